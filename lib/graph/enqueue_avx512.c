@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hy_enqueue_next() in AVX-512. For each distinct edge of a burst: compare all next[] with it, 32
+ * at a time, then compress the pointers (8 at a time) and lane values (16) that match to the end
+ * of the target's stream. Costs a pass an edge, so after MAX_PASSES what is left goes one by one.
+ */
+
+#include "enqueue.h"
+
+#ifdef RTE_ARCH_X86_64
+
+#include <assert.h>
+
+#include <immintrin.h>
+
+#include "image.h"
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
+
+#define MAX_PASSES 8
+#define WORDS (HY_BURST_MAX / 32)
+
+static_assert(HY_STREAM_SLACK >= 16, "a vector is stored whole at a stream's end");
+
+/* Finds the objects among left[] that take an edge, moves their bits to hit[], counts them. */
+AVX512 static inline uint32_t
+match(const uint16_t *next, uint16_t edge, uint32_t left[], uint32_t hit[], unsigned int words)
+{
+	const __m512i wanted = _mm512_set1_epi16((short)edge);
+	uint32_t count = 0;
+
+	for (unsigned int w = 0; w < words; w++) {
+		const __m512i v = _mm512_maskz_loadu_epi16(left[w], next + 32 * w);
+
+		hit[w] = _mm512_mask_cmpeq_epi16_mask(left[w], v, wanted);
+		left[w] &= ~hit[w];
+		count += (uint32_t)_mm_popcnt_u32(hit[w]);
+	}
+	return count;
+}
+
+/* Packs the objects of hit[] at tail, in order. */
+AVX512 static inline void
+pack_objs(void **tail, void *const *objs, const uint32_t hit[], unsigned int words)
+{
+	for (unsigned int w = 0; w < words; w++) {
+		for (unsigned int q = 0; q < 4; q++) {
+			const __mmask8 m = (__mmask8)(hit[w] >> (8 * q));
+			const __m512i v = _mm512_maskz_loadu_epi64(m, objs + 32 * w + 8 * q);
+
+			_mm512_storeu_si512(tail, _mm512_maskz_compress_epi64(m, v));
+			tail += _mm_popcnt_u32(m);
+		}
+	}
+}
+
+AVX512 static inline void
+pack_lane(uint32_t *tail, const uint32_t *lane, const uint32_t hit[], unsigned int words)
+{
+	for (unsigned int w = 0; w < words; w++) {
+		for (unsigned int h = 0; h < 2; h++) {
+			const __mmask16 m = (__mmask16)(hit[w] >> (16 * h));
+			const __m512i v = _mm512_maskz_loadu_epi32(m, lane + 32 * w + 16 * h);
+
+			_mm512_storeu_si512(tail, _mm512_maskz_compress_epi32(m, v));
+			tail += _mm_popcnt_u32(m);
+		}
+	}
+}
+
+AVX512 static inline void
+pack(struct hy_graph *graph, struct hy_node *node, struct hy_edge *e, void **objs,
+	const uint32_t hit[], unsigned int words, uint32_t count)
+{
+	struct hy_node *to = e->to;
+	size_t from;
+	const bool beside = hy_in_stream(graph, node, objs, &from);
+
+	pack_objs(to->stream + to->waiting, objs, hit, words);
+	for (unsigned int l = 0; l < graph->nb_lanes; l++) {
+		uint32_t *tail = hy_stream_lane(graph, to->stream, l) + to->waiting;
+
+		if (beside)
+			pack_lane(tail, hy_stream_lane(graph, node->stream, l) + from, hit, words);
+		else
+			memset(tail, 0, count * sizeof(*tail));
+	}
+	to->waiting += count;
+	hy_count(&e->objs, count);
+	hy_pending_set(graph, to);
+}
+
+static void
+one_by_one(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+	const uint32_t which[], unsigned int words)
+{
+	for (unsigned int w = 0; w < words; w++) {
+		for (uint32_t bits = which[w]; bits != 0; bits &= bits - 1) {
+			const unsigned int i = 32 * w + (unsigned int)__builtin_ctz(bits);
+
+			hy_append(graph, node, next[i], objs + i, 1);
+		}
+	}
+}
+
+AVX512 void
+hy_scatter_avx512(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+	uint32_t n)
+{
+	const unsigned int words = (n + 31) / 32;
+	uint32_t left[WORDS], hit[WORDS];
+	uint32_t count, first = 0;
+
+	memset(left, 0xff, words * sizeof(*left));
+	if (n % 32 != 0)
+		left[words - 1] = (UINT32_C(1) << n % 32) - 1;
+
+	count = match(next, next[0], left, hit, words);
+	if (count == n) {
+		hy_send_all(graph, node, next[0], objs, n);
+		return;
+	}
+	for (unsigned int pass = 1;; pass++) {
+		struct hy_edge *e = &node->edges[(int16_t)next[first]];
+
+		if (likely(count <= graph->stream_cap - e->to->waiting))
+			pack(graph, node, e, objs, hit, words, count);
+		else
+			one_by_one(graph, node, next, objs, hit, words);
+		n -= count;
+		if (n == 0)
+			return;
+		if (pass == MAX_PASSES)
+			break;
+		first /= 32;
+		while (left[first] == 0)
+			first++;
+		first = 32 * first + (unsigned int)__builtin_ctz(left[first]);
+		count = match(next, next[first], left, hit, words);
+	}
+	one_by_one(graph, node, next, objs, left, words);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A graph as a picture: Graphviz dot, with live counters. Names need no quoting: hy_name_valid(). */
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "graph.h"
+#include "image.h"
+
+static uint64_t
+load(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void
+node_write(const struct hy_graph *graph, const struct hy_node *node, FILE *out)
+{
+	const struct hy_image_node *cold = hy_image_node(graph, node);
+	const bool is_source = (cold->reg->flags & HY_NODE_SOURCE) != 0;
+
+	fprintf(out, "\t\"%s\" [shape=%s, label=\"%s", cold->reg->name, is_source ? "house" : "box",
+		cold->reg->name);
+	if (cold->variant[0] != '\0')
+		fprintf(out, "\\n(%s)", cold->variant);
+	fprintf(out, "\\n%" PRIu64 "\"];\n", load(&node->objs));
+}
+
+static void
+edges_write(const struct hy_graph *graph, const struct hy_node *node, FILE *out)
+{
+	const struct hy_image_node *cold = hy_image_node(graph, node);
+	uint64_t dropped = 0;
+
+	for (unsigned int e = 0; e < cold->nb_edges; e++)
+		fprintf(out, "\t\"%s\" -> \"%s\" [label=\"%" PRIu64 "\"];\n", cold->reg->name,
+			hy_graph_node_name(graph, node->edges[e].to), load(&node->edges[e].objs));
+	if (cold->nb_drops == HY_CORE_DROPS)
+		return;
+	for (int d = HY_CORE_DROPS; d < cold->nb_drops; d++)
+		dropped += load(&node->edges[-1 - d].objs);
+	fprintf(out, "\t\"%s\" -> \"%s\" [style=dashed, color=gray50, label=\"%" PRIu64 "\"];\n",
+		cold->reg->name, hy_graph_node_name(graph, node->edges[(int16_t)HY_DROP(0)].to),
+		dropped);
+}
+
+int
+hy_graph_export_dot(const struct hy_graph *graph, FILE *out)
+{
+	fprintf(out,
+		"digraph \"%s\" {\n"
+		"\trankdir=LR;\n"
+		"\tnode [fontname=\"sans-serif\", fontsize=11];\n"
+		"\tedge [fontname=\"sans-serif\", fontsize=9];\n",
+		hy_graph_name(graph));
+	for (unsigned int r = 0; r < graph->nb_nodes; r++)
+		node_write(graph, &graph->nodes[r], out);
+	for (unsigned int r = 0; r < graph->nb_nodes; r++)
+		edges_write(graph, &graph->nodes[r], out);
+	fprintf(out, "}\n");
+	return ferror(out) != 0 ? -EIO : 0;
+}

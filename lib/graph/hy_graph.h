@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Graph core, control plane: what a program calls to register nodes, join them by edges, compile
+ * a set of them into a graph, and read what the graph did.
+ *
+ * Two planes. The *registry* knows every node of the process by name; it is changed here, under
+ * one mutex, by any thread. A *graph* is an immutable image compiled from the registry for one
+ * worker, which walks it with hy_graph_walk() (hy_graph_worker.h) and takes no lock. Changing the
+ * registry never changes a graph that exists.
+ *
+ * Objects are opaque: the core moves pointers, and frees them only through struct hy_object_ops.
+ *
+ * Unless a function says otherwise: it may be called from any thread after rte_eal_init()
+ * (hy_node_register() also before), it returns 0 or a negative errno, and on an error it logs one
+ * line that names what was wrong, and has changed nothing.
+ */
+#ifndef HY_GRAPH_H
+#define HY_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <rte_common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HY_NAME_SIZE 64     /**< Room for a name, its final NUL included. */
+#define HY_TEXT_SIZE 128    /**< Room for a sentence of explanation, likewise. */
+#define HY_BURST_MAX 256    /**< Most objects that a node is ever handed in one call. */
+#define HY_BURST_DEFAULT 64 /**< Burst of a graph that asks for none. */
+#define HY_LANES_MAX 4      /**< Most side-data lanes of a graph. */
+#define HY_DESC_EDGES 16    /**< Edges that a descriptor holds; hy_node_edge_add() has no bound. */
+#define HY_DESC_DROPS 16    /**< Drop reasons that a node can declare. */
+#define HY_EDGES_MAX 0x7f00 /**< Most edges of a node. */
+#define HY_STREAM_MAX (1 << 16) /**< Most objects that can wait on one node. */
+
+struct hy_graph;
+struct hy_node;
+
+typedef uint32_t hy_node_id; /**< Names a node in the registry. Never reused in a process. */
+
+/**
+ * The work of a node, called by a walk.
+ *
+ * A node that is no source is handed @p n objects (1 to the graph's burst) and must send each one
+ * on exactly once: enqueue it, drop it, or release it. It returns @p n.
+ *
+ * A source is handed room for @p n objects at @p objs, its own stream. It makes at most @p n
+ * there, sends them on (hy_stream_move() costs nothing), and returns how many it made.
+ *
+ * Runs on the thread that walks the graph. Must not block.
+ */
+typedef uint16_t(hy_node_process_t)(struct hy_graph *graph, struct hy_node *node, void **objs,
+	uint16_t n);
+
+/**
+ * Prepares a node of one graph, in hy_graph_create(). node->ctx holds ctx_size zeroed bytes on
+ * the graph's socket. Runs under the registry's lock: it may look nodes up, not change them.
+ *
+ * @param config What hy_node_config() left, or NULL. Valid until the node's next configuration.
+ * @return 0, or a negative errno, upon which the graph is not created.
+ */
+typedef int(hy_node_init_t)(const struct hy_graph *graph, struct hy_node *node, const void *config);
+
+/** Undoes hy_node_init_t, in hy_graph_destroy(). Called only for nodes whose init succeeded. */
+typedef void(hy_node_fini_t)(const struct hy_graph *graph, struct hy_node *node);
+
+/** How bad a drop is, for whoever reads the counters. */
+enum hy_severity {
+	HY_SEV_INFO,  /**< Part of normal operation: an expired TTL, a filter's verdict. */
+	HY_SEV_WARN,  /**< Traffic or configuration is wrong: a bad checksum, no route. */
+	HY_SEV_ERROR, /**< Objects lost for want of resources here: a full ring. */
+};
+
+/** A reason for which a node drops objects. Each object dropped counts under exactly one. */
+struct hy_drop {
+	const char *name; /**< As statistics show it; [A-Za-z0-9_.-], unique within the node. */
+	enum hy_severity severity;
+	/** One sentence for a human, of fewer than HY_TEXT_SIZE bytes, with its source if any. */
+	const char *text;
+};
+
+/**
+ * One implementation of a node. A node's edges, drop reasons and lanes are the same whichever
+ * implementation runs; that is what makes implementations exchangeable.
+ */
+struct hy_node_impl {
+	const char *variant;        /**< As statistics show it ("scalar", "avx2"); may be NULL. */
+	hy_node_process_t *process; /**< Required. */
+	hy_node_init_t *init;       /**< May be NULL. */
+	hy_node_fini_t *fini;       /**< May be NULL. */
+	size_t ctx_size;            /**< Bytes of node->ctx, the node's private context. */
+};
+
+#define HY_NODE_SOURCE 0x1u /**< Makes objects; run at the start of every walk; has no parents. */
+
+/** What a node is. Strings are copied; the descriptor need not outlive the registration. */
+struct hy_node_desc {
+	const char *name; /**< [A-Za-z0-9_.-]{1,63}, unique in the process. */
+	struct hy_node_impl impl;
+	uint32_t flags; /**< HY_NODE_SOURCE or 0. */
+	/** Objects sent on for one object taken, at most; 0 means 1. Sizes the streams. */
+	uint16_t replicates;
+	/** Target of each edge by name, without holes. Targets may be registered later. */
+	const char *edges[HY_DESC_EDGES];
+	struct hy_drop drops[HY_DESC_DROPS]; /**< Reasons, without holes; see HY_DROP(). */
+	/** Lanes that the node uses, by name; its index here is what hy_lane() takes. */
+	const char *lanes[HY_LANES_MAX];
+};
+
+/**
+ * Registers a node.
+ *
+ * @param[out] id The node's id; may be NULL.
+ * @return 0; -EINVAL a field is missing or malformed; -EEXIST the name is taken; -ENOMEM.
+ */
+int hy_node_register(const struct hy_node_desc *desc, hy_node_id *id);
+
+/**
+ * Registers a node when the program or its shared object is loaded. A node that is refused is
+ * reported on stderr at once, and from then on every hy_graph_create() of the process fails with
+ * -ENOEXEC and names it: a missing node is never silent.
+ */
+#define HY_NODE_REGISTER(desc) \
+	RTE_INIT(hy_node_register_##desc) \
+	{ \
+		hy_registration_check((desc).name, hy_node_register(&(desc), NULL)); \
+	}
+
+/**
+ * Remembers that a constructor could not register @p what. For registration macros.
+ *
+ * @param rc What the registration returned; 0 is ignored.
+ */
+void hy_registration_check(const char *what, int rc);
+
+/**
+ * Removes a node from the registry.
+ *
+ * @return 0; -ENOENT no such node; -EBUSY a graph has it. Edges of other nodes that name it stay,
+ * and must resolve again before a graph is created with them.
+ */
+int hy_node_unregister(hy_node_id id);
+
+/**
+ * Registers a copy of a node under the name "<original>-<suffix>": same implementation, drop
+ * reasons and lanes, its own edges (a copy, to be changed freely) and configuration (none yet).
+ *
+ * @param[out] clone The copy's id; may be NULL.
+ * @return 0; -ENOENT no such node; -EINVAL bad suffix or name too long; -EEXIST; -ENOMEM.
+ */
+int hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone);
+
+/**
+ * Gives a node the configuration that its init() is handed in graphs created from now on.
+ *
+ * @param config Copied. What it points to must outlive the graphs that use it. NULL removes it.
+ * @return 0; -ENOENT; -ENOMEM.
+ */
+int hy_node_config(hy_node_id id, const void *config, size_t size);
+
+/**
+ * Sets the implementation that graphs created from now on use for a node. Strings are copied.
+ *
+ * @return 0; -ENOENT; -EINVAL no process function, or a malformed variant name.
+ */
+int hy_node_impl_set(hy_node_id id, const struct hy_node_impl *impl);
+
+/** Finds a node by name. @return 0; -ENOENT (not logged: asking is no fault). */
+int hy_node_lookup(const char *name, hy_node_id *id);
+
+/** Copies a node's name. @return 0; -ENOENT; -ENAMETOOLONG @p size is less than needed. */
+int hy_node_name(hy_node_id id, char *name, size_t size);
+
+/**
+ * Adds an edge, or finds the one that leads to @p target: a node never has two edges to one
+ * target.
+ *
+ * @param[out] edge Its index, what hy_enqueue() takes; may be NULL.
+ * @return 0; -ENOENT; -EINVAL malformed target, or @p target is the node itself; -ENOSPC; -ENOMEM.
+ */
+int hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge);
+
+/**
+ * Leads an existing edge elsewhere, for graphs created from now on.
+ *
+ * @return 0; -ENOENT no such node or edge; -EINVAL malformed target or the node itself; -EEXIST
+ * another edge of the node leads there already; -ENOMEM.
+ */
+int hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target);
+
+/** Copies the name of an edge's target. @return 0; -ENOENT no such node or edge; -ENAMETOOLONG. */
+int hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size);
+
+/** What the core may do to the objects of a graph. Must outlive the graph. */
+struct hy_object_ops {
+	/** Frees @p n objects. Called by the thread that walks, and by hy_graph_destroy(). */
+	void (*release)(void **objs, unsigned int n);
+};
+
+/** What a graph is made of. Copied by hy_graph_create(), but for what the fields say. */
+struct hy_graph_params {
+	/** Nodes to take, by fnmatch(3) pattern. Targets of their edges come along by themselves. */
+	const char *const *patterns;
+	unsigned int nb_patterns;
+	const struct hy_object_ops *ops; /**< Required; must outlive the graph. */
+	/** The node that dropped objects are handed to, by name. Required if any node can drop. */
+	const char *drop_node;
+	/** Side-data lanes: names of 32-bit values that travel beside each object. */
+	const char *lanes[HY_LANES_MAX];
+	uint16_t burst; /**< Most objects a call, 1 to HY_BURST_MAX; 0 means HY_BURST_DEFAULT. */
+	/** Cycles are measured in every k-th walk; 1 is every walk, 0 means 16. */
+	uint16_t sample_every;
+	/** Passes over the graph that a walk makes at most while back edges bring objects; 0: 8. */
+	uint16_t max_sweeps;
+	/** Index of the worker among its program's workers: nodes pick queues and the like by it. */
+	uint16_t worker;
+	int socket; /**< NUMA node of the worker, or SOCKET_ID_ANY. */
+};
+
+/**
+ * Compiles a graph. Refused, each with its reason in the log: a pattern that matches no node; no
+ * source; an edge into a source; an edge whose target is not registered; a node that no source
+ * reaches; a node that can drop when there is no drop_node; a lane used but not declared.
+ *
+ * @param name [A-Za-z0-9_.-]{1,63}, unique among the process's graphs.
+ * @param[out] graph Belongs to the caller, until hy_graph_destroy().
+ * @return 0; -EINVAL refused; -EEXIST; -ENOENT a name does not resolve; -ENOMEM; -E2BIG more than
+ * 65,535 nodes; -ENOEXEC the registration of some node failed at load; or what a node's init()
+ * returned.
+ */
+int hy_graph_create(const char *name, const struct hy_graph_params *params,
+	struct hy_graph **graph);
+
+/**
+ * Destroys a graph: releases the objects still waiting in it, calls each node's fini(), frees it.
+ * No thread may be walking it, and none may use it after. NULL is allowed.
+ */
+void hy_graph_destroy(struct hy_graph *graph);
+
+/** Finds a graph by its whole name. @return 0; -ENOENT (not logged). */
+int hy_graph_lookup(const char *name, struct hy_graph **graph);
+
+/** @name Properties of a graph: constant for its life, callable from node code too. @{ */
+const char *hy_graph_name(const struct hy_graph *graph);
+uint16_t hy_graph_worker(const struct hy_graph *graph);
+int hy_graph_socket(const struct hy_graph *graph);
+uint16_t hy_graph_burst(const struct hy_graph *graph);
+uint32_t hy_graph_stream_capacity(const struct hy_graph *graph); /**< Objects a node can hold. */
+/** @} */
+
+/**
+ * Finds a node of a graph by name. @return 0; -ENOENT (not logged).
+ */
+int hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node);
+
+/** @return The name of a node of @p graph; valid as long as the graph. */
+const char *hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node);
+
+/**
+ * Writes a graph with its counters in the Graphviz language: sources as houses, edges with the
+ * objects that took them, drops in one dashed edge a node. Does not disturb the worker.
+ *
+ * @return 0; -EIO.
+ */
+int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
+
+/** Objects that took one edge, or were dropped for one reason. */
+struct hy_edge_stats {
+	char name[HY_NAME_SIZE]; /**< Target node, or drop reason. */
+	char text[HY_TEXT_SIZE]; /**< Of a drop reason: its sentence. "" for an edge. */
+	enum hy_severity severity;
+	uint64_t objs;
+};
+
+/** Counters of one node, summed over the graphs that have it. */
+struct hy_node_stats {
+	char name[HY_NAME_SIZE];
+	char variant
+		[HY_NAME_SIZE]; /**< "": a node of one implementation. "mixed": graphs differ. */
+	bool is_source;
+	uint64_t calls;
+	uint64_t objs; /**< Taken; made, by a source. */
+	/** TSC cycles spent, estimated: those of the measured calls × calls / measured calls. */
+	uint64_t cycles;
+	uint64_t sampled_calls; /**< Calls that were measured. */
+	unsigned int nb_edges;
+	unsigned int nb_drops;
+	struct hy_edge_stats *edges; /**< nb_edges, in the order of the edges' indexes. */
+	/** nb_drops; the core's own "stream_full" first, then the node's in declared order. */
+	struct hy_edge_stats *drops;
+};
+
+/** A snapshot of statistics. */
+struct hy_stats {
+	unsigned int nb_graphs;
+	unsigned int nb_nodes;
+	struct hy_node_stats *nodes; /**< In walk order of the first graph that has the node. */
+};
+
+/**
+ * Reads the statistics of all graphs whose names match an fnmatch(3) pattern, summed by node name.
+ * Workers are not stopped and no counter tears; a walk under way may be counted in part.
+ *
+ * @param[out] stats Belongs to the caller, until hy_stats_free().
+ * @return 0; -ENOENT no graph matches (not logged); -ENOMEM.
+ */
+int hy_stats_read(const char *pattern, struct hy_stats **stats);
+
+/** Frees a snapshot. NULL is allowed. */
+void hy_stats_free(struct hy_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Graph core, fast path: what a worker calls to walk its graph, and what a node's process function
+ * calls to send objects on.
+ *
+ * Everything here belongs to the one thread that walks the graph. Nothing takes a lock, allocates
+ * or fails: a stream that could overflow is prevented by construction (hy_graph_create() sizes
+ * streams for all that the sources can have under way), and what a misdeclared node makes beyond
+ * that is released and counted under the drop reason "stream_full".
+ *
+ * A stream is the array of objects that wait on one node, with the graph's side-data lanes beside
+ * it. While a node runs, its stream holds the burst that it was handed. Every function that moves
+ * objs[i] of that burst moves the i-th value of every lane with it, so a node addresses lanes with
+ * the same index as its objects.
+ */
+#ifndef HY_GRAPH_WORKER_H
+#define HY_GRAPH_WORKER_H
+
+#include <stdalign.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include <hy_graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An edge in a compiled graph, or a drop reason: those are edges with negative indexes. */
+struct hy_edge {
+	struct hy_node *to; /**< NULL only for the core's own drop reasons. */
+	uint64_t objs;      /**< Objects that took the edge. */
+};
+
+/** Drop reasons that every node has, before its own. */
+enum hy_core_drop {
+	HY_CORE_DROP_STREAM_FULL, /**< More objects were sent to a node than were declared. */
+	HY_CORE_DROPS,
+};
+
+/**
+ * The edge index that drops an object for reason @p r, an index into the descriptor's drops: what
+ * to write to next[i], or to pass as an edge.
+ */
+#define HY_DROP(r) ((uint16_t)(-1 - HY_CORE_DROPS - (r)))
+
+/**
+ * What a walk touches of a node: one cache line. A node's code uses ctx; the rest is the core's,
+ * shown so that the functions below can be inlined.
+ */
+struct hy_node {
+	alignas(RTE_CACHE_LINE_SIZE) hy_node_process_t *process;
+	void *ctx;             /**< The node's private context, ctx_size bytes. */
+	void **stream;         /**< Waiting objects, then the lanes. */
+	struct hy_edge *edges; /**< [-drops, edges). */
+	uint64_t calls;
+	uint64_t objs; /**< Objects taken (made, by a source) since creation. */
+	/** Objects in the stream; while the node runs on only a part of it, UINT32_MAX. */
+	uint32_t waiting;
+	uint32_t cursor;            /**< Where in the stream the burst under way starts. */
+	uint16_t rank;              /**< Place in walk order. */
+	uint16_t replicates;        /**< Most objects out for one in; at least 1. */
+	uint8_t lane[HY_LANES_MAX]; /**< Graph lane of each of the node's lanes. */
+};
+
+/** Sends each object of a burst along its own edge; n is at least 1. See hy_enqueue_next(). */
+typedef void(hy_scatter_t)(struct hy_graph *graph, struct hy_node *node, const uint16_t *next,
+	void **objs, uint32_t n);
+
+/** A graph, as its worker sees it. Node code uses the functions below and hy_graph.h. */
+struct hy_graph {
+	alignas(RTE_CACHE_LINE_SIZE) struct hy_node *nodes; /**< By rank; sources first. */
+	uint64_t *pending;     /**< Bit r: the node of rank r has objects waiting. */
+	hy_scatter_t *scatter; /**< The body of hy_enqueue_next() for this CPU. */
+	uint32_t stream_cap;   /**< Objects that a stream holds. */
+	uint16_t nb_nodes;
+	uint16_t nb_sources;
+	uint16_t nb_words; /**< 64-bit words in the bitmap of pending nodes. */
+	uint16_t burst;
+	uint16_t max_sweeps;
+	uint8_t nb_lanes;
+	bool cyclic;    /**< Has a back edge: objects may stay over from walk to walk. */
+	bool throttled; /**< Streams could overflow; nodes take input as targets have room. */
+	uint16_t sample_every;
+	uint16_t sample_left; /**< Walks until the next one that is timed. */
+	uint32_t credit;      /**< Objects that the sources may still make in this walk. */
+	uint32_t lane_offset[HY_LANES_MAX]; /**< From a stream's start, in bytes. */
+	uint64_t walks; /**< Walks completed: the graph's quiescence, seen by others. */
+	const struct hy_object_ops *ops;
+	struct hy_image *image; /**< Control plane's view, and the memory of all the above. */
+};
+
+/**
+ * Walks a graph once: runs every source, then every node that has objects, in rank order, so that
+ * in a graph without cycles each node runs at most once, with all that its parents made, and
+ * nothing stays behind. In a graph with cycles, what max_sweeps passes leave stays for the next
+ * walk, and sources make that much less.
+ */
+void hy_graph_walk(struct hy_graph *graph);
+
+/** @cond core Not for node code. */
+
+/* Counters have one writer, the worker; a relaxed store keeps readers from seeing half of one. */
+static inline void
+hy_count(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+static inline void
+hy_pending_set(struct hy_graph *graph, const struct hy_node *node)
+{
+	graph->pending[node->rank / 64] |= UINT64_C(1) << (node->rank % 64);
+}
+
+static inline uint32_t *
+hy_stream_lane(const struct hy_graph *graph, void **stream, unsigned int lane)
+{
+	return (uint32_t *)((uintptr_t)stream + graph->lane_offset[lane]);
+}
+
+/* Copies lanes of n objects that were copied from objs to the tail of a stream. */
+void hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node,
+	const struct hy_node *to, void **objs, uint32_t n);
+
+/* Releases n objects that found the edge's target full, and counts them. */
+void hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, void **objs, uint32_t n);
+
+/* Appends to a stream; the body of every enqueue of known width. */
+static __rte_always_inline void
+hy_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs, uint32_t n)
+{
+	struct hy_edge *e = &node->edges[(int16_t)edge];
+	struct hy_node *to = e->to;
+
+	if (unlikely(n > graph->stream_cap - to->waiting)) {
+		const uint32_t room = graph->stream_cap - to->waiting;
+
+		hy_stream_overflow(graph, node, objs + room, n - room);
+		n = room;
+	}
+	memcpy(&to->stream[to->waiting], objs, n * sizeof(*objs));
+	if (graph->nb_lanes > 0)
+		hy_lanes_append(graph, node, to, objs, n);
+	to->waiting += n;
+	hy_count(&e->objs, n);
+	hy_pending_set(graph, to);
+}
+
+/** @endcond */
+
+/**
+ * The side data of the burst that a node was handed.
+ *
+ * @param lane Index into the lanes of the node's descriptor.
+ * @return One value an object, in the order of the objects; for a source, room for the values of
+ * what it makes, undefined until written. Not valid after the burst was sent on.
+ */
+static inline uint32_t *
+hy_lane(const struct hy_graph *graph, const struct hy_node *node, unsigned int lane)
+{
+	return hy_stream_lane(graph, node->stream, node->lane[lane]) + node->cursor;
+}
+
+/**
+ * Sends objects along one edge, in order.
+ *
+ * @param edge Index of an edge, or HY_DROP().
+ * @param objs A part of the node's burst, whose lane values go along; or pointers held anywhere
+ * else, to new objects, whose lane values are 0.
+ */
+static inline void
+hy_enqueue(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs, uint16_t n)
+{
+	if (n > 0)
+		hy_append(graph, node, edge, objs, n);
+}
+
+/** hy_enqueue() of exactly one object. */
+static inline void
+hy_enqueue_x1(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs)
+{
+	hy_append(graph, node, edge, objs, 1);
+}
+
+/** hy_enqueue() of exactly two objects. */
+static inline void
+hy_enqueue_x2(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs)
+{
+	hy_append(graph, node, edge, objs, 2);
+}
+
+/** hy_enqueue() of exactly four objects. */
+static inline void
+hy_enqueue_x4(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs)
+{
+	hy_append(graph, node, edge, objs, 4);
+}
+
+/**
+ * Sends objs[i] along next[i], for all i. Order is kept on every edge. If all take one edge, the
+ * node's whole input is sent and nothing waits at the target, the two streams are exchanged and no
+ * pointer is copied.
+ *
+ * @param next Index of an edge, or HY_DROP(), for each object.
+ * @param objs As for hy_enqueue().
+ */
+static inline void
+hy_enqueue_next(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+	uint16_t n)
+{
+	if (n > 0)
+		graph->scatter(graph, node, next, objs, n);
+}
+
+/**
+ * Sends the first @p n objects of the node's burst along one edge, in O(1) when the burst is the
+ * node's whole input and nothing waits at the target. The node does not touch objs or lanes after.
+ *
+ * @param n At most what the process function was handed; the rest, if any, must have been sent.
+ */
+static inline void
+hy_stream_move(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t n)
+{
+	struct hy_edge *e = &node->edges[(int16_t)edge];
+	struct hy_node *to = e->to;
+	void **stream = node->stream;
+
+	if (n == 0)
+		return;
+	if (likely(to->waiting == 0 && node->waiting <= graph->burst)) {
+		node->stream = to->stream;
+		to->stream = stream;
+		to->waiting = n;
+		hy_count(&e->objs, n);
+		hy_pending_set(graph, to);
+	} else {
+		hy_append(graph, node, edge, stream + node->cursor, n);
+	}
+}
+
+/**
+ * Reserves room at the end of a target's stream, to write objects in place. What other calls send
+ * to that target before hy_stream_put() goes behind the reserved room. At most one reservation a
+ * target, and none when process returns.
+ *
+ * @param[in,out] n Objects wanted; what there is room for.
+ * @return Where to write the objects.
+ */
+void **hy_stream_get(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t *n);
+
+/** The lane beside the room that hy_stream_get() reserved; its values start as 0. */
+uint32_t *hy_stream_get_lane(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
+	unsigned int lane);
+
+/**
+ * Ends a reservation: the first @p n objects written there are sent, the rest of it is given back.
+ *
+ * @param n At most what hy_stream_get() granted.
+ */
+void hy_stream_put(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t n);
+
+/** Frees objects at the end of their way, through the graph's struct hy_object_ops. */
+static inline void
+hy_release(struct hy_graph *graph, void **objs, uint16_t n)
+{
+	if (n > 0)
+		graph->ops->release(objs, n);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

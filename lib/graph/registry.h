@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The registry as the control plane sees it: every node of the process by name and by id. One
+ * mutex covers it and the list of graphs. It is recursive, since a node's init() may look up.
+ */
+#ifndef HY_GRAPH_REGISTRY_H
+#define HY_GRAPH_REGISTRY_H
+
+#include <hy_graph.h>
+
+struct hy_reg_node {
+	hy_node_id id;
+	unsigned int refs; /* graphs that have it */
+	char name[HY_NAME_SIZE];
+	char variant[HY_NAME_SIZE]; /* "" for none */
+	struct hy_node_impl impl;   /* impl.variant is not used: the name is above */
+	uint32_t flags;
+	uint16_t replicates;
+	unsigned int nb_edges;
+	char (*edges)[HY_NAME_SIZE];
+	unsigned int nb_drops;
+	struct hy_drop *drops;
+	unsigned int nb_lanes;
+	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
+	void *config;
+	unsigned int mark; /* scratch for the topology that is being compiled */
+};
+
+void hy_registry_lock(void);
+void hy_registry_unlock(void);
+
+/* The rest wants the lock held. */
+
+struct hy_reg_node *hy_registry_find(const char *name);
+struct hy_reg_node *hy_registry_get(hy_node_id id);
+
+/* The first node with an id of at least id, or NULL: walks the registry in order of registration.
+ */
+struct hy_reg_node *hy_registry_next(hy_node_id id);
+
+/* The name of the node whose constructor failed, or NULL. */
+const char *hy_registry_failed(void);
+
+/* Whether name is [A-Za-z0-9_.-]{1,63}. */
+bool hy_name_valid(const char *name);
+
+#endif

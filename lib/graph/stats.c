@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Snapshots of statistics: graphs that match a pattern, summed by node name. */
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+#include "image.h"
+
+static uint64_t
+load(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* Adds objects under a name, which gets an entry when it comes for the first time. */
+static int
+edge_add(struct hy_edge_stats **edges, unsigned int *n, unsigned int hint, const char *name,
+	const struct hy_drop *drop, uint64_t objs)
+{
+	struct hy_edge_stats *e;
+	unsigned int i = hint;
+
+	if (i >= *n || strcmp((*edges)[i].name, name) != 0)
+		for (i = 0; i < *n && strcmp((*edges)[i].name, name) != 0; i++)
+			;
+	if (i == *n) {
+		e = realloc(*edges, (*n + 1) * sizeof(*e));
+		if (e == NULL)
+			return -ENOMEM;
+		*edges = e;
+		e = &e[(*n)++];
+		memset(e, 0, sizeof(*e));
+		strcpy(e->name, name);
+		if (drop != NULL) {
+			e->severity = drop->severity;
+			strcpy(e->text, drop->text);
+		}
+	}
+	(*edges)[i].objs += objs;
+	return 0;
+}
+
+static struct hy_node_stats *
+node_entry(struct hy_stats *stats, unsigned int hint, const struct hy_image_node *cold)
+{
+	struct hy_node_stats *out;
+	unsigned int i = hint;
+
+	if (i >= stats->nb_nodes || strcmp(stats->nodes[i].name, cold->reg->name) != 0)
+		for (i = 0; i < stats->nb_nodes; i++)
+			if (strcmp(stats->nodes[i].name, cold->reg->name) == 0)
+				break;
+	if (i < stats->nb_nodes) {
+		if (strcmp(stats->nodes[i].variant, cold->variant) != 0)
+			strcpy(stats->nodes[i].variant, "mixed");
+		return &stats->nodes[i];
+	}
+	out = realloc(stats->nodes, (stats->nb_nodes + 1) * sizeof(*out));
+	if (out == NULL)
+		return NULL;
+	stats->nodes = out;
+	out = &out[stats->nb_nodes++];
+	memset(out, 0, sizeof(*out));
+	strcpy(out->name, cold->reg->name);
+	strcpy(out->variant, cold->variant);
+	out->is_source = (cold->reg->flags & HY_NODE_SOURCE) != 0;
+	return out;
+}
+
+static int
+node_add(struct hy_stats *stats, const struct hy_graph *graph, const struct hy_node *node)
+{
+	static const struct hy_drop core[HY_CORE_DROPS] = {
+		[HY_CORE_DROP_STREAM_FULL] = { "stream_full", HY_SEV_ERROR,
+			"More objects were sent to a node than its parents declared" },
+	};
+	const struct hy_image_node *cold = hy_image_node(graph, node);
+	struct hy_node_stats *out = node_entry(stats, node->rank, cold);
+	const uint64_t calls = load(&node->calls), sampled = load(&cold->sampled_calls);
+	int rc = 0;
+
+	if (out == NULL)
+		return -ENOMEM;
+	out->calls += calls;
+	out->objs += load(&node->objs);
+	out->sampled_calls += sampled;
+	if (sampled > 0)
+		out->cycles += (uint64_t)((double)load(&cold->sampled_cycles) * (double)calls /
+			(double)sampled);
+	for (unsigned int e = 0; e < cold->nb_edges && rc == 0; e++)
+		rc = edge_add(&out->edges, &out->nb_edges, e,
+			hy_graph_node_name(graph, node->edges[e].to), NULL,
+			load(&node->edges[e].objs));
+	for (unsigned int d = 0; d < cold->nb_drops && rc == 0; d++) {
+		const struct hy_drop *drop = d < HY_CORE_DROPS
+			? &core[d]
+			: &cold->reg->drops[d - HY_CORE_DROPS];
+
+		rc = edge_add(&out->drops, &out->nb_drops, d, drop->name, drop,
+			load(&node->edges[-1 - (int)d].objs));
+	}
+	return rc;
+}
+
+int
+hy_stats_read(const char *pattern, struct hy_stats **out)
+{
+	struct hy_stats *stats = calloc(1, sizeof(*stats));
+	int rc = 0;
+
+	if (stats == NULL)
+		return -ENOMEM;
+	hy_registry_lock();
+	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL && rc == 0; g = hy_graph_next(g)) {
+		if (fnmatch(pattern, g->image->name, 0) != 0)
+			continue;
+		stats->nb_graphs++;
+		for (unsigned int r = 0; r < g->nb_nodes && rc == 0; r++)
+			rc = node_add(stats, g, &g->nodes[r]);
+	}
+	hy_registry_unlock();
+	if (rc == 0 && stats->nb_graphs == 0)
+		rc = -ENOENT;
+	if (rc < 0) {
+		hy_stats_free(stats);
+		return rc;
+	}
+	*out = stats;
+	return 0;
+}
+
+void
+hy_stats_free(struct hy_stats *stats)
+{
+	if (stats == NULL)
+		return;
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		free(stats->nodes[i].edges);
+		free(stats->nodes[i].drops);
+	}
+	free(stats->nodes);
+	free(stats);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From patterns to a checked, ranked set of nodes. */
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "log.h"
+#include "topology.h"
+
+#define NODES_MAX UINT16_MAX
+
+/* What is being built, before the nodes have ranks: indexes are in order of discovery. */
+struct build {
+	const char *graph;
+	const struct hy_graph_params *params;
+	struct hy_topology *topo;
+	unsigned int room;   /* for nodes */
+	unsigned int *order; /* nodes in reverse postorder, then index → rank */
+};
+
+/* Adds a node once; node->mark is its index + 1. */
+static int
+node_add(struct build *b, struct hy_reg_node *node)
+{
+	struct hy_topology *topo = b->topo;
+
+	if (node->mark != 0)
+		return 0;
+	if (topo->nb_nodes == NODES_MAX) {
+		HY_LOG(ERR, "graph '%s': more than %d nodes", b->graph, NODES_MAX);
+		return -E2BIG;
+	}
+	if (topo->nb_nodes == b->room) {
+		const unsigned int room = b->room == 0 ? 16 : 2 * b->room;
+		struct hy_reg_node **nodes = realloc(topo->nodes, room * sizeof(*nodes));
+
+		if (nodes == NULL)
+			return -ENOMEM;
+		topo->nodes = nodes;
+		b->room = room;
+	}
+	topo->nodes[topo->nb_nodes++] = node;
+	node->mark = topo->nb_nodes;
+	return 0;
+}
+
+static int
+patterns_add(struct build *b)
+{
+	for (unsigned int p = 0; p < b->params->nb_patterns; p++) {
+		const char *pattern = b->params->patterns[p];
+		struct hy_reg_node *node = hy_registry_next(0);
+		unsigned int matched = 0;
+
+		for (; node != NULL; node = hy_registry_next(node->id + 1)) {
+			int rc;
+
+			if (fnmatch(pattern, node->name, 0) != 0)
+				continue;
+			matched++;
+			rc = node_add(b, node);
+			if (rc < 0)
+				return rc;
+		}
+		if (matched == 0) {
+			HY_LOG(ERR, "graph '%s': pattern '%s' matches no node", b->graph, pattern);
+			return -ENOENT;
+		}
+	}
+	return 0;
+}
+
+static int
+target_add(struct build *b, const struct hy_reg_node *from, const char *name)
+{
+	struct hy_reg_node *to = hy_registry_find(name);
+
+	if (to == NULL) {
+		HY_LOG(ERR, "graph '%s': node '%s' leads to '%s', which is not registered",
+			b->graph, from->name, name);
+		return -ENOENT;
+	}
+	if ((to->flags & HY_NODE_SOURCE) != 0) {
+		HY_LOG(ERR, "graph '%s': edge from '%s' into the source '%s'", b->graph, from->name,
+			name);
+		return -EINVAL;
+	}
+	return node_add(b, to);
+}
+
+static int
+drop_target_add(struct build *b, const struct hy_reg_node *from)
+{
+	if (b->params->drop_node == NULL) {
+		HY_LOG(ERR, "graph '%s': node '%s' can drop, but the graph names no drop_node",
+			b->graph, from->name);
+		return -EINVAL;
+	}
+	if (strcmp(from->name, b->params->drop_node) == 0) {
+		HY_LOG(ERR, "graph '%s': its drop_node '%s' declares drop reasons itself", b->graph,
+			from->name);
+		return -EINVAL;
+	}
+	return target_add(b, from, b->params->drop_node);
+}
+
+/* Takes in what the edges lead to, and checks each node on its own. */
+static int
+edges_follow(struct build *b)
+{
+	struct hy_topology *topo = b->topo;
+
+	for (unsigned int i = 0; i < topo->nb_nodes; i++) {
+		const struct hy_reg_node *node = topo->nodes[i];
+		int rc = 0;
+
+		for (unsigned int e = 0; e < node->nb_edges && rc == 0; e++)
+			rc = target_add(b, node, node->edges[e]);
+		if (rc == 0 && node->nb_drops > 0)
+			rc = drop_target_add(b, node);
+		if (rc < 0)
+			return rc;
+		topo->nb_edges += node->nb_edges;
+		topo->nb_sources += (node->flags & HY_NODE_SOURCE) != 0;
+	}
+	if (topo->nb_sources == 0) {
+		HY_LOG(ERR, "graph '%s': none of its %u nodes is a source", b->graph,
+			topo->nb_nodes);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool
+lane_declared(const struct hy_graph_params *params, const char *lane)
+{
+	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
+		if (params->lanes[i] != NULL && strcmp(params->lanes[i], lane) == 0)
+			return true;
+	return false;
+}
+
+static int
+lanes_check(const struct build *b)
+{
+	for (unsigned int i = 0; i < b->topo->nb_nodes; i++) {
+		const struct hy_reg_node *node = b->topo->nodes[i];
+
+		for (unsigned int l = 0; l < node->nb_lanes; l++) {
+			if (lane_declared(b->params, node->lanes[l]))
+				continue;
+			HY_LOG(ERR, "graph '%s': node '%s' uses lane '%s', which is not declared",
+				b->graph, node->name, node->lanes[l]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* Edges of a node, with one more for all its drops. */
+static unsigned int
+successors(const struct hy_reg_node *node)
+{
+	return node->nb_edges + (node->nb_drops > 0);
+}
+
+static unsigned int
+successor(const struct build *b, const struct hy_reg_node *node, unsigned int e)
+{
+	const char *name = e < node->nb_edges ? node->edges[e] : b->params->drop_node;
+
+	return hy_registry_find(name)->mark - 1;
+}
+
+/*
+ * Depth-first search from one source. Writes finished nodes to b->order from its end towards its
+ * start: reverse postorder, in which every edge but those into an open node leads forward.
+ */
+struct visit {
+	unsigned int node;
+	unsigned int next; /* successor to look at */
+};
+enum { UNSEEN, OPEN, FINISHED };
+
+static void
+search_from(struct build *b, unsigned int root, struct visit *stack, uint8_t *state,
+	unsigned int *slot)
+{
+	unsigned int depth = 1;
+
+	stack[0] = (struct visit){ .node = root };
+	state[root] = OPEN;
+	while (depth > 0) {
+		struct visit *top = &stack[depth - 1];
+		const struct hy_reg_node *node = b->topo->nodes[top->node];
+		unsigned int to;
+
+		if (top->next == successors(node)) {
+			state[top->node] = FINISHED;
+			b->order[--*slot] = top->node;
+			depth--;
+			continue;
+		}
+		to = successor(b, node, top->next++);
+		if (state[to] == OPEN)
+			b->topo->cyclic = true;
+		if (state[to] != UNSEEN)
+			continue;
+		state[to] = OPEN;
+		stack[depth++] = (struct visit){ .node = to };
+	}
+}
+
+/* Searches from all sources, and refuses a node that none of them reaches. */
+static int
+order_find(struct build *b)
+{
+	const unsigned int n = b->topo->nb_nodes;
+	struct visit *stack = calloc(n, sizeof(*stack));
+	uint8_t *state = calloc(n, sizeof(*state));
+	unsigned int slot = n;
+	int rc = 0;
+
+	b->order = calloc(n, sizeof(*b->order));
+	if (stack == NULL || state == NULL || b->order == NULL) {
+		rc = -ENOMEM;
+		goto out;
+	}
+	for (unsigned int i = n; i-- > 0;)
+		if ((b->topo->nodes[i]->flags & HY_NODE_SOURCE) != 0)
+			search_from(b, i, stack, state, &slot);
+	for (unsigned int i = 0; i < n && rc == 0; i++) {
+		if (state[i] == UNSEEN) {
+			HY_LOG(ERR, "graph '%s': no source reaches node '%s'", b->graph,
+				b->topo->nodes[i]->name);
+			rc = -EINVAL;
+		}
+	}
+out:
+	free(stack);
+	free(state);
+	return rc;
+}
+
+/* Puts the nodes in rank order, sources first, and makes marks ranks + 1. */
+static int
+rank(struct build *b)
+{
+	struct hy_topology *topo = b->topo;
+	struct hy_reg_node **ranked = calloc(topo->nb_nodes, sizeof(struct hy_reg_node *));
+	unsigned int source = 0, other = topo->nb_sources;
+
+	if (ranked == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < topo->nb_nodes; i++) {
+		struct hy_reg_node *node = topo->nodes[b->order[i]];
+
+		ranked[(node->flags & HY_NODE_SOURCE) != 0 ? source++ : other++] = node;
+	}
+	for (unsigned int r = 0; r < topo->nb_nodes; r++)
+		ranked[r]->mark = r + 1;
+	free(topo->nodes);
+	topo->nodes = ranked;
+	return 0;
+}
+
+static int
+targets_resolve(struct build *b)
+{
+	struct hy_topology *topo = b->topo;
+	unsigned int at = 0;
+
+	topo->first_edge = calloc(topo->nb_nodes + 1, sizeof(*topo->first_edge));
+	topo->targets = calloc(topo->nb_edges + 1, sizeof(*topo->targets));
+	if (topo->first_edge == NULL || topo->targets == NULL)
+		return -ENOMEM;
+	for (unsigned int r = 0; r < topo->nb_nodes; r++) {
+		const struct hy_reg_node *node = topo->nodes[r];
+
+		topo->first_edge[r] = at;
+		for (unsigned int e = 0; e < node->nb_edges; e++)
+			topo->targets[at++] = successor(b, node, e);
+		if (node->nb_drops > 0)
+			topo->drop_rank = successor(b, node, node->nb_edges);
+	}
+	topo->first_edge[topo->nb_nodes] = at;
+	return 0;
+}
+
+/* The rank that successor e of the node of rank r has. */
+static unsigned int
+successor_rank(const struct hy_topology *topo, unsigned int r, unsigned int e)
+{
+	return e < topo->nodes[r]->nb_edges ? topo->targets[topo->first_edge[r] + e]
+					    : topo->drop_rank;
+}
+
+/* The most sources that lead to one node: each brings at most a burst to it in one walk. */
+static int
+converging_sources(const struct hy_topology *topo, uint64_t *most)
+{
+	const unsigned int words = (topo->nb_sources + 63) / 64;
+	uint64_t *reach = calloc((size_t)topo->nb_nodes * words, sizeof(*reach));
+
+	if (reach == NULL)
+		return -ENOMEM;
+	*most = 1;
+	for (unsigned int r = 0; r < topo->nb_nodes; r++) {
+		uint64_t *own = &reach[(size_t)r * words], count = 0;
+
+		if (r < topo->nb_sources)
+			own[r / 64] |= UINT64_C(1) << (r % 64);
+		for (unsigned int w = 0; w < words; w++)
+			count += (unsigned int)__builtin_popcountll(own[w]);
+		*most = RTE_MAX(*most, count);
+		for (unsigned int e = 0; e < successors(topo->nodes[r]); e++) {
+			uint64_t *to = &reach[(size_t)successor_rank(topo, r, e) * words];
+
+			for (unsigned int w = 0; w < words; w++)
+				to[w] |= own[w];
+		}
+	}
+	free(reach);
+	return 0;
+}
+
+/*
+ * Objects that can come of one object of each source, summed over sources: the product of declared
+ * replication along the worst path. Capped at HY_STREAM_MAX, back edges left out.
+ */
+static int
+replicated_objects(const struct hy_topology *topo, uint64_t *objects)
+{
+	uint64_t *grown = calloc(topo->nb_nodes, sizeof(*grown));
+
+	if (grown == NULL)
+		return -ENOMEM;
+	*objects = 0;
+	for (unsigned int r = topo->nb_nodes; r-- > 0;) {
+		const unsigned int n = successors(topo->nodes[r]);
+
+		grown[r] = 1;
+		for (unsigned int e = 0; e < n; e++) {
+			const unsigned int to = successor_rank(topo, r, e);
+
+			if (to > r)
+				grown[r] = RTE_MAX(grown[r], grown[to]);
+		}
+		if (n > 0 && r >= topo->nb_sources)
+			grown[r] *= topo->nodes[r]->replicates;
+		grown[r] = RTE_MIN(grown[r], (uint64_t)HY_STREAM_MAX);
+		if (r < topo->nb_sources)
+			*objects += grown[r];
+	}
+	free(grown);
+	return 0;
+}
+
+/*
+ * Fixes the streams' capacity. Without replication a node never holds more than a burst of each
+ * source that reaches it; in a cycle, than all that is under way, which the walk bounds by what it
+ * lets sources make. With replication and a cycle, or beyond HY_STREAM_MAX, no capacity is enough,
+ * and the walk has to give nodes only as much as their targets have room for.
+ */
+static int
+streams_size(struct build *b)
+{
+	struct hy_topology *topo = b->topo;
+	bool replicating = false;
+	uint64_t bursts;
+	int rc = 0;
+
+	for (unsigned int r = topo->nb_sources; r < topo->nb_nodes; r++)
+		replicating |= topo->nodes[r]->replicates > 1;
+	if (replicating)
+		rc = replicated_objects(topo, &bursts);
+	else if (topo->cyclic)
+		bursts = topo->nb_sources;
+	else
+		rc = converging_sources(topo, &bursts);
+	if (rc < 0)
+		return rc;
+	bursts *= b->params->burst;
+	topo->throttled = (replicating && topo->cyclic) || bursts > HY_STREAM_MAX;
+	topo->stream_cap = (uint32_t)RTE_MIN(bursts, (uint64_t)HY_STREAM_MAX);
+	return 0;
+}
+
+int
+hy_topology_build(const char *graph, const struct hy_graph_params *params, struct hy_topology *topo)
+{
+	struct build b = { .graph = graph, .params = params, .topo = topo };
+	int rc;
+
+	memset(topo, 0, sizeof(*topo));
+	rc = patterns_add(&b);
+	if (rc == 0)
+		rc = edges_follow(&b);
+	if (rc == 0)
+		rc = lanes_check(&b);
+	if (rc == 0)
+		rc = order_find(&b);
+	if (rc == 0)
+		rc = rank(&b);
+	if (rc == 0)
+		rc = targets_resolve(&b);
+	if (rc == 0)
+		rc = streams_size(&b);
+	for (unsigned int i = 0; i < topo->nb_nodes; i++)
+		topo->nodes[i]->mark = 0;
+	free(b.order);
+	if (rc < 0)
+		hy_topology_free(topo);
+	return rc;
+}
+
+void
+hy_topology_free(struct hy_topology *topo)
+{
+	free(topo->nodes);
+	free(topo->first_edge);
+	free(topo->targets);
+	memset(topo, 0, sizeof(*topo));
+}
