@@ -286,9 +286,13 @@ struct hy_node_stats {
 	bool is_source;
 	uint64_t calls;
 	uint64_t objs; /**< Taken; made, by a source. */
-	/** TSC cycles spent, estimated: those of the measured calls × calls / measured calls. */
+	/**
+	 * TSC cycles spent on objects, estimated from walks that were timed: cycles an object there,
+	 * times objs. 0 while none was timed.
+	 */
 	uint64_t cycles;
-	uint64_t sampled_calls; /**< Calls that were measured. */
+	uint64_t idle_cycles;   /**< TSC cycles of calls that brought no object, estimated alike. */
+	uint64_t sampled_calls; /**< Calls that were timed. */
 	unsigned int nb_edges;
 	unsigned int nb_drops;
 	struct hy_edge_stats *edges; /**< nb_edges, in the order of the edges' indexes. */

@@ -20,10 +20,12 @@ struct hy_image_node {
 	struct hy_node_impl impl; /* as it was at creation; impl.variant points to variant */
 	char variant[HY_NAME_SIZE];
 	uint16_t nb_edges;
-	uint16_t nb_drops; /* the core's own included */
-	uint64_t sampled_cycles;
-	uint64_t sampled_calls;
-	uint32_t reserved_at; /* hy_stream_get(): where in the stream, and how many */
+	uint16_t nb_drops;      /* the core's own included */
+	uint64_t sampled_calls; /* in walks that were timed */
+	uint64_t sampled_objs;
+	uint64_t sampled_cycles; /* of calls that had objects */
+	uint64_t sampled_idle;   /* of those that had none */
+	uint32_t reserved_at;    /* hy_stream_get(): where in the stream, and how many */
 	uint32_t reserved;
 };
 

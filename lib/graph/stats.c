@@ -15,6 +15,13 @@ load(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
+/* What was measured on a part, for the whole. */
+static uint64_t
+scale(uint64_t measured, uint64_t whole, uint64_t part)
+{
+	return part == 0 ? 0 : (uint64_t)((double)measured * (double)whole / (double)part);
+}
+
 /* Adds objects under a name, which gets an entry when it comes for the first time. */
 static int
 edge_add(struct hy_edge_stats **edges, unsigned int *n, unsigned int hint, const char *name,
@@ -79,17 +86,17 @@ node_add(struct hy_stats *stats, const struct hy_graph *graph, const struct hy_n
 	};
 	const struct hy_image_node *cold = hy_image_node(graph, node);
 	struct hy_node_stats *out = node_entry(stats, node->rank, cold);
-	const uint64_t calls = load(&node->calls), sampled = load(&cold->sampled_calls);
+	const uint64_t calls = load(&node->calls), objs = load(&node->objs);
+	const uint64_t sampled = load(&cold->sampled_calls);
 	int rc = 0;
 
 	if (out == NULL)
 		return -ENOMEM;
 	out->calls += calls;
-	out->objs += load(&node->objs);
+	out->objs += objs;
 	out->sampled_calls += sampled;
-	if (sampled > 0)
-		out->cycles += (uint64_t)((double)load(&cold->sampled_cycles) * (double)calls /
-			(double)sampled);
+	out->cycles += scale(load(&cold->sampled_cycles), objs, load(&cold->sampled_objs));
+	out->idle_cycles += scale(load(&cold->sampled_idle), calls, sampled);
 	for (unsigned int e = 0; e < cold->nb_edges && rc == 0; e++)
 		rc = edge_add(&out->edges, &out->nb_edges, e,
 			hy_graph_node_name(graph, node->edges[e].to), NULL,

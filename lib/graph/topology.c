@@ -182,7 +182,7 @@ successor(const struct build *b, const struct hy_reg_node *node, unsigned int e)
  */
 struct visit {
 	unsigned int node;
-	unsigned int next; /* successor to look at */
+	unsigned int left; /* successors to look at; the last one first, so that it ranks last */
 };
 enum { UNSEEN, OPEN, FINISHED };
 
@@ -192,26 +192,27 @@ search_from(struct build *b, unsigned int root, struct visit *stack, uint8_t *st
 {
 	unsigned int depth = 1;
 
-	stack[0] = (struct visit){ .node = root };
+	stack[0] = (struct visit){ .node = root, .left = successors(b->topo->nodes[root]) };
 	state[root] = OPEN;
 	while (depth > 0) {
 		struct visit *top = &stack[depth - 1];
 		const struct hy_reg_node *node = b->topo->nodes[top->node];
 		unsigned int to;
 
-		if (top->next == successors(node)) {
+		if (top->left == 0) {
 			state[top->node] = FINISHED;
 			b->order[--*slot] = top->node;
 			depth--;
 			continue;
 		}
-		to = successor(b, node, top->next++);
+		to = successor(b, node, --top->left);
 		if (state[to] == OPEN)
 			b->topo->cyclic = true;
 		if (state[to] != UNSEEN)
 			continue;
 		state[to] = OPEN;
-		stack[depth++] = (struct visit){ .node = to };
+		stack[depth++] = (struct visit){ .node = to,
+			.left = successors(b->topo->nodes[to]) };
 	}
 }
 

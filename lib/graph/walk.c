@@ -23,8 +23,9 @@ run(struct hy_graph *graph, struct hy_node *node, uint16_t n, uint64_t *tsc)
 		struct hy_image_node *cold = hy_image_node(graph, node);
 		const uint64_t now = rte_rdtsc();
 
-		hy_count(&cold->sampled_cycles, now - *tsc);
 		hy_count(&cold->sampled_calls, 1);
+		hy_count(&cold->sampled_objs, done);
+		hy_count(done > 0 ? &cold->sampled_cycles : &cold->sampled_idle, now - *tsc);
 		*tsc = now;
 	}
 	return done;

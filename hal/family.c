@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Families and variants as constructors and plugins declare them. */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal.h"
+
+/* Lists grow and are sorted as they do; they are read by name, so link order leaves no trace. */
+static struct {
+	pthread_mutex_t lock;
+	const struct hy_family **families;
+	unsigned int nb_families;
+	const struct hy_variant **variants;
+	unsigned int nb_variants;
+} declared = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int
+family_order(const void *a, const void *b)
+{
+	return strcmp((*(const struct hy_family *const *)a)->node.name,
+		(*(const struct hy_family *const *)b)->node.name);
+}
+
+static int
+variant_order(const void *a, const void *b)
+{
+	const struct hy_variant *va = *(const struct hy_variant *const *)a;
+	const struct hy_variant *vb = *(const struct hy_variant *const *)b;
+	const int by_family = strcmp(va->family, vb->family);
+
+	return by_family != 0 ? by_family : strcmp(va->impl.variant, vb->impl.variant);
+}
+
+static int
+variant_add(const struct hy_variant *variant)
+{
+	const struct hy_variant **variants;
+
+	for (unsigned int i = 0; i < declared.nb_variants; i++)
+		if (variant_order(&declared.variants[i], &variant) == 0)
+			return -EEXIST;
+	variants = realloc(declared.variants, (declared.nb_variants + 1) * sizeof(*variants));
+	if (variants == NULL)
+		return -ENOMEM;
+	declared.variants = variants;
+	variants[declared.nb_variants++] = variant;
+	qsort(variants, declared.nb_variants, sizeof(*variants), variant_order);
+	return 0;
+}
+
+int
+hy_variant_register(const struct hy_variant *variant)
+{
+	int rc;
+
+	if (variant->family == NULL || variant->impl.variant == NULL ||
+		variant->impl.process == NULL)
+		return -EINVAL;
+	pthread_mutex_lock(&declared.lock);
+	rc = variant_add(variant);
+	pthread_mutex_unlock(&declared.lock);
+	return rc;
+}
+
+/* The reference variant needs nothing: it is the family's own implementation. */
+static struct hy_variant *
+reference_of(const struct hy_family *family)
+{
+	struct hy_variant *variant = calloc(1, sizeof(*variant));
+
+	if (variant != NULL) {
+		variant->family = family->node.name;
+		variant->text = family->text;
+		variant->pack = family->pack;
+		variant->impl = family->node.impl;
+		variant->score = family->score;
+	}
+	return variant;
+}
+
+int
+hy_family_register(const struct hy_family *family)
+{
+	const struct hy_family **families;
+	struct hy_variant *reference;
+	hy_node_id id;
+	int rc;
+
+	if (family->node.impl.variant == NULL)
+		return -EINVAL;
+	rc = hy_node_register(&family->node, &id);
+	if (rc < 0)
+		return rc;
+	reference = reference_of(family);
+	pthread_mutex_lock(&declared.lock);
+	families = realloc(declared.families, (declared.nb_families + 1) * sizeof(*families));
+	if (families != NULL)
+		declared.families = families;
+	rc = families == NULL || reference == NULL ? -ENOMEM : variant_add(reference);
+	if (rc == 0) {
+		families[declared.nb_families++] = family;
+		qsort(families, declared.nb_families, sizeof(*families), family_order);
+	}
+	pthread_mutex_unlock(&declared.lock);
+	if (rc < 0) {
+		free(reference);
+		hy_node_unregister(id);
+	}
+	return rc;
+}
+
+unsigned int
+hy_families(const struct hy_family *const **families)
+{
+	*families = declared.families;
+	return declared.nb_families;
+}
+
+const struct hy_family *
+hy_family_find(const char *name)
+{
+	for (unsigned int i = 0; i < declared.nb_families; i++)
+		if (strcmp(declared.families[i]->node.name, name) == 0)
+			return declared.families[i];
+	return NULL;
+}
+
+unsigned int
+hy_variants(const struct hy_family *family, const struct hy_variant *const **variants)
+{
+	unsigned int first = 0, n = 0;
+
+	while (first < declared.nb_variants &&
+		strcmp(declared.variants[first]->family, family->node.name) != 0)
+		first++;
+	while (first + n < declared.nb_variants &&
+		strcmp(declared.variants[first + n]->family, family->node.name) == 0)
+		n++;
+	*variants = declared.variants + first;
+	return n;
+}

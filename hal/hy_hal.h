@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Hardware abstraction layer: looks at the box, and picks for every node family and every target
+ * the best variant that fits, with the reason for each candidate's fate.
+ *
+ * A *family* fixes a contract: edges, drop reasons, lanes, and a reference variant that runs
+ * anywhere. A *variant* is another implementation, which states what it needs. A *target* is what
+ * a variant runs for: the process (CPU), or one port. Families and variants are declared with the
+ * macros of hy_node.h.
+ *
+ * Use, in this order: hy_hal_create() after rte_eal_init(); hy_hal_force() and hy_hal_deny() as
+ * the user says; hy_hal_select() when the ports exist; hy_hal_node() or hy_hal_node_clone() for
+ * each node of the graph; hy_graph_create().
+ *
+ * Not thread-safe: one control thread uses a struct hy_hal. Functions return 0 or a negative
+ * errno. Those that take @p error write there one sentence on what was wrong and what is accepted.
+ */
+#ifndef HY_HAL_H
+#define HY_HAL_H
+
+#include <hy_graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
+#define HY_REASON_SIZE 192    /**< Room for a candidate's reason. */
+#define HY_NEEDS_MAX 4        /**< Needs that a variant can state. */
+
+struct hy_hal;
+
+/** What a variant runs for. */
+enum hy_target_kind {
+	HY_TARGET_PROCESS, /**< The CPU and the libraries. */
+	HY_TARGET_PORT,    /**< One ethdev port. */
+};
+
+/** One target. */
+struct hy_target {
+	enum hy_target_kind kind;
+	uint16_t port; /**< ethdev port id; 0 for the process. */
+};
+
+/** What a target may be able to do. The first group belongs to the process, the second to ports. */
+enum hy_cap {
+	HY_CAP_NONE,
+	HY_CAP_SIMD_BITS, /**< Vector width that EAL lets libraries use, in bits. */
+	HY_CAP_AVX2,
+	HY_CAP_AVX512, /**< F, BW, DQ and VL. */
+	HY_CAP_NEON,
+
+	HY_CAP_RX_QUEUES, /**< Value: receive queues that the port can have. */
+	HY_CAP_TX_QUEUES, /**< Value: transmit queues that the port can have. */
+	/** The port tells IPv4 behind plain Ethernet from IPv4 behind a VLAN tag, in packet_type. */
+	HY_CAP_RX_PTYPE_IP4,
+	HY_CAPS
+};
+
+/** How sure it is. In order: a need is met from HY_LEVEL_YES on. */
+enum hy_level { HY_LEVEL_NO, HY_LEVEL_UNKNOWN, HY_LEVEL_YES, HY_LEVEL_PREFERRED };
+
+/** How it is known. */
+enum hy_origin {
+	HY_ORIGIN_DECLARED,   /**< The driver or the CPU says so. */
+	HY_ORIGIN_PROBED,     /**< It was tried. */
+	HY_ORIGIN_OBSERVED,   /**< Traffic showed it. */
+	HY_ORIGIN_OVERRIDDEN, /**< The user says so. */
+};
+
+/** A capability of a target. */
+struct hy_capability {
+	enum hy_level level;
+	enum hy_origin origin;
+	uint64_t value;            /**< A limit, where the capability has one. */
+	char reason[HY_TEXT_SIZE]; /**< Why, in words. */
+};
+
+/** What a variant needs of its target. */
+struct hy_need {
+	enum hy_cap cap;
+	uint64_t at_least; /**< Of the capability's value. */
+	int bonus; /**< 0: without it the variant is out. Else: what it adds to the score if met. */
+};
+
+/** A family of nodes. node.impl is the reference variant; node.impl.variant names it. */
+struct hy_family {
+	const char *text; /**< What it does, in a sentence. */
+	const char *pack; /**< Name of the pack that its reference variant comes from. */
+	enum hy_target_kind target;
+	struct hy_node_desc node;
+	int score; /**< Of the reference variant. */
+};
+
+/** Another implementation of a family. */
+struct hy_variant {
+	const char *family;
+	const char *text; /**< What makes it different, in a sentence. */
+	const char *pack;
+	/** impl.variant is its name. Without init, fini and ctx_size it has the family's. */
+	struct hy_node_impl impl;
+	struct hy_need needs[HY_NEEDS_MAX];
+	/**
+	 * The last word, after the needs; may be NULL.
+	 *
+	 * @param[out] reason Why it does not fit.
+	 * @return Whether the variant fits @p target.
+	 */
+	bool (*fits)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
+	int score; /**< Highest wins; on a draw the first name in alphabetical order. */
+};
+
+/**
+ * Registers a family, and its reference variant as a node of the graph registry under its name,
+ * so that a graph made without a HAL has it. Called by HY_NODE_FAMILY.
+ *
+ * @param family Must stay valid while the process lives or its plugin is loaded.
+ * @return 0; -EINVAL; -EEXIST; -ENOMEM.
+ */
+int hy_family_register(const struct hy_family *family);
+
+/** Registers a variant, before or after its family. Called by HY_NODE_VARIANT. As above. */
+int hy_variant_register(const struct hy_variant *variant);
+
+/**
+ * Looks at the process and at the ports that exist, and raises EAL's vector width to the CPU's,
+ * unless the user limited it with --force-max-simd-bitwidth. To be called after rte_eal_init() and
+ * before tables (LPM, FIB, ACL) are created, since those choose their code by that width.
+ *
+ * @param[out] hal Belongs to the caller, until hy_hal_destroy().
+ * @return 0; -ENOMEM.
+ */
+int hy_hal_create(struct hy_hal **hal);
+
+/** Frees it, and removes the nodes that it made: graphs go first. NULL is allowed. */
+void hy_hal_destroy(struct hy_hal *hal);
+
+/**
+ * Looks at the ports again: after ports were added, removed or configured otherwise.
+ *
+ * @return 0.
+ */
+int hy_hal_probe(struct hy_hal *hal);
+
+/** What a target can do. A port has the process's capabilities too. Never NULL. */
+const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct hy_target target,
+	enum hy_cap cap);
+
+/**
+ * Forces a variant, for the selections to come.
+ *
+ * @param spec "FAMILY=VARIANT" for all targets, or "FAMILY@PORT=VARIANT", which has precedence.
+ * @return 0; -EINVAL malformed, or no such family, variant or port; -EEXIST forced otherwise
+ * already; -ENOMEM.
+ */
+int hy_hal_force(struct hy_hal *hal, const char *spec, char *error);
+
+/** Denies a variant, for the selections to come. As hy_hal_force(). */
+int hy_hal_deny(struct hy_hal *hal, const char *spec, char *error);
+
+/**
+ * Picks a variant for every family and target. The order of trial: what is denied or lacks
+ * something it needs is out; a forced variant wins, or the selection fails; then score, then name.
+ *
+ * @return 0; -ENOTSUP a forced variant does not fit, or none is left; -ENOMEM. On an error the
+ * selections made before stand.
+ */
+int hy_hal_select(struct hy_hal *hal, char *error);
+
+/** What became of a candidate. */
+enum hy_fate {
+	HY_FATE_CHOSEN,
+	HY_FATE_OUTSCORED,   /**< It fits; another is better, or was forced. */
+	HY_FATE_DENIED,      /**< The user does not want it. */
+	HY_FATE_NEEDS_UNMET, /**< The target lacks something. */
+	HY_FATE_REJECTED,    /**< Its own predicate says no. */
+};
+
+/** A candidate in a selection. */
+struct hy_candidate {
+	const struct hy_variant *variant;
+	enum hy_fate fate;
+	int score; /**< Bonuses included. */
+	char reason[HY_REASON_SIZE];
+};
+
+/** The outcome for one family and target. */
+struct hy_selection {
+	const struct hy_family *family;
+	struct hy_target target;
+	const struct hy_variant *chosen;
+	bool forced;
+	unsigned int nb_candidates;
+	struct hy_candidate *candidates; /**< Best first, the chosen one before all. */
+};
+
+/**
+ * Finds a selection.
+ *
+ * @param port Ignored when the family's target is the process.
+ * @return It, valid until the next hy_hal_select() or hy_hal_destroy(); NULL: no such family or
+ * port, or nothing was selected yet.
+ */
+const struct hy_selection *hy_hal_selection(const struct hy_hal *hal, const char *family,
+	uint16_t port);
+
+/**
+ * The node to use for a target: one node for all ports whose selection is the same, so that their
+ * bursts do not split.
+ *
+ * @return 0; -ENOENT nothing was selected for that family and port; -ENOMEM.
+ */
+int hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *id);
+
+/**
+ * A node of its own for a target, named "FAMILY-suffix": for nodes with state of their port.
+ *
+ * @return As hy_hal_node(), and what hy_node_clone() returns.
+ */
+int hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, const char *suffix,
+	hy_node_id *id);
+
+/** Where a node that the HAL handed out belongs. */
+struct hy_placement {
+	char node[HY_NAME_SIZE];
+	const char *family;
+	const char *variant;
+	char target[HY_NAME_SIZE]; /**< "process", "port 0", "port 0,2". */
+};
+
+/** @return The placement of a node; NULL: the HAL did not place it. Valid as selections are. */
+const struct hy_placement *hy_hal_placement(const struct hy_hal *hal, const char *node);
+
+/** @name Output for people and for programs. Return 0 or -EIO. @{ */
+int hy_hal_inventory_print(const struct hy_hal *hal, FILE *out);
+int hy_hal_explain(const struct hy_hal *hal, FILE *out);
+/** {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}]} */
+int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

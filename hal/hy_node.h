@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What a node file includes: the fast path, and the declaration of families and variants.
+ *
+ * A family is declared once, in the file of its reference variant. A variant for an ISA or a
+ * vendor is one more file with its kernel and one HY_NODE_VARIANT that states what it needs;
+ * nothing else names it.
+ */
+#ifndef HY_NODE_H
+#define HY_NODE_H
+
+#include <rte_common.h>
+
+#include <hy_graph_worker.h>
+#include <hy_hal.h>
+
+/** The pack that a node file is built into; the build sets it for each pack. */
+#ifndef HY_PACK
+#define HY_PACK "out-of-tree"
+#endif
+
+/**
+ * Declares and registers a family: HY_NODE_FAMILY(ttl_guard, .node = { … }, .score = 10). The
+ * fields are those of struct hy_family; node.name is filled in.
+ */
+#define HY_NODE_FAMILY(name_, ...) \
+	static const struct hy_family hy_family_##name_ = { .pack = HY_PACK, __VA_ARGS__ }; \
+	RTE_INIT(hy_family_register_##name_) \
+	{ \
+		hy_registration_check(#name_, hy_family_register(&hy_family_##name_)); \
+	}
+
+/**
+ * Declares and registers a variant: HY_NODE_VARIANT(ttl_guard, avx2, .impl.process = …, .score =
+ * 20). The fields are those of struct hy_variant; family and impl.variant are filled in.
+ */
+#define HY_NODE_VARIANT(family_, name_, ...) \
+	static const struct hy_variant hy_variant_##family_##_##name_ = { \
+		.family = #family_, .pack = HY_PACK, .impl.variant = #name_, __VA_ARGS__ \
+	}; \
+	RTE_INIT(hy_variant_register_##family_##_##name_) \
+	{ \
+		hy_registration_check(#family_ "/" #name_, \
+			hy_variant_register(&hy_variant_##family_##_##name_)); \
+	}
+
+/** @cond Instructions that one function may use while its file is built for any CPU. */
+#ifdef RTE_ARCH_X86_64
+#define HY_TARGET_AVX2 __attribute__((target("avx2")))
+#define HY_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#endif
+/** @endcond */
+
+#endif

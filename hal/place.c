@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From selections to nodes of the graph registry: shared ones, and ones of a port's own. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal.h"
+
+int
+hy_hal_create(struct hy_hal **out)
+{
+	struct hy_hal *hal = calloc(1, sizeof(*hal));
+
+	if (hal == NULL)
+		return -ENOMEM;
+	hy_hal_probe_process(hal);
+	hy_hal_probe(hal);
+	*out = hal;
+	return 0;
+}
+
+void
+hy_hal_destroy(struct hy_hal *hal)
+{
+	if (hal == NULL)
+		return;
+	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
+		if (hal->nodes[i]->made)
+			hy_node_unregister(hal->nodes[i]->id);
+		free(hal->nodes[i]);
+	}
+	for (unsigned int i = 0; i < hal->nb_selections; i++)
+		free(hal->selections[i].candidates);
+	free(hal->nodes);
+	free(hal->selections);
+	free(hal->rules);
+	free(hal);
+}
+
+static bool
+is_reference(const struct hy_selection *s)
+{
+	return strcmp(s->chosen->impl.variant, s->family->node.impl.variant) == 0;
+}
+
+/* A variant's implementation, with what it leaves to its family. */
+static struct hy_node_impl
+impl_of(const struct hy_selection *s)
+{
+	struct hy_node_impl impl = s->chosen->impl;
+
+	if (impl.init == NULL && impl.fini == NULL && impl.ctx_size == 0) {
+		impl.init = s->family->node.impl.init;
+		impl.fini = s->family->node.impl.fini;
+		impl.ctx_size = s->family->node.impl.ctx_size;
+	}
+	return impl;
+}
+
+static int
+node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool made)
+{
+	struct hy_hal_node **nodes = realloc(hal->nodes, (hal->nb_nodes + 1) * sizeof(*nodes));
+	struct hy_hal_node *node = calloc(1, sizeof(*node));
+
+	if (nodes != NULL)
+		hal->nodes = nodes;
+	if (nodes == NULL || node == NULL) {
+		free(node);
+		return -ENOMEM;
+	}
+	node->id = id;
+	node->made = made;
+	node->shared = !made;
+	node->family = s->family;
+	node->variant = s->chosen;
+	node->placement.family = s->family->node.name;
+	node->placement.variant = s->chosen->impl.variant;
+	hy_target_text(s->target, node->placement.target, sizeof(node->placement.target));
+	hy_node_name(id, node->placement.node, sizeof(node->placement.node));
+	nodes[hal->nb_nodes++] = node;
+	return 0;
+}
+
+int
+hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, const char *suffix,
+	hy_node_id *id)
+{
+	const struct hy_selection *s = hy_hal_selection(hal, family, port);
+	struct hy_node_impl impl;
+	hy_node_id base;
+	int rc;
+
+	if (s == NULL || hy_node_lookup(family, &base) < 0)
+		return -ENOENT;
+	rc = hy_node_clone(base, suffix, id);
+	if (rc < 0)
+		return rc;
+	impl = impl_of(s);
+	rc = hy_node_impl_set(*id, &impl);
+	if (rc == 0)
+		rc = node_note(hal, s, *id, true);
+	if (rc < 0)
+		hy_node_unregister(*id);
+	return rc;
+}
+
+/* The node that another port with the same selection was given. */
+static struct hy_hal_node *
+shared_find(const struct hy_hal *hal, const struct hy_selection *s)
+{
+	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
+		struct hy_hal_node *node = hal->nodes[i];
+
+		if (node->shared && node->family == s->family && node->variant == s->chosen)
+			return node;
+	}
+	return NULL;
+}
+
+/* Adds a port to "port 0,2", once. */
+static void
+target_extend(struct hy_placement *placement, struct hy_target target)
+{
+	char port[16];
+	const size_t used = strlen(placement->target);
+	const char *at;
+
+	if (target.kind != HY_TARGET_PORT)
+		return;
+	snprintf(port, sizeof(port), "%u", target.port);
+	for (at = strpbrk(placement->target, " ,"); at != NULL; at = strpbrk(at + 1, ",")) {
+		const size_t len = strcspn(at + 1, ",");
+
+		if (len == strlen(port) && strncmp(at + 1, port, len) == 0)
+			return;
+	}
+	snprintf(placement->target + used, sizeof(placement->target) - used, ",%s", port);
+}
+
+int
+hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *id)
+{
+	const struct hy_selection *s = hy_hal_selection(hal, family, port);
+	struct hy_hal_node *node;
+	struct hy_node_impl impl;
+	int rc;
+
+	if (s == NULL)
+		return -ENOENT;
+	node = shared_find(hal, s);
+	if (node != NULL) {
+		target_extend(&node->placement, s->target);
+		*id = node->id;
+		return 0;
+	}
+	if (s->target.kind == HY_TARGET_PORT && !is_reference(s)) {
+		rc = hy_hal_node_clone(hal, family, port, s->chosen->impl.variant, id);
+		if (rc == 0)
+			hal->nodes[hal->nb_nodes - 1]->shared = true;
+		return rc;
+	}
+	rc = hy_node_lookup(family, id);
+	if (rc < 0)
+		return rc;
+	impl = impl_of(s);
+	rc = hy_node_impl_set(*id, &impl);
+	return rc < 0 ? rc : node_note(hal, s, *id, false);
+}
+
+const struct hy_placement *
+hy_hal_placement(const struct hy_hal *hal, const char *node)
+{
+	for (unsigned int i = 0; i < hal->nb_nodes; i++)
+		if (strcmp(hal->nodes[i]->placement.node, node) == 0)
+			return &hal->nodes[i]->placement;
+	return NULL;
+}

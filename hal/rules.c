@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the user says of variants: "FAMILY[@PORT]=VARIANT", forced or denied. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal.h"
+
+/* Room for a list of names in a message. */
+#define NAMES_SIZE 192
+
+static void
+name_append(char *names, const char *name)
+{
+	const size_t used = strlen(names);
+
+	snprintf(names + used, NAMES_SIZE - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+static int
+family_unknown(const char *spec, const char *name, char *error)
+{
+	const struct hy_family *const *families;
+	const unsigned int n = hy_families(&families);
+	char names[NAMES_SIZE] = "";
+
+	for (unsigned int i = 0; i < n; i++)
+		name_append(names, families[i]->node.name);
+	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': no family '%.64s'; there are: %s", spec, name,
+		names);
+	return -EINVAL;
+}
+
+static int
+variant_unknown(const char *spec, const struct hy_family *family, const char *name, char *error)
+{
+	const struct hy_variant *const *variants;
+	const unsigned int n = hy_variants(family, &variants);
+	char names[NAMES_SIZE] = "";
+
+	for (unsigned int i = 0; i < n; i++)
+		name_append(names, variants[i]->impl.variant);
+	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': %s has no variant '%.64s'; it has: %s", spec,
+		family->node.name, name, names);
+	return -EINVAL;
+}
+
+static const struct hy_variant *
+variant_find(const struct hy_family *family, const char *name)
+{
+	const struct hy_variant *const *variants;
+	const unsigned int n = hy_variants(family, &variants);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (strcmp(variants[i]->impl.variant, name) == 0)
+			return variants[i];
+	return NULL;
+}
+
+/* Reads the port of "FAMILY@PORT", which must exist and concern the family. */
+static int
+port_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *family,
+	const char *text, int *port, char *error)
+{
+	char *end;
+	const unsigned long value = strtoul(text, &end, 10);
+
+	if (family->target != HY_TARGET_PORT) {
+		snprintf(error, HY_HAL_ERROR_SIZE,
+			"'%.64s': %s is chosen for the process, not a port; say %s=VARIANT", spec,
+			family->node.name, family->node.name);
+		return -EINVAL;
+	}
+	if (*text < '0' || *text > '9' || *end != '\0' || value >= RTE_MAX_ETHPORTS ||
+		!hal->ports[value].present) {
+		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': there is no port '%.16s'", spec, text);
+		return -EINVAL;
+	}
+	*port = (int)value;
+	return 0;
+}
+
+/* Takes a specification apart; on success the rule is complete but for deny. */
+static int
+spec_parse(const struct hy_hal *hal, const char *spec, struct hy_rule *rule, char *error)
+{
+	char copy[3 * HY_NAME_SIZE];
+	const struct hy_family *family;
+	char *name, *at;
+	int rc;
+
+	if (strlen(spec) >= sizeof(copy) || strchr(spec, '=') == NULL) {
+		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s' is not FAMILY[@PORT]=VARIANT", spec);
+		return -EINVAL;
+	}
+	strcpy(copy, spec);
+	name = strchr(copy, '=');
+	*name++ = '\0';
+	at = strchr(copy, '@');
+	if (at != NULL)
+		*at++ = '\0';
+	family = hy_family_find(copy);
+	if (family == NULL)
+		return family_unknown(spec, copy, error);
+	rule->port = -1;
+	if (at != NULL) {
+		rc = port_parse(hal, spec, family, at, &rule->port, error);
+		if (rc < 0)
+			return rc;
+	}
+	rule->variant = variant_find(family, name);
+	return rule->variant == NULL ? variant_unknown(spec, family, name, error) : 0;
+}
+
+static int
+rule_add(struct hy_hal *hal, const struct hy_rule *rule)
+{
+	struct hy_rule *rules = realloc(hal->rules, (hal->nb_rules + 1) * sizeof(*rules));
+
+	if (rules == NULL)
+		return -ENOMEM;
+	hal->rules = rules;
+	rules[hal->nb_rules++] = *rule;
+	return 0;
+}
+
+int
+hy_hal_force(struct hy_hal *hal, const char *spec, char *error)
+{
+	struct hy_rule rule = { .deny = false };
+	const int rc = spec_parse(hal, spec, &rule, error);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned int i = 0; i < hal->nb_rules; i++) {
+		const struct hy_rule *other = &hal->rules[i];
+
+		if (other->deny || other->port != rule.port ||
+			strcmp(other->variant->family, rule.variant->family) != 0)
+			continue;
+		if (other->variant == rule.variant)
+			return 0;
+		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': %s is forced to '%s' already", spec,
+			rule.variant->family, other->variant->impl.variant);
+		return -EEXIST;
+	}
+	return rule_add(hal, &rule);
+}
+
+int
+hy_hal_deny(struct hy_hal *hal, const char *spec, char *error)
+{
+	struct hy_rule rule;
+	const int rc = spec_parse(hal, spec, &rule, error);
+
+	rule.deny = true;
+	return rc < 0 ? rc : rule_add(hal, &rule);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Selection: for each family and target, the best variant that fits. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal.h"
+
+static bool
+rule_applies(const struct hy_rule *rule, struct hy_target target)
+{
+	return rule->port < 0 || (target.kind == HY_TARGET_PORT && rule->port == target.port);
+}
+
+static bool
+is_denied(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_target target)
+{
+	for (unsigned int i = 0; i < hal->nb_rules; i++) {
+		const struct hy_rule *rule = &hal->rules[i];
+
+		if (rule->deny && rule->variant == variant && rule_applies(rule, target))
+			return true;
+	}
+	return false;
+}
+
+/* The variant that is forced for a target, if any; a rule for the port beats one for all. */
+static const struct hy_variant *
+forced_for(const struct hy_hal *hal, const struct hy_family *family, struct hy_target target)
+{
+	const struct hy_variant *forced = NULL;
+
+	for (unsigned int i = 0; i < hal->nb_rules; i++) {
+		const struct hy_rule *rule = &hal->rules[i];
+
+		if (rule->deny || !rule_applies(rule, target) ||
+			strcmp(rule->variant->family, family->node.name) != 0)
+			continue;
+		if (rule->port >= 0)
+			return rule->variant;
+		forced = rule->variant;
+	}
+	return forced;
+}
+
+/* Whether a need is met; if not, says why not. */
+static bool
+need_met(const struct hy_capability *cap, const struct hy_need *need, char *reason, size_t size)
+{
+	if (cap->level < HY_LEVEL_YES) {
+		snprintf(reason, size, "needs %s: %s (%s)", hy_cap_name(need->cap),
+			hy_level_name(cap->level), cap->reason);
+		return false;
+	}
+	if (cap->value < need->at_least) {
+		snprintf(reason, size, "needs %s of %" PRIu64 ": it is %" PRIu64 ", %s",
+			hy_cap_name(need->cap), need->at_least, cap->value, cap->reason);
+		return false;
+	}
+	return true;
+}
+
+/* Decides whether a candidate fits, and its score. */
+static void
+candidate_judge(const struct hy_hal *hal, struct hy_target target, struct hy_candidate *c)
+{
+	const struct hy_variant *variant = c->variant;
+	char unmet[HY_REASON_SIZE];
+
+	c->score = variant->score;
+	c->fate = HY_FATE_OUTSCORED;
+	if (is_denied(hal, variant, target)) {
+		c->fate = HY_FATE_DENIED;
+		snprintf(c->reason, sizeof(c->reason), "denied by the user");
+		return;
+	}
+	for (unsigned int i = 0; i < HY_NEEDS_MAX && variant->needs[i].cap != HY_CAP_NONE; i++) {
+		const struct hy_need *need = &variant->needs[i];
+
+		if (need_met(hy_hal_capability(hal, target, need->cap), need, unmet,
+			    sizeof(unmet))) {
+			c->score += need->bonus;
+		} else if (need->bonus == 0) {
+			c->fate = HY_FATE_NEEDS_UNMET;
+			strcpy(c->reason, unmet);
+			return;
+		}
+	}
+	if (variant->fits != NULL && !variant->fits(hal, target, c->reason, sizeof(c->reason)))
+		c->fate = HY_FATE_REJECTED;
+}
+
+/* Best first: what fits before what does not, then score, then name. */
+static int
+candidate_order(const void *a, const void *b)
+{
+	const struct hy_candidate *ca = a, *cb = b;
+	const bool fits_a = ca->fate <= HY_FATE_OUTSCORED, fits_b = cb->fate <= HY_FATE_OUTSCORED;
+
+	if (ca->fate == HY_FATE_CHOSEN || cb->fate == HY_FATE_CHOSEN)
+		return ca->fate == HY_FATE_CHOSEN ? -1 : 1;
+	if (fits_a != fits_b)
+		return fits_a ? -1 : 1;
+	if (ca->score != cb->score)
+		return ca->score > cb->score ? -1 : 1;
+	return strcmp(ca->variant->impl.variant, cb->variant->impl.variant);
+}
+
+static void
+outscored_explain(struct hy_selection *s)
+{
+	for (unsigned int i = 1; i < s->nb_candidates; i++) {
+		struct hy_candidate *c = &s->candidates[i];
+
+		if (c->fate != HY_FATE_OUTSCORED)
+			continue;
+		if (s->forced)
+			snprintf(c->reason, sizeof(c->reason), "%s was forced",
+				s->chosen->impl.variant);
+		else
+			snprintf(c->reason, sizeof(c->reason), "%s scores %d",
+				s->chosen->impl.variant, s->candidates[0].score);
+	}
+}
+
+/* Fills in a selection's candidates, the forced or best one marked as chosen and first. */
+static int
+choose(const struct hy_hal *hal, struct hy_selection *s, char *error)
+{
+	const struct hy_variant *forced = forced_for(hal, s->family, s->target);
+	const struct hy_variant *const *variants;
+	char where[HY_NAME_SIZE];
+
+	s->nb_candidates = hy_variants(s->family, &variants);
+	s->candidates = calloc(s->nb_candidates, sizeof(*s->candidates));
+	if (s->candidates == NULL)
+		return -ENOMEM;
+	hy_target_text(s->target, where, sizeof(where));
+	for (unsigned int i = 0; i < s->nb_candidates; i++) {
+		struct hy_candidate *c = &s->candidates[i];
+
+		c->variant = variants[i];
+		candidate_judge(hal, s->target, c);
+		if (c->variant != forced)
+			continue;
+		if (c->fate != HY_FATE_OUTSCORED) {
+			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be had for %s: %s",
+				s->family->node.name, forced->impl.variant, where, c->reason);
+			return -ENOTSUP;
+		}
+		c->fate = HY_FATE_CHOSEN;
+		snprintf(c->reason, sizeof(c->reason), "forced by the user");
+	}
+	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
+	if (s->candidates[0].fate > HY_FATE_OUTSCORED) {
+		snprintf(error, HY_HAL_ERROR_SIZE, "no variant of %s is left for %s: %s: %s",
+			s->family->node.name, where, s->candidates[0].variant->impl.variant,
+			s->candidates[0].reason);
+		return -ENOTSUP;
+	}
+	s->forced = forced != NULL;
+	s->chosen = s->candidates[0].variant;
+	if (!s->forced) {
+		s->candidates[0].fate = HY_FATE_CHOSEN;
+		snprintf(s->candidates[0].reason, sizeof(s->candidates[0].reason),
+			s->nb_candidates == 1 ? "the only one" : "best score of what fits");
+	}
+	outscored_explain(s);
+	return 0;
+}
+
+static void
+selections_free(struct hy_selection *selections, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		free(selections[i].candidates);
+	free(selections);
+}
+
+static unsigned int
+count_ports(const struct hy_hal *hal)
+{
+	unsigned int n = 0;
+
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		n += hal->ports[p].present;
+	return n;
+}
+
+int
+hy_hal_select(struct hy_hal *hal, char *error)
+{
+	const struct hy_family *const *families;
+	const unsigned int nb_families = hy_families(&families);
+	const unsigned int most = nb_families * RTE_MAX(count_ports(hal), 1u);
+	struct hy_selection *all = calloc(RTE_MAX(most, 1u), sizeof(*all));
+	unsigned int n = 0;
+	int rc = 0;
+
+	if (all == NULL)
+		return -ENOMEM;
+	for (unsigned int f = 0; f < nb_families && rc == 0; f++) {
+		const enum hy_target_kind kind = families[f]->target;
+		const uint16_t nb_targets = kind == HY_TARGET_PORT ? RTE_MAX_ETHPORTS : 1;
+
+		for (uint16_t t = 0; t < nb_targets && rc == 0; t++) {
+			if (kind == HY_TARGET_PORT && !hal->ports[t].present)
+				continue;
+			all[n].family = families[f];
+			all[n].target = (struct hy_target){ .kind = kind, .port = t };
+			rc = choose(hal, &all[n++], error);
+		}
+	}
+	if (rc < 0) {
+		selections_free(all, n);
+		return rc;
+	}
+	selections_free(hal->selections, hal->nb_selections);
+	hal->selections = all;
+	hal->nb_selections = n;
+	return 0;
+}
+
+const struct hy_selection *
+hy_hal_selection(const struct hy_hal *hal, const char *family, uint16_t port)
+{
+	for (unsigned int i = 0; i < hal->nb_selections; i++) {
+		const struct hy_selection *s = &hal->selections[i];
+
+		if (strcmp(s->family->node.name, family) != 0)
+			continue;
+		if (s->target.kind == HY_TARGET_PROCESS || s->target.port == port)
+			return s;
+	}
+	return NULL;
+}
