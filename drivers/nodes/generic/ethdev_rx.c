@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ethdev_rx: polls one receive queue of one port, and hands what came to the classifier. */
+
+#include <errno.h>
+
+#include <rte_ethdev.h>
+
+#include <hy_ethdev.h>
+#include <hy_node.h>
+
+enum { NEXT_PKT_CLS };
+
+static uint16_t
+ethdev_rx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_ethdev_rx_config *ctx = node->ctx;
+
+	n = rte_eth_rx_burst(ctx->port, ctx->queue, (struct rte_mbuf **)objs, n);
+	hy_stream_move(graph, node, NEXT_PKT_CLS, n);
+	return n;
+}
+
+static int
+ethdev_rx_init(const struct hy_graph *graph __rte_unused, struct hy_node *node, const void *config)
+{
+	if (config == NULL)
+		return -EINVAL;
+	*(struct hy_ethdev_rx_config *)node->ctx = *(const struct hy_ethdev_rx_config *)config;
+	return 0;
+}
+
+HY_NODE_FAMILY(ethdev_rx,
+	.text = "Polls a receive queue of a port",
+	.target = HY_TARGET_PORT,
+	.score = 10,
+	.node = {
+		.name = "ethdev_rx",
+		.flags = HY_NODE_SOURCE,
+		.impl = {
+			.variant = "poll",
+			.process = ethdev_rx_process,
+			.init = ethdev_rx_init,
+			.ctx_size = sizeof(struct hy_ethdev_rx_config),
+		},
+		.edges = { [NEXT_PKT_CLS] = "pkt_cls" },
+	});

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Graphs whose objects are packets: struct rte_mbuf.
+ */
+#ifndef HY_MBUF_H
+#define HY_MBUF_H
+
+#include <rte_mbuf.h>
+
+#include <hy_graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Object operations for struct hy_graph_params.ops of a graph of packets. */
+extern const struct hy_object_ops hy_mbuf_ops;
+
+/**
+ * The first bytes of a frame in one piece, wherever its segments end.
+ *
+ * @param want Bytes wanted.
+ * @param bounce Room for @p want bytes, written only if they are not in one segment.
+ * @return At least min(want, packet length) bytes; the packet itself where it can be.
+ */
+static inline const uint8_t *
+hy_mbuf_peek(const struct rte_mbuf *m, uint32_t want, uint8_t *bounce)
+{
+	if (likely(m->data_len >= want || m->data_len == m->pkt_len))
+		return rte_pktmbuf_mtod(m, const uint8_t *);
+	return rte_pktmbuf_read(m, 0, RTE_MIN(want, m->pkt_len), bounce);
+}
+
+/**
+ * Writes bytes at the start of a frame, across its segments.
+ *
+ * @param n At most the packet's length.
+ */
+void hy_mbuf_poke(struct rte_mbuf *m, const uint8_t *bytes, uint32_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ip4_lookup: destination address to next hop, by longest prefix match (rte_lpm). */
+
+#include <errno.h>
+
+#include "ip4_lookup.h"
+
+void
+ip4_lookup_scalar(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+{
+	const uint32_t none = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t entry;
+
+		if (rte_lpm_lookup(fib->lpm, route[i], &entry) == 0)
+			entry |= RTE_LPM_LOOKUP_SUCCESS;
+		else
+			entry = none;
+		route[i] = entry & IP4_LOOKUP_ID_MASK;
+		next[i] = entry != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
+	}
+}
+
+static uint16_t
+scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return ip4_lookup_process(graph, node, objs, n, ip4_lookup_scalar);
+}
+
+static int
+ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	struct ip4_lookup_ctx *ctx = node->ctx;
+
+	ctx->fib = hy_ip4_fib_for(graph, config);
+	return ctx->fib == NULL ? -EINVAL : 0;
+}
+
+HY_NODE_FAMILY(ip4_lookup,
+	.text = "Longest prefix match with rte_lpm, one address at a time",
+	.target = HY_TARGET_PROCESS,
+	.score = 10,
+	.node = {
+		.name = "ip4_lookup",
+		.impl = {
+			.variant = "scalar",
+			.process = scalar_process,
+			.init = ip4_lookup_init,
+			.ctx_size = sizeof(struct ip4_lookup_ctx),
+		},
+		.edges = { [IP4_LOOKUP_NEXT_REWRITE] = "ip4_rewrite" },
+		.lanes = { [IP4_LOOKUP_LANE_ROUTE] = "ip4_route" },
+		.drops = {
+			[IP4_LOOKUP_NO_ROUTE] = { "no_route", HY_SEV_WARN,
+				"No route to the destination (RFC 1812 5.2.4.3)" },
+		},
+	});

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ip4_lookup in AVX2: eight addresses at a time, tbl24 and, where one is longer, tbl8 gathered. */
+
+#include "ip4_lookup.h"
+
+#ifdef RTE_ARCH_X86_64
+
+#include <immintrin.h>
+
+/* Entries of eight addresses; 0, or the default route's, where the table has none. */
+HY_TARGET_AVX2 static inline __m256i
+lookup8(const struct rte_lpm *lpm, __m256i ip, __m256i none)
+{
+	const __m256i ext = _mm256_set1_epi32(RTE_LPM_VALID_EXT_ENTRY_BITMASK);
+	const __m256i success = _mm256_set1_epi32(RTE_LPM_LOOKUP_SUCCESS);
+	__m256i entry, is_ext, is_hit;
+
+	entry = _mm256_i32gather_epi32((const int *)lpm->tbl24, _mm256_srli_epi32(ip, 8), 4);
+	is_ext = _mm256_cmpeq_epi32(_mm256_and_si256(entry, ext), ext);
+	if (!_mm256_testz_si256(is_ext, is_ext)) {
+		/* The entry's 24 bits are a group of 256 entries, the address's last 8 which. */
+		const __m256i index = _mm256_or_si256(_mm256_slli_epi32(entry, 8),
+			_mm256_and_si256(ip, _mm256_set1_epi32(0xff)));
+
+		entry = _mm256_mask_i32gather_epi32(entry, (const int *)lpm->tbl8, index, is_ext,
+			4);
+	}
+	is_hit = _mm256_cmpeq_epi32(_mm256_and_si256(entry, success), success);
+	return _mm256_blendv_epi8(none, entry, is_hit);
+}
+
+HY_TARGET_AVX2 void
+ip4_lookup_avx2(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+{
+	const __m256i none = _mm256_set1_epi32((int)__atomic_load_n(&fib->default_entry,
+		__ATOMIC_ACQUIRE));
+	const __m256i id_mask = _mm256_set1_epi32(IP4_LOOKUP_ID_MASK);
+	const __m256i drop = _mm256_set1_epi32(HY_DROP(IP4_LOOKUP_NO_ROUTE));
+	uint32_t i = 0;
+
+	static_assert(IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
+	for (; i + 8 <= n; i += 8) {
+		const __m256i ip = _mm256_loadu_si256((const __m256i *)&route[i]);
+		const __m256i entry = lookup8(fib->lpm, ip, none);
+		const __m256i is_miss = _mm256_cmpeq_epi32(entry, _mm256_setzero_si256());
+		const __m256i wide = _mm256_and_si256(is_miss, drop);
+		const __m256i packed = _mm256_packus_epi32(wide, wide);
+
+		_mm256_storeu_si256((__m256i *)&route[i], _mm256_and_si256(entry, id_mask));
+		_mm_storeu_si128((__m128i *)&next[i],
+			_mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
+	}
+	ip4_lookup_scalar(fib, route + i, next + i, n - i);
+}
+
+static uint16_t
+avx2_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return ip4_lookup_process(graph, node, objs, n, ip4_lookup_avx2);
+}
+
+HY_NODE_VARIANT(ip4_lookup, avx2,
+	.text = "Gathers eight rte_lpm entries at a time",
+	.impl.process = avx2_process,
+	.needs = { { .cap = HY_CAP_AVX2 }, { .cap = HY_CAP_SIMD_BITS, .at_least = 256 } },
+	.score = 20);
+
+#endif

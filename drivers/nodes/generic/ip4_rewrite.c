@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ip4_rewrite: next hop to L2 header and port; TTL and checksum (RFC 1812 5.2.3, 5.3.1). */
+
+#include <errno.h>
+
+#include <rte_mbuf.h>
+
+#include <hy_mbuf.h>
+
+#include "ip4_rewrite.h"
+
+struct ip4_rewrite_ctx {
+	const struct hy_ip4_fib *fib;
+	struct ip4_rewrite_port port[RTE_MAX_ETHPORTS];
+};
+
+/* Segments end within the headers: rewrite a copy, and write it back in pieces. */
+static uint16_t
+rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
+	const struct ip4_rewrite_port *port)
+{
+	uint8_t copy[IP4_REWRITE_HEADERS];
+	uint16_t next;
+
+	rte_memcpy(copy, rte_pktmbuf_read(m, 0, sizeof(copy), copy), sizeof(copy));
+	next = ip4_rewrite_one(copy, m->pkt_len, adjacency, port);
+	if (next == port->edge)
+		hy_mbuf_poke(m, copy, sizeof(copy));
+	return next;
+}
+
+static uint16_t
+ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct ip4_rewrite_ctx *ctx = node->ctx;
+	const uint32_t *route = hy_lane(graph, node, IP4_REWRITE_LANE_ROUTE);
+	uint16_t next[HY_BURST_MAX];
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = objs[i];
+		const struct hy_ip4_adjacency *adjacency = &ctx->fib->adjacencies[route[i]];
+		const struct ip4_rewrite_port *port = &ctx->port[adjacency->port];
+
+		if (likely(m->data_len >= IP4_REWRITE_HEADERS))
+			next[i] = ip4_rewrite_one(rte_pktmbuf_mtod(m, uint8_t *), m->pkt_len,
+				adjacency, port);
+		else
+			next[i] = rewrite_in_pieces(m, adjacency, port);
+	}
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+static int
+ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	const struct hy_ip4_rewrite_config *rewrite = config;
+	struct ip4_rewrite_ctx *ctx = node->ctx;
+
+	ctx->fib = hy_ip4_fib_for(graph, rewrite == NULL ? NULL : &rewrite->tables);
+	if (ctx->fib == NULL)
+		return -EINVAL;
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		if (!ctx->fib->has_port[p])
+			continue;
+		if (rewrite->edge[p] == HY_IP4_NO_EDGE)
+			return -EINVAL;
+		ctx->port[p].edge = rewrite->edge[p];
+		ctx->port[p].max_len = ctx->fib->ports[p].max_len;
+	}
+	return 0;
+}
+
+HY_NODE_FAMILY(ip4_rewrite,
+	.text = "Writes the next hop's L2 header, TTL and checksum",
+	.target = HY_TARGET_PROCESS,
+	.score = 10,
+	.node = {
+		.name = "ip4_rewrite",
+		.impl = {
+			.variant = "scalar",
+			.process = ip4_rewrite_process,
+			.init = ip4_rewrite_init,
+			.ctx_size = sizeof(struct ip4_rewrite_ctx),
+		},
+		.lanes = { [IP4_REWRITE_LANE_ROUTE] = "ip4_route" },
+		.drops = {
+			[IP4_REWRITE_TTL_EXPIRED] = { "ttl_expired", HY_SEV_INFO,
+				"TTL was 0 or 1 (RFC 1812 5.3.1)" },
+			[IP4_REWRITE_MTU_EXCEEDED] = { "mtu_exceeded", HY_SEV_WARN,
+				"The frame is longer than the port sends" },
+		},
+	});

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The contract of the family ip4_rewrite, and the rewriting of one header. */
+#ifndef HY_IP4_REWRITE_H
+#define HY_IP4_REWRITE_H
+
+#include <rte_byteorder.h>
+#include <rte_ip.h>
+
+#include <hy_node.h>
+
+#include "ip4_fib.h"
+
+/* Edges are one a port, added at run time. */
+enum ip4_rewrite_drop { IP4_REWRITE_TTL_EXPIRED, IP4_REWRITE_MTU_EXCEEDED };
+enum ip4_rewrite_lane { IP4_REWRITE_LANE_ROUTE };
+
+/* Bytes of a frame that are read and written. */
+#define IP4_REWRITE_HEADERS (RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr))
+
+/* How a port is sent to. */
+struct ip4_rewrite_port {
+	uint32_t max_len;
+	uint16_t edge;
+};
+
+/*
+ * Forwards one header of IP4_REWRITE_HEADERS bytes, of a frame of len bytes: L2 addresses, TTL - 1,
+ * checksum. Returns the port's edge, or a drop, upon which nothing was written.
+ *
+ * RFC 1624 eqn. 3 with m' = m - 0x0100 adds 0x0100 to the checksum with the carry around; a sum of
+ * 0xffff is 0 in it, as the header as a whole never sums to 0.
+ */
+static inline uint16_t
+ip4_rewrite_one(uint8_t *frame, uint32_t len, const struct hy_ip4_adjacency *adjacency,
+	const struct ip4_rewrite_port *port)
+{
+	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + RTE_ETHER_HDR_LEN);
+	uint32_t sum;
+
+	if (unlikely(ip->time_to_live <= 1))
+		return HY_DROP(IP4_REWRITE_TTL_EXPIRED);
+	if (unlikely(len > port->max_len))
+		return HY_DROP(IP4_REWRITE_MTU_EXCEEDED);
+	memcpy(frame, &adjacency->l2, sizeof(adjacency->l2));
+	ip->time_to_live--;
+	sum = rte_be_to_cpu_16(ip->hdr_checksum) + 0x0100u;
+	ip->hdr_checksum = rte_cpu_to_be_16((uint16_t)(sum + (sum >= 0xffff)));
+	return port->edge;
+}
+
+#endif

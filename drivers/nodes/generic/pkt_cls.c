@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pkt_cls: parses Ethernet, and lets pass IPv4 that RFC 1812 allows to forward. Everything behind
+ * it reads the destination from the side data, not from the packet.
+ */
+
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include <hy_mbuf.h>
+
+#include "pkt_cls.h"
+
+/* Packets whose headers are on their way from memory while one is checked. */
+#define AHEAD 4
+
+void
+pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
+	uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = pkt_cls_one(frame[i], len[i], false, &dst[i]);
+}
+
+static inline bool
+says_ip4(uint32_t ptype)
+{
+	return (ptype & RTE_PTYPE_L2_MASK) == RTE_PTYPE_L2_ETHER && RTE_ETH_IS_IPV4_HDR(ptype);
+}
+
+void
+pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint32_t ptype[],
+	uint16_t next[], uint32_t dst[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = pkt_cls_one(frame[i], len[i], says_ip4(ptype[i]), &dst[i]);
+}
+
+/* One body for both variants; ptype is NULL where the NIC's word does not count. */
+static __rte_always_inline uint16_t
+process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, uint32_t *ptype)
+{
+	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
+	const uint8_t *frame[HY_BURST_MAX];
+	uint32_t len[HY_BURST_MAX];
+	uint16_t next[HY_BURST_MAX];
+	uint32_t *dst = hy_lane(graph, node, PKT_CLS_LANE_ROUTE);
+	uint32_t i = 0;
+
+	do { /* n is at least 1 */
+		const struct rte_mbuf *m = objs[i];
+
+		if (i + AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[i + AHEAD], void *));
+		frame[i] = hy_mbuf_peek(m, PKT_CLS_HEADERS, bounce[i]);
+		len[i] = m->pkt_len;
+		if (ptype != NULL)
+			ptype[i] = m->packet_type;
+	} while (++i < n);
+	if (ptype != NULL)
+		pkt_cls_ptype(frame, len, ptype, next, dst, n);
+	else
+		pkt_cls_scalar(frame, len, next, dst, n);
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+static uint16_t
+scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return process(graph, node, objs, n, NULL);
+}
+
+static uint16_t
+ptype_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint32_t ptype[HY_BURST_MAX];
+
+	return process(graph, node, objs, n, ptype);
+}
+
+HY_NODE_FAMILY(pkt_cls,
+	.text = "Parses Ethernet and checks IPv4 headers in software",
+	.target = HY_TARGET_PORT,
+	.score = 10,
+	.node = {
+		.name = "pkt_cls",
+		.impl = { .variant = "scalar", .process = scalar_process },
+		.edges = { [PKT_CLS_NEXT_IP4_LOOKUP] = "ip4_lookup" },
+		.lanes = { [PKT_CLS_LANE_ROUTE] = "ip4_route" },
+		.drops = {
+			[PKT_CLS_TRUNCATED] = { "truncated", HY_SEV_WARN,
+				"The frame ends before its headers or its IPv4 length do" },
+			[PKT_CLS_L2_NOT_UNICAST] = { "l2_not_unicast", HY_SEV_INFO,
+				"Sent to a group of stations (RFC 1812 5.3.4)" },
+			[PKT_CLS_VLAN_UNKNOWN] = { "vlan_unknown", HY_SEV_INFO,
+				"Has a VLAN tag of no interface here" },
+			[PKT_CLS_NOT_IP4] = { "not_ip4", HY_SEV_INFO,
+				"The ether type is not IPv4" },
+			[PKT_CLS_BAD_HEADER] = { "bad_header", HY_SEV_WARN,
+				"IPv4 version, IHL or total length is wrong (RFC 1812 5.2.2)" },
+			[PKT_CLS_BAD_CHECKSUM] = { "bad_checksum", HY_SEV_WARN,
+				"The IPv4 header checksum is wrong (RFC 1812 5.2.2)" },
+			[PKT_CLS_MARTIAN_DST] = { "martian_dst", HY_SEV_WARN,
+				"Destination in 0/8, 127/8, 224/4 or 240/4 (RFC 1812 5.3.7)" },
+		},
+	});
+
+HY_NODE_VARIANT(pkt_cls, ptype,
+	.text = "Believes the NIC's packet type where it says IPv4",
+	.impl.process = ptype_process,
+	.needs = { { .cap = HY_CAP_RX_PTYPE_IP4 } },
+	.score = 20);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract of the family pkt_cls, and the check of one frame that its variants share.
+ *
+ * Edges, drop reasons and their order of precedence: a frame that is wrong in two ways counts
+ * under the first. Lane: the destination address of what goes on, in host byte order.
+ */
+#ifndef HY_PKT_CLS_H
+#define HY_PKT_CLS_H
+
+#include <rte_byteorder.h>
+#include <rte_ether.h>
+#include <rte_ip.h>
+
+#include <hy_node.h>
+
+enum pkt_cls_next { PKT_CLS_NEXT_IP4_LOOKUP };
+
+enum pkt_cls_drop {
+	PKT_CLS_TRUNCATED,
+	PKT_CLS_L2_NOT_UNICAST,
+	PKT_CLS_VLAN_UNKNOWN,
+	PKT_CLS_NOT_IP4,
+	PKT_CLS_BAD_HEADER,
+	PKT_CLS_BAD_CHECKSUM,
+	PKT_CLS_MARTIAN_DST,
+};
+
+enum pkt_cls_lane { PKT_CLS_LANE_ROUTE };
+
+/* Bytes of a frame that the checks may read: an Ethernet header and the longest IPv4 header. */
+#define PKT_CLS_HEADERS (RTE_ETHER_HDR_LEN + 15 * RTE_IPV4_IHL_MULTIPLIER)
+
+/* Ether type 0x9100: a tag stacked outside, from before 802.1ad. */
+#define PKT_CLS_ETHER_TYPE_QINQ_OLD 0x9100
+
+/* RFC 1812 5.3.7: 0/8, 127/8, 224/4 and 240/4 are never forwarded to. */
+static inline bool
+pkt_cls_is_martian(uint32_t dst)
+{
+	const uint32_t net = dst >> 24;
+
+	return net == 0 || net == 127 || net >= 224;
+}
+
+/* RFC 1812 5.2.2 and 4.2.2.5: the header behind 14 bytes of Ethernet in a frame of len bytes. */
+static inline uint16_t
+pkt_cls_ip4(const uint8_t *frame, uint32_t len, uint32_t *dst)
+{
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + RTE_ETHER_HDR_LEN);
+	uint32_t header, total;
+
+	if (len < RTE_ETHER_HDR_LEN + sizeof(*ip))
+		return HY_DROP(PKT_CLS_TRUNCATED);
+	len -= RTE_ETHER_HDR_LEN;
+	header = (ip->version_ihl & RTE_IPV4_HDR_IHL_MASK) * RTE_IPV4_IHL_MULTIPLIER;
+	total = rte_be_to_cpu_16(ip->total_length);
+	if (ip->version_ihl >> 4 != IPVERSION || header < sizeof(*ip))
+		return HY_DROP(PKT_CLS_BAD_HEADER);
+	if (header > len || total > len)
+		return HY_DROP(PKT_CLS_TRUNCATED);
+	if (total < header)
+		return HY_DROP(PKT_CLS_BAD_HEADER);
+	if (rte_raw_cksum(ip, header) != 0xffff)
+		return HY_DROP(PKT_CLS_BAD_CHECKSUM);
+	*dst = rte_be_to_cpu_32(ip->dst_addr);
+	if (pkt_cls_is_martian(*dst))
+		return HY_DROP(PKT_CLS_MARTIAN_DST);
+	return PKT_CLS_NEXT_IP4_LOOKUP;
+}
+
+/*
+ * Where one frame goes. Reads no byte beyond len, nor beyond PKT_CLS_HEADERS.
+ *
+ * known_ip4: the NIC has seen that the ether type is 0x0800.
+ */
+static inline uint16_t
+pkt_cls_one(const uint8_t *frame, uint32_t len, bool known_ip4, uint32_t *dst)
+{
+	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
+
+	if (unlikely(len < RTE_ETHER_HDR_LEN))
+		return HY_DROP(PKT_CLS_TRUNCATED);
+	if (unlikely((frame[0] & RTE_ETHER_GROUP_ADDR) != 0))
+		return HY_DROP(PKT_CLS_L2_NOT_UNICAST);
+	if (!known_ip4 && unlikely(eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4))) {
+		switch (rte_be_to_cpu_16(eth->ether_type)) {
+		case RTE_ETHER_TYPE_VLAN:
+		case RTE_ETHER_TYPE_QINQ:
+		case PKT_CLS_ETHER_TYPE_QINQ_OLD:
+			return HY_DROP(PKT_CLS_VLAN_UNKNOWN);
+		default:
+			return HY_DROP(PKT_CLS_NOT_IP4);
+		}
+	}
+	return pkt_cls_ip4(frame, len, dst);
+}
+
+/* What a variant must agree with: frames in, next and destination out. No graph, no mbuf. */
+void pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
+	uint32_t dst[], uint32_t n);
+
+/* Like pkt_cls_scalar(), but believes packet types of frames that have one. */
+void pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint32_t ptype[],
+	uint16_t next[], uint32_t dst[], uint32_t n);
+
+#endif
