@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* l3fwd-graph: IPv4 forwarding on a packet graph, with the variants that suit the box. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "pipeline.h"
+#include "ports.h"
+#include "report.h"
+
+#define TICK_US 1000
+
+static volatile sig_atomic_t stop;
+
+static void
+on_signal(int signal __rte_unused)
+{
+	stop = 1;
+}
+
+static int
+worker_main(void *arg)
+{
+	struct hy_graph *graph = arg;
+
+	while (!stop)
+		hy_graph_walk(graph);
+	return 0;
+}
+
+/* Whether all receive queues have been polled and found empty for a while. */
+struct idle {
+	uint64_t since; /* TSC */
+	uint64_t packets;
+	uint64_t polls[QUEUES_MAX]; /* of each queue, when the last packet was seen */
+};
+
+static bool
+is_idle(struct idle *idle, const struct hy_stats *stats, uint64_t now, unsigned int ms)
+{
+	uint64_t packets = 0;
+	unsigned int n = 0;
+	bool polled = true;
+
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		if (!stats->nodes[i].is_source)
+			continue;
+		packets += stats->nodes[i].objs;
+		/* Two more: one of them began after the last packet was seen. */
+		polled &= stats->nodes[i].calls >= idle->polls[n++] + 2;
+	}
+	if (packets == idle->packets && idle->since != 0)
+		return polled && now - idle->since > ms * rte_get_tsc_hz() / 1000;
+	idle->packets = packets;
+	idle->since = now;
+	n = 0;
+	for (unsigned int i = 0; i < stats->nb_nodes; i++)
+		if (stats->nodes[i].is_source)
+			idle->polls[n++] = stats->nodes[i].calls;
+	return false;
+}
+
+/* Sleeps until it is time to stop; prints the table now and then. */
+static void
+watch(const struct options *options, struct report *report, FILE *out)
+{
+	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
+	uint64_t next_table = start + options->stats_s * hz;
+	struct idle idle = { 0 };
+
+	while (!stop) {
+		const uint64_t now = rte_rdtsc();
+		struct hy_stats *stats;
+
+		rte_delay_us_sleep(TICK_US);
+		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
+			stop = 1;
+		if (hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
+			continue;
+		if (options->until_idle_ms > 0 &&
+			is_idle(&idle, stats, now, options->until_idle_ms))
+			stop = 1;
+		if (options->stats_s > 0 && now >= next_table) {
+			report->stats = stats;
+			report_table(report, out);
+			fflush(out);
+			next_table += options->stats_s * hz;
+		}
+		hy_stats_free(stats);
+	}
+}
+
+static FILE *
+open_output(const char *option, const char *name)
+{
+	FILE *file = fopen(name, "w");
+
+	if (file == NULL)
+		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", option, name, strerror(errno));
+	return file;
+}
+
+static int
+export_dot(const struct pipeline *pipeline, FILE *file)
+{
+	const int rc = hy_graph_export_dot(pipeline->workers[0].graph, file);
+
+	return fclose(file) != 0 ? -errno : rc;
+}
+
+static int
+write_json(const struct report *report, FILE *file)
+{
+	int failed;
+
+	report_json(report, file);
+	failed = ferror(file);
+	if (file == stdout)
+		failed |= fflush(file);
+	else
+		failed |= fclose(file);
+	return failed != 0 ? -EIO : 0;
+}
+
+/* Lets the workers run until it is time, and closes all but what the report needs. */
+static void
+run(const struct options *options, struct pipeline *pipeline, struct report *report, FILE *out)
+{
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		rte_eal_remote_launch(worker_main, pipeline->workers[w].graph,
+			pipeline->workers[w].lcore);
+	watch(options, report, out);
+	rte_eal_mp_wait_lcore();
+}
+
+/* Files that the command line names, opened before anything runs. */
+struct outputs {
+	FILE *people;
+	FILE *json;
+	FILE *dot;
+};
+
+static int
+outputs_open(const struct options *options, struct outputs *out)
+{
+	*out = (struct outputs){ .people = stdout };
+	if (options->json != NULL && strcmp(options->json, "-") == 0) {
+		out->json = stdout;
+		out->people = stderr;
+	} else if (options->json != NULL) {
+		out->json = open_output("--json", options->json);
+		if (out->json == NULL)
+			return -1;
+	}
+	if (options->dot != NULL) {
+		out->dot = open_output("--export-dot", options->dot);
+		if (out->dot == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline,
+	const struct outputs *out)
+{
+	struct report report = { .options = options, .hal = hal };
+	struct hy_stats *stats;
+	int rc;
+
+	rc = hy_stats_read(PIPELINE_GRAPHS, &stats);
+	if (rc < 0)
+		return -1;
+	report.stats = stats;
+	report_ports(&report);
+	report_picks(&report, out->people);
+	fflush(out->people);
+	hy_stats_free(stats);
+
+	run(options, pipeline, &report, out->people);
+
+	rc = hy_stats_read(PIPELINE_GRAPHS, &stats);
+	if (rc < 0)
+		return -1;
+	report.stats = stats;
+	if (out->dot != NULL && export_dot(pipeline, out->dot) < 0) {
+		fprintf(stderr, "l3fwd-graph: --export-dot: %s\n", strerror(EIO));
+		rc = -1;
+	}
+	pipeline_destroy(pipeline);
+	ports_stop(options);
+	ports_mbufs(&report.mbufs_in_use, &report.mbufs_total);
+	report_table(&report, out->people);
+	if (!report_result(&report, out->people))
+		rc = -1;
+	if (out->json != NULL && write_json(&report, out->json) < 0) {
+		fprintf(stderr, "l3fwd-graph: --json: %s\n", strerror(EIO));
+		rc = -1;
+	}
+	hy_stats_free(stats);
+	return rc;
+}
+
+static int
+rules_read(const struct options *options, struct hy_hal *hal)
+{
+	char error[HY_HAL_ERROR_SIZE] = "out of memory";
+
+	for (unsigned int i = 0; i < options->nb_force; i++) {
+		if (hy_hal_force(hal, options->force[i], error) < 0) {
+			fprintf(stderr, "l3fwd-graph: --node: %s\n", error);
+			return -1;
+		}
+	}
+	for (unsigned int i = 0; i < options->nb_deny; i++) {
+		if (hy_hal_deny(hal, options->deny[i], error) < 0) {
+			fprintf(stderr, "l3fwd-graph: --deny: %s\n", error);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* What drivers say of packet types depends on how they were started: select once they are. */
+static int
+select_variants(const struct options *options, struct hy_hal *hal)
+{
+	char error[HY_HAL_ERROR_SIZE] = "out of memory";
+
+	hy_hal_probe(hal);
+	if (hy_hal_select(hal, error) < 0) {
+		fprintf(stderr, "l3fwd-graph: %s%s\n", options->nb_force > 0 ? "--node " : "",
+			error);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+explain(const struct options *options, const struct hy_hal *hal)
+{
+	int rc;
+
+	if (options->explain == EXPLAIN_JSON)
+		return hy_hal_explain_json(hal, stdout);
+	rc = hy_hal_inventory_print(hal, stdout);
+	printf("\n");
+	return rc < 0 ? rc : hy_hal_explain(hal, stdout);
+}
+
+static int
+l3fwd(const struct options *options, struct hy_hal *hal)
+{
+	struct pipeline pipeline = { 0 };
+	struct routes routes;
+	struct outputs out;
+	int rc = -1;
+
+	if (rules_read(options, hal) < 0 || routes_read(options, &routes) < 0)
+		return -1;
+	pipeline_workers(options, &pipeline);
+	if (ports_start(options, hal, pipeline.nb_workers) < 0 || select_variants(options, hal) < 0)
+		goto out;
+	if (options->explain != EXPLAIN_NO) {
+		rc = explain(options, hal);
+		goto out;
+	}
+	if (outputs_open(options, &out) == 0 &&
+		pipeline_create(options, &routes, hal, &pipeline) == 0)
+		rc = forward(options, hal, &pipeline, &out);
+out:
+	pipeline_destroy(&pipeline);
+	ports_stop(options);
+	routes_free(&routes);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct options options;
+	struct hy_hal *hal;
+	int rc = rte_eal_init(argc, argv);
+
+	if (rc < 0) {
+		fprintf(stderr, "l3fwd-graph: EAL could not be initialised: %s\n",
+			rte_strerror(rte_errno));
+		return EXIT_FAILURE;
+	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	rc = options_read(argc - rc, argv + rc, &options);
+	if (rc == 0) {
+		rc = hy_hal_create(&hal);
+		if (rc == 0) {
+			rc = l3fwd(&options, hal);
+			hy_hal_destroy(hal);
+		}
+	}
+	rte_eal_cleanup();
+	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading the command line. Every refusal names the option and what is accepted. */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_lcore.h>
+
+#include <hy_graph.h>
+
+#include "options.h"
+
+static const char usage[] =
+	"usage: l3fwd-graph [EAL options] -- -p MASK [options]\n"
+	"\n"
+	"As DPDK's l3fwd-graph:\n"
+	"  -p MASK                     ports to use, in hexadecimal\n"
+	"  -P                          promiscuous mode\n"
+	"  --config=(P,Q,L)[,(P,Q,L)]  port P's receive queue Q is polled by lcore L\n"
+	"                              (default: queue 0 of each port, over all workers)\n"
+	"  --eth-dest=P,MM:MM:MM:MM:MM:MM\n"
+	"                              next hop of port P's default route\n"
+	"  --max-pkt-len N             longest frame, with CRC (64 to 9600, default 1518)\n"
+	"  --no-numa                   one packet pool and table, whatever the sockets\n"
+	"  --per-port-pool             a packet pool for each port\n"
+	"\n"
+	"Halyard's:\n"
+	"  --routes FILE               routes, instead of 198.18.P.0/24 to each port P:\n"
+	"                              lines of \"PREFIX port N mac MM:MM:MM:MM:MM:MM\"\n"
+	"  --burst N                   packets a node handles at a time (1 to 256, default 64)\n"
+	"  --node FAMILY[@PORT]=VARIANT\n"
+	"                              force a variant\n"
+	"  --deny FAMILY[@PORT]=VARIANT\n"
+	"                              do without a variant\n"
+	"  --explain[=json]            print what the HAL picks and why, and exit\n"
+	"  --stats SECONDS             print the node table that often\n"
+	"  --duration S                stop after S seconds\n"
+	"  --until-idle MS             stop when nothing has arrived for MS milliseconds\n"
+	"  --export-dot FILE           write the graph with its counters, for Graphviz\n"
+	"  --json FILE                 write final statistics; - is standard output, which then\n"
+	"                              holds nothing else\n";
+
+static int __rte_format_printf(2, 3) refuse(const char *option, const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "l3fwd-graph: %s: ", option);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	return -1;
+}
+
+static int
+read_number(const char *option, const char *text, unsigned long min, unsigned long max,
+	unsigned long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || *value < min ||
+		*value > max)
+		return refuse(option, "'%s' is not a number from %lu to %lu", text, min, max);
+	return 0;
+}
+
+static int
+read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
+	unsigned int *value)
+{
+	unsigned long wide;
+	const int rc = read_number(option, text, min, max, &wide);
+
+	if (rc == 0)
+		*value = (unsigned int)wide;
+	return rc;
+}
+
+static int
+read_mask(const char *text, uint32_t *mask)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 16);
+	if (*text == '-' || *text == '\0' || *end != '\0' || errno != 0 || value == 0 ||
+		value > UINT32_MAX)
+		return refuse("-p", "'%s' is not a mask of ports in hexadecimal, such as 0x3",
+			text);
+	for (uint16_t p = 0; p < 32; p++)
+		if ((value >> p & 1) != 0 && !rte_eth_dev_is_valid_port(p))
+			return refuse("-p", "'%s' names port %u; there are %u ports", text, p,
+				rte_eth_dev_count_avail());
+	*mask = (uint32_t)value;
+	return 0;
+}
+
+/* One "(port,queue,lcore)"; *text moves behind it. */
+static int
+read_queue(const char **text, struct queue *queue)
+{
+	unsigned long field[3];
+	const char *at = *text;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		char *end;
+
+		if (*at++ != (i == 0 ? '(' : ',') || *at < '0' || *at > '9')
+			return -1;
+		errno = 0;
+		field[i] = strtoul(at, &end, 10);
+		if (errno != 0 || field[i] > UINT16_MAX)
+			return -1;
+		at = end;
+	}
+	if (*at++ != ')')
+		return -1;
+	queue->port = (uint16_t)field[0];
+	queue->queue = (uint16_t)field[1];
+	queue->lcore = (unsigned int)field[2];
+	*text = at;
+	return 0;
+}
+
+static int
+read_config(const char *text, struct options *options)
+{
+	const char *at = text;
+
+	options->nb_queues = 0;
+	do {
+		if (options->nb_queues == QUEUES_MAX)
+			return refuse("--config", "more than %d queues", QUEUES_MAX);
+		if (at != text)
+			at++;
+		if (read_queue(&at, &options->queues[options->nb_queues++]) < 0)
+			return refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
+	} while (*at == ',');
+	if (*at != '\0')
+		return refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
+	return 0;
+}
+
+static int
+read_eth_dest(const char *text, struct options *options)
+{
+	const char *comma = strchr(text, ',');
+	char port[8] = "";
+	unsigned int p = 0;
+
+	if (comma == NULL || comma - text >= (int)sizeof(port) || strlen(comma + 1) != 17)
+		return refuse("--eth-dest", "'%s' is not PORT,MM:MM:MM:MM:MM:MM", text);
+	memcpy(port, text, (size_t)(comma - text));
+	if (read_uint("--eth-dest", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0)
+		return -1;
+	if (rte_ether_unformat_addr(comma + 1, &options->eth_dest[p]) < 0)
+		return refuse("--eth-dest", "'%s' is not a MAC address, MM:MM:MM:MM:MM:MM",
+			comma + 1);
+	return 0;
+}
+
+static int
+read_rule(const char *option, const char *text, const char **rules, unsigned int *n)
+{
+	if (*n == RULES_MAX)
+		return refuse(option, "more than %d times", RULES_MAX);
+	rules[(*n)++] = text;
+	return 0;
+}
+
+static int
+read_explain(const char *text, struct options *options)
+{
+	options->explain = EXPLAIN_TEXT;
+	if (text == NULL)
+		return 0;
+	if (strcmp(text, "json") != 0)
+		return refuse("--explain", "'%s' is not json", text);
+	options->explain = EXPLAIN_JSON;
+	return 0;
+}
+
+/* Queue 0 of every port, dealt out to the workers in turn. */
+static int
+default_config(struct options *options)
+{
+	unsigned int lcore = rte_get_next_lcore(-1, 1, 0);
+	uint16_t p;
+
+	RTE_ETH_FOREACH_DEV(p) {
+		if (!port_enabled(options, p))
+			continue;
+		if (lcore == RTE_MAX_LCORE)
+			return refuse("--config",
+				"there is no worker lcore; EAL's --lcores or -l "
+				"must name two or more");
+		options->queues[options->nb_queues++] = (struct queue){ .port = p, .lcore = lcore };
+		lcore = rte_get_next_lcore(lcore, 1, 1);
+	}
+	return 0;
+}
+
+/* Each queue once, from 0 on without a gap, of an enabled port, on a worker. */
+static int
+check_config(const struct options *options)
+{
+	for (unsigned int i = 0; i < options->nb_queues; i++) {
+		const struct queue *q = &options->queues[i];
+		bool before = q->queue == 0;
+
+		if (!port_enabled(options, q->port))
+			return refuse("--config", "port %u is not in -p 0x%x", q->port,
+				options->ports);
+		if (!rte_lcore_is_enabled(q->lcore))
+			return refuse("--config", "lcore %u is not enabled; see EAL's --lcores",
+				q->lcore);
+		if (q->lcore == rte_get_main_lcore())
+			return refuse("--config",
+				"lcore %u is the main lcore, which controls and prints; "
+				"give the queue to a worker",
+				q->lcore);
+		for (unsigned int j = 0; j < options->nb_queues; j++) {
+			const struct queue *other = &options->queues[j];
+
+			if (other->port != q->port)
+				continue;
+			before |= other->queue + 1 == q->queue;
+			if (j < i && other->queue == q->queue)
+				return refuse("--config", "queue %u of port %u twice", q->queue,
+					q->port);
+		}
+		if (!before)
+			return refuse("--config", "port %u has queue %u but not queue %u", q->port,
+				q->queue, q->queue - 1);
+	}
+	return 0;
+}
+
+enum {
+	OPT_CONFIG = 256,
+	OPT_ETH_DEST,
+	OPT_MAX_PKT_LEN,
+	OPT_NO_NUMA,
+	OPT_PER_PORT_POOL,
+	OPT_ROUTES,
+	OPT_BURST,
+	OPT_NODE,
+	OPT_DENY,
+	OPT_EXPLAIN,
+	OPT_STATS,
+	OPT_DURATION,
+	OPT_UNTIL_IDLE,
+	OPT_EXPORT_DOT,
+	OPT_JSON,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "eth-dest", required_argument, NULL, OPT_ETH_DEST },
+	{ "max-pkt-len", required_argument, NULL, OPT_MAX_PKT_LEN },
+	{ "no-numa", no_argument, NULL, OPT_NO_NUMA },
+	{ "per-port-pool", no_argument, NULL, OPT_PER_PORT_POOL },
+	{ "routes", required_argument, NULL, OPT_ROUTES },
+	{ "burst", required_argument, NULL, OPT_BURST },
+	{ "node", required_argument, NULL, OPT_NODE },
+	{ "deny", required_argument, NULL, OPT_DENY },
+	{ "explain", optional_argument, NULL, OPT_EXPLAIN },
+	{ "stats", required_argument, NULL, OPT_STATS },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "until-idle", required_argument, NULL, OPT_UNTIL_IDLE },
+	{ "export-dot", required_argument, NULL, OPT_EXPORT_DOT },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int
+read_option(int opt, struct options *o)
+{
+	unsigned int burst = 0;
+	int rc;
+
+	switch (opt) {
+	case 'p':
+		return read_mask(optarg, &o->ports);
+	case 'P':
+		o->promiscuous = true;
+		return 0;
+	case OPT_CONFIG:
+		return read_config(optarg, o);
+	case OPT_ETH_DEST:
+		return read_eth_dest(optarg, o);
+	case OPT_MAX_PKT_LEN:
+		return read_uint("--max-pkt-len", optarg, 64, 9600, &o->max_pkt_len);
+	case OPT_NO_NUMA:
+		o->numa = false;
+		return 0;
+	case OPT_PER_PORT_POOL:
+		o->per_port_pool = true;
+		return 0;
+	case OPT_ROUTES:
+		o->routes = optarg;
+		return 0;
+	case OPT_BURST:
+		rc = read_uint("--burst", optarg, 1, HY_BURST_MAX, &burst);
+		o->burst = (uint16_t)burst;
+		return rc;
+	case OPT_NODE:
+		return read_rule("--node", optarg, o->force, &o->nb_force);
+	case OPT_DENY:
+		return read_rule("--deny", optarg, o->deny, &o->nb_deny);
+	case OPT_EXPLAIN:
+		return read_explain(optarg, o);
+	case OPT_STATS:
+		return read_uint("--stats", optarg, 1, 86400, &o->stats_s);
+	case OPT_DURATION:
+		return read_uint("--duration", optarg, 1, 31536000, &o->duration_s);
+	case OPT_UNTIL_IDLE:
+		return read_uint("--until-idle", optarg, 1, 3600000, &o->until_idle_ms);
+	case OPT_EXPORT_DOT:
+		o->dot = optarg;
+		return 0;
+	case OPT_JSON:
+		o->json = optarg;
+		return 0;
+	case OPT_HELP:
+		fputs(usage, stdout);
+		return 1;
+	default: /* getopt has said what it is */
+		fprintf(stderr, "l3fwd-graph: --help lists the options\n");
+		return -1;
+	}
+}
+
+int
+options_read(int argc, char **argv, struct options *options)
+{
+	int opt, rc;
+
+	*options = (struct options){ .numa = true, .max_pkt_len = RTE_ETHER_MAX_LEN };
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		options->eth_dest[p] = (struct rte_ether_addr){ { RTE_ETHER_LOCAL_ADMIN_ADDR, 0, 0,
+			0, 0, (uint8_t)p } };
+
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, "p:P", long_options, NULL)) != -1) {
+		rc = read_option(opt, options);
+		if (rc != 0)
+			return rc;
+	}
+	if (optind < argc)
+		return refuse(argv[optind], "is not an option; --help lists them");
+	if (options->ports == 0)
+		return refuse("-p", "is required: a mask of ports in hexadecimal, such as 0x3");
+	if (options->nb_queues == 0 && default_config(options) < 0)
+		return -1;
+	return check_config(options);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line behind EAL's "--". */
+#ifndef L3FWD_OPTIONS_H
+#define L3FWD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+#define QUEUES_MAX 256
+#define RULES_MAX 64
+
+/* (port, queue, lcore): which worker polls which receive queue. */
+struct queue {
+	uint16_t port;
+	uint16_t queue;
+	unsigned int lcore;
+};
+
+enum explain { EXPLAIN_NO, EXPLAIN_TEXT, EXPLAIN_JSON };
+
+struct options {
+	uint32_t ports; /* mask */
+	bool promiscuous;
+	bool numa;
+	bool per_port_pool;
+	struct queue queues[QUEUES_MAX];
+	unsigned int nb_queues;
+	struct rte_ether_addr eth_dest[RTE_MAX_ETHPORTS];
+	uint32_t max_pkt_len; /* with CRC */
+	const char *routes;
+	uint16_t burst;
+	unsigned int stats_s;
+	unsigned int duration_s;
+	unsigned int until_idle_ms;
+	const char *force[RULES_MAX];
+	const char *deny[RULES_MAX];
+	unsigned int nb_force;
+	unsigned int nb_deny;
+	enum explain explain;
+	const char *dot;
+	const char *json;
+};
+
+/* Reads the command line. Returns 0; -1 after saying what is wrong; 1 after --help. */
+int options_read(int argc, char **argv, struct options *options);
+
+static inline bool
+port_enabled(const struct options *options, uint16_t port)
+{
+	return port < 32 && (options->ports >> port & 1) != 0;
+}
+
+#endif

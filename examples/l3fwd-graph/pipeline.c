@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Building the packet graph out of what the HAL selected. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_lcore.h>
+
+#include <hy_ethdev.h>
+#include <hy_mbuf.h>
+
+#include "pipeline.h"
+#include "ports.h"
+
+static int
+refuse(const char *what, int rc)
+{
+	fprintf(stderr, "l3fwd-graph: %s: %s\n", what, strerror(-rc));
+	return -1;
+}
+
+void
+pipeline_workers(const struct options *options, struct pipeline *pipeline)
+{
+	unsigned int lcore;
+
+	RTE_LCORE_FOREACH_WORKER(lcore) {
+		for (unsigned int q = 0; q < options->nb_queues; q++) {
+			if (options->queues[q].lcore != lcore)
+				continue;
+			pipeline->workers[pipeline->nb_workers++].lcore = lcore;
+			break;
+		}
+	}
+}
+
+/* One table with all ports and routes. */
+static int
+table_create(const struct options *options, const struct routes *routes, int socket,
+	struct hy_ip4_fib **out)
+{
+	const struct hy_ip4_fib_params params = { .max_next_hops = RTE_MAX(routes->n, 1u),
+		.socket = socket };
+	struct hy_ip4_fib *fib;
+	char name[16];
+	uint16_t port;
+	int rc;
+
+	snprintf(name, sizeof(name), "l3fwd_%d", socket);
+	rc = hy_ip4_fib_create(name, &params, &fib);
+	if (rc < 0)
+		return refuse("no memory for the routes' table; it takes 64 MB, see EAL's -m", rc);
+	*out = fib;
+	RTE_ETH_FOREACH_DEV(port) {
+		struct hy_ip4_port p = { .port = port, .max_len = ports_max_frame(options) };
+
+		if (!port_enabled(options, port))
+			continue;
+		rc = rte_eth_macaddr_get(port, &p.mac);
+		if (rc == 0)
+			rc = hy_ip4_port_add(fib, &p);
+		if (rc < 0)
+			return refuse("a port's MAC address", rc);
+	}
+	return routes_load(routes, fib);
+}
+
+/* A table for each socket that workers run on; one for all with --no-numa. */
+static int
+tables_create(const struct options *options, const struct routes *routes, struct pipeline *pipeline)
+{
+	struct hy_ip4_lookup_config *tables = &pipeline->tables;
+
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
+		const int socket = options->numa
+			? (int)rte_lcore_to_socket_id(pipeline->workers[w].lcore)
+			: SOCKET_ID_ANY;
+		unsigned int i = 0;
+
+		while (i < tables->nb_fibs && hy_ip4_fib_socket(tables->fibs[i]) != socket)
+			i++;
+		if (i < tables->nb_fibs)
+			continue;
+		if (table_create(options, routes, socket, &tables->fibs[i]) < 0) {
+			tables->nb_fibs += tables->fibs[i] != NULL;
+			return -1;
+		}
+		tables->nb_fibs++;
+	}
+	return 0;
+}
+
+/* ethdev_tx-P for each port, and the edge to it. */
+static int
+tx_nodes(const struct options *options, struct hy_hal *hal, hy_node_id rewrite,
+	unsigned int nb_workers, uint16_t edge[RTE_MAX_ETHPORTS])
+{
+	char name[HY_NAME_SIZE];
+	hy_node_id id;
+	uint16_t port;
+
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		edge[p] = HY_IP4_NO_EDGE;
+	RTE_ETH_FOREACH_DEV(port) {
+		const struct hy_ethdev_tx_config config = { .port = port,
+			.nb_queues = (uint16_t)nb_workers };
+		int rc;
+
+		if (!port_enabled(options, port))
+			continue;
+		snprintf(name, sizeof(name), "%u", port);
+		rc = hy_hal_node_clone(hal, "ethdev_tx", port, name, &id);
+		if (rc == 0)
+			rc = hy_node_config(id, &config, sizeof(config));
+		if (rc == 0)
+			rc = hy_node_name(id, name, sizeof(name));
+		if (rc == 0)
+			rc = hy_node_edge_add(rewrite, name, &edge[port]);
+		if (rc < 0)
+			return refuse("ethdev_tx", rc);
+	}
+	return 0;
+}
+
+/* ethdev_rx-P-Q for each receive queue, leading to its port's classifier. */
+static int
+rx_nodes(const struct options *options, struct hy_hal *hal)
+{
+	for (unsigned int i = 0; i < options->nb_queues; i++) {
+		const struct queue *q = &options->queues[i];
+		const struct hy_ethdev_rx_config config = { .port = q->port, .queue = q->queue };
+		char name[HY_NAME_SIZE];
+		hy_node_id rx, classifier;
+		int rc;
+
+		snprintf(name, sizeof(name), "%u-%u", q->port, q->queue);
+		rc = hy_hal_node_clone(hal, "ethdev_rx", q->port, name, &rx);
+		if (rc == 0)
+			rc = hy_node_config(rx, &config, sizeof(config));
+		if (rc == 0)
+			rc = hy_hal_node(hal, "pkt_cls", q->port, &classifier);
+		if (rc == 0)
+			rc = hy_node_name(classifier, name, sizeof(name));
+		if (rc == 0)
+			rc = hy_node_edge_set(rx, 0, name);
+		if (rc < 0)
+			return refuse("ethdev_rx", rc);
+	}
+	return 0;
+}
+
+static int
+nodes_create(const struct options *options, struct hy_hal *hal, const struct pipeline *pipeline)
+{
+	struct hy_ip4_rewrite_config rewrite = { .tables = pipeline->tables };
+	hy_node_id lookup_id, rewrite_id, drop_id;
+	int rc = hy_hal_node(hal, "ip4_lookup", 0, &lookup_id);
+
+	if (rc == 0)
+		rc = hy_hal_node(hal, "ip4_rewrite", 0, &rewrite_id);
+	if (rc == 0)
+		rc = hy_hal_node(hal, "pkt_drop", 0, &drop_id);
+	if (rc == 0)
+		rc = hy_node_config(lookup_id, &pipeline->tables, sizeof(pipeline->tables));
+	if (rc < 0)
+		return refuse("nodes", rc);
+	if (tx_nodes(options, hal, rewrite_id, pipeline->nb_workers, rewrite.edge) < 0 ||
+		rx_nodes(options, hal) < 0)
+		return -1;
+	rc = hy_node_config(rewrite_id, &rewrite, sizeof(rewrite));
+	return rc < 0 ? refuse("ip4_rewrite", rc) : 0;
+}
+
+/* A worker's graph: its receive queues and all that they lead to. */
+static int
+graph_create(const struct options *options, struct worker *worker, unsigned int index)
+{
+	char names[QUEUES_MAX][32], name[HY_NAME_SIZE];
+	const char *patterns[QUEUES_MAX];
+	struct hy_graph_params params = {
+		.patterns = patterns,
+		.ops = &hy_mbuf_ops,
+		.drop_node = "pkt_drop",
+		.lanes = { "ip4_route" },
+		.burst = options->burst,
+		.worker = (uint16_t)index,
+		.socket = options->numa ? (int)rte_lcore_to_socket_id(worker->lcore)
+					: SOCKET_ID_ANY,
+	};
+	int rc;
+
+	for (unsigned int i = 0; i < options->nb_queues; i++) {
+		const struct queue *q = &options->queues[i];
+		const unsigned int n = params.nb_patterns;
+
+		if (q->lcore != worker->lcore)
+			continue;
+		snprintf(names[n], sizeof(names[n]), "ethdev_rx-%u-%u", q->port, q->queue);
+		patterns[n] = names[n];
+		params.nb_patterns++;
+	}
+	snprintf(name, sizeof(name), "worker-%u", worker->lcore);
+	rc = hy_graph_create(name, &params, &worker->graph);
+	return rc < 0 ? refuse(name, rc) : 0;
+}
+
+int
+pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
+	struct pipeline *pipeline)
+{
+	if (tables_create(options, routes, pipeline) < 0 ||
+		nodes_create(options, hal, pipeline) < 0)
+		return -1;
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		if (graph_create(options, &pipeline->workers[w], w) < 0)
+			return -1;
+	return 0;
+}
+
+void
+pipeline_destroy(struct pipeline *pipeline)
+{
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		hy_graph_destroy(pipeline->workers[w].graph);
+	for (unsigned int i = 0; i < pipeline->tables.nb_fibs; i++)
+		hy_ip4_fib_destroy(pipeline->tables.fibs[i]);
+	*pipeline = (struct pipeline){ 0 };
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker. */
+#ifndef L3FWD_PIPELINE_H
+#define L3FWD_PIPELINE_H
+
+#include <hy_graph_worker.h>
+#include <hy_hal.h>
+
+#include "options.h"
+#include "routes.h"
+
+/* Names of all graphs begin so; a pattern for statistics. */
+#define PIPELINE_GRAPHS "worker-*"
+
+struct worker {
+	unsigned int lcore;
+	struct hy_graph *graph;
+};
+
+struct pipeline {
+	struct hy_ip4_lookup_config tables;
+	struct worker workers[RTE_MAX_LCORE];
+	unsigned int nb_workers;
+};
+
+/* Lists the lcores of --config as workers, in order. */
+void pipeline_workers(const struct options *options, struct pipeline *pipeline);
+
+/*
+ * Makes tables, nodes as the HAL selects them, and graphs. Returns 0, or -1 after saying what is
+ * wrong; pipeline_destroy() cleans up either way, any number of times.
+ */
+int pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
+	struct pipeline *pipeline);
+void pipeline_destroy(struct pipeline *pipeline);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports and packet pools. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+
+#include "ports.h"
+
+#define DESCRIPTORS 1024
+#define POOL_CACHE 256
+#define POOL_LEAST 8192
+
+/* By socket; behind these by port, with --per-port-pool. */
+static struct rte_mempool *pools[RTE_MAX_NUMA_NODES + RTE_MAX_ETHPORTS];
+static uint32_t started; /* mask of ports */
+
+static int __rte_format_printf(2, 3) refuse(uint16_t port, const char *format, ...)
+{
+	char name[RTE_ETH_NAME_MAX_LEN] = "?";
+	va_list ap;
+
+	rte_eth_dev_get_name_by_port(port, name);
+	fprintf(stderr, "l3fwd-graph: port %u (%s): ", port, name);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	return -1;
+}
+
+static unsigned int
+rx_queues(const struct options *options, uint16_t port)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < options->nb_queues; i++)
+		n += options->queues[i].port == port;
+	return n;
+}
+
+/* Enough for every descriptor of the ports that share a pool, and for what workers hold. */
+static unsigned int
+pool_size(const struct options *options, unsigned int nb_workers)
+{
+	const unsigned int nb_ports = options->per_port_pool
+		? 1
+		: (unsigned int)__builtin_popcount(options->ports);
+	const unsigned int held = DESCRIPTORS * (options->nb_queues + nb_ports * nb_workers) +
+		(nb_workers + 1) * (POOL_CACHE + HY_BURST_MAX);
+
+	return RTE_MAX((unsigned int)POOL_LEAST, held);
+}
+
+/* The pool for a port's packets, made when it is wanted first. */
+static struct rte_mempool *
+pool_for(const struct options *options, uint16_t port, unsigned int nb_workers)
+{
+	const int socket = rte_eth_dev_socket_id(port);
+	const bool local = options->numa && socket >= 0 && socket < RTE_MAX_NUMA_NODES;
+	const unsigned int on = local ? (unsigned int)socket : 0;
+	const unsigned int index = options->per_port_pool ? RTE_MAX_NUMA_NODES + port : on;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (pools[index] == NULL) {
+		snprintf(name, sizeof(name), "l3fwd_%u", index);
+		pools[index] = rte_pktmbuf_pool_create(name, pool_size(options, nb_workers),
+			POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, local ? socket : SOCKET_ID_ANY);
+		if (pools[index] == NULL)
+			refuse(port, "no memory for a pool of %u packets: %s",
+				pool_size(options, nb_workers), rte_strerror(rte_errno));
+	}
+	return pools[index];
+}
+
+/* The port has the queues that the command line asks for, or says what is missing. */
+static int
+queues_check(const struct options *options, const struct hy_hal *hal, uint16_t port,
+	unsigned int nb_workers)
+{
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .port = port };
+	const uint64_t rx = hy_hal_capability(hal, target, HY_CAP_RX_QUEUES)->value;
+	const uint64_t tx = hy_hal_capability(hal, target, HY_CAP_TX_QUEUES)->value;
+
+	if (rx_queues(options, port) > rx)
+		return refuse(port, "--config wants %u receive queues, the port has %" PRIu64,
+			rx_queues(options, port), rx);
+	if (nb_workers > tx)
+		return refuse(port,
+			"%u workers need %u transmit queues, the port has %" PRIu64
+			"; name fewer lcores in --config, or give the port more queues "
+			"(net_pcap: one tx_pcap each)",
+			nb_workers, nb_workers, tx);
+	return 0;
+}
+
+static int
+configure(const struct options *options, uint16_t port, unsigned int nb_workers)
+{
+	const uint16_t nb_rx = (uint16_t)rx_queues(options, port);
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf = { 0 };
+	uint32_t overhead;
+	int rc = rte_eth_dev_info_get(port, &info);
+
+	if (rc < 0)
+		return refuse(port, "no device information: %s", strerror(-rc));
+	overhead = info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu
+		? info.max_rx_pktlen - info.max_mtu
+		: RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	conf.rxmode.mtu = options->max_pkt_len - overhead;
+	if (conf.rxmode.mtu > info.max_mtu)
+		return refuse(port, "--max-pkt-len %u is an MTU of %u; the port has %u at most",
+			options->max_pkt_len, conf.rxmode.mtu, info.max_mtu);
+	if (conf.rxmode.mtu + overhead > RTE_MBUF_DEFAULT_DATAROOM)
+		conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	if (nb_rx > 1 && info.flow_type_rss_offloads != 0) {
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
+			(RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP);
+	}
+	rc = rte_eth_dev_configure(port, nb_rx, (uint16_t)nb_workers, &conf);
+	return rc < 0 ? refuse(port, "cannot be configured: %s", strerror(-rc)) : 0;
+}
+
+static int
+queues_setup(const struct options *options, uint16_t port, unsigned int nb_workers)
+{
+	struct rte_mempool *pool = pool_for(options, port, nb_workers);
+	uint16_t nb_rxd = DESCRIPTORS, nb_txd = DESCRIPTORS;
+	const int socket = rte_eth_dev_socket_id(port);
+	int rc;
+
+	if (pool == NULL)
+		return -1;
+	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &nb_rxd, &nb_txd);
+	for (uint16_t q = 0; q < rx_queues(options, port) && rc == 0; q++)
+		rc = rte_eth_rx_queue_setup(port, q, nb_rxd, (unsigned int)socket, NULL, pool);
+	for (uint16_t q = 0; q < nb_workers && rc == 0; q++)
+		rc = rte_eth_tx_queue_setup(port, q, nb_txd, (unsigned int)socket, NULL);
+	return rc < 0 ? refuse(port, "queues cannot be set up: %s", strerror(-rc)) : 0;
+}
+
+static int
+port_start(const struct options *options, uint16_t port)
+{
+	int rc = rte_eth_dev_start(port);
+
+	if (rc < 0)
+		return refuse(port, "cannot be started: %s", strerror(-rc));
+	started |= UINT32_C(1) << port;
+	if (options->promiscuous) {
+		rc = rte_eth_promiscuous_enable(port);
+		if (rc < 0 && rc != -ENOTSUP)
+			return refuse(port, "-P: %s", strerror(-rc));
+	}
+	return 0;
+}
+
+int
+ports_start(const struct options *options, const struct hy_hal *hal, unsigned int nb_workers)
+{
+	uint16_t port;
+
+	RTE_ETH_FOREACH_DEV(port) {
+		if (!port_enabled(options, port))
+			continue;
+		if (queues_check(options, hal, port, nb_workers) < 0 ||
+			configure(options, port, nb_workers) < 0 ||
+			queues_setup(options, port, nb_workers) < 0 ||
+			port_start(options, port) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void
+ports_stop(const struct options *options)
+{
+	uint16_t port;
+
+	RTE_ETH_FOREACH_DEV(port) {
+		if (!port_enabled(options, port))
+			continue;
+		if ((started >> port & 1) != 0)
+			rte_eth_dev_stop(port);
+		rte_eth_dev_close(port);
+	}
+	started = 0;
+}
+
+void
+ports_mbufs(unsigned int *in_use, unsigned int *total)
+{
+	*in_use = 0;
+	*total = 0;
+	for (unsigned int i = 0; i < RTE_DIM(pools); i++) {
+		if (pools[i] == NULL)
+			continue;
+		*in_use += rte_mempool_in_use_count(pools[i]);
+		*total += pools[i]->size;
+	}
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table for people. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sums.h"
+
+void
+report_ports(struct report *report)
+{
+	struct rte_eth_dev_info info;
+	uint16_t port;
+
+	RTE_ETH_FOREACH_DEV(port) {
+		struct report_port *p = &report->ports[port];
+
+		if (!port_enabled(report->options, port))
+			continue;
+		if (rte_eth_dev_info_get(port, &info) == 0 && info.driver_name != NULL)
+			snprintf(p->driver, sizeof(p->driver), "%s", info.driver_name);
+		rte_eth_macaddr_get(port, &p->mac);
+	}
+}
+
+void
+report_picks(const struct report *report, FILE *out)
+{
+	fprintf(out, "The HAL picked (--explain says why):\n");
+	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &report->stats->nodes[i];
+		const struct hy_placement *place = hy_hal_placement(report->hal, node->name);
+
+		if (place != NULL)
+			fprintf(out, "  %-16s %-10s %s\n", node->name, place->variant,
+				place->target);
+	}
+	fprintf(out, "\n");
+}
+
+static void
+node_line(const struct hy_node_stats *node, FILE *out)
+{
+	const double calls = node->calls > 0 ? (double)node->calls : 1;
+
+	fprintf(out, "%-18s %-10s %12" PRIu64 " %12" PRIu64 " %10.1f", node->name,
+		node->variant[0] == '\0' ? "-" : node->variant, node->calls, node->objs,
+		(double)node->objs / calls);
+	if (node->objs > 0)
+		fprintf(out, " %12.1f\n", (double)node->cycles / (double)node->objs);
+	else
+		fprintf(out, " %12s\n", "-");
+}
+
+void
+report_table(const struct report *report, FILE *out)
+{
+	const struct hy_stats *stats = report->stats;
+	struct reason reasons[REASONS_MAX];
+	unsigned int n;
+
+	fprintf(out, "%-18s %-10s %12s %12s %10s %12s\n", "node", "variant", "calls", "packets",
+		"pkts/call", "cycles/pkt");
+	for (unsigned int i = 0; i < stats->nb_nodes; i++)
+		node_line(&stats->nodes[i], out);
+	n = sum_drops(stats, reasons);
+	fprintf(out, "\n%-18s %12s\n", "drop reason", "packets");
+	for (unsigned int i = 0; i < n; i++)
+		if (reasons[i].objs > 0)
+			fprintf(out, "%-18s %12" PRIu64 "  %s\n", reasons[i].name, reasons[i].objs,
+				reasons[i].text);
+	fprintf(out, "\n");
+}
+
+bool
+report_result(const struct report *report, FILE *out)
+{
+	struct totals t;
+	bool balanced, leaked;
+
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		char mac[RTE_ETHER_ADDR_FMT_SIZE];
+
+		if (!port_enabled(report->options, p))
+			continue;
+		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
+		fprintf(out, "port %u  %-14s %s  rx %" PRIu64 "  tx %" PRIu64 "\n", p,
+			report->ports[p].driver, mac, sum_port(report, p, "ethdev_rx"),
+			sum_port(report, p, "ethdev_tx"));
+	}
+	sum_totals(report, &t);
+	balanced = t.rx == t.tx + t.dropped;
+	leaked = report->mbufs_in_use > 0;
+	fprintf(out,
+		"total   rx %" PRIu64 " = tx %" PRIu64 " + dropped %" PRIu64 "%s\n"
+		"mbufs   %u of %u in use%s\n",
+		t.rx, t.tx, t.dropped, balanced ? "" : "  DO NOT ADD UP", report->mbufs_in_use,
+		report->mbufs_total, leaked ? "  LEAKED" : ", none leaked");
+	return balanced && !leaked;
+}

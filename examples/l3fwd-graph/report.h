@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the program tells of itself: a table for people, JSON for programs. */
+#ifndef L3FWD_REPORT_H
+#define L3FWD_REPORT_H
+
+#include <hy_hal.h>
+
+#include "options.h"
+
+/* A port, as it was while it ran. */
+struct report_port {
+	char driver[RTE_ETH_NAME_MAX_LEN];
+	struct rte_ether_addr mac;
+};
+
+struct report {
+	const struct options *options;
+	const struct hy_hal *hal;
+	const struct hy_stats *stats;
+	struct report_port ports[RTE_MAX_ETHPORTS];
+	unsigned int mbufs_in_use; /* once the ports are closed */
+	unsigned int mbufs_total;
+};
+
+/* Packets; rx = tx + dropped once the workers have stopped. */
+struct totals {
+	uint64_t rx;
+	uint64_t tx;
+	uint64_t dropped;
+};
+
+/* Notes what will be gone when the ports are closed. */
+void report_ports(struct report *report);
+
+/* What runs where: a line a node. */
+void report_picks(const struct report *report, FILE *out);
+/* The nodes, and the drops by reason. */
+void report_table(const struct report *report, FILE *out);
+/* Ports and totals. Returns whether every packet and buffer is accounted for. */
+bool report_result(const struct report *report, FILE *out);
+void report_json(const struct report *report, FILE *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The JSON for programs. Names of nodes, variants and drivers need no escapes. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sums.h"
+
+static void
+ports_json(const struct report *report, FILE *out)
+{
+	const char *comma = "";
+
+	fprintf(out, "  \"ports\": [");
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		char mac[RTE_ETHER_ADDR_FMT_SIZE];
+
+		if (!port_enabled(report->options, p))
+			continue;
+		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
+		fprintf(out,
+			"%s\n    {\"port\": %u, \"driver\": \"%s\", \"mac\": \"%s\", "
+			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 "}",
+			comma, p, report->ports[p].driver, mac, sum_port(report, p, "ethdev_rx"),
+			sum_port(report, p, "ethdev_tx"));
+		comma = ",";
+	}
+	fprintf(out, "],\n");
+}
+
+/* {"name": objects, …} */
+static void
+edges_json(const char *key, const struct hy_edge_stats *edges, unsigned int n, FILE *out)
+{
+	fprintf(out, "\"%s\": {", key);
+	for (unsigned int e = 0; e < n; e++)
+		fprintf(out, "%s\"%s\": %" PRIu64, e > 0 ? ", " : "", edges[e].name, edges[e].objs);
+	fprintf(out, "}");
+}
+
+static void
+nodes_json(const struct report *report, FILE *out)
+{
+	fprintf(out, "  \"nodes\": [");
+	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &report->stats->nodes[i];
+		const struct hy_placement *place = hy_hal_placement(report->hal, node->name);
+
+		fprintf(out,
+			"%s\n    {\"name\": \"%s\", \"family\": \"%s\", \"variant\": \"%s\", "
+			"\"target\": \"%s\",\n     \"calls\": %" PRIu64 ", \"objs\": %" PRIu64
+			", \"cycles\": %" PRIu64 ",\n     ",
+			i > 0 ? "," : "", node->name, place == NULL ? "" : place->family,
+			node->variant, place == NULL ? "" : place->target, node->calls, node->objs,
+			node->cycles);
+		edges_json("edges", node->edges, node->nb_edges, out);
+		fprintf(out, ", ");
+		edges_json("drops", node->drops, node->nb_drops, out);
+		fprintf(out, "}");
+	}
+	fprintf(out, "],\n");
+}
+
+void
+report_json(const struct report *report, FILE *out)
+{
+	struct reason reasons[REASONS_MAX];
+	const unsigned int n = sum_drops(report->stats, reasons);
+	struct totals t;
+
+	fprintf(out, "{\n");
+	ports_json(report, out);
+	nodes_json(report, out);
+	fprintf(out, "  \"drops\": {");
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", reasons[i].name,
+			reasons[i].objs);
+	sum_totals(report, &t);
+	fprintf(out,
+		"},\n  \"totals\": {\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"dropped\": %" PRIu64
+		"},\n  \"mbufs\": {\"in_use\": %u, \"total\": %u}\n}\n",
+		t.rx, t.tx, t.dropped, report->mbufs_in_use, report->mbufs_total);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The route file. All of it is read and checked before any route is used. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routes.h"
+
+/* Where in a file a fault is. */
+struct place {
+	const char *file;
+	unsigned int line;
+};
+
+static int __rte_format_printf(3, 4)
+	refuse(const struct place *at, const char *field, const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s:%u: %s: ", at->file, at->line, field);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	return -1;
+}
+
+static bool
+is_number(const char *text, unsigned long max, unsigned long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoul(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *value <= max;
+}
+
+static int
+read_prefix(const struct place *at, char *text, struct route *route)
+{
+	char *slash = text == NULL ? NULL : strchr(text, '/');
+	unsigned long depth;
+	struct in_addr addr;
+
+	if (slash == NULL)
+		return refuse(at, "prefix", "'%s' is not ADDRESS/LENGTH", text == NULL ? "" : text);
+	*slash = '\0';
+	if (inet_pton(AF_INET, text, &addr) != 1)
+		return refuse(at, "prefix", "'%s' is not an IPv4 address, A.B.C.D", text);
+	if (!is_number(slash + 1, 32, &depth))
+		return refuse(at, "prefix", "length '%s' is not a number from 0 to 32", slash + 1);
+	route->prefix = ntohl(addr.s_addr);
+	route->depth = (uint8_t)depth;
+	if (depth < 32 && (route->prefix << depth) != 0)
+		return refuse(at, "prefix", "%s/%lu has bits set beyond its length", text, depth);
+	return 0;
+}
+
+static int
+read_keyword(const struct place *at, const char *keyword, const char *text)
+{
+	if (text != NULL && strcmp(text, keyword) == 0)
+		return 0;
+	return refuse(at, keyword,
+		"expected '%s', found '%s'; a line is PREFIX port N mac "
+		"MM:MM:MM:MM:MM:MM",
+		keyword, text == NULL ? "the end of the line" : text);
+}
+
+static int
+read_port(const struct place *at, const struct options *options, const char *text,
+	struct route *route)
+{
+	unsigned long port;
+
+	if (text == NULL || !is_number(text, RTE_MAX_ETHPORTS - 1, &port))
+		return refuse(at, "port", "'%s' is not a port number", text == NULL ? "" : text);
+	if (!port_enabled(options, (uint16_t)port))
+		return refuse(at, "port", "%lu is not in use; -p is 0x%x", port, options->ports);
+	route->port = (uint16_t)port;
+	return 0;
+}
+
+static int
+read_mac(const struct place *at, const char *text, struct route *route)
+{
+	/* rte_ether_unformat_addr() also takes other forms; one is enough. */
+	if (text == NULL || strlen(text) != 17 || rte_ether_unformat_addr(text, &route->mac) != 0)
+		return refuse(at, "mac", "'%s' is not a MAC address, MM:MM:MM:MM:MM:MM",
+			text == NULL ? "" : text);
+	return 0;
+}
+
+/* Reads a line. Returns 1: a route; 0: nothing on it; -1: refused. */
+static int
+read_line(const struct place *at, const struct options *options, char *line, struct route *route)
+{
+	static const char space[] = " \t\r\n";
+	char *save, *word, *comment = strchr(line, '#');
+
+	if (comment != NULL)
+		*comment = '\0';
+	word = strtok_r(line, space, &save);
+	if (word == NULL)
+		return 0;
+	route->line = at->line;
+	if (read_prefix(at, word, route) < 0 ||
+		read_keyword(at, "port", strtok_r(NULL, space, &save)) < 0 ||
+		read_port(at, options, strtok_r(NULL, space, &save), route) < 0 ||
+		read_keyword(at, "mac", strtok_r(NULL, space, &save)) < 0 ||
+		read_mac(at, strtok_r(NULL, space, &save), route) < 0)
+		return -1;
+	word = strtok_r(NULL, space, &save);
+	if (word != NULL)
+		return refuse(at, "line", "'%s' behind the MAC address; nothing may follow it",
+			word);
+	return 1;
+}
+
+static int
+append(struct routes *routes, const struct route *route)
+{
+	/* Room doubles at every power of two. */
+	if ((routes->n & (routes->n - 1)) == 0) {
+		const size_t room = routes->n == 0 ? 1 : 2 * (size_t)routes->n;
+		struct route *grown = realloc(routes->routes, room * sizeof(*grown));
+
+		if (grown == NULL)
+			return -1;
+		routes->routes = grown;
+	}
+	routes->routes[routes->n++] = *route;
+	return 0;
+}
+
+static int
+by_prefix(const void *a, const void *b)
+{
+	const struct route *ra = a, *rb = b;
+
+	if (ra->prefix != rb->prefix)
+		return ra->prefix < rb->prefix ? -1 : 1;
+	if (ra->depth != rb->depth)
+		return ra->depth - rb->depth;
+	return ra->line < rb->line ? -1 : ra->line > rb->line;
+}
+
+static int
+refuse_duplicates(const char *file, struct routes *routes)
+{
+	if (routes->n > 0)
+		qsort(routes->routes, routes->n, sizeof(*routes->routes), by_prefix);
+	for (unsigned int i = 1; i < routes->n; i++) {
+		const struct route *a = &routes->routes[i - 1], *b = &routes->routes[i];
+		const struct place at = { .file = file, .line = b->line };
+
+		if (a->prefix == b->prefix && a->depth == b->depth)
+			return refuse(&at, "prefix", "is a duplicate of line %u", a->line);
+	}
+	return 0;
+}
+
+static int
+read_file(const struct options *options, struct routes *routes)
+{
+	struct place at = { .file = options->routes };
+	FILE *file = fopen(at.file, "r");
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	int rc = 0;
+
+	if (file == NULL) {
+		fprintf(stderr, "l3fwd-graph: --routes: %s: %s\n", at.file, strerror(errno));
+		return -1;
+	}
+	errno = 0;
+	while (rc == 0 && (len = getline(&line, &size, file)) >= 0) {
+		struct route route;
+
+		at.line++;
+		if (strlen(line) != (size_t)len)
+			rc = refuse(&at, "line", "has a NUL byte; this is no text file");
+		else
+			rc = read_line(&at, options, line, &route);
+		if (rc == 1)
+			rc = append(routes, &route);
+	}
+	if (rc == 0 && ferror(file)) {
+		fprintf(stderr, "l3fwd-graph: --routes: %s: %s\n", at.file, strerror(errno));
+		rc = -1;
+	}
+	free(line);
+	fclose(file);
+	return rc == 0 ? refuse_duplicates(at.file, routes) : -1;
+}
+
+int
+routes_read(const struct options *options, struct routes *routes)
+{
+	int rc = 0;
+
+	*routes = (struct routes){ 0 };
+	if (options->routes != NULL) {
+		rc = read_file(options, routes);
+	} else {
+		/* The benchmarking range of RFC 2544, of which DPDK's app takes eight networks. */
+		for (uint16_t p = 0; p < 8 && rc == 0; p++) {
+			const struct route route = { .prefix = RTE_IPV4(198, 18, p, 0),
+				.depth = 24,
+				.port = p,
+				.mac = options->eth_dest[p] };
+
+			if (port_enabled(options, p))
+				rc = append(routes, &route);
+		}
+	}
+	if (rc < 0)
+		routes_free(routes);
+	return rc;
+}
+
+void
+routes_free(struct routes *routes)
+{
+	free(routes->routes);
+	*routes = (struct routes){ 0 };
+}
+
+static int
+by_next_hop(const void *a, const void *b)
+{
+	const struct route *ra = a, *rb = b;
+
+	return ra->port != rb->port ? ra->port - rb->port
+				    : memcmp(&ra->mac, &rb->mac, sizeof(ra->mac));
+}
+
+int
+routes_load(const struct routes *routes, struct hy_ip4_fib *fib)
+{
+	uint32_t next_hop = 0;
+
+	/* Routes through one next hop stand together, so that it is added once. */
+	if (routes->n > 0)
+		qsort(routes->routes, routes->n, sizeof(*routes->routes), by_next_hop);
+	for (unsigned int i = 0; i < routes->n; i++) {
+		const struct route *r = &routes->routes[i];
+		int rc = 0;
+
+		if (i == 0 || by_next_hop(r - 1, r) != 0)
+			rc = hy_ip4_next_hop_add(fib, r->port, &r->mac, &next_hop);
+		if (rc == 0)
+			rc = hy_ip4_route_add(fib, r->prefix, r->depth, next_hop);
+		if (rc < 0) {
+			fprintf(stderr, "l3fwd-graph: route %u of %u cannot be added: %s\n", i + 1,
+				routes->n, strerror(-rc));
+			return -1;
+		}
+	}
+	return 0;
+}

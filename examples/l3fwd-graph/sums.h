@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums over the nodes of a snapshot, which the table and the JSON both show. */
+#ifndef L3FWD_SUMS_H
+#define L3FWD_SUMS_H
+
+#include "report.h"
+
+#define REASONS_MAX 64
+
+/* A drop reason, over all nodes that have it. */
+struct reason {
+	const char *name;
+	const char *text;
+	uint64_t objs;
+};
+
+/* Returns how many reasons there are. */
+unsigned int sum_drops(const struct hy_stats *stats, struct reason reasons[REASONS_MAX]);
+
+/* Packets that a port's nodes of a family took (ethdev_rx) or sent (ethdev_tx). */
+uint64_t sum_port(const struct report *report, uint16_t port, const char *family);
+
+void sum_totals(const struct report *report, struct totals *totals);
+
+#endif
