@@ -39,8 +39,8 @@ enum hy_target_kind {
 
 /** One target. */
 struct hy_target {
-	enum hy_target_kind kind;
-	uint16_t port; /**< ethdev port id; 0 for the process. */
+	enum hy_target_kind kind; /**< Process or port. */
+	uint16_t port;            /**< ethdev port id; 0 for the process. */
 };
 
 /** What a target may be able to do. The first group belongs to the process, the second to ports. */
@@ -71,36 +71,36 @@ enum hy_origin {
 
 /** A capability of a target. */
 struct hy_capability {
-	enum hy_level level;
-	enum hy_origin origin;
+	enum hy_level level;       /**< Whether the target has it. */
+	enum hy_origin origin;     /**< Who says so. */
 	uint64_t value;            /**< A limit, where the capability has one. */
 	char reason[HY_TEXT_SIZE]; /**< Why, in words. */
 };
 
 /** What a variant needs of its target. */
 struct hy_need {
-	enum hy_cap cap;
+	enum hy_cap cap;   /**< What; HY_CAP_NONE ends a list of needs. */
 	uint64_t at_least; /**< Of the capability's value. */
 	int bonus; /**< 0: without it the variant is out. Else: what it adds to the score if met. */
 };
 
 /** A family of nodes. node.impl is the reference variant; node.impl.variant names it. */
 struct hy_family {
-	const char *text; /**< What it does, in a sentence. */
-	const char *pack; /**< Name of the pack that its reference variant comes from. */
-	enum hy_target_kind target;
-	struct hy_node_desc node;
-	int score; /**< Of the reference variant. */
+	const char *text;           /**< What it does, in a sentence. */
+	const char *pack;           /**< Name of the pack that its reference variant comes from. */
+	enum hy_target_kind target; /**< What a variant is selected for. */
+	struct hy_node_desc node;   /**< The contract, and the reference variant. */
+	int score;                  /**< Of the reference variant. */
 };
 
 /** Another implementation of a family. */
 struct hy_variant {
-	const char *family;
-	const char *text; /**< What makes it different, in a sentence. */
-	const char *pack;
+	const char *family; /**< Name of the family that it implements. */
+	const char *text;   /**< What makes it different, in a sentence. */
+	const char *pack;   /**< Name of the pack that it comes from. */
 	/** impl.variant is its name. Without init, fini and ctx_size it has the family's. */
 	struct hy_node_impl impl;
-	struct hy_need needs[HY_NEEDS_MAX];
+	struct hy_need needs[HY_NEEDS_MAX]; /**< All must be met, but those with a bonus. */
 	/**
 	 * The last word, after the needs; may be NULL.
 	 *
@@ -133,7 +133,10 @@ int hy_variant_register(const struct hy_variant *variant);
  */
 int hy_hal_create(struct hy_hal **hal);
 
-/** Frees it, and removes the nodes that it made: graphs go first. NULL is allowed. */
+/**
+ * Frees it, removes the nodes that it made, and gives the families' own nodes their reference
+ * variants back: graphs go first. NULL is allowed.
+ */
 void hy_hal_destroy(struct hy_hal *hal);
 
 /**
@@ -179,19 +182,19 @@ enum hy_fate {
 
 /** A candidate in a selection. */
 struct hy_candidate {
-	const struct hy_variant *variant;
-	enum hy_fate fate;
-	int score; /**< Bonuses included. */
-	char reason[HY_REASON_SIZE];
+	const struct hy_variant *variant; /**< What was judged. */
+	enum hy_fate fate;                /**< The outcome. */
+	int score;                        /**< Bonuses included. */
+	char reason[HY_REASON_SIZE];      /**< For that fate, in words. */
 };
 
 /** The outcome for one family and target. */
 struct hy_selection {
-	const struct hy_family *family;
-	struct hy_target target;
-	const struct hy_variant *chosen;
-	bool forced;
-	unsigned int nb_candidates;
+	const struct hy_family *family;  /**< Whose variants were judged. */
+	struct hy_target target;         /**< What they were judged for. */
+	const struct hy_variant *chosen; /**< The one to run. */
+	bool forced;                     /**< Chosen by the user. */
+	unsigned int nb_candidates;      /**< Entries of candidates. */
 	struct hy_candidate *candidates; /**< Best first, the chosen one before all. */
 };
 
@@ -223,17 +226,22 @@ int hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, con
 
 /** Where a node that the HAL handed out belongs. */
 struct hy_placement {
-	char node[HY_NAME_SIZE];
-	const char *family;
-	const char *variant;
+	char node[HY_NAME_SIZE];   /**< Its name. */
+	const char *family;        /**< Its family's name. */
+	const char *variant;       /**< The variant that it runs. */
 	char target[HY_NAME_SIZE]; /**< "process", "port 0", "port 0,2". */
 };
 
 /** @return The placement of a node; NULL: the HAL did not place it. Valid as selections are. */
 const struct hy_placement *hy_hal_placement(const struct hy_hal *hal, const char *node);
 
-/** @name Output for people and for programs. Return 0 or -EIO. @{ */
+/**
+ * @name Output for people and for programs. Return 0 or -EIO.
+ * @{
+ */
+/** All capabilities of the process and of the ports. */
 int hy_hal_inventory_print(const struct hy_hal *hal, FILE *out);
+/** All selections, with the fate of every candidate. */
 int hy_hal_explain(const struct hy_hal *hal, FILE *out);
 /** {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}]} */
 int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);

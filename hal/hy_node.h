@@ -21,8 +21,8 @@
 #endif
 
 /**
- * Declares and registers a family: HY_NODE_FAMILY(ttl_guard, .node = { … }, .score = 10). The
- * fields are those of struct hy_family; node.name is filled in.
+ * Declares and registers a family: HY_NODE_FAMILY(ttl_guard, .node = { .name = "ttl_guard", … },
+ * .score = 10). The fields are those of struct hy_family; pack is filled in.
  */
 #define HY_NODE_FAMILY(name_, ...) \
 	static const struct hy_family hy_family_##name_ = { .pack = HY_PACK, __VA_ARGS__ }; \

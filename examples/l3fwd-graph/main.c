@@ -78,17 +78,19 @@ watch(const struct options *options, struct report *report, FILE *out)
 
 	while (!stop) {
 		const uint64_t now = rte_rdtsc();
+		const bool table_due = options->stats_s > 0 && now >= next_table;
 		struct hy_stats *stats;
 
 		rte_delay_us_sleep(TICK_US);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
 			stop = 1;
-		if (hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
+		if ((options->until_idle_ms == 0 && !table_due) ||
+			hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
 			continue;
 		if (options->until_idle_ms > 0 &&
 			is_idle(&idle, stats, now, options->until_idle_ms))
 			stop = 1;
-		if (options->stats_s > 0 && now >= next_table) {
+		if (table_due) {
 			report->stats = stats;
 			report_table(report, out);
 			fflush(out);

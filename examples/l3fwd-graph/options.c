@@ -160,6 +160,7 @@ read_eth_dest(const char *text, struct options *options)
 	memcpy(port, text, (size_t)(comma - text));
 	if (read_uint("--eth-dest", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0)
 		return -1;
+	options->eth_dest_set |= UINT64_C(1) << p;
 	if (rte_ether_unformat_addr(comma + 1, &options->eth_dest[p]) < 0)
 		return refuse("--eth-dest", "'%s' is not a MAC address, MM:MM:MM:MM:MM:MM",
 			comma + 1);
@@ -360,6 +361,10 @@ options_read(int argc, char **argv, struct options *options)
 		return refuse(argv[optind], "is not an option; --help lists them");
 	if (options->ports == 0)
 		return refuse("-p", "is required: a mask of ports in hexadecimal, such as 0x3");
+	if ((options->eth_dest_set & ~(uint64_t)options->ports) != 0)
+		return refuse("--eth-dest", "names a port that is not in -p 0x%x", options->ports);
+	if (options->eth_dest_set != 0 && options->routes != NULL)
+		return refuse("--eth-dest", "is for the default routes, which --routes replaces");
 	if (options->nb_queues == 0 && default_config(options) < 0)
 		return -1;
 	return check_config(options);

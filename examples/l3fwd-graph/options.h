@@ -28,7 +28,8 @@ struct options {
 	struct queue queues[QUEUES_MAX];
 	unsigned int nb_queues;
 	struct rte_ether_addr eth_dest[RTE_MAX_ETHPORTS];
-	uint32_t max_pkt_len; /* with CRC */
+	uint64_t eth_dest_set; /* mask of ports */
+	uint32_t max_pkt_len;  /* with CRC */
 	const char *routes;
 	uint16_t burst;
 	unsigned int stats_s;

@@ -210,7 +210,7 @@ routes_read(const struct options *options, struct routes *routes)
 	} else {
 		/* The benchmarking range of RFC 2544, of which DPDK's app takes eight networks. */
 		for (uint16_t p = 0; p < 8 && rc == 0; p++) {
-			const struct route route = { .prefix = RTE_IPV4(198, 18, p, 0),
+			const struct route route = { .prefix = RTE_IPV4(198u, 18, p, 0),
 				.depth = 24,
 				.port = p,
 				.mac = options->eth_dest[p] };

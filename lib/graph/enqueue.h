@@ -5,6 +5,9 @@
 
 #include <hy_graph_worker.h>
 
+/* A vector of pointers may be stored whole at a stream's end: room for what it writes too far. */
+#define HY_STREAM_SLACK 16
+
 hy_scatter_t hy_scatter_scalar;
 #ifdef RTE_ARCH_X86_64
 hy_scatter_t hy_scatter_avx512;
@@ -13,19 +16,14 @@ hy_scatter_t hy_scatter_avx512;
 /* The fastest body that this CPU and the SIMD width in force (EAL's) can run. */
 hy_scatter_t *hy_scatter_best(void);
 
-/* Whether objs lies in the node's stream, so that lane values stand beside it; and where. */
-static inline bool
-hy_in_stream(const struct hy_graph *graph, const struct hy_node *node, void **objs, size_t *index)
-{
-	*index = ((uintptr_t)objs - (uintptr_t)node->stream) / sizeof(*objs);
-	return *index < graph->stream_cap;
-}
-
-/* Sends a whole burst along one edge: exchanges the streams where nothing stands against it. */
+/*
+ * Sends a whole burst along one edge: exchanges the streams where nothing stands against it. A node
+ * that replicates keeps its stream, for it will send the same objects again, with their lanes.
+ */
 static inline void
 hy_send_all(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs, uint32_t n)
 {
-	if (objs == node->stream && n == node->waiting)
+	if (objs == node->stream && n == node->waiting && node->replicates == 1)
 		hy_stream_move(graph, node, edge, (uint16_t)n);
 	else
 		hy_append(graph, node, edge, objs, n);

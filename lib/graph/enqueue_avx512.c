@@ -13,11 +13,10 @@
 
 #include <immintrin.h>
 
-#include "image.h"
-
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
 
 #define MAX_PASSES 8
+#define TOO_FEW 8 /* objects for the passes to pay (hy-bench enqueue) */
 #define WORDS (HY_BURST_MAX / 32)
 
 static_assert(HY_STREAM_SLACK >= 16, "a vector is stored whole at a stream's end");
@@ -103,14 +102,19 @@ one_by_one(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, v
 	}
 }
 
-AVX512 void
-hy_scatter_avx512(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+/* At most HY_BURST_MAX objects. */
+AVX512 static inline void
+scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
 	uint32_t n)
 {
 	const unsigned int words = (n + 31) / 32;
 	uint32_t left[WORDS], hit[WORDS];
 	uint32_t count, first = 0;
 
+	if (n <= TOO_FEW) {
+		hy_scatter_scalar(graph, node, next, objs, n);
+		return;
+	}
 	memset(left, 0xff, words * sizeof(*left));
 	if (n % 32 != 0)
 		left[words - 1] = (UINT32_C(1) << n % 32) - 1;
@@ -139,6 +143,20 @@ hy_scatter_avx512(struct hy_graph *graph, struct hy_node *node, const uint16_t *
 		count = match(next, next[first], left, hit, words);
 	}
 	one_by_one(graph, node, next, objs, left, words);
+}
+
+AVX512 void
+hy_scatter_avx512(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+	uint32_t n)
+{
+	/* Objects of a node's own making can be more than it was handed. */
+	while (unlikely(n > HY_BURST_MAX)) {
+		scatter_burst(graph, node, next, objs, HY_BURST_MAX);
+		next += HY_BURST_MAX;
+		objs += HY_BURST_MAX;
+		n -= HY_BURST_MAX;
+	}
+	scatter_burst(graph, node, next, objs, n);
 }
 
 #endif

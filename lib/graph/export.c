@@ -58,5 +58,5 @@ hy_graph_export_dot(const struct hy_graph *graph, FILE *out)
 	for (unsigned int r = 0; r < graph->nb_nodes; r++)
 		edges_write(graph, &graph->nodes[r], out);
 	fprintf(out, "}\n");
-	return ferror(out) != 0 ? -EIO : 0;
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }

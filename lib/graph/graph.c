@@ -31,11 +31,8 @@ graph_find(const char *name)
 static int
 params_check(const char *name, const struct hy_graph_params *given, struct hy_graph_params *params)
 {
-	if (!hy_name_valid(name)) {
-		HY_LOG(ERR, "graph '%.80s': a name is 1 to %d of A-Z a-z 0-9 _ . -",
-			name == NULL ? "(null)" : name, HY_NAME_SIZE - 1);
-		return -EINVAL;
-	}
+	if (!hy_name_valid(name))
+		return hy_name_refused("graph", name);
 	if (given == NULL || given->nb_patterns == 0 || given->ops == NULL ||
 		given->ops->release == NULL) {
 		HY_LOG(ERR, "graph '%s': patterns and ops->release are required", name);
@@ -46,7 +43,16 @@ params_check(const char *name, const struct hy_graph_params *given, struct hy_gr
 			name, given->burst, HY_BURST_MAX);
 		return -EINVAL;
 	}
+	for (unsigned int i = 0; i < given->nb_patterns; i++) {
+		if (given->patterns == NULL || given->patterns[i] == NULL) {
+			HY_LOG(ERR, "graph '%s': pattern %u of %u is missing", name, i,
+				given->nb_patterns);
+			return -EINVAL;
+		}
+	}
 	for (unsigned int i = 0; i < HY_LANES_MAX; i++) {
+		if (given->lanes[i] != NULL && !hy_name_valid(given->lanes[i]))
+			return hy_name_refused("lane", given->lanes[i]);
 		for (unsigned int j = 0; j < i; j++) {
 			if (given->lanes[i] == NULL || given->lanes[j] == NULL ||
 				strcmp(given->lanes[i], given->lanes[j]) != 0)
@@ -127,6 +133,8 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 		return -EEXIST;
 	}
 	rc = hy_topology_build(name, params, &topo);
+	if (rc == -ENOMEM)
+		HY_LOG(ERR, "graph '%s': not enough memory", name);
 	if (rc < 0)
 		return rc;
 	rc = hy_image_build(name, params, &topo, &graph);

@@ -24,6 +24,7 @@
 #include <stdio.h>
 
 #include <rte_common.h>
+#include <rte_memory.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,8 +80,8 @@ enum hy_severity {
 
 /** A reason for which a node drops objects. Each object dropped counts under exactly one. */
 struct hy_drop {
-	const char *name; /**< As statistics show it; [A-Za-z0-9_.-], unique within the node. */
-	enum hy_severity severity;
+	const char *name;          /**< As statistics show it; a name, unique within the node. */
+	enum hy_severity severity; /**< How bad it is. */
 	/** One sentence for a human, of fewer than HY_TEXT_SIZE bytes, with its source if any. */
 	const char *text;
 };
@@ -101,9 +102,9 @@ struct hy_node_impl {
 
 /** What a node is. Strings are copied; the descriptor need not outlive the registration. */
 struct hy_node_desc {
-	const char *name; /**< [A-Za-z0-9_.-]{1,63}, unique in the process. */
-	struct hy_node_impl impl;
-	uint32_t flags; /**< HY_NODE_SOURCE or 0. */
+	const char *name;         /**< [A-Za-z0-9_.-]{1,63}, unique in the process. */
+	struct hy_node_impl impl; /**< What runs, until hy_node_impl_set() changes it. */
+	uint32_t flags;           /**< HY_NODE_SOURCE or 0. */
 	/** Objects sent on for one object taken, at most; 0 means 1. Sizes the streams. */
 	uint16_t replicates;
 	/** Target of each edge by name, without holes. Targets may be registered later. */
@@ -152,7 +153,8 @@ int hy_node_unregister(hy_node_id id);
  * reasons and lanes, its own edges (a copy, to be changed freely) and configuration (none yet).
  *
  * @param[out] clone The copy's id; may be NULL.
- * @return 0; -ENOENT no such node; -EINVAL bad suffix or name too long; -EEXIST; -ENOMEM.
+ * @return 0; -ENOENT no such node; -EINVAL bad suffix, name too long, or an edge would lead from the
+ * copy to itself; -EEXIST; -ENOMEM.
  */
 int hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone);
 
@@ -207,7 +209,7 @@ struct hy_object_ops {
 struct hy_graph_params {
 	/** Nodes to take, by fnmatch(3) pattern. Targets of their edges come along by themselves. */
 	const char *const *patterns;
-	unsigned int nb_patterns;
+	unsigned int nb_patterns;        /**< At least 1. */
 	const struct hy_object_ops *ops; /**< Required; must outlive the graph. */
 	/** The node that dropped objects are handed to, by name. Required if any node can drop. */
 	const char *drop_node;
@@ -230,7 +232,7 @@ struct hy_graph_params {
  *
  * @param name [A-Za-z0-9_.-]{1,63}, unique among the process's graphs.
  * @param[out] graph Belongs to the caller, until hy_graph_destroy().
- * @return 0; -EINVAL refused; -EEXIST; -ENOENT a name does not resolve; -ENOMEM; -E2BIG more than
+ * @return 0; -EINVAL refused; -EEXIST; -ENOENT a pattern or a name has no node; -ENOMEM; -E2BIG more than
  * 65,535 nodes; -ENOEXEC the registration of some node failed at load; or what a node's init()
  * returned.
  */
@@ -246,11 +248,14 @@ void hy_graph_destroy(struct hy_graph *graph);
 /** Finds a graph by its whole name. @return 0; -ENOENT (not logged). */
 int hy_graph_lookup(const char *name, struct hy_graph **graph);
 
-/** @name Properties of a graph: constant for its life, callable from node code too. @{ */
-const char *hy_graph_name(const struct hy_graph *graph);
-uint16_t hy_graph_worker(const struct hy_graph *graph);
-int hy_graph_socket(const struct hy_graph *graph);
-uint16_t hy_graph_burst(const struct hy_graph *graph);
+/**
+ * @name Properties of a graph: constant for its life, callable from node code too.
+ * @{
+ */
+const char *hy_graph_name(const struct hy_graph *graph);         /**< Its name. */
+uint16_t hy_graph_worker(const struct hy_graph *graph);          /**< params.worker. */
+int hy_graph_socket(const struct hy_graph *graph);               /**< params.socket. */
+uint16_t hy_graph_burst(const struct hy_graph *graph);           /**< Most objects a call. */
 uint32_t hy_graph_stream_capacity(const struct hy_graph *graph); /**< Objects a node can hold. */
 /** @} */
 
@@ -272,20 +277,20 @@ int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
 
 /** Objects that took one edge, or were dropped for one reason. */
 struct hy_edge_stats {
-	char name[HY_NAME_SIZE]; /**< Target node, or drop reason. */
-	char text[HY_TEXT_SIZE]; /**< Of a drop reason: its sentence. "" for an edge. */
-	enum hy_severity severity;
-	uint64_t objs;
+	char name[HY_NAME_SIZE];   /**< Target node, or drop reason. */
+	char text[HY_TEXT_SIZE];   /**< Of a drop reason: its sentence. "" for an edge. */
+	enum hy_severity severity; /**< Of a drop reason. */
+	uint64_t objs;             /**< Since the graphs were created. */
 };
 
 /** Counters of one node, summed over the graphs that have it. */
 struct hy_node_stats {
-	char name[HY_NAME_SIZE];
-	char variant
-		[HY_NAME_SIZE]; /**< "": a node of one implementation. "mixed": graphs differ. */
-	bool is_source;
-	uint64_t calls;
-	uint64_t objs; /**< Taken; made, by a source. */
+	char name[HY_NAME_SIZE]; /**< The node's. */
+	/** "": a node of one implementation. "mixed": graphs differ. */
+	char variant[HY_NAME_SIZE];
+	bool is_source; /**< Has HY_NODE_SOURCE. */
+	uint64_t calls; /**< Of its process function. */
+	uint64_t objs;  /**< Taken; made, by a source. */
 	/**
 	 * TSC cycles spent on objects, estimated from walks that were timed: cycles an object there,
 	 * times objs. 0 while none was timed.
@@ -293,8 +298,8 @@ struct hy_node_stats {
 	uint64_t cycles;
 	uint64_t idle_cycles;   /**< TSC cycles of calls that brought no object, estimated alike. */
 	uint64_t sampled_calls; /**< Calls that were timed. */
-	unsigned int nb_edges;
-	unsigned int nb_drops;
+	unsigned int nb_edges;  /**< Entries of edges. */
+	unsigned int nb_drops;  /**< Entries of drops. */
 	struct hy_edge_stats *edges; /**< nb_edges, in the order of the edges' indexes. */
 	/** nb_drops; the core's own "stream_full" first, then the node's in declared order. */
 	struct hy_edge_stats *drops;
@@ -302,9 +307,9 @@ struct hy_node_stats {
 
 /** A snapshot of statistics. */
 struct hy_stats {
-	unsigned int nb_graphs;
-	unsigned int nb_nodes;
-	struct hy_node_stats *nodes; /**< In walk order of the first graph that has the node. */
+	unsigned int nb_graphs;      /**< That matched. */
+	unsigned int nb_nodes;       /**< Entries of nodes. */
+	struct hy_node_stats *nodes; /**< In walk order of the newest graph that has the node. */
 };
 
 /**

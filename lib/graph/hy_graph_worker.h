@@ -51,12 +51,12 @@ enum hy_core_drop {
  * shown so that the functions below can be inlined.
  */
 struct hy_node {
-	alignas(RTE_CACHE_LINE_SIZE) hy_node_process_t *process;
+	alignas(RTE_CACHE_LINE_SIZE) hy_node_process_t *process; /**< Of its implementation. */
 	void *ctx;             /**< The node's private context, ctx_size bytes. */
 	void **stream;         /**< Waiting objects, then the lanes. */
 	struct hy_edge *edges; /**< [-drops, edges). */
-	uint64_t calls;
-	uint64_t objs; /**< Objects taken (made, by a source) since creation. */
+	uint64_t calls;        /**< Calls of process since creation. */
+	uint64_t objs;         /**< Objects taken (made, by a source) since creation. */
 	/** Objects in the stream; while the node runs on only a part of it, UINT32_MAX. */
 	uint32_t waiting;
 	uint32_t cursor;            /**< Where in the stream the burst under way starts. */
@@ -75,28 +75,29 @@ struct hy_graph {
 	uint64_t *pending;     /**< Bit r: the node of rank r has objects waiting. */
 	hy_scatter_t *scatter; /**< The body of hy_enqueue_next() for this CPU. */
 	uint32_t stream_cap;   /**< Objects that a stream holds. */
-	uint16_t nb_nodes;
-	uint16_t nb_sources;
-	uint16_t nb_words; /**< 64-bit words in the bitmap of pending nodes. */
-	uint16_t burst;
-	uint16_t max_sweeps;
-	uint8_t nb_lanes;
-	bool cyclic;    /**< Has a back edge: objects may stay over from walk to walk. */
+	uint16_t nb_nodes;     /**< Entries of nodes. */
+	uint16_t nb_sources;   /**< The first nodes, which make objects. */
+	uint16_t nb_words;     /**< 64-bit words in the bitmap of pending nodes. */
+	uint16_t burst;        /**< Most objects a call. */
+	uint16_t max_sweeps;   /**< Most passes a walk. */
+	uint8_t nb_lanes;      /**< Lanes of every stream. */
+	bool cyclic;           /**< Has a back edge: objects may stay over from walk to walk. */
 	bool throttled; /**< Streams could overflow; nodes take input as targets have room. */
-	uint16_t sample_every;
-	uint16_t sample_left; /**< Walks until the next one that is timed. */
-	uint32_t credit;      /**< Objects that the sources may still make in this walk. */
+	uint16_t sample_every; /**< One walk in so many is timed. */
+	uint16_t sample_left;  /**< Walks until the next one that is timed. */
+	uint32_t credit;       /**< Objects that the sources may still make in this walk. */
 	uint32_t lane_offset[HY_LANES_MAX]; /**< From a stream's start, in bytes. */
 	uint64_t walks; /**< Walks completed: the graph's quiescence, seen by others. */
-	const struct hy_object_ops *ops;
+	const struct hy_object_ops *ops; /**< What may be done to the objects. */
 	struct hy_image *image; /**< Control plane's view, and the memory of all the above. */
 };
 
 /**
  * Walks a graph once: runs every source, then every node that has objects, in rank order, so that
  * in a graph without cycles each node runs at most once, with all that its parents made, and
- * nothing stays behind. In a graph with cycles, what max_sweeps passes leave stays for the next
- * walk, and sources make that much less.
+ * nothing stays behind. In a graph with cycles, or with streams that cannot be as long as declared
+ * replication wants them, what max_sweeps passes leave stays for the next walk, and sources make
+ * that much less.
  */
 void hy_graph_walk(struct hy_graph *graph);
 
@@ -121,9 +122,32 @@ hy_stream_lane(const struct hy_graph *graph, void **stream, unsigned int lane)
 	return (uint32_t *)((uintptr_t)stream + graph->lane_offset[lane]);
 }
 
+/* Whether objs lies in the node's stream, so that lane values stand beside it; and where. */
+static inline bool
+hy_in_stream(const struct hy_graph *graph, const struct hy_node *node, void **objs, size_t *index)
+{
+	*index = ((uintptr_t)objs - (uintptr_t)node->stream) / sizeof(*objs);
+	return *index < graph->stream_cap;
+}
+
 /* Copies lanes of n objects that were copied from objs to the tail of a stream. */
-void hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node,
-	const struct hy_node *to, void **objs, uint32_t n);
+static __rte_always_inline void
+hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node, const struct hy_node *to,
+	void **objs, uint32_t n)
+{
+	size_t from;
+	const bool beside = hy_in_stream(graph, node, objs, &from);
+
+	for (unsigned int l = 0; l < graph->nb_lanes; l++) {
+		uint32_t *tail = hy_stream_lane(graph, to->stream, l) + to->waiting;
+
+		if (likely(beside))
+			memcpy(tail, hy_stream_lane(graph, node->stream, l) + from,
+				n * sizeof(*tail));
+		else
+			memset(tail, 0, n * sizeof(*tail));
+	}
+}
 
 /* Releases n objects that found the edge's target full, and counts them. */
 void hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, void **objs, uint32_t n);
@@ -243,8 +267,8 @@ hy_stream_move(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint
 
 /**
  * Reserves room at the end of a target's stream, to write objects in place. What other calls send
- * to that target before hy_stream_put() goes behind the reserved room. At most one reservation a
- * target, and none when process returns.
+ * to that target before hy_stream_put() goes behind the reserved room, which counts as sent until
+ * then: reserve what will be put. At most one reservation a target, and none when process returns.
  *
  * @param[in,out] n Objects wanted; what there is room for.
  * @return Where to write the objects.

@@ -11,9 +11,6 @@
 
 #include <hy_graph_worker.h>
 
-/* A vector of pointers may be stored whole at a stream's end: room for what it writes too far. */
-#define HY_STREAM_SLACK 16
-
 /* A node of a graph, by rank: the cold side of struct hy_node. */
 struct hy_image_node {
 	struct hy_reg_node *reg;

@@ -41,7 +41,17 @@ struct hy_reg_node *hy_registry_next(hy_node_id id);
 /* The name of the node whose constructor failed, or NULL. */
 const char *hy_registry_failed(void);
 
+/* Drop reasons that every node has, by enum hy_core_drop; HY_CORE_DROPS of them. */
+extern const struct hy_drop hy_core_drops[];
+
+/* Puts a complete node under its name and a new id. Returns 0, -EEXIST (logged) or -ENOMEM. */
+int hy_registry_insert(struct hy_reg_node *node, hy_node_id *id);
+/* Takes a node out of the registry, without freeing it. */
+void hy_registry_remove(struct hy_reg_node *node);
+
 /* Whether name is [A-Za-z0-9_.-]{1,63}. */
 bool hy_name_valid(const char *name);
+/* Says what is wrong with a name of something; returns -EINVAL. */
+int hy_name_refused(const char *what, const char *name);
 
 #endif

@@ -80,10 +80,6 @@ node_entry(struct hy_stats *stats, unsigned int hint, const struct hy_image_node
 static int
 node_add(struct hy_stats *stats, const struct hy_graph *graph, const struct hy_node *node)
 {
-	static const struct hy_drop core[HY_CORE_DROPS] = {
-		[HY_CORE_DROP_STREAM_FULL] = { "stream_full", HY_SEV_ERROR,
-			"More objects were sent to a node than its parents declared" },
-	};
 	const struct hy_image_node *cold = hy_image_node(graph, node);
 	struct hy_node_stats *out = node_entry(stats, node->rank, cold);
 	const uint64_t calls = load(&node->calls), objs = load(&node->objs);
@@ -103,7 +99,7 @@ node_add(struct hy_stats *stats, const struct hy_graph *graph, const struct hy_n
 			load(&node->edges[e].objs));
 	for (unsigned int d = 0; d < cold->nb_drops && rc == 0; d++) {
 		const struct hy_drop *drop = d < HY_CORE_DROPS
-			? &core[d]
+			? &hy_core_drops[d]
 			: &cold->reg->drops[d - HY_CORE_DROPS];
 
 		rc = edge_add(&out->drops, &out->nb_drops, d, drop->name, drop,

@@ -98,11 +98,13 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 	return done;
 }
 
+/* Every source gets its turn, as long as there is credit, from the given one on. */
 static __rte_always_inline void
-run_sources(struct hy_graph *graph, uint64_t *tsc)
+run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc)
 {
-	for (unsigned int s = 0; s < graph->nb_sources; s++) {
-		struct hy_node *node = &graph->nodes[s];
+	for (unsigned int i = 0, s = first; i < graph->nb_sources; i++, s++) {
+		struct hy_node *node =
+			&graph->nodes[s < graph->nb_sources ? s : s - graph->nb_sources];
 		uint32_t n = RTE_MIN((uint32_t)graph->burst, graph->credit);
 
 		if (unlikely(graph->throttled))
@@ -145,7 +147,7 @@ static __rte_always_inline void
 walk_acyclic(struct hy_graph *graph, uint64_t *tsc)
 {
 	graph->credit = (uint32_t)graph->nb_sources * graph->burst;
-	run_sources(graph, tsc);
+	run_sources(graph, 0, tsc);
 	sweep(graph, tsc);
 }
 
@@ -184,7 +186,8 @@ walk_looping(struct hy_graph *graph, uint64_t *tsc)
 	uint32_t left = under_way(graph, &last);
 
 	graph->credit = most > left ? most - left : 0;
-	run_sources(graph, tsc);
+	/* Credit may not be enough for all: each walk, another source is the first to take of it. */
+	run_sources(graph, (unsigned int)(graph->walks % graph->nb_sources), tsc);
 	for (unsigned int i = 0; i < graph->max_sweeps; i++) {
 		const uint32_t done = sweep(graph, tsc);
 

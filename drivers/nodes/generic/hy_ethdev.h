@@ -15,8 +15,8 @@ extern "C" {
 
 /** Configuration of an ethdev_rx clone. Only one graph may have it, and only while port runs. */
 struct hy_ethdev_rx_config {
-	uint16_t port;
-	uint16_t queue;
+	uint16_t port;  /**< ethdev port id. */
+	uint16_t queue; /**< Receive queue of the port. */
 };
 
 /**
@@ -24,8 +24,8 @@ struct hy_ethdev_rx_config {
  * transmit queue w, so that no queue is shared. A graph whose worker has no queue is refused.
  */
 struct hy_ethdev_tx_config {
-	uint16_t port;
-	uint16_t nb_queues;
+	uint16_t port;      /**< ethdev port id. */
+	uint16_t nb_queues; /**< Transmit queues that the port was configured with. */
 };
 
 #ifdef __cplusplus

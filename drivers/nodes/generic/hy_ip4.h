@@ -85,15 +85,15 @@ int hy_ip4_lookup(const struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop
  * the first one if there is none. Tables must outlive the graphs.
  */
 struct hy_ip4_lookup_config {
-	struct hy_ip4_fib *fibs[RTE_MAX_NUMA_NODES];
-	unsigned int nb_fibs;
+	struct hy_ip4_fib *fibs[RTE_MAX_NUMA_NODES]; /**< At most one a NUMA node. */
+	unsigned int nb_fibs;                        /**< At least 1. */
 };
 
 #define HY_IP4_NO_EDGE UINT16_MAX /**< Of a port that the table does not have. */
 
 /** Configuration of ip4_rewrite. The tables are those of ip4_lookup. */
 struct hy_ip4_rewrite_config {
-	struct hy_ip4_lookup_config tables;
+	struct hy_ip4_lookup_config tables; /**< As for ip4_lookup. */
 	/** The node's edge to the ethdev_tx node of each port; HY_IP4_NO_EDGE without one. */
 	uint16_t edge[RTE_MAX_ETHPORTS];
 };

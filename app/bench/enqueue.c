@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bodies of hy_enqueue_next(), over mixes of edges, with and without a lane. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <enqueue.h>
+
+#include "bench.h"
+
+#define EDGES 16
+#define BURSTS 64 /* different ones, so that no branch predictor learns them */
+
+struct rig {
+	struct hy_graph *graph;
+	struct hy_node *node;
+	hy_scatter_t *scatter;
+	uint32_t burst;
+	uint16_t next[BURSTS][HY_BURST_MAX];
+	void *objs[HY_BURST_MAX];
+	uint64_t sent, arrived;
+};
+
+static uint16_t
+nothing(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	(void)graph, (void)node, (void)objs, (void)n;
+	return 0;
+}
+
+static void
+release(void **objs, unsigned int n)
+{
+	(void)objs, (void)n;
+}
+
+static const struct hy_object_ops ops = { .release = release };
+
+static void
+nodes_register(void)
+{
+	struct hy_node_desc source = {
+		.name = "bench_source", .flags = HY_NODE_SOURCE, .impl = { .process = nothing }
+	};
+	struct hy_node_desc sink = { .impl = { .process = nothing } };
+	char names[EDGES][HY_NAME_SIZE];
+
+	for (unsigned int i = 0; i < EDGES; i++) {
+		snprintf(names[i], sizeof(names[i]), "bench_sink%u", i);
+		sink.name = source.edges[i] = names[i];
+		if (hy_node_register(&sink, NULL) < 0)
+			exit(EXIT_FAILURE);
+	}
+	if (hy_node_register(&source, NULL) < 0)
+		exit(EXIT_FAILURE);
+}
+
+static uint64_t
+run(void *arg)
+{
+	struct rig *rig = arg;
+	struct hy_node *node = rig->node;
+
+	for (unsigned int b = 0; b < BURSTS; b++) {
+		rig->scatter(rig->graph, node, rig->next[b], node->stream, rig->burst);
+		for (unsigned int e = 0; e < EDGES; e++) {
+			rig->arrived += node->edges[e].to->waiting;
+			node->edges[e].to->waiting = 0;
+		}
+	}
+	rig->sent += (uint64_t)BURSTS * rig->burst;
+	return (uint64_t)BURSTS * rig->burst;
+}
+
+static bool
+check(void *arg)
+{
+	struct rig *rig = arg;
+
+	return rig->sent == rig->arrived;
+}
+
+/* Fills next[] so that of 100 objects `first` take edge 0 and the others one of the rest. */
+static void
+mix(struct rig *rig, unsigned int edges, unsigned int first)
+{
+	for (unsigned int b = 0; b < BURSTS; b++)
+		for (unsigned int i = 0; i < HY_BURST_MAX; i++)
+			rig->next[b][i] = edges == 1 || bench_random() % 100 < first
+				? 0
+				: (uint16_t)(1 + bench_random() % (edges - 1));
+}
+
+static void
+work(const char *name, unsigned int edges, unsigned int first, unsigned int burst,
+	unsigned int lanes)
+{
+	const char *const patterns[] = { "bench_source" };
+	struct hy_graph_params params = {
+		.patterns = patterns, .nb_patterns = 1, .ops = &ops, .burst = HY_BURST_MAX
+	};
+	struct rig *rig = calloc(2, sizeof(*rig));
+	struct contender contenders[2];
+	char full[64];
+
+	for (unsigned int l = 0; l < lanes; l++)
+		params.lanes[l] = "lane";
+	mix(&rig[0], edges, first);
+	rig[1] = rig[0];
+	for (unsigned int i = 0; i < 2; i++) {
+		if (hy_graph_create(i == 0 ? "bench0" : "bench1", &params, &rig[i].graph) < 0)
+			exit(EXIT_FAILURE);
+		rig[i].node = &rig[i].graph->nodes[0];
+		rig[i].node->waiting = HY_BURST_MAX + 1; /* never whole: a copy, not an exchange */
+		rig[i].burst = burst;
+		contenders[i] = (struct contender){ .arg = &rig[i], .run = run, .check = check };
+	}
+	contenders[0].name = "scalar";
+	rig[0].scatter = hy_scatter_scalar;
+	contenders[1].name = "best";
+	rig[1].scatter = hy_scatter_best();
+	snprintf(full, sizeof(full), "%s_%u%s", name, burst, lanes > 0 ? "_lane" : "");
+	bench_work(full, contenders, 2);
+	for (unsigned int i = 0; i < 2; i++) {
+		rig[i].node->waiting = 0;
+		hy_graph_destroy(rig[i].graph);
+	}
+	free(rig);
+}
+
+void
+bench_enqueue(void)
+{
+	static const unsigned int bursts[] = { 256, 64, 8 };
+
+	nodes_register();
+	for (unsigned int lanes = 0; lanes < 2; lanes++) {
+		for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
+			work("one_edge", 1, 100, bursts[b], lanes);
+			work("mix2", 2, 50, bursts[b], lanes);
+			work("mix2_90_10", 2, 90, bursts[b], lanes);
+			work("mix2_99_1", 2, 99, bursts[b], lanes);
+			work("mix4", 4, 25, bursts[b], lanes);
+			work("mix8", 8, 12, bursts[b], lanes);
+			work("mix16", 16, 6, bursts[b], lanes);
+		}
+	}
+}

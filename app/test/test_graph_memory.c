@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Allocation that fails, at every place where one is made: nothing leaks, nothing has changed. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "graph_fixture.h"
+#include "registry.h"
+
+static const struct hy_node_desc full = {
+	.name = "full",
+	.impl = { "variant", probe_sink },
+	.edges = { "a", "b", "c" },
+	.drops = { { "d", HY_SEV_INFO, "Text." }, { "e" } },
+	.lanes = { "l" },
+};
+
+static void
+registering_fails_clean_at_every_allocation(void **state)
+{
+	const int64_t live = unit_alloc_live();
+	unsigned int failed = 0;
+	hy_node_id id = 12345;
+	int rc;
+
+	RTE_SET_USED(state);
+	do {
+		unit_alloc_fail(failed + 1);
+		rc = hy_node_register(&full, &id);
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(hy_node_lookup("full", NULL), -ENOENT);
+		assert_int_equal(id, 12345);
+	} while (failed < 100);
+	/* The node, three edges, the drops, two strings each, now and then the table of ids. */
+	assert_in_range(failed, 9, 10);
+	assert_int_equal(unit_alloc_count(), failed);
+	assert_int_equal(hy_node_lookup("full", NULL), 0);
+}
+
+static void
+cloning_fails_clean_at_every_allocation(void **state)
+{
+	const hy_node_id id = node_add(NULL, &full);
+	const int64_t live = unit_alloc_live();
+	unsigned int failed = 0;
+	hy_node_id clone = 12345;
+	int rc;
+
+	RTE_SET_USED(state);
+	do {
+		unit_alloc_fail(failed + 1);
+		rc = hy_node_clone(id, "1", &clone);
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(hy_node_lookup("full-1", NULL), -ENOENT);
+		assert_int_equal(clone, 12345);
+	} while (failed < 100);
+	assert_in_range(failed, 9, 10);
+	assert_int_equal(hy_registry_get(clone)->nb_edges, 3);
+}
+
+/* The count of edges went up although there was no memory for one. */
+static void
+an_edge_that_has_no_memory_is_not_counted(void **state)
+{
+	const hy_node_id id = node_add(NULL, &full);
+	uint16_t edge = 9;
+
+	RTE_SET_USED(state);
+	unit_alloc_fail(1);
+	assert_int_equal(hy_node_edge_add(id, "z", &edge), -ENOMEM);
+	assert_int_equal(edge, 9);
+	assert_int_equal(hy_registry_get(id)->nb_edges, 3);
+	unit_alloc_fail(1);
+	assert_int_equal(hy_node_edge_add(id, "b", &edge), 0); /* it is there: none is needed */
+	assert_int_equal(edge, 1);
+	unit_alloc_fail(0);
+	assert_int_equal(hy_node_edge_add(id, "z", &edge), 0);
+	assert_int_equal(edge, 3);
+}
+
+static void
+configuration_that_has_no_memory_leaves_the_old_one(void **state)
+{
+	const hy_node_id id = node_add(NULL, &full);
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_node_config(id, "old", 4), 0);
+	unit_alloc_fail(1);
+	assert_int_equal(hy_node_config(id, "new", 4), -ENOMEM);
+	assert_string_equal(hy_registry_get(id)->config, "old");
+	unit_alloc_fail(1);
+	assert_int_equal(hy_node_config(id, NULL, 0), 0);
+	assert_null(hy_registry_get(id)->config);
+}
+
+static void
+creating_fails_clean_at_every_allocation(void **state)
+{
+	struct probe probes[40] = { { .budget = 1000 } };
+	const char *names[40];
+	char text[40][HY_NAME_SIZE];
+	struct hy_graph *graph = NULL, *found;
+	unsigned int heap, failed = 0;
+	int64_t live;
+	int rc;
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < 40; i++) {
+		snprintf(text[i], HY_NAME_SIZE, "n%u", i);
+		names[i] = text[i];
+	}
+	source_add(&probes[0], "src", names[1]);
+	for (unsigned int i = 1; i < 39; i++)
+		NODE(&probes[i], .name = names[i], .impl.process = probe_pass,
+			.edges = { names[i + 1] }, .drops = { { "d" } });
+	sink_add(&probes[39], names[39]);
+
+	heap = unit_heap_live();
+	live = unit_alloc_live();
+	do {
+		unsigned int inits = 0, finis = 0;
+
+		unit_alloc_fail(failed + 1);
+		rc = GRAPH_TRY("g", &graph, .drop_node = "n39", .lanes = { "l" });
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_heap_live(), heap);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_null(graph);
+		assert_int_equal(hy_graph_lookup("g", &found), -ENOENT);
+		for (unsigned int i = 0; i < 40; i++) {
+			inits += probes[i].inits;
+			finis += probes[i].finis;
+		}
+		assert_int_equal(inits, finis);
+	} while (failed < 1000);
+	/* At least a context a node, and the image's seven blocks. */
+	assert_in_range(failed, 47, 100);
+	assert_int_equal(unit_alloc_count(), failed);
+	hy_graph_walk(graph);
+	assert_int_equal(probes[39].objs, 64);
+}
+
+/* One line in the log for each allocation that fails, as for every error. */
+static void
+creating_without_memory_says_so(void **state)
+{
+	struct hy_graph *graph = NULL;
+	unsigned int failed = 0;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "sink");
+	NODE(NULL, .name = "sink", .impl = { .process = probe_sink, .ctx_size = 8 });
+	for (; failed < 1000; failed++) {
+		int rc;
+
+		unit_log_clear();
+		unit_alloc_fail(failed + 1);
+		rc = GRAPH_TRY("g", &graph, .burst = 4);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		if (unit_log_lines() != 1 || strstr(unit_log(), "'g'") == NULL)
+			fail_msg("allocation %u: the log says '%s'", failed + 1, unit_log());
+	}
+	assert_in_range(failed, 8, 30);
+}
+
+static void
+a_graph_larger_than_the_heap_is_enomem_and_its_name_is_free(void **state)
+{
+	struct probe src = { .budget = 10 }, sink = { 0 };
+	struct hy_graph *graph = NULL, *found;
+	void *blocks[64];
+	unsigned int n = 0, heap;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	sink_add(&sink, "sink");
+	/* Takes what is left of the heap, in ever smaller blocks. */
+	for (size_t size = 256u << 20; size >= 8 << 10 && n < RTE_DIM(blocks);) {
+		blocks[n] = rte_malloc(NULL, size, 0);
+		if (blocks[n] == NULL)
+			size /= 2;
+		else
+			n++;
+	}
+	assert_in_range(n, 1, RTE_DIM(blocks) - 1);
+	heap = unit_heap_live();
+	unit_log_clear();
+	assert_int_equal(GRAPH_TRY("g", &graph, .burst = 256, .lanes = { "a", "b" }), -ENOMEM);
+	assert_non_null(strstr(unit_log(), "not enough memory"));
+	assert_int_equal(hy_graph_lookup("g", &found), -ENOENT);
+	assert_null(graph);
+	assert_int_equal(src.inits, 0);
+	assert_int_equal(unit_heap_live(), heap);
+	while (n > 0)
+		rte_free(blocks[--n]);
+	graph = GRAPH("g", .burst = 256, .lanes = { "a", "b" });
+	hy_graph_walk(graph);
+	assert_int_equal(sink.objs, 10);
+}
+
+static void
+a_snapshot_of_statistics_fails_clean_at_every_allocation(void **state)
+{
+	struct hy_stats *stats = NULL;
+	unsigned int failed = 0;
+	int64_t live;
+	int rc;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "full");
+	node_add(NULL, &full);
+	sink_add(NULL, "a");
+	sink_add(NULL, "b");
+	sink_add(NULL, "c");
+	sink_add(NULL, "drop");
+	GRAPH("g", .drop_node = "drop", .lanes = { "l" });
+	live = unit_alloc_live();
+	do {
+		unit_alloc_fail(failed + 1);
+		rc = hy_stats_read("g", &stats);
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_null(stats);
+	} while (failed < 1000);
+	/* The snapshot, 6 nodes, 4 edges, 6 times stream_full, 2 drop reasons. */
+	assert_in_range(failed, 7, 19);
+	assert_int_equal(stats->nb_nodes, 6);
+	hy_stats_free(stats);
+	assert_int_equal(unit_alloc_live(), live);
+}
+
+static const struct CMUnitTest tests[] = {
+	GRAPH_TEST(registering_fails_clean_at_every_allocation),
+	GRAPH_TEST(cloning_fails_clean_at_every_allocation),
+	GRAPH_TEST(an_edge_that_has_no_memory_is_not_counted),
+	GRAPH_TEST(configuration_that_has_no_memory_leaves_the_old_one),
+	GRAPH_TEST(creating_fails_clean_at_every_allocation),
+	GRAPH_TEST(creating_without_memory_says_so),
+	GRAPH_TEST(a_graph_larger_than_the_heap_is_enomem_and_its_name_is_free),
+	GRAPH_TEST(a_snapshot_of_statistics_fails_clean_at_every_allocation),
+};
+
+UNIT_SUITE(tests)

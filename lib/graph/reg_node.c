@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A node of the registry: made from a descriptor, checked, copied, freed. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hy_graph_worker.h>
+
+#include "log.h"
+#include "reg_node.h"
+
+void
+hy_reg_node_free(struct hy_reg_node *node)
+{
+	if (node == NULL)
+		return;
+	for (unsigned int i = 0; i < node->nb_drops; i++) {
+		free((char *)(uintptr_t)node->drops[i].name);
+		free((char *)(uintptr_t)node->drops[i].text);
+	}
+	free(node->drops);
+	free(node->edges);
+	free(node->config);
+	free(node);
+}
+
+static bool
+core_drop_named(const char *name)
+{
+	for (unsigned int i = 0; i < HY_CORE_DROPS; i++)
+		if (strcmp(hy_core_drops[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Copies drop reasons; what was copied before a failure belongs to the node and is freed with it.
+ */
+int
+hy_reg_node_drops_copy(struct hy_reg_node *node, const struct hy_drop *drops, unsigned int n)
+{
+	if (n == 0)
+		return 0;
+	node->drops = calloc(n, sizeof(*node->drops));
+	if (node->drops == NULL)
+		return -ENOMEM;
+	node->nb_drops = n;
+	for (unsigned int i = 0; i < n; i++) {
+		const char *text = drops[i].text == NULL ? "" : drops[i].text;
+
+		node->drops[i].severity = drops[i].severity;
+		node->drops[i].name = strdup(drops[i].name);
+		node->drops[i].text = strdup(text);
+		if (node->drops[i].name == NULL || node->drops[i].text == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+hy_reg_node_target_check(const struct hy_reg_node *node, const char *target)
+{
+	if (!hy_name_valid(target))
+		return hy_name_refused("edge target", target);
+	if (strcmp(target, node->name) == 0) {
+		HY_LOG(ERR, "node '%s': an edge to itself is refused", node->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+hy_reg_node_edge_find(const struct hy_reg_node *node, const char *target)
+{
+	for (unsigned int i = 0; i < node->nb_edges; i++)
+		if (strcmp(node->edges[i], target) == 0)
+			return (int)i;
+	return -1;
+}
+
+int
+hy_reg_node_edge_append(struct hy_reg_node *node, const char *target)
+{
+	char(*edges)[HY_NAME_SIZE];
+
+	if (node->nb_edges == HY_EDGES_MAX) {
+		HY_LOG(ERR, "node '%s': more than %d edges", node->name, HY_EDGES_MAX);
+		return -ENOSPC;
+	}
+	edges = realloc(node->edges, (node->nb_edges + 1) * sizeof(*edges));
+	if (edges == NULL)
+		return -ENOMEM;
+	node->edges = edges;
+	strcpy(edges[node->nb_edges++], target);
+	return 0;
+}
+
+int
+hy_reg_node_impl_copy(struct hy_reg_node *node, const struct hy_node_impl *impl)
+{
+	if (impl->process == NULL) {
+		HY_LOG(ERR, "node '%s': process is NULL; a node must do something", node->name);
+		return -EINVAL;
+	}
+	if (impl->variant != NULL && !hy_name_valid(impl->variant))
+		return hy_name_refused("variant", impl->variant);
+	node->impl = *impl;
+	node->impl.variant = NULL;
+	strcpy(node->variant, impl->variant == NULL ? "" : impl->variant);
+	return 0;
+}
+
+/* An index behind a hole in a descriptor's table would mean something else than its author thinks.
+ */
+static int
+hole_refused(const struct hy_reg_node *node, const char *table, unsigned int index)
+{
+	HY_LOG(ERR, "node '%s': %s[%u] is missing", node->name, table, index);
+	return -EINVAL;
+}
+
+static int
+desc_edges(struct hy_reg_node *node, const struct hy_node_desc *desc)
+{
+	for (unsigned int i = 0; i < HY_DESC_EDGES; i++) {
+		int rc;
+
+		if (desc->edges[i] == NULL)
+			continue;
+		if (i != node->nb_edges)
+			return hole_refused(node, "edges", node->nb_edges);
+		rc = hy_reg_node_target_check(node, desc->edges[i]);
+		if (rc < 0)
+			return rc;
+		if (hy_reg_node_edge_find(node, desc->edges[i]) >= 0) {
+			HY_LOG(ERR, "node '%s': two edges to '%s'", node->name, desc->edges[i]);
+			return -EINVAL;
+		}
+		rc = hy_reg_node_edge_append(node, desc->edges[i]);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int
+desc_drops(struct hy_reg_node *node, const struct hy_node_desc *desc)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < HY_DESC_DROPS; i++) {
+		if (desc->drops[i].name == NULL)
+			continue;
+		if (i != n)
+			return hole_refused(node, "drops", n);
+		if (!hy_name_valid(desc->drops[i].name))
+			return hy_name_refused("drop reason", desc->drops[i].name);
+		if (core_drop_named(desc->drops[i].name)) {
+			HY_LOG(ERR, "node '%s': drop reason '%s' is the core's own", node->name,
+				desc->drops[i].name);
+			return -EINVAL;
+		}
+		if (desc->drops[i].text != NULL && strlen(desc->drops[i].text) >= HY_TEXT_SIZE) {
+			HY_LOG(ERR, "node '%s': text of drop reason '%s' has %d bytes or more",
+				node->name, desc->drops[i].name, HY_TEXT_SIZE);
+			return -EINVAL;
+		}
+		for (unsigned int j = 0; j < i; j++) {
+			if (strcmp(desc->drops[j].name, desc->drops[i].name) == 0) {
+				HY_LOG(ERR, "node '%s': drop reason '%s' twice", node->name,
+					desc->drops[i].name);
+				return -EINVAL;
+			}
+		}
+		n++;
+	}
+	return hy_reg_node_drops_copy(node, desc->drops, n);
+}
+
+static int
+desc_lanes(struct hy_reg_node *node, const struct hy_node_desc *desc)
+{
+	for (unsigned int i = 0; i < HY_LANES_MAX; i++) {
+		if (desc->lanes[i] == NULL)
+			continue;
+		if (i != node->nb_lanes)
+			return hole_refused(node, "lanes", node->nb_lanes);
+		if (!hy_name_valid(desc->lanes[i]))
+			return hy_name_refused("lane", desc->lanes[i]);
+		for (unsigned int j = 0; j < i; j++) {
+			if (strcmp(desc->lanes[j], desc->lanes[i]) == 0) {
+				HY_LOG(ERR, "node '%s': lane '%s' twice", node->name,
+					desc->lanes[i]);
+				return -EINVAL;
+			}
+		}
+		strcpy(node->lanes[node->nb_lanes++], desc->lanes[i]);
+	}
+	return 0;
+}
+
+int
+hy_reg_node_fill(struct hy_reg_node *node, const struct hy_node_desc *desc)
+{
+	int rc;
+
+	strcpy(node->name, desc->name);
+	node->flags = desc->flags;
+	node->replicates = RTE_MAX(desc->replicates, 1);
+	if ((desc->flags & ~HY_NODE_SOURCE) != 0) {
+		HY_LOG(ERR, "node '%s': unknown flags 0x%x", node->name, desc->flags);
+		return -EINVAL;
+	}
+	if ((desc->flags & HY_NODE_SOURCE) != 0 && node->replicates > 1) {
+		HY_LOG(ERR, "node '%s': a source has nothing to replicate", node->name);
+		return -EINVAL;
+	}
+	rc = hy_reg_node_impl_copy(node, &desc->impl);
+	if (rc == 0)
+		rc = desc_edges(node, desc);
+	if (rc == 0)
+		rc = desc_drops(node, desc);
+	if (rc == 0)
+		rc = desc_lanes(node, desc);
+	return rc;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A node of the registry, by itself: what is checked of it and copied into it. Functions return 0
+ * or a negative errno with the reason logged, but for -ENOMEM.
+ */
+#ifndef HY_GRAPH_REG_NODE_H
+#define HY_GRAPH_REG_NODE_H
+
+#include "registry.h"
+
+/* Fills a zeroed node from a descriptor; after a failure too it is to be freed. */
+int hy_reg_node_fill(struct hy_reg_node *node, const struct hy_node_desc *desc);
+void hy_reg_node_free(struct hy_reg_node *node);
+
+int hy_reg_node_impl_copy(struct hy_reg_node *node, const struct hy_node_impl *impl);
+int hy_reg_node_drops_copy(struct hy_reg_node *node, const struct hy_drop *drops, unsigned int n);
+
+/* Whether an edge of the node may lead to target: a name, and not its own. */
+int hy_reg_node_target_check(const struct hy_reg_node *node, const char *target);
+/* The index of the edge to target, or -1. */
+int hy_reg_node_edge_find(const struct hy_reg_node *node, const char *target);
+int hy_reg_node_edge_append(struct hy_reg_node *node, const char *target);
+
+#endif
