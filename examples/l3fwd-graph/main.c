@@ -115,21 +115,17 @@ export_dot(const struct pipeline *pipeline, FILE *file)
 {
 	const int rc = hy_graph_export_dot(pipeline->workers[0].graph, file);
 
-	return fclose(file) != 0 ? -errno : rc;
+	return fclose(file) != 0 ? -1 : rc;
 }
 
+/* On a failure errno says why. */
 static int
 write_json(const struct report *report, FILE *file)
 {
-	int failed;
-
 	report_json(report, file);
-	failed = ferror(file);
-	if (file == stdout)
-		failed |= fflush(file);
-	else
-		failed |= fclose(file);
-	return failed != 0 ? -EIO : 0;
+	if (fflush(file) != 0)
+		return -1;
+	return file != stdout ? fclose(file) : 0;
 }
 
 /* Lets the workers run until it is time, and closes all but what the report needs. */
@@ -194,7 +190,8 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		return -1;
 	report.stats = stats;
 	if (out->dot != NULL && export_dot(pipeline, out->dot) < 0) {
-		fprintf(stderr, "l3fwd-graph: --export-dot: %s\n", strerror(EIO));
+		fprintf(stderr, "l3fwd-graph: --export-dot: %s: %s\n", options->dot,
+			strerror(errno));
 		rc = -1;
 	}
 	pipeline_destroy(pipeline);
@@ -204,7 +201,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	if (!report_result(&report, out->people))
 		rc = -1;
 	if (out->json != NULL && write_json(&report, out->json) < 0) {
-		fprintf(stderr, "l3fwd-graph: --json: %s\n", strerror(EIO));
+		fprintf(stderr, "l3fwd-graph: --json: %s: %s\n", options->json, strerror(errno));
 		rc = -1;
 	}
 	hy_stats_free(stats);
@@ -239,8 +236,8 @@ select_variants(const struct options *options, struct hy_hal *hal)
 
 	hy_hal_probe(hal);
 	if (hy_hal_select(hal, error) < 0) {
-		fprintf(stderr, "l3fwd-graph: %s%s\n", options->nb_force > 0 ? "--node " : "",
-			error);
+		fprintf(stderr, "l3fwd-graph: %s%s%s\n", options->nb_force > 0 ? "--node: " : "",
+			options->nb_deny > 0 ? "--deny: " : "", error);
 		return -1;
 	}
 	return 0;

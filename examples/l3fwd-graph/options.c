@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the command line. Every refusal names the option and what is accepted. */
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -90,7 +91,7 @@ read_mask(const char *text, uint32_t *mask)
 
 	errno = 0;
 	value = strtoul(text, &end, 16);
-	if (*text == '-' || *text == '\0' || *end != '\0' || errno != 0 || value == 0 ||
+	if (!isxdigit((unsigned char)*text) || *end != '\0' || errno != 0 || value == 0 ||
 		value > UINT32_MAX)
 		return refuse("-p", "'%s' is not a mask of ports in hexadecimal, such as 0x3",
 			text);

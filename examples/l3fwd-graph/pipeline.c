@@ -39,8 +39,13 @@ static int
 table_create(const struct options *options, const struct routes *routes, int socket,
 	struct hy_ip4_fib **out)
 {
-	const struct hy_ip4_fib_params params = { .max_next_hops = RTE_MAX(routes->n, 1u),
-		.socket = socket };
+	/* The routes are all there is: no room is left over, none lacks. rte_lpm wants one tbl8. */
+	const struct hy_ip4_fib_params params = {
+		.max_routes = RTE_MAX(routes->n, 1u),
+		.max_next_hops = RTE_MAX(routes->n, 1u),
+		.max_tbl8s = RTE_MAX(routes_tbl8s(routes), 1u),
+		.socket = socket,
+	};
 	struct hy_ip4_fib *fib;
 	char name[16];
 	uint16_t port;

@@ -234,33 +234,52 @@ routes_free(struct routes *routes)
 static int
 by_next_hop(const void *a, const void *b)
 {
-	const struct route *ra = a, *rb = b;
+	const struct route *ra = *(struct route *const *)a, *rb = *(struct route *const *)b;
 
 	return ra->port != rb->port ? ra->port - rb->port
 				    : memcmp(&ra->mac, &rb->mac, sizeof(ra->mac));
 }
 
+unsigned int
+routes_tbl8s(const struct routes *routes)
+{
+	unsigned int n = 0;
+
+	/* Sorted by prefix: routes within one /24 stand together. */
+	for (unsigned int i = 0, last = UINT32_MAX; i < routes->n; i++) {
+		const struct route *r = &routes->routes[i];
+
+		if (r->depth <= 24 || r->prefix >> 8 == last)
+			continue;
+		last = r->prefix >> 8;
+		n++;
+	}
+	return n;
+}
+
 int
 routes_load(const struct routes *routes, struct hy_ip4_fib *fib)
 {
+	struct route **order = calloc(RTE_MAX(routes->n, 1u), sizeof(*order));
 	uint32_t next_hop = 0;
+	int rc = order == NULL ? -ENOMEM : 0;
 
 	/* Routes through one next hop stand together, so that it is added once. */
-	if (routes->n > 0)
-		qsort(routes->routes, routes->n, sizeof(*routes->routes), by_next_hop);
-	for (unsigned int i = 0; i < routes->n; i++) {
-		const struct route *r = &routes->routes[i];
-		int rc = 0;
+	for (unsigned int i = 0; i < routes->n && rc == 0; i++)
+		order[i] = &routes->routes[i];
+	if (rc == 0)
+		qsort(order, routes->n, sizeof(*order), by_next_hop);
+	for (unsigned int i = 0; i < routes->n && rc == 0; i++) {
+		const struct route *r = order[i];
 
-		if (i == 0 || by_next_hop(r - 1, r) != 0)
+		if (i == 0 || by_next_hop(&order[i - 1], &order[i]) != 0)
 			rc = hy_ip4_next_hop_add(fib, r->port, &r->mac, &next_hop);
 		if (rc == 0)
 			rc = hy_ip4_route_add(fib, r->prefix, r->depth, next_hop);
-		if (rc < 0) {
-			fprintf(stderr, "l3fwd-graph: route %u of %u cannot be added: %s\n", i + 1,
-				routes->n, strerror(-rc));
-			return -1;
-		}
+		if (rc < 0)
+			fprintf(stderr, "l3fwd-graph: --routes: line %u cannot be added: %s\n",
+				r->line, strerror(-rc));
 	}
-	return 0;
+	free(order);
+	return rc < 0 ? -1 : 0;
 }

@@ -16,13 +16,16 @@ struct route {
 };
 
 struct routes {
-	struct route *routes;
+	struct route *routes; /* by prefix */
 	unsigned int n;
 };
 
 /* Reads the file of --routes, or makes the defaults. Returns 0, or -1 after saying what is wrong. */
 int routes_read(const struct options *options, struct routes *routes);
 void routes_free(struct routes *routes);
+
+/* Tables that rte_lpm needs for the prefixes longer than /24. */
+unsigned int routes_tbl8s(const struct routes *routes);
 
 /* Puts them into a table that has the ports. Returns 0, or -1 after saying what is wrong. */
 int routes_load(const struct routes *routes, struct hy_ip4_fib *fib);

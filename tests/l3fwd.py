@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs l3fwd-graph over net_pcap devices and reads back what it did."""
+
+import functools
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import oracle
+import pcapfile
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / os.environ.get("HALYARD_BUILD", "build")
+L3FWD = BUILD / "examples" / "l3fwd-graph" / "l3fwd-graph"
+TIMEOUT = 120  # seconds; a run takes one, a run under a sanitizer on a busy machine a few
+IDLE_MS = 100
+
+SILENT = [[]]  # a port with one receive queue, on which nothing arrives
+
+
+def binary():
+    """The program's path. A build that is missing is a failure and not a reason to skip."""
+    if not os.access(L3FWD, os.X_OK):
+        pytest.fail(f"{L3FWD} is not there: build first, or set HALYARD_BUILD", pytrace=False)
+    return str(L3FWD)
+
+
+def _lcores(workers):
+    """EAL's --lcores: main lcore 0, workers 1 and up. Workers poll, so that what runs beside us
+    under xdist starts at another CPU; main sleeps while they do and shares the first one's."""
+    cpus = sorted(os.sched_getaffinity(0))
+    first = int("0" + os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw"))
+    lcores = {0: first, **{worker: first + worker - 1 for worker in range(1, workers + 1)}}
+    return ",".join(f"{lcore}@({cpus[n % len(cpus)]})" for lcore, n in lcores.items())
+
+
+def has_sanitizer_report(stderr):
+    """Whether AddressSanitizer or UBSan found something: the latter leaves the exit code alone."""
+    return "Sanitizer: " in stderr or ": runtime error: " in stderr
+
+
+class Run:
+    """A run of l3fwd-graph that has ended."""
+
+    def __init__(self, rig, command, code, stdout, stderr):
+        self.folder = rig.folder
+        self.command, self.code, self.stdout, self.stderr = command, code, stdout, stderr
+
+    def __str__(self):
+        return (f"{' '.join(self.command)}\nexit code {self.code}\n--- stdout\n{self.stdout}"
+                f"\n--- stderr\n{self.stderr}")
+
+    @functools.cached_property
+    def stats(self):
+        """What --json wrote, after a clean end; checks what holds for every run."""
+        assert self.code == 0, self
+        stats = json.loads((self.folder / "stats.json").read_text())
+        totals = stats["totals"]
+        assert stats["mbufs"]["in_use"] == 0, self
+        assert totals["rx"] == totals["tx"] + totals["dropped"], self
+        assert totals["rx"] == sum(port["rx"] for port in stats["ports"]), self
+        assert totals["tx"] == sum(port["tx"] for port in stats["ports"]), self
+        assert totals["dropped"] == sum(stats["drops"].values()), self
+        assert set(stats["drops"]) >= set(oracle.REASONS), self
+        return stats
+
+    @property
+    def macs(self):
+        """The MAC address of each port."""
+        return {port["port"]: bytes.fromhex(port["mac"].replace(":", ""))
+                for port in self.stats["ports"]}
+
+    def node(self, family):
+        """The statistics of the one node of a family."""
+        found = [node for node in self.stats["nodes"] if node["family"] == family]
+        assert len(found) == 1, f"{len(found)} nodes of family {family}\n{self}"
+        return found[0]
+
+    def sent(self, port, queue=0):
+        """The frames that left through a queue of a port."""
+        return pcapfile.read(self.folder / f"out{port}.{queue}.pcap")
+
+    def wrote_packets(self):
+        """The output captures that hold any. A port opens its file before a program can refuse
+        its command line, so that the file may be there, without packets."""
+        return [path.name for path in self.folder.glob("out*.pcap")
+                if path.stat().st_size > 0 and pcapfile.read(path)]
+
+    def assert_agrees(self, expected):
+        """Asserts that frames, their order and drops are the oracle's. For runs of one worker.
+        Returns how many frames that accounts for."""
+        sent = sum(assert_same_frames(frames, self.sent(port), f"port {port}")
+                   for port, frames in expected.out.items())
+        drops = {reason: self.stats["drops"][reason] for reason in oracle.REASONS}
+        assert drops == expected.drops, f"{drops}\ninstead of\n{expected.drops}\n{self}"
+        assert self.stats["totals"]["rx"] == len(expected.verdicts), self
+        return sent + sum(drops.values())
+
+
+def assert_same_frames(expected, got, where):
+    """Asserts equality of two lists of frames, and shows the first difference only: pytest would
+    compare megabytes line by line. Returns how many there are."""
+    for i, (want, have) in enumerate(zip(expected, got)):
+        assert want == have, (f"{where}: frame {i} of {len(expected)} differs\n"
+                              f"expected {len(want)} bytes {want[:80].hex(' ')}\n"
+                              f"sent     {len(have)} bytes {have[:80].hex(' ')}")
+    assert len(got) == len(expected), f"{where}: {len(got)} frames instead of {len(expected)}"
+    return len(expected)
+
+
+class Rig:
+    """A folder in which to run l3fwd-graph, with captures for its ports."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def write(self, name, content):
+        """Writes a text file; returns its path."""
+        path = self.folder / name
+        path.write_text(content)
+        return path
+
+    def routes(self, routes):
+        """The option that gives l3fwd-graph these routes."""
+        path = self.write("routes", "".join(r.line() + "\n" for r in routes))
+        return f"--routes={path}"
+
+    def vdevs(self, ports, tx_queues=1, more=""):
+        """EAL's options for net_pcap ports. A port is a list of its receive queues, a queue the
+        path of a capture or a list of frames; queue Q of port P sends to outP.Q.pcap."""
+        options = []
+        for p, queues in enumerate(ports):
+            args = [f"net_pcap{p}"]
+            for q, queue in enumerate(queues):
+                path = queue
+                if isinstance(queue, list):
+                    path = pcapfile.write(self.folder / f"in{p}.{q}.pcap", queue)
+                args.append(f"rx_pcap={path}")
+            args += [f"tx_pcap={self.folder}/out{p}.{q}.pcap" for q in range(tx_queues)]
+            options += ["--vdev", ",".join(args) + more]
+        return options
+
+    def start(self, app, eal=(), workers=1):
+        """Starts l3fwd-graph with EAL options and its own; returns the process."""
+        command = [binary(), "--no-huge", "-m", "256", "--no-pci", "--no-shconf", "--no-telemetry",
+                   "--lcores", _lcores(workers), *eal, "--", *map(str, app)]
+        # Where EAL keeps files: one folder a run, so that runs neither meet nor leave any behind.
+        env = dict(os.environ, RUNTIME_DIRECTORY=str(self.folder))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=env)
+        process.command = command
+        return process
+
+    def finish(self, process):
+        """Waits for a process from start() to end."""
+        try:
+            stdout, stderr = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            stdout, stderr = process.communicate()
+            pytest.fail(f"did not end within {TIMEOUT} s: "
+                        f"{Run(self, process.command, 'none', stdout, stderr)}", pytrace=False)
+        run = Run(self, process.command, process.returncode, stdout, stderr)
+        assert not has_sanitizer_report(stderr), run
+        return run
+
+    def run(self, app, eal=(), workers=1):
+        """Runs l3fwd-graph with EAL options and its own to its end."""
+        return self.finish(self.start(app, eal, workers))
+
+    def forward(self, ports, *app, config=None, tx_queues=1, workers=1, eal=()):
+        """Forwards all that arrives on some ports, then ends. Without a config, worker 1 polls
+        queue 0 of every port."""
+        config = config or [(port, 0, 1) for port in range(len(ports))]
+        return self.run([*options(len(ports), config), *self.until_idle(), *app],
+                        [*self.vdevs(ports, tx_queues), *eal], workers)
+
+    def until_idle(self):
+        """Options to end when all has arrived, and to leave statistics."""
+        return [f"--until-idle={IDLE_MS}", f"--json={self.folder}/stats.json"]
+
+
+def options(ports, config):
+    """The options that l3fwd-graph does not run without."""
+    triples = ",".join("(%d,%d,%d)" % triple for triple in config)
+    return ["-p", hex((1 << ports) - 1), f"--config={triples}"]
+
+
+def explain(folder, *app, eal=()):
+    """What --explain=json prints for one port."""
+    rig = Rig(folder)
+    run = rig.run([*options(1, [(0, 0, 1)]), "--explain=json", *app], [*rig.vdevs([SILENT]), *eal])
+    assert run.code == 0, run
+    return json.loads(run.stdout)
+
+
+def selection(explained, family):
+    """The one selection for a family, from explain()."""
+    found = [s for s in explained["selections"] if s["family"] == family]
+    assert len(found) == 1, f"{len(found)} selections for {family}: {explained}"
+    return found[0]
+
+
+@functools.cache
+def lookup_candidates():
+    """The variants of ip4_lookup, as the program itself lists them."""
+    with tempfile.TemporaryDirectory() as folder:
+        return selection(explain(folder), "ip4_lookup")["candidates"]
