@@ -56,9 +56,12 @@ hy_variant_register(const struct hy_variant *variant)
 {
 	int rc;
 
-	if (variant->family == NULL || variant->impl.variant == NULL ||
+	if (!hy_name_valid(variant->family) || !hy_name_valid(variant->impl.variant) ||
 		variant->impl.process == NULL)
 		return -EINVAL;
+	for (unsigned int i = 0; i < HY_NEEDS_MAX; i++)
+		if ((unsigned int)variant->needs[i].cap >= HY_CAPS)
+			return -EINVAL;
 	pthread_mutex_lock(&declared.lock);
 	rc = variant_add(variant);
 	pthread_mutex_unlock(&declared.lock);
@@ -89,7 +92,8 @@ hy_family_register(const struct hy_family *family)
 	hy_node_id id;
 	int rc;
 
-	if (family->node.impl.variant == NULL)
+	if (family->node.impl.variant == NULL ||
+		(family->target != HY_TARGET_PROCESS && family->target != HY_TARGET_PORT))
 		return -EINVAL;
 	rc = hy_node_register(&family->node, &id);
 	if (rc < 0)

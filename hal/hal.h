@@ -27,6 +27,7 @@ struct hy_hal_node {
 	hy_node_id id;
 	bool made; /* by the HAL: goes with it */
 	bool shared;
+	bool ports[RTE_MAX_ETHPORTS]; /* that it was handed out for */
 	const struct hy_family *family;
 	const struct hy_variant *variant;
 	struct hy_placement placement;

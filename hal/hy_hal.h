@@ -125,7 +125,7 @@ int hy_variant_register(const struct hy_variant *variant);
 
 /**
  * Looks at the process and at the ports that exist, and raises EAL's vector width to the CPU's,
- * unless the user limited it with --force-max-simd-bitwidth. To be called after rte_eal_init() and
+ * unless the user limited it with --force-max-simd-bitwidth. One HAL at a time. To be called after rte_eal_init() and
  * before tables (LPM, FIB, ACL) are created, since those choose their code by that width.
  *
  * @param[out] hal Belongs to the caller, until hy_hal_destroy().

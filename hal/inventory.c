@@ -103,7 +103,9 @@ hy_hal_probe_process(struct hy_hal *hal)
 	uint16_t widest = RTE_VECT_SIMD_128;
 
 	for (int c = 0; c < HY_CAPS; c++)
-		cap_set(&caps[c], HY_LEVEL_NO, 0, "not on this CPU architecture");
+		cap_set(&caps[c], HY_LEVEL_NO, 0,
+			c < HY_CAP_RX_QUEUES ? "not on this CPU architecture"
+					     : "a capability of ports, not of the process");
 #if defined(RTE_ARCH_X86_64)
 	static const enum rte_cpu_flag_t avx2[] = { RTE_CPUFLAG_AVX2 };
 	static const enum rte_cpu_flag_t avx512[] = { RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW,
@@ -157,7 +159,7 @@ probe_port(struct hy_hal_port *port, uint16_t id)
 
 	memset(port, 0, sizeof(*port));
 	for (int c = 0; c < HY_CAPS; c++)
-		cap_set(&port->caps[c], HY_LEVEL_NO, 0, "not a capability of ports");
+		cap_set(&port->caps[c], HY_LEVEL_NO, 0, "there is no such port");
 	if (!rte_eth_dev_is_valid_port(id) || rte_eth_dev_info_get(id, &info) != 0)
 		return;
 	port->present = true;
@@ -182,7 +184,9 @@ hy_hal_probe(struct hy_hal *hal)
 const struct hy_capability *
 hy_hal_capability(const struct hy_hal *hal, struct hy_target target, enum hy_cap cap)
 {
-	if (target.kind == HY_TARGET_PORT && cap >= HY_CAP_RX_QUEUES)
-		return &hal->ports[target.port].caps[cap];
-	return &hal->process[cap];
+	static const struct hy_capability beyond = { .reason = "there is no such port" };
+
+	if (target.kind != HY_TARGET_PORT || cap < HY_CAP_RX_QUEUES)
+		return &hal->process[cap];
+	return target.port < RTE_MAX_ETHPORTS ? &hal->ports[target.port].caps[cap] : &beyond;
 }

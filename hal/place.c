@@ -26,8 +26,12 @@ hy_hal_destroy(struct hy_hal *hal)
 	if (hal == NULL)
 		return;
 	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
-		if (hal->nodes[i]->made)
-			hy_node_unregister(hal->nodes[i]->id);
+		const struct hy_hal_node *node = hal->nodes[i];
+
+		if (node->made)
+			hy_node_unregister(node->id);
+		else /* as registered: what a graph without a HAL has */
+			hy_node_impl_set(node->id, &node->family->node.impl);
 		free(hal->nodes[i]);
 	}
 	for (unsigned int i = 0; i < hal->nb_selections; i++)
@@ -58,6 +62,38 @@ impl_of(const struct hy_selection *s)
 	return impl;
 }
 
+/* "port 0,2", in order. Ports that find no room are "...", never a part of a number. */
+static void
+target_write(struct hy_hal_node *node)
+{
+	char *text = node->placement.target;
+	const size_t size = sizeof(node->placement.target);
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		if (!node->ports[p])
+			continue;
+		if (used + sizeof(",65535,...") > size) {
+			snprintf(text + used, size - used, ",...");
+			return;
+		}
+		used += snprintf(text + used, size - used, "%s%u", used > 0 ? "," : "port ", p);
+	}
+}
+
+/* Notes that a node is for a target. */
+static void
+target_add(struct hy_hal_node *node, struct hy_target target)
+{
+	if (target.kind == HY_TARGET_PORT) {
+		node->ports[target.port] = true;
+		target_write(node);
+	} else {
+		hy_target_text(target, node->placement.target, sizeof(node->placement.target));
+	}
+}
+
 static int
 node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool made)
 {
@@ -77,9 +113,9 @@ node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool 
 	node->variant = s->chosen;
 	node->placement.family = s->family->node.name;
 	node->placement.variant = s->chosen->impl.variant;
-	hy_target_text(s->target, node->placement.target, sizeof(node->placement.target));
 	hy_node_name(id, node->placement.node, sizeof(node->placement.node));
 	nodes[hal->nb_nodes++] = node;
+	target_add(node, s->target);
 	return 0;
 }
 
@@ -119,24 +155,36 @@ shared_find(const struct hy_hal *hal, const struct hy_selection *s)
 	return NULL;
 }
 
-/* Adds a port to "port 0,2", once. */
+/* Takes a target from the shared node that an earlier selection gave it, if it was another. */
 static void
-target_extend(struct hy_placement *placement, struct hy_target target)
+shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 {
-	char port[16];
-	const size_t used = strlen(placement->target);
-	const char *at;
+	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
+		struct hy_hal_node *node = hal->nodes[i];
 
-	if (target.kind != HY_TARGET_PORT)
-		return;
-	snprintf(port, sizeof(port), "%u", target.port);
-	for (at = strpbrk(placement->target, " ,"); at != NULL; at = strpbrk(at + 1, ",")) {
-		const size_t len = strcspn(at + 1, ",");
-
-		if (len == strlen(port) && strncmp(at + 1, port, len) == 0)
+		if (!node->shared || node->family != s->family || node->variant == s->chosen)
+			continue;
+		if (s->target.kind == HY_TARGET_PORT) {
+			node->ports[s->target.port] = false;
+			target_write(node);
+		} else { /* the family's own node, to be given the new variant */
+			free(node);
+			hal->nodes[i] = hal->nodes[--hal->nb_nodes];
 			return;
+		}
 	}
-	snprintf(placement->target + used, sizeof(placement->target) - used, ",%s", port);
+}
+
+/* The family's own node, with the selected variant. */
+static int
+base_node(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
+{
+	const struct hy_node_impl impl = impl_of(s);
+	int rc = hy_node_lookup(s->family->node.name, id);
+
+	if (rc == 0)
+		rc = hy_node_impl_set(*id, &impl);
+	return rc < 0 ? rc : node_note(hal, s, *id, false);
 }
 
 int
@@ -144,29 +192,23 @@ hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *i
 {
 	const struct hy_selection *s = hy_hal_selection(hal, family, port);
 	struct hy_hal_node *node;
-	struct hy_node_impl impl;
 	int rc;
 
 	if (s == NULL)
 		return -ENOENT;
+	shared_leave(hal, s);
 	node = shared_find(hal, s);
 	if (node != NULL) {
-		target_extend(&node->placement, s->target);
+		target_add(node, s->target);
 		*id = node->id;
 		return 0;
 	}
-	if (s->target.kind == HY_TARGET_PORT && !is_reference(s)) {
-		rc = hy_hal_node_clone(hal, family, port, s->chosen->impl.variant, id);
-		if (rc == 0)
-			hal->nodes[hal->nb_nodes - 1]->shared = true;
-		return rc;
-	}
-	rc = hy_node_lookup(family, id);
-	if (rc < 0)
-		return rc;
-	impl = impl_of(s);
-	rc = hy_node_impl_set(*id, &impl);
-	return rc < 0 ? rc : node_note(hal, s, *id, false);
+	if (s->target.kind != HY_TARGET_PORT || is_reference(s))
+		return base_node(hal, s, id);
+	rc = hy_hal_node_clone(hal, family, port, s->chosen->impl.variant, id);
+	if (rc == 0)
+		hal->nodes[hal->nb_nodes - 1]->shared = true;
+	return rc;
 }
 
 const struct hy_placement *

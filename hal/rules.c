@@ -18,7 +18,7 @@ name_append(char *names, const char *name)
 	snprintf(names + used, NAMES_SIZE - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
-static int
+static void
 family_unknown(const char *spec, const char *name, char *error)
 {
 	const struct hy_family *const *families;
@@ -29,10 +29,9 @@ family_unknown(const char *spec, const char *name, char *error)
 		name_append(names, families[i]->node.name);
 	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': no family '%.64s'; there are: %s", spec, name,
 		names);
-	return -EINVAL;
 }
 
-static int
+static void
 variant_unknown(const char *spec, const struct hy_family *family, const char *name, char *error)
 {
 	const struct hy_variant *const *variants;
@@ -43,7 +42,21 @@ variant_unknown(const char *spec, const struct hy_family *family, const char *na
 		name_append(names, variants[i]->impl.variant);
 	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': %s has no variant '%.64s'; it has: %s", spec,
 		family->node.name, name, names);
-	return -EINVAL;
+}
+
+static void
+port_unknown(const struct hy_hal *hal, const char *spec, const char *text, char *error)
+{
+	char names[NAMES_SIZE] = "", name[8];
+
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		if (!hal->ports[p].present)
+			continue;
+		snprintf(name, sizeof(name), "%u", p);
+		name_append(names, name);
+	}
+	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': there is no port '%.16s'; there are: %s", spec,
+		text, names[0] == '\0' ? "none" : names);
 }
 
 static const struct hy_variant *
@@ -74,7 +87,7 @@ port_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *f
 	}
 	if (*text < '0' || *text > '9' || *end != '\0' || value >= RTE_MAX_ETHPORTS ||
 		!hal->ports[value].present) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': there is no port '%.16s'", spec, text);
+		port_unknown(hal, spec, text, error);
 		return -EINVAL;
 	}
 	*port = (int)value;
@@ -101,8 +114,10 @@ spec_parse(const struct hy_hal *hal, const char *spec, struct hy_rule *rule, cha
 	if (at != NULL)
 		*at++ = '\0';
 	family = hy_family_find(copy);
-	if (family == NULL)
-		return family_unknown(spec, copy, error);
+	if (family == NULL) {
+		family_unknown(spec, copy, error);
+		return -EINVAL;
+	}
 	rule->port = -1;
 	if (at != NULL) {
 		rc = port_parse(hal, spec, family, at, &rule->port, error);
@@ -110,16 +125,22 @@ spec_parse(const struct hy_hal *hal, const char *spec, struct hy_rule *rule, cha
 			return rc;
 	}
 	rule->variant = variant_find(family, name);
-	return rule->variant == NULL ? variant_unknown(spec, family, name, error) : 0;
+	if (rule->variant == NULL) {
+		variant_unknown(spec, family, name, error);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int
-rule_add(struct hy_hal *hal, const struct hy_rule *rule)
+rule_add(struct hy_hal *hal, const char *spec, const struct hy_rule *rule, char *error)
 {
 	struct hy_rule *rules = realloc(hal->rules, (hal->nb_rules + 1) * sizeof(*rules));
 
-	if (rules == NULL)
+	if (rules == NULL) {
+		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': out of memory", spec);
 		return -ENOMEM;
+	}
 	hal->rules = rules;
 	rules[hal->nb_rules++] = *rule;
 	return 0;
@@ -145,7 +166,7 @@ hy_hal_force(struct hy_hal *hal, const char *spec, char *error)
 			rule.variant->family, other->variant->impl.variant);
 		return -EEXIST;
 	}
-	return rule_add(hal, &rule);
+	return rule_add(hal, spec, &rule, error);
 }
 
 int
@@ -155,5 +176,5 @@ hy_hal_deny(struct hy_hal *hal, const char *spec, char *error)
 	const int rc = spec_parse(hal, spec, &rule, error);
 
 	rule.deny = true;
-	return rc < 0 ? rc : rule_add(hal, &rule);
+	return rc < 0 ? rc : rule_add(hal, spec, &rule, error);
 }

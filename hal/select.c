@@ -88,8 +88,11 @@ candidate_judge(const struct hy_hal *hal, struct hy_target target, struct hy_can
 			return;
 		}
 	}
-	if (variant->fits != NULL && !variant->fits(hal, target, c->reason, sizeof(c->reason)))
+	if (variant->fits != NULL && !variant->fits(hal, target, c->reason, sizeof(c->reason))) {
 		c->fate = HY_FATE_REJECTED;
+		if (c->reason[0] == '\0')
+			snprintf(c->reason, sizeof(c->reason), "its predicate says no");
+	}
 }
 
 /* Best first: what fits before what does not, then score, then name. */
@@ -119,10 +122,21 @@ outscored_explain(struct hy_selection *s)
 		if (s->forced)
 			snprintf(c->reason, sizeof(c->reason), "%s was forced",
 				s->chosen->impl.variant);
+		else if (c->score == s->candidates[0].score)
+			snprintf(c->reason, sizeof(c->reason),
+				"%s scores %d too, and comes first by name",
+				s->chosen->impl.variant, c->score);
 		else
 			snprintf(c->reason, sizeof(c->reason), "%s scores %d",
 				s->chosen->impl.variant, s->candidates[0].score);
 	}
+}
+
+static int
+no_memory(char *error)
+{
+	snprintf(error, HY_HAL_ERROR_SIZE, "out of memory");
+	return -ENOMEM;
 }
 
 /* Fills in a selection's candidates, the forced or best one marked as chosen and first. */
@@ -136,7 +150,7 @@ choose(const struct hy_hal *hal, struct hy_selection *s, char *error)
 	s->nb_candidates = hy_variants(s->family, &variants);
 	s->candidates = calloc(s->nb_candidates, sizeof(*s->candidates));
 	if (s->candidates == NULL)
-		return -ENOMEM;
+		return no_memory(error);
 	hy_target_text(s->target, where, sizeof(where));
 	for (unsigned int i = 0; i < s->nb_candidates; i++) {
 		struct hy_candidate *c = &s->candidates[i];
@@ -200,7 +214,7 @@ hy_hal_select(struct hy_hal *hal, char *error)
 	int rc = 0;
 
 	if (all == NULL)
-		return -ENOMEM;
+		return no_memory(error);
 	for (unsigned int f = 0; f < nb_families && rc == 0; f++) {
 		const enum hy_target_kind kind = families[f]->target;
 		const uint16_t nb_targets = kind == HY_TARGET_PORT ? RTE_MAX_ETHPORTS : 1;

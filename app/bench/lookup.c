@@ -119,16 +119,16 @@ work(const char *name, const struct hy_ip4_fib *fib, const uint32_t *dst)
 		contenders[i] = (struct contender){ .arg = &rigs[i], .run = run, .check = check };
 	}
 	contenders[n++].name = "rte_lpm_lookupx4";
-	rigs[n].kernel = ip4_lookup_scalar;
+	rigs[n].kernel = hy_ip4_lookup_scalar;
 	contenders[n++].name = "scalar";
 #ifdef RTE_ARCH_X86_64
 	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0) {
-		rigs[n].kernel = ip4_lookup_avx2;
+		rigs[n].kernel = hy_ip4_lookup_avx2;
 		contenders[n++].name = "avx2";
 	}
 	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
 		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0) {
-		rigs[n].kernel = ip4_lookup_avx512;
+		rigs[n].kernel = hy_ip4_lookup_avx512;
 		contenders[n++].name = "avx512";
 	}
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,12 @@
 
 #define TICK_US 1000
 
-static volatile sig_atomic_t stop;
+static atomic_bool stop;
 
 static void
 on_signal(int signal __rte_unused)
 {
-	stop = 1;
+	stop = true;
 }
 
 static int
@@ -31,7 +32,7 @@ worker_main(void *arg)
 {
 	struct hy_graph *graph = arg;
 
-	while (!stop)
+	while (!atomic_load_explicit(&stop, memory_order_relaxed))
 		hy_graph_walk(graph);
 	return 0;
 }
@@ -83,13 +84,13 @@ watch(const struct options *options, struct report *report, FILE *out)
 
 		rte_delay_us_sleep(TICK_US);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
-			stop = 1;
+			stop = true;
 		if ((options->until_idle_ms == 0 && !table_due) ||
 			hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
 			continue;
 		if (options->until_idle_ms > 0 &&
 			is_idle(&idle, stats, now, options->until_idle_ms))
-			stop = 1;
+			stop = true;
 		if (table_due) {
 			report->stats = stats;
 			report_table(report, out);

@@ -40,6 +40,9 @@ extern "C" {
 #define HY_EDGES_MAX 0x7f00 /**< Most edges of a node. */
 #define HY_STREAM_MAX (1 << 16) /**< Most objects that can wait on one node. */
 
+/** Whether @p name, which may be NULL, is a name: [A-Za-z0-9_.-]{1,63}. */
+bool hy_name_valid(const char *name);
+
 struct hy_graph;
 struct hy_node;
 

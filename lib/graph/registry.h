@@ -49,8 +49,6 @@ int hy_registry_insert(struct hy_reg_node *node, hy_node_id *id);
 /* Takes a node out of the registry, without freeing it. */
 void hy_registry_remove(struct hy_reg_node *node);
 
-/* Whether name is [A-Za-z0-9_.-]{1,63}. */
-bool hy_name_valid(const char *name);
 /* Says what is wrong with a name of something; returns -EINVAL. */
 int hy_name_refused(const char *what, const char *name);
 

@@ -6,7 +6,7 @@
 #include "ip4_lookup.h"
 
 void
-ip4_lookup_scalar(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+hy_ip4_lookup_scalar(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	const uint32_t none = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
 
@@ -25,7 +25,7 @@ ip4_lookup_scalar(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[
 static uint16_t
 scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, ip4_lookup_scalar);
+	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_scalar);
 }
 
 static int

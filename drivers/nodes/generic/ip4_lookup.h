@@ -30,10 +30,10 @@ struct ip4_lookup_ctx {
 typedef void(ip4_lookup_kernel)(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[],
 	uint32_t n);
 
-ip4_lookup_kernel ip4_lookup_scalar;
+ip4_lookup_kernel hy_ip4_lookup_scalar;
 #ifdef RTE_ARCH_X86_64
-ip4_lookup_kernel ip4_lookup_avx2;
-ip4_lookup_kernel ip4_lookup_avx512;
+ip4_lookup_kernel hy_ip4_lookup_avx2;
+ip4_lookup_kernel hy_ip4_lookup_avx512;
 #endif
 
 static __rte_always_inline uint16_t

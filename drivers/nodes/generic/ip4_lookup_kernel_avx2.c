@@ -30,7 +30,7 @@ lookup8(const struct rte_lpm *lpm, __m256i ip, __m256i none)
 }
 
 HY_TARGET_AVX2 void
-ip4_lookup_avx2(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+hy_ip4_lookup_avx2(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	const __m256i none = _mm256_set1_epi32((int)__atomic_load_n(&fib->default_entry,
 		__ATOMIC_ACQUIRE));
@@ -50,13 +50,13 @@ ip4_lookup_avx2(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[],
 		_mm_storeu_si128((__m128i *)&next[i],
 			_mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
 	}
-	ip4_lookup_scalar(fib, route + i, next + i, n - i);
+	hy_ip4_lookup_scalar(fib, route + i, next + i, n - i);
 }
 
 static uint16_t
 avx2_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, ip4_lookup_avx2);
+	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx2);
 }
 
 HY_NODE_VARIANT(ip4_lookup, avx2,

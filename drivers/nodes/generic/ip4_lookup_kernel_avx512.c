@@ -37,7 +37,7 @@ lookup16(const struct rte_lpm *lpm, uint32_t route[], uint16_t next[], __mmask16
 }
 
 HY_TARGET_AVX512 void
-ip4_lookup_avx512(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+hy_ip4_lookup_avx512(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	const __m512i none = _mm512_set1_epi32((int)__atomic_load_n(&fib->default_entry,
 		__ATOMIC_ACQUIRE));
@@ -52,7 +52,7 @@ ip4_lookup_avx512(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[
 static uint16_t
 avx512_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, ip4_lookup_avx512);
+	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx512);
 }
 
 HY_NODE_VARIANT(ip4_lookup, avx512,

@@ -15,8 +15,8 @@
 #define AHEAD 4
 
 void
-pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
-	uint32_t n)
+hy_pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
+	uint32_t dst[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		next[i] = pkt_cls_one(frame[i], len[i], false, &dst[i]);
@@ -29,7 +29,7 @@ says_ip4(uint32_t ptype)
 }
 
 void
-pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint32_t ptype[],
+hy_pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint32_t ptype[],
 	uint16_t next[], uint32_t dst[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -58,9 +58,9 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, u
 			ptype[i] = m->packet_type;
 	} while (++i < n);
 	if (ptype != NULL)
-		pkt_cls_ptype(frame, len, ptype, next, dst, n);
+		hy_pkt_cls_ptype(frame, len, ptype, next, dst, n);
 	else
-		pkt_cls_scalar(frame, len, next, dst, n);
+		hy_pkt_cls_scalar(frame, len, next, dst, n);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }

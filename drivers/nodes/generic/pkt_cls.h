@@ -77,14 +77,16 @@ pkt_cls_ip4(const uint8_t *frame, uint32_t len, uint32_t *dst)
 static inline uint16_t
 pkt_cls_one(const uint8_t *frame, uint32_t len, bool known_ip4, uint32_t *dst)
 {
-	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
+	rte_be16_t type;
 
 	if (unlikely(len < RTE_ETHER_HDR_LEN))
 		return HY_DROP(PKT_CLS_TRUNCATED);
 	if (unlikely((frame[0] & RTE_ETHER_GROUP_ADDR) != 0))
 		return HY_DROP(PKT_CLS_L2_NOT_UNICAST);
-	if (!known_ip4 && unlikely(eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4))) {
-		switch (rte_be_to_cpu_16(eth->ether_type)) {
+	/* Frames may start at odd addresses, struct rte_ether_hdr must not. */
+	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
+	if (!known_ip4 && unlikely(type != RTE_BE16(RTE_ETHER_TYPE_IPV4))) {
+		switch (rte_be_to_cpu_16(type)) {
 		case RTE_ETHER_TYPE_VLAN:
 		case RTE_ETHER_TYPE_QINQ:
 		case PKT_CLS_ETHER_TYPE_QINQ_OLD:
@@ -97,11 +99,11 @@ pkt_cls_one(const uint8_t *frame, uint32_t len, bool known_ip4, uint32_t *dst)
 }
 
 /* What a variant must agree with: frames in, next and destination out. No graph, no mbuf. */
-void pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
+void hy_pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
 	uint32_t dst[], uint32_t n);
 
-/* Like pkt_cls_scalar(), but believes packet types of frames that have one. */
-void pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint32_t ptype[],
+/* Like hy_pkt_cls_scalar(), but believes packet types of frames that have one. */
+void hy_pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint32_t ptype[],
 	uint16_t next[], uint32_t dst[], uint32_t n);
 
 #endif
