@@ -32,5 +32,6 @@ uint32_t bench_random(void);
 /* The benchmarks. */
 void bench_enqueue(void);
 void bench_lookup(void);
+void bench_walk(void);
 
 #endif

@@ -37,6 +37,7 @@ static const struct {
 } benches[] = {
 	{ "enqueue", bench_enqueue },
 	{ "lookup", bench_lookup },
+	{ "walk", bench_walk },
 };
 
 uint32_t
