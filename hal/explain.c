@@ -45,7 +45,7 @@ hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 		fprintf(out, "port %u: %s, driver %s\n", p, port->name, port->driver);
 		caps_print(port->caps, HY_TARGET_PORT, out);
 	}
-	return ferror(out) != 0 ? -EIO : 0;
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }
 
 int
@@ -66,7 +66,7 @@ hy_hal_explain(const struct hy_hal *hal, FILE *out)
 				fates[cand->fate], cand->score, cand->reason);
 		}
 	}
-	return ferror(out) != 0 ? -EIO : 0;
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }
 
 /* A JSON string. Driver names and reasons may hold anything. */
@@ -147,10 +147,10 @@ selection_json(const struct hy_selection *s, FILE *out)
 	for (unsigned int c = 0; c < s->nb_candidates; c++) {
 		const struct hy_candidate *cand = &s->candidates[c];
 
-		fprintf(out,
-			"%s\n      {\"variant\": \"%s\", \"pack\": \"%s\", \"fate\": \"%s\", "
-			"\"score\": %d, \"reason\": ",
-			c > 0 ? "," : "", cand->variant->impl.variant, cand->variant->pack,
+		fprintf(out, "%s\n      {\"variant\": \"%s\", \"pack\": \"%s\", \"text\": ",
+			c > 0 ? "," : "", cand->variant->impl.variant, cand->variant->pack);
+		string_print(out, cand->variant->text == NULL ? "" : cand->variant->text);
+		fprintf(out, ",\n       \"fate\": \"%s\", \"score\": %d, \"reason\": ",
 			fates[cand->fate], cand->score);
 		string_print(out, cand->reason);
 		fprintf(out, "}");
@@ -169,5 +169,5 @@ hy_hal_explain_json(const struct hy_hal *hal, FILE *out)
 		fprintf(out, "%s\n", i + 1 < hal->nb_selections ? "," : "");
 	}
 	fprintf(out, "  ]\n}\n");
-	return ferror(out) != 0 ? -EIO : 0;
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }

@@ -59,8 +59,11 @@ hy_variant_register(const struct hy_variant *variant)
 	if (!hy_name_valid(variant->family) || !hy_name_valid(variant->impl.variant) ||
 		variant->impl.process == NULL)
 		return -EINVAL;
+	/* A need behind a hole would not be asked for. */
 	for (unsigned int i = 0; i < HY_NEEDS_MAX; i++)
-		if ((unsigned int)variant->needs[i].cap >= HY_CAPS)
+		if ((unsigned int)variant->needs[i].cap >= HY_CAPS ||
+			(i > 0 && variant->needs[i].cap != HY_CAP_NONE &&
+				variant->needs[i - 1].cap == HY_CAP_NONE))
 			return -EINVAL;
 	pthread_mutex_lock(&declared.lock);
 	rc = variant_add(variant);
@@ -114,6 +117,15 @@ hy_family_register(const struct hy_family *family)
 		hy_node_unregister(id);
 	}
 	return rc;
+}
+
+const struct hy_variant *
+hy_variant_orphan(void)
+{
+	for (unsigned int i = 0; i < declared.nb_variants; i++)
+		if (hy_family_find(declared.variants[i]->family) == NULL)
+			return declared.variants[i];
+	return NULL;
 }
 
 unsigned int

@@ -10,6 +10,7 @@
 /* A port as it was last seen. */
 struct hy_hal_port {
 	bool present;
+	bool ignored; /* the program does not use it */
 	char name[RTE_ETH_NAME_MAX_LEN];
 	char driver[RTE_ETH_NAME_MAX_LEN];
 	struct hy_capability caps[HY_CAPS];
@@ -56,6 +57,8 @@ const char *hy_origin_name(enum hy_origin origin);
  */
 unsigned int hy_families(const struct hy_family *const **families);
 const struct hy_family *hy_family_find(const char *name);
+/* A variant of a family that nobody declared, or NULL. */
+const struct hy_variant *hy_variant_orphan(void);
 /* The variants of a family, its reference one included. */
 unsigned int hy_variants(const struct hy_family *family, const struct hy_variant *const **variants);
 

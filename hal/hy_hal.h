@@ -25,6 +25,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 #define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
 #define HY_REASON_SIZE 192    /**< Room for a candidate's reason. */
 #define HY_NEEDS_MAX 4        /**< Needs that a variant can state. */
@@ -53,7 +55,7 @@ enum hy_cap {
 
 	HY_CAP_RX_QUEUES, /**< Value: receive queues that the port can have. */
 	HY_CAP_TX_QUEUES, /**< Value: transmit queues that the port can have. */
-	/** The port tells IPv4 behind plain Ethernet from IPv4 behind a VLAN tag, in packet_type. */
+	/** The port's packet_type tells IPv4 from IPv4 behind a VLAN tag. */
 	HY_CAP_RX_PTYPE_IP4,
 	HY_CAPS
 };
@@ -125,8 +127,9 @@ int hy_variant_register(const struct hy_variant *variant);
 
 /**
  * Looks at the process and at the ports that exist, and raises EAL's vector width to the CPU's,
- * unless the user limited it with --force-max-simd-bitwidth. One HAL at a time. To be called after rte_eal_init() and
- * before tables (LPM, FIB, ACL) are created, since those choose their code by that width.
+ * unless the user limited it with --force-max-simd-bitwidth. One HAL at a time. To be called after
+ * rte_eal_init() and before tables (LPM, FIB, ACL) are created, since those choose their code by
+ * that width.
  *
  * @param[out] hal Belongs to the caller, until hy_hal_destroy().
  * @return 0; -ENOMEM.
@@ -145,6 +148,14 @@ void hy_hal_destroy(struct hy_hal *hal);
  * @return 0.
  */
 int hy_hal_probe(struct hy_hal *hal);
+
+/**
+ * Leaves a port out: it is not looked at, nothing is selected for it. For ports that the program
+ * does not use.
+ *
+ * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more.
+ */
+int hy_hal_port_ignore(struct hy_hal *hal, uint16_t port);
 
 /** What a target can do. A port has the process's capabilities too. Never NULL. */
 const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct hy_target target,
@@ -165,6 +176,8 @@ int hy_hal_deny(struct hy_hal *hal, const char *spec, char *error);
 /**
  * Picks a variant for every family and target. The order of trial: what is denied or lacks
  * something it needs is out; a forced variant wins, or the selection fails; then score, then name.
+ *
+ * A variant of a family that nobody declared is a warning in the log.
  *
  * @return 0; -ENOTSUP a forced variant does not fit, or none is left; -ENOMEM. On an error the
  * selections made before stand.
@@ -246,6 +259,8 @@ int hy_hal_explain(const struct hy_hal *hal, FILE *out);
 /** {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}]} */
 int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);
 /** @} */
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -157,10 +157,15 @@ probe_port(struct hy_hal_port *port, uint16_t id)
 {
 	struct rte_eth_dev_info info;
 
+	const bool ignored = port->ignored;
+
 	memset(port, 0, sizeof(*port));
+	port->ignored = ignored;
 	for (int c = 0; c < HY_CAPS; c++)
 		cap_set(&port->caps[c], HY_LEVEL_NO, 0, "there is no such port");
-	if (!rte_eth_dev_is_valid_port(id) || rte_eth_dev_info_get(id, &info) != 0)
+	/* What another device owns (bonding, failsafe) is that device's. */
+	if (ignored || rte_eth_find_next_owned_by(id, RTE_ETH_DEV_NO_OWNER) != id ||
+		rte_eth_dev_info_get(id, &info) != 0)
 		return;
 	port->present = true;
 	rte_eth_dev_get_name_by_port(id, port->name);
@@ -178,6 +183,16 @@ hy_hal_probe(struct hy_hal *hal)
 {
 	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++)
 		probe_port(&hal->ports[id], id);
+	return 0;
+}
+
+int
+hy_hal_port_ignore(struct hy_hal *hal, uint16_t port)
+{
+	if (port >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	hal->ports[port].ignored = true;
+	probe_port(&hal->ports[port], port);
 	return 0;
 }
 

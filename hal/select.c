@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hal.h"
+#include "log.h"
 
 static bool
 rule_applies(const struct hy_rule *rule, struct hy_target target)
@@ -206,6 +207,7 @@ count_ports(const struct hy_hal *hal)
 int
 hy_hal_select(struct hy_hal *hal, char *error)
 {
+	const struct hy_variant *orphan = hy_variant_orphan();
 	const struct hy_family *const *families;
 	const unsigned int nb_families = hy_families(&families);
 	const unsigned int most = nb_families * RTE_MAX(count_ports(hal), 1u);
@@ -215,6 +217,9 @@ hy_hal_select(struct hy_hal *hal, char *error)
 
 	if (all == NULL)
 		return no_memory(error);
+	if (orphan != NULL)
+		HY_LOG(WARNING, "variant '%s' is of a family '%s', which there is not",
+			orphan->impl.variant, orphan->family);
 	for (unsigned int f = 0; f < nb_families && rc == 0; f++) {
 		const enum hy_target_kind kind = families[f]->target;
 		const uint16_t nb_targets = kind == HY_TARGET_PORT ? RTE_MAX_ETHPORTS : 1;

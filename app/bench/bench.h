@@ -15,8 +15,10 @@ struct contender {
 	void *arg;
 	/* Does the work once and returns how many objects that was. Timed. */
 	uint64_t (*run)(void *arg);
-	/* Whether the last run's result was right. Not timed. A contender that is wrong has no
-	 * figure, and hy-bench fails. */
+	/*
+	 * Whether results are right, as far as it can tell. Not timed. A contender that is wrong
+	 * has no figure, and hy-bench fails.
+	 */
 	bool (*check)(void *arg);
 };
 

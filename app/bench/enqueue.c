@@ -18,7 +18,8 @@ struct rig {
 	uint32_t burst;
 	uint16_t next[BURSTS][HY_BURST_MAX];
 	void *objs[HY_BURST_MAX];
-	uint64_t sent, arrived;
+	uint64_t expected[EDGES]; /* objects to each edge in one run */
+	uint64_t arrived[EDGES], runs;
 };
 
 static uint16_t
@@ -64,11 +65,11 @@ run(void *arg)
 	for (unsigned int b = 0; b < BURSTS; b++) {
 		rig->scatter(rig->graph, node, rig->next[b], node->stream, rig->burst);
 		for (unsigned int e = 0; e < EDGES; e++) {
-			rig->arrived += node->edges[e].to->waiting;
+			rig->arrived[e] += node->edges[e].to->waiting;
 			node->edges[e].to->waiting = 0;
 		}
 	}
-	rig->sent += (uint64_t)BURSTS * rig->burst;
+	rig->runs++;
 	return (uint64_t)BURSTS * rig->burst;
 }
 
@@ -77,7 +78,10 @@ check(void *arg)
 {
 	struct rig *rig = arg;
 
-	return rig->sent == rig->arrived;
+	for (unsigned int e = 0; e < EDGES; e++)
+		if (rig->arrived[e] != rig->runs * rig->expected[e])
+			return false;
+	return true;
 }
 
 /* Fills next[] so that of 100 objects `first` take edge 0 and the others one of the rest. */
@@ -106,6 +110,9 @@ work(const char *name, unsigned int edges, unsigned int first, unsigned int burs
 	for (unsigned int l = 0; l < lanes; l++)
 		params.lanes[l] = "lane";
 	mix(&rig[0], edges, first);
+	for (unsigned int b = 0; b < BURSTS; b++)
+		for (unsigned int i = 0; i < burst; i++)
+			rig[0].expected[rig[0].next[b][i]]++;
 	rig[1] = rig[0];
 	for (unsigned int i = 0; i < 2; i++) {
 		if (hy_graph_create(i == 0 ? "bench0" : "bench1", &params, &rig[i].graph) < 0)

@@ -14,8 +14,7 @@
 #define ADDRESSES 65536
 #define ROUTES 50000
 #define BURST 64
-#define COPIED \
-	1024 /* at a time: kernels work in place, and must not read what is still in store buffers */
+#define COPIED 1024 /* at a time: a kernel must not read what is still in store buffers */
 
 struct rig {
 	const struct hy_ip4_fib *fib;

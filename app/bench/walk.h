@@ -64,7 +64,7 @@ void walk_rte_destroy(struct walker *walker);
 
 #define WALKS 100
 
-/* Makes n objects, at most 256: the next of a ring, so cheaply that the walk is what is measured. */
+/* Makes n objects, at most 256, so cheaply that the walk is what is measured. */
 static inline void
 make_objects(struct tally *t, void **objs, unsigned int n)
 {

@@ -60,7 +60,7 @@ pass(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t n)
 	return n;
 }
 
-/* The idiom of lib/node: guess that four go where the last ones went, and mend where they do not. */
+/* The idiom of lib/node: guess that four go where the last ones went, mend where they do not. */
 static uint16_t
 speculate(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t n)
 {

@@ -99,7 +99,7 @@ send(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **
 		}
 		break;
 	case RESERVED: {
-		/* Exactly what goes the way of the first, written in place; the others meanwhile. */
+		/* Exactly what goes the way of the first, written in place, the others meanwhile */
 		uint16_t room = 0, used = 0;
 		uint32_t *lane;
 		void **to;

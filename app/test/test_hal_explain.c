@@ -105,13 +105,17 @@ json_is_well_formed_and_says_the_same(void **state)
 	only(json,
 		"{\"family\": \"expl_json\", \"target\": \"process\", \"variant\": \"plain\", "
 		"\"forced\": true, \"candidates\": [\n"
-		"      {\"variant\": \"plain\", \"pack\": \"test\", \"fate\": \"chosen\", "
+		"      {\"variant\": \"plain\", \"pack\": \"test\", \"text\": \"A family of the tests\",\n"
+		"       \"fate\": \"chosen\", "
 		"\"score\": 10, \"reason\": \"forced by the user\"},\n"
-		"      {\"variant\": \"fast\", \"pack\": \"test\", \"fate\": \"outscored\", "
+		"      {\"variant\": \"fast\", \"pack\": \"test\", \"text\": \"A variant of the tests\",\n"
+		"       \"fate\": \"outscored\", "
 		"\"score\": 20, \"reason\": \"plain was forced\"},\n"
-		"      {\"variant\": \"unloved\", \"pack\": \"test\", \"fate\": \"denied\", "
+		"      {\"variant\": \"unloved\", \"pack\": \"test\", \"text\": \"A variant of the tests\",\n"
+		"       \"fate\": \"denied\", "
 		"\"score\": 40, \"reason\": \"denied by the user\"},\n"
-		"      {\"variant\": \"ports\", \"pack\": \"test\", \"fate\": \"needs_unmet\", ");
+		"      {\"variant\": \"ports\", \"pack\": \"test\", \"text\": \"A variant of the tests\",\n"
+		"       \"fate\": \"needs_unmet\", ");
 	only(json,
 		"{\"family\": \"pkt_cls\", \"target\": \"port 1\", \"variant\": \"scalar\", "
 		"\"forced\": false, ");

@@ -95,6 +95,21 @@ port_that_is_not_there_has_no_capability(void **state)
 }
 
 static void
+port_that_is_ignored_is_none_until_another_hal(void **state)
+{
+	const uint16_t port = port_add("net_null_ign");
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_hal_port_ignore(hal, RTE_MAX_ETHPORTS), -EINVAL);
+	assert_int_equal(hy_hal_port_ignore(hal, port), 0);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	assert_cap(of_port(port, HY_CAP_RX_QUEUES), HY_LEVEL_NO, 0, "there is no such port");
+	select_all();
+	assert_null(hy_hal_selection(hal, "pkt_cls", port));
+	assert_int_equal(hy_hal_force(hal, "pkt_cls@0=ptype", error), -EINVAL);
+}
+
+static void
 null_port_names_no_packet_types(void **state)
 {
 	const uint16_t port = port_add("net_null_inv");
@@ -231,6 +246,7 @@ static const struct CMUnitTest hal_inventory_tests[] = {
 	HAL_TEST(creating_a_hal_raises_the_vector_width),
 	HAL_TEST(port_capabilities_are_none_of_the_process),
 	HAL_TEST(port_that_is_not_there_has_no_capability),
+	HAL_TEST(port_that_is_ignored_is_none_until_another_hal),
 	HAL_TEST(null_port_names_no_packet_types),
 	HAL_TEST(ring_port_has_the_queues_that_it_was_given),
 	HAL_TEST(tap_port_tells_ip4_so_pkt_cls_believes_it),

@@ -104,6 +104,10 @@ malformed_variant_is_refused(void **state)
 		{ .family = "reg_v",
 			.impl = { .variant = "v", .process = hal_process },
 			.needs = { { .cap = HY_CAP_SIMD_BITS }, { .cap = (enum hy_cap) - 1 } } },
+		/* a need behind a hole would never be asked for */
+		{ .family = "reg_v",
+			.impl = { .variant = "v", .process = hal_process },
+			.needs = { [1] = { .cap = HY_CAP_SIMD_BITS } } },
 	};
 	const struct hy_variant *const *variants;
 
@@ -182,7 +186,9 @@ variant_may_come_before_its_family(void **state)
 {
 	RTE_SET_USED(state);
 	VARIANT("reg_early", "fast", .score = 20);
+	unit_log_clear();
 	select_all();
+	assert_non_null(strstr(unit_log(), "'reg_early'")); /* a misspelt family is not silent */
 	assert_null(hy_hal_selection(hal, "reg_early", 0));
 	family_add("reg_early", HY_TARGET_PROCESS, 10);
 	select_all();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A graph as a picture: Graphviz dot, with live counters. Names need no quoting: hy_name_valid(). */
+/* A graph as a picture: Graphviz dot, with live counters. hy_name_valid() names need no escapes. */
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,6 +2,7 @@
 /* Graphs: creating, finding, destroying them, and what can be asked of one. */
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include <rte_malloc.h>
@@ -191,6 +192,20 @@ hy_graph_destroy(struct hy_graph *graph)
 	nodes_fini(graph);
 	hy_image_free(graph);
 	hy_registry_unlock();
+}
+
+int
+hy_node_refuse(const struct hy_graph *graph, const struct hy_node *node, const char *format, ...)
+{
+	char why[HY_TEXT_SIZE];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, sizeof(why), format, ap);
+	va_end(ap);
+	HY_LOG(ERR, "graph '%s': node '%s': %s", hy_graph_name(graph),
+		hy_graph_node_name(graph, node), why);
+	return -EINVAL;
 }
 
 int

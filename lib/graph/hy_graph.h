@@ -30,6 +30,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 #define HY_NAME_SIZE 64     /**< Room for a name, its final NUL included. */
 #define HY_TEXT_SIZE 128    /**< Room for a sentence of explanation, likewise. */
 #define HY_BURST_MAX 256    /**< Most objects that a node is ever handed in one call. */
@@ -156,8 +158,8 @@ int hy_node_unregister(hy_node_id id);
  * reasons and lanes, its own edges (a copy, to be changed freely) and configuration (none yet).
  *
  * @param[out] clone The copy's id; may be NULL.
- * @return 0; -ENOENT no such node; -EINVAL bad suffix, name too long, or an edge would lead from the
- * copy to itself; -EEXIST; -ENOMEM.
+ * @return 0; -ENOENT no such node; -EINVAL bad suffix, name too long, or the copy would have an
+ * edge to itself; -EEXIST; -ENOMEM.
  */
 int hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone);
 
@@ -210,7 +212,7 @@ struct hy_object_ops {
 
 /** What a graph is made of. Copied by hy_graph_create(), but for what the fields say. */
 struct hy_graph_params {
-	/** Nodes to take, by fnmatch(3) pattern. Targets of their edges come along by themselves. */
+	/** Nodes to take, by fnmatch(3) pattern. Targets of their edges come by themselves. */
 	const char *const *patterns;
 	unsigned int nb_patterns;        /**< At least 1. */
 	const struct hy_object_ops *ops; /**< Required; must outlive the graph. */
@@ -223,7 +225,7 @@ struct hy_graph_params {
 	uint16_t sample_every;
 	/** Passes over the graph that a walk makes at most while back edges bring objects; 0: 8. */
 	uint16_t max_sweeps;
-	/** Index of the worker among its program's workers: nodes pick queues and the like by it. */
+	/** Index of the worker among its program's workers: nodes pick queues by it. */
 	uint16_t worker;
 	int socket; /**< NUMA node of the worker, or SOCKET_ID_ANY. */
 };
@@ -235,9 +237,9 @@ struct hy_graph_params {
  *
  * @param name [A-Za-z0-9_.-]{1,63}, unique among the process's graphs.
  * @param[out] graph Belongs to the caller, until hy_graph_destroy().
- * @return 0; -EINVAL refused; -EEXIST; -ENOENT a pattern or a name has no node; -ENOMEM; -E2BIG more than
- * 65,535 nodes; -ENOEXEC the registration of some node failed at load; or what a node's init()
- * returned.
+ * @return 0; -EINVAL refused; -EEXIST; -ENOENT a pattern or a name has no node; -ENOMEM; -E2BIG
+ * more than 65,535 nodes; -ENOEXEC the registration of some node failed at load; or what a node's
+ * init() returned.
  */
 int hy_graph_create(const char *name, const struct hy_graph_params *params,
 	struct hy_graph **graph);
@@ -247,6 +249,14 @@ int hy_graph_create(const char *name, const struct hy_graph_params *params,
  * No thread may be walking it, and none may use it after. NULL is allowed.
  */
 void hy_graph_destroy(struct hy_graph *graph);
+
+/**
+ * Says why a node cannot be initialised, in one log line that names it: for init functions.
+ *
+ * @return -EINVAL.
+ */
+int hy_node_refuse(const struct hy_graph *graph, const struct hy_node *node, const char *format,
+	...) __rte_format_printf(3, 4);
 
 /** Finds a graph by its whole name. @return 0; -ENOENT (not logged). */
 int hy_graph_lookup(const char *name, struct hy_graph **graph);
@@ -263,7 +273,9 @@ uint32_t hy_graph_stream_capacity(const struct hy_graph *graph); /**< Objects a 
 /** @} */
 
 /**
- * Finds a node of a graph by name. @return 0; -ENOENT (not logged).
+ * Finds a node of a graph by name; it is valid as long as the graph.
+ *
+ * @return 0; -ENOENT (not logged).
  */
 int hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node);
 
@@ -295,15 +307,15 @@ struct hy_node_stats {
 	uint64_t calls; /**< Of its process function. */
 	uint64_t objs;  /**< Taken; made, by a source. */
 	/**
-	 * TSC cycles spent on objects, estimated from walks that were timed: cycles an object there,
-	 * times objs. 0 while none was timed.
+	 * TSC cycles spent on objects, estimated from walks that were timed: cycles an object
+	 * there, times objs. 0 while none was timed.
 	 */
 	uint64_t cycles;
 	uint64_t idle_cycles;   /**< TSC cycles of calls that brought no object, estimated alike. */
 	uint64_t sampled_calls; /**< Calls that were timed. */
 	unsigned int nb_edges;  /**< Entries of edges. */
 	unsigned int nb_drops;  /**< Entries of drops. */
-	struct hy_edge_stats *edges; /**< nb_edges, in the order of the edges' indexes. */
+	struct hy_edge_stats *edges; /**< nb_edges, in order of index where graphs agree. */
 	/** nb_drops; the core's own "stream_full" first, then the node's in declared order. */
 	struct hy_edge_stats *drops;
 };
@@ -326,6 +338,8 @@ int hy_stats_read(const char *pattern, struct hy_stats **stats);
 
 /** Frees a snapshot. NULL is allowed. */
 void hy_stats_free(struct hy_stats *stats);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /** An edge in a compiled graph, or a drop reason: those are edges with negative indexes. */
 struct hy_edge {
 	struct hy_node *to; /**< NULL only for the core's own drop reasons. */
@@ -293,6 +295,8 @@ hy_release(struct hy_graph *graph, void **objs, uint16_t n)
 	if (n > 0)
 		graph->ops->release(objs, n);
 }
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

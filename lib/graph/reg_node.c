@@ -98,7 +98,7 @@ hy_reg_node_edge_append(struct hy_reg_node *node, const char *target)
 int
 hy_reg_node_impl_copy(struct hy_reg_node *node, const struct hy_node_impl *impl)
 {
-	if (impl->process == NULL) {
+	if (impl == NULL || impl->process == NULL) {
 		HY_LOG(ERR, "node '%s': process is NULL; a node must do something", node->name);
 		return -EINVAL;
 	}

@@ -186,7 +186,7 @@ walk_looping(struct hy_graph *graph, uint64_t *tsc)
 	uint32_t left = under_way(graph, &last);
 
 	graph->credit = most > left ? most - left : 0;
-	/* Credit may not be enough for all: each walk, another source is the first to take of it. */
+	/* Credit may not do for all: each walk, another source is the first to take of it. */
 	run_sources(graph, (unsigned int)(graph->walks % graph->nb_sources), tsc);
 	for (unsigned int i = 0; i < graph->max_sweeps; i++) {
 		const uint32_t done = sweep(graph, tsc);

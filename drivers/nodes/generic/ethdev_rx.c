@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ethdev_rx: polls one receive queue of one port, and hands what came to the classifier. */
 
-#include <errno.h>
-
 #include <rte_ethdev.h>
 
 #include <hy_ethdev.h>
@@ -21,10 +19,10 @@ ethdev_rx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 }
 
 static int
-ethdev_rx_init(const struct hy_graph *graph __rte_unused, struct hy_node *node, const void *config)
+ethdev_rx_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	if (config == NULL)
-		return -EINVAL;
+		return hy_node_refuse(graph, node, "needs a struct hy_ethdev_rx_config");
 	*(struct hy_ethdev_rx_config *)node->ctx = *(const struct hy_ethdev_rx_config *)config;
 	return 0;
 }

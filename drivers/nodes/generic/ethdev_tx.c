@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ethdev_tx: sends on the worker's own transmit queue of one port. What the port refuses drops. */
 
-#include <errno.h>
-
 #include <rte_ethdev.h>
 
 #include <hy_ethdev.h>
@@ -31,8 +29,12 @@ ethdev_tx_init(const struct hy_graph *graph, struct hy_node *node, const void *c
 	const struct hy_ethdev_tx_config *tx = config;
 	struct ethdev_tx_ctx *ctx = node->ctx;
 
-	if (tx == NULL || hy_graph_worker(graph) >= tx->nb_queues)
-		return -EINVAL;
+	if (tx == NULL)
+		return hy_node_refuse(graph, node, "needs a struct hy_ethdev_tx_config");
+	if (hy_graph_worker(graph) >= tx->nb_queues)
+		return hy_node_refuse(graph, node,
+			"worker %u has no transmit queue, port %u has %u", hy_graph_worker(graph),
+			tx->port, tx->nb_queues);
 	ctx->port = tx->port;
 	ctx->queue = hy_graph_worker(graph);
 	return 0;

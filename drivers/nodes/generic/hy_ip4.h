@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 struct hy_ip4_fib;
 
 /** Sizes of a table. 0 takes the default in brackets. */
@@ -97,6 +99,8 @@ struct hy_ip4_rewrite_config {
 	/** The node's edge to the ethdev_tx node of each port; HY_IP4_NO_EDGE without one. */
 	uint16_t edge[RTE_MAX_ETHPORTS];
 };
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

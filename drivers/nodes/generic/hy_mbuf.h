@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /** Object operations for struct hy_graph_params.ops of a graph of packets. */
 extern const struct hy_object_ops hy_mbuf_ops;
 
@@ -29,7 +31,7 @@ hy_mbuf_peek(const struct rte_mbuf *m, uint32_t want, uint8_t *bounce)
 {
 	if (likely(m->data_len >= want || m->data_len == m->pkt_len))
 		return rte_pktmbuf_mtod(m, const uint8_t *);
-	return rte_pktmbuf_read(m, 0, RTE_MIN(want, m->pkt_len), bounce);
+	return (const uint8_t *)rte_pktmbuf_read(m, 0, RTE_MIN(want, m->pkt_len), bounce);
 }
 
 /**
@@ -38,6 +40,8 @@ hy_mbuf_peek(const struct rte_mbuf *m, uint32_t want, uint8_t *bounce)
  * @param n At most the packet's length.
  */
 void hy_mbuf_poke(struct rte_mbuf *m, const uint8_t *bytes, uint32_t n);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,7 @@ hy_ip4_port_add(struct hy_ip4_fib *fib, const struct hy_ip4_port *port)
 {
 	if (port->port >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
-	if (fib->in_use)
+	if (fib->nb_users > 0)
 		return -EBUSY;
 	if (fib->has_port[port->port])
 		return -EEXIST;
@@ -134,6 +134,5 @@ hy_ip4_fib_for(const struct hy_graph *graph, const struct hy_ip4_lookup_config *
 	for (unsigned int i = 0; i < config->nb_fibs; i++)
 		if (config->fibs[i]->socket == hy_graph_socket(graph))
 			fib = config->fibs[i];
-	fib->in_use = true;
 	return fib;
 }

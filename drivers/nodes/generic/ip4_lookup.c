@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_lookup: destination address to next hop, by longest prefix match (rte_lpm). */
 
-#include <errno.h>
-
 #include "ip4_lookup.h"
 
 void
@@ -34,7 +32,10 @@ ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *
 	struct ip4_lookup_ctx *ctx = node->ctx;
 
 	ctx->fib = hy_ip4_fib_for(graph, config);
-	return ctx->fib == NULL ? -EINVAL : 0;
+	if (ctx->fib == NULL)
+		return hy_node_refuse(graph, node,
+			"needs a struct hy_ip4_lookup_config with a table");
+	return 0;
 }
 
 HY_NODE_FAMILY(ip4_lookup,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_rewrite: next hop to L2 header and port; TTL and checksum (RFC 1812 5.2.3, 5.3.1). */
 
-#include <errno.h>
-
 #include <rte_mbuf.h>
 
 #include <hy_mbuf.h>
@@ -10,7 +8,7 @@
 #include "ip4_rewrite.h"
 
 struct ip4_rewrite_ctx {
-	const struct hy_ip4_fib *fib;
+	struct hy_ip4_fib *fib;
 	struct ip4_rewrite_port port[RTE_MAX_ETHPORTS];
 };
 
@@ -20,9 +18,11 @@ rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
 	const struct ip4_rewrite_port *port)
 {
 	uint8_t copy[IP4_REWRITE_HEADERS];
+	const void *headers = rte_pktmbuf_read(m, 0, sizeof(copy), copy);
 	uint16_t next;
 
-	rte_memcpy(copy, rte_pktmbuf_read(m, 0, sizeof(copy), copy), sizeof(copy));
+	if (headers != copy) /* all in one segment, behind empty ones */
+		memcpy(copy, headers, sizeof(copy));
 	next = ip4_rewrite_one(copy, m->pkt_len, adjacency, port);
 	if (next == port->edge)
 		hy_mbuf_poke(m, copy, sizeof(copy));
@@ -59,16 +59,27 @@ ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void 
 
 	ctx->fib = hy_ip4_fib_for(graph, rewrite == NULL ? NULL : &rewrite->tables);
 	if (ctx->fib == NULL)
-		return -EINVAL;
+		return hy_node_refuse(graph, node,
+			"needs a struct hy_ip4_rewrite_config with a table");
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		if (!ctx->fib->has_port[p])
 			continue;
 		if (rewrite->edge[p] == HY_IP4_NO_EDGE)
-			return -EINVAL;
+			return hy_node_refuse(graph, node, "has no edge for port %u of its table",
+				p);
 		ctx->port[p].edge = rewrite->edge[p];
 		ctx->port[p].max_len = ctx->fib->ports[p].max_len;
 	}
+	ctx->fib->nb_users++;
 	return 0;
+}
+
+static void
+ip4_rewrite_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
+{
+	struct ip4_rewrite_ctx *ctx = node->ctx;
+
+	ctx->fib->nb_users--;
 }
 
 HY_NODE_FAMILY(ip4_rewrite,
@@ -81,6 +92,7 @@ HY_NODE_FAMILY(ip4_rewrite,
 			.variant = "scalar",
 			.process = ip4_rewrite_process,
 			.init = ip4_rewrite_init,
+			.fini = ip4_rewrite_fini,
 			.ctx_size = sizeof(struct ip4_rewrite_ctx),
 		},
 		.lanes = { [IP4_REWRITE_LANE_ROUTE] = "ip4_route" },

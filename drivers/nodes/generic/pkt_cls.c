@@ -11,9 +11,6 @@
 
 #include "pkt_cls.h"
 
-/* Packets whose headers are on their way from memory while one is checked. */
-#define AHEAD 4
-
 void
 hy_pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
 	uint32_t dst[], uint32_t n)
@@ -50,9 +47,8 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, u
 	do { /* n is at least 1 */
 		const struct rte_mbuf *m = objs[i];
 
-		if (i + AHEAD < n)
-			rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[i + AHEAD], void *));
 		frame[i] = hy_mbuf_peek(m, PKT_CLS_HEADERS, bounce[i]);
+		rte_prefetch0(frame[i]); /* all are on their way when the first is checked */
 		len[i] = m->pkt_len;
 		if (ptype != NULL)
 			ptype[i] = m->packet_type;

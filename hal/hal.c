@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a HAL. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hal.h"
+
+int
+hy_hal_create(struct hy_hal **out)
+{
+	struct hy_hal *hal = calloc(1, sizeof(*hal));
+
+	if (hal == NULL)
+		return -ENOMEM;
+	hy_hal_probe_process(hal);
+	hy_hal_probe(hal);
+	*out = hal;
+	return 0;
+}
+
+void
+hy_hal_destroy(struct hy_hal *hal)
+{
+	if (hal == NULL)
+		return;
+	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
+		const struct hy_hal_node *node = hal->nodes[i];
+
+		if (node->made)
+			hy_node_unregister(node->id);
+		else /* as registered: what a graph without a HAL has */
+			hy_node_impl_set(node->id, &node->family->node.impl);
+		free(hal->nodes[i]);
+	}
+	for (unsigned int i = 0; i < hal->nb_selections; i++)
+		free(hal->selections[i].candidates);
+	free(hal->nodes);
+	free(hal->selections);
+	free(hal->rules);
+	free(hal);
+}
