@@ -144,13 +144,13 @@ class Rig:
             options += ["--vdev", ",".join(args) + more]
         return options
 
-    def start(self, app, eal=(), workers=1):
+    def start(self, app, eal=(), workers=1, stdout=subprocess.PIPE):
         """Starts l3fwd-graph with EAL options and its own; returns the process."""
         command = [binary(), "--no-huge", "-m", "256", "--no-pci", "--no-shconf", "--no-telemetry",
                    "--lcores", _lcores(workers), *eal, "--", *map(str, app)]
         # Where EAL keeps files: one folder a run, so that runs neither meet nor leave any behind.
         env = dict(os.environ, RUNTIME_DIRECTORY=str(self.folder))
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
                                    stderr=subprocess.PIPE, text=True, env=env)
         process.command = command
         return process

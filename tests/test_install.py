@@ -95,3 +95,15 @@ def test_program_outside_the_tree_runs_with_the_static_library(installed, tmp_pa
     build(installed, program, ["-l:libhalyard.a" if w == "-lhalyard" else w for w in words])
     assert "libhalyard" not in run("ldd", program)
     assert_runs(program)
+
+
+def test_library_exports_what_public_headers_declare_and_nothing_else(installed):
+    libdir = pkg_config(installed, "--variable=libdir")[0]
+    listing = run("nm", "-D", "--defined-only", f"{libdir}/libhalyard.so")
+    exported = {line.split()[-1] for line in listing.splitlines()}
+    (folder,) = [Path(word[2:]) for word in pkg_config(installed, "--cflags-only-I")
+                 if word.endswith("halyard")]
+    declared = set(re.findall(r"\bhy_\w+", "".join(p.read_text() for p in folder.glob("*.h"))))
+    ours = {name for name in exported if not name.startswith("__")}  # sanitizers add theirs
+    assert len(ours) >= 40
+    assert ours <= declared, ours - declared

@@ -95,7 +95,7 @@ watch(const struct options *options, struct report *report, FILE *out)
 			report->stats = stats;
 			report_table(report, out);
 			fflush(out);
-			next_table += options->stats_s * hz;
+			next_table = now + options->stats_s * hz;
 		}
 		hy_stats_free(stats);
 	}
@@ -111,25 +111,40 @@ open_output(const char *option, const char *name)
 	return file;
 }
 
+/* Closes a file that was written to. Returns 0, or -1 with errno set if not all of it is there. */
 static int
-export_dot(const struct pipeline *pipeline, FILE *file)
+output_finish(FILE **file)
 {
-	const int rc = hy_graph_export_dot(pipeline->workers[0].graph, file);
+	FILE *done = *file;
 
-	return fclose(file) != 0 ? -1 : rc;
-}
+	*file = NULL;
+	if (done == stdout)
+		return fflush(done);
+	if (fflush(done) != 0) {
+		const int why = errno;
 
-/* On a failure errno says why. */
-static int
-write_json(const struct report *report, FILE *file)
-{
-	report_json(report, file);
-	if (fflush(file) != 0)
+		fclose(done);
+		errno = why;
 		return -1;
-	return file != stdout ? fclose(file) : 0;
+	}
+	return fclose(done);
 }
 
-/* Lets the workers run until it is time, and closes all but what the report needs. */
+static int
+export_dot(const struct pipeline *pipeline, FILE **file)
+{
+	hy_graph_export_dot(pipeline->workers[0].graph, *file);
+	return output_finish(file);
+}
+
+static int
+write_json(const struct report *report, FILE **file)
+{
+	report_json(report, *file);
+	return output_finish(file);
+}
+
+/* Lets the workers run until it is time. */
 static void
 run(const struct options *options, struct pipeline *pipeline, struct report *report, FILE *out)
 {
@@ -140,7 +155,7 @@ run(const struct options *options, struct pipeline *pipeline, struct report *rep
 	rte_eal_mp_wait_lcore();
 }
 
-/* Files that the command line names, opened before anything runs. */
+/* Where reports go. Files are opened when all else is ready: a failure leaves them alone. */
 struct outputs {
 	FILE *people;
 	FILE *json;
@@ -167,17 +182,36 @@ outputs_open(const struct options *options, struct outputs *out)
 	return 0;
 }
 
+static void
+outputs_close(struct outputs *out)
+{
+	if (out->json != NULL && out->json != stdout)
+		fclose(out->json);
+	if (out->dot != NULL)
+		fclose(out->dot);
+}
+
+static int
+stats_read(struct hy_stats **stats)
+{
+	const int rc = hy_stats_read(PIPELINE_GRAPHS, stats);
+
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: statistics: %s\n", strerror(-rc));
+	return rc;
+}
+
 static int
 forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline,
-	const struct outputs *out)
+	struct outputs *out)
 {
 	struct report report = { .options = options, .hal = hal };
 	struct hy_stats *stats;
 	int rc;
 
-	rc = hy_stats_read(PIPELINE_GRAPHS, &stats);
+	rc = stats_read(&stats);
 	if (rc < 0)
-		return -1;
+		return rc;
 	report.stats = stats;
 	report_ports(&report);
 	report_picks(&report, out->people);
@@ -186,11 +220,12 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 
 	run(options, pipeline, &report, out->people);
 
-	rc = hy_stats_read(PIPELINE_GRAPHS, &stats);
+	rc = stats_read(&stats);
 	if (rc < 0)
-		return -1;
+		return rc;
 	report.stats = stats;
-	if (out->dot != NULL && export_dot(pipeline, out->dot) < 0) {
+	report_losses(&report);
+	if (out->dot != NULL && export_dot(pipeline, &out->dot) < 0) {
 		fprintf(stderr, "l3fwd-graph: --export-dot: %s: %s\n", options->dot,
 			strerror(errno));
 		rc = -1;
@@ -201,12 +236,21 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report_table(&report, out->people);
 	if (!report_result(&report, out->people))
 		rc = -1;
-	if (out->json != NULL && write_json(&report, out->json) < 0) {
+	if (out->json != NULL && write_json(&report, &out->json) < 0) {
 		fprintf(stderr, "l3fwd-graph: --json: %s: %s\n", options->json, strerror(errno));
 		rc = -1;
 	}
 	hy_stats_free(stats);
 	return rc;
+}
+
+/* Ports beyond -p are none of our business, nor the HAL's. */
+static void
+ports_ignore(const struct options *options, struct hy_hal *hal)
+{
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+		if (!port_enabled(options, p))
+			hy_hal_port_ignore(hal, p);
 }
 
 static int
@@ -237,8 +281,9 @@ select_variants(const struct options *options, struct hy_hal *hal)
 
 	hy_hal_probe(hal);
 	if (hy_hal_select(hal, error) < 0) {
-		fprintf(stderr, "l3fwd-graph: %s%s%s\n", options->nb_force > 0 ? "--node: " : "",
-			options->nb_deny > 0 ? "--deny: " : "", error);
+		fprintf(stderr, "l3fwd-graph: %s%s: %s\n",
+			options->nb_force > 0 ? "--node" : "variants",
+			options->nb_deny > 0 ? " with --deny" : "", error);
 		return -1;
 	}
 	return 0;
@@ -249,11 +294,17 @@ explain(const struct options *options, const struct hy_hal *hal)
 {
 	int rc;
 
-	if (options->explain == EXPLAIN_JSON)
-		return hy_hal_explain_json(hal, stdout);
-	rc = hy_hal_inventory_print(hal, stdout);
-	printf("\n");
-	return rc < 0 ? rc : hy_hal_explain(hal, stdout);
+	if (options->explain == EXPLAIN_JSON) {
+		rc = hy_hal_explain_json(hal, stdout);
+	} else {
+		rc = hy_hal_inventory_print(hal, stdout);
+		printf("\n");
+		if (rc == 0)
+			rc = hy_hal_explain(hal, stdout);
+	}
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: --explain: standard output: %s\n", strerror(-rc));
+	return rc;
 }
 
 static int
@@ -261,9 +312,10 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 {
 	struct pipeline pipeline = { 0 };
 	struct routes routes;
-	struct outputs out;
+	struct outputs out = { 0 };
 	int rc = -1;
 
+	ports_ignore(options, hal);
 	if (rules_read(options, hal) < 0 || routes_read(options, &routes) < 0)
 		return -1;
 	pipeline_workers(options, &pipeline);
@@ -273,9 +325,10 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 		rc = explain(options, hal);
 		goto out;
 	}
-	if (outputs_open(options, &out) == 0 &&
-		pipeline_create(options, &routes, hal, &pipeline) == 0)
+	if (pipeline_create(options, &routes, hal, &stop, &pipeline) == 0 &&
+		outputs_open(options, &out) == 0)
 		rc = forward(options, hal, &pipeline, &out);
+	outputs_close(&out);
 out:
 	pipeline_destroy(&pipeline);
 	ports_stop(options);
@@ -289,21 +342,26 @@ main(int argc, char **argv)
 	const struct sigaction action = { .sa_handler = on_signal };
 	struct options options;
 	struct hy_hal *hal;
-	int rc = rte_eal_init(argc, argv);
+	int rc;
 
+	/* First: a stop at any time is a clean one. A reader that goes away is no reason. */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	rc = rte_eal_init(argc, argv);
 	if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: EAL could not be initialised: %s\n",
 			rte_strerror(rte_errno));
 		return EXIT_FAILURE;
 	}
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 	rc = options_read(argc - rc, argv + rc, &options);
 	if (rc == 0) {
 		rc = hy_hal_create(&hal);
 		if (rc == 0) {
 			rc = l3fwd(&options, hal);
 			hy_hal_destroy(hal);
+		} else {
+			fprintf(stderr, "l3fwd-graph: out of memory\n");
 		}
 	}
 	rte_eal_cleanup();

@@ -96,14 +96,22 @@ read_mask(const char *text, uint32_t *mask)
 		return refuse("-p", "'%s' is not a mask of ports in hexadecimal, such as 0x3",
 			text);
 	for (uint16_t p = 0; p < 32; p++)
-		if ((value >> p & 1) != 0 && !rte_eth_dev_is_valid_port(p))
-			return refuse("-p", "'%s' names port %u; there are %u ports", text, p,
-				rte_eth_dev_count_avail());
+		if ((value >> p & 1) != 0 &&
+			rte_eth_find_next_owned_by(p, RTE_ETH_DEV_NO_OWNER) != p)
+			return refuse("-p", "'%s' names port %u; there are %u ports to be had",
+				text, p, rte_eth_dev_count_avail());
 	*mask = (uint32_t)value;
 	return 0;
 }
 
-/* One "(port,queue,lcore)"; *text moves behind it. */
+static const char *
+skip_space(const char **text)
+{
+	*text += strspn(*text, " \t");
+	return *text;
+}
+
+/* One "(port,queue,lcore)", with blanks and hexadecimal as DPDK has it; *text moves behind it. */
 static int
 read_queue(const char **text, struct queue *queue)
 {
@@ -113,16 +121,20 @@ read_queue(const char **text, struct queue *queue)
 	for (unsigned int i = 0; i < 3; i++) {
 		char *end;
 
-		if (*at++ != (i == 0 ? '(' : ',') || *at < '0' || *at > '9')
+		if (*skip_space(&at) != (i == 0 ? '(' : ','))
+			return -1;
+		at++;
+		if (!isdigit((unsigned char)*skip_space(&at)))
 			return -1;
 		errno = 0;
-		field[i] = strtoul(at, &end, 10);
+		field[i] = strtoul(at, &end, 0);
 		if (errno != 0 || field[i] > UINT16_MAX)
 			return -1;
 		at = end;
 	}
-	if (*at++ != ')')
+	if (*skip_space(&at) != ')')
 		return -1;
+	at++;
 	queue->port = (uint16_t)field[0];
 	queue->queue = (uint16_t)field[1];
 	queue->lcore = (unsigned int)field[2];
@@ -143,7 +155,7 @@ read_config(const char *text, struct options *options)
 			at++;
 		if (read_queue(&at, &options->queues[options->nb_queues++]) < 0)
 			return refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
-	} while (*at == ',');
+	} while (*skip_space(&at) == ',');
 	if (*at != '\0')
 		return refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
 	return 0;
@@ -366,6 +378,12 @@ options_read(int argc, char **argv, struct options *options)
 		return refuse("--eth-dest", "names a port that is not in -p 0x%x", options->ports);
 	if (options->eth_dest_set != 0 && options->routes != NULL)
 		return refuse("--eth-dest", "is for the default routes, which --routes replaces");
+	if (options->explain != EXPLAIN_NO && (options->json != NULL || options->dot != NULL))
+		return refuse("--explain",
+			"forwards nothing that --json or --export-dot could tell");
+	if (options->json != NULL && options->dot != NULL &&
+		strcmp(options->json, options->dot) == 0)
+		return refuse("--json", "'%s' is the file of --export-dot too", options->json);
 	if (options->nb_queues == 0 && default_config(options) < 0)
 		return -1;
 	return check_config(options);

@@ -37,7 +37,7 @@ pipeline_workers(const struct options *options, struct pipeline *pipeline)
 /* One table with all ports and routes. */
 static int
 table_create(const struct options *options, const struct routes *routes, int socket,
-	struct hy_ip4_fib **out)
+	const atomic_bool *stop, struct hy_ip4_fib **out)
 {
 	/* The routes are all there is: no room is left over, none lacks. rte_lpm wants one tbl8. */
 	const struct hy_ip4_fib_params params = {
@@ -67,12 +67,13 @@ table_create(const struct options *options, const struct routes *routes, int soc
 		if (rc < 0)
 			return refuse("a port's MAC address", rc);
 	}
-	return routes_load(routes, fib);
+	return routes_load(routes, fib, stop);
 }
 
 /* A table for each socket that workers run on; one for all with --no-numa. */
 static int
-tables_create(const struct options *options, const struct routes *routes, struct pipeline *pipeline)
+tables_create(const struct options *options, const struct routes *routes, const atomic_bool *stop,
+	struct pipeline *pipeline)
 {
 	struct hy_ip4_lookup_config *tables = &pipeline->tables;
 
@@ -86,7 +87,7 @@ tables_create(const struct options *options, const struct routes *routes, struct
 			i++;
 		if (i < tables->nb_fibs)
 			continue;
-		if (table_create(options, routes, socket, &tables->fibs[i]) < 0) {
+		if (table_create(options, routes, socket, stop, &tables->fibs[i]) < 0) {
 			tables->nb_fibs += tables->fibs[i] != NULL;
 			return -1;
 		}
@@ -211,9 +212,9 @@ graph_create(const struct options *options, struct worker *worker, unsigned int 
 
 int
 pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
-	struct pipeline *pipeline)
+	const atomic_bool *stop, struct pipeline *pipeline)
 {
-	if (tables_create(options, routes, pipeline) < 0 ||
+	if (tables_create(options, routes, stop, pipeline) < 0 ||
 		nodes_create(options, hal, pipeline) < 0)
 		return -1;
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)

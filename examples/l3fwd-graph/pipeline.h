@@ -27,11 +27,11 @@ struct pipeline {
 void pipeline_workers(const struct options *options, struct pipeline *pipeline);
 
 /*
- * Makes tables, nodes as the HAL selects them, and graphs. Returns 0, or -1 after saying what is
- * wrong; pipeline_destroy() cleans up either way, any number of times.
+ * Makes tables, nodes as the HAL selects them, and graphs; gives up once *stop is set. Returns 0,
+ * or -1 after saying what is wrong; pipeline_destroy() cleans up either way, any number of times.
  */
 int pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
-	struct pipeline *pipeline);
+	const atomic_bool *stop, struct pipeline *pipeline);
 void pipeline_destroy(struct pipeline *pipeline);
 
 #endif

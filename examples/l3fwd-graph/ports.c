@@ -15,10 +15,12 @@
 #define DESCRIPTORS 1024
 #define POOL_CACHE 256
 #define POOL_LEAST 8192
+#define DRAIN_MOST (16 * DESCRIPTORS)
 
 /* By socket; behind these by port, with --per-port-pool. */
 static struct rte_mempool *pools[RTE_MAX_NUMA_NODES + RTE_MAX_ETHPORTS];
 static uint32_t started; /* mask of ports */
+static uint16_t nb_rx_queues[RTE_MAX_ETHPORTS];
 
 static int __rte_format_printf(2, 3) refuse(uint16_t port, const char *format, ...)
 {
@@ -44,14 +46,13 @@ rx_queues(const struct options *options, uint16_t port)
 	return n;
 }
 
-/* Enough for every descriptor of the ports that share a pool, and for what workers hold. */
+/* Enough for every descriptor, and for what workers hold: packets of one port may wait on any. */
 static unsigned int
 pool_size(const struct options *options, unsigned int nb_workers)
 {
-	const unsigned int nb_ports = options->per_port_pool
-		? 1
-		: (unsigned int)__builtin_popcount(options->ports);
-	const unsigned int held = DESCRIPTORS * (options->nb_queues + nb_ports * nb_workers) +
+	const unsigned int nb_ports = (unsigned int)__builtin_popcount(options->ports);
+	const unsigned int nb_rx = options->nb_queues + nb_ports; /* one at least for each */
+	const unsigned int held = DESCRIPTORS * (nb_rx + nb_ports * nb_workers) +
 		(nb_workers + 1) * (POOL_CACHE + HY_BURST_MAX);
 
 	return RTE_MAX((unsigned int)POOL_LEAST, held);
@@ -78,6 +79,20 @@ pool_for(const struct options *options, uint16_t port, unsigned int nb_workers)
 	return pools[index];
 }
 
+/*
+ * Receive queues to set up. A port that no worker polls gets one too where it can, for what the
+ * driver holds there can be had back only through a queue.
+ */
+static uint16_t
+rx_queues_set_up(const struct options *options, const struct hy_hal *hal, uint16_t port)
+{
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .port = port };
+	const unsigned int polled = rx_queues(options, port);
+	const uint64_t most = hy_hal_capability(hal, target, HY_CAP_RX_QUEUES)->value;
+
+	return (uint16_t)(polled > 0 ? polled : RTE_MIN(most, UINT64_C(1)));
+}
+
 /* The port has the queues that the command line asks for, or says what is missing. */
 static int
 queues_check(const struct options *options, const struct hy_hal *hal, uint16_t port,
@@ -100,9 +115,8 @@ queues_check(const struct options *options, const struct hy_hal *hal, uint16_t p
 }
 
 static int
-configure(const struct options *options, uint16_t port, unsigned int nb_workers)
+configure(const struct options *options, uint16_t port, uint16_t nb_rx, unsigned int nb_workers)
 {
-	const uint16_t nb_rx = (uint16_t)rx_queues(options, port);
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf = { 0 };
 	uint32_t overhead;
@@ -114,12 +128,14 @@ configure(const struct options *options, uint16_t port, unsigned int nb_workers)
 		? info.max_rx_pktlen - info.max_mtu
 		: RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 	conf.rxmode.mtu = options->max_pkt_len - overhead;
-	if (conf.rxmode.mtu > info.max_mtu)
-		return refuse(port, "--max-pkt-len %u is an MTU of %u; the port has %u at most",
-			options->max_pkt_len, conf.rxmode.mtu, info.max_mtu);
+	if (conf.rxmode.mtu > info.max_mtu || options->max_pkt_len > info.max_rx_pktlen)
+		return refuse(port, "--max-pkt-len %u is too long; the port takes frames of %u",
+			options->max_pkt_len, RTE_MIN(info.max_rx_pktlen, info.max_mtu + overhead));
 	if (conf.rxmode.mtu + overhead > RTE_MBUF_DEFAULT_DATAROOM)
 		conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
-	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	/* Frames of several segments; without them drivers have simpler ways to send. */
+	if (conf.rxmode.mtu > RTE_ETHER_MTU)
+		conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	if (nb_rx > 1 && info.flow_type_rss_offloads != 0) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
@@ -130,7 +146,7 @@ configure(const struct options *options, uint16_t port, unsigned int nb_workers)
 }
 
 static int
-queues_setup(const struct options *options, uint16_t port, unsigned int nb_workers)
+queues_setup(const struct options *options, uint16_t port, uint16_t nb_rx, unsigned int nb_workers)
 {
 	struct rte_mempool *pool = pool_for(options, port, nb_workers);
 	uint16_t nb_rxd = DESCRIPTORS, nb_txd = DESCRIPTORS;
@@ -140,7 +156,7 @@ queues_setup(const struct options *options, uint16_t port, unsigned int nb_worke
 	if (pool == NULL)
 		return -1;
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &nb_rxd, &nb_txd);
-	for (uint16_t q = 0; q < rx_queues(options, port) && rc == 0; q++)
+	for (uint16_t q = 0; q < nb_rx && rc == 0; q++)
 		rc = rte_eth_rx_queue_setup(port, q, nb_rxd, (unsigned int)socket, NULL, pool);
 	for (uint16_t q = 0; q < nb_workers && rc == 0; q++)
 		rc = rte_eth_tx_queue_setup(port, q, nb_txd, (unsigned int)socket, NULL);
@@ -157,7 +173,7 @@ port_start(const struct options *options, uint16_t port)
 	started |= UINT32_C(1) << port;
 	if (options->promiscuous) {
 		rc = rte_eth_promiscuous_enable(port);
-		if (rc < 0 && rc != -ENOTSUP)
+		if (rc < 0)
 			return refuse(port, "-P: %s", strerror(-rc));
 	}
 	return 0;
@@ -166,18 +182,41 @@ port_start(const struct options *options, uint16_t port)
 int
 ports_start(const struct options *options, const struct hy_hal *hal, unsigned int nb_workers)
 {
-	uint16_t port;
+	uint16_t port, nb_rx;
 
 	RTE_ETH_FOREACH_DEV(port) {
 		if (!port_enabled(options, port))
 			continue;
+		nb_rx = rx_queues_set_up(options, hal, port);
+		nb_rx_queues[port] = nb_rx;
 		if (queues_check(options, hal, port, nb_workers) < 0 ||
-			configure(options, port, nb_workers) < 0 ||
-			queues_setup(options, port, nb_workers) < 0 ||
+			configure(options, port, nb_rx, nb_workers) < 0 ||
+			queues_setup(options, port, nb_rx, nb_workers) < 0 ||
 			port_start(options, port) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/*
+ * Frees what has arrived and that no worker will take any more. A driver whose queue is a ring of
+ * somebody else's (net_ring) does not do that when it is closed. Bounded, for traffic may go on.
+ */
+static void
+drain(uint16_t port)
+{
+	struct rte_mbuf *packets[HY_BURST_MAX];
+
+	for (uint16_t q = 0; q < nb_rx_queues[port]; q++) {
+		for (unsigned int taken = 0; taken < DRAIN_MOST;) {
+			const uint16_t n = rte_eth_rx_burst(port, q, packets, RTE_DIM(packets));
+
+			if (n == 0)
+				break;
+			rte_pktmbuf_free_bulk(packets, n);
+			taken += n;
+		}
+	}
 }
 
 void
@@ -188,8 +227,10 @@ ports_stop(const struct options *options)
 	RTE_ETH_FOREACH_DEV(port) {
 		if (!port_enabled(options, port))
 			continue;
-		if ((started >> port & 1) != 0)
+		if ((started >> port & 1) != 0) {
+			drain(port);
 			rte_eth_dev_stop(port);
+		}
 		rte_eth_dev_close(port);
 	}
 	started = 0;

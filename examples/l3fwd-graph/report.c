@@ -25,6 +25,17 @@ report_ports(struct report *report)
 }
 
 void
+report_losses(struct report *report)
+{
+	struct rte_eth_stats stats;
+	uint16_t port;
+
+	RTE_ETH_FOREACH_DEV(port)
+		if (port_enabled(report->options, port) && rte_eth_stats_get(port, &stats) == 0)
+			report->ports[port].missed = stats.imissed + stats.rx_nombuf;
+}
+
+void
 report_picks(const struct report *report, FILE *out)
 {
 	fprintf(out, "The HAL picked (--explain says why):\n");
@@ -85,9 +96,13 @@ report_result(const struct report *report, FILE *out)
 		if (!port_enabled(report->options, p))
 			continue;
 		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
-		fprintf(out, "port %u  %-14s %s  rx %" PRIu64 "  tx %" PRIu64 "\n", p,
+		fprintf(out, "port %u  %-14s %s  rx %" PRIu64 "  tx %" PRIu64, p,
 			report->ports[p].driver, mac, sum_port(report, p, "ethdev_rx"),
 			sum_port(report, p, "ethdev_tx"));
+		if (report->ports[p].missed > 0)
+			fprintf(out, "  missed %" PRIu64 " before they reached us",
+				report->ports[p].missed);
+		fprintf(out, "\n");
 	}
 	sum_totals(report, &t);
 	balanced = t.rx == t.tx + t.dropped;

@@ -11,6 +11,7 @@
 struct report_port {
 	char driver[RTE_ETH_NAME_MAX_LEN];
 	struct rte_ether_addr mac;
+	uint64_t missed; /* packets that it lost before a worker could take them */
 };
 
 struct report {
@@ -29,8 +30,9 @@ struct totals {
 	uint64_t dropped;
 };
 
-/* Notes what will be gone when the ports are closed. */
+/* Notes what goes with the ports: when they run, and when the workers have stopped. */
 void report_ports(struct report *report);
+void report_losses(struct report *report);
 
 /* What runs where: a line a node. */
 void report_picks(const struct report *report, FILE *out);

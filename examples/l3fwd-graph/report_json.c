@@ -20,9 +20,9 @@ ports_json(const struct report *report, FILE *out)
 		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
 		fprintf(out,
 			"%s\n    {\"port\": %u, \"driver\": \"%s\", \"mac\": \"%s\", "
-			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 "}",
+			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"missed\": %" PRIu64 "}",
 			comma, p, report->ports[p].driver, mac, sum_port(report, p, "ethdev_rx"),
-			sum_port(report, p, "ethdev_tx"));
+			sum_port(report, p, "ethdev_tx"), report->ports[p].missed);
 		comma = ",";
 	}
 	fprintf(out, "],\n");

@@ -122,6 +122,13 @@ read_line(const struct place *at, const struct options *options, char *line, str
 }
 
 static int
+out_of_memory(void)
+{
+	fprintf(stderr, "l3fwd-graph: out of memory for routes\n");
+	return -ENOMEM;
+}
+
+static int
 append(struct routes *routes, const struct route *route)
 {
 	/* Room doubles at every power of two. */
@@ -130,7 +137,7 @@ append(struct routes *routes, const struct route *route)
 		struct route *grown = realloc(routes->routes, room * sizeof(*grown));
 
 		if (grown == NULL)
-			return -1;
+			return out_of_memory();
 		routes->routes = grown;
 	}
 	routes->routes[routes->n++] = *route;
@@ -258,11 +265,11 @@ routes_tbl8s(const struct routes *routes)
 }
 
 int
-routes_load(const struct routes *routes, struct hy_ip4_fib *fib)
+routes_load(const struct routes *routes, struct hy_ip4_fib *fib, const atomic_bool *stop)
 {
 	struct route **order = calloc(RTE_MAX(routes->n, 1u), sizeof(*order));
 	uint32_t next_hop = 0;
-	int rc = order == NULL ? -ENOMEM : 0;
+	int rc = order == NULL ? out_of_memory() : 0;
 
 	/* Routes through one next hop stand together, so that it is added once. */
 	for (unsigned int i = 0; i < routes->n && rc == 0; i++)
@@ -271,6 +278,12 @@ routes_load(const struct routes *routes, struct hy_ip4_fib *fib)
 		qsort(order, routes->n, sizeof(*order), by_next_hop);
 	for (unsigned int i = 0; i < routes->n && rc == 0; i++) {
 		const struct route *r = order[i];
+
+		if (atomic_load_explicit(stop, memory_order_relaxed)) {
+			fprintf(stderr, "l3fwd-graph: stopped while routes were loaded\n");
+			free(order);
+			return -1;
+		}
 
 		if (i == 0 || by_next_hop(&order[i - 1], &order[i]) != 0)
 			rc = hy_ip4_next_hop_add(fib, r->port, &r->mac, &next_hop);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ttl_guard: drops packets whose time to live is below a minimum, as in RFC 5082. */
 
-#include <errno.h>
-
 #include "ttl_guard.h"
 
 void
@@ -19,10 +17,10 @@ scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 }
 
 static int
-ttl_guard_init(const struct hy_graph *graph __rte_unused, struct hy_node *node, const void *config)
+ttl_guard_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	if (config == NULL)
-		return -EINVAL;
+		return hy_node_refuse(graph, node, "needs a struct ttl_guard_config");
 	*(struct ttl_guard_config *)node->ctx = *(const struct ttl_guard_config *)config;
 	return 0;
 }

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ends that are not quiet ones: under load, while starting, and when something fails on the way.
+Each is named after the fault that it once showed."""
+
+import json
+import signal
+import time
+
+import pytest
+
+import frames
+import l3fwd
+import oracle
+
+EVERYWHERE = [oracle.route(f"{half}.0.0.0/1", 1, "02:00:00:00:00:01") for half in (0, 128)]
+
+
+@pytest.mark.parametrize("config", ["(0,0,1),(1,0,1)", "(0,0,1)"], ids=["polled", "not_polled"])
+def test_packets_left_in_a_port_when_stopped_are_no_leak(rig, config):
+    """A net_ring port hands back what was sent to it; workers stop with its ring full."""
+    records = [f.data for f in frames.generate(6) if len(f.data) < 2000][:500]
+    run = rig.run(
+        ["-p", "0x3", f"--config={config}", rig.routes(EVERYWHERE), "--duration=1",
+         f"--json={rig.folder}/stats.json"],
+        [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"), "--vdev", "net_ring0"])
+    ring = run.stats["ports"][1]
+    assert ring["driver"] == "net_ring" and ring["tx"] >= 1000, run
+    assert run.stats["drops"]["tx_full"] > 0, run
+
+
+def test_stop_while_routes_are_loaded_does_not_wait_for_the_last(rig):
+    lines = "".join(f"{10 + (i >> 16)}.{i >> 8 & 255}.{i & 255}.1/32 port 0 mac 02:00:00:00:00:01\n"
+                    for i in range(80000))
+    path = rig.write("many", lines)
+    process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), f"--routes={path}"],
+                        rig.vdevs([l3fwd.SILENT]))
+    time.sleep(3)
+    assert process.poll() is None, "the machine is too fast for this test: give it more routes"
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    run = rig.finish(process)
+    assert run.code != 0 and "stopped while routes were loaded" in run.stderr, run
+    assert time.monotonic() - began < 30, run  # loading all of them takes longer than that
+
+
+def test_failed_start_leaves_output_files_as_they_were(rig):
+    kept = rig.write("stats.json", "precious")
+    run = rig.run([*l3fwd.options(1, [(0, 0, 1)]), f"--json={kept}"],
+                  [*rig.vdevs([l3fwd.SILENT]), "-m", "64"])  # a table takes 64 MB by itself
+    assert run.code != 0 and "table" in run.stderr, run
+    assert kept.read_text() == "precious"
+
+
+@pytest.mark.parametrize("option", ["--explain", "--explain=json"])
+def test_explain_that_cannot_be_written_fails(rig, option):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), option],
+                            rig.vdevs([l3fwd.SILENT]), stdout=full)
+        run = rig.finish(process)
+    assert run.code != 0 and "--explain" in run.stderr, run
+
+
+def test_port_beyond_the_mask_takes_no_part_in_the_selection(rig):
+    eal = rig.vdevs([l3fwd.SILENT, l3fwd.SILENT])
+    run = rig.run(["-p", "0x2", "--config=(1,0,1)", "--explain=json"], eal)
+    assert run.code == 0, run
+    targets = {s["target"] for s in json.loads(run.stdout)["selections"]}
+    assert targets == {"process", "port 1"}, run
+    run = rig.run(["-p", "0x2", "--config=(1,0,1)", "--node=pkt_cls@0=scalar", "--explain"], eal)
+    assert run.code != 0 and "no port '0'; there are: 1" in run.stderr, run

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forwarding between two kernel interfaces (net_tap), whose driver tells packet types: the HAL
+believes them and picks the variant of pkt_cls that does, and the result is what the oracle says."""
+
+import os
+import socket
+import time
+
+import pytest
+
+import frames
+import oracle
+
+ETH_P_ALL = 3
+NOISE = bytes.fromhex("86dd")  # the kernel's own IPv6 on an interface that comes up
+BATCH = 64  # frames sent at a time: the interface's queue is short
+
+
+def tap_refusal():
+    """Why there can be no net_tap here, or None."""
+    if os.geteuid() != 0:
+        return "net_tap makes network interfaces: needs root"
+    if not os.path.exists("/dev/net/tun"):
+        return "there is no /dev/net/tun"
+    return None
+
+
+def listen(interface):
+    """A socket that sees all frames of an interface."""
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 20)
+    sock.bind((interface, 0))
+    sock.settimeout(0.5)
+    return sock
+
+
+def received(sock):
+    """What the interface has received so far, which is what the port has sent."""
+    got = []
+    try:
+        while True:
+            data, address = sock.recvfrom(2048)
+            if address[2] != socket.PACKET_OUTGOING and data[12:14] != NOISE:
+                got.append(data)
+    except TimeoutError:
+        return got
+
+
+@pytest.mark.skipif(tap_refusal() is not None, reason=str(tap_refusal()))
+@pytest.mark.parametrize("pkt_cls", ["ptype", "scalar"])
+def test_kernel_interfaces_are_forwarded_between(rig, pkt_cls):
+    # The kernel sends no frame without a payload; its IPv6 is told from ours by leaving ours out.
+    records = [f.data for f in frames.generate(7)
+               if 15 <= len(f.data) <= 1514 and f.data[12:14] != NOISE][:4000]
+    routes = [r._replace(port=1) for r in frames.ROUTES]
+    names = [f"hy{os.getpid()}-{n}" for n in (0, 1)]
+    taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={names[n]}")]
+    force = [] if pkt_cls == "ptype" else ["--node=pkt_cls=scalar"]
+    process = rig.start(["-p", "0x3", "--config=(0,0,1),(1,0,1)", rig.routes(routes), *force,
+                         "--until-idle=2000", f"--json={rig.folder}/stats.json"], taps)
+    deadline = time.monotonic() + 20
+    while not all(os.path.exists(f"/sys/class/net/{name}") for name in names):
+        assert process.poll() is None and time.monotonic() < deadline, rig.finish(process)
+        time.sleep(0.05)
+    time.sleep(0.5)  # until the ports are up
+    with listen(names[0]) as into, listen(names[1]) as out:
+        for i in range(0, len(records), BATCH):
+            for record in records[i : i + BATCH]:
+                into.send(record)
+            time.sleep(0.005)
+        got = received(out)
+    run = rig.finish(process)
+
+    expected = oracle.forward(records, routes, run.macs)
+    assert len(got) >= 500
+    assert got == expected.out[1], f"{len(got)} frames, not {len(expected.out[1])}\n{run}"
+    assert run.node("pkt_cls")["variant"] == pkt_cls, run
+    quiet = [reason for reason in oracle.REASONS  # of those, the kernel's noise may add some
+             if reason not in ("not_ip4", "l2_not_unicast")]
+    assert {r: run.stats["drops"][r] for r in quiet} == {r: expected.drops[r] for r in quiet}
+    assert expected.drops["vlan_unknown"] > 0 and expected.drops["bad_checksum"] > 0
