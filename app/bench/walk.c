@@ -10,18 +10,6 @@
 #include "bench.h"
 #include "walk.h"
 
-void *walk_objects[OBJECTS + 256];
-uint64_t walk_sums[OBJECTS + 257];
-
-static void
-objects_make(void)
-{
-	for (unsigned int i = 0; i < RTE_DIM(walk_objects); i++) {
-		walk_objects[i] = (void *)(uintptr_t)(i % OBJECTS);
-		walk_sums[i + 1] = walk_sums[i] + i % OBJECTS;
-	}
-}
-
 static unsigned int
 add(struct topology *t, enum role role)
 {
@@ -129,7 +117,7 @@ bench_walk(void)
 	static const unsigned int tree[] = { 1, 1, 2, 4, 4 }, reverse[] = { 4, 4, 2, 1, 1 };
 	static const unsigned int parallel[] = { 4, 4, 4, 4 };
 
-	objects_make();
+	walk_objects_make();
 	chain("home_run_256", 256);
 	chain("home_run_64", 64);
 	chain("home_run_32", 32);

@@ -13,6 +13,7 @@
 #define TOPO_NODES_MAX 32
 #define TOPO_EDGES_MAX 16
 #define OBJECTS 4096 /* different ones, in turn */
+#define WALK_BURST_MAX 256
 
 /* What becomes of objects at a node. */
 enum role { SOURCE, PASS, SPREAD, SINK };
@@ -32,8 +33,9 @@ struct topology {
 };
 
 /* Objects in turn, a burst more than there are different ones; and the sum of those before each. */
-extern void *walk_objects[OBJECTS + 256];
-extern uint64_t walk_sums[OBJECTS + 257];
+extern void *walk_objects[OBJECTS + WALK_BURST_MAX];
+extern uint64_t walk_sums[OBJECTS + WALK_BURST_MAX + 1];
+void walk_objects_make(void);
 
 /* What sources have made, and sinks have seen. */
 struct tally {
@@ -64,7 +66,7 @@ void walk_rte_destroy(struct walker *walker);
 
 #define WALKS 100
 
-/* Makes n objects, at most 256, so cheaply that the walk is what is measured. */
+/* Makes n objects, at most WALK_BURST_MAX, so cheaply that the walk is what is measured. */
 static inline void
 make_objects(struct tally *t, void **objs, unsigned int n)
 {
