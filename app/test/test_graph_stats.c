@@ -148,6 +148,29 @@ a_graph_that_was_not_walked_counts_zero_and_after_a_walk_it_does_not(void **stat
 	}
 }
 
+static void
+sources_of_all_graphs_come_first_and_the_oldest_graph_sets_the_order(void **state)
+{
+	static const char *const wanted[] = { "src1", "src2", "src3", "join", "end" };
+	const char *const one[] = { "src1" }, *const two[] = { "src2", "src3" };
+	struct probe src[3] = { { .budget = 1 }, { .budget = 1 }, { .budget = 1 } }, join = { 0 };
+	struct hy_stats *stats;
+
+	RTE_SET_USED(state);
+	source_add(&src[0], "src1", "join");
+	source_add(&src[1], "src2", "join");
+	source_add(&src[2], "src3", "join");
+	NODE(&join, .name = "join", .impl = { "plain", probe_pass }, .edges = { "end" });
+	sink_add(NULL, "end");
+	GRAPH("g1", .patterns = one, .nb_patterns = 1);
+	GRAPH("g2", .patterns = two, .nb_patterns = 2);
+	stats = read_stats("g*");
+	assert_int_equal(stats->nb_nodes, RTE_DIM(wanted));
+	for (size_t i = 0; i < RTE_DIM(wanted); i++)
+		assert_string_equal(stats->nodes[i].name, wanted[i]);
+	hy_stats_free(stats);
+}
+
 #define BURN 20000
 
 static uint16_t
@@ -494,6 +517,7 @@ other_threads_read_while_one_walks(void **state)
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(counts_are_exact),
 	GRAPH_TEST(a_graph_that_was_not_walked_counts_zero_and_after_a_walk_it_does_not),
+	GRAPH_TEST(sources_of_all_graphs_come_first_and_the_oldest_graph_sets_the_order),
 	GRAPH_TEST(cycles_are_measured_in_every_kth_walk_and_estimated_for_the_rest),
 	GRAPH_TEST(graphs_that_match_a_pattern_are_summed),
 	GRAPH_TEST(graphs_that_differ_in_a_variant_are_mixed),

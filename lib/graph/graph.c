@@ -120,7 +120,7 @@ nodes_init(struct hy_graph *graph)
 static int
 graph_create_locked(const char *name, const struct hy_graph_params *params, struct hy_graph **out)
 {
-	struct hy_graph *graph = NULL;
+	struct hy_graph *graph = NULL, **link = &graphs;
 	struct hy_topology topo;
 	int rc;
 
@@ -151,8 +151,9 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 	}
 	for (unsigned int r = 0; r < graph->nb_nodes; r++)
 		graph->image->nodes[r].reg->refs++;
-	graph->image->next = graphs;
-	graphs = graph;
+	while (*link != NULL)
+		link = &(*link)->image->next;
+	*link = graph;
 	*out = graph;
 	return 0;
 }

@@ -322,9 +322,10 @@ struct hy_node_stats {
 
 /** A snapshot of statistics. */
 struct hy_stats {
-	unsigned int nb_graphs;      /**< That matched. */
-	unsigned int nb_nodes;       /**< Entries of nodes. */
-	struct hy_node_stats *nodes; /**< In walk order of the newest graph that has the node. */
+	unsigned int nb_graphs; /**< That matched. */
+	unsigned int nb_nodes;  /**< Entries of nodes. */
+	/** Sources first, then in walk order of the oldest graph that has the node. */
+	struct hy_node_stats *nodes;
 };
 
 /**

@@ -53,6 +53,7 @@ edge_add(struct hy_edge_stats **edges, unsigned int *n, unsigned int hint, const
 static struct hy_node_stats *
 node_entry(struct hy_stats *stats, unsigned int hint, const struct hy_image_node *cold)
 {
+	const bool is_source = (cold->reg->flags & HY_NODE_SOURCE) != 0;
 	struct hy_node_stats *out;
 	unsigned int i = hint;
 
@@ -69,11 +70,15 @@ node_entry(struct hy_stats *stats, unsigned int hint, const struct hy_image_node
 	if (out == NULL)
 		return NULL;
 	stats->nodes = out;
-	out = &out[stats->nb_nodes++];
+	/* A source goes behind the sources of the graphs before. */
+	for (i = is_source ? 0 : stats->nb_nodes; i < stats->nb_nodes && out[i].is_source; i++)
+		;
+	out += i;
+	memmove(out + 1, out, (stats->nb_nodes++ - i) * sizeof(*out));
 	memset(out, 0, sizeof(*out));
 	strcpy(out->name, cold->reg->name);
 	strcpy(out->variant, cold->variant);
-	out->is_source = (cold->reg->flags & HY_NODE_SOURCE) != 0;
+	out->is_source = is_source;
 	return out;
 }
 
