@@ -74,7 +74,7 @@ static void
 dot_reads_a_picture(void **state)
 {
 	struct probe src = { .budget = 1000 }, spread = { .nb_edges = 2 };
-	char path[] = "/tmp/hy-test-XXXXXX", command[64];
+	char path[] = P_tmpdir "/hy-test-XXXXXX", command[64];
 	unsigned int edges = 0, nodes = 0;
 	char line[512];
 	FILE *out;

@@ -13,6 +13,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "outputs.h"
 #include "pipeline.h"
 #include "ports.h"
 #include "report.h"
@@ -101,35 +102,6 @@ watch(const struct options *options, struct report *report, FILE *out)
 	}
 }
 
-static FILE *
-open_output(const char *option, const char *name)
-{
-	FILE *file = fopen(name, "w");
-
-	if (file == NULL)
-		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", option, name, strerror(errno));
-	return file;
-}
-
-/* Closes a file that was written to. Returns 0, or -1 with errno set if not all of it is there. */
-static int
-output_finish(FILE **file)
-{
-	FILE *done = *file;
-
-	*file = NULL;
-	if (done == stdout)
-		return fflush(done);
-	if (fflush(done) != 0) {
-		const int why = errno;
-
-		fclose(done);
-		errno = why;
-		return -1;
-	}
-	return fclose(done);
-}
-
 static int
 export_dot(const struct pipeline *pipeline, FILE **file)
 {
@@ -153,42 +125,6 @@ run(const struct options *options, struct pipeline *pipeline, struct report *rep
 			pipeline->workers[w].lcore);
 	watch(options, report, out);
 	rte_eal_mp_wait_lcore();
-}
-
-/* Where reports go. Files are opened when all else is ready: a failure leaves them alone. */
-struct outputs {
-	FILE *people;
-	FILE *json;
-	FILE *dot;
-};
-
-static int
-outputs_open(const struct options *options, struct outputs *out)
-{
-	*out = (struct outputs){ .people = stdout };
-	if (options->json != NULL && strcmp(options->json, "-") == 0) {
-		out->json = stdout;
-		out->people = stderr;
-	} else if (options->json != NULL) {
-		out->json = open_output("--json", options->json);
-		if (out->json == NULL)
-			return -1;
-	}
-	if (options->dot != NULL) {
-		out->dot = open_output("--export-dot", options->dot);
-		if (out->dot == NULL)
-			return -1;
-	}
-	return 0;
-}
-
-static void
-outputs_close(struct outputs *out)
-{
-	if (out->json != NULL && out->json != stdout)
-		fclose(out->json);
-	if (out->dot != NULL)
-		fclose(out->dot);
 }
 
 static int

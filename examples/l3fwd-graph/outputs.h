@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where reports go. */
+#ifndef L3FWD_OUTPUTS_H
+#define L3FWD_OUTPUTS_H
+
+#include <stdio.h>
+
+#include "options.h"
+
+/* Files are opened when all else is ready, so that a failure leaves them alone. */
+struct outputs {
+	FILE *people;
+	FILE *json; /* NULL: not wanted, or finished */
+	FILE *dot;  /* likewise */
+};
+
+/* Opens what the command line names. Returns 0, or -1 after saying what is wrong. */
+int outputs_open(const struct options *options, struct outputs *out);
+/* Closes what is still open. */
+void outputs_close(struct outputs *out);
+/* Closes a file that was written to. Returns 0, or -1 with errno set if not all of it is there. */
+int output_finish(FILE **file);
+
+#endif
