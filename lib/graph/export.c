@@ -7,12 +7,6 @@
 #include "graph.h"
 #include "image.h"
 
-static uint64_t
-load(const uint64_t *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
 static void
 node_write(const struct hy_graph *graph, const struct hy_node *node, FILE *out)
 {
@@ -23,7 +17,7 @@ node_write(const struct hy_graph *graph, const struct hy_node *node, FILE *out)
 		cold->reg->name);
 	if (cold->variant[0] != '\0')
 		fprintf(out, "\\n(%s)", cold->variant);
-	fprintf(out, "\\n%" PRIu64 "\"];\n", load(&node->objs));
+	fprintf(out, "\\n%" PRIu64 "\"];\n", hy_count_read(&node->objs));
 }
 
 static void
@@ -34,11 +28,12 @@ edges_write(const struct hy_graph *graph, const struct hy_node *node, FILE *out)
 
 	for (unsigned int e = 0; e < cold->nb_edges; e++)
 		fprintf(out, "\t\"%s\" -> \"%s\" [label=\"%" PRIu64 "\"];\n", cold->reg->name,
-			hy_graph_node_name(graph, node->edges[e].to), load(&node->edges[e].objs));
+			hy_graph_node_name(graph, node->edges[e].to),
+			hy_count_read(&node->edges[e].objs));
 	if (cold->nb_drops == HY_CORE_DROPS)
 		return;
 	for (int d = HY_CORE_DROPS; d < cold->nb_drops; d++)
-		dropped += load(&node->edges[-1 - d].objs);
+		dropped += hy_count_read(&node->edges[-1 - d].objs);
 	fprintf(out, "\t\"%s\" -> \"%s\" [style=dashed, color=gray50, label=\"%" PRIu64 "\"];\n",
 		cold->reg->name, hy_graph_node_name(graph, node->edges[(int16_t)HY_DROP(0)].to),
 		dropped);

@@ -42,6 +42,13 @@ int hy_image_build(const char *name, const struct hy_graph_params *params,
 	const struct hy_topology *topo, struct hy_graph **graph);
 void hy_image_free(struct hy_graph *graph);
 
+/* Reads a counter beside the worker that writes it with hy_count(). */
+static inline uint64_t
+hy_count_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
 static inline struct hy_image_node *
 hy_image_node(const struct hy_graph *graph, const struct hy_node *node)
 {

@@ -9,12 +9,6 @@
 #include "graph.h"
 #include "image.h"
 
-static uint64_t
-load(const uint64_t *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
 /* What was measured on a part, for the whole. */
 static uint64_t
 scale(uint64_t measured, uint64_t whole, uint64_t part)
@@ -87,8 +81,8 @@ node_add(struct hy_stats *stats, const struct hy_graph *graph, const struct hy_n
 {
 	const struct hy_image_node *cold = hy_image_node(graph, node);
 	struct hy_node_stats *out = node_entry(stats, node->rank, cold);
-	const uint64_t calls = load(&node->calls), objs = load(&node->objs);
-	const uint64_t sampled = load(&cold->sampled_calls);
+	const uint64_t calls = hy_count_read(&node->calls), objs = hy_count_read(&node->objs);
+	const uint64_t sampled = hy_count_read(&cold->sampled_calls);
 	int rc = 0;
 
 	if (out == NULL)
@@ -96,19 +90,20 @@ node_add(struct hy_stats *stats, const struct hy_graph *graph, const struct hy_n
 	out->calls += calls;
 	out->objs += objs;
 	out->sampled_calls += sampled;
-	out->cycles += scale(load(&cold->sampled_cycles), objs, load(&cold->sampled_objs));
-	out->idle_cycles += scale(load(&cold->sampled_idle), calls, sampled);
+	out->cycles += scale(hy_count_read(&cold->sampled_cycles), objs,
+		hy_count_read(&cold->sampled_objs));
+	out->idle_cycles += scale(hy_count_read(&cold->sampled_idle), calls, sampled);
 	for (unsigned int e = 0; e < cold->nb_edges && rc == 0; e++)
 		rc = edge_add(&out->edges, &out->nb_edges, e,
 			hy_graph_node_name(graph, node->edges[e].to), NULL,
-			load(&node->edges[e].objs));
+			hy_count_read(&node->edges[e].objs));
 	for (unsigned int d = 0; d < cold->nb_drops && rc == 0; d++) {
 		const struct hy_drop *drop = d < HY_CORE_DROPS
 			? &hy_core_drops[d]
 			: &cold->reg->drops[d - HY_CORE_DROPS];
 
 		rc = edge_add(&out->drops, &out->nb_drops, d, drop->name, drop,
-			load(&node->edges[-1 - (int)d].objs));
+			hy_count_read(&node->edges[-1 - (int)d].objs));
 	}
 	return rc;
 }
