@@ -76,11 +76,14 @@ report_table(const struct report *report, FILE *out)
 	for (unsigned int i = 0; i < stats->nb_nodes; i++)
 		node_line(&stats->nodes[i], out);
 	n = sum_drops(stats, reasons);
-	fprintf(out, "\n%-18s %12s\n", "drop reason", "packets");
-	for (unsigned int i = 0; i < n; i++)
-		if (reasons[i].objs > 0)
-			fprintf(out, "%-18s %12" PRIu64 "  %s\n", reasons[i].name, reasons[i].objs,
-				reasons[i].text);
+	for (unsigned int i = 0, listed = 0; i < n; i++) {
+		if (reasons[i].objs == 0)
+			continue;
+		if (listed++ == 0)
+			fprintf(out, "\n%-18s %12s\n", "drop reason", "packets");
+		fprintf(out, "%-18s %12" PRIu64 "  %s\n", reasons[i].name, reasons[i].objs,
+			reasons[i].text);
+	}
 	fprintf(out, "\n");
 }
 
