@@ -117,7 +117,7 @@ work(const char *name, unsigned int edges, unsigned int first, unsigned int burs
 	for (unsigned int i = 0; i < 2; i++) {
 		if (hy_graph_create(i == 0 ? "bench0" : "bench1", &params, &rig[i].graph) < 0)
 			exit(EXIT_FAILURE);
-		rig[i].node = &rig[i].graph->nodes[0];
+		rig[i].node = &rig[i].graph->plan.nodes[0];
 		rig[i].node->waiting = HY_BURST_MAX + 1; /* never whole: a copy, not an exchange */
 		rig[i].burst = burst;
 		contenders[i] = (struct contender){ .arg = &rig[i], .run = run, .check = check };

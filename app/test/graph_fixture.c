@@ -3,7 +3,7 @@
 
 #include "graph_fixture.h"
 
-#include "graph.h"
+#include "control.h"
 #include "image.h"
 
 struct obj obj_all[OBJS_MAX];
@@ -240,8 +240,8 @@ stream_full(const struct hy_graph *graph)
 {
 	uint64_t lost = 0;
 
-	for (unsigned int r = 0; r < graph->nb_nodes; r++)
-		lost += graph->nodes[r].edges[-1 - HY_CORE_DROP_STREAM_FULL].objs;
+	for (unsigned int r = 0; r < graph->plan.nb_nodes; r++)
+		lost += graph->plan.nodes[r].edges[-1 - HY_CORE_DROP_STREAM_FULL].objs;
 	return lost;
 }
 
@@ -250,8 +250,8 @@ waiting(const struct hy_graph *graph)
 {
 	uint64_t n = 0;
 
-	for (unsigned int r = 0; r < graph->nb_nodes; r++)
-		n += graph->nodes[r].waiting;
+	for (unsigned int r = 0; r < graph->plan.nb_nodes; r++)
+		n += graph->plan.nodes[r].waiting;
 	return n;
 }
 

@@ -88,7 +88,7 @@ a_refused_graph_leaves_nothing_and_its_name_is_free(void **state)
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
 		refuse("g", &cases[i]);
 		graph = GRAPH("g", PATTERNS("src"));
-		assert_int_equal(graph->nb_nodes, 3);
+		assert_int_equal(graph->plan.nb_nodes, 3);
 		hy_graph_destroy(graph);
 		refused++;
 	}
@@ -246,8 +246,8 @@ patterns_take_nodes_once_and_pull_targets_in(void **state)
 		absent += hy_graph_node(graph, out[i], &node) == -ENOENT;
 	assert_int_equal(present, 7);
 	assert_int_equal(absent, 3);
-	assert_int_equal(graph->nb_nodes, 7);
-	assert_int_equal(graph->nb_sources, 2);
+	assert_int_equal(graph->plan.nb_nodes, 7);
+	assert_int_equal(graph->plan.nb_sources, 2);
 }
 
 static void
@@ -262,7 +262,7 @@ a_drop_node_comes_only_if_a_node_can_drop(void **state)
 	sink_add(NULL, "drop");
 	graph = GRAPH("g", PATTERNS("src"), .drop_node = "drop");
 	assert_int_equal(hy_graph_node(graph, "drop", &node), -ENOENT);
-	assert_int_equal(graph->nb_nodes, 2);
+	assert_int_equal(graph->plan.nb_nodes, 2);
 	hy_graph_destroy(graph);
 	/* By a pattern it comes, but then nobody reaches it. */
 	refuse("g2",
@@ -286,15 +286,15 @@ properties_are_those_asked_for_or_the_defaults(void **state)
 	assert_int_equal(hy_graph_worker(g), 513);
 	assert_int_equal(hy_graph_socket(g), SOCKET_ID_ANY);
 	assert_int_equal(hy_graph_stream_capacity(g), 14);
-	assert_int_equal(g->max_sweeps, 3);
-	assert_int_equal(g->sample_every, 5);
+	assert_int_equal(g->plan.max_sweeps, 3);
+	assert_int_equal(g->plan.sample_every, 5);
 	g = GRAPH("defaults");
 	assert_int_equal(hy_graph_burst(g), HY_BURST_DEFAULT);
 	assert_int_equal(hy_graph_worker(g), 0);
 	assert_int_equal(hy_graph_socket(g), 0);
 	assert_int_equal(hy_graph_stream_capacity(g), 2 * HY_BURST_DEFAULT);
-	assert_int_equal(g->max_sweeps, 8);
-	assert_int_equal(g->sample_every, 16);
+	assert_int_equal(g->plan.max_sweeps, 8);
+	assert_int_equal(g->plan.sample_every, 16);
 }
 
 static uint16_t
@@ -329,9 +329,9 @@ more_nodes_than_ranks_is_e2big_and_one_less_is_walked(void **state)
 	assert_non_null(strstr(unit_log(), "65535"));
 	assert_int_equal(hy_node_unregister(extra), 0);
 	graph = GRAPH("g", .burst = 1);
-	assert_int_equal(graph->nb_nodes, MOST);
-	assert_int_equal(graph->nodes[MOST - 1].rank, MOST - 1);
-	assert_string_equal(hy_graph_node_name(graph, &graph->nodes[MOST - 1]), name);
+	assert_int_equal(graph->plan.nb_nodes, MOST);
+	assert_int_equal(graph->plan.nodes[MOST - 1].rank, MOST - 1);
+	assert_string_equal(hy_graph_node_name(graph, &graph->plan.nodes[MOST - 1]), name);
 	for (unsigned int i = 1; i <= 3; i++) {
 		hy_graph_walk(graph);
 		assert_int_equal(sink.objs, i);

@@ -180,7 +180,7 @@ a_replicating_node_in_a_cycle_loses_nothing(void **state)
 		pass_add(&back, "back", "echo");
 		sink_add(&sink, "sink");
 		graph = GRAPH("g", .burst = bursts[b], .max_sweeps = 3);
-		assert_true(graph->cyclic && graph->throttled);
+		assert_true(graph->plan.cyclic && graph->plan.throttled);
 		while (sink.objs < 10000 && ++walks < 20000)
 			hy_graph_walk(graph);
 		assert_int_equal(sink.objs, 10000);
@@ -211,7 +211,7 @@ full_streams_in_a_circle_are_broken_and_the_loss_is_counted(void **state)
 		.edges = { "a", "sink" });
 	sink_add(&sink, "sink");
 	graph = GRAPH("g", .burst = 64, .max_sweeps = 4);
-	assert_true(graph->throttled);
+	assert_true(graph->plan.throttled);
 	for (unsigned int walk = 0; walk < 500; walk++) {
 		const uint64_t before = sink.objs + a.objs + b.objs;
 
@@ -242,7 +242,7 @@ undeclared_replication_in_a_cycle_is_safe_and_counted(void **state)
 	pass_add(&back, "back", "liar");
 	sink_add(&sink, "sink");
 	graph = GRAPH("g", .burst = 32, .max_sweeps = 5);
-	assert_false(graph->throttled);
+	assert_false(graph->plan.throttled);
 	for (unsigned int walk = 0; walk < 300; walk++) {
 		hy_graph_walk(graph);
 		assert_int_equal(obj_made + 2 * liar.objs,
@@ -266,7 +266,7 @@ a_cycle_through_drops_is_a_cycle(void **state)
 	NODE(&judge, .name = "judge", .impl.process = probe_drop, .drops = { { "always" } });
 	pass_add(&drop, "drop", "judge");
 	graph = GRAPH("g", .burst = 64, .max_sweeps = 6, .drop_node = "drop");
-	assert_true(graph->cyclic);
+	assert_true(graph->plan.cyclic);
 	hy_graph_walk(graph);
 	hy_graph_walk(graph);
 	assert_int_equal(judge.calls, 12);

@@ -56,7 +56,7 @@ process_ends(void)
 static bool
 pending(const struct hy_node *node)
 {
-	return (graph->pending[node->rank / 64] >> (node->rank % 64) & 1) != 0;
+	return (graph->plan.pending[node->rank / 64] >> (node->rank % 64) & 1) != 0;
 }
 
 /* Whether objects of these ids, and no others, wait on a node in this order. */

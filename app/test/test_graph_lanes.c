@@ -17,7 +17,7 @@ value(const struct obj *obj, unsigned int l)
 static void
 check(const struct hy_graph *graph, const struct hy_node *node, void **objs, uint16_t n)
 {
-	for (unsigned int l = 0; l < graph->nb_lanes; l++)
+	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++)
 		for (uint16_t i = 0; i < n; i++)
 			obj_faults += hy_lane(graph, node, l)[i] != value(objs[i], l);
 	probe_hit(node, n);
@@ -28,7 +28,7 @@ source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const uint16_t made = probe_make(probe_of(node), objs, n);
 
-	for (unsigned int l = 0; l < graph->nb_lanes; l++)
+	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++)
 		for (uint16_t i = 0; i < made; i++)
 			hy_lane(graph, node, l)[i] = value(objs[i], l);
 	probe_hit(node, made);
@@ -84,14 +84,14 @@ static uint16_t
 by_reservation(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const uint16_t late = n / 3;
-	const uint16_t wanted = n - late + (graph->burst > 1); /* there is room for one */
+	const uint16_t wanted = n - late + (graph->plan.burst > 1); /* there is room for one */
 	uint16_t room = wanted;
 	void **to = hy_stream_get(graph, node, 0, &room);
 
 	check(graph, node, objs, n);
 	obj_faults += room != wanted;
 	hy_enqueue(graph, node, HY_DROP(0), objs, late);
-	for (unsigned int l = 0; l < graph->nb_lanes; l++) {
+	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++) {
 		uint32_t *lane = hy_stream_get_lane(graph, node, 0, l);
 
 		for (uint16_t i = 0; i < room; i++)
@@ -146,7 +146,7 @@ lanes_move_with_their_objects_by_every_call(void **state)
 		NODE(&p[4], .name = "sink", .impl.process = sink, ALL_LANES);
 		graph = GRAPH("g", .burst = bursts[run / 2], .drop_node = "sink", ALL_LANES);
 		if (run % 2 != 0)
-			graph->scatter = hy_scatter_scalar;
+			graph->plan.scatter = hy_scatter_scalar;
 		while (p[4].objs < 6000 && graph->walks < 10000)
 			hy_graph_walk(graph);
 		assert_int_equal(p[0].objs, 6000);
@@ -181,7 +181,7 @@ replace_all(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 static uint16_t
 zero_sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	for (unsigned int l = 0; l < graph->nb_lanes; l++)
+	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++)
 		for (uint16_t i = 0; i < n; i++)
 			obj_faults += hy_lane(graph, node, l)[i] != 0;
 	probe_hit(node, n);
@@ -204,7 +204,7 @@ lanes_of_new_objects_are_zero(void **state)
 	NODE(&two, .name = "two", .impl.process = zero_sink, ALL_LANES);
 	graph = GRAPH("g", .burst = 100, ALL_LANES);
 	for (unsigned int walk = 0; walk < 40; walk++) {
-		graph->scatter = bodies[walk / 20];
+		graph->plan.scatter = bodies[walk / 20];
 		hy_graph_walk(graph);
 	}
 	assert_int_equal(one.objs, 3000);
@@ -224,7 +224,7 @@ a_lane_is_found_by_name_wherever_nodes_and_graph_list_it(void **state)
 		.edges = { "b" }, .lanes = { "red", "green" });
 	NODE(NULL, .name = "b", .impl.process = probe_sink, .lanes = { "blue", "red" });
 	graph = GRAPH("g", .burst = 8, .lanes = { "blue", NULL, "green", "red" });
-	assert_int_equal(graph->nb_lanes, 3);
+	assert_int_equal(graph->plan.nb_lanes, 3);
 	a = graph_node(graph, "a");
 	b = graph_node(graph, "b");
 	assert_int_equal(a->lane[0], 2);
@@ -236,11 +236,11 @@ a_lane_is_found_by_name_wherever_nodes_and_graph_list_it(void **state)
 	own[1] = hy_lane(graph, a, 0);
 	other[0] = hy_lane(graph, b, 0);
 	other[1] = hy_lane(graph, b, 1);
-	assert_true((void *)own[0] >= (void *)(a->stream + graph->stream_cap));
-	assert_true(own[1] >= own[0] + graph->stream_cap);
-	assert_true((void *)(own[1] + graph->stream_cap) <= (void *)b->stream);
-	assert_true((void *)other[0] >= (void *)(b->stream + graph->stream_cap));
-	assert_true(other[1] >= other[0] + 2 * graph->stream_cap);
+	assert_true((void *)own[0] >= (void *)(a->stream + graph->plan.stream_cap));
+	assert_true(own[1] >= own[0] + graph->plan.stream_cap);
+	assert_true((void *)(own[1] + graph->plan.stream_cap) <= (void *)b->stream);
+	assert_true((void *)other[0] >= (void *)(b->stream + graph->plan.stream_cap));
+	assert_true(other[1] >= other[0] + 2 * graph->plan.stream_cap);
 }
 
 static uint16_t

@@ -174,8 +174,8 @@ two_graphs_of_the_same_nodes_are_independent(void **state)
 	b = GRAPH("b", .burst = 8, .socket = SOCKET_ID_ANY);
 	assert_string_equal(story, "+a +b +c +d +a +b +c +d ");
 	for (unsigned int r = 0; r < 4; r++) {
-		assert_ptr_not_equal(a->nodes[r].ctx, b->nodes[r].ctx);
-		assert_ptr_not_equal(a->nodes[r].stream, b->nodes[r].stream);
+		assert_ptr_not_equal(a->plan.nodes[r].ctx, b->plan.nodes[r].ctx);
+		assert_ptr_not_equal(a->plan.nodes[r].stream, b->plan.nodes[r].stream);
 	}
 	story[0] = '\0';
 	hy_graph_destroy(a);
@@ -196,12 +196,12 @@ walking_one_graph_leaves_another_alone(void **state)
 	a = GRAPH("a", .burst = 10);
 	b = GRAPH("b", .burst = 3);
 	hy_graph_walk(a);
-	assert_int_equal(a->nodes[1].objs, 10);
-	assert_int_equal(b->nodes[1].objs, 0);
+	assert_int_equal(a->plan.nodes[1].objs, 10);
+	assert_int_equal(b->plan.nodes[1].objs, 0);
 	hy_graph_walk(b);
 	hy_graph_walk(b);
-	assert_int_equal(a->nodes[1].objs, 10);
-	assert_int_equal(b->nodes[1].objs, 6);
+	assert_int_equal(a->plan.nodes[1].objs, 10);
+	assert_int_equal(b->plan.nodes[1].objs, 6);
 	assert_int_equal(a->walks, 1);
 	assert_int_equal(b->walks, 2);
 	assert_int_equal(sink.objs, 16);

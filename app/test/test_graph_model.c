@@ -370,9 +370,9 @@ one_graph(uint64_t seed, uint64_t *dropped)
 	node_name(model.nb_nodes - 1, drop);
 	graph = GRAPH("g", .burst = burst, .drop_node = drop, .lanes = { "other", "value" },
 		.max_sweeps = (uint16_t)(1 + rnd(&draws) % 10));
-	assert_int_equal(graph->nb_nodes, model.nb_nodes);
+	assert_int_equal(graph->plan.nb_nodes, model.nb_nodes);
 	if (rnd(&draws) % 2 != 0)
-		graph->scatter = hy_scatter_scalar;
+		graph->plan.scatter = hy_scatter_scalar;
 	for (unsigned int s = 0; s < model.nb_sources; s++) {
 		struct probe *probe = &model.nodes[s].probe;
 
@@ -382,7 +382,7 @@ one_graph(uint64_t seed, uint64_t *dropped)
 	}
 	for (unsigned int walk = 0; compared < budget && walk < 100000; walk++) {
 		hy_graph_walk(graph);
-		if (graph->cyclic && (obj_made < budget || obj_under_way > 0))
+		if (graph->plan.cyclic && (obj_made < budget || obj_under_way > 0))
 			continue;
 		compare_objects(seed, compared);
 		compared = obj_made;

@@ -93,12 +93,12 @@ bench_open(struct bench *b, unsigned int nb_lanes, hy_scatter_t *scatter)
 	b->nb_lanes = nb_lanes;
 	memcpy(params.lanes, lanes, nb_lanes * sizeof(*lanes));
 	b->graph = graph_add("g", &params);
-	b->graph->scatter = scatter;
-	assert_int_equal(b->graph->stream_cap, CAP);
+	b->graph->plan.scatter = scatter;
+	assert_int_equal(b->graph->plan.stream_cap, CAP);
 	b->node = graph_node(b->graph, "x");
 	b->memory = b->graph->image->streams;
-	b->stride = RTE_PTR_DIFF(b->graph->nodes[1].stream, b->graph->nodes[0].stream);
-	b->size = b->stride * b->graph->nb_nodes;
+	b->stride = RTE_PTR_DIFF(b->graph->plan.nodes[1].stream, b->graph->plan.nodes[0].stream);
+	b->size = b->stride * b->graph->plan.nb_nodes;
 	memset(b->memory, POISON, b->size);
 }
 
@@ -124,10 +124,10 @@ model_send(struct bench *b, uint16_t next, void *obj, const uint32_t lanes[])
 static void
 poison(struct bench *b, void **stream, uint32_t n)
 {
-	memset(stream, POISON, (n + HY_STREAM_SLACK) * sizeof(*stream));
+	memset(stream, POISON, (n + HY_STREAM_SLACK(b->graph->plan.burst)) * sizeof(*stream));
 	for (unsigned int l = 0; l < b->nb_lanes; l++)
 		memset(hy_stream_lane(b->graph, stream, l), POISON,
-			(n + HY_STREAM_SLACK) * sizeof(uint32_t));
+			(n + HY_STREAM_SLACK(b->graph->plan.burst)) * sizeof(uint32_t));
 }
 
 /*
@@ -163,8 +163,8 @@ settle(struct bench *b, const char *what, uint32_t n)
 	for (unsigned int t = 0; t <= EDGES; t++) {
 		struct hy_node *to = target(b, t);
 		const bool ordered = t < EDGES;
-		const bool is_pending = (b->graph->pending[to->rank / 64] >> (to->rank % 64) & 1) !=
-			0;
+		const bool is_pending = (b->graph->plan.pending[to->rank / 64] >> (to->rank % 64) &
+						1) != 0;
 
 		if (to->waiting != b->waiting[t] || is_pending != (b->waiting[t] > 0))
 			fail_msg("%s, n %u: %u objects at target %u, expected %u", what, n,
@@ -187,7 +187,7 @@ settle(struct bench *b, const char *what, uint32_t n)
 		assert_int_equal(b->node->edges[(int16_t)HY_DROP(d)].objs, b->counted[EDGES + d]);
 	assert_int_equal(b->node->edges[-1 - HY_CORE_DROP_STREAM_FULL].objs, b->overflown);
 	assert_int_equal(released, b->overflown);
-	memset(b->graph->pending, 0, b->graph->nb_words * sizeof(uint64_t));
+	memset(b->graph->plan.pending, 0, b->graph->plan.nb_words * sizeof(uint64_t));
 }
 
 /* All memory of streams is poison again, if nothing was written where nothing belongs. */
@@ -230,7 +230,7 @@ one_burst(struct bench *b, const char *what, const uint16_t *next, uint32_t n, e
 	}
 	node->cursor = first;
 	node->waiting = where == WHOLE ? n : UINT32_MAX;
-	b->graph->scatter(b->graph, node, next, objs, n);
+	b->graph->plan.scatter(b->graph, node, next, objs, n);
 	node->waiting = 0;
 	node->cursor = 0;
 	if (where == WHOLE && uniform && empty) {

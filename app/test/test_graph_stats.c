@@ -88,8 +88,9 @@ counts_are_exact(void **state)
 	assert_int_equal(n->objs, 700);
 	assert_int_equal(n->nb_edges, 1);
 	assert_edge(&n->edges[0], "split", 700);
-	assert_int_equal(n->nb_drops, 1);
-	assert_edge(&n->drops[0], "stream_full", 0);
+	assert_int_equal(n->nb_drops, HY_CORE_DROPS);
+	assert_edge(&n->drops[HY_CORE_DROP_STREAM_FULL], "stream_full", 0);
+	assert_edge(&n->drops[HY_CORE_DROP_NODE_REMOVED], "node_removed", 0);
 
 	n = node_stats(stats, "split");
 	assert_false(n->is_source);
@@ -100,18 +101,19 @@ counts_are_exact(void **state)
 	assert_edge(&n->edges[0], "a", 70);
 	assert_edge(&n->edges[1], "b", 140);
 	assert_edge(&n->edges[2], "c", 210);
-	assert_int_equal(n->nb_drops, 4);
-	assert_edge(&n->drops[0], "stream_full", 0);
-	assert_edge(&n->drops[1], "first", 70);
-	assert_edge(&n->drops[2], "never", 0);
-	assert_edge(&n->drops[3], "third", 210);
+	assert_int_equal(n->nb_drops, HY_CORE_DROPS + 3);
+	assert_edge(&n->drops[HY_CORE_DROP_STREAM_FULL], "stream_full", 0);
+	assert_edge(&n->drops[HY_CORE_DROP_NODE_REMOVED], "node_removed", 0);
+	assert_edge(&n->drops[HY_CORE_DROPS], "first", 70);
+	assert_edge(&n->drops[HY_CORE_DROPS + 1], "never", 0);
+	assert_edge(&n->drops[HY_CORE_DROPS + 2], "third", 210);
 	assert_int_equal(n->drops[0].severity, HY_SEV_ERROR);
 	assert_true(strlen(n->drops[0].text) > 10);
-	assert_int_equal(n->drops[1].severity, HY_SEV_INFO);
-	assert_string_equal(n->drops[1].text, "The first reason.");
-	assert_int_equal(n->drops[2].severity, HY_SEV_WARN);
-	assert_int_equal(n->drops[3].severity, HY_SEV_ERROR);
-	assert_string_equal(n->drops[3].text, "");
+	assert_int_equal(n->drops[HY_CORE_DROPS].severity, HY_SEV_INFO);
+	assert_string_equal(n->drops[HY_CORE_DROPS].text, "The first reason.");
+	assert_int_equal(n->drops[HY_CORE_DROPS + 1].severity, HY_SEV_WARN);
+	assert_int_equal(n->drops[HY_CORE_DROPS + 2].severity, HY_SEV_ERROR);
+	assert_string_equal(n->drops[HY_CORE_DROPS + 2].text, "");
 	assert_string_equal(n->edges[0].text, "");
 
 	assert_int_equal(node_stats(stats, "a")->objs, 70);
@@ -250,7 +252,7 @@ graphs_that_match_a_pattern_are_summed(void **state)
 	assert_int_equal(node_stats(stats, "split")->calls, 10);
 	assert_int_equal(node_stats(stats, "split")->objs, 100);
 	assert_edge(&node_stats(stats, "split")->edges[2], "c", 30);
-	assert_edge(&node_stats(stats, "split")->drops[3], "third", 30);
+	assert_edge(&node_stats(stats, "split")->drops[HY_CORE_DROPS + 2], "third", 30);
 	assert_int_equal(node_stats(stats, "split")->sampled_calls, 4);
 	assert_string_equal(node_stats(stats, "split")->variant, "plain");
 	hy_stats_free(stats);
@@ -383,11 +385,11 @@ counters_of_a_clone_are_its_own(void **state)
 		hy_graph_walk(graph);
 	stats = read_stats("g");
 	assert_int_equal(node_stats(stats, "split")->objs, 300);
-	assert_edge(&node_stats(stats, "split")->drops[3], "third", 90);
+	assert_edge(&node_stats(stats, "split")->drops[HY_CORE_DROPS + 2], "third", 90);
 	assert_int_equal(node_stats(stats, "split-2")->objs, 90);
 	/* Only objects of edge 2 come here, and they all take it again. */
 	assert_edge(&node_stats(stats, "split-2")->edges[2], "c", 90);
-	assert_edge(&node_stats(stats, "split-2")->drops[3], "third", 0);
+	assert_edge(&node_stats(stats, "split-2")->drops[HY_CORE_DROPS + 2], "third", 0);
 	hy_stats_free(stats);
 }
 

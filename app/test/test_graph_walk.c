@@ -174,7 +174,7 @@ walk_chain(unsigned int n)
 			pass_add(&probes[i], name, to);
 	}
 	graph = GRAPH("g", .burst = 2);
-	assert_int_equal(graph->nb_words, (n + 1 + 63) / 64);
+	assert_int_equal(graph->plan.nb_words, (n + 1) / 64 + 1);
 	for (unsigned int walk = 1; walk <= 5; walk++) {
 		hy_graph_walk(graph);
 		assert_int_equal(probes[n].objs, 2 * walk);
@@ -254,7 +254,7 @@ more_objects_than_a_stream_can_ever_hold_are_held_back(void **state)
 	assert_int_equal(hy_graph_stream_capacity(graph), HY_STREAM_MAX);
 	for (unsigned int walk = 0; walk < 40 && (walk < 4 || waiting(graph) > 0); walk++) {
 		hy_graph_walk(graph);
-		assert_in_range(graph->nodes[2].waiting, 0, HY_STREAM_MAX);
+		assert_in_range(graph->plan.nodes[2].waiting, 0, HY_STREAM_MAX);
 	}
 	assert_int_equal(many.objs, 1024);
 	assert_int_equal(many.most, 109); /* 65,536 / 600 */

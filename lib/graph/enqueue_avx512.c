@@ -19,7 +19,7 @@
 #define TOO_FEW 8 /* objects for the passes to pay (hy-bench enqueue) */
 #define WORDS (HY_BURST_MAX / 32)
 
-static_assert(HY_STREAM_SLACK >= 16, "a vector is stored whole at a stream's end");
+static_assert(HY_STREAM_SLACK(1) >= 16, "a vector is stored whole at a stream's end");
 
 /* Finds the objects among left[] that take an edge, moves their bits to hit[], counts them. */
 AVX512 static inline uint32_t
@@ -76,7 +76,7 @@ pack(struct hy_graph *graph, struct hy_node *node, struct hy_edge *e, void **obj
 	const bool beside = hy_in_stream(graph, node, objs, &from);
 
 	pack_objs(to->stream + to->waiting, objs, hit, words);
-	for (unsigned int l = 0; l < graph->nb_lanes; l++) {
+	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++) {
 		uint32_t *tail = hy_stream_lane(graph, to->stream, l) + to->waiting;
 
 		if (beside)
@@ -127,7 +127,7 @@ scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 	for (unsigned int pass = 1;; pass++) {
 		struct hy_edge *e = &node->edges[(int16_t)next[first]];
 
-		if (likely(count <= graph->stream_cap - e->to->waiting))
+		if (likely(count <= graph->plan.stream_cap - e->to->waiting))
 			pack(graph, node, e, objs, hit, words, count);
 		else
 			one_by_one(graph, node, next, objs, hit, words);

@@ -7,16 +7,17 @@
 
 #include <rte_malloc.h>
 
-#include "graph.h"
-#include "image.h"
+#include "control.h"
 #include "log.h"
+#include "params.h"
+#include "stats.h"
 
 static struct hy_graph *graphs; /* under the registry's lock */
 
 struct hy_graph *
 hy_graph_next(const struct hy_graph *graph)
 {
-	return graph == NULL ? graphs : graph->image->next;
+	return graph == NULL ? graphs : graph->control->next;
 }
 
 static struct hy_graph *
@@ -24,174 +25,136 @@ graph_find(const char *name)
 {
 	struct hy_graph *graph = graphs;
 
-	while (graph != NULL && strcmp(graph->image->name, name) != 0)
-		graph = graph->image->next;
+	while (graph != NULL && strcmp(graph->control->name, name) != 0)
+		graph = graph->control->next;
 	return graph;
 }
 
-static int
-params_check(const char *name, const struct hy_graph_params *given, struct hy_graph_params *params)
-{
-	if (!hy_name_valid(name))
-		return hy_name_refused("graph", name);
-	if (given == NULL || given->nb_patterns == 0 || given->ops == NULL ||
-		given->ops->release == NULL) {
-		HY_LOG(ERR, "graph '%s': patterns and ops->release are required", name);
-		return -EINVAL;
-	}
-	if (given->burst > HY_BURST_MAX) {
-		HY_LOG(ERR, "graph '%s': burst is %u; 1 to %d are accepted, 0 for the default",
-			name, given->burst, HY_BURST_MAX);
-		return -EINVAL;
-	}
-	for (unsigned int i = 0; i < given->nb_patterns; i++) {
-		if (given->patterns == NULL || given->patterns[i] == NULL) {
-			HY_LOG(ERR, "graph '%s': pattern %u of %u is missing", name, i,
-				given->nb_patterns);
-			return -EINVAL;
-		}
-	}
-	for (unsigned int i = 0; i < HY_LANES_MAX; i++) {
-		if (given->lanes[i] != NULL && !hy_name_valid(given->lanes[i]))
-			return hy_name_refused("lane", given->lanes[i]);
-		for (unsigned int j = 0; j < i; j++) {
-			if (given->lanes[i] == NULL || given->lanes[j] == NULL ||
-				strcmp(given->lanes[i], given->lanes[j]) != 0)
-				continue;
-			HY_LOG(ERR, "graph '%s': lane '%s' twice", name, given->lanes[i]);
-			return -EINVAL;
-		}
-	}
-	*params = *given;
-	if (params->burst == 0)
-		params->burst = HY_BURST_DEFAULT;
-	if (params->sample_every == 0)
-		params->sample_every = 16;
-	if (params->max_sweeps == 0)
-		params->max_sweeps = 8;
-	return 0;
-}
-
-/* Calls fini() of the nodes that were initialised, last first, and frees all contexts. */
 static void
-nodes_fini(struct hy_graph *graph)
+graph_free(struct hy_graph *graph)
 {
-	struct hy_image *image = graph->image;
-
-	while (image->nb_initialised > 0) {
-		const unsigned int r = --image->nb_initialised;
-
-		if (image->nodes[r].impl.fini != NULL)
-			image->nodes[r].impl.fini(graph, &graph->nodes[r]);
-	}
-	for (unsigned int r = 0; r < graph->nb_nodes; r++)
-		rte_free(graph->nodes[r].ctx);
+	hy_stats_free(graph->control->history);
+	hy_params_free(&graph->control->params);
+	rte_free(graph->control);
+	rte_free(graph);
 }
 
-static int
-nodes_init(struct hy_graph *graph)
+static struct hy_graph *
+graph_alloc(const char *name, const struct hy_graph_params *params)
 {
-	struct hy_image *image = graph->image;
+	struct hy_graph *graph = rte_zmalloc_socket("hy_graph", sizeof(*graph), RTE_CACHE_LINE_SIZE,
+		params->socket);
+	struct hy_control *control = rte_zmalloc_socket("hy_control", sizeof(*control), 0,
+		params->socket);
 
-	for (unsigned int r = 0; r < graph->nb_nodes; r++) {
-		const struct hy_image_node *cold = &image->nodes[r];
-		struct hy_node *node = &graph->nodes[r];
-		int rc = 0;
-
-		if (cold->impl.ctx_size > 0) {
-			node->ctx = rte_zmalloc_socket("hy_ctx", cold->impl.ctx_size,
-				RTE_CACHE_LINE_SIZE, image->socket);
-			if (node->ctx == NULL)
-				rc = -ENOMEM;
-		}
-		if (rc == 0 && cold->impl.init != NULL)
-			rc = cold->impl.init(graph, node, cold->reg->config);
-		if (rc < 0) {
-			HY_LOG(ERR, "graph '%s': node '%s' could not be initialised: %s",
-				image->name, cold->reg->name, strerror(-rc));
-			nodes_fini(graph);
-			return rc;
-		}
-		image->nb_initialised = r + 1;
+	if (graph == NULL || control == NULL || hy_params_copy(&control->params, params) < 0) {
+		rte_free(graph);
+		rte_free(control);
+		return NULL;
 	}
-	return 0;
+	strcpy(control->name, name);
+	control->worker = params->worker;
+	control->socket = params->socket;
+	control->burst = control->params.burst;
+	graph->control = control;
+	return graph;
 }
 
 static int
 graph_create_locked(const char *name, const struct hy_graph_params *params, struct hy_graph **out)
 {
-	struct hy_graph *graph = NULL, **link = &graphs;
-	struct hy_topology topo;
+	struct hy_graph *graph, **link = &graphs;
+	struct hy_control *control;
 	int rc;
 
-	if (hy_registry_failed() != NULL) {
-		HY_LOG(ERR, "graph '%s': refused, since '%s' failed to register at load", name,
-			hy_registry_failed());
-		return -ENOEXEC;
-	}
 	if (graph_find(name) != NULL) {
 		HY_LOG(ERR, "graph '%s': the name is taken", name);
 		return -EEXIST;
 	}
-	rc = hy_topology_build(name, params, &topo);
-	if (rc == -ENOMEM)
-		HY_LOG(ERR, "graph '%s': not enough memory", name);
-	if (rc < 0)
-		return rc;
-	rc = hy_image_build(name, params, &topo, &graph);
-	hy_topology_free(&topo);
-	if (rc < 0) {
+	graph = graph_alloc(name, params);
+	if (graph == NULL) {
 		HY_LOG(ERR, "graph '%s': not enough memory on socket %d", name, params->socket);
-		return rc;
+		return -ENOMEM;
 	}
-	rc = nodes_init(graph);
+	control = graph->control;
+	rc = hy_graph_compile(graph, &control->params, NULL, &control->current);
 	if (rc < 0) {
-		hy_image_free(graph);
+		graph_free(graph);
 		return rc;
 	}
-	for (unsigned int r = 0; r < graph->nb_nodes; r++)
-		graph->image->nodes[r].reg->refs++;
+	graph->image = control->current;
+	graph->plan = graph->image->plan;
+	graph->sample_left = 1; /* the first walk is timed, so that no figure is ever a guess */
 	while (*link != NULL)
-		link = &(*link)->image->next;
+		link = &(*link)->control->next;
 	*link = graph;
 	*out = graph;
 	return 0;
 }
 
 int
-hy_graph_create(const char *name, const struct hy_graph_params *given, struct hy_graph **graph)
+hy_graph_create(const char *name, const struct hy_graph_params *params, struct hy_graph **graph)
 {
-	struct hy_graph_params params;
-	int rc = params_check(name, given, &params);
+	int rc;
 
+	if (!hy_name_valid(name))
+		return hy_name_refused("graph", name);
+	rc = hy_params_check(name, params);
 	if (rc < 0)
 		return rc;
 	hy_registry_lock();
-	rc = graph_create_locked(name, &params, graph);
+	rc = graph_create_locked(name, params, graph);
 	hy_registry_unlock();
 	return rc;
+}
+
+int
+hy_graph_clone(const struct hy_graph *graph, const char *name, uint16_t worker, int socket,
+	struct hy_graph **clone)
+{
+	struct hy_graph_params params;
+	int rc;
+
+	hy_registry_lock();
+	params = graph->control->params;
+	params.worker = worker;
+	params.socket = socket;
+	rc = hy_graph_create(name, &params, clone);
+	hy_registry_unlock();
+	return rc;
+}
+
+void
+hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *params)
+{
+	hy_registry_lock();
+	*params = graph->control->params;
+	hy_registry_unlock();
 }
 
 void
 hy_graph_destroy(struct hy_graph *graph)
 {
 	struct hy_graph **link = &graphs;
+	struct hy_image *image;
 
 	if (graph == NULL)
 		return;
 	hy_registry_lock();
 	while (*link != graph)
-		link = &(*link)->image->next;
-	*link = graph->image->next;
-	for (unsigned int r = 0; r < graph->nb_nodes; r++) {
-		const struct hy_node *node = &graph->nodes[r];
+		link = &(*link)->control->next;
+	*link = graph->control->next;
+	image = hy_graph_image(graph);
+	if (graph->next != NULL)
+		hy_graph_discard(graph, graph->next);
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
+		const struct hy_node *node = &image->hot[r];
 
 		if (node->waiting > 0)
-			graph->ops->release(node->stream, node->waiting);
-		graph->image->nodes[r].reg->refs--;
+			image->plan.ops->release(node->stream, node->waiting);
 	}
-	nodes_fini(graph);
-	hy_image_free(graph);
+	hy_graph_discard(graph, image);
+	graph_free(graph);
 	hy_registry_unlock();
 }
 
@@ -226,47 +189,81 @@ hy_graph_lookup(const char *name, struct hy_graph **graph)
 const char *
 hy_graph_name(const struct hy_graph *graph)
 {
-	return graph->image->name;
+	return graph->control->name;
 }
 
 uint16_t
 hy_graph_worker(const struct hy_graph *graph)
 {
-	return graph->image->worker;
+	return graph->control->worker;
 }
 
 int
 hy_graph_socket(const struct hy_graph *graph)
 {
-	return graph->image->socket;
+	return graph->control->socket;
 }
 
 uint16_t
 hy_graph_burst(const struct hy_graph *graph)
 {
-	return graph->burst;
+	return __atomic_load_n(&graph->control->burst, __ATOMIC_RELAXED);
 }
 
 uint32_t
 hy_graph_stream_capacity(const struct hy_graph *graph)
 {
-	return graph->stream_cap;
+	return __atomic_load_n(&graph->control->stream_cap, __ATOMIC_RELAXED);
+}
+
+unsigned int
+hy_graph_nodes(const struct hy_graph *graph)
+{
+	unsigned int n;
+
+	hy_registry_lock();
+	n = hy_graph_image(graph)->plan.nb_nodes;
+	hy_registry_unlock();
+	return n;
+}
+
+int
+hy_graph_node_at(struct hy_graph *graph, unsigned int rank, struct hy_node **node)
+{
+	struct hy_image *image;
+	int rc = -ENOENT;
+
+	hy_registry_lock();
+	image = hy_graph_image(graph);
+	if (rank < image->plan.nb_nodes) {
+		*node = &image->hot[rank];
+		rc = 0;
+	}
+	hy_registry_unlock();
+	return rc;
 }
 
 int
 hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node)
 {
-	for (unsigned int r = 0; r < graph->nb_nodes; r++) {
-		if (strcmp(graph->image->nodes[r].reg->name, name) == 0) {
-			*node = &graph->nodes[r];
-			return 0;
+	struct hy_image *image;
+	int rc = -ENOENT;
+
+	hy_registry_lock();
+	image = hy_graph_image(graph);
+	for (unsigned int r = 0; r < image->plan.nb_nodes && rc < 0; r++) {
+		if (strcmp(image->nodes[r].reg->name, name) == 0) {
+			*node = &image->hot[r];
+			rc = 0;
 		}
 	}
-	return -ENOENT;
+	hy_registry_unlock();
+	return rc;
 }
 
 const char *
 hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node)
 {
-	return hy_image_node(graph, node)->reg->name;
+	RTE_SET_USED(graph);
+	return hy_image_node(node)->reg->name;
 }

@@ -7,7 +7,8 @@
  * Two planes. The *registry* knows every node of the process by name; it is changed here, under
  * one mutex, by any thread. A *graph* is an immutable image compiled from the registry for one
  * worker, which walks it with hy_graph_walk() (hy_graph_worker.h) and takes no lock. Changing the
- * registry never changes a graph that exists.
+ * registry never changes a graph that exists, until hy_graph_update() compiles it again: then its
+ * worker takes up the new image between two walks, and loses nothing.
  *
  * Objects are opaque: the core moves pointers, and frees them only through struct hy_object_ops.
  *
@@ -65,15 +66,18 @@ typedef uint16_t(hy_node_process_t)(struct hy_graph *graph, struct hy_node *node
 	uint16_t n);
 
 /**
- * Prepares a node of one graph, in hy_graph_create(). node->ctx holds ctx_size zeroed bytes on
+ * Prepares a node of one graph, in hy_graph_create() or hy_graph_update(). node->ctx holds ctx_size zeroed bytes on
  * the graph's socket. Runs under the registry's lock: it may look nodes up, not change them.
  *
  * @param config What hy_node_config() left, or NULL. Valid until the node's next configuration.
- * @return 0, or a negative errno, upon which the graph is not created.
+ * @return 0, or a negative errno, upon which the graph is not created, or not changed.
  */
 typedef int(hy_node_init_t)(const struct hy_graph *graph, struct hy_node *node, const void *config);
 
-/** Undoes hy_node_init_t, in hy_graph_destroy(). Called only for nodes whose init succeeded. */
+/**
+ * Undoes hy_node_init_t, in hy_graph_destroy(), or when a live change has taken the node away and
+ * the worker has left it. Called only for nodes whose init succeeded.
+ */
 typedef void(hy_node_fini_t)(const struct hy_graph *graph, struct hy_node *node);
 
 /** How bad a drop is, for whoever reads the counters. */
@@ -181,6 +185,14 @@ int hy_node_impl_set(hy_node_id id, const struct hy_node_impl *impl);
 /** Finds a node by name. @return 0; -ENOENT (not logged: asking is no fault). */
 int hy_node_lookup(const char *name, hy_node_id *id);
 
+/**
+ * Walks through the registry in order of registration: start at 0, go on at the id found plus 1.
+ *
+ * @param[out] id The first node whose id is at least @p from.
+ * @return 0; -ENOENT there is none (not logged).
+ */
+int hy_node_next(hy_node_id from, hy_node_id *id);
+
 /** Copies a node's name. @return 0; -ENOENT; -ENAMETOOLONG @p size is less than needed. */
 int hy_node_name(hy_node_id id, char *name, size_t size);
 
@@ -200,6 +212,16 @@ int hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge);
  * another edge of the node leads there already; -ENOMEM.
  */
 int hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target);
+
+/** Counts a node's edges. @return 0; -ENOENT. */
+int hy_node_edge_count(hy_node_id id, uint16_t *n);
+
+/**
+ * Takes away all edges but the first @p n, for graphs created or updated from now on.
+ *
+ * @return 0; -ENOENT; -EINVAL the node has fewer.
+ */
+int hy_node_edge_shrink(hy_node_id id, uint16_t n);
 
 /** Copies the name of an edge's target. @return 0; -ENOENT no such node or edge; -ENAMETOOLONG. */
 int hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size);
@@ -245,6 +267,41 @@ int hy_graph_create(const char *name, const struct hy_graph_params *params,
 	struct hy_graph **graph);
 
 /**
+ * Creates a graph with the parameters of another, as those are now, for another worker.
+ *
+ * @param[out] clone Belongs to the caller, until hy_graph_destroy().
+ * @return What hy_graph_create() returns.
+ */
+int hy_graph_clone(const struct hy_graph *graph, const char *name, uint16_t worker, int socket,
+	struct hy_graph **clone);
+
+/** Copies a graph's parameters. Their strings are valid until it is updated or destroyed. */
+void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *params);
+
+/**
+ * Compiles a graph again, from the registry as it is now, and leaves the result for the worker,
+ * which takes it up before its next walk. Nothing stops, and nothing is lost:
+ * - A node that stays keeps its objects, with those lanes that stay; its context too, unless
+ *   hy_node_config() or hy_node_impl_set() have been called for it: then init() is run on a new one.
+ * - What waits on a node that goes is released, counted as its core drop "node_removed".
+ * - Statistics go on: what nodes and edges did that are gone is still reported, marked as gone.
+ *
+ * A later call replaces what an earlier one left, if the worker has not come to it. Pointers to
+ * struct hy_node are invalid once the worker has taken the change up.
+ *
+ * @param params NULL for those that the graph has. Else everything may change (nodes, burst, lanes,
+ * sampling) but ops, worker and socket.
+ * @return 0; what hy_graph_create() returns, upon which the graph goes on as it was.
+ */
+int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params);
+
+/**
+ * Whether the worker has still to take up what hy_graph_update() left. When it has, this call or any
+ * later one that looks at the graph runs fini() of what the worker has left behind, and frees it.
+ */
+bool hy_graph_updating(const struct hy_graph *graph);
+
+/**
  * Destroys a graph: releases the objects still waiting in it, calls each node's fini(), frees it.
  * No thread may be walking it, and none may use it after. NULL is allowed.
  */
@@ -262,7 +319,10 @@ int hy_node_refuse(const struct hy_graph *graph, const struct hy_node *node, con
 int hy_graph_lookup(const char *name, struct hy_graph **graph);
 
 /**
- * @name Properties of a graph: constant for its life, callable from node code too.
+ * @name Properties of a graph, callable from node code too.
+ *
+ * Burst and capacity may change in hy_graph_update(), and are the new ones from then on, though
+ * the worker may not have come to them yet: a node that keeps arrays sizes them by HY_BURST_MAX.
  * @{
  */
 const char *hy_graph_name(const struct hy_graph *graph);         /**< Its name. */
@@ -272,14 +332,24 @@ uint16_t hy_graph_burst(const struct hy_graph *graph);           /**< Most objec
 uint32_t hy_graph_stream_capacity(const struct hy_graph *graph); /**< Objects a node can hold. */
 /** @} */
 
+/** @return Nodes of a graph. */
+unsigned int hy_graph_nodes(const struct hy_graph *graph);
+
 /**
- * Finds a node of a graph by name; it is valid as long as the graph.
+ * Gives a node of a graph by its place in walk order, from 0 on; valid as for hy_graph_node().
+ *
+ * @return 0; -ENOENT no more nodes (not logged).
+ */
+int hy_graph_node_at(struct hy_graph *graph, unsigned int rank, struct hy_node **node);
+
+/**
+ * Finds a node of a graph by name; it is valid until the graph's next update, or its destruction.
  *
  * @return 0; -ENOENT (not logged).
  */
 int hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node);
 
-/** @return The name of a node of @p graph; valid as long as the graph. */
+/** @return The name of a node of @p graph; valid as long as the node. */
 const char *hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node);
 
 /**
@@ -296,6 +366,7 @@ struct hy_edge_stats {
 	char text[HY_TEXT_SIZE];   /**< Of a drop reason: its sentence. "" for an edge. */
 	enum hy_severity severity; /**< Of a drop reason. */
 	uint64_t objs;             /**< Since the graphs were created. */
+	bool gone;                 /**< A live change has taken it away; it was there once. */
 };
 
 /** Counters of one node, summed over the graphs that have it. */
@@ -304,6 +375,7 @@ struct hy_node_stats {
 	/** "": a node of one implementation. "mixed": graphs differ. */
 	char variant[HY_NAME_SIZE];
 	bool is_source; /**< Has HY_NODE_SOURCE. */
+	bool gone;      /**< Live changes have taken it out of every graph that had it. */
 	uint64_t calls; /**< Of its process function. */
 	uint64_t objs;  /**< Taken; made, by a source. */
 	/**
@@ -316,7 +388,7 @@ struct hy_node_stats {
 	unsigned int nb_edges;  /**< Entries of edges. */
 	unsigned int nb_drops;  /**< Entries of drops. */
 	struct hy_edge_stats *edges; /**< nb_edges, in order of index where graphs agree. */
-	/** nb_drops; the core's own "stream_full" first, then the node's in declared order. */
+	/** nb_drops; the core's own first, by enum hy_core_drop, then the node's in declared order. */
 	struct hy_edge_stats *drops;
 };
 

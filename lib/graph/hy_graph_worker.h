@@ -33,12 +33,13 @@ extern "C" {
 /** An edge in a compiled graph, or a drop reason: those are edges with negative indexes. */
 struct hy_edge {
 	struct hy_node *to; /**< NULL only for the core's own drop reasons. */
-	uint64_t objs;      /**< Objects that took the edge. */
+	uint64_t objs;      /**< Objects that took the edge since the plan was taken up. */
 };
 
 /** Drop reasons that every node has, before its own. */
 enum hy_core_drop {
-	HY_CORE_DROP_STREAM_FULL, /**< More objects were sent to a node than were declared. */
+	HY_CORE_DROP_STREAM_FULL,  /**< More objects were sent to a node than were declared. */
+	HY_CORE_DROP_NODE_REMOVED, /**< Waited on a node that hy_graph_update() took away. */
 	HY_CORE_DROPS,
 };
 
@@ -57,8 +58,8 @@ struct hy_node {
 	void *ctx;             /**< The node's private context, ctx_size bytes. */
 	void **stream;         /**< Waiting objects, then the lanes. */
 	struct hy_edge *edges; /**< [-drops, edges). */
-	uint64_t calls;        /**< Calls of process since creation. */
-	uint64_t objs;         /**< Objects taken (made, by a source) since creation. */
+	uint64_t calls;        /**< Calls of process since the plan was taken up. */
+	uint64_t objs;         /**< Objects taken (made, by a source) since then. */
 	/** Objects in the stream; while the node runs on only a part of it, UINT32_MAX. */
 	uint32_t waiting;
 	uint32_t cursor;            /**< Where in the stream the burst under way starts. */
@@ -71,27 +72,39 @@ struct hy_node {
 typedef void(hy_scatter_t)(struct hy_graph *graph, struct hy_node *node, const uint16_t *next,
 	void **objs, uint32_t n);
 
+/**
+ * What a walk is to do: compiled by hy_graph_create(), and replaced as a whole between two walks
+ * when hy_graph_update() has compiled another.
+ */
+struct hy_plan {
+	struct hy_node
+		*nodes; /**< By rank; sources first; behind the last, one that never has objects. */
+	uint64_t *pending;               /**< Bit r: the node of rank r has objects waiting. */
+	hy_scatter_t *scatter;           /**< The body of hy_enqueue_next() for this CPU. */
+	const struct hy_object_ops *ops; /**< What may be done to the objects. */
+	uint32_t stream_cap;             /**< Objects that a stream holds. */
+	uint16_t nb_nodes;               /**< Entries of nodes. */
+	uint16_t nb_sources;             /**< The first nodes, which make objects. */
+	uint16_t nb_words;               /**< 64-bit words in the bitmap of pending nodes. */
+	uint16_t burst;                  /**< Most objects a call. */
+	uint16_t max_sweeps;             /**< Most passes a walk. */
+	uint16_t sample_every;           /**< One walk in so many is timed. */
+	uint8_t nb_lanes;                /**< Lanes of every stream. */
+	bool cyclic;    /**< Has a back edge: objects may stay over from walk to walk. */
+	bool throttled; /**< Streams could overflow; nodes take input as targets have room. */
+	uint32_t lane_offset[HY_LANES_MAX]; /**< From a stream's start, in bytes. */
+};
+
 /** A graph, as its worker sees it. Node code uses the functions below and hy_graph.h. */
 struct hy_graph {
-	alignas(RTE_CACHE_LINE_SIZE) struct hy_node *nodes; /**< By rank; sources first. */
-	uint64_t *pending;     /**< Bit r: the node of rank r has objects waiting. */
-	hy_scatter_t *scatter; /**< The body of hy_enqueue_next() for this CPU. */
-	uint32_t stream_cap;   /**< Objects that a stream holds. */
-	uint16_t nb_nodes;     /**< Entries of nodes. */
-	uint16_t nb_sources;   /**< The first nodes, which make objects. */
-	uint16_t nb_words;     /**< 64-bit words in the bitmap of pending nodes. */
-	uint16_t burst;        /**< Most objects a call. */
-	uint16_t max_sweeps;   /**< Most passes a walk. */
-	uint8_t nb_lanes;      /**< Lanes of every stream. */
-	bool cyclic;           /**< Has a back edge: objects may stay over from walk to walk. */
-	bool throttled; /**< Streams could overflow; nodes take input as targets have room. */
-	uint16_t sample_every; /**< One walk in so many is timed. */
-	uint16_t sample_left;  /**< Walks until the next one that is timed. */
-	uint32_t credit;       /**< Objects that the sources may still make in this walk. */
-	uint32_t lane_offset[HY_LANES_MAX]; /**< From a stream's start, in bytes. */
-	uint64_t walks; /**< Walks completed: the graph's quiescence, seen by others. */
-	const struct hy_object_ops *ops; /**< What may be done to the objects. */
-	struct hy_image *image; /**< Control plane's view, and the memory of all the above. */
+	alignas(RTE_CACHE_LINE_SIZE) struct hy_plan plan; /**< What is walked. */
+	uint32_t credit;            /**< Objects that the sources may still make in this walk. */
+	uint16_t sample_left;       /**< Walks until the next one that is timed. */
+	uint64_t walks;             /**< Walks completed: the graph's quiescence, seen by others. */
+	struct hy_image *image;     /**< The memory of the plan. */
+	struct hy_control *control; /**< The control plane's part. */
+	/** Written by the control plane: what the next walk is to take up first, or NULL. */
+	alignas(RTE_CACHE_LINE_SIZE) struct hy_image *next;
 };
 
 /**
@@ -99,9 +112,11 @@ struct hy_graph {
  * in a graph without cycles each node runs at most once, with all that its parents made, and
  * nothing stays behind. In a graph with cycles, or with streams that cannot be as long as declared
  * replication wants them, what max_sweeps passes leave stays for the next walk, and sources make
- * that much less.
+ * that much less. Before all that, takes up what hy_graph_update() has left for it.
+ *
+ * @return Objects that the sources made: 0 means that there was nothing to do.
  */
-void hy_graph_walk(struct hy_graph *graph);
+uint32_t hy_graph_walk(struct hy_graph *graph);
 
 /** @cond core Not for node code. */
 
@@ -115,13 +130,13 @@ hy_count(uint64_t *counter, uint64_t n)
 static inline void
 hy_pending_set(struct hy_graph *graph, const struct hy_node *node)
 {
-	graph->pending[node->rank / 64] |= UINT64_C(1) << (node->rank % 64);
+	graph->plan.pending[node->rank / 64] |= UINT64_C(1) << (node->rank % 64);
 }
 
 static inline uint32_t *
 hy_stream_lane(const struct hy_graph *graph, void **stream, unsigned int lane)
 {
-	return (uint32_t *)((uintptr_t)stream + graph->lane_offset[lane]);
+	return (uint32_t *)((uintptr_t)stream + graph->plan.lane_offset[lane]);
 }
 
 /* Whether objs lies in the node's stream, so that lane values stand beside it; and where. */
@@ -129,7 +144,7 @@ static inline bool
 hy_in_stream(const struct hy_graph *graph, const struct hy_node *node, void **objs, size_t *index)
 {
 	*index = ((uintptr_t)objs - (uintptr_t)node->stream) / sizeof(*objs);
-	return *index < graph->stream_cap;
+	return *index < graph->plan.stream_cap;
 }
 
 /* Copies lanes of n objects that were copied from objs to the tail of a stream. */
@@ -140,7 +155,7 @@ hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node, const 
 	size_t from;
 	const bool beside = hy_in_stream(graph, node, objs, &from);
 
-	for (unsigned int l = 0; l < graph->nb_lanes; l++) {
+	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++) {
 		uint32_t *tail = hy_stream_lane(graph, to->stream, l) + to->waiting;
 
 		if (likely(beside))
@@ -161,14 +176,14 @@ hy_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **ob
 	struct hy_edge *e = &node->edges[(int16_t)edge];
 	struct hy_node *to = e->to;
 
-	if (unlikely(n > graph->stream_cap - to->waiting)) {
-		const uint32_t room = graph->stream_cap - to->waiting;
+	if (unlikely(n > graph->plan.stream_cap - to->waiting)) {
+		const uint32_t room = graph->plan.stream_cap - to->waiting;
 
 		hy_stream_overflow(graph, node, objs + room, n - room);
 		n = room;
 	}
 	memcpy(&to->stream[to->waiting], objs, n * sizeof(*objs));
-	if (graph->nb_lanes > 0)
+	if (graph->plan.nb_lanes > 0)
 		hy_lanes_append(graph, node, to, objs, n);
 	to->waiting += n;
 	hy_count(&e->objs, n);
@@ -238,7 +253,7 @@ hy_enqueue_next(struct hy_graph *graph, struct hy_node *node, const uint16_t *ne
 	uint16_t n)
 {
 	if (n > 0)
-		graph->scatter(graph, node, next, objs, n);
+		graph->plan.scatter(graph, node, next, objs, n);
 }
 
 /**
@@ -256,7 +271,7 @@ hy_stream_move(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint
 
 	if (n == 0)
 		return;
-	if (likely(to->waiting == 0 && node->waiting <= graph->burst)) {
+	if (likely(to->waiting == 0 && node->waiting <= graph->plan.burst)) {
 		node->stream = to->stream;
 		to->stream = stream;
 		to->waiting = n;
@@ -293,7 +308,7 @@ static inline void
 hy_release(struct hy_graph *graph, void **objs, uint16_t n)
 {
 	if (n > 0)
-		graph->ops->release(objs, n);
+		graph->plan.ops->release(objs, n);
 }
 
 #pragma GCC visibility pop

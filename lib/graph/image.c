@@ -11,157 +11,170 @@
 
 /* Bytes of one stream: pointers, then lanes, each with slack. Also sets the lanes' offsets. */
 static size_t
-stream_layout(struct hy_graph *graph)
+stream_layout(struct hy_plan *plan)
 {
-	const size_t room = graph->stream_cap + HY_STREAM_SLACK;
+	const size_t room = plan->stream_cap + HY_STREAM_SLACK(plan->burst);
 	size_t size = RTE_ALIGN(room * sizeof(void *), RTE_CACHE_LINE_SIZE);
 
-	for (unsigned int l = 0; l < graph->nb_lanes; l++) {
-		graph->lane_offset[l] = (uint32_t)size;
+	for (unsigned int l = 0; l < plan->nb_lanes; l++) {
+		plan->lane_offset[l] = (uint32_t)size;
 		size += RTE_ALIGN(room * sizeof(uint32_t), RTE_CACHE_LINE_SIZE);
 	}
 	/* An odd number of lines: the streams' first lines do not all fall into one cache set. */
 	return size | RTE_CACHE_LINE_SIZE;
 }
 
-static int
-memory_take(struct hy_graph *graph, const struct hy_topology *topo, size_t stream_size)
+/* The image and all its tables in one piece of zeroed memory: hot lines, bitmap, edges, the rest. */
+static struct hy_image *
+image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket)
 {
-	struct hy_image *image = graph->image;
-	size_t nb_edges = topo->nb_edges;
+	const size_t hot = sizeof(struct hy_image) + (topo->nb_nodes + 1) * sizeof(struct hy_node);
+	const size_t pending = RTE_ALIGN(nb_words * sizeof(uint64_t), RTE_CACHE_LINE_SIZE);
+	size_t edges = topo->nb_edges * sizeof(struct hy_edge);
+	struct hy_image *image;
 
 	for (unsigned int r = 0; r < topo->nb_nodes; r++)
-		nb_edges += HY_CORE_DROPS + topo->nodes[r]->nb_drops;
-
-	graph->nodes = rte_zmalloc_socket("hy_nodes", topo->nb_nodes * sizeof(*graph->nodes),
-		RTE_CACHE_LINE_SIZE, image->socket);
-	graph->pending = rte_zmalloc_socket("hy_pending", graph->nb_words * sizeof(*graph->pending),
-		RTE_CACHE_LINE_SIZE, image->socket);
-	image->nodes = rte_zmalloc_socket("hy_cold", topo->nb_nodes * sizeof(*image->nodes),
-		RTE_CACHE_LINE_SIZE, image->socket);
-	image->edges = rte_zmalloc_socket("hy_edges", nb_edges * sizeof(*image->edges),
-		RTE_CACHE_LINE_SIZE, image->socket);
-	image->streams = rte_malloc_socket("hy_streams", topo->nb_nodes * stream_size,
-		RTE_CACHE_LINE_SIZE, image->socket);
-	if (graph->nodes == NULL || graph->pending == NULL || image->nodes == NULL ||
-		image->edges == NULL || image->streams == NULL)
-		return -ENOMEM;
-	return 0;
+		edges += (HY_CORE_DROPS + topo->nodes[r]->nb_drops) * sizeof(struct hy_edge);
+	edges = RTE_ALIGN(edges, RTE_CACHE_LINE_SIZE);
+	image = rte_zmalloc_socket("hy_image",
+		hot + pending + edges + topo->nb_nodes * sizeof(*image->nodes), RTE_CACHE_LINE_SIZE,
+		socket);
+	if (image == NULL)
+		return NULL;
+	image->plan.nodes = image->hot;
+	image->plan.pending = RTE_PTR_ADD(image, hot);
+	image->edges = RTE_PTR_ADD(image, hot + pending);
+	image->nodes = RTE_PTR_ADD(image, hot + pending + edges);
+	return image;
 }
 
 static unsigned int
-lane_index(const struct hy_graph_params *params, const char *lane)
+lane_index(const struct hy_image *image, const char *lane)
 {
 	unsigned int index = 0;
 
-	for (unsigned int i = 0; i < HY_LANES_MAX; i++) {
-		if (params->lanes[i] == NULL)
-			continue;
-		if (strcmp(params->lanes[i], lane) == 0)
-			break;
+	while (strcmp(image->lanes[index], lane) != 0)
 		index++;
-	}
 	return index;
 }
 
 static void
-node_fill(struct hy_graph *graph, const struct hy_graph_params *params,
-	const struct hy_topology *topo, unsigned int rank)
+node_fill(struct hy_image *image, struct hy_reg_node *reg, unsigned int rank)
 {
-	const struct hy_reg_node *reg = topo->nodes[rank];
-	struct hy_image_node *cold = &graph->image->nodes[rank];
-	struct hy_node *node = &graph->nodes[rank];
+	struct hy_image_node *cold = &image->nodes[rank];
+	struct hy_node *node = &image->hot[rank];
 
 	node->process = reg->impl.process;
 	node->rank = (uint16_t)rank;
 	node->replicates = reg->replicates;
 	for (unsigned int l = 0; l < reg->nb_lanes; l++)
-		node->lane[l] = (uint8_t)lane_index(params, reg->lanes[l]);
+		node->lane[l] = (uint8_t)lane_index(image, reg->lanes[l]);
 
-	cold->reg = topo->nodes[rank];
+	cold->reg = reg;
 	cold->impl = reg->impl;
 	strcpy(cold->variant, reg->variant);
 	cold->impl.variant = reg->variant[0] == '\0' ? NULL : cold->variant;
+	cold->revision = reg->revision;
+	cold->heir = NO_HEIR;
 	cold->nb_edges = (uint16_t)reg->nb_edges;
 	cold->nb_drops = (uint16_t)(HY_CORE_DROPS + reg->nb_drops);
 }
 
 /* Joins the nodes. Drop reasons have negative indexes, so node->edges points behind them. */
 static void
-edges_fill(struct hy_graph *graph, const struct hy_topology *topo)
+edges_fill(struct hy_image *image, const struct hy_topology *topo)
 {
-	struct hy_edge *edge = graph->image->edges;
+	struct hy_edge *edge = image->edges;
 
 	for (unsigned int r = 0; r < topo->nb_nodes; r++) {
-		const struct hy_image_node *cold = &graph->image->nodes[r];
-		struct hy_node *node = &graph->nodes[r];
+		const struct hy_image_node *cold = &image->nodes[r];
+		struct hy_node *node = &image->hot[r];
 
 		node->edges = edge + cold->nb_drops;
 		for (int d = HY_CORE_DROPS; d < cold->nb_drops; d++)
-			node->edges[-1 - d].to = &graph->nodes[topo->drop_rank];
+			node->edges[-1 - d].to = &image->hot[topo->drop_rank];
 		for (unsigned int e = 0; e < cold->nb_edges; e++)
-			node->edges[e].to = &graph->nodes[topo->targets[topo->first_edge[r] + e]];
+			node->edges[e].to = &image->hot[topo->targets[topo->first_edge[r] + e]];
 		edge = node->edges + cold->nb_edges;
 	}
 }
 
-int
-hy_image_build(const char *name, const struct hy_graph_params *params,
-	const struct hy_topology *topo, struct hy_graph **out)
+static void
+plan_fill(struct hy_image *image, const struct hy_graph_params *params,
+	const struct hy_topology *topo, uint32_t stream_cap)
 {
-	struct hy_graph *graph = rte_zmalloc_socket("hy_graph", sizeof(*graph), RTE_CACHE_LINE_SIZE,
-		params->socket);
-	struct hy_image *image = rte_zmalloc_socket("hy_image", sizeof(*image), RTE_CACHE_LINE_SIZE,
-		params->socket);
+	struct hy_plan *plan = &image->plan;
+
+	plan->scatter = hy_scatter_best();
+	plan->ops = params->ops;
+	plan->stream_cap = RTE_MAX(topo->stream_cap, stream_cap);
+	plan->nb_nodes = (uint16_t)topo->nb_nodes;
+	plan->nb_sources = (uint16_t)topo->nb_sources;
+	plan->burst = params->burst;
+	plan->max_sweeps = params->max_sweeps;
+	plan->sample_every = params->sample_every;
+	plan->cyclic = topo->cyclic;
+	plan->throttled = topo->throttled;
+	image->holds = topo->cyclic || topo->throttled;
+	for (unsigned int l = 0; l < HY_LANES_MAX; l++)
+		if (params->lanes[l] != NULL)
+			strcpy(image->lanes[plan->nb_lanes++], params->lanes[l]);
+}
+
+int
+hy_image_build(const struct hy_graph_params *params, const struct hy_topology *topo,
+	uint32_t stream_cap, struct hy_image **out)
+{
+	const unsigned int nb_words = topo->nb_nodes / 64 + 1; /* a bit for the one behind, too */
+	struct hy_image *image = image_alloc(topo, nb_words, params->socket);
 	size_t stream_size;
 
-	if (graph == NULL || image == NULL) {
-		rte_free(graph);
-		rte_free(image);
+	if (image == NULL)
 		return -ENOMEM;
-	}
-	strcpy(image->name, name);
-	image->worker = params->worker;
-	image->socket = params->socket;
-
-	graph->image = image;
-	graph->scatter = hy_scatter_best();
-	graph->stream_cap = topo->stream_cap;
-	graph->nb_nodes = (uint16_t)topo->nb_nodes;
-	graph->nb_sources = (uint16_t)topo->nb_sources;
-	graph->nb_words = (uint16_t)((topo->nb_nodes + 63) / 64);
-	graph->burst = params->burst;
-	graph->max_sweeps = params->max_sweeps;
-	graph->cyclic = topo->cyclic;
-	graph->throttled = topo->throttled;
-	graph->sample_every = params->sample_every;
-	graph->sample_left = 1; /* the first walk is measured, so that no counter is ever a guess */
-	graph->ops = params->ops;
-	for (unsigned int l = 0; l < HY_LANES_MAX; l++)
-		graph->nb_lanes += params->lanes[l] != NULL;
-
-	stream_size = stream_layout(graph);
-	if (memory_take(graph, topo, stream_size) < 0) {
-		hy_image_free(graph);
+	plan_fill(image, params, topo, stream_cap);
+	image->plan.nb_words = (uint16_t)nb_words;
+	stream_size = stream_layout(&image->plan);
+	image->streams = rte_malloc_socket("hy_streams", topo->nb_nodes * stream_size,
+		RTE_CACHE_LINE_SIZE, params->socket);
+	if (image->streams == NULL) {
+		hy_image_free(image);
 		return -ENOMEM;
 	}
 	for (unsigned int r = 0; r < topo->nb_nodes; r++) {
-		node_fill(graph, params, topo, r);
-		graph->nodes[r].stream = RTE_PTR_ADD(image->streams, r * stream_size);
+		node_fill(image, topo->nodes[r], r);
+		image->hot[r].stream = RTE_PTR_ADD(image->streams, r * stream_size);
 	}
-	edges_fill(graph, topo);
-	*out = graph;
+	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
+	edges_fill(image, topo);
+	*out = image;
 	return 0;
 }
 
 void
-hy_image_free(struct hy_graph *graph)
+hy_image_heirs(struct hy_image *image, struct hy_image *before)
 {
-	rte_free(graph->nodes);
-	rte_free(graph->pending);
-	rte_free(graph->image->nodes);
-	rte_free(graph->image->edges);
-	rte_free(graph->image->streams);
-	rte_free(graph->image);
-	rte_free(graph);
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		image->nodes[r].reg->mark = r + 1;
+	for (unsigned int r = 0; r < before->plan.nb_nodes; r++) {
+		struct hy_image_node *old = &before->nodes[r], *heir;
+
+		old->heir = NO_HEIR;
+		if (old->reg->mark == 0)
+			continue;
+		old->heir = old->reg->mark - 1;
+		heir = &image->nodes[old->heir];
+		if (heir->revision != old->revision)
+			continue;
+		heir->inherits = true;
+		image->hot[old->heir].ctx = before->hot[r].ctx;
+	}
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		image->nodes[r].reg->mark = 0;
+}
+
+void
+hy_image_free(struct hy_image *image)
+{
+	rte_free(image->streams);
+	rte_free(image);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An image: a topology compiled into the memory that one worker walks. What the walk touches comes
- * first (struct hy_node, struct hy_edge, streams); what only the control plane and timed walks
- * touch is here.
+ * An image: a topology compiled into the memory that one worker walks. Its plan is what the walk
+ * reads of it; the nodes' hot lines stand at its end; what only the control plane and timed walks
+ * touch is in between. Every counter starts at 0 in every image (see control.h for the history).
  */
 #ifndef HY_GRAPH_IMAGE_H
 #define HY_GRAPH_IMAGE_H
@@ -11,11 +11,17 @@
 
 #include <hy_graph_worker.h>
 
+#define NO_HEIR UINT32_MAX
+
 /* A node of a graph, by rank: the cold side of struct hy_node. */
 struct hy_image_node {
 	struct hy_reg_node *reg;
 	struct hy_node_impl impl; /* as it was at creation; impl.variant points to variant */
 	char variant[HY_NAME_SIZE];
+	unsigned int revision; /* of reg's implementation and configuration, at creation */
+	uint32_t heir;         /* rank in the image that follows this one, or NO_HEIR */
+	bool inherits;         /* its context is still the image's before this one */
+	bool initialised;      /* it has a context of its own, and init() succeeded */
 	uint16_t nb_edges;
 	uint16_t nb_drops;      /* the core's own included */
 	uint64_t sampled_calls; /* in walks that were timed */
@@ -27,20 +33,28 @@ struct hy_image_node {
 };
 
 struct hy_image {
-	char name[HY_NAME_SIZE];
-	uint16_t worker;
-	int socket;
-	unsigned int nb_initialised; /* nodes whose init() succeeded, a prefix in rank order */
+	struct hy_plan plan;
+	bool holds; /* objects may wait in it between walks */
+	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	struct hy_image_node *nodes;
 	struct hy_edge *edges; /* of all nodes, drops first in each */
 	void *streams;
-	struct hy_graph *next; /* in the list of graphs */
+	struct hy_node hot[]; /* by rank, and one more that never has objects */
 };
 
-/* Compiles. Nodes are not initialised yet. Returns 0 or -ENOMEM. */
-int hy_image_build(const char *name, const struct hy_graph_params *params,
-	const struct hy_topology *topo, struct hy_graph **graph);
-void hy_image_free(struct hy_graph *graph);
+/*
+ * Compiles, with streams of at least stream_cap objects. Nodes are not initialised yet. Returns 0
+ * or -ENOMEM.
+ */
+int hy_image_build(const struct hy_graph_params *params, const struct hy_topology *topo,
+	uint32_t stream_cap, struct hy_image **image);
+void hy_image_free(struct hy_image *image);
+
+/*
+ * Finds each node's heir in another image: the same node of the registry, wherever it ranks now.
+ * The context is inherited too, unless the node's implementation or configuration has changed.
+ */
+void hy_image_heirs(struct hy_image *image, struct hy_image *before);
 
 /* Reads a counter beside the worker that writes it with hy_count(). */
 static inline uint64_t
@@ -50,9 +64,12 @@ hy_count_read(const uint64_t *counter)
 }
 
 static inline struct hy_image_node *
-hy_image_node(const struct hy_graph *graph, const struct hy_node *node)
+hy_image_node(const struct hy_node *node)
 {
-	return &graph->image->nodes[node->rank];
+	const struct hy_node *first = node - node->rank;
+	const struct hy_image *image = RTE_PTR_SUB(first, offsetof(struct hy_image, hot));
+
+	return &image->nodes[node->rank];
 }
 
 #endif

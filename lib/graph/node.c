@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control.h"
 #include "log.h"
 #include "reg_node.h"
 
@@ -83,6 +84,7 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 	clone->drops = NULL;
 	clone->nb_drops = 0;
 	clone->edges = NULL;
+	clone->sorted = NULL;
 	clone->nb_edges = 0;
 	for (unsigned int i = 0; i < node->nb_edges; i++) {
 		rc = hy_reg_node_edge_append(clone, node->edges[i]);
@@ -108,6 +110,9 @@ hy_node_unregister(hy_node_id id)
 	int rc = 0;
 
 	hy_registry_lock();
+	/* A graph may have left the node since it was last looked at. */
+	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g))
+		hy_graph_image(g);
 	node = node_wanted(id);
 	if (node == NULL) {
 		rc = -ENOENT;
@@ -147,6 +152,7 @@ hy_node_config(hy_node_id id, const void *config, size_t size)
 		void *old = node->config;
 
 		node->config = copy;
+		node->revision++;
 		copy = old;
 	}
 	hy_registry_unlock();
@@ -157,12 +163,17 @@ hy_node_config(hy_node_id id, const void *config, size_t size)
 int
 hy_node_impl_set(hy_node_id id, const struct hy_node_impl *impl)
 {
+	struct hy_node_impl before;
 	struct hy_reg_node *node;
-	int rc;
+	int rc = -ENOENT;
 
 	hy_registry_lock();
 	node = node_wanted(id);
-	rc = node == NULL ? -ENOENT : hy_reg_node_impl_copy(node, impl);
+	if (node != NULL) {
+		before = node->impl;
+		rc = hy_reg_node_impl_copy(node, impl);
+		node->revision += memcmp(&before, &node->impl, sizeof(before)) != 0;
+	}
 	hy_registry_unlock();
 	return rc;
 }
@@ -269,10 +280,57 @@ hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target)
 			HY_LOG(ERR, "node '%s': edge %d leads to '%s' already", node->name, index,
 				target);
 			rc = -EEXIST;
-		} else {
-			strcpy(node->edges[edge], target);
+		} else if (index < 0) {
+			hy_reg_node_edge_set(node, edge, target);
 		}
 	}
 	hy_registry_unlock();
 	return rc;
+}
+
+int
+hy_node_edge_count(hy_node_id id, uint16_t *n)
+{
+	const struct hy_reg_node *node;
+
+	hy_registry_lock();
+	node = node_wanted(id);
+	if (node != NULL)
+		*n = (uint16_t)node->nb_edges;
+	hy_registry_unlock();
+	return node == NULL ? -ENOENT : 0;
+}
+
+int
+hy_node_edge_shrink(hy_node_id id, uint16_t n)
+{
+	struct hy_reg_node *node;
+	int rc = 0;
+
+	hy_registry_lock();
+	node = node_wanted(id);
+	if (node == NULL) {
+		rc = -ENOENT;
+	} else if (n > node->nb_edges) {
+		HY_LOG(ERR, "node '%s': cannot shrink to %u edges, it has %u", node->name, n,
+			node->nb_edges);
+		rc = -EINVAL;
+	} else {
+		hy_reg_node_edges_shrink(node, n);
+	}
+	hy_registry_unlock();
+	return rc;
+}
+
+int
+hy_node_next(hy_node_id from, hy_node_id *id)
+{
+	const struct hy_reg_node *node;
+
+	hy_registry_lock();
+	node = hy_registry_next(from);
+	if (node != NULL)
+		*id = node->id;
+	hy_registry_unlock();
+	return node == NULL ? -ENOENT : 0;
 }

@@ -21,6 +21,7 @@ hy_reg_node_free(struct hy_reg_node *node)
 	}
 	free(node->drops);
 	free(node->edges);
+	free(node->sorted);
 	free(node->config);
 	free(node);
 }
@@ -69,30 +70,102 @@ hy_reg_node_target_check(const struct hy_reg_node *node, const char *target)
 	return 0;
 }
 
+/* Where in the sorted index a target is, or would be. */
+static unsigned int
+sorted_at(const struct hy_reg_node *node, const char *target)
+{
+	unsigned int from = 0, to = node->nb_edges;
+
+	while (from < to) {
+		const unsigned int middle = (from + to) / 2;
+
+		if (strcmp(node->edges[node->sorted[middle]], target) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static void
+sorted_insert(struct hy_reg_node *node, unsigned int at, unsigned int edge, unsigned int behind)
+{
+	memmove(&node->sorted[at + 1], &node->sorted[at], behind * sizeof(*node->sorted));
+	node->sorted[at] = (uint16_t)edge;
+}
+
 int
 hy_reg_node_edge_find(const struct hy_reg_node *node, const char *target)
 {
-	for (unsigned int i = 0; i < node->nb_edges; i++)
-		if (strcmp(node->edges[i], target) == 0)
-			return (int)i;
-	return -1;
+	const unsigned int at = sorted_at(node, target);
+
+	if (at == node->nb_edges || strcmp(node->edges[node->sorted[at]], target) != 0)
+		return -1;
+	return node->sorted[at];
+}
+
+/* Makes room for one more edge; room doubles at every power of two. */
+static int
+edge_room(struct hy_reg_node *node)
+{
+	const size_t n = node->nb_edges, room = n == 0 ? 1 : 2 * n;
+	char(*edges)[HY_NAME_SIZE];
+	uint16_t *sorted;
+
+	if ((n & (n - 1)) != 0)
+		return 0;
+	edges = realloc(node->edges, room * sizeof(*edges));
+	if (edges == NULL)
+		return -ENOMEM;
+	node->edges = edges;
+	sorted = realloc(node->sorted, room * sizeof(*sorted));
+	if (sorted == NULL)
+		return -ENOMEM;
+	node->sorted = sorted;
+	return 0;
 }
 
 int
 hy_reg_node_edge_append(struct hy_reg_node *node, const char *target)
 {
-	char(*edges)[HY_NAME_SIZE];
+	unsigned int at;
 
 	if (node->nb_edges == HY_EDGES_MAX) {
 		HY_LOG(ERR, "node '%s': more than %d edges", node->name, HY_EDGES_MAX);
 		return -ENOSPC;
 	}
-	edges = realloc(node->edges, (node->nb_edges + 1) * sizeof(*edges));
-	if (edges == NULL)
+	if (edge_room(node) < 0)
 		return -ENOMEM;
-	node->edges = edges;
-	strcpy(edges[node->nb_edges++], target);
+	at = sorted_at(node, target);
+	sorted_insert(node, at, node->nb_edges, node->nb_edges - at);
+	strcpy(node->edges[node->nb_edges++], target);
 	return 0;
+}
+
+void
+hy_reg_node_edge_set(struct hy_reg_node *node, unsigned int edge, const char *target)
+{
+	const unsigned int old = sorted_at(node, node->edges[edge]);
+	unsigned int at;
+
+	memmove(&node->sorted[old], &node->sorted[old + 1],
+		(node->nb_edges - old - 1) * sizeof(*node->sorted));
+	strcpy(node->edges[edge], target);
+	node->nb_edges--; /* while the index has one less */
+	at = sorted_at(node, target);
+	sorted_insert(node, at, edge, node->nb_edges - at);
+	node->nb_edges++;
+}
+
+void
+hy_reg_node_edges_shrink(struct hy_reg_node *node, unsigned int n)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < node->nb_edges; i++)
+		if (node->sorted[i] < n)
+			node->sorted[kept++] = node->sorted[i];
+	node->nb_edges = n;
 }
 
 int

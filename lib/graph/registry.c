@@ -17,6 +17,8 @@ int hy_graph_logtype;
 const struct hy_drop hy_core_drops[] = {
 	[HY_CORE_DROP_STREAM_FULL] = { "stream_full", HY_SEV_ERROR,
 		"More objects were sent to a node than its parents declared" },
+	[HY_CORE_DROP_NODE_REMOVED] = { "node_removed", HY_SEV_INFO,
+		"Waited on a node that a live change of the graph took away" },
 };
 
 static struct {

@@ -17,13 +17,15 @@ struct hy_reg_node {
 	uint32_t flags;
 	uint16_t replicates;
 	unsigned int nb_edges;
-	char (*edges)[HY_NAME_SIZE];
+	char (*edges)[HY_NAME_SIZE]; /* room for nb_edges, up to the next power of two */
+	uint16_t *sorted;            /* indexes of edges in order of their targets' names */
 	unsigned int nb_drops;
 	struct hy_drop *drops;
 	unsigned int nb_lanes;
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	void *config;
-	unsigned int mark; /* scratch for the topology that is being compiled */
+	unsigned int revision; /* counts changes of impl and config */
+	unsigned int mark;     /* scratch for the topology that is being compiled */
 };
 
 void hy_registry_lock(void);

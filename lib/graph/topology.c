@@ -18,15 +18,34 @@ struct build {
 	const char *graph;
 	const struct hy_graph_params *params;
 	struct hy_topology *topo;
-	unsigned int room;   /* for nodes */
-	unsigned int *order; /* nodes in reverse postorder, then index → rank */
+	unsigned int room;        /* for nodes */
+	unsigned int *first_edge; /* of each node, in targets; one more at the end */
+	unsigned int *targets;    /* index of each edge's target, node after node */
+	unsigned int edge_room;   /* for targets */
+	unsigned int drop;   /* index of the node that drops go to; valid if any node can drop */
+	unsigned int *order; /* nodes in reverse postorder */
 };
+
+/* A table with room for one more entry than are used, or NULL without memory. */
+static void *
+table_grow(void *table, unsigned int *room, unsigned int used, size_t size)
+{
+	const unsigned int more = *room == 0 ? 16 : 2 * *room;
+
+	if (used < *room)
+		return table;
+	table = realloc(table, more * size);
+	if (table != NULL)
+		*room = more;
+	return table;
+}
 
 /* Adds a node once; node->mark is its index + 1. */
 static int
 node_add(struct build *b, struct hy_reg_node *node)
 {
 	struct hy_topology *topo = b->topo;
+	struct hy_reg_node **nodes;
 
 	if (node->mark != 0)
 		return 0;
@@ -34,50 +53,55 @@ node_add(struct build *b, struct hy_reg_node *node)
 		HY_LOG(ERR, "graph '%s': more than %d nodes", b->graph, NODES_MAX);
 		return -E2BIG;
 	}
-	if (topo->nb_nodes == b->room) {
-		const unsigned int room = b->room == 0 ? 16 : 2 * b->room;
-		struct hy_reg_node **nodes = realloc(topo->nodes, room * sizeof(*nodes));
-
-		if (nodes == NULL)
-			return -ENOMEM;
-		topo->nodes = nodes;
-		b->room = room;
-	}
-	topo->nodes[topo->nb_nodes++] = node;
+	nodes = table_grow(topo->nodes, &b->room, topo->nb_nodes, sizeof(struct hy_reg_node *));
+	if (nodes == NULL)
+		return -ENOMEM;
+	topo->nodes = nodes;
+	nodes[topo->nb_nodes++] = node;
 	node->mark = topo->nb_nodes;
+	return 0;
+}
+
+static int
+pattern_add(struct build *b, const char *pattern)
+{
+	struct hy_reg_node *node = hy_registry_find(pattern);
+	unsigned int matched = 0;
+
+	if (node != NULL) /* a name matches itself only: no need to look at all nodes */
+		return node_add(b, node);
+	for (node = hy_registry_next(0); node != NULL; node = hy_registry_next(node->id + 1)) {
+		int rc;
+
+		if (fnmatch(pattern, node->name, 0) != 0)
+			continue;
+		matched++;
+		rc = node_add(b, node);
+		if (rc < 0)
+			return rc;
+	}
+	if (matched == 0) {
+		HY_LOG(ERR, "graph '%s': pattern '%s' matches no node", b->graph, pattern);
+		return -ENOENT;
+	}
 	return 0;
 }
 
 static int
 patterns_add(struct build *b)
 {
-	for (unsigned int p = 0; p < b->params->nb_patterns; p++) {
-		const char *pattern = b->params->patterns[p];
-		struct hy_reg_node *node = hy_registry_next(0);
-		unsigned int matched = 0;
+	int rc = 0;
 
-		for (; node != NULL; node = hy_registry_next(node->id + 1)) {
-			int rc;
-
-			if (fnmatch(pattern, node->name, 0) != 0)
-				continue;
-			matched++;
-			rc = node_add(b, node);
-			if (rc < 0)
-				return rc;
-		}
-		if (matched == 0) {
-			HY_LOG(ERR, "graph '%s': pattern '%s' matches no node", b->graph, pattern);
-			return -ENOENT;
-		}
-	}
-	return 0;
+	for (unsigned int p = 0; p < b->params->nb_patterns && rc == 0; p++)
+		rc = pattern_add(b, b->params->patterns[p]);
+	return rc;
 }
 
 static int
-target_add(struct build *b, const struct hy_reg_node *from, const char *name)
+target_add(struct build *b, const struct hy_reg_node *from, const char *name, unsigned int *index)
 {
 	struct hy_reg_node *to = hy_registry_find(name);
+	int rc;
 
 	if (to == NULL) {
 		HY_LOG(ERR, "graph '%s': node '%s' leads to '%s', which is not registered",
@@ -89,7 +113,9 @@ target_add(struct build *b, const struct hy_reg_node *from, const char *name)
 			name);
 		return -EINVAL;
 	}
-	return node_add(b, to);
+	rc = node_add(b, to);
+	*index = to->mark - 1;
+	return rc;
 }
 
 static int
@@ -105,27 +131,60 @@ drop_target_add(struct build *b, const struct hy_reg_node *from)
 			from->name);
 		return -EINVAL;
 	}
-	return target_add(b, from, b->params->drop_node);
+	return target_add(b, from, b->params->drop_node, &b->drop);
 }
 
-/* Takes in what the edges lead to, and checks each node on its own. */
+static int
+edge_add(struct build *b, unsigned int to)
+{
+	unsigned int *targets = table_grow(b->targets, &b->edge_room, b->topo->nb_edges,
+		sizeof(*targets));
+
+	if (targets == NULL)
+		return -ENOMEM;
+	b->targets = targets;
+	targets[b->topo->nb_edges++] = to;
+	return 0;
+}
+
+/* Takes in what a node's edges lead to. */
+static int
+node_follow(struct build *b, const struct hy_reg_node *node)
+{
+	int rc = 0;
+
+	for (unsigned int e = 0; e < node->nb_edges && rc == 0; e++) {
+		unsigned int to;
+
+		rc = target_add(b, node, node->edges[e], &to);
+		if (rc == 0)
+			rc = edge_add(b, to);
+	}
+	if (rc == 0 && node->nb_drops > 0)
+		rc = drop_target_add(b, node);
+	return rc;
+}
+
+/* Takes in all that edges lead to. */
 static int
 edges_follow(struct build *b)
 {
 	struct hy_topology *topo = b->topo;
+	unsigned int room = 0;
 
 	for (unsigned int i = 0; i < topo->nb_nodes; i++) {
-		const struct hy_reg_node *node = topo->nodes[i];
-		int rc = 0;
+		unsigned int *first = table_grow(b->first_edge, &room, i + 1, sizeof(*first));
+		int rc;
 
-		for (unsigned int e = 0; e < node->nb_edges && rc == 0; e++)
-			rc = target_add(b, node, node->edges[e]);
-		if (rc == 0 && node->nb_drops > 0)
-			rc = drop_target_add(b, node);
+		if (first == NULL)
+			return -ENOMEM;
+		b->first_edge = first;
+		first[i] = topo->nb_edges;
+		rc = node_follow(b, topo->nodes[i]);
 		if (rc < 0)
 			return rc;
-		topo->nb_edges += node->nb_edges;
-		topo->nb_sources += (node->flags & HY_NODE_SOURCE) != 0;
+		first[i + 1] = topo->nb_edges;
+		topo->nb_sources += (topo->nodes[i]->flags & HY_NODE_SOURCE) != 0;
 	}
 	if (topo->nb_sources == 0) {
 		HY_LOG(ERR, "graph '%s': none of its %u nodes is a source", b->graph,
@@ -169,11 +228,9 @@ successors(const struct hy_reg_node *node)
 }
 
 static unsigned int
-successor(const struct build *b, const struct hy_reg_node *node, unsigned int e)
+successor(const struct build *b, unsigned int node, unsigned int e)
 {
-	const char *name = e < node->nb_edges ? node->edges[e] : b->params->drop_node;
-
-	return hy_registry_find(name)->mark - 1;
+	return e < b->topo->nodes[node]->nb_edges ? b->targets[b->first_edge[node] + e] : b->drop;
 }
 
 /*
@@ -196,7 +253,6 @@ search_from(struct build *b, unsigned int root, struct visit *stack, uint8_t *st
 	state[root] = OPEN;
 	while (depth > 0) {
 		struct visit *top = &stack[depth - 1];
-		const struct hy_reg_node *node = b->topo->nodes[top->node];
 		unsigned int to;
 
 		if (top->left == 0) {
@@ -205,7 +261,7 @@ search_from(struct build *b, unsigned int root, struct visit *stack, uint8_t *st
 			depth--;
 			continue;
 		}
-		to = successor(b, node, --top->left);
+		to = successor(b, top->node, --top->left);
 		if (state[to] == OPEN)
 			b->topo->cyclic = true;
 		if (state[to] != UNSEEN)
@@ -247,49 +303,44 @@ out:
 	return rc;
 }
 
-/* Puts the nodes in rank order, sources first, and makes marks ranks + 1. */
+/* Puts nodes and their edges in rank order, sources first. */
 static int
 rank(struct build *b)
 {
 	struct hy_topology *topo = b->topo;
-	struct hy_reg_node **ranked = calloc(topo->nb_nodes, sizeof(struct hy_reg_node *));
-	unsigned int source = 0, other = topo->nb_sources;
+	const unsigned int n = topo->nb_nodes;
+	struct hy_reg_node **ranked = calloc(n, sizeof(struct hy_reg_node *));
+	unsigned int *rank_of = calloc(n, sizeof(*rank_of));
+	unsigned int source = 0, other = topo->nb_sources, at = 0;
+	int rc = -ENOMEM;
 
-	if (ranked == NULL)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < topo->nb_nodes; i++) {
-		struct hy_reg_node *node = topo->nodes[b->order[i]];
-
-		ranked[(node->flags & HY_NODE_SOURCE) != 0 ? source++ : other++] = node;
-	}
-	for (unsigned int r = 0; r < topo->nb_nodes; r++)
-		ranked[r]->mark = r + 1;
-	free(topo->nodes);
-	topo->nodes = ranked;
-	return 0;
-}
-
-static int
-targets_resolve(struct build *b)
-{
-	struct hy_topology *topo = b->topo;
-	unsigned int at = 0;
-
-	topo->first_edge = calloc(topo->nb_nodes + 1, sizeof(*topo->first_edge));
+	topo->first_edge = calloc(n + 1, sizeof(*topo->first_edge));
 	topo->targets = calloc(topo->nb_edges + 1, sizeof(*topo->targets));
-	if (topo->first_edge == NULL || topo->targets == NULL)
-		return -ENOMEM;
-	for (unsigned int r = 0; r < topo->nb_nodes; r++) {
-		const struct hy_reg_node *node = topo->nodes[r];
+	if (ranked == NULL || rank_of == NULL || topo->first_edge == NULL || topo->targets == NULL)
+		goto out;
+	for (unsigned int i = 0; i < n; i++) {
+		struct hy_reg_node *node = topo->nodes[b->order[i]];
+		const unsigned int r = (node->flags & HY_NODE_SOURCE) != 0 ? source++ : other++;
+
+		ranked[r] = node;
+		rank_of[b->order[i]] = r;
+	}
+	for (unsigned int r = 0; r < n; r++) {
+		const unsigned int i = ranked[r]->mark - 1;
 
 		topo->first_edge[r] = at;
-		for (unsigned int e = 0; e < node->nb_edges; e++)
-			topo->targets[at++] = successor(b, node, e);
-		if (node->nb_drops > 0)
-			topo->drop_rank = successor(b, node, node->nb_edges);
+		for (unsigned int e = b->first_edge[i]; e < b->first_edge[i + 1]; e++)
+			topo->targets[at++] = rank_of[b->targets[e]];
+		if (ranked[r]->nb_drops > 0)
+			topo->drop_rank = rank_of[b->drop];
 	}
-	topo->first_edge[topo->nb_nodes] = at;
-	return 0;
+	topo->first_edge[n] = at;
+	RTE_SWAP(topo->nodes, ranked);
+	rc = 0;
+out:
+	free(ranked);
+	free(rank_of);
+	return rc;
 }
 
 /* The rank that successor e of the node of rank r has. */
@@ -408,11 +459,11 @@ hy_topology_build(const char *graph, const struct hy_graph_params *params, struc
 	if (rc == 0)
 		rc = rank(&b);
 	if (rc == 0)
-		rc = targets_resolve(&b);
-	if (rc == 0)
 		rc = streams_size(&b);
 	for (unsigned int i = 0; i < topo->nb_nodes; i++)
 		topo->nodes[i]->mark = 0;
+	free(b.first_edge);
+	free(b.targets);
 	free(b.order);
 	if (rc < 0)
 		hy_topology_free(topo);

@@ -7,7 +7,7 @@
 
 #include <rte_cycles.h>
 
-#include "image.h"
+#include "control.h"
 
 #define PART UINT32_MAX /* node->waiting while the node runs on only a part of its stream */
 
@@ -20,7 +20,7 @@ run(struct hy_graph *graph, struct hy_node *node, uint16_t n, uint64_t *tsc)
 	hy_count(&node->calls, 1);
 	hy_count(&node->objs, done);
 	if (tsc != NULL) {
-		struct hy_image_node *cold = hy_image_node(graph, node);
+		struct hy_image_node *cold = hy_image_node(node);
 		const uint64_t now = rte_rdtsc();
 
 		hy_count(&cold->sampled_calls, 1);
@@ -37,12 +37,13 @@ drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 {
 	const uint32_t n = node->waiting;
 
-	if (likely(n <= graph->burst)) {
+	if (likely(n <= graph->plan.burst)) {
 		run(graph, node, (uint16_t)n, tsc);
 	} else {
 		node->waiting = PART;
-		for (; node->cursor < n; node->cursor += graph->burst)
-			run(graph, node, (uint16_t)RTE_MIN(n - node->cursor, graph->burst), tsc);
+		for (; node->cursor < n; node->cursor += graph->plan.burst)
+			run(graph, node, (uint16_t)RTE_MIN(n - node->cursor, graph->plan.burst),
+				tsc);
 		node->cursor = 0;
 	}
 	node->waiting = 0;
@@ -52,15 +53,15 @@ drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 static uint32_t
 room(const struct hy_graph *graph, const struct hy_node *node)
 {
-	const struct hy_image_node *cold = hy_image_node(graph, node);
-	uint32_t least = graph->stream_cap;
+	const struct hy_image_node *cold = hy_image_node(node);
+	uint32_t least = graph->plan.stream_cap;
 
 	for (unsigned int e = 0; e < cold->nb_edges; e++)
-		least = RTE_MIN(least, graph->stream_cap - node->edges[e].to->waiting);
+		least = RTE_MIN(least, graph->plan.stream_cap - node->edges[e].to->waiting);
 	if (cold->nb_drops > HY_CORE_DROPS) {
 		const struct hy_node *drop = node->edges[(int16_t)HY_DROP(0)].to;
 
-		least = RTE_MIN(least, graph->stream_cap - drop->waiting);
+		least = RTE_MIN(least, graph->plan.stream_cap - drop->waiting);
 	}
 	return least;
 }
@@ -75,7 +76,7 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 	while (done < n) {
 		uint32_t k = RTE_MIN(n - done, room(graph, node) / node->replicates);
 
-		k = RTE_MIN(k, graph->burst);
+		k = RTE_MIN(k, graph->plan.burst);
 		if (k == 0)
 			break;
 		node->cursor = done;
@@ -88,7 +89,7 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 	node->waiting = left;
 	if (left > 0) {
 		memmove(node->stream, node->stream + done, left * sizeof(*node->stream));
-		for (unsigned int l = 0; l < graph->nb_lanes; l++) {
+		for (unsigned int l = 0; l < graph->plan.nb_lanes; l++) {
 			uint32_t *lane = hy_stream_lane(graph, node->stream, l);
 
 			memmove(lane, lane + done, left * sizeof(*lane));
@@ -98,57 +99,96 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 	return done;
 }
 
+/* Runs a source that may make n objects. Returns how many it made. */
+static __rte_always_inline uint32_t
+run_source(struct hy_graph *graph, struct hy_node *node, uint32_t n, uint64_t *tsc)
+{
+	node->waiting = n;
+	n = run(graph, node, (uint16_t)n, tsc);
+	node->waiting = 0;
+	return n;
+}
+
 /* Every source gets its turn, as long as there is credit, from the given one on. */
-static __rte_always_inline void
+static uint32_t
 run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc)
 {
-	for (unsigned int i = 0, s = first; i < graph->nb_sources; i++, s++) {
-		struct hy_node *node =
-			&graph->nodes[s < graph->nb_sources ? s : s - graph->nb_sources];
-		uint32_t n = RTE_MIN((uint32_t)graph->burst, graph->credit);
+	const struct hy_plan *plan = &graph->plan;
+	uint32_t made = 0;
 
-		if (unlikely(graph->throttled))
+	for (unsigned int i = 0, s = first; i < plan->nb_sources; i++, s++) {
+		struct hy_node *node =
+			&plan->nodes[s < plan->nb_sources ? s : s - plan->nb_sources];
+		uint32_t n = RTE_MIN((uint32_t)plan->burst, graph->credit - made);
+
+		if (plan->throttled)
 			n = RTE_MIN(n, room(graph, node));
-		if (unlikely(n == 0))
-			continue;
-		node->waiting = n;
-		graph->credit -= run(graph, node, (uint16_t)n, tsc);
-		node->waiting = 0;
+		if (n > 0)
+			made += run_source(graph, node, n, tsc);
 	}
+	return made;
+}
+
+/* The pending node of lowest rank, from the given one on; NULL if there is none. */
+static __rte_always_inline struct hy_node *
+next_pending(const struct hy_plan *plan, unsigned int rank)
+{
+	unsigned int w = rank / 64;
+	uint64_t bits = plan->pending[w] & UINT64_MAX << rank % 64;
+
+	while (bits == 0) {
+		if (++w == plan->nb_words)
+			return NULL;
+		bits = plan->pending[w];
+	}
+	return &plan->nodes[64 * w + (unsigned int)__builtin_ctzll(bits)];
+}
+
+/*
+ * All edges lead forward: one pass in rank order empties the graph. Mostly a node feeds the next
+ * one in rank, so that one is asked before the bitmap: a branch foretold waits for nothing, while a
+ * node's address that comes out of the bitmap waits for all that the node before wrote there.
+ */
+static __rte_always_inline uint32_t
+walk_acyclic(struct hy_graph *graph, uint64_t *tsc)
+{
+	const struct hy_plan *plan = &graph->plan;
+	struct hy_node *node = plan->nodes;
+	uint32_t made = 0;
+
+	for (unsigned int s = 0; s < plan->nb_sources; s++)
+		made += run_source(graph, node++, plan->burst, tsc);
+	for (;; node++) {
+		if (node->waiting == 0) {
+			node = next_pending(plan, node->rank);
+			if (node == NULL)
+				break;
+		}
+		drain(graph, node, tsc);
+	}
+	for (unsigned int w = 0; w < plan->nb_words; w++)
+		plan->pending[w] = 0;
+	return made;
 }
 
 /* One pass over the pending nodes in rank order; a back edge's target waits for the next pass. */
-static __rte_always_inline uint32_t
+static uint32_t
 sweep(struct hy_graph *graph, uint64_t *tsc)
 {
+	struct hy_plan *plan = &graph->plan;
+	struct hy_node *node = next_pending(plan, 0);
 	uint32_t done = 0;
 
-	for (unsigned int w = 0; w < graph->nb_words; w++) {
-		uint64_t ahead = UINT64_MAX, bits;
-
-		while ((bits = graph->pending[w] & ahead) != 0) {
-			const unsigned int bit = (unsigned int)__builtin_ctzll(bits);
-			struct hy_node *node = &graph->nodes[64 * w + bit];
-
-			ahead = UINT64_MAX << bit << 1;
-			graph->pending[w] &= ~(UINT64_C(1) << bit);
-			if (unlikely(graph->throttled)) {
-				done += drain_throttled(graph, node, tsc);
-			} else {
-				drain(graph, node, tsc);
-				done++;
-			}
+	for (; node != NULL; node = next_pending(plan, node->rank + 1u)) {
+		plan->pending[node->rank / 64] &= ~(UINT64_C(1) << node->rank % 64);
+		if (plan->throttled) {
+			done += drain_throttled(graph, node, tsc);
+		} else {
+			drain(graph, node, tsc);
+			done++;
 		}
 	}
 	return done;
-}
-
-static __rte_always_inline void
-walk_acyclic(struct hy_graph *graph, uint64_t *tsc)
-{
-	graph->credit = (uint32_t)graph->nb_sources * graph->burst;
-	run_sources(graph, 0, tsc);
-	sweep(graph, tsc);
 }
 
 /* Objects that wait in the graph; *last is the pending node of highest rank. */
@@ -158,9 +198,9 @@ under_way(struct hy_graph *graph, struct hy_node **last)
 	uint32_t n = 0;
 
 	*last = NULL;
-	for (unsigned int w = 0; w < graph->nb_words; w++) {
-		for (uint64_t bits = graph->pending[w]; bits != 0; bits &= bits - 1) {
-			*last = &graph->nodes[64 * w + (unsigned int)__builtin_ctzll(bits)];
+	for (unsigned int w = 0; w < graph->plan.nb_words; w++) {
+		for (uint64_t bits = graph->plan.pending[w]; bits != 0; bits &= bits - 1) {
+			*last = &graph->plan.nodes[64 * w + (unsigned int)__builtin_ctzll(bits)];
 			n += (*last)->waiting;
 		}
 	}
@@ -174,48 +214,62 @@ under_way(struct hy_graph *graph, struct hy_node **last)
 static void
 break_deadlock(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 {
-	graph->pending[node->rank / 64] &= ~(UINT64_C(1) << (node->rank % 64));
+	graph->plan.pending[node->rank / 64] &= ~(UINT64_C(1) << (node->rank % 64));
 	drain(graph, node, tsc);
 }
 
-static void
+static uint32_t
 walk_looping(struct hy_graph *graph, uint64_t *tsc)
 {
-	const uint32_t most = (uint32_t)graph->nb_sources * graph->burst;
+	struct hy_plan *plan = &graph->plan;
+	const uint32_t most = (uint32_t)plan->nb_sources * plan->burst;
 	struct hy_node *last;
-	uint32_t left = under_way(graph, &last);
+	uint32_t left = under_way(graph, &last), made;
 
 	graph->credit = most > left ? most - left : 0;
 	/* Credit may not do for all: each walk, another source is the first to take of it. */
-	run_sources(graph, (unsigned int)(graph->walks % graph->nb_sources), tsc);
-	for (unsigned int i = 0; i < graph->max_sweeps; i++) {
+	made = run_sources(graph, (unsigned int)(graph->walks % plan->nb_sources), tsc);
+	for (unsigned int i = 0; i < plan->max_sweeps; i++) {
 		const uint32_t done = sweep(graph, tsc);
 
 		left = under_way(graph, &last);
-		if (left == 0)
+		if (left == 0) {
+			/* What a live change had to be careful about is through. */
+			plan->cyclic = graph->image->plan.cyclic;
+			plan->throttled = graph->image->plan.throttled;
 			break;
+		}
 		if (done == 0)
 			break_deadlock(graph, last, tsc);
 	}
+	return made;
 }
 
-void
+static __rte_always_inline uint32_t
+walk(struct hy_graph *graph, uint64_t *tsc)
+{
+	return likely(!graph->plan.cyclic && !graph->plan.throttled) ? walk_acyclic(graph, tsc)
+								     : walk_looping(graph, tsc);
+}
+
+/* A walk that is timed. Apart, so that it costs the others no room in the instruction cache. */
+static __rte_noinline uint32_t
+walk_timed(struct hy_graph *graph)
+{
+	uint64_t tsc = rte_rdtsc();
+
+	graph->sample_left = graph->plan.sample_every;
+	return walk(graph, &tsc);
+}
+
+uint32_t
 hy_graph_walk(struct hy_graph *graph)
 {
-	uint64_t start;
+	uint32_t made;
 
-	if (likely(--graph->sample_left > 0)) {
-		if (likely(!graph->cyclic && !graph->throttled))
-			walk_acyclic(graph, NULL);
-		else
-			walk_looping(graph, NULL);
-	} else {
-		graph->sample_left = graph->sample_every;
-		start = rte_rdtsc();
-		if (likely(!graph->cyclic && !graph->throttled))
-			walk_acyclic(graph, &start);
-		else
-			walk_looping(graph, &start);
-	}
+	if (unlikely(__atomic_load_n(&graph->next, __ATOMIC_RELAXED) != NULL))
+		hy_graph_take_up(graph);
+	made = likely(--graph->sample_left > 0) ? walk(graph, NULL) : walk_timed(graph);
 	__atomic_store_n(&graph->walks, graph->walks + 1, __ATOMIC_RELEASE);
+	return made;
 }

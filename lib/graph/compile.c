@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the registry to an image whose nodes are initialised, and back. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "control.h"
+#include "log.h"
+
+/* Calls fini() of the nodes whose context is the image's own, last first, and frees those. */
+static void
+nodes_fini(const struct hy_graph *graph, struct hy_image *image)
+{
+	for (unsigned int r = image->plan.nb_nodes; r-- > 0;) {
+		struct hy_image_node *cold = &image->nodes[r];
+
+		if (cold->initialised && cold->impl.fini != NULL)
+			cold->impl.fini(graph, &image->hot[r]);
+	}
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		if (!image->nodes[r].inherits)
+			rte_free(image->hot[r].ctx);
+}
+
+static int
+nodes_init(const struct hy_graph *graph, struct hy_image *image)
+{
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
+		struct hy_image_node *cold = &image->nodes[r];
+		struct hy_node *node = &image->hot[r];
+		int rc = 0;
+
+		if (cold->inherits)
+			continue;
+		if (cold->impl.ctx_size > 0) {
+			node->ctx = rte_zmalloc_socket("hy_ctx", cold->impl.ctx_size,
+				RTE_CACHE_LINE_SIZE, graph->control->socket);
+			if (node->ctx == NULL)
+				rc = -ENOMEM;
+		}
+		if (rc == 0 && cold->impl.init != NULL)
+			rc = cold->impl.init(graph, node, cold->reg->config);
+		if (rc < 0) {
+			HY_LOG(ERR, "graph '%s': node '%s' could not be initialised: %s",
+				graph->control->name, cold->reg->name, strerror(-rc));
+			nodes_fini(graph, image);
+			return rc;
+		}
+		cold->initialised = true;
+	}
+	return 0;
+}
+
+/* What an image needs so that all that may wait in the one before finds room. */
+static uint32_t
+room_wanted(const struct hy_image *before)
+{
+	return before != NULL && before->holds ? before->plan.stream_cap : 0;
+}
+
+int
+hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *params,
+	struct hy_image *before, struct hy_image **out)
+{
+	struct hy_control *control = graph->control;
+	const uint32_t cap = control->stream_cap;
+	const uint16_t burst = control->burst;
+	struct hy_image *image = NULL;
+	struct hy_topology topo;
+	int rc;
+
+	if (hy_registry_failed() != NULL) {
+		HY_LOG(ERR, "graph '%s': refused, since '%s' failed to register at load",
+			control->name, hy_registry_failed());
+		return -ENOEXEC;
+	}
+	rc = hy_topology_build(control->name, params, &topo);
+	if (rc == 0) {
+		rc = hy_image_build(params, &topo, room_wanted(before), &image);
+		hy_topology_free(&topo);
+	}
+	if (rc == -ENOMEM)
+		HY_LOG(ERR, "graph '%s': not enough memory on socket %d", control->name,
+			params->socket);
+	if (rc < 0)
+		return rc;
+	image->holds |= before != NULL && before->holds;
+	if (before != NULL)
+		hy_image_heirs(image, before);
+	/* What init() may ask of its graph. */
+	__atomic_store_n(&control->burst, image->plan.burst, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->stream_cap, image->plan.stream_cap, __ATOMIC_RELAXED);
+	rc = nodes_init(graph, image);
+	if (rc < 0) {
+		__atomic_store_n(&control->burst, burst, __ATOMIC_RELAXED);
+		__atomic_store_n(&control->stream_cap, cap, __ATOMIC_RELAXED);
+		hy_image_free(image);
+		return rc;
+	}
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		image->nodes[r].reg->refs++;
+	*out = image;
+	return 0;
+}
+
+void
+hy_graph_discard(const struct hy_graph *graph, struct hy_image *image)
+{
+	nodes_fini(graph, image);
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		image->nodes[r].reg->refs--;
+	hy_image_free(image);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control plane's part of a graph. Everything here wants the registry's lock held.
+ *
+ * A live change is a second image. The control plane compiles it, and leaves it in graph->next;
+ * the worker exchanges graph->next for NULL before a walk, carries over what waits in the old image,
+ * and says so in graph->image. From then on it does not touch the old one, which the control plane
+ * adds to the graph's history and frees as soon as it looks again: there is no other grace period.
+ */
+#ifndef HY_GRAPH_CONTROL_H
+#define HY_GRAPH_CONTROL_H
+
+#include "image.h"
+
+struct hy_control {
+	char name[HY_NAME_SIZE];
+	uint16_t worker;
+	int socket;
+	struct hy_graph_params params; /* own copy, see params.h */
+	uint16_t burst;                /* params.burst, and the streams' capacity: read without */
+	uint32_t stream_cap;           /* the lock, and written with __atomic_store_n() */
+	struct hy_image *current;      /* what the worker walks, as far as is known */
+	struct hy_image *published;    /* not known to be taken up yet, or NULL */
+	struct hy_stats *history;      /* counters of images before the current one, or NULL */
+	struct hy_graph *next;         /* in the list of graphs */
+};
+
+/* The graph behind another, or the first behind NULL. */
+struct hy_graph *hy_graph_next(const struct hy_graph *graph);
+
+/*
+ * The image that the worker walks, or has just left: whose counters and the history's make the
+ * graph's. Frees the one before it, if the worker has left that.
+ */
+struct hy_image *hy_graph_image(const struct hy_graph *graph);
+
+/* Compiles the registry as it is now, with contexts of what nodes may keep of the image before. */
+int hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *params,
+	struct hy_image *before, struct hy_image **image);
+/* Undoes what of hy_graph_compile() the next image does not inherit. */
+void hy_graph_discard(const struct hy_graph *graph, struct hy_image *image);
+
+/* The worker's part, before a walk: takes up graph->next, if it is still there. */
+void hy_graph_take_up(struct hy_graph *graph);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changing a graph while its worker walks it: see control.h. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_pause.h>
+
+#include "control.h"
+#include "log.h"
+#include "params.h"
+#include "stats.h"
+
+/* The worker has left an image for good: its counters become history, its contexts the heirs'. */
+static void
+image_retire(const struct hy_graph *graph, struct hy_image *image, struct hy_image *successor)
+{
+	hy_stats_add(graph->control->history, image, HY_STATS_COUNTERS);
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
+		struct hy_image_node *old = &image->nodes[r], *heir;
+
+		if (old->heir == NO_HEIR)
+			continue;
+		heir = &successor->nodes[old->heir];
+		if (!heir->inherits)
+			continue;
+		heir->inherits = false;
+		heir->initialised = true;
+		old->initialised = false;
+		image->hot[r].ctx = NULL;
+	}
+	hy_graph_discard(graph, image);
+}
+
+struct hy_image *
+hy_graph_image(const struct hy_graph *graph)
+{
+	struct hy_control *control = graph->control;
+	struct hy_image *before = control->current;
+
+	if (control->published == NULL ||
+		__atomic_load_n(&graph->image, __ATOMIC_ACQUIRE) != control->published)
+		return before;
+	control->current = control->published;
+	control->published = NULL;
+	image_retire(graph, before, control->current);
+	return control->current;
+}
+
+/*
+ * Takes back what the worker has not taken up yet, and returns it, or NULL. Where the worker was
+ * faster, waits until it is through.
+ */
+static struct hy_image *
+withdraw(struct hy_graph *graph)
+{
+	struct hy_image *image = __atomic_exchange_n(&graph->next, NULL, __ATOMIC_ACQ_REL);
+
+	if (image != NULL) {
+		graph->control->published = NULL;
+		return image;
+	}
+	while (graph->control->published != NULL) {
+		rte_pause();
+		hy_graph_image(graph);
+	}
+	return NULL;
+}
+
+static void
+publish(struct hy_graph *graph, struct hy_image *image)
+{
+	graph->control->published = image;
+	__atomic_store_n(&graph->next, image, __ATOMIC_RELEASE);
+}
+
+/* Makes entries for all that the current image counts, so that its retirement cannot fail. */
+static int
+history_prepare(struct hy_control *control)
+{
+	int rc = control->history == NULL ? hy_stats_new(&control->history) : 0;
+
+	return rc < 0 ? rc : hy_stats_add(control->history, control->current, HY_STATS_NAMES);
+}
+
+static int
+update_locked(struct hy_graph *graph, const struct hy_graph_params *params)
+{
+	struct hy_control *control = graph->control;
+	struct hy_image *withdrawn = withdraw(graph), *image;
+	struct hy_graph_params copy;
+	int rc = hy_params_copy(&copy, params);
+
+	if (rc == 0)
+		rc = history_prepare(control);
+	if (rc < 0)
+		HY_LOG(ERR, "graph '%s': not enough memory", control->name);
+	if (rc == 0)
+		rc = hy_graph_compile(graph, &copy, control->current, &image);
+	if (rc < 0) {
+		hy_params_free(&copy);
+		if (withdrawn != NULL) {
+			/* The failed one has named itself heir. */
+			hy_image_heirs(withdrawn, control->current);
+			publish(graph, withdrawn);
+		}
+		return rc;
+	}
+	if (withdrawn != NULL)
+		hy_graph_discard(graph, withdrawn);
+	hy_params_free(&control->params);
+	control->params = copy;
+	publish(graph, image);
+	return 0;
+}
+
+int
+hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params)
+{
+	const struct hy_graph_params *now = &graph->control->params;
+	int rc = 0;
+
+	hy_registry_lock();
+	if (params == NULL)
+		params = now;
+	rc = hy_params_check(graph->control->name, params);
+	if (rc == 0 &&
+		(params->ops != now->ops || params->worker != now->worker ||
+			params->socket != now->socket)) {
+		HY_LOG(ERR, "graph '%s': ops, worker and socket cannot change",
+			hy_graph_name(graph));
+		rc = -EINVAL;
+	}
+	if (rc == 0)
+		rc = update_locked(graph, params);
+	hy_registry_unlock();
+	return rc;
+}
+
+bool
+hy_graph_updating(const struct hy_graph *graph)
+{
+	bool updating;
+
+	hy_registry_lock();
+	hy_graph_image(graph);
+	updating = graph->control->published != NULL;
+	hy_registry_unlock();
+	return updating;
+}
+
+/* Moves what waits on a node to its heir in another image. There is room, see room_wanted(). */
+static void
+objects_move(const struct hy_image *from, const struct hy_node *node, struct hy_image *to,
+	struct hy_node *heir)
+{
+	const uint32_t n = node->waiting;
+
+	memcpy(heir->stream, node->stream, n * sizeof(*heir->stream));
+	for (unsigned int l = 0; l < to->plan.nb_lanes; l++) {
+		uint32_t *lane = RTE_PTR_ADD(heir->stream, to->plan.lane_offset[l]);
+		unsigned int f = 0;
+
+		while (f < from->plan.nb_lanes && strcmp(from->lanes[f], to->lanes[l]) != 0)
+			f++;
+		if (f < from->plan.nb_lanes)
+			memcpy(lane, RTE_PTR_ADD(node->stream, from->plan.lane_offset[f]),
+				n * sizeof(*lane));
+		else
+			memset(lane, 0, n * sizeof(*lane));
+	}
+	heir->waiting = n;
+	to->plan.pending[heir->rank / 64] |= UINT64_C(1) << (heir->rank % 64);
+}
+
+/* Carries over all that waits; what waits on a node that is gone is released, and counted there. */
+static bool
+carry(struct hy_image *from, struct hy_image *to)
+{
+	bool carried = false;
+
+	for (unsigned int w = 0; w < from->plan.nb_words; w++) {
+		for (uint64_t bits = from->plan.pending[w]; bits != 0; bits &= bits - 1) {
+			const unsigned int r = 64 * w + (unsigned int)__builtin_ctzll(bits);
+			const uint32_t heir = from->nodes[r].heir;
+			struct hy_node *node = &from->hot[r];
+
+			if (heir != NO_HEIR) {
+				objects_move(from, node, to, &to->hot[heir]);
+				carried = true;
+			} else {
+				hy_count(&node->edges[-1 - HY_CORE_DROP_NODE_REMOVED].objs,
+					node->waiting);
+				from->plan.ops->release(node->stream, node->waiting);
+			}
+			node->waiting = 0;
+		}
+	}
+	return carried;
+}
+
+void
+hy_graph_take_up(struct hy_graph *graph)
+{
+	struct hy_image *next = __atomic_exchange_n(&graph->next, NULL, __ATOMIC_ACQ_REL);
+	bool carried;
+
+	if (next == NULL)
+		return;
+	carried = carry(graph->image, next);
+	graph->plan = next->plan;
+	/* More may have come than a walk of the new graph would have; until it is through, walks go
+	 * by the room that there is, and look after each pass whether anything is left. */
+	if (carried)
+		graph->plan.cyclic = graph->plan.throttled = true;
+	graph->sample_left = 1;
+	__atomic_store_n(&graph->image, next, __ATOMIC_RELEASE);
+}

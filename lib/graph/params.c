@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parameters of graphs. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "params.h"
+#include "registry.h"
+
+static int
+lanes_check(const char *graph, const struct hy_graph_params *params)
+{
+	for (unsigned int i = 0; i < HY_LANES_MAX; i++) {
+		if (params->lanes[i] == NULL)
+			continue;
+		if (!hy_name_valid(params->lanes[i]))
+			return hy_name_refused("lane", params->lanes[i]);
+		for (unsigned int j = 0; j < i; j++) {
+			if (params->lanes[j] == NULL ||
+				strcmp(params->lanes[i], params->lanes[j]) != 0)
+				continue;
+			HY_LOG(ERR, "graph '%s': lane '%s' twice", graph, params->lanes[i]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int
+hy_params_check(const char *graph, const struct hy_graph_params *params)
+{
+	if (params == NULL || params->nb_patterns == 0 || params->ops == NULL ||
+		params->ops->release == NULL) {
+		HY_LOG(ERR, "graph '%s': patterns and ops->release are required", graph);
+		return -EINVAL;
+	}
+	if (params->burst > HY_BURST_MAX) {
+		HY_LOG(ERR, "graph '%s': burst is %u; 1 to %d are accepted, 0 for the default",
+			graph, params->burst, HY_BURST_MAX);
+		return -EINVAL;
+	}
+	for (unsigned int i = 0; i < params->nb_patterns; i++) {
+		if (params->patterns == NULL || params->patterns[i] == NULL) {
+			HY_LOG(ERR, "graph '%s': pattern %u of %u is missing", graph, i,
+				params->nb_patterns);
+			return -EINVAL;
+		}
+	}
+	return lanes_check(graph, params);
+}
+
+/* Copies a string that may be missing. */
+static int
+text_copy(const char **copy, const char *text)
+{
+	if (text != NULL)
+		*copy = strdup(text);
+	return text != NULL && *copy == NULL ? -ENOMEM : 0;
+}
+
+int
+hy_params_copy(struct hy_graph_params *copy, const struct hy_graph_params *params)
+{
+	const char **patterns = calloc(params->nb_patterns, sizeof(*patterns));
+	int rc = patterns == NULL ? -ENOMEM : 0;
+
+	*copy = *params;
+	copy->patterns = patterns;
+	copy->nb_patterns = 0;
+	copy->drop_node = NULL;
+	memset(copy->lanes, 0, sizeof(copy->lanes));
+	if (copy->burst == 0)
+		copy->burst = HY_BURST_DEFAULT;
+	if (copy->sample_every == 0)
+		copy->sample_every = 16;
+	if (copy->max_sweeps == 0)
+		copy->max_sweeps = 8;
+
+	for (unsigned int i = 0; i < params->nb_patterns && rc == 0; i++) {
+		rc = text_copy(&patterns[i], params->patterns[i]);
+		copy->nb_patterns = i + 1;
+	}
+	if (rc == 0)
+		rc = text_copy(&copy->drop_node, params->drop_node);
+	for (unsigned int i = 0; i < HY_LANES_MAX && rc == 0; i++)
+		rc = text_copy(&copy->lanes[i], params->lanes[i]);
+	if (rc < 0)
+		hy_params_free(copy);
+	return rc;
+}
+
+void
+hy_params_free(struct hy_graph_params *copy)
+{
+	for (unsigned int i = 0; i < copy->nb_patterns; i++)
+		free((char *)(uintptr_t)copy->patterns[i]);
+	free((void *)(uintptr_t)copy->patterns);
+	free((char *)(uintptr_t)copy->drop_node);
+	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
+		free((char *)(uintptr_t)copy->lanes[i]);
+	memset(copy, 0, sizeof(*copy));
+}
