@@ -124,10 +124,10 @@ model_send(struct bench *b, uint16_t next, void *obj, const uint32_t lanes[])
 static void
 poison(struct bench *b, void **stream, uint32_t n)
 {
-	memset(stream, POISON, (n + HY_STREAM_SLACK(b->graph->plan.burst)) * sizeof(*stream));
+	memset(stream, POISON, (n + HY_STREAM_SLACK) * sizeof(*stream));
 	for (unsigned int l = 0; l < b->nb_lanes; l++)
 		memset(hy_stream_lane(b->graph, stream, l), POISON,
-			(n + HY_STREAM_SLACK(b->graph->plan.burst)) * sizeof(uint32_t));
+			(n + HY_STREAM_SLACK) * sizeof(uint32_t));
 }
 
 /*

@@ -1,10 +1,107 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hy_enqueue_next(): the scalar body, and which body is the best here. */
+/*
+ * hy_enqueue_next(): the scalar body, and which body is the best here. Objects are dealt out like
+ * cards: one pass writes each to the end of its target's stream, the ends being kept in a small
+ * table; then every target is told once how many it got.
+ */
 
 #include <rte_cpuflags.h>
 #include <rte_vect.h>
 
 #include "enqueue.h"
+
+#define TABLE 64 /* targets that a burst may be dealt to */
+#define FEW 8    /* objects that are sent sooner than a table is made */
+
+/* What a burst is dealt to: first the target of drops, then that of each edge from 0 on. */
+struct table {
+	unsigned int n;
+	struct hy_node *to[TABLE]; /* NULL: nothing is dealt there */
+};
+
+static inline unsigned int
+entry_of(uint16_t next)
+{
+	return (unsigned int)(RTE_MAX((int16_t)next, -1) + 1);
+}
+
+/*
+ * Makes the table, unless it would be too long, a target may not have room, or the target of drops
+ * is also that of an edge.
+ */
+static bool
+table_make(const struct hy_graph *graph, const struct hy_node *node, const uint16_t *next,
+	uint32_t n, struct table *table)
+{
+	int16_t most = -1, least = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		most = RTE_MAX(most, (int16_t)next[i]);
+		least = RTE_MIN(least, (int16_t)next[i]);
+	}
+	table->n = (unsigned int)(most + 2);
+	if (table->n > TABLE)
+		return false;
+	table->to[0] = least < 0 ? node->edges[(int16_t)HY_DROP(0)].to : NULL;
+	for (int e = 0; e <= most; e++)
+		table->to[e + 1] = node->edges[e].to;
+	for (unsigned int i = 0; i < table->n; i++) {
+		const struct hy_node *to = table->to[i];
+
+		if (to != NULL && graph->plan.stream_cap - to->waiting < n)
+			return false;
+		if (i > 0 && to == table->to[0])
+			return false;
+	}
+	return true;
+}
+
+static void
+deal_lane(const struct hy_graph *graph, const struct table *table, unsigned int lane,
+	const uint16_t *next, const uint32_t *values, uint32_t n)
+{
+	uint32_t *end[TABLE];
+
+	for (unsigned int i = 0; i < table->n; i++)
+		if (table->to[i] != NULL)
+			end[i] = hy_stream_lane(graph, table->to[i]->stream, lane) +
+				table->to[i]->waiting;
+	for (uint32_t i = 0; i < n; i++)
+		*end[entry_of(next[i])]++ = values == NULL ? 0 : values[i];
+}
+
+static void
+deal(struct hy_graph *graph, struct hy_node *node, const struct table *table, const uint16_t *next,
+	void **objs, uint32_t n)
+{
+	void **end[TABLE];
+	size_t from;
+	const bool beside = hy_in_stream(graph, node, objs, &from);
+
+	for (unsigned int i = 0; i < table->n; i++)
+		if (table->to[i] != NULL)
+			end[i] = table->to[i]->stream + table->to[i]->waiting;
+	for (uint32_t i = 0; i < n; i++)
+		*end[entry_of(next[i])]++ = objs[i];
+	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++)
+		deal_lane(graph, table, l, next,
+			beside ? hy_stream_lane(graph, node->stream, l) + from : NULL, n);
+
+	for (unsigned int i = 0; i < table->n; i++) {
+		struct hy_node *to = table->to[i];
+		const uint32_t all = to == NULL ? 0 : (uint32_t)(end[i] - to->stream);
+
+		if (to == NULL || all == to->waiting)
+			continue;
+		if (i > 0)
+			hy_count(&node->edges[i - 1].objs, all - to->waiting);
+		to->waiting = all;
+		hy_pending_set(graph, to);
+	}
+	for (uint32_t i = 0; i < n && table->to[0] != NULL; i++)
+		if ((int16_t)next[i] < 0)
+			hy_count(&node->edges[(int16_t)next[i]].objs, 1);
+}
 
 /* Objects from the start of next[] that take the same edge. */
 static uint32_t
@@ -17,23 +114,30 @@ run_length(const uint16_t *next, uint32_t n)
 	return i;
 }
 
-void
-hy_scatter_scalar(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
-	uint32_t n)
+static void
+by_runs(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs, uint32_t n)
 {
-	uint32_t run = run_length(next, n);
-
-	if (run == n) {
-		hy_send_all(graph, node, next[0], objs, n);
-		return;
-	}
-	for (uint32_t i = 0; i < n; i += run) {
+	for (uint32_t i = 0, run; i < n; i += run) {
 		run = run_length(next + i, n - i);
 		if (run == 1) /* a width that the compiler knows: no call of memcpy() */
 			hy_append(graph, node, next[i], objs + i, 1);
 		else
 			hy_append(graph, node, next[i], objs + i, run);
 	}
+}
+
+void
+hy_scatter_scalar(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+	uint32_t n)
+{
+	struct table table;
+
+	if (run_length(next, n) == n)
+		hy_send_all(graph, node, next[0], objs, n);
+	else if (n > FEW && table_make(graph, node, next, n, &table))
+		deal(graph, node, &table, next, objs, n);
+	else
+		by_runs(graph, node, next, objs, n);
 }
 
 hy_scatter_t *

@@ -5,11 +5,8 @@
 
 #include <hy_graph_worker.h>
 
-/*
- * Room behind a stream's capacity: objects may be written first and counted after, a burst at a
- * time, and vectors are stored whole.
- */
-#define HY_STREAM_SLACK(burst) ((burst) > 16 ? (burst) : 16)
+/* A vector of pointers may be stored whole at a stream's end: room for what it writes too far. */
+#define HY_STREAM_SLACK 16
 
 hy_scatter_t hy_scatter_scalar;
 #ifdef RTE_ARCH_X86_64

@@ -2,7 +2,8 @@
 /*
  * hy_enqueue_next() in AVX-512. For each distinct edge of a burst: compare all next[] with it, 32
  * at a time, then compress the pointers (8 at a time) and lane values (16) that match to the end
- * of the target's stream. Costs a pass an edge, so after MAX_PASSES what is left goes one by one.
+ * of the target's stream. That costs a pass an edge: where the first two edges say that there are
+ * MANY, the scalar body is faster, and after MAX_PASSES the few that are left go one by one.
  */
 
 #include "enqueue.h"
@@ -16,10 +17,11 @@
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
 
 #define MAX_PASSES 8
-#define TOO_FEW 8 /* objects for the passes to pay (hy-bench enqueue) */
+#define TOO_FEW 8 /* objects for the passes to pay; this and MANY by hy-bench enqueue */
+#define MANY 6
 #define WORDS (HY_BURST_MAX / 32)
 
-static_assert(HY_STREAM_SLACK(1) >= 16, "a vector is stored whole at a stream's end");
+static_assert(HY_STREAM_SLACK >= 16, "a vector is stored whole at a stream's end");
 
 /* Finds the objects among left[] that take an edge, moves their bits to hit[], counts them. */
 AVX512 static inline uint32_t
@@ -102,14 +104,38 @@ one_by_one(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, v
 	}
 }
 
+/* The first object of those left, whose edge is the next to be matched. */
+static inline unsigned int
+first_of(const uint32_t left[])
+{
+	unsigned int w = 0;
+
+	while (left[w] == 0)
+		w++;
+	return 32 * w + (unsigned int)__builtin_ctz(left[w]);
+}
+
+AVX512 static inline void
+send(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, uint16_t edge, void **objs,
+	const uint32_t hit[], unsigned int words, uint32_t count)
+{
+	struct hy_edge *e = &node->edges[(int16_t)edge];
+
+	if (likely(count <= graph->plan.stream_cap - e->to->waiting))
+		pack(graph, node, e, objs, hit, words, count);
+	else
+		one_by_one(graph, node, next, objs, hit, words);
+}
+
 /* At most HY_BURST_MAX objects. */
 AVX512 static inline void
 scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
 	uint32_t n)
 {
 	const unsigned int words = (n + 31) / 32;
-	uint32_t left[WORDS], hit[WORDS];
-	uint32_t count, first = 0;
+	uint32_t left[WORDS], hit[2][WORDS];
+	uint32_t count[2];
+	uint16_t edge[2];
 
 	if (n <= TOO_FEW) {
 		hy_scatter_scalar(graph, node, next, objs, n);
@@ -119,30 +145,29 @@ scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 	if (n % 32 != 0)
 		left[words - 1] = (UINT32_C(1) << n % 32) - 1;
 
-	count = match(next, next[0], left, hit, words);
-	if (count == n) {
-		hy_send_all(graph, node, next[0], objs, n);
+	edge[0] = next[0];
+	count[0] = match(next, edge[0], left, hit[0], words);
+	if (count[0] == n) {
+		hy_send_all(graph, node, edge[0], objs, n);
 		return;
 	}
-	for (unsigned int pass = 1;; pass++) {
-		struct hy_edge *e = &node->edges[(int16_t)next[first]];
-
-		if (likely(count <= graph->plan.stream_cap - e->to->waiting))
-			pack(graph, node, e, objs, hit, words, count);
-		else
-			one_by_one(graph, node, next, objs, hit, words);
-		n -= count;
-		if (n == 0)
-			return;
-		if (pass == MAX_PASSES)
-			break;
-		first /= 32;
-		while (left[first] == 0)
-			first++;
-		first = 32 * first + (unsigned int)__builtin_ctz(left[first]);
-		count = match(next, next[first], left, hit, words);
+	edge[1] = next[first_of(left)];
+	count[1] = match(next, edge[1], left, hit[1], words);
+	if (MANY * (count[0] + count[1]) < 2 * n) {
+		hy_scatter_scalar(graph, node, next, objs, n);
+		return;
 	}
-	one_by_one(graph, node, next, objs, left, words);
+	send(graph, node, next, edge[0], objs, hit[0], words, count[0]);
+	send(graph, node, next, edge[1], objs, hit[1], words, count[1]);
+	n -= count[0] + count[1];
+	for (unsigned int pass = 2; n > 0 && pass < MAX_PASSES; pass++) {
+		edge[0] = next[first_of(left)];
+		count[0] = match(next, edge[0], left, hit[0], words);
+		send(graph, node, next, edge[0], objs, hit[0], words, count[0]);
+		n -= count[0];
+	}
+	if (n > 0)
+		one_by_one(graph, node, next, objs, left, words);
 }
 
 AVX512 void

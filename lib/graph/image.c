@@ -13,7 +13,7 @@
 static size_t
 stream_layout(struct hy_plan *plan)
 {
-	const size_t room = plan->stream_cap + HY_STREAM_SLACK(plan->burst);
+	const size_t room = plan->stream_cap + HY_STREAM_SLACK;
 	size_t size = RTE_ALIGN(room * sizeof(void *), RTE_CACHE_LINE_SIZE);
 
 	for (unsigned int l = 0; l < plan->nb_lanes; l++) {
