@@ -190,6 +190,9 @@ hy_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **ob
 	hy_pending_set(graph, to);
 }
 
+/* hy_stream_move() where something waits at the target, or the node has more to come. */
+void hy_stream_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t n);
+
 /** @endcond */
 
 /**
@@ -278,7 +281,7 @@ hy_stream_move(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint
 		hy_count(&e->objs, n);
 		hy_pending_set(graph, to);
 	} else {
-		hy_append(graph, node, edge, stream + node->cursor, n);
+		hy_stream_append(graph, node, edge, n);
 	}
 }
 

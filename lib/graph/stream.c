@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is rare at a stream's end: reservations, and objects that find no room. */
+/* What is less usual at a stream's end: joins, reservations, and objects that find no room. */
 
 #include "image.h"
 
@@ -8,6 +8,12 @@ hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 {
 	hy_count(&node->edges[-1 - HY_CORE_DROP_STREAM_FULL].objs, n);
 	graph->plan.ops->release(objs, n);
+}
+
+void
+hy_stream_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t n)
+{
+	hy_append(graph, node, edge, node->stream + node->cursor, n);
 }
 
 void **

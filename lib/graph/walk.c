@@ -166,8 +166,10 @@ walk_acyclic(struct hy_graph *graph, uint64_t *tsc)
 		}
 		drain(graph, node, tsc);
 	}
-	for (unsigned int w = 0; w < plan->nb_words; w++)
-		plan->pending[w] = 0;
+	if (likely(plan->nb_words == 1))
+		plan->pending[0] = 0;
+	else
+		memset(plan->pending, 0, plan->nb_words * sizeof(*plan->pending));
 	return made;
 }
 
