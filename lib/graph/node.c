@@ -87,7 +87,7 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 	clone->sorted = NULL;
 	clone->nb_edges = 0;
 	for (unsigned int i = 0; i < node->nb_edges; i++) {
-		rc = hy_reg_node_edge_append(clone, node->edges[i]);
+		rc = hy_reg_node_edge_append(clone, node->edges[i].target);
 		if (rc < 0)
 			goto out;
 	}
@@ -236,8 +236,8 @@ hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size)
 
 	hy_registry_lock();
 	node = node_wanted(id);
-	rc = name_out(node == NULL || !edge_exists(node, edge) ? NULL : node->edges[edge], target,
-		size);
+	rc = name_out(node == NULL || !edge_exists(node, edge) ? NULL : node->edges[edge].target,
+		target, size);
 	hy_registry_unlock();
 	return rc;
 }

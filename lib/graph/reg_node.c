@@ -79,7 +79,7 @@ sorted_at(const struct hy_reg_node *node, const char *target)
 	while (from < to) {
 		const unsigned int middle = (from + to) / 2;
 
-		if (strcmp(node->edges[node->sorted[middle]], target) < 0)
+		if (strcmp(node->edges[node->sorted[middle]].target, target) < 0)
 			from = middle + 1;
 		else
 			to = middle;
@@ -99,7 +99,7 @@ hy_reg_node_edge_find(const struct hy_reg_node *node, const char *target)
 {
 	const unsigned int at = sorted_at(node, target);
 
-	if (at == node->nb_edges || strcmp(node->edges[node->sorted[at]], target) != 0)
+	if (at == node->nb_edges || strcmp(node->edges[node->sorted[at]].target, target) != 0)
 		return -1;
 	return node->sorted[at];
 }
@@ -109,7 +109,7 @@ static int
 edge_room(struct hy_reg_node *node)
 {
 	const size_t n = node->nb_edges, room = n == 0 ? 1 : 2 * n;
-	char(*edges)[HY_NAME_SIZE];
+	struct hy_reg_edge *edges;
 	uint16_t *sorted;
 
 	if ((n & (n - 1)) != 0)
@@ -138,19 +138,20 @@ hy_reg_node_edge_append(struct hy_reg_node *node, const char *target)
 		return -ENOMEM;
 	at = sorted_at(node, target);
 	sorted_insert(node, at, node->nb_edges, node->nb_edges - at);
-	strcpy(node->edges[node->nb_edges++], target);
+	strcpy(node->edges[node->nb_edges].target, target);
+	node->edges[node->nb_edges++].last = 0;
 	return 0;
 }
 
 void
 hy_reg_node_edge_set(struct hy_reg_node *node, unsigned int edge, const char *target)
 {
-	const unsigned int old = sorted_at(node, node->edges[edge]);
+	const unsigned int old = sorted_at(node, node->edges[edge].target);
 	unsigned int at;
 
 	memmove(&node->sorted[old], &node->sorted[old + 1],
 		(node->nb_edges - old - 1) * sizeof(*node->sorted));
-	strcpy(node->edges[edge], target);
+	strcpy(node->edges[edge].target, target);
 	node->nb_edges--; /* while the index has one less */
 	at = sorted_at(node, target);
 	sorted_insert(node, at, edge, node->nb_edges - at);

@@ -96,6 +96,18 @@ hy_registry_get(hy_node_id id)
 }
 
 struct hy_reg_node *
+hy_registry_target(struct hy_reg_edge *edge)
+{
+	struct hy_reg_node *node = hy_registry_get(edge->last);
+
+	if (node == NULL || strcmp(node->name, edge->target) != 0)
+		node = hy_registry_find(edge->target);
+	if (node != NULL)
+		edge->last = node->id;
+	return node;
+}
+
+struct hy_reg_node *
 hy_registry_next(hy_node_id id)
 {
 	while (id < registry.nb_ids && registry.by_id[id] == NULL)

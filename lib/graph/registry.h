@@ -8,6 +8,12 @@
 
 #include <hy_graph.h>
 
+/* Targets are names, since they may come and go; the id says which node it was last. */
+struct hy_reg_edge {
+	char target[HY_NAME_SIZE];
+	hy_node_id last;
+};
+
 struct hy_reg_node {
 	hy_node_id id;
 	unsigned int refs; /* graphs that have it */
@@ -17,8 +23,8 @@ struct hy_reg_node {
 	uint32_t flags;
 	uint16_t replicates;
 	unsigned int nb_edges;
-	char (*edges)[HY_NAME_SIZE]; /* room for nb_edges, up to the next power of two */
-	uint16_t *sorted;            /* indexes of edges in order of their targets' names */
+	struct hy_reg_edge *edges; /* room for nb_edges, up to the next power of two */
+	uint16_t *sorted;          /* indexes of edges in order of their targets' names */
 	unsigned int nb_drops;
 	struct hy_drop *drops;
 	unsigned int nb_lanes;
@@ -35,6 +41,8 @@ void hy_registry_unlock(void);
 
 struct hy_reg_node *hy_registry_find(const char *name);
 struct hy_reg_node *hy_registry_get(hy_node_id id);
+/* The node that an edge leads to, or NULL. Mostly without a search: names seldom change hands. */
+struct hy_reg_node *hy_registry_target(struct hy_reg_edge *edge);
 
 /* The first node with an id of at least id, or NULL: walks the registry in order of registration.
  */

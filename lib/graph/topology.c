@@ -98,9 +98,9 @@ patterns_add(struct build *b)
 }
 
 static int
-target_add(struct build *b, const struct hy_reg_node *from, const char *name, unsigned int *index)
+target_add(struct build *b, const struct hy_reg_node *from, struct hy_reg_node *to,
+	const char *name, unsigned int *index)
 {
-	struct hy_reg_node *to = hy_registry_find(name);
 	int rc;
 
 	if (to == NULL) {
@@ -131,7 +131,8 @@ drop_target_add(struct build *b, const struct hy_reg_node *from)
 			from->name);
 		return -EINVAL;
 	}
-	return target_add(b, from, b->params->drop_node, &b->drop);
+	return target_add(b, from, hy_registry_find(b->params->drop_node), b->params->drop_node,
+		&b->drop);
 }
 
 static int
@@ -154,9 +155,10 @@ node_follow(struct build *b, const struct hy_reg_node *node)
 	int rc = 0;
 
 	for (unsigned int e = 0; e < node->nb_edges && rc == 0; e++) {
+		struct hy_reg_edge *edge = &node->edges[e];
 		unsigned int to;
 
-		rc = target_add(b, node, node->edges[e], &to);
+		rc = target_add(b, node, hy_registry_target(edge), edge->target, &to);
 		if (rc == 0)
 			rc = edge_add(b, to);
 	}
