@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cpuflags.h>
+#include <rte_vect.h>
 
 #include "enqueue.h"
 #include "graph_fixture.h"
@@ -382,91 +382,74 @@ compare_more_than_a_burst(hy_scatter_t *scatter)
 	registry_clear();
 }
 
-static bool
-no_avx512(void)
+/* Runs a comparison on every body that this CPU can run, the scalar one among them. */
+static void
+for_all_bodies(void (*compare)(hy_scatter_t *scatter))
 {
-#ifdef RTE_ARCH_X86_64
-	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0)
-		return false;
-#endif
-	print_message("# skipped: this CPU has no AVX-512 F, BW and VL\n");
-	return true;
+	unsigned int compared = 0;
+
+	for (unsigned int i = 0; i < hy_scatter_nb_bodies; i++) {
+		const struct hy_scatter_body *body = &hy_scatter_bodies[i];
+
+		if (!body->cpu_can()) {
+			print_message("# not compared: this CPU cannot run %s\n", body->name);
+			continue;
+		}
+		compare(body->scatter);
+		compared++;
+	}
+	assert_in_range(compared, 1, hy_scatter_nb_bodies);
+	assert_ptr_equal(hy_scatter_bodies[hy_scatter_nb_bodies - 1].scatter, hy_scatter_scalar);
+	assert_true(hy_scatter_bodies[hy_scatter_nb_bodies - 1].cpu_can());
 }
 
-#ifdef RTE_ARCH_X86_64
-#define AVX512 hy_scatter_avx512
-#else
-#define AVX512 hy_scatter_scalar
-#endif
-
 static void
-scalar_scatter_does_what_the_model_does(void **state)
+compare_with_all_lanes(hy_scatter_t *scatter)
 {
-	RTE_SET_USED(state);
 	for (unsigned int lanes = 0; lanes <= HY_LANES_MAX; lanes++)
-		compare_with_model(hy_scatter_scalar, lanes);
+		compare_with_model(scatter, lanes);
 }
 
 static void
-avx512_scatter_does_what_the_model_does(void **state)
+every_scatter_does_what_the_model_does(void **state)
 {
 	RTE_SET_USED(state);
-	if (no_avx512())
-		skip();
-	for (unsigned int lanes = 0; lanes <= HY_LANES_MAX; lanes++)
-		compare_with_model(AVX512, lanes);
+	for_all_bodies(compare_with_all_lanes);
 }
 
 static void
-scalar_scatter_releases_what_does_not_fit(void **state)
+every_scatter_releases_what_does_not_fit(void **state)
 {
 	RTE_SET_USED(state);
-	compare_overflow(hy_scatter_scalar);
+	for_all_bodies(compare_overflow);
 }
 
 static void
-avx512_scatter_releases_what_does_not_fit(void **state)
+every_scatter_takes_more_than_a_burst(void **state)
 {
 	RTE_SET_USED(state);
-	if (no_avx512())
-		skip();
-	compare_overflow(AVX512);
+	for_all_bodies(compare_more_than_a_burst);
 }
 
 static void
-scalar_scatter_takes_more_than_a_burst(void **state)
+the_best_scatter_is_the_first_that_cpu_and_simd_width_allow(void **state)
 {
-	RTE_SET_USED(state);
-	compare_more_than_a_burst(hy_scatter_scalar);
-}
+	const uint16_t width = rte_vect_get_max_simd_bitwidth();
+	unsigned int i = 0;
 
-static void
-avx512_scatter_takes_more_than_a_burst(void **state)
-{
 	RTE_SET_USED(state);
-	if (no_avx512())
-		skip();
-	compare_more_than_a_burst(AVX512);
-}
-
-static void
-the_best_scatter_is_one_that_this_cpu_can_run(void **state)
-{
-	RTE_SET_USED(state);
-	assert_true(hy_scatter_best() == hy_scatter_scalar ||
-		(hy_scatter_best() == AVX512 && !no_avx512()));
+	while (hy_scatter_bodies[i].simd_bits > width || !hy_scatter_bodies[i].cpu_can())
+		i++;
+	assert_ptr_equal(hy_scatter_best(), hy_scatter_bodies[i].scatter);
+	for (i = 1; i < hy_scatter_nb_bodies; i++)
+		assert_true(hy_scatter_bodies[i].simd_bits < hy_scatter_bodies[i - 1].simd_bits);
 }
 
 static const struct CMUnitTest tests[] = {
-	GRAPH_TEST(scalar_scatter_does_what_the_model_does),
-	GRAPH_TEST(avx512_scatter_does_what_the_model_does),
-	GRAPH_TEST(scalar_scatter_releases_what_does_not_fit),
-	GRAPH_TEST(avx512_scatter_releases_what_does_not_fit),
-	GRAPH_TEST(scalar_scatter_takes_more_than_a_burst),
-	GRAPH_TEST(avx512_scatter_takes_more_than_a_burst),
-	GRAPH_TEST(the_best_scatter_is_one_that_this_cpu_can_run),
+	GRAPH_TEST(every_scatter_does_what_the_model_does),
+	GRAPH_TEST(every_scatter_releases_what_does_not_fit),
+	GRAPH_TEST(every_scatter_takes_more_than_a_burst),
+	GRAPH_TEST(the_best_scatter_is_the_first_that_cpu_and_simd_width_allow),
 };
 
 UNIT_SUITE(tests)

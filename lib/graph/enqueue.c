@@ -140,15 +140,57 @@ hy_scatter_scalar(struct hy_graph *graph, struct hy_node *node, const uint16_t *
 		by_runs(graph, node, next, objs, n);
 }
 
+static bool
+any_cpu(void)
+{
+	return true;
+}
+
+#ifdef RTE_ARCH_X86_64
+static bool
+cpu_has(const enum rte_cpu_flag_t flags[], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (rte_cpu_get_flag_enabled(flags[i]) <= 0)
+			return false;
+	return true;
+}
+
+static bool
+cpu_can_avx2(void)
+{
+	static const enum rte_cpu_flag_t flags[] = { RTE_CPUFLAG_AVX2, RTE_CPUFLAG_POPCNT,
+		RTE_CPUFLAG_BMI1, RTE_CPUFLAG_BMI2 };
+
+	return cpu_has(flags, RTE_DIM(flags));
+}
+
+static bool
+cpu_can_avx512(void)
+{
+	static const enum rte_cpu_flag_t flags[] = { RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW,
+		RTE_CPUFLAG_AVX512VL };
+
+	return cpu_can_avx2() && cpu_has(flags, RTE_DIM(flags));
+}
+#endif
+
+const struct hy_scatter_body hy_scatter_bodies[] = {
+#ifdef RTE_ARCH_X86_64
+	{ "avx512", hy_scatter_avx512, RTE_VECT_SIMD_512, cpu_can_avx512 },
+	{ "avx2", hy_scatter_avx2, RTE_VECT_SIMD_256, cpu_can_avx2 },
+#endif
+	{ "scalar", hy_scatter_scalar, RTE_VECT_SIMD_DISABLED, any_cpu },
+};
+
+const unsigned int hy_scatter_nb_bodies = RTE_DIM(hy_scatter_bodies);
+
 hy_scatter_t *
 hy_scatter_best(void)
 {
-#ifdef RTE_ARCH_X86_64
-	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0)
-		return hy_scatter_avx512;
-#endif
-	return hy_scatter_scalar;
+	const struct hy_scatter_body *body = hy_scatter_bodies;
+
+	while (body->simd_bits > rte_vect_get_max_simd_bitwidth() || !body->cpu_can())
+		body++;
+	return body->scatter;
 }

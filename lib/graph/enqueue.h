@@ -5,13 +5,23 @@
 
 #include <hy_graph_worker.h>
 
-/* A vector of pointers may be stored whole at a stream's end: room for what it writes too far. */
-#define HY_STREAM_SLACK 16
+/* Vector bodies read 32 objects at once, and store whole vectors: room behind a stream's end. */
+#define HY_STREAM_SLACK 32
 
 hy_scatter_t hy_scatter_scalar;
-#ifdef RTE_ARCH_X86_64
+hy_scatter_t hy_scatter_avx2;
 hy_scatter_t hy_scatter_avx512;
-#endif
+
+struct hy_scatter_body {
+	const char *name;
+	hy_scatter_t *scatter;
+	uint16_t simd_bits;    /* width of vectors that EAL must allow */
+	bool (*cpu_can)(void); /* whether the CPU has the instructions */
+};
+
+/* All that were built, the fastest first; the last is the scalar one, which runs anywhere. */
+extern const struct hy_scatter_body hy_scatter_bodies[];
+extern const unsigned int hy_scatter_nb_bodies;
 
 /* The fastest body that this CPU and the SIMD width in force (EAL's) can run. */
 hy_scatter_t *hy_scatter_best(void);
