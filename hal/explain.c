@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "hal.h"
 
@@ -48,6 +49,14 @@ hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }
 
+/* Whether a variant is of another pack than its family; one made by hand may have none. */
+static bool
+is_foreign(const struct hy_family *family, const struct hy_variant *variant)
+{
+	return variant->pack != NULL && family->pack != NULL &&
+		strcmp(variant->pack, family->pack) != 0;
+}
+
 int
 hy_hal_explain(const struct hy_hal *hal, FILE *out)
 {
@@ -62,8 +71,11 @@ hy_hal_explain(const struct hy_hal *hal, FILE *out)
 		for (unsigned int c = 0; c < s->nb_candidates; c++) {
 			const struct hy_candidate *cand = &s->candidates[c];
 
-			fprintf(out, "    %-10s %-11s score %3d  %s\n", cand->variant->impl.variant,
+			fprintf(out, "    %-10s %-11s score %3d  %s", cand->variant->impl.variant,
 				fates[cand->fate], cand->score, cand->reason);
+			if (is_foreign(s->family, cand->variant))
+				fprintf(out, " [pack %s]", cand->variant->pack);
+			fputc('\n', out);
 		}
 	}
 	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;

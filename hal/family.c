@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hal.h"
+#include "plugin.h"
 
 /* Lists grow and are sorted as they do; they are read by name, so link order leaves no trace. */
 static struct {
@@ -51,6 +52,42 @@ variant_add(const struct hy_variant *variant)
 	return 0;
 }
 
+/* Takes a variant out of the list. */
+static void
+variant_remove(const struct hy_variant *variant)
+{
+	unsigned int i = 0;
+
+	while (i < declared.nb_variants && declared.variants[i] != variant)
+		i++;
+	if (i == declared.nb_variants)
+		return;
+	declared.nb_variants--;
+	memmove(&declared.variants[i], &declared.variants[i + 1],
+		(declared.nb_variants - i) * sizeof(*declared.variants));
+}
+
+static void
+variant_undo(uintptr_t what)
+{
+	pthread_mutex_lock(&declared.lock);
+	variant_remove((const struct hy_variant *)what);
+	pthread_mutex_unlock(&declared.lock);
+}
+
+/* A HAL may have judged, chosen or forced any variant. */
+static bool
+declared_busy(uintptr_t what, char *error)
+{
+	RTE_SET_USED(what);
+	if (hy_hal_exists())
+		snprintf(error, HY_PLUGIN_ERROR_SIZE,
+			"it has families or variants, and a HAL exists; destroy that first");
+	return hy_hal_exists();
+}
+
+static const struct hy_plugin_kind variant_kind = { declared_busy, variant_undo };
+
 int
 hy_variant_register(const struct hy_variant *variant)
 {
@@ -68,6 +105,8 @@ hy_variant_register(const struct hy_variant *variant)
 	pthread_mutex_lock(&declared.lock);
 	rc = variant_add(variant);
 	pthread_mutex_unlock(&declared.lock);
+	if (rc == 0)
+		hy_plugin_registered(&variant_kind, (uintptr_t)variant);
 	return rc;
 }
 
@@ -86,6 +125,36 @@ reference_of(const struct hy_family *family)
 	}
 	return variant;
 }
+
+/* A family goes with its reference variant; its node leaves by itself. */
+static void
+family_undo(uintptr_t what)
+{
+	const struct hy_family *family = (const struct hy_family *)what;
+	unsigned int i = 0;
+
+	pthread_mutex_lock(&declared.lock);
+	while (i < declared.nb_families && declared.families[i] != family)
+		i++;
+	if (i < declared.nb_families) {
+		declared.nb_families--;
+		memmove(&declared.families[i], &declared.families[i + 1],
+			(declared.nb_families - i) * sizeof(*declared.families));
+	}
+	for (i = 0; i < declared.nb_variants; i++) {
+		const struct hy_variant *variant = declared.variants[i];
+
+		if (strcmp(variant->family, family->node.name) != 0 ||
+			strcmp(variant->impl.variant, family->node.impl.variant) != 0)
+			continue;
+		variant_remove(variant);
+		free((void *)(uintptr_t)variant);
+		break;
+	}
+	pthread_mutex_unlock(&declared.lock);
+}
+
+static const struct hy_plugin_kind family_kind = { declared_busy, family_undo };
 
 int
 hy_family_register(const struct hy_family *family)
@@ -115,6 +184,8 @@ hy_family_register(const struct hy_family *family)
 	if (rc < 0) {
 		free(reference);
 		hy_node_unregister(id);
+	} else {
+		hy_plugin_registered(&family_kind, (uintptr_t)family);
 	}
 	return rc;
 }

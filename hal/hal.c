@@ -6,6 +6,14 @@
 
 #include "hal.h"
 
+static unsigned int nb_hals;
+
+bool
+hy_hal_exists(void)
+{
+	return nb_hals > 0;
+}
+
 int
 hy_hal_create(struct hy_hal **out)
 {
@@ -15,6 +23,7 @@ hy_hal_create(struct hy_hal **out)
 		return -ENOMEM;
 	hy_hal_probe_process(hal);
 	hy_hal_probe(hal);
+	nb_hals++;
 	*out = hal;
 	return 0;
 }
@@ -39,4 +48,5 @@ hy_hal_destroy(struct hy_hal *hal)
 	free(hal->selections);
 	free(hal->rules);
 	free(hal);
+	nb_hals--;
 }

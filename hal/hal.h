@@ -45,6 +45,9 @@ struct hy_hal {
 	unsigned int nb_nodes;
 };
 
+/* hal.c: whether one exists, which may point to families and variants. */
+bool hy_hal_exists(void);
+
 /* inventory.c */
 void hy_hal_probe_process(struct hy_hal *hal);
 const char *hy_cap_name(enum hy_cap cap);

@@ -134,7 +134,8 @@ int hy_node_register(const struct hy_node_desc *desc, hy_node_id *id);
 /**
  * Registers a node when the program or its shared object is loaded. A node that is refused is
  * reported on stderr at once, and from then on every hy_graph_create() of the process fails with
- * -ENOEXEC and names it: a missing node is never silent.
+ * -ENOEXEC and names it: a missing node is never silent. In a plugin, hy_plugin_load() fails
+ * instead, and the process goes on without it.
  */
 #define HY_NODE_REGISTER(desc) \
 	RTE_INIT(hy_node_register_##desc) \

@@ -10,6 +10,7 @@
 #include <hy_graph_worker.h>
 
 #include "log.h"
+#include "plugin.h"
 #include "registry.h"
 
 int hy_graph_logtype;
@@ -124,7 +125,7 @@ hy_registry_failed(void)
 void
 hy_registration_check(const char *what, int rc)
 {
-	if (rc == 0)
+	if (rc == 0 || hy_plugin_load_fails(what, rc))
 		return;
 	/* Not to the log: whatever that is set to, this must be seen. */
 	fprintf(stderr,
@@ -160,6 +161,7 @@ hy_registry_insert(struct hy_reg_node *node, hy_node_id *id)
 	registry.by_id[registry.nb_ids++] = node;
 	if (id != NULL)
 		*id = node->id;
+	hy_plugin_registered_node(node->id);
 	return 0;
 }
 

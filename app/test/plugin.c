@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A plugin for the tests: a node, a family, and variants of that and of a test's family. */
+
+#include <hy_node.h>
+#include <hy_plugin.h>
+
+HY_PLUGIN("test", "2.5-rc1", "Passes objects on");
+
+static uint16_t
+pass(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(objs);
+	hy_stream_move(graph, node, 0, n);
+	return n;
+}
+
+/* Another function, which the linker must not make one of with the first. */
+static uint16_t
+pass_too(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	hy_enqueue(graph, node, 0, objs, n);
+	return n;
+}
+
+static const struct hy_node_desc plugin_pass = {
+	.name = "plugin_pass",
+	.impl.process = pass,
+	.edges = { "sink" },
+};
+HY_NODE_REGISTER(plugin_pass)
+
+/* Before its family, and by a string that the linker may merge with the family's name. */
+HY_NODE_VARIANT(plugin_family, early, .text = "Registered before its family",
+	.impl.process = pass_too, .score = 20);
+
+HY_NODE_FAMILY(plugin_family,
+	.text = "Of a plugin",
+	.target = HY_TARGET_PROCESS,
+	.score = 10,
+	.node = {
+		.name = "plugin_family",
+		.impl = { .variant = "reference", .process = pass },
+		.edges = { "sink" },
+	});
+
+HY_NODE_VARIANT(plugged, foreign, .text = "For the test's family", .impl.process = pass_too,
+	.score = 30);

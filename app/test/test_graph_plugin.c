@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plugins: loaded whole or not at all, unloaded when nothing uses them, whatever the file holds. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <hy_hal.h>
+
+#include "graph_fixture.h"
+#include "plugin.h"
+#include "registry.h"
+#include "unit_plugin.h"
+
+#define STEP 37 /* bytes between the lengths that a plugin is cut to, behind its headers */
+
+static char error[HY_PLUGIN_ERROR_SIZE];
+
+/* A copy of a plugin. */
+struct file {
+	char path[PATH_MAX];
+};
+
+static struct file
+file_copy(const char *name, const char *as)
+{
+	struct file file;
+
+	snprintf(file.path, sizeof(file.path), "%s", unit_plugin(name, as));
+	return file;
+}
+
+static struct hy_plugin *
+load(const char *path)
+{
+	struct hy_plugin *plugin = NULL;
+
+	if (hy_plugin_load(path, &plugin, error) != 0)
+		fail_msg("%s", error);
+	return plugin;
+}
+
+static void
+unload(struct hy_plugin *plugin)
+{
+	if (hy_plugin_unload(plugin, error) != 0)
+		fail_msg("%s", error);
+}
+
+/* Asserts that a load fails with this sentence behind the path, and left nothing behind. */
+static void
+assert_refused(const char *path, int expected, const char *format, ...)
+{
+	char words[HY_PLUGIN_ERROR_SIZE], sentence[HY_PLUGIN_ERROR_SIZE];
+	struct hy_plugin *plugin = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(words, sizeof(words), format, ap);
+	va_end(ap);
+	snprintf(sentence, sizeof(sentence), "'%s': %.600s", path, words);
+	assert_int_equal(hy_plugin_load(path, &plugin, error), expected);
+	assert_string_equal(error, sentence);
+	assert_null(plugin);
+	assert_null(hy_plugin_next(NULL));
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), -ENOENT);
+	assert_int_equal(hy_node_lookup("plugin_family", NULL), -ENOENT);
+	assert_int_equal(hy_node_lookup("good_node", NULL), -ENOENT);
+}
+
+static void
+a_plugin_says_what_it_is_and_its_nodes_carry_objects(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = load(file.path);
+	const struct hy_plugin_info *info = hy_plugin_describe(plugin);
+	struct probe source = { .budget = 1000 }, sink = { 0 };
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	assert_string_equal(info->path, file.path);
+	assert_string_equal(info->name, "test");
+	assert_string_equal(info->version, "2.5-rc1");
+	assert_string_equal(info->text, "Passes objects on");
+	assert_int_equal(info->abi, HY_ABI);
+	assert_int_equal(info->dpdk, RTE_VERSION);
+	assert_ptr_equal(hy_plugin_next(NULL), plugin);
+	assert_null(hy_plugin_next(plugin));
+
+	source_add(&source, "src", "plugin_pass");
+	sink_add(&sink, "sink");
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	while (sink.objs < 1000)
+		hy_graph_walk(graph);
+	assert_int_equal(graph_node(graph, "plugin_pass")->objs, 1000);
+	hy_graph_destroy(graph);
+	unload(plugin);
+	assert_null(hy_plugin_next(NULL));
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), -ENOENT);
+}
+
+/* Not -ENOEXEC for ever after, as when a program or a plain dlopen() brings a bad node. */
+static void
+a_registration_that_fails_fails_the_load_and_nothing_else(void **state)
+{
+	const struct file bad = file_copy("hy-test-plugin-bad.so", "bad.so");
+	const struct file good = file_copy("hy-test-plugin.so", "good.so");
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "sink");
+	sink_add(NULL, "sink");
+	assert_refused(bad.path, -EINVAL,
+		"registration of 'bad node' failed: its declaration is malformed; nothing of the "
+		"plugin was kept");
+	assert_null(hy_registry_failed());
+	graph = GRAPH("after", .burst = 1);
+	unload(load(good.path));
+	hy_graph_destroy(graph);
+}
+
+static void
+a_node_whose_name_is_taken_fails_the_load(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	id = sink_add(NULL, "plugin_family");
+	assert_int_equal(hy_plugin_load(file.path, NULL, error), -EEXIST);
+	assert_non_null(strstr(error,
+		": registration of 'plugin_family' failed: the name is taken;"));
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), -ENOENT);
+	assert_int_equal(hy_node_unregister(id), 0); /* the one that was there first stayed */
+	unload(load(file.path));
+}
+
+static void
+a_plugin_that_registers_nothing_is_refused(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin-empty.so", "empty.so");
+
+	RTE_SET_USED(state);
+	assert_refused(file.path, -ENODATA, "it registers no node, family or variant");
+}
+
+static void
+a_plugin_is_loaded_once_and_so_is_its_name(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	const struct file other = file_copy("hy-test-plugin.so", "other.so");
+	struct hy_plugin *plugin = load(file.path);
+	char sentence[HY_PLUGIN_ERROR_SIZE];
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_plugin_load(file.path, NULL, error), -EEXIST);
+	snprintf(sentence, sizeof(sentence), "'%.300s': it is loaded already", file.path);
+	assert_string_equal(error, sentence);
+	assert_int_equal(hy_plugin_load(other.path, NULL, error), -EEXIST);
+	snprintf(sentence, sizeof(sentence),
+		"'%.300s': a plugin 'test' is loaded already, from '%.300s'", other.path,
+		file.path);
+	assert_string_equal(error, sentence);
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), 0);
+	unload(plugin);
+	unload(load(other.path));
+}
+
+static void
+assert_busy(struct hy_plugin *plugin, const char *why)
+{
+	assert_int_equal(hy_plugin_unload(plugin, error), -EBUSY);
+	if (strstr(error, why) == NULL)
+		fail_msg("'%s' instead of '%s'", error, why);
+	assert_ptr_equal(hy_plugin_next(NULL), plugin);
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), 0);
+}
+
+static void
+what_is_in_use_is_not_unloaded(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = load(file.path);
+	struct hy_hal *hal = NULL;
+	struct hy_graph *graph;
+	hy_node_id id, clone;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "plugin_pass");
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	assert_busy(plugin, ": its node 'plugin_pass' is in 1 graphs; destroy them first");
+	hy_graph_destroy(graph);
+
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	assert_int_equal(hy_node_clone(id, "1", &clone), 0);
+	assert_busy(plugin, ": node 'plugin_pass-1' runs its code; ");
+	assert_int_equal(hy_node_unregister(clone), 0);
+
+	assert_int_equal(hy_hal_create(&hal), 0);
+	assert_busy(plugin, ": it has families or variants, and a HAL exists; ");
+	hy_hal_destroy(hal);
+	unload(plugin);
+}
+
+static void
+a_node_that_left_by_itself_is_no_obstacle(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = load(file.path);
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	assert_int_equal(hy_node_unregister(id), 0);
+	unload(plugin);
+	assert_string_equal(unit_log(), "");
+}
+
+static void
+loading_fails_clean_at_every_allocation(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = NULL;
+	unsigned int failed = 0;
+	int rc;
+
+	RTE_SET_USED(state);
+	do {
+		const int64_t live = unit_alloc_live();
+
+		unit_alloc_fail(failed + 1);
+		rc = hy_plugin_load(file.path, &plugin, error);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_null(plugin);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(hy_node_lookup("plugin_pass", NULL), -ENOENT);
+		assert_int_equal(hy_node_lookup("plugin_family", NULL), -ENOENT);
+	} while (failed < 100);
+	/* The plugin; two nodes with an edge; five notes of what was registered; three lists. */
+	assert_in_range(failed, 12, 20);
+	unload(plugin);
+}
+
+static void
+a_cut_off_file_is_refused_at_every_length(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	unsigned int refused = 0, loaded = 0;
+	uint64_t needed = 0;
+	ElfW(Ehdr) ehdr;
+	struct stat st;
+	const int fd = open(file.path, O_RDWR | O_CLOEXEC);
+	off_t size;
+
+	RTE_SET_USED(state);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pread(fd, &ehdr, sizeof(ehdr), 0), sizeof(ehdr));
+	for (unsigned int i = 0; i < ehdr.e_phnum; i++) {
+		ElfW(Phdr) phdr;
+
+		assert_int_equal(pread(fd, &phdr, sizeof(phdr),
+					 (off_t)(ehdr.e_phoff + i * sizeof(phdr))),
+			sizeof(phdr));
+		needed = RTE_MAX(needed, phdr.p_offset + phdr.p_filesz);
+	}
+	for (size = st.st_size; size >= 0; size -= size > 2048 ? STEP : 1) {
+		struct hy_plugin *plugin = NULL;
+
+		assert_int_equal(ftruncate(fd, size), 0);
+		if (hy_plugin_load(file.path, &plugin, error) == 0) {
+			loaded++;
+			assert_in_range(size, needed,
+				st.st_size); /* lacks only what is not mapped */
+			unload(plugin);
+			continue;
+		}
+		refused++;
+		if ((uint64_t)size >= needed)
+			fail_msg("%jd of %ju bytes: %s", (intmax_t)size, (uintmax_t)needed, error);
+		if (strstr(error, "cut off") == NULL)
+			fail_msg("%jd bytes: %s", (intmax_t)size, error);
+	}
+	close(fd);
+	assert_in_range(refused, 2048, 1 << 20);
+	assert_in_range(loaded, 1, 1 << 20);
+}
+
+/* Whatever a byte of the headers and notes says, reading them ends, in bounds. */
+static void
+damaged_headers_are_read_without_harm(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
+	const int fd = open(file.path, O_RDWR | O_CLOEXEC);
+	char reason[HY_PLUGIN_REASON_SIZE];
+	struct hy_plugin_desc desc;
+	unsigned int read = 0, refused = 0;
+
+	RTE_SET_USED(state);
+	for (off_t at = 0; at < 1536; at++) {
+		uint8_t was;
+
+		assert_int_equal(pread(fd, &was, 1, at), 1);
+		for (size_t v = 0; v < RTE_DIM(values); v++) {
+			assert_int_equal(pwrite(fd, &values[v], 1, at), 1);
+			read++;
+			reason[0] = '\0';
+			if (hy_plugin_file_read(fd, &desc, reason) == 0)
+				continue;
+			refused++;
+			assert_true(strlen(reason) > 10);
+		}
+		assert_int_equal(pwrite(fd, &was, 1, at), 1);
+	}
+	assert_int_equal(hy_plugin_file_read(fd, &desc, reason), 0);
+	assert_string_equal(desc.name, "test");
+	close(fd);
+	assert_int_equal(read, 1536 * RTE_DIM(values));
+	assert_in_range(refused, 200, read);
+}
+
+/* Overwrites a part of the plugin's descriptor. */
+static void
+desc_patch(const char *path, size_t offset, const void *bytes, size_t size)
+{
+	static char text[1 << 20];
+	FILE *file = fopen(path, "r+");
+	const size_t n = fread(text, 1, sizeof(text), file);
+	const char *owner = memmem(text, n, HY_PLUGIN_OWNER, sizeof(HY_PLUGIN_OWNER));
+
+	assert_non_null(owner);
+	assert_int_equal(fseek(file, owner + sizeof(HY_PLUGIN_OWNER) - text + (long)offset,
+				 SEEK_SET),
+		0);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+#define DESC_PATCH(path, field, ...) \
+	desc_patch(path, offsetof(struct hy_plugin_desc, field), \
+		&(const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }))
+
+static void
+what_was_built_for_something_else_is_refused(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+
+	RTE_SET_USED(state);
+	DESC_PATCH(file.path, abi, HY_ABI + 1);
+	assert_refused(file.path, -ENOEXEC, "it was built for ABI %u of Halyard; accepted: %u",
+		HY_ABI + 1, HY_ABI);
+	DESC_PATCH(file.path, abi, HY_ABI, RTE_VERSION_NUM(RTE_VER_YEAR + 1, 3, 0, 99));
+	assert_refused(file.path, -ENOEXEC, "it was built for DPDK %u.03; accepted: %u.%02u",
+		RTE_VER_YEAR + 1, RTE_VER_YEAR, RTE_VER_MONTH);
+	/* A stable update of the same release is no other one. */
+	DESC_PATCH(file.path, dpdk, RTE_VERSION_NUM(RTE_VER_YEAR, RTE_VER_MONTH, 77, 99));
+	unload(load(file.path));
+	DESC_PATCH(file.path, name, 0x0a21);
+	assert_refused(file.path, -ENOEXEC, "what its HY_PLUGIN() left is damaged");
+	DESC_PATCH(file.path, name, 0);
+	assert_refused(file.path, -ENOEXEC,
+		"its HY_PLUGIN() has the name ''; accepted: 1 to 63 of A-Z a-z 0-9 _ . -");
+}
+
+#ifdef RTE_ARCH_X86_64
+/*
+ * What a plugin has compiled in. If this fails, the binary interface is another one: give HY_ABI
+ * its next number, and this test the new sizes.
+ */
+static void
+layouts_are_those_of_this_abi(void **state)
+{
+	static const struct {
+		const char *what;
+		size_t is, was;
+	} sizes[] = {
+		{ "struct hy_node", sizeof(struct hy_node), 64 },
+		{ "struct hy_edge", sizeof(struct hy_edge), 16 },
+		{ "struct hy_graph", sizeof(struct hy_graph), 192 },
+		{ "struct hy_node_desc", sizeof(struct hy_node_desc), 600 },
+		{ "struct hy_family", sizeof(struct hy_family), 632 },
+		{ "struct hy_variant", sizeof(struct hy_variant), 176 },
+		{ "struct hy_capability", sizeof(struct hy_capability), 144 },
+		{ "capabilities", HY_CAPS, 8 },
+	};
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < RTE_DIM(sizes); i++)
+		if (sizes[i].is != sizes[i].was)
+			fail_msg("HY_ABI %d: %s was %zu, is %zu", HY_ABI, sizes[i].what,
+				sizes[i].was, sizes[i].is);
+}
+#endif
+
+static const struct CMUnitTest tests[] = {
+	GRAPH_TEST(a_plugin_says_what_it_is_and_its_nodes_carry_objects),
+	GRAPH_TEST(a_registration_that_fails_fails_the_load_and_nothing_else),
+	GRAPH_TEST(a_node_whose_name_is_taken_fails_the_load),
+	GRAPH_TEST(a_plugin_that_registers_nothing_is_refused),
+	GRAPH_TEST(a_plugin_is_loaded_once_and_so_is_its_name),
+	GRAPH_TEST(what_is_in_use_is_not_unloaded),
+	GRAPH_TEST(a_node_that_left_by_itself_is_no_obstacle),
+	GRAPH_TEST(loading_fails_clean_at_every_allocation),
+	GRAPH_TEST(a_cut_off_file_is_refused_at_every_length),
+	GRAPH_TEST(damaged_headers_are_read_without_harm),
+	GRAPH_TEST(what_was_built_for_something_else_is_refused),
+#ifdef RTE_ARCH_X86_64
+	GRAPH_TEST(layouts_are_those_of_this_abi),
+#endif
+};
+
+UNIT_SUITE(tests)

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loading and unloading plugins: whole, or not at all. */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "plugin.h"
+#include "reg_node.h"
+
+/* Something that a plugin registered. */
+struct registered {
+	const struct hy_plugin_kind *kind;
+	uintptr_t what;
+};
+
+struct hy_plugin {
+	TAILQ_ENTRY(hy_plugin) next;
+	struct hy_plugin_info info;
+	struct hy_plugin_desc desc; /* that info points into */
+	char path[PATH_MAX];
+	void *handle;                  /* dlopen(3)'s */
+	const void *base;              /* where it is mapped */
+	struct registered *registered; /* in order */
+	unsigned int nb_registered;
+	char failed[HY_NAME_SIZE]; /* what the first refused registration was of */
+	int rc;                    /* and what it returned */
+};
+
+static TAILQ_HEAD(plugins, hy_plugin) plugins = TAILQ_HEAD_INITIALIZER(plugins);
+
+/* What this thread is loading: its constructors run on the thread that calls dlopen(). */
+static _Thread_local struct hy_plugin *loading;
+
+void
+hy_plugin_registered(const struct hy_plugin_kind *kind, uintptr_t what)
+{
+	struct registered *all;
+
+	if (loading == NULL)
+		return;
+	all = realloc(loading->registered, (loading->nb_registered + 1) * sizeof(*all));
+	if (all == NULL) { /* the load fails: what would be forgotten goes at once */
+		kind->undo(what);
+		hy_plugin_load_fails("memory", -ENOMEM);
+		return;
+	}
+	loading->registered = all;
+	all[loading->nb_registered++] = (struct registered){ kind, what };
+}
+
+bool
+hy_plugin_load_fails(const char *what, int rc)
+{
+	if (loading == NULL)
+		return false;
+	if (loading->rc == 0) {
+		loading->rc = rc;
+		snprintf(loading->failed, sizeof(loading->failed), "%s",
+			what == NULL ? "(null)" : what);
+	}
+	return true;
+}
+
+static void
+node_undo(uintptr_t what)
+{
+	struct hy_reg_node *node;
+
+	hy_registry_lock();
+	node = hy_registry_get((hy_node_id)what);
+	if (node != NULL) {
+		hy_registry_remove(node);
+		hy_reg_node_free(node);
+	}
+	hy_registry_unlock();
+}
+
+static bool
+node_busy(uintptr_t what, char *error)
+{
+	const struct hy_reg_node *node;
+	bool busy = false;
+
+	hy_registry_lock();
+	node = hy_registry_get((hy_node_id)what);
+	if (node != NULL && node->refs > 0) {
+		snprintf(error, HY_PLUGIN_ERROR_SIZE,
+			"its node '%s' is in %u graphs; destroy them first", node->name,
+			node->refs);
+		busy = true;
+	}
+	hy_registry_unlock();
+	return busy;
+}
+
+static const struct hy_plugin_kind node_kind = { node_busy, node_undo };
+
+void
+hy_plugin_registered_node(hy_node_id id)
+{
+	hy_plugin_registered(&node_kind, id);
+}
+
+static bool
+is_own(const struct hy_plugin *plugin, hy_node_id id)
+{
+	for (unsigned int i = 0; i < plugin->nb_registered; i++)
+		if (plugin->registered[i].kind == &node_kind && plugin->registered[i].what == id)
+			return true;
+	return false;
+}
+
+/* Where the object that an address belongs to is mapped, or NULL. */
+static const void *
+base_of(const void *address)
+{
+	Dl_info info;
+
+	return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+/* Whether a node that is not the plugin's own runs its code: a clone, or another implementation. */
+static bool
+code_busy(const struct hy_plugin *plugin, char *error)
+{
+	const struct hy_reg_node *node;
+	bool busy = false;
+
+	hy_registry_lock();
+	for (hy_node_id id = 0; !busy && (node = hy_registry_next(id)) != NULL; id = node->id + 1) {
+		const struct hy_node_impl *impl = &node->impl;
+
+		if (is_own(plugin, node->id) ||
+			(base_of((const void *)(uintptr_t)impl->process) != plugin->base &&
+				base_of((const void *)(uintptr_t)impl->init) != plugin->base &&
+				base_of((const void *)(uintptr_t)impl->fini) != plugin->base))
+			continue;
+		snprintf(error, HY_PLUGIN_ERROR_SIZE,
+			"node '%s' runs its code; unregister it, or give it another implementation",
+			node->name);
+		busy = true;
+	}
+	hy_registry_unlock();
+	return busy;
+}
+
+static int __rte_format_printf(4, 5)
+	refuse(char *error, const char *path, int rc, const char *format, ...)
+{
+	const int used = snprintf(error, HY_PLUGIN_ERROR_SIZE, "'%.300s': ", path);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(error + used, (size_t)(HY_PLUGIN_ERROR_SIZE - used), format, ap);
+	va_end(ap);
+	return rc;
+}
+
+/* The file and its descriptor; path is resolved. */
+static int
+file_check(struct hy_plugin *plugin, char *error)
+{
+	char reason[HY_PLUGIN_REASON_SIZE];
+	int rc = hy_plugin_path_check(plugin->path, reason);
+	int fd;
+
+	if (rc < 0)
+		return refuse(error, plugin->path, rc, "%s", reason);
+	fd = open(plugin->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		rc = -errno;
+		return refuse(error, plugin->path, rc, "%s", strerror(-rc));
+	}
+	rc = hy_plugin_file_read(fd, &plugin->desc, reason);
+	close(fd);
+	if (rc < 0)
+		return refuse(error, plugin->path, rc, "%s", reason);
+	return 0;
+}
+
+/* Neither the file nor the name is loaded already, by whatever means. */
+static int
+twice_check(const struct hy_plugin *plugin, char *error)
+{
+	const struct hy_plugin *other;
+	void *handle = dlopen(plugin->path, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (handle != NULL) {
+		dlclose(handle);
+		return refuse(error, plugin->path, -EEXIST, "it is loaded already");
+	}
+	TAILQ_FOREACH(other, &plugins, next)
+		if (strcmp(other->desc.name, plugin->desc.name) == 0)
+			return refuse(error, plugin->path, -EEXIST,
+				"a plugin '%s' is loaded already, from '%.300s'", plugin->desc.name,
+				other->path);
+	return 0;
+}
+
+/* Takes what was registered back, last first, and unmaps the code. */
+static void
+unmap(struct hy_plugin *plugin)
+{
+	while (plugin->nb_registered > 0) {
+		const struct registered *last = &plugin->registered[--plugin->nb_registered];
+
+		last->kind->undo(last->what);
+	}
+	if (plugin->handle != NULL)
+		dlclose(plugin->handle);
+	free(plugin->registered);
+	free(plugin);
+}
+
+/* What the dynamic linker said, without the path that it begins with. */
+static const char *
+dl_reason(const struct hy_plugin *plugin)
+{
+	const char *said = dlerror();
+	const size_t n = strlen(plugin->path);
+
+	if (said == NULL)
+		return "the dynamic linker refuses it";
+	return strncmp(said, plugin->path, n) == 0 && strncmp(said + n, ": ", 2) == 0 ? said + n + 2
+										      : said;
+}
+
+static const char *
+registration_reason(int rc)
+{
+	switch (-rc) {
+	case EEXIST:
+		return "the name is taken";
+	case EINVAL:
+		return "its declaration is malformed";
+	default:
+		return strerror(-rc);
+	}
+}
+
+/* Maps the code, which runs its constructors. */
+static int
+map(struct hy_plugin *plugin, char *error)
+{
+	struct link_map *map;
+
+	loading = plugin;
+	plugin->handle = dlopen(plugin->path, RTLD_NOW | RTLD_LOCAL);
+	loading = NULL;
+	if (plugin->handle == NULL || dlinfo(plugin->handle, RTLD_DI_LINKMAP, &map) < 0)
+		return refuse(error, plugin->path, -ELIBACC, "%s", dl_reason(plugin));
+	plugin->base = base_of(map->l_ld);
+	if (plugin->rc < 0)
+		return refuse(error, plugin->path, plugin->rc,
+			"registration of '%s' failed: %s; nothing of the plugin was kept",
+			plugin->failed, registration_reason(plugin->rc));
+	if (plugin->nb_registered == 0)
+		return refuse(error, plugin->path, -ENODATA,
+			"it registers no node, family or variant");
+	return 0;
+}
+
+int
+hy_plugin_load(const char *path, struct hy_plugin **out, char *error)
+{
+	struct hy_plugin *plugin;
+	int rc;
+
+	if (loading != NULL)
+		return refuse(error, path, -EBUSY, "a plugin cannot load another one");
+	plugin = calloc(1, sizeof(*plugin));
+	if (plugin == NULL)
+		return refuse(error, path, -ENOMEM, "out of memory");
+	if (realpath(path, plugin->path) == NULL) {
+		rc = -errno;
+		free(plugin);
+		return refuse(error, path, rc, "%s", strerror(-rc));
+	}
+	rc = file_check(plugin, error);
+	if (rc == 0)
+		rc = twice_check(plugin, error);
+	if (rc == 0)
+		rc = map(plugin, error);
+	if (rc < 0) {
+		unmap(plugin);
+		return rc;
+	}
+	plugin->info = (struct hy_plugin_info){
+		.path = plugin->path,
+		.name = plugin->desc.name,
+		.version = plugin->desc.version,
+		.text = plugin->desc.text,
+		.abi = plugin->desc.abi,
+		.dpdk = plugin->desc.dpdk,
+	};
+	TAILQ_INSERT_TAIL(&plugins, plugin, next);
+	if (out != NULL)
+		*out = plugin;
+	return 0;
+}
+
+int
+hy_plugin_unload(struct hy_plugin *plugin, char *error)
+{
+	char reason[HY_PLUGIN_ERROR_SIZE];
+	bool busy = code_busy(plugin, reason);
+
+	for (unsigned int i = 0; !busy && i < plugin->nb_registered; i++)
+		busy = plugin->registered[i].kind->busy(plugin->registered[i].what, reason);
+	if (busy)
+		return refuse(error, plugin->path, -EBUSY, "%.500s", reason);
+	TAILQ_REMOVE(&plugins, plugin, next);
+	unmap(plugin);
+	return 0;
+}
+
+struct hy_plugin *
+hy_plugin_next(const struct hy_plugin *plugin)
+{
+	return plugin == NULL ? TAILQ_FIRST(&plugins) : TAILQ_NEXT(plugin, next);
+}
+
+const struct hy_plugin_info *
+hy_plugin_describe(const struct hy_plugin *plugin)
+{
+	return &plugin->info;
+}
