@@ -79,6 +79,8 @@ BAD = {
     "two variants forced": ("--node=ip4_lookup=scalar --node=ip4_lookup=avx2",
                             ["--node", "ip4_lookup"]),
     # files
+    "plugin of no file": ("--plugin=/nonexistent/pack.so",
+                          ["--plugin: '/nonexistent/pack.so': No such file or directory"]),
     "explain in no known form": ("--explain=xml", ["--explain", "xml", "json"]),
     "routes of no file": ("--routes=/nonexistent/routes", ["--routes", "/nonexistent/routes"]),
     "routes of a folder": ("--routes=/", ["--routes", "/"]),
@@ -143,7 +145,7 @@ def test_help_names_every_option(rig):
     assert run.code == 0, run
     for option in ("-p", "-P", "--config", "--eth-dest", "--max-pkt-len", "--no-numa",
                    "--per-port-pool", "--routes", "--burst", "--stats", "--duration",
-                   "--until-idle", "--node", "--deny", "--explain", "--export-dot", "--json"):
+                   "--until-idle", "--node", "--deny", "--plugin", "--explain", "--export-dot", "--json"):
         assert option in run.stdout, f"{option}\n{run}"
 
 

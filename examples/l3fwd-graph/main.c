@@ -13,6 +13,8 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include <hy_plugin.h>
+
 #include "outputs.h"
 #include "pipeline.h"
 #include "ports.h"
@@ -226,6 +228,32 @@ select_variants(const struct options *options, struct hy_hal *hal)
 }
 
 static int
+plugins_load(const struct options *options)
+{
+	char error[HY_PLUGIN_ERROR_SIZE];
+
+	for (unsigned int i = 0; i < options->nb_plugins; i++) {
+		if (hy_plugin_load(options->plugins[i], NULL, error) < 0) {
+			fprintf(stderr, "l3fwd-graph: --plugin: %s\n", error);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void
+plugins_print(void)
+{
+	const struct hy_plugin *plugin = NULL;
+
+	while ((plugin = hy_plugin_next(plugin)) != NULL) {
+		const struct hy_plugin_info *info = hy_plugin_describe(plugin);
+
+		printf("plugin %s %s, %s: %s\n", info->name, info->version, info->path, info->text);
+	}
+}
+
+static int
 explain(const struct options *options, const struct hy_hal *hal)
 {
 	int rc;
@@ -233,6 +261,7 @@ explain(const struct options *options, const struct hy_hal *hal)
 	if (options->explain == EXPLAIN_JSON) {
 		rc = hy_hal_explain_json(hal, stdout);
 	} else {
+		plugins_print();
 		rc = hy_hal_inventory_print(hal, stdout);
 		printf("\n");
 		if (rc == 0)
@@ -291,6 +320,8 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	rc = options_read(argc - rc, argv + rc, &options);
+	if (rc == 0)
+		rc = plugins_load(&options);
 	if (rc == 0) {
 		rc = hy_hal_create(&hal);
 		if (rc == 0) {

@@ -37,6 +37,7 @@ static const char usage[] =
 	"                              force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
 	"                              do without a variant\n"
+	"  --plugin FILE               load nodes and variants from a shared object\n"
 	"  --explain[=json]            print what the HAL picks and why, and exit\n"
 	"  --stats SECONDS             print the node table that often\n"
 	"  --duration S                stop after S seconds\n"
@@ -181,11 +182,11 @@ read_eth_dest(const char *text, struct options *options)
 }
 
 static int
-read_rule(const char *option, const char *text, const char **rules, unsigned int *n)
+read_repeated(const char *option, const char *text, const char **values, unsigned int *n)
 {
-	if (*n == RULES_MAX)
-		return refuse(option, "more than %d times", RULES_MAX);
-	rules[(*n)++] = text;
+	if (*n == REPEATS_MAX)
+		return refuse(option, "more than %d times", REPEATS_MAX);
+	values[(*n)++] = text;
 	return 0;
 }
 
@@ -267,6 +268,7 @@ enum {
 	OPT_BURST,
 	OPT_NODE,
 	OPT_DENY,
+	OPT_PLUGIN,
 	OPT_EXPLAIN,
 	OPT_STATS,
 	OPT_DURATION,
@@ -286,6 +288,7 @@ static const struct option long_options[] = {
 	{ "burst", required_argument, NULL, OPT_BURST },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "deny", required_argument, NULL, OPT_DENY },
+	{ "plugin", required_argument, NULL, OPT_PLUGIN },
 	{ "explain", optional_argument, NULL, OPT_EXPLAIN },
 	{ "stats", required_argument, NULL, OPT_STATS },
 	{ "duration", required_argument, NULL, OPT_DURATION },
@@ -328,9 +331,11 @@ read_option(int opt, struct options *o)
 		o->burst = (uint16_t)burst;
 		return rc;
 	case OPT_NODE:
-		return read_rule("--node", optarg, o->force, &o->nb_force);
+		return read_repeated("--node", optarg, o->force, &o->nb_force);
 	case OPT_DENY:
-		return read_rule("--deny", optarg, o->deny, &o->nb_deny);
+		return read_repeated("--deny", optarg, o->deny, &o->nb_deny);
+	case OPT_PLUGIN:
+		return read_repeated("--plugin", optarg, o->plugins, &o->nb_plugins);
 	case OPT_EXPLAIN:
 		return read_explain(optarg, o);
 	case OPT_STATS:

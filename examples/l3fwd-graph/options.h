@@ -9,7 +9,7 @@
 #include <rte_ethdev.h>
 
 #define QUEUES_MAX 256
-#define RULES_MAX 64
+#define REPEATS_MAX 64 /* of an option */
 
 /* (port, queue, lcore): which worker polls which receive queue. */
 struct queue {
@@ -35,10 +35,12 @@ struct options {
 	unsigned int stats_s;
 	unsigned int duration_s;
 	unsigned int until_idle_ms;
-	const char *force[RULES_MAX];
-	const char *deny[RULES_MAX];
+	const char *force[REPEATS_MAX];
+	const char *deny[REPEATS_MAX];
+	const char *plugins[REPEATS_MAX];
 	unsigned int nb_force;
 	unsigned int nb_deny;
+	unsigned int nb_plugins;
 	enum explain explain;
 	const char *dot;
 	const char *json;

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What makes the shared object a plugin. */
+
+#include <hy_plugin.h>
+
+HY_PLUGIN("example", "1.0", "A variant of pkt_drop from outside Halyard's tree");
