@@ -209,6 +209,34 @@ what_is_in_use_is_not_unloaded(void **state)
 	unload(plugin);
 }
 
+/* The registry had another implementation already, but the graph had not. */
+static void
+a_graph_that_still_runs_its_code_is_in_use(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = load(file.path);
+	struct hy_node_impl own = { NULL, probe_sink };
+	const struct hy_reg_node *reg;
+	struct hy_graph *graph;
+	hy_node_id id, sink;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "end");
+	sink = sink_add(NULL, "end");
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	reg = hy_registry_get(id);
+	assert_int_equal(hy_node_impl_set(sink, &reg->impl), 0);
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	assert_int_equal(hy_node_impl_set(sink, &own), 0);
+	assert_busy(plugin,
+		": node 'end' of graph 'g' runs its code; update the graph, or destroy it");
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_busy(plugin,
+		": node 'end' of graph 'g' runs its code; update the graph, or destroy it");
+	hy_graph_walk(graph);
+	unload(plugin);
+}
+
 static void
 a_node_that_left_by_itself_is_no_obstacle(void **state)
 {
@@ -409,6 +437,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_plugin_that_registers_nothing_is_refused),
 	GRAPH_TEST(a_plugin_is_loaded_once_and_so_is_its_name),
 	GRAPH_TEST(what_is_in_use_is_not_unloaded),
+	GRAPH_TEST(a_graph_that_still_runs_its_code_is_in_use),
 	GRAPH_TEST(a_node_that_left_by_itself_is_no_obstacle),
 	GRAPH_TEST(loading_fails_clean_at_every_allocation),
 	GRAPH_TEST(a_cut_off_file_is_refused_at_every_length),

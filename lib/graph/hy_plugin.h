@@ -106,8 +106,8 @@ int hy_plugin_load(const char *path, struct hy_plugin **plugin, char *error);
  *
  * @param plugin As hy_plugin_load() gave it, and not unloaded yet.
  * @param[out] error HY_PLUGIN_ERROR_SIZE bytes.
- * @return 0; -EBUSY a graph has one of its nodes, another node runs its code (such as a clone), or
- * it has families or variants and a HAL exists.
+ * @return 0; -EBUSY a graph has one of its nodes or runs its code, another node would (such as a
+ * clone), or it has families or variants and a HAL exists.
  */
 int hy_plugin_unload(struct hy_plugin *plugin, char *error);
 

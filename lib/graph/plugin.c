@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "plugin.h"
 #include "reg_node.h"
 
@@ -126,27 +127,70 @@ base_of(const void *address)
 	return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
-/* Whether a node that is not the plugin's own runs its code: a clone, or another implementation. */
 static bool
-code_busy(const struct hy_plugin *plugin, char *error)
+is_code_of(const struct hy_plugin *plugin, const struct hy_node_impl *impl)
+{
+	return base_of((const void *)(uintptr_t)impl->process) == plugin->base ||
+		base_of((const void *)(uintptr_t)impl->init) == plugin->base ||
+		base_of((const void *)(uintptr_t)impl->fini) == plugin->base;
+}
+
+/* Whether a node that is not the plugin's own would run its code: a clone, or by hy_node_impl_set(). */
+static bool
+other_node_busy(const struct hy_plugin *plugin, char *error)
 {
 	const struct hy_reg_node *node;
-	bool busy = false;
 
-	hy_registry_lock();
-	for (hy_node_id id = 0; !busy && (node = hy_registry_next(id)) != NULL; id = node->id + 1) {
-		const struct hy_node_impl *impl = &node->impl;
-
-		if (is_own(plugin, node->id) ||
-			(base_of((const void *)(uintptr_t)impl->process) != plugin->base &&
-				base_of((const void *)(uintptr_t)impl->init) != plugin->base &&
-				base_of((const void *)(uintptr_t)impl->fini) != plugin->base))
+	for (hy_node_id id = 0; (node = hy_registry_next(id)) != NULL; id = node->id + 1) {
+		if (is_own(plugin, node->id) || !is_code_of(plugin, &node->impl))
 			continue;
 		snprintf(error, HY_PLUGIN_ERROR_SIZE,
 			"node '%s' runs its code; unregister it, or give it another implementation",
 			node->name);
-		busy = true;
+		return true;
 	}
+	return false;
+}
+
+/* Whether an image runs its code on a node that is not the plugin's own. */
+static const struct hy_reg_node *
+node_of_image(const struct hy_plugin *plugin, const struct hy_image *image)
+{
+	for (unsigned int r = 0; image != NULL && r < image->plan.nb_nodes; r++) {
+		const struct hy_image_node *node = &image->nodes[r];
+
+		if (!is_own(plugin, node->reg->id) && is_code_of(plugin, &node->impl))
+			return node->reg;
+	}
+	return NULL;
+}
+
+/* Whether a graph still runs its code: graphs keep the implementations that they were made with. */
+static bool
+graph_busy(const struct hy_plugin *plugin, char *error)
+{
+	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g)) {
+		const struct hy_reg_node *node = node_of_image(plugin, hy_graph_image(g));
+
+		if (node == NULL)
+			node = node_of_image(plugin, g->control->published);
+		if (node == NULL)
+			continue;
+		snprintf(error, HY_PLUGIN_ERROR_SIZE,
+			"node '%s' of graph '%s' runs its code; update the graph, or destroy it",
+			node->name, g->control->name);
+		return true;
+	}
+	return false;
+}
+
+static bool
+code_busy(const struct hy_plugin *plugin, char *error)
+{
+	bool busy;
+
+	hy_registry_lock();
+	busy = other_node_busy(plugin, error) || graph_busy(plugin, error);
 	hy_registry_unlock();
 	return busy;
 }
