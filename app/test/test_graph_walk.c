@@ -348,6 +348,37 @@ walks_are_counted(void **state)
 	assert_int_equal(sink.objs, 5);
 }
 
+/* Timed walks and others, acyclic graphs and those with a cycle, each have a way of their own. */
+static void
+a_walk_says_how_many_objects_its_sources_made(void **state)
+{
+	static const uint32_t want[] = { 64 + 7, 64 + 7, 22 + 7, 7, 7, 2, 0, 0 };
+	unsigned int compared = 0;
+
+	RTE_SET_USED(state);
+	for (unsigned int form = 0; form < 4; form++) {
+		struct probe fast = { .budget = 150 }, slow = { .budget = 37, .per_call = 7 };
+		struct probe pass = { 0 }, back = { 0 }, sink = { 0 };
+		struct hy_graph *graph;
+
+		source_add(&fast, "fast", "pass");
+		source_add(&slow, "slow", "pass");
+		NODE(&pass, .name = "pass", .impl.process = probe_pass,
+			.edges = { "sink", "back" });
+		pass_add(&back, "back", form < 2 ? "sink" : "pass");
+		sink_add(&sink, "sink");
+		graph = GRAPH("g", .burst = 64, .sample_every = form % 2 == 0 ? 1 : 1000);
+		assert_int_equal(graph->cyclic, form >= 2);
+		for (size_t walk = 0; walk < RTE_DIM(want); walk++) {
+			assert_int_equal(hy_graph_walk(graph), want[walk]);
+			compared++;
+		}
+		assert_int_equal(sink.objs, 187);
+		registry_clear();
+	}
+	assert_int_equal(compared, 4 * RTE_DIM(want));
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_join_of_uneven_ways_runs_once_with_all_that_its_parents_made),
 	GRAPH_TEST(a_node_without_objects_does_not_run),
@@ -361,6 +392,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(more_sources_than_fit_a_stream_lose_nothing_and_all_get_their_turn),
 	GRAPH_TEST(replication_that_is_not_declared_is_released_and_counted),
 	GRAPH_TEST(walks_are_counted),
+	GRAPH_TEST(a_walk_says_how_many_objects_its_sources_made),
 };
 
 UNIT_SUITE(tests)
