@@ -71,6 +71,24 @@ a_picture_has_every_node_and_edge_with_its_count(void **state)
 }
 
 static void
+a_picture_shows_budgets_that_are_less_than_a_burst(void **state)
+{
+	struct probe src = { .budget = 1000 }, spread = { .nb_edges = 2 };
+	struct hy_graph *graph = picture_add(&src, &spread);
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_graph_source_budget(graph, "rx-0", 29), 0);
+	export_text(graph);
+	if (strstr(text,
+		    "\t\"rx-0\" [shape=house, label=\"rx-0\\n60\\n(at most 29 a walk)\"];\n") ==
+		NULL)
+		fail_msg("no budget in:\n%s", text);
+	assert_int_equal(hy_graph_source_budget(graph, "rx-0", 30), 0);
+	export_text(graph);
+	assert_null(strstr(text, "at most"));
+}
+
+static void
 dot_reads_a_picture(void **state)
 {
 	struct probe src = { .budget = 1000 }, spread = { .nb_edges = 2 };
@@ -119,6 +137,7 @@ a_picture_that_cannot_be_written_is_eio(void **state)
 
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_picture_has_every_node_and_edge_with_its_count),
+	GRAPH_TEST(a_picture_shows_budgets_that_are_less_than_a_burst),
 	GRAPH_TEST(dot_reads_a_picture),
 	GRAPH_TEST(a_picture_that_cannot_be_written_is_eio),
 };

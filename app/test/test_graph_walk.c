@@ -368,7 +368,7 @@ a_walk_says_how_many_objects_its_sources_made(void **state)
 		pass_add(&back, "back", form < 2 ? "sink" : "pass");
 		sink_add(&sink, "sink");
 		graph = GRAPH("g", .burst = 64, .sample_every = form % 2 == 0 ? 1 : 1000);
-		assert_int_equal(graph->cyclic, form >= 2);
+		assert_int_equal(graph->plan.cyclic, form >= 2);
 		for (size_t walk = 0; walk < RTE_DIM(want); walk++) {
 			assert_int_equal(hy_graph_walk(graph), want[walk]);
 			compared++;

@@ -7,7 +7,7 @@
 #include "control.h"
 
 static void
-node_write(const struct hy_node *node, FILE *out)
+node_write(const struct hy_plan *plan, const struct hy_node *node, FILE *out)
 {
 	const struct hy_image_node *cold = hy_image_node(node);
 	const bool is_source = (cold->reg->flags & HY_NODE_SOURCE) != 0;
@@ -16,7 +16,10 @@ node_write(const struct hy_node *node, FILE *out)
 		cold->reg->name);
 	if (cold->variant[0] != '\0')
 		fprintf(out, "\\n(%s)", cold->variant);
-	fprintf(out, "\\n%" PRIu64 "\"];\n", hy_count_read(&node->objs));
+	fprintf(out, "\\n%" PRIu64, hy_count_read(&node->objs));
+	if (is_source && hy_budget_read(plan, node->rank) < plan->burst)
+		fprintf(out, "\\n(at most %u a walk)", hy_budget_read(plan, node->rank));
+	fprintf(out, "\"];\n");
 }
 
 static void
@@ -52,7 +55,7 @@ hy_graph_export_dot(const struct hy_graph *graph, FILE *out)
 		"\tedge [fontname=\"sans-serif\", fontsize=9];\n",
 		hy_graph_name(graph));
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		node_write(&image->hot[r], out);
+		node_write(&image->plan, &image->hot[r], out);
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
 		edges_write(&image->hot[r], out);
 	fprintf(out, "}\n");

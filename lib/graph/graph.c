@@ -261,6 +261,50 @@ hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node)
 	return rc;
 }
 
+/* Sets a budget in an image that may have no such source; says whether it has. */
+static bool
+budget_set(struct hy_image *image, const struct hy_reg_node *source, uint16_t objs)
+{
+	for (unsigned int s = 0; image != NULL && s < image->plan.nb_sources; s++) {
+		if (image->nodes[s].reg != source)
+			continue;
+		__atomic_store_n(&image->plan.budgets[s], objs, __ATOMIC_RELAXED);
+		return true;
+	}
+	return false;
+}
+
+int
+hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t objs)
+{
+	const struct hy_control *control = graph->control;
+	const struct hy_reg_node *node;
+	int rc = 0;
+
+	hy_registry_lock();
+	node = hy_registry_find(source);
+	if (objs == 0 || objs > control->burst) {
+		HY_LOG(ERR, "graph '%s': source '%s': budget is %u; 1 to %u are accepted",
+			control->name, source, objs, control->burst);
+		rc = -EINVAL;
+	} else if (node != NULL && (node->flags & HY_NODE_SOURCE) == 0) {
+		HY_LOG(ERR, "graph '%s': node '%s' is no source; only those have a budget",
+			control->name, source);
+		rc = -EINVAL;
+	} else {
+		/* In the image that is walked, and in what is left for the worker. */
+		const bool now = budget_set(hy_graph_image(graph), node, objs);
+		const bool next = budget_set(control->published, node, objs);
+
+		if (!now && !next) {
+			HY_LOG(ERR, "graph '%s': there is no node '%s'", control->name, source);
+			rc = -ENOENT;
+		}
+	}
+	hy_registry_unlock();
+	return rc;
+}
+
 const char *
 hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node)
 {

@@ -350,6 +350,20 @@ int hy_graph_node_at(struct hy_graph *graph, unsigned int rank, struct hy_node *
  */
 int hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node);
 
+/**
+ * Limits how many objects a source of a graph makes in one walk, so that one with much to bring
+ * does not keep the others waiting. While sources have more than they may bring, they share the
+ * worker in proportion to their budgets. May be called while the graph is walked, and holds from
+ * the source's next call on. A new graph's sources may make a burst each; a live change leaves a
+ * source its budget, but for what exceeds a smaller burst.
+ *
+ * @param source Name of a source of @p graph.
+ * @param objs 1 to hy_graph_burst().
+ * @return 0; -ENOENT the graph has no such node; -EINVAL it is no source, or @p objs is not
+ * accepted.
+ */
+int hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t objs);
+
 /** @return The name of a node of @p graph; valid as long as the node. */
 const char *hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node);
 
@@ -377,6 +391,8 @@ struct hy_node_stats {
 	char variant[HY_NAME_SIZE];
 	bool is_source; /**< Has HY_NODE_SOURCE. */
 	bool gone;      /**< Live changes have taken it out of every graph that had it. */
+	/** Of a source: most objects that it makes in one walk of each of the graphs. Otherwise 0. */
+	uint32_t budget;
 	uint64_t calls; /**< Of its process function. */
 	uint64_t objs;  /**< Taken; made, by a source. */
 	/**

@@ -79,8 +79,9 @@ typedef void(hy_scatter_t)(struct hy_graph *graph, struct hy_node *node, const u
 struct hy_plan {
 	struct hy_node
 		*nodes; /**< By rank; sources first; behind the last, one that never has objects. */
-	uint64_t *pending;               /**< Bit r: the node of rank r has objects waiting. */
-	hy_scatter_t *scatter;           /**< The body of hy_enqueue_next() for this CPU. */
+	uint64_t *pending;     /**< Bit r: the node of rank r has objects waiting. */
+	uint16_t *budgets;     /**< Of each source, most objects a walk; see hy_graph.h. */
+	hy_scatter_t *scatter; /**< The body of hy_enqueue_next() for this CPU. */
 	const struct hy_object_ops *ops; /**< What may be done to the objects. */
 	uint32_t stream_cap;             /**< Objects that a stream holds. */
 	uint16_t nb_nodes;               /**< Entries of nodes. */

@@ -30,6 +30,7 @@ image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket)
 {
 	const size_t hot = sizeof(struct hy_image) + (topo->nb_nodes + 1) * sizeof(struct hy_node);
 	const size_t pending = RTE_ALIGN(nb_words * sizeof(uint64_t), RTE_CACHE_LINE_SIZE);
+	const size_t budgets = RTE_ALIGN(topo->nb_sources * sizeof(uint16_t), RTE_CACHE_LINE_SIZE);
 	size_t edges = topo->nb_edges * sizeof(struct hy_edge);
 	struct hy_image *image;
 
@@ -37,14 +38,15 @@ image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket)
 		edges += (HY_CORE_DROPS + topo->nodes[r]->nb_drops) * sizeof(struct hy_edge);
 	edges = RTE_ALIGN(edges, RTE_CACHE_LINE_SIZE);
 	image = rte_zmalloc_socket("hy_image",
-		hot + pending + edges + topo->nb_nodes * sizeof(*image->nodes), RTE_CACHE_LINE_SIZE,
-		socket);
+		hot + pending + budgets + edges + topo->nb_nodes * sizeof(*image->nodes),
+		RTE_CACHE_LINE_SIZE, socket);
 	if (image == NULL)
 		return NULL;
 	image->plan.nodes = image->hot;
 	image->plan.pending = RTE_PTR_ADD(image, hot);
-	image->edges = RTE_PTR_ADD(image, hot + pending);
-	image->nodes = RTE_PTR_ADD(image, hot + pending + edges);
+	image->plan.budgets = RTE_PTR_ADD(image, hot + pending);
+	image->edges = RTE_PTR_ADD(image, hot + pending + budgets);
+	image->nodes = RTE_PTR_ADD(image, hot + pending + budgets + edges);
 	return image;
 }
 
@@ -144,10 +146,23 @@ hy_image_build(const struct hy_graph_params *params, const struct hy_topology *t
 		node_fill(image, topo->nodes[r], r);
 		image->hot[r].stream = RTE_PTR_ADD(image->streams, r * stream_size);
 	}
+	for (unsigned int s = 0; s < topo->nb_sources; s++)
+		image->plan.budgets[s] = params->burst;
 	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
 	edges_fill(image, topo);
 	*out = image;
 	return 0;
+}
+
+/* A source that was not limited to less than a burst is not limited now either. */
+static void
+budget_inherit(struct hy_plan *plan, unsigned int source, const struct hy_plan *before,
+	unsigned int was)
+{
+	const uint16_t budget = hy_budget_read(before, was);
+
+	if (budget < before->burst)
+		plan->budgets[source] = RTE_MIN(budget, plan->burst);
 }
 
 void
@@ -162,6 +177,8 @@ hy_image_heirs(struct hy_image *image, struct hy_image *before)
 		if (old->reg->mark == 0)
 			continue;
 		old->heir = old->reg->mark - 1;
+		if (r < before->plan.nb_sources)
+			budget_inherit(&image->plan, old->heir, &before->plan, r);
 		heir = &image->nodes[old->heir];
 		if (heir->revision != old->revision)
 			continue;

@@ -63,6 +63,13 @@ hy_count_read(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
+/* A source's budget, which any thread may set at any time. */
+static inline uint16_t
+hy_budget_read(const struct hy_plan *plan, unsigned int source)
+{
+	return __atomic_load_n(&plan->budgets[source], __ATOMIC_RELAXED);
+}
+
 static inline struct hy_image_node *
 hy_image_node(const struct hy_node *node)
 {

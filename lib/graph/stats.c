@@ -126,8 +126,9 @@ counters_add(struct hy_node_stats *out, const struct hy_node *node)
 }
 
 static int
-node_add(struct hy_stats *stats, const struct hy_node *node, bool count)
+node_add(struct hy_stats *stats, const struct hy_image *image, unsigned int rank, bool count)
 {
+	const struct hy_node *node = &image->hot[rank];
 	const struct hy_image_node *cold = hy_image_node(node);
 	struct hy_node_stats *out = node_find(stats, node->rank, cold->reg->name);
 	int rc;
@@ -142,6 +143,8 @@ node_add(struct hy_stats *stats, const struct hy_node *node, bool count)
 	}
 	if (count)
 		counters_add(out, node);
+	if (count && out->is_source)
+		out->budget += hy_budget_read(&image->plan, rank);
 	rc = edges_add(out, node, count);
 	return rc < 0 ? rc : drops_add(out, node, count);
 }
@@ -152,7 +155,7 @@ hy_stats_add(struct hy_stats *stats, const struct hy_image *image, enum hy_stats
 	int rc = 0;
 
 	for (unsigned int r = 0; r < image->plan.nb_nodes && rc == 0; r++)
-		rc = node_add(stats, &image->hot[r], what == HY_STATS_COUNTERS);
+		rc = node_add(stats, image, r, what == HY_STATS_COUNTERS);
 	return rc;
 }
 

@@ -119,7 +119,8 @@ run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc)
 	for (unsigned int i = 0, s = first; i < plan->nb_sources; i++, s++) {
 		struct hy_node *node =
 			&plan->nodes[s < plan->nb_sources ? s : s - plan->nb_sources];
-		uint32_t n = RTE_MIN((uint32_t)plan->burst, graph->credit - made);
+		uint32_t n = RTE_MIN((uint32_t)hy_budget_read(plan, node->rank),
+			graph->credit - made);
 
 		if (plan->throttled)
 			n = RTE_MIN(n, room(graph, node));
@@ -157,7 +158,7 @@ walk_acyclic(struct hy_graph *graph, uint64_t *tsc)
 	uint32_t made = 0;
 
 	for (unsigned int s = 0; s < plan->nb_sources; s++)
-		made += run_source(graph, node++, plan->burst, tsc);
+		made += run_source(graph, node++, hy_budget_read(plan, s), tsc);
 	for (;; node++) {
 		if (node->waiting == 0) {
 			node = next_pending(plan, node->rank);
