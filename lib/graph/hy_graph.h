@@ -231,6 +231,22 @@ int hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size)
 struct hy_object_ops {
 	/** Frees @p n objects. Called by the thread that walks, and by hy_graph_destroy(). */
 	void (*release)(void **objs, unsigned int n);
+	/**
+	 * Asks what brings objects to the sources of @p graph to wake the calling thread, which
+	 * walks the graph, or no longer to. NULL, as wait: workers of the graph never sleep.
+	 *
+	 * @return 0; a negative errno, such as -ENOTSUP for a source that nobody could wake the
+	 * thread for: then nothing has changed, and the thread must go on polling.
+	 */
+	int (*arm)(struct hy_graph *graph, bool on);
+	/**
+	 * Sleeps until there may be an object that came after arm(), @p usec at most. What came
+	 * before need not wake: the caller has walked the graph since. Called between arm(true) and
+	 * arm(false), by the same thread; see hy_idle.h.
+	 *
+	 * @return 1 woken; 0 time is up.
+	 */
+	int (*wait)(struct hy_graph *graph, unsigned int usec);
 };
 
 /** What a graph is made of. Copied by hy_graph_create(), but for what the fields say. */

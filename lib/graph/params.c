@@ -36,6 +36,12 @@ hy_params_check(const char *graph, const struct hy_graph_params *params)
 		HY_LOG(ERR, "graph '%s': patterns and ops->release are required", graph);
 		return -EINVAL;
 	}
+	if ((params->ops->arm == NULL) != (params->ops->wait == NULL)) {
+		HY_LOG(ERR, "graph '%s': ops->%s without ops->%s; both are accepted, or neither",
+			graph, params->ops->arm == NULL ? "wait" : "arm",
+			params->ops->arm == NULL ? "arm" : "wait");
+		return -EINVAL;
+	}
 	if (params->burst > HY_BURST_MAX) {
 		HY_LOG(ERR, "graph '%s': burst is %u; 1 to %d are accepted, 0 for the default",
 			graph, params->burst, HY_BURST_MAX);

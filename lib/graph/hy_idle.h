@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Rest for a worker whose graph has nothing to do. While sources bring objects the worker polls
+ * without a break. When they stop it goes on polling for a while, then pauses the CPU ever longer
+ * between walks, then sleeps until a device wakes it. Any object takes it back to polling.
+ *
+ * It sleeps only if the graph's struct hy_object_ops can wait and all of its sources have somebody
+ * to wake the worker. Otherwise it stays at the longest pause: a queue that rings no bell must be
+ * looked at.
+ *
+ * @code
+ * hy_idle_init(&idle, NULL);
+ * while (!stop)
+ *         hy_idle_step(&idle, graph, hy_graph_walk(graph));
+ * @endcode
+ *
+ * A worker notices anything that is not an object, such as a flag that tells it to stop, within one
+ * walk, the longest pause, and hy_idle_params.wait_us.
+ */
+#ifndef HY_IDLE_H
+#define HY_IDLE_H
+
+#include <hy_graph_worker.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/**
+ * When to pause, and when to sleep. The defaults are what hy_idle_init() takes for NULL. They poll
+ * and pause for some 40 us, a little longer than a wake-up was measured to take on net_tap
+ * (tools/bench-idle.py): 26 us.
+ */
+struct hy_idle_params {
+	/** Walks without an object, in a row, before the first pause; default 256. */
+	uint32_t polls;
+	/** Pauses, one a walk, before the first wait; default 32. */
+	uint32_t pauses;
+	/**
+	 * rte_pause() calls in a pause, at most: the first has one, each later one twice as many as
+	 * the one before. Default 64; 0: never pauses.
+	 */
+	uint32_t pause_most;
+	/** Microseconds in one wait, at most; default 10,000. 0: never waits. */
+	uint32_t wait_us;
+};
+
+/** What a worker's rest amounts to, since hy_idle_init(). */
+struct hy_idle_stats {
+	uint64_t idle_walks;    /**< Walks in which no source made an object. */
+	uint64_t pauses;        /**< Breaks between walks that did not give up the CPU. */
+	uint64_t waits;         /**< Times that the worker slept. */
+	uint64_t wakeups;       /**< Of these, the ones that a device ended. */
+	uint64_t called_off;    /**< Times that objects came while it prepared to sleep. */
+	uint64_t waited_cycles; /**< TSC cycles in waits. */
+};
+
+/** A worker's rest. Belongs to the thread that walks; others may only read its statistics. */
+struct hy_idle {
+	alignas(RTE_CACHE_LINE_SIZE) struct hy_idle_params params; /**< As given. */
+	uint32_t empty;             /**< Walks without an object in a row, as far as it matters. */
+	struct hy_idle_stats stats; /**< Written by the worker alone. */
+};
+
+/**
+ * Begins a worker's rest: polling, counters at 0.
+ *
+ * @param params Copied; NULL for the defaults.
+ */
+void hy_idle_init(struct hy_idle *idle, const struct hy_idle_params *params);
+
+/** The defaults, for those who change only some of them. */
+extern const struct hy_idle_params hy_idle_defaults;
+
+/** @cond core */
+void hy_idle_rest(struct hy_idle *idle, struct hy_graph *graph);
+/** @endcond */
+
+/**
+ * What a worker calls after each walk: rests if that is due. Before it sleeps, it walks the graph
+ * once more itself, since what came before the devices were asked to wake it would wake nobody.
+ *
+ * @param made What hy_graph_walk() returned.
+ */
+static inline void
+hy_idle_step(struct hy_idle *idle, struct hy_graph *graph, uint32_t made)
+{
+	if (likely(made > 0))
+		idle->empty = 0;
+	else
+		hy_idle_rest(idle, graph);
+}
+
+/** Reads a worker's statistics, from any thread. The worker is not stopped; no counter tears. */
+void hy_idle_read(const struct hy_idle *idle, struct hy_idle_stats *stats);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
