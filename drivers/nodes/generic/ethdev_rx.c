@@ -3,17 +3,18 @@
 
 #include <rte_ethdev.h>
 
-#include <hy_ethdev.h>
 #include <hy_node.h>
+
+#include "ethdev_rx.h"
 
 enum { NEXT_PKT_CLS };
 
-static uint16_t
+uint16_t
 ethdev_rx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct hy_ethdev_rx_config *ctx = node->ctx;
+	const struct ethdev_rx_ctx *ctx = node->ctx;
 
-	n = rte_eth_rx_burst(ctx->port, ctx->queue, (struct rte_mbuf **)objs, n);
+	n = rte_eth_rx_burst(ctx->rx.port, ctx->rx.queue, (struct rte_mbuf **)objs, n);
 	hy_stream_move(graph, node, NEXT_PKT_CLS, n);
 	return n;
 }
@@ -21,9 +22,12 @@ ethdev_rx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 static int
 ethdev_rx_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
+	struct ethdev_rx_ctx *ctx = node->ctx;
+
 	if (config == NULL)
 		return hy_node_refuse(graph, node, "needs a struct hy_ethdev_rx_config");
-	*(struct hy_ethdev_rx_config *)node->ctx = *(const struct hy_ethdev_rx_config *)config;
+	ctx->rx = *(const struct hy_ethdev_rx_config *)config;
+	ctx->wakes = ethdev_wakes(ctx->rx.port, ctx->rx.queue);
 	return 0;
 }
 
@@ -38,7 +42,7 @@ HY_NODE_FAMILY(ethdev_rx,
 			.variant = "poll",
 			.process = ethdev_rx_process,
 			.init = ethdev_rx_init,
-			.ctx_size = sizeof(struct hy_ethdev_rx_config),
+			.ctx_size = sizeof(struct ethdev_rx_ctx),
 		},
 		.edges = { [NEXT_PKT_CLS] = "pkt_cls" },
 	});

@@ -16,7 +16,12 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/** Object operations for struct hy_graph_params.ops of a graph of packets. */
+/**
+ * Object operations for struct hy_graph_params.ops of a graph of packets. Its worker can sleep (see
+ * hy_idle.h) if all sources are ethdev_rx, and all their ports could interrupt when the graph was
+ * created: configured with intr_conf.rxq, started, of a driver that has receive interrupts. It
+ * counts in milliseconds, rounded up, and a signal to the thread wakes it too.
+ */
 extern const struct hy_object_ops hy_mbuf_ops;
 
 /**
