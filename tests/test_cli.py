@@ -62,6 +62,21 @@ BAD = {
     "duration negative": ("--duration=-1", ["--duration", "-1"]),
     "until-idle is no number": ("--until-idle=soon", ["--until-idle", "soon"]),
     "until-idle negative": ("--until-idle=-5", ["--until-idle", "-5"]),
+    # rest and budgets
+    "idle of no mode": ("--idle=sleep", ["--idle", "sleep", "poll", "pause", "interrupt:USEC"]),
+    "idle empty": ("--idle=", ["--idle", "poll", "pause", "interrupt:USEC"]),
+    "idle of half a mode": ("--idle=inter", ["--idle", "inter", "interrupt:USEC"]),
+    "idle microseconds without sleep": ("--idle=pause:5", ["--idle", "pause:5", "interrupt"]),
+    "idle of no microseconds": ("--idle=interrupt:0", ["--idle", "'0'", "1 to 1000000"]),
+    "idle for too long": ("--idle=interrupt:1000001", ["--idle", "1000001", "1000000"]),
+    "idle with junk": ("--idle=interrupt:5ms", ["--idle", "5ms", "1 to 1000000"]),
+    "rx-budget without packets": ("--rx-budget=0", ["--rx-budget", "'0'", "PORT=PACKETS"]),
+    "rx-budget of 0": ("--rx-budget=0=0", ["--rx-budget", "'0'", "1 to 256"]),
+    "rx-budget with junk": ("--rx-budget=0=8x", ["--rx-budget", "8x", "1 to 256"]),
+    "rx-budget of no port": ("--rx-budget=x=8", ["--rx-budget", "'x'", "31"]),
+    "rx-budget of an absent port": ("--rx-budget=9=8", ["--rx-budget", "port 9", "-p 0x3"]),
+    "rx-budget above the default burst": ("--rx-budget=0=65", ["--rx-budget", "65", "1 to 64"]),
+    "rx-budget above the burst": ("--burst=16 --rx-budget=0=17", ["--rx-budget", "17", "1 to 16"]),
     # the HAL
     "node without variant": ("--node=ip4_lookup", ["--node", "FAMILY[@PORT]=VARIANT"]),
     "node of no family": ("--node=nosuch=scalar", ["--node", "nosuch", "ip4_lookup"]),
@@ -144,8 +159,9 @@ def test_help_names_every_option(rig):
     run = rig.run(["--help"], rig.vdevs([SILENT]))
     assert run.code == 0, run
     for option in ("-p", "-P", "--config", "--eth-dest", "--max-pkt-len", "--no-numa",
-                   "--per-port-pool", "--routes", "--burst", "--stats", "--duration",
-                   "--until-idle", "--node", "--deny", "--plugin", "--explain", "--export-dot", "--json"):
+                   "--per-port-pool", "--routes", "--burst", "--rx-budget", "--idle", "--stats",
+                   "--duration", "--until-idle", "--node", "--deny", "--plugin", "--explain",
+                   "--export-dot", "--json"):
         assert option in run.stdout, f"{option}\n{run}"
 
 

@@ -33,10 +33,10 @@ on_signal(int signal __rte_unused)
 static int
 worker_main(void *arg)
 {
-	struct hy_graph *graph = arg;
+	struct worker *worker = arg;
 
 	while (!atomic_load_explicit(&stop, memory_order_relaxed))
-		hy_graph_walk(graph);
+		hy_idle_step(&worker->idle, worker->graph, hy_graph_walk(worker->graph));
 	return 0;
 }
 
@@ -74,7 +74,8 @@ is_idle(struct idle *idle, const struct hy_stats *stats, uint64_t now, unsigned 
 
 /* Sleeps until it is time to stop; prints the table now and then. */
 static void
-watch(const struct options *options, struct report *report, FILE *out)
+watch(const struct options *options, const struct pipeline *pipeline, struct report *report,
+	FILE *out)
 {
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
 	uint64_t next_table = start + options->stats_s * hz;
@@ -96,6 +97,7 @@ watch(const struct options *options, struct report *report, FILE *out)
 			stop = true;
 		if (table_due) {
 			report->stats = stats;
+			report_workers(report, pipeline);
 			report_table(report, out);
 			fflush(out);
 			next_table = now + options->stats_s * hz;
@@ -123,9 +125,9 @@ static void
 run(const struct options *options, struct pipeline *pipeline, struct report *report, FILE *out)
 {
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
-		rte_eal_remote_launch(worker_main, pipeline->workers[w].graph,
+		rte_eal_remote_launch(worker_main, &pipeline->workers[w],
 			pipeline->workers[w].lcore);
-	watch(options, report, out);
+	watch(options, pipeline, report, out);
 	rte_eal_mp_wait_lcore();
 }
 
@@ -163,6 +165,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		return rc;
 	report.stats = stats;
 	report_losses(&report);
+	report_workers(&report, pipeline);
 	if (out->dot != NULL && export_dot(pipeline, &out->dot) < 0) {
 		fprintf(stderr, "l3fwd-graph: --export-dot: %s: %s\n", options->dot,
 			strerror(errno));

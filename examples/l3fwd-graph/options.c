@@ -11,7 +11,7 @@
 
 #include <rte_lcore.h>
 
-#include <hy_graph.h>
+#include <hy_idle.h>
 
 #include "options.h"
 
@@ -33,6 +33,11 @@ static const char usage[] =
 	"  --routes FILE               routes, instead of 198.18.P.0/24 to each port P:\n"
 	"                              lines of \"PREFIX port N mac MM:MM:MM:MM:MM:MM\"\n"
 	"  --burst N                   packets a node handles at a time (1 to 256, default 64)\n"
+	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
+	"                              the turn of others (1 to the burst)\n"
+	"  --idle MODE[:USEC]          workers without packets poll on (poll, the default),\n"
+	"                              pause between polls (pause), or sleep until one\n"
+	"                              arrives (interrupt), USEC at most\n"
 	"  --node FAMILY[@PORT]=VARIANT\n"
 	"                              force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
@@ -202,6 +207,44 @@ read_explain(const char *text, struct options *options)
 	return 0;
 }
 
+static int
+read_rx_budget(const char *text, struct options *options)
+{
+	const char *equals = strchr(text, '=');
+	char port[8] = "";
+	unsigned int p = 0, n = 0;
+
+	if (equals == NULL || equals - text >= (int)sizeof(port))
+		return refuse("--rx-budget", "'%s' is not PORT=PACKETS", text);
+	memcpy(port, text, (size_t)(equals - text));
+	if (read_uint("--rx-budget", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0 ||
+		read_uint("--rx-budget", equals + 1, 1, HY_BURST_MAX, &n) < 0)
+		return -1;
+	options->rx_budget[p] = (uint16_t)n;
+	return 0;
+}
+
+static int
+read_idle(const char *text, struct options *options)
+{
+	static const char *const modes[] = {
+		[IDLE_POLL] = "poll", [IDLE_PAUSE] = "pause", [IDLE_INTERRUPT] = "interrupt"
+	};
+	const size_t len = strcspn(text, ":");
+
+	for (unsigned int m = 0; m < RTE_DIM(modes); m++) {
+		if (strlen(modes[m]) != len || strncmp(text, modes[m], len) != 0)
+			continue;
+		options->idle = (enum idle_mode)m;
+		if (text[len] == '\0')
+			return 0;
+		if (m != IDLE_INTERRUPT)
+			return refuse("--idle", "'%s': only interrupt has microseconds", text);
+		return read_uint("--idle", text + len + 1, 1, 1000000, &options->wait_us);
+	}
+	return refuse("--idle", "'%s' is not poll, pause, interrupt or interrupt:USEC", text);
+}
+
 /* Queue 0 of every port, dealt out to the workers in turn. */
 static int
 default_config(struct options *options)
@@ -258,6 +301,27 @@ check_config(const struct options *options)
 	return 0;
 }
 
+/* Budgets are of ports that there are, and within the burst. */
+static int
+check_rx_budget(const struct options *options)
+{
+	const unsigned int burst = options->burst > 0 ? options->burst : HY_BURST_DEFAULT;
+
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		if (options->rx_budget[p] == 0)
+			continue;
+		if (!port_enabled(options, p))
+			return refuse("--rx-budget", "port %u is not in -p 0x%x", p,
+				options->ports);
+		if (options->rx_budget[p] > burst)
+			return refuse("--rx-budget",
+				"%u packets of port %u are more than the burst; 1 to %u are "
+				"accepted",
+				options->rx_budget[p], p, burst);
+	}
+	return 0;
+}
+
 enum {
 	OPT_CONFIG = 256,
 	OPT_ETH_DEST,
@@ -266,6 +330,8 @@ enum {
 	OPT_PER_PORT_POOL,
 	OPT_ROUTES,
 	OPT_BURST,
+	OPT_RX_BUDGET,
+	OPT_IDLE,
 	OPT_NODE,
 	OPT_DENY,
 	OPT_PLUGIN,
@@ -286,6 +352,8 @@ static const struct option long_options[] = {
 	{ "per-port-pool", no_argument, NULL, OPT_PER_PORT_POOL },
 	{ "routes", required_argument, NULL, OPT_ROUTES },
 	{ "burst", required_argument, NULL, OPT_BURST },
+	{ "rx-budget", required_argument, NULL, OPT_RX_BUDGET },
+	{ "idle", required_argument, NULL, OPT_IDLE },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "deny", required_argument, NULL, OPT_DENY },
 	{ "plugin", required_argument, NULL, OPT_PLUGIN },
@@ -330,6 +398,10 @@ read_option(int opt, struct options *o)
 		rc = read_uint("--burst", optarg, 1, HY_BURST_MAX, &burst);
 		o->burst = (uint16_t)burst;
 		return rc;
+	case OPT_RX_BUDGET:
+		return read_rx_budget(optarg, o);
+	case OPT_IDLE:
+		return read_idle(optarg, o);
 	case OPT_NODE:
 		return read_repeated("--node", optarg, o->force, &o->nb_force);
 	case OPT_DENY:
@@ -364,7 +436,9 @@ options_read(int argc, char **argv, struct options *options)
 {
 	int opt, rc;
 
-	*options = (struct options){ .numa = true, .max_pkt_len = RTE_ETHER_MAX_LEN };
+	*options = (struct options){
+		.numa = true, .max_pkt_len = RTE_ETHER_MAX_LEN, .wait_us = hy_idle_defaults.wait_us
+	};
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		options->eth_dest[p] = (struct rte_ether_addr){ { RTE_ETHER_LOCAL_ADMIN_ADDR, 0, 0,
 			0, 0, (uint8_t)p } };
@@ -390,6 +464,8 @@ options_read(int argc, char **argv, struct options *options)
 		strcmp(options->json, options->dot) == 0)
 		return refuse("--json", "'%s' is the file of --export-dot too", options->json);
 	if (options->nb_queues == 0 && default_config(options) < 0)
+		return -1;
+	if (check_rx_budget(options) < 0)
 		return -1;
 	return check_config(options);
 }

@@ -18,6 +18,9 @@ struct queue {
 	unsigned int lcore;
 };
 
+/* What a worker does that finds no packets: polls on, pauses, or sleeps until one arrives. */
+enum idle_mode { IDLE_POLL, IDLE_PAUSE, IDLE_INTERRUPT };
+
 enum explain { EXPLAIN_NO, EXPLAIN_TEXT, EXPLAIN_JSON };
 
 struct options {
@@ -32,6 +35,9 @@ struct options {
 	uint32_t max_pkt_len;  /* with CRC */
 	const char *routes;
 	uint16_t burst;
+	enum idle_mode idle;
+	unsigned int wait_us;                 /* at most, with IDLE_INTERRUPT */
+	uint16_t rx_budget[RTE_MAX_ETHPORTS]; /* packets a walk; 0: a burst */
 	unsigned int stats_s;
 	unsigned int duration_s;
 	unsigned int until_idle_ms;

@@ -177,11 +177,55 @@ nodes_create(const struct options *options, struct hy_hal *hal, const struct pip
 	return rc < 0 ? refuse("ip4_rewrite", rc) : 0;
 }
 
+static void
+rx_name(const struct queue *q, char name[HY_NAME_SIZE])
+{
+	snprintf(name, HY_NAME_SIZE, "ethdev_rx-%u-%u", q->port, q->queue);
+}
+
+static int
+budgets_set(const struct options *options, struct worker *worker)
+{
+	char name[HY_NAME_SIZE];
+
+	for (unsigned int i = 0; i < options->nb_queues; i++) {
+		const struct queue *q = &options->queues[i];
+
+		if (q->lcore != worker->lcore || options->rx_budget[q->port] == 0)
+			continue;
+		rx_name(q, name);
+		if (hy_graph_source_budget(worker->graph, name, options->rx_budget[q->port]) < 0)
+			return refuse(name, -EINVAL);
+	}
+	return 0;
+}
+
+/* Says so if the worker cannot sleep, which it was asked to. */
+static void
+idle_set(const struct options *options, struct worker *worker)
+{
+	struct hy_idle_params params = hy_idle_defaults;
+
+	params.wait_us = options->idle == IDLE_INTERRUPT ? options->wait_us : 0;
+	if (options->idle == IDLE_POLL)
+		params.pause_most = 0;
+	hy_idle_init(&worker->idle, &params);
+	if (options->idle != IDLE_INTERRUPT)
+		return;
+	if (hy_mbuf_ops.arm(worker->graph, true) == 0)
+		hy_mbuf_ops.arm(worker->graph, false);
+	else
+		fprintf(stderr,
+			"l3fwd-graph: --idle: the worker on lcore %u pauses instead of sleeping: "
+			"a port that it polls has no receive interrupts\n",
+			worker->lcore);
+}
+
 /* A worker's graph: its receive queues and all that they lead to. */
 static int
 graph_create(const struct options *options, struct worker *worker, unsigned int index)
 {
-	char names[QUEUES_MAX][32], name[HY_NAME_SIZE];
+	char names[QUEUES_MAX][HY_NAME_SIZE], name[HY_NAME_SIZE];
 	const char *patterns[QUEUES_MAX];
 	struct hy_graph_params params = {
 		.patterns = patterns,
@@ -201,13 +245,15 @@ graph_create(const struct options *options, struct worker *worker, unsigned int 
 
 		if (q->lcore != worker->lcore)
 			continue;
-		snprintf(names[n], sizeof(names[n]), "ethdev_rx-%u-%u", q->port, q->queue);
+		rx_name(q, names[n]);
 		patterns[n] = names[n];
 		params.nb_patterns++;
 	}
 	snprintf(name, sizeof(name), "worker-%u", worker->lcore);
 	rc = hy_graph_create(name, &params, &worker->graph);
-	return rc < 0 ? refuse(name, rc) : 0;
+	if (rc < 0)
+		return refuse(name, rc);
+	return budgets_set(options, worker);
 }
 
 int
@@ -220,6 +266,8 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		if (graph_create(options, &pipeline->workers[w], w) < 0)
 			return -1;
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		idle_set(options, &pipeline->workers[w]);
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
 
-#include <hy_graph_worker.h>
 #include <hy_hal.h>
+#include <hy_idle.h>
 
 #include "options.h"
 #include "routes.h"
@@ -15,6 +15,7 @@
 struct worker {
 	unsigned int lcore;
 	struct hy_graph *graph;
+	struct hy_idle idle;
 };
 
 struct pipeline {

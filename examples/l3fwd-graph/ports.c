@@ -127,6 +127,7 @@ configure(const struct options *options, uint16_t port, uint16_t nb_rx, unsigned
 	overhead = info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu
 		? info.max_rx_pktlen - info.max_mtu
 		: RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	conf.intr_conf.rxq = options->idle == IDLE_INTERRUPT;
 	conf.rxmode.mtu = options->max_pkt_len - overhead;
 	if (conf.rxmode.mtu > info.max_mtu || options->max_pkt_len > info.max_rx_pktlen)
 		return refuse(port, "--max-pkt-len %u is too long; the port takes frames of %u",

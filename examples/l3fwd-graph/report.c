@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
 #include "sums.h"
 
 void
@@ -36,6 +38,27 @@ report_losses(struct report *report)
 }
 
 void
+report_workers(struct report *report, const struct pipeline *pipeline)
+{
+	report->nb_workers = pipeline->nb_workers;
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
+		const struct worker *worker = &pipeline->workers[w];
+		struct report_worker *to = &report->workers[w];
+
+		to->lcore = worker->lcore;
+		hy_idle_read(&worker->idle, &to->idle);
+		/* Read last, so that no more walks are idle than there are. */
+		to->walks = __atomic_load_n(&worker->graph->walks, __ATOMIC_ACQUIRE);
+	}
+}
+
+uint64_t
+report_waited_us(const struct report_worker *worker)
+{
+	return (uint64_t)((double)worker->idle.waited_cycles * 1e6 / (double)rte_get_tsc_hz());
+}
+
+void
 report_picks(const struct report *report, FILE *out)
 {
 	fprintf(out, "The HAL picked (--explain says why):\n");
@@ -64,6 +87,23 @@ node_line(const struct hy_node_stats *node, FILE *out)
 		fprintf(out, " %12s\n", "-");
 }
 
+static void
+workers_table(const struct report *report, FILE *out)
+{
+	fprintf(out, "\n%-8s %14s %14s %12s %10s %10s %12s\n", "worker", "walks", "idle", "pauses",
+		"waits", "wake-ups", "seconds");
+	for (unsigned int w = 0; w < report->nb_workers; w++) {
+		const struct report_worker *worker = &report->workers[w];
+
+		fprintf(out,
+			"lcore %-2u %14" PRIu64 " %14" PRIu64 " %12" PRIu64 " %10" PRIu64
+			" %10" PRIu64 " %12.3f\n",
+			worker->lcore, worker->walks, worker->idle.idle_walks, worker->idle.pauses,
+			worker->idle.waits, worker->idle.wakeups,
+			(double)report_waited_us(worker) / 1e6);
+	}
+}
+
 void
 report_table(const struct report *report, FILE *out)
 {
@@ -84,6 +124,8 @@ report_table(const struct report *report, FILE *out)
 		fprintf(out, "%-18s %12" PRIu64 "  %s\n", reasons[i].name, reasons[i].objs,
 			reasons[i].text);
 	}
+	if (report->options->idle != IDLE_POLL)
+		workers_table(report, out);
 	fprintf(out, "\n");
 }
 

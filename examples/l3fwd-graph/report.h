@@ -3,9 +3,7 @@
 #ifndef L3FWD_REPORT_H
 #define L3FWD_REPORT_H
 
-#include <hy_hal.h>
-
-#include "options.h"
+#include "pipeline.h"
 
 /* A port, as it was while it ran. */
 struct report_port {
@@ -14,11 +12,20 @@ struct report_port {
 	uint64_t missed; /* packets that it lost before a worker could take them */
 };
 
+/* A worker, as it was when its graph was asked last. */
+struct report_worker {
+	unsigned int lcore;
+	uint64_t walks;
+	struct hy_idle_stats idle;
+};
+
 struct report {
 	const struct options *options;
 	const struct hy_hal *hal;
 	const struct hy_stats *stats;
 	struct report_port ports[RTE_MAX_ETHPORTS];
+	struct report_worker workers[RTE_MAX_LCORE];
+	unsigned int nb_workers;
 	unsigned int mbufs_in_use; /* once the ports are closed */
 	unsigned int mbufs_total;
 };
@@ -33,13 +40,17 @@ struct totals {
 /* Notes what goes with the ports: when they run, and when the workers have stopped. */
 void report_ports(struct report *report);
 void report_losses(struct report *report);
+/* Notes what the workers have done so far; while there are graphs. */
+void report_workers(struct report *report, const struct pipeline *pipeline);
 
 /* What runs where: a line a node. */
 void report_picks(const struct report *report, FILE *out);
-/* The nodes, and the drops by reason. */
+/* The nodes, the drops by reason, and the workers if they may rest. */
 void report_table(const struct report *report, FILE *out);
 /* Ports and totals. Returns whether every packet and buffer is accounted for. */
 bool report_result(const struct report *report, FILE *out);
+/* Microseconds that a worker slept. */
+uint64_t report_waited_us(const struct report_worker *worker);
 void report_json(const struct report *report, FILE *out);
 
 #endif

@@ -49,14 +49,34 @@ nodes_json(const struct report *report, FILE *out)
 		fprintf(out,
 			"%s\n    {\"name\": \"%s\", \"family\": \"%s\", \"variant\": \"%s\", "
 			"\"target\": \"%s\",\n     \"calls\": %" PRIu64 ", \"objs\": %" PRIu64
-			", \"cycles\": %" PRIu64 ",\n     ",
+			", \"cycles\": %" PRIu64 ", \"budget\": %u,\n     ",
 			i > 0 ? "," : "", node->name, place == NULL ? "" : place->family,
 			node->variant, place == NULL ? "" : place->target, node->calls, node->objs,
-			node->cycles);
+			node->cycles, node->budget);
 		edges_json("edges", node->edges, node->nb_edges, out);
 		fprintf(out, ", ");
 		edges_json("drops", node->drops, node->nb_drops, out);
 		fprintf(out, "}");
+	}
+	fprintf(out, "],\n");
+}
+
+static void
+workers_json(const struct report *report, FILE *out)
+{
+	fprintf(out, "  \"workers\": [");
+	for (unsigned int w = 0; w < report->nb_workers; w++) {
+		const struct report_worker *worker = &report->workers[w];
+		const struct hy_idle_stats *idle = &worker->idle;
+
+		fprintf(out,
+			"%s\n    {\"lcore\": %u, \"walks\": %" PRIu64 ", \"idle_walks\": %" PRIu64
+			", \"pauses\": %" PRIu64 ",\n     \"waits\": %" PRIu64
+			", \"wakeups\": %" PRIu64 ", \"called_off\": %" PRIu64
+			", \"waited_us\": %" PRIu64 "}",
+			w > 0 ? "," : "", worker->lcore, worker->walks, idle->idle_walks,
+			idle->pauses, idle->waits, idle->wakeups, idle->called_off,
+			report_waited_us(worker));
 	}
 	fprintf(out, "],\n");
 }
@@ -71,6 +91,7 @@ report_json(const struct report *report, FILE *out)
 	fprintf(out, "{\n");
 	ports_json(report, out);
 	nodes_json(report, out);
+	workers_json(report, out);
 	fprintf(out, "  \"drops\": {");
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", reasons[i].name,

@@ -63,7 +63,7 @@ static void
 disarm(const struct hy_graph *graph, unsigned int n)
 {
 	while (n > 0) {
-		const struct ethdev_rx_ctx *ctx = graph->nodes[--n].ctx;
+		const struct ethdev_rx_ctx *ctx = graph->plan.nodes[--n].ctx;
 
 		queue_disarm(&ctx->rx);
 	}
@@ -81,14 +81,14 @@ int
 ethdev_arm(struct hy_graph *graph, bool on)
 {
 	if (!on) {
-		disarm(graph, graph->nb_sources);
+		disarm(graph, graph->plan.nb_sources);
 		return 0;
 	}
-	for (unsigned int s = 0; s < graph->nb_sources; s++)
-		if (!wakes(&graph->nodes[s]))
+	for (unsigned int s = 0; s < graph->plan.nb_sources; s++)
+		if (!wakes(&graph->plan.nodes[s]))
 			return -ENOTSUP;
-	for (unsigned int s = 0; s < graph->nb_sources; s++) {
-		const struct ethdev_rx_ctx *ctx = graph->nodes[s].ctx;
+	for (unsigned int s = 0; s < graph->plan.nb_sources; s++) {
+		const struct ethdev_rx_ctx *ctx = graph->plan.nodes[s].ctx;
 		const int rc = queue_arm(&ctx->rx);
 
 		if (rc < 0) {
