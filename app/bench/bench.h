@@ -33,6 +33,7 @@ uint32_t bench_random(void);
 
 /* The benchmarks. */
 void bench_enqueue(void);
+void bench_idle(void);
 void bench_lookup(void);
 void bench_walk(void);
 

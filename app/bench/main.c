@@ -36,6 +36,7 @@ static const struct {
 	void (*run)(void);
 } benches[] = {
 	{ "enqueue", bench_enqueue },
+	{ "idle", bench_idle },
 	{ "lookup", bench_lookup },
 	{ "walk", bench_walk },
 };

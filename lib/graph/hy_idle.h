@@ -32,7 +32,7 @@ extern "C" {
 /**
  * When to pause, and when to sleep. The defaults are what hy_idle_init() takes for NULL. They poll
  * and pause for some 40 us, a little longer than a wake-up was measured to take on net_tap
- * (tools/bench-idle.py): 26 us.
+ * (tools/bench-idle.py): 15 to 26 us.
  */
 struct hy_idle_params {
 	/** Walks without an object, in a row, before the first pause; default 256. */
