@@ -21,6 +21,8 @@ static struct bell {
 	uint32_t comes_at_wait; /* and while the worker sleeps */
 	unsigned int sleep_us;  /* how long a wait takes */
 	bool armed;
+	bool changes_at_arm;  /* the graph changes while the devices are armed */
+	unsigned int sources; /* of the graph when they were */
 	unsigned int arms, waits;
 	unsigned int last_usec;
 } bell;
@@ -33,8 +35,13 @@ bell_arm(struct hy_graph *graph, bool on)
 		bell.arms++;
 		return bell.arm_rc;
 	}
+	/* What was armed is what must be disarmed. */
+	obj_faults += !on && bell.sources != graph->plan.nb_sources;
+	bell.sources = graph->plan.nb_sources;
 	bell.armed = on;
 	bell.arms += on;
+	if (on && bell.changes_at_arm)
+		obj_faults += hy_graph_update(graph, NULL) != 0;
 	if (on)
 		bell.src.budget += bell.comes_at_arm;
 	return 0;
@@ -190,6 +197,26 @@ objects_that_come_while_a_worker_prepares_to_sleep_call_it_off(void **state)
 	bell.comes_at_arm = 0;
 	steps(&idle, 1);
 	assert_rest(&idle, 19, 6, 1, 1, 1);
+}
+
+/* The sources that were armed are gone after the walk that looks once more. */
+static void
+a_live_change_while_a_worker_prepares_to_sleep_calls_it_off(void **state)
+{
+	struct hy_idle idle;
+
+	RTE_SET_USED(state);
+	bell_add(&bell_ops);
+	source_add(NULL, "another", "pass");
+	bell.changes_at_arm = true;
+	hy_idle_init(&idle, &short_ones);
+	steps(&idle, 9);
+	assert_rest(&idle, 10, 3, 0, 0, 1);
+	assert_false(hy_graph_updating(bell.graph));
+	assert_int_equal(bell.graph->plan.nb_sources, 2);
+	bell.changes_at_arm = false;
+	steps(&idle, 9);
+	assert_rest(&idle, 20, 6, 1, 1, 1);
 }
 
 /* A cycle keeps objects from walk to walk, while the sources make none. */
@@ -387,6 +414,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(an_object_takes_a_worker_back_to_polling),
 	GRAPH_TEST(a_wake_up_takes_a_worker_back_to_polling),
 	GRAPH_TEST(objects_that_come_while_a_worker_prepares_to_sleep_call_it_off),
+	GRAPH_TEST(a_live_change_while_a_worker_prepares_to_sleep_calls_it_off),
 	GRAPH_TEST(objects_that_go_round_in_a_graph_keep_its_worker_awake),
 	GRAPH_TEST(a_worker_that_nobody_can_wake_pauses_and_asks_again_after_an_object),
 	GRAPH_TEST(what_parameters_leave_out_does_not_happen),

@@ -40,6 +40,9 @@ int hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params 
 /* Undoes what of hy_graph_compile() the next image does not inherit. */
 void hy_graph_discard(const struct hy_graph *graph, struct hy_image *image);
 
+/* Takes back what a worker that was about to sleep has asked of its devices. */
+void hy_graph_disarm(struct hy_graph *graph);
+
 /* The worker's part, before a walk: takes up graph->next, if it is still there. */
 void hy_graph_take_up(struct hy_graph *graph);
 

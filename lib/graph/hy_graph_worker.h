@@ -101,6 +101,7 @@ struct hy_graph {
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_plan plan; /**< What is walked. */
 	uint32_t credit;            /**< Objects that the sources may still make in this walk. */
 	uint16_t sample_left;       /**< Walks until the next one that is timed. */
+	bool armed;                 /**< The sources' devices have been asked to wake the worker. */
 	uint64_t walks;             /**< Walks completed: the graph's quiescence, seen by others. */
 	struct hy_image *image;     /**< The memory of the plan. */
 	struct hy_control *control; /**< The control plane's part. */

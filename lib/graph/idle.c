@@ -6,7 +6,7 @@
 
 #include <hy_idle.h>
 
-#include "image.h"
+#include "control.h"
 
 #define REFUSED UINT32_MAX /* idle->empty: nobody could wake the worker, so that it only pauses */
 
@@ -55,7 +55,8 @@ wait_armed(struct hy_idle *idle, struct hy_graph *graph)
 	bool woken;
 
 	hy_count(&idle->stats.idle_walks, made == 0);
-	if (made > 0 || under_way(graph)) {
+	/* A walk that takes up a live change disarms: other sources may be there now. */
+	if (made > 0 || under_way(graph) || !graph->armed) {
 		hy_count(&idle->stats.called_off, 1);
 		idle->empty = 0;
 		return;
@@ -69,12 +70,21 @@ wait_armed(struct hy_idle *idle, struct hy_graph *graph)
 		idle->empty = 0;
 }
 
-/* Whether the devices have been asked to wake this thread. */
+/* Asks the devices to wake this thread. Returns whether all of them will. */
 static bool
-armed(const struct hy_idle *idle, struct hy_graph *graph)
+arm(const struct hy_idle *idle, struct hy_graph *graph)
 {
-	return idle->empty != REFUSED && idle->params.wait_us > 0 && graph->plan.ops->wait != NULL &&
-		graph->plan.ops->arm(graph, true) == 0;
+	graph->armed = idle->empty != REFUSED && idle->params.wait_us > 0 &&
+		graph->plan.ops->wait != NULL && graph->plan.ops->arm(graph, true) == 0;
+	return graph->armed;
+}
+
+void
+hy_graph_disarm(struct hy_graph *graph)
+{
+	if (graph->armed)
+		graph->plan.ops->arm(graph, false);
+	graph->armed = false;
 }
 
 void
@@ -92,9 +102,9 @@ hy_idle_rest(struct hy_idle *idle, struct hy_graph *graph)
 	} else if (n < awake) {
 		idle->empty = n + 1;
 		pause_cpu(idle, n - params->polls);
-	} else if (armed(idle, graph)) {
+	} else if (arm(idle, graph)) {
 		wait_armed(idle, graph);
-		graph->plan.ops->arm(graph, false);
+		hy_graph_disarm(graph);
 	} else {
 		/* Asked again after the next object: by then the graph may have other sources. */
 		idle->empty = REFUSED;

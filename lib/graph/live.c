@@ -207,6 +207,7 @@ hy_graph_take_up(struct hy_graph *graph)
 
 	if (next == NULL)
 		return;
+	hy_graph_disarm(graph); /* while the plan still has the sources that were armed */
 	carried = carry(graph->image, next);
 	graph->plan = next->plan;
 	/* More may have come than a walk of the new graph would have; until it is through, walks go
