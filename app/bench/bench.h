@@ -9,27 +9,67 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#define ROUNDS_MIN 15 /* fewer say little on a machine that does other things too */
+#define ROUNDS_MAX 255
 
 struct contender {
 	const char *name;
 	void *arg;
-	/* Does the work once and returns how many objects that was. Timed. */
+	/* Does the work once and returns how many objects, walks or so that was. Timed. */
 	uint64_t (*run)(void *arg);
+	/* Instead of run: does the work once and returns a figure in the work's unit. */
+	double (*figure)(void *arg);
 	/*
-	 * Whether results are right, as far as it can tell. Not timed. A contender that is wrong
-	 * has no figure, and hy-bench fails.
+	 * Whether results of all that ran are right, as far as it can tell. Not timed. A work with
+	 * a contender that is wrong has no figures, and hy-bench fails.
 	 */
 	bool (*check)(void *arg);
+	/*
+	 * The peer as which it counts in the ratios, NULL for none. Of several that count as the
+	 * same peer the fastest does.
+	 */
+	const char *against;
+	bool subject; /* The one that is compared with the peers. */
 };
 
+/* Units of figures; names in bench_unit_name(). Less is better in all of them. */
+enum unit { CYCLES_OBJECT, CYCLES_WALK, MICROSECONDS, CALLS_WALK };
+
+/* How a run of the program measures. */
+struct bench_settings {
+	unsigned int rounds;
+	unsigned int round_us; /* that a contender runs in a round, at least */
+	const char *works;     /* fnmatch(3) pattern of the works to do */
+};
+
+/* Whether the user wants a work. Asked before it is prepared. */
+bool bench_wanted(const char *work);
+
+/* Measures contenders and adds a row each, and a ratio for each peer that they count as. */
+void bench_work(const char *work, enum unit unit, const struct contender *contenders,
+	unsigned int n);
+
 /*
- * Runs contenders, and adds a row each, and the ratio of the last one to each other one: above 1
- * means that the last one is faster.
+ * Adds a ratio by hand: of one contender's figures for two works, times an expectation. Nothing
+ * where one of the two was not measured.
  */
-void bench_work(const char *work, const struct contender *contenders, unsigned int n);
+void bench_growth(const char *work, const char *from, const char *contender, double expected,
+	const char *against);
 
 /* A random number, the same sequence in every run of the program. */
 uint32_t bench_random(void);
+
+void bench_start(const struct bench_settings *settings);
+/* Whether something was measured and nothing was wrong; if not, it has been said. */
+bool bench_passed(void);
+/* Writes all rows and ratios, and closes the file. Returns 0, or -1 with errno set. */
+int bench_write_json(FILE *out, const char *bench);
+
+/* What the figures depend on: as lines above the table, and as a JSON object. */
+void machine_print(FILE *out);
+void machine_write_json(FILE *out);
 
 /* The benchmarks. */
 void bench_enqueue(void);

@@ -9,6 +9,7 @@
 #include "bench.h"
 
 #define EDGES 16
+#define BODIES_MAX 4
 #define BURSTS 64 /* different ones, so that no branch predictor learns them */
 
 struct rig {
@@ -86,13 +87,28 @@ check(void *arg)
 
 /* Fills next[] so that of 100 objects `first` take edge 0 and the others one of the rest. */
 static void
-mix(struct rig *rig, unsigned int edges, unsigned int first)
+mix(struct rig *rig, unsigned int edges, unsigned int first, unsigned int burst)
 {
-	for (unsigned int b = 0; b < BURSTS; b++)
-		for (unsigned int i = 0; i < HY_BURST_MAX; i++)
+	for (unsigned int b = 0; b < BURSTS; b++) {
+		for (unsigned int i = 0; i < burst; i++) {
 			rig->next[b][i] = edges == 1 || bench_random() % 100 < first
 				? 0
 				: (uint16_t)(1 + bench_random() % (edges - 1));
+			rig->expected[rig->next[b][i]]++;
+		}
+	}
+}
+
+static void
+rig_open(struct rig *rig, const char *body, const struct hy_graph_params *params)
+{
+	char name[HY_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "bench-%s", body);
+	if (hy_graph_create(name, params, &rig->graph) < 0)
+		exit(EXIT_FAILURE);
+	rig->node = &rig->graph->plan.nodes[0];
+	rig->node->waiting = HY_BURST_MAX + 1; /* never whole: a copy, not an exchange */
 }
 
 static void
@@ -103,36 +119,45 @@ work(const char *name, unsigned int edges, unsigned int first, unsigned int burs
 	struct hy_graph_params params = {
 		.patterns = patterns, .nb_patterns = 1, .ops = &ops, .burst = HY_BURST_MAX
 	};
-	struct rig *rig = calloc(2, sizeof(*rig));
-	struct contender contenders[2];
+	struct rig *rigs = calloc(hy_scatter_nb_bodies, sizeof(*rigs));
+	struct contender contenders[BODIES_MAX] = { 0 };
+	unsigned int n = 0;
 	char full[64];
 
+	snprintf(full, sizeof(full), "%s_%u%s", name, burst, lanes > 0 ? "_lane" : "");
+	if (rigs == NULL || !bench_wanted(full)) {
+		free(rigs);
+		return;
+	}
 	for (unsigned int l = 0; l < lanes; l++)
 		params.lanes[l] = "lane";
-	mix(&rig[0], edges, first);
-	for (unsigned int b = 0; b < BURSTS; b++)
-		for (unsigned int i = 0; i < burst; i++)
-			rig[0].expected[rig[0].next[b][i]]++;
-	rig[1] = rig[0];
-	for (unsigned int i = 0; i < 2; i++) {
-		if (hy_graph_create(i == 0 ? "bench0" : "bench1", &params, &rig[i].graph) < 0)
-			exit(EXIT_FAILURE);
-		rig[i].node = &rig[i].graph->plan.nodes[0];
-		rig[i].node->waiting = HY_BURST_MAX + 1; /* never whole: a copy, not an exchange */
-		rig[i].burst = burst;
-		contenders[i] = (struct contender){ .arg = &rig[i], .run = run, .check = check };
+	for (unsigned int i = hy_scatter_nb_bodies; i-- > 0;) {
+		const struct hy_scatter_body *body = &hy_scatter_bodies[i];
+		struct rig *rig = &rigs[n];
+
+		if (!body->cpu_can() || n == BODIES_MAX)
+			continue;
+		if (n == 0)
+			mix(rig, edges, first, burst);
+		else
+			*rig = rigs[0];
+		rig_open(rig, body->name, &params);
+		rig->scatter = body->scatter;
+		rig->burst = burst;
+		contenders[n++] = (struct contender){ .name = body->name,
+			.arg = rig,
+			.run = run,
+			.check = check,
+			.against = body->name };
 	}
-	contenders[0].name = "scalar";
-	rig[0].scatter = hy_scatter_scalar;
-	contenders[1].name = "best";
-	rig[1].scatter = hy_scatter_best();
-	snprintf(full, sizeof(full), "%s_%u%s", name, burst, lanes > 0 ? "_lane" : "");
-	bench_work(full, contenders, 2);
-	for (unsigned int i = 0; i < 2; i++) {
-		rig[i].node->waiting = 0;
-		hy_graph_destroy(rig[i].graph);
+	contenders[n - 1].subject = true;
+	contenders[n - 1].against = NULL;
+	bench_work(full, CYCLES_OBJECT, contenders, n);
+	for (unsigned int i = 0; i < n; i++) {
+		rigs[i].node->waiting = 0;
+		hy_graph_destroy(rigs[i].graph);
 	}
-	free(rig);
+	free(rigs);
 }
 
 void

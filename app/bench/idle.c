@@ -117,8 +117,16 @@ bench_idle(void)
 	static const uint16_t objects[] = { 64, 1, 0 };
 	static struct worker without, with = { .steps = true };
 	const struct contender contenders[] = {
-		{ "step", &with, worker_run, worker_check },
-		{ "walk", &without, worker_run, worker_check },
+		{ .name = "step",
+			.arg = &with,
+			.run = worker_run,
+			.check = worker_check,
+			.subject = true },
+		{ .name = "walk",
+			.arg = &without,
+			.run = worker_run,
+			.check = worker_check,
+			.against = "walk" },
 	};
 
 	if (hy_node_register(&source, NULL) < 0 || hy_node_register(&sink, NULL) < 0)
@@ -130,7 +138,8 @@ bench_idle(void)
 
 		per_walk = objects[i];
 		snprintf(work, sizeof(work), "walk of %u objects", per_walk);
-		bench_work(work, contenders, RTE_DIM(contenders));
+		if (bench_wanted(work))
+			bench_work(work, CYCLES_WALK, contenders, RTE_DIM(contenders));
 	}
 	hy_graph_destroy(with.graph);
 	hy_graph_destroy(without.graph);

@@ -131,7 +131,10 @@ work(const char *name, const struct hy_ip4_fib *fib, const uint32_t *dst)
 		contenders[n++].name = "avx512";
 	}
 #endif
-	bench_work(name, contenders, n);
+	for (unsigned int i = 0; i + 1 < n; i++)
+		contenders[i].against = contenders[i].name;
+	contenders[n - 1].subject = true;
+	bench_work(name, CYCLES_OBJECT, contenders, n);
 }
 
 void
@@ -147,6 +150,8 @@ bench_lookup(void)
 	if (fib == NULL || dst == NULL)
 		exit(EXIT_FAILURE);
 	for (unsigned int w = 0; w < RTE_DIM(works); w++) {
+		if (!bench_wanted(works[w].name))
+			continue;
 		for (unsigned int i = 0; i < works[w].destinations; i++)
 			dst[i] = bench_random();
 		for (unsigned int i = works[w].destinations; i < ADDRESSES; i++)

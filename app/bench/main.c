@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hy-bench: measures Halyard's parts against one another and against their peers. */
 
+#include <dirent.h>
+#include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_vect.h>
 
 #include "bench.h"
-
-#define ROUNDS_MAX 64
-#define ROWS_MAX 256
-
-struct row {
-	char work[64];
-	const char *contender;
-	double rounds[ROUNDS_MAX]; /* cycles an object */
-	double sorted[ROUNDS_MAX];
-};
-
-static struct row rows[ROWS_MAX];
-static struct {
-	char work[64];
-	const char *against;
-	double ratio;
-} ratios[ROWS_MAX];
-static unsigned int nb_rows, nb_ratios, nb_rounds = 31;
-static bool failed;
 
 static const struct {
 	const char *name;
@@ -41,182 +24,211 @@ static const struct {
 	{ "walk", bench_walk },
 };
 
-uint32_t
-bench_random(void)
-{
-	static uint64_t state = 1;
+struct arguments {
+	unsigned int bench;
+	struct bench_settings settings;
+	const char *json; /* NULL: none */
+};
 
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(state >> 32);
+static void
+usage(FILE *out)
+{
+	fprintf(out, "usage: hy-bench [EAL options --] BENCH [options]\nBENCH is one of:");
+	for (unsigned int i = 0; i < RTE_DIM(benches); i++)
+		fprintf(out, " %s", benches[i].name);
+	fprintf(out,
+		"\n  --work PATTERN  only works whose names match, as in --work 'mix*_256'\n"
+		"  --rounds N      rounds, %d to %d\n"
+		"  --quick         fewer rounds, and shorter ones\n"
+		"  --json FILE     write all figures there\n"
+		"Without EAL options: no PCI, and hugepages if any are free.\n",
+		ROUNDS_MIN, ROUNDS_MAX);
 }
 
 static int
-by_value(const void *a, const void *b)
+parse_rounds(const char *text, unsigned int *rounds)
 {
-	const double x = *(const double *)a, y = *(const double *)b;
+	char *end;
+	const long n = strtol(text, &end, 10);
 
-	return x < y ? -1 : x > y;
-}
-
-/* Repeats the work until it has lasted long enough for the clock, and returns cycles an object. */
-static double
-measure(const struct contender *c)
-{
-	const uint64_t enough = rte_get_tsc_hz() / 2000;
-	const uint64_t start = rte_rdtsc();
-	uint64_t objects = 0, now;
-
-	do {
-		objects += c->run(c->arg);
-		now = rte_rdtsc();
-	} while (now - start < enough);
-	return (double)(now - start) / (double)objects;
-}
-
-void
-bench_work(const char *work, const struct contender *contenders, unsigned int n)
-{
-	struct row *first = &rows[nb_rows];
-	double best;
-
-	if (nb_rows + n > ROWS_MAX) {
-		fprintf(stderr, "hy-bench: more than %d rows\n", ROWS_MAX);
-		exit(EXIT_FAILURE);
+	if (end == text || *end != '\0' || n < ROUNDS_MIN || n > ROUNDS_MAX) {
+		fprintf(stderr, "hy-bench: --rounds %s: a number from %d to %d is wanted\n", text,
+			ROUNDS_MIN, ROUNDS_MAX);
+		return -EINVAL;
 	}
-	for (unsigned int r = 0; r < nb_rounds; r++) {
-		for (unsigned int c = 0; c < n; c++) {
-			first[c].rounds[r] = measure(&contenders[c]);
-			if (contenders[c].check(contenders[c].arg))
-				continue;
-			fprintf(stderr, "hy-bench: %s: %s is wrong\n", work, contenders[c].name);
-			failed = true;
-			return;
-		}
-	}
-	for (unsigned int c = 0; c < n; c++) {
-		struct row *row = &first[c];
-
-		snprintf(row->work, sizeof(row->work), "%s", work);
-		row->contender = contenders[c].name;
-		memcpy(row->sorted, row->rounds, nb_rounds * sizeof(row->rounds[0]));
-		qsort(row->sorted, nb_rounds, sizeof(row->sorted[0]), by_value);
-	}
-	best = first[n - 1].sorted[nb_rounds / 2];
-	printf("%-22s", work);
-	for (unsigned int c = 0; c < n; c++)
-		printf("  %s %.2f", first[c].contender, first[c].sorted[nb_rounds / 2]);
-	for (unsigned int c = 0; c + 1 < n; c++) {
-		const double ratio = first[c].sorted[nb_rounds / 2] / best;
-
-		snprintf(ratios[nb_ratios].work, sizeof(ratios[0].work), "%s", work);
-		ratios[nb_ratios].against = first[c].contender;
-		ratios[nb_ratios++].ratio = ratio;
-		printf("  %.2fx %s", ratio, first[c].contender);
-	}
-	printf("\n");
-	nb_rows += n;
+	*rounds = (unsigned int)n;
+	return 0;
 }
 
 static int
-write_json(const char *name, const char *bench)
+parse_bench(int argc, char **argv, unsigned int *bench)
 {
-	FILE *out = fopen(name, "w");
-
-	if (out == NULL) {
-		perror(name);
-		return -1;
-	}
-	fprintf(out, "{\"bench\": \"%s\", \"machine\": {\"tsc_hz\": %lu, \"simd_bits\": %u},\n",
-		bench, (unsigned long)rte_get_tsc_hz(), rte_vect_get_max_simd_bitwidth());
-	fprintf(out, " \"rows\": [");
-	for (unsigned int i = 0; i < nb_rows; i++) {
-		const struct row *row = &rows[i];
-
-		fprintf(out,
-			"%s\n  {\"work\": \"%s\", \"contender\": \"%s\", \"unit\": \"cycles/object\", "
-			"\"median\": %.4f, \"min\": %.4f, \"max\": %.4f, \"rounds\": [",
-			i > 0 ? "," : "", row->work, row->contender, row->sorted[nb_rounds / 2],
-			row->sorted[0], row->sorted[nb_rounds - 1]);
-		for (unsigned int r = 0; r < nb_rounds; r++)
-			fprintf(out, "%s%.4f", r > 0 ? ", " : "", row->rounds[r]);
-		fprintf(out, "]}");
-	}
-	fprintf(out, "],\n \"ratios\": [");
-	for (unsigned int i = 0; i < nb_ratios; i++)
-		fprintf(out, "%s\n  {\"work\": \"%s\", \"against\": \"%s\", \"ratio\": %.4f}",
-			i > 0 ? "," : "", ratios[i].work, ratios[i].against, ratios[i].ratio);
-	fprintf(out, "]}\n");
-	return fclose(out);
-}
-
-static int
-usage(void)
-{
-	fprintf(stderr,
-		"usage: hy-bench [EAL options --] BENCH [--quick] [--json FILE]\n"
-		"BENCH is one of:");
+	for (*bench = 0; argc == 1 && *bench < RTE_DIM(benches); (*bench)++)
+		if (strcmp(benches[*bench].name, argv[0]) == 0)
+			return 0;
+	if (argc == 0)
+		fprintf(stderr, "hy-bench: which benchmark?");
+	else if (argc == 1)
+		fprintf(stderr, "hy-bench: '%s' is no benchmark;", argv[0]);
+	else
+		fprintf(stderr, "hy-bench: one benchmark at a time, not '%s' too;", argv[1]);
+	fprintf(stderr, " there are:");
 	for (unsigned int i = 0; i < RTE_DIM(benches); i++)
 		fprintf(stderr, " %s", benches[i].name);
 	fprintf(stderr, "\n");
-	return EXIT_FAILURE;
+	return -EINVAL;
 }
 
-/* EAL's arguments: the user's, if there is a "--", else ones that need no set-up. */
+/* argv[0] is the program's name or "--". */
 static int
-eal_init(int argc, char **argv)
+parse(int argc, char **argv, struct arguments *args)
 {
-	static char fallback[][20] = { "hy-bench", "--no-huge", "-m", "512", "--no-pci",
-		"--no-telemetry", "--no-shconf", "--log-level=error" };
-	char *args[RTE_DIM(fallback) + 1] = { NULL };
+	static const struct option options[] = {
+		{ "work", required_argument, NULL, 'w' },
+		{ "rounds", required_argument, NULL, 'r' },
+		{ "quick", no_argument, NULL, 'q' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static char name[] = "hy-bench";
+	unsigned int rounds = 0;
+	bool quick = false;
+	int opt;
 
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--") == 0)
-			return rte_eal_init(argc, argv);
-	for (unsigned int i = 0; i < RTE_DIM(fallback); i++)
-		args[i] = fallback[i];
-	return rte_eal_init((int)RTE_DIM(fallback), args) < 0 ? -1 : 0;
+	argv[0] = name; /* in getopt's messages */
+	*args = (struct arguments){ .settings.works = "*" };
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (opt) {
+		case 'w':
+			args->settings.works = optarg;
+			break;
+		case 'r':
+			if (parse_rounds(optarg, &rounds) < 0)
+				return -EINVAL;
+			break;
+		case 'q':
+			quick = true;
+			break;
+		case 'j':
+			args->json = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			usage(stderr);
+			return -EINVAL;
+		}
+	}
+	args->settings.rounds = rounds > 0 ? rounds : quick ? ROUNDS_MIN : 31;
+	args->settings.round_us = quick ? 500 : 3000;
+	return parse_bench(argc - optind, argv + optind, &args->bench);
+}
+
+/* The number in a file of one line, 0 if there is none. */
+static unsigned long
+number_in(const char *path)
+{
+	char line[32] = "";
+	FILE *in = fopen(path, "r");
+
+	if (in == NULL)
+		return 0;
+	if (fgets(line, sizeof(line), in) == NULL)
+		line[0] = '\0';
+	fclose(in);
+	return strtoul(line, NULL, 10);
+}
+
+/* Whether 256 MB of hugepages of one size are free. */
+static bool
+hugepages_free(void)
+{
+	static const char dir[] = "/sys/kernel/mm/hugepages", prefix[] = "hugepages-";
+	DIR *sizes = opendir(dir);
+	bool enough = false;
+
+	for (struct dirent *d; sizes != NULL && (d = readdir(sizes)) != NULL;) {
+		char path[512];
+
+		if (strncmp(d->d_name, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/free_hugepages", dir, d->d_name);
+		enough |= number_in(path) * strtoul(d->d_name + sizeof(prefix) - 1, NULL, 10) >=
+			256 * 1024;
+	}
+	if (sizes != NULL)
+		closedir(sizes);
+	return enough;
+}
+
+/* One lcore that may run on every CPU: one that is bound to a busy CPU would measure the others. */
+static char *
+lcores(void)
+{
+	static char text[8 + 5 * RTE_MAX_LCORE] = "0@(";
+	size_t len = strlen(text);
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+		CPU_ZERO(&cpus);
+	for (unsigned int cpu = 0; cpu < RTE_MAX_LCORE; cpu++)
+		if (CPU_ISSET(cpu, &cpus))
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%u,", cpu);
+	text[len - 1] = ')';
+	return text;
+}
+
+/* EAL without a word from the user: needs no set-up and disturbs no other DPDK program. */
+static int
+eal_init(void)
+{
+	/* Memory ahead, or creating a graph would measure the kernel. */
+	static char huge[][20] = { "hy-bench", "--in-memory", "-m", "256", "--no-pci",
+		"--no-telemetry", "--log-level=error", "--lcores" };
+	static char small[][20] = { "hy-bench", "--no-huge", "-m", "512", "--no-pci",
+		"--no-telemetry", "--no-shconf", "--log-level=error", "--lcores" };
+	char *args[RTE_DIM(small) + 2] = { NULL };
+	const bool free_pages = hugepages_free();
+	const unsigned int n = free_pages ? RTE_DIM(huge) : RTE_DIM(small);
+
+	for (unsigned int i = 0; i < n; i++)
+		args[i] = free_pages ? huge[i] : small[i];
+	args[n] = lcores();
+	return rte_eal_init((int)n + 1, args);
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "quick", no_argument, NULL, 'q' },
-		{ "json", required_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
-	const char *json = NULL;
-	int opt, rc = eal_init(argc, argv);
+	struct arguments args;
+	FILE *json = NULL;
+	int split = 1;
 
-	if (rc < 0) {
+	while (split < argc && strcmp(argv[split], "--") != 0)
+		split++;
+	if (split < argc ? parse(argc - split, argv + split, &args) : parse(argc, argv, &args))
+		return EXIT_FAILURE;
+	if (args.json != NULL && (json = fopen(args.json, "w")) == NULL) {
+		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
+		return EXIT_FAILURE;
+	}
+	if ((split < argc ? rte_eal_init(split, argv) : eal_init()) < 0) {
 		fprintf(stderr, "hy-bench: EAL could not be initialised\n");
 		return EXIT_FAILURE;
 	}
-	argc -= rc;
-	argv += rc;
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (opt == 'q')
-			nb_rounds = 9;
-		else if (opt == 'j')
-			json = optarg;
-		else
-			return usage();
-	}
-	if (optind + 1 != argc)
-		return usage();
 	/* EAL's default is 256 even where the CPU has more. */
 	rte_vect_set_max_simd_bitwidth(RTE_VECT_SIMD_512);
-	for (unsigned int i = 0; i < RTE_DIM(benches); i++) {
-		if (strcmp(benches[i].name, argv[optind]) != 0)
-			continue;
-		printf("cycles an object, median of %u rounds; then how much faster the last is\n",
-			nb_rounds);
-		benches[i].run();
-		if (json != NULL && write_json(json, benches[i].name) < 0)
-			failed = true;
-		rte_eal_cleanup();
-		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	bench_start(&args.settings);
+	machine_print(stdout);
+	printf("median of %u rounds in turn, less is better; a ratio above 1: ours is faster\n",
+		args.settings.rounds);
+	benches[args.bench].run();
+	if (json != NULL && bench_write_json(json, benches[args.bench].name) < 0) {
+		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
+		return EXIT_FAILURE;
 	}
-	return usage();
+	rte_eal_cleanup();
+	return bench_passed() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

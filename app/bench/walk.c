@@ -1,136 +1,230 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks of our graph against librte_graph's, over the same topologies. */
+/* The works of the walk benchmark, and who contends for them. */
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_common.h>
 
-#include "bench.h"
 #include "walk.h"
 
-static unsigned int
-add(struct topology *t, enum role role)
-{
-	t->nodes[t->nb_nodes].role = role;
-	return t->nb_nodes++;
-}
+#define CONTENDERS_MAX 8
+
+static const char ours[] = "halyard", peer[] = "librte_graph", nostats[] = "librte_graph_nostats";
+
+struct field {
+	struct contender all[CONTENDERS_MAX];
+	void (*destroy[CONTENDERS_MAX])(void *walker);
+	unsigned int n;
+};
 
 static void
-join(struct topology *t, unsigned int from, unsigned int to)
+enter(struct field *f, struct contender contender, void (*destroy)(void *walker))
 {
-	struct topo_node *node = &t->nodes[from];
-
-	node->edges[node->nb_edges++] = to;
-	if (node->nb_edges > 1)
-		node->role = SPREAD;
-}
-
-static void
-spread_at_random(struct topology *t, unsigned int edges, unsigned int first)
-{
-	for (unsigned int i = 0; i < OBJECTS; i++)
-		t->spread[i] = bench_random() % 100 < first || edges == 1
-			? 0
-			: (uint8_t)(1 + bench_random() % (edges - 1));
-}
-
-static void
-work(struct topology *t)
-{
-	struct walker *walkers[3] = { walk_rte_create(t, RTE_SPECULATE),
-		walk_rte_create(t, RTE_ENQUEUE_NEXT), walk_ours_create(t, 16) };
-	const struct contender contenders[] = {
-		{ "rte_graph_x4", walkers[0], walk_rte_run, walk_rte_check },
-		{ "rte_graph_next", walkers[1], walk_rte_run, walk_rte_check },
-		{ "halyard", walkers[2], walk_ours_run, walk_ours_check },
-	};
-
-	if (walkers[0] == NULL || walkers[1] == NULL || walkers[2] == NULL) {
-		fprintf(stderr, "hy-bench: %s: a graph could not be created\n", t->name);
+	if (contender.arg == NULL) {
+		fprintf(stderr, "hy-bench: %s could not be created\n", contender.name);
 		exit(EXIT_FAILURE);
 	}
-	bench_work(t->name, contenders, RTE_DIM(contenders));
-	walk_rte_destroy(walkers[0]);
-	walk_rte_destroy(walkers[1]);
-	walk_ours_destroy(walkers[2]);
+	if (contender.check == NULL)
+		contender.check = walk_check;
+	f->all[f->n] = contender;
+	f->destroy[f->n++] = destroy;
 }
 
-/* source → 4 nodes that pass all on → sink */
 static void
-chain(const char *name, unsigned int burst)
+enter_rte(struct field *f, const struct topology *t)
 {
-	struct topology t = { .name = name, .burst = burst };
-	unsigned int last = add(&t, SOURCE);
+	const struct {
+		const char *name, *against;
+		enum rte_way way;
+		bool stats;
+	} ways[] = {
+		{ "librte_graph_x4", peer, RTE_X4, true },
+		{ "librte_graph_next", peer, RTE_NEXT, true },
+		{ "nostats_x4", nostats, RTE_X4, false },
+		{ "nostats_next", nostats, RTE_NEXT, false },
+	};
+	const bool chooses = topo_chooses(t);
 
-	for (unsigned int i = 0; i < 5; i++) {
-		const unsigned int node = add(&t, i < 4 ? PASS : SINK);
+	for (unsigned int i = 0; i < RTE_DIM(ways); i++) {
+		struct contender c = { .name = ways[i].name,
+			.against = ways[i].against,
+			.run = walk_rte_run,
+			.arg = NULL };
 
-		join(&t, last, node);
-		last = node;
+		if (!chooses && ways[i].way != RTE_X4)
+			continue;
+		if (!chooses)
+			c.name = ways[i].against;
+		c.arg = walk_rte_create(t, ways[i].way, ways[i].stats);
+		enter(f, c, walk_rte_destroy);
 	}
-	work(&t);
 }
 
-/* source → one node → sinks, of 100 objects `first` to the first one */
 static void
-mix(const char *name, unsigned int burst, unsigned int edges, unsigned int first)
+enter_ours(struct field *f, const struct topology *t, const char *name, uint16_t sample_every)
 {
-	struct topology t = { .name = name, .burst = burst };
-	const unsigned int source = add(&t, SOURCE), node = add(&t, PASS);
+	const struct contender c = { .name = name,
+		.arg = walk_ours_create(t, sample_every),
+		.run = walk_ours_run,
+		.subject = name == ours };
 
-	join(&t, source, node);
-	for (unsigned int e = 0; e < edges; e++)
-		join(&t, node, add(&t, SINK));
-	spread_at_random(&t, edges, first);
-	work(&t);
+	enter(f, c, walk_ours_destroy);
 }
 
-/* Layers of widths[]: every node of a layer leads to every one of the next. */
 static void
-layers(const char *name, const unsigned int widths[], unsigned int n)
+leave(struct field *f)
 {
-	struct topology t = { .name = name, .burst = 256 };
-	unsigned int edges = 1;
+	for (unsigned int c = 0; c < f->n; c++)
+		f->destroy[c](f->all[c].arg);
+}
 
-	for (unsigned int layer = 0, below = 0; layer < n; layer++) {
-		const unsigned int first = t.nb_nodes;
+static void
+work(const struct topology *t)
+{
+	struct contender plain = { .name = t->plain_moves > 0 ? "plain" : "work_only",
+		.run = walk_plain_run };
+	struct field f = { .n = 0 };
 
-		for (unsigned int i = 0; i < widths[layer]; i++)
-			add(&t, layer == 0 ? SOURCE : layer + 1 == n ? SINK : PASS);
-		for (unsigned int from = below; layer > 0 && from < first; from++)
-			for (unsigned int to = first; to < t.nb_nodes; to++)
-				if (layer > 1 || (from - below) % widths[layer] == to - first)
-					join(&t, from, to);
-		if (layer > 1)
-			edges = RTE_MAX(edges, widths[layer]);
-		below = first;
+	if (!bench_wanted(t->name))
+		return;
+	enter_rte(&f, t);
+	enter_ours(&f, t, ours, 16);
+	enter_ours(&f, t, "halyard_k1", 1);
+	plain.arg = walk_plain_create(t);
+	enter(&f, plain, walk_plain_destroy);
+	bench_work(t->name, t->unit, f.all, f.n);
+	leave(&f);
+}
+
+/* How often the node where a diamond's arms meet is called in a walk. */
+static void
+calls(const struct topology *t)
+{
+	char name[sizeof(t->name) + 8];
+	struct field f = { .n = 0 };
+
+	snprintf(name, sizeof(name), "%s_calls", t->name);
+	if (!bench_wanted(name))
+		return;
+	enter(&f,
+		(struct contender){ .name = peer,
+			.arg = walk_rte_create(t, RTE_X4, true),
+			.figure = walk_rte_calls,
+			.against = peer },
+		walk_rte_destroy);
+	enter(&f,
+		(struct contender){ .name = ours,
+			.arg = walk_ours_create(t, 16),
+			.figure = walk_ours_calls,
+			.check = walk_ours_joined,
+			.subject = true },
+		walk_ours_destroy);
+	bench_work(name, CALLS_WALK, f.all, f.n);
+	leave(&f);
+}
+
+static void
+chains(struct topology *t)
+{
+	static const unsigned int lengths[] = { 1, 2, 4, 8, 16 }, bursts[] = { 256, 32 };
+	char name[sizeof(t->name)];
+
+	topo_chain(t, "home_run_64", 4, 64);
+	work(t);
+	topo_chain(t, "home_run_32", 4, 32);
+	work(t);
+	topo_chain(t, "home_run_8", 4, 8);
+	work(t);
+	for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
+		for (unsigned int l = 0; l < RTE_DIM(lengths); l++) {
+			snprintf(name, sizeof(name), "chain%u_%u", lengths[l], bursts[b]);
+			topo_chain(t, name, lengths[l], bursts[b]);
+			work(t);
+		}
 	}
-	spread_at_random(&t, edges, 100 / edges);
-	work(&t);
+	/* What a walk costs that has nothing, or next to nothing, to do. */
+	topo_chain(t, "idle", 4, 0);
+	t->unit = CYCLES_WALK;
+	work(t);
+	topo_chain(t, "single", 4, 1);
+	t->unit = CYCLES_WALK;
+	work(t);
+}
+
+static void
+mixes(struct topology *t)
+{
+	static const unsigned int bursts[] = { 256, 64, 32, 8, 1 };
+	static const unsigned int edges[][2] = { { 1, 100 }, { 2, 50 }, { 2, 90 }, { 2, 99 },
+		{ 4, 25 }, { 8, 12 }, { 16, 6 } };
+
+	for (unsigned int e = 0; e < RTE_DIM(edges); e++) {
+		for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
+			topo_mix(t, bursts[b], edges[e][0], edges[e][1]);
+			work(t);
+		}
+	}
+}
+
+static void
+diamonds(struct topology *t)
+{
+	static const unsigned int depths[][4] = { { 0, 1 }, { 1, 8 }, { 0, 1, 2, 4 } };
+	static const char *const names[] = { "diamond_0_1", "diamond_1_8", "diamond_0_1_2_4" };
+	static const unsigned int arms[] = { 2, 2, 4 };
+	char name[sizeof(t->name)];
+
+	for (unsigned int d = 0; d < RTE_DIM(depths); d++) {
+		snprintf(name, sizeof(name), "%s_256", names[d]);
+		topo_diamond(t, name, 1, 256, depths[d], arms[d]);
+		work(t);
+		calls(t);
+	}
+	/* More than a burst meets: 300 objects, which separate visits would not take in two calls. */
+	topo_diamond(t, "diamond_0_1_2_4_3x100", 3, 100, depths[2], arms[2]);
+	work(t);
+	calls(t);
+}
+
+/* The study of ByteDance's: ways to hand a batch on, and batches that split and split again. */
+static void
+batches(struct topology *t)
+{
+	static const char *const names[] = { [MOVE_SWAP] = "move_swap",
+		[MOVE_COPY] = "move_memcpy",
+		[MOVE_ASSIGN] = "move_assign" };
+	static const unsigned int bursts[] = { 8, 32, 64, 128, 256 };
+	char name[sizeof(t->name)];
+
+	for (unsigned int m = 0; m < RTE_DIM(names); m++) {
+		for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
+			snprintf(name, sizeof(name), "%s_%u", names[m], bursts[b]);
+			topo_chain(t, name, 4, bursts[b]);
+			t->move = m;
+			t->plain_moves = 4;
+			work(t);
+		}
+	}
+	for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
+		topo_halves(t, bursts[b]);
+		work(t);
+	}
 }
 
 void
 bench_walk(void)
 {
-	static const unsigned int tree[] = { 1, 1, 2, 4, 4 }, reverse[] = { 4, 4, 2, 1, 1 };
-	static const unsigned int parallel[] = { 4, 4, 4, 4 };
+	struct topology *t = aligned_alloc(alignof(struct topology), sizeof(*t));
 
-	walk_objects_make();
-	chain("home_run_256", 256);
-	chain("home_run_64", 64);
-	chain("home_run_32", 32);
-	chain("single", 1);
-	mix("mix2_256", 256, 2, 50);
-	mix("mix2_90_10_256", 256, 2, 90);
-	mix("mix2_99_1_256", 256, 2, 99);
-	mix("mix4_256", 256, 4, 25);
-	mix("mix8_256", 256, 8, 12);
-	mix("mix16_256", 256, 16, 6);
-	mix("mix2_32", 32, 2, 50);
-	mix("mix4_32", 32, 4, 25);
-	layers("tree", tree, RTE_DIM(tree));
-	layers("reverse_tree", reverse, RTE_DIM(reverse));
-	layers("parallel_tree", parallel, RTE_DIM(parallel));
+	if (t == NULL)
+		exit(EXIT_FAILURE);
+	bench_create(); /* while there are few other nodes: librte_graph's registry only grows */
+	for (unsigned int i = 0; topo_upstream(t, i); i++)
+		work(t);
+	chains(t);
+	mixes(t);
+	diamonds(t);
+	batches(t);
+	free(t);
 }

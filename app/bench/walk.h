@@ -1,97 +1,158 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The walk benchmark: the same topology, built of our nodes and of rte_graph's. Objects are small
- * integers; where a node has several edges, an object's bits say which one it takes there.
+ * The walk benchmark: the same topology, built of our nodes and of rte_graph's. Objects are no
+ * pointers but numbers: their low 16 bits say which edge they take where a node spreads.
  */
 #ifndef HY_BENCH_WALK_H
 #define HY_BENCH_WALK_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "bench.h"
+
 #define TOPO_NODES_MAX 32
 #define TOPO_EDGES_MAX 16
-#define OBJECTS 4096 /* different ones, in turn */
+#define OBJECTS_FEW 1024   /* different ones, in turn: where none chooses an edge, in L1 */
+#define OBJECTS_MANY 65536 /* where objects choose: more than a branch predictor learns */
 #define WALK_BURST_MAX 256
+#define WALK_STREAM_MAX 1024 /* objects that one node is given in a walk */
+#define WALKS 100            /* in a contender's run */
 
 /* What becomes of objects at a node. */
-enum role { SOURCE, PASS, SPREAD, SINK };
+enum role {
+	SOURCE, /* makes them, for each edge its percentage of a burst */
+	PASS,   /* sends all along its one edge, by the topology's way to move them */
+	SPREAD, /* sends each along the edge that it names */
+	SPLIT,  /* sends the first so many percent along the first edge, and so on */
+	SINK,   /* counts and sums them */
+};
+
+/* How PASS moves a batch. */
+enum move { MOVE_SWAP, MOVE_COPY, MOVE_ASSIGN };
 
 struct topo_node {
 	enum role role;
 	unsigned int nb_edges;
-	unsigned int edges[TOPO_EDGES_MAX]; /* indexes of nodes */
+	unsigned int edges[TOPO_EDGES_MAX];   /* indexes of nodes, above its own */
+	unsigned int percent[TOPO_EDGES_MAX]; /* of SOURCE and SPLIT */
 };
 
 struct topology {
-	const char *name;
-	unsigned int burst; /* objects that a source makes a walk */
-	unsigned int nb_nodes;
+	char name[48];
+	enum unit unit;
+	enum move move;
+	unsigned int burst;       /* objects that a source makes a walk, all percent of them */
+	unsigned int join;        /* the node whose calls are counted; 0 for none */
+	unsigned int plain_moves; /* times that the plain contender moves a batch */
+	bool plain_halves;        /* and it halves it each time */
+	unsigned int nb_nodes;    /* in an order in which objects can take them */
 	struct topo_node nodes[TOPO_NODES_MAX];
-	uint8_t spread[OBJECTS]; /* modulo the number of edges, where an object goes from a node */
+	unsigned int nb_objects; /* different ones, a power of two */
+	alignas(64) void *objects[OBJECTS_MANY + WALK_BURST_MAX]; /* the last are the first again */
 };
 
-/* Objects in turn, a burst more than there are different ones; and the sum of those before each. */
-extern void *walk_objects[OBJECTS + WALK_BURST_MAX];
-extern uint64_t walk_sums[OBJECTS + WALK_BURST_MAX + 1];
-void walk_objects_make(void);
-
-/* What sources have made, and sinks have seen. */
-struct tally {
-	uint64_t made, made_sum;
-	uint64_t seen, seen_sum;
+/* What a node keeps of one contender's graph. */
+struct walk_node {
+	const struct topo_node *topo;
+	unsigned int at;     /* of a source: the next object to make */
+	uint64_t count, sum; /* of a sink: what it has seen */
 };
 
-/* What a node knows of its graph: its context, in both. */
+/* What contenders have in common. The first member of each one's own. */
+struct walked {
+	const struct topology *topology;
+	uint64_t walks;
+	bool totals; /* only the sum over all sinks can be right */
+	struct walk_node nodes[TOPO_NODES_MAX];
+};
+
+/* What a node's function is given: the context of a node, in both. */
 struct walk_ctx {
-	struct walker *walker;
-	unsigned int edge_mask; /* edges - 1: a node of role SPREAD has a power of two */
+	const struct topology *topology;
+	struct walk_node *node;
 };
 
-/* How rte_graph's nodes spread: by lib/node's four-way speculation, or rte_node_enqueue_next(). */
-enum rte_spread { RTE_SPECULATE, RTE_ENQUEUE_NEXT };
+void walked_init(struct walked *w, const struct topology *t);
 
-/* A built graph; arg of the contenders' run(), which walks it a hundred times. */
-struct walker;
+/* Topologies. They need not be initialised before. */
+void topo_chain(struct topology *t, const char *name, unsigned int nodes, unsigned int burst);
+void topo_mix(struct topology *t, unsigned int burst, unsigned int edges, unsigned int first);
+void topo_diamond(struct topology *t, const char *name, unsigned int sources, unsigned int burst,
+	const unsigned int depths[], unsigned int arms);
+void topo_halves(struct topology *t, unsigned int burst);
+/* The seven of DPDK 22.11's app/test/test_graph_perf.c. Returns false when i is above. */
+bool topo_upstream(struct topology *t, unsigned int i);
 
-struct walker *walk_ours_create(const struct topology *topology, uint16_t sample_every);
-struct walker *walk_rte_create(const struct topology *topology, enum rte_spread spread);
+/* Objects that all sources make in a walk. */
+unsigned int topo_made(const struct topology *t);
+/* Whether nodes have edges to choose from, which rte_graph's have two ways to do. */
+bool topo_chooses(const struct topology *t);
+
+/* How rte_graph's nodes choose edges. */
+enum rte_way {
+	RTE_X4,   /* SPREAD: lib/node's four-way speculation. SPLIT: upstream's test's x4, x2, x1 */
+	RTE_NEXT, /* SPREAD: rte_node_enqueue_next(). SPLIT: rte_node_enqueue() of a part */
+};
+
+/* Contenders of a topology: create() gives run()'s argument, or NULL. */
+void *walk_ours_create(const struct topology *topology, uint16_t sample_every);
+void *walk_rte_create(const struct topology *topology, enum rte_way way, bool stats);
+void *walk_plain_create(const struct topology *topology);
 uint64_t walk_ours_run(void *walker);
 uint64_t walk_rte_run(void *walker);
-bool walk_ours_check(void *walker);
-bool walk_rte_check(void *walker);
-void walk_ours_destroy(struct walker *walker);
-void walk_rte_destroy(struct walker *walker);
+uint64_t walk_plain_run(void *walker);
+/* Whether every sink saw what it must after so many walks, by going through them once more. */
+bool walk_check(void *walker);
+/* Calls of the topology's join a walk. */
+double walk_ours_calls(void *walker);
+double walk_rte_calls(void *walker);
+/* walk_check(), and that the join ran on all that meet there at once. */
+bool walk_ours_joined(void *walker);
+void walk_ours_destroy(void *walker);
+void walk_rte_destroy(void *walker);
+void walk_plain_destroy(void *walker);
 
-#define WALKS 100
+/* Other parts of the walk benchmark. */
+void bench_create(void);
 
-/* Makes n objects, at most WALK_BURST_MAX, so cheaply that the walk is what is measured. */
+/* The common work of all contenders, so cheap that the graph is what is measured. */
+
+/* A pointer at a time, as applications do that have no graph; compilers would make it memcpy(). */
 static inline void
-make_objects(struct tally *t, void **objs, unsigned int n)
+assign_objects(void **to, void **from, unsigned int n)
 {
-	const unsigned int first = t->made % OBJECTS;
+	for (unsigned int i = 0; i < n; i++) {
+		void *obj = from[i];
 
-	memcpy(objs, &walk_objects[first], n * sizeof(*objs));
-	t->made_sum += walk_sums[first + n] - walk_sums[first];
-	t->made += n;
+		__asm__ volatile("" : "+r"(obj));
+		to[i] = obj;
+	}
 }
 
-static inline void
-see_objects(struct tally *t, void **objs, unsigned int n)
-{
-	uint64_t sum = 0;
+/* Makes n objects, at most WALK_BURST_MAX. */
+typedef void(make_objects_t)(const struct walk_ctx *source, void **objs, unsigned int n);
+/* Counts and sums n objects. */
+typedef void(see_objects_t)(struct walk_node *sink, void *const *objs, unsigned int n);
+extern make_objects_t *make_objects;
+extern see_objects_t *see_objects;
 
-	for (unsigned int i = 0; i < n; i++)
-		sum += (uintptr_t)objs[i];
-	t->seen += n;
-	t->seen_sum += sum;
+/* The edge that an object names. */
+static inline uint16_t
+edge_of(const void *obj)
+{
+	return (uint16_t)(uintptr_t)obj;
 }
 
-static inline bool
-tally_right(const struct tally *t)
+/* Objects that run() of any contender reports. */
+static inline uint64_t
+walked_done(struct walked *w, unsigned int walks)
 {
-	return t->made == t->seen && t->made_sum == t->seen_sum;
+	w->walks += walks;
+	return w->topology->unit == CYCLES_OBJECT ? (uint64_t)walks * topo_made(w->topology)
+						  : walks;
 }
 
 #endif

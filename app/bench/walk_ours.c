@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walk benchmark's nodes, ours. */
+/* The walk benchmark's nodes, ours: by the public API only. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,21 +9,40 @@
 #include "walk.h"
 
 struct walker {
-	const struct topology *topology;
+	struct walked walked; /* the first member */
 	struct hy_graph *graph;
-	struct tally tally;
 	hy_node_id ids[TOPO_NODES_MAX];
 };
 
 static uint16_t
 source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	struct walker *w = ((const struct walk_ctx *)node->ctx)->walker;
+	const struct walk_ctx *ctx = node->ctx;
 
-	n = RTE_MIN(n, (uint16_t)w->topology->burst);
-	make_objects(&w->tally, objs, n);
+	n = RTE_MIN(n, (uint16_t)ctx->topology->burst);
+	make_objects(ctx, objs, n);
 	hy_stream_move(graph, node, 0, n);
 	return n;
+}
+
+static uint16_t
+source_to_many(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct walk_ctx *ctx = node->ctx;
+	const struct topo_node *topo = ctx->node->topo;
+	uint16_t made = 0;
+
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	for (uint16_t e = 0; e < topo->nb_edges; e++) {
+		uint16_t part = (uint16_t)(topo->percent[e] * ctx->topology->burst / 100);
+		void **to = hy_stream_get(graph, node, e, &part);
+
+		make_objects(ctx, to, part);
+		hy_stream_put(graph, node, e, part);
+		made += part;
+	}
+	return made;
 }
 
 static uint16_t
@@ -35,25 +54,53 @@ pass(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 static uint16_t
+pass_copy(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	hy_enqueue(graph, node, 0, objs, n);
+	return n;
+}
+
+static uint16_t
+pass_assign(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		hy_enqueue_x1(graph, node, 0, &objs[i]);
+	return n;
+}
+
+static uint16_t
 spread(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct walk_ctx *ctx = node->ctx;
-	const uint8_t *edges = ctx->walker->topology->spread;
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint16_t i = 0; i < n; i++)
-		next[i] = edges[(uintptr_t)objs[i]] & ctx->edge_mask;
+		next[i] = edge_of(objs[i]);
 	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+static uint16_t
+split(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct topo_node *topo = ((const struct walk_ctx *)node->ctx)->node->topo;
+	const uint16_t last = (uint16_t)(topo->nb_edges - 1);
+	uint16_t at = 0;
+
+	for (uint16_t e = 0; e < last; e++) {
+		const uint16_t part = (uint16_t)(topo->percent[e] * n / 100);
+
+		hy_enqueue(graph, node, e, objs + at, part);
+		at += part;
+	}
+	hy_enqueue(graph, node, last, objs + at, n - at);
 	return n;
 }
 
 static uint16_t
 sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	struct walker *w = ((const struct walk_ctx *)node->ctx)->walker;
-
 	RTE_SET_USED(graph);
-	see_objects(&w->tally, objs, n);
+	see_objects(((const struct walk_ctx *)node->ctx)->node, objs, n);
 	return n;
 }
 
@@ -74,11 +121,58 @@ release(void **objs, unsigned int n)
 
 static const struct hy_object_ops ops = { .release = release };
 
-struct walker *
+static hy_node_process_t *
+process_of(const struct topology *t, const struct topo_node *node)
+{
+	static hy_node_process_t *const passes[] = {
+		[MOVE_SWAP] = pass, [MOVE_COPY] = pass_copy, [MOVE_ASSIGN] = pass_assign
+	};
+
+	switch (node->role) {
+	case SOURCE:
+		return node->nb_edges > 1 ? source_to_many : source;
+	case PASS:
+		return passes[t->move];
+	case SPREAD:
+		return spread;
+	case SPLIT:
+		return split;
+	default:
+		return sink;
+	}
+}
+
+static int
+node_register(struct walker *w, unsigned int index, const char *prefix)
+{
+	const struct topology *t = w->walked.topology;
+	const struct topo_node *node = &t->nodes[index];
+	const struct walk_ctx ctx = { t, &w->walked.nodes[index] };
+	struct hy_node_desc desc = {
+		.flags = node->role == SOURCE ? HY_NODE_SOURCE : 0,
+		.impl = { .process = process_of(t, node),
+			.init = init,
+			.ctx_size = sizeof(struct walk_ctx) },
+	};
+	char name[HY_NAME_SIZE], edges[TOPO_EDGES_MAX][HY_NAME_SIZE];
+	int rc;
+
+	snprintf(name, sizeof(name), "%s_%u", prefix, index);
+	desc.name = name;
+	for (unsigned int e = 0; e < node->nb_edges; e++) {
+		snprintf(edges[e], sizeof(edges[e]), "%s_%u", prefix, node->edges[e]);
+		desc.edges[e] = edges[e];
+	}
+	rc = hy_node_register(&desc, &w->ids[index]);
+	return rc < 0 ? rc : hy_node_config(w->ids[index], &ctx, sizeof(ctx));
+}
+
+void *
 walk_ours_create(const struct topology *topology, uint16_t sample_every)
 {
-	static hy_node_process_t *const process[] = { source, pass, spread, sink };
-	const char *const patterns[] = { "walk_*" };
+	static unsigned int count;
+	char prefix[16], pattern[24];
+	const char *const patterns[] = { pattern };
 	const struct hy_graph_params params = { .patterns = patterns,
 		.nb_patterns = 1,
 		.ops = &ops,
@@ -89,55 +183,76 @@ walk_ours_create(const struct topology *topology, uint16_t sample_every)
 
 	if (w == NULL)
 		return NULL;
-	w->topology = topology;
-	for (unsigned int i = 0; i < topology->nb_nodes; i++) {
-		const struct topo_node *node = &topology->nodes[i];
-		const struct walk_ctx ctx = { w, node->nb_edges - 1 };
-		struct hy_node_desc desc = {
-			.flags = node->role == SOURCE ? HY_NODE_SOURCE : 0,
-			.impl = { .process = process[node->role],
-				.init = init,
-				.ctx_size = sizeof(struct walk_ctx) },
-		};
-		char name[HY_NAME_SIZE], edges[TOPO_EDGES_MAX][HY_NAME_SIZE];
-
-		snprintf(name, sizeof(name), "walk_%u", i);
-		desc.name = name;
-		for (unsigned int e = 0; e < node->nb_edges; e++) {
-			snprintf(edges[e], sizeof(edges[e]), "walk_%u", node->edges[e]);
-			desc.edges[e] = edges[e];
-		}
-		if (hy_node_register(&desc, &w->ids[i]) < 0 ||
-			hy_node_config(w->ids[i], &ctx, sizeof(ctx)) < 0)
+	walked_init(&w->walked, topology);
+	snprintf(prefix, sizeof(prefix), "walk%u", count++);
+	snprintf(pattern, sizeof(pattern), "%s_*", prefix);
+	for (unsigned int i = 0; i < topology->nb_nodes; i++)
+		if (node_register(w, i, prefix) < 0)
 			return NULL;
-	}
-	if (hy_graph_create("walk", &params, &w->graph) < 0)
-		return NULL;
-	return w;
+	return hy_graph_create(prefix, &params, &w->graph) < 0 ? NULL : w;
 }
 
 uint64_t
 walk_ours_run(void *arg)
 {
 	struct walker *w = arg;
-	const uint64_t before = w->tally.made;
 
 	for (unsigned int i = 0; i < WALKS; i++)
-		hy_graph_walk(w->graph);
-	return w->tally.made - before;
+		(void)hy_graph_walk(w->graph);
+	return walked_done(&w->walked, WALKS);
 }
 
-bool
-walk_ours_check(void *arg)
+/* Calls of the node where a diamond's arms meet, from the graph's statistics. */
+static uint64_t
+join_calls(const struct walker *w)
 {
-	return tally_right(&((struct walker *)arg)->tally);
+	struct hy_stats *stats;
+	char name[HY_NAME_SIZE];
+	uint64_t calls = 0;
+
+	if (hy_node_name(w->ids[w->walked.topology->join], name, sizeof(name)) < 0 ||
+		hy_stats_read(hy_graph_name(w->graph), &stats) < 0)
+		return 0;
+	for (unsigned int i = 0; i < stats->nb_nodes; i++)
+		if (strcmp(stats->nodes[i].name, name) == 0)
+			calls = stats->nodes[i].calls;
+	hy_stats_free(stats);
+	return calls;
+}
+
+double
+walk_ours_calls(void *arg)
+{
+	struct walker *w = arg;
+	const uint64_t before = join_calls(w);
+
+	walk_ours_run(w);
+	return (double)(join_calls(w) - before) / WALKS;
+}
+
+/* All that meet are handed over in as few calls as they fit in, so in one visit a walk. */
+bool
+walk_ours_joined(void *arg)
+{
+	const struct walked *w = arg;
+	const uint64_t made = topo_made(w->topology);
+	const uint64_t want = w->walks * ((made + HY_BURST_MAX - 1) / HY_BURST_MAX);
+	const uint64_t got = join_calls(arg);
+
+	if (got != want)
+		fprintf(stderr, "hy-bench: %s: %lu calls of the join in %lu walks, not %lu\n",
+			w->topology->name, (unsigned long)got, (unsigned long)w->walks,
+			(unsigned long)want);
+	return got == want && walk_check(arg);
 }
 
 void
-walk_ours_destroy(struct walker *w)
+walk_ours_destroy(void *arg)
 {
+	struct walker *w = arg;
+
 	hy_graph_destroy(w->graph);
-	for (unsigned int i = 0; i < w->topology->nb_nodes; i++)
+	for (unsigned int i = 0; i < w->walked.topology->nb_nodes; i++)
 		hy_node_unregister(w->ids[i]);
 	free(w);
 }

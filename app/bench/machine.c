@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What figures depend on: processor, compiler, memory, and how librte_graph was built. */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_graph.h>
+#include <rte_vect.h>
+#include <rte_version.h>
+
+#include "bench.h"
+
+#ifdef __clang__
+#define COMPILER \
+	"clang " RTE_STR(__clang_major__) "." RTE_STR(__clang_minor__) "." RTE_STR( \
+		__clang_patchlevel__)
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* The processor's name, or the architecture's where /proc/cpuinfo has none (arm64). */
+static const char *
+cpu(void)
+{
+	static char line[256];
+	static struct utsname name;
+	FILE *in = fopen("/proc/cpuinfo", "r");
+
+	while (in != NULL && fgets(line, sizeof(line), in) != NULL) {
+		char *value = strstr(line, ": ");
+
+		if (value == NULL || strncmp(line, "model name", 10) != 0)
+			continue;
+		fclose(in);
+		value[strcspn(value, "\"\\\n")] = '\0';
+		return value + 2;
+	}
+	if (in != NULL)
+		fclose(in);
+	return uname(&name) == 0 ? name.machine : "unknown";
+}
+
+static const char *
+memory(void)
+{
+	return rte_eal_has_hugepages() ? "hugepages" : "no hugepages";
+}
+
+void
+machine_print(FILE *out)
+{
+	fprintf(out, "%s, TSC %.2f GHz, SIMD %u bits; %s\n", cpu(), (double)rte_get_tsc_hz() / 1e9,
+		rte_vect_get_max_simd_bitwidth(), memory());
+	fprintf(out, "%s, %s, for all contenders\n", COMPILER, HY_BENCH_FLAGS);
+	fprintf(out,
+		"%s; librte_graph counts cycles, calls and objects: %s (its build's default); "
+		"nostats is without\n",
+		rte_version(), rte_graph_has_stats_feature() ? "yes" : "no");
+}
+
+void
+machine_write_json(FILE *out)
+{
+	fprintf(out,
+		"{\"cpu\": \"%s\", \"tsc_hz\": %lu, \"simd_bits\": %u, \"memory\": \"%s\",\n  "
+		"\"compiler\": \"%s\", \"flags\": \"%s\", \"dpdk\": \"%s\", "
+		"\"librte_graph_stats\": %s}",
+		cpu(), (unsigned long)rte_get_tsc_hz(), rte_vect_get_max_simd_bitwidth(), memory(),
+		COMPILER, HY_BENCH_FLAGS, rte_version(),
+		rte_graph_has_stats_feature() ? "true" : "false");
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The random numbers of benchmarks: the same in every run, so that runs do the same work. */
+
+#include "bench.h"
+
+uint32_t
+bench_random(void)
+{
+	static uint64_t state = 1;
+
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(state >> 32);
+}

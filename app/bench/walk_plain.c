@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The walk benchmark without a graph: the common work, which no graph can beat; and where the work
+ * is to move batches, the same moves between plain arrays.
+ */
+
+#include <stdlib.h>
+
+#include <rte_common.h>
+
+#include "walk.h"
+
+#define MOVES_MAX 4
+#define PARTS_MAX 4
+
+struct walker {
+	struct walked walked; /* the first member */
+	struct walk_ctx sources[TOPO_NODES_MAX];
+	struct walk_node *sinks[TOPO_NODES_MAX];
+	unsigned int nb_sources, nb_sinks;
+	unsigned int made; /* by each source */
+	void **arrays[MOVES_MAX + 1][PARTS_MAX];
+};
+
+static void
+move_batch(struct walker *w, unsigned int move, unsigned int n)
+{
+	void ***from = &w->arrays[move][0], ***to = &w->arrays[move + 1][0];
+	void **other = *to;
+
+	switch (w->walked.topology->move) {
+	case MOVE_SWAP:
+		*to = *from;
+		*from = other;
+		break;
+	case MOVE_COPY:
+		memcpy(*to, *from, n * sizeof(**to));
+		break;
+	case MOVE_ASSIGN:
+		assign_objects(*to, *from, n);
+		break;
+	}
+}
+
+/* From 2^move arrays of n objects each, to twice as many of half as many. */
+static void
+halve(struct walker *w, unsigned int move, unsigned int n)
+{
+	for (unsigned int part = 0; part < 1u << move; part++) {
+		void **from = w->arrays[move][part];
+
+		memcpy(w->arrays[move + 1][2 * part], from, n / 2 * sizeof(*from));
+		memcpy(w->arrays[move + 1][2 * part + 1], from + n / 2,
+			(n - n / 2) * sizeof(*from));
+	}
+}
+
+uint64_t
+walk_plain_run(void *arg)
+{
+	struct walker *w = arg;
+	const struct topology *t = w->walked.topology;
+	const unsigned int made = w->made, parts = t->plain_halves ? 1u << t->plain_moves : 1;
+
+	for (unsigned int walk = 0; walk < WALKS; walk++) {
+		for (unsigned int s = 0; s < w->nb_sources; s++) {
+			make_objects(&w->sources[s], w->arrays[0][0], made);
+			for (unsigned int m = 0; m < t->plain_moves; m++) {
+				if (t->plain_halves)
+					halve(w, m, made >> m);
+				else
+					move_batch(w, m, made);
+			}
+			for (unsigned int p = 0; p < parts; p++)
+				see_objects(w->sinks[p], w->arrays[t->plain_moves][p],
+					made / parts);
+		}
+	}
+	return walked_done(&w->walked, WALKS);
+}
+
+void *
+walk_plain_create(const struct topology *t)
+{
+	struct walker *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return NULL;
+	walked_init(&w->walked, t);
+	w->walked.totals = true; /* all goes to the first sinks */
+	for (unsigned int i = 0; i < t->nb_nodes; i++) {
+		struct walk_node *node = &w->walked.nodes[i];
+
+		if (t->nodes[i].role == SOURCE)
+			w->sources[w->nb_sources++] = (struct walk_ctx){ t, node };
+		if (t->nodes[i].role == SINK)
+			w->sinks[w->nb_sinks++] = node;
+	}
+	w->made = topo_made(t) / w->nb_sources;
+	for (unsigned int m = 0; m <= MOVES_MAX; m++) {
+		for (unsigned int p = 0; p < PARTS_MAX; p++) {
+			w->arrays[m][p] = aligned_alloc(64, WALK_BURST_MAX * sizeof(void *));
+			if (w->arrays[m][p] == NULL)
+				return NULL;
+		}
+	}
+	return w;
+}
+
+void
+walk_plain_destroy(void *arg)
+{
+	struct walker *w = arg;
+
+	for (unsigned int m = 0; m <= MOVES_MAX; m++)
+		for (unsigned int p = 0; p < PARTS_MAX; p++)
+			free(w->arrays[m][p]);
+	free(w);
+}
