@@ -20,6 +20,8 @@ source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	const struct walk_ctx *ctx = node->ctx;
 
 	n = RTE_MIN(n, (uint16_t)ctx->topology->burst);
+	if (n == 0)
+		return 0;
 	make_objects(ctx, objs, n);
 	hy_stream_move(graph, node, 0, n);
 	return n;

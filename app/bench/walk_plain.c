@@ -63,7 +63,7 @@ walk_plain_run(void *arg)
 	const unsigned int made = w->made, parts = t->plain_halves ? 1u << t->plain_moves : 1;
 
 	for (unsigned int walk = 0; walk < WALKS; walk++) {
-		for (unsigned int s = 0; s < w->nb_sources; s++) {
+		for (unsigned int s = 0; s < w->nb_sources && made > 0; s++) {
 			make_objects(&w->sources[s], w->arrays[0][0], made);
 			for (unsigned int m = 0; m < t->plain_moves; m++) {
 				if (t->plain_halves)
