@@ -108,7 +108,7 @@ rig_open(struct rig *rig, const char *body, const struct hy_graph_params *params
 	if (hy_graph_create(name, params, &rig->graph) < 0)
 		exit(EXIT_FAILURE);
 	rig->node = &rig->graph->plan.nodes[0];
-	rig->node->waiting = HY_BURST_MAX + 1; /* never whole: a copy, not an exchange */
+	rig->graph->part = true; /* a copy, not an exchange */
 }
 
 static void
@@ -153,10 +153,8 @@ work(const char *name, unsigned int edges, unsigned int first, unsigned int burs
 	contenders[n - 1].subject = true;
 	contenders[n - 1].against = NULL;
 	bench_work(full, CYCLES_OBJECT, contenders, n);
-	for (unsigned int i = 0; i < n; i++) {
-		rigs[i].node->waiting = 0;
+	for (unsigned int i = 0; i < n; i++)
 		hy_graph_destroy(rigs[i].graph);
-	}
 	free(rigs);
 }
 

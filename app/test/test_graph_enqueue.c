@@ -38,7 +38,8 @@ bench_add(uint16_t burst)
 static void **
 hand_over(uint16_t n)
 {
-	x->cursor = 0;
+	graph->cursor = 0;
+	graph->part = false;
 	x->waiting = n;
 	for (uint16_t i = 0; i < n; i++)
 		x->stream[i] = obj_new();
@@ -50,7 +51,8 @@ static void
 process_ends(void)
 {
 	x->waiting = 0;
-	x->cursor = 0;
+	graph->cursor = 0;
+	graph->part = false;
 }
 
 static bool
@@ -251,10 +253,10 @@ nothing_is_exchanged_while_a_node_runs_on_a_part(void **state)
 	RTE_SET_USED(state);
 	bench_add(8);
 	own = hand_over(16);
-	x->waiting = UINT32_MAX; /* as the walk does */
+	graph->part = true; /* as the walk does */
 	hy_stream_move(graph, x, 0, 8);
 	ASSERT_WAITING(a, 0, 1, 2, 3, 4, 5, 6, 7);
-	x->cursor = 8;
+	graph->cursor = 8;
 	hy_stream_move(graph, x, 1, 8);
 	ASSERT_WAITING(b, 8, 9, 10, 11, 12, 13, 14, 15);
 	hy_enqueue_next(graph, x, next, own + 8, 0);

@@ -88,7 +88,7 @@ send(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **
 		for (uint16_t i = 0, run; i < n; i += run) {
 			for (run = 1; i + run < n && next[i + run] == next[i];)
 				run++;
-			if (run == n && objs == node->stream + node->cursor)
+			if (run == n && objs == node->stream + graph->cursor)
 				hy_stream_move(graph, node, next[i], n);
 			else if (run == 4)
 				hy_enqueue_x4(graph, node, next[i], &objs[i]);

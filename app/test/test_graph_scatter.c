@@ -228,11 +228,13 @@ one_burst(struct bench *b, const char *what, const uint16_t *next, uint32_t n, e
 		model_send(b, next[i], objs[i], lanes);
 		uniform = uniform && next[i] == next[0];
 	}
-	node->cursor = first;
-	node->waiting = where == WHOLE ? n : UINT32_MAX;
+	b->graph->cursor = first;
+	b->graph->part = where != WHOLE;
+	node->waiting = first + n;
 	b->graph->plan.scatter(b->graph, node, next, objs, n);
 	node->waiting = 0;
-	node->cursor = 0;
+	b->graph->cursor = 0;
+	b->graph->part = false;
 	if (where == WHOLE && uniform && empty) {
 		if (node->stream == stream || target(b, target_of(next[0]))->stream != stream)
 			fail_msg("%s, n %u: streams were not exchanged", what, n);

@@ -188,9 +188,18 @@ const unsigned int hy_scatter_nb_bodies = RTE_DIM(hy_scatter_bodies);
 hy_scatter_t *
 hy_scatter_best(void)
 {
-	const struct hy_scatter_body *body = hy_scatter_bodies;
+	static const struct hy_scatter_body *first; /* that the CPU can run */
+	const struct hy_scatter_body *body;
 
-	while (body->simd_bits > rte_vect_get_max_simd_bitwidth() || !body->cpu_can())
+	/* Asking the CPU traps in virtual machines: some 20 us. Any thread finds the same. */
+	body = __atomic_load_n(&first, __ATOMIC_RELAXED);
+	if (body == NULL) {
+		for (body = hy_scatter_bodies; !body->cpu_can(); body++)
+			;
+		__atomic_store_n(&first, body, __ATOMIC_RELAXED);
+	}
+	/* A CPU that can run one can run all that are narrower. */
+	while (body->simd_bits > rte_vect_get_max_simd_bitwidth())
 		body++;
 	return body->scatter;
 }

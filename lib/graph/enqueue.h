@@ -33,7 +33,7 @@ hy_scatter_t *hy_scatter_best(void);
 static inline void
 hy_send_all(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs, uint32_t n)
 {
-	if (objs == node->stream && n == node->waiting && node->replicates == 1)
+	if (objs == node->stream && n == node->waiting && !graph->part && node->replicates == 1)
 		hy_stream_move(graph, node, edge, (uint16_t)n);
 	else
 		hy_append(graph, node, edge, objs, n);

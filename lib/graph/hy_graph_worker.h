@@ -60,9 +60,7 @@ struct hy_node {
 	struct hy_edge *edges; /**< [-drops, edges). */
 	uint64_t calls;        /**< Calls of process since the plan was taken up. */
 	uint64_t objs;         /**< Objects taken (made, by a source) since then. */
-	/** Objects in the stream; while the node runs on only a part of it, UINT32_MAX. */
-	uint32_t waiting;
-	uint32_t cursor;            /**< Where in the stream the burst under way starts. */
+	uint32_t waiting;           /**< Objects in the stream. */
 	uint16_t rank;              /**< Place in walk order. */
 	uint16_t replicates;        /**< Most objects out for one in; at least 1. */
 	uint8_t lane[HY_LANES_MAX]; /**< Graph lane of each of the node's lanes. */
@@ -102,6 +100,8 @@ struct hy_graph {
 	uint32_t credit;            /**< Objects that the sources may still make in this walk. */
 	uint16_t sample_left;       /**< Walks until the next one that is timed. */
 	bool armed;                 /**< The sources' devices have been asked to wake the worker. */
+	bool part;                  /**< The node that runs was given only a part of its stream, */
+	uint32_t cursor;            /**< which starts here. */
 	uint64_t walks;             /**< Walks completed: the graph's quiescence, seen by others. */
 	struct hy_image *image;     /**< The memory of the plan. */
 	struct hy_control *control; /**< The control plane's part. */
@@ -207,7 +207,7 @@ void hy_stream_append(struct hy_graph *graph, struct hy_node *node, uint16_t edg
 static inline uint32_t *
 hy_lane(const struct hy_graph *graph, const struct hy_node *node, unsigned int lane)
 {
-	return hy_stream_lane(graph, node->stream, node->lane[lane]) + node->cursor;
+	return hy_stream_lane(graph, node->stream, node->lane[lane]) + graph->cursor;
 }
 
 /**
@@ -276,7 +276,7 @@ hy_stream_move(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint
 
 	if (n == 0)
 		return;
-	if (likely(to->waiting == 0 && node->waiting <= graph->plan.burst)) {
+	if (likely((to->waiting | graph->part) == 0)) {
 		node->stream = to->stream;
 		to->stream = stream;
 		to->waiting = n;

@@ -13,7 +13,7 @@ hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 void
 hy_stream_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t n)
 {
-	hy_append(graph, node, edge, node->stream + node->cursor, n);
+	hy_append(graph, node, edge, node->stream + graph->cursor, n);
 }
 
 void **

@@ -9,13 +9,11 @@
 
 #include "control.h"
 
-#define PART UINT32_MAX /* node->waiting while the node runs on only a part of its stream */
-
 /* A timed walk reads the clock once a call: the end of one is the start of the next. */
 static __rte_always_inline uint16_t
-run(struct hy_graph *graph, struct hy_node *node, uint16_t n, uint64_t *tsc)
+run(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint16_t n, uint64_t *tsc)
 {
-	const uint16_t done = node->process(graph, node, node->stream + node->cursor, n);
+	const uint16_t done = node->process(graph, node, node->stream + from, n);
 
 	hy_count(&node->calls, 1);
 	hy_count(&node->objs, done);
@@ -31,6 +29,17 @@ run(struct hy_graph *graph, struct hy_node *node, uint16_t n, uint64_t *tsc)
 	return done;
 }
 
+/* Runs a node on a part of what waits: its stream cannot be given away meanwhile. */
+static void
+run_part(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint32_t n, uint64_t *tsc)
+{
+	graph->part = true;
+	graph->cursor = from;
+	run(graph, node, from, (uint16_t)n, tsc);
+	graph->part = false;
+	graph->cursor = 0;
+}
+
 /* Runs a node on all that waits, in bursts. */
 static __rte_always_inline void
 drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
@@ -38,13 +47,10 @@ drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 	const uint32_t n = node->waiting;
 
 	if (likely(n <= graph->plan.burst)) {
-		run(graph, node, (uint16_t)n, tsc);
+		run(graph, node, 0, (uint16_t)n, tsc);
 	} else {
-		node->waiting = PART;
-		for (; node->cursor < n; node->cursor += graph->plan.burst)
-			run(graph, node, (uint16_t)RTE_MIN(n - node->cursor, graph->plan.burst),
-				tsc);
-		node->cursor = 0;
+		for (uint32_t from = 0; from < n; from += graph->plan.burst)
+			run_part(graph, node, from, RTE_MIN(n - from, graph->plan.burst), tsc);
 	}
 	node->waiting = 0;
 }
@@ -79,13 +85,13 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 		k = RTE_MIN(k, graph->plan.burst);
 		if (k == 0)
 			break;
-		node->cursor = done;
-		node->waiting = k == n ? n : PART;
-		run(graph, node, (uint16_t)k, tsc);
+		if (k == n)
+			run(graph, node, 0, (uint16_t)n, tsc);
+		else
+			run_part(graph, node, done, k, tsc);
 		done += k;
 	}
 	left = n - done;
-	node->cursor = 0;
 	node->waiting = left;
 	if (left > 0) {
 		memmove(node->stream, node->stream + done, left * sizeof(*node->stream));
@@ -104,7 +110,7 @@ static __rte_always_inline uint32_t
 run_source(struct hy_graph *graph, struct hy_node *node, uint32_t n, uint64_t *tsc)
 {
 	node->waiting = n;
-	n = run(graph, node, (uint16_t)n, tsc);
+	n = run(graph, node, 0, (uint16_t)n, tsc);
 	node->waiting = 0;
 	return n;
 }
