@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <hy_graph_worker.h>
+#include <hy_stats.h>
 
 #include "walk.h"
 

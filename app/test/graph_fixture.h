@@ -12,6 +12,7 @@
 #include <rte_memory.h>
 
 #include <hy_graph_worker.h>
+#include <hy_stats.h>
 
 #include "unit.h"
 

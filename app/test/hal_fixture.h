@@ -7,6 +7,7 @@
 #define HAL_FIXTURE_H
 
 #include <hy_hal.h>
+#include <hy_stats.h>
 
 #include "unit.h"
 

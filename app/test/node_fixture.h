@@ -12,6 +12,7 @@
 
 #include <hy_graph_worker.h>
 #include <hy_ip4.h>
+#include <hy_stats.h>
 
 #include "unit.h"
 

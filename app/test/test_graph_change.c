@@ -133,6 +133,7 @@ a_clone_is_a_copy_with_edges_of_its_own(void **state)
 	const hy_node_id id = NODE(NULL, .name = "x", .replicates = 5,
 		.impl = { "fast", probe_source, .ctx_size = 24 }, .edges = { "a", "b" },
 		.drops = { { "d", HY_SEV_WARN, "Why." }, { "e", HY_SEV_ERROR } },
+		.counters = { { "c", "unit", HY_SEV_ERROR, "What." }, { "bare" } },
 		.lanes = { "l", "m" });
 	char name[HY_NAME_SIZE];
 	const struct hy_reg_node *reg;
@@ -165,6 +166,12 @@ a_clone_is_a_copy_with_edges_of_its_own(void **state)
 	assert_int_equal(reg->drops[0].severity, HY_SEV_WARN);
 	assert_string_equal(reg->drops[1].name, "e");
 	assert_string_equal(reg->drops[1].text, "");
+	assert_int_equal(reg->nb_counters, 2);
+	assert_string_equal(reg->counters[0].name, "c");
+	assert_string_equal(reg->counters[0].unit, "unit");
+	assert_string_equal(reg->counters[0].text, "What.");
+	assert_int_equal(reg->counters[0].severity, HY_SEV_ERROR);
+	assert_string_equal(reg->counters[1].unit, "");
 	assert_int_equal(reg->nb_lanes, 2);
 	assert_string_equal(reg->lanes[1], "m");
 }

@@ -14,6 +14,7 @@ static const struct hy_node_desc full = {
 	.impl = { "variant", probe_sink },
 	.edges = { "a", "b", "c" },
 	.drops = { { "d", HY_SEV_INFO, "Text." }, { "e" } },
+	.counters = { { "c", "unit", HY_SEV_INFO, "Text." }, { "d" } },
 	.lanes = { "l" },
 };
 
@@ -37,8 +38,9 @@ registering_fails_clean_at_every_allocation(void **state)
 		assert_int_equal(hy_node_lookup("full", NULL), -ENOENT);
 		assert_int_equal(id, 12345);
 	} while (failed < 100);
-	/* Node, room for 1, 2 and 4 edges and their index, drops, their strings; at times the ids. */
-	assert_in_range(failed, 12, 13);
+	/* Node, room for 1, 2 and 4 edges and their index, drops, their strings, counters
+	 * likewise; at times the ids. */
+	assert_in_range(failed, 19, 20);
 	assert_int_equal(unit_alloc_count(), failed);
 	assert_int_equal(hy_node_lookup("full", NULL), 0);
 }
@@ -64,7 +66,7 @@ cloning_fails_clean_at_every_allocation(void **state)
 		assert_int_equal(hy_node_lookup("full-1", NULL), -ENOENT);
 		assert_int_equal(clone, 12345);
 	} while (failed < 100);
-	assert_in_range(failed, 12, 13);
+	assert_in_range(failed, 19, 20);
 	assert_int_equal(hy_registry_get(clone)->nb_edges, 3);
 }
 
@@ -216,6 +218,19 @@ a_graph_larger_than_the_heap_is_enomem_and_its_name_is_free(void **state)
 	assert_int_equal(sink.objs, 10);
 }
 
+/* src → full → a, b, c; drops to drop. */
+static struct hy_graph *
+full_graph_add(void)
+{
+	source_add(NULL, "src", "full");
+	node_add(NULL, &full);
+	sink_add(NULL, "a");
+	sink_add(NULL, "b");
+	sink_add(NULL, "c");
+	sink_add(NULL, "drop");
+	return GRAPH("g", .drop_node = "drop", .lanes = { "l" });
+}
+
 static void
 a_snapshot_of_statistics_fails_clean_at_every_allocation(void **state)
 {
@@ -225,13 +240,7 @@ a_snapshot_of_statistics_fails_clean_at_every_allocation(void **state)
 	int rc;
 
 	RTE_SET_USED(state);
-	source_add(NULL, "src", "full");
-	node_add(NULL, &full);
-	sink_add(NULL, "a");
-	sink_add(NULL, "b");
-	sink_add(NULL, "c");
-	sink_add(NULL, "drop");
-	GRAPH("g", .drop_node = "drop", .lanes = { "l" });
+	full_graph_add();
 	live = unit_alloc_live();
 	do {
 		unit_alloc_fail(failed + 1);
@@ -243,11 +252,96 @@ a_snapshot_of_statistics_fails_clean_at_every_allocation(void **state)
 		assert_int_equal(unit_alloc_live(), live);
 		assert_null(stats);
 	} while (failed < 1000);
-	/* The snapshot, 6 nodes, 4 edges, the core's drop reasons 6 times, 2 others. */
-	assert_int_equal(failed, 1 + 6 + 4 + 6 * HY_CORE_DROPS + 2);
+	/* The snapshot, 6 nodes, 4 edges, the core's drop reasons 6 times, 2 others, 2 counters:
+	 * for the one graph, and for the sum; and the list of graphs. */
+	assert_int_equal(failed, 2 * (1 + 6 + 4 + 6 * HY_CORE_DROPS + 2 + 2) + 1);
 	assert_int_equal(stats->nb_nodes, 6);
 	hy_stats_free(stats);
 	assert_int_equal(unit_alloc_live(), live);
+}
+
+static int
+visit_count(const struct hy_visit *visit, void *arg)
+{
+	RTE_SET_USED(visit);
+	(*(unsigned int *)arg)++;
+	return 0;
+}
+
+enum { MAKE, READ, VISIT, RESET, CLUSTER_CALLS };
+
+/* One call of a cluster; what it made is freed. */
+static int
+cluster_call(unsigned int call, struct hy_cluster *cluster, unsigned int *visits)
+{
+	const char *const patterns[] = { "g", "h" };
+	const struct hy_cluster_params params = { patterns, 2, patterns, 0 };
+	struct hy_cluster *made = NULL;
+	struct hy_stats *stats = NULL;
+	int rc = -EINVAL;
+
+	switch (call) {
+	case MAKE:
+		rc = hy_cluster_create(&params, &made);
+		assert_true((rc == 0) == (made != NULL));
+		hy_cluster_destroy(made);
+		break;
+	case READ:
+		rc = hy_cluster_read(cluster, &stats);
+		assert_true((rc == 0) == (stats != NULL));
+		hy_stats_free(stats);
+		break;
+	case VISIT:
+		rc = hy_cluster_visit(cluster, visit_count, visits);
+		break;
+	case RESET:
+		rc = hy_cluster_reset(cluster);
+		break;
+	}
+	return rc;
+}
+
+static void
+a_cluster_fails_clean_at_every_allocation_and_keeps_its_zero(void **state)
+{
+	/* A snapshot of one graph: itself, and as a_snapshot_... has it. The visit sums twice. */
+	const unsigned int one = 1 + 6 + 4 + 6 * HY_CORE_DROPS + 2 + 2;
+	const unsigned int expected[] = { 5 + 1 + one, 2 * one + 1, 3 * one + 1, 2 * one + 2 };
+	const char *const patterns[] = { "g" };
+	const struct hy_cluster_params params = { .graphs = patterns, .nb_graphs = 1 };
+	struct hy_graph *graph = full_graph_add();
+	struct hy_cluster *cluster = NULL;
+	unsigned int compared = 0;
+
+	RTE_SET_USED(state);
+	hy_graph_walk(graph);
+	assert_int_equal(hy_cluster_create(&params, &cluster), 0);
+	assert_int_equal(hy_cluster_reset(cluster), 0);
+	for (unsigned int call = 0; call < CLUSTER_CALLS; call++) {
+		const int64_t live = unit_alloc_live();
+		unsigned int failed = 0, visits = 0;
+		struct hy_stats *stats = NULL;
+		int rc;
+
+		hy_graph_walk(graph);
+		while (unit_alloc_fail(failed + 1), rc = cluster_call(call, cluster, &visits),
+			rc != 0) {
+			assert_int_equal(rc, -ENOMEM);
+			assert_int_equal(unit_alloc_live(), live);
+			assert_int_equal(visits, 0);
+			assert_true(++failed < 1000);
+		}
+		unit_alloc_fail(0);
+		assert_int_equal(failed, expected[call]);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(visits, call == VISIT ? 6 : 0);
+		assert_int_equal(hy_cluster_read(cluster, &stats), 0);
+		assert_int_equal(stats->nodes[0].calls, call == RESET ? 0 : call + 1);
+		hy_stats_free(stats);
+		compared++;
+	}
+	assert_int_equal(compared, CLUSTER_CALLS);
+	hy_cluster_destroy(cluster);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -259,6 +353,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(creating_without_memory_says_so),
 	GRAPH_TEST(a_graph_larger_than_the_heap_is_enomem_and_its_name_is_free),
 	GRAPH_TEST(a_snapshot_of_statistics_fails_clean_at_every_allocation),
+	GRAPH_TEST(a_cluster_fails_clean_at_every_allocation_and_keeps_its_zero),
 };
 
 UNIT_SUITE(tests)

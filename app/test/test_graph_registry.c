@@ -132,6 +132,21 @@ a_bad_descriptor_is_refused_and_changes_nothing(void **state)
 				.drops = { { "d", HY_SEV_INFO, TEXT127 "." } } } },
 		{ "stream_full", -EINVAL,
 			{ .name = "x", .impl = OK, .drops = { { "stream_full" } } } },
+		{ "counters[0]", -EINVAL,
+			{ .name = "x", .impl = OK, .counters = { [1] = { "c" } } } },
+		{ "counters[1]", -EINVAL,
+			{ .name = "x", .impl = OK, .counters = { { "c" }, [15] = { "d" } } } },
+		{ "counter 'c' twice", -EINVAL,
+			{ .name = "x", .impl = OK, .counters = { { "c" }, { "d" }, { "c" } } } },
+		{ "counter 'c d'", -EINVAL,
+			{ .name = "x", .impl = OK, .counters = { { "c d" } } } },
+		{ "unit 'B/s'", -EINVAL,
+			{ .name = "x", .impl = OK, .counters = { { "c", "B/s" } } } },
+		{ "unit ''", -EINVAL, { .name = "x", .impl = OK, .counters = { { "c", "" } } } },
+		{ "text of counter 'c'", -EINVAL,
+			{ .name = "x",
+				.impl = OK,
+				.counters = { { "c", "B", HY_SEV_INFO, TEXT127 "." } } } },
 		{ "lanes[0]", -EINVAL, { .name = "x", .impl = OK, .lanes = { NULL, "l" } } },
 		{ "lanes[2]", -EINVAL,
 			{ .name = "x", .impl = OK, .lanes = { "l", "m", NULL, "n" } } },
@@ -159,7 +174,7 @@ a_bad_descriptor_is_refused_and_changes_nothing(void **state)
 		assert_int_equal(hy_node_lookup("x", &id), -ENOENT);
 		refused++;
 	}
-	assert_int_equal(refused, 29);
+	assert_int_equal(refused, 36);
 	assert_int_equal(hy_node_register(NULL, NULL), -EINVAL);
 }
 
@@ -168,7 +183,8 @@ the_fullest_descriptor_is_taken_and_copied(void **state)
 {
 	char name[HY_NAME_SIZE] = NAME63, text[HY_TEXT_SIZE] = TEXT127;
 	char edges[HY_DESC_EDGES][HY_NAME_SIZE], drops[HY_DESC_DROPS][HY_NAME_SIZE];
-	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
+	char lanes[HY_LANES_MAX][HY_NAME_SIZE], counters[HY_DESC_COUNTERS][HY_NAME_SIZE];
+	char units[HY_DESC_COUNTERS][HY_NAME_SIZE];
 	struct hy_node_desc desc = { .name = name, .impl = { name, probe_sink }, .replicates = 7 };
 	struct hy_reg_node *reg;
 	hy_node_id id;
@@ -182,6 +198,11 @@ the_fullest_descriptor_is_taken_and_copied(void **state)
 		snprintf(drops[i], HY_NAME_SIZE, "%.61s%02u", NAME63, i);
 		desc.drops[i] = (struct hy_drop){ drops[i], i % 3, text };
 	}
+	for (unsigned int i = 0; i < HY_DESC_COUNTERS; i++) {
+		snprintf(counters[i], HY_NAME_SIZE, "%.61s%02u", NAME63, i);
+		snprintf(units[i], HY_NAME_SIZE, "%.60su%02u", NAME63, i);
+		desc.counters[i] = (struct hy_counter){ counters[i], units[i], i % 3, text };
+	}
 	for (unsigned int i = 0; i < HY_LANES_MAX; i++) {
 		snprintf(lanes[i], HY_NAME_SIZE, "%.62s%u", NAME63, i);
 		desc.lanes[i] = lanes[i];
@@ -191,6 +212,8 @@ the_fullest_descriptor_is_taken_and_copied(void **state)
 	memset(text, 'X', sizeof(text));
 	memset(edges, 'X', sizeof(edges));
 	memset(drops, 'X', sizeof(drops));
+	memset(counters, 'X', sizeof(counters));
+	memset(units, 'X', sizeof(units));
 	memset(lanes, 'X', sizeof(lanes));
 
 	reg = hy_registry_get(id);
@@ -200,6 +223,17 @@ the_fullest_descriptor_is_taken_and_copied(void **state)
 	assert_int_equal(reg->nb_edges, HY_DESC_EDGES);
 	assert_int_equal(reg->nb_drops, HY_DESC_DROPS);
 	assert_int_equal(reg->nb_lanes, HY_LANES_MAX);
+	assert_int_equal(reg->nb_counters, HY_DESC_COUNTERS);
+	for (unsigned int i = 0; i < HY_DESC_COUNTERS; i++) {
+		char counter[HY_NAME_SIZE], unit[HY_NAME_SIZE];
+
+		snprintf(counter, HY_NAME_SIZE, "%.61s%02u", NAME63, i);
+		snprintf(unit, HY_NAME_SIZE, "%.60su%02u", NAME63, i);
+		assert_string_equal(reg->counters[i].name, counter);
+		assert_string_equal(reg->counters[i].unit, unit);
+		assert_string_equal(reg->counters[i].text, TEXT127);
+		assert_int_equal(reg->counters[i].severity, i % 3);
+	}
 	for (unsigned int i = 0; i < HY_DESC_EDGES; i++) {
 		char target[HY_NAME_SIZE], expected[HY_NAME_SIZE];
 

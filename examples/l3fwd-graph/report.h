@@ -3,6 +3,8 @@
 #ifndef L3FWD_REPORT_H
 #define L3FWD_REPORT_H
 
+#include <hy_stats.h>
+
 #include "pipeline.h"
 
 /* A port, as it was while it ran. */

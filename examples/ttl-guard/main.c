@@ -20,6 +20,7 @@
 
 #include <hy_ethdev.h>
 #include <hy_hal.h>
+#include <hy_stats.h>
 
 #include "ttl_guard.h"
 

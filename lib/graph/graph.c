@@ -12,7 +12,9 @@
 #include "params.h"
 #include "stats.h"
 
-static struct hy_graph *graphs; /* under the registry's lock */
+/* Under the registry's lock. */
+static struct hy_graph *graphs;
+static uint64_t serial; /* graphs that there ever were */
 
 struct hy_graph *
 hy_graph_next(const struct hy_graph *graph)
@@ -53,6 +55,7 @@ graph_alloc(const char *name, const struct hy_graph_params *params)
 		return NULL;
 	}
 	strcpy(control->name, name);
+	control->serial = ++serial;
 	control->worker = params->worker;
 	control->socket = params->socket;
 	control->burst = control->params.burst;

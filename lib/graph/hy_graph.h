@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Graph core, control plane: what a program calls to register nodes, join them by edges, compile
- * a set of them into a graph, and read what the graph did.
+ * Graph core, control plane: what a program calls to register nodes, join them by edges, and
+ * compile a set of them into a graph. What the graph does is read with hy_stats.h.
  *
  * Two planes. The *registry* knows every node of the process by name; it is changed here, under
  * one mutex, by any thread. A *graph* is an immutable image compiled from the registry for one
@@ -22,7 +22,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <rte_common.h>
 #include <rte_memory.h>
@@ -40,6 +39,7 @@ extern "C" {
 #define HY_LANES_MAX 4      /**< Most side-data lanes of a graph. */
 #define HY_DESC_EDGES 16    /**< Edges that a descriptor holds; hy_node_edge_add() has no bound. */
 #define HY_DESC_DROPS 16    /**< Drop reasons that a node can declare. */
+#define HY_DESC_COUNTERS 16 /**< Counters that a node can declare. */
 #define HY_EDGES_MAX 0x7f00 /**< Most edges of a node. */
 #define HY_STREAM_MAX (1 << 16) /**< Most objects that can wait on one node. */
 
@@ -80,7 +80,7 @@ typedef int(hy_node_init_t)(const struct hy_graph *graph, struct hy_node *node, 
  */
 typedef void(hy_node_fini_t)(const struct hy_graph *graph, struct hy_node *node);
 
-/** How bad a drop is, for whoever reads the counters. */
+/** How bad it is that something was counted, for whoever reads the counters. */
 enum hy_severity {
 	HY_SEV_INFO,  /**< Part of normal operation: an expired TTL, a filter's verdict. */
 	HY_SEV_WARN,  /**< Traffic or configuration is wrong: a bad checksum, no route. */
@@ -95,9 +95,17 @@ struct hy_drop {
 	const char *text;
 };
 
+/** Something that a node counts besides objects, edges and drops; see hy_counter_add(). */
+struct hy_counter {
+	const char *name;          /**< As statistics show it; a name, unique within the node. */
+	const char *unit;          /**< What is counted, a name: "bytes". NULL: just a number. */
+	enum hy_severity severity; /**< How bad it is that there is something to count. */
+	const char *text;          /**< One sentence, as in struct hy_drop; may be NULL. */
+};
+
 /**
- * One implementation of a node. A node's edges, drop reasons and lanes are the same whichever
- * implementation runs; that is what makes implementations exchangeable.
+ * One implementation of a node. A node's edges, drop reasons, counters and lanes are the same
+ * whichever implementation runs; that is what makes implementations exchangeable.
  */
 struct hy_node_impl {
 	const char *variant;        /**< As statistics show it ("scalar", "avx2"); may be NULL. */
@@ -119,6 +127,8 @@ struct hy_node_desc {
 	/** Target of each edge by name, without holes. Targets may be registered later. */
 	const char *edges[HY_DESC_EDGES];
 	struct hy_drop drops[HY_DESC_DROPS]; /**< Reasons, without holes; see HY_DROP(). */
+	/** Counters, without holes; an index here is what hy_counter_add() takes. */
+	struct hy_counter counters[HY_DESC_COUNTERS];
 	/** Lanes that the node uses, by name; its index here is what hy_lane() takes. */
 	const char *lanes[HY_LANES_MAX];
 };
@@ -160,7 +170,8 @@ int hy_node_unregister(hy_node_id id);
 
 /**
  * Registers a copy of a node under the name "<original>-<suffix>": same implementation, drop
- * reasons and lanes, its own edges (a copy, to be changed freely) and configuration (none yet).
+ * reasons, counters and lanes, its own edges (a copy, to be changed freely) and configuration (none
+ * yet).
  *
  * @param[out] clone The copy's id; may be NULL.
  * @return 0; -ENOENT no such node; -EINVAL bad suffix, name too long, or the copy would have an
@@ -382,68 +393,6 @@ int hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t 
 
 /** @return The name of a node of @p graph; valid as long as the node. */
 const char *hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node);
-
-/**
- * Writes a graph with its counters in the Graphviz language: sources as houses, edges with the
- * objects that took them, drops in one dashed edge a node. Does not disturb the worker.
- *
- * @return 0; -EIO.
- */
-int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
-
-/** Objects that took one edge, or were dropped for one reason. */
-struct hy_edge_stats {
-	char name[HY_NAME_SIZE];   /**< Target node, or drop reason. */
-	char text[HY_TEXT_SIZE];   /**< Of a drop reason: its sentence. "" for an edge. */
-	enum hy_severity severity; /**< Of a drop reason. */
-	uint64_t objs;             /**< Since the graphs were created. */
-	bool gone;                 /**< A live change has taken it away; it was there once. */
-};
-
-/** Counters of one node, summed over the graphs that have it. */
-struct hy_node_stats {
-	char name[HY_NAME_SIZE]; /**< The node's. */
-	/** "": a node of one implementation. "mixed": graphs differ. */
-	char variant[HY_NAME_SIZE];
-	bool is_source; /**< Has HY_NODE_SOURCE. */
-	bool gone;      /**< Live changes have taken it out of every graph that had it. */
-	/** Of a source: most objects that it makes in one walk of each of the graphs. Otherwise 0. */
-	uint32_t budget;
-	uint64_t calls; /**< Of its process function. */
-	uint64_t objs;  /**< Taken; made, by a source. */
-	/**
-	 * TSC cycles spent on objects, estimated from walks that were timed: cycles an object
-	 * there, times objs. 0 while none was timed.
-	 */
-	uint64_t cycles;
-	uint64_t idle_cycles;   /**< TSC cycles of calls that brought no object, estimated alike. */
-	uint64_t sampled_calls; /**< Calls that were timed. */
-	unsigned int nb_edges;  /**< Entries of edges. */
-	unsigned int nb_drops;  /**< Entries of drops. */
-	struct hy_edge_stats *edges; /**< nb_edges, in order of index where graphs agree. */
-	/** nb_drops; the core's own first, by enum hy_core_drop, then the node's in declared order. */
-	struct hy_edge_stats *drops;
-};
-
-/** A snapshot of statistics. */
-struct hy_stats {
-	unsigned int nb_graphs; /**< That matched. */
-	unsigned int nb_nodes;  /**< Entries of nodes. */
-	/** Sources first, then in walk order of the oldest graph that has the node. */
-	struct hy_node_stats *nodes;
-};
-
-/**
- * Reads the statistics of all graphs whose names match an fnmatch(3) pattern, summed by node name.
- * Workers are not stopped and no counter tears; a walk under way may be counted in part.
- *
- * @param[out] stats Belongs to the caller, until hy_stats_free().
- * @return 0; -ENOENT no graph matches (not logged); -ENOMEM.
- */
-int hy_stats_read(const char *pattern, struct hy_stats **stats);
-
-/** Frees a snapshot. NULL is allowed. */
-void hy_stats_free(struct hy_stats *stats);
 
 #pragma GCC visibility pop
 

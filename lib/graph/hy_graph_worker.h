@@ -50,6 +50,12 @@ enum hy_core_drop {
 #define HY_DROP(r) ((uint16_t)(-1 - HY_CORE_DROPS - (r)))
 
 /**
+ * The index in struct hy_node.edges at which the counter @p c of a node stands: before room for all
+ * the drop reasons that a node can have, so that it is a constant. Nodes use hy_counter_add().
+ */
+#define HY_COUNTER_SLOT(c) (-1 - HY_CORE_DROPS - HY_DESC_DROPS - (int)(c))
+
+/**
  * What a walk touches of a node: one cache line. A node's code uses ctx; the rest is the core's,
  * shown so that the functions below can be inlined.
  */
@@ -57,7 +63,7 @@ struct hy_node {
 	alignas(RTE_CACHE_LINE_SIZE) hy_node_process_t *process; /**< Of its implementation. */
 	void *ctx;             /**< The node's private context, ctx_size bytes. */
 	void **stream;         /**< Waiting objects, then the lanes. */
-	struct hy_edge *edges; /**< [-drops, edges). */
+	struct hy_edge *edges; /**< [-drops, edges); before the drops, the node's counters. */
 	uint64_t calls;        /**< Calls of process since the plan was taken up. */
 	uint64_t objs;         /**< Objects taken (made, by a source) since then. */
 	uint32_t waiting;           /**< Objects in the stream. */
@@ -307,6 +313,17 @@ uint32_t *hy_stream_get_lane(struct hy_graph *graph, struct hy_node *node, uint1
  * @param n At most what hy_stream_get() granted.
  */
 void hy_stream_put(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t n);
+
+/**
+ * Adds to a counter of the node. Exact, and read by other threads without disturbing this one.
+ *
+ * @param counter Index into the counters of the node's descriptor, which must be there.
+ */
+static inline void
+hy_counter_add(struct hy_node *node, unsigned int counter, uint64_t n)
+{
+	hy_count(&node->edges[HY_COUNTER_SLOT(counter)].objs, n);
+}
 
 /** Frees objects at the end of their way, through the graph's struct hy_object_ops. */
 static inline void

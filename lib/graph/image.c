@@ -24,6 +24,14 @@ stream_layout(struct hy_plan *plan)
 	return size | RTE_CACHE_LINE_SIZE;
 }
 
+/* What stands before the edges of a node: drops, or, with room for all, counters too. */
+static unsigned int
+slots_before(const struct hy_reg_node *reg)
+{
+	return HY_CORE_DROPS +
+		(reg->nb_counters > 0 ? HY_DESC_DROPS + reg->nb_counters : reg->nb_drops);
+}
+
 /* The image and all its tables in one piece of zeroed memory: hot lines, bitmap, edges, the rest. */
 static struct hy_image *
 image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket)
@@ -35,7 +43,7 @@ image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket)
 	struct hy_image *image;
 
 	for (unsigned int r = 0; r < topo->nb_nodes; r++)
-		edges += (HY_CORE_DROPS + topo->nodes[r]->nb_drops) * sizeof(struct hy_edge);
+		edges += slots_before(topo->nodes[r]) * sizeof(struct hy_edge);
 	edges = RTE_ALIGN(edges, RTE_CACHE_LINE_SIZE);
 	image = rte_zmalloc_socket("hy_image",
 		hot + pending + budgets + edges + topo->nb_nodes * sizeof(*image->nodes),
@@ -82,7 +90,7 @@ node_fill(struct hy_image *image, struct hy_reg_node *reg, unsigned int rank)
 	cold->nb_drops = (uint16_t)(HY_CORE_DROPS + reg->nb_drops);
 }
 
-/* Joins the nodes. Drop reasons have negative indexes, so node->edges points behind them. */
+/* Joins the nodes. Drop reasons and counters have negative indexes: node->edges is behind them. */
 static void
 edges_fill(struct hy_image *image, const struct hy_topology *topo)
 {
@@ -92,7 +100,7 @@ edges_fill(struct hy_image *image, const struct hy_topology *topo)
 		const struct hy_image_node *cold = &image->nodes[r];
 		struct hy_node *node = &image->hot[r];
 
-		node->edges = edge + cold->nb_drops;
+		node->edges = edge + slots_before(cold->reg);
 		for (int d = HY_CORE_DROPS; d < cold->nb_drops; d++)
 			node->edges[-1 - d].to = &image->hot[topo->drop_rank];
 		for (unsigned int e = 0; e < cold->nb_edges; e++)
@@ -124,17 +132,36 @@ plan_fill(struct hy_image *image, const struct hy_graph_params *params,
 }
 
 int
-hy_image_build(const struct hy_graph_params *params, const struct hy_topology *topo,
+hy_image_outline(const struct hy_graph_params *params, const struct hy_topology *topo,
 	uint32_t stream_cap, struct hy_image **out)
 {
 	const unsigned int nb_words = topo->nb_nodes / 64 + 1; /* a bit for the one behind, too */
 	struct hy_image *image = image_alloc(topo, nb_words, params->socket);
-	size_t stream_size;
 
 	if (image == NULL)
 		return -ENOMEM;
 	plan_fill(image, params, topo, stream_cap);
 	image->plan.nb_words = (uint16_t)nb_words;
+	for (unsigned int r = 0; r < topo->nb_nodes; r++)
+		node_fill(image, topo->nodes[r], r);
+	for (unsigned int s = 0; s < topo->nb_sources; s++)
+		image->plan.budgets[s] = params->burst;
+	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
+	edges_fill(image, topo);
+	*out = image;
+	return 0;
+}
+
+int
+hy_image_build(const struct hy_graph_params *params, const struct hy_topology *topo,
+	uint32_t stream_cap, struct hy_image **out)
+{
+	struct hy_image *image = NULL;
+	size_t stream_size;
+	int rc = hy_image_outline(params, topo, stream_cap, &image);
+
+	if (rc < 0)
+		return rc;
 	stream_size = stream_layout(&image->plan);
 	image->streams = rte_malloc_socket("hy_streams", topo->nb_nodes * stream_size,
 		RTE_CACHE_LINE_SIZE, params->socket);
@@ -142,14 +169,8 @@ hy_image_build(const struct hy_graph_params *params, const struct hy_topology *t
 		hy_image_free(image);
 		return -ENOMEM;
 	}
-	for (unsigned int r = 0; r < topo->nb_nodes; r++) {
-		node_fill(image, topo->nodes[r], r);
+	for (unsigned int r = 0; r < topo->nb_nodes; r++)
 		image->hot[r].stream = RTE_PTR_ADD(image->streams, r * stream_size);
-	}
-	for (unsigned int s = 0; s < topo->nb_sources; s++)
-		image->plan.budgets[s] = params->burst;
-	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
-	edges_fill(image, topo);
 	*out = image;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "topology.h"
 
 #include <hy_graph_worker.h>
+#include <hy_stats.h>
 
 #define NO_HEIR UINT32_MAX
 
@@ -23,8 +24,9 @@ struct hy_image_node {
 	bool inherits;         /* its context is still the image's before this one */
 	bool initialised;      /* it has a context of its own, and init() succeeded */
 	uint16_t nb_edges;
-	uint16_t nb_drops;      /* the core's own included */
-	uint64_t sampled_calls; /* in walks that were timed */
+	uint16_t nb_drops; /* the core's own included */
+	/* In walks that were timed: calls by the size of their burst, see hy_burst_bucket(). */
+	uint64_t bursts[HY_BURST_BUCKETS];
 	uint64_t sampled_objs;
 	uint64_t sampled_cycles; /* of calls that had objects */
 	uint64_t sampled_idle;   /* of those that had none */
@@ -37,11 +39,16 @@ struct hy_image {
 	bool holds; /* objects may wait in it between walks */
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	struct hy_image_node *nodes;
-	struct hy_edge *edges; /* of all nodes, drops first in each */
+	struct hy_edge *edges; /* of all nodes; counters and drops first in each */
 	void *streams;
 	struct hy_node hot[]; /* by rank, and one more that never has objects */
 };
 
+/*
+ * Compiles all but the streams: what can be looked at, not walked. Returns 0 or -ENOMEM.
+ */
+int hy_image_outline(const struct hy_graph_params *params, const struct hy_topology *topo,
+	uint32_t stream_cap, struct hy_image **image);
 /*
  * Compiles, with streams of at least stream_cap objects. Nodes are not initialised yet. Returns 0
  * or -ENOMEM.
@@ -56,6 +63,17 @@ void hy_image_free(struct hy_image *image);
  */
 void hy_image_heirs(struct hy_image *image, struct hy_image *before);
 
+static_assert(HY_BURST_MAX >> (HY_BURST_BUCKETS - 2) == 1, "the last bucket is a full burst's");
+
+/* Where in bursts[] a call counts that handled n objects. */
+static inline unsigned int
+hy_burst_bucket(uint32_t n)
+{
+	const unsigned int bucket = n == 0 ? 0 : 32 - (unsigned int)__builtin_clz(n);
+
+	return RTE_MIN(bucket, HY_BURST_BUCKETS - 1u); /* whatever a node claims */
+}
+
 /* Reads a counter beside the worker that writes it with hy_count(). */
 static inline uint64_t
 hy_count_read(const uint64_t *counter)
@@ -68,6 +86,13 @@ static inline uint16_t
 hy_budget_read(const struct hy_plan *plan, unsigned int source)
 {
 	return __atomic_load_n(&plan->budgets[source], __ATOMIC_RELAXED);
+}
+
+/* A node's drop reason: the core's, then its own. */
+static inline const struct hy_drop *
+hy_image_drop(const struct hy_image_node *cold, unsigned int d)
+{
+	return d < HY_CORE_DROPS ? &hy_core_drops[d] : &cold->reg->drops[d - HY_CORE_DROPS];
 }
 
 static inline struct hy_image_node *

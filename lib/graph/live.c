@@ -80,7 +80,11 @@ history_prepare(struct hy_control *control)
 {
 	int rc = control->history == NULL ? hy_stats_new(&control->history) : 0;
 
-	return rc < 0 ? rc : hy_stats_add(control->history, control->current, HY_STATS_NAMES);
+	if (rc == 0)
+		rc = hy_stats_add(control->history, control->current, HY_STATS_NAMES);
+	if (rc == 0)
+		hy_stats_bury(control->history);
+	return rc;
 }
 
 static int

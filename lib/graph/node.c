@@ -83,6 +83,8 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 	clone->config = NULL;
 	clone->drops = NULL;
 	clone->nb_drops = 0;
+	clone->counters = NULL;
+	clone->nb_counters = 0;
 	clone->edges = NULL;
 	clone->sorted = NULL;
 	clone->nb_edges = 0;
@@ -92,6 +94,8 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 			goto out;
 	}
 	rc = hy_reg_node_drops_copy(clone, node->drops, node->nb_drops);
+	if (rc == 0)
+		rc = hy_reg_node_counters_copy(clone, node->counters, node->nb_counters);
 	if (rc == 0)
 		rc = hy_registry_insert(clone, clone_id);
 out:

@@ -20,6 +20,12 @@ hy_reg_node_free(struct hy_reg_node *node)
 		free((char *)(uintptr_t)node->drops[i].text);
 	}
 	free(node->drops);
+	for (unsigned int i = 0; i < node->nb_counters; i++) {
+		free((char *)(uintptr_t)node->counters[i].name);
+		free((char *)(uintptr_t)node->counters[i].unit);
+		free((char *)(uintptr_t)node->counters[i].text);
+	}
+	free(node->counters);
 	free(node->edges);
 	free(node->sorted);
 	free(node->config);
@@ -53,6 +59,29 @@ hy_reg_node_drops_copy(struct hy_reg_node *node, const struct hy_drop *drops, un
 		node->drops[i].name = strdup(drops[i].name);
 		node->drops[i].text = strdup(text);
 		if (node->drops[i].name == NULL || node->drops[i].text == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+hy_reg_node_counters_copy(struct hy_reg_node *node, const struct hy_counter *counters,
+	unsigned int n)
+{
+	if (n == 0)
+		return 0;
+	node->counters = calloc(n, sizeof(*node->counters));
+	if (node->counters == NULL)
+		return -ENOMEM;
+	node->nb_counters = n;
+	for (unsigned int i = 0; i < n; i++) {
+		struct hy_counter *copy = &node->counters[i];
+
+		copy->severity = counters[i].severity;
+		copy->name = strdup(counters[i].name);
+		copy->unit = strdup(counters[i].unit == NULL ? "" : counters[i].unit);
+		copy->text = strdup(counters[i].text == NULL ? "" : counters[i].text);
+		if (copy->name == NULL || copy->unit == NULL || copy->text == NULL)
 			return -ENOMEM;
 	}
 	return 0;
@@ -218,9 +247,27 @@ desc_edges(struct hy_reg_node *node, const struct hy_node_desc *desc)
 }
 
 static int
+text_check(const struct hy_reg_node *node, const char *what, const char *name, const char *text)
+{
+	if (text == NULL || strlen(text) < HY_TEXT_SIZE)
+		return 0;
+	HY_LOG(ERR, "node '%s': text of %s '%s' has %d bytes or more", node->name, what, name,
+		HY_TEXT_SIZE);
+	return -EINVAL;
+}
+
+static int
+twice_refused(const struct hy_reg_node *node, const char *what, const char *name)
+{
+	HY_LOG(ERR, "node '%s': %s '%s' twice", node->name, what, name);
+	return -EINVAL;
+}
+
+static int
 desc_drops(struct hy_reg_node *node, const struct hy_node_desc *desc)
 {
 	unsigned int n = 0;
+	int rc;
 
 	for (unsigned int i = 0; i < HY_DESC_DROPS; i++) {
 		if (desc->drops[i].name == NULL)
@@ -234,21 +281,43 @@ desc_drops(struct hy_reg_node *node, const struct hy_node_desc *desc)
 				desc->drops[i].name);
 			return -EINVAL;
 		}
-		if (desc->drops[i].text != NULL && strlen(desc->drops[i].text) >= HY_TEXT_SIZE) {
-			HY_LOG(ERR, "node '%s': text of drop reason '%s' has %d bytes or more",
-				node->name, desc->drops[i].name, HY_TEXT_SIZE);
-			return -EINVAL;
-		}
-		for (unsigned int j = 0; j < i; j++) {
-			if (strcmp(desc->drops[j].name, desc->drops[i].name) == 0) {
-				HY_LOG(ERR, "node '%s': drop reason '%s' twice", node->name,
-					desc->drops[i].name);
-				return -EINVAL;
-			}
-		}
+		rc = text_check(node, "drop reason", desc->drops[i].name, desc->drops[i].text);
+		if (rc < 0)
+			return rc;
+		for (unsigned int j = 0; j < i; j++)
+			if (strcmp(desc->drops[j].name, desc->drops[i].name) == 0)
+				return twice_refused(node, "drop reason", desc->drops[i].name);
 		n++;
 	}
 	return hy_reg_node_drops_copy(node, desc->drops, n);
+}
+
+static int
+desc_counters(struct hy_reg_node *node, const struct hy_node_desc *desc)
+{
+	unsigned int n = 0;
+	int rc;
+
+	for (unsigned int i = 0; i < HY_DESC_COUNTERS; i++) {
+		const struct hy_counter *counter = &desc->counters[i];
+
+		if (counter->name == NULL)
+			continue;
+		if (i != n)
+			return hole_refused(node, "counters", n);
+		if (!hy_name_valid(counter->name))
+			return hy_name_refused("counter", counter->name);
+		if (counter->unit != NULL && !hy_name_valid(counter->unit))
+			return hy_name_refused("unit", counter->unit);
+		rc = text_check(node, "counter", counter->name, counter->text);
+		if (rc < 0)
+			return rc;
+		for (unsigned int j = 0; j < i; j++)
+			if (strcmp(desc->counters[j].name, counter->name) == 0)
+				return twice_refused(node, "counter", counter->name);
+		n++;
+	}
+	return hy_reg_node_counters_copy(node, desc->counters, n);
 }
 
 static int
@@ -261,13 +330,9 @@ desc_lanes(struct hy_reg_node *node, const struct hy_node_desc *desc)
 			return hole_refused(node, "lanes", node->nb_lanes);
 		if (!hy_name_valid(desc->lanes[i]))
 			return hy_name_refused("lane", desc->lanes[i]);
-		for (unsigned int j = 0; j < i; j++) {
-			if (strcmp(desc->lanes[j], desc->lanes[i]) == 0) {
-				HY_LOG(ERR, "node '%s': lane '%s' twice", node->name,
-					desc->lanes[i]);
-				return -EINVAL;
-			}
-		}
+		for (unsigned int j = 0; j < i; j++)
+			if (strcmp(desc->lanes[j], desc->lanes[i]) == 0)
+				return twice_refused(node, "lane", desc->lanes[i]);
 		strcpy(node->lanes[node->nb_lanes++], desc->lanes[i]);
 	}
 	return 0;
@@ -294,6 +359,8 @@ hy_reg_node_fill(struct hy_reg_node *node, const struct hy_node_desc *desc)
 		rc = desc_edges(node, desc);
 	if (rc == 0)
 		rc = desc_drops(node, desc);
+	if (rc == 0)
+		rc = desc_counters(node, desc);
 	if (rc == 0)
 		rc = desc_lanes(node, desc);
 	return rc;

@@ -14,6 +14,8 @@ void hy_reg_node_free(struct hy_reg_node *node);
 
 int hy_reg_node_impl_copy(struct hy_reg_node *node, const struct hy_node_impl *impl);
 int hy_reg_node_drops_copy(struct hy_reg_node *node, const struct hy_drop *drops, unsigned int n);
+int hy_reg_node_counters_copy(struct hy_reg_node *node, const struct hy_counter *counters,
+	unsigned int n);
 
 /* Whether an edge of the node may lead to target: a name, and not its own. */
 int hy_reg_node_target_check(const struct hy_reg_node *node, const char *target);

@@ -27,6 +27,8 @@ struct hy_reg_node {
 	uint16_t *sorted;          /* indexes of edges in order of their targets' names */
 	unsigned int nb_drops;
 	struct hy_drop *drops;
+	unsigned int nb_counters;
+	struct hy_counter *counters; /* no string of theirs is NULL */
 	unsigned int nb_lanes;
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	void *config;

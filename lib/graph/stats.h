@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of counters by node name, from images and from what was summed before. */
+/*
+ * Sums of counters by node name. The statistics of one graph are those of its image and of the
+ * images before it, its history; those of several graphs are merged from such. Only in what is
+ * merged are cycles and idle_cycles meant to be read: they are estimated graph by graph.
+ */
 #ifndef HY_GRAPH_STATS_H
 #define HY_GRAPH_STATS_H
 
@@ -10,16 +14,35 @@ enum hy_stats_what {
 	HY_STATS_NAMES,    /* entries only: adding their counters later cannot fail */
 };
 
+/* fnmatch(3) patterns; none match everything. */
+struct hy_patterns {
+	const char *const *patterns;
+	unsigned int n;
+};
+
+bool hy_patterns_match(const struct hy_patterns *patterns, const char *name);
+
 /* Makes empty statistics. Returns 0 or -ENOMEM. */
 int hy_stats_new(struct hy_stats **stats);
 
 /* Adds the nodes of an image. Returns 0 or -ENOMEM, upon which some of them may have been added. */
 int hy_stats_add(struct hy_stats *stats, const struct hy_image *image, enum hy_stats_what what);
 
+/* Marks all entries as gone: what merges statistics of the past finds there what it does not know. */
+void hy_stats_bury(struct hy_stats *stats);
+
 /*
- * Adds other statistics; nodes and edges that were not there before are marked as gone. Returns 0
- * or -ENOMEM, likewise.
+ * Adds what other statistics count more than they did at an earlier time, which may be NULL, of the
+ * nodes whose names match. Returns as hy_stats_add().
  */
-int hy_stats_add_history(struct hy_stats *stats, const struct hy_stats *history);
+int hy_stats_merge(struct hy_stats *stats, const struct hy_stats *from,
+	const struct hy_stats *earlier, const struct hy_patterns *nodes);
+
+/* Reads one graph, under the registry's lock. Returns 0 or -ENOMEM. */
+int hy_stats_of(const struct hy_graph *graph, struct hy_stats **stats);
+
+/* A node's entry, looked for at the hint first; NULL if there is none. */
+struct hy_node_stats *hy_stats_find(const struct hy_stats *stats, unsigned int hint,
+	const char *name);
 
 #endif

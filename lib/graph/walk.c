@@ -21,7 +21,7 @@ run(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint16_t n, uin
 		struct hy_image_node *cold = hy_image_node(node);
 		const uint64_t now = rte_rdtsc();
 
-		hy_count(&cold->sampled_calls, 1);
+		hy_count(&cold->bursts[hy_burst_bucket(done)], 1);
 		hy_count(&cold->sampled_objs, done);
 		hy_count(done > 0 ? &cold->sampled_cycles : &cold->sampled_idle, now - *tsc);
 		*tsc = now;

@@ -15,6 +15,7 @@
 #include <hy_graph.h>
 #include <hy_graph_worker.h>
 #include <hy_hal.h>
+#include <hy_stats.h>
 
 #define TOTAL 1000 /* Objects to make; every third is dropped. */
 

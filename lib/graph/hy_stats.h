@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Graph core, observation: what graphs have done, and what they look like.
+ *
+ * Workers count with plain stores to memory of their own. Whoever reads here neither stops a worker
+ * nor writes what it reads, and no number tears; a walk under way may be counted in part. Calls,
+ * objects, drops and named counters are exact; cycles and burst sizes are taken in walks that are
+ * timed, see hy_graph_params.sample_every, of which 1 makes them exact too.
+ *
+ * Counters start with a graph, and go on over hy_graph_update(): what it takes away is still told,
+ * marked as gone. They end with hy_graph_destroy(): a graph of the same name starts from 0.
+ *
+ * As in hy_graph.h, any thread may call these functions, and an error is logged unless it says
+ * otherwise. None keeps the FILE that it is handed, nor closes it; -EIO means that it, or an
+ * earlier writer, could not write to it.
+ */
+#ifndef HY_STATS_H
+#define HY_STATS_H
+
+#include <stdio.h>
+
+#include <hy_graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/**
+ * Sizes of bursts that are told apart: 0 objects, 1, 2 to 3, 4 to 7 and so on, 128 to 255, 256.
+ * Bucket b, from 1 on, starts at 2^(b - 1).
+ */
+#define HY_BURST_BUCKETS 10
+
+/** What was counted on one edge, for one drop reason, or by one counter of a node. */
+struct hy_edge_stats {
+	char name[HY_NAME_SIZE];   /**< Target node, drop reason, or counter. */
+	char unit[HY_NAME_SIZE];   /**< Of a counter: its unit. Else "". */
+	char text[HY_TEXT_SIZE];   /**< Of a drop reason or counter: its sentence. Else "". */
+	enum hy_severity severity; /**< Of a drop reason or counter. */
+	uint64_t objs;  /**< Objects that took the edge, or were dropped for the reason. */
+	uint64_t value; /**< Of a counter, in its unit. */
+	bool gone;      /**< A live change has taken it away; it was there once. */
+};
+
+/** Counters of one node, summed over the graphs that have it. */
+struct hy_node_stats {
+	char name[HY_NAME_SIZE]; /**< The node's. */
+	/** "": a node of one implementation. "mixed": graphs differ. */
+	char variant[HY_NAME_SIZE];
+	bool is_source; /**< Has HY_NODE_SOURCE. */
+	bool gone;      /**< Live changes have taken it out of every graph that had it. */
+	/** Of a source: most objects that it makes in one walk of each of the graphs. Otherwise 0. */
+	uint32_t budget;
+	uint64_t calls; /**< Of its process function. */
+	uint64_t objs;  /**< Taken; made, by a source. */
+	/**
+	 * TSC cycles spent on objects, estimated from walks that were timed: cycles an object
+	 * there, times objs. 0 while none was timed.
+	 */
+	uint64_t cycles;
+	uint64_t idle_cycles;         /**< Those of calls that brought no object, likewise. */
+	uint64_t sampled_calls;       /**< Calls that were timed. */
+	uint64_t sampled_objs;        /**< Objects of those. */
+	uint64_t sampled_cycles;      /**< TSC cycles of those that brought objects. */
+	uint64_t sampled_idle_cycles; /**< TSC cycles of those that brought none. */
+	/** Calls that were timed, by the size of their burst. */
+	uint64_t bursts[HY_BURST_BUCKETS];
+	unsigned int nb_edges;       /**< Entries of edges. */
+	unsigned int nb_drops;       /**< Entries of drops. */
+	unsigned int nb_counters;    /**< Entries of counters. */
+	struct hy_edge_stats *edges; /**< nb_edges, in order of index where graphs agree. */
+	/** nb_drops; the core's own first, by enum hy_core_drop, then the node's in declared order. */
+	struct hy_edge_stats *drops;
+	struct hy_edge_stats *counters; /**< nb_counters, in declared order. */
+};
+
+/** A snapshot of statistics. */
+struct hy_stats {
+	unsigned int nb_graphs; /**< That matched. */
+	unsigned int nb_nodes;  /**< Entries of nodes. */
+	/** Sources first, then in walk order of the oldest graph that has the node. */
+	struct hy_node_stats *nodes;
+};
+
+/**
+ * Reads the statistics of all graphs whose names match an fnmatch(3) pattern, summed by node name.
+ *
+ * @param[out] stats Belongs to the caller, until hy_stats_free().
+ * @return 0; -ENOENT no graph matches (not logged); -ENOMEM (not logged).
+ */
+int hy_stats_read(const char *pattern, struct hy_stats **stats);
+
+/** Frees a snapshot. NULL is allowed. */
+void hy_stats_free(struct hy_stats *stats);
+
+/**
+ * @name Clusters
+ *
+ * A reader's view of some nodes of some graphs, with a zero point and a pace of its own. Readers do
+ * not disturb one another: a reset moves the reader's zero, not the counters.
+ *
+ * Patterns are matched anew at every call, so that graphs may come and go. What is told of a graph
+ * is what it has done since the reset, or since its creation if that was later; of a graph that was
+ * destroyed, nothing. So no number is ever negative, and a sum falls only when a graph is destroyed
+ * or the cluster is reset.
+ *
+ * A cluster is used by one thread at a time.
+ * @{
+ */
+
+/** What a cluster looks at. Copied by hy_cluster_create(). */
+struct hy_cluster_params {
+	const char *const *graphs; /**< fnmatch(3) patterns of graphs' names. */
+	unsigned int nb_graphs;    /**< At least 1. */
+	const char *const
+		*nodes;        /**< fnmatch(3) patterns of nodes' names; those of no graph too. */
+	unsigned int nb_nodes; /**< 0: all nodes. */
+};
+
+struct hy_cluster;
+
+/**
+ * Makes a cluster. Its zero is the creation of each graph, until hy_cluster_reset(); visits count
+ * from now on. No graph need match yet.
+ *
+ * @param[out] cluster Belongs to the caller, until hy_cluster_destroy().
+ * @return 0; -EINVAL no pattern, or a missing one; -ENOMEM.
+ */
+int hy_cluster_create(const struct hy_cluster_params *params, struct hy_cluster **cluster);
+
+/** Frees a cluster. NULL is allowed. */
+void hy_cluster_destroy(struct hy_cluster *cluster);
+
+/**
+ * Reads what was counted since the cluster's zero.
+ *
+ * @param[out] stats Belongs to the caller, until hy_stats_free().
+ * @return 0; -ENOENT no graph matches (not logged); -ENOMEM (not logged).
+ */
+int hy_cluster_read(struct hy_cluster *cluster, struct hy_stats **stats);
+
+/**
+ * Takes the present as the cluster's zero, and as its last visit.
+ *
+ * @return 0; -ENOMEM (not logged), upon which the old ones stay.
+ */
+int hy_cluster_reset(struct hy_cluster *cluster);
+
+/** What a visit tells of one node. Valid during the call. */
+struct hy_visit {
+	bool first;                         /**< No node of this visit came before. */
+	bool last;                          /**< None will follow. */
+	const struct hy_node_stats *node;   /**< Since the cluster's zero. */
+	const struct hy_node_stats *recent; /**< Since the last visit. */
+	double seconds;        /**< Since the last visit, the reset, or the cluster's creation. */
+	double calls_per_s;    /**< In that time, as all that follow. */
+	double objs_per_s;     /**< Objects a second. */
+	double objs_per_call;  /**< 0 without a call. */
+	double cycles_per_obj; /**< TSC cycles; 0 when no call that had objects was timed. */
+};
+
+/** Called for each node, without a lock held. @return 0 to go on; anything else ends the visit. */
+typedef int(hy_visit_t)(const struct hy_visit *visit, void *arg);
+
+/**
+ * Calls a function for every node of the cluster, in order of struct hy_stats.
+ *
+ * @return 0; -ENOENT no graph matches (not logged); -ENOMEM (not logged); or what @p call returned.
+ */
+int hy_cluster_visit(struct hy_cluster *cluster, hy_visit_t *call, void *arg);
+
+/**
+ * For hy_cluster_visit(): prints a table, a line a node, to the FILE that is its arg. Below a node,
+ * what it dropped, by reason, and its counters, as far as they are not 0.
+ *
+ * @return 0; -EIO.
+ */
+int hy_visit_print(const struct hy_visit *visit, void *file);
+
+/** @} */
+
+/**
+ * Writes a graph with its counters in the Graphviz language: sources as houses, edges with the
+ * objects that took them, drops in one dashed edge a node. Does not disturb the worker.
+ *
+ * @return 0; -EIO.
+ */
+int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
