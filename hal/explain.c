@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hal.h"
+#include "json.h"
 
 static const char *const fates[] = { "chosen", "outscored", "denied", "needs_unmet", "rejected" };
 
@@ -81,24 +82,6 @@ hy_hal_explain(const struct hy_hal *hal, FILE *out)
 	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }
 
-/* A JSON string. Driver names and reasons may hold anything. */
-static void
-string_print(FILE *out, const char *s)
-{
-	fputc('"', out);
-	for (; *s != '\0'; s++) {
-		const unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
 static void
 caps_json(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
 {
@@ -115,7 +98,7 @@ caps_json(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
 			", \"reason\": ",
 			comma, hy_cap_name(c), hy_level_name(cap->level),
 			hy_origin_name(cap->origin), cap->value);
-		string_print(out, cap->reason);
+		hy_json_string(cap->reason, out);
 		fprintf(out, "}");
 		comma = ",";
 	}
@@ -136,9 +119,9 @@ inventory_json(const struct hy_hal *hal, FILE *out)
 		if (!port->present)
 			continue;
 		fprintf(out, "%s\n     {\"port\": %u, \"name\": ", comma, p);
-		string_print(out, port->name);
+		hy_json_string(port->name, out);
 		fprintf(out, ", \"driver\": ");
-		string_print(out, port->driver);
+		hy_json_string(port->driver, out);
 		fprintf(out, ", \"capabilities\": ");
 		caps_json(port->caps, HY_TARGET_PORT, out);
 		fprintf(out, "}");
@@ -161,10 +144,10 @@ selection_json(const struct hy_selection *s, FILE *out)
 
 		fprintf(out, "%s\n      {\"variant\": \"%s\", \"pack\": \"%s\", \"text\": ",
 			c > 0 ? "," : "", cand->variant->impl.variant, cand->variant->pack);
-		string_print(out, cand->variant->text == NULL ? "" : cand->variant->text);
+		hy_json_string(cand->variant->text == NULL ? "" : cand->variant->text, out);
 		fprintf(out, ",\n       \"fate\": \"%s\", \"score\": %d, \"reason\": ",
 			fates[cand->fate], cand->score);
-		string_print(out, cand->reason);
+		hy_json_string(cand->reason, out);
 		fprintf(out, "}");
 	}
 	fprintf(out, "]}");

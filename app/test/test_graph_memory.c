@@ -344,6 +344,55 @@ a_cluster_fails_clean_at_every_allocation_and_keeps_its_zero(void **state)
 	hy_cluster_destroy(cluster);
 }
 
+static void
+a_picture_without_memory_is_not_begun_and_says_so(void **state)
+{
+	const char *const patterns[] = { "src" };
+	const struct hy_graph_params params = { .patterns = patterns,
+		.nb_patterns = 1,
+		.ops = &obj_ops,
+		.drop_node = "drop",
+		.lanes = { "l" } };
+	struct hy_graph *graph = full_graph_add();
+	unsigned int failures[4] = { 0 };
+	char text[1 << 14];
+
+	RTE_SET_USED(state);
+	for (unsigned int way = 0; way < 4; way++) {
+		const unsigned int heap = unit_heap_live();
+		int rc = -1;
+
+		for (; rc != 0; failures[way]++) {
+			const int64_t live = unit_alloc_live();
+			FILE *out = fmemopen(text, sizeof(text), "w");
+
+			unit_log_clear();
+			unit_alloc_fail(failures[way] + 1);
+			rc = way == 0      ? hy_graph_export_dot(graph, out)
+				: way == 1 ? hy_graph_export_json(graph, out)
+				: way == 2 ? hy_topology_export_dot("new", &params, out)
+					   : hy_topology_export_json("new", &params, out);
+			unit_alloc_fail(0);
+			assert_int_equal(unit_alloc_live(), live);
+			assert_int_equal(unit_heap_live(), heap);
+			if (rc < 0) {
+				assert_int_equal(rc, -ENOMEM);
+				assert_int_equal(ftell(out), 0);
+				assert_int_equal(unit_log_lines(), 1);
+				assert_non_null(strstr(unit_log(), way < 2 ? "'g'" : "'new'"));
+			}
+			fclose(out);
+			assert_true(failures[way] < 1000);
+		}
+		failures[way]--;
+	}
+	assert_int_equal(failures[0], 1 + 6 + 4 + 6 * HY_CORE_DROPS + 2 + 2);
+	assert_int_equal(failures[1], failures[0]);
+	/* The parameters' strings and the topology's tables; one image. */
+	assert_in_range(failures[2], 10, 30);
+	assert_int_equal(failures[3], failures[2]);
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(registering_fails_clean_at_every_allocation),
 	GRAPH_TEST(cloning_fails_clean_at_every_allocation),
@@ -354,6 +403,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_graph_larger_than_the_heap_is_enomem_and_its_name_is_free),
 	GRAPH_TEST(a_snapshot_of_statistics_fails_clean_at_every_allocation),
 	GRAPH_TEST(a_cluster_fails_clean_at_every_allocation_and_keeps_its_zero),
+	GRAPH_TEST(a_picture_without_memory_is_not_begun_and_says_so),
 };
 
 UNIT_SUITE(tests)

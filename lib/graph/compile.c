@@ -60,6 +60,39 @@ room_wanted(const struct hy_image *before)
 	return before != NULL && before->holds ? before->plan.stream_cap : 0;
 }
 
+/* Builds a topology, unless some node that may belong to it is missing. */
+static int
+topology_build(const char *name, const struct hy_graph_params *params, struct hy_topology *topo)
+{
+	if (hy_registry_failed() != NULL) {
+		HY_LOG(ERR, "graph '%s': refused, since '%s' failed to register at load", name,
+			hy_registry_failed());
+		return -ENOEXEC;
+	}
+	return hy_topology_build(name, params, topo);
+}
+
+static int
+memory_checked(const char *name, const struct hy_graph_params *params, int rc)
+{
+	if (rc == -ENOMEM)
+		HY_LOG(ERR, "graph '%s': not enough memory on socket %d", name, params->socket);
+	return rc;
+}
+
+int
+hy_graph_outline(const char *name, const struct hy_graph_params *params, struct hy_image **image)
+{
+	struct hy_topology topo;
+	int rc = topology_build(name, params, &topo);
+
+	if (rc == 0) {
+		rc = hy_image_outline(params, &topo, 0, image);
+		hy_topology_free(&topo);
+	}
+	return memory_checked(name, params, rc);
+}
+
 int
 hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *params,
 	struct hy_image *before, struct hy_image **out)
@@ -71,20 +104,12 @@ hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *par
 	struct hy_topology topo;
 	int rc;
 
-	if (hy_registry_failed() != NULL) {
-		HY_LOG(ERR, "graph '%s': refused, since '%s' failed to register at load",
-			control->name, hy_registry_failed());
-		return -ENOEXEC;
-	}
-	rc = hy_topology_build(control->name, params, &topo);
+	rc = topology_build(control->name, params, &topo);
 	if (rc == 0) {
 		rc = hy_image_build(params, &topo, room_wanted(before), &image);
 		hy_topology_free(&topo);
 	}
-	if (rc == -ENOMEM)
-		HY_LOG(ERR, "graph '%s': not enough memory on socket %d", control->name,
-			params->socket);
-	if (rc < 0)
+	if (memory_checked(control->name, params, rc) < 0)
 		return rc;
 	image->holds |= before != NULL && before->holds;
 	if (before != NULL)

@@ -38,6 +38,9 @@ struct hy_image *hy_graph_image(const struct hy_graph *graph);
 /* Compiles the registry as it is now, with contexts of what nodes may keep of the image before. */
 int hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *params,
 	struct hy_image *before, struct hy_image **image);
+/* Compiles what can be looked at of a graph that is not there. Both log why they cannot. */
+int hy_graph_outline(const char *name, const struct hy_graph_params *params,
+	struct hy_image **image);
 /* Undoes what of hy_graph_compile() the next image does not inherit. */
 void hy_graph_discard(const struct hy_graph *graph, struct hy_image *image);
 

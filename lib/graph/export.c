@@ -1,64 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A graph as a picture: Graphviz dot, with live counters. hy_name_valid() names need no escapes. */
+/* Pictures of graphs: of one that is there, with its counters, and of one that could be. */
 
 #include <errno.h>
-#include <inttypes.h>
 
 #include "control.h"
+#include "log.h"
+#include "params.h"
+#include "picture.h"
 
-static void
-node_write(const struct hy_plan *plan, const struct hy_node *node, FILE *out)
+static int
+written(FILE *out)
 {
-	const struct hy_image_node *cold = hy_image_node(node);
-	const bool is_source = (cold->reg->flags & HY_NODE_SOURCE) != 0;
-
-	fprintf(out, "\t\"%s\" [shape=%s, label=\"%s", cold->reg->name, is_source ? "house" : "box",
-		cold->reg->name);
-	if (cold->variant[0] != '\0')
-		fprintf(out, "\\n(%s)", cold->variant);
-	fprintf(out, "\\n%" PRIu64, hy_count_read(&node->objs));
-	if (is_source && hy_budget_read(plan, node->rank) < plan->burst)
-		fprintf(out, "\\n(at most %u a walk)", hy_budget_read(plan, node->rank));
-	fprintf(out, "\"];\n");
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }
 
-static void
-edges_write(const struct hy_node *node, FILE *out)
+static int
+graph_export(const struct hy_graph *graph, FILE *out, hy_picture_write_t *write)
 {
-	const struct hy_image_node *cold = hy_image_node(node);
-	uint64_t dropped = 0;
+	const struct hy_control *control = graph->control;
+	struct hy_picture picture = {
+		.name = control->name,
+		.params = &control->params,
+		.walks = __atomic_load_n(&graph->walks, __ATOMIC_RELAXED),
+	};
+	struct hy_stats *stats = NULL;
+	int rc;
 
-	for (unsigned int e = 0; e < cold->nb_edges; e++)
-		fprintf(out, "\t\"%s\" -> \"%s\" [label=\"%" PRIu64 "\"];\n", cold->reg->name,
-			hy_image_node(node->edges[e].to)->reg->name,
-			hy_count_read(&node->edges[e].objs));
-	if (cold->nb_drops == HY_CORE_DROPS)
-		return;
-	for (int d = HY_CORE_DROPS; d < cold->nb_drops; d++)
-		dropped += hy_count_read(&node->edges[-1 - d].objs);
-	fprintf(out, "\t\"%s\" -> \"%s\" [style=dashed, color=gray50, label=\"%" PRIu64 "\"];\n",
-		cold->reg->name, hy_image_node(node->edges[(int16_t)HY_DROP(0)].to)->reg->name,
-		dropped);
+	hy_registry_lock();
+	rc = hy_stats_of(graph, &stats);
+	if (rc == 0) {
+		/* That of the statistics, though the worker may have taken up another since. */
+		picture.image = control->current;
+		picture.stats = stats;
+		write(&picture, out);
+	}
+	hy_registry_unlock();
+	hy_stats_free(stats);
+	if (rc < 0)
+		HY_LOG(ERR, "graph '%s': not enough memory to export it", control->name);
+	return rc < 0 ? rc : written(out);
 }
 
 int
 hy_graph_export_dot(const struct hy_graph *graph, FILE *out)
 {
-	const struct hy_image *image;
+	return graph_export(graph, out, hy_picture_write_dot);
+}
 
+int
+hy_graph_export_json(const struct hy_graph *graph, FILE *out)
+{
+	return graph_export(graph, out, hy_picture_write_json);
+}
+
+static int
+topology_export(const char *name, const struct hy_graph_params *params, FILE *out,
+	hy_picture_write_t *write)
+{
+	struct hy_graph_params copy;
+	struct hy_image *image;
+	int rc;
+
+	if (!hy_name_valid(name))
+		return hy_name_refused("graph", name);
+	rc = hy_params_check(name, params);
+	if (rc < 0)
+		return rc;
+	rc = hy_params_copy(&copy, params);
+	if (rc < 0) {
+		HY_LOG(ERR, "graph '%s': not enough memory", name);
+		return rc;
+	}
 	hy_registry_lock();
-	image = hy_graph_image(graph);
-	fprintf(out,
-		"digraph \"%s\" {\n"
-		"\trankdir=LR;\n"
-		"\tnode [fontname=\"sans-serif\", fontsize=11];\n"
-		"\tedge [fontname=\"sans-serif\", fontsize=9];\n",
-		hy_graph_name(graph));
-	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		node_write(&image->plan, &image->hot[r], out);
-	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		edges_write(&image->hot[r], out);
-	fprintf(out, "}\n");
+	rc = hy_graph_outline(name, &copy, &image);
+	if (rc == 0) {
+		const struct hy_picture picture = { name, &copy, image };
+
+		write(&picture, out);
+		hy_image_free(image);
+	}
 	hy_registry_unlock();
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+	hy_params_free(&copy);
+	return rc < 0 ? rc : written(out);
+}
+
+int
+hy_topology_export_dot(const char *name, const struct hy_graph_params *params, FILE *out)
+{
+	return topology_export(name, params, out, hy_picture_write_dot);
+}
+
+int
+hy_topology_export_json(const char *name, const struct hy_graph_params *params, FILE *out)
+{
+	return topology_export(name, params, out, hy_picture_write_json);
 }

@@ -183,12 +183,58 @@ int hy_visit_print(const struct hy_visit *visit, void *file);
 /** @} */
 
 /**
- * Writes a graph with its counters in the Graphviz language: sources as houses, edges with the
- * objects that took them, drops in one dashed edge a node. Does not disturb the worker.
+ * @name Pictures
+ *
+ * As Graphviz dot: sources as houses, edges with the objects that took them, drops in one dashed
+ * edge a node. As JSON: all that is known of nodes and edges; the book describes it. Both show the
+ * nodes that the graph has now, with counters that go on over hy_graph_update().
+ *
+ * The hy_topology_ functions draw what hy_graph_create() would compile, from the registry as it is:
+ * no graph is made, no init() called, and there are no counters.
+ * @{
+ */
+
+/** Writes a graph with its counters in the Graphviz language. @return 0; -EIO; -ENOMEM. */
+int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
+
+/** Writes a graph with its counters as one JSON object. @return 0; -EIO; -ENOMEM. */
+int hy_graph_export_json(const struct hy_graph *graph, FILE *out);
+
+/**
+ * Writes the graph that hy_graph_create() would make, in the Graphviz language.
+ *
+ * @return 0; -EIO; or what hy_graph_create() returns, but for -EEXIST: the name may be taken.
+ * Nothing is written then.
+ */
+int hy_topology_export_dot(const char *name, const struct hy_graph_params *params, FILE *out);
+
+/** Writes it as one JSON object. @return As hy_topology_export_dot(). */
+int hy_topology_export_json(const char *name, const struct hy_graph_params *params, FILE *out);
+
+/** @} */
+
+/**
+ * @name Dumps
+ *
+ * Text for whoever debugs; its form may change.
+ * @{
+ */
+
+/**
+ * Writes a graph's plan and every node: rank, variant, context, stream, edges. How many objects
+ * wait is exact only while no thread walks the graph. Counters are those since hy_graph_update().
  *
  * @return 0; -EIO.
  */
-int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
+int hy_graph_dump(const struct hy_graph *graph, FILE *out);
+
+/** Writes a line for each graph of the process. @return 0; -EIO. */
+int hy_graph_list_dump(FILE *out);
+
+/** Writes all nodes of the registry with their edges, drops and counters. @return 0; -EIO. */
+int hy_registry_dump(FILE *out);
+
+/** @} */
 
 #pragma GCC visibility pop
 
