@@ -101,6 +101,13 @@ BAD = {
     "routes of a folder": ("--routes=/", ["--routes", "/"]),
     "json to nowhere": ("--json=/nonexistent/stats", ["--json", "/nonexistent/stats"]),
     "dot to nowhere": ("--export-dot=/nonexistent/dot", ["--export-dot", "/nonexistent/dot"]),
+    "graph json to nowhere": ("--export-json=/nonexistent/graph",
+                              ["--export-json", "/nonexistent/graph"]),
+    "dot and json in one file": ("--export-dot=/dev/null --export-json=/dev/null",
+                                 ["--export-json", "/dev/null", "--export-dot"]),
+    "statistics of a dry run": ("--dry-run --json=/dev/null", ["--dry-run", "--json"]),
+    "graph json of an explanation": ("--explain --export-json=/dev/null",
+                                     ["--explain", "--export-json"]),
     # everything else
     "an unknown option": ("--frobnicate", ["--frobnicate"]),
     "an unknown letter": ("-Z", ["Z"]),
@@ -161,7 +168,7 @@ def test_help_names_every_option(rig):
     for option in ("-p", "-P", "--config", "--eth-dest", "--max-pkt-len", "--no-numa",
                    "--per-port-pool", "--routes", "--burst", "--rx-budget", "--idle", "--stats",
                    "--duration", "--until-idle", "--node", "--deny", "--plugin", "--explain",
-                   "--export-dot", "--json"):
+                   "--export-dot", "--export-json", "--dry-run", "--json"):
         assert option in run.stdout, f"{option}\n{run}"
 
 

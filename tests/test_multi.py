@@ -193,6 +193,44 @@ def test_exported_graph_can_be_drawn(rig):
         assert node["name"] in picture.replace("&#45;", "-"), f"{node['name']} is not drawn"
 
 
+def test_exported_json_adds_up_with_the_statistics(rig):
+    path = rig.folder / "graph.json"
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--export-json={path}")
+    graph = json.loads(path.read_text())
+    assert graph["live"] is True and graph["walks"] > 0
+    nodes = {node["name"]: node for node in graph["nodes"]}
+    assert [n["name"] for n in run.stats["nodes"]] == list(nodes)
+    for stats in run.stats["nodes"]:
+        node = nodes[stats["name"]]
+        assert (node["variant"], node["objs"]) == (stats["variant"], stats["objs"])
+        assert {e["to"]: e["objs"] for e in node["edges"]} == stats["edges"]
+        assert {d["name"]: d["objs"] for d in node["drops"]} == stats["drops"]
+        assert sum(node["sampled"]["bursts"]) == node["sampled"]["calls"] <= node["calls"]
+    assert nodes["ip4_lookup"]["objs"] == 100
+
+
+def test_dry_run_draws_the_graph_that_would_run_and_forwards_nothing(rig):
+    dot, path = rig.folder / "plan.dot", rig.folder / "plan.json"
+    ports = rig.vdevs([[traffic("198.18.1.1")], SILENT])
+    run = rig.run([*l3fwd.options(2, [(0, 0, 1), (1, 0, 1)]), "--dry-run", f"--export-dot={dot}",
+                   f"--export-json={path}"], ports)
+    assert run.code == 0, run
+    assert run.wrote_packets() == []
+    plan = json.loads(path.read_text())
+    assert plan["live"] is False and "walks" not in plan
+    ran = rig.folder / "ran.json"
+    rig.forward([[traffic("198.18.1.1")], SILENT], f"--export-json={ran}")
+    graph = json.loads(ran.read_text())
+    assert plan["graph"] == graph["graph"] and plan["burst"] == graph["burst"]
+    assert [n["name"] for n in plan["nodes"]] == [n["name"] for n in graph["nodes"]]
+    for planned, node in zip(plan["nodes"], graph["nodes"], strict=True):
+        assert "objs" not in planned
+        assert [e["to"] for e in planned["edges"]] == [e["to"] for e in node["edges"]]
+        assert all("objs" not in e for e in planned["edges"])
+        assert f'"{planned["name"]}" [shape=' in dot.read_text()
+    assert len(plan["nodes"]) >= 7
+
+
 def test_config_defaults_to_queue_0_of_every_port_over_all_workers(rig):
     records = traffic("198.18.2.1")
     run = rig.run(["-p", "0x7", *rig.until_idle()],

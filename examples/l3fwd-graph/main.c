@@ -107,10 +107,37 @@ watch(const struct options *options, const struct pipeline *pipeline, struct rep
 }
 
 static int
-export_dot(const struct pipeline *pipeline, FILE **file)
+export_finish(const char *option, const char *name, FILE **file, int rc)
 {
-	hy_graph_export_dot(pipeline->workers[0].graph, *file);
-	return output_finish(file);
+	if (output_finish(file) < 0 && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", option, name, strerror(-rc));
+	return rc;
+}
+
+/* Writes the first worker's graph: what it did, or, if it never ran, what it would be. */
+static int
+export_graph(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
+{
+	const struct hy_graph *graph = pipeline->workers[0].graph;
+	const char *name = hy_graph_name(graph);
+	struct hy_graph_params params;
+	int rc = 0, failed = 0;
+
+	hy_graph_params_get(graph, &params);
+	if (out->dot != NULL) {
+		rc = options->dry_run ? hy_topology_export_dot(name, &params, out->dot)
+				      : hy_graph_export_dot(graph, out->dot);
+		failed = export_finish("--export-dot", options->dot, &out->dot, rc);
+	}
+	if (out->graph_json != NULL) {
+		rc = options->dry_run ? hy_topology_export_json(name, &params, out->graph_json)
+				      : hy_graph_export_json(graph, out->graph_json);
+		rc = export_finish("--export-json", options->graph_json, &out->graph_json, rc);
+		failed = failed < 0 ? failed : rc;
+	}
+	return failed;
 }
 
 static int
@@ -166,11 +193,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report.stats = stats;
 	report_losses(&report);
 	report_workers(&report, pipeline);
-	if (out->dot != NULL && export_dot(pipeline, &out->dot) < 0) {
-		fprintf(stderr, "l3fwd-graph: --export-dot: %s: %s\n", options->dot,
-			strerror(errno));
-		rc = -1;
-	}
+	rc = export_graph(options, pipeline, out);
 	pipeline_destroy(pipeline);
 	ports_stop(options);
 	ports_mbufs(&report.mbufs_in_use, &report.mbufs_total);
@@ -295,7 +318,8 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	}
 	if (pipeline_create(options, &routes, hal, &stop, &pipeline) == 0 &&
 		outputs_open(options, &out) == 0)
-		rc = forward(options, hal, &pipeline, &out);
+		rc = options->dry_run ? export_graph(options, &pipeline, &out)
+				      : forward(options, hal, &pipeline, &out);
 	outputs_close(&out);
 out:
 	pipeline_destroy(&pipeline);

@@ -48,6 +48,8 @@ static const char usage[] =
 	"  --duration S                stop after S seconds\n"
 	"  --until-idle MS             stop when nothing has arrived for MS milliseconds\n"
 	"  --export-dot FILE           write the graph with its counters, for Graphviz\n"
+	"  --export-json FILE          write the graph with its counters, as JSON\n"
+	"  --dry-run                   set all up, write the graph without counters, and exit\n"
 	"  --json FILE                 write final statistics; - is standard output, which then\n"
 	"                              holds nothing else\n";
 
@@ -340,6 +342,8 @@ enum {
 	OPT_DURATION,
 	OPT_UNTIL_IDLE,
 	OPT_EXPORT_DOT,
+	OPT_EXPORT_JSON,
+	OPT_DRY_RUN,
 	OPT_JSON,
 	OPT_HELP,
 };
@@ -362,6 +366,8 @@ static const struct option long_options[] = {
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "until-idle", required_argument, NULL, OPT_UNTIL_IDLE },
 	{ "export-dot", required_argument, NULL, OPT_EXPORT_DOT },
+	{ "export-json", required_argument, NULL, OPT_EXPORT_JSON },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -419,6 +425,12 @@ read_option(int opt, struct options *o)
 	case OPT_EXPORT_DOT:
 		o->dot = optarg;
 		return 0;
+	case OPT_EXPORT_JSON:
+		o->graph_json = optarg;
+		return 0;
+	case OPT_DRY_RUN:
+		o->dry_run = true;
+		return 0;
 	case OPT_JSON:
 		o->json = optarg;
 		return 0;
@@ -429,6 +441,30 @@ read_option(int opt, struct options *o)
 		fprintf(stderr, "l3fwd-graph: --help lists the options\n");
 		return -1;
 	}
+}
+
+/* What is written when it stops, and to where: two files are not one. */
+static int
+check_outputs(const struct options *options)
+{
+	const struct {
+		const char *option, *file;
+	} outputs[] = { { "--export-dot", options->dot }, { "--export-json", options->graph_json },
+		{ "--json", options->json } };
+
+	if (options->explain != EXPLAIN_NO &&
+		(options->json != NULL || options->dot != NULL || options->graph_json != NULL))
+		return refuse("--explain",
+			"forwards nothing that --json, --export-dot or --export-json could tell");
+	if (options->dry_run && options->json != NULL)
+		return refuse("--dry-run", "forwards nothing that --json could tell");
+	for (unsigned int i = 0; i < RTE_DIM(outputs); i++)
+		for (unsigned int j = 0; j < i; j++)
+			if (outputs[i].file != NULL && outputs[j].file != NULL &&
+				strcmp(outputs[i].file, outputs[j].file) == 0)
+				return refuse(outputs[i].option, "'%s' is the file of %s too",
+					outputs[i].file, outputs[j].option);
+	return 0;
 }
 
 int
@@ -457,12 +493,8 @@ options_read(int argc, char **argv, struct options *options)
 		return refuse("--eth-dest", "names a port that is not in -p 0x%x", options->ports);
 	if (options->eth_dest_set != 0 && options->routes != NULL)
 		return refuse("--eth-dest", "is for the default routes, which --routes replaces");
-	if (options->explain != EXPLAIN_NO && (options->json != NULL || options->dot != NULL))
-		return refuse("--explain",
-			"forwards nothing that --json or --export-dot could tell");
-	if (options->json != NULL && options->dot != NULL &&
-		strcmp(options->json, options->dot) == 0)
-		return refuse("--json", "'%s' is the file of --export-dot too", options->json);
+	if (check_outputs(options) < 0)
+		return -1;
 	if (options->nb_queues == 0 && default_config(options) < 0)
 		return -1;
 	if (check_rx_budget(options) < 0)

@@ -48,7 +48,9 @@ struct options {
 	unsigned int nb_deny;
 	unsigned int nb_plugins;
 	enum explain explain;
+	bool dry_run;
 	const char *dot;
+	const char *graph_json;
 	const char *json;
 };
 

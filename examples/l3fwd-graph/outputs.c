@@ -33,6 +33,11 @@ outputs_open(const struct options *options, struct outputs *out)
 		if (out->dot == NULL)
 			return -1;
 	}
+	if (options->graph_json != NULL) {
+		out->graph_json = open_output("--export-json", options->graph_json);
+		if (out->graph_json == NULL)
+			return -1;
+	}
 	return 0;
 }
 
@@ -43,6 +48,8 @@ outputs_close(struct outputs *out)
 		fclose(out->json);
 	if (out->dot != NULL)
 		fclose(out->dot);
+	if (out->graph_json != NULL)
+		fclose(out->graph_json);
 }
 
 int

@@ -11,7 +11,8 @@
 struct outputs {
 	FILE *people;
 	FILE *json; /* NULL: not wanted, or finished */
-	FILE *dot;  /* likewise */
+	FILE *dot;
+	FILE *graph_json; /* likewise */
 };
 
 /* Opens what the command line names. Returns 0, or -1 after saying what is wrong. */
