@@ -3,6 +3,7 @@
 the program's, and the output that it shows is what the programs print."""
 
 import functools
+import json
 import os
 import random
 import re
@@ -72,6 +73,44 @@ def test_json_keys_in_the_book_are_those_that_the_program_writes(rig):
         written |= {prefix} if key == "drops" else {f"{prefix}.{k}" for k in inner}
         written |= {prefix} if several else set()
     assert named == written
+
+
+def keys(value, path=""):
+    """The paths of all keys in a JSON value: a.b, and a[].b where a holds objects."""
+    if isinstance(value, list):
+        return set().union(*(keys(item, path) for item in value))
+    found = set()
+    for key, inner in value.items():
+        name = f"{path}.{key}" if path else key
+        if isinstance(inner, list) and any(isinstance(item, dict) for item in inner):
+            name += "[]"
+        found.add(name)
+        if isinstance(inner, dict) or name.endswith("[]"):
+            found |= keys(inner, name)
+    # An empty list may be one of objects elsewhere.
+    return {name for name in found if name + "[]" not in found}
+
+
+def test_keys_of_an_exported_graph_in_the_book_are_those_that_are_written(rig):
+    section = page("statistics").partition(".. _graph-json:")[2].partition("All numbers are")[0]
+    rows = re.findall(r"(?m)^   \* - (``.*?)( \*)?$", section)
+    named = {key for row, _ in rows for key in re.findall(r"``([^`]+)``", row)}
+    counted = {key for row, star in rows if star for key in re.findall(r"``([^`]+)``", row)}
+    # Rows of two keys, of which only the second is counted.
+    counted -= {"nodes[].edges[].to"}
+    written = {}
+    for words in (["--dry-run"], rig.until_idle()):
+        path = rig.folder / "graph.json"
+        run = rig.run([*l3fwd.options(1, [(0, 0, 1)]), f"--export-json={path}", *words],
+                      rig.vdevs([SILENT]))
+        assert run.code == 0, run
+        graph = json.loads(path.read_text())
+        written[graph["live"]] = keys(graph)
+    # No node of this program has counters of its own: what they hold is tested in C.
+    inner = {key for key in named if key.startswith("nodes[].counters[]")}
+    assert len(inner) == 6
+    assert named - inner == written[True] - {"nodes[].counters"}
+    assert written[True] - written[False] == counted - inner
 
 
 def demo_capture(folder):
