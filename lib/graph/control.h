@@ -2,10 +2,11 @@
 /*
  * The control plane's part of a graph. Everything here wants the registry's lock held.
  *
- * A live change is a second image. The control plane compiles it, and leaves it in graph->next;
- * the worker exchanges graph->next for NULL before a walk, carries over what waits in the old image,
- * and says so in graph->image. From then on it does not touch the old one, which the control plane
- * adds to the graph's history and frees as soon as it looks again: there is no other grace period.
+ * A live change is a second image. The control plane compiles it, leaves it in graph->next, and
+ * asks for attention: a word that the worker reads before each walk. The worker exchanges
+ * graph->next for NULL, carries over what waits in the old image, and says so in graph->image. From
+ * then on it does not touch the old one, which the control plane adds to the graph's history and
+ * frees as soon as it looks again: there is no other grace period.
  */
 #ifndef HY_GRAPH_CONTROL_H
 #define HY_GRAPH_CONTROL_H
@@ -23,6 +24,7 @@ struct hy_control {
 	struct hy_image *current;      /* what the worker walks, as far as is known */
 	struct hy_image *published;    /* not known to be taken up yet, or NULL */
 	struct hy_stats *history;      /* counters of images before the current one, or NULL */
+	struct hy_trace *trace;        /* started last, or NULL; see trace.h */
 	struct hy_graph *next;         /* in the list of graphs */
 };
 

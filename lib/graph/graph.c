@@ -36,6 +36,7 @@ static void
 graph_free(struct hy_graph *graph)
 {
 	hy_stats_free(graph->control->history);
+	rte_free(graph->control->trace);
 	hy_params_free(&graph->control->params);
 	rte_free(graph->control);
 	rte_free(graph);

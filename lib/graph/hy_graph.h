@@ -115,6 +115,29 @@ struct hy_node_impl {
 	size_t ctx_size;            /**< Bytes of node->ctx, the node's private context. */
 };
 
+struct hy_trace_record;
+
+/** What a node tells a trace (hy_trace.h). A node that sets neither is traced all the same. */
+struct hy_node_trace {
+	/**
+	 * Takes what is to be seen of an object that the node is about to be called with (or, a
+	 * source, has just made). Runs on the thread that walks: copies, and leaves words to format.
+	 * NULL: what the snapshot of the graph's struct hy_object_ops takes.
+	 *
+	 * @param lanes The object's values of the node's lanes, by the descriptor's index.
+	 * @param data Room for @p size bytes.
+	 * @return Bytes written, at most @p size.
+	 */
+	size_t (*snapshot)(const struct hy_node *node, const void *obj, const uint32_t *lanes,
+		void *data, size_t size);
+	/**
+	 * Puts a record's lanes and data in words, as snprintf(3) does, on one line. Runs on the
+	 * thread that calls hy_trace_format(). NULL: the format of the graph's object operations,
+	 * if the data are theirs; else hexadecimal.
+	 */
+	int (*format)(const struct hy_trace_record *record, char *text, size_t size);
+};
+
 #define HY_NODE_SOURCE 0x1u /**< Makes objects; run at the start of every walk; has no parents. */
 
 /** What a node is. Strings are copied; the descriptor need not outlive the registration. */
@@ -131,6 +154,7 @@ struct hy_node_desc {
 	struct hy_counter counters[HY_DESC_COUNTERS];
 	/** Lanes that the node uses, by name; its index here is what hy_lane() takes. */
 	const char *lanes[HY_LANES_MAX];
+	struct hy_node_trace trace; /**< What a trace shows of objects here. */
 };
 
 /**
@@ -258,6 +282,13 @@ struct hy_object_ops {
 	 * @return 1 woken; 0 time is up.
 	 */
 	int (*wait)(struct hy_graph *graph, unsigned int usec);
+	/**
+	 * Takes what a trace shows of an object where the node has no snapshot of its own: writes
+	 * at most @p size bytes, and returns how many. Called by the thread that walks. May be NULL.
+	 */
+	size_t (*snapshot)(const void *obj, void *data, size_t size);
+	/** Puts what snapshot took in words; see struct hy_node_trace. May be NULL. */
+	int (*format)(const struct hy_trace_record *record, char *text, size_t size);
 };
 
 /** What a graph is made of. Copied by hy_graph_create(), but for what the fields say. */

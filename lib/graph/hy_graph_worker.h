@@ -111,9 +111,15 @@ struct hy_graph {
 	uint64_t walks;             /**< Walks completed: the graph's quiescence, seen by others. */
 	struct hy_image *image;     /**< The memory of the plan. */
 	struct hy_control *control; /**< The control plane's part. */
-	/** Written by the control plane: what the next walk is to take up first, or NULL. */
-	alignas(RTE_CACHE_LINE_SIZE) struct hy_image *next;
+	/** What the next walk has to see to before it begins, HY_ATTEND_ bits; mostly 0. */
+	alignas(RTE_CACHE_LINE_SIZE) uint32_t attention;
+	struct hy_image
+		*next; /**< Left by the control plane, for the worker to take up; or NULL. */
+	struct hy_trace *trace; /**< Likewise, for the length of each walk. */
 };
+
+#define HY_ATTEND_IMAGE 0x1u /**< There may be a next image. */
+#define HY_ATTEND_TRACE 0x2u /**< There is a trace (hy_trace.h). */
 
 /**
  * Walks a graph once: runs every source, then every node that has objects, in rank order, so that

@@ -72,6 +72,7 @@ publish(struct hy_graph *graph, struct hy_image *image)
 {
 	graph->control->published = image;
 	__atomic_store_n(&graph->next, image, __ATOMIC_RELEASE);
+	__atomic_or_fetch(&graph->attention, HY_ATTEND_IMAGE, __ATOMIC_RELEASE);
 }
 
 /* Makes entries for all that the current image counts, so that its retirement cannot fail. */
@@ -206,9 +207,12 @@ carry(struct hy_image *from, struct hy_image *to)
 void
 hy_graph_take_up(struct hy_graph *graph)
 {
-	struct hy_image *next = __atomic_exchange_n(&graph->next, NULL, __ATOMIC_ACQ_REL);
+	struct hy_image *next;
 	bool carried;
 
+	/* First: what is published from here on asks again. */
+	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_IMAGE, __ATOMIC_ACQUIRE);
+	next = __atomic_exchange_n(&graph->next, NULL, __ATOMIC_ACQ_REL);
 	if (next == NULL)
 		return;
 	hy_graph_disarm(graph); /* while the plan still has the sources that were armed */

@@ -345,6 +345,7 @@ hy_reg_node_fill(struct hy_reg_node *node, const struct hy_node_desc *desc)
 
 	strcpy(node->name, desc->name);
 	node->flags = desc->flags;
+	node->trace = desc->trace;
 	node->replicates = RTE_MAX(desc->replicates, 1);
 	if ((desc->flags & ~HY_NODE_SOURCE) != 0) {
 		HY_LOG(ERR, "node '%s': unknown flags 0x%x", node->name, desc->flags);

@@ -31,6 +31,7 @@ struct hy_reg_node {
 	struct hy_counter *counters; /* no string of theirs is NULL */
 	unsigned int nb_lanes;
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
+	struct hy_node_trace trace; /* never changes, like name, drops and lanes */
 	void *config;
 	unsigned int revision; /* counts changes of impl and config */
 	unsigned int mark;     /* scratch for the topology that is being compiled */

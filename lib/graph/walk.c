@@ -8,13 +8,23 @@
 #include <rte_cycles.h>
 
 #include "control.h"
+#include "trace.h"
 
-/* A timed walk reads the clock once a call: the end of one is the start of the next. */
+/*
+ * A timed walk reads the clock once a call: the end of one is the start of the next. A traced walk
+ * looks at the objects before and after. All others are given neither tsc nor trace.
+ */
 static __rte_always_inline uint16_t
-run(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint16_t n, uint64_t *tsc)
+run(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint16_t n, uint64_t *tsc,
+	struct hy_trace *trace)
 {
-	const uint16_t done = node->process(graph, node, node->stream + from, n);
+	uint16_t done;
 
+	if (trace != NULL)
+		hy_trace_before(trace, graph, node, n);
+	done = node->process(graph, node, node->stream + from, n);
+	if (trace != NULL)
+		hy_trace_after(trace, graph, node, done);
 	hy_count(&node->calls, 1);
 	hy_count(&node->objs, done);
 	if (tsc != NULL) {
@@ -31,26 +41,30 @@ run(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint16_t n, uin
 
 /* Runs a node on a part of what waits: its stream cannot be given away meanwhile. */
 static void
-run_part(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint32_t n, uint64_t *tsc)
+run_part(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint32_t n, uint64_t *tsc,
+	struct hy_trace *trace)
 {
 	graph->part = true;
 	graph->cursor = from;
-	run(graph, node, from, (uint16_t)n, tsc);
+	run(graph, node, from, (uint16_t)n, tsc, trace);
 	graph->part = false;
 	graph->cursor = 0;
 }
 
 /* Runs a node on all that waits, in bursts. */
 static __rte_always_inline void
-drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
+drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
 {
 	const uint32_t n = node->waiting;
 
+	if (trace != NULL)
+		trace->end = n;
 	if (likely(n <= graph->plan.burst)) {
-		run(graph, node, 0, (uint16_t)n, tsc);
+		run(graph, node, 0, (uint16_t)n, tsc, trace);
 	} else {
 		for (uint32_t from = 0; from < n; from += graph->plan.burst)
-			run_part(graph, node, from, RTE_MIN(n - from, graph->plan.burst), tsc);
+			run_part(graph, node, from, RTE_MIN(n - from, graph->plan.burst), tsc,
+				trace);
 	}
 	node->waiting = 0;
 }
@@ -74,11 +88,13 @@ room(const struct hy_graph *graph, const struct hy_node *node)
 
 /* Runs a node on as much as its targets have room for. Returns how many objects that was. */
 static uint32_t
-drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
+drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
 {
 	const uint32_t n = node->waiting;
 	uint32_t done = 0, left;
 
+	if (trace != NULL)
+		trace->end = n;
 	while (done < n) {
 		uint32_t k = RTE_MIN(n - done, room(graph, node) / node->replicates);
 
@@ -86,9 +102,9 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 		if (k == 0)
 			break;
 		if (k == n)
-			run(graph, node, 0, (uint16_t)n, tsc);
+			run(graph, node, 0, (uint16_t)n, tsc, trace);
 		else
-			run_part(graph, node, done, k, tsc);
+			run_part(graph, node, done, k, tsc, trace);
 		done += k;
 	}
 	left = n - done;
@@ -107,17 +123,18 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
 
 /* Runs a source that may make n objects. Returns how many it made. */
 static __rte_always_inline uint32_t
-run_source(struct hy_graph *graph, struct hy_node *node, uint32_t n, uint64_t *tsc)
+run_source(struct hy_graph *graph, struct hy_node *node, uint32_t n, uint64_t *tsc,
+	struct hy_trace *trace)
 {
 	node->waiting = n;
-	n = run(graph, node, 0, (uint16_t)n, tsc);
+	n = run(graph, node, 0, (uint16_t)n, tsc, trace);
 	node->waiting = 0;
 	return n;
 }
 
 /* Every source gets its turn, as long as there is credit, from the given one on. */
 static uint32_t
-run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc)
+run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc, struct hy_trace *trace)
 {
 	const struct hy_plan *plan = &graph->plan;
 	uint32_t made = 0;
@@ -131,7 +148,7 @@ run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc)
 		if (plan->throttled)
 			n = RTE_MIN(n, room(graph, node));
 		if (n > 0)
-			made += run_source(graph, node, n, tsc);
+			made += run_source(graph, node, n, tsc, trace);
 	}
 	return made;
 }
@@ -157,21 +174,21 @@ next_pending(const struct hy_plan *plan, unsigned int rank)
  * node's address that comes out of the bitmap waits for all that the node before wrote there.
  */
 static __rte_always_inline uint32_t
-walk_acyclic(struct hy_graph *graph, uint64_t *tsc)
+walk_acyclic(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
 	const struct hy_plan *plan = &graph->plan;
 	struct hy_node *node = plan->nodes;
 	uint32_t made = 0;
 
 	for (unsigned int s = 0; s < plan->nb_sources; s++)
-		made += run_source(graph, node++, hy_budget_read(plan, s), tsc);
+		made += run_source(graph, node++, hy_budget_read(plan, s), tsc, trace);
 	for (;; node++) {
 		if (node->waiting == 0) {
 			node = next_pending(plan, node->rank);
 			if (node == NULL)
 				break;
 		}
-		drain(graph, node, tsc);
+		drain(graph, node, tsc, trace);
 	}
 	if (likely(plan->nb_words == 1))
 		plan->pending[0] = 0;
@@ -182,7 +199,7 @@ walk_acyclic(struct hy_graph *graph, uint64_t *tsc)
 
 /* One pass over the pending nodes in rank order; a back edge's target waits for the next pass. */
 static uint32_t
-sweep(struct hy_graph *graph, uint64_t *tsc)
+sweep(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
 	struct hy_plan *plan = &graph->plan;
 	struct hy_node *node = next_pending(plan, 0);
@@ -191,9 +208,9 @@ sweep(struct hy_graph *graph, uint64_t *tsc)
 	for (; node != NULL; node = next_pending(plan, node->rank + 1u)) {
 		plan->pending[node->rank / 64] &= ~(UINT64_C(1) << node->rank % 64);
 		if (plan->throttled) {
-			done += drain_throttled(graph, node, tsc);
+			done += drain_throttled(graph, node, tsc, trace);
 		} else {
-			drain(graph, node, tsc);
+			drain(graph, node, tsc, trace);
 			done++;
 		}
 	}
@@ -221,14 +238,15 @@ under_way(struct hy_graph *graph, struct hy_node **last)
  * does not fit is released and counted as stream_full.
  */
 static void
-break_deadlock(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc)
+break_deadlock(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
 {
 	graph->plan.pending[node->rank / 64] &= ~(UINT64_C(1) << (node->rank % 64));
-	drain(graph, node, tsc);
+	drain(graph, node, tsc, trace);
 }
 
-static uint32_t
-walk_looping(struct hy_graph *graph, uint64_t *tsc)
+/* Apart, so that walks of graphs without cycles stay short in the instruction cache. */
+static __rte_noinline uint32_t
+walk_looping(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
 	struct hy_plan *plan = &graph->plan;
 	const uint32_t most = (uint32_t)plan->nb_sources * plan->burst;
@@ -237,9 +255,9 @@ walk_looping(struct hy_graph *graph, uint64_t *tsc)
 
 	graph->credit = most > left ? most - left : 0;
 	/* Credit may not do for all: each walk, another source is the first to take of it. */
-	made = run_sources(graph, (unsigned int)(graph->walks % plan->nb_sources), tsc);
+	made = run_sources(graph, (unsigned int)(graph->walks % plan->nb_sources), tsc, trace);
 	for (unsigned int i = 0; i < plan->max_sweeps; i++) {
-		const uint32_t done = sweep(graph, tsc);
+		const uint32_t done = sweep(graph, tsc, trace);
 
 		left = under_way(graph, &last);
 		if (left == 0) {
@@ -249,16 +267,17 @@ walk_looping(struct hy_graph *graph, uint64_t *tsc)
 			break;
 		}
 		if (done == 0)
-			break_deadlock(graph, last, tsc);
+			break_deadlock(graph, last, tsc, trace);
 	}
 	return made;
 }
 
 static __rte_always_inline uint32_t
-walk(struct hy_graph *graph, uint64_t *tsc)
+walk(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
-	return likely(!graph->plan.cyclic && !graph->plan.throttled) ? walk_acyclic(graph, tsc)
-								     : walk_looping(graph, tsc);
+	return likely(!graph->plan.cyclic && !graph->plan.throttled)
+		? walk_acyclic(graph, tsc, trace)
+		: walk_looping(graph, tsc, trace);
 }
 
 /* A walk that is timed. Apart, so that it costs the others no room in the instruction cache. */
@@ -268,17 +287,40 @@ walk_timed(struct hy_graph *graph)
 	uint64_t tsc = rte_rdtsc();
 
 	graph->sample_left = graph->plan.sample_every;
-	return walk(graph, &tsc);
+	return walk(graph, &tsc, NULL);
+}
+
+/* A walk that is traced. It is not timed: its calls take longer than others. Apart likewise. */
+static __rte_noinline uint32_t
+walk_traced(struct hy_graph *graph, struct hy_trace *trace)
+{
+	const uint32_t made = walk(graph, NULL, trace);
+
+	hy_trace_return(trace, graph);
+	return made;
+}
+
+/* Does what the control plane asks for before a walk. Returns the trace, if the walk has one. */
+static __rte_noinline struct hy_trace *
+attend(struct hy_graph *graph)
+{
+	hy_graph_take_up(graph);
+	return hy_trace_borrow(graph);
 }
 
 uint32_t
 hy_graph_walk(struct hy_graph *graph)
 {
+	struct hy_trace *trace = NULL;
 	uint32_t made;
 
-	if (unlikely(__atomic_load_n(&graph->next, __ATOMIC_RELAXED) != NULL))
-		hy_graph_take_up(graph);
-	made = likely(--graph->sample_left > 0) ? walk(graph, NULL) : walk_timed(graph);
+	if (unlikely(__atomic_load_n(&graph->attention, __ATOMIC_RELAXED) != 0))
+		trace = attend(graph);
+	if (unlikely(trace != NULL))
+		made = walk_traced(graph, trace);
+	else
+		made = likely(--graph->sample_left > 0) ? walk(graph, NULL, NULL)
+							: walk_timed(graph);
 	__atomic_store_n(&graph->walks, graph->walks + 1, __ATOMIC_RELEASE);
 	return made;
 }
