@@ -21,6 +21,9 @@ extern "C" {
  * hy_idle.h) if all sources are ethdev_rx, and all their ports could interrupt when the graph was
  * created: configured with intr_conf.rxq, started, of a driver that has receive interrupts. It
  * counts in milliseconds, rounded up, and a signal to the thread wakes it too.
+ *
+ * A trace shows of a packet
+ * its length and its first bytes, in words: where Ethernet and IPv4 headers send it.
  */
 extern const struct hy_object_ops hy_mbuf_ops;
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_lookup: destination address to next hop, by longest prefix match (rte_lpm). */
 
+#include <stdio.h>
+
+#include <hy_trace.h>
+
 #include "ip4_lookup.h"
 
 void
@@ -38,6 +42,15 @@ ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *
 	return 0;
 }
 
+static int
+ip4_lookup_format(const struct hy_trace_record *record, char *text, size_t size)
+{
+	const uint32_t dst = record->lanes[IP4_LOOKUP_LANE_ROUTE];
+
+	return snprintf(text, size, "%u.%u.%u.%u", dst >> 24, dst >> 16 & 0xff, dst >> 8 & 0xff,
+		dst & 0xff);
+}
+
 HY_NODE_FAMILY(ip4_lookup,
 	.text = "Longest prefix match with rte_lpm, one address at a time",
 	.target = HY_TARGET_PROCESS,
@@ -56,4 +69,5 @@ HY_NODE_FAMILY(ip4_lookup,
 			[IP4_LOOKUP_NO_ROUTE] = { "no_route", HY_SEV_WARN,
 				"No route to the destination (RFC 1812 5.2.4.3)" },
 		},
+		.trace = { .format = ip4_lookup_format },
 	});

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_rewrite: next hop to L2 header and port; TTL and checksum (RFC 1812 5.2.3, 5.3.1). */
 
+#include <stdio.h>
+
 #include <rte_mbuf.h>
 
 #include <hy_mbuf.h>
+#include <hy_trace.h>
 
 #include "ip4_rewrite.h"
 
@@ -82,6 +85,29 @@ ip4_rewrite_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node
 	ctx->fib->nb_users--;
 }
 
+static size_t
+ip4_rewrite_snapshot(const struct hy_node *node, const void *obj __rte_unused,
+	const uint32_t *lanes, void *data, size_t size __rte_unused)
+{
+	const struct ip4_rewrite_ctx *ctx = node->ctx;
+
+	memcpy(data, &ctx->fib->adjacencies[lanes[IP4_REWRITE_LANE_ROUTE]],
+		sizeof(struct hy_ip4_adjacency));
+	return sizeof(struct hy_ip4_adjacency);
+}
+
+static int
+ip4_rewrite_format(const struct hy_trace_record *record, char *text, size_t size)
+{
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct hy_ip4_adjacency adjacency;
+
+	memcpy(&adjacency, record->data, sizeof(adjacency));
+	rte_ether_format_addr(mac, sizeof(mac), &adjacency.l2.dst_addr);
+	return snprintf(text, size, "next hop %u, port %u, %s",
+		record->lanes[IP4_REWRITE_LANE_ROUTE], adjacency.port, mac);
+}
+
 HY_NODE_FAMILY(ip4_rewrite,
 	.text = "Writes the next hop's L2 header, TTL and checksum",
 	.target = HY_TARGET_PROCESS,
@@ -102,4 +128,5 @@ HY_NODE_FAMILY(ip4_rewrite,
 			[IP4_REWRITE_MTU_EXCEEDED] = { "mtu_exceeded", HY_SEV_WARN,
 				"The frame is longer than the port sends" },
 		},
+		.trace = { .snapshot = ip4_rewrite_snapshot, .format = ip4_rewrite_format },
 	});
