@@ -19,6 +19,7 @@
 #include "pipeline.h"
 #include "ports.h"
 #include "report.h"
+#include "ways.h"
 
 #define TICK_US 1000
 
@@ -185,6 +186,9 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	fflush(out->people);
 	hy_stats_free(stats);
 
+	rc = ways_start(options, pipeline);
+	if (rc < 0)
+		return rc;
 	run(options, pipeline, &report, out->people);
 
 	rc = stats_read(&stats);
@@ -194,6 +198,8 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report_losses(&report);
 	report_workers(&report, pipeline);
 	rc = export_graph(options, pipeline, out);
+	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
+		rc = -1;
 	pipeline_destroy(pipeline);
 	ports_stop(options);
 	ports_mbufs(&report.mbufs_in_use, &report.mbufs_total);

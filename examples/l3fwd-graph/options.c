@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the command line. Every refusal names the option and what is accepted. */
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -13,6 +14,7 @@
 
 #include <hy_idle.h>
 
+#include "option.h"
 #include "options.h"
 
 static const char usage[] =
@@ -47,13 +49,17 @@ static const char usage[] =
 	"  --stats SECONDS             print the node table that often\n"
 	"  --duration S                stop after S seconds\n"
 	"  --until-idle MS             stop when nothing has arrived for MS milliseconds\n"
+	"  --trace N[:FILTER]          follow N packets on each worker (1 to 1000), and print\n"
+	"                              their ways; FILTER is src=PREFIX, dst=PREFIX, proto=NUMBER\n"
+	"                              or several of these with commas between\n"
 	"  --export-dot FILE           write the graph with its counters, for Graphviz\n"
 	"  --export-json FILE          write the graph with its counters, as JSON\n"
 	"  --dry-run                   set all up, write the graph without counters, and exit\n"
 	"  --json FILE                 write final statistics; - is standard output, which then\n"
 	"                              holds nothing else\n";
 
-static int __rte_format_printf(2, 3) refuse(const char *option, const char *format, ...)
+int
+option_refuse(const char *option, const char *format, ...)
 {
 	va_list ap;
 
@@ -75,12 +81,13 @@ read_number(const char *option, const char *text, unsigned long min, unsigned lo
 	*value = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || *value < min ||
 		*value > max)
-		return refuse(option, "'%s' is not a number from %lu to %lu", text, min, max);
+		return option_refuse(option, "'%s' is not a number from %lu to %lu", text, min,
+			max);
 	return 0;
 }
 
-static int
-read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
+int
+option_read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
 	unsigned int *value)
 {
 	unsigned long wide;
@@ -101,13 +108,14 @@ read_mask(const char *text, uint32_t *mask)
 	value = strtoul(text, &end, 16);
 	if (!isxdigit((unsigned char)*text) || *end != '\0' || errno != 0 || value == 0 ||
 		value > UINT32_MAX)
-		return refuse("-p", "'%s' is not a mask of ports in hexadecimal, such as 0x3",
-			text);
+		return option_refuse("-p",
+			"'%s' is not a mask of ports in hexadecimal, such as 0x3", text);
 	for (uint16_t p = 0; p < 32; p++)
 		if ((value >> p & 1) != 0 &&
 			rte_eth_find_next_owned_by(p, RTE_ETH_DEV_NO_OWNER) != p)
-			return refuse("-p", "'%s' names port %u; there are %u ports to be had",
-				text, p, rte_eth_dev_count_avail());
+			return option_refuse("-p",
+				"'%s' names port %u; there are %u ports to be had", text, p,
+				rte_eth_dev_count_avail());
 	*mask = (uint32_t)value;
 	return 0;
 }
@@ -158,14 +166,15 @@ read_config(const char *text, struct options *options)
 	options->nb_queues = 0;
 	do {
 		if (options->nb_queues == QUEUES_MAX)
-			return refuse("--config", "more than %d queues", QUEUES_MAX);
+			return option_refuse("--config", "more than %d queues", QUEUES_MAX);
 		if (at != text)
 			at++;
 		if (read_queue(&at, &options->queues[options->nb_queues++]) < 0)
-			return refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
+			return option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]",
+				text);
 	} while (*skip_space(&at) == ',');
 	if (*at != '\0')
-		return refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
+		return option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
 	return 0;
 }
 
@@ -177,13 +186,13 @@ read_eth_dest(const char *text, struct options *options)
 	unsigned int p = 0;
 
 	if (comma == NULL || comma - text >= (int)sizeof(port) || strlen(comma + 1) != 17)
-		return refuse("--eth-dest", "'%s' is not PORT,MM:MM:MM:MM:MM:MM", text);
+		return option_refuse("--eth-dest", "'%s' is not PORT,MM:MM:MM:MM:MM:MM", text);
 	memcpy(port, text, (size_t)(comma - text));
-	if (read_uint("--eth-dest", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0)
+	if (option_read_uint("--eth-dest", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0)
 		return -1;
 	options->eth_dest_set |= UINT64_C(1) << p;
 	if (rte_ether_unformat_addr(comma + 1, &options->eth_dest[p]) < 0)
-		return refuse("--eth-dest", "'%s' is not a MAC address, MM:MM:MM:MM:MM:MM",
+		return option_refuse("--eth-dest", "'%s' is not a MAC address, MM:MM:MM:MM:MM:MM",
 			comma + 1);
 	return 0;
 }
@@ -192,7 +201,7 @@ static int
 read_repeated(const char *option, const char *text, const char **values, unsigned int *n)
 {
 	if (*n == REPEATS_MAX)
-		return refuse(option, "more than %d times", REPEATS_MAX);
+		return option_refuse(option, "more than %d times", REPEATS_MAX);
 	values[(*n)++] = text;
 	return 0;
 }
@@ -204,7 +213,7 @@ read_explain(const char *text, struct options *options)
 	if (text == NULL)
 		return 0;
 	if (strcmp(text, "json") != 0)
-		return refuse("--explain", "'%s' is not json", text);
+		return option_refuse("--explain", "'%s' is not json", text);
 	options->explain = EXPLAIN_JSON;
 	return 0;
 }
@@ -217,10 +226,10 @@ read_rx_budget(const char *text, struct options *options)
 	unsigned int p = 0, n = 0;
 
 	if (equals == NULL || equals - text >= (int)sizeof(port))
-		return refuse("--rx-budget", "'%s' is not PORT=PACKETS", text);
+		return option_refuse("--rx-budget", "'%s' is not PORT=PACKETS", text);
 	memcpy(port, text, (size_t)(equals - text));
-	if (read_uint("--rx-budget", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0 ||
-		read_uint("--rx-budget", equals + 1, 1, HY_BURST_MAX, &n) < 0)
+	if (option_read_uint("--rx-budget", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0 ||
+		option_read_uint("--rx-budget", equals + 1, 1, HY_BURST_MAX, &n) < 0)
 		return -1;
 	options->rx_budget[p] = (uint16_t)n;
 	return 0;
@@ -241,10 +250,12 @@ read_idle(const char *text, struct options *options)
 		if (text[len] == '\0')
 			return 0;
 		if (m != IDLE_INTERRUPT)
-			return refuse("--idle", "'%s': only interrupt has microseconds", text);
-		return read_uint("--idle", text + len + 1, 1, 1000000, &options->wait_us);
+			return option_refuse("--idle", "'%s': only interrupt has microseconds",
+				text);
+		return option_read_uint("--idle", text + len + 1, 1, 1000000, &options->wait_us);
 	}
-	return refuse("--idle", "'%s' is not poll, pause, interrupt or interrupt:USEC", text);
+	return option_refuse("--idle", "'%s' is not poll, pause, interrupt or interrupt:USEC",
+		text);
 }
 
 /* Queue 0 of every port, dealt out to the workers in turn. */
@@ -258,7 +269,7 @@ default_config(struct options *options)
 		if (!port_enabled(options, p))
 			continue;
 		if (lcore == RTE_MAX_LCORE)
-			return refuse("--config",
+			return option_refuse("--config",
 				"there is no worker lcore; EAL's --lcores or -l "
 				"must name two or more");
 		options->queues[options->nb_queues++] = (struct queue){ .port = p, .lcore = lcore };
@@ -276,13 +287,13 @@ check_config(const struct options *options)
 		bool before = q->queue == 0;
 
 		if (!port_enabled(options, q->port))
-			return refuse("--config", "port %u is not in -p 0x%x", q->port,
+			return option_refuse("--config", "port %u is not in -p 0x%x", q->port,
 				options->ports);
 		if (!rte_lcore_is_enabled(q->lcore))
-			return refuse("--config", "lcore %u is not enabled; see EAL's --lcores",
-				q->lcore);
+			return option_refuse("--config",
+				"lcore %u is not enabled; see EAL's --lcores", q->lcore);
 		if (q->lcore == rte_get_main_lcore())
-			return refuse("--config",
+			return option_refuse("--config",
 				"lcore %u is the main lcore, which controls and prints; "
 				"give the queue to a worker",
 				q->lcore);
@@ -293,12 +304,12 @@ check_config(const struct options *options)
 				continue;
 			before |= other->queue + 1 == q->queue;
 			if (j < i && other->queue == q->queue)
-				return refuse("--config", "queue %u of port %u twice", q->queue,
-					q->port);
+				return option_refuse("--config", "queue %u of port %u twice",
+					q->queue, q->port);
 		}
 		if (!before)
-			return refuse("--config", "port %u has queue %u but not queue %u", q->port,
-				q->queue, q->queue - 1);
+			return option_refuse("--config", "port %u has queue %u but not queue %u",
+				q->port, q->queue, q->queue - 1);
 	}
 	return 0;
 }
@@ -313,10 +324,10 @@ check_rx_budget(const struct options *options)
 		if (options->rx_budget[p] == 0)
 			continue;
 		if (!port_enabled(options, p))
-			return refuse("--rx-budget", "port %u is not in -p 0x%x", p,
+			return option_refuse("--rx-budget", "port %u is not in -p 0x%x", p,
 				options->ports);
 		if (options->rx_budget[p] > burst)
-			return refuse("--rx-budget",
+			return option_refuse("--rx-budget",
 				"%u packets of port %u are more than the burst; 1 to %u are "
 				"accepted",
 				options->rx_budget[p], p, burst);
@@ -341,6 +352,7 @@ enum {
 	OPT_STATS,
 	OPT_DURATION,
 	OPT_UNTIL_IDLE,
+	OPT_TRACE,
 	OPT_EXPORT_DOT,
 	OPT_EXPORT_JSON,
 	OPT_DRY_RUN,
@@ -365,6 +377,7 @@ static const struct option long_options[] = {
 	{ "stats", required_argument, NULL, OPT_STATS },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "until-idle", required_argument, NULL, OPT_UNTIL_IDLE },
+	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "export-dot", required_argument, NULL, OPT_EXPORT_DOT },
 	{ "export-json", required_argument, NULL, OPT_EXPORT_JSON },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
@@ -390,7 +403,7 @@ read_option(int opt, struct options *o)
 	case OPT_ETH_DEST:
 		return read_eth_dest(optarg, o);
 	case OPT_MAX_PKT_LEN:
-		return read_uint("--max-pkt-len", optarg, 64, 9600, &o->max_pkt_len);
+		return option_read_uint("--max-pkt-len", optarg, 64, 9600, &o->max_pkt_len);
 	case OPT_NO_NUMA:
 		o->numa = false;
 		return 0;
@@ -401,7 +414,7 @@ read_option(int opt, struct options *o)
 		o->routes = optarg;
 		return 0;
 	case OPT_BURST:
-		rc = read_uint("--burst", optarg, 1, HY_BURST_MAX, &burst);
+		rc = option_read_uint("--burst", optarg, 1, HY_BURST_MAX, &burst);
 		o->burst = (uint16_t)burst;
 		return rc;
 	case OPT_RX_BUDGET:
@@ -417,11 +430,13 @@ read_option(int opt, struct options *o)
 	case OPT_EXPLAIN:
 		return read_explain(optarg, o);
 	case OPT_STATS:
-		return read_uint("--stats", optarg, 1, 86400, &o->stats_s);
+		return option_read_uint("--stats", optarg, 1, 86400, &o->stats_s);
 	case OPT_DURATION:
-		return read_uint("--duration", optarg, 1, 31536000, &o->duration_s);
+		return option_read_uint("--duration", optarg, 1, 31536000, &o->duration_s);
 	case OPT_UNTIL_IDLE:
-		return read_uint("--until-idle", optarg, 1, 3600000, &o->until_idle_ms);
+		return option_read_uint("--until-idle", optarg, 1, 3600000, &o->until_idle_ms);
+	case OPT_TRACE:
+		return option_read_trace(optarg, o);
 	case OPT_EXPORT_DOT:
 		o->dot = optarg;
 		return 0;
@@ -454,16 +469,17 @@ check_outputs(const struct options *options)
 
 	if (options->explain != EXPLAIN_NO &&
 		(options->json != NULL || options->dot != NULL || options->graph_json != NULL))
-		return refuse("--explain",
+		return option_refuse("--explain",
 			"forwards nothing that --json, --export-dot or --export-json could tell");
 	if (options->dry_run && options->json != NULL)
-		return refuse("--dry-run", "forwards nothing that --json could tell");
+		return option_refuse("--dry-run", "forwards nothing that --json could tell");
 	for (unsigned int i = 0; i < RTE_DIM(outputs); i++)
 		for (unsigned int j = 0; j < i; j++)
 			if (outputs[i].file != NULL && outputs[j].file != NULL &&
 				strcmp(outputs[i].file, outputs[j].file) == 0)
-				return refuse(outputs[i].option, "'%s' is the file of %s too",
-					outputs[i].file, outputs[j].option);
+				return option_refuse(outputs[i].option,
+					"'%s' is the file of %s too", outputs[i].file,
+					outputs[j].option);
 	return 0;
 }
 
@@ -486,13 +502,18 @@ options_read(int argc, char **argv, struct options *options)
 			return rc;
 	}
 	if (optind < argc)
-		return refuse(argv[optind], "is not an option; --help lists them");
+		return option_refuse(argv[optind], "is not an option; --help lists them");
 	if (options->ports == 0)
-		return refuse("-p", "is required: a mask of ports in hexadecimal, such as 0x3");
+		return option_refuse("-p",
+			"is required: a mask of ports in hexadecimal, such as 0x3");
 	if ((options->eth_dest_set & ~(uint64_t)options->ports) != 0)
-		return refuse("--eth-dest", "names a port that is not in -p 0x%x", options->ports);
+		return option_refuse("--eth-dest", "names a port that is not in -p 0x%x",
+			options->ports);
 	if (options->eth_dest_set != 0 && options->routes != NULL)
-		return refuse("--eth-dest", "is for the default routes, which --routes replaces");
+		return option_refuse("--eth-dest",
+			"is for the default routes, which --routes replaces");
+	if (options->explain != EXPLAIN_NO && options->trace > 0)
+		return option_refuse("--explain", "forwards nothing that --trace could follow");
 	if (check_outputs(options) < 0)
 		return -1;
 	if (options->nb_queues == 0 && default_config(options) < 0)

@@ -8,6 +8,8 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_ip4.h>
+
 #define QUEUES_MAX 256
 #define REPEATS_MAX 64 /* of an option */
 
@@ -49,6 +51,9 @@ struct options {
 	unsigned int nb_plugins;
 	enum explain explain;
 	bool dry_run;
+	uint32_t trace; /* packets a worker */
+	struct hy_ip4_filter trace_filter;
+	bool trace_filtered;
 	const char *dot;
 	const char *graph_json;
 	const char *json;

@@ -22,8 +22,8 @@ extern "C" {
  * created: configured with intr_conf.rxq, started, of a driver that has receive interrupts. It
  * counts in milliseconds, rounded up, and a signal to the thread wakes it too.
  *
- * A trace shows of a packet
- * its length and its first bytes, in words: where Ethernet and IPv4 headers send it.
+ * A trace shows of a packet its length and its first bytes, in words: where Ethernet and IPv4
+ * headers send it.
  */
 extern const struct hy_object_ops hy_mbuf_ops;
 

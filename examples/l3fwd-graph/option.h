@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What readers of single options share. All return 0, or -1 with the reason on standard error. */
+#ifndef L3FWD_OPTION_H
+#define L3FWD_OPTION_H
+
+#include <rte_common.h>
+
+struct options;
+
+/* Says what is wrong with an option's value; returns -1. */
+int option_refuse(const char *option, const char *format, ...) __rte_format_printf(2, 3);
+
+int option_read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
+	unsigned int *value);
+int option_read_trace(const char *text, struct options *options);
+
+#endif
