@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_trace.h>
+
 #include "enqueue.h"
 #include "graph_fixture.h"
+#include "image.h"
 
 #define NODES_MAX 200
 #define EDGES_MAX 12
@@ -195,6 +198,116 @@ follow(uint32_t id, unsigned int at, uint32_t *hops)
 	return at;
 }
 
+static void
+node_name(unsigned int i, char name[HY_NAME_SIZE])
+{
+	snprintf(name, HY_NAME_SIZE, "n%u", i);
+}
+
+/* A trace takes of an object which one it is, and where it stands. */
+static size_t
+snapshot(const struct hy_node *node, const void *obj, const uint32_t *lanes, void *data,
+	size_t size)
+{
+	const struct obj *o = obj;
+	/* After the call of a source, before that of others. */
+	const uint32_t hops = o->hops - (node->rank < model.nb_sources ? 1 : 0);
+	const uint32_t seen[] = { o->id, o->from, hops };
+
+	obj_faults += size < sizeof(seen) || lanes[0] != lane_value(o->id, o->hops);
+	memcpy(data, seen, sizeof(seen));
+	return sizeof(seen);
+}
+
+/* Where an object is after so many nodes; next is what it does there. */
+static unsigned int
+place(uint32_t id, unsigned int at, uint32_t hops, uint16_t *next)
+{
+	for (uint32_t h = 0;; h++) {
+		const struct model_node *node = &model.nodes[at];
+
+		*next = node->nb_edges > 0 ? decide(node, id, h) : 0;
+		if (h == hops)
+			return at;
+		at = *next < EDGES_MAX ? node->edges[*next] : model.nb_nodes - 1;
+	}
+}
+
+/* What was traced so far of one graph, by number. */
+static struct {
+	uint32_t id, hops;
+} traced[HY_BURST_MAX * SOURCES_MAX * 3 + 1];
+
+/* Whether a record says what the model does. */
+static bool
+record_right(const struct hy_trace_record *record)
+{
+	const char *drop = "";
+	char name[HY_NAME_SIZE];
+	uint32_t seen[3];
+	unsigned int at;
+	uint16_t next;
+	bool unsure;
+
+	if (record->serial >= RTE_DIM(traced))
+		return false;
+	memcpy(seen, record->data, sizeof(seen));
+	if (seen[2] == 0)
+		traced[record->serial].id = seen[0];
+	if (traced[record->serial].id != seen[0] || traced[record->serial].hops++ != seen[2])
+		return false;
+	at = place(seen[0], seen[1], seen[2], &next);
+	node_name(at, name);
+	if (next >= EDGES_MAX)
+		drop = next == HY_DROP(0) ? "d0" : "d1";
+	/* Nodes that do not say beforehand where objects go may leave a doubt, if one is dropped. */
+	unsure = strcmp(record->drop, HY_TRACE_UNSURE) == 0 && model.nodes[at].style != BY_NEXT &&
+		(next >= EDGES_MAX || model.nodes[at].edges[next] == model.nb_nodes - 1);
+	return strcmp(record->name, name) == 0 && record->size == sizeof(seen) &&
+		record->last == (model.nodes[at].nb_edges == 0) &&
+		(unsure || strcmp(record->drop, drop) == 0);
+}
+
+/* Compares what was traced in one walk. Counts records, and reasons that are sure and unsure. */
+static void
+compare_trace(uint64_t seed, struct hy_graph *graph, uint64_t counts[3])
+{
+	struct hy_trace_record record;
+
+	while (hy_trace_read(graph, &record, 1) == 1) {
+		if (!record_right(&record))
+			fail_msg("seed %ju: trace of object %u at %s: dropped '%s'%s",
+				(uintmax_t)seed, record.serial, record.name, record.drop,
+				record.last ? ", last" : "");
+		counts[0]++;
+		if (record.drop[0] != '\0')
+			counts[record.drop[0] == '?' ? 2 : 1]++;
+	}
+}
+
+/* Every object was traced to its end, or could not be marked. */
+static void
+compare_trace_end(uint64_t seed, struct hy_graph *graph, uint32_t budget)
+{
+	struct hy_trace_state state;
+
+	assert_int_equal(hy_trace_status(graph, &state), 0);
+	if (state.marked + state.unmarked != budget || state.lost != 0 ||
+		state.running != (state.unmarked > 0))
+		fail_msg("seed %ju: of %u objects, %u marked, %ju not; %ju lost%s", (uintmax_t)seed,
+			budget, state.marked, (uintmax_t)state.unmarked, (uintmax_t)state.lost,
+			state.running ? ", running" : "");
+	for (uint32_t serial = 1; serial <= state.marked; serial++) {
+		const uint32_t id = traced[serial].id;
+		uint16_t next;
+
+		if (model.nodes[place(id, obj_all[id].from, traced[serial].hops - 1, &next)]
+				.nb_edges > 0)
+			fail_msg("seed %ju: the trace of object %u does not end", (uintmax_t)seed,
+				serial);
+	}
+}
+
 /* Draws nodes and edges. Every node has a way in from an earlier one, and ends in sinks. */
 static void
 draw(uint64_t seed)
@@ -258,12 +371,6 @@ draw(uint64_t seed)
 	}
 }
 
-static void
-node_name(unsigned int i, char name[HY_NAME_SIZE])
-{
-	snprintf(name, HY_NAME_SIZE, "n%u", i);
-}
-
 /* Registers the nodes in an order that has nothing to do with that of the graph. */
 static void
 register_all(void)
@@ -282,6 +389,7 @@ register_all(void)
 			node_name(node->edges[e], names[e]);
 			desc.edges[e] = names[e];
 		}
+		desc.trace.snapshot = snapshot;
 		desc.flags = i < model.nb_sources ? HY_NODE_SOURCE : 0;
 		desc.impl.process = i < model.nb_sources ? make : step;
 		for (unsigned int d = 0; d < DROPS && node->can_drop; d++)
@@ -355,11 +463,12 @@ count_calls(uint16_t burst)
 
 /* Walks one random graph until all is delivered. Returns the objects compared. */
 static uint32_t
-one_graph(uint64_t seed, uint64_t *dropped)
+one_graph(uint64_t seed, uint64_t *dropped, uint64_t traces[3])
 {
 	static const uint16_t bursts[] = { 1, 2, 3, 17, 32, 64, 100, 255, 256 };
 	uint64_t draws = seed;
 	const uint16_t burst = bursts[rnd(&draws) % RTE_DIM(bursts)];
+	const bool trace = seed % 2 != 0;
 	uint32_t budget = 0, compared = 0;
 	struct hy_graph *graph;
 	char drop[HY_NAME_SIZE];
@@ -372,7 +481,7 @@ one_graph(uint64_t seed, uint64_t *dropped)
 		.max_sweeps = (uint16_t)(1 + rnd(&draws) % 10));
 	assert_int_equal(graph->plan.nb_nodes, model.nb_nodes);
 	if (rnd(&draws) % 2 != 0)
-		graph->plan.scatter = hy_scatter_scalar;
+		graph->image->plan.scatter = graph->plan.scatter = hy_scatter_scalar;
 	for (unsigned int s = 0; s < model.nb_sources; s++) {
 		struct probe *probe = &model.nodes[s].probe;
 
@@ -380,8 +489,15 @@ one_graph(uint64_t seed, uint64_t *dropped)
 		probe->per_call = (uint16_t)(1 + rnd(&draws) % burst);
 		budget += probe->budget;
 	}
+	memset(traced, 0, sizeof(traced));
+	if (trace)
+		assert_int_equal(hy_trace_start(graph,
+					 &(const struct hy_trace_params){
+						 .nb_objs = budget, .nb_records = 1 << 14 }),
+			0);
 	for (unsigned int walk = 0; compared < budget && walk < 100000; walk++) {
 		hy_graph_walk(graph);
+		compare_trace(seed, graph, traces);
 		if (graph->plan.cyclic && (obj_made < budget || obj_under_way > 0))
 			continue;
 		compare_objects(seed, compared);
@@ -394,6 +510,8 @@ one_graph(uint64_t seed, uint64_t *dropped)
 			(uintmax_t)seed, compared, budget, (uintmax_t)obj_under_way, obj_faults,
 			(uintmax_t)stream_full(graph));
 	compare_counters(seed, graph);
+	if (trace)
+		compare_trace_end(seed, graph, budget);
 	for (unsigned int i = 0; i < model.nb_nodes; i++)
 		*dropped += model.nodes[i].by_drop[0] + model.nodes[i].by_drop[1];
 	registry_clear();
@@ -404,11 +522,11 @@ static void
 random_graphs_do_what_a_model_says(void **state)
 {
 	unsigned int graphs = 0, cyclic = 0, large = 0;
-	uint64_t objs = 0, dropped = 0;
+	uint64_t objs = 0, dropped = 0, traces[3] = { 0 };
 
 	RTE_SET_USED(state);
 	for (uint64_t seed = 1; seed <= 400; seed++) {
-		objs += one_graph(seed, &dropped);
+		objs += one_graph(seed, &dropped, traces);
 		graphs++;
 		cyclic += model.cyclic;
 		large += model.nb_nodes > 128;
@@ -418,6 +536,9 @@ random_graphs_do_what_a_model_says(void **state)
 	assert_in_range(large, 100, 300);
 	assert_true(objs > 200000);
 	assert_true(dropped > 10000);
+	assert_true(traces[0] > 200000);
+	assert_true(traces[1] > 3000);
+	assert_true(traces[2] > 1000);
 }
 
 static const struct CMUnitTest tests[] = {
