@@ -331,7 +331,7 @@ hy_trace_after(struct hy_trace *trace, const struct hy_graph *graph, const struc
 	uint16_t done)
 {
 	if (node->rank < graph->plan.nb_sources) {
-		if (marks_here(trace, graph, node))
+		if (done > 0 && marks_here(trace, graph, node))
 			mark_made(trace, graph, node, done);
 	} else if (trace->nb_visits > 0) {
 		look(trace, graph, node, graph->cursor + done, trace->end);
