@@ -118,7 +118,8 @@ int hy_trace_status(const struct hy_graph *graph, struct hy_trace_state *status)
 
 /**
  * Puts what a record says of its object in words: by the node's formatter, else by that of the
- * graph's object operations, else lanes and data in hexadecimal.
+ * graph's object operations, else lanes and data in hexadecimal: also if the node is registered no
+ * more.
  *
  * @param graph The one that it was read from.
  * @param text One line without its end, cut where @p size ends it. "" if there is nothing to say.

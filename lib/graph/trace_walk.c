@@ -64,8 +64,7 @@ marks_compare(struct hy_trace *trace, const struct hy_graph *graph)
 	while (i < MARKS_SLOTS) {
 		struct hy_mark *mark = &marks->slots[i];
 
-		/* One that is taken away may bring another to its place, also from the table's end:
-		 * of that one, seen is right as well. */
+		/* Another may have moved to the place of one that is taken away. */
 		if (mark->obj != NULL && mark->seen != trace->looks)
 			mark_drop(trace, mark);
 		else
