@@ -103,7 +103,7 @@ def test_library_exports_what_public_headers_declare_and_nothing_else(installed)
     exported = {line.split()[-1] for line in listing.splitlines()}
     (folder,) = [Path(word[2:]) for word in pkg_config(installed, "--cflags-only-I")
                  if word.endswith("halyard")]
-    declared = set(re.findall(r"\bhy_\w+", "".join(p.read_text() for p in folder.glob("*.h"))))
+    declared = set(re.findall(r"\bhy_\w+", "".join(p.read_text() for p in folder.rglob("*.h"))))
     ours = {name for name in exported if not name.startswith("__")}  # sanitizers add theirs
     assert len(ours) >= 40
     assert ours <= declared, ours - declared

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the adapter's files share: nodes as they were registered, and graphs behind what node code
+ * sees of them. One mutex covers both; it is recursive, since a node's init() may look up, and is
+ * taken before the core's.
+ */
+#ifndef HY_COMPAT_COMPAT_H
+#define HY_COMPAT_COMPAT_H
+
+#include "rte_graph_worker.h"
+
+struct compat_node {
+	char name[RTE_NODE_NAMESIZE];
+	rte_node_t id;
+	rte_node_t parent_id;
+	uint64_t flags;
+	rte_node_process_t process;
+	rte_node_init_t init;
+	rte_node_fini_t fini;
+	rte_edge_t nb_edges;
+	char (*edges)[RTE_NODE_NAMESIZE];
+	uint16_t *core_edges; /* the core's edge behind each */
+	bool resolved;        /* the core has these edges, and core_edges says which */
+	hy_node_id core;
+	bool taken;            /* into the graph that is being compiled */
+	struct shadow *shadow; /* in the graph that is being compiled */
+};
+
+/* The edges of a node in one image of its graph. */
+struct table {
+	unsigned int refs; /* under no lock: atomic */
+	rte_edge_t nb_edges;
+	struct hy_compat_edge *edges;
+	struct rte_node **nodes;
+};
+
+/* A node of a graph. It lives as long as the graph, also when a live change takes the node out. */
+struct shadow {
+	struct rte_node pub; /* first: what the API hands out */
+	const struct compat_node *from;
+	void **late;           /* pub.nb_late objects that found the core's stream full */
+	struct table *current; /* of the graph as it is now; NULL: the node is not in it */
+	struct table *staged;  /* of the graph that is being compiled */
+	unsigned int bound;    /* contexts of the core that point here; under the core's lock */
+	struct shadow *next;
+};
+
+/* A node's context in the core. It is renewed when the node's edges change. */
+struct binding {
+	struct shadow *shadow;
+	struct table *table;
+};
+
+struct compat_graph {
+	struct rte_graph pub;      /* first: what the API hands out */
+	struct compat_graph *next; /* in order of id */
+	struct hy_object_ops ops;
+	struct shadow *shadows;
+};
+
+/* Nodes of a graph that is being compiled. */
+struct node_set {
+	struct compat_node **nodes;
+	rte_node_t n;
+};
+
+void hy_compat_lock(void);
+void hy_compat_unlock(void);
+
+/* Sets rte_errno from a negative errno. */
+void hy_compat_errno(int rc);
+
+/* The name that the core knows something by: "rte.<name>", or "rte-<id>" if that is none. */
+void hy_compat_core_name(char core[HY_NAME_SIZE], const char *name, unsigned int id);
+
+/* Copies a name. Returns 0, -EINVAL or -E2BIG (logged). */
+int hy_compat_name_copy(char to[RTE_NODE_NAMESIZE], const char *from, const char *what);
+
+/* The rest wants the lock held. */
+
+/* A node by id or by name, or NULL. */
+struct compat_node *hy_compat_node(rte_node_t id);
+struct compat_node *hy_compat_node_find(const char *name);
+rte_node_t hy_compat_nodes_count(void);
+
+/* Gives a node edges from the first one on. Returns 0 or a negative errno (logged). */
+int hy_compat_edges_set(struct compat_node *node, uint32_t from, const char *const *targets,
+	uint32_t n);
+/* Makes the core's edges of a node, whose targets are registered, those that it has here. Returns 0
+ * or a negative errno. */
+int hy_compat_edges_resolve(struct compat_node *node);
+
+/* What runs a node, and binds it to its shadow in the graph that is being created. */
+hy_node_process_t hy_compat_process, hy_compat_process_source;
+hy_node_init_t hy_compat_bind;
+hy_node_fini_t hy_compat_unbind;
+
+static inline void
+hy_compat_table_use(struct rte_node *node, const struct table *table)
+{
+	node->nb_edges = table->nb_edges;
+	node->edges = table->edges;
+	node->nodes = table->nodes;
+}
+
+/* Makes shadows and tables for a set of nodes. Returns 0 or -ENOMEM; then, or if the graph is
+ * refused, they are to be withdrawn; else, committed. */
+int hy_compat_shadows_stage(struct compat_graph *graph, const struct node_set *set);
+void hy_compat_shadows_withdraw(struct compat_graph *graph);
+void hy_compat_shadows_commit(struct compat_graph *graph);
+/* Objects that nodes of a graph hold behind full streams; releases them. */
+uint64_t hy_compat_shadows_late(const struct compat_graph *graph);
+void hy_compat_shadows_release(struct compat_graph *graph);
+void hy_compat_shadows_free(struct compat_graph *graph);
+/* Whether this thread is compiling a graph, whose nodes may be bound to staged shadows. */
+extern _Thread_local bool hy_compat_compiling;
+
+/* The graph behind another in order of id, or the first behind NULL. */
+struct compat_graph *hy_compat_graph_next(const struct compat_graph *graph);
+struct compat_graph *hy_compat_graph_find(const char *name);
+/* A node of a graph, or NULL. */
+struct shadow *hy_compat_shadow(const struct compat_graph *graph, rte_node_t id);
+
+#endif
