@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rte_graph's API: cluster statistics. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat_fixture.h"
+
+#define ROWS_MAX 16
+
+/* What a callback was handed. */
+struct table {
+	unsigned int n, first, last;
+	unsigned int stop_after; /* rows; 0: none */
+	struct rte_graph_cluster_node_stats row[ROWS_MAX];
+};
+
+static int
+row_add(bool is_first, bool is_last, void *cookie, const struct rte_graph_cluster_node_stats *stats)
+{
+	struct table *table = cookie;
+
+	table->first += is_first;
+	table->last += is_last;
+	table->row[table->n++] = *stats;
+	return table->n == table->stop_after ? -1 : 0;
+}
+
+static const struct rte_graph_cluster_node_stats *
+row(const struct table *table, const struct probe *probe)
+{
+	for (unsigned int i = 0; i < table->n; i++)
+		if (table->row[i].id == probe->node->id)
+			return &table->row[i];
+	fail_msg("there is no row of '%s'", probe->node->name);
+	return NULL;
+}
+
+static struct rte_graph_cluster_stats *
+cluster(const char *pattern, struct table *table)
+{
+	const struct rte_graph_cluster_stats_param prm = {
+		.fn = row_add, .cookie = table, .nb_graph_patterns = 1, .graph_patterns = &pattern
+	};
+
+	return rte_graph_cluster_stats_create(&prm);
+}
+
+static void
+read_again(struct rte_graph_cluster_stats *stats, struct table *table)
+{
+	*table = (struct table){ 0 };
+	rte_graph_cluster_stats_get(stats, false);
+}
+
+/* Two graphs of the same three nodes; the middle one passes objects on. */
+struct pair {
+	struct probe src, pass, sink;
+	struct rte_graph *a, *b;
+};
+
+static void
+pair_add(struct pair *pair, const char *test)
+{
+	NODE(&pair->src, name_of(test, "src"), probe_source, name_of(test, "pass"));
+	NODE(&pair->pass, name_of(test, "pass"), probe_pass, name_of(test, "sink"));
+	NODE(&pair->sink, name_of(test, "sink"), probe_sink, NULL);
+	pair->b = graph_add("graph-b", name_of(test, "*"));
+	pair->a = graph_add("graph-a", name_of(test, "*"));
+}
+
+/* The probes check which shadow they run as: each graph has its own. */
+static void
+walk(struct pair *pair, struct rte_graph *graph, uint32_t objs)
+{
+	pair->src.node = rte_graph_node_get_by_name(graph->name, pair->src.node->name);
+	pair->pass.node = rte_graph_node_get_by_name(graph->name, pair->pass.node->name);
+	pair->sink.node = rte_graph_node_get_by_name(graph->name, pair->sink.node->name);
+	pair->src.budget = objs;
+	rte_graph_walk(graph);
+}
+
+static void
+a_cluster_sums_over_the_graphs_that_match(void **state)
+{
+	struct pair pair = { 0 };
+	struct rte_graph_cluster_stats *one, *both;
+	struct table one_table = { 0 }, table = { 0 };
+
+	RTE_SET_USED(state);
+	pair_add(&pair, __func__);
+	one = cluster("graph-a", &one_table);
+	both = cluster("graph-*", &table);
+	walk(&pair, pair.a, 100);
+	walk(&pair, pair.b, 30);
+	walk(&pair, pair.b, 1);
+	rte_graph_cluster_stats_get(one, false);
+	rte_graph_cluster_stats_get(both, false);
+	assert_int_equal(table.n, 3);
+	assert_int_equal(table.first, 1);
+	assert_int_equal(table.last, 1);
+	assert_int_equal(row(&one_table, &pair.sink)->objs, 100);
+	assert_int_equal(row(&one_table, &pair.sink)->calls, 1);
+	assert_int_equal(row(&table, &pair.src)->calls, 3);
+	assert_int_equal(row(&table, &pair.pass)->objs, 131);
+	assert_int_equal(row(&table, &pair.sink)->objs, 131);
+	assert_int_equal(row(&table, &pair.sink)->prev_objs, 0);
+	assert_string_equal(row(&table, &pair.pass)->name, pair.pass.node->name);
+	/* The first walk of a graph is timed. */
+	assert_true(row(&table, &pair.pass)->cycles > 0);
+	assert_int_equal(row(&table, &pair.pass)->realloc_count, 0);
+
+	rte_graph_cluster_stats_get(both, true);
+	assert_int_equal(table.n, 3);
+	walk(&pair, pair.a, 7);
+	read_again(both, &table);
+	assert_int_equal(row(&table, &pair.sink)->objs, 138);
+	assert_int_equal(row(&table, &pair.sink)->prev_objs, 131);
+	assert_int_equal(row(&table, &pair.sink)->prev_calls, 3);
+	rte_graph_cluster_stats_destroy(one);
+	rte_graph_cluster_stats_destroy(both);
+	rte_graph_cluster_stats_destroy(NULL);
+}
+
+/* Lesson: a reset lasted until the next reading. */
+static void
+a_reset_makes_later_readings_start_at_zero(void **state)
+{
+	struct pair pair = { 0 };
+	struct rte_graph_cluster_stats *stats;
+	struct table table = { 0 };
+
+	RTE_SET_USED(state);
+	pair_add(&pair, __func__);
+	stats = cluster("graph-?", &table);
+	walk(&pair, pair.a, 100);
+	rte_graph_cluster_stats_get(stats, true);
+	walk(&pair, pair.b, 11);
+	rte_graph_cluster_stats_reset(stats);
+	walk(&pair, pair.b, 5);
+	read_again(stats, &table);
+	assert_int_equal(row(&table, &pair.sink)->objs, 5);
+	assert_int_equal(row(&table, &pair.sink)->calls, 1);
+	assert_int_equal(row(&table, &pair.sink)->prev_objs, 0);
+	rte_graph_cluster_stats_reset(stats);
+	read_again(stats, &table);
+	assert_int_equal(row(&table, &pair.sink)->objs, 0);
+	rte_graph_cluster_stats_destroy(stats);
+}
+
+static void
+a_graph_that_is_destroyed_keeps_its_share(void **state)
+{
+	struct pair pair = { 0 };
+	struct rte_graph_cluster_stats *stats;
+	struct table table = { 0 };
+
+	RTE_SET_USED(state);
+	pair_add(&pair, __func__);
+	stats = cluster("graph-*", &table);
+	walk(&pair, pair.b, 30);
+	walk(&pair, pair.a, 100);
+	rte_graph_cluster_stats_get(stats, true);
+	assert_int_equal(rte_graph_destroy(pair.b->id), 0);
+	walk(&pair, pair.a, 1);
+	read_again(stats, &table);
+	assert_int_equal(row(&table, &pair.sink)->objs, 131);
+	rte_graph_cluster_stats_destroy(stats);
+}
+
+static void
+a_callback_that_fails_is_the_last(void **state)
+{
+	struct pair pair = { 0 };
+	struct rte_graph_cluster_stats *stats;
+	struct table table = { .stop_after = 2 };
+
+	RTE_SET_USED(state);
+	pair_add(&pair, __func__);
+	stats = cluster("graph-a", &table);
+	rte_graph_cluster_stats_get(stats, false);
+	assert_int_equal(table.n, 2);
+	assert_int_equal(table.first, 1);
+	assert_int_equal(table.last, 0);
+	rte_graph_cluster_stats_destroy(stats);
+}
+
+static void
+print_table(FILE *f, void *arg)
+{
+	struct pair *pair = arg;
+	const char *pattern = "graph-a";
+	const struct rte_graph_cluster_stats_param prm = {
+		.f = f, .nb_graph_patterns = 1, .graph_patterns = &pattern
+	};
+	struct rte_graph_cluster_stats *stats = rte_graph_cluster_stats_create(&prm);
+
+	assert_non_null(stats);
+	rte_graph_cluster_stats_get(stats, true);
+	walk(pair, pair->a, 1);
+	walk(pair, pair->a, 2);
+	rte_graph_cluster_stats_get(stats, false);
+	rte_graph_cluster_stats_destroy(stats);
+}
+
+/* Lesson: figures were quotients of integers: 0 objects a second below one second. */
+static void
+the_table_prints_fractions(void **state)
+{
+	struct pair pair = { 0 };
+	char *text, *at;
+	double rate = 0;
+
+	RTE_SET_USED(state);
+	pair_add(&pair, __func__);
+	text = printed(print_table, &pair);
+	at = strstr(text, pair.sink.node->name);
+	assert_non_null(at);
+	assert_int_equal(sscanf(at, "%*[^|]| 2| 3| 1.500| %lf|", &rate), 1);
+	assert_true(rate > 0);
+	free(text);
+}
+
+static void
+bad_clusters_are_refused(void **state)
+{
+	const struct rte_graph_cluster_stats_param empty = { 0 };
+	struct pair pair = { 0 };
+	unsigned int failed = 0;
+	struct rte_graph_cluster_stats *stats;
+
+	RTE_SET_USED(state);
+	assert_null(rte_graph_cluster_stats_create(NULL));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_null(rte_graph_cluster_stats_create(&empty));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_null(cluster("graph-*", NULL));
+	assert_int_equal(rte_errno, EFAULT);
+	pair_add(&pair, __func__);
+	assert_int_equal(rte_graph_has_stats_feature(), 1);
+	do {
+		const int64_t live = unit_alloc_live();
+
+		unit_alloc_fail(failed + 1);
+		stats = cluster("graph-*", NULL);
+		if (stats != NULL)
+			break;
+		failed++;
+		assert_int_equal(rte_errno, ENOMEM);
+		assert_int_equal(unit_alloc_live(), live);
+	} while (failed < 20);
+	assert_int_equal(failed, 4);
+	rte_graph_cluster_stats_destroy(stats);
+}
+
+static const struct CMUnitTest compat_stats[] = {
+	COMPAT_TEST(a_cluster_sums_over_the_graphs_that_match),
+	COMPAT_TEST(a_reset_makes_later_readings_start_at_zero),
+	COMPAT_TEST(a_graph_that_is_destroyed_keeps_its_share),
+	COMPAT_TEST(a_callback_that_fails_is_the_last),
+	COMPAT_TEST(the_table_prints_fractions),
+	COMPAT_TEST(bad_clusters_are_refused),
+};
+UNIT_SUITE(compat_stats)
