@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""DPDK's own sources, from Debian's source package: fetched once a build folder, never stored in
+the project. Where they cannot be had, tests skip and say why."""
+
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import l3fwd
+import pcapfile
+
+VERSION = "22.11"
+FOLDER = l3fwd.BUILD / "compat-src"
+SOURCES = "deb-src {options}http://deb.debian.org/debian bookworm main\n"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+# All that the tests need of it: 3 MB instead of 100.
+PARTS = ["app/test", "lib/eal/include", "lib/node"]
+
+
+def _failed(*command, cwd):
+    """Runs a command; returns what it said when it failed, or None."""
+    try:
+        done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True,
+                              text=True, check=False, timeout=300)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if done.returncode == 0 else (done.stderr or done.stdout).strip()[-500:]
+
+
+def _fetch(folder):
+    """Downloads and unpacks with an apt that knows nothing of the machine's own sources. Returns
+    why that is not possible, or None."""
+    apt = folder / "apt"
+    for name in ("lists/partial", "archives/partial"):
+        (apt / name).mkdir(parents=True)
+    signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
+    (apt / "sources.list").write_text(SOURCES.format(options=signed))
+    options = ["-o", f"Dir::Etc::sourcelist={apt}/sources.list", "-o", "Dir::Etc::sourceparts=-",
+               "-o", f"Dir::State::lists={apt}/lists", "-o", f"Dir::Cache={apt}",
+               "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"]
+    error = (_failed("apt-get", *options, "-q", "--error-on=any", "update", cwd=folder)
+             or _failed("apt-get", *options, "-q", "source", "--download-only", "dpdk", cwd=folder))
+    if error:
+        return f"apt-get source dpdk: {error}"
+    archives = list(folder.glob(f"dpdk_{VERSION}*.orig.tar.xz"))
+    if len(archives) != 1:
+        return f"apt-get source dpdk: there is no DPDK {VERSION} among {os.listdir(folder)}"
+    members = [f"*/{part}" for part in PARTS]
+    return _failed("tar", "-xf", archives[0], "--strip-components=1", "--wildcards", *members,
+                   cwd=folder)
+
+
+@functools.cache
+def source():
+    """The folder with DPDK's sources; skips the test without them."""
+    if not FOLDER.exists():
+        if shutil.which("apt-get") is None:
+            pytest.skip("DPDK's sources come with apt-get source, and there is no apt-get here")
+        partial = FOLDER.with_name(f"compat-src.{os.getpid()}")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        error = _fetch(partial)
+        shutil.rmtree(partial / "apt", ignore_errors=True)
+        if error is None:
+            for archive in partial.glob("dpdk_*"):
+                archive.unlink()
+            partial.rename(FOLDER)
+        else:
+            shutil.rmtree(partial)
+            pytest.skip(error)
+    return FOLDER
+
+
+def pcap_port(port, folder, frames):
+    """EAL's argument for a net_pcap port that receives frames, and where what it sends goes."""
+    received, sent = folder / f"in{port}.pcap", folder / f"out{port}.pcap"
+    pcapfile.write(received, frames)
+    return f"--vdev=net_pcap{port},rx_pcap={received},tx_pcap={sent}", sent
