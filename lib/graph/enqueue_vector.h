@@ -113,7 +113,7 @@ scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 	};
 	uint16_t own_next[HY_BURST_MAX];
 	void *own_objs[HY_BURST_MAX];
-	struct pass first, second;
+	struct pass first = { 0 }, second = { 0 };
 
 	b.beside = hy_in_stream(graph, node, objs, &b.from);
 	memset(b.left, 0xff, b.words * sizeof(*b.left));

@@ -61,11 +61,11 @@ enum hy_core_drop {
  */
 struct hy_node {
 	alignas(RTE_CACHE_LINE_SIZE) hy_node_process_t *process; /**< Of its implementation. */
-	void *ctx;             /**< The node's private context, ctx_size bytes. */
-	void **stream;         /**< Waiting objects, then the lanes. */
-	struct hy_edge *edges; /**< [-drops, edges); before the drops, the node's counters. */
-	uint64_t calls;        /**< Calls of process since the plan was taken up. */
-	uint64_t objs;         /**< Objects taken (made, by a source) since then. */
+	void *ctx;                  /**< The node's private context, ctx_size bytes. */
+	void **stream;              /**< Waiting objects, then the lanes. */
+	struct hy_edge *edges;      /**< [-drops, edges); before the drops, the node's counters. */
+	uint64_t calls;             /**< Calls of process since the plan was taken up. */
+	uint64_t objs;              /**< Objects taken (made, by a source) since then. */
 	uint32_t waiting;           /**< Objects in the stream. */
 	uint16_t rank;              /**< Place in walk order. */
 	uint16_t replicates;        /**< Most objects out for one in; at least 1. */
