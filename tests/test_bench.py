@@ -121,8 +121,8 @@ def test_growth_is_compared_with_n_log_n(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "which benchmark? there are: enqueue lookup walk"),
-    (["run"], "'run' is no benchmark; there are: enqueue lookup walk"),
+    ([], "which benchmark? there are: enqueue idle lookup walk"),
+    (["run"], "'run' is no benchmark; there are: enqueue idle lookup walk"),
     (["walk", "lookup"], "one benchmark at a time, not 'lookup' too"),
     (["walk", "--rounds", "14"], "--rounds 14: a number from 15 to 255 is wanted"),
     (["walk", "--rounds", "256"], "--rounds 256: a number from 15 to 255 is wanted"),
