@@ -67,8 +67,7 @@ def test_walk_without_a_choice_has_one_way_of_librte_graph(tmp_path):
     assert {len(row["rounds"]) for row in figures["rows"]} == {QUICK_ROUNDS}
     assert {row["unit"] for row in figures["rows"]} == {"cycles/object"}
     assert ratios(figures, "home_run_32") == {
-        peer: pytest.approx(got[peer] / got["halyard"], rel=CLOSE)
-        for peer in ("librte_graph", "librte_graph_nostats")}
+        "librte_graph": pytest.approx(got["librte_graph"] / got["halyard"], rel=CLOSE)}
     for line in (figures["machine"]["cpu"], figures["machine"]["compiler"], "home_run_32"):
         assert line in printed
 
@@ -80,10 +79,8 @@ def test_walk_with_a_choice_is_compared_with_the_better_way(tmp_path):
                          "halyard", "halyard_k1", "work_only"]
     assert {len(row["rounds"]) for row in figures["rows"]} == {17}
     best = min(got["librte_graph_x4"], got["librte_graph_next"])
-    nostats = min(got["nostats_x4"], got["nostats_next"])
     assert ratios(figures, "mix4_64") == {
-        "librte_graph": pytest.approx(best / got["halyard"], rel=CLOSE),
-        "librte_graph_nostats": pytest.approx(nostats / got["halyard"], rel=CLOSE)}
+        "librte_graph": pytest.approx(best / got["halyard"], rel=CLOSE)}
 
 
 def test_all_kinds_of_walks_pass_their_checks(tmp_path):
@@ -163,7 +160,7 @@ def test_plot_is_an_svg_with_every_work_and_peer(tmp_path):
     texts = {"".join(text.itertext()).strip() for text in root.iter(
         "{http://www.w3.org/2000/svg}text")}
     wanted = {"home_run_64", "home_run_32", "home_run_8", "target", "against librte_graph",
-              "against librte_graph_nostats", "hy-bench walk"}
+              "hy-bench walk"}
     assert wanted - texts == set(), sorted(texts)
     assert {row["work"] for row in figures["rows"]} == {"home_run_64", "home_run_32", "home_run_8"}
 
