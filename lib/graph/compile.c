@@ -57,7 +57,11 @@ nodes_init(const struct hy_graph *graph, struct hy_image *image)
 static uint32_t
 room_wanted(const struct hy_image *before)
 {
-	return before != NULL && before->holds ? before->plan.stream_cap : 0;
+	if (before == NULL)
+		return 0;
+	if (__atomic_load_n(&before->carries, __ATOMIC_RELAXED))
+		return before->plan.stream_cap;
+	return before->holds ? before->stream_cap : 0;
 }
 
 /* Builds a topology, unless some node that may belong to it is missing. */
@@ -111,7 +115,6 @@ hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *par
 	}
 	if (memory_checked(control->name, params, rc) < 0)
 		return rc;
-	image->holds |= before != NULL && before->holds;
 	if (before != NULL)
 		hy_image_heirs(image, before);
 	/* What init() may ask of its graph. */

@@ -118,6 +118,7 @@ plan_fill(struct hy_image *image, const struct hy_graph_params *params,
 	plan->scatter = hy_scatter_best();
 	plan->ops = params->ops;
 	plan->stream_cap = RTE_MAX(topo->stream_cap, stream_cap);
+	image->stream_cap = topo->stream_cap;
 	plan->nb_nodes = (uint16_t)topo->nb_nodes;
 	plan->nb_sources = (uint16_t)topo->nb_sources;
 	plan->burst = params->burst;

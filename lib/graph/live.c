@@ -205,6 +205,21 @@ carry(struct hy_image *from, struct hy_image *to)
 }
 
 void
+hy_graph_settle(struct hy_graph *graph, uint32_t left)
+{
+	struct hy_image *image = graph->image;
+	const struct hy_plan *own = &image->plan;
+
+	/* In a cycle, what sources may have under way can wait for ever. */
+	if (left > 0 && (!own->cyclic || own->throttled || left > image->stream_cap))
+		return;
+	graph->plan.cyclic = own->cyclic;
+	graph->plan.throttled = own->throttled;
+	graph->plan.stream_cap = image->stream_cap;
+	__atomic_store_n(&image->carries, false, __ATOMIC_RELAXED);
+}
+
+void
 hy_graph_take_up(struct hy_graph *graph)
 {
 	struct hy_image *next;
@@ -219,9 +234,12 @@ hy_graph_take_up(struct hy_graph *graph)
 	carried = carry(graph->image, next);
 	graph->plan = next->plan;
 	/* More may have come than a walk of the new graph would have; until it is through, walks go
-	 * by the room that there is, and look after each pass whether anything is left. */
+	 * by the room that there is, and look after each pass what is left. */
+	next->carries = carried;
 	if (carried)
 		graph->plan.cyclic = graph->plan.throttled = true;
+	else
+		graph->plan.stream_cap = next->stream_cap;
 	graph->sample_left = 1;
 	__atomic_store_n(&graph->image, next, __ATOMIC_RELEASE);
 }

@@ -260,12 +260,10 @@ walk_looping(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 		const uint32_t done = sweep(graph, tsc, trace);
 
 		left = under_way(graph, &last);
-		if (left == 0) {
-			/* What a live change had to be careful about is through. */
-			plan->cyclic = graph->image->plan.cyclic;
-			plan->throttled = graph->image->plan.throttled;
+		if (unlikely(graph->image->carries))
+			hy_graph_settle(graph, left);
+		if (left == 0)
 			break;
-		}
 		if (done == 0)
 			break_deadlock(graph, last, tsc, trace);
 	}
