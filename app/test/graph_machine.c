@@ -100,6 +100,8 @@ machine_start(const struct machine_setup *setup)
 {
 	memset(&machine, 0, sizeof(machine));
 	machine.setup = *setup;
+	if (setup->nb_objs == 0)
+		machine.setup.nb_objs = MACHINE_OBJS;
 	machine.heap_before = unit_heap_live();
 	machine.live_before = unit_alloc_live();
 	machine_counts.runs++;

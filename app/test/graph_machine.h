@@ -17,11 +17,13 @@
 #define MACHINE_GRAPHS 2
 #define MACHINE_EDGES 14
 #define MACHINE_DROPS 2
-#define MACHINE_OBJS (1u << 17) /* that one run can make */
+#define MACHINE_BODIES 8 /* of hy_enqueue_next(), at most */
+#define MACHINE_OBJS (1u << 17)
 
 struct machine_setup {
 	unsigned int nb_nodes;   /* 6 to MACHINE_NODES, even: the second half are clones' names */
 	unsigned int nb_sources; /* 1 to nb_nodes / 4; the first ones of each half */
+	uint32_t nb_objs;        /* that sources make; 0: MACHINE_OBJS */
 	const uint8_t *bytes;    /* to draw from; NULL: from the seed */
 	size_t nb_bytes;
 	uint64_t seed;
@@ -34,10 +36,10 @@ struct machine_counts {
 	uint64_t objs;      /* made */
 	uint64_t arrivals;  /* of objects at nodes, each compared with the model */
 	uint64_t replicas, released, removed, overflown;
-	uint64_t counters; /* of statistics, compared */
-	uint64_t carried;  /* objects that a live change left waiting */
-	uint64_t cyclic;   /* walks of graphs with cycles */
-	uint64_t scalar;   /* walks with the scalar body of hy_enqueue_next() */
+	uint64_t counters;                /* of statistics, compared */
+	uint64_t carried;                 /* objects that a live change left waiting */
+	uint64_t cyclic;                  /* walks of graphs with cycles */
+	uint64_t by_body[MACHINE_BODIES]; /* walks with each body of hy_enqueue_next() */
 	unsigned int most_nodes, most_sources, least_burst, most_burst;
 };
 extern struct machine_counts machine_counts;

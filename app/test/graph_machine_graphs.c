@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <rte_common.h>
-#include <rte_cpuflags.h>
 
 #include "enqueue.h"
 #include "graph_machine_model.h"
@@ -238,18 +237,16 @@ waiting_in(const struct hy_graph *graph)
 	return n;
 }
 
-static hy_scatter_t *
-draw_scatter(void)
+/* A body of hy_enqueue_next(); what the CPU can is asked once, for that takes long. */
+static const struct hy_scatter_body *
+draw_body(void)
 {
-	const bool scalar = machine_draw(2) == 0;
+	static enum { UNKNOWN, CAN, CANNOT } can[MACHINE_BODIES];
+	const unsigned int b = machine_draw(hy_scatter_nb_bodies);
 
-#ifdef RTE_ARCH_X86_64
-	if (!scalar && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0)
-		return hy_scatter_avx512;
-#endif
-	return scalar ? hy_scatter_scalar : hy_scatter_best();
+	if (can[b] == UNKNOWN)
+		can[b] = hy_scatter_bodies[b].cpu_can() ? CAN : CANNOT;
+	return &hy_scatter_bodies[can[b] == CAN ? b : hy_scatter_nb_bodies - 1];
 }
 
 void
@@ -257,7 +254,7 @@ machine_walk(unsigned int graph)
 {
 	struct machine_graph *g = &machine.graphs[graph];
 	const unsigned int walks = 1 + machine_draw(4);
-	hy_scatter_t *const scatter = draw_scatter();
+	const struct hy_scatter_body *const body = draw_body();
 
 	for (unsigned int i = 0; g->graph != NULL && i < walks; i++) {
 		const bool empty = g->waiting == 0;
@@ -265,10 +262,12 @@ machine_walk(unsigned int graph)
 		if (g->pending)
 			model_take_up(graph);
 		else
-			g->graph->plan.scatter = scatter;
+			g->graph->plan.scatter = body->scatter;
 		machine_counts.walks++;
 		machine_counts.cyclic += g->now.cyclic;
-		machine_counts.scalar += g->graph->plan.scatter == hy_scatter_scalar;
+		for (unsigned int b = 0; b < hy_scatter_nb_bodies; b++)
+			machine_counts.by_body[b] += g->graph->plan.scatter ==
+				hy_scatter_bodies[b].scatter;
 		hy_graph_walk(g->graph);
 		CHECK(machine.expected == 0, "%ju objects were not released",
 			(uintmax_t)machine.expected);

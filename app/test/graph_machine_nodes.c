@@ -91,7 +91,7 @@ obj_make(unsigned int graph, unsigned int at)
 {
 	struct machine_obj *o;
 
-	if (machine.nb_objs == MACHINE_OBJS)
+	if (machine.nb_objs == machine.setup.nb_objs)
 		return NULL;
 	o = &machine_objs[machine.nb_objs];
 	memset(o, 0, sizeof(*o));

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "enqueue.h"
 #include "graph_fixture.h"
 #include "graph_machine.h"
 
@@ -56,12 +57,11 @@ random_changes_do_what_a_model_says(void **state)
 		one_seed(seed, nb_nodes, 1 + (unsigned int)seed * 3 % RTE_MIN(8u, nb_nodes / 4),
 			120);
 	}
-	print_message("# %ju seeds: %ju steps, %ju walks (%ju cyclic, %ju scalar), %ju graphs, "
+	print_message("# %ju seeds: %ju steps, %ju walks (%ju cyclic), %ju graphs, "
 		      "%ju updates (%ju replaced), refused %ju + %ju + %ju\n",
 		(uintmax_t)c->runs, (uintmax_t)c->steps, (uintmax_t)c->walks, (uintmax_t)c->cyclic,
-		(uintmax_t)c->scalar, (uintmax_t)c->creates, (uintmax_t)c->updates,
-		(uintmax_t)c->replaced, (uintmax_t)c->refused, (uintmax_t)c->starved,
-		(uintmax_t)c->failed_inits);
+		(uintmax_t)c->creates, (uintmax_t)c->updates, (uintmax_t)c->replaced,
+		(uintmax_t)c->refused, (uintmax_t)c->starved, (uintmax_t)c->failed_inits);
 	print_message("# %ju objects, %ju arrivals, %ju replicas, released %ju, carried %ju, "
 		      "removed %ju, overflown %ju; %ju counters; bursts %u to %u, "
 		      "%u nodes, %u sources\n",
@@ -72,12 +72,15 @@ random_changes_do_what_a_model_says(void **state)
 	if (only > 0)
 		return;
 	assert_true(c->steps >= 120 * seeds);
-	assert_true(c->walks > 30 * seeds && c->cyclic > 10 * seeds && c->scalar > 10 * seeds);
+	assert_true(c->walks > 30 * seeds && c->cyclic > 10 * seeds);
 	assert_true(c->updates > 4 * seeds && c->replaced > seeds);
 	assert_true(c->refused > 0 && c->starved > seeds / 2 && c->failed_inits > seeds / 10);
 	assert_true(c->objs > 5000 * seeds && c->arrivals > 10000 * seeds);
 	assert_true(c->replicas > 100 * seeds && c->carried > seeds && c->removed > seeds);
 	assert_true(c->counters > 1000 * seeds);
+	for (unsigned int b = 0; b < hy_scatter_nb_bodies; b++)
+		if (hy_scatter_bodies[b].cpu_can())
+			assert_true(c->by_body[b] > 10 * seeds);
 	assert_int_equal(c->least_burst, 1);
 	assert_int_equal(c->most_burst, HY_BURST_MAX);
 	assert_in_range(c->most_nodes, 198, MACHINE_NODES);

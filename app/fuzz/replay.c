@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs a fuzz target without libFuzzer, so under any compiler: over the files that are named, or
+ * over inputs made of a seed. PROGRAM FILE... or PROGRAM --random COUNT SEED
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+#define INPUT_MAX (1 << 16)
+
+static uint8_t input[INPUT_MAX];
+
+static int
+replay_file(const char *path)
+{
+	FILE *in = fopen(path, "rb");
+	size_t size;
+
+	if (in == NULL) {
+		perror(path);
+		return -1;
+	}
+	size = fread(input, 1, sizeof(input), in);
+	fclose(in);
+	printf("%s: %zu bytes\n", path, size);
+	fflush(stdout); /* whatever aborts, the last line names it */
+	LLVMFuzzerTestOneInput(input, size);
+	return 0;
+}
+
+static void
+replay_random(unsigned long count, uint64_t seed)
+{
+	for (unsigned long i = 0; i < count; i++) {
+		size_t size;
+
+		for (size_t b = 0; b < sizeof(input); b++) {
+			/* xorshift64* */
+			seed ^= seed >> 12;
+			seed ^= seed << 25;
+			seed ^= seed >> 27;
+			input[b] = (uint8_t)(seed * UINT64_C(0x2545f4914f6cdd1d) >> 56);
+		}
+		size = (size_t)(1 + seed % 2000);
+		printf("input %lu of seed: %zu bytes\n", i, size);
+		fflush(stdout);
+		LLVMFuzzerTestOneInput(input, size);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const bool random = argc == 4 && strcmp(argv[1], "--random") == 0;
+	int failed = 0;
+
+	if (argc < 2 || (argv[1][0] == '-' && !random)) {
+		fprintf(stderr, "usage: %s FILE... | --random COUNT SEED\n", argv[0]);
+		return 2;
+	}
+	if (LLVMFuzzerInitialize(&argc, &argv) != 0)
+		return EXIT_FAILURE;
+	if (random)
+		replay_random(strtoul(argv[2], NULL, 0), 1 + strtoull(argv[3], NULL, 0));
+	for (int i = 1; i < argc && !random; i++)
+		failed += replay_file(argv[i]) != 0;
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
