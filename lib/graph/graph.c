@@ -223,10 +223,12 @@ hy_graph_stream_capacity(const struct hy_graph *graph)
 unsigned int
 hy_graph_nodes(const struct hy_graph *graph)
 {
+	const struct hy_image *image;
 	unsigned int n;
 
 	hy_registry_lock();
-	n = hy_graph_image(graph)->plan.nb_nodes;
+	image = hy_graph_image(graph);
+	n = image == NULL ? 0 : image->plan.nb_nodes; /* none while init() of the first one runs */
 	hy_registry_unlock();
 	return n;
 }
@@ -239,7 +241,7 @@ hy_graph_node_at(struct hy_graph *graph, unsigned int rank, struct hy_node **nod
 
 	hy_registry_lock();
 	image = hy_graph_image(graph);
-	if (rank < image->plan.nb_nodes) {
+	if (rank < hy_graph_nodes(graph)) {
 		*node = &image->hot[rank];
 		rc = 0;
 	}
@@ -251,11 +253,13 @@ int
 hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node)
 {
 	struct hy_image *image;
+	unsigned int n;
 	int rc = -ENOENT;
 
 	hy_registry_lock();
 	image = hy_graph_image(graph);
-	for (unsigned int r = 0; r < image->plan.nb_nodes && rc < 0; r++) {
+	n = hy_graph_nodes(graph);
+	for (unsigned int r = 0; r < n && rc < 0; r++) {
 		if (strcmp(image->nodes[r].reg->name, name) == 0) {
 			*node = &image->hot[r];
 			rc = 0;

@@ -36,8 +36,8 @@ struct hy_image_node {
 
 struct hy_image {
 	struct hy_plan plan;
-	bool holds;          /* objects may wait in it between walks */
-	bool carries;        /* what it took over from the one before is not through; the worker's */
+	bool holds;   /* objects may wait in it between walks */
+	bool carries; /* what it took over from the one before is not through; the worker's */
 	uint32_t stream_cap; /* what it needs by itself: the plan's may be more, while it carries */
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	struct hy_image_node *nodes;
