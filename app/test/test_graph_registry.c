@@ -340,7 +340,7 @@ a_node_that_a_graph_has_cannot_be_unregistered(void **state)
 	b = GRAPH("b", .patterns = patterns, .nb_patterns = 1);
 	unit_log_clear();
 	assert_int_equal(hy_node_unregister(sink), -EBUSY);
-	assert_non_null(strstr(unit_log(), "'sink' is in 2 graphs"));
+	assert_non_null(strstr(unit_log(), "'sink' is in a graph"));
 	assert_int_equal(hy_node_unregister(other), 0);
 	hy_graph_destroy(a);
 	assert_int_equal(hy_node_unregister(sink), -EBUSY);

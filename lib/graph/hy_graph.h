@@ -341,7 +341,8 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
  * Compiles a graph again, from the registry as it is now, and leaves the result for the worker,
  * which takes it up before its next walk. Nothing stops, and nothing is lost:
  * - A node that stays keeps its objects, with those lanes that stay; its context too, unless
- *   hy_node_config() or hy_node_impl_set() have been called for it: then init() is run on a new one.
+ *   hy_node_config() has been called for it, or hy_node_impl_set() has set another function or size:
+ *   then init() is run on a new one. Edges that change do not make a context stale by themselves.
  * - What waits on a node that goes is released, counted as its core drop "node_removed".
  * - Statistics go on: what nodes and edges did that are gone is still reported, marked as gone.
  *

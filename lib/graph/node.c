@@ -121,8 +121,8 @@ hy_node_unregister(hy_node_id id)
 	if (node == NULL) {
 		rc = -ENOENT;
 	} else if (node->refs > 0) {
-		HY_LOG(ERR, "node '%s' is in %u graphs; destroy them first", node->name,
-			node->refs);
+		HY_LOG(ERR, "node '%s' is in a graph, or in one that waits to be taken up",
+			node->name);
 		rc = -EBUSY;
 	} else {
 		hy_registry_remove(node);

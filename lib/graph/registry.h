@@ -16,7 +16,7 @@ struct hy_reg_edge {
 
 struct hy_reg_node {
 	hy_node_id id;
-	unsigned int refs; /* graphs that have it */
+	unsigned int refs; /* images of graphs that have it */
 	char name[HY_NAME_SIZE];
 	char variant[HY_NAME_SIZE]; /* "" for none */
 	struct hy_node_impl impl;   /* impl.variant is not used: the name is above */
