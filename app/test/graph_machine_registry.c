@@ -80,8 +80,9 @@ machine_register(unsigned int node)
 	machine_name(node, name);
 	made.source = is_source(node);
 	made.can_drop = machine_draw(4) == 0;
-	made.replicates = !made.source && machine_draw(40) == 0 ? (uint16_t)(2 + machine_draw(3))
-								: 1;
+	made.replicates = !made.source && machine_draw(machine.setup.nb_nodes < 40 ? 8 : 40) == 0
+		? (uint16_t)(2 + machine_draw(3))
+		: 1;
 	made.style = (enum machine_style)machine_draw(STYLES);
 	if (machine_draw(40) == 0)
 		made.lanes[made.nb_lanes++] = 1 + machine_draw(LANES - 1);
@@ -153,7 +154,7 @@ check_edges(unsigned int node)
 {
 	const struct machine_node *m = &machine.nodes[node];
 	char target[HY_NAME_SIZE], wanted[HY_NAME_SIZE];
-	uint16_t n = 0;
+	uint16_t n = 0, found = 0;
 
 	if (!m->registered)
 		return;
@@ -164,6 +165,9 @@ check_edges(unsigned int node)
 		CHECK(hy_node_edge_target(m->id, e, target, sizeof(target)) == 0 &&
 				strcmp(target, wanted) == 0,
 			"node %u: edge %u leads to %s, expected %s", node, e, target, wanted);
+		/* Adding it again finds it: the index by name is right. */
+		CHECK(hy_node_edge_add(m->id, wanted, &found) == 0 && found == e,
+			"node %u: edge %u to %s is found as %u", node, e, wanted, found);
 	}
 }
 

@@ -381,6 +381,30 @@ an_exported_graph_counts_from_its_creation_on(void **state)
 		fail_msg("20 objects went through, but: %s", text);
 }
 
+/* Else a graph that changes often would be timed never, or its figures be of one time only. */
+static void
+the_first_walk_after_a_change_is_timed(void **state)
+{
+	struct probe src = { .budget = UINT32_MAX };
+	struct hy_stats *stats;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .burst = 5, .sample_every = 1000);
+	for (unsigned int i = 0; i < 4; i++) {
+		hy_graph_walk(graph);
+		hy_graph_walk(graph);
+		assert_int_equal(hy_stats_read("g", &stats), 0);
+		assert_int_equal(stats->nodes[0].sampled_calls, i + 1);
+		assert_int_equal(stats->nodes[1].sampled_calls, i + 1);
+		assert_int_equal(stats->nodes[1].calls, 2 * (i + 1));
+		hy_stats_free(stats);
+		update(graph);
+	}
+}
+
 static int
 init_asks(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
@@ -418,6 +442,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_graph_is_destroyed_whatever_the_worker_has_taken_up),
 	GRAPH_TEST(a_clone_takes_the_parameters_of_the_last_change),
 	GRAPH_TEST(sources_and_the_drop_node_change),
+	GRAPH_TEST(the_first_walk_after_a_change_is_timed),
 	GRAPH_TEST(an_exported_graph_counts_from_its_creation_on),
 	GRAPH_TEST(init_may_look_at_a_graph_that_is_being_created),
 };

@@ -113,7 +113,10 @@ __wrap_free(void *block)
 void *
 __wrap_rte_malloc_socket(const char *type, size_t size, unsigned int align, int socket)
 {
-	return fails() ? NULL : __real_rte_malloc_socket(type, size, align, socket);
+	void *block = fails() ? NULL : __real_rte_malloc_socket(type, size, align, socket);
+
+	/* DPDK's heap is zeroed, for now: nobody shall rely on it who did not ask for zeroes. */
+	return block == NULL ? NULL : memset(block, 0xa5, size);
 }
 
 void *
