@@ -130,12 +130,13 @@ machine_clone(unsigned int node)
 {
 	const unsigned int half = machine.setup.nb_nodes / 2;
 	const struct machine_node *m = &machine.nodes[node];
-	struct machine_node *copy = &machine.nodes[node + half];
+	struct machine_node *copy;
 	hy_node_id id = 0;
 	int rc, wanted;
 
 	if (node >= half)
 		return;
+	copy = &machine.nodes[node + half];
 	rc = hy_node_clone(id_of(node), "c", &id);
 	wanted = !m->registered                ? -ENOENT
 		: edge_to(m, node + half) >= 0 ? -EINVAL
