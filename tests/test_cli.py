@@ -85,7 +85,10 @@ BAD = {
     "trace of a bad length": ("--trace=3:dst=1.2.3.4/33", ["--trace", "'33'", "0 to 32"]),
     "trace of a prefix with more bits": ("--trace=3:src=1.2.3.4/8", ["--trace", "1.2.3.4/8"]),
     "trace of a bad protocol": ("--trace=3:proto=256", ["--trace", "'256'", "255"]),
+    "trace of two protocols": ("--trace=3:proto=6,proto=17", ["--trace", "'proto=17'", "once"]),
+    "trace of an empty condition": ("--trace=3:proto=6,", ["--trace", "''", "proto=NUMBER"]),
     "trace of what is only explained": ("--trace=3 --explain", ["--explain", "--trace"]),
+    "trace of a dry run": ("--trace=3 --dry-run", ["--dry-run", "--trace"]),
     # the HAL
     "node without variant": ("--node=ip4_lookup", ["--node", "FAMILY[@PORT]=VARIANT"]),
     "node of no family": ("--node=nosuch=scalar", ["--node", "nosuch", "ip4_lookup"]),

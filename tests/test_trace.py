@@ -149,6 +149,15 @@ def test_a_filter_chooses_packets(rig):
         assert [way[0][1] for way in ways(run).get("worker-1", [])] == expected, run
 
 
+def test_packets_that_pass_while_as_many_as_can_be_are_followed_are_counted(rig):
+    """A walk has 256 packets of each of two ports, and 256 are followed at a time."""
+    records = frames.traffic("198.18.1.1", 300)
+    run = rig.forward([[records], [records]], "--trace=1000", "--burst=256")
+    followed = counts(run)[0]
+    (passed,) = re.findall(r"(?m)^worker-1: (\d+) more matched while 256 were followed", run.stdout)
+    assert (followed, int(passed)) == (2 * len(records) - 256, 256), run
+
+
 def test_each_worker_follows_packets_of_its_own(rig):
     records = frames.traffic("198.18.1.1", 40)
     run = rig.forward([[records], [records]], "--trace=5", config=[(0, 0, 1), (1, 0, 2)],

@@ -29,33 +29,42 @@ read_trace_prefix(char *text, struct hy_ip4_prefix *prefix)
 	return 0;
 }
 
+/* One condition; *met has a bit for each sort that came before. */
+static int
+read_trace_word(char *word, struct hy_ip4_filter *filter, unsigned int *met)
+{
+	static const char *const keys[] = { "src=", "dst=", "proto=" };
+	unsigned int key = 0, proto = 0;
+	char *value;
+
+	while (key < RTE_DIM(keys) && strncmp(word, keys[key], strlen(keys[key])) != 0)
+		key++;
+	if (key == RTE_DIM(keys))
+		return option_refuse("--trace",
+			"'%s' is not src=PREFIX, dst=PREFIX or proto=NUMBER", word);
+	if ((*met & 1u << key) != 0)
+		return option_refuse("--trace", "'%s' is a second %s; each is accepted once", word,
+			keys[key]);
+	*met |= 1u << key;
+	value = word + strlen(keys[key]);
+	if (key < 2)
+		return read_trace_prefix(value, key == 0 ? &filter->src : &filter->dst);
+	if (option_read_uint("--trace", value, 0, UINT8_MAX, &proto) < 0)
+		return -1;
+	filter->has_proto = true;
+	filter->proto = (uint8_t)proto;
+	return 0;
+}
+
 static int
 read_trace_filter(char *text, struct hy_ip4_filter *filter)
 {
-	char *save, *word = strtok_r(text, ",", &save);
+	unsigned int met = 0;
+	char *word;
 
-	if (word == NULL)
-		return option_refuse("--trace",
-			"a filter is src=PREFIX, dst=PREFIX or proto=NUMBER");
-	for (; word != NULL; word = strtok_r(NULL, ",", &save)) {
-		unsigned int proto = 0;
-		int rc;
-
-		if (strncmp(word, "src=", 4) == 0) {
-			rc = read_trace_prefix(word + 4, &filter->src);
-		} else if (strncmp(word, "dst=", 4) == 0) {
-			rc = read_trace_prefix(word + 4, &filter->dst);
-		} else if (strncmp(word, "proto=", 6) == 0) {
-			rc = option_read_uint("--trace", word + 6, 0, UINT8_MAX, &proto);
-			filter->has_proto = true;
-			filter->proto = (uint8_t)proto;
-		} else {
-			rc = option_refuse("--trace",
-				"'%s' is not src=PREFIX, dst=PREFIX or proto=NUMBER", word);
-		}
-		if (rc < 0)
-			return rc;
-	}
+	while ((word = strsep(&text, ",")) != NULL)
+		if (read_trace_word(word, filter, &met) < 0)
+			return -1;
 	return 0;
 }
 

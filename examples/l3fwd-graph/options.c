@@ -514,6 +514,8 @@ options_read(int argc, char **argv, struct options *options)
 			"is for the default routes, which --routes replaces");
 	if (options->explain != EXPLAIN_NO && options->trace > 0)
 		return option_refuse("--explain", "forwards nothing that --trace could follow");
+	if (options->dry_run && options->trace > 0)
+		return option_refuse("--dry-run", "forwards nothing that --trace could follow");
 	if (check_outputs(options) < 0)
 		return -1;
 	if (options->nb_queues == 0 && default_config(options) < 0)

@@ -99,8 +99,14 @@ worker_print(struct hy_graph *graph, FILE *out)
 			by[i] = &records[i];
 		qsort(by, n, sizeof(*by), by_packet);
 		records_print(graph, by, n, out);
-		fprintf(out, "%s: %" PRIu32 " packets traced, %u records, %" PRIu64 " lost\n\n",
+		fprintf(out, "%s: %" PRIu32 " packets traced, %u records, %" PRIu64 " lost\n",
 			hy_graph_name(graph), status.marked, n, status.lost);
+		if (status.unmarked > 0)
+			fprintf(out,
+				"%s: %" PRIu64 " more matched while %d were followed, the most at "
+				"a time\n",
+				hy_graph_name(graph), status.unmarked, HY_TRACE_LIVE_MAX);
+		fprintf(out, "\n");
 	}
 	free(records);
 	free(by);
