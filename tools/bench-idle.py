@@ -155,6 +155,10 @@ def main():
     parser.add_argument("--quick", action="store_true", help="two rounds")
     parser.add_argument("--json", help="file for the figures")
     args = parser.parse_args()
+    if args.rounds < 1 or args.packets < 1 or args.gap <= 0:
+        parser.error("--rounds, --packets and --gap are numbers above 0")
+    if not os.access(f"{args.build}/examples/l3fwd-graph/l3fwd-graph", os.X_OK):
+        parser.error(f"'{args.build}' is no build folder: it has no l3fwd-graph")
     if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
         print("idle: skipped: it needs root and /dev/net/tun")
         return
