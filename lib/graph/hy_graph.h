@@ -66,8 +66,9 @@ typedef uint16_t(hy_node_process_t)(struct hy_graph *graph, struct hy_node *node
 	uint16_t n);
 
 /**
- * Prepares a node of one graph, in hy_graph_create() or hy_graph_update(). node->ctx holds ctx_size zeroed bytes on
- * the graph's socket. Runs under the registry's lock: it may look nodes up, not change them.
+ * Prepares a node of one graph, in hy_graph_create() or hy_graph_update(). node->ctx holds ctx_size
+ * zeroed bytes on the graph's socket. Runs under the registry's lock: it may look nodes up, not
+ * change them.
  *
  * @param config What hy_node_config() left, or NULL. Valid until the node's next configuration.
  * @return 0, or a negative errno, upon which the graph is not created, or not changed.
@@ -204,7 +205,8 @@ int hy_node_unregister(hy_node_id id);
 int hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone);
 
 /**
- * Gives a node the configuration that its init() is handed in graphs created from now on.
+ * Gives a node the configuration that its init() is handed in graphs created or updated from now
+ * on.
  *
  * @param config Copied. What it points to must outlive the graphs that use it. NULL removes it.
  * @return 0; -ENOENT; -ENOMEM.
@@ -212,7 +214,8 @@ int hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone);
 int hy_node_config(hy_node_id id, const void *config, size_t size);
 
 /**
- * Sets the implementation that graphs created from now on use for a node. Strings are copied.
+ * Sets the implementation that graphs created or updated from now on use for a node. Strings are
+ * copied.
  *
  * @return 0; -ENOENT; -EINVAL no process function, or a malformed variant name.
  */
@@ -242,7 +245,7 @@ int hy_node_name(hy_node_id id, char *name, size_t size);
 int hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge);
 
 /**
- * Leads an existing edge elsewhere, for graphs created from now on.
+ * Leads an existing edge elsewhere, for graphs created or updated from now on.
  *
  * @return 0; -ENOENT no such node or edge; -EINVAL malformed target or the node itself; -EEXIST
  * another edge of the node leads there already; -ENOMEM.
@@ -339,7 +342,7 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
 
 /**
  * Compiles a graph again, from the registry as it is now, and leaves the result for the worker,
- * which takes it up before its next walk. Nothing stops, and nothing is lost:
+ * which takes it up before its next walk. Nothing stops, and nothing is lost uncounted:
  * - A node that stays keeps its objects, with those lanes that stay; its context too, unless
  *   hy_node_config() has been called for it, or hy_node_impl_set() has set another function or size:
  *   then init() is run on a new one. Edges that change do not make a context stale by themselves.
@@ -351,7 +354,8 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
  *
  * @param params NULL for those that the graph has. Else everything may change (nodes, burst, lanes,
  * sampling) but ops, worker and socket.
- * @return 0; what hy_graph_create() returns, upon which the graph goes on as it was.
+ * @return 0; -EINVAL also for another ops, worker or socket; what hy_graph_create() returns, but
+ * for -EEXIST. Upon an error the graph goes on as it was.
  */
 int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params);
 
