@@ -68,7 +68,7 @@ def draw(data, out):
     axes.set_axisbelow(True)
     axes.set_yticks([line[0] for line in lines], [line[1] for line in lines], fontsize=7)
     axes.set_ylim(place, -1)
-    axes.set_xlabel("times as fast as the peer; right of 1: ours is faster")
+    axes.set_xlabel("the peer's median divided by ours; right of 1: ours is less")
     machine = data["machine"]
     legend.set_axis_off()
     legend.set_title(
