@@ -75,6 +75,8 @@ BAD = {
     "rx-budget with junk": ("--rx-budget=0=8x", ["--rx-budget", "8x", "1 to 256"]),
     "rx-budget of no port": ("--rx-budget=x=8", ["--rx-budget", "'x'", "31"]),
     "rx-budget of an absent port": ("--rx-budget=9=8", ["--rx-budget", "port 9", "-p 0x3"]),
+    "rx-budget of a port that nobody polls": ("-p 0x3 --config=(0,0,0) --rx-budget=1=8",
+                                              ["--rx-budget", "port 1", "--config"]),
     "rx-budget above the default burst": ("--rx-budget=0=65", ["--rx-budget", "65", "1 to 64"]),
     "rx-budget above the burst": ("--burst=16 --rx-budget=0=17", ["--rx-budget", "17", "1 to 16"]),
     "trace of 0": ("--trace=0", ["--trace", "'0'", "1 to 1000"]),
@@ -115,8 +117,6 @@ BAD = {
     "dot to nowhere": ("--export-dot=/nonexistent/dot", ["--export-dot", "/nonexistent/dot"]),
     "graph json to nowhere": ("--export-json=/nonexistent/graph",
                               ["--export-json", "/nonexistent/graph"]),
-    "dot and json in one file": ("--export-dot=/dev/null --export-json=/dev/null",
-                                 ["--export-json", "/dev/null", "--export-dot"]),
     "statistics of a dry run": ("--dry-run --json=/dev/null", ["--dry-run", "--json"]),
     "graph json of an explanation": ("--explain --export-json=/dev/null",
                                      ["--explain", "--export-json"]),
@@ -137,6 +137,14 @@ def test_bad_command_line_is_refused(rig, case):
     ends = [] if "--until-idle" in " ".join(words) else ["--until-idle=100"]
     run = rig.run([*ends, *words], rig.vdevs([[traffic("198.18.1.1")], SILENT]))
     assert_refused(run, named)
+
+
+def test_two_outputs_are_not_one_file_by_whatever_names(rig, tmp_path):
+    other = tmp_path / "link"
+    other.symlink_to(tmp_path / "graph")
+    run = rig.run([*MASK.split(), CONFIG, "--until-idle=100", f"--export-dot={tmp_path}/graph",
+                   f"--export-json={other}"], rig.vdevs([[traffic("198.18.1.1")], SILENT]))
+    assert_refused(run, ["--export-json", str(other), "--export-dot"])
 
 
 def test_forcing_more_than_the_users_own_simd_width_is_refused(rig):

@@ -210,7 +210,8 @@ main(int argc, char **argv)
 		split++;
 	if (split < argc ? parse(argc - split, argv + split, &args) : parse(argc, argv, &args))
 		return EXIT_FAILURE;
-	if (args.json != NULL && (json = fopen(args.json, "w")) == NULL) {
+	/* To see whether it can be written; what is in it stays until the run has passed. */
+	if (args.json != NULL && (json = fopen(args.json, "a")) == NULL) {
 		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
 		return EXIT_FAILURE;
 	}
@@ -225,7 +226,9 @@ main(int argc, char **argv)
 	printf("median of %u rounds in turn, less is better; a ratio above 1: ours is faster\n",
 		args.settings.rounds);
 	benches[args.bench].run();
-	if (json != NULL && bench_write_json(json, benches[args.bench].name) < 0) {
+	if (json != NULL && bench_passed() &&
+		(freopen(args.json, "w", json) == NULL ||
+			bench_write_json(json, benches[args.bench].name) < 0)) {
 		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
 		return EXIT_FAILURE;
 	}

@@ -314,7 +314,16 @@ check_config(const struct options *options)
 	return 0;
 }
 
-/* Budgets are of ports that there are, and within the burst. */
+static bool
+port_polled(const struct options *options, uint16_t port)
+{
+	for (unsigned int q = 0; q < options->nb_queues; q++)
+		if (options->queues[q].port == port)
+			return true;
+	return false;
+}
+
+/* Budgets are of ports that somebody polls, and within the burst. */
 static int
 check_rx_budget(const struct options *options)
 {
@@ -326,6 +335,9 @@ check_rx_budget(const struct options *options)
 		if (!port_enabled(options, p))
 			return option_refuse("--rx-budget", "port %u is not in -p 0x%x", p,
 				options->ports);
+		if (!port_polled(options, p))
+			return option_refuse("--rx-budget", "no queue of port %u is in --config",
+				p);
 		if (options->rx_budget[p] > burst)
 			return option_refuse("--rx-budget",
 				"%u packets of port %u are more than the burst; 1 to %u are "
@@ -458,28 +470,16 @@ read_option(int opt, struct options *o)
 	}
 }
 
-/* What is written when it stops, and to where: two files are not one. */
+/* What is written when it stops: only if there is something to tell. */
 static int
 check_outputs(const struct options *options)
 {
-	const struct {
-		const char *option, *file;
-	} outputs[] = { { "--export-dot", options->dot }, { "--export-json", options->graph_json },
-		{ "--json", options->json } };
-
 	if (options->explain != EXPLAIN_NO &&
 		(options->json != NULL || options->dot != NULL || options->graph_json != NULL))
 		return option_refuse("--explain",
 			"forwards nothing that --json, --export-dot or --export-json could tell");
 	if (options->dry_run && options->json != NULL)
 		return option_refuse("--dry-run", "forwards nothing that --json could tell");
-	for (unsigned int i = 0; i < RTE_DIM(outputs); i++)
-		for (unsigned int j = 0; j < i; j++)
-			if (outputs[i].file != NULL && outputs[j].file != NULL &&
-				strcmp(outputs[i].file, outputs[j].file) == 0)
-				return option_refuse(outputs[i].option,
-					"'%s' is the file of %s too", outputs[i].file,
-					outputs[j].option);
 	return 0;
 }
 

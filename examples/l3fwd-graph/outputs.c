@@ -3,40 +3,65 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include <rte_common.h>
 
 #include "outputs.h"
 
-static FILE *
-open_output(const char *option, const char *name)
-{
-	FILE *file = fopen(name, "w");
+struct output {
+	const char *option, *name;
+	FILE **file;
+};
 
-	if (file == NULL)
-		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", option, name, strerror(errno));
-	return file;
+static int
+output_open(const struct output *output)
+{
+	*output->file = fopen(output->name, "w");
+	if (*output->file != NULL)
+		return 0;
+	fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name, strerror(errno));
+	return -1;
+}
+
+/* Two files must not be one, whatever names they go by. */
+static int
+output_compare(const struct output *output, const struct output *other)
+{
+	struct stat one, two;
+
+	if (*output->file == NULL || *other->file == NULL ||
+		fstat(fileno(*output->file), &one) < 0 || fstat(fileno(*other->file), &two) < 0 ||
+		!S_ISREG(one.st_mode) || one.st_dev != two.st_dev || one.st_ino != two.st_ino)
+		return 0;
+	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of %s too\n", output->option,
+		output->name, other->option);
+	return -1;
 }
 
 int
 outputs_open(const struct options *options, struct outputs *out)
 {
+	const struct output outputs[] = {
+		{ "--export-dot", options->dot, &out->dot },
+		{ "--export-json", options->graph_json, &out->graph_json },
+		{ "--json", options->json, &out->json },
+	};
+
 	*out = (struct outputs){ .people = stdout };
-	if (options->json != NULL && strcmp(options->json, "-") == 0) {
-		out->json = stdout;
-		out->people = stderr;
-	} else if (options->json != NULL) {
-		out->json = open_output("--json", options->json);
-		if (out->json == NULL)
+	for (unsigned int i = 0; i < RTE_DIM(outputs); i++) {
+		if (outputs[i].name == NULL)
+			continue;
+		if (outputs[i].file == &out->json && strcmp(options->json, "-") == 0) {
+			out->json = stdout;
+			out->people = stderr;
+			continue;
+		}
+		if (output_open(&outputs[i]) < 0)
 			return -1;
-	}
-	if (options->dot != NULL) {
-		out->dot = open_output("--export-dot", options->dot);
-		if (out->dot == NULL)
-			return -1;
-	}
-	if (options->graph_json != NULL) {
-		out->graph_json = open_output("--export-json", options->graph_json);
-		if (out->graph_json == NULL)
-			return -1;
+		for (unsigned int j = 0; j < i; j++)
+			if (output_compare(&outputs[i], &outputs[j]) < 0)
+				return -1;
 	}
 	return 0;
 }
