@@ -245,6 +245,81 @@ a_live_change_leaves_sources_their_budgets(void **state)
 	assert_int_equal(b.objs, 130);
 }
 
+/* A source in whose call the graph is changed, as by another thread while its worker walks. */
+static struct hy_graph *changed;
+static uint16_t offered_most;
+
+static uint16_t
+change_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	struct hy_graph_params params;
+
+	RTE_SET_USED(node);
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	if (changed == NULL)
+		return 0;
+	hy_graph_params_get(graph, &params);
+	params.burst = HY_BURST_MAX;
+	obj_faults += hy_graph_update(changed, &params) != 0;
+	obj_faults += hy_graph_source_budget(changed, "b", HY_BURST_MAX) != 0;
+	changed = NULL;
+	return 0;
+}
+
+static uint16_t
+offered_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(objs);
+	offered_most = RTE_MAX(offered_most, n);
+	return 0;
+}
+
+/* The streams that are walked have no room for the burst that is to come. */
+static void
+a_budget_for_a_burst_to_come_waits_for_it(void **state)
+{
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	NODE(NULL, .name = "a", .flags = HY_NODE_SOURCE, .impl.process = change_process,
+		.edges = { "sink" });
+	NODE(NULL, .name = "b", .flags = HY_NODE_SOURCE, .impl.process = offered_process,
+		.edges = { "sink" });
+	sink_add(NULL, "sink");
+	graph = changed = GRAPH("g", .burst = 8);
+	offered_most = 0;
+	hy_graph_walk(graph);
+	assert_null(changed);
+	assert_int_equal(offered_most, 8);
+	hy_graph_walk(graph);
+	assert_int_equal(offered_most, HY_BURST_MAX);
+}
+
+static void
+a_budget_survives_a_second_change_before_the_first_is_taken_up(void **state)
+{
+	struct hy_graph_params params;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "a", "sink");
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .burst = 64);
+	source_add(NULL, "new", "sink");
+	hy_graph_params_get(graph, &params);
+	params.burst = 256;
+	assert_int_equal(hy_graph_update(graph, &params), 0);
+	assert_int_equal(hy_graph_source_budget(graph, "a", 100), 0); /* too many for now */
+	assert_int_equal(hy_graph_source_budget(graph, "new", 3), 0); /* not there yet */
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	hy_graph_walk(graph);
+	assert_int_equal(budget_in_stats("a"), 100);
+	assert_int_equal(budget_in_stats("new"), 3);
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(sources_make_what_their_budgets_say_and_no_more),
 	GRAPH_TEST(a_small_budget_brings_a_source_its_turn_earlier),
@@ -253,6 +328,8 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_bad_budget_is_refused_and_changes_nothing),
 	GRAPH_TEST(another_thread_sets_budgets_while_one_walks),
 	GRAPH_TEST(a_live_change_leaves_sources_their_budgets),
+	GRAPH_TEST(a_budget_for_a_burst_to_come_waits_for_it),
+	GRAPH_TEST(a_budget_survives_a_second_change_before_the_first_is_taken_up),
 };
 
 UNIT_SUITE(tests)

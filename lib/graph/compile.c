@@ -115,8 +115,10 @@ hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *par
 	}
 	if (memory_checked(control->name, params, rc) < 0)
 		return rc;
-	if (before != NULL)
+	if (before != NULL) {
 		hy_image_heirs(image, before);
+		hy_image_budgets(image, before);
+	}
 	/* What init() may ask of its graph. */
 	__atomic_store_n(&control->burst, image->plan.burst, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->stream_cap, image->plan.stream_cap, __ATOMIC_RELAXED);

@@ -269,14 +269,16 @@ hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node)
 	return rc;
 }
 
-/* Sets a budget in an image that may have no such source; says whether it has. */
+/* Sets a budget in an image that may have no such source; says whether it has. The burst of the
+ * image that is walked may be less than that of the one which is left for the worker. */
 static bool
 budget_set(struct hy_image *image, const struct hy_reg_node *source, uint16_t objs)
 {
 	for (unsigned int s = 0; image != NULL && s < image->plan.nb_sources; s++) {
 		if (image->nodes[s].reg != source)
 			continue;
-		__atomic_store_n(&image->plan.budgets[s], objs, __ATOMIC_RELAXED);
+		__atomic_store_n(&image->plan.budgets[s], RTE_MIN(objs, image->plan.burst),
+			__ATOMIC_RELAXED);
 		return true;
 	}
 	return false;

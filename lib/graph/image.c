@@ -188,6 +188,19 @@ budget_inherit(struct hy_plan *plan, unsigned int source, const struct hy_plan *
 }
 
 void
+hy_image_budgets(struct hy_image *image, const struct hy_image *before)
+{
+	for (unsigned int s = 0; s < image->plan.nb_sources; s++)
+		image->nodes[s].reg->mark = s + 1;
+	for (unsigned int s = 0; s < before->plan.nb_sources; s++)
+		if (before->nodes[s].reg->mark != 0)
+			budget_inherit(&image->plan, before->nodes[s].reg->mark - 1, &before->plan,
+				s);
+	for (unsigned int s = 0; s < image->plan.nb_sources; s++)
+		image->nodes[s].reg->mark = 0;
+}
+
+void
 hy_image_heirs(struct hy_image *image, struct hy_image *before)
 {
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
@@ -199,8 +212,6 @@ hy_image_heirs(struct hy_image *image, struct hy_image *before)
 		if (old->reg->mark == 0)
 			continue;
 		old->heir = old->reg->mark - 1;
-		if (r < before->plan.nb_sources)
-			budget_inherit(&image->plan, old->heir, &before->plan, r);
 		heir = &image->nodes[old->heir];
 		if (heir->revision != old->revision)
 			continue;

@@ -65,6 +65,9 @@ void hy_image_free(struct hy_image *image);
  */
 void hy_image_heirs(struct hy_image *image, struct hy_image *before);
 
+/* Takes over the budgets of sources from another image, which may never have been walked. */
+void hy_image_budgets(struct hy_image *image, const struct hy_image *before);
+
 static_assert(HY_BURST_MAX >> (HY_BURST_BUCKETS - 2) == 1, "the last bucket is a full burst's");
 
 /* Where in bursts[] a call counts that handled n objects. */

@@ -111,8 +111,11 @@ update_locked(struct hy_graph *graph, const struct hy_graph_params *params)
 		}
 		return rc;
 	}
-	if (withdrawn != NULL)
+	if (withdrawn != NULL) {
+		/* What was set since the first of the changes that the worker has not come to. */
+		hy_image_budgets(image, withdrawn);
 		hy_graph_discard(graph, withdrawn);
+	}
 	hy_params_free(&control->params);
 	control->params = copy;
 	publish(graph, image);
