@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plugin for the tests: a node, a family, and variants of that and of a test's family. */
 
+#include <stdio.h>
+
 #include <hy_node.h>
 #include <hy_plugin.h>
+#include <hy_trace.h>
 
 HY_PLUGIN("test", "2.5-rc1", "Passes objects on");
 
@@ -22,9 +25,16 @@ pass_too(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return n;
 }
 
+static int
+pass_format(const struct hy_trace_record *record, char *text, size_t size)
+{
+	return snprintf(text, size, "passed %u", record->serial);
+}
+
 static const struct hy_node_desc plugin_pass = {
 	.name = "plugin_pass",
 	.impl.process = pass,
+	.trace.format = pass_format,
 	.edges = { "sink" },
 };
 HY_NODE_REGISTER(plugin_pass)

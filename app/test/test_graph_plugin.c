@@ -187,6 +187,7 @@ what_is_in_use_is_not_unloaded(void **state)
 {
 	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
 	struct hy_plugin *plugin = load(file.path);
+	const struct hy_node_impl own = { NULL, probe_pass };
 	struct hy_hal *hal = NULL;
 	struct hy_graph *graph;
 	hy_node_id id, clone;
@@ -200,7 +201,13 @@ what_is_in_use_is_not_unloaded(void **state)
 
 	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
 	assert_int_equal(hy_node_clone(id, "1", &clone), 0);
-	assert_busy(plugin, ": node 'plugin_pass-1' runs its code; ");
+	assert_busy(plugin, ": node 'plugin_pass-1' is traced by its code; unregister it");
+	assert_int_equal(hy_node_impl_set(clone, &own), 0);
+	assert_busy(plugin, ": node 'plugin_pass-1' is traced by its code; unregister it");
+	assert_int_equal(hy_node_unregister(clone), 0);
+	assert_int_equal(hy_node_lookup("plugin_family", &id), 0);
+	assert_int_equal(hy_node_clone(id, "1", &clone), 0);
+	assert_busy(plugin, ": node 'plugin_family-1' runs its code; ");
 	assert_int_equal(hy_node_unregister(clone), 0);
 
 	assert_int_equal(hy_hal_create(&hal), 0);

@@ -135,6 +135,14 @@ is_code_of(const struct hy_plugin *plugin, const struct hy_node_impl *impl)
 		base_of((const void *)(uintptr_t)impl->fini) == plugin->base;
 }
 
+/* A clone is traced by its original's functions, whatever implementation it is given. */
+static bool
+is_traced_by(const struct hy_plugin *plugin, const struct hy_node_trace *trace)
+{
+	return base_of((const void *)(uintptr_t)trace->snapshot) == plugin->base ||
+		base_of((const void *)(uintptr_t)trace->format) == plugin->base;
+}
+
 /* Whether a node that is not the plugin's own would run its code: a clone, or by hy_node_impl_set(). */
 static bool
 other_node_busy(const struct hy_plugin *plugin, char *error)
@@ -142,11 +150,18 @@ other_node_busy(const struct hy_plugin *plugin, char *error)
 	const struct hy_reg_node *node;
 
 	for (hy_node_id id = 0; (node = hy_registry_next(id)) != NULL; id = node->id + 1) {
-		if (is_own(plugin, node->id) || !is_code_of(plugin, &node->impl))
+		if (is_own(plugin, node->id))
 			continue;
-		snprintf(error, HY_PLUGIN_ERROR_SIZE,
-			"node '%s' runs its code; unregister it, or give it another implementation",
-			node->name);
+		if (is_traced_by(plugin, &node->trace))
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"node '%s' is traced by its code; unregister it", node->name);
+		else if (is_code_of(plugin, &node->impl))
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"node '%s' runs its code; unregister it, or give it another "
+				"implementation",
+				node->name);
+		else
+			continue;
 		return true;
 	}
 	return false;
