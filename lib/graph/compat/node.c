@@ -116,7 +116,7 @@ node_insert(struct compat_node *node)
 			.process = source ? hy_compat_process_source : hy_compat_process,
 			.init = hy_compat_bind,
 			.fini = hy_compat_unbind,
-			.ctx_size = sizeof(struct rte_node *),
+			.ctx_size = sizeof(struct binding),
 		},
 		.flags = source ? HY_NODE_SOURCE : 0,
 	};
