@@ -67,8 +67,9 @@ typedef uint16_t(hy_node_process_t)(struct hy_graph *graph, struct hy_node *node
 
 /**
  * Prepares a node of one graph, in hy_graph_create() or hy_graph_update(). node->ctx holds ctx_size
- * zeroed bytes on the graph's socket. Runs under the registry's lock: it may look nodes up, not
- * change them.
+ * zeroed bytes on the graph's socket. Runs under the registry's lock: it may look nodes of the
+ * registry up, not change them. Of its graph it may ask what "Properties of a graph" below are; in
+ * hy_graph_create() the graph has no nodes yet.
  *
  * @param config What hy_node_config() left, or NULL. Valid until the node's next configuration.
  * @return 0, or a negative errno, upon which the graph is not created, or not changed.
