@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_stats.h>
+#include <hy_trace.h>
+
 #include "compat_fixture.h"
 
 #define ROWS_MAX 16
@@ -254,6 +257,54 @@ bad_clusters_are_refused(void **state)
 	rte_graph_cluster_stats_destroy(stats);
 }
 
+/* More objects than a call can return: the core counts them all the same. */
+static void
+the_core_counts_what_runs_late(void **state)
+{
+	struct probe src = { .budget = 256 }, copy = { .copies = 300 }, sink = { 0 };
+	struct hy_stats *stats;
+	struct rte_graph *graph;
+	unsigned int compared = 0;
+
+	RTE_SET_USED(state);
+	NODE(&src, N("src"), probe_source, N("copy"));
+	NODE(&copy, N("copy"), probe_copy, N("sink"));
+	NODE(&sink, N("sink"), probe_sink, NULL);
+	graph = graph_add("g", N("src"));
+	rte_graph_walk(graph);
+	assert_int_equal(sink.objs, 256 + UINT16_MAX);
+	assert_int_equal(hy_stats_read(hy_graph_name(graph->core), &stats), 0);
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		if (strstr(stats->nodes[i].name, ".sink") == NULL)
+			continue;
+		assert_int_equal(stats->nodes[i].objs, sink.objs);
+		compared++;
+	}
+	hy_stats_free(stats);
+	assert_int_equal(compared, 1);
+}
+
+static void
+a_trace_marks_what_a_source_makes_in_its_array(void **state)
+{
+	struct probe src = { .budget = 30, .per_call = 10 }, sink = { 0 };
+	const struct hy_trace_params params = { .nb_objs = 15 };
+	struct hy_trace_state trace;
+	struct rte_graph *graph;
+
+	RTE_SET_USED(state);
+	NODE(&src, N("src"), probe_source, N("sink"));
+	NODE(&sink, N("sink"), probe_sink, NULL);
+	graph = graph_add("g", N("src"));
+	assert_int_equal(hy_trace_start(graph->core, &params), 0);
+	for (unsigned int walk = 0; walk < 3; walk++)
+		rte_graph_walk(graph);
+	assert_int_equal(hy_trace_status(graph->core, &trace), 0);
+	assert_int_equal(trace.marked, 15);
+	assert_int_equal(trace.recorded, 30); /* at the source, and at the sink */
+	assert_false(trace.running);
+}
+
 static const struct CMUnitTest compat_stats[] = {
 	COMPAT_TEST(a_cluster_sums_over_the_graphs_that_match),
 	COMPAT_TEST(a_reset_makes_later_readings_start_at_zero),
@@ -261,5 +312,7 @@ static const struct CMUnitTest compat_stats[] = {
 	COMPAT_TEST(a_callback_that_fails_is_the_last),
 	COMPAT_TEST(the_table_prints_fractions),
 	COMPAT_TEST(bad_clusters_are_refused),
+	COMPAT_TEST(the_core_counts_what_runs_late),
+	COMPAT_TEST(a_trace_marks_what_a_source_makes_in_its_array),
 };
 UNIT_SUITE(compat_stats)

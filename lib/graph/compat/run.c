@@ -30,20 +30,19 @@ late_is_due(const struct hy_graph *graph, uint16_t n)
 	return graph->plan.throttled || graph->cursor + n == graph->plan.stream_cap;
 }
 
-static __rte_noinline uint16_t
+/* Counts here what it runs: with the burst that was before, it may be more than a call can return. */
+static __rte_noinline void
 run_late(const struct binding *binding, struct hy_node *core)
 {
 	struct shadow *shadow = binding->shadow;
 	const uint32_t late = shadow->pub.nb_late;
-	uint16_t sum = 0;
 
 	for (uint32_t i = 0, n; i < late; i += n) {
 		n = RTE_MIN(late - i, (uint32_t)RTE_GRAPH_BURST_SIZE);
 		memcpy(shadow->pub.objs, shadow->late + i, n * sizeof(void *));
-		sum += run(binding, core, (uint16_t)n);
+		hy_count(&core->objs, run(binding, core, (uint16_t)n));
 	}
 	shadow->pub.nb_late = 0;
-	return sum;
 }
 
 uint16_t
@@ -56,23 +55,27 @@ hy_compat_process(struct hy_graph *graph, struct hy_node *core, void **objs, uin
 	rte_memcpy(node->objs, objs, n * sizeof(*objs));
 	done = run(binding, core, n);
 	if (unlikely(node->nb_late > 0) && late_is_due(graph, n))
-		done += run_late(binding, core);
+		run_late(binding, core);
 	return done;
 }
 
 /*
  * A source is not told how many objects there is room for, and makes a whole burst: it has to wait
  * until there is room for one. What it claims beyond that is not for the core, which takes it off
- * the room that is left.
+ * the room that is left. A trace looks for what a source has made in the core's stream.
  */
 uint16_t
 hy_compat_process_source(struct hy_graph *graph, struct hy_node *core, void **objs, uint16_t n)
 {
-	RTE_SET_USED(graph);
-	RTE_SET_USED(objs);
+	const struct binding *binding = core->ctx;
+	uint16_t done;
+
 	if (n < RTE_GRAPH_BURST_SIZE)
 		return 0;
-	return (uint16_t)RTE_MIN(run(core->ctx, core, 0), n);
+	done = RTE_MIN(run(binding, core, 0), n);
+	if (unlikely((__atomic_load_n(&graph->attention, __ATOMIC_RELAXED) & HY_ATTEND_TRACE) != 0))
+		memcpy(objs, binding->shadow->pub.objs, done * sizeof(*objs));
+	return done;
 }
 
 void
