@@ -419,6 +419,28 @@ json_that_cannot_be_written_is_eio(void **state)
 	fclose(full);
 }
 
+static void
+json_names_the_drop_node_of_what_is_walked(void **state)
+{
+	struct hy_graph_params params;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	NODE(NULL, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = probe_source,
+		.edges = { "sink" }, .drops = { { "d" } });
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .drop_node = "sink");
+	sink_add(NULL, "other");
+	hy_graph_params_get(graph, &params);
+	params.drop_node = "other";
+	assert_int_equal(hy_graph_update(graph, &params), 0);
+	json_text(graph);
+	assert_json("g['drop_node'], 'other' in n", "sink False");
+	hy_graph_walk(graph);
+	json_text(graph);
+	assert_json("g['drop_node'], 'other' in n", "other True");
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_picture_has_every_node_and_edge_with_its_count),
 	GRAPH_TEST(a_picture_shows_budgets_that_are_less_than_a_burst),
@@ -430,6 +452,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_topology_is_refused_as_its_graph_would_be),
 	GRAPH_TEST(json_is_valid_whatever_the_parameters_hold),
 	GRAPH_TEST(json_that_cannot_be_written_is_eio),
+	GRAPH_TEST(json_names_the_drop_node_of_what_is_walked),
 };
 
 UNIT_SUITE(tests)

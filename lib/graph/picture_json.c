@@ -115,6 +115,19 @@ node_write(const struct hy_picture *picture, const struct hy_node *node, FILE *o
 	fprintf(out, "}");
 }
 
+/* That of the nodes shown: an update that the worker has not taken up may name another. */
+static const char *
+drop_node(const struct hy_picture *picture)
+{
+	const struct hy_image *image = picture->image;
+
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		if (image->nodes[r].nb_drops > HY_CORE_DROPS)
+			return hy_image_node(image->hot[r].edges[(int16_t)HY_DROP(0)].to)
+				->reg->name;
+	return picture->params->drop_node;
+}
+
 void
 hy_picture_write_json(const struct hy_picture *picture, FILE *out)
 {
@@ -130,8 +143,8 @@ hy_picture_write_json(const struct hy_picture *picture, FILE *out)
 		params->socket, plan->burst, plan->stream_cap, plan->sample_every, plan->max_sweeps,
 		plan->cyclic ? "true" : "false", plan->throttled ? "true" : "false");
 	fprintf(out, "\"drop_node\": ");
-	if (params->drop_node != NULL)
-		hy_json_string(params->drop_node, out);
+	if (drop_node(picture) != NULL)
+		hy_json_string(drop_node(picture), out);
 	else
 		fprintf(out, "null");
 	fprintf(out, ", ");
