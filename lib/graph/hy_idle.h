@@ -54,7 +54,7 @@ struct hy_idle_stats {
 	uint64_t pauses;        /**< Breaks between walks that did not give up the CPU. */
 	uint64_t waits;         /**< Times that the worker slept. */
 	uint64_t wakeups;       /**< Of these, the ones that a device ended. */
-	uint64_t called_off;    /**< Times that objects came while it prepared to sleep. */
+	uint64_t called_off;    /**< Times that objects or a live change came before it slept. */
 	uint64_t waited_cycles; /**< TSC cycles in waits. */
 };
 
