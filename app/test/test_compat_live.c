@@ -204,11 +204,52 @@ nothing_is_lost_while_a_worker_walks(void **state)
 	assert_int_equal(objs_released, 0);
 }
 
+static uint32_t released;
+
+static void
+release_count(void **objs, unsigned int n)
+{
+	RTE_SET_USED(objs);
+	released += n;
+}
+
+/* They would run when the node comes back, long after the rest of what waited on it. */
+static void
+late_objects_of_a_node_that_goes_are_released(void **state)
+{
+	struct probe src = { .budget = BURST }, a = { .copies = 3 }, b = { 0 }, sink = { 0 };
+	const char *target[] = { N("sink") };
+	struct rte_graph *graph;
+	uint32_t late, before;
+	rte_node_t id;
+
+	RTE_SET_USED(state);
+	id = NODE(&src, N("src"), probe_source, N("a"));
+	NODE(&a, N("a"), probe_copy, N("b"));
+	NODE(&b, N("b"), probe_pass, N("a"));
+	NODE(&sink, N("sink"), probe_sink, NULL);
+	graph = graph_add("g", N("src"));
+	released = 0;
+	hy_compat_graph_release(graph, release_count);
+	rte_graph_walk(graph); /* objects multiply in a circle, and fill all that there is */
+	late = a.node->nb_late + b.node->nb_late;
+	assert_int_equal(late, UINT16_MAX);
+	assert_int_equal(rte_node_edge_update(id, 0, target, 1), 1);
+	assert_int_equal(graph_update(graph, N("src")), 0);
+	before = released;
+	rte_graph_walk(graph);
+	assert_int_equal(released, before + BURST); /* what waited in the core's stream */
+	assert_false(hy_graph_updating(graph->core));
+	assert_int_equal(released, before + BURST + late);
+	assert_int_equal(a.node->nb_late + b.node->nb_late, 0);
+}
+
 static const struct CMUnitTest compat_live[] = {
 	COMPAT_TEST(edges_are_taken_up_and_shadows_stay_where_they_are),
 	COMPAT_TEST(a_node_that_goes_is_undone_and_one_that_comes_is_prepared),
 	COMPAT_TEST(a_later_change_replaces_one_that_was_not_taken_up),
 	COMPAT_TEST(a_refused_change_leaves_the_graph_as_it_was),
 	COMPAT_TEST(nothing_is_lost_while_a_worker_walks),
+	COMPAT_TEST(late_objects_of_a_node_that_goes_are_released),
 };
 UNIT_SUITE(compat_live)

@@ -108,9 +108,8 @@ hy_compat_table_use(struct rte_node *node, const struct table *table)
 int hy_compat_shadows_stage(struct compat_graph *graph, const struct node_set *set);
 void hy_compat_shadows_withdraw(struct compat_graph *graph);
 void hy_compat_shadows_commit(struct compat_graph *graph);
-/* Objects that nodes of a graph hold behind full streams; releases them. */
+/* Objects that nodes of a graph hold behind full streams, until they are unbound. */
 uint64_t hy_compat_shadows_late(const struct compat_graph *graph);
-void hy_compat_shadows_release(struct compat_graph *graph);
 void hy_compat_shadows_free(struct compat_graph *graph);
 /* Whether this thread is compiling a graph, whose nodes may be bound to staged shadows. */
 extern _Thread_local bool hy_compat_compiling;

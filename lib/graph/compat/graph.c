@@ -362,7 +362,6 @@ rte_graph_destroy(rte_graph_t id)
 			link = &(*link)->next;
 		*link = graph->next;
 		forgotten_log(graph);
-		hy_compat_shadows_release(graph);
 		hy_graph_destroy(graph->pub.core);
 		graph_free(graph);
 	}

@@ -209,6 +209,17 @@ hy_compat_bind(const struct hy_graph *core, struct hy_node *node, const void *co
 	return 0;
 }
 
+/* What is behind the stream goes as the stream does: the core knows nothing of it. */
+static void
+late_release(struct shadow *shadow)
+{
+	const struct compat_graph *graph = (const struct compat_graph *)shadow->pub.graph;
+
+	if (shadow->pub.nb_late > 0)
+		graph->ops.release(shadow->late, shadow->pub.nb_late);
+	shadow->pub.nb_late = 0;
+}
+
 void
 hy_compat_unbind(const struct hy_graph *core, struct hy_node *node)
 {
@@ -216,8 +227,11 @@ hy_compat_unbind(const struct hy_graph *core, struct hy_node *node)
 	struct shadow *shadow = binding->shadow;
 
 	RTE_SET_USED(core);
-	if (--shadow->bound == 0 && shadow->from->fini != NULL)
-		shadow->from->fini(shadow->pub.graph, &shadow->pub);
+	if (--shadow->bound == 0) {
+		late_release(shadow);
+		if (shadow->from->fini != NULL)
+			shadow->from->fini(shadow->pub.graph, &shadow->pub);
+	}
 	table_unref(binding->table);
 }
 
@@ -229,14 +243,4 @@ hy_compat_shadows_late(const struct compat_graph *graph)
 	for (const struct shadow *s = graph->shadows; s != NULL; s = s->next)
 		late += s->pub.nb_late;
 	return late;
-}
-
-void
-hy_compat_shadows_release(struct compat_graph *graph)
-{
-	for (struct shadow *s = graph->shadows; s != NULL; s = s->next) {
-		if (s->pub.nb_late > 0)
-			graph->ops.release(s->late, s->pub.nb_late);
-		s->pub.nb_late = 0;
-	}
 }
