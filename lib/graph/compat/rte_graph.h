@@ -289,7 +289,8 @@ int hy_compat_graph_update(rte_graph_t id, const struct rte_graph_param *prm);
  * librte_graph does, and destroying the graph logs how many they were.
  *
  * @param graph No thread may be walking it.
- * @param release What frees n objects, of any node: called by the thread that walks, too.
+ * @param release What frees n objects, of any node: called by the thread that walks, too, and after
+ * a live change by whatever thread is the first to find that the worker is through.
  */
 void hy_compat_graph_release(struct rte_graph *graph, void (*release)(void **objs, unsigned int n));
 

@@ -30,7 +30,7 @@ late_is_due(const struct hy_graph *graph, uint16_t n)
 	return graph->plan.throttled || graph->cursor + n == graph->plan.stream_cap;
 }
 
-/* Counts here what it runs: with the burst that was before, it may be more than a call can return. */
+/* Counts what it runs by itself: with the burst before, it may be more than a call can return. */
 static __rte_noinline void
 run_late(const struct binding *binding, struct hy_node *core)
 {
