@@ -223,7 +223,7 @@ send(struct hy_graph *graph, struct hy_node *node, unsigned int *slots, void **o
 		hy_enqueue_next(graph, node, next, objs, n);
 }
 
-/* New objects for those taken, as many as the node declares: from elsewhere, so that lanes are 0. */
+/* New objects for those taken, as many as the node declares: from elsewhere, so lanes are 0. */
 static void
 replicate(struct hy_graph *graph, struct hy_node *node, unsigned int n)
 {

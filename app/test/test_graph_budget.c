@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Budgets of sources: exact shares, set at any time and by any thread, refused when they are bad. */
+/* Budgets of sources: exact shares, set at any time by any thread, refused when bad. */
 
 #include <errno.h>
 #include <pthread.h>

@@ -54,10 +54,10 @@ a_graph_is_dumped_with_what_waits_in_it(void **state)
 			"cyclic" },
 		{ "  lane 1: l", "" },
 		{ "      0 src: variant -, source, id ", "" },
-		{ "        stream at 0x", ": 0 waiting; calls 1, objects 5" },
+		{ "        0 waiting; ", "calls 1, objects 5" },
 		{ "        edge 0: hold, rank 1, objects 5", "" },
 		{ "      1 hold: variant fast, id ", "" },
-		{ "        stream at 0x", ": 5 waiting; calls 2, objects 10" },
+		{ "        5 waiting; ", "calls 2, objects 10" },
 		{ "        lane 0: l, the graph's 1", "" },
 		{ "        edge 0: back, rank 2, objects 10", "" },
 		{ "        drop 0: stream_full, objects 0", "" },
@@ -105,19 +105,19 @@ the_registry_is_dumped_with_what_leads_nowhere(void **state)
 {
 	static const char *const wanted[][2] = {
 		{ "node ",
-			" src: variant -, source, in 1 graphs, replicates 1, context 8 B, "
+			" src: variant -, source, in 1 images, replicates 1, context 8 B, "
 			"configured" },
 		{ "    edge 0: hold", "" },
 		{ "node ",
-			" hold: variant fast, in 1 graphs, replicates 1, context 24 B, configured" },
+			" hold: variant fast, in 1 images, replicates 1, context 24 B, configured" },
 		{ "    edge 0: back", "" },
 		{ "    edge 1: nowhere", ", not registered" },
 		{ "    drop 0: d  Why.", "" },
 		{ "    counter 0: c, in bytes  What.", "" },
 		{ "    counter 1: bare, in -  ", "" },
 		{ "    lane 0: l", "" },
-		{ "node ", " back: variant -, in 1 graphs, replicates 1, context 0 B" },
-		{ "node ", " drop: variant -, in 1 graphs, replicates 1, context 0 B" },
+		{ "node ", " back: variant -, in 1 images, replicates 1, context 0 B" },
+		{ "node ", " drop: variant -, in 1 images, replicates 1, context 0 B" },
 	};
 	struct probe src = { 0 };
 	FILE *out = fmemopen(text, sizeof(text), "w");

@@ -196,7 +196,7 @@ what_is_in_use_is_not_unloaded(void **state)
 	source_add(NULL, "src", "plugin_pass");
 	sink_add(NULL, "sink");
 	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
-	assert_busy(plugin, ": its node 'plugin_pass' is in 1 graphs; destroy them first");
+	assert_busy(plugin, ": its node 'plugin_pass' is in a graph; destroy that first");
 	hy_graph_destroy(graph);
 
 	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
@@ -409,8 +409,8 @@ what_was_built_for_something_else_is_refused(void **state)
 
 #ifdef RTE_ARCH_X86_64
 /*
- * What a plugin has compiled in. If this fails, the binary interface is another one: give HY_ABI
- * its next number, and this test the new sizes.
+ * What a plugin has compiled in. If this fails, the binary interface is another one: give this test
+ * the new sizes and, if there was a release since its last number, HY_ABI its next one.
  */
 static void
 layouts_are_those_of_this_abi(void **state)

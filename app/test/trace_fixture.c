@@ -22,9 +22,7 @@ expect_records(struct hy_graph *graph, const char *expected)
 			r->serial, r->name, r->index, r->burst, r->drop[0] == '\0' ? "" : " ",
 			r->drop, r->last ? "." : "");
 	}
-	if (strcmp(text, expected) != 0)
-		print_error("records:\n%s\ninstead of\n%s\n", text, expected);
-	assert_true(strcmp(text, expected) == 0);
+	assert_string_equal(text, expected);
 }
 
 void

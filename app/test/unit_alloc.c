@@ -2,6 +2,7 @@
 /* Allocation that can be made to fail, and is counted; see unit.h. */
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *s);
 void __wrap_free(void *block);
+FILE *__real_open_memstream(char **bytes, size_t *size);
+FILE *__wrap_open_memstream(char **bytes, size_t *size);
 void *__wrap_rte_malloc_socket(const char *type, size_t size, unsigned int align, int socket);
 void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
 
@@ -108,6 +111,13 @@ __wrap_free(void *block)
 	if (block != NULL)
 		__atomic_fetch_sub(&live, 1, __ATOMIC_RELAXED);
 	__real_free(block);
+}
+
+/* What it gives in *bytes is freed by who asked for it. */
+FILE *
+__wrap_open_memstream(char **bytes, size_t *size)
+{
+	return fails() ? NULL : counted(__real_open_memstream(bytes, size));
 }
 
 void *

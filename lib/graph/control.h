@@ -51,7 +51,7 @@ void hy_graph_disarm(struct hy_graph *graph);
 
 /* The worker's part, before a walk: takes up graph->next, if it is still there. */
 void hy_graph_take_up(struct hy_graph *graph);
-/* Likewise, in a walk after which so many objects are left: what was carried over may be through. */
+/* Likewise, where a walk leaves so many objects: what was carried over may be through. */
 void hy_graph_settle(struct hy_graph *graph, uint32_t left);
 
 #endif

@@ -5,12 +5,7 @@
 #include <inttypes.h>
 
 #include "control.h"
-
-static int
-written(FILE *out)
-{
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
-}
+#include "text.h"
 
 static const char *
 or_dash(const char *text)
@@ -42,12 +37,11 @@ node_dump(const struct hy_node *node, FILE *out)
 
 	fprintf(out,
 		"  %5u %s: variant %s%s, id %u, replicates %u, context %zu B at %p\n"
-		"        stream at %p: %u waiting; calls %" PRIu64 ", objects %" PRIu64 "\n",
+		"        %u waiting; calls %" PRIu64 ", objects %" PRIu64 "\n",
 		node->rank, reg->name, or_dash(cold->variant),
 		(reg->flags & HY_NODE_SOURCE) != 0 ? ", source" : "", reg->id, node->replicates,
-		cold->impl.ctx_size, node->ctx, (void *)node->stream,
-		__atomic_load_n(&node->waiting, __ATOMIC_RELAXED), hy_count_read(&node->calls),
-		hy_count_read(&node->objs));
+		cold->impl.ctx_size, node->ctx, __atomic_load_n(&node->waiting, __ATOMIC_RELAXED),
+		hy_count_read(&node->calls), hy_count_read(&node->objs));
 	for (unsigned int l = 0; l < reg->nb_lanes; l++)
 		fprintf(out, "        lane %u: %s, the graph's %u\n", l, reg->lanes[l],
 			node->lane[l]);
@@ -68,33 +62,38 @@ node_dump(const struct hy_node *node, FILE *out)
 int
 hy_graph_dump(const struct hy_graph *graph, FILE *out)
 {
+	struct hy_text text;
 	const struct hy_image *image;
+	const int rc = hy_text_begin(&text, graph->control->name);
 
-	hy_registry_lock();
-	graph_line(graph, out);
+	if (rc < 0)
+		return rc;
+	graph_line(graph, text.stream);
 	image = graph->control->current;
 	for (unsigned int l = 0; l < image->plan.nb_lanes; l++)
-		fprintf(out, "  lane %u: %s\n", l, image->lanes[l]);
+		fprintf(text.stream, "  lane %u: %s\n", l, image->lanes[l]);
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		node_dump(&image->hot[r], out);
-	hy_registry_unlock();
-	return written(out);
+		node_dump(&image->hot[r], text.stream);
+	return hy_text_end(&text, out);
 }
 
 int
 hy_graph_list_dump(FILE *out)
 {
-	hy_registry_lock();
+	struct hy_text text;
+	const int rc = hy_text_begin(&text, "list of graphs");
+
+	if (rc < 0)
+		return rc;
 	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g))
-		graph_line(g, out);
-	hy_registry_unlock();
-	return written(out);
+		graph_line(g, text.stream);
+	return hy_text_end(&text, out);
 }
 
 static void
 reg_node_dump(const struct hy_reg_node *reg, FILE *out)
 {
-	fprintf(out, "node %u %s: variant %s%s, in %u graphs, replicates %u, context %zu B%s\n",
+	fprintf(out, "node %u %s: variant %s%s, in %u images, replicates %u, context %zu B%s\n",
 		reg->id, reg->name, or_dash(reg->variant),
 		(reg->flags & HY_NODE_SOURCE) != 0 ? ", source" : "", reg->refs, reg->replicates,
 		reg->impl.ctx_size, reg->config != NULL ? ", configured" : "");
@@ -113,11 +112,13 @@ reg_node_dump(const struct hy_reg_node *reg, FILE *out)
 int
 hy_registry_dump(FILE *out)
 {
+	struct hy_text text;
 	const struct hy_reg_node *reg;
+	const int rc = hy_text_begin(&text, "registry");
 
-	hy_registry_lock();
+	if (rc < 0)
+		return rc;
 	for (reg = hy_registry_next(0); reg != NULL; reg = hy_registry_next(reg->id + 1))
-		reg_node_dump(reg, out);
-	hy_registry_unlock();
-	return written(out);
+		reg_node_dump(reg, text.stream);
+	return hy_text_end(&text, out);
 }

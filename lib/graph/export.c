@@ -7,38 +7,32 @@
 #include "log.h"
 #include "params.h"
 #include "picture.h"
-
-static int
-written(FILE *out)
-{
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
-}
+#include "text.h"
 
 static int
 graph_export(const struct hy_graph *graph, FILE *out, hy_picture_write_t *write)
 {
 	const struct hy_control *control = graph->control;
-	struct hy_picture picture = {
-		.name = control->name,
-		.params = &control->params,
-		.walks = __atomic_load_n(&graph->walks, __ATOMIC_RELAXED),
-	};
+	struct hy_picture picture = { .name = control->name, .params = &control->params };
 	struct hy_stats *stats = NULL;
-	int rc;
+	struct hy_text text;
+	int rc = hy_text_begin(&text, control->name), written;
 
-	hy_registry_lock();
+	if (rc < 0)
+		return rc;
+	picture.walks = __atomic_load_n(&graph->walks, __ATOMIC_RELAXED);
 	rc = hy_stats_of(graph, &stats);
 	if (rc == 0) {
 		/* That of the statistics, though the worker may have taken up another since. */
 		picture.image = control->current;
 		picture.stats = stats;
-		write(&picture, out);
-	}
-	hy_registry_unlock();
-	hy_stats_free(stats);
-	if (rc < 0)
+		write(&picture, text.stream);
+	} else {
 		HY_LOG(ERR, "graph '%s': not enough memory to export it", control->name);
-	return rc < 0 ? rc : written(out);
+	}
+	written = hy_text_end(&text, out);
+	hy_stats_free(stats);
+	return rc < 0 ? rc : written;
 }
 
 int
@@ -59,29 +53,29 @@ topology_export(const char *name, const struct hy_graph_params *params, FILE *ou
 {
 	struct hy_graph_params copy;
 	struct hy_image *image;
-	int rc;
+	struct hy_text text;
+	int rc, written;
 
 	if (!hy_name_valid(name))
 		return hy_name_refused("graph", name);
 	rc = hy_params_check(name, params);
+	if (rc == 0)
+		rc = hy_text_begin(&text, name);
 	if (rc < 0)
 		return rc;
 	rc = hy_params_copy(&copy, params);
 	if (rc < 0) {
 		HY_LOG(ERR, "graph '%s': not enough memory", name);
-		return rc;
+	} else {
+		rc = hy_graph_outline(name, &copy, &image);
+		if (rc == 0) {
+			write(&(struct hy_picture){ name, &copy, image }, text.stream);
+			hy_image_free(image);
+		}
+		hy_params_free(&copy);
 	}
-	hy_registry_lock();
-	rc = hy_graph_outline(name, &copy, &image);
-	if (rc == 0) {
-		const struct hy_picture picture = { name, &copy, image };
-
-		write(&picture, out);
-		hy_image_free(image);
-	}
-	hy_registry_unlock();
-	hy_params_free(&copy);
-	return rc < 0 ? rc : written(out);
+	written = hy_text_end(&text, out);
+	return rc < 0 ? rc : written;
 }
 
 int

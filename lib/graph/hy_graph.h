@@ -345,8 +345,8 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
  * Compiles a graph again, from the registry as it is now, and leaves the result for the worker,
  * which takes it up before its next walk. Nothing stops, and nothing is lost uncounted:
  * - A node that stays keeps its objects, with those lanes that stay; its context too, unless
- *   hy_node_config() has been called for it, or hy_node_impl_set() has set another function or size:
- *   then init() is run on a new one. Edges that change do not make a context stale by themselves.
+ *   hy_node_config() has been called for it, or hy_node_impl_set() has set another function or
+ *   size: then init() is run on a new one. That edges have changed gives no node a new context.
  * - What waits on a node that goes is released, counted as its core drop "node_removed".
  * - Statistics go on: what nodes and edges did that are gone is still reported, marked as gone.
  *
@@ -361,8 +361,9 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
 int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params);
 
 /**
- * Whether the worker has still to take up what hy_graph_update() left. When it has, this call or any
- * later one that looks at the graph runs fini() of what the worker has left behind, and frees it.
+ * Whether the worker has still to take up what hy_graph_update() left. When it has done so, this
+ * call, or any later one that looks at the graph, runs fini() of what the worker has left behind,
+ * and frees it.
  */
 bool hy_graph_updating(const struct hy_graph *graph);
 

@@ -221,17 +221,21 @@ int hy_topology_export_json(const char *name, const struct hy_graph_params *para
  */
 
 /**
- * Writes a graph's plan and every node: rank, variant, context, stream, edges. How many objects
- * wait is exact only while no thread walks the graph. Counters are those since hy_graph_update().
+ * Writes a graph's plan and every node: rank, variant, context, edges. How many objects wait is
+ * exact only while no thread walks the graph. Counters are those since hy_graph_update().
  *
- * @return 0; -EIO.
+ * @return 0; -EIO; -ENOMEM.
  */
 int hy_graph_dump(const struct hy_graph *graph, FILE *out);
 
-/** Writes a line for each graph of the process. @return 0; -EIO. */
+/** Writes a line for each graph of the process. @return 0; -EIO; -ENOMEM. */
 int hy_graph_list_dump(FILE *out);
 
-/** Writes all nodes of the registry with their edges, drops and counters. @return 0; -EIO. */
+/**
+ * Writes all nodes of the registry with their edges, drops and counters.
+ *
+ * @return 0; -EIO; -ENOMEM.
+ */
 int hy_registry_dump(FILE *out);
 
 /** @} */

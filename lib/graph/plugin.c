@@ -93,8 +93,7 @@ node_busy(uintptr_t what, char *error)
 	node = hy_registry_get((hy_node_id)what);
 	if (node != NULL && node->refs > 0) {
 		snprintf(error, HY_PLUGIN_ERROR_SIZE,
-			"its node '%s' is in %u graphs; destroy them first", node->name,
-			node->refs);
+			"its node '%s' is in a graph; destroy that first", node->name);
 		busy = true;
 	}
 	hy_registry_unlock();

@@ -28,7 +28,7 @@ int hy_stats_new(struct hy_stats **stats);
 /* Adds the nodes of an image. Returns 0 or -ENOMEM, upon which some of them may have been added. */
 int hy_stats_add(struct hy_stats *stats, const struct hy_image *image, enum hy_stats_what what);
 
-/* Marks all entries as gone: what merges statistics of the past finds there what it does not know. */
+/* Marks all entries as gone: who merges statistics of the past adds those that it has not. */
 void hy_stats_bury(struct hy_stats *stats);
 
 /*
