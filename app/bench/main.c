@@ -226,11 +226,12 @@ main(int argc, char **argv)
 	printf("median of %u rounds in turn, less is better; a ratio above 1: ours is faster\n",
 		args.settings.rounds);
 	benches[args.bench].run();
-	if (json != NULL && bench_passed() &&
-		(freopen(args.json, "w", json) == NULL ||
-			bench_write_json(json, benches[args.bench].name) < 0)) {
-		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
-		return EXIT_FAILURE;
+	if (json != NULL && bench_passed()) {
+		json = freopen(args.json, "w", json);
+		if (json == NULL || bench_write_json(json, benches[args.bench].name) < 0) {
+			fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
+			return EXIT_FAILURE;
+		}
 	}
 	rte_eal_cleanup();
 	return bench_passed() ? EXIT_SUCCESS : EXIT_FAILURE;
