@@ -180,8 +180,9 @@ hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node, const 
 	}
 }
 
-/* Releases n objects that found the edge's target full, and counts them. */
-void hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, void **objs, uint32_t n);
+/* Appends what there is room for; releases the rest, and counts it. */
+void hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs,
+	uint32_t n);
 
 /* Appends to a stream; the body of every enqueue of known width. */
 static __rte_always_inline void
@@ -189,19 +190,21 @@ hy_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **ob
 {
 	struct hy_edge *e = &node->edges[(int16_t)edge];
 	struct hy_node *to = e->to;
+	const uint32_t at = to->waiting;
 
-	if (unlikely(n > graph->plan.stream_cap - to->waiting)) {
-		const uint32_t room = graph->plan.stream_cap - to->waiting;
-
-		hy_stream_overflow(graph, node, objs + room, n - room);
-		n = room;
+	/* Apart, so that n stays a constant where it is one: else memcpy() is called for one object. */
+	if (unlikely(n > graph->plan.stream_cap - at)) {
+		hy_stream_overflow(graph, node, edge, objs, n);
+		return;
 	}
-	memcpy(&to->stream[to->waiting], objs, n * sizeof(*objs));
+	memcpy(&to->stream[at], objs, n * sizeof(*objs));
 	if (graph->plan.nb_lanes > 0)
 		hy_lanes_append(graph, node, to, objs, n);
-	to->waiting += n;
+	/* What has objects waiting is pending already: no load of the word that was just stored. */
+	if (at == 0)
+		hy_pending_set(graph, to);
+	to->waiting = at + n;
 	hy_count(&e->objs, n);
-	hy_pending_set(graph, to);
 }
 
 /* hy_stream_move() where something waits at the target, or the node has more to come. */

@@ -4,10 +4,15 @@
 #include "image.h"
 
 void
-hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, void **objs, uint32_t n)
+hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs,
+	uint32_t n)
 {
-	hy_count(&node->edges[-1 - HY_CORE_DROP_STREAM_FULL].objs, n);
-	graph->plan.ops->release(objs, n);
+	const uint32_t room = graph->plan.stream_cap - node->edges[(int16_t)edge].to->waiting;
+
+	if (room > 0)
+		hy_append(graph, node, edge, objs, room);
+	hy_count(&node->edges[-1 - HY_CORE_DROP_STREAM_FULL].objs, n - room);
+	graph->plan.ops->release(objs + room, n - room);
 }
 
 void
