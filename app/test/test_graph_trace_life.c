@@ -277,6 +277,24 @@ walks_that_are_traced_are_not_timed_and_count_like_others(void **state)
 	hy_stats_free(stats);
 }
 
+/* The first walk of an image is timed, so that no figure is a guess; a traced walk is not. */
+static void
+a_trace_that_has_ended_leaves_later_changes_their_timed_walk(void **state)
+{
+	struct probe src = { .budget = 100, .per_call = 1 };
+	struct hy_graph *graph = chain_add(&src);
+
+	RTE_SET_USED(state);
+	assert_int_equal(START(graph, .nb_objs = 1), 0);
+	hy_graph_walk(graph);
+	STATUS(graph, .running = false, .marked = 1, .recorded = 3);
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_int_equal(graph->attention, HY_ATTEND_IMAGE);
+	hy_graph_walk(graph);
+	assert_int_equal(graph->image->nodes[0].sampled_objs, 1);
+	expect_records(graph, "1 src 0/1\n1 pass 0/1\n1 sink 0/1.\n");
+}
+
 static void
 a_graph_is_destroyed_with_its_trace(void **state)
 {
@@ -383,6 +401,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_record_outlives_the_node_that_it_names),
 	GRAPH_TEST(nodes_and_objects_say_what_is_to_be_seen),
 	GRAPH_TEST(walks_that_are_traced_are_not_timed_and_count_like_others),
+	GRAPH_TEST(a_trace_that_has_ended_leaves_later_changes_their_timed_walk),
 	GRAPH_TEST(a_graph_is_destroyed_with_its_trace),
 	GRAPH_TEST(traces_come_and_go_while_a_worker_walks),
 };

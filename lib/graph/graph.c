@@ -241,7 +241,7 @@ hy_graph_node_at(struct hy_graph *graph, unsigned int rank, struct hy_node **nod
 
 	hy_registry_lock();
 	image = hy_graph_image(graph);
-	if (rank < hy_graph_nodes(graph)) {
+	if (image != NULL && rank < image->plan.nb_nodes) {
 		*node = &image->hot[rank];
 		rc = 0;
 	}
@@ -253,13 +253,11 @@ int
 hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node)
 {
 	struct hy_image *image;
-	unsigned int n;
 	int rc = -ENOENT;
 
 	hy_registry_lock();
 	image = hy_graph_image(graph);
-	n = hy_graph_nodes(graph);
-	for (unsigned int r = 0; r < n && rc < 0; r++) {
+	for (unsigned int r = 0; image != NULL && r < image->plan.nb_nodes && rc < 0; r++) {
 		if (strcmp(image->nodes[r].reg->name, name) == 0) {
 			*node = &image->hot[r];
 			rc = 0;

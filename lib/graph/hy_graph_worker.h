@@ -103,7 +103,6 @@ struct hy_plan {
 /** A graph, as its worker sees it. Node code uses the functions below and hy_graph.h. */
 struct hy_graph {
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_plan plan; /**< What is walked. */
-	uint32_t credit;            /**< Objects that the sources may still make in this walk. */
 	uint16_t sample_left;       /**< Walks until the next one that is timed. */
 	bool armed;                 /**< The sources' devices have been asked to wake the worker. */
 	bool part;                  /**< The node that runs was given only a part of its stream, */

@@ -351,8 +351,11 @@ hy_trace_after(struct hy_trace *trace, const struct hy_graph *graph, const struc
 struct hy_trace *
 hy_trace_borrow(struct hy_graph *graph)
 {
-	struct hy_trace *trace = __atomic_exchange_n(&graph->trace, NULL, __ATOMIC_ACQ_REL);
+	struct hy_trace *trace = NULL;
 
+	/* One that has ended lies there until it is read; what asked for attention was an image. */
+	if ((__atomic_load_n(&graph->attention, __ATOMIC_ACQUIRE) & HY_ATTEND_TRACE) != 0)
+		trace = __atomic_exchange_n(&graph->trace, NULL, __ATOMIC_ACQ_REL);
 	if (trace == NULL)
 		return NULL;
 	if (trace->image != graph->image)

@@ -132,9 +132,10 @@ run_source(struct hy_graph *graph, struct hy_node *node, uint32_t n, uint64_t *t
 	return n;
 }
 
-/* Every source gets its turn, as long as there is credit, from the given one on. */
+/* Every source gets its turn, from the given one on, as long as there is credit. */
 static uint32_t
-run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc, struct hy_trace *trace)
+run_sources(struct hy_graph *graph, unsigned int first, uint32_t credit, uint64_t *tsc,
+	struct hy_trace *trace)
 {
 	const struct hy_plan *plan = &graph->plan;
 	uint32_t made = 0;
@@ -142,8 +143,7 @@ run_sources(struct hy_graph *graph, unsigned int first, uint64_t *tsc, struct hy
 	for (unsigned int i = 0, s = first; i < plan->nb_sources; i++, s++) {
 		struct hy_node *node =
 			&plan->nodes[s < plan->nb_sources ? s : s - plan->nb_sources];
-		uint32_t n = RTE_MIN((uint32_t)hy_budget_read(plan, node->rank),
-			graph->credit - made);
+		uint32_t n = RTE_MIN((uint32_t)hy_budget_read(plan, node->rank), credit - made);
 
 		if (plan->throttled)
 			n = RTE_MIN(n, room(graph, node));
@@ -251,11 +251,11 @@ walk_looping(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 	struct hy_plan *plan = &graph->plan;
 	const uint32_t most = (uint32_t)plan->nb_sources * plan->burst;
 	struct hy_node *last;
-	uint32_t left = under_way(graph, &last), made;
-
-	graph->credit = most > left ? most - left : 0;
+	uint32_t left = under_way(graph, &last);
 	/* Credit may not do for all: each walk, another source is the first to take of it. */
-	made = run_sources(graph, (unsigned int)(graph->walks % plan->nb_sources), tsc, trace);
+	const unsigned int first = (unsigned int)(graph->walks % plan->nb_sources);
+	const uint32_t made = run_sources(graph, first, most > left ? most - left : 0, tsc, trace);
+
 	for (unsigned int i = 0; i < plan->max_sweeps; i++) {
 		const uint32_t done = sweep(graph, tsc, trace);
 
