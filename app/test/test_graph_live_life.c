@@ -200,7 +200,7 @@ a_change_that_fails_leaves_a_graph_that_had_none_pending(void **state)
 	params.burst = 5;
 	params.worker++;
 	assert_int_equal(hy_graph_update(graph, &params), -EINVAL);
-	assert_non_null(strstr(unit_log(), "ops, worker and socket cannot change"));
+	assert_non_null(strstr(unit_log(), "ops, worker, socket and qsbr cannot change"));
 	hy_graph_walk(graph);
 	assert_int_equal(sink.objs, 5);
 	assert_int_equal(hy_graph_burst(graph), 5);

@@ -38,6 +38,7 @@ worker_main(void *arg)
 
 	while (!atomic_load_explicit(&stop, memory_order_relaxed))
 		hy_idle_step(&worker->idle, worker->graph, hy_graph_walk(worker->graph));
+	hy_graph_rest(worker->graph);
 	return 0;
 }
 

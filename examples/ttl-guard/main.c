@@ -164,6 +164,7 @@ walk_until_idle(struct hy_graph *graph)
 		seen = rx->objs;
 		since = rte_rdtsc();
 	}
+	hy_graph_rest(graph);
 }
 
 /* Prints what each node did. */

@@ -10,6 +10,7 @@
 #include "control.h"
 #include "log.h"
 #include "params.h"
+#include "qsbr.h"
 #include "stats.h"
 
 /* Under the registry's lock. */
@@ -75,6 +76,9 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 		HY_LOG(ERR, "graph '%s': the name is taken", name);
 		return -EEXIST;
 	}
+	rc = hy_qsbr_check(name, params);
+	if (rc < 0)
+		return rc;
 	graph = graph_alloc(name, params);
 	if (graph == NULL) {
 		HY_LOG(ERR, "graph '%s': not enough memory on socket %d", name, params->socket);
@@ -89,6 +93,7 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 	graph->image = control->current;
 	graph->plan = graph->image->plan;
 	graph->sample_left = 1; /* the first walk is timed, so that no figure is ever a guess */
+	hy_qsbr_join(graph);
 	while (*link != NULL)
 		link = &(*link)->control->next;
 	*link = graph;
@@ -158,6 +163,7 @@ hy_graph_destroy(struct hy_graph *graph)
 			image->plan.ops->release(node->stream, node->waiting);
 	}
 	hy_graph_discard(graph, image);
+	hy_qsbr_leave(graph);
 	graph_free(graph);
 	hy_registry_unlock();
 }

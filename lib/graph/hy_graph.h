@@ -48,6 +48,7 @@ bool hy_name_valid(const char *name);
 
 struct hy_graph;
 struct hy_node;
+struct rte_rcu_qsbr;
 
 typedef uint32_t hy_node_id; /**< Names a node in the registry. Never reused in a process. */
 
@@ -313,18 +314,27 @@ struct hy_graph_params {
 	/** Index of the worker among its program's workers: nodes pick queues by it. */
 	uint16_t worker;
 	int socket; /**< NUMA node of the worker, or SOCKET_ID_ANY. */
+	/**
+	 * The QSBR variable (rte_rcu_qsbr.h) of what the graph's nodes look things up in while others
+	 * change it, or NULL. Must outlive the graph. The graph is its reader number `worker`, from
+	 * creation to destruction; nobody else may be. It reports at the end of each walk that leaves
+	 * no objects behind, and holds up no writer while it is not walked (hy_graph_rest()). A graph
+	 * with cycles in which objects go round for ever never reports.
+	 */
+	struct rte_rcu_qsbr *qsbr;
 };
 
 /**
  * Compiles a graph. Refused, each with its reason in the log: a pattern that matches no node; no
  * source; an edge into a source; an edge whose target is not registered; a node that no source
- * reaches; a node that can drop when there is no drop_node; a lane used but not declared.
+ * reaches; a node that can drop when there is no drop_node; a lane used but not declared; a worker
+ * beyond the readers of the QSBR variable.
  *
  * @param name [A-Za-z0-9_.-]{1,63}, unique among the process's graphs.
  * @param[out] graph Belongs to the caller, until hy_graph_destroy().
- * @return 0; -EINVAL refused; -EEXIST; -ENOENT a pattern or a name has no node; -ENOMEM; -E2BIG
- * more than 65,535 nodes; -ENOEXEC the registration of some node failed at load; or what a node's
- * init() returned.
+ * @return 0; -EINVAL refused; -EEXIST; -ENOENT a pattern or a name has no node; -EBUSY another
+ * graph reports to the QSBR variable as this worker; -ENOMEM; -E2BIG more than 65,535 nodes;
+ * -ENOEXEC the registration of some node failed at load; or what a node's init() returned.
  */
 int hy_graph_create(const char *name, const struct hy_graph_params *params,
 	struct hy_graph **graph);
@@ -354,9 +364,9 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
  * struct hy_node are invalid once the worker has taken the change up.
  *
  * @param params NULL for those that the graph has. Else everything may change (nodes, burst, lanes,
- * sampling) but ops, worker and socket.
- * @return 0; -EINVAL also for another ops, worker or socket; what hy_graph_create() returns, but
- * for -EEXIST. Upon an error the graph goes on as it was.
+ * sampling) but ops, worker, socket and qsbr.
+ * @return 0; -EINVAL also for another ops, worker, socket or qsbr; what hy_graph_create() returns,
+ * but for -EEXIST and -EBUSY. Upon an error the graph goes on as it was.
  */
 int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params);
 
@@ -391,11 +401,12 @@ int hy_graph_lookup(const char *name, struct hy_graph **graph);
  * the worker may not have come to them yet: a node that keeps arrays sizes them by HY_BURST_MAX.
  * @{
  */
-const char *hy_graph_name(const struct hy_graph *graph);         /**< Its name. */
-uint16_t hy_graph_worker(const struct hy_graph *graph);          /**< params.worker. */
-int hy_graph_socket(const struct hy_graph *graph);               /**< params.socket. */
-uint16_t hy_graph_burst(const struct hy_graph *graph);           /**< Most objects a call. */
-uint32_t hy_graph_stream_capacity(const struct hy_graph *graph); /**< Objects a node can hold. */
+const char *hy_graph_name(const struct hy_graph *graph);          /**< Its name. */
+uint16_t hy_graph_worker(const struct hy_graph *graph);           /**< params.worker. */
+int hy_graph_socket(const struct hy_graph *graph);                /**< params.socket. */
+struct rte_rcu_qsbr *hy_graph_qsbr(const struct hy_graph *graph); /**< params.qsbr. */
+uint16_t hy_graph_burst(const struct hy_graph *graph);            /**< Most objects a call. */
+uint32_t hy_graph_stream_capacity(const struct hy_graph *graph);  /**< Objects a node can hold. */
 /** @} */
 
 /** @return Nodes of a graph. */

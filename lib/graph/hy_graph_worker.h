@@ -107,9 +107,11 @@ struct hy_graph {
 	bool armed;                 /**< The sources' devices have been asked to wake the worker. */
 	bool part;                  /**< The node that runs was given only a part of its stream, */
 	uint32_t cursor;            /**< which starts here. */
-	uint64_t walks;             /**< Walks completed: the graph's quiescence, seen by others. */
+	uint64_t walks;             /**< Walks completed. */
 	struct hy_image *image;     /**< The memory of the plan. */
 	struct hy_control *control; /**< The control plane's part. */
+	struct rte_rcu_qsbr *qsbr;  /**< params.qsbr, or NULL, to which walks report */
+	uint32_t reader;            /**< under this id, params.worker. */
 	/** What the next walk has to see to before it begins, HY_ATTEND_ bits; mostly 0. */
 	alignas(RTE_CACHE_LINE_SIZE) uint32_t attention;
 	struct hy_image
@@ -117,8 +119,9 @@ struct hy_graph {
 	struct hy_trace *trace; /**< Likewise, for the length of each walk. */
 };
 
-#define HY_ATTEND_IMAGE 0x1u /**< There may be a next image. */
-#define HY_ATTEND_TRACE 0x2u /**< There is a trace (hy_trace.h). */
+#define HY_ATTEND_IMAGE 0x1u   /**< There may be a next image. */
+#define HY_ATTEND_TRACE 0x2u   /**< There is a trace (hy_trace.h). */
+#define HY_ATTEND_OFFLINE 0x4u /**< It rests: see hy_graph_rest(). The worker's own bit. */
 
 /**
  * Walks a graph once: runs every source, then every node that has objects, in rank order, so that
@@ -127,9 +130,23 @@ struct hy_graph {
  * replication wants them, what max_sweeps passes leave stays for the next walk, and sources make
  * that much less. Before all that, takes up what hy_graph_update() has left for it.
  *
+ * Last of all, if nothing stays behind, the graph reports to its QSBR variable that it holds
+ * nothing (struct hy_graph_params.qsbr).
+ *
  * @return Objects that the sources made: 0 means that there was nothing to do.
  */
 uint32_t hy_graph_walk(struct hy_graph *graph);
+
+/**
+ * Says that the calling thread, which walks the graph, does not do so again for a while: writers
+ * that wait for the graph at its QSBR variable wait no longer, until its next walk. For workers
+ * that leave their loop, or sleep by other means than hy_idle_step(), which calls it. A new graph
+ * rests.
+ *
+ * Objects that stay in a graph with cycles hold what they have looked up: then, and without a QSBR
+ * variable, it does nothing.
+ */
+void hy_graph_rest(struct hy_graph *graph);
 
 /** @cond core Not for node code. */
 

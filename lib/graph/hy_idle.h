@@ -13,10 +13,12 @@
  * hy_idle_init(&idle, NULL);
  * while (!stop)
  *         hy_idle_step(&idle, graph, hy_graph_walk(graph));
+ * hy_graph_rest(graph);
  * @endcode
  *
  * A worker notices anything that is not an object, such as a flag that tells it to stop, within one
- * walk, the longest pause, and hy_idle_params.wait_us.
+ * walk, the longest pause, and hy_idle_params.wait_us. While it sleeps, its graph rests: see
+ * hy_graph_rest().
  */
 #ifndef HY_IDLE_H
 #define HY_IDLE_H

@@ -7,6 +7,7 @@
 #include <hy_idle.h>
 
 #include "control.h"
+#include "qsbr.h"
 
 #define REFUSED UINT32_MAX /* idle->empty: nobody could wake the worker, so that it only pauses */
 
@@ -21,17 +22,6 @@ void
 hy_idle_init(struct hy_idle *idle, const struct hy_idle_params *params)
 {
 	*idle = (struct hy_idle){ .params = params == NULL ? hy_idle_defaults : *params };
-}
-
-/* Objects that a cycle keeps under way need the next walk: what brings them is no device. */
-static bool
-under_way(const struct hy_graph *graph)
-{
-	uint64_t pending = 0;
-
-	for (unsigned int w = 0; w < graph->plan.nb_words; w++)
-		pending |= graph->plan.pending[w];
-	return pending != 0;
 }
 
 /* The nth pause in a row, from 0 on. */
@@ -56,11 +46,12 @@ wait_armed(struct hy_idle *idle, struct hy_graph *graph)
 
 	hy_count(&idle->stats.idle_walks, made == 0);
 	/* A walk that takes up a live change disarms: other sources may be there now. */
-	if (made > 0 || under_way(graph) || !graph->armed) {
+	if (made > 0 || hy_graph_holds(graph) || !graph->armed) {
 		hy_count(&idle->stats.called_off, 1);
 		idle->empty = 0;
 		return;
 	}
+	hy_graph_rest(graph);
 	start = rte_rdtsc();
 	woken = graph->plan.ops->wait(graph, idle->params.wait_us) > 0;
 	hy_count(&idle->stats.waited_cycles, rte_rdtsc() - start);
@@ -95,7 +86,8 @@ hy_idle_rest(struct hy_idle *idle, struct hy_graph *graph)
 	const uint32_t n = idle->empty;
 
 	hy_count(&idle->stats.idle_walks, 1);
-	if (unlikely(under_way(graph))) {
+	/* Objects that a cycle keeps under way need the next walk: what brings them is no device. */
+	if (unlikely(hy_graph_holds(graph))) {
 		idle->empty = 0;
 	} else if (n < params->polls) {
 		idle->empty = n + 1;

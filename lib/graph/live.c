@@ -134,8 +134,8 @@ hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params)
 	rc = hy_params_check(graph->control->name, params);
 	if (rc == 0 &&
 		(params->ops != now->ops || params->worker != now->worker ||
-			params->socket != now->socket)) {
-		HY_LOG(ERR, "graph '%s': ops, worker and socket cannot change",
+			params->socket != now->socket || params->qsbr != now->qsbr)) {
+		HY_LOG(ERR, "graph '%s': ops, worker, socket and qsbr cannot change",
 			hy_graph_name(graph));
 		rc = -EINVAL;
 	}

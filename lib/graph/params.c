@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_rcu_qsbr.h>
+
 #include "log.h"
 #include "params.h"
 #include "registry.h"
@@ -45,6 +47,13 @@ hy_params_check(const char *graph, const struct hy_graph_params *params)
 	if (params->burst > HY_BURST_MAX) {
 		HY_LOG(ERR, "graph '%s': burst is %u; 1 to %d are accepted, 0 for the default",
 			graph, params->burst, HY_BURST_MAX);
+		return -EINVAL;
+	}
+	if (params->qsbr != NULL && params->worker >= params->qsbr->max_threads) {
+		HY_LOG(ERR,
+			"graph '%s': worker is %u; numbers below %u are accepted, since that many "
+			"can report to its QSBR variable",
+			graph, params->worker, params->qsbr->max_threads);
 		return -EINVAL;
 	}
 	for (unsigned int i = 0; i < params->nb_patterns; i++) {

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 
 #include "control.h"
+#include "qsbr.h"
 #include "trace.h"
 
 /*
@@ -302,6 +303,7 @@ walk_traced(struct hy_graph *graph, struct hy_trace *trace)
 static __rte_noinline struct hy_trace *
 attend(struct hy_graph *graph)
 {
+	hy_qsbr_wake(graph); /* first: all else may look something up */
 	hy_graph_take_up(graph);
 	return hy_trace_borrow(graph);
 }
@@ -319,6 +321,7 @@ hy_graph_walk(struct hy_graph *graph)
 	else
 		made = likely(--graph->sample_left > 0) ? walk(graph, NULL, NULL)
 							: walk_timed(graph);
-	__atomic_store_n(&graph->walks, graph->walks + 1, __ATOMIC_RELEASE);
+	hy_count(&graph->walks, 1);
+	hy_qsbr_report(graph);
 	return made;
 }
