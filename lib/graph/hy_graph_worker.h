@@ -56,8 +56,8 @@ enum hy_core_drop {
 #define HY_COUNTER_SLOT(c) (-1 - HY_CORE_DROPS - HY_DESC_DROPS - (int)(c))
 
 /**
- * What a walk touches of a node: one cache line. A node's code uses ctx; the rest is the core's,
- * shown so that the functions below can be inlined.
+ * What a walk touches of a node: one cache line, written by its graph's worker alone. A node's code
+ * uses ctx; the rest is the core's, shown so that the functions below can be inlined.
  */
 struct hy_node {
 	alignas(RTE_CACHE_LINE_SIZE) hy_node_process_t *process; /**< Of its implementation. */
@@ -100,7 +100,15 @@ struct hy_plan {
 	uint32_t lane_offset[HY_LANES_MAX]; /**< From a stream's start, in bytes. */
 };
 
-/** A graph, as its worker sees it. Node code uses the functions below and hy_graph.h. */
+/**
+ * A graph, as its worker sees it. Node code uses the functions below and hy_graph.h.
+ *
+ * Every cache line that a walk touches has one writer. The graph's first lines, its nodes, streams,
+ * edges and bitmap are the worker's; nobody else writes there, and who reads statistics reads only.
+ * The line of the attention word is the control plane's: the worker reads it in each walk, and
+ * writes to it only when it was asked for attention, or rests. So are the budgets, in lines of
+ * their own.
+ */
 struct hy_graph {
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_plan plan; /**< What is walked. */
 	uint16_t sample_left;       /**< Walks until the next one that is timed. */
@@ -112,7 +120,8 @@ struct hy_graph {
 	struct hy_control *control; /**< The control plane's part. */
 	struct rte_rcu_qsbr *qsbr;  /**< params.qsbr, or NULL, to which walks report */
 	uint32_t reader;            /**< under this id, params.worker. */
-	/** What the next walk has to see to before it begins, HY_ATTEND_ bits; mostly 0. */
+	/** What the next walk has to see to before it begins, HY_ATTEND_ bits; mostly 0. Here the
+	 * control plane's line starts. */
 	alignas(RTE_CACHE_LINE_SIZE) uint32_t attention;
 	struct hy_image
 		*next; /**< Left by the control plane, for the worker to take up; or NULL. */

@@ -60,7 +60,10 @@ struct hy_idle_stats {
 	uint64_t waited_cycles; /**< TSC cycles in waits. */
 };
 
-/** A worker's rest. Belongs to the thread that walks; others may only read its statistics. */
+/**
+ * A worker's rest. Belongs to the thread that walks; others may only read its statistics. It fills
+ * whole cache lines, so that workers may have theirs side by side.
+ */
 struct hy_idle {
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_idle_params params; /**< As given. */
 	uint32_t empty;             /**< Walks without an object in a row, as far as it matters. */
