@@ -342,7 +342,7 @@ worker_add(unsigned int w)
 		fail_msg("the graph is refused: %s", unit_log());
 	/*
 	 * Each sends to the port that it receives from, on a queue of its own: net_ring keeps the
-	 * counters of a port's queues side by side in one line.
+	 * counters of a port's transmit queues side by side in one line.
 	 */
 	for (unsigned int i = 0; i < PACKETS; i++) {
 		const uint32_t len = FRAME(frame, .payload = 26, .dst = IP4(198, 18, w, i));
