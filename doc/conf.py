@@ -26,7 +26,7 @@ breathe_show_enumvalue_initializer = False
 nitpick_ignore = [
     ("c:identifier", name)
     for name in ("FILE", "RTE_MAX_ETHPORTS", "RTE_MAX_NUMA_NODES", "bool", "int16_t", "int32_t",
-                 "int64_t", "int8_t", "rte_ether_addr", "rte_mbuf", "size_t", "uint16_t",
-                 "uint32_t", "uint64_t", "uint8_t",
+                 "int64_t", "int8_t", "rte_ether_addr", "rte_mbuf", "rte_rcu_qsbr", "size_t",
+                 "uint16_t", "uint32_t", "uint64_t", "uint8_t",
                  "rte_graph_cluster_stats_param.@0")  # a union without a name
 ]
