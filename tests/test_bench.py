@@ -117,9 +117,19 @@ def test_growth_is_compared_with_n_log_n(tmp_path):
         "n_log_n": pytest.approx(15 * hundred["halyard"] / thousand["halyard"], rel=CLOSE)}
 
 
+def test_l3fwd_compares_contenders_that_forward_right(tmp_path):
+    figures, _ = measure(tmp_path, "l3fwd", "--work", "dst256_8")
+    got = medians(figures, "dst256_8")
+    assert list(got) == ["rxtx", "static", "static_checked", "librte_node", "halyard"]
+    assert {row["unit"] for row in figures["rows"]} == {"cycles/packet"}
+    assert ratios(figures, "dst256_8") == {
+        peer: pytest.approx(got[peer] / got["halyard"], rel=CLOSE)
+        for peer in ("static", "static_checked", "librte_node")}
+
+
 @pytest.mark.parametrize("arguments, message", [
-    ([], "which benchmark? there are: enqueue idle lookup walk"),
-    (["run"], "'run' is no benchmark; there are: enqueue idle lookup walk"),
+    ([], "which benchmark? there are: enqueue idle l3fwd lookup walk"),
+    (["run"], "'run' is no benchmark; there are: enqueue idle l3fwd lookup walk"),
     (["walk", "lookup"], "one benchmark at a time, not 'lookup' too"),
     (["walk", "--rounds", "14"], "--rounds 14: a number from 15 to 255 is wanted"),
     (["walk", "--rounds", "256"], "--rounds 256: a number from 15 to 255 is wanted"),

@@ -35,7 +35,7 @@ struct contender {
 };
 
 /* Units of figures; names in bench_unit_name(). Less is better in all of them. */
-enum unit { CYCLES_OBJECT, CYCLES_WALK, MICROSECONDS, CALLS_WALK };
+enum unit { CYCLES_OBJECT, CYCLES_PACKET, CYCLES_WALK, MICROSECONDS, CALLS_WALK };
 
 /* How a run of the program measures. */
 struct bench_settings {
@@ -46,6 +46,9 @@ struct bench_settings {
 
 /* Whether the user wants a work. Asked before it is prepared. */
 bool bench_wanted(const char *work);
+
+/* How long a contender is to run in a round, at least. */
+unsigned int bench_round_us(void);
 
 /* Measures contenders and adds a row each, and a ratio for each peer that they count as. */
 void bench_work(const char *work, enum unit unit, const struct contender *contenders,
@@ -74,6 +77,7 @@ void machine_write_json(FILE *out);
 /* The benchmarks. */
 void bench_enqueue(void);
 void bench_idle(void);
+void bench_l3fwd(void);
 void bench_lookup(void);
 void bench_walk(void);
 

@@ -34,6 +34,7 @@ static bool failed;
 
 static const char *const unit_names[] = {
 	[CYCLES_OBJECT] = "cycles/object",
+	[CYCLES_PACKET] = "cycles/packet",
 	[CYCLES_WALK] = "cycles/walk",
 	[MICROSECONDS] = "us",
 	[CALLS_WALK] = "calls/walk",
@@ -49,6 +50,12 @@ bool
 bench_wanted(const char *work)
 {
 	return fnmatch(settings.works, work, 0) == 0;
+}
+
+unsigned int
+bench_round_us(void)
+{
+	return settings.round_us;
 }
 
 static int

@@ -20,6 +20,7 @@ static const struct {
 } benches[] = {
 	{ "enqueue", bench_enqueue },
 	{ "idle", bench_idle },
+	{ "l3fwd", bench_l3fwd },
 	{ "lookup", bench_lookup },
 	{ "walk", bench_walk },
 };

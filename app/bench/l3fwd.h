@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The l3fwd benchmark: IPv4 forwarding from rings to rings, by ways that have the same packets, the
+ * same routes and the same ports. A lap is: refill the receive rings (untimed), forward until they
+ * are empty (timed), look at all that was sent (untimed).
+ *
+ * What its parts call a port is the work's port, from 0 on; ethdev's ids are in the rig.
+ */
+#ifndef HY_BENCH_L3FWD_H
+#define HY_BENCH_L3FWD_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "bench.h"
+
+#define L3FWD_PORTS 8
+#define L3FWD_LANES 2 /* lcores that forward at once: a queue and rings of its own for each */
+
+/* Next hops are numbered so that the port is in the number, which costs no way a lookup. */
+#define HOPS_PER_PORT 8
+#define HOPS (HOPS_PER_PORT * L3FWD_PORTS)
+#define HOP_NONE HOPS /* no route; the port that it would be behind is the one after the last */
+
+static inline uint16_t
+hop_port(uint32_t hop)
+{
+	return (uint16_t)(hop / HOPS_PER_PORT);
+}
+
+/* Where a port's frames come from, and a next hop's MAC address. */
+struct rte_ether_addr l3fwd_port_mac(unsigned int port);
+struct rte_ether_addr l3fwd_hop_mac(unsigned int hop);
+/* The Ethernet header of what is sent to a next hop. */
+struct rte_ether_hdr l3fwd_hop_header(unsigned int hop);
+
+/* Routes (l3fwd_table.c). */
+
+struct l3fwd_route {
+	uint32_t prefix; /* in host byte order, as all addresses here */
+	uint8_t depth;
+	uint8_t hop;
+};
+
+struct l3fwd_table {
+	struct l3fwd_route *routes; /* by prefix and depth */
+	uint32_t n;
+	uint32_t tbl8s; /* groups of 256 that rte_lpm wants for prefixes longer than /24 */
+};
+
+/* Eight routes to eight next hops, on so many ports in turn. All exit on an error. */
+struct l3fwd_table *table_eight(unsigned int nb_ports);
+/* As many as the Internet has, of a like mix of lengths. */
+struct l3fwd_table *table_generate(uint32_t n, unsigned int nb_ports);
+/* One CIDR a line. */
+struct l3fwd_table *table_read(const char *path, unsigned int nb_ports);
+void table_free(struct l3fwd_table *table);
+/* The next hop of the longest prefix, by search: what the contenders' tables must agree with. */
+uint32_t table_hop(const struct l3fwd_table *table, uint32_t dst);
+
+/* Packets (l3fwd_traffic.c). */
+
+#define L3FWD_MTU 1514 /* longest frame that ports send */
+#define FRAME_LEN 60   /* 64 bytes on the wire: Ethernet's checksum is not in memory */
+
+struct l3fwd_packet {
+	alignas(64) uint8_t frame[FRAME_LEN]; /* as received */
+	uint16_t hop;                         /* HOP_NONE: to be dropped */
+	uint16_t seen;                        /* the lap in which it was sent last */
+};
+
+struct l3fwd_traffic {
+	struct l3fwd_packet *packets;
+	uint32_t n;
+	uint32_t routed; /* of them */
+	uint16_t lap;
+};
+
+/* One packet for each destination, in that order. */
+struct l3fwd_traffic *traffic_create(const uint32_t *dst, uint32_t n, uint8_t ttl,
+	const struct l3fwd_table *table);
+void traffic_free(struct l3fwd_traffic *traffic);
+/* Makes an mbuf what a driver makes it that has received packet i. */
+void traffic_write(const struct l3fwd_traffic *traffic, uint32_t i, struct rte_mbuf *m);
+/* A new lap: no packet has been seen. */
+void traffic_lap(struct l3fwd_traffic *traffic);
+/*
+ * What is wrong with a packet that a port sent, NULL if nothing is. hops: how many routers it has
+ * gone through since traffic_write(); 0 for what was sent as it came.
+ */
+const char *traffic_check(struct l3fwd_traffic *traffic, const struct rte_mbuf *m,
+	unsigned int port, unsigned int hops);
+
+/* Ports and rings (l3fwd_rig.c). */
+
+/* ethdevs over the same rings: librte_node's ethdev_rx adds a callback to its own. */
+enum l3fwd_users { USERS_ALL, USERS_LIBRTE_NODE, USERS };
+
+struct l3fwd_rig {
+	unsigned int lane; /* the queue of every port */
+	unsigned int nb_ports;
+	uint16_t port[USERS][L3FWD_PORTS];
+	struct rte_ring *rx[L3FWD_PORTS], *tx[L3FWD_PORTS]; /* the same one if it is a loop */
+	struct l3fwd_traffic *traffic;
+	struct rte_mempool *pool;
+	struct rte_mbuf **mbufs; /* packet i travels in mbufs[i] */
+};
+
+/* Makes the ports, once for all works. */
+void rig_ports(unsigned int lanes);
+/* A rig for a work: packets, and mbufs for them. loop: one port that receives what it sends. */
+void rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool loop,
+	struct l3fwd_traffic *traffic);
+void rig_close(struct l3fwd_rig *rig);
+/* All packets as new, in the receive rings, in order, by turns of ports. */
+void rig_fill(struct l3fwd_rig *rig);
+/*
+ * Takes all that was sent, and looks at it. rewrites: whether MACs and TTL are to have changed.
+ * drops: packets that the contender says it dropped.
+ */
+bool rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t drops);
+/* Packets that one receive call brings at most, from now on, on all ports; 0: as many as asked. */
+void rig_burst(uint16_t most);
+/* ethdev's ids of all ports that exist, as contenders' tables want them. */
+uint16_t rig_port(enum l3fwd_users users, unsigned int port);
+unsigned int rig_lanes(void);
+#define RIG_LOOP L3FWD_PORTS /* rig_port()'s number of the looping port */
+
+/* Whether there is something to receive. Every contender asks once a turn. */
+static inline bool
+rig_pending(const struct l3fwd_rig *rig)
+{
+	for (unsigned int p = 0; p < rig->nb_ports; p++)
+		if (!rte_ring_empty(rig->rx[p]))
+			return true;
+	return false;
+}
+
+/* Contenders. */
+
+struct l3fwd_way {
+	const char *name;
+	bool rewrites;
+	/* Forwards until nothing is to be received, or so many turns; then all has been sent. */
+	void (*run)(void *way, uint64_t turns);
+	uint64_t (*drops)(void *way); /* since it was created */
+	void (*destroy)(void *way);
+	unsigned int burst; /* packets that a turn receives at most from one port */
+	void *arg;
+};
+
+/* What ours is made of. */
+struct ours_params {
+	uint16_t burst;        /* 0: the default */
+	uint16_t sample_every; /* 0: the default */
+	const char *family;    /* whose variant is another than the default; NULL: none */
+	const char *variant;
+};
+
+struct l3fwd_way rxtx_create(const struct l3fwd_rig *rig);
+struct l3fwd_way static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table,
+	bool checked);
+struct l3fwd_way librte_create(const struct l3fwd_rig *rig);
+struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_params *params);
+
+/* Tables of contenders that share one: made before them, freed after them. */
+bool librte_table(const struct l3fwd_table *table, bool loop);
+void ours_table_create(const struct l3fwd_table *table, bool loop);
+void ours_table_destroy(void);
+
+/* Ends the program: a part of the benchmark could not be made. */
+void __rte_noreturn __rte_format_printf(1, 2) l3fwd_fail(const char *format, ...);
+
+#endif

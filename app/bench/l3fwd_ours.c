@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The l3fwd benchmark's own contender: the nodes that l3fwd-graph is made of, as the HAL selects
+ * them, or with another variant of one family.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hy_ethdev.h>
+#include <hy_graph_worker.h>
+#include <hy_hal.h>
+#include <hy_ip4.h>
+#include <hy_mbuf.h>
+#include <hy_stats.h>
+
+#include "l3fwd.h"
+
+struct ours {
+	const struct l3fwd_rig *rig;
+	struct hy_graph *graph;
+};
+
+static struct {
+	struct hy_hal *hal;
+	hy_node_id lookup, rewrite;
+	uint16_t edge[RTE_MAX_ETHPORTS];
+	struct hy_ip4_fib *fib;
+} shared;
+
+static void
+must(int rc, const char *what)
+{
+	if (rc < 0)
+		l3fwd_fail("%s: %s", what, strerror(-rc));
+}
+
+static void
+hal_create(void)
+{
+	char error[HY_HAL_ERROR_SIZE];
+
+	must(hy_hal_create(&shared.hal), "the HAL");
+	for (unsigned int p = 0; p <= RIG_LOOP; p++)
+		hy_hal_port_ignore(shared.hal, rig_port(USERS_LIBRTE_NODE, p));
+	if (hy_hal_select(shared.hal, error) < 0)
+		l3fwd_fail("the HAL: %s", error);
+}
+
+/* A transmitting node and a receiving one for each queue of a port. */
+static void
+port_nodes(unsigned int port)
+{
+	const uint16_t id = rig_port(USERS_ALL, port);
+	const struct hy_ethdev_tx_config tx = { .port = id, .nb_queues = (uint16_t)rig_lanes() };
+	char name[HY_NAME_SIZE];
+	hy_node_id node, classifier;
+
+	snprintf(name, sizeof(name), "%u", id);
+	must(hy_hal_node_clone(shared.hal, "ethdev_tx", id, name, &node), "ethdev_tx");
+	must(hy_node_config(node, &tx, sizeof(tx)), "ethdev_tx");
+	must(hy_node_name(node, name, sizeof(name)), "ethdev_tx");
+	must(hy_node_edge_add(shared.rewrite, name, &shared.edge[id]), name);
+	must(hy_hal_node(shared.hal, "pkt_cls", id, &classifier), "pkt_cls");
+	for (uint16_t q = 0; q < rig_lanes(); q++) {
+		const struct hy_ethdev_rx_config rx = { .port = id, .queue = q };
+
+		snprintf(name, sizeof(name), "%u-%u", id, q);
+		must(hy_hal_node_clone(shared.hal, "ethdev_rx", id, name, &node), "ethdev_rx");
+		must(hy_node_config(node, &rx, sizeof(rx)), "ethdev_rx");
+		must(hy_node_name(classifier, name, sizeof(name)), "pkt_cls");
+		must(hy_node_edge_set(node, 0, name), "ethdev_rx");
+	}
+}
+
+/* All nodes, once for all works. */
+static void
+nodes_create(void)
+{
+	hy_node_id drop;
+
+	if (shared.hal != NULL)
+		return;
+	hal_create();
+	must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");
+	must(hy_hal_node(shared.hal, "ip4_rewrite", 0, &shared.rewrite), "ip4_rewrite");
+	must(hy_hal_node(shared.hal, "pkt_drop", 0, &drop), "pkt_drop");
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		shared.edge[p] = HY_IP4_NO_EDGE;
+	for (unsigned int p = 0; p <= RIG_LOOP; p++)
+		port_nodes(p);
+}
+
+static void
+routes_add(const struct l3fwd_table *table, bool loop)
+{
+	uint32_t id[HOPS];
+
+	for (unsigned int p = 0; p <= RIG_LOOP; p++) {
+		const struct hy_ip4_port port = { .port = rig_port(USERS_ALL, p),
+			.mac = l3fwd_port_mac(p == RIG_LOOP ? 0 : p),
+			.max_len = L3FWD_MTU };
+
+		must(hy_ip4_port_add(shared.fib, &port), "a port of the table");
+	}
+	for (unsigned int hop = 0; hop < HOPS; hop++) {
+		const struct rte_ether_addr mac = l3fwd_hop_mac(hop);
+		const uint16_t port = rig_port(USERS_ALL, loop ? RIG_LOOP : hop_port(hop));
+
+		must(hy_ip4_next_hop_add(shared.fib, port, &mac, &id[hop]), "a next hop");
+	}
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct l3fwd_route *route = &table->routes[i];
+
+		must(hy_ip4_route_add(shared.fib, route->prefix, route->depth, id[route->hop]),
+			"a route");
+	}
+}
+
+void
+ours_table_create(const struct l3fwd_table *table, bool loop)
+{
+	const struct hy_ip4_fib_params params = { .max_routes = table->n,
+		.max_next_hops = HOPS,
+		.max_tbl8s = RTE_MAX(table->tbl8s, 1u),
+		.socket = SOCKET_ID_ANY };
+	struct hy_ip4_rewrite_config rewrite;
+
+	nodes_create();
+	must(hy_ip4_fib_create("l3fwd_ours", &params, &shared.fib), "the table");
+	routes_add(table, loop);
+	rewrite = (struct hy_ip4_rewrite_config){ .tables.fibs = { shared.fib },
+		.tables.nb_fibs = 1 };
+	memcpy(rewrite.edge, shared.edge, sizeof(rewrite.edge));
+	must(hy_node_config(shared.lookup, &rewrite.tables, sizeof(rewrite.tables)), "ip4_lookup");
+	must(hy_node_config(shared.rewrite, &rewrite, sizeof(rewrite)), "ip4_rewrite");
+}
+
+void
+ours_table_destroy(void)
+{
+	hy_ip4_fib_destroy(shared.fib);
+}
+
+static void
+ours_run(void *arg, uint64_t turns)
+{
+	const struct ours *w = arg;
+
+	while (turns-- > 0 && rig_pending(w->rig))
+		(void)hy_graph_walk(w->graph);
+}
+
+static uint64_t
+ours_drops(void *arg)
+{
+	const struct ours *w = arg;
+	struct hy_stats *stats;
+	uint64_t sum = 0;
+
+	must(hy_stats_read(hy_graph_name(w->graph), &stats), "statistics");
+	for (unsigned int n = 0; n < stats->nb_nodes; n++)
+		for (unsigned int d = 0; d < stats->nodes[n].nb_drops; d++)
+			sum += stats->nodes[n].drops[d].objs;
+	hy_stats_free(stats);
+	return sum;
+}
+
+static void
+ours_destroy(void *arg)
+{
+	struct ours *w = arg;
+
+	hy_graph_destroy(w->graph);
+	free(w);
+}
+
+struct l3fwd_way
+ours_create(const struct l3fwd_rig *rig, const struct ours_params *ours)
+{
+	static unsigned int count;
+	char sources[L3FWD_PORTS][HY_NAME_SIZE], name[HY_NAME_SIZE];
+	const char *patterns[L3FWD_PORTS];
+	const struct hy_graph_params params = { .patterns = patterns,
+		.nb_patterns = rig->nb_ports,
+		.ops = &hy_mbuf_ops,
+		.drop_node = "pkt_drop",
+		.lanes = { "ip4_route" },
+		.burst = ours->burst,
+		.sample_every = ours->sample_every,
+		.worker = (uint16_t)rig->lane,
+		.socket = SOCKET_ID_ANY };
+	struct ours *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		l3fwd_fail("no memory for a graph");
+	for (unsigned int p = 0; p < rig->nb_ports; p++) {
+		snprintf(sources[p], HY_NAME_SIZE, "ethdev_rx-%u-%u", rig->port[USERS_ALL][p],
+			rig->lane);
+		patterns[p] = sources[p];
+	}
+	snprintf(name, sizeof(name), "l3fwd-%u", count++);
+	must(hy_graph_create(name, &params, &w->graph), "the graph");
+	w->rig = rig;
+	return (struct l3fwd_way){ .name = "halyard",
+		.rewrites = true,
+		.run = ours_run,
+		.drops = ours_drops,
+		.destroy = ours_destroy,
+		.burst = hy_graph_burst(w->graph),
+		.arg = w };
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rig of the l3fwd benchmark: ports over rings, and the packets in them. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+
+#include "l3fwd.h"
+
+#define RING_BIG (1 << 18) /* of the first two ports */
+#define RING_SMALL (1 << 13)
+#define PORTS_ALL (L3FWD_PORTS + 1) /* with the looping one */
+#define PRIVATE_SIZE 64             /* librte_node wants it behind every mbuf */
+/* Small, so that many packets take little memory; nothing but the headers is looked at. */
+#define DATA_ROOM (RTE_PKTMBUF_HEADROOM + 128)
+#define POOL_CACHE 256
+#define DRAIN_BURST 64
+
+static struct {
+	struct rte_ring *rx[PORTS_ALL][L3FWD_LANES], *tx[PORTS_ALL][L3FWD_LANES];
+	uint16_t port[USERS][PORTS_ALL];
+	unsigned int lanes;
+	uint16_t burst;
+	eth_rx_burst_t receive; /* of the driver */
+} rigs;
+
+void
+l3fwd_fail(const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "hy-bench: l3fwd: ");
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	exit(EXIT_FAILURE);
+}
+
+static struct rte_ring *
+ring_create(const char *what, unsigned int port, unsigned int lane)
+{
+	const unsigned int size = port < 2 ? RING_BIG : RING_SMALL;
+	char name[RTE_RING_NAMESIZE];
+	struct rte_ring *ring;
+
+	snprintf(name, sizeof(name), "l3fwd_%s_%u_%u", what, port, lane);
+	ring = rte_ring_create(name, size, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	if (ring == NULL)
+		l3fwd_fail("no memory for a ring of %u packets", size);
+	return ring;
+}
+
+static struct rte_mempool *
+pool_create(const char *name, uint32_t n)
+{
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, n, n > POOL_CACHE ? POOL_CACHE : 0,
+		PRIVATE_SIZE, DATA_ROOM, SOCKET_ID_ANY);
+
+	if (pool == NULL)
+		l3fwd_fail("no memory for %u packets", n);
+	return pool;
+}
+
+/* One ethdev over a port's rings. ethdev wants a pool, from which net_ring takes nothing. */
+static uint16_t
+port_create(enum l3fwd_users users, unsigned int port, struct rte_mempool *none)
+{
+	const struct rte_eth_conf conf = { 0 };
+	const unsigned int lanes = rigs.lanes;
+	char name[16];
+	int id, rc;
+
+	snprintf(name, sizeof(name), "l3fwd_%d_%u", users, port);
+	id = rte_eth_from_rings(name, rigs.rx[port], lanes, rigs.tx[port], lanes, SOCKET_ID_ANY);
+	if (id < 0)
+		l3fwd_fail("net_ring: %s", rte_strerror(rte_errno));
+	rc = rte_eth_dev_configure((uint16_t)id, (uint16_t)lanes, (uint16_t)lanes, &conf);
+	for (uint16_t q = 0; rc == 0 && q < lanes; q++) {
+		rc = rte_eth_rx_queue_setup((uint16_t)id, q, 0, SOCKET_ID_ANY, NULL, none);
+		if (rc == 0)
+			rc = rte_eth_tx_queue_setup((uint16_t)id, q, 0, SOCKET_ID_ANY, NULL);
+	}
+	if (rc == 0)
+		rc = rte_eth_dev_start((uint16_t)id);
+	if (rc < 0)
+		l3fwd_fail("net_ring: %s", strerror(-rc));
+	return (uint16_t)id;
+}
+
+void
+rig_ports(unsigned int lanes)
+{
+	struct rte_mempool *none = pool_create("l3fwd_none", 1);
+
+	rigs.lanes = lanes;
+	for (unsigned int p = 0; p < PORTS_ALL; p++) {
+		for (unsigned int l = 0; l < lanes; l++) {
+			rigs.rx[p][l] = ring_create("rx", p, l);
+			rigs.tx[p][l] = p == RIG_LOOP ? rigs.rx[p][l] : ring_create("tx", p, l);
+		}
+		for (enum l3fwd_users u = 0; u < USERS; u++)
+			rigs.port[u][p] = port_create(u, p, none);
+	}
+	rigs.receive = rte_eth_fp_ops[rigs.port[0][0]].rx_pkt_burst;
+}
+
+uint16_t
+rig_port(enum l3fwd_users users, unsigned int port)
+{
+	return rigs.port[users][port];
+}
+
+unsigned int
+rig_lanes(void)
+{
+	return rigs.lanes;
+}
+
+static uint16_t
+receive_few(void *queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	return rigs.receive(queue, mbufs, RTE_MIN(n, rigs.burst));
+}
+
+void
+rig_burst(uint16_t most)
+{
+	rigs.burst = most;
+	for (enum l3fwd_users u = 0; u < USERS; u++)
+		for (unsigned int p = 0; p < PORTS_ALL; p++)
+			rte_eth_fp_ops[rigs.port[u][p]].rx_pkt_burst = most > 0 ? receive_few
+										: rigs.receive;
+}
+
+void
+rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool loop,
+	struct l3fwd_traffic *traffic)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	*rig = (struct l3fwd_rig){ .lane = lane, .nb_ports = nb_ports, .traffic = traffic };
+	for (unsigned int p = 0; p < nb_ports; p++) {
+		const unsigned int which = loop ? RIG_LOOP : p;
+
+		rig->rx[p] = rigs.rx[which][lane];
+		rig->tx[p] = rigs.tx[which][lane];
+		for (enum l3fwd_users u = 0; u < USERS; u++)
+			rig->port[u][p] = rigs.port[u][which];
+		if (traffic->n > rte_ring_get_capacity(rig->tx[p]))
+			l3fwd_fail("%u packets do not fit in a ring", traffic->n);
+	}
+	snprintf(name, sizeof(name), "l3fwd_%u", lane);
+	rig->pool = pool_create(name, traffic->n);
+	rig->mbufs = calloc(traffic->n, sizeof(struct rte_mbuf *));
+	if (rig->mbufs == NULL || rte_pktmbuf_alloc_bulk(rig->pool, rig->mbufs, traffic->n) < 0)
+		l3fwd_fail("no memory for %u packets", traffic->n);
+}
+
+void
+rig_close(struct l3fwd_rig *rig)
+{
+	rte_mempool_free(rig->pool);
+	free(rig->mbufs);
+}
+
+void
+rig_fill(struct l3fwd_rig *rig)
+{
+	struct l3fwd_traffic *traffic = rig->traffic;
+
+	traffic_lap(traffic);
+	for (unsigned int p = 0; p < rig->nb_ports; p++) {
+		rte_ring_reset(rig->rx[p]);
+		rte_ring_reset(rig->tx[p]);
+	}
+	for (uint32_t i = 0; i < traffic->n; i++) {
+		traffic_write(traffic, i, rig->mbufs[i]);
+		rte_ring_enqueue(rig->rx[i % rig->nb_ports], rig->mbufs[i]);
+	}
+}
+
+/* Packets that a port sent, and what is wrong with the last that is. */
+static uint32_t
+port_drain(struct l3fwd_rig *rig, unsigned int port, unsigned int hops, const char **wrong)
+{
+	struct rte_mbuf *mbufs[DRAIN_BURST];
+	uint32_t sent = 0;
+	unsigned int n;
+
+	while ((n = rte_ring_dequeue_burst(rig->tx[port], (void **)mbufs, DRAIN_BURST, NULL)) > 0) {
+		for (unsigned int i = 0; i < n; i++) {
+			const char *fault = traffic_check(rig->traffic, mbufs[i], port, hops);
+
+			if (fault != NULL)
+				*wrong = fault;
+		}
+		sent += n;
+	}
+	return sent;
+}
+
+/* Packets that were dropped are in the pool: takes them back. */
+static bool
+dropped_take(struct l3fwd_rig *rig, uint32_t n)
+{
+	struct rte_mbuf **taken = calloc(n, sizeof(*taken));
+	const bool all = taken != NULL && rte_mempool_avail_count(rig->pool) == n &&
+		rte_pktmbuf_alloc_bulk(rig->pool, taken, n) == 0;
+
+	free(taken);
+	return all;
+}
+
+bool
+rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t drops)
+{
+	const uint32_t n = rig->traffic->n, due = rewrites ? rig->traffic->routed : n;
+	const char *wrong = NULL;
+	uint32_t sent = 0;
+
+	for (unsigned int p = 0; p < rig->nb_ports; p++)
+		sent += port_drain(rig, p, rewrites ? 1 : 0, &wrong);
+	if (wrong != NULL)
+		fprintf(stderr, "hy-bench: l3fwd: %s: a packet is wrong: %s\n", name, wrong);
+	else if (sent != due || drops != n - due)
+		fprintf(stderr,
+			"hy-bench: l3fwd: %s: of %u packets %u were sent, not %u, and %lu dropped\n",
+			name, n, sent, due, (unsigned long)drops);
+	else if (due < n && !dropped_take(rig, n - due))
+		fprintf(stderr, "hy-bench: l3fwd: %s: packets that it dropped were not freed\n",
+			name);
+	else
+		return true;
+	return false;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contenders of the l3fwd benchmark without a graph: a loop as that of DPDK's own l3fwd. Bursts of
+ * 32, four lookups at a time, packets of one port gathered and sent as 32. Without checks, or with
+ * those of pkt_cls and ip4_rewrite, one packet after the other.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_lpm.h>
+#include <rte_vect.h>
+
+#include <pkt_cls.h>
+#include <hy_graph.h>
+
+#include "l3fwd.h"
+
+/* As l3fwd has them. */
+#define BURST 32
+#define STEP 4
+#define PREFETCH 3
+#define SEND_AT_ONCE (BURST / 2)
+
+#define DROPS_CHECKS HY_DESC_DROPS /* counters of pkt_cls's drop reasons; then these */
+enum { DROP_NO_ROUTE = DROPS_CHECKS, DROP_TTL, DROP_MTU, DROP_TX_FULL, DROPS };
+
+typedef uint32_t four __attribute__((vector_size(16)));
+
+struct gathered {
+	uint16_t n;
+	struct rte_mbuf *mbufs[BURST];
+};
+
+struct static_loop {
+	const struct l3fwd_rig *rig;
+	struct rte_lpm *lpm;
+	struct rte_ether_hdr l2[HOPS + 1];
+	struct gathered gathered[L3FWD_PORTS];
+	uint64_t drops[DROPS];
+};
+
+static struct rte_ipv4_hdr *
+ip_of(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *, RTE_ETHER_HDR_LEN);
+}
+
+static void
+drop(struct static_loop *s, unsigned int reason, struct rte_mbuf *m)
+{
+	s->drops[reason]++;
+	rte_pktmbuf_free(m);
+}
+
+static void
+send_now(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	const struct l3fwd_rig *rig = s->rig;
+	uint16_t sent = rte_eth_tx_burst(rig->port[USERS_ALL][port], (uint16_t)rig->lane, mbufs, n);
+
+	for (; unlikely(sent < n); sent++)
+		drop(s, DROP_TX_FULL, mbufs[sent]);
+}
+
+/* Gathers packets for a port until there are 32; many at once need not wait. */
+static __rte_always_inline void
+send_later(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct gathered *g = &s->gathered[port];
+	uint16_t now;
+
+	if (n >= SEND_AT_ONCE && g->n == 0) {
+		send_now(s, port, mbufs, n);
+		return;
+	}
+	now = RTE_MIN(n, (uint16_t)(BURST - g->n));
+	for (uint16_t i = 0; i < now; i++)
+		g->mbufs[g->n + i] = mbufs[i];
+	g->n = (uint16_t)(g->n + now);
+	if (likely(g->n < BURST))
+		return;
+	send_now(s, port, g->mbufs, BURST);
+	for (uint16_t i = now; i < n; i++)
+		g->mbufs[i - now] = mbufs[i];
+	g->n = (uint16_t)(n - now);
+}
+
+/* Packets that follow one another to the same port go together. Those without a route are dropped. */
+static __rte_always_inline void
+send_groups(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *hop, uint16_t n)
+{
+	uint16_t start[BURST + 1], groups = 1;
+
+	start[0] = 0;
+	for (uint16_t i = 1; i < n; i++) {
+		start[groups] = i; /* stays if the port is another one */
+		groups = (uint16_t)(groups + (hop_port(hop[i]) != hop_port(hop[i - 1])));
+	}
+	start[groups] = n;
+	for (uint16_t g = 0; g < groups; g++) {
+		const uint16_t first = start[g], size = (uint16_t)(start[g + 1] - first);
+
+		if (likely(hop[first] != HOP_NONE))
+			send_later(s, hop_port(hop[first]), mbufs + first, size);
+		else
+			for (uint16_t i = 0; i < size; i++)
+				drop(s, DROP_NO_ROUTE, mbufs[first + i]);
+	}
+}
+
+/* Next hops of n addresses, four at a time. */
+static __rte_always_inline void
+lookup(const struct static_loop *s, const uint32_t *dst, uint32_t *hop, uint16_t n)
+{
+	uint16_t i = 0;
+
+	for (; i + STEP <= n; i += STEP) {
+		const four ip = { dst[i], dst[i + 1], dst[i + 2], dst[i + 3] };
+
+		rte_lpm_lookupx4(s->lpm, (xmm_t)ip, hop + i, HOP_NONE);
+	}
+	for (; i < n; i++)
+		if (rte_lpm_lookup(s->lpm, dst[i], &hop[i]) != 0)
+			hop[i] = HOP_NONE;
+}
+
+static __rte_always_inline void
+rewrite(const struct static_loop *s, struct rte_mbuf *m, uint32_t hop)
+{
+	struct rte_ipv4_hdr *ip = ip_of(m);
+	uint32_t sum;
+
+	memcpy(rte_pktmbuf_mtod(m, void *), &s->l2[hop], RTE_ETHER_HDR_LEN);
+	ip->time_to_live--;
+	sum = ip->hdr_checksum + (uint32_t)RTE_BE16(0x0100);
+	ip->hdr_checksum = (uint16_t)(sum + (sum >> 16));
+}
+
+static __rte_always_inline void
+forward(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint32_t dst[BURST], hop[BURST];
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + PREFETCH < n)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH], void *));
+		dst[i] = rte_be_to_cpu_32(ip_of(mbufs[i])->dst_addr);
+	}
+	lookup(s, dst, hop, n);
+	for (uint16_t i = 0; i < n; i++)
+		rewrite(s, mbufs[i], hop[i]);
+	send_groups(s, mbufs, hop, n);
+}
+
+/* Keeps what pkt_cls would let pass, and drops the others. Returns how many are kept. */
+static __rte_always_inline uint16_t
+check(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *dst, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = mbufs[i];
+		uint16_t next;
+
+		if (i + PREFETCH < n)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH], void *));
+		next = pkt_cls_one(rte_pktmbuf_mtod(m, const uint8_t *), m->pkt_len, false,
+			&dst[kept]);
+		if (likely(next == PKT_CLS_NEXT_IP4_LOOKUP))
+			mbufs[kept++] = m;
+		else
+			drop(s, (uint16_t)(next - HY_DROP(0)), m);
+	}
+	return kept;
+}
+
+/* Keeps what has a route and what ip4_rewrite would let pass, and rewrites it. */
+static __rte_always_inline uint16_t
+rewrite_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *hop, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = mbufs[i];
+
+		if (unlikely(hop[i] == HOP_NONE)) {
+			drop(s, DROP_NO_ROUTE, m);
+		} else if (unlikely(ip_of(m)->time_to_live <= 1)) {
+			drop(s, DROP_TTL, m);
+		} else if (unlikely(m->pkt_len > L3FWD_MTU)) {
+			drop(s, DROP_MTU, m);
+		} else {
+			rewrite(s, m, hop[i]);
+			hop[kept] = hop[i];
+			mbufs[kept++] = m;
+		}
+	}
+	return kept;
+}
+
+static __rte_always_inline void
+forward_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint32_t dst[BURST], hop[BURST];
+
+	n = check(s, mbufs, dst, n);
+	lookup(s, dst, hop, n);
+	n = rewrite_checked(s, mbufs, hop, n);
+	if (n > 0)
+		send_groups(s, mbufs, hop, n);
+}
+
+static __rte_always_inline void
+loop(struct static_loop *s, uint64_t turns, bool checked)
+{
+	const struct l3fwd_rig *rig = s->rig;
+	struct rte_mbuf *mbufs[BURST];
+
+	while (turns-- > 0 && rig_pending(rig)) {
+		for (unsigned int p = 0; p < rig->nb_ports; p++) {
+			const uint16_t n = rte_eth_rx_burst(rig->port[USERS_ALL][p],
+				(uint16_t)rig->lane, mbufs, BURST);
+
+			if (n == 0)
+				continue;
+			if (checked)
+				forward_checked(s, mbufs, n);
+			else
+				forward(s, mbufs, n);
+		}
+	}
+	for (uint16_t p = 0; p < rig->nb_ports; p++) {
+		send_now(s, p, s->gathered[p].mbufs, s->gathered[p].n);
+		s->gathered[p].n = 0;
+	}
+}
+
+static void
+static_run(void *arg, uint64_t turns)
+{
+	loop(arg, turns, false);
+}
+
+static void
+static_checked_run(void *arg, uint64_t turns)
+{
+	loop(arg, turns, true);
+}
+
+static uint64_t
+static_drops(void *arg)
+{
+	const struct static_loop *s = arg;
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < DROPS; i++)
+		sum += s->drops[i];
+	return sum;
+}
+
+static void
+static_destroy(void *arg)
+{
+	struct static_loop *s = arg;
+
+	rte_lpm_free(s->lpm);
+	free(s);
+}
+
+struct l3fwd_way
+static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, bool checked)
+{
+	static unsigned int count;
+	const struct rte_lpm_config config = { .max_rules = table->n,
+		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
+	struct static_loop *s = calloc(1, sizeof(*s));
+	char name[RTE_LPM_NAMESIZE];
+
+	snprintf(name, sizeof(name), "l3fwd_static_%u", count++);
+	if (s == NULL || (s->lpm = rte_lpm_create(name, SOCKET_ID_ANY, &config)) == NULL)
+		l3fwd_fail("no memory for the static loop's table");
+	s->rig = rig;
+	for (unsigned int hop = 0; hop < HOPS; hop++)
+		s->l2[hop] = l3fwd_hop_header(hop);
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct l3fwd_route *route = &table->routes[i];
+
+		if (rte_lpm_add(s->lpm, route->prefix, route->depth, route->hop) < 0)
+			l3fwd_fail("route %u of %u does not fit in rte_lpm", i, table->n);
+	}
+	return (struct l3fwd_way){ .name = checked ? "static_checked" : "static",
+		.rewrites = true,
+		.run = checked ? static_checked_run : static_run,
+		.drops = static_drops,
+		.destroy = static_destroy,
+		.burst = BURST,
+		.arg = s };
+}
