@@ -42,13 +42,15 @@ struct bench_settings {
 	unsigned int rounds;
 	unsigned int round_us; /* that a contender runs in a round, at least */
 	const char *works;     /* fnmatch(3) pattern of the works to do */
+	const char *prefixes;  /* file of the large table's prefixes; NULL: they are made up */
 };
 
 /* Whether the user wants a work. Asked before it is prepared. */
 bool bench_wanted(const char *work);
 
-/* How long a contender is to run in a round, at least. */
+/* What the user has set. */
 unsigned int bench_round_us(void);
+const char *bench_prefixes(void);
 
 /* Measures contenders and adds a row each, and a ratio for each peer that they count as. */
 void bench_work(const char *work, enum unit unit, const struct contender *contenders,

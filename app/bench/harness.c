@@ -58,6 +58,12 @@ bench_round_us(void)
 	return settings.round_us;
 }
 
+const char *
+bench_prefixes(void)
+{
+	return settings.prefixes;
+}
+
 static int
 by_value(const void *a, const void *b)
 {

@@ -5,147 +5,234 @@
 #include <stdlib.h>
 
 #include <rte_common.h>
-#include <rte_cycles.h>
+#include <rte_ip.h>
 #include <rte_lcore.h>
+
+#include <hy_hal.h>
 
 #include "l3fwd.h"
 
-#define ENTRANTS_MAX 16
 #define TTL 64
+#define PREFIXES 172620 /* of table172k, when the user has none */
 
-/* A contender in a work. */
-struct entrant {
-	struct l3fwd_way way;
-	struct l3fwd_rig *rig;
-	bool wrong;
+enum destinations {
+	EIGHT_ROUTES, /* so many, as many behind each route */
+	HALF_ROUTED,  /* the same, and as many that no route leads to */
+	EACH_ROUTE,   /* one behind every prefix of a large table */
 };
-
-struct field {
-	struct contender all[ENTRANTS_MAX];
-	struct entrant entrants[ENTRANTS_MAX];
-	unsigned int n;
-};
-
-/* Laps for as long as a round is to last. Returns cycles a packet of what was timed. */
-static double
-laps(void *arg)
-{
-	const uint64_t enough = rte_get_tsc_hz() / 1000000 * bench_round_us();
-	const uint64_t start = rte_rdtsc();
-	struct entrant *e = arg;
-	uint64_t cycles = 0, packets = 0;
-
-	do {
-		const uint64_t drops = e->way.drops(e->way.arg);
-		uint64_t before;
-
-		if (e->wrong)
-			return 1; /* no figure: what the rig holds is unknown */
-		rig_fill(e->rig);
-		before = rte_rdtsc_precise();
-		e->way.run(e->way.arg, UINT64_MAX);
-		cycles += rte_rdtsc_precise() - before;
-		packets += e->rig->traffic->n;
-		e->wrong = !rig_check(e->rig, e->way.name, e->way.rewrites,
-			e->way.drops(e->way.arg) - drops);
-	} while (rte_rdtsc() - start < enough);
-	return (double)cycles / (double)packets;
-}
-
-static bool
-right(void *arg)
-{
-	return !((const struct entrant *)arg)->wrong;
-}
-
-static void
-enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, bool subject, bool peer)
-{
-	struct entrant *e = &f->entrants[f->n];
-
-	*e = (struct entrant){ .way = way, .rig = rig };
-	f->all[f->n++] = (struct contender){ .name = way.name,
-		.arg = e,
-		.figure = laps,
-		.check = right,
-		.against = peer ? way.name : NULL,
-		.subject = subject };
-}
-
-static void
-leave(struct field *f)
-{
-	for (unsigned int i = f->n; i-- > 0;)
-		f->entrants[i].way.destroy(f->entrants[i].way.arg);
-}
 
 struct work {
 	const char *name;
+	enum destinations kind;
+	uint32_t destinations, packets;
 	unsigned int nb_ports;
-	uint32_t packets, destinations;
+	uint16_t burst; /* packets that a receive call brings at most; 0: as many as asked */
+	bool loop;
 };
+
+static const struct work main_works[] = {
+	{ "one_flow", EIGHT_ROUTES, 1, 4096, 2, 0, false },
+	{ "dst256_8", EIGHT_ROUTES, 256, 4096, 2, 0, false },
+	{ "dst64k_8", EIGHT_ROUTES, 65536, 65536, 2, 0, false },
+	{ "dst64k_miss", HALF_ROUTED, 65536, 65536, 2, 0, false },
+	{ "table172k", EACH_ROUTE, 0, 0, 2, 0, false },
+	{ "burst8", EIGHT_ROUTES, 256, 4096, 2, 8, false },
+	{ "burst1", EIGHT_ROUTES, 256, 4096, 2, 1, false },
+	{ "dst256_8_p1", EIGHT_ROUTES, 256, 4096, 1, 0, false },
+	{ "dst256_8_p8", EIGHT_ROUTES, 256, 4096, 8, 0, false },
+	{ "closed_loop", EIGHT_ROUTES, 256, 4096, 1, 0, true },
+};
+
+/* Works of which other questions are asked too. */
+static const char *const studied[] = { "dst256_8", "dst64k_8", "table172k" };
+
+/* What all contenders for a work have in common. */
+struct stage {
+	const struct work *work;
+	struct l3fwd_table *table;
+	struct l3fwd_traffic *traffic;
+	struct l3fwd_rig rig;
+};
+
+static uint32_t
+destination(const struct work *w, const struct l3fwd_table *table, uint32_t i)
+{
+	const struct l3fwd_route *route = &table->routes[i % table->n];
+	const uint32_t d = i % RTE_MAX(w->destinations, 1u);
+
+	switch (w->kind) {
+	case EACH_ROUTE:
+		return route->prefix | (bench_random() & ~(UINT32_MAX << (32 - route->depth)));
+	case HALF_ROUTED: /* the second half of RFC 2544's block has no routes */
+		return RTE_IPV4(198, 18, 0, 0) + 2 * d;
+	default:
+		return table->routes[d % table->n].prefix + d / table->n;
+	}
+}
 
 static struct l3fwd_traffic *
 traffic_for(const struct work *w, const struct l3fwd_table *table)
 {
-	uint32_t *dst = calloc(w->packets, sizeof(*dst));
+	const uint32_t n = w->kind == EACH_ROUTE ? table->n : w->packets;
+	uint32_t *dst = calloc(n, sizeof(*dst));
 	struct l3fwd_traffic *traffic;
 
 	if (dst == NULL)
-		l3fwd_fail("no memory for %u destinations", w->packets);
-	/* As many from each route, in turn, then shuffled. */
-	for (uint32_t i = 0; i < w->packets; i++) {
-		const uint32_t d = i % w->destinations;
-
-		dst[i] = table->routes[d % table->n].prefix + d / table->n +
-			(w->destinations <= 256);
-	}
-	for (uint32_t i = w->packets - 1; i > 0; i--)
+		l3fwd_fail("no memory for %u destinations", n);
+	for (uint32_t i = 0; i < n; i++)
+		dst[i] = destination(w, table, i);
+	for (uint32_t i = n - 1; i > 0; i--)
 		RTE_SWAP(dst[i], dst[bench_random() % (i + 1)]);
-	traffic = traffic_create(dst, w->packets, TTL, table);
+	traffic = traffic_create(dst, n, w->loop ? UINT8_MAX : TTL, table);
 	free(dst);
 	return traffic;
 }
 
 static void
-work(const struct work *w)
+stage_set(struct stage *s, const struct work *w)
+{
+	const char *prefixes = bench_prefixes();
+
+	s->work = w;
+	if (w->kind != EACH_ROUTE)
+		s->table = table_eight(w->nb_ports);
+	else if (prefixes != NULL)
+		s->table = table_read(prefixes, w->nb_ports);
+	else
+		s->table = table_generate(PREFIXES, w->nb_ports);
+	s->traffic = traffic_for(w, s->table);
+	rig_open(&s->rig, 0, w->nb_ports, w->loop, s->traffic);
+	ours_table_create(s->table, w->loop);
+	rig_burst(w->burst);
+}
+
+static void
+stage_strike(struct stage *s)
+{
+	rig_burst(0);
+	ours_table_destroy();
+	rig_close(&s->rig);
+	traffic_free(s->traffic);
+	table_free(s->table);
+}
+
+static void
+compare(const struct work *w)
 {
 	static const struct ours_params defaults;
 	struct field f = { .n = 0 };
-	struct l3fwd_table *table;
-	struct l3fwd_traffic *traffic;
-	struct l3fwd_rig rig;
+	struct stage s;
 
 	if (!bench_wanted(w->name))
 		return;
-	table = table_eight(w->nb_ports);
-	traffic = traffic_for(w, table);
-	rig_open(&rig, 0, w->nb_ports, false, traffic);
-	ours_table_create(table, false);
-	enter(&f, &rig, rxtx_create(&rig), false, false);
-	enter(&f, &rig, static_create(&rig, table, false), false, true);
-	enter(&f, &rig, static_create(&rig, table, true), false, true);
-	enter(&f, &rig, librte_create(&rig), false, true);
-	librte_table(table, false);
-	enter(&f, &rig, ours_create(&rig, &defaults), true, false);
+	stage_set(&s, w);
+	field_enter(&f, &s.rig, rxtx_create(&s.rig), NULL, ROLE_SHOWN);
+	field_enter(&f, &s.rig, static_create(&s.rig, s.table, false), NULL, ROLE_PEER);
+	field_enter(&f, &s.rig, static_create(&s.rig, s.table, true), NULL, ROLE_PEER);
+	field_enter(&f, &s.rig, librte_create(&s.rig, s.table), NULL, ROLE_PEER);
+	field_enter(&f, &s.rig, ours_create(&s.rig, &defaults), NULL, ROLE_SUBJECT);
 	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
-	leave(&f);
-	ours_table_destroy();
-	rig_close(&rig);
-	traffic_free(traffic);
-	table_free(table);
+	field_leave(&f);
+	stage_strike(&s);
+}
+
+/* Clocks by node: of ours in a run in which every walk is timed, of librte_node always. */
+static void
+nodes(const struct work *w)
+{
+	static const struct ours_params timed = { .sample_every = 1 };
+	struct l3fwd_way way;
+	struct stage s;
+	char names[2][48];
+
+	snprintf(names[0], sizeof(names[0]), "%s_nodes_librte", w->name);
+	snprintf(names[1], sizeof(names[1]), "%s_nodes_halyard", w->name);
+	if (!bench_wanted(names[0]) && !bench_wanted(names[1]))
+		return;
+	stage_set(&s, w);
+	way = librte_create(&s.rig, s.table);
+	if (way.run != NULL && bench_wanted(names[0]))
+		field_nodes(names[0], &s.rig, way);
+	else if (way.run != NULL)
+		way.destroy(way.arg);
+	if (bench_wanted(names[1]))
+		field_nodes(names[1], &s.rig, ours_create(&s.rig, &timed));
+	stage_strike(&s);
+}
+
+/* Ours with other bursts. */
+static void
+bursts(const struct work *w)
+{
+	static const uint16_t sizes[] = { 8, 16, 32, 64, 128, 256 };
+	struct field f = { .n = 0 };
+	struct stage s;
+	char name[48];
+
+	snprintf(name, sizeof(name), "%s_bursts", w->name);
+	if (!bench_wanted(name))
+		return;
+	stage_set(&s, w);
+	for (unsigned int i = 0; i < RTE_DIM(sizes); i++) {
+		const struct ours_params params = { .burst = sizes[i] };
+		char burst[16];
+
+		snprintf(burst, sizeof(burst), "burst_%u", sizes[i]);
+		field_enter(&f, &s.rig, ours_create(&s.rig, &params), burst, ROLE_SHOWN);
+	}
+	bench_work(name, CYCLES_PACKET, f.all, f.n);
+	field_leave(&f);
+	stage_strike(&s);
+}
+
+/* Ours as selected, then with one variant exchanged. */
+static void
+variants(const struct work *w)
+{
+	static const struct ours_params defaults;
+	struct ours_params params[ENTRANTS_MAX - 1];
+	struct field f = { .n = 0 };
+	struct stage s;
+	unsigned int n;
+	char name[48];
+
+	snprintf(name, sizeof(name), "%s_variants", w->name);
+	if (!bench_wanted(name))
+		return;
+	stage_set(&s, w);
+	field_enter(&f, &s.rig, ours_create(&s.rig, &defaults), "selected", ROLE_SUBJECT);
+	n = ours_variants(params, RTE_DIM(params));
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%.11s=%.16s", params[i].family->node.name,
+			params[i].variant->impl.variant);
+		field_enter(&f, &s.rig, ours_create(&s.rig, &params[i]), name, ROLE_PEER);
+	}
+	snprintf(name, sizeof(name), "%s_variants", w->name);
+	bench_work(name, CYCLES_PACKET, f.all, f.n);
+	field_leave(&f);
+	stage_strike(&s);
+}
+
+static const struct work *
+work_find(const char *name)
+{
+	const struct work *w = main_works;
+
+	while (strcmp(w->name, name) != 0)
+		w++;
+	return w;
 }
 
 void
 bench_l3fwd(void)
 {
-	static const struct work works[] = {
-		{ "one_flow", 2, 4096, 1 },
-		{ "dst256_8", 2, 4096, 256 },
-		{ "dst64k_8", 2, 65536, 65536 },
-	};
-
 	rig_ports(1);
-	for (unsigned int i = 0; i < RTE_DIM(works); i++)
-		work(&works[i]);
+	for (unsigned int i = 0; i < RTE_DIM(main_works); i++)
+		compare(&main_works[i]);
+	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
+		nodes(work_find(studied[i]));
+	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
+		variants(work_find(studied[i]));
+	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
+		bursts(work_find(studied[i]));
 }

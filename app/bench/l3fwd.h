@@ -53,6 +53,9 @@ struct l3fwd_table {
 	uint32_t tbl8s; /* groups of 256 that rte_lpm wants for prefixes longer than /24 */
 };
 
+/* Routes in the works of that name. */
+#define TABLE_EIGHT 8
+
 /* Eight routes to eight next hops, on so many ports in turn. All exit on an error. */
 struct l3fwd_table *table_eight(unsigned int nb_ports);
 /* As many as the Internet has, of a like mix of lengths. */
@@ -87,6 +90,8 @@ struct l3fwd_traffic *traffic_create(const uint32_t *dst, uint32_t n, uint8_t tt
 void traffic_free(struct l3fwd_traffic *traffic);
 /* Makes an mbuf what a driver makes it that has received packet i. */
 void traffic_write(const struct l3fwd_traffic *traffic, uint32_t i, struct rte_mbuf *m);
+/* Routers that a packet has gone through since, by its TTL. */
+unsigned int traffic_hops(const struct l3fwd_traffic *traffic, const struct rte_mbuf *m);
 /* A new lap: no packet has been seen. */
 void traffic_lap(struct l3fwd_traffic *traffic);
 /*
@@ -104,32 +109,38 @@ enum l3fwd_users { USERS_ALL, USERS_LIBRTE_NODE, USERS };
 struct l3fwd_rig {
 	unsigned int lane; /* the queue of every port */
 	unsigned int nb_ports;
+	bool loop; /* one port, which receives what it sends */
 	uint16_t port[USERS][L3FWD_PORTS];
-	struct rte_ring *rx[L3FWD_PORTS], *tx[L3FWD_PORTS]; /* the same one if it is a loop */
+	struct rte_ring *rx[L3FWD_PORTS], *tx[L3FWD_PORTS]; /* the same one in a loop */
 	struct l3fwd_traffic *traffic;
 	struct rte_mempool *pool;
 	struct rte_mbuf **mbufs; /* packet i travels in mbufs[i] */
 };
 
-/* Makes the ports, once for all works. */
+#define RIG_LOOP L3FWD_PORTS /* number of the looping port */
+
+/* Makes the ports, once for all works, with a queue for each lane. */
 void rig_ports(unsigned int lanes);
-/* A rig for a work: packets, and mbufs for them. loop: one port that receives what it sends. */
+unsigned int rig_lanes(void);
+/* ethdev's id of a port. */
+uint16_t rig_port(enum l3fwd_users users, unsigned int port);
+/* Packets that one receive call brings at most, from now on, on all ports; 0: as many as asked. */
+void rig_burst(uint16_t most);
+
+/* A rig for a work: the first ports, or the looping one, and mbufs for the packets. */
 void rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool loop,
 	struct l3fwd_traffic *traffic);
 void rig_close(struct l3fwd_rig *rig);
 /* All packets as new, in the receive rings, in order, by turns of ports. */
 void rig_fill(struct l3fwd_rig *rig);
 /*
- * Takes all that was sent, and looks at it. rewrites: whether MACs and TTL are to have changed.
- * drops: packets that the contender says it dropped.
+ * Takes all that was sent, and looks at it; says what is wrong. rewrites: MACs and TTL are to have
+ * changed. forwarded: packets received, and drops: dropped, as the contender's own counters say.
  */
-bool rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t drops);
-/* Packets that one receive call brings at most, from now on, on all ports; 0: as many as asked. */
-void rig_burst(uint16_t most);
-/* ethdev's ids of all ports that exist, as contenders' tables want them. */
-uint16_t rig_port(enum l3fwd_users users, unsigned int port);
-unsigned int rig_lanes(void);
-#define RIG_LOOP L3FWD_PORTS /* rig_port()'s number of the looping port */
+bool rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t forwarded,
+	uint64_t drops);
+/* Packets that ports of those users have received on all queues. */
+uint64_t rig_received(const struct l3fwd_rig *rig, enum l3fwd_users users);
 
 /* Whether there is something to receive. Every contender asks once a turn. */
 static inline bool
@@ -143,35 +154,80 @@ rig_pending(const struct l3fwd_rig *rig)
 
 /* Contenders. */
 
+#define NODES_MAX 8
+
+/* What all nodes of a kind have done. */
+struct l3fwd_node {
+	char name[16]; /* without the port's number */
+	uint64_t cycles;
+};
+
 struct l3fwd_way {
 	const char *name;
+	enum l3fwd_users users;
 	bool rewrites;
-	/* Forwards until nothing is to be received, or so many turns; then all has been sent. */
-	void (*run)(void *way, uint64_t turns);
-	uint64_t (*drops)(void *way); /* since it was created */
-	void (*destroy)(void *way);
 	unsigned int burst; /* packets that a turn receives at most from one port */
 	void *arg;
+	/* Forwards until nothing is to be received, or so many turns; then all has been sent. */
+	void (*run)(void *arg, uint64_t turns);
+	uint64_t (*drops)(void *arg); /* since it was created */
+	/* Cycles by kind of node since it was created; returns how many. NULL: it has no nodes. */
+	unsigned int (*nodes)(void *arg, struct l3fwd_node nodes[NODES_MAX]);
+	void (*destroy)(void *arg);
 };
+
+/* Adds cycles to the nodes of a name's kind; n is how many kinds there are. Returns the new n. */
+unsigned int l3fwd_node_add(struct l3fwd_node nodes[NODES_MAX], unsigned int n, const char *name,
+	uint64_t cycles);
 
 /* What ours is made of. */
 struct ours_params {
-	uint16_t burst;        /* 0: the default */
-	uint16_t sample_every; /* 0: the default */
-	const char *family;    /* whose variant is another than the default; NULL: none */
-	const char *variant;
+	uint16_t burst;                   /* 0: the default */
+	uint16_t sample_every;            /* 0: the default */
+	const struct hy_family *family;   /* whose variant is another one; NULL: as selected */
+	const struct hy_variant *variant; /* of that family */
 };
 
 struct l3fwd_way rxtx_create(const struct l3fwd_rig *rig);
 struct l3fwd_way static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table,
 	bool checked);
-struct l3fwd_way librte_create(const struct l3fwd_rig *rig);
+/* Without a run function: librte_node cannot do that work, and it has been said why. */
+struct l3fwd_way librte_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table);
+/* With the routes of ours_table_create(). Without a run function: the variant does not take them. */
 struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_params *params);
-
-/* Tables of contenders that share one: made before them, freed after them. */
-bool librte_table(const struct l3fwd_table *table, bool loop);
 void ours_table_create(const struct l3fwd_table *table, bool loop);
 void ours_table_destroy(void);
+/* All variants that run here, of families of which there are several; returns how many. */
+unsigned int ours_variants(struct ours_params *params, unsigned int most);
+
+/* Contenders in a work (l3fwd_field.c). */
+
+#define ENTRANTS_MAX 16
+
+struct entrant {
+	struct l3fwd_way way;
+	struct l3fwd_rig *rig;
+	char name[32];
+	bool wrong;
+};
+
+struct field {
+	struct contender all[ENTRANTS_MAX];
+	struct entrant entrants[ENTRANTS_MAX];
+	unsigned int n;
+};
+
+/* Role of a contender in the ratios. */
+enum role_in_ratios { ROLE_SHOWN, ROLE_PEER, ROLE_SUBJECT };
+
+/* Lets a contender in under a name, NULL: its own; if it can run at all. */
+void field_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const char *name,
+	enum role_in_ratios role);
+void field_leave(struct field *f);
+/* Measures the way's kinds of nodes as a work of that name. */
+void field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way);
+/* One lap, of which cycles and packets are added. Returns whether all was right. */
+bool lap(struct entrant *e, uint64_t *cycles, uint64_t *packets);
 
 /* Ends the program: a part of the benchmark could not be made. */
 void __rte_noreturn __rte_format_printf(1, 2) l3fwd_fail(const char *format, ...);

@@ -5,6 +5,7 @@
  * the process: ports are made known once, routes are exchanged for each work.
  */
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct librte {
 	rte_graph_t id;
 	struct rte_graph *graph;
 	const struct rte_node *drop;
+	struct rte_lpm *large; /* instead of librte_node's own table; NULL: none */
 };
 
 static void
@@ -46,6 +48,66 @@ nodes_configure(void)
 	done = true;
 }
 
+/* The table of all graphs of librte_node on this socket. */
+static struct rte_lpm *
+own_table(void)
+{
+	char name[RTE_LPM_NAMESIZE];
+
+	snprintf(name, sizeof(name), "IPV4_L3FWD_LPM_%u", rte_socket_id());
+	return rte_lpm_find_existing(name);
+}
+
+/*
+ * Gives ip4_lookup a table with room for more routes than its own. The context of the node is
+ * librte_node's private business: it begins with the table, or we leave it alone.
+ */
+static bool
+table_exchange(struct librte *w, const char *graph, const struct l3fwd_table *table)
+{
+	const struct rte_lpm_config config = { .max_rules = table->n,
+		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
+	struct rte_node *lookup = rte_graph_node_get_by_name(graph, "ip4_lookup");
+	const struct rte_lpm *own = own_table();
+
+	if (lookup == NULL || memcmp(lookup->ctx, &own, sizeof(own)) != 0)
+		return false;
+	w->large = rte_lpm_create("l3fwd_librte", SOCKET_ID_ANY, &config);
+	if (w->large == NULL)
+		l3fwd_fail("no memory for librte_node's table");
+	memcpy(lookup->ctx, &w->large, sizeof(w->large));
+	return true;
+}
+
+static void
+routes_add(const struct librte *w, const struct l3fwd_table *table)
+{
+	rte_lpm_delete_all(own_table());
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct l3fwd_route *r = &table->routes[i];
+		const int rc = w->large != NULL ? rte_lpm_add(w->large, r->prefix, r->depth, r->hop)
+						: rte_node_ip4_route_add(r->prefix, r->depth,
+							  r->hop, RTE_NODE_IP4_LOOKUP_NEXT_REWRITE);
+
+		if (rc < 0)
+			l3fwd_fail("librte_node does not take route %u", i);
+	}
+	static_assert(RTE_NODE_IP4_LOOKUP_NEXT_REWRITE == 0, "a next hop is an entry by itself");
+}
+
+static void
+hops_add(bool loop)
+{
+	for (unsigned int hop = 0; hop < HOPS; hop++) {
+		const unsigned int port = loop ? RIG_LOOP : hop_port(hop);
+		struct rte_ether_hdr header = l3fwd_hop_header(hop);
+
+		if (rte_node_ip4_rewrite_add((uint16_t)hop, (uint8_t *)&header, sizeof(header),
+			    rig_port(USERS_LIBRTE_NODE, port)) < 0)
+			l3fwd_fail("librte_node does not take next hop %u", hop);
+	}
+}
+
 static void
 librte_run(void *arg, uint64_t turns)
 {
@@ -61,75 +123,85 @@ librte_drops(void *arg)
 	return ((const struct librte *)arg)->drop->total_objs;
 }
 
+static unsigned int
+librte_nodes(void *arg, struct l3fwd_node nodes[NODES_MAX])
+{
+	const struct librte *w = arg;
+	const struct rte_node *node;
+	unsigned int n = 0;
+	rte_graph_off_t off;
+	rte_node_t count;
+
+	rte_graph_foreach_node(count, off, w->graph, node)
+		n = l3fwd_node_add(nodes, n, node->name, node->total_cycles);
+	return n;
+}
+
 static void
 librte_destroy(void *arg)
 {
 	struct librte *w = arg;
 
 	rte_graph_destroy(w->id);
+	rte_lpm_free(w->large);
 	free(w);
 }
 
-struct l3fwd_way
-librte_create(const struct l3fwd_rig *rig)
+/* A graph with a source for each port of the rig. */
+static void
+graph_create(struct librte *w, const char *name)
 {
-	char sources[L3FWD_PORTS][NAME_LENGTH], name[NAME_LENGTH];
+	const struct l3fwd_rig *rig = w->rig;
+	char sources[L3FWD_PORTS][NAME_LENGTH];
 	const char *patterns[L3FWD_PORTS];
 	struct rte_graph_param params = { .socket_id = (int)rte_socket_id(),
 		.nb_node_patterns = (uint16_t)rig->nb_ports,
 		.node_patterns = patterns };
-	struct librte *w = calloc(1, sizeof(*w));
 
-	nodes_configure();
 	for (unsigned int p = 0; p < rig->nb_ports; p++) {
 		snprintf(sources[p], NAME_LENGTH, "ethdev_rx-%u-%u",
 			rig->port[USERS_LIBRTE_NODE][p], rig->lane);
 		patterns[p] = sources[p];
 	}
-	snprintf(name, sizeof(name), "l3fwd-%u", rig->lane);
-	if (w == NULL || (w->id = rte_graph_create(name, &params)) == RTE_GRAPH_ID_INVALID)
+	w->id = rte_graph_create(name, &params);
+	if (w->id == RTE_GRAPH_ID_INVALID)
 		l3fwd_fail("librte_graph: %s", rte_strerror(rte_errno));
 	if (w->id != rig->lane) /* ethdev_tx sends on the queue of the graph's number */
 		l3fwd_fail("librte_graph: graph %u where %u is wanted", w->id, rig->lane);
-	w->rig = rig;
 	w->graph = rte_graph_lookup(name);
 	w->drop = rte_graph_node_get_by_name(name, "pkt_drop");
-	return (struct l3fwd_way){ .name = "librte_node",
+}
+
+struct l3fwd_way
+librte_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
+{
+	struct librte *w = calloc(1, sizeof(*w));
+	struct l3fwd_way way = { .name = "librte_node",
+		.users = USERS_LIBRTE_NODE,
 		.rewrites = true,
 		.run = librte_run,
 		.drops = librte_drops,
+		.nodes = librte_nodes,
 		.destroy = librte_destroy,
 		.burst = RTE_GRAPH_BURST_SIZE,
 		.arg = w };
-}
+	char name[NAME_LENGTH];
 
-bool
-librte_table(const struct l3fwd_table *table, bool loop)
-{
-	char name[RTE_LPM_NAMESIZE];
-	struct rte_lpm *lpm;
-
-	snprintf(name, sizeof(name), "IPV4_L3FWD_LPM_%u", rte_socket_id());
-	lpm = rte_lpm_find_existing(name);
-	if (lpm == NULL)
-		l3fwd_fail("librte_node has no table %s", name);
-	if (table->n > TABLE_ROUTES || table->tbl8s > TABLE_TBL8S)
-		return false;
-	rte_lpm_delete_all(lpm);
-	for (unsigned int hop = 0; hop < HOPS; hop++) {
-		struct rte_ether_hdr header = l3fwd_hop_header(hop);
-		const uint16_t port = rig_port(USERS_LIBRTE_NODE, loop ? RIG_LOOP : hop_port(hop));
-
-		if (rte_node_ip4_rewrite_add((uint16_t)hop, (uint8_t *)&header, sizeof(header),
-			    port) < 0)
-			l3fwd_fail("librte_node does not take next hop %u", hop);
+	if (w == NULL)
+		l3fwd_fail("no memory for a graph");
+	w->rig = rig;
+	nodes_configure();
+	snprintf(name, sizeof(name), "l3fwd-%u", rig->lane);
+	graph_create(w, name);
+	if ((table->n > TABLE_ROUTES || table->tbl8s > TABLE_TBL8S) &&
+		!table_exchange(w, name, table)) {
+		fprintf(stderr, "hy-bench: l3fwd: librte_node's table takes %d routes\n",
+			TABLE_ROUTES);
+		librte_destroy(w);
+		return (struct l3fwd_way){ .name = way.name };
 	}
-	for (uint32_t i = 0; i < table->n; i++) {
-		const struct l3fwd_route *route = &table->routes[i];
-
-		if (rte_node_ip4_route_add(route->prefix, route->depth, route->hop,
-			    RTE_NODE_IP4_LOOKUP_NEXT_REWRITE) < 0)
-			l3fwd_fail("librte_node does not take route %u", i);
-	}
-	return true;
+	hops_add(rig->loop);
+	if (rig->lane == 0) /* the table is one for all graphs */
+		routes_add(w, table);
+	return way;
 }

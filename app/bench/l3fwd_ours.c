@@ -167,6 +167,21 @@ ours_drops(void *arg)
 	return sum;
 }
 
+static unsigned int
+ours_nodes(void *arg, struct l3fwd_node nodes[NODES_MAX])
+{
+	const struct ours *w = arg;
+	struct hy_stats *stats;
+	unsigned int n = 0;
+
+	must(hy_stats_read(hy_graph_name(w->graph), &stats), "statistics");
+	for (unsigned int i = 0; i < stats->nb_nodes; i++)
+		n = l3fwd_node_add(nodes, n, stats->nodes[i].name,
+			stats->nodes[i].cycles + stats->nodes[i].idle_cycles);
+	hy_stats_free(stats);
+	return n;
+}
+
 static void
 ours_destroy(void *arg)
 {
@@ -176,10 +191,67 @@ ours_destroy(void *arg)
 	free(w);
 }
 
-struct l3fwd_way
-ours_create(const struct l3fwd_rig *rig, const struct ours_params *ours)
+/* A variant as the HAL would run it; see struct hy_variant. */
+static struct hy_node_impl
+impl_of(const struct hy_family *family, const struct hy_variant *variant)
+{
+	struct hy_node_impl impl = variant->impl;
+
+	if (impl.init == NULL && impl.fini == NULL && impl.ctx_size == 0) {
+		impl.init = family->node.impl.init;
+		impl.fini = family->node.impl.fini;
+		impl.ctx_size = family->node.impl.ctx_size;
+	}
+	return impl;
+}
+
+/* Graphs take a node's implementation when they are created: sets it for those to come. */
+static void
+variant_set(const struct hy_family *family, const struct hy_variant *variant)
+{
+	const struct hy_node_impl impl = impl_of(family, variant);
+	hy_node_id id;
+
+	must(hy_node_lookup(family->node.name, &id), family->node.name);
+	must(hy_node_impl_set(id, &impl), family->node.name);
+}
+
+static const struct hy_selection *
+selection(const char *family)
+{
+	return hy_hal_selection(shared.hal, family, rig_port(USERS_ALL, 0));
+}
+
+/* Variants of one family beside the selected one. */
+static unsigned int
+family_variants(const char *family, struct ours_params *params, unsigned int most)
+{
+	const struct hy_selection *s = selection(family);
+	unsigned int n = 0;
+
+	for (unsigned int c = 0; s != NULL && c < s->nb_candidates && n < most; c++)
+		if (s->candidates[c].fate == HY_FATE_OUTSCORED)
+			params[n++] = (struct ours_params){ .family = s->family,
+				.variant = s->candidates[c].variant };
+	return n;
+}
+
+unsigned int
+ours_variants(struct ours_params *params, unsigned int most)
+{
+	static const char *const families[] = { "pkt_cls", "ip4_lookup", "ip4_rewrite" };
+	unsigned int n = 0;
+
+	for (unsigned int f = 0; f < RTE_DIM(families); f++)
+		n += family_variants(families[f], params + n, most - n);
+	return n;
+}
+
+static int
+graph_create(struct ours *w, const struct ours_params *ours)
 {
 	static unsigned int count;
+	const struct l3fwd_rig *rig = w->rig;
 	char sources[L3FWD_PORTS][HY_NAME_SIZE], name[HY_NAME_SIZE];
 	const char *patterns[L3FWD_PORTS];
 	const struct hy_graph_params params = { .patterns = patterns,
@@ -191,23 +263,44 @@ ours_create(const struct l3fwd_rig *rig, const struct ours_params *ours)
 		.sample_every = ours->sample_every,
 		.worker = (uint16_t)rig->lane,
 		.socket = SOCKET_ID_ANY };
-	struct ours *w = calloc(1, sizeof(*w));
 
-	if (w == NULL)
-		l3fwd_fail("no memory for a graph");
 	for (unsigned int p = 0; p < rig->nb_ports; p++) {
 		snprintf(sources[p], HY_NAME_SIZE, "ethdev_rx-%u-%u", rig->port[USERS_ALL][p],
 			rig->lane);
 		patterns[p] = sources[p];
 	}
 	snprintf(name, sizeof(name), "l3fwd-%u", count++);
-	must(hy_graph_create(name, &params, &w->graph), "the graph");
-	w->rig = rig;
-	return (struct l3fwd_way){ .name = "halyard",
+	return hy_graph_create(name, &params, &w->graph);
+}
+
+struct l3fwd_way
+ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
+{
+	struct l3fwd_way way = { .name = "halyard",
+		.users = USERS_ALL,
 		.rewrites = true,
 		.run = ours_run,
 		.drops = ours_drops,
-		.destroy = ours_destroy,
-		.burst = hy_graph_burst(w->graph),
-		.arg = w };
+		.nodes = ours_nodes,
+		.destroy = ours_destroy };
+	struct ours *w = calloc(1, sizeof(*w));
+	int rc;
+
+	if (w == NULL)
+		l3fwd_fail("no memory for a graph");
+	w->rig = rig;
+	if (params->variant != NULL)
+		variant_set(params->family, params->variant);
+	rc = graph_create(w, params);
+	if (params->variant != NULL)
+		variant_set(params->family, selection(params->family->node.name)->chosen);
+	if (rc < 0 && params->variant == NULL)
+		l3fwd_fail("the graph: %s", strerror(-rc));
+	if (rc < 0) { /* not with this table, and it has been said why */
+		free(w);
+		return (struct l3fwd_way){ .name = way.name };
+	}
+	way.burst = hy_graph_burst(w->graph);
+	way.arg = w;
+	return way;
 }

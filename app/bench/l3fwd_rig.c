@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rig of the l3fwd benchmark: ports over rings, and the packets in them. */
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +27,6 @@ static struct {
 	uint16_t burst;
 	eth_rx_burst_t receive; /* of the driver */
 } rigs;
-
-void
-l3fwd_fail(const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "hy-bench: l3fwd: ");
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fprintf(stderr, "\n");
-	exit(EXIT_FAILURE);
-}
 
 static struct rte_ring *
 ring_create(const char *what, unsigned int port, unsigned int lane)
@@ -144,7 +130,9 @@ rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool l
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 
-	*rig = (struct l3fwd_rig){ .lane = lane, .nb_ports = nb_ports, .traffic = traffic };
+	*rig = (struct l3fwd_rig){
+		.lane = lane, .nb_ports = nb_ports, .loop = loop, .traffic = traffic
+	};
 	for (unsigned int p = 0; p < nb_ports; p++) {
 		const unsigned int which = loop ? RIG_LOOP : p;
 
@@ -185,54 +173,84 @@ rig_fill(struct l3fwd_rig *rig)
 	}
 }
 
-/* Packets that a port sent, and what is wrong with the last that is. */
-static uint32_t
-port_drain(struct l3fwd_rig *rig, unsigned int port, unsigned int hops, const char **wrong)
+uint64_t
+rig_received(const struct l3fwd_rig *rig, enum l3fwd_users users)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int p = 0; p < rig->nb_ports; p++) {
+		struct rte_eth_stats stats = { 0 };
+
+		rte_eth_stats_get(rig->port[users][p], &stats);
+		sum += stats.ipackets;
+	}
+	return sum;
+}
+
+/* What was found in a transmit ring. */
+struct drained {
+	uint32_t packets;
+	uint64_t hops;     /* of all packets */
+	const char *wrong; /* with the last packet that is */
+};
+
+static void
+port_drain(struct l3fwd_rig *rig, unsigned int port, bool rewrites, struct drained *d)
 {
 	struct rte_mbuf *mbufs[DRAIN_BURST];
-	uint32_t sent = 0;
 	unsigned int n;
 
 	while ((n = rte_ring_dequeue_burst(rig->tx[port], (void **)mbufs, DRAIN_BURST, NULL)) > 0) {
 		for (unsigned int i = 0; i < n; i++) {
-			const char *fault = traffic_check(rig->traffic, mbufs[i], port, hops);
+			const unsigned int once = rewrites ? 1 : 0;
+			const unsigned int hops = rewrites && rig->loop
+				? traffic_hops(rig->traffic, mbufs[i])
+				: once;
+			const char *wrong = traffic_check(rig->traffic, mbufs[i], port, hops);
 
-			if (fault != NULL)
-				*wrong = fault;
+			d->hops += hops;
+			if (wrong != NULL)
+				d->wrong = wrong;
 		}
-		sent += n;
+		d->packets += n;
 	}
-	return sent;
 }
 
 /* Packets that were dropped are in the pool: takes them back. */
 static bool
 dropped_take(struct l3fwd_rig *rig, uint32_t n)
 {
-	struct rte_mbuf **taken = calloc(n, sizeof(*taken));
-	const bool all = taken != NULL && rte_mempool_avail_count(rig->pool) == n &&
-		rte_pktmbuf_alloc_bulk(rig->pool, taken, n) == 0;
+	struct rte_mbuf **taken;
+	bool all;
 
+	if (n == 0)
+		return rte_mempool_avail_count(rig->pool) == 0;
+	taken = calloc(n, sizeof(struct rte_mbuf *));
+	all = taken != NULL && rte_mempool_avail_count(rig->pool) == n &&
+		rte_pktmbuf_alloc_bulk(rig->pool, taken, n) == 0;
 	free(taken);
 	return all;
 }
 
 bool
-rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t drops)
+rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t forwarded,
+	uint64_t drops)
 {
 	const uint32_t n = rig->traffic->n, due = rewrites ? rig->traffic->routed : n;
-	const char *wrong = NULL;
-	uint32_t sent = 0;
+	struct drained d = { 0 };
 
 	for (unsigned int p = 0; p < rig->nb_ports; p++)
-		sent += port_drain(rig, p, rewrites ? 1 : 0, &wrong);
-	if (wrong != NULL)
-		fprintf(stderr, "hy-bench: l3fwd: %s: a packet is wrong: %s\n", name, wrong);
-	else if (sent != due || drops != n - due)
+		port_drain(rig, p, rewrites, &d);
+	if (d.wrong != NULL)
+		fprintf(stderr, "hy-bench: l3fwd: %s: a packet is wrong: %s\n", name, d.wrong);
+	else if (d.packets != due || drops != n - due)
 		fprintf(stderr,
 			"hy-bench: l3fwd: %s: of %u packets %u were sent, not %u, and %lu dropped\n",
-			name, n, sent, due, (unsigned long)drops);
-	else if (due < n && !dropped_take(rig, n - due))
+			name, n, d.packets, due, (unsigned long)drops);
+	else if (rewrites && d.hops != forwarded - drops)
+		fprintf(stderr, "hy-bench: l3fwd: %s: TTLs are less by %lu, not %lu\n", name,
+			(unsigned long)d.hops, (unsigned long)(forwarded - drops));
+	else if (!dropped_take(rig, n - due))
 		fprintf(stderr, "hy-bench: l3fwd: %s: packets that it dropped were not freed\n",
 			name);
 	else

@@ -50,6 +50,7 @@ rxtx_create(const struct l3fwd_rig *rig)
 		l3fwd_fail("no memory");
 	*copy = *rig;
 	return (struct l3fwd_way){ .name = "rxtx",
+		.users = USERS_ALL,
 		.run = rxtx_run,
 		.drops = rxtx_drops,
 		.destroy = rxtx_destroy,

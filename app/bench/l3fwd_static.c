@@ -291,6 +291,7 @@ static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, bool
 			l3fwd_fail("route %u of %u does not fit in rte_lpm", i, table->n);
 	}
 	return (struct l3fwd_way){ .name = checked ? "static_checked" : "static",
+		.users = USERS_ALL,
 		.rewrites = true,
 		.run = checked ? static_checked_run : static_run,
 		.drops = static_drops,

@@ -11,7 +11,6 @@
 
 #include "l3fwd.h"
 
-#define EIGHT 8
 #define EIGHT_DEPTH 19                      /* so that 65,536 destinations have room in eight */
 #define EIGHT_FIRST RTE_IPV4(198, 18, 0, 0) /* RFC 2544: for benchmarks */
 
@@ -75,9 +74,9 @@ table_finish(struct l3fwd_table *table)
 struct l3fwd_table *
 table_eight(unsigned int nb_ports)
 {
-	struct l3fwd_table *table = table_create(EIGHT);
+	struct l3fwd_table *table = table_create(TABLE_EIGHT);
 
-	for (table->n = 0; table->n < EIGHT; table->n++)
+	for (table->n = 0; table->n < TABLE_EIGHT; table->n++)
 		table->routes[table->n] = (struct l3fwd_route){
 			.prefix = EIGHT_FIRST + (table->n << (32 - EIGHT_DEPTH)),
 			.depth = EIGHT_DEPTH,
@@ -110,7 +109,7 @@ table_generate(uint32_t n, unsigned int nb_ports)
 		table->routes[table->n] = (struct l3fwd_route){
 			.prefix = (net == 127 ? address + (1u << 24) : address) & mask_of(depth),
 			.depth = depth,
-			.hop = hop_of(bench_random() % EIGHT, nb_ports),
+			.hop = hop_of(bench_random() % TABLE_EIGHT, nb_ports),
 		};
 	}
 	table_finish(table);
@@ -160,7 +159,7 @@ table_read(const char *path, unsigned int nb_ports)
 		if (!route_parse(line, route))
 			l3fwd_fail("--prefixes %s: line %u: a prefix is wanted, such as 10.0.0.0/8",
 				path, number);
-		route->hop = hop_of(bench_random() % EIGHT, nb_ports);
+		route->hop = hop_of(bench_random() % TABLE_EIGHT, nb_ports);
 		table->n++;
 	}
 	fclose(in);

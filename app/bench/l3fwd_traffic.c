@@ -106,6 +106,15 @@ traffic_write(const struct l3fwd_traffic *traffic, uint32_t i, struct rte_mbuf *
 	memcpy(rte_pktmbuf_mtod(m, void *), traffic->packets[i].frame, FRAME_LEN);
 }
 
+unsigned int
+traffic_hops(const struct l3fwd_traffic *traffic, const struct rte_mbuf *m)
+{
+	const struct frame *first = (const void *)traffic->packets[0].frame;
+	const struct frame *got = rte_pktmbuf_mtod(m, const struct frame *);
+
+	return (uint8_t)(first->ip.time_to_live - got->ip.time_to_live);
+}
+
 void
 traffic_lap(struct l3fwd_traffic *traffic)
 {

@@ -42,6 +42,7 @@ usage(FILE *out)
 		"  --rounds N      rounds, %d to %d\n"
 		"  --quick         fewer rounds, and shorter ones\n"
 		"  --json FILE     write all figures there\n"
+		"  --prefixes FILE routes of l3fwd's large table: one prefix a line\n"
 		"Without EAL options: no PCI, and hugepages if any are free.\n",
 		ROUNDS_MIN, ROUNDS_MAX);
 }
@@ -89,6 +90,7 @@ parse(int argc, char **argv, struct arguments *args)
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "quick", no_argument, NULL, 'q' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "prefixes", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -113,6 +115,9 @@ parse(int argc, char **argv, struct arguments *args)
 			break;
 		case 'j':
 			args->json = optarg;
+			break;
+		case 'p':
+			args->settings.prefixes = optarg;
 			break;
 		case 'h':
 			usage(stdout);

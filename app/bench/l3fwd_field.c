@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Contenders of the l3fwd benchmark in a work, and their laps. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+
+#include "l3fwd.h"
+
+#define LOOP_TURNS 200 /* of each packet: fewer than its TTL */
+
+void
+l3fwd_fail(const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "hy-bench: l3fwd: ");
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	exit(EXIT_FAILURE);
+}
+
+bool
+lap(struct entrant *e, uint64_t *cycles, uint64_t *packets)
+{
+	struct l3fwd_rig *rig = e->rig;
+	const struct l3fwd_way *way = &e->way;
+	const uint64_t turns = rig->loop ? (uint64_t)LOOP_TURNS * rig->traffic->n / way->burst
+					 : UINT64_MAX;
+	const uint64_t drops = way->drops(way->arg), received = rig_received(rig, way->users);
+	uint64_t before, forwarded;
+
+	rig_fill(rig);
+	before = rte_rdtsc_precise();
+	way->run(way->arg, turns);
+	*cycles += rte_rdtsc_precise() - before;
+	forwarded = rig_received(rig, way->users) - received;
+	*packets += forwarded;
+	return rig_check(rig, e->name, way->rewrites, forwarded, way->drops(way->arg) - drops);
+}
+
+/* Laps for as long as a round is to last. Returns cycles a packet. */
+static double
+laps(void *arg)
+{
+	const uint64_t enough = rte_get_tsc_hz() / 1000000 * bench_round_us();
+	const uint64_t start = rte_rdtsc();
+	struct entrant *e = arg;
+	uint64_t cycles = 0, packets = 0;
+
+	do {
+		/* When one was wrong, what the rig holds is unknown, and there will be no figure. */
+		if (e->wrong)
+			return 1;
+		e->wrong = !lap(e, &cycles, &packets);
+	} while (rte_rdtsc() - start < enough);
+	return (double)cycles / (double)packets;
+}
+
+static bool
+right(void *arg)
+{
+	return !((const struct entrant *)arg)->wrong;
+}
+
+void
+field_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const char *name,
+	enum role_in_ratios role)
+{
+	struct entrant *e = &f->entrants[f->n];
+
+	if (way.run == NULL)
+		return;
+	if (f->n == ENTRANTS_MAX)
+		l3fwd_fail("more than %d contenders", ENTRANTS_MAX);
+	*e = (struct entrant){ .way = way, .rig = rig };
+	snprintf(e->name, sizeof(e->name), "%s", name == NULL ? way.name : name);
+	f->all[f->n++] = (struct contender){ .name = e->name,
+		.arg = e,
+		.figure = laps,
+		.check = right,
+		.against = role == ROLE_PEER ? e->name : NULL,
+		.subject = role == ROLE_SUBJECT };
+}
+
+/* In reverse order: rte_graph gives the number of the last graph to the next one. */
+void
+field_leave(struct field *f)
+{
+	for (unsigned int i = f->n; i-- > 0;)
+		f->entrants[i].way.destroy(f->entrants[i].way.arg);
+}
+
+unsigned int
+l3fwd_node_add(struct l3fwd_node nodes[NODES_MAX], unsigned int n, const char *name,
+	uint64_t cycles)
+{
+	char kind[sizeof(nodes->name)];
+	unsigned int i = 0;
+
+	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(name, "-"), name);
+	while (i < n && strcmp(nodes[i].name, kind) != 0)
+		i++;
+	if (i == NODES_MAX)
+		l3fwd_fail("more than %d kinds of nodes", NODES_MAX);
+	if (i == n)
+		nodes[n++] = (struct l3fwd_node){ .cycles = 0 };
+	memcpy(nodes[i].name, kind, sizeof(kind));
+	nodes[i].cycles += cycles;
+	return n;
+}
+
+/* The nodes of a contender as contenders of their own: the first one's turn measures all. */
+struct part {
+	struct parts *parts;
+	unsigned int index;
+};
+
+struct parts {
+	struct entrant entrant;
+	struct l3fwd_node nodes[NODES_MAX];
+	unsigned int n;
+	double figures[NODES_MAX];
+	struct part each[NODES_MAX];
+};
+
+static void
+parts_measure(struct parts *p)
+{
+	struct l3fwd_node before[NODES_MAX];
+	uint64_t cycles = 0, packets = 0;
+	const uint64_t start = rte_rdtsc();
+
+	memcpy(before, p->nodes, sizeof(before));
+	do {
+		if (p->entrant.wrong)
+			return;
+		p->entrant.wrong = !lap(&p->entrant, &cycles, &packets);
+	} while (rte_rdtsc() - start < rte_get_tsc_hz() / 1000000 * bench_round_us());
+	p->entrant.way.nodes(p->entrant.way.arg, p->nodes);
+	for (unsigned int i = 0; i < p->n; i++)
+		p->figures[i] = (double)(p->nodes[i].cycles - before[i].cycles) / (double)packets;
+}
+
+static double
+part_figure(void *arg)
+{
+	const struct part *part = arg;
+
+	if (part->index == 0)
+		parts_measure(part->parts);
+	return part->parts->figures[part->index];
+}
+
+static bool
+part_right(void *arg)
+{
+	return !((const struct part *)arg)->parts->entrant.wrong;
+}
+
+void
+field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way)
+{
+	struct contender all[NODES_MAX];
+	struct parts p = { .entrant = { .way = way, .rig = rig } };
+
+	snprintf(p.entrant.name, sizeof(p.entrant.name), "%s", way.name);
+	p.n = way.nodes(way.arg, p.nodes);
+	for (unsigned int i = 0; i < p.n; i++) {
+		p.each[i] = (struct part){ &p, i };
+		all[i] = (struct contender){ .name = p.nodes[i].name,
+			.arg = &p.each[i],
+			.figure = part_figure,
+			.check = part_right };
+	}
+	bench_work(work, CYCLES_PACKET, all, p.n);
+	way.destroy(way.arg);
+}
