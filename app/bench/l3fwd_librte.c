@@ -137,12 +137,26 @@ librte_nodes(void *arg, struct l3fwd_node nodes[NODES_MAX])
 	return n;
 }
 
+/* Every ethdev_rx adds a callback to its queue when a graph is created, and none takes it away. */
+static void
+callbacks_remove(const struct l3fwd_rig *rig)
+{
+	for (unsigned int p = 0; p < rig->nb_ports; p++) {
+		const uint16_t port = rig->port[USERS_LIBRTE_NODE][p], queue = (uint16_t)rig->lane;
+		const struct rte_eth_rxtx_callback *callback;
+
+		while ((callback = rte_eth_fp_ops[port].rxq.clbk[queue]) != NULL)
+			rte_eth_remove_rx_callback(port, queue, callback);
+	}
+}
+
 static void
 librte_destroy(void *arg)
 {
 	struct librte *w = arg;
 
 	rte_graph_destroy(w->id);
+	callbacks_remove(w->rig);
 	rte_lpm_free(w->large);
 	free(w);
 }
