@@ -43,6 +43,7 @@ struct bench_settings {
 	unsigned int round_us; /* that a contender runs in a round, at least */
 	const char *works;     /* fnmatch(3) pattern of the works to do */
 	const char *prefixes;  /* file of the large table's prefixes; NULL: they are made up */
+	const char *contender; /* shared object with one more contender of l3fwd; NULL: none */
 };
 
 /* Whether the user wants a work. Asked before it is prepared. */
@@ -51,6 +52,7 @@ bool bench_wanted(const char *work);
 /* What the user has set. */
 unsigned int bench_round_us(void);
 const char *bench_prefixes(void);
+const char *bench_contender(void);
 
 /* Measures contenders and adds a row each, and a ratio for each peer that they count as. */
 void bench_work(const char *work, enum unit unit, const struct contender *contenders,

@@ -64,6 +64,12 @@ bench_prefixes(void)
 	return settings.prefixes;
 }
 
+const char *
+bench_contender(void)
+{
+	return settings.contender;
+}
+
 static int
 by_value(const void *a, const void *b)
 {

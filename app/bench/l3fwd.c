@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The works of the l3fwd benchmark, and who contends for them. */
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,19 +29,27 @@ struct work {
 	unsigned int nb_ports;
 	uint16_t burst; /* packets that a receive call brings at most; 0: as many as asked */
 	bool loop;
+	bool hop_per_port; /* as DPDK's l3fwd knows next hops; else eight in all */
 };
 
 static const struct work main_works[] = {
-	{ "one_flow", EIGHT_ROUTES, 1, 4096, 2, 0, false },
-	{ "dst256_8", EIGHT_ROUTES, 256, 4096, 2, 0, false },
-	{ "dst64k_8", EIGHT_ROUTES, 65536, 65536, 2, 0, false },
-	{ "dst64k_miss", HALF_ROUTED, 65536, 65536, 2, 0, false },
-	{ "table172k", EACH_ROUTE, 0, 0, 2, 0, false },
-	{ "burst8", EIGHT_ROUTES, 256, 4096, 2, 8, false },
-	{ "burst1", EIGHT_ROUTES, 256, 4096, 2, 1, false },
-	{ "dst256_8_p1", EIGHT_ROUTES, 256, 4096, 1, 0, false },
-	{ "dst256_8_p8", EIGHT_ROUTES, 256, 4096, 8, 0, false },
-	{ "closed_loop", EIGHT_ROUTES, 256, 4096, 1, 0, true },
+	{ "one_flow", EIGHT_ROUTES, 1, 4096, 2, 0, false, false },
+	{ "dst256_8", EIGHT_ROUTES, 256, 4096, 2, 0, false, false },
+	{ "dst64k_8", EIGHT_ROUTES, 65536, 65536, 2, 0, false, false },
+	{ "dst64k_miss", HALF_ROUTED, 65536, 65536, 2, 0, false, false },
+	{ "table172k", EACH_ROUTE, 0, 0, 2, 0, false, false },
+	{ "burst8", EIGHT_ROUTES, 256, 4096, 2, 8, false, false },
+	{ "burst1", EIGHT_ROUTES, 256, 4096, 2, 1, false, false },
+	{ "dst256_8_p1", EIGHT_ROUTES, 256, 4096, 1, 0, false, false },
+	{ "dst256_8_p8", EIGHT_ROUTES, 256, 4096, 8, 0, false, false },
+	{ "closed_loop", EIGHT_ROUTES, 256, 4096, 1, 0, true, false },
+};
+
+/* With a contender of the user's. */
+static const struct work foreign_works[] = {
+	{ "hop_per_port_p1", EIGHT_ROUTES, 256, 4096, 1, 0, false, true },
+	{ "hop_per_port_p2", EIGHT_ROUTES, 256, 4096, 2, 0, false, true },
+	{ "hop_per_port_p8", EIGHT_ROUTES, 256, 4096, 8, 0, false, true },
 };
 
 /* Works of which other questions are asked too. */
@@ -95,7 +104,7 @@ stage_set(struct stage *s, const struct work *w)
 
 	s->work = w;
 	if (w->kind != EACH_ROUTE)
-		s->table = table_eight(w->nb_ports);
+		s->table = table_eight(w->hop_per_port ? w->nb_ports : TABLE_EIGHT, w->nb_ports);
 	else if (prefixes != NULL)
 		s->table = table_read(prefixes, w->nb_ports);
 	else
@@ -213,6 +222,42 @@ variants(const struct work *w)
 	stage_strike(&s);
 }
 
+/* The static loop against a contender from a shared object: DPDK's own l3fwd, to which it is like. */
+static void
+foreign(const struct work *w, l3fwd_contender_t *create)
+{
+	struct field f = { .n = 0 };
+	struct l3fwd_way way;
+	struct stage s;
+
+	if (!bench_wanted(w->name))
+		return;
+	stage_set(&s, w);
+	way = create(&s.rig, s.table);
+	if (way.arg == NULL)
+		l3fwd_fail("--contender %s: it could not be created", bench_contender());
+	field_enter(&f, &s.rig, way, NULL, ROLE_PEER);
+	field_enter(&f, &s.rig, static_create(&s.rig, s.table, false), NULL, ROLE_SUBJECT);
+	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
+	field_leave(&f);
+	stage_strike(&s);
+}
+
+static void
+foreign_all(const char *path)
+{
+	void *object = dlopen(path, RTLD_LAZY);
+	l3fwd_contender_t *create;
+
+	if (object == NULL)
+		l3fwd_fail("--contender %s: %s", path, dlerror());
+	*(void **)&create = dlsym(object, "l3fwd_contender");
+	if (create == NULL)
+		l3fwd_fail("--contender %s: it has no l3fwd_contender()", path);
+	for (unsigned int i = 0; i < RTE_DIM(foreign_works); i++)
+		foreign(&foreign_works[i], create);
+}
+
 static const struct work *
 work_find(const char *name)
 {
@@ -235,4 +280,6 @@ bench_l3fwd(void)
 		variants(work_find(studied[i]));
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
 		bursts(work_find(studied[i]));
+	if (bench_contender() != NULL)
+		foreign_all(bench_contender());
 }

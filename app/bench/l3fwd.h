@@ -56,8 +56,8 @@ struct l3fwd_table {
 /* Routes in the works of that name. */
 #define TABLE_EIGHT 8
 
-/* Eight routes to eight next hops, on so many ports in turn. All exit on an error. */
-struct l3fwd_table *table_eight(unsigned int nb_ports);
+/* Eight routes to so many next hops, on so many ports in turn. All exit on an error. */
+struct l3fwd_table *table_eight(unsigned int nb_hops, unsigned int nb_ports);
 /* As many as the Internet has, of a like mix of lengths. */
 struct l3fwd_table *table_generate(uint32_t n, unsigned int nb_ports);
 /* One CIDR a line. */
@@ -199,6 +199,10 @@ void ours_table_create(const struct l3fwd_table *table, bool loop);
 void ours_table_destroy(void);
 /* All variants that run here, of families of which there are several; returns how many. */
 unsigned int ours_variants(struct ours_params *params, unsigned int most);
+
+/* What a shared object exports as l3fwd_contender for --contender. arg NULL: it has failed. */
+typedef struct l3fwd_way(l3fwd_contender_t)(const struct l3fwd_rig *rig,
+	const struct l3fwd_table *table);
 
 /* Contenders in a work (l3fwd_field.c). */
 

@@ -36,7 +36,9 @@ struct gathered {
 struct static_loop {
 	const struct l3fwd_rig *rig;
 	struct rte_lpm *lpm;
-	struct rte_ether_hdr l2[HOPS + 1];
+	struct {
+		alignas(16) struct rte_ether_hdr l2; /* spaced by what is quick to multiply with */
+	} hops[HOPS + 1];
 	struct gathered gathered[L3FWD_PORTS];
 	uint64_t drops[DROPS];
 };
@@ -132,7 +134,7 @@ rewrite(const struct static_loop *s, struct rte_mbuf *m, uint32_t hop)
 	struct rte_ipv4_hdr *ip = ip_of(m);
 	uint32_t sum;
 
-	memcpy(rte_pktmbuf_mtod(m, void *), &s->l2[hop], RTE_ETHER_HDR_LEN);
+	memcpy(rte_pktmbuf_mtod(m, void *), &s->hops[hop].l2, RTE_ETHER_HDR_LEN);
 	ip->time_to_live--;
 	sum = ip->hdr_checksum + (uint32_t)RTE_BE16(0x0100);
 	ip->hdr_checksum = (uint16_t)(sum + (sum >> 16));
@@ -283,7 +285,7 @@ static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, bool
 		l3fwd_fail("no memory for the static loop's table");
 	s->rig = rig;
 	for (unsigned int hop = 0; hop < HOPS; hop++)
-		s->l2[hop] = l3fwd_hop_header(hop);
+		s->hops[hop].l2 = l3fwd_hop_header(hop);
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct l3fwd_route *route = &table->routes[i];
 

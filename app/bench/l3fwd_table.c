@@ -72,7 +72,7 @@ table_finish(struct l3fwd_table *table)
 }
 
 struct l3fwd_table *
-table_eight(unsigned int nb_ports)
+table_eight(unsigned int nb_hops, unsigned int nb_ports)
 {
 	struct l3fwd_table *table = table_create(TABLE_EIGHT);
 
@@ -80,7 +80,7 @@ table_eight(unsigned int nb_ports)
 		table->routes[table->n] = (struct l3fwd_route){
 			.prefix = EIGHT_FIRST + (table->n << (32 - EIGHT_DEPTH)),
 			.depth = EIGHT_DEPTH,
-			.hop = hop_of(table->n, nb_ports),
+			.hop = hop_of(table->n % nb_hops, nb_ports),
 		};
 	return table_finish(table);
 }

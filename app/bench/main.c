@@ -42,6 +42,7 @@ usage(FILE *out)
 		"  --rounds N      rounds, %d to %d\n"
 		"  --quick         fewer rounds, and shorter ones\n"
 		"  --json FILE     write all figures there\n"
+		"  --contender FILE  shared object with a static loop, for l3fwd\n"
 		"  --prefixes FILE routes of l3fwd's large table: one prefix a line\n"
 		"Without EAL options: no PCI, and hugepages if any are free.\n",
 		ROUNDS_MIN, ROUNDS_MAX);
@@ -90,6 +91,7 @@ parse(int argc, char **argv, struct arguments *args)
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "quick", no_argument, NULL, 'q' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "contender", required_argument, NULL, 'c' },
 		{ "prefixes", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -115,6 +117,9 @@ parse(int argc, char **argv, struct arguments *args)
 			break;
 		case 'j':
 			args->json = optarg;
+			break;
+		case 'c':
+			args->settings.contender = optarg;
 			break;
 		case 'p':
 			args->settings.prefixes = optarg;
