@@ -57,10 +57,9 @@ static const char *const studied[] = { "dst256_8", "dst64k_8", "table172k" };
 
 /* What all contenders for a work have in common. */
 struct stage {
-	const struct work *work;
 	struct l3fwd_table *table;
-	struct l3fwd_traffic *traffic;
-	struct l3fwd_rig rig;
+	struct l3fwd_rig rig[L3FWD_LANES];
+	unsigned int lanes;
 };
 
 static uint32_t
@@ -98,19 +97,19 @@ traffic_for(const struct work *w, const struct l3fwd_table *table)
 }
 
 static void
-stage_set(struct stage *s, const struct work *w)
+stage_set(struct stage *s, const struct work *w, unsigned int lanes)
 {
 	const char *prefixes = bench_prefixes();
 
-	s->work = w;
+	*s = (struct stage){ .lanes = lanes };
 	if (w->kind != EACH_ROUTE)
 		s->table = table_eight(w->hop_per_port ? w->nb_ports : TABLE_EIGHT, w->nb_ports);
 	else if (prefixes != NULL)
 		s->table = table_read(prefixes, w->nb_ports);
 	else
 		s->table = table_generate(PREFIXES, w->nb_ports);
-	s->traffic = traffic_for(w, s->table);
-	rig_open(&s->rig, 0, w->nb_ports, w->loop, s->traffic);
+	for (unsigned int l = 0; l < lanes; l++)
+		rig_open(&s->rig[l], l, w->nb_ports, w->loop, traffic_for(w, s->table));
 	ours_table_create(s->table, w->loop);
 	rig_burst(w->burst);
 }
@@ -120,8 +119,10 @@ stage_strike(struct stage *s)
 {
 	rig_burst(0);
 	ours_table_destroy();
-	rig_close(&s->rig);
-	traffic_free(s->traffic);
+	for (unsigned int l = 0; l < s->lanes; l++) {
+		traffic_free(s->rig[l].traffic);
+		rig_close(&s->rig[l]);
+	}
 	table_free(s->table);
 }
 
@@ -134,12 +135,12 @@ compare(const struct work *w)
 
 	if (!bench_wanted(w->name))
 		return;
-	stage_set(&s, w);
-	field_enter(&f, &s.rig, rxtx_create(&s.rig), NULL, ROLE_SHOWN);
-	field_enter(&f, &s.rig, static_create(&s.rig, s.table, false), NULL, ROLE_PEER);
-	field_enter(&f, &s.rig, static_create(&s.rig, s.table, true), NULL, ROLE_PEER);
-	field_enter(&f, &s.rig, librte_create(&s.rig, s.table), NULL, ROLE_PEER);
-	field_enter(&f, &s.rig, ours_create(&s.rig, &defaults), NULL, ROLE_SUBJECT);
+	stage_set(&s, w, 1);
+	field_enter(&f, s.rig, rxtx_create(s.rig), NULL, ROLE_SHOWN);
+	field_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_PEER);
+	field_enter(&f, s.rig, static_create(s.rig, s.table, true), NULL, ROLE_PEER);
+	field_enter(&f, s.rig, librte_create(s.rig, s.table), NULL, ROLE_PEER);
+	field_enter(&f, s.rig, ours_create(s.rig, &defaults), NULL, ROLE_SUBJECT);
 	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
 	field_leave(&f);
 	stage_strike(&s);
@@ -158,14 +159,14 @@ nodes(const struct work *w)
 	snprintf(names[1], sizeof(names[1]), "%s_nodes_halyard", w->name);
 	if (!bench_wanted(names[0]) && !bench_wanted(names[1]))
 		return;
-	stage_set(&s, w);
-	way = librte_create(&s.rig, s.table);
+	stage_set(&s, w, 1);
+	way = librte_create(s.rig, s.table);
 	if (way.run != NULL && bench_wanted(names[0]))
-		field_nodes(names[0], &s.rig, way);
+		field_nodes(names[0], s.rig, way);
 	else if (way.run != NULL)
 		way.destroy(way.arg);
 	if (bench_wanted(names[1]))
-		field_nodes(names[1], &s.rig, ours_create(&s.rig, &timed));
+		field_nodes(names[1], s.rig, ours_create(s.rig, &timed));
 	stage_strike(&s);
 }
 
@@ -181,13 +182,13 @@ bursts(const struct work *w)
 	snprintf(name, sizeof(name), "%s_bursts", w->name);
 	if (!bench_wanted(name))
 		return;
-	stage_set(&s, w);
+	stage_set(&s, w, 1);
 	for (unsigned int i = 0; i < RTE_DIM(sizes); i++) {
 		const struct ours_params params = { .burst = sizes[i] };
 		char burst[16];
 
 		snprintf(burst, sizeof(burst), "burst_%u", sizes[i]);
-		field_enter(&f, &s.rig, ours_create(&s.rig, &params), burst, ROLE_SHOWN);
+		field_enter(&f, s.rig, ours_create(s.rig, &params), burst, ROLE_SHOWN);
 	}
 	bench_work(name, CYCLES_PACKET, f.all, f.n);
 	field_leave(&f);
@@ -208,13 +209,13 @@ variants(const struct work *w)
 	snprintf(name, sizeof(name), "%s_variants", w->name);
 	if (!bench_wanted(name))
 		return;
-	stage_set(&s, w);
-	field_enter(&f, &s.rig, ours_create(&s.rig, &defaults), "selected", ROLE_SUBJECT);
+	stage_set(&s, w, 1);
+	field_enter(&f, s.rig, ours_create(s.rig, &defaults), "selected", ROLE_SUBJECT);
 	n = ours_variants(params, RTE_DIM(params));
 	for (unsigned int i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "%.11s=%.16s", params[i].family->node.name,
 			params[i].variant->impl.variant);
-		field_enter(&f, &s.rig, ours_create(&s.rig, &params[i]), name, ROLE_PEER);
+		field_enter(&f, s.rig, ours_create(s.rig, &params[i]), name, ROLE_PEER);
 	}
 	snprintf(name, sizeof(name), "%s_variants", w->name);
 	bench_work(name, CYCLES_PACKET, f.all, f.n);
@@ -232,12 +233,12 @@ foreign(const struct work *w, l3fwd_contender_t *create)
 
 	if (!bench_wanted(w->name))
 		return;
-	stage_set(&s, w);
-	way = create(&s.rig, s.table);
+	stage_set(&s, w, 1);
+	way = create(s.rig, s.table);
 	if (way.arg == NULL)
 		l3fwd_fail("--contender %s: it could not be created", bench_contender());
-	field_enter(&f, &s.rig, way, NULL, ROLE_PEER);
-	field_enter(&f, &s.rig, static_create(&s.rig, s.table, false), NULL, ROLE_SUBJECT);
+	field_enter(&f, s.rig, way, NULL, ROLE_PEER);
+	field_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_SUBJECT);
 	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
 	field_leave(&f);
 	stage_strike(&s);
@@ -258,6 +259,34 @@ foreign_all(const char *path)
 		foreign(&foreign_works[i], create);
 }
 
+/* Every contender on one lcore, and on two. */
+static void
+lcores(const struct work *w)
+{
+	static const char *const names[] = { "static", "librte_node", "halyard" };
+	static const struct ours_params defaults;
+
+	for (unsigned int n = 0; n < RTE_DIM(names); n++) {
+		struct l3fwd_way ways[L3FWD_LANES];
+		struct stage s;
+		char name[48];
+
+		snprintf(name, sizeof(name), "two_lcores_%s", names[n]);
+		if (!bench_wanted(name))
+			continue;
+		stage_set(&s, w, L3FWD_LANES);
+		for (unsigned int l = 0; l < L3FWD_LANES; l++) {
+			const struct l3fwd_rig *rig = &s.rig[l];
+
+			ways[l] = n == 0 ? static_create(rig, s.table, false)
+				: n == 1 ? librte_create(rig, s.table)
+					 : ours_create(rig, &defaults);
+		}
+		lcores_work(name, s.rig, ways);
+		stage_strike(&s);
+	}
+}
+
 static const struct work *
 work_find(const char *name)
 {
@@ -271,7 +300,7 @@ work_find(const char *name)
 void
 bench_l3fwd(void)
 {
-	rig_ports(1);
+	rig_ports(RTE_MIN(rte_lcore_count(), (unsigned int)L3FWD_LANES));
 	for (unsigned int i = 0; i < RTE_DIM(main_works); i++)
 		compare(&main_works[i]);
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
@@ -280,6 +309,10 @@ bench_l3fwd(void)
 		variants(work_find(studied[i]));
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
 		bursts(work_find(studied[i]));
+	if (rig_lanes() == L3FWD_LANES)
+		lcores(work_find("dst256_8"));
+	else
+		printf("two_lcores: one lcore only\n");
 	if (bench_contender() != NULL)
 		foreign_all(bench_contender());
 }

@@ -233,6 +233,10 @@ void field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way);
 /* One lap, of which cycles and packets are added. Returns whether all was right. */
 bool lap(struct entrant *e, uint64_t *cycles, uint64_t *packets);
 
+/* Measures a contender on one lcore and on two (l3fwd_lcores.c), and destroys it. */
+void lcores_work(const char *work, struct l3fwd_rig rigs[L3FWD_LANES],
+	const struct l3fwd_way ways[L3FWD_LANES]);
+
 /* Ends the program: a part of the benchmark could not be made. */
 void __rte_noreturn __rte_format_printf(1, 2) l3fwd_fail(const char *format, ...);
 

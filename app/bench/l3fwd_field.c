@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contenders of the l3fwd benchmark in a work, and their laps. */
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -12,19 +10,6 @@
 #include "l3fwd.h"
 
 #define LOOP_TURNS 200 /* of each packet: fewer than its TTL */
-
-void
-l3fwd_fail(const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "hy-bench: l3fwd: ");
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fprintf(stderr, "\n");
-	exit(EXIT_FAILURE);
-}
 
 bool
 lap(struct entrant *e, uint64_t *cycles, uint64_t *packets)

@@ -11,7 +11,8 @@
 
 #include "l3fwd.h"
 
-#define RING_BIG (1 << 18) /* of the first two ports */
+#define PORTS_BIG 2 /* that works with many packets, or several lanes, have */
+#define RING_BIG (1 << 18)
 #define RING_SMALL (1 << 13)
 #define PORTS_ALL (L3FWD_PORTS + 1) /* with the looping one */
 #define PRIVATE_SIZE 64             /* librte_node wants it behind every mbuf */
@@ -31,7 +32,7 @@ static struct {
 static struct rte_ring *
 ring_create(const char *what, unsigned int port, unsigned int lane)
 {
-	const unsigned int size = port < 2 ? RING_BIG : RING_SMALL;
+	const unsigned int size = port < PORTS_BIG ? RING_BIG : RING_SMALL;
 	char name[RTE_RING_NAMESIZE];
 	struct rte_ring *ring;
 
@@ -53,16 +54,16 @@ pool_create(const char *name, uint32_t n)
 	return pool;
 }
 
-/* One ethdev over a port's rings. ethdev wants a pool, from which net_ring takes nothing. */
+/* One of the ethdevs over a port's rings. ethdev wants a pool, from which net_ring takes nothing. */
 static uint16_t
-port_create(enum l3fwd_users users, unsigned int port, struct rte_mempool *none)
+port_create(unsigned int which, unsigned int port, struct rte_mempool *none)
 {
 	const struct rte_eth_conf conf = { 0 };
 	const unsigned int lanes = rigs.lanes;
 	char name[16];
 	int id, rc;
 
-	snprintf(name, sizeof(name), "l3fwd_%d_%u", users, port);
+	snprintf(name, sizeof(name), "l3fwd_%u_%u", which, port);
 	id = rte_eth_from_rings(name, rigs.rx[port], lanes, rigs.tx[port], lanes, SOCKET_ID_ANY);
 	if (id < 0)
 		l3fwd_fail("net_ring: %s", rte_strerror(rte_errno));
@@ -79,6 +80,25 @@ port_create(enum l3fwd_users users, unsigned int port, struct rte_mempool *none)
 	return (uint16_t)id;
 }
 
+/*
+ * net_ring keeps the counters of a port's queues in one cache line, which lcores would fight over:
+ * lets the other lanes use those of another port that has the same rings.
+ */
+static void
+queues_separate(unsigned int port, struct rte_mempool *none)
+{
+	for (unsigned int l = 1; l < rigs.lanes; l++) {
+		const uint16_t other = port_create(USERS + l - 1, port, none);
+
+		for (enum l3fwd_users u = 0; u < USERS; u++) {
+			const struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[rigs.port[u][port]];
+
+			ops->rxq.data[l] = rte_eth_fp_ops[other].rxq.data[l];
+			ops->txq.data[l] = rte_eth_fp_ops[other].txq.data[l];
+		}
+	}
+}
+
 void
 rig_ports(unsigned int lanes)
 {
@@ -92,6 +112,8 @@ rig_ports(unsigned int lanes)
 		}
 		for (enum l3fwd_users u = 0; u < USERS; u++)
 			rigs.port[u][p] = port_create(u, p, none);
+		if (p < PORTS_BIG)
+			queues_separate(p, none);
 	}
 	rigs.receive = rte_eth_fp_ops[rigs.port[0][0]].rx_pkt_burst;
 }

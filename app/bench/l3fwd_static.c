@@ -34,7 +34,7 @@ struct gathered {
 };
 
 struct static_loop {
-	const struct l3fwd_rig *rig;
+	alignas(RTE_CACHE_LINE_SIZE) const struct l3fwd_rig *rig; /* other lcores have others */
 	struct rte_lpm *lpm;
 	struct {
 		alignas(16) struct rte_ether_hdr l2; /* spaced by what is quick to multiply with */
@@ -277,13 +277,16 @@ static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, bool
 	static unsigned int count;
 	const struct rte_lpm_config config = { .max_rules = table->n,
 		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
-	struct static_loop *s = calloc(1, sizeof(*s));
+	struct static_loop *s = aligned_alloc(alignof(struct static_loop), sizeof(*s));
 	char name[RTE_LPM_NAMESIZE];
 
 	snprintf(name, sizeof(name), "l3fwd_static_%u", count++);
-	if (s == NULL || (s->lpm = rte_lpm_create(name, SOCKET_ID_ANY, &config)) == NULL)
+	if (s == NULL)
+		l3fwd_fail("no memory for the static loop");
+	*s = (struct static_loop){ .rig = rig,
+		.lpm = rte_lpm_create(name, SOCKET_ID_ANY, &config) };
+	if (s->lpm == NULL)
 		l3fwd_fail("no memory for the static loop's table");
-	s->rig = rig;
 	for (unsigned int hop = 0; hop < HOPS; hop++)
 		s->hops[hop].l2 = l3fwd_hop_header(hop);
 	for (uint32_t i = 0; i < table->n; i++) {

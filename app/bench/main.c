@@ -14,15 +14,17 @@
 
 #include "bench.h"
 
-static const struct {
+static const struct bench {
 	const char *name;
 	void (*run)(void);
+	unsigned int lcores;    /* that it can use */
+	unsigned int memory_mb; /* of hugepages, or it runs without */
 } benches[] = {
-	{ "enqueue", bench_enqueue },
-	{ "idle", bench_idle },
-	{ "l3fwd", bench_l3fwd },
-	{ "lookup", bench_lookup },
-	{ "walk", bench_walk },
+	{ "enqueue", bench_enqueue, 1, 256 },
+	{ "idle", bench_idle, 1, 256 },
+	{ "l3fwd", bench_l3fwd, 2, 512 },
+	{ "lookup", bench_lookup, 1, 256 },
+	{ "walk", bench_walk, 1, 256 },
 };
 
 struct arguments {
@@ -152,9 +154,9 @@ number_in(const char *path)
 	return strtoul(line, NULL, 10);
 }
 
-/* Whether 256 MB of hugepages of one size are free. */
+/* Whether so many MB of hugepages of one size are free. */
 static bool
-hugepages_free(void)
+hugepages_free(unsigned int mb)
 {
 	static const char dir[] = "/sys/kernel/mm/hugepages", prefix[] = "hugepages-";
 	DIR *sizes = opendir(dir);
@@ -167,46 +169,55 @@ hugepages_free(void)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/free_hugepages", dir, d->d_name);
 		enough |= number_in(path) * strtoul(d->d_name + sizeof(prefix) - 1, NULL, 10) >=
-			256 * 1024;
+			mb * 1024ul;
 	}
 	if (sizes != NULL)
 		closedir(sizes);
 	return enough;
 }
 
-/* One lcore that may run on every CPU: one that is bound to a busy CPU would measure the others. */
+/*
+ * Lcores that may run on every CPU: one that is bound to a busy CPU would measure the others. No
+ * more of them than CPUs.
+ */
 static char *
-lcores(void)
+lcores(unsigned int most)
 {
-	static char text[8 + 5 * RTE_MAX_LCORE] = "0@(";
-	size_t len = strlen(text);
-	cpu_set_t cpus;
+	static char text[2 * (8 + 5 * RTE_MAX_LCORE)];
+	char cpus[8 + 5 * RTE_MAX_LCORE] = "";
+	size_t len = 0;
+	cpu_set_t set;
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
-		CPU_ZERO(&cpus);
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		CPU_ZERO(&set);
 	for (unsigned int cpu = 0; cpu < RTE_MAX_LCORE; cpu++)
-		if (CPU_ISSET(cpu, &cpus))
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%u,", cpu);
-	text[len - 1] = ')';
+		if (CPU_ISSET(cpu, &set))
+			len += (size_t)snprintf(cpus + len, sizeof(cpus) - len, "%s%u",
+				len > 0 ? "," : "", cpu);
+	if (most > 1 && CPU_COUNT(&set) > 1)
+		snprintf(text, sizeof(text), "0@(%s),1@(%s)", cpus, cpus);
+	else
+		snprintf(text, sizeof(text), "0@(%s)", cpus);
 	return text;
 }
 
 /* EAL without a word from the user: needs no set-up and disturbs no other DPDK program. */
 static int
-eal_init(void)
+eal_init(const struct bench *bench)
 {
 	/* Memory ahead, or creating a graph would measure the kernel. */
-	static char huge[][20] = { "hy-bench", "--in-memory", "-m", "256", "--no-pci",
+	static char huge[][20] = { "hy-bench", "--in-memory", "-m", "", "--no-pci",
 		"--no-telemetry", "--log-level=error", "--lcores" };
 	static char small[][20] = { "hy-bench", "--no-huge", "-m", "512", "--no-pci",
 		"--no-telemetry", "--no-shconf", "--log-level=error", "--lcores" };
 	char *args[RTE_DIM(small) + 2] = { NULL };
-	const bool free_pages = hugepages_free();
+	const bool free_pages = hugepages_free(bench->memory_mb);
 	const unsigned int n = free_pages ? RTE_DIM(huge) : RTE_DIM(small);
 
 	for (unsigned int i = 0; i < n; i++)
 		args[i] = free_pages ? huge[i] : small[i];
-	args[n] = lcores();
+	snprintf(huge[3], sizeof(huge[3]), "%u", bench->memory_mb);
+	args[n] = lcores(bench->lcores);
 	return rte_eal_init((int)n + 1, args);
 }
 
@@ -226,7 +237,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	if ((split < argc ? rte_eal_init(split, argv) : eal_init()) < 0) {
+	if ((split < argc ? rte_eal_init(split, argv) : eal_init(&benches[args.bench])) < 0) {
 		fprintf(stderr, "hy-bench: EAL could not be initialised\n");
 		return EXIT_FAILURE;
 	}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The l3fwd benchmark on two lcores: each has its own queues, rings, packets and graph. Laps start
+ * at once; what counts is the time from the first start to the last end.
+ */
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_pause.h>
+
+#include "l3fwd.h"
+
+#define LAPS 16 /* a round */
+
+/* A contender on each lcore, and the laps that they run together. */
+struct team {
+	struct entrant entrants[L3FWD_LANES];
+	unsigned int size; /* lanes that run in this round */
+	atomic_uint arrived;
+	struct span {
+		alignas(RTE_CACHE_LINE_SIZE) uint64_t start[LAPS];
+		uint64_t end[LAPS];
+		bool wrong;
+	} spans[L3FWD_LANES];
+	double figures[L3FWD_LANES]; /* cycles a packet on each lcore */
+};
+
+/* Waits until all lanes have come here for the nth time. */
+static void
+meet(struct team *t, unsigned int n)
+{
+	atomic_fetch_add(&t->arrived, 1);
+	while (atomic_load(&t->arrived) < n * t->size)
+		rte_pause();
+}
+
+/* A lane's laps. All lanes run all of them, whatever goes wrong. */
+static void
+lane_run(struct team *t, unsigned int lane)
+{
+	struct entrant *e = &t->entrants[lane];
+	const struct l3fwd_way *way = &e->way;
+	struct span *span = &t->spans[lane];
+
+	for (unsigned int i = 0; i < LAPS; i++) {
+		const uint64_t drops = way->drops(way->arg);
+
+		rig_fill(e->rig);
+		meet(t, i + 1);
+		span->start[i] = rte_rdtsc_precise();
+		way->run(way->arg, UINT64_MAX);
+		span->end[i] = rte_rdtsc_precise();
+		span->wrong |= !rig_check(e->rig, e->name, way->rewrites, e->rig->traffic->n,
+			way->drops(way->arg) - drops);
+	}
+}
+
+static int
+worker_run(void *arg)
+{
+	lane_run(arg, 1);
+	return 0;
+}
+
+/* One round of so many lanes. Returns cycles a packet, of both lcores' packets. */
+static double
+round_run(struct team *t, unsigned int lanes)
+{
+	const double n = LAPS * (double)t->entrants[0].rig->traffic->n;
+	uint64_t cycles = 0, own[L3FWD_LANES] = { 0 };
+
+	if (t->spans[0].wrong || t->spans[1].wrong)
+		return 1; /* there will be no figure */
+	t->size = lanes;
+	atomic_store(&t->arrived, 0);
+	if (lanes > 1)
+		rte_eal_remote_launch(worker_run, t, rte_get_next_lcore(-1, 1, 0));
+	lane_run(t, 0);
+	if (lanes > 1)
+		rte_eal_mp_wait_lcore();
+	for (unsigned int i = 0; i < LAPS; i++) {
+		uint64_t first = UINT64_MAX, last = 0;
+
+		for (unsigned int l = 0; l < lanes; l++) {
+			first = RTE_MIN(first, t->spans[l].start[i]);
+			last = RTE_MAX(last, t->spans[l].end[i]);
+			own[l] += t->spans[l].end[i] - t->spans[l].start[i];
+		}
+		cycles += last - first;
+	}
+	for (unsigned int l = 0; l < lanes; l++)
+		t->figures[l] = (double)own[l] / n;
+	return (double)cycles / (n * lanes);
+}
+
+static double
+one_lcore(void *arg)
+{
+	return round_run(arg, 1);
+}
+
+static double
+two_lcores(void *arg)
+{
+	return round_run(arg, 2);
+}
+
+/* Of the round before, in which both ran. */
+static double
+first_of_two(void *arg)
+{
+	return ((const struct team *)arg)->figures[0];
+}
+
+static double
+second_of_two(void *arg)
+{
+	return ((const struct team *)arg)->figures[1];
+}
+
+static bool
+team_right(void *arg)
+{
+	const struct team *t = arg;
+
+	return !t->spans[0].wrong && !t->spans[1].wrong;
+}
+
+void
+lcores_work(const char *work, struct l3fwd_rig rigs[L3FWD_LANES],
+	const struct l3fwd_way ways[L3FWD_LANES])
+{
+	struct team *t = aligned_alloc(alignof(struct team), sizeof(*t));
+	const struct contender all[] = {
+		{ "one_lcore", t, .figure = one_lcore, .check = team_right,
+			.against = "one_lcore" },
+		{ "two_lcores", t, .figure = two_lcores, .check = team_right, .subject = true },
+		{ "first_of_two", t, .figure = first_of_two, .check = team_right },
+		{ "second_of_two", t, .figure = second_of_two, .check = team_right },
+	};
+
+	if (t == NULL)
+		l3fwd_fail("no memory for two contenders");
+	memset(t, 0, sizeof(*t));
+	for (unsigned int l = 0; l < L3FWD_LANES; l++) {
+		t->entrants[l] = (struct entrant){ .way = ways[l], .rig = &rigs[l] };
+		snprintf(t->entrants[l].name, sizeof(t->entrants[l].name), "%s", ways[l].name);
+	}
+	bench_work(work, CYCLES_PACKET, all, RTE_DIM(all));
+	for (unsigned int l = L3FWD_LANES; l-- > 0;)
+		ways[l].destroy(ways[l].arg);
+	free(t);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The l3fwd benchmark's own parts: it must notice a contender that does not forward right. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_ip.h>
+
+#include <l3fwd.h>
+
+#include "unit.h"
+
+#define PACKETS 64
+#define PORTS 2
+#define TTL 64
+
+static struct l3fwd_table *table;
+static struct l3fwd_traffic *traffic;
+static struct l3fwd_rig rig;
+
+/* What a contender does to a packet, and the fault in one of them. */
+typedef void fault_t(struct rte_mbuf *m, unsigned int *port);
+
+static struct rte_ether_hdr *
+l2_of(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+}
+
+static struct rte_ipv4_hdr *
+ip_of(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *, RTE_ETHER_HDR_LEN);
+}
+
+static void
+sum_write(const struct rte_mbuf *m)
+{
+	ip_of(m)->hdr_checksum = 0;
+	ip_of(m)->hdr_checksum = rte_ipv4_cksum(ip_of(m));
+}
+
+/* A router by the book, that searches the table itself. Returns the next hop. */
+static uint32_t
+route(struct rte_mbuf *m)
+{
+	const uint32_t hop = table_hop(table, rte_be_to_cpu_32(ip_of(m)->dst_addr));
+
+	if (hop == HOP_NONE)
+		return hop;
+	*l2_of(m) = l3fwd_hop_header(hop);
+	ip_of(m)->time_to_live--;
+	sum_write(m);
+	return hop;
+}
+
+/* Forwards a round, with a fault in the packet received as number `odd`. */
+static uint64_t
+forward(fault_t *fault, unsigned int odd)
+{
+	struct rte_mbuf *m;
+	unsigned int number = 0;
+	uint64_t drops = 0;
+
+	for (unsigned int p = 0; p < rig.nb_ports; p++) {
+		while (rte_eth_rx_burst(rig.port[USERS_ALL][p], 0, &m, 1) == 1) {
+			const uint32_t hop = route(m);
+			unsigned int port = hop_port(hop);
+
+			if (fault != NULL && number++ == odd)
+				fault(m, &port);
+			if (port < rig.nb_ports) {
+				assert_int_equal(rte_eth_tx_burst(rig.port[USERS_ALL][port], 0, &m,
+							 1),
+					1);
+			} else {
+				drops++;
+				rte_pktmbuf_free(m);
+			}
+		}
+	}
+	return drops;
+}
+
+/* Whether the rig takes a round with such a fault for right. */
+static bool
+passes(fault_t *fault)
+{
+	uint64_t drops;
+
+	rig_fill(&rig);
+	drops = forward(fault, 5);
+	return rig_check(&rig, "contender", true, PACKETS, drops);
+}
+
+/* A rig with so many packets of a hundred without a route. */
+static int
+setup_with(unsigned int lost)
+{
+	static bool ports;
+	uint32_t dst[PACKETS];
+
+	if (!ports)
+		rig_ports(1);
+	ports = true;
+	table = table_eight(TABLE_EIGHT, PORTS);
+	for (unsigned int i = 0; i < PACKETS; i++)
+		dst[i] = i % 100 < lost ? RTE_IPV4(203, 0, 113, 1)
+					: table->routes[i % 8].prefix + i;
+	traffic = traffic_create(dst, PACKETS, TTL, table);
+	rig_open(&rig, 0, PORTS, false, traffic);
+	return 0;
+}
+
+static int
+setup(void **state)
+{
+	RTE_SET_USED(state);
+	return setup_with(0);
+}
+
+static int
+setup_drops(void **state)
+{
+	RTE_SET_USED(state);
+	return setup_with(10);
+}
+
+static int
+teardown(void **state)
+{
+	RTE_SET_USED(state);
+	rig_close(&rig);
+	traffic_free(traffic);
+	table_free(table);
+	return 0;
+}
+
+static void
+right_contender_is_right(void **state)
+{
+	RTE_SET_USED(state);
+	for (unsigned int round = 0; round < 3; round++)
+		assert_true(passes(NULL));
+	assert_int_equal(traffic->routed, PACKETS);
+}
+
+static void
+packets_without_a_route_are_to_be_dropped_and_freed(void **state)
+{
+	RTE_SET_USED(state);
+	assert_int_equal(traffic->routed, PACKETS - 10);
+	for (unsigned int round = 0; round < 3; round++)
+		assert_true(passes(NULL));
+}
+
+static void
+wrong_destination(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	l2_of(m)->dst_addr.addr_bytes[5] ^= 1;
+}
+
+static void
+wrong_source(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	l2_of(m)->src_addr.addr_bytes[5] ^= 1;
+}
+
+static void
+wrong_type(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	l2_of(m)->ether_type = 0;
+}
+
+static void
+ttl_kept(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	ip_of(m)->time_to_live++;
+	sum_write(m);
+}
+
+static void
+wrong_checksum(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	ip_of(m)->hdr_checksum ^= 1;
+}
+
+static void
+wrong_port(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(m);
+	*port ^= 1;
+}
+
+static void
+dropped(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(m);
+	*port = PORTS;
+}
+
+static void
+wrong_payload(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	rte_pktmbuf_mtod(m, uint8_t *)[FRAME_LEN - 1] ^= 1;
+}
+
+static void
+wrong_address(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	ip_of(m)->src_addr ^= 1;
+	sum_write(m);
+}
+
+static void
+cut(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	rte_pktmbuf_trim(m, 1);
+}
+
+/* The packet that was sent before it, once more. */
+static void
+another_again(struct rte_mbuf *m, unsigned int *port)
+{
+	struct rte_mbuf *before = rig.mbufs[8];
+
+	RTE_SET_USED(port);
+	memcpy(rte_pktmbuf_mtod(m, void *), rte_pktmbuf_mtod(before, void *), FRAME_LEN);
+}
+
+static void
+unknown(struct rte_mbuf *m, unsigned int *port)
+{
+	const uint32_t index = PACKETS;
+
+	RTE_SET_USED(port);
+	memcpy(rte_pktmbuf_mtod_offset(m, void *, FRAME_LEN - 18), &index, sizeof(index));
+}
+
+static void
+every_fault_is_noticed(void **state)
+{
+	static fault_t *const faults[] = { wrong_destination, wrong_source, wrong_type, ttl_kept,
+		wrong_checksum, wrong_port, wrong_payload, wrong_address, cut, another_again,
+		unknown };
+	unsigned int noticed = 0;
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < RTE_DIM(faults); i++) {
+		noticed += !passes(faults[i]);
+		assert_int_equal(noticed, i + 1);
+	}
+	assert_int_equal(noticed, 11);
+	assert_true(passes(NULL));
+}
+
+static void
+dropped_packet_is_noticed(void **state)
+{
+	RTE_SET_USED(state);
+	assert_false(passes(dropped));
+}
+
+/* The contender counts nothing, and keeps it. */
+static void
+lost_packet_is_noticed(void **state)
+{
+	struct rte_mbuf *m;
+
+	RTE_SET_USED(state);
+	rig_fill(&rig);
+	assert_int_equal(rte_eth_rx_burst(rig.port[USERS_ALL][0], 0, &m, 1), 1);
+	forward(NULL, 0);
+	assert_false(rig_check(&rig, "contender", true, PACKETS, 0));
+}
+
+static void
+miscounted_drops_are_noticed(void **state)
+{
+	RTE_SET_USED(state);
+	rig_fill(&rig);
+	assert_int_equal(forward(NULL, 0), 10);
+	assert_false(rig_check(&rig, "contender", true, PACKETS, 9));
+}
+
+static void
+loop_counts_hops_by_ttl(void **state)
+{
+	uint64_t hops = 0;
+
+	RTE_SET_USED(state);
+	rig.loop = true;
+	rig_fill(&rig);
+	for (unsigned int i = 0; i < PACKETS; i++) {
+		struct rte_mbuf *m = rig.mbufs[i];
+		const unsigned int turns = 1 + i % 3;
+		uint16_t port = 0;
+
+		for (unsigned int t = 0; t < turns; t++)
+			port = hop_port(route(m));
+		hops += turns;
+		rte_ring_enqueue(rig.tx[port], m);
+	}
+	assert_true(rig_check(&rig, "contender", true, hops, 0));
+	for (unsigned int i = 0; i < PACKETS; i++)
+		rte_ring_enqueue(rig.tx[hop_port(table_hop(table,
+					 rte_be_to_cpu_32(ip_of(rig.mbufs[i])->dst_addr)))],
+			rig.mbufs[i]);
+	traffic_lap(traffic);
+	assert_false(rig_check(&rig, "contender", true, hops + 1, 0));
+}
+
+static void
+burst_of_a_receive_call_is_limited(void **state)
+{
+	struct rte_mbuf *mbufs[PACKETS];
+	const uint16_t port = rig.port[USERS_ALL][0];
+
+	RTE_SET_USED(state);
+	rig_fill(&rig);
+	rig_burst(8);
+	assert_int_equal(rte_eth_rx_burst(port, 0, mbufs, 32), 8);
+	assert_int_equal(rte_eth_rx_burst(port, 0, mbufs, 4), 4);
+	rig_burst(0);
+	assert_int_equal(rte_eth_rx_burst(port, 0, mbufs, 32), 20);
+}
+
+/* Longest prefixes, of nested ones, and a table without a default route. */
+static void
+search_finds_the_longest_prefix(void **state)
+{
+	static const struct {
+		uint32_t prefix;
+		uint8_t depth, hop;
+	} routes[] = { { RTE_IPV4(10, 0, 0, 0), 8, 1 }, { RTE_IPV4(10, 1, 0, 0), 16, 2 },
+		{ RTE_IPV4(10, 1, 2, 3), 32, 3 } };
+	struct l3fwd_route list[RTE_DIM(routes)];
+	const struct l3fwd_table nested = { .routes = list, .n = RTE_DIM(routes) };
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < RTE_DIM(routes); i++)
+		list[i] = (struct l3fwd_route){
+			.prefix = routes[i].prefix, .depth = routes[i].depth, .hop = routes[i].hop
+		};
+	assert_int_equal(table_hop(&nested, RTE_IPV4(10, 2, 0, 0)), 1);
+	assert_int_equal(table_hop(&nested, RTE_IPV4(10, 1, 2, 2)), 2);
+	assert_int_equal(table_hop(&nested, RTE_IPV4(10, 1, 2, 3)), 3);
+	assert_int_equal(table_hop(&nested, RTE_IPV4(11, 0, 0, 0)), HOP_NONE);
+}
+
+static void
+generated_table_has_all_its_routes(void **state)
+{
+	struct l3fwd_table *large = table_generate(10000, PORTS);
+	unsigned int checked = 0;
+
+	RTE_SET_USED(state);
+	assert_int_equal(large->n, 10000);
+	for (uint32_t i = 0; i < large->n; i++, checked++) {
+		const struct l3fwd_route *r = &large->routes[i];
+
+		assert_int_equal(r->prefix & ((UINT64_C(1) << (32 - r->depth)) - 1), 0);
+		assert_true(hop_port(r->hop) < PORTS);
+		assert_true(i == 0 || r[-1].prefix < r->prefix ||
+			(r[-1].prefix == r->prefix && r[-1].depth < r->depth));
+	}
+	assert_int_equal(checked, 10000);
+	table_free(large);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(right_contender_is_right, setup, teardown),
+	cmocka_unit_test_setup_teardown(packets_without_a_route_are_to_be_dropped_and_freed,
+		setup_drops, teardown),
+	cmocka_unit_test_setup_teardown(every_fault_is_noticed, setup, teardown),
+	cmocka_unit_test_setup_teardown(dropped_packet_is_noticed, setup, teardown),
+	cmocka_unit_test_setup_teardown(lost_packet_is_noticed, setup, teardown),
+	cmocka_unit_test_setup_teardown(miscounted_drops_are_noticed, setup_drops, teardown),
+	cmocka_unit_test_setup_teardown(loop_counts_hops_by_ttl, setup, teardown),
+	cmocka_unit_test_setup_teardown(burst_of_a_receive_call_is_limited, setup, teardown),
+	cmocka_unit_test(search_finds_the_longest_prefix),
+	cmocka_unit_test(generated_table_has_all_its_routes),
+};
+UNIT_SUITE(tests)
