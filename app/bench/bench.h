@@ -68,6 +68,9 @@ void bench_growth(const char *work, const char *from, const char *contender, dou
 /* A random number, the same sequence in every run of the program. */
 uint32_t bench_random(void);
 
+/* Brings numbers in a random order. */
+void bench_shuffle(uint32_t *numbers, uint32_t n);
+
 void bench_start(const struct bench_settings *settings);
 /* Whether something was measured and nothing was wrong; if not, it has been said. */
 bool bench_passed(void);
@@ -77,6 +80,14 @@ int bench_write_json(FILE *out, const char *bench);
 /* What the figures depend on: as lines above the table, and as a JSON object. */
 void machine_print(FILE *out);
 void machine_write_json(FILE *out);
+
+/*
+ * Measures how steady lcores are, and whether two of them run at once, and prints it: --calibrate.
+ * The others do nothing without it; warn says again when figures are not to be trusted.
+ */
+void calibrate(void);
+void calibrate_warn(void);
+void calibrate_write_json(FILE *out);
 
 /* The benchmarks. */
 void bench_enqueue(void);

@@ -278,6 +278,7 @@ bench_write_json(FILE *out, const char *bench)
 {
 	fprintf(out, "{\"bench\": \"%s\",\n \"machine\": ", bench);
 	machine_write_json(out);
+	calibrate_write_json(out);
 	fprintf(out, ",\n \"rows\": [");
 	for (unsigned int i = 0; i < nb_rows; i++) {
 		fprintf(out, "%s\n  ", i > 0 ? "," : "");

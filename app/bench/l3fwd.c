@@ -89,8 +89,7 @@ traffic_for(const struct work *w, const struct l3fwd_table *table)
 		l3fwd_fail("no memory for %u destinations", n);
 	for (uint32_t i = 0; i < n; i++)
 		dst[i] = destination(w, table, i);
-	for (uint32_t i = n - 1; i > 0; i--)
-		RTE_SWAP(dst[i], dst[bench_random() % (i + 1)]);
+	bench_shuffle(dst, n);
 	traffic = traffic_create(dst, n, w->loop ? UINT8_MAX : TTL, table);
 	free(dst);
 	return traffic;

@@ -69,13 +69,51 @@ worker_run(void *arg)
 	return 0;
 }
 
-/* One round of so many lanes. Returns cycles a packet, of both lcores' packets. */
+static int
+by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median: of laps in which another program had a CPU, or came between the starts, none count. */
+static double
+typical(uint64_t laps[LAPS])
+{
+	qsort(laps, LAPS, sizeof(laps[0]), by_value);
+	return (double)laps[(LAPS - 1) / 2];
+}
+
+/* Cycles a packet in a round that so many lanes have run: of all of them, and on each lcore. */
+static double
+round_figures(struct team *t)
+{
+	const double n = (double)t->entrants[0].rig->traffic->n;
+	uint64_t whole[LAPS];
+
+	for (unsigned int i = 0; i < LAPS; i++) {
+		uint64_t first = UINT64_MAX, last = 0;
+
+		for (unsigned int l = 0; l < t->size; l++) {
+			first = RTE_MIN(first, t->spans[l].start[i]);
+			last = RTE_MAX(last, t->spans[l].end[i]);
+		}
+		whole[i] = last - first;
+	}
+	for (unsigned int l = 0; l < t->size; l++) {
+		uint64_t own[LAPS];
+
+		for (unsigned int i = 0; i < LAPS; i++)
+			own[i] = t->spans[l].end[i] - t->spans[l].start[i];
+		t->figures[l] = typical(own) / n;
+	}
+	return typical(whole) / (n * t->size);
+}
+
 static double
 round_run(struct team *t, unsigned int lanes)
 {
-	const double n = LAPS * (double)t->entrants[0].rig->traffic->n;
-	uint64_t cycles = 0, own[L3FWD_LANES] = { 0 };
-
 	if (t->spans[0].wrong || t->spans[1].wrong)
 		return 1; /* there will be no figure */
 	t->size = lanes;
@@ -85,19 +123,7 @@ round_run(struct team *t, unsigned int lanes)
 	lane_run(t, 0);
 	if (lanes > 1)
 		rte_eal_mp_wait_lcore();
-	for (unsigned int i = 0; i < LAPS; i++) {
-		uint64_t first = UINT64_MAX, last = 0;
-
-		for (unsigned int l = 0; l < lanes; l++) {
-			first = RTE_MIN(first, t->spans[l].start[i]);
-			last = RTE_MAX(last, t->spans[l].end[i]);
-			own[l] += t->spans[l].end[i] - t->spans[l].start[i];
-		}
-		cycles += last - first;
-	}
-	for (unsigned int l = 0; l < lanes; l++)
-		t->figures[l] = (double)own[l] / n;
-	return (double)cycles / (n * lanes);
+	return round_figures(t);
 }
 
 static double

@@ -31,6 +31,7 @@ struct arguments {
 	unsigned int bench;
 	struct bench_settings settings;
 	const char *json; /* NULL: none */
+	bool calibrate;
 };
 
 static void
@@ -43,6 +44,7 @@ usage(FILE *out)
 		"\n  --work PATTERN  only works whose names match, as in --work 'mix*_256'\n"
 		"  --rounds N      rounds, %d to %d\n"
 		"  --quick         fewer rounds, and shorter ones\n"
+		"  --calibrate     measure first how steady the machine is\n"
 		"  --json FILE     write all figures there\n"
 		"  --contender FILE  shared object with a static loop, for l3fwd\n"
 		"  --prefixes FILE routes of l3fwd's large table: one prefix a line\n"
@@ -93,6 +95,7 @@ parse(int argc, char **argv, struct arguments *args)
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "quick", no_argument, NULL, 'q' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "calibrate", no_argument, NULL, 'k' },
 		{ "contender", required_argument, NULL, 'c' },
 		{ "prefixes", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
@@ -119,6 +122,9 @@ parse(int argc, char **argv, struct arguments *args)
 			break;
 		case 'j':
 			args->json = optarg;
+			break;
+		case 'k':
+			args->calibrate = true;
 			break;
 		case 'c':
 			args->settings.contender = optarg;
@@ -203,7 +209,7 @@ lcores(unsigned int most)
 
 /* EAL without a word from the user: needs no set-up and disturbs no other DPDK program. */
 static int
-eal_init(const struct bench *bench)
+eal_init(const struct arguments *arguments)
 {
 	/* Memory ahead, or creating a graph would measure the kernel. */
 	static char huge[][20] = { "hy-bench", "--in-memory", "-m", "", "--no-pci",
@@ -211,13 +217,15 @@ eal_init(const struct bench *bench)
 	static char small[][20] = { "hy-bench", "--no-huge", "-m", "512", "--no-pci",
 		"--no-telemetry", "--no-shconf", "--log-level=error", "--lcores" };
 	char *args[RTE_DIM(small) + 2] = { NULL };
+	const struct bench *bench = &benches[arguments->bench];
+	const unsigned int nb_lcores = arguments->calibrate ? 2 : bench->lcores;
 	const bool free_pages = hugepages_free(bench->memory_mb);
 	const unsigned int n = free_pages ? RTE_DIM(huge) : RTE_DIM(small);
 
 	for (unsigned int i = 0; i < n; i++)
 		args[i] = free_pages ? huge[i] : small[i];
 	snprintf(huge[3], sizeof(huge[3]), "%u", bench->memory_mb);
-	args[n] = lcores(bench->lcores);
+	args[n] = lcores(nb_lcores);
 	return rte_eal_init((int)n + 1, args);
 }
 
@@ -237,7 +245,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	if ((split < argc ? rte_eal_init(split, argv) : eal_init(&benches[args.bench])) < 0) {
+	if ((split < argc ? rte_eal_init(split, argv) : eal_init(&args)) < 0) {
 		fprintf(stderr, "hy-bench: EAL could not be initialised\n");
 		return EXIT_FAILURE;
 	}
@@ -247,7 +255,10 @@ main(int argc, char **argv)
 	machine_print(stdout);
 	printf("median of %u rounds in turn, less is better; a ratio above 1: ours is faster\n",
 		args.settings.rounds);
+	if (args.calibrate)
+		calibrate();
 	benches[args.bench].run();
+	calibrate_warn();
 	if (json != NULL && bench_passed()) {
 		json = freopen(args.json, "w", json);
 		if (json == NULL || bench_write_json(json, benches[args.bench].name) < 0) {

@@ -11,3 +11,14 @@ bench_random(void)
 	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (uint32_t)(state >> 32);
 }
+
+void
+bench_shuffle(uint32_t *numbers, uint32_t n)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		const uint32_t other = bench_random() % i, number = numbers[i - 1];
+
+		numbers[i - 1] = numbers[other];
+		numbers[other] = number;
+	}
+}
