@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <rte_common.h>
+#include <rte_eal.h>
 #include <rte_ip.h>
 #include <rte_lcore.h>
 
@@ -154,8 +155,8 @@ nodes(const struct work *w)
 	struct stage s;
 	char names[2][48];
 
-	snprintf(names[0], sizeof(names[0]), "%s_nodes_librte", w->name);
-	snprintf(names[1], sizeof(names[1]), "%s_nodes_halyard", w->name);
+	snprintf(names[0], sizeof(names[0]), "%s_librte_node", w->name);
+	snprintf(names[1], sizeof(names[1]), "%s_halyard", w->name);
 	if (!bench_wanted(names[0]) && !bench_wanted(names[1]))
 		return;
 	stage_set(&s, w, 1);
@@ -209,12 +210,12 @@ variants(const struct work *w)
 	if (!bench_wanted(name))
 		return;
 	stage_set(&s, w, 1);
-	field_enter(&f, s.rig, ours_create(s.rig, &defaults), "selected", ROLE_SUBJECT);
+	field_enter(&f, s.rig, ours_create(s.rig, &defaults), "selected", ROLE_SHOWN);
 	n = ours_variants(params, RTE_DIM(params));
 	for (unsigned int i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "%.11s=%.16s", params[i].family->node.name,
 			params[i].variant->impl.variant);
-		field_enter(&f, s.rig, ours_create(s.rig, &params[i]), name, ROLE_PEER);
+		field_enter(&f, s.rig, ours_create(s.rig, &params[i]), name, ROLE_SHOWN);
 	}
 	snprintf(name, sizeof(name), "%s_variants", w->name);
 	bench_work(name, CYCLES_PACKET, f.all, f.n);
@@ -299,6 +300,11 @@ work_find(const char *name)
 void
 bench_l3fwd(void)
 {
+	printf("librte_node and the driver net_ring are the system's, as their packager compiled them; "
+	       "mbufs have little room\n");
+	if (!rte_eal_has_hugepages())
+		printf("THERE ARE NO HUGEPAGES: misses of the TLB are in all figures, which are worth "
+		       "little\n");
 	rig_ports(RTE_MIN(rte_lcore_count(), (unsigned int)L3FWD_LANES));
 	for (unsigned int i = 0; i < RTE_DIM(main_works); i++)
 		compare(&main_works[i]);

@@ -41,13 +41,13 @@ usage(FILE *out)
 	for (unsigned int i = 0; i < RTE_DIM(benches); i++)
 		fprintf(out, " %s", benches[i].name);
 	fprintf(out,
-		"\n  --work PATTERN  only works whose names match, as in --work 'mix*_256'\n"
-		"  --rounds N      rounds, %d to %d\n"
-		"  --quick         fewer rounds, and shorter ones\n"
-		"  --calibrate     measure first how steady the machine is\n"
-		"  --json FILE     write all figures there\n"
-		"  --contender FILE  shared object with a static loop, for l3fwd\n"
-		"  --prefixes FILE routes of l3fwd's large table: one prefix a line\n"
+		"\n  --work PATTERN    only works whose names match, as in --work 'mix*_256'\n"
+		"  --rounds N        rounds, %d to %d\n"
+		"  --quick           fewer rounds, and shorter ones\n"
+		"  --calibrate       measure first how steady the machine is\n"
+		"  --json FILE       write all figures there\n"
+		"  --prefixes FILE   of l3fwd: routes of the large table, one prefix a line\n"
+		"  --contender FILE  of l3fwd: a shared object with one more static loop\n"
 		"Without EAL options: no PCI, and hugepages if any are free.\n",
 		ROUNDS_MIN, ROUNDS_MAX);
 }
