@@ -12,6 +12,7 @@ import xml.etree.ElementTree
 import pytest
 
 import l3fwd
+import upstream
 
 BENCH = l3fwd.BUILD / "app" / "bench" / "hy-bench"
 PLOT = l3fwd.ROOT / "tools" / "bench-plot.py"
@@ -33,7 +34,8 @@ def measure(folder, name, *arguments):
     done = bench(name, "--quick", "--json", path, *arguments)
     assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
     figures = json.loads(path.read_text())
-    assert list(figures) == ["bench", "machine", "rows", "ratios"]
+    calibrated = ["calibration"] if "--calibrate" in arguments else []
+    assert list(figures) == ["bench", "machine", *calibrated, "rows", "ratios"]
     assert figures["bench"] == name
     assert set(figures["machine"]) == {"cpu", "tsc_hz", "simd_bits", "memory", "compiler", "flags",
                                        "dpdk", "librte_graph_stats"}
@@ -117,14 +119,163 @@ def test_growth_is_compared_with_n_log_n(tmp_path):
         "n_log_n": pytest.approx(15 * hundred["halyard"] / thousand["halyard"], rel=CLOSE)}
 
 
-def test_l3fwd_compares_contenders_that_forward_right(tmp_path):
-    figures, _ = measure(tmp_path, "l3fwd", "--work", "dst256_8")
-    got = medians(figures, "dst256_8")
-    assert list(got) == ["rxtx", "static", "static_checked", "librte_node", "halyard"]
+L3FWD = ["rxtx", "static", "static_checked", "librte_node", "halyard"]
+
+
+@pytest.mark.parametrize("work", ["one_flow", "dst64k_miss", "burst1", "dst256_8_p8", "closed_loop"])
+def test_l3fwd_compares_contenders_that_forward_right(tmp_path, work):
+    """hy-bench fails if a packet of any contender is wrong, or is missing."""
+    figures, printed = measure(tmp_path, "l3fwd", "--work", work)
+    got = medians(figures, work)
+    assert list(got) == L3FWD
     assert {row["unit"] for row in figures["rows"]} == {"cycles/packet"}
-    assert ratios(figures, "dst256_8") == {
+    assert ratios(figures, work) == {
         peer: pytest.approx(got[peer] / got["halyard"], rel=CLOSE)
         for peer in ("static", "static_checked", "librte_node")}
+    if figures["machine"]["memory"] == "no hugepages":
+        assert "THERE ARE NO HUGEPAGES" in printed
+
+
+def test_l3fwd_takes_prefixes_that_librte_node_has_no_room_for(tmp_path):
+    """More than its 1,024 routes, of all lengths, some of them within others."""
+    lines = [f"10.{i // 256}.{i % 256}.0/24" for i in range(1500)]
+    lines += ["10.0.0.0/8", "10.1.0.0/16", "10.2.3.4/32", "192.0.2.128/25"]
+    prefixes = tmp_path / "prefixes"
+    prefixes.write_text("\n".join(lines) + "\n")
+    figures, _ = measure(tmp_path, "l3fwd", "--work", "table172k", "--prefixes", prefixes)
+    assert list(medians(figures, "table172k")) == L3FWD
+
+
+@pytest.mark.parametrize("content, message", [
+    (None, "No such file or directory"),
+    ("", "it is empty"),
+    ("10.0.0.0/8\n10.0.0.0\n", "line 2: a prefix is wanted, such as 10.0.0.0/8"),
+    ("10.0.0.0/33\n", "line 1: a prefix is wanted"),
+    ("10.0.0/8\n", "line 1: a prefix is wanted"),
+    ("10.0.0.0/8 x\n", "line 1: a prefix is wanted"),
+])
+def test_l3fwd_refuses_bad_prefixes(tmp_path, content, message):
+    prefixes = tmp_path / "prefixes"
+    if content is not None:
+        prefixes.write_text(content)
+    done = bench("l3fwd", "--quick", "--work", "table172k", "--prefixes", prefixes)
+    assert (done.returncode, f"--prefixes {prefixes}: {message}" in done.stderr) == (1, True), \
+        done.stderr
+
+
+def test_l3fwd_shows_nodes_variants_bursts_and_lcores(tmp_path):
+    figures, printed = measure(tmp_path, "l3fwd", "--work", "*[8s]_[lhvbs]*")
+    nodes = {"ethdev_rx", "pkt_cls", "ip4_lookup", "ip4_rewrite", "ethdev_tx"}
+    assert set(medians(figures, "dst256_8_librte_node")) == nodes
+    assert set(medians(figures, "dst256_8_halyard")) == nodes
+    assert list(medians(figures, "dst256_8_bursts")) == [
+        f"burst_{n}" for n in (8, 16, 32, 64, 128, 256)]
+    variants = list(medians(figures, "dst256_8_variants"))
+    assert variants[0] == "selected"
+    assert len(variants) == len(set(variants))
+    assert all(re.fullmatch(r"(pkt_cls|ip4_lookup|ip4_rewrite)=\w+", v) for v in variants[1:])
+    # What is not selected runs too; the scalar lookup runs everywhere.
+    assert len(os.sched_getaffinity(0)) < 2 or medians(figures, "two_lcores_static")
+    assert ("two_lcores: one lcore only" in printed) == (len(os.sched_getaffinity(0)) < 2)
+
+
+def test_contender_is_dpdks_own_l3fwd(tmp_path):
+    """The static loop is a copy of what DPDK's l3fwd does; that one, unmodified, beside it."""
+    source = upstream.source() / "examples"
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True,
+                           text=True, check=True).stdout.split()
+    contender = tmp_path / "l3fwd.so"
+    done = subprocess.run(
+        [os.environ.get("CC", "cc"), "-std=gnu11", "-O3", "-w", "-fPIC", "-shared", "-D_GNU_SOURCE",
+         "-DALLOW_EXPERIMENTAL_API", f"-I{source / 'l3fwd'}", f"-I{source / 'common'}",
+         f"-I{l3fwd.ROOT / 'app' / 'bench'}", l3fwd.ROOT / "tests" / "contender" / "l3fwd.c",
+         "-o", contender, *flags], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    figures, _ = measure(tmp_path, "l3fwd", "--work", "hop_per_port_p*", "--contender", contender)
+    works = {row["work"] for row in figures["rows"]}
+    assert works == {"hop_per_port_p1", "hop_per_port_p2", "hop_per_port_p8"}
+    for work in works:
+        assert list(medians(figures, work)) == ["l3fwd", "static"]
+        assert list(ratios(figures, work)) == ["l3fwd"]
+
+
+@pytest.mark.parametrize("body, message", [
+    ("", "it has no l3fwd_contender()"),
+    ("""struct l3fwd_way l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd_table *t);
+        struct l3fwd_way l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd_table *t)
+        { (void)rig; (void)t; return (struct l3fwd_way){ .name = "none" }; }""",
+     "it could not be created"),
+])
+def test_contender_that_is_none_is_refused(tmp_path, body, message):
+    (tmp_path / "none.c").write_text(f'#include "l3fwd.h"\n{body}\n')
+    flags = subprocess.run(["pkg-config", "--cflags", "libdpdk"], capture_output=True, text=True,
+                           check=True).stdout.split()
+    contender = tmp_path / "none.so"
+    subprocess.run(["cc", "-w", "-fPIC", "-shared", f"-I{l3fwd.ROOT / 'app' / 'bench'}", *flags,
+                    tmp_path / "none.c", "-o", contender], check=True)
+    done = bench("l3fwd", "--work", "hop_per_port_p1", "--contender", contender)
+    assert (done.returncode, f"--contender {contender}: {message}" in done.stderr) == (1, True), \
+        done.stderr
+
+
+def test_contender_that_loses_packets_fails(tmp_path):
+    """All that it receives it frees, and counts as dropped, though there are routes."""
+    (tmp_path / "lossy.c").write_text("""
+#include <stdlib.h>
+#include <rte_ethdev.h>
+#include "l3fwd.h"
+static uint64_t drops;
+static void run(void *arg, uint64_t turns)
+{
+    const struct l3fwd_rig *rig = arg;
+    struct rte_mbuf *m;
+    (void)turns;
+    for (unsigned int p = 0; p < rig->nb_ports; p++)
+        while (rte_eth_rx_burst(rig->port[USERS_ALL][p], 0, &m, 1) == 1) {
+            drops++;
+            rte_pktmbuf_free(m);
+        }
+}
+static uint64_t dropped(void *arg) { (void)arg; return drops; }
+static void destroy(void *arg) { (void)arg; }
+struct l3fwd_way l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd_table *table);
+struct l3fwd_way l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
+{
+    (void)table;
+    return (struct l3fwd_way){ .name = "lossy", .users = USERS_ALL, .rewrites = true, .burst = 1,
+        .run = run, .drops = dropped, .destroy = destroy, .arg = (void *)(uintptr_t)rig };
+}
+""")
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True,
+                           text=True, check=True).stdout.split()
+    contender = tmp_path / "lossy.so"
+    subprocess.run(["cc", "-w", "-fPIC", "-shared", "-DALLOW_EXPERIMENTAL_API",
+                    f"-I{l3fwd.ROOT / 'app' / 'bench'}", tmp_path / "lossy.c", "-o", contender,
+                    *flags], check=True)
+    json_path = tmp_path / "figures.json"
+    done = bench("l3fwd", "--quick", "--work", "hop_per_port_p1", "--contender", contender,
+                 "--json", json_path)
+    assert done.returncode == 1, done.stdout
+    assert "lossy: of 4096 packets 0 were sent, not 4096, and 4096 dropped" in done.stderr
+    assert "hop_per_port_p1: lossy is wrong" in done.stderr
+    assert json_path.read_text() == ""
+
+
+def test_calibration_says_what_its_figures_say(tmp_path):
+    figures, printed = measure(tmp_path, "idle", "--calibrate")
+    calibration = figures["calibration"]
+    lcores = calibration["alone"] + calibration.get("together", [])
+    assert len(calibration["alone"]) == min(2, len(os.sched_getaffinity(0)))
+    for lcore in lcores:
+        assert set(lcore) == {"addition", "addition_spread", "l2_load", "l2_load_spread"}
+        assert 0 < lcore["addition"] < lcore["l2_load"]
+    steady = all(lcore[f"{what}_spread"] <= 0.1
+                 for lcore in calibration["alone"] for what in ("addition", "l2_load"))
+    assert calibration["trusted"] == steady
+    assert ("NOT TO BE TRUSTED" in printed) == (not steady)
+    slower = [pair for pair in zip(calibration["alone"], calibration.get("together", []))
+              for what in ("addition", "l2_load") if pair[1][what] > 1.1 * pair[0][what]]
+    assert calibration["two_cores"] == ("together" in calibration and not slower)
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -192,4 +343,5 @@ def test_book_documents_every_option():
     helped = bench("walk", "--help")
     assert helped.returncode == 0, helped.stderr
     offered = set(re.findall(r"^  (--[a-z]+)", helped.stdout, re.MULTILINE))
-    assert offered == documented == {"--work", "--rounds", "--quick", "--json"}
+    assert offered == documented == {"--work", "--rounds", "--quick", "--calibrate", "--json",
+                                     "--prefixes", "--contender"}

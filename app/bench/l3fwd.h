@@ -176,7 +176,10 @@ struct l3fwd_way {
 	void (*destroy)(void *arg);
 };
 
-/* Adds cycles to the nodes of a name's kind; n is how many kinds there are. Returns the new n. */
+/*
+ * Adds cycles to the nodes of a name's kind, if there are any cycles; n is how many kinds there are.
+ * Returns the new n.
+ */
 unsigned int l3fwd_node_add(struct l3fwd_node nodes[NODES_MAX], unsigned int n, const char *name,
 	uint64_t cycles);
 

@@ -89,6 +89,8 @@ l3fwd_node_add(struct l3fwd_node nodes[NODES_MAX], unsigned int n, const char *n
 	char kind[sizeof(nodes->name)];
 	unsigned int i = 0;
 
+	if (cycles == 0) /* it has nothing to do in this work */
+		return n;
 	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(name, "-"), name);
 	while (i < n && strcmp(nodes[i].name, kind) != 0)
 		i++;
@@ -118,17 +120,18 @@ struct parts {
 static void
 parts_measure(struct parts *p)
 {
+	const uint64_t enough = rte_get_tsc_hz() / 1000000 * bench_round_us();
+	const uint64_t start = rte_rdtsc();
 	struct l3fwd_node before[NODES_MAX];
 	uint64_t cycles = 0, packets = 0;
-	const uint64_t start = rte_rdtsc();
 
 	memcpy(before, p->nodes, sizeof(before));
 	do {
 		if (p->entrant.wrong)
 			return;
 		p->entrant.wrong = !lap(&p->entrant, &cycles, &packets);
-	} while (rte_rdtsc() - start < rte_get_tsc_hz() / 1000000 * bench_round_us());
-	p->entrant.way.nodes(p->entrant.way.arg, p->nodes);
+	} while (rte_rdtsc() - start < enough);
+	p->entrant.wrong |= p->entrant.way.nodes(p->entrant.way.arg, p->nodes) != p->n;
 	for (unsigned int i = 0; i < p->n; i++)
 		p->figures[i] = (double)(p->nodes[i].cycles - before[i].cycles) / (double)packets;
 }
@@ -154,9 +157,11 @@ field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way)
 {
 	struct contender all[NODES_MAX];
 	struct parts p = { .entrant = { .way = way, .rig = rig } };
+	uint64_t cycles = 0, packets = 0;
 
 	snprintf(p.entrant.name, sizeof(p.entrant.name), "%s", way.name);
-	p.n = way.nodes(way.arg, p.nodes);
+	p.entrant.wrong = !lap(&p.entrant, &cycles, &packets);
+	p.n = way.nodes(way.arg, p.nodes); /* those that had something to do */
 	for (unsigned int i = 0; i < p.n; i++) {
 		p.each[i] = (struct part){ &p, i };
 		all[i] = (struct contender){ .name = p.nodes[i].name,
