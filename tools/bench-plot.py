@@ -22,6 +22,14 @@ TARGETS = {
         ("idle", 3), ("single", 3), ("create_destroy_1000", 10),
     ],
     ("walk", "n_log_n"): [("*", 1)],
+    ("l3fwd", "librte_node"): [
+        ("one_flow", 1.5), ("dst256_8", 1.6), ("dst64k_8", 1.5), ("burst8", 1.3), ("burst1", 1.3),
+    ],
+    ("l3fwd", "static_checked"): [
+        ("one_flow", 1.5), ("dst256_8", 1.5), ("dst64k_8", 1.5), ("table172k", 1.5),
+    ],
+    ("l3fwd", "static"): [("dst256_8", 0.75)],
+    ("l3fwd", "one_lcore"): [("two_lcores_halyard", 1.9)],
 }
 # By brightness and hatching, so that they can be told apart without colour.
 STYLES = [("#333333", ""), ("#ffffff", "////"), ("#bbbbbb", ""), ("#ffffff", "...."),
