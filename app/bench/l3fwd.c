@@ -73,7 +73,7 @@ destination(const struct work *w, const struct l3fwd_table *table, uint32_t i)
 	case EACH_ROUTE:
 		return route->prefix | (bench_random() & ~(UINT32_MAX << (32 - route->depth)));
 	case HALF_ROUTED: /* the second half of RFC 2544's block has no routes */
-		return RTE_IPV4(198, 18, 0, 0) + 2 * d;
+		return IP4(198, 18, 0, 0) + 2 * d;
 	default:
 		return table->routes[d % table->n].prefix + d / table->n;
 	}

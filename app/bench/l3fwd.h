@@ -33,6 +33,9 @@ hop_port(uint32_t hop)
 	return (uint16_t)(hop / HOPS_PER_PORT);
 }
 
+/* An address in host byte order, as all are here. DPDK's RTE_IPV4() shifts into the sign. */
+#define IP4(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
+
 /* Where a port's frames come from, and a next hop's MAC address. */
 struct rte_ether_addr l3fwd_port_mac(unsigned int port);
 struct rte_ether_addr l3fwd_hop_mac(unsigned int hop);
@@ -42,7 +45,7 @@ struct rte_ether_hdr l3fwd_hop_header(unsigned int hop);
 /* Routes (l3fwd_table.c). */
 
 struct l3fwd_route {
-	uint32_t prefix; /* in host byte order, as all addresses here */
+	uint32_t prefix;
 	uint8_t depth;
 	uint8_t hop;
 };

@@ -11,8 +11,8 @@
 
 #include "l3fwd.h"
 
-#define EIGHT_DEPTH 19                      /* so that 65,536 destinations have room in eight */
-#define EIGHT_FIRST RTE_IPV4(198, 18, 0, 0) /* RFC 2544: for benchmarks */
+#define EIGHT_DEPTH 19                 /* so that 65,536 destinations have room in eight */
+#define EIGHT_FIRST IP4(198, 18, 0, 0) /* RFC 2544: for benchmarks */
 
 /* Hop i of eight, on ports in turn. */
 static uint8_t

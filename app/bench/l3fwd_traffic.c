@@ -56,7 +56,7 @@ frame_write(struct frame *frame, uint32_t index, uint32_t dst, uint8_t ttl)
 			.packet_id = rte_cpu_to_be_16((uint16_t)index),
 			.time_to_live = ttl,
 			.next_proto_id = IPPROTO_UDP,
-			.src_addr = RTE_BE32(RTE_IPV4(192, 0, 2, 1)),
+			.src_addr = RTE_BE32(IP4(192, 0, 2, 1)),
 			.dst_addr = rte_cpu_to_be_32(dst) },
 		.udp = { .src_port = RTE_BE16(49152),
 			.dst_port = RTE_BE16(9),

@@ -106,8 +106,7 @@ setup_with(unsigned int lost)
 	ports = true;
 	table = table_eight(TABLE_EIGHT, PORTS);
 	for (unsigned int i = 0; i < PACKETS; i++)
-		dst[i] = i % 100 < lost ? RTE_IPV4(203, 0, 113, 1)
-					: table->routes[i % 8].prefix + i;
+		dst[i] = i % 100 < lost ? IP4(203, 0, 113, 1) : table->routes[i % 8].prefix + i;
 	traffic = traffic_create(dst, PACKETS, TTL, table);
 	rig_open(&rig, 0, PORTS, false, traffic);
 	return 0;
@@ -341,8 +340,8 @@ search_finds_the_longest_prefix(void **state)
 	static const struct {
 		uint32_t prefix;
 		uint8_t depth, hop;
-	} routes[] = { { RTE_IPV4(10, 0, 0, 0), 8, 1 }, { RTE_IPV4(10, 1, 0, 0), 16, 2 },
-		{ RTE_IPV4(10, 1, 2, 3), 32, 3 } };
+	} routes[] = { { IP4(10, 0, 0, 0), 8, 1 }, { RTE_IPV4(10, 1, 0, 0), 16, 2 },
+		{ IP4(10, 1, 2, 3), 32, 3 } };
 	struct l3fwd_route list[RTE_DIM(routes)];
 	const struct l3fwd_table nested = { .routes = list, .n = RTE_DIM(routes) };
 
@@ -351,10 +350,10 @@ search_finds_the_longest_prefix(void **state)
 		list[i] = (struct l3fwd_route){
 			.prefix = routes[i].prefix, .depth = routes[i].depth, .hop = routes[i].hop
 		};
-	assert_int_equal(table_hop(&nested, RTE_IPV4(10, 2, 0, 0)), 1);
-	assert_int_equal(table_hop(&nested, RTE_IPV4(10, 1, 2, 2)), 2);
-	assert_int_equal(table_hop(&nested, RTE_IPV4(10, 1, 2, 3)), 3);
-	assert_int_equal(table_hop(&nested, RTE_IPV4(11, 0, 0, 0)), HOP_NONE);
+	assert_int_equal(table_hop(&nested, IP4(10, 2, 0, 0)), 1);
+	assert_int_equal(table_hop(&nested, IP4(10, 1, 2, 2)), 2);
+	assert_int_equal(table_hop(&nested, IP4(10, 1, 2, 3)), 3);
+	assert_int_equal(table_hop(&nested, IP4(11, 0, 0, 0)), HOP_NONE);
 }
 
 static void
