@@ -226,11 +226,11 @@ cut(struct rte_mbuf *m, unsigned int *port)
 	rte_pktmbuf_trim(m, 1);
 }
 
-/* The packet that was sent before it, once more. */
+/* Packet 0, which was sent before, once more. */
 static void
 another_again(struct rte_mbuf *m, unsigned int *port)
 {
-	struct rte_mbuf *before = rig.mbufs[8];
+	const struct rte_mbuf *before = rig.mbufs[0];
 
 	RTE_SET_USED(port);
 	memcpy(rte_pktmbuf_mtod(m, void *), rte_pktmbuf_mtod(before, void *), FRAME_LEN);
@@ -245,21 +245,62 @@ unknown(struct rte_mbuf *m, unsigned int *port)
 	memcpy(rte_pktmbuf_mtod_offset(m, void *, FRAME_LEN - 18), &index, sizeof(index));
 }
 
+/* What the check says of packet 8, after packet 0 has passed, with such a fault. */
+static const char *
+said_of(fault_t *fault)
+{
+	struct rte_mbuf *m = rig.mbufs[8];
+	unsigned int port;
+
+	rig_fill(&rig);
+	port = hop_port(route(rig.mbufs[0]));
+	assert_null(traffic_check(traffic, rig.mbufs[0], port, 1));
+	port = hop_port(route(m));
+	fault(m, &port);
+	return traffic_check(traffic, m, port, 1);
+}
+
 static void
 every_fault_is_noticed(void **state)
 {
-	static fault_t *const faults[] = { wrong_destination, wrong_source, wrong_type, ttl_kept,
-		wrong_checksum, wrong_port, wrong_payload, wrong_address, cut, another_again,
-		unknown };
+	static const struct {
+		fault_t *fault;
+		const char *said;
+	} faults[] = {
+		{ wrong_destination, "its destination MAC address is not the next hop's" },
+		{ wrong_source, "its source MAC address is not the port's" },
+		{ wrong_type, "its content has changed" },
+		{ ttl_kept, "its TTL is wrong" },
+		{ wrong_checksum, "its header checksum is wrong" },
+		{ wrong_port, "it left by the wrong port" },
+		{ wrong_payload, "its content has changed" },
+		{ wrong_address, "its content has changed" },
+		{ cut, "its length has changed" },
+		{ another_again, "it was sent twice" },
+		{ unknown, "it is none of the packets received" },
+	};
 	unsigned int noticed = 0;
 
 	RTE_SET_USED(state);
 	for (unsigned int i = 0; i < RTE_DIM(faults); i++) {
-		noticed += !passes(faults[i]);
-		assert_int_equal(noticed, i + 1);
+		const char *said = said_of(faults[i].fault);
+
+		assert_non_null(said);
+		assert_string_equal(said, faults[i].said);
+		noticed += !passes(faults[i].fault);
 	}
 	assert_int_equal(noticed, 11);
 	assert_true(passes(NULL));
+}
+
+static void
+packet_without_a_route_that_was_sent_is_noticed(void **state)
+{
+	RTE_SET_USED(state);
+	rig_fill(&rig);
+	assert_int_equal(traffic->packets[0].hop, HOP_NONE);
+	assert_string_equal(traffic_check(traffic, rig.mbufs[0], 0, 1),
+		"it has no route, and was sent");
 }
 
 static void
@@ -381,6 +422,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(packets_without_a_route_are_to_be_dropped_and_freed,
 		setup_drops, teardown),
 	cmocka_unit_test_setup_teardown(every_fault_is_noticed, setup, teardown),
+	cmocka_unit_test_setup_teardown(packet_without_a_route_that_was_sent_is_noticed,
+		setup_drops, teardown),
 	cmocka_unit_test_setup_teardown(dropped_packet_is_noticed, setup, teardown),
 	cmocka_unit_test_setup_teardown(lost_packet_is_noticed, setup, teardown),
 	cmocka_unit_test_setup_teardown(miscounted_drops_are_noticed, setup_drops, teardown),
