@@ -119,7 +119,7 @@ def test_growth_is_compared_with_n_log_n(tmp_path):
         "n_log_n": pytest.approx(15 * hundred["halyard"] / thousand["halyard"], rel=CLOSE)}
 
 
-L3FWD = ["rxtx", "static", "static_checked", "librte_node", "halyard"]
+L3FWD = ["rxtx", "static", "static_checked", "librte_node", "librte_typed", "halyard"]
 
 
 @pytest.mark.parametrize("work", ["one_flow", "dst64k_miss", "burst1", "dst256_8_p8", "closed_loop"])
@@ -139,7 +139,7 @@ def test_l3fwd_compares_contenders_that_forward_right(tmp_path, work):
 def test_l3fwd_takes_prefixes_that_librte_node_has_no_room_for(tmp_path):
     """More than its 1,024 routes, of all lengths, some of them within others."""
     lines = [f"10.{i // 256}.{i % 256}.0/24" for i in range(1500)]
-    lines += ["10.0.0.0/8", "10.1.0.0/16", "10.2.3.4/32", "192.0.2.128/25"]
+    lines += ["6.0.0.0/7", "10.0.0.0/8", "10.1.0.0/16", "10.2.3.4/32", "192.0.2.128/25"]
     prefixes = tmp_path / "prefixes"
     prefixes.write_text("\n".join(lines) + "\n")
     figures, _ = measure(tmp_path, "l3fwd", "--work", "table172k", "--prefixes", prefixes)
@@ -151,6 +151,10 @@ def test_l3fwd_takes_prefixes_that_librte_node_has_no_room_for(tmp_path):
     ("", "it is empty"),
     ("10.0.0.0/8\n10.0.0.0\n", "line 2: a prefix is wanted, such as 10.0.0.0/8"),
     ("10.0.0.0/33\n", "line 1: a prefix is wanted"),
+    ("126.0.0.0/7\n", "line 1: a prefix is wanted"),
+    ("0.0.0.0/8\n", "line 1: a prefix is wanted"),
+    ("127.0.0.0/24\n", "line 1: a prefix is wanted"),
+    ("224.0.0.0/8\n", "line 1: a prefix is wanted"),
     ("10.0.0/8\n", "line 1: a prefix is wanted"),
     ("10.0.0.0/8 x\n", "line 1: a prefix is wanted"),
 ])

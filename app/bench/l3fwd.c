@@ -131,6 +131,7 @@ compare(const struct work *w)
 {
 	static const struct ours_params defaults;
 	struct field f = { .n = 0 };
+	struct l3fwd_way librte;
 	struct stage s;
 
 	if (!bench_wanted(w->name))
@@ -139,7 +140,9 @@ compare(const struct work *w)
 	field_enter(&f, s.rig, rxtx_create(s.rig), NULL, ROLE_SHOWN);
 	field_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_PEER);
 	field_enter(&f, s.rig, static_create(s.rig, s.table, true), NULL, ROLE_PEER);
-	field_enter(&f, s.rig, librte_create(s.rig, s.table), NULL, ROLE_PEER);
+	librte = librte_create(s.rig, s.table);
+	field_enter(&f, s.rig, librte, NULL, ROLE_PEER);
+	field_enter(&f, s.rig, librte_typed(&librte), NULL, ROLE_SHOWN);
 	field_enter(&f, s.rig, ours_create(s.rig, &defaults), NULL, ROLE_SUBJECT);
 	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
 	field_leave(&f);

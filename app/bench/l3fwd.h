@@ -199,6 +199,8 @@ struct l3fwd_way static_create(const struct l3fwd_rig *rig, const struct l3fwd_t
 	bool checked);
 /* Without a run function: librte_node cannot do that work, and it has been said why. */
 struct l3fwd_way librte_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table);
+/* The same graph, where receiving tells packet types: as with a NIC that does. */
+struct l3fwd_way librte_typed(const struct l3fwd_way *librte);
 /* With the routes of ours_table_create(). Without a run function: the variant does not take them. */
 struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_params *params);
 void ours_table_create(const struct l3fwd_table *table, bool loop);

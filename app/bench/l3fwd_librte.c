@@ -28,7 +28,8 @@ struct librte {
 	rte_graph_t id;
 	struct rte_graph *graph;
 	const struct rte_node *drop;
-	struct rte_lpm *large; /* instead of librte_node's own table; NULL: none */
+	void *callbacks[L3FWD_PORTS]; /* of ethdev_rx, while they are taken away */
+	struct rte_lpm *large;        /* instead of librte_node's own table; NULL: none */
 };
 
 static void
@@ -115,6 +116,25 @@ librte_run(void *arg, uint64_t turns)
 
 	while (turns-- > 0 && rig_pending(w->rig))
 		rte_graph_walk(w->graph);
+}
+
+/* Without the callbacks that read packet types: the mbufs have them already. */
+static void
+librte_typed_run(void *arg, uint64_t turns)
+{
+	struct librte *w = arg;
+	const struct l3fwd_rig *rig = w->rig;
+
+	for (unsigned int p = 0; p < rig->nb_ports; p++) {
+		void **clbk = rte_eth_fp_ops[rig->port[USERS_LIBRTE_NODE][p]].rxq.clbk;
+
+		w->callbacks[p] = clbk[rig->lane];
+		clbk[rig->lane] = NULL;
+	}
+	librte_run(w, turns);
+	for (unsigned int p = 0; p < rig->nb_ports; p++)
+		rte_eth_fp_ops[rig->port[USERS_LIBRTE_NODE][p]].rxq.clbk[rig->lane] =
+			w->callbacks[p];
 }
 
 static uint64_t
@@ -217,5 +237,23 @@ librte_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 	hops_add(rig->loop);
 	if (rig->lane == 0) /* the table is one for all graphs */
 		routes_add(w, table);
+	return way;
+}
+
+static void
+nothing_destroy(void *arg __rte_unused)
+{
+}
+
+struct l3fwd_way
+librte_typed(const struct l3fwd_way *librte)
+{
+	struct l3fwd_way way = *librte;
+
+	if (way.run == NULL)
+		return way;
+	way.name = "librte_typed";
+	way.run = librte_typed_run;
+	way.destroy = nothing_destroy;
 	return way;
 }

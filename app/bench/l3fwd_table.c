@@ -117,6 +117,16 @@ table_generate(uint32_t n, unsigned int nb_ports)
 	return table;
 }
 
+/* Whether packets to all addresses of a prefix may be forwarded (RFC 1812 5.3.7). */
+static bool
+forwardable(const struct l3fwd_route *route)
+{
+	const uint32_t first = route->prefix >> 24;
+	const uint32_t last = (route->prefix | ~mask_of(route->depth)) >> 24;
+
+	return first > 0 && (last < 127 || first > 127) && last < 224;
+}
+
 static bool
 route_parse(char *line, struct l3fwd_route *route)
 {
@@ -136,16 +146,24 @@ route_parse(char *line, struct l3fwd_route *route)
 	return true;
 }
 
+static FILE *
+file_open(const char *path)
+{
+	FILE *in = fopen(path, "r");
+
+	if (in == NULL)
+		l3fwd_fail("--prefixes %s: %s", path, strerror(errno));
+	return in;
+}
+
 struct l3fwd_table *
 table_read(const char *path, unsigned int nb_ports)
 {
 	struct l3fwd_table *table = table_create(1);
-	FILE *in = fopen(path, "r");
+	FILE *in = file_open(path);
 	uint32_t room = 1;
 	char line[64];
 
-	if (in == NULL)
-		l3fwd_fail("--prefixes %s: %s", path, strerror(errno));
 	for (unsigned int number = 1; fgets(line, sizeof(line), in) != NULL; number++) {
 		struct l3fwd_route *route;
 
@@ -156,8 +174,10 @@ table_read(const char *path, unsigned int nb_ports)
 				l3fwd_fail("no memory for %u routes", room);
 		}
 		route = &table->routes[table->n];
-		if (!route_parse(line, route))
-			l3fwd_fail("--prefixes %s: line %u: a prefix is wanted, such as 10.0.0.0/8",
+		if (!route_parse(line, route) || !forwardable(route))
+			l3fwd_fail(
+				"--prefixes %s: line %u: a prefix is wanted, such as 10.0.0.0/8; "
+				"none in 0/8, 127/8 or 224/3",
 				path, number);
 		route->hop = hop_of(bench_random() % TABLE_EIGHT, nb_ports);
 		table->n++;

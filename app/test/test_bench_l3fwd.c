@@ -333,6 +333,32 @@ miscounted_drops_are_noticed(void **state)
 }
 
 static void
+dropped_packet_that_is_not_freed_is_noticed(void **state)
+{
+	struct rte_mbuf *kept;
+
+	RTE_SET_USED(state);
+	rig_fill(&rig);
+	assert_int_equal(forward(NULL, 0), 10);
+	kept = rte_pktmbuf_alloc(rig.pool);
+	assert_non_null(kept);
+	assert_false(rig_check(&rig, "contender", true, PACKETS, 10));
+}
+
+/* What is sent as it came has no TTL to tell how many there were. */
+static void
+packet_lost_without_rewriting_is_noticed(void **state)
+{
+	RTE_SET_USED(state);
+	for (unsigned int lost = 0; lost < 2; lost++) {
+		rig_fill(&rig);
+		for (unsigned int i = lost; i < PACKETS; i++)
+			rte_ring_enqueue(rig.tx[0], rig.mbufs[i]);
+		assert_int_equal(rig_check(&rig, "contender", false, PACKETS, 0), lost == 0);
+	}
+}
+
+static void
 loop_counts_hops_by_ttl(void **state)
 {
 	uint64_t hops = 0;
@@ -427,6 +453,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(dropped_packet_is_noticed, setup, teardown),
 	cmocka_unit_test_setup_teardown(lost_packet_is_noticed, setup, teardown),
 	cmocka_unit_test_setup_teardown(miscounted_drops_are_noticed, setup_drops, teardown),
+	cmocka_unit_test_setup_teardown(dropped_packet_that_is_not_freed_is_noticed, setup_drops,
+		teardown),
+	cmocka_unit_test_setup_teardown(packet_lost_without_rewriting_is_noticed, setup, teardown),
 	cmocka_unit_test_setup_teardown(loop_counts_hops_by_ttl, setup, teardown),
 	cmocka_unit_test_setup_teardown(burst_of_a_receive_call_is_limited, setup, teardown),
 	cmocka_unit_test(search_finds_the_longest_prefix),
