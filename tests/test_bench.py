@@ -180,7 +180,7 @@ def test_l3fwd_shows_nodes_variants_bursts_and_lcores(tmp_path):
     assert all(re.fullmatch(r"(pkt_cls|ip4_lookup|ip4_rewrite)=\w+", v) for v in variants[1:])
     # What is not selected runs too; the scalar lookup runs everywhere.
     assert len(os.sched_getaffinity(0)) < 2 or medians(figures, "two_lcores_static")
-    assert ("two_lcores: one lcore only" in printed) == (len(os.sched_getaffinity(0)) < 2)
+    assert ("two_lcores_static: one lcore only" in printed) == (len(os.sched_getaffinity(0)) < 2)
 
 
 def test_contender_is_dpdks_own_l3fwd(tmp_path):

@@ -7,7 +7,6 @@
 
 #include <rte_common.h>
 #include <rte_eal.h>
-#include <rte_ip.h>
 #include <rte_lcore.h>
 
 #include <hy_hal.h>
@@ -277,6 +276,10 @@ lcores(const struct work *w)
 		snprintf(name, sizeof(name), "two_lcores_%s", names[n]);
 		if (!bench_wanted(name))
 			continue;
+		if (rig_lanes() < L3FWD_LANES) {
+			printf("%s: one lcore only\n", name);
+			continue;
+		}
 		stage_set(&s, w, L3FWD_LANES);
 		for (unsigned int l = 0; l < L3FWD_LANES; l++) {
 			const struct l3fwd_rig *rig = &s.rig[l];
@@ -317,10 +320,7 @@ bench_l3fwd(void)
 		variants(work_find(studied[i]));
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
 		bursts(work_find(studied[i]));
-	if (rig_lanes() == L3FWD_LANES)
-		lcores(work_find("dst256_8"));
-	else
-		printf("two_lcores: one lcore only\n");
+	lcores(work_find("dst256_8"));
 	if (bench_contender() != NULL)
 		foreign_all(bench_contender());
 }

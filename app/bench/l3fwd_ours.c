@@ -63,8 +63,8 @@ port_nodes(unsigned int port)
 	must(hy_node_name(node, name, sizeof(name)), "ethdev_tx");
 	must(hy_node_edge_add(shared.rewrite, name, &shared.edge[id]), name);
 	must(hy_hal_node(shared.hal, "pkt_cls", id, &classifier), "pkt_cls");
-	for (uint16_t q = 0; q < rig_lanes(); q++) {
-		const struct hy_ethdev_rx_config rx = { .port = id, .queue = q };
+	for (unsigned int q = 0; q < rig_lanes(); q++) {
+		const struct hy_ethdev_rx_config rx = { .port = id, .queue = (uint16_t)q };
 
 		snprintf(name, sizeof(name), "%u-%u", id, q);
 		must(hy_hal_node_clone(shared.hal, "ethdev_rx", id, name, &node), "ethdev_rx");

@@ -183,6 +183,7 @@ void
 rig_fill(struct l3fwd_rig *rig)
 {
 	struct l3fwd_traffic *traffic = rig->traffic;
+	unsigned int port = 0;
 
 	traffic_lap(traffic);
 	for (unsigned int p = 0; p < rig->nb_ports; p++) {
@@ -191,7 +192,8 @@ rig_fill(struct l3fwd_rig *rig)
 	}
 	for (uint32_t i = 0; i < traffic->n; i++) {
 		traffic_write(traffic, i, rig->mbufs[i]);
-		rte_ring_enqueue(rig->rx[i % rig->nb_ports], rig->mbufs[i]);
+		rte_ring_enqueue(rig->rx[port], rig->mbufs[i]);
+		port = port + 1 < rig->nb_ports ? port + 1 : 0;
 	}
 }
 
