@@ -148,80 +148,95 @@ compare(const struct work *w)
 	stage_strike(&s);
 }
 
-/* Clocks by node: of ours in a run in which every walk is timed, of librte_node always. */
+#define STUDY_NAME 40
+
+/* Whether a study of a work is wanted; and its name. */
+static bool
+study_wanted(const struct work *w, const char *study, char name[STUDY_NAME])
+{
+	snprintf(name, STUDY_NAME, "%s_%s", w->name, study);
+	return bench_wanted(name);
+}
+
+/* Cycles by node: of ours in a run in which every walk is timed, of librte_node always. */
 static void
-nodes(const struct work *w)
+nodes(const struct work *w, struct stage *s)
 {
 	static const struct ours_params timed = { .sample_every = 1 };
-	struct l3fwd_way way;
-	struct stage s;
-	char names[2][48];
+	char name[STUDY_NAME];
 
-	snprintf(names[0], sizeof(names[0]), "%s_librte_node", w->name);
-	snprintf(names[1], sizeof(names[1]), "%s_halyard", w->name);
-	if (!bench_wanted(names[0]) && !bench_wanted(names[1]))
+	if (study_wanted(w, "librte_node", name)) {
+		const struct l3fwd_way way = librte_create(s->rig, s->table);
+
+		if (way.run != NULL)
+			field_nodes(name, s->rig, way);
+	}
+	if (study_wanted(w, "halyard", name))
+		field_nodes(name, s->rig, ours_create(s->rig, &timed));
+}
+
+/* Ours as selected, then with one variant exchanged. */
+static void
+variants(const struct work *w, struct stage *s)
+{
+	static const struct ours_params defaults;
+	struct ours_params params[ENTRANTS_MAX - 1];
+	struct field f = { .n = 0 };
+	char name[STUDY_NAME];
+	unsigned int n;
+
+	if (!study_wanted(w, "variants", name))
 		return;
-	stage_set(&s, w, 1);
-	way = librte_create(s.rig, s.table);
-	if (way.run != NULL && bench_wanted(names[0]))
-		field_nodes(names[0], s.rig, way);
-	else if (way.run != NULL)
-		way.destroy(way.arg);
-	if (bench_wanted(names[1]))
-		field_nodes(names[1], s.rig, ours_create(s.rig, &timed));
-	stage_strike(&s);
+	field_enter(&f, s->rig, ours_create(s->rig, &defaults), "selected", ROLE_SHOWN);
+	n = ours_variants(params, RTE_DIM(params));
+	for (unsigned int i = 0; i < n; i++) {
+		char variant[32];
+
+		snprintf(variant, sizeof(variant), "%.11s=%.16s", params[i].family->node.name,
+			params[i].variant->impl.variant);
+		field_enter(&f, s->rig, ours_create(s->rig, &params[i]), variant, ROLE_SHOWN);
+	}
+	bench_work(name, CYCLES_PACKET, f.all, f.n);
+	field_leave(&f);
 }
 
 /* Ours with other bursts. */
 static void
-bursts(const struct work *w)
+bursts(const struct work *w, struct stage *s)
 {
 	static const uint16_t sizes[] = { 8, 16, 32, 64, 128, 256 };
 	struct field f = { .n = 0 };
-	struct stage s;
-	char name[48];
+	char name[STUDY_NAME];
 
-	snprintf(name, sizeof(name), "%s_bursts", w->name);
-	if (!bench_wanted(name))
+	if (!study_wanted(w, "bursts", name))
 		return;
-	stage_set(&s, w, 1);
 	for (unsigned int i = 0; i < RTE_DIM(sizes); i++) {
 		const struct ours_params params = { .burst = sizes[i] };
 		char burst[16];
 
 		snprintf(burst, sizeof(burst), "burst_%u", sizes[i]);
-		field_enter(&f, s.rig, ours_create(s.rig, &params), burst, ROLE_SHOWN);
+		field_enter(&f, s->rig, ours_create(s->rig, &params), burst, ROLE_SHOWN);
 	}
 	bench_work(name, CYCLES_PACKET, f.all, f.n);
 	field_leave(&f);
-	stage_strike(&s);
 }
 
-/* Ours as selected, then with one variant exchanged. */
 static void
-variants(const struct work *w)
+study(const struct work *w)
 {
-	static const struct ours_params defaults;
-	struct ours_params params[ENTRANTS_MAX - 1];
-	struct field f = { .n = 0 };
+	static const char *const studies[] = { "librte_node", "halyard", "variants", "bursts" };
+	char name[STUDY_NAME];
+	bool any = false;
 	struct stage s;
-	unsigned int n;
-	char name[48];
 
-	snprintf(name, sizeof(name), "%s_variants", w->name);
-	if (!bench_wanted(name))
+	for (unsigned int i = 0; i < RTE_DIM(studies); i++)
+		any |= study_wanted(w, studies[i], name);
+	if (!any)
 		return;
 	stage_set(&s, w, 1);
-	field_enter(&f, s.rig, ours_create(s.rig, &defaults), "selected", ROLE_SHOWN);
-	n = ours_variants(params, RTE_DIM(params));
-	for (unsigned int i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "%.11s=%.16s", params[i].family->node.name,
-			params[i].variant->impl.variant);
-		field_enter(&f, s.rig, ours_create(s.rig, &params[i]), name, ROLE_SHOWN);
-	}
-	snprintf(name, sizeof(name), "%s_variants", w->name);
-	bench_work(name, CYCLES_PACKET, f.all, f.n);
-	field_leave(&f);
+	nodes(w, &s);
+	variants(w, &s);
+	bursts(w, &s);
 	stage_strike(&s);
 }
 
@@ -315,11 +330,7 @@ bench_l3fwd(void)
 	for (unsigned int i = 0; i < RTE_DIM(main_works); i++)
 		compare(&main_works[i]);
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
-		nodes(work_find(studied[i]));
-	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
-		variants(work_find(studied[i]));
-	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
-		bursts(work_find(studied[i]));
+		study(work_find(studied[i]));
 	lcores(work_find("dst256_8"));
 	if (bench_contender() != NULL)
 		foreign_all(bench_contender());

@@ -262,39 +262,50 @@ static_drops(void *arg)
 	return sum;
 }
 
+/* The loops of a work have one table: made with the first of them, freed with the last. */
+static struct {
+	struct rte_lpm *lpm;
+	unsigned int users;
+} shared;
+
+static struct rte_lpm *
+table_take(const struct l3fwd_table *table)
+{
+	const struct rte_lpm_config config = { .max_rules = table->n,
+		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
+
+	if (shared.users++ > 0)
+		return shared.lpm;
+	shared.lpm = rte_lpm_create("l3fwd_static", SOCKET_ID_ANY, &config);
+	if (shared.lpm == NULL)
+		l3fwd_fail("no memory for the static loop's table");
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct l3fwd_route *route = &table->routes[i];
+
+		if (rte_lpm_add(shared.lpm, route->prefix, route->depth, route->hop) < 0)
+			l3fwd_fail("route %u of %u does not fit in rte_lpm", i, table->n);
+	}
+	return shared.lpm;
+}
+
 static void
 static_destroy(void *arg)
 {
-	struct static_loop *s = arg;
-
-	rte_lpm_free(s->lpm);
-	free(s);
+	if (--shared.users == 0)
+		rte_lpm_free(shared.lpm);
+	free(arg);
 }
 
 struct l3fwd_way
 static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, bool checked)
 {
-	static unsigned int count;
-	const struct rte_lpm_config config = { .max_rules = table->n,
-		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
 	struct static_loop *s = aligned_alloc(alignof(struct static_loop), sizeof(*s));
-	char name[RTE_LPM_NAMESIZE];
 
-	snprintf(name, sizeof(name), "l3fwd_static_%u", count++);
 	if (s == NULL)
 		l3fwd_fail("no memory for the static loop");
-	*s = (struct static_loop){ .rig = rig,
-		.lpm = rte_lpm_create(name, SOCKET_ID_ANY, &config) };
-	if (s->lpm == NULL)
-		l3fwd_fail("no memory for the static loop's table");
+	*s = (struct static_loop){ .rig = rig, .lpm = table_take(table) };
 	for (unsigned int hop = 0; hop < HOPS; hop++)
 		s->hops[hop].l2 = l3fwd_hop_header(hop);
-	for (uint32_t i = 0; i < table->n; i++) {
-		const struct l3fwd_route *route = &table->routes[i];
-
-		if (rte_lpm_add(s->lpm, route->prefix, route->depth, route->hop) < 0)
-			l3fwd_fail("route %u of %u does not fit in rte_lpm", i, table->n);
-	}
 	return (struct l3fwd_way){ .name = checked ? "static_checked" : "static",
 		.users = USERS_ALL,
 		.rewrites = true,
