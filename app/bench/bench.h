@@ -7,6 +7,7 @@
 #ifndef HY_BENCH_H
 #define HY_BENCH_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -76,6 +77,14 @@ void bench_start(const struct bench_settings *settings);
 bool bench_passed(void);
 /* Writes all rows and ratios, and closes the file. Returns 0, or -1 with errno set. */
 int bench_write_json(FILE *out, const char *bench);
+
+/*
+ * Binds the calling thread to the CPU of that number among those that it may use: threads that are
+ * to run at once must not share one. Returns which it may use, for bench_unbind(). A thread that
+ * the user has bound to one CPU stays there.
+ */
+cpu_set_t bench_bind(unsigned int number);
+void bench_unbind(const cpu_set_t *before);
 
 /* What the figures depend on: as lines above the table, and as a JSON object. */
 void machine_print(FILE *out);

@@ -36,7 +36,7 @@ struct sample {
 };
 
 struct place {
-	unsigned int lcore;
+	unsigned int lcore, number;
 	struct line *lines;
 	atomic_uint *arrived; /* both lcores start together; NULL: it runs alone */
 	struct sample sample;
@@ -94,6 +94,7 @@ measure(void *arg)
 {
 	static const double steps[WORKS] = { SPIN_STEPS, CHASE_LINES };
 	struct place *p = arg;
+	const cpu_set_t before = bench_bind(p->number);
 	double times[REPEATS];
 
 	if (p->arrived != NULL) {
@@ -117,6 +118,7 @@ measure(void *arg)
 		p->sample.spread[w] = (times[REPEATS * 9 / 10] - times[REPEATS / 10]) /
 			times[REPEATS / 2];
 	}
+	bench_unbind(&before);
 	return 0;
 }
 
@@ -205,7 +207,9 @@ calibrate(void)
 	RTE_LCORE_FOREACH(lcore) {
 		if (n == LCORES)
 			break;
-		places[n] = (struct place){ .lcore = lcore, .lines = lines + n * CHASE_LINES };
+		places[n] = (struct place){
+			.lcore = lcore, .number = n, .lines = lines + n * CHASE_LINES
+		};
 		lines_link(places[n++].lines);
 	}
 	result.nb_lcores = n;

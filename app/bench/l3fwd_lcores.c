@@ -48,6 +48,7 @@ lane_run(struct team *t, unsigned int lane)
 	struct entrant *e = &t->entrants[lane];
 	const struct l3fwd_way *way = &e->way;
 	struct span *span = &t->spans[lane];
+	const cpu_set_t before = bench_bind(lane);
 
 	for (unsigned int i = 0; i < LAPS; i++) {
 		const uint64_t drops = way->drops(way->arg);
@@ -60,6 +61,7 @@ lane_run(struct team *t, unsigned int lane)
 		span->wrong |= !rig_check(e->rig, e->name, way->rewrites, e->rig->traffic->n,
 			way->drops(way->arg) - drops);
 	}
+	bench_unbind(&before);
 }
 
 static int

@@ -72,3 +72,25 @@ machine_write_json(FILE *out)
 		COMPILER, HY_BENCH_FLAGS, rte_version(),
 		rte_graph_has_stats_feature() ? "true" : "false");
 }
+
+cpu_set_t
+bench_bind(unsigned int number)
+{
+	cpu_set_t all, one;
+
+	CPU_ZERO(&all);
+	CPU_ZERO(&one);
+	sched_getaffinity(0, sizeof(all), &all);
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+		if (CPU_ISSET(cpu, &all) && number-- == 0)
+			CPU_SET(cpu, &one);
+	if (CPU_COUNT(&one) > 0)
+		sched_setaffinity(0, sizeof(one), &one);
+	return all;
+}
+
+void
+bench_unbind(const cpu_set_t *before)
+{
+	sched_setaffinity(0, sizeof(*before), before);
+}

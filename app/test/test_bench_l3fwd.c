@@ -22,6 +22,14 @@ static struct l3fwd_rig rig;
 /* What a contender does to a packet, and the fault in one of them. */
 typedef void fault_t(struct rte_mbuf *m, unsigned int *port);
 
+/* In place of hy-bench's, which ends the program. */
+void
+l3fwd_fail(const char *format, ...)
+{
+	fail_msg("the rig could not be made: %s", format);
+	abort();
+}
+
 static struct rte_ether_hdr *
 l2_of(const struct rte_mbuf *m)
 {
