@@ -223,7 +223,8 @@ const struct hy_selection *hy_hal_selection(const struct hy_hal *hal, const char
 
 /**
  * The node to use for a target: one node for all ports whose selection is the same, so that their
- * bursts do not split.
+ * bursts do not split. It is the family's own for the first selection that is asked for, and
+ * "FAMILY-VARIANT" for others.
  *
  * @return 0; -ENOENT nothing was selected for that family and port; -ENOMEM.
  */

@@ -7,12 +7,6 @@
 
 #include "hal.h"
 
-static bool
-is_reference(const struct hy_selection *s)
-{
-	return strcmp(s->chosen->impl.variant, s->family->node.impl.variant) == 0;
-}
-
 /* A variant's implementation, with what it leaves to its family. */
 static struct hy_node_impl
 impl_of(const struct hy_selection *s)
@@ -120,7 +114,10 @@ shared_find(const struct hy_hal *hal, const struct hy_selection *s)
 	return NULL;
 }
 
-/* Takes a target from the shared node that an earlier selection gave it, if it was another. */
+/*
+ * Takes a target from the shared node that an earlier selection gave it, if it was another. The
+ * family's own node, if it then has no target, is to be given another variant.
+ */
 static void
 shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 {
@@ -129,15 +126,24 @@ shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 
 		if (!node->shared || node->family != s->family || node->variant == s->chosen)
 			continue;
-		if (s->target.kind == HY_TARGET_PORT) {
-			node->ports[s->target.port] = false;
-			target_write(node);
-		} else { /* the family's own node, to be given the new variant */
+		node->ports[s->target.port] = false;
+		target_write(node);
+		if (!node->made && node->placement.target[0] == '\0') {
 			free(node);
 			hal->nodes[i] = hal->nodes[--hal->nb_nodes];
 			return;
 		}
 	}
+}
+
+/* Whether the family's own node runs another variant for other targets. */
+static bool
+base_taken(const struct hy_hal *hal, const struct hy_selection *s)
+{
+	for (unsigned int i = 0; i < hal->nb_nodes; i++)
+		if (!hal->nodes[i]->made && hal->nodes[i]->family == s->family)
+			return true;
+	return false;
 }
 
 /* The family's own node, with the selected variant. */
@@ -168,7 +174,7 @@ hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *i
 		*id = node->id;
 		return 0;
 	}
-	if (s->target.kind != HY_TARGET_PORT || is_reference(s))
+	if (!base_taken(hal, s))
 		return base_node(hal, s, id);
 	rc = hy_hal_node_clone(hal, family, port, s->chosen->impl.variant, id);
 	if (rc == 0)

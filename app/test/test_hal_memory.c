@@ -117,10 +117,13 @@ every_allocation_of_a_node_can_fail(void **state)
 
 	RTE_SET_USED(state);
 	port_add("net_null_0");
+	port_add("net_null_1");
 	assert_int_equal(hy_hal_probe(hal), 0);
 	family_add("mem_node", HY_TARGET_PORT, 10);
 	VARIANT("mem_node", "fast", .score = 20);
+	assert_int_equal(hy_hal_force(hal, "mem_node@1=plain", error), 0);
 	select_all();
+	assert_int_equal(hy_hal_node(hal, "mem_node", 1, &id), 0); /* the family's own */
 	for (unsigned int kind = 0; kind < RTE_DIM(failed); kind++) {
 		int rc;
 

@@ -107,16 +107,16 @@ ports_with_one_selection_share_a_node(void **state)
 	ports_and_family(3, "place_share");
 	select_all();
 	id = node_for("place_share", 0);
-	assert_placement("place_share-fast", "place_share", "fast", "port 0");
+	assert_placement("place_share", "place_share", "fast", "port 0");
 	assert_int_equal(node_for("place_share", 2), id);
-	assert_placement("place_share-fast", "place_share", "fast", "port 0,2");
+	assert_placement("place_share", "place_share", "fast", "port 0,2");
 	assert_int_equal(node_for("place_share", 0), id);
 	assert_int_equal(node_for("place_share", 2), id);
-	assert_placement("place_share-fast", "place_share", "fast", "port 0,2");
+	assert_placement("place_share", "place_share", "fast", "port 0,2");
 	assert_int_equal(node_for("place_share", 1), id);
-	assert_placement("place_share-fast", "place_share", "fast", "port 0,1,2");
-	assert_node(id, "place_share-fast", "fast", hal_process_b);
-	assert_null(hy_hal_placement(hal, "place_share"));
+	assert_placement("place_share", "place_share", "fast", "port 0,1,2");
+	assert_node(id, "place_share", "fast", hal_process_b);
+	assert_null(hy_hal_placement(hal, "place_share-fast"));
 }
 
 static void
@@ -134,10 +134,10 @@ ports_with_different_selections_get_nodes_of_their_own(void **state)
 	assert_int_not_equal(fast, plain);
 	assert_int_equal(node_for("place_two", 2), plain);
 	assert_int_equal(node_for("place_two", 3), fast);
-	assert_node(plain, "place_two", "plain", hal_process);
-	assert_node(fast, "place_two-fast", "fast", hal_process_b);
-	assert_placement("place_two", "place_two", "plain", "port 1,2");
-	assert_placement("place_two-fast", "place_two", "fast", "port 0,3");
+	assert_node(plain, "place_two-plain", "plain", hal_process);
+	assert_node(fast, "place_two", "fast", hal_process_b);
+	assert_placement("place_two-plain", "place_two", "plain", "port 1,2");
+	assert_placement("place_two", "place_two", "fast", "port 0,3");
 }
 
 static void
@@ -150,7 +150,7 @@ port_12_is_not_port_1_or_2(void **state)
 	node_for("place_12", 1);
 	node_for("place_12", 2);
 	node_for("place_12", 11);
-	assert_placement("place_12-fast", "place_12", "fast", "port 1,2,11,12");
+	assert_placement("place_12", "place_12", "fast", "port 1,2,11,12");
 }
 
 static void
@@ -161,7 +161,7 @@ more_ports_than_fit_are_cut_between_two(void **state)
 	select_all();
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
 		node_for("place_many", p);
-	assert_placement("place_many-fast", "place_many", "fast",
+	assert_placement("place_many", "place_many", "fast",
 		"port 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,...");
 }
 
@@ -228,13 +228,13 @@ destroying_the_hal_removes_the_nodes_that_it_made(void **state)
 	for (int round = 0; round < 3; round++) {
 		assert_int_equal(hy_hal_force(hal, "place_gone@1=plain", error), 0);
 		select_all();
-		node_for("place_gone", 0);
-		base = node_for("place_gone", 1);
+		base = node_for("place_gone", 0);
+		node_for("place_gone", 1);
 		assert_int_equal(hy_hal_node_clone(hal, "place_gone", 0, "x", &id), 0);
-		assert_int_equal(hy_node_lookup("place_gone-fast", &id), 0);
+		assert_int_equal(hy_node_lookup("place_gone-plain", &id), 0);
 		hy_hal_destroy(hal);
 		hal = NULL;
-		assert_int_equal(hy_node_lookup("place_gone-fast", &id), -ENOENT);
+		assert_int_equal(hy_node_lookup("place_gone-plain", &id), -ENOENT);
 		assert_int_equal(hy_node_lookup("place_gone-x", &id), -ENOENT);
 		assert_int_equal(hy_node_lookup("place_gone", &id), 0);
 		assert_int_equal(id, base);
@@ -305,14 +305,33 @@ selecting_again_moves_a_port_to_its_new_node(void **state)
 	fast = node_for("place_move", 0);
 	node_for("place_move", 1);
 	node_for("place_move", 2);
-	assert_placement("place_move-fast", "place_move", "fast", "port 0,1,2");
+	assert_placement("place_move", "place_move", "fast", "port 0,1,2");
 	assert_int_equal(hy_hal_force(hal, "place_move@1=plain", error), 0);
 	select_all();
 	assert_int_equal(node_for("place_move", 0), fast);
 	assert_int_not_equal(node_for("place_move", 1), fast);
 	assert_int_equal(node_for("place_move", 2), fast);
-	assert_placement("place_move", "place_move", "plain", "port 1");
-	assert_placement("place_move-fast", "place_move", "fast", "port 0,2");
+	assert_placement("place_move-plain", "place_move", "plain", "port 1");
+	assert_placement("place_move", "place_move", "fast", "port 0,2");
+}
+
+static void
+family_node_that_no_port_uses_any_more_takes_the_next_selection(void **state)
+{
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	ports_and_family(2, "place_free");
+	select_all();
+	id = node_for("place_free", 0);
+	assert_placement("place_free", "place_free", "fast", "port 0");
+	assert_int_equal(hy_hal_force(hal, "place_free=plain", error), 0);
+	select_all();
+	assert_int_equal(node_for("place_free", 0), id);
+	assert_int_equal(node_for("place_free", 1), id);
+	assert_node(id, "place_free", "plain", hal_process);
+	assert_placement("place_free", "place_free", "plain", "port 0,1");
+	assert_null(hy_hal_placement(hal, "place_free-plain"));
 }
 
 static void
@@ -344,6 +363,7 @@ static const struct CMUnitTest hal_place_tests[] = {
 	HAL_TEST(next_hal_places_by_its_own_selection),
 	HAL_TEST(selecting_again_places_the_process_again),
 	HAL_TEST(selecting_again_moves_a_port_to_its_new_node),
+	HAL_TEST(family_node_that_no_port_uses_any_more_takes_the_next_selection),
 	HAL_TEST(family_is_back_to_its_reference_when_the_hal_is_gone),
 };
 
