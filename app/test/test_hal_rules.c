@@ -224,6 +224,12 @@ rules_of_one_hal_are_not_those_of_the_next(void **state)
 	assert_false(selected("rule_next", 0)->forced);
 }
 
+#ifdef RTE_ARCH_X86_64
+#define PKT_CLS_VARIANTS "avx2, avx512, "
+#else
+#define PKT_CLS_VARIANTS ""
+#endif
+
 /* What each is refused with, after "'SPEC'". */
 static const struct {
 	const char *spec, *error;
@@ -239,12 +245,17 @@ static const struct {
 	{ "pkt_cls =scalar", ": no family 'pkt_cls '; there are: " },
 	{ "PKT_CLS=scalar", ": no family 'PKT_CLS'; there are: " },
 	{ "pkt_c=scalar", ": no family 'pkt_c'; there are: " },
-	{ "pkt_cls=", ": pkt_cls has no variant ''; it has: ptype, scalar" },
-	{ "pkt_cls=scala", ": pkt_cls has no variant 'scala'; it has: ptype, scalar" },
-	{ "pkt_cls=scalar ", ": pkt_cls has no variant 'scalar '; it has: ptype, scalar" },
-	{ "pkt_cls==scalar", ": pkt_cls has no variant '=scalar'; it has: ptype, scalar" },
-	{ "pkt_cls=scalar@0", ": pkt_cls has no variant 'scalar@0'; it has: ptype, scalar" },
-	{ "pkt_cls@0=avx2", ": pkt_cls has no variant 'avx2'; it has: ptype, scalar" },
+	{ "pkt_cls=", ": pkt_cls has no variant ''; it has: " PKT_CLS_VARIANTS "ptype, scalar" },
+	{ "pkt_cls=scala",
+		": pkt_cls has no variant 'scala'; it has: " PKT_CLS_VARIANTS "ptype, scalar" },
+	{ "pkt_cls=scalar ",
+		": pkt_cls has no variant 'scalar '; it has: " PKT_CLS_VARIANTS "ptype, scalar" },
+	{ "pkt_cls==scalar",
+		": pkt_cls has no variant '=scalar'; it has: " PKT_CLS_VARIANTS "ptype, scalar" },
+	{ "pkt_cls=scalar@0",
+		": pkt_cls has no variant 'scalar@0'; it has: " PKT_CLS_VARIANTS "ptype, scalar" },
+	{ "pkt_cls@0=avx3",
+		": pkt_cls has no variant 'avx3'; it has: " PKT_CLS_VARIANTS "ptype, scalar" },
 	{ "pkt_cls@=scalar", ": there is no port ''; there are: 0, 1" },
 	{ "pkt_cls@2=scalar", ": there is no port '2'; there are: 0, 1" },
 	{ "pkt_cls@32=scalar", ": there is no port '32'; there are: 0, 1" },

@@ -30,21 +30,25 @@ struct ip4_rewrite_port {
  * RFC 1624 eqn. 3 with m' = m - 0x0100 adds 0x0100 to the checksum with the carry around; a sum of
  * 0xffff is 0 in it, as the header as a whole never sums to 0.
  */
-static inline uint16_t
+static __rte_always_inline uint16_t
 ip4_rewrite_one(uint8_t *frame, uint32_t len, const struct hy_ip4_adjacency *adjacency,
 	const struct ip4_rewrite_port *port)
 {
-	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + RTE_ETHER_HDR_LEN);
-	uint32_t sum;
+	/* TTL, protocol and checksum, as they lie in memory: the TTL lowest. */
+	uint32_t word;
+	uint64_t head, tail;
 
-	if (unlikely(ip->time_to_live <= 1))
+	memcpy(&word, frame + 22, sizeof(word));
+	if (unlikely((word & 0xff) <= 1))
 		return HY_DROP(IP4_REWRITE_TTL_EXPIRED);
 	if (unlikely(len > port->max_len))
 		return HY_DROP(IP4_REWRITE_MTU_EXCEEDED);
-	memcpy(frame, &adjacency->l2, sizeof(adjacency->l2));
-	ip->time_to_live--;
-	sum = rte_be_to_cpu_16(ip->hdr_checksum) + 0x0100u;
-	ip->hdr_checksum = rte_cpu_to_be_16((uint16_t)(sum + (sum >= 0xffff)));
+	memcpy(&head, &adjacency->l2, 8);
+	memcpy(&tail, (const uint8_t *)&adjacency->l2 + 6, 8);
+	word += 0xffff + (word >= 0xfffe0000 ? 0x10000 : 0);
+	memcpy(frame, &head, 8);
+	memcpy(frame + 6, &tail, 8);
+	memcpy(frame + 22, &word, sizeof(word));
 	return port->edge;
 }
 

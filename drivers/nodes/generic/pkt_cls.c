@@ -4,11 +4,6 @@
  * it reads the destination from the side data, not from the packet.
  */
 
-#include <rte_mbuf.h>
-#include <rte_prefetch.h>
-
-#include <hy_mbuf.h>
-
 #include "pkt_cls.h"
 
 void
@@ -33,46 +28,28 @@ hy_pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint3
 		next[i] = pkt_cls_one(frame[i], len[i], says_ip4(ptype[i]), &dst[i]);
 }
 
-/* One body for both variants; ptype is NULL where the NIC's word does not count. */
-static __rte_always_inline uint16_t
-process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, uint32_t *ptype)
-{
-	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
-	const uint8_t *frame[HY_BURST_MAX];
-	uint32_t len[HY_BURST_MAX];
-	uint16_t next[HY_BURST_MAX];
-	uint32_t *dst = hy_lane(graph, node, PKT_CLS_LANE_ROUTE);
-	uint32_t i = 0;
-
-	do { /* n is at least 1 */
-		const struct rte_mbuf *m = objs[i];
-
-		frame[i] = hy_mbuf_peek(m, PKT_CLS_HEADERS, bounce[i]);
-		rte_prefetch0(frame[i]); /* all are on their way when the first is checked */
-		len[i] = m->pkt_len;
-		if (ptype != NULL)
-			ptype[i] = m->packet_type;
-	} while (++i < n);
-	if (ptype != NULL)
-		hy_pkt_cls_ptype(frame, len, ptype, next, dst, n);
-	else
-		hy_pkt_cls_scalar(frame, len, next, dst, n);
-	hy_enqueue_next(graph, node, next, objs, n);
-	return n;
-}
-
 static uint16_t
 scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return process(graph, node, objs, n, NULL);
+	return pkt_cls_process(graph, node, objs, n, hy_pkt_cls_scalar);
 }
 
 static uint16_t
 ptype_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	uint32_t ptype[HY_BURST_MAX];
+	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
+	const uint8_t *frame[HY_BURST_MAX];
+	uint32_t len[HY_BURST_MAX], ptype[HY_BURST_MAX];
+	uint16_t next[HY_BURST_MAX];
+	uint32_t i = 0;
 
-	return process(graph, node, objs, n, ptype);
+	pkt_cls_frames(objs, n, bounce, frame, len);
+	do { /* n is at least 1 */
+		ptype[i] = ((const struct rte_mbuf *)objs[i])->packet_type;
+	} while (++i < n);
+	hy_pkt_cls_ptype(frame, len, ptype, next, hy_lane(graph, node, PKT_CLS_LANE_ROUTE), n);
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
 }
 
 HY_NODE_FAMILY(pkt_cls,

@@ -11,7 +11,10 @@
 #include <rte_byteorder.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
+#include <hy_mbuf.h>
 #include <hy_node.h>
 
 enum pkt_cls_next { PKT_CLS_NEXT_IP4_LOOKUP };
@@ -98,12 +101,55 @@ pkt_cls_one(const uint8_t *frame, uint32_t len, bool known_ip4, uint32_t *dst)
 	return pkt_cls_ip4(frame, len, dst);
 }
 
-/* What a variant must agree with: frames in, next and destination out. No graph, no mbuf. */
-void hy_pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
+/*
+ * A kernel. Pure: no graph, no mbuf.
+ *
+ * frame, len: n frames. As much of them as pkt_cls_one() reads is in one piece.
+ * next: PKT_CLS_NEXT_IP4_LOOKUP or the drop each. dst: addresses in host byte order; of dropped
+ * frames, anything.
+ */
+typedef void(pkt_cls_kernel)(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
 	uint32_t dst[], uint32_t n);
+
+pkt_cls_kernel hy_pkt_cls_scalar;
+#ifdef RTE_ARCH_X86_64
+pkt_cls_kernel hy_pkt_cls_avx2;
+pkt_cls_kernel hy_pkt_cls_avx512;
+#endif
 
 /* Like hy_pkt_cls_scalar(), but believes packet types of frames that have one. */
 void hy_pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint32_t ptype[],
 	uint16_t next[], uint32_t dst[], uint32_t n);
+
+/* The frames of a burst, and their lengths. bounce has room for those that are in pieces. */
+static __rte_always_inline void
+pkt_cls_frames(void **objs, uint32_t n, uint8_t bounce[][PKT_CLS_HEADERS], const uint8_t *frame[],
+	uint32_t len[])
+{
+	uint32_t i = 0;
+
+	do { /* n is at least 1 */
+		const struct rte_mbuf *m = objs[i];
+
+		frame[i] = hy_mbuf_peek(m, PKT_CLS_HEADERS, bounce[i]);
+		rte_prefetch0(frame[i]); /* all are on their way when the first is checked */
+		len[i] = m->pkt_len;
+	} while (++i < n);
+}
+
+static __rte_always_inline uint16_t
+pkt_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
+	pkt_cls_kernel *kernel)
+{
+	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
+	const uint8_t *frame[HY_BURST_MAX];
+	uint32_t len[HY_BURST_MAX];
+	uint16_t next[HY_BURST_MAX];
+
+	pkt_cls_frames(objs, n, bounce, frame, len);
+	kernel(frame, len, next, hy_lane(graph, node, PKT_CLS_LANE_ROUTE), n);
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
 
 #endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pkt_cls in AVX2: eight headers at a time. */
+
+#include <rte_common.h>
+
+#ifdef RTE_ARCH_X86_64
+
+#include <immintrin.h>
+
+#include <hy_node.h>
+
+#define VECTOR HY_TARGET_AVX2
+#define WIDTH 8
+
+typedef uint32_t lanes __attribute__((vector_size(4 * WIDTH)));
+
+VECTOR static inline lanes
+pieces(const uint8_t *const frame[], unsigned int at)
+{
+	return (lanes)_mm256_inserti128_si256(
+		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(frame[0] + at))),
+		_mm_loadu_si128((const __m128i *)(frame[4] + at)), 1);
+}
+
+VECTOR static inline lanes
+low32(lanes a, lanes b)
+{
+	return (lanes)_mm256_unpacklo_epi32((__m256i)a, (__m256i)b);
+}
+
+VECTOR static inline lanes
+high32(lanes a, lanes b)
+{
+	return (lanes)_mm256_unpackhi_epi32((__m256i)a, (__m256i)b);
+}
+
+VECTOR static inline lanes
+low64(lanes a, lanes b)
+{
+	return (lanes)_mm256_unpacklo_epi64((__m256i)a, (__m256i)b);
+}
+
+VECTOR static inline lanes
+high64(lanes a, lanes b)
+{
+	return (lanes)_mm256_unpackhi_epi64((__m256i)a, (__m256i)b);
+}
+
+VECTOR static inline lanes
+swap32(lanes v)
+{
+	return (lanes)_mm256_shuffle_epi8((__m256i)v,
+		_mm256_broadcastsi128_si256(_mm_setr_epi32(0x00010203, 0x04050607, 0x08090a0b,
+			0x0c0d0e0f)));
+}
+
+VECTOR static inline uint32_t
+true_lanes(lanes v)
+{
+	return (uint32_t)_mm256_movemask_ps((__m256)v);
+}
+
+#include "pkt_cls_vector.h"
+
+VECTOR void
+hy_pkt_cls_avx2(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
+	uint32_t n)
+{
+	classify(frame, len, next, dst, n);
+}
+
+static uint16_t
+process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return pkt_cls_process(graph, node, objs, n, hy_pkt_cls_avx2);
+}
+
+HY_NODE_VARIANT(pkt_cls, avx2,
+	.text = "Checks eight headers at a time",
+	.impl.process = process,
+	.needs = { { .cap = HY_CAP_AVX2 }, { .cap = HY_CAP_SIMD_BITS, .at_least = 256 } },
+	.score = 30);
+
+#endif
