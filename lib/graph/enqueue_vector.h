@@ -146,9 +146,23 @@ scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 		one_by_one(&b, b.left);
 }
 
+/* Whether 32 objects or more take one edge. The last 32 may have been looked at before. */
+VECTOR static inline bool
+all_take_one(const uint16_t *next, uint32_t n)
+{
+	for (uint32_t i = 0; i + 32 <= n; i += 32)
+		if (match_word(next + i, next[0]) != UINT32_MAX)
+			return false;
+	return match_word(next + n - 32, next[0]) == UINT32_MAX;
+}
+
 VECTOR static inline void
 scatter(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs, uint32_t n)
 {
+	if (n >= 32 && all_take_one(next, n)) {
+		hy_send_all(graph, node, next[0], objs, n);
+		return;
+	}
 	/* Objects of a node's own making can be more than it was handed. */
 	for (; n > HY_BURST_MAX; n -= HY_BURST_MAX) {
 		scatter_burst(graph, node, next, objs, HY_BURST_MAX);

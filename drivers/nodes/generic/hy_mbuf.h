@@ -37,7 +37,7 @@ extern const struct hy_object_ops hy_mbuf_ops;
 static inline const uint8_t *
 hy_mbuf_peek(const struct rte_mbuf *m, uint32_t want, uint8_t *bounce)
 {
-	if (likely(m->data_len >= want || m->data_len == m->pkt_len))
+	if (likely(m->nb_segs == 1 || m->data_len >= want))
 		return rte_pktmbuf_mtod(m, const uint8_t *);
 	return (const uint8_t *)rte_pktmbuf_read(m, 0, RTE_MIN(want, m->pkt_len), bounce);
 }

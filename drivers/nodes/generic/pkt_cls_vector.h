@@ -53,7 +53,7 @@ header_sum(lanes first, const struct columns *rest)
 }
 
 /* Which of WIDTH frames are sent to a group of stations: few, so that all are asked at once first. */
-static inline uint32_t
+static __rte_always_inline uint32_t
 to_groups(const uint8_t *const frame[])
 {
 	uint32_t bits = 0;
@@ -90,7 +90,7 @@ right_ones(const uint8_t *const frame[], lanes len, lanes *dst)
 }
 
 /* WIDTH frames. */
-VECTOR static inline void
+VECTOR static __rte_always_inline void
 classify_vector(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[])
 {
 	lanes lengths, addresses;
