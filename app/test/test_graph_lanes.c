@@ -298,7 +298,82 @@ lanes_stay_beside_objects_that_wait_for_room(void **state)
 	assert_int_equal(obj_faults, 0);
 }
 
+static void
+assert_lanes(const struct hy_graph *graph, const char *name, uint8_t in, uint8_t out)
+{
+	const struct hy_node *node = graph_node((struct hy_graph *)(uintptr_t)graph, name);
+
+	if (node->lanes_in != in || node->lanes_out != out)
+		fail_msg("%s: in %x, out %x, not %x and %x", name, node->lanes_in, node->lanes_out,
+			in, out);
+}
+
+/* Objects come by two sources, one of which knows the lane, and go to two sinks likewise. */
+static void
+nodes_for_lanes(void)
+{
+	static struct probe src, quiet, fork, reads, blind;
+
+	src = quiet = (struct probe){ .budget = 10000 };
+	fork = (struct probe){ .nb_edges = 2 };
+	reads = blind = (struct probe){ 0 };
+	NODE(&src, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = source,
+		.edges = { "fork" }, .lanes = { "l0" });
+	NODE(&quiet, .name = "quiet", .flags = HY_NODE_SOURCE, .impl.process = probe_source,
+		.edges = { "blind" });
+	NODE(&fork, .name = "fork", .impl.process = probe_spread, .edges = { "reads", "blind" });
+	NODE(&reads, .name = "reads", .impl.process = sink, .lanes = { "l0" });
+	NODE(&blind, .name = "blind", .impl.process = probe_sink);
+}
+
+static void
+lanes_that_nobody_behind_uses_are_not_copied(void **state)
+{
+	struct hy_graph *graph;
+	struct hy_node *blind;
+	uint32_t *lane;
+
+	RTE_SET_USED(state);
+	nodes_for_lanes();
+	graph = GRAPH("g", .burst = 64, .lanes = { "l0" });
+	assert_lanes(graph, "src", 1, 1);
+	assert_lanes(graph, "quiet", 0, 0);
+	assert_lanes(graph, "fork", 1, UINT8_MAX);
+	assert_lanes(graph, "reads", 1, UINT8_MAX);
+	assert_lanes(graph, "blind", 0, UINT8_MAX);
+	blind = graph_node(graph, "blind");
+	lane = hy_stream_lane(graph, blind->stream, 0);
+	memset(lane, 0xa5, graph->plan.stream_cap * sizeof(*lane));
+	for (unsigned int walk = 0; walk < 3; walk++)
+		hy_graph_walk(graph);
+	assert_int_equal(probe_of(graph_node(graph, "reads"))->objs, 3 * 32);
+	assert_int_equal(probe_of(blind)->objs, 3 * (32 + 64));
+	for (uint32_t i = 0; i < graph->plan.stream_cap; i++)
+		assert_int_equal(hy_stream_lane(graph, blind->stream, 0)[i], 0xa5a5a5a5);
+	assert_int_equal(obj_faults, 0);
+}
+
+/* Objects that wait may find other readers, after a live change. */
+static void
+graphs_that_hold_objects_keep_all_lanes(void **state)
+{
+	struct hy_graph *graph;
+	hy_node_id blind;
+
+	RTE_SET_USED(state);
+	nodes_for_lanes();
+	assert_int_equal(hy_node_lookup("blind", &blind), 0);
+	assert_int_equal(hy_node_edge_add(blind, "fork", NULL), 0);
+	graph = GRAPH("g", .burst = 64, .lanes = { "l0", "l1" });
+	assert_lanes(graph, "src", 3, 1);
+	assert_lanes(graph, "quiet", 3, 0);
+	assert_lanes(graph, "fork", 3, UINT8_MAX);
+	assert_lanes(graph, "blind", 3, UINT8_MAX);
+}
+
 static const struct CMUnitTest tests[] = {
+	GRAPH_TEST(lanes_that_nobody_behind_uses_are_not_copied),
+	GRAPH_TEST(graphs_that_hold_objects_keep_all_lanes),
 	GRAPH_TEST(lanes_move_with_their_objects_by_every_call),
 	GRAPH_TEST(lanes_of_new_objects_are_zero),
 	GRAPH_TEST(a_lane_is_found_by_name_wherever_nodes_and_graph_list_it),

@@ -96,6 +96,11 @@ bench_open(struct bench *b, unsigned int nb_lanes, hy_scatter_t *scatter)
 	b->graph->plan.scatter = scatter;
 	assert_int_equal(b->graph->plan.stream_cap, CAP);
 	b->node = graph_node(b->graph, "x");
+	/* As if somebody behind used every lane. */
+	for (unsigned int r = 0; r < b->graph->plan.nb_nodes; r++) {
+		b->graph->plan.nodes[r].lanes_in = (uint8_t)((1u << nb_lanes) - 1);
+		b->graph->plan.nodes[r].lanes_out = (uint8_t)((1u << nb_lanes) - 1);
+	}
 	b->memory = b->graph->image->streams;
 	b->stride = RTE_PTR_DIFF(b->graph->plan.nodes[1].stream, b->graph->plan.nodes[0].stream);
 	b->size = b->stride * b->graph->plan.nb_nodes;

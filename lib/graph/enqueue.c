@@ -24,7 +24,8 @@ entry_of(uint16_t next)
 {
 	const int entry = (int16_t)next + 1;
 
-	return (unsigned int)(entry & ~(entry >> 31)); /* 0 for all drops; RTE_MAX() took a detour */
+	return (unsigned int)(entry &
+		~(entry >> 31)); /* 0 for all drops; RTE_MAX() took a detour */
 }
 
 /*
@@ -79,15 +80,22 @@ deal(struct hy_graph *graph, struct hy_node *node, const struct table *table, co
 	void **end[TABLE];
 	size_t from;
 	const bool beside = hy_in_stream(graph, node, objs, &from);
+	unsigned int lanes = 0; /* that some target uses */
 
-	for (unsigned int i = 0; i < table->n; i++)
-		if (table->to[i] != NULL)
-			end[i] = table->to[i]->stream + table->to[i]->waiting;
+	for (unsigned int i = 0; i < table->n; i++) {
+		if (table->to[i] == NULL)
+			continue;
+		end[i] = table->to[i]->stream + table->to[i]->waiting;
+		lanes |= table->to[i]->lanes_in;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		*end[entry_of(next[i])]++ = objs[i];
-	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++)
+	for (lanes = hy_lanes_of_use(node, lanes, beside); lanes != 0; lanes &= lanes - 1) {
+		const unsigned int l = (unsigned int)__builtin_ctz(lanes);
+
 		deal_lane(graph, table, l, next,
 			beside ? hy_stream_lane(graph, node->stream, l) + from : NULL, n);
+	}
 
 	for (unsigned int i = 0; i < table->n; i++) {
 		struct hy_node *to = table->to[i];

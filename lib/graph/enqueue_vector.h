@@ -61,11 +61,13 @@ match(struct burst *b, struct pass *p)
 VECTOR static inline void
 pack(const struct burst *b, const struct pass *p, struct hy_node *to)
 {
+	unsigned int lanes = hy_lanes_of_use(b->node, to->lanes_in, b->beside);
 	void **end = to->stream + to->waiting;
 
 	for (unsigned int w = 0; w < b->words; w++)
 		end = pack_objs(end, b->objs + 32 * w, p->hit[w]);
-	for (unsigned int l = 0; l < b->graph->plan.nb_lanes; l++) {
+	for (; lanes != 0; lanes &= lanes - 1) {
+		const unsigned int l = (unsigned int)__builtin_ctz(lanes);
 		const uint32_t *lane = hy_stream_lane(b->graph, b->node->stream, l) + b->from;
 		uint32_t *tail = hy_stream_lane(b->graph, to->stream, l) + to->waiting;
 

@@ -70,6 +70,8 @@ struct hy_node {
 	uint16_t rank;              /**< Place in walk order. */
 	uint16_t replicates;        /**< Most objects out for one in; at least 1. */
 	uint8_t lane[HY_LANES_MAX]; /**< Graph lane of each of the node's lanes. */
+	uint8_t lanes_in;  /**< Bit l: it, or a node behind it, uses lane l of the graph. */
+	uint8_t lanes_out; /**< Bit l: its objects may have a value in lane l. */
 };
 
 /** Sends each object of a burst along its own edge; n is at least 1. See hy_enqueue_next(). */
@@ -186,6 +188,13 @@ hy_in_stream(const struct hy_graph *graph, const struct hy_node *node, void **ob
 	return *index < graph->plan.stream_cap;
 }
 
+/* Which lanes of a node's objects are of use to a target; all that it uses, if objects are new. */
+static inline unsigned int
+hy_lanes_of_use(const struct hy_node *node, unsigned int lanes_in, bool beside)
+{
+	return beside ? lanes_in & node->lanes_out : lanes_in;
+}
+
 /* Copies lanes of n objects that were copied from objs to the tail of a stream. */
 static __rte_always_inline void
 hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node, const struct hy_node *to,
@@ -194,7 +203,10 @@ hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node, const 
 	size_t from;
 	const bool beside = hy_in_stream(graph, node, objs, &from);
 
-	for (unsigned int l = 0; l < graph->plan.nb_lanes; l++) {
+	unsigned int lanes = hy_lanes_of_use(node, to->lanes_in, beside);
+
+	for (; lanes != 0; lanes &= lanes - 1) {
+		const unsigned int l = (unsigned int)__builtin_ctz(lanes);
 		uint32_t *tail = hy_stream_lane(graph, to->stream, l) + to->waiting;
 
 		if (likely(beside))
@@ -223,7 +235,7 @@ hy_append(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **ob
 		return;
 	}
 	memcpy(&to->stream[at], objs, n * sizeof(*objs));
-	if (graph->plan.nb_lanes > 0)
+	if (to->lanes_in != 0)
 		hy_lanes_append(graph, node, to, objs, n);
 	/* What has objects waiting is pending already: no load of the word that was just stored. */
 	if (at == 0)

@@ -77,8 +77,12 @@ node_fill(struct hy_image *image, struct hy_reg_node *reg, unsigned int rank)
 	node->process = reg->impl.process;
 	node->rank = (uint16_t)rank;
 	node->replicates = reg->replicates;
-	for (unsigned int l = 0; l < reg->nb_lanes; l++)
+	for (unsigned int l = 0; l < reg->nb_lanes; l++) {
 		node->lane[l] = (uint8_t)lane_index(image, reg->lanes[l]);
+		node->lanes_in |= (uint8_t)(1u << node->lane[l]);
+	}
+	/* What a source writes nothing to has no value yet. */
+	node->lanes_out = (reg->flags & HY_NODE_SOURCE) != 0 ? node->lanes_in : UINT8_MAX;
 
 	cold->reg = reg;
 	cold->impl = reg->impl;
@@ -106,6 +110,25 @@ edges_fill(struct hy_image *image, const struct hy_topology *topo)
 		for (unsigned int e = 0; e < cold->nb_edges; e++)
 			node->edges[e].to = &image->hot[topo->targets[topo->first_edge[r] + e]];
 		edge = node->edges + cold->nb_edges;
+	}
+}
+
+/*
+ * Spreads what nodes use to all that lead there: values that nobody reads any more need not be
+ * copied. Objects that wait in a graph may see another image, with other readers.
+ */
+static void
+lanes_fill(struct hy_image *image)
+{
+	for (unsigned int r = image->plan.nb_nodes; r-- > 0;) {
+		const struct hy_image_node *cold = &image->nodes[r];
+		struct hy_node *node = &image->hot[r];
+
+		for (int e = -cold->nb_drops; e < cold->nb_edges; e++)
+			if (node->edges[e].to != NULL)
+				node->lanes_in |= node->edges[e].to->lanes_in;
+		if (image->holds)
+			node->lanes_in = (uint8_t)((1u << image->plan.nb_lanes) - 1);
 	}
 }
 
@@ -149,6 +172,7 @@ hy_image_outline(const struct hy_graph_params *params, const struct hy_topology 
 		image->plan.budgets[s] = params->burst;
 	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
 	edges_fill(image, topo);
+	lanes_fill(image);
 	*out = image;
 	return 0;
 }
