@@ -254,12 +254,14 @@ graph_create(struct ours *w, const struct ours_params *ours)
 	const struct l3fwd_rig *rig = w->rig;
 	char sources[L3FWD_PORTS][HY_NAME_SIZE], name[HY_NAME_SIZE];
 	const char *patterns[L3FWD_PORTS];
+	const uint16_t burst = ours->burst > 0 ? ours->burst : HY_BURST_DEFAULT;
 	const struct hy_graph_params params = { .patterns = patterns,
 		.nb_patterns = rig->nb_ports,
 		.ops = &hy_mbuf_ops,
 		.drop_node = "pkt_drop",
 		.lanes = { "ip4_route" },
-		.burst = ours->burst,
+		.burst = RTE_MIN(2 * burst, HY_BURST_MAX), /* as l3fwd-graph does */
+		.source_budget = burst,
 		.sample_every = ours->sample_every,
 		.worker = (uint16_t)rig->lane,
 		.socket = SOCKET_ID_ANY };

@@ -31,6 +31,7 @@ machine_draw_params(void)
 		params.drop = (int)machine_draw_node();
 	params.burst = machine_draw(3) == 0 ? (uint16_t)(1 + machine_draw(HY_BURST_MAX))
 					    : bursts[machine_draw(RTE_DIM(bursts))];
+	params.source_budget = params.burst % 3 == 0 ? params.burst / 3 : 0;
 	params.sample_every = (uint16_t)machine_draw(4);
 	params.max_sweeps = (uint16_t)machine_draw(4);
 	/* All lanes mostly, in any order. */
@@ -51,6 +52,7 @@ call(unsigned int graph, const struct machine_params *p, struct hy_graph **creat
 	struct hy_graph_params params = { .patterns = patterns,
 		.ops = &machine_ops,
 		.burst = p->burst,
+		.source_budget = p->source_budget,
 		.sample_every = p->sample_every,
 		.max_sweeps = p->max_sweeps };
 

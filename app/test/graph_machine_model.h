@@ -45,7 +45,7 @@ struct machine_params {
 	bool all; /* "*" */
 	int drop; /* -1: none */
 	unsigned int nb_lanes, lanes[LANES];
-	uint16_t burst, sample_every, max_sweeps;
+	uint16_t burst, source_budget, sample_every, max_sweeps;
 };
 
 struct machine_graph {

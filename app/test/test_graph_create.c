@@ -66,6 +66,10 @@ a_refused_graph_leaves_nothing_and_its_name_is_free(void **state)
 			{ PATTERNS("src"), .lanes = { "a", "b", NULL, "a" } } },
 		{ "burst is 257", -EINVAL, { PATTERNS("src"), .burst = 257 } },
 		{ "burst is 65535", -EINVAL, { PATTERNS("src"), .burst = UINT16_MAX } },
+		{ "source_budget is 8; 1 to 7", -EINVAL,
+			{ PATTERNS("src"), .burst = 7, .source_budget = 8 } },
+		{ "source_budget is 65; 1 to 64", -EINVAL,
+			{ PATTERNS("src"), .source_budget = 65 } },
 		{ "release", -EINVAL, { PATTERNS("src"), .ops = &no_release } },
 	};
 	struct hy_graph *graph;
@@ -92,7 +96,7 @@ a_refused_graph_leaves_nothing_and_its_name_is_free(void **state)
 		hy_graph_destroy(graph);
 		refused++;
 	}
-	assert_int_equal(refused, 18);
+	assert_int_equal(refused, 20);
 }
 
 static void
@@ -288,8 +292,13 @@ properties_are_those_asked_for_or_the_defaults(void **state)
 	assert_int_equal(hy_graph_stream_capacity(g), 14);
 	assert_int_equal(g->plan.max_sweeps, 3);
 	assert_int_equal(g->plan.sample_every, 5);
+	assert_int_equal(g->plan.budgets[1], 7);
+	g = GRAPH("budget", .burst = 7, .source_budget = 2);
+	assert_int_equal(g->plan.budgets[0], 2);
+	assert_int_equal(g->plan.budgets[1], 2);
 	g = GRAPH("defaults");
 	assert_int_equal(hy_graph_burst(g), HY_BURST_DEFAULT);
+	assert_int_equal(g->plan.budgets[1], HY_BURST_DEFAULT);
 	assert_int_equal(hy_graph_worker(g), 0);
 	assert_int_equal(hy_graph_socket(g), 0);
 	assert_int_equal(hy_graph_stream_capacity(g), 2 * HY_BURST_DEFAULT);

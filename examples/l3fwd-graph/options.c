@@ -34,7 +34,7 @@ static const char usage[] =
 	"Halyard's:\n"
 	"  --routes FILE               routes, instead of 198.18.P.0/24 to each port P:\n"
 	"                              lines of \"PREFIX port N mac MM:MM:MM:MM:MM:MM\"\n"
-	"  --burst N                   packets a node handles at a time (1 to 256, default 64)\n"
+	"  --burst N                   packets taken from a queue at a time (1 to 256, default 64)\n"
 	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
 	"                              the turn of others (1 to the burst)\n"
 	"  --idle MODE[:USEC]          workers without packets poll on (poll, the default),\n"
@@ -327,7 +327,7 @@ port_polled(const struct options *options, uint16_t port)
 static int
 check_rx_budget(const struct options *options)
 {
-	const unsigned int burst = options->burst > 0 ? options->burst : HY_BURST_DEFAULT;
+	const unsigned int burst = options->burst;
 
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		if (options->rx_budget[p] == 0)
@@ -488,9 +488,10 @@ options_read(int argc, char **argv, struct options *options)
 {
 	int opt, rc;
 
-	*options = (struct options){
-		.numa = true, .max_pkt_len = RTE_ETHER_MAX_LEN, .wait_us = hy_idle_defaults.wait_us
-	};
+	*options = (struct options){ .burst = HY_BURST_DEFAULT,
+		.numa = true,
+		.max_pkt_len = RTE_ETHER_MAX_LEN,
+		.wait_us = hy_idle_defaults.wait_us };
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		options->eth_dest[p] = (struct rte_ether_addr){ { RTE_ETHER_LOCAL_ADMIN_ADDR, 0, 0,
 			0, 0, (uint8_t)p } };

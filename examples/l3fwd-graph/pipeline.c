@@ -232,7 +232,9 @@ graph_create(const struct options *options, struct worker *worker, unsigned int 
 		.ops = &hy_mbuf_ops,
 		.drop_node = "pkt_drop",
 		.lanes = { "ip4_route" },
-		.burst = options->burst,
+		/* Two queues' packets go through a node in one call. */
+		.burst = RTE_MIN(2 * options->burst, HY_BURST_MAX),
+		.source_budget = options->burst,
 		.worker = (uint16_t)index,
 		.socket = options->numa ? (int)rte_lcore_to_socket_id(worker->lcore)
 					: SOCKET_ID_ANY,

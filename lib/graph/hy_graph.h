@@ -307,6 +307,12 @@ struct hy_graph_params {
 	/** Side-data lanes: names of 32-bit values that travel beside each object. */
 	const char *lanes[HY_LANES_MAX];
 	uint16_t burst; /**< Most objects a call, 1 to HY_BURST_MAX; 0 means HY_BURST_DEFAULT. */
+	/**
+	 * Most objects that a source makes in a walk, 1 to the burst, until hy_graph_source_budget()
+	 * says otherwise; 0 means the burst. With less, nodes take what several sources bring in one
+	 * call, and need not copy a part of it.
+	 */
+	uint16_t source_budget;
 	/** Cycles are measured in every k-th walk; 1 is every walk, 0 means 16. */
 	uint16_t sample_every;
 	/** Passes over the graph that a walk makes at most while back edges bring objects; 0: 8. */
@@ -430,8 +436,8 @@ int hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **nod
  * Limits how many objects a source of a graph makes in one walk, so that one with much to bring
  * does not keep the others waiting. While sources have more than they may bring, they share the
  * worker in proportion to their budgets. May be called while the graph is walked, and holds from
- * the source's next call on. A new graph's sources may make a burst each; a live change leaves a
- * source its budget, but for what exceeds a smaller burst.
+ * the source's next call on. A new graph's sources have the budget of struct hy_graph_params; a
+ * live change leaves a source another one, but for what exceeds a smaller burst.
  *
  * @param source Name of a source of @p graph.
  * @param objs 1 to hy_graph_burst().

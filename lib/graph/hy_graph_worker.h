@@ -94,6 +94,7 @@ struct hy_plan {
 	uint16_t nb_sources;             /**< The first nodes, which make objects. */
 	uint16_t nb_words;               /**< 64-bit words in the bitmap of pending nodes. */
 	uint16_t burst;                  /**< Most objects a call. */
+	uint16_t source_budget;          /**< What budgets are at first. */
 	uint16_t max_sweeps;             /**< Most passes a walk. */
 	uint16_t sample_every;           /**< One walk in so many is timed. */
 	uint8_t nb_lanes;                /**< Lanes of every stream. */

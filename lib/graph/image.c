@@ -145,6 +145,7 @@ plan_fill(struct hy_image *image, const struct hy_graph_params *params,
 	plan->nb_nodes = (uint16_t)topo->nb_nodes;
 	plan->nb_sources = (uint16_t)topo->nb_sources;
 	plan->burst = params->burst;
+	plan->source_budget = params->source_budget > 0 ? params->source_budget : params->burst;
 	plan->max_sweeps = params->max_sweeps;
 	plan->sample_every = params->sample_every;
 	plan->cyclic = topo->cyclic;
@@ -169,7 +170,7 @@ hy_image_outline(const struct hy_graph_params *params, const struct hy_topology 
 	for (unsigned int r = 0; r < topo->nb_nodes; r++)
 		node_fill(image, topo->nodes[r], r);
 	for (unsigned int s = 0; s < topo->nb_sources; s++)
-		image->plan.budgets[s] = params->burst;
+		image->plan.budgets[s] = image->plan.source_budget;
 	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
 	edges_fill(image, topo);
 	lanes_fill(image);
@@ -200,14 +201,14 @@ hy_image_build(const struct hy_graph_params *params, const struct hy_topology *t
 	return 0;
 }
 
-/* A source that was not limited to less than a burst is not limited now either. */
+/* A source that had the graph's own budget has the new one. */
 static void
 budget_inherit(struct hy_plan *plan, unsigned int source, const struct hy_plan *before,
 	unsigned int was)
 {
 	const uint16_t budget = hy_budget_read(before, was);
 
-	if (budget < before->burst)
+	if (budget != before->source_budget)
 		plan->budgets[source] = RTE_MIN(budget, plan->burst);
 }
 

@@ -33,6 +33,8 @@ lanes_check(const char *graph, const struct hy_graph_params *params)
 int
 hy_params_check(const char *graph, const struct hy_graph_params *params)
 {
+	uint16_t burst;
+
 	if (params == NULL || params->nb_patterns == 0 || params->ops == NULL ||
 		params->ops->release == NULL) {
 		HY_LOG(ERR, "graph '%s': patterns and ops->release are required", graph);
@@ -47,6 +49,13 @@ hy_params_check(const char *graph, const struct hy_graph_params *params)
 	if (params->burst > HY_BURST_MAX) {
 		HY_LOG(ERR, "graph '%s': burst is %u; 1 to %d are accepted, 0 for the default",
 			graph, params->burst, HY_BURST_MAX);
+		return -EINVAL;
+	}
+	burst = params->burst == 0 ? HY_BURST_DEFAULT : params->burst;
+	if (params->source_budget > burst) {
+		HY_LOG(ERR,
+			"graph '%s': source_budget is %u; 1 to %u are accepted, 0 for the burst",
+			graph, params->source_budget, burst);
 		return -EINVAL;
 	}
 	if (params->qsbr != NULL && params->worker >= params->qsbr->max_threads) {

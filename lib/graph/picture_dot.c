@@ -18,7 +18,7 @@ node_write(const struct hy_picture *picture, const struct hy_node *node, FILE *o
 		fprintf(out, "\\n(%s)", cold->variant);
 	if (stats != NULL)
 		fprintf(out, "\\n%" PRIu64, stats->objs);
-	if (stats != NULL && is_source && stats->budget < picture->image->plan.burst)
+	if (stats != NULL && is_source && stats->budget != picture->image->plan.source_budget)
 		fprintf(out, "\\n(at most %u a walk)", stats->budget);
 	fprintf(out, "\"];\n");
 }
