@@ -70,28 +70,32 @@ table(void)
 {
 	const struct hy_ip4_fib_params params = { .socket = SOCKET_ID_ANY, .max_tbl8s = 65536 };
 	const struct hy_ip4_port port = { .port = 0, .max_len = 1514 };
-	const struct rte_ether_addr mac = { { 2, 0, 0, 0, 0, 1 } };
+	struct hy_ip4_next_hop to = { .mac = { { 2, 0, 0, 0, 0, 1 } } };
 	struct hy_ip4_fib *fib;
 	unsigned int added = 0;
 	uint32_t hop;
 
 	if (hy_ip4_fib_create("bench", &params, &fib) < 0 || hy_ip4_port_add(fib, &port) < 0)
 		return NULL;
-	for (unsigned int i = 0; i < 256; i++)
-		if (hy_ip4_next_hop_add(fib, 0, &mac, &hop) < 0)
+	for (unsigned int i = 0; i < 256; i++) {
+		to.mac.addr_bytes[5] = (uint8_t)i;
+		if (hy_ip4_next_hop_add(fib, &to, &hop) < 0)
 			return NULL;
+	}
 	while (added < ROUTES) {
 		const uint32_t r = bench_random() % 100;
 		const uint8_t depth = (uint8_t)(r < 10 ? 12 + r : r < 95 ? 24 - r % 4 : 28);
 		const uint32_t prefix = bench_random() & (UINT32_MAX << (32 - depth));
 
-		added += hy_ip4_route_add(fib, prefix, depth, bench_random() % 256) == 0;
+		const struct hy_ip4_route route = { prefix, depth, bench_random() % 256 };
+
+		added += hy_ip4_route_add(fib, &route) == 0;
 	}
 	return fib;
 }
 
 static uint64_t
-expected_sum(const struct hy_ip4_fib *fib, const uint32_t *dst)
+expected_sum(struct hy_ip4_fib *fib, const uint32_t *dst)
 {
 	uint64_t sum = 0;
 
@@ -105,7 +109,7 @@ expected_sum(const struct hy_ip4_fib *fib, const uint32_t *dst)
 }
 
 static void
-work(const char *name, const struct hy_ip4_fib *fib, const uint32_t *dst)
+work(const char *name, struct hy_ip4_fib *fib, const uint32_t *dst)
 {
 	struct rig rigs[4];
 	struct contender contenders[4];

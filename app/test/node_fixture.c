@@ -335,9 +335,12 @@ rig_clone(const char *node, const char *variant, const char *next)
 	while (i < n && strcmp(variants[i]->impl.variant, variant) != 0)
 		i++;
 	assert_true(i < n);
-	impl = family->node.impl;
-	impl.process = variants[i]->impl.process;
-	impl.variant = variant;
+	impl = variants[i]->impl;
+	if (impl.init == NULL) {
+		impl = family->node.impl;
+		impl.process = variants[i]->impl.process;
+		impl.variant = variant;
+	}
 	assert_int_equal(hy_node_lookup(node, &base), 0);
 	assert_int_equal(hy_node_clone(base, "rig", &id), 0);
 	node_remember(id);
@@ -361,23 +364,26 @@ rig_mac(int next_hop, uint16_t port)
 }
 
 struct hy_ip4_fib *
-rig_table(void)
+rig_table(const char *lookup)
 {
-	const struct hy_ip4_fib_params params = {
-		.max_routes = 64, .max_next_hops = 16, .max_tbl8s = 16, .socket = SOCKET_ID_ANY
-	};
+	const struct hy_ip4_fib_params params = { .engine = hy_ip4_engine_of(lookup),
+		.max_routes = 64,
+		.max_next_hops = 16,
+		.max_tbl8s = 16,
+		.socket = SOCKET_ID_ANY };
 
 	assert_int_equal(hy_ip4_fib_create("rig", &params, &table), 0);
 	for (uint16_t p = 0; p < 2; p++) {
 		const struct hy_ip4_port port = {
 			.port = p, .mac = *rig_mac(0, p), .max_len = 1514
 		};
-		uint32_t id;
+		const struct hy_ip4_next_hop hop = { .port = p, .mac = *rig_mac(1, p) };
+		struct hy_ip4_route route = { .prefix = IP4(198, 18, p, 0), .depth = 24 };
 
 		assert_int_equal(hy_ip4_port_add(table, &port), 0);
-		assert_int_equal(hy_ip4_next_hop_add(table, p, rig_mac(1, p), &id), 0);
-		assert_int_equal(id, p);
-		assert_int_equal(hy_ip4_route_add(table, IP4(198, 18, p, 0), 24, id), 0);
+		assert_int_equal(hy_ip4_next_hop_add(table, &hop, &route.next_hop), 0);
+		assert_int_equal(route.next_hop, p);
+		assert_int_equal(hy_ip4_route_add(table, &route), 0);
 	}
 	return table;
 }
@@ -391,7 +397,8 @@ rig_chain(const char *classifier, const char *lookup, uint16_t burst, struct hy_
 	rig_nodes("pkt_cls-rig");
 	rig_clone("pkt_cls", classifier, "ip4_lookup-rig");
 	memset(&rewrite, 0xff, sizeof(rewrite));
-	rewrite.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table() }, .nb_fibs = 1 };
+	rewrite.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table(lookup) },
+		.nb_fibs = 1 };
 	assert_int_equal(hy_node_config(rig_clone("ip4_lookup", lookup, "ip4_rewrite-rig"),
 				 &rewrite.tables, sizeof(rewrite.tables)),
 		0);

@@ -84,8 +84,9 @@ hy_node_id rig_clone(const char *node, const char *variant, const char *next);
 /*
  * A table with ports 0 and 1 behind 198.18.0.0/24 and 198.18.1.0/24, which send frames of at most
  * 1,514 bytes; rig_mac(0, p) is port p's address, rig_mac(1, p) its next hop's.
+ * It is one that a variant of ip4_lookup reads.
  */
-struct hy_ip4_fib *rig_table(void);
+struct hy_ip4_fib *rig_table(const char *lookup);
 const struct rte_ether_addr *rig_mac(int next_hop, uint16_t port);
 
 /* rig_source, pkt_cls, ip4_lookup, ip4_rewrite, sinks. The table is written to fib if not NULL. */

@@ -67,7 +67,7 @@ ip4_lookup_hands_on_the_next_hop_and_touches_no_packet(void **state)
 		if (s->candidates[c].fate > HY_FATE_OUTSCORED)
 			continue;
 		rig_nodes("ip4_lookup-rig");
-		config.fibs[0] = rig_table();
+		config.fibs[0] = rig_table(s->candidates[c].variant->impl.variant);
 		assert_int_equal(hy_node_config(rig_clone("ip4_lookup",
 							s->candidates[c].variant->impl.variant,
 							"rig_out-0"),
@@ -105,7 +105,6 @@ graph_takes_the_table_of_its_socket_or_the_first(void **state)
 		int socket;
 		uint32_t id;
 	} cases[] = { { 0, 1 }, { SOCKET_ID_ANY, 0 } };
-	const struct rte_ether_addr mac = { 0 };
 	const struct hy_ip4_port port = { .port = 0, .max_len = 1514 };
 	struct hy_ip4_lookup_config config = { .nb_fibs = 2 };
 	hy_node_id id;
@@ -117,15 +116,17 @@ graph_takes_the_table_of_its_socket_or_the_first(void **state)
 			.max_tbl8s = 1,
 			.max_next_hops = 2,
 			.socket = i == 0 ? SOCKET_ID_ANY : 0 };
-		uint32_t hop = 0;
+		struct hy_ip4_next_hop hop = { .port = 0 };
+		struct hy_ip4_route route = { .depth = 0 };
 
 		assert_int_equal(hy_ip4_fib_create(i == 0 ? "any" : "zero", &params,
 					 &config.fibs[i]),
 			0);
 		assert_int_equal(hy_ip4_port_add(config.fibs[i], &port), 0);
-		for (int h = 0; h <= i; h++)
-			assert_int_equal(hy_ip4_next_hop_add(config.fibs[i], 0, &mac, &hop), 0);
-		assert_int_equal(hy_ip4_route_add(config.fibs[i], 0, 0, hop), 0);
+		for (; hop.mac.addr_bytes[5] <= i; hop.mac.addr_bytes[5]++)
+			assert_int_equal(hy_ip4_next_hop_add(config.fibs[i], &hop, &route.next_hop),
+				0);
+		assert_int_equal(hy_ip4_route_add(config.fibs[i], &route), 0);
 	}
 	rig_nodes("ip4_lookup-rig");
 	id = rig_clone("ip4_lookup", "scalar", "rig_out-0");
@@ -165,7 +166,8 @@ ip4_rewrite_sends_each_packet_to_the_port_of_its_next_hop(void **state)
 	RTE_SET_USED(state);
 	packets_make();
 	memset(&config, 0xff, sizeof(config));
-	config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table() }, .nb_fibs = 1 };
+	config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table("scalar") },
+		.nb_fibs = 1 };
 	/* Edges in the other order than ports. */
 	assert_int_equal(hy_node_edge_add(id, outs[1], &config.edge[1]), 0);
 	assert_int_equal(hy_node_edge_add(id, outs[0], &config.edge[0]), 0);
@@ -294,7 +296,7 @@ port_of_the_table_without_an_edge_is_refused(void **state)
 		rig_nodes("ip4_rewrite-rig");
 		id = rig_clone("ip4_rewrite", "scalar", NULL);
 		memset(&config, 0xff, sizeof(config));
-		config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table() },
+		config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table("scalar") },
 			.nb_fibs = 1 };
 		assert_int_equal(hy_node_edge_add(id, "rig_out-0", &config.edge[0]), 0);
 		assert_int_equal(hy_node_edge_add(id, "rig_out-1", &config.edge[1]), 0);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <rte_cpuflags.h>
+#include <rte_vect.h>
 
 #include "hal.h"
 #include "ip4_lookup.h"
@@ -30,6 +31,7 @@ static struct {
 	unsigned int nb_routes;
 	uint32_t address[ADDRESSES];
 	uint32_t expected[ADDRESSES]; /* id, or NO_ROUTE */
+	alignas(RTE_CACHE_LINE_SIZE) uint8_t qsbr[4096];
 } t;
 
 static uint32_t
@@ -169,7 +171,7 @@ table_fill(void)
 		if (r->depth == 0)
 			t.fib->default_entry = RTE_LPM_LOOKUP_SUCCESS | r->id;
 		else
-			assert_int_equal(rte_lpm_add(t.fib->lpm, r->prefix, r->depth, r->id), 0);
+			assert_int_equal(t.fib->engine->change(t.fib, r->prefix, r->depth, r->id), 0);
 	}
 }
 
@@ -199,19 +201,37 @@ addresses_choose(uint64_t *seed)
 		t.expected[n] = search(t.address[n]);
 }
 
+/* The routes, and where addresses are to be led by them. */
 static void
-table_make(unsigned int which, uint64_t *seed)
+routes_make(unsigned int which, uint64_t *seed)
 {
-	const struct hy_ip4_fib_params params = { .max_routes = ROUTES_MAX,
-		.max_next_hops = 1,
-		.max_tbl8s = 1024,
-		.socket = SOCKET_ID_ANY };
-
 	t.nb_routes = 0;
 	tables[which](seed);
+	addresses_choose(seed);
+}
+
+/* A table of the routes, with the narrowest entries that hold their ids. */
+static void
+table_make(enum hy_ip4_engine engine)
+{
+	struct hy_ip4_fib_params params = { .engine = engine,
+		.max_routes = ROUTES_MAX,
+		.max_tbl8s = 1024,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = (struct rte_rcu_qsbr *)t.qsbr };
+
+	rte_rcu_qsbr_init(params.qsbr, 1);
+	for (unsigned int i = 0; i < t.nb_routes; i++)
+		params.max_next_hops = RTE_MAX(params.max_next_hops, t.routes[i].id + 1);
 	assert_int_equal(hy_ip4_fib_create("lookup", &params, &t.fib), 0);
 	table_fill();
-	addresses_choose(seed);
+}
+
+static void
+table_free(void)
+{
+	hy_ip4_fib_destroy(t.fib);
+	t.fib = NULL;
 }
 
 static bool
@@ -237,17 +257,34 @@ has_avx512(void)
 }
 #endif
 
+/* EAL's default width does not allow it; the HAL raises it. */
+static bool
+fib_avx512_runs(void)
+{
+#ifdef RTE_ARCH_X86_64
+	return has_avx512() && rte_vect_set_max_simd_bitwidth(RTE_VECT_SIMD_512) == 0;
+#else
+	return false;
+#endif
+}
+
 /* The variants, by name, and whether this CPU can run them, whatever width EAL allows. */
 static const struct variant {
 	const char *name;
 	ip4_lookup_kernel *kernel;
 	bool (*runs)(void);
+	enum hy_ip4_engine engine;
 } variants[] = {
 #ifdef RTE_ARCH_X86_64
-	{ "avx2", hy_ip4_lookup_avx2, has_avx2 },
-	{ "avx512", hy_ip4_lookup_avx512, has_avx512 },
+	{ "avx2", hy_ip4_lookup_avx2, has_avx2, HY_IP4_LPM },
+	{ "avx512", hy_ip4_lookup_avx512, has_avx512, HY_IP4_LPM },
 #endif
-	{ "scalar", hy_ip4_lookup_scalar, always },
+	{ "fib", hy_ip4_lookup_fib, always, HY_IP4_FIB },
+#ifdef RTE_ARCH_X86_64
+	{ "fib_avx512", hy_ip4_lookup_fib, fib_avx512_runs, HY_IP4_FIB_AVX512 },
+#endif
+	{ "scalar", hy_ip4_lookup_scalar, always, HY_IP4_LPM },
+	{ "x4", hy_ip4_lookup_x4, always, HY_IP4_LPM },
 };
 
 /* Looks n addresses up, from the first-th on; each array starts at some element of a longer one. */
@@ -282,6 +319,20 @@ lookups_check(const struct variant *v, unsigned int first, uint32_t n)
 			fail_msg("%s: %td beside %u nexts is written", v->name, at - next, n);
 }
 
+/* All sizes of bursts with one variant; returns how many addresses that were. */
+static unsigned int
+variant_check(const struct variant *v)
+{
+	unsigned int first = 0;
+
+	if (!v->runs())
+		return 0;
+	for (int pass = 0; pass < 4; pass++)
+		for (uint32_t n = 0; n <= HY_BURST_MAX; first += n, n++)
+			lookups_check(v, first, n);
+	return first;
+}
+
 static void
 every_variant_finds_the_longest_prefix_in_every_table(void **state)
 {
@@ -290,19 +341,18 @@ every_variant_finds_the_longest_prefix_in_every_table(void **state)
 
 	RTE_SET_USED(state);
 	for (unsigned int table = 0; table < RTE_DIM(tables); table++) {
-		table_make(table, &seed);
+		routes_make(table, &seed);
 		for (unsigned int a = 0; a < ADDRESSES; a++)
 			*(t.expected[a] == NO_ROUTE ? &misses : &hits) += 1;
-		for (size_t v = 0; v < RTE_DIM(variants); v++) {
-			unsigned int first = 0;
-
-			for (int pass = 0; pass < 4 && variants[v].runs(); pass++)
-				for (uint32_t n = 0; n <= HY_BURST_MAX; first += n, n++)
-					lookups_check(&variants[v], first, n);
-			per_variant[v] += first;
+		for (unsigned int e = HY_IP4_LPM; e <= HY_IP4_FIB_AVX512; e++) {
+			if (e == HY_IP4_FIB_AVX512 && !fib_avx512_runs())
+				continue;
+			table_make(e);
+			for (size_t v = 0; v < RTE_DIM(variants); v++)
+				if (variants[v].engine == e)
+					per_variant[v] += variant_check(&variants[v]);
+			table_free();
 		}
-		hy_ip4_fib_destroy(t.fib);
-		t.fib = NULL;
 	}
 	assert_true(hits > ADDRESSES && misses > ADDRESSES);
 	for (size_t v = 0; v < RTE_DIM(variants); v++)
@@ -318,19 +368,21 @@ one_lookup_agrees_with_the_nodes(void **state)
 
 	RTE_SET_USED(state);
 	for (unsigned int table = 0; table < RTE_DIM(tables); table++) {
-		table_make(table, &seed);
-		for (unsigned int a = 0; a < ADDRESSES; a++, compared++) {
-			uint32_t id = NO_ROUTE;
-			const int rc = hy_ip4_lookup(t.fib, t.address[a], &id);
+		routes_make(table, &seed);
+		for (unsigned int e = HY_IP4_LPM; e <= HY_IP4_FIB; e++) {
+			table_make(e);
+			for (unsigned int a = 0; a < ADDRESSES; a++, compared++) {
+				uint32_t id = NO_ROUTE;
+				const int rc = hy_ip4_lookup(t.fib, t.address[a], &id);
 
-			assert_int_equal(rc, t.expected[a] == NO_ROUTE ? -ENOENT : 0);
-			if (rc == 0)
-				assert_int_equal(id, t.expected[a]);
+				assert_int_equal(rc, t.expected[a] == NO_ROUTE ? -ENOENT : 0);
+				if (rc == 0)
+					assert_int_equal(id, t.expected[a]);
+			}
+			table_free();
 		}
-		hy_ip4_fib_destroy(t.fib);
-		t.fib = NULL;
 	}
-	assert_int_equal(compared, 9 * ADDRESSES);
+	assert_int_equal(compared, 9 * 2 * ADDRESSES);
 }
 
 static void
@@ -341,15 +393,16 @@ every_variant_of_the_family_is_tested_here(void **state)
 
 	RTE_SET_USED(state);
 	assert_int_equal(n, RTE_DIM(variants));
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
 		assert_string_equal(declared[i]->impl.variant, variants[i].name);
+		assert_int_equal(hy_ip4_engine_of(variants[i].name), variants[i].engine);
+	}
 }
 
 static int
 lookup_teardown(void **state)
 {
-	hy_ip4_fib_destroy(t.fib);
-	t.fib = NULL;
+	table_free();
 	return node_teardown(state);
 }
 

@@ -110,7 +110,7 @@ round_make(struct rte_mbuf **packets, uint64_t *seed)
 
 /* All nodes for a graph from both ports to both ports, as a program makes them. */
 static struct hy_graph *
-pipeline_create(struct hy_hal *hal, uint16_t burst)
+pipeline_create(struct hy_hal *hal, const char *variant, uint16_t burst)
 {
 	static const char *const patterns[] = { "ethdev_rx-*" };
 	const struct hy_graph_params params = { .patterns = patterns,
@@ -126,7 +126,8 @@ pipeline_create(struct hy_hal *hal, uint16_t burst)
 	char name[HY_NAME_SIZE];
 
 	memset(&config, 0xff, sizeof(config));
-	config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table() }, .nb_fibs = 1 };
+	config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table(variant) },
+		.nb_fibs = 1 };
 	assert_int_equal(hy_hal_node(hal, "ip4_lookup", 0, &lookup), 0);
 	assert_int_equal(hy_hal_node(hal, "ip4_rewrite", 0, &rewrite), 0);
 	assert_int_equal(hy_node_config(lookup, &config.tables, sizeof(config.tables)), 0);
@@ -222,7 +223,7 @@ pipeline_run(const char *lookup, uint16_t burst)
 	snprintf(spec, sizeof(spec), "ip4_lookup=%.63s", lookup);
 	assert_int_equal(hy_hal_force(hal, spec, error), 0);
 	assert_int_equal(hy_hal_select(hal, error), 0);
-	graph = pipeline_create(hal, burst);
+	graph = pipeline_create(hal, lookup, burst);
 	for (unsigned int r = 0; r < ROUNDS; r++) {
 		struct rte_mbuf *packets[256];
 		const unsigned int n = round_make(packets, &seed);

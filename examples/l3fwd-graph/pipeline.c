@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Building the packet graph out of what the HAL selected. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
 
 #include <hy_ethdev.h>
 #include <hy_mbuf.h>
@@ -34,17 +37,32 @@ pipeline_workers(const struct options *options, struct pipeline *pipeline)
 	}
 }
 
+static int
+qsbr_create(struct pipeline *pipeline)
+{
+	const size_t size = rte_rcu_qsbr_get_memsize(pipeline->nb_workers);
+
+	pipeline->qsbr = rte_zmalloc("l3fwd_qsbr", size, RTE_CACHE_LINE_SIZE);
+	if (pipeline->qsbr == NULL)
+		return refuse("no memory", -ENOMEM);
+	rte_rcu_qsbr_init(pipeline->qsbr, pipeline->nb_workers);
+	return 0;
+}
+
 /* One table with all ports and routes. */
 static int
-table_create(const struct options *options, const struct routes *routes, int socket,
-	const atomic_bool *stop, struct hy_ip4_fib **out)
+table_create(const struct options *options, const struct routes *routes,
+	const struct pipeline *pipeline, int socket, const atomic_bool *stop,
+	struct hy_ip4_fib **out)
 {
 	/* The routes are all there is: no room is left over, none lacks. rte_lpm wants one tbl8. */
 	const struct hy_ip4_fib_params params = {
+		.engine = pipeline->engine,
 		.max_routes = RTE_MAX(routes->n, 1u),
-		.max_next_hops = RTE_MAX(routes->n, 1u),
+		.max_next_hops = RTE_MAX(routes_next_hops(routes), 1u),
 		.max_tbl8s = RTE_MAX(routes_tbl8s(routes), 1u),
 		.socket = socket,
+		.qsbr = pipeline->qsbr,
 	};
 	struct hy_ip4_fib *fib;
 	char name[16];
@@ -87,7 +105,7 @@ tables_create(const struct options *options, const struct routes *routes, const 
 			i++;
 		if (i < tables->nb_fibs)
 			continue;
-		if (table_create(options, routes, socket, stop, &tables->fibs[i]) < 0) {
+		if (table_create(options, routes, pipeline, socket, stop, &tables->fibs[i]) < 0) {
 			tables->nb_fibs += tables->fibs[i] != NULL;
 			return -1;
 		}
@@ -223,9 +241,10 @@ idle_set(const struct options *options, struct worker *worker)
 
 /* A worker's graph: its receive queues and all that they lead to. */
 static int
-graph_create(const struct options *options, struct worker *worker, unsigned int index)
+graph_create(const struct options *options, struct pipeline *pipeline, unsigned int index)
 {
 	char names[QUEUES_MAX][HY_NAME_SIZE], name[HY_NAME_SIZE];
+	struct worker *worker = &pipeline->workers[index];
 	const char *patterns[QUEUES_MAX];
 	struct hy_graph_params params = {
 		.patterns = patterns,
@@ -236,6 +255,7 @@ graph_create(const struct options *options, struct worker *worker, unsigned int 
 		.burst = RTE_MIN(2 * options->burst, HY_BURST_MAX),
 		.source_budget = options->burst,
 		.worker = (uint16_t)index,
+		.qsbr = pipeline->qsbr,
 		.socket = options->numa ? (int)rte_lcore_to_socket_id(worker->lcore)
 					: SOCKET_ID_ANY,
 	};
@@ -262,11 +282,13 @@ int
 pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
 	const atomic_bool *stop, struct pipeline *pipeline)
 {
-	if (tables_create(options, routes, stop, pipeline) < 0 ||
+	pipeline->engine =
+		hy_ip4_engine_of(hy_hal_selection(hal, "ip4_lookup", 0)->chosen->impl.variant);
+	if (qsbr_create(pipeline) < 0 || tables_create(options, routes, stop, pipeline) < 0 ||
 		nodes_create(options, hal, pipeline) < 0)
 		return -1;
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
-		if (graph_create(options, &pipeline->workers[w], w) < 0)
+		if (graph_create(options, pipeline, w) < 0)
 			return -1;
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		idle_set(options, &pipeline->workers[w]);
@@ -280,5 +302,6 @@ pipeline_destroy(struct pipeline *pipeline)
 		hy_graph_destroy(pipeline->workers[w].graph);
 	for (unsigned int i = 0; i < pipeline->tables.nb_fibs; i++)
 		hy_ip4_fib_destroy(pipeline->tables.fibs[i]);
+	rte_free(pipeline->qsbr);
 	*pipeline = (struct pipeline){ 0 };
 }

@@ -19,6 +19,8 @@ struct worker {
 };
 
 struct pipeline {
+	struct rte_rcu_qsbr *qsbr; /* to which workers report, for changes of the tables */
+	enum hy_ip4_engine engine; /* of the tables, as the variant that was chosen reads them */
 	struct hy_ip4_lookup_config tables;
 	struct worker workers[RTE_MAX_LCORE];
 	unsigned int nb_workers;

@@ -10,6 +10,8 @@
 
 #include "routes.h"
 
+#define LOADED_AT_ONCE 1024u
+
 /* Where in a file a fault is. */
 struct place {
 	const char *file;
@@ -241,7 +243,8 @@ routes_free(struct routes *routes)
 static int
 by_next_hop(const void *a, const void *b)
 {
-	const struct route *ra = *(struct route *const *)a, *rb = *(struct route *const *)b;
+	const struct route *ra = *(const struct route *const *)a;
+	const struct route *rb = *(const struct route *const *)b;
 
 	return ra->port != rb->port ? ra->port - rb->port
 				    : memcmp(&ra->mac, &rb->mac, sizeof(ra->mac));
@@ -264,35 +267,61 @@ routes_tbl8s(const struct routes *routes)
 	return n;
 }
 
+unsigned int
+routes_next_hops(const struct routes *routes)
+{
+	const struct route **order = calloc(RTE_MAX(routes->n, 1u), sizeof(*order));
+	unsigned int n = routes->n; /* at most, if there is no memory to sort them */
+
+	for (unsigned int i = 0; i < routes->n && order != NULL; i++)
+		order[i] = &routes->routes[i];
+	if (order != NULL) {
+		qsort(order, routes->n, sizeof(*order), by_next_hop);
+		for (unsigned int i = 1; i < routes->n; i++)
+			n -= by_next_hop(&order[i - 1], &order[i]) == 0;
+	}
+	free(order);
+	return n;
+}
+
+/* Adds some routes at once. */
+static int
+load_some(const struct route *routes, unsigned int n, struct hy_ip4_fib *fib)
+{
+	struct hy_ip4_change changes[LOADED_AT_ONCE];
+	uint32_t at = 0;
+	int rc = 0;
+
+	for (; at < n && rc == 0; at++) {
+		const struct hy_ip4_next_hop hop = { .port = routes[at].port,
+			.mac = routes[at].mac };
+		struct hy_ip4_change *change = &changes[at];
+
+		change->verb = HY_IP4_ADD;
+		change->route.prefix = routes[at].prefix;
+		change->route.depth = routes[at].depth;
+		rc = hy_ip4_next_hop_add(fib, &hop, &change->route.next_hop);
+		if (rc < 0)
+			break;
+	}
+	if (rc == 0)
+		rc = hy_ip4_routes_change(fib, changes, n, &at);
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: --routes: line %u cannot be added: %s\n",
+			routes[RTE_MIN(at, n - 1)].line, strerror(-rc));
+	return rc;
+}
+
 int
 routes_load(const struct routes *routes, struct hy_ip4_fib *fib, const atomic_bool *stop)
 {
-	struct route **order = calloc(RTE_MAX(routes->n, 1u), sizeof(*order));
-	uint32_t next_hop = 0;
-	int rc = order == NULL ? out_of_memory() : 0;
-
-	/* Routes through one next hop stand together, so that it is added once. */
-	for (unsigned int i = 0; i < routes->n && rc == 0; i++)
-		order[i] = &routes->routes[i];
-	if (rc == 0)
-		qsort(order, routes->n, sizeof(*order), by_next_hop);
-	for (unsigned int i = 0; i < routes->n && rc == 0; i++) {
-		const struct route *r = order[i];
-
+	for (unsigned int i = 0; i < routes->n; i += LOADED_AT_ONCE) {
 		if (atomic_load_explicit(stop, memory_order_relaxed)) {
 			fprintf(stderr, "l3fwd-graph: stopped while routes were loaded\n");
-			free(order);
 			return -1;
 		}
-
-		if (i == 0 || by_next_hop(&order[i - 1], &order[i]) != 0)
-			rc = hy_ip4_next_hop_add(fib, r->port, &r->mac, &next_hop);
-		if (rc == 0)
-			rc = hy_ip4_route_add(fib, r->prefix, r->depth, next_hop);
-		if (rc < 0)
-			fprintf(stderr, "l3fwd-graph: --routes: line %u cannot be added: %s\n",
-				r->line, strerror(-rc));
+		if (load_some(&routes->routes[i], RTE_MIN(routes->n - i, LOADED_AT_ONCE), fib) < 0)
+			return -1;
 	}
-	free(order);
-	return rc < 0 ? -1 : 0;
+	return 0;
 }

@@ -29,6 +29,9 @@ void routes_free(struct routes *routes);
 /* Tables that rte_lpm needs for the prefixes longer than /24. */
 unsigned int routes_tbl8s(const struct routes *routes);
 
+/* How many different next hops they have. */
+unsigned int routes_next_hops(const struct routes *routes);
+
 /*
  * Puts them into a table that has the ports. Returns 0, or -1 after saying what is wrong. Takes
  * seconds for 100,000s of routes; gives up once *stop is set.

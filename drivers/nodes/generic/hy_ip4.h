@@ -4,14 +4,26 @@
  * IPv4 forwarding table: ports, next hops and routes, and the configuration of the nodes that read
  * it, ip4_lookup and ip4_rewrite.
  *
- * One control thread writes; any number of workers read while it does. Ports are fixed before the
- * first graph is created; next hops and routes can be added at any time. Addresses are in host
- * byte order.
+ * Any thread may change or read a table by the functions below: they take its mutex, and none of
+ * them is for workers. Workers read it, by the nodes, without a lock, while it changes: a packet
+ * sees each route, and each next hop, as it was before a change or as it is after it. What a change
+ * frees is used again only when all graphs that use the table have finished the walk that they were
+ * in, which they report to the table's QSBR variable.
+ *
+ * Addresses are in host byte order. Functions return 0 or a negative errno. Three of them mean the
+ * same everywhere, and that nothing was changed:
+ *
+ * - -EBUSY: a graph uses the table, which has no QSBR variable, and a worker may be reading what
+ *   would be freed;
+ * - -ETIMEDOUT: something that was freed before is needed, and a worker has not finished its walk
+ *   within a second;
+ * - -ENOMEM.
  */
 #ifndef HY_IP4_H
 #define HY_IP4_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <rte_ether.h>
 
@@ -22,20 +34,51 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct hy_ip4_fib;
+struct rte_rcu_qsbr;
 
-/** Sizes of a table. 0 takes the default in brackets. */
-struct hy_ip4_fib_params {
-	uint32_t max_routes;    /**< [1,048,576] */
-	uint32_t max_tbl8s;     /**< Tables for prefixes longer than /24, 1 KB each [4,096]. */
-	uint32_t max_next_hops; /**< At most 2^24 [65,536]. */
-	int socket;             /**< NUMA node, or SOCKET_ID_ANY. */
+/** The library that finds routes, and its lookup. */
+enum hy_ip4_engine {
+	HY_IP4_LPM,        /**< rte_lpm: 64 MB, changed in place. */
+	HY_IP4_FIB,        /**< rte_fib (DIR24_8), with its scalar lookup. */
+	HY_IP4_FIB_AVX512, /**< rte_fib (DIR24_8), with its AVX-512 lookup. */
 };
 
 /**
- * Creates a table without routes. It takes 64 MB for the first 24 bits of an address.
+ * @param variant Name of a variant of ip4_lookup, as the HAL chose it.
+ * @return The engine of the tables that it reads; rte_lpm for names that it does not know.
+ */
+enum hy_ip4_engine hy_ip4_engine_of(const char *variant);
+
+/** Sizes of a table. 0 takes the default in brackets. */
+struct hy_ip4_fib_params {
+	enum hy_ip4_engine engine;
+	/** Without the default route [262,144]. Each takes 256 bytes of memory. */
+	uint32_t max_routes;
+	/** Tables for prefixes longer than /24, 1 KB each: one for each /24 with any [4,096]. */
+	uint32_t max_tbl8s;
+	/**
+	 * Up to which the next-hop table grows; at most 2^24 [32,767]. With more than 32,767, or
+	 * about as many tbl8s, rte_fib needs entries of 4 bytes in place of 2: 64 MB, not 32.
+	 */
+	uint32_t max_next_hops;
+	int socket; /**< NUMA node, or SOCKET_ID_ANY. */
+	/**
+	 * The variable that all graphs of the table report to (struct hy_graph_params); it must
+	 * outlive the table. NULL: while a graph uses the table, next hops can only be added, and
+	 * routes too, one at a time and with rte_lpm only.
+	 *
+	 * rte_fib does not change under readers: from its first change under readers on, such a
+	 * table is kept twice, and each set of changes shows the other copy.
+	 */
+	struct rte_rcu_qsbr *qsbr;
+};
+
+/**
+ * Creates a table without routes.
  *
- * @param name At most 24 bytes, unique among the process's LPM tables.
- * @return 0; -EINVAL; -EEXIST; -ENOMEM.
+ * @param name 1 to 16 bytes, unique among the process's tables.
+ * @return 0; -EINVAL; -EEXIST; -ENOMEM; -ENOTSUP the engine's lookup is not to be had: the CPU or
+ * EAL's vector width does not allow it.
  */
 int hy_ip4_fib_create(const char *name, const struct hy_ip4_fib_params *params,
 	struct hy_ip4_fib **fib);
@@ -56,25 +99,98 @@ struct hy_ip4_port {
 /** Adds a port. @return 0; -EINVAL; -EEXIST; -EBUSY a graph uses the table already. */
 int hy_ip4_port_add(struct hy_ip4_fib *fib, const struct hy_ip4_port *port);
 
+/** Where packets are sent to. */
+struct hy_ip4_next_hop {
+	uint16_t port;             /**< A port of the table. */
+	struct rte_ether_addr mac; /**< Destination address of the frames. */
+};
+
 /**
- * Adds a next hop.
+ * Adds a next hop, or finds it: the same port and address are the same next hop.
  *
- * @param mac Its address, the destination of what is sent to it.
- * @param[out] id For hy_ip4_route_add().
- * @return 0; -ENODEV no such port was added; -ENOSPC.
+ * @param[out] id For routes. Ids are small and dense.
+ * @return 0; -ENODEV no such port was added; -ENOSPC; -EBUSY; -ETIMEDOUT; -ENOMEM.
  */
-int hy_ip4_next_hop_add(struct hy_ip4_fib *fib, uint16_t port, const struct rte_ether_addr *mac,
+int hy_ip4_next_hop_add(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop,
 	uint32_t *id);
 
 /**
- * Adds a route.
+ * Changes where a next hop leads, for all its routes at once: a neighbour has got another address,
+ * or is behind another port.
  *
- * @param prefix Bits beyond @p depth are 0.
- * @param depth 0 to 32.
- * @return 0; -EINVAL depth, or bits beyond it; -ENOENT no such next hop; -EEXIST the prefix has a
- * route; -ENOSPC.
+ * @return 0; -ENOENT no such next hop; -ENODEV no such port was added; -EEXIST another id leads
+ * there; -EBUSY; -ETIMEDOUT; -ENOMEM.
  */
-int hy_ip4_route_add(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t next_hop);
+int hy_ip4_next_hop_set(struct hy_ip4_fib *fib, uint32_t id,
+	const struct hy_ip4_next_hop *next_hop);
+
+/**
+ * Reads a next hop.
+ *
+ * @param[out] routes How many routes lead there; NULL is allowed.
+ * @return 0; -ENOENT.
+ */
+int hy_ip4_next_hop_get(struct hy_ip4_fib *fib, uint32_t id, struct hy_ip4_next_hop *next_hop,
+	uint32_t *routes);
+
+/**
+ * Deletes a next hop. Its id is given out again when no worker can have it in hand any more.
+ *
+ * @return 0; -ENOENT; -EBUSY also while routes lead there.
+ */
+int hy_ip4_next_hop_delete(struct hy_ip4_fib *fib, uint32_t id);
+
+/** @return A bound: ids of next hops are less. Some below may be free. */
+uint32_t hy_ip4_next_hops(struct hy_ip4_fib *fib);
+
+/** A route. */
+struct hy_ip4_route {
+	uint32_t prefix;   /**< Bits beyond depth are 0. */
+	uint8_t depth;     /**< 0 to 32. */
+	uint32_t next_hop; /**< Id. */
+};
+
+/** What to do with a route. */
+enum hy_ip4_verb {
+	HY_IP4_ADD,     /**< Adds it; the prefix has none. */
+	HY_IP4_REPLACE, /**< Adds it, or leads the prefix's route to another next hop. */
+	HY_IP4_DELETE,  /**< Deletes the prefix's route; next_hop does not count. */
+};
+
+/** One change. */
+struct hy_ip4_change {
+	enum hy_ip4_verb verb;
+	struct hy_ip4_route route;
+};
+
+/**
+ * Changes routes, in the order of the array: all or none. Also the way to load many. Workers may
+ * see the changes one by one, and for a while those of a call that fails.
+ *
+ * @param[out] at Which change an error is about, @p n if none in particular; NULL is allowed.
+ * @return 0; -EINVAL verb, depth, or bits beyond it; -ENOENT no such next hop, or no route to
+ * delete; -EEXIST the prefix has a route; -ENOSPC max_routes or max_tbl8s; -EBUSY; -ETIMEDOUT;
+ * -ENOMEM. To undo what was done before an error, it waits for workers as long as they take.
+ */
+int hy_ip4_routes_change(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n,
+	uint32_t *at);
+
+/**
+ * @name One change. They return what hy_ip4_routes_change() does.
+ * @{
+ */
+int hy_ip4_route_add(struct hy_ip4_fib *fib, const struct hy_ip4_route *route);
+int hy_ip4_route_replace(struct hy_ip4_fib *fib, const struct hy_ip4_route *route);
+int hy_ip4_route_delete(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth);
+/** @} */
+
+/**
+ * Copies all routes as they are at one moment, by prefix, then depth.
+ *
+ * @param[out] routes Room for @p n; nothing is written if there are more.
+ * @return How many routes there are.
+ */
+uint32_t hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, uint32_t n);
 
 /**
  * Looks an address up, as the nodes do.
@@ -82,7 +198,7 @@ int hy_ip4_route_add(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uin
  * @param[out] next_hop Its id.
  * @return 0; -ENOENT no route.
  */
-int hy_ip4_lookup(const struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop);
+int hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop);
 
 /**
  * Configuration of ip4_lookup, for hy_node_config(). A graph takes the table of its NUMA node, or

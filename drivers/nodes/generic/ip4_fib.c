@@ -1,41 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The IPv4 forwarding table: rte_lpm, next hops, ports. */
+/* The IPv4 forwarding table: its life, its ports, who uses it, and how long what it frees waits. */
 
 #include <errno.h>
 #include <string.h>
 
-#include <rte_errno.h>
+#include <rte_cycles.h>
 #include <rte_malloc.h>
+#include <rte_pause.h>
 
 #include "ip4_fib.h"
 
 #define NEXT_HOPS_MAX (1u << 24) /* an LPM entry has 24 bits for it */
-#define TBL8S_MAX (1u << 22) /* so that an index into their entries fits a signed 32-bit gather */
+#define TBL8S_MAX (1u << 21)  /* so that an index into their entries fits a signed 32-bit gather */
+#define ROUTES_MAX (1u << 28) /* rte_rib and rte_fib count nodes, two a route, in an int */
+
+static int
+params_check(const char *name, struct hy_ip4_fib_params *params)
+{
+	if (params->max_routes == 0)
+		params->max_routes = 1 << 18;
+	if (params->max_tbl8s == 0)
+		params->max_tbl8s = 4096;
+	if (params->max_next_hops == 0)
+		params->max_next_hops = INT16_MAX;
+	if (name[0] == '\0' || strlen(name) > IP4_FIB_NAME_MAX || params->max_routes > ROUTES_MAX ||
+		params->max_tbl8s > TBL8S_MAX || params->max_next_hops > NEXT_HOPS_MAX ||
+		params->engine > HY_IP4_FIB_AVX512)
+		return -EINVAL;
+	return 0;
+}
+
+static int
+parts_create(struct hy_ip4_fib *fib)
+{
+	int rc = fib->engine->create(fib);
+
+	if (rc < 0)
+		return rc;
+	rc = ip4_next_hops_create(fib);
+	if (rc < 0)
+		fib->engine->destroy(fib);
+	return rc;
+}
 
 int
 hy_ip4_fib_create(const char *name, const struct hy_ip4_fib_params *params, struct hy_ip4_fib **out)
 {
-	const uint32_t next_hops = params->max_next_hops == 0 ? 65536 : params->max_next_hops;
-	const struct rte_lpm_config config = {
-		.max_rules = params->max_routes == 0 ? 1 << 20 : params->max_routes,
-		.number_tbl8s = params->max_tbl8s == 0 ? 4096 : params->max_tbl8s,
-	};
+	struct hy_ip4_fib_params checked = *params;
 	struct hy_ip4_fib *fib;
+	int rc = params_check(name, &checked);
 
-	if (strlen(name) > 24 || next_hops > NEXT_HOPS_MAX || config.number_tbl8s > TBL8S_MAX)
-		return -EINVAL;
-	fib = rte_zmalloc_socket("hy_ip4_fib",
-		sizeof(*fib) + next_hops * sizeof(fib->adjacencies[0]), RTE_CACHE_LINE_SIZE,
-		params->socket);
+	if (rc < 0)
+		return rc;
+	fib = rte_zmalloc_socket("hy_ip4_fib", sizeof(*fib), RTE_CACHE_LINE_SIZE, params->socket);
 	if (fib == NULL)
 		return -ENOMEM;
-	fib->socket = params->socket;
-	fib->max_next_hops = next_hops;
-	fib->lpm = rte_lpm_create(name, params->socket, &config);
-	if (fib->lpm == NULL) {
+	fib->params = checked;
+	strcpy(fib->name, name);
+	fib->engine = checked.engine == HY_IP4_LPM ? &ip4_engine_lpm : &ip4_engine_fib;
+	rc = parts_create(fib);
+	if (rc < 0) {
 		rte_free(fib);
-		return -rte_errno;
+		return rc;
 	}
+	pthread_mutex_init(&fib->lock, NULL);
 	*out = fib;
 	return 0;
 }
@@ -45,82 +73,37 @@ hy_ip4_fib_destroy(struct hy_ip4_fib *fib)
 {
 	if (fib == NULL)
 		return;
-	rte_lpm_free(fib->lpm);
+	/* An engine's deferred frees are lost if it goes before they are due. */
+	ip4_fib_wait(fib, ip4_fib_token(fib));
+	fib->engine->destroy(fib);
+	ip4_next_hops_destroy(fib);
+	pthread_mutex_destroy(&fib->lock);
 	rte_free(fib);
 }
 
 int
 hy_ip4_fib_socket(const struct hy_ip4_fib *fib)
 {
-	return fib->socket;
+	return fib->params.socket;
 }
 
 int
 hy_ip4_port_add(struct hy_ip4_fib *fib, const struct hy_ip4_port *port)
 {
+	int rc = 0;
+
 	if (port->port >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
+	pthread_mutex_lock(&fib->lock);
 	if (fib->nb_users > 0)
-		return -EBUSY;
-	if (fib->has_port[port->port])
-		return -EEXIST;
-	fib->has_port[port->port] = true;
-	fib->ports[port->port] = *port;
-	return 0;
-}
-
-int
-hy_ip4_next_hop_add(struct hy_ip4_fib *fib, uint16_t port, const struct rte_ether_addr *mac,
-	uint32_t *id)
-{
-	struct hy_ip4_adjacency *adjacency;
-
-	if (port >= RTE_MAX_ETHPORTS || !fib->has_port[port])
-		return -ENODEV;
-	if (fib->nb_next_hops == fib->max_next_hops)
-		return -ENOSPC;
-	*id = fib->nb_next_hops++;
-	adjacency = &fib->adjacencies[*id];
-	adjacency->l2.dst_addr = *mac;
-	adjacency->l2.src_addr = fib->ports[port].mac;
-	adjacency->l2.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
-	adjacency->port = port;
-	return 0;
-}
-
-int
-hy_ip4_route_add(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t next_hop)
-{
-	uint32_t old;
-	int rc;
-
-	if (depth > 32 || (depth < 32 && (prefix << depth) != 0))
-		return -EINVAL;
-	if (next_hop >= fib->nb_next_hops)
-		return -ENOENT;
-	if (depth == 0) {
-		if (fib->default_entry != 0)
-			return -EEXIST;
-		/* Release: a worker that finds the route finds the next hop too. */
-		__atomic_store_n(&fib->default_entry, RTE_LPM_LOOKUP_SUCCESS | next_hop,
-			__ATOMIC_RELEASE);
-		return 0;
-	}
-	if (rte_lpm_is_rule_present(fib->lpm, prefix, depth, &old) == 1)
-		return -EEXIST;
-	rc = rte_lpm_add(fib->lpm, prefix, depth, next_hop);
-	return rc < 0 ? -ENOSPC : 0;
-}
-
-int
-hy_ip4_lookup(const struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop)
-{
-	const uint32_t entry = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
-
-	if (rte_lpm_lookup(fib->lpm, dst, next_hop) == 0)
-		return 0;
-	*next_hop = entry & (NEXT_HOPS_MAX - 1);
-	return entry == 0 ? -ENOENT : 0;
+		rc = -EBUSY;
+	else if (fib->has_port[port->port])
+		rc = -EEXIST;
+	else
+		fib->ports[port->port] = *port;
+	fib->has_port[port->port] |= rc == 0;
+	pthread_mutex_unlock(&fib->lock);
+	return rc;
 }
 
 struct hy_ip4_fib *
@@ -132,7 +115,60 @@ hy_ip4_fib_for(const struct hy_graph *graph, const struct hy_ip4_lookup_config *
 		return NULL;
 	fib = config->fibs[0];
 	for (unsigned int i = 0; i < config->nb_fibs; i++)
-		if (config->fibs[i]->socket == hy_graph_socket(graph))
+		if (config->fibs[i]->params.socket == hy_graph_socket(graph))
 			fib = config->fibs[i];
 	return fib;
+}
+
+int
+ip4_fib_use(const struct hy_graph *graph, struct hy_node *node, struct hy_ip4_fib *fib)
+{
+	if (fib->params.qsbr != NULL && hy_graph_qsbr(graph) != fib->params.qsbr)
+		return hy_node_refuse(graph, node,
+			"reads table '%s', and its graph does not report to that table's QSBR "
+			"variable",
+			fib->name);
+	pthread_mutex_lock(&fib->lock);
+	fib->nb_users++;
+	pthread_mutex_unlock(&fib->lock);
+	return 0;
+}
+
+void
+ip4_fib_unuse(struct hy_ip4_fib *fib)
+{
+	pthread_mutex_lock(&fib->lock);
+	fib->nb_users--;
+	pthread_mutex_unlock(&fib->lock);
+}
+
+uint64_t
+ip4_fib_token(struct hy_ip4_fib *fib)
+{
+	return fib->params.qsbr == NULL ? 0 : rte_rcu_qsbr_start(fib->params.qsbr);
+}
+
+bool
+ip4_fib_passed(struct hy_ip4_fib *fib, uint64_t token)
+{
+	return fib->params.qsbr == NULL || rte_rcu_qsbr_check(fib->params.qsbr, token, false) == 1;
+}
+
+int
+ip4_fib_wait(struct hy_ip4_fib *fib, uint64_t token)
+{
+	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
+
+	while (!ip4_fib_passed(fib, token)) {
+		const uint64_t waited = rte_get_timer_cycles() - start;
+
+		if (waited > hz && !fib->undoing)
+			return -ETIMEDOUT;
+		/* A walk takes microseconds; one that takes longer may lack this very CPU. */
+		if (waited < hz / 50000)
+			rte_pause();
+		else
+			rte_delay_us_sleep(20);
+	}
+	return 0;
 }

@@ -2,6 +2,7 @@
 /* ip4_lookup: destination address to next hop, by longest prefix match (rte_lpm). */
 
 #include <stdio.h>
+#include <string.h>
 
 #include <hy_trace.h>
 
@@ -30,16 +31,50 @@ scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_scalar);
 }
 
+enum hy_ip4_engine
+hy_ip4_engine_of(const char *variant)
+{
+	if (strcmp(variant, "fib") == 0)
+		return HY_IP4_FIB;
+	return strcmp(variant, "fib_avx512") == 0 ? HY_IP4_FIB_AVX512 : HY_IP4_LPM;
+}
+
+int
+ip4_lookup_init_for(const struct hy_graph *graph, struct hy_node *node, const void *config,
+	enum hy_ip4_engine engine)
+{
+	static const char *const engines[] = {
+		[HY_IP4_LPM] = "HY_IP4_LPM",
+		[HY_IP4_FIB] = "HY_IP4_FIB",
+		[HY_IP4_FIB_AVX512] = "HY_IP4_FIB_AVX512",
+	};
+	struct ip4_lookup_ctx *ctx = node->ctx;
+	struct hy_ip4_fib *fib = hy_ip4_fib_for(graph, config);
+
+	if (fib == NULL)
+		return hy_node_refuse(graph, node,
+			"needs a struct hy_ip4_lookup_config with a table");
+	if (fib->params.engine != engine)
+		return hy_node_refuse(graph, node,
+			"reads tables of engine %s, and table '%s' is %s; "
+			"hy_ip4_engine_of() tells which a variant reads",
+			engines[engine], fib->name, engines[fib->params.engine]);
+	ctx->fib = fib;
+	return ip4_fib_use(graph, node, fib);
+}
+
 static int
 ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
+	return ip4_lookup_init_for(graph, node, config, HY_IP4_LPM);
+}
+
+void
+ip4_lookup_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
+{
 	struct ip4_lookup_ctx *ctx = node->ctx;
 
-	ctx->fib = hy_ip4_fib_for(graph, config);
-	if (ctx->fib == NULL)
-		return hy_node_refuse(graph, node,
-			"needs a struct hy_ip4_lookup_config with a table");
-	return 0;
+	ip4_fib_unuse(ctx->fib);
 }
 
 static int
@@ -61,6 +96,7 @@ HY_NODE_FAMILY(ip4_lookup,
 			.variant = "scalar",
 			.process = scalar_process,
 			.init = ip4_lookup_init,
+			.fini = ip4_lookup_fini,
 			.ctx_size = sizeof(struct ip4_lookup_ctx),
 		},
 		.edges = { [IP4_LOOKUP_NEXT_REWRITE] = "ip4_rewrite" },

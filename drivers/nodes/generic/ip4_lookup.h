@@ -18,8 +18,13 @@ enum ip4_lookup_lane { IP4_LOOKUP_LANE_ROUTE };
 #define IP4_LOOKUP_ID_MASK 0x00ffffff
 
 struct ip4_lookup_ctx {
-	const struct hy_ip4_fib *fib;
+	struct hy_ip4_fib *fib;
 };
+
+/* init() for variants that read tables of an engine, and fini() for all. */
+int ip4_lookup_init_for(const struct hy_graph *graph, struct hy_node *node, const void *config,
+	enum hy_ip4_engine engine);
+void ip4_lookup_fini(const struct hy_graph *graph, struct hy_node *node);
 
 /*
  * A kernel. Pure: no graph, no packet.
@@ -30,7 +35,8 @@ struct ip4_lookup_ctx {
 typedef void(ip4_lookup_kernel)(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[],
 	uint32_t n);
 
-ip4_lookup_kernel hy_ip4_lookup_scalar;
+/* The first and second read rte_lpm, as those below do; the third reads rte_fib. */
+ip4_lookup_kernel hy_ip4_lookup_scalar, hy_ip4_lookup_x4, hy_ip4_lookup_fib;
 #ifdef RTE_ARCH_X86_64
 ip4_lookup_kernel hy_ip4_lookup_avx2;
 ip4_lookup_kernel hy_ip4_lookup_avx512;

@@ -36,6 +36,7 @@ static uint16_t
 ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const struct ip4_rewrite_ctx *ctx = node->ctx;
+	const struct hy_ip4_adjacency *adjacencies = ip4_fib_adjacencies(ctx->fib);
 	const uint32_t *route = hy_lane(graph, node, IP4_REWRITE_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX];
 
@@ -74,8 +75,7 @@ ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void 
 		ctx->port[p].edge = rewrite->edge[p];
 		ctx->port[p].max_len = ctx->fib->ports[p].max_len;
 	}
-	ctx->fib->nb_users++;
-	return 0;
+	return ip4_fib_use(graph, node, ctx->fib);
 }
 
 static void
@@ -83,7 +83,7 @@ ip4_rewrite_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node
 {
 	struct ip4_rewrite_ctx *ctx = node->ctx;
 
-	ctx->fib->nb_users--;
+	ip4_fib_unuse(ctx->fib);
 }
 
 static size_t
@@ -92,7 +92,7 @@ ip4_rewrite_snapshot(const struct hy_node *node, const void *obj __rte_unused,
 {
 	const struct ip4_rewrite_ctx *ctx = node->ctx;
 
-	memcpy(data, &ctx->fib->adjacencies[lanes[IP4_REWRITE_LANE_ROUTE]],
+	memcpy(data, &ip4_fib_adjacencies(ctx->fib)[lanes[IP4_REWRITE_LANE_ROUTE]],
 		sizeof(struct hy_ip4_adjacency));
 	return sizeof(struct hy_ip4_adjacency);
 }

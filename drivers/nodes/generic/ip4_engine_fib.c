@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Routes in an rte_fib that must not change under its readers, as it reuses a tbl8 at once.
+ *
+ * Changes are made to a copy that is hidden from workers, which is then shown in place of the
+ * other. What it was changed by is kept, and done to the other copy before the next changes: by
+ * then workers have left it, in all likelihood, and nobody waits.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "ip4_fib.h"
+
+/* Changes are for this one from now on. */
+static void
+turn_to(struct hy_ip4_fib *fib, struct rte_fib *copy)
+{
+	fib->copies.changing = copy;
+	fib->rib = rte_fib_get_rib(copy);
+}
+
+static int
+fib_create(struct hy_ip4_fib *fib)
+{
+	fib->rte_fib_none = ip4_rte_fib_none(fib);
+	fib->rte_fib = ip4_rte_fib_create(fib, 'a');
+	if (fib->rte_fib == NULL)
+		return -rte_errno;
+	turn_to(fib, fib->rte_fib);
+	return 0;
+}
+
+/* Also when nobody reads any more: the copy that is shown can then be changed itself. */
+static void
+hidden_free(struct hy_ip4_fib *fib)
+{
+	rte_fib_free(fib->copies.hidden);
+	fib->copies.hidden = NULL;
+	fib->copies.nb_log = 0;
+}
+
+static void
+fib_destroy(struct hy_ip4_fib *fib)
+{
+	hidden_free(fib);
+	free(fib->copies.log);
+	rte_fib_free(fib->rte_fib);
+}
+
+static int
+hidden_create(struct hy_ip4_fib *fib)
+{
+	struct rte_rib_node *node = NULL;
+	struct hy_ip4_route r;
+	int rc = 0;
+
+	fib->copies.hidden = ip4_rte_fib_create(fib, fib->copies.shown_b ? 'a' : 'b');
+	if (fib->copies.hidden == NULL)
+		return -rte_errno;
+	while (rc == 0 && ip4_rib_next(fib->rib, &node, &r))
+		rc = ip4_rte_fib_change(fib->copies.hidden, r.prefix, r.depth, r.next_hop);
+	if (rc < 0)
+		hidden_free(fib);
+	return rc;
+}
+
+/* Does to the hidden copy what was done to the one that is shown. */
+static int
+hidden_catch_up(struct hy_ip4_fib *fib)
+{
+	struct ip4_fib_copies *copies = &fib->copies;
+	int rc = ip4_fib_wait(fib, copies->token);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < copies->nb_log && rc == 0; i++) {
+		const struct hy_ip4_route *r = &copies->log[i].route;
+
+		if (r->depth > 0)
+			rc = ip4_rte_fib_change(copies->hidden, r->prefix, r->depth,
+				ip4_change_to(&copies->log[i]));
+	}
+	copies->nb_log = 0;
+	if (rc < 0) /* neither one nor the other: the next change makes a new one */
+		hidden_free(fib);
+	return rc;
+}
+
+static int
+log_reserve(struct ip4_fib_copies *copies, uint32_t n)
+{
+	struct hy_ip4_change *log;
+
+	if (n <= copies->log_room)
+		return 0;
+	log = realloc(copies->log, n * sizeof(*log));
+	if (log == NULL)
+		return -ENOMEM;
+	copies->log = log;
+	copies->log_room = n;
+	return 0;
+}
+
+static int
+fib_begin(struct hy_ip4_fib *fib, uint32_t n)
+{
+	int rc;
+
+	if (fib->nb_users == 0) {
+		hidden_free(fib);
+		return 0;
+	}
+	if (ip4_fib_frozen(fib))
+		return -EBUSY;
+	rc = log_reserve(&fib->copies, n);
+	if (rc == 0)
+		rc = fib->copies.hidden == NULL ? hidden_create(fib) : hidden_catch_up(fib);
+	if (rc == 0)
+		turn_to(fib, fib->copies.hidden);
+	return rc;
+}
+
+static void
+fib_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n)
+{
+	struct ip4_fib_copies *copies = &fib->copies;
+	struct rte_fib *shown = fib->rte_fib;
+
+	if (copies->changing == shown)
+		return;
+	if (n == 0) { /* as it was before: it lacks nothing */
+		turn_to(fib, shown);
+		return;
+	}
+	__atomic_store_n(&fib->rte_fib, copies->changing, __ATOMIC_RELEASE);
+	copies->token = ip4_fib_token(fib);
+	copies->hidden = shown;
+	copies->shown_b = !copies->shown_b;
+	memcpy(copies->log, changes, n * sizeof(*changes));
+	copies->nb_log = n;
+}
+
+static int
+fib_change(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id)
+{
+	return ip4_rte_fib_change(fib->copies.changing, prefix, depth, id);
+}
+
+static uint32_t
+fib_lookup(struct hy_ip4_fib *fib, uint32_t dst)
+{
+	uint64_t id;
+
+	rte_fib_lookup_bulk(fib->rte_fib, &dst, &id, 1);
+	return id == fib->rte_fib_none ? IP4_FIB_NO_ROUTE : (uint32_t)id;
+}
+
+const struct ip4_engine ip4_engine_fib = {
+	.create = fib_create,
+	.destroy = fib_destroy,
+	.begin = fib_begin,
+	.change = fib_change,
+	.commit = fib_commit,
+	.lookup = fib_lookup,
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Routes: changes, all or none, of what the engine and the next hops' counts say. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_debug.h>
+
+#include "ip4_fib.h"
+
+uint32_t
+ip4_rib_find(struct rte_rib *rib, uint32_t prefix, uint8_t depth)
+{
+	const struct rte_rib_node *route = rte_rib_lookup_exact(rib, prefix, depth);
+	uint64_t id;
+
+	return rte_rib_get_nh(route, &id) < 0 ? IP4_FIB_NO_ROUTE : (uint32_t)id;
+}
+
+static uint32_t
+route_find(const struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
+{
+	if (depth > 0)
+		return ip4_rib_find(fib->rib, prefix, depth);
+	return fib->default_entry == 0 ? IP4_FIB_NO_ROUTE
+				       : fib->default_entry & ~RTE_LPM_LOOKUP_SUCCESS;
+}
+
+/* Whether the /24 around an address has longer prefixes, and so a tbl8. */
+static bool
+has_tbl8(const struct hy_ip4_fib *fib, uint32_t address)
+{
+	return rte_rib_get_nxt(fib->rib, address, 24, NULL, RTE_RIB_GET_NXT_COVER) != NULL;
+}
+
+/* Leads a prefix from one next hop to another; either may be none. The reverse undoes it. */
+static int
+route_lead(struct hy_ip4_fib *fib, const struct hy_ip4_route *route, uint32_t from, uint32_t to)
+{
+	const uint32_t prefix = route->prefix;
+	const uint8_t depth = route->depth;
+	const bool added = from == IP4_FIB_NO_ROUTE, deleted = to == IP4_FIB_NO_ROUTE;
+	const bool first = added && depth > 24 && !has_tbl8(fib, prefix);
+	int rc = 0;
+
+	if (depth == 0)
+		__atomic_store_n(&fib->default_entry, deleted ? 0 : RTE_LPM_LOOKUP_SUCCESS | to,
+			__ATOMIC_RELEASE);
+	else if (added && fib->nb_routes == fib->params.max_routes)
+		rc = -ENOSPC;
+	else if (first && fib->nb_tbl8s == fib->params.max_tbl8s)
+		rc = -ENOSPC;
+	else
+		rc = fib->engine->change(fib, prefix, depth, to);
+	if (rc < 0)
+		return rc;
+	if (depth > 0)
+		fib->nb_routes += (uint32_t)added - (uint32_t)deleted;
+	fib->nb_tbl8s += first;
+	if (deleted && depth > 24 && !has_tbl8(fib, prefix))
+		fib->nb_tbl8s--;
+	if (!added)
+		fib->next_hops[from].routes--;
+	if (!deleted)
+		fib->next_hops[to].routes++;
+	return 0;
+}
+
+uint32_t
+ip4_change_to(const struct hy_ip4_change *change)
+{
+	return change->verb == HY_IP4_DELETE ? IP4_FIB_NO_ROUTE : change->route.next_hop;
+}
+
+/* Whether a change is possible; from is where the prefix leads now. */
+static int
+change_check(const struct hy_ip4_fib *fib, const struct hy_ip4_change *change, uint32_t from)
+{
+	const struct hy_ip4_route *route = &change->route;
+
+	if (change->verb == HY_IP4_DELETE) {
+		if (from == IP4_FIB_NO_ROUTE)
+			return -ENOENT;
+	} else if (route->next_hop >= fib->nb_next_hops || !fib->next_hops[route->next_hop].used) {
+		return -ENOENT;
+	} else if (change->verb == HY_IP4_ADD && from != IP4_FIB_NO_ROUTE) {
+		return -EEXIST;
+	}
+	return ip4_fib_frozen(fib) && from != IP4_FIB_NO_ROUTE ? -EBUSY : 0;
+}
+
+/* Does a change and says where the prefix led before. */
+static int
+change_apply(struct hy_ip4_fib *fib, const struct hy_ip4_change *change, uint32_t *from)
+{
+	const struct hy_ip4_route *route = &change->route;
+	int rc;
+
+	if (change->verb > HY_IP4_DELETE || route->depth > 32 ||
+		(route->depth < 32 && (route->prefix << route->depth) != 0))
+		return -EINVAL;
+	*from = route_find(fib, route->prefix, route->depth);
+	rc = change_check(fib, change, *from);
+	if (rc < 0)
+		return rc;
+	return route_lead(fib, route, *from, ip4_change_to(change));
+}
+
+/* Undoes the first n changes, last first. There is room for what was there before. */
+static void
+changes_undo(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, const uint32_t *from,
+	uint32_t n)
+{
+	fib->undoing = true;
+	while (n-- > 0) {
+		const struct hy_ip4_change *change = &changes[n];
+
+		RTE_VERIFY(route_lead(fib, &change->route, ip4_change_to(change), from[n]) == 0);
+	}
+	fib->undoing = false;
+}
+
+static int
+changes_apply(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n,
+	uint32_t *from, uint32_t *at)
+{
+	int rc = fib->engine->begin(fib, n);
+
+	*at = n;
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		rc = change_apply(fib, &changes[i], &from[i]);
+		if (rc < 0)
+			*at = i;
+	}
+	if (rc < 0)
+		changes_undo(fib, changes, from, *at);
+	fib->engine->commit(fib, changes, rc < 0 ? 0 : n);
+	return rc;
+}
+
+int
+hy_ip4_routes_change(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n,
+	uint32_t *at)
+{
+	uint32_t one, ignored, *from = n > 1 ? malloc(n * sizeof(*from)) : &one;
+	int rc;
+
+	if (at == NULL)
+		at = &ignored;
+	*at = n;
+	if (from == NULL)
+		return -ENOMEM;
+	pthread_mutex_lock(&fib->lock);
+	rc = changes_apply(fib, changes, n, from, at);
+	pthread_mutex_unlock(&fib->lock);
+	if (from != &one)
+		free(from);
+	return rc;
+}
+
+int
+hy_ip4_route_add(struct hy_ip4_fib *fib, const struct hy_ip4_route *route)
+{
+	const struct hy_ip4_change change = { .verb = HY_IP4_ADD, .route = *route };
+
+	return hy_ip4_routes_change(fib, &change, 1, NULL);
+}
+
+int
+hy_ip4_route_replace(struct hy_ip4_fib *fib, const struct hy_ip4_route *route)
+{
+	const struct hy_ip4_change change = { .verb = HY_IP4_REPLACE, .route = *route };
+
+	return hy_ip4_routes_change(fib, &change, 1, NULL);
+}
+
+int
+hy_ip4_route_delete(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
+{
+	const struct hy_ip4_change change = { .verb = HY_IP4_DELETE,
+		.route = { .prefix = prefix, .depth = depth } };
+
+	return hy_ip4_routes_change(fib, &change, 1, NULL);
+}
+
+static int
+by_prefix(const void *a, const void *b)
+{
+	const struct hy_ip4_route *ra = a, *rb = b;
+
+	if (ra->prefix != rb->prefix)
+		return ra->prefix < rb->prefix ? -1 : 1;
+	return ra->depth - rb->depth;
+}
+
+bool
+ip4_rib_next(struct rte_rib *rib, struct rte_rib_node **node, struct hy_ip4_route *route)
+{
+	uint64_t id;
+
+	*node = rte_rib_get_nxt(rib, 0, 0, *node, RTE_RIB_GET_NXT_ALL);
+	if (*node == NULL)
+		return false;
+	rte_rib_get_ip(*node, &route->prefix);
+	rte_rib_get_depth(*node, &route->depth);
+	rte_rib_get_nh(*node, &id);
+	route->next_hop = (uint32_t)id;
+	return true;
+}
+
+uint32_t
+hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, uint32_t n)
+{
+	struct rte_rib_node *node = NULL;
+	uint32_t nb_routes, i = 0;
+
+	pthread_mutex_lock(&fib->lock);
+	nb_routes = fib->nb_routes + (fib->default_entry != 0);
+	if (nb_routes <= n && nb_routes > 0) {
+		if (fib->default_entry != 0)
+			routes[i++] = (struct hy_ip4_route){ .next_hop = route_find(fib, 0, 0) };
+		while (ip4_rib_next(fib->rib, &node, &routes[i]))
+			i++;
+		/* The tree gives longer prefixes first. */
+		qsort(routes, nb_routes, sizeof(*routes), by_prefix);
+	}
+	pthread_mutex_unlock(&fib->lock);
+	return nb_routes;
+}
+
+int
+hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop)
+{
+	uint32_t id;
+
+	pthread_mutex_lock(&fib->lock);
+	id = fib->engine->lookup(fib, dst);
+	if (id == IP4_FIB_NO_ROUTE)
+		id = route_find(fib, 0, 0);
+	pthread_mutex_unlock(&fib->lock);
+	if (id == IP4_FIB_NO_ROUTE)
+		return -ENOENT;
+	*next_hop = id;
+	return 0;
+}

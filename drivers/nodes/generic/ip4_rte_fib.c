@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One rte_fib (DIR24_8): its creation, and changes that go round what is wrong in the library. */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <rte_errno.h>
+
+#include "ip4_fib.h"
+
+static uint32_t
+nb_tbl8s(const struct hy_ip4_fib *fib)
+{
+	/* One more than are ever in use: rte_fib wants two free ones where it takes one. */
+	return fib->params.max_tbl8s + 1;
+}
+
+uint32_t
+ip4_rte_fib_none(const struct hy_ip4_fib *fib)
+{
+	const uint32_t most = RTE_MAX(fib->params.max_next_hops, nb_tbl8s(fib));
+
+	return most <= INT16_MAX ? INT16_MAX : INT32_MAX;
+}
+
+struct rte_fib *
+ip4_rte_fib_create(const struct hy_ip4_fib *fib, char suffix)
+{
+	const uint32_t none = ip4_rte_fib_none(fib);
+	struct rte_fib_conf conf = {
+		.type = RTE_FIB_DIR24_8,
+		.default_nh = none,
+		.max_routes = (int)fib->params.max_routes,
+		.dir24_8 = { .nh_sz = none == INT16_MAX ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B,
+			.num_tbl8 = nb_tbl8s(fib) },
+	};
+	const enum rte_fib_lookup_type lookup = fib->params.engine == HY_IP4_FIB_AVX512
+		? RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512
+		: RTE_FIB_LOOKUP_DIR24_8_SCALAR_MACRO;
+	char name[IP4_FIB_NAME_MAX + 3];
+	struct rte_fib *created;
+
+	snprintf(name, sizeof(name), "%s.%c", fib->name, suffix);
+	created = rte_fib_create(name, fib->params.socket, &conf);
+	if (created != NULL && rte_fib_select_lookup(created, lookup) < 0) {
+		rte_fib_free(created);
+		rte_errno = ENOTSUP;
+		return NULL;
+	}
+	return created;
+}
+
+static int
+change(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
+{
+	return id == IP4_FIB_NO_ROUTE ? rte_fib_delete(to, prefix, depth)
+				      : rte_fib_add(to, prefix, depth, id);
+}
+
+/*
+ * rte_fib counts the /24s with longer prefixes, but before 26.03 not one whose first such prefix
+ * leads where the shorter one around it does. When that is deleted, it counts one less than none,
+ * and takes no long prefix any more. So the first one is led elsewhere to begin with.
+ */
+static int
+change_counted(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
+{
+	struct rte_rib *rib = rte_fib_get_rib(to);
+
+	if (depth > 24 && id != IP4_FIB_NO_ROUTE &&
+		rte_rib_get_nxt(rib, prefix, 24, NULL, RTE_RIB_GET_NXT_COVER) == NULL) {
+		const int rc = rte_fib_add(to, prefix, depth, id == 0 ? 1 : 0);
+
+		if (rc < 0)
+			return rc;
+	}
+	return change(to, prefix, depth, id);
+}
+
+/* Of the prefixes of 255.255.255.255, the one with a depth. */
+static uint32_t
+last_prefix(uint8_t depth)
+{
+	return UINT32_MAX << (32 - depth);
+}
+
+/*
+ * Up to 26.07 rte_fib overwrites its whole table when a route is changed that reaches to the end of
+ * the addresses, has longer ones that fill its end without a gap, and the last of them reaches to
+ * the end of the addresses too. So these are taken away first, the longest first, and put back.
+ */
+int
+ip4_rte_fib_change(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
+{
+	struct rte_rib *rib = rte_fib_get_rib(to);
+	uint32_t longer[33];
+	int rc = 0;
+
+	if (prefix != last_prefix(depth))
+		return change_counted(to, prefix, depth, id);
+	for (uint8_t d = 32; d > depth && rc == 0; d--) {
+		longer[d] = ip4_rib_find(rib, last_prefix(d), d);
+		if (longer[d] != IP4_FIB_NO_ROUTE)
+			rc = rte_fib_delete(to, last_prefix(d), d);
+	}
+	if (rc == 0)
+		rc = change_counted(to, prefix, depth, id);
+	for (uint8_t d = depth + 1; d <= 32 && rc == 0; d++)
+		if (longer[d] != IP4_FIB_NO_ROUTE)
+			rc = change_counted(to, last_prefix(d), d, longer[d]);
+	return rc;
+}
