@@ -25,7 +25,7 @@ caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out
 
 		if (!cap_concerns(kind, c))
 			continue;
-		fprintf(out, "    %-14s %-9s", hy_cap_name(c), hy_level_name(cap->level));
+		fprintf(out, "    %-15s %-9s", hy_cap_name(c), hy_level_name(cap->level));
 		if (cap->value > 0)
 			fprintf(out, " %6" PRIu64, cap->value);
 		else

@@ -9,8 +9,9 @@
  * a variant runs for: the process (CPU), or one port. Families and variants are declared with the
  * macros of hy_node.h.
  *
- * Use, in this order: hy_hal_create() after rte_eal_init(); hy_hal_force() and hy_hal_deny() as
- * the user says; hy_hal_select() when the ports exist; hy_hal_node() or hy_hal_node_clone() for
+ * Use, in this order: hy_hal_create() after rte_eal_init(); hy_hal_declare() for what the program
+ * is going to do; hy_hal_force() and hy_hal_deny() as the user says; hy_hal_select() when the ports
+ * exist; hy_hal_node() or hy_hal_node_clone() for
  * each node of the graph; hy_graph_create().
  *
  * Not thread-safe: one control thread uses a struct hy_hal. Functions return 0 or a negative
@@ -28,7 +29,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 #define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
-#define HY_REASON_SIZE 192    /**< Room for a candidate's reason. */
+#define HY_REASON_SIZE 256    /**< Room for a candidate's reason. */
 #define HY_NEEDS_MAX 4        /**< Needs that a variant can state. */
 
 struct hy_hal;
@@ -45,13 +46,19 @@ struct hy_target {
 	uint16_t port;            /**< ethdev port id; 0 for the process. */
 };
 
-/** What a target may be able to do. The first group belongs to the process, the second to ports. */
+/**
+ * What a target may be able to do. The first group belongs to the process, the second is what the
+ * program says that it will ask of it (hy_hal_declare()), the third belongs to ports.
+ */
 enum hy_cap {
 	HY_CAP_NONE,
 	HY_CAP_SIMD_BITS, /**< Vector width that EAL lets libraries use, in bits. */
 	HY_CAP_AVX2,
 	HY_CAP_AVX512, /**< F, BW, DQ and VL. */
 	HY_CAP_NEON,
+
+	HY_CAP_IP4_ROUTES,      /**< Value: IPv4 routes that there are going to be. */
+	HY_CAP_IP4_LIVE_ROUTES, /**< They are going to change while packets flow. */
 
 	HY_CAP_RX_QUEUES, /**< Value: receive queues that the port can have. */
 	HY_CAP_TX_QUEUES, /**< Value: transmit queues that the port can have. */
@@ -65,7 +72,7 @@ enum hy_level { HY_LEVEL_NO, HY_LEVEL_UNKNOWN, HY_LEVEL_YES, HY_LEVEL_PREFERRED 
 
 /** How it is known. */
 enum hy_origin {
-	HY_ORIGIN_DECLARED,   /**< The driver or the CPU says so. */
+	HY_ORIGIN_DECLARED,   /**< The driver, the CPU or the program says so. */
 	HY_ORIGIN_PROBED,     /**< It was tried. */
 	HY_ORIGIN_OBSERVED,   /**< Traffic showed it. */
 	HY_ORIGIN_OVERRIDDEN, /**< The user says so. */
@@ -83,7 +90,9 @@ struct hy_capability {
 struct hy_need {
 	enum hy_cap cap;   /**< What; HY_CAP_NONE ends a list of needs. */
 	uint64_t at_least; /**< Of the capability's value. */
-	int bonus; /**< 0: without it the variant is out. Else: what it adds to the score if met. */
+	/** 0: without it the variant is out. Else: what it adds to the score if met; may be less. */
+	int bonus;
+	const char *why; /**< Why there is a bonus, for explain; may be NULL. */
 };
 
 /** A family of nodes. node.impl is the reference variant; node.impl.variant names it. */
@@ -156,6 +165,17 @@ int hy_hal_probe(struct hy_hal *hal);
  * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more.
  */
 int hy_hal_port_ignore(struct hy_hal *hal, uint16_t port);
+
+/**
+ * Says what the program is going to do, for the selections to come: variants can be better at one
+ * than at another. Said again, the last word counts.
+ *
+ * @param cap One of the second group.
+ * @param value How much of it; 1 where there is nothing to count. 0 takes it back.
+ * @param why In words, for people: where that is known from. Copied.
+ * @return 0; -EINVAL @p cap is not for programs to declare.
+ */
+int hy_hal_declare(struct hy_hal *hal, enum hy_cap cap, uint64_t value, const char *why);
 
 /** What a target can do. A port has the process's capabilities too. Never NULL. */
 const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct hy_target target,

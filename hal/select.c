@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +65,31 @@ need_met(const struct hy_capability *cap, const struct hy_need *need, char *reas
 	return true;
 }
 
-/* Decides whether a candidate fits, and its score. */
+/* Adds to a candidate's reason, as far as there is room. */
+static void __rte_format_printf(2, 3) reason_add(struct hy_candidate *c, const char *format, ...)
+{
+	const size_t len = strlen(c->reason);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(c->reason + len, sizeof(c->reason) - len, format, ap);
+	va_end(ap);
+}
+
+/* Notes what a need that is met makes of the score: "30, -15 for ip4_routes of 10000 or more". */
+static void
+bonus_explain(struct hy_candidate *c, const struct hy_need *need)
+{
+	if (c->reason[0] == '\0')
+		reason_add(c, "%d", c->variant->score);
+	reason_add(c, ", %+d for %s", need->bonus, hy_cap_name(need->cap));
+	if (need->at_least > 0)
+		reason_add(c, " of %" PRIu64 " or more", need->at_least);
+	if (need->why != NULL)
+		reason_add(c, ": %s", need->why);
+}
+
+/* Decides whether a candidate fits, and its score, which is explained where it has parts. */
 static void
 candidate_judge(const struct hy_hal *hal, struct hy_target target, struct hy_candidate *c)
 {
@@ -83,16 +109,18 @@ candidate_judge(const struct hy_hal *hal, struct hy_target target, struct hy_can
 		if (need_met(hy_hal_capability(hal, target, need->cap), need, unmet,
 			    sizeof(unmet))) {
 			c->score += need->bonus;
+			if (need->bonus != 0)
+				bonus_explain(c, need);
 		} else if (need->bonus == 0) {
 			c->fate = HY_FATE_NEEDS_UNMET;
 			strcpy(c->reason, unmet);
 			return;
 		}
 	}
-	if (variant->fits != NULL && !variant->fits(hal, target, c->reason, sizeof(c->reason))) {
+	unmet[0] = '\0';
+	if (variant->fits != NULL && !variant->fits(hal, target, unmet, sizeof(unmet))) {
 		c->fate = HY_FATE_REJECTED;
-		if (c->reason[0] == '\0')
-			snprintf(c->reason, sizeof(c->reason), "its predicate says no");
+		strcpy(c->reason, unmet[0] == '\0' ? "its predicate says no" : unmet);
 	}
 }
 
@@ -112,6 +140,20 @@ candidate_order(const void *a, const void *b)
 	return strcmp(ca->variant->impl.variant, cb->variant->impl.variant);
 }
 
+/* Says why a candidate was or was not chosen, before what its score is made of. */
+static void __rte_format_printf(2, 3) reason_set(struct hy_candidate *c, const char *format, ...)
+{
+	char parts[sizeof(c->reason)];
+	va_list ap;
+
+	strcpy(parts, c->reason);
+	va_start(ap, format);
+	vsnprintf(c->reason, sizeof(c->reason), format, ap);
+	va_end(ap);
+	if (parts[0] != '\0')
+		reason_add(c, " (its own: %s)", parts);
+}
+
 static void
 outscored_explain(struct hy_selection *s)
 {
@@ -121,15 +163,13 @@ outscored_explain(struct hy_selection *s)
 		if (c->fate != HY_FATE_OUTSCORED)
 			continue;
 		if (s->forced)
-			snprintf(c->reason, sizeof(c->reason), "%s was forced",
-				s->chosen->impl.variant);
+			reason_set(c, "%s was forced", s->chosen->impl.variant);
 		else if (c->score == s->candidates[0].score)
-			snprintf(c->reason, sizeof(c->reason),
-				"%s scores %d too, and comes first by name",
+			reason_set(c, "%s scores %d too, and comes first by name",
 				s->chosen->impl.variant, c->score);
 		else
-			snprintf(c->reason, sizeof(c->reason), "%s scores %d",
-				s->chosen->impl.variant, s->candidates[0].score);
+			reason_set(c, "%s scores %d", s->chosen->impl.variant,
+				s->candidates[0].score);
 	}
 }
 
@@ -166,7 +206,7 @@ choose(const struct hy_hal *hal, struct hy_selection *s, char *error)
 			return -ENOTSUP;
 		}
 		c->fate = HY_FATE_CHOSEN;
-		snprintf(c->reason, sizeof(c->reason), "forced by the user");
+		reason_set(c, "forced by the user");
 	}
 	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
 	if (s->candidates[0].fate > HY_FATE_OUTSCORED) {
@@ -179,7 +219,7 @@ choose(const struct hy_hal *hal, struct hy_selection *s, char *error)
 	s->chosen = s->candidates[0].variant;
 	if (!s->forced) {
 		s->candidates[0].fate = HY_FATE_CHOSEN;
-		snprintf(s->candidates[0].reason, sizeof(s->candidates[0].reason),
+		reason_set(&s->candidates[0],
 			s->nb_candidates == 1 ? "the only one" : "best score of what fits");
 	}
 	outscored_explain(s);

@@ -43,17 +43,12 @@ struct bench_settings {
 	unsigned int rounds;
 	unsigned int round_us; /* that a contender runs in a round, at least */
 	const char *works;     /* fnmatch(3) pattern of the works to do */
-	const char *prefixes;  /* file of the large table's prefixes; NULL: they are made up */
+	const char *prefixes;  /* file of those that routes are made of; NULL: made up */
 	const char *contender; /* shared object with one more contender of l3fwd; NULL: none */
 };
 
 /* Whether the user wants a work. Asked before it is prepared. */
 bool bench_wanted(const char *work);
-
-/* What the user has set. */
-unsigned int bench_round_us(void);
-const char *bench_prefixes(void);
-const char *bench_contender(void);
 
 /* Measures contenders and adds a row each, and a ratio for each peer that they count as. */
 void bench_work(const char *work, enum unit unit, const struct contender *contenders,
@@ -71,8 +66,21 @@ uint32_t bench_random(void);
 
 /* Brings numbers in a random order. */
 void bench_shuffle(uint32_t *numbers, uint32_t n);
+/* An IPv4 prefix, in host byte order. */
+struct bench_prefix {
+	uint32_t address;
+	uint8_t depth;
+};
+
+/*
+ * Prefixes, all different, in order: those of the file of --prefixes, or made up, in the mix of
+ * lengths of networks of the Internet. Freed with free(3).
+ */
+struct bench_prefix *bench_prefixes(unsigned int *n);
 
 void bench_start(const struct bench_settings *settings);
+/* As bench_start() had them. */
+const struct bench_settings *bench_settings(void);
 /* Whether something was measured and nothing was wrong; if not, it has been said. */
 bool bench_passed(void);
 /* Writes all rows and ratios, and closes the file. Returns 0, or -1 with errno set. */
@@ -103,6 +111,7 @@ void bench_enqueue(void);
 void bench_idle(void);
 void bench_l3fwd(void);
 void bench_lookup(void);
+void bench_routes(void);
 void bench_walk(void);
 
 #endif

@@ -46,28 +46,16 @@ bench_start(const struct bench_settings *s)
 	settings = *s;
 }
 
+const struct bench_settings *
+bench_settings(void)
+{
+	return &settings;
+}
+
 bool
 bench_wanted(const char *work)
 {
 	return fnmatch(settings.works, work, 0) == 0;
-}
-
-unsigned int
-bench_round_us(void)
-{
-	return settings.round_us;
-}
-
-const char *
-bench_prefixes(void)
-{
-	return settings.prefixes;
-}
-
-const char *
-bench_contender(void)
-{
-	return settings.contender;
 }
 
 static int

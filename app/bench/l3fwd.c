@@ -14,7 +14,6 @@
 #include "l3fwd.h"
 
 #define TTL 64
-#define PREFIXES 172620 /* of table172k, when the user has none */
 
 enum destinations {
 	EIGHT_ROUTES, /* so many, as many behind each route */
@@ -98,15 +97,11 @@ traffic_for(const struct work *w, const struct l3fwd_table *table)
 static void
 stage_set(struct stage *s, const struct work *w, unsigned int lanes)
 {
-	const char *prefixes = bench_prefixes();
-
 	*s = (struct stage){ .lanes = lanes };
 	if (w->kind != EACH_ROUTE)
 		s->table = table_eight(w->hop_per_port ? w->nb_ports : TABLE_EIGHT, w->nb_ports);
-	else if (prefixes != NULL)
-		s->table = table_read(prefixes, w->nb_ports);
 	else
-		s->table = table_generate(PREFIXES, w->nb_ports);
+		s->table = table_full(w->nb_ports);
 	for (unsigned int l = 0; l < lanes; l++)
 		rig_open(&s->rig[l], l, w->nb_ports, w->loop, traffic_for(w, s->table));
 	ours_table_create(s->table, w->loop);
@@ -253,7 +248,7 @@ foreign(const struct work *w, l3fwd_contender_t *create)
 	stage_set(&s, w, 1);
 	way = create(s.rig, s.table);
 	if (way.arg == NULL)
-		l3fwd_fail("--contender %s: it could not be created", bench_contender());
+		l3fwd_fail("--contender %s: it could not be created", bench_settings()->contender);
 	field_enter(&f, s.rig, way, NULL, ROLE_PEER);
 	field_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_SUBJECT);
 	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
@@ -332,6 +327,6 @@ bench_l3fwd(void)
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
 		study(work_find(studied[i]));
 	lcores(work_find("dst256_8"));
-	if (bench_contender() != NULL)
-		foreign_all(bench_contender());
+	if (bench_settings()->contender != NULL)
+		foreign_all(bench_settings()->contender);
 }

@@ -34,7 +34,7 @@ lap(struct entrant *e, uint64_t *cycles, uint64_t *packets)
 static double
 laps(void *arg)
 {
-	const uint64_t enough = rte_get_tsc_hz() / 1000000 * bench_round_us();
+	const uint64_t enough = rte_get_tsc_hz() / 1000000 * bench_settings()->round_us;
 	const uint64_t start = rte_rdtsc();
 	struct entrant *e = arg;
 	uint64_t cycles = 0, packets = 0;
@@ -120,7 +120,7 @@ struct parts {
 static void
 parts_measure(struct parts *p)
 {
-	const uint64_t enough = rte_get_tsc_hz() / 1000000 * bench_round_us();
+	const uint64_t enough = rte_get_tsc_hz() / 1000000 * bench_settings()->round_us;
 	const uint64_t start = rte_rdtsc();
 	struct l3fwd_node before[NODES_MAX];
 	uint64_t cycles = 0, packets = 0;

@@ -17,6 +17,8 @@
 
 #include "l3fwd.h"
 
+#define ENGINES (HY_IP4_FIB_AVX512 + 1)
+
 struct ours {
 	const struct l3fwd_rig *rig;
 	struct hy_graph *graph;
@@ -26,7 +28,9 @@ static struct {
 	struct hy_hal *hal;
 	hy_node_id lookup, rewrite;
 	uint16_t edge[RTE_MAX_ETHPORTS];
-	struct hy_ip4_fib *fib;
+	const struct l3fwd_table *table;
+	bool loop;
+	struct hy_ip4_fib *fib[ENGINES]; /* made when a variant wants to read it */
 } shared;
 
 static void
@@ -39,13 +43,23 @@ must(int rc, const char *what)
 static void
 hal_create(void)
 {
-	char error[HY_HAL_ERROR_SIZE];
-
 	must(hy_hal_create(&shared.hal), "the HAL");
 	for (unsigned int p = 0; p <= RIG_LOOP; p++)
 		hy_hal_port_ignore(shared.hal, rig_port(USERS_LIBRTE_NODE, p));
+}
+
+/* For a table of so many routes. */
+static void
+hal_select(uint32_t routes)
+{
+	char error[HY_HAL_ERROR_SIZE];
+
+	if (shared.hal == NULL)
+		hal_create();
+	must(hy_hal_declare(shared.hal, HY_CAP_IP4_ROUTES, routes, "the work's table"), "the HAL");
 	if (hy_hal_select(shared.hal, error) < 0)
 		l3fwd_fail("the HAL: %s", error);
+	must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");
 }
 
 /* A transmitting node and a receiving one for each queue of a port. */
@@ -74,16 +88,16 @@ port_nodes(unsigned int port)
 	}
 }
 
-/* All nodes, once for all works. */
+/* The other nodes, once for all works. */
 static void
 nodes_create(void)
 {
+	static bool created;
 	hy_node_id drop;
 
-	if (shared.hal != NULL)
+	if (created)
 		return;
-	hal_create();
-	must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");
+	created = true;
 	must(hy_hal_node(shared.hal, "ip4_rewrite", 0, &shared.rewrite), "ip4_rewrite");
 	must(hy_hal_node(shared.hal, "pkt_drop", 0, &drop), "pkt_drop");
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
@@ -93,54 +107,88 @@ nodes_create(void)
 }
 
 static void
-routes_add(const struct l3fwd_table *table, bool loop)
+routes_add(struct hy_ip4_fib *fib)
 {
+	const struct l3fwd_table *table = shared.table;
+	struct hy_ip4_change *changes = calloc(table->n, sizeof(*changes));
 	uint32_t id[HOPS];
+
+	if (changes == NULL)
+		l3fwd_fail("no memory for %u routes", table->n);
 
 	for (unsigned int p = 0; p <= RIG_LOOP; p++) {
 		const struct hy_ip4_port port = { .port = rig_port(USERS_ALL, p),
 			.mac = l3fwd_port_mac(p == RIG_LOOP ? 0 : p),
 			.max_len = L3FWD_MTU };
 
-		must(hy_ip4_port_add(shared.fib, &port), "a port of the table");
+		must(hy_ip4_port_add(fib, &port), "a port of the table");
 	}
 	for (unsigned int hop = 0; hop < HOPS; hop++) {
-		const struct rte_ether_addr mac = l3fwd_hop_mac(hop);
-		const uint16_t port = rig_port(USERS_ALL, loop ? RIG_LOOP : hop_port(hop));
+		const struct hy_ip4_next_hop next_hop = {
+			.port = rig_port(USERS_ALL, shared.loop ? RIG_LOOP : hop_port(hop)),
+			.mac = l3fwd_hop_mac(hop)
+		};
 
-		must(hy_ip4_next_hop_add(shared.fib, port, &mac, &id[hop]), "a next hop");
+		must(hy_ip4_next_hop_add(fib, &next_hop, &id[hop]), "a next hop");
 	}
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct l3fwd_route *route = &table->routes[i];
 
-		must(hy_ip4_route_add(shared.fib, route->prefix, route->depth, id[route->hop]),
-			"a route");
+		changes[i] = (struct hy_ip4_change){ HY_IP4_ADD,
+			{ route->prefix, route->depth, id[route->hop] } };
 	}
+	must(hy_ip4_routes_change(fib, changes, table->n, NULL), "the routes");
+	free(changes);
 }
 
-void
-ours_table_create(const struct l3fwd_table *table, bool loop)
+/* The table with the work's routes that a lookup variant reads. */
+static struct hy_ip4_fib *
+table_for(const char *lookup)
 {
-	const struct hy_ip4_fib_params params = { .max_routes = table->n,
+	const enum hy_ip4_engine engine = hy_ip4_engine_of(lookup);
+	const struct hy_ip4_fib_params params = { .engine = engine,
+		.max_routes = shared.table->n,
 		.max_next_hops = HOPS,
-		.max_tbl8s = RTE_MAX(table->tbl8s, 1u),
+		.max_tbl8s = RTE_MAX(shared.table->tbl8s, 1u),
 		.socket = SOCKET_ID_ANY };
-	struct hy_ip4_rewrite_config rewrite;
+	char name[16];
 
-	nodes_create();
-	must(hy_ip4_fib_create("l3fwd_ours", &params, &shared.fib), "the table");
-	routes_add(table, loop);
-	rewrite = (struct hy_ip4_rewrite_config){ .tables.fibs = { shared.fib },
+	if (shared.fib[engine] == NULL) {
+		snprintf(name, sizeof(name), "l3fwd_ours_%d", engine);
+		must(hy_ip4_fib_create(name, &params, &shared.fib[engine]), "the table");
+		routes_add(shared.fib[engine]);
+	}
+	return shared.fib[engine];
+}
+
+/* For graphs to come, of which lookup is the variant of ip4_lookup. */
+static void
+table_set(const char *lookup)
+{
+	struct hy_ip4_rewrite_config rewrite = { .tables.fibs = { table_for(lookup) },
 		.tables.nb_fibs = 1 };
+
 	memcpy(rewrite.edge, shared.edge, sizeof(rewrite.edge));
 	must(hy_node_config(shared.lookup, &rewrite.tables, sizeof(rewrite.tables)), "ip4_lookup");
 	must(hy_node_config(shared.rewrite, &rewrite, sizeof(rewrite)), "ip4_rewrite");
 }
 
 void
+ours_table_create(const struct l3fwd_table *table, bool loop)
+{
+	shared.table = table;
+	shared.loop = loop;
+	hal_select(table->n);
+	nodes_create();
+}
+
+void
 ours_table_destroy(void)
 {
-	hy_ip4_fib_destroy(shared.fib);
+	for (unsigned int e = 0; e < ENGINES; e++) {
+		hy_ip4_fib_destroy(shared.fib[e]);
+		shared.fib[e] = NULL;
+	}
 }
 
 static void
@@ -293,6 +341,10 @@ ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
 	w->rig = rig;
 	if (params->variant != NULL)
 		variant_set(params->family, params->variant);
+	if (params->variant != NULL && strcmp(params->variant->family, "ip4_lookup") == 0)
+		table_set(params->variant->impl.variant);
+	else
+		table_set(selection("ip4_lookup")->chosen->impl.variant);
 	rc = graph_create(w, params);
 	if (params->variant != NULL)
 		variant_set(params->family, selection(params->family->node.name)->chosen);

@@ -23,7 +23,8 @@ static const struct bench {
 	{ "enqueue", bench_enqueue, 1, 256 },
 	{ "idle", bench_idle, 1, 256 },
 	{ "l3fwd", bench_l3fwd, 2, 512 },
-	{ "lookup", bench_lookup, 1, 256 },
+	{ "lookup", bench_lookup, 1, 512 },
+	{ "routes", bench_routes, 1, 512 },
 	{ "walk", bench_walk, 1, 256 },
 };
 
@@ -46,7 +47,7 @@ usage(FILE *out)
 		"  --quick           fewer rounds, and shorter ones\n"
 		"  --calibrate       measure first how steady the machine is\n"
 		"  --json FILE       write all figures there\n"
-		"  --prefixes FILE   of l3fwd: routes of the large table, one prefix a line\n"
+		"  --prefixes FILE   of l3fwd, lookup, routes: one prefix a line; else made up\n"
 		"  --contender FILE  of l3fwd: a shared object with one more static loop\n"
 		"Without EAL options: no PCI, and hugepages if any are free.\n",
 		ROUNDS_MIN, ROUNDS_MAX);
@@ -93,11 +94,11 @@ parse(int argc, char **argv, struct arguments *args)
 	static const struct option options[] = {
 		{ "work", required_argument, NULL, 'w' },
 		{ "rounds", required_argument, NULL, 'r' },
+		{ "prefixes", required_argument, NULL, 'p' },
 		{ "quick", no_argument, NULL, 'q' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "calibrate", no_argument, NULL, 'k' },
 		{ "contender", required_argument, NULL, 'c' },
-		{ "prefixes", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -117,6 +118,9 @@ parse(int argc, char **argv, struct arguments *args)
 			if (parse_rounds(optarg, &rounds) < 0)
 				return -EINVAL;
 			break;
+		case 'p':
+			args->settings.prefixes = optarg;
+			break;
 		case 'q':
 			quick = true;
 			break;
@@ -128,9 +132,6 @@ parse(int argc, char **argv, struct arguments *args)
 			break;
 		case 'c':
 			args->settings.contender = optarg;
-			break;
-		case 'p':
-			args->settings.prefixes = optarg;
 			break;
 		case 'h':
 			usage(stdout);

@@ -174,13 +174,13 @@ inventory_prints_process_and_ports(void **state)
 	port_add_rings("inv_ring", 1, 4);
 	assert_int_equal(hy_hal_probe(hal), 0);
 	text = printed(hy_hal_inventory_print);
-	process = strstr(text, "process\n    simd_bits      yes");
+	process = strstr(text, "process\n    simd_bits       yes");
 	null = strstr(text, "port 0: net_null_inv, driver net_null\n    rx_queues ");
 	ring = strstr(text,
 		"port 1: net_ring_inv_ring, driver net_ring\n"
-		"    rx_queues      yes            1  declared: the driver's limit\n"
-		"    tx_queues      yes            4  declared: the driver's limit\n"
-		"    rx_ptype_ip4   unknown           declared: the driver names no packet "
+		"    rx_queues       yes            1  declared: the driver's limit\n"
+		"    tx_queues       yes            4  declared: the driver's limit\n"
+		"    rx_ptype_ip4    unknown           declared: the driver names no packet "
 		"types\n");
 	assert_ptr_equal(process, text);
 	assert_non_null(null);
@@ -215,10 +215,10 @@ width_that_the_user_forced_holds_and_is_told(void **state)
 	RTE_SET_USED(state);
 	run_with_width("128", "avx2", out, sizeof(out));
 	assert_non_null(strstr(out,
-		"    simd_bits      yes          128  declared: limited by "
+		"    simd_bits       yes          128  declared: limited by "
 		"--force-max-simd-bitwidth=128\n"));
 	assert_non_null(strstr(out, "\nselect: 0 none\n"));
-	assert_non_null(strstr(out, "\nip4_lookup for process: scalar\n"));
+	assert_non_null(strstr(out, "\nip4_lookup for process: x4\n"));
 	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0)
 		assert_non_null(strstr(out,
 			"\nforced: -95 ip4_lookup=avx2 cannot be had for process: needs simd_bits "

@@ -93,6 +93,61 @@ order_does_not_depend_on_the_order_of_registration(void **state)
 	assert_int_equal(compared, 24 * 7);
 }
 
+/* Chooses again after the program has said how many routes there are, and that they change. */
+static void
+assert_declared(uint64_t routes, uint64_t live, const char *variant, const char *reason)
+{
+	assert_int_equal(hy_hal_declare(hal, HY_CAP_IP4_ROUTES, routes, "the test's routes"), 0);
+	assert_int_equal(hy_hal_declare(hal, HY_CAP_IP4_LIVE_ROUTES, live, "the test"), 0);
+	select_all();
+	assert_string_equal(chosen("sel_declared", 0), variant);
+	assert_string_equal(candidate("sel_declared", 0, "large")->reason, reason);
+}
+
+static void
+what_the_program_declares_changes_the_choice(void **state)
+{
+	const struct hy_target process = { .kind = HY_TARGET_PROCESS };
+
+	RTE_SET_USED(state);
+	family_add("sel_declared", HY_TARGET_PROCESS, 10);
+	VARIANT("sel_declared", "large", .score = 5,
+		.needs = { { .cap = HY_CAP_IP4_ROUTES, .at_least = 1000, .bonus = 8 },
+			{ .cap = HY_CAP_IP4_LIVE_ROUTES, .bonus = -4, .why = "it is slow" } });
+	assert_string_equal(hy_hal_capability(hal, process, HY_CAP_IP4_ROUTES)->reason,
+		"the program has not declared it");
+	select_all();
+	assert_fate("sel_declared", 0, "large", HY_FATE_OUTSCORED, 5, "plain scores 10");
+	assert_declared(999, 0, "plain", "plain scores 10");
+	assert_declared(1000, 0, "large",
+		"best score of what fits (its own: 5, +8 for ip4_routes of 1000 or more)");
+	assert_string_equal(hy_hal_capability(hal, process, HY_CAP_IP4_ROUTES)->reason,
+		"the test's routes");
+	assert_declared(1000, 1, "plain",
+		"plain scores 10 (its own: 5, +8 for ip4_routes of 1000 or more, "
+		"-4 for ip4_live_routes: it is slow)");
+	assert_declared(1000, 0, "large",
+		"best score of what fits (its own: 5, +8 for ip4_routes of 1000 or more)");
+	/* Another look at the ports leaves it. */
+	assert_int_equal(hy_hal_probe(hal), 0);
+	assert_int_equal(hy_hal_capability(hal, process, HY_CAP_IP4_ROUTES)->value, 1000);
+}
+
+static void
+what_is_not_the_programs_cannot_be_declared(void **state)
+{
+	unsigned int refused = 0;
+
+	RTE_SET_USED(state);
+	for (int cap = -1; cap <= HY_CAPS; cap++) {
+		if (cap == HY_CAP_IP4_ROUTES || cap == HY_CAP_IP4_LIVE_ROUTES)
+			continue;
+		assert_int_equal(hy_hal_declare(hal, (enum hy_cap)cap, 1, "no"), -EINVAL);
+		refused++;
+	}
+	assert_int_equal(refused, HY_CAPS);
+}
+
 static void
 equal_scores_go_by_name(void **state)
 {
@@ -186,10 +241,14 @@ scored_need_adds_its_bonus_only_if_met(void **state)
 	MET, .bonus = -15 }
 	});
 	select_all();
-	assert_fate("sel_bonus", 0, "both", HY_FATE_CHOSEN, 16, "best score of what fits");
-	assert_fate("sel_bonus", 0, "met", HY_FATE_OUTSCORED, 15, "both scores 16");
+	assert_fate("sel_bonus", 0, "both", HY_FATE_CHOSEN, 16,
+		"best score of what fits (its own: 1, +6 for simd_bits of 64 or more, "
+		"+9 for simd_bits of 64 or more)");
+	assert_fate("sel_bonus", 0, "met", HY_FATE_OUTSCORED, 15,
+		"both scores 16 (its own: 5, +10 for simd_bits of 64 or more)");
 	assert_fate("sel_bonus", 0, "unmet", HY_FATE_OUTSCORED, 6, "both scores 16");
-	assert_fate("sel_bonus", 0, "worse", HY_FATE_OUTSCORED, 5, "both scores 16");
+	assert_fate("sel_bonus", 0, "worse", HY_FATE_OUTSCORED, 5,
+		"both scores 16 (its own: 20, -15 for simd_bits of 64 or more)");
 #undef MET
 #undef UNMET
 	}
@@ -371,6 +430,8 @@ scored_need_adds_its_bonus_only_if_met(void **state)
 		HAL_TEST(highest_score_is_chosen),
 		HAL_TEST(only_variant_is_chosen_as_such),
 		HAL_TEST(order_does_not_depend_on_the_order_of_registration),
+		HAL_TEST(what_the_program_declares_changes_the_choice),
+		HAL_TEST(what_is_not_the_programs_cannot_be_declared),
 		HAL_TEST(equal_scores_go_by_name),
 		HAL_TEST(unmet_need_puts_a_variant_out_and_says_why),
 		HAL_TEST(value_must_be_at_least_what_is_needed),

@@ -281,7 +281,7 @@ static const struct variant {
 #endif
 	{ "fib", hy_ip4_lookup_fib, always, HY_IP4_FIB },
 #ifdef RTE_ARCH_X86_64
-	{ "fib_avx512", hy_ip4_lookup_fib, fib_avx512_runs, HY_IP4_FIB_AVX512 },
+	{ "fib_avx512", hy_ip4_lookup_fib_avx512, fib_avx512_runs, HY_IP4_FIB_AVX512 },
 #endif
 	{ "scalar", hy_ip4_lookup_scalar, always, HY_IP4_LPM },
 	{ "x4", hy_ip4_lookup_x4, always, HY_IP4_LPM },

@@ -317,6 +317,8 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	if (rules_read(options, hal) < 0 || routes_read(options, &routes) < 0)
 		return -1;
 	pipeline_workers(options, &pipeline);
+	hy_hal_declare(hal, HY_CAP_IP4_ROUTES, routes.n,
+		options->routes != NULL ? "the routes of --routes" : "the default routes");
 	if (ports_start(options, hal, pipeline.nb_workers) < 0 || select_variants(options, hal) < 0)
 		goto out;
 	if (options->explain != EXPLAIN_NO) {

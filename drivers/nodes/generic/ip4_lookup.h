@@ -40,6 +40,7 @@ ip4_lookup_kernel hy_ip4_lookup_scalar, hy_ip4_lookup_x4, hy_ip4_lookup_fib;
 #ifdef RTE_ARCH_X86_64
 ip4_lookup_kernel hy_ip4_lookup_avx2;
 ip4_lookup_kernel hy_ip4_lookup_avx512;
+ip4_lookup_kernel hy_ip4_lookup_fib_avx512; /* rte_fib */
 #endif
 
 static __rte_always_inline uint16_t

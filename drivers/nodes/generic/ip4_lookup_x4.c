@@ -3,26 +3,40 @@
 
 #include "ip4_lookup.h"
 
+#define MISSED (IP4_LOOKUP_ID_MASK + 1) /* above all ids: a bit that hits do not have */
+
+/* The default route, or a drop, for addresses that the table has no entry for. */
+static void
+misses_lead(uint32_t entry, uint32_t route[], uint16_t next[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (route[i] != MISSED)
+			continue;
+		route[i] = entry & IP4_LOOKUP_ID_MASK;
+		next[i] = entry != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
+	}
+}
+
 void
 hy_ip4_lookup_x4(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	const uint32_t none = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
-	/* Above all ids: what a miss makes of it tells it from a hit. */
-	const uint32_t missed = IP4_LOOKUP_ID_MASK + 1;
-	const uint16_t miss = none != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
-	uint32_t i = 0;
+	const uint32_t fours = n & ~3u;
+	uint32_t seen = 0;
 
-	for (; i + 4 <= n; i += 4) {
+	for (uint32_t i = 0; i < fours; i += 4) {
 		xmm_t ip;
 
 		memcpy(&ip, &route[i], sizeof(ip));
-		rte_lpm_lookupx4(fib->lpm, ip, &route[i], missed);
-		for (uint32_t j = i; j < i + 4; j++) {
-			next[j] = route[j] != missed ? IP4_LOOKUP_NEXT_REWRITE : miss;
-			route[j] = route[j] != missed ? route[j] : none & IP4_LOOKUP_ID_MASK;
-		}
+		rte_lpm_lookupx4(fib->lpm, ip, &route[i], MISSED);
 	}
-	hy_ip4_lookup_scalar(fib, route + i, next + i, n - i);
+	for (uint32_t i = 0; i < fours; i++) {
+		seen |= route[i];
+		next[i] = IP4_LOOKUP_NEXT_REWRITE;
+	}
+	if (unlikely((seen & MISSED) != 0))
+		misses_lead(none, route, next, fours);
+	hy_ip4_lookup_scalar(fib, route + fours, next + fours, n - fours);
 }
 
 static uint16_t

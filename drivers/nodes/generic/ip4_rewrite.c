@@ -40,7 +40,6 @@ ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 	const uint32_t *route = hy_lane(graph, node, IP4_REWRITE_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX];
 
-	const struct hy_ip4_adjacency *adjacencies = ctx->fib->adjacencies;
 	for (uint32_t i = 0; i < n; i++) {
 		struct rte_mbuf *m = objs[i];
 		const struct hy_ip4_adjacency *adjacency = &adjacencies[route[i]];
