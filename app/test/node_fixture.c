@@ -20,6 +20,7 @@
 
 struct rte_mempool *pool;
 struct kept out[RIG_OUTS];
+struct rte_rcu_qsbr *rig_qsbr;
 
 static struct {
 	struct rte_mbuf **packets;
@@ -293,6 +294,7 @@ rig_graph(uint16_t burst)
 		.lanes = { "ip4_route" },
 		.burst = burst,
 		.socket = SOCKET_ID_ANY,
+		.qsbr = rig_qsbr,
 	};
 	const int rc = hy_graph_create("rig", &params, &rig);
 
@@ -370,7 +372,8 @@ rig_table(const char *lookup)
 		.max_routes = 64,
 		.max_next_hops = 16,
 		.max_tbl8s = 16,
-		.socket = SOCKET_ID_ANY };
+		.socket = SOCKET_ID_ANY,
+		.qsbr = rig_qsbr };
 
 	assert_int_equal(hy_ip4_fib_create("rig", &params, &table), 0);
 	for (uint16_t p = 0; p < 2; p++) {
@@ -532,6 +535,7 @@ rig_clear(void)
 		hy_node_unregister(nodes[--nb_nodes]);
 	hy_ip4_fib_destroy(table);
 	table = NULL;
+	rig_qsbr = NULL;
 }
 
 int

@@ -70,6 +70,8 @@ extern struct kept out[RIG_OUTS];
 
 /* Makes the nodes rig_source, which leads to the node of that name, and the sinks. */
 void rig_nodes(const char *first);
+/* What tables of the rig free waits for, and its graph reports to as reader 0; NULL by default. */
+extern struct rte_rcu_qsbr *rig_qsbr;
 /* Creates the graph "rig", of the rig's source and what it leads to. */
 struct hy_graph *rig_graph(uint16_t burst);
 /* Sends packets into the graph; lane may be NULL. Walks until all are through. */

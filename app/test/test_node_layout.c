@@ -366,7 +366,7 @@ rig_up(void)
 		workers[w].port = port_open(1, WORKERS, TX_ROOM);
 		workers[w].idle = &idles[w];
 	}
-	table = rig_table();
+	table = rig_table("scalar"); /* of rte_lpm, as the HAL chooses for few routes */
 	nodes_add();
 	for (unsigned int w = 0; w < WORKERS; w++)
 		worker_add(w);

@@ -171,7 +171,8 @@ table_fill(void)
 		if (r->depth == 0)
 			t.fib->default_entry = RTE_LPM_LOOKUP_SUCCESS | r->id;
 		else
-			assert_int_equal(t.fib->engine->change(t.fib, r->prefix, r->depth, r->id), 0);
+			assert_int_equal(t.fib->engine->change(t.fib, r->prefix, r->depth, r->id),
+				0);
 	}
 }
 

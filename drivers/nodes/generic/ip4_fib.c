@@ -165,7 +165,7 @@ ip4_fib_wait(struct hy_ip4_fib *fib, uint64_t token)
 		if (waited > hz && !fib->undoing)
 			return -ETIMEDOUT;
 		/* A walk takes microseconds; one that takes longer may lack this very CPU. */
-		if (waited < hz / 50000)
+		if (waited < hz / 10000)
 			rte_pause();
 		else
 			rte_delay_us_sleep(20);

@@ -46,9 +46,8 @@ route_lead(struct hy_ip4_fib *fib, const struct hy_ip4_route *route, uint32_t fr
 	if (depth == 0)
 		__atomic_store_n(&fib->default_entry, deleted ? 0 : RTE_LPM_LOOKUP_SUCCESS | to,
 			__ATOMIC_RELEASE);
-	else if (added && fib->nb_routes == fib->params.max_routes)
-		rc = -ENOSPC;
-	else if (first && fib->nb_tbl8s == fib->params.max_tbl8s)
+	else if ((added && fib->nb_routes == fib->params.max_routes) ||
+		(first && fib->nb_tbl8s == fib->params.max_tbl8s))
 		rc = -ENOSPC;
 	else
 		rc = fib->engine->change(fib, prefix, depth, to);
@@ -144,7 +143,7 @@ int
 hy_ip4_routes_change(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n,
 	uint32_t *at)
 {
-	uint32_t one, ignored, *from = n > 1 ? malloc(n * sizeof(*from)) : &one;
+	uint32_t one = 0, ignored, *from = n > 1 ? malloc(n * sizeof(*from)) : &one;
 	int rc;
 
 	if (at == NULL)

@@ -60,16 +60,18 @@ change(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
 /*
  * rte_fib counts the /24s with longer prefixes, but before 26.03 not one whose first such prefix
  * leads where the shorter one around it does. When that is deleted, it counts one less than none,
- * and takes no long prefix any more. So the first one is led elsewhere to begin with.
+ * and takes no long prefix any more. So such a prefix is led elsewhere to begin with.
  */
 static int
 change_counted(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
 {
 	struct rte_rib *rib = rte_fib_get_rib(to);
+	uint64_t around;
 
 	if (depth > 24 && id != IP4_FIB_NO_ROUTE &&
-		rte_rib_get_nxt(rib, prefix, 24, NULL, RTE_RIB_GET_NXT_COVER) == NULL) {
-		const int rc = rte_fib_add(to, prefix, depth, id == 0 ? 1 : 0);
+		rte_rib_get_nxt(rib, prefix, 24, NULL, RTE_RIB_GET_NXT_COVER) == NULL &&
+		rte_rib_get_nh(rte_rib_lookup(rib, prefix), &around) == 0 && around == id) {
+		const int rc = rte_fib_add(to, prefix, depth, id ^ 1);
 
 		if (rc < 0)
 			return rc;
