@@ -146,25 +146,14 @@ def test_l3fwd_takes_prefixes_that_librte_node_has_no_room_for(tmp_path):
     assert list(medians(figures, "table172k")) == L3FWD
 
 
-@pytest.mark.parametrize("content, message", [
-    (None, "No such file or directory"),
-    ("", "it is empty"),
-    ("10.0.0.0/8\n10.0.0.0\n", "line 2: a prefix is wanted, such as 10.0.0.0/8"),
-    ("10.0.0.0/33\n", "line 1: a prefix is wanted"),
-    ("126.0.0.0/7\n", "line 1: a prefix is wanted"),
-    ("0.0.0.0/8\n", "line 1: a prefix is wanted"),
-    ("127.0.0.0/24\n", "line 1: a prefix is wanted"),
-    ("224.0.0.0/8\n", "line 1: a prefix is wanted"),
-    ("10.0.0/8\n", "line 1: a prefix is wanted"),
-    ("10.0.0.0/8 x\n", "line 1: a prefix is wanted"),
-])
-def test_l3fwd_refuses_bad_prefixes(tmp_path, content, message):
+def test_l3fwd_leaves_out_prefixes_that_nothing_is_forwarded_to(tmp_path):
     prefixes = tmp_path / "prefixes"
-    if content is not None:
-        prefixes.write_text(content)
+    prefixes.write_text("10.0.0.0/8\n126.0.0.0/7\n0.0.0.0/8\n127.0.0.0/24\n224.0.0.0/8\n")
+    figures, _ = measure(tmp_path, "l3fwd", "--work", "table172k", "--prefixes", prefixes)
+    assert list(medians(figures, "table172k")) == L3FWD
+    prefixes.write_text("126.0.0.0/7\n224.0.0.0/8\n")
     done = bench("l3fwd", "--quick", "--work", "table172k", "--prefixes", prefixes)
-    assert (done.returncode, f"--prefixes {prefixes}: {message}" in done.stderr) == (1, True), \
-        done.stderr
+    assert (done.returncode, "none of them are forwarded" in done.stderr) == (1, True), done.stderr
 
 
 def test_l3fwd_shows_nodes_variants_bursts_and_lcores(tmp_path):
@@ -283,8 +272,8 @@ def test_calibration_says_what_its_figures_say(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "which benchmark? there are: enqueue idle l3fwd lookup walk"),
-    (["run"], "'run' is no benchmark; there are: enqueue idle l3fwd lookup walk"),
+    ([], "which benchmark? there are: enqueue idle l3fwd lookup routes walk"),
+    (["run"], "'run' is no benchmark; there are: enqueue idle l3fwd lookup routes walk"),
     (["walk", "lookup"], "one benchmark at a time, not 'lookup' too"),
     (["walk", "--rounds", "14"], "--rounds 14: a number from 15 to 255 is wanted"),
     (["walk", "--rounds", "256"], "--rounds 256: a number from 15 to 255 is wanted"),

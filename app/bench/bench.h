@@ -42,6 +42,7 @@ enum unit { CYCLES_OBJECT, CYCLES_PACKET, CYCLES_WALK, MICROSECONDS, CALLS_WALK 
 struct bench_settings {
 	unsigned int rounds;
 	unsigned int round_us; /* that a contender runs in a round, at least */
+	bool quick;            /* smaller works too, where one would last */
 	const char *works;     /* fnmatch(3) pattern of the works to do */
 	const char *prefixes;  /* file of those that routes are made of; NULL: made up */
 	const char *contender; /* shared object with one more contender of l3fwd; NULL: none */

@@ -142,6 +142,7 @@ parse(int argc, char **argv, struct arguments *args)
 		}
 	}
 	args->settings.rounds = rounds > 0 ? rounds : quick ? ROUNDS_MIN : 31;
+	args->settings.quick = quick;
 	args->settings.round_us = quick ? 500 : 3000;
 	return parse_bench(argc - optind, argv + optind, &args->bench);
 }

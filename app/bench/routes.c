@@ -1,6 +1,278 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Changes of routes: hy_ip4.h against bare calls of the library below it, on the same prefixes. The
+ * table has nothing but what the library needs to have; ours also has the list of all routes, the
+ * next hops' counts, and the way back if a change fails.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ip.h>
+
+#include <ip4_fib.h>
+
 #include "bench.h"
+
+#define NEXT_HOPS 256
+#define TBL8S 4096
+#define CHANGED 256 /* prefixes that come and go in one run */
+
+/* A table, ours or bare. */
+struct table {
+	struct hy_ip4_fib *ours;
+	struct rte_lpm *lpm;
+	struct rte_fib *fib;
+};
+
+struct rig {
+	enum hy_ip4_engine engine;
+	bool bare, live;
+	const struct hy_ip4_change *changes; /* that add all prefixes */
+	uint32_t n;
+	struct table table; /* filled, for single changes */
+	bool wrong;
+};
+
+static union {
+	struct rte_rcu_qsbr v;
+	alignas(RTE_CACHE_LINE_SIZE) uint8_t room[1024];
+} qsbr; /* without readers: all has passed */
+
+static void __attribute__((noreturn)) give_up(const char *what)
+{
+	fprintf(stderr, "hy-bench: %s\n", what);
+	exit(EXIT_FAILURE);
+}
+
+static struct hy_ip4_fib *
+ours_create(const struct rig *rig)
+{
+	const struct hy_ip4_fib_params params = { .engine = rig->engine,
+		.max_routes = rig->n + CHANGED,
+		.max_tbl8s = TBL8S,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = &qsbr.v };
+	const struct hy_ip4_port port = { .port = 0, .max_len = 1514 };
+	struct hy_ip4_next_hop hop = { .port = 0 };
+	struct hy_ip4_fib *fib;
+	uint32_t id;
+
+	if (hy_ip4_fib_create("bench", &params, &fib) < 0 || hy_ip4_port_add(fib, &port) < 0)
+		give_up("no memory for a table");
+	for (unsigned int i = 0; i < NEXT_HOPS; i++) {
+		hop.mac.addr_bytes[5] = (uint8_t)i;
+		if (hy_ip4_next_hop_add(fib, &hop, &id) < 0)
+			give_up("no memory for next hops");
+	}
+	return fib;
+}
+
+static struct table
+table_create(const struct rig *rig)
+{
+	const struct rte_lpm_config lpm = { .max_rules = rig->n + CHANGED, .number_tbl8s = TBL8S };
+	struct rte_fib_conf fib = { .type = RTE_FIB_DIR24_8,
+		.default_nh = INT16_MAX,
+		.max_routes = (int)(rig->n + CHANGED),
+		.dir24_8 = { .nh_sz = RTE_FIB_DIR24_8_2B, .num_tbl8 = TBL8S } };
+	struct table table = { 0 };
+
+	if (!rig->bare)
+		table.ours = ours_create(rig);
+	else if (rig->engine == HY_IP4_LPM)
+		table.lpm = rte_lpm_create("bare", SOCKET_ID_ANY, &lpm);
+	else
+		table.fib = rte_fib_create("bare", SOCKET_ID_ANY, &fib);
+	if (table.ours == NULL && table.lpm == NULL && table.fib == NULL)
+		give_up("no memory for a table");
+	return table;
+}
+
+static void
+table_destroy(struct table *table)
+{
+	if (table->ours != NULL)
+		table->ours->nb_users = 0;
+	hy_ip4_fib_destroy(table->ours);
+	rte_lpm_free(table->lpm);
+	rte_fib_free(table->fib);
+	*table = (struct table){ 0 };
+}
+
+/* Applies changes: bare, or ours in one call. Returns how many failed. */
+static uint32_t
+apply(const struct table *table, const struct hy_ip4_change *changes, uint32_t n)
+{
+	uint32_t failed = 0;
+
+	if (table->ours != NULL)
+		return hy_ip4_routes_change(table->ours, changes, n, NULL) < 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct hy_ip4_route *r = &changes[i].route;
+		const bool delete = changes[i].verb == HY_IP4_DELETE;
+		int rc;
+
+		if (table->lpm != NULL)
+			rc = delete ? rte_lpm_delete(table->lpm, r->prefix, r->depth)
+				    : rte_lpm_add(table->lpm, r->prefix, r->depth, r->next_hop);
+		else
+			rc = delete ? rte_fib_delete(table->fib, r->prefix, r->depth)
+				    : rte_fib_add(table->fib, r->prefix, r->depth, r->next_hop);
+		failed += rc < 0;
+	}
+	return failed;
+}
+
+static uint32_t
+lookup(const struct table *table, uint32_t dst)
+{
+	uint32_t id = UINT32_MAX;
+	uint64_t wide;
+
+	if (table->ours != NULL)
+		return hy_ip4_lookup(table->ours, dst, &id) == 0 ? id : UINT32_MAX;
+	if (table->lpm != NULL)
+		return rte_lpm_lookup(table->lpm, dst, &id) == 0 ? id : UINT32_MAX;
+	rte_fib_lookup_bulk(table->fib, &dst, &wide, 1);
+	return wide == INT16_MAX ? UINT32_MAX : (uint32_t)wide;
+}
+
+/* Whether each prefix's first address leads where the longest of those that begin there does. */
+static bool
+filled(const struct rig *rig, const struct table *table)
+{
+	for (uint32_t i = 0; i < rig->n; i++) {
+		const struct hy_ip4_route *r = &rig->changes[i].route;
+		const bool covered = i + 1 < rig->n &&
+			r[0].prefix == rig->changes[i + 1].route.prefix;
+
+		if (!covered && lookup(table, r->prefix) != r->next_hop)
+			return false;
+	}
+	return table->ours == NULL || hy_ip4_routes_get(table->ours, NULL, 0) == rig->n;
+}
+
+/* Microseconds for all prefixes. */
+static double
+load(void *arg)
+{
+	struct rig *rig = arg;
+	struct table table = table_create(rig);
+	const uint64_t start = rte_rdtsc();
+	const uint32_t failed = apply(&table, rig->changes, rig->n);
+	const uint64_t took = rte_rdtsc() - start;
+
+	rig->wrong |= failed > 0 || !filled(rig, &table);
+	table_destroy(&table);
+	return 1e6 * (double)took / (double)rte_get_tsc_hz();
+}
+
+/* Prefixes that come, lead elsewhere, and go: three changes each, one a call. */
+static uint64_t
+change(void *arg)
+{
+	static const enum hy_ip4_verb verbs[] = { HY_IP4_ADD, HY_IP4_REPLACE, HY_IP4_DELETE };
+	struct rig *rig = arg;
+
+	for (unsigned int v = 0; v < RTE_DIM(verbs); v++) {
+		for (uint32_t i = 0; i < CHANGED; i++) {
+			const struct hy_ip4_change one = { .verb = verbs[v],
+				.route = { RTE_IPV4(10u, 0, i, 0), 24, v } };
+
+			rig->wrong |= apply(&rig->table, &one, 1) > 0;
+		}
+		/* One clock in a thousand, and what ran is known to have done something. */
+		rig->wrong |= lookup(&rig->table, RTE_IPV4(10u, 0, 7, 1)) !=
+			(verbs[v] == HY_IP4_DELETE ? UINT32_MAX : v);
+	}
+	return RTE_DIM(verbs) * CHANGED;
+}
+
+static bool
+check(void *arg)
+{
+	const struct rig *rig = arg;
+
+	return !rig->wrong && (rig->table.ours == NULL || filled(rig, &rig->table));
+}
+
+static void
+loads(const char *name, enum hy_ip4_engine engine, const struct hy_ip4_change *changes, uint32_t n)
+{
+	const char *library = engine == HY_IP4_LPM ? "rte_lpm" : "rte_fib";
+	struct rig bare = { .engine = engine, .bare = true, .changes = changes, .n = n };
+	struct rig ours = { .engine = engine, .changes = changes, .n = n };
+	const struct contender contenders[] = {
+		{ .name = library,
+			.arg = &bare,
+			.figure = load,
+			.check = check,
+			.against = library },
+		{ .name = "halyard",
+			.arg = &ours,
+			.figure = load,
+			.check = check,
+			.subject = true },
+	};
+
+	if (bench_wanted(name))
+		bench_work(name, MICROSECONDS, contenders, RTE_DIM(contenders));
+}
+
+/* In a full table; live: as if graphs used it, so that rte_fib is kept twice. */
+static void
+singles(const char *name, enum hy_ip4_engine engine, bool live, const struct hy_ip4_change *changes,
+	uint32_t n)
+{
+	const char *library = engine == HY_IP4_LPM ? "rte_lpm" : "rte_fib";
+	struct rig bare = { .engine = engine, .bare = true, .changes = changes, .n = n };
+	struct rig ours = { .engine = engine, .changes = changes, .n = n };
+	const struct contender contenders[] = {
+		{ .name = library,
+			.arg = &bare,
+			.run = change,
+			.check = check,
+			.against = library },
+		{ .name = "halyard", .arg = &ours, .run = change, .check = check, .subject = true },
+	};
+
+	if (!bench_wanted(name))
+		return;
+	bare.table = table_create(&bare);
+	ours.table = table_create(&ours);
+	if (apply(&bare.table, changes, n) > 0 || apply(&ours.table, changes, n) > 0)
+		give_up("the prefixes do not fit");
+	ours.table.ours->nb_users = live;
+	bench_work(name, MICROSECONDS, contenders, RTE_DIM(contenders));
+	table_destroy(&bare.table);
+	table_destroy(&ours.table);
+}
+
 void
 bench_routes(void)
 {
+	/* rte_lpm searches all rules of one length: its time is the square of their number. */
+	const unsigned int all = bench_settings()->prefixes != NULL ? 1 : 4;
+	const unsigned int step = bench_settings()->quick ? 8 : all;
+	unsigned int n;
+	struct bench_prefix *prefixes = bench_prefixes(&n);
+	struct hy_ip4_change *changes = calloc(n, sizeof(*changes));
+
+	if (changes == NULL || rte_rcu_qsbr_init(&qsbr.v, 1) != 0)
+		give_up("no memory");
+	n = (n + step - 1) / step;
+	for (unsigned int i = 0; i < n; i++)
+		changes[i].route = (struct hy_ip4_route){ prefixes[i].address, prefixes[i].depth,
+			i * 7 % NEXT_HOPS };
+	loads("load_lpm", HY_IP4_LPM, changes, n);
+	loads("load_fib", HY_IP4_FIB, changes, n);
+	singles("change_lpm", HY_IP4_LPM, false, changes, n);
+	singles("change_lpm_live", HY_IP4_LPM, true, changes, n);
+	singles("change_fib", HY_IP4_FIB, false, changes, n);
+	singles("change_fib_live", HY_IP4_FIB, true, changes, n);
+	free(changes);
+	free(prefixes);
 }
