@@ -89,6 +89,7 @@ struct hy_ip4_fib {
 
 	const struct ip4_engine *engine;
 	struct rte_rib *rib; /* all routes but the default one: the truth that tables are made of */
+	uint64_t highest;    /* of all prefixes and depths that there ever were; above it is none */
 	uint32_t nb_routes;
 	uint32_t nb_tbl8s; /* /24s with longer prefixes */
 	struct ip4_fib_copies copies;
