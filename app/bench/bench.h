@@ -74,10 +74,10 @@ struct bench_prefix {
 };
 
 /*
- * Prefixes, all different, in order: those of the file of --prefixes, or made up, in the mix of
+ * Prefixes, all different, in order: those of a file, or, if path is NULL, made up, in the mix of
  * lengths of networks of the Internet. Freed with free(3).
  */
-struct bench_prefix *bench_prefixes(unsigned int *n);
+struct bench_prefix *bench_prefixes(const char *path, unsigned int *n);
 
 void bench_start(const struct bench_settings *settings);
 /* As bench_start() had them. */

@@ -101,7 +101,7 @@ stage_set(struct stage *s, const struct work *w, unsigned int lanes)
 	if (w->kind != EACH_ROUTE)
 		s->table = table_eight(w->hop_per_port ? w->nb_ports : TABLE_EIGHT, w->nb_ports);
 	else
-		s->table = table_full(w->nb_ports);
+		s->table = table_full(bench_settings()->prefixes, w->nb_ports);
 	for (unsigned int l = 0; l < lanes; l++)
 		rig_open(&s->rig[l], l, w->nb_ports, w->loop, traffic_for(w, s->table));
 	ours_table_create(s->table, w->loop);

@@ -61,8 +61,8 @@ struct l3fwd_table {
 
 /* Eight routes to so many next hops, on so many ports in turn. All exit on an error. */
 struct l3fwd_table *table_eight(unsigned int nb_hops, unsigned int nb_ports);
-/* A route for each of bench_prefixes() that packets may be forwarded to. */
-struct l3fwd_table *table_full(unsigned int nb_ports);
+/* A route for each of bench_prefixes(path) that packets may be forwarded to. */
+struct l3fwd_table *table_full(const char *path, unsigned int nb_ports);
 void table_free(struct l3fwd_table *table);
 /* The next hop of the longest prefix, by search: what the contenders' tables must agree with. */
 uint32_t table_hop(const struct l3fwd_table *table, uint32_t dst);

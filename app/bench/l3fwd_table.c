@@ -94,10 +94,10 @@ forwardable(const struct l3fwd_route *route)
 }
 
 struct l3fwd_table *
-table_full(unsigned int nb_ports)
+table_full(const char *path, unsigned int nb_ports)
 {
 	unsigned int n;
-	struct bench_prefix *prefixes = bench_prefixes(&n);
+	struct bench_prefix *prefixes = bench_prefixes(path, &n);
 	struct l3fwd_table *table = table_create(n);
 
 	for (unsigned int i = 0; i < n; i++) {

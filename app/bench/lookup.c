@@ -290,7 +290,7 @@ bench_lookup(void)
 		unsigned int n;
 	} sizes[] = { { "r8", 8 }, { "r1k", 1000 }, { "r10k", 10000 }, { "all", UINT32_MAX } };
 	unsigned int nb_all;
-	struct bench_prefix *all = bench_prefixes(&nb_all);
+	struct bench_prefix *all = bench_prefixes(bench_settings()->prefixes, &nb_all);
 
 	for (unsigned int s = 0; s < RTE_DIM(sizes); s++) {
 		struct routes routes = some_of(sizes[s].name, all, nb_all, sizes[s].n);

@@ -126,9 +126,8 @@ by_address(const void *a, const void *b)
 }
 
 struct bench_prefix *
-bench_prefixes(unsigned int *n)
+bench_prefixes(const char *path, unsigned int *n)
 {
-	const char *path = bench_settings()->prefixes;
 	struct bench_prefix *prefixes = path != NULL ? read_file(path, n) : make_up(n);
 	unsigned int different = 0;
 

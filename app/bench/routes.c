@@ -258,7 +258,7 @@ bench_routes(void)
 	const unsigned int all = bench_settings()->prefixes != NULL ? 1 : 4;
 	const unsigned int step = bench_settings()->quick ? 8 : all;
 	unsigned int n;
-	struct bench_prefix *prefixes = bench_prefixes(&n);
+	struct bench_prefix *prefixes = bench_prefixes(bench_settings()->prefixes, &n);
 	struct hy_ip4_change *changes = calloc(n, sizeof(*changes));
 
 	if (changes == NULL || rte_rcu_qsbr_init(&qsbr.v, 1) != 0)
