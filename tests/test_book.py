@@ -210,7 +210,7 @@ def test_output_of_the_example_in_the_book_is_what_it_prints(example, tmp_path):
     lines = printed.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("ethdev_rx-in"))
     # But for the variant, which depends on the CPU.
-    variant = re.compile(r"^(ttl_guard +)\w+ +")
+    variant = re.compile(r"^((?:pkt_cls|ttl_guard) +)\w+ +")
     assert [variant.sub(r"\1", line) for line in lines[at:]] == \
            [variant.sub(r"\1", line) for line in expected], printed
 

@@ -104,7 +104,7 @@ BAD = {
     "deny of no variant": ("--deny=ip4_lookup=nosuch", ["--deny", "nosuch", "scalar"]),
     "a variant forced and denied": ("--node=ip4_lookup=scalar --deny=ip4_lookup=scalar",
                                     ["--node", "scalar", "denied"]),
-    "every variant denied": ("--deny=pkt_cls=scalar --deny=pkt_cls=ptype", ["pkt_cls", "denied"]),
+    "every variant denied": ("--deny=ip4_rewrite=scalar", ["ip4_rewrite", "denied"]),
     "two variants forced": ("--node=ip4_lookup=scalar --node=ip4_lookup=avx2",
                             ["--node", "ip4_lookup"]),
     # files

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Forwarding between two kernel interfaces (net_tap), whose driver tells packet types: the HAL
-believes them and picks the variant of pkt_cls that does, and the result is what the oracle says."""
+"""Forwarding between two kernel interfaces (net_tap), whose driver tells packet types: the HAL lets
+the variant of pkt_cls run that believes them, and the result is what the oracle says."""
 
 import os
 import socket
@@ -55,7 +55,7 @@ def test_kernel_interfaces_are_forwarded_between(rig, pkt_cls):
     routes = [r._replace(port=1) for r in frames.ROUTES]
     names = [f"hy{os.getpid()}-{n}" for n in (0, 1)]
     taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={names[n]}")]
-    force = [] if pkt_cls == "ptype" else ["--node=pkt_cls=scalar"]
+    force = [f"--node=pkt_cls={pkt_cls}"]  # ptype is refused where packet types tell too little
     process = rig.start(["-p", "0x3", "--config=(0,0,1),(1,0,1)", rig.routes(routes), *force,
                          "--until-idle=2000", f"--json={rig.folder}/stats.json"], taps)
     deadline = time.monotonic() + 20

@@ -145,7 +145,7 @@ teardown(void **state)
 }
 
 static void
-right_contender_is_right(void **state)
+contender_that_forwards_all_is_right(void **state)
 {
 	RTE_SET_USED(state);
 	for (unsigned int round = 0; round < 3; round++)
@@ -454,7 +454,7 @@ made_up_table_has_routes_that_packets_are_forwarded_by(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(right_contender_is_right, setup, teardown),
+	cmocka_unit_test_setup_teardown(contender_that_forwards_all_is_right, setup, teardown),
 	cmocka_unit_test_setup_teardown(packets_without_a_route_are_to_be_dropped_and_freed,
 		setup_drops, teardown),
 	cmocka_unit_test_setup_teardown(every_fault_is_noticed, setup, teardown),
