@@ -48,7 +48,8 @@
 /** @cond Instructions that one function may use while its file is built for any CPU. */
 #ifdef RTE_ARCH_X86_64
 #define HY_TARGET_AVX2 __attribute__((target("avx2,tune=haswell")))
-#define HY_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,tune=skylake-avx512")))
+#define HY_TARGET_AVX512 \
+	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,tune=skylake-avx512")))
 #endif
 /** @endcond */
 

@@ -72,10 +72,10 @@ text_has_a_section_for_each_port_in_order(void **state)
 	assert_int_equal(hy_hal_probe(hal), 0);
 	select_all();
 	text = printed(hy_hal_explain);
-	first = only(text, "pkt_cls for port 0: scalar\n");
-	second = only(text, "pkt_cls for port 1: scalar\n");
+	first = only(text, "ethdev_tx for port 0: own_queue\n");
+	second = only(text, "ethdev_tx for port 1: own_queue\n");
 	assert_true(first < second);
-	assert_true(only(text, "ip4_lookup for process: ") < first);
+	assert_true(second < only(text, "ip4_lookup for process: "));
 	assert_true(second < only(text, "pkt_drop for process: scalar\n"));
 }
 
@@ -117,7 +117,7 @@ json_is_well_formed_and_says_the_same(void **state)
 		"      {\"variant\": \"ports\", \"pack\": \"test\", \"text\": \"A variant of the tests\",\n"
 		"       \"fate\": \"needs_unmet\", ");
 	only(json,
-		"{\"family\": \"pkt_cls\", \"target\": \"port 1\", \"variant\": \"scalar\", "
+		"{\"family\": \"ethdev_tx\", \"target\": \"port 1\", \"variant\": \"own_queue\", "
 		"\"forced\": false, ");
 	only(json, "{\"port\": 0, \"name\": \"net_null_0\", \"driver\": \"net_null\", ");
 	only(json, "{\"port\": 1, \"name\": \"net_ring_expl_ring\", \"driver\": \"net_ring\", ");

@@ -22,10 +22,10 @@ struct table {
 static inline unsigned int
 entry_of(uint16_t next)
 {
-	const int entry = (int16_t)next + 1;
+	const uint16_t entry = (uint16_t)(next + 1);
 
-	return (unsigned int)(entry &
-		~(entry >> 31)); /* 0 for all drops; RTE_MAX() took a detour */
+	/* 0 for all drops. RTE_MAX() would make a detour by a vector register. */
+	return entry & ((entry >> 15) - 1u);
 }
 
 /*
