@@ -124,21 +124,40 @@ model_change(const struct hy_ip4_change *change)
 	return 0;
 }
 
-static uint32_t
+/* The route that an address takes; NULL: none. */
+static const struct hy_ip4_route *
 model_lookup(uint32_t dst)
 {
-	uint32_t id = UINT32_MAX;
-	int best = -1;
+	const struct hy_ip4_route *best = NULL;
 
 	for (uint32_t i = 0; i < t.n; i++) {
 		const struct hy_ip4_route *r = &t.routes[i];
 
-		if (r->depth > best && (dst & mask_of(r->depth)) == r->prefix) {
-			best = r->depth;
-			id = r->next_hop;
-		}
+		if ((dst & mask_of(r->depth)) == r->prefix &&
+			(best == NULL || r->depth > best->depth))
+			best = r;
 	}
-	return id;
+	return best;
+}
+
+static void
+assert_lookup_as_model(uint32_t dst)
+{
+	const struct hy_ip4_route *r = model_lookup(dst);
+	struct hy_ip4_next_hop hop;
+	struct hy_ip4_route found;
+	uint32_t id = UINT32_MAX;
+	const int rc = hy_ip4_lookup(t.fib, dst, &id);
+
+	if (rc != (r == NULL ? -ENOENT : 0) || (r != NULL && id != r->next_hop))
+		fail_msg("0x%08x: %d, not %d", dst, (int)id, r == NULL ? -1 : (int)r->next_hop);
+	assert_int_equal(hy_ip4_route_lookup(t.fib, dst, &found, &hop), rc);
+	if (r == NULL)
+		return;
+	assert_int_equal(found.prefix, r->prefix);
+	assert_int_equal(found.depth, r->depth);
+	assert_int_equal(found.next_hop, r->next_hop);
+	assert_int_equal(hop.mac.addr_bytes[5], r->next_hop);
 }
 
 /* The table has the model's routes, counts, and answers, at the ends of all routes at least. */
@@ -158,14 +177,8 @@ assert_as_model(void)
 		assert_int_equal(got[i].depth, r->depth);
 		assert_int_equal(got[i].next_hop, r->next_hop);
 		per_hop[r->next_hop]++;
-		for (size_t a = 0; a < RTE_DIM(at); a++) {
-			uint32_t id = UINT32_MAX;
-
-			hy_ip4_lookup(t.fib, at[a], &id);
-			if (id != model_lookup(at[a]))
-				fail_msg("0x%08x: %d, not %d", at[a], (int)id,
-					(int)model_lookup(at[a]));
-		}
+		for (size_t a = 0; a < RTE_DIM(at); a++)
+			assert_lookup_as_model(at[a]);
 	}
 	for (uint32_t i = 0; i < HOPS; i++) {
 		struct hy_ip4_next_hop hop;

@@ -201,6 +201,14 @@ uint32_t hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, 
 int hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop);
 
 /**
+ * Finds the route that an address takes, and where it leads, at one moment.
+ *
+ * @return 0; -ENOENT no route.
+ */
+int hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *route,
+	struct hy_ip4_next_hop *next_hop);
+
+/**
  * Configuration of ip4_lookup, for hy_node_config(). A graph takes the table of its NUMA node, or
  * the first one if there is none. Tables must outlive the graphs.
  */

@@ -167,5 +167,6 @@ int ip4_rte_fib_change(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint3
 /* ip4_next_hop.c */
 int ip4_next_hops_create(struct hy_ip4_fib *fib);
 void ip4_next_hops_destroy(struct hy_ip4_fib *fib);
+struct hy_ip4_next_hop ip4_next_hop_read(const struct hy_ip4_adjacency *adjacency);
 
 #endif

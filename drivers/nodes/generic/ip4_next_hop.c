@@ -101,8 +101,8 @@ adjacency_write(const struct hy_ip4_fib *fib, struct hy_ip4_adjacency *adjacency
 	adjacency->port = next_hop->port;
 }
 
-static struct hy_ip4_next_hop
-adjacency_read(const struct hy_ip4_adjacency *adjacency)
+struct hy_ip4_next_hop
+ip4_next_hop_read(const struct hy_ip4_adjacency *adjacency)
 {
 	return (struct hy_ip4_next_hop){ .port = adjacency->port, .mac = adjacency->l2.dst_addr };
 }
@@ -134,7 +134,7 @@ room_create(struct hy_ip4_fib *fib, uint32_t room, struct ip4_next_hop **next_ho
 	if (*next_hops == NULL || *ids == NULL)
 		return -ENOMEM;
 	for (uint32_t id = 0; id < fib->nb_next_hops; id++) {
-		const struct hy_ip4_next_hop key = adjacency_read(&fib->adjacencies[id]);
+		const struct hy_ip4_next_hop key = ip4_next_hop_read(&fib->adjacencies[id]);
 
 		(*next_hops)[id] = fib->next_hops[id];
 		if (fib->next_hops[id].used && id_remember(*ids, &key, id) < 0)
@@ -295,7 +295,7 @@ next_hop_set(struct hy_ip4_fib *fib, uint32_t id, const struct hy_ip4_next_hop *
 		rte_free(adjacencies);
 		return -ENOMEM;
 	}
-	old = adjacency_read(&adjacencies[id]);
+	old = ip4_next_hop_read(&adjacencies[id]);
 	rte_hash_del_key(fib->next_hop_ids, &old);
 	adjacency_write(fib, &adjacencies[id], next_hop);
 	adjacencies_replace(fib, adjacencies);
@@ -321,7 +321,7 @@ hy_ip4_next_hop_get(struct hy_ip4_fib *fib, uint32_t id, struct hy_ip4_next_hop 
 
 	pthread_mutex_lock(&fib->lock);
 	if (id_known(fib, id)) {
-		*next_hop = adjacency_read(&fib->adjacencies[id]);
+		*next_hop = ip4_next_hop_read(&fib->adjacencies[id]);
 		if (routes != NULL)
 			*routes = fib->next_hops[id].routes;
 		rc = 0;
@@ -339,7 +339,7 @@ next_hop_delete(struct hy_ip4_fib *fib, uint32_t id)
 		return -ENOENT;
 	if (fib->next_hops[id].routes > 0 || ip4_fib_frozen(fib))
 		return -EBUSY;
-	old = adjacency_read(&fib->adjacencies[id]);
+	old = ip4_next_hop_read(&fib->adjacencies[id]);
 	rte_hash_del_key(fib->next_hop_ids, &old);
 	id_give_back(fib, id, ip4_fib_token(fib));
 	return 0;

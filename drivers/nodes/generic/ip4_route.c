@@ -255,3 +255,35 @@ hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop)
 	*next_hop = id;
 	return 0;
 }
+
+/* The default route if no other covers it; that it may have none shows in its next hop. */
+static struct hy_ip4_route
+route_covering(const struct hy_ip4_fib *fib, uint32_t dst)
+{
+	struct rte_rib_node *node = rte_rib_lookup(fib->rib, dst);
+	struct hy_ip4_route route = { 0 };
+
+	if (node != NULL) {
+		rte_rib_get_ip(node, &route.prefix);
+		rte_rib_get_depth(node, &route.depth);
+	}
+	route.next_hop = route_find(fib, route.prefix, route.depth);
+	return route;
+}
+
+int
+hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *route,
+	struct hy_ip4_next_hop *next_hop)
+{
+	struct hy_ip4_route found;
+
+	pthread_mutex_lock(&fib->lock);
+	found = route_covering(fib, dst);
+	if (found.next_hop != IP4_FIB_NO_ROUTE)
+		*next_hop = ip4_next_hop_read(&fib->adjacencies[found.next_hop]);
+	pthread_mutex_unlock(&fib->lock);
+	if (found.next_hop == IP4_FIB_NO_ROUTE)
+		return -ENOENT;
+	*route = found;
+	return 0;
+}
