@@ -12,6 +12,9 @@ int option_refuse(const char *option, const char *format, ...) __rte_format_prin
 
 int option_read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
 	unsigned int *value);
+int option_read_config(const char *text, struct options *options);
+int option_default_config(struct options *options);
+int option_check_config(const struct options *options);
 int option_read_trace(const char *text, struct options *options);
 
 #endif
