@@ -49,7 +49,9 @@ def rig(request, tmp_path):
     """A folder to run l3fwd-graph in. It stays behind only if the test fails: a full run writes
     gigabytes."""
     l3fwd.binary()
-    yield l3fwd.Rig(tmp_path)
+    used = l3fwd.Rig(tmp_path)
+    yield used
+    used.clean_up()
     if not getattr(request.node, "failed", True):
         shutil.rmtree(tmp_path)
 

@@ -117,6 +117,7 @@ class Rig:
 
     def __init__(self, folder):
         self.folder = Path(folder)
+        self.processes = []
 
     def write(self, name, content):
         """Writes a text file; returns its path."""
@@ -144,16 +145,27 @@ class Rig:
             options += ["--vdev", ",".join(args) + more]
         return options
 
-    def start(self, app, eal=(), workers=1, stdout=subprocess.PIPE):
-        """Starts l3fwd-graph with EAL options and its own; returns the process."""
-        command = [binary(), "--no-huge", "-m", "256", "--no-pci", "--no-shconf", "--no-telemetry",
+    def start(self, app, eal=(), workers=1, stdout=subprocess.PIPE, *, stderr=subprocess.PIPE,
+              telemetry=False, under=()):
+        """Starts l3fwd-graph with EAL options and its own, under another command if one is given;
+        returns the process."""
+        command = [*under, binary(), "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
+                   *([] if telemetry else ["--no-telemetry"]),
                    "--lcores", _lcores(workers), *eal, "--", *map(str, app)]
         # Where EAL keeps files: one folder a run, so that runs neither meet nor leave any behind.
         env = dict(os.environ, RUNTIME_DIRECTORY=str(self.folder))
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
-                                   stderr=subprocess.PIPE, text=True, env=env)
+                                   stderr=stderr, text=True, env=env)
         process.command = command
+        self.processes.append(process)
         return process
+
+    def clean_up(self):
+        """Ends what a test that failed has left running."""
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
 
     def finish(self, process):
         """Waits for a process from start() to end."""
@@ -164,8 +176,8 @@ class Rig:
             stdout, stderr = process.communicate()
             pytest.fail(f"did not end within {TIMEOUT} s: "
                         f"{Run(self, process.command, 'none', stdout, stderr)}", pytrace=False)
-        run = Run(self, process.command, process.returncode, stdout, stderr)
-        assert not has_sanitizer_report(stderr), run
+        run = Run(self, process.command, process.returncode, stdout or "", stderr or "")
+        assert not has_sanitizer_report(run.stderr), run
         return run
 
     def run(self, app, eal=(), workers=1):

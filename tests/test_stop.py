@@ -32,7 +32,8 @@ def test_stop_while_routes_are_loaded_does_not_wait_for_the_last(rig):
     lines = "".join(f"{10 + (i >> 16)}.{i >> 8 & 255}.{i & 255}.1/32 port 0 mac 02:00:00:00:00:01\n"
                     for i in range(80000))
     path = rig.write("many", lines)
-    process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), f"--routes={path}"],
+    process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), f"--routes={path}",
+                         "--node=ip4_lookup=scalar"],  # over rte_lpm, which takes long
                         rig.vdevs([l3fwd.SILENT]))
     time.sleep(3)
     assert process.poll() is None, "the machine is too fast for this test: give it more routes"

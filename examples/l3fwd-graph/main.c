@@ -3,42 +3,38 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
+#include <rte_debug.h>
 #include <rte_eal.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
 #include <hy_plugin.h>
 
+#include "dump.h"
 #include "outputs.h"
 #include "pipeline.h"
 #include "ports.h"
+#include "reload.h"
 #include "report.h"
+#include "signals.h"
 #include "ways.h"
 
 #define TICK_US 1000
-
-static atomic_bool stop;
-
-static void
-on_signal(int signal __rte_unused)
-{
-	stop = true;
-}
 
 static int
 worker_main(void *arg)
 {
 	struct worker *worker = arg;
 
-	while (!atomic_load_explicit(&stop, memory_order_relaxed))
+	while (!atomic_load_explicit(&signals_stop, memory_order_relaxed))
 		hy_idle_step(&worker->idle, worker->graph, hy_graph_walk(worker->graph));
 	hy_graph_rest(worker->graph);
+	atomic_store_explicit(&worker->ended, true, memory_order_release);
 	return 0;
 }
 
@@ -74,34 +70,38 @@ is_idle(struct idle *idle, const struct hy_stats *stats, uint64_t now, unsigned 
 	return false;
 }
 
-/* Sleeps until it is time to stop; prints the table now and then. */
+/* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
 static void
 watch(const struct options *options, const struct pipeline *pipeline, struct report *report,
-	FILE *out)
+	struct outputs *out)
 {
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
 	uint64_t next_table = start + options->stats_s * hz;
 	struct idle idle = { 0 };
 
-	while (!stop) {
+	while (!signals_stop) {
 		const uint64_t now = rte_rdtsc();
 		const bool table_due = options->stats_s > 0 && now >= next_table;
 		struct hy_stats *stats;
 
 		rte_delay_us_sleep(TICK_US);
+		if (signals_take(SIGHUP))
+			routes_reload(options, &pipeline->tables, out->people);
+		if (signals_take(SIGUSR1))
+			dump_now(options, &pipeline->tables, out);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
-			stop = true;
+			signals_stop = true;
 		if ((options->until_idle_ms == 0 && !table_due) ||
 			hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
 			continue;
 		if (options->until_idle_ms > 0 &&
 			is_idle(&idle, stats, now, options->until_idle_ms))
-			stop = true;
+			signals_stop = true;
 		if (table_due) {
 			report->stats = stats;
 			report_workers(report, pipeline);
-			report_table(report, out);
-			fflush(out);
+			report_table(report, out->people);
+			fflush(out->people);
 			next_table = now + options->stats_s * hz;
 		}
 		hy_stats_free(stats);
@@ -142,6 +142,16 @@ export_graph(const struct options *options, const struct pipeline *pipeline, str
 	return failed;
 }
 
+/* What is told of the graphs and tables, while there are any. */
+static int
+export_all(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
+{
+	const int graph = export_graph(options, pipeline, out);
+	const int routes = dump_last(options, &pipeline->tables, out);
+
+	return graph < 0 ? graph : routes;
+}
+
 static int
 write_json(const struct report *report, FILE **file)
 {
@@ -151,13 +161,17 @@ write_json(const struct report *report, FILE **file)
 
 /* Lets the workers run until it is time. */
 static void
-run(const struct options *options, struct pipeline *pipeline, struct report *report, FILE *out)
+run(const struct options *options, struct pipeline *pipeline, struct report *report,
+	struct outputs *out)
 {
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		rte_eal_remote_launch(worker_main, &pipeline->workers[w],
 			pipeline->workers[w].lcore);
 	watch(options, pipeline, report, out);
 	rte_eal_mp_wait_lcore();
+	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		RTE_VERIFY(atomic_load_explicit(&pipeline->workers[w].ended, memory_order_acquire));
 }
 
 static int
@@ -190,7 +204,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	rc = ways_start(options, pipeline);
 	if (rc < 0)
 		return rc;
-	run(options, pipeline, &report, out->people);
+	run(options, pipeline, &report, out);
 
 	rc = stats_read(&stats);
 	if (rc < 0)
@@ -198,7 +212,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report.stats = stats;
 	report_losses(&report);
 	report_workers(&report, pipeline);
-	rc = export_graph(options, pipeline, out);
+	rc = export_all(options, pipeline, out);
 	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
 		rc = -1;
 	pipeline_destroy(pipeline);
@@ -305,29 +319,45 @@ explain(const struct options *options, const struct hy_hal *hal)
 	return rc;
 }
 
+static void
+routes_declare(const struct options *options, const struct routes *routes, struct hy_hal *hal)
+{
+	const bool read = options->routes != NULL;
+
+	hy_hal_declare(hal, HY_CAP_IP4_ROUTES, routes->n,
+		read ? "the routes of --routes" : "the default routes");
+	if (read)
+		hy_hal_declare(hal, HY_CAP_IP4_LIVE_ROUTES, 1,
+			"SIGHUP has --routes read again while packets flow");
+}
+
 static int
 l3fwd(const struct options *options, struct hy_hal *hal)
 {
 	struct pipeline pipeline = { 0 };
+	char error[ROUTES_ERROR_SIZE];
 	struct routes routes;
 	struct outputs out = { 0 };
 	int rc = -1;
 
 	ports_ignore(options, hal);
-	if (rules_read(options, hal) < 0 || routes_read(options, &routes) < 0)
+	if (rules_read(options, hal) < 0)
 		return -1;
+	if (routes_read(options, &routes, error) < 0) {
+		fprintf(stderr, "l3fwd-graph: %s\n", error);
+		return -1;
+	}
 	pipeline_workers(options, &pipeline);
-	hy_hal_declare(hal, HY_CAP_IP4_ROUTES, routes.n,
-		options->routes != NULL ? "the routes of --routes" : "the default routes");
+	routes_declare(options, &routes, hal);
 	if (ports_start(options, hal, pipeline.nb_workers) < 0 || select_variants(options, hal) < 0)
 		goto out;
 	if (options->explain != EXPLAIN_NO) {
 		rc = explain(options, hal);
 		goto out;
 	}
-	if (pipeline_create(options, &routes, hal, &stop, &pipeline) == 0 &&
+	if (pipeline_create(options, &routes, hal, &signals_stop, &pipeline) == 0 &&
 		outputs_open(options, &out) == 0)
-		rc = options->dry_run ? export_graph(options, &pipeline, &out)
+		rc = options->dry_run ? export_all(options, &pipeline, &out)
 				      : forward(options, hal, &pipeline, &out);
 	outputs_close(&out);
 out:
@@ -340,15 +370,11 @@ out:
 int
 main(int argc, char **argv)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
 	struct options options;
 	struct hy_hal *hal;
 	int rc;
 
-	/* First: a stop at any time is a clean one. A reader that goes away is no reason. */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	signals_catch(); /* first: a stop at any time is a clean one */
 	rc = rte_eal_init(argc, argv);
 	if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: EAL could not be initialised: %s\n",

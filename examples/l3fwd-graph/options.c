@@ -34,6 +34,12 @@ static const char usage[] =
 	"Halyard's:\n"
 	"  --routes FILE               routes, instead of 198.18.P.0/24 to each port P:\n"
 	"                              lines of \"PREFIX port N mac MM:MM:MM:MM:MM:MM\"\n"
+	"                              SIGHUP has them read again\n"
+	"  --max-routes N              room for routes (default: a quarter more than the file\n"
+	"                              has, and at least 1024)\n"
+	"  --max-tbl8s N               room for networks /24 with longer prefixes inside\n"
+	"                              (default: likewise, at least 256)\n"
+	"  --max-next-hops N           room for next hops (default: likewise, at least 32767)\n"
 	"  --burst N                   packets taken from a queue at a time (1 to 256, default 64)\n"
 	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
 	"                              the turn of others (1 to the burst)\n"
@@ -56,7 +62,9 @@ static const char usage[] =
 	"  --export-json FILE          write the graph with its counters, as JSON\n"
 	"  --dry-run                   set all up, write the graph without counters, and exit\n"
 	"  --json FILE                 write final statistics; - is standard output, which then\n"
-	"                              holds nothing else\n";
+	"                              holds nothing else\n"
+	"  --dump-routes FILE          write the routes at the end, and at SIGUSR1, as --routes\n"
+	"                              reads them; - is standard output\n";
 
 int
 option_refuse(const char *option, const char *format, ...)
@@ -255,6 +263,10 @@ enum {
 	OPT_EXPORT_JSON,
 	OPT_DRY_RUN,
 	OPT_JSON,
+	OPT_MAX_ROUTES,
+	OPT_MAX_TBL8S,
+	OPT_MAX_NEXT_HOPS,
+	OPT_DUMP_ROUTES,
 	OPT_HELP,
 };
 
@@ -280,6 +292,10 @@ static const struct option long_options[] = {
 	{ "export-json", required_argument, NULL, OPT_EXPORT_JSON },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", required_argument, NULL, OPT_JSON },
+	{ "max-routes", required_argument, NULL, OPT_MAX_ROUTES },
+	{ "max-tbl8s", required_argument, NULL, OPT_MAX_TBL8S },
+	{ "max-next-hops", required_argument, NULL, OPT_MAX_NEXT_HOPS },
+	{ "dump-routes", required_argument, NULL, OPT_DUMP_ROUTES },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -347,6 +363,15 @@ read_option(int opt, struct options *o)
 	case OPT_JSON:
 		o->json = optarg;
 		return 0;
+	case OPT_MAX_ROUTES:
+		return option_read_uint("--max-routes", optarg, 1, 1 << 28, &o->max_routes);
+	case OPT_MAX_TBL8S:
+		return option_read_uint("--max-tbl8s", optarg, 1, 1 << 21, &o->max_tbl8s);
+	case OPT_MAX_NEXT_HOPS:
+		return option_read_uint("--max-next-hops", optarg, 1, 1 << 24, &o->max_next_hops);
+	case OPT_DUMP_ROUTES:
+		o->dump = optarg;
+		return 0;
 	case OPT_HELP:
 		fputs(usage, stdout);
 		return 1;
@@ -356,10 +381,20 @@ read_option(int opt, struct options *o)
 	}
 }
 
+static bool
+is_standard_output(const char *name)
+{
+	return name != NULL && strcmp(name, "-") == 0;
+}
+
 /* What is written when it stops: only if there is something to tell. */
 static int
 check_outputs(const struct options *options)
 {
+	if (is_standard_output(options->dump) && is_standard_output(options->json))
+		return option_refuse("--dump-routes", "- is where --json writes; name a file");
+	if (options->explain != EXPLAIN_NO && options->dump != NULL)
+		return option_refuse("--explain", "makes no table that --dump-routes could tell");
 	if (options->explain != EXPLAIN_NO &&
 		(options->json != NULL || options->dot != NULL || options->graph_json != NULL))
 		return option_refuse("--explain",
@@ -399,6 +434,10 @@ options_read(int argc, char **argv, struct options *options)
 	if (options->eth_dest_set != 0 && options->routes != NULL)
 		return option_refuse("--eth-dest",
 			"is for the default routes, which --routes replaces");
+	if (options->routes == NULL &&
+		(options->max_routes | options->max_tbl8s | options->max_next_hops) != 0)
+		return option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
+			"are for routes that change, which those of --routes do");
 	if (options->explain != EXPLAIN_NO && options->trace > 0)
 		return option_refuse("--explain", "forwards nothing that --trace could follow");
 	if (options->dry_run && options->trace > 0)

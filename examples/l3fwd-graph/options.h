@@ -36,6 +36,7 @@ struct options {
 	uint64_t eth_dest_set; /* mask of ports */
 	uint32_t max_pkt_len;  /* with CRC */
 	const char *routes;
+	uint32_t max_routes, max_tbl8s, max_next_hops; /* 0: as many as suit the file */
 	uint16_t burst;
 	enum idle_mode idle;
 	unsigned int wait_us;                 /* at most, with IDLE_INTERRUPT */
@@ -57,6 +58,7 @@ struct options {
 	const char *dot;
 	const char *graph_json;
 	const char *json;
+	const char *dump; /* of the routes */
 };
 
 /* Reads the command line. Returns 0; -1 after saying what is wrong; 1 after --help. */

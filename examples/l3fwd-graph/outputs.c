@@ -12,7 +12,28 @@
 struct output {
 	const char *option, *name;
 	FILE **file;
+	bool alone; /* on standard output, which people then do not get */
 };
+
+static bool
+same_file(const struct stat *one, const struct stat *two)
+{
+	return S_ISREG(one->st_mode) && one->st_dev == two->st_dev && one->st_ino == two->st_ino;
+}
+
+/* To open a file for writing empties it, and the route file is to be read again. */
+static int
+output_spares(const struct output *output, const char *routes)
+{
+	struct stat one, two;
+
+	if (routes == NULL || stat(output->name, &one) < 0 || stat(routes, &two) < 0 ||
+		!same_file(&one, &two))
+		return 0;
+	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of --routes, which is read\n",
+		output->option, output->name);
+	return -1;
+}
 
 static int
 output_open(const struct output *output)
@@ -32,7 +53,7 @@ output_compare(const struct output *output, const struct output *other)
 
 	if (*output->file == NULL || *other->file == NULL ||
 		fstat(fileno(*output->file), &one) < 0 || fstat(fileno(*other->file), &two) < 0 ||
-		!S_ISREG(one.st_mode) || one.st_dev != two.st_dev || one.st_ino != two.st_ino)
+		!same_file(&one, &two))
 		return 0;
 	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of %s too\n", output->option,
 		output->name, other->option);
@@ -43,21 +64,22 @@ int
 outputs_open(const struct options *options, struct outputs *out)
 {
 	const struct output outputs[] = {
-		{ "--export-dot", options->dot, &out->dot },
-		{ "--export-json", options->graph_json, &out->graph_json },
-		{ "--json", options->json, &out->json },
+		{ "--export-dot", options->dot, &out->dot, false },
+		{ "--export-json", options->graph_json, &out->graph_json, false },
+		{ "--json", options->json, &out->json, true },
+		{ "--dump-routes", options->dump, &out->routes, true },
 	};
 
 	*out = (struct outputs){ .people = stdout };
 	for (unsigned int i = 0; i < RTE_DIM(outputs); i++) {
 		if (outputs[i].name == NULL)
 			continue;
-		if (outputs[i].file == &out->json && strcmp(options->json, "-") == 0) {
-			out->json = stdout;
+		if (outputs[i].alone && strcmp(outputs[i].name, "-") == 0) {
+			*outputs[i].file = stdout;
 			out->people = stderr;
 			continue;
 		}
-		if (output_open(&outputs[i]) < 0)
+		if (output_spares(&outputs[i], options->routes) < 0 || output_open(&outputs[i]) < 0)
 			return -1;
 		for (unsigned int j = 0; j < i; j++)
 			if (output_compare(&outputs[i], &outputs[j]) < 0)
@@ -75,6 +97,8 @@ outputs_close(struct outputs *out)
 		fclose(out->dot);
 	if (out->graph_json != NULL)
 		fclose(out->graph_json);
+	if (out->routes != NULL && out->routes != stdout)
+		fclose(out->routes);
 }
 
 int

@@ -13,6 +13,7 @@ struct outputs {
 	FILE *json; /* NULL: not wanted, or finished */
 	FILE *dot;
 	FILE *graph_json; /* likewise */
+	FILE *routes;
 };
 
 /* Opens what the command line names. Returns 0, or -1 after saying what is wrong. */

@@ -14,6 +14,7 @@
 
 #include "pipeline.h"
 #include "ports.h"
+#include "telemetry.h"
 
 static int
 refuse(const char *what, int rc)
@@ -49,67 +50,24 @@ qsbr_create(struct pipeline *pipeline)
 	return 0;
 }
 
-/* One table with all ports and routes. */
-static int
-table_create(const struct options *options, const struct routes *routes,
-	const struct pipeline *pipeline, int socket, const atomic_bool *stop,
-	struct hy_ip4_fib **out)
-{
-	/* The routes are all there is: no room is left over, none lacks. rte_lpm wants one tbl8. */
-	const struct hy_ip4_fib_params params = {
-		.engine = pipeline->engine,
-		.max_routes = RTE_MAX(routes->n, 1u),
-		.max_next_hops = RTE_MAX(routes_next_hops(routes), 1u),
-		.max_tbl8s = RTE_MAX(routes_tbl8s(routes), 1u),
-		.socket = socket,
-		.qsbr = pipeline->qsbr,
-	};
-	struct hy_ip4_fib *fib;
-	char name[16];
-	uint16_t port;
-	int rc;
-
-	snprintf(name, sizeof(name), "l3fwd_%d", socket);
-	rc = hy_ip4_fib_create(name, &params, &fib);
-	if (rc < 0)
-		return refuse("no memory for the routes' table; it takes 64 MB, see EAL's -m", rc);
-	*out = fib;
-	RTE_ETH_FOREACH_DEV(port) {
-		struct hy_ip4_port p = { .port = port, .max_len = ports_max_frame(options) };
-
-		if (!port_enabled(options, port))
-			continue;
-		rc = rte_eth_macaddr_get(port, &p.mac);
-		if (rc == 0)
-			rc = hy_ip4_port_add(fib, &p);
-		if (rc < 0)
-			return refuse("a port's MAC address", rc);
-	}
-	return routes_load(routes, fib, stop);
-}
-
 /* A table for each socket that workers run on; one for all with --no-numa. */
 static int
-tables_create(const struct options *options, const struct routes *routes, const atomic_bool *stop,
-	struct pipeline *pipeline)
+tables_create(const struct options *options, const struct routes *routes, struct pipeline *pipeline)
 {
-	struct hy_ip4_lookup_config *tables = &pipeline->tables;
+	const struct hy_ip4_lookup_config *made = &pipeline->tables.config;
 
+	tables_size(options, routes, &pipeline->tables);
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
 		const int socket = options->numa
 			? (int)rte_lcore_to_socket_id(pipeline->workers[w].lcore)
 			: SOCKET_ID_ANY;
 		unsigned int i = 0;
 
-		while (i < tables->nb_fibs && hy_ip4_fib_socket(tables->fibs[i]) != socket)
+		while (i < made->nb_fibs && hy_ip4_fib_socket(made->fibs[i]) != socket)
 			i++;
-		if (i < tables->nb_fibs)
-			continue;
-		if (table_create(options, routes, pipeline, socket, stop, &tables->fibs[i]) < 0) {
-			tables->nb_fibs += tables->fibs[i] != NULL;
+		if (i == made->nb_fibs &&
+			tables_add(options, routes, socket, &pipeline->tables) < 0)
 			return -1;
-		}
-		tables->nb_fibs++;
 	}
 	return 0;
 }
@@ -176,7 +134,8 @@ rx_nodes(const struct options *options, struct hy_hal *hal)
 static int
 nodes_create(const struct options *options, struct hy_hal *hal, const struct pipeline *pipeline)
 {
-	struct hy_ip4_rewrite_config rewrite = { .tables = pipeline->tables };
+	const struct hy_ip4_lookup_config *tables = &pipeline->tables.config;
+	struct hy_ip4_rewrite_config rewrite = { .tables = *tables };
 	hy_node_id lookup_id, rewrite_id, drop_id;
 	int rc = hy_hal_node(hal, "ip4_lookup", 0, &lookup_id);
 
@@ -185,7 +144,7 @@ nodes_create(const struct options *options, struct hy_hal *hal, const struct pip
 	if (rc == 0)
 		rc = hy_hal_node(hal, "pkt_drop", 0, &drop_id);
 	if (rc == 0)
-		rc = hy_node_config(lookup_id, &pipeline->tables, sizeof(pipeline->tables));
+		rc = hy_node_config(lookup_id, tables, sizeof(*tables));
 	if (rc < 0)
 		return refuse("nodes", rc);
 	if (tx_nodes(options, hal, rewrite_id, pipeline->nb_workers, rewrite.edge) < 0 ||
@@ -282,9 +241,14 @@ int
 pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
 	const atomic_bool *stop, struct pipeline *pipeline)
 {
-	pipeline->engine =
-		hy_ip4_engine_of(hy_hal_selection(hal, "ip4_lookup", 0)->chosen->impl.variant);
-	if (qsbr_create(pipeline) < 0 || tables_create(options, routes, stop, pipeline) < 0 ||
+	const struct hy_selection *lookup = hy_hal_selection(hal, "ip4_lookup", 0);
+
+	if (qsbr_create(pipeline) < 0)
+		return -1;
+	pipeline->tables.stop = stop;
+	pipeline->tables.params.qsbr = pipeline->qsbr;
+	pipeline->tables.params.engine = hy_ip4_engine_of(lookup->chosen->impl.variant);
+	if (tables_create(options, routes, pipeline) < 0 ||
 		nodes_create(options, hal, pipeline) < 0)
 		return -1;
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
@@ -292,16 +256,17 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 			return -1;
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		idle_set(options, &pipeline->workers[w]);
+	telemetry_show(&pipeline->tables);
 	return 0;
 }
 
 void
 pipeline_destroy(struct pipeline *pipeline)
 {
+	telemetry_hide();
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		hy_graph_destroy(pipeline->workers[w].graph);
-	for (unsigned int i = 0; i < pipeline->tables.nb_fibs; i++)
-		hy_ip4_fib_destroy(pipeline->tables.fibs[i]);
+	tables_destroy(&pipeline->tables);
 	rte_free(pipeline->qsbr);
 	*pipeline = (struct pipeline){ 0 };
 }

@@ -7,7 +7,7 @@
 #include <hy_idle.h>
 
 #include "options.h"
-#include "routes.h"
+#include "tables.h"
 
 /* Names of all graphs begin so; a pattern for statistics. */
 #define PIPELINE_GRAPHS "worker-*"
@@ -16,12 +16,12 @@ struct worker {
 	unsigned int lcore;
 	struct hy_graph *graph;
 	struct hy_idle idle;
+	atomic_bool ended;
 };
 
 struct pipeline {
 	struct rte_rcu_qsbr *qsbr; /* to which workers report, for changes of the tables */
-	enum hy_ip4_engine engine; /* of the tables, as the variant that was chosen reads them */
-	struct hy_ip4_lookup_config tables;
+	struct tables tables;
 	struct worker workers[RTE_MAX_LCORE];
 	unsigned int nb_workers;
 };

@@ -10,24 +10,30 @@
 
 #include "routes.h"
 
-#define LOADED_AT_ONCE 1024u
-
-/* Where in a file a fault is. */
+/* Where in a file a fault is, and what is to be said of it. */
 struct place {
 	const char *file;
 	unsigned int line;
+	char *error;
 };
 
 static int __rte_format_printf(3, 4)
 	refuse(const struct place *at, const char *field, const char *format, ...)
 {
+	int n = snprintf(at->error, ROUTES_ERROR_SIZE, "%s:%u: %s: ", at->file, at->line, field);
 	va_list ap;
 
-	fprintf(stderr, "%s:%u: %s: ", at->file, at->line, field);
+	n = RTE_MIN(n, ROUTES_ERROR_SIZE);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	vsnprintf(at->error + n, (size_t)(ROUTES_ERROR_SIZE - n), format, ap);
 	va_end(ap);
-	fprintf(stderr, "\n");
+	return -1;
+}
+
+static int
+refuse_file(const struct place *at)
+{
+	snprintf(at->error, ROUTES_ERROR_SIZE, "--routes: %s: %s", at->file, strerror(errno));
 	return -1;
 }
 
@@ -124,22 +130,17 @@ read_line(const struct place *at, const struct options *options, char *line, str
 }
 
 static int
-out_of_memory(void)
-{
-	fprintf(stderr, "l3fwd-graph: out of memory for routes\n");
-	return -ENOMEM;
-}
-
-static int
-append(struct routes *routes, const struct route *route)
+append(struct routes *routes, const struct route *route, char *error)
 {
 	/* Room doubles at every power of two. */
 	if ((routes->n & (routes->n - 1)) == 0) {
 		const size_t room = routes->n == 0 ? 1 : 2 * (size_t)routes->n;
 		struct route *grown = realloc(routes->routes, room * sizeof(*grown));
 
-		if (grown == NULL)
-			return out_of_memory();
+		if (grown == NULL) {
+			snprintf(error, ROUTES_ERROR_SIZE, "out of memory for routes");
+			return -1;
+		}
 		routes->routes = grown;
 	}
 	routes->routes[routes->n++] = *route;
@@ -159,34 +160,33 @@ by_prefix(const void *a, const void *b)
 }
 
 static int
-refuse_duplicates(const char *file, struct routes *routes)
+refuse_duplicates(struct place *at, struct routes *routes)
 {
 	if (routes->n > 0)
 		qsort(routes->routes, routes->n, sizeof(*routes->routes), by_prefix);
 	for (unsigned int i = 1; i < routes->n; i++) {
 		const struct route *a = &routes->routes[i - 1], *b = &routes->routes[i];
-		const struct place at = { .file = file, .line = b->line };
 
-		if (a->prefix == b->prefix && a->depth == b->depth)
-			return refuse(&at, "prefix", "is a duplicate of line %u", a->line);
+		if (a->prefix != b->prefix || a->depth != b->depth)
+			continue;
+		at->line = b->line;
+		return refuse(at, "prefix", "is a duplicate of line %u", a->line);
 	}
 	return 0;
 }
 
 static int
-read_file(const struct options *options, struct routes *routes)
+read_file(const struct options *options, struct routes *routes, char *error)
 {
-	struct place at = { .file = options->routes };
+	struct place at = { .file = options->routes, .error = error };
 	FILE *file = fopen(at.file, "r");
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t len;
 	int rc = 0;
 
-	if (file == NULL) {
-		fprintf(stderr, "l3fwd-graph: --routes: %s: %s\n", at.file, strerror(errno));
-		return -1;
-	}
+	if (file == NULL)
+		return refuse_file(&at);
 	errno = 0;
 	while (rc == 0 && (len = getline(&line, &size, file)) >= 0) {
 		struct route route;
@@ -197,25 +197,23 @@ read_file(const struct options *options, struct routes *routes)
 		else
 			rc = read_line(&at, options, line, &route);
 		if (rc == 1)
-			rc = append(routes, &route);
+			rc = append(routes, &route, error);
 	}
-	if (rc == 0 && ferror(file)) {
-		fprintf(stderr, "l3fwd-graph: --routes: %s: %s\n", at.file, strerror(errno));
-		rc = -1;
-	}
+	if (rc == 0 && !feof(file)) /* out of memory for a line sets no error of the stream */
+		rc = refuse_file(&at);
 	free(line);
 	fclose(file);
-	return rc == 0 ? refuse_duplicates(at.file, routes) : -1;
+	return rc == 0 ? refuse_duplicates(&at, routes) : -1;
 }
 
 int
-routes_read(const struct options *options, struct routes *routes)
+routes_read(const struct options *options, struct routes *routes, char *error)
 {
 	int rc = 0;
 
 	*routes = (struct routes){ 0 };
 	if (options->routes != NULL) {
-		rc = read_file(options, routes);
+		rc = read_file(options, routes, error);
 	} else {
 		/* The benchmarking range of RFC 2544, of which DPDK's app takes eight networks. */
 		for (uint16_t p = 0; p < 8 && rc == 0; p++) {
@@ -225,7 +223,7 @@ routes_read(const struct options *options, struct routes *routes)
 				.mac = options->eth_dest[p] };
 
 			if (port_enabled(options, p))
-				rc = append(routes, &route);
+				rc = append(routes, &route, error);
 		}
 	}
 	if (rc < 0)
@@ -240,22 +238,12 @@ routes_free(struct routes *routes)
 	*routes = (struct routes){ 0 };
 }
 
-static int
-by_next_hop(const void *a, const void *b)
-{
-	const struct route *ra = *(const struct route *const *)a;
-	const struct route *rb = *(const struct route *const *)b;
-
-	return ra->port != rb->port ? ra->port - rb->port
-				    : memcmp(&ra->mac, &rb->mac, sizeof(ra->mac));
-}
-
-unsigned int
+uint32_t
 routes_tbl8s(const struct routes *routes)
 {
-	unsigned int n = 0;
+	uint32_t n = 0;
 
-	/* Sorted by prefix: routes within one /24 stand together. */
+	/* Routes within one /24 stand together. */
 	for (unsigned int i = 0, last = UINT32_MAX; i < routes->n; i++) {
 		const struct route *r = &routes->routes[i];
 
@@ -267,11 +255,21 @@ routes_tbl8s(const struct routes *routes)
 	return n;
 }
 
-unsigned int
+static int
+by_next_hop(const void *a, const void *b)
+{
+	const struct route *ra = *(const struct route *const *)a;
+	const struct route *rb = *(const struct route *const *)b;
+
+	return ra->port != rb->port ? ra->port - rb->port
+				    : memcmp(&ra->mac, &rb->mac, sizeof(ra->mac));
+}
+
+uint32_t
 routes_next_hops(const struct routes *routes)
 {
 	const struct route **order = calloc(RTE_MAX(routes->n, 1u), sizeof(*order));
-	unsigned int n = routes->n; /* at most, if there is no memory to sort them */
+	uint32_t n = routes->n; /* at most, if there is no memory to sort them */
 
 	for (unsigned int i = 0; i < routes->n && order != NULL; i++)
 		order[i] = &routes->routes[i];
@@ -282,46 +280,4 @@ routes_next_hops(const struct routes *routes)
 	}
 	free(order);
 	return n;
-}
-
-/* Adds some routes at once. */
-static int
-load_some(const struct route *routes, unsigned int n, struct hy_ip4_fib *fib)
-{
-	struct hy_ip4_change changes[LOADED_AT_ONCE];
-	uint32_t at = 0;
-	int rc = 0;
-
-	for (; at < n && rc == 0; at++) {
-		const struct hy_ip4_next_hop hop = { .port = routes[at].port,
-			.mac = routes[at].mac };
-		struct hy_ip4_change *change = &changes[at];
-
-		change->verb = HY_IP4_ADD;
-		change->route.prefix = routes[at].prefix;
-		change->route.depth = routes[at].depth;
-		rc = hy_ip4_next_hop_add(fib, &hop, &change->route.next_hop);
-		if (rc < 0)
-			break;
-	}
-	if (rc == 0)
-		rc = hy_ip4_routes_change(fib, changes, n, &at);
-	if (rc < 0)
-		fprintf(stderr, "l3fwd-graph: --routes: line %u cannot be added: %s\n",
-			routes[RTE_MIN(at, n - 1)].line, strerror(-rc));
-	return rc;
-}
-
-int
-routes_load(const struct routes *routes, struct hy_ip4_fib *fib, const atomic_bool *stop)
-{
-	for (unsigned int i = 0; i < routes->n; i += LOADED_AT_ONCE) {
-		if (atomic_load_explicit(stop, memory_order_relaxed)) {
-			fprintf(stderr, "l3fwd-graph: stopped while routes were loaded\n");
-			return -1;
-		}
-		if (load_some(&routes->routes[i], RTE_MIN(routes->n - i, LOADED_AT_ONCE), fib) < 0)
-			return -1;
-	}
-	return 0;
 }

@@ -3,11 +3,11 @@
 #ifndef L3FWD_ROUTES_H
 #define L3FWD_ROUTES_H
 
-#include <stdatomic.h>
-
 #include <hy_ip4.h>
 
 #include "options.h"
+
+#define ROUTES_ERROR_SIZE 1024
 
 struct route {
 	uint32_t prefix; /* host byte order */
@@ -18,24 +18,20 @@ struct route {
 };
 
 struct routes {
-	struct route *routes; /* by prefix */
+	struct route *routes; /* by prefix, then depth; no prefix is there twice */
 	unsigned int n;
 };
 
-/* Reads the file of --routes, or makes the defaults. Returns 0, or less after saying why not. */
-int routes_read(const struct options *options, struct routes *routes);
+/*
+ * Reads the file of --routes, or makes the defaults. Returns 0; or -1, with no routes, and with
+ * what is wrong in error: ROUTES_ERROR_SIZE bytes.
+ */
+int routes_read(const struct options *options, struct routes *routes, char *error);
 void routes_free(struct routes *routes);
 
-/* Tables that rte_lpm needs for the prefixes longer than /24. */
-unsigned int routes_tbl8s(const struct routes *routes);
-
+/* /24s with longer prefixes inside: each needs a tbl8 of a table. */
+uint32_t routes_tbl8s(const struct routes *routes);
 /* How many different next hops they have. */
-unsigned int routes_next_hops(const struct routes *routes);
-
-/*
- * Puts them into a table that has the ports. Returns 0, or -1 after saying what is wrong. Takes
- * seconds for 100,000s of routes; gives up once *stop is set.
- */
-int routes_load(const struct routes *routes, struct hy_ip4_fib *fib, const atomic_bool *stop);
+uint32_t routes_next_hops(const struct routes *routes);
 
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One table, and the routes that it is to have. */
+#ifndef L3FWD_TABLE_UPDATE_H
+#define L3FWD_TABLE_UPDATE_H
+
+#include "route_diff.h"
+#include "tables.h"
+
+struct table_update {
+	struct hy_ip4_fib *fib;
+	struct route_set old, new;
+	struct route_diff there, back; /* by prefix */
+};
+
+/*
+ * Finds out what is to be changed, and whether there is room for it; adds the next hops. Returns 0,
+ * or -1 with the reason in error. table_update_end() follows either way.
+ */
+int table_update_begin(const struct tables *tables, struct hy_ip4_fib *fib,
+	const struct routes *routes, struct table_update *update, char *error);
+
+/* Frees what it needed, and deletes the next hops that no route of the table leads to. */
+void table_update_end(struct table_update *update);
+
+/* Says in error why a table refuses changes, for what it returns. Returns -1. */
+int table_update_refused(int rc, char *error);
+
+#endif

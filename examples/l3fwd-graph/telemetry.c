@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two commands. DPDK calls them on a thread of its own, and has no way to take them back: so they
+ * ask under a lock whether there are tables. What they then read is guarded by a table's own lock.
+ */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include <rte_common.h>
+#include <rte_telemetry.h>
+
+#include "telemetry.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct tables *shown; /* NULL: none; under the lock */
+
+static int
+routes_tell(struct hy_ip4_fib *fib, struct rte_tel_data *data)
+{
+	const struct hy_ip4_fib_params *params = &shown->params;
+
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_int(data, "tables", (int)shown->config.nb_fibs);
+	rte_tel_data_add_dict_int(data, "routes", (int)hy_ip4_routes_get(fib, NULL, 0));
+	rte_tel_data_add_dict_int(data, "max_routes", (int)params->max_routes);
+	rte_tel_data_add_dict_int(data, "max_tbl8s", (int)params->max_tbl8s);
+	rte_tel_data_add_dict_int(data, "next_hops", (int)tables_next_hops(shown));
+	return rte_tel_data_add_dict_int(data, "max_next_hops", (int)params->max_next_hops);
+}
+
+static int
+route_tell(struct hy_ip4_fib *fib, const char *address, struct rte_tel_data *data)
+{
+	char prefix[INET_ADDRSTRLEN + sizeof("/32")], mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct hy_ip4_next_hop hop;
+	struct hy_ip4_route route;
+	struct in_addr in;
+
+	if (address == NULL || inet_pton(AF_INET, address, &in) != 1)
+		return -EINVAL;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "address", address);
+	if (hy_ip4_route_lookup(fib, ntohl(in.s_addr), &route, &hop) < 0)
+		return rte_tel_data_add_dict_string(data, "prefix", "none");
+	snprintf(prefix, sizeof(prefix), "%u.%u.%u.%u/%u", route.prefix >> 24,
+		route.prefix >> 16 & 255, route.prefix >> 8 & 255, route.prefix & 255, route.depth);
+	rte_ether_format_addr(mac, sizeof(mac), &hop.mac);
+	rte_tel_data_add_dict_string(data, "prefix", prefix);
+	rte_tel_data_add_dict_int(data, "next_hop", (int)route.next_hop);
+	rte_tel_data_add_dict_int(data, "port", hop.port);
+	return rte_tel_data_add_dict_string(data, "mac", mac);
+}
+
+static int
+on_routes(const char *command __rte_unused, const char *parameter __rte_unused,
+	struct rte_tel_data *data)
+{
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	rc = shown == NULL ? -ENOENT : routes_tell(shown->config.fibs[0], data);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+static int
+on_route(const char *command __rte_unused, const char *address, struct rte_tel_data *data)
+{
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	rc = shown == NULL ? -ENOENT : route_tell(shown->config.fibs[0], address, data);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void
+telemetry_show(const struct tables *tables)
+{
+	pthread_mutex_lock(&lock);
+	shown = tables;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+telemetry_hide(void)
+{
+	pthread_mutex_lock(&lock);
+	shown = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Before EAL starts the thread that reads the list of commands. */
+RTE_INIT(telemetry_register)
+{
+	rte_telemetry_register_cmd("/l3fwd/routes", on_routes,
+		"Counts the routes and next hops of the forwarding table. No parameter");
+	rte_telemetry_register_cmd("/l3fwd/route", on_route,
+		"The route that an address takes. Parameter: an IPv4 address, A.B.C.D");
+}
