@@ -5,7 +5,10 @@
  */
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+
+#include <rte_cycles.h>
 
 #include <hy_mbuf.h>
 
@@ -304,6 +307,57 @@ graph_that_does_not_report_is_refused(void **state)
 	assert_int_equal(fib->nb_users, 0);
 }
 
+/* Frees the only tbl8 and, as the second change is wrong, needs it again. */
+static void *
+change_and_undo(void *result)
+{
+	const struct hy_ip4_change changes[] = {
+		{ .verb = HY_IP4_DELETE, .route = { .prefix = IP4(10, 0, 0, 128), .depth = 25 } },
+		{ .verb = HY_IP4_DELETE, .route = { .prefix = IP4(11, 0, 0, 0), .depth = 8 } },
+	};
+
+	*(int *)result = hy_ip4_routes_change(fib, changes, 2, NULL);
+	return NULL;
+}
+
+/*
+ * The writer had the table's mutex, and waited for a graph that was not walked any more. Its
+ * destruction waited for the mutex, in fini(), before the graph was no reader any more.
+ */
+static void
+graph_can_be_destroyed_while_a_writer_waits_for_it(void **state)
+{
+	struct hy_ip4_lookup_config config = { .nb_fibs = 1 };
+	struct hy_graph *graph;
+	pthread_t writer;
+	uint64_t token;
+	int result = 1;
+
+	RTE_SET_USED(state);
+	table_in_use(HY_IP4_LPM, 1, 1);
+	rte_rcu_qsbr_thread_offline(&qsbr.v, 0);
+	rte_rcu_qsbr_thread_unregister(&qsbr.v, 0);
+	fib->nb_users = 0;
+	assert_int_equal(change(HY_IP4_ADD, IP4(10, 0, 0, 128), 25, 0), 0);
+	config.fibs[0] = fib;
+	rig_qsbr = &qsbr.v;
+	rig_nodes("ip4_lookup-rig");
+	assert_int_equal(hy_node_config(rig_clone("ip4_lookup", "scalar", "rig_out-0"), &config,
+				 sizeof(config)),
+		0);
+	graph = rig_graph(32);
+	hy_graph_walk(graph); /* the last one, of a worker that does not say so */
+	token = __atomic_load_n(&qsbr.v.token, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_create(&writer, NULL, change_and_undo, &result), 0);
+	/* The tbl8 waits for the first token, and the writer for the second. */
+	while (__atomic_load_n(&qsbr.v.token, __ATOMIC_ACQUIRE) < token + 2)
+		rte_delay_us_sleep(100);
+	rig_clear();
+	pthread_join(writer, NULL);
+	assert_int_equal(result, -ENOENT);
+	assert_int_equal(lookup(IP4(10, 0, 0, 200)), 0);
+}
+
 static int
 grace_teardown(void **state)
 {
@@ -325,6 +379,7 @@ static const struct CMUnitTest node_grace_tests[] = {
 	GRACE_TEST(full_table_of_next_hops_waits_for_a_deleted_one),
 	GRACE_TEST(table_in_use_without_qsbr_refuses_what_would_free),
 	GRACE_TEST(graph_that_does_not_report_is_refused),
+	GRACE_TEST(graph_can_be_destroyed_while_a_writer_waits_for_it),
 };
 
 UNIT_SUITE(node_grace_tests)

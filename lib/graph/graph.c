@@ -153,6 +153,8 @@ hy_graph_destroy(struct hy_graph *graph)
 	while (*link != graph)
 		link = &(*link)->control->next;
 	*link = graph->control->next;
+	/* Before any fini(): one may want a lock that a writer has, who waits for this graph. */
+	hy_qsbr_leave(graph);
 	image = hy_graph_image(graph);
 	if (graph->next != NULL)
 		hy_graph_discard(graph, graph->next);
@@ -163,7 +165,6 @@ hy_graph_destroy(struct hy_graph *graph)
 			image->plan.ops->release(node->stream, node->waiting);
 	}
 	hy_graph_discard(graph, image);
-	hy_qsbr_leave(graph);
 	graph_free(graph);
 	hy_registry_unlock();
 }
