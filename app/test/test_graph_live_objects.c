@@ -221,6 +221,51 @@ lanes_follow_their_names_when_others_come_go_or_change_places(void **state)
 		(const uint32_t[]){ 2000, 0, 1000 });
 }
 
+/* A node that no reader was behind left values behind, when what it sent had to wait. */
+static void
+lanes_are_kept_for_readers_of_a_second_change(void **state)
+{
+	struct probe src = { .budget = 50 }, copies = { .copies = 2, .nb_edges = 1 };
+	const uint32_t wanted[3] = { 1000, 2000, 3000 };
+	const char *const lanes[] = { "a", "b", "c" };
+	struct hy_graph_params params;
+	struct hy_graph *graph;
+	hy_node_id id, twice;
+
+	RTE_SET_USED(state);
+	lanes_read = 0;
+	lanes_wanted = wanted;
+	NODE(&src, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = lanes_make,
+		.edges = { "turn" }, .lanes = { lanes[0], lanes[1], lanes[2] });
+	id = NODE(NULL, .name = "turn", .impl.process = turn, .edges = { "again", "out" });
+	pass_add(NULL, "again", "turn");
+	sink_add(NULL, "out");
+	turns = 3;
+	graph = GRAPH("g", .patterns = ALL, .nb_patterns = 1, .burst = 50, .max_sweeps = 1,
+		.lanes = { lanes[0], lanes[1], lanes[2] });
+	hy_graph_walk(graph);
+	assert_int_equal(graph_node(graph, "turn")->waiting, 50);
+	/* No cycle any more, and no reader; streams are too short for all copies at once. */
+	twice = NODE(&copies, .name = "twice", .impl.process = probe_replicate, .replicates = 2,
+		.edges = { "out" });
+	assert_int_equal(hy_node_edge_set(id, 1, "twice"), 0);
+	assert_int_equal(hy_node_edge_set(id, 0, "out"), 0);
+	hy_graph_params_get(graph, &params);
+	params.burst = 1;
+	turns = 0;
+	update(graph, &params);
+	hy_graph_walk(graph);
+	assert_int_equal(graph_node(graph, "twice")->waiting, 25);
+	NODE(NULL, .name = "reader", .impl.process = lanes_check,
+		.lanes = { lanes[0], lanes[1], lanes[2] });
+	assert_int_equal(hy_node_edge_set(twice, 0, "reader"), 0);
+	update(graph, NULL);
+	for (unsigned int i = 0; i < 8; i++)
+		hy_graph_walk(graph);
+	assert_int_equal(lanes_read, 150);
+	assert_int_equal(obj_faults, 0);
+}
+
 static void
 the_burst_follows_at_run_time(void **state)
 {
@@ -342,6 +387,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(what_waits_in_a_cycle_goes_on_in_order_after_a_change),
 	GRAPH_TEST(what_waits_on_a_node_that_goes_is_released_once_and_counted_there),
 	GRAPH_TEST(lanes_follow_their_names_when_others_come_go_or_change_places),
+	GRAPH_TEST(lanes_are_kept_for_readers_of_a_second_change),
 	GRAPH_TEST(the_burst_follows_at_run_time),
 	GRAPH_TEST(streams_are_as_short_as_can_be_once_what_was_carried_is_through),
 	GRAPH_TEST(a_cycle_that_is_never_empty_walks_without_care_again),

@@ -115,10 +115,11 @@ edges_fill(struct hy_image *image, const struct hy_topology *topo)
 
 /*
  * Spreads what nodes use to all that lead there: values that nobody reads any more need not be
- * copied. Objects that wait in a graph may see another image, with other readers.
+ * copied. Objects that wait in a graph may see another image, with other readers, and so may those
+ * that an image without cycles takes over.
  */
 static void
-lanes_fill(struct hy_image *image)
+lanes_fill(struct hy_image *image, bool takes_over)
 {
 	for (unsigned int r = image->plan.nb_nodes; r-- > 0;) {
 		const struct hy_image_node *cold = &image->nodes[r];
@@ -127,7 +128,7 @@ lanes_fill(struct hy_image *image)
 		for (int e = -cold->nb_drops; e < cold->nb_edges; e++)
 			if (node->edges[e].to != NULL)
 				node->lanes_in |= node->edges[e].to->lanes_in;
-		if (image->holds)
+		if (image->holds || takes_over)
 			node->lanes_in = (uint8_t)((1u << image->plan.nb_lanes) - 1);
 	}
 }
@@ -173,7 +174,7 @@ hy_image_outline(const struct hy_graph_params *params, const struct hy_topology 
 		image->plan.budgets[s] = image->plan.source_budget;
 	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
 	edges_fill(image, topo);
-	lanes_fill(image);
+	lanes_fill(image, stream_cap > 0); /* room for what may wait in the one before */
 	*out = image;
 	return 0;
 }
