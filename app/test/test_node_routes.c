@@ -356,6 +356,61 @@ next_hops_are_found_counted_and_kept_while_routes_lead_there(void **state)
 	assert_int_equal(hy_ip4_next_hops(t.fib), HOPS);
 }
 
+/* The tree of one was called what a copy of the other is. */
+static void
+names_of_tables_do_not_meet_those_of_their_parts(void **state)
+{
+	static const char *const names[] = { "t", "t.a", "t" };
+	static const int wanted[] = { 0, 0, -EEXIST };
+	struct hy_ip4_fib *tables[] = { NULL, NULL, NULL };
+	int got[RTE_DIM(names)];
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < RTE_DIM(names); i++) {
+		const struct hy_ip4_fib_params params = { .engine = i == 0 ? HY_IP4_FIB
+									   : HY_IP4_LPM,
+			.max_routes = MAX_ROUTES,
+			.max_tbl8s = MAX_TBL8S,
+			.socket = SOCKET_ID_ANY };
+
+		if (i == 2) {
+			hy_ip4_fib_destroy(tables[1]);
+			tables[1] = NULL;
+		}
+		got[i] = hy_ip4_fib_create(names[i], &params, &tables[i]);
+	}
+	for (size_t i = 0; i < RTE_DIM(names); i++)
+		hy_ip4_fib_destroy(tables[i]);
+	for (size_t i = 0; i < RTE_DIM(names); i++)
+		assert_int_equal(got[i], wanted[i]);
+}
+
+/* The library cuts the names of its rings; that of more room was then the one of less. */
+static void
+next_hops_of_a_long_name_grow_to_their_end(void **state)
+{
+	const struct hy_ip4_fib_params params = { .max_routes = MAX_ROUTES,
+		.max_tbl8s = MAX_TBL8S,
+		.max_next_hops = 0x10001,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = &qsbr.v };
+	const struct hy_ip4_port port = { .port = 0, .max_len = 1514 };
+	struct hy_ip4_next_hop hop = { .port = 0 };
+	uint32_t id;
+
+	RTE_SET_USED(state);
+	assert_int_equal(rte_rcu_qsbr_init(&qsbr.v, 1), 0);
+	assert_int_equal(hy_ip4_fib_create("sixteen-bytes-ok", &params, &t.fib), 0);
+	assert_int_equal(hy_ip4_port_add(t.fib, &port), 0);
+	for (uint32_t i = 0; i <= params.max_next_hops; i++) {
+		const int wanted = i < params.max_next_hops ? 0 : -ENOSPC;
+
+		memcpy(hop.mac.addr_bytes, &i, sizeof(i));
+		assert_int_equal(hy_ip4_next_hop_add(t.fib, &hop, &id), wanted);
+	}
+	assert_int_equal(id, params.max_next_hops - 1);
+}
+
 static void
 next_hop_is_set_to_what_no_other_one_is(void **state)
 {
@@ -480,6 +535,8 @@ static const struct CMUnitTest node_routes_tests[] = {
 	ROUTES_TEST(routes_are_listed_by_prefix_and_depth_if_there_is_room),
 	ROUTES_TEST(next_hops_are_found_counted_and_kept_while_routes_lead_there),
 	ROUTES_TEST(next_hop_is_set_to_what_no_other_one_is),
+	ROUTES_TEST(next_hops_of_a_long_name_grow_to_their_end),
+	ROUTES_TEST(names_of_tables_do_not_meet_those_of_their_parts),
 	ROUTES_TEST(allocations_that_fail_change_nothing_and_leak_nothing),
 	ROUTES_TEST(second_copy_without_memory_leaves_the_first),
 };

@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <stdio.h>
 
 #include <rte_errno.h>
 
@@ -18,8 +19,11 @@ lpm_create(struct hy_ip4_fib *fib)
 		.number_tbl8s = params->max_tbl8s };
 	const struct rte_rib_conf rib = { .max_nodes = (int)(2 * params->max_routes) };
 	struct rte_lpm_rcu_config rcu = { .v = params->qsbr, .mode = RTE_LPM_QSBR_MODE_DQ };
+	char name[IP4_FIB_NAME_MAX + 3];
 
-	fib->rib = rte_rib_create(fib->name, params->socket, &rib);
+	/* An rte_fib has a tree of its own name, which is a table's with another suffix. */
+	snprintf(name, sizeof(name), "%s.l", fib->name);
+	fib->rib = rte_rib_create(name, params->socket, &rib);
 	if (fib->rib == NULL)
 		return -rte_errno;
 	fib->lpm = rte_lpm_create(fib->name, params->socket, &config);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_errno.h>
 #include <rte_malloc.h>
 
 #include "ip4_fib.h"
@@ -31,8 +32,8 @@ ids_create(const struct hy_ip4_fib *fib, uint32_t room)
 		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* takes all of its entries */
 	};
 
-	/* Two exist while one replaces the other. */
-	snprintf(name, sizeof(name), "%s.%x", fib->name, room);
+	/* Two exist while one replaces the other. Two digits: rte_hash cuts longer names. */
+	snprintf(name, sizeof(name), "%s.%u", fib->name, rte_log2_u32(room));
 	return rte_hash_create(&params);
 }
 
@@ -130,9 +131,10 @@ room_create(struct hy_ip4_fib *fib, uint32_t room, struct ip4_next_hop **next_ho
 {
 	*next_hops = rte_zmalloc_socket("hy_ip4_next_hops", room * sizeof(**next_hops), 0,
 		fib->params.socket);
+	rte_errno = 0;
 	*ids = ids_create(fib, room);
-	if (*next_hops == NULL || *ids == NULL)
-		return -ENOMEM;
+	if (*next_hops == NULL || *ids == NULL) /* of the same name: a table of another engine */
+		return *ids == NULL && rte_errno == EEXIST ? -EEXIST : -ENOMEM;
 	for (uint32_t id = 0; id < fib->nb_next_hops; id++) {
 		const struct hy_ip4_next_hop key = ip4_next_hop_read(&fib->adjacencies[id]);
 
