@@ -93,8 +93,6 @@ struct hy_ip4_fib {
 	uint32_t nb_routes;
 	uint32_t nb_tbl8s; /* /24s with longer prefixes */
 	struct ip4_fib_copies copies;
-	uint32_t
-		nb_tbl8s_freed; /* at most, by rte_fib, since all workers were seen to be through */
 
 	struct ip4_next_hop *next_hops;
 	struct rte_hash *next_hop_ids; /* by struct hy_ip4_next_hop */
