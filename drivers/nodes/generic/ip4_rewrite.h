@@ -35,10 +35,12 @@ ip4_rewrite_one(uint8_t *frame, uint32_t len, const struct hy_ip4_adjacency *adj
 	const struct ip4_rewrite_port *port)
 {
 	/* TTL, protocol and checksum, as they lie in memory: the TTL lowest. */
-	uint32_t word;
+	rte_le32_t field;
 	uint64_t head, tail;
+	uint32_t word;
 
-	memcpy(&word, frame + 22, sizeof(word));
+	memcpy(&field, frame + 22, sizeof(field));
+	word = rte_le_to_cpu_32(field);
 	if (unlikely((word & 0xff) <= 1))
 		return HY_DROP(IP4_REWRITE_TTL_EXPIRED);
 	if (unlikely(len > port->max_len))
@@ -48,7 +50,8 @@ ip4_rewrite_one(uint8_t *frame, uint32_t len, const struct hy_ip4_adjacency *adj
 	word += 0xffff + (word >= 0xfffe0000 ? 0x10000 : 0);
 	memcpy(frame, &head, 8);
 	memcpy(frame + 6, &tail, 8);
-	memcpy(frame + 22, &word, sizeof(word));
+	field = rte_cpu_to_le_32(word);
+	memcpy(frame + 22, &field, sizeof(field));
 	return port->edge;
 }
 
