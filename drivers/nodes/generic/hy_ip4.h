@@ -83,7 +83,13 @@ struct hy_ip4_fib_params {
 int hy_ip4_fib_create(const char *name, const struct hy_ip4_fib_params *params,
 	struct hy_ip4_fib **fib);
 
-/** Frees a table. No graph may use it any more. NULL is allowed. */
+/**
+ * Frees a table. No graph may use it any more. NULL is allowed.
+ *
+ * Waits up to a second for all that report to its QSBR variable. If one of them does not, rte_lpm
+ * may lose the memory that it has deferred the reuse of, and then no table of rte_lpm can have this
+ * name again.
+ */
 void hy_ip4_fib_destroy(struct hy_ip4_fib *fib);
 
 /** @return The NUMA node that the table was created for. */
