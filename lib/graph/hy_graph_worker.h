@@ -152,8 +152,9 @@ uint32_t hy_graph_walk(struct hy_graph *graph);
 /**
  * Says that the calling thread, which walks the graph, does not do so again for a while: writers
  * that wait for the graph at its QSBR variable wait no longer, until its next walk. For workers
- * that leave their loop, or sleep by other means than hy_idle_step(), which calls it. A new graph
- * rests.
+ * that leave their loop, or sleep by other means than hy_idle_step(), which calls it, or create,
+ * change or destroy graphs themselves: init() and fini() may want a lock, such as a table's mutex,
+ * of a writer who waits for this very graph. A new graph rests.
  *
  * Objects that stay in a graph with cycles hold what they have looked up: then, and without a QSBR
  * variable, it does nothing.
