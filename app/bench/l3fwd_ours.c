@@ -295,6 +295,13 @@ ours_variants(struct ours_params *params, unsigned int most)
 	return n;
 }
 
+/* Packets that a turn receives from one port; nodes handle more, where several ports bring them. */
+static uint16_t
+budget_of(const struct ours_params *ours)
+{
+	return ours->burst > 0 ? ours->burst : HY_BURST_DEFAULT;
+}
+
 static int
 graph_create(struct ours *w, const struct ours_params *ours)
 {
@@ -302,7 +309,7 @@ graph_create(struct ours *w, const struct ours_params *ours)
 	const struct l3fwd_rig *rig = w->rig;
 	char sources[L3FWD_PORTS][HY_NAME_SIZE], name[HY_NAME_SIZE];
 	const char *patterns[L3FWD_PORTS];
-	const uint16_t burst = ours->burst > 0 ? ours->burst : HY_BURST_DEFAULT;
+	const uint16_t burst = budget_of(ours);
 	const struct hy_graph_params params = { .patterns = patterns,
 		.nb_patterns = rig->nb_ports,
 		.ops = &hy_mbuf_ops,
@@ -354,7 +361,7 @@ ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
 		free(w);
 		return (struct l3fwd_way){ .name = way.name };
 	}
-	way.burst = hy_graph_burst(w->graph);
+	way.burst = budget_of(params);
 	way.arg = w;
 	return way;
 }
