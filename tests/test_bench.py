@@ -260,15 +260,17 @@ def test_calibration_says_what_its_figures_say(tmp_path):
     lcores = calibration["alone"] + calibration.get("together", [])
     assert len(calibration["alone"]) == min(2, len(os.sched_getaffinity(0)))
     for lcore in lcores:
-        assert set(lcore) == {"addition", "addition_spread", "l2_load", "l2_load_spread"}
+        assert set(lcore) == {"addition", "addition_spread", "l2_load", "l2_load_spread", "lost"}
         assert 0 < lcore["addition"] < lcore["l2_load"]
-    steady = all(lcore[f"{what}_spread"] <= 0.1
-                 for lcore in calibration["alone"] for what in ("addition", "l2_load"))
+        assert 0 <= lcore["lost"] < 1
+    steady = all(lcore[figure] <= 0.1 for lcore in calibration["alone"]
+                 for figure in ("addition_spread", "l2_load_spread", "lost"))
     assert calibration["trusted"] == steady
     assert ("NOT TO BE TRUSTED" in printed) == (not steady)
     slower = [pair for pair in zip(calibration["alone"], calibration.get("together", []))
               for what in ("addition", "l2_load") if pair[1][what] > 1.1 * pair[0][what]]
-    assert calibration["two_cores"] == ("together" in calibration and not slower)
+    shared = any(lcore["lost"] > 0.1 for lcore in calibration.get("together", []))
+    assert calibration["two_cores"] == ("together" in calibration and not slower and not shared)
 
 
 @pytest.mark.parametrize("arguments, message", [
