@@ -282,6 +282,8 @@ def test_calibration_says_what_its_figures_say(tmp_path):
     (["walk", "--rounds", "20x"], "--rounds 20x: a number from 15 to 255 is wanted"),
     (["walk", "--work", "no_such"], "no work is named 'no_such'"),
     (["walk", "--json", "/nonexistent/f"], "--json /nonexistent/f: No such file or directory"),
+    (["l3fwd", "--prefixes", "/nonexistent"], "--prefixes /nonexistent: No such file or directory"),
+    (["l3fwd", "--contender", "/nonexistent.so"], "--contender /nonexistent.so: "),
     (["walk", "--json"], "option '--json' requires an argument"),
     (["walk", "--fast"], "unrecognized option '--fast'"),
 ])

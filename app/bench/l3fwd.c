@@ -256,8 +256,8 @@ foreign(const struct work *w, l3fwd_contender_t *create)
 	stage_strike(&s);
 }
 
-static void
-foreign_all(const char *path)
+static l3fwd_contender_t *
+foreign_load(const char *path)
 {
 	void *object = dlopen(path, RTLD_LAZY);
 	l3fwd_contender_t *create;
@@ -267,8 +267,7 @@ foreign_all(const char *path)
 	*(void **)&create = dlsym(object, "l3fwd_contender");
 	if (create == NULL)
 		l3fwd_fail("--contender %s: it has no l3fwd_contender()", path);
-	for (unsigned int i = 0; i < RTE_DIM(foreign_works); i++)
-		foreign(&foreign_works[i], create);
+	return create;
 }
 
 /* Every contender on one lcore, and on two. */
@@ -316,6 +315,11 @@ work_find(const char *name)
 void
 bench_l3fwd(void)
 {
+	l3fwd_contender_t *create = NULL;
+
+	/* What is wrong with it is said before all other works are done. */
+	if (bench_settings()->contender != NULL)
+		create = foreign_load(bench_settings()->contender);
 	printf("librte_node and the driver net_ring are the system's, as their packager compiled them; "
 	       "mbufs have little room\n");
 	if (!rte_eal_has_hugepages())
@@ -327,6 +331,6 @@ bench_l3fwd(void)
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
 		study(work_find(studied[i]));
 	lcores(work_find("dst256_8"));
-	if (bench_settings()->contender != NULL)
-		foreign_all(bench_settings()->contender);
+	for (unsigned int i = 0; create != NULL && i < RTE_DIM(foreign_works); i++)
+		foreign(&foreign_works[i], create);
 }

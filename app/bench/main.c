@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_vect.h>
@@ -49,7 +50,7 @@ usage(FILE *out)
 		"  --json FILE       write all figures there\n"
 		"  --prefixes FILE   of l3fwd, lookup, routes: one prefix a line; else made up\n"
 		"  --contender FILE  of l3fwd: a shared object with one more static loop\n"
-		"Without EAL options: no PCI, and hugepages if any are free.\n",
+		"Without EAL options: no PCI, and hugepages if enough are free.\n",
 		ROUNDS_MIN, ROUNDS_MAX);
 }
 
@@ -242,6 +243,12 @@ main(int argc, char **argv)
 		split++;
 	if (split < argc ? parse(argc - split, argv + split, &args) : parse(argc, argv, &args))
 		return EXIT_FAILURE;
+	/* Some works read it only after others have been done. */
+	if (args.settings.prefixes != NULL && access(args.settings.prefixes, R_OK) != 0) {
+		fprintf(stderr, "hy-bench: --prefixes %s: %s\n", args.settings.prefixes,
+			strerror(errno));
+		return EXIT_FAILURE;
+	}
 	/* To see whether it can be written; what is in it stays until the run has passed. */
 	if (args.json != NULL && (json = fopen(args.json, "a")) == NULL) {
 		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));

@@ -12,7 +12,10 @@
 
 static void __attribute__((noreturn)) refuse(const char *what, unsigned int line, const char *why)
 {
-	fprintf(stderr, "hy-bench: --prefixes %s:%u: %s\n", what, line, why);
+	fprintf(stderr, "hy-bench: --prefixes %s", what);
+	if (line > 0) /* 0: the file as a whole */
+		fprintf(stderr, ":%u", line);
+	fprintf(stderr, ": %s\n", why);
 	exit(EXIT_FAILURE);
 }
 
