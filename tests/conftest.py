@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixtures: a folder to run l3fwd-graph in, the real captures, and the variants of ip4_lookup.
+"""Fixtures: a folder to run l3fwd-graph in, the real captures, and the variants of families.
 
 HALYARD_BUILD names the build folder (default: build), HALYARD_DATA the folder of real captures;
 without HALYARD_DATA, tests over captures are skipped.
@@ -18,7 +18,7 @@ CAPTURES = sorted(Path(DATA).glob("pcap/*.pcap")) if DATA else []
 
 
 def pytest_generate_tests(metafunc):
-    """One test a capture, and one a variant of ip4_lookup that this CPU can run."""
+    """One test a capture, and one a variant of ip4_lookup, or of pkt_cls, that can run here."""
     if "capture" in metafunc.fixturenames:
         no_data = pytest.mark.skip(reason="HALYARD_DATA is not set: no real captures")
         metafunc.parametrize(
@@ -28,6 +28,8 @@ def pytest_generate_tests(metafunc):
         )
     if "variant" in metafunc.fixturenames:
         metafunc.parametrize("variant", [_variant(c) for c in l3fwd.lookup_candidates()])
+    if "classifier" in metafunc.fixturenames:
+        metafunc.parametrize("classifier", [_variant(c) for c in l3fwd.candidates("pkt_cls")])
 
 
 def _variant(candidate):

@@ -218,7 +218,12 @@ def selection(explained, family):
 
 
 @functools.cache
-def lookup_candidates():
-    """The variants of ip4_lookup, as the program itself lists them."""
+def candidates(family):
+    """The variants of a family, as the program itself lists them."""
     with tempfile.TemporaryDirectory() as folder:
-        return selection(explain(folder), "ip4_lookup")["candidates"]
+        return selection(explain(folder), family)["candidates"]
+
+
+def lookup_candidates():
+    """Those of ip4_lookup."""
+    return candidates("ip4_lookup")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forwarding, end to end: what l3fwd-graph sends and drops is what the oracle says, byte for byte
-and in order, for real captures and for generated frames, with each variant of ip4_lookup."""
+and in order, for real captures and for generated frames, with each variant of ip4_lookup, and for generated ones
+with each of pkt_cls."""
 
 import functools
 import lzma
@@ -55,14 +56,14 @@ def routes_for(records):
     return list(routes.values())
 
 
-def check(rig, variant, ports, records, routes, max_pkt_len=1518):
+def check(rig, variant, ports, records, routes, max_pkt_len=1518, family="ip4_lookup"):
     """Forwards and compares. Returns what the program counted and what the oracle says."""
-    run = rig.forward(ports, f"--node=ip4_lookup={variant}", f"--max-pkt-len={max_pkt_len}",
+    run = rig.forward(ports, f"--node={family}={variant}", f"--max-pkt-len={max_pkt_len}",
                       rig.routes(routes))
     expected = oracle.forward(records, routes, run.macs, max_pkt_len)
     compared = run.assert_agrees(expected)
     assert compared == len(records), f"{compared} of {len(records)} frames compared"
-    assert run.node("ip4_lookup")["variant"] == variant, run
+    assert run.node(family)["variant"] == variant, run
     return run, expected
 
 
@@ -82,6 +83,13 @@ def test_generated_frames_are_forwarded_as_the_oracle_says(rig, variant, max_pkt
         assert frame.expect == (None if isinstance(what, oracle.Forwarded) else what), frame
     unseen = [reason for reason in oracle.REASONS if run.stats["drops"][reason] == 0]
     assert unseen == ["tx_full"], run
+
+
+def test_generated_frames_are_classified_as_the_oracle_says(rig, classifier):
+    records = [frame.data for frame in generated(9600)]
+    run, _ = check(rig, classifier, [[records], SILENT, SILENT], records, frames.ROUTES, 9600,
+                   "pkt_cls")
+    assert run.stats["drops"]["bad_checksum"] > 0, run
 
 
 def test_default_route_takes_what_no_other_does(rig, variant):
