@@ -254,6 +254,23 @@ struct l3fwd_way l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd
     assert json_path.read_text() == ""
 
 
+@pytest.mark.parametrize("prefixes", [None, "8.0.0.0/6\n10.0.7.0/24\n192.0.2.0/24\n192.0.2.128/25\n"])
+def test_routes_come_and_go_as_in_the_libraries(tmp_path, prefixes):
+    """hy-bench fails if a lookup does not find what was changed, also where other routes cover it."""
+    given = []
+    if prefixes is not None:
+        (tmp_path / "prefixes").write_text(prefixes)
+        given = ["--prefixes", tmp_path / "prefixes"]
+    figures, _ = measure(tmp_path, "routes", *given)
+    for work in ("load_lpm", "load_fib", "change_lpm", "change_lpm_live", "change_fib",
+                 "change_fib_live"):
+        library = "rte_lpm" if "lpm" in work else "rte_fib"
+        got = medians(figures, work)
+        assert list(got) == [library, "halyard"]
+        assert ratios(figures, work) == {
+            library: pytest.approx(got[library] / got["halyard"], rel=CLOSE)}
+
+
 def test_calibration_says_what_its_figures_say(tmp_path):
     figures, printed = measure(tmp_path, "idle", "--calibrate")
     calibration = figures["calibration"]
