@@ -51,7 +51,7 @@ enum hy_ip4_engine hy_ip4_engine_of(const char *variant);
 
 /** Sizes of a table. 0 takes the default in brackets. */
 struct hy_ip4_fib_params {
-	enum hy_ip4_engine engine;
+	enum hy_ip4_engine engine; /**< The library; see hy_ip4_engine_of(). */
 	/** Without the default route [262,144]. Each takes 256 bytes of memory. */
 	uint32_t max_routes;
 	/** Tables for prefixes longer than /24, 1 KB each: one for each /24 with any [4,096]. */
@@ -165,8 +165,8 @@ enum hy_ip4_verb {
 
 /** One change. */
 struct hy_ip4_change {
-	enum hy_ip4_verb verb;
-	struct hy_ip4_route route;
+	enum hy_ip4_verb verb;     /**< What to do. */
+	struct hy_ip4_route route; /**< With which route. */
 };
 
 /**
@@ -185,8 +185,11 @@ int hy_ip4_routes_change(struct hy_ip4_fib *fib, const struct hy_ip4_change *cha
  * @name One change. They return what hy_ip4_routes_change() does.
  * @{
  */
+/** Adds a route to a prefix that has none. */
 int hy_ip4_route_add(struct hy_ip4_fib *fib, const struct hy_ip4_route *route);
+/** Adds a route, or leads the prefix's to another next hop. */
 int hy_ip4_route_replace(struct hy_ip4_fib *fib, const struct hy_ip4_route *route);
+/** Deletes the route to a prefix. */
 int hy_ip4_route_delete(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth);
 /** @} */
 
