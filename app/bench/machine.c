@@ -54,7 +54,7 @@ machine_print(FILE *out)
 {
 	fprintf(out, "%s, TSC %.2f GHz, SIMD %u bits; %s\n", cpu(), (double)rte_get_tsc_hz() / 1e9,
 		rte_vect_get_max_simd_bitwidth(), memory());
-	fprintf(out, "%s, %s, for all contenders\n", COMPILER, HY_BENCH_FLAGS);
+	fprintf(out, "%s, %s, for all that is compiled here\n", COMPILER, HY_BENCH_FLAGS);
 	fprintf(out,
 		"%s; librte_graph counts cycles, calls and objects: %s (its build's default); "
 		"nostats is without\n",
