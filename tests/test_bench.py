@@ -122,7 +122,8 @@ def test_growth_is_compared_with_n_log_n(tmp_path):
 L3FWD = ["rxtx", "static", "static_checked", "librte_node", "librte_typed", "halyard"]
 
 
-@pytest.mark.parametrize("work", ["one_flow", "dst64k_miss", "burst1", "dst256_8_p8", "closed_loop"])
+@pytest.mark.parametrize("work", ["one_flow", "dst64k_miss", "burst1", "dst256_8_p8",
+                                  "closed_loop"])
 def test_l3fwd_compares_contenders_that_forward_right(tmp_path, work):
     """hy-bench fails if a packet of any contender is wrong, or is missing."""
     figures, printed = measure(tmp_path, "l3fwd", "--work", work)
@@ -254,9 +255,10 @@ struct l3fwd_way l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd
     assert json_path.read_text() == ""
 
 
-@pytest.mark.parametrize("prefixes", [None, "8.0.0.0/6\n10.0.7.0/24\n192.0.2.0/24\n192.0.2.128/25\n"])
+@pytest.mark.parametrize("prefixes", [
+    None, "8.0.0.0/6\n10.0.7.0/24\n192.0.2.0/24\n192.0.2.128/25\n"])
 def test_routes_come_and_go_as_in_the_libraries(tmp_path, prefixes):
-    """hy-bench fails if a lookup does not find what was changed, also where other routes cover it."""
+    """hy-bench fails if a lookup does not find what was changed, also below other routes."""
     given = []
     if prefixes is not None:
         (tmp_path / "prefixes").write_text(prefixes)
@@ -299,7 +301,8 @@ def test_calibration_says_what_its_figures_say(tmp_path):
     (["walk", "--rounds", "20x"], "--rounds 20x: a number from 15 to 255 is wanted"),
     (["walk", "--work", "no_such"], "no work is named 'no_such'"),
     (["walk", "--json", "/nonexistent/f"], "--json /nonexistent/f: No such file or directory"),
-    (["l3fwd", "--prefixes", "/nonexistent"], "--prefixes /nonexistent: No such file or directory"),
+    (["l3fwd", "--prefixes", "/nonexistent"],
+     "--prefixes /nonexistent: No such file or directory"),
     (["l3fwd", "--contender", "/nonexistent.so"], "--contender /nonexistent.so: "),
     (["walk", "--json"], "option '--json' requires an argument"),
     (["walk", "--fast"], "unrecognized option '--fast'"),

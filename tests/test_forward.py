@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forwarding, end to end: what l3fwd-graph sends and drops is what the oracle says, byte for byte
-and in order, for real captures and for generated frames, with each variant of ip4_lookup, and for generated ones
-with each of pkt_cls."""
+and in order, for real captures and for generated frames, with each variant of ip4_lookup, and for
+generated frames with each of pkt_cls."""
 
 import functools
 import lzma
