@@ -113,7 +113,7 @@ copy_of_rte_fib_waits_for_a_worker_that_may_be_in_it(void **state)
 	table_in_use(HY_IP4_FIB, 1, 3);
 	assert_int_equal(change(HY_IP4_ADD, IP4(10, 0, 0, 128), 25, 1), 0);
 	worker_ends_its_walk();
-	shown = fib->rte_fib;
+	shown = fib->copy->rte_fib;
 	assert_int_equal(change(HY_IP4_DELETE, IP4(10, 0, 0, 128), 25, 0), 0);
 	assert_int_equal(lookup(dst), UINT32_MAX);
 	assert_int_equal(change(HY_IP4_ADD, IP4(10, 0, 1, 128), 25, 2), -ETIMEDOUT);

@@ -174,7 +174,7 @@ stall_in_lpm(uint32_t dst)
 static void
 stall_in_fib(uint32_t dst)
 {
-	struct rte_fib *shown = __atomic_load_n(&t.fib->rte_fib, __ATOMIC_ACQUIRE);
+	struct rte_fib *shown = __atomic_load_n(&t.fib->copy, __ATOMIC_ACQUIRE)->rte_fib;
 	uint64_t first, second;
 
 	rte_fib_lookup_bulk(shown, &dst, &first, 1);

@@ -169,7 +169,9 @@ table_fill(void)
 		const struct route *r = &t.routes[i];
 
 		if (r->depth == 0)
-			t.fib->default_entry = RTE_LPM_LOOKUP_SUCCESS | r->id;
+			assert_int_equal(t.fib->engine->change_default(t.fib,
+						 RTE_LPM_LOOKUP_SUCCESS | r->id),
+				0);
 		else
 			assert_int_equal(t.fib->engine->change(t.fib, r->prefix, r->depth, r->id),
 				0);

@@ -17,20 +17,29 @@
 
 /* Changes are for this one from now on. */
 static void
-turn_to(struct hy_ip4_fib *fib, struct rte_fib *copy)
+turn_to(struct hy_ip4_fib *fib, struct ip4_fib_copy *copy)
 {
 	fib->copies.changing = copy;
-	fib->rib = rte_fib_get_rib(copy);
+	fib->rib = rte_fib_get_rib(copy->rte_fib);
+}
+
+/* By its name, which differs from that of the other. */
+static struct rte_fib *
+copy_create(struct hy_ip4_fib *fib, const struct ip4_fib_copy *copy)
+{
+	return ip4_rte_fib_create(fib, copy == &fib->copies.copy[0] ? 'a' : 'b');
 }
 
 static int
 fib_create(struct hy_ip4_fib *fib)
 {
 	fib->rte_fib_none = ip4_rte_fib_none(fib);
-	fib->rte_fib = ip4_rte_fib_create(fib, 'a');
-	if (fib->rte_fib == NULL)
+	fib->copy = &fib->copies.copy[0];
+	fib->copies.hidden = &fib->copies.copy[1];
+	fib->copy->rte_fib = copy_create(fib, fib->copy);
+	if (fib->copy->rte_fib == NULL)
 		return -rte_errno;
-	turn_to(fib, fib->rte_fib);
+	turn_to(fib, fib->copy);
 	return 0;
 }
 
@@ -38,8 +47,8 @@ fib_create(struct hy_ip4_fib *fib)
 static void
 hidden_free(struct hy_ip4_fib *fib)
 {
-	rte_fib_free(fib->copies.hidden);
-	fib->copies.hidden = NULL;
+	rte_fib_free(fib->copies.hidden->rte_fib);
+	fib->copies.hidden->rte_fib = NULL;
 	fib->copies.nb_log = 0;
 }
 
@@ -48,7 +57,7 @@ fib_destroy(struct hy_ip4_fib *fib)
 {
 	hidden_free(fib);
 	free(fib->copies.log);
-	rte_fib_free(fib->rte_fib);
+	rte_fib_free(fib->copy->rte_fib);
 }
 
 static int
@@ -58,11 +67,11 @@ hidden_create(struct hy_ip4_fib *fib)
 	struct hy_ip4_route r;
 	int rc = 0;
 
-	fib->copies.hidden = ip4_rte_fib_create(fib, fib->copies.shown_b ? 'a' : 'b');
-	if (fib->copies.hidden == NULL)
+	fib->copies.hidden->rte_fib = copy_create(fib, fib->copies.hidden);
+	if (fib->copies.hidden->rte_fib == NULL)
 		return -rte_errno;
 	while (rc == 0 && ip4_rib_next(fib->rib, &node, &r))
-		rc = ip4_rte_fib_change(fib->copies.hidden, r.prefix, r.depth, r.next_hop);
+		rc = ip4_rte_fib_change(fib->copies.hidden->rte_fib, r.prefix, r.depth, r.next_hop);
 	if (rc < 0)
 		hidden_free(fib);
 	return rc;
@@ -81,7 +90,7 @@ hidden_catch_up(struct hy_ip4_fib *fib)
 		const struct hy_ip4_route *r = &copies->log[i].route;
 
 		if (r->depth > 0)
-			rc = ip4_rte_fib_change(copies->hidden, r->prefix, r->depth,
+			rc = ip4_rte_fib_change(copies->hidden->rte_fib, r->prefix, r->depth,
 				ip4_change_to(&copies->log[i]));
 	}
 	copies->nb_log = 0;
@@ -118,17 +127,20 @@ fib_begin(struct hy_ip4_fib *fib, uint32_t n)
 		return -EBUSY;
 	rc = log_reserve(&fib->copies, n);
 	if (rc == 0)
-		rc = fib->copies.hidden == NULL ? hidden_create(fib) : hidden_catch_up(fib);
-	if (rc == 0)
-		turn_to(fib, fib->copies.hidden);
-	return rc;
+		rc = fib->copies.hidden->rte_fib == NULL ? hidden_create(fib)
+							 : hidden_catch_up(fib);
+	if (rc < 0)
+		return rc;
+	fib->copies.hidden->default_entry = fib->default_entry;
+	turn_to(fib, fib->copies.hidden);
+	return 0;
 }
 
 static void
 fib_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n)
 {
 	struct ip4_fib_copies *copies = &fib->copies;
-	struct rte_fib *shown = fib->rte_fib;
+	struct ip4_fib_copy *shown = fib->copy;
 
 	if (copies->changing == shown)
 		return;
@@ -136,10 +148,9 @@ fib_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t
 		turn_to(fib, shown);
 		return;
 	}
-	__atomic_store_n(&fib->rte_fib, copies->changing, __ATOMIC_RELEASE);
+	__atomic_store_n(&fib->copy, copies->changing, __ATOMIC_RELEASE);
 	copies->token = ip4_fib_token(fib);
 	copies->hidden = shown;
-	copies->shown_b = !copies->shown_b;
 	memcpy(copies->log, changes, n * sizeof(*changes));
 	copies->nb_log = n;
 }
@@ -147,7 +158,15 @@ fib_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t
 static int
 fib_change(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id)
 {
-	return ip4_rte_fib_change(fib->copies.changing, prefix, depth, id);
+	return ip4_rte_fib_change(fib->copies.changing->rte_fib, prefix, depth, id);
+}
+
+static int
+fib_change_default(struct hy_ip4_fib *fib, uint32_t entry)
+{
+	fib->default_entry = entry;
+	fib->copies.changing->default_entry = entry;
+	return 0;
 }
 
 static uint32_t
@@ -155,7 +174,7 @@ fib_lookup(struct hy_ip4_fib *fib, uint32_t dst)
 {
 	uint64_t id;
 
-	rte_fib_lookup_bulk(fib->rte_fib, &dst, &id, 1);
+	rte_fib_lookup_bulk(fib->copy->rte_fib, &dst, &id, 1);
 	return id == fib->rte_fib_none ? IP4_FIB_NO_ROUTE : (uint32_t)id;
 }
 
@@ -164,6 +183,7 @@ const struct ip4_engine ip4_engine_fib = {
 	.destroy = fib_destroy,
 	.begin = fib_begin,
 	.change = fib_change,
+	.change_default = fib_change_default,
 	.commit = fib_commit,
 	.lookup = fib_lookup,
 };

@@ -70,6 +70,25 @@ lpm_remove(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 	return rc;
 }
 
+/*
+ * Workers read the default route and the table one after the other. So those that may have missed
+ * what was changed before finish their walks first, and all have seen it before what comes next.
+ */
+static int
+lpm_change_default(struct hy_ip4_fib *fib, uint32_t entry)
+{
+	const uint32_t before = fib->default_entry;
+	int rc = ip4_fib_wait(fib, ip4_fib_token(fib));
+
+	if (rc < 0)
+		return rc;
+	__atomic_store_n(&fib->default_entry, entry, __ATOMIC_RELEASE);
+	rc = ip4_fib_wait(fib, ip4_fib_token(fib));
+	if (rc < 0)
+		__atomic_store_n(&fib->default_entry, before, __ATOMIC_RELEASE);
+	return rc;
+}
+
 static int
 lpm_change(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id)
 {
@@ -112,6 +131,7 @@ const struct ip4_engine ip4_engine_lpm = {
 	.destroy = lpm_destroy,
 	.begin = lpm_begin,
 	.change = lpm_change,
+	.change_default = lpm_change_default,
 	.commit = lpm_commit,
 	.lookup = lpm_lookup,
 };

@@ -52,6 +52,8 @@ struct ip4_engine {
 	int (*begin)(struct hy_ip4_fib *fib, uint32_t n);
 	/* Leads a prefix of depth 1 to 32 somewhere, or nowhere; fib->rib changes with it. */
 	int (*change)(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id);
+	/* Leads the default route somewhere: an LPM entry, or 0 for nowhere. */
+	int (*change_default)(struct hy_ip4_fib *fib, uint32_t entry);
 	/* Shows workers what was changed. n is 0 where changes failed and were undone. */
 	void (*commit)(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n);
 	/* As workers do, without the default route. Returns an id or IP4_FIB_NO_ROUTE. */
@@ -60,24 +62,31 @@ struct ip4_engine {
 
 extern const struct ip4_engine ip4_engine_lpm, ip4_engine_fib;
 
-/* Two copies of a table in rte_fib: one is shown to workers, the other is changed. */
+/* A table in rte_fib, and the default route that goes with it. */
+struct ip4_fib_copy {
+	struct rte_fib *rte_fib;
+	uint32_t default_entry;
+};
+
+/* Two of them: one is shown to workers, the other is changed. */
 struct ip4_fib_copies {
-	struct rte_fib *changing;  /* that changes are for: the hidden one while workers read */
-	struct rte_fib *hidden;    /* NULL: there is none, as nobody read while routes changed */
-	struct hy_ip4_change *log; /* what it lacks */
+	struct ip4_fib_copy copy[2];
+	struct ip4_fib_copy *changing; /* that changes are for: the hidden one while workers read */
+	struct ip4_fib_copy *hidden;   /* without a table: nobody read while routes changed */
+	struct hy_ip4_change *log;     /* what it lacks */
 	uint32_t nb_log, log_room;
-	bool shown_b;   /* by its name, which the hidden one must not have */
 	uint64_t token; /* when it passes, no worker reads it any more */
 };
 
 struct hy_ip4_fib {
-	/* What workers read. One of lpm and rte_fib is NULL. */
+	/* What workers read. One of lpm and copy is NULL. */
 	struct rte_lpm *lpm;
-	struct rte_fib *rte_fib; /* published: a change may put another one here */
-	uint32_t rte_fib_none;   /* what it finds where it has no route */
+	struct ip4_fib_copy *copy; /* published: a change may put the other one here */
+	uint32_t rte_fib_none;     /* what it finds where it has no route */
 	/* By next-hop id. Published, as it is replaced as a whole. */
 	struct hy_ip4_adjacency *adjacencies;
-	/* The route 0/0, which no engine has to take: an LPM entry, 0 without one. */
+	/* The route 0/0, which no engine has to take: an LPM entry, 0 without one. Readers of
+	 * rte_fib have it from their copy. */
 	uint32_t default_entry;
 
 	/* What the control plane writes shares no cache line with what workers read. */

@@ -7,13 +7,13 @@
 static __rte_always_inline void
 lookup(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
 {
-	struct rte_fib *shown = __atomic_load_n(&fib->rte_fib, __ATOMIC_ACQUIRE);
-	const uint32_t entry = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
+	const struct ip4_fib_copy *shown = __atomic_load_n(&fib->copy, __ATOMIC_ACQUIRE);
+	const uint32_t entry = __atomic_load_n(&shown->default_entry, __ATOMIC_ACQUIRE);
 	const uint32_t none = fib->rte_fib_none, otherwise = entry & IP4_LOOKUP_ID_MASK;
 	const uint16_t miss = entry != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
 	uint64_t ids[HY_BURST_MAX];
 
-	rte_fib_lookup_bulk(shown, route, ids, (int)n);
+	rte_fib_lookup_bulk(shown->rte_fib, route, ids, (int)n);
 	for (uint32_t i = 0; i < n; i++)
 		next[i] = (uint32_t)ids[i] != none ? IP4_LOOKUP_NEXT_REWRITE : miss;
 	for (uint32_t i = 0; i < n; i++)

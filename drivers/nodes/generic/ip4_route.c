@@ -54,8 +54,7 @@ route_lead(struct hy_ip4_fib *fib, const struct hy_ip4_route *route, uint32_t fr
 	int rc = 0;
 
 	if (depth == 0)
-		__atomic_store_n(&fib->default_entry, deleted ? 0 : RTE_LPM_LOOKUP_SUCCESS | to,
-			__ATOMIC_RELEASE);
+		rc = fib->engine->change_default(fib, deleted ? 0 : RTE_LPM_LOOKUP_SUCCESS | to);
 	else if ((added && fib->nb_routes == fib->params.max_routes) ||
 		(first && fib->nb_tbl8s == fib->params.max_tbl8s))
 		rc = -ENOSPC;
