@@ -210,7 +210,8 @@ source_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 	const uint16_t made = (uint16_t)RTE_MIN(n, in.n);
 	uint32_t *lane = hy_lane(graph, node, 0);
 
-	memcpy(objs, in.packets, made * sizeof(*objs));
+	if (made > 0) /* else there may be no array */
+		memcpy(objs, in.packets, made * sizeof(*objs));
 	for (uint16_t i = 0; i < made; i++)
 		lane[i] = in.lane == NULL ? 0xbad0bad0 : in.lane[i];
 	in.packets += made;

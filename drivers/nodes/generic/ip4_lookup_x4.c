@@ -25,10 +25,12 @@ hy_ip4_lookup_x4(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[]
 	uint32_t seen = 0;
 
 	for (uint32_t i = 0; i < fours; i += 4) {
+		alignas(xmm_t) uint32_t hop[4]; /* it is stored to as two 64-bit words */
 		xmm_t ip;
 
 		memcpy(&ip, &route[i], sizeof(ip));
-		rte_lpm_lookupx4(fib->lpm, ip, &route[i], MISSED);
+		rte_lpm_lookupx4(fib->lpm, ip, hop, MISSED);
+		memcpy(&route[i], hop, sizeof(hop));
 	}
 	for (uint32_t i = 0; i < fours; i++) {
 		seen |= route[i];
