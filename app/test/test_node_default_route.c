@@ -28,6 +28,7 @@ static struct {
 	ip4_lookup_kernel *kernel;
 	uint32_t id[2]; /* of the /24's next hop, and of the default route's */
 	atomic_bool stop;
+	atomic_uint bursts;
 	uint64_t lost, strange, by_id[2];
 } t;
 
@@ -55,6 +56,7 @@ look_up(void *arg)
 			else
 				t.by_id[route[i] == t.id[1]]++;
 		}
+		atomic_fetch_add(&t.bursts, 1);
 		rte_rcu_qsbr_quiescent(&qsbr.v, 0);
 	}
 	rte_rcu_qsbr_thread_offline(&qsbr.v, 0);
@@ -75,6 +77,16 @@ exchange(bool to_default)
 		changes[2 + i] = (struct hy_ip4_change){ i % 2 == 0 ? HY_IP4_ADD : HY_IP4_DELETE,
 			{ IP4(20, 0, i / 2, 0), 24, t.id[0] } };
 	assert_int_equal(hy_ip4_routes_change(t.fib, changes, RTE_DIM(changes), NULL), 0);
+}
+
+/* Both threads may have only one CPU: the other one gets to see each route alone too. */
+static void
+burst_await(void)
+{
+	const unsigned int before = atomic_load(&t.bursts);
+
+	while (atomic_load(&t.bursts) - before < 2)
+		rte_delay_us_sleep(1);
 }
 
 static void
@@ -107,8 +119,10 @@ run(enum hy_ip4_engine engine, ip4_lookup_kernel *kernel)
 	t.kernel = kernel;
 	t.fib->nb_users = 1; /* as if a node of a graph read it */
 	assert_int_equal(pthread_create(&thread, NULL, look_up, NULL), 0);
-	for (; rounds < ROUNDS && rte_get_timer_cycles() < end; rounds++)
+	for (; rounds < ROUNDS && rte_get_timer_cycles() < end; rounds++) {
 		exchange(rounds % 2 == 0);
+		burst_await();
+	}
 	atomic_store(&t.stop, true);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	t.fib->nb_users = 0;
