@@ -96,12 +96,17 @@ hy_variant_register(const struct hy_variant *variant)
 	if (!hy_name_valid(variant->family) || !hy_name_valid(variant->impl.variant) ||
 		variant->impl.process == NULL)
 		return -EINVAL;
-	/* A need behind a hole would not be asked for. */
-	for (unsigned int i = 0; i < HY_NEEDS_MAX; i++)
-		if ((unsigned int)variant->needs[i].cap >= HY_CAPS ||
-			(i > 0 && variant->needs[i].cap != HY_CAP_NONE &&
-				variant->needs[i - 1].cap == HY_CAP_NONE))
+	for (unsigned int i = 0; i < HY_NEEDS_MAX; i++) {
+		const struct hy_need *need = &variant->needs[i];
+
+		if ((unsigned int)need->cap >= HY_CAPS ||
+			(need->declared != NULL &&
+				(need->cap != HY_CAP_NONE || !hy_name_valid(need->declared))))
 			return -EINVAL;
+		/* Behind a hole it would not be asked for. */
+		if (i > 0 && hy_need_asks(need) && !hy_need_asks(need - 1))
+			return -EINVAL;
+	}
 	pthread_mutex_lock(&declared.lock);
 	rc = variant_add(variant);
 	pthread_mutex_unlock(&declared.lock);

@@ -46,6 +46,7 @@ hy_hal_destroy(struct hy_hal *hal)
 		free(hal->selections[i].candidates);
 	free(hal->nodes);
 	free(hal->selections);
+	free(hal->declared);
 	free(hal->rules);
 	free(hal);
 	nb_hals--;

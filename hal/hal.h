@@ -23,6 +23,12 @@ struct hy_rule {
 	bool deny;
 };
 
+/* What the program said that it is going to do. */
+struct hy_declaration {
+	char name[HY_NAME_SIZE];
+	struct hy_capability cap;
+};
+
 /* A node that was handed out. */
 struct hy_hal_node {
 	hy_node_id id;
@@ -37,6 +43,8 @@ struct hy_hal_node {
 struct hy_hal {
 	struct hy_capability process[HY_CAPS];
 	struct hy_hal_port ports[RTE_MAX_ETHPORTS];
+	struct hy_declaration *declared;
+	unsigned int nb_declared;
 	struct hy_rule *rules;
 	unsigned int nb_rules;
 	struct hy_selection *selections; /* by family name, then target */
@@ -44,6 +52,13 @@ struct hy_hal {
 	struct hy_hal_node **nodes; /* each its own block: placements stay where they are */
 	unsigned int nb_nodes;
 };
+
+/* Whether it is one, and not the end of a list. */
+static inline bool
+hy_need_asks(const struct hy_need *need)
+{
+	return need->cap != HY_CAP_NONE || need->declared != NULL;
+}
 
 /* hal.c: whether one exists, which may point to families and variants. */
 bool hy_hal_exists(void);

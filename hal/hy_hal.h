@@ -46,19 +46,13 @@ struct hy_target {
 	uint16_t port;            /**< ethdev port id; 0 for the process. */
 };
 
-/**
- * What a target may be able to do. The first group belongs to the process, the second is what the
- * program says that it will ask of it (hy_hal_declare()), the third belongs to ports.
- */
+/** What a target may be able to do. The first group belongs to the process, the second to ports. */
 enum hy_cap {
 	HY_CAP_NONE,
 	HY_CAP_SIMD_BITS, /**< Vector width that EAL lets libraries use, in bits. */
 	HY_CAP_AVX2,
 	HY_CAP_AVX512, /**< F, BW, DQ and VL. */
 	HY_CAP_NEON,
-
-	HY_CAP_IP4_ROUTES,      /**< Value: IPv4 routes that there are going to be. */
-	HY_CAP_IP4_LIVE_ROUTES, /**< They are going to change while packets flow. */
 
 	HY_CAP_RX_QUEUES, /**< Value: receive queues that the port can have. */
 	HY_CAP_TX_QUEUES, /**< Value: transmit queues that the port can have. */
@@ -88,8 +82,10 @@ struct hy_capability {
 
 /** What a variant needs of its target. */
 struct hy_need {
-	enum hy_cap cap;   /**< What; HY_CAP_NONE ends a list of needs. */
-	uint64_t at_least; /**< Of the capability's value. */
+	enum hy_cap cap; /**< A capability of the target; */
+	/** or, with HY_CAP_NONE, what the program declares by this name. Neither ends a list. */
+	const char *declared;
+	uint64_t at_least; /**< Of the value. */
 	/** 0: without it the variant is out. Else: what it adds to the score if met; may be less. */
 	int bonus;
 	const char *why; /**< Why there is a bonus, for explain; may be NULL. */
@@ -170,12 +166,16 @@ int hy_hal_port_ignore(struct hy_hal *hal, uint16_t port);
  * Says what the program is going to do, for the selections to come: variants can be better at one
  * than at another. Said again, the last word counts.
  *
- * @param cap One of the second group.
+ * @param name What, by a name from the header of the pack whose variants ask for it, such as
+ * HY_IP4_ROUTES. Copied; one that nobody asks for does no harm.
  * @param value How much of it; 1 where there is nothing to count. 0 takes it back.
  * @param why In words, for people: where that is known from. Copied.
- * @return 0; -EINVAL @p cap is not for programs to declare.
+ * @return 0; -EINVAL malformed name; -ENOMEM.
  */
-int hy_hal_declare(struct hy_hal *hal, enum hy_cap cap, uint64_t value, const char *why);
+int hy_hal_declare(struct hy_hal *hal, const char *name, uint64_t value, const char *why);
+
+/** What was declared under a name. Never NULL. Valid until the next declaration. */
+const struct hy_capability *hy_hal_declared(const struct hy_hal *hal, const char *name);
 
 /** What a target can do. A port has the process's capabilities too. Never NULL. */
 const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct hy_target target,

@@ -17,8 +17,6 @@ static const char *const cap_names[HY_CAPS] = {
 	[HY_CAP_AVX2] = "avx2",
 	[HY_CAP_AVX512] = "avx512",
 	[HY_CAP_NEON] = "neon",
-	[HY_CAP_IP4_ROUTES] = "ip4_routes",
-	[HY_CAP_IP4_LIVE_ROUTES] = "ip4_live_routes",
 	[HY_CAP_RX_QUEUES] = "rx_queues",
 	[HY_CAP_TX_QUEUES] = "tx_queues",
 	[HY_CAP_RX_PTYPE_IP4] = "rx_ptype_ip4",
@@ -106,10 +104,8 @@ hy_hal_probe_process(struct hy_hal *hal)
 
 	for (int c = 0; c < HY_CAPS; c++)
 		cap_set(&caps[c], HY_LEVEL_NO, 0,
-			c < HY_CAP_IP4_ROUTES ? "not on this CPU architecture"
-				: c < HY_CAP_RX_QUEUES
-				? "the program has not declared it"
-				: "a capability of ports, not of the process");
+			c < HY_CAP_RX_QUEUES ? "not on this CPU architecture"
+					     : "a capability of ports, not of the process");
 #if defined(RTE_ARCH_X86_64)
 	static const enum rte_cpu_flag_t avx2[] = { RTE_CPUFLAG_AVX2 };
 	static const enum rte_cpu_flag_t avx512[] = { RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW,
@@ -128,15 +124,6 @@ hy_hal_probe_process(struct hy_hal *hal)
 	widest = rte_vect_get_max_simd_bitwidth();
 #endif
 	simd_width_raise(&caps[HY_CAP_SIMD_BITS], widest);
-}
-
-int
-hy_hal_declare(struct hy_hal *hal, enum hy_cap cap, uint64_t value, const char *why)
-{
-	if ((unsigned int)cap < HY_CAP_IP4_ROUTES || (unsigned int)cap >= HY_CAP_RX_QUEUES)
-		return -EINVAL;
-	cap_set(&hal->process[cap], value > 0 ? HY_LEVEL_YES : HY_LEVEL_NO, value, "%s", why);
-	return 0;
 }
 
 /*

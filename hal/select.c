@@ -48,18 +48,29 @@ forced_for(const struct hy_hal *hal, const struct hy_family *family, struct hy_t
 	return forced;
 }
 
+static const char *
+need_name(const struct hy_need *need)
+{
+	return need->declared != NULL ? need->declared : hy_cap_name(need->cap);
+}
+
 /* Whether a need is met; if not, says why not. */
 static bool
-need_met(const struct hy_capability *cap, const struct hy_need *need, char *reason, size_t size)
+need_met(const struct hy_hal *hal, struct hy_target target, const struct hy_need *need,
+	char *reason, size_t size)
 {
+	const struct hy_capability *cap = need->declared != NULL
+		? hy_hal_declared(hal, need->declared)
+		: hy_hal_capability(hal, target, need->cap);
+
 	if (cap->level < HY_LEVEL_YES) {
-		snprintf(reason, size, "needs %s: %s (%s)", hy_cap_name(need->cap),
+		snprintf(reason, size, "needs %s: %s (%s)", need_name(need),
 			hy_level_name(cap->level), cap->reason);
 		return false;
 	}
 	if (cap->value < need->at_least) {
 		snprintf(reason, size, "needs %s of %" PRIu64 ": it is %" PRIu64 ", %s",
-			hy_cap_name(need->cap), need->at_least, cap->value, cap->reason);
+			need_name(need), need->at_least, cap->value, cap->reason);
 		return false;
 	}
 	return true;
@@ -82,7 +93,7 @@ bonus_explain(struct hy_candidate *c, const struct hy_need *need)
 {
 	if (c->reason[0] == '\0')
 		reason_add(c, "%d", c->variant->score);
-	reason_add(c, ", %+d for %s", need->bonus, hy_cap_name(need->cap));
+	reason_add(c, ", %+d for %s", need->bonus, need_name(need));
 	if (need->at_least > 0)
 		reason_add(c, " of %" PRIu64 " or more", need->at_least);
 	if (need->why != NULL)
@@ -103,11 +114,10 @@ candidate_judge(const struct hy_hal *hal, struct hy_target target, struct hy_can
 		snprintf(c->reason, sizeof(c->reason), "denied by the user");
 		return;
 	}
-	for (unsigned int i = 0; i < HY_NEEDS_MAX && variant->needs[i].cap != HY_CAP_NONE; i++) {
+	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&variant->needs[i]); i++) {
 		const struct hy_need *need = &variant->needs[i];
 
-		if (need_met(hy_hal_capability(hal, target, need->cap), need, unmet,
-			    sizeof(unmet))) {
+		if (need_met(hal, target, need, unmet, sizeof(unmet))) {
 			c->score += need->bonus;
 			if (need->bonus != 0)
 				bonus_explain(c, need);

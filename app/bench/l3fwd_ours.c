@@ -56,7 +56,7 @@ hal_select(uint32_t routes)
 
 	if (shared.hal == NULL)
 		hal_create();
-	must(hy_hal_declare(shared.hal, HY_CAP_IP4_ROUTES, routes, "the work's table"), "the HAL");
+	must(hy_hal_declare(shared.hal, HY_IP4_ROUTES, routes, "the work's table"), "the HAL");
 	if (hy_hal_select(shared.hal, error) < 0)
 		l3fwd_fail("the HAL: %s", error);
 	must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");

@@ -83,6 +83,18 @@ every_allocation_of_rules_can_fail_and_is_told(void **state)
 }
 
 static void
+a_declaration_that_finds_no_memory_changes_nothing(void **state)
+{
+	RTE_SET_USED(state);
+	unit_alloc_fail(1);
+	assert_int_equal(hy_hal_declare(hal, "rules", 1, "the rule file"), -ENOMEM);
+	unit_alloc_fail(0);
+	assert_int_equal(hy_hal_declared(hal, "rules")->level, HY_LEVEL_NO);
+	assert_int_equal(hy_hal_declare(hal, "rules", 1, "the rule file"), 0);
+	assert_int_equal(hy_hal_declared(hal, "rules")->level, HY_LEVEL_YES);
+}
+
+static void
 every_allocation_of_select_can_fail_and_selections_stand(void **state)
 {
 	const struct hy_selection *before;
@@ -150,6 +162,7 @@ every_allocation_of_a_node_can_fail(void **state)
 static const struct CMUnitTest hal_memory_tests[] = {
 	HAL_TEST(every_allocation_of_create_can_fail),
 	HAL_TEST(every_allocation_of_rules_can_fail_and_is_told),
+	HAL_TEST(a_declaration_that_finds_no_memory_changes_nothing),
 	HAL_TEST(every_allocation_of_select_can_fail_and_selections_stand),
 	HAL_TEST(every_allocation_of_a_node_can_fail),
 	/* Last: it declares without the fixture's account of what stays. */

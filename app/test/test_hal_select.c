@@ -97,8 +97,8 @@ order_does_not_depend_on_the_order_of_registration(void **state)
 static void
 assert_declared(uint64_t routes, uint64_t live, const char *variant, const char *reason)
 {
-	assert_int_equal(hy_hal_declare(hal, HY_CAP_IP4_ROUTES, routes, "the test's routes"), 0);
-	assert_int_equal(hy_hal_declare(hal, HY_CAP_IP4_LIVE_ROUTES, live, "the test"), 0);
+	assert_int_equal(hy_hal_declare(hal, "ip4_routes", routes, "the test's routes"), 0);
+	assert_int_equal(hy_hal_declare(hal, "ip4_live_routes", live, "the test"), 0);
 	select_all();
 	assert_string_equal(chosen("sel_declared", 0), variant);
 	assert_string_equal(candidate("sel_declared", 0, "large")->reason, reason);
@@ -107,22 +107,19 @@ assert_declared(uint64_t routes, uint64_t live, const char *variant, const char 
 static void
 what_the_program_declares_changes_the_choice(void **state)
 {
-	const struct hy_target process = { .kind = HY_TARGET_PROCESS };
-
 	RTE_SET_USED(state);
 	family_add("sel_declared", HY_TARGET_PROCESS, 10);
 	VARIANT("sel_declared", "large", .score = 5,
-		.needs = { { .cap = HY_CAP_IP4_ROUTES, .at_least = 1000, .bonus = 8 },
-			{ .cap = HY_CAP_IP4_LIVE_ROUTES, .bonus = -4, .why = "it is slow" } });
-	assert_string_equal(hy_hal_capability(hal, process, HY_CAP_IP4_ROUTES)->reason,
+		.needs = { { .declared = "ip4_routes", .at_least = 1000, .bonus = 8 },
+			{ .declared = "ip4_live_routes", .bonus = -4, .why = "it is slow" } });
+	assert_string_equal(hy_hal_declared(hal, "ip4_routes")->reason,
 		"the program has not declared it");
 	select_all();
 	assert_fate("sel_declared", 0, "large", HY_FATE_OUTSCORED, 5, "plain scores 10");
 	assert_declared(999, 0, "plain", "plain scores 10");
 	assert_declared(1000, 0, "large",
 		"best score of what fits (its own: 5, +8 for ip4_routes of 1000 or more)");
-	assert_string_equal(hy_hal_capability(hal, process, HY_CAP_IP4_ROUTES)->reason,
-		"the test's routes");
+	assert_string_equal(hy_hal_declared(hal, "ip4_routes")->reason, "the test's routes");
 	assert_declared(1000, 1, "plain",
 		"plain scores 10 (its own: 5, +8 for ip4_routes of 1000 or more, "
 		"-4 for ip4_live_routes: it is slow)");
@@ -130,22 +127,43 @@ what_the_program_declares_changes_the_choice(void **state)
 		"best score of what fits (its own: 5, +8 for ip4_routes of 1000 or more)");
 	/* Another look at the ports leaves it. */
 	assert_int_equal(hy_hal_probe(hal), 0);
-	assert_int_equal(hy_hal_capability(hal, process, HY_CAP_IP4_ROUTES)->value, 1000);
+	assert_int_equal(hy_hal_declared(hal, "ip4_routes")->value, 1000);
 }
 
 static void
-what_is_not_the_programs_cannot_be_declared(void **state)
+need_of_a_declaration_without_a_bonus_must_be_met(void **state)
 {
-	unsigned int refused = 0;
+	RTE_SET_USED(state);
+	family_add("sel_asked", HY_TARGET_PROCESS, 10);
+	VARIANT("sel_asked", "asks", .score = 20,
+		.needs = { { .declared = "rules", .at_least = 3 } });
+	select_all();
+	assert_fate("sel_asked", 0, "asks", HY_FATE_NEEDS_UNMET, 20,
+		"needs rules: no (the program has not declared it)");
+	assert_int_equal(hy_hal_declare(hal, "rules", 2, "the rule file"), 0);
+	select_all();
+	assert_fate("sel_asked", 0, "asks", HY_FATE_NEEDS_UNMET, 20,
+		"needs rules of 3: it is 2, the rule file");
+	assert_int_equal(hy_hal_declare(hal, "rules", 3, "the rule file"), 0);
+	select_all();
+	assert_string_equal(chosen("sel_asked", 0), "asks");
+}
+
+static void
+malformed_declarations_are_refused(void **state)
+{
+	static const char *const names[] = { NULL, "", "two words" };
+	static const struct hy_need needs[] = { { .cap = HY_CAP_AVX2, .declared = "both" },
+		{ .declared = "two words" } };
 
 	RTE_SET_USED(state);
-	for (int cap = -1; cap <= HY_CAPS; cap++) {
-		if (cap == HY_CAP_IP4_ROUTES || cap == HY_CAP_IP4_LIVE_ROUTES)
-			continue;
-		assert_int_equal(hy_hal_declare(hal, (enum hy_cap)cap, 1, "no"), -EINVAL);
-		refused++;
-	}
-	assert_int_equal(refused, HY_CAPS);
+	for (size_t i = 0; i < RTE_DIM(names); i++)
+		assert_int_equal(hy_hal_declare(hal, names[i], 1, "no"), -EINVAL);
+	for (size_t i = 0; i < RTE_DIM(needs); i++)
+		assert_int_equal(variant_try(&(const struct hy_variant){ .family = "sel_malformed",
+					 .impl = { .variant = "v", .process = hal_process },
+					 .needs = { needs[i] } }),
+			-EINVAL);
 }
 
 static void
@@ -431,7 +449,8 @@ scored_need_adds_its_bonus_only_if_met(void **state)
 		HAL_TEST(only_variant_is_chosen_as_such),
 		HAL_TEST(order_does_not_depend_on_the_order_of_registration),
 		HAL_TEST(what_the_program_declares_changes_the_choice),
-		HAL_TEST(what_is_not_the_programs_cannot_be_declared),
+		HAL_TEST(need_of_a_declaration_without_a_bonus_must_be_met),
+		HAL_TEST(malformed_declarations_are_refused),
 		HAL_TEST(equal_scores_go_by_name),
 		HAL_TEST(unmet_need_puts_a_variant_out_and_says_why),
 		HAL_TEST(value_must_be_at_least_what_is_needed),

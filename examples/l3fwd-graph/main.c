@@ -319,16 +319,19 @@ explain(const struct options *options, const struct hy_hal *hal)
 	return rc;
 }
 
-static void
+static int
 routes_declare(const struct options *options, const struct routes *routes, struct hy_hal *hal)
 {
 	const bool read = options->routes != NULL;
-
-	hy_hal_declare(hal, HY_CAP_IP4_ROUTES, routes->n,
+	int rc = hy_hal_declare(hal, HY_IP4_ROUTES, routes->n,
 		read ? "the routes of --routes" : "the default routes");
-	if (read)
-		hy_hal_declare(hal, HY_CAP_IP4_LIVE_ROUTES, 1,
+
+	if (rc == 0 && read)
+		rc = hy_hal_declare(hal, HY_IP4_LIVE_ROUTES, 1,
 			"SIGHUP has --routes read again while packets flow");
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: out of memory\n");
+	return rc;
 }
 
 static int
@@ -348,8 +351,9 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 		return -1;
 	}
 	pipeline_workers(options, &pipeline);
-	routes_declare(options, &routes, hal);
-	if (ports_start(options, hal, pipeline.nb_workers) < 0 || select_variants(options, hal) < 0)
+	if (routes_declare(options, &routes, hal) < 0 ||
+		ports_start(options, hal, pipeline.nb_workers) < 0 ||
+		select_variants(options, hal) < 0)
 		goto out;
 	if (options->explain != EXPLAIN_NO) {
 		rc = explain(options, hal);

@@ -217,6 +217,10 @@ int hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop);
 int hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *route,
 	struct hy_ip4_next_hop *next_hop);
 
+/** Names for hy_hal_declare(), by which variants of ip4_lookup are chosen. */
+#define HY_IP4_ROUTES "ip4_routes"           /**< Value: routes that there are going to be. */
+#define HY_IP4_LIVE_ROUTES "ip4_live_routes" /**< They change while packets flow. */
+
 /**
  * Configuration of ip4_lookup, for hy_node_config(). A graph takes the table of its NUMA node, or
  * the first one if there is none. Tables must outlive the graphs.
