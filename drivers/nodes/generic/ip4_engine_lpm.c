@@ -71,17 +71,15 @@ lpm_remove(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 }
 
 /*
- * Workers read the default route and the table one after the other. So those that may have missed
- * what was changed before finish their walks first, and all have seen it before what comes next.
+ * Workers read the default route, then the table: whoever finds it changed finds all that was
+ * changed before. That nobody has what it was with a table that changes after it, is waited for.
  */
 static int
 lpm_change_default(struct hy_ip4_fib *fib, uint32_t entry)
 {
 	const uint32_t before = fib->default_entry;
-	int rc = ip4_fib_wait(fib, ip4_fib_token(fib));
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	__atomic_store_n(&fib->default_entry, entry, __ATOMIC_RELEASE);
 	rc = ip4_fib_wait(fib, ip4_fib_token(fib));
 	if (rc < 0)
