@@ -55,26 +55,42 @@ ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 	return n;
 }
 
+/* The table's ports, which are fixed while it is in use. */
+static int
+ports_copy(const struct hy_graph *graph, struct hy_node *node, const uint16_t edge[])
+{
+	struct ip4_rewrite_ctx *ctx = node->ctx;
+
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		if (!ctx->fib->has_port[p])
+			continue;
+		if (edge[p] == HY_IP4_NO_EDGE)
+			return hy_node_refuse(graph, node, "has no edge for port %u of its table",
+				p);
+		ctx->port[p].edge = edge[p];
+		ctx->port[p].max_len = ctx->fib->ports[p].max_len;
+	}
+	return 0;
+}
+
 static int
 ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_ip4_rewrite_config *rewrite = config;
 	struct ip4_rewrite_ctx *ctx = node->ctx;
+	int rc;
 
 	ctx->fib = hy_ip4_fib_for(graph, rewrite == NULL ? NULL : &rewrite->tables);
 	if (ctx->fib == NULL)
 		return hy_node_refuse(graph, node,
 			"needs a struct hy_ip4_rewrite_config with a table");
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		if (!ctx->fib->has_port[p])
-			continue;
-		if (rewrite->edge[p] == HY_IP4_NO_EDGE)
-			return hy_node_refuse(graph, node, "has no edge for port %u of its table",
-				p);
-		ctx->port[p].edge = rewrite->edge[p];
-		ctx->port[p].max_len = ctx->fib->ports[p].max_len;
-	}
-	return ip4_fib_use(graph, node, ctx->fib);
+	rc = ip4_fib_use(graph, node, ctx->fib);
+	if (rc < 0)
+		return rc;
+	rc = ports_copy(graph, node, rewrite->edge);
+	if (rc < 0)
+		ip4_fib_unuse(ctx->fib);
+	return rc;
 }
 
 static void
