@@ -48,7 +48,7 @@ const char *
 hy_target_text(struct hy_target target, char *text, size_t size)
 {
 	if (target.kind == HY_TARGET_PORT)
-		snprintf(text, size, "port %u", target.port);
+		snprintf(text, size, "port %u", target.id);
 	else
 		snprintf(text, size, "process");
 	return text;
@@ -203,5 +203,5 @@ hy_hal_capability(const struct hy_hal *hal, struct hy_target target, enum hy_cap
 
 	if (target.kind != HY_TARGET_PORT || cap < HY_CAP_RX_QUEUES)
 		return &hal->process[cap];
-	return target.port < RTE_MAX_ETHPORTS ? &hal->ports[target.port].caps[cap] : &beyond;
+	return target.id < RTE_MAX_ETHPORTS ? &hal->ports[target.id].caps[cap] : &beyond;
 }

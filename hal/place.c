@@ -46,7 +46,7 @@ static void
 target_add(struct hy_hal_node *node, struct hy_target target)
 {
 	if (target.kind == HY_TARGET_PORT) {
-		node->ports[target.port] = true;
+		node->ports[target.id] = true;
 		target_write(node);
 	} else {
 		hy_target_text(target, node->placement.target, sizeof(node->placement.target));
@@ -126,7 +126,7 @@ shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 
 		if (!node->shared || node->family != s->family || node->variant == s->chosen)
 			continue;
-		node->ports[s->target.port] = false;
+		node->ports[s->target.id] = false;
 		target_write(node);
 		if (!node->made && node->placement.target[0] == '\0') {
 			free(node);

@@ -14,7 +14,7 @@
 static bool
 rule_applies(const struct hy_rule *rule, struct hy_target target)
 {
-	return rule->port < 0 || (target.kind == HY_TARGET_PORT && rule->port == target.port);
+	return rule->port < 0 || (target.kind == HY_TARGET_PORT && rule->port == target.id);
 }
 
 static bool
@@ -278,7 +278,7 @@ hy_hal_select(struct hy_hal *hal, char *error)
 			if (kind == HY_TARGET_PORT && !hal->ports[t].present)
 				continue;
 			all[n].family = families[f];
-			all[n].target = (struct hy_target){ .kind = kind, .port = t };
+			all[n].target = (struct hy_target){ .kind = kind, .id = t };
 			rc = choose(hal, &all[n++], error);
 		}
 	}
@@ -300,7 +300,7 @@ hy_hal_selection(const struct hy_hal *hal, const char *family, uint16_t port)
 
 		if (strcmp(s->family->node.name, family) != 0)
 			continue;
-		if (s->target.kind == HY_TARGET_PROCESS || s->target.port == port)
+		if (s->target.kind == HY_TARGET_PROCESS || s->target.id == port)
 			return s;
 	}
 	return NULL;

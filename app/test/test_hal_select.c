@@ -321,7 +321,7 @@ scored_need_adds_its_bonus_only_if_met(void **state)
 		RTE_SET_USED(of);
 		asked_port++;
 		asked_target = target;
-		snprintf(reason, size, "port %u is not prime", target.port);
+		snprintf(reason, size, "port %u is not prime", target.id);
 		return false;
 	}
 
@@ -371,11 +371,11 @@ scored_need_adds_its_bonus_only_if_met(void **state)
 		assert_fate("sel_port", a, "three", HY_FATE_NEEDS_UNMET, 20,
 			"needs rx_queues of 3: it is 1, the driver's limit");
 		assert_string_equal(chosen("sel_port", b), "three");
-		assert_int_equal(selected("sel_port", b)->target.port, b);
+		assert_int_equal(selected("sel_port", b)->target.id, b);
 		assert_null(hy_hal_selection(hal, "sel_port", 31));
 		assert_int_equal(asked_port, 2);
 		assert_int_equal(asked_target.kind, HY_TARGET_PORT);
-		assert_int_equal(asked_target.port, b);
+		assert_int_equal(asked_target.id, b);
 		assert_fate("sel_port", a, "prime", HY_FATE_REJECTED, 30, "port 0 is not prime");
 		assert_fate("sel_port", b, "prime", HY_FATE_REJECTED, 30, "port 1 is not prime");
 	}

@@ -86,7 +86,7 @@ pool_for(const struct options *options, uint16_t port, unsigned int nb_workers)
 static uint16_t
 rx_queues_set_up(const struct options *options, const struct hy_hal *hal, uint16_t port)
 {
-	const struct hy_target target = { .kind = HY_TARGET_PORT, .port = port };
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
 	const unsigned int polled = rx_queues(options, port);
 	const uint64_t most = hy_hal_capability(hal, target, HY_CAP_RX_QUEUES)->value;
 
@@ -98,7 +98,7 @@ static int
 queues_check(const struct options *options, const struct hy_hal *hal, uint16_t port,
 	unsigned int nb_workers)
 {
-	const struct hy_target target = { .kind = HY_TARGET_PORT, .port = port };
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
 	const uint64_t rx = hy_hal_capability(hal, target, HY_CAP_RX_QUEUES)->value;
 	const uint64_t tx = hy_hal_capability(hal, target, HY_CAP_TX_QUEUES)->value;
 
