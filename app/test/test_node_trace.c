@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <hy_ip4_filter.h>
 #include <hy_mbuf.h>
 #include <hy_trace.h>
 

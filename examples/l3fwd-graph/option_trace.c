@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include <hy_ip4_filter.h>
+
 #include "option.h"
 #include "options.h"
 

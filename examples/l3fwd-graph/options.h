@@ -8,7 +8,7 @@
 
 #include <rte_ethdev.h>
 
-#include <hy_ip4.h>
+#include <hy_ip4_filter.h>
 
 #define QUEUES_MAX 256
 #define REPEATS_MAX 64 /* of an option */

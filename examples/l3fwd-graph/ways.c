@@ -8,6 +8,7 @@
 
 #include <rte_cycles.h>
 
+#include <hy_ip4_filter.h>
 #include <hy_trace.h>
 
 #include "ways.h"

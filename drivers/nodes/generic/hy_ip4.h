@@ -22,7 +22,6 @@
 #ifndef HY_IP4_H
 #define HY_IP4_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_ether.h>
@@ -229,29 +228,6 @@ struct hy_ip4_lookup_config {
 	struct hy_ip4_fib *fibs[RTE_MAX_NUMA_NODES]; /**< At most one a NUMA node. */
 	unsigned int nb_fibs;                        /**< At least 1. */
 };
-
-/** A range of addresses. */
-struct hy_ip4_prefix {
-	uint32_t address; /**< Host byte order; bits beyond depth do not count. */
-	uint8_t depth;    /**< 0 to 32; 0 is every address. */
-};
-
-/** A choice of packets; zeroes are no condition. */
-struct hy_ip4_filter {
-	struct hy_ip4_prefix src; /**< Where they come from. */
-	struct hy_ip4_prefix dst; /**< Where they are to go. */
-	bool has_proto;           /**< Whether proto counts. */
-	uint8_t proto;            /**< The protocol field of the header. */
-};
-
-/**
- * Whether a packet is Ethernet, untagged, with an IPv4 header that a filter lets pass. A
- * hy_trace_match_t for graphs of packets.
- *
- * @param obj A struct rte_mbuf.
- * @param filter A struct hy_ip4_filter. It must not change while it is in use.
- */
-bool hy_ip4_filter_match(const void *obj, void *filter);
 
 #define HY_IP4_NO_EDGE UINT16_MAX /**< Of a port that the table does not have. */
 

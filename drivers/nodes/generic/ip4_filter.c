@@ -2,9 +2,10 @@
 /* A choice of packets by their IPv4 header, for a trace. */
 
 #include <rte_byteorder.h>
+#include <rte_ether.h>
 #include <rte_ip.h>
 
-#include <hy_ip4.h>
+#include <hy_ip4_filter.h>
 #include <hy_mbuf.h>
 
 #define HEADERS (RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr))
