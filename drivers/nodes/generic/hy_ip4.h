@@ -51,9 +51,9 @@ enum hy_ip4_engine hy_ip4_engine_of(const char *variant);
 /** Sizes of a table. 0 takes the default in brackets. */
 struct hy_ip4_fib_params {
 	enum hy_ip4_engine engine; /**< The library; see hy_ip4_engine_of(). */
-	/** Without the default route [262,144]. Each takes 256 bytes of memory. */
+	/** Without the default route [262,144]. Each takes about 420 bytes, used or not. */
 	uint32_t max_routes;
-	/** Tables for prefixes longer than /24, 1 KB each: one for each /24 with any [4,096]. */
+	/** Tables of at most 1 KB for prefixes longer than /24, one for each /24 with any [4,096]. */
 	uint32_t max_tbl8s;
 	/**
 	 * Up to which the next-hop table grows; at most 2^24 [32,767]. With more than 32,767, or
@@ -67,7 +67,7 @@ struct hy_ip4_fib_params {
 	 * routes too, one at a time and with rte_lpm only.
 	 *
 	 * rte_fib does not change under readers: from its first change under readers on, such a
-	 * table is kept twice, and each set of changes shows the other copy.
+	 * table is kept twice, in twice the memory, and each set of changes shows the other copy.
 	 */
 	struct rte_rcu_qsbr *qsbr;
 };
