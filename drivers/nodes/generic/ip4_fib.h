@@ -3,7 +3,7 @@
  * The IPv4 forwarding table: what workers read of it, and what its files share.
  *
  * ip4_fib.c        its life, its ports, and who uses it
- * ip4_next_hop.c   next hops: an array that workers index by id
+ * ip4_next_hop.h   next hops: an array that workers index by id
  * ip4_route.c      changes of routes, all or none; the same for all engines
  * ip4_engine_*.c   the library that workers look addresses up in, and how it changes under them
  * ip4_rte_fib.c    one rte_fib, of which the engine of that name has two
@@ -171,9 +171,11 @@ uint32_t ip4_rte_fib_none(const struct hy_ip4_fib *fib);
 /* As struct ip4_engine's change(). Nobody may be reading. */
 int ip4_rte_fib_change(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id);
 
-/* ip4_next_hop.c */
+/* ip4_next_hop_id.c */
 int ip4_next_hops_create(struct hy_ip4_fib *fib);
 void ip4_next_hops_destroy(struct hy_ip4_fib *fib);
-struct hy_ip4_next_hop ip4_next_hop_read(const struct hy_ip4_adjacency *adjacency);
+
+/* ip4_adjacency.c */
+struct hy_ip4_next_hop ip4_adjacency_read(const struct hy_ip4_adjacency *adjacency);
 
 #endif

@@ -279,7 +279,7 @@ hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *r
 	pthread_mutex_lock(&fib->lock);
 	found = route_covering(fib, dst);
 	if (found.next_hop != IP4_FIB_NO_ROUTE)
-		*next_hop = ip4_next_hop_read(&fib->adjacencies[found.next_hop]);
+		*next_hop = ip4_adjacency_read(&fib->adjacencies[found.next_hop]);
 	pthread_mutex_unlock(&fib->lock);
 	if (found.next_hop == IP4_FIB_NO_ROUTE)
 		return -ENOENT;
