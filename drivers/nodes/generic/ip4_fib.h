@@ -5,6 +5,7 @@
  * ip4_fib.c        its life, its ports, and who uses it
  * ip4_next_hop.h   next hops: an array that workers index by id
  * ip4_route.c      changes of routes, all or none; the same for all engines
+ * ip4_route_read.c what routes there are, and which of them an address takes
  * ip4_engine_*.c   the library that workers look addresses up in, and how it changes under them
  * ip4_rte_fib.c    one rte_fib, of which the engine of that name has two
  */
@@ -153,11 +154,15 @@ bool ip4_fib_passed(struct hy_ip4_fib *fib, uint64_t token);
 /* Waits until it passes. Returns 0, or -ETIMEDOUT. */
 int ip4_fib_wait(struct hy_ip4_fib *fib, uint64_t token);
 
-/* ip4_route.c */
+/* ip4_route_read.c */
 /* Goes through the routes of a tree, from NULL on; false: that was all. */
 bool ip4_rib_next(struct rte_rib *rib, struct rte_rib_node **node, struct hy_ip4_route *route);
-/* The next hop of a prefix's route, and where a change leads one; IP4_FIB_NO_ROUTE: nowhere. */
+/* The next hop of a prefix's route, and of the default route; IP4_FIB_NO_ROUTE: there is none. */
 uint32_t ip4_rib_find(struct rte_rib *rib, uint32_t prefix, uint8_t depth);
+uint32_t ip4_default_find(const struct hy_ip4_fib *fib);
+
+/* ip4_route.c */
+/* Where a change leads a prefix; IP4_FIB_NO_ROUTE: nowhere. */
 uint32_t ip4_change_to(const struct hy_ip4_change *change);
 
 /* ip4_rte_fib.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes: changes, all or none, of what the engine and the next hops' counts say. */
+/* Changes of routes, all or none, and of the next hops' counts with them. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,15 +7,6 @@
 #include <rte_debug.h>
 
 #include "ip4_fib.h"
-
-uint32_t
-ip4_rib_find(struct rte_rib *rib, uint32_t prefix, uint8_t depth)
-{
-	const struct rte_rib_node *route = rte_rib_lookup_exact(rib, prefix, depth);
-	uint64_t id;
-
-	return rte_rib_get_nh(route, &id) < 0 ? IP4_FIB_NO_ROUTE : (uint32_t)id;
-}
 
 /* A route's place in the order of all. */
 static uint64_t
@@ -30,10 +21,7 @@ route_find(const struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 {
 	if (route_key(prefix, depth) > fib->highest)
 		return IP4_FIB_NO_ROUTE;
-	if (depth > 0)
-		return ip4_rib_find(fib->rib, prefix, depth);
-	return fib->default_entry == 0 ? IP4_FIB_NO_ROUTE
-				       : fib->default_entry & ~RTE_LPM_LOOKUP_SUCCESS;
+	return depth == 0 ? ip4_default_find(fib) : ip4_rib_find(fib->rib, prefix, depth);
 }
 
 /* Whether the /24 around an address has longer prefixes, and so a tbl8. */
@@ -192,97 +180,4 @@ hy_ip4_route_delete(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 		.route = { .prefix = prefix, .depth = depth } };
 
 	return hy_ip4_routes_change(fib, &change, 1, NULL);
-}
-
-static int
-by_prefix(const void *a, const void *b)
-{
-	const struct hy_ip4_route *ra = a, *rb = b;
-
-	if (ra->prefix != rb->prefix)
-		return ra->prefix < rb->prefix ? -1 : 1;
-	return ra->depth - rb->depth;
-}
-
-bool
-ip4_rib_next(struct rte_rib *rib, struct rte_rib_node **node, struct hy_ip4_route *route)
-{
-	uint64_t id;
-
-	*node = rte_rib_get_nxt(rib, 0, 0, *node, RTE_RIB_GET_NXT_ALL);
-	if (*node == NULL)
-		return false;
-	rte_rib_get_ip(*node, &route->prefix);
-	rte_rib_get_depth(*node, &route->depth);
-	rte_rib_get_nh(*node, &id);
-	route->next_hop = (uint32_t)id;
-	return true;
-}
-
-uint32_t
-hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, uint32_t n)
-{
-	struct rte_rib_node *node = NULL;
-	uint32_t nb_routes, i = 0;
-
-	pthread_mutex_lock(&fib->lock);
-	nb_routes = fib->nb_routes + (fib->default_entry != 0);
-	if (nb_routes <= n && nb_routes > 0) {
-		if (fib->default_entry != 0)
-			routes[i++] = (struct hy_ip4_route){ .next_hop = route_find(fib, 0, 0) };
-		while (ip4_rib_next(fib->rib, &node, &routes[i]))
-			i++;
-		/* The tree gives longer prefixes first. */
-		qsort(routes, nb_routes, sizeof(*routes), by_prefix);
-	}
-	pthread_mutex_unlock(&fib->lock);
-	return nb_routes;
-}
-
-int
-hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop)
-{
-	uint32_t id;
-
-	pthread_mutex_lock(&fib->lock);
-	id = fib->engine->lookup(fib, dst);
-	if (id == IP4_FIB_NO_ROUTE)
-		id = route_find(fib, 0, 0);
-	pthread_mutex_unlock(&fib->lock);
-	if (id == IP4_FIB_NO_ROUTE)
-		return -ENOENT;
-	*next_hop = id;
-	return 0;
-}
-
-/* The default route if no other covers it; that it may have none shows in its next hop. */
-static struct hy_ip4_route
-route_covering(const struct hy_ip4_fib *fib, uint32_t dst)
-{
-	struct rte_rib_node *node = rte_rib_lookup(fib->rib, dst);
-	struct hy_ip4_route route = { 0 };
-
-	if (node != NULL) {
-		rte_rib_get_ip(node, &route.prefix);
-		rte_rib_get_depth(node, &route.depth);
-	}
-	route.next_hop = route_find(fib, route.prefix, route.depth);
-	return route;
-}
-
-int
-hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *route,
-	struct hy_ip4_next_hop *next_hop)
-{
-	struct hy_ip4_route found;
-
-	pthread_mutex_lock(&fib->lock);
-	found = route_covering(fib, dst);
-	if (found.next_hop != IP4_FIB_NO_ROUTE)
-		*next_hop = ip4_adjacency_read(&fib->adjacencies[found.next_hop]);
-	pthread_mutex_unlock(&fib->lock);
-	if (found.next_hop == IP4_FIB_NO_ROUTE)
-		return -ENOENT;
-	*route = found;
-	return 0;
 }

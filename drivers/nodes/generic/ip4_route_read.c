@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What routes there are, and which of them an address takes. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ip4_fib.h"
+
+uint32_t
+ip4_rib_find(struct rte_rib *rib, uint32_t prefix, uint8_t depth)
+{
+	const struct rte_rib_node *route = rte_rib_lookup_exact(rib, prefix, depth);
+	uint64_t id;
+
+	return rte_rib_get_nh(route, &id) < 0 ? IP4_FIB_NO_ROUTE : (uint32_t)id;
+}
+
+uint32_t
+ip4_default_find(const struct hy_ip4_fib *fib)
+{
+	return fib->default_entry == 0 ? IP4_FIB_NO_ROUTE
+				       : fib->default_entry & ~RTE_LPM_LOOKUP_SUCCESS;
+}
+
+static struct hy_ip4_route
+route_of(const struct rte_rib_node *node)
+{
+	struct hy_ip4_route route;
+	uint64_t id;
+
+	rte_rib_get_ip(node, &route.prefix);
+	rte_rib_get_depth(node, &route.depth);
+	rte_rib_get_nh(node, &id);
+	route.next_hop = (uint32_t)id;
+	return route;
+}
+
+bool
+ip4_rib_next(struct rte_rib *rib, struct rte_rib_node **node, struct hy_ip4_route *route)
+{
+	*node = rte_rib_get_nxt(rib, 0, 0, *node, RTE_RIB_GET_NXT_ALL);
+	if (*node == NULL)
+		return false;
+	*route = route_of(*node);
+	return true;
+}
+
+static int
+by_prefix(const void *a, const void *b)
+{
+	const struct hy_ip4_route *ra = a, *rb = b;
+
+	if (ra->prefix != rb->prefix)
+		return ra->prefix < rb->prefix ? -1 : 1;
+	return ra->depth - rb->depth;
+}
+
+uint32_t
+hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, uint32_t n)
+{
+	struct rte_rib_node *node = NULL;
+	uint32_t nb_routes, i = 0;
+
+	pthread_mutex_lock(&fib->lock);
+	nb_routes = fib->nb_routes + (fib->default_entry != 0);
+	if (nb_routes <= n && nb_routes > 0) {
+		if (fib->default_entry != 0)
+			routes[i++] = (struct hy_ip4_route){ .next_hop = ip4_default_find(fib) };
+		while (ip4_rib_next(fib->rib, &node, &routes[i]))
+			i++;
+		/* The tree gives longer prefixes first. */
+		qsort(routes, nb_routes, sizeof(*routes), by_prefix);
+	}
+	pthread_mutex_unlock(&fib->lock);
+	return nb_routes;
+}
+
+int
+hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop)
+{
+	uint32_t id;
+
+	pthread_mutex_lock(&fib->lock);
+	id = fib->engine->lookup(fib, dst);
+	if (id == IP4_FIB_NO_ROUTE)
+		id = ip4_default_find(fib);
+	pthread_mutex_unlock(&fib->lock);
+	if (id == IP4_FIB_NO_ROUTE)
+		return -ENOENT;
+	*next_hop = id;
+	return 0;
+}
+
+/* The default route if no other covers it; that there is none shows in its next hop. */
+static struct hy_ip4_route
+route_covering(const struct hy_ip4_fib *fib, uint32_t dst)
+{
+	const struct rte_rib_node *node = rte_rib_lookup(fib->rib, dst);
+
+	if (node == NULL)
+		return (struct hy_ip4_route){ .next_hop = ip4_default_find(fib) };
+	return route_of(node);
+}
+
+int
+hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *route,
+	struct hy_ip4_next_hop *next_hop)
+{
+	struct hy_ip4_route found;
+
+	pthread_mutex_lock(&fib->lock);
+	found = route_covering(fib, dst);
+	if (found.next_hop != IP4_FIB_NO_ROUTE)
+		*next_hop = ip4_adjacency_read(&fib->adjacencies[found.next_hop]);
+	pthread_mutex_unlock(&fib->lock);
+	if (found.next_hop == IP4_FIB_NO_ROUTE)
+		return -ENOENT;
+	*route = found;
+	return 0;
+}
