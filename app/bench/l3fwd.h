@@ -234,7 +234,7 @@ enum role_in_ratios { ROLE_SHOWN, ROLE_PEER, ROLE_SUBJECT };
 void field_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const char *name,
 	enum role_in_ratios role);
 void field_leave(struct field *f);
-/* Measures the way's kinds of nodes as a work of that name. */
+/* Measures the way's kinds of nodes as a work of that name; ends the program if none is busy. */
 void field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way);
 /* One lap, of which cycles and packets are added. Returns whether all was right. */
 bool lap(struct entrant *e, uint64_t *cycles, uint64_t *packets);

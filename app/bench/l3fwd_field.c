@@ -162,6 +162,8 @@ field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way)
 	snprintf(p.entrant.name, sizeof(p.entrant.name), "%s", way.name);
 	p.entrant.wrong = !lap(&p.entrant, &cycles, &packets);
 	p.n = way.nodes(way.arg, p.nodes); /* those that had something to do */
+	if (p.n == 0)                      /* a work in which nothing is measured would pass */
+		l3fwd_fail("%s: no node of %s had anything to do in the first lap", work, way.name);
 	for (unsigned int i = 0; i < p.n; i++) {
 		p.each[i] = (struct part){ &p, i };
 		all[i] = (struct contender){ .name = p.nodes[i].name,

@@ -22,12 +22,53 @@ static struct l3fwd_rig rig;
 /* What a contender does to a packet, and the fault in one of them. */
 typedef void fault_t(struct rte_mbuf *m, unsigned int *port);
 
+/* Where a failure that is expected goes on, and what was said of it. */
+static jmp_buf *failure_expected;
+static char failure[128];
+
 /* In place of hy-bench's, which ends the program. */
 void
 l3fwd_fail(const char *format, ...)
 {
-	fail_msg("the rig could not be made: %s", format);
-	abort();
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(failure, sizeof(failure), format, ap);
+	va_end(ap);
+	if (failure_expected == NULL) {
+		fail_msg("the rig could not be made: %s", failure);
+		abort();
+	}
+	longjmp(*failure_expected, 1);
+}
+
+/* What was measured in the last work. */
+static struct {
+	unsigned int contenders;
+	char name[16]; /* of the first one */
+	double figure;
+	bool right;
+} measured;
+
+/* In place of the harness, which measures many rounds, and prints them: one. */
+void
+bench_work(const char *work, enum unit unit, const struct contender *contenders, unsigned int n)
+{
+	RTE_SET_USED(work);
+	assert_int_equal(unit, CYCLES_PACKET);
+	assert_in_range(n, 1, NODES_MAX);
+	measured.contenders = n;
+	snprintf(measured.name, sizeof(measured.name), "%s", contenders->name);
+	measured.figure = contenders->figure(contenders->arg);
+	measured.right = contenders->check(contenders->arg);
+}
+
+const struct bench_settings *
+bench_settings(void)
+{
+	static const struct bench_settings settings = { .round_us = 1 };
+
+	return &settings;
 }
 
 static struct rte_ether_hdr *
@@ -109,6 +150,7 @@ setup_with(unsigned int lost)
 	static bool ports;
 	uint32_t dst[PACKETS];
 
+	failure_expected = NULL;
 	if (!ports)
 		rig_ports(1);
 	ports = true;
@@ -393,6 +435,108 @@ loop_counts_hops_by_ttl(void **state)
 	assert_false(rig_check(&rig, "contender", true, hops + 1, 0));
 }
 
+/* A contender with one node. */
+struct one_node {
+	unsigned int cycles_a_lap;
+	bool loses;
+	uint64_t cycles, drops;
+	unsigned int destroyed;
+};
+
+static void
+one_node_run(void *arg, uint64_t turns)
+{
+	struct one_node *o = arg;
+
+	RTE_SET_USED(turns);
+	o->cycles += o->cycles_a_lap;
+	if (!o->loses)
+		o->drops += forward(NULL, 0);
+}
+
+static uint64_t
+one_node_drops(void *arg)
+{
+	return ((const struct one_node *)arg)->drops;
+}
+
+static unsigned int
+one_node_nodes(void *arg, struct l3fwd_node nodes[NODES_MAX])
+{
+	return l3fwd_node_add(nodes, 0, "node-7", ((const struct one_node *)arg)->cycles);
+}
+
+static void
+one_node_destroy(void *arg)
+{
+	((struct one_node *)arg)->destroyed++;
+}
+
+static void
+measure_nodes(struct one_node *o)
+{
+	const struct l3fwd_way way = { .name = "contender",
+		.users = USERS_ALL,
+		.rewrites = true,
+		.burst = 1,
+		.arg = o,
+		.run = one_node_run,
+		.drops = one_node_drops,
+		.nodes = one_node_nodes,
+		.destroy = one_node_destroy };
+
+	memset(&measured, 0, sizeof(measured));
+	field_nodes("work", &rig, way);
+}
+
+static void
+busy_node_is_measured_by_packet(void **state)
+{
+	struct one_node o = { .cycles_a_lap = 2 * PACKETS };
+
+	RTE_SET_USED(state);
+	measure_nodes(&o);
+	assert_int_equal(measured.contenders, 1);
+	assert_string_equal(measured.name, "node");
+	assert_true(measured.figure == 2.0);
+	assert_true(measured.right);
+	assert_int_equal(o.destroyed, 1);
+}
+
+static void
+busy_node_in_a_wrong_lap_is_wrong(void **state)
+{
+	struct one_node o = { .cycles_a_lap = 2 * PACKETS, .loses = true };
+
+	RTE_SET_USED(state);
+	measure_nodes(&o);
+	assert_int_equal(measured.contenders, 1);
+	assert_false(measured.right);
+}
+
+static void
+contender_without_a_busy_node_fails(void **state)
+{
+	static struct one_node idle[] = { { .loses = true }, { .loses = false } };
+	static unsigned int failures;
+	jmp_buf here;
+
+	RTE_SET_USED(state);
+	for (failures = 0; failures < RTE_DIM(idle); failures++) {
+		failure_expected = &here;
+		if (setjmp(here) == 0) {
+			measure_nodes(&idle[failures]);
+			failure_expected = NULL;
+			fail_msg("it was measured: %u contenders", measured.contenders);
+		}
+		failure_expected = NULL;
+		assert_int_equal(measured.contenders, 0);
+		assert_string_equal(failure,
+			"work: no node of contender had anything to do in the first lap");
+	}
+	assert_int_equal(failures, 2);
+}
+
 static void
 burst_of_a_receive_call_is_limited(void **state)
 {
@@ -422,6 +566,9 @@ static const struct CMUnitTest tests[] = {
 		teardown),
 	cmocka_unit_test_setup_teardown(packet_lost_without_rewriting_is_noticed, setup, teardown),
 	cmocka_unit_test_setup_teardown(loop_counts_hops_by_ttl, setup, teardown),
+	cmocka_unit_test_setup_teardown(busy_node_is_measured_by_packet, setup, teardown),
+	cmocka_unit_test_setup_teardown(busy_node_in_a_wrong_lap_is_wrong, setup, teardown),
+	cmocka_unit_test_setup_teardown(contender_without_a_busy_node_fails, setup, teardown),
 	cmocka_unit_test_setup_teardown(burst_of_a_receive_call_is_limited, setup, teardown),
 };
 UNIT_SUITE(tests)
