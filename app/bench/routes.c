@@ -203,57 +203,50 @@ check(void *arg)
 }
 
 static void
-loads(const char *name, enum hy_ip4_engine engine, const struct hy_ip4_change *changes, uint32_t n)
+fill(struct rig *rig)
 {
-	const char *library = engine == HY_IP4_LPM ? "rte_lpm" : "rte_fib";
-	struct rig bare = { .engine = engine, .bare = true, .changes = changes, .n = n };
-	struct rig ours = { .engine = engine, .changes = changes, .n = n };
-	const struct contender contenders[] = {
-		{ .name = library,
-			.arg = &bare,
-			.figure = load,
-			.check = check,
-			.against = library },
-		{ .name = "halyard",
-			.arg = &ours,
-			.figure = load,
-			.check = check,
-			.subject = true },
-	};
-
-	if (bench_wanted(name))
-		bench_work(name, MICROSECONDS, contenders, RTE_DIM(contenders));
+	rig->table = table_create(rig);
+	if (apply(&rig->table, rig->changes, rig->n) > 0)
+		give_up("the prefixes do not fit");
+	rig->covering = lookup(&rig->table, PROBE);
 }
 
-/* In a full table; live: as if graphs used it, so that rte_fib is kept twice. */
-static void
-singles(const char *name, enum hy_ip4_engine engine, bool live, const struct hy_ip4_change *changes,
-	uint32_t n)
-{
-	const char *library = engine == HY_IP4_LPM ? "rte_lpm" : "rte_fib";
-	struct rig bare = { .engine = engine, .bare = true, .changes = changes, .n = n };
-	struct rig ours = { .engine = engine, .changes = changes, .n = n };
-	const struct contender contenders[] = {
-		{ .name = library,
-			.arg = &bare,
-			.run = change,
-			.check = check,
-			.against = library },
-		{ .name = "halyard", .arg = &ours, .run = change, .check = check, .subject = true },
-	};
+/* What is done to a library's table and to ours. */
+struct work {
+	const char *name;
+	enum hy_ip4_engine engine;
+	bool single; /* changes of a full table, not its filling */
+	bool live;   /* as if graphs used it, so that rte_fib is kept twice */
+};
 
-	if (!bench_wanted(name))
-		return;
-	bare.table = table_create(&bare);
-	ours.table = table_create(&ours);
-	if (apply(&bare.table, changes, n) > 0 || apply(&ours.table, changes, n) > 0)
-		give_up("the prefixes do not fit");
-	bare.covering = lookup(&bare.table, PROBE);
-	ours.covering = lookup(&ours.table, PROBE);
-	ours.table.ours->nb_users = live;
-	bench_work(name, MICROSECONDS, contenders, RTE_DIM(contenders));
-	table_destroy(&bare.table);
-	table_destroy(&ours.table);
+static void
+compare(const struct work *w, const struct hy_ip4_change *changes, uint32_t n)
+{
+	const char *const names[] = { w->engine == HY_IP4_LPM ? "rte_lpm" : "rte_fib", "halyard" };
+	struct contender contenders[2];
+	struct rig rigs[2];
+
+	for (unsigned int c = 0; c < 2; c++) {
+		const bool bare = c == 0;
+
+		rigs[c] = (struct rig){
+			.engine = w->engine, .bare = bare, .changes = changes, .n = n
+		};
+		if (w->single)
+			fill(&rigs[c]);
+		contenders[c] = (struct contender){ .name = names[c],
+			.arg = &rigs[c],
+			.run = w->single ? change : NULL,
+			.figure = w->single ? NULL : load,
+			.check = check,
+			.against = bare ? names[c] : NULL,
+			.subject = !bare };
+	}
+	if (w->live)
+		rigs[1].table.ours->nb_users = 1;
+	bench_work(w->name, MICROSECONDS, contenders, 2);
+	for (unsigned int c = 0; c < 2; c++)
+		table_destroy(&rigs[c].table);
 }
 
 /* Changes that add prefixes, but for those that are to come and go. Returns how many. */
@@ -272,6 +265,14 @@ additions(struct hy_ip4_change *changes, const struct bench_prefix *prefixes, un
 void
 bench_routes(void)
 {
+	static const struct work works[] = {
+		{ "load_lpm", HY_IP4_LPM, .single = false },
+		{ "load_fib", HY_IP4_FIB, .single = false },
+		{ "change_lpm", HY_IP4_LPM, .single = true },
+		{ "change_lpm_live", HY_IP4_LPM, .single = true, .live = true },
+		{ "change_fib", HY_IP4_FIB, .single = true },
+		{ "change_fib_live", HY_IP4_FIB, .single = true, .live = true },
+	};
 	/* rte_lpm searches all rules of one length: its time is the square of their number. */
 	const unsigned int all = bench_settings()->prefixes != NULL ? 1 : 4;
 	const unsigned int step = bench_settings()->quick ? 8 : all;
@@ -284,12 +285,9 @@ bench_routes(void)
 	n = additions(changes, prefixes, (n + step - 1) / step);
 	if (n == 0)
 		give_up("--prefixes: all are in 10.0.0.0/8, where prefixes come and go");
-	loads("load_lpm", HY_IP4_LPM, changes, n);
-	loads("load_fib", HY_IP4_FIB, changes, n);
-	singles("change_lpm", HY_IP4_LPM, false, changes, n);
-	singles("change_lpm_live", HY_IP4_LPM, true, changes, n);
-	singles("change_fib", HY_IP4_FIB, false, changes, n);
-	singles("change_fib_live", HY_IP4_FIB, true, changes, n);
+	for (unsigned int i = 0; i < RTE_DIM(works); i++)
+		if (bench_wanted(works[i].name))
+			compare(&works[i], changes, n);
 	free(changes);
 	free(prefixes);
 }
