@@ -216,10 +216,27 @@ bursts(const struct work *w, struct stage *s)
 	field_leave(&f);
 }
 
+/* Ours, and the same graph made without a HAL. */
+static void
+by_hand(const struct work *w, struct stage *s)
+{
+	static const struct ours_params defaults;
+	struct field f = { .n = 0 };
+	char name[STUDY_NAME];
+
+	if (!study_wanted(w, "by_hand", name))
+		return;
+	field_enter(&f, s->rig, by_hand_create(s->rig), "by_hand", ROLE_PEER);
+	field_enter(&f, s->rig, ours_create(s->rig, &defaults), NULL, ROLE_SUBJECT);
+	bench_work(name, CYCLES_PACKET, f.all, f.n);
+	field_leave(&f);
+}
+
 static void
 study(const struct work *w)
 {
-	static const char *const studies[] = { "librte_node", "halyard", "variants", "bursts" };
+	static const char *const studies[] = { "librte_node", "halyard", "variants", "by_hand",
+		"bursts" };
 	char name[STUDY_NAME];
 	bool any = false;
 	struct stage s;
@@ -231,6 +248,7 @@ study(const struct work *w)
 	stage_set(&s, w, 1);
 	nodes(w, &s);
 	variants(w, &s);
+	by_hand(w, &s);
 	bursts(w, &s);
 	stage_strike(&s);
 }

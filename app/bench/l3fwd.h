@@ -190,6 +190,7 @@ struct ours_params {
 	uint16_t sample_every;            /* 0: the default */
 	const struct hy_family *family;   /* whose variant is another one; NULL: as selected */
 	const struct hy_variant *variant; /* of that family */
+	const char *source;               /* what receiving nodes are called; NULL: ethdev_rx */
 };
 
 struct l3fwd_way rxtx_create(const struct l3fwd_rig *rig);
@@ -201,6 +202,8 @@ struct l3fwd_way librte_create(const struct l3fwd_rig *rig, const struct l3fwd_t
 struct l3fwd_way librte_typed(const struct l3fwd_way *librte);
 /* With the routes of ours_table_create(). Without a run function: the variant does not take them. */
 struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_params *params);
+/* The same nodes, registered and joined by hand: without a HAL. */
+struct l3fwd_way by_hand_create(const struct l3fwd_rig *rig);
 void ours_table_create(const struct l3fwd_table *table, bool loop);
 void ours_table_destroy(void);
 /* All variants that run here, of families of which there are several; returns how many. */

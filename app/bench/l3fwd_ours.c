@@ -16,6 +16,7 @@
 #include <hy_stats.h>
 
 #include "l3fwd.h"
+#include "l3fwd_ours.h"
 
 #define ENGINES (HY_IP4_FIB_AVX512 + 1)
 
@@ -33,8 +34,14 @@ static struct {
 	struct hy_ip4_fib *fib[ENGINES]; /* made when a variant wants to read it */
 } shared;
 
-static void
-must(int rc, const char *what)
+const struct hy_selection *
+ours_selection(const char *family)
+{
+	return hy_hal_selection(shared.hal, family, rig_port(USERS_ALL, 0));
+}
+
+void
+ours_must(int rc, const char *what)
 {
 	if (rc < 0)
 		l3fwd_fail("%s: %s", what, strerror(-rc));
@@ -43,7 +50,7 @@ must(int rc, const char *what)
 static void
 hal_create(void)
 {
-	must(hy_hal_create(&shared.hal), "the HAL");
+	ours_must(hy_hal_create(&shared.hal), "the HAL");
 	for (unsigned int p = 0; p <= RIG_LOOP; p++)
 		hy_hal_port_ignore(shared.hal, rig_port(USERS_LIBRTE_NODE, p));
 }
@@ -56,10 +63,10 @@ hal_select(uint32_t routes)
 
 	if (shared.hal == NULL)
 		hal_create();
-	must(hy_hal_declare(shared.hal, HY_IP4_ROUTES, routes, "the work's table"), "the HAL");
+	ours_must(hy_hal_declare(shared.hal, HY_IP4_ROUTES, routes, "the work's table"), "the HAL");
 	if (hy_hal_select(shared.hal, error) < 0)
 		l3fwd_fail("the HAL: %s", error);
-	must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");
+	ours_must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");
 }
 
 /* A transmitting node and a receiving one for each queue of a port. */
@@ -72,19 +79,19 @@ port_nodes(unsigned int port)
 	hy_node_id node, classifier;
 
 	snprintf(name, sizeof(name), "%u", id);
-	must(hy_hal_node_clone(shared.hal, "ethdev_tx", id, name, &node), "ethdev_tx");
-	must(hy_node_config(node, &tx, sizeof(tx)), "ethdev_tx");
-	must(hy_node_name(node, name, sizeof(name)), "ethdev_tx");
-	must(hy_node_edge_add(shared.rewrite, name, &shared.edge[id]), name);
-	must(hy_hal_node(shared.hal, "pkt_cls", id, &classifier), "pkt_cls");
+	ours_must(hy_hal_node_clone(shared.hal, "ethdev_tx", id, name, &node), "ethdev_tx");
+	ours_must(hy_node_config(node, &tx, sizeof(tx)), "ethdev_tx");
+	ours_must(hy_node_name(node, name, sizeof(name)), "ethdev_tx");
+	ours_must(hy_node_edge_add(shared.rewrite, name, &shared.edge[id]), name);
+	ours_must(hy_hal_node(shared.hal, "pkt_cls", id, &classifier), "pkt_cls");
 	for (unsigned int q = 0; q < rig_lanes(); q++) {
 		const struct hy_ethdev_rx_config rx = { .port = id, .queue = (uint16_t)q };
 
 		snprintf(name, sizeof(name), "%u-%u", id, q);
-		must(hy_hal_node_clone(shared.hal, "ethdev_rx", id, name, &node), "ethdev_rx");
-		must(hy_node_config(node, &rx, sizeof(rx)), "ethdev_rx");
-		must(hy_node_name(classifier, name, sizeof(name)), "pkt_cls");
-		must(hy_node_edge_set(node, 0, name), "ethdev_rx");
+		ours_must(hy_hal_node_clone(shared.hal, "ethdev_rx", id, name, &node), "ethdev_rx");
+		ours_must(hy_node_config(node, &rx, sizeof(rx)), "ethdev_rx");
+		ours_must(hy_node_name(classifier, name, sizeof(name)), "pkt_cls");
+		ours_must(hy_node_edge_set(node, 0, name), "ethdev_rx");
 	}
 }
 
@@ -98,8 +105,8 @@ nodes_create(void)
 	if (created)
 		return;
 	created = true;
-	must(hy_hal_node(shared.hal, "ip4_rewrite", 0, &shared.rewrite), "ip4_rewrite");
-	must(hy_hal_node(shared.hal, "pkt_drop", 0, &drop), "pkt_drop");
+	ours_must(hy_hal_node(shared.hal, "ip4_rewrite", 0, &shared.rewrite), "ip4_rewrite");
+	ours_must(hy_hal_node(shared.hal, "pkt_drop", 0, &drop), "pkt_drop");
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		shared.edge[p] = HY_IP4_NO_EDGE;
 	for (unsigned int p = 0; p <= RIG_LOOP; p++)
@@ -121,7 +128,7 @@ routes_add(struct hy_ip4_fib *fib)
 			.mac = l3fwd_port_mac(p == RIG_LOOP ? 0 : p),
 			.max_len = L3FWD_MTU };
 
-		must(hy_ip4_port_add(fib, &port), "a port of the table");
+		ours_must(hy_ip4_port_add(fib, &port), "a port of the table");
 	}
 	for (unsigned int hop = 0; hop < HOPS; hop++) {
 		const struct hy_ip4_next_hop next_hop = {
@@ -129,7 +136,7 @@ routes_add(struct hy_ip4_fib *fib)
 			.mac = l3fwd_hop_mac(hop)
 		};
 
-		must(hy_ip4_next_hop_add(fib, &next_hop, &id[hop]), "a next hop");
+		ours_must(hy_ip4_next_hop_add(fib, &next_hop, &id[hop]), "a next hop");
 	}
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct l3fwd_route *route = &table->routes[i];
@@ -137,7 +144,7 @@ routes_add(struct hy_ip4_fib *fib)
 		changes[i] = (struct hy_ip4_change){ HY_IP4_ADD,
 			{ route->prefix, route->depth, id[route->hop] } };
 	}
-	must(hy_ip4_routes_change(fib, changes, table->n, NULL), "the routes");
+	ours_must(hy_ip4_routes_change(fib, changes, table->n, NULL), "the routes");
 	free(changes);
 }
 
@@ -155,22 +162,28 @@ table_for(const char *lookup)
 
 	if (shared.fib[engine] == NULL) {
 		snprintf(name, sizeof(name), "l3fwd_ours_%d", engine);
-		must(hy_ip4_fib_create(name, &params, &shared.fib[engine]), "the table");
+		ours_must(hy_ip4_fib_create(name, &params, &shared.fib[engine]), "the table");
 		routes_add(shared.fib[engine]);
 	}
 	return shared.fib[engine];
 }
 
-/* For graphs to come, of which lookup is the variant of ip4_lookup. */
+/* For graphs to come with these nodes: the table that a variant of ip4_lookup reads. */
 static void
-table_set(const char *lookup)
+table_set(const char *variant, hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[])
 {
-	struct hy_ip4_rewrite_config rewrite = { .tables.fibs = { table_for(lookup) },
+	struct hy_ip4_rewrite_config config = { .tables.fibs = { table_for(variant) },
 		.tables.nb_fibs = 1 };
 
-	memcpy(rewrite.edge, shared.edge, sizeof(rewrite.edge));
-	must(hy_node_config(shared.lookup, &rewrite.tables, sizeof(rewrite.tables)), "ip4_lookup");
-	must(hy_node_config(shared.rewrite, &rewrite, sizeof(rewrite)), "ip4_rewrite");
+	memcpy(config.edge, edge, sizeof(config.edge));
+	ours_must(hy_node_config(lookup, &config.tables, sizeof(config.tables)), "ip4_lookup");
+	ours_must(hy_node_config(rewrite, &config, sizeof(config)), "ip4_rewrite");
+}
+
+void
+ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[])
+{
+	table_set(ours_selection("ip4_lookup")->chosen->impl.variant, lookup, rewrite, edge);
 }
 
 void
@@ -207,7 +220,7 @@ ours_drops(void *arg)
 	struct hy_stats *stats;
 	uint64_t sum = 0;
 
-	must(hy_stats_read(hy_graph_name(w->graph), &stats), "statistics");
+	ours_must(hy_stats_read(hy_graph_name(w->graph), &stats), "statistics");
 	for (unsigned int n = 0; n < stats->nb_nodes; n++)
 		for (unsigned int d = 0; d < stats->nodes[n].nb_drops; d++)
 			sum += stats->nodes[n].drops[d].objs;
@@ -222,7 +235,7 @@ ours_nodes(void *arg, struct l3fwd_node nodes[NODES_MAX])
 	struct hy_stats *stats;
 	unsigned int n = 0;
 
-	must(hy_stats_read(hy_graph_name(w->graph), &stats), "statistics");
+	ours_must(hy_stats_read(hy_graph_name(w->graph), &stats), "statistics");
 	for (unsigned int i = 0; i < stats->nb_nodes; i++)
 		n = l3fwd_node_add(nodes, n, stats->nodes[i].name,
 			stats->nodes[i].cycles + stats->nodes[i].idle_cycles);
@@ -239,9 +252,8 @@ ours_destroy(void *arg)
 	free(w);
 }
 
-/* A variant as the HAL would run it; see struct hy_variant. */
-static struct hy_node_impl
-impl_of(const struct hy_family *family, const struct hy_variant *variant)
+struct hy_node_impl
+ours_impl(const struct hy_family *family, const struct hy_variant *variant)
 {
 	struct hy_node_impl impl = variant->impl;
 
@@ -257,24 +269,18 @@ impl_of(const struct hy_family *family, const struct hy_variant *variant)
 static void
 variant_set(const struct hy_family *family, const struct hy_variant *variant)
 {
-	const struct hy_node_impl impl = impl_of(family, variant);
+	const struct hy_node_impl impl = ours_impl(family, variant);
 	hy_node_id id;
 
-	must(hy_node_lookup(family->node.name, &id), family->node.name);
-	must(hy_node_impl_set(id, &impl), family->node.name);
-}
-
-static const struct hy_selection *
-selection(const char *family)
-{
-	return hy_hal_selection(shared.hal, family, rig_port(USERS_ALL, 0));
+	ours_must(hy_node_lookup(family->node.name, &id), family->node.name);
+	ours_must(hy_node_impl_set(id, &impl), family->node.name);
 }
 
 /* Variants of one family beside the selected one. */
 static unsigned int
 family_variants(const char *family, struct ours_params *params, unsigned int most)
 {
-	const struct hy_selection *s = selection(family);
+	const struct hy_selection *s = ours_selection(family);
 	unsigned int n = 0;
 
 	for (unsigned int c = 0; s != NULL && c < s->nb_candidates && n < most; c++)
@@ -322,7 +328,8 @@ graph_create(struct ours *w, const struct ours_params *ours)
 		.socket = SOCKET_ID_ANY };
 
 	for (unsigned int p = 0; p < rig->nb_ports; p++) {
-		snprintf(sources[p], HY_NAME_SIZE, "ethdev_rx-%u-%u", rig->port[USERS_ALL][p],
+		snprintf(sources[p], HY_NAME_SIZE, "%s-%u-%u",
+			ours->source == NULL ? "ethdev_rx" : ours->source, rig->port[USERS_ALL][p],
 			rig->lane);
 		patterns[p] = sources[p];
 	}
@@ -349,12 +356,13 @@ ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
 	if (params->variant != NULL)
 		variant_set(params->family, params->variant);
 	if (params->variant != NULL && strcmp(params->variant->family, "ip4_lookup") == 0)
-		table_set(params->variant->impl.variant);
+		table_set(params->variant->impl.variant, shared.lookup, shared.rewrite,
+			shared.edge);
 	else
-		table_set(selection("ip4_lookup")->chosen->impl.variant);
+		ours_table_set(shared.lookup, shared.rewrite, shared.edge);
 	rc = graph_create(w, params);
 	if (params->variant != NULL)
-		variant_set(params->family, selection(params->family->node.name)->chosen);
+		variant_set(params->family, ours_selection(params->family->node.name)->chosen);
 	if (rc < 0 && params->variant == NULL)
 		l3fwd_fail("the graph: %s", strerror(-rc));
 	if (rc < 0) { /* not with this table, and it has been said why */
