@@ -12,12 +12,13 @@
  * Any thread that is no worker may call the functions below: they take the policy's mutex. Staged
  * changes belong to the policy, not to a thread. Values are in host byte order. Functions return 0
  * or a negative errno, and on an error have changed nothing. Those that take @p error write there
- * one sentence on what was wrong and what is accepted, of at most HY_POLICY_ERROR_SIZE bytes; NULL
- * is allowed.
+ * one sentence on what was wrong and what is accepted, of fewer than HY_POLICY_ERROR_SIZE bytes;
+ * NULL is allowed.
  */
 #ifndef HY_POLICY_H
 #define HY_POLICY_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -138,8 +139,7 @@ const char *hy_policy_name(const struct hy_policy *policy);
 int hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule);
 
 /**
- * Stages another rule in place of the one with its id. It goes on with that rule's hits if its class
- * is the same, and starts with none otherwise.
+ * Stages another rule in place of the one with its id.
  *
  * @return 0; -EINVAL; -ENOENT no rule has its id.
  */
@@ -153,6 +153,9 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
  * Waits up to a second until workers have left the rules before, and frees those; if a worker takes
  * longer, the next commit does.
  *
+ * A rule goes on with the hits of the rule that had its id before, if that gave the same class, and
+ * starts with none otherwise.
+ *
  * @return 0, also with nothing staged; -EBUSY a graph uses the policy, which has no QSBR variable;
  * -ETIMEDOUT a worker has still not left the rules before the last commit; -ENOMEM, also if
  * rte_acl cannot be built for these rules; what a listener's prepare() returned.
@@ -163,8 +166,7 @@ int hy_policy_commit(struct hy_policy *policy);
 void hy_policy_abort(struct hy_policy *policy);
 
 /**
- * Stages the rules of a text file in place of all that there are: rules with an id that is there
- * already are replaced, others are added, those not in the file removed. What was staged before is
+ * Stages the rules of a text file in place of all that there are. What was staged before is
  * forgotten.
  *
  * A line is "rule ID class CLASS" and any of "precedence N" (0 without), "type 0x0800", "vlan 7",
@@ -195,7 +197,7 @@ uint64_t hy_policy_class_hits(struct hy_policy *policy, uint16_t class_id);
  * Prints the published rules, one a line as hy_policy_load() reads them, each with its hits in a
  * comment.
  *
- * @return 0; -EIO; -ENOMEM.
+ * @return 0; -EIO.
  */
 int hy_policy_print(struct hy_policy *policy, FILE *out);
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules in a text file, one a line. All of it is read and checked before anything is staged. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy.h"
+
+/* A rule, and the line that it is from. */
+struct line {
+	struct hy_flow_rule rule;
+	unsigned int number;
+};
+
+struct lines {
+	struct line *lines;
+	uint32_t n, room;
+};
+
+static int
+append(struct lines *lines, const struct hy_flow_rule *rule, unsigned int number)
+{
+	if (lines->n == lines->room) {
+		const uint32_t room = lines->room == 0 ? 64 : 2 * lines->room;
+		struct line *grown = realloc(lines->lines, room * sizeof(*grown));
+
+		if (grown == NULL)
+			return -ENOMEM;
+		lines->lines = grown;
+		lines->room = room;
+	}
+	lines->lines[lines->n++] = (struct line){ *rule, number };
+	return 0;
+}
+
+static int
+read_line(char *text, unsigned int number, struct lines *lines, uint32_t max, char *error)
+{
+	struct hy_flow_rule rule;
+	int rc;
+
+	text[strcspn(text, "#")] = '\0';
+	if (text[strspn(text, " \t\r\n")] == '\0')
+		return 0;
+	rc = hy_flow_rule_parse(text, &rule, error);
+	if (rc < 0)
+		return rc;
+	if (lines->n == max) {
+		snprintf(error, HY_POLICY_ERROR_SIZE, "more than %u rules, the policy's limit",
+			max);
+		return -ENOSPC;
+	}
+	return append(lines, &rule, number);
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+	const struct line *la = a, *lb = b;
+
+	if (la->rule.id != lb->rule.id)
+		return la->rule.id < lb->rule.id ? -1 : 1;
+	return la->number < lb->number ? -1 : la->number > lb->number;
+}
+
+/* Puts the lines in order of ids. *number becomes the line that a fault is on. */
+static int
+sort(const struct lines *lines, unsigned int *number, char *error)
+{
+	if (lines->n > 0)
+		qsort(lines->lines, lines->n, sizeof(*lines->lines), by_id);
+	for (uint32_t i = 1; i < lines->n; i++) {
+		const struct line *line = &lines->lines[i];
+
+		if (line->rule.id != line[-1].rule.id)
+			continue;
+		*number = line->number;
+		snprintf(error, HY_POLICY_ERROR_SIZE, "rule: %u is on line %u already",
+			line->rule.id, line[-1].number);
+		return -EEXIST;
+	}
+	return 0;
+}
+
+static int
+stage(struct hy_policy *policy, const struct lines *lines)
+{
+	struct hy_flow_rule *rules = malloc(RTE_MAX(lines->n, 1u) * sizeof(*rules));
+	int rc;
+
+	if (rules == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < lines->n; i++)
+		rules[i] = lines->lines[i].rule;
+	rc = policy_stage_all(policy, rules, lines->n);
+	free(rules);
+	return rc;
+}
+
+/* Reads all lines. *number becomes the line that a fault is on, 0 if on none. */
+static int
+read_file(FILE *in, struct lines *lines, uint32_t max, unsigned int *number, char *error)
+{
+	char *text = NULL;
+	size_t room = 0;
+	int rc = 0;
+
+	*number = 0;
+	errno = 0;
+	while (rc == 0 && getline(&text, &room, in) >= 0)
+		rc = read_line(text, ++*number, lines, max, error);
+	if (rc == 0 && !feof(in)) {
+		rc = errno == 0 ? -EIO : -errno;
+		*number = 0;
+	}
+	free(text);
+	return rc == 0 ? sort(lines, number, error) : rc;
+}
+
+int
+hy_policy_load(struct hy_policy *policy, const char *path, char *error)
+{
+	char why[HY_POLICY_ERROR_SIZE] = "";
+	struct lines lines = { 0 };
+	unsigned int number = 0;
+	FILE *in = fopen(path, "re");
+	int rc = in == NULL ? -errno : 0;
+
+	if (rc == 0) {
+		rc = read_file(in, &lines, policy->params.max_rules, &number, why);
+		fclose(in);
+	}
+	if (rc == 0)
+		rc = stage(policy, &lines);
+	free(lines.lines);
+	if (rc < 0 && error != NULL && why[0] != '\0')
+		snprintf(error, HY_POLICY_ERROR_SIZE, "%.120s:%u: %.240s", path, number, why);
+	else if (rc < 0 && error != NULL)
+		snprintf(error, HY_POLICY_ERROR_SIZE, "%.240s: %s", path, strerror(-rc));
+	return rc;
+}
+
+int
+hy_policy_print(struct hy_policy *policy, FILE *out)
+{
+	pthread_mutex_lock(&policy->lock);
+	for (uint32_t rank = 0; rank < policy->view->shown.nb_rules; rank++) {
+		const struct hy_flow_rule *rule = &policy->view->rules[rank].rule;
+
+		policy_rule_write(out, rule);
+		fprintf(out, " # hits %" PRIu64 "\n", hy_policy_hits(policy, rule->id));
+	}
+	pthread_mutex_unlock(&policy->lock);
+	return ferror(out) ? -EIO : 0;
+}

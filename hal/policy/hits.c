@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hit counters. Each worker has an array of its own, which it alone writes and nobody clears: a
+ * counter that goes to another rule starts at what it stands at, its base.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_malloc.h>
+
+#include "policy.h"
+
+static uint32_t
+nb_slots(const struct hy_policy *policy)
+{
+	return 2 * policy->params.max_rules;
+}
+
+static int
+workers_create(struct hy_policy *policy)
+{
+	policy->hits = calloc(policy->params.workers, sizeof(*policy->hits));
+	if (policy->hits == NULL)
+		return -ENOMEM;
+	policy->shown.hits = policy->hits;
+	for (unsigned int w = 0; w < policy->params.workers; w++) {
+		policy->hits[w] = rte_zmalloc_socket("hy_policy_hits",
+			nb_slots(policy) * sizeof(*policy->hits[w]), RTE_CACHE_LINE_SIZE,
+			policy->params.socket);
+		if (policy->hits[w] == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+policy_hits_create(struct hy_policy *policy)
+{
+	policy->class_hits = calloc(POLICY_CLASSES, sizeof(*policy->class_hits));
+	policy->slots = calloc(nb_slots(policy), sizeof(*policy->slots));
+	policy->free_slots = malloc(nb_slots(policy) * sizeof(*policy->free_slots));
+	if (policy->class_hits == NULL || policy->slots == NULL || policy->free_slots == NULL)
+		return -ENOMEM;
+	/* The lowest are taken first: neighbours for rules that come together. */
+	for (uint32_t slot = nb_slots(policy); slot-- > 0;)
+		policy->free_slots[policy->nb_free++] = slot;
+	return workers_create(policy);
+}
+
+void
+policy_hits_destroy(struct hy_policy *policy)
+{
+	for (unsigned int w = 0; policy->hits != NULL && w < policy->params.workers; w++)
+		rte_free(policy->hits[w]);
+	free(policy->hits);
+	free(policy->free_slots);
+	free(policy->slots);
+	free(policy->class_hits);
+}
+
+/* Of all workers and all owners. */
+static uint64_t
+slot_sum(const struct hy_policy *policy, uint32_t slot)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int w = 0; w < policy->params.workers; w++)
+		sum += __atomic_load_n(&policy->hits[w][slot], __ATOMIC_RELAXED);
+	return sum;
+}
+
+static uint64_t
+slot_hits(const struct hy_policy *policy, uint32_t slot)
+{
+	return slot_sum(policy, slot) - policy->slots[slot].base;
+}
+
+void
+policy_hits_plan(const struct hy_policy *policy, struct policy_view *view)
+{
+	uint32_t next_free = policy->nb_free;
+
+	for (uint32_t rank = 0; rank < view->shown.nb_rules; rank++) {
+		struct hy_policy_rule *rule = &view->rules[rank];
+		const struct hy_policy_rule *before = policy_view_find(policy->view, rule->rule.id);
+
+		if (before != NULL && before->rule.class_id == rule->rule.class_id)
+			rule->index = before->index;
+		else
+			rule->index = policy->free_slots[--next_free];
+	}
+}
+
+void
+policy_hits_publish(struct hy_policy *policy, const struct policy_view *view)
+{
+	for (uint32_t rank = 0; rank < view->shown.nb_rules; rank++) {
+		const struct hy_policy_rule *rule = &view->rules[rank];
+		struct policy_slot *slot = &policy->slots[rule->index];
+
+		if (slot->version == 0) {
+			slot->base = slot_sum(policy, rule->index);
+			slot->class_id = rule->rule.class_id;
+			policy->nb_free--; /* in the order of policy_hits_plan() */
+		}
+		slot->version = view->shown.version;
+	}
+}
+
+void
+policy_hits_retire(struct hy_policy *policy, const struct policy_view *gone)
+{
+	for (uint32_t rank = 0; rank < gone->shown.nb_rules; rank++) {
+		const uint32_t index = gone->rules[rank].index;
+		struct policy_slot *slot = &policy->slots[index];
+
+		if (slot->version != gone->shown.version)
+			continue; /* a rule of the view behind it has it */
+		policy->class_hits[slot->class_id] += slot_hits(policy, index);
+		slot->version = 0;
+		policy->free_slots[policy->nb_free++] = index;
+	}
+}
+
+uint64_t
+hy_policy_hits(struct hy_policy *policy, uint32_t id)
+{
+	const struct hy_policy_rule *rule;
+	uint64_t hits = 0;
+
+	pthread_mutex_lock(&policy->lock);
+	rule = policy_view_find(policy->view, id);
+	if (rule != NULL)
+		hits = slot_hits(policy, rule->index);
+	pthread_mutex_unlock(&policy->lock);
+	return hits;
+}
+
+uint64_t
+hy_policy_class_hits(struct hy_policy *policy, uint16_t class_id)
+{
+	uint64_t hits;
+
+	pthread_mutex_lock(&policy->lock);
+	hits = policy->class_hits[class_id];
+	for (uint32_t slot = 0; slot < nb_slots(policy); slot++)
+		if (policy->slots[slot].version != 0 && policy->slots[slot].class_id == class_id)
+			hits += slot_hits(policy, slot);
+	pthread_mutex_unlock(&policy->lock);
+	return hits;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a policy, and its commits: what workers see, and how long it stays. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_pause.h>
+#include <rte_rcu_qsbr.h>
+
+#include "policy.h"
+
+static bool
+params_good(const char *name, const struct hy_policy_params *params)
+{
+	return name[0] != '\0' && strlen(name) <= POLICY_NAME_MAX && params->max_rules > 0 &&
+		params->max_rules <= POLICY_RULES_MAX && params->workers > 0 &&
+		params->workers <= RTE_MAX_LCORE;
+}
+
+static void
+lock_create(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+static void
+policy_free(struct hy_policy *policy)
+{
+	policy_view_drop(policy->retired);
+	policy_view_drop(policy->view);
+	policy_hits_destroy(policy);
+	free(policy->listeners);
+	free(policy->staged);
+	pthread_mutex_destroy(&policy->lock);
+	rte_free(policy);
+}
+
+int
+hy_policy_create(const char *name, const struct hy_policy_params *params, struct hy_policy **out)
+{
+	struct hy_policy *policy;
+	int rc;
+
+	if (!params_good(name, params))
+		return -EINVAL;
+	policy = rte_zmalloc_socket("hy_policy", sizeof(*policy), RTE_CACHE_LINE_SIZE,
+		params->socket);
+	if (policy == NULL)
+		return -ENOMEM;
+	strcpy(policy->name, name);
+	policy->params = *params;
+	lock_create(&policy->lock);
+	rc = policy_hits_create(policy);
+	if (rc == 0)
+		rc = policy_view_create(policy, NULL, 0, &policy->view);
+	if (rc < 0) {
+		policy_free(policy);
+		return rc;
+	}
+	policy->shown.view = &policy->view->shown;
+	*out = policy;
+	return 0;
+}
+
+void
+hy_policy_destroy(struct hy_policy *policy)
+{
+	if (policy == NULL)
+		return;
+	policy_reclaim(policy);
+	policy_free(policy);
+}
+
+const char *
+hy_policy_name(const struct hy_policy *policy)
+{
+	return policy->name;
+}
+
+/* Whether workers have reported since the token; waits up to a second for it. */
+static bool
+workers_left(const struct hy_policy *policy)
+{
+	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
+
+	if (policy->params.qsbr == NULL)
+		return true;
+	while (rte_rcu_qsbr_check(policy->params.qsbr, policy->token, false) != 1) {
+		const uint64_t waited = rte_get_timer_cycles() - start;
+
+		if (waited > hz)
+			return false;
+		/* A walk takes microseconds; one that takes longer may lack this very CPU. */
+		if (waited < hz / 10000)
+			rte_pause();
+		else
+			rte_delay_us_sleep(20);
+	}
+	return true;
+}
+
+int
+policy_reclaim(struct hy_policy *policy)
+{
+	if (policy->retired == NULL)
+		return 0;
+	if (!workers_left(policy))
+		return -ETIMEDOUT;
+	policy_hits_retire(policy, policy->retired);
+	policy_listeners_after(policy);
+	policy_view_drop(policy->retired);
+	policy->retired = NULL;
+	return 0;
+}
+
+/* From here on nothing can fail. */
+static void
+publish(struct hy_policy *policy, struct policy_view *view)
+{
+	policy_hits_publish(policy, view);
+	policy->retired = policy->view;
+	policy->view = view;
+	policy->changed = false;
+	__atomic_store_n(&policy->shown.view, &view->shown, __ATOMIC_RELEASE);
+	policy_listeners_publish(policy);
+	if (policy->params.qsbr != NULL)
+		policy->token = rte_rcu_qsbr_start(policy->params.qsbr);
+}
+
+static int
+commit(struct hy_policy *policy)
+{
+	struct policy_view *view;
+	int rc = policy_reclaim(policy);
+
+	if (rc < 0 || !policy->changed)
+		return rc;
+	if (policy->params.qsbr == NULL && policy->nb_users > 0)
+		return -EBUSY;
+	rc = policy_view_create(policy, policy->staged, policy->nb_staged, &view);
+	if (rc < 0)
+		return rc;
+	policy_hits_plan(policy, view);
+	rc = policy_listeners_prepare(policy, view);
+	if (rc < 0) {
+		policy_view_drop(view);
+		return rc;
+	}
+	publish(policy, view);
+	policy_reclaim(policy); /* or the next commit does */
+	return 0;
+}
+
+int
+hy_policy_commit(struct hy_policy *policy)
+{
+	int rc;
+
+	pthread_mutex_lock(&policy->lock);
+	rc = commit(policy);
+	pthread_mutex_unlock(&policy->lock);
+	return rc;
+}
+
+uint32_t
+hy_policy_rules_get(struct hy_policy *policy, struct hy_flow_rule *rules, uint32_t n)
+{
+	uint32_t nb_rules;
+
+	pthread_mutex_lock(&policy->lock);
+	nb_rules = policy->view->shown.nb_rules;
+	for (uint32_t rank = 0; nb_rules <= n && rank < nb_rules; rank++)
+		rules[rank] = policy->view->rules[rank].rule;
+	pthread_mutex_unlock(&policy->lock);
+	return nb_rules;
+}
+
+void
+hy_policy_marks_set(struct hy_policy *policy, uint16_t port, const struct hy_mark_table *table)
+{
+	__atomic_store_n(&policy->shown.marks[port], table, __ATOMIC_RELEASE);
+}
+
+struct rte_rcu_qsbr *
+hy_policy_qsbr(const struct hy_policy *policy)
+{
+	return policy->params.qsbr;
+}
+
+unsigned int
+hy_policy_workers(const struct hy_policy *policy)
+{
+	return policy->params.workers;
+}
+
+void
+hy_policy_use(struct hy_policy *policy)
+{
+	pthread_mutex_lock(&policy->lock);
+	policy->nb_users++;
+	pthread_mutex_unlock(&policy->lock);
+}
+
+void
+hy_policy_unuse(struct hy_policy *policy)
+{
+	pthread_mutex_lock(&policy->lock);
+	policy->nb_users--;
+	pthread_mutex_unlock(&policy->lock);
+}
