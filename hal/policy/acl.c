@@ -113,27 +113,29 @@ acl_rule_of(const struct hy_flow_match *m, struct rte_acl_field field[])
 	exact_of(f & HY_FLOW_TUNNEL, m->tunnel, &field[FIELD_TUNNEL]);
 }
 
+/* Of n rules from a rank on. */
 static int
-acl_fill(struct rte_acl_ctx *acl, const struct hy_policy_rule *rules, uint32_t n)
+acl_fill(struct rte_acl_ctx *acl, const struct hy_policy_rule *rules, uint32_t first, uint32_t n)
 {
 	struct acl_rule *acl_rules = calloc(n, sizeof(*acl_rules));
 	int rc;
 
 	if (acl_rules == NULL)
 		return -ENOMEM;
-	for (uint32_t rank = 0; rank < n; rank++) {
-		acl_rules[rank].data = (struct rte_acl_rule_data){ .category_mask = 1,
-			.priority = (int32_t)(n - rank), /* highest wins */
-			.userdata = rank + 1 };          /* 0 is no match */
-		acl_rule_of(&rules[rank].rule.match, acl_rules[rank].field);
+	for (uint32_t i = 0; i < n; i++) {
+		acl_rules[i].data = (struct rte_acl_rule_data){ .category_mask = 1,
+			.priority = (int32_t)(n - i), /* highest wins */
+			.userdata = first + i + 1 };  /* 0 is no match */
+		acl_rule_of(&rules[first + i].rule.match, acl_rules[i].field);
 	}
 	rc = rte_acl_add_rules(acl, (struct rte_acl_rule *)acl_rules, n);
 	free(acl_rules);
 	return rc;
 }
 
-int
-policy_acl_create(const struct hy_policy_rule *rules, uint32_t n, int socket,
+/* Fails with -E2BIG if rte_acl cannot build a trie of so many rules, or has no memory for it. */
+static int
+part_create(const struct hy_policy_rule *rules, uint32_t first, uint32_t n, int socket,
 	struct rte_acl_ctx **out)
 {
 	static uint64_t serial; /* rte_acl would find another one of the same name */
@@ -152,16 +154,47 @@ policy_acl_create(const struct hy_policy_rule *rules, uint32_t n, int socket,
 	acl = rte_acl_create(&params);
 	if (acl == NULL)
 		return -ENOMEM;
-	rc = acl_fill(acl, rules, n);
-	if (rc == 0)
-		rc = rte_acl_build(acl, &config);
-	if (rc < 0) {
-		/* Memory, whatever it says: rules and configuration are ours, and well-formed. */
+	rc = acl_fill(acl, rules, first, n);
+	if (rc == 0 && rte_acl_build(acl, &config) < 0)
+		rc = -E2BIG;
+	if (rc < 0)
 		rte_acl_free(acl);
-		return -ENOMEM;
-	}
-	*out = acl;
-	return 0;
+	else
+		*out = acl;
+	return rc;
+}
+
+/*
+ * rte_acl merges rules into at most eight tries. Many rules that overlap in many fields do not fit,
+ * and are halved until they do.
+ */
+static int
+parts_create(struct hy_policy_view *view, uint32_t first, uint32_t n, int socket)
+{
+	int rc;
+
+	if (view->nb_acls == RTE_DIM(view->acls))
+		return -E2BIG;
+	rc = part_create(view->rules, first, n, socket, &view->acls[view->nb_acls]);
+	if (rc == 0)
+		view->nb_acls++;
+	if (rc != -E2BIG || n == 1)
+		return rc;
+	rc = parts_create(view, first, n / 2, socket);
+	return rc < 0 ? rc : parts_create(view, first + n / 2, n - n / 2, socket);
+}
+
+int
+policy_acl_create(struct hy_policy_view *view, int socket)
+{
+	return view->nb_rules == 0 ? 0 : parts_create(view, 0, view->nb_rules, socket);
+}
+
+void
+policy_acl_destroy(struct hy_policy_view *view)
+{
+	while (view->nb_acls > 0)
+		rte_acl_free(view->acls[--view->nb_acls]);
 }
 
 static inline void
@@ -181,6 +214,26 @@ acl_key_of(const struct hy_flow_key *key, struct acl_key *to)
 
 #define CHUNK 64 /* keys at a time, on the stack */
 
+/* The first part that knows a key has its rule: parts are in order of ranks. */
+static void
+classify_chunk(const struct hy_policy_view *view, const uint8_t *data[], uint32_t rank[],
+	uint32_t n)
+{
+	uint32_t found[CHUNK];
+
+	for (uint32_t i = 0; i < n; i++)
+		rank[i] = 0;
+	if (view->nb_acls > 0)
+		rte_acl_classify(view->acls[0], data, rank, n, 1);
+	for (uint32_t part = 1; part < view->nb_acls; part++) {
+		rte_acl_classify(view->acls[part], data, found, n, 1);
+		for (uint32_t i = 0; i < n; i++)
+			rank[i] = rank[i] == 0 ? found[i] : rank[i];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		rank[i]--; /* 0, no match, becomes HY_POLICY_NONE */
+}
+
 void
 hy_policy_classify_acl(const struct hy_policy_view *view, const struct hy_flow_key key[],
 	uint32_t rank[], uint32_t n)
@@ -194,11 +247,7 @@ hy_policy_classify_acl(const struct hy_policy_view *view, const struct hy_flow_k
 		for (uint32_t i = 0; i < now; i++) {
 			acl_key_of(&key[done + i], &acl_key[i]);
 			data[i] = (const uint8_t *)&acl_key[i];
-			rank[done + i] = 0;
 		}
-		if (view->acl != NULL)
-			rte_acl_classify(view->acl, data, rank + done, now, 1);
-		for (uint32_t i = 0; i < now; i++)
-			rank[done + i]--; /* 0, no match, becomes HY_POLICY_NONE */
+		classify_chunk(view, data, rank + done, now);
 	}
 }

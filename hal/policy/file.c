@@ -99,23 +99,33 @@ stage(struct hy_policy *policy, const struct lines *lines)
 	return rc;
 }
 
+static int
+refuse_long(char *error)
+{
+	snprintf(error, HY_POLICY_ERROR_SIZE, "line: longer than %u bytes", POLICY_LINE_SIZE - 2);
+	return -EINVAL;
+}
+
 /* Reads all lines. *number becomes the line that a fault is on, 0 if on none. */
 static int
 read_file(FILE *in, struct lines *lines, uint32_t max, unsigned int *number, char *error)
 {
-	char *text = NULL;
-	size_t room = 0;
+	char text[POLICY_LINE_SIZE +
+		1]; /* room for a byte too many: hy_flow_rule_parse() says so */
 	int rc = 0;
 
 	*number = 0;
 	errno = 0;
-	while (rc == 0 && getline(&text, &room, in) >= 0)
-		rc = read_line(text, ++*number, lines, max, error);
-	if (rc == 0 && !feof(in)) {
+	while (rc == 0 && fgets(text, sizeof(text), in) != NULL) {
+		++*number;
+		rc = strchr(text, '\n') != NULL || feof(in)
+			? read_line(text, *number, lines, max, error)
+			: refuse_long(error);
+	}
+	if (rc == 0 && ferror(in)) {
 		rc = errno == 0 ? -EIO : -errno;
 		*number = 0;
 	}
-	free(text);
 	return rc == 0 ? sort(lines, number, error) : rc;
 }
 

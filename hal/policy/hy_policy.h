@@ -157,8 +157,9 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
  * starts with none otherwise.
  *
  * @return 0, also with nothing staged; -EBUSY a graph uses the policy, which has no QSBR variable;
- * -ETIMEDOUT a worker has still not left the rules before the last commit; -ENOMEM, also if
- * rte_acl cannot be built for these rules; what a listener's prepare() returned.
+ * -ETIMEDOUT a worker has still not left the rules before the last commit; -ENOMEM; -E2BIG rte_acl
+ * cannot compile so many rules that overlap in so many fields, or has no memory for it; what a
+ * listener's prepare() returned.
  */
 int hy_policy_commit(struct hy_policy *policy);
 

@@ -70,12 +70,16 @@ struct hy_policy_rule {
 	uint32_t index;
 };
 
+#define HY_POLICY_ACLS_MAX 32 /**< Most parts that rules are compiled in. */
+
 /** All rules, as compiled by one commit. Immutable. */
 struct hy_policy_view {
 	uint64_t version;                   /**< Of the n-th commit: n; 0 before the first. */
 	uint32_t nb_rules;                  /**< Entries of rules. */
 	const struct hy_policy_rule *rules; /**< By precedence and id: a place here is a *rank*. */
-	struct rte_acl_ctx *acl;            /**< The same rules compiled; NULL: there are none. */
+	/** The same rules compiled, in parts of consecutive ranks; none without rules. */
+	struct rte_acl_ctx *acls[HY_POLICY_ACLS_MAX];
+	uint32_t nb_acls; /**< Entries of acls; one does for all but rules that overlap much. */
 };
 
 #define HY_POLICY_NONE UINT32_MAX /**< The rank of no rule. */

@@ -14,6 +14,7 @@
 #define POLICY_NAME_MAX 16
 #define POLICY_RULES_MAX (1u << 20)
 #define POLICY_CLASSES (UINT16_MAX + 1)
+#define POLICY_LINE_SIZE 1024 /* of a rule in words, its end included */
 
 /* A view with what only the control plane reads. */
 struct policy_view {
@@ -64,7 +65,7 @@ struct hy_policy {
 /*
  * view.c
  */
-/* Compiles rules; indexes are left to the caller. Returns 0, or -ENOMEM also when rte_acl gives up. */
+/* Compiles rules; indexes are left to the caller. Returns 0, -ENOMEM or -E2BIG. */
 int policy_view_create(const struct hy_policy *policy, const struct hy_flow_rule *rules, uint32_t n,
 	struct policy_view **view);
 /* Takes a holder away, and frees the view with the last. NULL is allowed. */
@@ -75,8 +76,9 @@ struct hy_policy_rule *policy_view_find(const struct policy_view *view, uint32_t
 /*
  * acl.c
  */
-int policy_acl_create(const struct hy_policy_rule *rules, uint32_t n, int socket,
-	struct rte_acl_ctx **acl);
+/* Compiles the rules of a view. Returns 0, -ENOMEM or -E2BIG; what was made stays to be destroyed. */
+int policy_acl_create(struct hy_policy_view *view, int socket);
+void policy_acl_destroy(struct hy_policy_view *view);
 
 /*
  * hits.c

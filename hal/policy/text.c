@@ -8,8 +8,6 @@
 
 #include "policy.h"
 
-#define LINE_MAX_SIZE 1024
-
 /* What a keyword's value is read into. */
 struct reading {
 	struct hy_flow_rule *rule;
@@ -264,12 +262,13 @@ hy_flow_rule_parse(const char *text, struct hy_flow_rule *out, char *error)
 {
 	static const char space[] = " \t\r\n";
 	struct hy_flow_rule rule = { 0 };
-	char line[LINE_MAX_SIZE], *save, *word;
+	char line[POLICY_LINE_SIZE], *save, *word;
 	uint32_t seen = 0;
 	int rc = 0;
 
 	if (strlen(text) >= sizeof(line))
-		return complain(error, "line", "longer than 1023 bytes");
+		return complain(error, "line",
+			"longer than " RTE_STR(POLICY_LINE_SIZE) " bytes, its end included");
 	strcpy(line, text);
 	word = strtok_r(line, space, &save);
 	while (word != NULL && rc == 0) {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <rte_acl.h>
 #include <rte_malloc.h>
 
 #include "policy.h"
@@ -46,7 +45,7 @@ view_fill(struct policy_view *view, const struct hy_flow_rule *rules, uint32_t n
 	qsort_r(view->by_id, n, sizeof(*view->by_id), by_id, view->rules);
 	view->shown.rules = view->rules;
 	view->shown.nb_rules = n;
-	return policy_acl_create(view->rules, n, socket, &view->shown.acl);
+	return policy_acl_create(&view->shown, socket);
 }
 
 int
@@ -77,7 +76,7 @@ policy_view_drop(struct policy_view *view)
 {
 	if (view == NULL || --view->holders > 0)
 		return;
-	rte_acl_free(view->shown.acl);
+	policy_acl_destroy(&view->shown);
 	free(view->by_id);
 	rte_free(view->rules);
 	rte_free(view);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which rules can be, which packets they match, and which of them overlap. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <netinet/in.h>
+
+#include "policy_fixture.h"
+
+static void
+rules_that_no_packet_can_match_are_refused_with_the_reason(void **state)
+{
+	static const struct {
+		struct hy_flow_match match;
+		const char *why;
+	} bad[] = {
+		{ { .fields = 0x200 }, "fields: 0x200 has bits that are no field" },
+		{ { .src = 1 }, "src: set, but not named" },
+		{ { .dst_len = 1 }, "dst: set, but not named" },
+		{ { .sport = { 0, 1 } }, "sport: set, but not named" },
+		{ { .dport = { 1, 1 } }, "dport: set, but not named" },
+		{ { .proto = 6 }, "proto: set, but not named" },
+		{ { .vlan = 1 }, "vlan: set, but not named" },
+		{ { .dscp = 1 }, "dscp: set, but not named" },
+		{ { .tunnel = 1 }, "tunnel: set, but not named" },
+		{ { .ether_type = 0x800 }, "type: set, but not named" },
+		{ { .fields = HY_FLOW_ETHER_TYPE, .ether_type = 0x5ff },
+			"type: 1535; 1536 to 65535 are accepted" },
+		{ { .fields = HY_FLOW_VLAN }, "vlan: 0; 1 to 4094 are accepted" },
+		{ { .fields = HY_FLOW_VLAN, .vlan = 4095 }, "vlan: 4095; 1 to 4094 are accepted" },
+		{ { .fields = HY_FLOW_SRC }, "src: length 0; 1 to 32 are accepted" },
+		{ { .fields = HY_FLOW_SRC, .src_len = 33 },
+			"src: length 33; 1 to 32 are accepted" },
+		{ { .fields = HY_FLOW_DST, .dst = 0x0a000001, .dst_len = 31 },
+			"dst: bits beyond its length of 31 are not 0" },
+		{ { .fields = HY_FLOW_SPORT, .sport = { 2, 1 } },
+			"sport: 2-1 is empty; the first port comes first" },
+		{ { .fields = HY_FLOW_DSCP, .dscp = 64 }, "dscp: 64; 0 to 63 are accepted" },
+		{ { .fields = HY_FLOW_TUNNEL, .tunnel = 1 << 24 },
+			"tunnel: 16777216; 0 to 16777215 are accepted" },
+		{ { .fields = HY_FLOW_ETHER_TYPE | HY_FLOW_DSCP, .ether_type = 0x86dd },
+			"type: 0x86dd has no IPv4 fields; those go with 0x0800, or no type at all" },
+		{ { .fields = HY_FLOW_PROTO | HY_FLOW_SPORT, .proto = 1 },
+			"proto: 1 has no ports; tcp, udp and sctp have" },
+		{ { .fields = HY_FLOW_PROTO | HY_FLOW_TUNNEL, .proto = 6 },
+			"tunnel: VXLAN is over udp, to port 4789" },
+		{ { .fields = HY_FLOW_DPORT | HY_FLOW_TUNNEL, .dport = { 4790, 5000 } },
+			"tunnel: VXLAN is over udp, to port 4789" },
+	};
+	char error[HY_POLICY_ERROR_SIZE];
+	struct hy_flow_rule rule = { .id = 1 };
+
+	RTE_SET_USED(state);
+	policy_new(4, 1, NULL);
+	for (unsigned int i = 0; i < RTE_DIM(bad); i++) {
+		rule.class_id = 1;
+		rule.match = bad[i].match;
+		assert_int_equal(hy_flow_rule_check(&rule, error), -EINVAL);
+		assert_string_equal(error, bad[i].why);
+		assert_int_equal(hy_policy_add(policy, &rule), -EINVAL);
+	}
+	rule = (struct hy_flow_rule){ .id = 1 };
+	assert_int_equal(hy_policy_add(policy, &rule), -EINVAL);
+	assert_int_equal(hy_flow_rule_check(&rule, error), -EINVAL);
+	assert_string_equal(error, "class: 0 is of packets that no rule matches; 1 to 65535");
+	commit();
+	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 0);
+}
+
+/* Each field alone, at its limits, against packets within, without, and beside. */
+static void
+each_field_matches_what_it_names_alone(void **state)
+{
+	static const struct hy_flow_key key = { .has = 0x1ff,
+		.ether_type = 0x0800,
+		.vlan = 7,
+		.src = 0x0a010203,
+		.dst = 0xc0000201,
+		.proto = 17,
+		.dscp = 46,
+		.sport = 1000,
+		.dport = 4789,
+		.tunnel = 5000 };
+	static const struct {
+		struct hy_flow_match match;
+		bool matches;
+	} cases[] = {
+		{ { 0 }, true },
+		{ { .fields = HY_FLOW_ETHER_TYPE, .ether_type = 0x0800 }, true },
+		{ { .fields = HY_FLOW_ETHER_TYPE, .ether_type = 0x0806 }, false },
+		{ { .fields = HY_FLOW_VLAN, .vlan = 7 }, true },
+		{ { .fields = HY_FLOW_VLAN, .vlan = 8 }, false },
+		{ { .fields = HY_FLOW_SRC, .src = 0x0a010203, .src_len = 32 }, true },
+		{ { .fields = HY_FLOW_SRC, .src = 0x0a010202, .src_len = 31 }, true },
+		{ { .fields = HY_FLOW_SRC, .src = 0x0a010202, .src_len = 32 }, false },
+		{ { .fields = HY_FLOW_SRC, .src = 0, .src_len = 1 }, true },
+		{ { .fields = HY_FLOW_SRC, .src = 0x80000000, .src_len = 1 }, false },
+		{ { .fields = HY_FLOW_DST, .dst = 0xc0000200, .dst_len = 24 }, true },
+		{ { .fields = HY_FLOW_DST, .dst = 0xc0000300, .dst_len = 24 }, false },
+		{ { .fields = HY_FLOW_PROTO, .proto = 17 }, true },
+		{ { .fields = HY_FLOW_PROTO, .proto = 0 }, false },
+		{ { .fields = HY_FLOW_DSCP, .dscp = 46 }, true },
+		{ { .fields = HY_FLOW_DSCP, .dscp = 47 }, false },
+		{ { .fields = HY_FLOW_SPORT, .sport = { 0, 1000 } }, true },
+		{ { .fields = HY_FLOW_SPORT, .sport = { 1000, 65535 } }, true },
+		{ { .fields = HY_FLOW_SPORT, .sport = { 0, 999 } }, false },
+		{ { .fields = HY_FLOW_DPORT, .dport = { 4790, 65535 } }, false },
+		{ { .fields = HY_FLOW_DPORT, .dport = { 0, 65535 } }, true },
+		{ { .fields = HY_FLOW_TUNNEL, .tunnel = 5000 }, true },
+		{ { .fields = HY_FLOW_TUNNEL, .tunnel = 5001 }, false },
+	};
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		const uint32_t fields = cases[i].match.fields;
+		struct hy_flow_key lacking = key;
+
+		if (hy_flow_matches(&cases[i].match, &key) != cases[i].matches)
+			fail_msg("case %u: not %d", i, cases[i].matches);
+		/* A packet without the field is not one whose field is 0. */
+		lacking.has &= ~fields;
+		assert_int_equal(hy_flow_matches(&cases[i].match, &lacking), fields == 0);
+	}
+}
+
+/* One of all packets of a small world; false beyond the last. */
+static bool
+world_key(unsigned int i, struct hy_flow_key *key)
+{
+	static const uint32_t addresses[] = { 0x0a010001, 0x0a020001, 0x0b000001 };
+	static const uint8_t protos[] = { 1, 6, 17 };
+	static const uint16_t dports[] = { 80, 4789 };
+	unsigned int kind;
+
+	*key = (struct hy_flow_key){ .has = HY_FLOW_ETHER_TYPE, .ether_type = 0x0806 };
+	key->vlan = (uint16_t)(i % 3);
+	key->has |= i % 3 > 0 ? HY_FLOW_VLAN : 0;
+	i /= 3;
+	if (i == 0)
+		return true;
+	i--;
+	key->ether_type = 0x0800;
+	key->has |= HY_FLOW_IP4;
+	key->src = addresses[i % 3];
+	key->dst = addresses[i / 3 % 3];
+	key->dscp = (uint8_t)(i / 9 % 2);
+	key->proto = protos[i / 18 % 3];
+	kind = i / 54; /* 0: a fragment; 1, 2: source port; by 2: destination port; by 3: tunnel */
+	if (kind > 0 && key->proto != 1) {
+		kind--;
+		key->has |= HY_FLOW_PORTS;
+		key->sport = (uint16_t)(5 + kind % 2);
+		key->dport = dports[kind / 2 % 2];
+		if (kind / 4 % 3 > 0 && key->dport == 4789 && key->proto == 17) {
+			key->has |= HY_FLOW_TUNNEL;
+			key->tunnel = 6 + kind / 4 % 3;
+		}
+	}
+	return i < 54 * 13;
+}
+
+/* A rule of values such that two of them that overlap do so in the small world. */
+static struct hy_flow_match
+world_match(uint64_t *seed)
+{
+	static const struct {
+		uint32_t prefix;
+		uint8_t len;
+	} prefixes[] = { { 0x0a000000, 8 }, { 0x0a010000, 16 }, { 0x0a010001, 32 },
+		{ 0x0b000000, 8 }, { 0x0a000000, 7 } };
+	static const uint16_t sports[][2] = { { 5, 5 }, { 6, 6 }, { 5, 6 } };
+	static const uint16_t dports[][2] = { { 80, 80 }, { 4789, 4789 }, { 80, 5000 },
+		{ 4000, 4789 } };
+	static const uint8_t protos[] = { 1, 6, 17 };
+	struct hy_flow_rule rule = { .class_id = 1 };
+	struct hy_flow_match *m = &rule.match;
+
+	do {
+		const uint32_t f = rnd(seed) & rnd(seed) & 0x1ff, s = rnd(seed) % 5,
+			       d = rnd(seed) % 5, sp = rnd(seed) % 3, dp = rnd(seed) % 4;
+
+		*m = (struct hy_flow_match){ .fields = f };
+		m->ether_type = f & HY_FLOW_ETHER_TYPE ? rnd(seed) % 2 ? 0x0800 : 0x0806 : 0;
+		m->vlan = f & HY_FLOW_VLAN ? (uint16_t)(1 + rnd(seed) % 2) : 0;
+		m->src = f & HY_FLOW_SRC ? prefixes[s].prefix : 0;
+		m->src_len = f & HY_FLOW_SRC ? prefixes[s].len : 0;
+		m->dst = f & HY_FLOW_DST ? prefixes[d].prefix : 0;
+		m->dst_len = f & HY_FLOW_DST ? prefixes[d].len : 0;
+		m->proto = f & HY_FLOW_PROTO ? protos[rnd(seed) % 3] : 0;
+		m->dscp = f & HY_FLOW_DSCP ? (uint8_t)(rnd(seed) % 2) : 0;
+		if (f & HY_FLOW_SPORT)
+			memcpy(m->sport, sports[sp], sizeof(m->sport));
+		if (f & HY_FLOW_DPORT)
+			memcpy(m->dport, dports[dp], sizeof(m->dport));
+		m->tunnel = f & HY_FLOW_TUNNEL ? 7 + rnd(seed) % 2 : 0;
+	} while (hy_flow_rule_check(&rule, NULL) < 0);
+	return *m;
+}
+
+static void
+rules_overlap_exactly_if_a_packet_matches_both(void **state)
+{
+	unsigned int overlapping = 0, apart = 0;
+	uint64_t seed = 11;
+
+	RTE_SET_USED(state);
+	for (unsigned int round = 0; round < 20000; round++) {
+		const struct hy_flow_match a = world_match(&seed), b = world_match(&seed);
+		struct hy_flow_key key;
+		bool both = false;
+
+		for (unsigned int i = 0; !both && world_key(i, &key); i++)
+			both = hy_flow_matches(&a, &key) && hy_flow_matches(&b, &key);
+		if (hy_flow_overlap(&a, &b) != both || hy_flow_overlap(&b, &a) != both)
+			fail_msg("round %u: fields %x and %x: %d, not %d", round, a.fields,
+				b.fields, hy_flow_overlap(&a, &b), both);
+		overlapping += both;
+		apart += !both;
+	}
+	assert_true(overlapping > 4000 && apart > 4000);
+}
+
+static const struct CMUnitTest tests[] = {
+	POLICY_TEST(rules_that_no_packet_can_match_are_refused_with_the_reason),
+	POLICY_TEST(each_field_matches_what_it_names_alone),
+	POLICY_TEST(rules_overlap_exactly_if_a_packet_matches_both),
+};
+UNIT_SUITE(tests)
