@@ -21,6 +21,7 @@
 struct rte_mempool *pool;
 struct kept out[RIG_OUTS];
 struct rte_rcu_qsbr *rig_qsbr;
+const char *rig_lane = "ip4_route";
 
 static struct {
 	struct rte_mbuf **packets;
@@ -259,7 +260,7 @@ rig_nodes(const char *first)
 		.flags = HY_NODE_SOURCE,
 		.impl.process = source_process,
 		.edges = { first },
-		.lanes = { "ip4_route" },
+		.lanes = { rig_lane },
 	};
 	hy_node_id id;
 
@@ -272,7 +273,7 @@ rig_nodes(const char *first)
 			.impl = { .process = sink_process,
 				.init = sink_init,
 				.ctx_size = sizeof(void *) },
-			.lanes = { "ip4_route" },
+			.lanes = { rig_lane },
 		};
 		const struct kept *kept = &out[i];
 
@@ -292,7 +293,7 @@ rig_graph(uint16_t burst)
 		.nb_patterns = 1,
 		.ops = &hy_mbuf_ops,
 		.drop_node = "rig_out-2",
-		.lanes = { "ip4_route" },
+		.lanes = { rig_lane },
 		.burst = burst,
 		.socket = SOCKET_ID_ANY,
 		.qsbr = rig_qsbr,
@@ -537,6 +538,7 @@ rig_clear(void)
 	hy_ip4_fib_destroy(table);
 	table = NULL;
 	rig_qsbr = NULL;
+	rig_lane = "ip4_route";
 }
 
 int

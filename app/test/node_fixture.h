@@ -56,6 +56,8 @@ struct rte_mbuf *packet_random(const uint8_t *frame, uint32_t len, uint32_t most
 void assert_packet(const struct rte_mbuf *m, const uint8_t *frame, uint32_t len,
 	unsigned int segments);
 
+/* The lane that the source writes and the sinks keep; "ip4_route" by default. */
+extern const char *rig_lane;
 /* Packets, and lane values beside them, in the order in which a node got them. */
 struct kept {
 	struct rte_mbuf *packets[KEEP_MAX];

@@ -365,10 +365,10 @@ rules_that_rte_acl_does_not_take_are_refused_whole(void **state)
 	uint64_t seed = 6;
 
 	RTE_SET_USED(state);
-	policy_new(9001, 1, NULL);
+	policy_new(4001, 1, NULL);
 	add_dport(UINT32_MAX, 0, 7, 80);
 	commit();
-	for (uint32_t id = 0; id < 9000; id++) {
+	for (uint32_t id = 0; id < 4000; id++) {
 		struct hy_flow_rule rule = rule_random(id, &seed);
 
 		rule.precedence = 1 + id;
@@ -377,7 +377,7 @@ rules_that_rte_acl_does_not_take_are_refused_whole(void **state)
 	assert_int_equal(hy_policy_commit(policy), -E2BIG);
 	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 1);
 	assert_int_equal(class_of(80), 7);
-	for (uint32_t id = 100; id < 9000; id++)
+	for (uint32_t id = 100; id < 4000; id++)
 		assert_int_equal(hy_policy_remove(policy, id), 0);
 	commit();
 	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 101);

@@ -70,7 +70,7 @@ struct hy_policy_rule {
 	uint32_t index;
 };
 
-#define HY_POLICY_ACLS_MAX 32 /**< Most parts that rules are compiled in. */
+#define HY_POLICY_ACLS_MAX 8 /**< Most parts that rules are compiled in. */
 
 /** All rules, as compiled by one commit. Immutable. */
 struct hy_policy_view {
