@@ -2,6 +2,7 @@
 /* Changes: staged, published together or not at all, and in order. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_rcu_qsbr.h>
@@ -347,6 +348,36 @@ hits_are_summed_over_workers(void **state)
 	assert_int_equal(hy_policy_class_hits(policy, 80), 0);
 }
 
+static void
+classes_with_hits_are_listed_in_order(void **state)
+{
+	struct hy_policy_class *classes;
+	uint32_t n;
+
+	RTE_SET_USED(state);
+	policy_new(10, 1, NULL);
+	assert_int_equal(hy_policy_classes(policy, &classes, &n), 0);
+	assert_int_equal(n, 0);
+	assert_null(classes);
+	add_dport(1, 0, 65535, 80);
+	add_dport(2, 1, 7, 81);
+	add_dport(3, 2, 9, 82);
+	commit();
+	for (unsigned int i = 0; i < 2; i++)
+		hy_policy_hit(hy_policy_counters(policy, 0),
+			hy_policy_view(policy)->rules[i].index);
+	hy_policy_hit(hy_policy_counters(policy, 0), hy_policy_view(policy)->rules[0].index);
+	assert_int_equal(hy_policy_remove(policy, 1), 0);
+	commit();
+	assert_int_equal(hy_policy_classes(policy, &classes, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(classes[0].class_id, 7);
+	assert_int_equal(classes[0].hits, 1);
+	assert_int_equal(classes[1].class_id, 65535);
+	assert_int_equal(classes[1].hits, 2);
+	free(classes);
+}
+
 static uint32_t
 index_of(uint32_t id)
 {
@@ -434,6 +465,7 @@ static const struct CMUnitTest tests[] = {
 	POLICY_TEST(held_view_outlives_commits),
 	POLICY_TEST(listeners_prepare_publish_and_clean_up_in_order),
 	POLICY_TEST(hits_are_summed_over_workers),
+	POLICY_TEST(classes_with_hits_are_listed_in_order),
 	POLICY_TEST(hits_stay_with_a_rule_of_one_class_and_with_the_class_for_ever),
 	POLICY_TEST(counter_is_not_given_away_while_a_worker_may_have_it_in_hand),
 };

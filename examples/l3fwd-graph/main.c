@@ -86,7 +86,7 @@ watch(const struct options *options, const struct pipeline *pipeline, struct rep
 
 		rte_delay_us_sleep(TICK_US);
 		if (signals_take(SIGHUP))
-			routes_reload(options, &pipeline->tables, out->people);
+			reload(options, pipeline, out->people);
 		if (signals_take(SIGUSR1))
 			dump_now(options, &pipeline->tables, out);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
@@ -100,6 +100,7 @@ watch(const struct options *options, const struct pipeline *pipeline, struct rep
 		if (table_due) {
 			report->stats = stats;
 			report_workers(report, pipeline);
+			report_classes(report, pipeline);
 			report_table(report, out->people);
 			fflush(out->people);
 			next_table = now + options->stats_s * hz;
@@ -212,6 +213,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report.stats = stats;
 	report_losses(&report);
 	report_workers(&report, pipeline);
+	report_classes(&report, pipeline);
 	rc = export_all(options, pipeline, out);
 	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
 		rc = -1;
@@ -225,6 +227,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		fprintf(stderr, "l3fwd-graph: --json: %s: %s\n", options->json, strerror(errno));
 		rc = -1;
 	}
+	free(report.classes);
 	hy_stats_free(stats);
 	return rc;
 }
@@ -335,6 +338,19 @@ routes_declare(const struct options *options, const struct routes *routes, struc
 }
 
 static int
+classes_declare(const struct options *options, const struct classes *classes, struct hy_hal *hal)
+{
+	int rc = 0;
+
+	if (options->policy != NULL)
+		rc = hy_hal_declare(hal, HY_FLOW_RULES,
+			hy_policy_rules_get(classes->policy, NULL, 0), "the rules of --policy");
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: out of memory\n");
+	return rc;
+}
+
+static int
 l3fwd(const struct options *options, struct hy_hal *hal)
 {
 	struct pipeline pipeline = { 0 };
@@ -350,8 +366,11 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 		fprintf(stderr, "l3fwd-graph: %s\n", error);
 		return -1;
 	}
-	pipeline_workers(options, &pipeline);
-	if (routes_declare(options, &routes, hal) < 0 ||
+	if (pipeline_workers(options, &pipeline) < 0 ||
+		classes_create(options, pipeline.nb_workers, pipeline.qsbr, &pipeline.classes) <
+			0 ||
+		classes_declare(options, &pipeline.classes, hal) < 0 ||
+		routes_declare(options, &routes, hal) < 0 ||
 		ports_start(options, hal, pipeline.nb_workers) < 0 ||
 		select_variants(options, hal) < 0)
 		goto out;

@@ -40,6 +40,11 @@ static const char usage[] =
 	"  --max-tbl8s N               room for networks /24 with longer prefixes inside\n"
 	"                              (default: likewise, at least 256)\n"
 	"  --max-next-hops N           room for next hops (default: likewise, at least 32767)\n"
+	"  --policy FILE               rules that give packets a class, before they are routed:\n"
+	"                              lines of \"rule ID class CLASS\" and what is asked of a\n"
+	"                              packet; SIGHUP has them read again\n"
+	"  --drop-class CLASS          drop the packets of a class; 0: those without one\n"
+	"  --max-rules N               room for rules (1 to 1048576, default 16384)\n"
 	"  --burst N                   packets taken from a queue at a time (1 to 256, default 64)\n"
 	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
 	"                              the turn of others (1 to the burst)\n"
@@ -157,6 +162,19 @@ read_repeated(const char *option, const char *text, const char **values, unsigne
 }
 
 static int
+read_drop_class(const char *text, struct options *options)
+{
+	unsigned int class_id = 0;
+
+	if (options->nb_drop_class == REPEATS_MAX)
+		return option_refuse("--drop-class", "more than %d times", REPEATS_MAX);
+	if (option_read_uint("--drop-class", text, 0, UINT16_MAX, &class_id) < 0)
+		return -1;
+	options->drop_class[options->nb_drop_class++] = (uint16_t)class_id;
+	return 0;
+}
+
+static int
 read_explain(const char *text, struct options *options)
 {
 	options->explain = EXPLAIN_TEXT;
@@ -248,6 +266,9 @@ enum {
 	OPT_NO_NUMA,
 	OPT_PER_PORT_POOL,
 	OPT_ROUTES,
+	OPT_POLICY,
+	OPT_DROP_CLASS,
+	OPT_MAX_RULES,
 	OPT_BURST,
 	OPT_RX_BUDGET,
 	OPT_IDLE,
@@ -277,6 +298,9 @@ static const struct option long_options[] = {
 	{ "no-numa", no_argument, NULL, OPT_NO_NUMA },
 	{ "per-port-pool", no_argument, NULL, OPT_PER_PORT_POOL },
 	{ "routes", required_argument, NULL, OPT_ROUTES },
+	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "drop-class", required_argument, NULL, OPT_DROP_CLASS },
+	{ "max-rules", required_argument, NULL, OPT_MAX_RULES },
 	{ "burst", required_argument, NULL, OPT_BURST },
 	{ "rx-budget", required_argument, NULL, OPT_RX_BUDGET },
 	{ "idle", required_argument, NULL, OPT_IDLE },
@@ -327,6 +351,13 @@ read_option(int opt, struct options *o)
 	case OPT_ROUTES:
 		o->routes = optarg;
 		return 0;
+	case OPT_POLICY:
+		o->policy = optarg;
+		return 0;
+	case OPT_DROP_CLASS:
+		return read_drop_class(optarg, o);
+	case OPT_MAX_RULES:
+		return option_read_uint("--max-rules", optarg, 1, 1 << 20, &o->max_rules);
 	case OPT_BURST:
 		rc = option_read_uint("--burst", optarg, 1, HY_BURST_MAX, &burst);
 		o->burst = (uint16_t)burst;
@@ -438,6 +469,9 @@ options_read(int argc, char **argv, struct options *options)
 		(options->max_routes | options->max_tbl8s | options->max_next_hops) != 0)
 		return option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
 			"are for routes that change, which those of --routes do");
+	if (options->policy == NULL && (options->nb_drop_class > 0 || options->max_rules > 0))
+		return option_refuse("--drop-class, --max-rules",
+			"are for the classes that the rules of --policy give");
 	if (options->explain != EXPLAIN_NO && options->trace > 0)
 		return option_refuse("--explain", "forwards nothing that --trace could follow");
 	if (options->dry_run && options->trace > 0)

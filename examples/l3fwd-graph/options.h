@@ -37,6 +37,10 @@ struct options {
 	uint32_t max_pkt_len;  /* with CRC */
 	const char *routes;
 	uint32_t max_routes, max_tbl8s, max_next_hops; /* 0: as many as suit the file */
+	const char *policy;
+	uint32_t max_rules;
+	uint16_t drop_class[REPEATS_MAX];
+	unsigned int nb_drop_class;
 	uint16_t burst;
 	enum idle_mode idle;
 	unsigned int wait_us;                 /* at most, with IDLE_INTERRUPT */

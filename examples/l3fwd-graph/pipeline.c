@@ -10,6 +10,7 @@
 #include <rte_rcu_qsbr.h>
 
 #include <hy_ethdev.h>
+#include <hy_flow_cls.h>
 #include <hy_mbuf.h>
 
 #include "pipeline.h"
@@ -23,7 +24,19 @@ refuse(const char *what, int rc)
 	return -1;
 }
 
-void
+static int
+qsbr_create(struct pipeline *pipeline)
+{
+	const size_t size = rte_rcu_qsbr_get_memsize(pipeline->nb_workers);
+
+	pipeline->qsbr = rte_zmalloc("l3fwd_qsbr", size, RTE_CACHE_LINE_SIZE);
+	if (pipeline->qsbr == NULL)
+		return refuse("no memory", -ENOMEM);
+	rte_rcu_qsbr_init(pipeline->qsbr, pipeline->nb_workers);
+	return 0;
+}
+
+int
 pipeline_workers(const struct options *options, struct pipeline *pipeline)
 {
 	unsigned int lcore;
@@ -36,18 +49,7 @@ pipeline_workers(const struct options *options, struct pipeline *pipeline)
 			break;
 		}
 	}
-}
-
-static int
-qsbr_create(struct pipeline *pipeline)
-{
-	const size_t size = rte_rcu_qsbr_get_memsize(pipeline->nb_workers);
-
-	pipeline->qsbr = rte_zmalloc("l3fwd_qsbr", size, RTE_CACHE_LINE_SIZE);
-	if (pipeline->qsbr == NULL)
-		return refuse("no memory", -ENOMEM);
-	rte_rcu_qsbr_init(pipeline->qsbr, pipeline->nb_workers);
-	return 0;
+	return qsbr_create(pipeline);
 }
 
 /* A table for each socket that workers run on; one for all with --no-numa. */
@@ -104,15 +106,63 @@ tx_nodes(const struct options *options, struct hy_hal *hal, hy_node_id rewrite,
 	return 0;
 }
 
+/* The name of a port's first node behind ethdev_rx: its flow_cls, or its pkt_cls. */
+static int
+classifier_name(struct hy_hal *hal, uint16_t port, const struct classes *classes,
+	char name[HY_NAME_SIZE])
+{
+	hy_node_id id;
+	int rc;
+
+	if (classes->policy != NULL) {
+		snprintf(name, HY_NAME_SIZE, "flow_cls-%u", port);
+		return 0;
+	}
+	rc = hy_hal_node(hal, "pkt_cls", port, &id);
+	return rc < 0 ? rc : hy_node_name(id, name, HY_NAME_SIZE);
+}
+
+/* flow_cls-P for each port: ports may lead to different pkt_cls. */
+static int
+flow_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes)
+{
+	const struct hy_flow_cls_config config = {
+		.policy = classes->policy, .ways = classes->ways, .nb_ways = classes->nb_ways
+	};
+	uint16_t port;
+
+	RTE_ETH_FOREACH_DEV(port) {
+		char name[HY_NAME_SIZE];
+		hy_node_id cls, next;
+		int rc;
+
+		if (!port_enabled(options, port))
+			continue;
+		snprintf(name, sizeof(name), "%u", port);
+		rc = hy_hal_node_clone(hal, "flow_cls", port, name, &cls);
+		if (rc == 0)
+			rc = hy_node_config(cls, &config, sizeof(config));
+		if (rc == 0)
+			rc = hy_hal_node(hal, "pkt_cls", port, &next);
+		if (rc == 0)
+			rc = hy_node_name(next, name, sizeof(name));
+		if (rc == 0)
+			rc = hy_node_edge_set(cls, 0, name);
+		if (rc < 0)
+			return refuse("flow_cls", rc);
+	}
+	return 0;
+}
+
 /* ethdev_rx-P-Q for each receive queue, leading to its port's classifier. */
 static int
-rx_nodes(const struct options *options, struct hy_hal *hal)
+rx_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes)
 {
 	for (unsigned int i = 0; i < options->nb_queues; i++) {
 		const struct queue *q = &options->queues[i];
 		const struct hy_ethdev_rx_config config = { .port = q->port, .queue = q->queue };
 		char name[HY_NAME_SIZE];
-		hy_node_id rx, classifier;
+		hy_node_id rx;
 		int rc;
 
 		snprintf(name, sizeof(name), "%u-%u", q->port, q->queue);
@@ -120,9 +170,7 @@ rx_nodes(const struct options *options, struct hy_hal *hal)
 		if (rc == 0)
 			rc = hy_node_config(rx, &config, sizeof(config));
 		if (rc == 0)
-			rc = hy_hal_node(hal, "pkt_cls", q->port, &classifier);
-		if (rc == 0)
-			rc = hy_node_name(classifier, name, sizeof(name));
+			rc = classifier_name(hal, q->port, classes, name);
 		if (rc == 0)
 			rc = hy_node_edge_set(rx, 0, name);
 		if (rc < 0)
@@ -148,7 +196,9 @@ nodes_create(const struct options *options, struct hy_hal *hal, const struct pip
 	if (rc < 0)
 		return refuse("nodes", rc);
 	if (tx_nodes(options, hal, rewrite_id, pipeline->nb_workers, rewrite.edge) < 0 ||
-		rx_nodes(options, hal) < 0)
+		(pipeline->classes.policy != NULL &&
+			flow_nodes(options, hal, &pipeline->classes) < 0) ||
+		rx_nodes(options, hal, &pipeline->classes) < 0)
 		return -1;
 	rc = hy_node_config(rewrite_id, &rewrite, sizeof(rewrite));
 	return rc < 0 ? refuse("ip4_rewrite", rc) : 0;
@@ -209,7 +259,8 @@ graph_create(const struct options *options, struct pipeline *pipeline, unsigned 
 		.patterns = patterns,
 		.ops = &hy_mbuf_ops,
 		.drop_node = "pkt_drop",
-		.lanes = { "ip4_route" },
+		.lanes = { "ip4_route",
+			pipeline->classes.policy == NULL ? NULL : HY_FLOW_CLASS_LANE },
 		/* Two queues' packets go through a node in one call. */
 		.burst = RTE_MIN(2 * options->burst, HY_BURST_MAX),
 		.source_budget = options->burst,
@@ -243,8 +294,6 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 {
 	const struct hy_selection *lookup = hy_hal_selection(hal, "ip4_lookup", 0);
 
-	if (qsbr_create(pipeline) < 0)
-		return -1;
 	pipeline->tables.stop = stop;
 	pipeline->tables.params.qsbr = pipeline->qsbr;
 	pipeline->tables.params.engine = hy_ip4_engine_of(lookup->chosen->impl.variant);
@@ -267,6 +316,7 @@ pipeline_destroy(struct pipeline *pipeline)
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		hy_graph_destroy(pipeline->workers[w].graph);
 	tables_destroy(&pipeline->tables);
+	classes_destroy(&pipeline->classes);
 	rte_free(pipeline->qsbr);
 	*pipeline = (struct pipeline){ 0 };
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker. */
+/*
+ * The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker. With
+ * --policy, flow_cls stands before pkt_cls.
+ */
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
 
@@ -7,6 +10,7 @@
 #include <hy_idle.h>
 
 #include "options.h"
+#include "policy_file.h"
 #include "tables.h"
 
 /* Names of all graphs begin so; a pattern for statistics. */
@@ -20,14 +24,18 @@ struct worker {
 };
 
 struct pipeline {
-	struct rte_rcu_qsbr *qsbr; /* to which workers report, for changes of the tables */
+	struct rte_rcu_qsbr *qsbr; /* to which workers report, for changes of what they read */
 	struct tables tables;
+	struct classes classes; /* of --policy */
 	struct worker workers[RTE_MAX_LCORE];
 	unsigned int nb_workers;
 };
 
-/* Lists the lcores of --config as workers, in order. */
-void pipeline_workers(const struct options *options, struct pipeline *pipeline);
+/*
+ * Lists the lcores of --config as workers, in order, and makes what they report to. Returns 0, or -1
+ * after saying what is wrong.
+ */
+int pipeline_workers(const struct options *options, struct pipeline *pipeline);
 
 /*
  * Makes tables, nodes as the HAL selects them, and graphs; gives up once *stop is set. Returns 0,

@@ -7,7 +7,7 @@
 
 #include "reload.h"
 
-void
+static void
 routes_reload(const struct options *options, const struct tables *tables, FILE *out)
 {
 	const uint64_t start = rte_get_timer_cycles();
@@ -29,4 +29,13 @@ routes_reload(const struct options *options, const struct tables *tables, FILE *
 			change.added, change.replaced, change.deleted, change.unchanged,
 			(rte_get_timer_cycles() - start) * 1000 / rte_get_timer_hz());
 	fflush(out);
+}
+
+void
+reload(const struct options *options, const struct pipeline *pipeline, FILE *out)
+{
+	if (options->policy != NULL)
+		classes_reload(options, &pipeline->classes, out);
+	if (options->policy == NULL || options->routes != NULL)
+		routes_reload(options, &pipeline->tables, out);
 }

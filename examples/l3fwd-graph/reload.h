@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SIGHUP: the route file is read again. */
+/* SIGHUP: the files of routes and rules are read again. */
 #ifndef L3FWD_RELOAD_H
 #define L3FWD_RELOAD_H
 
 #include <stdio.h>
 
-#include "tables.h"
+#include "pipeline.h"
 
-/* Brings all tables to what the file says, or says on standard error why they stay as they are. */
-void routes_reload(const struct options *options, const struct tables *tables, FILE *out);
+/* Brings tables and policy to what the files say, or says on standard error why they stay. */
+void reload(const struct options *options, const struct pipeline *pipeline, FILE *out);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -50,6 +51,18 @@ report_workers(struct report *report, const struct pipeline *pipeline)
 		/* Read last, so that no more walks are idle than there are. */
 		to->walks = __atomic_load_n(&worker->graph->walks, __ATOMIC_ACQUIRE);
 	}
+}
+
+void
+report_classes(struct report *report, const struct pipeline *pipeline)
+{
+	free(report->classes);
+	report->classes = NULL;
+	report->nb_classes = 0;
+	if (pipeline->classes.policy != NULL &&
+		hy_policy_classes(pipeline->classes.policy, &report->classes, &report->nb_classes) <
+			0)
+		fprintf(stderr, "l3fwd-graph: classes: out of memory\n");
 }
 
 uint64_t
@@ -124,6 +137,10 @@ report_table(const struct report *report, FILE *out)
 		fprintf(out, "%-18s %12" PRIu64 "  %s\n", reasons[i].name, reasons[i].objs,
 			reasons[i].text);
 	}
+	for (unsigned int i = 0; i < report->nb_classes; i++)
+		fprintf(out, "%s%-18u %12" PRIu64 "\n",
+			i == 0 ? "\nclass                   packets\n" : "",
+			report->classes[i].class_id, report->classes[i].hits);
 	if (report->options->idle != IDLE_POLL)
 		workers_table(report, out);
 	fprintf(out, "\n");

@@ -28,6 +28,8 @@ struct report {
 	struct report_port ports[RTE_MAX_ETHPORTS];
 	struct report_worker workers[RTE_MAX_LCORE];
 	unsigned int nb_workers;
+	struct hy_policy_class *classes; /* that packets got */
+	uint32_t nb_classes;
 	unsigned int mbufs_in_use; /* once the ports are closed */
 	unsigned int mbufs_total;
 };
@@ -44,6 +46,9 @@ void report_ports(struct report *report);
 void report_losses(struct report *report);
 /* Notes what the workers have done so far; while there are graphs. */
 void report_workers(struct report *report, const struct pipeline *pipeline);
+
+/* Notes how many packets got which class so far; while there is a policy. */
+void report_classes(struct report *report, const struct pipeline *pipeline);
 
 /* What runs where: a line a node. */
 void report_picks(const struct report *report, FILE *out);

@@ -38,6 +38,28 @@ edges_json(const char *key, const struct hy_edge_stats *edges, unsigned int n, F
 	fprintf(out, "}");
 }
 
+/* {"name": value, …} */
+static void
+counters_json(const struct hy_node_stats *node, FILE *out)
+{
+	fprintf(out, "\"counters\": {");
+	for (unsigned int c = 0; c < node->nb_counters; c++)
+		fprintf(out, "%s\"%s\": %" PRIu64, c > 0 ? ", " : "", node->counters[c].name,
+			node->counters[c].value);
+	fprintf(out, "}");
+}
+
+/* {"class": packets, …} */
+static void
+classes_json(const struct report *report, FILE *out)
+{
+	fprintf(out, "  \"classes\": {");
+	for (unsigned int i = 0; i < report->nb_classes; i++)
+		fprintf(out, "%s\"%u\": %" PRIu64, i > 0 ? ", " : "", report->classes[i].class_id,
+			report->classes[i].hits);
+	fprintf(out, "},\n");
+}
+
 static void
 nodes_json(const struct report *report, FILE *out)
 {
@@ -56,6 +78,8 @@ nodes_json(const struct report *report, FILE *out)
 		edges_json("edges", node->edges, node->nb_edges, out);
 		fprintf(out, ", ");
 		edges_json("drops", node->drops, node->nb_drops, out);
+		fprintf(out, ", ");
+		counters_json(node, out);
 		fprintf(out, "}");
 	}
 	fprintf(out, "],\n");
@@ -92,6 +116,7 @@ report_json(const struct report *report, FILE *out)
 	ports_json(report, out);
 	nodes_json(report, out);
 	workers_json(report, out);
+	classes_json(report, out);
 	fprintf(out, "  \"drops\": {");
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", reasons[i].name,

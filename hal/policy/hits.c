@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_malloc.h>
 
@@ -149,4 +150,44 @@ hy_policy_class_hits(struct hy_policy *policy, uint16_t class_id)
 			hits += slot_hits(policy, slot);
 	pthread_mutex_unlock(&policy->lock);
 	return hits;
+}
+
+/* Entries of classes that have hits, from the hits of all. */
+static int
+classes_list(const uint64_t hits[], struct hy_policy_class **classes, uint32_t *n)
+{
+	uint32_t i = 0;
+
+	*classes = NULL;
+	*n = 0;
+	for (uint32_t c = 0; c < POLICY_CLASSES; c++)
+		*n += hits[c] > 0;
+	if (*n == 0)
+		return 0;
+	*classes = malloc(*n * sizeof(**classes));
+	if (*classes == NULL)
+		return -ENOMEM;
+	for (uint32_t c = 0; c < POLICY_CLASSES; c++)
+		if (hits[c] > 0)
+			(*classes)[i++] = (struct hy_policy_class){ (uint16_t)c, hits[c] };
+	return 0;
+}
+
+int
+hy_policy_classes(struct hy_policy *policy, struct hy_policy_class **classes, uint32_t *n)
+{
+	uint64_t *hits = malloc(POLICY_CLASSES * sizeof(*hits));
+	int rc;
+
+	if (hits == NULL)
+		return -ENOMEM;
+	pthread_mutex_lock(&policy->lock);
+	memcpy(hits, policy->class_hits, POLICY_CLASSES * sizeof(*hits));
+	for (uint32_t slot = 0; slot < nb_slots(policy); slot++)
+		if (policy->slots[slot].version != 0)
+			hits[policy->slots[slot].class_id] += slot_hits(policy, slot);
+	pthread_mutex_unlock(&policy->lock);
+	rc = classes_list(hits, classes, n);
+	free(hits);
+	return rc;
 }

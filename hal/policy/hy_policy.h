@@ -194,6 +194,20 @@ uint64_t hy_policy_hits(struct hy_policy *policy, uint32_t id);
 /** @return Packets that got a class, by rules there are and rules there were. Never falls. */
 uint64_t hy_policy_class_hits(struct hy_policy *policy, uint16_t class_id);
 
+/** A class and the packets that got it. */
+struct hy_policy_class {
+	uint16_t class_id; /**< Of a rule there is or was. */
+	uint64_t hits;     /**< As hy_policy_class_hits() counts. */
+};
+
+/**
+ * Lists the classes that packets got, in order.
+ *
+ * @param[out] classes Of @p n entries, to be freed with free(3); NULL if there are none.
+ * @return 0; -ENOMEM.
+ */
+int hy_policy_classes(struct hy_policy *policy, struct hy_policy_class **classes, uint32_t *n);
+
 /**
  * Prints the published rules, one a line as hy_policy_load() reads them, each with its hits in a
  * comment.

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --policy: the rules that give packets a class, read at the start and at SIGHUP. */
+#ifndef L3FWD_POLICY_FILE_H
+#define L3FWD_POLICY_FILE_H
+
+#include <stdio.h>
+
+#include <hy_flow_cls.h>
+#include <hy_policy.h>
+
+#include "options.h"
+
+struct classes {
+	struct hy_policy *policy; /* NULL without --policy */
+	struct hy_flow_way ways[REPEATS_MAX];
+	unsigned int nb_ways;
+};
+
+/*
+ * Reads the rules for so many workers, which report to qsbr. Returns 0, or -1 after saying what is
+ * wrong. Without --policy there is nothing to read.
+ */
+int classes_create(const struct options *options, unsigned int nb_workers,
+	struct rte_rcu_qsbr *qsbr, struct classes *classes);
+void classes_destroy(struct classes *classes);
+
+/* Reads the rules again, or says on standard error why they stay as they are. */
+void classes_reload(const struct options *options, const struct classes *classes, FILE *out);
+
+#endif
