@@ -111,6 +111,7 @@ void calibrate_write_json(FILE *out);
 void bench_enqueue(void);
 void bench_idle(void);
 void bench_l3fwd(void);
+void bench_classify(void);
 void bench_lookup(void);
 void bench_routes(void);
 void bench_walk(void);

@@ -338,13 +338,13 @@ routes_declare(const struct options *options, const struct routes *routes, struc
 }
 
 static int
-classes_declare(const struct options *options, const struct classes *classes, struct hy_hal *hal)
+classes_declare(const struct options *options, struct hy_hal *hal)
 {
 	int rc = 0;
 
 	if (options->policy != NULL)
-		rc = hy_hal_declare(hal, HY_FLOW_RULES,
-			hy_policy_rules_get(classes->policy, NULL, 0), "the rules of --policy");
+		rc = hy_hal_declare(hal, HY_FLOW_RULES, options->max_rules,
+			"the rules that --policy may have, by --max-rules");
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: out of memory\n");
 	return rc;
@@ -369,8 +369,7 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	if (pipeline_workers(options, &pipeline) < 0 ||
 		classes_create(options, pipeline.nb_workers, pipeline.qsbr, &pipeline.classes) <
 			0 ||
-		classes_declare(options, &pipeline.classes, hal) < 0 ||
-		routes_declare(options, &routes, hal) < 0 ||
+		classes_declare(options, hal) < 0 || routes_declare(options, &routes, hal) < 0 ||
 		ports_start(options, hal, pipeline.nb_workers) < 0 ||
 		select_variants(options, hal) < 0)
 		goto out;

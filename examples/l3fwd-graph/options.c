@@ -17,6 +17,8 @@
 #include "option.h"
 #include "options.h"
 
+#define RULES_DEFAULT 16384
+
 static const char usage[] =
 	"usage: l3fwd-graph [EAL options] -- -p MASK [options]\n"
 	"\n"
@@ -443,6 +445,7 @@ options_read(int argc, char **argv, struct options *options)
 	*options = (struct options){ .burst = HY_BURST_DEFAULT,
 		.numa = true,
 		.max_pkt_len = RTE_ETHER_MAX_LEN,
+		.max_rules = RULES_DEFAULT,
 		.wait_us = hy_idle_defaults.wait_us };
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		options->eth_dest[p] = (struct rte_ether_addr){ { RTE_ETHER_LOCAL_ADMIN_ADDR, 0, 0,
@@ -469,7 +472,8 @@ options_read(int argc, char **argv, struct options *options)
 		(options->max_routes | options->max_tbl8s | options->max_next_hops) != 0)
 		return option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
 			"are for routes that change, which those of --routes do");
-	if (options->policy == NULL && (options->nb_drop_class > 0 || options->max_rules > 0))
+	if (options->policy == NULL &&
+		(options->nb_drop_class > 0 || options->max_rules != RULES_DEFAULT))
 		return option_refuse("--drop-class, --max-rules",
 			"are for the classes that the rules of --policy give");
 	if (options->explain != EXPLAIN_NO && options->trace > 0)

@@ -9,8 +9,6 @@
 
 #include "policy_file.h"
 
-#define RULES_MAX 16384
-
 /* Reads the file and publishes its rules. */
 static int
 read_rules(const struct options *options, struct hy_policy *policy, char *error)
@@ -36,7 +34,7 @@ classes_create(const struct options *options, unsigned int nb_workers, struct rt
 	struct classes *classes)
 {
 	const struct hy_policy_params params = {
-		.max_rules = options->max_rules > 0 ? options->max_rules : RULES_MAX,
+		.max_rules = options->max_rules,
 		.workers = nb_workers,
 		.socket = SOCKET_ID_ANY,
 		.qsbr = qsbr,

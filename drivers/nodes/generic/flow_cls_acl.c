@@ -16,5 +16,5 @@ HY_NODE_VARIANT(flow_cls, acl,
 	.impl.init = flow_cls_init,
 	.impl.fini = flow_cls_fini,
 	.impl.ctx_size = sizeof(struct flow_cls_ctx),
-	.needs = { { .declared = HY_FLOW_RULES, .at_least = 16, .bonus = 15 } },
+	.needs = { { .declared = HY_FLOW_RULES, .at_least = 12, .bonus = 15 } },
 	.score = 5);

@@ -18,7 +18,7 @@ extern "C" {
 
 struct hy_policy;
 
-/** For hy_hal_declare(), by which variants of flow_cls are chosen. Value: rules of the policy. */
+/** For hy_hal_declare(), by which variants of flow_cls are chosen. Value: rules there may be. */
 #define HY_FLOW_RULES "flow_rules"
 
 #define HY_FLOW_CLASS_LANE "flow_class" /**< Of the class that a packet got. */
