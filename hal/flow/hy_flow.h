@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Flow rules of a port, whoever holds them: a *provider* takes rules in rte_flow's types, a *driver*
+ * says how a rule has to look for one family of NICs, and what they cannot do.
+ *
+ * Control plane, one thread for a port. Functions return 0 or a negative errno.
+ */
+#ifndef HY_FLOW_H
+#define HY_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_flow.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+struct hy_flow_match;
+
+/** Who takes the rules of a port. What the functions return and leave in @p error is as rte_flow's. */
+struct hy_flow_provider {
+	const char *name; /**< For people. */
+	/** Says whether create() would take a rule. */
+	int (*validate)(uint16_t port, const struct rte_flow_attr *attr,
+		const struct rte_flow_item *items, const struct rte_flow_action *actions,
+		struct rte_flow_error *error);
+	/** Adds a rule. @p flow becomes its handle, which only destroy() and query() understand. */
+	int (*create)(uint16_t port, const struct rte_flow_attr *attr,
+		const struct rte_flow_item *items, const struct rte_flow_action *actions,
+		void **flow, struct rte_flow_error *error);
+	/** Removes a rule. */
+	int (*destroy)(uint16_t port, void *flow, struct rte_flow_error *error);
+	/** Reads the counter of a rule with action COUNT. */
+	int (*query)(uint16_t port, void *flow, struct rte_flow_query_count *count,
+		struct rte_flow_error *error);
+	/** Removes all rules of the port. */
+	int (*flush)(uint16_t port, struct rte_flow_error *error);
+};
+
+/** rte_flow, and so the port's own driver. */
+extern const struct hy_flow_provider hy_flow_rte;
+
+/** What has to follow MARK, so that a marked packet comes by the queue that it would come by. */
+enum hy_flow_fate {
+	HY_FLOW_FATE_NONE, /**< Nothing: it goes on as if no rule had matched. */
+	HY_FLOW_FATE_RSS,  /**< RSS over all queues; QUEUE 0 where there is only one. */
+};
+
+/** Room for the protocols of struct hy_flow_driver. */
+#define HY_FLOW_PROTOCOLS 4
+
+/** How rules look for the NICs of a driver, and what those cannot do. */
+struct hy_flow_driver {
+	const char *driver; /**< Pattern (fnmatch) of rte_eth_dev_info.driver_name. */
+	const char *source; /**< Where in DPDK that is to be read. */
+	uint32_t fields;    /**< HY_FLOW_ fields (hy_policy.h) that a rule may name. */
+	uint32_t requires;  /**< Fields that a rule must name. */
+	/** Only these IP protocols, each with a table of its own; none: all, in one table. */
+	uint8_t protocols[HY_FLOW_PROTOCOLS];
+	bool prefixes;       /**< Takes addresses shorter than 32 bits. */
+	bool says_whole;     /**< Wants to be told that ports are those of whole packets. */
+	uint32_t mark_max;   /**< The largest mark in its source; probing may find less. */
+	uint32_t priorities; /**< Levels; 1: rules must not overlap. */
+	uint32_t group;      /**< Rules go here, and one in group 0 leads there; 0: they do not. */
+	bool count;          /**< MARK and COUNT go together. */
+	enum hy_flow_fate fate; /**< What follows MARK. */
+};
+
+/**
+ * Adds a driver: its pattern is tried before those that were there. For packs.
+ *
+ * @param driver Must stay valid while the process lives or its plugin is loaded.
+ * @return 0; -EINVAL no pattern, no fields, no marks or no priority; -EEXIST the same pattern is
+ * there; -ENOSPC.
+ */
+int hy_flow_driver_register(const struct hy_flow_driver *driver);
+
+/** Takes it back. */
+void hy_flow_driver_unregister(const struct hy_flow_driver *driver);
+
+/** The driver for an rte_eth_dev_info.driver_name; never NULL: the last pattern is "*". */
+const struct hy_flow_driver *hy_flow_driver_of(const char *name);
+
+/** Most queues that a lowered rule spreads packets over. */
+#define HY_FLOW_QUEUES 64
+
+/** A rule as a driver takes it. Points into itself: not to be copied. */
+struct hy_flow_lowered {
+	struct rte_flow_attr attr;         /**< Group, priority, ingress. */
+	struct rte_flow_item items[8];     /**< Ends with RTE_FLOW_ITEM_TYPE_END. */
+	struct rte_flow_action actions[5]; /**< Ends with RTE_FLOW_ACTION_TYPE_END. */
+	/** @cond What the pointers in items and actions point to. */
+	unsigned int nb_items, nb_actions;
+	struct {
+		struct rte_flow_item_eth eth;
+		struct rte_flow_item_vlan vlan;
+		struct rte_flow_item_ipv4 ip4;
+		struct rte_flow_item_udp
+			udp; /* and TCP's and SCTP's ports, which stand first as well */
+		struct rte_flow_item_tcp tcp;
+		struct rte_flow_item_sctp sctp;
+		struct rte_flow_item_vxlan vxlan;
+	} spec, mask;
+	struct rte_flow_action_mark mark;
+	struct rte_flow_action_count count;
+	struct rte_flow_action_jump jump;
+	struct rte_flow_action_queue queue;
+	struct rte_flow_action_rss rss;
+	uint16_t queues[HY_FLOW_QUEUES];
+	/** @endcond */
+};
+
+/**
+ * Lowers a rule for a driver: packets that match it in hardware match it in software too. The
+ * other way round need not be so: a packet that hardware overlooks goes through software.
+ *
+ * @param priority 0 is looked at first; below driver->priorities.
+ * @param nb_queues Receive queues of the port.
+ * @param[out] reason Why not, in words.
+ * @return 0; -ENOTSUP the driver cannot take it.
+ */
+int hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *match,
+	uint32_t mark, uint32_t priority, uint16_t nb_queues, struct hy_flow_lowered *out,
+	char *reason, size_t size);
+
+/** The rule in group 0 that leads all packets to the driver's group, which is not 0. */
+void hy_flow_lower_jump(const struct hy_flow_driver *driver, struct hy_flow_lowered *out);
+
+/**
+ * Whether, where both rules match a packet that hardware marks for @p lower, hardware is sure to
+ * have seen that @p upper matches, too: that @p upper sees all packets that @p lower does.
+ */
+bool hy_flow_sees_all_of(const struct hy_flow_match *upper, const struct hy_flow_match *lower);
+
+/** What a port takes, found out by trying. */
+struct hy_flow_limits {
+	uint32_t mark_max;   /**< Largest mark; 0: it takes no rule that marks. */
+	uint32_t priorities; /**< Levels; at least 1. */
+	bool count;          /**< MARK and COUNT go together. */
+	char reason[128];    /**< Why there are no marks, or how that was found. */
+};
+
+/**
+ * Tries what a port takes: validates a rule for it that no traffic meets, and bisects the largest
+ * mark and the number of priorities. No rule stays behind.
+ *
+ * @return 0, also for a port without marks; -ENODEV no such port.
+ */
+int hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
+	const struct hy_flow_driver *driver, struct hy_flow_limits *limits);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
