@@ -69,6 +69,14 @@ void hy_flow_sim_destroy(struct hy_flow_sim *sim);
 /** Name of its profile. */
 const char *hy_flow_sim_profile(const struct hy_flow_sim *sim);
 
+/**
+ * Says how its port is configured, against which QUEUE and RSS are checked. Before that, it has one
+ * queue and no RSS.
+ *
+ * @param rss Whether rxmode.mq_mode is RTE_ETH_MQ_RX_RSS.
+ */
+void hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues, bool rss);
+
 /** Its port starts. Some drivers take rules only from then on. Harmless if it runs. */
 void hy_flow_sim_start(struct hy_flow_sim *sim);
 
@@ -76,22 +84,25 @@ void hy_flow_sim_start(struct hy_flow_sim *sim);
 void hy_flow_sim_stop(struct hy_flow_sim *sim);
 
 /**
- * Whether hy_flow_sim_add() would take a rule, by what it asks for and by the room there is.
+ * Whether a rule is one that the profile's driver knows: like those, it does not look at what
+ * other rules there are, nor at the room, nor whether the port runs.
  *
- * @return 0; else as hy_flow_sim_add().
+ * @return 0; -ENOTSUP; -EINVAL.
  */
 int hy_flow_sim_check(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *items, const struct rte_flow_action *actions,
 	struct rte_flow_error *error);
 
 /**
- * Adds a rule. Where several match a packet, the lowest priority wins, then the oldest.
+ * Adds a rule. Where several match a packet, the one of lowest priority wins, then the oldest.
  *
  * QUEUE and RSS are taken and change nothing: a packet stays in the queue by which it came.
  *
  * @param[out] flow Its handle, until it is removed, flushed or lost.
- * @return 0; -ENOTSUP or -EINVAL the profile's driver would refuse it; -ENODEV it takes no rules
- * while stopped; -EEXIST the same pattern is there already; -ENOSPC the table is full; -ENOMEM.
+ * @return 0; -ENOTSUP what the simulator does not know; -ENOTSUP or -EINVAL the profile's driver
+ * would refuse it; -ENODEV it takes no rules while stopped; -EINVAL other rules there do not go with
+ * it; -ENOMEM. Where the pattern is there already: generic and ice -EEXIST, i40e -EINVAL. Where the
+ * table is full: generic and cnxk -ENOSPC, mlx5 -ENOMEM, ice -EINVAL, i40e -ENOBUFS.
  */
 int hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,
@@ -119,6 +130,9 @@ void hy_flow_sim_flush(struct hy_flow_sim *sim);
  * @return Packets left, in order.
  */
 uint16_t hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n);
+
+/** Whether marks get into packets; they do unless this said no. Rules count and drop anyway. */
+void hy_flow_sim_deliver(struct hy_flow_sim *sim, bool marks);
 
 /**
  * @name For tests

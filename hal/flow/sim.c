@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulated flow engine: its table of rules, and packets that pass it.
+ *
+ * Rules lie in one hash table, by mask and masked value; a packet is looked up once for each mask
+ * there is, as a NIC does that has a table for each. A lock keeps changes and bursts apart: workers
+ * share it, and the simulator is in no timed path.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_jhash.h>
+#include <rte_mbuf.h>
+#include <rte_random.h>
+
+#include "sim.h"
+
+#define JUMPS_MAX 8
+
+/* A mask that rules of a group have. */
+struct mask {
+	struct hy_sim_key key;
+	uint32_t group;
+	uint32_t rules; /* that have it; 0: free */
+};
+
+struct rule {
+	struct rule *next; /* of its bucket */
+	uint64_t id;       /* its handle; in the order of creation, never given twice */
+	uint32_t bucket, mask;
+	struct hy_sim_wish wish;
+	uint64_t hits, bytes; /* counted under the read lock, by any worker */
+};
+
+struct hy_flow_sim {
+	const struct hy_sim_profile *profile;
+	uint32_t table_size, mark_max;
+	bool forgets, started, deliver, rss;
+	uint16_t nb_queues;
+
+	rte_rwlock_t lock;
+	struct rule **rules; /* table_size, dense */
+	uint32_t nb_rules;
+	struct rule **buckets;
+	uint32_t nb_buckets; /* a power of two */
+	struct mask *masks;
+	uint32_t nb_masks, masks_room; /* used or free; there is room for */
+	struct {
+		struct hy_sim_key mask; /* of all its rules */
+		uint32_t rules;
+	} types[HY_SIM_TYPES];
+	uint64_t next_id;
+
+	uint32_t lie_every, fail_in;
+	int fail_with;
+	struct hy_flow_sim_stats stats;
+};
+
+static const struct hy_sim_profile *const profiles[] = { &hy_sim_generic, &hy_sim_cnxk,
+	&hy_sim_mlx5, &hy_sim_ice, &hy_sim_i40e };
+
+static const struct hy_sim_profile *
+profile_of(const char *name)
+{
+	for (size_t i = 0; i < RTE_DIM(profiles); i++)
+		if (name == NULL || strcmp(profiles[i]->name, name) == 0)
+			return profiles[i];
+	return NULL;
+}
+
+int
+hy_flow_sim_create(const struct hy_flow_sim_params *params, struct hy_flow_sim **sim)
+{
+	const struct hy_sim_profile *profile = profile_of(params->profile);
+	struct hy_flow_sim *s;
+
+	if (profile == NULL || params->mark_max > profile->mark_max)
+		return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (s == NULL)
+		return -ENOMEM;
+	s->profile = profile;
+	s->table_size = params->table_size > 0 ? params->table_size : profile->table_size;
+	s->mark_max = params->mark_max > 0 ? params->mark_max : UINT32_MAX;
+	s->forgets = profile->forgets || params->lose_rules;
+	s->deliver = true;
+	s->nb_queues = 1;
+	s->lie_every = params->lie_every;
+	s->nb_buckets = rte_align32pow2(s->table_size);
+	s->rules = calloc(s->table_size, sizeof(s->rules[0]));
+	s->buckets = calloc(s->nb_buckets, sizeof(s->buckets[0]));
+	rte_rwlock_init(&s->lock);
+	if (s->rules == NULL || s->buckets == NULL) {
+		hy_flow_sim_destroy(s);
+		return -ENOMEM;
+	}
+	*sim = s;
+	return 0;
+}
+
+void
+hy_flow_sim_destroy(struct hy_flow_sim *sim)
+{
+	if (sim == NULL)
+		return;
+	for (uint32_t i = 0; i < sim->nb_rules; i++)
+		free(sim->rules[i]);
+	free(sim->rules);
+	free(sim->buckets);
+	free(sim->masks);
+	free(sim);
+}
+
+const char *
+hy_flow_sim_profile(const struct hy_flow_sim *sim)
+{
+	return sim->profile->name;
+}
+
+uint16_t
+hy_sim_queues(const struct hy_flow_sim *sim)
+{
+	return sim->nb_queues;
+}
+
+bool
+hy_sim_has_rss(const struct hy_flow_sim *sim)
+{
+	return sim->rss;
+}
+
+void
+hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues, bool rss)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	sim->nb_queues = nb_rx_queues;
+	sim->rss = rss;
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+/* The rest is done under the lock; the functions that rte_flow's mirror stand at the end. */
+
+static bool
+keys_equal(const struct hy_sim_key *a, const struct hy_sim_key *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static uint32_t
+bucket_of(const struct hy_flow_sim *sim, uint32_t mask, const struct hy_sim_key *value)
+{
+	return rte_jhash_32b((const uint32_t *)value->words, 2 * HY_SIM_WORDS, mask) &
+		(sim->nb_buckets - 1);
+}
+
+/* The number of a mask, which is added if there is none; -ENOMEM. */
+static int64_t
+mask_get(struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32_t group)
+{
+	uint32_t i, unused = sim->nb_masks;
+	struct mask *more;
+
+	for (i = 0; i < sim->nb_masks; i++) {
+		if (sim->masks[i].rules == 0)
+			unused = i;
+		else if (sim->masks[i].group == group && keys_equal(&sim->masks[i].key, key))
+			return i;
+	}
+	if (unused == sim->masks_room) {
+		more = reallocarray(sim->masks, 2 * unused + 4, sizeof(*more));
+		if (more == NULL)
+			return -ENOMEM;
+		sim->masks = more;
+		sim->masks_room = 2 * unused + 4;
+	}
+	sim->nb_masks = RTE_MAX(sim->nb_masks, unused + 1);
+	sim->masks[unused] = (struct mask){ .key = *key, .group = group };
+	return unused;
+}
+
+static bool
+before(const struct rule *a, const struct rule *b)
+{
+	return b == NULL || a->wish.attr.priority < b->wish.attr.priority ||
+		(a->wish.attr.priority == b->wish.attr.priority && a->id < b->id);
+}
+
+/* The rule that a packet meets in a group; NULL: none. */
+static struct rule *
+match(const struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32_t group)
+{
+	struct rule *best = NULL, *rule;
+
+	for (uint32_t m = 0; m < sim->nb_masks; m++) {
+		const struct mask *mask = &sim->masks[m];
+		struct hy_sim_key value;
+
+		if (mask->rules == 0 || mask->group != group)
+			continue;
+		for (int i = 0; i < HY_SIM_WORDS; i++)
+			value.words[i] = key->words[i] & mask->key.words[i];
+		for (rule = sim->buckets[bucket_of(sim, m, &value)]; rule != NULL;
+			rule = rule->next)
+			if (rule->mask == m && keys_equal(&rule->wish.value, &value) &&
+				before(rule, best))
+				best = rule;
+	}
+	return best;
+}
+
+static void
+unlink_rule(struct hy_flow_sim *sim, uint32_t index)
+{
+	struct rule *rule = sim->rules[index], **at = &sim->buckets[rule->bucket];
+
+	while (*at != rule)
+		at = &(*at)->next;
+	*at = rule->next;
+	sim->masks[rule->mask].rules--;
+	while (sim->nb_masks > 0 && sim->masks[sim->nb_masks - 1].rules == 0)
+		sim->nb_masks--;
+	sim->types[rule->wish.type].rules--;
+	sim->rules[index] = sim->rules[--sim->nb_rules];
+	free(rule);
+}
+
+static uint32_t
+unlink_all(struct hy_flow_sim *sim)
+{
+	const uint32_t n = sim->nb_rules;
+
+	while (sim->nb_rules > 0)
+		unlink_rule(sim, sim->nb_rules - 1);
+	return n;
+}
+
+/* The index of a rule; -ENOENT. */
+static int64_t
+rule_find(const struct hy_flow_sim *sim, const void *flow)
+{
+	for (uint32_t i = 0; i < sim->nb_rules; i++)
+		if (sim->rules[i]->id == (uintptr_t)flow)
+			return i;
+	return -ENOENT;
+}
+
+/* Whether a rule goes with those that are there. */
+static int
+goes_with(const struct hy_flow_sim *sim, const struct rule *rule, struct rte_flow_error *error)
+{
+	const struct hy_sim_wish *wish = &rule->wish;
+
+	for (const struct rule *r = sim->buckets[rule->bucket];
+		r != NULL && sim->profile->twin != 0; r = r->next)
+		if (r->mask == rule->mask && keys_equal(&r->wish.value, &wish->value) &&
+			r->wish.attr.priority == wish->attr.priority)
+			return rte_flow_error_set(error, -sim->profile->twin,
+				RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "this pattern is there already");
+	if (wish->type == HY_SIM_ANY)
+		return 0;
+	/* i40e_fdir.c, i40e_flow_set_fdir_inset(); ice_fdir_filter.c, ice_fdir_cur_prof_conflict() */
+	if (sim->types[wish->type].rules > 0 &&
+		!keys_equal(&sim->types[wish->type].mask, &wish->mask))
+		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+			"rules of this flow type match on other fields");
+	for (unsigned int t = 0; t < HY_SIM_TYPES; t++)
+		if ((wish->excludes & 1u << t) != 0 && sim->types[t].rules > 0)
+			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+				"there are rules of a flow type that excludes this one");
+	return 0;
+}
+
+/* Why no rule can be added now, whatever it says. */
+static int
+room(struct hy_flow_sim *sim, struct rte_flow_error *error)
+{
+	if (sim->profile->needs_start && !sim->started)
+		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"port not started");
+	if (sim->fail_in > 0 && --sim->fail_in == 0)
+		return rte_flow_error_set(error, -sim->fail_with, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
+			NULL, "refused by hy_flow_sim_fail()");
+	if (sim->nb_rules == sim->table_size)
+		return rte_flow_error_set(error, -sim->profile->full, RTE_FLOW_ERROR_TYPE_HANDLE,
+			NULL, "the table is full");
+	return 0;
+}
+
+static int
+rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *error)
+{
+	int rc = room(sim, error);
+	int64_t mask;
+
+	if (rc != 0)
+		return rc;
+	mask = mask_get(sim, &rule->wish.mask, rule->wish.attr.group);
+	if (mask < 0)
+		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"no memory");
+	rule->mask = (uint32_t)mask;
+	rule->bucket = bucket_of(sim, rule->mask, &rule->wish.value);
+	rc = goes_with(sim, rule, error);
+	if (rc != 0)
+		return rc;
+	rule->id = ++sim->next_id;
+	rule->next = sim->buckets[rule->bucket];
+	sim->buckets[rule->bucket] = rule;
+	sim->rules[sim->nb_rules++] = rule;
+	sim->masks[rule->mask].rules++;
+	sim->types[rule->wish.type].mask = rule->wish.mask;
+	sim->types[rule->wish.type].rules++;
+	return 0;
+}
+
+/* What the rules say of one packet. */
+struct verdict {
+	bool mark, flag, drop;
+	uint32_t id;
+};
+
+/* Another mark than the true one: that of a rule there is, since that would be believed. */
+static uint32_t
+another_mark(const struct hy_flow_sim *sim, uint32_t id)
+{
+	const uint32_t from = (uint32_t)rte_rand_max(sim->nb_rules);
+
+	for (uint32_t i = 0; i < sim->nb_rules; i++) {
+		const struct hy_sim_wish *wish = &sim->rules[(from + i) % sim->nb_rules]->wish;
+
+		if (wish->mark && wish->mark_id != id)
+			return wish->mark_id;
+	}
+	return id ^ 1;
+}
+
+static struct verdict
+judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt)
+{
+	struct verdict verdict = { 0 };
+	struct hy_sim_key key;
+	uint32_t group = 0;
+
+	hy_sim_parse(rte_pktmbuf_mtod(pkt, const uint8_t *), rte_pktmbuf_data_len(pkt), &key);
+	for (int jumps = 0; jumps < JUMPS_MAX; jumps++) {
+		struct rule *rule = match(sim, &key, group);
+
+		if (rule == NULL)
+			break;
+		if (rule->wish.count) {
+			__atomic_fetch_add(&rule->hits, 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&rule->bytes, rte_pktmbuf_pkt_len(pkt),
+				__ATOMIC_RELAXED);
+		}
+		if (rule->wish.mark) {
+			verdict.mark = true;
+			verdict.id = rule->wish.mark_id;
+		}
+		verdict.flag |= rule->wish.flag;
+		verdict.drop |= rule->wish.drop;
+		group = rule->wish.jump;
+		if (group == 0)
+			break;
+	}
+	return verdict;
+}
+
+static void
+deliver(const struct hy_flow_sim *sim, const struct verdict *verdict, struct rte_mbuf *pkt,
+	struct hy_flow_sim_stats *burst)
+{
+	uint32_t id = verdict->id;
+
+	if (!sim->deliver || (!verdict->mark && !verdict->flag))
+		return;
+	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR;
+	if (!verdict->mark)
+		return;
+	if (sim->lie_every > 0 && rte_rand_max(sim->lie_every) == 0) {
+		id = another_mark(sim, id);
+		burst->lied++;
+	}
+	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
+	pkt->hash.fdir.hi = id;
+	burst->marked++;
+}
+
+uint16_t
+hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct hy_flow_sim_stats burst = { .packets = n };
+	uint16_t kept = 0;
+
+	if (n == 0)
+		return 0;
+	rte_rwlock_read_lock(&sim->lock);
+	for (uint16_t i = 0; i < n; i++) {
+		const struct verdict verdict = judge_packet(sim, pkts[i]);
+
+		if (verdict.drop) {
+			rte_pktmbuf_free(pkts[i]);
+			burst.dropped++;
+			continue;
+		}
+		deliver(sim, &verdict, pkts[i], &burst);
+		pkts[kept++] = pkts[i];
+	}
+	rte_rwlock_read_unlock(&sim->lock);
+	__atomic_fetch_add(&sim->stats.packets, burst.packets, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.marked, burst.marked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.dropped, burst.dropped, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.lied, burst.lied, __ATOMIC_RELAXED);
+	return kept;
+}
+
+static int
+wish_judge(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *items, const struct rte_flow_action *actions,
+	struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	int rc = hy_sim_wish_read(attr, items, actions, wish, error);
+
+	if (rc == 0)
+		rc = sim->profile->judge(sim, wish, error);
+	if (rc == 0 && wish->mark && wish->mark_id > sim->mark_max)
+		rc = rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+			"the mark is larger than this NIC can carry");
+	return rc;
+}
+
+int
+hy_flow_sim_check(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *items, const struct rte_flow_action *actions,
+	struct rte_flow_error *error)
+{
+	struct hy_sim_wish wish;
+
+	return wish_judge(sim, attr, items, actions, &wish, error);
+}
+
+int
+hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,
+	struct rte_flow_error *error)
+{
+	struct rule *rule = calloc(1, sizeof(*rule));
+	int rc;
+
+	if (rule == NULL)
+		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"no memory");
+	rc = wish_judge(sim, attr, items, actions, &rule->wish, error);
+	rte_rwlock_write_lock(&sim->lock);
+	if (rc == 0)
+		rc = rule_add(sim, rule, error);
+	if (rc == 0) {
+		*flow = (void *)(uintptr_t)rule->id;
+		sim->stats.created++;
+	} else {
+		sim->stats.refused++;
+	}
+	rte_rwlock_write_unlock(&sim->lock);
+	if (rc != 0)
+		free(rule);
+	return rc;
+}
+
+int
+hy_flow_sim_remove(struct hy_flow_sim *sim, void *flow, struct rte_flow_error *error)
+{
+	int64_t index;
+
+	rte_rwlock_write_lock(&sim->lock);
+	index = rule_find(sim, flow);
+	if (index >= 0)
+		unlink_rule(sim, (uint32_t)index);
+	rte_rwlock_write_unlock(&sim->lock);
+	return index >= 0 ? 0
+			  : rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+				    "no such rule");
+}
+
+int
+hy_flow_sim_count(struct hy_flow_sim *sim, void *flow, struct rte_flow_query_count *count,
+	struct rte_flow_error *error)
+{
+	int64_t index;
+	struct rule *rule;
+	int rc = 0;
+
+	rte_rwlock_write_lock(&sim->lock);
+	index = rule_find(sim, flow);
+	rule = index >= 0 ? sim->rules[index] : NULL;
+	if (rule == NULL) {
+		rc = rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+			"no such rule");
+	} else if (!rule->wish.count) {
+		rc = rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+			"the rule has no action COUNT");
+	} else {
+		count->hits_set = 1;
+		count->bytes_set = sim->profile->counts_bytes;
+		count->hits = rule->hits;
+		count->bytes = count->bytes_set ? rule->bytes : 0;
+		if (count->reset)
+			rule->hits = rule->bytes = 0;
+	}
+	rte_rwlock_write_unlock(&sim->lock);
+	return rc;
+}
+
+void
+hy_flow_sim_flush(struct hy_flow_sim *sim)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	unlink_all(sim);
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+void
+hy_flow_sim_start(struct hy_flow_sim *sim)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	sim->started = true;
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+void
+hy_flow_sim_stop(struct hy_flow_sim *sim)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	sim->started = false;
+	if (sim->forgets)
+		sim->stats.lost += unlink_all(sim);
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+void
+hy_flow_sim_deliver(struct hy_flow_sim *sim, bool marks)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	sim->deliver = marks;
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+void
+hy_flow_sim_lie(struct hy_flow_sim *sim, uint32_t every)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	sim->lie_every = every;
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+void
+hy_flow_sim_fail(struct hy_flow_sim *sim, uint32_t nth, int err)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	sim->fail_in = nth;
+	sim->fail_with = err;
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+void
+hy_flow_sim_stats(struct hy_flow_sim *sim, struct hy_flow_sim_stats *stats)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	stats->rules = sim->nb_rules;
+	stats->created = sim->stats.created;
+	stats->refused = sim->stats.refused;
+	stats->lost = sim->stats.lost;
+	rte_rwlock_write_unlock(&sim->lock);
+	stats->packets = __atomic_load_n(&sim->stats.packets, __ATOMIC_RELAXED);
+	stats->marked = __atomic_load_n(&sim->stats.marked, __ATOMIC_RELAXED);
+	stats->dropped = __atomic_load_n(&sim->stats.dropped, __ATOMIC_RELAXED);
+	stats->lied = __atomic_load_n(&sim->stats.lied, __ATOMIC_RELAXED);
+}

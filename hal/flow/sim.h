@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulated flow engine inside: keys of packets, rules as asked for, profiles of vendors. */
+#ifndef HY_SIM_H
+#define HY_SIM_H
+
+#include <rte_byteorder.h>
+#include <rte_flow.h>
+#include <rte_rwlock.h>
+
+#include "hy_flow_sim.h"
+
+/* What the parser found in a frame: bits of struct hy_sim_key.layers. */
+#define HY_SIM_TAG 0x01  /* a VLAN tag */
+#define HY_SIM_TAGS 0x02 /* and another */
+#define HY_SIM_IP4 0x04
+#define HY_SIM_FRAG 0x08 /* a fragment, the first one too */
+#define HY_SIM_UDP 0x10
+#define HY_SIM_TCP 0x20
+#define HY_SIM_SCTP 0x40
+#define HY_SIM_VXLAN 0x80
+#define HY_SIM_IP6 0x100 /* its ether type; nothing more is looked at */
+#define HY_SIM_L4 (HY_SIM_UDP | HY_SIM_TCP | HY_SIM_SCTP)
+
+#define HY_SIM_WORDS 5
+
+/* The headers of a frame, as they were on the wire; what it lacks is 0. Also a mask of those. */
+struct hy_sim_key {
+	union {
+		uint64_t words[HY_SIM_WORDS];
+		struct {
+			uint8_t dst_mac[6], src_mac[6];
+			rte_be16_t type; /* behind the tags */
+			rte_be16_t tci;  /* of the outer tag */
+			rte_be32_t src, dst;
+			rte_be16_t frag;
+			uint8_t tos, ttl, proto;
+			uint8_t vni[3];
+			rte_be16_t sport, dport;
+			uint32_t layers;
+		};
+	};
+};
+
+static_assert(sizeof(struct hy_sim_key) == HY_SIM_WORDS * sizeof(uint64_t), "no holes");
+
+/* Tables that a NIC keeps apart by the sort of packet, each with one mask: struct hy_sim_wish.type. */
+enum hy_sim_type {
+	HY_SIM_ANY, /* there is one table, and rules of any mask are in it */
+	HY_SIM_TYPE_L2,
+	HY_SIM_TYPE_IP4,
+	HY_SIM_TYPE_UDP,
+	HY_SIM_TYPE_TCP,
+	HY_SIM_TYPE_SCTP,
+	HY_SIM_TYPES
+};
+
+#define HY_SIM_ITEMS 6   /* ETH, VLAN, IPV4, L4, VXLAN and END */
+#define HY_SIM_ACTIONS 8 /* with END */
+
+/* A rule as it is asked for, and what the hardware is going to make of it. */
+struct hy_sim_wish {
+	struct rte_flow_attr attr;
+	/* Without VOID. */
+	struct rte_flow_item items[HY_SIM_ITEMS];
+	struct rte_flow_action actions[HY_SIM_ACTIONS];
+
+	struct hy_sim_key mask, value;
+	uint32_t jump; /* group; 0: none */
+	uint32_t mark_id;
+	bool mark, flag, count, drop;
+
+	enum hy_sim_type type;
+	uint32_t excludes; /* bit per type that must be empty */
+};
+
+/* How one family of NICs behaves. */
+struct hy_sim_profile {
+	const char *name;
+	uint32_t table_size, mark_max;
+	int full;          /* what its driver says when there is no room */
+	int twin;          /* what it says of a second rule with the same pattern; 0: nothing */
+	bool needs_start;  /* takes rules only while the port runs */
+	bool forgets;      /* loses its rules when the port stops */
+	bool counts_bytes; /* as well as packets */
+	/* Refuses what the driver does, and changes the wish to what it makes of it. */
+	int (*judge)(const struct hy_flow_sim *sim, struct hy_sim_wish *wish,
+		struct rte_flow_error *error);
+};
+
+extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_mlx5, hy_sim_ice,
+	hy_sim_i40e;
+
+/* Of the port of an engine, to profiles. */
+uint16_t hy_sim_queues(const struct hy_flow_sim *sim);
+bool hy_sim_has_rss(const struct hy_flow_sim *sim);
+
+/* Makes the key of a frame. */
+void hy_sim_parse(const uint8_t *frame, uint32_t len, struct hy_sim_key *key);
+
+/*
+ * Takes a rule apart. -ENOTSUP what the simulator cannot match or do, whatever the profile; -EINVAL
+ * what makes no sense.
+ */
+int hy_sim_wish_read(const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, struct hy_sim_wish *wish,
+	struct rte_flow_error *error);
+
+/*
+ * What judges share. "which" counts actions of a type, "fates" those that end a packet's way,
+ * "queues" checks the queues of QUEUE and RSS, "item" finds one.
+ */
+unsigned int hy_sim_which(const struct hy_sim_wish *wish, enum rte_flow_action_type type);
+unsigned int hy_sim_fates(const struct hy_sim_wish *wish);
+const struct rte_flow_item *hy_sim_item(const struct hy_sim_wish *wish,
+	enum rte_flow_item_type type);
+int hy_sim_check_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
+	struct rte_flow_error *error);
+/* Whether the items are these, up to END. */
+bool hy_sim_items_are(const struct hy_sim_wish *wish, const enum rte_flow_item_type *types);
+
+/* An error that names an item, an action, an attribute. */
+static inline int
+hy_sim_bad_item(const struct rte_flow_item *item, int code, const char *why,
+	struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ITEM, item, why);
+}
+
+static inline int
+hy_sim_bad_action(const struct rte_flow_action *action, int code, const char *why,
+	struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION, action, why);
+}
+
+static inline int
+hy_sim_bad_attr(enum rte_flow_error_type type, int code, const char *why,
+	struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, code, type, NULL, why);
+}
+
+#endif

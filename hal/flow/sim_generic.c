@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Profile of no vendor: whatever the simulator can match on and do, in one table. */
+
+#include <errno.h>
+
+#include "sim.h"
+
+static int
+judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	if (!wish->attr.ingress || wish->attr.egress || wish->attr.transfer)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR, EINVAL, "ingress only", error);
+	if (wish->attr.group != 0 || wish->jump != 0)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_GROUP, ENOTSUP, "one group only",
+			error);
+	for (const struct rte_flow_item *i = wish->items; i->type != RTE_FLOW_ITEM_TYPE_END; i++) {
+		if (i->last != NULL)
+			return hy_sim_bad_item(i, ENOTSUP, "no ranges", error);
+		if (i->spec == NULL && i->mask != NULL)
+			return hy_sim_bad_item(i, EINVAL, "a mask without a spec", error);
+	}
+	if (wish->actions[0].type == RTE_FLOW_ACTION_TYPE_END)
+		return hy_sim_bad_action(wish->actions, EINVAL, "no action", error);
+	if (hy_sim_fates(wish) > 1)
+		return hy_sim_bad_action(wish->actions, EINVAL, "more than one fate", error);
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_MARK) > 1 || (wish->mark && wish->flag))
+		return hy_sim_bad_action(wish->actions, EINVAL, "one MARK or FLAG", error);
+	return hy_sim_check_queues(sim, wish, error);
+}
+
+const struct hy_sim_profile hy_sim_generic = {
+	.name = "generic",
+	.table_size = 4096,
+	.mark_max = UINT32_MAX,
+	.full = -ENOSPC,
+	.twin = -EEXIST,
+	.counts_bytes = true,
+	.judge = judge,
+};

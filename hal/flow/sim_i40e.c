@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Profile of Intel's XL710, after DPDK v22.11: drivers/net/i40e (i40e_flow.c, i40e_fdir.c). Its flow
+ * director looks a packet up by exact match, in one table for each packet classification type, all
+ * of whose rules match on the same fields. Of the engines only this one can mark.
+ */
+
+#include <errno.h>
+
+#include <rte_ip.h>
+
+#include "sim.h"
+
+#define END RTE_FLOW_ITEM_TYPE_END
+#define ETH RTE_FLOW_ITEM_TYPE_ETH
+#define VLAN RTE_FLOW_ITEM_TYPE_VLAN
+#define IP4 RTE_FLOW_ITEM_TYPE_IPV4
+
+/* i40e_flow.c, i40e_supported_patterns, as far as simulated. */
+static const struct {
+	enum rte_flow_item_type items[5];
+	enum hy_sim_type type;
+} patterns[] = {
+	{ { ETH, END }, HY_SIM_TYPE_L2 },
+	{ { ETH, VLAN, END }, HY_SIM_TYPE_L2 },
+	{ { ETH, IP4, END }, HY_SIM_TYPE_IP4 },
+	{ { ETH, VLAN, IP4, END }, HY_SIM_TYPE_IP4 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP },
+	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP },
+	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP },
+	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP },
+};
+
+/* i40e_flow.c, i40e_flow_parse_attr(). */
+static int
+judge_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+{
+	if (!attr->ingress || attr->egress)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, EINVAL, "ingress only",
+			error);
+	if (attr->priority != 0)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, EINVAL, "no priorities",
+			error);
+	if (attr->group != 0)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_GROUP, EINVAL, "no groups", error);
+	return 0;
+}
+
+/* i40e_flow.c, i40e_find_parse_filter_func(). */
+static int
+judge_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	for (size_t i = 0; i < RTE_DIM(patterns); i++) {
+		if (!hy_sim_items_are(wish, patterns[i].items))
+			continue;
+		wish->type = patterns[i].type;
+		return 0;
+	}
+	return hy_sim_bad_item(wish->items, EINVAL,
+		"patterns are eth[ / vlan][ / ipv4[ / udp, tcp or sctp]]", error);
+}
+
+/* i40e_flow.c, i40e_flow_parse_fdir_pattern(), the cases of ETH and VLAN. */
+static int
+judge_l2(struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	struct hy_sim_key *mask = &wish->mask, *value = &wish->value;
+	const struct rte_flow_item *vlan = hy_sim_item(wish, VLAN);
+	uint64_t macs = 0;
+
+	for (int i = 0; i < 6; i++)
+		macs |= mask->dst_mac[i] | mask->src_mac[i];
+	if (macs != 0)
+		return hy_sim_bad_item(wish->items, ENOTSUP,
+			"not simulated: MAC addresses, which exclude all others", error);
+	if (vlan == NULL && wish->type == HY_SIM_TYPE_L2 && mask->type != UINT16_MAX)
+		return hy_sim_bad_item(wish->items, EINVAL, "eth alone needs its whole ether type",
+			error);
+	if (mask->type != 0 && (vlan != NULL || wish->type == HY_SIM_TYPE_L2)) {
+		if (mask->type != UINT16_MAX)
+			return hy_sim_bad_item(wish->items, EINVAL, "half an ether type", error);
+		if (value->type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ||
+			value->type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
+			return hy_sim_bad_item(wish->items, EINVAL, "ether type of IP", error);
+	} else {
+		mask->type = 0;
+	}
+	/* Any part of a tag makes the hardware compare all of it. */
+	if (mask->tci != 0) {
+		mask->tci = UINT16_MAX;
+		value->tci = ((const struct rte_flow_item_vlan *)vlan->spec)->hdr.vlan_tci;
+	}
+	/* The tag is a field, not a layer: without one nobody asks whether it is there. */
+	mask->layers &= ~(HY_SIM_TAG | HY_SIM_TAGS);
+	return 0;
+}
+
+/*
+ * The same, the cases of IPV4, UDP, TCP and SCTP. A field counts if its mask is full; one that is
+ * not is left out without a word, and the rule matches more than it says. A protocol is no field of
+ * rules on UDP, TCP or SCTP: i40e_ethdev.c, i40e_get_valid_input_set().
+ */
+static int
+judge_l3(struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct rte_flow_item *ip = hy_sim_item(wish, IP4);
+	struct hy_sim_key *mask = &wish->mask;
+
+	for (const struct rte_flow_item *i = wish->items; i->type != RTE_FLOW_ITEM_TYPE_END; i++)
+		if (i->last != NULL)
+			return hy_sim_bad_item(i, EINVAL, "no ranges", error);
+	if (mask->frag != 0 &&
+		mask->frag != RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG))
+		return hy_sim_bad_item(ip, EINVAL, "fragment offset is masked 0x3fff, or not",
+			error);
+	if (mask->frag != 0 && wish->value.frag != 0)
+		return hy_sim_bad_item(ip, EINVAL, "fragments are asked for by a range", error);
+	mask->src = mask->src == UINT32_MAX ? mask->src : 0;
+	mask->dst = mask->dst == UINT32_MAX ? mask->dst : 0;
+	mask->sport = mask->sport == UINT16_MAX ? mask->sport : 0;
+	mask->dport = mask->dport == UINT16_MAX ? mask->dport : 0;
+	mask->tos = mask->tos == UINT8_MAX ? mask->tos : 0;
+	mask->ttl = mask->ttl == UINT8_MAX ? mask->ttl : 0;
+	mask->proto = mask->proto == UINT8_MAX ? mask->proto : 0;
+	mask->frag = 0;
+	if (mask->proto != 0 && wish->type != HY_SIM_TYPE_IP4)
+		return hy_sim_bad_item(ip, EINVAL, "protocol beside udp, tcp or sctp", error);
+	return 0;
+}
+
+/* What the types are of: one of IPv4 is of whole packets of other protocols than those with own. */
+static void
+narrow(struct hy_sim_wish *wish)
+{
+	if (wish->type == HY_SIM_TYPE_L2)
+		wish->mask.layers |= HY_SIM_IP4 | HY_SIM_IP6;
+	else
+		wish->mask.layers |= HY_SIM_FRAG;
+	if (wish->type == HY_SIM_TYPE_IP4)
+		wish->mask.layers |= HY_SIM_L4;
+	for (int i = 0; i < HY_SIM_WORDS; i++)
+		wish->value.words[i] &= wish->mask.words[i];
+}
+
+/* i40e_flow.c, i40e_flow_parse_fdir_action(): two places, and what may stand in each. */
+static int
+judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
+	struct rte_flow_error *error)
+{
+	const struct rte_flow_action *a = wish->actions;
+	const bool passes = a[0].type == RTE_FLOW_ACTION_TYPE_PASSTHRU ||
+		a[0].type == RTE_FLOW_ACTION_TYPE_MARK;
+
+	if (!passes && a[0].type != RTE_FLOW_ACTION_TYPE_QUEUE &&
+		a[0].type != RTE_FLOW_ACTION_TYPE_DROP)
+		return hy_sim_bad_action(&a[0], EINVAL,
+			"the first action is QUEUE, DROP, PASSTHRU or MARK", error);
+	if (a[1].type == RTE_FLOW_ACTION_TYPE_END)
+		return hy_sim_check_queues(sim, wish, error);
+	if (a[1].type != RTE_FLOW_ACTION_TYPE_MARK && a[1].type != RTE_FLOW_ACTION_TYPE_FLAG &&
+		a[1].type != RTE_FLOW_ACTION_TYPE_RSS)
+		return hy_sim_bad_action(&a[1], EINVAL, "the second action is MARK, FLAG or RSS",
+			error);
+	if (a[1].type != RTE_FLOW_ACTION_TYPE_RSS && a[0].type == RTE_FLOW_ACTION_TYPE_MARK)
+		return hy_sim_bad_action(&a[1], EINVAL, "MARK, then MARK or FLAG", error);
+	if (a[1].type == RTE_FLOW_ACTION_TYPE_RSS && !passes)
+		return hy_sim_bad_action(&a[1], EINVAL, "RSS behind PASSTHRU or MARK only", error);
+	if (a[2].type != RTE_FLOW_ACTION_TYPE_END)
+		return hy_sim_bad_action(&a[2], EINVAL, "two actions at most", error);
+	return hy_sim_check_queues(sim, wish, error);
+}
+
+static int
+judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	int rc = judge_pattern(wish, error);
+
+	if (rc == 0)
+		rc = judge_l3(wish, error);
+	if (rc == 0)
+		rc = judge_l2(wish, error);
+	if (rc == 0)
+		rc = judge_actions(sim, wish, error);
+	if (rc == 0)
+		rc = judge_attr(&wish->attr, error);
+	if (rc == 0)
+		narrow(wish);
+	return rc;
+}
+
+const struct hy_sim_profile hy_sim_i40e = {
+	.name = "i40e",
+	.table_size = 8192, /* i40e_ethdev.h, I40E_MAX_FDIR_FILTER_NUM */
+	.mark_max = UINT32_MAX,
+	.full = -ENOBUFS, /* i40e_flow.c, i40e_flow_create(): "Fdir space full" */
+	.twin = -EINVAL,  /* i40e_fdir.c, i40e_flow_add_del_fdir_filter() */
+	/* i40e_ethdev.c, i40e_dev_start() writes them again: i40e_filter_restore() */
+	.judge = judge,
+};

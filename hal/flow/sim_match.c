@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulator's parser of frames: what a NIC sees in the headers before its rules are asked. */
+
+#include <string.h>
+
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_sctp.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+#include <rte_vxlan.h>
+
+#include "sim.h"
+
+#define TAGS_MAX 2
+#define VXLAN_HAS_VNI 0x08 /* flag I of RFC 7348 */
+
+/* The two ports stand first in all three headers; a NIC parses a header when all of it is there. */
+static void
+parse_l4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_sim_key *key)
+{
+	const struct rte_udp_hdr *ports = (const void *)(frame + at);
+	uint32_t layer, size;
+
+	if (key->proto == IPPROTO_UDP) {
+		layer = HY_SIM_UDP;
+		size = sizeof(struct rte_udp_hdr);
+	} else if (key->proto == IPPROTO_TCP) {
+		layer = HY_SIM_TCP;
+		size = sizeof(struct rte_tcp_hdr);
+	} else if (key->proto == IPPROTO_SCTP) {
+		layer = HY_SIM_SCTP;
+		size = sizeof(struct rte_sctp_hdr);
+	} else {
+		return;
+	}
+	if (len - at < size)
+		return;
+	key->layers |= layer;
+	key->sport = ports->src_port;
+	key->dport = ports->dst_port;
+	at += size;
+	if (layer == HY_SIM_UDP && key->dport == RTE_BE16(RTE_VXLAN_DEFAULT_PORT) &&
+		len - at >= sizeof(struct rte_vxlan_hdr) && (frame[at] & VXLAN_HAS_VNI) != 0) {
+		key->layers |= HY_SIM_VXLAN;
+		memcpy(key->vni, frame + at + offsetof(struct rte_vxlan_hdr, vx_vni),
+			sizeof(key->vni));
+	}
+}
+
+static void
+parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_sim_key *key)
+{
+	const struct rte_ipv4_hdr *ip = (const void *)(frame + at);
+
+	if (len - at < sizeof(*ip) || ip->version_ihl >> 4 != IPVERSION ||
+		rte_ipv4_hdr_len(ip) < sizeof(*ip) || len - at < rte_ipv4_hdr_len(ip))
+		return;
+	key->layers |= HY_SIM_IP4;
+	key->src = ip->src_addr;
+	key->dst = ip->dst_addr;
+	key->tos = ip->type_of_service;
+	key->ttl = ip->time_to_live;
+	key->proto = ip->next_proto_id;
+	key->frag = ip->fragment_offset;
+	if ((key->frag & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)) != 0)
+		key->layers |= HY_SIM_FRAG;
+	if ((key->frag & RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK)) == 0)
+		parse_l4(frame, len, at + rte_ipv4_hdr_len(ip), key);
+}
+
+void
+hy_sim_parse(const uint8_t *frame, uint32_t len, struct hy_sim_key *key)
+{
+	uint32_t at = RTE_ETHER_HDR_LEN;
+	unsigned int tags = 0;
+
+	memset(key, 0, sizeof(*key));
+	if (len < at)
+		return;
+	memcpy(key->dst_mac, frame, sizeof(key->dst_mac));
+	memcpy(key->src_mac, frame + RTE_ETHER_ADDR_LEN, sizeof(key->src_mac));
+	memcpy(&key->type, frame + 2 * RTE_ETHER_ADDR_LEN, sizeof(key->type));
+	while (tags < TAGS_MAX && len - at >= sizeof(struct rte_vlan_hdr) &&
+		(key->type == RTE_BE16(RTE_ETHER_TYPE_VLAN) ||
+			key->type == RTE_BE16(RTE_ETHER_TYPE_QINQ))) {
+		const struct rte_vlan_hdr *vlan = (const void *)(frame + at);
+
+		if (tags == 0)
+			key->tci = vlan->vlan_tci;
+		key->layers |= tags == 0 ? HY_SIM_TAG : HY_SIM_TAGS;
+		key->type = vlan->eth_proto;
+		at += sizeof(*vlan);
+		tags++;
+	}
+	if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
+		parse_ip4(frame, len, at, key);
+	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
+		key->layers |= HY_SIM_IP6;
+}

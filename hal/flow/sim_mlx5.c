@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Profile of NVIDIA's ConnectX, after DPDK v22.11: drivers/net/mlx5 (mlx5_flow.c, mlx5_flow_dv.c)
+ * with dv_flow_en=1, its default. Any mask, groups, priorities; rules only while the port runs.
+ */
+
+#include <errno.h>
+
+#include <rte_byteorder.h>
+#include <rte_ip.h>
+
+#include "sim.h"
+
+#define MARK_MAX 0xffffef          /* mlx5_prm.h, MLX5_FLOW_MARK_MAX - 1 */
+#define ROOT_PRIORITIES 4          /* mlx5_flow_discover_priorities(): priority_map_5, less one */
+#define GROUP_PRIORITIES 21844     /* mlx5_flow.h, MLX5_NON_ROOT_FLOW_MAX_PRIO */
+#define LOWEST_PRIORITY UINT32_MAX /* mlx5_flow.h, MLX5_FLOW_LOWEST_PRIO_INDICATOR */
+
+/* mlx5_flow_dv.c, flow_dv_validate_attributes(); mlx5_flow.c, mlx5_get_lowest_priority(). */
+static int
+judge_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+{
+	const uint32_t priorities = attr->group == 0 ? ROOT_PRIORITIES : GROUP_PRIORITIES;
+
+	if (attr->priority != LOWEST_PRIORITY && attr->priority >= priorities)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, ENOTSUP,
+			"priorities 0 to 3 in group 0, 0 to 21843 in others", error);
+	if (!attr->ingress || attr->egress || attr->transfer)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR, EINVAL,
+			"one of ingress, egress, transfer; the last two are not simulated", error);
+	return 0;
+}
+
+/* mlx5_flow_dv.c, flow_dv_validate_item_ipv4(); mlx5_flow.c, mlx5_flow_validate_item_ipv4(). */
+static int
+judge_ip4(const struct rte_flow_item *item, struct rte_flow_error *error)
+{
+	const struct rte_flow_item_ipv4 *mask = item->mask, *spec = item->spec;
+
+	if (mask != NULL && mask->hdr.next_proto_id != 0 && mask->hdr.next_proto_id != 0xff)
+		return hy_sim_bad_item(item, EINVAL, "half a protocol", error);
+	if (mask != NULL && spec != NULL &&
+		(spec->hdr.fragment_offset & mask->hdr.fragment_offset) != 0)
+		return hy_sim_bad_item(item, ENOTSUP,
+			"fragments; only \"no fragment\" is simulated", error);
+	return 0;
+}
+
+/* mlx5_flow.c, mlx5_flow_item_acceptable(); ranges are let pass for IPv4, and not looked at. */
+static int
+judge_item(const struct hy_sim_wish *wish, const struct rte_flow_item *item,
+	struct rte_flow_error *error)
+{
+	if (item->spec == NULL && (item->mask != NULL || item->last != NULL))
+		return hy_sim_bad_item(item, EINVAL, "mask or last without a spec", error);
+	if (item->type == RTE_FLOW_ITEM_TYPE_IPV4)
+		return judge_ip4(item, error);
+	if (item->last != NULL)
+		return hy_sim_bad_item(item, EINVAL, "no ranges", error);
+	/* mlx5_flow_validate_item_udp() and _tcp(), _vxlan() */
+	if ((item->type == RTE_FLOW_ITEM_TYPE_UDP || item->type == RTE_FLOW_ITEM_TYPE_TCP) &&
+		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4) == NULL)
+		return hy_sim_bad_item(item, EINVAL, "L4 without L3", error);
+	if (item->type == RTE_FLOW_ITEM_TYPE_VXLAN &&
+		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_UDP) == NULL)
+		return hy_sim_bad_item(item, EINVAL, "VXLAN without UDP", error);
+	/* mlx5_flow_os.c, mlx5_flow_os_item_supported() and the switch of flow_dv_validate() */
+	if (item->type == RTE_FLOW_ITEM_TYPE_SCTP)
+		return hy_sim_bad_item(item, ENOTSUP, "no SCTP", error);
+	return 0;
+}
+
+/* A protocol that an L4 item contradicts: mlx5_flow.c, mlx5_flow_validate_item_udp() and _tcp(). */
+static int
+judge_protocol(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const uint8_t l4 = (wish->mask.layers & HY_SIM_UDP) != 0 ? IPPROTO_UDP
+		: (wish->mask.layers & HY_SIM_TCP) != 0          ? IPPROTO_TCP
+								 : 0;
+
+	if (l4 != 0 && wish->mask.proto != 0 && wish->value.proto != l4)
+		return hy_sim_bad_item(hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4), EINVAL,
+			"the protocol is not that of the L4 item", error);
+	return 0;
+}
+
+/* mlx5_flow_dv.c, flow_dv_validate_action_jump(). */
+static int
+judge_jump(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_JUMP) == 0)
+		return 0;
+	if (wish->jump == wish->attr.group)
+		return hy_sim_bad_action(wish->actions, EINVAL, "JUMP to the rule's own group",
+			error);
+	if (wish->jump == 0)
+		return hy_sim_bad_action(wish->actions, EINVAL, "JUMP to the root table, group 0",
+			error);
+	return 0;
+}
+
+/* mlx5_flow_dv.c, flow_dv_validate(), flow_dv_validate_action_mark(), mlx5_flow.c. */
+static int
+judge_actions(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct rte_flow_action *a = wish->actions;
+
+	if (wish->mark && wish->mark_id > MARK_MAX)
+		return hy_sim_bad_action(a, EINVAL, "marks 0 to 0xffffef only", error);
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_MARK) > 1 || (wish->mark && wish->flag))
+		return hy_sim_bad_action(a, EINVAL, "one MARK or FLAG", error);
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_COUNT) > 1)
+		return hy_sim_bad_action(a, EINVAL, "one COUNT", error);
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_PASSTHRU) > 0)
+		return hy_sim_bad_action(a, ENOTSUP, "no PASSTHRU", error);
+	if (hy_sim_fates(wish) > 1)
+		return hy_sim_bad_action(a, EINVAL, "more than one fate", error);
+	if (hy_sim_fates(wish) == 0)
+		return hy_sim_bad_action(a, EINVAL, "no fate", error);
+	if (wish->drop && (wish->mark || wish->flag))
+		return hy_sim_bad_action(a, EINVAL, "DROP goes with COUNT only", error);
+	return judge_jump(wish, error);
+}
+
+/* mlx5_flow.c, mlx5_get_matcher_priority(): at one priority L4 comes before L3, and that before L2. */
+static void
+order_by_layer(struct hy_sim_wish *wish)
+{
+	const uint32_t priorities = wish->attr.group == 0 ? ROOT_PRIORITIES : GROUP_PRIORITIES;
+	const uint32_t layer = (wish->mask.layers & HY_SIM_L4) != 0 ? 0
+		: (wish->mask.layers & HY_SIM_IP4) != 0             ? 1
+								    : 2;
+
+	if (wish->attr.priority == LOWEST_PRIORITY)
+		wish->attr.priority = priorities - 1;
+	wish->attr.priority = 3 * wish->attr.priority + layer;
+}
+
+static int
+judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	int rc = judge_attr(&wish->attr, error);
+
+	for (const struct rte_flow_item *i = wish->items;
+		rc == 0 && i->type != RTE_FLOW_ITEM_TYPE_END; i++)
+		rc = judge_item(wish, i, error);
+	if (rc == 0)
+		rc = judge_protocol(wish, error);
+	if (rc == 0)
+		rc = judge_actions(wish, error);
+	if (rc == 0)
+		rc = hy_sim_check_queues(sim, wish, error);
+	if (rc == 0)
+		order_by_layer(wish);
+	return rc;
+}
+
+const struct hy_sim_profile hy_sim_mlx5 = {
+	.name = "mlx5",
+	.table_size = 65536, /* as much as there is memory */
+	.mark_max = MARK_MAX,
+	.full = -ENOMEM,
+	.needs_start = true,  /* mlx5_flow.c, mlx5_flow_create() */
+	.forgets = true,      /* mlx5_trigger.c, mlx5_dev_stop() */
+	.counts_bytes = true, /* mlx5_flow_dv.c, flow_dv_query_count() */
+	.judge = judge,
+};
