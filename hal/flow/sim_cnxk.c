@@ -40,7 +40,17 @@ judge_item(const struct rte_flow_item *item, struct rte_flow_error *error)
 	return 0;
 }
 
-/* cnxk_flow.c, cnxk_map_actions() and npc_rss_action_validate(). */
+/*
+ * cnxk_flow.c, cnxk_map_actions() and npc_rss_action_validate(): "Failed to map flow data", with
+ * RTE_FLOW_ERROR_TYPE_ACTION_NUM.
+ */
+static int
+unmapped(const struct rte_flow_action *action, int code, const char *why,
+	struct rte_flow_error *error)
+{
+	return rte_flow_error_set(error, code, RTE_FLOW_ERROR_TYPE_ACTION_NUM, action, why);
+}
+
 static int
 judge_action(const struct hy_flow_sim *sim, const struct rte_flow_action *action,
 	struct rte_flow_error *error)
@@ -49,14 +59,13 @@ judge_action(const struct hy_flow_sim *sim, const struct rte_flow_action *action
 
 	if (action->type == RTE_FLOW_ACTION_TYPE_PASSTHRU ||
 		action->type == RTE_FLOW_ACTION_TYPE_JUMP)
-		return hy_sim_bad_action(action, EINVAL, "no PASSTHRU, no JUMP", error);
+		return unmapped(action, EINVAL, "no PASSTHRU, no JUMP", error);
 	if (action->type != RTE_FLOW_ACTION_TYPE_RSS)
 		return 0;
 	if (!hy_sim_has_rss(sim))
-		return hy_sim_bad_action(action, ENOTSUP, "RSS without rxmode.mq_mode RSS", error);
+		return unmapped(action, ENOTSUP, "RSS without rxmode.mq_mode RSS", error);
 	if (rss->func != RTE_ETH_HASH_FUNCTION_DEFAULT)
-		return hy_sim_bad_action(action, ENOTSUP, "RSS by the default function only",
-			error);
+		return unmapped(action, ENOTSUP, "RSS by the default function only", error);
 	return 0;
 }
 

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Adapters of the simulated event device: internal ports between it and NICs of its own kind, with
+ * event vectors. After event/cnxk/cn10k_eventdev.c and cnxk_eventdev_adptr.c of DPDK v22.11.
+ */
+
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "event.h"
+
+#define KIN "net_cn10k"
+#define BURST 32
+#define VECTOR_MIN 4    /* common/cnxk: 1 << ROC_NIX_VWQE_MIN_SIZE_LOG2 */
+#define VECTOR_MAX 2048 /* 1 << ROC_NIX_VWQE_MAX_SIZE_LOG2 */
+#define VECTOR_NS 100
+#define VECTOR_NS_MAX (511 * VECTOR_NS)
+#define FLOW_IDS (1u << 20)
+
+bool
+event_is_kin(const struct rte_eth_dev *eth)
+{
+	return strcmp(eth->device->driver->name, KIN) == 0;
+}
+
+static int
+rx_caps(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, uint32_t *caps)
+{
+	RTE_SET_USED(dev);
+	*caps = event_is_kin(eth) ? RTE_EVENT_ETH_RX_ADAPTER_CAP_INTERNAL_PORT |
+			RTE_EVENT_ETH_RX_ADAPTER_CAP_MULTI_EVENTQ |
+			RTE_EVENT_ETH_RX_ADAPTER_CAP_OVERRIDE_FLOW_ID |
+			RTE_EVENT_ETH_RX_ADAPTER_CAP_EVENT_VECTOR
+				  : RTE_EVENT_ETH_RX_ADAPTER_SW_CAP;
+	return 0;
+}
+
+static int
+vector_limits(const struct rte_eventdev *dev, const struct rte_eth_dev *eth,
+	struct rte_event_eth_rx_adapter_vector_limits *limits)
+{
+	RTE_SET_USED(dev);
+	if (!event_is_kin(eth))
+		return -ENOTSUP;
+	limits->log2_sz = true;
+	limits->min_sz = VECTOR_MIN;
+	limits->max_sz = VECTOR_MAX;
+	limits->min_timeout_ns = VECTOR_NS;
+	limits->max_timeout_ns = VECTOR_NS_MAX;
+	return 0;
+}
+
+static struct event_rx *
+rx_find(struct event_device *device, const struct nic *nic, uint16_t queue)
+{
+	for (int i = 0; i < EVENT_RX; i++)
+		if (device->rx[i].nic == nic && (nic == NULL || device->rx[i].queue == queue))
+			return &device->rx[i];
+	return NULL;
+}
+
+static int
+rx_add_one(struct event_device *device, const struct rte_eth_dev *eth, uint16_t queue,
+	const struct rte_event_eth_rx_adapter_queue_conf *conf)
+{
+	struct nic *nic = nic_of_dev(eth);
+	struct event_rx *rx = rx_find(device, nic, queue);
+
+	if (rx == NULL)
+		rx = rx_find(device, NULL, 0);
+	if (rx == NULL)
+		return -ENOSPC;
+	memset(rx, 0, sizeof(*rx));
+	rte_spinlock_init(&rx->lock);
+	rx->port = eth->data->port_id;
+	rx->queue = queue;
+	/* cnxk_sso_rx_adapter_queue_add(): dev->rx_offloads takes the port's flags of this moment. */
+	rx->marks = nic->negotiated;
+	rx->own_flow_id = (conf->rx_queue_flags & RTE_EVENT_ETH_RX_ADAPTER_QUEUE_FLOW_ID_VALID) !=
+		0;
+	rx->event = conf->ev;
+	rx->event.op = RTE_EVENT_OP_NEW;
+	rx->event.event_type = RTE_EVENT_TYPE_ETHDEV;
+	if ((conf->rx_queue_flags & RTE_EVENT_ETH_RX_ADAPTER_QUEUE_EVENT_VECTOR) != 0) {
+		rx->event.event_type = RTE_EVENT_TYPE_ETHDEV_VECTOR;
+		rx->vector_size = conf->vector_sz;
+		rx->vector_pool = conf->vector_mp;
+		rx->vector_cycles = conf->vector_timeout_ns * rte_get_tsc_hz() / NS_PER_S;
+	}
+	__atomic_store_n(&rx->nic, nic, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int
+rx_add(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t queue,
+	const struct rte_event_eth_rx_adapter_queue_conf *conf)
+{
+	int rc = 0;
+
+	if (!event_is_kin(eth))
+		return -EINVAL;
+	if (queue >= 0)
+		return rx_add_one(dev->data->dev_private, eth, (uint16_t)queue, conf);
+	for (uint16_t q = 0; q < eth->data->nb_rx_queues && rc == 0; q++)
+		rc = rx_add_one(dev->data->dev_private, eth, q, conf);
+	return rc;
+}
+
+static int
+rx_del(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t queue)
+{
+	struct event_device *device = dev->data->dev_private;
+
+	for (int i = 0; i < EVENT_RX; i++) {
+		struct event_rx *rx = &device->rx[i];
+
+		if (rx->nic != nic_of_dev(eth) || (queue >= 0 && rx->queue != queue))
+			continue;
+		rte_spinlock_lock(&rx->lock);
+		if (rx->open != NULL) {
+			rte_pktmbuf_free_bulk(rx->open->mbufs, rx->open->nb_elem);
+			rte_mempool_put(rx->vector_pool, rx->open);
+		}
+		rx->open = NULL;
+		rx->nic = NULL;
+		rte_spinlock_unlock(&rx->lock);
+	}
+	return 0;
+}
+
+static int
+rx_run(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, bool run)
+{
+	struct event_device *device = dev->data->dev_private;
+
+	for (int i = 0; i < EVENT_RX; i++)
+		if (device->rx[i].nic == nic_of_dev(eth))
+			__atomic_store_n(&device->rx[i].running, run, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int
+rx_start(const struct rte_eventdev *dev, const struct rte_eth_dev *eth)
+{
+	return rx_run(dev, eth, true);
+}
+
+static int
+rx_stop(const struct rte_eventdev *dev, const struct rte_eth_dev *eth)
+{
+	return rx_run(dev, eth, false);
+}
+
+static void
+event_put(struct event_device *device, struct event_rx *rx, struct rte_event event)
+{
+	/* There is room: event_rx_poll() looked, and nobody else feeds from this queue now. */
+	while (rte_ring_enqueue_elem(device->queues[rx->event.queue_id].ring, &event,
+		       sizeof(event)) != 0)
+		rte_pause();
+}
+
+static void
+vector_put(struct event_device *device, struct event_rx *rx)
+{
+	struct rte_event event = rx->event;
+
+	event.vec = rx->open;
+	rx->open = NULL;
+	event_put(device, rx, event);
+}
+
+/* The vector being filled; NULL: the pool is empty. */
+static struct rte_event_vector *
+vector_open(struct event_rx *rx)
+{
+	if (rx->open != NULL || rte_mempool_get(rx->vector_pool, (void **)&rx->open) != 0)
+		return rx->open;
+	rx->open->nb_elem = 0;
+	rx->open->attr_valid = 1;
+	rx->open->port = rx->port;
+	rx->open->queue = rx->queue;
+	rx->opened = rte_rdtsc();
+	return rx->open;
+}
+
+static void
+hide_marks(struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		pkts[i]->ol_flags &= ~(RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID);
+}
+
+static void
+poll_vector(struct event_device *device, struct event_rx *rx)
+{
+	struct rte_event_vector *vector = vector_open(rx);
+	struct rte_mbuf **at;
+	uint16_t n;
+
+	if (vector == NULL)
+		return;
+	at = &vector->mbufs[vector->nb_elem];
+	n = nic_rx(&rx->nic->rx[rx->queue], at,
+		(uint16_t)RTE_MIN(rx->vector_size - vector->nb_elem, BURST));
+	if (!rx->marks)
+		hide_marks(at, n);
+	vector->nb_elem += n;
+	if (vector->nb_elem == rx->vector_size ||
+		(vector->nb_elem > 0 && rte_rdtsc() - rx->opened >= rx->vector_cycles))
+		vector_put(device, rx);
+}
+
+static void
+poll_packets(struct event_device *device, struct event_rx *rx)
+{
+	struct rte_mbuf *pkts[BURST];
+	const uint16_t n = nic_rx(&rx->nic->rx[rx->queue], pkts, BURST);
+
+	if (!rx->marks)
+		hide_marks(pkts, n);
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_event event = rx->event;
+
+		if (!rx->own_flow_id)
+			event.flow_id = pkts[i]->hash.rss & (FLOW_IDS - 1);
+		event.mbuf = pkts[i];
+		event_put(device, rx, event);
+	}
+}
+
+void
+event_rx_poll(struct event_device *device, uint8_t queue)
+{
+	for (int i = 0; i < EVENT_RX; i++) {
+		struct event_rx *rx = &device->rx[i];
+
+		if (__atomic_load_n(&rx->nic, __ATOMIC_ACQUIRE) == NULL ||
+			!__atomic_load_n(&rx->running, __ATOMIC_ACQUIRE) ||
+			rx->event.queue_id != queue || rte_spinlock_trylock(&rx->lock) == 0)
+			continue;
+		if (rx->nic != NULL &&
+			rte_ring_free_count(device->queues[queue].ring) > EVENT_MAX / 2) {
+			if (rx->vector_size > 0)
+				poll_vector(device, rx);
+			else
+				poll_packets(device, rx);
+		}
+		rte_spinlock_unlock(&rx->lock);
+	}
+}
+
+static int
+tx_caps(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, uint32_t *caps)
+{
+	RTE_SET_USED(dev);
+	*caps = event_is_kin(eth) ? RTE_EVENT_ETH_TX_ADAPTER_CAP_INTERNAL_PORT |
+			RTE_EVENT_ETH_TX_ADAPTER_CAP_EVENT_VECTOR
+				  : 0;
+	return 0;
+}
+
+static int
+tx_change(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t queue, bool add)
+{
+	struct event_device *device = dev->data->dev_private;
+	uint64_t *added = &device->tx_added[eth->data->port_id];
+	const uint64_t bits = queue < 0 ? UINT64_MAX : UINT64_C(1) << queue;
+
+	if (!event_is_kin(eth))
+		return -EINVAL;
+	if (add)
+		__atomic_fetch_or(added, bits, __ATOMIC_RELEASE);
+	else
+		__atomic_fetch_and(added, ~bits, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int
+tx_add(uint8_t id, const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t queue)
+{
+	RTE_SET_USED(id);
+	return tx_change(dev, eth, queue, true);
+}
+
+static int
+tx_del(uint8_t id, const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t queue)
+{
+	RTE_SET_USED(id);
+	return tx_change(dev, eth, queue, false);
+}
+
+static int
+tx_start_stop(uint8_t id, const struct rte_eventdev *dev)
+{
+	RTE_SET_USED(id);
+	RTE_SET_USED(dev);
+	return 0;
+}
+
+/* Sends by a queue that was added to the adapter; how many. */
+static uint16_t
+transmit(const struct event_device *device, uint16_t port, uint16_t queue, struct rte_mbuf **pkts,
+	uint16_t n)
+{
+	if (port >= RTE_MAX_ETHPORTS || queue >= SIMNIC_QUEUES ||
+		(__atomic_load_n(&device->tx_added[port], __ATOMIC_ACQUIRE) >> queue & 1) == 0)
+		return 0;
+	return nic_tx(&nic_of(port)->tx[queue], pkts, n);
+}
+
+/* What could not be sent stays in the vector, for another try. */
+static bool
+send_vector(const struct event_device *device, struct rte_event_vector *vector)
+{
+	uint16_t sent = 0;
+
+	if (vector->attr_valid) {
+		sent = transmit(device, vector->port, vector->queue, vector->mbufs,
+			vector->nb_elem);
+	} else {
+		while (sent < vector->nb_elem &&
+			transmit(device, vector->mbufs[sent]->port,
+				rte_event_eth_tx_adapter_txq_get(vector->mbufs[sent]),
+				&vector->mbufs[sent], 1) == 1)
+			sent++;
+	}
+	vector->nb_elem -= sent;
+	memmove(vector->mbufs, vector->mbufs + sent, vector->nb_elem * sizeof(vector->mbufs[0]));
+	if (vector->nb_elem > 0)
+		return false;
+	rte_mempool_put(rte_mempool_from_obj(vector), vector);
+	return true;
+}
+
+uint16_t
+event_tx(void *arg, struct rte_event events[], uint16_t n)
+{
+	const struct event_port *port = arg;
+	uint16_t i = 0;
+
+	for (; i < n; i++) {
+		struct rte_event *event = &events[i];
+		const bool sent = (event->event_type & RTE_EVENT_TYPE_VECTOR) != 0
+			? send_vector(port->device, event->vec)
+			: transmit(port->device, event->mbuf->port,
+				  rte_event_eth_tx_adapter_txq_get(event->mbuf), &event->mbuf,
+				  1) == 1;
+
+		if (!sent) {
+			rte_errno = ENOSPC;
+			break;
+		}
+	}
+	return i;
+}
+
+void
+event_adapter_ops(struct eventdev_ops *ops)
+{
+	ops->eth_rx_adapter_caps_get = rx_caps;
+	ops->eth_rx_adapter_queue_add = rx_add;
+	ops->eth_rx_adapter_queue_del = rx_del;
+	ops->eth_rx_adapter_start = rx_start;
+	ops->eth_rx_adapter_stop = rx_stop;
+	ops->eth_rx_adapter_vector_limits_get = vector_limits;
+	ops->eth_tx_adapter_caps_get = tx_caps;
+	ops->eth_tx_adapter_queue_add = tx_add;
+	ops->eth_tx_adapter_queue_del = tx_del;
+	ops->eth_tx_adapter_start = tx_start_stop;
+	ops->eth_tx_adapter_stop = tx_start_stop;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Simulated NICs: virtual devices under the names of vendors' drivers, and their control. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ethdev_vdev.h>
+#include <rte_kvargs.h>
+
+#include "nic.h"
+
+/* Of DPDK v22.11; the engine has the rest (hal/flow/sim_*.c). */
+static const struct vendor vendors[] = {
+	{
+		.driver = "net_cn10k",
+		.alias = "sim_cn10k",
+		.profile = "cnxk",
+		.rules_keep = true, /* net/cnxk/cnxk_ethdev_ops.c, cnxk_nix_info_get() */
+		.negotiates = true, /* cn10k_ethdev.c, cn10k_nix_rx_metadata_negotiate() */
+		.odd_errors = true,
+		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
+	},
+	{
+		.driver = "mlx5_pci",
+		.alias = "sim_mlx5",
+		.profile = "mlx5",
+		.threads = true, /* net/mlx5/linux/mlx5_os.c: RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE */
+		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
+	},
+	{
+		.driver = "net_ice",
+		.alias = "sim_ice",
+		.profile = "ice",
+		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
+	},
+	{
+		.driver = "net_i40e",
+		.alias = "sim_i40e",
+		.profile = "i40e",
+		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
+	},
+	{
+		.driver = "net_sim",
+		.alias = "sim_nic",
+		.profile = "generic",
+		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS,
+	},
+};
+
+static struct rte_vdev_driver drivers[RTE_DIM(vendors)];
+
+static const struct eth_dev_ops ops;
+
+struct nic *
+nic_of_dev(const struct rte_eth_dev *dev)
+{
+	return dev->data->dev_private;
+}
+
+struct nic *
+nic_of(uint16_t port)
+{
+	RTE_VERIFY(rte_eth_dev_is_valid_port(port) && rte_eth_devices[port].dev_ops == &ops);
+	return nic_of_dev(&rte_eth_devices[port]);
+}
+
+static int
+configure(struct rte_eth_dev *dev)
+{
+	hy_flow_sim_configure(nic_of_dev(dev)->engine, dev->data->nb_rx_queues,
+		dev->data->dev_conf.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS);
+	return 0;
+}
+
+static int
+start(struct rte_eth_dev *dev)
+{
+	struct nic *nic = nic_of_dev(dev);
+
+	if (!nic_works(nic))
+		return -EIO;
+	hy_flow_sim_start(nic->engine);
+	dev->data->dev_link.link_status = RTE_ETH_LINK_UP;
+	return 0;
+}
+
+static int
+stop(struct rte_eth_dev *dev)
+{
+	hy_flow_sim_stop(nic_of_dev(dev)->engine);
+	dev->data->dev_link.link_status = RTE_ETH_LINK_DOWN;
+	return 0;
+}
+
+static int
+close_port(struct rte_eth_dev *dev)
+{
+	struct nic *nic = nic_of_dev(dev);
+
+	nic_queues_free(nic);
+	hy_flow_sim_destroy(nic->engine);
+	nic->engine = NULL;
+	dev->data->mac_addrs = NULL; /* lies in dev_private, which ethdev frees */
+	return 0;
+}
+
+/* As a vendor's driver that removes and probes its device again. */
+static int
+reset(struct rte_eth_dev *dev)
+{
+	struct nic *nic = nic_of_dev(dev);
+
+	if (nic->state == NIC_REMOVED)
+		return -EIO;
+	hy_flow_sim_flush(nic->engine);
+	nic->negotiated = false;
+	hy_flow_sim_deliver(nic->engine, !nic->vendor->negotiates);
+	__atomic_store_n(&nic->state, NIC_WORKS, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int
+info(struct rte_eth_dev *dev, struct rte_eth_dev_info *to)
+{
+	const struct vendor *vendor = nic_of_dev(dev)->vendor;
+
+	to->max_mac_addrs = 1;
+	to->max_rx_pktlen = UINT16_MAX;
+	to->max_rx_queues = SIMNIC_QUEUES;
+	to->max_tx_queues = SIMNIC_QUEUES;
+	to->min_rx_bufsize = 0;
+	to->rx_offload_capa = RTE_ETH_RX_OFFLOAD_RSS_HASH;
+	to->tx_offload_capa = vendor->tx_offloads;
+	to->flow_type_rss_offloads = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP;
+	to->dev_capa = vendor->rules_keep ? RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP : 0;
+	return 0;
+}
+
+static int
+negotiate(struct rte_eth_dev *dev, uint64_t *features)
+{
+	struct nic *nic = nic_of_dev(dev);
+
+	if (!nic->vendor->negotiates)
+		return -ENOTSUP;
+	*features &= RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
+	nic->negotiated = *features != 0;
+	hy_flow_sim_deliver(nic->engine, nic->negotiated);
+	return 0;
+}
+
+static int
+link_update(struct rte_eth_dev *dev, int wait)
+{
+	RTE_SET_USED(wait);
+	dev->data->dev_link.link_speed = RTE_ETH_SPEED_NUM_100G;
+	dev->data->dev_link.link_duplex = RTE_ETH_LINK_FULL_DUPLEX;
+	return 0;
+}
+
+static int
+is_removed(struct rte_eth_dev *dev)
+{
+	return nic_of_dev(dev)->state == NIC_REMOVED;
+}
+
+/* What needs nothing done. */
+static int
+done(struct rte_eth_dev *dev)
+{
+	RTE_SET_USED(dev);
+	return 0;
+}
+
+static int
+mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
+{
+	RTE_SET_USED(dev);
+	RTE_SET_USED(mtu);
+	return 0;
+}
+
+static const struct eth_dev_ops ops = {
+	.dev_configure = configure,
+	.dev_start = start,
+	.dev_stop = stop,
+	.dev_close = close_port,
+	.dev_reset = reset,
+	.dev_infos_get = info,
+	.is_removed = is_removed,
+	.rx_queue_setup = nic_rx_setup,
+	.tx_queue_setup = nic_tx_setup,
+	.link_update = link_update,
+	.promiscuous_enable = done,
+	.promiscuous_disable = done,
+	.allmulticast_enable = done,
+	.allmulticast_disable = done,
+	.mtu_set = mtu_set,
+	.stats_get = nic_stats,
+	.stats_reset = nic_stats_reset,
+	.flow_ops_get = nic_flow_ops,
+	.rx_metadata_negotiate = negotiate,
+};
+
+static int
+number(const char *key, const char *value, void *to)
+{
+	char *end;
+	const unsigned long parsed = strtoul(value, &end, 0);
+
+	if (*value == '\0' || *end != '\0' || parsed > UINT32_MAX) {
+		RTE_LOG(ERR, PMD, "simnic: %s=%s is no number\n", key, value);
+		return -EINVAL;
+	}
+	*(uint32_t *)to = (uint32_t)parsed;
+	return 0;
+}
+
+/* Reads the arguments and makes the engine. */
+static int
+engine_make(const char *args, struct nic *nic)
+{
+	static const char *const keys[] = { "table_size", "mark_max", "lie_every", "lose_rules",
+		NULL };
+	struct hy_flow_sim_params params = { .profile = nic->vendor->profile };
+	uint32_t values[RTE_DIM(keys)] = { 0 };
+	struct rte_kvargs *list = rte_kvargs_parse(args, keys);
+	int rc = list != NULL ? 0 : -EINVAL;
+
+	for (int k = 0; rc == 0 && keys[k] != NULL; k++)
+		rc = rte_kvargs_process(list, keys[k], number, &values[k]);
+	rte_kvargs_free(list);
+	if (rc != 0)
+		return rc;
+	params.table_size = values[0];
+	params.mark_max = values[1];
+	params.lie_every = values[2];
+	params.lose_rules = values[3] != 0;
+	return hy_flow_sim_create(&params, &nic->engine);
+}
+
+static const struct vendor *
+vendor_of(const char *name)
+{
+	for (size_t i = 0; i < RTE_DIM(vendors); i++)
+		if (strncmp(name, vendors[i].alias, strlen(vendors[i].alias)) == 0 ||
+			strncmp(name, vendors[i].driver, strlen(vendors[i].driver)) == 0)
+			return &vendors[i];
+	return NULL;
+}
+
+static int
+probe(struct rte_vdev_device *vdev)
+{
+	const struct vendor *vendor = vendor_of(rte_vdev_device_name(vdev));
+	struct rte_eth_dev *dev = rte_eth_vdev_allocate(vdev, sizeof(struct nic));
+	struct nic *nic;
+	int rc;
+
+	if (dev == NULL)
+		return -ENOMEM;
+	nic = nic_of_dev(dev);
+	nic->vendor = vendor;
+	rc = engine_make(rte_vdev_device_args(vdev), nic);
+	if (rc != 0) {
+		rte_eth_dev_release_port(dev);
+		return rc;
+	}
+	hy_flow_sim_deliver(nic->engine, !vendor->negotiates);
+	rte_eth_random_addr(nic->mac.addr_bytes);
+	dev->data->mac_addrs = &nic->mac;
+	dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	if (vendor->threads)
+		dev->data->dev_flags |= RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
+	dev->dev_ops = &ops;
+	dev->rx_pkt_burst = nic_rx;
+	dev->tx_pkt_burst = nic_tx;
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
+
+static int
+remove_port(struct rte_vdev_device *vdev)
+{
+	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+
+	return dev != NULL ? rte_eth_dev_close(dev->data->port_id) : 0;
+}
+
+RTE_INIT(nics_register)
+{
+	for (size_t i = 0; i < RTE_DIM(vendors); i++) {
+		drivers[i].probe = probe;
+		drivers[i].remove = remove_port;
+		drivers[i].driver.name = vendors[i].driver;
+		drivers[i].driver.alias = vendors[i].alias;
+		rte_vdev_register(&drivers[i]);
+	}
+}
+
+RTE_FINI(nics_unregister)
+{
+	for (size_t i = 0; i < RTE_DIM(vendors); i++)
+		rte_vdev_unregister(&drivers[i]);
+}
+
+struct hy_flow_sim *
+simnic_engine(uint16_t port)
+{
+	return nic_of(port)->engine;
+}
+
+void
+simnic_break(uint16_t port)
+{
+	struct nic *nic = nic_of(port);
+
+	__atomic_store_n(&nic->state, NIC_BROKEN, __ATOMIC_RELEASE);
+	hy_flow_sim_flush(nic->engine);
+	rte_eth_dev_callback_process(&rte_eth_devices[port], RTE_ETH_EVENT_INTR_RESET, NULL);
+}
+
+void
+simnic_remove(uint16_t port)
+{
+	__atomic_store_n(&nic_of(port)->state, NIC_REMOVED, __ATOMIC_RELEASE);
+	rte_eth_dev_callback_process(&rte_eth_devices[port], RTE_ETH_EVENT_INTR_RMV, NULL);
+}
+
+void
+simnic_offences(uint16_t port, struct simnic_offences *offences)
+{
+	const struct nic *nic = nic_of(port);
+
+	offences->flow_when_removed = __atomic_load_n(&nic->offences.flow_when_removed,
+		__ATOMIC_RELAXED);
+	offences->flow_when_broken = __atomic_load_n(&nic->offences.flow_when_broken,
+		__ATOMIC_RELAXED);
+}

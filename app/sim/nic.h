@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Simulated NICs inside. */
+#ifndef NIC_H
+#define NIC_H
+
+#include <stdbool.h>
+
+#include <ethdev_driver.h>
+#include <rte_flow_driver.h>
+#include <rte_ring.h>
+#include <rte_spinlock.h>
+
+#include "hy_flow_sim.h"
+#include "simnic.h"
+
+/* What makes a NIC that of a vendor. */
+struct vendor {
+	const char *driver, *alias, *profile;
+	bool rules_keep;      /* claims RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP */
+	bool negotiates;      /* marks only after rte_eth_rx_metadata_negotiate() */
+	bool threads;         /* takes flow calls from several threads */
+	bool odd_errors;      /* cnxk's: see nic_flow.c */
+	uint64_t tx_offloads; /* the mbufs are passed on as they are */
+};
+
+enum nic_state { NIC_WORKS, NIC_BROKEN, NIC_REMOVED };
+
+struct feed {
+	const struct simnic_frame *frames;
+	uint32_t n, next;
+	uint64_t left; /* 0: nothing to be fed; the queue's worker counts down */
+};
+
+struct queue {
+	struct nic *nic;
+	uint16_t port;
+	bool wired; /* tx: what is sent goes to the wire */
+	struct rte_ring *wire;
+	struct rte_mempool *pool; /* rx */
+	struct feed feed;         /* rx */
+	uint64_t packets, bytes, errors, no_mbufs;
+} __rte_cache_aligned;
+
+struct nic {
+	const struct vendor *vendor;
+	struct hy_flow_sim *engine;
+	enum nic_state state;
+	bool negotiated; /* marks */
+	struct simnic_offences offences;
+	struct rte_ether_addr mac;
+	struct queue rx[SIMNIC_QUEUES], tx[SIMNIC_QUEUES];
+};
+
+/* The NIC of a port; ends the process if there is none. */
+struct nic *nic_of(uint16_t port);
+struct nic *nic_of_dev(const struct rte_eth_dev *dev);
+/* Whether packets pass. */
+static inline bool
+nic_works(const struct nic *nic)
+{
+	return __atomic_load_n(&nic->state, __ATOMIC_ACQUIRE) == NIC_WORKS;
+}
+
+int nic_rx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
+int nic_tx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_txconf *conf);
+void nic_queues_free(struct nic *nic);
+uint16_t nic_rx(void *queue, struct rte_mbuf **pkts, uint16_t n);
+uint16_t nic_tx(void *queue, struct rte_mbuf **pkts, uint16_t n);
+int nic_stats(struct rte_eth_dev *dev, struct rte_eth_stats *stats);
+int nic_stats_reset(struct rte_eth_dev *dev);
+
+int nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rte_flow of simulated NICs: the engine's answers, in the words of the vendor's driver. */
+
+#include <rte_errno.h>
+
+#include "nic.h"
+
+/* common/cnxk/roc_npc_priv.h of DPDK v22.11, enum npc_err_status. */
+enum {
+	NPC_ERR_PARAM = -1024,
+	NPC_ERR_MCAM_ALLOC = -1016,
+	NPC_ERR_ACTION_NOTSUP = -1015,
+	NPC_ERR_PATTERN_NOTSUP = -1014
+};
+
+/*
+ * net/cnxk/cnxk_flow.c, cnxk_flow_create() and cnxk_flow_validate() of DPDK v22.11: rte_errno is
+ * 0 for actions that cannot be mapped, and otherwise a negative number that no errno has.
+ */
+static int
+odd_error(int rc, struct rte_flow_error *error)
+{
+	int odd;
+
+	switch (error->type) {
+	case RTE_FLOW_ERROR_TYPE_ACTION_NUM:
+		odd = 0;
+		break;
+	case RTE_FLOW_ERROR_TYPE_ACTION:
+	case RTE_FLOW_ERROR_TYPE_ACTION_CONF:
+		odd = NPC_ERR_ACTION_NOTSUP;
+		break;
+	case RTE_FLOW_ERROR_TYPE_ITEM:
+		odd = NPC_ERR_PATTERN_NOTSUP;
+		break;
+	default:
+		odd = rc == -ENOSPC ? NPC_ERR_MCAM_ALLOC : NPC_ERR_PARAM;
+	}
+	rte_flow_error_set(error, odd, error->type, error->cause, error->message);
+	return odd != 0 ? odd : -EINVAL;
+}
+
+/* Whether the NIC can answer. It counts who asks one that cannot. */
+static int
+can_answer(struct nic *nic, struct rte_flow_error *error)
+{
+	const enum nic_state state = __atomic_load_n(&nic->state, __ATOMIC_ACQUIRE);
+
+	if (state == NIC_WORKS)
+		return 0;
+	if (state == NIC_REMOVED)
+		__atomic_fetch_add(&nic->offences.flow_when_removed, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&nic->offences.flow_when_broken, 1, __ATOMIC_RELAXED);
+	return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+		state == NIC_REMOVED ? "the NIC was removed" : "the NIC needs a reset");
+}
+
+static int
+flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	const struct rte_flow_item items[], const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	struct nic *nic = nic_of_dev(dev);
+	struct rte_flow_error own = { 0 };
+	int rc = can_answer(nic, &own);
+
+	if (rc == 0) {
+		rc = hy_flow_sim_check(nic->engine, attr, items, actions, &own);
+		if (rc != 0 && nic->vendor->odd_errors)
+			rc = odd_error(rc, &own);
+	}
+	if (error != NULL)
+		*error = own;
+	return rc;
+}
+
+static struct rte_flow *
+flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	const struct rte_flow_item items[], const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	struct nic *nic = nic_of_dev(dev);
+	struct rte_flow_error own = { 0 };
+	void *flow = NULL;
+	int rc = can_answer(nic, &own);
+
+	if (rc == 0) {
+		rc = hy_flow_sim_add(nic->engine, attr, items, actions, &flow, &own);
+		if (rc != 0 && nic->vendor->odd_errors)
+			rc = odd_error(rc, &own);
+	}
+	if (error != NULL)
+		*error = own;
+	return rc == 0 ? flow : NULL;
+}
+
+static int
+flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	struct nic *nic = nic_of_dev(dev);
+	const int rc = can_answer(nic, error);
+
+	return rc == 0 ? hy_flow_sim_remove(nic->engine, flow, error) : rc;
+}
+
+static int
+flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
+{
+	struct nic *nic = nic_of_dev(dev);
+	const int rc = can_answer(nic, error);
+
+	if (rc == 0)
+		hy_flow_sim_flush(nic->engine);
+	return rc;
+}
+
+static int
+flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action *action,
+	void *data, struct rte_flow_error *error)
+{
+	struct nic *nic = nic_of_dev(dev);
+	const int rc = can_answer(nic, error);
+
+	if (rc != 0)
+		return rc;
+	if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+			"only COUNT can be queried");
+	return hy_flow_sim_count(nic->engine, flow, data, error);
+}
+
+int
+nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+{
+	static const struct rte_flow_ops flow_ops = {
+		.validate = flow_validate,
+		.create = flow_create,
+		.destroy = flow_destroy,
+		.flush = flow_flush,
+		.query = flow_query,
+	};
+
+	RTE_SET_USED(dev);
+	*ops = &flow_ops;
+	return 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queues of simulated NICs: packets come from a wire or are made of frames, and go to a wire. */
+
+#include <rte_ethdev.h>
+#include <rte_jhash.h>
+#include <rte_mbuf.h>
+
+#include "nic.h"
+
+/* Its ring: made with the queue first set up, and there for the life of the port. */
+static int
+wire_make(struct queue *queue, const char *direction, uint16_t port, uint16_t index, int socket)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	if (queue->wire != NULL)
+		return 0;
+	snprintf(name, sizeof(name), "simnic%u_%s%u", port, direction, index);
+	queue->wire = rte_ring_create(name, SIMNIC_WIRE, socket, RING_F_EXACT_SZ);
+	return queue->wire != NULL ? 0 : -rte_errno;
+}
+
+int
+nic_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	struct nic *nic = nic_of_dev(dev);
+	struct queue *queue = &nic->rx[index];
+
+	RTE_SET_USED(nb_desc);
+	RTE_SET_USED(conf);
+	queue->nic = nic;
+	queue->port = dev->data->port_id;
+	queue->pool = pool;
+	dev->data->rx_queues[index] = queue;
+	return wire_make(queue, "rx", queue->port, index, (int)socket);
+}
+
+int
+nic_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t nb_desc, unsigned int socket,
+	const struct rte_eth_txconf *conf)
+{
+	struct nic *nic = nic_of_dev(dev);
+	struct queue *queue = &nic->tx[index];
+
+	RTE_SET_USED(nb_desc);
+	RTE_SET_USED(conf);
+	queue->nic = nic;
+	queue->port = dev->data->port_id;
+	dev->data->tx_queues[index] = queue;
+	return wire_make(queue, "tx", queue->port, index, (int)socket);
+}
+
+static void
+queue_free(struct queue *queue)
+{
+	struct rte_mbuf *pkt;
+
+	while (queue->wire != NULL && rte_ring_dequeue(queue->wire, (void **)&pkt) == 0)
+		rte_pktmbuf_free(pkt);
+	rte_ring_free(queue->wire);
+	queue->wire = NULL;
+}
+
+void
+nic_queues_free(struct nic *nic)
+{
+	for (uint16_t q = 0; q < SIMNIC_QUEUES; q++) {
+		queue_free(&nic->rx[q]);
+		queue_free(&nic->tx[q]);
+	}
+}
+
+/* Makes packets of the next frames of a feed. */
+static uint16_t
+feed(struct queue *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct feed *feed = &queue->feed;
+	const uint64_t left = __atomic_load_n(&feed->left, __ATOMIC_ACQUIRE);
+
+	n = (uint16_t)RTE_MIN(left, n);
+	if (n == 0)
+		return 0;
+	if (rte_pktmbuf_alloc_bulk(queue->pool, pkts, n) != 0) {
+		__atomic_fetch_add(&queue->no_mbufs, 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		const struct simnic_frame *frame = &feed->frames[feed->next];
+
+		rte_memcpy(rte_pktmbuf_mtod(pkts[i], void *), frame->data, frame->len);
+		rte_pktmbuf_data_len(pkts[i]) = frame->len;
+		rte_pktmbuf_pkt_len(pkts[i]) = frame->len;
+		feed->next = feed->next + 1 < feed->n ? feed->next + 1 : 0;
+	}
+	__atomic_store_n(&feed->left, left - n, __ATOMIC_RELEASE);
+	return n;
+}
+
+/* What RSS would have made of it: a hash of the addresses, for flow ids of events. */
+static uint32_t
+hash_of(const struct rte_mbuf *pkt)
+{
+	return rte_pktmbuf_data_len(pkt) < 34
+		? 0
+		: rte_jhash(rte_pktmbuf_mtod_offset(pkt, const void *, 26), 8, 0);
+}
+
+uint16_t
+nic_rx(void *arg, struct rte_mbuf **pkts, uint16_t room)
+{
+	struct queue *queue = arg;
+	uint64_t bytes = 0;
+	uint16_t n;
+
+	if (!nic_works(queue->nic))
+		return 0;
+	n = (uint16_t)rte_ring_dequeue_burst(queue->wire, (void **)pkts, room, NULL);
+	if (n < room)
+		n += feed(queue, pkts + n, room - n);
+	for (uint16_t i = 0; i < n; i++) {
+		pkts[i]->port = queue->port;
+		pkts[i]->ol_flags = RTE_MBUF_F_RX_RSS_HASH;
+		pkts[i]->hash.rss = hash_of(pkts[i]);
+		bytes += rte_pktmbuf_pkt_len(pkts[i]);
+	}
+	__atomic_fetch_add(&queue->packets, n, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&queue->bytes, bytes, __ATOMIC_RELAXED);
+	return hy_flow_sim_rx(queue->nic->engine, pkts, n);
+}
+
+uint16_t
+nic_tx(void *arg, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct queue *queue = arg;
+	const bool wired = __atomic_load_n(&queue->wired, __ATOMIC_ACQUIRE);
+	uint64_t bytes = 0;
+	uint16_t space = n;
+
+	if (!nic_works(queue->nic))
+		return 0;
+	if (wired)
+		space = (uint16_t)RTE_MIN(rte_ring_free_count(queue->wire), n);
+	for (uint16_t i = 0; i < space; i++)
+		bytes += rte_pktmbuf_pkt_len(pkts[i]);
+	if (wired)
+		space = (uint16_t)rte_ring_enqueue_burst(queue->wire, (void **)pkts, space, NULL);
+	else
+		rte_pktmbuf_free_bulk(pkts, space);
+	__atomic_fetch_add(&queue->packets, space, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&queue->bytes, bytes, __ATOMIC_RELAXED);
+	return space;
+}
+
+int
+nic_stats(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
+{
+	struct nic *nic = nic_of_dev(dev);
+	struct hy_flow_sim_stats engine;
+
+	for (uint16_t q = 0; q < SIMNIC_QUEUES; q++) {
+		stats->ipackets += __atomic_load_n(&nic->rx[q].packets, __ATOMIC_RELAXED);
+		stats->ibytes += __atomic_load_n(&nic->rx[q].bytes, __ATOMIC_RELAXED);
+		stats->rx_nombuf += __atomic_load_n(&nic->rx[q].no_mbufs, __ATOMIC_RELAXED);
+		stats->opackets += __atomic_load_n(&nic->tx[q].packets, __ATOMIC_RELAXED);
+		stats->obytes += __atomic_load_n(&nic->tx[q].bytes, __ATOMIC_RELAXED);
+	}
+	hy_flow_sim_stats(nic->engine, &engine);
+	stats->ipackets -= engine.dropped;
+	return 0;
+}
+
+int
+nic_stats_reset(struct rte_eth_dev *dev)
+{
+	RTE_SET_USED(dev);
+	return -ENOTSUP;
+}
+
+struct rte_ring *
+simnic_rx_wire(uint16_t port, uint16_t queue)
+{
+	return nic_of(port)->rx[queue].wire;
+}
+
+struct rte_ring *
+simnic_tx_wire(uint16_t port, uint16_t queue)
+{
+	struct queue *tx = &nic_of(port)->tx[queue];
+
+	__atomic_store_n(&tx->wired, true, __ATOMIC_RELEASE);
+	return tx->wire;
+}
+
+void
+simnic_feed(uint16_t port, uint16_t queue, const struct simnic_frame *frames, uint32_t n,
+	uint64_t total)
+{
+	struct feed *to = &nic_of(port)->rx[queue].feed;
+
+	RTE_VERIFY(simnic_feed_left(port, queue) == 0 && n > 0);
+	to->frames = frames;
+	to->n = n;
+	to->next = 0;
+	__atomic_store_n(&to->left, total, __ATOMIC_RELEASE);
+}
+
+uint64_t
+simnic_feed_left(uint16_t port, uint16_t queue)
+{
+	return __atomic_load_n(&nic_of(port)->rx[queue].feed.left, __ATOMIC_ACQUIRE);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Simulated NICs and a simulated event device, for tests only: real ethdev and event drivers, which
+ * call themselves what vendors' drivers do, so that all that looks at names takes them for those.
+ *
+ * halyard-simnic.so registers these virtual devices when it is loaded, before rte_eal_init():
+ *
+ *	vdev name          driver name   flow rules
+ *	sim_cn10k...       net_cn10k     cnxk
+ *	sim_mlx5...        mlx5_pci      mlx5
+ *	sim_ice...         net_ice       ice
+ *	sim_i40e...        net_i40e      i40e
+ *	sim_nic...         net_sim       generic
+ *	sim_event_cn10k... event_cn10k   (event device; internal ports to and from net_cn10k only)
+ *
+ * Arguments of NICs, as of struct hy_flow_sim_params: table_size=N, mark_max=N, lie_every=N,
+ * lose_rules=1.
+ *
+ * Functions take an ethdev port that such a driver has; others are a mistake that ends the process.
+ * They are for control threads; packets may pass meanwhile.
+ */
+#ifndef SIMNIC_H
+#define SIMNIC_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+struct hy_flow_sim;
+struct rte_ring;
+
+#define SIMNIC_QUEUES 16  /* at most, for each direction */
+#define SIMNIC_WIRE 16384 /* packets that a wire holds */
+
+/*
+ * The wire of a receive queue: mbufs enqueued here are received. Its consumer is the queue's worker.
+ * Stays for the life of the port; what lies on it while the port is down waits.
+ */
+struct rte_ring *simnic_rx_wire(uint16_t port, uint16_t queue);
+
+/*
+ * The wire of a transmit queue: from now on what is sent by it is found here, and when it is full
+ * nothing can be sent. Otherwise what is sent is freed.
+ */
+struct rte_ring *simnic_tx_wire(uint16_t port, uint16_t queue);
+
+/* A frame to be received. */
+struct simnic_frame {
+	const uint8_t *data;
+	uint16_t len; /* what fits an mbuf of the queue's pool */
+};
+
+/*
+ * Has a queue receive copies of frames, one after another and over again, @p total in all. Once for
+ * a queue, or again when all have been received. Frames must stay valid until then.
+ */
+void simnic_feed(uint16_t port, uint16_t queue, const struct simnic_frame *frames, uint32_t n,
+	uint64_t total);
+/* How many of a feed have not been received. */
+uint64_t simnic_feed_left(uint16_t port, uint16_t queue);
+
+/* Its flow engine, for counters and faults. Valid for the life of the port. */
+struct hy_flow_sim *simnic_engine(uint16_t port);
+
+/*
+ * The NIC needs a reset: its rules are gone, nothing is received or sent until rte_eth_dev_reset(),
+ * and RTE_ETH_EVENT_INTR_RESET is raised, on this thread.
+ */
+void simnic_break(uint16_t port);
+
+/* The NIC is pulled out: nothing is received or sent, and RTE_ETH_EVENT_INTR_RMV is raised. */
+void simnic_remove(uint16_t port);
+
+/* What a program did that it must not. */
+struct simnic_offences {
+	uint64_t flow_when_removed; /* rte_flow calls on a port that was pulled out */
+	uint64_t flow_when_broken;  /* and on one that needs a reset */
+};
+void simnic_offences(uint16_t port, struct simnic_offences *offences);
+
+#pragma GCC visibility pop
+
+#endif
