@@ -113,8 +113,6 @@ reset(struct rte_eth_dev *dev)
 	if (nic->state == NIC_REMOVED)
 		return -EIO;
 	hy_flow_sim_flush(nic->engine);
-	nic->negotiated = false;
-	hy_flow_sim_deliver(nic->engine, !nic->vendor->negotiates);
 	__atomic_store_n(&nic->state, NIC_WORKS, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -3,6 +3,9 @@
 #ifndef HY_SIM_H
 #define HY_SIM_H
 
+#include <assert.h>
+#include <errno.h>
+
 #include <rte_byteorder.h>
 #include <rte_flow.h>
 #include <rte_rwlock.h>
@@ -106,19 +109,19 @@ int hy_sim_wish_read(const struct rte_flow_attr *attr, const struct rte_flow_ite
 	struct rte_flow_error *error);
 
 /*
- * What judges share. "which" counts actions of a type, "fates" those that end a packet's way,
- * "queues" checks the queues of QUEUE and RSS, "item" finds one.
+ * What judges share: how many actions of a type there are, and how many that end a packet's way; the
+ * item of a type, or NULL.
  */
 unsigned int hy_sim_which(const struct hy_sim_wish *wish, enum rte_flow_action_type type);
 unsigned int hy_sim_fates(const struct hy_sim_wish *wish);
 const struct rte_flow_item *hy_sim_item(const struct hy_sim_wish *wish,
 	enum rte_flow_item_type type);
-int hy_sim_check_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
-	struct rte_flow_error *error);
+/* What is wrong with the queues of QUEUE and RSS; NULL: nothing. */
+const char *hy_sim_bad_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish);
 /* Whether the items are these, up to END. */
 bool hy_sim_items_are(const struct hy_sim_wish *wish, const enum rte_flow_item_type *types);
 
-/* An error that names an item, an action, an attribute. */
+/* Refusals that name an item, an action, the attributes. */
 static inline int
 hy_sim_bad_item(const struct rte_flow_item *item, int code, const char *why,
 	struct rte_flow_error *error)
@@ -138,6 +141,16 @@ hy_sim_bad_attr(enum rte_flow_error_type type, int code, const char *why,
 	struct rte_flow_error *error)
 {
 	return rte_flow_error_set(error, code, type, NULL, why);
+}
+
+/* Refuses bad queues. */
+static inline int
+hy_sim_check_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
+	struct rte_flow_error *error)
+{
+	const char *why = hy_sim_bad_queues(sim, wish);
+
+	return why == NULL ? 0 : hy_sim_bad_action(wish->actions, EINVAL, why, error);
 }
 
 #endif

@@ -92,6 +92,7 @@ judge_together(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 static int
 judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
+	const char *bad_queues = hy_sim_bad_queues(sim, wish);
 	int rc = judge_attr(&wish->attr, error);
 
 	for (const struct rte_flow_item *i = wish->items;
@@ -100,8 +101,8 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 	for (const struct rte_flow_action *a = wish->actions;
 		rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
 		rc = judge_action(sim, a, error);
-	if (rc == 0)
-		rc = hy_sim_check_queues(sim, wish, error);
+	if (rc == 0 && bad_queues != NULL)
+		rc = unmapped(wish->actions, EINVAL, bad_queues, error);
 	if (rc != 0)
 		return rc;
 	/*

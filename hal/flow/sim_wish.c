@@ -287,9 +287,8 @@ hy_sim_items_are(const struct hy_sim_wish *wish, const enum rte_flow_item_type *
 	return item->type == *types;
 }
 
-int
-hy_sim_check_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
+const char *
+hy_sim_bad_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish)
 {
 	const uint16_t n = hy_sim_queues(sim);
 
@@ -299,14 +298,14 @@ hy_sim_check_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wis
 		const struct rte_flow_action_rss *rss = a->conf;
 
 		if (a->type == RTE_FLOW_ACTION_TYPE_QUEUE && queue->index >= n)
-			return hy_sim_bad_action(a, EINVAL, "no such queue", error);
+			return "no such queue";
 		if (a->type != RTE_FLOW_ACTION_TYPE_RSS)
 			continue;
 		if (rss->queue_num == 0)
-			return hy_sim_bad_action(a, EINVAL, "RSS over no queue", error);
+			return "RSS over no queue";
 		for (uint32_t q = 0; q < rss->queue_num; q++)
 			if (rss->queue[q] >= n)
-				return hy_sim_bad_action(a, EINVAL, "no such queue", error);
+				return "no such queue";
 	}
-	return 0;
+	return NULL;
 }
