@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queues of simulated NICs: packets come from a wire or are made of frames, and go to a wire. */
 
+#include <string.h>
+
 #include <rte_ethdev.h>
 #include <rte_jhash.h>
 #include <rte_mbuf.h>
 
 #include "nic.h"
+
+#define IP4_ADDRESSES 26 /* where they lie in a frame without a tag */
 
 /* Its ring: made with the queue first set up, and there for the life of the port. */
 static int
@@ -101,9 +105,13 @@ feed(struct queue *queue, struct rte_mbuf **pkts, uint16_t n)
 static uint32_t
 hash_of(const struct rte_mbuf *pkt)
 {
-	return rte_pktmbuf_data_len(pkt) < 34
-		? 0
-		: rte_jhash(rte_pktmbuf_mtod_offset(pkt, const void *, 26), 8, 0);
+	uint32_t addresses[2];
+
+	if (rte_pktmbuf_data_len(pkt) < IP4_ADDRESSES + sizeof(addresses))
+		return 0;
+	memcpy(addresses, rte_pktmbuf_mtod_offset(pkt, const void *, IP4_ADDRESSES),
+		sizeof(addresses));
+	return rte_jhash_32b(addresses, RTE_DIM(addresses), 0);
 }
 
 uint16_t

@@ -51,6 +51,15 @@ sim_mbuf(const struct sim_packet *packet)
 	return pkt;
 }
 
+uint32_t
+sim_dst_of(const struct rte_mbuf *pkt)
+{
+	rte_be32_t dst;
+
+	memcpy(&dst, rte_pktmbuf_mtod_offset(pkt, const void *, 30), sizeof(dst));
+	return rte_be_to_cpu_32(dst);
+}
+
 int64_t
 sim_mark_of(const struct rte_mbuf *pkt)
 {

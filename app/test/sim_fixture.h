@@ -25,6 +25,8 @@ extern struct rte_mempool *sim_pool;
 /* Writes the frame, FRAME_SIZE bytes. */
 void sim_frame(const struct sim_packet *packet, uint8_t *frame);
 struct rte_mbuf *sim_mbuf(const struct sim_packet *packet);
+/* The IPv4 destination of a packet without a tag. */
+uint32_t sim_dst_of(const struct rte_mbuf *pkt);
 /* A mark or no mark, -1. */
 int64_t sim_mark_of(const struct rte_mbuf *pkt);
 

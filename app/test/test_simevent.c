@@ -125,12 +125,6 @@ frames_make(void)
 	}
 }
 
-static uint32_t
-destination(const struct rte_mbuf *pkt)
-{
-	return rte_be_to_cpu_32(*rte_pktmbuf_mtod_offset(pkt, rte_be32_t *, 30));
-}
-
 /* Takes what is on the wire, which must be whole and in order. */
 static uint64_t
 wire_drain(struct rte_ring *wire, uint64_t from)
@@ -138,7 +132,7 @@ wire_drain(struct rte_ring *wire, uint64_t from)
 	void *pkt;
 
 	for (; rte_ring_dequeue(wire, &pkt) == 0; from++) {
-		assert_int_equal(destination(pkt), 1 + from % FRAMES);
+		assert_int_equal(sim_dst_of(pkt), 1 + from % FRAMES);
 		rte_pktmbuf_free(pkt);
 	}
 	return from;
@@ -168,7 +162,7 @@ packets_go_round_by_internal_ports(void **state)
 		if (event.queue_id == 0) {
 			assert_int_equal(event.event_type, RTE_EVENT_TYPE_ETHDEV);
 			assert_int_equal(sim_mark_of(event.mbuf),
-				destination(event.mbuf) == 5 ? 7 : -1);
+				sim_dst_of(event.mbuf) == 5 ? 7 : -1);
 			assert_int_equal(event.flow_id, event.mbuf->hash.rss & 0xfffff);
 			event.queue_id = 1;
 			event.op = RTE_EVENT_OP_FORWARD;

@@ -356,8 +356,7 @@ ten_million_packets_come_marked_as_they_are(void **state)
 			const uint16_t n = rte_eth_rx_burst(ports[i], 0, pkts, RTE_DIM(pkts));
 
 			for (uint16_t p = 0; p < n; p++) {
-				const uint32_t dst = rte_be_to_cpu_32(
-					*rte_pktmbuf_mtod_offset(pkts[p], rte_be32_t *, 30));
+				const uint32_t dst = sim_dst_of(pkts[p]);
 				const bool expected = dst % 2 == 1 && dst <= 2 * RULES;
 
 				if (sim_mark_of(pkts[p]) != (expected ? (int64_t)dst : -1))

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulated devices: whether they were built, and whether their rules are all tested."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import l3fwd
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_simulated_devices_are_built_where_their_headers_are():
+    """test_c_units.py runs hy-test-sim if it is there; this says why it is not."""
+    found = subprocess.run([ROOT / "tools" / "dpdk-headers", "--cached"], capture_output=True,
+                           text=True, check=False)
+    if found.returncode != 0:
+        pytest.skip(found.stderr.strip())
+    for built in "app/sim/halyard-simnic.so", "app/test/hy-test-sim":
+        assert (l3fwd.BUILD / built).exists(), "the build folder was set up before the headers came"
+
+
+def strings(text):
+    """C string literals, adjacent ones as one."""
+    return ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', run))
+            for run in re.findall(r'(?:"(?:[^"\\]|\\.)*"\s*)+', text)]
+
+
+@pytest.mark.parametrize("profile", ["cnxk", "generic", "i40e", "ice", "mlx5"])
+def test_each_refusal_of_a_profile_is_fed_a_flow(profile):
+    """A refusal in sim_PROFILE.c has its flows in sim_rules.c, and every other way round."""
+    source = (ROOT / "hal" / "flow" / f"sim_{profile}.c").read_text()
+    calls = re.findall(r"(?:hy_sim_bad_\w+|unmapped)\((.*?),\s*error\)", source, re.S)
+    refusals = {text for call in calls for text in strings(call)}
+    rules = (ROOT / "app" / "test" / "sim_rules.c").read_text()
+    fed = {strings(rule)[0] for rule in
+           re.findall(r'\{ "%s",\s*"[^"]*",(.*?)\},\n' % profile, rules, re.S)}
+    shared = {"no such queue", "RSS over no queue"}  # hy_sim_bad_queues()
+    assert len(refusals) >= 7
+    assert refusals - fed == set()
+    assert fed - refusals <= shared
+    assert "no such queue" in fed
