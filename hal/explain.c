@@ -1,58 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inventory and the reasons for every choice, for people and for programs. */
+/* The reasons for every choice, for people and for programs. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "hal.h"
 #include "json.h"
 
 static const char *const fates[] = { "chosen", "outscored", "denied", "needs_unmet", "rejected" };
-
-/* Whether a capability is one of that kind of target. */
-static bool
-cap_concerns(enum hy_target_kind kind, enum hy_cap cap)
-{
-	return cap != HY_CAP_NONE && (cap >= HY_CAP_RX_QUEUES) == (kind == HY_TARGET_PORT);
-}
-
-static void
-cap_print(const char *name, const struct hy_capability *cap, FILE *out)
-{
-	fprintf(out, "    %-15s %-9s", name, hy_level_name(cap->level));
-	if (cap->value > 0)
-		fprintf(out, " %6" PRIu64, cap->value);
-	else
-		fprintf(out, " %6s", "");
-	fprintf(out, "  %s: %s\n", hy_origin_name(cap->origin), cap->reason);
-}
-
-static void
-caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
-{
-	for (int c = 0; c < HY_CAPS; c++)
-		if (cap_concerns(kind, c))
-			cap_print(hy_cap_name(c), &caps[c], out);
-}
-
-int
-hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
-{
-	fprintf(out, "process\n");
-	caps_print(hal->process, HY_TARGET_PROCESS, out);
-	for (unsigned int i = 0; i < hal->nb_declared; i++)
-		cap_print(hal->declared[i].name, &hal->declared[i].cap, out);
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		const struct hy_hal_port *port = &hal->ports[p];
-
-		if (!port->present)
-			continue;
-		fprintf(out, "port %u: %s, driver %s\n", p, port->name, port->driver);
-		caps_print(port->caps, HY_TARGET_PORT, out);
-	}
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
-}
 
 /* Whether a variant is of another pack than its family; one made by hand may have none. */
 static bool
@@ -62,14 +17,27 @@ is_foreign(const struct hy_family *family, const struct hy_variant *variant)
 		strcmp(variant->pack, family->pack) != 0;
 }
 
+/* Whether a selection's family is one of those wanted: all, if there is no list. */
+static bool
+is_wanted(const struct hy_selection *s, const char *const *families)
+{
+	if (families == NULL)
+		return true;
+	while (*families != NULL && strcmp(*families, s->family->node.name) != 0)
+		families++;
+	return *families != NULL;
+}
+
 int
-hy_hal_explain(const struct hy_hal *hal, FILE *out)
+hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, FILE *out)
 {
 	char where[HY_NAME_SIZE];
 
 	for (unsigned int i = 0; i < hal->nb_selections; i++) {
 		const struct hy_selection *s = &hal->selections[i];
 
+		if (!is_wanted(s, families))
+			continue;
 		fprintf(out, "%s for %s: %s%s\n", s->family->node.name,
 			hy_target_text(s->target, where, sizeof(where)), s->chosen->impl.variant,
 			s->forced ? " (forced)" : "");
@@ -84,67 +52,6 @@ hy_hal_explain(const struct hy_hal *hal, FILE *out)
 		}
 	}
 	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
-}
-
-static void
-cap_json(const char *comma, const char *name, const struct hy_capability *cap, FILE *out)
-{
-	fprintf(out,
-		"%s\n      \"%s\": {\"level\": \"%s\", \"origin\": \"%s\", \"value\": %" PRIu64
-		", \"reason\": ",
-		comma, name, hy_level_name(cap->level), hy_origin_name(cap->origin), cap->value);
-	hy_json_string(cap->reason, out);
-	fprintf(out, "}");
-}
-
-static void
-caps_json(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
-{
-	const char *comma = "";
-
-	fprintf(out, "{");
-	for (int c = 0; c < HY_CAPS; c++) {
-		if (!cap_concerns(kind, c))
-			continue;
-		cap_json(comma, hy_cap_name(c), &caps[c], out);
-		comma = ",";
-	}
-	fprintf(out, "}");
-}
-
-static void
-declared_json(const struct hy_hal *hal, FILE *out)
-{
-	fprintf(out, ",\n    \"declared\": {");
-	for (unsigned int i = 0; i < hal->nb_declared; i++)
-		cap_json(i > 0 ? "," : "", hal->declared[i].name, &hal->declared[i].cap, out);
-	fprintf(out, "}");
-}
-
-static void
-inventory_json(const struct hy_hal *hal, FILE *out)
-{
-	const char *comma = "";
-
-	fprintf(out, "  \"inventory\": {\n    \"process\": ");
-	caps_json(hal->process, HY_TARGET_PROCESS, out);
-	declared_json(hal, out);
-	fprintf(out, ",\n    \"ports\": [");
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		const struct hy_hal_port *port = &hal->ports[p];
-
-		if (!port->present)
-			continue;
-		fprintf(out, "%s\n     {\"port\": %u, \"name\": ", comma, p);
-		hy_json_string(port->name, out);
-		fprintf(out, ", \"driver\": ");
-		hy_json_string(port->driver, out);
-		fprintf(out, ", \"capabilities\": ");
-		caps_json(port->caps, HY_TARGET_PORT, out);
-		fprintf(out, "}");
-		comma = ",";
-	}
-	fprintf(out, "]},\n");
 }
 
 static void
@@ -171,15 +78,32 @@ selection_json(const struct hy_selection *s, FILE *out)
 }
 
 int
+hy_hal_explain_families_json(const struct hy_hal *hal, const char *const *families, FILE *out)
+{
+	const char *comma = "";
+
+	fprintf(out, "{\n");
+	hy_inventory_json(hal, out);
+	fprintf(out, ",\n  \"selections\": [\n");
+	for (unsigned int i = 0; i < hal->nb_selections; i++) {
+		if (!is_wanted(&hal->selections[i], families))
+			continue;
+		fprintf(out, "%s", comma);
+		selection_json(&hal->selections[i], out);
+		comma = ",\n";
+	}
+	fprintf(out, "%s  ]\n}\n", *comma == '\0' ? "" : "\n");
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+}
+
+int
+hy_hal_explain(const struct hy_hal *hal, FILE *out)
+{
+	return hy_hal_explain_families(hal, NULL, out);
+}
+
+int
 hy_hal_explain_json(const struct hy_hal *hal, FILE *out)
 {
-	fprintf(out, "{\n");
-	inventory_json(hal, out);
-	fprintf(out, "  \"selections\": [\n");
-	for (unsigned int i = 0; i < hal->nb_selections; i++) {
-		selection_json(&hal->selections[i], out);
-		fprintf(out, "%s\n", i + 1 < hal->nb_selections ? "," : "");
-	}
-	fprintf(out, "  ]\n}\n");
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+	return hy_hal_explain_families_json(hal, NULL, out);
 }

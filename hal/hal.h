@@ -7,13 +7,19 @@
 
 #include <hy_hal.h>
 
-/* A port as it was last seen. */
+/* A target as it was last seen. */
+struct hy_hal_device {
+	struct hy_target target;
+	char name[RTE_ETH_NAME_MAX_LEN];   /* of a pair: its event device's */
+	char driver[RTE_ETH_NAME_MAX_LEN]; /* likewise */
+	bool set[HY_CAPS];                 /* by hy_hal_capability_set(): outlives a probe */
+	struct hy_capability caps[HY_CAPS];
+};
+
 struct hy_hal_port {
 	bool present;
 	bool ignored; /* the program does not use it */
-	char name[RTE_ETH_NAME_MAX_LEN];
-	char driver[RTE_ETH_NAME_MAX_LEN];
-	struct hy_capability caps[HY_CAPS];
+	struct hy_hal_device dev;
 };
 
 /* What the user said of a variant. */
@@ -41,7 +47,7 @@ struct hy_hal_node {
 };
 
 struct hy_hal {
-	struct hy_capability process[HY_CAPS];
+	struct hy_hal_device process;
 	struct hy_hal_port ports[RTE_MAX_ETHPORTS];
 	struct hy_declaration *declared;
 	unsigned int nb_declared;
@@ -63,11 +69,28 @@ hy_need_asks(const struct hy_need *need)
 /* hal.c: whether one exists, which may point to families and variants. */
 bool hy_hal_exists(void);
 
-/* inventory.c */
-void hy_hal_probe_process(struct hy_hal *hal);
-const char *hy_cap_name(enum hy_cap cap);
+/* capability.c */
+enum hy_target_kind hy_cap_kind(enum hy_cap cap);
 const char *hy_level_name(enum hy_level level);
+int hy_level_find(const char *name); /* negative: none of that name */
 const char *hy_origin_name(enum hy_origin origin);
+const char *hy_kind_name(enum hy_target_kind kind);
+const char *hy_kind_names(enum hy_target_kind kind); /* plural */
+/* "process", "port 3", "event device 0 with port 3" */
+const char *hy_target_text(struct hy_target target, char *text, size_t size);
+struct hy_target hy_target_peer(struct hy_target target);
+
+/* inventory.c */
+void hy_cap_fill(struct hy_capability *cap, enum hy_level level, uint64_t value, const char *reason,
+	...) __rte_format_printf(4, 5);
+void hy_device_blank(struct hy_hal_device *dev, struct hy_target target);
+
+/* inventory_print.c: a member of an object */
+void hy_inventory_json(const struct hy_hal *hal, FILE *out);
+
+/* inventory_process.c, inventory_port.c */
+void hy_hal_probe_process(struct hy_hal *hal);
+void hy_hal_probe_port(struct hy_hal_port *port, uint16_t id);
 
 /*
  * family.c: both lists are sorted by name, whatever order constructors ran in. Valid until the next
@@ -79,8 +102,5 @@ const struct hy_family *hy_family_find(const char *name);
 const struct hy_variant *hy_variant_orphan(void);
 /* The variants of a family, its reference one included. */
 unsigned int hy_variants(const struct hy_family *family, const struct hy_variant *const **variants);
-
-/* "process" or "port 3" */
-const char *hy_target_text(struct hy_target target, char *text, size_t size);
 
 #endif

@@ -132,9 +132,20 @@ int hy_hal_declare(struct hy_hal *hal, const char *name, uint64_t value, const c
 /** What was declared under a name. Never NULL. Valid until the next declaration. */
 const struct hy_capability *hy_hal_declared(const struct hy_hal *hal, const char *name);
 
-/** What a target can do. A port has the process's capabilities too. Never NULL. */
+/** What a target can do, as struct hy_target says. Never NULL. Valid until the next probe. */
 const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct hy_target target,
 	enum hy_cap cap);
+
+/**
+ * Corrects what is known of a target, for the selections to come: for who tries what the inventory
+ * does not, or sees in traffic what no probe can. Outlives hy_hal_probe(), while the target is
+ * there. What the user overrides stays as the user says.
+ *
+ * @param reason In words, for people: how that is known. Copied.
+ * @return 0; -EINVAL it is no capability of such a target; -ENODEV there is no such target.
+ */
+int hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_cap cap,
+	enum hy_level level, enum hy_origin origin, uint64_t value, const char *reason);
 
 /**
  * Forces a variant, for the selections to come.
@@ -228,12 +239,18 @@ const struct hy_placement *hy_hal_placement(const struct hy_hal *hal, const char
  * @name Output for people and for programs. Return 0 or -EIO.
  * @{
  */
-/** All capabilities of the process and of the ports. */
+/** All capabilities of the process and of the devices. */
 int hy_hal_inventory_print(const struct hy_hal *hal, FILE *out);
+/** {"inventory": {"process", "declared", "ports": […], "devices": […]}} */
+int hy_hal_inventory_json(const struct hy_hal *hal, FILE *out);
 /** All selections, with the fate of every candidate. */
 int hy_hal_explain(const struct hy_hal *hal, FILE *out);
 /** {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}]} */
 int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);
+/** As hy_hal_explain(), of @p families only, with NULL behind the last; NULL: of all. */
+int hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, FILE *out);
+/** As hy_hal_explain_json(), likewise. */
+int hy_hal_explain_families_json(const struct hy_hal *hal, const char *const *families, FILE *out);
 /** @} */
 
 #pragma GCC visibility pop

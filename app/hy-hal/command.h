@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of hy-hal share. */
+#ifndef HY_HAL_COMMAND_H
+#define HY_HAL_COMMAND_H
+
+#include <stdbool.h>
+
+#include <hy_hal.h>
+
+#define REPEATS_MAX 32
+
+/* What the user asks for. */
+struct settings {
+	const struct command *command;
+	bool json;
+	const char *const *families; /* of --graph, NULL behind the last; NULL: all */
+	const char *packs[REPEATS_MAX];
+	unsigned int nb_packs;
+	const char *force[REPEATS_MAX];
+	unsigned int nb_force;
+	const char *deny[REPEATS_MAX];
+	unsigned int nb_deny;
+};
+
+struct command {
+	const char *name;
+	const char *text;    /* for --help */
+	const char *options; /* that it takes, by their letters in settings.c */
+	/* 0, or negative: it said why on standard error. Packs, rules and overrides are in place. */
+	int (*run)(const struct settings *settings, struct hy_hal *hal);
+};
+
+/* The commands, the last one without a name. */
+extern const struct command commands[];
+
+/* settings.c: argv[0] is skipped. 0, or negative: said why. --help prints and exits. */
+int settings_read(int argc, char **argv, struct settings *settings);
+
+/* eal.c: EAL without a word from the user, for a program that shall disturb no other. */
+int eal_init(void);
+
+/* show.c */
+int show_inventory(const struct settings *settings, struct hy_hal *hal);
+int show_explain(const struct settings *settings, struct hy_hal *hal);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hy-hal: what the HAL finds in this box, what it picks, and why. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include <hy_plugin.h>
+
+#include "command.h"
+
+const struct command commands[] = {
+	{ "inventory", "what the process and the devices can do, and how that is known", "jpcfh",
+		show_inventory },
+	{ "explain", "which variants are picked, and the fate of every other", "jgpndcfh",
+		show_explain },
+	{ NULL },
+};
+
+static int
+packs_load(const struct settings *settings)
+{
+	char error[HY_PLUGIN_ERROR_SIZE];
+
+	for (unsigned int i = 0; i < settings->nb_packs; i++) {
+		if (hy_plugin_load(settings->packs[i], NULL, error) < 0) {
+			fprintf(stderr, "hy-hal: --pack: %s\n", error);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+rules_apply(const struct settings *settings, struct hy_hal *hal)
+{
+	char error[HY_HAL_ERROR_SIZE];
+
+	for (unsigned int i = 0; i < settings->nb_force; i++) {
+		if (hy_hal_force(hal, settings->force[i], error) < 0) {
+			fprintf(stderr, "hy-hal: --node: %s\n", error);
+			return -1;
+		}
+	}
+	for (unsigned int i = 0; i < settings->nb_deny; i++) {
+		if (hy_hal_deny(hal, settings->deny[i], error) < 0) {
+			fprintf(stderr, "hy-hal: --deny: %s\n", error);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+run(const struct settings *settings)
+{
+	struct hy_hal *hal;
+	int rc;
+
+	if (packs_load(settings) < 0)
+		return -1;
+	if (hy_hal_create(&hal) < 0) {
+		fprintf(stderr, "hy-hal: out of memory\n");
+		return -1;
+	}
+	rc = rules_apply(settings, hal);
+	if (rc == 0)
+		rc = settings->command->run(settings, hal);
+	hy_hal_destroy(hal);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings;
+	int split = 1, rc;
+
+	while (split < argc && strcmp(argv[split], "--") != 0)
+		split++;
+	if (split < argc)
+		rc = settings_read(argc - split, argv + split, &settings);
+	else
+		rc = settings_read(argc, argv, &settings);
+	if (rc < 0)
+		return EXIT_FAILURE;
+	if ((split < argc ? rte_eal_init(split, argv) : eal_init()) < 0) {
+		fprintf(stderr, "hy-hal: EAL could not be initialised: %s\n",
+			rte_strerror(rte_errno));
+		return EXIT_FAILURE;
+	}
+	rc = run(&settings);
+	rte_eal_cleanup();
+	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading the command line. Every refusal names the option and what is accepted. */
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "command.h"
+
+/* The families that a program's graph is made of. */
+static const struct graph {
+	const char *name;
+	const char *families[8];
+} graphs[] = {
+	{ "l3fwd",
+		{ "ethdev_rx", "pkt_cls", "ip4_lookup", "ip4_rewrite", "ethdev_tx", "pkt_drop" } },
+};
+
+/* By letters that commands list as theirs. */
+static const struct option options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "graph", required_argument, NULL, 'g' },
+	{ "pack", required_argument, NULL, 'p' },
+	{ "node", required_argument, NULL, 'n' },
+	{ "deny", required_argument, NULL, 'd' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char option_texts[] =
+	"  --json                      for programs to read\n"
+	"  --graph NAME                of explain: only what that graph has: l3fwd\n"
+	"  --pack FILE                 load nodes and variants from a shared object\n"
+	"  --node FAMILY[@PORT]=VARIANT\n"
+	"                              of explain: force a variant\n"
+	"  --deny FAMILY[@PORT]=VARIANT\n"
+	"                              of explain: do without a variant\n";
+
+static void
+usage(FILE *out)
+{
+	fprintf(out, "usage: hy-hal [EAL options --] COMMAND [options]\nCOMMAND is one of:\n");
+	for (const struct command *c = commands; c->name != NULL; c++)
+		fprintf(out, "  %-10s %s\n", c->name, c->text);
+	fprintf(out,
+		"\n%s\nWithout EAL options: every bound PCI device, one core, and hugepages if "
+		"enough are free.\n",
+		option_texts);
+}
+
+static int __rte_format_printf(1, 2) refuse(const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "hy-hal: ");
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	return -1;
+}
+
+static int
+read_command(const char *name, struct settings *settings)
+{
+	char names[256] = "";
+
+	for (const struct command *c = commands; c->name != NULL; c++) {
+		const size_t used = strlen(names);
+
+		if (name != NULL && strcmp(c->name, name) == 0) {
+			settings->command = c;
+			return 0;
+		}
+		snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", c->name);
+	}
+	if (name == NULL)
+		return refuse("which command? There are: %s", names);
+	return refuse("'%s' is no command; there are: %s", name, names);
+}
+
+static int
+read_graph(const char *name, struct settings *settings)
+{
+	for (size_t i = 0; i < RTE_DIM(graphs); i++) {
+		if (strcmp(graphs[i].name, name) == 0) {
+			settings->families = graphs[i].families;
+			return 0;
+		}
+	}
+	return refuse("--graph: '%s' is no graph that is known here; there is: l3fwd", name);
+}
+
+static int
+read_repeated(const char *option, const char *text, const char **values, unsigned int *n)
+{
+	if (*n == REPEATS_MAX)
+		return refuse("--%s: more than %d times", option, REPEATS_MAX);
+	values[(*n)++] = text;
+	return 0;
+}
+
+static int
+read_option(int letter, const char *name, struct settings *settings)
+{
+	switch (letter) {
+	case 'j':
+		settings->json = true;
+		return 0;
+	case 'g':
+		return read_graph(optarg, settings);
+	case 'p':
+		return read_repeated(name, optarg, settings->packs, &settings->nb_packs);
+	case 'n':
+		return read_repeated(name, optarg, settings->force, &settings->nb_force);
+	case 'd':
+		return read_repeated(name, optarg, settings->deny, &settings->nb_deny);
+	default:
+		usage(stdout);
+		exit(EXIT_SUCCESS);
+	}
+}
+
+int
+settings_read(int argc, char **argv, struct settings *settings)
+{
+	static char program[] = "hy-hal";
+	int letter, which = 0;
+
+	*settings = (struct settings){ 0 };
+	argv[0] = program; /* in getopt's messages */
+	if (argc > 1 && strcmp(argv[1], "--help") == 0)
+		return read_option('h', NULL, settings);
+	if (read_command(argc > 1 ? argv[1] : NULL, settings) < 0)
+		return -1;
+	optind = 2;
+	while ((letter = getopt_long(argc, argv, "", options, &which)) != -1) {
+		if (letter == '?')
+			return refuse("hy-hal --help lists what is accepted");
+		if (strchr(settings->command->options, letter) == NULL)
+			return refuse("--%s: not an option of %s", options[which].name,
+				settings->command->name);
+		if (read_option(letter, options[which].name, settings) < 0)
+			return -1;
+	}
+	if (optind < argc)
+		return refuse("'%s': %s takes options only", argv[optind], settings->command->name);
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inventory, for people and for programs. */
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "hal.h"
+#include "json.h"
+
+static void
+cap_print(const char *name, const struct hy_capability *cap, FILE *out)
+{
+	fprintf(out, "    %-15s %-9s", name, hy_level_name(cap->level));
+	if (cap->value > 0)
+		fprintf(out, " %6" PRIu64, cap->value);
+	else
+		fprintf(out, " %6s", "");
+	fprintf(out, "  %s: %s\n", hy_origin_name(cap->origin), cap->reason);
+}
+
+static void
+caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
+{
+	for (int c = 0; c < HY_CAPS; c++)
+		if (hy_cap_concerns(kind, c))
+			cap_print(hy_cap_name(c), &caps[c], out);
+}
+
+int
+hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
+{
+	fprintf(out, "process\n");
+	caps_print(hal->process.caps, HY_TARGET_PROCESS, out);
+	for (unsigned int i = 0; i < hal->nb_declared; i++)
+		cap_print(hal->declared[i].name, &hal->declared[i].cap, out);
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		const struct hy_hal_port *port = &hal->ports[p];
+
+		if (!port->present)
+			continue;
+		fprintf(out, "port %u: %s, driver %s\n", p, port->dev.name, port->dev.driver);
+		caps_print(port->dev.caps, HY_TARGET_PORT, out);
+	}
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+}
+
+static void
+cap_json(const char *comma, const char *name, const struct hy_capability *cap, FILE *out)
+{
+	fprintf(out,
+		"%s\n      \"%s\": {\"level\": \"%s\", \"origin\": \"%s\", \"value\": %" PRIu64
+		", \"reason\": ",
+		comma, name, hy_level_name(cap->level), hy_origin_name(cap->origin), cap->value);
+	hy_json_string(cap->reason, out);
+	fprintf(out, "}");
+}
+
+static void
+caps_json(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
+{
+	const char *comma = "";
+
+	fprintf(out, "{");
+	for (int c = 0; c < HY_CAPS; c++) {
+		if (!hy_cap_concerns(kind, c))
+			continue;
+		cap_json(comma, hy_cap_name(c), &caps[c], out);
+		comma = ",";
+	}
+	fprintf(out, "}");
+}
+
+static void
+declared_json(const struct hy_hal *hal, FILE *out)
+{
+	fprintf(out, ",\n    \"declared\": {");
+	for (unsigned int i = 0; i < hal->nb_declared; i++)
+		cap_json(i > 0 ? "," : "", hal->declared[i].name, &hal->declared[i].cap, out);
+	fprintf(out, "}");
+}
+
+void
+hy_inventory_json(const struct hy_hal *hal, FILE *out)
+{
+	const char *comma = "";
+
+	fprintf(out, "  \"inventory\": {\n    \"process\": ");
+	caps_json(hal->process.caps, HY_TARGET_PROCESS, out);
+	declared_json(hal, out);
+	fprintf(out, ",\n    \"ports\": [");
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		const struct hy_hal_port *port = &hal->ports[p];
+
+		if (!port->present)
+			continue;
+		fprintf(out, "%s\n     {\"port\": %u, \"name\": ", comma, p);
+		hy_json_string(port->dev.name, out);
+		fprintf(out, ", \"driver\": ");
+		hy_json_string(port->dev.driver, out);
+		fprintf(out, ", \"capabilities\": ");
+		caps_json(port->dev.caps, HY_TARGET_PORT, out);
+		fprintf(out, "}");
+		comma = ",";
+	}
+	fprintf(out, "]}");
+}
+
+int
+hy_hal_inventory_json(const struct hy_hal *hal, FILE *out)
+{
+	fprintf(out, "{\n");
+	hy_inventory_json(hal, out);
+	fprintf(out, "\n}\n");
+	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+}
