@@ -21,8 +21,11 @@ hy_hal_create(struct hy_hal **out)
 
 	if (hal == NULL)
 		return -ENOMEM;
-	hy_hal_probe_process(hal);
-	hy_hal_probe(hal);
+	hy_probe_process(hal);
+	if (hy_hal_probe(hal) < 0) {
+		free(hal);
+		return -ENOMEM;
+	}
 	nb_hals++;
 	*out = hal;
 	return 0;
@@ -48,6 +51,8 @@ hy_hal_destroy(struct hy_hal *hal)
 	free(hal->selections);
 	free(hal->declared);
 	free(hal->rules);
+	free(hal->overrides);
+	free(hal->list.devices);
 	free(hal);
 	nb_hals--;
 }

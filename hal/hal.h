@@ -16,6 +16,13 @@ struct hy_hal_device {
 	struct hy_capability caps[HY_CAPS];
 };
 
+struct hy_device_list {
+	struct hy_hal_device *devices;
+	unsigned int n;
+};
+
+struct hy_override;
+
 struct hy_hal_port {
 	bool present;
 	bool ignored; /* the program does not use it */
@@ -48,7 +55,11 @@ struct hy_hal_node {
 
 struct hy_hal {
 	struct hy_hal_device process;
+	struct hy_capability cpu[HY_CAPS]; /* as it is, whatever the user says of the process */
 	struct hy_hal_port ports[RTE_MAX_ETHPORTS];
+	struct hy_device_list list;    /* of what is no port: by kind, then id; pairs are last */
+	struct hy_override *overrides; /* as the user gave them: the last word counts */
+	unsigned int nb_overrides;
 	struct hy_declaration *declared;
 	unsigned int nb_declared;
 	struct hy_rule *rules;
@@ -80,17 +91,28 @@ const char *hy_kind_names(enum hy_target_kind kind); /* plural */
 const char *hy_target_text(struct hy_target target, char *text, size_t size);
 struct hy_target hy_target_peer(struct hy_target target);
 
-/* inventory.c */
+/* inventory.c: what probes fill in, as declared by the driver unless they say otherwise */
 void hy_cap_fill(struct hy_capability *cap, enum hy_level level, uint64_t value, const char *reason,
 	...) __rte_format_printf(4, 5);
+void hy_cap_limit(struct hy_capability *cap, uint64_t value);            /* 0: it has not got it */
+void hy_cap_flag(struct hy_capability *cap, bool has, const char *flag); /* a flag of DPDK's */
 void hy_device_blank(struct hy_hal_device *dev, struct hy_target target);
+/* A blank one; it moves when the next is added. A name or driver may be NULL. NULL: no memory. */
+struct hy_hal_device *hy_device_add(struct hy_device_list *list, struct hy_target target,
+	const char *name, const char *driver);
 
 /* inventory_print.c: a member of an object */
 void hy_inventory_json(const struct hy_hal *hal, FILE *out);
 
 /* inventory_process.c, inventory_port.c */
-void hy_hal_probe_process(struct hy_hal *hal);
-void hy_hal_probe_port(struct hy_hal_port *port, uint16_t id);
+void hy_probe_process(struct hy_hal *hal);
+void hy_probe_port(struct hy_hal_port *port, uint16_t id);
+
+/* inventory_event.c, inventory_crypto.c, inventory_regex.c, inventory_pair.c: 0 or -ENOMEM */
+int hy_probe_event(struct hy_device_list *list);
+int hy_probe_crypto(struct hy_device_list *list);
+int hy_probe_regex(struct hy_device_list *list);
+int hy_probe_pairs(const struct hy_hal *hal, struct hy_device_list *list);
 
 /*
  * family.c: both lists are sorted by name, whatever order constructors ran in. Valid until the next

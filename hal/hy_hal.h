@@ -86,7 +86,7 @@ int hy_family_register(const struct hy_family *family);
 int hy_variant_register(const struct hy_variant *variant);
 
 /**
- * Looks at the process and at the ports that exist, and raises EAL's vector width to the CPU's,
+ * Looks at the process and at the devices that exist, and raises EAL's vector width to the CPU's,
  * unless the user limited it with --force-max-simd-bitwidth. One HAL at a time. To be called after
  * rte_eal_init() and before tables (LPM, FIB, ACL) are created, since those choose their code by
  * that width.
@@ -103,9 +103,12 @@ int hy_hal_create(struct hy_hal **hal);
 void hy_hal_destroy(struct hy_hal *hal);
 
 /**
- * Looks at the ports again: after ports were added, removed or configured otherwise.
+ * Looks at the devices again: after some were added, removed or configured otherwise. Quirks that
+ * are known of their drivers are corrected, and what the user overrides stays so. A port that is
+ * new is asked to hand on marks of flow rules (rte_eth_rx_metadata_negotiate()), which it may be
+ * before it is configured only: create the HAL before ports are.
  *
- * @return 0.
+ * @return 0; -ENOMEM: ports are up to date, other devices as before.
  */
 int hy_hal_probe(struct hy_hal *hal);
 
@@ -113,7 +116,7 @@ int hy_hal_probe(struct hy_hal *hal);
  * Leaves a port out: it is not looked at, nothing is selected for it. For ports that the program
  * does not use.
  *
- * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more.
+ * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more; -ENOMEM as hy_hal_probe().
  */
 int hy_hal_port_ignore(struct hy_hal *hal, uint16_t port);
 
@@ -146,6 +149,26 @@ const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct h
  */
 int hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_cap cap,
 	enum hy_level level, enum hy_origin origin, uint64_t value, const char *reason);
+
+/**
+ * Overrides what was found out about capabilities, for this HAL and all of its targets, also those
+ * to come. Of overrides that concern the same capability of a target, the last one counts.
+ *
+ * @param spec "TARGET.CAPABILITY=LEVEL" or "TARGET.CAPABILITY=LEVEL:VALUE". TARGET is "process",
+ * "port0", "event0", "crypto0", "regex0", a pair, "event0:port1" or "event0:crypto0", or the name
+ * of a driver, for all its devices, as fnmatch() has it: "net_cn*"; of a pair, that is the event
+ * device's. CAPABILITY is a name that the inventory prints. LEVEL is "no", "unknown", "yes" or
+ * "preferred". VALUE is a number; without one it stays as it was found out.
+ * @return 0; -EINVAL malformed; -ENOTSUP it claims what the CPU lacks; -ENOMEM.
+ */
+int hy_hal_override(struct hy_hal *hal, const char *spec, char *error);
+
+/**
+ * Takes overrides from a file: one a line, "#" begins a comment. All of them, or on an error none.
+ *
+ * @return As hy_hal_override(); -EFBIG: more than 65536 bytes; or the negative errno of reading. @p error names file and line.
+ */
+int hy_hal_override_file(struct hy_hal *hal, const char *path, char *error);
 
 /**
  * Forces a variant, for the selections to come.

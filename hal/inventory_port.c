@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a port can do. */
 
+#include <errno.h>
 #include <string.h>
 
 #include <rte_mbuf_pool_ops.h>
@@ -73,28 +74,82 @@ probe_pools(uint16_t port, struct hy_capability *cap)
 		hy_cap_fill(cap, HY_LEVEL_NO, 0, "the driver takes no pools of %s", ops);
 }
 
-void
-hy_hal_probe_port(struct hy_hal_port *port, uint16_t id)
+/*
+ * Whether marks of flow rules reach the packets. Drivers that want to be told before the port is
+ * configured are told now: it is how to ask them. What they answered holds from then on.
+ */
+static void
+probe_mark(uint16_t port, const struct hy_hal_device *old, struct hy_capability *cap)
 {
+	uint64_t features = RTE_ETH_RX_METADATA_USER_MARK;
+	int rc;
+
+	if (old != NULL) {
+		*cap = old->caps[HY_CAP_RX_METADATA_MARK];
+		return;
+	}
+	rc = rte_eth_rx_metadata_negotiate(port, &features);
+	if (rc == -EBUSY)
+		hy_cap_fill(cap, HY_LEVEL_UNKNOWN, 0, "too late to ask: the port is configured");
+	else if (rc < 0)
+		hy_cap_fill(cap, HY_LEVEL_UNKNOWN, 0, "the driver cannot be asked: %s",
+			strerror(-rc));
+	else if ((features & RTE_ETH_RX_METADATA_USER_MARK) == 0)
+		hy_cap_fill(cap, HY_LEVEL_NO, 0, "the driver was asked, and refused");
+	else
+		hy_cap_fill(cap, HY_LEVEL_YES, 0, "the driver was asked, and agreed");
+	cap->origin = HY_ORIGIN_PROBED;
+}
+
+/* What another device owns (bonding, failsafe) is that device's. */
+static bool
+is_ours(const struct hy_hal_port *port, uint16_t id)
+{
+	return !port->ignored && rte_eth_find_next_owned_by(id, RTE_ETH_DEV_NO_OWNER) == id;
+}
+
+static void
+probe_device(struct hy_hal_device *dev, const struct rte_eth_dev_info *info,
+	const struct hy_hal_device *old)
+{
+	const uint16_t id = dev->target.id;
+	struct hy_capability *caps = dev->caps;
+
+	hy_cap_fill(&caps[HY_CAP_RX_QUEUES], HY_LEVEL_YES, info->max_rx_queues,
+		"the driver's limit");
+	hy_cap_fill(&caps[HY_CAP_TX_QUEUES], HY_LEVEL_YES, info->max_tx_queues,
+		"the driver's limit");
+	probe_ptypes(id, &caps[HY_CAP_RX_PTYPE_IP4]);
+	probe_offloads(info, caps);
+	probe_pools(id, &caps[HY_CAP_ANY_POOL]);
+	probe_mark(id, old, &caps[HY_CAP_RX_METADATA_MARK]);
+	hy_cap_fill(&caps[HY_CAP_RUNNING], HY_LEVEL_YES, 0, "no reset or removal was seen");
+}
+
+void
+hy_probe_port(struct hy_hal_port *port, uint16_t id)
+{
+	const struct hy_hal_port old = *port;
 	struct hy_hal_device *dev = &port->dev;
 	struct rte_eth_dev_info info;
+	int rc = -ENODEV;
 
 	port->present = false;
-	hy_device_blank(dev, (struct hy_target){ .kind = HY_TARGET_PORT, .id = id });
-	/* What another device owns (bonding, failsafe) is that device's. */
-	if (port->ignored || rte_eth_find_next_owned_by(id, RTE_ETH_DEV_NO_OWNER) != id ||
-		rte_eth_dev_info_get(id, &info) != 0)
+	if (is_ours(port, id))
+		rc = rte_eth_dev_info_get(id, &info);
+	if (rc == -EIO && old.present) {
+		/* Pulled out, and not closed yet: it is known, but of no use. */
+		port->present = true;
+		hy_cap_fill(&dev->caps[HY_CAP_RUNNING], HY_LEVEL_NO, 0, "the device was removed");
+		dev->caps[HY_CAP_RUNNING].origin = HY_ORIGIN_OBSERVED;
+	}
+	if (rc < 0)
 		return;
 	port->present = true;
+	hy_device_blank(dev, (struct hy_target){ .kind = HY_TARGET_PORT, .id = id });
 	rte_eth_dev_get_name_by_port(id, dev->name);
 	snprintf(dev->driver, sizeof(dev->driver), "%s",
 		info.driver_name == NULL ? "?" : info.driver_name);
-	hy_cap_fill(&dev->caps[HY_CAP_RX_QUEUES], HY_LEVEL_YES, info.max_rx_queues,
-		"the driver's limit");
-	hy_cap_fill(&dev->caps[HY_CAP_TX_QUEUES], HY_LEVEL_YES, info.max_tx_queues,
-		"the driver's limit");
-	probe_ptypes(id, &dev->caps[HY_CAP_RX_PTYPE_IP4]);
-	probe_offloads(&info, dev->caps);
-	probe_pools(id, &dev->caps[HY_CAP_ANY_POOL]);
-	hy_cap_fill(&dev->caps[HY_CAP_RUNNING], HY_LEVEL_YES, 0, "no reset or removal was seen");
+	probe_device(dev, &info,
+		old.present && strcmp(old.dev.name, dev->name) == 0 ? &old.dev : NULL);
 }

@@ -29,6 +29,8 @@ caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out
 int
 hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 {
+	char where[HY_NAME_SIZE];
+
 	fprintf(out, "process\n");
 	caps_print(hal->process.caps, HY_TARGET_PROCESS, out);
 	for (unsigned int i = 0; i < hal->nb_declared; i++)
@@ -40,6 +42,14 @@ hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 			continue;
 		fprintf(out, "port %u: %s, driver %s\n", p, port->dev.name, port->dev.driver);
 		caps_print(port->dev.caps, HY_TARGET_PORT, out);
+	}
+	for (unsigned int i = 0; i < hal->list.n; i++) {
+		const struct hy_hal_device *dev = &hal->list.devices[i];
+
+		fprintf(out, "%s: %s%sdriver %s\n",
+			hy_target_text(dev->target, where, sizeof(where)), dev->name,
+			dev->name[0] == '\0' ? "" : ", ", dev->driver);
+		caps_print(dev->caps, dev->target.kind, out);
 	}
 	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
 }
@@ -79,6 +89,41 @@ declared_json(const struct hy_hal *hal, FILE *out)
 	fprintf(out, "}");
 }
 
+/* The kind is how an override calls it; pairs have a peer. */
+static void
+device_json(const struct hy_hal_device *dev, FILE *out)
+{
+	static const char *const kinds[HY_TARGET_KINDS] = {
+		[HY_TARGET_EVENT] = "event",
+		[HY_TARGET_CRYPTO] = "crypto",
+		[HY_TARGET_REGEX] = "regex",
+		[HY_TARGET_EVENT_PORT] = "event:port",
+		[HY_TARGET_EVENT_CRYPTO] = "event:crypto",
+	};
+
+	fprintf(out, "{\"kind\": \"%s\", \"id\": %u", kinds[dev->target.kind], dev->target.id);
+	if (hy_target_peer(dev->target).kind != HY_TARGET_PROCESS)
+		fprintf(out, ", \"peer\": %u", dev->target.peer);
+	fprintf(out, ", \"name\": ");
+	hy_json_string(dev->name, out);
+	fprintf(out, ", \"driver\": ");
+	hy_json_string(dev->driver, out);
+	fprintf(out, ", \"capabilities\": ");
+	caps_json(dev->caps, dev->target.kind, out);
+	fprintf(out, "}");
+}
+
+static void
+devices_json(const struct hy_hal *hal, FILE *out)
+{
+	fprintf(out, ",\n    \"devices\": [");
+	for (unsigned int i = 0; i < hal->list.n; i++) {
+		fprintf(out, "%s\n     ", i > 0 ? "," : "");
+		device_json(&hal->list.devices[i], out);
+	}
+	fprintf(out, "]");
+}
+
 void
 hy_inventory_json(const struct hy_hal *hal, FILE *out)
 {
@@ -102,7 +147,9 @@ hy_inventory_json(const struct hy_hal *hal, FILE *out)
 		fprintf(out, "}");
 		comma = ",";
 	}
-	fprintf(out, "]}");
+	fprintf(out, "]");
+	devices_json(hal, out);
+	fprintf(out, "}");
 }
 
 int

@@ -41,7 +41,7 @@ simd_width_raise(struct hy_capability *cap, uint16_t widest)
 }
 
 void
-hy_hal_probe_process(struct hy_hal *hal)
+hy_probe_process(struct hy_hal *hal)
 {
 	const struct hy_target process = { .kind = HY_TARGET_PROCESS };
 	struct hy_capability *caps = hal->process.caps;
@@ -69,4 +69,5 @@ hy_hal_probe_process(struct hy_hal *hal)
 	widest = rte_vect_get_max_simd_bitwidth();
 #endif
 	simd_width_raise(&caps[HY_CAP_SIMD_BITS], widest);
+	memcpy(hal->cpu, caps, sizeof(hal->cpu));
 }

@@ -124,14 +124,32 @@ variant_add(const struct hy_variant *variant)
 }
 
 int
+device_try(const char *name, const char *args)
+{
+	const int rc = rte_eal_hotplug_add("vdev", name, args);
+
+	if (rc == 0)
+		snprintf(vdevs[nb_vdevs++], sizeof(vdevs[0]), "%s", name);
+	return rc;
+}
+
+void
+device_add(const char *name)
+{
+	const int rc = device_try(name, "");
+
+	if (rc < 0)
+		fail_msg("%s: %s; %s", name, strerror(-rc), unit_log());
+}
+
+int
 port_try(const char *name, const char *args)
 {
 	uint16_t port;
-	int rc = rte_eal_hotplug_add("vdev", name, args);
+	int rc = device_try(name, args);
 
 	if (rc < 0)
 		return rc;
-	snprintf(vdevs[nb_vdevs++], sizeof(vdevs[0]), "%s", name);
 	rc = rte_eth_dev_get_port_by_name(name, &port);
 	return rc < 0 ? rc : port;
 }

@@ -28,6 +28,9 @@ void variant_add(const struct hy_variant *variant);
 hy_node_process_t hal_process;
 hy_node_process_t hal_process_b;
 
+/* Adds a device: "event_sw0", "crypto_null0"; or tries to, 0 or a negative errno. */
+void device_add(const char *name);
+int device_try(const char *name, const char *args);
 /* Adds a port: "net_null_x", "net_tap_x". Its id, or a negative errno. Tests tell the HAL. */
 int port_try(const char *name, const char *args);
 uint16_t port_add(const char *name);

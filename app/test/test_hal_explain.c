@@ -126,6 +126,42 @@ json_is_well_formed_and_says_the_same(void **state)
 		"\"reason\": \"the driver's limit\"}");
 }
 
+static int
+explain_one(const struct hy_hal *of, FILE *out)
+{
+	static const char *const families[] = { "expl_one", "nosuch", NULL };
+
+	return hy_hal_explain_families(of, families, out);
+}
+
+static int
+explain_one_json(const struct hy_hal *of, FILE *out)
+{
+	static const char *const families[] = { "expl_one", "nosuch", NULL };
+
+	return hy_hal_explain_families_json(of, families, out);
+}
+
+static void
+families_that_are_asked_for_are_explained_and_no_others(void **state)
+{
+	const char *json;
+
+	RTE_SET_USED(state);
+	family_add("expl_one", HY_TARGET_PROCESS, 10);
+	family_add("expl_two", HY_TARGET_PROCESS, 10);
+	select_all();
+	assert_string_equal(printed(explain_one),
+		"expl_one for process: plain\n"
+		"    plain      chosen      score  10  the only one\n");
+	json = printed(explain_one_json);
+	assert_true(json_valid(json));
+	only(json, "\"family\": ");
+	only(json, "{\"family\": \"expl_one\", ");
+	only(json, "\"inventory\": {");
+	only(printed(hy_hal_explain), "expl_two for process: plain\n");
+}
+
 static bool
 fits_quoting(const struct hy_hal *of, struct hy_target target, char *reason, size_t size)
 {
@@ -170,7 +206,7 @@ static void
 failing_output_is_told(void **state)
 {
 	static int (*const print[])(const struct hy_hal *, FILE *) = { hy_hal_explain,
-		hy_hal_explain_json, hy_hal_inventory_print };
+		hy_hal_explain_json, hy_hal_inventory_print, hy_hal_inventory_json };
 
 	RTE_SET_USED(state);
 	select_all();
@@ -190,6 +226,7 @@ static const struct CMUnitTest hal_explain_tests[] = {
 	HAL_TEST(text_has_a_section_for_each_port_in_order),
 	HAL_TEST(nothing_selected_prints_nothing),
 	HAL_TEST(json_is_well_formed_and_says_the_same),
+	HAL_TEST(families_that_are_asked_for_are_explained_and_no_others),
 	HAL_TEST(json_escapes_what_a_reason_holds),
 	HAL_TEST(json_check_itself_tells_good_from_bad),
 	HAL_TEST(failing_output_is_told),

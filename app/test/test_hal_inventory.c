@@ -129,6 +129,66 @@ null_port_names_no_packet_types(void **state)
 }
 
 static void
+marks_are_asked_for_before_the_port_is_configured_and_once(void **state)
+{
+	static const char cannot[] = "the driver cannot be asked: Operation not supported";
+	static const char late[] = "too late to ask: the port is configured";
+	const struct rte_eth_conf conf = { 0 };
+	const uint16_t early = port_add("net_null_early"), after = port_add("net_null_after");
+
+	RTE_SET_USED(state);
+	assert_int_equal(rte_eth_dev_configure(after, 1, 1, &conf), 0);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	assert_int_equal(rte_eth_dev_configure(early, 1, 1, &conf), 0);
+	for (int i = 0; i < 2; i++) {
+		const struct hy_capability *mark = of_port(early, HY_CAP_RX_METADATA_MARK);
+
+		assert_int_equal(mark->level, HY_LEVEL_UNKNOWN);
+		assert_int_equal(mark->origin, HY_ORIGIN_PROBED);
+		assert_string_equal(mark->reason, cannot);
+		assert_string_equal(of_port(after, HY_CAP_RX_METADATA_MARK)->reason, late);
+		assert_int_equal(hy_hal_probe(hal), 0);
+	}
+}
+
+static void
+offloads_are_those_that_the_driver_offers(void **state)
+{
+	static const struct {
+		enum hy_cap cap;
+		bool rx;
+		uint64_t flag;
+	} offloads[] = { { HY_CAP_RX_CHECKSUM_IP4, true, RTE_ETH_RX_OFFLOAD_IPV4_CKSUM },
+		{ HY_CAP_RX_SCATTER, true, RTE_ETH_RX_OFFLOAD_SCATTER },
+		{ HY_CAP_TX_CHECKSUM_IP4, false, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM },
+		{ HY_CAP_TX_SEGMENTS, false, RTE_ETH_TX_OFFLOAD_MULTI_SEGS },
+		{ HY_CAP_TX_FAST_FREE, false, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE } };
+	unsigned int nb_yes = 0;
+
+	RTE_SET_USED(state);
+	port_add("net_null_off");
+	port_add_rings("inv_off", 1, 1);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	for (uint16_t p = 0; p < 2; p++) {
+		struct rte_eth_dev_info info;
+
+		assert_int_equal(rte_eth_dev_info_get(p, &info), 0);
+		for (size_t i = 0; i < RTE_DIM(offloads); i++) {
+			const uint64_t has = offloads[i].rx ? info.rx_offload_capa
+							    : info.tx_offload_capa;
+			const bool yes = (has & offloads[i].flag) != 0;
+
+			assert_int_equal(of_port(p, offloads[i].cap)->level,
+				yes ? HY_LEVEL_YES : HY_LEVEL_NO);
+			nb_yes += yes;
+		}
+		assert_cap(of_port(p, HY_CAP_RUNNING), HY_LEVEL_YES, 0,
+			"no reset or removal was seen");
+	}
+	assert_in_range(nb_yes, 1, 9); /* drivers differ, or nothing was compared */
+}
+
+static void
 ring_port_has_the_queues_that_it_was_given(void **state)
 {
 	const uint16_t port = port_add_rings("inv_ring", 3, 2);
@@ -251,6 +311,8 @@ static const struct CMUnitTest hal_inventory_tests[] = {
 	HAL_TEST(port_that_is_not_there_has_no_capability),
 	HAL_TEST(port_that_is_ignored_is_none_until_another_hal),
 	HAL_TEST(null_port_names_no_packet_types),
+	HAL_TEST(marks_are_asked_for_before_the_port_is_configured_and_once),
+	HAL_TEST(offloads_are_those_that_the_driver_offers),
 	HAL_TEST(ring_port_has_the_queues_that_it_was_given),
 	HAL_TEST(tap_port_tells_ip4_so_pkt_cls_believes_it),
 	HAL_TEST(inventory_prints_process_and_ports),

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is known of drivers that neither they nor a probe tell. */
+
+#include <fnmatch.h>
+
+#include <rte_version.h>
+
+#include "quirk.h"
+
+#define DPDK(year, month) RTE_VERSION_NUM(year, month, 0, 0)
+
+static const struct hy_quirk quirks[] = {
+	/*
+	 * Nobody needs to negotiate where the driver turns marks on by itself. Those that know the
+	 * call answer for themselves.
+	 */
+	{ .drivers = { "mlx5_pci", "mlx5_auxiliary" },
+		.before = DPDK(23, 7),
+		.cap = HY_CAP_RX_METADATA_MARK,
+		.level = HY_LEVEL_YES,
+		.reason =
+			"rules that mark turn it on: flow_drv_rxq_flags_set(), mlx5_flow.c, 22.11" },
+	{ .drivers = { "net_cn9k", "net_cn10k", "net_cn20k" },
+		.from = DPDK(23, 3),
+		.cap = HY_CAP_RX_METADATA_MARK,
+		.level = HY_LEVEL_YES,
+		.reason = "rules that mark turn it on: cn10k_flow_create(), cn10k_flow.c, 24.11" },
+	{ .drivers = { "net_i40e" },
+		.cap = HY_CAP_RX_METADATA_MARK,
+		.level = HY_LEVEL_YES,
+		.reason = "always on: i40e_rxd_build_fdir(), i40e_rxtx.c, 22.11" },
+	{ .drivers = { "net_ice" },
+		.cap = HY_CAP_RX_METADATA_MARK,
+		.level = HY_LEVEL_YES,
+		.reason = "always on: ice_rxd_to_pkt_fields_by_comms_ovs(), ice_rxtx.c, 22.11" },
+
+	/* Before 24.03, event devices had no way to say which schedule types they have. */
+	{ .drivers = { "event_sw", "event_dsw", "event_cn*k", "dlb2_event" },
+		.before = DPDK(24, 3),
+		.cap = HY_CAP_EVENT_ATOMIC,
+		.level = HY_LEVEL_YES,
+		.reason = "as the driver says itself from DPDK 24.03 on" },
+	{ .drivers = { "event_sw", "event_dsw", "event_cn*k", "dlb2_event" },
+		.before = DPDK(24, 3),
+		.cap = HY_CAP_EVENT_PARALLEL,
+		.level = HY_LEVEL_YES,
+		.reason = "as the driver says itself from DPDK 24.03 on" },
+	{ .drivers = { "event_sw", "event_cn*k", "dlb2_event" },
+		.before = DPDK(24, 3),
+		.cap = HY_CAP_EVENT_ORDERED,
+		.level = HY_LEVEL_YES,
+		.reason = "as the driver says itself from DPDK 24.03 on" },
+	{ .drivers = { "event_dsw" },
+		.before = DPDK(24, 3),
+		.cap = HY_CAP_EVENT_ORDERED,
+		.level = HY_LEVEL_NO,
+		.reason = "dsw_queue_setup(), dsw_evdev.c, 22.11, refuses it" },
+	{ .drivers = { "event_dsw" },
+		.cap = HY_CAP_EVENT_RECONFIGURE,
+		.level = HY_LEVEL_NO,
+		.reason = "a second rte_event_dev_configure() crashed in 22.11" },
+
+	/* Of packets polled by a service core: those that fill a vector take the place of others. */
+	{ .drivers = { "*" },
+		.cap = HY_CAP_EVENT_RX_VECTOR,
+		.unless = HY_CAP_EVENT_RX_INTERNAL,
+		.level = HY_LEVEL_NO,
+		.reason = "rxa_create_event_vector(), rte_event_eth_rx_adapter.c, 22.11 to 26.07, "
+			  "writes over events" },
+};
+
+const struct hy_quirk *
+hy_quirks(unsigned int *n)
+{
+	*n = RTE_DIM(quirks);
+	return quirks;
+}
+
+bool
+hy_quirk_matches(const struct hy_quirk *quirk, const char *driver, uint32_t version)
+{
+	/* Candidates and updates of a release come after it, by number. */
+	if (version < quirk->from || (quirk->before != 0 && version >= quirk->before))
+		return false;
+	for (unsigned int i = 0; i < RTE_DIM(quirk->drivers) && quirk->drivers[i] != NULL; i++)
+		if (fnmatch(quirk->drivers[i], driver, 0) == 0)
+			return true;
+	return false;
+}
+
+void
+hy_quirks_apply(struct hy_hal_device *dev, uint32_t version)
+{
+	for (unsigned int i = 0; i < RTE_DIM(quirks); i++) {
+		const struct hy_quirk *quirk = &quirks[i];
+		struct hy_capability *cap = &dev->caps[quirk->cap];
+
+		if (!hy_cap_concerns(dev->target.kind, quirk->cap) ||
+			dev->caps[quirk->unless].level >= HY_LEVEL_YES ||
+			!hy_quirk_matches(quirk, dev->driver, version))
+			continue;
+		cap->level = quirk->level;
+		if (quirk->level < HY_LEVEL_YES)
+			cap->value = 0;
+		snprintf(cap->reason, sizeof(cap->reason), "quirk of %s: %s", dev->driver,
+			quirk->reason);
+	}
+}
