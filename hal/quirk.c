@@ -58,7 +58,7 @@ static const struct hy_quirk quirks[] = {
 	{ .drivers = { "event_dsw" },
 		.cap = HY_CAP_EVENT_RECONFIGURE,
 		.level = HY_LEVEL_NO,
-		.reason = "a second rte_event_dev_configure() crashed in 22.11" },
+		.reason = "set up again, its ports fail: dsw_port_setup(), dsw_evdev.c, 22.11" },
 
 	/* Of packets polled by a service core: those that fill a vector take the place of others. */
 	{ .drivers = { "*" },

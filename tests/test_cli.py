@@ -107,7 +107,10 @@ BAD = {
     "every variant denied": ("--deny=ip4_rewrite=scalar", ["ip4_rewrite", "denied"]),
     "two variants forced": ("--node=ip4_lookup=scalar --node=ip4_lookup=avx2",
                             ["--node", "ip4_lookup"]),
+    "an override of no target": ("--cap=prt0.running=no", ["--cap", "'prt0'", "portN"]),
+    "an override of no capability": ("--cap=port0.runing=no", ["--cap", "'runing'", "running"]),
     # files
+    "overrides of no file": ("--cap-file=/nonexistent/caps", ["--cap-file", "/nonexistent/caps"]),
     "plugin of no file": ("--plugin=/nonexistent/pack.so",
                           ["--plugin: '/nonexistent/pack.so': No such file or directory"]),
     "explain in no known form": ("--explain=xml", ["--explain", "xml", "json"]),
@@ -187,7 +190,8 @@ def test_help_names_every_option(rig):
     assert run.code == 0, run
     for option in ("-p", "-P", "--config", "--eth-dest", "--max-pkt-len", "--no-numa",
                    "--per-port-pool", "--routes", "--burst", "--rx-budget", "--idle", "--stats",
-                   "--duration", "--until-idle", "--node", "--deny", "--plugin", "--explain",
+                   "--duration", "--until-idle", "--node", "--deny", "--cap", "--cap-file",
+                   "--plugin", "--explain",
                    "--export-dot", "--export-json", "--dry-run", "--json"):
         assert option in run.stdout, f"{option}\n{run}"
 

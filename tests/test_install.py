@@ -75,7 +75,14 @@ def test_headers_are_installed(installed):
     includes = [Path(word[2:]) for word in pkg_config(installed, "--cflags-only-I")]
     (folder,) = [path for path in includes if path.name == "halyard"]
     there = {path.name for path in folder.glob("*.h")}
-    assert {"hy_graph.h", "hy_graph_worker.h", "hy_hal.h", "hy_node.h"} <= there
+    assert {"hy_graph.h", "hy_graph_worker.h", "hy_capability.h", "hy_hal.h", "hy_node.h"} <= there
+
+
+def test_hy_hal_is_installed_and_runs(installed):
+    prefix = pkg_config(installed, "--variable=prefix")[0]
+    libdir = pkg_config(installed, "--variable=libdir")[0]
+    printed = run(f"{prefix}/bin/hy-hal", "inventory", LD_LIBRARY_PATH=libdir)
+    assert printed.startswith("process\n    simd_bits "), printed
 
 
 def test_program_outside_the_tree_runs_with_the_shared_library(installed, tmp_path):

@@ -20,6 +20,10 @@ struct settings {
 	unsigned int nb_force;
 	const char *deny[REPEATS_MAX];
 	unsigned int nb_deny;
+	const char *caps[REPEATS_MAX];
+	unsigned int nb_caps;
+	const char *cap_files[REPEATS_MAX];
+	unsigned int nb_cap_files;
 };
 
 struct command {

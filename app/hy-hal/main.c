@@ -34,24 +34,34 @@ packs_load(const struct settings *settings)
 	return 0;
 }
 
+/* Applies one option's values; names the option that is refused. */
 static int
-rules_apply(const struct settings *settings, struct hy_hal *hal)
+apply(struct hy_hal *hal, const char *option, const char *const *values, unsigned int n,
+	int (*one)(struct hy_hal *hal, const char *value, char *error))
 {
 	char error[HY_HAL_ERROR_SIZE];
 
-	for (unsigned int i = 0; i < settings->nb_force; i++) {
-		if (hy_hal_force(hal, settings->force[i], error) < 0) {
-			fprintf(stderr, "hy-hal: --node: %s\n", error);
-			return -1;
-		}
-	}
-	for (unsigned int i = 0; i < settings->nb_deny; i++) {
-		if (hy_hal_deny(hal, settings->deny[i], error) < 0) {
-			fprintf(stderr, "hy-hal: --deny: %s\n", error);
+	for (unsigned int i = 0; i < n; i++) {
+		if (one(hal, values[i], error) < 0) {
+			fprintf(stderr, "hy-hal: --%s: %s\n", option, error);
 			return -1;
 		}
 	}
 	return 0;
+}
+
+static int
+settings_apply(const struct settings *s, struct hy_hal *hal)
+{
+	int rc = apply(hal, "cap-file", s->cap_files, s->nb_cap_files, hy_hal_override_file);
+
+	if (rc == 0)
+		rc = apply(hal, "cap", s->caps, s->nb_caps, hy_hal_override);
+	if (rc == 0)
+		rc = apply(hal, "node", s->force, s->nb_force, hy_hal_force);
+	if (rc == 0)
+		rc = apply(hal, "deny", s->deny, s->nb_deny, hy_hal_deny);
+	return rc;
 }
 
 static int
@@ -66,7 +76,7 @@ run(const struct settings *settings)
 		fprintf(stderr, "hy-hal: out of memory\n");
 		return -1;
 	}
-	rc = rules_apply(settings, hal);
+	rc = settings_apply(settings, hal);
 	if (rc == 0)
 		rc = settings->command->run(settings, hal);
 	hy_hal_destroy(hal);

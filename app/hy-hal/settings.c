@@ -27,6 +27,8 @@ static const struct option options[] = {
 	{ "pack", required_argument, NULL, 'p' },
 	{ "node", required_argument, NULL, 'n' },
 	{ "deny", required_argument, NULL, 'd' },
+	{ "cap", required_argument, NULL, 'c' },
+	{ "cap-file", required_argument, NULL, 'f' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -38,7 +40,11 @@ static const char option_texts[] =
 	"  --node FAMILY[@PORT]=VARIANT\n"
 	"                              of explain: force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
-	"                              of explain: do without a variant\n";
+	"                              of explain: do without a variant\n"
+	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
+	"                              override what was found out, as in port0.rx_ptype_ip4=no\n"
+	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
+	"  --help                      print this\n";
 
 static void
 usage(FILE *out)
@@ -47,8 +53,10 @@ usage(FILE *out)
 	for (const struct command *c = commands; c->name != NULL; c++)
 		fprintf(out, "  %-10s %s\n", c->name, c->text);
 	fprintf(out,
-		"\n%s\nWithout EAL options: every bound PCI device, one core, and hugepages if "
-		"enough are free.\n",
+		"\n%s\n"
+		"Without EAL options: all PCI devices that are bound to a driver for DPDK, one core,\n"
+		"and hugepages if enough are free. Virtual devices are EAL's, as in\n"
+		"  hy-hal --no-huge -m 512 --vdev=net_null0 -- inventory\n",
 		option_texts);
 }
 
@@ -119,6 +127,10 @@ read_option(int letter, const char *name, struct settings *settings)
 		return read_repeated(name, optarg, settings->force, &settings->nb_force);
 	case 'd':
 		return read_repeated(name, optarg, settings->deny, &settings->nb_deny);
+	case 'c':
+		return read_repeated(name, optarg, settings->caps, &settings->nb_caps);
+	case 'f':
+		return read_repeated(name, optarg, settings->cap_files, &settings->nb_cap_files);
 	default:
 		usage(stdout);
 		exit(EXIT_SUCCESS);

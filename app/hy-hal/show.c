@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
+
 #include "command.h"
 
 static int
@@ -30,6 +32,8 @@ show_explain(const struct settings *settings, struct hy_hal *hal)
 		fprintf(stderr, "hy-hal: explain: %s\n", error);
 		return -1;
 	}
+	if (rte_eth_dev_count_avail() == 0)
+		fprintf(stderr, "hy-hal: there are no ports to choose for; see hy-hal --help\n");
 	return written(settings->json
 			? hy_hal_explain_families_json(hal, settings->families, stdout)
 			: hy_hal_explain_families(hal, settings->families, stdout));

@@ -80,7 +80,7 @@ event_devices_say_what_they_schedule(void **state)
 	assert_int_equal(cap_of(HY_TARGET_EVENT, sw, 0, HY_CAP_EVENT_RECONFIGURE)->level,
 		HY_LEVEL_YES);
 	assert_cap(cap_of(HY_TARGET_EVENT, dsw, 0, HY_CAP_EVENT_RECONFIGURE), HY_LEVEL_NO, 0,
-		"quirk of event_dsw: a second rte_event_dev_configure() crashed in 22.11");
+		"quirk of event_dsw: set up again, its ports fail: dsw_port_setup(), dsw_evdev.c, 22.11");
 }
 
 /* What the inventory says of a schedule type is what a queue of that type comes to. */

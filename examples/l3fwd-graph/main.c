@@ -241,24 +241,34 @@ ports_ignore(const struct options *options, struct hy_hal *hal)
 			hy_hal_port_ignore(hal, p);
 }
 
+/* Hands one option's values to the HAL; names the option that is refused. */
 static int
-rules_read(const struct options *options, struct hy_hal *hal)
+apply(struct hy_hal *hal, const char *option, const char *const *values, unsigned int n,
+	int (*one)(struct hy_hal *hal, const char *value, char *error))
 {
 	char error[HY_HAL_ERROR_SIZE] = "out of memory";
 
-	for (unsigned int i = 0; i < options->nb_force; i++) {
-		if (hy_hal_force(hal, options->force[i], error) < 0) {
-			fprintf(stderr, "l3fwd-graph: --node: %s\n", error);
-			return -1;
-		}
-	}
-	for (unsigned int i = 0; i < options->nb_deny; i++) {
-		if (hy_hal_deny(hal, options->deny[i], error) < 0) {
-			fprintf(stderr, "l3fwd-graph: --deny: %s\n", error);
+	for (unsigned int i = 0; i < n; i++) {
+		if (one(hal, values[i], error) < 0) {
+			fprintf(stderr, "l3fwd-graph: --%s: %s\n", option, error);
 			return -1;
 		}
 	}
 	return 0;
+}
+
+static int
+rules_read(const struct options *o, struct hy_hal *hal)
+{
+	int rc = apply(hal, "cap-file", o->cap_files, o->nb_cap_files, hy_hal_override_file);
+
+	if (rc == 0)
+		rc = apply(hal, "cap", o->caps, o->nb_caps, hy_hal_override);
+	if (rc == 0)
+		rc = apply(hal, "node", o->force, o->nb_force, hy_hal_force);
+	if (rc == 0)
+		rc = apply(hal, "deny", o->deny, o->nb_deny, hy_hal_deny);
+	return rc;
 }
 
 /* What drivers say of packet types depends on how they were started: select once they are. */

@@ -57,6 +57,9 @@ static const char usage[] =
 	"                              force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
 	"                              do without a variant\n"
+	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
+	"                              override what the HAL found out, as in port0.rx_mark=no\n"
+	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
 	"  --plugin FILE               load nodes and variants from a shared object\n"
 	"  --explain[=json]            print what the HAL picks and why, and exit\n"
 	"  --stats SECONDS             print the node table that often\n"
@@ -276,6 +279,8 @@ enum {
 	OPT_IDLE,
 	OPT_NODE,
 	OPT_DENY,
+	OPT_CAP,
+	OPT_CAP_FILE,
 	OPT_PLUGIN,
 	OPT_EXPLAIN,
 	OPT_STATS,
@@ -308,6 +313,8 @@ static const struct option long_options[] = {
 	{ "idle", required_argument, NULL, OPT_IDLE },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "deny", required_argument, NULL, OPT_DENY },
+	{ "cap", required_argument, NULL, OPT_CAP },
+	{ "cap-file", required_argument, NULL, OPT_CAP_FILE },
 	{ "plugin", required_argument, NULL, OPT_PLUGIN },
 	{ "explain", optional_argument, NULL, OPT_EXPLAIN },
 	{ "stats", required_argument, NULL, OPT_STATS },
@@ -372,6 +379,10 @@ read_option(int opt, struct options *o)
 		return read_repeated("--node", optarg, o->force, &o->nb_force);
 	case OPT_DENY:
 		return read_repeated("--deny", optarg, o->deny, &o->nb_deny);
+	case OPT_CAP:
+		return read_repeated("--cap", optarg, o->caps, &o->nb_caps);
+	case OPT_CAP_FILE:
+		return read_repeated("--cap-file", optarg, o->cap_files, &o->nb_cap_files);
 	case OPT_PLUGIN:
 		return read_repeated("--plugin", optarg, o->plugins, &o->nb_plugins);
 	case OPT_EXPLAIN:

@@ -50,9 +50,13 @@ struct options {
 	unsigned int until_idle_ms;
 	const char *force[REPEATS_MAX];
 	const char *deny[REPEATS_MAX];
+	const char *caps[REPEATS_MAX];
+	const char *cap_files[REPEATS_MAX];
 	const char *plugins[REPEATS_MAX];
 	unsigned int nb_force;
 	unsigned int nb_deny;
+	unsigned int nb_caps;
+	unsigned int nb_cap_files;
 	unsigned int nb_plugins;
 	enum explain explain;
 	bool dry_run;

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hy-hal: what it finds and picks, as text and as JSON, on the devices that can be had without
+hardware; what users override; and what it refuses."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+import l3fwd
+import test_plugin
+
+HY_HAL = l3fwd.BUILD / "app" / "hy-hal" / "hy-hal"
+EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-shconf", "--no-telemetry"]
+VDEVS = ["net_null0", "net_null1", "event_sw0", "event_dsw0", "crypto_openssl0", "crypto_null0"]
+L3FWD = {"ethdev_rx", "pkt_cls", "ip4_lookup", "ip4_rewrite", "ethdev_tx", "pkt_drop"}
+
+pytestmark = pytest.mark.xdist_group("install")
+installed = test_plugin.installed
+folder = test_plugin.folder
+pack = test_plugin.pack
+
+
+def hal(*words, vdevs=None, **options):
+    """Runs hy-hal to its end, on virtual devices if there is a list of them."""
+    if not os.access(HY_HAL, os.X_OK):
+        pytest.fail(f"{HY_HAL} is not there: build first, or set HALYARD_BUILD", pytrace=False)
+    eal = [] if vdevs is None else [*EAL, *(f"--vdev={name}" for name in vdevs), "--"]
+    return subprocess.run([HY_HAL, *eal, *map(str, words)], capture_output=True, text=True,
+                          check=False, timeout=l3fwd.TIMEOUT, stdin=subprocess.DEVNULL, **options)
+
+
+def passes(*words, **options):
+    """What it prints; it must succeed."""
+    done = hal(*words, **options)
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def inventory(*words, vdevs):
+    return json.loads(passes("inventory", "--json", *words, vdevs=vdevs))["inventory"]
+
+
+def cap_names(target):
+    """The capabilities of a kind of target, as a refusal lists them."""
+    done = hal("inventory", f"--cap={target}.nosuch=no")
+    assert done.returncode == 1, done
+    return done.stderr.partition("there are: ")[2].strip().split(", ")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return inventory(vdevs=VDEVS)
+
+
+def test_without_a_word_for_eal_it_shows_the_process():
+    text = passes("inventory")
+    assert text.startswith("process\n    simd_bits       yes")
+    assert passes("explain", "--graph", "l3fwd").startswith("ip4_lookup for process: ")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+def test_a_normal_user_needs_no_set_up():
+    done = hal("inventory", user=65534, group=65534, extra_groups=[],
+               env={"PATH": os.environ["PATH"]})
+    assert done.returncode == 0, done
+    assert done.stdout.startswith("process\n")
+    assert done.stderr == ""
+
+
+def test_it_runs_beside_another():
+    runs = [subprocess.Popen([HY_HAL, "inventory"], stdout=subprocess.PIPE) for _ in range(3)]
+    outputs = [run.communicate(timeout=l3fwd.TIMEOUT)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0]
+    assert len(set(outputs)) == 1
+
+
+def test_all_devices_and_pairs_are_found(found):
+    assert set(found) == {"process", "declared", "ports", "devices"}
+    assert [(p["port"], p["name"], p["driver"]) for p in found["ports"]] == [
+        (0, "net_null0", "net_null"), (1, "net_null1", "net_null")]
+    devices = [(d["kind"], d["id"], d.get("peer"), d["driver"]) for d in found["devices"]]
+    assert devices == [
+        ("event", 0, None, "event_sw"), ("event", 1, None, "event_dsw"),
+        ("crypto", 0, None, "crypto_openssl"), ("crypto", 1, None, "crypto_null"),
+        *((kind, event, peer, driver)
+          for event, driver in enumerate(["event_sw", "event_dsw"])
+          for kind in ("event:port", "event:crypto") for peer in (0, 1))]
+
+
+@pytest.mark.parametrize("kind", ["event", "crypto", "event:port", "event:crypto"])
+def test_devices_have_the_capabilities_of_their_kind(found, kind):
+    target = ":".join(f"{name}0" for name in kind.split(":"))
+    some = [d["capabilities"] for d in found["devices"] if d["kind"] == kind]
+    assert len(some) >= 2
+    for capabilities in some:
+        assert list(capabilities) == cap_names(target)
+        for cap in capabilities.values():
+            assert set(cap) == {"level", "origin", "value", "reason"}
+            assert cap["level"] in ("no", "unknown", "yes", "preferred")
+            assert cap["origin"] in ("declared", "probed") and cap["reason"]
+
+
+def test_ports_and_process_have_theirs(found):
+    assert list(found["process"]) == cap_names("process")
+    for port in found["ports"]:
+        assert list(port["capabilities"]) == cap_names("port0")
+
+
+def test_text_says_what_json_says(found):
+    text = passes("inventory", vdevs=VDEVS)
+    told = [line.split()[0] for line in text.splitlines() if line.startswith("    ")]
+    parts = [found["process"], *(d["capabilities"] for d in found["ports"] + found["devices"])]
+    assert told == [name for part in parts for name in part]
+    assert len(told) > 100
+    assert "\nevent device 1 with crypto device 0: event_dsw0, driver event_dsw\n" in text
+
+
+def test_explain_json_has_inventory_and_selections_of_the_graph():
+    explained = json.loads(passes("explain", "--graph=l3fwd", "--json", vdevs=VDEVS))
+    assert list(explained) == ["inventory", "selections"]
+    assert {s["family"] for s in explained["selections"]} == L3FWD
+    everything = json.loads(passes("explain", "--json", vdevs=VDEVS))
+    assert {s["family"] for s in everything["selections"]} > L3FWD
+    assert [s for s in everything["selections"] if s["family"] in L3FWD] == \
+        explained["selections"]
+    assert [s["target"] for s in explained["selections"] if s["family"] == "pkt_cls"] == [
+        "port 0", "port 1"]
+
+
+def test_forced_and_denied_variants_are_explained():
+    explained = json.loads(passes("explain", "--json", "--node=ip4_lookup=scalar",
+                                  "--node=pkt_cls@1=scalar", "--deny=pkt_cls@0=scalar",
+                                  vdevs=VDEVS))
+    picked = {(s["family"], s["target"]): s for s in explained["selections"]}
+    assert picked["ip4_lookup", "process"]["variant"] == "scalar"
+    assert picked["pkt_cls", "port 1"]["variant"] == "scalar"
+    (denied,) = [c for c in picked["pkt_cls", "port 0"]["candidates"] if c["variant"] == "scalar"]
+    assert denied["fate"] == "denied"
+
+
+def test_explain_believes_what_the_user_overrides(tmp_path):
+    caps = tmp_path / "caps"
+    caps.write_text("# as seen in the lab\nnet_null.rx_ptype_ip4=yes\nprocess.avx512=no\n"
+                    "process.avx2=no\n")
+    explained = json.loads(passes("explain", "--json", "--graph=l3fwd", f"--cap-file={caps}",
+                                  "--cap=port1.rx_ptype_ip4=no", vdevs=VDEVS))
+    picked = {s["target"]: s["variant"] for s in explained["selections"]
+              if s["family"] == "pkt_cls"}
+    assert picked == {"port 0": "ptype", "port 1": "scalar"}
+    ports = explained["inventory"]["ports"]
+    told = [(p["capabilities"]["rx_ptype_ip4"]["origin"],
+             p["capabilities"]["rx_ptype_ip4"]["reason"]) for p in ports]
+    assert told == [("overridden", "the user says net_null.rx_ptype_ip4=yes"),
+                    ("overridden", "the user says port1.rx_ptype_ip4=no")]
+
+
+def test_l3fwd_graph_takes_overrides_too(rig):
+    explained = l3fwd.explain(rig.folder, "--cap=process.avx512=no", "--cap=process.avx2=no")
+    assert l3fwd.selection(explained, "ip4_lookup")["variant"] == "x4"
+    assert explained["inventory"]["process"]["avx2"]["origin"] == "overridden"
+
+
+def test_a_pack_is_loaded_before_anything_is_selected(pack):
+    explained = json.loads(passes("explain", "--json", f"--pack={pack}", "--node=pkt_drop=keep",
+                                  vdevs=[]))
+    (chosen,) = [s for s in explained["selections"] if s["family"] == "pkt_drop"]
+    assert chosen["variant"] == "keep"
+
+
+REFUSED = {
+    "no command": ([], ["which command?", "inventory", "explain"]),
+    "an unknown command": (["inventry"], ["'inventry'", "inventory, explain"]),
+    "an unknown option": (["inventory", "--frobnicate"], ["--frobnicate", "--help"]),
+    "a word behind": (["inventory", "please"], ["'please'", "inventory"]),
+    "an option of another command": (["inventory", "--graph=l3fwd"], ["--graph", "inventory"]),
+    "an unknown graph": (["explain", "--graph=l2fwd"], ["--graph", "'l2fwd'", "l3fwd"]),
+    "a pack of no file": (["explain", "--pack=/nonexistent.so"], ["--pack", "/nonexistent.so"]),
+    "a variant of no family": (["explain", "--node=nosuch=x"], ["--node", "nosuch", "ip4_lookup"]),
+    "a variant that cannot be": (["explain", "--node=ip4_lookup=x4", "--deny=ip4_lookup=x4"],
+                                 ["ip4_lookup=x4", "denied"]),
+    "denied by nonsense": (["explain", "--deny=ip4_lookup"], ["--deny", "FAMILY[@PORT]=VARIANT"]),
+    "a malformed override": (["inventory", "--cap=port0"], ["--cap", "TARGET.CAPABILITY=LEVEL"]),
+    "an override of no level": (["inventory", "--cap=port0.running=maybe"],
+                                ["--cap", "'maybe'", "no, unknown, yes, preferred"]),
+    "an instruction set that there is not": (["inventory", "--cap=process.simd_bits=yes:65536"],
+                                             ["--cap", "lacks", "simd_bits"]),
+    "overrides of no file": (["inventory", "--cap-file=/nonexistent"],
+                             ["--cap-file", "/nonexistent", "No such file"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_wrong_is_named_and_nothing_printed(case):
+    words, named = REFUSED[case]
+    done = hal(*words)
+    assert done.returncode == 1, done
+    assert done.stdout == ""
+    assert [word for word in named if word not in done.stderr] == [], done
+
+
+def test_a_bad_line_of_overrides_is_named(tmp_path):
+    caps = tmp_path / "caps"
+    caps.write_text("port0.flow_mark=yes:10\n\nport0.flow_mrak=no\n")
+    done = hal("inventory", f"--cap-file={caps}")
+    assert done.returncode == 1
+    assert ":3: 'port0.flow_mrak=no': 'flow_mrak' is no capability of ports; there are: " in \
+        done.stderr
+
+
+def test_output_that_cannot_be_written_fails():
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([HY_HAL, "inventory"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, check=False, timeout=l3fwd.TIMEOUT)
+    assert done.returncode == 1
+    assert "standard output: " in done.stderr
+
+
+def test_options_in_the_book_are_those_of_the_help():
+    page = (l3fwd.ROOT / "doc" / "hy-hal.rst").read_text()
+    in_book = re.findall(r"(?m)^\.\. option:: +(--?[A-Za-z][A-Za-z-]*.*?) *$", page)
+    in_help = re.findall(r"(?m)^  (--?[A-Za-z][A-Za-z-]*\S*(?: [A-Z]\S*)?)", passes("--help"))
+    assert in_book == in_help
+    assert len(in_help) >= 7
+
+
+def test_capabilities_in_the_book_are_those_of_the_program():
+    page = (l3fwd.ROOT / "doc" / "hy-hal.rst").read_text()
+    section = page.partition("\nCapabilities\n---")[2].partition("\nQuirks\n---")[0]
+    in_book = re.findall(r"(?m)^   (?:\* -|  -) ``([a-z0-9_]+)``$", section)
+    kinds = ["process", "port0", "event0", "event0:port0", "crypto0", "event0:crypto0", "regex0"]
+    assert in_book == [name for kind in kinds for name in cap_names(kind)]
+    assert len(in_book) == 53
