@@ -95,6 +95,74 @@ updating_fails_clean_at_every_allocation(void **state)
 	}
 }
 
+/* Three graphs that share a fork; the second has a change that its worker has not come to. */
+static void
+several_graphs_are_changed_all_or_none(void **state)
+{
+	struct probe probes[7] = { { .budget = 1000 }, { .budget = 1000 }, { .budget = 1000 } };
+	struct hy_graph_params params;
+	struct hy_graph *graphs[3];
+	unsigned int heap, failed = 0;
+	uint32_t capacity;
+	hy_node_id fork;
+	int64_t live;
+	int rc;
+
+	RTE_SET_USED(state);
+	for (unsigned int g = 0; g < 3; g++) {
+		char name[] = { 's', (char)('0' + g), '\0' };
+
+		source_add(&probes[g], name, "fork");
+	}
+	fork = NODE(&probes[3], .name = "fork", .impl.process = probe_pass, .edges = { "old" });
+	sink_add(&probes[4], "old");
+	/* The streams are to be longer than they are. */
+	NODE(&probes[5], .name = "new", .impl.process = probe_pass, .edges = { "end" },
+		.replicates = 3);
+	sink_add(&probes[6], "end");
+	graphs[0] = GRAPH("g0", .patterns = (const char *[]){ "s0" }, .nb_patterns = 1, .burst = 4);
+	graphs[1] = GRAPH("g1", .patterns = (const char *[]){ "s1" }, .nb_patterns = 1, .burst = 4);
+	graphs[2] = GRAPH("g2", .patterns = (const char *[]){ "s2" }, .nb_patterns = 1, .burst = 4);
+	for (unsigned int g = 0; g < 3; g++) {
+		hy_graph_walk(graphs[g]);
+		assert_int_equal(hy_graph_update(graphs[g], NULL), 0);
+		hy_graph_walk(graphs[g]);
+		assert_false(hy_graph_updating(graphs[g]));
+	}
+	hy_graph_params_get(graphs[1], &params);
+	params.burst = 8;
+	assert_int_equal(hy_graph_update(graphs[1], &params), 0);
+	assert_int_equal(hy_node_edge_set(fork, 0, "new"), 0);
+	heap = unit_heap_live();
+	live = unit_alloc_live();
+	capacity = hy_graph_stream_capacity(graphs[0]);
+	for (;; failed++) {
+		unit_alloc_fail(failed + 1);
+		rc = hy_graph_update_all(graphs, 3);
+		unit_alloc_fail(0);
+		if (rc == 0 || failed == 1000)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_heap_live(), heap);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(hy_graph_stream_capacity(graphs[0]), capacity);
+		for (unsigned int g = 0; g < 3; g++) {
+			assert_int_equal(hy_graph_updating(graphs[g]), g == 1);
+			assert_int_equal(hy_graph_burst(graphs[g]), g == 1 ? 8 : 4);
+		}
+	}
+	assert_int_equal(rc, 0);
+	assert_in_range(failed, 20, 100);
+	assert_true(hy_graph_stream_capacity(graphs[0]) > capacity);
+	assert_int_equal(probes[5].objs, 0);
+	assert_int_equal(probes[4].objs, 3 * 2 * 4);
+	for (unsigned int g = 0; g < 3; g++)
+		hy_graph_walk(graphs[g]);
+	assert_int_equal(probes[4].objs, 3 * 2 * 4);
+	assert_int_equal(probes[5].objs, 4 + 8 + 4);
+	assert_int_equal(hy_graph_update_all(graphs, 0), 0);
+}
+
 /* The change that a failing one has put back is taken up as if nothing had been. */
 static void
 a_change_that_starved_leaves_the_one_before_it_to_the_worker(void **state)
@@ -197,6 +265,7 @@ statistics_of_a_changed_graph_fail_clean_and_keep_what_was_counted(void **state)
 
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(updating_fails_clean_at_every_allocation),
+	GRAPH_TEST(several_graphs_are_changed_all_or_none),
 	GRAPH_TEST(a_change_that_starved_leaves_the_one_before_it_to_the_worker),
 	GRAPH_TEST(cloning_a_graph_fails_clean_at_every_allocation_and_its_name_is_free),
 	GRAPH_TEST(statistics_of_a_changed_graph_fail_clean_and_keep_what_was_counted),

@@ -377,6 +377,16 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
 int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params);
 
 /**
+ * hy_graph_update() of several graphs with the parameters that they have, all or none: nothing is
+ * left for any worker before all have been compiled. Each worker takes its own up when it comes to
+ * it.
+ *
+ * @param graphs Each once.
+ * @return As hy_graph_update(); upon an error all go on as they were.
+ */
+int hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n);
+
+/**
  * Whether the worker has still to take up what hy_graph_update() left. When it has done so, this
  * call, or any later one that looks at the graph, runs fini() of what the worker has left behind,
  * and frees it.

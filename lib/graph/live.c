@@ -2,6 +2,7 @@
 /* Changing a graph while its worker walks it: see control.h. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_pause.h>
@@ -88,44 +89,78 @@ history_prepare(struct hy_control *control)
 	return rc;
 }
 
+/* A change of one graph, compiled and not published. */
+struct change {
+	struct hy_graph *graph;
+	struct hy_graph_params params; /* own copy */
+	struct hy_image *withdrawn;    /* of an earlier change that this one replaces, or NULL */
+	struct hy_image *image;
+	uint32_t stream_cap; /* of the graph before */
+};
+
+static void
+withdrawn_restore(const struct change *change)
+{
+	if (change->withdrawn == NULL)
+		return;
+	/* The new one has named itself heir. */
+	hy_image_heirs(change->withdrawn, change->graph->control->current);
+	publish(change->graph, change->withdrawn);
+}
+
 static int
-update_locked(struct hy_graph *graph, const struct hy_graph_params *params)
+change_prepare(struct change *change, struct hy_graph *graph, const struct hy_graph_params *params)
 {
 	struct hy_control *control = graph->control;
-	struct hy_image *withdrawn = withdraw(graph), *image;
-	struct hy_graph_params copy;
-	int rc = hy_params_copy(&copy, params);
+	int rc = hy_params_copy(&change->params, params);
 
+	change->graph = graph;
+	change->withdrawn = withdraw(graph);
+	change->stream_cap = control->stream_cap;
 	if (rc == 0)
 		rc = history_prepare(control);
 	if (rc < 0)
 		HY_LOG(ERR, "graph '%s': not enough memory", control->name);
 	if (rc == 0)
-		rc = hy_graph_compile(graph, &copy, control->current, &image);
+		rc = hy_graph_compile(graph, &change->params, control->current, &change->image);
 	if (rc < 0) {
-		hy_params_free(&copy);
-		if (withdrawn != NULL) {
-			/* The failed one has named itself heir. */
-			hy_image_heirs(withdrawn, control->current);
-			publish(graph, withdrawn);
-		}
-		return rc;
+		hy_params_free(&change->params);
+		withdrawn_restore(change);
 	}
-	if (withdrawn != NULL) {
+	return rc;
+}
+
+static void
+change_publish(struct change *change)
+{
+	struct hy_control *control = change->graph->control;
+
+	if (change->withdrawn != NULL) {
 		/* What was set since the first of the changes that the worker has not come to. */
-		hy_image_budgets(image, withdrawn);
-		hy_graph_discard(graph, withdrawn);
+		hy_image_budgets(change->image, change->withdrawn);
+		hy_graph_discard(change->graph, change->withdrawn);
 	}
 	hy_params_free(&control->params);
-	control->params = copy;
-	publish(graph, image);
-	return 0;
+	control->params = change->params;
+	publish(change->graph, change->image);
+}
+
+static void
+change_cancel(struct change *change)
+{
+	struct hy_control *control = change->graph->control;
+
+	hy_graph_discard(change->graph, change->image);
+	hy_params_free(&change->params);
+	__atomic_store_n(&control->stream_cap, change->stream_cap, __ATOMIC_RELAXED);
+	withdrawn_restore(change);
 }
 
 int
 hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params)
 {
 	const struct hy_graph_params *now = &graph->control->params;
+	struct change change;
 	int rc = 0;
 
 	hy_registry_lock();
@@ -140,8 +175,36 @@ hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params)
 		rc = -EINVAL;
 	}
 	if (rc == 0)
-		rc = update_locked(graph, params);
+		rc = change_prepare(&change, graph, params);
+	if (rc == 0)
+		change_publish(&change);
 	hy_registry_unlock();
+	return rc;
+}
+
+int
+hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n)
+{
+	struct change *changes = calloc(n + 1, sizeof(*changes));
+	unsigned int prepared = 0;
+	int rc = 0;
+
+	if (changes == NULL)
+		return -ENOMEM;
+	hy_registry_lock();
+	for (; prepared < n && rc == 0; prepared++)
+		rc = change_prepare(&changes[prepared], graphs[prepared],
+			&graphs[prepared]->control->params);
+	if (rc < 0)
+		prepared--;
+	while (prepared-- > 0) {
+		if (rc < 0)
+			change_cancel(&changes[prepared]);
+		else
+			change_publish(&changes[prepared]);
+	}
+	hy_registry_unlock();
+	free(changes);
 	return rc;
 }
 
