@@ -7,7 +7,8 @@
 #include "hal.h"
 #include "json.h"
 
-static const char *const fates[] = { "chosen", "outscored", "denied", "needs_unmet", "rejected" };
+static const char *const fates[] = { "chosen", "outscored", "denied", "needs_unmet", "rejected",
+	"constrained", "bind_failed" };
 
 /* Whether a variant is of another pack than its family; one made by hand may have none. */
 static bool

@@ -107,6 +107,18 @@ hy_variant_register(const struct hy_variant *variant)
 		if (i > 0 && hy_need_asks(need) && !hy_need_asks(need - 1))
 			return -EINVAL;
 	}
+	for (unsigned int i = 0; i < HY_WITH_MAX; i++) {
+		const struct hy_with *with = &variant->with[i];
+
+		if ((with->family != NULL || with->variant != NULL) &&
+			(!hy_name_valid(with->family) || !hy_name_valid(with->variant) ||
+				(i > 0 && with[-1].family == NULL)))
+			return -EINVAL;
+	}
+	/* What stands in for a device has nothing to bind. */
+	if (variant->parked &&
+		(variant->prepare != NULL || variant->bind != NULL || variant->unbind != NULL))
+		return -EINVAL;
 	pthread_mutex_lock(&declared.lock);
 	rc = variant_add(variant);
 	pthread_mutex_unlock(&declared.lock);

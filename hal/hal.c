@@ -34,8 +34,12 @@ hy_hal_create(struct hy_hal **out)
 void
 hy_hal_destroy(struct hy_hal *hal)
 {
+	hy_node_id base;
+
 	if (hal == NULL)
 		return;
+	hy_hal_unwatch(hal);
+	hy_bindings_end(hal);
 	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
 		const struct hy_hal_node *node = hal->nodes[i];
 
@@ -47,6 +51,16 @@ hy_hal_destroy(struct hy_hal *hal)
 	}
 	for (unsigned int i = 0; i < hal->nb_selections; i++)
 		free(hal->selections[i].candidates);
+	for (unsigned int i = 0; i < hal->nb_configs; i++) {
+		/* Other nodes that were configured are gone. */
+		if (hy_node_lookup(hal->configs[i].family->node.name, &base) == 0)
+			hy_node_config(base, NULL, 0);
+		free(hal->configs[i].data);
+	}
+	free(hal->configs);
+	free(hal->leads);
+	free(hal->trials);
+	free(hal->observers);
 	free(hal->nodes);
 	free(hal->selections);
 	free(hal->declared);

@@ -5,7 +5,7 @@
 
 #include <rte_ethdev.h>
 
-#include <hy_hal.h>
+#include <hy_hal_live.h>
 
 /* A target as it was last seen. */
 struct hy_hal_device {
@@ -53,6 +53,51 @@ struct hy_hal_node {
 	struct hy_placement placement;
 };
 
+/* What every shared node of a family is configured with. */
+struct hy_hal_config {
+	const struct hy_family *family;
+	void *data;
+	size_t size;
+};
+
+/* An edge that follows a selection. */
+struct hy_lead {
+	hy_node_id node;
+	uint16_t edge;
+	const struct hy_family *family;
+	uint16_t port;
+};
+
+/* How prepare() went for a target, when hy_hal_plan() was called last. */
+struct hy_trial {
+	const struct hy_variant *variant;
+	struct hy_target target;
+	bool ok;
+	char reason[HY_REASON_SIZE];
+};
+
+/* A variant that has been bound, and not been unbound. */
+struct hy_binding {
+	const struct hy_variant *variant;
+	struct hy_target target;
+	bool fresh;   /* by the selection that is under way */
+	bool leaving; /* to be unbound when the graphs have taken the last selection up */
+};
+
+/* What is known of a port's life, and wanted of it. */
+struct hy_port_life {
+	enum hy_port_state state;
+	uint32_t events; /* heard and not yet seen to, EVENT_ bits of port_events.c; atomic */
+	uint32_t wish;   /* what is to be done once the workers have left the port, likewise */
+	bool held;       /* down until it is started: no reset is asked of the program */
+	char reason[HY_TEXT_SIZE]; /* why it does not run */
+};
+
+struct hy_observer {
+	hy_port_observer_t *notify;
+	void *arg;
+};
+
 struct hy_hal {
 	struct hy_hal_device process;
 	struct hy_capability cpu[HY_CAPS]; /* as it is, whatever the user says of the process */
@@ -68,6 +113,27 @@ struct hy_hal {
 	unsigned int nb_selections;
 	struct hy_hal_node **nodes; /* each its own block: placements stay where they are */
 	unsigned int nb_nodes;
+	struct hy_hal_config *configs;
+	unsigned int nb_configs;
+	struct hy_lead *leads;
+	unsigned int nb_leads;
+	struct hy_port_plan plans[RTE_MAX_ETHPORTS];
+	struct hy_trial *trials;
+	unsigned int nb_trials;
+	bool planning; /* ports are judged as they will be, not as they are */
+	struct hy_binding *bindings;
+	unsigned int nb_bindings;
+	struct hy_port_life life[RTE_MAX_ETHPORTS];
+	struct hy_observer *observers;
+	unsigned int nb_observers;
+	bool watched;      /* callbacks are registered */
+	bool reselect_due; /* what hy_hal_poll() has seen is not yet in the graphs */
+};
+
+/* Selections in the making: candidates judged and in order, with nothing of the HAL changed. */
+struct hy_slate {
+	struct hy_selection *selections;
+	unsigned int n;
 };
 
 /* Whether it is one, and not the end of a list. */
@@ -77,8 +143,61 @@ hy_need_asks(const struct hy_need *need)
 	return need->cap != HY_CAP_NONE || need->declared != NULL;
 }
 
+/* Whether a target is judged as one that runs: before ports are started, all are. */
+static inline bool
+hy_target_runs(const struct hy_hal *of, struct hy_target target)
+{
+	return target.kind != HY_TARGET_PORT || of->planning ||
+		hy_hal_capability(of, target, HY_CAP_RUNNING)->level >= HY_LEVEL_YES;
+}
+
 /* hal.c: whether one exists, which may point to families and variants. */
 bool hy_hal_exists(void);
+
+/* select.c. A slate is freed by whoever made it, unless the HAL took it over. */
+int hy_slate_make(const struct hy_hal *hal, struct hy_slate *slate, char *error);
+void hy_slate_free(struct hy_slate *slate);
+/* Puts the outcome in words, and gives it to the HAL in place of the selections before. */
+void hy_slate_take(struct hy_hal *hal, struct hy_slate *slate);
+const struct hy_selection *hy_slate_find(const struct hy_selection *selections, unsigned int n,
+	const char *family, uint16_t port);
+/* Puts a candidate that fitted out of the race; takes that back. */
+void hy_candidate_strike(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
+	__rte_format_printf(3, 4);
+void hy_candidate_restore(struct hy_candidate *c);
+struct hy_candidate *hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant);
+/* The variant that the user forces for a target, or NULL. */
+const struct hy_variant *hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family,
+	struct hy_target target);
+int hy_no_memory(char *error);
+
+/* constraint.c: chooses, out of what has not been struck. Said again, starts anew. */
+int hy_slate_resolve(const struct hy_hal *hal, struct hy_slate *slate, char *error);
+
+/* plan.c: how prepare() went; NULL: it was not asked. */
+const struct hy_trial *hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant,
+	struct hy_target target);
+
+/* bind.c: resolves a slate, and binds what is chosen; to be committed or rolled back. */
+int hy_slate_bind(struct hy_hal *hal, struct hy_slate *slate, char *error);
+void hy_bindings_rollback(struct hy_hal *hal);
+/* What the slate does not choose is to leave. */
+void hy_bindings_commit(struct hy_hal *hal, const struct hy_slate *slate);
+/* Unbinds what is to leave; all that is bound. */
+void hy_bindings_release(struct hy_hal *hal);
+void hy_bindings_end(struct hy_hal *hal);
+
+/* place.c: the node records for other selections than the HAL's. */
+struct hy_hal_node *hy_place_find(const struct hy_hal *hal, const struct hy_family *family,
+	uint16_t port);
+/* Gives all nodes that were handed out what a slate chooses. May stop half-way: see reselect.c. */
+int hy_place_again(struct hy_hal *hal, const struct hy_slate *slate);
+int hy_place_impl(const struct hy_hal_node *node);
+
+/* port_events.c: a port that does not run is as it was last seen, and known as such. */
+bool hy_port_frozen(struct hy_hal *hal, uint16_t port);
+void hy_port_running_set(struct hy_hal *hal, uint16_t port);
+void hy_hal_unwatch(struct hy_hal *hal);
 
 /* capability.c */
 enum hy_target_kind hy_cap_kind(enum hy_cap cap);

@@ -66,7 +66,7 @@ enum hy_cap {
 	HY_CAP_FLOW_COUNT,       /**< Flow rules that mark can count too. */
 	HY_CAP_FLOW_PRIORITY,    /**< Flow rules can have priorities. Value: how many. */
 	HY_CAP_FLOW_KEEP,        /**< Flow rules outlive a stop of the port. */
-	HY_CAP_RUNNING,          /**< It was neither reset nor removed since it was started. */
+	HY_CAP_RUNNING, /**< Nothing was heard that keeps it from running: see hy_hal_live.h. */
 
 	/* An event device. */
 	HY_CAP_EVENT_QUEUES,      /**< Value: queues that it can have. */

@@ -10,9 +10,9 @@
  * macros of hy_node.h.
  *
  * Use, in this order: hy_hal_create() after rte_eal_init(); hy_hal_declare() for what the program
- * is going to do; hy_hal_force() and hy_hal_deny() as the user says; hy_hal_select() when the ports
- * exist; hy_hal_node() or hy_hal_node_clone() for
- * each node of the graph; hy_graph_create().
+ * is going to do; hy_hal_force() and hy_hal_deny() as the user says; hy_hal_plan() when the ports
+ * exist, and hy_hal_select() when they run; hy_hal_node() or hy_hal_node_clone() for
+ * each node of the graph; hy_graph_create(). What comes after, while packets flow, is in hy_hal_live.h.
  *
  * Not thread-safe: one control thread uses a struct hy_hal. Functions return 0 or a negative
  * errno. Those that take @p error write there one sentence on what was wrong and what is accepted.
@@ -32,8 +32,10 @@ extern "C" {
 #define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
 #define HY_REASON_SIZE 256    /**< Room for a candidate's reason. */
 #define HY_NEEDS_MAX 4        /**< Needs that a variant can state. */
+#define HY_WITH_MAX 4         /**< Constraints that a variant can state. */
 
 struct hy_hal;
+struct hy_port_plan;
 
 /** What a variant needs of its target. */
 struct hy_need {
@@ -44,6 +46,17 @@ struct hy_need {
 	/** 0: without it the variant is out. Else: what it adds to the score if met; may be less. */
 	int bonus;
 	const char *why; /**< Why there is a bonus, for explain; may be NULL. */
+};
+
+/**
+ * What a variant asks of another family's selection for the same target. Where one of the two
+ * families is selected for the process, it is asked of all targets of the other.
+ */
+struct hy_with {
+	const char *family;  /**< Whose selection; NULL ends a list. */
+	const char *variant; /**< The one that must be chosen there, */
+	bool excludes;       /**< or must not be. */
+	const char *why;     /**< For explain; may be NULL. */
 };
 
 /** A family of nodes. node.impl is the reference variant; node.impl.variant names it. */
@@ -71,6 +84,35 @@ struct hy_variant {
 	 */
 	bool (*fits)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
 	int score; /**< Highest wins; on a draw the first name in alphabetical order. */
+	/** All must hold. Who asks gives way: only if the user forced it, the others do. */
+	struct hy_with with[HY_WITH_MAX];
+	/**
+	 * For families of ports; may be NULL. Says how the port is to be configured: adds to the
+	 * plan, and does nothing else, since it may be called several times. Called by
+	 * hy_hal_plan(); a variant that has it and was not asked there cannot be chosen.
+	 *
+	 * @param[out] reason Why it cannot be had, like that of bind.
+	 * @return 0, or a negative errno: the next candidate is tried.
+	 */
+	int (*prepare)(const struct hy_hal *hal, struct hy_target target, struct hy_port_plan *plan,
+		char *reason, size_t size);
+	/**
+	 * Takes possession of what it needs from the target, before any graph runs it there; may be
+	 * NULL. The variant that it follows may still be bound, and run. Called once for each target,
+	 * however often selections choose it, until unbind. Ports run when it is called.
+	 *
+	 * @return 0, or a negative errno: the next candidate is tried.
+	 */
+	int (*bind)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
+	/** Undoes bind, when no graph runs it there any more. The port may have stopped, or be gone:
+	 * hy_hal_port_state() says so. */
+	void (*unbind)(const struct hy_hal *hal, struct hy_target target);
+	/**
+	 * It stands in for its family while a port does not run, and never else: touches no device,
+	 * and needs nothing. Other variants of a family that has such a one need not ask for
+	 * HY_CAP_RUNNING, nor is it held to what the reference variant does. See hy_hal_live.h.
+	 */
+	bool parked;
 };
 
 /**
@@ -183,13 +225,15 @@ int hy_hal_force(struct hy_hal *hal, const char *spec, char *error);
 int hy_hal_deny(struct hy_hal *hal, const char *spec, char *error);
 
 /**
- * Picks a variant for every family and target. The order of trial: what is denied or lacks
- * something it needs is out; a forced variant wins, or the selection fails; then score, then name.
+ * Picks a variant for every family and target, and binds it. The order of trial: what is denied or
+ * lacks something it needs is out; a forced variant wins, or the selection fails; constraints
+ * across families; then score, then name. What cannot be bound falls to the next.
  *
- * A variant of a family that nobody declared is a warning in the log.
+ * A variant of a family that nobody declared is a warning in the log. While graphs run, use
+ * hy_hal_reselect() (hy_hal_live.h).
  *
  * @return 0; -ENOTSUP a forced variant does not fit, or none is left; -ENOMEM. On an error the
- * selections made before stand.
+ * selections made before stand, and what they bound.
  */
 int hy_hal_select(struct hy_hal *hal, char *error);
 
@@ -200,6 +244,8 @@ enum hy_fate {
 	HY_FATE_DENIED,      /**< The user does not want it. */
 	HY_FATE_NEEDS_UNMET, /**< The target lacks something. */
 	HY_FATE_REJECTED,    /**< Its own predicate says no. */
+	HY_FATE_CONSTRAINED, /**< It does not go with another family's selection. */
+	HY_FATE_BIND_FAILED, /**< Its prepare or bind failed, or it was not prepared. */
 };
 
 /** A candidate in a selection. */
@@ -208,6 +254,7 @@ struct hy_candidate {
 	enum hy_fate fate;                /**< The outcome. */
 	int score;                        /**< Bonuses included. */
 	char reason[HY_REASON_SIZE];      /**< For that fate, in words. */
+	char parts[HY_REASON_SIZE];       /**< What its score is made of; "" without bonuses. */
 };
 
 /** The outcome for one family and target. */
@@ -224,8 +271,8 @@ struct hy_selection {
  * Finds a selection.
  *
  * @param port Ignored when the family's target is the process.
- * @return It, valid until the next hy_hal_select() or hy_hal_destroy(); NULL: no such family or
- * port, or nothing was selected yet.
+ * @return It, valid until the next selection or hy_hal_destroy(); NULL: no such family or port,
+ * or nothing was selected yet.
  */
 const struct hy_selection *hy_hal_selection(const struct hy_hal *hal, const char *family,
 	uint16_t port);

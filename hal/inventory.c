@@ -115,7 +115,10 @@ port_probe(struct hy_hal *hal, uint16_t id)
 	struct hy_hal_port *port = &hal->ports[id];
 	const struct hy_hal_port old = *port;
 
-	hy_probe_port(port, id);
+	if (hy_port_frozen(hal, id))
+		hy_port_running_set(hal, id);
+	else
+		hy_probe_port(port, id);
 	if (port->present)
 		device_settle(hal, &port->dev, old.present ? &old.dev : NULL);
 }

@@ -7,18 +7,27 @@
 
 #include "hal.h"
 
-/* A variant's implementation, with what it leaves to its family. */
-static struct hy_node_impl
-impl_of(const struct hy_selection *s)
+int
+hy_place_impl(const struct hy_hal_node *node)
 {
-	struct hy_node_impl impl = s->chosen->impl;
+	struct hy_node_impl impl = node->variant->impl;
 
+	/* What the variant leaves to its family. */
 	if (impl.init == NULL && impl.fini == NULL && impl.ctx_size == 0) {
-		impl.init = s->family->node.impl.init;
-		impl.fini = s->family->node.impl.fini;
-		impl.ctx_size = s->family->node.impl.ctx_size;
+		impl.init = node->family->node.impl.init;
+		impl.fini = node->family->node.impl.fini;
+		impl.ctx_size = node->family->node.impl.ctx_size;
 	}
-	return impl;
+	return hy_node_impl_set(node->id, &impl);
+}
+
+/* The node runs another variant from the next update of a graph on. */
+static int
+variant_set(struct hy_hal_node *node, const struct hy_variant *variant)
+{
+	node->variant = variant;
+	node->placement.variant = variant->impl.variant;
+	return hy_place_impl(node);
 }
 
 /* "port 0,2", in order. Ports that find no room are "...", never a part of a number. */
@@ -53,29 +62,62 @@ target_add(struct hy_hal_node *node, struct hy_target target)
 	}
 }
 
+/* Makes a record of a node that is handed out, and gives it the selected variant. */
 static int
-node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool made)
+node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool made, bool shared)
 {
 	struct hy_hal_node **nodes = realloc(hal->nodes, (hal->nb_nodes + 1) * sizeof(*nodes));
 	struct hy_hal_node *node = calloc(1, sizeof(*node));
+	int rc = -ENOMEM;
 
 	if (nodes != NULL)
 		hal->nodes = nodes;
-	if (nodes == NULL || node == NULL) {
-		free(node);
-		return -ENOMEM;
+	if (nodes != NULL && node != NULL) {
+		node->id = id;
+		node->made = made;
+		node->shared = shared;
+		node->family = s->family;
+		node->placement.family = s->family->node.name;
+		hy_node_name(id, node->placement.node, sizeof(node->placement.node));
+		rc = variant_set(node, s->chosen);
 	}
-	node->id = id;
-	node->made = made;
-	node->shared = !made;
-	node->family = s->family;
-	node->variant = s->chosen;
-	node->placement.family = s->family->node.name;
-	node->placement.variant = s->chosen->impl.variant;
-	hy_node_name(id, node->placement.node, sizeof(node->placement.node));
+	if (rc < 0) {
+		free(node);
+		return rc;
+	}
 	nodes[hal->nb_nodes++] = node;
 	target_add(node, s->target);
 	return 0;
+}
+
+/* Configures a shared node like the others of its family. */
+static int
+config_apply(const struct hy_hal *hal, const struct hy_family *family, hy_node_id id)
+{
+	for (unsigned int i = 0; i < hal->nb_configs; i++)
+		if (hal->configs[i].family == family)
+			return hy_node_config(id, hal->configs[i].data, hal->configs[i].size);
+	return 0;
+}
+
+static int
+clone_make(struct hy_hal *hal, const struct hy_selection *s, const char *suffix, bool shared,
+	hy_node_id *id)
+{
+	hy_node_id base;
+	int rc = hy_node_lookup(s->family->node.name, &base);
+
+	if (rc == 0)
+		rc = hy_node_clone(base, suffix, id);
+	if (rc < 0)
+		return rc;
+	if (shared)
+		rc = config_apply(hal, s->family, *id);
+	if (rc == 0)
+		rc = node_note(hal, s, *id, true, shared);
+	if (rc < 0)
+		hy_node_unregister(*id);
+	return rc;
 }
 
 int
@@ -83,25 +125,11 @@ hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, const c
 	hy_node_id *id)
 {
 	const struct hy_selection *s = hy_hal_selection(hal, family, port);
-	struct hy_node_impl impl;
-	hy_node_id base;
-	int rc;
 
-	if (s == NULL || hy_node_lookup(family, &base) < 0)
-		return -ENOENT;
-	rc = hy_node_clone(base, suffix, id);
-	if (rc < 0)
-		return rc;
-	impl = impl_of(s);
-	rc = hy_node_impl_set(*id, &impl);
-	if (rc == 0)
-		rc = node_note(hal, s, *id, true);
-	if (rc < 0)
-		hy_node_unregister(*id);
-	return rc;
+	return s == NULL ? -ENOENT : clone_make(hal, s, suffix, false, id);
 }
 
-/* The node that another port with the same selection was given. */
+/* The shared node that runs a selection's variant already. */
 static struct hy_hal_node *
 shared_find(const struct hy_hal *hal, const struct hy_selection *s)
 {
@@ -114,10 +142,7 @@ shared_find(const struct hy_hal *hal, const struct hy_selection *s)
 	return NULL;
 }
 
-/*
- * Takes a target from the shared node that an earlier selection gave it, if it was another. The
- * family's own node, if it then has no target, is to be given another variant.
- */
+/* Takes a target from the shared node that an earlier selection gave it, if it was another. */
 static void
 shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 {
@@ -128,57 +153,118 @@ shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 			continue;
 		node->ports[s->target.id] = false;
 		target_write(node);
-		if (!node->made && node->placement.target[0] == '\0') {
-			free(node);
-			hal->nodes[i] = hal->nodes[--hal->nb_nodes];
-			return;
-		}
 	}
 }
 
-/* Whether the family's own node runs another variant for other targets. */
-static bool
-base_taken(const struct hy_hal *hal, const struct hy_selection *s)
+/* The record of the family's own node, or NULL. */
+static struct hy_hal_node *
+base_find(const struct hy_hal *hal, const struct hy_family *family)
 {
 	for (unsigned int i = 0; i < hal->nb_nodes; i++)
-		if (!hal->nodes[i]->made && hal->nodes[i]->family == s->family)
-			return true;
-	return false;
+		if (!hal->nodes[i]->made && hal->nodes[i]->family == family)
+			return hal->nodes[i];
+	return NULL;
 }
 
-/* The family's own node, with the selected variant. */
 static int
-base_node(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
+base_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 {
-	const struct hy_node_impl impl = impl_of(s);
 	int rc = hy_node_lookup(s->family->node.name, id);
 
 	if (rc == 0)
-		rc = hy_node_impl_set(*id, &impl);
-	return rc < 0 ? rc : node_note(hal, s, *id, false);
+		rc = config_apply(hal, s->family, *id);
+	return rc < 0 ? rc : node_note(hal, s, *id, false, true);
+}
+
+/* Gives a target its shared node: one that runs the variant, or the family's own, or a new one. */
+static int
+shared_place(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
+{
+	struct hy_hal_node *node = shared_find(hal, s), *base = base_find(hal, s->family);
+	int rc = 0;
+
+	if (node == NULL && base == NULL)
+		return base_note(hal, s, id);
+	/* The family's own node has another variant; nobody uses it any more. */
+	if (node == NULL && base->placement.target[0] == '\0') {
+		node = base;
+		rc = variant_set(node, s->chosen);
+	}
+	if (node == NULL)
+		return clone_make(hal, s, s->chosen->impl.variant, true, id);
+	target_add(node, s->target);
+	*id = node->id;
+	return rc;
 }
 
 int
 hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *id)
 {
 	const struct hy_selection *s = hy_hal_selection(hal, family, port);
-	struct hy_hal_node *node;
-	int rc;
 
 	if (s == NULL)
 		return -ENOENT;
 	shared_leave(hal, s);
-	node = shared_find(hal, s);
-	if (node != NULL) {
-		target_add(node, s->target);
-		*id = node->id;
-		return 0;
+	return shared_place(hal, s, id);
+}
+
+/* Whether a node was handed out for a selection's target. */
+static bool
+is_for(const struct hy_hal_node *node, const struct hy_selection *s)
+{
+	return node->family == s->family &&
+		(s->target.kind != HY_TARGET_PORT || node->ports[s->target.id]);
+}
+
+struct hy_hal_node *
+hy_place_find(const struct hy_hal *hal, const struct hy_family *family, uint16_t port)
+{
+	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
+		struct hy_hal_node *node = hal->nodes[i];
+
+		if (node->shared && node->family == family &&
+			(family->target != HY_TARGET_PORT || node->ports[port]))
+			return node;
 	}
-	if (!base_taken(hal, s))
-		return base_node(hal, s, id);
-	rc = hy_hal_node_clone(hal, family, port, s->chosen->impl.variant, id);
-	if (rc == 0)
-		hal->nodes[hal->nb_nodes - 1]->shared = true;
+	return NULL;
+}
+
+/* Gives the nodes of a target's own its variant. */
+static int
+clones_place(const struct hy_hal *hal, const struct hy_selection *s)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < hal->nb_nodes && rc == 0; i++) {
+		struct hy_hal_node *node = hal->nodes[i];
+
+		if (!node->shared && is_for(node, s) && node->variant != s->chosen)
+			rc = variant_set(node, s->chosen);
+	}
+	return rc;
+}
+
+int
+hy_place_again(struct hy_hal *hal, const struct hy_slate *slate)
+{
+	bool moves[slate->n + 1];
+	hy_node_id id;
+	int rc = 0;
+
+	/* All leave before one is placed: a node that becomes free can then be had. */
+	for (unsigned int i = 0; i < slate->n; i++) {
+		const struct hy_selection *s = &slate->selections[i];
+		const struct hy_hal_node *node = hy_place_find(hal, s->family, s->target.id);
+
+		moves[i] = node != NULL && node->variant != s->chosen;
+		if (moves[i])
+			shared_leave(hal, s);
+	}
+	for (unsigned int i = 0; i < slate->n && rc == 0; i++) {
+		rc = clones_place(hal, &slate->selections[i]);
+		if (rc == 0 && moves[i])
+			rc = shared_place(hal, &slate->selections[i], &id);
+	}
 	return rc;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selection: for each family and target, the best variant that fits. */
+/* Selection: judges the variants of each family for each target, and says why one was chosen. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,9 +29,9 @@ is_denied(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_
 	return false;
 }
 
-/* The variant that is forced for a target, if any; a rule for the port beats one for all. */
-static const struct hy_variant *
-forced_for(const struct hy_hal *hal, const struct hy_family *family, struct hy_target target)
+/* A rule for the port beats one for all. */
+const struct hy_variant *
+hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family, struct hy_target target)
 {
 	const struct hy_variant *forced = NULL;
 
@@ -76,14 +76,14 @@ need_met(const struct hy_hal *hal, struct hy_target target, const struct hy_need
 	return true;
 }
 
-/* Adds to a candidate's reason, as far as there is room. */
-static void __rte_format_printf(2, 3) reason_add(struct hy_candidate *c, const char *format, ...)
+/* Adds to what a candidate's score is made of, as far as there is room. */
+static void __rte_format_printf(2, 3) part_add(struct hy_candidate *c, const char *format, ...)
 {
-	const size_t len = strlen(c->reason);
+	const size_t len = strlen(c->parts);
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(c->reason + len, sizeof(c->reason) - len, format, ap);
+	vsnprintf(c->parts + len, sizeof(c->parts) - len, format, ap);
 	va_end(ap);
 }
 
@@ -91,47 +91,98 @@ static void __rte_format_printf(2, 3) reason_add(struct hy_candidate *c, const c
 static void
 bonus_explain(struct hy_candidate *c, const struct hy_need *need)
 {
-	if (c->reason[0] == '\0')
-		reason_add(c, "%d", c->variant->score);
-	reason_add(c, ", %+d for %s", need->bonus, need_name(need));
+	if (c->parts[0] == '\0')
+		part_add(c, "%d", c->variant->score);
+	part_add(c, ", %+d for %s", need->bonus, need_name(need));
 	if (need->at_least > 0)
-		reason_add(c, " of %" PRIu64 " or more", need->at_least);
+		part_add(c, " of %" PRIu64 " or more", need->at_least);
 	if (need->why != NULL)
-		reason_add(c, ": %s", need->why);
+		part_add(c, ": %s", need->why);
 }
 
-/* Decides whether a candidate fits, and its score, which is explained where it has parts. */
-static void
-candidate_judge(const struct hy_hal *hal, struct hy_target target, struct hy_candidate *c)
+/* Whether a variant and its family suit a port that runs, or does not; if not, says why. */
+static bool
+life_suits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_variant *variant,
+	char *reason, size_t size)
 {
-	const struct hy_variant *variant = c->variant;
-	char unmet[HY_REASON_SIZE];
+	const struct hy_capability *running = hy_hal_capability(hal, s->target, HY_CAP_RUNNING);
+	const bool binds = variant->prepare != NULL || variant->bind != NULL;
+	bool parks = false;
 
-	c->score = variant->score;
-	c->fate = HY_FATE_OUTSCORED;
-	if (is_denied(hal, variant, target)) {
-		c->fate = HY_FATE_DENIED;
-		snprintf(c->reason, sizeof(c->reason), "denied by the user");
-		return;
+	if (hy_target_runs(hal, s->target)) {
+		if (variant->parked)
+			snprintf(reason, size, "stands in while the port does not run");
+		return !variant->parked;
 	}
-	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&variant->needs[i]); i++) {
-		const struct hy_need *need = &variant->needs[i];
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		parks |= s->candidates[i].variant->parked;
+	if (variant->parked || (!parks && !binds))
+		return true;
+	snprintf(reason, size, "needs running: %s (%s)", hy_level_name(running->level),
+		running->reason);
+	return false;
+}
 
-		if (need_met(hal, target, need, unmet, sizeof(unmet))) {
+/* Whether a variant was prepared for, if it has to be; if not, says why. */
+static bool
+is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
+	char *reason, size_t size)
+{
+	const struct hy_trial *trial;
+
+	if (variant->prepare == NULL || target.kind != HY_TARGET_PORT || hal->planning)
+		return true;
+	trial = hy_trial_find(hal, variant, target);
+	if (trial != NULL && trial->ok)
+		return true;
+	snprintf(reason, size, "%s",
+		trial != NULL ? trial->reason : "the port was configured without asking it");
+	return false;
+}
+
+/* Adds up a candidate's score, which is explained where it has parts. Whether its needs are met. */
+static bool
+needs_judge(const struct hy_hal *hal, struct hy_target target, struct hy_candidate *c, char *reason,
+	size_t size)
+{
+	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]); i++) {
+		const struct hy_need *need = &c->variant->needs[i];
+
+		if (need_met(hal, target, need, reason, size)) {
 			c->score += need->bonus;
 			if (need->bonus != 0)
 				bonus_explain(c, need);
 		} else if (need->bonus == 0) {
-			c->fate = HY_FATE_NEEDS_UNMET;
-			strcpy(c->reason, unmet);
-			return;
+			return false;
 		}
 	}
-	unmet[0] = '\0';
-	if (variant->fits != NULL && !variant->fits(hal, target, unmet, sizeof(unmet))) {
-		c->fate = HY_FATE_REJECTED;
-		strcpy(c->reason, unmet[0] == '\0' ? "its predicate says no" : unmet);
+	return true;
+}
+
+/* Decides whether a candidate fits; until one is chosen, all that do are outscored. */
+static void
+candidate_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c)
+{
+	const struct hy_variant *variant = c->variant;
+	char reason[HY_REASON_SIZE] = "its predicate says no";
+
+	c->score = variant->score;
+	c->fate = HY_FATE_OUTSCORED;
+	if (is_denied(hal, variant, s->target)) {
+		c->fate = HY_FATE_DENIED;
+		strcpy(reason, "denied by the user");
+	} else if (!life_suits(hal, s, variant, reason, sizeof(reason)) ||
+		!needs_judge(hal, s->target, c, reason, sizeof(reason))) {
+		c->fate = HY_FATE_NEEDS_UNMET;
+	} else if (!is_prepared(hal, s->target, variant, reason, sizeof(reason))) {
+		c->fate = HY_FATE_BIND_FAILED;
+	} else if (variant->fits != NULL) {
+		strcpy(reason, "its predicate says no");
+		if (!variant->fits(hal, s->target, reason, sizeof(reason)))
+			c->fate = HY_FATE_REJECTED;
 	}
+	if (c->fate != HY_FATE_OUTSCORED)
+		strcpy(c->reason, reason);
 }
 
 /* Best first: what fits before what does not, then score, then name. */
@@ -151,17 +202,51 @@ candidate_order(const void *a, const void *b)
 }
 
 /* Says why a candidate was or was not chosen, before what its score is made of. */
+static void __rte_format_printf(2, 0)
+	reason_vset(struct hy_candidate *c, const char *format, va_list ap)
+{
+	size_t len;
+
+	vsnprintf(c->reason, sizeof(c->reason), format, ap);
+	len = strlen(c->reason);
+	if (c->parts[0] != '\0')
+		snprintf(c->reason + len, sizeof(c->reason) - len, " (its own: %s)", c->parts);
+}
+
 static void __rte_format_printf(2, 3) reason_set(struct hy_candidate *c, const char *format, ...)
 {
-	char parts[sizeof(c->reason)];
 	va_list ap;
 
-	strcpy(parts, c->reason);
 	va_start(ap, format);
-	vsnprintf(c->reason, sizeof(c->reason), format, ap);
+	reason_vset(c, format, ap);
 	va_end(ap);
-	if (parts[0] != '\0')
-		reason_add(c, " (its own: %s)", parts);
+}
+
+void
+hy_candidate_strike(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	reason_vset(c, format, ap);
+	va_end(ap);
+	c->fate = fate;
+}
+
+void
+hy_candidate_restore(struct hy_candidate *c)
+{
+	c->fate = HY_FATE_OUTSCORED;
+	c->reason[0] = '\0';
+}
+
+struct hy_candidate *
+hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant)
+{
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		if (s->candidates[i].variant == variant)
+			return &s->candidates[i];
+	return NULL;
 }
 
 static void
@@ -183,56 +268,44 @@ outscored_explain(struct hy_selection *s)
 	}
 }
 
-static int
-no_memory(char *error)
+/* Puts a selection's outcome in words, the chosen one first. */
+static void
+selection_explain(struct hy_selection *s)
+{
+	struct hy_candidate *chosen = hy_candidate_of(s, s->chosen);
+
+	chosen->fate = HY_FATE_CHOSEN;
+	if (s->forced)
+		reason_set(chosen, "forced by the user");
+	else
+		reason_set(chosen,
+			s->nb_candidates == 1 ? "the only one" : "best score of what fits");
+	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
+	outscored_explain(s);
+}
+
+int
+hy_no_memory(char *error)
 {
 	snprintf(error, HY_HAL_ERROR_SIZE, "out of memory");
 	return -ENOMEM;
 }
 
-/* Fills in a selection's candidates, the forced or best one marked as chosen and first. */
+/* Fills in a selection's candidates, those that fit first, the best before all. */
 static int
-choose(const struct hy_hal *hal, struct hy_selection *s, char *error)
+selection_judge(const struct hy_hal *hal, struct hy_selection *s)
 {
-	const struct hy_variant *forced = forced_for(hal, s->family, s->target);
 	const struct hy_variant *const *variants;
-	char where[HY_NAME_SIZE];
 
 	s->nb_candidates = hy_variants(s->family, &variants);
 	s->candidates = calloc(s->nb_candidates, sizeof(*s->candidates));
 	if (s->candidates == NULL)
-		return no_memory(error);
-	hy_target_text(s->target, where, sizeof(where));
-	for (unsigned int i = 0; i < s->nb_candidates; i++) {
-		struct hy_candidate *c = &s->candidates[i];
-
-		c->variant = variants[i];
-		candidate_judge(hal, s->target, c);
-		if (c->variant != forced)
-			continue;
-		if (c->fate != HY_FATE_OUTSCORED) {
-			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be had for %s: %s",
-				s->family->node.name, forced->impl.variant, where, c->reason);
-			return -ENOTSUP;
-		}
-		c->fate = HY_FATE_CHOSEN;
-		reason_set(c, "forced by the user");
-	}
+		return -ENOMEM;
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		s->candidates[i].variant = variants[i];
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		candidate_judge(hal, s, &s->candidates[i]);
 	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
-	if (s->candidates[0].fate > HY_FATE_OUTSCORED) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "no variant of %s is left for %s: %s: %s",
-			s->family->node.name, where, s->candidates[0].variant->impl.variant,
-			s->candidates[0].reason);
-		return -ENOTSUP;
-	}
-	s->forced = forced != NULL;
-	s->chosen = s->candidates[0].variant;
-	if (!s->forced) {
-		s->candidates[0].fate = HY_FATE_CHOSEN;
-		reason_set(&s->candidates[0],
-			s->nb_candidates == 1 ? "the only one" : "best score of what fits");
-	}
-	outscored_explain(s);
 	return 0;
 }
 
@@ -254,49 +327,85 @@ count_ports(const struct hy_hal *hal)
 	return n;
 }
 
-int
-hy_hal_select(struct hy_hal *hal, char *error)
+void
+hy_slate_free(struct hy_slate *slate)
 {
-	const struct hy_variant *orphan = hy_variant_orphan();
+	selections_free(slate->selections, slate->n);
+	*slate = (struct hy_slate){ 0 };
+}
+
+int
+hy_slate_make(const struct hy_hal *hal, struct hy_slate *slate, char *error)
+{
 	const struct hy_family *const *families;
 	const unsigned int nb_families = hy_families(&families);
 	const unsigned int most = nb_families * RTE_MAX(count_ports(hal), 1u);
 	struct hy_selection *all = calloc(RTE_MAX(most, 1u), sizeof(*all));
-	unsigned int n = 0;
-	int rc = 0;
 
+	*slate = (struct hy_slate){ .selections = all };
 	if (all == NULL)
-		return no_memory(error);
-	if (orphan != NULL)
-		HY_LOG(WARNING, "variant '%s' is of a family '%s', which there is not",
-			orphan->impl.variant, orphan->family);
-	for (unsigned int f = 0; f < nb_families && rc == 0; f++) {
+		return hy_no_memory(error);
+	for (unsigned int f = 0; f < nb_families; f++) {
 		const enum hy_target_kind kind = families[f]->target;
 		const uint16_t nb_targets = kind == HY_TARGET_PORT ? RTE_MAX_ETHPORTS : 1;
 
-		for (uint16_t t = 0; t < nb_targets && rc == 0; t++) {
+		for (uint16_t t = 0; t < nb_targets; t++) {
+			struct hy_selection *s = &all[slate->n];
+
 			if (kind == HY_TARGET_PORT && !hal->ports[t].present)
 				continue;
-			all[n].family = families[f];
-			all[n].target = (struct hy_target){ .kind = kind, .id = t };
-			rc = choose(hal, &all[n++], error);
+			s->family = families[f];
+			s->target = (struct hy_target){ .kind = kind, .id = t };
+			slate->n++;
+			if (selection_judge(hal, s) < 0) {
+				hy_slate_free(slate);
+				return hy_no_memory(error);
+			}
 		}
 	}
+	return 0;
+}
+
+void
+hy_slate_take(struct hy_hal *hal, struct hy_slate *slate)
+{
+	for (unsigned int i = 0; i < slate->n; i++)
+		selection_explain(&slate->selections[i]);
+	selections_free(hal->selections, hal->nb_selections);
+	hal->selections = slate->selections;
+	hal->nb_selections = slate->n;
+}
+
+int
+hy_hal_select(struct hy_hal *hal, char *error)
+{
+	const struct hy_variant *orphan = hy_variant_orphan();
+	struct hy_slate slate;
+	int rc = hy_slate_make(hal, &slate, error);
+
+	if (rc < 0)
+		return rc;
+	if (orphan != NULL)
+		HY_LOG(WARNING, "variant '%s' is of a family '%s', which there is not",
+			orphan->impl.variant, orphan->family);
+	rc = hy_slate_bind(hal, &slate, error);
 	if (rc < 0) {
-		selections_free(all, n);
+		hy_bindings_rollback(hal);
+		hy_slate_free(&slate);
 		return rc;
 	}
-	selections_free(hal->selections, hal->nb_selections);
-	hal->selections = all;
-	hal->nb_selections = n;
+	hy_bindings_commit(hal, &slate);
+	hy_bindings_release(hal);
+	hy_slate_take(hal, &slate);
 	return 0;
 }
 
 const struct hy_selection *
-hy_hal_selection(const struct hy_hal *hal, const char *family, uint16_t port)
+hy_slate_find(const struct hy_selection *selections, unsigned int n, const char *family,
+	uint16_t port)
 {
-	for (unsigned int i = 0; i < hal->nb_selections; i++) {
-		const struct hy_selection *s = &hal->selections[i];
+	for (unsigned int i = 0; i < n; i++) {
+		const struct hy_selection *s = &selections[i];
 
 		if (strcmp(s->family->node.name, family) != 0)
 			continue;
@@ -304,4 +413,10 @@ hy_hal_selection(const struct hy_hal *hal, const char *family, uint16_t port)
 			return s;
 	}
 	return NULL;
+}
+
+const struct hy_selection *
+hy_hal_selection(const struct hy_hal *hal, const char *family, uint16_t port)
+{
+	return hy_slate_find(hal->selections, hal->nb_selections, family, port);
 }

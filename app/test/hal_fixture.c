@@ -183,6 +183,17 @@ port_add_rings(const char *name, unsigned int nb_rx, unsigned int nb_tx)
 }
 
 void
+port_remove(const char *name)
+{
+	unsigned int i = 0;
+
+	while (strcmp(vdevs[i], name) != 0)
+		assert_true(++i < nb_vdevs);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
+	memcpy(vdevs[i], vdevs[--nb_vdevs], sizeof(vdevs[i]));
+}
+
+void
 ports_remove(void)
 {
 	while (nb_vdevs > 0)

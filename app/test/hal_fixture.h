@@ -36,6 +36,8 @@ int port_try(const char *name, const char *args);
 uint16_t port_add(const char *name);
 /* A port made of rings, with so many queues. */
 uint16_t port_add_rings(const char *name, unsigned int nb_rx, unsigned int nb_tx);
+/* Removes a port by its full name; all. */
+void port_remove(const char *name);
 void ports_remove(void);
 
 /* The selection made for a family and port, which must be there. */
