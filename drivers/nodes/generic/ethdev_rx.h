@@ -12,6 +12,7 @@ struct ethdev_rx_ctx {
 };
 
 hy_node_process_t ethdev_rx_process;
+hy_node_process_t ethdev_rx_parked; /* without a context */
 
 /* Whether a queue of a port that runs can interrupt a thread. */
 bool ethdev_wakes(uint16_t port, uint16_t queue);

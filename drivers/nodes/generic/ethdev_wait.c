@@ -58,23 +58,34 @@ queue_arm(const struct hy_ethdev_rx_config *rx)
 	return 0;
 }
 
+/* The queue that a source polls; NULL: its port does not run, and has nothing to wake for. */
+static const struct hy_ethdev_rx_config *
+queue_of(const struct hy_node *source)
+{
+	const struct ethdev_rx_ctx *ctx = source->ctx;
+
+	return source->process == ethdev_rx_parked ? NULL : &ctx->rx;
+}
+
 /* Disarms the queues of the first n sources. */
 static void
 disarm(const struct hy_graph *graph, unsigned int n)
 {
 	while (n > 0) {
-		const struct ethdev_rx_ctx *ctx = graph->plan.nodes[--n].ctx;
+		const struct hy_ethdev_rx_config *rx = queue_of(&graph->plan.nodes[--n]);
 
-		queue_disarm(&ctx->rx);
+		if (rx != NULL)
+			queue_disarm(rx);
 	}
 }
 
 static bool
-wakes(const struct hy_node *node)
+can_wake(const struct hy_node *source)
 {
-	const struct ethdev_rx_ctx *ctx = node->ctx;
+	const struct ethdev_rx_ctx *ctx = source->ctx;
 
-	return node->process == ethdev_rx_process && ctx->wakes;
+	return source->process == ethdev_rx_parked ||
+		(source->process == ethdev_rx_process && ctx->wakes);
 }
 
 int
@@ -85,11 +96,11 @@ ethdev_arm(struct hy_graph *graph, bool on)
 		return 0;
 	}
 	for (unsigned int s = 0; s < graph->plan.nb_sources; s++)
-		if (!wakes(&graph->plan.nodes[s]))
+		if (!can_wake(&graph->plan.nodes[s]))
 			return -ENOTSUP;
 	for (unsigned int s = 0; s < graph->plan.nb_sources; s++) {
-		const struct ethdev_rx_ctx *ctx = graph->plan.nodes[s].ctx;
-		const int rc = queue_arm(&ctx->rx);
+		const struct hy_ethdev_rx_config *rx = queue_of(&graph->plan.nodes[s]);
+		const int rc = rx == NULL ? 0 : queue_arm(rx);
 
 		if (rc < 0) {
 			disarm(graph, s);
