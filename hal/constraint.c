@@ -25,8 +25,9 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 	if (forced != NULL) {
 		c = hy_candidate_of(s, forced);
 		s->forced = c->fate == HY_FATE_OUTSCORED;
-		/* What is forced is forced for a port that runs: one that does not is parked. */
-		if (!s->forced && hy_target_runs(hal, s->target)) {
+		/* Of a port that runs: one that does not is parked, one that is planned may yet
+		 * show what is needed when it runs. */
+		if (!s->forced && !hal->planning && hy_target_runs(hal, s->target)) {
 			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be had for %s: %s",
 				s->family->node.name, forced->impl.variant, where, c->reason);
 			return -ENOTSUP;

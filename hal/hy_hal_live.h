@@ -42,7 +42,8 @@ struct hy_port_plan {
  * Phase one: asks the variants that would be chosen how ports are to be configured. What cannot be
  * prepared, asks for an offload that the port lacks, or for another packet pool than one before it,
  * falls to the next candidate. To be called after rules and declarations, before ports are
- * configured; again before they are configured otherwise.
+ * configured; again before they are configured otherwise. What drivers tell only of ports that run
+ * is not yet known: a forced variant that does not fit is an error of hy_hal_select().
  *
  * @return As hy_hal_select(). On an error the plans made before stand.
  */

@@ -16,6 +16,7 @@
 #include <hy_plugin.h>
 
 #include "dump.h"
+#include "events.h"
 #include "outputs.h"
 #include "pipeline.h"
 #include "ports.h"
@@ -73,7 +74,7 @@ is_idle(struct idle *idle, const struct hy_stats *stats, uint64_t now, unsigned 
 /* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
 static void
 watch(const struct options *options, const struct pipeline *pipeline, struct report *report,
-	struct outputs *out)
+	struct events *events, struct outputs *out)
 {
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
 	uint64_t next_table = start + options->stats_s * hz;
@@ -85,6 +86,7 @@ watch(const struct options *options, const struct pipeline *pipeline, struct rep
 		struct hy_stats *stats;
 
 		rte_delay_us_sleep(TICK_US);
+		events_poll(events);
 		if (signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
 		if (signals_take(SIGUSR1))
@@ -163,12 +165,12 @@ write_json(const struct report *report, FILE **file)
 /* Lets the workers run until it is time. */
 static void
 run(const struct options *options, struct pipeline *pipeline, struct report *report,
-	struct outputs *out)
+	struct events *events, struct outputs *out)
 {
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		rte_eal_remote_launch(worker_main, &pipeline->workers[w],
 			pipeline->workers[w].lcore);
-	watch(options, pipeline, report, out);
+	watch(options, pipeline, report, events, out);
 	rte_eal_mp_wait_lcore();
 	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
@@ -190,6 +192,9 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	struct outputs *out)
 {
 	struct report report = { .options = options, .hal = hal };
+	struct events events = {
+		.options = options, .hal = hal, .pipeline = pipeline, .people = out->people
+	};
 	struct hy_stats *stats;
 	int rc;
 
@@ -203,15 +208,19 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	hy_stats_free(stats);
 
 	rc = ways_start(options, pipeline);
+	if (rc == 0)
+		rc = events_watch(&events);
 	if (rc < 0)
 		return rc;
-	run(options, pipeline, &report, out);
+	run(options, pipeline, &report, &events, out);
+	events_end(&events);
 
 	rc = stats_read(&stats);
 	if (rc < 0)
 		return rc;
 	report.stats = stats;
 	report_losses(&report);
+	report_events(&report, events.resets);
 	report_workers(&report, pipeline);
 	report_classes(&report, pipeline);
 	rc = export_all(options, pipeline, out);
@@ -271,6 +280,23 @@ rules_read(const struct options *o, struct hy_hal *hal)
 	return rc;
 }
 
+static int
+variants_refused(const struct options *options, const char *error)
+{
+	fprintf(stderr, "l3fwd-graph: %s%s: %s\n", options->nb_force > 0 ? "--node" : "variants",
+		options->nb_deny > 0 ? " with --deny" : "", error);
+	return -1;
+}
+
+/* Before ports are configured: which variants have a say in that. */
+static int
+plan_ports(const struct options *options, struct hy_hal *hal)
+{
+	char error[HY_HAL_ERROR_SIZE] = "out of memory";
+
+	return hy_hal_plan(hal, error) < 0 ? variants_refused(options, error) : 0;
+}
+
 /* What drivers say of packet types depends on how they were started: select once they are. */
 static int
 select_variants(const struct options *options, struct hy_hal *hal)
@@ -278,13 +304,7 @@ select_variants(const struct options *options, struct hy_hal *hal)
 	char error[HY_HAL_ERROR_SIZE] = "out of memory";
 
 	hy_hal_probe(hal);
-	if (hy_hal_select(hal, error) < 0) {
-		fprintf(stderr, "l3fwd-graph: %s%s: %s\n",
-			options->nb_force > 0 ? "--node" : "variants",
-			options->nb_deny > 0 ? " with --deny" : "", error);
-		return -1;
-	}
-	return 0;
+	return hy_hal_select(hal, error) < 0 ? variants_refused(options, error) : 0;
 }
 
 static int
@@ -380,6 +400,7 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 		classes_create(options, pipeline.nb_workers, pipeline.qsbr, &pipeline.classes) <
 			0 ||
 		classes_declare(options, hal) < 0 || routes_declare(options, &routes, hal) < 0 ||
+		plan_ports(options, hal) < 0 ||
 		ports_start(options, hal, pipeline.nb_workers) < 0 ||
 		select_variants(options, hal) < 0)
 		goto out;

@@ -106,20 +106,16 @@ tx_nodes(const struct options *options, struct hy_hal *hal, hy_node_id rewrite,
 	return 0;
 }
 
-/* The name of a port's first node behind ethdev_rx: its flow_cls, or its pkt_cls. */
+/* Leads a receiving node to its port's flow_cls, if there is a policy, or to its pkt_cls. */
 static int
-classifier_name(struct hy_hal *hal, uint16_t port, const struct classes *classes,
-	char name[HY_NAME_SIZE])
+rx_lead(struct hy_hal *hal, hy_node_id rx, uint16_t port, const struct classes *classes)
 {
-	hy_node_id id;
-	int rc;
+	char name[HY_NAME_SIZE];
 
-	if (classes->policy != NULL) {
-		snprintf(name, HY_NAME_SIZE, "flow_cls-%u", port);
-		return 0;
-	}
-	rc = hy_hal_node(hal, "pkt_cls", port, &id);
-	return rc < 0 ? rc : hy_node_name(id, name, HY_NAME_SIZE);
+	if (classes->policy == NULL)
+		return hy_hal_lead(hal, rx, 0, "pkt_cls", port);
+	snprintf(name, HY_NAME_SIZE, "flow_cls-%u", port);
+	return hy_node_edge_set(rx, 0, name);
 }
 
 /* flow_cls-P for each port: ports may lead to different pkt_cls. */
@@ -133,7 +129,7 @@ flow_nodes(const struct options *options, struct hy_hal *hal, const struct class
 
 	RTE_ETH_FOREACH_DEV(port) {
 		char name[HY_NAME_SIZE];
-		hy_node_id cls, next;
+		hy_node_id cls;
 		int rc;
 
 		if (!port_enabled(options, port))
@@ -143,11 +139,7 @@ flow_nodes(const struct options *options, struct hy_hal *hal, const struct class
 		if (rc == 0)
 			rc = hy_node_config(cls, &config, sizeof(config));
 		if (rc == 0)
-			rc = hy_hal_node(hal, "pkt_cls", port, &next);
-		if (rc == 0)
-			rc = hy_node_name(next, name, sizeof(name));
-		if (rc == 0)
-			rc = hy_node_edge_set(cls, 0, name);
+			rc = hy_hal_lead(hal, cls, 0, "pkt_cls", port);
 		if (rc < 0)
 			return refuse("flow_cls", rc);
 	}
@@ -170,9 +162,7 @@ rx_nodes(const struct options *options, struct hy_hal *hal, const struct classes
 		if (rc == 0)
 			rc = hy_node_config(rx, &config, sizeof(config));
 		if (rc == 0)
-			rc = classifier_name(hal, q->port, classes, name);
-		if (rc == 0)
-			rc = hy_node_edge_set(rx, 0, name);
+			rc = rx_lead(hal, rx, q->port, classes);
 		if (rc < 0)
 			return refuse("ethdev_rx", rc);
 	}
@@ -300,9 +290,11 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 	if (tables_create(options, routes, pipeline) < 0 ||
 		nodes_create(options, hal, pipeline) < 0)
 		return -1;
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
 		if (graph_create(options, pipeline, w) < 0)
 			return -1;
+		pipeline->graphs[w] = pipeline->workers[w].graph;
+	}
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		idle_set(options, &pipeline->workers[w]);
 	telemetry_show(&pipeline->tables);

@@ -6,7 +6,7 @@
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
 
-#include <hy_hal.h>
+#include <hy_hal_live.h>
 #include <hy_idle.h>
 
 #include "options.h"
@@ -28,6 +28,7 @@ struct pipeline {
 	struct tables tables;
 	struct classes classes; /* of --policy */
 	struct worker workers[RTE_MAX_LCORE];
+	struct hy_graph *graphs[RTE_MAX_LCORE]; /* of the workers */
 	unsigned int nb_workers;
 };
 

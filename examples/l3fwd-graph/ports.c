@@ -60,18 +60,23 @@ pool_size(const struct options *options, unsigned int nb_workers)
 
 /* The pool for a port's packets, made when it is wanted first. */
 static struct rte_mempool *
-pool_for(const struct options *options, uint16_t port, unsigned int nb_workers)
+pool_for(const struct options *options, const struct hy_hal *hal, uint16_t port,
+	unsigned int nb_workers)
 {
+	const char *wanted = hy_hal_port_plan(hal, port)->mempool_ops;
 	const int socket = rte_eth_dev_socket_id(port);
 	const bool local = options->numa && socket >= 0 && socket < RTE_MAX_NUMA_NODES;
 	const unsigned int on = local ? (unsigned int)socket : 0;
-	const unsigned int index = options->per_port_pool ? RTE_MAX_NUMA_NODES + port : on;
+	/* What a variant wants of its packets' pool is not for other ports. */
+	const bool own = options->per_port_pool || wanted[0] != '\0';
+	const unsigned int index = own ? RTE_MAX_NUMA_NODES + port : on;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	if (pools[index] == NULL) {
 		snprintf(name, sizeof(name), "l3fwd_%u", index);
-		pools[index] = rte_pktmbuf_pool_create(name, pool_size(options, nb_workers),
-			POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, local ? socket : SOCKET_ID_ANY);
+		pools[index] = rte_pktmbuf_pool_create_by_ops(name, pool_size(options, nb_workers),
+			POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, local ? socket : SOCKET_ID_ANY,
+			own && wanted[0] != '\0' ? wanted : NULL);
 		if (pools[index] == NULL)
 			refuse(port, "no memory for a pool of %u packets: %s",
 				pool_size(options, nb_workers), rte_strerror(rte_errno));
@@ -115,7 +120,8 @@ queues_check(const struct options *options, const struct hy_hal *hal, uint16_t p
 }
 
 static int
-configure(const struct options *options, uint16_t port, uint16_t nb_rx, unsigned int nb_workers)
+configure(const struct options *options, struct hy_hal *hal, uint16_t port, uint16_t nb_rx,
+	unsigned int nb_workers)
 {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf = { 0 };
@@ -142,14 +148,18 @@ configure(const struct options *options, uint16_t port, uint16_t nb_rx, unsigned
 		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
 			(RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP);
 	}
+	rc = hy_hal_port_conf(hal, port, &conf);
+	if (rc < 0)
+		return refuse(port, "metadata cannot be negotiated: %s", strerror(-rc));
 	rc = rte_eth_dev_configure(port, nb_rx, (uint16_t)nb_workers, &conf);
 	return rc < 0 ? refuse(port, "cannot be configured: %s", strerror(-rc)) : 0;
 }
 
 static int
-queues_setup(const struct options *options, uint16_t port, uint16_t nb_rx, unsigned int nb_workers)
+queues_setup(const struct options *options, const struct hy_hal *hal, uint16_t port, uint16_t nb_rx,
+	unsigned int nb_workers)
 {
-	struct rte_mempool *pool = pool_for(options, port, nb_workers);
+	struct rte_mempool *pool = pool_for(options, hal, port, nb_workers);
 	uint16_t nb_rxd = DESCRIPTORS, nb_txd = DESCRIPTORS;
 	const int socket = rte_eth_dev_socket_id(port);
 	int rc;
@@ -180,23 +190,56 @@ port_start(const struct options *options, uint16_t port)
 	return 0;
 }
 
-int
-ports_start(const struct options *options, const struct hy_hal *hal, unsigned int nb_workers)
+/* Everything from a port that is stopped to one that runs. */
+static int
+port_bring_up(const struct options *options, struct hy_hal *hal, unsigned int nb_workers,
+	uint16_t port)
 {
-	uint16_t port, nb_rx;
+	const uint16_t nb_rx = rx_queues_set_up(options, hal, port);
 
-	RTE_ETH_FOREACH_DEV(port) {
-		if (!port_enabled(options, port))
-			continue;
-		nb_rx = rx_queues_set_up(options, hal, port);
-		nb_rx_queues[port] = nb_rx;
-		if (queues_check(options, hal, port, nb_workers) < 0 ||
-			configure(options, port, nb_rx, nb_workers) < 0 ||
-			queues_setup(options, port, nb_rx, nb_workers) < 0 ||
-			port_start(options, port) < 0)
+	nb_rx_queues[port] = nb_rx;
+	if (configure(options, hal, port, nb_rx, nb_workers) < 0 ||
+		queues_setup(options, hal, port, nb_rx, nb_workers) < 0)
+		return -1;
+	return port_start(options, port);
+}
+
+int
+ports_start(const struct options *options, struct hy_hal *hal, unsigned int nb_workers)
+{
+	uint16_t port;
+
+	RTE_ETH_FOREACH_DEV(port)
+		if (port_enabled(options, port) &&
+			(queues_check(options, hal, port, nb_workers) < 0 ||
+				port_bring_up(options, hal, nb_workers, port) < 0))
 			return -1;
-	}
 	return 0;
+}
+
+int
+ports_reset(const struct options *options, struct hy_hal *hal, unsigned int nb_workers,
+	uint16_t port)
+{
+	int rc = rte_eth_dev_reset(port);
+
+	started &= ~(UINT32_C(1) << port);
+	/* Drivers without a reset of their own are stopped and set up anew. */
+	if (rc == -ENOTSUP)
+		rc = rte_eth_dev_stop(port);
+	if (rc < 0)
+		return refuse(port, "cannot be reset: %s", strerror(-rc));
+	return port_bring_up(options, hal, nb_workers, port);
+}
+
+void
+ports_gone(uint16_t port)
+{
+	started &= ~(UINT32_C(1) << port);
+	if (!rte_eth_dev_is_valid_port(port))
+		return;
+	rte_eth_dev_stop(port);
+	rte_eth_dev_close(port);
 }
 
 /*

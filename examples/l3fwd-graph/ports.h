@@ -3,7 +3,7 @@
 #ifndef L3FWD_PORTS_H
 #define L3FWD_PORTS_H
 
-#include <hy_hal.h>
+#include <hy_hal_live.h>
 
 #include "options.h"
 
@@ -11,7 +11,14 @@
  * Configures and starts the enabled ports, with a transmit queue for each worker. Returns 0, or -1
  * after saying what is wrong.
  */
-int ports_start(const struct options *options, const struct hy_hal *hal, unsigned int nb_workers);
+int ports_start(const struct options *options, struct hy_hal *hal, unsigned int nb_workers);
+
+/* Does with one port, which no worker uses, what its driver asks for. Returns 0, or -1 likewise. */
+int ports_reset(const struct options *options, struct hy_hal *hal, unsigned int nb_workers,
+	uint16_t port);
+
+/* Closes a port whose device was removed. */
+void ports_gone(uint16_t port);
 
 /* Stops and closes what was started. */
 void ports_stop(const struct options *options);

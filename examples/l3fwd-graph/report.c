@@ -39,6 +39,20 @@ report_losses(struct report *report)
 }
 
 void
+report_events(struct report *report, const unsigned int resets[RTE_MAX_ETHPORTS])
+{
+	static const char *const states[] = { [HY_PORT_UP] = "up",
+		[HY_PORT_LEAVING] = "down",
+		[HY_PORT_DOWN] = "down",
+		[HY_PORT_GONE] = "gone" };
+
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		report->ports[p].state = states[hy_hal_port_state(report->hal, p)];
+		report->ports[p].resets = resets[p];
+	}
+}
+
+void
 report_workers(struct report *report, const struct pipeline *pipeline)
 {
 	report->nb_workers = pipeline->nb_workers;
@@ -164,6 +178,10 @@ report_result(const struct report *report, FILE *out)
 		if (report->ports[p].missed > 0)
 			fprintf(out, "  missed %" PRIu64 " before they reached us",
 				report->ports[p].missed);
+		if (report->ports[p].resets > 0)
+			fprintf(out, "  resets %u", report->ports[p].resets);
+		if (strcmp(report->ports[p].state, "up") != 0)
+			fprintf(out, "  %s", report->ports[p].state);
 		fprintf(out, "\n");
 	}
 	sum_totals(report, &t);

@@ -11,7 +11,9 @@
 struct report_port {
 	char driver[RTE_ETH_NAME_MAX_LEN];
 	struct rte_ether_addr mac;
-	uint64_t missed; /* packets that it lost before a worker could take them */
+	uint64_t missed;   /* packets that it lost before a worker could take them */
+	const char *state; /* "up", "down" or "gone" */
+	unsigned int resets;
 };
 
 /* A worker, as it was when its graph was asked last. */
@@ -44,6 +46,7 @@ struct totals {
 /* Notes what goes with the ports: when they run, and when the workers have stopped. */
 void report_ports(struct report *report);
 void report_losses(struct report *report);
+void report_events(struct report *report, const unsigned int resets[RTE_MAX_ETHPORTS]);
 /* Notes what the workers have done so far; while there are graphs. */
 void report_workers(struct report *report, const struct pipeline *pipeline);
 

@@ -20,8 +20,10 @@ ports_json(const struct report *report, FILE *out)
 		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
 		fprintf(out,
 			"%s\n    {\"port\": %u, \"driver\": \"%s\", \"mac\": \"%s\", "
+			"\"state\": \"%s\", \"resets\": %u, "
 			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"missed\": %" PRIu64 "}",
-			comma, p, report->ports[p].driver, mac, sum_port(report, p, "ethdev_rx"),
+			comma, p, report->ports[p].driver, mac, report->ports[p].state,
+			report->ports[p].resets, sum_port(report, p, "ethdev_rx"),
 			sum_port(report, p, "ethdev_tx"), report->ports[p].missed);
 		comma = ",";
 	}

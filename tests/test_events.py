@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ports that are reset or removed while packets flow: the program goes on, and accounts for all.
+
+The events are raised inside the program, by a plugin, through ethdev's own callbacks."""
+
+import os
+import shutil
+import time
+
+import pytest
+
+import frames
+import l3fwd
+import oracle
+from live import until
+from test_plugin import folder  # noqa: F401  pylint: disable=unused-import
+
+PLUGIN = l3fwd.BUILD / "app" / "test" / "hy-test-plugin-events.so"
+RESET, REMOVED = 3, 6  # RTE_ETH_EVENT_INTR_RESET, _RMV
+ROUTES = [oracle.route(f"{half}.0.0.0/1", port, "02:00:00:00:00:01")
+          for half, port in ((0, 1), (128, 2))]
+
+
+class Events:
+    """A running l3fwd-graph: port 0 receives without end, ports 1 and 2 send."""
+
+    def __init__(self, rig, folder, monkeypatch, *more):  # noqa: F811
+        self.rig = rig
+        plugin = folder / "events.so"
+        shutil.copy(PLUGIN, plugin)
+        plugin.chmod(0o755)
+        fifo = rig.folder / "fifo"
+        os.mkfifo(fifo)
+        monkeypatch.setenv("HY_TEST_EVENTS", str(fifo))
+        records = [f.data for f in frames.generate(6) if len(f.data) < 1500][:500]
+        self.out = rig.folder / "stdout"
+        with open(self.out, "w", encoding="utf-8") as out:
+            self.process = rig.start(
+                ["-p", "0x7", "--config=(0,0,1),(1,0,1)", rig.routes(ROUTES),
+                 f"--plugin={plugin}", f"--json={rig.folder}/stats.json", "--duration=60", *more],
+                [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"),
+                 "--vdev", "net_null1", "--vdev", "net_null2"], stdout=out)
+        try:
+            until(lambda: "HAL picked" in self.text(), "the start", self.process)
+        except AssertionError as error:
+            raise AssertionError(self.process.communicate()) from error
+        self.commands = open(fifo, "w", encoding="ascii", buffering=1)
+
+    def text(self):
+        return self.out.read_text()
+
+    def event(self, port, event, expected):
+        before = self.text().count(expected)
+        print(port, event, file=self.commands)
+        until(lambda: self.text().count(expected) > before, expected, self.process)
+
+    def finish(self):
+        time.sleep(0.1)
+        self.commands.close()
+        self.process.terminate()
+        run = self.rig.finish(self.process)
+        assert run.code == 0, (run, self.text())
+        return run
+
+
+@pytest.fixture
+def events(rig, folder, monkeypatch):  # noqa: F811
+    if not PLUGIN.exists():
+        pytest.skip("the plugin was not built")
+    return Events(rig, folder, monkeypatch)
+
+
+def test_port_that_is_reset_again_and_again_is_used_again(events):
+    for _ in range(5):
+        events.event(1, RESET, "port 1 is up again")
+    run = events.finish()
+    port = run.stats["ports"][1]
+    assert (port["state"], port["resets"]) == ("up", 5), run
+    assert run.stats["ports"][0]["resets"] == 0, run
+    assert events.text().count("port 1 is down: it asks for a reset") == 5, events.text()
+    totals = run.stats["totals"]
+    assert totals["rx"] == totals["tx"] + totals["dropped"] and totals["rx"] > 10000, run
+    assert port["tx"] > 0 and run.stats["ports"][2]["tx"] > 0, run
+    variants = {n["name"]: n["variant"] for n in run.stats["nodes"]}
+    assert (variants["ethdev_tx-1"], variants["ethdev_rx-1-0"]) == ("own_queue", "poll"), run
+
+
+def test_port_that_is_removed_is_dropped_for_and_the_others_go_on(events):
+    events.event(1, REMOVED, "port 1 is gone: it was removed")
+    events.event(2, RESET, "port 2 is up again")
+    run = events.finish()
+    ports = run.stats["ports"]
+    assert [port["state"] for port in ports] == ["up", "gone", "up"], run
+    assert run.stats["drops"]["port_down"] > 0, run
+    totals = run.stats["totals"]
+    assert totals["rx"] == totals["tx"] + totals["dropped"], run
+    assert ports[2]["tx"] > 0, run
+    variants = {n["name"]: n["variant"] for n in run.stats["nodes"]}
+    assert (variants["ethdev_tx-1"], variants["ethdev_rx-1-0"]) == ("parked", "parked"), run
+    assert "gone" in events.text().splitlines()[-4], events.text()
+
+
+def test_receiving_port_that_is_removed_leaves_the_program_running(events):
+    events.event(0, REMOVED, "port 0 is gone: it was removed")
+    assert events.process.poll() is None
+    events.event(1, RESET, "port 1 is up again")
+    run = events.finish()
+    assert [port["state"] for port in run.stats["ports"]] == ["gone", "up", "up"], run
+    totals = run.stats["totals"]
+    assert totals["rx"] == totals["tx"] + totals["dropped"] > 0, run
