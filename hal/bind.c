@@ -96,20 +96,15 @@ hy_bindings_rollback(struct hy_hal *hal)
 void
 hy_bindings_commit(struct hy_hal *hal, const struct hy_slate *slate)
 {
-	for (unsigned int i = 0; i < hal->nb_bindings; i++)
+	for (unsigned int i = 0; i < hal->nb_bindings; i++) {
+		hal->bindings[i].fresh = false;
 		hal->bindings[i].leaving = true;
+	}
 	for (unsigned int i = 0; i < slate->n; i++) {
 		struct hy_binding *b = binding_find(hal, &slate->selections[i]);
 
 		if (b != NULL)
 			b->leaving = false;
-	}
-	/* What a later failure has displaced was never run. */
-	for (unsigned int i = hal->nb_bindings; i-- > 0;) {
-		if (hal->bindings[i].fresh && hal->bindings[i].leaving)
-			unbind(hal, i);
-		else
-			hal->bindings[i].fresh = false;
 	}
 }
 

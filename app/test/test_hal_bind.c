@@ -189,6 +189,49 @@ what_a_failed_bind_constrains_is_unbound(void **state)
 	assert_int_equal(seen.unbinds, 1);
 }
 
+/* "shy" gives way to rx=event; when that cannot be bound, there is nothing to give way to. */
+static void
+what_gave_way_to_a_failed_bind_is_chosen_after_all(void **state)
+{
+	RTE_SET_USED(state);
+	ports_and_family(1, "bind_c_rx");
+	hooked("bind_c_rx=event");
+	family_add("bind_d_cls", HY_TARGET_PORT, 10);
+	VARIANT("bind_c_rx", "event", .score = 20, .bind = bind_silent);
+	VARIANT("bind_d_cls", "shy", .score = 20,
+		.with = { { .family = "bind_c_rx", .variant = "event", .excludes = true } });
+	select_all();
+	assert_string_equal(chosen("bind_c_rx", 0), "plain");
+	assert_fate("bind_d_cls", 0, "shy", HY_FATE_CHOSEN, 20, "best score of what fits");
+	assert_fate("bind_d_cls", 0, "plain", HY_FATE_OUTSCORED, 10, "shy scores 20");
+}
+
+/* tx=event is prepared first; it falls with rx=event, and leaves no trace in the plan. */
+static void
+plan_has_no_traces_of_what_fell(void **state)
+{
+	RTE_SET_USED(state);
+	ports_and_family(1, "plan_a_tx");
+	hooked("plan_a_tx=event");
+	family_add("plan_b_rx", HY_TARGET_PORT, 10);
+	VARIANT("plan_a_tx", "event", .score = 20, .prepare = prepare,
+		.with = { { .family = "plan_b_rx", .variant = "event" } });
+	VARIANT("plan_b_rx", "event", .score = 20, .prepare = prepare);
+	seen.pool = "stack";
+	used[nb_used++] = "plan_b_rx=event";
+	seen.fail_prepare = 2;
+	assert_int_equal(hy_hal_plan(hal, error), 0);
+	assert_string_equal(hy_hal_port_plan(hal, 0)->mempool_ops, "");
+	select_all();
+	assert_string_equal(chosen("plan_a_tx", 0), "plain");
+	assert_fate("plan_b_rx", 0, "event", HY_FATE_BIND_FAILED, 20,
+		"cannot be prepared: no adapter for port 0");
+	assert_int_equal(hy_hal_plan(hal, error), 0);
+	assert_string_equal(hy_hal_port_plan(hal, 0)->mempool_ops, "stack");
+	select_all();
+	assert_string_equal(chosen("plan_a_tx", 0), "event");
+}
+
 static void
 plan_gathers_what_the_chosen_variants_want(void **state)
 {
@@ -344,6 +387,8 @@ static const struct CMUnitTest hal_bind_tests[] = {
 	BIND_TEST(bind_that_fails_falls_to_the_next_candidate),
 	BIND_TEST(forced_variant_that_cannot_be_bound_is_an_error),
 	BIND_TEST(what_a_failed_bind_constrains_is_unbound),
+	BIND_TEST(what_gave_way_to_a_failed_bind_is_chosen_after_all),
+	BIND_TEST(plan_has_no_traces_of_what_fell),
 	BIND_TEST(plan_gathers_what_the_chosen_variants_want),
 	BIND_TEST(what_cannot_be_prepared_is_not_chosen_in_phase_two),
 	BIND_TEST(plan_refuses_an_offload_that_the_port_lacks),

@@ -581,6 +581,25 @@ reset_parks_the_port_resets_it_and_goes_on(void **state)
 	assert_string_equal(story, "down1 reset1 up1 ");
 }
 
+static void
+destroyed_hal_hears_nothing_any_more(void **state)
+{
+	const unsigned int heap = unit_heap_live();
+
+	RTE_SET_USED(state);
+	rig_watch();
+	for (unsigned int p = 0; p < PORTS; p++) {
+		hy_graph_destroy(graphs[p]);
+		graphs[p] = NULL;
+	}
+	ports_remove();
+	assert_true(unit_heap_live() > heap); /* DPDK's lists of callbacks */
+	hy_hal_destroy(hal);
+	hal = NULL;
+	assert_int_equal(unit_heap_live(), heap);
+	assert_int_equal(rig.binds, rig.unbinds);
+}
+
 /* Polls and walks until there is nothing left to do; returns the first error, after clearing it. */
 static int
 poll_out(void)
@@ -669,7 +688,7 @@ port_that_vanishes_without_a_word_is_gone(void **state)
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
 	assert_int_equal(poll_out(), 0);
 	assert_string_equal(chosen("live_rx", 1), "plain");
-	assert_string_equal(hal->ports[1].driver, "net_null");
+	assert_string_equal(hal->ports[1].dev.driver, "net_null");
 	assert_string_equal(story, "gone1 close1 up1 ");
 }
 
@@ -802,6 +821,7 @@ static const struct CMUnitTest hal_live_tests[] = {
 	LIVE_TEST(graph_that_refuses_the_new_variant_leaves_the_old_everywhere),
 	LIVE_TEST(lead_refuses_what_it_cannot_follow),
 	LIVE_TEST(reset_parks_the_port_resets_it_and_goes_on),
+	LIVE_TEST(destroyed_hal_hears_nothing_any_more),
 	LIVE_TEST(reset_that_fails_leaves_the_port_parked_until_it_is_started),
 	LIVE_TEST(removed_port_stays_parked_and_its_numbers_stay),
 	LIVE_TEST(port_that_vanishes_without_a_word_is_gone),
