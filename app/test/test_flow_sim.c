@@ -342,6 +342,7 @@ a_packet_meets_the_rule_that_a_walk_over_them_finds(void **state)
 	uint32_t priority[RULES];
 	void *flows[RULES] = { 0 };
 	uint64_t hits[RULES] = { 0 };
+	struct hy_flow_sim_stats stats;
 	unsigned int hit = 0, missed = 0;
 
 	RTE_SET_USED(state);
@@ -380,6 +381,12 @@ a_packet_meets_the_rule_that_a_walk_over_them_finds(void **state)
 			flows[best] = NULL;
 		}
 	}
+	for (unsigned int i = 0; i < RULES; i++)
+		if (flows[i] != NULL)
+			assert_int_equal(hy_flow_sim_remove(sim, flows[i], NULL), 0);
+	hy_flow_sim_stats(sim, &stats);
+	assert_int_equal(stats.rules, 0);
+	assert_int_equal(stats.masks, 0);
 	assert_int_equal(hit + missed, PACKETS);
 	assert_true(hit > PACKETS / 10);
 	assert_true(missed > PACKETS / 100);

@@ -46,6 +46,7 @@ struct hy_flow_sim_params {
 /** What an engine did so far. */
 struct hy_flow_sim_stats {
 	uint32_t rules;   /**< In the table now. */
+	uint32_t masks;   /**< That those match by; a packet is looked up once for each. */
 	uint64_t created; /**< Rules that it took. */
 	uint64_t refused; /**< Rules that it did not take, for whatever reason. */
 	uint64_t lost;    /**< Rules that a stop took away. */
@@ -154,8 +155,7 @@ void hy_flow_sim_stats(struct hy_flow_sim *sim, struct hy_flow_sim_stats *stats)
  * Puts a new engine, which is started, behind the receive queues of a port by means of receive
  * callbacks. Packets that an event device takes from the port by itself do not pass it.
  *
- * @param port Configured, since its queues must be there; stopped or no worker yet polling it is not
- * required.
+ * @param port Configured: its queues must be there. Workers may poll it already.
  * @return 0; -ENODEV no such port, or no queues; -EEXIST it has one; -ENOTSUP DPDK was built
  * without receive callbacks; else as hy_flow_sim_create().
  */

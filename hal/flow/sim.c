@@ -568,6 +568,9 @@ hy_flow_sim_stats(struct hy_flow_sim *sim, struct hy_flow_sim_stats *stats)
 {
 	rte_rwlock_write_lock(&sim->lock);
 	stats->rules = sim->nb_rules;
+	stats->masks = 0;
+	for (uint32_t m = 0; m < sim->nb_masks; m++)
+		stats->masks += sim->masks[m].rules > 0;
 	stats->created = sim->stats.created;
 	stats->refused = sim->stats.refused;
 	stats->lost = sim->stats.lost;
