@@ -12,10 +12,11 @@ import pytest
 import frames
 import l3fwd
 import oracle
+import test_plugin
 from live import until
-from test_plugin import folder  # noqa: F401  pylint: disable=unused-import
 
 PLUGIN = l3fwd.BUILD / "app" / "test" / "hy-test-plugin-events.so"
+folder = test_plugin.folder
 RESET, REMOVED = 3, 6  # RTE_ETH_EVENT_INTR_RESET, _RMV
 ROUTES = [oracle.route(f"{half}.0.0.0/1", port, "02:00:00:00:00:01")
           for half, port in ((0, 1), (128, 2))]
@@ -24,7 +25,7 @@ ROUTES = [oracle.route(f"{half}.0.0.0/1", port, "02:00:00:00:00:01")
 class Events:
     """A running l3fwd-graph: port 0 receives without end, ports 1 and 2 send."""
 
-    def __init__(self, rig, folder, monkeypatch, *more):  # noqa: F811
+    def __init__(self, rig, folder, monkeypatch, *more):
         self.rig = rig
         plugin = folder / "events.so"
         shutil.copy(PLUGIN, plugin)
@@ -64,7 +65,7 @@ class Events:
 
 
 @pytest.fixture
-def events(rig, folder, monkeypatch):  # noqa: F811
+def events(rig, folder, monkeypatch):
     if not PLUGIN.exists():
         pytest.skip("the plugin was not built")
     return Events(rig, folder, monkeypatch)
