@@ -378,20 +378,20 @@ registry_note(char text[1024])
 	}
 }
 
+/* Denies something, and lets every allocation of what follows from that fail. */
 static void
-every_allocation_of_reselection_can_fail_and_all_goes_on(void **state)
+starve(const char *spec)
 {
 	char before[1024], after[1024];
 	unsigned int failed = 0, heap;
 	int rc;
 
-	RTE_SET_USED(state);
 	rig_make();
 	walk();
 	assert_int_equal(hy_graph_update_all(graphs, PORTS), 0); /* makes the history's entries */
 	walk();
 	assert_false(hy_graph_updating(graphs[0]) || hy_graph_updating(graphs[1]));
-	deny("live_cls@1=fast");
+	deny(spec);
 	registry_note(before);
 	heap = unit_heap_live();
 	for (;; failed++) {
@@ -415,8 +415,24 @@ every_allocation_of_reselection_can_fail_and_all_goes_on(void **state)
 	assert_true(failed >= 30); /* candidates, records, a clone, two images */
 	walk();
 	assert_true(hy_hal_settle(hal, graphs, PORTS));
-	assert_variant("live_cls-plain", "plain", "port 1");
+	assert_string_equal(chosen("live_cls", 1), "plain");
 	assert_int_equal(rig.made, rig.seen[0] + rig.seen[1]);
+}
+
+static void
+every_allocation_of_a_new_node_can_fail_and_all_goes_on(void **state)
+{
+	RTE_SET_USED(state);
+	starve("live_cls@1=fast");
+	assert_variant("live_cls-plain", "plain", "port 1");
+}
+
+static void
+every_allocation_of_a_new_variant_can_fail_and_all_goes_on(void **state)
+{
+	RTE_SET_USED(state);
+	starve("live_cls=fast");
+	assert_variant("live_cls", "plain", "port 0,1");
 }
 
 static void
@@ -817,7 +833,8 @@ static const struct CMUnitTest hal_live_tests[] = {
 	LIVE_TEST(all_ports_that_change_alike_keep_their_node),
 	LIVE_TEST(reselection_that_changes_nothing_leaves_the_graphs_alone),
 	LIVE_TEST(what_is_wanted_again_before_it_was_left_stays_bound),
-	LIVE_TEST(every_allocation_of_reselection_can_fail_and_all_goes_on),
+	LIVE_TEST(every_allocation_of_a_new_node_can_fail_and_all_goes_on),
+	LIVE_TEST(every_allocation_of_a_new_variant_can_fail_and_all_goes_on),
 	LIVE_TEST(graph_that_refuses_the_new_variant_leaves_the_old_everywhere),
 	LIVE_TEST(lead_refuses_what_it_cannot_follow),
 	LIVE_TEST(reset_parks_the_port_resets_it_and_goes_on),
