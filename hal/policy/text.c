@@ -266,9 +266,10 @@ hy_flow_rule_parse(const char *text, struct hy_flow_rule *out, char *error)
 	uint32_t seen = 0;
 	int rc = 0;
 
-	if (strlen(text) >= sizeof(line))
-		return complain(error, "line",
-			"longer than " RTE_STR(POLICY_LINE_SIZE) " bytes, its end included");
+	if (strlen(text) >= sizeof(line)) {
+		snprintf(line, sizeof(line), "longer than %zu bytes", sizeof(line) - 1);
+		return complain(error, "line", line);
+	}
 	strcpy(line, text);
 	word = strtok_r(line, space, &save);
 	while (word != NULL && rc == 0) {
