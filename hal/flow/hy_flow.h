@@ -68,7 +68,9 @@ struct hy_flow_driver {
 	uint32_t mark_max;   /**< The largest mark in its source; probing may find less. */
 	uint32_t priorities; /**< Levels; 1: rules must not overlap. */
 	uint32_t group;      /**< Rules go here, and one in group 0 leads there; 0: they do not. */
-	bool count;          /**< MARK and COUNT go together. */
+	int full; /**< Errno that may mean "no room" as well as "not such a rule"; 0: none does. */
+	/** Marks are switched on by the first rule that marks, and off with the last: one is kept. */
+	bool keep_sentinel;
 	enum hy_flow_fate fate; /**< What follows MARK. */
 };
 
@@ -108,7 +110,6 @@ struct hy_flow_lowered {
 		struct rte_flow_item_vxlan vxlan;
 	} spec, mask;
 	struct rte_flow_action_mark mark;
-	struct rte_flow_action_count count;
 	struct rte_flow_action_jump jump;
 	struct rte_flow_action_queue queue;
 	struct rte_flow_action_rss rss;
@@ -122,12 +123,13 @@ struct hy_flow_lowered {
  *
  * @param priority 0 is looked at first; below driver->priorities.
  * @param nb_queues Receive queues of the port.
- * @param[out] reason Why not, in words.
+ * @param match Has passed hy_flow_rule_check().
+ * @param[out] reason Why not, in words that stay; NULL if nothing speaks against it.
  * @return 0; -ENOTSUP the driver cannot take it.
  */
 int hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *match,
 	uint32_t mark, uint32_t priority, uint16_t nb_queues, struct hy_flow_lowered *out,
-	char *reason, size_t size);
+	const char **reason);
 
 /** The rule in group 0 that leads all packets to the driver's group, which is not 0. */
 void hy_flow_lower_jump(const struct hy_flow_driver *driver, struct hy_flow_lowered *out);
@@ -142,7 +144,6 @@ bool hy_flow_sees_all_of(const struct hy_flow_match *upper, const struct hy_flow
 struct hy_flow_limits {
 	uint32_t mark_max;   /**< Largest mark; 0: it takes no rule that marks. */
 	uint32_t priorities; /**< Levels; at least 1. */
-	bool count;          /**< MARK and COUNT go together. */
 	char reason[128];    /**< Why there are no marks, or how that was found. */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <rte_ethdev.h>
+#include <rte_malloc.h>
 
 #include "hy_flow.h"
 #include "sim.h"
@@ -30,8 +31,11 @@ rx(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t r
 static void
 detach(uint16_t port, struct attachment *attachment)
 {
-	for (uint16_t q = 0; q < attachment->nb_callbacks; q++)
+	for (uint16_t q = 0; q < attachment->nb_callbacks; q++) {
 		rte_eth_remove_rx_callback(port, q, attachment->callbacks[q]);
+		/* DPDK leaves that to whoever knows that no worker is within. */
+		rte_free((void *)(uintptr_t)attachment->callbacks[q]);
+	}
 	hy_flow_sim_destroy(attachment->sim);
 	free(attachment);
 }

@@ -22,6 +22,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
+struct hy_mark_worker;
 struct rte_acl_ctx;
 
 /** Bytes of a frame that a key is made of, at most: Ethernet, two tags, IPv4, UDP, VXLAN. */
@@ -109,6 +110,7 @@ struct hy_mark_slot {
 struct hy_mark_table {
 	const struct hy_policy_view *view; /**< The rules that the marks stand for. */
 	const uint32_t *residues;          /**< Ranks that slots refer to. */
+	struct hy_mark_worker *workers;    /**< Of each worker (hy_mark.h). */
 	uint32_t slot_mask;                /**< Number of slots, a power of 2, less 1. */
 	struct hy_mark_slot slots[];       /**< By mark & slot_mask. */
 };

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The offload of a policy to a port: its life, and its part in commits. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_ethdev.h>
+#include <rte_malloc.h>
+#include <rte_random.h>
+#include <rte_ring_elem.h>
+
+#include "log.h"
+#include "offload.h"
+#include "probe.h"
+
+#define RULES_MAX (1u << 20)
+#define GENERATIONS_MIN 3 /* as long as slots can be given up for them */
+#define RECORDS 64        /* of mismatches, for each worker; a ring keeps one less */
+
+pthread_mutex_t hy_offload_list_mutex = PTHREAD_MUTEX_INITIALIZER;
+struct hy_offload *hy_offload_list;
+
+uint64_t
+hy_offload_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Each function below that begins with `on_` is called by hy_policy_commit(). */
+static int
+on_prepare(void *arg, const struct hy_policy_view *next)
+{
+	struct hy_offload *o = arg;
+	int rc = 0;
+
+	pthread_mutex_lock(&o->mutex);
+	o->next_plan = hy_offload_plan_make(o, next);
+	if (o->next_plan != NULL && o->state == HY_OFFLOAD_UP)
+		o->next_marks = hy_offload_marks_make(o, o->next_plan);
+	if (o->next_plan == NULL || (o->state == HY_OFFLOAD_UP && o->next_marks == NULL)) {
+		hy_offload_plan_free(o, o->next_plan);
+		o->next_plan = NULL;
+		rc = -ENOMEM;
+	}
+	pthread_mutex_unlock(&o->mutex);
+	return rc;
+}
+
+static void
+on_cancel(void *arg)
+{
+	struct hy_offload *o = arg;
+
+	pthread_mutex_lock(&o->mutex);
+	hy_offload_plan_free(o, o->next_plan);
+	hy_offload_marks_free(o->next_marks);
+	o->next_plan = NULL;
+	o->next_marks = NULL;
+	pthread_mutex_unlock(&o->mutex);
+}
+
+static void
+on_publish(void *arg)
+{
+	struct hy_offload *o = arg;
+
+	pthread_mutex_lock(&o->mutex);
+	hy_offload_marks_publish(o, o->next_marks, o->next_plan);
+	o->next_plan = NULL;
+	o->next_marks = NULL;
+	o->dirty = false;
+	o->retry = false; /* all that was refused for its neighbours is untried again */
+	o->full = false;
+	pthread_mutex_unlock(&o->mutex);
+}
+
+/* The table before, and with it the view, must not outlive this. */
+static void
+on_after(void *arg)
+{
+	struct hy_offload *o = arg;
+
+	pthread_mutex_lock(&o->mutex);
+	hy_offload_collect(o);
+	pthread_mutex_unlock(&o->mutex);
+}
+
+static struct hy_offload_params
+defaults(const struct hy_offload_params *given)
+{
+	struct hy_offload_params p = given == NULL ? (struct hy_offload_params){ 0 } : *given;
+
+	p.provider = p.provider == NULL ? &hy_flow_rte : p.provider;
+	p.max_rules = p.max_rules == 0 ? 16384 : p.max_rules;
+	p.sample_every = p.sample_every == 0 ? 1024 : p.sample_every;
+	p.demote_after = p.demote_after == 0 ? 8 : p.demote_after;
+	p.settle_us = p.settle_us == 0 ? 100000 : p.settle_us;
+	p.age_us = p.age_us == 0 ? 1000000 : p.age_us;
+	p.batch = p.batch == 0 ? 256 : p.batch;
+	p.max_residue = p.max_residue == 0 ? 16 : p.max_residue;
+	return p;
+}
+
+/* Slots are twice the rules, so that there are some while others are in quarantine. */
+static int
+layout(struct hy_offload *o)
+{
+	const uint64_t marks = (uint64_t)o->limits.mark_max + 1;
+
+	o->slot_bits = rte_log2_u32(rte_align32pow2(2 * o->params.max_rules));
+	while (o->slot_bits > 0 && (marks >> o->slot_bits) < GENERATIONS_MIN + 1)
+		o->slot_bits--;
+	if (marks >> o->slot_bits < 2)
+		return -ENOTSUP;
+	o->nb_slots = 1u << o->slot_bits;
+	o->generations = (uint32_t)(marks >> o->slot_bits) - 1;
+	o->params.max_rules = RTE_MIN(o->params.max_rules, o->nb_slots);
+	o->flows = calloc(o->nb_slots, sizeof(*o->flows));
+	if (o->flows == NULL)
+		return -ENOMEM;
+	/* In quarantine: packets may wait that an offload before this one had marked. */
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		o->flows[i].generation = 1;
+		o->flows[i].since = hy_offload_now();
+	}
+	return 0;
+}
+
+static int
+workers_make(struct hy_offload *o)
+{
+	o->worker = rte_zmalloc("hy_mark_workers", o->workers * sizeof(*o->worker),
+		RTE_CACHE_LINE_SIZE);
+	if (o->worker == NULL)
+		return -ENOMEM;
+	for (unsigned int w = 0; w < o->workers; w++) {
+		struct hy_mark_worker *worker = &o->worker[w];
+		char name[RTE_RING_NAMESIZE];
+
+		worker->random = rte_rand() | 1;
+		worker->every = o->params.sample_every;
+		worker->gap = hy_mark_gap(worker);
+		snprintf(name, sizeof(name), "hy_mm_%u_%u", o->port, w);
+		worker->records = rte_ring_create_elem(name, sizeof(struct hy_mark_mismatch),
+			RECORDS, rte_eth_dev_socket_id(o->port), RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (worker->records == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The rules that the port needs before those of the policy. */
+static int
+port_rules_make(struct hy_offload *o, const char **why)
+{
+	const struct hy_flow_provider *provider = o->params.provider;
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	int rc = 0;
+
+	if (o->params.driver->group > 0) {
+		hy_flow_lower_jump(o->params.driver, &lowered);
+		rc = provider->create(o->port, &lowered.attr, lowered.items, lowered.actions,
+			&o->jump, &error);
+		*why = error.message;
+	}
+	if (rc == 0 && o->params.driver->keep_sentinel)
+		rc = hy_flow_sentinel_create(o->port, provider, o->params.driver,
+			o->limits.mark_max, &o->sentinel, why);
+	return rc;
+}
+
+static void
+port_rules_remove(struct hy_offload *o)
+{
+	struct rte_flow_error error;
+
+	if (o->sentinel != NULL)
+		o->params.provider->destroy(o->port, o->sentinel, &error);
+	if (o->jump != NULL)
+		o->params.provider->destroy(o->port, o->jump, &error);
+	o->sentinel = NULL;
+	o->jump = NULL;
+}
+
+/* Starts from an empty table, and looks at what the port takes. */
+static int
+port_begin(struct hy_offload *o, char *reason, size_t size)
+{
+	struct rte_eth_dev_info info;
+	struct rte_flow_error error;
+	const char *why = NULL;
+	int rc;
+
+	if (rte_eth_dev_info_get(o->port, &info) != 0) {
+		snprintf(reason, size, "there is no port %u", o->port);
+		return -ENODEV;
+	}
+	o->nb_queues = info.nb_rx_queues;
+	if (o->params.driver == NULL)
+		o->params.driver = hy_flow_driver_of(info.driver_name == NULL ? ""
+									      : info.driver_name);
+	o->params.provider->flush(o->port, &error);
+	rc = hy_flow_probe(o->port, o->params.provider, o->params.driver, &o->limits);
+	if (rc == 0 && o->limits.mark_max == 0)
+		rc = -ENOTSUP;
+	if (rc != 0) {
+		snprintf(reason, size, "%s", o->limits.reason);
+		return rc;
+	}
+	rc = port_rules_make(o, &why);
+	if (rc != 0) {
+		snprintf(reason, size, "%s refuses the rules that the driver needs: %s",
+			o->params.provider->name, why != NULL ? why : strerror(-rc));
+		port_rules_remove(o);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+static void
+offload_free(struct hy_offload *o)
+{
+	for (unsigned int w = 0; o->worker != NULL && w < o->workers; w++)
+		rte_ring_free(o->worker[w].records);
+	rte_free(o->worker);
+	hy_offload_plan_free(o, o->plan);
+	free(o->flows);
+	pthread_mutex_destroy(&o->mutex);
+	free(o);
+}
+
+static void
+list_add(struct hy_offload *o)
+{
+	pthread_mutex_lock(&hy_offload_list_mutex);
+	o->next = hy_offload_list;
+	hy_offload_list = o;
+	pthread_mutex_unlock(&hy_offload_list_mutex);
+}
+
+static void
+list_remove(struct hy_offload *o)
+{
+	struct hy_offload **at = &hy_offload_list;
+
+	pthread_mutex_lock(&hy_offload_list_mutex);
+	while (*at != NULL && *at != o)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = o->next;
+	pthread_mutex_unlock(&hy_offload_list_mutex);
+}
+
+/* Each step is undone by hy_offload_destroy() or offload_free(). */
+static int
+offload_build(struct hy_offload *o, char *reason, size_t size)
+{
+	const struct hy_policy_view *view;
+	int rc = port_begin(o, reason, size);
+
+	if (rc == 0)
+		rc = layout(o);
+	if (rc == -ENOTSUP && reason[0] == '\0')
+		snprintf(reason, size, "marks up to %u are too few", o->limits.mark_max);
+	if (rc == 0)
+		rc = workers_make(o);
+	if (rc != 0)
+		return rc;
+	view = hy_policy_view_hold(o->policy);
+	o->plan = hy_offload_plan_make(o, view);
+	if (o->plan == NULL) {
+		hy_policy_view_release(o->policy, view);
+		return -ENOMEM;
+	}
+	o->plan->held = true;
+	o->listener = (struct hy_policy_listener){ on_prepare, on_cancel, on_publish, on_after, o };
+	return hy_policy_listen(o->policy, &o->listener);
+}
+
+int
+hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offload_params *params,
+	struct hy_offload **offload, char *reason, size_t size)
+{
+	static const char *const fixed[] = {
+		[REASON_UNTRIED] = "not tried yet",
+		[REASON_FULL] = "the port has no room",
+		[REASON_COLD] = "others are hit more",
+		[REASON_OVERLAP] = "it overlaps a rule in hardware, which has no priorities",
+		[REASON_RESIDUE] = "too many rules before it are in software",
+		[REASON_OTHER] = "other reasons",
+	};
+	struct hy_offload *o;
+	int rc;
+
+	reason[0] = '\0';
+	if (port >= RTE_MAX_ETHPORTS || hy_policy_qsbr(policy) == NULL ||
+		(params != NULL && params->max_rules > RULES_MAX)) {
+		snprintf(reason, size,
+			"a port, a policy with a QSBR variable, and at most %u rules "
+			"are needed",
+			RULES_MAX);
+		return -EINVAL;
+	}
+	if (hy_offload_of(port) != NULL) {
+		snprintf(reason, size, "port %u has an offload already", port);
+		return -EEXIST;
+	}
+	o = calloc(1, sizeof(*o));
+	if (o == NULL)
+		return -ENOMEM;
+	o->policy = policy;
+	o->qsbr = hy_policy_qsbr(policy);
+	o->workers = hy_policy_workers(policy);
+	o->port = port;
+	o->params = defaults(params);
+	o->safety = (struct offload_safety){ true, true };
+	for (unsigned int r = 0; r < RTE_DIM(fixed); r++)
+		snprintf(o->reasons[r], sizeof(o->reasons[r]), "%s",
+			fixed[r] == NULL ? "" : fixed[r]);
+	pthread_mutex_init(&o->mutex, NULL);
+	rc = offload_build(o, reason, size);
+	if (rc != 0) {
+		port_rules_remove(o);
+		offload_free(o);
+		return rc;
+	}
+	list_add(o);
+	o->aged = hy_offload_now();
+	*offload = o;
+	return 0;
+}
+
+/* Up to a second, as a policy does. */
+static void
+wait_for_workers(struct hy_offload *o)
+{
+	const uint64_t begin = hy_offload_now();
+
+	do {
+		hy_offload_collect(o);
+	} while ((o->garbage != NULL || o->old_plans != NULL) &&
+		hy_offload_now() - begin < 1000000);
+	if (o->garbage != NULL)
+		HY_LOG(ERR,
+			"port %u: a worker does not leave the port's marks, which stay in memory",
+			o->port);
+}
+
+void
+hy_offload_destroy(struct hy_offload *o)
+{
+	struct rte_flow_error error;
+
+	if (o == NULL)
+		return;
+	list_remove(o);
+	hy_policy_unlisten(o->policy, &o->listener);
+	pthread_mutex_lock(&o->mutex);
+	hy_offload_marks_publish(o, NULL, o->plan);
+	wait_for_workers(o);
+	for (uint32_t i = 0; i < o->nb_slots; i++)
+		if (o->flows[i].state != FLOW_FREE &&
+			o->params.provider->destroy(o->port, o->flows[i].handle, &error) != 0)
+			HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
+	if (o->state != HY_OFFLOAD_GONE)
+		port_rules_remove(o);
+	pthread_mutex_unlock(&o->mutex);
+	if (o->garbage == NULL)
+		offload_free(o);
+}
+
+static void
+settle(struct hy_offload *o)
+{
+	const uint64_t now = hy_offload_now();
+
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_LIVE || flow->settled ||
+			now - flow->since < o->params.settle_us)
+			continue;
+		flow->settled = true;
+		o->retry = true;
+		o->dirty = true;
+	}
+}
+
+/* Software takes over from hardware that was caught. Its rules leave as others do. */
+static void
+demote(struct hy_offload *o, uint64_t mismatches)
+{
+	HY_LOG(ERR, "port %u: %" PRIu64 " of its marks were found wrong; software classifies now",
+		o->port, mismatches);
+	o->state = HY_OFFLOAD_DEMOTED;
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++)
+		o->plan->rules[r].slot = NO_SLOT;
+	hy_offload_marks_publish(o, NULL, o->plan);
+}
+
+static uint64_t
+mismatches(const struct hy_offload *o)
+{
+	uint64_t n = 0;
+
+	for (unsigned int w = 0; w < o->workers; w++)
+		n += __atomic_load_n(&o->worker[w].mismatches, __ATOMIC_RELAXED);
+	return n;
+}
+
+uint32_t
+hy_offload_poll(struct hy_offload *o)
+{
+	uint32_t done = 0;
+
+	pthread_mutex_lock(&o->mutex);
+	hy_offload_collect(o);
+	if (o->state == HY_OFFLOAD_UP && mismatches(o) >= o->params.demote_after)
+		demote(o, mismatches(o));
+	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED)
+		done += hy_offload_destroy_left(o);
+	if (o->state == HY_OFFLOAD_UP) {
+		settle(o);
+		done += hy_offload_age(o);
+		done += hy_offload_install(o);
+	}
+	if (o->state == HY_OFFLOAD_UP && o->dirty) {
+		struct marks *marks = hy_offload_marks_make(o, o->plan);
+
+		/* Without memory for another, the table before stays right. */
+		if (marks != NULL) {
+			hy_offload_marks_publish(o, marks, o->plan);
+			o->dirty = false;
+			done++;
+		}
+	}
+	pthread_mutex_unlock(&o->mutex);
+	return done;
+}
+
+void
+hy_offload_down(struct hy_offload *o)
+{
+	pthread_mutex_lock(&o->mutex);
+	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED) {
+		hy_offload_forget(o);
+		if (o->state == HY_OFFLOAD_UP)
+			o->state = HY_OFFLOAD_DOWN;
+	}
+	pthread_mutex_unlock(&o->mutex);
+}
+
+int
+hy_offload_up(struct hy_offload *o)
+{
+	char reason[sizeof(o->limits.reason)] = "";
+	int rc = 0;
+
+	pthread_mutex_lock(&o->mutex);
+	if (o->state == HY_OFFLOAD_GONE)
+		rc = -ENODEV;
+	if (o->state == HY_OFFLOAD_DOWN) {
+		const uint64_t marks = (uint64_t)o->generations << o->slot_bits;
+
+		rc = port_begin(o, reason, sizeof(reason));
+		if (rc == 0 && marks + o->nb_slots - 1 > o->limits.mark_max)
+			rc = -ENOTSUP;
+		if (rc == 0)
+			o->state = HY_OFFLOAD_UP;
+		else
+			HY_LOG(ERR, "port %u is not offloaded to any more: %s", o->port, reason);
+		o->full = false;
+		o->dirty = true;
+	}
+	pthread_mutex_unlock(&o->mutex);
+	return rc;
+}
+
+void
+hy_offload_gone(struct hy_offload *o)
+{
+	hy_offload_down(o);
+	pthread_mutex_lock(&o->mutex);
+	o->state = HY_OFFLOAD_GONE;
+	pthread_mutex_unlock(&o->mutex);
+}
+
+struct hy_offload *
+hy_offload_of(uint16_t port)
+{
+	struct hy_offload *o;
+
+	pthread_mutex_lock(&hy_offload_list_mutex);
+	for (o = hy_offload_list; o != NULL && o->port != port;)
+		o = o->next;
+	pthread_mutex_unlock(&hy_offload_list_mutex);
+	return o;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The offload engine, inside. Tests may look here; programs use hy_offload.h. */
+#ifndef HY_FLOW_OFFLOAD_H
+#define HY_FLOW_OFFLOAD_H
+
+#include <pthread.h>
+
+#include <rte_rcu_qsbr.h>
+
+#include <hy_offload.h>
+#include <hy_policy_view.h>
+
+#define NO_SLOT UINT32_MAX
+
+/* Slot i of the mark table, and the rule in hardware that has its marks. */
+enum flow_state {
+	FLOW_FREE,    /* Has no rule; in quarantine until settle_us after `since`, and `token`. */
+	FLOW_LIVE,    /* In hardware. */
+	FLOW_LEAVING, /* In hardware still, in no table any more; workers may be in one before. */
+};
+
+struct flow {
+	enum flow_state state;
+	bool planned;        /* Found in the plan, while that is gone through. */
+	bool settled;        /* Packets that came before it was created have all been classified. */
+	uint32_t generation; /* Of the mark, 1 at least. */
+	uint32_t priority;   /* In hardware; 0 is looked at first. */
+	uint64_t since;      /* When it was created, or freed. */
+	uint64_t token;      /* Until workers have left the last table that had it. */
+	void *handle;        /* The provider's. */
+	struct hy_flow_match match;
+};
+
+/* Why a rule is in software. Those that drivers and ports give come behind, as they are met. */
+enum reason {
+	REASON_NONE, /* It is in hardware. */
+	REASON_UNTRIED,
+	REASON_FULL,
+	REASON_COLD,
+	REASON_OVERLAP,
+	REASON_RESIDUE,
+	REASON_OTHER, /* One too many. */
+	REASON_GIVEN, /* The first that was given. */
+	REASONS = 32,
+};
+
+/* What the engine knows of a rule of the policy. */
+struct rule_state {
+	uint32_t slot; /* NO_SLOT: in software. */
+	uint8_t reason;
+	uint32_t rate; /* Hits of late, older ones count less. */
+	uint64_t hits; /* When last looked at. */
+};
+
+/* What belongs to one view of the policy. */
+struct plan {
+	struct plan *next;
+	uint64_t token; /* Of an old one: until workers have left it. */
+	const struct hy_policy_view *view;
+	bool held;                /* The view is to be given back. */
+	struct rule_state *rules; /* By rank. */
+	uint32_t *by_id;          /* Ranks, in the order of their rules' ids. */
+};
+
+/* A table that workers see, or may still see. */
+struct marks {
+	struct marks *next;
+	uint64_t token;
+	struct hy_mark_table table;
+};
+
+/* Switches that only tests turn off, to see the harm; that of sampling is hy_mark_worker's. */
+struct offload_safety {
+	bool residue, generation;
+};
+
+struct hy_offload {
+	struct hy_offload *next;
+	pthread_mutex_t mutex; /* Between the control thread and those who read statistics. */
+	struct hy_policy *policy;
+	struct rte_rcu_qsbr *qsbr;
+	struct hy_policy_listener listener;
+	struct hy_offload_params params;
+	uint16_t port, nb_queues;
+	enum hy_offload_state state;
+	struct offload_safety safety;
+	struct hy_flow_limits limits;
+	void *jump, *sentinel; /* Rules of the port itself. */
+
+	uint32_t nb_slots;    /* A power of 2; */
+	uint32_t slot_bits;   /* this one. */
+	uint32_t generations; /* 1 to this. */
+	struct flow *flows;
+	uint32_t live, leaving;
+
+	struct plan *plan, *next_plan;    /* Of the view of now, and of the one being committed. */
+	struct marks *marks, *next_marks; /* Likewise. */
+	struct marks *garbage;
+	struct plan *old_plans;
+	bool dirty;    /* The table no longer says what it should. */
+	bool full;     /* The port has no room. */
+	bool retry;    /* What was refused for its neighbours may be tried again. */
+	uint64_t aged; /* When hits were last compared. */
+
+	unsigned int workers;
+	struct hy_mark_worker *worker;
+	char reasons[REASONS][80];
+	uint64_t installed, evicted, lost, failed;
+};
+
+static inline uint32_t
+flow_mark(const struct hy_offload *o, uint32_t slot)
+{
+	return o->flows[slot].generation << o->slot_bits | slot;
+}
+
+/* All offloads. Their mutexes come after this one. */
+extern pthread_mutex_t hy_offload_list_mutex;
+extern struct hy_offload *hy_offload_list;
+
+uint64_t hy_offload_now(void); /* Microseconds. */
+
+/* Plans. */
+struct plan *hy_offload_plan_make(struct hy_offload *o, const struct hy_policy_view *view);
+void hy_offload_plan_free(struct hy_offload *o, struct plan *plan);
+uint32_t hy_offload_plan_find(const struct plan *plan, uint32_t id);  /* Rank, or NO_SLOT. */
+uint64_t hy_offload_hits(const struct hy_offload *o, uint32_t index); /* Of all workers. */
+uint8_t hy_offload_reason_of(struct hy_offload *o, const char *text);
+
+/* Tables. Residue: how many rules before `rank` overlap it and are not left to hardware. */
+uint32_t hy_offload_residue(const struct hy_offload *o, const struct plan *plan, uint32_t rank,
+	uint32_t priority, uint32_t *ranks, uint32_t max);
+struct marks *hy_offload_marks_make(struct hy_offload *o, struct plan *plan);
+/* Shows workers marks, or none, and goes on with a plan, which may be the one before. */
+void hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan *plan);
+void hy_offload_marks_free(struct marks *marks);
+void hy_offload_collect(struct hy_offload *o);
+
+/* Hardware. */
+uint32_t hy_offload_destroy_left(struct hy_offload *o);
+uint32_t hy_offload_install(struct hy_offload *o);
+uint32_t hy_offload_age(struct hy_offload *o);
+void hy_offload_forget(struct hy_offload *o);
+
+#endif

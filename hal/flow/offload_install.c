@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules in and out of hardware: what is hit most goes in, what workers have left goes out. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "offload.h"
+#include "probe.h"
+
+/* A rule displaces another when it is hit more than twice as often, and by that many packets. */
+#define EVICT_FACTOR 2
+#define EVICT_MORE 8
+
+static void
+flow_free(struct hy_offload *o, struct flow *flow)
+{
+	if (flow->state == FLOW_LIVE)
+		o->live--;
+	else
+		o->leaving--;
+	flow->state = FLOW_FREE;
+	flow->handle = NULL;
+	flow->settled = false;
+	flow->since = hy_offload_now();
+	if (o->safety.generation)
+		flow->generation = flow->generation % o->generations + 1;
+	o->retry = true;
+	o->full = false;
+}
+
+uint32_t
+hy_offload_destroy_left(struct hy_offload *o)
+{
+	struct rte_flow_error error;
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; i < o->nb_slots && o->leaving > 0; i++) {
+		struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_LEAVING ||
+			rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1)
+			continue;
+		/* If the port keeps it nevertheless, its marks stand for nothing. */
+		if (o->params.provider->destroy(o->port, flow->handle, &error) != 0)
+			o->failed++;
+		flow_free(o, flow);
+		done++;
+	}
+	return done;
+}
+
+/* Forgets all rules of a port that stopped or went: nothing is destroyed. */
+void
+hy_offload_forget(struct hy_offload *o)
+{
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		o->plan->rules[r].slot = NO_SLOT;
+		o->plan->rules[r].reason = REASON_UNTRIED;
+	}
+	hy_offload_marks_publish(o, NULL, o->plan);
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		if (o->flows[i].state == FLOW_FREE)
+			continue;
+		o->lost++;
+		flow_free(o, &o->flows[i]);
+	}
+	o->jump = NULL;
+	o->sentinel = NULL;
+}
+
+/* The next slot whose marks nobody can meet any more. */
+static uint32_t
+slot_find(const struct hy_offload *o, uint64_t now, uint32_t from)
+{
+	for (uint32_t i = from; i < o->nb_slots; i++) {
+		const struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_FREE)
+			continue;
+		if (now - flow->since >= o->params.settle_us &&
+			rte_rcu_qsbr_check(o->qsbr, flow->token, false) == 1)
+			return i;
+	}
+	return NO_SLOT;
+}
+
+/*
+ * A priority between those of the rules that it overlaps, so that hardware decides as the policy
+ * does; in the middle, so that there is room for rules to come. Where there is none, the residue
+ * decides. Without priorities, no two rules in hardware may overlap.
+ */
+static bool
+priority_find(const struct hy_offload *o, uint32_t rank, uint32_t *priority)
+{
+	const struct hy_policy_rule *rules = o->plan->view->rules;
+	const struct hy_flow_match *match = &rules[rank].rule.match;
+	uint32_t low = 0, high = o->limits.priorities;
+
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		const uint32_t slot = o->plan->rules[r].slot;
+
+		if (slot == NO_SLOT || !hy_flow_overlap(&rules[r].rule.match, match))
+			continue;
+		if (o->limits.priorities == 1)
+			return false;
+		if (r < rank)
+			low = RTE_MAX(low, o->flows[slot].priority + 1);
+		else
+			high = RTE_MIN(high, o->flows[slot].priority);
+	}
+	*priority = RTE_MIN(low < high ? low + (high - low) / 2 : low, o->limits.priorities - 1);
+	for (uint32_t i = 0; i < o->nb_slots && o->limits.priorities == 1 && o->leaving > 0; i++)
+		if (o->flows[i].state == FLOW_LEAVING && hy_flow_overlap(&o->flows[i].match, match))
+			return false;
+	return true;
+}
+
+/* What a driver says is kept as a reason, whatever else there is not. */
+static uint8_t
+refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error)
+{
+	char text[sizeof(o->reasons[0])];
+
+	snprintf(text, sizeof(text), "the port refuses it: %s",
+		error->message != NULL ? error->message : strerror(-rc));
+	return hy_offload_reason_of(o, text);
+}
+
+/* Where the error does not tell, the rule does that the port took when it was empty. */
+static bool
+means_full(const struct hy_offload *o, int rc)
+{
+	const struct hy_flow_provider *provider = o->params.provider;
+	struct rte_flow_error error;
+	const char *why;
+	void *flow;
+
+	if (rc == -ENOSPC || rc == -ENOMEM || rc == -ENOBUFS || rc == -EAGAIN || rc == -EBUSY)
+		return true;
+	if (rc != -o->params.driver->full || rc == 0)
+		return false;
+	if (hy_flow_sentinel_create(o->port, provider, o->params.driver, 1, &flow, &why) != 0)
+		return true;
+	provider->destroy(o->port, flow, &error);
+	return false;
+}
+
+/* Puts a rule into hardware, or notes why not. */
+static bool
+install(struct hy_offload *o, uint32_t rank, uint32_t slot)
+{
+	struct rule_state *state = &o->plan->rules[rank];
+	struct flow *flow = &o->flows[slot];
+	struct hy_flow_lowered lowered;
+	struct rte_flow_error error = { 0 };
+	const char *reason;
+	uint32_t priority;
+	int rc;
+
+	flow->match = o->plan->view->rules[rank].rule.match;
+	if (!priority_find(o, rank, &priority)) {
+		state->reason = REASON_OVERLAP;
+		return false;
+	}
+	if (hy_offload_residue(o, o->plan, rank, priority, NULL, o->params.max_residue) >
+		o->params.max_residue) {
+		state->reason = REASON_RESIDUE;
+		return false;
+	}
+	if (hy_flow_lower(o->params.driver, &flow->match, flow_mark(o, slot), priority,
+		    o->nb_queues, &lowered, &reason) != 0) {
+		state->reason = hy_offload_reason_of(o, reason);
+		return false;
+	}
+	rc = o->params.provider->create(o->port, &lowered.attr, lowered.items, lowered.actions,
+		&flow->handle, &error);
+	if (means_full(o, rc))
+		o->full = true;
+	if (rc != 0) {
+		state->reason = o->full ? (uint8_t)REASON_FULL : refusal(o, rc, &error);
+		return false;
+	}
+	flow->state = FLOW_LIVE;
+	flow->priority = priority;
+	flow->since = hy_offload_now();
+	state->slot = slot;
+	state->reason = REASON_NONE;
+	o->live++;
+	o->installed++;
+	o->dirty = true;
+	return true;
+}
+
+/* The least hit first; of those alike, the last in the policy. */
+static int
+colder(const void *a, const void *b, void *arg)
+{
+	const struct rule_state *rules = arg;
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (rules[x].rate != rules[y].rate)
+		return rules[x].rate < rules[y].rate ? -1 : 1;
+	return (x < y) - (x > y);
+}
+
+/* Ranks of rules in hardware, or of those that might be, in the order of colder(). */
+static uint32_t *
+ranks_sorted(const struct hy_offload *o, bool hardware, uint32_t *n)
+{
+	uint32_t *ranks = malloc(((size_t)o->plan->view->nb_rules + 1) * sizeof(*ranks));
+
+	*n = 0;
+	if (ranks == NULL)
+		return NULL;
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		const struct rule_state *state = &o->plan->rules[r];
+
+		if (hardware ? state->slot != NO_SLOT
+			     : state->reason >= REASON_UNTRIED && state->reason <= REASON_COLD)
+			ranks[(*n)++] = r;
+	}
+	qsort_r(ranks, *n, sizeof(*ranks), colder, o->plan->rules);
+	return ranks;
+}
+
+/* What only its neighbours kept out may go in when one of those has gone, or has settled. */
+static void
+retry_neighbours(struct hy_offload *o)
+{
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		uint8_t *reason = &o->plan->rules[r].reason;
+
+		if (*reason == REASON_OVERLAP || *reason == REASON_RESIDUE)
+			*reason = REASON_UNTRIED;
+	}
+	o->retry = false;
+}
+
+uint32_t
+hy_offload_install(struct hy_offload *o)
+{
+	const uint64_t now = hy_offload_now();
+	uint32_t n, slot = 0, done = 0;
+	uint32_t *ranks;
+
+	if (o->retry)
+		retry_neighbours(o);
+	if (o->full)
+		return 0;
+	ranks = ranks_sorted(o, false, &n);
+	while (ranks != NULL && n > 0 && done < o->params.batch && !o->full) {
+		if (o->live + o->leaving >= o->params.max_rules) {
+			o->full = true;
+			break;
+		}
+		slot = slot_find(o, now, slot);
+		if (slot == NO_SLOT) /* until quarantines are over */
+			break;
+		done += install(o, ranks[--n], slot);
+	}
+	while (o->full && n > 0)
+		o->plan->rules[ranks[--n]].reason = REASON_FULL;
+	free(ranks);
+	return done;
+}
+
+static void
+rates_update(struct hy_offload *o)
+{
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		struct rule_state *state = &o->plan->rules[r];
+		const uint64_t hits = hy_offload_hits(o, o->plan->view->rules[r].index);
+		const uint64_t rate = state->rate / 2 + (hits - state->hits);
+
+		state->rate = rate > UINT32_MAX ? UINT32_MAX : (uint32_t)rate;
+		state->hits = hits;
+	}
+}
+
+/* Takes the coldest rules out for such as are hotter. Returns how many leave. */
+static uint32_t
+evict(struct hy_offload *o)
+{
+	uint32_t nb_in, nb_out, done = 0;
+	uint32_t *in = ranks_sorted(o, true, &nb_in);
+	uint32_t *out = ranks_sorted(o, false, &nb_out);
+	struct rule_state *rules = o->plan->rules;
+
+	while (in != NULL && out != NULL && done < RTE_MIN(nb_in, nb_out) &&
+		done < o->params.batch) {
+		struct rule_state *cold = &rules[in[done]];
+		const struct rule_state *hot = &rules[out[nb_out - 1 - done]];
+
+		if (hot->rate <= (uint64_t)EVICT_FACTOR * cold->rate + EVICT_MORE)
+			break;
+		cold->slot = NO_SLOT;
+		cold->reason = REASON_COLD;
+		done++;
+	}
+	free(in);
+	free(out);
+	o->evicted += done;
+	o->dirty |= done > 0;
+	return done;
+}
+
+uint32_t
+hy_offload_age(struct hy_offload *o)
+{
+	const uint64_t now = hy_offload_now();
+	uint32_t done;
+
+	if (now - o->aged < o->params.age_us)
+		return 0;
+	o->aged = now;
+	rates_update(o);
+	if (!o->full)
+		return 0;
+	done = evict(o);
+	/* Somebody else may have made room: the hottest is tried once more. */
+	if (done == 0 && o->live + o->leaving < o->params.max_rules)
+		o->full = false;
+	return done;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How an offload stands: for programs, for people, and for telemetry. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ring_elem.h>
+#include <rte_telemetry.h>
+
+#include "json.h"
+#include "offload.h"
+
+static const char *const states[] = {
+	[HY_OFFLOAD_UP] = "up",
+	[HY_OFFLOAD_DOWN] = "down",
+	[HY_OFFLOAD_GONE] = "gone",
+	[HY_OFFLOAD_DEMOTED] = "demoted",
+};
+
+static uint64_t
+relaxed(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* With the offload's mutex held. */
+static void
+stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
+{
+	*s = (struct hy_offload_stats){
+		.port = o->port,
+		.state = o->state,
+		.limits = o->limits,
+		.hw_rules = o->live,
+		.sw_rules = o->plan->view->nb_rules - o->live,
+		.leaving = o->leaving,
+		.full = o->full,
+		.installed = o->installed,
+		.evicted = o->evicted,
+		.lost = o->lost,
+		.failed = o->failed,
+	};
+	for (unsigned int w = 0; w < o->workers; w++) {
+		const struct hy_mark_worker *worker = &o->worker[w];
+
+		s->marked += relaxed(&worker->marked);
+		s->unmarked += relaxed(&worker->unmarked);
+		s->stale += relaxed(&worker->stale);
+		s->residue += relaxed(&worker->residue);
+		s->sampled += relaxed(&worker->sampled);
+		s->mismatches += relaxed(&worker->mismatches);
+	}
+}
+
+void
+hy_offload_stats(struct hy_offload *o, struct hy_offload_stats *stats)
+{
+	pthread_mutex_lock(&o->mutex);
+	stats_read(o, stats);
+	pthread_mutex_unlock(&o->mutex);
+}
+
+const char *
+hy_offload_reason(struct hy_offload *o, uint32_t rule_id)
+{
+	static const char *const why[] = {
+		[HY_OFFLOAD_DOWN] = "the port does not run",
+		[HY_OFFLOAD_GONE] = "the port was removed",
+		[HY_OFFLOAD_DEMOTED] = "marks of the port were found wrong",
+	};
+	const char *reason = NULL;
+	uint32_t rank;
+
+	pthread_mutex_lock(&o->mutex);
+	rank = hy_offload_plan_find(o->plan, rule_id);
+	if (rank != NO_SLOT && o->state != HY_OFFLOAD_UP)
+		reason = why[o->state];
+	else if (rank != NO_SLOT && o->plan->rules[rank].reason != REASON_NONE)
+		reason = o->reasons[o->plan->rules[rank].reason];
+	pthread_mutex_unlock(&o->mutex);
+	return reason;
+}
+
+int
+hy_offload_mismatch(struct hy_offload *o, struct hy_mark_mismatch *mismatch)
+{
+	int rc = -ENOENT;
+
+	pthread_mutex_lock(&o->mutex);
+	for (unsigned int w = 0; w < o->workers && rc != 0; w++)
+		rc = rte_ring_sc_dequeue_elem(o->worker[w].records, mismatch, sizeof(*mismatch));
+	pthread_mutex_unlock(&o->mutex);
+	return rc == 0 ? 0 : -ENOENT;
+}
+
+/* Share of packets that hardware classified, in percent. */
+static double
+hit_rate(const struct hy_offload_stats *s)
+{
+	const uint64_t packets = s->marked + s->unmarked + s->stale;
+
+	return packets == 0 ? 0 : 100.0 * (double)s->marked / (double)packets;
+}
+
+/* How many rules each reason keeps in software. */
+static void
+reasons_count(const struct hy_offload *o, uint32_t count[REASONS])
+{
+	memset(count, 0, REASONS * sizeof(count[0]));
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++)
+		count[o->plan->rules[r].reason]++;
+	count[REASON_NONE] = 0;
+}
+
+static void
+print(const struct hy_offload *o, FILE *out)
+{
+	struct hy_offload_stats s;
+	uint32_t count[REASONS];
+
+	stats_read(o, &s);
+	reasons_count(o, count);
+	fprintf(out, "port %u: offload %s, rules as of %s by %s\n", s.port, states[s.state],
+		o->params.driver->driver, o->params.provider->name);
+	fprintf(out, "  %s\n", s.limits.reason);
+	fprintf(out, "  rules: %u in hardware, %u in software, %u leaving%s\n", s.hw_rules,
+		s.sw_rules, s.leaving, s.full ? "; the port is full" : "");
+	for (unsigned int r = 0; r < REASONS; r++)
+		if (count[r] > 0)
+			fprintf(out, "    %u in software: %s\n", count[r], o->reasons[r]);
+	fprintf(out,
+		"  so far: %" PRIu64 " installed, %" PRIu64 " evicted, %" PRIu64 " lost, %" PRIu64
+		" not removed\n",
+		s.installed, s.evicted, s.lost, s.failed);
+	fprintf(out,
+		"  packets: %" PRIu64 " classified by hardware (%.1f %%), %" PRIu64
+		" unmarked, %" PRIu64 " with a stale mark\n",
+		s.marked, hit_rate(&s), s.unmarked, s.stale);
+	fprintf(out,
+		"  of those by hardware: %" PRIu64 " held to rules of software, %" PRIu64
+		" sampled, %" PRIu64 " wrong\n",
+		s.residue, s.sampled, s.mismatches);
+}
+
+static void
+json(const struct hy_offload *o, FILE *out)
+{
+	struct hy_offload_stats s;
+	uint32_t count[REASONS];
+	const char *comma = "";
+
+	stats_read(o, &s);
+	reasons_count(o, count);
+	fprintf(out, "{\"port\": %u, \"state\": \"%s\", \"driver\": ", s.port, states[s.state]);
+	hy_json_string(o->params.driver->driver, out);
+	fprintf(out, ", \"provider\": ");
+	hy_json_string(o->params.provider->name, out);
+	fprintf(out, ", \"mark_max\": %u, \"priorities\": %u, \"hw_rules\": %u, \"sw_rules\": %u",
+		s.limits.mark_max, s.limits.priorities, s.hw_rules, s.sw_rules);
+	fprintf(out, ", \"leaving\": %u, \"full\": %s", s.leaving, s.full ? "true" : "false");
+	fprintf(out,
+		", \"installed\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"lost\": %" PRIu64
+		", \"failed\": %" PRIu64,
+		s.installed, s.evicted, s.lost, s.failed);
+	fprintf(out,
+		", \"marked\": %" PRIu64 ", \"unmarked\": %" PRIu64 ", \"stale\": %" PRIu64
+		", \"residue\": %" PRIu64 ", \"sampled\": %" PRIu64 ", \"mismatches\": %" PRIu64,
+		s.marked, s.unmarked, s.stale, s.residue, s.sampled, s.mismatches);
+	fprintf(out, ", \"hw_hit_rate\": %.4f, \"refused\": [", hit_rate(&s) / 100);
+	for (unsigned int r = 0; r < REASONS; r++) {
+		if (count[r] == 0)
+			continue;
+		fprintf(out, "%s{\"reason\": ", comma);
+		hy_json_string(o->reasons[r], out);
+		fprintf(out, ", \"rules\": %u}", count[r]);
+		comma = ", ";
+	}
+	fprintf(out, "]}");
+}
+
+static int
+locked(struct hy_offload *o, void (*print_one)(const struct hy_offload *o, FILE *out), FILE *out)
+{
+	pthread_mutex_lock(&o->mutex);
+	print_one(o, out);
+	pthread_mutex_unlock(&o->mutex);
+	return ferror(out) ? -EIO : 0;
+}
+
+int
+hy_offload_print(struct hy_offload *o, FILE *out)
+{
+	return locked(o, print, out);
+}
+
+int
+hy_offload_json(struct hy_offload *o, FILE *out)
+{
+	return locked(o, json, out);
+}
+
+static void
+dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
+{
+	struct hy_offload_stats s;
+	uint32_t count[REASONS];
+	struct rte_tel_data *refused = rte_tel_data_alloc();
+
+	stats_read(o, &s);
+	reasons_count(o, count);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "state", states[s.state]);
+	rte_tel_data_add_dict_string(d, "driver", o->params.driver->driver);
+	rte_tel_data_add_dict_string(d, "provider", o->params.provider->name);
+	rte_tel_data_add_dict_string(d, "limits", s.limits.reason);
+	rte_tel_data_add_dict_u64(d, "hw_rules", s.hw_rules);
+	rte_tel_data_add_dict_u64(d, "sw_rules", s.sw_rules);
+	rte_tel_data_add_dict_u64(d, "leaving", s.leaving);
+	rte_tel_data_add_dict_u64(d, "full", s.full);
+	rte_tel_data_add_dict_u64(d, "installed", s.installed);
+	rte_tel_data_add_dict_u64(d, "evicted", s.evicted);
+	rte_tel_data_add_dict_u64(d, "lost", s.lost);
+	rte_tel_data_add_dict_u64(d, "failed", s.failed);
+	rte_tel_data_add_dict_u64(d, "marked", s.marked);
+	rte_tel_data_add_dict_u64(d, "unmarked", s.unmarked);
+	rte_tel_data_add_dict_u64(d, "stale", s.stale);
+	rte_tel_data_add_dict_u64(d, "residue", s.residue);
+	rte_tel_data_add_dict_u64(d, "sampled", s.sampled);
+	rte_tel_data_add_dict_u64(d, "mismatches", s.mismatches);
+	/* Of names there are letters, digits, underscores and slashes: reasons are values. */
+	if (refused == NULL || rte_tel_data_start_array(refused, RTE_TEL_STRING_VAL) != 0)
+		return;
+	for (unsigned int r = 0; r < REASONS; r++) {
+		char text[RTE_TEL_MAX_STRING_LEN];
+
+		if (count[r] == 0)
+			continue;
+		snprintf(text, sizeof(text), "%u: %s", count[r], o->reasons[r]);
+		rte_tel_data_add_array_string(refused, text);
+	}
+	rte_tel_data_add_dict_container(d, "refused", refused, 0);
+}
+
+/* "/halyard/offload": the ports; "/halyard/offload,PORT": one of them. In telemetry's thread. */
+static int
+telemetry(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
+{
+	struct hy_offload *o;
+	char *end = NULL;
+	unsigned long port = 0;
+	int rc = 0;
+
+	if (params != NULL && params[0] != '\0') {
+		port = strtoul(params, &end, 10);
+		if (*end != '\0')
+			return -EINVAL;
+	}
+	pthread_mutex_lock(&hy_offload_list_mutex);
+	o = hy_offload_list;
+	if (end == NULL) {
+		rte_tel_data_start_array(d, RTE_TEL_INT_VAL);
+		for (; o != NULL; o = o->next)
+			rte_tel_data_add_array_int(d, o->port);
+	} else {
+		while (o != NULL && o->port != port)
+			o = o->next;
+		if (o != NULL) {
+			pthread_mutex_lock(&o->mutex);
+			dict_fill(o, d);
+			pthread_mutex_unlock(&o->mutex);
+		}
+		rc = o == NULL ? -ENOENT : 0;
+	}
+	pthread_mutex_unlock(&hy_offload_list_mutex);
+	return rc;
+}
+
+RTE_INIT(telemetry_register)
+{
+	rte_telemetry_register_cmd("/halyard/offload", telemetry,
+		"Ports that a policy is offloaded to; with a port, how that stands");
+}

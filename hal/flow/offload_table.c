@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mark tables: made from a plan, shown to workers, freed when they have left them. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_malloc.h>
+
+#include "offload.h"
+
+/*
+ * Whether hardware decides between two rules that overlap as the policy does. Of rules at the same
+ * priority it may take either. A packet that was marked before the upper rule was in hardware may
+ * still wait in a queue until that one has settled.
+ */
+static bool
+left_to_hardware(const struct hy_offload *o, const struct plan *plan, uint32_t upper,
+	const struct hy_flow_match *lower, uint32_t priority)
+{
+	const uint32_t slot = plan->rules[upper].slot;
+	const struct flow *flow;
+
+	if (slot == NO_SLOT)
+		return false;
+	flow = &o->flows[slot];
+	return flow->settled && flow->priority < priority &&
+		hy_flow_sees_all_of(&flow->match, lower);
+}
+
+uint32_t
+hy_offload_residue(const struct hy_offload *o, const struct plan *plan, uint32_t rank,
+	uint32_t priority, uint32_t *ranks, uint32_t max)
+{
+	const struct hy_policy_rule *rules = plan->view->rules;
+	const struct hy_flow_match *match = &rules[rank].rule.match;
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < rank && n <= max; r++) {
+		if (!hy_flow_overlap(&rules[r].rule.match, match) ||
+			left_to_hardware(o, plan, r, match, priority))
+			continue;
+		if (ranks != NULL && n < max)
+			ranks[n] = r;
+		n++;
+	}
+	return n;
+}
+
+/* Fills slots and residues. A rule whose residue has become too long goes back to software. */
+static uint32_t
+fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues)
+{
+	uint32_t used = 0;
+
+	for (uint32_t r = 0; r < plan->view->nb_rules; r++) {
+		const uint32_t slot = plan->rules[r].slot;
+		struct hy_mark_slot *s;
+		uint32_t n;
+
+		if (slot == NO_SLOT)
+			continue;
+		n = hy_offload_residue(o, plan, r, o->flows[slot].priority, &residues[used],
+			o->params.max_residue);
+		if (n > o->params.max_residue) {
+			plan->rules[r].slot = NO_SLOT;
+			plan->rules[r].reason = REASON_RESIDUE;
+			continue;
+		}
+		s = &marks->table.slots[slot];
+		s->mark = flow_mark(o, slot);
+		s->rank = r;
+		s->residue = used;
+		s->nb_residues = o->safety.residue ? n : 0;
+		used += n;
+	}
+	return used;
+}
+
+static uint32_t
+planned(const struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < plan->view->nb_rules; r++)
+		n += plan->rules[r].slot != NO_SLOT;
+	return n;
+}
+
+struct marks *
+hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
+{
+	const int socket = rte_eth_dev_socket_id(o->port);
+	const size_t most = (size_t)planned(plan) * o->params.max_residue + 1;
+	struct marks *marks = rte_zmalloc_socket("hy_marks",
+		sizeof(*marks) + o->nb_slots * sizeof(marks->table.slots[0]), RTE_CACHE_LINE_SIZE,
+		socket);
+	uint32_t *residues = malloc(most * sizeof(*residues));
+	uint32_t *kept;
+	uint32_t used;
+
+	if (marks == NULL || residues == NULL)
+		goto fail;
+	used = fill(o, plan, marks, residues);
+	kept = rte_malloc_socket("hy_residues", (used + 1) * sizeof(*kept), RTE_CACHE_LINE_SIZE,
+		socket);
+	if (kept == NULL)
+		goto fail;
+	memcpy(kept, residues, used * sizeof(*kept));
+	free(residues);
+	marks->table.view = plan->view;
+	marks->table.residues = kept;
+	marks->table.slot_mask = o->nb_slots - 1;
+	marks->table.workers = o->worker;
+	return marks;
+fail:
+	free(residues);
+	rte_free(marks);
+	return NULL;
+}
+
+void
+hy_offload_marks_free(struct marks *marks)
+{
+	if (marks == NULL)
+		return;
+	rte_free((void *)(uintptr_t)marks->table.residues);
+	rte_free(marks);
+}
+
+/* Flows that the plan no longer has leave when workers have left the tables that had them. */
+static void
+flows_leave(struct hy_offload *o, uint64_t token)
+{
+	for (uint32_t i = 0; i < o->nb_slots; i++)
+		o->flows[i].planned = false;
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++)
+		if (o->plan->rules[r].slot != NO_SLOT)
+			o->flows[o->plan->rules[r].slot].planned = true;
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_LIVE || flow->planned)
+			continue;
+		flow->state = FLOW_LEAVING;
+		flow->token = token;
+		o->live--;
+		o->leaving++;
+	}
+}
+
+void
+hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan *plan)
+{
+	struct marks *old = o->marks;
+	struct plan *old_plan = o->plan;
+	uint64_t token;
+
+	hy_policy_marks_set(o->policy, o->port, marks == NULL ? NULL : &marks->table);
+	token = rte_rcu_qsbr_start(o->qsbr);
+	o->marks = marks;
+	o->plan = plan;
+	if (old != NULL) {
+		old->token = token;
+		old->next = o->garbage;
+		o->garbage = old;
+	}
+	if (old_plan != NULL && old_plan != plan) {
+		old_plan->token = token;
+		old_plan->next = o->old_plans;
+		o->old_plans = old_plan;
+	}
+	flows_leave(o, token);
+}
+
+void
+hy_offload_collect(struct hy_offload *o)
+{
+	for (struct marks **at = &o->garbage; *at != NULL;) {
+		struct marks *marks = *at;
+
+		if (rte_rcu_qsbr_check(o->qsbr, marks->token, false) != 1) {
+			at = &marks->next;
+			continue;
+		}
+		*at = marks->next;
+		hy_offload_marks_free(marks);
+	}
+	for (struct plan **at = &o->old_plans; *at != NULL;) {
+		struct plan *plan = *at;
+
+		if (rte_rcu_qsbr_check(o->qsbr, plan->token, false) != 1) {
+			at = &plan->next;
+			continue;
+		}
+		*at = plan->next;
+		hy_offload_plan_free(o, plan);
+	}
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a port's flow engine takes, found out by trying. */
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include <hy_policy.h>
+
+#include "probe.h"
+
+/* Loopback is never on a wire. NICs with a table for each protocol want all of what that matches. */
+static const struct hy_flow_match nobody = {
+	.fields = HY_FLOW_SRC | HY_FLOW_DST,
+	.src = 0x7ffffffe,
+	.dst = 0x7ffffffe,
+	.src_len = 32,
+	.dst_len = 32,
+};
+static const struct hy_flow_match nobody_exactly = {
+	.fields = HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_PORTS,
+	.src = 0x7ffffffe,
+	.dst = 0x7ffffffe,
+	.src_len = 32,
+	.dst_len = 32,
+	.proto = IPPROTO_UDP,
+	.sport = { 9, 9 },
+	.dport = { 9, 9 },
+};
+
+struct attempt {
+	uint16_t port, nb_queues;
+	const struct hy_flow_provider *provider;
+	const struct hy_flow_driver *driver;
+};
+
+static int
+sentinel_lower(const struct attempt *a, uint32_t mark, uint32_t priority,
+	struct hy_flow_lowered *lowered, const char **why)
+{
+	const bool exactly = a->driver->protocols[0] != 0;
+
+	return hy_flow_lower(a->driver, exactly ? &nobody_exactly : &nobody, mark, priority,
+		a->nb_queues, lowered, why);
+}
+
+static bool
+takes(const struct attempt *a, uint32_t mark, uint32_t priority)
+{
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	const char *why;
+
+	return sentinel_lower(a, mark, priority, &lowered, &why) == 0 &&
+		a->provider->validate(a->port, &lowered.attr, lowered.items, lowered.actions,
+			&error) == 0;
+}
+
+/* The largest of 1 to most that is taken, of which 1 is. */
+static uint32_t
+largest_mark(const struct attempt *a, uint32_t most)
+{
+	uint32_t low = 1;
+
+	if (takes(a, most, 0))
+		return most;
+	while (most - low > 1) {
+		const uint32_t mid = low + (most - low) / 2;
+
+		if (takes(a, mid, 0))
+			low = mid;
+		else
+			most = mid;
+	}
+	return low;
+}
+
+static uint32_t
+count_priorities(const struct attempt *a, uint32_t most)
+{
+	uint32_t low = 0;
+
+	if (takes(a, 1, most - 1))
+		return most;
+	for (most--; most - low > 1;) {
+		const uint32_t mid = low + (most - low) / 2;
+
+		if (takes(a, 1, mid))
+			low = mid;
+		else
+			most = mid;
+	}
+	return low + 1;
+}
+
+int
+hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
+	const struct hy_flow_driver *driver, uint32_t mark, void **flow, const char **why)
+{
+	struct rte_eth_dev_info info;
+	struct attempt a = { port, 1, provider, driver };
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	int rc;
+
+	if (rte_eth_dev_info_get(port, &info) != 0)
+		return -ENODEV;
+	a.nb_queues = info.nb_rx_queues;
+	rc = sentinel_lower(&a, mark, 0, &lowered, why);
+	if (rc != 0)
+		return rc;
+	rc = provider->create(port, &lowered.attr, lowered.items, lowered.actions, flow, &error);
+	if (rc != 0)
+		*why = error.message != NULL ? error.message : strerror(-rc);
+	return rc;
+}
+
+/* The smallest rule that marks; it tells what is wrong, if something is. */
+static int
+first_try(const struct attempt *a, struct hy_flow_limits *limits)
+{
+	struct rte_flow_error error = { 0 };
+	const char *why = NULL;
+	void *flow;
+	int rc = hy_flow_sentinel_create(a->port, a->provider, a->driver, 1, &flow, &why);
+
+	if (rc == 0)
+		rc = a->provider->destroy(a->port, flow, &error);
+	if (rc != 0)
+		snprintf(limits->reason, sizeof(limits->reason),
+			"%s takes no rule that marks: %s (%s)", a->provider->name,
+			why != NULL ? why : "it cannot be removed", strerror(-rc));
+	return rc;
+}
+
+int
+hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
+	const struct hy_flow_driver *driver, struct hy_flow_limits *limits)
+{
+	struct rte_eth_dev_info info;
+	struct attempt a = { port, 1, provider, driver };
+
+	memset(limits, 0, sizeof(*limits));
+	limits->priorities = 1;
+	if (rte_eth_dev_info_get(port, &info) != 0) {
+		snprintf(limits->reason, sizeof(limits->reason), "there is no such port");
+		return -ENODEV;
+	}
+	a.nb_queues = info.nb_rx_queues;
+	if (first_try(&a, limits) != 0)
+		return 0;
+	limits->mark_max = largest_mark(&a, driver->mark_max);
+	limits->priorities = count_priorities(&a, driver->priorities);
+	snprintf(limits->reason, sizeof(limits->reason),
+		"%s took rules with marks up to %u at %u priorities", provider->name,
+		limits->mark_max, limits->priorities);
+	return 0;
+}

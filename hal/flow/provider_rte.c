@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The provider that hands rules to rte_flow, and so to the port's own driver. */
+
+#include <errno.h>
+
+#include <rte_errno.h>
+
+#include "hy_flow.h"
+
+static int
+validate(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	return rte_flow_validate(port, attr, items, actions, error);
+}
+
+static int
+create(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, void **flow, struct rte_flow_error *error)
+{
+	rte_errno = 0;
+	*flow = rte_flow_create(port, attr, items, actions, error);
+	if (*flow != NULL)
+		return 0;
+	/* Drivers are known to fail without a reason. */
+	return rte_errno > 0 ? -rte_errno : -EIO;
+}
+
+static int
+destroy(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	return rte_flow_destroy(port, flow, error);
+}
+
+static int
+query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	static const struct rte_flow_action_count conf = { 0 };
+	const struct rte_flow_action action[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_COUNT, .conf = &conf },
+		{ .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+
+	return rte_flow_query(port, flow, action, count, error);
+}
+
+static int
+flush(uint16_t port, struct rte_flow_error *error)
+{
+	return rte_flow_flush(port, error);
+}
+
+const struct hy_flow_provider hy_flow_rte = {
+	.name = "rte_flow",
+	.validate = validate,
+	.create = create,
+	.destroy = destroy,
+	.query = query,
+	.flush = flush,
+};
