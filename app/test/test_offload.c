@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Classification by marks of a port is the policy's, whatever becomes of the rules in hardware. */
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow_fixture.h"
+
+static void
+assert_all_right(uint64_t at_least)
+{
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(R->compared, R->packets);
+	assert_true(R->compared >= at_least);
+	flow_assert_counted();
+}
+
+/* One random change: a rule comes, goes, or becomes another. */
+static void
+churn(uint32_t ids)
+{
+	const uint32_t id = rnd(&R->seed) % ids;
+	const struct hy_flow_rule rule = flow_rule(id, &R->seed);
+
+	if (hy_policy_replace(R->policy, &rule) == 0) {
+		if (rnd(&R->seed) % 3 == 0)
+			assert_int_equal(hy_policy_remove(R->policy, id), 0);
+	} else {
+		assert_int_equal(hy_policy_add(R->policy, &rule), 0);
+	}
+	flow_commit();
+}
+
+#define PROFILE_TEST(test, index, name) \
+	static void test##_##name(void **state) \
+	{ \
+		RTE_SET_USED(state); \
+		test(&flow_profiles[index]); \
+	}
+#define PROFILE_TESTS(test) \
+	PROFILE_TEST(test, 0, generic) \
+	PROFILE_TEST(test, 1, cnxk) \
+	PROFILE_TEST(test, 2, mlx5) \
+	PROFILE_TEST(test, 3, ice) \
+	PROFILE_TEST(test, 4, i40e)
+
+static void
+classes_are_the_policys_while_rules_change(const struct flow_profile *profile)
+{
+	struct hy_offload_stats s;
+
+	flow_open(profile, (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .sample_every = 16 });
+	flow_rules_add(0, 60);
+	flow_settle();
+	flow_traffic(4000);
+	for (int i = 0; i < 100; i++) {
+		churn(100);
+		flow_traffic(50);
+		hy_offload_poll(R->offload);
+		flow_traffic(50);
+		if (i % 10 == 0)
+			flow_settle();
+	}
+	assert_all_right(14000);
+	s = flow_stats();
+	print_message("%s: %u of %u rules in hardware, %ju of %ju packets by marks, %ju stale, %ju "
+		      "held to software's rules\n",
+		profile->name, s.hw_rules, s.hw_rules + s.sw_rules, (uintmax_t)s.marked,
+		(uintmax_t)R->packets, (uintmax_t)s.stale, (uintmax_t)s.residue);
+	assert_true(s.hw_rules > 0);
+	assert_true(s.marked > 50);
+	assert_int_equal(s.mismatches, 0);
+	assert_true(s.sampled > 0);
+}
+
+PROFILE_TESTS(classes_are_the_policys_while_rules_change)
+
+/* The port takes eight rules. What is hit most gets in, though it was last. */
+static void
+full_table_keeps_what_is_hit_most(const struct flow_profile *profile)
+{
+	struct rte_mbuf *packets[32];
+	struct hy_offload_stats s;
+	static uint8_t frame[FRAME_MAX];
+	uint32_t len;
+
+	flow_open(profile, (struct hy_flow_sim_params){ .table_size = 8 },
+		(struct hy_offload_params){ 0 });
+	flow_exact_rules(0, 50);
+	flow_settle();
+	s = flow_stats();
+	assert_true(s.full);
+	assert_true(s.hw_rules > 0 && s.hw_rules <= 8);
+	assert_string_equal(hy_offload_reason(R->offload, 49), "the port has no room");
+	len = flow_exact_frame(frame, 49);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(flow_hold(packets, frame, len, 32), 32);
+		flow_send(packets, 32);
+	}
+	flow_settle();
+	assert_null(hy_offload_reason(R->offload, 49));
+	s = flow_stats();
+	assert_true(s.evicted > 0);
+	flow_hold(packets, frame, len, 32);
+	flow_send(packets, 32);
+	assert_int_equal(flow_stats().marked - s.marked, 32);
+	flow_traffic(2000);
+	assert_all_right(2160);
+}
+
+PROFILE_TESTS(full_table_keeps_what_is_hit_most)
+
+/* Whether the port keeps its rules over a stop or not: they are put there anew. */
+static void
+restarted_port_gets_its_rules_again(const struct flow_profile *profile)
+{
+	struct hy_offload_stats before, after;
+	struct rte_mbuf *packets[32];
+	static uint8_t frame[FRAME_MAX];
+	const uint32_t len = flow_exact_frame(frame, 3);
+
+	flow_open(profile, (struct hy_flow_sim_params){ 0 }, (struct hy_offload_params){ 0 });
+	flow_exact_rules(0, 20);
+	flow_settle();
+	flow_traffic(500);
+	before = flow_stats();
+	assert_int_equal(before.hw_rules, 20);
+	flow_hold(packets, frame, len, 32); /* marked before, classified after */
+	hy_offload_down(R->offload);
+	hy_flow_sim_stop(R->sim);
+	flow_traffic(500);
+	assert_string_equal(hy_offload_reason(R->offload, 3), "the port does not run");
+	hy_flow_sim_start(R->sim);
+	assert_int_equal(hy_offload_up(R->offload), 0);
+	flow_settle();
+	after = flow_stats();
+	assert_int_equal(after.hw_rules, 20);
+	assert_int_equal(after.lost, 20);
+	assert_int_equal(after.stale, before.stale);
+	flow_send(packets, 32);
+	assert_int_equal(flow_stats().stale - after.stale, 32);
+	flow_traffic(500);
+	assert_true(flow_stats().marked > after.marked);
+	assert_all_right(1532);
+}
+
+PROFILE_TESTS(restarted_port_gets_its_rules_again)
+
+static unsigned int destroyed;
+
+static int
+count_destroy(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	destroyed++;
+	return hy_flow_simulator.destroy(port, flow, error);
+}
+
+static void
+removed_port_is_left_alone(void **state)
+{
+	struct hy_flow_provider provider = hy_flow_simulator;
+
+	RTE_SET_USED(state);
+	provider.destroy = count_destroy;
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .provider = &provider });
+	flow_exact_rules(0, 20);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 20);
+	destroyed = 0;
+	hy_offload_gone(R->offload);
+	flow_rules_add(1000, 20);
+	flow_traffic(500);
+	flow_settle();
+	assert_int_equal(hy_offload_up(R->offload), -ENODEV);
+	assert_int_equal(flow_stats().hw_rules, 0);
+	hy_offload_destroy(R->offload);
+	R->offload = NULL;
+	assert_int_equal(destroyed, 0);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(R->compared, 500);
+}
+
+/* A create that fails once is a rule in software, and tried again. */
+static void
+rule_that_the_port_failed_to_take_stays_in_software(void **state)
+{
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ 0 });
+	flow_exact_rules(0, 5);
+	hy_flow_sim_fail(R->sim, 3, -EINVAL);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 4);
+	flow_traffic(500);
+	hy_offload_down(R->offload); /* starts afresh */
+	assert_int_equal(hy_offload_up(R->offload), 0);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 5);
+	flow_traffic(500);
+	assert_all_right(1000);
+}
+
+static const struct CMUnitTest offload_tests[] = {
+#define PROFILED(test) \
+	FLOW_TEST(test##_generic), FLOW_TEST(test##_cnxk), FLOW_TEST(test##_mlx5), \
+		FLOW_TEST(test##_ice), FLOW_TEST(test##_i40e)
+	PROFILED(classes_are_the_policys_while_rules_change),
+	PROFILED(full_table_keeps_what_is_hit_most),
+	PROFILED(restarted_port_gets_its_rules_again),
+	FLOW_TEST(removed_port_is_left_alone),
+	FLOW_TEST(rule_that_the_port_failed_to_take_stays_in_software),
+};
+
+UNIT_SUITE(offload_tests)

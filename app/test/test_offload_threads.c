@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A worker classifies while rules come and go, the table is full, and the port stops and starts. */
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "flow_fixture.h"
+
+#define STABLE 20   /* rules that stay, before all others */
+#define CHURNED 100 /* rules that do not, and overlap those */
+
+static bool stop;
+
+static void *
+worker(void *arg)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
+		(void)hy_graph_walk(R->graph);
+	while (hy_graph_walk(R->graph) > 0)
+		continue;
+	hy_graph_rest(R->graph);
+	return arg;
+}
+
+/* Packets for the rules that stay. */
+static void
+feed(uint64_t *sent)
+{
+	static uint8_t frame[FRAME_MAX];
+	struct rte_mbuf *packets[32];
+
+	for (unsigned int i = 0; i < RTE_DIM(packets); i++, (*sent)++) {
+		packets[i] = packet(frame, flow_exact_frame(frame, *sent % STABLE));
+		packets[i]->port = R->port->id;
+	}
+	while (rte_ring_enqueue_bulk(R->port->rx[0], (void **)packets, 32, NULL) == 0)
+		usleep(10);
+}
+
+static void
+churn(void)
+{
+	struct hy_flow_rule rule = flow_rule(1000 + rnd(&R->seed) % CHURNED, &R->seed);
+
+	rule.precedence += 1000;
+	rule.class_id += 1000;
+	if (hy_policy_replace(R->policy, &rule) != 0)
+		assert_int_equal(hy_policy_add(R->policy, &rule), 0);
+	else if (rnd(&R->seed) % 2 == 0)
+		assert_int_equal(hy_policy_remove(R->policy, rule.id), 0);
+	flow_commit();
+}
+
+static void
+restart(void)
+{
+	hy_offload_down(R->offload);
+	hy_flow_sim_stop(R->sim);
+	hy_flow_sim_start(R->sim);
+	assert_int_equal(hy_offload_up(R->offload), 0);
+}
+
+static void
+worker_never_sees_a_wrong_class(void **state)
+{
+	uint64_t sent = 0, classified = 0;
+	pthread_t thread;
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[1], (struct hy_flow_sim_params){ .table_size = 24 },
+		(struct hy_offload_params){ .sample_every = 64, .age_us = 2000 });
+	flow_exact_rules(0, STABLE);
+	stop = false;
+	assert_int_equal(pthread_create(&thread, NULL, worker, NULL), 0);
+	for (int i = 0; i < 300; i++) {
+		feed(&sent);
+		if (i % 4 == 0)
+			churn();
+		feed(&sent);
+		hy_offload_poll(R->offload);
+		if (i % 100 == 99)
+			restart();
+		usleep(200);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	assert_int_equal(sent, 300 * 64);
+	for (uint16_t c = 1; c <= STABLE; c++) {
+		assert_int_equal(hy_policy_class_hits(R->policy, c), sent / STABLE);
+		classified += sent / STABLE;
+	}
+	assert_int_equal(classified, sent);
+	assert_int_equal(flow_counter("hw_hits") + flow_counter("sw_hits"), sent);
+	assert_int_equal(flow_stats().mismatches, 0);
+	assert_true(flow_stats().marked > 1000);
+	assert_true(flow_stats().lost > 0);
+}
+
+static const struct CMUnitTest offload_thread_tests[] = {
+	FLOW_TEST(worker_never_sees_a_wrong_class),
+};
+
+UNIT_SUITE(offload_thread_tests)
