@@ -113,6 +113,7 @@ void bench_idle(void);
 void bench_l3fwd(void);
 void bench_classify(void);
 void bench_lookup(void);
+void bench_offload(void);
 void bench_routes(void);
 void bench_walk(void);
 

@@ -17,6 +17,8 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include <hy_graph.h>
+
 #include "bench.h"
 
 #define L3FWD_PORTS 8
@@ -83,6 +85,8 @@ struct l3fwd_traffic {
 	uint32_t n;
 	uint32_t routed; /* of them */
 	uint16_t lap;
+	uint16_t port;         /* ethdev's id of that on which they are received */
+	const uint32_t *marks; /* of each packet by the port's hardware; NULL: it has none */
 };
 
 /* One packet for each destination, in that order. */
@@ -190,7 +194,9 @@ struct ours_params {
 	uint16_t sample_every;            /* 0: the default */
 	const struct hy_family *family;   /* whose variant is another one; NULL: as selected */
 	const struct hy_variant *variant; /* of that family */
-	const char *source;               /* what receiving nodes are called; NULL: ethdev_rx */
+	const char *flow_cls;      /* the node between receiving and pkt_cls; NULL: there is none */
+	struct rte_rcu_qsbr *qsbr; /* that the graph reports to; NULL: to none */
+	const char *source;        /* what receiving nodes are called; NULL: ethdev_rx */
 };
 
 struct l3fwd_way rxtx_create(const struct l3fwd_rig *rig);
@@ -206,6 +212,8 @@ struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_para
 struct l3fwd_way by_hand_create(const struct l3fwd_rig *rig);
 void ours_table_create(const struct l3fwd_table *table, bool loop);
 void ours_table_destroy(void);
+/* Lets a node of a family run a variant, in graphs to come. */
+void ours_variant_set(const char *family, const char *variant, hy_node_id node);
 /* All variants that run here, of families of which there are several; returns how many. */
 unsigned int ours_variants(struct ours_params *params, unsigned int most);
 

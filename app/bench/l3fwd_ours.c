@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <hy_ethdev.h>
+#include <hy_flow_cls.h>
 #include <hy_graph_worker.h>
 #include <hy_hal.h>
 #include <hy_ip4.h>
@@ -276,6 +277,22 @@ variant_set(const struct hy_family *family, const struct hy_variant *variant)
 	ours_must(hy_node_impl_set(id, &impl), family->node.name);
 }
 
+void
+ours_variant_set(const char *family, const char *variant, hy_node_id node)
+{
+	const struct hy_selection *s = ours_selection(family);
+
+	for (unsigned int c = 0; s != NULL && c < s->nb_candidates; c++) {
+		const struct hy_node_impl impl = ours_impl(s->family, s->candidates[c].variant);
+
+		if (strcmp(impl.variant, variant) != 0)
+			continue;
+		ours_must(hy_node_impl_set(node, &impl), variant);
+		return;
+	}
+	l3fwd_fail("%s has no variant %s", family, variant);
+}
+
 /* Variants of one family beside the selected one. */
 static unsigned int
 family_variants(const char *family, struct ours_params *params, unsigned int most)
@@ -308,6 +325,20 @@ budget_of(const struct ours_params *ours)
 	return ours->burst > 0 ? ours->burst : HY_BURST_DEFAULT;
 }
 
+/* Leads what the rig's ports receive to a node. */
+static void
+receive_to(const struct l3fwd_rig *rig, const char *to)
+{
+	for (unsigned int p = 0; p < rig->nb_ports; p++) {
+		char name[HY_NAME_SIZE];
+		hy_node_id node;
+
+		snprintf(name, sizeof(name), "ethdev_rx-%u-%u", rig->port[USERS_ALL][p], rig->lane);
+		ours_must(hy_node_lookup(name, &node), name);
+		ours_must(hy_node_edge_set(node, 0, to), to);
+	}
+}
+
 static int
 graph_create(struct ours *w, const struct ours_params *ours)
 {
@@ -320,12 +351,14 @@ graph_create(struct ours *w, const struct ours_params *ours)
 		.nb_patterns = rig->nb_ports,
 		.ops = &hy_mbuf_ops,
 		.drop_node = "pkt_drop",
-		.lanes = { "ip4_route" },
+		.lanes = { "ip4_route", ours->flow_cls != NULL ? HY_FLOW_CLASS_LANE : NULL },
 		.burst = RTE_MIN(2 * burst, HY_BURST_MAX), /* as l3fwd-graph does */
 		.source_budget = burst,
 		.sample_every = ours->sample_every,
 		.worker = (uint16_t)rig->lane,
+		.qsbr = ours->qsbr,
 		.socket = SOCKET_ID_ANY };
+	int rc;
 
 	for (unsigned int p = 0; p < rig->nb_ports; p++) {
 		snprintf(sources[p], HY_NAME_SIZE, "%s-%u-%u",
@@ -334,7 +367,12 @@ graph_create(struct ours *w, const struct ours_params *ours)
 		patterns[p] = sources[p];
 	}
 	snprintf(name, sizeof(name), "l3fwd-%u", count++);
-	return hy_graph_create(name, &params, &w->graph);
+	if (ours->flow_cls != NULL)
+		receive_to(rig, ours->flow_cls);
+	rc = hy_graph_create(name, &params, &w->graph);
+	if (ours->flow_cls != NULL)
+		receive_to(rig, "pkt_cls"); /* of the ports, all of which are alike */
+	return rc;
 }
 
 struct l3fwd_way

@@ -99,7 +99,12 @@ void
 traffic_write(const struct l3fwd_traffic *traffic, uint32_t i, struct rte_mbuf *m)
 {
 	rte_pktmbuf_reset_headroom(m);
+	m->port = traffic->port;
 	m->ol_flags = 0;
+	if (traffic->marks != NULL) {
+		m->ol_flags = RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
+		m->hash.fdir.hi = traffic->marks[i];
+	}
 	m->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4;
 	m->data_len = FRAME_LEN;
 	m->pkt_len = FRAME_LEN;

@@ -26,6 +26,7 @@ static const struct bench {
 	{ "idle", bench_idle, 1, 256 },
 	{ "l3fwd", bench_l3fwd, 2, 512 },
 	{ "lookup", bench_lookup, 1, 512 },
+	{ "offload", bench_offload, 1, 512 },
 	{ "routes", bench_routes, 1, 512 },
 	{ "walk", bench_walk, 1, 256 },
 };
