@@ -100,6 +100,17 @@ struct hy_plugin;
  */
 int hy_plugin_load(const char *path, struct hy_plugin **plugin, char *error);
 
+/** Environment variable whose plugins programs load: see hy_plugin_load_list(). */
+#define HY_PLUGIN_ENV "HALYARD_PACKS"
+
+/**
+ * Loads several plugins: all or none.
+ *
+ * @param list Paths with colons between. NULL and empty paths are passed over.
+ * @return 0; what hy_plugin_load() returned for the first that was refused.
+ */
+int hy_plugin_load_list(const char *list, char *error);
+
 /**
  * Takes all that a plugin registered out again, and unloads it. Whatever else the plugin gave
  * pointers to must be undone by its own destructors.

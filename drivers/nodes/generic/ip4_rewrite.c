@@ -10,11 +10,6 @@
 
 #include "ip4_rewrite.h"
 
-struct ip4_rewrite_ctx {
-	struct hy_ip4_fib *fib;
-	struct ip4_rewrite_port port[RTE_MAX_ETHPORTS];
-};
-
 /* Segments end within the headers: rewrite a copy, and write it back in pieces. */
 static uint16_t
 rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,

@@ -23,6 +23,12 @@ struct ip4_rewrite_port {
 	uint16_t edge;
 };
 
+/* The context of a node, as the family's init() makes it. */
+struct ip4_rewrite_ctx {
+	struct hy_ip4_fib *fib;
+	struct ip4_rewrite_port port[RTE_MAX_ETHPORTS];
+};
+
 /*
  * Forwards one header of IP4_REWRITE_HEADERS bytes, of a frame of len bytes: L2 addresses, TTL - 1,
  * checksum. Returns the port's edge, or a drop, upon which nothing was written.

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What pkt_drop and null are tried with: any frame, no set-up. */
+
+#include <hy_conform.h>
+
+HY_SUITE(pkt_drop, .setup = NULL);
+HY_SUITE(null, .setup = NULL);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packets in memory. The reference gets each as a driver would make it. The variant under trial
+ * gets it at any address, in any pieces, and up against pages that fault when they are touched.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rte_random.h>
+
+#include "conform.h"
+
+#define SLOTS (2 * HY_BURST_MAX) /* pages for data; each lies between two that fault */
+#define ROOM 4096                /* used of a page: at its end, or at its start */
+#define BORDER 32                /* bytes around a segment that are watched */
+#define CANARY 0xa5
+#define SHIFT_MAX 64 /* most bytes that a plain segment is moved by, for its alignment */
+
+/* Of all segments in pages: nobody counts references to these. */
+static struct rte_mbuf_ext_shared_info shared;
+
+static void
+page_free(void *address, void *arg)
+{
+	RTE_SET_USED(address);
+	RTE_SET_USED(arg);
+}
+
+int
+conform_arena_create(struct conform_arena *arena)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+
+	shared.free_cb = page_free;
+	arena->page_size = size;
+	arena->pages = mmap(NULL, (2 * SLOTS + 1) * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		-1, 0);
+	if (arena->pages == MAP_FAILED) {
+		arena->pages = NULL;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < SLOTS; i++)
+		if (mprotect(arena->pages + (2 * i + 1) * size, size, PROT_READ | PROT_WRITE) < 0) {
+			conform_arena_destroy(arena);
+			return -ENOMEM;
+		}
+	return 0;
+}
+
+void
+conform_arena_destroy(struct conform_arena *arena)
+{
+	if (arena->pages != NULL)
+		munmap(arena->pages, (2 * SLOTS + 1) * arena->page_size);
+	arena->pages = NULL;
+}
+
+/* Where a segment lies. */
+enum place { PLAIN, AT_END, AT_START };
+
+static enum place
+place_random(void)
+{
+	const uint32_t r = (uint32_t)rte_rand_max(8);
+
+	return r < 3 ? PLAIN : r < 7 ? AT_END : AT_START;
+}
+
+/* The bytes before and behind a segment that are in its room. */
+static void
+borders(const struct rte_mbuf *m, uint32_t *before, uint32_t *behind)
+{
+	*before = RTE_MIN((uint32_t)m->data_off, (uint32_t)BORDER);
+	*behind = RTE_MIN((uint32_t)rte_pktmbuf_tailroom(m), (uint32_t)BORDER);
+}
+
+/* A segment with these bytes, and marked borders. */
+static struct rte_mbuf *
+segment(struct rte_mempool *pool, struct conform_arena *arena, enum place place,
+	const uint8_t *bytes, uint32_t n)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	uint32_t before, behind;
+	uint8_t *data;
+
+	if (m == NULL)
+		return NULL;
+	if (place == PLAIN || arena->used == SLOTS) {
+		m->data_off = (uint16_t)(m->data_off - rte_rand_max(SHIFT_MAX));
+	} else {
+		uint8_t *page = arena->pages + (2 * (size_t)arena->used++ + 1) * arena->page_size;
+
+		if (place == AT_END)
+			page += arena->page_size - ROOM;
+		rte_mbuf_ext_refcnt_set(&shared, 1);
+		rte_pktmbuf_attach_extbuf(m, page, RTE_BAD_IOVA, ROOM, &shared);
+		m->data_off = (uint16_t)(place == AT_END ? ROOM - n : 0);
+	}
+	m->data_len = (uint16_t)n;
+	m->pkt_len = n;
+	data = rte_pktmbuf_mtod(m, uint8_t *);
+	borders(m, &before, &behind);
+	memset(data - before, CANARY, before);
+	memcpy(data, bytes, n);
+	memset(data + n, CANARY, behind);
+	return m;
+}
+
+static struct rte_mbuf *
+metadata_set(struct rte_mbuf *m, const struct hy_suite_packet *packet)
+{
+	if (m == NULL)
+		return NULL;
+	m->packet_type = packet->packet_type;
+	if (packet->mark != 0) {
+		m->ol_flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
+		m->hash.fdir.hi = packet->mark;
+	}
+	return m;
+}
+
+struct rte_mbuf *
+conform_packet_plain(struct rte_mempool *pool, const struct hy_suite_packet *packet)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	if (m == NULL)
+		return NULL;
+	memcpy(rte_pktmbuf_mtod(m, void *), packet->bytes, packet->len);
+	m->data_len = (uint16_t)packet->len;
+	m->pkt_len = packet->len;
+	return metadata_set(m, packet);
+}
+
+/* In two pieces or more, of which some may be empty; mostly cut where headers are. */
+static struct rte_mbuf *
+pieces(struct rte_mempool *pool, struct conform_arena *arena, const struct hy_suite_packet *packet)
+{
+	uint32_t left = 1 + (uint32_t)rte_rand_max(4), at = 0;
+	struct rte_mbuf *m = NULL;
+
+	for (;; left--) {
+		const uint32_t rest = packet->len - at;
+		const uint32_t n = left == 0
+			? rest
+			: (uint32_t)rte_rand_max(RTE_MIN(rest, (uint32_t)SHIFT_MAX) + 1);
+		struct rte_mbuf *next = segment(pool, arena, place_random(), packet->bytes + at, n);
+
+		if (next == NULL) {
+			rte_pktmbuf_free(m);
+			return NULL;
+		}
+		if (m == NULL)
+			m = next;
+		else
+			rte_pktmbuf_chain(m, next);
+		at += n;
+		if (left == 0)
+			return m;
+	}
+}
+
+struct rte_mbuf *
+conform_packet_odd(struct rte_mempool *pool, struct conform_arena *arena,
+	const struct hy_suite_packet *packet)
+{
+	if (rte_rand_max(4) == 0)
+		return metadata_set(pieces(pool, arena, packet), packet);
+	return metadata_set(segment(pool, arena, place_random(), packet->bytes, packet->len),
+		packet);
+}
+
+bool
+conform_room_untouched(const struct rte_mbuf *m, char *text, size_t size)
+{
+	for (unsigned int s = 0; m != NULL; m = m->next, s++) {
+		const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
+		uint32_t before, behind;
+
+		borders(m, &before, &behind);
+		for (uint32_t i = 1; i <= before; i++)
+			if (data[-(int)i] != CANARY) {
+				snprintf(text, size, "wrote to byte %u before its segment %u", i,
+					s);
+				return false;
+			}
+		for (uint32_t i = 0; i < behind; i++)
+			if (data[m->data_len + i] != CANARY) {
+				snprintf(text, size, "wrote to byte %u behind its segment %u",
+					i + 1, s);
+				return false;
+			}
+	}
+	return true;
+}
+
+uintptr_t
+conform_guard_of(const struct conform_arena *arena, const struct rte_mbuf *m, uintptr_t address,
+	char *text, size_t size)
+{
+	const char *what = m->nb_segs > 1 ? "segment" : "frame";
+	uintptr_t nearest = 0;
+
+	for (; m != NULL; m = m->next) {
+		const uintptr_t data = rte_pktmbuf_mtod(m, uintptr_t), end = data + m->data_len;
+		uintptr_t far = 0;
+
+		if (!RTE_MBUF_HAS_EXTBUF(m))
+			continue;
+		if (end % arena->page_size == 0 && address - end < arena->page_size)
+			far = address - end + 1;
+		else if (data % arena->page_size == 0 && data - address <= arena->page_size)
+			far = data - address;
+		if (far == 0 || (nearest != 0 && far >= nearest))
+			continue;
+		nearest = far;
+		snprintf(text, size,
+			address < data ? "touched byte %" PRIuPTR " before its %s"
+				       : "touched byte %" PRIuPTR " past the end of its %s",
+			far, what);
+	}
+	return nearest;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A variant's trial, from its first burst to the result. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_random.h>
+
+#include "conform.h"
+
+#define SMALL 32     /* most bursts are not much longer than what a kernel takes at once */
+#define PACKETS 4095 /* a burst twice over, in pieces */
+#define ODD_BURST 23 /* of a graph that hands long bursts on in parts */
+
+void
+conform_fail(struct conform_trial *trial, int packet, const char *format, ...)
+{
+	struct hy_conform_result *result = trial->result;
+	size_t used;
+	va_list ap;
+
+	/* Bursts count from 1, packets from 0. */
+	used = (size_t)snprintf(result->text, sizeof(result->text), "burst %u (%u packet%s)",
+		result->cases + 1, trial->n, trial->n == 1 ? "" : "s");
+	if (packet >= 0) {
+		const struct rte_mbuf *m = trial->cand.packets[packet];
+		const void *bytes;
+
+		used += (size_t)snprintf(result->text + used, sizeof(result->text) - used,
+			", packet %d (%u bytes, %u segment%s)", packet, m->pkt_len, m->nb_segs,
+			m->nb_segs == 1 ? "" : "s");
+		result->shown_len = RTE_MIN(m->pkt_len, (uint32_t)HY_CONFORM_SHOWN_BYTES);
+		bytes = rte_pktmbuf_read(m, 0, result->shown_len, result->shown);
+		if (bytes != NULL && bytes != result->shown)
+			memcpy(result->shown, bytes, result->shown_len);
+	}
+	used += (size_t)snprintf(result->text + used, sizeof(result->text) - used, ": ");
+	va_start(ap, format);
+	vsnprintf(result->text + used, sizeof(result->text) - used, format, ap);
+	va_end(ap);
+	result->outcome = HY_CONFORM_FAILED;
+}
+
+/* The packet whose guard page an address is in, or -1. */
+static int
+guarded_packet(const struct conform_trial *trial, uintptr_t address, char *text, size_t size)
+{
+	uintptr_t nearest = UINTPTR_MAX;
+	int packet = -1;
+
+	for (uint32_t i = 0; i < trial->n; i++) {
+		char what[HY_TEXT_SIZE];
+		const uintptr_t far = conform_guard_of(&trial->arena, trial->cand.packets[i],
+			address, what, sizeof(what));
+
+		if (far == 0 || far >= nearest)
+			continue;
+		nearest = far;
+		packet = (int)i;
+		snprintf(text, size, "%s", what);
+	}
+	return packet;
+}
+
+void
+conform_fail_signal(struct conform_trial *trial, int signal, uintptr_t address)
+{
+	const bool touched = signal == SIGSEGV || signal == SIGBUS;
+	char what[HY_TEXT_SIZE];
+	const int packet = touched ? guarded_packet(trial, address, what, sizeof(what)) : -1;
+
+	if (packet >= 0)
+		conform_fail(trial, packet, "%s", what);
+	else if (signal == SIGALRM)
+		conform_fail(trial, -1, "did not return");
+	else if (touched)
+		conform_fail(trial, -1, "%s at address 0x%" PRIxPTR ", in no packet's guard page",
+			strsignal(signal), address);
+	else
+		conform_fail(trial, -1, "%s", strsignal(signal));
+}
+
+static int
+refuse(struct conform_trial *trial, enum hy_conform_outcome outcome, int rc, const char *format,
+	...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(trial->result->text, sizeof(trial->result->text), format, ap);
+	va_end(ap);
+	trial->result->outcome = outcome;
+	return rc;
+}
+
+/* Finds both variants. */
+static int
+sides_find(struct conform_trial *trial, const char *family, const char *variant)
+{
+	const struct hy_family *found = hy_family_find(family);
+	const struct hy_suite *suite = hy_suite_find(family);
+	const struct hy_variant *const *variants;
+	unsigned int n;
+
+	if (found == NULL)
+		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "there is no family '%s'", family);
+	if (suite == NULL)
+		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "family '%s' has no suite",
+			family);
+	n = hy_variants(found, &variants);
+	for (unsigned int v = 0; v < n; v++) {
+		if (strcmp(variants[v]->impl.variant, variant) == 0)
+			trial->cand.variant = variants[v];
+		if (strcmp(variants[v]->impl.variant, found->node.impl.variant) == 0)
+			trial->ref.variant = variants[v];
+	}
+	if (trial->cand.variant == NULL)
+		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "family '%s' has no variant '%s'",
+			family, variant);
+	trial->ref.family = trial->cand.family = found;
+	trial->ref.suite = trial->cand.suite = suite;
+	return 0;
+}
+
+/* Whether the process can run the variant: what a port would have to do, suites stand in for. */
+static int
+machine_check(struct conform_trial *trial, const struct hy_hal *hal)
+{
+	const struct hy_variant *variant = trial->cand.variant;
+	const char *apart = conform_suite_apart(trial->cand.suite, variant->impl.variant);
+
+	if (apart != NULL)
+		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "%s", apart);
+	if (variant->parked)
+		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP,
+			"stands in while a port does not run, and does not do the family's work");
+	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&variant->needs[i]); i++) {
+		const struct hy_need *need = &variant->needs[i];
+		const struct hy_capability *cap;
+
+		if (need->bonus != 0 || !hy_cap_concerns(HY_TARGET_PROCESS, need->cap))
+			continue;
+		cap = hy_hal_capability(hal, (struct hy_target){ .kind = HY_TARGET_PROCESS },
+			need->cap);
+		if (cap->level < HY_LEVEL_YES || cap->value < need->at_least)
+			return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "needs %s: %s",
+				hy_cap_name(need->cap), cap->reason);
+	}
+	return 0;
+}
+
+static int
+side_create(struct conform_trial *trial, struct conform_side *side, const char *name,
+	const uint16_t bursts[CONFORM_GRAPHS])
+{
+	int rc;
+
+	side->is = (struct hy_suite_side){ name, side->variant->impl.variant, trial->pool,
+		trial->setup };
+	side->lanes = trial->lanes;
+	rc = conform_side_create(side, bursts);
+	if (rc < 0)
+		return refuse(trial, HY_CONFORM_FAILED, rc,
+			"the graph of %s cannot be made: %s; the log says why",
+			side->variant->impl.variant, strerror(-rc));
+	return 0;
+}
+
+int
+conform_trial_create(struct conform_trial *trial, const struct hy_hal *hal, const char *family,
+	const char *variant, const uint16_t bursts[CONFORM_GRAPHS])
+{
+	static const uint16_t single[CONFORM_GRAPHS] = { HY_BURST_DEFAULT };
+	int rc = sides_find(trial, family, variant);
+
+	if (rc == 0)
+		rc = machine_check(trial, hal);
+	if (rc < 0)
+		return rc;
+	rte_srand(trial->params->seed + trial->setup);
+	trial->pool = rte_pktmbuf_pool_create("conform", PACKETS, 0,
+		RTE_ALIGN(sizeof(struct conform_tag), RTE_MBUF_PRIV_ALIGN),
+		RTE_PKTMBUF_HEADROOM + HY_SUITE_FRAME_MAX + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
+	if (trial->pool == NULL || conform_arena_create(&trial->arena) < 0)
+		rc = refuse(trial, HY_CONFORM_FAILED, -ENOMEM, "no memory for %u packets", PACKETS);
+	if (rc == 0)
+		rc = side_create(trial, &trial->ref, "ref", single);
+	if (rc == 0)
+		rc = side_create(trial, &trial->cand, "cand", bursts);
+	if (rc < 0)
+		conform_trial_destroy(trial);
+	return rc;
+}
+
+void
+conform_trial_destroy(struct conform_trial *trial)
+{
+	conform_side_destroy(&trial->cand);
+	conform_side_destroy(&trial->ref);
+	conform_arena_destroy(&trial->arena);
+	rte_mempool_free(trial->pool);
+}
+
+/* How many packets, and how they come: whole, as long as they are; else in parts. */
+static void
+burst_plan(struct conform_trial *trial)
+{
+	const uint32_t number = trial->number;
+	struct conform_side *cand = &trial->cand;
+
+	if (number <= HY_BURST_MAX)
+		trial->n = number; /* each size once, in one call */
+	else if (rte_rand_max(4) == 0)
+		trial->n = (uint32_t)rte_rand_max(HY_BURST_MAX + 1);
+	else
+		trial->n = (uint32_t)rte_rand_max(SMALL + 1);
+	trial->graph = number <= HY_BURST_MAX ? 0 : (unsigned int)rte_rand_max(CONFORM_GRAPHS);
+	cand->limit[0] = HY_BURST_MAX;
+	cand->limit[1] = 0;
+	if (trial->graph > 0) { /* the sources' packets meet at the node: it is called for parts */
+		cand->limit[0] = (uint16_t)(1 + rte_rand_max(HY_BURST_MAX));
+		cand->limit[1] = (uint16_t)rte_rand_max(HY_BURST_MAX + 1);
+	}
+}
+
+/* One burst, from plan to comparison. */
+static int
+burst_run(struct conform_trial *trial)
+{
+	uintptr_t address;
+	int signal, rc;
+
+	burst_plan(trial);
+	rc = conform_burst_make(trial);
+	if (rc == 0)
+		rc = conform_burst_send_ref(trial);
+	if (rc < 0)
+		return refuse(trial, HY_CONFORM_FAILED, rc, "burst %u could not be made: %s",
+			trial->result->cases + 1, strerror(-rc));
+	signal = conform_watch(conform_burst_send_cand, trial, &rc, &address);
+	if (signal != 0) {
+		conform_fail_signal(trial, signal, address);
+		return signal == SIGALRM ? -ETIMEDOUT : -EFAULT;
+	}
+	return rc < 0 ? rc : conform_burst_compare(trial);
+}
+
+/* All bursts of one set-up. */
+static int
+setup_run(struct conform_trial *trial, const struct hy_hal *hal, const char *family,
+	const char *variant, uint32_t cases)
+{
+	static const uint16_t bursts[CONFORM_GRAPHS] = { HY_BURST_MAX, HY_BURST_DEFAULT,
+		ODD_BURST };
+	struct hy_conform_result *result = trial->result;
+	const struct hy_suite *suite = hy_suite_find(family);
+	int rc = conform_trial_create(trial, hal, family, variant, bursts);
+
+	if (rc < 0)
+		return rc;
+	for (trial->number = 0; rc == 0 && trial->number < cases; trial->number++) {
+		rc = burst_run(trial);
+		if (rc == 0) {
+			result->cases++;
+			result->frames += trial->n;
+		}
+		conform_burst_free(trial);
+	}
+	if (rc == 0 && suite->agree != NULL &&
+		!suite->agree(trial->ref.state, trial->cand.state, result->text)) {
+		result->outcome = HY_CONFORM_FAILED;
+		rc = -EILSEQ;
+	}
+	conform_trial_destroy(trial);
+	return rc;
+}
+
+int
+hy_conform_run(const struct hy_hal *hal, const char *family, const char *variant,
+	const struct hy_conform_params *params, struct hy_conform_result *result)
+{
+	const struct hy_suite *suite = hy_suite_find(family);
+	const uint32_t cases = params->cases == 0 ? HY_CONFORM_CASES : params->cases;
+	const unsigned int setups = suite == NULL ? 1 : RTE_MAX(suite->nb_setups, 1u);
+	struct conform_trial *trial = malloc(sizeof(*trial));
+	int rc = 0;
+
+	memset(result, 0, sizeof(*result));
+	if (trial == NULL) {
+		result->outcome = HY_CONFORM_FAILED;
+		snprintf(result->text, sizeof(result->text), "out of memory");
+		return -ENOMEM;
+	}
+	for (unsigned int s = 0; s < setups && rc == 0; s++) {
+		memset(trial, 0, sizeof(*trial));
+		trial->params = params;
+		trial->result = result;
+		trial->setup = s;
+		rc = setup_run(trial, hal, family, variant, (cases + setups - 1) / setups);
+	}
+	free(trial);
+	return result->outcome == HY_CONFORM_SKIPPED ? 0 : rc;
+}
