@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include <hy_conform.h>
 #include <hy_hal.h>
 
 #define REPEATS_MAX 32
@@ -24,6 +25,10 @@ struct settings {
 	unsigned int nb_caps;
 	const char *cap_files[REPEATS_MAX];
 	unsigned int nb_cap_files;
+	const char *family[REPEATS_MAX]; /* of selftest; none: all */
+	unsigned int nb_family;
+	const char *pcap; /* a folder, or NULL */
+	uint64_t seed;
 };
 
 struct command {
@@ -46,5 +51,12 @@ int eal_init(void);
 /* show.c */
 int show_inventory(const struct settings *settings, struct hy_hal *hal);
 int show_explain(const struct settings *settings, struct hy_hal *hal);
+
+/* selftest.c */
+int selftest(const struct settings *settings, struct hy_hal *hal);
+
+/* captures.c: all frames of the folder's captures. 0, or negative: said why. */
+int captures_read(const char *folder, struct hy_frames *frames);
+void captures_free(struct hy_frames *frames);
 
 #endif

@@ -17,6 +17,9 @@ const struct command commands[] = {
 		show_inventory },
 	{ "explain", "which variants are picked, and the fate of every other", "jgpndcfh",
 		show_explain },
+	{ "selftest",
+		"whether each variant does what its family's reference does, and at what cost",
+		"jpndcfFPsh", selftest },
 	{ NULL },
 };
 
@@ -25,6 +28,10 @@ packs_load(const struct settings *settings)
 {
 	char error[HY_PLUGIN_ERROR_SIZE];
 
+	if (hy_plugin_load_list(secure_getenv(HY_PLUGIN_ENV), error) < 0) {
+		fprintf(stderr, "hy-hal: " HY_PLUGIN_ENV ": %s\n", error);
+		return -1;
+	}
 	for (unsigned int i = 0; i < settings->nb_packs; i++) {
 		if (hy_plugin_load(settings->packs[i], NULL, error) < 0) {
 			fprintf(stderr, "hy-hal: --pack: %s\n", error);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the command line. Every refusal names the option and what is accepted. */
 
+#include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,9 @@ static const struct option options[] = {
 	{ "deny", required_argument, NULL, 'd' },
 	{ "cap", required_argument, NULL, 'c' },
 	{ "cap-file", required_argument, NULL, 'f' },
+	{ "family", required_argument, NULL, 'F' },
+	{ "pcap", required_argument, NULL, 'P' },
+	{ "seed", required_argument, NULL, 's' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -36,7 +41,8 @@ static const struct option options[] = {
 static const char option_texts[] =
 	"  --json                      for programs to read\n"
 	"  --graph NAME                of explain: only what that graph has: l3fwd\n"
-	"  --pack FILE                 load nodes and variants from a shared object\n"
+	"  --pack FILE                 load nodes and variants from a shared object, as those\n"
+	"                              that HALYARD_PACKS names, FILE[:FILE...]\n"
 	"  --node FAMILY[@PORT]=VARIANT\n"
 	"                              of explain: force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
@@ -44,6 +50,9 @@ static const char option_texts[] =
 	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
 	"                              override what was found out, as in port0.rx_ptype_ip4=no\n"
 	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
+	"  --family NAME               of selftest: only the variants of that family\n"
+	"  --pcap FOLDER               of selftest: send the frames of its *.pcap files too\n"
+	"  --seed N                    of selftest: make other packets (default 1)\n"
 	"  --help                      print this\n";
 
 static void
@@ -113,6 +122,18 @@ read_repeated(const char *option, const char *text, const char **values, unsigne
 }
 
 static int
+read_seed(const char *text, struct settings *settings)
+{
+	char *end;
+
+	errno = 0;
+	settings->seed = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
+		return refuse("--seed: '%s' is not a number from 0 to %" PRIu64, text, UINT64_MAX);
+	return 0;
+}
+
+static int
 read_option(int letter, const char *name, struct settings *settings)
 {
 	switch (letter) {
@@ -131,6 +152,13 @@ read_option(int letter, const char *name, struct settings *settings)
 		return read_repeated(name, optarg, settings->caps, &settings->nb_caps);
 	case 'f':
 		return read_repeated(name, optarg, settings->cap_files, &settings->nb_cap_files);
+	case 'F':
+		return read_repeated(name, optarg, settings->family, &settings->nb_family);
+	case 'P':
+		settings->pcap = optarg;
+		return 0;
+	case 's':
+		return read_seed(optarg, settings);
 	default:
 		usage(stdout);
 		exit(EXIT_SUCCESS);
@@ -143,7 +171,7 @@ settings_read(int argc, char **argv, struct settings *settings)
 	static char program[] = "hy-hal";
 	int letter, which = 0;
 
-	*settings = (struct settings){ 0 };
+	*settings = (struct settings){ .seed = 1 };
 	argv[0] = program; /* in getopt's messages */
 	if (argc > 1 && strcmp(argv[1], "--help") == 0)
 		return read_option('h', NULL, settings);

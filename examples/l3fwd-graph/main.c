@@ -308,13 +308,17 @@ select_variants(const struct options *options, struct hy_hal *hal)
 }
 
 static int
-plugins_load(const struct options *options)
+packs_load(const struct options *options)
 {
 	char error[HY_PLUGIN_ERROR_SIZE];
 
-	for (unsigned int i = 0; i < options->nb_plugins; i++) {
-		if (hy_plugin_load(options->plugins[i], NULL, error) < 0) {
-			fprintf(stderr, "l3fwd-graph: --plugin: %s\n", error);
+	if (hy_plugin_load_list(secure_getenv(HY_PLUGIN_ENV), error) < 0) {
+		fprintf(stderr, "l3fwd-graph: " HY_PLUGIN_ENV ": %s\n", error);
+		return -1;
+	}
+	for (unsigned int i = 0; i < options->nb_packs; i++) {
+		if (hy_plugin_load(options->packs[i], NULL, error) < 0) {
+			fprintf(stderr, "l3fwd-graph: --pack: %s\n", error);
 			return -1;
 		}
 	}
@@ -322,14 +326,14 @@ plugins_load(const struct options *options)
 }
 
 static void
-plugins_print(void)
+packs_print(void)
 {
 	const struct hy_plugin *plugin = NULL;
 
 	while ((plugin = hy_plugin_next(plugin)) != NULL) {
 		const struct hy_plugin_info *info = hy_plugin_describe(plugin);
 
-		printf("plugin %s %s, %s: %s\n", info->name, info->version, info->path, info->text);
+		printf("pack %s %s, %s: %s\n", info->name, info->version, info->path, info->text);
 	}
 }
 
@@ -341,7 +345,7 @@ explain(const struct options *options, const struct hy_hal *hal)
 	if (options->explain == EXPLAIN_JSON) {
 		rc = hy_hal_explain_json(hal, stdout);
 	} else {
-		plugins_print();
+		packs_print();
 		rc = hy_hal_inventory_print(hal, stdout);
 		printf("\n");
 		if (rc == 0)
@@ -436,7 +440,7 @@ main(int argc, char **argv)
 	}
 	rc = options_read(argc - rc, argv + rc, &options);
 	if (rc == 0)
-		rc = plugins_load(&options);
+		rc = packs_load(&options);
 	if (rc == 0) {
 		rc = hy_hal_create(&hal);
 		if (rc == 0) {

@@ -60,7 +60,8 @@ static const char usage[] =
 	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
 	"                              override what the HAL found out, as in port0.rx_mark=no\n"
 	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
-	"  --plugin FILE               load nodes and variants from a shared object\n"
+	"  --pack FILE                 load nodes and variants from a shared object, as those\n"
+	"                              that HALYARD_PACKS names, FILE[:FILE...]\n"
 	"  --explain[=json]            print what the HAL picks and why, and exit\n"
 	"  --stats SECONDS             print the node table that often\n"
 	"  --duration S                stop after S seconds\n"
@@ -281,7 +282,7 @@ enum {
 	OPT_DENY,
 	OPT_CAP,
 	OPT_CAP_FILE,
-	OPT_PLUGIN,
+	OPT_PACK,
 	OPT_EXPLAIN,
 	OPT_STATS,
 	OPT_DURATION,
@@ -315,7 +316,7 @@ static const struct option long_options[] = {
 	{ "deny", required_argument, NULL, OPT_DENY },
 	{ "cap", required_argument, NULL, OPT_CAP },
 	{ "cap-file", required_argument, NULL, OPT_CAP_FILE },
-	{ "plugin", required_argument, NULL, OPT_PLUGIN },
+	{ "pack", required_argument, NULL, OPT_PACK },
 	{ "explain", optional_argument, NULL, OPT_EXPLAIN },
 	{ "stats", required_argument, NULL, OPT_STATS },
 	{ "duration", required_argument, NULL, OPT_DURATION },
@@ -383,8 +384,8 @@ read_option(int opt, struct options *o)
 		return read_repeated("--cap", optarg, o->caps, &o->nb_caps);
 	case OPT_CAP_FILE:
 		return read_repeated("--cap-file", optarg, o->cap_files, &o->nb_cap_files);
-	case OPT_PLUGIN:
-		return read_repeated("--plugin", optarg, o->plugins, &o->nb_plugins);
+	case OPT_PACK:
+		return read_repeated("--pack", optarg, o->packs, &o->nb_packs);
 	case OPT_EXPLAIN:
 		return read_explain(optarg, o);
 	case OPT_STATS:

@@ -52,12 +52,12 @@ struct options {
 	const char *deny[REPEATS_MAX];
 	const char *caps[REPEATS_MAX];
 	const char *cap_files[REPEATS_MAX];
-	const char *plugins[REPEATS_MAX];
+	const char *packs[REPEATS_MAX];
 	unsigned int nb_force;
 	unsigned int nb_deny;
 	unsigned int nb_caps;
 	unsigned int nb_cap_files;
-	unsigned int nb_plugins;
+	unsigned int nb_packs;
 	enum explain explain;
 	bool dry_run;
 	uint32_t trace; /* packets a worker */

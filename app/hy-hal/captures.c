@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The frames of all captures in a folder. */
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pcap/pcap.h>
+
+#include <rte_common.h>
+
+#include "command.h"
+
+/* As struct hy_frames, to be added to. */
+struct gathered {
+	uint8_t **bytes;
+	uint32_t *len;
+	uint32_t n, room;
+};
+
+static bool
+grow(struct gathered *all)
+{
+	const uint32_t room = RTE_MAX(2 * all->room, 1024u);
+	uint8_t **bytes = realloc(all->bytes, room * sizeof(*bytes));
+	uint32_t *len;
+
+	if (bytes == NULL)
+		return false;
+	all->bytes = bytes;
+	len = realloc(all->len, room * sizeof(*len));
+	if (len == NULL)
+		return false;
+	all->len = len;
+	all->room = room;
+	return true;
+}
+
+static bool
+frame_add(struct gathered *all, const u_char *bytes, uint32_t len)
+{
+	uint8_t *copy;
+
+	if (all->n == all->room && !grow(all))
+		return false;
+	copy = malloc(RTE_MAX(len, 1u));
+	if (copy == NULL)
+		return false;
+	memcpy(copy, bytes, len);
+	all->bytes[all->n] = copy;
+	all->len[all->n++] = len;
+	return true;
+}
+
+static int
+file_read(const char *path, struct gathered *all)
+{
+	char error[PCAP_ERRBUF_SIZE];
+	pcap_t *pcap = pcap_open_offline(path, error);
+	struct pcap_pkthdr *header;
+	const u_char *bytes;
+	int rc = PCAP_ERROR;
+
+	if (pcap == NULL) {
+		fprintf(stderr, "hy-hal: --pcap: %s: %s\n", path, error);
+		return -1;
+	}
+	if (pcap_datalink(pcap) != DLT_EN10MB) { /* nothing that a port could receive */
+		pcap_close(pcap);
+		return 0;
+	}
+	while ((rc = pcap_next_ex(pcap, &header, &bytes)) == 1)
+		if (!frame_add(all, bytes, header->caplen))
+			break;
+	if (rc != PCAP_ERROR_BREAK)
+		fprintf(stderr, "hy-hal: --pcap: %s: %s\n", path,
+			rc == 1 ? "out of memory" : pcap_geterr(pcap));
+	pcap_close(pcap);
+	return rc == PCAP_ERROR_BREAK ? 0 : -1;
+}
+
+int
+captures_read(const char *folder, struct hy_frames *frames)
+{
+	struct gathered all = { 0 };
+	char pattern[4096];
+	glob_t files;
+	int rc = 0;
+
+	snprintf(pattern, sizeof(pattern), "%s/*.pcap", folder);
+	if (glob(pattern, 0, NULL, &files) != 0) {
+		fprintf(stderr, "hy-hal: --pcap: there is no %s\n", pattern);
+		return -1;
+	}
+	for (size_t i = 0; i < files.gl_pathc && rc == 0; i++)
+		rc = file_read(files.gl_pathv[i], &all);
+	globfree(&files);
+	*frames = (struct hy_frames){ (const uint8_t *const *)all.bytes, all.len, all.n };
+	if (rc == 0 && all.n == 0) {
+		fprintf(stderr, "hy-hal: --pcap: no file of %s has an Ethernet frame\n", pattern);
+		rc = -1;
+	}
+	if (rc < 0)
+		captures_free(frames);
+	return rc;
+}
+
+void
+captures_free(struct hy_frames *frames)
+{
+	for (uint32_t i = 0; i < frames->n; i++)
+		free((void *)(uintptr_t)frames->bytes[i]);
+	free((void *)(uintptr_t)frames->bytes);
+	free((void *)(uintptr_t)frames->len);
+	*frames = (struct hy_frames){ 0 };
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* selftest: every variant against its family's reference, and what each costs. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "command.h"
+
+/* A variant, and what came of it. */
+struct entry {
+	struct hy_conform_item item;
+	struct hy_conform_result result;
+	struct hy_conform_cost cost; /* no rounds: not measured */
+	char chosen[HY_TEXT_SIZE];   /* targets that it is selected for */
+};
+
+struct report {
+	struct entry *entries;
+	unsigned int n;
+	uint64_t seed;
+	struct hy_frames captures;
+	bool passed;
+};
+
+static const char *const outcomes[] = {
+	[HY_CONFORM_PASSED] = "passed",
+	[HY_CONFORM_SKIPPED] = "skipped",
+	[HY_CONFORM_FAILED] = "FAILED",
+};
+
+static bool
+wanted(const struct settings *settings, const char *family)
+{
+	for (unsigned int i = 0; i < settings->nb_family; i++)
+		if (strcmp(settings->family[i], family) == 0)
+			return true;
+	return settings->nb_family == 0;
+}
+
+/* "process", "port 0, port 2", or "". */
+static void
+chosen_write(const struct hy_hal *hal, struct entry *entry)
+{
+	size_t used = 0;
+
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		const struct hy_selection *s = hy_hal_selection(hal, entry->item.family, p);
+
+		if (s == NULL || strcmp(s->chosen->impl.variant, entry->item.variant) != 0)
+			continue;
+		if (s->target.kind == HY_TARGET_PROCESS) {
+			snprintf(entry->chosen, sizeof(entry->chosen), "process");
+			return;
+		}
+		if (used + sizeof(", port 65535") < sizeof(entry->chosen))
+			used += (size_t)snprintf(entry->chosen + used, sizeof(entry->chosen) - used,
+				"%sport %u", used > 0 ? ", " : "", p);
+	}
+}
+
+/* All variants of the families in question; complains of one that there is not. */
+static int
+entries_find(const struct settings *settings, struct report *report)
+{
+	struct hy_conform_item item = { 0 };
+
+	while (hy_conform_next(&item)) {
+		struct entry *more;
+
+		if (!wanted(settings, item.family))
+			continue;
+		more = realloc(report->entries, (report->n + 1) * sizeof(*more));
+		if (more == NULL)
+			return -ENOMEM;
+		report->entries = more;
+		more[report->n++] = (struct entry){ .item = item };
+	}
+	for (unsigned int i = 0; i < settings->nb_family; i++) {
+		unsigned int e = 0;
+
+		while (e < report->n &&
+			strcmp(report->entries[e].item.family, settings->family[i]) != 0)
+			e++;
+		if (e == report->n) {
+			fprintf(stderr,
+				"hy-hal: --family: there is no family '%s'; hy-hal explain "
+				"lists them\n",
+				settings->family[i]);
+			return -ENOENT;
+		}
+	}
+	return 0;
+}
+
+static void
+result_print(const struct entry *entry)
+{
+	const struct hy_conform_result *r = &entry->result;
+
+	printf("%-12s %-14s %-12s %6u %9" PRIu64 "  %s%s%s\n", entry->item.family,
+		entry->item.variant, entry->item.pack, r->cases, r->frames, outcomes[r->outcome],
+		r->text[0] != '\0' ? ": " : "", r->text);
+	if (r->shown_len == 0)
+		return;
+	printf("%*sframe:", 58, "");
+	for (uint32_t i = 0; i < r->shown_len; i++)
+		printf("%s%02x", i % 16 == 0 ? " " : "", r->shown[i]);
+	printf("\n");
+}
+
+/*
+ * Whether a family's variants that this machine can run were all run, with bursts enough. A variant
+ * that was not run has failed with its reason.
+ */
+static bool
+family_passed(const struct report *report, const char *family)
+{
+	uint64_t cases = 0;
+	bool passed = true;
+
+	for (unsigned int i = 0; i < report->n; i++) {
+		const struct entry *entry = &report->entries[i];
+
+		if (strcmp(entry->item.family, family) != 0)
+			continue;
+		cases += entry->result.cases;
+		passed &= entry->result.outcome != HY_CONFORM_FAILED;
+	}
+	return passed && cases >= HY_CONFORM_CASES;
+}
+
+static void
+conform(const struct settings *settings, const struct hy_hal *hal, struct report *report)
+{
+	const struct hy_conform_params params = { .seed = settings->seed,
+		.captures = &report->captures };
+
+	if (!settings->json)
+		printf("Conformance: seed %" PRIu64 ", %u captured frames\n\n"
+		       "%-12s %-14s %-12s %6s %9s  %s\n",
+			report->seed, report->captures.n, "family", "variant", "pack", "cases",
+			"frames", "result");
+	for (unsigned int i = 0; i < report->n; i++) {
+		struct entry *entry = &report->entries[i];
+
+		hy_conform_run(hal, entry->item.family, entry->item.variant, &params,
+			&entry->result);
+		if (!settings->json) {
+			result_print(entry);
+			fflush(stdout);
+		}
+	}
+	report->passed = report->n > 0;
+	for (unsigned int i = 0; i < report->n; i++)
+		report->passed &= family_passed(report, report->entries[i].item.family);
+}
+
+static void
+measure(const struct settings *settings, const struct hy_hal *hal, struct report *report)
+{
+	if (!settings->json)
+		printf("\nClocks a packet: medians, beside the family's reference\n\n"
+		       "%-12s %-14s %9s %9s %6s  %s\n",
+			"family", "variant", "clocks", "reference", "ratio", "selected for");
+	for (unsigned int i = 0; i < report->n; i++) {
+		struct entry *entry = &report->entries[i];
+		struct hy_conform_cost *cost = &entry->cost;
+		int rc;
+
+		if (entry->result.outcome != HY_CONFORM_PASSED)
+			continue;
+		rc = hy_conform_measure(hal, entry->item.family, entry->item.variant,
+			settings->seed, cost);
+		if (rc < 0) {
+			fprintf(stderr, "hy-hal: %s/%s could not be measured: %s\n",
+				entry->item.family, entry->item.variant, strerror(-rc));
+			report->passed = false;
+		} else if (!settings->json) {
+			printf("%-12s %-14s %9.1f %9.1f %6.2f  %s\n", entry->item.family,
+				entry->item.variant, cost->clocks, cost->reference, cost->ratio,
+				entry->chosen);
+		}
+	}
+}
+
+/* Texts are of ASCII; names need no escapes. */
+static void
+text_json(const char *text)
+{
+	putchar('"');
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar(*text >= ' ' ? *text : '?');
+	}
+	putchar('"');
+}
+
+static void
+entry_json(const struct entry *entry)
+{
+	const struct hy_conform_result *r = &entry->result;
+
+	printf("    {\"family\": \"%s\", \"variant\": \"%s\", \"pack\": ", entry->item.family,
+		entry->item.variant);
+	text_json(entry->item.pack);
+	printf(", \"reference\": %s, \"outcome\": \"%s\", \"cases\": %u, \"frames\": %" PRIu64
+	       ", \"captured\": %" PRIu64 ",\n     \"text\": ",
+		entry->item.reference ? "true" : "false",
+		r->outcome == HY_CONFORM_FAILED ? "failed" : outcomes[r->outcome], r->cases,
+		r->frames, r->captured);
+	text_json(r->text);
+	printf(", \"frame\": \"");
+	for (uint32_t i = 0; i < r->shown_len; i++)
+		printf("%02x", r->shown[i]);
+	printf("\", \"selected_for\": \"%s\"", entry->chosen);
+	if (entry->cost.rounds > 0)
+		printf(",\n     \"clocks\": %.2f, \"reference_clocks\": %.2f, \"ratio\": %.3f, "
+		       "\"rounds\": %u, \"packets\": %" PRIu64,
+			entry->cost.clocks, entry->cost.reference, entry->cost.ratio,
+			entry->cost.rounds, entry->cost.packets);
+	printf("}");
+}
+
+static void
+report_json(const struct report *report)
+{
+	printf("{\n  \"seed\": %" PRIu64 ", \"captured_frames\": %u, \"passed\": %s,\n"
+	       "  \"variants\": [\n",
+		report->seed, report->captures.n, report->passed ? "true" : "false");
+	for (unsigned int i = 0; i < report->n; i++) {
+		printf("%s", i > 0 ? ",\n" : "");
+		entry_json(&report->entries[i]);
+	}
+	printf("\n  ]\n}\n");
+}
+
+/* What did not pass, in a line each, for whoever reads the last lines only. */
+static void
+verdict_print(const struct report *report)
+{
+	unsigned int failed = 0, skipped = 0;
+
+	for (unsigned int i = 0; i < report->n; i++) {
+		failed += report->entries[i].result.outcome == HY_CONFORM_FAILED;
+		skipped += report->entries[i].result.outcome == HY_CONFORM_SKIPPED;
+	}
+	printf("\n%u variants: %u passed, %u skipped, %u failed\n", report->n,
+		report->n - failed - skipped, skipped, failed);
+	for (unsigned int i = 0; i < report->n; i++) {
+		const struct entry *entry = &report->entries[i];
+
+		if (entry->result.outcome == HY_CONFORM_FAILED)
+			fprintf(stderr, "hy-hal: selftest: %s/%s of pack %s: %s\n",
+				entry->item.family, entry->item.variant, entry->item.pack,
+				entry->result.text);
+	}
+}
+
+int
+selftest(const struct settings *settings, struct hy_hal *hal)
+{
+	struct report report = { .seed = settings->seed };
+	char error[HY_HAL_ERROR_SIZE];
+	int rc = entries_find(settings, &report);
+
+	if (rc == 0 && settings->pcap != NULL)
+		rc = captures_read(settings->pcap, &report.captures);
+	if (rc == 0 && hy_hal_select(hal, error) < 0) {
+		fprintf(stderr, "hy-hal: selftest: %s\n", error);
+		rc = -1;
+	}
+	if (rc == 0) {
+		for (unsigned int i = 0; i < report.n; i++)
+			chosen_write(hal, &report.entries[i]);
+		conform(settings, hal, &report);
+		measure(settings, hal, &report);
+		if (settings->json)
+			report_json(&report);
+		else
+			verdict_print(&report);
+		rc = report.passed ? 0 : -1;
+	}
+	captures_free(&report.captures);
+	free(report.entries);
+	return rc;
+}
