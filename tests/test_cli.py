@@ -111,8 +111,8 @@ BAD = {
     "an override of no capability": ("--cap=port0.runing=no", ["--cap", "'runing'", "running"]),
     # files
     "overrides of no file": ("--cap-file=/nonexistent/caps", ["--cap-file", "/nonexistent/caps"]),
-    "plugin of no file": ("--plugin=/nonexistent/pack.so",
-                          ["--plugin: '/nonexistent/pack.so': No such file or directory"]),
+    "plugin of no file": ("--pack=/nonexistent/pack.so",
+                          ["--pack: '/nonexistent/pack.so': No such file or directory"]),
     "explain in no known form": ("--explain=xml", ["--explain", "xml", "json"]),
     "routes of no file": ("--routes=/nonexistent/routes", ["--routes", "/nonexistent/routes"]),
     "routes of a folder": ("--routes=/", ["--routes", "/"]),
@@ -191,7 +191,7 @@ def test_help_names_every_option(rig):
     for option in ("-p", "-P", "--config", "--eth-dest", "--max-pkt-len", "--no-numa",
                    "--per-port-pool", "--routes", "--burst", "--rx-budget", "--idle", "--stats",
                    "--duration", "--until-idle", "--node", "--deny", "--cap", "--cap-file",
-                   "--plugin", "--explain",
+                   "--pack", "--explain",
                    "--export-dot", "--export-json", "--dry-run", "--json"):
         assert option in run.stdout, f"{option}\n{run}"
 

@@ -74,9 +74,9 @@ def changed(pack, folder):
 def assert_refused(rig, path, sentence, *before):
     """Asserts that l3fwd-graph refuses a plugin with this sentence and nothing else, and forwards
     nothing."""
-    run = rig.forward([[traffic("198.18.1.1")], SILENT], *before, f"--plugin={path}")
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], *before, f"--pack={path}")
     said = [line for line in run.stderr.splitlines() if not line.startswith("EAL: ")]
-    assert said[-1:] == [f"l3fwd-graph: --plugin: '{Path(path).resolve()}': {sentence}"], run
+    assert said[-1:] == [f"l3fwd-graph: --pack: '{Path(path).resolve()}': {sentence}"], run
     assert run.code == 1, run
     assert run.stdout == "", run
     assert run.wrote_packets() == [], run
@@ -86,7 +86,7 @@ def assert_refused(rig, path, sentence, *before):
 def keep(rig, pack, records, monkeypatch):
     """Forwards with the pack's pkt_drop. Returns the run, and what it wrote of dropped packets."""
     monkeypatch.setenv("DROPS_DIR", str(rig.folder))
-    run = rig.forward([[records], SILENT, SILENT], f"--plugin={pack}", "--node=pkt_drop=keep",
+    run = rig.forward([[records], SILENT, SILENT], f"--pack={pack}", "--node=pkt_drop=keep",
                       rig.routes(frames.ROUTES))
     assert run.node("pkt_drop")["variant"] == "keep", run
     expected = oracle.forward(records, frames.ROUTES, run.macs)
@@ -122,7 +122,7 @@ def test_variant_of_a_plugin_keeps_the_last_packets_only(rig, pack, monkeypatch)
 
 def test_init_of_a_plugins_node_can_refuse(rig, pack, monkeypatch):
     monkeypatch.setenv("DROPS_DIR", "/nonexistent")
-    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--plugin={pack}",
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={pack}",
                       "--node=pkt_drop=keep")
     assert run.code == 1, run
     assert "node 'pkt_drop'" in run.stderr, run
@@ -131,20 +131,20 @@ def test_init_of_a_plugins_node_can_refuse(rig, pack, monkeypatch):
 
 
 def test_variant_of_a_plugin_with_a_low_score_is_not_chosen(rig, pack):
-    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--plugin={pack}")
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={pack}")
     assert run.node("pkt_drop")["variant"] == "scalar", run
     assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
 
 
 def test_explain_says_what_the_book_says(rig, pack):
-    command = [*l3fwd.options(1, [(0, 0, 1)]), f"--plugin={pack}", "--node=pkt_drop=keep"]
+    command = [*l3fwd.options(1, [(0, 0, 1)]), f"--pack={pack}", "--node=pkt_drop=keep"]
     run = rig.run([*command, "--explain"], rig.vdevs([SILENT]))
     assert run.code == 0, run
-    expected = test_book.block(test_book.page("plugins"), "plugin example")
+    expected = test_book.block(test_book.page("plugins"), "pack example")
     assert len(expected) == 3
     for line in expected:
         assert line.replace("/opt/packs/example-pack.so", str(pack)) in run.stdout.splitlines()
-    explained = l3fwd.explain(rig.folder, f"--plugin={pack}", "--node=pkt_drop=keep")
+    explained = l3fwd.explain(rig.folder, f"--pack={pack}", "--node=pkt_drop=keep")
     chosen = l3fwd.selection(explained, "pkt_drop")["candidates"][0]
     assert (chosen["variant"], chosen["pack"]) == ("keep", "example")
 
@@ -152,7 +152,7 @@ def test_explain_says_what_the_book_says(rig, pack):
 def test_symbolic_link_is_resolved(rig, pack, tmp_path):
     link = tmp_path / "pack.so"
     link.symlink_to(pack)
-    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--plugin={link}")
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={link}")
     assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
 
 
@@ -229,7 +229,7 @@ def test_plugin_for_another_release_of_dpdk_is_refused(rig, changed, pack, years
 
 def test_cut_off_plugin_is_refused(rig, changed):
     path = changed(lambda data: data[: note(data) + 300])
-    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--plugin={path}")
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={path}")
     assert run.code == 1, run
     assert f"'{path}': it is cut off: segment " in run.stderr, run
     assert f"the file ends at byte {path.stat().st_size}\n" in run.stderr, run
@@ -241,7 +241,7 @@ def test_file_that_everyone_may_write_is_refused(rig, changed):
     assert_refused(rig, path, f"'{path}' can be written by everyone; neither the file nor a folder "
                               "above it may be")
     path.chmod(0o775)  # a group is somebody's decision
-    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--plugin={path}")
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={path}")
     assert run.stats["totals"]["tx"] == 100
 
 
@@ -274,9 +274,9 @@ def test_folder_and_missing_file_are_refused(rig, folder):
 
 
 def test_plugin_that_is_named_twice_is_refused(rig, pack, changed):
-    assert_refused(rig, pack, "it is loaded already", f"--plugin={pack}")
+    assert_refused(rig, pack, "it is loaded already", f"--pack={pack}")
     assert_refused(rig, changed(), f"a plugin 'example' is loaded already, from '{pack}'",
-                   f"--plugin={pack}")
+                   f"--pack={pack}")
 
 
 NODE = """

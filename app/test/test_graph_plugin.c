@@ -437,10 +437,31 @@ layouts_are_those_of_this_abi(void **state)
 }
 #endif
 
+static void
+a_list_of_plugins_is_loaded_whole_or_not_at_all(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	char list[2 * PATH_MAX];
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_plugin_load_list(NULL, error), 0);
+	assert_int_equal(hy_plugin_load_list("::", error), 0);
+	assert_null(hy_plugin_next(NULL));
+	snprintf(list, sizeof(list), "%s:/nonexistent.so", file.path);
+	assert_int_equal(hy_plugin_load_list(list, error), -ENOENT);
+	assert_string_equal(error, "'/nonexistent.so': No such file or directory");
+	assert_null(hy_plugin_next(NULL));
+	snprintf(list, sizeof(list), ":%s:", file.path);
+	assert_int_equal(hy_plugin_load_list(list, error), 0);
+	assert_non_null(hy_plugin_next(NULL));
+	unload(hy_plugin_next(NULL));
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_plugin_says_what_it_is_and_its_nodes_carry_objects),
 	GRAPH_TEST(a_registration_that_fails_fails_the_load_and_nothing_else),
 	GRAPH_TEST(a_node_whose_name_is_taken_fails_the_load),
+	GRAPH_TEST(a_list_of_plugins_is_loaded_whole_or_not_at_all),
 	GRAPH_TEST(a_plugin_that_registers_nothing_is_refused),
 	GRAPH_TEST(a_plugin_is_loaded_once_and_so_is_its_name),
 	GRAPH_TEST(what_is_in_use_is_not_unloaded),

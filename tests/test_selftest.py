@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hy-hal selftest: every variant of this machine conforms and is measured; each mutant is found and
+named; the pack from outside the tree wins its selection and conforms."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import l3fwd
+import test_plugin
+from frames import traffic
+from l3fwd import SILENT
+
+HY_HAL = l3fwd.BUILD / "app" / "hy-hal" / "hy-hal"
+MUTANTS = l3fwd.BUILD / "app" / "test" / "hy-test-mutants.so"
+EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-shconf", "--no-telemetry"]
+CASES = 10000
+
+pytestmark = pytest.mark.xdist_group("install")
+installed = test_plugin.installed
+folder = test_plugin.folder
+pack = test_plugin.pack
+
+
+def selftest(*words, eal=(), **env):
+    """Runs the selftest; with EAL arguments too, if there are any."""
+    before = [*EAL, *eal, "--"] if eal else []
+    return subprocess.run([HY_HAL, *before, "selftest", *map(str, words)], capture_output=True,
+                          text=True, check=False, timeout=l3fwd.TIMEOUT,
+                          env={**os.environ, **{k: str(v) for k, v in env.items()}})
+
+
+def variants(*words, code=0, **options):
+    """What it says of each variant, by (family, variant)."""
+    done = selftest("--json", *words, **options)
+    assert done.returncode == code, done
+    said = json.loads(done.stdout)
+    assert said["passed"] == (code == 0)
+    found = {(v["family"], v["variant"]): v for v in said["variants"]}
+    assert len(found) == len(said["variants"]) > 0
+    return found
+
+
+def tx_variants(run):
+    """The variants of all ethdev_tx nodes that l3fwd-graph ran."""
+    return {node["variant"] for node in run.stats["nodes"] if node["family"] == "ethdev_tx"}
+
+
+@pytest.fixture(scope="module")
+def mutants(folder):
+    return shutil.copy(MUTANTS, folder / "mutants.so")
+
+
+@pytest.fixture(scope="module")
+def all_variants():
+    return variants()
+
+
+def test_every_family_is_tried_with_enough_cases(rig, all_variants):
+    explained = l3fwd.explain(rig.folder)
+    families = {s["family"] for s in explained["selections"]}
+    assert {family for family, _ in all_variants} >= families >= {"ethdev_rx", "ethdev_tx",
+                                                                  "ip4_lookup", "pkt_cls"}
+    for selection in explained["selections"]:
+        for candidate in selection["candidates"]:
+            tried = all_variants[selection["family"], candidate["variant"]]
+            assert tried["outcome"] in ("passed", "skipped"), tried
+    ran = [v for v in all_variants.values() if v["outcome"] == "passed"]
+    assert len(ran) >= 9
+    for v in ran:
+        assert v["cases"] >= CASES and v["frames"] > 400_000 and v["text"] == "", v
+    for v in all_variants.values():
+        assert v["outcome"] == "passed" or (v["cases"] == 0 and v["text"]), v
+
+
+def test_every_variant_is_measured_beside_its_reference(all_variants):
+    ran = [v for v in all_variants.values() if v["outcome"] == "passed"]
+    for v in ran:
+        assert v["packets"] == v["rounds"] * 24 * 64 > 40_000, v
+        assert v["clocks"] > 0 and v["reference_clocks"] > 0, v
+        assert 0 < v["ratio"] < 100, v
+    assert sum(v["selected_for"] == "process" for v in ran) >= 2
+
+
+def test_text_and_exit_code_say_the_same(all_variants):
+    done = selftest("--family", "null")
+    assert done.returncode == 0, done
+    assert re.search(r"^null +scalar +generic +10000 +\d+  passed$", done.stdout, re.M), done
+    assert "\n1 variants: 1 passed, 0 skipped, 0 failed\n" in done.stdout
+    assert all_variants["null", "scalar"]["outcome"] == "passed"
+
+
+def test_what_the_cpu_lacks_is_skipped_with_its_reason():
+    tried = variants("--family=pkt_cls", "--family=ip4_lookup",
+                     eal=["--force-max-simd-bitwidth=128"])
+    for (family, variant), v in tried.items():
+        if "avx512" in variant or variant == "avx2":
+            assert v["outcome"] == "skipped" and v["text"].startswith("needs "), v
+        else:
+            assert v["outcome"] == "passed", (family, v)
+    assert sum(v["outcome"] == "skipped" for v in tried.values()) >= 1
+
+
+# Mutant: what must be said of it.
+MUTATIONS = {
+    ("ip4_rewrite", "no_carry"): r"burst \d+ .*, packet \d+ .*: byte 2[45] is 0x\w\w, expected "
+                                 r"0x\w\w",
+    ("ip4_rewrite", "swapped"): r"burst 18 \(17 packets\), packet \d+ \(.*\): got edge [01], "
+                                r"expected edge [01]",
+    ("pkt_cls", "one_past"): r"burst \d+ .*, packet \d+ \(60 bytes, 1 segment\): touched byte 1 "
+                             r"past the end of its frame",
+    ("pkt_cls", "one_short"): r"burst \d+ \(\d+ packets?\): drop truncated counted -?\d+, "
+                              r"expected \d+",
+}
+
+
+def test_each_mutant_is_found_and_named_and_nothing_else(mutants):
+    tried = variants("--family=ip4_rewrite", "--family=pkt_cls", f"--pack={mutants}", code=1)
+    assert {key for key, v in tried.items() if v["outcome"] == "failed"} == set(MUTATIONS)
+    for key, sentence in MUTATIONS.items():
+        assert re.fullmatch(sentence, tried[key]["text"]), tried[key]
+        assert tried[key]["pack"] == "mutants"
+        assert "clocks" not in tried[key]
+        assert (tried[key]["frame"] == "") == (key[1] == "one_short"), tried[key]
+    for key, v in tried.items():
+        assert key in MUTATIONS or v["cases"] >= CASES or v["outcome"] == "skipped", v
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_mutants_are_found_whatever_the_seed(mutants, seed):
+    done = selftest("--family=ip4_rewrite", "--family=pkt_cls", f"--seed={seed}",
+                    HALYARD_PACKS=mutants)
+    assert done.returncode == 1, done
+    named = re.findall(r"^hy-hal: selftest: (\w+)/(\w+) of pack mutants: burst", done.stderr, re.M)
+    assert set(named) == set(MUTATIONS), done
+
+
+def test_captures_are_sent_too(captures):
+    assert captures
+    tried = variants("--family=pkt_cls", f"--pcap={captures[0].parent}")
+    for v in tried.values():
+        if v["outcome"] == "passed":
+            assert v["captured"] > v["frames"] / 6, v
+
+
+REFUSED = {
+    ("--family=nosuch",): "hy-hal: --family: there is no family 'nosuch'; hy-hal explain lists "
+                          "them",
+    ("--pcap=/nonexistent",): "hy-hal: --pcap: there is no /nonexistent/*.pcap",
+    ("--seed=-1",): "hy-hal: --seed: '-1' is not a number from 0 to 18446744073709551615",
+    ("--graph=l3fwd",): "hy-hal: --graph: not an option of selftest",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED, ids=lambda words: words[0][2:])
+def test_bad_options_are_refused(words):
+    done = selftest(*words)
+    assert done.returncode == 1 and done.stdout == "", done
+    assert done.stderr.splitlines()[-1] == REFUSED[words], done
+
+
+def test_pack_from_outside_the_tree_wins_and_conforms(rig, pack):
+    tried = variants("--family=ethdev_tx", f"--pack={pack}", eal=["--vdev=net_null0"])
+    assert tried["ethdev_tx", "retry"]["outcome"] == "passed"
+    assert tried["ethdev_tx", "retry"]["selected_for"] == "port 0"
+    assert tried["ethdev_tx", "own_queue"]["selected_for"] == ""
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={pack}")
+    assert tx_variants(run) == {"retry"}, run
+    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+
+
+def test_environment_names_packs(rig, pack, monkeypatch, folder):
+    monkeypatch.setenv("HALYARD_PACKS", f":{pack}:")
+    run = rig.forward([[traffic("198.18.1.1")], SILENT])
+    assert tx_variants(run) == {"retry"}, run
+    monkeypatch.setenv("HALYARD_PACKS", f"{pack}:{folder}/nosuch.so")
+    run = rig.forward([[traffic("198.18.1.1")], SILENT])
+    assert run.code == 1 and run.wrote_packets() == [], run
+    assert (f"l3fwd-graph: HALYARD_PACKS: '{folder}/nosuch.so': No such file or directory"
+            in run.stderr.splitlines()), run
+    done = selftest("--family=ethdev_tx")
+    assert done.returncode == 1 and done.stdout == "", done
+    assert (f"hy-hal: HALYARD_PACKS: '{folder}/nosuch.so': No such file or directory"
+            in done.stderr.splitlines()), done
