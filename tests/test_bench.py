@@ -16,6 +16,7 @@ import upstream
 
 BENCH = l3fwd.BUILD / "app" / "bench" / "hy-bench"
 PLOT = l3fwd.ROOT / "tools" / "bench-plot.py"
+NAMES = "classify enqueue idle l3fwd lookup offload routes walk"
 QUICK_ROUNDS = 15
 CLOSE = 1e-4  # figures are written with six digits
 
@@ -293,8 +294,8 @@ def test_calibration_says_what_its_figures_say(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "which benchmark? there are: enqueue idle l3fwd lookup routes walk"),
-    (["run"], "'run' is no benchmark; there are: enqueue idle l3fwd lookup routes walk"),
+    ([], f"which benchmark? there are: {NAMES}"),
+    (["run"], f"'run' is no benchmark; there are: {NAMES}"),
     (["walk", "lookup"], "one benchmark at a time, not 'lookup' too"),
     (["walk", "--rounds", "14"], "--rounds 14: a number from 15 to 255 is wanted"),
     (["walk", "--rounds", "256"], "--rounds 256: a number from 15 to 255 is wanted"),

@@ -17,8 +17,6 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include <hy_graph.h>
-
 #include "bench.h"
 
 #define L3FWD_PORTS 8
@@ -212,8 +210,6 @@ struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_para
 struct l3fwd_way by_hand_create(const struct l3fwd_rig *rig);
 void ours_table_create(const struct l3fwd_table *table, bool loop);
 void ours_table_destroy(void);
-/* Lets a node of a family run a variant, in graphs to come. */
-void ours_variant_set(const char *family, const char *variant, hy_node_id node);
 /* All variants that run here, of families of which there are several; returns how many. */
 unsigned int ours_variants(struct ours_params *params, unsigned int most);
 

@@ -14,6 +14,9 @@ const struct hy_selection *ours_selection(const char *family);
 /* A variant as the HAL would run it; see struct hy_variant. */
 struct hy_node_impl ours_impl(const struct hy_family *family, const struct hy_variant *variant);
 
+/* Lets a node of a family run a variant, in graphs to come. */
+void ours_variant_set(const char *family, const char *variant, hy_node_id node);
+
 /* Gives nodes the work's table, and the edges that lead from rewrite to the ports. */
 void ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[]);
 

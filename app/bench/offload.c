@@ -21,6 +21,7 @@
 #include <hy_offload.h>
 
 #include "l3fwd.h"
+#include "l3fwd_ours.h"
 
 #define RULES 1000
 #define DESTINATIONS 256
