@@ -38,7 +38,7 @@ class Events:
         with open(self.out, "w", encoding="utf-8") as out:
             self.process = rig.start(
                 ["-p", "0x7", "--config=(0,0,1),(1,0,1)", rig.routes(ROUTES),
-                 f"--plugin={plugin}", f"--json={rig.folder}/stats.json", "--duration=60", *more],
+                 f"--pack={plugin}", f"--json={rig.folder}/stats.json", "--duration=60", *more],
                 [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"),
                  "--vdev", "net_null1", "--vdev", "net_null2"], stdout=out)
         try:
