@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include <rte_eth_ring.h>
@@ -534,7 +535,7 @@ receive_callbacks_put_an_engine_behind_any_port(void **state)
 #define CHURN 2000
 
 static struct hy_flow_sim *churned;
-static bool done;
+static bool done, looked;
 
 /* Replaces the rules for destination 1 again and again; a moment without one is allowed. */
 static void *
@@ -543,6 +544,9 @@ churn(void *arg)
 	const struct sim_packet packet = { .dst = 1 };
 
 	RTE_SET_USED(arg);
+	/* On a machine with one core to spare this could be over before it is looked at. */
+	while (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
+		sched_yield();
 	for (uint32_t i = 0; i < CHURN; i++) {
 		struct sim_match flow;
 		void *handle;
@@ -567,6 +571,7 @@ packets_pass_while_rules_change(void **state)
 	RTE_SET_USED(state);
 	churned = engine("cnxk", 0);
 	done = false;
+	looked = false;
 	added(churned, &(struct sim_packet){ .dst = 2 }, 2);
 	assert_int_equal(pthread_create(&thread, NULL, churn, NULL), 0);
 	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
@@ -577,6 +582,7 @@ packets_pass_while_rules_change(void **state)
 		none += mark < 0;
 		assert_int_equal(marked(churned, &(struct sim_packet){ .dst = 2 }), 2);
 		constant++;
+		__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
 	}
 	pthread_join(thread, &failed);
 	assert_null(failed);
