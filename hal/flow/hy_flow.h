@@ -103,10 +103,11 @@ struct hy_flow_lowered {
 		struct rte_flow_item_eth eth;
 		struct rte_flow_item_vlan vlan;
 		struct rte_flow_item_ipv4 ip4;
-		struct rte_flow_item_udp
-			udp; /* and TCP's and SCTP's ports, which stand first as well */
-		struct rte_flow_item_tcp tcp;
-		struct rte_flow_item_sctp sctp;
+		union { /* the three headers begin alike, with the two ports */
+			struct rte_flow_item_udp udp;
+			struct rte_flow_item_tcp tcp;
+			struct rte_flow_item_sctp sctp;
+		} l4;
 		struct rte_flow_item_vxlan vxlan;
 	} spec, mask;
 	struct rte_flow_action_mark mark;

@@ -158,44 +158,34 @@ lower_ip4(const struct hy_flow_driver *driver, const struct hy_flow_match *m, bo
 		sizeof(out->mask.ip4));
 }
 
+static enum rte_flow_item_type
+l4_item(uint8_t proto)
+{
+	switch (proto) {
+	case IPPROTO_TCP:
+		return RTE_FLOW_ITEM_TYPE_TCP;
+	case IPPROTO_SCTP:
+		return RTE_FLOW_ITEM_TYPE_SCTP;
+	default:
+		return RTE_FLOW_ITEM_TYPE_UDP;
+	}
+}
+
 static void
 lower_l4(const struct hy_flow_match *m, struct hy_flow_lowered *out)
 {
-	/* TCP, UDP and SCTP headers begin alike, with the two ports. */
-	const uint16_t sport = rte_cpu_to_be_16(m->sport[0]);
-	const uint16_t sport_mask = (m->fields & HY_FLOW_SPORT) != 0 ? 0xffff : 0;
 	const bool tunnel = (m->fields & HY_FLOW_TUNNEL) != 0;
-	const uint16_t dport = tunnel ? RTE_BE16(HY_FLOW_VXLAN_PORT)
-				      : rte_cpu_to_be_16(m->dport[0]);
-	const uint16_t dport_mask = (m->fields & (HY_FLOW_DPORT | HY_FLOW_TUNNEL)) != 0 ? 0xffff
-											: 0;
+	struct rte_udp_hdr *spec = &out->spec.l4.udp.hdr, *mask = &out->mask.l4.udp.hdr;
 
-	switch (protocol(m)) {
-	case IPPROTO_TCP:
-		out->spec.tcp.hdr.src_port = sport & sport_mask;
-		out->mask.tcp.hdr.src_port = sport_mask;
-		out->spec.tcp.hdr.dst_port = dport & dport_mask;
-		out->mask.tcp.hdr.dst_port = dport_mask;
-		item_add(out, RTE_FLOW_ITEM_TYPE_TCP, &out->spec.tcp, &out->mask.tcp,
-			sizeof(out->mask.tcp));
-		break;
-	case IPPROTO_SCTP:
-		out->spec.sctp.hdr.src_port = sport & sport_mask;
-		out->mask.sctp.hdr.src_port = sport_mask;
-		out->spec.sctp.hdr.dst_port = dport & dport_mask;
-		out->mask.sctp.hdr.dst_port = dport_mask;
-		item_add(out, RTE_FLOW_ITEM_TYPE_SCTP, &out->spec.sctp, &out->mask.sctp,
-			sizeof(out->mask.sctp));
-		break;
-	default:
-		out->spec.udp.hdr.src_port = sport & sport_mask;
-		out->mask.udp.hdr.src_port = sport_mask;
-		out->spec.udp.hdr.dst_port = dport & dport_mask;
-		out->mask.udp.hdr.dst_port = dport_mask;
-		item_add(out, RTE_FLOW_ITEM_TYPE_UDP, &out->spec.udp, &out->mask.udp,
-			sizeof(out->mask.udp));
-		break;
+	if ((m->fields & HY_FLOW_SPORT) != 0) {
+		mask->src_port = RTE_BE16(0xffff);
+		spec->src_port = rte_cpu_to_be_16(m->sport[0]);
 	}
+	if (tunnel || (m->fields & HY_FLOW_DPORT) != 0) {
+		mask->dst_port = RTE_BE16(0xffff);
+		spec->dst_port = rte_cpu_to_be_16(tunnel ? HY_FLOW_VXLAN_PORT : m->dport[0]);
+	}
+	item_add(out, l4_item(protocol(m)), &out->spec.l4, &out->mask.l4, sizeof(out->mask.l4));
 	if (!tunnel)
 		return;
 	out->spec.vxlan.hdr.vx_vni = rte_cpu_to_be_32(m->tunnel << 8);
