@@ -128,6 +128,7 @@ struct hy_hal {
 	unsigned int nb_observers;
 	bool watched;      /* callbacks are registered */
 	bool reselect_due; /* what hy_hal_poll() has seen is not yet in the graphs */
+	bool outdated;     /* a capability was set otherwise since the last selection */
 };
 
 /* Selections in the making: candidates judged and in order, with nothing of the HAL changed. */

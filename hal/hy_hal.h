@@ -184,7 +184,8 @@ const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct h
 /**
  * Corrects what is known of a target, for the selections to come: for who tries what the inventory
  * does not, or sees in traffic what no probe can. Outlives hy_hal_probe(), while the target is
- * there. What the user overrides stays as the user says.
+ * there. What the user overrides stays as the user says. If level or value is another one now,
+ * the next hy_hal_poll() selects again.
  *
  * @param reason In words, for people: how that is known. Copied.
  * @return 0; -EINVAL it is no capability of such a target; -ENODEV there is no such target.

@@ -171,6 +171,10 @@ int hy_hal_port_start(struct hy_hal *hal, uint16_t port);
  * Sees to what has happened to ports, a step at a time, and never waits. A step that fails for want
  * of memory is taken again by the next call.
  *
+ * Selects again, too, when hy_hal_capability_set() has said something new since the last selection.
+ * If a forced variant does not fit any more, that is reported once, and the selection before goes
+ * on.
+ *
  * @param ops May be NULL.
  * @param[out] error Names the port and what failed.
  * @return 0 nothing is left to do; 1 workers have still to take something up: call again soon; a

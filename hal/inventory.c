@@ -189,14 +189,19 @@ hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_cap c
 	enum hy_level level, enum hy_origin origin, uint64_t value, const char *reason)
 {
 	struct hy_hal_device *dev = device_find(hal, target);
+	struct hy_capability before;
 
 	if (!hy_cap_concerns(target.kind, cap))
 		return -EINVAL;
 	if (dev == NULL)
 		return -ENODEV;
+	before = dev->caps[cap];
 	hy_cap_fill(&dev->caps[cap], level, value, "%s", reason);
 	dev->caps[cap].origin = origin;
 	dev->set[cap] = true;
 	hy_overrides_apply(hal, dev);
+	/* As selections see it: what the user overrides has not changed. */
+	hal->outdated |= dev->caps[cap].level != before.level ||
+		dev->caps[cap].value != before.value;
 	return 0;
 }

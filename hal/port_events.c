@@ -277,9 +277,11 @@ hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
 	int rc = 0;
 
 	events_take(hal);
-	if (hal->reselect_due) {
+	if (hal->reselect_due || hal->outdated) {
 		rc = hy_hal_reselect(hal, graphs, n, error);
-		if (rc < 0)
+		/* Without a port that has to be left, nothing waits for it: said once. */
+		hal->outdated &= rc < 0 && rc != -ENOTSUP;
+		if (rc < 0 && hal->reselect_due)
 			return rc;
 		hal->reselect_due = false;
 	}

@@ -374,6 +374,7 @@ hy_slate_take(struct hy_hal *hal, struct hy_slate *slate)
 	selections_free(hal->selections, hal->nb_selections);
 	hal->selections = slate->selections;
 	hal->nb_selections = slate->n;
+	hal->outdated = false;
 }
 
 int

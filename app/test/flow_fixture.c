@@ -11,6 +11,7 @@
 
 #include <hy_ethdev.h>
 #include <hy_flow_cls.h>
+#include <hy_hal_live.h>
 #include <hy_mbuf.h>
 
 #include "flow_fixture.h"
@@ -213,6 +214,19 @@ out_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 	return n;
 }
 
+/* A node "NODE-rig": a variant by hand, or the one that the HAL selects. */
+static hy_node_id
+node_make(const char *node, const char *variant, const char *next)
+{
+	hy_node_id id;
+
+	if (R->hal == NULL)
+		return rig_clone(node, variant, next);
+	assert_int_equal(hy_hal_node_clone(R->hal, node, R->port->id, "rig", &id), 0);
+	assert_int_equal(hy_node_edge_set(id, 0, next), 0);
+	return id;
+}
+
 static void
 graph_open(void)
 {
@@ -240,10 +254,10 @@ graph_open(void)
 	const struct hy_flow_cls_config cls = { .policy = R->policy };
 
 	assert_int_equal(hy_node_register(&out_desc, &own[nb_own++]), 0);
-	assert_int_equal(hy_node_config(rig_clone("flow_cls", "mark", "flow_out"), &cls,
+	assert_int_equal(hy_node_config(node_make("flow_cls", "mark", "flow_out"), &cls,
 				 sizeof(cls)),
 		0);
-	assert_int_equal(hy_node_config(rig_clone("ethdev_rx", "poll", "flow_cls-rig"), &rx,
+	assert_int_equal(hy_node_config(node_make("ethdev_rx", "poll", "flow_cls-rig"), &rx,
 				 sizeof(rx)),
 		0);
 	assert_int_equal(hy_node_register(&in, &own[nb_own++]), 0);
@@ -251,9 +265,9 @@ graph_open(void)
 		fail_msg("the graph is refused: %s", unit_log());
 }
 
-void
-flow_open(const struct flow_profile *profile, struct hy_flow_sim_params sim,
-	struct hy_offload_params params)
+static void
+rig_open(const struct flow_profile *profile, struct hy_flow_sim_params sim,
+	struct hy_offload_params params, void (*with_hal)(void))
 {
 	const struct hy_policy_params p = {
 		.max_rules = 4096, .workers = 1, .socket = SOCKET_ID_ANY, .qsbr = qsbr
@@ -271,10 +285,38 @@ flow_open(const struct flow_profile *profile, struct hy_flow_sim_params sim,
 	assert_int_equal(hy_flow_sim_attach(R->port->id, &sim), 0);
 	R->sim = hy_flow_sim_of(R->port->id);
 	assert_int_equal(hy_policy_create("flow", &p, &R->policy), 0);
+	if (with_hal != NULL)
+		with_hal();
 	graph_open();
 	if (hy_offload_create(R->policy, R->port->id, &params, &R->offload, reason,
 		    sizeof(reason)) != 0)
 		fail_msg("no offload: %s", reason);
+}
+
+void
+flow_open(const struct flow_profile *profile, struct hy_flow_sim_params sim,
+	struct hy_offload_params params)
+{
+	rig_open(profile, sim, params, NULL);
+}
+
+static void
+hal_open(void)
+{
+	char error[HY_HAL_ERROR_SIZE];
+
+	assert_int_equal(hy_hal_create(&R->hal), 0);
+	assert_int_equal(hy_hal_watch(R->hal), 0);
+	if (hy_hal_select(R->hal, error) != 0)
+		fail_msg("no selection: %s", error);
+}
+
+void
+flow_open_followed(const struct flow_profile *profile, struct hy_flow_sim_params sim,
+	struct hy_offload_params params)
+{
+	rig_open(profile, sim, params, hal_open);
+	assert_int_equal(hy_offload_follow(R->offload, R->hal), 0);
 }
 
 void
@@ -494,6 +536,7 @@ flow_teardown(void **state)
 	hy_graph_destroy(R->graph);
 	hy_offload_destroy(R->offload);
 	hy_policy_destroy(R->policy);
+	hy_hal_destroy(R->hal);
 	if (R->port != NULL)
 		hy_flow_sim_detach(R->port->id);
 	rig_clear();

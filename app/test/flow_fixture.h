@@ -30,6 +30,7 @@ struct flow_rig {
 	struct hy_offload *offload;
 	struct hy_graph *graph;
 	struct hy_flow_sim *sim;
+	struct hy_hal *hal; /* NULL: none */
 	uint64_t seed;
 	uint64_t packets, compared;    /* sent, and held against the oracle */
 	uint64_t wrong;                /* of those */
@@ -40,6 +41,9 @@ extern struct flow_rig rig_of_flow;
 
 /* What is 0 in the parameters is short here: settle_us is 1,000, age_us 1. */
 void flow_open(const struct flow_profile *profile, struct hy_flow_sim_params sim,
+	struct hy_offload_params params);
+/* The same with a HAL, which the offload follows and which selects the variants. */
+void flow_open_followed(const struct flow_profile *profile, struct hy_flow_sim_params sim,
 	struct hy_offload_params params);
 /* Stages and commits n random rules with ids from `first`. */
 void flow_rules_add(uint32_t first, uint32_t n);

@@ -106,11 +106,22 @@ void hy_offload_gone(struct hy_offload *offload);
 /**
  * Tells the HAL what the port's flow engine is good for, by the capabilities flow_mark and
  * flow_priority: variants that read marks are selected from then on, or, once the offload is
- * demoted, no more. Before hy_hal_select(); again when hy_offload_stats() shows another state.
+ * demoted, no more. hy_offload_follow() says it for you, whenever it changes.
  *
  * @return 0, or what hy_hal_capability_set() does.
  */
 int hy_offload_declare(struct hy_offload *offload, struct hy_hal *hal);
+
+/**
+ * Has an offload follow its port: hy_hal_poll() calls hy_offload_down(), hy_offload_up() and
+ * hy_offload_gone() when the port is so. The HAL is told what hy_offload_declare() tells it: now,
+ * when the port comes up, and when hy_offload_poll() demotes it. hy_offload_destroy() takes it back.
+ * Whenever that is another thing than before, hy_hal_poll() selects again.
+ *
+ * @param hal Must outlive the offload; used by the thread that calls hy_offload_poll().
+ * @return 0; -EEXIST it follows already; -ENODEV the HAL does not know the port; -ENOMEM.
+ */
+int hy_offload_follow(struct hy_offload *offload, struct hy_hal *hal);
 
 /** In which state an offload is. */
 enum hy_offload_state {

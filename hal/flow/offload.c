@@ -360,6 +360,7 @@ hy_offload_destroy(struct hy_offload *o)
 
 	if (o == NULL)
 		return;
+	hy_offload_unfollow(o);
 	list_remove(o);
 	hy_policy_unlisten(o->policy, &o->listener);
 	pthread_mutex_lock(&o->mutex);
@@ -418,12 +419,15 @@ mismatches(const struct hy_offload *o)
 uint32_t
 hy_offload_poll(struct hy_offload *o)
 {
+	bool demoted = false;
 	uint32_t done = 0;
 
 	pthread_mutex_lock(&o->mutex);
 	hy_offload_collect(o);
-	if (o->state == HY_OFFLOAD_UP && mismatches(o) >= o->params.demote_after)
+	if (o->state == HY_OFFLOAD_UP && mismatches(o) >= o->params.demote_after) {
 		demote(o, mismatches(o));
+		demoted = true;
+	}
 	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED)
 		done += hy_offload_destroy_left(o);
 	if (o->state == HY_OFFLOAD_UP) {
@@ -442,6 +446,8 @@ hy_offload_poll(struct hy_offload *o)
 		}
 	}
 	pthread_mutex_unlock(&o->mutex);
+	if (demoted && o->hal != NULL)
+		hy_offload_declare(o, o->hal);
 	return done;
 }
 
@@ -470,12 +476,19 @@ hy_offload_up(struct hy_offload *o)
 		const uint64_t marks = (uint64_t)o->generations << o->slot_bits;
 
 		rc = port_begin(o, reason, sizeof(reason));
-		if (rc == 0 && marks + o->nb_slots - 1 > o->limits.mark_max)
+		if (rc == 0 && marks + o->nb_slots - 1 > o->limits.mark_max) {
+			snprintf(reason, sizeof(reason), "marks up to %u are fewer than before",
+				o->limits.mark_max);
+			port_rules_remove(o);
 			rc = -ENOTSUP;
-		if (rc == 0)
+		}
+		if (rc == 0) {
 			o->state = HY_OFFLOAD_UP;
-		else
+		} else {
 			HY_LOG(ERR, "port %u is not offloaded to any more: %s", o->port, reason);
+			o->limits.mark_max = 0;
+			snprintf(o->limits.reason, sizeof(o->limits.reason), "%s", reason);
+		}
 		o->full = false;
 		o->dirty = true;
 	}

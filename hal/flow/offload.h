@@ -80,6 +80,7 @@ struct hy_offload {
 	struct hy_policy *policy;
 	struct rte_rcu_qsbr *qsbr;
 	struct hy_policy_listener listener;
+	struct hy_hal *hal; /* That it follows; NULL: none. */
 	struct hy_offload_params params;
 	uint16_t port, nb_queues;
 	enum hy_offload_state state;
@@ -141,5 +142,8 @@ uint32_t hy_offload_destroy_left(struct hy_offload *o);
 uint32_t hy_offload_install(struct hy_offload *o);
 uint32_t hy_offload_age(struct hy_offload *o);
 void hy_offload_forget(struct hy_offload *o);
+
+/* The HAL: nobody is followed any more, and there are no marks. */
+void hy_offload_unfollow(struct hy_offload *o);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an offload found out about its port, as capabilities that variants ask for. */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <hy_hal.h>
+#include <hy_hal_live.h>
 
 #include "offload.h"
 
@@ -26,7 +27,7 @@ hy_offload_declare(struct hy_offload *o, struct hy_hal *hal)
 		snprintf(reason, sizeof(reason),
 			"%" PRIu64 " of %" PRIu64 " marks looked at were wrong", s.mismatches,
 			s.sampled);
-	} else if (!yes) {
+	} else if (!yes && s.limits.mark_max > 0) {
 		snprintf(reason, sizeof(reason), "the port does not run");
 	}
 	rc = hy_hal_capability_set(hal, target, HY_CAP_FLOW_MARK, yes ? HY_LEVEL_YES : HY_LEVEL_NO,
@@ -36,4 +37,61 @@ hy_offload_declare(struct hy_offload *o, struct hy_hal *hal)
 			yes && s.limits.priorities > 1 ? HY_LEVEL_YES : HY_LEVEL_NO, origin,
 			s.limits.priorities, reason);
 	return rc;
+}
+
+/*
+ * While the port is down, nothing is declared: it has no packets, and its classifier, which finds
+ * no marks, may stay for when it is back.
+ */
+static void
+on_port(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
+{
+	struct hy_offload *o = arg;
+
+	if (port != o->port)
+		return;
+	if (state == HY_PORT_GONE) {
+		hy_offload_gone(o);
+	} else if (state == HY_PORT_DOWN) {
+		hy_offload_down(o);
+	} else if (state == HY_PORT_UP) {
+		hy_offload_up(o); /* on an error it stays down, and says why */
+		hy_offload_declare(o, hal);
+	}
+}
+
+int
+hy_offload_follow(struct hy_offload *o, struct hy_hal *hal)
+{
+	int rc;
+
+	if (o->hal != NULL)
+		return -EEXIST;
+	rc = hy_hal_port_observe(hal, on_port, o);
+	if (rc < 0)
+		return rc;
+	rc = hy_offload_declare(o, hal);
+	if (rc < 0) {
+		hy_hal_port_unobserve(hal, on_port, o);
+		return rc;
+	}
+	o->hal = hal;
+	return 0;
+}
+
+void
+hy_offload_unfollow(struct hy_offload *o)
+{
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = o->port };
+	static const char why[] = "nothing is offloaded to it any more";
+
+	if (o->hal == NULL)
+		return;
+	hy_hal_port_unobserve(o->hal, on_port, o);
+	/* -ENODEV: then there is nothing to be said of it. */
+	hy_hal_capability_set(o->hal, target, HY_CAP_FLOW_MARK, HY_LEVEL_NO, HY_ORIGIN_OBSERVED, 0,
+		why);
+	hy_hal_capability_set(o->hal, target, HY_CAP_FLOW_PRIORITY, HY_LEVEL_NO, HY_ORIGIN_OBSERVED,
+		0, why);
+	o->hal = NULL;
 }
