@@ -202,6 +202,10 @@ demotion_changes_nothing_for_who_overrides_the_capability(void **state)
 	open_believed((struct hy_flow_sim_params){ 0 },
 		(struct hy_offload_params){ .sample_every = 4 });
 	assert_int_equal(hy_hal_override(R->hal, "net_*.flow_mark=yes:1", error), 0);
+	assert_int_equal(hy_hal_override(R->hal, "net_*.flow_priority=yes:1", error), 0);
+	assert_int_equal(live(NULL), 0);
+	/* A selection would show. */
+	assert_int_equal(hy_hal_deny(R->hal, "flow_cls=mark", error), 0);
 	lie_until_demoted();
 	assert_int_equal(live(NULL), 0);
 	assert_int_equal(flow_mark_cap()->origin, HY_ORIGIN_OVERRIDDEN);
