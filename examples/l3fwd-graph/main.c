@@ -73,7 +73,7 @@ is_idle(struct idle *idle, const struct hy_stats *stats, uint64_t now, unsigned 
 
 /* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
 static void
-watch(const struct options *options, const struct pipeline *pipeline, struct report *report,
+watch(const struct options *options, struct pipeline *pipeline, struct report *report,
 	struct events *events, struct outputs *out)
 {
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
@@ -86,6 +86,7 @@ watch(const struct options *options, const struct pipeline *pipeline, struct rep
 		struct hy_stats *stats;
 
 		rte_delay_us_sleep(TICK_US);
+		offloads_poll(&pipeline->offloads);
 		events_poll(events);
 		if (signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
@@ -103,6 +104,7 @@ watch(const struct options *options, const struct pipeline *pipeline, struct rep
 			report->stats = stats;
 			report_workers(report, pipeline);
 			report_classes(report, pipeline);
+			report_offloads(report, pipeline);
 			report_table(report, out->people);
 			fflush(out->people);
 			next_table = now + options->stats_s * hz;
@@ -223,6 +225,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report_events(&report, events.resets);
 	report_workers(&report, pipeline);
 	report_classes(&report, pipeline);
+	report_offloads(&report, pipeline);
 	rc = export_all(options, pipeline, out);
 	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
 		rc = -1;
@@ -237,6 +240,8 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		rc = -1;
 	}
 	free(report.classes);
+	free(report.offloads);
+	free(report.offloads_json);
 	hy_stats_free(stats);
 	return rc;
 }
@@ -338,7 +343,7 @@ packs_print(void)
 }
 
 static int
-explain(const struct options *options, const struct hy_hal *hal)
+explain(const struct options *options, const struct pipeline *pipeline, const struct hy_hal *hal)
 {
 	int rc;
 
@@ -350,6 +355,7 @@ explain(const struct options *options, const struct hy_hal *hal)
 		printf("\n");
 		if (rc == 0)
 			rc = hy_hal_explain(hal, stdout);
+		offloads_print(&pipeline->offloads, stdout);
 	}
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: --explain: standard output: %s\n", strerror(-rc));
@@ -406,10 +412,11 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 		classes_declare(options, hal) < 0 || routes_declare(options, &routes, hal) < 0 ||
 		plan_ports(options, hal) < 0 ||
 		ports_start(options, hal, pipeline.nb_workers) < 0 ||
+		offloads_create(options, pipeline.classes.policy, hal, &pipeline.offloads) < 0 ||
 		select_variants(options, hal) < 0)
 		goto out;
 	if (options->explain != EXPLAIN_NO) {
-		rc = explain(options, hal);
+		rc = explain(options, &pipeline, hal);
 		goto out;
 	}
 	if (pipeline_create(options, &routes, hal, &signals_stop, &pipeline) == 0 &&

@@ -16,5 +16,6 @@ int option_read_config(const char *text, struct options *options);
 int option_default_config(struct options *options);
 int option_check_config(const struct options *options);
 int option_read_trace(const char *text, struct options *options);
+int option_read_offload(const char *text, struct options *options);
 
 #endif

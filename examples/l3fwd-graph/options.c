@@ -47,6 +47,9 @@ static const char usage[] =
 	"                              packet; SIGHUP has them read again\n"
 	"  --drop-class CLASS          drop the packets of a class; 0: those without one\n"
 	"  --max-rules N               room for rules (1 to 1048576, default 16384)\n"
+	"  --offload HOW               rules in hardware, by rte_flow, or in a simulator, by\n"
+	"                              sim:PROFILE, of generic, cnxk, mlx5, ice or i40e; with\n"
+	"                              settings behind, as in sim:ice,table_size=64\n"
 	"  --burst N                   packets taken from a queue at a time (1 to 256, default 64)\n"
 	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
 	"                              the turn of others (1 to the burst)\n"
@@ -275,6 +278,7 @@ enum {
 	OPT_POLICY,
 	OPT_DROP_CLASS,
 	OPT_MAX_RULES,
+	OPT_OFFLOAD,
 	OPT_BURST,
 	OPT_RX_BUDGET,
 	OPT_IDLE,
@@ -309,6 +313,7 @@ static const struct option long_options[] = {
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "drop-class", required_argument, NULL, OPT_DROP_CLASS },
 	{ "max-rules", required_argument, NULL, OPT_MAX_RULES },
+	{ "offload", required_argument, NULL, OPT_OFFLOAD },
 	{ "burst", required_argument, NULL, OPT_BURST },
 	{ "rx-budget", required_argument, NULL, OPT_RX_BUDGET },
 	{ "idle", required_argument, NULL, OPT_IDLE },
@@ -368,6 +373,8 @@ read_option(int opt, struct options *o)
 		return read_drop_class(optarg, o);
 	case OPT_MAX_RULES:
 		return option_read_uint("--max-rules", optarg, 1, 1 << 20, &o->max_rules);
+	case OPT_OFFLOAD:
+		return option_read_offload(optarg, o);
 	case OPT_BURST:
 		rc = option_read_uint("--burst", optarg, 1, HY_BURST_MAX, &burst);
 		o->burst = (uint16_t)burst;
@@ -485,8 +492,9 @@ options_read(int argc, char **argv, struct options *options)
 		return option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
 			"are for routes that change, which those of --routes do");
 	if (options->policy == NULL &&
-		(options->nb_drop_class > 0 || options->max_rules != RULES_DEFAULT))
-		return option_refuse("--drop-class, --max-rules",
+		(options->nb_drop_class > 0 || options->max_rules != RULES_DEFAULT ||
+			options->offload.params.provider != NULL))
+		return option_refuse("--drop-class, --max-rules, --offload",
 			"are for the classes that the rules of --policy give");
 	if (options->explain != EXPLAIN_NO && options->trace > 0)
 		return option_refuse("--explain", "forwards nothing that --trace could follow");

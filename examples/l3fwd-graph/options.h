@@ -8,7 +8,9 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_flow_sim.h>
 #include <hy_ip4_filter.h>
+#include <hy_offload.h>
 
 #define QUEUES_MAX 256
 #define REPEATS_MAX 64 /* of an option */
@@ -24,6 +26,11 @@ struct queue {
 enum idle_mode { IDLE_POLL, IDLE_PAUSE, IDLE_INTERRUPT };
 
 enum explain { EXPLAIN_NO, EXPLAIN_TEXT, EXPLAIN_JSON };
+
+struct offload_options {
+	struct hy_flow_sim_params sim;   /* without a profile: the ports' own engines */
+	struct hy_offload_params params; /* without a provider: no --offload */
+};
 
 struct options {
 	uint32_t ports; /* mask */
@@ -41,6 +48,7 @@ struct options {
 	uint32_t max_rules;
 	uint16_t drop_class[REPEATS_MAX];
 	unsigned int nb_drop_class;
+	struct offload_options offload;
 	uint16_t burst;
 	enum idle_mode idle;
 	unsigned int wait_us;                 /* at most, with IDLE_INTERRUPT */

@@ -308,6 +308,7 @@ pipeline_destroy(struct pipeline *pipeline)
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		hy_graph_destroy(pipeline->workers[w].graph);
 	tables_destroy(&pipeline->tables);
+	offloads_destroy(&pipeline->offloads);
 	classes_destroy(&pipeline->classes);
 	rte_free(pipeline->qsbr);
 	*pipeline = (struct pipeline){ 0 };

@@ -9,6 +9,7 @@
 #include <hy_hal_live.h>
 #include <hy_idle.h>
 
+#include "offloads.h"
 #include "options.h"
 #include "policy_file.h"
 #include "tables.h"
@@ -26,7 +27,8 @@ struct worker {
 struct pipeline {
 	struct rte_rcu_qsbr *qsbr; /* to which workers report, for changes of what they read */
 	struct tables tables;
-	struct classes classes; /* of --policy */
+	struct classes classes;   /* of --policy */
+	struct offloads offloads; /* of those, by --offload */
 	struct worker workers[RTE_MAX_LCORE];
 	struct hy_graph *graphs[RTE_MAX_LCORE]; /* of the workers */
 	unsigned int nb_workers;

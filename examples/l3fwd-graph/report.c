@@ -79,6 +79,33 @@ report_classes(struct report *report, const struct pipeline *pipeline)
 		fprintf(stderr, "l3fwd-graph: classes: out of memory\n");
 }
 
+static char *
+told(const struct offloads *offloads, void (*tell)(const struct offloads *offloads, FILE *out))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return NULL;
+	tell(offloads, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void
+report_offloads(struct report *report, const struct pipeline *pipeline)
+{
+	free(report->offloads);
+	free(report->offloads_json);
+	report->offloads = told(&pipeline->offloads, offloads_print);
+	report->offloads_json = told(&pipeline->offloads, offloads_json);
+	if (report->offloads == NULL || report->offloads_json == NULL)
+		fprintf(stderr, "l3fwd-graph: offloads: out of memory\n");
+}
+
 uint64_t
 report_waited_us(const struct report_worker *worker)
 {
@@ -155,6 +182,8 @@ report_table(const struct report *report, FILE *out)
 		fprintf(out, "%s%-18u %12" PRIu64 "\n",
 			i == 0 ? "\nclass                   packets\n" : "",
 			report->classes[i].class_id, report->classes[i].hits);
+	if (report->offloads != NULL && report->offloads[0] != '\0')
+		fprintf(out, "\n%s", report->offloads);
 	if (report->options->idle != IDLE_POLL)
 		workers_table(report, out);
 	fprintf(out, "\n");

@@ -32,7 +32,8 @@ struct report {
 	unsigned int nb_workers;
 	struct hy_policy_class *classes; /* that packets got */
 	uint32_t nb_classes;
-	unsigned int mbufs_in_use; /* once the ports are closed */
+	char *offloads, *offloads_json; /* how they stand, for people and for programs; or NULL */
+	unsigned int mbufs_in_use;      /* once the ports are closed */
 	unsigned int mbufs_total;
 };
 
@@ -52,6 +53,8 @@ void report_workers(struct report *report, const struct pipeline *pipeline);
 
 /* Notes how many packets got which class so far; while there is a policy. */
 void report_classes(struct report *report, const struct pipeline *pipeline);
+/* Notes how the ports' offloads stand; while there are any. */
+void report_offloads(struct report *report, const struct pipeline *pipeline);
 
 /* What runs where: a line a node. */
 void report_picks(const struct report *report, FILE *out);

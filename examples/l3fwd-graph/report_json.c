@@ -119,6 +119,8 @@ report_json(const struct report *report, FILE *out)
 	nodes_json(report, out);
 	workers_json(report, out);
 	classes_json(report, out);
+	fprintf(out, "  \"offloads\": [%s],\n",
+		report->offloads_json == NULL ? "" : report->offloads_json);
 	fprintf(out, "  \"drops\": {");
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", reasons[i].name,

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The value of --offload: rte_flow or sim:PROFILE, and SETTING=N behind commas. */
+
+#include <stddef.h>
+#include <string.h>
+
+#include "option.h"
+#include "options.h"
+
+#define SETTLE_US 100000
+
+/* Profiles of the simulator, each with a driver that rules are made for. */
+static const struct {
+	const char *profile, *driver;
+} profiles[] = {
+	{ "generic", "generic" },
+	{ "cnxk", "net_cn10k" },
+	{ "mlx5", "mlx5_pci" },
+	{ "ice", "net_ice" },
+	{ "i40e", "net_i40e" },
+};
+
+static const struct setting {
+	const char *name;
+	bool simulator; /* its own */
+	unsigned int most;
+	size_t offset;
+} settings[] = {
+	{ "table_size", true, 1 << 20, offsetof(struct offload_options, sim.table_size) },
+	{ "mark_max", true, UINT32_MAX, offsetof(struct offload_options, sim.mark_max) },
+	{ "lie_every", true, 1000000, offsetof(struct offload_options, sim.lie_every) },
+	{ "max_rules", false, 1 << 20, offsetof(struct offload_options, params.max_rules) },
+	{ "sample_every", false, 1 << 30, offsetof(struct offload_options, params.sample_every) },
+	{ "demote_after", false, 1 << 30, offsetof(struct offload_options, params.demote_after) },
+	{ "settle_us", false, 10000000, offsetof(struct offload_options, params.settle_us) },
+	{ "age_us", false, 3600000000, offsetof(struct offload_options, params.age_us) },
+};
+
+static int
+read_provider(const char *text, struct offload_options *o)
+{
+	static const char sim[] = "sim:";
+
+	if (strcmp(text, "rte_flow") == 0) {
+		o->params.provider = &hy_flow_rte;
+		return 0;
+	}
+	for (unsigned int p = 0; strncmp(text, sim, strlen(sim)) == 0 && p < RTE_DIM(profiles);
+		p++) {
+		if (strcmp(text + strlen(sim), profiles[p].profile) != 0)
+			continue;
+		o->sim.profile = profiles[p].profile;
+		o->params.driver = hy_flow_driver_of(profiles[p].driver);
+		o->params.provider = &hy_flow_simulator;
+		return 0;
+	}
+	return option_refuse("--offload",
+		"'%s' is not rte_flow, sim:generic, sim:cnxk, sim:mlx5, sim:ice or sim:i40e", text);
+}
+
+static int
+read_setting(char *text, struct offload_options *o)
+{
+	const struct setting *s = settings;
+	char *value = strchr(text, '='), option[32];
+	uint32_t *to;
+
+	if (value != NULL)
+		*value++ = '\0';
+	while (s < settings + RTE_DIM(settings) && strcmp(s->name, text) != 0)
+		s++;
+	if (s == settings + RTE_DIM(settings) || value == NULL)
+		return option_refuse("--offload",
+			"'%s' is not a setting with its value: table_size, mark_max and lie_every "
+			"(of sim:), max_rules, sample_every, demote_after, settle_us or age_us, "
+			"each as NAME=N",
+			text);
+	if (s->simulator && o->sim.profile == NULL)
+		return option_refuse("--offload",
+			"%s is of simulators; max_rules, sample_every, demote_after, settle_us "
+			"and age_us are accepted with rte_flow",
+			s->name);
+	to = (uint32_t *)((char *)o + s->offset);
+	if (*to != 0)
+		return option_refuse("--offload", "%s is given twice", s->name);
+	snprintf(option, sizeof(option), "--offload: %s", s->name);
+	return option_read_uint(option, value, 1, s->most, to);
+}
+
+int
+option_read_offload(const char *text, struct options *options)
+{
+	char copy[256], *rest = copy, *word;
+
+	options->offload = (struct offload_options){ 0 };
+	if (strlen(text) >= sizeof(copy))
+		return option_refuse("--offload", "'%s' is too long; up to %zu bytes are accepted",
+			text, sizeof(copy) - 1);
+	strcpy(copy, text);
+	if (read_provider(strsep(&rest, ","), &options->offload) < 0)
+		return -1;
+	while ((word = strsep(&rest, ",")) != NULL)
+		if (read_setting(word, &options->offload) < 0)
+			return -1;
+	if (options->offload.params.settle_us == 0)
+		options->offload.params.settle_us = SETTLE_US;
+	return 0;
+}
