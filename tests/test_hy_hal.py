@@ -5,6 +5,7 @@ hardware; what users override; and what it refuses."""
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -233,3 +234,41 @@ def test_capabilities_in_the_book_are_those_of_the_program():
     kinds = ["process", "port0", "event0", "event0:port0", "crypto0", "event0:crypto0", "regex0"]
     assert in_book == [name for kind in kinds for name in cap_names(kind)]
     assert len(in_book) == 53
+
+
+def flows(*words, eal=(), vdevs):
+    """Level, value, origin and reason of what each port's flow engine can do."""
+    command = [HY_HAL, *EAL, *eal, *(f"--vdev={name}" for name in vdevs), "--", "inventory",
+               "--json", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          timeout=l3fwd.TIMEOUT)
+    assert done.returncode == 0, done
+    ports = json.loads(done.stdout)["inventory"]["ports"]
+    assert len(ports) == len(vdevs), ports
+    return [[port["capabilities"][name] for name in ("flow_mark", "flow_priority")]
+            for port in ports]
+
+
+def test_flow_rules_are_not_tried_unasked():
+    for cap in flows(vdevs=["net_null0"])[0]:
+        assert (cap["level"], cap["reason"]) == (
+            "unknown", "not tried: it needs a port that is started"), cap
+
+
+def test_port_without_a_flow_engine_is_tried_and_takes_no_rules():
+    mark, priority = flows("--try-flows", vdevs=["net_null0"])[0]
+    assert (mark["level"], mark["origin"]) == (priority["level"], "probed") == ("no", "probed")
+    assert mark["reason"].startswith("rte_flow takes no rule that marks: "), mark
+
+
+def test_flow_rules_that_ports_take_are_found_by_trying(folder):
+    simulated = l3fwd.BUILD / "app" / "sim" / "halyard-simnic.so"
+    if not simulated.exists():
+        pytest.skip("simulated devices were not built")
+    driver = folder / "simnic.so"  # EAL loads none from below a folder like /tmp
+    shutil.copy(simulated, driver)
+    names = ["sim_cn10k0", "sim_mlx5_0", "sim_ice0", "sim_i40e0"]
+    found = flows("--try-flows", eal=["-d", str(driver)], vdevs=names)
+    assert [mark["level"] for mark, _ in found] == ["yes"] * 4, found
+    assert [mark["value"] for mark, _ in found] == [0xfffd, 0xffffef, 2**32 - 1, 2**32 - 1]
+    assert [priority["level"] for _, priority in found] == ["yes", "yes", "no", "no"], found

@@ -14,6 +14,7 @@
 struct settings {
 	const struct command *command;
 	bool json;
+	bool try_flows;
 	const char *const *families; /* of --graph, NULL behind the last; NULL: all */
 	const char *packs[REPEATS_MAX];
 	unsigned int nb_packs;
@@ -51,6 +52,9 @@ int eal_init(void);
 /* show.c */
 int show_inventory(const struct settings *settings, struct hy_hal *hal);
 int show_explain(const struct settings *settings, struct hy_hal *hal);
+
+/* flows.c: tells the HAL what rules ports take. 0, or negative: said why. */
+int flows_try(struct hy_hal *hal);
 
 /* selftest.c */
 int selftest(const struct settings *settings, struct hy_hal *hal);

@@ -13,9 +13,9 @@
 #include "command.h"
 
 const struct command commands[] = {
-	{ "inventory", "what the process and the devices can do, and how that is known", "jpcfh",
+	{ "inventory", "what the process and the devices can do, and how that is known", "jpcfth",
 		show_inventory },
-	{ "explain", "which variants are picked, and the fate of every other", "jgpndcfh",
+	{ "explain", "which variants are picked, and the fate of every other", "jgpndcfth",
 		show_explain },
 	{ "selftest",
 		"whether each variant does what its family's reference does, and at what cost",
@@ -84,6 +84,8 @@ run(const struct settings *settings)
 		return -1;
 	}
 	rc = settings_apply(settings, hal);
+	if (rc == 0 && settings->try_flows)
+		rc = flows_try(hal);
 	if (rc == 0)
 		rc = settings->command->run(settings, hal);
 	hy_hal_destroy(hal);

@@ -31,6 +31,7 @@ static const struct option options[] = {
 	{ "deny", required_argument, NULL, 'd' },
 	{ "cap", required_argument, NULL, 'c' },
 	{ "cap-file", required_argument, NULL, 'f' },
+	{ "try-flows", no_argument, NULL, 't' },
 	{ "family", required_argument, NULL, 'F' },
 	{ "pcap", required_argument, NULL, 'P' },
 	{ "seed", required_argument, NULL, 's' },
@@ -50,6 +51,8 @@ static const char option_texts[] =
 	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
 	"                              override what was found out, as in port0.rx_ptype_ip4=no\n"
 	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
+	"  --try-flows                 start each port, with one queue, and try which flow rules\n"
+	"                              it takes\n"
 	"  --family NAME               of selftest: only the variants of that family\n"
 	"  --pcap FOLDER               of selftest: send the frames of its *.pcap files too\n"
 	"  --seed N                    of selftest: make other packets (default 1)\n"
@@ -152,6 +155,9 @@ read_option(int letter, const char *name, struct settings *settings)
 		return read_repeated(name, optarg, settings->caps, &settings->nb_caps);
 	case 'f':
 		return read_repeated(name, optarg, settings->cap_files, &settings->nb_cap_files);
+	case 't':
+		settings->try_flows = true;
+		return 0;
 	case 'F':
 		return read_repeated(name, optarg, settings->family, &settings->nb_family);
 	case 'P':

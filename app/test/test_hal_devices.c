@@ -326,7 +326,7 @@ what_is_set_outlives_a_probe_but_not_the_device(void **state)
 	port_add("net_null_1");
 	probe();
 	assert_cap(hy_hal_capability(hal, port, HY_CAP_FLOW_MARK), HY_LEVEL_UNKNOWN, 0,
-		"nobody has tried it");
+		"not tried: it needs a port that is started");
 }
 
 static void

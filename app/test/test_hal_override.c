@@ -146,7 +146,7 @@ a_selection_believes_an_override(void **state)
 	select_all();
 	assert_string_equal(chosen("ovr_family", 0), "plain");
 	assert_fate("ovr_family", 0, "marked", HY_FATE_NEEDS_UNMET, 20,
-		"needs flow_mark: unknown (nobody has tried it)");
+		"needs flow_mark: unknown (not tried: it needs a port that is started)");
 	override("port0.flow_mark=yes:999");
 	select_all();
 	assert_fate("ovr_family", 0, "marked", HY_FATE_NEEDS_UNMET, 20,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the flow engines of the ports take. Most answer only while their port runs, so that each is
+ * started for it, with one queue of each sort, and stopped again.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include <hy_flow.h>
+
+#include "command.h"
+
+#define DESCRIPTORS 128
+#define PACKETS 1023 /* of a port: with descriptors rounded up to what its driver wants */
+
+static int
+port_start(uint16_t port, struct rte_mempool *pool)
+{
+	const struct rte_eth_conf conf = { 0 };
+	uint16_t nb_rxd = DESCRIPTORS, nb_txd = DESCRIPTORS;
+	const unsigned int socket = (unsigned int)rte_eth_dev_socket_id(port);
+	int rc = rte_eth_dev_configure(port, 1, 1, &conf);
+
+	if (rc == 0)
+		rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &nb_rxd, &nb_txd);
+	if (rc == 0)
+		rc = rte_eth_rx_queue_setup(port, 0, nb_rxd, socket, NULL, pool);
+	if (rc == 0)
+		rc = rte_eth_tx_queue_setup(port, 0, nb_txd, socket, NULL);
+	return rc == 0 ? rte_eth_dev_start(port) : rc;
+}
+
+static void
+tell(struct hy_hal *hal, uint16_t port, enum hy_cap cap, enum hy_level level, uint64_t value,
+	const char *reason)
+{
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
+
+	hy_hal_capability_set(hal, target, cap, level, HY_ORIGIN_PROBED, value, reason);
+}
+
+static void
+port_try(struct hy_hal *hal, uint16_t port, struct rte_mempool *pool)
+{
+	struct rte_eth_dev_info info = { 0 };
+	struct hy_flow_limits limits = { 0 };
+	char reason[128];
+	int rc = rte_eth_dev_info_get(port, &info);
+
+	if (rc == 0)
+		rc = port_start(port, pool);
+	if (rc < 0) {
+		snprintf(reason, sizeof(reason), "the port cannot be started: %s",
+			rte_strerror(-rc));
+		tell(hal, port, HY_CAP_FLOW_MARK, HY_LEVEL_UNKNOWN, 0, reason);
+		tell(hal, port, HY_CAP_FLOW_PRIORITY, HY_LEVEL_UNKNOWN, 0, reason);
+		return;
+	}
+	hy_flow_probe(port, &hy_flow_rte,
+		hy_flow_driver_of(info.driver_name == NULL ? "" : info.driver_name), &limits);
+	tell(hal, port, HY_CAP_FLOW_MARK, limits.mark_max > 0 ? HY_LEVEL_YES : HY_LEVEL_NO,
+		limits.mark_max, limits.reason);
+	tell(hal, port, HY_CAP_FLOW_PRIORITY, limits.priorities > 1 ? HY_LEVEL_YES : HY_LEVEL_NO,
+		limits.priorities, limits.reason);
+	rte_eth_dev_stop(port);
+}
+
+int
+flows_try(struct hy_hal *hal)
+{
+	struct rte_mempool *pool;
+	uint16_t port;
+
+	if (rte_eth_dev_count_avail() == 0)
+		return 0;
+	/* Goes with EAL, when drivers have given back what they hold of it. */
+	pool = rte_pktmbuf_pool_create("hy_hal_flows", PACKETS * rte_eth_dev_count_avail(), 0, 0,
+		RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	if (pool == NULL) {
+		fprintf(stderr, "hy-hal: --try-flows: no memory for packets: %s\n",
+			rte_strerror(rte_errno));
+		return -1;
+	}
+	RTE_ETH_FOREACH_DEV(port)
+		port_try(hal, port, pool);
+	return 0;
+}
