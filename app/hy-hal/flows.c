@@ -86,7 +86,8 @@ flows_try(struct hy_hal *hal)
 			rte_strerror(rte_errno));
 		return -1;
 	}
-	RTE_ETH_FOREACH_DEV(port)
+	RTE_ETH_FOREACH_DEV(port) {
 		port_try(hal, port, pool);
+	}
 	return 0;
 }
