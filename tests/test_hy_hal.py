@@ -68,7 +68,8 @@ def test_a_normal_user_needs_no_set_up():
                env={"PATH": os.environ["PATH"]})
     assert done.returncode == 0, done
     assert done.stdout.startswith("process\n")
-    assert done.stderr == ""
+    assert "hy-hal: there is no port: " in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done
 
 
 def test_it_runs_beside_another():
@@ -174,6 +175,7 @@ def test_a_pack_is_loaded_before_anything_is_selected(pack):
 REFUSED = {
     "no command": ([], ["which command?", "inventory", "explain"]),
     "an unknown command": (["inventry"], ["'inventry'", "inventory, explain"]),
+    "options before the command": (["--json", "inventory"], ["--json", "before its options"]),
     "an unknown option": (["inventory", "--frobnicate"], ["--frobnicate", "--help"]),
     "a word behind": (["inventory", "please"], ["'please'", "inventory"]),
     "an option of another command": (["inventory", "--graph=l3fwd"], ["--graph", "inventory"]),

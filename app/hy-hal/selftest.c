@@ -63,6 +63,22 @@ chosen_write(const struct hy_hal *hal, struct entry *entry)
 	}
 }
 
+/* Families come in order, each with all of its variants. */
+static void
+family_refuse(const char *name)
+{
+	struct hy_conform_item item = { 0 };
+	const char *last = "";
+
+	fprintf(stderr, "hy-hal: --family: no family '%s'; there are:", name);
+	while (hy_conform_next(&item)) {
+		if (strcmp(item.family, last) != 0)
+			fprintf(stderr, "%s %s", *last != '\0' ? "," : "", item.family);
+		last = item.family;
+	}
+	fprintf(stderr, "\n");
+}
+
 /* All variants of the families in question; complains of one that there is not. */
 static int
 entries_find(const struct settings *settings, struct report *report)
@@ -87,10 +103,7 @@ entries_find(const struct settings *settings, struct report *report)
 			strcmp(report->entries[e].item.family, settings->family[i]) != 0)
 			e++;
 		if (e == report->n) {
-			fprintf(stderr,
-				"hy-hal: --family: there is no family '%s'; hy-hal explain "
-				"lists them\n",
-				settings->family[i]);
+			family_refuse(settings->family[i]);
 			return -ENOENT;
 		}
 	}
@@ -181,9 +194,9 @@ measure(const struct settings *settings, const struct hy_hal *hal, struct report
 				entry->item.family, entry->item.variant, strerror(-rc));
 			report->passed = false;
 		} else if (!settings->json) {
-			printf("%-12s %-14s %9.1f %9.1f %6.2f  %s\n", entry->item.family,
+			printf("%-12s %-14s %9.1f %9.1f %6.2f%s%s\n", entry->item.family,
 				entry->item.variant, cost->clocks, cost->reference, cost->ratio,
-				entry->chosen);
+				entry->chosen[0] != '\0' ? "  " : "", entry->chosen);
 		}
 	}
 }

@@ -41,21 +41,21 @@ static const struct option options[] = {
 
 static const char option_texts[] =
 	"  --json                      for programs to read\n"
-	"  --graph NAME                of explain: only what that graph has: l3fwd\n"
-	"  --pack FILE                 load nodes and variants from a shared object, as those\n"
-	"                              that HALYARD_PACKS names, FILE[:FILE...]\n"
+	"  --graph NAME                explain: only the families of that graph; known: l3fwd\n"
+	"  --pack FILE                 load nodes and variants from a shared object, after those\n"
+	"                              of the environment variable HALYARD_PACKS, FILE[:FILE...]\n"
 	"  --node FAMILY[@PORT]=VARIANT\n"
-	"                              of explain: force a variant\n"
+	"                              explain, selftest: force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
-	"                              of explain: do without a variant\n"
+	"                              explain, selftest: do without a variant\n"
 	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
 	"                              override what was found out, as in port0.rx_ptype_ip4=no\n"
 	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
 	"  --try-flows                 start each port, with one queue, and try which flow rules\n"
 	"                              it takes\n"
-	"  --family NAME               of selftest: only the variants of that family\n"
-	"  --pcap FOLDER               of selftest: send the frames of its *.pcap files too\n"
-	"  --seed N                    of selftest: make other packets (default 1)\n"
+	"  --family NAME               selftest: only the variants of that family\n"
+	"  --pcap FOLDER               selftest: send the frames of its *.pcap files too\n"
+	"  --seed N                    selftest: make other packets (default 1)\n"
 	"  --help                      print this\n";
 
 static void
@@ -100,6 +100,9 @@ read_command(const char *name, struct settings *settings)
 	}
 	if (name == NULL)
 		return refuse("which command? There are: %s", names);
+	if (name[0] == '-')
+		return refuse("%s: the command comes before its options; there are: %s", name,
+			names);
 	return refuse("'%s' is no command; there are: %s", name, names);
 }
 
@@ -179,12 +182,12 @@ settings_read(int argc, char **argv, struct settings *settings)
 
 	*settings = (struct settings){ .seed = 1 };
 	argv[0] = program; /* in getopt's messages */
-	if (argc > 1 && strcmp(argv[1], "--help") == 0)
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return read_option('h', NULL, settings);
 	if (read_command(argc > 1 ? argv[1] : NULL, settings) < 0)
 		return -1;
 	optind = 2;
-	while ((letter = getopt_long(argc, argv, "", options, &which)) != -1) {
+	while ((letter = getopt_long(argc, argv, "h", options, &which)) != -1) {
 		if (letter == '?')
 			return refuse("hy-hal --help lists what is accepted");
 		if (strchr(settings->command->options, letter) == NULL)

@@ -16,9 +16,20 @@ written(int rc)
 	return rc;
 }
 
+/* Whoever misses a NIC in what is shown. */
+static void
+ports_miss(void)
+{
+	if (rte_eth_dev_count_avail() == 0)
+		fprintf(stderr,
+			"hy-hal: there is no port: no NIC is bound to a driver for DPDK, and no "
+			"virtual one was asked for (see hy-hal --help)\n");
+}
+
 int
 show_inventory(const struct settings *settings, struct hy_hal *hal)
 {
+	ports_miss();
 	return written(settings->json ? hy_hal_inventory_json(hal, stdout)
 				      : hy_hal_inventory_print(hal, stdout));
 }
@@ -32,8 +43,7 @@ show_explain(const struct settings *settings, struct hy_hal *hal)
 		fprintf(stderr, "hy-hal: explain: %s\n", error);
 		return -1;
 	}
-	if (rte_eth_dev_count_avail() == 0)
-		fprintf(stderr, "hy-hal: there are no ports to choose for; see hy-hal --help\n");
+	ports_miss();
 	return written(settings->json
 			? hy_hal_explain_families_json(hal, settings->families, stdout)
 			: hy_hal_explain_families(hal, settings->families, stdout));
