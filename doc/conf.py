@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sphinx's configuration. The version and the paths to Doxygen's XML and dot come from build.py."""
 
+import logging
+
 project = "Halyard"
 author = "The Halyard authors"
 copyright = author  # pylint: disable=redefined-builtin
@@ -26,7 +28,21 @@ breathe_show_enumvalue_initializer = False
 nitpick_ignore = [
     ("c:identifier", name)
     for name in ("FILE", "RTE_MAX_ETHPORTS", "RTE_MAX_NUMA_NODES", "bool", "int16_t", "int32_t",
-                 "int64_t", "int8_t", "rte_ether_addr", "rte_mbuf", "rte_rcu_qsbr", "size_t",
-                 "uint16_t", "uint32_t", "uint64_t", "uint8_t",
-                 "rte_graph_cluster_stats_param.@0")  # a union without a name
+                 "int64_t", "int8_t", "rte_acl_ctx", "rte_eth_conf", "rte_ether_addr",
+                 "rte_flow_action", "rte_flow_attr", "rte_flow_error", "rte_flow_item",
+                 "rte_flow_query_count", "rte_mbuf", "rte_mempool", "rte_rcu_qsbr", "rte_ring",
+                 "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")
 ]
+nitpick_ignore_regex = [("c:identifier", r"\w+\.@\d+")]  # structs and unions without a name
+
+# A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
+HOMONYMS = ("hy_flow_key", "hy_flow_sim_stats", "hy_offload_stats", "hy_policy_view")
+
+
+def is_wrong(record):
+    """Whether a warning is one."""
+    return not record.getMessage().startswith("Duplicate C declaration") or \
+        not record.getMessage().endswith(tuple(f" {name}'." for name in HOMONYMS))
+
+
+logging.getLogger("sphinx.sphinx.domains.c").addFilter(is_wrong)
