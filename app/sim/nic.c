@@ -207,7 +207,7 @@ number(const char *key, const char *value, void *to)
 	const unsigned long parsed = strtoul(value, &end, 0);
 
 	if (*value == '\0' || *end != '\0' || parsed > UINT32_MAX) {
-		RTE_LOG(ERR, PMD, "simnic: %s=%s is no number\n", key, value);
+		RTE_LOG(ERR, USER1, "simnic: %s=%s is no number\n", key, value);
 		return -EINVAL;
 	}
 	*(uint32_t *)to = (uint32_t)parsed;

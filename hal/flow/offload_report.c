@@ -215,20 +215,21 @@ dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "driver", o->params.driver->driver);
 	rte_tel_data_add_dict_string(d, "provider", o->params.provider->name);
 	rte_tel_data_add_dict_string(d, "limits", s.limits.reason);
-	rte_tel_data_add_dict_u64(d, "hw_rules", s.hw_rules);
-	rte_tel_data_add_dict_u64(d, "sw_rules", s.sw_rules);
-	rte_tel_data_add_dict_u64(d, "leaving", s.leaving);
-	rte_tel_data_add_dict_u64(d, "full", s.full);
-	rte_tel_data_add_dict_u64(d, "installed", s.installed);
-	rte_tel_data_add_dict_u64(d, "evicted", s.evicted);
-	rte_tel_data_add_dict_u64(d, "lost", s.lost);
-	rte_tel_data_add_dict_u64(d, "failed", s.failed);
-	rte_tel_data_add_dict_u64(d, "marked", s.marked);
-	rte_tel_data_add_dict_u64(d, "unmarked", s.unmarked);
-	rte_tel_data_add_dict_u64(d, "stale", s.stale);
-	rte_tel_data_add_dict_u64(d, "residue", s.residue);
-	rte_tel_data_add_dict_u64(d, "sampled", s.sampled);
-	rte_tel_data_add_dict_u64(d, "mismatches", s.mismatches);
+	/* Numbers without a sign changed their function after DPDK 22.11. */
+	rte_tel_data_add_dict_int(d, "hw_rules", s.hw_rules);
+	rte_tel_data_add_dict_int(d, "sw_rules", s.sw_rules);
+	rte_tel_data_add_dict_int(d, "leaving", s.leaving);
+	rte_tel_data_add_dict_int(d, "full", s.full);
+	rte_tel_data_add_dict_int(d, "installed", s.installed);
+	rte_tel_data_add_dict_int(d, "evicted", s.evicted);
+	rte_tel_data_add_dict_int(d, "lost", s.lost);
+	rte_tel_data_add_dict_int(d, "failed", s.failed);
+	rte_tel_data_add_dict_int(d, "marked", s.marked);
+	rte_tel_data_add_dict_int(d, "unmarked", s.unmarked);
+	rte_tel_data_add_dict_int(d, "stale", s.stale);
+	rte_tel_data_add_dict_int(d, "residue", s.residue);
+	rte_tel_data_add_dict_int(d, "sampled", s.sampled);
+	rte_tel_data_add_dict_int(d, "mismatches", s.mismatches);
 	/* Of names there are letters, digits, underscores and slashes: reasons are values. */
 	if (refused == NULL || rte_tel_data_start_array(refused, RTE_TEL_STRING_VAL) != 0)
 		return;
