@@ -4,6 +4,7 @@
  * that it prevents, which is run once more with the guard off and must find the harm then.
  */
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -97,6 +98,51 @@ without_generations_a_late_mark_is_taken_for_another_rules(void **state)
 	RTE_SET_USED(state);
 	generation_harm(false);
 	assert_int_equal(R->wrong, 32);
+}
+
+static int
+refuse_destroy(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(flow);
+	return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "busy");
+}
+
+/* Marks up to 15 make two slots of seven generations: twenty rules would use each mark again. */
+static void
+rule_that_the_port_will_not_remove_never_marks_for_another(void **state)
+{
+	static struct hy_flow_provider provider; /* the offload goes after the test */
+
+	RTE_SET_USED(state);
+	provider = hy_flow_simulator;
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ .mark_max = 15 },
+		(struct hy_offload_params){
+			.provider = &provider, .max_rules = 1, .sample_every = 1000000 });
+	assert_int_equal(R->offload->nb_slots, 2);
+	assert_int_equal(R->offload->generations, 7);
+	flow_exact_rules(1, 1);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 1);
+	provider.destroy = refuse_destroy;
+	assert_int_equal(hy_policy_remove(R->policy, 1), 0);
+	flow_commit();
+	flow_settle();
+	assert_int_equal(flow_stats().failed, 1);
+	provider.destroy = hy_flow_simulator.destroy;
+	for (uint32_t id = 2; id < 22; id++) {
+		flow_exact_rules(id, 1);
+		flow_settle();
+		assert_int_equal(flow_stats().hw_rules, 1);
+		flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 1), 32));
+		assert_int_equal(hy_policy_remove(R->policy, id), 0);
+		flow_commit();
+		flow_settle();
+	}
+	assert_int_equal(R->compared, 20 * 32);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(flow_stats().stale, 20 * 32);
+	assert_int_equal(flow_stats().failed, 1);
 }
 
 /*
@@ -352,6 +398,7 @@ static const struct CMUnitTest offload_guard_tests[] = {
 	FLOW_TEST(without_residue_marked_packets_miss_earlier_rules),
 	FLOW_TEST(mark_of_a_rule_that_is_gone_is_stale_when_its_slot_has_another),
 	FLOW_TEST(without_generations_a_late_mark_is_taken_for_another_rules),
+	FLOW_TEST(rule_that_the_port_will_not_remove_never_marks_for_another),
 	FLOW_TEST(random_samples_meet_what_is_wrong_periodically),
 	FLOW_TEST(periodic_samples_miss_what_is_wrong_periodically),
 	FLOW_TEST(forged_marks_stand_for_nothing),

@@ -143,7 +143,7 @@ struct hy_offload_stats {
 	uint64_t installed;           /**< Rules created so far. */
 	uint64_t evicted;             /**< Removed for such as were hit more. */
 	uint64_t lost;                /**< Forgotten because the port stopped or was removed. */
-	uint64_t failed;              /**< Removals that the port refused. */
+	uint64_t failed;              /**< Removals that the port refused: it goes on marking. */
 	uint64_t marked;              /**< Packets that hardware classified, */
 	uint64_t unmarked;            /**< those without a mark, */
 	uint64_t stale;               /**< and those whose mark stood for nothing. */

@@ -367,7 +367,7 @@ hy_offload_destroy(struct hy_offload *o)
 	hy_offload_marks_publish(o, NULL, o->plan);
 	wait_for_workers(o);
 	for (uint32_t i = 0; i < o->nb_slots; i++)
-		if (o->flows[i].state != FLOW_FREE &&
+		if (o->flows[i].state == FLOW_LEAVING &&
 			o->params.provider->destroy(o->port, o->flows[i].handle, &error) != 0)
 			HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
 	if (o->state != HY_OFFLOAD_GONE)

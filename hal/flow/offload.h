@@ -17,6 +17,7 @@ enum flow_state {
 	FLOW_FREE,    /* Has no rule; in quarantine until settle_us after `since`, and `token`. */
 	FLOW_LIVE,    /* In hardware. */
 	FLOW_LEAVING, /* In hardware still, in no table any more; workers may be in one before. */
+	FLOW_STUCK,   /* The port refused to remove it: its marks are given to no other rule. */
 };
 
 struct flow {

@@ -19,7 +19,7 @@ flow_free(struct hy_offload *o, struct flow *flow)
 {
 	if (flow->state == FLOW_LIVE)
 		o->live--;
-	else
+	else if (flow->state == FLOW_LEAVING)
 		o->leaving--;
 	flow->state = FLOW_FREE;
 	flow->handle = NULL;
@@ -43,11 +43,14 @@ hy_offload_destroy_left(struct hy_offload *o)
 		if (flow->state != FLOW_LEAVING ||
 			rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1)
 			continue;
-		/* If the port keeps it nevertheless, its marks stand for nothing. */
-		if (o->params.provider->destroy(o->port, flow->handle, &error) != 0)
-			o->failed++;
-		flow_free(o, flow);
 		done++;
+		if (o->params.provider->destroy(o->port, flow->handle, &error) == 0) {
+			flow_free(o, flow);
+			continue;
+		}
+		flow->state = FLOW_STUCK;
+		o->leaving--;
+		o->failed++;
 	}
 	return done;
 }
