@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "offload.h"
+
 #include "flow_fixture.h"
 
 static void
@@ -203,6 +205,41 @@ rule_that_the_port_failed_to_take_stays_in_software(void **state)
 	assert_all_right(1000);
 }
 
+static void
+residue_without_a_limit_takes_no_more_memory_than_there_are_rules(void **state)
+{
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[1], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .max_residue = UINT32_MAX });
+	flow_rules_add(0, 60);
+	flow_settle();
+	assert_true(flow_stats().hw_rules > 20);
+	flow_traffic(1000);
+	assert_true(flow_stats().residue > 0);
+	assert_all_right(1000);
+}
+
+static void
+sample_that_is_too_rare_to_count_is_refused(void **state)
+{
+	const struct hy_offload_params params = { .provider = &hy_flow_simulator,
+		.sample_every = (1u << 31) + 1 };
+	struct hy_offload *offload = NULL;
+	char reason[256];
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .sample_every = 1u << 31 });
+	assert_in_range(R->offload->worker[0].gap, 1, UINT32_MAX);
+	hy_offload_destroy(R->offload);
+	R->offload = NULL;
+	assert_int_equal(hy_offload_create(R->policy, R->port->id, &params, &offload, reason,
+				 sizeof(reason)),
+		-EINVAL);
+	assert_null(offload);
+	assert_non_null(strstr(reason, "one in 2147483648"));
+}
+
 static const struct CMUnitTest offload_tests[] = {
 #define PROFILED(test) \
 	FLOW_TEST(test##_generic), FLOW_TEST(test##_cnxk), FLOW_TEST(test##_mlx5), \
@@ -212,6 +249,8 @@ static const struct CMUnitTest offload_tests[] = {
 	PROFILED(restarted_port_gets_its_rules_again),
 	FLOW_TEST(removed_port_is_left_alone),
 	FLOW_TEST(rule_that_the_port_failed_to_take_stays_in_software),
+	FLOW_TEST(residue_without_a_limit_takes_no_more_memory_than_there_are_rules),
+	FLOW_TEST(sample_that_is_too_rare_to_count_is_refused),
 };
 
 UNIT_SUITE(offload_tests)

@@ -39,12 +39,12 @@ struct hy_offload;
 
 /** How a port is used. What is 0 has the default in brackets. */
 struct hy_offload_params {
-	/** Who takes the rules. [hy_flow_rte] */
+	/** Who takes the rules; outlives the offload. [hy_flow_rte] */
 	const struct hy_flow_provider *provider;
 	/** How they look. [the driver of the port's driver name] */
 	const struct hy_flow_driver *driver;
 	uint32_t max_rules;    /**< In hardware at once, to 2^20. [16,384; less if marks are few] */
-	uint32_t sample_every; /**< One of so many marked packets is checked. [1,024] */
+	uint32_t sample_every; /**< One of so many marked packets is checked, to 2^31. [1,024] */
 	uint32_t demote_after; /**< Mismatches after which marks are believed no more. [8] */
 	/**
 	 * The longest time that a packet may lie in a receive queue between its mark and the worker,

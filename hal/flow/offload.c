@@ -17,8 +17,9 @@
 #include "probe.h"
 
 #define RULES_MAX (1u << 20)
-#define GENERATIONS_MIN 3 /* as long as slots can be given up for them */
-#define RECORDS 64        /* of mismatches, for each worker; a ring keeps one less */
+#define SAMPLE_EVERY_MAX (1u << 31) /* hy_mark_gap() counts in 64 bits */
+#define GENERATIONS_MIN 3           /* as long as slots can be given up for them */
+#define RECORDS 64                  /* of mismatches, for each worker; a ring keeps one less */
 
 pthread_mutex_t hy_offload_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 struct hy_offload *hy_offload_list;
@@ -301,11 +302,13 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 
 	reason[0] = '\0';
 	if (port >= RTE_MAX_ETHPORTS || hy_policy_qsbr(policy) == NULL ||
-		(params != NULL && params->max_rules > RULES_MAX)) {
+		(params != NULL &&
+			(params->max_rules > RULES_MAX ||
+				params->sample_every > SAMPLE_EVERY_MAX))) {
 		snprintf(reason, size,
-			"a port, a policy with a QSBR variable, and at most %u rules "
-			"are needed",
-			RULES_MAX);
+			"a port, a policy with a QSBR variable, at most %u rules, and a sample of "
+			"one in %u at least are needed",
+			RULES_MAX, SAMPLE_EVERY_MAX);
 		return -EINVAL;
 	}
 	if (hy_offload_of(port) != NULL) {

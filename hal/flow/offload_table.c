@@ -77,13 +77,15 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 	return used;
 }
 
-static uint32_t
-planned(const struct plan *plan)
+/* As many residues as there can be: a rule has at most all those before it. */
+static size_t
+residues_most(const struct plan *plan, uint32_t max)
 {
-	uint32_t n = 0;
+	size_t n = 1; /* never an empty array */
 
 	for (uint32_t r = 0; r < plan->view->nb_rules; r++)
-		n += plan->rules[r].slot != NO_SLOT;
+		if (plan->rules[r].slot != NO_SLOT)
+			n += RTE_MIN(r, max);
 	return n;
 }
 
@@ -91,11 +93,10 @@ struct marks *
 hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 {
 	const int socket = rte_eth_dev_socket_id(o->port);
-	const size_t most = (size_t)planned(plan) * o->params.max_residue + 1;
 	struct marks *marks = rte_zmalloc_socket("hy_marks",
 		sizeof(*marks) + o->nb_slots * sizeof(marks->table.slots[0]), RTE_CACHE_LINE_SIZE,
 		socket);
-	uint32_t *residues = malloc(most * sizeof(*residues));
+	uint32_t *residues = malloc(residues_most(plan, o->params.max_residue) * sizeof(*residues));
 	uint32_t *kept;
 	uint32_t used;
 
