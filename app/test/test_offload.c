@@ -205,6 +205,49 @@ rule_that_the_port_failed_to_take_stays_in_software(void **state)
 	assert_all_right(1000);
 }
 
+static uint32_t largest_mark;
+
+static int
+validate_small(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_mark *mark = actions[0].conf;
+
+	if (actions[0].type == RTE_FLOW_ACTION_TYPE_MARK && mark->id > largest_mark)
+		return -EINVAL;
+	return hy_flow_simulator.validate(port, attr, items, actions, error);
+}
+
+/* Of a driver that wants a rule of its own beside those of the policy. */
+static void
+port_that_takes_fewer_marks_than_before_is_left_without_rules(void **state)
+{
+	static struct hy_flow_provider provider; /* the offload goes after the test */
+	struct hy_flow_sim_stats sim;
+
+	RTE_SET_USED(state);
+	provider = hy_flow_simulator;
+	provider.validate = validate_small;
+	largest_mark = UINT32_MAX;
+	flow_open(&flow_profiles[1], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .provider = &provider });
+	flow_exact_rules(0, 5);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 5);
+	hy_offload_down(R->offload);
+	largest_mark = 1000;
+	assert_int_equal(hy_offload_up(R->offload), -ENOTSUP);
+	hy_flow_sim_stats(R->sim, &sim);
+	assert_int_equal(sim.rules, 0);
+	flow_traffic(500);
+	assert_int_equal(flow_stats().state, HY_OFFLOAD_DOWN);
+	largest_mark = UINT32_MAX;
+	assert_int_equal(hy_offload_up(R->offload), 0);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 5);
+	assert_all_right(500);
+}
+
 static void
 residue_without_a_limit_takes_no_more_memory_than_there_are_rules(void **state)
 {
@@ -249,6 +292,7 @@ static const struct CMUnitTest offload_tests[] = {
 	PROFILED(restarted_port_gets_its_rules_again),
 	FLOW_TEST(removed_port_is_left_alone),
 	FLOW_TEST(rule_that_the_port_failed_to_take_stays_in_software),
+	FLOW_TEST(port_that_takes_fewer_marks_than_before_is_left_without_rules),
 	FLOW_TEST(residue_without_a_limit_takes_no_more_memory_than_there_are_rules),
 	FLOW_TEST(sample_that_is_too_rare_to_count_is_refused),
 };
