@@ -43,12 +43,20 @@ hy_overrides_apply(const struct hy_hal *hal, struct hy_hal_device *dev)
 	}
 }
 
-/* Code for instructions that the CPU lacks would fault, whatever anybody says. */
+/*
+ * Code for instructions that the CPU lacks would fault, whatever anybody says; and so would workers
+ * on a port that is being reset.
+ */
 static int
-cpu_check(const struct hy_hal *hal, const struct hy_override *o, char *error)
+claim_check(const struct hy_hal *hal, const struct hy_override *o, char *error)
 {
 	const struct hy_capability *cpu = &hal->cpu[o->cap];
 
+	if (o->cap == HY_CAP_RUNNING && o->level >= HY_LEVEL_YES) {
+		snprintf(error, HY_HAL_ERROR_SIZE,
+			"'%s': that a port runs is seen, not said; accepted: no, unknown", o->text);
+		return -ENOTSUP;
+	}
 	if (o->target.kind != HY_TARGET_PROCESS || o->level < HY_LEVEL_YES)
 		return 0;
 	if (cpu->level >= HY_LEVEL_YES && (!o->has_value || o->value <= cpu->value))
@@ -89,7 +97,7 @@ hy_hal_override(struct hy_hal *hal, const char *spec, char *error)
 	int rc = hy_override_parse(spec, &override, error);
 
 	if (rc == 0)
-		rc = cpu_check(hal, &override, error);
+		rc = claim_check(hal, &override, error);
 	return rc < 0 ? rc : add(hal, &override, 1, error);
 }
 
@@ -133,7 +141,7 @@ line_read(const struct hy_hal *hal, struct file *file, char *text, char *error)
 	file->overrides = all;
 	rc = hy_override_parse(text, &all[file->n], what);
 	if (rc == 0)
-		rc = cpu_check(hal, &all[file->n], what);
+		rc = claim_check(hal, &all[file->n], what);
 	file->n++;
 	return rc < 0 ? refuse(file, rc, what, error) : 0;
 }

@@ -189,6 +189,20 @@ the_cpu_can_lose_what_it_has_and_get_it_back_but_no_more(void **state)
 }
 
 static void
+nobody_can_say_that_a_port_runs(void **state)
+{
+	static const char *const specs[] = { "port0.running=yes", "net_*.running=preferred" };
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < RTE_DIM(specs); i++) {
+		assert_int_equal(hy_hal_override(hal, specs[i], error), -ENOTSUP);
+		assert_non_null(strstr(error, "that a port runs is seen, not said"));
+		assert_non_null(strstr(error, specs[i]));
+	}
+	override("port0.running=no");
+}
+
+static void
 what_is_malformed_is_refused_and_says_what_is_accepted(void **state)
 {
 	static const char targets[] =
@@ -365,6 +379,7 @@ static const struct CMUnitTest hal_override_tests[] = {
 	HAL_TEST(devices_and_pairs_are_targets_too),
 	HAL_TEST(a_selection_believes_an_override),
 	HAL_TEST(the_cpu_can_lose_what_it_has_and_get_it_back_but_no_more),
+	HAL_TEST(nobody_can_say_that_a_port_runs),
 	HAL_TEST(what_is_malformed_is_refused_and_says_what_is_accepted),
 	HAL_TEST(a_file_has_one_a_line_and_comments),
 	HAL_TEST(a_file_is_taken_whole_or_not_at_all_and_says_where_it_is_wrong),
