@@ -32,7 +32,21 @@ static const struct {
 	{ RTE_ETH_EVENT_RECOVERY_FAILED, EVENT_GONE },
 };
 
-/* Called on any thread. */
+/*
+ * Called on any thread. A start that something follows for which the port has to leave is over; the
+ * other way round, both hold: the port leaves, and comes back.
+ */
+static void
+event_add(struct hy_port_life *life, uint32_t event)
+{
+	uint32_t now = __atomic_load_n(&life->events, __ATOMIC_RELAXED), next;
+
+	do {
+		next = ((event & EVENTS_LEAVE) != 0 ? now & ~EVENT_START : now) | event;
+	} while (!__atomic_compare_exchange_n(&life->events, &now, next, false, __ATOMIC_RELEASE,
+		__ATOMIC_RELAXED));
+}
+
 static int
 event_note(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret __rte_unused)
 {
@@ -40,8 +54,7 @@ event_note(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret __r
 
 	for (size_t i = 0; i < RTE_DIM(heard); i++)
 		if (heard[i].type == type)
-			__atomic_or_fetch(&hal->life[port].events, heard[i].event,
-				__ATOMIC_RELEASE);
+			event_add(&hal->life[port], heard[i].event);
 	return 0;
 }
 
@@ -87,7 +100,7 @@ event_raise(struct hy_hal *hal, uint16_t port, uint32_t event)
 {
 	if (port >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
-	__atomic_or_fetch(&hal->life[port].events, event, __ATOMIC_RELEASE);
+	event_add(&hal->life[port], event);
 	return 0;
 }
 
@@ -205,6 +218,8 @@ events_take(struct hy_hal *hal)
 
 		if (events == 0 || !hal->ports[p].present)
 			continue;
+		if ((events & EVENTS_LEAVE) != 0)
+			life->wish &= ~EVENT_START;
 		life->wish |= events;
 		if (life->state != HY_PORT_UP || (life->wish & EVENTS_LEAVE) == 0)
 			continue;

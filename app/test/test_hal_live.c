@@ -733,6 +733,29 @@ program_stops_and_starts_a_port(void **state)
 }
 
 static void
+last_of_start_and_stop_counts(void **state)
+{
+	RTE_SET_USED(state);
+	rig_watch();
+	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_int_equal(hy_hal_port_start(hal, 0), 0);
+	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 ");
+	assert_int_equal(hy_hal_port_state(hal, 0), HY_PORT_DOWN);
+	/* It is up and told so; then it asks for a reset, which is not forgotten. */
+	assert_int_equal(hy_hal_port_start(hal, 1), 0);
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 down1 reset1 up1 ");
+	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
+	assert_int_equal(hy_hal_port_start(hal, 0), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 down1 reset1 up1 up0 ");
+}
+
+static void
 driver_that_recovers_has_the_port_for_itself(void **state)
 {
 	RTE_SET_USED(state);
@@ -843,6 +866,7 @@ static const struct CMUnitTest hal_live_tests[] = {
 	LIVE_TEST(removed_port_stays_parked_and_its_numbers_stay),
 	LIVE_TEST(port_that_vanishes_without_a_word_is_gone),
 	LIVE_TEST(program_stops_and_starts_a_port),
+	LIVE_TEST(last_of_start_and_stop_counts),
 	LIVE_TEST(driver_that_recovers_has_the_port_for_itself),
 	LIVE_TEST(forced_variant_comes_back_with_its_port),
 	LIVE_TEST(bind_that_fails_after_a_reset_falls_to_the_next),
