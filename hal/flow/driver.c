@@ -30,6 +30,7 @@ static const struct hy_flow_driver drivers[] = {
 		.says_whole = true, /* it finds ports in first fragments */
 		.mark_max = 0xfffd,
 		.priorities = 8,
+		.full = EIO, /* what hy_flow_rte makes of NPC_ERR_MCAM_ALLOC, which is no errno */
 		.keep_sentinel = true,
 		.fate = HY_FLOW_FATE_RSS,
 	},
