@@ -18,6 +18,7 @@ static int64_t live;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t n, size_t size);
 char *__real_strdup(const char *s);
 void __real_free(void *block);
 void *__real_rte_malloc_socket(const char *type, size_t size, unsigned int align, int socket);
@@ -26,6 +27,7 @@ void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned int alig
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t n, size_t size);
 char *__wrap_strdup(const char *s);
 void __wrap_free(void *block);
 FILE *__real_open_memstream(char **bytes, size_t *size);
@@ -95,6 +97,14 @@ void *
 __wrap_realloc(void *old, size_t size)
 {
 	void *block = fails() ? NULL : __real_realloc(old, size);
+
+	return old == NULL ? counted(block) : block;
+}
+
+void *
+__wrap_reallocarray(void *old, size_t n, size_t size)
+{
+	void *block = fails() ? NULL : __real_reallocarray(old, n, size);
 
 	return old == NULL ? counted(block) : block;
 }
