@@ -13,12 +13,12 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_simulated_devices_are_built_where_their_headers_are():
-    """test_c_units.py runs hy-test-sim if it is there; this says why it is not."""
+    """test_c_units.py runs hy-test-sim and hy-test-five if they are there; this says why not."""
     found = subprocess.run([ROOT / "tools" / "dpdk-headers", "--cached"], capture_output=True,
                            text=True, check=False)
     if found.returncode != 0:
         pytest.skip(found.stderr.strip())
-    for built in "app/sim/halyard-simnic.so", "app/test/hy-test-sim":
+    for built in "app/sim/halyard-simnic.so", "app/test/hy-test-sim", "app/test/hy-test-five":
         assert (l3fwd.BUILD / built).exists(), "the build folder was set up before the headers came"
 
 
