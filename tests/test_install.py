@@ -78,6 +78,18 @@ def test_headers_are_installed(installed):
     assert {"hy_graph.h", "hy_graph_worker.h", "hy_capability.h", "hy_hal.h", "hy_node.h"} <= there
 
 
+def test_each_header_compiles_by_itself(installed, tmp_path):
+    flags = pkg_config(installed, "--cflags")
+    (folder,) = [Path(word[2:]) for word in flags if word.endswith("include/halyard")]
+    names = sorted(path.name for path in folder.glob("*.h"))
+    assert len(names) >= 20
+    for name in names:
+        source = tmp_path / f"{name}.c"
+        source.write_text(f"#include <{name}>\n")
+        run(os.environ.get("CC", "cc"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra",
+            "-Werror", *flags, source)
+
+
 def test_hy_hal_is_installed_and_runs(installed):
     prefix = pkg_config(installed, "--variable=prefix")[0]
     libdir = pkg_config(installed, "--variable=libdir")[0]

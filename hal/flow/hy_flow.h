@@ -60,7 +60,7 @@ struct hy_flow_driver {
 	const char *driver; /**< Pattern (fnmatch) of rte_eth_dev_info.driver_name. */
 	const char *source; /**< Where in DPDK that is to be read. */
 	uint32_t fields;    /**< HY_FLOW_ fields (hy_policy.h) that a rule may name. */
-	uint32_t requires;  /**< Fields that a rule must name. */
+	uint32_t needs;     /**< Fields that a rule must name. */
 	/** Only these IP protocols, each with a table of its own; none: all, in one table. */
 	uint8_t protocols[HY_FLOW_PROTOCOLS];
 	bool prefixes;       /**< Takes addresses shorter than 32 bits. */

@@ -69,7 +69,7 @@ objection(const struct hy_flow_driver *driver, const struct hy_flow_match *m)
 
 	if ((m->fields & ~driver->fields) != 0)
 		return "the driver does not match one of its fields";
-	if ((driver->requires & ~m->fields) != 0)
+	if ((driver->needs & ~m->fields) != 0)
 		return "the driver wants fields that the rule does not name";
 	if (is_range(m))
 		return "a range of ports";

@@ -95,8 +95,10 @@ on_after(void *arg)
 static struct hy_offload_params
 defaults(const struct hy_offload_params *given)
 {
-	struct hy_offload_params p = given == NULL ? (struct hy_offload_params){ 0 } : *given;
+	struct hy_offload_params p = { 0 };
 
+	if (given != NULL)
+		p = *given;
 	p.provider = p.provider == NULL ? &hy_flow_rte : p.provider;
 	p.max_rules = p.max_rules == 0 ? 16384 : p.max_rules;
 	p.sample_every = p.sample_every == 0 ? 1024 : p.sample_every;
