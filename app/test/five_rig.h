@@ -18,15 +18,28 @@
 
 #include "flow_fixture.h"
 
+/* Sanitizers take ten times as long, and look for something else than rare packets. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 enum { CNXK, MLX5, ICE, I40E, RING, PORTS };
 
-#define FRAMES 8192     /* different ones, of all kinds */
+#ifdef SANITIZED
+#define FRAMES 1024
+#else
+#define FRAMES 8192 /* different ones, of all kinds */
+#endif
 #define PHASES 16       /* of traffic: each has a part of the frames that most packets are of */
 #define PHASE 32768     /* packets */
 #define ANSWERS 4       /* versions of rules whose answers are kept */
 #define LINE 1024       /* room of a receive queue behind the NIC */
 #define LINE_WAIT 512   /* packets that wait there, marked already */
-#define LOOPED 1024     /* packets in the ring port */
+#define LOOPED 512      /* packets in the ring port */
 #define SETTLE_MS 100   /* what offloads are promised of packets that wait */
 #define OVERDUE_MS 50   /* a packet that waits longer loses its mark, so that the promise holds */
 #define STABLE 100      /* rules that stay, each with a class of its own: its id + 1 */
