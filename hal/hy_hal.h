@@ -202,7 +202,8 @@ int hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_c
  * of a driver, for all its devices, as fnmatch() has it: "net_cn*"; of a pair, that is the event
  * device's. CAPABILITY is a name that the inventory prints. LEVEL is "no", "unknown", "yes" or
  * "preferred". VALUE is a number; without one it stays as it was found out.
- * @return 0; -EINVAL malformed; -ENOTSUP it claims what the CPU lacks; -ENOMEM.
+ * @return 0; -EINVAL malformed; -ENOTSUP it claims what the CPU lacks, or
+ * that a port runs, which is seen and not said; -ENOMEM.
  */
 int hy_hal_override(struct hy_hal *hal, const char *spec, char *error);
 
