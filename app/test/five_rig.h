@@ -18,15 +18,6 @@
 
 #include "flow_fixture.h"
 
-/* Sanitizers take ten times as long, and look for something else than rare packets. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 enum { CNXK, MLX5, ICE, I40E, RING, PORTS };
 
 #ifdef SANITIZED

@@ -47,6 +47,12 @@ churn(uint32_t ids)
 	PROFILE_TEST(test, 3, ice) \
 	PROFILE_TEST(test, 4, i40e)
 
+#ifdef SANITIZED
+#define CHURN 20
+#else
+#define CHURN 100
+#endif
+
 static void
 classes_are_the_policys_while_rules_change(const struct flow_profile *profile)
 {
@@ -57,7 +63,7 @@ classes_are_the_policys_while_rules_change(const struct flow_profile *profile)
 	flow_rules_add(0, 60);
 	flow_settle();
 	flow_traffic(4000);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < CHURN; i++) {
 		churn(100);
 		flow_traffic(50);
 		hy_offload_poll(R->offload);
@@ -65,14 +71,14 @@ classes_are_the_policys_while_rules_change(const struct flow_profile *profile)
 		if (i % 10 == 0)
 			flow_settle();
 	}
-	assert_all_right(14000);
+	assert_all_right(4000 + 100 * CHURN);
 	s = flow_stats();
 	print_message("%s: %u of %u rules in hardware, %ju of %ju packets by marks, %ju stale, %ju "
 		      "held to software's rules\n",
 		profile->name, s.hw_rules, s.hw_rules + s.sw_rules, (uintmax_t)s.marked,
 		(uintmax_t)R->packets, (uintmax_t)s.stale, (uintmax_t)s.residue);
 	assert_true(s.hw_rules > 0);
-	assert_true(s.marked > 50);
+	assert_true(s.marked > 20);
 	assert_int_equal(s.mismatches, 0);
 	assert_true(s.sampled > 0);
 }

@@ -16,6 +16,15 @@
 
 #include <rte_common.h>
 
+/* Sanitizers take ten times as long, and look for something else than rare packets. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 void unit_suite_add(const struct CMUnitTest *tests, size_t n);
 
 /* Adds a table of tests to the program. */
