@@ -174,6 +174,8 @@ int hy_hal_port_start(struct hy_hal *hal, uint16_t port);
  * Selects again, too, when hy_hal_capability_set() has said something new since the last selection.
  * If a forced variant does not fit any more, that is reported once, and the selection before goes
  * on.
+ * A port that comes up, and that no variant fits, or not the one that is forced, goes down again
+ * until hy_hal_port_start(), and is reported.
  *
  * @param ops May be NULL.
  * @param[out] error Names the port and what failed.

@@ -237,6 +237,7 @@ port_up(struct hy_hal *hal, uint16_t port, char *error)
 		return -ENODEV;
 	}
 	hal->life[port].state = HY_PORT_UP;
+	hal->life[port].fresh = true;
 	hy_hal_probe(hal);
 	state_tell(hal, port, HY_PORT_UP, "");
 	hal->reselect_due = true;
@@ -285,6 +286,28 @@ port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 	return 0;
 }
 
+/* Ports that came up, of which some got no variant, stay down: the others need not wait for them. */
+static void
+fresh_give_up(struct hy_hal *hal, const char *error)
+{
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		struct hy_port_life *life = &hal->life[p];
+
+		if (!life->fresh || life->state != HY_PORT_UP)
+			continue;
+		life->fresh = false;
+		life->held = true;
+		state_tell(hal, p, HY_PORT_DOWN, error);
+	}
+}
+
+static void
+fresh_forget(struct hy_hal *hal)
+{
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+		hal->life[p].fresh = false;
+}
+
 int
 hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
 	const struct hy_port_ops *ops, char *error)
@@ -296,9 +319,12 @@ hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
 		rc = hy_hal_reselect(hal, graphs, n, error);
 		/* Without a port that has to be left, nothing waits for it: said once. */
 		hal->outdated &= rc < 0 && rc != -ENOTSUP;
+		if (rc == -ENOTSUP)
+			fresh_give_up(hal, error);
 		if (rc < 0 && hal->reselect_due)
 			return rc;
 		hal->reselect_due = false;
+		fresh_forget(hal);
 	}
 	if (!hy_hal_settle(hal, graphs, n))
 		return 1;
