@@ -24,7 +24,7 @@ binding_find(const struct hy_hal *hal, const struct hy_selection *s)
 		struct hy_binding *b = &hal->bindings[i];
 
 		if (b->variant == s->chosen && b->target.kind == s->target.kind &&
-			b->target.id == s->target.id)
+			hy_target_index(b->target) == hy_target_index(s->target))
 			return b;
 	}
 	return NULL;

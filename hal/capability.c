@@ -156,6 +156,15 @@ hy_target_text(struct hy_target target, char *text, size_t size)
 	return text;
 }
 
+/* The first device of a pair; any other target as it is. */
+struct hy_target
+hy_target_device(struct hy_target target)
+{
+	if (hy_target_peer(target).kind == HY_TARGET_PROCESS)
+		return target;
+	return (struct hy_target){ .kind = HY_TARGET_EVENT, .id = target.id };
+}
+
 /* The second device of a pair; the process, where there is none. */
 struct hy_target
 hy_target_peer(struct hy_target target)

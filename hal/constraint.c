@@ -45,13 +45,28 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 	return -ENOTSUP;
 }
 
+/* Whether two targets concern each other: no device of the one stands where another's does. */
+static bool
+targets_meet(struct hy_target a, struct hy_target b)
+{
+	const struct hy_target parts[2][2] = { { hy_target_device(a), hy_target_peer(a) },
+		{ hy_target_device(b), hy_target_peer(b) } };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct hy_target *p = &parts[0][i / 2], *q = &parts[1][i % 2];
+
+		if (p->kind == q->kind && p->id != q->id)
+			return false;
+	}
+	return true;
+}
+
 /* Whether what one selection asks is asked of another. */
 static bool
 concerns(const struct hy_selection *s, const struct hy_with *with, const struct hy_selection *other)
 {
 	return strcmp(other->family->node.name, with->family) == 0 &&
-		(s->target.kind == HY_TARGET_PROCESS || other->target.kind == HY_TARGET_PROCESS ||
-			s->target.id == other->target.id);
+		targets_meet(s->target, other->target);
 }
 
 static bool

@@ -181,8 +181,7 @@ hy_family_register(const struct hy_family *family)
 	hy_node_id id;
 	int rc;
 
-	if (family->node.impl.variant == NULL ||
-		(family->target != HY_TARGET_PROCESS && family->target != HY_TARGET_PORT))
+	if (family->node.impl.variant == NULL || family->target >= HY_TARGET_KINDS)
 		return -EINVAL;
 	rc = hy_node_register(&family->node, &id);
 	if (rc < 0)

@@ -7,6 +7,22 @@
 
 #include <hy_hal_live.h>
 
+/* Of the two numbers of a pair, the second is below this. */
+#define HY_PEERS_MAX \
+	(RTE_MAX_ETHPORTS > RTE_CRYPTO_MAX_DEVS ? RTE_MAX_ETHPORTS : RTE_CRYPTO_MAX_DEVS)
+#define HY_TARGETS_MAX (RTE_EVENT_MAX_DEVS * HY_PEERS_MAX)
+static_assert(HY_TARGETS_MAX > UINT8_MAX, "ids of event, crypto and regex devices are bytes");
+
+/* A number of a target among those of its kind. */
+static inline unsigned int
+hy_target_index(struct hy_target target)
+{
+	const bool pair = target.kind == HY_TARGET_EVENT_PORT ||
+		target.kind == HY_TARGET_EVENT_CRYPTO;
+
+	return pair ? target.id * HY_PEERS_MAX + target.peer : target.id;
+}
+
 /* A target as it was last seen. */
 struct hy_hal_device {
 	struct hy_target target;
@@ -32,7 +48,7 @@ struct hy_hal_port {
 /* What the user said of a variant. */
 struct hy_rule {
 	const struct hy_variant *variant;
-	int port; /* -1: all targets */
+	int at; /* hy_target_index() of a target; -1: all */
 	bool deny;
 };
 
@@ -47,7 +63,7 @@ struct hy_hal_node {
 	hy_node_id id;
 	bool made; /* by the HAL: goes with it */
 	bool shared;
-	bool ports[RTE_MAX_ETHPORTS]; /* that it was handed out for */
+	bool at[HY_TARGETS_MAX]; /* targets that it was handed out for */
 	const struct hy_family *family;
 	const struct hy_variant *variant;
 	struct hy_placement placement;
@@ -65,7 +81,7 @@ struct hy_lead {
 	hy_node_id node;
 	uint16_t edge;
 	const struct hy_family *family;
-	uint16_t port;
+	struct hy_target target;
 };
 
 /* How prepare() went for a target, when hy_hal_plan() was called last. */
@@ -149,7 +165,8 @@ hy_need_asks(const struct hy_need *need)
 static inline bool
 hy_target_runs(const struct hy_hal *of, struct hy_target target)
 {
-	return target.kind != HY_TARGET_PORT || of->planning ||
+	return (target.kind != HY_TARGET_PORT && target.kind != HY_TARGET_EVENT_PORT) ||
+		of->planning ||
 		hy_hal_capability(of, target, HY_CAP_RUNNING)->level >= HY_LEVEL_YES;
 }
 
@@ -162,7 +179,7 @@ void hy_slate_free(struct hy_slate *slate);
 /* Puts the outcome in words, and gives it to the HAL in place of the selections before. */
 void hy_slate_take(struct hy_hal *hal, struct hy_slate *slate);
 const struct hy_selection *hy_slate_find(const struct hy_selection *selections, unsigned int n,
-	const char *family, uint16_t port);
+	const char *family, struct hy_target target);
 /* Puts a candidate that fitted out of the race; takes that back. */
 void hy_candidate_strike(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
 	__rte_format_printf(3, 4);
@@ -191,7 +208,9 @@ void hy_bindings_end(struct hy_hal *hal);
 
 /* place.c: the node records for other selections than the HAL's. */
 struct hy_hal_node *hy_place_find(const struct hy_hal *hal, const struct hy_family *family,
-	uint16_t port);
+	struct hy_target target);
+/* Whether nodes were handed out for a port, or for a pair with it. */
+bool hy_place_has_port(const struct hy_hal *hal, uint16_t port);
 /* Gives all nodes that were handed out what a slate chooses. May stop half-way: see reselect.c. */
 int hy_place_again(struct hy_hal *hal, const struct hy_slate *slate);
 int hy_place_impl(const struct hy_hal_node *node);
@@ -210,7 +229,10 @@ const char *hy_kind_name(enum hy_target_kind kind);
 const char *hy_kind_names(enum hy_target_kind kind); /* plural */
 /* "process", "port 3", "event device 0 with port 3" */
 const char *hy_target_text(struct hy_target target, char *text, size_t size);
+struct hy_target hy_target_device(struct hy_target target);
 struct hy_target hy_target_peer(struct hy_target target);
+/* override_parse.c: reads "process", "port3", "event0:port3". */
+bool hy_target_parse(const char *text, struct hy_target *target);
 
 /* inventory.c: what probes fill in, as declared by the driver unless they say otherwise */
 void hy_cap_fill(struct hy_capability *cap, enum hy_level level, uint64_t value, const char *reason,

@@ -217,7 +217,8 @@ int hy_hal_override_file(struct hy_hal *hal, const char *path, char *error);
 /**
  * Forces a variant, for the selections to come.
  *
- * @param spec "FAMILY=VARIANT" for all targets, or "FAMILY@PORT=VARIANT", which has precedence.
+ * @param spec "FAMILY=VARIANT" for all targets, or "FAMILY@PORT=VARIANT", which has precedence. Of
+ * a family for devices or pairs, PORT is "event0", "crypto0", "regex0", "event0:port0" and so on.
  * @return 0; -EINVAL malformed, or no such family, variant or port; -EEXIST forced otherwise
  * already; -ENOMEM.
  */
@@ -279,6 +280,10 @@ struct hy_selection {
 const struct hy_selection *hy_hal_selection(const struct hy_hal *hal, const char *family,
 	uint16_t port);
 
+/** As hy_hal_selection(), for a family of any kind of target: of devices, and of pairs of them. */
+const struct hy_selection *hy_hal_selection_for(const struct hy_hal *hal, const char *family,
+	struct hy_target target);
+
 /**
  * The node to use for a target: one node for all ports whose selection is the same, so that their
  * bursts do not split. It is the family's own for the first selection that is asked for, and
@@ -288,6 +293,10 @@ const struct hy_selection *hy_hal_selection(const struct hy_hal *hal, const char
  */
 int hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *id);
 
+/** As hy_hal_node(), for any kind of target. */
+int hy_hal_node_for(struct hy_hal *hal, const char *family, struct hy_target target,
+	hy_node_id *id);
+
 /**
  * A node of its own for a target, named "FAMILY-suffix": for nodes with state of their port.
  *
@@ -295,6 +304,10 @@ int hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_i
  */
 int hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, const char *suffix,
 	hy_node_id *id);
+
+/** As hy_hal_node_clone(), for any kind of target. */
+int hy_hal_node_clone_for(struct hy_hal *hal, const char *family, struct hy_target target,
+	const char *suffix, hy_node_id *id);
 
 /** Where a node that the HAL handed out belongs. */
 struct hy_placement {

@@ -49,8 +49,8 @@ peer_read(const char *text, struct hy_target *target)
 	return end != NULL && *end == '\0';
 }
 
-static bool
-target_read(const char *text, struct hy_target *target)
+bool
+hy_target_parse(const char *text, struct hy_target *target)
 {
 	static const struct {
 		const char *name;
@@ -159,7 +159,7 @@ hy_override_parse(const char *spec, struct hy_override *o, char *error)
 	if (cap == NULL)
 		return refuse(error, spec, "not TARGET.CAPABILITY=LEVEL[:VALUE]");
 	*cap++ = '\0';
-	if (!target_read(copy, &o->target)) {
+	if (!hy_target_parse(copy, &o->target)) {
 		if (!is_driver(copy))
 			return refuse(error, spec,
 				"'%.32s' is no target; accepted: process, portN, eventN, cryptoN, "

@@ -30,23 +30,47 @@ variant_set(struct hy_hal_node *node, const struct hy_variant *variant)
 	return hy_place_impl(node);
 }
 
-/* "port 0,2", in order. Ports that find no room are "...", never a part of a number. */
+/* "process", "port 0,2", "event device 0 with port 1,3": of a family's kind, the i-th target. */
+static struct hy_target
+target_at(const struct hy_hal_node *node, unsigned int i)
+{
+	struct hy_target target = { .kind = node->family->target, .id = (uint16_t)i };
+
+	if (hy_target_peer(target).kind != HY_TARGET_PROCESS) {
+		target.id = (uint16_t)(i / HY_PEERS_MAX);
+		target.peer = (uint16_t)(i % HY_PEERS_MAX);
+	}
+	return target;
+}
+
+/* All targets, in order. Those that find no room are "...", never a part of a number. */
 static void
 target_write(struct hy_hal_node *node)
 {
-	char *text = node->placement.target;
+	char *text = node->placement.target, whole[HY_NAME_SIZE], last[HY_NAME_SIZE] = "";
 	const size_t size = sizeof(node->placement.target);
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		if (!node->ports[p])
+	for (unsigned int i = 0; i < HY_TARGETS_MAX; i++) {
+		size_t same = 0;
+
+		if (!node->at[i])
 			continue;
-		if (used + sizeof(",65535,...") > size) {
+		hy_target_text(target_at(node, i), whole, sizeof(whole));
+		/* What differs only in its last number is told by that. */
+		if (strrchr(whole, ' ') != NULL)
+			same = (size_t)(strrchr(whole, ' ') + 1 - whole);
+		if (strncmp(whole, last, same) != 0 || last[0] == '\0')
+			same = 0;
+		if (used + RTE_MAX(strlen(whole + same), strlen("65535")) + sizeof(",,...") >
+			size) {
 			snprintf(text + used, size - used, ",...");
 			return;
 		}
-		used += snprintf(text + used, size - used, "%s%u", used > 0 ? "," : "port ", p);
+		used += snprintf(text + used, size - used, "%s%s", used > 0 ? "," : "",
+			whole + same);
+		strcpy(last, whole);
 	}
 }
 
@@ -54,12 +78,8 @@ target_write(struct hy_hal_node *node)
 static void
 target_add(struct hy_hal_node *node, struct hy_target target)
 {
-	if (target.kind == HY_TARGET_PORT) {
-		node->ports[target.id] = true;
-		target_write(node);
-	} else {
-		hy_target_text(target, node->placement.target, sizeof(node->placement.target));
-	}
+	node->at[hy_target_index(target)] = true;
+	target_write(node);
 }
 
 /* Makes a record of a node that is handed out, and gives it the selected variant. */
@@ -121,12 +141,21 @@ clone_make(struct hy_hal *hal, const struct hy_selection *s, const char *suffix,
 }
 
 int
+hy_hal_node_clone_for(struct hy_hal *hal, const char *family, struct hy_target target,
+	const char *suffix, hy_node_id *id)
+{
+	const struct hy_selection *s = hy_hal_selection_for(hal, family, target);
+
+	return s == NULL ? -ENOENT : clone_make(hal, s, suffix, false, id);
+}
+
+int
 hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, const char *suffix,
 	hy_node_id *id)
 {
-	const struct hy_selection *s = hy_hal_selection(hal, family, port);
+	const struct hy_target target = { HY_TARGET_PORT, port };
 
-	return s == NULL ? -ENOENT : clone_make(hal, s, suffix, false, id);
+	return hy_hal_node_clone_for(hal, family, target, suffix, id);
 }
 
 /* The shared node that runs a selection's variant already. */
@@ -151,7 +180,7 @@ shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 
 		if (!node->shared || node->family != s->family || node->variant == s->chosen)
 			continue;
-		node->ports[s->target.id] = false;
+		node->at[hy_target_index(s->target)] = false;
 		target_write(node);
 	}
 }
@@ -198,9 +227,9 @@ shared_place(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 }
 
 int
-hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *id)
+hy_hal_node_for(struct hy_hal *hal, const char *family, struct hy_target target, hy_node_id *id)
 {
-	const struct hy_selection *s = hy_hal_selection(hal, family, port);
+	const struct hy_selection *s = hy_hal_selection_for(hal, family, target);
 
 	if (s == NULL)
 		return -ENOENT;
@@ -208,25 +237,50 @@ hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *i
 	return shared_place(hal, s, id);
 }
 
+int
+hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *id)
+{
+	return hy_hal_node_for(hal, family, (struct hy_target){ HY_TARGET_PORT, port }, id);
+}
+
 /* Whether a node was handed out for a selection's target. */
 static bool
 is_for(const struct hy_hal_node *node, const struct hy_selection *s)
 {
-	return node->family == s->family &&
-		(s->target.kind != HY_TARGET_PORT || node->ports[s->target.id]);
+	return node->family == s->family && node->at[hy_target_index(s->target)];
 }
 
 struct hy_hal_node *
-hy_place_find(const struct hy_hal *hal, const struct hy_family *family, uint16_t port)
+hy_place_find(const struct hy_hal *hal, const struct hy_family *family, struct hy_target target)
 {
+	const unsigned int at = family->target == HY_TARGET_PROCESS ? 0 : hy_target_index(target);
+
 	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
 		struct hy_hal_node *node = hal->nodes[i];
 
-		if (node->shared && node->family == family &&
-			(family->target != HY_TARGET_PORT || node->ports[port]))
+		if (node->shared && node->family == family && node->at[at])
 			return node;
 	}
 	return NULL;
+}
+
+bool
+hy_place_has_port(const struct hy_hal *hal, uint16_t port)
+{
+	bool has = false;
+
+	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
+		const struct hy_hal_node *node = hal->nodes[i];
+		struct hy_target pair = { .kind = HY_TARGET_EVENT_PORT, .peer = port };
+
+		if (node->family->target == HY_TARGET_PORT)
+			has |= node->at[port];
+		if (node->family->target != HY_TARGET_EVENT_PORT)
+			continue;
+		for (pair.id = 0; pair.id < RTE_EVENT_MAX_DEVS; pair.id++)
+			has |= node->at[hy_target_index(pair)];
+	}
+	return has;
 }
 
 /* Gives the nodes of a target's own its variant. */
@@ -254,7 +308,7 @@ hy_place_again(struct hy_hal *hal, const struct hy_slate *slate)
 	/* All leave before one is placed: a node that becomes free can then be had. */
 	for (unsigned int i = 0; i < slate->n; i++) {
 		const struct hy_selection *s = &slate->selections[i];
-		const struct hy_hal_node *node = hy_place_find(hal, s->family, s->target.id);
+		const struct hy_hal_node *node = hy_place_find(hal, s->family, s->target);
 
 		moves[i] = node != NULL && node->variant != s->chosen;
 		if (moves[i])

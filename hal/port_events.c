@@ -154,10 +154,8 @@ bool
 hy_port_frozen(struct hy_hal *hal, uint16_t port)
 {
 	struct hy_port_life *life = &hal->life[port];
-	bool used = false;
+	const bool used = hy_place_has_port(hal, port);
 
-	for (unsigned int i = 0; i < hal->nb_nodes; i++)
-		used |= hal->nodes[i]->ports[port];
 	/* Went without a word: its nodes are still there, and want a selection. */
 	if (life->state == HY_PORT_UP && used && !rte_eth_dev_is_valid_port(port))
 		event_raise(hal, port, EVENT_GONE);

@@ -81,9 +81,10 @@ hy_hal_lead(struct hy_hal *hal, hy_node_id node, uint16_t edge, const char *fami
 	if (rc < 0)
 		return rc;
 	hal->nb_leads += lead == leads + hal->nb_leads;
-	*lead = (struct hy_lead){
-		.node = node, .edge = edge, .family = hy_family_find(family), .port = port
-	};
+	*lead = (struct hy_lead){ .node = node,
+		.edge = edge,
+		.family = hy_family_find(family),
+		.target = { HY_TARGET_PORT, port } };
 	return 0;
 }
 
@@ -91,7 +92,7 @@ hy_hal_lead(struct hy_hal *hal, hy_node_id node, uint16_t edge, const char *fami
 static int
 lead_again(const struct hy_hal *hal, const struct hy_lead *lead, bool *changed)
 {
-	const struct hy_hal_node *to = hy_place_find(hal, lead->family, lead->port);
+	const struct hy_hal_node *to = hy_place_find(hal, lead->family, lead->target);
 	char target[HY_NAME_SIZE];
 	int rc = hy_node_edge_target(lead->node, lead->edge, target, sizeof(target));
 

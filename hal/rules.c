@@ -71,6 +71,30 @@ variant_find(const struct hy_family *family, const char *name)
 	return NULL;
 }
 
+/* Reads the device or pair of "FAMILY@TARGET". */
+static int
+device_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *family,
+	const char *text, int *at, char *error)
+{
+	struct hy_target target;
+	bool found = false;
+
+	if (hy_target_parse(text, &target) && target.kind == family->target)
+		for (unsigned int i = 0; i < hal->list.n; i++)
+			found |= hal->list.devices[i].target.kind == target.kind &&
+				hy_target_index(hal->list.devices[i].target) ==
+					hy_target_index(target);
+	if (!found) {
+		snprintf(error, HY_HAL_ERROR_SIZE,
+			"'%.64s': '%.32s' is none of the %s that there are; accepted: event0, "
+			"crypto0, regex0, event0:port0, event0:crypto0 and the like",
+			spec, text, hy_kind_names(family->target));
+		return -EINVAL;
+	}
+	*at = (int)hy_target_index(target);
+	return 0;
+}
+
 /* Reads the port of "FAMILY@PORT", which must exist and concern the family. */
 static int
 port_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *family,
@@ -79,6 +103,8 @@ port_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *f
 	char *end;
 	const unsigned long value = strtoul(text, &end, 10);
 
+	if (family->target != HY_TARGET_PORT && family->target != HY_TARGET_PROCESS)
+		return device_parse(hal, spec, family, text, port, error);
 	if (family->target != HY_TARGET_PORT) {
 		snprintf(error, HY_HAL_ERROR_SIZE,
 			"'%.64s': %s is chosen for the process, not a port; say %s=VARIANT", spec,
@@ -118,9 +144,9 @@ spec_parse(const struct hy_hal *hal, const char *spec, struct hy_rule *rule, cha
 		family_unknown(spec, copy, error);
 		return -EINVAL;
 	}
-	rule->port = -1;
+	rule->at = -1;
 	if (at != NULL) {
-		rc = port_parse(hal, spec, family, at, &rule->port, error);
+		rc = port_parse(hal, spec, family, at, &rule->at, error);
 		if (rc < 0)
 			return rc;
 	}
@@ -157,7 +183,7 @@ hy_hal_force(struct hy_hal *hal, const char *spec, char *error)
 	for (unsigned int i = 0; i < hal->nb_rules; i++) {
 		const struct hy_rule *other = &hal->rules[i];
 
-		if (other->deny || other->port != rule.port ||
+		if (other->deny || other->at != rule.at ||
 			strcmp(other->variant->family, rule.variant->family) != 0)
 			continue;
 		if (other->variant == rule.variant)

@@ -14,7 +14,7 @@
 static bool
 rule_applies(const struct hy_rule *rule, struct hy_target target)
 {
-	return rule->port < 0 || (target.kind == HY_TARGET_PORT && rule->port == target.id);
+	return rule->at < 0 || rule->at == (int)hy_target_index(target);
 }
 
 static bool
@@ -41,7 +41,7 @@ hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family, struct 
 		if (rule->deny || !rule_applies(rule, target) ||
 			strcmp(rule->variant->family, family->node.name) != 0)
 			continue;
-		if (rule->port >= 0)
+		if (rule->at >= 0)
 			return rule->variant;
 		forced = rule->variant;
 	}
@@ -317,13 +317,35 @@ selections_free(struct hy_selection *selections, unsigned int n)
 	free(selections);
 }
 
-static unsigned int
-count_ports(const struct hy_hal *hal)
+/* The next target of a kind; at counts on, from 0. */
+static bool
+target_next(const struct hy_hal *hal, enum hy_target_kind kind, unsigned int *at,
+	struct hy_target *target)
 {
+	*target = (struct hy_target){ .kind = kind };
+	if (kind == HY_TARGET_PROCESS)
+		return (*at)++ == 0;
+	while (kind == HY_TARGET_PORT && *at < RTE_MAX_ETHPORTS) {
+		target->id = (uint16_t)(*at)++;
+		if (hal->ports[target->id].present)
+			return true;
+	}
+	while (kind != HY_TARGET_PORT && *at < hal->list.n) {
+		*target = hal->list.devices[(*at)++].target;
+		if (target->kind == kind && hy_target_index(*target) < HY_TARGETS_MAX)
+			return true;
+	}
+	return false;
+}
+
+static unsigned int
+count_targets(const struct hy_hal *hal, enum hy_target_kind kind)
+{
+	struct hy_target target;
 	unsigned int n = 0;
 
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
-		n += hal->ports[p].present;
+	for (unsigned int at = 0; target_next(hal, kind, &at, &target);)
+		n++;
 	return n;
 }
 
@@ -339,24 +361,23 @@ hy_slate_make(const struct hy_hal *hal, struct hy_slate *slate, char *error)
 {
 	const struct hy_family *const *families;
 	const unsigned int nb_families = hy_families(&families);
-	const unsigned int most = nb_families * RTE_MAX(count_ports(hal), 1u);
-	struct hy_selection *all = calloc(RTE_MAX(most, 1u), sizeof(*all));
+	struct hy_selection *all;
+	unsigned int most = 1;
 
+	for (unsigned int f = 0; f < nb_families; f++)
+		most += count_targets(hal, families[f]->target);
+	all = calloc(most, sizeof(*all));
 	*slate = (struct hy_slate){ .selections = all };
 	if (all == NULL)
 		return hy_no_memory(error);
 	for (unsigned int f = 0; f < nb_families; f++) {
-		const enum hy_target_kind kind = families[f]->target;
-		const uint16_t nb_targets = kind == HY_TARGET_PORT ? RTE_MAX_ETHPORTS : 1;
+		struct hy_target target;
 
-		for (uint16_t t = 0; t < nb_targets; t++) {
-			struct hy_selection *s = &all[slate->n];
+		for (unsigned int at = 0; target_next(hal, families[f]->target, &at, &target);) {
+			struct hy_selection *s = &all[slate->n++];
 
-			if (kind == HY_TARGET_PORT && !hal->ports[t].present)
-				continue;
 			s->family = families[f];
-			s->target = (struct hy_target){ .kind = kind, .id = t };
-			slate->n++;
+			s->target = target;
 			if (selection_judge(hal, s) < 0) {
 				hy_slate_free(slate);
 				return hy_no_memory(error);
@@ -403,21 +424,29 @@ hy_hal_select(struct hy_hal *hal, char *error)
 
 const struct hy_selection *
 hy_slate_find(const struct hy_selection *selections, unsigned int n, const char *family,
-	uint16_t port)
+	struct hy_target target)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		const struct hy_selection *s = &selections[i];
 
 		if (strcmp(s->family->node.name, family) != 0)
 			continue;
-		if (s->target.kind == HY_TARGET_PROCESS || s->target.id == port)
+		if (s->target.kind == HY_TARGET_PROCESS ||
+			(s->target.kind == target.kind &&
+				hy_target_index(s->target) == hy_target_index(target)))
 			return s;
 	}
 	return NULL;
 }
 
 const struct hy_selection *
+hy_hal_selection_for(const struct hy_hal *hal, const char *family, struct hy_target target)
+{
+	return hy_slate_find(hal->selections, hal->nb_selections, family, target);
+}
+
+const struct hy_selection *
 hy_hal_selection(const struct hy_hal *hal, const char *family, uint16_t port)
 {
-	return hy_slate_find(hal->selections, hal->nb_selections, family, port);
+	return hy_hal_selection_for(hal, family, (struct hy_target){ HY_TARGET_PORT, port });
 }
