@@ -11,13 +11,13 @@
 
 /* Profiles of the simulator, each with a driver that rules are made for. */
 static const struct {
-	const char *profile, *driver;
+	const char *name, *driver;
 } profiles[] = {
-	{ "generic", "generic" },
-	{ "cnxk", "net_cn10k" },
-	{ "mlx5", "mlx5_pci" },
-	{ "ice", "net_ice" },
-	{ "i40e", "net_i40e" },
+	{ "sim:generic", "generic" },
+	{ "sim:cnxk", "net_cn10k" },
+	{ "sim:mlx5", "mlx5_pci" },
+	{ "sim:ice", "net_ice" },
+	{ "sim:i40e", "net_i40e" },
 };
 
 static const struct setting {
@@ -39,17 +39,14 @@ static const struct setting {
 static int
 read_provider(const char *text, struct offload_options *o)
 {
-	static const char sim[] = "sim:";
-
 	if (strcmp(text, "rte_flow") == 0) {
 		o->params.provider = &hy_flow_rte;
 		return 0;
 	}
-	for (unsigned int p = 0; strncmp(text, sim, strlen(sim)) == 0 && p < RTE_DIM(profiles);
-		p++) {
-		if (strcmp(text + strlen(sim), profiles[p].profile) != 0)
+	for (unsigned int p = 0; p < RTE_DIM(profiles); p++) {
+		if (strcmp(text, profiles[p].name) != 0)
 			continue;
-		o->sim.profile = profiles[p].profile;
+		o->sim.profile = profiles[p].name + strlen("sim:");
 		o->params.driver = hy_flow_driver_of(profiles[p].driver);
 		o->params.provider = &hy_flow_simulator;
 		return 0;
