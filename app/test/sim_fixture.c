@@ -8,6 +8,8 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include <hy_flow_sim.h>
+
 #include "sim_fixture.h"
 
 struct rte_mempool *sim_pool;
@@ -70,6 +72,19 @@ sim_mark_of(const struct rte_mbuf *pkt)
 
 /* A mask of all ones where a value is not 0. */
 #define ALL(value) ((value) != 0 ? UINT32_MAX : 0)
+
+int64_t
+sim_marked(struct hy_flow_sim *sim, const struct sim_packet *packet)
+{
+	struct rte_mbuf *pkt = sim_mbuf(packet);
+	int64_t mark;
+
+	if (hy_flow_sim_rx(sim, &pkt, 1) == 0)
+		return -2;
+	mark = sim_mark_of(pkt);
+	rte_pktmbuf_free(pkt);
+	return mark;
+}
 
 void
 sim_match(struct sim_match *flow, const struct sim_packet *packet, uint32_t mark, bool count,

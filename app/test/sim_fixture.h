@@ -29,6 +29,8 @@ struct rte_mbuf *sim_mbuf(const struct sim_packet *packet);
 uint32_t sim_dst_of(const struct rte_mbuf *pkt);
 /* A mark or no mark, -1. */
 int64_t sim_mark_of(const struct rte_mbuf *pkt);
+/* The mark that a packet gets; -1: none, -2: it was dropped. */
+int64_t sim_marked(struct hy_flow_sim *sim, const struct sim_packet *packet);
 
 /* A flow on what is not 0 of a packet: eth / ipv4 / udp or tcp. Points into itself. */
 struct sim_match {

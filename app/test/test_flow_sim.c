@@ -53,20 +53,6 @@ added(struct hy_flow_sim *sim, const struct sim_packet *packet, uint32_t mark)
 	return flow;
 }
 
-/* The mark that a packet gets; -1: none, -2: it was dropped. */
-static int64_t
-marked(struct hy_flow_sim *sim, const struct sim_packet *packet)
-{
-	struct rte_mbuf *pkt = sim_mbuf(packet);
-	int64_t mark;
-
-	if (hy_flow_sim_rx(sim, &pkt, 1) == 0)
-		return -2;
-	mark = sim_mark_of(pkt);
-	rte_pktmbuf_free(pkt);
-	return mark;
-}
-
 static void
 each_rule_refuses_one_flow_and_takes_another(void **state)
 {
@@ -152,10 +138,10 @@ mlx5_takes_rules_while_it_runs_and_forgets_them_when_it_stops(void **state)
 		hy_flow_sim_start(sim);
 		if (mlx5)
 			flow = added(sim, &(struct sim_packet){ .dst = 1 }, 7);
-		assert_int_equal(marked(sim, &packet), 7);
+		assert_int_equal(sim_marked(sim, &packet), 7);
 		hy_flow_sim_stop(sim);
 		hy_flow_sim_start(sim);
-		assert_int_equal(marked(sim, &packet), mlx5 ? -1 : 7);
+		assert_int_equal(sim_marked(sim, &packet), mlx5 ? -1 : 7);
 		hy_flow_sim_stats(sim, &stats);
 		assert_int_equal(stats.lost, mlx5 ? 1 : 0);
 		assert_int_equal(hy_flow_sim_remove(sim, flow, NULL), mlx5 ? -ENOENT : 0);
@@ -171,8 +157,8 @@ a_cnxk_mark_beyond_its_limit_is_taken_and_drops(void **state)
 	RTE_SET_USED(state);
 	added(sim, &(struct sim_packet){ .dst = 1 }, 0xfffd);
 	added(sim, &(struct sim_packet){ .dst = 2 }, 0xfffe);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .dst = 1 }), 0xfffd);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .dst = 2 }), -2);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 1 }), 0xfffd);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 2 }), -2);
 	hy_flow_sim_destroy(sim);
 }
 
@@ -243,9 +229,9 @@ i40e_leaves_out_half_a_field_without_a_word(void **state)
 	flow.ip_mask.hdr.dst_addr = RTE_BE32(0xff000000);
 	assert_int_equal(hy_flow_sim_add(sim, &flow.attr, flow.items, flow.actions, &handle, NULL),
 		0);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .src = 9, .dst = 0x0a010203 }), 7);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .src = 9, .dst = 0x14010203 }), 7);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .src = 8, .dst = 0x0a010203 }), -1);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .src = 9, .dst = 0x0a010203 }), 7);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .src = 9, .dst = 0x14010203 }), 7);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .src = 8, .dst = 0x0a010203 }), -1);
 	hy_flow_sim_destroy(sim);
 }
 
@@ -263,11 +249,11 @@ fragments_meet_rules_on_ports_where_the_parser_sees_them(void **state)
 
 		hy_flow_sim_start(sim);
 		added(sim, &rule, 7);
-		assert_int_equal(marked(sim, &packet), 7);
+		assert_int_equal(sim_marked(sim, &packet), 7);
 		packet.frag = 0x2000;
-		assert_int_equal(marked(sim, &packet), first[p]);
+		assert_int_equal(sim_marked(sim, &packet), first[p]);
 		packet.frag = 0x0001;
-		assert_int_equal(marked(sim, &packet), -1);
+		assert_int_equal(sim_marked(sim, &packet), -1);
 		hy_flow_sim_destroy(sim);
 	}
 }
@@ -291,10 +277,10 @@ mlx5_looks_into_a_group_that_a_rule_jumps_to(void **state)
 	flow.attr.group = 1;
 	assert_int_equal(hy_flow_sim_add(sim, &flow.attr, flow.items, flow.actions, &handle, NULL),
 		0);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .dst = 1 }), -1);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 1 }), -1);
 	assert_int_equal(hy_flow_sim_add(sim, &root, all, actions, &handle, NULL), 0);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .dst = 1 }), 7);
-	assert_int_equal(marked(sim, &(struct sim_packet){ .dst = 2 }), -1);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 1 }), 7);
+	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 2 }), -1);
 	hy_flow_sim_destroy(sim);
 }
 
@@ -367,7 +353,7 @@ a_packet_meets_the_rule_that_a_walk_over_them_finds(void **state)
 			if (flows[i] != NULL && meets(&rules[i], &packet) &&
 				(best < 0 || priority[i] < priority[best]))
 				best = i;
-		assert_int_equal(marked(sim, &packet), best);
+		assert_int_equal(sim_marked(sim, &packet), best);
 		hit += best >= 0;
 		missed += best < 0;
 		if (best >= 0)
@@ -406,10 +392,10 @@ lies_are_as_rare_as_said_and_counted(void **state)
 	added(sim, &packet, 1);
 	added(sim, &(struct sim_packet){ .dst = 2 }, 2);
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(marked(sim, &packet), 1);
+		assert_int_equal(sim_marked(sim, &packet), 1);
 	hy_flow_sim_lie(sim, 10);
 	for (int i = 0; i < 10000; i++) {
-		const int64_t mark = marked(sim, &packet);
+		const int64_t mark = sim_marked(sim, &packet);
 
 		assert_true(mark == 1 || mark == 2);
 		wrong += mark == 2;
@@ -575,12 +561,12 @@ packets_pass_while_rules_change(void **state)
 	added(churned, &(struct sim_packet){ .dst = 2 }, 2);
 	assert_int_equal(pthread_create(&thread, NULL, churn, NULL), 0);
 	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
-		const int64_t mark = marked(churned, &(struct sim_packet){ .dst = 1 });
+		const int64_t mark = sim_marked(churned, &(struct sim_packet){ .dst = 1 });
 
 		assert_true(mark == -1 || (mark >= 100 && mark < 100 + CHURN));
 		changing += mark >= 0;
 		none += mark < 0;
-		assert_int_equal(marked(churned, &(struct sim_packet){ .dst = 2 }), 2);
+		assert_int_equal(sim_marked(churned, &(struct sim_packet){ .dst = 2 }), 2);
 		constant++;
 		__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
 	}
