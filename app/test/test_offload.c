@@ -59,7 +59,7 @@ classes_are_the_policys_while_rules_change(const struct flow_profile *profile)
 	struct hy_offload_stats s;
 
 	flow_open(profile, (struct hy_flow_sim_params){ 0 },
-		(struct hy_offload_params){ .sample_every = 16 });
+		(struct hy_offload_params){ .sample_every = 4 });
 	flow_rules_add(0, 60);
 	flow_settle();
 	flow_traffic(4000);
