@@ -268,10 +268,39 @@ graph_that_does_not_fit_the_policy_is_refused(void **state)
 	done();
 }
 
+static void
+way_along_an_edge_that_is_not_there_is_refused(void **state)
+{
+	uint16_t nb_edges;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	policy_new(1, NULL);
+	node_make("acl");
+	assert_int_equal(hy_node_lookup("flow_cls-rig", &id), 0);
+	assert_int_equal(hy_node_edge_count(id, &nb_edges), 0);
+	assert_true(nb_edges > 0);
+	for (uint16_t edge = nb_edges; edge < nb_edges + 2; edge++) {
+		const struct hy_flow_way astray[] = { { 7, 0 }, { 8, HY_FLOW_DENY }, { 9, edge } };
+		const struct hy_flow_cls_config config = {
+			.policy = policy, .ways = astray, .nb_ways = RTE_DIM(astray)
+		};
+		char text[80];
+
+		snprintf(text, sizeof(text), "has no edge %u for class 9; edges 0 to %u are", edge,
+			nb_edges - 1);
+		assert_int_equal(hy_node_config(id, &config, sizeof(config)), 0);
+		assert_int_equal(graph_try(0, NULL), -EINVAL);
+		assert_non_null(strstr(unit_log(), text));
+	}
+	done();
+}
+
 static const struct CMUnitTest tests[] = {
 	NODE_TEST(packets_get_the_class_and_the_way_of_their_rule),
 	NODE_TEST(packets_that_miss_take_the_way_of_no_class),
 	NODE_TEST(walks_follow_commits),
 	NODE_TEST(graph_that_does_not_fit_the_policy_is_refused),
+	NODE_TEST(way_along_an_edge_that_is_not_there_is_refused),
 };
 UNIT_SUITE(tests)

@@ -29,6 +29,27 @@ policy_check(const struct hy_graph *graph, struct hy_node *node, struct hy_polic
 	return 0;
 }
 
+/* An edge that the node has not would lead out of its memory, for each packet of the class. */
+static int
+ways_check(const struct hy_graph *graph, struct hy_node *node,
+	const struct hy_flow_cls_config *config)
+{
+	uint16_t nb_edges = 0;
+	hy_node_id id;
+
+	if (hy_node_lookup(hy_graph_node_name(graph, node), &id) == 0)
+		hy_node_edge_count(id, &nb_edges);
+	for (unsigned int i = 0; i < config->nb_ways; i++) {
+		const struct hy_flow_way *way = &config->ways[i];
+
+		if (way->edge != HY_FLOW_DENY && way->edge >= nb_edges)
+			return hy_node_refuse(graph, node,
+				"has no edge %u for class %u; edges 0 to %d are accepted",
+				way->edge, way->class_id, nb_edges - 1);
+	}
+	return 0;
+}
+
 static void
 ways_fill(const struct hy_flow_cls_config *config, uint16_t next[])
 {
@@ -51,6 +72,8 @@ flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void *co
 		return hy_node_refuse(graph, node,
 			"needs a struct hy_flow_cls_config with a policy");
 	rc = policy_check(graph, node, cls->policy);
+	if (rc == 0)
+		rc = ways_check(graph, node, cls);
 	if (rc < 0)
 		return rc;
 	/* Zeroes are FLOW_CLS_NEXT_PKT_CLS. */

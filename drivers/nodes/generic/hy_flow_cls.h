@@ -28,7 +28,7 @@ struct hy_policy;
 /** Where packets of a class go. */
 struct hy_flow_way {
 	uint16_t class_id; /**< HY_FLOW_NO_CLASS: packets that no rule matches. */
-	uint16_t edge;     /**< An edge of the node, or HY_FLOW_DENY. */
+	uint16_t edge;     /**< An edge that the node has, or HY_FLOW_DENY. */
 };
 
 /** Configuration of flow_cls, for hy_node_config(). */
