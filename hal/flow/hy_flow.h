@@ -13,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_common.h>
 #include <rte_flow.h>
+
+#include <hy_graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,6 +85,18 @@ struct hy_flow_driver {
  * there; -ENOSPC.
  */
 int hy_flow_driver_register(const struct hy_flow_driver *driver);
+
+/**
+ * Declares and registers a driver: HY_FLOW_DRIVER(ice, .driver = "net_ice", …). The fields are
+ * those of struct hy_flow_driver.
+ */
+#define HY_FLOW_DRIVER(name_, ...) \
+	static const struct hy_flow_driver hy_flow_driver_##name_ = { __VA_ARGS__ }; \
+	RTE_INIT(hy_flow_driver_register_##name_) \
+	{ \
+		hy_registration_check("flow driver " #name_, \
+			hy_flow_driver_register(&hy_flow_driver_##name_)); \
+	}
 
 /** Takes it back. */
 void hy_flow_driver_unregister(const struct hy_flow_driver *driver);

@@ -53,6 +53,11 @@ enum hy_flow_field {
 #define HY_FLOW_IP4 (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP)
 /** Fields that only packets with ports have. A fragment of a packet has none, the first neither. */
 #define HY_FLOW_PORTS (HY_FLOW_SPORT | HY_FLOW_DPORT)
+/** Addresses, protocol and ports. */
+#define HY_FLOW_5_TUPLE (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_PORTS)
+/** All fields. */
+#define HY_FLOW_ALL \
+	(HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN | HY_FLOW_DSCP | HY_FLOW_TUNNEL)
 
 /**
  * What a rule asks of a packet: all the fields that it names. A packet that lacks one of them, such

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flow director rules of ice and i40e NICs, read off DPDK v22.11. */
+
+#include <errno.h>
+#include <netinet/in.h>
+
+#include <hy_flow.h>
+#include <hy_policy.h>
+
+/* A mask of DSCP alone and one of a prefix would be ignored, or refused. */
+HY_FLOW_DRIVER(ice,
+	.driver = "net_ice",
+	.source = "net/ice/ice_fdir_filter.c: ice_fdir_parse_pattern(); ice_rxtx.c: "
+		  "ice_check_fdir_programming_status()",
+	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE,
+	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
+	.mark_max = UINT32_MAX,
+	.priorities = 1,
+	.full = EINVAL);
+
+HY_FLOW_DRIVER(i40e,
+	.driver = "net_i40e",
+	.source = "net/i40e/i40e_flow.c: i40e_flow_parse_fdir_pattern(), _action()",
+	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN,
+	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
+	.mark_max = UINT32_MAX,
+	.priorities = 1);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flow rules of mlx5 NICs, read off DPDK v22.11. */
+
+#include <hy_flow.h>
+#include <hy_policy.h>
+
+/* Also under the names that mlx5_pci got later: net_mlx5, mlx5_auxiliary. */
+HY_FLOW_DRIVER(mlx5,
+	.driver = "*mlx5*",
+	.source = "net/mlx5/mlx5_flow_dv.c: flow_dv_validate(); mlx5_flow.h: MLX5_FLOW_MARK_MAX",
+	.fields = HY_FLOW_ALL,
+	.prefixes = true,
+	.says_whole = true,
+	.mark_max = 0xffffef,
+	.priorities = 1024,
+	.group = 1,
+	.fate = HY_FLOW_FATE_RSS);
