@@ -127,7 +127,7 @@ hy_variant_register(const struct hy_variant *variant)
 	return rc;
 }
 
-/* The reference variant needs nothing: it is the family's own implementation. */
+/* The reference variant is the family's own implementation. */
 static struct hy_variant *
 reference_of(const struct hy_family *family)
 {
@@ -139,6 +139,8 @@ reference_of(const struct hy_family *family)
 		variant->pack = family->pack;
 		variant->impl = family->node.impl;
 		variant->score = family->score;
+		variant->bind = family->bind;
+		variant->unbind = family->unbind;
 	}
 	return variant;
 }

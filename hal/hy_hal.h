@@ -66,6 +66,9 @@ struct hy_family {
 	enum hy_target_kind target; /**< What a variant is selected for. */
 	struct hy_node_desc node;   /**< The contract, and the reference variant. */
 	int score;                  /**< Of the reference variant. */
+	/** As in struct hy_variant; NULL for a reference variant that needs nothing of its target. */
+	int (*bind)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
+	void (*unbind)(const struct hy_hal *hal, struct hy_target target); /**< Likewise. */
 };
 
 /** Another implementation of a family. */

@@ -423,7 +423,7 @@ layouts_are_those_of_this_abi(void **state)
 		{ "struct hy_edge", sizeof(struct hy_edge), 16 },
 		{ "struct hy_graph", sizeof(struct hy_graph), 192 },
 		{ "struct hy_node_desc", sizeof(struct hy_node_desc), 1128 },
-		{ "struct hy_family", sizeof(struct hy_family), 1160 },
+		{ "struct hy_family", sizeof(struct hy_family), 1176 },
 		{ "struct hy_variant", sizeof(struct hy_variant), 400 },
 		{ "struct hy_capability", sizeof(struct hy_capability), 144 },
 		{ "capabilities", HY_CAPS, 54 },
