@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a worker does at its event port. */
+
+#include <errno.h>
+
+#include <rte_event_eth_rx_adapter.h>
+#include <rte_mbuf.h>
+#include <rte_service.h>
+
+#include "event_feed.h"
+
+/* Of services in vain: event_sw finds in one run that there is room, and fills it in the next. */
+#define RUNS_MOST 2
+
+int
+event_worker_get(const struct event_feed *feed, uint16_t index, struct event_worker *worker)
+{
+	const struct hy_event_params *p = &feed->params;
+	struct rte_event_dev_info info;
+	const int rc = rte_event_dev_info_get(p->device, &info);
+
+	if (rc < 0)
+		return rc;
+	if (feed->attached == 0)
+		return -ENOTCONN;
+	if (index >= p->nb_workers)
+		return -ERANGE;
+	*worker = (struct event_worker){ .device = p->device,
+		.port = (uint8_t)index,
+		.gathers = p->nb_workers == 1 || p->sched_type == RTE_SCHED_TYPE_PARALLEL,
+		.maintains = (info.event_dev_cap & RTE_EVENT_DEV_CAP_MAINTENANCE_FREE) == 0 };
+	/* Service lcores, if there are any, have them all. */
+	if (rte_service_lcore_count() > 0)
+		return 0;
+	worker->nb_services = feed->nb_services;
+	memcpy(worker->services, feed->services, sizeof(worker->services));
+	return 0;
+}
+
+bool
+event_worker_idle(const struct event_worker *worker)
+{
+	/* Whoever comes first runs it; the others need not wait. */
+	for (unsigned int s = 0; s < worker->nb_services; s++)
+		rte_service_run_iter_on_app_lcore(worker->services[s], 1);
+	if (worker->maintains)
+		rte_event_maintain(worker->device, worker->port, 0);
+	return worker->nb_services > 0;
+}
+
+uint16_t
+event_worker_take(const struct event_worker *worker, struct rte_event *events, uint16_t n)
+{
+	unsigned int runs = 0;
+	uint16_t taken = 0;
+
+	while (taken < n) {
+		const uint16_t got = rte_event_dequeue_burst(worker->device, worker->port,
+			events + taken, n - taken, 0);
+
+		taken += got;
+		/* Taking again gives up the flows of what was taken: while that is nothing, none. */
+		if (taken > 0 && !worker->gathers)
+			break;
+		if (got > 0)
+			runs = 0;
+		else if (runs++ == RUNS_MOST || !event_worker_idle(worker))
+			break;
+	}
+	return taken;
+}
+
+unsigned int
+event_free(const struct rte_event *event)
+{
+	unsigned int n = 0;
+
+	if (event->event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER) {
+		rte_pktmbuf_free(event->mbuf);
+		n = 1;
+	} else if (event->event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER_VECTOR) {
+		n = event->vec->nb_elem;
+		rte_pktmbuf_free_bulk(&event->vec->mbufs[event->vec->elem_offset], n);
+		rte_mempool_put(rte_mempool_from_obj(event->vec), event->vec);
+	}
+	return n;
+}
