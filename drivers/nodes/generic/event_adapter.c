@@ -16,7 +16,8 @@
 
 #define POLL_MOST 128      /* packets that a run of the service takes, about */
 #define VECTORS_LEAST 1024 /* in the pool */
-#define DRAIN_MOST 1024    /* bursts: traffic may go on */
+#define DRAIN_MOST 1024    /* times that workers' ports are emptied: traffic may go on */
+#define DRAIN_VAIN 1024    /* times in a row that nothing comes, for event_dsw to come to rest */
 
 /* The service enqueues at the event port behind the workers'. The device is configured already. */
 static int
@@ -215,27 +216,51 @@ event_adapter_start(struct event_feed *feed, char *reason, size_t size)
 	return rc;
 }
 
+/* Frees what the workers' ports give. Returns how much that was. */
+static uint64_t
+drain_once(struct event_feed *feed)
+{
+	const uint64_t before = feed->freed;
+	struct rte_event events[HY_BURST_MAX];
+	struct event_worker worker;
+
+	for (uint16_t w = 0; event_worker_get(feed, w, &worker) == 0; w++) {
+		const uint16_t n = event_worker_take(&worker, events, HY_BURST_MAX);
+
+		for (uint16_t e = 0; e < n; e++)
+			feed->freed += event_free(&events[e]);
+	}
+	return feed->freed - before;
+}
+
+/* Whether the adapter has packets that found no room in the device: nobody else gets at those. */
+static bool
+holds_back(const struct event_feed *feed)
+{
+	struct rte_event_eth_rx_adapter_stats stats;
+
+	return rte_event_eth_rx_adapter_stats_get(feed->params.device, &stats) == 0 &&
+		stats.rx_packets != stats.rx_enq_count;
+}
+
 /*
- * Empties the device for as long as the adapter holds packets that found no room in it: nobody gets
- * at those once it has stopped.
+ * A device that stops tells of what is in it, but for event_dsw, which forgets packets on their way
+ * from one worker to another. They arrive while all of its ports are looked after.
  */
 static void
 drain(struct event_feed *feed)
 {
-	struct rte_event_eth_rx_adapter_stats stats;
-	struct rte_event events[HY_BURST_MAX];
-	struct event_worker worker;
+	const struct hy_event_params *p = &feed->params;
 
-	for (unsigned int i = 0; i < DRAIN_MOST; i++) {
-		if (rte_event_eth_rx_adapter_stats_get(feed->params.device, &stats) < 0 ||
-			stats.rx_packets == stats.rx_enq_count)
-			return;
-		for (uint16_t w = 0; event_worker_get(feed, w, &worker) == 0; w++) {
-			const uint16_t n = event_worker_take(&worker, events, HY_BURST_MAX);
-
-			for (uint16_t e = 0; e < n; e++)
-				feed->freed += event_free(&events[e]);
-		}
+	for (unsigned int i = 0; i < DRAIN_MOST && holds_back(feed); i++)
+		drain_once(feed);
+	rte_event_eth_rx_adapter_stop(p->device);
+	for (unsigned int vain = 0; vain < DRAIN_VAIN; vain++) {
+		if (feed->software)
+			rte_event_maintain(p->device, (uint8_t)p->nb_workers,
+				RTE_EVENT_DEV_MAINT_OP_FLUSH);
+		if (drain_once(feed) > 0)
+			vain = 0;
 	}
 }
 
@@ -243,7 +268,6 @@ void
 event_adapter_stop(struct event_feed *feed)
 {
 	drain(feed);
-	rte_event_eth_rx_adapter_stop(feed->params.device);
 	event_services_stop(feed);
 	event_device_stop(feed);
 	adapter_free(feed);
