@@ -22,6 +22,11 @@ class PcapError(Exception):
 def read(path):
     """The frames of a file, as libpcap hands them to a reader: cut to the file's snaplen, and
     without a last record that is not whole."""
+    return [frame for _, frame in read_timed(path)]
+
+
+def read_timed(path):
+    """The same, each frame behind its time: seconds, and what there is of parts of one."""
     with open(path, "rb") as file:
         data = file.read()
     if len(data) < _HEADER_SIZE:
@@ -39,11 +44,11 @@ def read(path):
     frames = []
     at = _HEADER_SIZE
     while at + record.size <= len(data):
-        _, _, captured, _ = record.unpack_from(data, at)
+        seconds, parts, captured, _ = record.unpack_from(data, at)
         at += record.size
         if at + captured > len(data):
             break
-        frames.append(data[at : at + min(captured, snaplen or _SNAPLEN)])
+        frames.append(((seconds, parts), data[at : at + min(captured, snaplen or _SNAPLEN)]))
         at += captured
     return frames
 

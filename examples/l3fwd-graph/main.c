@@ -17,6 +17,7 @@
 
 #include "dump.h"
 #include "events.h"
+#include "feed.h"
 #include "outputs.h"
 #include "pipeline.h"
 #include "ports.h"
@@ -39,36 +40,59 @@ worker_main(void *arg)
 	return 0;
 }
 
-/* Whether all receive queues have been polled and found empty for a while. */
+/*
+ * Whether nothing has arrived for a while, although all workers looked. They look in rounds, of as
+ * many walks of each as it takes to find what is there. An event device in software holds packets
+ * back for some 100 calls, and may then hand them to a worker that was through with its walks.
+ */
 struct idle {
 	uint64_t since; /* TSC */
 	uint64_t packets;
-	uint64_t polls[QUEUES_MAX]; /* of each queue, when the last packet was seen */
+	unsigned int rounds;           /* since then */
+	uint64_t walks[RTE_MAX_LCORE]; /* of each worker, when the round began */
 };
 
-static bool
-is_idle(struct idle *idle, const struct hy_stats *stats, uint64_t now, unsigned int ms)
+static void
+round_begin(struct idle *idle, const struct pipeline *pipeline)
 {
-	uint64_t packets = 0;
-	unsigned int n = 0;
-	bool polled = true;
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		idle->walks[w] = __atomic_load_n(&pipeline->graphs[w]->walks, __ATOMIC_ACQUIRE);
+}
 
-	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
-		if (!stats->nodes[i].is_source)
-			continue;
-		packets += stats->nodes[i].objs;
-		/* Two more: one of them began after the last packet was seen. */
-		polled &= stats->nodes[i].calls >= idle->polls[n++] + 2;
-	}
-	if (packets == idle->packets && idle->since != 0)
-		return polled && now - idle->since > ms * rte_get_tsc_hz() / 1000;
-	idle->packets = packets;
-	idle->since = now;
-	n = 0;
+static bool
+round_over(const struct idle *idle, const struct pipeline *pipeline, unsigned int walks)
+{
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		if (__atomic_load_n(&pipeline->graphs[w]->walks, __ATOMIC_ACQUIRE) <
+			idle->walks[w] + walks)
+			return false;
+	return true;
+}
+
+static bool
+is_idle(struct idle *idle, const struct options *options, const struct pipeline *pipeline,
+	const struct hy_stats *stats, uint64_t now)
+{
+	/* Two walks: one of them began after the last packet was seen. */
+	const unsigned int walks = options->event.on ? 256 : 2;
+	const unsigned int rounds = options->event.on ? 4 : 1;
+	uint64_t packets = 0;
+
 	for (unsigned int i = 0; i < stats->nb_nodes; i++)
-		if (stats->nodes[i].is_source)
-			idle->polls[n++] = stats->nodes[i].calls;
-	return false;
+		packets += stats->nodes[i].is_source ? stats->nodes[i].objs : 0;
+	if (packets != idle->packets || idle->since == 0) {
+		idle->packets = packets;
+		idle->since = now;
+		idle->rounds = 0;
+		round_begin(idle, pipeline);
+		return false;
+	}
+	if (round_over(idle, pipeline, walks)) {
+		idle->rounds++;
+		round_begin(idle, pipeline);
+	}
+	return idle->rounds >= rounds &&
+		now - idle->since > options->until_idle_ms * rte_get_tsc_hz() / 1000;
 }
 
 /* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
@@ -97,8 +121,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 		if ((options->until_idle_ms == 0 && !table_due) ||
 			hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
 			continue;
-		if (options->until_idle_ms > 0 &&
-			is_idle(&idle, stats, now, options->until_idle_ms))
+		if (options->until_idle_ms > 0 && is_idle(&idle, options, pipeline, stats, now))
 			signals_stop = true;
 		if (table_due) {
 			report->stats = stats;
@@ -230,6 +253,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
 		rc = -1;
 	pipeline_destroy(pipeline);
+	report.events_freed = feed_destroy(options);
 	ports_stop(options);
 	ports_mbufs(&report.mbufs_in_use, &report.mbufs_total);
 	report_table(&report, out->people);
@@ -413,7 +437,8 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 		plan_ports(options, hal) < 0 ||
 		ports_start(options, hal, pipeline.nb_workers) < 0 ||
 		offloads_create(options, pipeline.classes.policy, hal, &pipeline.offloads) < 0 ||
-		select_variants(options, hal) < 0)
+		feed_create(options, pipeline.nb_workers) < 0 ||
+		select_variants(options, hal) < 0 || feed_start(options, hal) < 0)
 		goto out;
 	if (options->explain != EXPLAIN_NO) {
 		rc = explain(options, &pipeline, hal);
@@ -426,6 +451,7 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	outputs_close(&out);
 out:
 	pipeline_destroy(&pipeline);
+	feed_destroy(options);
 	ports_stop(options);
 	routes_free(&routes);
 	return rc;

@@ -17,5 +17,10 @@ int option_default_config(struct options *options);
 int option_check_config(const struct options *options);
 int option_read_trace(const char *text, struct options *options);
 int option_read_offload(const char *text, struct options *options);
+int option_read_mode(const char *text, struct options *options);
+int option_read_sched(const char *text, struct options *options);
+int option_read_event_device(const char *text, struct options *options);
+/* What must hold of these together; fills in what was not given. */
+int option_check_event(struct options *options);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_eventdev.h>
 #include <rte_lcore.h>
 
 #include <hy_idle.h>
@@ -53,6 +54,13 @@ static const char usage[] =
 	"  --burst N                   packets taken from a queue at a time (1 to 256, default 64)\n"
 	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
 	"                              the turn of others (1 to the burst)\n"
+	"  --mode=poll|eventdev        workers poll their queues, as --config says (default), or\n"
+	"                              all of them take what an event device deals out\n"
+	"  --eventq-sched=TYPE         atomic (default), ordered or parallel\n"
+	"  --event-device=N            which event device, if there are several\n"
+	"  --event-vector              take many packets an event, where the device can\n"
+	"  --event-vector-size=N       so many at most (1 to 256, default 64)\n"
+	"  --event-vector-tmo=NS       or what came in so long (default 1000000)\n"
 	"  --idle MODE[:USEC]          workers without packets poll on (poll, the default),\n"
 	"                              pause between polls (pause), or sleep until one\n"
 	"                              arrives (interrupt), USEC at most\n"
@@ -281,6 +289,12 @@ enum {
 	OPT_OFFLOAD,
 	OPT_BURST,
 	OPT_RX_BUDGET,
+	OPT_MODE,
+	OPT_EVENTQ_SCHED,
+	OPT_EVENT_DEVICE,
+	OPT_EVENT_VECTOR,
+	OPT_EVENT_VECTOR_SIZE,
+	OPT_EVENT_VECTOR_TMO,
 	OPT_IDLE,
 	OPT_NODE,
 	OPT_DENY,
@@ -316,6 +330,12 @@ static const struct option long_options[] = {
 	{ "offload", required_argument, NULL, OPT_OFFLOAD },
 	{ "burst", required_argument, NULL, OPT_BURST },
 	{ "rx-budget", required_argument, NULL, OPT_RX_BUDGET },
+	{ "mode", required_argument, NULL, OPT_MODE },
+	{ "eventq-sched", required_argument, NULL, OPT_EVENTQ_SCHED },
+	{ "event-device", required_argument, NULL, OPT_EVENT_DEVICE },
+	{ "event-vector", no_argument, NULL, OPT_EVENT_VECTOR },
+	{ "event-vector-size", required_argument, NULL, OPT_EVENT_VECTOR_SIZE },
+	{ "event-vector-tmo", required_argument, NULL, OPT_EVENT_VECTOR_TMO },
 	{ "idle", required_argument, NULL, OPT_IDLE },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "deny", required_argument, NULL, OPT_DENY },
@@ -381,6 +401,21 @@ read_option(int opt, struct options *o)
 		return rc;
 	case OPT_RX_BUDGET:
 		return read_rx_budget(optarg, o);
+	case OPT_MODE:
+		return option_read_mode(optarg, o);
+	case OPT_EVENTQ_SCHED:
+		return option_read_sched(optarg, o);
+	case OPT_EVENT_DEVICE:
+		return option_read_event_device(optarg, o);
+	case OPT_EVENT_VECTOR:
+		o->event.vector = true;
+		return 0;
+	case OPT_EVENT_VECTOR_SIZE:
+		return option_read_uint("--event-vector-size", optarg, 1, HY_BURST_MAX,
+			&o->event.vector_size);
+	case OPT_EVENT_VECTOR_TMO:
+		return option_read_uint("--event-vector-tmo", optarg, 1, 1000000000,
+			&o->event.vector_tmo_ns);
 	case OPT_IDLE:
 		return read_idle(optarg, o);
 	case OPT_NODE:
@@ -465,6 +500,7 @@ options_read(int argc, char **argv, struct options *options)
 		.numa = true,
 		.max_pkt_len = RTE_ETHER_MAX_LEN,
 		.max_rules = RULES_DEFAULT,
+		.event.sched = RTE_SCHED_TYPE_ATOMIC,
 		.wait_us = hy_idle_defaults.wait_us };
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		options->eth_dest[p] = (struct rte_ether_addr){ { RTE_ETHER_LOCAL_ADMIN_ADDR, 0, 0,
@@ -504,7 +540,7 @@ options_read(int argc, char **argv, struct options *options)
 		return -1;
 	if (options->nb_queues == 0 && option_default_config(options) < 0)
 		return -1;
-	if (check_rx_budget(options) < 0)
+	if (check_rx_budget(options) < 0 || option_check_event(options) < 0)
 		return -1;
 	return option_check_config(options);
 }

@@ -32,6 +32,16 @@ struct offload_options {
 	struct hy_offload_params params; /* without a provider: no --offload */
 };
 
+struct event_options {
+	bool on;       /* --mode=eventdev */
+	uint8_t sched; /* RTE_SCHED_TYPE_ */
+	bool sched_set;
+	unsigned int device;
+	bool device_set;
+	bool vector;
+	unsigned int vector_size, vector_tmo_ns;
+};
+
 struct options {
 	uint32_t ports; /* mask */
 	bool promiscuous;
@@ -50,6 +60,7 @@ struct options {
 	unsigned int nb_drop_class;
 	struct offload_options offload;
 	uint16_t burst;
+	struct event_options event;
 	enum idle_mode idle;
 	unsigned int wait_us;                 /* at most, with IDLE_INTERRUPT */
 	uint16_t rx_budget[RTE_MAX_ETHPORTS]; /* packets a walk; 0: a burst */
@@ -79,6 +90,9 @@ struct options {
 
 /* Reads the command line. Returns 0; -1 after saying what is wrong; 1 after --help. */
 int options_read(int argc, char **argv, struct options *options);
+
+/* "atomic" and the like. */
+const char *option_sched_name(const struct options *options);
 
 static inline bool
 port_enabled(const struct options *options, uint16_t port)

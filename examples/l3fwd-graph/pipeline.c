@@ -13,6 +13,7 @@
 #include <hy_flow_cls.h>
 #include <hy_mbuf.h>
 
+#include "feed.h"
 #include "pipeline.h"
 #include "ports.h"
 #include "telemetry.h"
@@ -42,6 +43,10 @@ pipeline_workers(const struct options *options, struct pipeline *pipeline)
 	unsigned int lcore;
 
 	RTE_LCORE_FOREACH_WORKER(lcore) {
+		if (options->event.on) { /* whichever is free takes from the device */
+			pipeline->workers[pipeline->nb_workers++].lcore = lcore;
+			continue;
+		}
 		for (unsigned int q = 0; q < options->nb_queues; q++) {
 			if (options->queues[q].lcore != lcore)
 				continue;
@@ -188,7 +193,7 @@ nodes_create(const struct options *options, struct hy_hal *hal, const struct pip
 	if (tx_nodes(options, hal, rewrite_id, pipeline->nb_workers, rewrite.edge) < 0 ||
 		(pipeline->classes.policy != NULL &&
 			flow_nodes(options, hal, &pipeline->classes) < 0) ||
-		rx_nodes(options, hal, &pipeline->classes) < 0)
+		(options->event.on ? feed_nodes : rx_nodes)(options, hal, &pipeline->classes) < 0)
 		return -1;
 	rc = hy_node_config(rewrite_id, &rewrite, sizeof(rewrite));
 	return rc < 0 ? refuse("ip4_rewrite", rc) : 0;
@@ -234,8 +239,10 @@ idle_set(const struct options *options, struct worker *worker)
 	else
 		fprintf(stderr,
 			"l3fwd-graph: --idle: the worker on lcore %u pauses instead of sleeping: "
-			"a port that it polls has no receive interrupts\n",
-			worker->lcore);
+			"%s\n",
+			worker->lcore,
+			options->event.on ? "an event device wakes nobody"
+					  : "a port that it polls has no receive interrupts");
 }
 
 /* A worker's graph: its receive queues and all that they lead to. */
@@ -261,7 +268,7 @@ graph_create(const struct options *options, struct pipeline *pipeline, unsigned 
 	};
 	int rc;
 
-	for (unsigned int i = 0; i < options->nb_queues; i++) {
+	for (unsigned int i = 0; i < options->nb_queues && !options->event.on; i++) {
 		const struct queue *q = &options->queues[i];
 		const unsigned int n = params.nb_patterns;
 
@@ -271,6 +278,8 @@ graph_create(const struct options *options, struct pipeline *pipeline, unsigned 
 		patterns[n] = names[n];
 		params.nb_patterns++;
 	}
+	if (options->event.on)
+		patterns[params.nb_patterns++] = "event_rx";
 	snprintf(name, sizeof(name), "worker-%u", worker->lcore);
 	rc = hy_graph_create(name, &params, &worker->graph);
 	if (rc < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker. With
- * --policy, flow_cls stands before pkt_cls.
+ * --policy, flow_cls stands before pkt_cls; with --mode=eventdev, event_rx in place of ethdev_rx.
  */
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
@@ -35,8 +35,8 @@ struct pipeline {
 };
 
 /*
- * Lists the lcores of --config as workers, in order, and makes what they report to. Returns 0, or -1
- * after saying what is wrong.
+ * Lists the lcores of --config as workers, in order (with --mode=eventdev, all that EAL has), and
+ * makes what they report to. Returns 0, or -1 after saying what is wrong.
  */
 int pipeline_workers(const struct options *options, struct pipeline *pipeline);
 

@@ -10,6 +10,8 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
+#include <hy_event.h>
+
 #include "ports.h"
 
 #define DESCRIPTORS 1024
@@ -53,7 +55,8 @@ pool_size(const struct options *options, unsigned int nb_workers)
 	const unsigned int nb_ports = (unsigned int)__builtin_popcount(options->ports);
 	const unsigned int nb_rx = options->nb_queues + nb_ports; /* one at least for each */
 	const unsigned int held = DESCRIPTORS * (nb_rx + nb_ports * nb_workers) +
-		(nb_workers + 1) * (POOL_CACHE + HY_BURST_MAX);
+		(nb_workers + 1) * (POOL_CACHE + HY_BURST_MAX) +
+		(options->event.on ? HY_EVENT_MOST : 0);
 
 	return RTE_MAX((unsigned int)POOL_LEAST, held);
 }
@@ -133,7 +136,7 @@ configure(const struct options *options, struct hy_hal *hal, uint16_t port, uint
 	overhead = info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu
 		? info.max_rx_pktlen - info.max_mtu
 		: RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
-	conf.intr_conf.rxq = options->idle == IDLE_INTERRUPT;
+	conf.intr_conf.rxq = options->idle == IDLE_INTERRUPT && !options->event.on;
 	conf.rxmode.mtu = options->max_pkt_len - overhead;
 	if (conf.rxmode.mtu > info.max_mtu || options->max_pkt_len > info.max_rx_pktlen)
 		return refuse(port, "--max-pkt-len %u is too long; the port takes frames of %u",

@@ -115,6 +115,9 @@ report_waited_us(const struct report_worker *worker)
 void
 report_picks(const struct report *report, FILE *out)
 {
+	if (report->options->event.on)
+		fprintf(out, "Packets come by event device %u, %s.\n",
+			report->options->event.device, option_sched_name(report->options));
 	fprintf(out, "The HAL picked (--explain says why):\n");
 	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
 		const struct hy_node_stats *node = &report->stats->nodes[i];
@@ -202,8 +205,7 @@ report_result(const struct report *report, FILE *out)
 			continue;
 		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
 		fprintf(out, "port %u  %-14s %s  rx %" PRIu64 "  tx %" PRIu64, p,
-			report->ports[p].driver, mac, sum_port(report, p, "ethdev_rx"),
-			sum_port(report, p, "ethdev_tx"));
+			report->ports[p].driver, mac, sum_rx(report, p), sum_tx(report, p));
 		if (report->ports[p].missed > 0)
 			fprintf(out, "  missed %" PRIu64 " before they reached us",
 				report->ports[p].missed);
@@ -213,6 +215,9 @@ report_result(const struct report *report, FILE *out)
 			fprintf(out, "  %s", report->ports[p].state);
 		fprintf(out, "\n");
 	}
+	if (report->events_freed > 0)
+		fprintf(out, "%" PRIu64 " packets were still in the event device, and are freed\n",
+			report->events_freed);
 	sum_totals(report, &t);
 	balanced = t.rx == t.tx + t.dropped;
 	leaked = report->mbufs_in_use > 0;

@@ -33,11 +33,12 @@ struct report {
 	struct hy_policy_class *classes; /* that packets got */
 	uint32_t nb_classes;
 	char *offloads, *offloads_json; /* how they stand, for people and for programs; or NULL */
+	uint64_t events_freed;          /* packets that were in the event device at the end */
 	unsigned int mbufs_in_use;      /* once the ports are closed */
 	unsigned int mbufs_total;
 };
 
-/* Packets; rx = tx + dropped once the workers have stopped. */
+/* Packets that workers took; rx = tx + dropped once they have stopped. */
 struct totals {
 	uint64_t rx;
 	uint64_t tx;

@@ -23,8 +23,8 @@ ports_json(const struct report *report, FILE *out)
 			"\"state\": \"%s\", \"resets\": %u, "
 			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"missed\": %" PRIu64 "}",
 			comma, p, report->ports[p].driver, mac, report->ports[p].state,
-			report->ports[p].resets, sum_port(report, p, "ethdev_rx"),
-			sum_port(report, p, "ethdev_tx"), report->ports[p].missed);
+			report->ports[p].resets, sum_rx(report, p), sum_tx(report, p),
+			report->ports[p].missed);
 		comma = ",";
 	}
 	fprintf(out, "],\n");
@@ -107,6 +107,21 @@ workers_json(const struct report *report, FILE *out)
 	fprintf(out, "],\n");
 }
 
+/* Or null, with --mode=poll. */
+static void
+event_json(const struct report *report, FILE *out)
+{
+	const struct event_options *e = &report->options->event;
+
+	if (!e->on)
+		fprintf(out, "  \"event\": null,\n");
+	else
+		fprintf(out,
+			"  \"event\": {\"device\": %u, \"sched\": \"%s\", \"freed\": %" PRIu64
+			"},\n",
+			e->device, option_sched_name(report->options), report->events_freed);
+}
+
 void
 report_json(const struct report *report, FILE *out)
 {
@@ -118,6 +133,7 @@ report_json(const struct report *report, FILE *out)
 	ports_json(report, out);
 	nodes_json(report, out);
 	workers_json(report, out);
+	event_json(report, out);
 	classes_json(report, out);
 	fprintf(out, "  \"offloads\": [%s],\n",
 		report->offloads_json == NULL ? "" : report->offloads_json);

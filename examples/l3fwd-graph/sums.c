@@ -6,6 +6,7 @@
 
 #include <hy_graph_worker.h>
 
+#include "feed.h"
 #include "sums.h"
 
 unsigned int
@@ -44,7 +45,7 @@ dropped_by(const struct hy_node_stats *node)
 	return n;
 }
 
-uint64_t
+static uint64_t
 sum_port(const struct report *report, uint16_t port, const char *family)
 {
 	const bool sends = strcmp(family, "ethdev_tx") == 0;
@@ -64,14 +65,47 @@ sum_port(const struct report *report, uint16_t port, const char *family)
 	return n;
 }
 
+/* What event_rx has led to a port's classifier. */
+static uint64_t
+sum_fed(const struct report *report, uint16_t port)
+{
+	char name[HY_NAME_SIZE];
+	uint64_t n = 0;
+
+	feed_classifier(report->options, port, name);
+	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &report->stats->nodes[i];
+
+		for (unsigned int e = 0; node->is_source && e < node->nb_edges; e++)
+			if (strcmp(node->edges[e].name, name) == 0)
+				n += node->edges[e].objs;
+	}
+	return n;
+}
+
+uint64_t
+sum_rx(const struct report *report, uint16_t port)
+{
+	return report->options->event.on ? sum_fed(report, port)
+					 : sum_port(report, port, "ethdev_rx");
+}
+
+uint64_t
+sum_tx(const struct report *report, uint16_t port)
+{
+	return sum_port(report, port, "ethdev_tx");
+}
+
 void
 sum_totals(const struct report *report, struct totals *totals)
 {
 	*totals = (struct totals){ 0 };
-	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		totals->rx += sum_port(report, p, "ethdev_rx");
-		totals->tx += sum_port(report, p, "ethdev_tx");
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+		totals->tx += sum_tx(report, p);
+	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &report->stats->nodes[i];
+
+		totals->rx += node->is_source ? node->objs : 0;
+		totals->dropped += dropped_by(node);
 	}
-	for (unsigned int i = 0; i < report->stats->nb_nodes; i++)
-		totals->dropped += dropped_by(&report->stats->nodes[i]);
 }

@@ -17,8 +17,9 @@ struct reason {
 /* Returns how many reasons there are. */
 unsigned int sum_drops(const struct hy_stats *stats, struct reason reasons[REASONS_MAX]);
 
-/* Packets that a port's nodes of a family took (ethdev_rx) or sent (ethdev_tx). */
-uint64_t sum_port(const struct report *report, uint16_t port, const char *family);
+/* Packets that workers took of a port, and that they sent on it. */
+uint64_t sum_rx(const struct report *report, uint16_t port);
+uint64_t sum_tx(const struct report *report, uint16_t port);
 
 void sum_totals(const struct report *report, struct totals *totals);
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The event device in place of the workers' polling: its feed, and the nodes that take from it. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_eventdev.h>
+
+#include <hy_event.h>
+
+#include "feed.h"
+
+static int
+refuse(const char *reason)
+{
+	fprintf(stderr, "l3fwd-graph: --mode=eventdev: %s\n", reason);
+	return -1;
+}
+
+static struct hy_target
+target_of(const struct options *options)
+{
+	return (struct hy_target){ .kind = HY_TARGET_EVENT, .id = (uint16_t)options->event.device };
+}
+
+int
+feed_create(const struct options *options, unsigned int nb_workers)
+{
+	const struct event_options *e = &options->event;
+	struct hy_ethdev_rx_config queues[QUEUES_MAX];
+	const struct hy_event_params params = {
+		.device = (uint8_t)e->device,
+		.sched_type = e->sched,
+		.nb_workers = (uint16_t)nb_workers,
+		.queues = queues,
+		.nb_queues = options->nb_queues,
+		.vector_size = (uint16_t)e->vector_size,
+		.vector_timeout_ns = e->vector_tmo_ns,
+		.socket = options->numa ? rte_event_dev_socket_id((uint8_t)e->device)
+					: SOCKET_ID_ANY,
+	};
+	char reason[HY_REASON_SIZE] = "";
+
+	if (!e->on)
+		return 0;
+	for (unsigned int q = 0; q < options->nb_queues; q++)
+		queues[q] = (struct hy_ethdev_rx_config){ .port = options->queues[q].port,
+			.queue = options->queues[q].queue };
+	return hy_event_create(&params, reason, sizeof(reason)) < 0 ? refuse(reason) : 0;
+}
+
+int
+feed_start(const struct options *options, struct hy_hal *hal)
+{
+	const uint8_t device = (uint8_t)options->event.device;
+	char reason[HY_REASON_SIZE] = "";
+	int rc;
+
+	if (!options->event.on)
+		return 0;
+	if (hy_event_check(device, reason, sizeof(reason)) < 0)
+		return refuse(reason);
+	rc = hy_event_follow(device, hal);
+	return rc < 0 ? refuse(strerror(-rc)) : 0;
+}
+
+void
+feed_classifier(const struct options *options, uint16_t port, char name[HY_NAME_SIZE])
+{
+	snprintf(name, HY_NAME_SIZE, "%s-%u", options->policy != NULL ? "flow_cls" : "pkt_cls",
+		port);
+}
+
+/* event_rx tells ports apart by its edges, so that each port has a classifier of its own. */
+static int
+port_lead(const struct options *options, struct hy_hal *hal, const struct classes *classes,
+	hy_node_id rx, uint16_t port, uint16_t *edge)
+{
+	char name[HY_NAME_SIZE];
+	hy_node_id cls;
+	int rc = 0;
+
+	if (classes->policy == NULL) {
+		snprintf(name, sizeof(name), "%u", port);
+		rc = hy_hal_node_clone(hal, "pkt_cls", port, name, &cls);
+	}
+	feed_classifier(options, port, name);
+	return rc < 0 ? rc : hy_node_edge_add(rx, name, edge);
+}
+
+int
+feed_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes)
+{
+	struct hy_event_rx_config config = { .device = (uint8_t)options->event.device };
+	hy_node_id rx;
+	uint16_t port;
+	int rc = hy_hal_node_for(hal, "event_rx", target_of(options), &rx);
+
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		config.edge[p] = HY_EVENT_NO_EDGE;
+	RTE_ETH_FOREACH_DEV(port)
+		if (rc == 0 && port_enabled(options, port))
+			rc = port_lead(options, hal, classes, rx, port, &config.edge[port]);
+	if (rc == 0)
+		rc = hy_node_config(rx, &config, sizeof(config));
+	return rc < 0 ? refuse(strerror(-rc)) : 0;
+}
+
+uint64_t
+feed_destroy(const struct options *options)
+{
+	return options->event.on ? hy_event_destroy((uint8_t)options->event.device) : 0;
+}

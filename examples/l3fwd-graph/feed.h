@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --mode=eventdev: receive queues lead into an event device, from which all workers take. */
+#ifndef L3FWD_FEED_H
+#define L3FWD_FEED_H
+
+#include <hy_hal_live.h>
+
+#include "options.h"
+#include "policy_file.h"
+
+/*
+ * Configures the event device, when ports run and before variants are selected. Returns 0, also in
+ * the other mode, or -1 after saying what is wrong.
+ */
+int feed_create(const struct options *options, unsigned int nb_workers);
+
+/* Lets packets come, once variants are selected. Likewise. */
+int feed_start(const struct options *options, struct hy_hal *hal);
+
+/* Makes event_rx, and a classifier for each port behind it. Likewise; in that mode only. */
+int feed_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes);
+
+/* The classifier of a port, which event_rx leads its packets to. */
+void feed_classifier(const struct options *options, uint16_t port, char name[HY_NAME_SIZE]);
+
+/*
+ * Stops it, before the ports are stopped; also if there is none. Returns how many packets were
+ * under way that no worker took.
+ */
+uint64_t feed_destroy(const struct options *options);
+
+#endif
