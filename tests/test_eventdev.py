@@ -118,3 +118,124 @@ def test_two_ports_packets_reach_two_workers_and_atomic_flows_stay_in_order(rig,
         sent = Counter(frame for q in range(2) for frame in run.sent(1, q))
         assert sent == Counter(expected.out[1]) and sent.total() == len(made)
     assert run.stats["event"] == {"device": 0, "sched": sched, "freed": 0}, run
+
+
+def plain(count):
+    """Good packets of many flows, for port 1's default route."""
+    return frames.traffic("198.18.1.1", count)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_device_is_emptied_when_traffic_goes_on(rig, device):
+    """It stops in the midst of it: packets in the device are freed and told, and none leaks."""
+    run = rig.run([*l3fwd.options(2, [(0, 0, 1)]), "--mode=eventdev", "--duration=1",
+                   f"--json={rig.folder}/stats.json"],
+                  [*rig.vdevs([[plain(500)]], tx_queues=2, more=",infinite_rx=1"),
+                   "--vdev", "net_null1", "--vdev", device], workers=2)
+    assert run.stats["totals"]["rx"] > 10000, run
+    freed = run.stats["event"]["freed"]
+    assert (f"{freed} packets were still in the event device" in run.stdout) == (freed > 0), run
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_classes_are_those_of_poll_mode(rig, device):
+    policy = rig.write("policy", "rule 1 class 7 proto udp\nrule 2 class 9 proto tcp\n")
+    records = [f.data for f in frames.generate(8)]
+    app = [f"--policy={policy}", "--drop-class=9", rig.routes(frames.ROUTES)]
+    polled = rig.forward([[records], SILENT, SILENT], *app).stats
+    stats = forward(rig, device, 2, [[records], SILENT, SILENT], *app).stats
+    assert stats["classes"] == polled["classes"] and len(stats["classes"]) >= 2
+    assert stats["drops"] == {**polled["drops"], "port_unknown": 0}
+    assert stats["drops"]["denied"] > 0 and polled["event"] is None
+    assert stats["totals"] == polled["totals"] and stats["totals"]["rx"] == len(records)
+    fed = {n["name"]: n["edges"] for n in stats["nodes"]}["event_rx"]
+    assert fed == {"flow_cls-0": len(records), "flow_cls-1": 0, "flow_cls-2": 0}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_service_lcore_runs_what_the_workers_need_not(rig, device):
+    records = plain(3000)
+    run = forward(rig, device, 2, [[records], SILENT], eal=["-S", "2"])
+    assert run.stats["totals"] == {"rx": 3000, "tx": 3000, "dropped": 0}
+    assert len(run.stats["workers"]) == 1 and len(run.sent(1)) == 3000, run
+
+
+def test_worker_that_cannot_sleep_pauses_and_says_so(rig):
+    run = forward(rig, "event_sw0", 1, [[plain(100)], SILENT], "--idle=interrupt")
+    assert "pauses instead of sleeping: an event device wakes nobody" in run.stderr, run
+    (worker,) = run.stats["workers"]
+    assert worker["waits"] == 0 < worker["pauses"] and run.stats["totals"]["tx"] == 100, run
+
+
+def test_explain_tells_of_the_device(rig):
+    def explained(*app):
+        found = l3fwd.explain(rig.folder, *app, eal=["--vdev", "event_dsw0"])
+        return l3fwd.selection(found, "event_rx")
+
+    chosen = explained("--mode=eventdev")
+    assert (chosen["variant"], chosen["target"]) == ("single", "event device 0"), chosen
+    assert explained()["variant"] == "single"
+
+
+REFUSED = {
+    "no device": ([], ["--mode=eventdev"], "there is none; EAL's --vdev=event_sw0"),
+    "which device": (["event_sw0", "event_dsw0"], ["--mode=eventdev"],
+                     "--event-device: is required: there are 2 event devices"),
+    "other device": (["event_sw0"], ["--mode=eventdev", "--event-device=3"],
+                     "there is no event device 3; there are 1"),
+    "mode": (["event_sw0"], ["--mode=event"], "--mode: 'event' is not poll or eventdev"),
+    "type": (["event_sw0"], ["--mode=eventdev", "--eventq-sched=fair"],
+             "'fair' is not atomic, ordered or parallel"),
+    "ordered": (["event_sw0"], ["--mode=eventdev", "--eventq-sched=ordered"],
+                "event device 0 does not send packets of port 0: use atomic"),
+    "poll": (["event_sw0"], ["--eventq-sched=atomic"], "are for --mode=eventdev"),
+    "vectors": (["event_sw0"], ["--mode=eventdev", "--event-vector-size=8"],
+                "that --event-vector asks for"),
+    "size": (["event_sw0"], ["--mode=eventdev", "--event-vector", "--event-vector-size=0"],
+             "'0' is not a number from 1 to 256"),
+    "budget": (["event_sw0"], ["--mode=eventdev", "--rx-budget=0=8"], "is for --mode=poll"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED, ids=lambda what: what.replace(" ", "-"))
+def test_what_cannot_be_is_refused_in_words(rig, what):
+    devices, app, words = REFUSED[what]
+    eal = [option for device in devices for option in ("--vdev", device)]
+    run = rig.forward([[plain(1)], SILENT], *app, eal=eal)
+    assert run.code == 1 and words in run.stderr, run
+    assert run.wrote_packets() == []
+
+
+def test_vectors_are_not_taken_from_adapters_in_software(rig):
+    """The HAL falls to single events, as none is left that takes vectors."""
+    run = forward(rig, "event_sw0", 1, [[plain(200)], SILENT], "--event-vector")
+    assert run.node("event_rx")["variant"] == "single"
+    assert run.stats["totals"] == {"rx": 200, "tx": 200, "dropped": 0}
+
+
+@pytest.fixture(params=DEVICES)
+def events(request, rig, folder, monkeypatch):
+    if not test_events.PLUGIN.exists():
+        pytest.skip("the plugin was not built")
+    return test_events.Events(rig, folder, monkeypatch, "--mode=eventdev",
+                              eal=["--vdev", request.param])
+
+
+def test_port_that_is_reset_leaves_the_device_and_comes_back(events):
+    """net_null receives without end, as does the port that is left alone."""
+    for _ in range(3):
+        events.event(1, test_events.RESET, "port 1 is up again")
+    seen = events.text()
+    run = events.finish()
+    ports = run.stats["ports"]
+    assert [(p["state"], p["resets"]) for p in ports] == [("up", 0), ("up", 3), ("up", 0)], seen
+    assert min(ports[0]["rx"], ports[1]["rx"], ports[1]["tx"], ports[2]["tx"]) > 1000, run
+    assert "cannot be" not in run.stderr, run
+
+
+def test_port_that_is_removed_leaves_the_device_and_others_stay(events):
+    events.event(0, test_events.REMOVED, "port 0 is gone: it was removed")
+    events.event(1, test_events.RESET, "port 1 is up again")
+    run = events.finish()
+    assert [port["state"] for port in run.stats["ports"]] == ["gone", "up", "up"], run
+    assert "cannot be" not in run.stderr and "not ready port" not in run.stderr, run

@@ -25,7 +25,7 @@ ROUTES = [oracle.route(f"{half}.0.0.0/1", port, "02:00:00:00:00:01")
 class Events:
     """A running l3fwd-graph: port 0 receives without end, ports 1 and 2 send."""
 
-    def __init__(self, rig, folder, monkeypatch, *more):
+    def __init__(self, rig, folder, monkeypatch, *more, eal=()):
         self.rig = rig
         plugin = folder / "events.so"
         shutil.copy(PLUGIN, plugin)
@@ -40,7 +40,7 @@ class Events:
                 ["-p", "0x7", "--config=(0,0,1),(1,0,1)", rig.routes(ROUTES),
                  f"--pack={plugin}", f"--json={rig.folder}/stats.json", "--duration=60", *more],
                 [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"),
-                 "--vdev", "net_null1", "--vdev", "net_null2"], stdout=out)
+                 "--vdev", "net_null1", "--vdev", "net_null2", *eal], stdout=out)
         try:
             until(lambda: "HAL picked" in self.text(), "the start", self.process)
         except AssertionError as error:

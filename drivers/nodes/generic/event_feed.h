@@ -58,6 +58,14 @@ void event_adapter_stop(struct event_feed *feed);
 int event_adapter_add(struct event_feed *feed, uint16_t port);
 int event_adapter_remove(struct event_feed *feed, uint16_t port);
 
+/* event_vectors.c: checks what is wanted, and makes the pool. */
+int event_vectors_create(struct event_feed *feed, char *reason, size_t size);
+
+/* event_drain.c: before the last port is taken out, for packets that workers may still take; */
+void event_flush(struct event_feed *feed, uint16_t port);
+/* and when there are no workers any more: stops the adapter, and frees what it and the device have. */
+void event_drain(struct event_feed *feed);
+
 /* event_services.c: finds somebody to run the services of device and adapter. */
 int event_services_start(struct event_feed *feed);
 void event_services_stop(struct event_feed *feed);

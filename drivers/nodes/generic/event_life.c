@@ -87,6 +87,8 @@ on_port(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
 	RTE_SET_USED(hal);
 	if (event_feed_of_port(port) != feed || feed->attached == 0)
 		return;
+	if (!up && feed->added[port])
+		event_flush(feed, port);
 	rc = up ? event_adapter_add(feed, port) : event_adapter_remove(feed, port);
 	if (rc < 0)
 		HY_LOG(ERR, "port %u cannot be %s event device %u: %s", port,

@@ -54,8 +54,12 @@ event_services_start(struct event_feed *feed)
 void
 event_services_stop(struct event_feed *feed)
 {
-	deal(feed, false);
-	for (unsigned int s = 0; s < feed->nb_services; s++)
+	for (unsigned int s = 0; s < feed->nb_services; s++) {
 		rte_service_runstate_set(feed->services[s], 0);
+		/* An lcore that is not asked to run it any more never says that it does not. */
+		while (rte_service_may_be_active(feed->services[s]) == 1)
+			rte_pause();
+	}
+	deal(feed, false);
 	feed->nb_services = 0;
 }
