@@ -27,10 +27,15 @@ discard_all(uint16_t port __rte_unused, uint16_t queue __rte_unused, uint32_t ro
 	return 0;
 }
 
-/* Has the service discard what it receives of a port, or no longer. Other ports have no service. */
+/* Has the service discard what it receives of a port, or no longer. Others reach the device alone. */
 static void
 discard(struct event_feed *feed, uint16_t port, bool on)
 {
+	uint32_t caps;
+
+	if (rte_event_eth_rx_adapter_caps_get(feed->params.device, port, &caps) < 0 ||
+		(caps & RTE_EVENT_ETH_RX_ADAPTER_CAP_INTERNAL_PORT) != 0)
+		return;
 	rte_event_eth_rx_adapter_cb_register(feed->params.device, port, on ? discard_all : NULL,
 		feed);
 }
