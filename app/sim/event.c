@@ -278,21 +278,29 @@ put(struct event_device *device, struct rte_event event)
 	return false;
 }
 
+/* event/cnxk/cn10k_worker.c: one event a call, however many it is given, unless all are new. */
 static uint16_t
 enqueue_burst(void *arg, const struct rte_event events[], uint16_t n)
 {
 	struct event_port *port = arg;
 	struct event_device *device = port->device;
+
+	if (n == 0 || !__atomic_load_n(&device->started, __ATOMIC_ACQUIRE))
+		return 0;
+	if (events->op != RTE_EVENT_OP_RELEASE && !put(device, *events))
+		return 0;
+	if (events->op != RTE_EVENT_OP_NEW)
+		give_back(port);
+	return 1;
+}
+
+static uint16_t
+enqueue_new_burst(void *port, const struct rte_event events[], uint16_t n)
+{
 	uint16_t i = 0;
 
-	if (!__atomic_load_n(&device->started, __ATOMIC_ACQUIRE))
-		return 0;
-	for (; i < n; i++) {
-		if (events[i].op != RTE_EVENT_OP_RELEASE && !put(device, events[i]))
-			break;
-		if (events[i].op != RTE_EVENT_OP_NEW)
-			give_back(port);
-	}
+	while (i < n && enqueue_burst(port, &events[i], 1) == 1)
+		i++;
 	return i;
 }
 
@@ -346,7 +354,7 @@ probe(struct rte_vdev_device *vdev)
 	dev->dequeue = dequeue;
 #endif
 	dev->enqueue_burst = enqueue_burst;
-	dev->enqueue_new_burst = enqueue_burst;
+	dev->enqueue_new_burst = enqueue_new_burst;
 	dev->enqueue_forward_burst = enqueue_burst;
 	dev->dequeue_burst = dequeue_burst;
 	dev->txa_enqueue = event_tx;

@@ -180,6 +180,7 @@ vector_open(struct event_rx *rx)
 	if (rx->open != NULL || rte_mempool_get(rx->vector_pool, (void **)&rx->open) != 0)
 		return rx->open;
 	rx->open->nb_elem = 0;
+	rx->open->elem_offset = 0;
 	rx->open->attr_valid = 1;
 	rx->open->port = rx->port;
 	rx->open->queue = rx->queue;
@@ -312,50 +313,44 @@ transmit(const struct event_device *device, uint16_t port, uint16_t queue, struc
 	return nic_tx(&nic_of(port)->tx[queue], pkts, n);
 }
 
-/* What could not be sent stays in the vector, for another try. */
+/* What could not be sent stays where it is in the vector, for another try. */
 static bool
 send_vector(const struct event_device *device, struct rte_event_vector *vector)
 {
+	struct rte_mbuf **pkts = vector->mbufs + vector->elem_offset;
 	uint16_t sent = 0;
 
 	if (vector->attr_valid) {
-		sent = transmit(device, vector->port, vector->queue, vector->mbufs,
-			vector->nb_elem);
+		sent = transmit(device, vector->port, vector->queue, pkts, vector->nb_elem);
 	} else {
 		while (sent < vector->nb_elem &&
-			transmit(device, vector->mbufs[sent]->port,
-				rte_event_eth_tx_adapter_txq_get(vector->mbufs[sent]),
-				&vector->mbufs[sent], 1) == 1)
+			transmit(device, pkts[sent]->port,
+				rte_event_eth_tx_adapter_txq_get(pkts[sent]), &pkts[sent], 1) == 1)
 			sent++;
 	}
 	vector->nb_elem -= sent;
-	memmove(vector->mbufs, vector->mbufs + sent, vector->nb_elem * sizeof(vector->mbufs[0]));
+	vector->elem_offset += sent;
 	if (vector->nb_elem > 0)
 		return false;
 	rte_mempool_put(rte_mempool_from_obj(vector), vector);
 	return true;
 }
 
+/* cn10k_worker.h, SSO_TX(): one event a call, however many it is given. */
 uint16_t
 event_tx(void *arg, struct rte_event events[], uint16_t n)
 {
 	const struct event_port *port = arg;
-	uint16_t i = 0;
+	bool sent;
 
-	for (; i < n; i++) {
-		struct rte_event *event = &events[i];
-		const bool sent = (event->event_type & RTE_EVENT_TYPE_VECTOR) != 0
-			? send_vector(port->device, event->vec)
-			: transmit(port->device, event->mbuf->port,
-				  rte_event_eth_tx_adapter_txq_get(event->mbuf), &event->mbuf,
-				  1) == 1;
-
-		if (!sent) {
-			rte_errno = ENOSPC;
-			break;
-		}
-	}
-	return i;
+	RTE_SET_USED(n);
+	if ((events->event_type & RTE_EVENT_TYPE_VECTOR) != 0)
+		sent = send_vector(port->device, events->vec);
+	else
+		sent = transmit(port->device, events->mbuf->port,
+			       rte_event_eth_tx_adapter_txq_get(events->mbuf), &events->mbuf,
+			       1) == 1;
+	return sent;
 }
 
 void

@@ -18,6 +18,7 @@ static const struct vendor vendors[] = {
 		.rules_keep = true, /* net/cnxk/cnxk_ethdev_ops.c, cnxk_nix_info_get() */
 		.negotiates = true, /* cn10k_ethdev.c, cn10k_nix_rx_metadata_negotiate() */
 		.odd_errors = true,
+		.own_pools = true,
 		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	},
 	{
@@ -197,6 +198,7 @@ static const struct eth_dev_ops ops = {
 	.stats_get = nic_stats,
 	.stats_reset = nic_stats_reset,
 	.flow_ops_get = nic_flow_ops,
+	.pool_ops_supported = nic_pool_supported,
 	.rx_metadata_negotiate = negotiate,
 };
 
@@ -259,7 +261,9 @@ probe(struct rte_vdev_device *vdev)
 		return -ENOMEM;
 	nic = nic_of_dev(dev);
 	nic->vendor = vendor;
-	rc = engine_make(rte_vdev_device_args(vdev), nic);
+	rc = vendor->own_pools ? simnic_pool_init() : 0;
+	if (rc == 0)
+		rc = engine_make(rte_vdev_device_args(vdev), nic);
 	if (rc != 0) {
 		rte_eth_dev_release_port(dev);
 		return rc;

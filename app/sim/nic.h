@@ -20,6 +20,7 @@ struct vendor {
 	bool negotiates;      /* marks only after rte_eth_rx_metadata_negotiate() */
 	bool threads;         /* takes flow calls from several threads */
 	bool odd_errors;      /* cnxk's: see nic_flow.c */
+	bool own_pools;       /* receives into pools of SIMNIC_POOL only: see nic_pool.c */
 	uint64_t tx_offloads; /* the mbufs are passed on as they are */
 };
 
@@ -70,6 +71,10 @@ uint16_t nic_rx(void *queue, struct rte_mbuf **pkts, uint16_t n);
 uint16_t nic_tx(void *queue, struct rte_mbuf **pkts, uint16_t n);
 int nic_stats(struct rte_eth_dev *dev, struct rte_eth_stats *stats);
 int nic_stats_reset(struct rte_eth_dev *dev);
+
+/* For .pool_ops_supported; and whether a queue may receive into a pool. */
+int nic_pool_supported(struct rte_eth_dev *dev, const char *pool);
+bool nic_pool_fits(const struct nic *nic, const struct rte_mempool *pool);
 
 int nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 

@@ -33,6 +33,8 @@ nic_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t nb_desc, unsigned
 
 	RTE_SET_USED(nb_desc);
 	RTE_SET_USED(conf);
+	if (!nic_pool_fits(nic, pool))
+		return -EINVAL;
 	queue->nic = nic;
 	queue->port = dev->data->port_id;
 	queue->pool = pool;

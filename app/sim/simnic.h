@@ -29,8 +29,16 @@
 struct hy_flow_sim;
 struct rte_ring;
 
-#define SIMNIC_QUEUES 16  /* at most, for each direction */
-#define SIMNIC_WIRE 16384 /* packets that a wire holds */
+#define SIMNIC_QUEUES 16         /* at most, for each direction */
+#define SIMNIC_WIRE 16384        /* packets that a wire holds */
+#define SIMNIC_POOL "simnic_npa" /* mempool operations of sim_cn10k */
+
+/*
+ * Makes SIMNIC_POOL the operations of the platform, which pools of packets get by default from then
+ * on: sim_cn10k receives into no other. Done with the first of those; for pools made before.
+ * Returns 0 or a negative errno.
+ */
+int simnic_pool_init(void);
 
 /*
  * The wire of a receive queue: mbufs enqueued here are received. Its consumer is the queue's worker.

@@ -465,7 +465,7 @@ int
 five_setup(void **state)
 {
 	warm_up();
-	if (node_setup(state) != 0)
+	if (simnic_pool_init() != 0 || node_setup(state) != 0)
 		return -1;
 	memset(&F, 0, sizeof(F));
 	F.seed = 5;

@@ -91,7 +91,7 @@ int
 simnic_setup(void **state)
 {
 	nb_names = 0;
-	return sim_setup(state);
+	return simnic_pool_init() == 0 ? sim_setup(state) : -1;
 }
 
 int

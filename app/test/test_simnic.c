@@ -7,6 +7,7 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_ring.h>
 
 #include <hy_flow_sim.h>
@@ -156,6 +157,32 @@ cn10k_delivers_no_marks_unless_they_were_negotiated(void **state)
 	nic_up(port);
 	assert_non_null(nic_rule(port, &packet, 7));
 	assert_int_equal(nic_marked(port, &packet), -1);
+}
+
+static void
+cn10k_receives_into_pools_of_its_platform_only(void **state)
+{
+	static const struct rte_eth_conf conf;
+	struct rte_mempool *plain = rte_pktmbuf_pool_create_by_ops("plain", 255, 0, 0,
+		RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY, "ring_mp_mc");
+
+	RTE_SET_USED(state);
+	assert_non_null(plain);
+	for (size_t i = 0; i < NICS; i++) {
+		const uint16_t port = nic_probe(nics[i].name, NULL);
+		const bool own = strcmp(nics[i].driver, "net_cn10k") == 0;
+
+		assert_string_equal(rte_mbuf_platform_mempool_ops(), SIMNIC_POOL);
+		assert_int_equal(rte_eth_dev_pool_ops_supported(port, SIMNIC_POOL), own ? 0 : 1);
+		assert_int_equal(rte_eth_dev_pool_ops_supported(port, "ring_mp_mc"),
+			own ? -ENOTSUP : 1);
+		assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), 0);
+		assert_int_equal(rte_eth_rx_queue_setup(port, 0, 64, SOCKET_ID_ANY, NULL, plain),
+			own ? -EINVAL : 0);
+		assert_int_equal(rte_eth_rx_queue_setup(port, 0, 64, SOCKET_ID_ANY, NULL, sim_pool),
+			0);
+	}
+	rte_mempool_free(plain);
 }
 
 static void
@@ -387,6 +414,7 @@ static const struct CMUnitTest simnic[] = {
 	SIMNIC_TEST(cn10k_fails_with_the_odd_error_numbers_of_its_driver),
 	SIMNIC_TEST(marks_get_into_packets_and_rules_count_them),
 	SIMNIC_TEST(cn10k_delivers_no_marks_unless_they_were_negotiated),
+	SIMNIC_TEST(cn10k_receives_into_pools_of_its_platform_only),
 	SIMNIC_TEST(rules_survive_a_stop_as_the_driver_has_it),
 	SIMNIC_TEST(a_claim_to_keep_rules_can_be_a_lie),
 	SIMNIC_TEST(arguments_that_make_no_sense_are_refused),
