@@ -116,6 +116,11 @@ struct hy_variant {
 	 * HY_CAP_RUNNING, nor is it held to what the reference variant does. See hy_hal_live.h.
 	 */
 	bool parked;
+	/**
+	 * Why the family's suite (hy_conform.h) cannot try it, in words: it drives a device that no
+	 * suite can stand in for, and is tried by tests of its pack. NULL for all others.
+	 */
+	const char *apart;
 };
 
 /**

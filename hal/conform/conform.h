@@ -184,7 +184,4 @@ int conform_burst_send_cand(void *trial);
 int conform_burst_compare(struct conform_trial *trial);
 void conform_burst_free(struct conform_trial *trial);
 
-/* suite.c */
-const char *conform_suite_apart(const struct hy_suite *suite, const char *variant);
-
 #endif

@@ -34,7 +34,6 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 #define HY_SUITE_FRAME_MAX 2048    /**< Longest frame that the engine makes, in bytes. */
-#define HY_SUITE_APART_MAX 4       /**< Variants that a suite can leave out. */
 #define HY_CONFORM_CASES 10000     /**< Fewest bursts that make a run count. */
 #define HY_CONFORM_TEXT_SIZE 512   /**< Room for what differed. */
 #define HY_CONFORM_SHOWN_BYTES 128 /**< Bytes of a packet that are kept to show it. */
@@ -105,11 +104,6 @@ struct hy_suite {
 	 * @return Whether they agree.
 	 */
 	bool (*agree)(void *reference, void *variant, char *text);
-	/** Variants that are not meant to do what the reference does, and why. */
-	struct {
-		const char *variant; /**< Name. */
-		const char *why;     /**< In words. */
-	} apart[HY_SUITE_APART_MAX];
 };
 
 /**
@@ -148,7 +142,7 @@ struct hy_conform_params {
 /** What became of a variant. */
 enum hy_conform_outcome {
 	HY_CONFORM_PASSED,
-	HY_CONFORM_SKIPPED, /**< This machine cannot run it, or its suite leaves it out. */
+	HY_CONFORM_SKIPPED, /**< This machine cannot run it, or no suite can. */
 	HY_CONFORM_FAILED,  /**< It differs, faulted, hung, or could not be tried. */
 };
 
@@ -188,7 +182,7 @@ struct hy_conform_cost {
  * Measures a variant beside the reference variant, on packets of kind HY_SUITE_TYPICAL in bursts of
  * HY_BURST_DEFAULT that the caches hold. Only the node's own function is timed.
  *
- * @return 0; -ENOENT; -ENOTSUP this machine cannot run it, or its suite leaves it out; -EFAULT;
+ * @return 0; -ENOENT; -ENOTSUP this machine cannot run it, or no suite can; -EFAULT;
  * -ETIMEDOUT; -ENOMEM; or what making its graphs returned.
  */
 int hy_conform_measure(const struct hy_hal *hal, const char *family, const char *variant,

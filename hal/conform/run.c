@@ -132,10 +132,9 @@ static int
 machine_check(struct conform_trial *trial, const struct hy_hal *hal)
 {
 	const struct hy_variant *variant = trial->cand.variant;
-	const char *apart = conform_suite_apart(trial->cand.suite, variant->impl.variant);
 
-	if (apart != NULL)
-		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "%s", apart);
+	if (variant->apart != NULL)
+		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "%s", variant->apart);
 	if (variant->parked)
 		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP,
 			"stands in while a port does not run, and does not do the family's work");

@@ -60,15 +60,6 @@ hy_suite_find(const char *family)
 	return NULL;
 }
 
-const char *
-conform_suite_apart(const struct hy_suite *suite, const char *variant)
-{
-	for (unsigned int i = 0; i < HY_SUITE_APART_MAX && suite->apart[i].variant != NULL; i++)
-		if (strcmp(suite->apart[i].variant, variant) == 0)
-			return suite->apart[i].why;
-	return NULL;
-}
-
 bool
 hy_conform_next(struct hy_conform_item *item)
 {
