@@ -33,7 +33,6 @@ struct event_rx {
 	rte_spinlock_t lock;
 	struct nic *nic; /* NULL: free */
 	uint16_t port, queue;
-	bool running;
 	bool marks; /* as negotiated when the queue was added; its packets have none otherwise */
 	bool own_flow_id;
 	struct rte_event event; /* of which its events are copies */

@@ -131,27 +131,13 @@ rx_del(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t qu
 	return 0;
 }
 
+/* cnxk_sso_rx_adapter_start(), _stop(): packets come as soon as their queue is added. */
 static int
-rx_run(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, bool run)
+rx_start_stop(const struct rte_eventdev *dev, const struct rte_eth_dev *eth)
 {
-	struct event_device *device = dev->data->dev_private;
-
-	for (int i = 0; i < EVENT_RX; i++)
-		if (device->rx[i].nic == nic_of_dev(eth))
-			__atomic_store_n(&device->rx[i].running, run, __ATOMIC_RELEASE);
+	RTE_SET_USED(dev);
+	RTE_SET_USED(eth);
 	return 0;
-}
-
-static int
-rx_start(const struct rte_eventdev *dev, const struct rte_eth_dev *eth)
-{
-	return rx_run(dev, eth, true);
-}
-
-static int
-rx_stop(const struct rte_eventdev *dev, const struct rte_eth_dev *eth)
-{
-	return rx_run(dev, eth, false);
 }
 
 static void
@@ -240,7 +226,6 @@ event_rx_poll(struct event_device *device, uint8_t queue)
 		struct event_rx *rx = &device->rx[i];
 
 		if (__atomic_load_n(&rx->nic, __ATOMIC_ACQUIRE) == NULL ||
-			!__atomic_load_n(&rx->running, __ATOMIC_ACQUIRE) ||
 			rx->event.queue_id != queue || rte_spinlock_trylock(&rx->lock) == 0)
 			continue;
 		if (rx->nic != NULL &&
@@ -359,8 +344,8 @@ event_adapter_ops(struct eventdev_ops *ops)
 	ops->eth_rx_adapter_caps_get = rx_caps;
 	ops->eth_rx_adapter_queue_add = rx_add;
 	ops->eth_rx_adapter_queue_del = rx_del;
-	ops->eth_rx_adapter_start = rx_start;
-	ops->eth_rx_adapter_stop = rx_stop;
+	ops->eth_rx_adapter_start = rx_start_stop;
+	ops->eth_rx_adapter_stop = rx_start_stop;
 	ops->eth_rx_adapter_vector_limits_get = vector_limits;
 	ops->eth_tx_adapter_caps_get = tx_caps;
 	ops->eth_tx_adapter_queue_add = tx_add;
