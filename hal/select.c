@@ -123,6 +123,15 @@ life_suits(const struct hy_hal *hal, const struct hy_selection *s, const struct 
 	return false;
 }
 
+/* Whether a variant's own predicate lets it pass, if it has one; if not, says why. */
+static bool
+predicate_says(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
+	char *reason, size_t size)
+{
+	snprintf(reason, size, "its predicate says no");
+	return variant->fits == NULL || variant->fits(hal, target, reason, size);
+}
+
 /* Whether a variant was prepared for, if it has to be; if not, says why. */
 static bool
 is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
@@ -164,7 +173,7 @@ static void
 candidate_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c)
 {
 	const struct hy_variant *variant = c->variant;
-	char reason[HY_REASON_SIZE] = "its predicate says no";
+	char reason[HY_REASON_SIZE];
 
 	c->score = variant->score;
 	c->fate = HY_FATE_OUTSCORED;
@@ -174,12 +183,10 @@ candidate_judge(const struct hy_hal *hal, const struct hy_selection *s, struct h
 	} else if (!life_suits(hal, s, variant, reason, sizeof(reason)) ||
 		!needs_judge(hal, s->target, c, reason, sizeof(reason))) {
 		c->fate = HY_FATE_NEEDS_UNMET;
+	} else if (!predicate_says(hal, s->target, variant, reason, sizeof(reason))) {
+		c->fate = HY_FATE_REJECTED;
 	} else if (!is_prepared(hal, s->target, variant, reason, sizeof(reason))) {
 		c->fate = HY_FATE_BIND_FAILED;
-	} else if (variant->fits != NULL) {
-		strcpy(reason, "its predicate says no");
-		if (!variant->fits(hal, s->target, reason, sizeof(reason)))
-			c->fate = HY_FATE_REJECTED;
 	}
 	if (c->fate != HY_FATE_OUTSCORED)
 		strcpy(c->reason, reason);
