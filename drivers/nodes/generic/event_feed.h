@@ -79,6 +79,21 @@ bool event_worker_idle(const struct event_worker *worker);
  * before is over by that.
  */
 uint16_t event_worker_take(const struct event_worker *worker, struct rte_event *events, uint16_t n);
+/* Packets are ethdev's where the device has an internal port for them, else the adapter's. */
+static inline bool
+event_is_packet(const struct rte_event *event)
+{
+	return event->event_type == RTE_EVENT_TYPE_ETHDEV ||
+		event->event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER;
+}
+
+static inline bool
+event_is_vector(const struct rte_event *event)
+{
+	return event->event_type == RTE_EVENT_TYPE_ETHDEV_VECTOR ||
+		event->event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER_VECTOR;
+}
+
 /* Frees packets that are not to be sent. Returns how many; 0 for events that are none. */
 unsigned int event_free(const struct rte_event *event);
 

@@ -39,7 +39,7 @@ event_rx_single(struct hy_graph *graph, struct hy_node *node, void **objs, uint1
 
 	for (uint16_t i = 0; i < taken; i++) {
 		objs[made] = events[i].mbuf;
-		made += events[i].event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER;
+		made += event_is_packet(&events[i]);
 	}
 	if (unlikely(made < taken))
 		hy_counter_add(node, EVENT_RX_FOREIGN, taken - made);
@@ -71,7 +71,7 @@ edges_read(const struct hy_graph *graph, const struct hy_node *node,
 	return 0;
 }
 
-static int
+int
 event_rx_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_event_rx_config *rx = config;

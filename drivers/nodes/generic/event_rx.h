@@ -11,12 +11,14 @@
 enum { EVENT_RX_DROP_PORT_UNKNOWN };
 enum { EVENT_RX_FOREIGN };
 
-/* Of one worker; the family's init fills it in. */
+/* Of one worker, first in a variant's own; event_rx_init() fills it in. */
 struct event_rx_ctx {
 	struct event_worker worker;
 	uint16_t edge[RTE_MAX_ETHPORTS];
 };
 
+/* The family's. */
+int event_rx_init(const struct hy_graph *graph, struct hy_node *node, const void *config);
 /* Sends the first n objects of the source's stream on, each by its packet's port. */
 void event_rx_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n);
 

@@ -75,10 +75,10 @@ event_free(const struct rte_event *event)
 {
 	unsigned int n = 0;
 
-	if (event->event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER) {
+	if (event_is_packet(event)) {
 		rte_pktmbuf_free(event->mbuf);
 		n = 1;
-	} else if (event->event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER_VECTOR) {
+	} else if (event_is_vector(event)) {
 		n = event->vec->nb_elem;
 		rte_pktmbuf_free_bulk(&event->vec->mbufs[event->vec->elem_offset], n);
 		rte_mempool_put(rte_mempool_from_obj(event->vec), event->vec);

@@ -90,9 +90,9 @@ const struct hy_event_params *hy_event_of_port(uint16_t port);
 
 /** How packets come from the device. */
 enum hy_event_form {
-	HY_EVENT_SINGLE, /**< One an event, RTE_EVENT_TYPE_ETH_RX_ADAPTER. */
-	/** Many an event, RTE_EVENT_TYPE_ETH_RX_ADAPTER_VECTOR: whoever takes one puts ev.vec back
-	 * into its pool. Each vector is of one receive queue. */
+	HY_EVENT_SINGLE, /**< One an event, RTE_EVENT_TYPE_ETHDEV or _ETH_RX_ADAPTER. */
+	/** Many an event, of the same types with RTE_EVENT_TYPE_VECTOR: whoever takes one puts
+	 * ev.vec back into its pool. Each vector is of one receive queue. */
 	HY_EVENT_VECTOR,
 };
 
