@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The octeontx2 pack's variants: when they are chosen, what they do, and what becomes of ports. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_ethdev.h>
+#include <rte_eventdev.h>
+#include <rte_ring.h>
+
+#include <hy_conform.h>
+
+#include "octeontx2_rig.h"
+
+#define FED (64 * 300 + 5) /* the last vector is not full */
+
+static void
+what_its_devices_are_built_for_is_chosen(void **state)
+{
+	const struct oct_spec spec = { .vector_size = 32, .sched_type = RTE_SCHED_TYPE_ATOMIC };
+	const struct hy_selection *rx;
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_chosen("sso_vector", "sso_vector");
+	for (unsigned int i = 0; i < NICS; i++) {
+		rx = hy_hal_selection(R.hal, "ethdev_rx", R.nic[i]);
+		assert_string_equal(rx->chosen->impl.variant, "npa");
+		assert_string_equal(hy_hal_port_plan(R.hal, R.nic[i])->mempool_ops, SIMNIC_POOL);
+	}
+}
+
+/* Every packet, in its order. */
+static void
+go_round(uint8_t sched_type)
+{
+	const struct oct_spec spec = { .vector_size = 32, .sched_type = sched_type };
+
+	oct_open(&spec);
+	assert_chosen("sso_vector", "sso_vector");
+	oct_send(FED, 2 * FED);
+	oct_forward(2 * FED, FED);
+	assert_int_equal(oct_objs("event_rx-oct", NULL), 3 * FED);
+	assert_int_equal(oct_objs("ethdev_tx-0", NULL), 2 * FED);
+	assert_int_equal(oct_objs("ethdev_tx-1", NULL), FED);
+	assert_int_equal(oct_close(), 0);
+}
+
+static void
+atomic_packets_go_round_by_vectors(void **state)
+{
+	RTE_SET_USED(state);
+	go_round(RTE_SCHED_TYPE_ATOMIC);
+}
+
+static void
+ordered_packets_go_round_by_vectors(void **state)
+{
+	RTE_SET_USED(state);
+	go_round(RTE_SCHED_TYPE_ORDERED);
+}
+
+static void
+parallel_packets_go_round_by_vectors(void **state)
+{
+	RTE_SET_USED(state);
+	go_round(RTE_SCHED_TYPE_PARALLEL);
+}
+
+static void
+without_vectors_packets_come_one_by_one(void **state)
+{
+	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ATOMIC,
+		.workers = 2, /* two workers have an order to keep */
+		.deny = "ethdev_tx=sso_vector" };
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_chosen("sso", "single");
+	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_REJECTED,
+		"nobody wants vectors");
+	oct_send(FED, 0);
+	for (unsigned int w = 0; w < 10; w++) /* the SSO gives one at a time */
+		assert_int_equal(hy_graph_walk(R.graphs[0]), 1);
+	oct_forward(0, FED);
+	assert_int_equal(oct_close(), 0);
+}
+
+static void
+vectors_that_cannot_be_had_fall_back_to_single_events(void **state)
+{
+	const struct oct_spec spec = { .vector_size = 33, .sched_type = RTE_SCHED_TYPE_PARALLEL };
+	char reason[HY_REASON_SIZE];
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_chosen("sso_vector", "single");
+	snprintf(reason, sizeof(reason),
+		"cannot be bound: port %u: event vectors of 33 packets are not to be had; 4 to "
+		"2048 are, powers of 2",
+		R.nic[0]);
+	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_BIND_FAILED,
+		reason);
+	oct_send(FED, FED);
+	oct_forward(FED, FED);
+	assert_int_equal(oct_close(), 0);
+}
+
+/* It is the walk's budget that counts; a vector in hand holds its flow. */
+static void
+a_vector_longer_than_a_burst_comes_in_parts_and_in_order(void **state)
+{
+	const struct oct_spec spec = {
+		.vector_size = 1024, .sched_type = RTE_SCHED_TYPE_ATOMIC, .workers = 2, .burst = 48
+	};
+	unsigned int made = 0;
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_chosen("sso_vector", "sso_vector");
+	oct_send(FED, 0);
+	while (made == 0)
+		made = hy_graph_walk(R.graphs[0]);
+	for (unsigned int w = 0; w < 10; w++) {
+		assert_int_equal(made, 48);
+		assert_int_equal(hy_graph_walk(R.graphs[1]), 0); /* the flow is the other's */
+		made = hy_graph_walk(R.graphs[0]);
+	}
+	oct_forward(0, FED);
+	assert_int_equal(oct_objs("event_rx-oct", NULL), FED);
+	assert_int_equal(oct_close(), 0);
+}
+
+/* Where there is no order to keep, a walk takes vectors until it is full. */
+static void
+one_worker_gathers_short_vectors(void **state)
+{
+	const struct oct_spec spec = {
+		.vector_size = 4, .sched_type = RTE_SCHED_TYPE_ATOMIC, .burst = 30
+	};
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	oct_send(FED, 0);
+	for (unsigned int w = 0; w < 100; w++)
+		assert_int_equal(hy_graph_walk(R.graphs[0]), 30);
+	oct_forward(0, FED);
+	assert_int_equal(oct_close(), 0);
+}
+
+/* What lies in hand, in vectors and in the device when a feed goes is freed, and told. */
+static void
+packets_in_hand_are_freed_and_told_when_the_feed_goes(void **state)
+{
+	const struct oct_spec spec = {
+		.vector_size = 64, .sched_type = RTE_SCHED_TYPE_ATOMIC, .workers = 2, .burst = 16
+	};
+	const unsigned int before = rte_mempool_avail_count(sim_pool);
+	uint64_t taken;
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	oct_send(640, 0);
+	while (simnic_feed_left(R.nic[0], 0) > 0)
+		hy_graph_walk(R.graphs[0]);
+	taken = oct_objs("event_rx-oct", NULL);
+	assert_true(taken < 640);
+	assert_true(taken % 64 != 0);
+	oct_drain(1);
+	assert_int_equal(R.out[1], taken);
+	assert_int_equal(oct_close(), 640 - taken);
+	assert_int_equal(rte_mempool_avail_count(sim_pool), before);
+}
+
+#define ROOM 21
+
+/* The first ones are sent; the rest drops, and the vector comes back. */
+static void
+fill_up(bool vectors)
+{
+	const struct oct_spec spec = { .vector_size = 64,
+		.sched_type = RTE_SCHED_TYPE_ATOMIC,
+		.deny = vectors ? NULL : "ethdev_tx=sso_vector" };
+	unsigned int filler = 0;
+	char name[32];
+	void *pkt;
+
+	oct_open(&spec);
+	assert_chosen(vectors ? "sso_vector" : "sso", "sso_vector");
+	for (; rte_ring_free_count(R.wire[1]) > ROOM; filler++)
+		assert_int_equal(rte_ring_enqueue(R.wire[1], &filler), 0);
+	oct_send(64, 0);
+	for (unsigned int w = 0; oct_objs("event_rx-oct", NULL) < 64; w++) {
+		assert_true(w < PATIENCE);
+		hy_graph_walk(R.graphs[0]);
+	}
+	assert_int_equal(oct_objs("ethdev_tx-1", NULL), 64);
+	assert_int_equal(oct_objs("ethdev_tx-1", "tx_full"), 64 - ROOM);
+	while (filler-- > 0)
+		assert_int_equal(rte_ring_dequeue(R.wire[1], &pkt), 0);
+	oct_drain(1);
+	assert_int_equal(R.out[1], ROOM);
+	if (vectors) {
+		snprintf(name, sizeof(name), "hy_sso_tx_%u", R.nic[1]);
+		assert_true(rte_mempool_full(rte_mempool_lookup(name)));
+	}
+	assert_int_equal(oct_close(), 0);
+}
+
+static void
+a_full_port_drops_what_it_refuses_of_a_vector(void **state)
+{
+	RTE_SET_USED(state);
+	fill_up(true);
+}
+
+static void
+a_full_port_drops_what_it_refuses_of_packets(void **state)
+{
+	RTE_SET_USED(state);
+	fill_up(false);
+}
+
+static void
+ordered_packets_must_be_sent_by_the_device(void **state)
+{
+	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ORDERED };
+	char reason[HY_REASON_SIZE] = "", error[HY_HAL_ERROR_SIZE], wanted[HY_REASON_SIZE];
+
+	RTE_SET_USED(state);
+	oct_devices(&spec);
+	oct_feed(&spec);
+	oct_select();
+	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), 0);
+	snprintf(wanted, sizeof(wanted), "ethdev_tx@%u=own_queue", R.nic[1]);
+	assert_int_equal(hy_hal_force(R.hal, wanted, error), 0);
+	oct_select();
+	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), -ENOTSUP);
+	snprintf(wanted, sizeof(wanted), "ethdev_tx of port %u", R.nic[1]);
+	assert_non_null(strstr(reason, wanted));
+}
+
+static void
+ports_that_feed_no_event_device_are_polled_and_send_by_themselves(void **state)
+{
+	const struct oct_spec spec = { 0 };
+
+	RTE_SET_USED(state);
+	oct_devices(&spec);
+	oct_select();
+	assert_chosen("own_queue", "single");
+	assert_refused(hy_hal_selection(R.hal, "ethdev_tx", R.nic[0]), "sso", HY_FATE_REJECTED,
+		"the port feeds no event device");
+	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_REJECTED,
+		"nothing feeds it");
+}
+
+/* NICs of other vendors reach it by an adapter in software, and are sent to by ethdev. */
+static void
+nics_of_others_get_no_variant_of_the_pack(void **state)
+{
+	const struct hy_ethdev_rx_config queue = { .queue = 0 };
+	struct hy_event_params params = { .sched_type = RTE_SCHED_TYPE_ATOMIC,
+		.nb_workers = 1,
+		.nb_queues = 1,
+		.vector_size = 32,
+		.vector_timeout_ns = 50000,
+		.socket = SOCKET_ID_ANY };
+	struct hy_ethdev_rx_config queues[1] = { queue };
+	char reason[HY_REASON_SIZE], wanted[HY_REASON_SIZE];
+
+	RTE_SET_USED(state);
+	queues[0].port = R.nic[0] = nic_probe("sim_ice0", NULL);
+	assert_int_equal(rte_vdev_init(OCT_DEVICE, NULL), 0);
+	R.device = (struct hy_target){ .kind = HY_TARGET_EVENT,
+		.id = (uint16_t)rte_event_dev_get_dev_id(OCT_DEVICE) };
+	assert_int_equal(hy_hal_create(&R.hal), 0);
+	assert_int_equal(hy_hal_plan(R.hal, wanted), 0);
+	oct_nic_start(R.nic[0]);
+	params.device = (uint8_t)R.device.id;
+	params.queues = queues;
+	assert_int_equal(hy_event_create(&params, reason, sizeof(reason)), 0);
+	R.fed = true;
+	oct_select();
+	assert_string_equal(oct_selected("event_rx", R.device)->chosen->impl.variant, "single");
+	snprintf(wanted, sizeof(wanted),
+		"with port %u it lacks rx_internal: the driver does not say INTERNAL_PORT",
+		R.nic[0]);
+	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_REJECTED, wanted);
+	assert_refused(hy_hal_selection(R.hal, "ethdev_rx", R.nic[0]), "npa", HY_FATE_REJECTED,
+		"the driver does not ask for pools of " SIMNIC_POOL);
+	snprintf(wanted, sizeof(wanted),
+		"event device %u with it lacks tx_internal: the driver does not say INTERNAL_PORT",
+		R.device.id);
+	assert_refused(hy_hal_selection(R.hal, "ethdev_tx", R.nic[0]), "sso", HY_FATE_REJECTED,
+		wanted);
+}
+
+static int
+op_reset(uint16_t port, void *arg)
+{
+	RTE_SET_USED(arg);
+	assert_int_equal(rte_eth_dev_reset(port), 0);
+	oct_nic_start(port);
+	return 0;
+}
+
+/* It is taken from the device and from its tx adapter, and put back; the other one goes on. */
+static void
+a_port_that_is_reset_comes_back(void **state)
+{
+	const struct oct_spec spec = { .vector_size = 32, .sched_type = RTE_SCHED_TYPE_ATOMIC };
+	const struct hy_port_ops ops = { .reset = op_reset };
+	char error[HY_HAL_ERROR_SIZE] = "";
+	unsigned int downs = 0;
+	int rc;
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_int_equal(hy_event_follow((uint8_t)R.device.id, R.hal), 0);
+	assert_int_equal(hy_hal_watch(R.hal), 0);
+	oct_send(FED, FED);
+	oct_forward(FED, FED);
+	simnic_break(R.nic[1]);
+	do {
+		rc = hy_hal_poll(R.hal, R.graphs, R.nb_graphs, &ops, error);
+		if (rc < 0)
+			fail_msg("the HAL fails: %s", error);
+		downs += hy_hal_port_state(R.hal, R.nic[1]) != HY_PORT_UP;
+		hy_graph_walk(R.graphs[0]);
+	} while (rc > 0);
+	assert_true(downs > 0);
+	assert_int_equal(hy_hal_port_state(R.hal, R.nic[1]), HY_PORT_UP);
+	assert_chosen("sso_vector", "sso_vector");
+	R.out[0] = R.out[1] = 0;
+	oct_send(FED, FED);
+	oct_forward(FED, FED);
+	assert_int_equal(oct_close(), 0);
+}
+
+static void
+no_suite_tries_what_the_device_sends(void **state)
+{
+	static const char *const variants[] = { "sso", "sso_vector" };
+	const struct hy_conform_params params = { .cases = 1 };
+	struct hy_conform_result result;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_hal_create(&R.hal), 0);
+	for (size_t v = 0; v < RTE_DIM(variants); v++) {
+		assert_int_equal(hy_conform_run(R.hal, "ethdev_tx", variants[v], &params, &result),
+			0);
+		assert_int_equal(result.outcome, HY_CONFORM_SKIPPED);
+		assert_string_equal(result.text,
+			"sends by an event device that feeds the workers, which no suite has");
+	}
+}
+
+static const struct CMUnitTest octeontx2[] = {
+	OCT_TEST(what_its_devices_are_built_for_is_chosen),
+	OCT_TEST(atomic_packets_go_round_by_vectors),
+	OCT_TEST(ordered_packets_go_round_by_vectors),
+	OCT_TEST(parallel_packets_go_round_by_vectors),
+	OCT_TEST(without_vectors_packets_come_one_by_one),
+	OCT_TEST(vectors_that_cannot_be_had_fall_back_to_single_events),
+	OCT_TEST(a_vector_longer_than_a_burst_comes_in_parts_and_in_order),
+	OCT_TEST(one_worker_gathers_short_vectors),
+	OCT_TEST(packets_in_hand_are_freed_and_told_when_the_feed_goes),
+	OCT_TEST(a_full_port_drops_what_it_refuses_of_a_vector),
+	OCT_TEST(a_full_port_drops_what_it_refuses_of_packets),
+	OCT_TEST(ordered_packets_must_be_sent_by_the_device),
+	OCT_TEST(ports_that_feed_no_event_device_are_polled_and_send_by_themselves),
+	OCT_TEST(nics_of_others_get_no_variant_of_the_pack),
+	OCT_TEST(a_port_that_is_reset_comes_back),
+	OCT_TEST(no_suite_tries_what_the_device_sends),
+};
+
+UNIT_SUITE(octeontx2)
