@@ -2,6 +2,8 @@
 /* The octeontx2 pack's variants: when they are chosen, what they do, and what becomes of ports. */
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include <rte_bus_vdev.h>
@@ -31,11 +33,13 @@ what_its_devices_are_built_for_is_chosen(void **state)
 	}
 }
 
-/* Every packet, in its order. */
+/* Every packet, in its order; which parallel scheduling keeps for one worker only. */
 static void
 go_round(uint8_t sched_type)
 {
-	const struct oct_spec spec = { .vector_size = 32, .sched_type = sched_type };
+	const struct oct_spec spec = { .vector_size = 32,
+		.sched_type = sched_type,
+		.workers = sched_type == RTE_SCHED_TYPE_PARALLEL ? 1 : 2 };
 
 	oct_open(&spec);
 	assert_chosen("sso_vector", "sso_vector");
@@ -130,6 +134,92 @@ a_vector_longer_than_a_burst_comes_in_parts_and_in_order(void **state)
 	oct_forward(0, FED);
 	assert_int_equal(oct_objs("event_rx-oct", NULL), FED);
 	assert_int_equal(oct_close(), 0);
+}
+
+/* The next one would give up the flow of the one before. */
+static void
+of_two_workers_each_takes_a_vector_a_walk(void **state)
+{
+	const struct oct_spec spec = {
+		.vector_size = 4, .sched_type = RTE_SCHED_TYPE_ATOMIC, .workers = 2
+	};
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	oct_send(FED, 0);
+	for (unsigned int w = 0; w < 100; w++)
+		assert_int_equal(hy_graph_walk(R.graphs[0]), 4);
+	oct_forward(0, FED);
+	assert_int_equal(oct_close(), 0);
+}
+
+struct walker {
+	struct hy_graph *graph;
+	atomic_bool *stop;
+	uint64_t made;
+};
+
+static void *
+walk_on(void *arg)
+{
+	struct walker *walker = arg;
+
+	while (!atomic_load_explicit(walker->stop, memory_order_relaxed))
+		__atomic_fetch_add(&walker->made, hy_graph_walk(walker->graph), __ATOMIC_RELAXED);
+	hy_graph_rest(walker->graph);
+	return NULL;
+}
+
+#define THREADED_LEAST 100 /* packets that each of the workers has had */
+
+/* However they overtake each other: what leaves is in the order of its arrival. */
+static void
+two_workers_at_once(uint16_t vector_size, const char *deny)
+{
+	const struct oct_spec spec = { .vector_size = vector_size,
+		.timeout_ns = 1000,
+		.sched_type = RTE_SCHED_TYPE_ATOMIC,
+		.workers = 2,
+		.deny = deny };
+	struct walker walkers[2] = { 0 };
+	pthread_t threads[2];
+	atomic_bool stop = false;
+	uint64_t sent = 0;
+
+	oct_open(&spec);
+	for (int t = 0; t < 2; t++) {
+		walkers[t] = (struct walker){ .graph = R.graphs[t], .stop = &stop };
+		assert_int_equal(pthread_create(&threads[t], NULL, walk_on, &walkers[t]), 0);
+	}
+	do {
+		oct_send(FED, FED);
+		sent += FED;
+		while (R.out[0] < sent || R.out[1] < sent) {
+			oct_drain(0);
+			oct_drain(1);
+		}
+	} while (__atomic_load_n(&walkers[0].made, __ATOMIC_RELAXED) < THREADED_LEAST ||
+		__atomic_load_n(&walkers[1].made, __ATOMIC_RELAXED) < THREADED_LEAST);
+	atomic_store(&stop, true);
+	for (int t = 0; t < 2; t++)
+		assert_int_equal(pthread_join(threads[t], NULL), 0);
+	assert_int_equal(walkers[0].made + walkers[1].made, 2 * sent);
+	assert_int_equal(R.out[0] + R.out[1], 2 * sent);
+	assert_int_equal(oct_close(), 0);
+}
+
+static void
+two_workers_at_once_keep_the_order_with_vectors(void **state)
+{
+	RTE_SET_USED(state);
+	two_workers_at_once(32, NULL);
+}
+
+static void
+two_workers_at_once_keep_the_order_of_packets(void **state)
+{
+	RTE_SET_USED(state);
+	two_workers_at_once(0, "ethdev_tx=sso_vector");
 }
 
 /* Where there is no order to keep, a walk takes vectors until it is full. */
@@ -365,6 +455,9 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(without_vectors_packets_come_one_by_one),
 	OCT_TEST(vectors_that_cannot_be_had_fall_back_to_single_events),
 	OCT_TEST(a_vector_longer_than_a_burst_comes_in_parts_and_in_order),
+	OCT_TEST(of_two_workers_each_takes_a_vector_a_walk),
+	OCT_TEST(two_workers_at_once_keep_the_order_with_vectors),
+	OCT_TEST(two_workers_at_once_keep_the_order_of_packets),
 	OCT_TEST(one_worker_gathers_short_vectors),
 	OCT_TEST(packets_in_hand_are_freed_and_told_when_the_feed_goes),
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_a_vector),
