@@ -120,6 +120,60 @@ full_table_keeps_what_is_hit_most(const struct flow_profile *profile)
 
 PROFILE_TESTS(full_table_keeps_what_is_hit_most)
 
+static void
+commit_texts(const char *const texts[], unsigned int n)
+{
+	char error[HY_POLICY_ERROR_SIZE];
+	struct hy_flow_rule rule;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (hy_flow_rule_parse(texts[i], &rule, error) != 0 ||
+			hy_policy_add(R->policy, &rule) != 0)
+			fail_msg("%s: %s", texts[i], error);
+	}
+	flow_commit();
+}
+
+/*
+ * A flow director says -EINVAL to a rule of other fields than its neighbours', as it does when it is
+ * full. Only then are the rules behind it not even tried.
+ */
+static void
+rule_that_does_not_go_with_its_neighbours_is_not_taken_for_want_of_room(void **state)
+{
+	static const char *const texts[] = {
+		"rule 1 class 1 precedence 1 proto udp dport 53",
+		"rule 2 class 2 precedence 2 proto tcp",
+		"rule 3 class 3 precedence 3 proto udp",
+		"rule 4 class 4 precedence 4 proto udp sport 80 dport 443",
+		"rule 5 class 5 precedence 5 proto udp dport 1024",
+		"rule 6 class 6 precedence 6 proto sctp sport 80",
+		"rule 7 class 7 precedence 7 proto udp dport 80",
+	};
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[3], (struct hy_flow_sim_params){ .table_size = 3 },
+		(struct hy_offload_params){ 0 });
+	commit_texts(texts, 6);
+	flow_settle();
+	assert_false(flow_stats().full);
+	assert_int_equal(flow_stats().hw_rules, 3);
+	assert_string_equal(hy_offload_reason(R->offload, 2),
+		"the port refuses it: no field to match on");
+	assert_string_equal(hy_offload_reason(R->offload, 3),
+		"it overlaps a rule in hardware, which has no priorities");
+	assert_string_equal(hy_offload_reason(R->offload, 4),
+		"the port refuses it: rules of this flow type match on other fields");
+	flow_traffic(2000);
+	commit_texts(&texts[6], 1);
+	flow_settle();
+	assert_true(flow_stats().full);
+	assert_int_equal(flow_stats().hw_rules, 3);
+	assert_string_equal(hy_offload_reason(R->offload, 7), "the port has no room");
+	flow_traffic(2000);
+	assert_all_right(4000);
+}
+
 /* Whether the port keeps its rules over a stop or not: they are put there anew. */
 static void
 restarted_port_gets_its_rules_again(const struct flow_profile *profile)
@@ -295,6 +349,7 @@ static const struct CMUnitTest offload_tests[] = {
 		FLOW_TEST(test##_ice), FLOW_TEST(test##_i40e)
 	PROFILED(classes_are_the_policys_while_rules_change),
 	PROFILED(full_table_keeps_what_is_hit_most),
+	FLOW_TEST(rule_that_does_not_go_with_its_neighbours_is_not_taken_for_want_of_room),
 	PROFILED(restarted_port_gets_its_rules_again),
 	FLOW_TEST(removed_port_is_left_alone),
 	FLOW_TEST(rule_that_the_port_failed_to_take_stays_in_software),

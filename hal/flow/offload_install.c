@@ -132,23 +132,33 @@ refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error)
 	return hy_offload_reason_of(o, text);
 }
 
-/* Where the error does not tell, the rule does that the port took when it was empty. */
-static bool
-means_full(const struct hy_offload *o, int rc)
+/* A rule in hardware; if there is one, of the table that this rule would go to. NULL: there is none. */
+static const struct hy_flow_match *
+in_hardware_like(const struct hy_offload *o, const struct hy_flow_match *match)
 {
-	const struct hy_flow_provider *provider = o->params.provider;
-	struct rte_flow_error error;
-	const char *why;
-	void *flow;
+	const struct hy_flow_match *like = NULL;
 
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		const struct flow *flow = &o->flows[i];
+
+		if (flow->state == FLOW_FREE)
+			continue;
+		like = &flow->match;
+		if (like->fields == match->fields && like->proto == match->proto)
+			break;
+	}
+	return like;
+}
+
+/* Where the error does not tell, a rule does that the port has no other reason to refuse. */
+static bool
+means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match)
+{
 	if (rc == -ENOSPC || rc == -ENOMEM || rc == -ENOBUFS || rc == -EAGAIN || rc == -EBUSY)
 		return true;
-	if (rc != -o->params.driver->full || rc == 0)
-		return false;
-	if (hy_flow_sentinel_create(o->port, provider, o->params.driver, 1, &flow, &why) != 0)
-		return true;
-	provider->destroy(o->port, flow, &error);
-	return false;
+	return rc != 0 && rc == -o->params.driver->full &&
+		!hy_flow_has_room(o->port, o->params.provider, o->params.driver,
+			in_hardware_like(o, match));
 }
 
 /* Puts a rule into hardware, or notes why not. */
@@ -180,7 +190,7 @@ install(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	}
 	rc = o->params.provider->create(o->port, &lowered.attr, lowered.items, lowered.actions,
 		&flow->handle, &error);
-	if (means_full(o, rc))
+	if (means_full(o, rc, &flow->match))
 		o->full = true;
 	if (rc != 0) {
 		state->reason = o->full ? (uint8_t)REASON_FULL : refusal(o, rc, &error);

@@ -7,28 +7,32 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_ether.h>
 
 #include <hy_policy.h>
 
 #include "probe.h"
 
 /* Loopback is never on a wire. NICs with a table for each protocol want all of what that matches. */
+#define NOBODY 0x7ffffffe
+#define DISCARD 9          /* the port of RFC 863 */
+#define UNUSED_TYPE 0x88b6 /* IEEE 802's second one for local experiments */
 static const struct hy_flow_match nobody = {
 	.fields = HY_FLOW_SRC | HY_FLOW_DST,
-	.src = 0x7ffffffe,
-	.dst = 0x7ffffffe,
+	.src = NOBODY,
+	.dst = NOBODY,
 	.src_len = 32,
 	.dst_len = 32,
 };
 static const struct hy_flow_match nobody_exactly = {
 	.fields = HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_PORTS,
-	.src = 0x7ffffffe,
-	.dst = 0x7ffffffe,
+	.src = NOBODY,
+	.dst = NOBODY,
 	.src_len = 32,
 	.dst_len = 32,
 	.proto = IPPROTO_UDP,
-	.sport = { 9, 9 },
-	.dport = { 9, 9 },
+	.sport = { DISCARD, DISCARD },
+	.dport = { DISCARD, DISCARD },
 };
 
 struct attempt {
@@ -37,14 +41,10 @@ struct attempt {
 	const struct hy_flow_driver *driver;
 };
 
-static int
-sentinel_lower(const struct attempt *a, uint32_t mark, uint32_t priority,
-	struct hy_flow_lowered *lowered, const char **why)
+static const struct hy_flow_match *
+sentinel_of(const struct hy_flow_driver *driver)
 {
-	const bool exactly = a->driver->protocols[0] != 0;
-
-	return hy_flow_lower(a->driver, exactly ? &nobody_exactly : &nobody, mark, priority,
-		a->nb_queues, lowered, why);
+	return driver->protocols[0] != 0 ? &nobody_exactly : &nobody;
 }
 
 static bool
@@ -54,7 +54,8 @@ takes(const struct attempt *a, uint32_t mark, uint32_t priority)
 	struct hy_flow_lowered lowered;
 	const char *why;
 
-	return sentinel_lower(a, mark, priority, &lowered, &why) == 0 &&
+	return hy_flow_lower(a->driver, sentinel_of(a->driver), mark, priority, a->nb_queues,
+		       &lowered, &why) == 0 &&
 		a->provider->validate(a->port, &lowered.attr, lowered.items, lowered.actions,
 			&error) == 0;
 }
@@ -96,26 +97,74 @@ count_priorities(const struct attempt *a, uint32_t most)
 	return low + 1;
 }
 
+static int
+rule_create(const struct attempt *a, const struct hy_flow_match *match, uint32_t mark, void **flow,
+	const char **why)
+{
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	int rc = hy_flow_lower(a->driver, match, mark, 0, a->nb_queues, &lowered, why);
+
+	if (rc != 0)
+		return rc;
+	rc = a->provider->create(a->port, &lowered.attr, lowered.items, lowered.actions, flow,
+		&error);
+	if (rc != 0)
+		*why = error.message != NULL ? error.message : strerror(-rc);
+	return rc;
+}
+
 int
 hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, uint32_t mark, void **flow, const char **why)
 {
 	struct rte_eth_dev_info info;
 	struct attempt a = { port, 1, provider, driver };
-	struct rte_flow_error error = { 0 };
-	struct hy_flow_lowered lowered;
-	int rc;
 
 	if (rte_eth_dev_info_get(port, &info) != 0)
 		return -ENODEV;
 	a.nb_queues = info.nb_rx_queues;
-	rc = sentinel_lower(&a, mark, 0, &lowered, why);
-	if (rc != 0)
-		return rc;
-	rc = provider->create(port, &lowered.attr, lowered.items, lowered.actions, flow, &error);
-	if (rc != 0)
-		*why = error.message != NULL ? error.message : strerror(-rc);
-	return rc;
+	return rule_create(&a, sentinel_of(driver), mark, flow, why);
+}
+
+/* The same fields, prefix lengths and protocol, which make up the table that a rule goes to. */
+static struct hy_flow_match
+nobody_like(const struct hy_flow_match *like)
+{
+	struct hy_flow_match m = *like;
+
+	if ((m.fields & HY_FLOW_SRC) != 0)
+		m.src = NOBODY & UINT32_MAX << (32 - m.src_len);
+	if ((m.fields & HY_FLOW_DST) != 0)
+		m.dst = NOBODY & UINT32_MAX << (32 - m.dst_len);
+	if ((m.fields & HY_FLOW_SPORT) != 0)
+		m.sport[0] = m.sport[1] = DISCARD;
+	if ((m.fields & HY_FLOW_DPORT) != 0)
+		m.dport[0] = m.dport[1] = DISCARD;
+	if ((m.fields & HY_FLOW_ETHER_TYPE) != 0 && m.ether_type != RTE_ETHER_TYPE_IPV4)
+		m.ether_type = UNUSED_TYPE;
+	return m;
+}
+
+/* Where the rule does meet traffic, mark 1 has generation 0: it stands for nothing. */
+bool
+hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
+	const struct hy_flow_driver *driver, const struct hy_flow_match *like)
+{
+	const struct hy_flow_match match = like != NULL ? nobody_like(like) : *sentinel_of(driver);
+	struct rte_eth_dev_info info;
+	struct attempt a = { port, 1, provider, driver };
+	struct rte_flow_error error = { 0 };
+	const char *why;
+	void *flow;
+
+	if (rte_eth_dev_info_get(port, &info) != 0)
+		return false;
+	a.nb_queues = info.nb_rx_queues;
+	if (rule_create(&a, &match, 1, &flow, &why) != 0)
+		return false;
+	provider->destroy(port, flow, &error);
+	return true;
 }
 
 /* The smallest rule that marks; it tells what is wrong, if something is. */
