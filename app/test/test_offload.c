@@ -210,6 +210,28 @@ restarted_port_gets_its_rules_again(const struct flow_profile *profile)
 
 PROFILE_TESTS(restarted_port_gets_its_rules_again)
 
+static void
+destroyed_offload_leaves_no_rule_in_the_port(const struct flow_profile *profile)
+{
+	struct hy_flow_sim_stats sim;
+
+	flow_open(profile, (struct hy_flow_sim_params){ 0 }, (struct hy_offload_params){ 0 });
+	flow_exact_rules(0, 20);
+	flow_settle();
+	flow_traffic(500);
+	hy_flow_sim_stats(R->sim, &sim);
+	assert_true(sim.rules >= 20);
+	hy_offload_destroy(R->offload);
+	R->offload = NULL;
+	hy_flow_sim_stats(R->sim, &sim);
+	assert_int_equal(sim.rules, 0);
+	flow_traffic(500);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(R->compared, 1000);
+}
+
+PROFILE_TESTS(destroyed_offload_leaves_no_rule_in_the_port)
+
 static unsigned int destroyed;
 
 static int
@@ -351,6 +373,7 @@ static const struct CMUnitTest offload_tests[] = {
 	PROFILED(full_table_keeps_what_is_hit_most),
 	FLOW_TEST(rule_that_does_not_go_with_its_neighbours_is_not_taken_for_want_of_room),
 	PROFILED(restarted_port_gets_its_rules_again),
+	PROFILED(destroyed_offload_leaves_no_rule_in_the_port),
 	FLOW_TEST(removed_port_is_left_alone),
 	FLOW_TEST(rule_that_the_port_failed_to_take_stays_in_software),
 	FLOW_TEST(port_that_takes_fewer_marks_than_before_is_left_without_rules),

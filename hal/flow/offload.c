@@ -342,6 +342,14 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	return 0;
 }
 
+/* No rule is to be in hardware. */
+static void
+plan_empty(struct hy_offload *o)
+{
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++)
+		o->plan->rules[r].slot = NO_SLOT;
+}
+
 /* Up to a second, as a policy does. */
 static void
 wait_for_workers(struct hy_offload *o)
@@ -369,11 +377,15 @@ hy_offload_destroy(struct hy_offload *o)
 	list_remove(o);
 	hy_policy_unlisten(o->policy, &o->listener);
 	pthread_mutex_lock(&o->mutex);
+	plan_empty(o);
 	hy_offload_marks_publish(o, NULL, o->plan);
 	wait_for_workers(o);
+	hy_offload_destroy_left(o);
 	for (uint32_t i = 0; i < o->nb_slots; i++)
-		if (o->flows[i].state == FLOW_LEAVING &&
-			o->params.provider->destroy(o->port, o->flows[i].handle, &error) != 0)
+		if (o->flows[i].state == FLOW_STUCK ||
+			(o->flows[i].state == FLOW_LEAVING &&
+				o->params.provider->destroy(o->port, o->flows[i].handle, &error) !=
+					0))
 			HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
 	if (o->state != HY_OFFLOAD_GONE)
 		port_rules_remove(o);
@@ -406,8 +418,7 @@ demote(struct hy_offload *o, uint64_t mismatches)
 	HY_LOG(ERR, "port %u: %" PRIu64 " of its marks were found wrong; software classifies now",
 		o->port, mismatches);
 	o->state = HY_OFFLOAD_DEMOTED;
-	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++)
-		o->plan->rules[r].slot = NO_SLOT;
+	plan_empty(o);
 	hy_offload_marks_publish(o, NULL, o->plan);
 }
 
