@@ -2,6 +2,7 @@
 /* Rules, frames, and the rig; see flow_fixture.h. */
 
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -203,13 +203,14 @@ send(struct hy_graph *graph, struct hy_node *node, unsigned int *slots, void **o
 	const struct machine_ctx *ctx = node->ctx;
 	const enum machine_style style = machine.nodes[ctx->node].style;
 	uint16_t next[HY_BURST_MAX];
+	uint16_t i = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
+	do { /* n is at least 1 */
 		if (style == TOGETHER && whole)
 			slots[i] = slots[0];
 		next[i] = edge_of(slots[i]);
 		move(ctx, objs[i], slots[i]);
-	}
+	} while (++i < n);
 	if (style == TOGETHER && whole && objs == node->stream + graph->cursor)
 		hy_stream_move(graph, node, next[0], n);
 	else if (style == RESERVED)
@@ -217,7 +218,7 @@ send(struct hy_graph *graph, struct hy_node *node, unsigned int *slots, void **o
 	else if (style == BY_RUNS)
 		send_by_runs(graph, node, next, objs, n);
 	else if (style == ONE_BY_ONE)
-		for (uint16_t i = 0; i < n; i++)
+		for (i = 0; i < n; i++)
 			hy_enqueue_x1(graph, node, next[i], &objs[i]);
 	else
 		hy_enqueue_next(graph, node, next, objs, n);
