@@ -37,7 +37,8 @@ simd_width_raise(struct hy_capability *cap, uint16_t widest)
 		hy_cap_fill(cap, HY_LEVEL_YES, bits, "EAL refuses %u bits: %s", widest,
 			strerror(-rc));
 	else
-		hy_cap_fill(cap, HY_LEVEL_YES, bits, "the widest that the CPU has");
+		hy_cap_fill(cap, HY_LEVEL_YES, bits,
+			bits == RTE_VECT_SIMD_MAX ? "no limit" : "the widest that the CPU has");
 }
 
 void
@@ -66,7 +67,7 @@ hy_probe_process(struct hy_hal *hal)
 	static const enum rte_cpu_flag_t neon[] = { RTE_CPUFLAG_NEON };
 
 	cap_from_flags(&caps[HY_CAP_NEON], neon, RTE_DIM(neon));
-	widest = rte_vect_get_max_simd_bitwidth();
+	widest = RTE_VECT_SIMD_MAX; /* EAL's default here: SVE's width is each CPU's own */
 #endif
 	simd_width_raise(&caps[HY_CAP_SIMD_BITS], widest);
 	memcpy(hal->cpu, caps, sizeof(hal->cpu));

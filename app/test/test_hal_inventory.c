@@ -57,6 +57,10 @@ process_has_what_the_cpu_has(void **state)
 	assert_cap(of_process(HY_CAP_AVX2), HY_LEVEL_NO, 0, "not on this CPU architecture");
 	assert_cap(of_process(HY_CAP_AVX512), HY_LEVEL_NO, 0, "not on this CPU architecture");
 #endif
+#ifdef RTE_ARCH_ARM64
+	assert_cap(of_process(HY_CAP_NEON), HY_LEVEL_YES, 0, "the CPU has it");
+	assert_cap(of_process(HY_CAP_SIMD_BITS), HY_LEVEL_YES, RTE_VECT_SIMD_MAX, "no limit");
+#endif
 	assert_int_equal(rte_vect_get_max_simd_bitwidth(), of_process(HY_CAP_SIMD_BITS)->value);
 }
 
