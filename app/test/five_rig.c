@@ -89,7 +89,7 @@ check(uint32_t number, uint16_t class_id, uint64_t now)
 	const bool fitted = answers[seen % ANSWERS][number] == class_id;
 
 	F.by_class[class_id]++;
-	F.during += seen != now;
+	__atomic_fetch_add(&F.quiet, seen == now, __ATOMIC_RELAXED);
 	F.either += fits != fitted;
 	if (fits || fitted)
 		return;
@@ -122,6 +122,12 @@ five_checked(void)
 	return __atomic_load_n(&F.checked, __ATOMIC_ACQUIRE);
 }
 
+uint64_t
+five_quiet(void)
+{
+	return __atomic_load_n(&F.quiet, __ATOMIC_RELAXED);
+}
+
 /* Packets wait between the NIC, which has marked them, and the worker. */
 static uint16_t
 wait_in_line(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max,
@@ -129,13 +135,15 @@ wait_in_line(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, 
 {
 	const uint64_t now = rte_rdtsc(), overdue = rte_get_tsc_hz() / 1000 * OVERDUE_MS;
 	struct line *line = arg;
+	/* Before the marks: this thread may have lost its CPU since the NIC has set them. */
+	const uint64_t since = line->asked == 0 ? now : line->asked;
 	uint16_t n_out = 0;
 
 	RTE_SET_USED(port);
 	RTE_SET_USED(queue);
 	for (uint16_t i = 0; i < n; i++, line->n++) {
 		line->entry[(line->head + line->n) % LINE].pkt = pkts[i];
-		line->entry[(line->head + line->n) % LINE].since = now;
+		line->entry[(line->head + line->n) % LINE].since = since;
 	}
 	for (; line->n > LINE_WAIT && n_out < max;
 		line->n--, line->head = (line->head + 1) % LINE) {
@@ -147,6 +155,7 @@ wait_in_line(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, 
 		}
 		pkts[n_out++] = m;
 	}
+	line->asked = now;
 	return n_out;
 }
 

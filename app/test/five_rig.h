@@ -31,7 +31,7 @@ enum { CNXK, MLX5, ICE, I40E, RING, PORTS };
 #define LINE 1024       /* room of a receive queue behind the NIC */
 #define LINE_WAIT 512   /* packets that wait there, marked already */
 #define LOOPED 512      /* packets in the ring port */
-#define SETTLE_MS 100   /* what offloads are promised of packets that wait */
+#define SETTLE_MS 200   /* what offloads are promised of packets that wait */
 #define OVERDUE_MS 50   /* a packet that waits longer loses its mark, so that the promise holds */
 #define STABLE 100      /* rules that stay, each with a class of its own: its id + 1 */
 #define CHURNED 100     /* ids of rules that come, go, and change, */
@@ -44,6 +44,7 @@ struct line {
 		uint64_t since;
 	} entry[LINE];
 	uint32_t head, n;
+	uint64_t asked; /* when packets were asked for last, TSC */
 	uint64_t stripped;
 };
 
@@ -63,8 +64,8 @@ struct five {
 	struct five_port port[PORTS];
 	uint64_t seed;
 	uint64_t checked; /* packets held against the oracle; the worker's, as all that follow */
-	uint64_t during;  /* of those, while two versions of rules were to be seen, */
-	uint64_t either;  /* and of those, such that the two differ about */
+	uint64_t quiet;   /* of those, while one version of rules was to be seen; */
+	uint64_t either;  /* of the others, such that the two versions differ about */
 	uint64_t wrong;
 	uint64_t by_class[UINT16_MAX + 1]; /* packets */
 };
@@ -81,6 +82,7 @@ struct hy_flow_rule five_rule(uint32_t id, uint16_t class_id);
 void five_start(void);
 void five_stop(void);
 uint64_t five_checked(void);
+uint64_t five_quiet(void);
 /* Packets that a simulated NIC has made. */
 uint64_t five_fed(unsigned int port);
 /* What a control thread does now and then: sees to ports, then to offloads of those that run. */

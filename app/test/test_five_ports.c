@@ -20,6 +20,7 @@
 #endif
 
 #define ROUNDS 200 /* commits, as many packets apart */
+#define WARM_ROUNDS_MOST 2000
 
 /* What each port is given, and why; the rules' look, by what the port was found to take. */
 static const struct {
@@ -107,27 +108,59 @@ harm(unsigned int round)
 		simnic_remove(F.port[REMOVED].id);
 }
 
+/* Until so many packets more were compared, half of them with the answer of one version only. */
 static void
+control(void)
+{
+	const uint64_t enough = five_checked() + PACKETS / ROUNDS;
+	const uint64_t quiet = five_quiet() + PACKETS / ROUNDS / 2;
+
+	do {
+		five_control();
+		usleep(200);
+	} while (five_checked() < enough || five_quiet() < quiet);
+}
+
+/* How much hardware has to do while rules change is the scheduler's choice. */
+static bool
+is_warm(void)
+{
+	struct hy_offload_stats s;
+	bool warm = true;
+
+	for (unsigned int p = 0; p < RING; p++) {
+		hy_offload_stats(F.port[p].offload, &s);
+		warm &= s.marked > 1000 && s.sampled > 10 && s.residue > 0;
+#ifndef SANITIZED
+		warm &= s.evicted > 0 || p == MLX5; /* the others have too little room */
+#endif
+	}
+	return warm;
+}
+
+/* Returns how many times rules changed. */
+static unsigned int
 run(void)
 {
-	five_start();
-	for (unsigned int round = 0; round < ROUNDS; round++) {
-		uint64_t enough;
+	unsigned int rounds = 0;
 
+	five_start();
+	for (; rounds < WARM_ROUNDS_MOST && !is_warm(); rounds++) {
+		churn();
+		control();
+	}
+	for (unsigned int round = 0; round < ROUNDS; round++, rounds++) {
 		churn();
 		harm(round);
-		enough = five_checked() + PACKETS / ROUNDS;
-		do {
-			five_control();
-			usleep(200);
-		} while (five_checked() < enough);
+		control();
 	}
 	five_stop();
+	return rounds;
 }
 
 /* For who reads the log: what the test was made of. */
 static void
-report(void)
+report(unsigned int rounds)
 {
 	for (unsigned int p = 0; p < RING; p++) {
 		struct hy_offload_stats s;
@@ -141,9 +174,10 @@ report(void)
 			(uintmax_t)F.port[p].line.stripped, (uintmax_t)s.installed,
 			(uintmax_t)s.evicted, (uintmax_t)s.lost);
 	}
-	print_message("%ju packets compared, %ju of them while rules changed, which mattered to "
-		      "%ju; %ju wrong\n",
-		(uintmax_t)F.checked, (uintmax_t)F.during, (uintmax_t)F.either, (uintmax_t)F.wrong);
+	print_message("%u changes, %ju packets compared, %ju of them while rules changed, which "
+		      "mattered to %ju; %ju wrong\n",
+		rounds, (uintmax_t)F.checked, (uintmax_t)(F.checked - F.quiet), (uintmax_t)F.either,
+		(uintmax_t)F.wrong);
 }
 
 /* What a port received, classified and sent, node by node, and what its offload makes of that. */
@@ -190,11 +224,8 @@ assert_offload_counted(unsigned int p)
 	assert_int_equal(s.mismatches, 0);
 	assert_int_equal(s.failed, 0);
 	assert_true(s.marked + s.stale + F.port[p].line.stripped <= sim.marked);
-	assert_true(s.marked > 1000 && s.sampled > 10 && s.residue > 0);
 	assert_true(s.lost > 0);
-#ifndef SANITIZED
-	assert_int_equal(s.evicted > 0, p != MLX5); /* the others have too little room */
-#endif
+	assert_true(p != MLX5 || s.evicted == 0);
 }
 
 /* Rules counted each packet once: by classes, by rules that stayed, and in all. */
@@ -255,17 +286,20 @@ assert_ports_lived(void)
 static void
 five_ports_classify_as_the_policy_says(void **state)
 {
+	unsigned int rounds;
+
 	RTE_SET_USED(state);
 	five_open(&(const struct hy_offload_params){
 		.sample_every = 64, .settle_us = SETTLE_MS * 1000, .age_us = 10000 });
 	for (unsigned int p = 0; p < PORTS; p++)
 		assert_given(p);
-	run();
-	report();
+	rounds = run();
+	report(rounds);
 	assert_int_equal(F.wrong, 0);
 	assert_true(F.checked >= PACKETS);
-	assert_true(F.checked - F.during > F.checked / 2);
-	assert_int_equal(hy_policy_view(F.policy)->version, 1 + ROUNDS);
+	assert_true(F.quiet >= PACKETS / 2);
+	assert_true(is_warm());
+	assert_int_equal(hy_policy_view(F.policy)->version, 1 + rounds);
 	for (unsigned int p = 0; p < PORTS; p++)
 		assert_port_counted(p);
 	for (unsigned int p = 0; p < RING; p++)
