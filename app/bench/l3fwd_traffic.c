@@ -20,7 +20,7 @@ struct frame {
 	struct rte_udp_hdr udp;
 	uint32_t index;
 	uint8_t rest[PAYLOAD_LEN - sizeof(uint32_t)];
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 static_assert(sizeof(struct frame) == FRAME_LEN, "a frame of 64 bytes with its checksum");
 

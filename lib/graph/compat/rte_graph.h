@@ -134,8 +134,7 @@ struct rte_graph_param {
 struct rte_graph_cluster_stats_param {
 	int socket_id;                   /**< Not used. */
 	rte_graph_cluster_stats_cb_t fn; /**< NULL: prints a table to f. */
-	RTE_STD_C11
-	union {
+	__extension__ union {
 		void *cookie; /**< For fn. */
 		FILE *f;      /**< For the table. */
 	};
