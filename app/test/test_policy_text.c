@@ -125,9 +125,9 @@ bad_words_are_refused_by_field_with_what_is_accepted(void **state)
 
 static char path[] = "/tmp/hy-policy-XXXXXX";
 
-/* Loads a file with this text; error gets what is said behind the file's name. */
+/* Loads a file with these bytes; error gets what is said behind the file's name. */
 static int
-load(const char *text, char *error)
+load_bytes(const char *bytes, size_t n, char *error)
 {
 	char whole[HY_POLICY_ERROR_SIZE] = "";
 	FILE *out;
@@ -137,7 +137,7 @@ load(const char *text, char *error)
 	fd = mkstemp(path);
 	out = fdopen(fd, "w");
 	assert_non_null(out);
-	fputs(text, out);
+	assert_int_equal(fwrite(bytes, 1, n, out), n);
 	fclose(out);
 	rc = hy_policy_load(policy, path, whole);
 	unlink(path);
@@ -147,6 +147,12 @@ load(const char *text, char *error)
 		strcpy(error, whole + strlen(path));
 	}
 	return rc;
+}
+
+static int
+load(const char *text, char *error)
+{
+	return load_bytes(text, strlen(text), error);
 }
 
 static void
@@ -223,6 +229,26 @@ bad_file_stages_nothing_and_names_the_line(void **state)
 }
 
 static void
+nul_byte_in_a_file_is_refused_on_any_line(void **state)
+{
+	static const char first[] = "rule 1 class 1\0 dport 80\nrule 2 class 2\n";
+	static const char last[] = "rule 1 class 1\nrule 2 class 2\0 dport 80";
+	static const char comment[] = "rule 1 class 1 # \0";
+	char error[HY_POLICY_ERROR_SIZE];
+
+	RTE_SET_USED(state);
+	policy_new(2, 1, NULL);
+	assert_int_equal(load_bytes(first, sizeof(first) - 1, error), -EINVAL);
+	assert_string_equal(error, ":1: line: has a NUL byte");
+	assert_int_equal(load_bytes(last, sizeof(last) - 1, error), -EINVAL);
+	assert_string_equal(error, ":2: line: has a NUL byte");
+	assert_int_equal(load_bytes(comment, sizeof(comment) - 1, error), -EINVAL);
+	assert_string_equal(error, ":1: line: has a NUL byte");
+	commit();
+	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 0);
+}
+
+static void
 failed_allocations_of_a_load_stage_nothing(void **state)
 {
 	char error[HY_POLICY_ERROR_SIZE], text[100 * 32] = "";
@@ -256,6 +282,7 @@ static const struct CMUnitTest tests[] = {
 	POLICY_TEST(bad_words_are_refused_by_field_with_what_is_accepted),
 	POLICY_TEST(file_replaces_all_rules_and_keeps_hits),
 	POLICY_TEST(bad_file_stages_nothing_and_names_the_line),
+	POLICY_TEST(nul_byte_in_a_file_is_refused_on_any_line),
 	POLICY_TEST(failed_allocations_of_a_load_stage_nothing),
 };
 UNIT_SUITE(tests)

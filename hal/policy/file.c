@@ -99,28 +99,44 @@ stage(struct hy_policy *policy, const struct lines *lines)
 	return rc;
 }
 
+/* Reads a line, without its end. Returns 1; 0 at the file's end; a negative errno, with a reason. */
 static int
-refuse_long(char *error)
+next_line(FILE *in, char text[POLICY_LINE_SIZE], char *error)
 {
-	snprintf(error, HY_POLICY_ERROR_SIZE, "line: longer than %u bytes", POLICY_LINE_SIZE - 2);
-	return -EINVAL;
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(in)) != EOF && c != '\n') {
+		if (c == '\0') {
+			snprintf(error, HY_POLICY_ERROR_SIZE, "line: has a NUL byte");
+			return -EINVAL;
+		}
+		/* With room for a byte too many: hy_flow_rule_parse() says so. */
+		if (n == POLICY_LINE_SIZE - 1) {
+			snprintf(error, HY_POLICY_ERROR_SIZE, "line: longer than %u bytes",
+				POLICY_LINE_SIZE - 2);
+			return -EINVAL;
+		}
+		text[n++] = (char)c;
+	}
+	text[n] = '\0';
+	return n > 0 || c == '\n';
 }
 
 /* Reads all lines. *number becomes the line that a fault is on, 0 if on none. */
 static int
 read_file(FILE *in, struct lines *lines, uint32_t max, unsigned int *number, char *error)
 {
-	char text[POLICY_LINE_SIZE +
-		1]; /* room for a byte too many: hy_flow_rule_parse() says so */
-	int rc = 0;
+	char text[POLICY_LINE_SIZE];
+	int rc;
 
-	*number = 0;
+	*number = 1;
 	errno = 0;
-	while (rc == 0 && fgets(text, sizeof(text), in) != NULL) {
+	while ((rc = next_line(in, text, error)) > 0) {
+		rc = read_line(text, *number, lines, max, error);
+		if (rc < 0)
+			return rc;
 		++*number;
-		rc = strchr(text, '\n') != NULL || feof(in)
-			? read_line(text, *number, lines, max, error)
-			: refuse_long(error);
 	}
 	if (rc == 0 && ferror(in)) {
 		rc = errno == 0 ? -EIO : -errno;
