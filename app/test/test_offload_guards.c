@@ -195,6 +195,52 @@ periodic_samples_miss_what_is_wrong_periodically(void **state)
 	assert_int_equal(R->wrong, 400);
 }
 
+/* Bursts that no sample falls into are counted as a whole: those between count in full all the same. */
+static void
+every_so_many_marked_packets_one_is_a_sample(void **state)
+{
+	unsigned int sent = 0;
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .sample_every = 500 });
+	flow_exact_rules(0, 2);
+	flow_settle();
+	R->offload->worker[0].periodic = true;
+	R->offload->worker[0].gap = 500;
+	for (unsigned int n = 1; n <= 200; n++) {
+		flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 0), n));
+		sent += n;
+		assert_int_equal(flow_stats().sampled, sent / 500);
+	}
+	assert_int_equal(R->compared, 20100);
+	assert_int_equal(flow_stats().marked, 20100);
+	assert_int_equal(R->wrong, 0);
+}
+
+/* The other port's packets carry marks of this one's rules, and no one has said what they stand for. */
+static void
+marks_count_for_packets_of_their_own_port_only(void **state)
+{
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .sample_every = 1000000 });
+	flow_exact_rules(0, 2);
+	flow_settle();
+	for (int i = 0; i < 10; i++) {
+		const unsigned int n = flow_hold(packets, frame, flow_exact_frame(frame, 0), 64);
+
+		for (unsigned int p = 0; p < n; p++)
+			if (p / 7 % 2 == 1)
+				packets[p]->port = RTE_MAX_ETHPORTS - 1;
+		flow_send(packets, n);
+	}
+	assert_int_equal(R->compared, 640);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(flow_counter("hw_hits"), 350); /* five times 7 of 64 */
+	assert_int_equal(flow_counter("sw_hits"), 290);
+}
+
 /* Values that nobody gave out: 0, of free slots, of other generations, beyond the table. */
 static void
 forged_marks_stand_for_nothing(void **state)
@@ -403,6 +449,8 @@ static const struct CMUnitTest offload_guard_tests[] = {
 	FLOW_TEST(rule_that_the_port_will_not_remove_never_marks_for_another),
 	FLOW_TEST(random_samples_meet_what_is_wrong_periodically),
 	FLOW_TEST(periodic_samples_miss_what_is_wrong_periodically),
+	FLOW_TEST(every_so_many_marked_packets_one_is_a_sample),
+	FLOW_TEST(marks_count_for_packets_of_their_own_port_only),
 	FLOW_TEST(forged_marks_stand_for_nothing),
 	FLOW_TEST(mark_0_stands_for_no_rule),
 	FLOW_TEST(fragment_does_not_match_a_rule_on_ports),

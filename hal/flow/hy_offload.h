@@ -51,9 +51,10 @@ struct hy_offload_params {
 	 * in microseconds. [100,000]
 	 */
 	uint32_t settle_us;
-	uint32_t age_us;      /**< How often hits are compared, in microseconds. [1,000,000] */
-	uint32_t batch;       /**< Rules installed, and evicted, by a poll at most. [256] */
-	uint32_t max_residue; /**< Rules with a longer residue stay in software. [16] */
+	uint32_t age_us; /**< How often hits are compared, in microseconds. [1,000,000] */
+	uint32_t batch;  /**< Rules installed, and evicted, by a poll at most. [256] */
+	/** Rules with a longer residue stay in software; 65,535 and more are alike. [16] */
+	uint32_t max_residue;
 };
 
 /**

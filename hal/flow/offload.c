@@ -19,6 +19,7 @@
 #define RULES_MAX (1u << 20)
 #define SAMPLE_EVERY_MAX (1u << 31) /* hy_mark_gap() counts in 64 bits */
 #define GENERATIONS_MIN 3           /* as long as slots can be given up for them */
+#define RESIDUE_MAX UINT16_MAX      /* as a slot can count */
 #define RECORDS 64                  /* of mismatches, for each worker; a ring keeps one less */
 
 pthread_mutex_t hy_offload_list_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -106,7 +107,7 @@ defaults(const struct hy_offload_params *given)
 	p.settle_us = p.settle_us == 0 ? 100000 : p.settle_us;
 	p.age_us = p.age_us == 0 ? 1000000 : p.age_us;
 	p.batch = p.batch == 0 ? 256 : p.batch;
-	p.max_residue = p.max_residue == 0 ? 16 : p.max_residue;
+	p.max_residue = p.max_residue == 0 ? 16 : RTE_MIN(p.max_residue, RESIDUE_MAX);
 	return p;
 }
 

@@ -68,16 +68,20 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 			continue;
 		}
 		s = &marks->table.slots[slot];
+		n = o->safety.residue ? n : 0;
 		s->mark = flow_mark(o, slot);
-		s->rank = r;
+		s->index = plan->view->rules[r].index;
+		s->class_id = plan->view->rules[r].rule.class_id;
+		s->nb_residues = (uint16_t)n;
 		s->residue = used;
-		s->nb_residues = o->safety.residue ? n : 0;
 		used += n;
+		residues[used++] = r;
+		marks->table.residual |= n > 0;
 	}
 	return used;
 }
 
-/* As many residues as there can be: a rule has at most all those before it. */
+/* As many residues as there can be: a rule has at most all those before it, and itself. */
 static size_t
 residues_most(const struct plan *plan, uint32_t max)
 {
@@ -85,7 +89,7 @@ residues_most(const struct plan *plan, uint32_t max)
 
 	for (uint32_t r = 0; r < plan->view->nb_rules; r++)
 		if (plan->rules[r].slot != NO_SLOT)
-			n += RTE_MIN(r, max);
+			n += RTE_MIN(r, max) + (size_t)1;
 	return n;
 }
 

@@ -98,9 +98,11 @@ hy_policy_classify_t hy_policy_classify_acl;    /**< rte_acl, as wide as EAL's v
 /** What a mark of a port's hardware stands for. */
 struct hy_mark_slot {
 	uint32_t mark;        /**< In full, generation included; 0: the slot is free. */
-	uint32_t rank;        /**< In the rules of the table's view. */
-	uint32_t residue;     /**< First of its ranks in the table's residues, */
-	uint32_t nb_residues; /**< and how many: rules before it that only software has. */
+	uint32_t index;       /**< Of the hit counter of its rule, */
+	uint16_t class_id;    /**< whose class is here, too: few packets need more of it. */
+	uint16_t nb_residues; /**< Rules before it that only software has: */
+	/** where their ranks begin in the table's residues; the rule's own rank is behind them. */
+	uint32_t residue;
 };
 
 /**
@@ -112,6 +114,7 @@ struct hy_mark_table {
 	const uint32_t *residues;          /**< Ranks that slots refer to. */
 	struct hy_mark_worker *workers;    /**< Of each worker (hy_mark.h). */
 	uint32_t slot_mask;                /**< Number of slots, a power of 2, less 1. */
+	bool residual;                     /**< Some slot has residues. */
 	struct hy_mark_slot slots[];       /**< By mark & slot_mask. */
 };
 

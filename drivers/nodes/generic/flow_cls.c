@@ -82,6 +82,7 @@ flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void *co
 	if (ctx->next == NULL)
 		return -ENOMEM;
 	ways_fill(cls, ctx->next);
+	ctx->one_way = cls->nb_ways == 0;
 	ctx->policy = cls->policy;
 	ctx->hits = hy_policy_counters(cls->policy, hy_graph_worker(graph));
 	hy_policy_use(ctx->policy);

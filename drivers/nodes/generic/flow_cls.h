@@ -31,11 +31,25 @@ struct flow_cls_ctx {
 	struct hy_policy *policy;
 	uint64_t *hits; /* the worker's, by index of rules */
 	uint16_t *next; /* by class */
+	bool one_way;   /* FLOW_CLS_NEXT_PKT_CLS, whatever the class */
 };
 
 /* init() and fini() of all variants. A variant with more state has this first in its context. */
 hy_node_init_t flow_cls_init;
 hy_node_fini_t flow_cls_fini;
+
+/* What a packet is found to be. */
+struct flow_cls_answer {
+	uint32_t class_id; /* HY_FLOW_NO_CLASS: no rule matches, */
+	uint32_t index;    /* and this says nothing; else the rule's hit counter */
+};
+
+static __rte_always_inline struct flow_cls_answer
+flow_cls_answer(const struct hy_policy_rule *rule)
+{
+	return rule == NULL ? (struct flow_cls_answer){ HY_FLOW_NO_CLASS, 0 }
+			    : (struct flow_cls_answer){ rule->rule.class_id, rule->index };
+}
 
 /* Makes the key of every packet of a burst. */
 static __rte_always_inline void
@@ -53,17 +67,18 @@ flow_cls_keys(void **objs, uint32_t n, struct hy_flow_key key[])
 	} while (++i < n);
 }
 
-/* Classifies packets in software, and counts them as such. rule: of each; NULL of a miss. */
+/* Classifies packets in software, and counts them as such. */
 static __rte_always_inline void
 flow_cls_software(struct hy_node *node, const struct hy_policy_view *view,
 	hy_policy_classify_t *classify, const struct hy_flow_key key[],
-	const struct hy_policy_rule *rule[], uint32_t n)
+	struct flow_cls_answer answer[], uint32_t n)
 {
 	uint32_t rank[HY_BURST_MAX], hits = 0;
 
 	classify(view, key, rank, n);
 	for (uint32_t i = 0; i < n; i++) {
-		rule[i] = rank[i] == HY_POLICY_NONE ? NULL : &view->rules[rank[i]];
+		answer[i] = flow_cls_answer(rank[i] == HY_POLICY_NONE ? NULL
+								      : &view->rules[rank[i]]);
 		hits += rank[i] != HY_POLICY_NONE;
 	}
 	hy_counter_add(node, FLOW_CLS_SW_HITS, hits);
@@ -76,18 +91,23 @@ flow_cls_software(struct hy_node *node, const struct hy_policy_view *view,
  */
 static __rte_always_inline void
 flow_cls_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
-	const struct hy_policy_rule *const rule[])
+	const struct flow_cls_answer answer[])
 {
 	const struct flow_cls_ctx *ctx = node->ctx;
 	uint32_t *class_id = hy_lane(graph, node, FLOW_CLS_LANE_CLASS);
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint32_t i = 0; i < n; i++) {
-		class_id[i] = rule[i] == NULL ? HY_FLOW_NO_CLASS : rule[i]->rule.class_id;
-		next[i] = ctx->next[class_id[i]];
-		if (rule[i] != NULL)
-			hy_policy_hit(ctx->hits, rule[i]->index);
+		class_id[i] = answer[i].class_id;
+		if (likely(answer[i].class_id != HY_FLOW_NO_CLASS))
+			hy_policy_hit(ctx->hits, answer[i].index);
 	}
+	if (ctx->one_way) {
+		hy_stream_move(graph, node, FLOW_CLS_NEXT_PKT_CLS, n);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = ctx->next[class_id[i]];
 	hy_enqueue_next(graph, node, next, objs, n);
 }
 
@@ -97,12 +117,12 @@ flow_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint
 	hy_policy_classify_t *classify)
 {
 	const struct flow_cls_ctx *ctx = node->ctx;
-	const struct hy_policy_rule *rule[HY_BURST_MAX];
+	struct flow_cls_answer answer[HY_BURST_MAX];
 	struct hy_flow_key key[HY_BURST_MAX];
 
 	flow_cls_keys(objs, n, key);
-	flow_cls_software(node, hy_policy_view(ctx->policy), classify, key, rule, n);
-	flow_cls_send(graph, node, objs, n, rule);
+	flow_cls_software(node, hy_policy_view(ctx->policy), classify, key, answer, n);
+	flow_cls_send(graph, node, objs, n, answer);
 	return n;
 }
 

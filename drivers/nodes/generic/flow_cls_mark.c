@@ -7,11 +7,7 @@
  * and a random sample of marked packets is classified again.
  */
 
-#include <rte_ring_elem.h>
-
-#include <hy_mark.h>
-
-#include "flow_cls.h"
+#include "flow_cls_mark.h"
 
 #define MARKED (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID)
 
@@ -20,114 +16,48 @@ struct mark_ctx {
 	unsigned int worker;
 };
 
-/* What became of packets that a port with marks received. */
-struct tally {
-	uint32_t marked, stale, residue, sampled, mismatches;
-	uint32_t misses; /* of mismatches, those that no rule matches */
-};
-
 /* One burst, as it is told apart. */
 struct burst {
-	const struct hy_policy_rule *rule[HY_BURST_MAX];
+	struct flow_cls_answer answer[HY_BURST_MAX];
 	uint32_t soft[HY_BURST_MAX]; /* places of the packets that software is to classify */
 	uint32_t nb_soft;
-	struct tally all;
+	struct mark_tally all;
 };
 
-static void
-key_of(const struct rte_mbuf *m, struct hy_flow_key *key)
-{
-	uint8_t bounce[HY_FLOW_HEADERS];
-
-	hy_flow_key(hy_mbuf_peek(m, HY_FLOW_HEADERS, bounce), m->pkt_len, key);
-}
-
-/* The first of the rules that only software has, or else the mark's. */
-static uint32_t
-residue_check(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
-	const struct rte_mbuf *m)
-{
-	const uint32_t *ranks = &table->residues[slot->residue];
-	struct hy_flow_key key;
-
-	key_of(m, &key);
-	for (uint32_t i = 0; i < slot->nb_residues; i++)
-		if (hy_flow_matches(&table->view->rules[ranks[i]].rule.match, &key))
-			return ranks[i];
-	return slot->rank;
-}
-
-static void
-mismatch_record(struct hy_mark_worker *worker, const struct rte_mbuf *m,
-	const struct hy_policy_rule *hw, const struct hy_policy_rule *sw)
-{
-	struct hy_mark_mismatch record = {
-		.mark = m->hash.fdir.hi,
-		.hw_rule = hw->rule.id,
-		.hw_class = hw->rule.class_id,
-		.sw_rule = sw == NULL ? 0 : sw->rule.id,
-		.sw_class = sw == NULL ? HY_FLOW_NO_CLASS : sw->rule.class_id,
-		.len = m->pkt_len,
-	};
-
-	memcpy(record.frame, rte_pktmbuf_mtod(m, const void *),
-		RTE_MIN(m->data_len, HY_MISMATCH_FRAME));
-	/* Of more than there is room for, the first are kept; all are counted. */
-	(void)rte_ring_sp_enqueue_elem(worker->records, &record, sizeof(record));
-}
-
-/* Classifies a marked packet again. Software's answer counts. */
-static const struct hy_policy_rule *
-sample(const struct hy_mark_table *table, struct hy_mark_worker *worker, const struct rte_mbuf *m,
-	const struct hy_policy_rule *hw, struct tally *t)
-{
-	const struct hy_policy_rule *sw;
-	struct hy_flow_key key;
-	uint32_t rank;
-
-	worker->gap = hy_mark_gap(worker);
-	key_of(m, &key);
-	hy_policy_classify_acl(table->view, &key, &rank, 1);
-	sw = rank == HY_POLICY_NONE ? NULL : &table->view->rules[rank];
-	t->sampled++;
-	if (unlikely(sw != hw)) {
-		mismatch_record(worker, m, hw, sw);
-		t->mismatches++;
-		t->misses += sw == NULL;
-	}
-	return sw;
-}
-
-/* Packets [from, to) of a burst, of one port: those that its hardware has marked. */
-static struct tally
+/*
+ * Packets of a burst from this one on, as long as they are of one port: those that its hardware has
+ * marked. Returns where they end. Without `checks`, their marks say all.
+ */
+static __rte_always_inline uint32_t
 by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worker *worker,
-	void **objs, uint32_t from, uint32_t to)
+	void **objs, uint32_t from, uint32_t n, struct mark_tally *t, const bool checks)
 {
-	const struct hy_policy_rule *rules = table->view->rules;
-	struct tally t = { 0 };
+	const uint16_t port = ((const struct rte_mbuf *)objs[from])->port;
+	const uint32_t soft = b->nb_soft;
+	uint32_t i;
 
-	for (uint32_t i = from; i < to; i++) {
+	for (i = from; i < n; i++) {
 		const struct rte_mbuf *m = objs[i];
 		const uint32_t mark = m->hash.fdir.hi;
 		const struct hy_mark_slot *slot = &table->slots[mark & table->slot_mask];
 		const bool marked = (m->ol_flags & MARKED) == MARKED;
 
+		if (unlikely(m->port != port))
+			break;
 		/* A free slot has mark 0. */
 		if (unlikely(!marked || slot->mark != mark || mark == 0)) {
-			t.stale += marked;
+			t->stale += marked;
 			b->soft[b->nb_soft++] = i;
 			continue;
 		}
-		t.marked++;
-		b->rule[i] = &rules[slot->rank];
-		if (slot->nb_residues > 0) {
-			b->rule[i] = &rules[residue_check(table, slot, m)];
-			t.residue++;
-		}
-		if (unlikely(--worker->gap == 0))
-			b->rule[i] = sample(table, worker, m, b->rule[i], &t);
+		b->answer[i] = (struct flow_cls_answer){ slot->class_id, slot->index };
+		if (checks && unlikely((--worker->gap == 0) | (slot->nb_residues > 0)))
+			b->answer[i] = flow_cls_checked(table, slot, worker, m, t);
 	}
-	return t;
+	t->marked = i - from - (b->nb_soft - soft);
+	if (!checks)
+		worker->gap -= t->marked;
+	return i;
 }
 
 static inline void
@@ -136,12 +66,16 @@ add(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-static void
+/* Packets of a port with marks, from this one on. Returns where they end. */
+static uint32_t
 port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w, void **objs,
-	uint32_t from, uint32_t to)
+	uint32_t from, uint32_t n)
 {
 	struct hy_mark_worker *worker = &table->workers[w];
-	const struct tally t = by_marks(b, table, worker, objs, from, to);
+	struct mark_tally t = { 0 };
+	const bool checks = table->residual || worker->gap <= n - from;
+	const uint32_t to = checks ? by_marks(b, table, worker, objs, from, n, &t, true)
+				   : by_marks(b, table, worker, objs, from, n, &t, false);
 
 	add(&worker->marked, t.marked);
 	add(&worker->unmarked, to - from - t.marked - t.stale);
@@ -155,28 +89,34 @@ port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w,
 	b->all.sampled += t.sampled;
 	b->all.mismatches += t.mismatches;
 	b->all.misses += t.misses;
+	return to;
+}
+
+/* Those of a port without marks: software is to classify them. */
+static uint32_t
+port_without(struct burst *b, void **objs, uint32_t from, uint32_t n)
+{
+	const uint16_t port = ((const struct rte_mbuf *)objs[from])->port;
+	uint32_t i = from;
+
+	do {
+		b->soft[b->nb_soft++] = i;
+	} while (++i < n && ((const struct rte_mbuf *)objs[i])->port == port);
+	return i;
 }
 
 /* Tells a burst apart by port, and each port's packets by their marks. */
 static void
 told_apart(const struct mark_ctx *ctx, struct burst *b, void **objs, uint32_t n)
 {
-	uint32_t to;
-
-	for (uint32_t from = 0; from < n; from = to) {
+	for (uint32_t from = 0; from < n;) {
 		const uint16_t port = ((const struct rte_mbuf *)objs[from])->port;
 		const struct hy_mark_table *table = port < RTE_MAX_ETHPORTS
 			? hy_policy_marks(ctx->cls.policy, port)
 			: NULL;
 
-		for (to = from + 1; to < n && ((const struct rte_mbuf *)objs[to])->port == port;)
-			to++;
-		if (likely(table != NULL)) {
-			port_process(b, table, ctx->worker, objs, from, to);
-			continue;
-		}
-		for (uint32_t i = from; i < to; i++)
-			b->soft[b->nb_soft++] = i;
+		from = likely(table != NULL) ? port_process(b, table, ctx->worker, objs, from, n)
+					     : port_without(b, objs, from, n);
 	}
 }
 
@@ -185,7 +125,7 @@ static void
 by_software(struct hy_node *node, struct burst *b, void **objs)
 {
 	const struct flow_cls_ctx *ctx = node->ctx;
-	const struct hy_policy_rule *rule[HY_BURST_MAX];
+	struct flow_cls_answer answer[HY_BURST_MAX];
 	struct hy_flow_key key[HY_BURST_MAX];
 	void *soft[HY_BURST_MAX];
 	const uint32_t n = b->nb_soft;
@@ -193,14 +133,15 @@ by_software(struct hy_node *node, struct burst *b, void **objs)
 	for (uint32_t i = 0; i < n; i++)
 		soft[i] = objs[b->soft[i]];
 	flow_cls_keys(soft, n, key);
-	flow_cls_software(node, hy_policy_view(ctx->policy), hy_policy_classify_acl, key, rule, n);
+	flow_cls_software(node, hy_policy_view(ctx->policy), hy_policy_classify_acl, key, answer,
+		n);
 	for (uint32_t i = 0; i < n; i++)
-		b->rule[b->soft[i]] = rule[i];
+		b->answer[b->soft[i]] = answer[i];
 }
 
 /* Each packet is counted once: by hardware's counter, or by one of software's. */
 static void
-count(struct hy_node *node, const struct tally *t)
+count(struct hy_node *node, const struct mark_tally *t)
 {
 	hy_counter_add(node, FLOW_CLS_HW_HITS, t->marked - t->mismatches);
 	if (likely((t->stale | t->residue | t->sampled) == 0))
@@ -219,12 +160,12 @@ mark_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 	struct burst b;
 
 	b.nb_soft = 0;
-	b.all = (struct tally){ 0 };
+	b.all = (struct mark_tally){ 0 };
 	told_apart(node->ctx, &b, objs, n);
 	if (b.nb_soft > 0)
 		by_software(node, &b, objs);
 	count(node, &b.all);
-	flow_cls_send(graph, node, objs, n, b.rule);
+	flow_cls_send(graph, node, objs, n, b.answer);
 	return n;
 }
 

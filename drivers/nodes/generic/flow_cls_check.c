@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What keeps marks honest: rules that only software has and that come before a mark's, and a random
+ * sample of marked packets, classified again.
+ */
+
+#include <rte_ring_elem.h>
+
+#include "flow_cls_mark.h"
+
+static void
+key_of(const struct rte_mbuf *m, struct hy_flow_key *key)
+{
+	uint8_t bounce[HY_FLOW_HEADERS];
+
+	hy_flow_key(hy_mbuf_peek(m, HY_FLOW_HEADERS, bounce), m->pkt_len, key);
+}
+
+/* The first of the rules that only software has, or else the mark's. */
+static const struct hy_policy_rule *
+residue_check(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
+	const struct rte_mbuf *m)
+{
+	const struct hy_policy_rule *rules = table->view->rules;
+	const uint32_t *ranks = &table->residues[slot->residue];
+	struct hy_flow_key key;
+	uint32_t i = 0;
+
+	if (slot->nb_residues > 0)
+		key_of(m, &key);
+	while (i < slot->nb_residues && !hy_flow_matches(&rules[ranks[i]].rule.match, &key))
+		i++;
+	return &rules[ranks[i]];
+}
+
+static void
+mismatch_record(struct hy_mark_worker *worker, const struct rte_mbuf *m,
+	const struct hy_policy_rule *hw, const struct hy_policy_rule *sw)
+{
+	struct hy_mark_mismatch record = {
+		.mark = m->hash.fdir.hi,
+		.hw_rule = hw->rule.id,
+		.hw_class = hw->rule.class_id,
+		.sw_rule = sw == NULL ? 0 : sw->rule.id,
+		.sw_class = sw == NULL ? HY_FLOW_NO_CLASS : sw->rule.class_id,
+		.len = m->pkt_len,
+	};
+
+	memcpy(record.frame, rte_pktmbuf_mtod(m, const void *),
+		RTE_MIN(m->data_len, HY_MISMATCH_FRAME));
+	/* Of more than there is room for, the first are kept; all are counted. */
+	(void)rte_ring_sp_enqueue_elem(worker->records, &record, sizeof(record));
+}
+
+/* Classifies a marked packet again. Software's answer counts. */
+static const struct hy_policy_rule *
+sample(const struct hy_mark_table *table, struct hy_mark_worker *worker, const struct rte_mbuf *m,
+	const struct hy_policy_rule *hw, struct mark_tally *t)
+{
+	const struct hy_policy_rule *sw;
+	struct hy_flow_key key;
+	uint32_t rank;
+
+	worker->gap = hy_mark_gap(worker);
+	key_of(m, &key);
+	hy_policy_classify_acl(table->view, &key, &rank, 1);
+	sw = rank == HY_POLICY_NONE ? NULL : &table->view->rules[rank];
+	t->sampled++;
+	if (unlikely(sw != hw)) {
+		mismatch_record(worker, m, hw, sw);
+		t->mismatches++;
+		t->misses += sw == NULL;
+	}
+	return sw;
+}
+
+struct flow_cls_answer
+flow_cls_checked(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
+	struct hy_mark_worker *worker, const struct rte_mbuf *m, struct mark_tally *t)
+{
+	const struct hy_policy_rule *rule = residue_check(table, slot, m);
+
+	t->residue += slot->nb_residues > 0;
+	if (worker->gap == 0)
+		rule = sample(table, worker, m, rule, t);
+	return flow_cls_answer(rule);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Marked packets, and what software has to say of them. */
+#ifndef FLOW_CLS_MARK_H
+#define FLOW_CLS_MARK_H
+
+#include <hy_mark.h>
+
+#include "flow_cls.h"
+
+/* What became of packets that a port with marks received. */
+struct mark_tally {
+	uint32_t marked, stale, residue, sampled, mismatches;
+	uint32_t misses; /* of mismatches, those that no rule matches */
+};
+
+/*
+ * Of a marked packet: the answer of the first rule of the slot's residue that it matches, or else of
+ * the mark's own rule; and if the worker's gap has come to its end, that of all rules, by software.
+ */
+struct flow_cls_answer flow_cls_checked(const struct hy_mark_table *table,
+	const struct hy_mark_slot *slot, struct hy_mark_worker *worker, const struct rte_mbuf *m,
+	struct mark_tally *t);
+
+#endif
