@@ -29,6 +29,14 @@ static const struct vendor vendors[] = {
 		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	},
 	{
+		.driver = "mlx5_pci",
+		.alias = "sim_hws",
+		.profile = "mlx5",
+		.templates = true,
+		.threads = true,
+		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
+	},
+	{
 		.driver = "net_ice",
 		.alias = "sim_ice",
 		.profile = "ice",
@@ -89,6 +97,7 @@ static int
 stop(struct rte_eth_dev *dev)
 {
 	hy_flow_sim_stop(nic_of_dev(dev)->engine);
+	nic_templates_flush(nic_of_dev(dev));
 	dev->data->dev_link.link_status = RTE_ETH_LINK_DOWN;
 	return 0;
 }
@@ -99,6 +108,7 @@ close_port(struct rte_eth_dev *dev)
 	struct nic *nic = nic_of_dev(dev);
 
 	nic_queues_free(nic);
+	nic_templates_free(nic);
 	hy_flow_sim_destroy(nic->engine);
 	nic->engine = NULL;
 	dev->data->mac_addrs = NULL; /* lies in dev_private, which ethdev frees */
@@ -114,6 +124,7 @@ reset(struct rte_eth_dev *dev)
 	if (nic->state == NIC_REMOVED)
 		return -EIO;
 	hy_flow_sim_flush(nic->engine);
+	nic_templates_free(nic);
 	__atomic_store_n(&nic->state, NIC_WORKS, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -275,6 +286,9 @@ probe(struct rte_vdev_device *vdev)
 	if (vendor->threads)
 		dev->data->dev_flags |= RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
 	dev->dev_ops = &ops;
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+	dev->flow_fp_ops = &nic_templates_fp_ops;
+#endif
 	dev->rx_pkt_burst = nic_rx;
 	dev->tx_pkt_burst = nic_tx;
 	rte_eth_dev_probing_finish(dev);
@@ -336,6 +350,7 @@ simnic_offences(uint16_t port, struct simnic_offences *offences)
 
 	offences->flow_when_removed = __atomic_load_n(&nic->offences.flow_when_removed,
 		__ATOMIC_RELAXED);
+	offences->flow_validated = __atomic_load_n(&nic->offences.flow_validated, __ATOMIC_RELAXED);
 	offences->flow_when_broken = __atomic_load_n(&nic->offences.flow_when_broken,
 		__ATOMIC_RELAXED);
 }

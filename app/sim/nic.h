@@ -9,6 +9,7 @@
 #include <rte_flow_driver.h>
 #include <rte_ring.h>
 #include <rte_spinlock.h>
+#include <rte_version.h>
 
 #include "hy_flow_sim.h"
 #include "simnic.h"
@@ -21,6 +22,7 @@ struct vendor {
 	bool threads;         /* takes flow calls from several threads */
 	bool odd_errors;      /* cnxk's: see nic_flow.c */
 	bool own_pools;       /* receives into pools of SIMNIC_POOL only: see nic_pool.c */
+	bool templates;       /* takes rules by templates only: see nic_template.c */
 	uint64_t tx_offloads; /* the mbufs are passed on as they are */
 };
 
@@ -46,7 +48,8 @@ struct nic {
 	const struct vendor *vendor;
 	struct hy_flow_sim *engine;
 	enum nic_state state;
-	bool negotiated; /* marks */
+	bool negotiated;                 /* marks */
+	struct nic_templates *templates; /* NULL: not configured for flows */
 	struct simnic_offences offences;
 	struct rte_ether_addr mac;
 	struct queue rx[SIMNIC_QUEUES], tx[SIMNIC_QUEUES];
@@ -76,6 +79,17 @@ int nic_stats_reset(struct rte_eth_dev *dev);
 int nic_pool_supported(struct rte_eth_dev *dev, const char *pool);
 bool nic_pool_fits(const struct nic *nic, const struct rte_mempool *pool);
 
+/* Whether the NIC can answer. It counts who asks one that cannot. */
+int nic_can_answer(struct nic *nic, struct rte_flow_error *error);
 int nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+
+/* Adds the template API; what the engine knows a rule by; removes all rules, or everything. */
+void nic_templates_ops(struct rte_flow_ops *ops);
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+extern const struct rte_flow_fp_ops nic_templates_fp_ops; /* those of rules went here */
+#endif
+void *nic_templates_rule(struct rte_flow *handle);
+void nic_templates_flush(struct nic *nic);
+void nic_templates_free(struct nic *nic);
 
 #endif

@@ -40,9 +40,8 @@ odd_error(int rc, struct rte_flow_error *error)
 	return odd != 0 ? odd : -EINVAL;
 }
 
-/* Whether the NIC can answer. It counts who asks one that cannot. */
-static int
-can_answer(struct nic *nic, struct rte_flow_error *error)
+int
+nic_can_answer(struct nic *nic, struct rte_flow_error *error)
 {
 	const enum nic_state state = __atomic_load_n(&nic->state, __ATOMIC_ACQUIRE);
 
@@ -63,8 +62,13 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 {
 	struct nic *nic = nic_of_dev(dev);
 	struct rte_flow_error own = { 0 };
-	int rc = can_answer(nic, &own);
+	int rc = nic_can_answer(nic, &own);
 
+	if (rc == 0 && nic->vendor->templates) {
+		__atomic_fetch_add(&nic->offences.flow_validated, 1, __ATOMIC_RELAXED);
+		rc = rte_flow_error_set(&own, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"would crash");
+	}
 	if (rc == 0) {
 		rc = hy_flow_sim_check(nic->engine, attr, items, actions, &own);
 		if (rc != 0 && nic->vendor->odd_errors)
@@ -83,8 +87,12 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	struct nic *nic = nic_of_dev(dev);
 	struct rte_flow_error own = { 0 };
 	void *flow = NULL;
-	int rc = can_answer(nic, &own);
+	int rc = nic_can_answer(nic, &own);
 
+	/* net/mlx5/mlx5_flow.c, mlx5_flow_create() */
+	if (rc == 0 && nic->vendor->templates)
+		rc = rte_flow_error_set(&own, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"Flow non-Q creation not supported");
 	if (rc == 0) {
 		rc = hy_flow_sim_add(nic->engine, attr, items, actions, &flow, &own);
 		if (rc != 0 && nic->vendor->odd_errors)
@@ -99,8 +107,12 @@ static int
 flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
-	const int rc = can_answer(nic, error);
+	const int rc = nic_can_answer(nic, error);
 
+	/* net/mlx5/mlx5_flow.c, mlx5_flow_destroy() */
+	if (rc == 0 && nic->vendor->templates)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"Flow non-Q destruction not supported");
 	return rc == 0 ? hy_flow_sim_remove(nic->engine, flow, error) : rc;
 }
 
@@ -108,10 +120,12 @@ static int
 flow_flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
-	const int rc = can_answer(nic, error);
+	const int rc = nic_can_answer(nic, error);
 
-	if (rc == 0)
+	if (rc == 0) {
 		hy_flow_sim_flush(nic->engine);
+		nic_templates_flush(nic);
+	}
 	return rc;
 }
 
@@ -120,20 +134,21 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 	void *data, struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
-	const int rc = can_answer(nic, error);
+	const int rc = nic_can_answer(nic, error);
 
 	if (rc != 0)
 		return rc;
 	if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
 			"only COUNT can be queried");
-	return hy_flow_sim_count(nic->engine, flow, data, error);
+	return hy_flow_sim_count(nic->engine,
+		nic->vendor->templates ? nic_templates_rule(flow) : flow, data, error);
 }
 
 int
 nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 {
-	static const struct rte_flow_ops flow_ops = {
+	static struct rte_flow_ops flow_ops = {
 		.validate = flow_validate,
 		.create = flow_create,
 		.destroy = flow_destroy,
@@ -142,6 +157,7 @@ nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 	};
 
 	RTE_SET_USED(dev);
+	nic_templates_ops(&flow_ops);
 	*ops = &flow_ops;
 	return 0;
 }

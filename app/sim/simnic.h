@@ -8,10 +8,13 @@
  *	vdev name          driver name   flow rules
  *	sim_cn10k...       net_cn10k     cnxk
  *	sim_mlx5...        mlx5_pci      mlx5
+ *	sim_hws...         mlx5_pci      mlx5
  *	sim_ice...         net_ice       ice
  *	sim_i40e...        net_i40e      i40e
  *	sim_nic...         net_sim       generic
  *	sim_event_cn10k... event_cn10k   (event device; internal ports to and from net_cn10k only)
+ *
+ * sim_hws takes rules by templates only, as a ConnectX does with dv_flow_en=2.
  *
  * Arguments of NICs, as of struct hy_flow_sim_params: table_size=N, mark_max=N, lie_every=N,
  * lose_rules=1.
@@ -22,6 +25,7 @@
 #ifndef SIMNIC_H
 #define SIMNIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(default)
@@ -79,10 +83,22 @@ void simnic_break(uint16_t port);
 /* The NIC is pulled out: nothing is received or sent, and RTE_ETH_EVENT_INTR_RMV is raised. */
 void simnic_remove(uint16_t port);
 
+/* What became of rules by templates. */
+struct simnic_templates {
+	uint32_t patterns, actions, tables; /* there are */
+	uint32_t unanswered;                /* requests that were not pulled */
+	uint64_t pushes;                    /* of the queue, since it was configured */
+};
+void simnic_templates(uint16_t port, struct simnic_templates *templates);
+/* From now on the queue does not answer, whatever is pushed; or does again. */
+void simnic_mute(uint16_t port, bool mute);
+
 /* What a program did that it must not. */
 struct simnic_offences {
 	uint64_t flow_when_removed; /* rte_flow calls on a port that was pulled out */
 	uint64_t flow_when_broken;  /* and on one that needs a reset */
+	/* rte_flow_validate() with dv_flow_en=2: net/mlx5 of DPDK v22.11 calls what is not there */
+	uint64_t flow_validated;
 };
 void simnic_offences(uint16_t port, struct simnic_offences *offences);
 
