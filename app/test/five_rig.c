@@ -31,7 +31,7 @@ static const struct {
 	const char *name, *args;
 } nics[RING] = {
 	[CNXK] = { "sim_cn10k0", "table_size=40" },
-	[MLX5] = { "sim_mlx5_0", NULL },
+	[MLX5] = { "sim_hws0", NULL },
 	[ICE] = { "sim_ice0", "table_size=16" },
 	[I40E] = { "sim_i40e0", "table_size=12" },
 };
@@ -166,6 +166,7 @@ port_start(uint16_t port)
 
 	assert_int_equal(hy_hal_port_conf(F.hal, port, &conf), 0);
 	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), 0);
+	hy_flow_rte_prepare(port, STABLE + CHURNED); /* most NICs want no preparation */
 	assert_int_equal(rte_eth_rx_queue_setup(port, 0, 64, 0, NULL, pool), 0);
 	assert_int_equal(rte_eth_tx_queue_setup(port, 0, 64, 0, NULL), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);

@@ -74,6 +74,8 @@ assert_given(unsigned int p)
 	assert_string_equal(hy_flow_driver_of(info.driver_name)->driver, wanted[p].rules);
 	assert_int_equal(stats.limits.mark_max, wanted[p].mark_max);
 	assert_int_equal(stats.limits.priorities, wanted[p].priorities);
+	assert_ptr_equal(hy_flow_rte_of(F.port[p].id),
+		p == MLX5 ? &hy_flow_rte_async : &hy_flow_rte);
 }
 
 /* One random change: a rule comes, goes, or becomes another. */

@@ -26,6 +26,17 @@ extern "C" {
 
 struct hy_flow_match;
 
+/** One rule of many: what is asked for, and what became of it. */
+struct hy_flow_request {
+	const struct rte_flow_attr *attr;      /**< To be created: as create() takes it, */
+	const struct rte_flow_item *items;     /**< also this, */
+	const struct rte_flow_action *actions; /**< and this. */
+	void *flow; /**< Its handle: given to who creates it, taken from who destroys it. */
+	/** 0 or a negative errno; -ETIMEDOUT: no answer came, and it may be there or not. */
+	int rc;
+	struct rte_flow_error error; /**< Why not. */
+};
+
 /** Who takes the rules of a port. What the functions return and leave in @p error is as rte_flow's. */
 struct hy_flow_provider {
 	const char *name; /**< For people. */
@@ -44,10 +55,40 @@ struct hy_flow_provider {
 		struct rte_flow_error *error);
 	/** Removes all rules of the port. */
 	int (*flush)(uint16_t port, struct rte_flow_error *error);
+	/**
+	 * @name Many at once
+	 * For providers to which that is cheaper, else NULL: hands over all requests before it waits
+	 * for the first answer. A request that fails has no effect on the others.
+	 * @{
+	 */
+	void (*create_many)(uint16_t port, struct hy_flow_request *requests, unsigned int n);
+	void (*destroy_many)(uint16_t port, struct hy_flow_request *requests, unsigned int n);
+	/** @} */
 };
 
-/** rte_flow, and so the port's own driver. */
+/** rte_flow, rule by rule, and so the port's own driver. */
 extern const struct hy_flow_provider hy_flow_rte;
+
+/**
+ * rte_flow by templates and queues, for ports that hy_flow_rte_prepare() made ready; others are
+ * refused with -ENOTSUP. Rules that differ only in the values that they match, and in their mark,
+ * are put into one template table; tables come and go with their rules.
+ */
+extern const struct hy_flow_provider hy_flow_rte_async;
+
+/**
+ * Makes a port ready for hy_flow_rte_async, if its driver takes rules by templates and the device is
+ * set up for them (mlx5: dv_flow_en=2). To be called each time that the port has been configured and
+ * is not started yet: DPDK takes it at no other time. Rules that the port had are gone.
+ *
+ * @param max_rules Tables are made for up to so many rules of a kind, at least 1.
+ * @return 0; -ENODEV no such port; -ENOTSUP the driver or the device does not take templates, and
+ * hy_flow_rte is to be used; what rte_flow_configure() returned, and then that too.
+ */
+int hy_flow_rte_prepare(uint16_t port, uint32_t max_rules);
+
+/** @return hy_flow_rte_async for a port that was made ready for it, else hy_flow_rte. */
+const struct hy_flow_provider *hy_flow_rte_of(uint16_t port);
 
 /** What has to follow MARK, so that a marked packet comes by the queue that it would come by. */
 enum hy_flow_fate {
@@ -74,6 +115,8 @@ struct hy_flow_driver {
 	int full; /**< Errno that may mean "no room" as well as "not such a rule"; 0: none does. */
 	/** Marks are switched on by the first rule that marks, and off with the last: one is kept. */
 	bool keep_sentinel;
+	/** Devices may be set up to take rules by templates only: see hy_flow_rte_prepare(). */
+	bool templates;
 	enum hy_flow_fate fate; /**< What follows MARK. */
 };
 

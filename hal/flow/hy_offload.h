@@ -39,7 +39,7 @@ struct hy_offload;
 
 /** How a port is used. What is 0 has the default in brackets. */
 struct hy_offload_params {
-	/** Who takes the rules; outlives the offload. [hy_flow_rte] */
+	/** Who takes the rules; outlives the offload. [hy_flow_rte_of() its port] */
 	const struct hy_flow_provider *provider;
 	/** How they look. [the driver of the port's driver name] */
 	const struct hy_flow_driver *driver;

@@ -100,7 +100,6 @@ defaults(const struct hy_offload_params *given)
 
 	if (given != NULL)
 		p = *given;
-	p.provider = p.provider == NULL ? &hy_flow_rte : p.provider;
 	p.max_rules = p.max_rules == 0 ? 16384 : p.max_rules;
 	p.sample_every = p.sample_every == 0 ? 1024 : p.sample_every;
 	p.demote_after = p.demote_after == 0 ? 8 : p.demote_after;
@@ -126,7 +125,8 @@ layout(struct hy_offload *o)
 	o->generations = (uint32_t)(marks >> o->slot_bits) - 1;
 	o->params.max_rules = RTE_MIN(o->params.max_rules, o->nb_slots);
 	o->flows = calloc(o->nb_slots, sizeof(*o->flows));
-	if (o->flows == NULL)
+	o->batch = calloc(1, sizeof(*o->batch));
+	if (o->flows == NULL || o->batch == NULL)
 		return -ENOMEM;
 	/* In quarantine: packets may wait that an offload before this one had marked. */
 	for (uint32_t i = 0; i < o->nb_slots; i++) {
@@ -207,6 +207,8 @@ port_begin(struct hy_offload *o, char *reason, size_t size)
 		return -ENODEV;
 	}
 	o->nb_queues = info.nb_rx_queues;
+	if (o->any_provider)
+		o->params.provider = hy_flow_rte_of(o->port);
 	if (o->params.driver == NULL)
 		o->params.driver = hy_flow_driver_of(info.driver_name == NULL ? ""
 									      : info.driver_name);
@@ -235,6 +237,7 @@ offload_free(struct hy_offload *o)
 		rte_ring_free(o->worker[w].records);
 	rte_free(o->worker);
 	hy_offload_plan_free(o, o->plan);
+	free(o->batch);
 	free(o->flows);
 	pthread_mutex_destroy(&o->mutex);
 	free(o);
@@ -326,6 +329,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	o->workers = hy_policy_workers(policy);
 	o->port = port;
 	o->params = defaults(params);
+	o->any_provider = o->params.provider == NULL;
 	o->safety = (struct offload_safety){ true, true };
 	for (unsigned int r = 0; r < RTE_DIM(fixed); r++)
 		snprintf(o->reasons[r], sizeof(o->reasons[r]), "%s",

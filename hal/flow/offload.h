@@ -70,6 +70,18 @@ struct marks {
 	struct hy_mark_table table;
 };
 
+/* Rules that are handed to the port together, to be created or to be destroyed. */
+#define BATCH 64
+
+struct batch {
+	uint32_t n;
+	struct hy_flow_request requests[BATCH];
+	struct staged {
+		uint32_t rank, slot;
+		struct hy_flow_lowered lowered; /* to be created */
+	} rules[BATCH];
+};
+
 /* Switches that only tests turn off, to see the harm; that of sampling is hy_mark_worker's. */
 struct offload_safety {
 	bool residue, generation;
@@ -83,6 +95,7 @@ struct hy_offload {
 	struct hy_policy_listener listener;
 	struct hy_hal *hal; /* That it follows; NULL: none. */
 	struct hy_offload_params params;
+	bool any_provider; /* The caller leaves it to the port which one. */
 	uint16_t port, nb_queues;
 	enum hy_offload_state state;
 	struct offload_safety safety;
@@ -93,6 +106,7 @@ struct hy_offload {
 	uint32_t slot_bits;   /* this one. */
 	uint32_t generations; /* 1 to this. */
 	struct flow *flows;
+	struct batch *batch; /* Empty between polls. */
 	uint32_t live, leaving;
 
 	struct plan *plan, *next_plan;    /* Of the view of now, and of the one being committed. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "many.h"
 #include "offload.h"
 #include "probe.h"
 
@@ -31,20 +32,17 @@ flow_free(struct hy_offload *o, struct flow *flow)
 	o->full = false;
 }
 
-uint32_t
-hy_offload_destroy_left(struct hy_offload *o)
+/* Has the port remove the rules that are in the batch. */
+static void
+batch_destroy(struct hy_offload *o)
 {
-	struct rte_flow_error error;
-	uint32_t done = 0;
+	struct batch *b = o->batch;
 
-	for (uint32_t i = 0; i < o->nb_slots && o->leaving > 0; i++) {
-		struct flow *flow = &o->flows[i];
+	hy_flow_destroy_many(o->params.provider, o->port, b->requests, b->n);
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct flow *flow = &o->flows[b->rules[i].slot];
 
-		if (flow->state != FLOW_LEAVING ||
-			rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1)
-			continue;
-		done++;
-		if (o->params.provider->destroy(o->port, flow->handle, &error) == 0) {
+		if (b->requests[i].rc == 0) {
 			flow_free(o, flow);
 			continue;
 		}
@@ -52,6 +50,28 @@ hy_offload_destroy_left(struct hy_offload *o)
 		o->leaving--;
 		o->failed++;
 	}
+	b->n = 0;
+}
+
+uint32_t
+hy_offload_destroy_left(struct hy_offload *o)
+{
+	struct batch *b = o->batch;
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; i < o->nb_slots && o->leaving > b->n; i++) {
+		const struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_LEAVING ||
+			rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1)
+			continue;
+		b->requests[b->n] = (struct hy_flow_request){ .flow = flow->handle };
+		b->rules[b->n++].slot = i;
+		done++;
+		if (b->n == BATCH)
+			batch_destroy(o);
+	}
+	batch_destroy(o);
 	return done;
 }
 
@@ -161,50 +181,86 @@ means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match
 			in_hardware_like(o, match));
 }
 
-/* Puts a rule into hardware, or notes why not. */
-static bool
-install(struct hy_offload *o, uint32_t rank, uint32_t slot)
+/* Puts a rule into the batch, as if hardware had it already, or notes why not. */
+static void
+stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 {
 	struct rule_state *state = &o->plan->rules[rank];
 	struct flow *flow = &o->flows[slot];
-	struct hy_flow_lowered lowered;
-	struct rte_flow_error error = { 0 };
+	struct staged *staged = &o->batch->rules[o->batch->n];
+	struct hy_flow_lowered *lowered = &staged->lowered;
 	const char *reason;
 	uint32_t priority;
-	int rc;
 
 	flow->match = o->plan->view->rules[rank].rule.match;
 	if (!priority_find(o, rank, &priority)) {
 		state->reason = REASON_OVERLAP;
-		return false;
+		return;
 	}
 	if (hy_offload_residue(o, o->plan, rank, priority, NULL, o->params.max_residue) >
 		o->params.max_residue) {
 		state->reason = REASON_RESIDUE;
-		return false;
+		return;
 	}
 	if (hy_flow_lower(o->params.driver, &flow->match, flow_mark(o, slot), priority,
-		    o->nb_queues, &lowered, &reason) != 0) {
+		    o->nb_queues, lowered, &reason) != 0) {
 		state->reason = hy_offload_reason_of(o, reason);
-		return false;
+		return;
 	}
-	rc = o->params.provider->create(o->port, &lowered.attr, lowered.items, lowered.actions,
-		&flow->handle, &error);
-	if (means_full(o, rc, &flow->match))
-		o->full = true;
-	if (rc != 0) {
-		state->reason = o->full ? (uint8_t)REASON_FULL : refusal(o, rc, &error);
-		return false;
-	}
+	staged->rank = rank;
+	staged->slot = slot;
+	o->batch->requests[o->batch->n++] = (struct hy_flow_request){
+		.attr = &lowered->attr, .items = lowered->items, .actions = lowered->actions
+	};
 	flow->state = FLOW_LIVE;
 	flow->priority = priority;
-	flow->since = hy_offload_now();
 	state->slot = slot;
 	state->reason = REASON_NONE;
 	o->live++;
-	o->installed++;
-	o->dirty = true;
-	return true;
+}
+
+/* Takes back what stage() did for a rule that the port did not take, and notes why. */
+static void
+unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_request *request)
+{
+	struct rule_state *state = &o->plan->rules[staged->rank];
+	struct flow *flow = &o->flows[staged->slot];
+	bool full;
+
+	/* Without an answer it may be there: no other rule may have its mark. */
+	flow->state = request->rc == -ETIMEDOUT ? FLOW_STUCK : FLOW_FREE;
+	o->failed += request->rc == -ETIMEDOUT;
+	full = means_full(o, request->rc, &flow->match);
+	o->full |= full;
+	state->reason = full ? (uint8_t)REASON_FULL : refusal(o, request->rc, &request->error);
+	state->slot = NO_SLOT;
+	o->live--;
+	o->retry = true; /* others may have stayed out for its sake */
+}
+
+/* Hands the batch to the port. Returns how many rules that took. */
+static uint32_t
+batch_create(struct hy_offload *o)
+{
+	struct batch *b = o->batch;
+	uint32_t done = 0;
+
+	hy_flow_create_many(o->params.provider, o->port, b->requests, b->n);
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct flow *flow = &o->flows[b->rules[i].slot];
+
+		if (b->requests[i].rc != 0) {
+			unstage(o, &b->rules[i], &b->requests[i]);
+			continue;
+		}
+		flow->handle = b->requests[i].flow;
+		flow->since = hy_offload_now();
+		done++;
+	}
+	b->n = 0;
+	o->installed += done;
+	o->dirty |= done > 0;
+	return done;
 }
 
 /* The least hit first; of those alike, the last in the policy. */
@@ -256,6 +312,8 @@ uint32_t
 hy_offload_install(struct hy_offload *o)
 {
 	const uint64_t now = hy_offload_now();
+	/* One by one, the first refusal for want of room is the last. */
+	const uint32_t many = o->params.provider->create_many == NULL ? 1 : BATCH;
 	uint32_t n, slot = 0, done = 0;
 	uint32_t *ranks;
 
@@ -264,7 +322,7 @@ hy_offload_install(struct hy_offload *o)
 	if (o->full)
 		return 0;
 	ranks = ranks_sorted(o, false, &n);
-	while (ranks != NULL && n > 0 && done < o->params.batch && !o->full) {
+	while (ranks != NULL && n > 0 && done + o->batch->n < o->params.batch && !o->full) {
 		if (o->live + o->leaving >= o->params.max_rules) {
 			o->full = true;
 			break;
@@ -272,8 +330,11 @@ hy_offload_install(struct hy_offload *o)
 		slot = slot_find(o, now, slot);
 		if (slot == NO_SLOT) /* until quarantines are over */
 			break;
-		done += install(o, ranks[--n], slot);
+		stage(o, ranks[--n], slot);
+		if (o->batch->n == many)
+			done += batch_create(o);
 	}
+	done += batch_create(o);
 	while (o->full && n > 0)
 		o->plan->rules[ranks[--n]].reason = REASON_FULL;
 	free(ranks);

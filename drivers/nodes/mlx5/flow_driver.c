@@ -14,4 +14,5 @@ HY_FLOW_DRIVER(mlx5,
 	.mark_max = 0xffffef,
 	.priorities = 1024,
 	.group = 1,
+	.templates = true, /* with dv_flow_en=2 */
 	.fate = HY_FLOW_FATE_RSS);

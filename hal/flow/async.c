@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The provider that hands rules to rte_flow by templates: a rule is a request on a queue, many are
+ * under way at once, and answers are waited for together.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "async.h"
+#include "log.h"
+
+#define QUEUE 0      /* the only one, as there is one thread for a port */
+#define ROOM 1024    /* requests that it holds */
+#define PULL 64      /* answers taken at once */
+#define WAIT_MS 1000 /* for the next answer */
+
+static const struct rte_flow_op_attr later = { .postpone = 1 };
+
+/* Of each port; changed by the thread that changes its rules only. */
+static struct async_port ports[RTE_MAX_ETHPORTS];
+
+/* Whether a port can be asked; if not, says so. */
+static int
+port_check(uint16_t port, struct rte_flow_error *error)
+{
+	if (port >= RTE_MAX_ETHPORTS || !ports[port].ready)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"the port was not made ready for templates");
+	if (ports[port].stuck)
+		return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"the port's flow queue does not answer");
+	return 0;
+}
+
+static void
+flow_free(struct async_flow *flow, uint16_t port)
+{
+	LIST_REMOVE(flow, next);
+	flow->table->used--;
+	hy_async_table_put(flow->table, port);
+	free(flow);
+}
+
+/* An answer to a request of either sort. */
+static void
+answer(struct async_port *a, const struct rte_flow_op_result *result)
+{
+	struct async_flow *flow = result->user_data;
+	struct hy_flow_request *r = flow->request;
+
+	a->under_way--;
+	flow->request = NULL;
+	if (r == NULL) /* nobody asks: see creation_end() */
+		return;
+	r->rc = result->status == RTE_FLOW_OP_SUCCESS ? 0 : -EIO;
+	if (r->rc != 0)
+		r->error.message = "the flow queue says no more than that it failed";
+}
+
+/* Sends what is under way, and waits for all answers. */
+static void
+drain(struct async_port *a, uint16_t port)
+{
+	struct rte_flow_op_result results[PULL];
+	struct rte_flow_error error;
+	uint64_t since = rte_rdtsc();
+	int n = rte_flow_push(port, QUEUE, &error);
+
+	while (n >= 0 && a->under_way > 0) {
+		n = rte_flow_pull(port, QUEUE, results, PULL, &error);
+		for (int i = 0; i < n; i++)
+			answer(a, &results[i]);
+		if (n > 0)
+			since = rte_rdtsc();
+		else if (rte_rdtsc() - since > rte_get_tsc_hz() / 1000 * WAIT_MS)
+			n = -1;
+	}
+	if (a->under_way > 0) {
+		HY_LOG(ERR, "port %u: %u requests for flow rules are not answered", port,
+			a->under_way);
+		a->stuck = true;
+	}
+}
+
+static void
+creation_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r)
+{
+	struct async_table *table;
+	struct async_flow *flow;
+
+	r->flow = NULL;
+	r->rc = port_check(port, &r->error);
+	if (r->rc != 0)
+		return;
+	rte_errno = 0;
+	table = hy_async_table_get(a, port, r, &r->error);
+	/* Drivers are known to fail without a reason. */
+	r->rc = table != NULL ? -ETIMEDOUT : rte_errno > 0 ? -rte_errno : -EIO;
+	if (table == NULL)
+		return;
+	flow = calloc(1, sizeof(*flow));
+	if (flow != NULL)
+		flow->handle = rte_flow_async_create(port, QUEUE, &later, table->table, r->items, 0,
+			r->actions, 0, flow, &r->error);
+	if (flow == NULL || flow->handle == NULL) {
+		r->rc = flow == NULL ? -ENOMEM : rte_errno > 0 ? -rte_errno : -EIO;
+		free(flow);
+		hy_async_table_put(table, port);
+		return;
+	}
+	flow->table = table;
+	flow->request = r;
+	LIST_INSERT_HEAD(&table->flows, flow, next);
+	table->used++;
+	a->under_way++;
+	r->flow = flow;
+}
+
+/*
+ * A handle is one also if its rule failed, and only destroying it gives back what it has of its
+ * table: net/mlx5/hws/mlx5dr_rule.c, mlx5dr_rule_destroy_failed_hws().
+ */
+static void
+creation_end(struct async_port *a, uint16_t port, struct hy_flow_request *r)
+{
+	struct async_flow *flow = r->flow;
+
+	if (flow == NULL || r->rc == 0 || r->rc == -ETIMEDOUT)
+		return;
+	r->flow = NULL;
+	if (rte_flow_async_destroy(port, QUEUE, &later, flow->handle, flow, NULL) == 0) {
+		a->under_way++;
+		drain(a, port);
+	}
+	if (!a->stuck)
+		flow_free(flow, port);
+}
+
+static void
+destruction_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r)
+{
+	struct async_flow *flow = r->flow;
+
+	r->rc = port_check(port, &r->error);
+	if (r->rc != 0)
+		return;
+	flow->request = r;
+	r->rc = rte_flow_async_destroy(port, QUEUE, &later, flow->handle, flow, &r->error);
+	if (r->rc == 0) {
+		a->under_way++;
+		r->rc = -ETIMEDOUT;
+	} else {
+		flow->request = NULL;
+	}
+}
+
+static void
+destruction_end(struct async_port *a __rte_unused, uint16_t port, struct hy_flow_request *r)
+{
+	if (r->rc == 0)
+		flow_free(r->flow, port);
+}
+
+typedef void(step)(struct async_port *a, uint16_t port, struct hy_flow_request *r);
+
+/* Begins as many requests as the queue holds, waits for their answers, and ends them. */
+static void
+in_turns(uint16_t port, struct hy_flow_request *requests, unsigned int n, step *begin, step *end)
+{
+	struct async_port *a = &ports[RTE_MIN(port, RTE_MAX_ETHPORTS - 1)];
+
+	for (unsigned int i = 0, ended = 0; i < n; i++) {
+		begin(a, port, &requests[i]);
+		if (i + 1 < n && a->under_way < a->room)
+			continue;
+		if (a->under_way > 0 && !a->stuck)
+			drain(a, port);
+		while (ended <= i)
+			end(a, port, &requests[ended++]);
+	}
+}
+
+static void
+create_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
+{
+	in_turns(port, requests, n, creation_begin, creation_end);
+}
+
+static void
+destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
+{
+	in_turns(port, requests, n, destruction_begin, destruction_end);
+}
+
+/* Not rte_flow_validate(), which ports that take templates may lack: templates are made, or not. */
+static int
+validate(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	const struct hy_flow_request r = { .attr = attr, .items = items, .actions = actions };
+	struct async_table *table;
+	int rc = port_check(port, error);
+
+	if (rc != 0)
+		return rc;
+	rte_errno = 0;
+	table = hy_async_table_get(&ports[port], port, &r, error);
+	if (table == NULL)
+		return rte_errno > 0 ? -rte_errno : -EIO;
+	hy_async_table_put(table, port);
+	return 0;
+}
+
+static int
+create(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, void **flow, struct rte_flow_error *error)
+{
+	struct hy_flow_request r = { .attr = attr, .items = items, .actions = actions };
+
+	create_many(port, &r, 1);
+	*flow = r.flow;
+	*error = r.error;
+	return r.rc;
+}
+
+static int
+destroy(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	struct hy_flow_request r = { .flow = flow };
+
+	destroy_many(port, &r, 1);
+	*error = r.error;
+	return r.rc;
+}
+
+static int
+query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	const struct async_flow *f = flow;
+	const int rc = port_check(port, error);
+
+	return rc == 0 ? hy_flow_rte.query(port, f->handle, count, error) : rc;
+}
+
+static int
+flush(uint16_t port, struct rte_flow_error *error)
+{
+	struct async_port *a = &ports[port];
+	struct async_table *table, *next;
+	int rc = port_check(port, error);
+
+	if (rc == 0)
+		rc = rte_flow_flush(port, error);
+	if (rc != 0)
+		return rc;
+	for (table = LIST_FIRST(&a->tables); table != NULL; table = next) {
+		struct async_flow *flow;
+
+		next = LIST_NEXT(table, next);
+		while ((flow = LIST_FIRST(&table->flows)) != NULL) {
+			LIST_REMOVE(flow, next);
+			free(flow);
+		}
+		table->used = 0;
+		hy_async_table_put(table, port);
+	}
+	return 0;
+}
+
+const struct hy_flow_provider hy_flow_rte_async = {
+	.name = "rte_flow templates",
+	.validate = validate,
+	.create = create,
+	.destroy = destroy,
+	.query = query,
+	.flush = flush,
+	.create_many = create_many,
+	.destroy_many = destroy_many,
+};
+
+/* The driver lets go of its tables by itself, when the port is reset or configured for flows. */
+static void
+port_forget(struct async_port *a)
+{
+	while (!LIST_EMPTY(&a->tables))
+		hy_async_table_forget(LIST_FIRST(&a->tables));
+	*a = (struct async_port){ .ready = false };
+}
+
+int
+hy_flow_rte_prepare(uint16_t port, uint32_t max_rules)
+{
+	static const struct rte_flow_port_attr nothing_else;
+	struct rte_flow_queue_attr queue = { .size = ROOM };
+	const struct rte_flow_queue_attr *queues[] = { &queue };
+	struct rte_flow_port_info port_info = { 0 };
+	struct rte_flow_queue_info queue_info = { 0 };
+	struct rte_eth_dev_info info;
+	struct rte_flow_error error;
+	int rc;
+
+	if (rte_eth_dev_info_get(port, &info) != 0)
+		return -ENODEV;
+	port_forget(&ports[port]);
+	if (info.driver_name == NULL || !hy_flow_driver_of(info.driver_name)->templates)
+		return -ENOTSUP;
+	rc = rte_flow_info_get(port, &port_info, &queue_info, &error);
+	if (rc == 0 && queue_info.max_size > 0)
+		queue.size = RTE_MIN(queue.size, queue_info.max_size);
+	if (rc == 0)
+		rc = rte_flow_configure(port, &nothing_else, RTE_DIM(queues), queues, &error);
+	if (rc != 0)
+		return rc;
+	ports[port].ready = true;
+	ports[port].max_rules = RTE_MAX(max_rules, 1u);
+	ports[port].room = queue.size;
+	return 0;
+}
+
+const struct hy_flow_provider *
+hy_flow_rte_of(uint16_t port)
+{
+	return port < RTE_MAX_ETHPORTS && ports[port].ready ? &hy_flow_rte_async : &hy_flow_rte;
+}
