@@ -68,17 +68,32 @@ refuse(struct offloads *offloads, uint16_t port, const char *reason)
 		HY_ORIGIN_PROBED, 0, reason);
 }
 
+void
+offloads_prepare(const struct options *options, uint16_t port)
+{
+	int rc = -ENOTSUP;
+
+	if (options->offload.params.provider == &hy_flow_rte)
+		rc = hy_flow_rte_prepare(port, options->max_rules);
+	if (rc < 0 && rc != -ENOTSUP)
+		fprintf(stderr, "l3fwd-graph: --offload: port %u: no flow rules by templates: %s\n",
+			port, strerror(-rc));
+}
+
 static int
 port_create(struct offloads *offloads, struct hy_policy *policy, uint16_t port)
 {
 	const struct offload_options *o = &offloads->options->offload;
+	struct hy_offload_params params = o->params;
 	struct hy_offload **offload = &offloads->ports[port];
 	char reason[128] = "";
 	int rc;
 
 	if (o->sim.profile != NULL && sim_attach(o, port) < 0)
 		return -1;
-	rc = hy_offload_create(policy, port, &o->params, offload, reason, sizeof(reason));
+	if (params.provider == &hy_flow_rte)
+		params.provider = NULL; /* rule by rule or by templates, as the port was prepared */
+	rc = hy_offload_create(policy, port, &params, offload, reason, sizeof(reason));
 	if (rc == -ENOTSUP) {
 		refuse(offloads, port, reason);
 		return 0;

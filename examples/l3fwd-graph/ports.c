@@ -12,6 +12,7 @@
 
 #include <hy_event.h>
 
+#include "offloads.h"
 #include "ports.h"
 
 #define DESCRIPTORS 1024
@@ -204,6 +205,7 @@ port_bring_up(const struct options *options, struct hy_hal *hal, unsigned int nb
 	if (configure(options, hal, port, nb_rx, nb_workers) < 0 ||
 		queues_setup(options, hal, port, nb_rx, nb_workers) < 0)
 		return -1;
+	offloads_prepare(options, port);
 	return port_start(options, port);
 }
 
