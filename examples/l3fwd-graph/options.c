@@ -47,6 +47,7 @@ static const char usage[] =
 	"                              lines of \"rule ID class CLASS\" and what is asked of a\n"
 	"                              packet; SIGHUP has them read again\n"
 	"  --drop-class CLASS          drop the packets of a class; 0: those without one\n"
+	"  --steer CLASS=PORT,MAC      send the packets of a class there, whatever routes there are\n"
 	"  --max-rules N               room for rules (1 to 1048576, default 16384)\n"
 	"  --offload HOW               rules in hardware, by rte_flow, or in a simulator, by\n"
 	"                              sim:PROFILE, of generic, cnxk, mlx5, ice or i40e; with\n"
@@ -285,6 +286,7 @@ enum {
 	OPT_ROUTES,
 	OPT_POLICY,
 	OPT_DROP_CLASS,
+	OPT_STEER,
 	OPT_MAX_RULES,
 	OPT_OFFLOAD,
 	OPT_BURST,
@@ -326,6 +328,7 @@ static const struct option long_options[] = {
 	{ "routes", required_argument, NULL, OPT_ROUTES },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "drop-class", required_argument, NULL, OPT_DROP_CLASS },
+	{ "steer", required_argument, NULL, OPT_STEER },
 	{ "max-rules", required_argument, NULL, OPT_MAX_RULES },
 	{ "offload", required_argument, NULL, OPT_OFFLOAD },
 	{ "burst", required_argument, NULL, OPT_BURST },
@@ -391,6 +394,8 @@ read_option(int opt, struct options *o)
 		return 0;
 	case OPT_DROP_CLASS:
 		return read_drop_class(optarg, o);
+	case OPT_STEER:
+		return option_read_steer(optarg, o);
 	case OPT_MAX_RULES:
 		return option_read_uint("--max-rules", optarg, 1, 1 << 20, &o->max_rules);
 	case OPT_OFFLOAD:
@@ -528,9 +533,10 @@ options_read(int argc, char **argv, struct options *options)
 		return option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
 			"are for routes that change, which those of --routes do");
 	if (options->policy == NULL &&
-		(options->nb_drop_class > 0 || options->max_rules != RULES_DEFAULT ||
+		(options->nb_drop_class > 0 || options->nb_steers > 0 ||
+			options->max_rules != RULES_DEFAULT ||
 			options->offload.params.provider != NULL))
-		return option_refuse("--drop-class, --max-rules, --offload",
+		return option_refuse("--drop-class, --steer, --max-rules, --offload",
 			"are for the classes that the rules of --policy give");
 	if (options->explain != EXPLAIN_NO && options->trace > 0)
 		return option_refuse("--explain", "forwards nothing that --trace could follow");
@@ -540,7 +546,8 @@ options_read(int argc, char **argv, struct options *options)
 		return -1;
 	if (options->nb_queues == 0 && option_default_config(options) < 0)
 		return -1;
-	if (check_rx_budget(options) < 0 || option_check_event(options) < 0)
+	if (check_rx_budget(options) < 0 || option_check_event(options) < 0 ||
+		option_check_steer(options) < 0)
 		return -1;
 	return option_check_config(options);
 }

@@ -10,6 +10,7 @@
 
 #include <hy_flow_sim.h>
 #include <hy_ip4_filter.h>
+#include <hy_ip4_steer.h>
 #include <hy_offload.h>
 
 #define QUEUES_MAX 256
@@ -58,6 +59,8 @@ struct options {
 	uint32_t max_rules;
 	uint16_t drop_class[REPEATS_MAX];
 	unsigned int nb_drop_class;
+	struct hy_ip4_steer steer[REPEATS_MAX];
+	unsigned int nb_steers;
 	struct offload_options offload;
 	uint16_t burst;
 	struct event_options event;

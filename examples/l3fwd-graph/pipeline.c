@@ -16,6 +16,7 @@
 #include "feed.h"
 #include "pipeline.h"
 #include "ports.h"
+#include "steer.h"
 #include "telemetry.h"
 
 static int
@@ -123,14 +124,25 @@ rx_lead(struct hy_hal *hal, hy_node_id rx, uint16_t port, const struct classes *
 	return hy_node_edge_set(rx, 0, name);
 }
 
+/* The ways of --steer: edge E of all flow_cls-P. */
+static void
+ways_steer(const struct options *options, uint16_t edge, struct classes *classes)
+{
+	for (unsigned int i = 0; i < options->nb_steers; i++)
+		classes->ways[options->nb_drop_class + i] = (struct hy_flow_way){
+			.class_id = options->steer[i].class_id, .edge = edge
+		};
+	classes->nb_ways = options->nb_drop_class + options->nb_steers;
+}
+
 /* flow_cls-P for each port: ports may lead to different pkt_cls. */
 static int
-flow_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes)
+flow_nodes(const struct options *options, struct hy_hal *hal, struct classes *classes)
 {
-	const struct hy_flow_cls_config config = {
+	struct hy_flow_cls_config config = {
 		.policy = classes->policy, .ways = classes->ways, .nb_ways = classes->nb_ways
 	};
-	uint16_t port;
+	uint16_t port, edge;
 
 	RTE_ETH_FOREACH_DEV(port) {
 		char name[HY_NAME_SIZE];
@@ -142,9 +154,15 @@ flow_nodes(const struct options *options, struct hy_hal *hal, const struct class
 		snprintf(name, sizeof(name), "%u", port);
 		rc = hy_hal_node_clone(hal, "flow_cls", port, name, &cls);
 		if (rc == 0)
-			rc = hy_node_config(cls, &config, sizeof(config));
-		if (rc == 0)
 			rc = hy_hal_lead(hal, cls, 0, "pkt_cls", port);
+		if (rc == 0 && options->nb_steers > 0) {
+			rc = steer_lead(hal, cls, port, &edge);
+			if (rc == 0)
+				ways_steer(options, edge, classes);
+			config.nb_ways = classes->nb_ways;
+		}
+		if (rc == 0)
+			rc = hy_node_config(cls, &config, sizeof(config));
 		if (rc < 0)
 			return refuse("flow_cls", rc);
 	}
@@ -175,7 +193,7 @@ rx_nodes(const struct options *options, struct hy_hal *hal, const struct classes
 }
 
 static int
-nodes_create(const struct options *options, struct hy_hal *hal, const struct pipeline *pipeline)
+nodes_create(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline)
 {
 	const struct hy_ip4_lookup_config *tables = &pipeline->tables.config;
 	struct hy_ip4_rewrite_config rewrite = { .tables = *tables };
@@ -188,6 +206,8 @@ nodes_create(const struct options *options, struct hy_hal *hal, const struct pip
 		rc = hy_hal_node(hal, "pkt_drop", 0, &drop_id);
 	if (rc == 0)
 		rc = hy_node_config(lookup_id, tables, sizeof(*tables));
+	if (rc == 0 && options->nb_steers > 0)
+		rc = steer_configure(options, hal, tables);
 	if (rc < 0)
 		return refuse("nodes", rc);
 	if (tx_nodes(options, hal, rewrite_id, pipeline->nb_workers, rewrite.edge) < 0 ||

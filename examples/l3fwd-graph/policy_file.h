@@ -11,8 +11,8 @@
 #include "options.h"
 
 struct classes {
-	struct hy_policy *policy; /* NULL without --policy */
-	struct hy_flow_way ways[REPEATS_MAX];
+	struct hy_policy *policy;                 /* NULL without --policy */
+	struct hy_flow_way ways[2 * REPEATS_MAX]; /* of --drop-class and --steer */
 	unsigned int nb_ways;
 };
 

@@ -141,7 +141,7 @@ int hy_ip4_next_hop_get(struct hy_ip4_fib *fib, uint32_t id, struct hy_ip4_next_
 /**
  * Deletes a next hop. Its id is given out again when no worker can have it in hand any more.
  *
- * @return 0; -ENOENT; -EBUSY also while routes lead there.
+ * @return 0; -ENOENT; -EBUSY also while routes lead there, or a node of hy_ip4_steer.h sends there.
  */
 int hy_ip4_next_hop_delete(struct hy_ip4_fib *fib, uint32_t id);
 

@@ -40,6 +40,7 @@ static_assert(sizeof(struct hy_ip4_adjacency) == 16, "an adjacency is one 16-byt
 /* What the control plane knows of a next hop. */
 struct ip4_next_hop {
 	uint32_t routes; /* that lead there */
+	uint32_t held;   /* by nodes that send packets there without a route */
 	uint32_t next;   /* in the list of those that were deleted */
 	uint64_t token;  /* when it passes, no worker has a deleted id in hand any more */
 	bool used;

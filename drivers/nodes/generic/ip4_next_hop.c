@@ -54,6 +54,27 @@ hy_ip4_next_hop_add(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_h
 	return rc;
 }
 
+int
+ip4_next_hop_hold(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop, uint32_t *id)
+{
+	int rc;
+
+	pthread_mutex_lock(&fib->lock);
+	rc = next_hop_add(fib, next_hop, id);
+	if (rc == 0)
+		fib->next_hops[*id].held++;
+	pthread_mutex_unlock(&fib->lock);
+	return rc;
+}
+
+void
+ip4_next_hop_release(struct hy_ip4_fib *fib, uint32_t id)
+{
+	pthread_mutex_lock(&fib->lock);
+	fib->next_hops[id].held--;
+	pthread_mutex_unlock(&fib->lock);
+}
+
 static int
 next_hop_set(struct hy_ip4_fib *fib, uint32_t id, const struct hy_ip4_next_hop *next_hop)
 {
@@ -114,7 +135,7 @@ next_hop_delete(struct hy_ip4_fib *fib, uint32_t id)
 {
 	if (!id_known(fib, id))
 		return -ENOENT;
-	if (fib->next_hops[id].routes > 0 || ip4_fib_frozen(fib))
+	if (fib->next_hops[id].routes > 0 || fib->next_hops[id].held > 0 || ip4_fib_frozen(fib))
 		return -EBUSY;
 	ip4_id_forget(fib, id);
 	ip4_id_give_back(fib, id, ip4_fib_token(fib));

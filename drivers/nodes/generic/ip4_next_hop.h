@@ -33,4 +33,8 @@ int ip4_id_remember(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_h
 /* From now on it is not found by where the adjacency that workers read leads. */
 void ip4_id_forget(struct hy_ip4_fib *fib, uint32_t id);
 
+/* Adds a next hop, or finds it, which nobody can delete until it is released as often. */
+int ip4_next_hop_hold(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop, uint32_t *id);
+void ip4_next_hop_release(struct hy_ip4_fib *fib, uint32_t id);
+
 #endif
