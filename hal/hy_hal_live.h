@@ -33,7 +33,8 @@ struct rte_eth_conf;
 struct hy_port_plan {
 	uint64_t rx_offloads; /**< RTE_ETH_RX_OFFLOAD_ bits. */
 	uint64_t tx_offloads; /**< RTE_ETH_TX_OFFLOAD_ bits. */
-	uint64_t rx_metadata; /**< RTE_ETH_RX_METADATA_ bits to be asked for. */
+	/** RTE_ETH_RX_METADATA_ bits to be asked for, beside marks that the port has agreed to give. */
+	uint64_t rx_metadata;
 	uint64_t rx_granted;  /**< Those that the port gives, after hy_hal_port_conf(). */
 	char mempool_ops[32]; /**< Operations of its packet pool; "" for the default. */
 };
@@ -54,7 +55,8 @@ const struct hy_port_plan *hy_hal_port_plan(const struct hy_hal *hal, uint16_t p
 
 /**
  * Brings a port's plan into its configuration: negotiates the metadata, notes what was granted, and
- * adds the offloads. To be called right before rte_eth_dev_configure().
+ * adds the offloads. To be called right before rte_eth_dev_configure(). Drivers negotiate before a
+ * port is configured for the first time only: later, what was granted then stands.
  *
  * @param[in,out] conf What is to be configured.
  * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more; what rte_eth_rx_metadata_negotiate()

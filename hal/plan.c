@@ -161,6 +161,21 @@ hy_hal_port_plan(const struct hy_hal *hal, uint16_t port)
 	return port < RTE_MAX_ETHPORTS ? &hal->plans[port] : &empty;
 }
 
+/*
+ * What a plan asks for, and marks if the port has agreed to those: each time that a driver is asked,
+ * it takes back what it is not asked for again.
+ */
+static uint64_t
+metadata_wanted(const struct hy_hal *hal, uint16_t port)
+{
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
+	uint64_t wanted = hal->plans[port].rx_metadata;
+
+	if (hy_hal_capability(hal, target, HY_CAP_RX_METADATA_MARK)->level == HY_LEVEL_YES)
+		wanted |= RTE_ETH_RX_METADATA_USER_MARK;
+	return wanted;
+}
+
 int
 hy_hal_port_conf(struct hy_hal *hal, uint16_t port, struct rte_eth_conf *conf)
 {
@@ -171,12 +186,14 @@ hy_hal_port_conf(struct hy_hal *hal, uint16_t port, struct rte_eth_conf *conf)
 	if (port >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
 	plan = &hal->plans[port];
-	granted = plan->rx_metadata;
+	granted = metadata_wanted(hal, port);
 	if (granted != 0)
 		rc = rte_eth_rx_metadata_negotiate(port, &granted);
-	if (rc < 0 && rc != -ENOTSUP)
+	if (rc < 0 && rc != -ENOTSUP && rc != -EBUSY)
 		return rc;
-	plan->rx_granted = rc == 0 ? granted : 0;
+	/* -EBUSY: it has been configured before, and what it gave then stands. */
+	if (rc != -EBUSY)
+		plan->rx_granted = rc == 0 ? granted : 0;
 	conf->rxmode.offloads |= plan->rx_offloads;
 	conf->txmode.offloads |= plan->tx_offloads;
 	return 0;
