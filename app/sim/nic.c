@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <ethdev_vdev.h>
-#include <rte_kvargs.h>
 
 #include "nic.h"
 
@@ -132,12 +131,13 @@ reset(struct rte_eth_dev *dev)
 static int
 info(struct rte_eth_dev *dev, struct rte_eth_dev_info *to)
 {
-	const struct vendor *vendor = nic_of_dev(dev)->vendor;
+	const struct nic *nic = nic_of_dev(dev);
+	const struct vendor *vendor = nic->vendor;
 
 	to->max_mac_addrs = 1;
 	to->max_rx_pktlen = UINT16_MAX;
-	to->max_rx_queues = SIMNIC_QUEUES;
-	to->max_tx_queues = SIMNIC_QUEUES;
+	to->max_rx_queues = nic->nb_rx_captures > 0 ? nic->nb_rx_captures : SIMNIC_QUEUES;
+	to->max_tx_queues = nic->nb_tx_captures > 0 ? nic->nb_tx_captures : SIMNIC_QUEUES;
 	to->min_rx_bufsize = 0;
 	to->rx_offload_capa = RTE_ETH_RX_OFFLOAD_RSS_HASH;
 	to->tx_offload_capa = vendor->tx_offloads;
@@ -227,27 +227,42 @@ number(const char *key, const char *value, void *to)
 	return 0;
 }
 
-/* Reads the arguments and makes the engine. */
 static int
-engine_make(const char *args, struct nic *nic)
+engine_make(struct rte_kvargs *args, struct nic *nic)
 {
-	static const char *const keys[] = { "table_size", "mark_max", "lie_every", "lose_rules",
-		NULL };
+	static const char *const keys[] = { "table_size", "mark_max", "lie_every", "lose_rules" };
 	struct hy_flow_sim_params params = { .profile = nic->vendor->profile };
 	uint32_t values[RTE_DIM(keys)] = { 0 };
-	struct rte_kvargs *list = rte_kvargs_parse(args, keys);
-	int rc = list != NULL ? 0 : -EINVAL;
 
-	for (int k = 0; rc == 0 && keys[k] != NULL; k++)
-		rc = rte_kvargs_process(list, keys[k], number, &values[k]);
-	rte_kvargs_free(list);
-	if (rc != 0)
-		return rc;
+	for (size_t k = 0; k < RTE_DIM(keys); k++) {
+		const int rc = rte_kvargs_process(args, keys[k], number, &values[k]);
+
+		if (rc != 0)
+			return rc;
+	}
 	params.table_size = values[0];
 	params.mark_max = values[1];
 	params.lie_every = values[2];
 	params.lose_rules = values[3] != 0;
 	return hy_flow_sim_create(&params, &nic->engine);
+}
+
+/* Makes the engine and opens the captures. */
+static int
+arguments_take(const char *args, struct nic *nic)
+{
+	static const char *const keys[] = { "table_size", "mark_max", "lie_every", "lose_rules",
+		"rx_pcap", "tx_pcap", NULL };
+	struct rte_kvargs *list = rte_kvargs_parse(args, keys);
+	int rc;
+
+	if (list == NULL)
+		return -EINVAL;
+	rc = nic_captures_open(list, nic);
+	if (rc == 0)
+		rc = engine_make(list, nic);
+	rte_kvargs_free(list);
+	return rc;
 }
 
 static const struct vendor *
@@ -274,8 +289,9 @@ probe(struct rte_vdev_device *vdev)
 	nic->vendor = vendor;
 	rc = vendor->own_pools ? simnic_pool_init() : 0;
 	if (rc == 0)
-		rc = engine_make(rte_vdev_device_args(vdev), nic);
+		rc = arguments_take(rte_vdev_device_args(vdev), nic);
 	if (rc != 0) {
+		nic_queues_free(nic);
 		rte_eth_dev_release_port(dev);
 		return rc;
 	}

@@ -7,6 +7,7 @@
 
 #include <ethdev_driver.h>
 #include <rte_flow_driver.h>
+#include <rte_kvargs.h>
 #include <rte_ring.h>
 #include <rte_spinlock.h>
 #include <rte_version.h>
@@ -41,6 +42,8 @@ struct queue {
 	struct rte_ring *wire;
 	struct rte_mempool *pool; /* rx */
 	struct feed feed;         /* rx */
+	struct capture *capture;  /* rx: that the feed is of; NULL: none */
+	struct dump *dump;        /* tx: the capture that what is sent is written to; NULL: none */
 	uint64_t packets, bytes, errors, no_mbufs;
 } __rte_cache_aligned;
 
@@ -52,6 +55,7 @@ struct nic {
 	struct nic_templates *templates; /* NULL: not configured for flows */
 	struct simnic_offences offences;
 	struct rte_ether_addr mac;
+	uint16_t nb_rx_captures, nb_tx_captures; /* those of the first queues */
 	struct queue rx[SIMNIC_QUEUES], tx[SIMNIC_QUEUES];
 };
 
@@ -81,6 +85,16 @@ bool nic_pool_fits(const struct nic *nic, const struct rte_mempool *pool);
 
 /* Whether the NIC can answer. It counts who asks one that cannot. */
 int nic_can_answer(struct nic *nic, struct rte_flow_error *error);
+
+/*
+ * Captures behind the first queues, as the arguments name them. What was opened when a call fails
+ * is freed with the queues.
+ */
+int nic_captures_open(struct rte_kvargs *args, struct nic *nic);
+void nic_capture_free(struct capture *capture);
+void nic_dump_write(struct dump *dump, struct rte_mbuf *const pkts[], uint16_t n);
+void nic_dump_close(struct dump *dump);
+
 int nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 
 /* Adds the template API; what the engine knows a rule by; removes all rules, or everything. */

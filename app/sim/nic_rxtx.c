@@ -65,7 +65,11 @@ queue_free(struct queue *queue)
 	while (queue->wire != NULL && rte_ring_dequeue(queue->wire, (void **)&pkt) == 0)
 		rte_pktmbuf_free(pkt);
 	rte_ring_free(queue->wire);
+	nic_capture_free(queue->capture);
+	nic_dump_close(queue->dump);
 	queue->wire = NULL;
+	queue->capture = NULL;
+	queue->dump = NULL;
 }
 
 void
@@ -75,6 +79,33 @@ nic_queues_free(struct nic *nic)
 		queue_free(&nic->rx[q]);
 		queue_free(&nic->tx[q]);
 	}
+}
+
+/* Fills a packet, and as many more as it takes. False: there are too few; the packet is freed. */
+static bool
+fill(struct rte_mbuf *pkt, const struct simnic_frame *frame, struct rte_mempool *pool)
+{
+	struct rte_mbuf *at = pkt;
+	uint16_t done = 0;
+
+	for (;;) {
+		const uint16_t n = RTE_MIN(rte_pktmbuf_tailroom(at), frame->len - done);
+
+		rte_memcpy(rte_pktmbuf_mtod(at, void *), frame->data + done, n);
+		rte_pktmbuf_data_len(at) = n;
+		done += n;
+		if (done == frame->len)
+			break;
+		at->next = rte_pktmbuf_alloc(pool);
+		if (at->next == NULL) {
+			rte_pktmbuf_free(pkt);
+			return false;
+		}
+		at = at->next;
+		pkt->nb_segs++;
+	}
+	rte_pktmbuf_pkt_len(pkt) = frame->len;
+	return true;
 }
 
 /* Makes packets of the next frames of a feed. */
@@ -92,11 +123,12 @@ feed(struct queue *queue, struct rte_mbuf **pkts, uint16_t n)
 		return 0;
 	}
 	for (uint16_t i = 0; i < n; i++) {
-		const struct simnic_frame *frame = &feed->frames[feed->next];
-
-		rte_memcpy(rte_pktmbuf_mtod(pkts[i], void *), frame->data, frame->len);
-		rte_pktmbuf_data_len(pkts[i]) = frame->len;
-		rte_pktmbuf_pkt_len(pkts[i]) = frame->len;
+		if (!fill(pkts[i], &feed->frames[feed->next], queue->pool)) {
+			__atomic_fetch_add(&queue->no_mbufs, 1, __ATOMIC_RELAXED);
+			rte_pktmbuf_free_bulk(pkts + i + 1, n - i - 1);
+			n = i;
+			break;
+		}
 		feed->next = feed->next + 1 < feed->n ? feed->next + 1 : 0;
 	}
 	__atomic_store_n(&feed->left, left - n, __ATOMIC_RELEASE);
@@ -139,6 +171,14 @@ nic_rx(void *arg, struct rte_mbuf **pkts, uint16_t room)
 	return hy_flow_sim_rx(queue->nic->engine, pkts, n);
 }
 
+static void
+leave(struct queue *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (queue->dump != NULL)
+		nic_dump_write(queue->dump, pkts, n);
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
 uint16_t
 nic_tx(void *arg, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -156,7 +196,7 @@ nic_tx(void *arg, struct rte_mbuf **pkts, uint16_t n)
 	if (wired)
 		space = (uint16_t)rte_ring_enqueue_burst(queue->wire, (void **)pkts, space, NULL);
 	else
-		rte_pktmbuf_free_bulk(pkts, space);
+		leave(queue, pkts, space);
 	__atomic_fetch_add(&queue->packets, space, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&queue->bytes, bytes, __ATOMIC_RELAXED);
 	return space;
