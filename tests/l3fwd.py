@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs l3fwd-graph over net_pcap devices and reads back what it did."""
+"""Runs l3fwd-graph over captures, behind net_pcap or simulated NICs, and reads back what it did."""
 
 import functools
 import json
@@ -16,6 +16,7 @@ import pcapfile
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("HALYARD_BUILD", "build")
 L3FWD = BUILD / "examples" / "l3fwd-graph" / "l3fwd-graph"
+SIMNIC = BUILD / "app" / "sim" / "halyard-simnic.so"
 TIMEOUT = 120  # seconds; a run takes one, a run under a sanitizer on a busy machine a few
 IDLE_MS = 100
 
@@ -113,10 +114,13 @@ def assert_same_frames(expected, got, where):
 
 
 class Rig:
-    """A folder in which to run l3fwd-graph, with captures for its ports."""
+    """A folder in which to run l3fwd-graph, with captures for its ports. Those are of net_pcap, or
+    of another driver that takes the same arguments."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
+        self.driver = "net_pcap"
+        self.env = {}
         self.processes = []
 
     def write(self, name, content):
@@ -130,12 +134,19 @@ class Rig:
         path = self.write("routes", "".join(r.line() + "\n" for r in routes))
         return f"--routes={path}"
 
+    def simulate(self, nic):
+        """Has ports be simulated NICs from now on: "sim_cn10k", for one (see app/sim/simnic.h)."""
+        self.driver = nic
+        # A sanitizer's runtime is then not the first library.
+        asan = f"verify_asan_link_order=0:{os.environ.get('ASAN_OPTIONS', '')}"
+        self.env = {"LD_PRELOAD": str(SIMNIC), "ASAN_OPTIONS": asan}
+
     def vdevs(self, ports, tx_queues=1, more=""):
-        """EAL's options for net_pcap ports. A port is a list of its receive queues, a queue the
+        """EAL's options for the ports. A port is a list of its receive queues, a queue the
         path of a capture or a list of frames; queue Q of port P sends to outP.Q.pcap."""
         options = []
         for p, queues in enumerate(ports):
-            args = [f"net_pcap{p}"]
+            args = [f"{self.driver}{p}"]
             for q, queue in enumerate(queues):
                 path = queue
                 if isinstance(queue, list):
@@ -153,7 +164,7 @@ class Rig:
                    *([] if telemetry else ["--no-telemetry"]),
                    "--lcores", _lcores(workers), *eal, "--", *map(str, app)]
         # Where EAL keeps files: one folder a run, so that runs neither meet nor leave any behind.
-        env = dict(os.environ, RUNTIME_DIRECTORY=str(self.folder))
+        env = dict(os.environ, RUNTIME_DIRECTORY=str(self.folder), **self.env)
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
                                    stderr=stderr, text=True, env=env)
         process.command = command

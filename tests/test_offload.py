@@ -113,9 +113,8 @@ def test_full_table_changes_no_class_and_says_so(rig, profile):
     assert 0 < stood["marked"] < 3000, run
 
 
-def test_real_captures_are_classified_as_without_an_offload(rig, captures):
-    """All captures in one, and a rule for each of the flows that have most packets."""
-    sent = [frame for path in captures for frame in pcapfile.read(path) if len(frame) <= 1514]
+def rules_for(sent, n):
+    """A rule for each of the flows that have most packets, and two for the rest."""
     flows = collections.Counter(
         (frame[26:30], frame[30:34], frame[23], frame[34:38]) for frame in sent
         if len(frame) >= 38 and frame[12:15] == b"\x08\x00\x45" and frame[23] in PROTOCOLS
@@ -123,8 +122,15 @@ def test_real_captures_are_classified_as_without_an_offload(rig, captures):
     lines = [f"rule {i} class {i + 1} src {'.'.join(map(str, src))} dst {'.'.join(map(str, dst))} "
              f"proto {PROTOCOLS[proto]} sport {int.from_bytes(ports[:2], 'big')} "
              f"dport {int.from_bytes(ports[2:], 'big')}"
-             for i, ((src, dst, proto, ports), _) in enumerate(flows.most_common(200))]
-    lines += ["rule 1000 class 1001 precedence 1 proto udp", "rule 1001 class 1002 precedence 2"]
+             for i, ((src, dst, proto, ports), _) in enumerate(flows.most_common(n))]
+    return lines + ["rule 1000 class 1001 precedence 1 proto udp",
+                    "rule 1001 class 1002 precedence 2"]
+
+
+def test_real_captures_are_classified_as_without_an_offload(rig, captures):
+    """All captures in one."""
+    sent = [frame for path in captures for frame in pcapfile.read(path) if len(frame) <= 1514]
+    lines = rules_for(sent, 200)
     for profile in PROFILES[1:]:
         run = compare(rig, lines, sent, f"sim:{profile}{QUICK}")
         assert run.stats["totals"]["rx"] > 1000 and offload_of(run)["marked"] > 500, run
