@@ -47,9 +47,10 @@ def has_sanitizer_report(stderr):
 class Run:
     """A run of l3fwd-graph that has ended."""
 
-    def __init__(self, rig, command, code, stdout, stderr):
-        self.folder = rig.folder
-        self.command, self.code, self.stdout, self.stderr = command, code, stdout, stderr
+    def __init__(self, rig, process, code, stdout, stderr):
+        self.folder, self.evidence = rig.folder, rig.evidence
+        self.command, self.pid = process.command, process.pid
+        self.code, self.stdout, self.stderr = code, stdout, stderr
 
     def __str__(self):
         return (f"{' '.join(self.command)}\nexit code {self.code}\n--- stdout\n{self.stdout}"
@@ -67,6 +68,9 @@ class Run:
         assert totals["tx"] == sum(port["tx"] for port in stats["ports"]), self
         assert totals["dropped"] == sum(stats["drops"].values()), self
         assert set(stats["drops"]) >= set(oracle.REASONS), self
+        if self.evidence:
+            name = "-".join([self.folder.parent.name, self.folder.name, str(self.pid)])
+            (self.evidence / f"{name}.json").write_text(json.dumps(stats))
         return stats
 
     @property
@@ -121,6 +125,7 @@ class Rig:
         self.folder = Path(folder)
         self.driver = "net_pcap"
         self.env = {}
+        self.evidence = None  # where runs on simulated NICs leave what they did, if anywhere
         self.processes = []
 
     def write(self, name, content):
@@ -140,6 +145,10 @@ class Rig:
         # A sanitizer's runtime is then not the first library.
         asan = f"verify_asan_link_order=0:{os.environ.get('ASAN_OPTIONS', '')}"
         self.env = {"LD_PRELOAD": str(SIMNIC), "ASAN_OPTIONS": asan}
+        if os.environ.get("HALYARD_EVIDENCE"):
+            self.evidence = Path(os.environ["HALYARD_EVIDENCE"]).resolve() / nic
+            self.evidence.mkdir(parents=True, exist_ok=True)
+            self.env["GCOV_PREFIX"] = str(self.evidence)
 
     def vdevs(self, ports, tx_queues=1, more=""):
         """EAL's options for the ports. A port is a list of its receive queues, a queue the
@@ -186,8 +195,8 @@ class Rig:
             process.kill()
             stdout, stderr = process.communicate()
             pytest.fail(f"did not end within {TIMEOUT} s: "
-                        f"{Run(self, process.command, 'none', stdout, stderr)}", pytrace=False)
-        run = Run(self, process.command, process.returncode, stdout or "", stderr or "")
+                        f"{Run(self, process, 'none', stdout, stderr)}", pytrace=False)
+        run = Run(self, process, process.returncode, stdout or "", stderr or "")
         assert not has_sanitizer_report(run.stderr), run
         return run
 

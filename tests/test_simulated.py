@@ -3,6 +3,7 @@
 classifies there over the real captures is what the oracle says."""
 
 import functools
+import re
 import subprocess
 
 import pytest
@@ -16,8 +17,12 @@ from l3fwd import SILENT
 from test_offload import assert_counted, offload_of, rules_for
 from test_policy import rules
 
-DRIVERS = {"sim_cn10k": "net_cn10k", "sim_mlx5": "mlx5_pci", "sim_ice": "net_ice",
-           "sim_i40e": "net_i40e"}
+pytestmark = pytest.mark.simulated
+
+# Those that simnic.h lists under a vendor's name: {vdev: driver}.
+DRIVERS = dict(re.findall(r"(?m)^ \*\t(sim_(?!event|nic)\w+)\.{3}\s+(\w+) +\w+$",
+                          (l3fwd.ROOT / "app" / "sim" / "simnic.h").read_text()))
+assert len(DRIVERS) >= 4
 PORTS = test_forward.PORTS
 OFFLOAD = "--offload=rte_flow,settle_us=2000,sample_every=16"
 
@@ -106,14 +111,17 @@ def test_truncated_capture_ends_at_its_last_whole_frame(rig):
     assert run.stats["totals"]["rx"] == 49 and len(run.sent(1)) == 49, run
 
 
-@pytest.mark.parametrize("args, message", {
+REFUSED = {
     "rx_pcap=/nowhere": "simnic: rx_pcap=/nowhere: /nowhere: No such file or directory",
     "tx_pcap=/nowhere/out": "simnic: tx_pcap=/nowhere/out: /nowhere/out: No such file or directory",
     "rx_pcap={folder}/text": "simnic: rx_pcap={folder}/text: unknown file format",
     "rx_pcap={folder}/raw": "simnic: rx_pcap={folder}/raw: link type 12 is not Ethernet",
     "rx_pcap={folder}/long": "simnic: rx_pcap={folder}/long: a frame of 65536 bytes, at most 65535",
     ",".join(["tx_pcap=/dev/null"] * 17): "simnic: tx_pcap is given more often than the 16 queues",
-}.items())
+}
+
+
+@pytest.mark.parametrize("args, message", REFUSED.items(), ids=range(len(REFUSED)))
 def test_captures_that_are_none_are_refused(rig, args, message):
     require(rig, "sim_nic")
     rig.write("text", "no capture, but longer than the header of one would be")
