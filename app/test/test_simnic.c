@@ -346,6 +346,41 @@ what_is_sent_is_found_on_the_wire_and_else_freed(void **state)
 	assert_int_equal(stats.obytes, 2 * FRAME_SIZE);
 }
 
+/* A frame longer than a packet's first segment waits until there are packets for all of it. */
+static void
+long_frame_comes_in_segments_once_there_are_enough(void **state)
+{
+	static uint8_t data[3 * RTE_MBUF_DEFAULT_DATAROOM], got[sizeof(data)];
+	const struct simnic_frame frame = { data, sizeof(data) };
+	const uint16_t port = nic_add("sim_nic0", NULL);
+	static struct rte_mbuf *held[1 << 14]; /* the pool */
+	struct rte_mbuf *pkt = NULL;
+	const unsigned int n = RTE_MIN(rte_mempool_avail_count(sim_pool), RTE_DIM(held));
+	struct rte_eth_stats stats;
+	const char *reason;
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7 + i / 256);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(sim_pool, held, n), 0);
+	simnic_feed(port, 0, &frame, 1, 1);
+	rte_pktmbuf_free_bulk(held, 2);
+	assert_int_equal(rte_eth_rx_burst(port, 0, &pkt, 1), 0);
+	assert_int_equal(rte_mempool_avail_count(sim_pool), 2);
+	assert_int_equal(rte_eth_stats_get(port, &stats), 0);
+	assert_int_equal(stats.rx_nombuf, 1);
+
+	rte_pktmbuf_free(held[2]);
+	assert_int_equal(rte_eth_rx_burst(port, 0, &pkt, 1), 1);
+	assert_int_equal(rte_mempool_avail_count(sim_pool), 0);
+	assert_int_equal(rte_mbuf_check(pkt, 1, &reason), 0);
+	assert_int_equal(pkt->nb_segs, 3);
+	assert_int_equal(rte_pktmbuf_pkt_len(pkt), sizeof(data));
+	assert_memory_equal(rte_pktmbuf_read(pkt, 0, sizeof(data), got), data, sizeof(data));
+	rte_pktmbuf_free(pkt);
+	rte_pktmbuf_free_bulk(held + 3, n - 3);
+}
+
 #define FRAMES 256
 #define RULES 64
 #define FED 2500000 /* a NIC */
@@ -421,6 +456,7 @@ static const struct CMUnitTest simnic[] = {
 	SIMNIC_TEST(a_nic_that_breaks_says_so_and_works_after_a_reset),
 	SIMNIC_TEST(a_nic_that_is_pulled_out_says_so_and_tells_who_touches_it),
 	SIMNIC_TEST(what_is_sent_is_found_on_the_wire_and_else_freed),
+	SIMNIC_TEST(long_frame_comes_in_segments_once_there_are_enough),
 	SIMNIC_TEST(ten_million_packets_come_marked_as_they_are),
 };
 
