@@ -68,7 +68,7 @@ class Run:
         assert totals["tx"] == sum(port["tx"] for port in stats["ports"]), self
         assert totals["dropped"] == sum(stats["drops"].values()), self
         assert set(stats["drops"]) >= set(oracle.REASONS), self
-        if self.evidence:
+        if self.evidence and len({port["driver"] for port in stats["ports"]}) == 1:
             name = "-".join([self.folder.parent.name, self.folder.name, str(self.pid)])
             (self.evidence / f"{name}.json").write_text(json.dumps(stats))
         return stats
@@ -123,7 +123,7 @@ class Rig:
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        self.driver = "net_pcap"
+        self.drivers = ["net_pcap"]
         self.env = {}
         self.evidence = None  # where runs on simulated NICs leave what they did, if anywhere
         self.processes = []
@@ -139,14 +139,15 @@ class Rig:
         path = self.write("routes", "".join(r.line() + "\n" for r in routes))
         return f"--routes={path}"
 
-    def simulate(self, nic):
-        """Has ports be simulated NICs from now on: "sim_cn10k", for one (see app/sim/simnic.h)."""
-        self.driver = nic
+    def simulate(self, *nics):
+        """Has ports be simulated NICs from now on: "sim_cn10k", for one (see app/sim/simnic.h). Of
+        several, each port has the next."""
+        self.drivers = nics
         # A sanitizer's runtime is then not the first library.
         asan = f"verify_asan_link_order=0:{os.environ.get('ASAN_OPTIONS', '')}"
         self.env = {"LD_PRELOAD": str(SIMNIC), "ASAN_OPTIONS": asan}
         if os.environ.get("HALYARD_EVIDENCE"):
-            self.evidence = Path(os.environ["HALYARD_EVIDENCE"]).resolve() / nic
+            self.evidence = Path(os.environ["HALYARD_EVIDENCE"]).resolve() / nics[0]
             self.evidence.mkdir(parents=True, exist_ok=True)
             self.env["GCOV_PREFIX"] = str(self.evidence)
 
@@ -155,7 +156,7 @@ class Rig:
         path of a capture or a list of frames; queue Q of port P sends to outP.Q.pcap."""
         options = []
         for p, queues in enumerate(ports):
-            args = [f"{self.driver}{p}"]
+            args = [f"{self.drivers[p % len(self.drivers)]}{p}"]
             for q, queue in enumerate(queues):
                 path = queue
                 if isinstance(queue, list):

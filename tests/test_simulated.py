@@ -34,13 +34,13 @@ def nic(request, rig):
     return DRIVERS[request.param]
 
 
-def require(rig, device):
-    """Has the rig simulate a NIC, where those could be built."""
+def require(rig, *devices):
+    """Has the rig simulate NICs, where those could be built."""
     if not l3fwd.SIMNIC.exists():
         headers = subprocess.run([l3fwd.ROOT / "tools" / "dpdk-headers", "--cached"],
                                  capture_output=True, text=True, check=False)
         pytest.skip(headers.stderr.strip() or f"{l3fwd.SIMNIC} was not built")
-    rig.simulate(device)
+    rig.simulate(*devices)
 
 
 @functools.cache
@@ -51,9 +51,9 @@ def captured(paths):
     return records, test_forward.routes_for(records)
 
 
-def check(run, records, routes, driver, max_pkt_len=1518):
+def check(run, records, routes, *drivers, max_pkt_len=1518):
     """Asserts that a run over some frames did with each what the oracle says, on such NICs."""
-    assert {port["driver"] for port in run.stats["ports"]} == {driver}, run
+    assert {port["driver"] for port in run.stats["ports"]} == set(drivers), run
     expected = oracle.forward(records, routes, run.macs, max_pkt_len)
     compared = run.assert_agrees(expected)
     assert compared == len(records), f"{compared} of {len(records)} frames compared"
@@ -71,7 +71,7 @@ def test_frames_of_several_segments_are_forwarded_as_the_oracle_says(rig, nic):
     records = [frame.data for frame in test_forward.generated(9600)]
     assert sum(len(frame) > 4096 for frame in records) > 100
     run = rig.forward([[records], SILENT, SILENT], rig.routes(frames.ROUTES), "--max-pkt-len=9600")
-    check(run, records, frames.ROUTES, nic, 9600)
+    check(run, records, frames.ROUTES, nic, max_pkt_len=9600)
 
 
 def test_captures_are_classified_by_marks_as_by_software(rig, nic, captures):
@@ -87,6 +87,20 @@ def test_captures_are_classified_by_marks_as_by_software(rig, nic, captures):
     assert_counted(run, len(records))
     stood = offload_of(run)
     assert stood["hw_rules"] > 100 and stood["marked"] > 500, run
+
+
+@pytest.mark.parametrize("first", DRIVERS)
+def test_ports_of_three_vendors_share_a_graph(rig, captures, first):
+    """What is best for one of them is not forced on the others."""
+    devices = [first, *[device for device in DRIVERS if device != first][:PORTS - 1]]
+    require(rig, *devices)
+    records, routes = captured(tuple(captures))
+    run = rig.forward([[records], SILENT, SILENT], rig.routes(routes),
+                      rules(rig, *rules_for(records, 200)), OFFLOAD)
+    check(run, records, routes, *[DRIVERS[device] for device in devices])
+    assert [port["driver"] for port in run.stats["ports"]] == [DRIVERS[d] for d in devices]
+    assert_counted(run, len(records))
+    assert [offload_of(run, port)["state"] for port in range(PORTS)] == ["up"] * PORTS, run
 
 
 def test_each_receive_queue_has_a_capture_of_its_own(rig):
