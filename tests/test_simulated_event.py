@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""l3fwd-graph fed by a simulated event device through internal ports, as on cn10k: packet by packet
+and in vectors, by one worker and two. What it sends and drops over the real captures is what the
+oracle says, each flow in order."""
+
+import pytest
+
+import oracle
+from l3fwd import SILENT
+from test_forward import PORTS
+from test_offload import assert_counted, rules_for
+from test_policy import rules
+from test_simulated import OFFLOAD, captured, require
+
+test_eventdev = pytest.importorskip("test_eventdev", reason="l3fwd-graph has no --mode=eventdev")
+
+pytestmark = pytest.mark.simulated
+
+# The options for how packets come, and the variants of event_rx and ethdev_tx that follow from it.
+SINGLE = ["--node=ethdev_tx=sso"], ("single", "sso")
+VECTORS = ["--event-vector", "--event-vector-tmo=50000"], ("sso_vector", "sso_vector")
+
+
+@pytest.fixture
+def cn10k(rig):
+    require(rig, "sim_cn10k")
+    return rig
+
+
+def forward(rig, workers, records, routes, how, *app, sched="atomic"):
+    """Forwards frames by way of the event device; asserts which variants did it."""
+    words, variants = how
+    run = test_eventdev.forward(rig, "sim_event_cn10k0", workers, [[records], SILENT, SILENT],
+                                rig.routes(routes), f"--eventq-sched={sched}", *words, *app,
+                                eal=["-m", "512"])  # each port has a pool of its own
+    assert {port["driver"] for port in run.stats["ports"]} == {"net_cn10k"}, run
+    assert run.stats["event"]["sched"] == sched, run
+    for family, variant in zip(("event_rx", "ethdev_tx"), variants):
+        used = {n["variant"] for n in run.stats["nodes"] if n["family"] == family}
+        assert used == {variant}, f"{family}: {used}\n{run}"
+    return run
+
+
+@pytest.mark.parametrize("sched", ["atomic", "ordered"])
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("how", [SINGLE, VECTORS], ids=["single", "vectors"])
+def test_captures_are_forwarded_as_the_oracle_says(cn10k, captures, how, workers, sched):
+    records, routes = captured(tuple(captures))
+    run = forward(cn10k, workers, records, routes, how, sched=sched)
+    expected = oracle.forward(records, routes, run.macs)
+    assert test_eventdev.assert_flows(run, expected, 1) == len(records)
+    if workers == 1:
+        assert run.assert_agrees(expected) == len(records)
+    assert len(run.macs) == PORTS
+
+
+@pytest.mark.parametrize("how", [SINGLE, VECTORS], ids=["single", "vectors"])
+def test_captures_are_classified_by_marks_as_by_software(cn10k, captures, how):
+    """Marks come through the event device, and are gone when it is told what to send where."""
+    records, routes = captured(tuple(captures))
+    policy = rules(cn10k, *rules_for(records, 200))
+    classes = forward(cn10k, 1, records, routes, how, policy).stats["classes"]
+    assert len(classes) > 100
+    run = forward(cn10k, 1, records, routes, how, policy, OFFLOAD)
+    assert run.assert_agrees(oracle.forward(records, routes, run.macs)) == len(records)
+    assert run.stats["classes"] == classes, run
+    assert_counted(run, len(records))
