@@ -226,6 +226,8 @@ rules_of_one_hal_are_not_those_of_the_next(void **state)
 
 #ifdef RTE_ARCH_X86_64
 #define PKT_CLS_VARIANTS "avx2, avx512, "
+#elif defined(RTE_ARCH_ARM64)
+#define PKT_CLS_VARIANTS "neon, "
 #else
 #define PKT_CLS_VARIANTS ""
 #endif

@@ -83,6 +83,9 @@ static const struct {
 	{ "scalar", hy_pkt_cls_scalar, RTE_CPUFLAG_SSE2 },
 	{ "avx2", hy_pkt_cls_avx2, RTE_CPUFLAG_AVX2 },
 	{ "avx512", hy_pkt_cls_avx512, RTE_CPUFLAG_AVX512BW },
+#elif defined(RTE_ARCH_ARM64)
+	{ "scalar", hy_pkt_cls_scalar, RTE_CPUFLAG_NEON },
+	{ "neon", hy_pkt_cls_neon, RTE_CPUFLAG_NEON },
 #else
 	{ "scalar", hy_pkt_cls_scalar, 0 },
 #endif

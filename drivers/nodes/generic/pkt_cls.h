@@ -115,6 +115,8 @@ pkt_cls_kernel hy_pkt_cls_scalar;
 #ifdef RTE_ARCH_X86_64
 pkt_cls_kernel hy_pkt_cls_avx2;
 pkt_cls_kernel hy_pkt_cls_avx512;
+#elif defined(RTE_ARCH_ARM64)
+pkt_cls_kernel hy_pkt_cls_neon;
 #endif
 
 /* Like hy_pkt_cls_scalar(), but believes packet types of frames that have one. */
