@@ -189,6 +189,8 @@ const struct hy_scatter_body hy_scatter_bodies[] = {
 #ifdef RTE_ARCH_X86_64
 	{ "avx512", hy_scatter_avx512, RTE_VECT_SIMD_512, cpu_can_avx512 },
 	{ "avx2", hy_scatter_avx2, RTE_VECT_SIMD_256, cpu_can_avx2 },
+#elif defined(RTE_ARCH_ARM64)
+	{ "neon", hy_scatter_neon, RTE_VECT_SIMD_128, any_cpu },
 #endif
 	{ "scalar", hy_scatter_scalar, RTE_VECT_SIMD_DISABLED, any_cpu },
 };

@@ -11,6 +11,7 @@
 hy_scatter_t hy_scatter_scalar;
 hy_scatter_t hy_scatter_avx2;
 hy_scatter_t hy_scatter_avx512;
+hy_scatter_t hy_scatter_neon;
 
 struct hy_scatter_body {
 	const char *name;
