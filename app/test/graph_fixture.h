@@ -9,6 +9,7 @@
 #ifndef GRAPH_FIXTURE_H
 #define GRAPH_FIXTURE_H
 
+#include <rte_cycles.h>
 #include <rte_memory.h>
 
 #include <hy_graph_worker.h>
@@ -36,6 +37,13 @@ struct obj *obj_new(void);
 void obj_release(void **objs, unsigned int n);
 /* One more reference to each of n objects, for a node that sends them on again. */
 void obj_ref(void **objs, unsigned int n);
+
+/* Whether each call takes time that can be told: a tick of an Arm CPU's clock can be 40 ns. */
+static inline bool
+clock_is_fine(void)
+{
+	return rte_get_tsc_hz() >= UINT64_C(500000000);
+}
 
 /* A node's record, and what it shall do. It is the node's configuration and context. */
 struct probe {

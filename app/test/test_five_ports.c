@@ -4,6 +4,7 @@
  * the policy's classes while rules change, tables are full, ports are reset and one is removed.
  */
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,10 +15,11 @@
 #include "five_rig.h"
 
 #ifdef SANITIZED
-#define PACKETS UINT64_C(200000)
+#define SLOW true
 #else
-#define PACKETS UINT64_C(10000000)
+#define SLOW (getenv("HALYARD_UNDER") != NULL) /* a program of another CPU */
 #endif
+#define PACKETS (SLOW ? UINT64_C(200000) : UINT64_C(10000000))
 
 #define ROUNDS 200 /* commits, as many packets apart */
 #define WARM_ROUNDS_MOST 2000

@@ -284,7 +284,7 @@ burst_sizes_are_counted_by_powers_of_two(void **state)
 	/* With every walk timed, nothing is estimated. */
 	assert_int_equal(node_stats(stats, "sink")->cycles,
 		node_stats(stats, "sink")->sampled_cycles);
-	assert_int_equal(node_stats(stats, "src")->idle_cycles > 0, 1);
+	assert_true(node_stats(stats, "src")->idle_cycles > 0 || !clock_is_fine());
 	hy_stats_free(stats);
 }
 

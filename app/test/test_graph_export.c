@@ -212,9 +212,10 @@ json_tells_all_of_a_graph(void **state)
 	assert_json("n['a']['variant'], n['a']['replicates'], n['a']['lanes']", "v.1 1 ['l2']");
 	assert_json("n['src']['calls'], n['src']['objs'], n['src']['sampled']['bursts']",
 		"4 20 [1, 0, 0, 1, 2, 0, 0, 0, 0, 0]");
-	assert_json("[n['src']['sampled'][k] for k in ('calls', 'objs')], "
-		    "n['src']['sampled']['cycles'] > 0, n['src']['sampled']['idle_cycles'] > 0",
-		"[4, 20] True True");
+	assert_json("[n['src']['sampled'][k] for k in ('calls', 'objs')]", "[4, 20]");
+	if (clock_is_fine())
+		assert_json("[n['src']['sampled'][k] > 0 for k in ('cycles', 'idle_cycles')]",
+			"[True, True]");
 	assert_json("n['src']['edges'], n['a']['edges'], n['drop']['edges']",
 		"[{'to': 'a', 'objs': 20}] [{'to': 'b', 'objs': 0}] []");
 	assert_json("[(d['name'], d['severity'], d['objs']) for d in n['a']['drops']]",

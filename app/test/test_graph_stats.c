@@ -143,7 +143,8 @@ a_graph_that_was_not_walked_counts_zero_and_after_a_walk_it_does_not(void **stat
 			assert_int_equal(stats->nodes[i].calls, walked);
 			assert_int_equal(stats->nodes[i].objs > 0, walked);
 			assert_int_equal(stats->nodes[i].sampled_calls, walked);
-			assert_int_equal(stats->nodes[i].cycles > 0, walked);
+			if (clock_is_fine() || walked == 0)
+				assert_int_equal(stats->nodes[i].cycles > 0, walked);
 		}
 		hy_stats_free(stats);
 		hy_graph_walk(graph);
@@ -212,7 +213,7 @@ cycles_are_measured_in_every_kth_walk_and_estimated_for_the_rest(void **state)
 		assert_int_equal(n->idle_cycles, 0);
 		n = node_stats(stats, "src");
 		assert_int_equal(n->sampled_calls, sampled[i]);
-		assert_true(n->cycles > 0);
+		assert_true(n->cycles > 0 || !clock_is_fine());
 		hy_stats_free(stats);
 		/* From now on the source brings nothing. */
 		for (unsigned int walk = 0; walk < 160; walk++)
@@ -220,7 +221,7 @@ cycles_are_measured_in_every_kth_walk_and_estimated_for_the_rest(void **state)
 		stats = read_stats("g");
 		assert_int_equal(node_stats(stats, "burn")->calls, 160);
 		assert_int_equal(node_stats(stats, "src")->calls, 320);
-		assert_true(node_stats(stats, "src")->idle_cycles > 0);
+		assert_true(node_stats(stats, "src")->idle_cycles > 0 || !clock_is_fine());
 		hy_stats_free(stats);
 		registry_clear();
 		compared++;

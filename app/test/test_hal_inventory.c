@@ -220,8 +220,12 @@ tap_port_tells_ip4_so_pkt_cls_believes_it(void **state)
 	assert_cap(of_port((uint16_t)port, HY_CAP_RX_PTYPE_IP4), HY_LEVEL_YES, 0,
 		"the driver's packet types tell IPv4 and VLAN tags");
 	/* What the CPU can do is not asked here. */
-	if (hy_hal_deny(hal, "pkt_cls=avx512", error) == 0)
-		assert_int_equal(hy_hal_deny(hal, "pkt_cls=avx2", error), 0);
+#if defined(RTE_ARCH_X86_64)
+	assert_int_equal(hy_hal_deny(hal, "pkt_cls=avx512", error), 0);
+	assert_int_equal(hy_hal_deny(hal, "pkt_cls=avx2", error), 0);
+#elif defined(RTE_ARCH_ARM64)
+	assert_int_equal(hy_hal_deny(hal, "pkt_cls=neon", error), 0);
+#endif
 	select_all();
 	assert_string_equal(chosen("pkt_cls", (uint16_t)port), "ptype");
 	assert_fate("pkt_cls", (uint16_t)port, "scalar", HY_FATE_OUTSCORED, 10, "ptype scores 20");
@@ -253,17 +257,16 @@ inventory_prints_process_and_ports(void **state)
 	assert_null(strstr(text, "port 2"));
 }
 
-#ifdef RTE_ARCH_X86_64
-
 /* What hal_width.c prints for a width forced by the user and a variant forced then. */
 static void
 run_with_width(const char *bits, const char *variant, char *out, size_t size)
 {
-	char command[PATH_MAX + 64];
+	char command[PATH_MAX + 128];
 	FILE *pipe;
 	size_t n;
 
-	snprintf(command, sizeof(command), "'%s' %s %s", unit_beside("hal-width"), bits, variant);
+	snprintf(command, sizeof(command), "$HALYARD_UNDER '%s' %s %s", unit_beside("hal-width"),
+		bits, variant);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);
 	n = fread(out, 1, size - 1, pipe);
@@ -271,6 +274,7 @@ run_with_width(const char *bits, const char *variant, char *out, size_t size)
 	assert_int_equal(pclose(pipe), 0);
 }
 
+#ifdef RTE_ARCH_X86_64
 static void
 width_that_the_user_forced_holds_and_is_told(void **state)
 {
@@ -305,7 +309,20 @@ width_between_takes_what_fits_it(void **state)
 	run_with_width("256", "scalar", out, sizeof(out));
 	assert_non_null(strstr(out, "\nforced: 0 none\n"));
 }
+#else
+static void
+width_that_the_user_forced_holds_and_is_told(void **state)
+{
+	static char out[1 << 14];
 
+	RTE_SET_USED(state);
+	run_with_width("64", "scalar", out, sizeof(out));
+	assert_non_null(strstr(out,
+		"    simd_bits       yes           64  declared: limited by "
+		"--force-max-simd-bitwidth=64\n"));
+	assert_non_null(strstr(out, "\nselect: 0 none\n"));
+	assert_non_null(strstr(out, "\nforced: 0 none\n"));
+}
 #endif
 
 static const struct CMUnitTest hal_inventory_tests[] = {
@@ -320,8 +337,8 @@ static const struct CMUnitTest hal_inventory_tests[] = {
 	HAL_TEST(ring_port_has_the_queues_that_it_was_given),
 	HAL_TEST(tap_port_tells_ip4_so_pkt_cls_believes_it),
 	HAL_TEST(inventory_prints_process_and_ports),
-#ifdef RTE_ARCH_X86_64
 	HAL_TEST(width_that_the_user_forced_holds_and_is_told),
+#ifdef RTE_ARCH_X86_64
 	HAL_TEST(width_between_takes_what_fits_it),
 #endif
 };

@@ -159,6 +159,11 @@ a_selection_believes_an_override(void **state)
 static void
 the_cpu_can_lose_what_it_has_and_get_it_back_but_no_more(void **state)
 {
+#ifdef RTE_ARCH_X86_64
+	const enum hy_cap foreign = HY_CAP_NEON;
+#else
+	const enum hy_cap foreign = HY_CAP_AVX2;
+#endif
 	const struct hy_capability bits = *cap_of(PROCESS, HY_CAP_SIMD_BITS);
 	char spec[HY_NAME_SIZE], wanted[HY_HAL_ERROR_SIZE];
 
@@ -173,18 +178,19 @@ the_cpu_can_lose_what_it_has_and_get_it_back_but_no_more(void **state)
 	snprintf(spec, sizeof(spec), "process.simd_bits=yes:%u", (unsigned int)bits.value + 1);
 	assert_int_equal(hy_hal_override(hal, spec, error), -ENOTSUP);
 	snprintf(wanted, sizeof(wanted),
-		"'%s': no override gives the CPU what it lacks; found: simd_bits yes, up to %u "
-		"(the widest that the CPU has)",
-		spec, (unsigned int)bits.value);
+		"'%s': no override gives the CPU what it lacks; found: simd_bits yes, up to %u (%s)",
+		spec, (unsigned int)bits.value, bits.reason);
 	assert_string_equal(error, wanted);
-#ifdef RTE_ARCH_X86_64
-	assert_int_equal(hy_hal_override(hal, "process.neon=preferred", error), -ENOTSUP);
-	assert_string_equal(error,
-		"'process.neon=preferred': no override gives the CPU what it lacks; found: neon no, "
-		"up to 0 (not on this CPU architecture)");
-	assert_int_equal(cap_of(PROCESS, HY_CAP_NEON)->level, HY_LEVEL_NO);
-	override("process.neon=no");
-#endif
+	snprintf(spec, sizeof(spec), "process.%s=preferred", hy_cap_name(foreign));
+	assert_int_equal(hy_hal_override(hal, spec, error), -ENOTSUP);
+	snprintf(wanted, sizeof(wanted),
+		"'%s': no override gives the CPU what it lacks; found: %s no, up to 0 "
+		"(not on this CPU architecture)",
+		spec, hy_cap_name(foreign));
+	assert_string_equal(error, wanted);
+	assert_int_equal(cap_of(PROCESS, foreign)->level, HY_LEVEL_NO);
+	snprintf(spec, sizeof(spec), "process.%s=no", hy_cap_name(foreign));
+	override(spec);
 	assert_int_equal(cap_of(PROCESS, HY_CAP_SIMD_BITS)->value, bits.value);
 }
 
@@ -312,13 +318,13 @@ a_file_is_taken_whole_or_not_at_all_and_says_where_it_is_wrong(void **state)
 			"'port0.flow_keep=no port0.flow_mark=no': 'no port0.flow_mark=no' is no level; "
 			"accepted: no, unknown, yes, preferred",
 			1, -EINVAL },
-		{ "port0.flow_keep=no\nprocess.simd_bits=yes:4096",
-			"'process.simd_bits=yes:4096': no override gives the CPU what it lacks", 2,
+		{ "port0.flow_keep=no\nprocess.simd_bits=yes:65535",
+			"'process.simd_bits=yes:65535': no override gives the CPU what it lacks", 2,
 			-ENOTSUP },
 		{ "port0.flow_keep=no\nport0.fl\0ow_keep=no\n", "a NUL byte; accepted: text", 2,
 			-EINVAL },
 	};
-	static const size_t lengths[] = { 40, 38, 45, 39 };
+	static const size_t lengths[] = { 40, 38, 46, 39 };
 	char path[32], wanted[HY_HAL_ERROR_SIZE];
 
 	RTE_SET_USED(state);
