@@ -4,6 +4,7 @@
 import functools
 import json
 import os
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -17,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("HALYARD_BUILD", "build")
 L3FWD = BUILD / "examples" / "l3fwd-graph" / "l3fwd-graph"
 SIMNIC = BUILD / "app" / "sim" / "halyard-simnic.so"
+# What programs of another CPU are run by, as in "qemu-aarch64-static -cpu max -L SYSROOT".
+UNDER = shlex.split(os.environ.get("HALYARD_UNDER", ""))
 TIMEOUT = 120  # seconds; a run takes one, a run under a sanitizer on a busy machine a few
 IDLE_MS = 100
 
@@ -170,7 +173,7 @@ class Rig:
               telemetry=False, under=()):
         """Starts l3fwd-graph with EAL options and its own, under another command if one is given;
         returns the process."""
-        command = [*under, binary(), "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
+        command = [*under, *UNDER, binary(), "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
                    *([] if telemetry else ["--no-telemetry"]),
                    "--lcores", _lcores(workers), *eal, "--", *map(str, app)]
         # Where EAL keeps files: one folder a run, so that runs neither meet nor leave any behind.

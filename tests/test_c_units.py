@@ -43,8 +43,8 @@ def programs():
 
 def names(program):
     """The names of a program's tests. A program without any is a failure."""
-    listed = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=TIMEOUT,
-                            check=False)
+    listed = subprocess.run([*l3fwd.UNDER, program, "--list"], capture_output=True, text=True,
+                            timeout=TIMEOUT, check=False)
     found = listed.stdout.split("\n")[:-1]
     if listed.returncode != 0 or not found or "" in found or len(set(found)) != len(found):
         pytest.fail(f"{program} --list gave exit code {listed.returncode} and no list of distinct "
@@ -85,8 +85,9 @@ def run(program):
     """Runs all tests of a program."""
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP")
     try:
-        done = subprocess.run([program], capture_output=True, text=True, errors="replace",
-                              timeout=TIMEOUT, check=False, env=env, stdin=subprocess.DEVNULL)
+        done = subprocess.run([*l3fwd.UNDER, program], capture_output=True, text=True,
+                              errors="replace", timeout=TIMEOUT, check=False, env=env,
+                              stdin=subprocess.DEVNULL)
         code, stdout, stderr = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:
         code, stdout, stderr = None, (late.stdout or b"").decode(), (late.stderr or b"").decode()

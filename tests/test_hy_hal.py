@@ -29,8 +29,9 @@ def hal(*words, vdevs=None, **options):
     if not os.access(HY_HAL, os.X_OK):
         pytest.fail(f"{HY_HAL} is not there: build first, or set HALYARD_BUILD", pytrace=False)
     eal = [] if vdevs is None else [*EAL, *(f"--vdev={name}" for name in vdevs), "--"]
-    return subprocess.run([HY_HAL, *eal, *map(str, words)], capture_output=True, text=True,
-                          check=False, timeout=l3fwd.TIMEOUT, stdin=subprocess.DEVNULL, **options)
+    return subprocess.run([*l3fwd.UNDER, HY_HAL, *eal, *map(str, words)], capture_output=True,
+                          text=True, check=False, timeout=l3fwd.TIMEOUT, stdin=subprocess.DEVNULL,
+                          **options)
 
 
 def passes(*words, **options):

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -30,8 +31,8 @@ pack = test_plugin.pack
 def selftest(*words, eal=(), **env):
     """Runs the selftest; with EAL arguments too, if there are any."""
     before = [*EAL, *eal, "--"] if eal else []
-    return subprocess.run([HY_HAL, *before, "selftest", *map(str, words)], capture_output=True,
-                          text=True, check=False, timeout=TIMEOUT,
+    return subprocess.run([*l3fwd.UNDER, HY_HAL, *before, "selftest", *map(str, words)],
+                          capture_output=True, text=True, check=False, timeout=TIMEOUT,
                           env={**os.environ, **{k: str(v) for k, v in env.items()}})
 
 
@@ -58,7 +59,12 @@ def mutants(folder):
 
 @pytest.fixture(scope="module")
 def all_variants():
-    return variants()
+    """All that it says; also left in the file that HALYARD_SELFTEST names."""
+    found = variants()
+    if "HALYARD_SELFTEST" in os.environ:
+        said = {"variants": list(found.values())}
+        Path(os.environ["HALYARD_SELFTEST"]).write_text(json.dumps(said, indent=1))
+    return found
 
 
 def test_every_family_is_tried_with_enough_cases(rig, all_variants):
@@ -97,9 +103,9 @@ def test_text_and_exit_code_say_the_same(all_variants):
 
 def test_what_the_cpu_lacks_is_skipped_with_its_reason():
     tried = variants("--family=pkt_cls", "--family=ip4_lookup",
-                     eal=["--force-max-simd-bitwidth=128"])
+                     eal=["--force-max-simd-bitwidth=64"])
     for (family, variant), v in tried.items():
-        if "avx512" in variant or variant == "avx2":
+        if "avx" in variant or variant == "neon":
             assert v["outcome"] == "skipped" and v["text"].startswith("needs "), v
         else:
             assert v["outcome"] == "passed", (family, v)
