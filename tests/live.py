@@ -31,6 +31,56 @@ def until(condition, what, process=None):
     return found
 
 
+def status(process, key):
+    """A field of a process's status; of its main thread's, where threads differ."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file)[key]
+
+
+def await_handlers(process, *signals):
+    """Waits until a process has taken over signals, which would have ended it before."""
+    mask = sum(1 << (sig - 1) for sig in signals)
+    until(lambda: int(status(process, "SigCgt"), 16) & mask == mask, "handlers", process)
+
+
+def workers(process):
+    """The state and the seconds of CPU time of each worker thread of a running l3fwd-graph."""
+    found = []
+    for task in os.scandir(f"/proc/{process.pid}/task"):
+        with open(f"{task.path}/stat", encoding="ascii") as file:
+            name, _, rest = file.read().partition("(")[2].rpartition(") ")
+        if "worker" in name:
+            state, *numbers = rest.split()
+            ticks = sum(map(int, numbers[10:12]))
+            found.append((state, ticks / os.sysconf("SC_CLK_TCK")))
+    return found
+
+
+def await_work(process, seconds=0.1):
+    """Waits until each worker has had so much more CPU time: how far they get in a time is up to
+    the machine's load."""
+    before = [time for _, time in until(lambda: workers(process), "workers", process)]
+    until(lambda: all(now - then >= seconds for (_, now), then
+                      in zip(workers(process), before, strict=True)), "work", process)
+
+
+def await_ticks(process, ticks=100):
+    """Waits until the main thread has seen to its duties so many times more; it sleeps between."""
+    before = int(status(process, "voluntary_ctxt_switches"))
+    until(lambda: int(status(process, "voluntary_ctxt_switches")) >= before + ticks, "the main "
+          "thread", process)
+
+
+def ask(folder, command):
+    """What telemetry of the run in a folder answers to a command."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+        sock.settimeout(WAIT)
+        sock.connect(str(next(folder.glob("**/dpdk_telemetry.v2"))))
+        sock.recv(16384)  # who it is
+        sock.send(command.encode())
+        return json.loads(sock.recv(16384))[command.split(",")[0]]
+
+
 class Live:
     """A running l3fwd-graph, with what it prints in files."""
 
@@ -113,13 +163,7 @@ class Live:
 
     def ask(self, command):
         """What telemetry answers to a command."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
-            sock.settimeout(WAIT)
-            path = next(self.rig.folder.glob("**/dpdk_telemetry.v2"))
-            sock.connect(str(path))
-            sock.recv(16384)  # who it is
-            sock.send(command.encode())
-            return json.loads(sock.recv(16384))[command.split(",")[0]]
+        return ask(self.rig.folder, command)
 
 
 class Sink:

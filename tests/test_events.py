@@ -5,7 +5,6 @@ The events are raised inside the program, by a plugin, through ethdev's own call
 
 import os
 import shutil
-import time
 
 import pytest
 
@@ -13,7 +12,7 @@ import frames
 import l3fwd
 import oracle
 import test_plugin
-from live import until
+from live import await_work, until
 
 PLUGIN = l3fwd.BUILD / "app" / "test" / "hy-test-plugin-events.so"
 folder = test_plugin.folder
@@ -25,7 +24,7 @@ ROUTES = [oracle.route(f"{half}.0.0.0/1", port, "02:00:00:00:00:01")
 class Events:
     """A running l3fwd-graph: port 0 receives without end, ports 1 and 2 send."""
 
-    def __init__(self, rig, folder, monkeypatch, *more, eal=()):
+    def __init__(self, rig, folder, monkeypatch, *more, eal=(), **how):
         self.rig = rig
         plugin = folder / "events.so"
         shutil.copy(PLUGIN, plugin)
@@ -40,7 +39,7 @@ class Events:
                 ["-p", "0x7", "--config=(0,0,1),(1,0,1)", rig.routes(ROUTES),
                  f"--pack={plugin}", f"--json={rig.folder}/stats.json", "--duration=60", *more],
                 [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"),
-                 "--vdev", "net_null1", "--vdev", "net_null2", *eal], stdout=out)
+                 "--vdev", "net_null1", "--vdev", "net_null2", *eal], stdout=out, **how)
         try:
             until(lambda: "HAL picked" in self.text(), "the start", self.process)
         except AssertionError as error:
@@ -56,7 +55,7 @@ class Events:
         until(lambda: self.text().count(expected) > before, expected, self.process)
 
     def finish(self):
-        time.sleep(0.1)
+        await_work(self.process)
         self.commands.close()
         self.process.terminate()
         run = self.rig.finish(self.process)

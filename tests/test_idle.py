@@ -10,6 +10,7 @@ import pytest
 
 import frames
 import l3fwd
+import live
 import oracle
 import test_tap
 from l3fwd import SILENT
@@ -24,18 +25,6 @@ def worker(run):
     return only
 
 
-def cpu_time(process):
-    """Seconds of CPU time that the worker thread of a running l3fwd-graph has had."""
-    times = []
-    for task in os.scandir(f"/proc/{process.pid}/task"):
-        with open(f"{task.path}/stat", encoding="ascii") as file:
-            name, _, rest = file.read().partition("(")[2].rpartition(") ")
-        if "worker" in name:
-            times.append(sum(map(int, rest.split()[11:13])))
-    assert len(times) == 1, times
-    return times[0] / os.sysconf("SC_CLK_TCK")
-
-
 class Taps:
     """A run between two kernel interfaces; routes lead all to the second one."""
 
@@ -46,22 +35,37 @@ class Taps:
         taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={names[n]}")]
         self.process = rig.start(["-p", "0x3", "--config=(0,0,1),(1,0,1)", rig.routes(self.routes),
                                   *app, f"--json={rig.folder}/stats.json"], taps)
-        deadline = time.monotonic() + 20
-        while not all(os.path.exists(f"/sys/class/net/{name}") for name in names):
-            assert self.process.poll() is None and time.monotonic() < deadline, \
-                rig.finish(self.process)
-            time.sleep(0.05)
-        time.sleep(1)  # until the ports are up, and the kernel has said what it says then
+        test_tap.await_up(self.process, names)
+        time.sleep(1)  # until the kernel has said what it says of interfaces that are up
         self.into, self.out = map(test_tap.listen, names)
 
+    def send(self, *records):
+        """Sends frames, each of which leaves through the other port."""
+        for record in records:
+            self.into.send(record)
+
+    def exchange(self, *records):
+        """Sends frames, and returns what came of them."""
+        self.send(*records)
+        return test_tap.received(self.out, len(records), grace=0.001)
+
+    def cpu_time(self):
+        """Seconds of CPU time that the only worker has had."""
+        ((_, seconds),) = live.workers(self.process)
+        return seconds
+
+    def is_asleep(self):
+        """Whether the worker sleeps."""
+        ((state, _),) = live.workers(self.process)
+        return state == "S"
+
     def stop(self):
-        """Ends it by a signal. Returns its run, and what it sent."""
-        got = test_tap.received(self.out)
+        """Ends it by a signal. Returns its run."""
         self.process.send_signal(signal.SIGTERM)
         run = self.rig.finish(self.process)
         self.into.close()
         self.out.close()
-        return run, got
+        return run
 
 
 def forwardable():
@@ -86,19 +90,19 @@ def test_sparse_packets_wake_a_sleeping_worker_and_none_is_lost(rig):
     records = forwardable()
     taps = Taps(rig, f"--idle=interrupt:{USEC}")
     sparse, burst, last = records[:100], records[100 : 100 + BURST], records[100 + BURST :][:20]
-    began, cpu = time.monotonic(), cpu_time(taps.process)
+    began, cpu, got = time.monotonic(), taps.cpu_time(), []
     for record in sparse:
-        taps.into.send(record)
         time.sleep(0.03)
-    cpu = (cpu_time(taps.process) - cpu) / (time.monotonic() - began)
+        live.until(taps.is_asleep, "a sleep", taps.process)
+        got += taps.exchange(record)
+    cpu = (taps.cpu_time() - cpu) / (time.monotonic() - began)
     time.sleep(0.3)
-    for record in burst:  # at once, after a silence
-        taps.into.send(record)
+    got += taps.exchange(*burst)  # at once, after a silence
     time.sleep(0.3)
     for record in last:
-        taps.into.send(record)
         time.sleep(0.03)
-    run, got = taps.stop()
+        got += taps.exchange(record)
+    run = taps.stop()
 
     expected = oracle.forward(sparse + burst + last, taps.routes, run.macs)
     assert len(expected.out[1]) == 100 + BURST + 20
@@ -126,10 +130,10 @@ def test_frames_are_the_same_however_a_worker_rests(rig, idle):
     records = forwardable()[:300]
     taps = Taps(rig, f"--idle={idle}")
     for i in range(0, len(records), 10):
-        for record in records[i : i + 10]:
-            taps.into.send(record)
+        taps.send(*records[i : i + 10])
         time.sleep(0.002 * (i // 10 % 5))
-    run, got = taps.stop()
+    got = test_tap.received(taps.out, len(records))
+    run = taps.stop()
     expected = oracle.forward(records, taps.routes, run.macs)
     assert l3fwd.assert_same_frames(expected.out[1], got, "port 1") == 300
     rest = worker(run)

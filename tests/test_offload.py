@@ -6,7 +6,6 @@ The engines are simulators behind net_pcap ports: what they refuse is what those
 
 import collections
 import random
-import time
 
 import pytest
 
@@ -16,7 +15,7 @@ import pcapfile
 import test_events
 import test_plugin
 from l3fwd import SILENT, options
-from live import Live
+from live import Live, ask, await_ticks, until
 from test_policy import packet_for, replay, rules
 
 PROFILES = ("generic", "cnxk", "mlx5", "ice", "i40e")
@@ -144,7 +143,7 @@ def test_lying_port_is_caught_and_software_selected_while_packets_flow(rig):
                 replay(rig, [packet_for(rng.choice(made), rng) for _ in range(400)]),
                 telemetry=True)
     live.wait(lambda: "marks were found wrong" in live.stderr(), "a demotion")
-    time.sleep(0.3)  # the next selection
+    await_ticks(live.process)  # the next selection
     asked = live.ask("/halyard/offload,0")
     assert (asked["state"], asked["hw_rules"]) == ("demoted", 0), asked
     run = live.stop()
@@ -206,13 +205,15 @@ def events(rig, folder, monkeypatch):
     if not test_events.PLUGIN.exists():
         pytest.skip("the plugin was not built")
     return test_events.Events(rig, folder, monkeypatch, f"--offload=sim:cnxk{QUICK}",
-                              rules(rig, "rule 1 class 1 proto udp", "rule 2 class 2 proto tcp"))
+                              rules(rig, "rule 1 class 1 proto udp", "rule 2 class 2 proto tcp"),
+                              telemetry=True)
 
 
 def test_port_that_is_reset_gets_its_rules_back_and_one_that_goes_loses_them(events):
     for _ in range(3):
         events.event(1, test_events.RESET, "port 1 is up again")
-        time.sleep(0.1)  # for the rules
+        until(lambda: ask(events.rig.folder, "/halyard/offload,1")["hw_rules"] == 2, "the rules",
+              events.process)
     events.event(2, test_events.REMOVED, "port 2 is gone: it was removed")
     run = events.finish()
     stood = [offload_of(run, port) for port in range(3)]

@@ -8,7 +8,6 @@ import os
 import random
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ import frames
 import l3fwd
 import oracle
 from l3fwd import SILENT, options
-from live import Live
+from live import Live, await_work
 
 VARIANTS = ("linear", "acl")
 ROUTES = [oracle.route("0.0.0.0/0", 1, "02:00:00:00:00:01")]
@@ -122,11 +121,11 @@ def test_reload_changes_classes_while_packets_flow_and_a_bad_file_changes_nothin
     path = rig.write("policy", "rule 1 class 1 dst 10.0.0.0/8\n")
     live = Live(rig, ROUTES, [*options(2, [(0, 0, 1)]), f"--policy={path}"],
                 replay(rig, packets(["10.0.0.1"])))
-    time.sleep(0.2)  # some packets by the first rules
+    await_work(live.process)  # some packets by the first rules
     path.write_text("rule 1 class 2 dst 10.0.0.0/8\nrule 2 class 3 dst 192.0.2.0/24\n")
     live.process.send_signal(signal.SIGHUP)
     live.wait(lambda: "policy: 2 rules, in " in live.stdout(), "the second rules")
-    time.sleep(0.2)
+    await_work(live.process)
     path.write_text("rule 1 class 4 dst 10.0.0.0/8\nrule 2\n")
     live.process.send_signal(signal.SIGHUP)
     live.wait(lambda: f"policy unchanged: {path}:2: class: missing" in live.stderr(), "a refusal")

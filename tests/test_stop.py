@@ -11,6 +11,7 @@ import pytest
 import frames
 import l3fwd
 import oracle
+from live import await_handlers
 
 EVERYWHERE = [oracle.route(f"{half}.0.0.0/1", 1, "02:00:00:00:00:01") for half in (0, 128)]
 
@@ -35,7 +36,8 @@ def test_stop_while_routes_are_loaded_does_not_wait_for_the_last(rig):
     process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), f"--routes={path}",
                          "--node=ip4_lookup=scalar"],  # over rte_lpm, which takes long
                         rig.vdevs([l3fwd.SILENT]))
-    time.sleep(3)
+    await_handlers(process, signal.SIGTERM)
+    time.sleep(1)
     assert process.poll() is None, "the machine is too fast for this test: give it more routes"
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
