@@ -126,3 +126,19 @@ one_short_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 HY_NODE_VARIANT(pkt_cls, one_short,
 	.text = "Counts one packet too few that it drops",
 	.impl.process = one_short_process);
+
+static uint16_t
+stray_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	static unsigned int bursts;
+
+	if (++bursts != 100)
+		return pkt_cls_process(graph, node, objs, n, classify);
+	objs[n / 2] = NULL;
+	hy_enqueue(graph, node, PKT_CLS_NEXT_IP4_LOOKUP, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, stray,
+	.text = "Hands on what is no packet",
+	.impl.process = stray_process);
