@@ -151,7 +151,7 @@ negotiate(struct rte_eth_dev *dev, uint64_t *features)
 {
 	struct nic *nic = nic_of_dev(dev);
 
-	if (!nic->vendor->negotiates)
+	if (!nic->vendor->negotiates || nic->by_rules)
 		return -ENOTSUP;
 	*features &= RTE_ETH_RX_METADATA_USER_FLAG | RTE_ETH_RX_METADATA_USER_MARK;
 	nic->negotiated = *features != 0;
@@ -340,6 +340,13 @@ struct hy_flow_sim *
 simnic_engine(uint16_t port)
 {
 	return nic_of(port)->engine;
+}
+
+void
+simnic_marks_by_rules(uint16_t port)
+{
+	nic_of(port)->by_rules = true;
+	hy_flow_sim_deliver(nic_of(port)->engine, false);
 }
 
 void

@@ -52,6 +52,7 @@ struct nic {
 	struct hy_flow_sim *engine;
 	enum nic_state state;
 	bool negotiated;                 /* marks */
+	bool by_rules;                   /* see simnic_marks_by_rules() */
 	struct nic_templates *templates; /* NULL: not configured for flows */
 	struct simnic_offences offences;
 	struct rte_ether_addr mac;

@@ -55,6 +55,19 @@ nic_can_answer(struct nic *nic, struct rte_flow_error *error)
 		state == NIC_REMOVED ? "the NIC was removed" : "the NIC needs a reset");
 }
 
+/* Marks are on from the first rule to the last; on cnxk, from the first one that marks. */
+static void
+marks_follow(struct nic *nic)
+{
+	struct hy_flow_sim_stats stats;
+
+	if (!nic->by_rules)
+		return;
+	hy_flow_sim_stats(nic->engine, &stats);
+	nic->negotiated = stats.rules > 0;
+	hy_flow_sim_deliver(nic->engine, nic->negotiated);
+}
+
 static int
 flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	const struct rte_flow_item items[], const struct rte_flow_action actions[],
@@ -100,6 +113,7 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	}
 	if (error != NULL)
 		*error = own;
+	marks_follow(nic);
 	return rc == 0 ? flow : NULL;
 }
 
@@ -107,13 +121,16 @@ static int
 flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
-	const int rc = nic_can_answer(nic, error);
+	int rc = nic_can_answer(nic, error);
 
 	/* net/mlx5/mlx5_flow.c, mlx5_flow_destroy() */
 	if (rc == 0 && nic->vendor->templates)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"Flow non-Q destruction not supported");
-	return rc == 0 ? hy_flow_sim_remove(nic->engine, flow, error) : rc;
+	if (rc == 0)
+		rc = hy_flow_sim_remove(nic->engine, flow, error);
+	marks_follow(nic);
+	return rc;
 }
 
 static int

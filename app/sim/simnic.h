@@ -78,6 +78,12 @@ uint64_t simnic_feed_left(uint16_t port, uint16_t queue);
 struct hy_flow_sim *simnic_engine(uint16_t port);
 
 /*
+ * From now on sim_cn10k is as after DPDK 22.11 (net/cnxk/cn10k_flow.c, cn10k_flow_create()): marks are not to
+ * be negotiated; they are delivered while there are rules. Before the port is configured.
+ */
+void simnic_marks_by_rules(uint16_t port);
+
+/*
  * The NIC needs a reset: its rules are gone, nothing is received or sent until rte_eth_dev_reset(),
  * and RTE_ETH_EVENT_INTR_RESET is raised, on this thread.
  */

@@ -42,8 +42,11 @@ oct_devices(const struct oct_spec *spec)
 	static const char *const names[NICS] = { "sim_cn10k0", "sim_cn10k1" };
 	char error[HY_HAL_ERROR_SIZE] = "";
 
-	for (unsigned int i = 0; i < NICS; i++)
-		R.nic[i] = nic_probe(names[i], spec->args);
+	for (unsigned int i = 0; i < NICS; i++) {
+		R.nic[i] = nic_probe(names[i], NULL);
+		if (spec->by_rules)
+			simnic_marks_by_rules(R.nic[i]);
+	}
 	assert_int_equal(rte_vdev_init(OCT_DEVICE, NULL), 0);
 	R.device = (struct hy_target){ .kind = HY_TARGET_EVENT,
 		.id = (uint16_t)rte_event_dev_get_dev_id(OCT_DEVICE) };
@@ -133,14 +136,20 @@ graph_make(uint16_t worker, uint16_t burst)
 }
 
 void
-oct_open(const struct oct_spec *spec)
+oct_run(const struct oct_spec *spec)
 {
-	oct_devices(spec);
 	oct_feed(spec);
 	oct_select();
 	nodes_make();
 	for (uint16_t w = 0; w < RTE_MAX(spec->workers, 1); w++)
 		graph_make(w, spec->burst);
+}
+
+void
+oct_open(const struct oct_spec *spec)
+{
+	oct_devices(spec);
+	oct_run(spec);
 }
 
 uint64_t

@@ -26,7 +26,7 @@ struct oct_spec {
 	uint8_t sched_type;   /* [ordered, which is 0] */
 	uint16_t workers;     /* [1] */
 	uint16_t burst;       /* of the graphs [64] */
-	const char *args;     /* of the NICs */
+	bool by_rules;        /* marks are delivered while there are rules */
 	const char *force;    /* a variant */
 	const char *deny;     /* likewise */
 };
@@ -51,7 +51,9 @@ void oct_nic_start(uint16_t port);
 /* A feed of all queues. */
 void oct_feed(const struct oct_spec *spec);
 void oct_select(void);
-/* All of it, and nodes: event_rx-oct leads to ethdev_tx-1 for NIC 0, to ethdev_tx-0 for NIC 1. */
+/* A feed, the selection, graphs; and nodes: event_rx-oct leads to ethdev_tx-1 for NIC 0, to ethdev_tx-0 for NIC 1. */
+void oct_run(const struct oct_spec *spec);
+/* oct_devices() and oct_run(). */
 void oct_open(const struct oct_spec *spec);
 /* Takes graphs and feed down; how many packets were still in it. */
 uint64_t oct_close(void);

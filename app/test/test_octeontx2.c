@@ -9,9 +9,13 @@
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
 #include <rte_eventdev.h>
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 
 #include <hy_conform.h>
+#include <hy_offload.h>
+#include <hy_policy.h>
 
 #include "octeontx2_rig.h"
 
@@ -429,6 +433,84 @@ a_port_that_is_reset_comes_back(void **state)
 	assert_int_equal(oct_close(), 0);
 }
 
+#define DST 5 /* of the packets that a rule marks */
+
+/* Lets each frame through once; how many leave with a mark. */
+static unsigned int
+marked_on_the_way(void)
+{
+	unsigned int marked = 0, n = 0;
+	struct rte_mbuf *pkt;
+
+	oct_send(FRAMES, 0);
+	for (unsigned int w = 0; n < FRAMES; w++) {
+		assert_true(w < PATIENCE);
+		hy_graph_walk(R.graphs[0]);
+		for (; rte_ring_dequeue(R.wire[1], (void **)&pkt) == 0; n++) {
+			if (sim_mark_of(pkt) >= 0) {
+				assert_int_equal(sim_dst_of(pkt), DST);
+				marked++;
+			}
+			rte_pktmbuf_free(pkt);
+		}
+	}
+	return marked;
+}
+
+/* The event device looks once, when a queue is added: that is what the sentinel is for. */
+static void
+marks_come_by_events_if_an_offload_was_there_first(void **state)
+{
+	const struct oct_spec spec = { .vector_size = 32, .by_rules = true };
+	const struct hy_flow_rule rule = { .id = 1,
+		.class_id = 7,
+		.match = { .fields = HY_FLOW_DST, .dst = DST, .dst_len = 32 } };
+	struct rte_rcu_qsbr *qsbr = rte_zmalloc("oct", rte_rcu_qsbr_get_memsize(1),
+		RTE_CACHE_LINE_SIZE);
+	const struct hy_policy_params params = {
+		.max_rules = 4, .workers = 1, .socket = SOCKET_ID_ANY, .qsbr = qsbr
+	};
+	struct hy_offload_stats stats;
+	unsigned int polls = 0;
+	struct hy_offload *offload;
+	struct hy_policy *policy;
+	char reason[256];
+
+	RTE_SET_USED(state);
+	assert_int_equal(rte_rcu_qsbr_init(qsbr, 1), 0);
+	oct_devices(&spec);
+	assert_int_equal(hy_policy_create("oct", &params, &policy), 0);
+	assert_int_equal(hy_offload_create(policy, R.nic[0], NULL, &offload, reason,
+				 sizeof(reason)),
+		0);
+	oct_run(&spec);
+	assert_int_equal(marked_on_the_way(), 0);
+	assert_int_equal(hy_policy_add(policy, &rule), 0);
+	assert_int_equal(hy_policy_commit(policy), 0);
+	do {
+		assert_true(polls++ < PATIENCE);
+		hy_offload_poll(offload);
+		hy_offload_stats(offload, &stats);
+	} while (stats.hw_rules == 0);
+	assert_int_equal(marked_on_the_way(), 1);
+	hy_offload_destroy(offload);
+	hy_policy_destroy(policy);
+	rte_free(qsbr);
+	assert_int_equal(oct_close(), 0);
+}
+
+static void
+marks_are_lost_in_events_if_the_first_rule_comes_later(void **state)
+{
+	const struct oct_spec spec = { .vector_size = 32, .by_rules = true };
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_non_null(nic_rule(R.nic[0], &(struct sim_packet){ .dst = DST }, 7));
+	assert_int_equal(marked_on_the_way(), 0);
+	assert_int_equal(oct_close(), 0);
+}
+
 static void
 no_suite_tries_what_the_device_sends(void **state)
 {
@@ -466,6 +548,8 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(ports_that_feed_no_event_device_are_polled_and_send_by_themselves),
 	OCT_TEST(nics_of_others_get_no_variant_of_the_pack),
 	OCT_TEST(a_port_that_is_reset_comes_back),
+	OCT_TEST(marks_come_by_events_if_an_offload_was_there_first),
+	OCT_TEST(marks_are_lost_in_events_if_the_first_rule_comes_later),
 	OCT_TEST(no_suite_tries_what_the_device_sends),
 };
 
