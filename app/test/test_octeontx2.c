@@ -115,27 +115,31 @@ vectors_that_cannot_be_had_fall_back_to_single_events(void **state)
 	assert_int_equal(oct_close(), 0);
 }
 
-/* It is the walk's budget that counts; a vector in hand holds its flow. */
+/* It is the walk's budget that counts; what is in hand holds its flow. */
 static void
 a_vector_longer_than_a_burst_comes_in_parts_and_in_order(void **state)
 {
 	const struct oct_spec spec = {
 		.vector_size = 1024, .sched_type = RTE_SCHED_TYPE_ATOMIC, .workers = 2, .burst = 48
 	};
-	unsigned int made = 0;
+	unsigned int full = 0, idle = 0;
 
 	RTE_SET_USED(state);
 	oct_open(&spec);
 	assert_chosen("sso_vector", "sso_vector");
 	oct_send(FED, 0);
-	while (made == 0)
-		made = hy_graph_walk(R.graphs[0]);
-	for (unsigned int w = 0; w < 10; w++) {
-		assert_int_equal(made, 48);
-		assert_int_equal(hy_graph_walk(R.graphs[1]), 0); /* the flow is the other's */
-		made = hy_graph_walk(R.graphs[0]);
+	while (R.out[1] < FED) {
+		const unsigned int made = hy_graph_walk(R.graphs[0]);
+
+		assert_true(made <= 48);
+		full += made == 48;
+		idle = made > 0 ? 0 : idle + 1;
+		assert_true(idle < PATIENCE);
+		if (made > 0)
+			assert_int_equal(hy_graph_walk(R.graphs[1]), 0);
+		oct_drain(1);
 	}
-	oct_forward(0, FED);
+	assert_true(full > 0);
 	assert_int_equal(oct_objs("event_rx-oct", NULL), FED);
 	assert_int_equal(oct_close(), 0);
 }
@@ -251,16 +255,17 @@ packets_in_hand_are_freed_and_told_when_the_feed_goes(void **state)
 		.vector_size = 64, .sched_type = RTE_SCHED_TYPE_ATOMIC, .workers = 2, .burst = 16
 	};
 	const unsigned int before = rte_mempool_avail_count(sim_pool);
+	unsigned int made;
 	uint64_t taken;
 
 	RTE_SET_USED(state);
 	oct_open(&spec);
 	oct_send(640, 0);
-	while (simnic_feed_left(R.nic[0], 0) > 0)
-		hy_graph_walk(R.graphs[0]);
+	do { /* the last vector is taken, and is longer than a burst */
+		made = hy_graph_walk(R.graphs[0]);
+	} while (simnic_feed_left(R.nic[0], 0) > 0 || made == 0);
 	taken = oct_objs("event_rx-oct", NULL);
 	assert_true(taken < 640);
-	assert_true(taken % 64 != 0);
 	oct_drain(1);
 	assert_int_equal(R.out[1], taken);
 	assert_int_equal(oct_close(), 640 - taken);
