@@ -18,7 +18,7 @@ from l3fwd import SILENT, options
 from live import Live, ask, await_ticks, until
 from test_policy import packet_for, replay, rules
 
-PROFILES = ("generic", "cnxk", "mlx5", "ice", "i40e")
+PROFILES = ("generic", "cnxk", "mlx5", "ice", "i40e", "iavf")
 ROUTES = [oracle.route("0.0.0.0/0", 1, "02:00:00:00:00:01")]
 QUICK = ",settle_us=2000,sample_every=16"
 folder = test_plugin.folder
@@ -178,7 +178,8 @@ def test_explain_tells_what_the_engine_takes_and_what_it_refused(rig):
 
 
 @pytest.mark.parametrize("given, message", {
-    "--offload=sim": "'sim' is not rte_flow, sim:generic, sim:cnxk, sim:mlx5, sim:ice or sim:i40e",
+    "--offload=sim": "'sim' is not rte_flow, sim:generic, sim:cnxk, sim:mlx5, sim:ice, sim:i40e "
+                     "or sim:iavf",
     "--offload=sim:e1000": "'sim:e1000' is not rte_flow, sim:generic, sim:cnxk,",
     "--offload=": "'' is not rte_flow, sim:generic,",
     "--offload=sim:ice,size=3": "'size' is not a setting with its value: table_size, mark_max",

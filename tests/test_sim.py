@@ -28,10 +28,21 @@ def strings(text):
             for run in re.findall(r'(?:"(?:[^"\\]|\\.)*"\s*)+', text)]
 
 
-@pytest.mark.parametrize("profile", ["cnxk", "generic", "i40e", "ice", "mlx5"])
+def shared_functions():
+    """Names and texts of sim_fdir.c's functions; what is static comes with the next one."""
+    text = (ROOT / "hal" / "flow" / "sim_fdir.c").read_text()
+    found = re.findall(r"^(hy_sim_fdir_\w+)\(", text, re.M)
+    ends = [text.index("\n}\n", text.index(f"\n{name}(")) for name in found]
+    assert len(found) >= 5 and ends == sorted(ends)
+    return zip(found, (text[a:b] for a, b in zip([0] + ends, ends)))
+
+
+@pytest.mark.parametrize("profile", ["cnxk", "generic", "i40e", "iavf", "ice", "mlx5"])
 def test_each_refusal_of_a_profile_is_fed_a_flow(profile):
-    """A refusal in sim_PROFILE.c has its flows in sim_rules.c, and every other way round."""
+    """A refusal of sim_PROFILE.c, or of what it calls in sim_fdir.c, has its flows in sim_rules.c,
+    and every other way round."""
     source = (ROOT / "hal" / "flow" / f"sim_{profile}.c").read_text()
+    source += "".join(body for name, body in shared_functions() if f"{name}(" in source)
     calls = re.findall(r"(?:hy_sim_bad_\w+|unmapped)\((.*?),\s*error\)", source, re.S)
     refusals = {text for call in calls for text in strings(call)}
     rules = (ROOT / "app" / "test" / "sim_rules.c").read_text()

@@ -48,6 +48,12 @@ static const struct vendor vendors[] = {
 		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	},
 	{
+		.driver = "net_iavf",
+		.alias = "sim_iavf",
+		.profile = "iavf",
+		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
+	},
+	{
 		.driver = "net_sim",
 		.alias = "sim_nic",
 		.profile = "generic",

@@ -11,6 +11,7 @@
  *	sim_hws...         mlx5_pci      mlx5
  *	sim_ice...         net_ice       ice
  *	sim_i40e...        net_i40e      i40e
+ *	sim_iavf...        net_iavf      iavf
  *	sim_nic...         net_sim       generic
  *	sim_event_cn10k... event_cn10k   (event device; internal ports to and from net_cn10k only)
  *

@@ -27,6 +27,7 @@ const struct flow_profile flow_profiles[FLOW_PROFILES] = {
 	{ "mlx5", "mlx5_pci" },
 	{ "ice", "net_ice" },
 	{ "i40e", "net_i40e" },
+	{ "iavf", "net_iavf" },
 };
 
 static struct rte_rcu_qsbr *qsbr;

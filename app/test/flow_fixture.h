@@ -21,7 +21,7 @@ uint32_t flow_frame(uint8_t *frame, uint64_t *seed);
 struct flow_profile {
 	const char *name, *driver;
 };
-#define FLOW_PROFILES 5
+#define FLOW_PROFILES 6
 extern const struct flow_profile flow_profiles[FLOW_PROFILES];
 
 struct flow_rig {

@@ -86,6 +86,12 @@ sim_marked(struct hy_flow_sim *sim, const struct sim_packet *packet)
 	return mark;
 }
 
+bool
+sim_counts(const char *profile)
+{
+	return strcmp(profile, "i40e") != 0 && strcmp(profile, "iavf") != 0;
+}
+
 void
 sim_match(struct sim_match *flow, const struct sim_packet *packet, uint32_t mark, bool count,
 	bool fate)

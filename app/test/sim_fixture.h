@@ -44,6 +44,8 @@ struct sim_match {
 	struct rte_flow_action_queue queue;
 	struct rte_flow_action actions[4];
 };
+/* Whether the driver of a profile takes COUNT beside MARK. */
+bool sim_counts(const char *profile);
 /* @p fate: QUEUE 0 behind the mark; @p count: and a counter. */
 void sim_match(struct sim_match *flow, const struct sim_packet *packet, uint32_t mark, bool count,
 	bool fate);

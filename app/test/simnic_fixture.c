@@ -79,11 +79,10 @@ nic_marked(uint16_t port, const struct sim_packet *packet)
 struct rte_flow *
 nic_rule(uint16_t port, const struct sim_packet *packet, uint32_t mark)
 {
-	const bool mlx5 = strcmp(nic_profile(port), "mlx5") == 0,
-		   i40e = strcmp(nic_profile(port), "i40e") == 0;
+	const bool mlx5 = strcmp(nic_profile(port), "mlx5") == 0;
 	struct sim_match flow;
 
-	sim_match(&flow, packet, mark, !i40e, mlx5);
+	sim_match(&flow, packet, mark, sim_counts(nic_profile(port)), mlx5);
 	return rte_flow_create(port, &flow.attr, flow.items, flow.actions, NULL);
 }
 

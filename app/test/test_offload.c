@@ -45,7 +45,8 @@ churn(uint32_t ids)
 	PROFILE_TEST(test, 1, cnxk) \
 	PROFILE_TEST(test, 2, mlx5) \
 	PROFILE_TEST(test, 3, ice) \
-	PROFILE_TEST(test, 4, i40e)
+	PROFILE_TEST(test, 4, i40e) \
+	PROFILE_TEST(test, 5, iavf)
 
 #ifdef SANITIZED
 #define CHURN 20
@@ -368,7 +369,7 @@ sample_that_is_too_rare_to_count_is_refused(void **state)
 static const struct CMUnitTest offload_tests[] = {
 #define PROFILED(test) \
 	FLOW_TEST(test##_generic), FLOW_TEST(test##_cnxk), FLOW_TEST(test##_mlx5), \
-		FLOW_TEST(test##_ice), FLOW_TEST(test##_i40e)
+		FLOW_TEST(test##_ice), FLOW_TEST(test##_i40e), FLOW_TEST(test##_iavf)
 	PROFILED(classes_are_the_policys_while_rules_change),
 	PROFILED(full_table_keeps_what_is_hit_most),
 	FLOW_TEST(rule_that_does_not_go_with_its_neighbours_is_not_taken_for_want_of_room),

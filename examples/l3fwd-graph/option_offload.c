@@ -18,6 +18,7 @@ static const struct {
 	{ "sim:mlx5", "mlx5_pci" },
 	{ "sim:ice", "net_ice" },
 	{ "sim:i40e", "net_i40e" },
+	{ "sim:iavf", "net_iavf" },
 };
 
 static const struct setting {
@@ -52,7 +53,9 @@ read_provider(const char *text, struct offload_options *o)
 		return 0;
 	}
 	return option_refuse("--offload",
-		"'%s' is not rte_flow, sim:generic, sim:cnxk, sim:mlx5, sim:ice or sim:i40e", text);
+		"'%s' is not rte_flow, sim:generic, sim:cnxk, sim:mlx5, sim:ice, sim:i40e or "
+		"sim:iavf",
+		text);
 }
 
 static int

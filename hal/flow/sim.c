@@ -60,7 +60,7 @@ struct hy_flow_sim {
 };
 
 static const struct hy_sim_profile *const profiles[] = { &hy_sim_generic, &hy_sim_cnxk,
-	&hy_sim_mlx5, &hy_sim_ice, &hy_sim_i40e };
+	&hy_sim_mlx5, &hy_sim_ice, &hy_sim_i40e, &hy_sim_iavf };
 
 static const struct hy_sim_profile *
 profile_of(const char *name)
@@ -261,7 +261,8 @@ goes_with(const struct hy_flow_sim *sim, const struct rule *rule, struct rte_flo
 				RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "this pattern is there already");
 	if (wish->type == HY_SIM_ANY)
 		return 0;
-	/* i40e_fdir.c, i40e_flow_set_fdir_inset(); ice_fdir_filter.c, ice_fdir_cur_prof_conflict() */
+	/* i40e_fdir.c, i40e_flow_set_fdir_inset(); ice_fdir_filter.c, ice_fdir_cur_prof_conflict();
+	 * for iavf Linux, ice_virtchnl_fdir.c, ice_vc_fdir_write_flow_prof() */
 	if (sim->types[wish->type].rules > 0 &&
 		!keys_equal(&sim->types[wish->type].mask, &wish->mask))
 		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,

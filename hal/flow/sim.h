@@ -91,7 +91,7 @@ struct hy_sim_profile {
 };
 
 extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_mlx5, hy_sim_ice,
-	hy_sim_i40e;
+	hy_sim_i40e, hy_sim_iavf;
 
 /* Of the port of an engine, to profiles. */
 uint16_t hy_sim_queues(const struct hy_flow_sim *sim);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Profile of Intel's XL710, after DPDK v22.11: drivers/net/i40e (i40e_flow.c, i40e_fdir.c). Its flow
- * director looks a packet up by exact match, in one table for each packet classification type, all
- * of whose rules match on the same fields. Of the engines only this one can mark.
+ * types are called packet classification types.
  */
 
 #include <errno.h>
 
 #include <rte_ip.h>
 
-#include "sim.h"
+#include "sim_fdir.h"
 
 #define END RTE_FLOW_ITEM_TYPE_END
 #define ETH RTE_FLOW_ITEM_TYPE_ETH
@@ -17,50 +16,18 @@
 #define IP4 RTE_FLOW_ITEM_TYPE_IPV4
 
 /* i40e_flow.c, i40e_supported_patterns, as far as simulated. */
-static const struct {
-	enum rte_flow_item_type items[5];
-	enum hy_sim_type type;
-} patterns[] = {
-	{ { ETH, END }, HY_SIM_TYPE_L2 },
-	{ { ETH, VLAN, END }, HY_SIM_TYPE_L2 },
-	{ { ETH, IP4, END }, HY_SIM_TYPE_IP4 },
-	{ { ETH, VLAN, IP4, END }, HY_SIM_TYPE_IP4 },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP },
-	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP },
-	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP },
-	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP },
+static const struct hy_sim_pattern patterns[] = {
+	{ { ETH, END }, HY_SIM_TYPE_L2, 0 },
+	{ { ETH, VLAN, END }, HY_SIM_TYPE_L2, 0 },
+	{ { ETH, IP4, END }, HY_SIM_TYPE_IP4, 0 },
+	{ { ETH, VLAN, IP4, END }, HY_SIM_TYPE_IP4, 0 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP, 0 },
+	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP, 0 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP, 0 },
+	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP, 0 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 0 },
+	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 0 },
 };
-
-/* i40e_flow.c, i40e_flow_parse_attr(). */
-static int
-judge_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
-{
-	if (!attr->ingress || attr->egress)
-		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, EINVAL, "ingress only",
-			error);
-	if (attr->priority != 0)
-		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, EINVAL, "no priorities",
-			error);
-	if (attr->group != 0)
-		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_GROUP, EINVAL, "no groups", error);
-	return 0;
-}
-
-/* i40e_flow.c, i40e_find_parse_filter_func(). */
-static int
-judge_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
-{
-	for (size_t i = 0; i < RTE_DIM(patterns); i++) {
-		if (!hy_sim_items_are(wish, patterns[i].items))
-			continue;
-		wish->type = patterns[i].type;
-		return 0;
-	}
-	return hy_sim_bad_item(wish->items, EINVAL,
-		"patterns are eth[ / vlan][ / ipv4[ / udp, tcp or sctp]]", error);
-}
 
 /* i40e_flow.c, i40e_flow_parse_fdir_pattern(), the cases of ETH and VLAN. */
 static int
@@ -172,11 +139,15 @@ judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
 	return hy_sim_check_queues(sim, wish, error);
 }
 
+/* i40e_flow.c, i40e_find_parse_filter_func(), i40e_flow_parse_attr(). */
 static int
 judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	int rc = judge_pattern(wish, error);
+	int rc = 0;
 
+	if (!hy_sim_fdir_pattern(wish, patterns, RTE_DIM(patterns)))
+		rc = hy_sim_bad_item(wish->items, EINVAL,
+			"patterns are eth[ / vlan][ / ipv4[ / udp, tcp or sctp]]", error);
 	if (rc == 0)
 		rc = judge_l3(wish, error);
 	if (rc == 0)
@@ -184,7 +155,7 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 	if (rc == 0)
 		rc = judge_actions(sim, wish, error);
 	if (rc == 0)
-		rc = judge_attr(&wish->attr, error);
+		rc = hy_sim_fdir_attr(&wish->attr, error);
 	if (rc == 0)
 		narrow(wish);
 	return rc;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flow director rules of ice and i40e NICs, read off DPDK v22.11. */
+/* Flow director rules of ice, iavf and i40e NICs, read off DPDK v22.11. */
 
 #include <errno.h>
 #include <netinet/in.h>
 
 #include <hy_flow.h>
 #include <hy_policy.h>
+
+/* The descriptor of a received packet says "no mark" by a mark of all ones. */
+#define MARK_MAX (UINT32_MAX - 1)
 
 /* A mask of DSCP alone and one of a prefix would be ignored, or refused. */
 HY_FLOW_DRIVER(ice,
@@ -14,7 +17,18 @@ HY_FLOW_DRIVER(ice,
 		  "ice_check_fdir_programming_status()",
 	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE,
 	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
-	.mark_max = UINT32_MAX,
+	.mark_max = MARK_MAX,
+	.priorities = 1,
+	.full = EINVAL);
+
+/* A virtual function of such a NIC. Whatever its physical function says becomes EINVAL. */
+HY_FLOW_DRIVER(iavf,
+	.driver = "net_iavf",
+	.source = "net/iavf/iavf_fdir.c: iavf_fdir_parse_pattern(); iavf_generic_flow.c: "
+		  "iavf_flow_process_filter()",
+	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE,
+	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
+	.mark_max = MARK_MAX,
 	.priorities = 1,
 	.full = EINVAL);
 

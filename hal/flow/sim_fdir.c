@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flow directors of Intel's NICs; see sim_fdir.h. The profiles say where in DPDK each rule stands. */
+
+#include <errno.h>
+
+#include "sim_fdir.h"
+
+#define REGION_MAX 128 /* ICE_FDIR_MAX_QREGION_SIZE, IAVF_FDIR_MAX_QREGION_SIZE */
+
+bool
+hy_sim_fdir_pattern(struct hy_sim_wish *wish, const struct hy_sim_pattern *patterns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!hy_sim_items_are(wish, patterns[i].items))
+			continue;
+		wish->type = patterns[i].type;
+		wish->excludes = patterns[i].excludes;
+		return true;
+	}
+	return false;
+}
+
+int
+hy_sim_fdir_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+{
+	if (!attr->ingress || attr->egress)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, EINVAL, "ingress only",
+			error);
+	if (attr->priority != 0)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, EINVAL, "no priorities",
+			error);
+	if (attr->group != 0)
+		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_GROUP, EINVAL, "no groups", error);
+	return 0;
+}
+
+/* A field in full, or not at all. */
+static bool
+whole(uint64_t mask, uint64_t full)
+{
+	return mask == 0 || mask == full;
+}
+
+int
+hy_sim_fdir_fields(struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	struct hy_sim_key *mask = &wish->mask;
+
+	if (!whole(mask->src, UINT32_MAX) || !whole(mask->dst, UINT32_MAX))
+		return hy_sim_bad_item(wish->items, EINVAL, "IPv4 addresses in full only", error);
+	if (!whole(mask->sport, UINT16_MAX) || !whole(mask->dport, UINT16_MAX))
+		return hy_sim_bad_item(wish->items, EINVAL, "ports in full only", error);
+	if (wish->type == HY_SIM_TYPE_L2 && mask->type == UINT16_MAX &&
+		(wish->value.type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ||
+			wish->value.type == RTE_BE16(RTE_ETHER_TYPE_IPV6)))
+		return hy_sim_bad_item(wish->items, EINVAL, "ether type of IP", error);
+	mask->tos = mask->tos == UINT8_MAX ? mask->tos : 0;
+	mask->ttl = mask->ttl == UINT8_MAX ? mask->ttl : 0;
+	mask->proto = mask->proto == UINT8_MAX ? mask->proto : 0;
+	mask->frag = 0;
+	return 0;
+}
+
+int
+hy_sim_fdir_settle(struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	struct hy_sim_key fields = wish->mask;
+	uint64_t any = 0;
+
+	fields.layers = 0;
+	for (int i = 0; i < HY_SIM_WORDS; i++)
+		any |= fields.words[i];
+	if (any == 0)
+		return hy_sim_bad_item(wish->items, EINVAL, "no field to match on", error);
+	for (int i = 0; i < HY_SIM_WORDS; i++)
+		wish->value.words[i] &= wish->mask.words[i];
+	/* A packet type of UDP, TCP or SCTP is one of whole packets. */
+	if ((wish->mask.layers & HY_SIM_L4) != 0)
+		wish->mask.layers |= HY_SIM_FRAG;
+	return 0;
+}
+
+static int
+region(const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_rss *rss = action->conf;
+
+	if (rss->queue_num <= 1 || !rte_is_power_of_2(rss->queue_num) ||
+		rss->queue_num > REGION_MAX)
+		return hy_sim_bad_action(action, EINVAL, "RSS over 2, 4, 8 to 128 queues only",
+			error);
+	for (uint32_t i = 1; i < rss->queue_num; i++)
+		if (rss->queue[i] != rss->queue[i - 1] + 1)
+			return hy_sim_bad_action(action, EINVAL, "RSS over consecutive queues only",
+				error);
+	return 0;
+}
+
+int
+hy_sim_fdir_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
+	struct rte_flow_error *error)
+{
+	int rc = 0;
+
+	for (const struct rte_flow_action *a = wish->actions;
+		rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
+		if (a->type == RTE_FLOW_ACTION_TYPE_RSS)
+			rc = region(a, error);
+	if (rc != 0)
+		return rc;
+	if (hy_sim_fates(wish) + hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_PASSTHRU) > 1)
+		return hy_sim_bad_action(wish->actions, EINVAL,
+			"more than one of QUEUE, DROP, PASSTHRU, RSS", error);
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_MARK) > 1)
+		return hy_sim_bad_action(wish->actions, EINVAL, "more than one MARK", error);
+	if (wish->actions[0].type == RTE_FLOW_ACTION_TYPE_END)
+		return hy_sim_bad_action(wish->actions, EINVAL, "no action", error);
+	return hy_sim_check_queues(sim, wish, error);
+}

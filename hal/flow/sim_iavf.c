@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Profile of a virtual function of Intel's E810, after DPDK v22.11: drivers/net/iavf (iavf_fdir.c,
+ * iavf_generic_flow.c). Its rules go to the driver of the physical function, by virtchnl messages;
+ * what that one refuses is after Linux, drivers/net/ethernet/intel/ice/ice_virtchnl_fdir.c. A
+ * physical function that does not offer VIRTCHNL_VF_OFFLOAD_FDIR_PF, as XL710's, takes no rule at all.
+ */
+
+#include <errno.h>
+#include <netinet/in.h>
+
+#include "sim_fdir.h"
+
+#define END RTE_FLOW_ITEM_TYPE_END
+#define ETH RTE_FLOW_ITEM_TYPE_ETH
+#define IP4 RTE_FLOW_ITEM_TYPE_IPV4
+
+/*
+ * iavf_fdir.c, iavf_fdir_pattern, as far as simulated: no VLAN, no VXLAN. ice_virtchnl_fdir.c,
+ * ice_vc_fdir_has_prof_conflict(): rules on IPv4 and on a protocol above exclude each other.
+ */
+static const struct hy_sim_pattern patterns[] = {
+	{ { ETH, END }, HY_SIM_TYPE_L2, 0 },
+	{ { ETH, IP4, END }, HY_SIM_TYPE_IP4,
+		1u << HY_SIM_TYPE_UDP | 1u << HY_SIM_TYPE_TCP | 1u << HY_SIM_TYPE_SCTP },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP, 1u << HY_SIM_TYPE_IP4 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP, 1u << HY_SIM_TYPE_IP4 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 1u << HY_SIM_TYPE_IP4 },
+};
+
+/* iavf_fdir.c, iavf_fdir_parse_pattern(), the case of ETH. */
+static int
+judge_ether(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct hy_sim_key *mask = &wish->mask;
+	uint64_t macs = 0;
+
+	for (int i = 0; i < 6; i++)
+		macs |= mask->dst_mac[i] | mask->src_mac[i];
+	if (macs != 0)
+		return hy_sim_bad_item(wish->items, ENOTSUP,
+			"not simulated: MAC addresses, which the physical function leaves out",
+			error);
+	if (mask->type != 0 && mask->type != UINT16_MAX)
+		return hy_sim_bad_item(wish->items, EINVAL, "half an ether type", error);
+	if (mask->type != 0 && wish->type != HY_SIM_TYPE_L2)
+		return hy_sim_bad_item(wish->items, ENOTSUP,
+			"not simulated: an ether type beside IPv4", error);
+	return 0;
+}
+
+/* The same, the case of IPV4. A range of other items is noticed, and taken as if there were none. */
+static int
+judge_ip4(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct rte_flow_item *item = hy_sim_item(wish, IP4);
+	const struct rte_flow_item_ipv4 *last = item == NULL ? NULL : item->last;
+
+	if (last != NULL &&
+		(last->hdr.version_ihl | last->hdr.type_of_service | last->hdr.time_to_live |
+			last->hdr.total_length | last->hdr.next_proto_id | last->hdr.hdr_checksum |
+			last->hdr.src_addr | last->hdr.dst_addr) != 0)
+		return hy_sim_bad_item(item, EINVAL, "no ranges", error);
+	if (wish->mask.frag == RTE_BE16(RTE_IPV4_HDR_MF_FLAG) &&
+		wish->value.frag == RTE_BE16(RTE_IPV4_HDR_MF_FLAG))
+		return hy_sim_bad_item(item, ENOTSUP, "not simulated: rules on fragments", error);
+	if (wish->mask.proto == UINT8_MAX && wish->type != HY_SIM_TYPE_IP4)
+		return hy_sim_bad_item(item, EINVAL, "protocol beside udp, tcp or sctp", error);
+	return 0;
+}
+
+/* iavf_fdir.c, iavf_fdir_refine_input_set(): without any field, the protocol becomes one. */
+static void
+refine(struct hy_sim_wish *wish)
+{
+	struct hy_sim_key fields = wish->mask;
+	uint64_t any = 0;
+
+	fields.layers = 0;
+	for (int i = 0; i < HY_SIM_WORDS; i++)
+		any |= fields.words[i];
+	if (any != 0 || (wish->type != HY_SIM_TYPE_UDP && wish->type != HY_SIM_TYPE_TCP))
+		return;
+	wish->mask.proto = UINT8_MAX;
+	wish->value.proto = wish->type == HY_SIM_TYPE_UDP ? IPPROTO_UDP : IPPROTO_TCP;
+}
+
+/* iavf_fdir.c, iavf_fdir_parse_action(). */
+static int
+judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
+	struct rte_flow_error *error)
+{
+	for (const struct rte_flow_action *a = wish->actions; a->type != RTE_FLOW_ACTION_TYPE_END;
+		a++)
+		if (a->type == RTE_FLOW_ACTION_TYPE_FLAG || a->type == RTE_FLOW_ACTION_TYPE_JUMP ||
+			a->type == RTE_FLOW_ACTION_TYPE_COUNT)
+			return hy_sim_bad_action(a, EINVAL, "no FLAG, no COUNT, no JUMP", error);
+	return hy_sim_fdir_actions(sim, wish, error);
+}
+
+/*
+ * iavf_generic_flow.c, iavf_flow_valid_attr(), iavf_search_pattern_match_item(); iavf_fdir.c,
+ * iavf_fdir_parse(): priority 1 is for another engine.
+ */
+static int
+judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	int rc = hy_sim_fdir_attr(&wish->attr, error);
+
+	if (rc == 0 && !hy_sim_fdir_pattern(wish, patterns, RTE_DIM(patterns)))
+		rc = hy_sim_bad_item(wish->items, EINVAL,
+			"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind", error);
+	if (rc == 0)
+		rc = judge_ether(wish, error);
+	if (rc == 0)
+		rc = judge_ip4(wish, error);
+	if (rc == 0)
+		rc = hy_sim_fdir_fields(wish, error);
+	if (rc == 0) {
+		refine(wish);
+		rc = hy_sim_fdir_settle(wish, error);
+	}
+	if (rc == 0)
+		rc = judge_actions(sim, wish, error);
+	return rc;
+}
+
+/* Whatever the physical function says, iavf_flow_process_filter() ends with EINVAL. */
+const struct hy_sim_profile hy_sim_iavf = {
+	.name = "iavf",
+	.table_size = 16384, /* Linux, ice_fdir.h, ICE_FDIR_MAX_FLTRS */
+	.mark_max = UINT32_MAX,
+	.full = -EINVAL,
+	.twin = -EINVAL,
+	.judge = judge,
+};
