@@ -162,19 +162,23 @@ flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow
 		nic->vendor->templates ? nic_templates_rule(flow) : flow, data, error);
 }
 
+static struct rte_flow_ops flow_ops = {
+	.validate = flow_validate,
+	.create = flow_create,
+	.destroy = flow_destroy,
+	.flush = flow_flush,
+	.query = flow_query,
+};
+
+RTE_INIT(flow_ops_complete)
+{
+	nic_templates_ops(&flow_ops);
+}
+
 int
 nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 {
-	static struct rte_flow_ops flow_ops = {
-		.validate = flow_validate,
-		.create = flow_create,
-		.destroy = flow_destroy,
-		.flush = flow_flush,
-		.query = flow_query,
-	};
-
 	RTE_SET_USED(dev);
-	nic_templates_ops(&flow_ops);
 	*ops = &flow_ops;
 	return 0;
 }
