@@ -33,11 +33,18 @@ class Taps:
         self.routes = [r._replace(port=1) for r in frames.ROUTES]
         names = [f"hyi{os.getpid()}-{n}" for n in (0, 1)]
         taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={names[n]}")]
-        self.process = rig.start(["-p", "0x3", "--config=(0,0,1),(1,0,1)", rig.routes(self.routes),
-                                  *app, f"--json={rig.folder}/stats.json"], taps)
+        with open(rig.folder / "stdout", "w", encoding="utf-8") as out:
+            self.process = rig.start(["-p", "0x3", "--config=(0,0,1),(1,0,1)",
+                                      rig.routes(self.routes), *app,
+                                      f"--json={rig.folder}/stats.json"], taps, stdout=out)
         test_tap.await_up(self.process, names)
+        live.until(lambda: "HAL picked" in self.stdout(), "the start", self.process)
         time.sleep(1)  # until the kernel has said what it says of interfaces that are up
         self.into, self.out = map(test_tap.listen, names)
+
+    def stdout(self):
+        """What it has printed so far."""
+        return (self.rig.folder / "stdout").read_text()
 
     def send(self, *records):
         """Sends frames, each of which leaves through the other port."""
@@ -63,6 +70,7 @@ class Taps:
         """Ends it by a signal. Returns its run."""
         self.process.send_signal(signal.SIGTERM)
         run = self.rig.finish(self.process)
+        run.stdout = self.stdout()
         self.into.close()
         self.out.close()
         return run
@@ -133,6 +141,10 @@ def test_frames_are_the_same_however_a_worker_rests(rig, idle):
         taps.send(*records[i : i + 10])
         time.sleep(0.002 * (i // 10 % 5))
     got = test_tap.received(taps.out, len(records))
+    if idle == "interrupt":
+        live.until(taps.is_asleep, "a sleep", taps.process)
+    else:
+        live.await_work(taps.process)
     run = taps.stop()
     expected = oracle.forward(records, taps.routes, run.macs)
     assert l3fwd.assert_same_frames(expected.out[1], got, "port 1") == 300
