@@ -27,6 +27,11 @@
 extern "C" {
 #endif
 
+/** The pack that a file is built into; the build sets it for each pack. */
+#ifndef HY_PACK
+#define HY_PACK "out-of-tree"
+#endif
+
 #pragma GCC visibility push(default)
 
 #define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
@@ -344,6 +349,10 @@ int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);
 int hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, FILE *out);
 /** As hy_hal_explain_json(), likewise. */
 int hy_hal_explain_families_json(const struct hy_hal *hal, const char *const *families, FILE *out);
+/** The packs in this program, those of plugins included, and what each brought; also -ENOMEM. */
+int hy_packs_print(FILE *out);
+/** {"packs": [{"pack", "variants": ["FAMILY/VARIANT", …], "flow_drivers": [PATTERN, …]}, …]} */
+int hy_packs_json(FILE *out);
 /** @} */
 
 #pragma GCC visibility pop

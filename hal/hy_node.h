@@ -15,11 +15,6 @@
 #include <hy_graph_worker.h>
 #include <hy_hal.h>
 
-/** The pack that a node file is built into; the build sets it for each pack. */
-#ifndef HY_PACK
-#define HY_PACK "out-of-tree"
-#endif
-
 /**
  * Declares and registers a family: HY_NODE_FAMILY(ttl_guard, .node = { .name = "ttl_guard", … },
  * .score = 10). The fields are those of struct hy_family; pack is filled in.

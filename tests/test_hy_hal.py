@@ -173,6 +173,48 @@ def test_a_pack_is_loaded_before_anything_is_selected(pack):
     assert chosen["variant"] == "keep"
 
 
+def packs(*words):
+    """What each pack brought, by the pack's name."""
+    listed = json.loads(passes("packs", "--json", *words, vdevs=[]))["packs"]
+    assert [p["pack"] for p in listed] == sorted({p["pack"] for p in listed})
+    return {p["pack"]: p["variants"] + p["flow_drivers"] for p in listed}
+
+
+def test_packs_are_those_that_were_built():
+    options = json.loads(subprocess.run(
+        ["meson", "introspect", "--buildoptions", l3fwd.BUILD], capture_output=True, text=True,
+        check=True).stdout)
+    (wanted,) = [set(o["value"]) for o in options if o["name"] == "nodes"]
+    folders = {path.parent.name for path in l3fwd.ROOT.glob("drivers/nodes/*/meson.build")}
+    assert len(folders) >= 4
+    found = packs()
+    assert set(found) == (folders if "all" in wanted else wanted | {"generic"})
+    for pack, brought in found.items():
+        sources = "".join(path.read_text() for path in
+                          (l3fwd.ROOT / "drivers" / "nodes" / pack).glob("*.c"))
+        declared = re.findall(r"HY_(?:NODE_(?:FAMILY|VARIANT)|FLOW_DRIVER)\((\w+)", sources)
+        # Some are for another CPU architecture.
+        assert 1 <= len(brought) <= len(declared), (brought, declared)
+
+
+def test_pack_of_a_plugin_is_listed_with_what_it_brought(pack):
+    before, found = packs(), packs(f"--pack={pack}")
+    assert found.pop("example") == ["ethdev_tx/retry", "pkt_drop/keep"]
+    assert found == before
+
+
+def test_text_of_packs_says_what_json_says():
+    lines = passes("packs", vdevs=[]).splitlines()
+    told = {}
+    for line in lines:
+        if line.startswith("    "):
+            told[list(told)[-1]].append(line.strip().removeprefix("flow rules of "))
+        else:
+            told[line] = []
+    assert told == packs()
+    assert len(lines) > 20
+
+
 REFUSED = {
     "no command": ([], ["which command?", "inventory", "explain"]),
     "an unknown command": (["inventry"], ["'inventry'", "inventory, explain"]),

@@ -52,6 +52,7 @@ int eal_init(void);
 /* show.c */
 int show_inventory(const struct settings *settings, struct hy_hal *hal);
 int show_explain(const struct settings *settings, struct hy_hal *hal);
+int show_packs(const struct settings *settings, struct hy_hal *hal);
 
 /* flows.c: tells the HAL what rules ports take. 0, or negative: said why. */
 int flows_try(struct hy_hal *hal);

@@ -17,6 +17,8 @@ const struct command commands[] = {
 		show_inventory },
 	{ "explain", "which variants are picked, and the fate of every other", "jgpndcfth",
 		show_explain },
+	{ "packs", "which packs are in it, and what variants and flow drivers each brought", "jph",
+		show_packs },
 	{ "selftest",
 		"whether each variant does what its family's reference does, and at what cost",
 		"jpndcfFPsh", selftest },

@@ -48,3 +48,10 @@ show_explain(const struct settings *settings, struct hy_hal *hal)
 			? hy_hal_explain_families_json(hal, settings->families, stdout)
 			: hy_hal_explain_families(hal, settings->families, stdout));
 }
+
+int
+show_packs(const struct settings *settings, struct hy_hal *hal)
+{
+	RTE_SET_USED(hal);
+	return written(settings->json ? hy_packs_json(stdout) : hy_packs_print(stdout));
+}

@@ -69,6 +69,13 @@ hy_flow_driver_unregister(const struct hy_flow_driver *driver)
 	}
 }
 
+unsigned int
+hy_flow_drivers(const struct hy_flow_driver *const **list)
+{
+	*list = drivers;
+	return nb_drivers;
+}
+
 const struct hy_flow_driver *
 hy_flow_driver_of(const char *name)
 {

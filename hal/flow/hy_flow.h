@@ -16,7 +16,7 @@
 #include <rte_common.h>
 #include <rte_flow.h>
 
-#include <hy_graph.h>
+#include <hy_hal.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,6 +103,7 @@ enum hy_flow_fate {
 struct hy_flow_driver {
 	const char *driver; /**< Pattern (fnmatch) of rte_eth_dev_info.driver_name. */
 	const char *source; /**< Where in DPDK that is to be read. */
+	const char *pack;   /**< Who brought it. */
 	uint32_t fields;    /**< HY_FLOW_ fields (hy_policy.h) that a rule may name. */
 	uint32_t needs;     /**< Fields that a rule must name. */
 	/** Only these IP protocols, each with a table of its own; none: all, in one table. */
@@ -131,10 +132,11 @@ int hy_flow_driver_register(const struct hy_flow_driver *driver);
 
 /**
  * Declares and registers a driver: HY_FLOW_DRIVER(ice, .driver = "net_ice", …). The fields are
- * those of struct hy_flow_driver.
+ * those of struct hy_flow_driver; pack is filled in.
  */
 #define HY_FLOW_DRIVER(name_, ...) \
-	static const struct hy_flow_driver hy_flow_driver_##name_ = { __VA_ARGS__ }; \
+	static const struct hy_flow_driver hy_flow_driver_##name_ = { .pack = HY_PACK, \
+		__VA_ARGS__ }; \
 	RTE_INIT(hy_flow_driver_register_##name_) \
 	{ \
 		hy_registration_check("flow driver " #name_, \
@@ -143,6 +145,14 @@ int hy_flow_driver_register(const struct hy_flow_driver *driver);
 
 /** Takes it back. */
 void hy_flow_driver_unregister(const struct hy_flow_driver *driver);
+
+/**
+ * The drivers that were registered, in the order in which their patterns are tried. Valid until the
+ * next one is registered or taken back.
+ *
+ * @return How many.
+ */
+unsigned int hy_flow_drivers(const struct hy_flow_driver *const **drivers);
 
 /** The driver for an rte_eth_dev_info.driver_name; never NULL: the last pattern is "*". */
 const struct hy_flow_driver *hy_flow_driver_of(const char *name);
