@@ -63,7 +63,7 @@ register_ours(struct rig *rig, unsigned int i)
 {
 	struct hy_node_desc desc = { .flags = i == 0 ? HY_NODE_SOURCE : 0,
 		.impl.process = ours_process };
-	char name[16], names[EDGES][16];
+	char name[32], names[EDGES][16];
 	const unsigned int n = edges_of(rig, i, names);
 
 	snprintf(name, sizeof(name), "%s_%u", rig->prefix, i);

@@ -194,8 +194,8 @@ hugepages_free(unsigned int mb)
 static char *
 lcores(unsigned int most)
 {
-	static char text[2 * (8 + 5 * RTE_MAX_LCORE)];
 	char cpus[8 + 5 * RTE_MAX_LCORE] = "";
+	static char text[2 * sizeof(cpus) + 16];
 	size_t len = 0;
 	cpu_set_t set;
 

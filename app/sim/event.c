@@ -10,7 +10,8 @@
 #include <eventdev_pmd_vdev.h>
 #include <rte_cycles.h>
 #include <rte_ring_elem.h>
-#include <rte_version.h>
+
+#include <dpdk.h>
 
 #include "event.h"
 
@@ -304,7 +305,7 @@ enqueue_new_burst(void *port, const struct rte_event events[], uint16_t n)
 	return i;
 }
 
-#if RTE_VERSION < RTE_VERSION_NUM(24, 11, 0, 0)
+#if HY_DPDK_EVENT_BY_ONE
 static uint16_t
 enqueue(void *port, const struct rte_event *event)
 {
@@ -349,7 +350,7 @@ probe(struct rte_vdev_device *vdev)
 	device->id = dev->data->dev_id;
 	event_adapter_ops(&event_ops);
 	dev->dev_ops = &event_ops;
-#if RTE_VERSION < RTE_VERSION_NUM(24, 11, 0, 0)
+#if HY_DPDK_EVENT_BY_ONE
 	dev->enqueue = enqueue;
 	dev->dequeue = dequeue;
 #endif

@@ -6,6 +6,8 @@
 
 #include <ethdev_vdev.h>
 
+#include <dpdk.h>
+
 #include "nic.h"
 
 /* Of DPDK v22.11; the engine has the rest (hal/flow/sim_*.c). */
@@ -196,6 +198,17 @@ mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	return 0;
 }
 
+#if HY_DPDK_QUEUE_STATS
+static int
+stats_all(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues)
+{
+	RTE_SET_USED(queues);
+	return nic_stats(dev, stats);
+}
+#else
+#define stats_all nic_stats
+#endif
+
 static const struct eth_dev_ops ops = {
 	.dev_configure = configure,
 	.dev_start = start,
@@ -212,7 +225,7 @@ static const struct eth_dev_ops ops = {
 	.allmulticast_enable = done,
 	.allmulticast_disable = done,
 	.mtu_set = mtu_set,
-	.stats_get = nic_stats,
+	.stats_get = stats_all,
 	.stats_reset = nic_stats_reset,
 	.flow_ops_get = nic_flow_ops,
 	.pool_ops_supported = nic_pool_supported,

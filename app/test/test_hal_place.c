@@ -35,7 +35,7 @@ ports_and_family(unsigned int nb_ports, const char *family)
 				.init = place_init,
 				.ctx_size = 24 } },
 	};
-	char name[16];
+	char name[24];
 
 	for (unsigned int p = 0; p < nb_ports; p++) {
 		snprintf(name, sizeof(name), "net_null_%u", p);

@@ -8,8 +8,8 @@
 
 #include <rte_ring_elem.h>
 #include <rte_telemetry.h>
-#include <rte_version.h>
 
+#include "dpdk.h"
 #include "json.h"
 #include "offload.h"
 
@@ -202,17 +202,6 @@ hy_offload_json(struct hy_offload *o, FILE *out)
 	return locked(o, json, out);
 }
 
-/* Was renamed after DPDK 22.11, and the old name went. */
-static void
-dict_add(struct rte_tel_data *d, const char *name, uint64_t value)
-{
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
-	rte_tel_data_add_dict_uint(d, name, value);
-#else
-	rte_tel_data_add_dict_u64(d, name, value);
-#endif
-}
-
 static void
 dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 {
@@ -227,20 +216,20 @@ dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "driver", o->params.driver->driver);
 	rte_tel_data_add_dict_string(d, "provider", o->params.provider->name);
 	rte_tel_data_add_dict_string(d, "limits", s.limits.reason);
-	dict_add(d, "hw_rules", s.hw_rules);
-	dict_add(d, "sw_rules", s.sw_rules);
-	dict_add(d, "leaving", s.leaving);
-	dict_add(d, "full", s.full);
-	dict_add(d, "installed", s.installed);
-	dict_add(d, "evicted", s.evicted);
-	dict_add(d, "lost", s.lost);
-	dict_add(d, "failed", s.failed);
-	dict_add(d, "marked", s.marked);
-	dict_add(d, "unmarked", s.unmarked);
-	dict_add(d, "stale", s.stale);
-	dict_add(d, "residue", s.residue);
-	dict_add(d, "sampled", s.sampled);
-	dict_add(d, "mismatches", s.mismatches);
+	rte_tel_data_add_dict_uint(d, "hw_rules", s.hw_rules);
+	rte_tel_data_add_dict_uint(d, "sw_rules", s.sw_rules);
+	rte_tel_data_add_dict_uint(d, "leaving", s.leaving);
+	rte_tel_data_add_dict_uint(d, "full", s.full);
+	rte_tel_data_add_dict_uint(d, "installed", s.installed);
+	rte_tel_data_add_dict_uint(d, "evicted", s.evicted);
+	rte_tel_data_add_dict_uint(d, "lost", s.lost);
+	rte_tel_data_add_dict_uint(d, "failed", s.failed);
+	rte_tel_data_add_dict_uint(d, "marked", s.marked);
+	rte_tel_data_add_dict_uint(d, "unmarked", s.unmarked);
+	rte_tel_data_add_dict_uint(d, "stale", s.stale);
+	rte_tel_data_add_dict_uint(d, "residue", s.residue);
+	rte_tel_data_add_dict_uint(d, "sampled", s.sampled);
+	rte_tel_data_add_dict_uint(d, "mismatches", s.mismatches);
 	/* Of names there are letters, digits, underscores and slashes: reasons are values. */
 	if (refused == NULL || rte_tel_data_start_array(refused, RTE_TEL_STRING_VAL) != 0)
 		return;

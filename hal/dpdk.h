@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What became of DPDK's API from 22.11 on, as far as Halyard meets it. Code is written for the newest
+ * DPDK; only this file compares versions. What differs at run time only is the quirks' (quirk.c).
+ */
+#ifndef HY_DPDK_H
+#define HY_DPDK_H
+
+#include <rte_version.h>
+
+#define HY_DPDK_SINCE(year, month) (RTE_VERSION >= RTE_VERSION_NUM(year, month, 0, 0))
+
+/* Was renamed. */
+#if !HY_DPDK_SINCE(23, 3)
+#define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#endif
+
+/* Event devices have functions for one event, besides those for bursts. */
+#define HY_DPDK_EVENT_BY_ONE (!HY_DPDK_SINCE(24, 11))
+
+/* Drivers of ports give the statistics of queues in a structure of its own. */
+#define HY_DPDK_QUEUE_STATS HY_DPDK_SINCE(25, 11)
+
+#endif
