@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C unit tests: each test of each test program of the build is one test here. A program runs
-once, with all of its tests, and its output is then looked up test by test."""
+once, with all of its tests that pytest was asked for, and its output is then looked up test by
+test."""
 
 import functools
 import json
@@ -80,12 +81,19 @@ class Ended(NamedTuple):
     output: str
 
 
+def wanted(session, program):
+    """The names of a program's tests that this session has; all, if it has none of them."""
+    mine = [item.callspec.params for item in session.items if item.name.startswith("test_c[")]
+    chosen = [params["c_test"] for params in mine if params["program"] == program]
+    return tuple(chosen or names(program))
+
+
 @functools.cache
-def run(program):
-    """Runs all tests of a program."""
+def run(program, chosen):
+    """Runs tests of a program."""
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP")
     try:
-        done = subprocess.run([*l3fwd.UNDER, program], capture_output=True, text=True,
+        done = subprocess.run([*l3fwd.UNDER, program, *chosen], capture_output=True, text=True,
                               errors="replace", timeout=TIMEOUT, check=False, env=env,
                               stdin=subprocess.DEVNULL)
         code, stdout, stderr = done.returncode, done.stdout, done.stderr
@@ -110,8 +118,8 @@ def pytest_generate_tests(metafunc):
         ])
 
 
-def test_c(program, c_test):
-    ended = run(program)
+def test_c(request, program, c_test):
+    ended = run(program, wanted(request.session, program))
     result = ended.results.get(c_test)
     if result is None:
         pytest.fail(f"{program.name} ended with code {ended.code} and no word of this test\n"
@@ -122,11 +130,12 @@ def test_c(program, c_test):
         pytest.fail(result.text, pytrace=False)
 
 
-def test_program_runs_what_it_lists_and_says_so(program):
-    """Exit code 0 with every test passed, and another one otherwise; no test that is not listed;
-    no sanitizer's report."""
-    ended = run(program)
-    assert set(ended.results) == set(names(program)), ended.output
+def test_program_runs_what_it_is_asked_for_and_says_so(request, program):
+    """Exit code 0 with every test passed, and another one otherwise; no test but those; no
+    sanitizer's report."""
+    chosen = wanted(request.session, program)
+    ended = run(program, chosen)
+    assert set(ended.results) == set(chosen), ended.output
     failed = [name for name, result in ended.results.items() if result.verdict == "not ok"]
     assert (ended.code == 0) == (not failed), (
         f"exit code {ended.code}, failed: {failed}\n{ended.output}"
