@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include <rte_cpuflags.h>
 #include <rte_cycles.h>
 #include <rte_vect.h>
 
