@@ -163,6 +163,20 @@ def test_classes_are_those_of_poll_mode(rig, device):
     assert fed == {"flow_cls-0": len(records), "flow_cls-1": 0, "flow_cls-2": 0}
 
 
+def test_marks_come_with_packets_by_the_device(rig):
+    """The simulator marks what the adapter receives; rules and classes are those of software."""
+    policy = rig.write("policy", "rule 1 class 7 proto udp\nrule 2 class 9 proto tcp\n")
+    records = [f.data for f in frames.generate(8)]
+    app = [f"--policy={policy}", rig.routes(frames.ROUTES)]
+    software = rig.forward([[records], SILENT, SILENT], *app).stats
+    stats = forward(rig, "event_sw0", 2, [[records], SILENT, SILENT], *app,
+                    "--offload=sim:cnxk,sample_every=1").stats
+    assert stats["classes"] == software["classes"] and stats["drops"]["no_route"] > 0
+    port = stats["offloads"][0]
+    assert (port["hw_rules"], port["mismatches"]) == (2, 0), port
+    assert 100 < port["marked"] <= stats["classes"]["7"] + stats["classes"]["9"], port
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_service_lcore_runs_what_the_workers_need_not(rig, device):
     records = plain(3000)

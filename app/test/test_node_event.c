@@ -308,6 +308,24 @@ feed_that_cannot_be_is_refused_in_words(void **state)
 }
 
 static void
+feed_without_memory_is_refused_and_leaves_nothing(void **state)
+{
+	const struct hy_event_params params = params_of(port_open(1, 1, 16), 1);
+	unsigned int nth = 0;
+	int rc;
+
+	RTE_SET_USED(state);
+	do {
+		unit_alloc_fail(++nth);
+		rc = hy_event_create(&params, reason, sizeof(reason));
+		unit_alloc_fail(0);
+		assert_true(rc == 0 || rc == -ENOMEM);
+		assert_true((hy_event_of(device) != NULL) == (rc == 0));
+	} while (rc != 0);
+	assert_int_equal(nth, 3); /* the feed, its queues, and none left to fail */
+}
+
+static void
 attaching_counts_and_keeps_its_form(void **state)
 {
 	struct port *port = port_open(1, 1, 16);
@@ -440,6 +458,7 @@ static const struct CMUnitTest node_event_tests[] = {
 	EVENT_TEST(foreign_events_are_counted_and_passed_over),
 	EVENT_TEST(destroying_frees_what_no_worker_took),
 	EVENT_TEST(feed_that_cannot_be_is_refused_in_words),
+	EVENT_TEST(feed_without_memory_is_refused_and_leaves_nothing),
 	EVENT_TEST(attaching_counts_and_keeps_its_form),
 	EVENT_TEST(node_that_nothing_feeds_is_refused_in_words),
 	EVENT_TEST(port_that_is_down_is_not_polled_and_is_when_it_is_up_again),
