@@ -179,8 +179,9 @@ def test_marks_come_with_packets_by_the_device(rig):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_service_lcore_runs_what_the_workers_need_not(rig, device):
+    """Nobody counts what it does: it is only given the time to do it."""
     records = plain(3000)
-    run = forward(rig, device, 2, [[records], SILENT], eal=["-S", "2"])
+    run = forward(rig, device, 2, [[records], SILENT], "--until-idle=3000", eal=["-S", "2"])
     assert run.stats["totals"] == {"rx": 3000, "tx": 3000, "dropped": 0}
     assert len(run.stats["workers"]) == 1 and len(run.sent(1)) == 3000, run
 
