@@ -158,7 +158,7 @@ def test_captures_are_sent_too(captures):
 
 REFUSED = {
     ("--family=nosuch",): "hy-hal: --family: no family 'nosuch'; there are: ethdev_rx, ethdev_tx, "
-                          "flow_cls, ip4_lookup, ip4_rewrite, ip4_steer, null, pkt_cls, "
+                          "event_rx, flow_cls, ip4_lookup, ip4_rewrite, ip4_steer, null, pkt_cls, "
                           "pkt_drop",
     ("--pcap=/nonexistent",): "hy-hal: --pcap: there is no /nonexistent/*.pcap",
     ("--seed=-1",): "hy-hal: --seed: '-1' is not a number from 0 to 18446744073709551615",
