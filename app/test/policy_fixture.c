@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rules, keys and policies for tests; see policy_fixture.h. */
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <rte_ether.h>
 #include <rte_memory.h>
@@ -229,8 +230,11 @@ add_dport(uint32_t id, uint32_t precedence, uint16_t class_id, uint16_t dport)
 void
 commit(void)
 {
-	const int rc = hy_policy_commit(policy);
+	int rc;
 
+	do { /* a worker may be without a CPU for longer than a commit waits for it */
+		rc = hy_policy_commit(policy);
+	} while (rc == -ETIMEDOUT);
 	if (rc < 0)
 		fail_msg("a commit failed: %d: %s", rc, unit_log());
 }
