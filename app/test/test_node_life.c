@@ -25,7 +25,7 @@
 #define OUT WORKERS /* index of the port that both send on */
 #define PORTS (WORKERS + 1)
 #define RESETS 100
-#define RESETS_MOST 10000
+#define RESETS_MOST 1000
 #define IN_FLIGHT 512 /* packets in a receive ring, at most */
 
 static struct {

@@ -13,7 +13,7 @@
 #define PORTS 32
 #define BURST 64
 #define COMMITS 300
-#define COMMITS_MOST 30000
+#define COMMITS_MOST 10000
 
 static union {
 	struct rte_rcu_qsbr v;
