@@ -37,7 +37,8 @@ class Block(NamedTuple):
 
 
 def blocks(text):
-    """All blocks of code of a page, in order."""
+    """All blocks of code of a page, in order, as a browser shows them: it has no tabs."""
+    assert "\t" not in text
     found = []
     for language, options, body in BLOCK.findall(text):
         lines = [line.removeprefix("   ") for line in body.rstrip().split("\n")]
