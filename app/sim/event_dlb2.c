@@ -3,8 +3,8 @@
  * A simulated event device that calls itself dlb2_event, after DPDK v22.11, drivers/event/dlb2:
  * bursts, credits in quanta, few links, no internal ports and no flow id that it would carry.
  *
- * A port that has atomic or ordered events in hand keeps their whole queue to itself until it takes
- * the next ones: coarser than by flow, and no less.
+ * Flows are told apart by few bits. A port that has atomic or ordered events in hand keeps all flows
+ * of the same bits to itself until it takes the next ones: coarser than by flow, and no less.
  */
 
 #include <string.h>
@@ -27,19 +27,26 @@
 #define LINKS 8           /* DLB2_MAX_NUM_QIDS_PER_LDB_CQ */
 #define DEPTH 32          /* DLB2_DEFAULT_CQ_DEPTH, DLB2_MAX_ENQUEUE_DEPTH */
 #define PRIORITIES 8      /* DLB2_QID_PRIORITIES */
-#define QUANTA 32         /* DLB2_SW_CREDIT_QUANTA_DEFAULT */
+#define LANES 8
+#define QUANTA 32 /* DLB2_SW_CREDIT_QUANTA_DEFAULT */
+
+/* Flows of a queue whose ids have the same lower bits. */
+struct lane {
+	struct rte_ring *ring; /* of struct rte_event */
+	uint32_t owner;        /* port that has events of it in hand, plus one; 0: none */
+};
 
 struct queue {
-	struct rte_ring *ring; /* of struct rte_event */
-	uint8_t type;          /* RTE_SCHED_TYPE_ */
-	uint32_t owner;        /* port that has events of it in hand, plus one; 0: none */
+	uint8_t type; /* RTE_SCHED_TYPE_ */
+	struct lane lanes[LANES];
 };
 
 struct port {
 	struct device *device;
-	uint8_t id, next; /* queue to look at first */
+	uint8_t id, next, lane; /* queue and lane to look at first */
 	bool set_up, linked[QUEUES];
-	int holds;         /* queue that it owns; -1: none */
+	uint8_t holds;     /* queue of which it owns */
+	uint32_t lanes;    /* these, by bit */
 	uint32_t in_hand;  /* events taken, neither forwarded nor released */
 	uint32_t credits;  /* of its own, for new events */
 	uint32_t most_new; /* events in flight at which it makes no new ones */
@@ -88,7 +95,7 @@ configure(const struct rte_eventdev *dev)
 	device->limit = (uint32_t)conf->nb_events_limit;
 	device->in_flight = 0;
 	for (int p = 0; p < PORTS; p++)
-		device->ports[p] = (struct port){ .device = device, .holds = -1 };
+		device->ports[p] = (struct port){ .device = device };
 	return 0;
 }
 
@@ -120,12 +127,14 @@ queue_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_queue_c
 	char name[RTE_RING_NAMESIZE];
 
 	queue->type = type_of(conf);
-	if (queue->ring != NULL)
-		return 0;
-	snprintf(name, sizeof(name), "simdlb%u_%u", device->id, id);
-	queue->ring = rte_ring_create_elem(name, sizeof(struct rte_event), CREDITS,
-		dev->data->socket_id, RING_F_EXACT_SZ);
-	return queue->ring != NULL ? 0 : -rte_errno;
+	for (int l = 0; l < LANES && queue->lanes[l].ring == NULL; l++) {
+		snprintf(name, sizeof(name), "simdlb%u_%u_%d", device->id, id, l);
+		queue->lanes[l].ring = rte_ring_create_elem(name, sizeof(struct rte_event), CREDITS,
+			dev->data->socket_id, RING_F_EXACT_SZ);
+		if (queue->lanes[l].ring == NULL)
+			return -rte_errno;
+	}
+	return 0;
 }
 
 static void
@@ -233,15 +242,16 @@ stop(struct rte_eventdev *dev)
 
 	__atomic_store_n(&device->started, false, __ATOMIC_RELEASE);
 	for (uint8_t q = 0; q < device->nb_queues; q++) {
-		while (device->queues[q].ring != NULL &&
-			rte_ring_dequeue_elem(device->queues[q].ring, &event, sizeof(event)) == 0)
-			flush(dev, event);
-		device->queues[q].owner = 0;
+		for (struct lane *lane = device->queues[q].lanes;
+			lane < &device->queues[q].lanes[LANES]; lane++) {
+			while (lane->ring != NULL &&
+				rte_ring_dequeue_elem(lane->ring, &event, sizeof(event)) == 0)
+				flush(dev, event);
+			lane->owner = 0;
+		}
 	}
-	for (int p = 0; p < PORTS; p++) {
-		device->ports[p].holds = -1;
-		device->ports[p].in_hand = device->ports[p].credits = 0;
-	}
+	for (int p = 0; p < PORTS; p++)
+		device->ports[p].lanes = device->ports[p].in_hand = device->ports[p].credits = 0;
 	device->in_flight = 0;
 }
 
@@ -250,10 +260,11 @@ close_device(struct rte_eventdev *dev)
 {
 	struct device *device = dev->data->dev_private;
 
-	for (int q = 0; q < QUEUES; q++) {
-		rte_ring_free(device->queues[q].ring);
-		device->queues[q].ring = NULL;
-	}
+	for (int q = 0; q < QUEUES; q++)
+		for (int l = 0; l < LANES; l++) {
+			rte_ring_free(device->queues[q].lanes[l].ring);
+			device->queues[q].lanes[l].ring = NULL;
+		}
 	return 0;
 }
 
@@ -294,38 +305,54 @@ credit_take(struct port *port)
 	return true;
 }
 
-/* What is in hand is done with; the queue goes to whoever asks next. */
+/* What is in hand is done with; its flows go to whoever asks next. */
 static void
 done(struct port *port)
 {
+	struct queue *queue = &port->device->queues[port->holds];
+
 	credits_back(port, port->in_hand);
 	port->in_hand = 0;
-	if (port->holds >= 0)
-		__atomic_store_n(&port->device->queues[port->holds].owner, 0, __ATOMIC_RELEASE);
-	port->holds = -1;
+	for (int l = 0; l < LANES; l++)
+		if ((port->lanes >> l & 1) != 0)
+			__atomic_store_n(&queue->lanes[l].owner, 0, __ATOMIC_RELEASE);
+	port->lanes = 0;
 }
 
+/* Takes from a lane that nobody has, and keeps it unless the queue's events are parallel. */
+static uint16_t
+take_lane(struct port *port, struct queue *queue, int l, struct rte_event events[], uint16_t n)
+{
+	struct lane *lane = &queue->lanes[l];
+	uint32_t nobody = 0;
+	uint16_t taken;
+
+	if (rte_ring_empty(lane->ring) ||
+		!__atomic_compare_exchange_n(&lane->owner, &nobody, port->id + 1u, false,
+			__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return 0;
+	taken = (uint16_t)rte_ring_dequeue_burst_elem(lane->ring, events, sizeof(events[0]), n,
+		NULL);
+	for (uint16_t i = 0; i < taken; i++)
+		events[i].flow_id &= UINT16_MAX; /* as much as a queue entry has */
+	if (taken > 0 && queue->type != RTE_SCHED_TYPE_PARALLEL)
+		port->lanes |= 1u << l;
+	else
+		__atomic_store_n(&lane->owner, 0, __ATOMIC_RELEASE);
+	return taken;
+}
+
+/* From one lane, so that there are others for other ports. */
 static uint16_t
 take(struct port *port, uint8_t id, struct rte_event events[], uint16_t n)
 {
 	struct queue *queue = &port->device->queues[id];
 	uint16_t taken = 0;
-	uint32_t nobody = 0;
 
-	if (rte_ring_empty(queue->ring) ||
-		!__atomic_compare_exchange_n(&queue->owner, &nobody, port->id + 1u, false,
-			__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return 0;
 	port->holds = id;
-	taken = (uint16_t)rte_ring_dequeue_burst_elem(queue->ring, events, sizeof(events[0]), n,
-		NULL);
+	for (int l = 0; l < LANES && taken == 0; l++)
+		taken = take_lane(port, queue, port->lane++ % LANES, events, n);
 	port->in_hand = taken;
-	for (uint16_t i = 0; i < taken; i++)
-		events[i].flow_id &= UINT16_MAX; /* as much as a queue entry has */
-	if (taken == 0 || queue->type == RTE_SCHED_TYPE_PARALLEL) {
-		__atomic_store_n(&queue->owner, 0, __ATOMIC_RELEASE);
-		port->holds = -1;
-	}
 	return taken;
 }
 
@@ -361,7 +388,7 @@ static bool
 put(struct port *port, struct rte_event event)
 {
 	struct device *device = port->device;
-	const struct queue *queue = &device->queues[event.queue_id];
+	struct queue *queue = &device->queues[event.queue_id];
 
 	if (event.queue_id >= device->nb_queues ||
 		(event.sched_type == RTE_SCHED_TYPE_ORDERED &&
@@ -370,7 +397,8 @@ put(struct port *port, struct rte_event event)
 		return false;
 	}
 	if ((event.op == RTE_EVENT_OP_NEW && !credit_take(port)) ||
-		rte_ring_enqueue_elem(queue->ring, &event, sizeof(event)) != 0) {
+		rte_ring_enqueue_elem(queue->lanes[event.flow_id % LANES].ring, &event,
+			sizeof(event)) != 0) {
 		rte_errno = -ENOSPC;
 		return false;
 	}

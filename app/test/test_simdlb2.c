@@ -138,7 +138,7 @@ new_events_cost_credits_that_come_back_with_the_next_dequeue(void **state)
 }
 
 static void
-atomic_events_are_with_one_port_at_a_time(void **state)
+atomic_events_of_a_flow_are_with_one_port_at_a_time(void **state)
 {
 	struct rte_event events[32];
 
@@ -152,6 +152,8 @@ atomic_events_are_with_one_port_at_a_time(void **state)
 		assert_int_equal(put(0, 0, RTE_SCHED_TYPE_ATOMIC, RTE_EVENT_OP_NEW, 1), 1);
 	assert_int_equal(rte_event_dequeue_burst(device, 0, events, 10, 0), 10);
 	assert_int_equal(rte_event_dequeue_burst(device, 1, events, 32, 0), 0);
+	assert_int_equal(put(1, 0, RTE_SCHED_TYPE_ATOMIC, RTE_EVENT_OP_NEW, 2), 1);
+	assert_int_equal(rte_event_dequeue_burst(device, 1, events, 32, 0), 1); /* another flow */
 	assert_int_equal(put(0, 2, RTE_SCHED_TYPE_PARALLEL, RTE_EVENT_OP_FORWARD, 1), 1);
 	assert_int_equal(rte_event_dequeue_burst(device, 1, events, 32, 0), 1);
 	assert_int_equal(rte_event_dequeue_burst(device, 0, events, 32, 0), 10);
@@ -164,7 +166,7 @@ static const struct CMUnitTest simdlb2[] = {
 	SIMNIC_TEST(a_port_has_eight_links_and_is_set_up_once),
 	SIMNIC_TEST(ordered_events_want_a_queue_with_sequences),
 	SIMNIC_TEST(new_events_cost_credits_that_come_back_with_the_next_dequeue),
-	SIMNIC_TEST(atomic_events_are_with_one_port_at_a_time),
+	SIMNIC_TEST(atomic_events_of_a_flow_are_with_one_port_at_a_time),
 };
 
 UNIT_SUITE(simdlb2)
