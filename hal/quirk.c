@@ -33,6 +33,10 @@ static const struct hy_quirk quirks[] = {
 		.cap = HY_CAP_RX_METADATA_MARK,
 		.level = HY_LEVEL_YES,
 		.reason = "always on: ice_rxd_to_pkt_fields_by_comms_ovs(), ice_rxtx.c, 22.11" },
+	{ .drivers = { "net_iavf" },
+		.cap = HY_CAP_RX_METADATA_MARK,
+		.level = HY_LEVEL_YES,
+		.reason = "rules that mark turn it on: iavf_fdir_create(), iavf_fdir.c, 22.11" },
 
 	/* Before 24.03, event devices had no way to say which schedule types they have. */
 	{ .drivers = { "event_sw", "event_dsw", "event_cn*k", "dlb2_event" },

@@ -312,8 +312,8 @@ def test_flow_rules_that_ports_take_are_found_by_trying(folder):
         pytest.skip("simulated devices were not built")
     driver = folder / "simnic.so"  # EAL loads none from below a folder like /tmp
     shutil.copy(simulated, driver)
-    names = ["sim_cn10k0", "sim_mlx5_0", "sim_ice0", "sim_i40e0"]
+    names = ["sim_cn10k0", "sim_mlx5_0", "sim_ice0", "sim_iavf0", "sim_i40e0"]
     found = flows("--try-flows", eal=["-d", str(driver)], vdevs=names)
-    assert [mark["level"] for mark, _ in found] == ["yes"] * 4, found
-    assert [mark["value"] for mark, _ in found] == [0xfffd, 0xffffef, 2**32 - 1, 2**32 - 1]
-    assert [priority["level"] for _, priority in found] == ["yes", "yes", "no", "no"], found
+    assert [mark["level"] for mark, _ in found] == ["yes"] * 5, found
+    assert [mark["value"] for mark, _ in found] == [0xfffd, 0xffffef, 2**32 - 2, 2**32 - 2, 2**32 - 1]
+    assert [priority["level"] for _, priority in found] == ["yes", "yes", "no", "no", "no"], found
