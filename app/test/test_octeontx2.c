@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <rte_bus_vdev.h>
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_eventdev.h>
 #include <rte_malloc.h>
@@ -178,7 +179,8 @@ walk_on(void *arg)
 	return NULL;
 }
 
-#define THREADED_LEAST 100 /* packets that each of the workers has had */
+#define THREADED_FED 1024  /* packets by each NIC, time and again, */
+#define THREADED_LEAST 100 /* until each of the workers has had so many */
 
 /* However they overtake each other: what leaves is in the order of its arrival. */
 static void
@@ -200,9 +202,10 @@ two_workers_at_once(uint16_t vector_size, const char *deny)
 		assert_int_equal(pthread_create(&threads[t], NULL, walk_on, &walkers[t]), 0);
 	}
 	do {
-		oct_send(FED, FED);
-		sent += FED;
+		oct_send(THREADED_FED, THREADED_FED);
+		sent += THREADED_FED;
 		while (R.out[0] < sent || R.out[1] < sent) {
+			rte_delay_us_sleep(100); /* the workers need the CPUs */
 			oct_drain(0);
 			oct_drain(1);
 		}
