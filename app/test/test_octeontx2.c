@@ -121,7 +121,7 @@ static void
 a_vector_longer_than_a_burst_comes_in_parts_and_in_order(void **state)
 {
 	const struct oct_spec spec = {
-		.vector_size = 1024, .sched_type = RTE_SCHED_TYPE_ATOMIC, .workers = 2, .burst = 48
+		.vector_size = 1024, .sched_type = RTE_SCHED_TYPE_ATOMIC, .workers = 2, .burst = 24
 	};
 	unsigned int full = 0, idle = 0;
 
@@ -132,8 +132,8 @@ a_vector_longer_than_a_burst_comes_in_parts_and_in_order(void **state)
 	while (R.out[1] < FED) {
 		const unsigned int made = hy_graph_walk(R.graphs[0]);
 
-		assert_true(made <= 48);
-		full += made == 48;
+		assert_true(made <= 24);
+		full += made == 24;
 		idle = made > 0 ? 0 : idle + 1;
 		assert_true(idle < PATIENCE);
 		if (made > 0)
