@@ -15,6 +15,9 @@
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
 #endif
 
+/* Drivers of ports have flow functions for the fast path in a structure of their own. */
+#define HY_DPDK_FLOW_FAST HY_DPDK_SINCE(24, 3)
+
 /* Event devices have functions for one event, besides those for bursts. */
 #define HY_DPDK_EVENT_BY_ONE (!HY_DPDK_SINCE(24, 11))
 

@@ -6,13 +6,12 @@ oracle says, each flow in order."""
 import pytest
 
 import oracle
+import test_eventdev
 from l3fwd import SILENT
 from test_forward import PORTS
 from test_offload import assert_counted, rules_for
 from test_policy import rules
 from test_simulated import OFFLOAD, captured, require
-
-test_eventdev = pytest.importorskip("test_eventdev", reason="l3fwd-graph has no --mode=eventdev")
 
 pytestmark = pytest.mark.simulated
 

@@ -14,7 +14,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_ring_elem.h>
-#include <rte_version.h>
+
+#include <dpdk.h>
 
 #define DRIVER "dlb2_event" /* dlb2_priv.h, EVDEV_DLB2_NAME_PMD */
 #define ALIAS "sim_event_dlb2"
@@ -427,7 +428,7 @@ enqueue_burst(void *arg, const struct rte_event events[], uint16_t n)
 	return i;
 }
 
-#if RTE_VERSION < RTE_VERSION_NUM(24, 11, 0, 0)
+#if HY_DPDK_EVENT_BY_ONE
 static uint16_t
 enqueue(void *port, const struct rte_event *event)
 {
@@ -470,7 +471,7 @@ probe(struct rte_vdev_device *vdev)
 		return -ENOMEM;
 	((struct device *)dev->data->dev_private)->id = dev->data->dev_id;
 	dev->dev_ops = &ops;
-#if RTE_VERSION < RTE_VERSION_NUM(24, 11, 0, 0)
+#if HY_DPDK_EVENT_BY_ONE
 	dev->enqueue = enqueue;
 	dev->dequeue = dequeue;
 #endif

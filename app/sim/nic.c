@@ -321,7 +321,7 @@ probe(struct rte_vdev_device *vdev)
 	if (vendor->threads)
 		dev->data->dev_flags |= RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
 	dev->dev_ops = &ops;
-#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+#if HY_DPDK_FLOW_FAST
 	dev->flow_fp_ops = &nic_templates_fp_ops;
 #endif
 	dev->rx_pkt_burst = nic_rx;

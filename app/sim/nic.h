@@ -10,7 +10,8 @@
 #include <rte_kvargs.h>
 #include <rte_ring.h>
 #include <rte_spinlock.h>
-#include <rte_version.h>
+
+#include <dpdk.h>
 
 #include "hy_flow_sim.h"
 #include "simnic.h"
@@ -100,7 +101,7 @@ int nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 
 /* Adds the template API; what the engine knows a rule by; removes all rules, or everything. */
 void nic_templates_ops(struct rte_flow_ops *ops);
-#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+#if HY_DPDK_FLOW_FAST
 extern const struct rte_flow_fp_ops nic_templates_fp_ops; /* those of rules went here */
 #endif
 void *nic_templates_rule(struct rte_flow *handle);

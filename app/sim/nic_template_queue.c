@@ -234,7 +234,7 @@ nic_templates_rule(struct rte_flow *handle)
 	return ((struct flow *)handle)->rule;
 }
 
-#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+#if HY_DPDK_FLOW_FAST
 const struct rte_flow_fp_ops nic_templates_fp_ops = {
 	.async_create = async_create,
 	.async_destroy = async_destroy,
@@ -246,7 +246,7 @@ const struct rte_flow_fp_ops nic_templates_fp_ops = {
 void
 template_queue_ops(struct rte_flow_ops *ops)
 {
-#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
+#if !HY_DPDK_FLOW_FAST
 	ops->async_create = async_create;
 	ops->async_destroy = async_destroy;
 	ops->push = push;
