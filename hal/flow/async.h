@@ -30,7 +30,7 @@ struct async_table {
 	struct rte_flow_actions_template *actions;
 	struct rte_flow_template_table *table;
 	uint32_t size, used;
-	LIST_HEAD(, async_flow) flows;
+	LIST_HEAD(async_flows, async_flow) flows;
 };
 
 /* Of a port. */
@@ -39,7 +39,7 @@ struct async_port {
 	bool stuck; /* It owes answers, and none came: nothing is asked of it until it is ready anew. */
 	uint32_t max_rules;
 	uint32_t room, under_way; /* Requests that its queue holds, and those that it has now. */
-	LIST_HEAD(, async_table) tables;
+	LIST_HEAD(async_tables, async_table) tables;
 };
 
 /*

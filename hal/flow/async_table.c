@@ -169,7 +169,7 @@ hy_async_table_get(struct async_port *a, uint16_t port, const struct hy_flow_req
 			"no template is made of such a rule");
 		return NULL;
 	}
-	LIST_FOREACH(t, &a->tables, next) {
+	for (t = LIST_FIRST(&a->tables); t != NULL; t = LIST_NEXT(t, next)) {
 		if (t->shape.n != shape.n || memcmp(t->shape.bytes, shape.bytes, shape.n) != 0)
 			continue;
 		if (t->used < t->size)

@@ -56,14 +56,12 @@ struct hy_flow_provider {
 	/** Removes all rules of the port. */
 	int (*flush)(uint16_t port, struct rte_flow_error *error);
 	/**
-	 * @name Many at once
-	 * For providers to which that is cheaper, else NULL: hands over all requests before it waits
-	 * for the first answer. A request that fails has no effect on the others.
-	 * @{
+	 * Adds many rules; NULL where that is not cheaper. Hands over all requests before it waits for
+	 * the first answer. A request that fails has no effect on the others.
 	 */
 	void (*create_many)(uint16_t port, struct hy_flow_request *requests, unsigned int n);
+	/** Removes many, likewise. */
 	void (*destroy_many)(uint16_t port, struct hy_flow_request *requests, unsigned int n);
-	/** @} */
 };
 
 /** rte_flow, rule by rule, and so the port's own driver. */
