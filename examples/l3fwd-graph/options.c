@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,200 +279,149 @@ check_rx_budget(const struct options *options)
 	return 0;
 }
 
-enum {
-	OPT_CONFIG = 256,
-	OPT_ETH_DEST,
-	OPT_MAX_PKT_LEN,
-	OPT_NO_NUMA,
-	OPT_PER_PORT_POOL,
-	OPT_ROUTES,
-	OPT_POLICY,
-	OPT_DROP_CLASS,
-	OPT_STEER,
-	OPT_MAX_RULES,
-	OPT_OFFLOAD,
-	OPT_BURST,
-	OPT_RX_BUDGET,
-	OPT_MODE,
-	OPT_EVENTQ_SCHED,
-	OPT_EVENT_DEVICE,
-	OPT_EVENT_VECTOR,
-	OPT_EVENT_VECTOR_SIZE,
-	OPT_EVENT_VECTOR_TMO,
-	OPT_IDLE,
-	OPT_NODE,
-	OPT_DENY,
-	OPT_CAP,
-	OPT_CAP_FILE,
-	OPT_PACK,
-	OPT_EXPLAIN,
-	OPT_STATS,
-	OPT_DURATION,
-	OPT_UNTIL_IDLE,
-	OPT_TRACE,
-	OPT_EXPORT_DOT,
-	OPT_EXPORT_JSON,
-	OPT_DRY_RUN,
-	OPT_JSON,
-	OPT_MAX_ROUTES,
-	OPT_MAX_TBL8S,
-	OPT_MAX_NEXT_HOPS,
-	OPT_DUMP_ROUTES,
-	OPT_HELP,
-};
-
-static const struct option long_options[] = {
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "eth-dest", required_argument, NULL, OPT_ETH_DEST },
-	{ "max-pkt-len", required_argument, NULL, OPT_MAX_PKT_LEN },
-	{ "no-numa", no_argument, NULL, OPT_NO_NUMA },
-	{ "per-port-pool", no_argument, NULL, OPT_PER_PORT_POOL },
-	{ "routes", required_argument, NULL, OPT_ROUTES },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "drop-class", required_argument, NULL, OPT_DROP_CLASS },
-	{ "steer", required_argument, NULL, OPT_STEER },
-	{ "max-rules", required_argument, NULL, OPT_MAX_RULES },
-	{ "offload", required_argument, NULL, OPT_OFFLOAD },
-	{ "burst", required_argument, NULL, OPT_BURST },
-	{ "rx-budget", required_argument, NULL, OPT_RX_BUDGET },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "eventq-sched", required_argument, NULL, OPT_EVENTQ_SCHED },
-	{ "event-device", required_argument, NULL, OPT_EVENT_DEVICE },
-	{ "event-vector", no_argument, NULL, OPT_EVENT_VECTOR },
-	{ "event-vector-size", required_argument, NULL, OPT_EVENT_VECTOR_SIZE },
-	{ "event-vector-tmo", required_argument, NULL, OPT_EVENT_VECTOR_TMO },
-	{ "idle", required_argument, NULL, OPT_IDLE },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "deny", required_argument, NULL, OPT_DENY },
-	{ "cap", required_argument, NULL, OPT_CAP },
-	{ "cap-file", required_argument, NULL, OPT_CAP_FILE },
-	{ "pack", required_argument, NULL, OPT_PACK },
-	{ "explain", optional_argument, NULL, OPT_EXPLAIN },
-	{ "stats", required_argument, NULL, OPT_STATS },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "until-idle", required_argument, NULL, OPT_UNTIL_IDLE },
-	{ "trace", required_argument, NULL, OPT_TRACE },
-	{ "export-dot", required_argument, NULL, OPT_EXPORT_DOT },
-	{ "export-json", required_argument, NULL, OPT_EXPORT_JSON },
-	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "max-routes", required_argument, NULL, OPT_MAX_ROUTES },
-	{ "max-tbl8s", required_argument, NULL, OPT_MAX_TBL8S },
-	{ "max-next-hops", required_argument, NULL, OPT_MAX_NEXT_HOPS },
-	{ "dump-routes", required_argument, NULL, OPT_DUMP_ROUTES },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ NULL, 0, NULL, 0 },
-};
-
 static int
-read_option(int opt, struct options *o)
+read_burst(const char *text, struct options *options)
 {
 	unsigned int burst = 0;
-	int rc;
+	const int rc = option_read_uint("--burst", text, 1, HY_BURST_MAX, &burst);
 
-	switch (opt) {
-	case 'p':
-		return read_mask(optarg, &o->ports);
-	case 'P':
-		o->promiscuous = true;
+	options->burst = (uint16_t)burst;
+	return rc;
+}
+
+/* What becomes of an option's value. */
+enum kind {
+	SET,    /* it has none: a bool becomes true, */
+	CLEAR,  /* or false */
+	TEXT,   /* is kept as it is */
+	LIST,   /* is added to an array of texts */
+	NUMBER, /* becomes an unsigned int */
+	READ,   /* is for read() */
+	READ_OPTIONAL,
+	HELP,
+};
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct spec {
+	const char *name;
+	enum kind kind;
+	size_t at;             /* of the field in struct options */
+	size_t count;          /* LIST: and of the number of its values */
+	unsigned int min, max; /* NUMBER */
+	int (*read)(const char *text, struct options *options);
+} specs[] = {
+	{ "config", READ, .read = option_read_config },
+	{ "eth-dest", READ, .read = read_eth_dest },
+	{ "max-pkt-len", NUMBER, AT(max_pkt_len), .min = 64, .max = 9600 },
+	{ "no-numa", CLEAR, AT(numa) },
+	{ "per-port-pool", SET, AT(per_port_pool) },
+	{ "routes", TEXT, AT(routes) },
+	{ "max-routes", NUMBER, AT(max_routes), .min = 1, .max = 1 << 28 },
+	{ "max-tbl8s", NUMBER, AT(max_tbl8s), .min = 1, .max = 1 << 21 },
+	{ "max-next-hops", NUMBER, AT(max_next_hops), .min = 1, .max = 1 << 24 },
+	{ "policy", TEXT, AT(policy) },
+	{ "drop-class", READ, .read = read_drop_class },
+	{ "steer", READ, .read = option_read_steer },
+	{ "max-rules", NUMBER, AT(max_rules), .min = 1, .max = 1 << 20 },
+	{ "offload", READ, .read = option_read_offload },
+	{ "burst", READ, .read = read_burst },
+	{ "rx-budget", READ, .read = read_rx_budget },
+	{ "mode", READ, .read = option_read_mode },
+	{ "eventq-sched", READ, .read = option_read_sched },
+	{ "event-device", READ, .read = option_read_event_device },
+	{ "event-vector", SET, AT(event.vector) },
+	{ "event-vector-size", NUMBER, AT(event.vector_size), .min = 1, .max = HY_BURST_MAX },
+	{ "event-vector-tmo", NUMBER, AT(event.vector_tmo_ns), .min = 1, .max = 1000000000 },
+	{ "idle", READ, .read = read_idle },
+	{ "node", LIST, AT(force), AT(nb_force) },
+	{ "deny", LIST, AT(deny), AT(nb_deny) },
+	{ "cap", LIST, AT(caps), AT(nb_caps) },
+	{ "cap-file", LIST, AT(cap_files), AT(nb_cap_files) },
+	{ "pack", LIST, AT(packs), AT(nb_packs) },
+	{ "explain", READ_OPTIONAL, .read = read_explain },
+	{ "stats", NUMBER, AT(stats_s), .min = 1, .max = 86400 },
+	{ "duration", NUMBER, AT(duration_s), .min = 1, .max = 31536000 },
+	{ "until-idle", NUMBER, AT(until_idle_ms), .min = 1, .max = 3600000 },
+	{ "trace", READ, .read = option_read_trace },
+	{ "export-dot", TEXT, AT(dot) },
+	{ "export-json", TEXT, AT(graph_json) },
+	{ "dry-run", SET, AT(dry_run) },
+	{ "json", TEXT, AT(json) },
+	{ "dump-routes", TEXT, AT(dump) },
+	{ "help", HELP },
+};
+
+#define LONG 256 /* value for getopt_long() of the first of specs[], beyond any character */
+
+static int
+read_long(const struct spec *spec, const char *text, struct options *options)
+{
+	void *field = (uint8_t *)options + spec->at;
+	char option[32];
+
+	snprintf(option, sizeof(option), "--%s", spec->name);
+	switch (spec->kind) {
+	case SET:
+	case CLEAR:
+		*(bool *)field = spec->kind == SET;
 		return 0;
-	case OPT_CONFIG:
-		return option_read_config(optarg, o);
-	case OPT_ETH_DEST:
-		return read_eth_dest(optarg, o);
-	case OPT_MAX_PKT_LEN:
-		return option_read_uint("--max-pkt-len", optarg, 64, 9600, &o->max_pkt_len);
-	case OPT_NO_NUMA:
-		o->numa = false;
+	case TEXT:
+		*(const char **)field = text;
 		return 0;
-	case OPT_PER_PORT_POOL:
-		o->per_port_pool = true;
-		return 0;
-	case OPT_ROUTES:
-		o->routes = optarg;
-		return 0;
-	case OPT_POLICY:
-		o->policy = optarg;
-		return 0;
-	case OPT_DROP_CLASS:
-		return read_drop_class(optarg, o);
-	case OPT_STEER:
-		return option_read_steer(optarg, o);
-	case OPT_MAX_RULES:
-		return option_read_uint("--max-rules", optarg, 1, 1 << 20, &o->max_rules);
-	case OPT_OFFLOAD:
-		return option_read_offload(optarg, o);
-	case OPT_BURST:
-		rc = option_read_uint("--burst", optarg, 1, HY_BURST_MAX, &burst);
-		o->burst = (uint16_t)burst;
-		return rc;
-	case OPT_RX_BUDGET:
-		return read_rx_budget(optarg, o);
-	case OPT_MODE:
-		return option_read_mode(optarg, o);
-	case OPT_EVENTQ_SCHED:
-		return option_read_sched(optarg, o);
-	case OPT_EVENT_DEVICE:
-		return option_read_event_device(optarg, o);
-	case OPT_EVENT_VECTOR:
-		o->event.vector = true;
-		return 0;
-	case OPT_EVENT_VECTOR_SIZE:
-		return option_read_uint("--event-vector-size", optarg, 1, HY_BURST_MAX,
-			&o->event.vector_size);
-	case OPT_EVENT_VECTOR_TMO:
-		return option_read_uint("--event-vector-tmo", optarg, 1, 1000000000,
-			&o->event.vector_tmo_ns);
-	case OPT_IDLE:
-		return read_idle(optarg, o);
-	case OPT_NODE:
-		return read_repeated("--node", optarg, o->force, &o->nb_force);
-	case OPT_DENY:
-		return read_repeated("--deny", optarg, o->deny, &o->nb_deny);
-	case OPT_CAP:
-		return read_repeated("--cap", optarg, o->caps, &o->nb_caps);
-	case OPT_CAP_FILE:
-		return read_repeated("--cap-file", optarg, o->cap_files, &o->nb_cap_files);
-	case OPT_PACK:
-		return read_repeated("--pack", optarg, o->packs, &o->nb_packs);
-	case OPT_EXPLAIN:
-		return read_explain(optarg, o);
-	case OPT_STATS:
-		return option_read_uint("--stats", optarg, 1, 86400, &o->stats_s);
-	case OPT_DURATION:
-		return option_read_uint("--duration", optarg, 1, 31536000, &o->duration_s);
-	case OPT_UNTIL_IDLE:
-		return option_read_uint("--until-idle", optarg, 1, 3600000, &o->until_idle_ms);
-	case OPT_TRACE:
-		return option_read_trace(optarg, o);
-	case OPT_EXPORT_DOT:
-		o->dot = optarg;
-		return 0;
-	case OPT_EXPORT_JSON:
-		o->graph_json = optarg;
-		return 0;
-	case OPT_DRY_RUN:
-		o->dry_run = true;
-		return 0;
-	case OPT_JSON:
-		o->json = optarg;
-		return 0;
-	case OPT_MAX_ROUTES:
-		return option_read_uint("--max-routes", optarg, 1, 1 << 28, &o->max_routes);
-	case OPT_MAX_TBL8S:
-		return option_read_uint("--max-tbl8s", optarg, 1, 1 << 21, &o->max_tbl8s);
-	case OPT_MAX_NEXT_HOPS:
-		return option_read_uint("--max-next-hops", optarg, 1, 1 << 24, &o->max_next_hops);
-	case OPT_DUMP_ROUTES:
-		o->dump = optarg;
-		return 0;
-	case OPT_HELP:
-		fputs(usage, stdout);
-		return 1;
-	default: /* getopt has said what it is */
-		fprintf(stderr, "l3fwd-graph: --help lists the options\n");
-		return -1;
+	case LIST:
+		return read_repeated(option, text, field,
+			(unsigned int *)((uint8_t *)options + spec->count));
+	case NUMBER:
+		return option_read_uint(option, text, spec->min, spec->max, field);
+	case READ:
+	case READ_OPTIONAL:
+		return spec->read(text, options);
+	case HELP:
+		break;
 	}
+	fputs(usage, stdout);
+	return 1;
+}
+
+static int
+read_option(int opt, struct options *options)
+{
+	if (opt == 'p')
+		return read_mask(optarg, &options->ports);
+	if (opt == 'P') {
+		options->promiscuous = true;
+		return 0;
+	}
+	if (opt >= LONG)
+		return read_long(&specs[opt - LONG], optarg, options);
+	/* getopt has said what it is */
+	fprintf(stderr, "l3fwd-graph: --help lists the options\n");
+	return -1;
+}
+
+/* Reads all options. 1: help was asked for, and given. */
+static int
+read_all(int argc, char **argv, struct options *options)
+{
+	struct option known[RTE_DIM(specs) + 1] = { { 0 } };
+	int opt, rc = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(specs); i++) {
+		const enum kind kind = specs[i].kind;
+
+		known[i] = (struct option){ .name = specs[i].name,
+			.has_arg = kind == READ_OPTIONAL ? optional_argument : required_argument,
+			.val = LONG + (int)i };
+		if (kind == SET || kind == CLEAR || kind == HELP)
+			known[i].has_arg = no_argument;
+	}
+	optind = 1;
+	while (rc == 0 && (opt = getopt_long(argc, argv, "p:P", known, NULL)) != -1)
+		rc = read_option(opt, options);
+	if (rc == 0 && optind < argc)
+		return option_refuse(argv[optind], "is not an option; --help lists them");
+	return rc;
 }
 
 static bool
@@ -497,29 +447,10 @@ check_outputs(const struct options *options)
 	return 0;
 }
 
-int
-options_read(int argc, char **argv, struct options *options)
+/* Options that ask for others, or exclude them. */
+static int
+check_together(const struct options *options)
 {
-	int opt, rc;
-
-	*options = (struct options){ .burst = HY_BURST_DEFAULT,
-		.numa = true,
-		.max_pkt_len = RTE_ETHER_MAX_LEN,
-		.max_rules = RULES_DEFAULT,
-		.event.sched = RTE_SCHED_TYPE_ATOMIC,
-		.wait_us = hy_idle_defaults.wait_us };
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
-		options->eth_dest[p] = (struct rte_ether_addr){ { RTE_ETHER_LOCAL_ADMIN_ADDR, 0, 0,
-			0, 0, (uint8_t)p } };
-
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, "p:P", long_options, NULL)) != -1) {
-		rc = read_option(opt, options);
-		if (rc != 0)
-			return rc;
-	}
-	if (optind < argc)
-		return option_refuse(argv[optind], "is not an option; --help lists them");
 	if (options->ports == 0)
 		return option_refuse("-p",
 			"is required: a mask of ports in hexadecimal, such as 0x3");
@@ -543,7 +474,28 @@ options_read(int argc, char **argv, struct options *options)
 		return option_refuse("--explain", "forwards nothing that --trace could follow");
 	if (options->dry_run && options->trace > 0)
 		return option_refuse("--dry-run", "forwards nothing that --trace could follow");
-	if (check_outputs(options) < 0)
+	return check_outputs(options);
+}
+
+int
+options_read(int argc, char **argv, struct options *options)
+{
+	int rc;
+
+	*options = (struct options){ .burst = HY_BURST_DEFAULT,
+		.numa = true,
+		.max_pkt_len = RTE_ETHER_MAX_LEN,
+		.max_rules = RULES_DEFAULT,
+		.event.sched = RTE_SCHED_TYPE_ATOMIC,
+		.wait_us = hy_idle_defaults.wait_us };
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		options->eth_dest[p] = (struct rte_ether_addr){ { RTE_ETHER_LOCAL_ADMIN_ADDR, 0, 0,
+			0, 0, (uint8_t)p } };
+
+	rc = read_all(argc, argv, options);
+	if (rc != 0)
+		return rc;
+	if (check_together(options) < 0)
 		return -1;
 	if (options->nb_queues == 0 && option_default_config(options) < 0)
 		return -1;
