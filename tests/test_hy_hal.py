@@ -306,14 +306,26 @@ def test_port_without_a_flow_engine_is_tried_and_takes_no_rules():
     assert mark["reason"].startswith("rte_flow takes no rule that marks: "), mark
 
 
-def test_flow_rules_that_ports_take_are_found_by_trying(folder):
+def simulated_driver(folder):
+    """EAL options that load simulated NICs."""
     simulated = l3fwd.BUILD / "app" / "sim" / "halyard-simnic.so"
     if not simulated.exists():
         pytest.skip("simulated devices were not built")
     driver = folder / "simnic.so"  # EAL loads none from below a folder like /tmp
     shutil.copy(simulated, driver)
+    return ["-d", str(driver)]
+
+
+def test_flow_rules_that_ports_take_are_found_by_trying(folder):
     names = ["sim_cn10k0", "sim_mlx5_0", "sim_ice0", "sim_iavf0", "sim_i40e0"]
-    found = flows("--try-flows", eal=["-d", str(driver)], vdevs=names)
+    found = flows("--try-flows", eal=simulated_driver(folder), vdevs=names)
     assert [mark["level"] for mark, _ in found] == ["yes"] * 5, found
     assert [mark["value"] for mark, _ in found] == [0xfffd, 0xffffef, 2**32 - 2, 2**32 - 2, 2**32 - 1]
     assert [priority["level"] for _, priority in found] == ["yes", "yes", "no", "no", "no"], found
+
+
+def test_port_that_takes_rules_by_templates_only_is_tried_by_them(folder):
+    found = flows("--try-flows", eal=simulated_driver(folder), vdevs=["sim_hws0", "sim_mlx50"])
+    assert [(mark["level"], mark["value"]) for mark, _ in found] == [("yes", 0xffffef)] * 2, found
+    assert [mark["reason"].split(" took ")[0] for mark, _ in found] == [
+        "rte_flow templates", "rte_flow"], found

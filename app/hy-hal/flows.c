@@ -17,6 +17,7 @@
 
 #define DESCRIPTORS 128
 #define PACKETS 1023 /* of a port: with descriptors rounded up to what its driver wants */
+#define RULES 64     /* in a table; probing has a few at a time */
 
 static int
 port_start(uint16_t port, struct rte_mempool *pool)
@@ -26,6 +27,8 @@ port_start(uint16_t port, struct rte_mempool *pool)
 	const unsigned int socket = (unsigned int)rte_eth_dev_socket_id(port);
 	int rc = rte_eth_dev_configure(port, 1, 1, &conf);
 
+	if (rc == 0)
+		hy_flow_rte_prepare(port, RULES); /* if not, it is asked rule by rule */
 	if (rc == 0)
 		rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &nb_rxd, &nb_txd);
 	if (rc == 0)
@@ -61,7 +64,7 @@ port_try(struct hy_hal *hal, uint16_t port, struct rte_mempool *pool)
 		tell(hal, port, HY_CAP_FLOW_PRIORITY, HY_LEVEL_UNKNOWN, 0, reason);
 		return;
 	}
-	hy_flow_probe(port, &hy_flow_rte,
+	hy_flow_probe(port, hy_flow_rte_of(port),
 		hy_flow_driver_of(info.driver_name == NULL ? "" : info.driver_name), &limits);
 	tell(hal, port, HY_CAP_FLOW_MARK, limits.mark_max > 0 ? HY_LEVEL_YES : HY_LEVEL_NO,
 		limits.mark_max, limits.reason);
