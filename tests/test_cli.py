@@ -185,6 +185,13 @@ def test_the_same_run_without_a_fault_forwards(rig):
     assert run.wrote_packets() == ["out1.0.pcap"]
 
 
+def test_polling_asks_for_no_event_device(rig):
+    run = rig.run([*MASK.split(), CONFIG, *rig.until_idle()],
+                  rig.vdevs([[traffic("198.18.1.1")], SILENT]))
+    assert run.code == 0, run
+    assert "EVENTDEV:" not in run.stderr + run.stdout, run
+
+
 def test_help_names_every_option(rig):
     run = rig.run(["--help"], rig.vdevs([SILENT]))
     assert run.code == 0, run

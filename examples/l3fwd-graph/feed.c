@@ -29,7 +29,7 @@ feed_create(const struct options *options, unsigned int nb_workers)
 {
 	const struct event_options *e = &options->event;
 	struct hy_ethdev_rx_config queues[QUEUES_MAX];
-	const struct hy_event_params params = {
+	struct hy_event_params params = {
 		.device = (uint8_t)e->device,
 		.sched_type = e->sched,
 		.nb_workers = (uint16_t)nb_workers,
@@ -37,13 +37,14 @@ feed_create(const struct options *options, unsigned int nb_workers)
 		.nb_queues = options->nb_queues,
 		.vector_size = (uint16_t)e->vector_size,
 		.vector_timeout_ns = e->vector_tmo_ns,
-		.socket = options->numa ? rte_event_dev_socket_id((uint8_t)e->device)
-					: SOCKET_ID_ANY,
+		.socket = SOCKET_ID_ANY,
 	};
 	char reason[HY_REASON_SIZE] = "";
 
 	if (!e->on)
 		return 0;
+	if (options->numa)
+		params.socket = rte_event_dev_socket_id(params.device);
 	for (unsigned int q = 0; q < options->nb_queues; q++)
 		queues[q] = (struct hy_ethdev_rx_config){ .port = options->queues[q].port,
 			.queue = options->queues[q].queue };
