@@ -54,6 +54,7 @@ struct nic_templates {
 	struct rte_flow_template_table *tables;
 	struct flow *flows;
 	bool mute;
+	uint32_t answers; /* that a queue gives before it is mute */
 	uint64_t pushes;
 	uint32_t size, head, n; /* of the queue: a ring of jobs that are not pulled */
 	struct job jobs[];

@@ -208,9 +208,12 @@ pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[
 	int i = nic_can_answer(nic_of_dev(dev), error);
 
 	RTE_SET_USED(queue);
-	for (; i >= 0 && i < n && t->n > 0 && !t->mute && job_at(t, 0)->done; i++) {
+	for (; i >= 0 && i < n && t->n > 0 && job_at(t, 0)->done; i++) {
 		struct job *job = job_at(t, 0);
 
+		if (t->mute && t->answers == 0)
+			break;
+		t->answers -= t->mute;
 		results[i].status = job->status;
 		results[i].user_data = job->user_data;
 		if (!job->creates && job->status == RTE_FLOW_OP_SUCCESS)
@@ -223,9 +226,12 @@ pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[
 }
 
 void
-simnic_mute(uint16_t port, bool mute)
+simnic_mute(uint16_t port, bool mute, uint32_t answers)
 {
-	nic_of(port)->templates->mute = mute;
+	struct nic_templates *t = nic_of(port)->templates;
+
+	t->mute = mute;
+	t->answers = answers;
 }
 
 void *

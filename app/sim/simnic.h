@@ -101,8 +101,8 @@ struct simnic_templates {
 	uint64_t pushes;                    /* of the queue, since it was configured */
 };
 void simnic_templates(uint16_t port, struct simnic_templates *templates);
-/* From now on the queue does not answer, whatever is pushed; or does again. */
-void simnic_mute(uint16_t port, bool mute);
+/* From so many answers on the queue gives none, whatever is pushed; or does again. */
+void simnic_mute(uint16_t port, bool mute, uint32_t answers);
 
 /* What a program did that it must not. */
 struct simnic_offences {

@@ -20,9 +20,9 @@ static struct hy_flow_request requests[MANY];
 
 /* Starts a port, which hy_flow_rte_prepare() must have said `wanted` of. */
 static uint16_t
-port_open(const char *name, int wanted)
+port_open_with(const char *name, const char *args, int wanted)
 {
-	const uint16_t port = nic_probe(name, NULL);
+	const uint16_t port = nic_probe(name, args);
 	const struct rte_eth_conf conf = { .rxmode.mq_mode = RTE_ETH_MQ_RX_RSS };
 
 	assert_int_equal(rte_eth_dev_configure(port, SIM_RULES_QUEUES, SIM_RULES_QUEUES, &conf), 0);
@@ -35,6 +35,12 @@ port_open(const char *name, int wanted)
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	assert_ptr_equal(hy_flow_rte_of(port), wanted == 0 ? &hy_flow_rte_async : &hy_flow_rte);
 	return port;
+}
+
+static uint16_t
+port_open(const char *name, int wanted)
+{
+	return port_open_with(name, NULL, wanted);
 }
 
 static struct sim_packet
@@ -256,20 +262,38 @@ queue_that_does_not_answer_is_given_up(void **state)
 	ask(3);
 	hy_flow_rte_async.create_many(port, requests, 1);
 	assert_int_equal(requests[0].rc, 0);
-	simnic_mute(port, true);
+	simnic_mute(port, true, 0);
 	hy_flow_rte_async.create_many(port, &requests[1], 1);
 	assert_int_equal(requests[1].rc, -ETIMEDOUT);
 	hy_flow_rte_async.create_many(port, &requests[2], 1);
 	assert_int_equal(requests[2].rc, -EIO);
 	hy_flow_rte_async.destroy_many(port, requests, 1);
 	assert_int_equal(requests[0].rc, -EIO);
-	simnic_mute(port, false);
+	simnic_mute(port, false, 0);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
 	assert_int_equal(hy_flow_rte_prepare(port, RULES_MAX), 0);
 	assert_int_equal(rte_eth_dev_start(port), 0);
 	hy_flow_rte_async.create_many(port, &requests[2], 1);
 	assert_int_equal(requests[2].rc, 0);
 	assert_int_equal(rules_of(port), 1);
+}
+
+/* Rules that fail are to be destroyed; when the first of these is not answered, no more are asked. */
+static void
+queue_that_falls_silent_after_failures_is_asked_once(void **state)
+{
+	const uint16_t port = port_open_with("sim_hws0", "table_size=1", 0);
+
+	RTE_SET_USED(state);
+	ask(5);
+	simnic_mute(port, true, 5);
+	hy_flow_rte_async.create_many(port, requests, 5);
+	assert_int_equal(requests[0].rc, 0);
+	for (uint32_t i = 1; i < 5; i++) {
+		assert_int_equal(requests[i].rc, -EIO);
+		assert_null(requests[i].flow);
+	}
+	assert_int_equal(templates_of(port).unanswered, 1);
 }
 
 /* With and without being made ready anew: rules are gone, and their handles with them. */
@@ -325,6 +349,7 @@ static const struct CMUnitTest flow_async[] = {
 	SIMNIC_TEST(request_that_fails_leaves_the_others_alone),
 	SIMNIC_TEST(rule_is_validated_by_its_templates_only),
 	SIMNIC_TEST(queue_that_does_not_answer_is_given_up),
+	SIMNIC_TEST(queue_that_falls_silent_after_failures_is_asked_once),
 	SIMNIC_TEST(stopped_port_takes_rules_again),
 	SIMNIC_TEST(probing_tries_templates_and_leaves_none),
 };

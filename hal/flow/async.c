@@ -134,7 +134,8 @@ creation_end(struct async_port *a, uint16_t port, struct hy_flow_request *r)
 	if (flow == NULL || r->rc == 0 || r->rc == -ETIMEDOUT)
 		return;
 	r->flow = NULL;
-	if (rte_flow_async_destroy(port, QUEUE, &later, flow->handle, flow, NULL) == 0) {
+	if (!a->stuck &&
+		rte_flow_async_destroy(port, QUEUE, &later, flow->handle, flow, NULL) == 0) {
 		a->under_way++;
 		drain(a, port);
 	}
