@@ -329,3 +329,16 @@ def test_port_that_takes_rules_by_templates_only_is_tried_by_them(folder):
     assert [(mark["level"], mark["value"]) for mark, _ in found] == [("yes", 0xffffef)] * 2, found
     assert [mark["reason"].split(" took ")[0] for mark, _ in found] == [
         "rte_flow templates", "rte_flow"], found
+
+
+def test_explanation_picks_what_a_program_will_that_plans_its_ports(folder):
+    if "octeontx2" not in packs():
+        pytest.skip("the pack with ethdev_rx/npa was not built")
+    command = [HY_HAL, *EAL, *simulated_driver(folder), "--vdev=sim_cn10k0", "--", "explain",
+               "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          timeout=l3fwd.TIMEOUT)
+    assert done.returncode == 0, done
+    receive = l3fwd.selection(json.loads(done.stdout), "ethdev_rx")
+    fates = {c["variant"]: c["fate"] for c in receive["candidates"]}
+    assert fates == {"npa": "chosen", "poll": "outscored", "parked": "needs_unmet"}

@@ -9,6 +9,8 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_hal_live.h>
+
 #include "command.h"
 
 /* A variant, and what came of it. */
@@ -284,7 +286,7 @@ selftest(const struct settings *settings, struct hy_hal *hal)
 
 	if (rc == 0 && settings->pcap != NULL)
 		rc = captures_read(settings->pcap, &report.captures);
-	if (rc == 0 && hy_hal_select(hal, error) < 0) {
+	if (rc == 0 && (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0)) {
 		fprintf(stderr, "hy-hal: selftest: %s\n", error);
 		rc = -1;
 	}

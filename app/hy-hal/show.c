@@ -6,6 +6,8 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_hal_live.h>
+
 #include "command.h"
 
 static int
@@ -39,7 +41,8 @@ show_explain(const struct settings *settings, struct hy_hal *hal)
 {
 	char error[HY_HAL_ERROR_SIZE];
 
-	if (hy_hal_select(hal, error) < 0) {
+	/* As a program does before it configures ports: some variants have a say in that. */
+	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0) {
 		fprintf(stderr, "hy-hal: explain: %s\n", error);
 		return -1;
 	}
