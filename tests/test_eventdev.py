@@ -265,3 +265,12 @@ def test_port_that_is_removed_leaves_the_device_and_others_stay(events):
     run = events.finish()
     assert [port["state"] for port in run.stats["ports"]] == ["gone", "up", "up"], run
     assert "cannot be" not in run.stderr and "not ready port" not in run.stderr, run
+
+
+def test_workers_without_transmit_queues_are_told_how_to_be_fewer(rig):
+    """--config does not say who works, so that it is no remedy."""
+    run = rig.run([*l3fwd.options(1, [(0, 0, 1)]), "--mode=eventdev", "--until-idle=100"],
+                  [*rig.vdevs([SILENT]), "--vdev", DEVICES[0]], workers=2)
+    assert run.code == 1, run
+    assert "2 workers need 2 transmit queues, the port has 1; give EAL fewer lcores" in run.stderr
+    assert "--config" not in run.stderr, run

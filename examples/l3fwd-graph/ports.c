@@ -117,9 +117,10 @@ queues_check(const struct options *options, const struct hy_hal *hal, uint16_t p
 	if (nb_workers > tx)
 		return refuse(port,
 			"%u workers need %u transmit queues, the port has %" PRIu64
-			"; name fewer lcores in --config, or give the port more queues "
-			"(net_pcap: one tx_pcap each)",
-			nb_workers, nb_workers, tx);
+			"; %s, or give the port more queues (net_pcap: one tx_pcap each)",
+			nb_workers, nb_workers, tx,
+			options->event.on ? "give EAL fewer lcores, all of which take events"
+					  : "name fewer lcores in --config");
 	return 0;
 }
 
