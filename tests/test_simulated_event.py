@@ -7,6 +7,7 @@ import pytest
 
 import oracle
 import test_eventdev
+from frames import traffic
 from l3fwd import SILENT
 from test_forward import PORTS
 from test_offload import assert_counted, rules_for
@@ -51,6 +52,24 @@ def test_captures_are_forwarded_as_the_oracle_says(cn10k, captures, how, workers
     if workers == 1:
         assert run.assert_agrees(expected) == len(records)
     assert len(run.macs) == PORTS
+
+
+def test_vectors_come_without_a_timeout_being_named(cn10k):
+    """l3fwd's own default of a millisecond is more than the hardware has."""
+    run = test_eventdev.forward(cn10k, "sim_event_cn10k0", 1, [[traffic("198.18.1.1")], SILENT],
+                                "--event-vector", eal=["-m", "512"])
+    assert run.node("event_rx")["variant"] == "sso_vector", run
+    assert "There are no event vectors" not in run.stderr + run.stdout, run
+    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+
+
+@pytest.mark.parametrize("words", ["--event-vector-tmo=1000000", "--event-vector-size=5"])
+def test_vectors_that_are_not_to_be_had_are_reported(cn10k, words):
+    run = test_eventdev.forward(cn10k, "sim_event_cn10k0", 1, [[traffic("198.18.1.1")], SILENT],
+                                "--event-vector", words, eal=["-m", "512"])
+    assert run.node("event_rx")["variant"] == "single", run
+    assert "There are no event vectors here (--explain says why).\n" in run.stdout, run
+    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
 
 
 @pytest.mark.parametrize("how", [SINGLE, VECTORS], ids=["single", "vectors"])

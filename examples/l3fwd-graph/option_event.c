@@ -9,7 +9,6 @@
 #include "options.h"
 
 #define VECTOR_SIZE HY_BURST_DEFAULT
-#define VECTOR_TMO_NS 1000000
 
 static const char *const scheds[] = { [RTE_SCHED_TYPE_ORDERED] = "ordered",
 	[RTE_SCHED_TYPE_ATOMIC] = "atomic",
@@ -82,7 +81,6 @@ check_vectors(struct event_options *e)
 	if (!e->vector)
 		return 0;
 	e->vector_size = e->vector_size > 0 ? e->vector_size : VECTOR_SIZE;
-	e->vector_tmo_ns = e->vector_tmo_ns > 0 ? e->vector_tmo_ns : VECTOR_TMO_NS;
 	return 0;
 }
 

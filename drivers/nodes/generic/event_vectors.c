@@ -10,6 +10,7 @@
 #include "event_feed.h"
 
 #define VECTORS_LEAST 1024 /* in the pool */
+#define TIMEOUT_NS 1000000 /* as in DPDK's l3fwd */
 
 /* Whether a port's packets can come in vectors as long as wanted; if not, says why not. */
 static int
@@ -51,15 +52,31 @@ vectors_check(const struct event_feed *feed, uint16_t port, char *reason, size_t
 	return 0;
 }
 
+/* Ports whose limits have nothing in common are for vectors_check() to refuse. */
+static uint64_t
+timeout_default(const struct hy_event_params *p)
+{
+	struct rte_event_eth_rx_adapter_vector_limits limits;
+	uint64_t ns = TIMEOUT_NS;
+
+	for (unsigned int q = 0; q < p->nb_queues; q++)
+		if (rte_event_eth_rx_adapter_vector_limits_get(p->device, p->queues[q].port,
+			    &limits) == 0)
+			ns = RTE_MIN(RTE_MAX(ns, limits.min_timeout_ns), limits.max_timeout_ns);
+	return ns;
+}
+
 int
 event_vectors_create(struct event_feed *feed, char *reason, size_t size)
 {
-	const struct hy_event_params *p = &feed->params;
+	struct hy_event_params *p = &feed->params;
 	char name[RTE_MEMPOOL_NAMESIZE];
 	int rc = 0;
 
 	if (p->vector_size == 0)
 		return event_refuse(-ENOTSUP, reason, size, "event vectors were not asked for");
+	if (p->vector_timeout_ns == 0)
+		p->vector_timeout_ns = timeout_default(p);
 	for (unsigned int q = 0; q < p->nb_queues && rc == 0; q++)
 		rc = vectors_check(feed, p->queues[q].port, reason, size);
 	if (rc < 0)

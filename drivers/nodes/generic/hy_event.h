@@ -57,9 +57,13 @@ struct hy_event_params {
 	const struct hy_ethdev_rx_config *queues;
 	/** Entries of queues. 0: events come by event port nb_workers, which is the caller's then. */
 	unsigned int nb_queues;
-	uint16_t vector_size;       /**< Most packets in an event vector; 0: no vectors. */
-	uint64_t vector_timeout_ns; /**< A vector that is not full waits no longer. */
-	int socket;                 /**< NUMA node, or SOCKET_ID_ANY. */
+	uint16_t vector_size; /**< Most packets in an event vector; 0: no vectors. */
+	/**
+	 * A vector that is not full waits no longer. 0: a millisecond, or what is nearest to it that
+	 * the adapters accept; hy_event_of() tells it after hy_event_attach().
+	 */
+	uint64_t vector_timeout_ns;
+	int socket; /**< NUMA node, or SOCKET_ID_ANY. */
 };
 
 /**
