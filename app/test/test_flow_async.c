@@ -321,6 +321,24 @@ stopped_port_takes_rules_again(void **state)
 	}
 }
 
+/* Its id goes to the next device, which nobody has made ready. */
+static void
+port_that_was_closed_is_not_ready_any_more(void **state)
+{
+	const uint16_t port = port_open("sim_hws0", 0);
+
+	RTE_SET_USED(state);
+	ask(3);
+	hy_flow_rte_async.create_many(port, requests, 3);
+	assert_int_equal(requests[2].rc, 0);
+	assert_int_equal(rte_eth_dev_stop(port), 0);
+	assert_int_equal(rte_eth_dev_close(port), 0);
+	assert_ptr_equal(hy_flow_rte_of(port), &hy_flow_rte);
+	hy_flow_rte_async.destroy_many(port, requests, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(requests[i].rc, -ENOTSUP);
+}
+
 static void
 probing_tries_templates_and_leaves_none(void **state)
 {
@@ -351,6 +369,7 @@ static const struct CMUnitTest flow_async[] = {
 	SIMNIC_TEST(queue_that_does_not_answer_is_given_up),
 	SIMNIC_TEST(queue_that_falls_silent_after_failures_is_asked_once),
 	SIMNIC_TEST(stopped_port_takes_rules_again),
+	SIMNIC_TEST(port_that_was_closed_is_not_ready_any_more),
 	SIMNIC_TEST(probing_tries_templates_and_leaves_none),
 };
 

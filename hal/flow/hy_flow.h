@@ -85,7 +85,7 @@ extern const struct hy_flow_provider hy_flow_rte_async;
  */
 int hy_flow_rte_prepare(uint16_t port, uint32_t max_rules);
 
-/** @return hy_flow_rte_async for a port that was made ready for it, else hy_flow_rte. */
+/** @return hy_flow_rte_async for a port that was made ready for it and is there, else hy_flow_rte. */
 const struct hy_flow_provider *hy_flow_rte_of(uint16_t port);
 
 /** What has to follow MARK, so that a marked packet comes by the queue that it would come by. */
