@@ -342,3 +342,11 @@ def test_explanation_picks_what_a_program_will_that_plans_its_ports(folder):
     receive = l3fwd.selection(json.loads(done.stdout), "ethdev_rx")
     fates = {c["variant"]: c["fate"] for c in receive["candidates"]}
     assert fates == {"npa": "chosen", "poll": "outscored", "parked": "needs_unmet"}
+
+
+def test_eal_options_without_a_command_are_told_where_it_goes():
+    done = subprocess.run([HY_HAL, "-a", "0000:03:00.0"], capture_output=True, text=True,
+                          check=False, timeout=l3fwd.TIMEOUT)
+    assert done.returncode == 1, done
+    assert done.stderr.startswith("hy-hal: -a: the command comes before its options, and behind "
+                                  "EAL's and --; there are: inventory,"), done

@@ -101,8 +101,9 @@ read_command(const char *name, struct settings *settings)
 	if (name == NULL)
 		return refuse("which command? There are: %s", names);
 	if (name[0] == '-')
-		return refuse("%s: the command comes before its options; there are: %s", name,
-			names);
+		return refuse("%s: the command comes before its options, and behind EAL's and --; "
+			      "there are: %s",
+			name, names);
 	return refuse("'%s' is no command; there are: %s", name, names);
 }
 
