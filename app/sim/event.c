@@ -236,6 +236,7 @@ take(struct event_port *port, uint8_t id, struct rte_event *event)
 	}
 	if (event->sched_type == RTE_SCHED_TYPE_PARALLEL)
 		give_back(port);
+	simnic_sync();
 	return true;
 }
 

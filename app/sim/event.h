@@ -6,8 +6,8 @@
 #include <eventdev_pmd.h>
 #include <rte_event_eth_rx_adapter.h>
 #include <rte_event_eth_tx_adapter.h>
-#include <rte_spinlock.h>
 
+#include "lock.h"
 #include "nic.h"
 
 #define EVENT_QUEUES 32
@@ -30,7 +30,7 @@ struct event_port {
 
 /* A receive queue of a NIC that feeds an event queue, polled by whichever port looks there. */
 struct event_rx {
-	rte_spinlock_t lock;
+	struct lock lock;
 	struct nic *nic; /* NULL: free */
 	uint16_t port, queue;
 	bool marks; /* as negotiated when the queue was added; its packets have none otherwise */

@@ -73,8 +73,7 @@ rx_add_one(struct event_device *device, const struct rte_eth_dev *eth, uint16_t 
 		rx = rx_find(device, NULL, 0);
 	if (rx == NULL)
 		return -ENOSPC;
-	memset(rx, 0, sizeof(*rx));
-	rte_spinlock_init(&rx->lock);
+	lock_take(&rx->lock); /* of a queue that went, a port may still look here */
 	rx->port = eth->data->port_id;
 	rx->queue = queue;
 	/* cnxk_sso_rx_adapter_queue_add(): dev->rx_offloads takes the port's flags of this moment. */
@@ -84,6 +83,7 @@ rx_add_one(struct event_device *device, const struct rte_eth_dev *eth, uint16_t 
 	rx->event = conf->ev;
 	rx->event.op = RTE_EVENT_OP_NEW;
 	rx->event.event_type = RTE_EVENT_TYPE_ETHDEV;
+	rx->vector_size = 0;
 	if ((conf->rx_queue_flags & RTE_EVENT_ETH_RX_ADAPTER_QUEUE_EVENT_VECTOR) != 0) {
 		rx->event.event_type = RTE_EVENT_TYPE_ETHDEV_VECTOR;
 		rx->vector_size = conf->vector_sz;
@@ -91,6 +91,7 @@ rx_add_one(struct event_device *device, const struct rte_eth_dev *eth, uint16_t 
 		rx->vector_cycles = conf->vector_timeout_ns * rte_get_tsc_hz() / NS_PER_S;
 	}
 	__atomic_store_n(&rx->nic, nic, __ATOMIC_RELEASE);
+	lock_give(&rx->lock);
 	return 0;
 }
 
@@ -119,14 +120,14 @@ rx_del(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t qu
 
 		if (rx->nic != nic_of_dev(eth) || (queue >= 0 && rx->queue != queue))
 			continue;
-		rte_spinlock_lock(&rx->lock);
+		lock_take(&rx->lock);
 		if (rx->open != NULL) {
 			rte_pktmbuf_free_bulk(rx->open->mbufs, rx->open->nb_elem);
 			rte_mempool_put(rx->vector_pool, rx->open);
 		}
 		rx->open = NULL;
-		rx->nic = NULL;
-		rte_spinlock_unlock(&rx->lock);
+		__atomic_store_n(&rx->nic, NULL, __ATOMIC_RELEASE);
+		lock_give(&rx->lock);
 	}
 	return 0;
 }
@@ -143,6 +144,7 @@ rx_start_stop(const struct rte_eventdev *dev, const struct rte_eth_dev *eth)
 static void
 event_put(struct event_device *device, struct event_rx *rx, struct rte_event event)
 {
+	simnic_sync();
 	/* There is room: event_rx_poll() looked, and nobody else feeds from this queue now. */
 	while (rte_ring_enqueue_elem(device->queues[rx->event.queue_id].ring, &event,
 		       sizeof(event)) != 0)
@@ -225,17 +227,16 @@ event_rx_poll(struct event_device *device, uint8_t queue)
 	for (int i = 0; i < EVENT_RX; i++) {
 		struct event_rx *rx = &device->rx[i];
 
-		if (__atomic_load_n(&rx->nic, __ATOMIC_ACQUIRE) == NULL ||
-			rx->event.queue_id != queue || rte_spinlock_trylock(&rx->lock) == 0)
+		if (__atomic_load_n(&rx->nic, __ATOMIC_ACQUIRE) == NULL || !lock_try(&rx->lock))
 			continue;
-		if (rx->nic != NULL &&
+		if (rx->nic != NULL && rx->event.queue_id == queue &&
 			rte_ring_free_count(device->queues[queue].ring) > EVENT_MAX / 2) {
 			if (rx->vector_size > 0)
 				poll_vector(device, rx);
 			else
 				poll_packets(device, rx);
 		}
-		rte_spinlock_unlock(&rx->lock);
+		lock_give(&rx->lock);
 	}
 }
 

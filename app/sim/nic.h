@@ -9,7 +9,6 @@
 #include <rte_flow_driver.h>
 #include <rte_kvargs.h>
 #include <rte_ring.h>
-#include <rte_spinlock.h>
 
 #include <dpdk.h>
 

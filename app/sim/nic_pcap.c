@@ -10,6 +10,7 @@
 #include <rte_log.h>
 #include <rte_mbuf.h>
 
+#include "lock.h"
 #include "nic.h"
 
 #define RX_KEY "rx_pcap"
@@ -24,7 +25,7 @@ struct capture {
 
 /* Several workers may send by one queue of an event device's internal port. */
 struct dump {
-	rte_spinlock_t lock;
+	struct lock lock;
 	pcap_t *dead;
 	pcap_dumper_t *file;
 	uint8_t room[FRAME_MOST]; /* where a frame of several segments is put together */
@@ -140,7 +141,6 @@ tx_open(const char *key, const char *path, void *to)
 	dump = queue->dump = calloc(1, sizeof(*dump));
 	if (dump == NULL)
 		return -ENOMEM;
-	rte_spinlock_init(&dump->lock);
 	dump->dead = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, FRAME_MOST,
 		PCAP_TSTAMP_PRECISION_NANO);
 	if (dump->dead == NULL)
@@ -165,7 +165,7 @@ nic_dump_write(struct dump *dump, struct rte_mbuf *const pkts[], uint16_t n)
 {
 	struct timespec now;
 
-	rte_spinlock_lock(&dump->lock);
+	lock_take(&dump->lock);
 	clock_gettime(CLOCK_REALTIME, &now);
 	for (uint16_t i = 0; i < n; i++) {
 		const uint32_t len = RTE_MIN(rte_pktmbuf_pkt_len(pkts[i]), (uint32_t)FRAME_MOST);
@@ -177,7 +177,7 @@ nic_dump_write(struct dump *dump, struct rte_mbuf *const pkts[], uint16_t n)
 		pcap_dump((u_char *)dump->file, &header,
 			rte_pktmbuf_read(pkts[i], 0, len, dump->room));
 	}
-	rte_spinlock_unlock(&dump->lock);
+	lock_give(&dump->lock);
 }
 
 void

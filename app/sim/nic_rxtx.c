@@ -148,6 +148,16 @@ hash_of(const struct rte_mbuf *pkt)
 	return rte_jhash_32b(addresses, RTE_DIM(addresses), 0);
 }
 
+void
+simnic_sync(void)
+{
+#ifdef __SANITIZE_THREAD__
+	static unsigned int handed;
+
+	__atomic_fetch_add(&handed, 1, __ATOMIC_ACQ_REL);
+#endif
+}
+
 uint16_t
 nic_rx(void *arg, struct rte_mbuf **pkts, uint16_t room)
 {
@@ -158,6 +168,7 @@ nic_rx(void *arg, struct rte_mbuf **pkts, uint16_t room)
 	if (!nic_works(queue->nic))
 		return 0;
 	n = (uint16_t)rte_ring_dequeue_burst(queue->wire, (void **)pkts, room, NULL);
+	simnic_sync();
 	if (n < room)
 		n += feed(queue, pkts + n, room - n);
 	for (uint16_t i = 0; i < n; i++) {
@@ -193,6 +204,7 @@ nic_tx(void *arg, struct rte_mbuf **pkts, uint16_t n)
 		space = (uint16_t)RTE_MIN(rte_ring_free_count(queue->wire), n);
 	for (uint16_t i = 0; i < space; i++)
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
+	simnic_sync();
 	if (wired)
 		space = (uint16_t)rte_ring_enqueue_burst(queue->wire, (void **)pkts, space, NULL);
 	else

@@ -113,6 +113,12 @@ struct simnic_offences {
 };
 void simnic_offences(uint16_t port, struct simnic_offences *offences);
 
+/*
+ * ThreadSanitizer does not see that rings and pools hand packets from thread to thread: whoever does
+ * that says so before and after. Without it, nothing.
+ */
+void simnic_sync(void);
+
 #pragma GCC visibility pop
 
 #endif

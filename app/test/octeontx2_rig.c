@@ -204,9 +204,11 @@ oct_drain(unsigned int nic)
 	struct rte_mbuf *pkt;
 
 	for (; rte_ring_dequeue(R.wire[nic], (void **)&pkt) == 0; R.out[nic]++) {
+		simnic_sync();
 		assert_int_equal(sim_dst_of(pkt), 1 + R.out[nic] % FRAMES);
 		assert_int_equal(pkt->pkt_len, FRAME_SIZE);
 		rte_pktmbuf_free(pkt);
+		simnic_sync();
 	}
 }
 
