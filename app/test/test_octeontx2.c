@@ -343,6 +343,26 @@ ordered_packets_must_be_sent_by_the_device(void **state)
 	assert_non_null(strstr(reason, wanted));
 }
 
+/* It has no queue in the feed, so nothing of the device's sends by it. */
+static void
+ordered_packets_must_not_leave_by_a_port_that_only_sends(void **state)
+{
+	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ORDERED };
+	char reason[HY_REASON_SIZE] = "", wanted[HY_REASON_SIZE];
+	uint16_t only_sends;
+
+	RTE_SET_USED(state);
+	oct_devices(&spec);
+	only_sends = nic_probe("sim_cn10k2", NULL);
+	oct_feed(&spec);
+	oct_select();
+	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), 0);
+	oct_nic_start(only_sends);
+	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), -ENOTSUP);
+	snprintf(wanted, sizeof(wanted), "ethdev_tx of port %u", only_sends);
+	assert_non_null(strstr(reason, wanted));
+}
+
 static void
 ports_that_feed_no_event_device_are_polled_and_send_by_themselves(void **state)
 {
@@ -553,6 +573,7 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_a_vector),
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_packets),
 	OCT_TEST(ordered_packets_must_be_sent_by_the_device),
+	OCT_TEST(ordered_packets_must_not_leave_by_a_port_that_only_sends),
 	OCT_TEST(ports_that_feed_no_event_device_are_polled_and_send_by_themselves),
 	OCT_TEST(nics_of_others_get_no_variant_of_the_pack),
 	OCT_TEST(a_port_that_is_reset_comes_back),

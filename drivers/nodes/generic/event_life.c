@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
+
 #include "event_feed.h"
 #include "log.h"
 
@@ -56,23 +58,35 @@ hy_event_tx_ordered(uint16_t port, bool on)
 		feed->ordered[port] = on;
 }
 
+/* Whether the feed's packets may leave by a port: by its own, and by those that only send. */
+static bool
+may_send(const struct event_feed *feed, uint16_t port)
+{
+	const struct event_feed *other = event_feed_of_port(port);
+	struct rte_eth_dev_info info;
+
+	if (other != NULL)
+		return other == feed;
+	return rte_eth_dev_info_get(port, &info) == 0 && info.nb_tx_queues > 0;
+}
+
 int
 hy_event_check(uint8_t device, char *reason, size_t size)
 {
 	const struct event_feed *feed = event_feed_of(device);
+	uint16_t port;
 
 	if (feed == NULL)
 		return event_refuse(-ENODEV, reason, size, "event device %u has no feed", device);
-	for (unsigned int q = 0; q < feed->params.nb_queues; q++) {
-		const uint16_t port = feed->params.queues[q].port;
-
-		if (feed->params.sched_type == RTE_SCHED_TYPE_ORDERED && !feed->ordered[port])
+	if (feed->params.sched_type != RTE_SCHED_TYPE_ORDERED)
+		return 0;
+	RTE_ETH_FOREACH_DEV(port)
+		if (may_send(feed, port) && !feed->ordered[port])
 			return event_refuse(-ENOTSUP, reason, size,
 				"ordered wants packets to be sent by event device %u, which puts "
 				"them in order; ethdev_tx of port %u has no variant for that, or "
 				"another one was chosen: use atomic",
 				device, port);
-	}
 	return 0;
 }
 

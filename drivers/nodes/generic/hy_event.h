@@ -123,7 +123,8 @@ void hy_event_tx_ordered(uint16_t port, bool on);
 /**
  * Whether order is kept as the schedule type promises, once variants are selected.
  *
- * @return 0; -ENODEV no feed; -ENOTSUP scheduling is ordered, and a port's ethdev_tx sends by itself.
+ * @return 0; -ENODEV no feed; -ENOTSUP scheduling is ordered, and a port's ethdev_tx sends by
+ * itself: one of the feed's, or any with transmit queues that no feed has.
  */
 int hy_event_check(uint8_t device, char *reason, size_t size);
 
