@@ -103,6 +103,7 @@ port_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_port_con
 	port->device = device;
 	port->id = id;
 	port->holds = -1;
+	port->in_hand = false;
 	dev->data->ports[id] = port;
 	return 0;
 }
@@ -234,6 +235,7 @@ take(struct event_port *port, uint8_t id, struct rte_event *event)
 		give_back(port);
 		return false;
 	}
+	port->in_hand = true;
 	if (event->sched_type == RTE_SCHED_TYPE_PARALLEL)
 		give_back(port);
 	simnic_sync();
@@ -248,6 +250,7 @@ dequeue_burst(void *arg, struct rte_event events[], uint16_t n, uint64_t ticks)
 	const uint64_t from = rte_rdtsc();
 
 	give_back(port);
+	port->in_hand = false;
 	if (n == 0 || !__atomic_load_n(&device->started, __ATOMIC_ACQUIRE))
 		return 0;
 	do {
@@ -291,8 +294,10 @@ enqueue_burst(void *arg, const struct rte_event events[], uint16_t n)
 		return 0;
 	if (events->op != RTE_EVENT_OP_RELEASE && !put(device, *events))
 		return 0;
-	if (events->op != RTE_EVENT_OP_NEW)
+	if (events->op != RTE_EVENT_OP_NEW) {
 		give_back(port);
+		port->in_hand = false;
+	}
 	return 1;
 }
 

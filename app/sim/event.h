@@ -25,7 +25,8 @@ struct event_port {
 	struct event_device *device;
 	uint8_t id, next; /* queue to look at first */
 	bool linked[EVENT_QUEUES];
-	int holds; /* queue that it owns; -1: none */
+	int holds;    /* queue that it owns; -1: none */
+	bool in_hand; /* it has an event, of whichever type */
 } __rte_cache_aligned;
 
 /* A receive queue of a NIC that feeds an event queue, polled by whichever port looks there. */

@@ -322,15 +322,22 @@ send_vector(const struct event_device *device, struct rte_event_vector *vector)
 	return true;
 }
 
-/* cn10k_worker.h, SSO_TX(): one event a call, however many it is given. */
+/*
+ * cn10k_worker.h, SSO_TX(): one event a call, however many it is given. For vectors and for ordered
+ * events cn10k_nix_xmit_pkts_vector() and cn10k_sso_tx_one() wait until what the port has in hand is
+ * the head: without anything in hand for ever, in place of which nothing is sent here.
+ */
 uint16_t
 event_tx(void *arg, struct rte_event events[], uint16_t n)
 {
 	const struct event_port *port = arg;
+	const bool vector = (events->event_type & RTE_EVENT_TYPE_VECTOR) != 0;
 	bool sent;
 
 	RTE_SET_USED(n);
-	if ((events->event_type & RTE_EVENT_TYPE_VECTOR) != 0)
+	if (!port->in_hand && (vector || events->sched_type == RTE_SCHED_TYPE_ORDERED))
+		return 0;
+	if (vector)
 		sent = send_vector(port->device, events->vec);
 	else
 		sent = transmit(port->device, events->mbuf->port,

@@ -233,16 +233,38 @@ two_workers_at_once_keep_the_order_of_packets(void **state)
 	two_workers_at_once(0, "ethdev_tx=sso_vector");
 }
 
-/* Where there is no order to keep, a walk takes vectors until it is full. */
+/* The driver sends for a port that has something in hand: another dequeue could leave it empty. */
 static void
-one_worker_gathers_short_vectors(void **state)
+a_worker_keeps_in_hand_what_the_device_is_to_send(void **state)
 {
 	const struct oct_spec spec = {
-		.vector_size = 4, .sched_type = RTE_SCHED_TYPE_ATOMIC, .burst = 30
+		.vector_size = 4, .sched_type = RTE_SCHED_TYPE_ORDERED, .burst = 30
 	};
 
 	RTE_SET_USED(state);
 	oct_open(&spec);
+	assert_chosen("sso_vector", "sso_vector");
+	oct_send(6, 0);
+	for (unsigned int w = 0; w < PATIENCE && oct_objs("event_rx-oct", NULL) < 6; w++)
+		assert_in_range(hy_graph_walk(R.graphs[0]), 0, 4);
+	assert_int_equal(oct_objs("ethdev_tx-1", "tx_full"), 0);
+	oct_drain(1);
+	assert_int_equal(R.out[1], 6);
+	assert_int_equal(oct_close(), 0);
+}
+
+/* Where there is no order to keep, a walk takes vectors until it is full. */
+static void
+one_worker_gathers_short_vectors(void **state)
+{
+	const struct oct_spec spec = { .vector_size = 4,
+		.sched_type = RTE_SCHED_TYPE_ATOMIC,
+		.burst = 30,
+		.force = "ethdev_tx=own_queue" };
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_chosen("own_queue", "sso_vector");
 	oct_send(FED, 0);
 	for (unsigned int w = 0; w < 100; w++)
 		assert_int_equal(hy_graph_walk(R.graphs[0]), 30);
@@ -568,6 +590,7 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(of_two_workers_each_takes_a_vector_a_walk),
 	OCT_TEST(two_workers_at_once_keep_the_order_with_vectors),
 	OCT_TEST(two_workers_at_once_keep_the_order_of_packets),
+	OCT_TEST(a_worker_keeps_in_hand_what_the_device_is_to_send),
 	OCT_TEST(one_worker_gathers_short_vectors),
 	OCT_TEST(packets_in_hand_are_freed_and_told_when_the_feed_goes),
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_a_vector),

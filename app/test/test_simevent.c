@@ -260,6 +260,44 @@ packets_go_round_by_event_vectors(void **state)
 	rte_mempool_free(pool);
 }
 
+/* Gives port 0 something to hold. */
+static void
+hand(void)
+{
+	struct rte_event event = { .op = RTE_EVENT_OP_NEW,
+		.event_type = RTE_EVENT_TYPE_CPU,
+		.sched_type = RTE_SCHED_TYPE_PARALLEL };
+
+	assert_int_equal(rte_event_enqueue_burst(device, 0, &event, 1), 1);
+	assert_int_equal(rte_event_dequeue_burst(device, 0, &event, 1, 0), 1);
+}
+
+/* Where cn10k would wait for ever. */
+static void
+a_port_without_an_event_in_hand_sends_nothing_in_order(void **state)
+{
+	struct rte_event_eth_rx_adapter_queue_conf conf = { 0 };
+	struct rte_event event = { .event_type = RTE_EVENT_TYPE_ETHDEV,
+		.sched_type = RTE_SCHED_TYPE_ORDERED };
+	struct rte_event none;
+
+	RTE_SET_USED(state);
+	nic = nic_add("sim_cn10k0", NULL);
+	device_make();
+	adapters_make(&conf);
+	event.mbuf = sim_mbuf(&(struct sim_packet){ .dst = 1 });
+	event.mbuf->port = nic;
+	rte_event_eth_tx_adapter_txq_set(event.mbuf, 0);
+	assert_int_equal(rte_event_eth_tx_adapter_enqueue(device, 0, &event, 1, 0), 0);
+	hand();
+	assert_int_equal(rte_event_dequeue_burst(device, 0, &none, 1, 0), 0);
+	assert_int_equal(rte_event_eth_tx_adapter_enqueue(device, 0, &event, 1, 0), 0);
+	hand();
+	assert_int_equal(rte_event_eth_tx_adapter_enqueue(device, 0, &event, 1, 0), 1);
+	adapters_drop();
+	device_drop();
+}
+
 /* What did not fit on the wire stays in the vector, in order. */
 static void
 a_vector_that_the_wire_has_no_room_for_is_sent_in_parts(void **state)
@@ -289,6 +327,7 @@ a_vector_that_the_wire_has_no_room_for_is_sent_in_parts(void **state)
 	event.vec->nb_elem = VECTOR;
 	for (uint32_t i = 0; i < VECTOR; i++)
 		event.vec->mbufs[i] = sim_mbuf(&(struct sim_packet){ .dst = 1 + i });
+	hand();
 	assert_int_equal(rte_event_eth_tx_adapter_enqueue(device, 0, &event, 1, 0), 0);
 	assert_int_equal(event.vec->nb_elem, VECTOR - 10);
 	assert_int_equal(event.vec->elem_offset, 10);
@@ -306,7 +345,8 @@ static void
 a_transmit_queue_that_was_not_added_takes_nothing(void **state)
 {
 	struct rte_event_eth_rx_adapter_queue_conf conf = { 0 };
-	struct rte_event event = { .event_type = RTE_EVENT_TYPE_ETHDEV };
+	struct rte_event event = { .event_type = RTE_EVENT_TYPE_ETHDEV,
+		.sched_type = RTE_SCHED_TYPE_ATOMIC };
 
 	RTE_SET_USED(state);
 	nic = nic_add("sim_cn10k0", NULL);
@@ -338,7 +378,8 @@ one_event_is_taken_a_call_unless_all_are_new(void **state)
 	wire = simnic_tx_wire(nic, 0);
 	for (unsigned int e = 0; e < RTE_DIM(events); e++) {
 		events[e] = (struct rte_event){ .op = RTE_EVENT_OP_NEW,
-			.event_type = RTE_EVENT_TYPE_ETHDEV };
+			.event_type = RTE_EVENT_TYPE_ETHDEV,
+			.sched_type = RTE_SCHED_TYPE_ATOMIC };
 		events[e].mbuf = sim_mbuf(&(struct sim_packet){ .dst = 1 + e });
 		events[e].mbuf->port = nic;
 		rte_event_eth_tx_adapter_txq_set(events[e].mbuf, 0);
@@ -400,6 +441,7 @@ static const struct CMUnitTest simevent[] = {
 	SIMNIC_TEST(packets_go_round_by_internal_ports),
 	SIMNIC_TEST(marks_get_into_events_if_negotiated_before_the_queue_was_added),
 	SIMNIC_TEST(packets_go_round_by_event_vectors),
+	SIMNIC_TEST(a_port_without_an_event_in_hand_sends_nothing_in_order),
 	SIMNIC_TEST(a_vector_that_the_wire_has_no_room_for_is_sent_in_parts),
 	SIMNIC_TEST(a_transmit_queue_that_was_not_added_takes_nothing),
 	SIMNIC_TEST(one_event_is_taken_a_call_unless_all_are_new),

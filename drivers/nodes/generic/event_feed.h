@@ -17,6 +17,7 @@ struct event_feed {
 	enum hy_event_form form;        /* in which */
 	bool added[RTE_MAX_ETHPORTS];   /* the port's queues are in the adapter */
 	bool ordered[RTE_MAX_ETHPORTS]; /* the port's packets are sent by the device */
+	unsigned int nb_ordered;        /* ports; workers look */
 	struct rte_mempool *vectors;
 	uint32_t services[EVENT_SERVICES]; /* that run */
 	uint8_t nb_services;
@@ -28,8 +29,9 @@ struct event_feed {
 struct event_worker {
 	uint8_t device;
 	uint8_t port;
-	bool gathers;   /* it may take several times a walk: there is no order to keep */
-	bool maintains; /* the device wants a call when nothing is taken */
+	bool orderless;                 /* there is no order to keep */
+	const unsigned int *nb_ordered; /* the feed's */
+	bool maintains;                 /* the device wants a call when nothing is taken */
 	uint8_t nb_services;
 	uint32_t services[EVENT_SERVICES]; /* to be run when nothing is taken */
 };
@@ -72,6 +74,17 @@ void event_services_stop(struct event_feed *feed);
 
 /* event_worker.c: fills it in. Returns 0; -ENOTCONN nothing is attached; -ERANGE no such worker. */
 int event_worker_get(const struct event_feed *feed, uint16_t index, struct event_worker *worker);
+/*
+ * Whether it may take several times a walk. Not where the device sends: it may want to be told that
+ * by whoever has something in hand, and the last time of several gives nothing (cn10k waits for that
+ * to be the head of its queue).
+ */
+static inline bool
+event_worker_gathers(const struct event_worker *worker)
+{
+	return worker->orderless && __atomic_load_n(worker->nb_ordered, __ATOMIC_RELAXED) == 0;
+}
+
 /* What a worker does that found nothing to take. Never blocks. Whether there may be something now. */
 bool event_worker_idle(const struct event_worker *worker);
 /*

@@ -54,8 +54,11 @@ hy_event_tx_ordered(uint16_t port, bool on)
 {
 	struct event_feed *feed = event_feed_of_port(port);
 
-	if (feed != NULL)
-		feed->ordered[port] = on;
+	if (feed == NULL || feed->ordered[port] == on)
+		return;
+	feed->ordered[port] = on;
+	__atomic_store_n(&feed->nb_ordered, on ? feed->nb_ordered + 1 : feed->nb_ordered - 1,
+		__ATOMIC_RELAXED);
 }
 
 /* Whether the feed's packets may leave by a port: by its own, and by those that only send. */

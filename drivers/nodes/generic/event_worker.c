@@ -27,7 +27,8 @@ event_worker_get(const struct event_feed *feed, uint16_t index, struct event_wor
 		return -ERANGE;
 	*worker = (struct event_worker){ .device = p->device,
 		.port = (uint8_t)index,
-		.gathers = p->nb_workers == 1 || p->sched_type == RTE_SCHED_TYPE_PARALLEL,
+		.orderless = p->nb_workers == 1 || p->sched_type == RTE_SCHED_TYPE_PARALLEL,
+		.nb_ordered = &feed->nb_ordered,
 		.maintains = (info.event_dev_cap & RTE_EVENT_DEV_CAP_MAINTENANCE_FREE) == 0 };
 	/* Service lcores, if there are any, have them all. */
 	if (rte_service_lcore_count() > 0)
@@ -62,6 +63,7 @@ event_worker_idle(const struct event_worker *worker)
 uint16_t
 event_worker_take(const struct event_worker *worker, struct rte_event *events, uint16_t n)
 {
+	const bool gathers = event_worker_gathers(worker);
 	unsigned int runs = 0;
 	uint16_t taken = 0;
 
@@ -74,7 +76,7 @@ event_worker_take(const struct event_worker *worker, struct rte_event *events, u
 		order_say();
 		taken += got;
 		/* Taking again gives up the flows of what was taken: while that is nothing, none. */
-		if (taken > 0 && !worker->gathers)
+		if (taken > 0 && !gathers)
 			break;
 		if (got > 0)
 			runs = 0;

@@ -20,8 +20,8 @@
  * whichever workers had them. What breaks that: graphs with cycles, which let objects stay over
  * (max_sweeps); transmit queues of one port that the NIC serves in another order than they were
  * filled, since each worker of ethdev_tx/own_queue has its own; and parallel scheduling, which
- * promises nothing. Where there is nothing to keep, with parallel scheduling or one worker,
- * event_rx goes on taking until its burst is full.
+ * promises nothing. Where there is nothing to keep, with parallel scheduling or one worker, and the
+ * device does not send itself, event_rx goes on taking until its burst is full.
  *
  * Services. Devices and adapters in software want a thread to run them: service lcores, if EAL has
  * any (-s), and else the workers, whenever they find nothing to take.
@@ -116,7 +116,8 @@ void hy_event_detach(uint8_t device);
 
 /**
  * Said by variants of ethdev_tx in bind and unbind: a port's packets are sent by the event device,
- * which puts ordered ones back in order. Nothing happens to a port that no feed has.
+ * which puts ordered ones back in order. As long as one port's are, event_rx takes once a walk, so
+ * that a worker has in hand what it sends. Nothing happens to a port that no feed has.
  */
 void hy_event_tx_ordered(uint16_t port, bool on);
 

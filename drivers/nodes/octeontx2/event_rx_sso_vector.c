@@ -71,7 +71,7 @@ sso_vector_process(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 			got = vector_unpack(ctx, objs + made, n - made);
 		made += got;
 		/* Another dequeue would give up the flow of this one. */
-	} while (ctx->rx.worker.gathers && got > 0 && made < n);
+	} while (event_worker_gathers(&ctx->rx.worker) && got > 0 && made < n);
 	if (made > 0)
 		event_rx_send(graph, node, objs, made);
 	return made;
