@@ -116,6 +116,23 @@ vectors_that_cannot_be_had_fall_back_to_single_events(void **state)
 	assert_int_equal(oct_close(), 0);
 }
 
+/* One for all types would be an ordered one to DLB2. */
+static void
+a_feed_has_a_queue_of_its_one_type(void **state)
+{
+	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ATOMIC };
+	uint32_t type = UINT32_MAX;
+
+	RTE_SET_USED(state);
+	oct_devices(&spec);
+	oct_feed(&spec);
+	/* -EOVERFLOW for one of all types. */
+	assert_int_equal(rte_event_queue_attr_get((uint8_t)R.device.id, 0,
+				 RTE_EVENT_QUEUE_ATTR_SCHEDULE_TYPE, &type),
+		0);
+	assert_int_equal(type, RTE_SCHED_TYPE_ATOMIC);
+}
+
 /* It is the walk's budget that counts; what is in hand holds its flow. */
 static void
 a_vector_longer_than_a_burst_comes_in_parts_and_in_order(void **state)
@@ -586,6 +603,7 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(parallel_packets_go_round_by_vectors),
 	OCT_TEST(without_vectors_packets_come_one_by_one),
 	OCT_TEST(vectors_that_cannot_be_had_fall_back_to_single_events),
+	OCT_TEST(a_feed_has_a_queue_of_its_one_type),
 	OCT_TEST(a_vector_longer_than_a_burst_comes_in_parts_and_in_order),
 	OCT_TEST(of_two_workers_each_takes_a_vector_a_walk),
 	OCT_TEST(two_workers_at_once_keep_the_order_with_vectors),

@@ -63,11 +63,9 @@ queue_setup(const struct event_feed *feed, const struct rte_event_dev_info *info
 	int rc = rte_event_queue_default_conf_get(p->device, EVENT_QUEUE, &conf);
 
 	if (rc == 0) {
+		/* Not for all types, of which DLB2 would make an ordered queue. */
 		conf.schedule_type = p->sched_type;
-		conf.event_queue_cfg = (info->event_dev_cap & RTE_EVENT_DEV_CAP_QUEUE_ALL_TYPES) !=
-				0
-			? RTE_EVENT_QUEUE_CFG_ALL_TYPES
-			: 0;
+		conf.event_queue_cfg = 0;
 		rc = rte_event_queue_setup(p->device, EVENT_QUEUE, &conf);
 	}
 	if (rc == -ENOTSUP)
