@@ -259,6 +259,12 @@ def test_port_that_is_reset_leaves_the_device_and_comes_back(events):
     assert "cannot be" not in run.stderr, run
 
 
+def test_port_that_its_driver_does_not_set_up_again_stays_out(events):
+    """As with polling: net_pcap cannot, with infinite_rx."""
+    test_events.assert_stays_down(events)
+    assert "Packets come by event device 0, atomic.\n" in events.text()
+
+
 def test_port_that_is_removed_leaves_the_device_and_others_stay(events):
     events.event(0, test_events.REMOVED, "port 0 is gone: it was removed")
     events.event(1, test_events.RESET, "port 1 is up again")

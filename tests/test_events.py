@@ -85,6 +85,23 @@ def test_port_that_is_reset_again_and_again_is_used_again(events):
     assert (variants["ethdev_tx-1"], variants["ethdev_rx-1-0"]) == ("own_queue", "poll"), run
 
 
+def assert_stays_down(events):
+    """Asserts that port 0, which net_pcap cannot set up again with infinite_rx, stays out, that
+    this is told, and that the others go on."""
+    events.event(0, RESET, "port 0 is down: it asks for a reset")
+    events.event(1, RESET, "port 1 is up again")
+    run = events.finish()
+    assert [port["state"] for port in run.stats["ports"]] == ["down", "up", "up"], run
+    assert "port 0 (net_pcap0): queues cannot be set up: No such file" in run.stderr, run
+    assert "port 0 stays down: its reset failed: Input/output error" in run.stderr, run
+    totals = run.stats["totals"]
+    assert totals["rx"] == totals["tx"] + totals["dropped"] > 0, run
+
+
+def test_port_that_its_driver_does_not_set_up_again_stays_down(events):
+    assert_stays_down(events)
+
+
 def test_port_that_is_removed_is_dropped_for_and_the_others_go_on(events):
     events.event(1, REMOVED, "port 1 is gone: it was removed")
     events.event(2, RESET, "port 2 is up again")
