@@ -116,23 +116,6 @@ vectors_that_cannot_be_had_fall_back_to_single_events(void **state)
 	assert_int_equal(oct_close(), 0);
 }
 
-/* One for all types would be an ordered one to DLB2. */
-static void
-a_feed_has_a_queue_of_its_one_type(void **state)
-{
-	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ATOMIC };
-	uint32_t type = UINT32_MAX;
-
-	RTE_SET_USED(state);
-	oct_devices(&spec);
-	oct_feed(&spec);
-	/* -EOVERFLOW for one of all types. */
-	assert_int_equal(rte_event_queue_attr_get((uint8_t)R.device.id, 0,
-				 RTE_EVENT_QUEUE_ATTR_SCHEDULE_TYPE, &type),
-		0);
-	assert_int_equal(type, RTE_SCHED_TYPE_ATOMIC);
-}
-
 /* It is the walk's budget that counts; what is in hand holds its flow. */
 static void
 a_vector_longer_than_a_burst_comes_in_parts_and_in_order(void **state)
@@ -382,26 +365,6 @@ ordered_packets_must_be_sent_by_the_device(void **state)
 	assert_non_null(strstr(reason, wanted));
 }
 
-/* It has no queue in the feed, so nothing of the device's sends by it. */
-static void
-ordered_packets_must_not_leave_by_a_port_that_only_sends(void **state)
-{
-	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ORDERED };
-	char reason[HY_REASON_SIZE] = "", wanted[HY_REASON_SIZE];
-	uint16_t only_sends;
-
-	RTE_SET_USED(state);
-	oct_devices(&spec);
-	only_sends = nic_probe("sim_cn10k2", NULL);
-	oct_feed(&spec);
-	oct_select();
-	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), 0);
-	oct_nic_start(only_sends);
-	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), -ENOTSUP);
-	snprintf(wanted, sizeof(wanted), "ethdev_tx of port %u", only_sends);
-	assert_non_null(strstr(reason, wanted));
-}
-
 static void
 ports_that_feed_no_event_device_are_polled_and_send_by_themselves(void **state)
 {
@@ -603,7 +566,6 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(parallel_packets_go_round_by_vectors),
 	OCT_TEST(without_vectors_packets_come_one_by_one),
 	OCT_TEST(vectors_that_cannot_be_had_fall_back_to_single_events),
-	OCT_TEST(a_feed_has_a_queue_of_its_one_type),
 	OCT_TEST(a_vector_longer_than_a_burst_comes_in_parts_and_in_order),
 	OCT_TEST(of_two_workers_each_takes_a_vector_a_walk),
 	OCT_TEST(two_workers_at_once_keep_the_order_with_vectors),
@@ -614,7 +576,6 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_a_vector),
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_packets),
 	OCT_TEST(ordered_packets_must_be_sent_by_the_device),
-	OCT_TEST(ordered_packets_must_not_leave_by_a_port_that_only_sends),
 	OCT_TEST(ports_that_feed_no_event_device_are_polled_and_send_by_themselves),
 	OCT_TEST(nics_of_others_get_no_variant_of_the_pack),
 	OCT_TEST(a_port_that_is_reset_comes_back),

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a feed asks of devices that do by themselves what it takes. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_eventdev.h>
+
+#include "octeontx2_rig.h"
+
+#define FED 1000
+
+static void
+vectors_wait_as_long_as_the_ports_can_if_nobody_says(void **state)
+{
+	struct oct_spec spec = {
+		.vector_size = 32, .sched_type = RTE_SCHED_TYPE_ATOMIC, .any_timeout = true
+	};
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_chosen("sso_vector", "sso_vector");
+	assert_int_equal(hy_event_of((uint8_t)R.device.id)->vector_timeout_ns, 51100);
+	oct_send(FED, FED);
+	oct_forward(FED, FED);
+	hy_event_detach((uint8_t)R.device.id);
+	assert_int_equal(hy_event_of((uint8_t)R.device.id)->vector_timeout_ns, 0);
+}
+
+static void
+vectors_that_are_to_wait_too_long_fall_back_to_single_events(void **state)
+{
+	const struct oct_spec spec = {
+		.vector_size = 32, .sched_type = RTE_SCHED_TYPE_ATOMIC, .timeout_ns = 51101
+	};
+	char reason[HY_REASON_SIZE];
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_chosen("sso_vector", "single");
+	assert_int_equal(hy_event_of((uint8_t)R.device.id)->vector_timeout_ns, 0);
+	snprintf(reason, sizeof(reason),
+		"cannot be bound: port %u: event vectors cannot wait for 51101 ns; 100 to 51100 "
+		"are accepted",
+		R.nic[0]);
+	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_BIND_FAILED,
+		reason);
+}
+
+/* One for all types would be an ordered one to DLB2. */
+static void
+a_feed_has_a_queue_of_its_one_type(void **state)
+{
+	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ATOMIC };
+	uint32_t type = UINT32_MAX;
+
+	RTE_SET_USED(state);
+	oct_devices(&spec);
+	oct_feed(&spec);
+	/* -EOVERFLOW for one of all types. */
+	assert_int_equal(rte_event_queue_attr_get((uint8_t)R.device.id, 0,
+				 RTE_EVENT_QUEUE_ATTR_SCHEDULE_TYPE, &type),
+		0);
+	assert_int_equal(type, RTE_SCHED_TYPE_ATOMIC);
+}
+
+/* It has no queue in the feed, so nothing of the device's sends by it. */
+static void
+ordered_packets_must_not_leave_by_a_port_that_only_sends(void **state)
+{
+	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ORDERED };
+	char reason[HY_REASON_SIZE] = "", wanted[HY_REASON_SIZE];
+	uint16_t only_sends;
+
+	RTE_SET_USED(state);
+	oct_devices(&spec);
+	only_sends = nic_probe("sim_cn10k2", NULL);
+	oct_feed(&spec);
+	oct_select();
+	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), 0);
+	oct_nic_start(only_sends);
+	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), -ENOTSUP);
+	snprintf(wanted, sizeof(wanted), "ethdev_tx of port %u", only_sends);
+	assert_non_null(strstr(reason, wanted));
+}
+
+static const struct CMUnitTest octeontx2_feed[] = {
+	OCT_TEST(vectors_wait_as_long_as_the_ports_can_if_nobody_says),
+	OCT_TEST(vectors_that_are_to_wait_too_long_fall_back_to_single_events),
+	OCT_TEST(a_feed_has_a_queue_of_its_one_type),
+	OCT_TEST(ordered_packets_must_not_leave_by_a_port_that_only_sends),
+};
+
+UNIT_SUITE(octeontx2_feed)
