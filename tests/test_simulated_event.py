@@ -54,13 +54,13 @@ def test_captures_are_forwarded_as_the_oracle_says(cn10k, captures, how, workers
     assert len(run.macs) == PORTS
 
 
-def test_vectors_come_without_a_timeout_being_named(cn10k):
-    """l3fwd's own default of a millisecond is more than the hardware has."""
-    run = test_eventdev.forward(cn10k, "sim_event_cn10k0", 1, [[traffic("198.18.1.1")], SILENT],
-                                "--event-vector", eal=["-m", "512"])
-    assert run.node("event_rx")["variant"] == "sso_vector", run
-    assert "There are no event vectors" not in run.stderr + run.stdout, run
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+def test_vectors_wait_as_long_as_the_device_can_unless_told(cn10k):
+    records = test_eventdev.plain(300)
+    how = ["--event-vector"], VECTORS[1]
+    run = forward(cn10k, 1, records, oracle.default_routes(range(PORTS)), how)
+    assert ("Packets come by event device 0, atomic, in vectors of at most 64 that wait for "
+            "51100 ns.") in run.stdout, run
+    assert run.stats["totals"] == {"rx": 300, "tx": 300, "dropped": 0}
 
 
 @pytest.mark.parametrize("words", ["--event-vector-tmo=1000000", "--event-vector-size=5"])

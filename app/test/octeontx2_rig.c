@@ -71,7 +71,8 @@ oct_feed(const struct oct_spec *spec)
 		.queues = queues,
 		.nb_queues = RTE_DIM(queues),
 		.vector_size = spec->vector_size,
-		.vector_timeout_ns = spec->timeout_ns == 0 ? 50000 : spec->timeout_ns,
+		.vector_timeout_ns = spec->timeout_ns != 0 || spec->any_timeout ? spec->timeout_ns
+										: 50000,
 		.socket = SOCKET_ID_ANY };
 	char reason[HY_REASON_SIZE] = "";
 	int rc;

@@ -23,6 +23,7 @@
 struct oct_spec {
 	uint16_t vector_size; /* [no vectors] */
 	uint64_t timeout_ns;  /* of a vector [50,000] */
+	bool any_timeout;     /* nobody says what it is */
 	uint8_t sched_type;   /* [ordered, which is 0] */
 	uint16_t workers;     /* [1] */
 	uint16_t burst;       /* of the graphs [64] */

@@ -2,6 +2,7 @@
 /* The event device in place of the workers' polling: its feed, and the nodes that take from it. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,6 +107,23 @@ feed_nodes(const struct options *options, struct hy_hal *hal, const struct class
 	if (rc == 0)
 		rc = hy_node_config(rx, &config, sizeof(config));
 	return rc < 0 ? refuse(strerror(-rc)) : 0;
+}
+
+void
+feed_print(const struct options *options, FILE *out)
+{
+	const struct hy_event_params *feed = hy_event_of((uint8_t)options->event.device);
+
+	if (!options->event.on)
+		return;
+	fprintf(out, "Packets come by event device %u, %s", options->event.device,
+		option_sched_name(options));
+	if (feed->vector_timeout_ns > 0)
+		fprintf(out, ", in vectors of at most %u that wait for %" PRIu64 " ns",
+			feed->vector_size, feed->vector_timeout_ns);
+	fprintf(out, ".\n");
+	if (options->event.vector && feed->vector_timeout_ns == 0)
+		fprintf(out, "There are no event vectors here (--explain says why).\n");
 }
 
 uint64_t

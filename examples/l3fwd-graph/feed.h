@@ -3,6 +3,8 @@
 #ifndef L3FWD_FEED_H
 #define L3FWD_FEED_H
 
+#include <stdio.h>
+
 #include <hy_hal_live.h>
 
 #include "options.h"
@@ -22,6 +24,9 @@ int feed_nodes(const struct options *options, struct hy_hal *hal, const struct c
 
 /* The classifier of a port, which event_rx leads its packets to. */
 void feed_classifier(const struct options *options, uint16_t port, char name[HY_NAME_SIZE]);
+
+/* Says how packets come, once variants are selected; nothing in the other mode. */
+void feed_print(const struct options *options, FILE *out);
 
 /*
  * Stops it, before the ports are stopped; also if there is none. Returns how many packets were

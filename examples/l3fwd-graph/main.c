@@ -379,6 +379,7 @@ explain(const struct options *options, const struct pipeline *pipeline, const st
 		printf("\n");
 		if (rc == 0)
 			rc = hy_hal_explain(hal, stdout);
+		feed_print(options, stdout);
 		offloads_print(&pipeline->offloads, stdout);
 	}
 	if (rc < 0)

@@ -8,6 +8,7 @@
 
 #include <rte_cycles.h>
 
+#include "feed.h"
 #include "sums.h"
 
 void
@@ -112,26 +113,10 @@ report_waited_us(const struct report_worker *worker)
 	return (uint64_t)((double)worker->idle.waited_cycles * 1e6 / (double)rte_get_tsc_hz());
 }
 
-/* How packets come; also if vectors were asked for in vain: the reference variant takes none. */
-static void
-report_event(const struct report *report, FILE *out)
-{
-	const struct event_options *e = &report->options->event;
-	const struct hy_target target = { .kind = HY_TARGET_EVENT, .id = (uint16_t)e->device };
-	const struct hy_selection *s = hy_hal_selection_for(report->hal, "event_rx", target);
-
-	fprintf(out, "Packets come by event device %u, %s.\n", e->device,
-		option_sched_name(report->options));
-	if (e->vector && s != NULL &&
-		strcmp(s->chosen->impl.variant, s->family->node.impl.variant) == 0)
-		fprintf(out, "There are no event vectors here (--explain says why).\n");
-}
-
 void
 report_picks(const struct report *report, FILE *out)
 {
-	if (report->options->event.on)
-		report_event(report, out);
+	feed_print(report->options, out);
 	fprintf(out, "The HAL picked (--explain says why):\n");
 	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
 		const struct hy_node_stats *node = &report->stats->nodes[i];

@@ -94,8 +94,7 @@ adapter_free(struct event_feed *feed)
 	/* What DPDK 22.11 to 26.07 leave behind. */
 	if (serves)
 		rte_service_component_unregister(service);
-	rte_mempool_free(feed->vectors);
-	feed->vectors = NULL;
+	event_vectors_free(feed);
 }
 
 static int
@@ -130,8 +129,7 @@ event_adapter_start(struct event_feed *feed, char *reason, size_t size)
 		return rc;
 	rc = rte_event_eth_rx_adapter_create_ext(id, id, service_configure, feed);
 	if (rc < 0) {
-		rte_mempool_free(feed->vectors);
-		feed->vectors = NULL;
+		event_vectors_free(feed);
 		return event_refuse(rc, reason, size, "event device %u: no rx adapter: %s", id,
 			strerror(-rc));
 	}

@@ -164,6 +164,8 @@ feed_alloc(const struct hy_event_params *params)
 		memcpy(queues, params->queues, size);
 	feed->params = *params;
 	feed->params.queues = queues;
+	feed->params.vector_timeout_ns = 0;
+	feed->vector_wish_ns = params->vector_timeout_ns;
 	return feed;
 }
 

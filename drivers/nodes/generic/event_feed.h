@@ -19,6 +19,7 @@ struct event_feed {
 	bool ordered[RTE_MAX_ETHPORTS]; /* the port's packets are sent by the device */
 	unsigned int nb_ordered;        /* ports; workers look */
 	struct rte_mempool *vectors;
+	uint64_t vector_wish_ns;           /* as params.vector_timeout_ns was given */
 	uint32_t services[EVENT_SERVICES]; /* that run */
 	uint8_t nb_services;
 	struct hy_hal *hal; /* whose ports it follows, or NULL */
@@ -60,8 +61,9 @@ void event_adapter_stop(struct event_feed *feed);
 int event_adapter_add(struct event_feed *feed, uint16_t port);
 int event_adapter_remove(struct event_feed *feed, uint16_t port);
 
-/* event_vectors.c: checks what is wanted, and makes the pool. */
+/* event_vectors.c: checks what is wanted, fits what is not said, and makes the pool. */
 int event_vectors_create(struct event_feed *feed, char *reason, size_t size);
+void event_vectors_free(struct event_feed *feed);
 
 /* event_drain.c: before the last port is taken out, for packets that workers may still take; */
 void event_flush(struct event_feed *feed, uint16_t port);

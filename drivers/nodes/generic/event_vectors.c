@@ -10,11 +10,19 @@
 #include "event_feed.h"
 
 #define VECTORS_LEAST 1024 /* in the pool */
-#define TIMEOUT_NS 1000000 /* as in DPDK's l3fwd */
 
-/* Whether a port's packets can come in vectors as long as wanted; if not, says why not. */
+/* What vectors may wait, in nanoseconds. */
+struct range {
+	uint64_t min, max;
+};
+
+/*
+ * Whether a port's packets can come in vectors as long as wanted; if not, says why not. Narrows what
+ * they may wait down to what the port can do.
+ */
 static int
-vectors_check(const struct event_feed *feed, uint16_t port, char *reason, size_t size)
+vectors_check(const struct event_feed *feed, uint16_t port, struct range *wait, char *reason,
+	size_t size)
 {
 	const struct hy_event_params *p = &feed->params;
 	struct rte_event_eth_rx_adapter_vector_limits limits;
@@ -43,42 +51,34 @@ vectors_check(const struct event_feed *feed, uint16_t port, char *reason, size_t
 			"port %u: event vectors of %u packets are not to be had; %u to %u are%s",
 			port, p->vector_size, limits.min_sz, limits.max_sz,
 			limits.log2_sz != 0 ? ", powers of 2" : "");
-	if (p->vector_timeout_ns < limits.min_timeout_ns ||
-		p->vector_timeout_ns > limits.max_timeout_ns)
+	wait->min = RTE_MAX(wait->min, limits.min_timeout_ns);
+	wait->max = RTE_MIN(wait->max, limits.max_timeout_ns);
+	if (wait->min > wait->max && feed->vector_wish_ns == 0)
+		return event_refuse(-ENOTSUP, reason, size,
+			"port %u: event vectors wait for %" PRIu64 " to %" PRIu64
+			" ns; those of other ports do not",
+			port, limits.min_timeout_ns, limits.max_timeout_ns);
+	if (wait->min > wait->max)
 		return event_refuse(-ENOTSUP, reason, size,
 			"port %u: event vectors cannot wait for %" PRIu64 " ns; %" PRIu64
 			" to %" PRIu64 " are accepted",
-			port, p->vector_timeout_ns, limits.min_timeout_ns, limits.max_timeout_ns);
+			port, feed->vector_wish_ns, limits.min_timeout_ns, limits.max_timeout_ns);
 	return 0;
-}
-
-/* Ports whose limits have nothing in common are for vectors_check() to refuse. */
-static uint64_t
-timeout_default(const struct hy_event_params *p)
-{
-	struct rte_event_eth_rx_adapter_vector_limits limits;
-	uint64_t ns = TIMEOUT_NS;
-
-	for (unsigned int q = 0; q < p->nb_queues; q++)
-		if (rte_event_eth_rx_adapter_vector_limits_get(p->device, p->queues[q].port,
-			    &limits) == 0)
-			ns = RTE_MIN(RTE_MAX(ns, limits.min_timeout_ns), limits.max_timeout_ns);
-	return ns;
 }
 
 int
 event_vectors_create(struct event_feed *feed, char *reason, size_t size)
 {
 	struct hy_event_params *p = &feed->params;
+	const uint64_t wish = feed->vector_wish_ns;
+	struct range wait = { wish, wish == 0 ? UINT64_MAX : wish };
 	char name[RTE_MEMPOOL_NAMESIZE];
 	int rc = 0;
 
 	if (p->vector_size == 0)
 		return event_refuse(-ENOTSUP, reason, size, "event vectors were not asked for");
-	if (p->vector_timeout_ns == 0)
-		p->vector_timeout_ns = timeout_default(p);
 	for (unsigned int q = 0; q < p->nb_queues && rc == 0; q++)
-		rc = vectors_check(feed, p->queues[q].port, reason, size);
+		rc = vectors_check(feed, p->queues[q].port, &wait, reason, size);
 	if (rc < 0)
 		return rc;
 	snprintf(name, sizeof(name), "hy_event_vectors_%u", p->device);
@@ -87,5 +87,15 @@ event_vectors_create(struct event_feed *feed, char *reason, size_t size)
 	if (feed->vectors == NULL)
 		return event_refuse(-rte_errno, reason, size, "no pool of event vectors: %s",
 			rte_strerror(rte_errno));
+	p->vector_timeout_ns = RTE_MAX(wait.min,
+		RTE_MIN(wait.max, (uint64_t)HY_EVENT_VECTOR_TIMEOUT_NS));
 	return 0;
+}
+
+void
+event_vectors_free(struct event_feed *feed)
+{
+	rte_mempool_free(feed->vectors);
+	feed->vectors = NULL;
+	feed->params.vector_timeout_ns = 0;
 }

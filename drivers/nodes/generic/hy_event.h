@@ -48,6 +48,9 @@ extern "C" {
 /** Packets that a feed holds and no worker has taken, at most, where the device has a limit. */
 #define HY_EVENT_MOST 4096
 
+/** What a vector waits if nobody says how long. */
+#define HY_EVENT_VECTOR_TIMEOUT_NS 1000000
+
 /** What a feed is to be. */
 struct hy_event_params {
 	uint8_t device;      /**< Event device id. Not in use: it is configured, and started. */
@@ -58,10 +61,8 @@ struct hy_event_params {
 	/** Entries of queues. 0: events come by event port nb_workers, which is the caller's then. */
 	unsigned int nb_queues;
 	uint16_t vector_size; /**< Most packets in an event vector; 0: no vectors. */
-	/**
-	 * A vector that is not full waits no longer. 0: a millisecond, or what is nearest to it that
-	 * the adapters accept; hy_event_of() tells it after hy_event_attach().
-	 */
+	/** A vector that is not full waits no longer. 0: HY_EVENT_VECTOR_TIMEOUT_NS, or what its
+	 * ports can do that is nearest. */
 	uint64_t vector_timeout_ns;
 	int socket; /**< NUMA node, or SOCKET_ID_ANY. */
 };
@@ -86,7 +87,10 @@ int hy_event_create(const struct hy_event_params *params, char *reason, size_t s
  */
 uint64_t hy_event_destroy(uint8_t device);
 
-/** The parameters of a device's feed, until it is destroyed; NULL: it has none. */
+/**
+ * The parameters of a device's feed, until it is destroyed; NULL: it has none. vector_timeout_ns is
+ * what its vectors wait, once it is attached; and 0 while packets come one by one.
+ */
 const struct hy_event_params *hy_event_of(uint8_t device);
 
 /** Of the feed that has a queue of that port. As hy_event_of(). */
