@@ -332,7 +332,9 @@ port_that_was_closed_is_not_ready_any_more(void **state)
 	hy_flow_rte_async.create_many(port, requests, 3);
 	assert_int_equal(requests[2].rc, 0);
 	assert_int_equal(rte_eth_dev_stop(port), 0);
+	hy_flow_rte_forget(port);
 	assert_int_equal(rte_eth_dev_close(port), 0);
+	hy_flow_rte_forget(RTE_MAX_ETHPORTS); /* which is none */
 	assert_ptr_equal(hy_flow_rte_of(port), &hy_flow_rte);
 	hy_flow_rte_async.destroy_many(port, requests, 3);
 	for (uint32_t i = 0; i < 3; i++)

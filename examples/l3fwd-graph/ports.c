@@ -245,6 +245,7 @@ ports_gone(uint16_t port)
 	if (!rte_eth_dev_is_valid_port(port))
 		return;
 	rte_eth_dev_stop(port);
+	hy_flow_rte_forget(port);
 	rte_eth_dev_close(port);
 }
 
@@ -281,6 +282,7 @@ ports_stop(const struct options *options)
 			drain(port);
 			rte_eth_dev_stop(port);
 		}
+		hy_flow_rte_forget(port);
 		rte_eth_dev_close(port);
 	}
 	started = 0;

@@ -294,15 +294,11 @@ port_forget(struct async_port *a)
 	*a = (struct async_port){ .ready = false };
 }
 
-/* Another device may get the port's id. */
-static int
-on_destroy(uint16_t port, enum rte_eth_event_type event, void *arg, void *more)
+void
+hy_flow_rte_forget(uint16_t port)
 {
-	RTE_SET_USED(event);
-	RTE_SET_USED(arg);
-	RTE_SET_USED(more);
-	port_forget(&ports[port]);
-	return 0;
+	if (port < RTE_MAX_ETHPORTS)
+		port_forget(&ports[port]);
 }
 
 int
@@ -325,8 +321,6 @@ hy_flow_rte_prepare(uint16_t port, uint32_t max_rules)
 	rc = rte_flow_info_get(port, &port_info, &queue_info, &error);
 	if (rc == 0 && queue_info.max_size > 0)
 		queue.size = RTE_MIN(queue.size, queue_info.max_size);
-	if (rc == 0) /* once, however often */
-		rc = rte_eth_dev_callback_register(port, RTE_ETH_EVENT_DESTROY, on_destroy, NULL);
 	if (rc == 0)
 		rc = rte_flow_configure(port, &nothing_else, RTE_DIM(queues), queues, &error);
 	if (rc != 0)

@@ -85,7 +85,14 @@ extern const struct hy_flow_provider hy_flow_rte_async;
  */
 int hy_flow_rte_prepare(uint16_t port, uint32_t max_rules);
 
-/** @return hy_flow_rte_async for a port that was made ready for it and is there, else hy_flow_rte. */
+/**
+ * Takes that back, and with it the memory of all rules: to be called when a port that was made ready
+ * is closed, for its id may go to another device. Of other ports, and of ids that are none, it is
+ * allowed. Requests about rules that the port had are refused with -ENOTSUP from then on.
+ */
+void hy_flow_rte_forget(uint16_t port);
+
+/** @return hy_flow_rte_async for a port that was made ready for it, else hy_flow_rte. */
 const struct hy_flow_provider *hy_flow_rte_of(uint16_t port);
 
 /** What has to follow MARK, so that a marked packet comes by the queue that it would come by. */
