@@ -74,9 +74,11 @@ traffic_create(const uint32_t *dst, uint32_t n, uint8_t ttl, const struct l3fwd_
 	struct l3fwd_traffic *traffic = calloc(1, sizeof(*traffic));
 
 	if (traffic != NULL)
-		traffic->packets = calloc(n, sizeof(*traffic->packets));
+		traffic->packets = aligned_alloc(alignof(struct l3fwd_packet),
+			n * sizeof(*traffic->packets));
 	if (traffic == NULL || traffic->packets == NULL)
 		l3fwd_fail("no memory for %u packets", n);
+	memset(traffic->packets, 0, n * sizeof(*traffic->packets));
 	for (traffic->n = 0; traffic->n < n; traffic->n++) {
 		struct l3fwd_packet *packet = &traffic->packets[traffic->n];
 
