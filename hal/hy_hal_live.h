@@ -146,7 +146,8 @@ int hy_hal_port_unobserve(struct hy_hal *hal, hy_port_observer_t *notify, void *
 
 /**
  * Listens to the events of all ports, also of those that come later: reset, removal, and drivers
- * that recover by themselves. Until hy_hal_destroy().
+ * that recover by themselves. Until hy_hal_destroy(). To be called before ports are started: what a
+ * driver tells while nobody listens is lost.
  *
  * @return 0, also if it listens already; what rte_eth_dev_callback_register() returns.
  */

@@ -85,6 +85,18 @@ def test_port_that_is_reset_again_and_again_is_used_again(events):
     assert (variants["ethdev_tx-1"], variants["ethdev_rx-1-0"]) == ("own_queue", "poll"), run
 
 
+def test_port_that_asks_for_a_reset_before_workers_run_is_reset(rig, folder, monkeypatch):
+    """It asks once: a program that did not listen yet would never know."""
+    if not PLUGIN.exists():
+        pytest.skip("the plugin was not built")
+    monkeypatch.setenv("HY_TEST_EVENTS_EARLY", f"1 {RESET}")
+    events = Events(rig, folder, monkeypatch)
+    until(lambda: "port 1 is up again" in events.text(), "the reset", events.process)
+    run = events.finish()
+    assert [(p["state"], p["resets"]) for p in run.stats["ports"]] == [
+        ("up", 0), ("up", 1), ("up", 0)], run
+
+
 def assert_stays_down(events):
     """Asserts that port 0, which net_pcap cannot set up again with infinite_rx, stays out, that
     this is told, and that the others go on."""

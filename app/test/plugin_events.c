@@ -1,34 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plugin that raises events of ports in the program that loads it, as drivers do: it reads lines
- * "PORT EVENT", the event a number, from the file that HY_TEST_EVENTS names.
+ * "PORT EVENT", the event a number, from the file that HY_TEST_EVENTS names; and one while variants
+ * are bound to the port, if HY_TEST_EVENTS_EARLY has such a line.
  */
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <hy_graph_worker.h>
+#include <hy_node.h>
 #include <hy_plugin.h>
 
 #include "port_event.h"
 
 HY_PLUGIN("events", "0", "Raises events of ports");
 
-/* A plugin has to register something. */
+static bool
+early_event(unsigned int *port, unsigned int *event)
+{
+	const char *early = getenv("HY_TEST_EVENTS_EARLY");
+
+	return early != NULL && sscanf(early, "%u %u", port, event) == 2;
+}
+
+static void
+raise_one(unsigned int port, unsigned int event)
+{
+	if (port_event_raise((uint16_t)port, event) < 0)
+		fprintf(stderr, "events: port %u cannot have event %u\n", port, event);
+}
+
+static bool
+early_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
+{
+	unsigned int port, event;
+
+	RTE_SET_USED(hal);
+	snprintf(reason, size, "no event is wanted early");
+	return early_event(&port, &event) && port == target.id;
+}
+
+/* Once, as the port would not come up otherwise. */
+static int
+early_bind(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
+{
+	static bool raised;
+	unsigned int port, event;
+
+	RTE_SET_USED(hal);
+	RTE_SET_USED(target);
+	if (!raised && early_event(&port, &event))
+		raise_one(port, event);
+	raised = true;
+	snprintf(reason, size, "it only raises an event");
+	return -ENOTSUP;
+}
+
 static uint16_t
-events_sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+early_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	RTE_SET_USED(node);
 	hy_release(graph, objs, n);
 	return n;
 }
 
-static const struct hy_node_desc events_node = {
-	.name = "events_sink",
-	.impl.process = events_sink,
-};
-HY_NODE_REGISTER(events_node)
+HY_NODE_VARIANT(ethdev_tx, early,
+	.text = "Never bound: raises an event when it is tried",
+	.impl.process = early_process,
+	.fits = early_fits,
+	.bind = early_bind,
+	.score = 1000);
 
 static void *
 raise_all(void *arg)
@@ -37,8 +80,7 @@ raise_all(void *arg)
 	FILE *commands = fopen(arg, "r"); /* waits for the writer: a FIFO */
 
 	while (commands != NULL && fscanf(commands, "%u %u", &port, &event) == 2)
-		if (port_event_raise((uint16_t)port, event) < 0)
-			fprintf(stderr, "events: port %u cannot have event %u\n", port, event);
+		raise_one(port, event);
 	if (commands != NULL)
 		fclose(commands);
 	return NULL;

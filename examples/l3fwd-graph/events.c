@@ -43,16 +43,24 @@ tell(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
 	fflush(events->people);
 }
 
-int
-events_watch(struct events *events)
+static int
+complain(int rc)
 {
-	int rc = hy_hal_port_observe(events->hal, tell, events);
-
-	if (rc == 0)
-		rc = hy_hal_watch(events->hal);
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: events of ports: %s\n", strerror(-rc));
 	return rc < 0 ? -1 : 0;
+}
+
+int
+events_listen(struct hy_hal *hal)
+{
+	return complain(hy_hal_watch(hal));
+}
+
+int
+events_watch(struct events *events)
+{
+	return complain(hy_hal_port_observe(events->hal, tell, events));
 }
 
 void

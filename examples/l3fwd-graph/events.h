@@ -14,7 +14,13 @@ struct events {
 	char said[HY_HAL_ERROR_SIZE]; /* the last error: not said a thousand times a second */
 };
 
-/* Begins to listen. Returns 0, or -1 after saying what is wrong. */
+/*
+ * Listens from now on: before ports run, since a port that asks for a reset asks once. Returns 0, or
+ * -1 after saying what is wrong.
+ */
+int events_listen(struct hy_hal *hal);
+
+/* Begins to tell of them. Returns likewise. */
 int events_watch(struct events *events);
 
 /* Sees to what has happened since; to be called now and then. */

@@ -425,7 +425,7 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	int rc = -1;
 
 	ports_ignore(options, hal);
-	if (rules_read(options, hal) < 0)
+	if (events_listen(hal) < 0 || rules_read(options, hal) < 0)
 		return -1;
 	if (routes_read(options, &routes, error) < 0) {
 		fprintf(stderr, "l3fwd-graph: %s\n", error);
