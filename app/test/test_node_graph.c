@@ -276,37 +276,67 @@ worker_without_a_transmit_queue_of_its_own_is_refused(void **state)
 	assert_int_equal(refused, 20 - taken);
 }
 
+/* Makes a graph whose ip4_rewrite has edges to ports 0 and 1, and is told another one for a port. */
+static int
+rewrite_try(unsigned int port, uint16_t edge)
+{
+	static const char *const patterns[] = { "rig_source" };
+	const struct hy_graph_params params = { .patterns = patterns,
+		.nb_patterns = 1,
+		.ops = &hy_mbuf_ops,
+		.drop_node = "rig_out-2",
+		.lanes = { "ip4_route" },
+		.socket = SOCKET_ID_ANY };
+	struct hy_ip4_rewrite_config config;
+	struct hy_graph *graph = NULL;
+	hy_node_id id;
+	int rc;
+
+	rig_nodes("ip4_rewrite-rig");
+	id = rig_clone("ip4_rewrite", "scalar", NULL);
+	memset(&config, 0xff, sizeof(config));
+	config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table("scalar") },
+		.nb_fibs = 1 };
+	assert_int_equal(hy_node_edge_add(id, "rig_out-0", &config.edge[0]), 0);
+	assert_int_equal(hy_node_edge_add(id, "rig_out-1", &config.edge[1]), 0);
+	config.edge[port] = edge;
+	assert_int_equal(hy_node_config(id, &config, sizeof(config)), 0);
+	rc = hy_graph_create("try", &params, &graph);
+	hy_graph_destroy(graph);
+	rig_clear();
+	return rc;
+}
+
 static void
 port_of_the_table_without_an_edge_is_refused(void **state)
 {
-	struct hy_ip4_rewrite_config config;
-	hy_node_id id;
+	RTE_SET_USED(state);
+	assert_int_equal(rewrite_try(0, HY_IP4_NO_EDGE), -EINVAL);
+	assert_int_equal(rewrite_try(1, HY_IP4_NO_EDGE), -EINVAL);
+	assert_non_null(strstr(unit_log(), "has no edge for port 1 of its table"));
+	assert_int_equal(rewrite_try(2, HY_IP4_NO_EDGE), 0); /* which the table has not */
+}
+
+/* Packets would be written out of the node's memory. */
+static void
+port_along_an_edge_that_is_not_there_is_refused(void **state)
+{
+	uint16_t edge = 0;
 
 	RTE_SET_USED(state);
-	for (uint16_t missing = 0; missing < 3; missing++) {
-		static const char *const patterns[] = { "rig_source" };
-		const struct hy_graph_params params = { .patterns = patterns,
-			.nb_patterns = 1,
-			.ops = &hy_mbuf_ops,
-			.drop_node = "rig_out-2",
-			.lanes = { "ip4_route" },
-			.socket = SOCKET_ID_ANY };
-		struct hy_graph *graph = NULL;
+	while (edge < 9 && rewrite_try(1, edge) == 0)
+		edge++;
+	assert_in_range(edge, 2, 8); /* the family's own, and those to the two ports */
+	for (unsigned int beyond = 0; beyond < 3; beyond++) {
+		char text[64];
 
-		rig_nodes("ip4_rewrite-rig");
-		id = rig_clone("ip4_rewrite", "scalar", NULL);
-		memset(&config, 0xff, sizeof(config));
-		config.tables = (struct hy_ip4_lookup_config){ .fibs = { rig_table("scalar") },
-			.nb_fibs = 1 };
-		assert_int_equal(hy_node_edge_add(id, "rig_out-0", &config.edge[0]), 0);
-		assert_int_equal(hy_node_edge_add(id, "rig_out-1", &config.edge[1]), 0);
-		config.edge[missing] = HY_IP4_NO_EDGE; /* of port 2 there is none anyway */
-		assert_int_equal(hy_node_config(id, &config, sizeof(config)), 0);
-		assert_int_equal(hy_graph_create("try", &params, &graph),
-			missing < 2 ? -EINVAL : 0);
-		hy_graph_destroy(graph);
-		rig_clear();
+		snprintf(text, sizeof(text),
+			"has no edge %u for port 1; edges 0 to %u are accepted", edge + beyond,
+			edge - 1u);
+		assert_int_equal(rewrite_try(1, (uint16_t)(edge + beyond)), -EINVAL);
+		assert_non_null(strstr(unit_log(), text));
 	}
+	assert_int_equal(rewrite_try(2, edge), 0);
 }
 
 static const struct CMUnitTest node_graph_tests[] = {
@@ -318,6 +348,7 @@ static const struct CMUnitTest node_graph_tests[] = {
 	NODE_TEST(nodes_without_their_configuration_are_refused),
 	NODE_TEST(worker_without_a_transmit_queue_of_its_own_is_refused),
 	NODE_TEST(port_of_the_table_without_an_edge_is_refused),
+	NODE_TEST(port_along_an_edge_that_is_not_there_is_refused),
 };
 
 UNIT_SUITE(node_graph_tests)

@@ -459,6 +459,13 @@ int hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t 
 /** @return The name of a node of @p graph; valid as long as the node. */
 const char *hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node);
 
+/**
+ * @return How many edges a node of @p graph has: 0 to that less one may be enqueued to. What init()
+ * takes from a configuration is to be held to this, since enqueuing does not check. The registry's
+ * node may have others by now; see hy_node_edge_count().
+ */
+uint16_t hy_graph_node_edges(const struct hy_graph *graph, const struct hy_node *node);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -2,7 +2,6 @@
 /* event_rx: takes packets from the worker's port of an event device, and deals them out by port. */
 
 #include <errno.h>
-#include <string.h>
 
 #include <rte_mbuf.h>
 
@@ -53,13 +52,8 @@ static int
 edges_read(const struct hy_graph *graph, const struct hy_node *node,
 	const struct hy_event_rx_config *config, struct event_rx_ctx *ctx)
 {
-	char name[HY_NAME_SIZE];
-	uint16_t nb_edges = 0;
-	hy_node_id id;
+	const uint16_t nb_edges = hy_graph_node_edges(graph, node);
 
-	snprintf(name, sizeof(name), "%s", hy_graph_node_name(graph, node));
-	if (hy_node_lookup(name, &id) == 0)
-		hy_node_edge_count(id, &nb_edges);
 	for (unsigned int p = 0; p < RTE_DIM(ctx->edge); p++) {
 		ctx->edge[p] = config->edge[p];
 		if (config->edge[p] == HY_EVENT_NO_EDGE)

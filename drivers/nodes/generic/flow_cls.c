@@ -34,11 +34,8 @@ static int
 ways_check(const struct hy_graph *graph, struct hy_node *node,
 	const struct hy_flow_cls_config *config)
 {
-	uint16_t nb_edges = 0;
-	hy_node_id id;
+	const uint16_t nb_edges = hy_graph_node_edges(graph, node);
 
-	if (hy_node_lookup(hy_graph_node_name(graph, node), &id) == 0)
-		hy_node_edge_count(id, &nb_edges);
 	for (unsigned int i = 0; i < config->nb_ways; i++) {
 		const struct hy_flow_way *way = &config->ways[i];
 
