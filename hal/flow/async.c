@@ -252,7 +252,6 @@ query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_
 static int
 flush(uint16_t port, struct rte_flow_error *error)
 {
-	struct async_port *a = &ports[port];
 	struct async_table *table, *next;
 	int rc = port_check(port, error);
 
@@ -260,15 +259,9 @@ flush(uint16_t port, struct rte_flow_error *error)
 		rc = rte_flow_flush(port, error);
 	if (rc != 0)
 		return rc;
-	for (table = LIST_FIRST(&a->tables); table != NULL; table = next) {
-		struct async_flow *flow;
-
+	for (table = LIST_FIRST(&ports[port].tables); table != NULL; table = next) {
 		next = LIST_NEXT(table, next);
-		while ((flow = LIST_FIRST(&table->flows)) != NULL) {
-			LIST_REMOVE(flow, next);
-			free(flow);
-		}
-		table->used = 0;
+		hy_async_table_clear(table);
 		hy_async_table_put(table, port);
 	}
 	return 0;

@@ -192,7 +192,7 @@ hy_async_table_put(struct async_table *table, uint16_t port)
 }
 
 void
-hy_async_table_forget(struct async_table *table)
+hy_async_table_clear(struct async_table *table)
 {
 	struct async_flow *flow;
 
@@ -200,6 +200,13 @@ hy_async_table_forget(struct async_table *table)
 		LIST_REMOVE(flow, next);
 		free(flow);
 	}
+	table->used = 0;
+}
+
+void
+hy_async_table_forget(struct async_table *table)
+{
+	hy_async_table_clear(table);
 	LIST_REMOVE(table, next);
 	free(table);
 }
