@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_eth_ring.h>
-#include <rte_ethdev.h>
+#include <rte_errno.h>
 #include <rte_random.h>
-#include <rte_ring.h>
 
 #include <hy_flow.h>
 #include <hy_flow_sim.h>
@@ -472,73 +470,6 @@ a_frame_that_is_cut_anywhere_is_read_within_its_bytes(void **state)
 	hy_flow_sim_destroy(sim);
 }
 
-static struct rte_ring *ring;
-static uint16_t port;
-
-static void
-port_make(void)
-{
-	const struct rte_eth_conf conf = { 0 };
-
-	ring = rte_ring_create("sim", 1024, SOCKET_ID_ANY, 0);
-	assert_non_null(ring);
-	port = (uint16_t)rte_eth_from_ring(ring);
-	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), 0);
-	assert_int_equal(rte_eth_rx_queue_setup(port, 0, 64, SOCKET_ID_ANY, NULL, sim_pool), 0);
-	assert_int_equal(rte_eth_tx_queue_setup(port, 0, 64, SOCKET_ID_ANY, NULL), 0);
-	assert_int_equal(rte_eth_dev_start(port), 0);
-}
-
-static void
-port_drop(void)
-{
-	assert_int_equal(rte_eth_dev_stop(port), 0);
-	assert_int_equal(rte_eth_dev_close(port), 0);
-	rte_ring_free(ring);
-}
-
-static void
-receive_callbacks_put_an_engine_behind_any_port(void **state)
-{
-	const struct hy_flow_sim_params params = { .profile = "mlx5" }, bad = { .profile = "x" };
-	struct rte_mbuf *pkt = sim_mbuf(&(struct sim_packet){ .dst = 1 });
-	struct rte_flow_query_count count = { 0 };
-	struct sim_match flow;
-	void *handle;
-
-	RTE_SET_USED(state);
-	port_make();
-	sim_match(&flow, &(struct sim_packet){ .dst = 1 }, 7, true, true);
-	assert_int_equal(hy_flow_simulator.create(port, &flow.attr, flow.items, flow.actions,
-				 &handle, NULL),
-		-ENODEV);
-	assert_int_equal(hy_flow_sim_attach(RTE_MAX_ETHPORTS, &params), -ENODEV);
-	assert_int_equal(hy_flow_sim_attach(port, &bad), -EINVAL);
-	assert_int_equal(hy_flow_sim_attach(port, &params), 0);
-	assert_int_equal(hy_flow_sim_attach(port, &params), -EEXIST);
-	assert_int_equal(hy_flow_simulator.validate(port, &flow.attr, flow.items, flow.actions,
-				 NULL),
-		0);
-	assert_int_equal(hy_flow_simulator.create(port, &flow.attr, flow.items, flow.actions,
-				 &handle, NULL),
-		0);
-	assert_int_equal(rte_eth_tx_burst(port, 0, &pkt, 1), 1);
-	assert_int_equal(rte_eth_rx_burst(port, 0, &pkt, 1), 1);
-	assert_int_equal(sim_mark_of(pkt), 7);
-	assert_int_equal(hy_flow_simulator.query(port, handle, &count, NULL), 0);
-	assert_int_equal(count.hits, 1);
-	assert_int_equal(hy_flow_simulator.destroy(port, handle, NULL), 0);
-	pkt->ol_flags = 0;
-	assert_int_equal(rte_eth_tx_burst(port, 0, &pkt, 1), 1);
-	assert_int_equal(rte_eth_rx_burst(port, 0, &pkt, 1), 1);
-	assert_int_equal(sim_mark_of(pkt), -1);
-	assert_int_equal(hy_flow_simulator.flush(port, NULL), 0);
-	hy_flow_sim_detach(port);
-	assert_null(hy_flow_sim_of(port));
-	rte_pktmbuf_free(pkt);
-	port_drop();
-}
-
 #define CHURN 2000
 
 static struct hy_flow_sim *churned;
@@ -613,7 +544,6 @@ static const struct CMUnitTest flow_sim[] = {
 	SIM_TEST(lies_are_as_rare_as_said_and_counted),
 	SIM_TEST(the_nth_rule_fails_when_told_to),
 	SIM_TEST(a_frame_that_is_cut_anywhere_is_read_within_its_bytes),
-	SIM_TEST(receive_callbacks_put_an_engine_behind_any_port),
 	SIM_TEST(packets_pass_while_rules_change),
 };
 
