@@ -15,6 +15,12 @@
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
 #endif
 
+/* Event ports have profiles of links, and DPDK asks drivers how many. */
+#define HY_DPDK_EVENT_PROFILES HY_DPDK_SINCE(23, 11)
+
+/* Event devices say which schedule types they have. */
+#define HY_DPDK_EVENT_TYPES HY_DPDK_SINCE(24, 3)
+
 /* Drivers of ports have flow functions for the fast path in a structure of their own. */
 #define HY_DPDK_FLOW_FAST HY_DPDK_SINCE(24, 3)
 

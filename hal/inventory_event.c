@@ -6,13 +6,13 @@
 #include <rte_dev.h>
 #include <rte_eventdev.h>
 
+#include "dpdk.h"
 #include "hal.h"
 
-/* DPDK before 24.03 has no flags for schedule types. */
 static void
 probe_types(const struct rte_event_dev_info *info, struct hy_capability *caps)
 {
-#ifdef RTE_EVENT_DEV_CAP_ATOMIC
+#if HY_DPDK_EVENT_TYPES
 	const uint32_t has = info->event_dev_cap;
 
 	hy_cap_flag(&caps[HY_CAP_EVENT_ATOMIC], (has & RTE_EVENT_DEV_CAP_ATOMIC) != 0, "ATOMIC");

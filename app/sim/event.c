@@ -14,6 +14,7 @@
 #include <dpdk.h>
 
 #include "event.h"
+#include "event_common.h"
 
 #define DRIVER "event_cn10k"
 #define ALIAS "sim_event_cn10k"
@@ -23,6 +24,7 @@ static void
 info(struct rte_eventdev *dev, struct rte_event_dev_info *to)
 {
 	RTE_SET_USED(dev);
+	event_info_begin(to);
 	to->driver_name = DRIVER;
 	to->min_dequeue_timeout_ns = 1;
 	to->max_dequeue_timeout_ns = UINT32_MAX;
@@ -34,7 +36,7 @@ info(struct rte_eventdev *dev, struct rte_event_dev_info *to)
 	to->max_event_port_dequeue_depth = 1;
 	to->max_event_port_enqueue_depth = 1;
 	to->max_num_events = EVENT_MAX;
-	to->event_dev_cap = RTE_EVENT_DEV_CAP_QUEUE_QOS | RTE_EVENT_DEV_CAP_DISTRIBUTED_SCHED |
+	to->event_dev_cap |= RTE_EVENT_DEV_CAP_QUEUE_QOS | RTE_EVENT_DEV_CAP_DISTRIBUTED_SCHED |
 		RTE_EVENT_DEV_CAP_QUEUE_ALL_TYPES | RTE_EVENT_DEV_CAP_RUNTIME_PORT_LINK |
 		RTE_EVENT_DEV_CAP_MULTIPLE_QUEUE_PORT | RTE_EVENT_DEV_CAP_NONSEQ_MODE |
 		RTE_EVENT_DEV_CAP_CARRY_FLOW_ID | RTE_EVENT_DEV_CAP_MAINTENANCE_FREE;

@@ -17,6 +17,8 @@
 
 #include <dpdk.h>
 
+#include "event_common.h"
+
 #define DRIVER "dlb2_event" /* dlb2_priv.h, EVDEV_DLB2_NAME_PMD */
 #define ALIAS "sim_event_dlb2"
 
@@ -66,6 +68,7 @@ static void
 info(struct rte_eventdev *dev, struct rte_event_dev_info *to)
 {
 	RTE_SET_USED(dev);
+	event_info_begin(to);
 	to->driver_name = DRIVER;
 	to->min_dequeue_timeout_ns = 1;
 	to->max_dequeue_timeout_ns = UINT32_MAX - 1;
@@ -78,7 +81,7 @@ info(struct rte_eventdev *dev, struct rte_event_dev_info *to)
 	to->max_event_port_enqueue_depth = DEPTH;
 	to->max_event_port_links = LINKS;
 	to->max_num_events = CREDITS;
-	to->event_dev_cap = RTE_EVENT_DEV_CAP_EVENT_QOS | RTE_EVENT_DEV_CAP_NONSEQ_MODE |
+	to->event_dev_cap |= RTE_EVENT_DEV_CAP_EVENT_QOS | RTE_EVENT_DEV_CAP_NONSEQ_MODE |
 		RTE_EVENT_DEV_CAP_DISTRIBUTED_SCHED | RTE_EVENT_DEV_CAP_QUEUE_ALL_TYPES |
 		RTE_EVENT_DEV_CAP_BURST_MODE | RTE_EVENT_DEV_CAP_IMPLICIT_RELEASE_DISABLE |
 		RTE_EVENT_DEV_CAP_RUNTIME_PORT_LINK | RTE_EVENT_DEV_CAP_MULTIPLE_QUEUE_PORT |
