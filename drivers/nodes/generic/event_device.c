@@ -2,6 +2,7 @@
 /* The event device of a feed: one queue, from which each worker's port takes. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "event_feed.h"
@@ -98,7 +99,11 @@ port_setup(const struct event_feed *feed, uint8_t port, const struct rte_event_d
 	rc = rte_event_port_setup(device, port, &conf);
 	if (rc < 0 || port >= feed->params.nb_workers)
 		return rc;
-	return rte_event_port_link(device, port, &queue, NULL, 1) == 1 ? 0 : -rte_errno;
+	rc = rte_event_port_link(device, port, &queue, NULL, 1);
+	if (rc == 1)
+		return 0;
+	/* What was wrong is the one or the other, and dlb2's errno is negative. */
+	return rc < 0 ? rc : -abs(rte_errno);
 }
 
 int
