@@ -8,6 +8,7 @@
 
 #include <rte_common.h>
 
+#include "arc.h"
 #include "log.h"
 #include "topology.h"
 
@@ -158,7 +159,8 @@ node_follow(struct build *b, const struct hy_reg_node *node)
 		struct hy_reg_edge *edge = &node->edges[e];
 		unsigned int to;
 
-		rc = target_add(b, node, hy_registry_target(edge), edge->target, &to);
+		rc = target_add(b, node, hy_arc_detour(node, hy_registry_target(edge)),
+			edge->target, &to);
 		if (rc == 0)
 			rc = edge_add(b, to);
 	}

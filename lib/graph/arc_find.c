@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arcs of the process, and what a topology asks of them. */
+
+#include <string.h>
+
+#include "arc.h"
+
+static struct hy_arc *arcs; /* under the registry's lock */
+
+struct hy_arc *
+hy_arc_next_of(const struct hy_arc *arc)
+{
+	return arc == NULL ? arcs : arc->next;
+}
+
+void
+hy_arc_link(struct hy_arc *arc)
+{
+	arc->next = arcs;
+	arcs = arc;
+}
+
+void
+hy_arc_unlink(struct hy_arc *arc)
+{
+	struct hy_arc **link = &arcs;
+
+	while (*link != arc)
+		link = &(*link)->next;
+	*link = arc->next;
+}
+
+int
+hy_arc_position(const struct hy_arc *arc, const char *feature)
+{
+	for (unsigned int f = 0; f < arc->nb_features; f++)
+		if (strcmp(arc->features[f], feature) == 0)
+			return (int)f;
+	return -1;
+}
+
+struct hy_reg_node *
+hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to)
+{
+	if (to == NULL)
+		return NULL;
+	for (const struct hy_arc *arc = arcs; arc != NULL; arc = arc->next) {
+		if (arc->live == 0 || strcmp(to->name, arc->end) != 0)
+			continue;
+		/* What leaves the arc is not to go round. */
+		if (from->id == arc->node || hy_arc_position(arc, from->name) >= 0)
+			continue;
+		return hy_registry_get(arc->node);
+	}
+	return to;
+}
