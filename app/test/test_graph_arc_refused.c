@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What arcs refuse, and that nothing has changed then. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
+
+#include "arc_fixture.h"
+
+static void
+assert_logged(const char *why)
+{
+	if (strstr(unit_log(), why) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", unit_log(), why);
+	assert_int_equal(unit_log_lines(), 1);
+	unit_log_clear();
+}
+
+static void
+features_that_make_no_sense_are_refused(void **state)
+{
+	struct hy_arc_feature f = { .arc = "arc", .node = "x" };
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	unit_log_clear();
+	f.node = "a";
+	assert_int_equal(hy_arc_feature_register(&f), -EEXIST);
+	assert_logged("feature 'a': is one of arc 'arc' already");
+	f.node = "no spaces";
+	assert_int_equal(hy_arc_feature_register(&f), -EINVAL);
+	assert_logged("feature 'no spaces'");
+	f.node = "x";
+	f.arc = NULL;
+	assert_int_equal(hy_arc_feature_register(&f), -EINVAL);
+	assert_logged("arc '(null)'");
+	f.arc = "arc";
+	f.after[0] = "x";
+	assert_int_equal(hy_arc_feature_register(&f), -EINVAL);
+	assert_logged("feature 'x': would come before or after itself");
+	f.after[0] = "a";
+	f.before[0] = "";
+	assert_int_equal(hy_arc_feature_register(&f), -EINVAL);
+	assert_logged("feature ''");
+	assert_int_equal(hy_arc_feature_unregister("x"), -ENOENT);
+	assert_logged("feature 'x': there is none");
+	arc_add(NULL);
+	assert_int_equal(hy_arc_feature_unregister("a"), -EBUSY);
+	assert_logged("feature 'a': is on arc 'arc'; destroy that first");
+}
+
+static void
+arcs_that_make_no_sense_are_refused(void **state)
+{
+	const struct hy_arc_params good = { .end = "other", .index = index_from };
+	struct hy_arc_params params = good;
+	struct hy_arc *wrong = NULL;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	arc_add(NULL);
+	unit_log_clear();
+	assert_int_equal(hy_arc_create("no arc", &params, &wrong), -EINVAL);
+	assert_logged("arc 'no arc'");
+	params.end = "";
+	assert_int_equal(hy_arc_create("second", &params, &wrong), -EINVAL);
+	assert_logged("end of an arc ''");
+	params = good;
+	params.index_lane = "port";
+	assert_int_equal(hy_arc_create("second", &params, &wrong), -EINVAL);
+	assert_logged("both index and index_lane; one of them is accepted");
+	params.index = NULL;
+	params.index_lane = NULL;
+	assert_int_equal(hy_arc_create("second", &params, &wrong), -EINVAL);
+	assert_logged("neither index and index_lane; one of them is accepted");
+	params.index_lane = "a lane";
+	assert_int_equal(hy_arc_create("second", &params, &wrong), -EINVAL);
+	assert_logged("lane 'a lane'");
+	params = good;
+	params.end = "end";
+	assert_int_equal(hy_arc_create("second", &params, &wrong), -EEXIST);
+	assert_logged("arc 'second': arc 'arc' ends at 'end' already");
+	params.end = "a";
+	assert_int_equal(hy_arc_create("second", &params, &wrong), -EINVAL);
+	assert_logged("'a' is the end of one arc and a feature of another, 'arc'");
+	params = good;
+	assert_int_equal(hy_arc_create("src", &params, &wrong), -EEXIST);
+	assert_logged("node 'src': the name is taken");
+	assert_null(wrong);
+	assert_int_equal(hy_arc_lookup("second", &wrong), -ENOENT);
+}
+
+static void
+settings_that_make_no_sense_change_nothing(void **state)
+{
+	const struct hy_arc_setting twice[] = { { "a", 1 }, { "b", 2 }, { "a", 3 } };
+	const struct hy_arc_setting unknown[] = { { "b", 1 }, { "c", 2 } };
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	unit_log_clear();
+	assert_int_equal(hy_arc_set(arc, 0, twice, 3), -EINVAL);
+	assert_logged("arc 'arc': feature 'a' is given twice");
+	assert_int_equal(hy_arc_set(arc, 0, unknown, 2), -ENOENT);
+	assert_logged("arc 'arc': has no feature 'c'; accepted: a, b");
+	assert_int_equal(hy_arc_set(arc, HY_ARC_INDEXES, unknown, 1), -EINVAL);
+	assert_logged("index is 16777216");
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+	assert_false(arc_has(graph, "b"));
+}
+
+static void
+enabling_what_a_graph_cannot_have_changes_nothing(void **state)
+{
+	struct hy_graph *graph;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("gone", 2, NULL, NULL);
+	arc_add(NULL);
+	graph = GRAPH("g", .patterns = (const char *[]){ "src" }, .nb_patterns = 1);
+	unit_log_clear();
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), -EINVAL);
+	assert_logged("node 'arc' uses lane 'arc', which is not declared");
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_arc_get(arc, "a", 0, NULL), -ENOENT);
+	hy_graph_destroy(graph);
+
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	assert_int_equal(hy_node_lookup("gone", &id), 0);
+	assert_int_equal(hy_node_unregister(id), 0);
+	unit_log_clear();
+	assert_int_equal(hy_arc_enable(arc, "gone", 0, 1), -ENOENT);
+	assert_logged("the node of feature 'gone' is not registered");
+	assert_int_equal(hy_graph_update(graph, NULL), 0); /* no edge to it is left */
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+	assert_int_equal(hy_arc_disable(arc, "a", 0), 0);
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_graph_nodes(graph), 2);
+}
+
+static void
+a_feature_of_no_arc_is_refused(void **state)
+{
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	source_add(NULL, "src", "f");
+	unit_log_clear();
+	assert_int_equal(GRAPH_TRY("g", &graph, .lanes = { HY_ARC_LANE }), -EINVAL);
+	assert_non_null(strstr(unit_log(), "node 'f': is a feature of no arc that exists"));
+}
+
+static void
+an_arc_that_a_graph_has_is_not_destroyed(void **state)
+{
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	arc_add(NULL);
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
+	unit_log_clear();
+	assert_int_equal(hy_arc_destroy(arc), -EBUSY);
+	assert_logged("node 'arc'");
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 1));
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0); /* though it is enabled */
+	assert_int_equal(hy_arc_lookup("arc", &arc), -ENOENT);
+	assert_int_equal(hy_arc_destroy(NULL), 0);
+	/* Its edges are gone with it. */
+	graph = GRAPH("g", .patterns = (const char *[]){ "src" }, .nb_patterns = 1);
+	assert_int_equal(hy_graph_nodes(graph), 2);
+	{
+		hy_node_id id;
+		uint16_t n;
+
+		assert_int_equal(hy_node_lookup("f", &id), 0);
+		assert_int_equal(hy_node_edge_count(id, &n), 0);
+		assert_int_equal(n, 0);
+	}
+}
+
+static const struct hy_arc_params end_params = { .end = "end", .index = index_from };
+
+/* Each allocation fails once, in turn. */
+static void
+creating_an_arc_fails_clean_at_every_allocation(void **state)
+{
+	unsigned int heap, failed = 0;
+	int64_t live;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	heap = unit_heap_live();
+	live = unit_alloc_live();
+	for (;; failed++) {
+		int rc;
+
+		unit_alloc_fail(failed + 1);
+		rc = hy_arc_create("arc", &end_params, &arc);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_heap_live(), heap);
+		assert_int_equal(unit_alloc_live(), live);
+	}
+	assert_true(failed > 5);
+}
+
+static void
+enabling_fails_clean_at_every_allocation(void **state)
+{
+	const struct hy_arc_setting two[] = { { "a", 1 }, { "b", 2 } };
+	struct hy_graph *graph;
+	unsigned int failed = 0;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	graph = arc_graph("g", 0, NULL);
+	for (;; failed++) {
+		int rc;
+
+		unit_alloc_fail(failed + 1);
+		rc = hy_arc_set(arc, 100, two, 2);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(arc_trail(graph, 100), 0);
+		assert_int_equal(hy_graph_nodes(graph), 2);
+		assert_int_equal(hy_arc_get(arc, "a", 100, NULL), -ENOENT);
+	}
+	assert_true(failed > 10);
+	assert_int_equal(arc_trail(graph, 100), trail(trail(0, 1, 1), 2, 2));
+}
+
+static void
+an_arc_that_cannot_leave_for_want_of_memory_leaves_later(void **state)
+{
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	arc_add(NULL);
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "a", 100, 1), 0);
+	unit_alloc_fail(1);
+	assert_int_equal(hy_arc_disable(arc, "a", 100), 0);
+	unit_alloc_fail(0);
+	assert_int_equal(arc_trail(graph, 100), 0);
+	assert_true(arc_has(graph, "arc"));
+	assert_int_equal(hy_arc_disable(arc, "a", 100), 0);
+	assert_int_equal(arc_trail(graph, 100), 0);
+	assert_int_equal(hy_graph_nodes(graph), 2);
+}
+
+static struct rte_rcu_qsbr *
+qsbr_new(void)
+{
+	struct rte_rcu_qsbr *qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(2),
+		RTE_CACHE_LINE_SIZE);
+
+	assert_non_null(qsbr);
+	assert_int_equal(rte_rcu_qsbr_init(qsbr, 2), 0);
+	return qsbr;
+}
+
+static void
+a_graph_that_does_not_report_to_the_arc_is_refused(void **state)
+{
+	struct rte_rcu_qsbr *qsbr = qsbr_new();
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	arc_add(qsbr);
+	graph = arc_graph("g", 0, NULL);
+	unit_log_clear();
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), -EINVAL);
+	assert_non_null(strstr(unit_log(),
+		"its graph does not report to that arc's QSBR variable"));
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_graph_nodes(graph), 2);
+	hy_graph_destroy(graph);
+	graph = arc_graph("g", 0, qsbr);
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 1));
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	rte_free(qsbr);
+}
+
+/* A graph that was walked and does not rest: its worker may be in the middle of anything. */
+static void
+a_worker_that_hangs_is_not_waited_for_for_ever(void **state)
+{
+	struct rte_rcu_qsbr *qsbr = qsbr_new();
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	arc_add(qsbr);
+	graph = arc_graph("g", 0, qsbr);
+	hy_graph_walk(graph);
+	unit_log_clear();
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), -ETIMEDOUT);
+	assert_logged("arc 'arc': a worker has not reported for a second");
+	assert_int_equal(hy_arc_get(arc, "f", 0, NULL), -ENOENT);
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_arc_disable(arc, "f", 0), 0); /* and takes the arc out */
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 1));
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	rte_free(qsbr);
+}
+
+static const struct CMUnitTest tests[] = {
+	ARC_TEST(features_that_make_no_sense_are_refused),
+	ARC_TEST(arcs_that_make_no_sense_are_refused),
+	ARC_TEST(settings_that_make_no_sense_change_nothing),
+	ARC_TEST(enabling_what_a_graph_cannot_have_changes_nothing),
+	ARC_TEST(a_feature_of_no_arc_is_refused),
+	ARC_TEST(an_arc_that_a_graph_has_is_not_destroyed),
+	ARC_TEST(creating_an_arc_fails_clean_at_every_allocation),
+	ARC_TEST(enabling_fails_clean_at_every_allocation),
+	ARC_TEST(an_arc_that_cannot_leave_for_want_of_memory_leaves_later),
+	ARC_TEST(a_graph_that_does_not_report_to_the_arc_is_refused),
+	ARC_TEST(a_worker_that_hangs_is_not_waited_for_for_ever),
+};
+
+UNIT_SUITE(tests)
