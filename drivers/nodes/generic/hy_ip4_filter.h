@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A choice of packets by their IPv4 header, for a trace (hy_trace.h).
+ * A choice of packets by their IPv4 header, for a trace (hy_trace.h); and a feature (hy_arc.h) that
+ * drops those of a list of such choices.
  */
 #ifndef HY_IP4_FILTER_H
 #define HY_IP4_FILTER_H
@@ -37,6 +38,27 @@ struct hy_ip4_filter {
  * @param filter A struct hy_ip4_filter. It must not change while it is in use.
  */
 bool hy_ip4_filter_match(const void *obj, void *filter);
+
+/** The arc for IPv4 packets that were checked, and whose route is still to be looked up. */
+#define HY_IP4_INPUT_ARC "ip4_input"
+
+/** The feature of HY_IP4_INPUT_ARC, and its node. Its cookie is the number of a list. */
+#define HY_IP4_FILTER_NODE "ip4_filter"
+
+/** Filters of which one that matches is enough. */
+struct hy_ip4_filter_list {
+	const struct hy_ip4_filter *filters; /**< Must outlive the graphs. */
+	unsigned int nb_filters;             /**< Entries; without any, nothing matches. */
+};
+
+/**
+ * Configuration of HY_IP4_FILTER_NODE, for hy_node_config(). Packets that match the list of their
+ * index's cookie are dropped as "filtered"; with a cookie beyond the lists all are, as "no_list".
+ */
+struct hy_ip4_filter_config {
+	const struct hy_ip4_filter_list *lists; /**< Must outlive the graphs. */
+	unsigned int nb_lists;                  /**< Entries. */
+};
 
 #pragma GCC visibility pop
 

@@ -8,7 +8,7 @@
 
 #include <rte_mbuf.h>
 
-#include <hy_graph.h>
+#include <hy_arc.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +26,9 @@ extern "C" {
  * headers send it.
  */
 extern const struct hy_object_ops hy_mbuf_ops;
+
+/** Indexes for an arc (hy_arc.h): the port that each packet was received on. */
+void hy_mbuf_ports(void *const objs[], uint32_t index[], uint16_t n);
 
 /**
  * The first bytes of a frame in one piece, wherever its segments end.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A choice of packets by their IPv4 header, for a trace. */
+/* A choice of packets by their IPv4 header. */
 
 #include <rte_byteorder.h>
 #include <rte_ether.h>

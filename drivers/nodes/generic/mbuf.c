@@ -71,6 +71,13 @@ const struct hy_object_ops hy_mbuf_ops = {
 };
 
 void
+hy_mbuf_ports(void *const objs[], uint32_t index[], uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		index[i] = ((const struct rte_mbuf *)objs[i])->port;
+}
+
+void
 hy_mbuf_poke(struct rte_mbuf *m, const uint8_t *bytes, uint32_t n)
 {
 	for (; n > 0; m = m->next) {
