@@ -5,6 +5,7 @@
 
 #include <rte_common.h>
 
+struct hy_ip4_filter;
 struct options;
 
 /* Says what is wrong with an option's value; returns -1. */
@@ -24,5 +25,9 @@ int option_read_event_device(const char *text, struct options *options);
 int option_check_event(struct options *options);
 int option_read_steer(const char *text, struct options *options);
 int option_check_steer(const struct options *options);
+int option_read_feature(const char *text, struct options *options);
+int option_check_feature(const struct options *options);
+/* Cuts the text to pieces. */
+int option_read_filter(const char *option, char *text, struct hy_ip4_filter *filter);
 
 #endif

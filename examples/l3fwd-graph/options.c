@@ -49,6 +49,9 @@ static const char usage[] =
 	"                              packet; SIGHUP has them read again\n"
 	"  --drop-class CLASS          drop the packets of a class; 0: those without one\n"
 	"  --steer CLASS=PORT,MAC      send the packets of a class there, whatever routes there are\n"
+	"  --feature ip4_filter@P:FILTER\n"
+	"                              drop packets of port P before they are routed; FILTER\n"
+	"                              as for --trace\n"
 	"  --max-rules N               room for rules (1 to 1048576, default 16384)\n"
 	"  --offload HOW               rules in hardware, by rte_flow, or in a simulator, by\n"
 	"                              sim:PROFILE, of generic, cnxk, mlx5, ice, i40e or\n"
@@ -324,6 +327,7 @@ static const struct spec {
 	{ "policy", TEXT, AT(policy) },
 	{ "drop-class", READ, .read = read_drop_class },
 	{ "steer", READ, .read = option_read_steer },
+	{ "feature", READ, .read = option_read_feature },
 	{ "max-rules", NUMBER, AT(max_rules), .min = 1, .max = 1 << 20 },
 	{ "offload", READ, .read = option_read_offload },
 	{ "burst", READ, .read = read_burst },
@@ -501,7 +505,7 @@ options_read(int argc, char **argv, struct options *options)
 	if (options->nb_queues == 0 && option_default_config(options) < 0)
 		return -1;
 	if (check_rx_budget(options) < 0 || option_check_event(options) < 0 ||
-		option_check_steer(options) < 0)
+		option_check_steer(options) < 0 || option_check_feature(options) < 0)
 		return -1;
 	return option_check_config(options);
 }

@@ -43,6 +43,12 @@ struct event_options {
 	unsigned int vector_size, vector_tmo_ns;
 };
 
+/* Packets of a port that ip4_filter drops. */
+struct feature {
+	uint16_t port;
+	struct hy_ip4_filter filter;
+};
+
 struct options {
 	uint32_t ports; /* mask */
 	bool promiscuous;
@@ -61,6 +67,8 @@ struct options {
 	unsigned int nb_drop_class;
 	struct hy_ip4_steer steer[REPEATS_MAX];
 	unsigned int nb_steers;
+	struct feature feature[REPEATS_MAX];
+	unsigned int nb_features;
 	struct offload_options offload;
 	uint16_t burst;
 	struct event_options event;

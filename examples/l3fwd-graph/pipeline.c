@@ -277,7 +277,8 @@ graph_create(const struct options *options, struct pipeline *pipeline, unsigned 
 		.ops = &hy_mbuf_ops,
 		.drop_node = "pkt_drop",
 		.lanes = { "ip4_route",
-			pipeline->classes.policy == NULL ? NULL : HY_FLOW_CLASS_LANE },
+			pipeline->classes.policy == NULL ? NULL : HY_FLOW_CLASS_LANE,
+			pipeline->features.arc == NULL ? NULL : HY_ARC_LANE },
 		/* Two queues' packets go through a node in one call. */
 		.burst = RTE_MIN(2 * options->burst, HY_BURST_MAX),
 		.source_budget = options->burst,
@@ -317,7 +318,8 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 	pipeline->tables.params.qsbr = pipeline->qsbr;
 	pipeline->tables.params.engine = hy_ip4_engine_of(lookup->chosen->impl.variant);
 	if (tables_create(options, routes, pipeline) < 0 ||
-		nodes_create(options, hal, pipeline) < 0)
+		nodes_create(options, hal, pipeline) < 0 ||
+		features_create(options, hal, pipeline->qsbr, &pipeline->features) < 0)
 		return -1;
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
 		if (graph_create(options, pipeline, w) < 0)
@@ -326,7 +328,7 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 	}
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		idle_set(options, &pipeline->workers[w]);
-	telemetry_show(&pipeline->tables);
+	telemetry_show(&pipeline->tables, pipeline->features.arc);
 	return 0;
 }
 
@@ -336,6 +338,7 @@ pipeline_destroy(struct pipeline *pipeline)
 	telemetry_hide();
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		hy_graph_destroy(pipeline->workers[w].graph);
+	features_destroy(&pipeline->features);
 	tables_destroy(&pipeline->tables);
 	offloads_destroy(&pipeline->offloads);
 	classes_destroy(&pipeline->classes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker. With
- * --policy, flow_cls stands before pkt_cls; with --mode=eventdev, event_rx in place of ethdev_rx.
+ * --policy, flow_cls stands before pkt_cls; with --feature, ip4_input and features before ip4_lookup;
+ * with --mode=eventdev, event_rx in place of ethdev_rx.
  */
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
@@ -9,6 +10,7 @@
 #include <hy_hal_live.h>
 #include <hy_idle.h>
 
+#include "feature.h"
 #include "offloads.h"
 #include "options.h"
 #include "policy_file.h"
@@ -29,6 +31,7 @@ struct pipeline {
 	struct tables tables;
 	struct classes classes;   /* of --policy */
 	struct offloads offloads; /* of those, by --offload */
+	struct features features; /* of --feature */
 	struct worker workers[RTE_MAX_LCORE];
 	struct hy_graph *graphs[RTE_MAX_LCORE]; /* of the workers */
 	unsigned int nb_workers;

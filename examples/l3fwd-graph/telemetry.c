@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two commands. DPDK calls them on a thread of its own, and has no way to take them back: so they
+ * Three commands. DPDK calls them on a thread of its own, and has no way to take them back: so they
  * ask under a lock whether there are tables. What they then read is guarded by a table's own lock.
  */
 
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_common.h>
 #include <rte_telemetry.h>
@@ -16,6 +17,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct tables *shown; /* NULL: none; under the lock */
+static struct hy_arc *shown_arc;   /* likewise */
 
 static int
 routes_tell(struct hy_ip4_fib *fib, struct rte_tel_data *data)
@@ -77,11 +79,50 @@ on_route(const char *command __rte_unused, const char *address, struct rte_tel_d
 	return rc;
 }
 
+/* FEATURE,PORT, and "on" or "off" to change it. A port has the cookie of its own number. */
+static int
+feature_tell(const char *parameter, struct rte_tel_data *data)
+{
+	char feature[HY_NAME_SIZE], to[4] = "";
+	unsigned int port;
+	int rc = 0, end = 0;
+
+	if (parameter == NULL ||
+		sscanf(parameter, "%63[^,],%u%n,%3s%n", feature, &port, &end, to, &end) < 2 ||
+		parameter[end] != '\0' || port >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	if (strcmp(to, "on") == 0)
+		rc = hy_arc_enable(shown_arc, feature, port, port);
+	else if (strcmp(to, "off") == 0)
+		rc = hy_arc_disable(shown_arc, feature, port);
+	else if (to[0] != '\0')
+		return -EINVAL;
+	if (rc < 0)
+		return rc;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "feature", feature);
+	rte_tel_data_add_dict_int(data, "port", (int)port);
+	return rte_tel_data_add_dict_int(data, "enabled",
+		hy_arc_get(shown_arc, feature, port, NULL) == 0);
+}
+
+static int
+on_feature(const char *command __rte_unused, const char *parameter, struct rte_tel_data *data)
+{
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	rc = shown_arc == NULL ? -ENOENT : feature_tell(parameter, data);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
 void
-telemetry_show(const struct tables *tables)
+telemetry_show(const struct tables *tables, struct hy_arc *arc)
 {
 	pthread_mutex_lock(&lock);
 	shown = tables;
+	shown_arc = arc;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -90,12 +131,16 @@ telemetry_hide(void)
 {
 	pthread_mutex_lock(&lock);
 	shown = NULL;
+	shown_arc = NULL;
 	pthread_mutex_unlock(&lock);
 }
 
 /* Before EAL starts the thread that reads the list of commands. */
 RTE_INIT(telemetry_register)
 {
+	rte_telemetry_register_cmd("/l3fwd/feature", on_feature,
+		"Tells whether a feature of --feature is enabled for a port, or enables or "
+		"disables it. Parameters: FEATURE,PORT[,on|off]");
 	rte_telemetry_register_cmd("/l3fwd/routes", on_routes,
 		"Counts the routes and next hops of the forwarding table. No parameter");
 	rte_telemetry_register_cmd("/l3fwd/route", on_route,

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes for those who ask through DPDK's telemetry socket. */
+/* Routes and features for those who ask through DPDK's telemetry socket. */
 #ifndef L3FWD_TELEMETRY_H
 #define L3FWD_TELEMETRY_H
 
+#include <hy_arc.h>
+
 #include "tables.h"
 
-/* Answers /l3fwd/routes and /l3fwd/route from now on, out of tables that stay where they are. */
-void telemetry_show(const struct tables *tables);
+/*
+ * Answers /l3fwd/routes and /l3fwd/route from now on, out of tables that stay where they are, and
+ * /l3fwd/feature, if there is an arc, or NULL.
+ */
+void telemetry_show(const struct tables *tables, struct hy_arc *arc);
 
-/* Returns when nobody reads the tables any more. */
+/* Returns when nobody uses the tables and the arc any more. */
 void telemetry_hide(void);
 
 #endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * --feature: the arc ip4_input, between the checks of a packet and the lookup of its route, with
+ * features that are enabled for ports. A port's number is also that of its list of filters.
+ */
+#ifndef L3FWD_FEATURE_H
+#define L3FWD_FEATURE_H
+
+#include <hy_arc.h>
+#include <hy_hal.h>
+
+#include "options.h"
+
+struct features {
+	struct hy_arc *arc;                        /* NULL: no --feature */
+	struct hy_ip4_filter filters[REPEATS_MAX]; /* port after port */
+	struct hy_ip4_filter_list lists[RTE_MAX_ETHPORTS];
+};
+
+/*
+ * Makes the arc, and enables what the options say; before there are graphs, which report to this
+ * variable. Returns 0, or -1 after saying what is wrong.
+ */
+int features_create(const struct options *options, struct hy_hal *hal, struct rte_rcu_qsbr *qsbr,
+	struct features *features);
+/* When there are no graphs any more. */
+void features_destroy(struct features *features);
+
+#endif

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""l3fwd-graph --feature: packets of some ports are filtered before they are routed, and features
+come and go while packets flow."""
+
+import pytest
+
+import frames
+import l3fwd
+import oracle
+import pcapfile
+from l3fwd import SILENT
+from live import Live, await_work
+from test_policy import packets, rules
+from test_routes_live import HOME, replay, to_nowhere
+
+ROUTES = [oracle.route("0.0.0.0/0", 1, "02:00:00:00:00:01")]
+# What pkt_cls finds, before the arc.
+EARLY = oracle.REASONS[:oracle.REASONS.index("no_route")]
+
+
+def split(records, matches, macs):
+    """What becomes of frames if those that match and get as far as the arc are filtered."""
+    before = oracle.forward(records, ROUTES, macs).verdicts
+    passed = [frame for frame, verdict in zip(records, before, strict=True)
+              if verdict in EARLY or not matches(frame)]
+    return oracle.forward(passed, ROUTES, macs), len(records) - len(passed)
+
+
+def assert_filtered(run, records, matches):
+    """Asserts what a run did whose port 0 had a filter and whose port 1 had the same frames."""
+    filtered, n = split(records, matches, run.macs)
+    whole = oracle.forward(records, ROUTES, run.macs)
+    assert run.stats["drops"]["filtered"] == n, run
+    assert run.stats["drops"]["no_list"] == 0
+    for reason in oracle.REASONS:
+        assert run.stats["drops"][reason] == filtered.drops[reason] + whole.drops[reason], reason
+    assert sorted(run.sent(1)) == sorted(filtered.out[1] + whole.out[1])
+    return n
+
+
+def test_packets_that_match_are_dropped_on_their_port_only(rig, captures):
+    """Real captures on two ports; UDP is filtered on one of them, TCP on one that is silent."""
+    records = [frame for path in captures for frame in pcapfile.read(path)]
+    run = rig.forward([[records], [records], SILENT], rig.routes(ROUTES),
+                      "--feature=ip4_filter@0:proto=17", "--feature=ip4_filter@2:proto=6")
+    assert assert_filtered(run, records, lambda frame: frame[23] == 17) > 300
+
+
+def test_one_filter_of_several_is_enough(rig):
+    """Frames that visit the rules of forwarding; those that are wrong are dropped as such."""
+    records = [frame.data for frame in frames.generate(7)]
+    run = rig.forward([[records], [records], SILENT], rig.routes(ROUTES),
+                      "--feature=ip4_filter@0:dst=128.0.0.0/1,proto=17",
+                      "--feature=ip4_filter@0:src=0.0.0.0/2")
+    assert assert_filtered(run, records, lambda frame: (
+        frame[30] >= 128 and frame[23] == 17) or frame[26] < 64) > 300
+
+
+def test_the_arc_is_in_the_graph_while_a_feature_is_enabled(rig):
+    sent = packets(["10.1.2.3"], 100)
+    without = rig.forward([[sent], SILENT], rig.routes(ROUTES))
+    names = {node["name"] for node in without.stats["nodes"]}
+    run = rig.forward([[sent], SILENT], rig.routes(ROUTES), "--feature=ip4_filter@1:proto=17")
+    assert {node["name"] for node in run.stats["nodes"]} == names | {"ip4_input", "ip4_filter"}
+    assert run.sent(1) == without.sent(1) and len(run.sent(1)) == 100
+
+
+def test_features_come_and_go_while_packets_flow(rig):
+    """Every packet is filtered or sent, and none is lost in between."""
+    live = Live(rig, HOME, [*l3fwd.options(3, [(0, 0, 1), (1, 0, 2)]),
+                            "--feature=ip4_filter@0:dst=10.1.2.0/24"],
+                replay(rig, 3, {p: packets(["10.1.2.3"]) for p in (0, 1)}, to_both, (0, 1)),
+                workers=2, telemetry=True)
+    told = {"feature": "ip4_filter", "port": 0, "enabled": 1}
+    assert live.ask("/l3fwd/feature,ip4_filter,0") == told
+    assert live.ask("/l3fwd/feature,ip4_filter,1") == {**told, "port": 1, "enabled": 0}
+    for n in range(40):
+        to = ("off", "on")[n % 2]
+        answer = live.ask(f"/l3fwd/feature,ip4_filter,0,{to}")
+        assert answer == {**told, "enabled": n % 2}
+        if n < 4:
+            await_work(live.process, 0.02)
+    for wrong in ("", ",ip4_filter", ",ip4_filter,0,maybe", ",ip4_filter,0,on,on",
+                  ",ip4_filte,0,on", ",ip4_filter,99,on"):
+        assert live.ask(f"/l3fwd/feature{wrong}") is None, wrong
+    run = live.stop()
+    drops = {reason: n for reason, n in run.stats["drops"].items() if n > 0}
+    assert set(drops) == {"filtered"}, drops
+    rx = [port["rx"] for port in run.stats["ports"]]
+    assert 0 < drops["filtered"] < rx[0], (drops, rx)
+    assert run.stats["totals"]["tx"] == rx[0] + rx[1] - drops["filtered"]
+
+
+def to_both(_port):
+    """A transmit queue for each worker, to nowhere."""
+    return to_nowhere(_port) * 2
+
+
+BAD = {
+    "ip4_filter": "'ip4_filter' is not ip4_filter@PORT:FILTER, as in ip4_filter@0:dst=192.0.2.0/24",
+    "ip4_filter@0": "'ip4_filter@0' is not ip4_filter@PORT:FILTER",
+    "ip4_filte@0:proto=1": "'ip4_filte@0:proto=1' is not ip4_filter@PORT:FILTER",
+    "ip4_filter10@0:proto=1": "is not ip4_filter@PORT:FILTER",
+    "ip4_filter@x:proto=1": "--feature: port: 'x' is not a number",
+    "ip4_filter@32:proto=1": "--feature: port: '32' is not a number from 0 to 31",
+    "ip4_filter@9:proto=1": "--feature: port 9 is not one of -p",
+    "ip4_filter@0:proto=256": "--feature: '256' is not a number from 0 to 255",
+    "ip4_filter@0:dst=10.0.0.1/8": "--feature: 10.0.0.1/8 has bits set beyond its length",
+    "ip4_filter@0:port=1": "--feature: 'port=1' is not src=PREFIX, dst=PREFIX or proto=NUMBER",
+    "ip4_filter@0:": "--feature: '' is not src=PREFIX",
+}
+
+
+@pytest.mark.parametrize("value", BAD)
+def test_bad_value_is_refused(rig, value):
+    run = rig.forward([SILENT, SILENT], f"--feature={value}")
+    assert run.code > 0 and BAD[value] in run.stderr, run
+
+
+def test_features_and_steering_are_refused_together(rig):
+    run = rig.forward([SILENT, SILENT], rules(rig, "rule 1 class 7"),
+                      "--steer=7=1,02:00:00:00:00:77", "--feature=ip4_filter@0:proto=1")
+    assert run.code > 0
+    assert "--feature: is for packets that are routed, and those of --steer" in run.stderr, run
