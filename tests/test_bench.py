@@ -16,7 +16,7 @@ import upstream
 
 BENCH = l3fwd.BUILD / "app" / "bench" / "hy-bench"
 PLOT = l3fwd.ROOT / "tools" / "bench-plot.py"
-NAMES = "classify enqueue idle l3fwd lookup offload routes walk"
+NAMES = "arc classify enqueue idle l3fwd lookup offload routes walk"
 QUICK_ROUNDS = 15
 CLOSE = 1e-4  # figures are written with six digits
 
@@ -106,6 +106,18 @@ def test_join_of_a_diamond_is_called_once_a_burst(tmp_path):
     assert ours == {"diamond_0_1_256_calls": {1}, "diamond_1_8_256_calls": {1},
                     "diamond_0_1_2_4_256_calls": {1}, "diamond_0_1_2_4_3x100_calls": {2}}
     assert {row["unit"] for row in figures["rows"]} == {"calls/walk"}
+
+
+def test_arcs_are_measured_and_checked(tmp_path):
+    """hy-bench fails if a feature was not told of the very objects that it is enabled for."""
+    figures, _ = measure(tmp_path, "arc")
+    for work in ("arc_64", "arc_256"):
+        got = medians(figures, work)
+        assert list(got) == ["disabled", "none", "question", "others", "half", "all"]
+        assert ratios(figures, work) == {
+            name: pytest.approx(got[name] / got["disabled"], rel=CLOSE)
+            for name in list(got)[1:]}
+    assert {row["unit"] for row in figures["rows"]} == {"cycles/object"}
 
 
 def test_growth_is_compared_with_n_log_n(tmp_path):

@@ -108,6 +108,7 @@ void calibrate_warn(void);
 void calibrate_write_json(FILE *out);
 
 /* The benchmarks. */
+void bench_arc(void);
 void bench_enqueue(void);
 void bench_idle(void);
 void bench_l3fwd(void);

@@ -21,6 +21,7 @@ static const struct bench {
 	unsigned int lcores;    /* that it can use */
 	unsigned int memory_mb; /* of hugepages, or it runs without */
 } benches[] = {
+	{ "arc", bench_arc, 1, 256 },
 	{ "classify", bench_classify, 1, 512 },
 	{ "enqueue", bench_enqueue, 1, 256 },
 	{ "idle", bench_idle, 1, 256 },

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a feature arc costs between two nodes: where nothing is enabled, where a feature is for
+ * objects that do not come, for half of those that come in random order, and for all. Beside it the
+ * other way to leave it out while nothing is enabled: the node before asks once a burst.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <hy_arc.h>
+
+#include "bench.h"
+
+#define WALKS 256    /* a run */
+#define OBJECTS 8192 /* in turn: more than a branch predictor learns */
+#define COOKIE 3
+#define INDEX_NONE 2 /* objects' are 0 and 1 */
+
+struct object {
+	uint32_t index;
+};
+
+static struct object objects[2]; /* by index */
+static void *turn[OBJECTS + HY_BURST_MAX];
+static uint32_t ones; /* objects of index 1 among OBJECTS */
+static uint16_t per_walk;
+
+/* One contender: source → pass → sink, with an arc before the sink or without. */
+struct way {
+	const char *name;
+	bool arc;
+	bool asks;             /* its pass asks whether something is enabled */
+	unsigned int features; /* bit i: enabled for index i */
+	struct hy_graph *graph;
+	uint32_t at;
+	uint32_t enabled; /* what pass asks for */
+	uint64_t objs;    /* at the sink, since it was checked last, as all of these */
+	uint64_t cookies; /* that the feature was told */
+	uint64_t walks;
+};
+
+struct feature_ctx {
+	struct hy_arc_place place;
+	struct way *way;
+};
+
+static int
+way_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(graph);
+	*(struct way **)node->ctx = *(struct way *const *)config;
+	return 0;
+}
+
+static struct way *
+way_of(const struct hy_node *node)
+{
+	return *(struct way **)node->ctx;
+}
+
+static int
+feature_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	struct feature_ctx *ctx = node->ctx;
+
+	ctx->way = *(struct way *const *)config;
+	return hy_arc_join(graph, node, 0, &ctx->place);
+}
+
+static uint16_t
+source_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	struct way *way = way_of(node);
+
+	n = RTE_MIN(n, per_walk);
+	memcpy(objs, &turn[way->at], n * sizeof(*objs));
+	way->at = (way->at + n) % OBJECTS;
+	hy_stream_move(graph, node, 0, n);
+	return n;
+}
+
+static uint16_t
+pass_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(objs);
+	hy_stream_move(graph, node, 0, n);
+	return n;
+}
+
+static uint16_t
+ask_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct way *way = way_of(node);
+
+	if (unlikely(__atomic_load_n(&way->enabled, __ATOMIC_ACQUIRE) != 0))
+		hy_release(graph, objs, n); /* never: it is the question that costs */
+	else
+		hy_stream_move(graph, node, 0, n);
+	return n;
+}
+
+static uint16_t
+feature_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct feature_ctx *ctx = node->ctx;
+	struct hy_arc_hop hop[HY_BURST_MAX];
+	uint16_t next[HY_BURST_MAX];
+	uint64_t cookies = 0;
+
+	hy_arc_hops(graph, node, &ctx->place, hop, n);
+	for (uint16_t i = 0; i < n; i++) {
+		cookies += hop[i].cookie;
+		next[i] = hop[i].edge;
+	}
+	ctx->way->cookies += cookies;
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+static uint16_t
+sink_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(objs);
+	way_of(node)->objs += n;
+	return n;
+}
+
+static void
+release(void **objs, unsigned int n)
+{
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+}
+
+static void
+index_of(void *const objs[], uint32_t index[], uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		index[i] = ((const struct object *)objs[i])->index;
+}
+
+static uint64_t
+way_run(void *arg)
+{
+	struct way *way = arg;
+	uint64_t made = 0;
+
+	for (unsigned int i = 0; i < WALKS; i++)
+		made += hy_graph_walk(way->graph);
+	way->walks += WALKS;
+	return made;
+}
+
+/* A run is through all objects, or a part of them that divides the whole. */
+static bool
+way_check(void *arg)
+{
+	struct way *way = arg;
+	const uint64_t n = way->walks * per_walk, rounds = n / OBJECTS;
+	uint64_t told = 0;
+
+	if ((way->features & 1) != 0)
+		told += rounds * (OBJECTS - ones);
+	if ((way->features & 2) != 0)
+		told += rounds * ones;
+	const bool good = n % OBJECTS == 0 && way->objs == n && way->cookies == told * COOKIE;
+
+	way->objs = way->cookies = way->walks = 0;
+	return good;
+}
+
+static void
+node_add(struct way *way, const char *role, hy_node_process_t *process, uint32_t flags,
+	const char *to)
+{
+	const bool feature = process == feature_process;
+	char name[HY_NAME_SIZE], target[HY_NAME_SIZE];
+	const struct hy_node_desc desc = { .name = name,
+		.impl = { .process = process,
+			.init = feature ? feature_init : way_init,
+			.ctx_size = sizeof(struct feature_ctx) },
+		.flags = flags,
+		.edges = { to == NULL ? NULL : target },
+		.lanes = { feature ? HY_ARC_LANE : NULL } };
+	hy_node_id id;
+
+	snprintf(name, sizeof(name), "%s_%s", way->name, role);
+	snprintf(target, sizeof(target), "%s_%s", way->name, to == NULL ? "" : to);
+	if (hy_node_register(&desc, &id) < 0 || hy_node_config(id, &way, sizeof(way)) < 0)
+		exit(EXIT_FAILURE);
+}
+
+static void
+arc_add(const struct way *way)
+{
+	char name[HY_NAME_SIZE], end[HY_NAME_SIZE], node[HY_NAME_SIZE];
+	const struct hy_arc_params params = {
+		.end = end, .index = index_of, .socket = SOCKET_ID_ANY
+	};
+	const struct hy_arc_feature feature = { .arc = name, .node = node };
+	struct hy_arc *arc;
+
+	snprintf(name, sizeof(name), "%s_arc", way->name);
+	snprintf(end, sizeof(end), "%s_sink", way->name);
+	snprintf(node, sizeof(node), "%s_feature", way->name);
+	if (hy_arc_feature_register(&feature) < 0 || hy_arc_create(name, &params, &arc) < 0)
+		exit(EXIT_FAILURE);
+	for (uint32_t i = 0; i <= INDEX_NONE; i++)
+		if ((way->features >> i & 1) != 0 && hy_arc_enable(arc, node, i, COOKIE) < 0)
+			exit(EXIT_FAILURE);
+}
+
+static void
+way_create(struct way *way)
+{
+	char pattern[HY_NAME_SIZE];
+	static const struct hy_object_ops ops = { .release = release };
+	const struct hy_graph_params params = { .patterns = (const char *[]){ pattern },
+		.nb_patterns = 1,
+		.ops = &ops,
+		.lanes = { HY_ARC_LANE },
+		.burst = HY_BURST_MAX,
+		.socket = SOCKET_ID_ANY };
+
+	snprintf(pattern, sizeof(pattern), "%s_source", way->name);
+	node_add(way, "source", source_process, HY_NODE_SOURCE, "pass");
+	node_add(way, "pass", way->asks ? ask_process : pass_process, 0, "sink");
+	node_add(way, "sink", sink_process, 0, NULL);
+	if (way->arc) {
+		node_add(way, "feature", feature_process, 0, NULL);
+		arc_add(way);
+	}
+	if (hy_graph_create(way->name, &params, &way->graph) < 0)
+		exit(EXIT_FAILURE);
+}
+
+void
+bench_arc(void)
+{
+	static struct way ways[] = {
+		{ .name = "disabled", .arc = true },
+		{ .name = "none" },
+		{ .name = "question", .asks = true },
+		{ .name = "others", .arc = true, .features = 1u << INDEX_NONE },
+		{ .name = "half", .arc = true, .features = 2 },
+		{ .name = "all", .arc = true, .features = 3 },
+	};
+	static const uint16_t bursts[] = { 64, 256 };
+	struct contender contenders[RTE_DIM(ways)];
+
+	for (uint32_t i = 0; i < OBJECTS; i++) {
+		const uint32_t index = bench_random() % 2;
+
+		turn[i] = &objects[index];
+		ones += index;
+	}
+	objects[1].index = 1;
+	memcpy(&turn[OBJECTS], turn, HY_BURST_MAX * sizeof(*turn));
+	for (unsigned int w = 0; w < RTE_DIM(ways); w++) {
+		way_create(&ways[w]);
+		contenders[w] = (struct contender){ .name = ways[w].name,
+			.arg = &ways[w],
+			.run = way_run,
+			.check = way_check,
+			.against = w == 0 ? NULL : ways[w].name,
+			.subject = w == 0 };
+	}
+	for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
+		char work[32];
+
+		per_walk = bursts[b];
+		snprintf(work, sizeof(work), "arc_%u", per_walk);
+		if (bench_wanted(work))
+			bench_work(work, CYCLES_OBJECT, contenders, RTE_DIM(contenders));
+	}
+	for (unsigned int w = 0; w < RTE_DIM(ways); w++)
+		hy_graph_destroy(ways[w].graph);
+}
