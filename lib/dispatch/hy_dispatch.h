@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * One graph over several workers: nodes pinned to workers by name or pattern, and bursts handed
+ * from one worker to another where an edge leads to a node that runs elsewhere.
+ *
+ * Every worker has a graph of its own, hy_dispatch_graph(), with the nodes that run there, and
+ * walks it as any other: hy_graph_walk(), hy_idle_step(), hy_graph_rest(). Where an edge leads to a
+ * node that runs elsewhere, the worker's graph has a node "DISPATCH-out-NODE" in its place, which
+ * writes whole bursts with their lanes to rings, one for each pair of workers; on the other side a
+ * source "DISPATCH-in-NODE" takes them out. A ring has one producer and one consumer, and takes no
+ * lock.
+ *
+ * **Which nodes run where.** The first pin that matches a node holds. A node that no pin matches
+ * runs where its parents run: in several graphs, if need be. A source that no pin matches runs on
+ * worker 0. The graph's drop_node is never pinned: objects are dropped on the worker that drops
+ * them.
+ *
+ * **Order.** Objects that take one edge from one worker to another stay in order. A node pinned to
+ * several workers gets objects of the same flow_hash (struct hy_object_ops) on the same worker.
+ *
+ * **Backpressure.** Nothing is lost between workers: before each call a source, be it the program's
+ * or one of a ring, is given no more room than the rings have that its objects can reach. What it
+ * leaves waits where it came from, in a ring or in a NIC's queue. A walk in which a source was not
+ * called for want of room is counted: counter "held_back" of the node before the full ring. Two
+ * exceptions, both counted there as drop "ring_full":
+ * - Rings in a circle, all full, that wait for one another: one worker takes a burst out of its own
+ *   all the same, and what then finds no room is dropped. Rings stand in a circle only if the
+ *   program's edges do.
+ * - Nodes that make of one object more than a ring holds, or replicate in a cycle.
+ *
+ * Nobody ever spins or waits: a worker that may do nothing returns 0 from its walk.
+ */
+#ifndef HY_DISPATCH_H
+#define HY_DISPATCH_H
+
+#include <hy_graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+#define HY_DISPATCH_WORKERS_MAX 64 /**< Most workers of a dispatch. */
+#define HY_DISPATCH_NAME_SIZE 16   /**< Room for a dispatch's name, its final NUL included. */
+
+struct hy_dispatch;
+
+/** Where nodes run. */
+struct hy_dispatch_pin {
+	const char *pattern;     /**< fnmatch(3) pattern of nodes' names. Must match one. */
+	const uint16_t *workers; /**< Numbers of workers, each once. */
+	unsigned int nb_workers; /**< At least 1; for sources just 1. More want ops->flow_hash. */
+};
+
+/** What a dispatch is made of. Copied by hy_dispatch_create(), but for what the fields say. */
+struct hy_dispatch_params {
+	/**
+	 * The graph that is spread over workers. Its worker, socket, detours and walk are not used:
+	 * each worker's graph has its own. What must outlive a graph must outlive the dispatch.
+	 */
+	const struct hy_graph_params *graph;
+	uint16_t nb_workers; /**< 1 to HY_DISPATCH_WORKERS_MAX. Numbers start at 0. */
+	const int *sockets;  /**< NUMA node of each worker; NULL: SOCKET_ID_ANY for all. */
+	const struct hy_dispatch_pin *pins;
+	unsigned int nb_pins;
+	/** Bursts of objects that a ring holds at least, 1 to 1024; 0 means 16. */
+	uint32_t ring_bursts;
+	/**
+	 * Wakes a worker that sleeps in ops->wait(): called, on the thread of another worker, once it
+	 * has left objects for that worker between its arm(true) and arm(false). Must make the wait
+	 * end, also one that is only about to begin. NULL: workers with rings to look at never sleep.
+	 */
+	void (*notify)(uint16_t worker, void *arg);
+	void *arg; /**< For notify. */
+	/** Milliseconds that hy_dispatch_pin() waits for workers at most; 0 means 1000. */
+	uint32_t patience_ms;
+};
+
+/**
+ * Makes the graphs of all workers, named "DISPATCH-WORKER", and registers the nodes that join them.
+ *
+ * @param name A name of fewer than HY_DISPATCH_NAME_SIZE bytes.
+ * @param[out] dispatch Belongs to the caller, until hy_dispatch_destroy().
+ * @return 0; -EINVAL what is refused in words: a worker that there is not, a pattern that matches
+ * no node of the graph, a source pinned to several workers, several workers without ops->flow_hash,
+ * a node's name too long for that of the nodes that join; -ENOMEM; what hy_graph_create() returns.
+ */
+int hy_dispatch_create(const char *name, const struct hy_dispatch_params *params,
+	struct hy_dispatch **dispatch);
+
+/**
+ * The graph that a worker walks. It may be read as any graph; it is changed by hy_dispatch_pin()
+ * alone, though hy_graph_update() with NULL and hy_graph_update_all() are allowed.
+ *
+ * @return NULL if there is no such worker. Valid until hy_dispatch_destroy().
+ */
+struct hy_graph *hy_dispatch_graph(const struct hy_dispatch *dispatch, uint16_t worker);
+
+/**
+ * Pins nodes anew, and takes up what has changed in the registry since, while workers walk. Order
+ * is kept across the change: the program's sources stop, what is under way runs to its end, all
+ * graphs change, sources go on. Objects lost: none.
+ *
+ * Workers must go on walking, or rest (hy_graph_rest()), as one does that has left its loop or
+ * sleeps. Called by one thread at a time, not a worker of the dispatch.
+ *
+ * @param pins All pins from now on; those before no longer hold.
+ * @return 0; what hy_dispatch_create() returns; -ETIMEDOUT objects were still under way when
+ * patience_ms were over, or a worker neither walked nor rested. Upon an error all goes on as before.
+ */
+int hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
+	unsigned int nb_pins);
+
+/**
+ * Destroys a dispatch with its graphs and nodes. No thread may be walking one. Objects in graphs
+ * and rings are released. NULL is allowed.
+ *
+ * @return How many objects were in rings.
+ */
+uint64_t hy_dispatch_destroy(struct hy_dispatch *dispatch);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
