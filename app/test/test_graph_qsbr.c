@@ -181,7 +181,7 @@ a_graph_at_rest_holds_nobody_up_until_it_is_walked_again(void **state)
 }
 
 static void
-a_graph_without_a_variable_rests_without_a_trace_of_it(void **state)
+a_graph_without_a_variable_says_when_it_rests(void **state)
 {
 	struct hy_graph *graph;
 	struct probe src;
@@ -190,9 +190,12 @@ a_graph_without_a_variable_rests_without_a_trace_of_it(void **state)
 	nodes_add(&src);
 	graph = GRAPH("g", .worker = UINT16_MAX);
 	assert_null(hy_graph_qsbr(graph));
+	assert_true(hy_graph_resting(graph));
 	hy_graph_walk(graph);
-	hy_graph_rest(graph);
+	assert_false(hy_graph_resting(graph));
 	assert_int_equal(graph->attention, 0);
+	hy_graph_rest(graph);
+	assert_true(hy_graph_resting(graph));
 	assert_int_equal(qsbr->num_threads, 0);
 	assert_true(nobody_holds());
 }
@@ -459,7 +462,7 @@ static const struct CMUnitTest tests[] = {
 	QSBR_TEST(a_traced_walk_reports_as_others_do),
 	QSBR_TEST(a_graph_that_was_never_walked_holds_nobody_up),
 	QSBR_TEST(a_graph_at_rest_holds_nobody_up_until_it_is_walked_again),
-	QSBR_TEST(a_graph_without_a_variable_rests_without_a_trace_of_it),
+	QSBR_TEST(a_graph_without_a_variable_says_when_it_rests),
 	QSBR_TEST(a_worker_asleep_holds_nobody_up_and_one_that_polls_does),
 	QSBR_TEST(objects_that_stay_in_a_cycle_hold_a_writer_up_until_they_are_gone),
 	QSBR_TEST(what_is_destroyed_with_objects_in_it_holds_nobody_up_after),

@@ -152,6 +152,7 @@ a_bad_descriptor_is_refused_and_changes_nothing(void **state)
 			{ .name = "x", .impl = OK, .lanes = { "l", "m", NULL, "n" } } },
 		{ "'l m'", -EINVAL, { .name = "x", .impl = OK, .lanes = { "l m" } } },
 		{ "'l' twice", -EINVAL, { .name = "x", .impl = OK, .lanes = { "l", "m", "l" } } },
+		{ "0x7", -EINVAL, { .name = "x", .impl = OK, .flags = 0x7 } },
 		{ "replicate", -EINVAL,
 			{ .name = "x", .impl = OK, .flags = HY_NODE_SOURCE, .replicates = 2 } },
 	};

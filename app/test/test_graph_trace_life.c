@@ -66,7 +66,7 @@ what_is_wrong_is_refused_and_changes_nothing(void **state)
 	assert_non_null(strstr(unit_log(), "at most 1048576"));
 	assert_int_equal(START(graph, .nb_objs = 1, .at = "elsewhere"), -ENOENT);
 	assert_non_null(strstr(unit_log(), "'elsewhere'"));
-	assert_int_equal(graph->attention, 0);
+	assert_int_equal(graph->attention, HY_ATTEND_OFFLINE); /* a new graph rests */
 	assert_int_equal(START(graph, .nb_objs = 1), 0);
 	assert_int_equal(START(graph, .nb_objs = 2), -EBUSY);
 	assert_non_null(strstr(unit_log(), "stop it first"));

@@ -327,6 +327,13 @@ hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node)
 	return hy_image_node(node)->reg->name;
 }
 
+uint32_t
+hy_graph_node_flags(const struct hy_graph *graph, const struct hy_node *node)
+{
+	RTE_SET_USED(graph);
+	return hy_image_node(node)->reg->flags;
+}
+
 uint16_t
 hy_graph_node_edges(const struct hy_graph *graph, const struct hy_node *node)
 {

@@ -142,12 +142,14 @@ struct hy_node_trace {
 };
 
 #define HY_NODE_SOURCE 0x1u /**< Makes objects; run at the start of every walk; has no parents. */
+/** A source that sees to it itself that a worker is woken for it: ops->arm() need not. */
+#define HY_NODE_WAKES 0x2u
 
 /** What a node is. Strings are copied; the descriptor need not outlive the registration. */
 struct hy_node_desc {
 	const char *name;         /**< [A-Za-z0-9_.-]{1,63}, unique in the process. */
 	struct hy_node_impl impl; /**< What runs, until hy_node_impl_set() changes it. */
-	uint32_t flags;           /**< HY_NODE_SOURCE or 0. */
+	uint32_t flags;           /**< HY_NODE_SOURCE, with or without HY_NODE_WAKES, or 0. */
 	/** Objects sent on for one object taken, at most; 0 means 1. Sizes the streams. */
 	uint16_t replicates;
 	/** Target of each edge by name, without holes. Targets may be registered later. */
@@ -238,6 +240,15 @@ int hy_node_next(hy_node_id from, hy_node_id *id);
 int hy_node_name(hy_node_id id, char *name, size_t size);
 
 /**
+ * Tells what kind of node a descriptor has made.
+ *
+ * @param[out] flags HY_NODE_ bits; may be NULL.
+ * @param[out] replicates Objects sent on for one object taken, at most; may be NULL.
+ * @return 0; -ENOENT.
+ */
+int hy_node_kind(hy_node_id id, uint32_t *flags, uint16_t *replicates);
+
+/**
  * Adds an edge, or finds the one that leads to @p target: a node never has two edges to one
  * target.
  *
@@ -294,11 +305,30 @@ struct hy_object_ops {
 	size_t (*snapshot)(const void *obj, void *data, size_t size);
 	/** Puts what snapshot took in words; see struct hy_node_trace. May be NULL. */
 	int (*format)(const struct hy_trace_record *record, char *text, size_t size);
+	/**
+	 * Gives each object a number that is the same for all objects whose order matters to one
+	 * another. Called by the thread that walks. May be NULL; see hy_dispatch.h.
+	 */
+	void (*flow_hash)(void *const *objs, uint32_t *hash, unsigned int n);
 };
+
+/** In one graph, an edge that leads to @p target leads to @p instead. */
+struct hy_detour {
+	const char *target;  /**< Name of a registered node. */
+	const char *instead; /**< Likewise; its own edges make no detour. */
+};
+
+struct hy_walk;
+
+/** The order of a walk, from outside of the core; see hy_walk.h. */
+typedef void(hy_walk_model_t)(struct hy_graph *graph, struct hy_walk *walk, void *ctx);
 
 /** What a graph is made of. Copied by hy_graph_create(), but for what the fields say. */
 struct hy_graph_params {
-	/** Nodes to take, by fnmatch(3) pattern. Targets of their edges come by themselves. */
+	/**
+	 * Nodes to take, by fnmatch(3) pattern. Targets of their edges come by themselves. Sources
+	 * rank in the order in which patterns take them.
+	 */
 	const char *const *patterns;
 	unsigned int nb_patterns;        /**< At least 1. */
 	const struct hy_object_ops *ops; /**< Required; must outlive the graph. */
@@ -328,13 +358,20 @@ struct hy_graph_params {
 	 * with cycles in which objects go round for ever never reports.
 	 */
 	struct rte_rcu_qsbr *qsbr;
+	/** Other ends of edges, in this graph alone; drops are not concerned. Each name once. */
+	const struct hy_detour *detours;
+	unsigned int nb_detours;
+	/** Who runs the nodes in a walk; NULL: the core, as hy_graph_walk() says. */
+	hy_walk_model_t *walk;
+	/** What walk is handed. Must live until the worker has taken up another, or the graph's end. */
+	void *walk_ctx;
 };
 
 /**
  * Compiles a graph. Refused, each with its reason in the log: a pattern that matches no node; no
  * source; an edge into a source; an edge whose target is not registered; a node that no source
  * reaches; a node that can drop when there is no drop_node; a lane used but not declared; a worker
- * beyond the readers of the QSBR variable.
+ * beyond the readers of the QSBR variable; a detour from or to a node that is not registered.
  *
  * @param name [A-Za-z0-9_.-]{1,63}, unique among the process's graphs.
  * @param[out] graph Belongs to the caller, until hy_graph_destroy().
@@ -385,6 +422,16 @@ int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params
  * @return As hy_graph_update(); upon an error all go on as they were.
  */
 int hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n);
+
+/**
+ * hy_graph_update() of several graphs, each with new parameters, all or none.
+ *
+ * @param graphs Each once.
+ * @param params As many; NULL: those that the graphs have.
+ * @return As hy_graph_update(); upon an error all go on as they were.
+ */
+int hy_graph_update_each(struct hy_graph *const *graphs, const struct hy_graph_params *params,
+	unsigned int n);
 
 /**
  * Whether the worker has still to take up what hy_graph_update() left. When it has done so, this
@@ -458,6 +505,9 @@ int hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t 
 
 /** @return The name of a node of @p graph; valid as long as the node. */
 const char *hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node);
+
+/** @return HY_NODE_ bits of a node of @p graph. */
+uint32_t hy_graph_node_flags(const struct hy_graph *graph, const struct hy_node *node);
 
 /**
  * @return How many edges a node of @p graph has: 0 to that less one may be enqueued to. What init()

@@ -100,6 +100,7 @@ struct hy_plan {
 	uint8_t nb_lanes;                /**< Lanes of every stream. */
 	bool cyclic;    /**< Has a back edge: objects may stay over from walk to walk. */
 	bool throttled; /**< Streams could overflow; nodes take input as targets have room. */
+	bool modelled;  /**< Is walked by a model of struct hy_graph_params, not by the core. */
 	uint32_t lane_offset[HY_LANES_MAX]; /**< From a stream's start, in bytes. */
 };
 
@@ -156,10 +157,16 @@ uint32_t hy_graph_walk(struct hy_graph *graph);
  * change or destroy graphs themselves: init() and fini() may want a lock, such as a table's mutex,
  * of a writer who waits for this very graph. A new graph rests.
  *
- * Objects that stay in a graph with cycles hold what they have looked up: then, and without a QSBR
- * variable, it does nothing.
+ * Objects that stay in a graph with cycles hold what they have looked up: then it does nothing.
  */
 void hy_graph_rest(struct hy_graph *graph);
+
+/**
+ * Whether a graph rests: no walk is under way, and the next one comes after what the caller did
+ * before, such as setting a flag with sequential consistency that the walk reads likewise. May be
+ * called by any thread.
+ */
+bool hy_graph_resting(const struct hy_graph *graph);
 
 /** @cond core Not for node code. */
 

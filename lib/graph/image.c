@@ -151,6 +151,9 @@ plan_fill(struct hy_image *image, const struct hy_graph_params *params,
 	plan->sample_every = params->sample_every;
 	plan->cyclic = topo->cyclic;
 	plan->throttled = topo->throttled;
+	plan->modelled = params->walk != NULL;
+	image->walk = params->walk;
+	image->walk_ctx = params->walk_ctx;
 	image->holds = topo->cyclic || topo->throttled;
 	for (unsigned int l = 0; l < HY_LANES_MAX; l++)
 		if (params->lanes[l] != NULL)

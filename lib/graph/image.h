@@ -39,6 +39,8 @@ struct hy_image {
 	bool holds;   /* objects may wait in it between walks */
 	bool carries; /* what it took over from the one before is not through; the worker's */
 	uint32_t stream_cap; /* what it needs by itself: the plan's may be more, while it carries */
+	hy_walk_model_t *walk; /* of params, and what it is handed */
+	void *walk_ctx;
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	struct hy_image_node *nodes;
 	struct hy_edge *edges; /* of all nodes; counters and drops first in each */

@@ -156,45 +156,44 @@ change_cancel(struct change *change)
 	withdrawn_restore(change);
 }
 
-int
-hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params)
+static int
+change_check(const struct hy_graph *graph, const struct hy_graph_params *params)
 {
 	const struct hy_graph_params *now = &graph->control->params;
-	struct change change;
-	int rc = 0;
+	const int rc = hy_params_check(graph->control->name, params);
 
-	hy_registry_lock();
-	if (params == NULL)
-		params = now;
-	rc = hy_params_check(graph->control->name, params);
 	if (rc == 0 &&
 		(params->ops != now->ops || params->worker != now->worker ||
 			params->socket != now->socket || params->qsbr != now->qsbr)) {
 		HY_LOG(ERR, "graph '%s': ops, worker, socket and qsbr cannot change",
 			hy_graph_name(graph));
-		rc = -EINVAL;
+		return -EINVAL;
 	}
-	if (rc == 0)
-		rc = change_prepare(&change, graph, params);
-	if (rc == 0)
-		change_publish(&change);
-	hy_registry_unlock();
 	return rc;
 }
 
 int
-hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n)
+hy_graph_update_each(struct hy_graph *const *graphs, const struct hy_graph_params *params,
+	unsigned int n)
 {
 	struct change *changes = calloc(n + 1, sizeof(*changes));
 	unsigned int prepared = 0;
 	int rc = 0;
 
-	if (changes == NULL)
+	if (changes == NULL) {
+		HY_LOG(ERR, "not enough memory to change %u graphs", n);
 		return -ENOMEM;
+	}
 	hy_registry_lock();
-	for (; prepared < n && rc == 0; prepared++)
-		rc = change_prepare(&changes[prepared], graphs[prepared],
-			&graphs[prepared]->control->params);
+	for (; prepared < n && rc == 0; prepared++) {
+		const struct hy_graph_params *own = params != NULL
+			? &params[prepared]
+			: &graphs[prepared]->control->params;
+
+		rc = change_check(graphs[prepared], own);
+		if (rc == 0)
+			rc = change_prepare(&changes[prepared], graphs[prepared], own);
+	}
 	if (rc < 0)
 		prepared--;
 	while (prepared-- > 0) {
@@ -206,6 +205,18 @@ hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n)
 	hy_registry_unlock();
 	free(changes);
 	return rc;
+}
+
+int
+hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params)
+{
+	return hy_graph_update_each(&graph, params, 1);
+}
+
+int
+hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n)
+{
+	return hy_graph_update_each(graphs, NULL, n);
 }
 
 bool

@@ -233,6 +233,21 @@ hy_node_name(hy_node_id id, char *name, size_t size)
 }
 
 int
+hy_node_kind(hy_node_id id, uint32_t *flags, uint16_t *replicates)
+{
+	const struct hy_reg_node *node;
+
+	hy_registry_lock();
+	node = node_wanted(id);
+	if (node != NULL && flags != NULL)
+		*flags = node->flags;
+	if (node != NULL && replicates != NULL)
+		*replicates = node->replicates;
+	hy_registry_unlock();
+	return node == NULL ? -ENOENT : 0;
+}
+
+int
 hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size)
 {
 	const struct hy_reg_node *node;

@@ -30,6 +30,30 @@ lanes_check(const char *graph, const struct hy_graph_params *params)
 	return 0;
 }
 
+static int
+detours_check(const char *graph, const struct hy_graph_params *params)
+{
+	for (unsigned int i = 0; i < params->nb_detours; i++) {
+		const struct hy_detour *d = &params->detours[i];
+
+		if (!hy_name_valid(d->target))
+			return hy_name_refused("detour's target", d->target);
+		if (!hy_name_valid(d->instead))
+			return hy_name_refused("detour's node", d->instead);
+		for (unsigned int j = 0; j < i; j++) {
+			const struct hy_detour *other = &params->detours[j];
+			const bool same = strcmp(d->target, other->target) == 0;
+
+			if (!same && strcmp(d->instead, other->instead) != 0)
+				continue;
+			HY_LOG(ERR, "graph '%s': two detours %s '%s'", graph, same ? "from" : "to",
+				same ? d->target : d->instead);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 int
 hy_params_check(const char *graph, const struct hy_graph_params *params)
 {
@@ -72,7 +96,12 @@ hy_params_check(const char *graph, const struct hy_graph_params *params)
 			return -EINVAL;
 		}
 	}
-	return lanes_check(graph, params);
+	if (params->nb_detours > 0 && params->detours == NULL) {
+		HY_LOG(ERR, "graph '%s': %u detours, but no table of them", graph,
+			params->nb_detours);
+		return -EINVAL;
+	}
+	return lanes_check(graph, params) < 0 ? -EINVAL : detours_check(graph, params);
 }
 
 /* Copies a string that may be missing. */
@@ -82,6 +111,23 @@ text_copy(const char **copy, const char *text)
 	if (text != NULL)
 		*copy = strdup(text);
 	return text != NULL && *copy == NULL ? -ENOMEM : 0;
+}
+
+/* Copies detours one by one, so that what there is of them after a failure can be freed. */
+static int
+detours_copy(struct hy_graph_params *copy, const struct hy_graph_params *params)
+{
+	struct hy_detour *detours = calloc(params->nb_detours + 1, sizeof(*detours));
+	int rc = detours == NULL ? -ENOMEM : 0;
+
+	copy->detours = detours;
+	for (unsigned int i = 0; i < params->nb_detours && rc == 0; i++) {
+		copy->nb_detours = i + 1;
+		rc = text_copy(&detours[i].target, params->detours[i].target);
+		if (rc == 0)
+			rc = text_copy(&detours[i].instead, params->detours[i].instead);
+	}
+	return rc;
 }
 
 int
@@ -94,6 +140,8 @@ hy_params_copy(struct hy_graph_params *copy, const struct hy_graph_params *param
 	copy->patterns = patterns;
 	copy->nb_patterns = 0;
 	copy->drop_node = NULL;
+	copy->detours = NULL;
+	copy->nb_detours = 0;
 	memset(copy->lanes, 0, sizeof(copy->lanes));
 	if (copy->burst == 0)
 		copy->burst = HY_BURST_DEFAULT;
@@ -110,6 +158,8 @@ hy_params_copy(struct hy_graph_params *copy, const struct hy_graph_params *param
 		rc = text_copy(&copy->drop_node, params->drop_node);
 	for (unsigned int i = 0; i < HY_LANES_MAX && rc == 0; i++)
 		rc = text_copy(&copy->lanes[i], params->lanes[i]);
+	if (rc == 0)
+		rc = detours_copy(copy, params);
 	if (rc < 0)
 		hy_params_free(copy);
 	return rc;
@@ -124,5 +174,10 @@ hy_params_free(struct hy_graph_params *copy)
 	free((char *)(uintptr_t)copy->drop_node);
 	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
 		free((char *)(uintptr_t)copy->lanes[i]);
+	for (unsigned int i = 0; i < copy->nb_detours; i++) {
+		free((char *)(uintptr_t)copy->detours[i].target);
+		free((char *)(uintptr_t)copy->detours[i].instead);
+	}
+	free((void *)(uintptr_t)copy->detours);
 	memset(copy, 0, sizeof(*copy));
 }

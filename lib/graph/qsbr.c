@@ -33,10 +33,9 @@ hy_qsbr_join(struct hy_graph *graph)
 
 	graph->qsbr = control->params.qsbr;
 	graph->reader = control->worker;
-	if (graph->qsbr == NULL)
-		return;
-	rte_rcu_qsbr_thread_register(graph->qsbr, graph->reader);
 	graph->attention = HY_ATTEND_OFFLINE;
+	if (graph->qsbr != NULL)
+		rte_rcu_qsbr_thread_register(graph->qsbr, graph->reader);
 }
 
 void
@@ -54,18 +53,27 @@ hy_qsbr_wake(struct hy_graph *graph)
 {
 	if ((__atomic_load_n(&graph->attention, __ATOMIC_RELAXED) & HY_ATTEND_OFFLINE) == 0)
 		return;
-	/* The bit is the worker's own: only the word is shared, with those who set the others. */
-	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_OFFLINE, __ATOMIC_RELAXED);
-	rte_rcu_qsbr_thread_online(graph->qsbr, graph->reader);
+	/* The bit is the worker's own: only the word is shared, with those who set the others. Whoever
+	 * still sees it is heard by what this walk loads: see hy_graph_resting(). */
+	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_OFFLINE, __ATOMIC_SEQ_CST);
+	if (graph->qsbr != NULL)
+		rte_rcu_qsbr_thread_online(graph->qsbr, graph->reader);
 }
 
 void
 hy_graph_rest(struct hy_graph *graph)
 {
-	if (graph->qsbr == NULL || hy_graph_holds(graph))
+	if (hy_graph_holds(graph))
 		return;
-	__atomic_or_fetch(&graph->attention, HY_ATTEND_OFFLINE, __ATOMIC_RELAXED);
-	rte_rcu_qsbr_thread_offline(graph->qsbr, graph->reader);
+	__atomic_or_fetch(&graph->attention, HY_ATTEND_OFFLINE, __ATOMIC_RELEASE);
+	if (graph->qsbr != NULL)
+		rte_rcu_qsbr_thread_offline(graph->qsbr, graph->reader);
+}
+
+bool
+hy_graph_resting(const struct hy_graph *graph)
+{
+	return (__atomic_load_n(&graph->attention, __ATOMIC_SEQ_CST) & HY_ATTEND_OFFLINE) != 0;
 }
 
 struct rte_rcu_qsbr *

@@ -347,7 +347,7 @@ hy_reg_node_fill(struct hy_reg_node *node, const struct hy_node_desc *desc)
 	node->flags = desc->flags;
 	node->trace = desc->trace;
 	node->replicates = RTE_MAX(desc->replicates, 1);
-	if ((desc->flags & ~HY_NODE_SOURCE) != 0) {
+	if (desc->flags != 0 && (desc->flags & ~HY_NODE_WAKES) != HY_NODE_SOURCE) {
 		HY_LOG(ERR, "node '%s': unknown flags 0x%x", node->name, desc->flags);
 		return -EINVAL;
 	}

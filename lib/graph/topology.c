@@ -10,6 +10,7 @@
 
 #include "arc.h"
 #include "log.h"
+#include "reg_node.h"
 #include "topology.h"
 
 #define NODES_MAX UINT16_MAX
@@ -25,6 +26,10 @@ struct build {
 	unsigned int edge_room;   /* for targets */
 	unsigned int drop;   /* index of the node that drops go to; valid if any node can drop */
 	unsigned int *order; /* nodes in reverse postorder */
+	struct detour {
+		const struct hy_reg_node *target;
+		struct hy_reg_node *instead;
+	} * detours; /* as many as params has */
 };
 
 /* A table with room for one more entry than are used, or NULL without memory. */
@@ -149,6 +154,43 @@ edge_add(struct build *b, unsigned int to)
 	return 0;
 }
 
+static int
+detours_find(struct build *b)
+{
+	const struct hy_graph_params *params = b->params;
+
+	b->detours = calloc(params->nb_detours + 1, sizeof(*b->detours));
+	if (b->detours == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < params->nb_detours; i++) {
+		const struct hy_detour *d = &params->detours[i];
+
+		b->detours[i].target = hy_registry_find(d->target);
+		b->detours[i].instead = hy_registry_find(d->instead);
+		if (b->detours[i].target != NULL && b->detours[i].instead != NULL)
+			continue;
+		HY_LOG(ERR, "graph '%s': detour from '%s' to '%s', which is not registered",
+			b->graph, d->target, b->detours[i].target == NULL ? d->target : d->instead);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+/* Where an edge from a node to another leads in this graph; to may be NULL. */
+static struct hy_reg_node *
+detour(const struct build *b, const struct hy_reg_node *from, struct hy_reg_node *to)
+{
+	struct hy_reg_node *end = to;
+
+	for (unsigned int i = 0; i < b->params->nb_detours && to != NULL; i++) {
+		if (b->detours[i].instead == from)
+			return to;
+		if (b->detours[i].target == to)
+			end = b->detours[i].instead;
+	}
+	return end;
+}
+
 /* Takes in what a node's edges lead to. */
 static int
 node_follow(struct build *b, const struct hy_reg_node *node)
@@ -157,10 +199,18 @@ node_follow(struct build *b, const struct hy_reg_node *node)
 
 	for (unsigned int e = 0; e < node->nb_edges && rc == 0; e++) {
 		struct hy_reg_edge *edge = &node->edges[e];
+		struct hy_reg_node *target = hy_registry_target(edge);
+		struct hy_reg_node *end = detour(b, node, target);
 		unsigned int to;
 
-		rc = target_add(b, node, hy_arc_detour(node, hy_registry_target(edge)),
-			edge->target, &to);
+		if (end != target && hy_reg_node_edge_find(node, end->name) >= 0) {
+			HY_LOG(ERR,
+				"graph '%s': node '%s' leads to '%s', and by a detour from '%s' too",
+				b->graph, node->name, end->name, edge->target);
+			return -EINVAL;
+		}
+		/* An arc is where its end runs: detours come first. */
+		rc = target_add(b, node, hy_arc_detour(node, end), edge->target, &to);
 		if (rc == 0)
 			rc = edge_add(b, to);
 	}
@@ -453,7 +503,9 @@ hy_topology_build(const char *graph, const struct hy_graph_params *params, struc
 	int rc;
 
 	memset(topo, 0, sizeof(*topo));
-	rc = patterns_add(&b);
+	rc = detours_find(&b);
+	if (rc == 0)
+		rc = patterns_add(&b);
 	if (rc == 0)
 		rc = edges_follow(&b);
 	if (rc == 0)
@@ -466,6 +518,7 @@ hy_topology_build(const char *graph, const struct hy_graph_params *params, struc
 		rc = streams_size(&b);
 	for (unsigned int i = 0; i < topo->nb_nodes; i++)
 		topo->nodes[i]->mark = 0;
+	free(b.detours);
 	free(b.first_edge);
 	free(b.targets);
 	free(b.order);

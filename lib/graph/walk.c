@@ -7,6 +7,8 @@
 
 #include <rte_cycles.h>
 
+#include <hy_walk.h>
+
 #include "control.h"
 #include "qsbr.h"
 #include "trace.h"
@@ -174,15 +176,12 @@ next_pending(const struct hy_plan *plan, unsigned int rank)
  * one in rank, so that one is asked before the bitmap: a branch foretold waits for nothing, while a
  * node's address that comes out of the bitmap waits for all that the node before wrote there.
  */
-static __rte_always_inline uint32_t
-walk_acyclic(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
+static __rte_always_inline void
+drain_forward(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
 	const struct hy_plan *plan = &graph->plan;
-	struct hy_node *node = plan->nodes;
-	uint32_t made = 0;
+	struct hy_node *node = plan->nodes + plan->nb_sources;
 
-	for (unsigned int s = 0; s < plan->nb_sources; s++)
-		made += run_source(graph, node++, hy_budget_read(plan, s), tsc, trace);
 	for (;; node++) {
 		if (node->waiting == 0) {
 			node = next_pending(plan, node->rank);
@@ -195,32 +194,50 @@ walk_acyclic(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 		plan->pending[0] = 0;
 	else
 		memset(plan->pending, 0, plan->nb_words * sizeof(*plan->pending));
+}
+
+static __rte_always_inline uint32_t
+walk_acyclic(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
+{
+	const struct hy_plan *plan = &graph->plan;
+	struct hy_node *node = plan->nodes;
+	uint32_t made = 0;
+
+	for (unsigned int s = 0; s < plan->nb_sources; s++)
+		made += run_source(graph, node++, hy_budget_read(plan, s), tsc, trace);
+	drain_forward(graph, tsc, trace);
 	return made;
+}
+
+/* Runs a pending node on as much as may be. Returns how many objects that was. */
+static uint32_t
+run_pending(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
+{
+	const uint32_t n = node->waiting;
+
+	graph->plan.pending[node->rank / 64] &= ~(UINT64_C(1) << node->rank % 64);
+	if (graph->plan.throttled)
+		return drain_throttled(graph, node, tsc, trace);
+	drain(graph, node, tsc, trace);
+	return n;
 }
 
 /* One pass over the pending nodes in rank order; a back edge's target waits for the next pass. */
 static uint32_t
 sweep(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
-	struct hy_plan *plan = &graph->plan;
+	const struct hy_plan *plan = &graph->plan;
 	struct hy_node *node = next_pending(plan, 0);
 	uint32_t done = 0;
 
-	for (; node != NULL; node = next_pending(plan, node->rank + 1u)) {
-		plan->pending[node->rank / 64] &= ~(UINT64_C(1) << node->rank % 64);
-		if (plan->throttled) {
-			done += drain_throttled(graph, node, tsc, trace);
-		} else {
-			drain(graph, node, tsc, trace);
-			done++;
-		}
-	}
+	for (; node != NULL; node = next_pending(plan, node->rank + 1u))
+		done += run_pending(graph, node, tsc, trace);
 	return done;
 }
 
 /* Objects that wait in the graph; *last is the pending node of highest rank. */
 static uint32_t
-under_way(struct hy_graph *graph, struct hy_node **last)
+under_way(const struct hy_graph *graph, struct hy_node **last)
 {
 	uint32_t n = 0;
 
@@ -245,38 +262,153 @@ break_deadlock(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, stru
 	drain(graph, node, tsc, trace);
 }
 
+/*
+ * After a pass over a graph with cycles, in which nodes took so many objects. Returns whether
+ * another one is of use.
+ */
+static bool
+pass_end(struct hy_graph *graph, uint32_t done, uint64_t *tsc, struct hy_trace *trace)
+{
+	struct hy_node *last;
+	const uint32_t left = under_way(graph, &last);
+
+	if (unlikely(graph->image->carries))
+		hy_graph_settle(graph, left);
+	if (left > 0 && done == 0)
+		break_deadlock(graph, last, tsc, trace);
+	return left > 0;
+}
+
+/* Objects that sources may make in a graph with cycles: what waits already is taken off. */
+static uint32_t
+credit_now(const struct hy_graph *graph)
+{
+	const uint32_t most = (uint32_t)graph->plan.nb_sources * graph->plan.burst;
+	const uint32_t left = hy_walk_waiting(graph);
+
+	return most > left ? most - left : 0;
+}
+
+static void
+sweeps(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
+{
+	for (unsigned int i = 0; i < graph->plan.max_sweeps; i++)
+		if (!pass_end(graph, sweep(graph, tsc, trace), tsc, trace))
+			break;
+}
+
 /* Apart, so that walks of graphs without cycles stay short in the instruction cache. */
 static __rte_noinline uint32_t
 walk_looping(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
-	struct hy_plan *plan = &graph->plan;
-	const uint32_t most = (uint32_t)plan->nb_sources * plan->burst;
-	struct hy_node *last;
-	uint32_t left = under_way(graph, &last);
 	/* Credit may not do for all: each walk, another source is the first to take of it. */
-	const unsigned int first = (unsigned int)(graph->walks % plan->nb_sources);
-	const uint32_t made = run_sources(graph, first, most > left ? most - left : 0, tsc, trace);
+	const unsigned int first = (unsigned int)(graph->walks % graph->plan.nb_sources);
+	const uint32_t made = run_sources(graph, first, credit_now(graph), tsc, trace);
 
-	for (unsigned int i = 0; i < plan->max_sweeps; i++) {
-		const uint32_t done = sweep(graph, tsc, trace);
-
-		left = under_way(graph, &last);
-		if (unlikely(graph->image->carries))
-			hy_graph_settle(graph, left);
-		if (left == 0)
-			break;
-		if (done == 0)
-			break_deadlock(graph, last, tsc, trace);
-	}
+	sweeps(graph, tsc, trace);
 	return made;
+}
+
+static bool
+loops(const struct hy_plan *plan)
+{
+	return plan->cyclic || plan->throttled;
+}
+
+/* A walk that a model makes. */
+struct hy_walk {
+	uint64_t *tsc;
+	struct hy_trace *trace;
+	uint32_t credit; /* objects that sources may still make */
+	uint32_t made;
+	uint32_t done; /* objects that nodes took */
+};
+
+void *
+hy_walk_context(const struct hy_graph *graph)
+{
+	return graph->image->walk_ctx;
+}
+
+uint32_t
+hy_walk_budget(const struct hy_graph *graph, unsigned int source)
+{
+	return hy_budget_read(&graph->plan, source);
+}
+
+uint32_t
+hy_walk_source(struct hy_graph *graph, struct hy_walk *walk, unsigned int source, uint32_t most)
+{
+	struct hy_node *node = &graph->plan.nodes[source];
+	uint32_t n = RTE_MIN(most, RTE_MIN(hy_walk_budget(graph, source), walk->credit));
+
+	if (graph->plan.throttled)
+		n = RTE_MIN(n, room(graph, node));
+	if (n == 0)
+		return 0;
+	n = run_source(graph, node, n, walk->tsc, walk->trace);
+	walk->made += n;
+	walk->credit -= n;
+	return n;
+}
+
+struct hy_node *
+hy_walk_next(const struct hy_graph *graph, unsigned int rank)
+{
+	return rank < graph->plan.nb_nodes ? next_pending(&graph->plan, rank) : NULL;
+}
+
+uint32_t
+hy_walk_node(struct hy_graph *graph, struct hy_walk *walk, struct hy_node *node)
+{
+	const uint32_t n = run_pending(graph, node, walk->tsc, walk->trace);
+
+	walk->done += n;
+	return n;
+}
+
+uint32_t
+hy_walk_waiting(const struct hy_graph *graph)
+{
+	struct hy_node *last;
+
+	return under_way(graph, &last);
+}
+
+void
+hy_walk_nodes(struct hy_graph *graph, struct hy_walk *walk)
+{
+	walk->done = 1; /* what is stuck is seen to here */
+	if (loops(&graph->plan))
+		sweeps(graph, walk->tsc, walk->trace);
+	else
+		drain_forward(graph, walk->tsc, walk->trace);
+}
+
+/* Apart likewise. */
+static __rte_noinline uint32_t
+walk_model(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
+{
+	struct hy_walk walk = { .tsc = tsc, .trace = trace, .credit = UINT32_MAX };
+	const bool looping = loops(&graph->plan);
+
+	if (looping)
+		walk.credit = credit_now(graph);
+	graph->image->walk(graph, &walk, graph->image->walk_ctx);
+	if (looping)
+		pass_end(graph, walk.done, tsc, trace);
+	else if (hy_graph_holds(graph))
+		sweep(graph, tsc, trace);
+	return walk.made;
 }
 
 static __rte_always_inline uint32_t
 walk(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
-	return likely(!graph->plan.cyclic && !graph->plan.throttled)
-		? walk_acyclic(graph, tsc, trace)
-		: walk_looping(graph, tsc, trace);
+	if (unlikely(graph->plan.modelled))
+		return walk_model(graph, tsc, trace);
+	return likely(!loops(&graph->plan)) ? walk_acyclic(graph, tsc, trace)
+					    : walk_looping(graph, tsc, trace);
 }
 
 /* A walk that is timed. Apart, so that it costs the others no room in the instruction cache. */
