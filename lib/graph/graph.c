@@ -5,13 +5,17 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <rte_eal.h>
 #include <rte_malloc.h>
 
 #include "control.h"
 #include "log.h"
+#include "memory.h"
 #include "params.h"
 #include "qsbr.h"
+#include "share.h"
 #include "stats.h"
+#include "trace.h"
 
 /* Under the registry's lock. */
 static struct hy_graph *graphs;
@@ -37,22 +41,21 @@ static void
 graph_free(struct hy_graph *graph)
 {
 	hy_stats_free(graph->control->history);
-	rte_free(graph->control->trace);
+	hy_trace_free(graph->control->trace);
 	hy_params_free(&graph->control->params);
 	rte_free(graph->control);
-	rte_free(graph);
+	hy_memory_free(graph);
 }
 
 static struct hy_graph *
 graph_alloc(const char *name, const struct hy_graph_params *params)
 {
-	struct hy_graph *graph = rte_zmalloc_socket("hy_graph", sizeof(*graph), RTE_CACHE_LINE_SIZE,
-		params->socket);
+	struct hy_graph *graph = hy_memory_zalloc("hy_graph", sizeof(*graph), params->socket);
 	struct hy_control *control = rte_zmalloc_socket("hy_control", sizeof(*control), 0,
 		params->socket);
 
 	if (graph == NULL || control == NULL || hy_params_copy(&control->params, params) < 0) {
-		rte_free(graph);
+		hy_memory_free(graph);
 		rte_free(control);
 		return NULL;
 	}
@@ -97,6 +100,7 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 	while (*link != NULL)
 		link = &(*link)->control->next;
 	*link = graph;
+	hy_share_publish(graph);
 	*out = graph;
 	return 0;
 }
@@ -108,6 +112,13 @@ hy_graph_create(const char *name, const struct hy_graph_params *params, struct h
 
 	if (!hy_name_valid(name))
 		return hy_name_refused("graph", name);
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY) {
+		HY_LOG(ERR,
+			"graph '%s': refused in a secondary process, which may only look at the "
+			"primary's (hy_share.h)",
+			name);
+		return -EPERM;
+	}
 	rc = hy_params_check(name, params);
 	if (rc < 0)
 		return rc;
@@ -153,6 +164,7 @@ hy_graph_destroy(struct hy_graph *graph)
 	while (*link != graph)
 		link = &(*link)->control->next;
 	*link = graph->control->next;
+	hy_share_forget(graph);
 	/* Before any fini(): one may want a lock that a writer has, who waits for this graph. */
 	hy_qsbr_leave(graph);
 	image = hy_graph_image(graph);

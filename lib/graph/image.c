@@ -2,12 +2,15 @@
 /* From a topology to the memory that a worker walks. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_malloc.h>
 
 #include "enqueue.h"
 #include "image.h"
+#include "memory.h"
+#include "share.h"
 
 /* Bytes of one stream: pointers, then lanes, each with slack. Also sets the lanes' offsets. */
 static size_t
@@ -24,37 +27,56 @@ stream_layout(struct hy_plan *plan)
 	return size | RTE_CACHE_LINE_SIZE;
 }
 
-/* What stands before the edges of a node: drops, or, with room for all, counters too. */
-static unsigned int
-slots_before(const struct hy_reg_node *reg)
+/* Bytes of each part of an image, in the order in which they lie. */
+struct layout {
+	size_t hot, pending, budgets, edges, nodes;
+};
+
+static size_t
+image_layout(const struct hy_topology *topo, unsigned int nb_words, struct layout *layout)
 {
-	return HY_CORE_DROPS +
-		(reg->nb_counters > 0 ? HY_DESC_DROPS + reg->nb_counters : reg->nb_drops);
+	size_t edges = topo->nb_edges * sizeof(struct hy_edge);
+
+	for (unsigned int r = 0; r < topo->nb_nodes; r++)
+		edges += hy_image_slots_before(topo->nodes[r]) * sizeof(struct hy_edge);
+	layout->hot = sizeof(struct hy_image) + (topo->nb_nodes + 1) * sizeof(struct hy_node);
+	layout->pending = RTE_ALIGN(nb_words * sizeof(uint64_t), RTE_CACHE_LINE_SIZE);
+	layout->budgets = RTE_ALIGN(topo->nb_sources * sizeof(uint16_t), RTE_CACHE_LINE_SIZE);
+	layout->edges = RTE_ALIGN(edges, RTE_CACHE_LINE_SIZE);
+	layout->nodes = topo->nb_nodes * sizeof(struct hy_image_node);
+	return layout->hot + layout->pending + layout->budgets + layout->edges + layout->nodes;
+}
+
+/* Zeroed memory for what is only looked at. */
+static struct hy_image *
+outline_alloc(size_t size)
+{
+	void *memory = calloc(1, size + RTE_CACHE_LINE_SIZE);
+	struct hy_image *image = RTE_PTR_ALIGN_CEIL(memory, RTE_CACHE_LINE_SIZE);
+
+	if (memory == NULL)
+		return NULL;
+	image->outline = memory;
+	return image;
 }
 
 /* The image and all its tables in one piece of zeroed memory: hot lines, bitmap, edges, the rest. */
 static struct hy_image *
-image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket)
+image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket, bool outline)
 {
-	const size_t hot = sizeof(struct hy_image) + (topo->nb_nodes + 1) * sizeof(struct hy_node);
-	const size_t pending = RTE_ALIGN(nb_words * sizeof(uint64_t), RTE_CACHE_LINE_SIZE);
-	const size_t budgets = RTE_ALIGN(topo->nb_sources * sizeof(uint16_t), RTE_CACHE_LINE_SIZE);
-	size_t edges = topo->nb_edges * sizeof(struct hy_edge);
-	struct hy_image *image;
+	struct layout layout;
+	const size_t size = image_layout(topo, nb_words, &layout);
+	struct hy_image *image = outline ? outline_alloc(size)
+					 : hy_memory_zalloc("hy_image", size, socket);
 
-	for (unsigned int r = 0; r < topo->nb_nodes; r++)
-		edges += slots_before(topo->nodes[r]) * sizeof(struct hy_edge);
-	edges = RTE_ALIGN(edges, RTE_CACHE_LINE_SIZE);
-	image = rte_zmalloc_socket("hy_image",
-		hot + pending + budgets + edges + topo->nb_nodes * sizeof(*image->nodes),
-		RTE_CACHE_LINE_SIZE, socket);
 	if (image == NULL)
 		return NULL;
+	image->size = size;
 	image->plan.nodes = image->hot;
-	image->plan.pending = RTE_PTR_ADD(image, hot);
-	image->plan.budgets = RTE_PTR_ADD(image, hot + pending);
-	image->edges = RTE_PTR_ADD(image, hot + pending + budgets);
-	image->nodes = RTE_PTR_ADD(image, hot + pending + budgets + edges);
+	image->plan.pending = RTE_PTR_ADD(image, layout.hot);
+	image->plan.budgets = RTE_PTR_ADD(image->plan.pending, layout.pending);
+	image->edges = RTE_PTR_ADD(image->plan.budgets, layout.budgets);
+	image->nodes = RTE_PTR_ADD(image->edges, layout.edges);
 	return image;
 }
 
@@ -104,7 +126,7 @@ edges_fill(struct hy_image *image, const struct hy_topology *topo)
 		const struct hy_image_node *cold = &image->nodes[r];
 		struct hy_node *node = &image->hot[r];
 
-		node->edges = edge + slots_before(cold->reg);
+		node->edges = edge + hy_image_slots_before(cold->reg);
 		for (int d = HY_CORE_DROPS; d < cold->nb_drops; d++)
 			node->edges[-1 - d].to = &image->hot[topo->drop_rank];
 		for (unsigned int e = 0; e < cold->nb_edges; e++)
@@ -160,12 +182,13 @@ plan_fill(struct hy_image *image, const struct hy_graph_params *params,
 			strcpy(image->lanes[plan->nb_lanes++], params->lanes[l]);
 }
 
-int
-hy_image_outline(const struct hy_graph_params *params, const struct hy_topology *topo,
-	uint32_t stream_cap, struct hy_image **out)
+/* Compiles all but the streams. */
+static int
+image_compile(const struct hy_graph_params *params, const struct hy_topology *topo,
+	uint32_t stream_cap, bool outline, struct hy_image **out)
 {
 	const unsigned int nb_words = topo->nb_nodes / 64 + 1; /* a bit for the one behind, too */
-	struct hy_image *image = image_alloc(topo, nb_words, params->socket);
+	struct hy_image *image = image_alloc(topo, nb_words, params->socket, outline);
 
 	if (image == NULL)
 		return -ENOMEM;
@@ -183,12 +206,19 @@ hy_image_outline(const struct hy_graph_params *params, const struct hy_topology 
 }
 
 int
+hy_image_outline(const struct hy_graph_params *params, const struct hy_topology *topo,
+	uint32_t stream_cap, struct hy_image **image)
+{
+	return image_compile(params, topo, stream_cap, true, image);
+}
+
+int
 hy_image_build(const struct hy_graph_params *params, const struct hy_topology *topo,
 	uint32_t stream_cap, struct hy_image **out)
 {
 	struct hy_image *image = NULL;
 	size_t stream_size;
-	int rc = hy_image_outline(params, topo, stream_cap, &image);
+	int rc = image_compile(params, topo, stream_cap, false, &image);
 
 	if (rc < 0)
 		return rc;
@@ -255,5 +285,10 @@ void
 hy_image_free(struct hy_image *image)
 {
 	rte_free(image->streams);
-	rte_free(image);
+	if (image->outline != NULL) {
+		free(image->outline);
+		return;
+	}
+	hy_share_void(&image->serial);
+	hy_memory_free(image);
 }

@@ -41,6 +41,9 @@ struct hy_image {
 	uint32_t stream_cap; /* what it needs by itself: the plan's may be more, while it carries */
 	hy_walk_model_t *walk; /* of params, and what it is handed */
 	void *walk_ctx;
+	size_t size;         /* of the image and its tables, which lie behind it */
+	uint64_t serial; /* while it is shared: no other of the process ever has it; see share.h */
+	void *outline;   /* of what was never to be walked: the memory that it lies in */
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	struct hy_image_node *nodes;
 	struct hy_edge *edges; /* of all nodes; counters and drops first in each */
@@ -49,7 +52,8 @@ struct hy_image {
 };
 
 /*
- * Compiles all but the streams: what can be looked at, not walked. Returns 0 or -ENOMEM.
+ * Compiles all but the streams, in memory of malloc(3): what can be looked at, not walked, without
+ * EAL too. Returns 0 or -ENOMEM.
  */
 int hy_image_outline(const struct hy_graph_params *params, const struct hy_topology *topo,
 	uint32_t stream_cap, struct hy_image **image);
@@ -93,6 +97,14 @@ static inline uint16_t
 hy_budget_read(const struct hy_plan *plan, unsigned int source)
 {
 	return __atomic_load_n(&plan->budgets[source], __ATOMIC_RELAXED);
+}
+
+/* What stands before the edges of a node: drops, or, with room for all, counters too. */
+static inline unsigned int
+hy_image_slots_before(const struct hy_reg_node *reg)
+{
+	return HY_CORE_DROPS +
+		(reg->nb_counters > 0 ? HY_DESC_DROPS + reg->nb_counters : reg->nb_drops);
 }
 
 /* A node's drop reason: the core's, then its own. */

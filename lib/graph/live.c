@@ -10,6 +10,7 @@
 #include "control.h"
 #include "log.h"
 #include "params.h"
+#include "share.h"
 #include "stats.h"
 
 /* The worker has left an image for good: its counters become history, its contexts the heirs'. */
@@ -17,6 +18,7 @@ static void
 image_retire(const struct hy_graph *graph, struct hy_image *image, struct hy_image *successor)
 {
 	hy_stats_add(graph->control->history, image, HY_STATS_COUNTERS);
+	hy_share_publish(graph); /* while those who read by what was published still can */
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
 		struct hy_image_node *old = &image->nodes[r], *heir;
 
@@ -143,6 +145,7 @@ change_publish(struct change *change)
 	hy_params_free(&control->params);
 	control->params = change->params;
 	publish(change->graph, change->image);
+	hy_share_publish(change->graph);
 }
 
 static void

@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <rte_malloc.h>
 #include <rte_pause.h>
 
 #include "control.h"
 #include "log.h"
+#include "memory.h"
+#include "share.h"
 #include "trace.h"
 
 static_assert(sizeof(struct hy_trace_record) == 4 * 64, "as hy_trace.h says");
@@ -79,8 +80,8 @@ trace_alloc(const struct hy_graph *graph, const struct hy_trace_params *params)
 		n = RTE_MIN(params->nb_objs, RECORDS_DEFAULT_MAX / RECORDS_AN_OBJECT) *
 			RECORDS_AN_OBJECT;
 	n = rte_align32pow2(n);
-	trace = rte_zmalloc_socket("hy_trace", sizeof(*trace) + n * sizeof(trace->ring[0]),
-		RTE_CACHE_LINE_SIZE, graph->control->socket);
+	trace = hy_memory_zalloc("hy_trace", sizeof(*trace) + n * sizeof(trace->ring[0]),
+		graph->control->socket);
 	if (trace == NULL) {
 		HY_LOG(ERR, "graph '%s': trace: no memory for %u records", graph->control->name, n);
 		return NULL;
@@ -91,6 +92,15 @@ trace_alloc(const struct hy_graph *graph, const struct hy_trace_params *params)
 	trace->arg = params->arg;
 	trace->at_sources = params->at == NULL;
 	return trace;
+}
+
+void
+hy_trace_free(struct hy_trace *trace)
+{
+	if (trace == NULL)
+		return;
+	hy_share_void(&trace->serial);
+	hy_memory_free(trace);
 }
 
 static int
@@ -114,10 +124,11 @@ start_locked(struct hy_graph *graph, const struct hy_trace_params *params)
 		return -ENOMEM;
 	trace->at = at;
 	withdraw(graph);
-	rte_free(control->trace);
+	hy_trace_free(control->trace);
 	control->trace = trace;
 	__atomic_store_n(&graph->trace, trace, __ATOMIC_RELEASE);
 	__atomic_or_fetch(&graph->attention, HY_ATTEND_TRACE, __ATOMIC_RELEASE);
+	hy_share_publish(graph);
 	return 0;
 }
 
@@ -141,21 +152,41 @@ hy_trace_stop(struct hy_graph *graph)
 }
 
 unsigned int
+hy_trace_peek(const struct hy_trace *trace, uint32_t nb_records, struct hy_trace_record *records,
+	unsigned int n)
+{
+	const uint32_t head = __atomic_load_n(&trace->head, __ATOMIC_ACQUIRE);
+
+	n = RTE_MIN(n, __atomic_load_n(&trace->tail, __ATOMIC_ACQUIRE) - head);
+	for (unsigned int i = 0; i < n; i++)
+		records[i] = trace->ring[(head + i) & (nb_records - 1)];
+	return n;
+}
+
+unsigned int
 hy_trace_read(struct hy_graph *graph, struct hy_trace_record *records, unsigned int n)
 {
 	struct hy_trace *trace;
 
 	hy_registry_lock();
 	trace = graph->control->trace;
-	n = trace == NULL
-		? 0
-		: RTE_MIN(n, __atomic_load_n(&trace->tail, __ATOMIC_ACQUIRE) - trace->head);
-	for (unsigned int i = 0; i < n; i++)
-		records[i] = trace->ring[(trace->head + i) & (trace->nb_records - 1)];
+	n = trace == NULL ? 0 : hy_trace_peek(trace, trace->nb_records, records, n);
 	if (n > 0)
 		__atomic_store_n(&trace->head, trace->head + n, __ATOMIC_RELEASE);
 	hy_registry_unlock();
 	return n;
+}
+
+void
+hy_trace_state_read(const struct hy_trace *trace, struct hy_trace_state *state)
+{
+	*state = (struct hy_trace_state){
+		.running = is_running(trace),
+		.marked = (uint32_t)hy_count_read(&trace->marked),
+		.unmarked = hy_count_read(&trace->unmarked),
+		.recorded = hy_count_read(&trace->recorded),
+		.lost = hy_count_read(&trace->lost),
+	};
 }
 
 int
@@ -166,13 +197,7 @@ hy_trace_status(const struct hy_graph *graph, struct hy_trace_state *status)
 	hy_registry_lock();
 	trace = graph->control->trace;
 	if (trace != NULL)
-		*status = (struct hy_trace_state){
-			.running = is_running(trace),
-			.marked = (uint32_t)hy_count_read(&trace->marked),
-			.unmarked = hy_count_read(&trace->unmarked),
-			.recorded = hy_count_read(&trace->recorded),
-			.lost = hy_count_read(&trace->lost),
-		};
+		hy_trace_state_read(trace, status);
 	hy_registry_unlock();
 	return trace == NULL ? -ENOENT : 0;
 }
@@ -203,10 +228,12 @@ hy_trace_format(const struct hy_graph *graph, const struct hy_trace_record *reco
 	text[0] = '\0';
 	hy_registry_lock();
 	ops = graph->control->params.ops;
-	reg = hy_registry_get(record->node);
+	/* In a copy, the id is of another process's registry. */
+	reg = graph->control->copied != NULL ? hy_registry_find(record->name)
+					     : hy_registry_get(record->node);
 	if (reg != NULL && reg->trace.format != NULL)
 		reg->trace.format(record, text, size);
-	else if (reg != NULL && reg->trace.snapshot == NULL && ops->format != NULL)
+	else if (reg != NULL && reg->trace.snapshot == NULL && ops != NULL && ops->format != NULL)
 		ops->format(record, text, size);
 	else
 		format_hex(record, text, size);

@@ -33,6 +33,7 @@ struct hy_trace {
 	bool at_sources; /* else: */
 	hy_node_id at;
 	uint32_t nb_records; /* of the ring, a power of two */
+	uint64_t serial;     /* as an image's */
 
 	/* The control plane's. */
 	bool stopped;                               /* it has the trace back for good */
@@ -64,6 +65,15 @@ struct hy_trace {
 
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_trace_record ring[];
 };
+
+/* Frees a trace that the worker has not. NULL is allowed. */
+void hy_trace_free(struct hy_trace *trace);
+
+/* How far a trace is. */
+void hy_trace_state_read(const struct hy_trace *trace, struct hy_trace_state *state);
+/* Copies up to n records that wait from a ring of so many, and leaves them. Returns how many. */
+unsigned int hy_trace_peek(const struct hy_trace *trace, uint32_t nb_records,
+	struct hy_trace_record *records, unsigned int n);
 
 /* The worker's part. */
 

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reader: from the descriptions in a folder to copies of graphs. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "share.h"
+#include "stats.h"
+#include "trace.h"
+
+/* Looks at a graph that changes, a millisecond apart: a change takes less. */
+#define LOOKS 200
+#define LOOK_US 1000
+
+struct hy_share {
+	int folder;
+	int lock;
+	const struct hy_object_ops *ops;
+};
+
+/* Whether somebody shares here: asks after the lock, and does not take it. */
+static bool
+is_alive(const struct hy_share *share)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(share->lock, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static int
+nobody(const char *what)
+{
+	HY_LOG(ERR, "share: %s: no program shares its graphs there", what);
+	return -ESRCH;
+}
+
+int
+hy_share_attach(const char *folder, const struct hy_object_ops *ops, struct hy_share **out)
+{
+	char path[PATH_MAX];
+	struct hy_share *share;
+	int rc = hy_share_folder(folder, path);
+
+	if (rc < 0)
+		return rc;
+	share = calloc(1, sizeof(*share));
+	if (share == NULL) {
+		HY_LOG(ERR, "share: not enough memory");
+		return -ENOMEM;
+	}
+	share->ops = ops;
+	share->lock = -1;
+	share->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (share->folder >= 0)
+		share->lock = openat(share->folder, HY_SHARE_LOCK, O_RDONLY | O_CLOEXEC);
+	if (share->lock < 0 && errno != ENOENT) {
+		rc = -errno;
+		HY_LOG(ERR, "share: %s: %s", path, strerror(errno));
+	} else if (share->lock < 0 || !is_alive(share)) {
+		rc = nobody(path);
+	}
+	if (rc < 0) {
+		hy_share_detach(share);
+		return rc;
+	}
+	*out = share;
+	return 0;
+}
+
+void
+hy_share_detach(struct hy_share *share)
+{
+	if (share == NULL)
+		return;
+	if (share->lock >= 0)
+		close(share->lock);
+	if (share->folder >= 0)
+		close(share->folder);
+	free(share);
+}
+
+int
+hy_share_next(const struct hy_share *share, const char *after, char name[HY_NAME_SIZE])
+{
+	const size_t prefix = strlen(HY_SHARE_PREFIX);
+	const int fd = openat(share->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	char next[HY_NAME_SIZE] = "";
+
+	if (folder == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return -errno;
+	}
+	for (struct dirent *d; (d = readdir(folder)) != NULL;) {
+		const char *found = d->d_name + prefix;
+
+		if (strncmp(d->d_name, HY_SHARE_PREFIX, prefix) == 0 && hy_name_valid(found) &&
+			(after == NULL || strcmp(found, after) > 0) &&
+			(next[0] == '\0' || strcmp(found, next) < 0))
+			strcpy(next, found);
+	}
+	closedir(folder);
+	if (!is_alive(share))
+		return nobody("the program has ended");
+	strcpy(name, next);
+	return next[0] == '\0' ? -ENOENT : 0;
+}
+
+/* Reads a whole file: it never changes, but another may take its place. */
+static int
+file_read(const struct hy_share *share, const char *name, char **bytes, size_t *size)
+{
+	char path[HY_SHARE_PATH];
+	struct stat st;
+	int fd, rc = 0;
+
+	snprintf(path, sizeof(path), HY_SHARE_PREFIX "%s", name);
+	fd = openat(share->folder, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		rc = errno == ENOENT ? -ENOENT : errno == EACCES ? -EACCES : -EIO;
+	if (rc == 0) {
+		*size = (size_t)st.st_size;
+		*bytes = malloc(*size + 1);
+		rc = *bytes == NULL ? -ENOMEM : 0;
+	}
+	if (rc == 0 && pread(fd, *bytes, *size, 0) != st.st_size) {
+		free(*bytes);
+		rc = -EIO;
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int
+description_read(const struct hy_share *share, const char *name, struct hy_share_description *d)
+{
+	char *bytes = NULL;
+	size_t size = 0;
+	int rc = hy_name_valid(name) ? file_read(share, name, &bytes, &size) : -ENOENT;
+
+	if (rc < 0)
+		return rc;
+	rc = hy_share_parse(name, bytes, size, share->ops, d);
+	free(bytes);
+	return rc;
+}
+
+/* What the same thing is called in an image that is laid out alike. */
+static const void *
+beside(const struct hy_image *image, const struct hy_image *from, const void *part)
+{
+	return RTE_PTR_ADD(from, RTE_PTR_DIFF(part, image));
+}
+
+/* Copies counters while the worker counts on. */
+static void
+counters_copy(uint64_t *counters, const uint64_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		counters[i] = hy_count_read(&from[i]);
+}
+
+static void
+node_copy(struct hy_image *image, const struct hy_image *from, unsigned int rank)
+{
+	struct hy_image_node *cold = &image->nodes[rank];
+	const struct hy_image_node *from_cold = beside(image, from, cold);
+	struct hy_node *node = &image->hot[rank];
+	const struct hy_node *from_node = beside(image, from, node);
+
+	node->calls = hy_count_read(&from_node->calls);
+	node->objs = hy_count_read(&from_node->objs);
+	node->waiting = __atomic_load_n(&from_node->waiting, __ATOMIC_RELAXED);
+	counters_copy(cold->bursts, from_cold->bursts, HY_BURST_BUCKETS);
+	cold->sampled_objs = hy_count_read(&from_cold->sampled_objs);
+	cold->sampled_cycles = hy_count_read(&from_cold->sampled_cycles);
+	cold->sampled_idle = hy_count_read(&from_cold->sampled_idle);
+	for (int e = -(int)hy_image_slots_before(cold->reg); e < cold->nb_edges; e++) {
+		const struct hy_edge *edge = beside(image, from, &node->edges[e]);
+
+		node->edges[e].objs = hy_count_read(&edge->objs);
+	}
+}
+
+/* Copies what an image has counted. Returns 0, or -EAGAIN if the memory is not the image's now. */
+static int
+image_copy(const struct hy_share_image *shared, const struct hy_image *from)
+{
+	struct hy_image *image = shared->image;
+	const uint16_t *budgets = beside(image, from, image->plan.budgets);
+
+	if (__atomic_load_n(&from->serial, __ATOMIC_ACQUIRE) != shared->serial)
+		return -EAGAIN;
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		node_copy(image, from, r);
+	for (unsigned int s = 0; s < image->plan.nb_sources; s++)
+		image->plan.budgets[s] = __atomic_load_n(&budgets[s], __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&from->serial, __ATOMIC_RELAXED) == shared->serial ? 0 : -EAGAIN;
+}
+
+static int
+image_read(const struct hy_share_description *d, unsigned int i)
+{
+	struct hy_share_view view;
+	int rc = hy_share_map(d->pid, &d->images[i].place, &view);
+
+	if (rc < 0)
+		return rc;
+	rc = image_copy(&d->images[i], view.block);
+	hy_share_unmap(&view);
+	return rc;
+}
+
+/* What the worker says: its walks, and which of the images it walks. */
+static int
+graph_read(const struct hy_share_description *d, unsigned int *walked)
+{
+	const struct hy_graph *from;
+	struct hy_share_view view;
+	int rc = hy_share_map(d->pid, &d->graph, &view);
+
+	if (rc < 0)
+		return rc;
+	from = view.block;
+	/* First: what it has left by now, it counts in no more. */
+	*walked = d->nb_images == HY_SHARE_IMAGES &&
+		(uintptr_t)__atomic_load_n(&from->image, __ATOMIC_ACQUIRE) ==
+			d->images[1].place.address;
+	d->copy->walks = hy_count_read(&from->walks);
+	hy_share_unmap(&view);
+	return 0;
+}
+
+/* Makes the copy of what was described. The image that was left is history to it. */
+static int
+copy_fill(struct hy_share_description *d)
+{
+	struct hy_graph *copy = d->copy;
+	struct hy_control *control = copy->control;
+	unsigned int walked = 0;
+	int rc = graph_read(d, &walked);
+
+	/* Both, if there are two: one that was freed meanwhile says that it walks another by now. */
+	for (unsigned int i = 0; i < d->nb_images && rc == 0; i++)
+		rc = image_read(d, i);
+	if (rc == 0 && walked > 0) {
+		rc = hy_stats_add(control->history, d->images[0].image, HY_STATS_COUNTERS);
+		hy_stats_bury(control->history);
+	}
+	if (rc < 0)
+		return rc;
+	copy->image = control->current = d->images[walked].image;
+	copy->plan = copy->image->plan;
+	control->burst = copy->plan.burst;
+	control->stream_cap = copy->plan.stream_cap;
+	control->copied = d;
+	return 0;
+}
+
+/* One look at a graph. */
+static int
+graph_look(const struct hy_share *share, const char *name, struct hy_share_description *d)
+{
+	int rc = description_read(share, name, d);
+
+	if (rc < 0)
+		return rc;
+	rc = copy_fill(d);
+	if (rc < 0)
+		hy_share_description_free(d);
+	return rc;
+}
+
+/* Whether to look again; else *rc is what is to be said. */
+static bool
+look_again(const struct hy_share *share, const char *name, unsigned int looks, int *rc)
+{
+	if (*rc != -EAGAIN && *rc != -ENOENT) {
+		if (*rc < 0 && *rc != -EPROTO)
+			HY_LOG(ERR, "graph '%s': it cannot be read: %s", name, strerror(-*rc));
+		return false;
+	}
+	if (!is_alive(share)) {
+		*rc = nobody("the program has ended");
+		return false;
+	}
+	if (*rc == -ENOENT)
+		return false;
+	if (looks == LOOKS) {
+		HY_LOG(ERR, "graph '%s': it changed each of %d times that it was looked at", name,
+			LOOKS);
+		return false;
+	}
+	usleep(LOOK_US);
+	return true;
+}
+
+int
+hy_share_graph(const struct hy_share *share, const char *name, struct hy_graph **graph)
+{
+	struct hy_share_description *d = calloc(1, sizeof(*d));
+	unsigned int looks = 0;
+	int rc = d == NULL ? -ENOMEM : 0;
+
+	if (rc == 0)
+		do
+			rc = graph_look(share, name, d);
+		while (look_again(share, name, ++looks, &rc));
+	if (rc < 0) {
+		free(d);
+		return rc;
+	}
+	*graph = d->copy; /* which has d, for hy_share_free() */
+	/* cppcheck-suppress memleak */
+	return 0;
+}
+
+void
+hy_share_free(struct hy_graph *graph)
+{
+	struct hy_share_description *d;
+
+	if (graph == NULL)
+		return;
+	d = graph->control->copied;
+	hy_share_description_free(d);
+	free(d);
+}
+
+static int
+graph_add(struct hy_stats *stats, const struct hy_share *share, const char *name)
+{
+	static const struct hy_patterns all;
+	struct hy_stats *of = NULL;
+	struct hy_graph *copy;
+	int rc = hy_share_graph(share, name, &copy);
+
+	if (rc < 0)
+		return rc == -ENOENT ? 0 : rc; /* destroyed since its name was read */
+	rc = hy_stats_of(copy, &of);
+	if (rc == 0)
+		rc = hy_stats_merge(stats, of, NULL, &all);
+	hy_stats_free(of);
+	hy_share_free(copy);
+	stats->nb_graphs++;
+	return rc;
+}
+
+int
+hy_share_stats(const struct hy_share *share, const char *pattern, struct hy_stats **out)
+{
+	char name[HY_NAME_SIZE] = "";
+	struct hy_stats *stats;
+	int rc = hy_stats_new(&stats);
+
+	while (rc == 0 && (rc = hy_share_next(share, name, name)) == 0)
+		if (fnmatch(pattern, name, 0) == 0)
+			rc = graph_add(stats, share, name);
+	if (rc == -ENOENT && stats->nb_graphs > 0)
+		rc = 0;
+	if (rc < 0) {
+		hy_stats_free(stats);
+		return rc;
+	}
+	*out = stats;
+	return 0;
+}
+
+/* What may have been written over since it was waiting to be read is not told. */
+static int
+trace_copy(const struct hy_trace *trace, const struct hy_share_description *d,
+	struct hy_trace_state *state, struct hy_trace_record *records, unsigned int n)
+{
+	/* As it was described: what stands there may be something else's by now. */
+	const size_t nb_records = (d->trace.size - sizeof(*trace)) / sizeof(trace->ring[0]);
+	uint32_t head;
+
+	if (__atomic_load_n(&trace->serial, __ATOMIC_ACQUIRE) != d->trace_serial)
+		return -EAGAIN;
+	head = __atomic_load_n(&trace->head, __ATOMIC_RELAXED);
+	n = hy_trace_peek(trace, (uint32_t)nb_records, records, n);
+	if (state != NULL)
+		hy_trace_state_read(trace, state);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&trace->head, __ATOMIC_RELAXED) == head &&
+			__atomic_load_n(&trace->serial, __ATOMIC_RELAXED) == d->trace_serial
+		? (int)n
+		: -EAGAIN;
+}
+
+static int
+trace_look(const struct hy_share *share, const char *name, struct hy_trace_state *state,
+	struct hy_trace_record *records, unsigned int n)
+{
+	struct hy_share_description d;
+	struct hy_share_view view;
+	int rc = description_read(share, name, &d);
+
+	if (rc < 0)
+		return rc;
+	rc = d.trace_serial == 0 ? -ENOENT : hy_share_map(d.pid, &d.trace, &view);
+	if (rc == 0) {
+		rc = trace_copy(view.block, &d, state, records, n);
+		hy_share_unmap(&view);
+	}
+	hy_share_description_free(&d);
+	return rc;
+}
+
+int
+hy_share_trace(const struct hy_share *share, const char *name, struct hy_trace_state *state,
+	struct hy_trace_record *records, unsigned int n)
+{
+	unsigned int looks = 0;
+	int rc;
+
+	n = RTE_MIN(n, (unsigned int)HY_TRACE_RECORDS_MAX);
+	do
+		rc = trace_look(share, name, state, records, n);
+	while (look_again(share, name, ++looks, &rc));
+	return rc;
+}
