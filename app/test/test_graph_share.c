@@ -485,6 +485,81 @@ records_are_read_and_left(void **state)
 	assert_int_equal(a.recorded, 0);
 }
 
+static size_t
+take_id(const void *obj, void *data, size_t size)
+{
+	assert_true(size >= sizeof(uint32_t));
+	memcpy(data, &((const struct obj *)obj)->id, sizeof(uint32_t));
+	return sizeof(uint32_t);
+}
+
+static int
+say_id(const struct hy_trace_record *record, char *text, size_t size)
+{
+	uint32_t id;
+
+	memcpy(&id, record->data, sizeof(id));
+	return snprintf(text, size, "object %u", id);
+}
+
+static size_t
+take_own(const struct hy_node *node, const void *obj, const uint32_t *lanes, void *data,
+	size_t size)
+{
+	RTE_SET_USED(node);
+	RTE_SET_USED(obj);
+	RTE_SET_USED(lanes);
+	assert_true(size > 0);
+	*(uint8_t *)data = 0xab;
+	return 1;
+}
+
+static int
+say_own(const struct hy_trace_record *record, char *text, size_t size)
+{
+	return snprintf(text, size, "its own %02x", record->data[0]);
+}
+
+/* By the node's formatter if the reader has the node too; else by what the objects are. */
+static void
+records_are_worded_by_what_the_reader_knows(void **state)
+{
+	static const struct hy_object_ops ops = { obj_release, .snapshot = take_id,
+		.format = say_id };
+	static const char *const here[] = { "object 0", "its own ab", "object 0" };
+	static const char *const elsewhere[] = { "object 0", "ab", "object 0" };
+	struct hy_trace_record records[3];
+	struct probe src = { .budget = 1 };
+	struct hy_graph *graph, *copy;
+	char text[HY_TEXT_SIZE];
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "own");
+	NODE(NULL, .name = "own", .impl.process = probe_pass, .edges = { "sink" },
+		.trace = { take_own, say_own });
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .ops = &ops);
+	assert_int_equal(hy_share_start(folder), 0);
+	assert_int_equal(hy_share_attach(folder, &ops, &reader), 0);
+	assert_int_equal(START(graph, .nb_objs = 1), 0);
+	hy_graph_walk(graph);
+	assert_int_equal(hy_share_trace(reader, "g", NULL, records, 3), 3);
+	assert_int_equal(hy_share_graph(reader, "g", &copy), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		hy_trace_format(copy, &records[i], text, sizeof(text));
+		assert_string_equal(text, here[i]);
+	}
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_node_lookup("own", &id), 0);
+	assert_int_equal(hy_node_unregister(id), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		hy_trace_format(copy, &records[i], text, sizeof(text));
+		assert_string_equal(text, elsewhere[i]);
+	}
+	hy_share_free(copy);
+}
+
 /* Reads the description of a graph. */
 static size_t
 description(const char *name, char **bytes)
@@ -661,6 +736,7 @@ static const struct CMUnitTest share_tests[] = {
 	SHARE_TEST(what_cannot_be_described_is_not_shared_and_works),
 	SHARE_TEST(memory_is_kept_for_the_next_image),
 	SHARE_TEST(records_are_read_and_left),
+	SHARE_TEST(records_are_worded_by_what_the_reader_knows),
 	SHARE_TEST(bad_descriptions_are_refused),
 	SHARE_TEST(an_image_that_was_freed_is_not_read),
 	SHARE_TEST(a_reader_without_memory_says_so),

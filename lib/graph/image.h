@@ -41,7 +41,7 @@ struct hy_image {
 	uint32_t stream_cap; /* what it needs by itself: the plan's may be more, while it carries */
 	hy_walk_model_t *walk; /* of params, and what it is handed */
 	void *walk_ctx;
-	size_t size;         /* of the image and its tables, which lie behind it */
+	size_t size;     /* of the image and its tables, which lie behind it */
 	uint64_t serial; /* while it is shared: no other of the process ever has it; see share.h */
 	void *outline;   /* of what was never to be walked: the memory that it lies in */
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];

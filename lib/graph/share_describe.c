@@ -99,6 +99,7 @@ put_node(FILE *out, const struct hy_image *image, unsigned int rank)
 	put_text(out, reg->name);
 	put_text(out, cold->variant);
 	put(out, reg->flags);
+	put(out, reg->trace.snapshot != NULL);
 	put(out, node->replicates);
 	put(out, reg->nb_lanes);
 	for (unsigned int l = 0; l < reg->nb_lanes; l++)

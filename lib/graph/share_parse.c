@@ -190,6 +190,14 @@ never_run(struct hy_graph *graph __rte_unused, struct hy_node *node __rte_unused
 	return 0;
 }
 
+/* Stands for a node's own: what its records hold is not what the graph's operations take. */
+static size_t
+never_taken(const struct hy_node *node __rte_unused, const void *obj __rte_unused,
+	const uint32_t *lanes __rte_unused, void *data __rte_unused, size_t size __rte_unused)
+{
+	return 0;
+}
+
 static void
 lanes_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_node_desc *desc)
 {
@@ -215,6 +223,7 @@ desc_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_nod
 	desc->name = get_name(c, true);
 	desc->impl.variant = or_null(get_name(c, false));
 	desc->flags = (uint32_t)get_to(c, HY_NODE_SOURCE);
+	desc->trace.snapshot = get_to(c, 1) != 0 ? never_taken : NULL;
 	desc->replicates = (uint16_t)get_to(c, UINT16_MAX);
 	lanes_parse(c, params, desc);
 	n = (unsigned int)get_to(c, HY_DESC_DROPS);

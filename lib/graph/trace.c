@@ -216,6 +216,25 @@ format_hex(const struct hy_trace_record *record, char *text, size_t size)
 			record->data[i]);
 }
 
+/*
+ * The node of a record. What the copy of another process's graph knows is whether the node takes
+ * snapshots of its own; a formatter it has only if the node is registered here too.
+ */
+static const struct hy_reg_node *
+record_node(const struct hy_graph *graph, const struct hy_trace_record *record)
+{
+	const struct hy_image *image = graph->control->current;
+	const struct hy_reg_node *reg;
+
+	if (graph->control->copied == NULL)
+		return hy_registry_get(record->node);
+	reg = hy_registry_find(record->name);
+	for (unsigned int r = 0; r < image->plan.nb_nodes && reg == NULL; r++)
+		if (strcmp(image->nodes[r].reg->name, record->name) == 0)
+			reg = image->nodes[r].reg;
+	return reg;
+}
+
 void
 hy_trace_format(const struct hy_graph *graph, const struct hy_trace_record *record, char *text,
 	size_t size)
@@ -228,9 +247,7 @@ hy_trace_format(const struct hy_graph *graph, const struct hy_trace_record *reco
 	text[0] = '\0';
 	hy_registry_lock();
 	ops = graph->control->params.ops;
-	/* In a copy, the id is of another process's registry. */
-	reg = graph->control->copied != NULL ? hy_registry_find(record->name)
-					     : hy_registry_get(record->node);
+	reg = record_node(graph, record);
 	if (reg != NULL && reg->trace.format != NULL)
 		reg->trace.format(record, text, size);
 	else if (reg != NULL && reg->trace.snapshot == NULL && ops != NULL && ops->format != NULL)
