@@ -100,6 +100,19 @@ arc_add(struct rte_rcu_qsbr *qsbr)
 	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
 }
 
+void
+arc_nodes_remove(void)
+{
+	static const char *const names[] = { "src", "end" };
+
+	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
+		hy_node_id id;
+
+		assert_int_equal(hy_node_lookup(names[i], &id), 0);
+		assert_int_equal(hy_node_unregister(id), 0);
+	}
+}
+
 struct hy_graph *
 arc_graph(const char *name, uint16_t worker, struct rte_rcu_qsbr *qsbr)
 {

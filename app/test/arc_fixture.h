@@ -34,6 +34,8 @@ extern struct probe arc_src, arc_end;
 extern uint32_t arc_indexes[HY_BURST_MAX];
 extern struct hy_arc *arc;
 void arc_add(struct rte_rcu_qsbr *qsbr);
+/* Unregisters those nodes again. */
+void arc_nodes_remove(void);
 /* A graph of those. */
 struct hy_graph *arc_graph(const char *name, uint16_t worker, struct rte_rcu_qsbr *qsbr);
 /* Sends an object of each index through a graph; their trails. */

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <hy_plugin.h>
+
 #include "arc_fixture.h"
+#include "unit_plugin.h"
 
 static void
 nothing_of_an_arc_is_in_a_graph_while_nothing_is_enabled(void **state)
@@ -302,17 +305,14 @@ static void
 every_edge_to_the_end_leads_through_the_arc(void **state)
 {
 	struct hy_graph *graph;
+	hy_node_id src;
 
 	RTE_SET_USED(state);
 	feature_add("f", 1, NULL, NULL);
 	arc_add(NULL);
 	pass_add(NULL, "pass", "end");
-	{
-		hy_node_id src;
-
-		assert_int_equal(hy_node_lookup("src", &src), 0);
-		assert_int_equal(hy_node_edge_set(src, 0, "pass"), 0);
-	}
+	assert_int_equal(hy_node_lookup("src", &src), 0);
+	assert_int_equal(hy_node_edge_set(src, 0, "pass"), 0);
 	graph = arc_graph("g", 0, NULL);
 	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
 	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 1));
@@ -320,6 +320,39 @@ every_edge_to_the_end_leads_through_the_arc(void **state)
 	assert_ptr_equal(graph_node(graph, "pass")->edges[0].to, graph_node(graph, "arc"));
 	assert_int_equal(edge_objs(graph, "f", 0), 1);
 	assert_ptr_equal(graph_node(graph, "f")->edges[0].to, graph_node(graph, "end"));
+}
+
+/* A feature that the program never heard of. */
+static void
+a_plugin_brings_features_and_takes_them_along(void **state)
+{
+	static char error[HY_PLUGIN_ERROR_SIZE];
+	struct hy_plugin *plugin;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	for (unsigned int i = 0; i < 2; i++) {
+		if (hy_plugin_load(unit_plugin("hy-test-plugin-feature.so", "a.so"), &plugin,
+			    error) != 0)
+			fail_msg("%s", error);
+		arc_add(NULL);
+		assert_string_equal(hy_arc_feature_at(arc, 1), "plugin_feature");
+		graph = arc_graph("g", 0, NULL);
+		assert_int_equal(hy_arc_enable(arc, "f", 0, 9), 0);
+		assert_int_equal(hy_arc_enable(arc, "plugin_feature", 0, 0), 0);
+		assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+		assert_int_equal(edge_objs(graph, "plugin_feature", 0), 1);
+		hy_graph_destroy(graph);
+		assert_int_equal(hy_plugin_unload(plugin, error), -EBUSY);
+		assert_non_null(strstr(error,
+			"its feature 'plugin_feature' is on arc 'arc'; destroy that first"));
+		assert_int_equal(hy_arc_destroy(arc), 0);
+		assert_int_equal(hy_plugin_unload(plugin, error), 0);
+		arc_nodes_remove();
+	}
+	arc_add(NULL);
+	assert_null(hy_arc_feature_at(arc, 1));
 }
 
 static const struct CMUnitTest tests[] = {
@@ -334,6 +367,7 @@ static const struct CMUnitTest tests[] = {
 	ARC_TEST(an_index_can_stand_in_a_lane),
 	ARC_TEST(every_graph_has_the_arc_whenever_it_was_created),
 	ARC_TEST(every_edge_to_the_end_leads_through_the_arc),
+	ARC_TEST(a_plugin_brings_features_and_takes_them_along),
 };
 
 UNIT_SUITE(tests)

@@ -165,6 +165,8 @@ static void
 an_arc_that_a_graph_has_is_not_destroyed(void **state)
 {
 	struct hy_graph *graph;
+	hy_node_id id;
+	uint16_t n;
 
 	RTE_SET_USED(state);
 	feature_add("f", 1, NULL, NULL);
@@ -182,14 +184,9 @@ an_arc_that_a_graph_has_is_not_destroyed(void **state)
 	/* Its edges are gone with it. */
 	graph = GRAPH("g", .patterns = (const char *[]){ "src" }, .nb_patterns = 1);
 	assert_int_equal(hy_graph_nodes(graph), 2);
-	{
-		hy_node_id id;
-		uint16_t n;
-
-		assert_int_equal(hy_node_lookup("f", &id), 0);
-		assert_int_equal(hy_node_edge_count(id, &n), 0);
-		assert_int_equal(n, 0);
-	}
+	assert_int_equal(hy_node_lookup("f", &id), 0);
+	assert_int_equal(hy_node_edge_count(id, &n), 0);
+	assert_int_equal(n, 0);
 }
 
 static const struct hy_arc_params end_params = { .end = "end", .index = index_from };
