@@ -332,6 +332,56 @@ a_worker_that_hangs_is_not_waited_for_for_ever(void **state)
 	rte_free(qsbr);
 }
 
+/* What is asked of an arc while an object is at its first feature. */
+static void
+change_twice(unsigned int id)
+{
+	const struct hy_arc_setting first[] = { { "a", 11 }, { "b", 12 } };
+	const struct hy_arc_setting second[] = { { "a", 21 }, { "b", 22 } };
+
+	if (id != 1)
+		return;
+	assert_int_equal(hy_arc_set(arc, 0, first, 2), 0);
+	assert_int_equal(hy_arc_set(arc, 0, second, 2), -ETIMEDOUT);
+}
+
+static void
+grow_twice(unsigned int id)
+{
+	if (id != 1)
+		return;
+	assert_int_equal(hy_arc_enable(arc, "a", 1000, 1), 0);
+	assert_int_equal(hy_arc_enable(arc, "a", 100000, 1), -ETIMEDOUT);
+}
+
+static void
+what_an_object_under_way_may_read_is_neither_written_to_nor_freed(void **state)
+{
+	const struct hy_arc_setting settings[] = { { "a", 1 }, { "b", 2 } };
+	struct rte_rcu_qsbr *qsbr = qsbr_new();
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(qsbr);
+	graph = arc_graph("g", 0, qsbr);
+	assert_int_equal(hy_arc_set(arc, 0, settings, 2), 0);
+	feature_hook = change_twice;
+	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 1), 2, 2));
+	feature_hook = grow_twice;
+	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 11), 2, 12));
+	feature_hook = NULL;
+	assert_int_equal(hy_arc_set(arc, 0, settings, 2), 0);
+	assert_int_equal(hy_arc_enable(arc, "a", 100000, 5), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 1), 2, 2));
+	assert_int_equal(arc_trail(graph, 1000), trail(0, 1, 1));
+	assert_int_equal(arc_trail(graph, 100000), trail(0, 1, 5));
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	rte_free(qsbr);
+}
+
 static const struct CMUnitTest tests[] = {
 	ARC_TEST(features_that_make_no_sense_are_refused),
 	ARC_TEST(arcs_that_make_no_sense_are_refused),
@@ -344,6 +394,7 @@ static const struct CMUnitTest tests[] = {
 	ARC_TEST(an_arc_that_cannot_leave_for_want_of_memory_leaves_later),
 	ARC_TEST(a_graph_that_does_not_report_to_the_arc_is_refused),
 	ARC_TEST(a_worker_that_hangs_is_not_waited_for_for_ever),
+	ARC_TEST(what_an_object_under_way_may_read_is_neither_written_to_nor_freed),
 };
 
 UNIT_SUITE(tests)
