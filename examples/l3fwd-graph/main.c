@@ -14,6 +14,7 @@
 #include <rte_lcore.h>
 
 #include <hy_plugin.h>
+#include <hy_share.h>
 
 #include "dump.h"
 #include "events.h"
@@ -223,6 +224,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	struct hy_stats *stats;
 	int rc;
 
+	hy_share_start(NULL); /* where it cannot, the log says why, and packets are forwarded */
 	rc = stats_read(&stats);
 	if (rc < 0)
 		return rc;
@@ -252,6 +254,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	rc = export_all(options, pipeline, out);
 	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
 		rc = -1;
+	hy_share_stop();
 	pipeline_destroy(pipeline);
 	report.events_freed = feed_destroy(options);
 	ports_stop(options);

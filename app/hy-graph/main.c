@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hy-graph: what the graphs of a running program are and do, seen from outside. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hy_mbuf.h>
+
+#include "command.h"
+
+const struct command commands[] = {
+	{ "stats", "calls, objects, drops and counters of each node, summed over graphs",
+		show_stats },
+	{ "json", "each graph, with its counters, in an array", show_json },
+	{ "dot", "each graph, with its counters, in the Graphviz language", show_dot },
+	{ "trace", "what a trace has recorded and the program has not printed yet", show_trace },
+	{ "list", "the names of the graphs", show_list },
+	{ NULL },
+};
+
+static int
+run(const struct settings *settings)
+{
+	struct hy_share *share;
+	int rc = hy_share_attach(settings->folder, &hy_mbuf_ops, &share);
+
+	if (rc < 0)
+		return rc; /* said why */
+	rc = settings->command->run(settings, share);
+	if (rc == -ENOENT)
+		fprintf(stderr,
+			"hy-graph: no graph matches '%s'; hy-graph list names those there are\n",
+			settings->graph);
+	hy_share_detach(share);
+	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+		fprintf(stderr, "hy-graph: standard output: %s\n", strerror(errno));
+		rc = -EIO;
+	}
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings;
+
+	if (settings_read(argc, argv, &settings) < 0)
+		return EXIT_FAILURE;
+	return run(&settings) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

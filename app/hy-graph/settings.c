@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading the command line, and where EAL keeps the files of a program. */
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "command.h"
+
+static const struct option options[] = {
+	{ "file-prefix", required_argument, NULL, 'p' },
+	{ "folder", required_argument, NULL, 'f' },
+	{ "graph", required_argument, NULL, 'g' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char option_texts[] =
+	"  --file-prefix NAME  of the program, as it was given to EAL (default rte)\n"
+	"  --folder FOLDER     that the program shares its graphs in, in place of EAL's\n"
+	"  --graph PATTERN     only graphs whose names match, as a shell matches files\n"
+	"  --help              print this\n";
+
+static void
+usage(void)
+{
+	printf("usage: hy-graph COMMAND [options]\nCOMMAND is one of:\n");
+	for (const struct command *c = commands; c->name != NULL; c++)
+		printf("  %-6s %s\n", c->name, c->text);
+	printf("\n%s", option_texts);
+	exit(EXIT_SUCCESS);
+}
+
+static int __rte_format_printf(1, 2) refuse(const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "hy-graph: ");
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	return -1;
+}
+
+/* As EAL does: a program of a user who is not root has its files elsewhere. */
+static int
+prefix_folder(const char *prefix, char folder[PATH_MAX])
+{
+	const char *of_systemd = getenv("RUNTIME_DIRECTORY");
+	const char *of_user = getenv("XDG_RUNTIME_DIR");
+	const char *base = of_systemd != NULL ? of_systemd
+		: getuid() == 0               ? "/var/run"
+		: of_user != NULL             ? of_user
+					      : "/tmp";
+	const int n = snprintf(folder, PATH_MAX, "%s/dpdk/%s/halyard", base, prefix);
+
+	return n < PATH_MAX ? 0 : refuse("--file-prefix: its folder's path is too long");
+}
+
+static int
+read_command(const char *name, struct settings *settings)
+{
+	char names[128] = "";
+
+	for (const struct command *c = commands; c->name != NULL; c++) {
+		const size_t used = strlen(names);
+
+		if (name != NULL && strcmp(c->name, name) == 0) {
+			settings->command = c;
+			return 0;
+		}
+		snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", c->name);
+	}
+	if (name == NULL)
+		return refuse("which command? There are: %s", names);
+	return refuse("'%s' is no command; there are: %s", name, names);
+}
+
+int
+settings_read(int argc, char **argv, struct settings *settings)
+{
+	static char program[] = "hy-graph";
+	const char *prefix = "rte", *folder = NULL;
+	int letter;
+
+	*settings = (struct settings){ .graph = "*" };
+	argv[0] = program; /* in getopt's messages */
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		usage();
+	if (read_command(argc > 1 ? argv[1] : NULL, settings) < 0)
+		return -1;
+	optind = 2;
+	while ((letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (letter == 'p')
+			prefix = optarg;
+		else if (letter == 'f')
+			folder = optarg;
+		else if (letter == 'g')
+			settings->graph = optarg;
+		else if (letter == 'h')
+			usage();
+		else
+			return refuse("hy-graph --help lists what is accepted");
+	}
+	if (optind < argc)
+		return refuse("'%s': %s takes options only", argv[optind], settings->command->name);
+	if (folder == NULL)
+		return prefix_folder(prefix, settings->folder);
+	if (snprintf(settings->folder, PATH_MAX, "%s", folder) >= PATH_MAX)
+		return refuse("--folder: the path is too long");
+	return 0;
+}
