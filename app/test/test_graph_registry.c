@@ -175,7 +175,7 @@ a_bad_descriptor_is_refused_and_changes_nothing(void **state)
 		assert_int_equal(hy_node_lookup("x", &id), -ENOENT);
 		refused++;
 	}
-	assert_int_equal(refused, 36);
+	assert_int_equal(refused, 37);
 	assert_int_equal(hy_node_register(NULL, NULL), -EINVAL);
 }
 

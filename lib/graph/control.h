@@ -25,6 +25,7 @@ struct hy_control {
 	struct hy_image *published;    /* not known to be taken up yet, or NULL */
 	struct hy_stats *history;      /* counters of images before the current one, or NULL */
 	struct hy_trace *trace;        /* started last, or NULL; see trace.h */
+	struct hy_capture *capture;    /* likewise; see capture.h */
 	struct hy_graph *next;         /* in the list of graphs */
 	void *copied;                  /* of a copy of another process's: what it was made from */
 };

@@ -42,6 +42,7 @@ graph_free(struct hy_graph *graph)
 {
 	hy_stats_free(graph->control->history);
 	hy_trace_free(graph->control->trace);
+	rte_free(graph->control->capture);
 	hy_params_free(&graph->control->params);
 	rte_free(graph->control);
 	hy_memory_free(graph);

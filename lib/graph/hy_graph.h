@@ -119,6 +119,7 @@ struct hy_node_impl {
 };
 
 struct hy_trace_record;
+struct hy_capture_record;
 
 /** What a node tells a trace (hy_trace.h). A node that sets neither is traced all the same. */
 struct hy_node_trace {
@@ -310,6 +311,12 @@ struct hy_object_ops {
 	 * another. Called by the thread that walks. May be NULL; see hy_dispatch.h.
 	 */
 	void (*flow_hash)(void *const *objs, uint32_t *hash, unsigned int n);
+	/**
+	 * Copies at most the first @p size bytes of an object to the data of a record of a capture
+	 * (hy_capture.h), and says there how long the object is, and where it came from. Returns
+	 * how many it has copied. Called by the thread that walks. NULL: cannot be captured.
+	 */
+	size_t (*copy)(const void *obj, struct hy_capture_record *record, size_t size);
 };
 
 /** In one graph, an edge that leads to @p target leads to @p instead. */

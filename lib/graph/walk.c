@@ -9,6 +9,7 @@
 
 #include <hy_walk.h>
 
+#include "capture.h"
 #include "control.h"
 #include "qsbr.h"
 #include "trace.h"
@@ -421,35 +422,41 @@ walk_timed(struct hy_graph *graph)
 	return walk(graph, &tsc, NULL);
 }
 
-/* A walk that is traced. It is not timed: its calls take longer than others. Apart likewise. */
+/*
+ * A walk before which the control plane has something done, or which is looked at. One that is
+ * traced or captured is not timed: its calls take longer than others. Apart likewise.
+ */
 static __rte_noinline uint32_t
-walk_traced(struct hy_graph *graph, struct hy_trace *trace)
+walk_attended(struct hy_graph *graph)
 {
-	const uint32_t made = walk(graph, NULL, trace);
+	struct hy_capture *capture;
+	struct hy_trace *trace;
+	uint32_t made;
 
-	hy_trace_return(trace, graph);
-	return made;
-}
-
-/* Does what the control plane asks for before a walk. Returns the trace, if the walk has one. */
-static __rte_noinline struct hy_trace *
-attend(struct hy_graph *graph)
-{
 	hy_qsbr_wake(graph); /* first: all else may look something up */
 	hy_graph_take_up(graph);
-	return hy_trace_borrow(graph);
+	capture = hy_capture_borrow(graph);
+	trace = hy_trace_borrow(graph);
+	if (trace != NULL) {
+		made = walk(graph, NULL, trace);
+		hy_trace_return(trace, graph);
+	} else if (capture != NULL || --graph->sample_left > 0) {
+		made = walk(graph, NULL, NULL);
+	} else {
+		made = walk_timed(graph);
+	}
+	if (capture != NULL)
+		hy_capture_return(capture, graph);
+	return made;
 }
 
 uint32_t
 hy_graph_walk(struct hy_graph *graph)
 {
-	struct hy_trace *trace = NULL;
 	uint32_t made;
 
 	if (unlikely(__atomic_load_n(&graph->attention, __ATOMIC_RELAXED) != 0))
-		trace = attend(graph);
-	if (unlikely(trace != NULL))
-		made = walk_traced(graph, trace);
+		made = walk_attended(graph);
 	else
 		made = likely(--graph->sample_left > 0) ? walk(graph, NULL, NULL)
 							: walk_timed(graph);
