@@ -23,7 +23,7 @@ extern "C" {
  * counts in milliseconds, rounded up, and a signal to the thread wakes it too.
  *
  * A trace shows of a packet its length and its first bytes, in words: where Ethernet and IPv4
- * headers send it.
+ * headers send it. A capture takes its frame, and as its origin the port.
  */
 extern const struct hy_object_ops hy_mbuf_ops;
 

@@ -8,6 +8,7 @@
 #include <rte_ether.h>
 #include <rte_ip.h>
 
+#include <hy_capture.h>
 #include <hy_mbuf.h>
 #include <hy_trace.h>
 
@@ -62,12 +63,27 @@ mbuf_format(const struct hy_trace_record *record, char *text, size_t size)
 		ip.next_proto_id, ip.time_to_live);
 }
 
+static size_t
+mbuf_copy(const void *obj, struct hy_capture_record *record, size_t size)
+{
+	const struct rte_mbuf *m = obj;
+	const uint32_t n = RTE_MIN(m->pkt_len, (uint32_t)size);
+	const void *frame = rte_pktmbuf_read(m, 0, n, record->data);
+
+	record->length = m->pkt_len;
+	record->origin = m->port;
+	if (frame != record->data) /* else it was in pieces */
+		memcpy(record->data, frame, n);
+	return n;
+}
+
 const struct hy_object_ops hy_mbuf_ops = {
 	.release = mbuf_release,
 	.arm = ethdev_arm,
 	.wait = ethdev_wait,
 	.snapshot = mbuf_snapshot,
 	.format = mbuf_format,
+	.copy = mbuf_copy,
 };
 
 void

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing pcapng: a section, interfaces as they are met, packets. Blocks and options are multiples
+ * of four bytes, in the byte order of this machine.
+ *
+ * rte_pcapng is not used: that of DPDK 22.11 has no comments, takes the padding for bytes of the
+ * packet, wants a packet buffer for each copy, and takes no heed of a write that was cut short.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_version.h>
+
+#include <hy_pcapng.h>
+
+#define BLOCK_SECTION 0x0a0d0d0a
+#define BLOCK_INTERFACE 1
+#define BLOCK_PACKET 6
+#define ORDER 0x1a2b3c4d
+#define LINK_ETHERNET 1
+
+enum option {
+	OPTION_END,
+	OPTION_COMMENT,
+	SECTION_PROGRAM = 4,
+	INTERFACE_NAME = 2,
+	INTERFACE_DESCRIPTION = 3,
+	INTERFACE_RESOLUTION = 9,
+	PACKET_FLAGS = 2,
+	PACKET_LOST = 4,
+};
+
+#define OPTIONS_MAX 1024 /* bytes of a block */
+#define TEXT_MAX 512
+#define NO_PORT RTE_MAX_ETHPORTS /* of packets that no port has received */
+
+struct hy_pcapng {
+	FILE *out;
+	int error; /* that the first write failed with */
+	uint32_t snap;
+	uint64_t tsc, ns; /* the same moment on both clocks */
+	uint32_t nb_interfaces;
+	uint32_t interface[NO_PORT + 1]; /* of a port: its number and 1; 0: none yet */
+};
+
+/* Options of a block, one behind the other. */
+struct options {
+	uint32_t size;
+	uint8_t bytes[OPTIONS_MAX];
+};
+
+static void
+option_add(struct options *options, enum option code, const void *value, size_t size)
+{
+	const uint16_t head[] = { (uint16_t)code, (uint16_t)size };
+	const uint32_t all = RTE_ALIGN((uint32_t)(sizeof(head) + size), 4u);
+
+	if (all > sizeof(options->bytes) - options->size)
+		return;
+	memset(options->bytes + options->size, 0, all);
+	memcpy(options->bytes + options->size, head, sizeof(head));
+	if (size > 0)
+		memcpy(options->bytes + options->size + sizeof(head), value, size);
+	options->size += all;
+}
+
+static void
+option_text(struct options *options, enum option code, const char *text)
+{
+	option_add(options, code, text, RTE_MIN(strlen(text), (size_t)TEXT_MAX));
+}
+
+static void
+put(struct hy_pcapng *file, const void *bytes, size_t size)
+{
+	if (file->error == 0 && size > 0 && fwrite(bytes, size, 1, file->out) != 1)
+		file->error = -errno;
+}
+
+/* Writes a block: its fields, data of any length, and options. */
+static int
+block(struct hy_pcapng *file, uint32_t type, const void *fields, uint32_t size, const uint8_t *data,
+	uint32_t data_size, struct options *options)
+{
+	static const uint8_t padding[4];
+	const uint32_t pad = RTE_ALIGN(data_size, 4u) - data_size;
+	uint32_t head[2] = { type };
+
+	option_add(options, OPTION_END, NULL, 0);
+	head[1] = (uint32_t)(sizeof(head) + sizeof(head[1])) + size + data_size + pad +
+		options->size;
+	put(file, head, sizeof(head));
+	put(file, fields, size);
+	put(file, data, data_size);
+	put(file, padding, pad);
+	put(file, options->bytes, options->size);
+	put(file, &head[1], sizeof(head[1]));
+	return file->error;
+}
+
+static int
+section_write(struct hy_pcapng *file, const char *program)
+{
+	const struct {
+		uint32_t order;
+		uint16_t major, minor;
+		uint64_t length; /* not known */
+	} __rte_packed section = { ORDER, 1, 0, UINT64_MAX };
+	struct options options = { 0 };
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s, %s", program, rte_version());
+	option_text(&options, SECTION_PROGRAM, text);
+	return block(file, BLOCK_SECTION, &section, sizeof(section), NULL, 0, &options);
+}
+
+/* A port that is gone, or none at all, is an interface, too. */
+static int
+interface_write(struct hy_pcapng *file, uint16_t port)
+{
+	const struct {
+		uint16_t link, reserved;
+		uint32_t snap;
+	} interface = { LINK_ETHERNET, 0, file->snap };
+	const uint8_t nanoseconds = 9;
+	char name[RTE_ETH_NAME_MAX_LEN] = "no port", text[16];
+	struct options options = { 0 };
+
+	if (rte_eth_dev_get_name_by_port(port, name) == 0) {
+		snprintf(text, sizeof(text), "port %u", port);
+		option_text(&options, INTERFACE_DESCRIPTION, text);
+	}
+	option_text(&options, INTERFACE_NAME, name);
+	option_add(&options, INTERFACE_RESOLUTION, &nanoseconds, sizeof(nanoseconds));
+	file->interface[port] = ++file->nb_interfaces;
+	return block(file, BLOCK_INTERFACE, &interface, sizeof(interface), NULL, 0, &options);
+}
+
+static uint64_t
+time_of(const struct hy_pcapng *file, uint64_t tsc)
+{
+	const uint64_t hz = rte_get_tsc_hz();
+	const bool later = tsc >= file->tsc;
+	const uint64_t ticks = later ? tsc - file->tsc : file->tsc - tsc;
+	const uint64_t ns = ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
+
+	return later ? file->ns + ns : file->ns - ns;
+}
+
+int
+hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_pcapng **file)
+{
+	struct hy_pcapng *made = calloc(1, sizeof(*made));
+	struct timespec now;
+	int rc;
+
+	if (made == NULL)
+		return -ENOMEM;
+	made->out = fopen(path, "wb");
+	if (made->out == NULL) {
+		rc = -errno;
+		free(made);
+		return rc;
+	}
+	made->snap = snap;
+	clock_gettime(CLOCK_REALTIME, &now);
+	made->tsc = rte_rdtsc();
+	made->ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	rc = section_write(made, program);
+	if (rc == 0)
+		rc = hy_pcapng_flush(made);
+	if (rc < 0) {
+		hy_pcapng_close(made);
+		return rc;
+	}
+	*file = made;
+	return 0;
+}
+
+int
+hy_pcapng_write(struct hy_pcapng *file, const struct hy_capture_record *record,
+	const struct hy_pcapng_point *point)
+{
+	const uint16_t from = point->port == HY_PCAPNG_OWN_PORT ? record->origin : point->port;
+	const uint16_t port = RTE_MIN(from, NO_PORT);
+	const uint64_t ns = time_of(file, record->tsc);
+	const uint32_t direction = (uint32_t)point->direction;
+	const uint64_t lost = record->lost;
+	struct options options = { 0 };
+	uint32_t fields[5] = { 0, (uint32_t)(ns >> 32), (uint32_t)ns, record->size,
+		record->length };
+
+	if (file->interface[port] == 0 && interface_write(file, port) < 0)
+		return file->error;
+	fields[0] = file->interface[port] - 1;
+	if (point->comment != NULL)
+		option_text(&options, OPTION_COMMENT, point->comment);
+	if (point->direction != HY_PCAPNG_ANY)
+		option_add(&options, PACKET_FLAGS, &direction, sizeof(direction));
+	if (lost > 0)
+		option_add(&options, PACKET_LOST, &lost, sizeof(lost));
+	return block(file, BLOCK_PACKET, fields, sizeof(fields), record->data, record->size,
+		&options);
+}
+
+int
+hy_pcapng_flush(struct hy_pcapng *file)
+{
+	if (file->error == 0 && fflush(file->out) != 0)
+		file->error = -errno;
+	return file->error;
+}
+
+int
+hy_pcapng_close(struct hy_pcapng *file)
+{
+	int rc;
+
+	if (file == NULL)
+		return 0;
+	rc = hy_pcapng_flush(file);
+	if (fclose(file->out) != 0 && rc == 0)
+		rc = -errno;
+	free(file);
+	return rc;
+}
