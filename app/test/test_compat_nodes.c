@@ -164,6 +164,40 @@ registering_fails_clean_at_every_allocation(void **state)
 }
 
 static void
+a_node_that_no_graph_has_can_be_freed_and_its_id_comes_again(void **state)
+{
+	struct probe src = { 0 }, sink = { 0 };
+	const rte_node_t first = rte_node_max_count();
+	rte_node_t a, b, clone;
+
+	RTE_SET_USED(state);
+	a = NODE(&src, N("src"), probe_source, N("sink"));
+	b = NODE(&sink, N("sink"), probe_sink, NULL);
+	clone = rte_node_clone(b, "c");
+	assert_int_equal(a, first);
+	assert_int_equal(clone, first + 2);
+	graph_add("g", N("src"));
+	assert_int_equal(rte_node_free(b), -1);
+	assert_int_equal(rte_errno, EBUSY);
+	assert_int_equal(rte_graph_destroy(rte_graph_from_name("g")), 0);
+	assert_int_equal(rte_node_free(b), 0);
+	assert_null(rte_node_id_to_name(b));
+	assert_int_equal(rte_node_from_name(N("sink")), RTE_NODE_ID_INVALID);
+	assert_int_equal(rte_node_free(b), -1);
+	assert_int_equal(rte_errno, ENOENT);
+	assert_int_equal(rte_node_max_count(), first + 3);
+	/* A clone whose original is gone stands by itself. */
+	assert_int_not_equal(rte_node_clone(clone, "d"), RTE_NODE_ID_INVALID);
+	assert_int_equal(rte_node_from_name(rte_node_id_to_name(b)), b);
+	assert_int_equal(rte_node_free(b), 0);
+	assert_int_equal(graph_try("g", N("src")), RTE_GRAPH_ID_INVALID);
+	assert_int_equal(rte_node_free(clone), 0);
+	assert_int_equal(rte_node_max_count(), first + 1);
+	assert_int_equal(NODE(&sink, N("sink"), probe_sink, NULL), b);
+	graph_add("g", N("src"));
+}
+
+static void
 print_node(FILE *f, void *arg)
 {
 	rte_node_dump(f, *(rte_node_t *)arg);
@@ -192,6 +226,7 @@ static const struct CMUnitTest compat_nodes[] = {
 	COMPAT_TEST(edges_are_set_added_and_taken_away),
 	COMPAT_TEST(a_refused_edge_update_changes_nothing),
 	COMPAT_TEST(registering_fails_clean_at_every_allocation),
+	COMPAT_TEST(a_node_that_no_graph_has_can_be_freed_and_its_id_comes_again),
 	COMPAT_TEST(a_dump_shows_a_node_and_its_edges),
 };
 UNIT_SUITE(compat_nodes)

@@ -12,6 +12,8 @@ node_print(FILE *f, const struct compat_node *node)
 	fprintf(f, "node <%s>\n  id=%" PRIu32 "\n", node->name, node->id);
 	if (node->parent_id != RTE_NODE_ID_INVALID)
 		fprintf(f, "  parent_id=%" PRIu32 "\n", node->parent_id);
+	if (node->lcore_id != RTE_MAX_LCORE)
+		fprintf(f, "  lcore_id=%u\n", node->lcore_id);
 	fprintf(f, "  flags=0x%" PRIx64 "\n  nb_edges=%u\n", node->flags, node->nb_edges);
 	for (rte_edge_t e = 0; e < node->nb_edges; e++)
 		fprintf(f, "    edge[%u] <%s>\n", e, node->edges[e]);
@@ -31,7 +33,8 @@ rte_node_list_dump(FILE *f)
 {
 	hy_compat_lock();
 	for (rte_node_t id = 0; id < hy_compat_nodes_count(); id++)
-		node_print(f, hy_compat_node(id));
+		if (hy_compat_node(id) != NULL)
+			node_print(f, hy_compat_node(id));
 	hy_compat_unlock();
 }
 

@@ -72,6 +72,18 @@ hy_compat_name_copy(char to[RTE_NODE_NAMESIZE], const char *from, const char *wh
 	return 0;
 }
 
+int
+hy_compat_clone_name(const char *original, const char *suffix, char name[RTE_NODE_NAMESIZE])
+{
+	char whole[2 * RTE_NODE_NAMESIZE];
+	int rc = hy_compat_name_copy(name, suffix, "clone");
+
+	if (rc < 0)
+		return rc;
+	snprintf(whole, sizeof(whole), "%s-%s", original, suffix);
+	return hy_compat_name_copy(name, whole, "clone");
+}
+
 struct compat_node *
 hy_compat_node(rte_node_t id)
 {
@@ -82,7 +94,7 @@ struct compat_node *
 hy_compat_node_find(const char *name)
 {
 	for (rte_node_t id = 0; id < registry.nb_nodes; id++)
-		if (strcmp(registry.nodes[id]->name, name) == 0)
+		if (registry.nodes[id] != NULL && strcmp(registry.nodes[id]->name, name) == 0)
 			return registry.nodes[id];
 	return NULL;
 }
@@ -100,6 +112,7 @@ node_free(struct compat_node *node)
 		return;
 	free(node->edges);
 	free(node->core_edges);
+	free(node->xstat_desc);
 	free(node);
 }
 
@@ -126,12 +139,40 @@ node_insert(struct compat_node *node)
 	if (nodes == NULL)
 		return -ENOMEM;
 	registry.nodes = nodes;
-	node->id = registry.nb_nodes;
+	while (node->id < registry.nb_nodes && nodes[node->id] != NULL)
+		node->id++;
 	hy_compat_core_name(name, node->name, node->id);
 	rc = hy_node_register(&desc, &node->core);
 	if (rc < 0)
 		return rc;
-	nodes[registry.nb_nodes++] = node;
+	registry.nb_nodes = RTE_MAX(registry.nb_nodes, node->id + 1);
+	nodes[node->id] = node;
+	return 0;
+}
+
+/* Copies the names of a node's own counters. Returns 0 or a negative errno (logged, but for
+ * -ENOMEM). */
+static int
+xstats_copy(struct compat_node *node, const char *name,
+	const char (*desc)[RTE_NODE_XSTAT_DESC_SIZE], uint16_t n)
+{
+	if (n == 0)
+		return 0;
+	if (n > UINT8_MAX) {
+		HY_LOG(ERR, "rte_graph: node '%s': %u counters, but it can have %u", name, n,
+			UINT8_MAX);
+		return -E2BIG;
+	}
+	node->xstat_desc = calloc(n, sizeof(*node->xstat_desc));
+	if (node->xstat_desc == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < n; i++) {
+		const int rc = hy_compat_name_copy(node->xstat_desc[i], desc[i], "counter");
+
+		if (rc < 0)
+			return rc;
+	}
+	node->nb_xstats = n;
 	return 0;
 }
 
@@ -149,7 +190,10 @@ node_register(const struct compat_node *like, const char *name, const char *cons
 	node->process = like->process;
 	node->init = like->init;
 	node->fini = like->fini;
+	node->lcore_id = like->lcore_id;
 	rc = hy_compat_name_copy(node->name, name, "node");
+	if (rc == 0)
+		rc = xstats_copy(node, name, like->xstat_desc, like->nb_xstats);
 	if (rc < 0)
 		goto out;
 	if (hy_compat_node_find(name) != NULL) {
@@ -190,25 +234,15 @@ __rte_node_register(const struct rte_node_register *reg)
 		.process = reg->process,
 		.init = reg->init,
 		.fini = reg->fini,
+		.lcore_id = RTE_MAX_LCORE,
+		.nb_xstats = reg->xstats == NULL ? 0 : reg->xstats->nb_xstats,
+		.xstat_desc = reg->xstats == NULL ? NULL : reg->xstats->xstat_desc,
 		.nb_edges = reg->nb_edges,
 	};
 	hy_compat_lock();
 	node_register(&like, reg->name, reg->next_nodes, &id);
 	hy_compat_unlock();
 	return id;
-}
-
-/* Writes the name of a clone. Returns 0 or a negative errno (logged). */
-static int
-clone_name(const struct compat_node *node, const char *suffix, char name[RTE_NODE_NAMESIZE])
-{
-	char whole[2 * RTE_NODE_NAMESIZE];
-	int rc = hy_compat_name_copy(name, suffix, "clone");
-
-	if (rc < 0)
-		return rc;
-	snprintf(whole, sizeof(whole), "%s-%s", node->name, suffix);
-	return hy_compat_name_copy(name, whole, "clone");
 }
 
 /* The targets of a node's edges, to be freed. There is one pointer more than edges. */
@@ -243,7 +277,7 @@ rte_node_clone(rte_node_t id, const char *name)
 		goto out;
 	}
 	like.parent_id = id;
-	rc = clone_name(&like, name, whole);
+	rc = hy_compat_clone_name(like.name, name, whole);
 	if (rc < 0)
 		goto out;
 	targets = targets_of(&like);
@@ -254,6 +288,39 @@ out:
 	if (rc < 0)
 		hy_compat_errno(rc);
 	return clone;
+}
+
+int
+rte_node_free(rte_node_t id)
+{
+	struct compat_node *node;
+	int rc = 0;
+
+	hy_compat_lock();
+	node = hy_compat_node(id);
+	if (node == NULL) {
+		HY_LOG(ERR, "rte_graph: there is no node of id %u", id);
+		rc = -ENOENT;
+	} else if (hy_compat_node_used(node) || node->arcs > 0) {
+		HY_LOG(ERR, "rte_graph: node '%s' cannot be freed: a graph or an arc has it",
+			node->name);
+		rc = -EBUSY;
+	} else {
+		rc = hy_node_unregister(node->core);
+	}
+	if (rc == 0) {
+		registry.nodes[id] = NULL;
+		for (rte_node_t i = 0; i < registry.nb_nodes; i++)
+			if (registry.nodes[i] != NULL && registry.nodes[i]->parent_id == id)
+				registry.nodes[i]->parent_id = RTE_NODE_ID_INVALID;
+		while (registry.nb_nodes > 0 && registry.nodes[registry.nb_nodes - 1] == NULL)
+			registry.nb_nodes--;
+		node_free(node);
+	}
+	hy_compat_unlock();
+	if (rc < 0)
+		hy_compat_errno(rc);
+	return rc < 0 ? -1 : 0;
 }
 
 rte_node_t

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The control API of DPDK 22.11's rte_graph, over Halyard's graph core. A program that was written
- * for librte_graph compiles against this header in place of DPDK's, unmodified: put
- * `-I` *includedir*`/halyard/compat` before DPDK's include folders, and link with libhalyard.
+ * The control API of DPDK's rte_graph, from 22.11 to 26.07, over Halyard's graph core. A program
+ * that was written for librte_graph compiles against this header in place of DPDK's, unmodified:
+ * put `-I` *includedir*`/halyard/compat` before DPDK's include folders, and link with libhalyard.
  *
  * Functions have the names, parameters and results that DPDK's guide documents; where they differ
  * from what librte_graph does, the book's page on it says so. The macros below give each of them a
@@ -39,6 +39,7 @@ extern "C" {
 #define rte_graph_cluster_stats_destroy hy_compat_graph_cluster_stats_destroy
 #define rte_graph_cluster_stats_get hy_compat_graph_cluster_stats_get
 #define rte_graph_cluster_stats_reset hy_compat_graph_cluster_stats_reset
+#define rte_graph_clone hy_compat_graph_clone
 #define rte_graph_create hy_compat_graph_create
 #define rte_graph_destroy hy_compat_graph_destroy
 #define rte_graph_dump hy_compat_graph_dump
@@ -59,6 +60,7 @@ extern "C" {
 #define rte_node_edge_get hy_compat_node_edge_get
 #define rte_node_edge_shrink hy_compat_node_edge_shrink
 #define rte_node_edge_update hy_compat_node_edge_update
+#define rte_node_free hy_compat_node_free
 #define rte_node_from_name hy_compat_node_from_name
 #define rte_node_id_to_name hy_compat_node_id_to_name
 #define rte_node_is_invalid hy_compat_node_is_invalid
@@ -72,6 +74,8 @@ extern "C" {
 
 #define RTE_GRAPH_NAMESIZE 64                 /**< Room for a graph's name and its NUL. */
 #define RTE_NODE_NAMESIZE 64                  /**< Room for a node's name and its NUL. */
+#define RTE_GRAPH_PCAP_FILE_SZ 64             /**< Room for a capture's file name and its NUL. */
+#define RTE_NODE_XSTAT_DESC_SIZE 64           /**< Room for a counter's name and its NUL. */
 #define RTE_GRAPH_OFF_INVALID UINT32_MAX      /**< No place in a graph. */
 #define RTE_NODE_ID_INVALID UINT32_MAX        /**< No node. */
 #define RTE_EDGE_ID_INVALID UINT16_MAX        /**< No edge. */
@@ -79,7 +83,7 @@ extern "C" {
 #define RTE_GRAPH_FENCE 0xdeadbeef12345678ULL /**< What the fence fields hold. */
 
 typedef uint32_t rte_graph_off_t; /**< A node's place in its graph. */
-typedef uint32_t rte_node_t;      /**< A node: ids count from 0, in order of registration. */
+typedef uint32_t rte_node_t;      /**< A node: the lowest id that is free when it is registered. */
 typedef uint16_t rte_edge_t;      /**< An edge of a node, from 0. */
 typedef uint16_t rte_graph_t;     /**< A graph: the lowest id that is free when it is created. */
 
@@ -122,12 +126,36 @@ typedef void (*rte_node_fini_t)(const struct rte_graph *graph, struct rte_node *
 typedef int (*rte_graph_cluster_stats_cb_t)(bool is_first, bool is_last, void *cookie,
 	const struct rte_graph_cluster_node_stats *stats);
 
+/**
+ * Is told that a burst has been put into the queue of a graph that is bound to another lcore, by
+ * the thread that put it there: to wake the worker of @p graph, if it sleeps.
+ */
+typedef void (*packets_enqueued_cb)(struct rte_graph *graph, uint64_t cb_priv);
+
 /** What a graph is made of. */
 struct rte_graph_param {
 	int socket_id;             /**< NUMA node; SOCKET_ID_ANY: that of the calling thread. */
 	uint16_t nb_node_patterns; /**< Entries of node_patterns. */
 	const char *
 		*node_patterns; /**< fnmatch(3) patterns; targets of edges come by themselves. */
+
+	bool pcap_enable;            /**< To be false: such a graph is refused with ENOTSUP. */
+	uint64_t num_pkt_to_capture; /**< Not used. */
+	char *pcap_filename;         /**< Not used. */
+
+	__extension__ union {
+		/** Of graphs that run to completion. */
+		struct {
+			uint64_t rsvd; /**< Not used. */
+		} rtc;
+		/** Of graphs that are bound to an lcore (rte_graph_model_mcore_dispatch.h). */
+		struct {
+			uint32_t wq_size_max; /**< Most bursts in its queue; 0: eight a node. */
+			uint32_t mp_capacity; /**< Likewise; the lesser of the two holds. */
+			packets_enqueued_cb notify_cb; /**< May be NULL. */
+			uint64_t cb_priv;              /**< For notify_cb. */
+		} dispatch;
+	};
 };
 
 /** Which graphs' statistics to read, and what to do with them. */
@@ -154,32 +182,51 @@ struct rte_graph_cluster_node_stats {
 	uint64_t prev_objs;   /**< Likewise. */
 	uint64_t prev_cycles; /**< Likewise. */
 
+	__extension__ union {
+		/** Bursts for other lcores, at the last reading. */
+		struct {
+			uint64_t sched_objs; /**< Objects that were handed over. */
+			uint64_t sched_fail; /**< Objects that found the queue full, and waited. */
+		} dispatch;
+	};
+
 	uint64_t realloc_count; /**< Always 0: streams do not grow. */
+
+	uint8_t xstat_cntrs; /**< The node's own counters: entries of the next two. */
+	char (*xstat_desc)[RTE_NODE_XSTAT_DESC_SIZE]; /**< Their names. */
+	uint64_t *xstat_count;                        /**< Their values, at the last reading. */
 
 	rte_node_t id;                /**< The node. */
 	uint64_t hz;                  /**< Timer cycles a second. */
 	char name[RTE_NODE_NAMESIZE]; /**< The node's. */
 } __rte_cache_aligned;
 
+/** Counters of a node's own; see rte_node_xstat_increment(). */
+struct rte_node_xstats {
+	uint16_t nb_xstats;                          /**< Entries of xstat_desc, at most 255. */
+	char xstat_desc[][RTE_NODE_XSTAT_DESC_SIZE]; /**< Their names. */
+};
+
 /** A node, as a program registers it. */
 struct rte_node_register {
-	char name[RTE_NODE_NAMESIZE]; /**< Unique among these nodes. */
-	uint64_t flags;               /**< RTE_NODE_SOURCE_F or 0. */
-#define RTE_NODE_SOURCE_F (1ULL << 0) /**< The node is a source. */
-	rte_node_process_t process;   /**< Required. */
-	rte_node_init_t init;         /**< May be NULL. */
-	rte_node_fini_t fini;         /**< May be NULL. */
-	rte_node_t id;                /**< Set by RTE_NODE_REGISTER(). */
-	rte_node_t parent_id;         /**< RTE_NODE_ID_INVALID; of a clone: its original. */
-	rte_edge_t nb_edges;          /**< Entries of next_nodes. */
-	const char *next_nodes[];     /**< Target of each edge; may be registered later. */
+	char name[RTE_NODE_NAMESIZE];   /**< Unique among these nodes. */
+	uint64_t flags;                 /**< RTE_NODE_SOURCE_F or 0. */
+#define RTE_NODE_SOURCE_F (1ULL << 0)   /**< The node is a source. */
+	rte_node_process_t process;     /**< Required. */
+	rte_node_init_t init;           /**< May be NULL. */
+	rte_node_fini_t fini;           /**< May be NULL. */
+	struct rte_node_xstats *xstats; /**< May be NULL. */
+	rte_node_t id;                  /**< Set by RTE_NODE_REGISTER(). */
+	rte_node_t parent_id;           /**< RTE_NODE_ID_INVALID; of a clone: its original. */
+	rte_edge_t nb_edges;            /**< Entries of next_nodes. */
+	const char *next_nodes[];       /**< Target of each edge; may be registered later. */
 };
 
 /**
  * Registers a node. What is passed is copied.
  *
  * @return Its id, or RTE_NODE_ID_INVALID: EINVAL no process(), or a target is missing; EEXIST the
- * name is taken; E2BIG a name is too long; ENOMEM.
+ * name is taken; E2BIG a name is too long, or there are too many counters; ENOMEM.
  */
 rte_node_t __rte_node_register(const struct rte_node_register *node);
 
@@ -197,17 +244,24 @@ rte_node_t __rte_node_register(const struct rte_node_register *node);
 	}
 
 /**
- * Registers a copy of a node, with its edges, as "<original>-<name>".
+ * Registers a copy of a node, with its edges and counters, as "<original>-<name>".
  *
  * @return Its id, or RTE_NODE_ID_INVALID: EINVAL no such node; EEXIST the name is taken, or the
  * node is itself a clone; E2BIG the name is too long; ENOMEM.
  */
 rte_node_t rte_node_clone(rte_node_t id, const char *name);
 
+/**
+ * Takes a node out of the registry. Edges that name it stay.
+ *
+ * @return 0; -1 with ENOENT no such node, or EBUSY a graph or a feature arc has it.
+ */
+int rte_node_free(rte_node_t id);
+
 /** @return The id of the node of this name, or RTE_NODE_ID_INVALID (not logged). */
 rte_node_t rte_node_from_name(const char *name);
 
-/** @return The name of a node, valid for the life of the process, or NULL with EINVAL. */
+/** @return The name of a node, valid as long as it is registered, or NULL with EINVAL. */
 char *rte_node_id_to_name(rte_node_t id);
 
 /** @return The number of a node's edges, or RTE_EDGE_ID_INVALID with EINVAL. */
@@ -240,7 +294,7 @@ rte_edge_t rte_node_edge_shrink(rte_node_t id, rte_edge_t size);
  */
 rte_node_t rte_node_edge_get(rte_node_t id, char *next_nodes[]);
 
-/** @return The number of nodes that are registered: one more than the highest id. */
+/** @return One more than the highest id of a node. */
 rte_node_t rte_node_max_count(void);
 
 /** Prints a node, as it is registered; nothing, if there is no such node. */
@@ -255,15 +309,29 @@ void rte_node_list_dump(FILE *f);
  * @param name Unique among these graphs.
  * @return Its id, or RTE_GRAPH_ID_INVALID: EINVAL no name, no parameters, no source, a source
  * without an edge, an edge into a source or to the node itself, a target that is not registered,
- * or a node that no source reaches; EFAULT a pattern matches no node; EEXIST the name is taken;
- * E2BIG the name is too long; ENOSPC a node has too many targets, or there are too many graphs;
- * ENOMEM; or what an init() returned, upon which those that had succeeded were undone by fini().
+ * or a node that no source reaches; ENOTSUP pcap_enable; EFAULT a pattern matches no node; EEXIST
+ * the name is taken; E2BIG the name is too long; ENOSPC a node has too many targets, or there are
+ * too many graphs; ENOMEM; or what an init() returned, upon which those that had succeeded were
+ * undone by fini().
  */
 rte_graph_t rte_graph_create(const char *name, struct rte_graph_param *prm);
 
 /**
- * Destroys a graph that no thread walks: releases the objects that wait in it (see
- * hy_compat_graph_release()), calls fini() of its nodes, frees it.
+ * Creates a graph of the nodes of another, as "<original>-<name>", for another thread. It has the
+ * original's NUMA node and model. The two, and all clones of the original, hand bursts to each
+ * other once they are bound to lcores: see rte_graph_model_mcore_dispatch.h.
+ *
+ * @param prm Only dispatch is used.
+ * @return Its id, or RTE_GRAPH_ID_INVALID: ENOENT no such graph; EEXIST the original is itself a
+ * clone, or the name is taken; E2BIG the name is too long; EINVAL no name or parameters; or what
+ * makes rte_graph_create() fail.
+ */
+rte_graph_t rte_graph_clone(rte_graph_t id, const char *name, struct rte_graph_param *prm);
+
+/**
+ * Destroys a graph: releases the objects that wait in it (see hy_compat_graph_release()), calls
+ * fini() of its nodes, frees it. No thread may be walking it, nor, if it is bound to an lcore, any
+ * other of its family.
  *
  * @return 0, or -ENOENT.
  */

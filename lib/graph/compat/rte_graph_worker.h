@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The fast path of DPDK 22.11's rte_graph, over Halyard's graph core: see rte_graph.h.
+ * The fast path of DPDK's rte_graph, over Halyard's graph core: see rte_graph.h.
  *
  * A node of librte_graph looks into its struct rte_node while it runs. It gets a shadow: one for
  * each node of a graph, at an address that stays the same as long as the graph, with an array of
@@ -17,8 +17,11 @@
 #ifdef _RTE_GRAPH_WORKER_H_
 #error "DPDK's rte_graph_worker.h was included before Halyard's"
 #endif
-/** Keeps DPDK's header of this name empty, should a header beside it include it. */
+/** Keeps DPDK's headers of these names empty, should a header beside them include them. */
 #define _RTE_GRAPH_WORKER_H_
+#define _RTE_GRAPH_WORKER_COMMON_H_
+#define _RTE_GRAPH_MODEL_RTC_H_
+#define _RTE_GRAPH_MODEL_MCORE_DISPATCH_H_
 
 #include <rte_cycles.h>
 #include <rte_memcpy.h>
@@ -28,6 +31,7 @@
 #include <hy_graph_worker.h>
 
 #include "rte_graph.h"
+#include "rte_graph_model_mcore_dispatch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +39,9 @@ extern "C" {
 
 /** @cond names Names of our own behind DPDK's. */
 #define rte_graph_walk hy_compat_graph_walk
+#define rte_graph_walk_mcore_dispatch hy_compat_graph_walk_mcore_dispatch
+#define rte_graph_walk_rtc hy_compat_graph_walk_rtc
+#define rte_graph_worker_model_no_check_get hy_compat_graph_worker_model_no_check_get
 #define rte_node_enqueue hy_compat_node_enqueue
 #define rte_node_enqueue_next hy_compat_node_enqueue_next
 #define rte_node_enqueue_x1 hy_compat_node_enqueue_x1
@@ -43,6 +50,7 @@ extern "C" {
 #define rte_node_next_stream_get hy_compat_node_next_stream_get
 #define rte_node_next_stream_move hy_compat_node_next_stream_move
 #define rte_node_next_stream_put hy_compat_node_next_stream_put
+#define rte_node_xstat_increment hy_compat_node_xstat_increment
 /** @endcond */
 
 /** A graph, as node code sees it. */
@@ -54,6 +62,11 @@ struct rte_graph {
 	uint64_t fence;                /**< RTE_GRAPH_FENCE. */
 	struct rte_node **nodes;       /**< For rte_graph_foreach_node(); then NULL. */
 	struct hy_graph *core;         /**< What is walked. */
+	uint8_t model;                 /**< RTE_GRAPH_MODEL_; read it by the function for that. */
+	/** Of a graph that is bound to an lcore. */
+	struct {
+		unsigned int lcore_id; /**< That lcore; RTE_MAX_LCORE: none. */
+	} dispatch;
 } __rte_cache_aligned;
 
 /** Where an edge leads to in the core: several edges may share a target there. */
@@ -73,32 +86,37 @@ struct rte_node {
 	char name[RTE_NODE_NAMESIZE];   /**< Its name. */
 	struct rte_graph *graph;        /**< The node's graph. */
 	uint64_t total_cycles;          /**< Of all calls, as of the last reading of statistics. */
+	uint64_t *xstats;               /**< The node's own counters. */
+	uint16_t nb_xstats;             /**< Entries of xstats. */
+	/** Of a node that runs on one lcore; see rte_graph_model_mcore_dispatch.h. */
+	struct {
+		unsigned int lcore_id;     /**< That lcore; RTE_MAX_LCORE: any. */
+		uint64_t total_sched_objs; /**< Objects that were handed over. */
+		uint64_t total_sched_fail; /**< Objects that found the queue full. */
+	} dispatch;
 
-#define RTE_NODE_CTX_SZ 16                                         /**< Bytes of ctx. */
-	alignas(RTE_CACHE_LINE_SIZE) uint8_t ctx[RTE_NODE_CTX_SZ]; /**< The node's own. */
-	rte_node_process_t process;                                /**< What runs. */
-	void **objs;          /**< The burst, while the node runs. */
-	uint16_t idx;         /**< Objects in objs; a source sets it before a move. */
-	uint16_t size;        /**< Objects that it is handed at most: RTE_GRAPH_BURST_SIZE. */
-	rte_edge_t nb_edges;  /**< Its edges in the graph that is walked. */
-	uint16_t nb_late;     /**< Objects behind a stream that is full. */
-	uint64_t total_calls; /**< Calls of process(). */
-	uint64_t total_objs;  /**< Sum of what it returned. */
+#define RTE_NODE_CTX_SZ 16 /**< Bytes of ctx. */
+	/** The node's own. */
+	__extension__ union {
+		alignas(RTE_CACHE_LINE_SIZE) uint8_t ctx[RTE_NODE_CTX_SZ]; /**< As bytes, */
+		__extension__ struct {
+			void *ctx_ptr;  /**< or as a pointer */
+			void *ctx_ptr2; /**< or two. */
+		};
+	};
+	rte_node_process_t process; /**< What runs. */
+	void **objs;                /**< The burst, while the node runs. */
+	uint16_t idx;               /**< Objects in objs; a source sets it before a move. */
+	uint16_t size;              /**< Objects that it is handed at most: RTE_GRAPH_BURST_SIZE. */
+	rte_edge_t nb_edges;        /**< Its edges in the graph that is walked. */
+	uint16_t nb_late;           /**< Objects behind a stream that is full. */
+	uint64_t total_calls;       /**< Calls of process(). */
+	uint64_t total_objs;        /**< Sum of what it returned. */
 
 	struct hy_node *core;         /**< The core's node, while this one runs. */
 	struct hy_compat_edge *edges; /**< nb_edges. */
 	struct rte_node **nodes;      /**< Target of each edge. */
 } __rte_cache_aligned;
-
-/**
- * Walks a graph once: runs every source, then the nodes that have objects, until none waits. In a
- * graph with a cycle, what is left after 8 rounds waits for the next walk.
- */
-static inline void
-rte_graph_walk(struct rte_graph *graph)
-{
-	hy_graph_walk(graph->core);
-}
 
 /** @cond adapter Not for node code. */
 
@@ -205,6 +223,46 @@ static inline void
 rte_node_next_stream_move(struct rte_graph *graph, struct rte_node *src, rte_edge_t next)
 {
 	hy_compat_send(graph, src, next, src->objs, src->idx);
+}
+
+/** Adds to a counter that the node registered; to others, nothing. */
+static inline void
+rte_node_xstat_increment(struct rte_node *node, uint16_t xstat_id, uint64_t value)
+{
+	if (likely(xstat_id < node->nb_xstats))
+		hy_count(&node->xstats[xstat_id], value);
+}
+
+/** @return The model by which a graph is walked: RTE_GRAPH_MODEL_RTC or _MCORE_DISPATCH. */
+static __rte_always_inline uint8_t
+rte_graph_worker_model_no_check_get(struct rte_graph *graph)
+{
+	return __atomic_load_n(&graph->model, __ATOMIC_RELAXED);
+}
+
+/**
+ * Walks a graph once: runs every source, then the nodes that have objects, until none waits. In a
+ * graph with a cycle, what is left after 8 rounds waits for the next walk. A graph that is bound to
+ * an lcore hands over what belongs to others.
+ */
+static inline void
+rte_graph_walk(struct rte_graph *graph)
+{
+	hy_graph_walk(graph->core);
+}
+
+/** The same: the graph knows its model. */
+static inline void
+rte_graph_walk_rtc(struct rte_graph *graph)
+{
+	hy_graph_walk(graph->core);
+}
+
+/** The same. */
+static inline void
+rte_graph_walk_mcore_dispatch(struct rte_graph *graph)
+{
+	hy_graph_walk(graph->core);
 }
 
 #ifdef __cplusplus

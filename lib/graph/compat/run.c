@@ -30,6 +30,19 @@ late_is_due(const struct hy_graph *graph, uint16_t n)
 	return graph->plan.throttled || graph->cursor + n == graph->plan.stream_cap;
 }
 
+/* Runs a node on a burst, here or where it belongs. */
+static __rte_always_inline uint16_t
+run_burst(const struct binding *binding, struct hy_node *core, void **objs, uint16_t n)
+{
+	struct rte_node *node = &binding->shadow->pub;
+
+	if (unlikely(hy_compat_elsewhere(node)) &&
+		hy_compat_hand_over(binding->shadow, core, objs, n))
+		return n;
+	rte_memcpy(node->objs, objs, n * sizeof(*objs));
+	return run(binding, core, n);
+}
+
 /* Counts what it runs by itself: with the burst before, it may be more than a call can return. */
 static __rte_noinline void
 run_late(const struct binding *binding, struct hy_node *core)
@@ -39,8 +52,7 @@ run_late(const struct binding *binding, struct hy_node *core)
 
 	for (uint32_t i = 0, n; i < late; i += n) {
 		n = RTE_MIN(late - i, (uint32_t)RTE_GRAPH_BURST_SIZE);
-		memcpy(shadow->pub.objs, shadow->late + i, n * sizeof(void *));
-		hy_count(&core->objs, run(binding, core, (uint16_t)n));
+		hy_count(&core->objs, run_burst(binding, core, shadow->late + i, (uint16_t)n));
 	}
 	shadow->pub.nb_late = 0;
 }
@@ -52,8 +64,7 @@ hy_compat_process(struct hy_graph *graph, struct hy_node *core, void **objs, uin
 	struct rte_node *node = &binding->shadow->pub;
 	uint16_t done;
 
-	rte_memcpy(node->objs, objs, n * sizeof(*objs));
-	done = run(binding, core, n);
+	done = run_burst(binding, core, objs, n);
 	if (unlikely(node->nb_late > 0) && late_is_due(graph, n))
 		run_late(binding, core);
 	return done;
@@ -70,7 +81,7 @@ hy_compat_process_source(struct hy_graph *graph, struct hy_node *core, void **ob
 	const struct binding *binding = core->ctx;
 	uint16_t done;
 
-	if (n < RTE_GRAPH_BURST_SIZE)
+	if (n < RTE_GRAPH_BURST_SIZE || hy_compat_source_waits(&binding->shadow->pub))
 		return 0;
 	done = RTE_MIN(run(binding, core, 0), n);
 	if (unlikely((__atomic_load_n(&graph->attention, __ATOMIC_RELAXED) & HY_ATTEND_TRACE) != 0))

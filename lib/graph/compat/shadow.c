@@ -94,6 +94,9 @@ shadow_free(struct shadow *shadow)
 		munmap(shadow->pub.objs, STREAM_SIZE);
 	if (shadow->late != NULL)
 		munmap(shadow->late, STREAM_SIZE);
+	if (shadow->held != NULL)
+		munmap(shadow->held, STREAM_SIZE);
+	free(shadow->pub.xstats);
 	rte_free(shadow);
 }
 
@@ -121,10 +124,15 @@ shadow_get(struct compat_graph *graph, const struct compat_node *from)
 		strcpy(shadow->pub.parent, parent->name);
 	shadow->pub.graph = &graph->pub;
 	shadow->pub.size = RTE_GRAPH_BURST_SIZE;
-	shadow->pub.process = from->process;
+	shadow->pub.process = from->arc_process == NULL ? from->process : from->arc_process;
+	shadow->pub.dispatch.lcore_id = from->lcore_id;
 	shadow->pub.objs = stream_new();
 	shadow->late = stream_new();
-	if (shadow->pub.objs == NULL || shadow->late == NULL) {
+	shadow->held = stream_new();
+	shadow->pub.nb_xstats = from->nb_xstats;
+	shadow->pub.xstats = calloc(from->nb_xstats + 1u, sizeof(uint64_t));
+	if (shadow->pub.objs == NULL || shadow->late == NULL || shadow->held == NULL ||
+		shadow->pub.xstats == NULL) {
 		shadow_free(shadow);
 		return NULL;
 	}
@@ -233,6 +241,18 @@ hy_compat_unbind(const struct hy_graph *core, struct hy_node *node)
 			shadow->from->fini(shadow->pub.graph, &shadow->pub);
 	}
 	table_unref(binding->table);
+}
+
+bool
+hy_compat_node_used(const struct compat_node *node)
+{
+	const struct compat_graph *graph = NULL;
+
+	while ((graph = hy_compat_graph_next(graph)) != NULL)
+		for (const struct shadow *s = graph->shadows; s != NULL; s = s->next)
+			if (s->from == node)
+				return true;
+	return false;
 }
 
 uint64_t

@@ -18,7 +18,8 @@
 #include "compat.h"
 
 struct counts {
-	uint64_t calls, objs, cycles;
+	uint64_t calls, objs, cycles, sched_objs, sched_fail;
+	uint64_t *own; /* of the counters that the node has registered */
 };
 
 /* A node of one graph, and what was read of it last. */
@@ -29,8 +30,8 @@ struct cell {
 };
 
 struct cluster_node {
-	struct rte_graph_cluster_node_stats stat;
-	struct counts base; /* what reset() left behind */
+	struct rte_graph_cluster_node_stats stat; /* its xstat arrays are the cluster's */
+	struct counts base;                       /* what reset() left behind */
 };
 
 struct rte_graph_cluster_stats {
@@ -59,6 +60,9 @@ row_print(FILE *f, const struct rte_graph_cluster_node_stats *s)
 	fprintf(f, "|%-32s|%16" PRIu64 "|%16" PRIu64 "|%12.3f|%16.6f|%16.4f|\n", s->name, s->calls,
 		s->objs, calls > 0 ? objs / calls : 0, seconds > 0 ? objs / seconds / 1e6 : 0,
 		calls > 0 ? cycles / calls : 0);
+	for (uint8_t i = 0; i < s->xstat_cntrs; i++)
+		fprintf(f, "|  %-30s|%16s|%16" PRIu64 "|%12s|%16s|%16s|\n", s->xstat_desc[i], "",
+			s->xstat_count[i], "", "", "");
 }
 
 /* What prints the table when the program has no callback of its own. */
@@ -78,23 +82,45 @@ table_print(bool is_first, bool is_last, void *cookie,
 	return 0;
 }
 
-/* The index of a node in the cluster, which is added if it is new; there is room for it. */
-static rte_node_t
-node_index(struct rte_graph_cluster_stats *cluster, const struct rte_node *node)
+/* Fills a new node of the cluster. Returns 0 or -ENOMEM. */
+static int
+node_fill(struct cluster_node *to, const struct rte_node *node)
 {
+	const struct compat_node *from = ((const struct shadow *)node)->from;
+	const size_t n = from->nb_xstats;
+
+	to->stat.id = node->id;
+	to->stat.hz = rte_get_timer_hz();
+	strcpy(to->stat.name, node->name);
+	if (n == 0)
+		return 0;
+	to->stat.xstat_desc = calloc(n, sizeof(*to->stat.xstat_desc));
+	to->stat.xstat_count = calloc(n, sizeof(uint64_t));
+	to->base.own = calloc(n, sizeof(uint64_t));
+	if (to->stat.xstat_desc == NULL || to->stat.xstat_count == NULL || to->base.own == NULL)
+		return -ENOMEM;
+	to->stat.xstat_cntrs = (uint8_t)n;
+	memcpy(to->stat.xstat_desc, from->xstat_desc, n * sizeof(*from->xstat_desc));
+	return 0;
+}
+
+/* Adds a node of a graph, for which there is room. Returns 0 or -ENOMEM. */
+static int
+cell_add(struct rte_graph_cluster_stats *cluster, const struct rte_node *node)
+{
+	struct cell *cell = &cluster->cells[cluster->nb_cells++];
 	rte_node_t i = 0;
 
 	while (i < cluster->nb_nodes && cluster->nodes[i].stat.id != node->id)
 		i++;
-	if (i == cluster->nb_nodes) {
-		struct rte_graph_cluster_node_stats *stat =
-			&cluster->nodes[cluster->nb_nodes++].stat;
-
-		stat->id = node->id;
-		stat->hz = rte_get_timer_hz();
-		strcpy(stat->name, node->name);
+	cell->graph_index = cluster->nb_graphs;
+	cell->node_index = i;
+	if (node->nb_xstats > 0) {
+		cell->counts.own = calloc(node->nb_xstats, sizeof(uint64_t));
+		if (cell->counts.own == NULL)
+			return -ENOMEM;
 	}
-	return i;
+	return i < cluster->nb_nodes ? 0 : node_fill(&cluster->nodes[cluster->nb_nodes++], node);
 }
 
 static bool
@@ -124,8 +150,8 @@ patterns_match(const struct rte_graph_cluster_stats_param *prm)
 	return true;
 }
 
-/* Takes all graphs that match. There is room for them. */
-static void
+/* Takes all graphs that match, for which there is room. Returns 0 or -ENOMEM. */
+static int
 cluster_fill(struct rte_graph_cluster_stats *cluster,
 	const struct rte_graph_cluster_stats_param *prm)
 {
@@ -136,12 +162,11 @@ cluster_fill(struct rte_graph_cluster_stats *cluster,
 			continue;
 		strcpy(cluster->graphs[cluster->nb_graphs], graph->pub.name);
 		for (rte_node_t i = 0; i < graph->pub.nb_nodes; i++)
-			cluster->cells[cluster->nb_cells++] = (struct cell){
-				.graph_index = cluster->nb_graphs,
-				.node_index = node_index(cluster, graph->pub.nodes[i]),
-			};
+			if (cell_add(cluster, graph->pub.nodes[i]) < 0)
+				return -ENOMEM;
 		cluster->nb_graphs++;
 	}
+	return 0;
 }
 
 static int
@@ -162,8 +187,7 @@ cluster_build(struct rte_graph_cluster_stats *cluster,
 	cluster->nodes = calloc(hy_compat_nodes_count(), sizeof(*cluster->nodes));
 	if (cluster->graphs == NULL || cluster->cells == NULL || cluster->nodes == NULL)
 		return -ENOMEM;
-	cluster_fill(cluster, prm);
-	return 0;
+	return cluster_fill(cluster, prm);
 }
 
 struct rte_graph_cluster_stats *
@@ -200,6 +224,13 @@ rte_graph_cluster_stats_destroy(struct rte_graph_cluster_stats *stat)
 {
 	if (stat == NULL)
 		return;
+	for (size_t c = 0; c < stat->nb_cells; c++)
+		free(stat->cells[c].counts.own);
+	for (rte_node_t n = 0; n < stat->nb_nodes; n++) {
+		free(stat->nodes[n].stat.xstat_desc);
+		free(stat->nodes[n].stat.xstat_count);
+		free(stat->nodes[n].base.own);
+	}
 	free(stat->graphs);
 	free(stat->cells);
 	free(stat->nodes);
@@ -224,6 +255,24 @@ cycles_of(const struct hy_stats *core, const struct rte_node *node, unsigned int
 	return 0;
 }
 
+static uint64_t
+count_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void
+node_read(struct counts *counts, const struct rte_node *node)
+{
+	counts->calls = count_read(&node->total_calls);
+	counts->objs = count_read(&node->total_objs);
+	counts->cycles = node->total_cycles;
+	counts->sched_objs = count_read(&node->dispatch.total_sched_objs);
+	counts->sched_fail = count_read(&node->dispatch.total_sched_fail);
+	for (uint16_t i = 0; i < node->nb_xstats; i++)
+		counts->own[i] = count_read(&node->xstats[i]);
+}
+
 /* Reads the cells of one graph, from *cell on. Of a graph that is gone, they stay as they are. */
 static void
 graph_read(struct rte_graph_cluster_stats *cluster, rte_graph_t g, size_t *cell)
@@ -246,11 +295,37 @@ graph_read(struct rte_graph_cluster_stats *cluster, rte_graph_t g, size_t *cell)
 		node = &shadow->pub;
 		if (core != NULL)
 			node->total_cycles = cycles_of(core, node, &at);
-		c->counts.calls = __atomic_load_n(&node->total_calls, __ATOMIC_RELAXED);
-		c->counts.objs = __atomic_load_n(&node->total_objs, __ATOMIC_RELAXED);
-		c->counts.cycles = node->total_cycles;
+		node_read(&c->counts, node);
 	}
 	hy_stats_free(core);
+}
+
+/* Begins a sum: with what a reset left behind to be taken off. */
+static void
+sum_begin(struct cluster_node *node)
+{
+	struct rte_graph_cluster_node_stats *stat = &node->stat;
+
+	stat->ts = rte_get_timer_cycles();
+	stat->calls = -node->base.calls;
+	stat->objs = -node->base.objs;
+	stat->cycles = -node->base.cycles;
+	stat->dispatch.sched_objs = -node->base.sched_objs;
+	stat->dispatch.sched_fail = -node->base.sched_fail;
+	for (uint8_t i = 0; i < stat->xstat_cntrs; i++)
+		stat->xstat_count[i] = -node->base.own[i];
+}
+
+static void
+sum_add(struct rte_graph_cluster_node_stats *stat, const struct counts *counts)
+{
+	stat->calls += counts->calls;
+	stat->objs += counts->objs;
+	stat->cycles += counts->cycles;
+	stat->dispatch.sched_objs += counts->sched_objs;
+	stat->dispatch.sched_fail += counts->sched_fail;
+	for (uint8_t i = 0; i < stat->xstat_cntrs; i++)
+		stat->xstat_count[i] += counts->own[i];
 }
 
 /* Reads all counters, and sums them up in the nodes' stat, less their base. */
@@ -263,22 +338,11 @@ cluster_read(struct rte_graph_cluster_stats *cluster)
 	for (rte_graph_t g = 0; g < cluster->nb_graphs; g++)
 		graph_read(cluster, g, &cell);
 	hy_compat_unlock();
-	for (rte_node_t n = 0; n < cluster->nb_nodes; n++) {
-		struct cluster_node *node = &cluster->nodes[n];
-
-		node->stat.ts = rte_get_timer_cycles();
-		node->stat.calls = -node->base.calls;
-		node->stat.objs = -node->base.objs;
-		node->stat.cycles = -node->base.cycles;
-	}
-	for (size_t c = 0; c < cluster->nb_cells; c++) {
-		struct rte_graph_cluster_node_stats *stat =
-			&cluster->nodes[cluster->cells[c].node_index].stat;
-
-		stat->calls += cluster->cells[c].counts.calls;
-		stat->objs += cluster->cells[c].counts.objs;
-		stat->cycles += cluster->cells[c].counts.cycles;
-	}
+	for (rte_node_t n = 0; n < cluster->nb_nodes; n++)
+		sum_begin(&cluster->nodes[n]);
+	for (size_t c = 0; c < cluster->nb_cells; c++)
+		sum_add(&cluster->nodes[cluster->cells[c].node_index].stat,
+			&cluster->cells[c].counts);
 }
 
 void
@@ -299,19 +363,28 @@ rte_graph_cluster_stats_get(struct rte_graph_cluster_stats *stat, bool skip_cb)
 	}
 }
 
+static void
+node_reset(struct cluster_node *node)
+{
+	struct rte_graph_cluster_node_stats *stat = &node->stat;
+
+	node->base.calls += stat->calls;
+	node->base.objs += stat->objs;
+	node->base.cycles += stat->cycles;
+	node->base.sched_objs += stat->dispatch.sched_objs;
+	node->base.sched_fail += stat->dispatch.sched_fail;
+	for (uint8_t i = 0; i < stat->xstat_cntrs; i++)
+		node->base.own[i] += stat->xstat_count[i];
+	stat->prev_ts = stat->ts;
+	stat->prev_calls = stat->prev_objs = stat->prev_cycles = 0;
+	sum_begin(node);
+	sum_add(stat, &node->base);
+}
+
 void
 rte_graph_cluster_stats_reset(struct rte_graph_cluster_stats *stat)
 {
 	cluster_read(stat);
-	for (rte_node_t n = 0; n < stat->nb_nodes; n++) {
-		struct cluster_node *node = &stat->nodes[n];
-
-		node->base.calls += node->stat.calls;
-		node->base.objs += node->stat.objs;
-		node->base.cycles += node->stat.cycles;
-		node->stat.prev_ts = node->stat.ts;
-		node->stat.calls = node->stat.prev_calls = 0;
-		node->stat.objs = node->stat.prev_objs = 0;
-		node->stat.cycles = node->stat.prev_cycles = 0;
-	}
+	for (rte_node_t n = 0; n < stat->nb_nodes; n++)
+		node_reset(&stat->nodes[n]);
 }
