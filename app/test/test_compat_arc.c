@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rte_graph's API: feature arcs. DPDK's own test of them is run by tests/test_compat.py. */
+
+#include <pthread.h>
+#include <string.h>
+
+#include <rte_graph_feature_arc_worker.h>
+#include <rte_random.h>
+
+#include "compat_fixture.h"
+
+static PROCESS(nothing)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(objs);
+	return n;
+}
+
+/* Nodes of one test's arc, as the API wants them. */
+struct nodes {
+	struct rte_node_register start, end, feature[3];
+};
+
+static void
+node_fill(struct rte_node_register *reg, const char *name, uint64_t flags)
+{
+	memset(reg, 0, sizeof(*reg));
+	snprintf(reg->name, sizeof(reg->name), "%s", name);
+	reg->process = nothing;
+	reg->flags = flags;
+	reg->parent_id = RTE_NODE_ID_INVALID;
+	reg->id = __rte_node_register(reg);
+	assert_int_not_equal(reg->id, RTE_NODE_ID_INVALID);
+}
+
+static PROCESS(in_arc)
+{
+	return nothing(graph, node, objs, n);
+}
+
+/* Makes an arc without features. */
+static struct rte_graph_feature_arc *
+arc_add(struct nodes *nodes, const char *test, uint16_t indexes)
+{
+	struct rte_graph_feature_register end = {
+		.arc_name = test,
+		.feature_name = "end",
+		.feature_process_fn = in_arc,
+		.feature_node = &nodes->end,
+	};
+	struct rte_graph_feature_arc_register reg = {
+		.arc_name = test,
+		.max_features = 3,
+		.max_indexes = indexes,
+		.start_node = &nodes->start,
+		.start_node_feature_process_fn = in_arc,
+		.end_feature = &end,
+	};
+	rte_graph_feature_arc_t arc;
+
+	node_fill(&nodes->start, name_of(test, "start"), RTE_NODE_SOURCE_F);
+	node_fill(&nodes->end, name_of(test, "end"), 0);
+	for (unsigned int f = 0; f < RTE_DIM(nodes->feature); f++) {
+		char name[] = { 'f', (char)('0' + f), '\0' };
+
+		node_fill(&nodes->feature[f], name_of(test, name), 0);
+	}
+	assert_int_equal(rte_graph_feature_arc_init(2), 0);
+	assert_int_equal(rte_graph_feature_arc_create(&reg, &arc), 0);
+	assert_int_equal(rte_graph_feature_arc_create(&reg, NULL), -EEXIST);
+	return rte_graph_feature_arc_get(arc);
+}
+
+static int
+feature_add(struct nodes *nodes, const struct rte_graph_feature_arc *arc, unsigned int f,
+	const char *name, const char *after, const char *before)
+{
+	struct rte_graph_feature_register reg = {
+		.arc_name = arc->feature_arc_name,
+		.feature_name = name,
+		.feature_process_fn = in_arc,
+		.feature_node = &nodes->feature[f],
+		.runs_after = after,
+		.runs_before = before,
+	};
+
+	return rte_graph_feature_add(&reg);
+}
+
+/* Adds f0, f1 and f2 without constraints. */
+static void
+features_add(struct nodes *nodes, const struct rte_graph_feature_arc *arc)
+{
+	assert_int_equal(feature_add(nodes, arc, 0, "f0", NULL, NULL), 0);
+	assert_int_equal(feature_add(nodes, arc, 1, "f1", NULL, NULL), 0);
+	assert_int_equal(feature_add(nodes, arc, 2, "f2", NULL, NULL), 0);
+}
+
+/* Where a node's edge leads to, in the registry. */
+static const char *
+target(rte_node_t id, rte_edge_t edge)
+{
+	static char *names[16];
+
+	assert_true(rte_node_edge_get(id, NULL) <= sizeof(names));
+	assert_true(edge < rte_node_edge_get(id, names));
+	return names[edge];
+}
+
+/* The features that an object of an index goes through, a bit each; checks that it comes to the end,
+ * that edges lead to the nodes that the data belong to, and cookies are 100 * feature + index. */
+static unsigned int
+path(struct nodes *nodes, struct rte_graph_feature_arc *arc, uint32_t index)
+{
+	rte_graph_feature_data_t fdata = 0;
+	rte_node_t at = nodes->start.id;
+	unsigned int seen = 0;
+	rte_edge_t edge = 0;
+
+	assert_int_equal(rte_graph_feature_data_first_feature_get(arc, index, &fdata, &edge), 1);
+	for (unsigned int steps = 0; steps < 5; steps++) {
+		const char *to = target(at, edge);
+		unsigned int f = 0;
+
+		while (f < 3 && strcmp(to, nodes->feature[f].name) != 0)
+			f++;
+		if (f == 3) {
+			assert_string_equal(to, nodes->end.name);
+			assert_int_equal(rte_graph_feature_data_next_feature_get(arc, &fdata,
+						 &edge),
+				0);
+			return seen;
+		}
+		assert_int_equal(rte_graph_feature_data_app_cookie_get(arc, fdata),
+			100 * f + index);
+		seen |= 1u << f;
+		at = nodes->feature[f].id;
+		assert_int_equal(rte_graph_feature_data_next_feature_get(arc, &fdata, &edge), 1);
+	}
+	fail_msg("no end");
+	return 0;
+}
+
+static void
+an_object_goes_through_what_is_enabled_on_its_index(void **state)
+{
+	struct nodes nodes;
+	struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, 5);
+	unsigned int want[5] = { 0 }, compared = 0;
+	char name[] = "f0";
+
+	RTE_SET_USED(state);
+	features_add(&nodes, arc);
+	for (unsigned int change = 0; change < 2000; change++) {
+		const uint32_t index = (uint32_t)rte_rand_max(5);
+		const unsigned int f = (unsigned int)rte_rand_max(3);
+		const bool on = (want[index] >> f & 1) != 0;
+
+		name[1] = (char)('0' + f);
+		if (on)
+			assert_int_equal(rte_graph_feature_disable(arc->feature_arc_index, index,
+						 name, NULL),
+				0);
+		else
+			assert_int_equal(rte_graph_feature_enable(arc->feature_arc_index, index,
+						 name, (uint16_t)(100 * f + index), NULL),
+				0);
+		want[index] ^= 1u << f;
+		for (uint32_t i = 0; i < 5; i++, compared++)
+			assert_int_equal(path(&nodes, arc, i), want[i]);
+	}
+	assert_int_equal(compared, 10000);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
+/* Lesson: an offset of 16 bits wrapped near 16,384 indexes. */
+static void
+the_last_of_65535_indexes_has_features_of_its_own(void **state)
+{
+	const uint32_t indexes[] = { 0, 16383, 16384, 32768, 65534 };
+	struct nodes nodes;
+	struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, UINT16_MAX);
+	rte_graph_feature_data_t fdata = 0;
+	rte_edge_t edge = 0;
+
+	RTE_SET_USED(state);
+	features_add(&nodes, arc);
+	for (unsigned int i = 0; i < RTE_DIM(indexes); i++)
+		assert_int_equal(rte_graph_feature_enable(arc->feature_arc_index, indexes[i], "f2",
+					 (uint16_t)(200 + indexes[i]), NULL),
+			0);
+	for (unsigned int i = 0; i < RTE_DIM(indexes); i++) {
+		assert_int_equal(rte_graph_feature_data_first_feature_get(arc, indexes[i], &fdata,
+					 &edge),
+			1);
+		assert_string_equal(target(nodes.start.id, edge), nodes.feature[2].name);
+		assert_int_equal(rte_graph_feature_data_app_cookie_get(arc, fdata),
+			(uint16_t)(200 + indexes[i]));
+	}
+	assert_int_equal(rte_graph_feature_arc_num_enabled_features(arc->feature_arc_index),
+		RTE_DIM(indexes));
+	assert_int_equal(path(&nodes, arc, 1), 0);
+	assert_int_equal(rte_graph_feature_data_first_feature_get(arc, UINT16_MAX, &fdata, &edge),
+		0);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
+/* Lesson: "f10" found "f1". */
+static void
+features_are_found_by_their_whole_names_and_stand_in_order(void **state)
+{
+	struct nodes nodes;
+	struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, 1);
+	const rte_graph_feature_arc_t id = arc->feature_arc_index;
+	rte_graph_feature_t f = RTE_GRAPH_FEATURE_INVALID;
+	rte_node_t node;
+
+	RTE_SET_USED(state);
+	assert_int_equal(feature_add(&nodes, arc, 0, "f1", "f10", NULL), 0);
+	assert_int_equal(rte_graph_feature_lookup(id, "f10", &f), -ENOENT);
+	assert_int_equal(rte_graph_feature_enable(id, 0, "f1", 1, NULL), -EINVAL);
+	assert_int_equal(feature_add(&nodes, arc, 1, "f10", NULL, NULL), 0);
+	assert_int_equal(feature_add(&nodes, arc, 2, "f10", NULL, NULL), -EEXIST);
+	assert_int_equal(feature_add(&nodes, arc, 2, "f2", "f1", "f10"), -EINVAL);
+	assert_int_equal(feature_add(&nodes, arc, 2, "f2", "end", NULL), -EINVAL);
+	assert_int_equal(rte_graph_feature_arc_num_features(id), 3);
+	assert_int_equal(feature_add(&nodes, arc, 2, "f2", NULL, "f1"), 0);
+	assert_int_equal(feature_add(&nodes, arc, 2, "f3", NULL, NULL), -ENOSPC);
+	assert_string_equal(rte_graph_feature_arc_feature_to_name(id, 0), "f10");
+	assert_string_equal(rte_graph_feature_arc_feature_to_name(id, 1), "f2");
+	assert_string_equal(rte_graph_feature_arc_feature_to_name(id, 2), "f1");
+	assert_string_equal(rte_graph_feature_arc_feature_to_name(id, 3), "end");
+	assert_null(rte_graph_feature_arc_feature_to_name(id, 4));
+	assert_int_equal(rte_graph_feature_lookup(id, "f1", &f), 0);
+	assert_int_equal(f, 2);
+	assert_int_equal(rte_graph_feature_arc_feature_to_node(id, f, &node), 0);
+	assert_int_equal(node, nodes.feature[0].id);
+	assert_int_equal(rte_graph_feature_enable(id, 0, "f", 1, NULL), -ENOENT);
+	assert_int_equal(rte_graph_feature_enable(id, 1, "f1", 1, NULL), -ERANGE);
+	assert_int_equal(rte_graph_feature_disable(id, 0, "f1", NULL), -ENOENT);
+	assert_int_equal(rte_graph_feature_enable(id, 0, "f1", 1, NULL), 0);
+	assert_int_equal(rte_graph_feature_enable(id, 0, "f1", 1, NULL), -EEXIST);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
+static void
+nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed(void **state)
+{
+	struct nodes nodes;
+	struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, 1);
+	const rte_graph_feature_arc_t id = arc->feature_arc_index;
+	rte_graph_t graph;
+
+	RTE_SET_USED(state);
+	features_add(&nodes, arc);
+	graph = graph_try("g", name_of(__func__, "*"));
+	assert_int_not_equal(graph, RTE_GRAPH_ID_INVALID);
+	assert_true(rte_graph_node_get(graph, nodes.start.id)->process == in_arc);
+	assert_true(rte_graph_node_get(graph, nodes.feature[2].id)->process == in_arc);
+	assert_int_equal(rte_graph_feature_arc_destroy(id), -EBUSY);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), -EBUSY);
+	assert_int_equal(rte_node_free(nodes.feature[0].id), -1);
+	assert_int_equal(rte_graph_destroy(graph), 0);
+	assert_int_equal(rte_node_free(nodes.feature[0].id), -1);
+	assert_int_equal(rte_graph_feature_arc_destroy(id), 0);
+	assert_null(rte_graph_feature_arc_get(id));
+	graph = graph_try("g", name_of(__func__, "*"));
+	assert_true(rte_graph_node_get(graph, nodes.start.id)->process == nothing);
+	assert_int_equal(rte_graph_destroy(graph), 0);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
+/* What another thread changes while this one looks. */
+struct toggle {
+	struct rte_graph_feature_arc *arc;
+	bool stop;        /* atomic */
+	uint32_t changes; /* atomic */
+};
+
+static void *
+toggle_main(void *arg)
+{
+	struct toggle *t = arg;
+	const rte_graph_feature_arc_t id = t->arc->feature_arc_index;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
+		rte_graph_feature_enable(id, 0, "f0", 1000, NULL);
+		rte_graph_feature_disable(id, 0, "f0", NULL);
+		rte_graph_feature_enable(id, 0, "f1", 2000, NULL);
+		rte_graph_feature_disable(id, 0, "f1", NULL);
+		__atomic_fetch_add(&t->changes, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* Lesson: edge and data were two loads, so that an object could take one feature's edge with the
+ * data of another. */
+static void
+an_edge_never_goes_with_the_data_of_another_feature(void **state)
+{
+	struct nodes nodes;
+	struct toggle t = { .arc = arc_add(&nodes, __func__, 1) };
+	rte_graph_feature_data_t fdata = 0, of_edge[8] = { 0 };
+	uint64_t torn = 0;
+	pthread_t thread;
+	rte_edge_t edge = 0;
+
+	RTE_SET_USED(state);
+	features_add(&nodes, t.arc);
+	/* Which data each edge of the start node belongs to. */
+	for (unsigned int f = 0; f < 2; f++) {
+		const char *name = f == 0 ? "f0" : "f1";
+
+		assert_int_equal(rte_graph_feature_enable(t.arc->feature_arc_index, 0, name, 1,
+					 NULL),
+			0);
+		rte_graph_feature_data_first_feature_get(t.arc, 0, &fdata, &edge);
+		of_edge[edge] = fdata;
+		assert_int_equal(rte_graph_feature_disable(t.arc->feature_arc_index, 0, name, NULL),
+			0);
+	}
+	rte_graph_feature_data_first_feature_get(t.arc, 0, &fdata, &edge);
+	of_edge[edge] = fdata;
+	assert_int_equal(pthread_create(&thread, NULL, toggle_main, &t), 0);
+	while (__atomic_load_n(&t.changes, __ATOMIC_ACQUIRE) < 20000) {
+		for (unsigned int i = 0; i < 100; i++) {
+			rte_graph_feature_data_first_feature_get(t.arc, 0, &fdata, &edge);
+			torn += edge >= RTE_DIM(of_edge) || of_edge[edge] != fdata;
+		}
+	}
+	__atomic_store_n(&t.stop, true, __ATOMIC_RELEASE);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(torn, 0);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
+/* The mbuf's field is registered for good. */
+static int
+arc_setup(void **state)
+{
+	const int rc = rte_graph_feature_arc_init(0);
+
+	return rc < 0 || rte_graph_feature_arc_cleanup() < 0 ? -1 : compat_setup(state);
+}
+
+#define ARC_TEST(f) cmocka_unit_test_setup_teardown(f, arc_setup, compat_teardown)
+
+static const struct CMUnitTest compat_arc[] = {
+	ARC_TEST(an_object_goes_through_what_is_enabled_on_its_index),
+	ARC_TEST(the_last_of_65535_indexes_has_features_of_its_own),
+	ARC_TEST(features_are_found_by_their_whole_names_and_stand_in_order),
+	ARC_TEST(nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed),
+	ARC_TEST(an_edge_never_goes_with_the_data_of_another_feature),
+};
+UNIT_SUITE(compat_arc)
