@@ -321,6 +321,8 @@ a_worker_that_hangs_is_not_waited_for_for_ever(void **state)
 	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), -ETIMEDOUT);
 	assert_logged("arc 'arc': a worker has not reported for a second");
 	assert_int_equal(hy_arc_get(arc, "f", 0, NULL), -ENOENT);
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1),
+		-ETIMEDOUT); /* it has not the feature yet */
 	assert_int_equal(arc_trail(graph, 0), 0);
 	assert_int_equal(hy_arc_disable(arc, "f", 0), 0); /* and takes the arc out */
 	assert_int_equal(arc_trail(graph, 0), 0);

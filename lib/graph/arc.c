@@ -191,7 +191,7 @@ apply(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain *chain)
 		return 0;
 	}
 	rc = hy_arc_table_prepare(arc, index);
-	if (rc == 0 && (chain->enabled & ~arc->live) != 0)
+	if (rc == 0 && (chain->enabled & ~arc->present) != 0)
 		rc = hy_arc_bring_in(arc, chain->enabled);
 	if (rc < 0)
 		return rc;

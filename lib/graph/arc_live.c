@@ -153,11 +153,13 @@ hy_arc_bring_in(struct hy_arc *arc, uint64_t features)
 	int rc;
 
 	hy_registry_lock();
-	rc = more_set(arc, features);
+	rc = (features & ~arc->live) == 0 ? 0 : more_set(arc, features);
 	hy_registry_unlock();
-	/* Before all workers have taken that up, a chain that names a feature could miss it. */
+	/* Before all workers have taken that up, a chain would name edges that are not there. */
 	if (rc == 0)
 		rc = hy_arc_grace(arc);
+	if (rc == 0)
+		arc->present = arc->live;
 	return rc;
 }
 
@@ -171,9 +173,11 @@ hy_arc_take_out(struct hy_arc *arc)
 		return;
 	hy_registry_lock();
 	arc->live = 0;
-	if (graphs_update(arc) == 0)
+	if (graphs_update(arc) == 0) {
 		edges_shrink(arc, live, arc->nb_own);
-	else
+		arc->present = 0;
+	} else {
 		arc->live = live;
+	}
 	hy_registry_unlock();
 }

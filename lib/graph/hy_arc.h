@@ -18,6 +18,10 @@
  * change, and never some of each. What it was told is behind the number in the lane HY_ARC_LANE,
  * which graphs with an arc must declare, and those features on the way must not write.
  *
+ * A graph's patterns name its sources, and neither an arc nor its features, which only come by the
+ * edges that lead to them. In a graph with cycles, what waits at the arc's node when that is taken
+ * out is released, and counted as "node_removed".
+ *
  * Unless a function says otherwise: control plane, any thread after rte_eal_init(); it returns 0 or
  * a negative errno, and on an error it logs one line that says why, and has changed nothing.
  */
