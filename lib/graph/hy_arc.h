@@ -182,9 +182,9 @@ struct hy_arc_view {
 
 /** A feature node's place on its arc: a part of the node's context, filled by hy_arc_join(). */
 struct hy_arc_place {
-	struct hy_arc_view *const *view; /**< The core's, as all of these. */
-	uint32_t position;
-	uint32_t lane;
+	struct hy_arc_view *const *view; /**< What the arc tells, */
+	uint32_t position;               /**< to the feature that has this place in its order, */
+	uint32_t lane;                   /**< by this lane of the node's descriptor. */
 };
 
 /**
