@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #include "memory.h"
 #include "share.h"
 
-#define NEW "new" /* what a description is called until it is whole */
+#define NEW "new" /* what the link to a description is called until it takes another's place */
 
 /* Under the registry's lock. */
 static struct {
@@ -121,21 +122,46 @@ path_of(const struct hy_graph *graph, char path[HY_SHARE_PATH])
 	snprintf(path, HY_SHARE_PATH, HY_SHARE_PREFIX "%s", graph->control->name);
 }
 
+/* Closes a description that no link leads to any more. */
+static void
+description_close(struct hy_control *control)
+{
+	if (control->description != NULL)
+		fclose(control->description);
+	control->description = NULL;
+}
+
 void
 hy_share_forget(const struct hy_graph *graph)
 {
 	char path[HY_SHARE_PATH];
 
+	if (!share.on)
+		return;
 	path_of(graph, path);
-	if (share.on)
-		unlinkat(share.folder, path, 0);
+	unlinkat(share.folder, path, 0);
+	description_close(graph->control);
 }
 
-/* Writes a description aside, and puts it in the place of the one before. */
+/* Leads the graph's link to an open file, in one step. */
+static int
+link_to(const char *path, FILE *description)
+{
+	char target[64];
+
+	snprintf(target, sizeof(target), "/proc/%d/fd/%d", (int)getpid(), fileno(description));
+	unlinkat(share.folder, NEW, 0);
+	return symlinkat(target, share.folder, NEW) < 0 ||
+			renameat(share.folder, NEW, share.folder, path) < 0
+		? -errno
+		: 0;
+}
+
+/* Writes a description, and shows it in place of the one before. */
 static int
 describe(const struct hy_graph *graph, const char *path)
 {
-	const int fd = openat(share.folder, NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	const int fd = memfd_create("halyard", MFD_CLOEXEC);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	int rc;
 
@@ -146,13 +172,17 @@ describe(const struct hy_graph *graph, const char *path)
 		return rc;
 	}
 	rc = hy_share_describe(graph, out);
-	if (ferror(out) && rc == 0)
+	if (rc == 0 && (fflush(out) != 0 || ferror(out)))
 		rc = -EIO;
-	if (fclose(out) != 0 && rc == 0)
-		rc = -errno;
-	if (rc == 0 && renameat(share.folder, NEW, share.folder, path) < 0)
-		rc = -errno;
-	return rc;
+	if (rc == 0)
+		rc = link_to(path, out);
+	if (rc < 0) {
+		fclose(out);
+		return rc;
+	}
+	description_close(graph->control);
+	graph->control->description = out;
+	return 0;
 }
 
 void

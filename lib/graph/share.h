@@ -2,9 +2,12 @@
 /*
  * Graphs that other processes read (hy_share.h), inside.
  *
- * A description is a file for each graph, written aside and renamed into its place: whoever opens it
- * has all of it, and of one moment. It names what there is (share_describe.c, share_parse.c), and
- * the places of memory where the counters are (share_map.c).
+ * A description is a file in memory for each graph. A link in the folder leads to it, by way of what
+ * the process has open, so that nothing is written to a disk, and nothing is left of a process that
+ * is killed. A graph that changes gets another file, and the link another target in one step: whoever
+ * opens it has all of a description, and of one moment. It names what there is (share_describe.c,
+ * share_parse.c), and the places of memory where the counters are (share_map.c). As numbers of open
+ * files are used again, a reader that comes late may have opened anything: it looks again then.
  *
  * Memory at a place may have been freed, and have become another image's, since the description was
  * written. It is never unmapped (memory.h), and says in its serial what it is: 0 as soon as it is
@@ -111,7 +114,7 @@ struct hy_share_description {
 	void *memory;          /* that it lies in */
 };
 
-/* Reads a description. Returns 0, -EPROTO (logged), or -ENOMEM. */
+/* Reads the description of a graph. Returns 0, -EPROTO it is none, or -ENOMEM. */
 int hy_share_parse(const char *name, const void *bytes, size_t size,
 	const struct hy_object_ops *ops, struct hy_share_description *d);
 void hy_share_description_free(struct hy_share_description *d);

@@ -180,6 +180,7 @@ hy_share_describe(const struct hy_graph *graph, FILE *out)
 
 	for (unsigned int i = 0; i < RTE_DIM(hy_share_layout); i++)
 		put(out, hy_share_layout[i]);
+	put_text(out, control->name);
 	put(out, (uint64_t)getpid());
 	put(out, control->worker);
 	put(out, (uint64_t)(int64_t)control->socket);

@@ -24,14 +24,15 @@ page_add(struct hy_share_place *place, const struct rte_memseg *page)
 	struct stat st;
 	size_t offset;
 
-	if (fd < 0 || rte_memseg_get_fd_offset((struct rte_memseg *)(uintptr_t)page, &offset) < 0 ||
-		fstat(fd, &st) < 0)
+	if (fd < 0 || rte_memseg_get_fd_offset((struct rte_memseg *)(uintptr_t)page, &offset) < 0)
 		return -ENOTSUP;
-	if (place->nb_extents > 0 && last[-1].inode == st.st_ino && last[-1].device == st.st_dev &&
+	if (place->nb_extents > 0 && last[-1].fd == (uint64_t)fd &&
 		last[-1].offset + last[-1].length == offset) {
 		last[-1].length += page->len;
 		return 0;
 	}
+	if (fstat(fd, &st) < 0)
+		return -ENOTSUP;
 	if (place->nb_extents == HY_SHARE_EXTENTS_MAX)
 		return -ENOTSUP;
 	*last = (struct hy_share_extent){
@@ -93,7 +94,7 @@ extent_map(pid_t pid, const struct hy_share_extent *extent, void *at)
 	int fd, rc = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, (int)extent->fd);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM     ? -EACCES
 			: errno == EMFILE || errno == ENFILE ? -ENOMEM

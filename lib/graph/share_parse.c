@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
 #include "params.h"
 #include "reg_node.h"
 #include "share_layout.h"
@@ -392,6 +391,7 @@ parse(struct cursor *c, const char *name, const struct hy_object_ops *ops,
 
 	for (unsigned int i = 0; i < RTE_DIM(hy_share_layout); i++)
 		c->bad |= get(c) != hy_share_layout[i];
+	c->bad |= strcmp(get_name(c, true), name) != 0;
 	d->pid = (pid_t)get_to(c, INT32_MAX);
 	if (c->bad)
 		return -EPROTO;
@@ -422,14 +422,8 @@ hy_share_parse(const char *name, const void *bytes, size_t size, const struct hy
 
 	*d = (struct hy_share_description){ 0 };
 	rc = parse(&c, name, ops, d);
-	if (rc == 0)
-		return 0;
-	hy_share_description_free(d);
-	if (rc == -EPROTO)
-		HY_LOG(ERR,
-			"graph '%s': its description is not one of this version of Halyard; reader "
-			"and program must be of the same",
-			name);
+	if (rc < 0)
+		hy_share_description_free(d);
 	return rc;
 }
 

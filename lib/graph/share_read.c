@@ -20,6 +20,8 @@
 #define LOOKS 200
 #define LOOK_US 1000
 
+#define DESCRIPTION_MAX (1 << 30) /* bytes */
+
 struct hy_share {
 	int folder;
 	int lock;
@@ -115,29 +117,48 @@ hy_share_next(const struct hy_share *share, const char *after, char name[HY_NAME
 	return next[0] == '\0' ? -ENOENT : 0;
 }
 
-/* Reads a whole file: it never changes, but another may take its place. */
+/* Opens a description; that fails if another takes its place at that moment. */
 static int
-file_read(const struct hy_share *share, const char *name, char **bytes, size_t *size)
+description_open(const struct hy_share *share, const char *name)
 {
 	char path[HY_SHARE_PATH];
 	struct stat st;
-	int fd, rc = 0;
+	int fd;
 
 	snprintf(path, sizeof(path), HY_SHARE_PREFIX "%s", name);
-	fd = openat(share->folder, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		rc = errno == ENOENT ? -ENOENT : errno == EACCES ? -EACCES : -EIO;
-	if (rc == 0) {
+	/* Without waiting, as it may be anything: see share.h. */
+	fd = openat(share->folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	if (errno == EACCES || errno == EPERM)
+		return -EACCES;
+	return errno == ENOENT && fstatat(share->folder, path, &st, AT_SYMLINK_NOFOLLOW) < 0
+		? -ENOENT
+		: -EAGAIN;
+}
+
+/* Reads a whole description: it never changes. */
+static int
+file_read(const struct hy_share *share, const char *name, char **bytes, size_t *size)
+{
+	const int fd = description_open(share, name);
+	struct stat st;
+	int rc = 0;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > DESCRIPTION_MAX) {
+		rc = -EAGAIN;
+	} else {
 		*size = (size_t)st.st_size;
 		*bytes = malloc(*size + 1);
 		rc = *bytes == NULL ? -ENOMEM : 0;
 	}
 	if (rc == 0 && pread(fd, *bytes, *size, 0) != st.st_size) {
 		free(*bytes);
-		rc = -EIO;
+		rc = -EAGAIN;
 	}
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return rc;
 }
 
@@ -282,26 +303,32 @@ graph_look(const struct hy_share *share, const char *name, struct hy_share_descr
 	return rc;
 }
 
-/* Whether to look again; else *rc is what is to be said. */
-static bool
-look_again(const struct hy_share *share, const char *name, unsigned int looks, int *rc)
+/* Says why a graph cannot be read, after the last look. */
+static int
+refuse(const struct hy_share *share, const char *name, int rc)
 {
-	if (*rc != -EAGAIN && *rc != -ENOENT) {
-		if (*rc < 0 && *rc != -EPROTO)
-			HY_LOG(ERR, "graph '%s': it cannot be read: %s", name, strerror(-*rc));
-		return false;
-	}
-	if (!is_alive(share)) {
-		*rc = nobody("the program has ended");
-		return false;
-	}
-	if (*rc == -ENOENT)
-		return false;
-	if (looks == LOOKS) {
+	if (rc == -ENOMEM)
+		HY_LOG(ERR, "graph '%s': not enough memory for a copy", name);
+	else if (rc == -EACCES)
+		HY_LOG(ERR, "graph '%s': only its program's user and root may look into it", name);
+	else if (!is_alive(share))
+		return nobody("the program has ended");
+	else if (rc == -EAGAIN)
 		HY_LOG(ERR, "graph '%s': it changed each of %d times that it was looked at", name,
 			LOOKS);
+	else if (rc == -EPROTO)
+		HY_LOG(ERR,
+			"graph '%s': its program is of another version of Halyard than this reader",
+			name);
+	return rc;
+}
+
+/* Whether to look again, after a while. What is no description may be just no more one. */
+static bool
+look_again(const struct hy_share *share, int rc, unsigned int looks)
+{
+	if ((rc != -EAGAIN && rc != -EPROTO) || looks == LOOKS || !is_alive(share))
 		return false;
-	}
 	usleep(LOOK_US);
 	return true;
 }
@@ -316,10 +343,10 @@ hy_share_graph(const struct hy_share *share, const char *name, struct hy_graph *
 	if (rc == 0)
 		do
 			rc = graph_look(share, name, d);
-		while (look_again(share, name, ++looks, &rc));
+		while (look_again(share, rc, ++looks));
 	if (rc < 0) {
 		free(d);
-		return rc;
+		return refuse(share, name, rc);
 	}
 	*graph = d->copy; /* which has d, for hy_share_free() */
 	/* cppcheck-suppress memleak */
@@ -428,6 +455,6 @@ hy_share_trace(const struct hy_share *share, const char *name, struct hy_trace_s
 	n = RTE_MIN(n, (unsigned int)HY_TRACE_RECORDS_MAX);
 	do
 		rc = trace_look(share, name, state, records, n);
-	while (look_again(share, name, ++looks, &rc));
-	return rc;
+	while (look_again(share, rc, ++looks));
+	return rc < 0 ? refuse(share, name, rc) : rc;
 }
