@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A choice of packets by their IPv4 header, for a trace (hy_trace.h); and a feature (hy_arc.h) that
- * drops those of a list of such choices.
+ * A choice of packets by their IPv4 header, for a trace (hy_trace.h) or a capture (hy_capture.h); and
+ * a feature (hy_arc.h) that drops those of a list of such choices.
  */
 #ifndef HY_IP4_FILTER_H
 #define HY_IP4_FILTER_H

@@ -42,7 +42,8 @@ struct hy_pcapng_point {
 struct hy_pcapng; /**< A file that is written. */
 
 /**
- * Begins a file: creates it, or makes it empty, and says by which program it was written.
+ * Begins a file: creates it, or makes it empty, and says by which program it was written,
+ * and which ports there are.
  *
  * @param program As the file names it.
  * @param snap Most bytes of a packet, as it was for the capture.
@@ -52,7 +53,7 @@ struct hy_pcapng; /**< A file that is written. */
 int hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_pcapng **file);
 
 /**
- * Writes a packet, and before the first one of an interface what that is.
+ * Writes a packet.
  *
  * @return 0; what writing failed with: the file is then cut short, and takes no more.
  */

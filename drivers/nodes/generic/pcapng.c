@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing pcapng: a section, interfaces as they are met, packets. Blocks and options are multiples
+ * Writing pcapng: a section, interfaces, packets. Blocks and options are multiples
  * of four bytes, in the byte order of this machine.
  *
  * rte_pcapng is not used: that of DPDK 22.11 has no comments, takes the padding for bytes of the
@@ -157,6 +157,7 @@ hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_p
 {
 	struct hy_pcapng *made = calloc(1, sizeof(*made));
 	struct timespec now;
+	uint16_t port;
 	int rc;
 
 	if (made == NULL)
@@ -172,6 +173,9 @@ hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_p
 	made->tsc = rte_rdtsc();
 	made->ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 	rc = section_write(made, program);
+	RTE_ETH_FOREACH_DEV(port)
+		if (rc == 0)
+			rc = interface_write(made, port);
 	if (rc == 0)
 		rc = hy_pcapng_flush(made);
 	if (rc < 0) {
@@ -195,7 +199,7 @@ hy_pcapng_write(struct hy_pcapng *file, const struct hy_capture_record *record,
 	uint32_t fields[5] = { 0, (uint32_t)(ns >> 32), (uint32_t)ns, record->size,
 		record->length };
 
-	if (file->interface[port] == 0 && interface_write(file, port) < 0)
+	if (file->interface[port] == 0 && interface_write(file, port) < 0) /* it came later */
 		return file->error;
 	fields[0] = file->interface[port] - 1;
 	if (point->comment != NULL)
