@@ -16,6 +16,7 @@
 #include <hy_plugin.h>
 #include <hy_share.h>
 
+#include "capture.h"
 #include "dump.h"
 #include "events.h"
 #include "feed.h"
@@ -113,6 +114,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 		rte_delay_us_sleep(TICK_US);
 		offloads_poll(&pipeline->offloads);
 		events_poll(events);
+		capture_poll();
 		if (signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
 		if (signals_take(SIGUSR1))
@@ -222,7 +224,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		.options = options, .hal = hal, .pipeline = pipeline, .people = out->people
 	};
 	struct hy_stats *stats;
-	int rc;
+	int rc, captured;
 
 	hy_share_start(NULL); /* where it cannot, the log says why, and packets are forwarded */
 	rc = stats_read(&stats);
@@ -237,10 +239,13 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	rc = ways_start(options, pipeline);
 	if (rc == 0)
 		rc = events_watch(&events);
+	if (rc == 0)
+		rc = capture_begin(options, pipeline, out->people);
 	if (rc < 0)
 		return rc;
 	run(options, pipeline, &report, &events, out);
 	events_end(&events);
+	captured = capture_end();
 
 	rc = stats_read(&stats);
 	if (rc < 0)
@@ -252,6 +257,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report_classes(&report, pipeline);
 	report_offloads(&report, pipeline);
 	rc = export_all(options, pipeline, out);
+	rc = rc < 0 ? rc : captured;
 	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
 		rc = -1;
 	hy_share_stop();

@@ -5,8 +5,14 @@
 
 #include <rte_common.h>
 
+struct capture_options;
 struct hy_ip4_filter;
 struct options;
+
+#define OPTION_ERROR_SIZE 256
+
+/* What option_refuse() said last on this thread. */
+extern _Thread_local char option_error[OPTION_ERROR_SIZE];
 
 /* Says what is wrong with an option's value; returns -1. */
 int option_refuse(const char *option, const char *format, ...) __rte_format_printf(2, 3);
@@ -17,6 +23,9 @@ int option_read_config(const char *text, struct options *options);
 int option_default_config(struct options *options);
 int option_check_config(const struct options *options);
 int option_read_trace(const char *text, struct options *options);
+/* The value of --capture, for telemetry too. */
+int option_read_capture_text(const char *text, struct capture_options *capture);
+int option_read_capture(const char *text, struct options *options);
 int option_read_offload(const char *text, struct options *options);
 int option_read_mode(const char *text, struct options *options);
 int option_read_sched(const char *text, struct options *options);
@@ -27,7 +36,10 @@ int option_read_steer(const char *text, struct options *options);
 int option_check_steer(const struct options *options);
 int option_read_feature(const char *text, struct options *options);
 int option_check_feature(const struct options *options);
-/* Cuts the text to pieces. */
+/* One condition of a filter; *met has a bit for each sort that came before. */
+int option_read_condition(const char *option, char *word, struct hy_ip4_filter *filter,
+	unsigned int *met);
+/* All of a filter. Cuts the text to pieces. */
 int option_read_filter(const char *option, char *text, struct hy_ip4_filter *filter);
 
 #endif

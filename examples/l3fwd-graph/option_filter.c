@@ -28,9 +28,9 @@ read_prefix(const char *option, char *text, struct hy_ip4_prefix *prefix)
 	return 0;
 }
 
-/* One condition; *met has a bit for each sort that came before. */
-static int
-read_word(const char *option, char *word, struct hy_ip4_filter *filter, unsigned int *met)
+int
+option_read_condition(const char *option, char *word, struct hy_ip4_filter *filter,
+	unsigned int *met)
 {
 	static const char *const keys[] = { "src=", "dst=", "proto=" };
 	unsigned int key = 0, proto = 0;
@@ -63,7 +63,7 @@ option_read_filter(const char *option, char *text, struct hy_ip4_filter *filter)
 
 	*filter = (struct hy_ip4_filter){ 0 };
 	while ((word = strsep(&text, ",")) != NULL)
-		if (read_word(option, word, filter, &met) < 0)
+		if (option_read_condition(option, word, filter, &met) < 0)
 			return -1;
 	return 0;
 }

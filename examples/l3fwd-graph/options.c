@@ -87,6 +87,11 @@ static const char usage[] =
 	"  --trace N[:FILTER]          follow N packets on each worker (1 to 1000), and print\n"
 	"                              their ways; FILTER is src=PREFIX, dst=PREFIX, proto=NUMBER\n"
 	"                              or several of these with commas between\n"
+	"  --capture FILE,at=POINT...  write packets to FILE, as pcapng, where they come to a NODE,\n"
+	"                              take an edge, NODE/TARGET, or are dropped, NODE!REASON; with\n"
+	"                              more of at=POINT, conditions as those of --trace, max=N\n"
+	"                              packets, snaplen=N bytes of each, ring=BYTES for what\n"
+	"                              waits to be written, and commas between\n"
 	"  --export-dot FILE           write the graph with its counters, for Graphviz\n"
 	"  --export-json FILE          write the graph with its counters, as JSON\n"
 	"  --dry-run                   set all up, write the graph without counters, and exit\n"
@@ -95,16 +100,17 @@ static const char usage[] =
 	"  --dump-routes FILE          write the routes at the end, and at SIGUSR1, as --routes\n"
 	"                              reads them; - is standard output\n";
 
+_Thread_local char option_error[OPTION_ERROR_SIZE];
+
 int
 option_refuse(const char *option, const char *format, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "l3fwd-graph: %s: ", option);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	vsnprintf(option_error, sizeof(option_error), format, ap);
 	va_end(ap);
-	fprintf(stderr, "\n");
+	fprintf(stderr, "l3fwd-graph: %s: %s\n", option, option_error);
 	return -1;
 }
 
@@ -349,6 +355,7 @@ static const struct spec {
 	{ "duration", NUMBER, AT(duration_s), .min = 1, .max = 31536000 },
 	{ "until-idle", NUMBER, AT(until_idle_ms), .min = 1, .max = 3600000 },
 	{ "trace", READ, .read = option_read_trace },
+	{ "capture", READ, .read = option_read_capture },
 	{ "export-dot", TEXT, AT(dot) },
 	{ "export-json", TEXT, AT(graph_json) },
 	{ "dry-run", SET, AT(dry_run) },
@@ -479,6 +486,10 @@ check_together(const struct options *options)
 		return option_refuse("--explain", "forwards nothing that --trace could follow");
 	if (options->dry_run && options->trace > 0)
 		return option_refuse("--dry-run", "forwards nothing that --trace could follow");
+	if (options->explain != EXPLAIN_NO && options->capture != NULL)
+		return option_refuse("--explain", "forwards nothing that --capture could take");
+	if (options->dry_run && options->capture != NULL)
+		return option_refuse("--dry-run", "forwards nothing that --capture could take");
 	return check_outputs(options);
 }
 

@@ -8,6 +8,7 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_capture.h>
 #include <hy_flow_sim.h>
 #include <hy_ip4_filter.h>
 #include <hy_ip4_steer.h>
@@ -47,6 +48,19 @@ struct event_options {
 struct feature {
 	uint16_t port;
 	struct hy_ip4_filter filter;
+};
+
+/* What is captured into which file. */
+struct capture_options {
+	char text[1024]; /* in which the names lie */
+	const char *file;
+	struct hy_capture_point points[HY_CAPTURE_POINTS];
+	unsigned int nb_points;
+	struct hy_ip4_filter filter;
+	bool filtered;
+	unsigned int max; /* packets; 0: no end */
+	unsigned int snap;
+	unsigned int ring; /* bytes for each worker; 0: as many as hy_capture.h says */
 };
 
 struct options {
@@ -93,6 +107,7 @@ struct options {
 	uint32_t trace; /* packets a worker */
 	struct hy_ip4_filter trace_filter;
 	bool trace_filtered;
+	const char *capture; /* as option_read_capture_text() reads it */
 	const char *dot;
 	const char *graph_json;
 	const char *json;
