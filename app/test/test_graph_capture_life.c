@@ -29,13 +29,13 @@ a_graph_is_asked_for_attention_only_while_it_is_captured(void **state)
 	assert_int_equal(graph->attention, HY_ATTEND_CAPTURE);
 	assert_ptr_equal(pass->process, probe_pass);
 	hy_capture_stop(graph);
-	assert_int_equal(graph->attention, HY_ATTEND_OFFLINE);
+	assert_int_equal(graph->attention, 0);
 	hy_graph_walk(graph);
 	expect_capture(graph, (struct hy_capture_state){ .captured = 3 });
 	expect_taken(graph, "0:0 0:1 0:2 ");
 	CAPTURE(graph, POINTS({ "pass" }), .max_objs = 1);
 	hy_graph_walk(graph);
-	assert_int_equal(graph->attention, HY_ATTEND_OFFLINE);
+	assert_int_equal(graph->attention, 0);
 	hy_graph_walk(graph);
 	expect_taken(graph, "0:6 ");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The value of --trace: N[:FILTER]; and a condition of a filter, for --capture too. */
+/* The value of --trace: N[:FILTER]. */
 
 #include <string.h>
 

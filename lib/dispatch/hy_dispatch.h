@@ -25,8 +25,9 @@
  * called for want of room is counted: counter "held_back" of the node before the full ring. Two
  * exceptions, both counted there as drop "ring_full":
  * - Rings in a circle, all full, that wait for one another: one worker takes a burst out of its own
- *   all the same, and what then finds no room is dropped. Rings stand in a circle only if the
- *   program's edges do.
+ *   all the same, and what then finds no room is dropped. It takes nodes that replicate within the
+ *   circle, or two circles that share a ring: who brings objects into a circle from outside leaves
+ *   half of a ring there to those that go round.
  * - Nodes that make of one object more than a ring holds, or replicate in a cycle.
  *
  * Nobody ever spins or waits: a worker that may do nothing returns 0 from its walk.

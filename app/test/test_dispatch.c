@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A graph over several workers, whose walks one thread makes by turns. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <hy_dispatch.h>
+#include <hy_idle.h>
+#include <hy_walk.h>
+
+#include "graph_fixture.h"
+
+#define BURST 8
+#define WORKERS(...) \
+	.workers = (const uint16_t[]){ __VA_ARGS__ }, \
+	.nb_workers = RTE_DIM(((const uint16_t[]){ __VA_ARGS__ }))
+#define PINS(...) \
+	.pins = (const struct hy_dispatch_pin[]){ __VA_ARGS__ }, \
+	.nb_pins = RTE_DIM(((const struct hy_dispatch_pin[]){ __VA_ARGS__ }))
+
+static struct hy_dispatch *dispatch;
+
+static void
+flow_of(void *const *objs, uint32_t *hash, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		hash[i] = ((struct obj *)objs[i])->id % 13;
+}
+
+static const struct hy_object_ops flow_ops = { .release = obj_release, .flow_hash = flow_of };
+/* "gone" is reached by drops alone: patterns name the sources. */
+static const char *const src_only[] = { "src*" };
+
+#define CHAIN_PARAMS(...) \
+	(&(const struct hy_graph_params){ .patterns = src_only, \
+		.nb_patterns = 1, \
+		.drop_node = "gone", \
+		.burst = BURST, \
+		__VA_ARGS__ })
+
+static void
+dispatch_add(const struct hy_dispatch_params *params)
+{
+	unit_log_clear();
+	if (hy_dispatch_create("d", params, &dispatch) != 0)
+		fail_msg("the dispatch is refused: %s", unit_log());
+}
+#define DISPATCH(...) dispatch_add(&(const struct hy_dispatch_params){ __VA_ARGS__ })
+
+static int
+dispatch_teardown(void **state)
+{
+	hy_dispatch_destroy(dispatch);
+	dispatch = NULL;
+	return graph_teardown(state);
+}
+#define DISPATCH_TEST(f) cmocka_unit_test_setup_teardown(f, graph_setup, dispatch_teardown)
+
+static uint32_t
+walk(uint16_t worker)
+{
+	return hy_graph_walk(hy_dispatch_graph(dispatch, worker));
+}
+
+/* A counter or a drop of a node, by name; over all graphs. */
+static uint64_t
+counted(const char *node, const char *what)
+{
+	struct hy_stats *stats = NULL;
+	uint64_t n = UINT64_MAX;
+
+	assert_int_equal(hy_stats_read("d-*", &stats), 0);
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *s = &stats->nodes[i];
+
+		if (strcmp(s->name, node) != 0)
+			continue;
+		for (unsigned int c = 0; c < s->nb_counters; c++)
+			if (strcmp(s->counters[c].name, what) == 0)
+				n = s->counters[c].value;
+		for (unsigned int d = 0; d < s->nb_drops; d++)
+			if (strcmp(s->drops[d].name, what) == 0)
+				n = s->drops[d].objs;
+	}
+	hy_stats_free(stats);
+	return n;
+}
+
+/* src -> work -> sink, and where drops go. */
+static struct {
+	struct probe src, work, sink, gone;
+} rig;
+
+static void
+chain_add(void)
+{
+	memset(&rig, 0, sizeof(rig));
+	rig.src.budget = UINT32_MAX;
+	source_add(&rig.src, "src", "work");
+	pass_add(&rig.work, "work", "sink");
+	sink_add(&rig.sink, "sink");
+	sink_add(&rig.gone, "gone");
+}
+
+static uint16_t
+lane_source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const uint16_t made = probe_make(probe_of(node), objs, n);
+
+	for (uint16_t i = 0; i < made; i++) {
+		const uint32_t id = ((struct obj *)objs[i])->id;
+
+		hy_lane(graph, node, 0)[i] = ~id;
+		hy_lane(graph, node, 1)[i] = 3 * id;
+	}
+	hy_stream_move(graph, node, 0, made);
+	return made;
+}
+
+static uint32_t lane_next; /* the id that comes next */
+
+static uint16_t
+lane_sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		const uint32_t id = ((struct obj *)objs[i])->id;
+
+		obj_faults += id != lane_next++ || hy_lane(graph, node, 0)[i] != 3 * id ||
+			hy_lane(graph, node, 1)[i] != ~id;
+	}
+	return probe_sink(graph, node, objs, n);
+}
+
+static void
+bursts_go_over_in_order_with_their_lanes(void **state)
+{
+	struct probe src = { .budget = UINT32_MAX }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	lane_next = 0;
+	NODE(&src, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = lane_source,
+		.edges = { "sink" }, .lanes = { "a", "b" });
+	NODE(&sink, .name = "sink", .impl.process = lane_sink, .lanes = { "b", "a" });
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { "a", "b" }), .nb_workers = 2,
+		.ring_bursts = 3, PINS({ "sink", WORKERS(1) }));
+	/* Parts of bursts, so that they lie across the ring's end. */
+	for (unsigned int i = 0; i < 100; i++) {
+		src.per_call = (uint16_t)(1 + i % BURST);
+		assert_int_equal(walk(0), src.per_call);
+		walk(1);
+	}
+	while (walk(1) > 0)
+		;
+	assert_int_equal(sink.objs, obj_made);
+	assert_int_equal(lane_next, obj_made);
+	assert_true(obj_made > 400);
+}
+
+static void
+nodes_run_where_pins_and_parents_say(void **state)
+{
+	struct hy_node *node;
+
+	RTE_SET_USED(state);
+	chain_add();
+	source_add(NULL, "src2", "sink");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 99), .nb_workers = 3,
+		PINS({ "work", WORKERS(1) }, { "w*", WORKERS(2) }, { "src2", WORKERS(2) }));
+	/* Worker 0: src; the handoff; what that may drop to. */
+	assert_int_equal(hy_graph_nodes(hy_dispatch_graph(dispatch, 0)), 3);
+	graph_node(hy_dispatch_graph(dispatch, 0), "d-out-work");
+	assert_int_equal(hy_graph_nodes(hy_dispatch_graph(dispatch, 1)), 3);
+	graph_node(hy_dispatch_graph(dispatch, 1), "d-in-work");
+	graph_node(hy_dispatch_graph(dispatch, 1), "sink");
+	assert_int_equal(hy_graph_nodes(hy_dispatch_graph(dispatch, 2)), 2);
+	graph_node(hy_dispatch_graph(dispatch, 2), "sink");
+	assert_int_equal(hy_graph_node(hy_dispatch_graph(dispatch, 2), "work", &node), -ENOENT);
+	assert_int_equal(hy_graph_worker(hy_dispatch_graph(dispatch, 2)), 2);
+	assert_null(hy_dispatch_graph(dispatch, 3));
+}
+
+static void
+a_worker_without_a_node_walks_in_vain(void **state)
+{
+	RTE_SET_USED(state);
+	chain_add();
+	rig.src.budget = 5;
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 2);
+	assert_int_equal(walk(1), 0);
+	assert_int_equal(walk(0), 5);
+	assert_int_equal(rig.sink.objs, 5);
+}
+
+static void
+a_full_ring_holds_the_source_back_and_is_counted(void **state)
+{
+	RTE_SET_USED(state);
+	for (uint32_t bursts = 1; bursts <= 4; bursts *= 2) {
+		const uint32_t room = bursts * BURST;
+
+		chain_add();
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 2,
+			.ring_bursts = bursts, PINS({ "work", WORKERS(1) }));
+		/* Ten times as much as the ring takes, and none lost. */
+		for (unsigned int i = 0; i < 10 * bursts; i++)
+			assert_int_equal(walk(0), i < bursts ? BURST : 0);
+		assert_int_equal(rig.src.calls, bursts);
+		assert_int_equal(counted("d-out-work", "held_back"), 9 * bursts);
+		assert_int_equal(rig.work.objs, 0);
+		assert_int_equal(walk(1), BURST);
+		assert_int_equal(rig.sink.objs, BURST);
+		assert_int_equal(walk(0), BURST);
+		assert_int_equal(walk(0), 0);
+		assert_int_equal(counted("d-out-work", "ring_full"), 0);
+		assert_int_equal(hy_dispatch_destroy(dispatch), room);
+		dispatch = NULL;
+		assert_int_equal(obj_under_way, 0);
+		assert_int_equal(rig.gone.objs, 0);
+		registry_clear();
+	}
+}
+
+static void
+a_source_makes_no_more_than_what_the_ring_still_takes(void **state)
+{
+	RTE_SET_USED(state);
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 2,
+		.ring_bursts = 1, PINS({ "work", WORKERS(1) }));
+	rig.src.per_call = 5;
+	assert_int_equal(walk(0), 5);
+	assert_int_equal(walk(0), 3);
+	assert_int_equal(rig.src.most, 5);
+	assert_int_equal(walk(0), 0);
+	assert_int_equal(walk(1), BURST);
+}
+
+static void
+a_source_that_reaches_no_ring_is_never_held_back(void **state)
+{
+	struct probe other = { .budget = UINT32_MAX };
+
+	RTE_SET_USED(state);
+	chain_add();
+	source_add(&other, "src2", "sink");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 2,
+		.ring_bursts = 1, PINS({ "work", WORKERS(1) }));
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(walk(0), i == 0 ? 2 * BURST : BURST);
+	assert_int_equal(other.objs, 20 * BURST);
+}
+
+static void
+replicas_are_given_room_for(void **state)
+{
+	RTE_SET_USED(state);
+	memset(&rig, 0, sizeof(rig));
+	rig.src.budget = UINT32_MAX;
+	rig.work.copies = 3;
+	rig.work.nb_edges = 1;
+	source_add(&rig.src, "src", "work");
+	NODE(&rig.work, .name = "work", .impl.process = probe_replicate, .edges = { "sink" },
+		.replicates = 3);
+	sink_add(&rig.sink, "sink");
+	sink_add(&rig.gone, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 2,
+		.ring_bursts = 2, PINS({ "sink", WORKERS(1) }));
+	/* 16 objects: five of one source, of three each. */
+	assert_int_equal(walk(0), 5);
+	assert_int_equal(walk(0), 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		walk(1);
+		walk(0);
+	}
+	while (walk(1) > 0)
+		;
+	assert_int_equal(rig.sink.objs, 3 * rig.src.objs);
+	assert_true(rig.src.objs > 200);
+	assert_int_equal(rig.gone.objs, 0);
+}
+
+/* Where each flow was seen, and whether it is in order there. */
+static struct {
+	struct hy_graph *graph;
+	uint32_t last;
+} flows[13];
+
+static uint16_t
+flow_sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		const uint32_t id = ((struct obj *)objs[i])->id, f = id % 13;
+
+		obj_faults += flows[f].graph != NULL &&
+			(flows[f].graph != graph || flows[f].last >= id);
+		obj_faults += hy_lane(graph, node, 0)[i] != 3 * id;
+		flows[f].graph = graph;
+		flows[f].last = id;
+	}
+	return probe_sink(graph, node, objs, n);
+}
+
+static void
+a_flow_stays_on_one_of_several_workers_in_order(void **state)
+{
+	RTE_SET_USED(state);
+	for (unsigned int inside = 0; inside < 2; inside++) {
+		struct probe src = { .budget = 5000 }, sink = { 0 };
+		static const uint16_t workers[2][2] = { { 1, 2 }, { 0, 1 } };
+		const struct hy_dispatch_pin pin = { "sink", workers[inside], 2 };
+		unsigned int at[3] = { 0 };
+
+		memset(flows, 0, sizeof(flows));
+		NODE(&src, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = lane_source,
+			.edges = { "sink" }, .lanes = { "x", "y" });
+		NODE(&sink, .name = "sink", .impl.process = flow_sink, .lanes = { "y" });
+		sink_add(NULL, "gone");
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { "x", "y" }),
+			.nb_workers = 3, .pins = &pin, .nb_pins = 1, .ring_bursts = 2);
+		for (unsigned int i = 0; sink.objs < 5000 && i < 20000; i++)
+			walk((uint16_t)(i % 3));
+		assert_int_equal(sink.objs, 5000);
+		for (unsigned int f = 0; f < 13; f++)
+			at[hy_graph_worker(flows[f].graph)]++;
+		/* 13 flows over two workers, none of them on the third. */
+		assert_int_equal(at[inside == 1 ? 2 : 0], 0);
+		assert_true(at[1] > 0 && at[1] < 13);
+		hy_dispatch_destroy(dispatch);
+		dispatch = NULL;
+		registry_clear();
+		obj_made = 0;
+	}
+}
+
+static void
+a_chain_to_and_fro_loses_nothing_however_short_the_rings(void **state)
+{
+	static const uint16_t starve[] = { 0, 0, 0, 1, 0, 1, 1, 0 };
+	struct probe sink = { 0 }, src = { .budget = 3000 };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "n1");
+	pass_add(NULL, "n1", "n2");
+	pass_add(NULL, "n2", "n3");
+	pass_add(NULL, "n3", "n4");
+	pass_add(NULL, "n4", "sink");
+	sink_add(&sink, "sink");
+	sink_add(&rig.gone, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 2,
+		.ring_bursts = 1, PINS({ "n[24]", WORKERS(1) }, { "n[13]", WORKERS(0) }));
+	for (unsigned int i = 0; sink.objs < 3000 && i < 20000; i++)
+		walk(starve[i % RTE_DIM(starve)]);
+	assert_int_equal(sink.objs, 3000);
+	assert_int_equal(counted("d-out-n2", "ring_full"), 0);
+	assert_int_equal(counted("d-out-n3", "ring_full"), 0);
+	assert_int_equal(counted("d-out-n4", "ring_full"), 0);
+}
+
+/* To edge 1 after so many hops. */
+static uint16_t
+hop(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint16_t next[HY_BURST_MAX];
+
+	probe_hit(node, n);
+	for (uint16_t i = 0; i < n; i++)
+		next[i] = ++((struct obj *)objs[i])->hops >= 20;
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+/* Walks both workers by turns until all is out. */
+static void
+circle_run(const struct probe *sink, const struct probe *gone, const uint64_t *objs)
+{
+	for (unsigned int i = 0; i < 100000; i++) {
+		walk(i % 2);
+		if (obj_made == 4000 && sink->objs + gone->objs == *objs)
+			break;
+	}
+	assert_int_equal(obj_made, 4000);
+	assert_int_equal(sink->objs + gone->objs, *objs);
+	assert_int_equal(counted("d-out-a", "ring_full") + counted("d-out-b", "ring_full"),
+		gone->objs);
+}
+
+#define CIRCLE_DISPATCH() \
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 2, \
+		PINS({ "a", WORKERS(0) }, { "b", WORKERS(1) }))
+
+static void
+objects_that_go_round_between_two_workers_are_left_room(void **state)
+{
+	struct probe src = { .budget = 4000 }, a = { 0 }, b = { 0 }, sink = { 0 }, gone = { 0 };
+	const uint64_t objs = 4000;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "a");
+	NODE(&a, .name = "a", .impl.process = hop, .edges = { "b", "sink" });
+	NODE(&b, .name = "b", .impl.process = hop, .edges = { "a", "sink" });
+	sink_add(&sink, "sink");
+	sink_add(&gone, "gone");
+	CIRCLE_DISPATCH();
+	circle_run(&sink, &gone, &objs);
+	assert_int_equal(a.objs, 10 * 4000);
+	assert_int_equal(b.objs, 10 * 4000);
+	assert_int_equal(gone.objs, 0);
+	assert_true(counted("d-out-b", "held_back") > 0);
+}
+
+static uint64_t replicas;
+
+/* One more of each object in its first rounds. */
+static uint16_t
+grow(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	probe_hit(node, n);
+	for (uint16_t i = 0; i < n; i++) {
+		struct obj *obj = objs[i];
+
+		if (++obj->hops < 6) {
+			obj_ref(&objs[i], 1);
+			hy_enqueue_x1(graph, node, 0, &objs[i]);
+			replicas++;
+		}
+		hy_enqueue_x1(graph, node, obj->hops >= 40, &objs[i]);
+	}
+	return n;
+}
+
+static void
+two_workers_whose_rings_are_full_do_not_wait_for_one_another(void **state)
+{
+	struct probe src = { .budget = 4000 }, a = { 0 }, b = { 0 }, sink = { 0 }, gone = { 0 };
+
+	RTE_SET_USED(state);
+	replicas = 4000;
+	source_add(&src, "src", "a");
+	NODE(&a, .name = "a", .impl.process = grow, .edges = { "b", "sink" }, .replicates = 2);
+	NODE(&b, .name = "b", .impl.process = hop, .edges = { "a", "sink" });
+	sink_add(&sink, "sink");
+	sink_add(&gone, "gone");
+	CIRCLE_DISPATCH();
+	circle_run(&sink, &gone, &replicas);
+	assert_true(gone.objs > 0);
+	assert_true(sink.objs > gone.objs);
+}
+
+static void
+pins_change_between_walks(void **state)
+{
+	static const uint16_t one[] = { 1 }, two[] = { 2 };
+	const struct hy_dispatch_pin second = { "work", two, 1 }, first = { "work", one, 1 };
+
+	RTE_SET_USED(state);
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 3,
+		.pins = &first, .nb_pins = 1);
+	for (unsigned int round = 0; round < 6; round++) {
+		const struct hy_dispatch_pin *pin = round % 3 == 0 ? &second : &first;
+		const uint64_t before = rig.work.objs;
+
+		assert_int_equal(walk(0), BURST);
+		walk(1);
+		walk(2);
+		assert_int_equal(rig.sink.objs, (2 * round + 1) * BURST);
+		for (uint16_t w = 0; w < 3; w++)
+			hy_graph_rest(hy_dispatch_graph(dispatch, w));
+		assert_int_equal(hy_dispatch_pin(dispatch, pin, round % 3 == 2 ? 0 : 1), 0);
+		assert_int_equal(walk(0), BURST);
+		assert_int_equal(rig.work.objs, before + BURST + (round % 3 == 2 ? BURST : 0));
+		assert_int_equal(walk(1), round % 3 == 1 ? BURST : 0);
+		assert_int_equal(walk(2), round % 3 == 0 ? BURST : 0);
+		assert_int_equal(rig.sink.objs, (2 * round + 2) * BURST);
+	}
+	for (uint16_t w = 0; w < 3; w++)
+		assert_false(hy_graph_updating(hy_dispatch_graph(dispatch, w)));
+	assert_int_equal(rig.work.inits - rig.work.finis, 1);
+}
+
+static void
+pins_stay_where_objects_do_not_come_through(void **state)
+{
+	static const uint16_t zero[] = { 0 };
+	const struct hy_dispatch_pin pin = { "work", zero, 1 };
+
+	RTE_SET_USED(state);
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .worker = 0), .nb_workers = 2,
+		.patience_ms = 5, PINS({ "work", WORKERS(1) }));
+	walk(0);
+	hy_graph_rest(hy_dispatch_graph(dispatch, 0));
+	/* Worker 1 rests, and objects wait for it. */
+	unit_log_clear();
+	assert_int_equal(hy_dispatch_pin(dispatch, &pin, 1), -ETIMEDOUT);
+	assert_non_null(strstr(unit_log(), "within 5 ms"));
+	assert_int_equal(walk(1), BURST);
+	assert_int_equal(rig.sink.objs, BURST);
+	assert_int_equal(walk(0), BURST); /* nobody is on hold */
+	assert_int_equal(rig.work.objs, BURST);
+	walk(1);
+	/* Worker 1 neither walks nor rests. */
+	hy_graph_rest(hy_dispatch_graph(dispatch, 0));
+	assert_int_equal(hy_dispatch_pin(dispatch, &pin, 1), -ETIMEDOUT);
+	hy_graph_rest(hy_dispatch_graph(dispatch, 1));
+	assert_int_equal(hy_dispatch_pin(dispatch, &pin, 1), 0);
+	walk(0);
+	assert_int_equal(rig.sink.objs, 3 * BURST);
+}
+
+/* Devices that worker 1 sleeps on. */
+static struct {
+	unsigned int waits, rings;
+	bool armed;
+	bool comes_late; /* objects come between the last walk and the sleep */
+} bed;
+
+static int
+bed_arm(struct hy_graph *graph, bool on)
+{
+	RTE_SET_USED(graph);
+	bed.armed = on;
+	return 0;
+}
+
+static int
+bed_wait(struct hy_graph *graph, unsigned int usec)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(usec);
+	obj_faults += !bed.armed;
+	bed.waits++;
+	walk(0);
+	return bed.rings > 0;
+}
+
+static void
+bed_ring(uint16_t worker, void *arg)
+{
+	obj_faults += worker != 1 || arg != &bed || !bed.armed;
+	bed.rings++;
+}
+
+static void
+a_worker_that_sleeps_is_woken_once_for_what_comes(void **state)
+{
+	static const struct hy_object_ops ops = {
+		.release = obj_release, .arm = bed_arm, .wait = bed_wait
+	};
+	const struct hy_idle_params now = { .polls = 0, .pauses = 0, .wait_us = 1000 };
+	struct hy_idle idle;
+
+	RTE_SET_USED(state);
+	for (unsigned int notifies = 0; notifies < 2; notifies++) {
+		struct hy_graph *graph;
+
+		memset(&bed, 0, sizeof(bed));
+		chain_add();
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops), .nb_workers = 2,
+			.notify = notifies ? bed_ring : NULL, .arg = &bed,
+			PINS({ "work", WORKERS(1) }));
+		graph = hy_dispatch_graph(dispatch, 1);
+		hy_idle_init(&idle, &now);
+		hy_idle_step(&idle, graph, hy_graph_walk(graph));
+		assert_int_equal(bed.waits, notifies); /* else nobody could wake it */
+		assert_int_equal(bed.rings, notifies);
+		assert_int_equal(idle.stats.wakeups, notifies);
+		assert_false(bed.armed);
+		walk(0);
+		assert_int_equal(bed.rings, notifies); /* it is awake */
+		assert_int_equal(hy_graph_walk(graph), BURST);
+		hy_dispatch_destroy(dispatch);
+		dispatch = NULL;
+		registry_clear();
+	}
+}
+
+static void
+a_worker_that_is_held_back_does_not_sleep(void **state)
+{
+	static const struct hy_object_ops ops = {
+		.release = obj_release, .arm = bed_arm, .wait = bed_wait
+	};
+	const struct hy_idle_params now = { .polls = 0, .pauses = 0, .wait_us = 1000 };
+	struct hy_idle idle;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	memset(&bed, 0, sizeof(bed));
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops), .nb_workers = 2, .notify = bed_ring,
+		.arg = &bed, .ring_bursts = 1, PINS({ "work", WORKERS(1) }));
+	graph = hy_dispatch_graph(dispatch, 0);
+	hy_idle_init(&idle, &now);
+	for (unsigned int i = 0; i < 10; i++)
+		hy_idle_step(&idle, graph, hy_graph_walk(graph));
+	assert_int_equal(bed.waits, 0);
+	assert_int_equal(rig.src.objs, BURST);
+}
+
+static void
+a_dispatch_that_is_short_of_memory_leaves_nothing_behind(void **state)
+{
+	static const uint16_t both[] = { 0, 1 }, one[] = { 1 };
+	const struct hy_dispatch_pin pins[] = { { "work", both, 2 }, { "sink", one, 1 } };
+	const struct hy_dispatch_params params = { .graph = CHAIN_PARAMS(.ops = &flow_ops,
+							   .lanes = { "x" }),
+		.nb_workers = 2,
+		.pins = pins,
+		.nb_pins = 2 };
+	unsigned int failed = 0;
+	int rc = -ENOMEM;
+
+	RTE_SET_USED(state);
+	chain_add();
+	for (unsigned int nth = 1; rc == -ENOMEM; nth++) {
+		const int64_t live = unit_alloc_live();
+		const unsigned int heap = unit_heap_live();
+
+		unit_alloc_fail(nth);
+		rc = hy_dispatch_create("d", &params, &dispatch);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(unit_heap_live(), heap);
+	}
+	assert_int_equal(rc, 0);
+	assert_true(failed > 50);
+	walk(0);
+	/* Likewise, pins: upon a failure the old ones hold. */
+	walk(1);
+	for (uint16_t w = 0; w < 2; w++)
+		hy_graph_rest(hy_dispatch_graph(dispatch, w));
+	rc = -ENOMEM;
+	for (unsigned int nth = 1; rc == -ENOMEM; nth++) {
+		unit_alloc_fail(nth);
+		rc = hy_dispatch_pin(dispatch, pins + 1, 1);
+		unit_alloc_fail(0);
+		failed += rc == -ENOMEM;
+	}
+	assert_int_equal(rc, 0);
+	assert_true(failed > 100);
+	walk(0);
+	walk(1);
+	assert_int_equal(rig.sink.objs, rig.src.objs);
+}
+
+static const struct CMUnitTest tests[] = {
+	DISPATCH_TEST(bursts_go_over_in_order_with_their_lanes),
+	DISPATCH_TEST(nodes_run_where_pins_and_parents_say),
+	DISPATCH_TEST(a_worker_without_a_node_walks_in_vain),
+	DISPATCH_TEST(a_full_ring_holds_the_source_back_and_is_counted),
+	DISPATCH_TEST(a_source_makes_no_more_than_what_the_ring_still_takes),
+	DISPATCH_TEST(a_source_that_reaches_no_ring_is_never_held_back),
+	DISPATCH_TEST(replicas_are_given_room_for),
+	DISPATCH_TEST(a_flow_stays_on_one_of_several_workers_in_order),
+	DISPATCH_TEST(a_chain_to_and_fro_loses_nothing_however_short_the_rings),
+	DISPATCH_TEST(objects_that_go_round_between_two_workers_are_left_room),
+	DISPATCH_TEST(two_workers_whose_rings_are_full_do_not_wait_for_one_another),
+	DISPATCH_TEST(pins_change_between_walks),
+	DISPATCH_TEST(pins_stay_where_objects_do_not_come_through),
+	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
+	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
+	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
+};
+
+UNIT_SUITE(tests)

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The walk of a worker: each source is given room for no more than the rings have that its objects
+ * may come to. Which rings these are, and how many objects one may become on the way, is found once
+ * for each set of pins.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_atomic.h>
+
+#include <log.h>
+
+#include "dispatch.h"
+
+/* Objects that a source may make. Notes in *lack the ring that lets it make none. */
+static uint32_t
+credit(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t n,
+	const struct hy_out **lack)
+{
+	for (unsigned int i = 0; i < feeder->nb_reach; i++) {
+		const struct hy_reach *reach = &feeder->reach[i];
+		const struct hy_out *out = &view->outs[reach->out];
+		const uint32_t room = (out->left - RTE_MIN(out->left, reach->spare)) /
+			reach->factor;
+
+		if (room == 0)
+			*lack = out;
+		n = RTE_MIN(n, room);
+	}
+	return n;
+}
+
+static void
+spend(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t made)
+{
+	for (unsigned int i = 0; i < feeder->nb_reach; i++) {
+		const struct hy_reach *reach = &feeder->reach[i];
+		struct hy_out *out = &view->outs[reach->out];
+
+		out->left -= RTE_MIN(out->left, made * reach->factor);
+	}
+}
+
+/* What each ring has room for, less what may still come of objects that wait in the graph. */
+static void
+rooms_look(const struct hy_graph *graph, const struct hy_view *view)
+{
+	const uint32_t waiting = graph->plan.cyclic || graph->plan.throttled
+		? hy_walk_waiting(graph)
+		: 0;
+
+	for (unsigned int o = 0; o < view->nb_outs; o++) {
+		struct hy_out *out = &view->outs[o];
+		const uint32_t room = hy_ring_room(out->ring, out->ring->size / 2);
+		/* Never all: objects that go round for ever would keep the ring shut for ever. */
+		const uint32_t reserve = RTE_MIN(waiting, out->ring->size / 2);
+
+		out->left = room - RTE_MIN(room, reserve);
+	}
+}
+
+static bool
+rings_wait(const struct hy_dispatch *dispatch, const struct hy_feeder *feeder)
+{
+	for (unsigned int from = 0; from < dispatch->nb_workers; from++) {
+		const struct hy_ring *ring =
+			feeder->stage->rings[from * dispatch->nb_workers + feeder->worker];
+		uint32_t tail;
+
+		if (ring != NULL && hy_ring_look(ring, &tail) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Runs a source as far as it may. Returns false if it was not called, and may have had objects. */
+static bool
+source_run(struct hy_graph *graph, struct hy_walk *walk, const struct hy_view *view, unsigned int s,
+	bool hold)
+{
+	const struct hy_feeder *feeder = &view->plan->feeders[view->first + s];
+	const struct hy_out *lack = NULL;
+	uint32_t n = hy_walk_budget(graph, s);
+
+	if (hold && feeder->stage == NULL)
+		return false;
+	n = credit(view, feeder, n, &lack);
+	if (n == 0) {
+		if (feeder->stage != NULL && !rings_wait(view->dispatch, feeder))
+			return true;
+		hy_handoff_held(graph, lack->stage);
+		if (feeder->stage == NULL || !hy_circle_stuck(view, view->first + s))
+			return false;
+		n = graph->plan.burst;
+	}
+	spend(view, feeder, hy_walk_source(graph, walk, s, n));
+	return true;
+}
+
+/* Wakes those who sleep on what this walk has put into rings. */
+static void
+bells_ring(const struct hy_view *view)
+{
+	struct hy_dispatch *dispatch = view->dispatch;
+	uint64_t put = 0;
+
+	for (unsigned int o = 0; o < view->nb_outs; o++) {
+		struct hy_out *out = &view->outs[o];
+
+		if (out->ring->tail != out->rung)
+			put |= UINT64_C(1) << out->to;
+		out->rung = out->ring->tail;
+	}
+	if (put == 0)
+		return;
+	/* Between objects and the look who sleeps, as between going to sleep and the last walk. */
+	rte_smp_mb();
+	for (; put != 0; put &= put - 1) {
+		const uint16_t to = (uint16_t)__builtin_ctzll(put);
+		uint32_t *asleep = &dispatch->workers[to].asleep;
+
+		if (__atomic_load_n(asleep, __ATOMIC_RELAXED) != 0 &&
+			__atomic_exchange_n(asleep, 0, __ATOMIC_ACQ_REL) != 0)
+			dispatch->notify(to, dispatch->arg);
+	}
+}
+
+void
+hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
+{
+	struct hy_view *view = ctx;
+	struct hy_dispatch *dispatch = view->dispatch;
+	struct hy_dispatch_worker *me = &dispatch->workers[view->worker];
+	/* In one order with the bit that hy_graph_resting() reads. */
+	const bool hold = __atomic_load_n(&dispatch->hold, __ATOMIC_SEQ_CST);
+	/* Room may not do for all: each walk, another source is the first to take of it. */
+	unsigned int s = (unsigned int)(graph->walks % view->nb_feeders);
+	bool held = false;
+
+	rooms_look(graph, view);
+	for (unsigned int i = 0; i < view->nb_feeders; i++) {
+		held |= !source_run(graph, walk, view, s, hold);
+		s = s + 1 < view->nb_feeders ? s + 1 : 0;
+	}
+	hy_walk_nodes(graph, walk);
+	me->held = held;
+	if (dispatch->notify != NULL)
+		bells_ring(view);
+	__atomic_store_n(&me->waiting, hy_walk_waiting(graph), __ATOMIC_RELAXED);
+	__atomic_store_n(&me->walks, me->walks + 1, __ATOMIC_RELEASE);
+}
+
+/* --- What is found once. --- */
+
+/* The stages that a worker hands objects to. */
+struct leaving {
+	struct hy_dispatch *dispatch;
+	struct hy_dispatch_plan *plan;
+	unsigned int worker;
+	unsigned int nb_places;
+	uint32_t *
+		factors; /* [place * nb_places + target]: of one object taken, at the stage before */
+};
+
+/* Takes the most that edges of a node can bring to each stage. Returns whether that is news. */
+static bool
+factors_add(struct leaving *l, unsigned int p)
+{
+	const struct hy_place *places = l->plan->placement.places, *place = &places[p];
+	const uint32_t most = rte_align32pow2(l->dispatch->ring_objs);
+	uint32_t *own = &l->factors[(size_t)p * l->nb_places];
+	bool news = false;
+
+	for (unsigned int e = 0; e < place->nb_edges; e++) {
+		const unsigned int to = place->edges[e];
+		const bool leaves = hy_place_leaves(&places[to], l->worker);
+		const bool stays = !leaves || (places[to].workers >> l->worker & 1) != 0;
+
+		for (unsigned int t = 0; t < l->nb_places; t++) {
+			const uint32_t behind = stays ? l->factors[(size_t)to * l->nb_places + t]
+						      : 0;
+			const uint32_t here = leaves && t == to ? RTE_MAX(behind, 1u) : behind;
+			const uint32_t all = RTE_MIN(here * place->replicates, most);
+
+			news |= all > own[t];
+			own[t] = RTE_MAX(own[t], all);
+		}
+	}
+	return news;
+}
+
+static void
+factors_find(struct leaving *l)
+{
+	bool news = true;
+
+	while (news) {
+		news = false;
+		for (unsigned int p = l->nb_places; p-- > 0;)
+			if ((l->plan->placement.places[p].workers >> l->worker & 1) != 0)
+				news |= factors_add(l, p);
+	}
+}
+
+/* The index of a worker's source that empties rings to a node; there is one. */
+static unsigned int
+feeder_behind(const struct hy_dispatch_plan *plan, const struct hy_stage *stage,
+	unsigned int worker)
+{
+	unsigned int f = plan->views[worker].first;
+
+	while (plan->feeders[f].stage != stage)
+		f++;
+	return f;
+}
+
+/* Lists the rings that objects of a source may come to; place is where they start. */
+static int
+reach_fill(struct leaving *l, struct hy_feeder *feeder, unsigned int place)
+{
+	const struct hy_view *view = &l->plan->views[l->worker];
+	const uint32_t *factors = &l->factors[(size_t)place * l->nb_places];
+
+	feeder->reach = calloc(view->nb_outs + 1, sizeof(*feeder->reach));
+	if (feeder->reach == NULL)
+		return -ENOMEM;
+	for (unsigned int o = 0; o < view->nb_outs; o++) {
+		const struct hy_out *out = &view->outs[o];
+		unsigned int t = 0;
+
+		while (strcmp(l->plan->placement.places[t].name, out->stage->target) != 0)
+			t++;
+		if (factors[t] == 0)
+			continue;
+		feeder->reach[feeder->nb_reach++] = (struct hy_reach){ .out = o,
+			.feeder = feeder_behind(l->plan, out->stage, out->to),
+			.factor = factors[t] };
+	}
+	return 0;
+}
+
+/* Fills in a worker's feeders, which hy_pin_plan() has listed by their places. */
+static int
+worker_fill(struct leaving *l)
+{
+	const struct hy_view *view = &l->plan->views[l->worker];
+	int rc = 0;
+
+	l->factors = calloc((size_t)l->nb_places * l->nb_places, sizeof(*l->factors));
+	if (l->factors == NULL)
+		return -ENOMEM;
+	factors_find(l);
+	for (unsigned int i = 0; i < view->nb_feeders && rc == 0; i++) {
+		struct hy_feeder *feeder = &l->plan->feeders[view->first + i];
+
+		rc = feeder->place < l->nb_places ? reach_fill(l, feeder, feeder->place) : 0;
+	}
+	free(l->factors);
+	return rc;
+}
+
+int
+hy_credit_plan(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
+{
+	struct leaving l = {
+		.dispatch = dispatch, .plan = plan, .nb_places = plan->placement.nb_places
+	};
+	int rc = 0;
+
+	for (l.worker = 0; l.worker < dispatch->nb_workers && rc == 0; l.worker++)
+		rc = worker_fill(&l);
+	if (rc < 0)
+		HY_LOG(ERR, "dispatch '%s': not enough memory", dispatch->name);
+	else
+		hy_circle_spare(plan);
+	return rc;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dispatches: made, taken apart, and put to sleep. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_atomic.h>
+#include <rte_malloc.h>
+
+#include <log.h>
+
+#include "dispatch.h"
+
+#define RING_BURSTS 16
+#define RING_BURSTS_MAX 1024
+#define PATIENCE_MS 1000
+
+static int
+refused(const char *name, const char *why)
+{
+	HY_LOG(ERR, "dispatch '%s': %s", name, why);
+	return -EINVAL;
+}
+
+static int
+params_check(const char *name, const struct hy_dispatch_params *params)
+{
+	const struct hy_graph_params *graph = params->graph;
+
+	if (!hy_name_valid(name) || strlen(name) >= HY_DISPATCH_NAME_SIZE)
+		return refused(name == NULL ? "" : name,
+			"names of up to 15 of [A-Za-z0-9_.-] are accepted");
+	if (graph == NULL || graph->patterns == NULL || graph->nb_patterns == 0 ||
+		graph->ops == NULL || graph->ops->release == NULL)
+		return refused(name, "a graph with patterns and ops->release is required");
+	if (graph->drop_node == NULL || strlen(graph->drop_node) >= HY_NAME_SIZE)
+		return refused(name, "a drop_node is required: a full ring drops");
+	if (params->nb_workers == 0 || params->nb_workers > HY_DISPATCH_WORKERS_MAX) {
+		HY_LOG(ERR, "dispatch '%s': %u workers; 1 to %d are accepted", name,
+			params->nb_workers, HY_DISPATCH_WORKERS_MAX);
+		return -EINVAL;
+	}
+	if (params->ring_bursts > RING_BURSTS_MAX) {
+		HY_LOG(ERR, "dispatch '%s': rings of %u bursts; 1 to %d are accepted, 0 for %d",
+			name, params->ring_bursts, RING_BURSTS_MAX, RING_BURSTS);
+		return -EINVAL;
+	}
+	if (graph->burst > HY_BURST_MAX)
+		return refused(name, "the graph's burst is more than HY_BURST_MAX");
+	if (params->nb_pins > 0 && params->pins == NULL)
+		return refused(name, "pins are announced, but there are none");
+	for (unsigned int i = 0; i < graph->nb_patterns; i++)
+		if (graph->patterns[i] == NULL)
+			return refused(name, "a pattern of the graph is missing");
+	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
+		if (graph->lanes[i] != NULL && !hy_name_valid(graph->lanes[i]))
+			return refused(name, "a lane of the graph has no valid name");
+	return 0;
+}
+
+/* Before it sleeps: from here on it is rung for. The core looks at rings once more after this. */
+static int
+dispatch_arm(struct hy_graph *graph, bool on)
+{
+	const struct hy_view *view = hy_walk_context(graph);
+	struct hy_dispatch *dispatch = view->dispatch;
+	struct hy_dispatch_worker *me = &dispatch->workers[view->worker];
+	int rc;
+
+	if (!on) {
+		__atomic_store_n(&me->asleep, 0, __ATOMIC_RELAXED);
+		return dispatch->user_ops->arm(graph, false);
+	}
+	/* What is held back waits for no device: nobody would ring. */
+	if (me->held)
+		return -EAGAIN;
+	if (dispatch->notify == NULL)
+		return -ENOTSUP;
+	rc = dispatch->user_ops->arm(graph, true);
+	if (rc < 0)
+		return rc;
+	__atomic_store_n(&me->asleep, 1, __ATOMIC_RELAXED);
+	rte_smp_mb(); /* see bells_ring() */
+	return 0;
+}
+
+static int
+dispatch_wait(struct hy_graph *graph, unsigned int usec)
+{
+	const struct hy_view *view = hy_walk_context(graph);
+	const struct hy_dispatch_worker *me = &view->dispatch->workers[view->worker];
+
+	/* Objects may have come after the last walk, or that one may not have been free to take them. */
+	if (me->held || __atomic_load_n(&me->asleep, __ATOMIC_RELAXED) == 0)
+		return 1;
+	return view->dispatch->user_ops->wait(graph, usec);
+}
+
+static uint16_t
+idle_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	return 0;
+}
+
+static int
+idle_register(struct hy_dispatch *dispatch)
+{
+	const struct hy_node_desc desc = { .name = dispatch->idle_name,
+		.flags = HY_NODE_SOURCE | HY_NODE_WAKES,
+		.impl.process = idle_process };
+
+	snprintf(dispatch->idle_name, sizeof(dispatch->idle_name), "%s-idle", dispatch->name);
+	return hy_node_register(&desc, &dispatch->idle);
+}
+
+static void
+ops_wrap(struct hy_dispatch *dispatch, const struct hy_object_ops *ops)
+{
+	dispatch->user_ops = ops;
+	dispatch->ops = *ops;
+	if (ops->arm == NULL || ops->wait == NULL)
+		return;
+	dispatch->ops.arm = dispatch_arm;
+	dispatch->ops.wait = dispatch_wait;
+}
+
+/* Copies what outlives the caller's parameters. What was allocated is freed by dispatch_free(). */
+static int
+params_copy(struct hy_dispatch *dispatch, const struct hy_dispatch_params *params)
+{
+	const struct hy_graph_params *graph = params->graph;
+	const uint32_t burst = graph->burst == 0 ? HY_BURST_DEFAULT : graph->burst;
+	const uint32_t bursts = params->ring_bursts == 0 ? RING_BURSTS : params->ring_bursts;
+
+	dispatch->nb_workers = params->nb_workers;
+	dispatch->ring_objs = bursts * burst;
+	dispatch->patience_ms = params->patience_ms == 0 ? PATIENCE_MS : params->patience_ms;
+	dispatch->notify = params->notify;
+	dispatch->arg = params->arg;
+	ops_wrap(dispatch, graph->ops);
+	strcpy(dispatch->drop_node, graph->drop_node);
+	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
+		if (graph->lanes[i] != NULL)
+			strcpy(dispatch->lanes[dispatch->nb_lanes++], graph->lanes[i]);
+	dispatch->workers = rte_zmalloc("hy_dispatch",
+		params->nb_workers * sizeof(*dispatch->workers), HY_RING_APART);
+	dispatch->sockets = calloc(params->nb_workers, sizeof(*dispatch->sockets));
+	dispatch->patterns = calloc(graph->nb_patterns, sizeof(*dispatch->patterns));
+	if (dispatch->workers == NULL || dispatch->sockets == NULL || dispatch->patterns == NULL)
+		return -ENOMEM;
+	for (unsigned int w = 0; w < params->nb_workers; w++)
+		dispatch->sockets[w] = params->sockets == NULL ? SOCKET_ID_ANY : params->sockets[w];
+	for (unsigned int i = 0; i < graph->nb_patterns; i++) {
+		dispatch->patterns[i] = strdup(graph->patterns[i]);
+		if (dispatch->patterns[i] == NULL)
+			return -ENOMEM;
+		dispatch->nb_patterns++;
+	}
+	return 0;
+}
+
+static void
+dispatch_free(struct hy_dispatch *dispatch)
+{
+	for (unsigned int i = 0; i < dispatch->nb_patterns; i++)
+		free(dispatch->patterns[i]);
+	free(dispatch->patterns);
+	free(dispatch->sockets);
+	rte_free(dispatch->workers);
+	free(dispatch);
+}
+
+static int
+graphs_create(struct hy_dispatch *dispatch, const struct hy_graph_params *graph)
+{
+	int rc = 0;
+
+	for (unsigned int w = 0; w < dispatch->nb_workers && rc == 0; w++) {
+		struct hy_graph_params params = *graph;
+		char name[HY_NAME_SIZE];
+
+		snprintf(name, sizeof(name), "%s-%u", dispatch->name, w);
+		rc = hy_pin_params(dispatch, dispatch->plan, w, &params);
+		if (rc < 0)
+			break;
+		rc = hy_graph_create(name, &params, &dispatch->workers[w].graph);
+		hy_pin_params_free(&params);
+	}
+	return rc;
+}
+
+int
+hy_dispatch_create(const char *name, const struct hy_dispatch_params *params,
+	struct hy_dispatch **out)
+{
+	int rc = params_check(name, params);
+	struct hy_dispatch *dispatch;
+
+	if (rc < 0)
+		return rc;
+	dispatch = calloc(1, sizeof(*dispatch));
+	if (dispatch != NULL) {
+		strcpy(dispatch->name, name);
+		rc = params_copy(dispatch, params);
+	}
+	if (dispatch == NULL || rc < 0) {
+		HY_LOG(ERR, "dispatch '%s': not enough memory", name);
+		if (dispatch != NULL)
+			dispatch_free(dispatch);
+		return -ENOMEM;
+	}
+	rc = idle_register(dispatch);
+	if (rc < 0) {
+		dispatch_free(dispatch);
+		return rc;
+	}
+	rc = hy_pin_plan(dispatch, params->pins, params->nb_pins, &dispatch->plan);
+	if (rc == 0)
+		rc = hy_pin_stages(dispatch, dispatch->plan);
+	if (rc == 0)
+		rc = graphs_create(dispatch, params->graph);
+	if (rc < 0)
+		hy_dispatch_destroy(dispatch);
+	else
+		*out = dispatch;
+	return rc;
+}
+
+struct hy_graph *
+hy_dispatch_graph(const struct hy_dispatch *dispatch, uint16_t worker)
+{
+	return worker < dispatch->nb_workers ? dispatch->workers[worker].graph : NULL;
+}
+
+uint64_t
+hy_dispatch_destroy(struct hy_dispatch *dispatch)
+{
+	uint64_t released;
+
+	if (dispatch == NULL)
+		return 0;
+	for (unsigned int w = 0; w < dispatch->nb_workers; w++)
+		hy_graph_destroy(dispatch->workers[w].graph);
+	released = hy_stages_free(dispatch);
+	while (dispatch->plan != NULL) {
+		struct hy_dispatch_plan *plan = dispatch->plan;
+
+		dispatch->plan = plan->next;
+		hy_pin_plan_free(dispatch, plan);
+	}
+	hy_node_unregister(dispatch->idle);
+	dispatch_free(dispatch);
+	return released;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parts of a dispatch. A *stage* is a node that objects are handed to, with the nodes and rings
+ * that do so; it stays until the dispatch is destroyed, rings empty while no pin wants them. A
+ * *plan* is what follows from one set of pins, and never changes: workers read it in each walk, and
+ * take up another together with the image of their graph.
+ */
+#ifndef HY_DISPATCH_INTERNAL_H
+#define HY_DISPATCH_INTERNAL_H
+
+#include <hy_dispatch.h>
+#include <hy_walk.h>
+
+#include "ring.h"
+
+/* placement.c: which nodes the graph has, and where each runs. */
+
+struct hy_place {
+	char name[HY_NAME_SIZE];
+	hy_node_id id;
+	uint32_t flags;
+	uint16_t replicates;
+	bool pinned, reached;
+	uint64_t workers; /* bit w: runs on worker w */
+	unsigned int nb_edges;
+	unsigned int *edges; /* places of their targets */
+	uint64_t from;       /* workers that hand objects over to it; see hy_pin_plan() */
+};
+
+struct hy_placement {
+	unsigned int nb_places;
+	struct hy_place *places; /* in order of discovery */
+};
+
+/* Whether an edge to a node, on a worker that runs it or not, leads to another worker at times. */
+static inline bool
+hy_place_leaves(const struct hy_place *place, unsigned int worker)
+{
+	return place->pinned && place->workers != UINT64_C(1) << worker;
+}
+
+int hy_placement_make(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
+	unsigned int nb_pins, struct hy_placement *placement);
+void hy_placement_free(struct hy_placement *placement);
+
+/* stage.c: the nodes and rings to a pinned node. */
+
+enum hy_stage_node { STAGE_OUT, STAGE_SPLIT, STAGE_IN, STAGE_NODES };
+
+struct hy_stage {
+	struct hy_stage *next;
+	char target[HY_NAME_SIZE];
+	struct {
+		char name[HY_NAME_SIZE];
+		hy_node_id id;
+	} nodes[STAGE_NODES];
+	uint16_t nb_workers; /* of the dispatch */
+	uint64_t workers;    /* that objects are handed to in graphs compiled from now on */
+	/* From worker f to worker t: rings[f * nb_workers + t]; NULL as long as no pin wanted it. */
+	struct hy_ring *rings[];
+};
+
+/* The stage of a node, made if there is none; NULL with the reason logged. */
+struct hy_stage *hy_stage_get(struct hy_dispatch *dispatch, const char *target, int *rc);
+struct hy_stage *hy_stage_find(const struct hy_dispatch *dispatch, const char *target);
+/* Sees to it that there is a ring. Returns 0 or -ENOMEM, logged. */
+int hy_stage_ring(struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int from,
+	unsigned int to);
+/* Whether a node of the registry is one of the dispatch's own. */
+bool hy_stage_owns(const struct hy_dispatch *dispatch, hy_node_id id);
+/* Unregisters and frees all; no graph has them. Returns how many objects were in rings. */
+uint64_t hy_stages_free(struct hy_dispatch *dispatch);
+
+/* handoff.c */
+
+extern const struct hy_node_desc hy_handoff_nodes[STAGE_NODES];
+/* Counts a walk in which a source was not called, at the node of a graph before a stage. */
+void hy_handoff_held(struct hy_graph *graph, const struct hy_stage *stage);
+
+/* credit.c: what a source may make. */
+
+/* A ring that objects of a source may come to, on the worker where the source runs. */
+struct hy_reach {
+	unsigned int out;    /* among those of the worker's view */
+	unsigned int feeder; /* the source behind the ring */
+	uint32_t factor;     /* objects that one may become on the way there */
+	uint32_t spare;      /* room to leave for objects that go round */
+};
+
+struct hy_feeder {
+	const struct hy_stage *stage; /* whose rings it empties; NULL: a source of the program */
+	uint16_t worker;
+	unsigned int place; /* where its objects start: its own, or the stage's; nb_places: none */
+	unsigned int nb_reach;
+	struct hy_reach *reach;
+};
+
+/* A ring that a worker writes to. */
+struct hy_out {
+	struct hy_ring *ring;
+	const struct hy_stage *stage;
+	uint16_t to;
+	/* The worker's alone, from here on. */
+	uint32_t left; /* room that nobody has been given in this walk */
+	uint32_t rung; /* the ring's tail when the other end was last thought of */
+};
+
+/* A worker's part of a plan: the context of its walks. */
+struct hy_view {
+	struct hy_dispatch *dispatch;
+	const struct hy_dispatch_plan *plan;
+	uint16_t worker;
+	unsigned int first, nb_feeders; /* among the plan's, in order of their ranks */
+	unsigned int nb_outs;
+	struct hy_out *outs;
+	unsigned int *stack; /* for hy_circle_stuck(): as many as the plan has feeders, */
+	uint8_t *seen;       /* likewise */
+};
+
+struct hy_dispatch_plan {
+	struct hy_dispatch_plan *next; /* older, until no worker has it */
+	struct hy_placement placement;
+	unsigned int nb_feeders;
+	struct hy_feeder *feeders; /* worker after worker */
+	struct hy_view *views;     /* one a worker */
+};
+
+/* Finds what each feeder may reach; logs what it returns. */
+int hy_credit_plan(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan);
+hy_walk_model_t hy_credit_walk;
+
+/* circle.c */
+
+/* Finds who leads into a circle, and has them leave room there. */
+void hy_circle_spare(struct hy_dispatch_plan *plan);
+/* Whether a source waits for rings that wait for itself, and is to go first. */
+bool hy_circle_stuck(const struct hy_view *view, unsigned int feeder);
+
+/* dispatch.c */
+
+struct hy_dispatch_worker {
+	alignas(HY_RING_APART) uint64_t walks; /* completed */
+	uint32_t waiting;                      /* objects that the last one left in the graph */
+	bool held;                             /* a source was not called in it */
+	/* Between arm(true) and arm(false), or until somebody has rung: others write this. */
+	alignas(HY_RING_APART) uint32_t asleep;
+	struct hy_graph *graph;
+};
+
+struct hy_dispatch {
+	struct hy_dispatch_worker *workers;
+	uint16_t nb_workers;
+	bool hold; /* the program's sources are to stop */
+	char name[HY_DISPATCH_NAME_SIZE];
+	char **patterns;
+	unsigned int nb_patterns;
+	char drop_node[HY_NAME_SIZE];
+	char lanes[HY_LANES_MAX][HY_NAME_SIZE]; /* without holes */
+	unsigned int nb_lanes;
+	uint32_t ring_objs;
+	uint32_t patience_ms;
+	int *sockets;
+	void (*notify)(uint16_t worker, void *arg);
+	void *arg;
+	const struct hy_object_ops *user_ops;
+	struct hy_object_ops ops; /* the graphs': the user's, but for sleep */
+	hy_node_id idle;          /* the source of a worker that has no other: makes nothing */
+	char idle_name[HY_NAME_SIZE];
+	struct hy_stage *stages;
+	struct hy_dispatch_plan *plan; /* the newest */
+};
+
+/* pin.c */
+
+/* What follows from pins: stages, rings, a plan. Nothing of it shows yet. */
+int hy_pin_plan(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
+	unsigned int nb_pins, struct hy_dispatch_plan **plan);
+void hy_pin_plan_free(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan);
+/* Fills in what a worker's graph has of its own; hy_pin_params_free() frees that. */
+int hy_pin_params(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan,
+	unsigned int worker, struct hy_graph_params *params);
+void hy_pin_params_free(struct hy_graph_params *params);
+/* Tells stages where their nodes run by a plan: for graphs compiled from now on. */
+int hy_pin_stages(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From patterns and pins to where each node runs. */
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include <log.h>
+
+#include "dispatch.h"
+
+struct making {
+	const struct hy_dispatch *dispatch;
+	struct hy_placement *placement;
+};
+
+static int
+no_memory(const struct hy_dispatch *dispatch)
+{
+	HY_LOG(ERR, "dispatch '%s': not enough memory", dispatch->name);
+	return -ENOMEM;
+}
+
+/* The place of a node, by name; nb_places if it has none. */
+static unsigned int
+place_find(const struct hy_placement *placement, const char *name)
+{
+	unsigned int i = 0;
+
+	while (i < placement->nb_places && strcmp(placement->places[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Gives a node of the registry a place, once. */
+static int
+place_add(struct making *m, hy_node_id id)
+{
+	struct hy_placement *placement = m->placement;
+	struct hy_place *places, place = { .id = id };
+	int rc = hy_node_name(id, place.name, sizeof(place.name));
+
+	if (rc == 0)
+		rc = hy_node_kind(id, &place.flags, &place.replicates);
+	if (rc < 0 || place_find(placement, place.name) < placement->nb_places)
+		return rc;
+	places = realloc(placement->places, (placement->nb_places + 1) * sizeof(*places));
+	if (places == NULL)
+		return no_memory(m->dispatch);
+	placement->places = places;
+	places[placement->nb_places++] = place;
+	return 0;
+}
+
+static int
+pattern_add(struct making *m, const char *pattern)
+{
+	unsigned int matched = 0;
+	hy_node_id id;
+	int rc = 0;
+
+	for (hy_node_id from = 0; rc == 0 && hy_node_next(from, &id) == 0; from = id + 1) {
+		char name[HY_NAME_SIZE];
+
+		if (hy_stage_owns(m->dispatch, id) || hy_node_name(id, name, sizeof(name)) < 0 ||
+			fnmatch(pattern, name, 0) != 0)
+			continue;
+		matched++;
+		rc = place_add(m, id);
+	}
+	if (rc == 0 && matched == 0) {
+		HY_LOG(ERR, "dispatch '%s': pattern '%s' matches no node", m->dispatch->name,
+			pattern);
+		return -ENOENT;
+	}
+	return rc;
+}
+
+/* Gives places to all that a node's edges lead to. */
+static int
+place_follow(struct making *m, unsigned int index)
+{
+	struct hy_placement *placement = m->placement;
+	const hy_node_id node = placement->places[index].id;
+	uint16_t nb_edges = 0;
+	unsigned int *edges;
+	int rc = hy_node_edge_count(node, &nb_edges);
+
+	edges = calloc(nb_edges + 1u, sizeof(*edges));
+	placement->places[index].edges = edges;
+	if (edges == NULL)
+		return no_memory(m->dispatch);
+	for (uint16_t e = 0; e < nb_edges && rc == 0; e++) {
+		char target[HY_NAME_SIZE];
+		hy_node_id id;
+
+		rc = hy_node_edge_target(node, e, target, sizeof(target));
+		if (rc == 0 && hy_node_lookup(target, &id) < 0) {
+			HY_LOG(ERR,
+				"dispatch '%s': node '%s' leads to '%s', which is not registered",
+				m->dispatch->name, placement->places[index].name, target);
+			return -ENOENT;
+		}
+		if (rc == 0)
+			rc = place_add(m, id);
+		if (rc == 0)
+			edges[e] = place_find(placement, target);
+	}
+	placement->places[index].nb_edges = nb_edges;
+	return rc;
+}
+
+static int
+pin_refused(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pin, const char *why)
+{
+	HY_LOG(ERR, "dispatch '%s': pin of '%s': %s", dispatch->name,
+		pin->pattern == NULL ? "" : pin->pattern, why);
+	return -EINVAL;
+}
+
+/* The workers of a pin as bits; 0 if it cannot be. */
+static uint64_t
+pin_workers(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pin)
+{
+	uint64_t workers = 0;
+
+	for (unsigned int i = 0; i < pin->nb_workers; i++) {
+		const uint16_t w = pin->workers[i];
+
+		if (w >= dispatch->nb_workers || (workers & UINT64_C(1) << w) != 0) {
+			HY_LOG(ERR,
+				"dispatch '%s': pin of '%s': worker %u; numbers below %u are "
+				"accepted, each once",
+				dispatch->name, pin->pattern, w, dispatch->nb_workers);
+			return 0;
+		}
+		workers |= UINT64_C(1) << w;
+	}
+	return workers;
+}
+
+static int
+pin_apply(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pin,
+	struct hy_placement *placement)
+{
+	unsigned int matched = 0;
+	uint64_t workers;
+
+	if (pin->pattern == NULL || pin->workers == NULL || pin->nb_workers == 0)
+		return pin_refused(dispatch, pin, "a pattern and a worker are required");
+	workers = pin_workers(dispatch, pin);
+	if (workers == 0)
+		return -EINVAL;
+	if (pin->nb_workers > 1 && dispatch->ops.flow_hash == NULL)
+		return pin_refused(dispatch, pin, "several workers want ops->flow_hash");
+	for (unsigned int i = 0; i < placement->nb_places; i++) {
+		struct hy_place *place = &placement->places[i];
+
+		if (fnmatch(pin->pattern, place->name, 0) != 0)
+			continue;
+		matched++;
+		if (place->pinned || strcmp(place->name, dispatch->drop_node) == 0)
+			continue;
+		if ((place->flags & HY_NODE_SOURCE) != 0 && pin->nb_workers > 1)
+			return pin_refused(dispatch, pin, "a source runs on one worker");
+		place->pinned = true;
+		place->workers = workers;
+	}
+	return matched > 0 ? 0 : pin_refused(dispatch, pin, "no node of the graph matches");
+}
+
+/* A node that is not pinned runs where its parents run. */
+static void
+workers_spread(struct hy_placement *placement)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (unsigned int i = 0; i < placement->nb_places; i++) {
+			const struct hy_place *place = &placement->places[i];
+
+			for (unsigned int e = 0; e < place->nb_edges; e++) {
+				struct hy_place *to = &placement->places[place->edges[e]];
+				const uint64_t workers = to->pinned ? to->workers
+								    : to->workers | place->workers;
+
+				if (!place->reached || (to->reached && workers == to->workers))
+					continue;
+				to->reached = true;
+				to->workers = workers;
+				changed = true;
+			}
+		}
+	}
+}
+
+static int
+workers_find(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
+	unsigned int nb_pins, struct hy_placement *placement)
+{
+	for (unsigned int i = 0; i < nb_pins; i++) {
+		const int rc = pin_apply(dispatch, &pins[i], placement);
+
+		if (rc < 0)
+			return rc;
+	}
+	for (unsigned int i = 0; i < placement->nb_places; i++) {
+		struct hy_place *place = &placement->places[i];
+
+		place->reached = (place->flags & HY_NODE_SOURCE) != 0;
+		if (place->reached && !place->pinned)
+			place->workers = 1;
+	}
+	workers_spread(placement);
+	for (unsigned int i = 0; i < placement->nb_places; i++) {
+		const struct hy_place *place = &placement->places[i];
+
+		if (place->reached)
+			continue;
+		HY_LOG(ERR, "dispatch '%s': no source reaches node '%s'", dispatch->name,
+			place->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int
+hy_placement_make(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
+	unsigned int nb_pins, struct hy_placement *placement)
+{
+	struct making m = { dispatch, placement };
+	int rc = 0;
+
+	for (unsigned int i = 0; i < dispatch->nb_patterns && rc == 0; i++)
+		rc = pattern_add(&m, dispatch->patterns[i]);
+	for (unsigned int i = 0; i < placement->nb_places && rc == 0; i++)
+		rc = place_follow(&m, i);
+	if (rc == 0)
+		rc = workers_find(dispatch, pins, nb_pins, placement);
+	return rc;
+}
+
+void
+hy_placement_free(struct hy_placement *placement)
+{
+	for (unsigned int i = 0; i < placement->nb_places; i++)
+		free(placement->places[i].edges);
+	free(placement->places);
+}

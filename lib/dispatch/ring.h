@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A ring of objects with their lanes, from one thread to one other. Not rte_ring, whose elements
+ * are of one piece: here bursts go in and out as they lie in streams, pointers and each lane by
+ * themselves, in at most two memcpy() each.
+ *
+ * Both ends remember where they last saw the other, and look again only when that is not enough:
+ * so as long as the ring is neither full nor empty, the line of an index moves once in many bursts.
+ */
+#ifndef HY_DISPATCH_RING_H
+#define HY_DISPATCH_RING_H
+
+#include <stdalign.h>
+
+#include <hy_graph_worker.h>
+
+/* Two lines: CPUs that fetch lines in pairs would have both ends share one. */
+#define HY_RING_APART (2 * RTE_CACHE_LINE_SIZE)
+
+struct hy_ring {
+	alignas(HY_RING_APART) uint32_t tail; /* objects ever put, modulo 2^32 */
+	uint32_t head_seen;
+	alignas(HY_RING_APART) uint32_t head; /* objects ever taken */
+	uint32_t tail_seen;
+	alignas(HY_RING_APART) uint32_t size; /* a power of two */
+	uint32_t nb_lanes;
+	uint32_t *lanes; /* nb_lanes times size */
+	void *objs[];
+};
+
+/* Makes a ring for at least so many objects; NULL without memory. */
+struct hy_ring *hy_ring_new(uint32_t objs, unsigned int nb_lanes, int socket);
+
+static inline uint32_t *
+hy_ring_lane(const struct hy_ring *ring, unsigned int lane)
+{
+	return ring->lanes + (size_t)lane * ring->size;
+}
+
+/* The producer: objects that there is room for; looks at the other end if it knows of fewer. */
+static inline uint32_t
+hy_ring_room(struct hy_ring *ring, uint32_t wanted)
+{
+	if (ring->size - (ring->tail - ring->head_seen) < wanted)
+		ring->head_seen = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	return ring->size - (ring->tail - ring->head_seen);
+}
+
+/* The consumer: objects that wait; likewise. */
+static inline uint32_t
+hy_ring_count(struct hy_ring *ring, uint32_t wanted)
+{
+	if (ring->tail_seen - ring->head < wanted)
+		ring->tail_seen = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	return ring->tail_seen - ring->head;
+}
+
+/* Anybody: objects in the ring at some moment of the call, if neither end moves meanwhile. */
+static inline uint32_t
+hy_ring_look(const struct hy_ring *ring, uint32_t *tail)
+{
+	*tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	return *tail - __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+}
+
+/* The producer: shows n more objects, which it has written. */
+static inline void
+hy_ring_publish(struct hy_ring *ring, uint32_t n)
+{
+	__atomic_store_n(&ring->tail, ring->tail + n, __ATOMIC_RELEASE);
+}
+
+/* Puts n objects of the node's burst, which there is room for, with all of the node's lanes. */
+void hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_node *node,
+	void **objs, uint32_t n);
+
+/* Takes at most n objects to a source's room, from the given one on, with its lanes. */
+uint32_t hy_ring_take(struct hy_ring *ring, const struct hy_graph *graph,
+	const struct hy_node *source, void **objs, uint32_t from, uint32_t n);
+
+/* Takes all objects out; neither end is in use. Returns how many there were. */
+uint32_t hy_ring_release(struct hy_ring *ring, const struct hy_object_ops *ops);
+
+#endif
