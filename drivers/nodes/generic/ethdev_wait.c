@@ -58,13 +58,21 @@ queue_arm(const struct hy_ethdev_rx_config *rx)
 	return 0;
 }
 
-/* The queue that a source polls; NULL: its port does not run, and has nothing to wake for. */
+/* Whether a source needs no queue to wake the worker: its port does not run, or it sees to it. */
+static bool
+needs_none(const struct hy_graph *graph, const struct hy_node *source)
+{
+	return source->process == ethdev_rx_parked ||
+		(hy_graph_node_flags(graph, source) & HY_NODE_WAKES) != 0;
+}
+
+/* The queue that a source polls, or NULL. */
 static const struct hy_ethdev_rx_config *
-queue_of(const struct hy_node *source)
+queue_of(const struct hy_graph *graph, const struct hy_node *source)
 {
 	const struct ethdev_rx_ctx *ctx = source->ctx;
 
-	return source->process == ethdev_rx_parked ? NULL : &ctx->rx;
+	return needs_none(graph, source) ? NULL : &ctx->rx;
 }
 
 /* Disarms the queues of the first n sources. */
@@ -72,7 +80,7 @@ static void
 disarm(const struct hy_graph *graph, unsigned int n)
 {
 	while (n > 0) {
-		const struct hy_ethdev_rx_config *rx = queue_of(&graph->plan.nodes[--n]);
+		const struct hy_ethdev_rx_config *rx = queue_of(graph, &graph->plan.nodes[--n]);
 
 		if (rx != NULL)
 			queue_disarm(rx);
@@ -80,12 +88,11 @@ disarm(const struct hy_graph *graph, unsigned int n)
 }
 
 static bool
-can_wake(const struct hy_node *source)
+can_wake(const struct hy_graph *graph, const struct hy_node *source)
 {
 	const struct ethdev_rx_ctx *ctx = source->ctx;
 
-	return source->process == ethdev_rx_parked ||
-		(source->process == ethdev_rx_process && ctx->wakes);
+	return needs_none(graph, source) || (source->process == ethdev_rx_process && ctx->wakes);
 }
 
 int
@@ -96,10 +103,10 @@ ethdev_arm(struct hy_graph *graph, bool on)
 		return 0;
 	}
 	for (unsigned int s = 0; s < graph->plan.nb_sources; s++)
-		if (!can_wake(&graph->plan.nodes[s]))
+		if (!can_wake(graph, &graph->plan.nodes[s]))
 			return -ENOTSUP;
 	for (unsigned int s = 0; s < graph->plan.nb_sources; s++) {
-		const struct hy_ethdev_rx_config *rx = queue_of(&graph->plan.nodes[s]);
+		const struct hy_ethdev_rx_config *rx = queue_of(graph, &graph->plan.nodes[s]);
 		const int rc = rx == NULL ? 0 : queue_arm(rx);
 
 		if (rc < 0) {

@@ -18,12 +18,18 @@ extern "C" {
 
 /**
  * Object operations for struct hy_graph_params.ops of a graph of packets. Its worker can sleep (see
- * hy_idle.h) if all sources are ethdev_rx, and all their ports could interrupt when the graph was
+ * hy_idle.h) if all sources are ethdev_rx or wake it themselves (HY_NODE_WAKES), and all ports of
+ * the former could interrupt when the graph was
  * created: configured with intr_conf.rxq, started, of a driver that has receive interrupts. It
  * counts in milliseconds, rounded up, and a signal to the thread wakes it too.
  *
  * A trace shows of a packet its length and its first bytes, in words: where Ethernet and IPv4
  * headers send it. A capture takes its frame, and as its origin the port.
+ *
+ * The hash of a packet's flow is the NIC's, if that gave one (RTE_MBUF_F_RX_RSS_HASH). Else it is
+ * made of what Ethernet, up to two VLAN tags, and IPv4 or IPv6 without extensions say: addresses,
+ * protocol, and the ports of TCP, UDP and SCTP, but for fragments, which have none. Of other frames
+ * it is made of the MAC addresses.
  */
 extern const struct hy_object_ops hy_mbuf_ops;
 

@@ -13,6 +13,7 @@
 #include <hy_trace.h>
 
 #include "ethdev_rx.h"
+#include "mbuf_flow.h"
 
 static void
 mbuf_release(void **objs, unsigned int n)
@@ -84,6 +85,7 @@ const struct hy_object_ops hy_mbuf_ops = {
 	.snapshot = mbuf_snapshot,
 	.format = mbuf_format,
 	.copy = mbuf_copy,
+	.flow_hash = mbuf_flow_hash,
 };
 
 void
