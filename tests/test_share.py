@@ -117,31 +117,37 @@ class Primary:
         self.process.wait()
         self.err.close()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()  # where a test has failed
+
 
 @kinds(*KINDS)
 def test_readers_agree_with_themselves_while_the_graph_changes(request, tmp_path, kind):
-    primary = Primary(tmp_path, memory(request, kind))
-    for _ in range(3):
-        done = run(HY_SHARE, "reader", primary.shared)
-        assert done.returncode == 0, done
-        assert done.stdout.startswith("200 reads, "), done
-    primary.changes(5)
-    primary.stop()
+    with Primary(tmp_path, memory(request, kind)) as primary:
+        for _ in range(3):
+            done = run(HY_SHARE, "reader", primary.shared)
+            assert done.returncode == 0, done
+            assert done.stdout.startswith("200 reads, "), done
+        primary.changes(5)
+        primary.stop()
 
 
 @kinds("small", "huge")
 def test_readers_that_are_killed_hurt_nobody(request, tmp_path, kind):
     rng = random.Random(7)
-    primary = Primary(tmp_path, memory(request, kind))
-    for _ in range(KILLS):
-        reader = subprocess.Popen([*l3fwd.UNDER, str(HY_SHARE), "reader", str(primary.shared)],
-                                  stdout=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0, 0.04))  # from before main() to beyond its end
-        reader.kill()
-        assert reader.wait() in (0, -signal.SIGKILL)
-        primary.changes(2)  # whatever it wants a lock or memory for
-    assert json.loads(graph("json", primary.shared))[0]["graph"] == "g"
-    primary.stop()
+    with Primary(tmp_path, memory(request, kind)) as primary:
+        for _ in range(KILLS):
+            reader = subprocess.Popen([*l3fwd.UNDER, str(HY_SHARE), "reader", str(primary.shared)],
+                                      stdout=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0, 0.04))  # from before main() to beyond its end
+            reader.kill()
+            assert reader.wait() in (0, -signal.SIGKILL)
+            primary.changes(2)  # whatever it wants a lock or memory for
+        assert json.loads(graph("json", primary.shared))[0]["graph"] == "g"
+        primary.stop()
 
 
 @kinds("small", "huge")
@@ -149,11 +155,10 @@ def test_a_program_that_is_killed_hurts_no_reader_nor_the_next_program(request, 
     rng = random.Random(8)
     seen = set()
     for _ in range(KILLS // 3):
-        primary = Primary(tmp_path, memory(request, kind))
-        reader = subprocess.Popen([*l3fwd.UNDER, str(HY_SHARE), "reader", str(primary.shared)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(rng.uniform(0, 0.04))
-        primary.kill()
+        with Primary(tmp_path, memory(request, kind)) as primary:
+            reader = subprocess.Popen([*l3fwd.UNDER, str(HY_SHARE), "reader", str(primary.shared)],
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(rng.uniform(0, 0.04))
         _, err = reader.communicate(timeout=live.WAIT)
         assert reader.returncode in (0, 1), err
         if reader.returncode == 1:
@@ -161,9 +166,9 @@ def test_a_program_that_is_killed_hurts_no_reader_nor_the_next_program(request, 
         seen.add(reader.returncode)
         done = run(HY_GRAPH, "stats", f"--folder={primary.shared}")
         assert done.returncode == 1 and NOBODY in done.stderr, done
-    primary = Primary(tmp_path, memory(request, kind))
-    assert list(graph("list", primary.shared).split()) == ["g"]
-    primary.stop()
+    with Primary(tmp_path, memory(request, kind)) as primary:
+        assert graph("list", primary.shared).split() == ["g"]
+        primary.stop()
     assert 1 in seen
 
 

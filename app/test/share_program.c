@@ -24,13 +24,19 @@
 #define READS 200
 #define UPDATE_US 200
 
-static volatile sig_atomic_t stop;
+static bool stop;                      /* set by a signal */
 static uint64_t made, released, finis; /* the worker's; the main thread's when that has ended */
+
+static bool
+goes_on(void)
+{
+	return !__atomic_load_n(&stop, __ATOMIC_RELAXED);
+}
 
 static void
 on_term(int sig __rte_unused)
 {
-	stop = 1;
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 }
 
 static void
@@ -90,7 +96,7 @@ static const struct hy_node_desc nodes[] = {
 static void *
 walk(void *graph)
 {
-	while (!stop)
+	while (goes_on())
 		hy_graph_walk(graph);
 	return NULL;
 }
@@ -112,7 +118,7 @@ change(struct hy_graph *graph)
 
 	if (check(hy_node_lookup("src", &src) == 0, "no source") < 0)
 		return -1;
-	for (; !stop; usleep(UPDATE_US)) {
+	for (; goes_on(); usleep(UPDATE_US)) {
 		if (hy_graph_updating(graph))
 			continue;
 		updates++;
@@ -182,7 +188,7 @@ reader(const char *folder)
 	uint64_t before = 0;
 	int rc = hy_share_attach(folder, NULL, &share);
 
-	while (rc == 0 && !stop && reads < READS) {
+	while (rc == 0 && goes_on() && reads < READS) {
 		struct hy_stats *stats;
 
 		rc = hy_share_stats(share, "g", &stats);

@@ -220,12 +220,11 @@ image_copy(const struct hy_share_image *shared, const struct hy_image *from)
 	struct hy_image *image = shared->image;
 	const uint16_t *budgets = beside(image, from, image->plan.budgets);
 
-	if (__atomic_load_n(&from->serial, __ATOMIC_ACQUIRE) != shared->serial)
-		return -EAGAIN;
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
 		node_copy(image, from, r);
 	for (unsigned int s = 0; s < image->plan.nb_sources; s++)
 		image->plan.budgets[s] = __atomic_load_n(&budgets[s], __ATOMIC_RELAXED);
+	/* No other image ever has that serial: if it is there yet, it was there all the time. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&from->serial, __ATOMIC_RELAXED) == shared->serial ? 0 : -EAGAIN;
 }
@@ -275,10 +274,8 @@ copy_fill(struct hy_share_description *d)
 	/* Both, if there are two: one that was freed meanwhile says that it walks another by now. */
 	for (unsigned int i = 0; i < d->nb_images && rc == 0; i++)
 		rc = image_read(d, i);
-	if (rc == 0 && walked > 0) {
+	if (rc == 0 && walked > 0)
 		rc = hy_stats_add(control->history, d->images[0].image, HY_STATS_COUNTERS);
-		hy_stats_bury(control->history);
-	}
 	if (rc < 0)
 		return rc;
 	copy->image = control->current = d->images[walked].image;
@@ -413,8 +410,6 @@ trace_copy(const struct hy_trace *trace, const struct hy_share_description *d,
 	const size_t nb_records = (d->trace.size - sizeof(*trace)) / sizeof(trace->ring[0]);
 	uint32_t head;
 
-	if (__atomic_load_n(&trace->serial, __ATOMIC_ACQUIRE) != d->trace_serial)
-		return -EAGAIN;
 	head = __atomic_load_n(&trace->head, __ATOMIC_RELAXED);
 	n = hy_trace_peek(trace, (uint32_t)nb_records, records, n);
 	if (state != NULL)
