@@ -71,6 +71,12 @@ probe_fini(const struct hy_graph *graph, struct hy_node *node)
 		probe_of(node)->finis++;
 }
 
+void
+probes_forget(void)
+{
+	probes_gone = true;
+}
+
 struct probe *
 probe_hit(const struct hy_node *node, uint16_t n)
 {
@@ -307,7 +313,7 @@ graph_teardown(void **state)
 
 	RTE_SET_USED(state);
 	unit_alloc_fail(0);
-	probes_gone = true;
+	probes_forget();
 	registry_clear();
 	heap = unit_heap_live();
 	live = unit_alloc_live();

@@ -68,6 +68,9 @@ probe_of(const struct hy_node *node)
 	return node->ctx == NULL ? &probe_nobody : *(struct probe **)node->ctx;
 }
 
+/* Before graphs are destroyed whose probes lay on the stack of a test that has returned. */
+void probes_forget(void);
+
 /* Records a call; what every process function below does first. */
 struct probe *probe_hit(const struct hy_node *node, uint16_t n);
 

@@ -50,6 +50,7 @@ dispatch_add(const struct hy_dispatch_params *params)
 static int
 dispatch_teardown(void **state)
 {
+	probes_forget();
 	hy_dispatch_destroy(dispatch);
 	dispatch = NULL;
 	return graph_teardown(state);

@@ -65,8 +65,9 @@ static bool
 rings_wait(const struct hy_dispatch *dispatch, const struct hy_feeder *feeder)
 {
 	for (unsigned int from = 0; from < dispatch->nb_workers; from++) {
-		const struct hy_ring *ring =
-			feeder->stage->rings[from * dispatch->nb_workers + feeder->worker];
+		const struct hy_ring *ring = __atomic_load_n(
+			&feeder->stage->rings[from * dispatch->nb_workers + feeder->worker],
+			__ATOMIC_ACQUIRE);
 		uint32_t tail;
 
 		if (ring != NULL && hy_ring_look(ring, &tail) > 0)

@@ -104,8 +104,12 @@ hy_stage_ring(struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int
 {
 	struct hy_ring **ring = &stage->rings[from * dispatch->nb_workers + to];
 
-	if (*ring == NULL)
-		*ring = hy_ring_new(dispatch->ring_objs, dispatch->nb_lanes, dispatch->sockets[to]);
+	if (*ring != NULL)
+		return 0;
+	/* Workers that look what waits for a stage may come upon it: it is empty. */
+	__atomic_store_n(ring,
+		hy_ring_new(dispatch->ring_objs, dispatch->nb_lanes, dispatch->sockets[to]),
+		__ATOMIC_RELEASE);
 	if (*ring != NULL)
 		return 0;
 	HY_LOG(ERR, "dispatch '%s': not enough memory on socket %d", dispatch->name,
