@@ -72,9 +72,6 @@ dispatch_arm(struct hy_graph *graph, bool on)
 		__atomic_store_n(&me->asleep, 0, __ATOMIC_RELAXED);
 		return dispatch->user_ops->arm(graph, false);
 	}
-	/* What is held back waits for no device: nobody would ring. */
-	if (me->held)
-		return -EAGAIN;
 	if (dispatch->notify == NULL)
 		return -ENOTSUP;
 	rc = dispatch->user_ops->arm(graph, true);
@@ -91,7 +88,7 @@ dispatch_wait(struct hy_graph *graph, unsigned int usec)
 	const struct hy_view *view = hy_walk_context(graph);
 	const struct hy_dispatch_worker *me = &view->dispatch->workers[view->worker];
 
-	/* Objects may have come after the last walk, or that one may not have been free to take them. */
+	/* What is held back waits for no device, and for what came after the last walk nobody rings. */
 	if (me->held || __atomic_load_n(&me->asleep, __ATOMIC_RELAXED) == 0)
 		return 1;
 	return view->dispatch->user_ops->wait(graph, usec);
