@@ -650,6 +650,59 @@ a_dispatch_that_is_short_of_memory_leaves_nothing_behind(void **state)
 	assert_int_equal(rig.sink.objs, rig.src.objs);
 }
 
+static void
+what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
+{
+	static const uint16_t one[] = { 1 }, both[] = { 0, 1 }, twice[] = { 1, 1 }, far[] = { 2 };
+	static const struct hy_object_ops no_hash = { .release = obj_release };
+	static const struct {
+		struct hy_dispatch_pin pin;
+		const struct hy_object_ops *ops;
+		const char *log;
+	} cases[] = {
+		{ { "nobody", one, 1 }, &flow_ops, "no node of the graph matches" },
+		{ { NULL, one, 1 }, &flow_ops, "a pattern and a worker are required" },
+		{ { "work", one, 0 }, &flow_ops, "a pattern and a worker are required" },
+		{ { "work", far, 1 }, &flow_ops, "worker 2; numbers below 2 are accepted" },
+		{ { "work", twice, 2 }, &flow_ops, "each once" },
+		{ { "work", both, 2 }, &no_hash, "several workers want ops->flow_hash" },
+		{ { "src", both, 2 }, &flow_ops, "a source runs on one worker" },
+	};
+	struct hy_dispatch_params params = { .nb_workers = 2, .nb_pins = 1 };
+	struct hy_graph *graph = NULL;
+	unsigned int refused = 0;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	chain_add();
+	for (size_t i = 0; i < RTE_DIM(cases); i++, refused++) {
+		params.graph = CHAIN_PARAMS(.ops = cases[i].ops);
+		params.pins = &cases[i].pin;
+		unit_log_clear();
+		assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+		if (unit_log_lines() != 1 || strstr(unit_log(), cases[i].log) == NULL)
+			fail_msg("case %zu: '%s' is not in: %s", i, cases[i].log, unit_log());
+		assert_null(dispatch);
+		assert_int_equal(hy_graph_lookup("d-0", &graph), -ENOENT);
+		assert_int_equal(hy_node_lookup("d-idle", &id), -ENOENT);
+	}
+	assert_int_equal(refused, 7);
+	params.nb_pins = 0;
+	params.graph = CHAIN_PARAMS(.ops = &flow_ops);
+	assert_int_equal(hy_dispatch_create("a-name-of-16-chs", &params, &dispatch), -EINVAL);
+	params.nb_workers = HY_DISPATCH_WORKERS_MAX + 1;
+	assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+	params.nb_workers = 2;
+	params.ring_bursts = 1025;
+	assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+	params.ring_bursts = 0;
+	params.graph = &(const struct hy_graph_params){
+		.patterns = src_only, .nb_patterns = 1, .ops = &flow_ops
+	};
+	assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+	assert_non_null(strstr(unit_log(), "a drop_node is required"));
+}
+
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(bursts_go_over_in_order_with_their_lanes),
 	DISPATCH_TEST(nodes_run_where_pins_and_parents_say),
@@ -666,6 +719,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(pins_stay_where_objects_do_not_come_through),
 	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
 	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
+	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
 };
 
