@@ -177,7 +177,7 @@ hy_handoff_held(struct hy_graph *graph, const struct hy_stage *stage)
 
 #define LEAVES(which) \
 	{ \
-		.name = which, \
+		.name = (which), \
 		.impl = { .process = out_process, \
 			.init = out_init, \
 			.ctx_size = sizeof(struct out_ctx) }, \

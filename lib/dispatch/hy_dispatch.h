@@ -8,7 +8,7 @@
  * walks it as any other: hy_graph_walk(), hy_idle_step(), hy_graph_rest(). Where an edge leads to a
  * node that runs elsewhere, the worker's graph has a node "DISPATCH-out-NODE" in its place, which
  * writes whole bursts with their lanes to rings, one for each pair of workers; on the other side a
- * source "DISPATCH-in-NODE" takes them out. A ring has one producer and one consumer, and takes no
+ * source "DISPATCH-in-NODE" takes them out. ("DISPATCH-split-NODE", where some objects stay.) A ring has one producer and one consumer, and takes no
  * lock.
  *
  * **Which nodes run where.** The first pin that matches a node holds. A node that no pin matches
@@ -59,7 +59,8 @@ struct hy_dispatch_pin {
 struct hy_dispatch_params {
 	/**
 	 * The graph that is spread over workers. Its worker, socket, detours and walk are not used:
-	 * each worker's graph has its own. What must outlive a graph must outlive the dispatch.
+	 * each worker's graph has its own. It must name a drop_node. What must outlive a graph must
+	 * outlive the dispatch.
 	 */
 	const struct hy_graph_params *graph;
 	uint16_t nb_workers; /**< 1 to HY_DISPATCH_WORKERS_MAX. Numbers start at 0. */

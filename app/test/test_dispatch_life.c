@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dispatches that sleep, are refused, or lack memory. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <hy_idle.h>
+
+#include "dispatch_fixture.h"
+
+/* Devices that worker 1 sleeps on. */
+static struct {
+	unsigned int waits, rings;
+	bool armed;
+	bool comes_late; /* objects come between the last walk and the sleep */
+} bed;
+
+static int
+bed_arm(struct hy_graph *graph, bool on)
+{
+	RTE_SET_USED(graph);
+	bed.armed = on;
+	return 0;
+}
+
+static int
+bed_wait(struct hy_graph *graph, unsigned int usec)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(usec);
+	obj_faults += !bed.armed;
+	bed.waits++;
+	walk(0);
+	return bed.rings > 0;
+}
+
+static void
+bed_ring(uint16_t worker, void *arg)
+{
+	obj_faults += worker != 1 || arg != &bed || !bed.armed;
+	bed.rings++;
+}
+
+static void
+a_worker_that_sleeps_is_woken_once_for_what_comes(void **state)
+{
+	static const struct hy_object_ops ops = {
+		.release = obj_release, .arm = bed_arm, .wait = bed_wait
+	};
+	const struct hy_idle_params now = { .polls = 0, .pauses = 0, .wait_us = 1000 };
+	struct hy_idle idle;
+
+	RTE_SET_USED(state);
+	for (unsigned int notifies = 0; notifies < 2; notifies++) {
+		struct hy_graph *graph;
+
+		memset(&bed, 0, sizeof(bed));
+		chain_add();
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops), .nb_workers = 2,
+			.notify = notifies ? bed_ring : NULL, .arg = &bed,
+			PINS({ "work", WORKERS(1) }));
+		graph = hy_dispatch_graph(dispatch, 1);
+		hy_idle_init(&idle, &now);
+		hy_idle_step(&idle, graph, hy_graph_walk(graph));
+		assert_int_equal(bed.waits, notifies); /* else nobody could wake it */
+		assert_int_equal(bed.rings, notifies);
+		assert_int_equal(idle.stats.wakeups, notifies);
+		assert_false(bed.armed);
+		walk(0);
+		assert_int_equal(bed.rings, notifies); /* it is awake */
+		assert_int_equal(hy_graph_walk(graph), BURST);
+		hy_dispatch_destroy(dispatch);
+		dispatch = NULL;
+		registry_clear();
+	}
+}
+
+static void
+a_worker_that_is_held_back_does_not_sleep(void **state)
+{
+	static const struct hy_object_ops ops = {
+		.release = obj_release, .arm = bed_arm, .wait = bed_wait
+	};
+	const struct hy_idle_params now = { .polls = 0, .pauses = 0, .wait_us = 1000 };
+	struct hy_idle idle;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	memset(&bed, 0, sizeof(bed));
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops), .nb_workers = 2, .notify = bed_ring,
+		.arg = &bed, .ring_bursts = 1, PINS({ "work", WORKERS(1) }));
+	graph = hy_dispatch_graph(dispatch, 0);
+	hy_idle_init(&idle, &now);
+	for (unsigned int i = 0; i < 10; i++)
+		hy_idle_step(&idle, graph, hy_graph_walk(graph));
+	assert_int_equal(bed.waits, 0);
+	assert_int_equal(rig.src.objs, BURST);
+}
+
+static void
+a_dispatch_that_is_short_of_memory_leaves_nothing_behind(void **state)
+{
+	static const uint16_t both[] = { 0, 1 }, one[] = { 1 };
+	const struct hy_dispatch_pin pins[] = { { "work", both, 2 }, { "sink", one, 1 } };
+	const struct hy_dispatch_params params = { .graph = CHAIN_PARAMS(.ops = &flow_ops,
+							   .lanes = { "x" }),
+		.nb_workers = 2,
+		.pins = pins,
+		.nb_pins = 2 };
+	unsigned int failed = 0;
+	int rc = -ENOMEM;
+
+	RTE_SET_USED(state);
+	chain_add();
+	for (unsigned int nth = 1; rc == -ENOMEM; nth++) {
+		const int64_t live = unit_alloc_live();
+		const unsigned int heap = unit_heap_live();
+
+		unit_alloc_fail(nth);
+		rc = hy_dispatch_create("d", &params, &dispatch);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(unit_heap_live(), heap);
+	}
+	assert_int_equal(rc, 0);
+	assert_true(failed > 50);
+	walk(0);
+	/* Likewise, pins: upon a failure the old ones hold. */
+	walk(1);
+	for (uint16_t w = 0; w < 2; w++)
+		hy_graph_rest(hy_dispatch_graph(dispatch, w));
+	rc = -ENOMEM;
+	for (unsigned int nth = 1; rc == -ENOMEM; nth++) {
+		unit_alloc_fail(nth);
+		rc = hy_dispatch_pin(dispatch, pins + 1, 1);
+		unit_alloc_fail(0);
+		failed += rc == -ENOMEM;
+	}
+	assert_int_equal(rc, 0);
+	assert_true(failed > 100);
+	walk(0);
+	walk(1);
+	assert_int_equal(rig.sink.objs, rig.src.objs);
+}
+
+static void
+what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
+{
+	static const uint16_t one[] = { 1 }, both[] = { 0, 1 }, twice[] = { 1, 1 }, far[] = { 2 };
+	static const struct hy_object_ops no_hash = { .release = obj_release };
+	static const struct {
+		struct hy_dispatch_pin pin;
+		const struct hy_object_ops *ops;
+		const char *log;
+	} cases[] = {
+		{ { "nobody", one, 1 }, &flow_ops, "no node of the graph matches" },
+		{ { NULL, one, 1 }, &flow_ops, "a pattern and a worker are required" },
+		{ { "work", one, 0 }, &flow_ops, "a pattern and a worker are required" },
+		{ { "work", far, 1 }, &flow_ops, "worker 2; numbers below 2 are accepted" },
+		{ { "work", twice, 2 }, &flow_ops, "each once" },
+		{ { "work", both, 2 }, &no_hash, "several workers want ops->flow_hash" },
+		{ { "src", both, 2 }, &flow_ops, "a source runs on one worker" },
+	};
+	struct hy_dispatch_params params = { .nb_workers = 2, .nb_pins = 1 };
+	struct hy_graph *graph = NULL;
+	unsigned int refused = 0;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	chain_add();
+	for (size_t i = 0; i < RTE_DIM(cases); i++, refused++) {
+		params.graph = CHAIN_PARAMS(.ops = cases[i].ops);
+		params.pins = &cases[i].pin;
+		unit_log_clear();
+		assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+		if (unit_log_lines() != 1 || strstr(unit_log(), cases[i].log) == NULL)
+			fail_msg("case %zu: '%s' is not in: %s", i, cases[i].log, unit_log());
+		assert_null(dispatch);
+		assert_int_equal(hy_graph_lookup("d-0", &graph), -ENOENT);
+		assert_int_equal(hy_node_lookup("d-idle", &id), -ENOENT);
+	}
+	assert_int_equal(refused, 7);
+	params.nb_pins = 0;
+	params.graph = CHAIN_PARAMS(.ops = &flow_ops);
+	assert_int_equal(hy_dispatch_create("a-name-of-16-chs", &params, &dispatch), -EINVAL);
+	params.nb_workers = HY_DISPATCH_WORKERS_MAX + 1;
+	assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+	params.nb_workers = 2;
+	params.ring_bursts = 1025;
+	assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+	params.ring_bursts = 0;
+	params.graph = &(const struct hy_graph_params){
+		.patterns = src_only, .nb_patterns = 1, .ops = &flow_ops
+	};
+	assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+	assert_non_null(strstr(unit_log(), "a drop_node is required"));
+}
+
+static const struct CMUnitTest tests[] = {
+	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
+	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
+	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
+	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
+};
+
+UNIT_SUITE(tests)
