@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -79,18 +80,34 @@ on_route(const char *command __rte_unused, const char *address, struct rte_tel_d
 	return rc;
 }
 
+static bool
+port_read(const char *text, uint16_t *port)
+{
+	char *end;
+	const unsigned long n = text == NULL ? RTE_MAX_ETHPORTS : strtoul(text, &end, 10);
+
+	if (n >= RTE_MAX_ETHPORTS || end == text || *end != '\0')
+		return false;
+	*port = (uint16_t)n;
+	return true;
+}
+
 /* FEATURE,PORT, and "on" or "off" to change it. A port has the cookie of its own number. */
 static int
 feature_tell(const char *parameter, struct rte_tel_data *data)
 {
-	char feature[HY_NAME_SIZE], to[4] = "";
-	unsigned int port;
-	int rc = 0, end = 0;
+	char copy[2 * HY_NAME_SIZE], *rest = copy;
+	const char *feature, *to;
+	uint16_t port;
+	int rc = 0;
 
-	if (parameter == NULL ||
-		sscanf(parameter, "%63[^,],%u%n,%3s%n", feature, &port, &end, to, &end) < 2 ||
-		parameter[end] != '\0' || port >= RTE_MAX_ETHPORTS)
+	if (parameter == NULL || strlen(parameter) >= sizeof(copy))
 		return -EINVAL;
+	strcpy(copy, parameter);
+	feature = strsep(&rest, ",");
+	if (!port_read(strsep(&rest, ","), &port))
+		return -EINVAL;
+	to = rest == NULL ? "" : rest;
 	if (strcmp(to, "on") == 0)
 		rc = hy_arc_enable(shown_arc, feature, port, port);
 	else if (strcmp(to, "off") == 0)
