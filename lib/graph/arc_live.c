@@ -13,6 +13,7 @@
 #include "arc.h"
 #include "control.h"
 #include "log.h"
+#include "reg_node.h"
 
 /* The node of a feature, or, by -1, the arc's own; NULL: it is not registered. */
 static struct hy_reg_node *
@@ -90,16 +91,20 @@ edges_add(const struct hy_arc *arc)
 	return rc;
 }
 
+/* Whether an image has the end, or a node that the registry leads there, wherever that is run. */
 static bool
-image_has(const struct hy_image *image, const char *node)
+image_concerned(const struct hy_image *image, const char *end)
 {
-	for (unsigned int r = 0; image != NULL && r < image->plan.nb_nodes; r++)
-		if (strcmp(image->nodes[r].reg->name, node) == 0)
+	for (unsigned int r = 0; image != NULL && r < image->plan.nb_nodes; r++) {
+		const struct hy_reg_node *node = image->nodes[r].reg;
+
+		if (strcmp(node->name, end) == 0 || hy_reg_node_edge_find(node, end) >= 0)
 			return true;
+	}
 	return false;
 }
 
-/* Compiles the graphs again that have the end, all or none. */
+/* Compiles the graphs again that an arc concerns, all or none. */
 static int
 graphs_update(const struct hy_arc *arc)
 {
@@ -114,8 +119,8 @@ graphs_update(const struct hy_arc *arc)
 		return -ENOMEM;
 	n = 0;
 	while ((graph = hy_graph_next(graph)) != NULL)
-		if (image_has(hy_graph_image(graph), arc->end) ||
-			image_has(graph->control->published, arc->end))
+		if (image_concerned(hy_graph_image(graph), arc->end) ||
+			image_concerned(graph->control->published, arc->end))
 			graphs[n++] = graph;
 	rc = hy_graph_update_all(graphs, n);
 	free(graphs);
