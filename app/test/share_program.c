@@ -3,9 +3,9 @@
  * The two ends of hy_share.h as programs, for tests that kill them.
  *
  * "hy-test-share primary FOLDER [EAL options]": a worker walks a graph while it is changed all the
- * time, until SIGTERM. "hy-test-share reader FOLDER": reads that graph all the time, until SIGTERM
- * or until it has read it 200 times. "hy-test-share secondary [EAL options]": what a secondary
- * process of EAL is refused, then as JSON all that its primary shares. Each checks what it sees.
+ * time, until SIGTERM. "hy-test-share reader FOLDER READS": reads that graph so many times.
+ * "hy-test-share secondary [EAL options]": what a secondary process of EAL is refused, then as JSON
+ * all that its primary shares. Each checks what it sees.
  */
 
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include <hy_graph_worker.h>
 #include <hy_share.h>
 
-#define READS 200
 #define UPDATE_US 200
 
 static bool stop;                      /* set by a signal */
@@ -181,14 +180,14 @@ stats_check(const struct hy_stats *stats, uint64_t *before)
 }
 
 static int
-reader(const char *folder)
+reader(const char *folder, unsigned long nb_reads)
 {
 	struct hy_share *share;
-	unsigned int reads = 0;
+	unsigned long reads = 0;
 	uint64_t before = 0;
 	int rc = hy_share_attach(folder, NULL, &share);
 
-	while (rc == 0 && goes_on() && reads < READS) {
+	while (rc == 0 && reads < nb_reads) {
 		struct hy_stats *stats;
 
 		rc = hy_share_stats(share, "g", &stats);
@@ -199,7 +198,7 @@ reader(const char *folder)
 		reads++;
 	}
 	hy_share_detach(share);
-	printf("%u reads, %ju objects\n", reads, (uintmax_t)before);
+	printf("%lu reads, %ju objects\n", reads, (uintmax_t)before);
 	return rc;
 }
 
@@ -244,8 +243,8 @@ main(int argc, char **argv)
 	int rc;
 
 	signal(SIGTERM, on_term);
-	if (strcmp(role, "reader") == 0)
-		return reader(folder) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (strcmp(role, "reader") == 0 && argc == 4)
+		return reader(folder, strtoul(argv[3], NULL, 10)) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	if (argc <= skip || rte_eal_init(argc - skip, argv + skip) < 0)
 		return EXIT_FAILURE;
 	rc = is_secondary ? secondary() : primary(folder);
