@@ -416,6 +416,24 @@ what_cannot_be_described_is_not_shared_and_works(void **state)
 	rmdir(path);
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
 	assert_same_stats("g", 2);
+	/* Nor is what it was before. */
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_int_equal(hy_share_graph(reader, "g", &copy), -ENOENT);
+	rmdir(path);
+}
+
+static unsigned int
+open_files(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	assert_non_null(files);
+	while (readdir(files) != NULL)
+		n++;
+	closedir(files);
+	return n;
 }
 
 /* Reuses what it keeps: blocks of DPDK's heap do not grow in number. */
@@ -424,12 +442,13 @@ memory_is_kept_for_the_next_image(void **state)
 {
 	struct probe src = { .budget = UINT32_MAX }, split = { 0 };
 	struct hy_graph *graph;
-	unsigned int blocks = 0;
+	unsigned int blocks = 0, files;
 	const unsigned int before = unit_heap_live();
 
 	RTE_SET_USED(state);
 	share();
 	graph = tenths_graph(&src, &split);
+	files = open_files();
 	for (unsigned int i = 0; i < 50; i++) {
 		assert_int_equal(hy_graph_update(graph, NULL), 0);
 		hy_graph_walk(graph);
@@ -438,7 +457,9 @@ memory_is_kept_for_the_next_image(void **state)
 			blocks = unit_heap_live();
 		assert_true(i < 2 || unit_heap_live() == blocks);
 	}
+	assert_int_equal(open_files(), files); /* one for its description */
 	hy_graph_destroy(graph);
+	assert_int_equal(open_files(), files - 1);
 	/* Two images and the graph itself. */
 	assert_int_equal(unit_heap_live(), before + 3);
 	hy_share_stop();
@@ -627,6 +648,9 @@ bad_descriptions_are_refused(void **state)
 	assert_int_equal(refused + taken, 8 * size);
 	assert_true(refused > size && taken > size); /* counters of history may be anything */
 	assert_int_equal(hy_share_parse("g", bytes, size, NULL, &d), 0);
+	assert_int_equal(hy_share_parse("h", bytes, size, NULL,
+				 &(struct hy_share_description){ 0 }),
+		-EPROTO);
 	assert_int_equal(d.nb_images, 2);
 	assert_int_equal(d.pid, getpid());
 	hy_share_description_free(&d);
