@@ -53,7 +53,7 @@ point_of(const struct hy_capture_point *point, const char *comment)
 	struct hy_pcapng_point of = { .comment = comment, .port = HY_PCAPNG_OWN_PORT };
 
 	if (strncmp(goes, tx, strlen(tx)) == 0) {
-		of.port = (uint16_t)atoi(goes + strlen(tx));
+		of.port = (uint16_t)strtoul(goes + strlen(tx), NULL, 10);
 		of.direction = point->drop == NULL ? HY_PCAPNG_OUT : HY_PCAPNG_ANY;
 	} else if (strncmp(point->node, "ethdev_rx", strlen("ethdev_rx")) == 0 ||
 		strcmp(point->node, "event_rx") == 0) {

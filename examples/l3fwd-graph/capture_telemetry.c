@@ -6,6 +6,7 @@
 #include <rte_telemetry.h>
 
 #include "capture.h"
+#include "dpdk.h"
 #include "option.h"
 
 static int
@@ -16,9 +17,9 @@ state_tell(struct rte_tel_data *data)
 	capture_status(&state);
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_int(data, "running", state.running);
-	rte_tel_data_add_dict_u64(data, "packets", state.packets);
-	rte_tel_data_add_dict_u64(data, "lost", state.lost);
-	return rte_tel_data_add_dict_u64(data, "unsure", state.unsure);
+	rte_tel_data_add_dict_uint(data, "packets", state.packets);
+	rte_tel_data_add_dict_uint(data, "lost", state.lost);
+	return rte_tel_data_add_dict_uint(data, "unsure", state.unsure);
 }
 
 static int

@@ -150,7 +150,7 @@ capture_alloc(const struct hy_graph *graph, const struct hy_capture_params *para
 		return -ENOMEM;
 	}
 	capture->nb_bytes = n;
-	capture->nb_spots = params->nb_points;
+	capture->nb_spots = (uint16_t)params->nb_points;
 	capture->match = params->match;
 	capture->arg = params->arg;
 	capture->max_objs = params->max_objs == 0 ? UINT64_MAX : params->max_objs;

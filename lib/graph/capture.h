@@ -48,7 +48,7 @@ struct hy_capture_spot {
 struct hy_capture {
 	/* As started. */
 	struct hy_capture_spot spots[HY_CAPTURE_POINTS];
-	unsigned int nb_spots;
+	uint16_t nb_spots;
 	hy_trace_match_t *match;
 	void *arg;
 	uint64_t max_objs; /* UINT64_MAX: no end */

@@ -109,8 +109,8 @@ section_write(struct hy_pcapng *file, const char *program)
 	const struct {
 		uint32_t order;
 		uint16_t major, minor;
-		uint64_t length; /* not known */
-	} __rte_packed section = { ORDER, 1, 0, UINT64_MAX };
+		uint32_t length[2]; /* not known */
+	} section = { ORDER, 1, 0, { UINT32_MAX, UINT32_MAX } };
 	struct options options = { 0 };
 	char text[128];
 
