@@ -169,9 +169,15 @@ def test_what_finds_no_room_is_counted_and_forwarded_all_the_same(rig):
 def test_workers_capture_into_one_file(rig):
     records = frames.traffic("198.18.1.1", 40)
     path = rig.folder / "capture.pcapng"
-    run = rig.forward([[records], [records]],
-                      f"--capture={path},at=ethdev_rx-0-0,at=ethdev_rx-1-0,at=pkt_cls",
-                      config=[(0, 0, 1), (1, 0, 2)], tx_queues=2, workers=2)
+
+    def forward(*more):
+        words = [f"--capture={path}", "at=ethdev_rx-0-0", "at=ethdev_rx-1-0", "at=pkt_cls", *more]
+        return rig.forward([[records], [records]], ",".join(words),
+                           config=[(0, 0, 1), (1, 0, 2)], tx_queues=2, workers=2)
+
+    run = forward("max=70")  # each worker would have 80
+    assert said(run) == (len(packets(path)), 0, 0) == (70, 0, 0), run
+    run = forward()
     found = Counter(packet["frame.comment"] for packet in packets(path))
     assert found == {"worker-1 ethdev_rx-0-0": 40, "worker-2 ethdev_rx-1-0": 40,
                      "worker-1 pkt_cls": 40, "worker-2 pkt_cls": 40}
