@@ -173,7 +173,8 @@ class Rig:
               telemetry=False, under=()):
         """Starts l3fwd-graph with EAL options and its own, under another command if one is given;
         returns the process."""
-        command = [*under, *UNDER, binary(), "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
+        command = [*under, *UNDER, binary(), "--no-huge", "--no-pci", "--no-shconf",
+                   *([] if "-m" in eal else ["-m", "256"]),  # EAL takes no option twice
                    *([] if telemetry else ["--no-telemetry"]),
                    "--lcores", _lcores(workers), *eal, "--", *map(str, app)]
         # Where EAL keeps files: one folder a run, so that runs neither meet nor leave any behind.
