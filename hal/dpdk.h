@@ -21,6 +21,12 @@
 /* Event devices say which schedule types they have. */
 #define HY_DPDK_EVENT_TYPES HY_DPDK_SINCE(24, 3)
 
+/* librte_graph has a model that hands bursts over to other lcores; its walk got a name by that. */
+#define HY_DPDK_GRAPH_DISPATCH HY_DPDK_SINCE(23, 7)
+#if !HY_DPDK_GRAPH_DISPATCH
+#define rte_graph_walk_rtc rte_graph_walk
+#endif
+
 /* Drivers of ports have flow functions for the fast path in a structure of their own. */
 #define HY_DPDK_FLOW_FAST HY_DPDK_SINCE(24, 3)
 

@@ -16,7 +16,7 @@ import upstream
 
 BENCH = l3fwd.BUILD / "app" / "bench" / "hy-bench"
 PLOT = l3fwd.ROOT / "tools" / "bench-plot.py"
-NAMES = "arc classify enqueue idle l3fwd lookup offload routes walk"
+NAMES = "arc classify dispatch enqueue idle l3fwd lookup offload routes walk"
 QUICK_ROUNDS = 15
 CLOSE = 1e-4  # figures are written with six digits
 
@@ -130,6 +130,39 @@ def test_growth_is_compared_with_n_log_n(tmp_path):
     assert ratios(figures, "create_destroy_1000") == {
         "librte_graph": pytest.approx(thousand["librte_graph"] / thousand["halyard"], rel=CLOSE),
         "n_log_n": pytest.approx(15 * hundred["halyard"] / thousand["halyard"], rel=CLOSE)}
+
+
+def at_least(version, least):
+    """Whether "DPDK 25.11.2" is as new as (23, 7)."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2])) >= least
+
+
+@pytest.mark.parametrize("work", ["handover_64", "skew_64"])
+def test_dispatch_hands_over_what_it_is_compared_by(tmp_path, work):
+    """hy-bench fails if an object of any contender is lost, out of order, or seen by a lcore that
+    it is not pinned to."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU: lcores that hand over need two")
+    figures, printed = measure(tmp_path, "dispatch", "--work", work)
+    got = medians(figures, work)
+    peers = {"run_to_completion": "halyard_rtc"}
+    if at_least(figures["machine"]["dpdk"], (23, 7)):
+        assert list(got) == ["librte_mcore", "librte_paced", "librte_rtc", "halyard_rtc", "halyard"]
+        peers["librte_mcore"] = "librte_paced"
+    else:
+        assert list(got) == ["librte_rtc", "halyard_rtc", "halyard"]
+        assert re.search(r"librte_mcore, librte_paced: not there, DPDK \S+ has no", printed)
+    assert {row["unit"] for row in figures["rows"]} == {"cycles/object"}
+    assert ratios(figures, work) == {peer: pytest.approx(got[of] / got["halyard"], rel=CLOSE)
+                                     for peer, of in peers.items()}
+
+
+def test_dispatch_wants_two_lcores():
+    one = min(os.sched_getaffinity(0))
+    done = subprocess.run(["taskset", "-c", str(one), BENCH, "dispatch", "--quick"],
+                          capture_output=True, text=True, check=False, timeout=l3fwd.TIMEOUT)
+    assert (done.returncode, done.stderr) == (
+        1, "hy-bench: dispatch: 2 lcores are wanted, there is one\n"), done
 
 
 L3FWD = ["rxtx", "static", "static_checked", "librte_node", "librte_typed", "halyard"]

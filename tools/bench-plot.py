@@ -22,6 +22,7 @@ TARGETS = {
         ("idle", 3), ("single", 3), ("create_destroy_1000", 10),
     ],
     ("walk", "n_log_n"): [("*", 1)],
+    ("dispatch", "librte_mcore"): [("handover_64", 2)],
     ("l3fwd", "librte_node"): [
         ("one_flow", 1.5), ("dst256_8", 1.6), ("dst64k_8", 1.5), ("burst8", 1.3), ("burst1", 1.3),
     ],

@@ -109,6 +109,7 @@ void calibrate_write_json(FILE *out);
 
 /* The benchmarks. */
 void bench_arc(void);
+void bench_dispatch(void);
 void bench_enqueue(void);
 void bench_idle(void);
 void bench_l3fwd(void);

@@ -23,6 +23,7 @@ static const struct bench {
 } benches[] = {
 	{ "arc", bench_arc, 1, 256 },
 	{ "classify", bench_classify, 1, 512 },
+	{ "dispatch", bench_dispatch, 2, 256 },
 	{ "enqueue", bench_enqueue, 1, 256 },
 	{ "idle", bench_idle, 1, 256 },
 	{ "l3fwd", bench_l3fwd, 2, 512 },

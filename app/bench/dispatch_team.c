@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A contender of the dispatch benchmark: what it has to do in a lap, and whether it did. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dispatch.h"
+
+void
+team_init(struct team *team, const struct chain *chain, const char *name, bool hands_over)
+{
+	memset(team, 0, sizeof(*team));
+	team->chain = chain;
+	team->name = name;
+	team->hands_over = hands_over;
+	for (uint64_t i = 1; i <= LAP_OBJECTS && chain->rounds > 0; i++)
+		team->worked += (chain->nb_nodes - 2) * work_on(i, chain->rounds);
+}
+
+void
+team_begin(struct team *t)
+{
+	const uint64_t first = t->hands_over ? 100 : t->chain->first_percent;
+	const uint64_t parts[] = { 1, 1 + LAP_OBJECTS * first / 100, 1 + LAP_OBJECTS };
+
+	for (unsigned int l = 0; l < LANES; l++) {
+		struct lane *lane = &t->lanes[l];
+
+		lane->next = parts[l];
+		lane->end = parts[l + 1];
+		lane->seen = lane->sum = lane->last = lane->worked = 0;
+		lane->disorder = false;
+	}
+	atomic_store(&t->left, UINT64_MAX);
+}
+
+void
+team_check(struct team *t)
+{
+	const struct lane *a = &t->lanes[0], *b = &t->lanes[1];
+	const uint64_t sum = (uint64_t)LAP_OBJECTS * (LAP_OBJECTS + 1) / 2;
+
+	if (a->seen + b->seen == LAP_OBJECTS && a->sum + b->sum == sum &&
+		a->worked + b->worked == t->worked && !a->disorder && !b->disorder &&
+		(!t->all_pinned || a->seen == 0))
+		return;
+	t->wrong = true;
+	fprintf(stderr,
+		"hy-bench: %s: %s: lcores saw %" PRIu64 " and %" PRIu64 " objects of %d, of sum "
+		"%" PRIu64 " instead of %" PRIu64 ", worked to %" PRIx64 " instead of %" PRIx64
+		"%s%s\n",
+		t->chain->name, t->name, a->seen, b->seen, LAP_OBJECTS, a->sum + b->sum, sum,
+		a->worked + b->worked, t->worked,
+		a->disorder || b->disorder ? ", out of order" : "",
+		t->all_pinned && a->seen > 0 ? ", not all where they are pinned to" : "");
+}
