@@ -209,7 +209,7 @@ REFUSED = {
                      "--event-device: is required: there are 2 event devices"),
     "other device": (["event_sw0"], ["--mode=eventdev", "--event-device=3"],
                      "there is no event device 3; there are 1"),
-    "mode": (["event_sw0"], ["--mode=event"], "--mode: 'event' is not poll or eventdev"),
+    "mode": (["event_sw0"], ["--mode=event"], "--mode: 'event' is not poll, eventdev or dispatch"),
     "type": (["event_sw0"], ["--mode=eventdev", "--eventq-sched=fair"],
              "'fair' is not atomic, ordered or parallel"),
     "ordered": (["event_sw0"], ["--mode=eventdev", "--eventq-sched=ordered"],

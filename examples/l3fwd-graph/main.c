@@ -261,7 +261,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
 		rc = -1;
 	hy_share_stop();
-	pipeline_destroy(pipeline);
+	report.under_way = pipeline_destroy(pipeline);
 	report.events_freed = feed_destroy(options);
 	ports_stop(options);
 	ports_mbufs(&report.mbufs_in_use, &report.mbufs_total);

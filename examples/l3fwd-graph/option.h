@@ -32,6 +32,8 @@ int option_read_sched(const char *text, struct options *options);
 int option_read_event_device(const char *text, struct options *options);
 /* What must hold of these together; fills in what was not given. */
 int option_check_event(struct options *options);
+int option_read_pin(const char *text, struct options *options);
+int option_check_dispatch(const struct options *options);
 int option_read_steer(const char *text, struct options *options);
 int option_check_steer(const struct options *options);
 int option_read_feature(const char *text, struct options *options);

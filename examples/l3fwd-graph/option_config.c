@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,12 @@ option_read_config(const char *text, struct options *options)
 	if (*at != '\0')
 		return option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
 	return 0;
+}
+
+void
+option_rx_name(const struct queue *queue, char name[HY_NAME_SIZE])
+{
+	snprintf(name, HY_NAME_SIZE, "ethdev_rx-%u-%u", queue->port, queue->queue);
 }
 
 /* Queue 0 of every port, dealt out to the workers in turn. */

@@ -24,8 +24,9 @@ int
 option_read_mode(const char *text, struct options *options)
 {
 	options->event.on = strcmp(text, "eventdev") == 0;
-	if (!options->event.on && strcmp(text, "poll") != 0)
-		return option_refuse("--mode", "'%s' is not poll or eventdev", text);
+	options->dispatch.on = strcmp(text, "dispatch") == 0;
+	if (!options->event.on && !options->dispatch.on && strcmp(text, "poll") != 0)
+		return option_refuse("--mode", "'%s' is not poll, eventdev or dispatch", text);
 	return 0;
 }
 

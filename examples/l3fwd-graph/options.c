@@ -60,8 +60,13 @@ static const char usage[] =
 	"  --burst N                   packets taken from a queue at a time (1 to 256, default 64)\n"
 	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
 	"                              the turn of others (1 to the burst)\n"
-	"  --mode=poll|eventdev        workers poll their queues, as --config says (default), or\n"
-	"                              all of them take what an event device deals out\n"
+	"  --mode=poll|eventdev|dispatch\n"
+	"                              workers poll their queues, as --config says (default),\n"
+	"                              all of them take what an event device deals out, or they\n"
+	"                              poll and hand packets over to where nodes are pinned\n"
+	"  --pin PATTERN=LCORE[+LCORE...]\n"
+	"                              where nodes run with --mode=dispatch; with several\n"
+	"                              lcores, each flow on one of them\n"
 	"  --eventq-sched=TYPE         atomic (default), ordered or parallel\n"
 	"  --event-device=N            which event device, if there are several\n"
 	"  --event-vector              take many packets an event, where the device can\n"
@@ -339,6 +344,7 @@ static const struct spec {
 	{ "burst", READ, .read = read_burst },
 	{ "rx-budget", READ, .read = read_rx_budget },
 	{ "mode", READ, .read = option_read_mode },
+	{ "pin", READ, .read = option_read_pin },
 	{ "eventq-sched", READ, .read = option_read_sched },
 	{ "event-device", READ, .read = option_read_event_device },
 	{ "event-vector", SET, AT(event.vector) },
@@ -516,7 +522,8 @@ options_read(int argc, char **argv, struct options *options)
 	if (options->nb_queues == 0 && option_default_config(options) < 0)
 		return -1;
 	if (check_rx_budget(options) < 0 || option_check_event(options) < 0 ||
-		option_check_steer(options) < 0 || option_check_feature(options) < 0)
+		option_check_steer(options) < 0 || option_check_feature(options) < 0 ||
+		option_check_config(options) < 0)
 		return -1;
-	return option_check_config(options);
+	return option_check_dispatch(options);
 }

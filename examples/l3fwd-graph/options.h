@@ -16,6 +16,7 @@
 
 #define QUEUES_MAX 256
 #define REPEATS_MAX 64 /* of an option */
+#define PIN_LCORES_MAX 64
 
 /* (port, queue, lcore): which worker polls which receive queue. */
 struct queue {
@@ -63,6 +64,19 @@ struct capture_options {
 	unsigned int ring; /* bytes for each worker; 0: as many as hy_capture.h says */
 };
 
+/* Nodes whose names match run on these lcores. */
+struct pin {
+	char pattern[HY_NAME_SIZE];
+	unsigned int lcores[PIN_LCORES_MAX];
+	unsigned int nb_lcores;
+};
+
+struct dispatch_options {
+	bool on; /* --mode=dispatch */
+	struct pin pins[REPEATS_MAX];
+	unsigned int nb_pins;
+};
+
 struct options {
 	uint32_t ports; /* mask */
 	bool promiscuous;
@@ -86,6 +100,7 @@ struct options {
 	struct offload_options offload;
 	uint16_t burst;
 	struct event_options event;
+	struct dispatch_options dispatch;
 	enum idle_mode idle;
 	unsigned int wait_us;                 /* at most, with IDLE_INTERRUPT */
 	uint16_t rx_budget[RTE_MAX_ETHPORTS]; /* packets a walk; 0: a burst */
@@ -119,6 +134,18 @@ int options_read(int argc, char **argv, struct options *options);
 
 /* "atomic" and the like. */
 const char *option_sched_name(const struct options *options);
+
+/* The node that polls a queue. */
+void option_rx_name(const struct queue *queue, char name[HY_NAME_SIZE]);
+
+static inline bool
+pin_has(const struct pin *pin, unsigned int lcore)
+{
+	for (unsigned int i = 0; i < pin->nb_lcores; i++)
+		if (pin->lcores[i] == lcore)
+			return true;
+	return false;
+}
 
 static inline bool
 port_enabled(const struct options *options, uint16_t port)

@@ -16,6 +16,7 @@
 #include "feed.h"
 #include "pipeline.h"
 #include "ports.h"
+#include "spread.h"
 #include "steer.h"
 #include "telemetry.h"
 
@@ -38,24 +39,36 @@ qsbr_create(struct pipeline *pipeline)
 	return 0;
 }
 
+/* Whether there is something for a worker lcore to do. */
+static bool
+lcore_wanted(const struct options *options, unsigned int lcore)
+{
+	if (options->event.on) /* whichever is free takes from the device */
+		return true;
+	for (unsigned int q = 0; q < options->nb_queues; q++)
+		if (options->queues[q].lcore == lcore)
+			return true;
+	for (unsigned int i = 0; i < options->dispatch.nb_pins; i++)
+		if (pin_has(&options->dispatch.pins[i], lcore))
+			return true;
+	return false;
+}
+
 int
 pipeline_workers(const struct options *options, struct pipeline *pipeline)
 {
 	unsigned int lcore;
 
-	RTE_LCORE_FOREACH_WORKER(lcore) {
-		if (options->event.on) { /* whichever is free takes from the device */
+	RTE_LCORE_FOREACH_WORKER(lcore)
+		if (lcore_wanted(options, lcore))
 			pipeline->workers[pipeline->nb_workers++].lcore = lcore;
-			continue;
-		}
-		for (unsigned int q = 0; q < options->nb_queues; q++) {
-			if (options->queues[q].lcore != lcore)
-				continue;
-			pipeline->workers[pipeline->nb_workers++].lcore = lcore;
-			break;
-		}
-	}
 	return qsbr_create(pipeline);
+}
+
+int
+worker_socket(const struct options *options, const struct worker *worker)
+{
+	return options->numa ? (int)rte_lcore_to_socket_id(worker->lcore) : SOCKET_ID_ANY;
 }
 
 /* A table for each socket that workers run on; one for all with --no-numa. */
@@ -66,9 +79,7 @@ tables_create(const struct options *options, const struct routes *routes, struct
 
 	tables_size(options, routes, &pipeline->tables);
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
-		const int socket = options->numa
-			? (int)rte_lcore_to_socket_id(pipeline->workers[w].lcore)
-			: SOCKET_ID_ANY;
+		const int socket = worker_socket(options, &pipeline->workers[w]);
 		unsigned int i = 0;
 
 		while (i < made->nb_fibs && hy_ip4_fib_socket(made->fibs[i]) != socket)
@@ -219,12 +230,6 @@ nodes_create(const struct options *options, struct hy_hal *hal, struct pipeline 
 	return rc < 0 ? refuse("ip4_rewrite", rc) : 0;
 }
 
-static void
-rx_name(const struct queue *q, char name[HY_NAME_SIZE])
-{
-	snprintf(name, HY_NAME_SIZE, "ethdev_rx-%u-%u", q->port, q->queue);
-}
-
 static int
 budgets_set(const struct options *options, struct worker *worker)
 {
@@ -235,11 +240,21 @@ budgets_set(const struct options *options, struct worker *worker)
 
 		if (q->lcore != worker->lcore || options->rx_budget[q->port] == 0)
 			continue;
-		rx_name(q, name);
+		option_rx_name(q, name);
 		if (hy_graph_source_budget(worker->graph, name, options->rx_budget[q->port]) < 0)
 			return refuse(name, -EINVAL);
 	}
 	return 0;
+}
+
+/* What keeps a worker from sleeping. */
+static const char *
+wakes_nobody(const struct options *options, const struct worker *worker)
+{
+	if (options->event.on)
+		return "an event device wakes nobody";
+	return spread_takes(worker->graph) ? "another worker that hands packets over wakes nobody"
+					   : "a port that it polls has no receive interrupts";
 }
 
 /* Says so if the worker cannot sleep, which it was asked to. */
@@ -247,6 +262,7 @@ static void
 idle_set(const struct options *options, struct worker *worker)
 {
 	struct hy_idle_params params = hy_idle_defaults;
+	struct hy_graph_params graph;
 
 	params.wait_us = options->idle == IDLE_INTERRUPT ? options->wait_us : 0;
 	if (options->idle == IDLE_POLL)
@@ -254,26 +270,30 @@ idle_set(const struct options *options, struct worker *worker)
 	hy_idle_init(&worker->idle, &params);
 	if (options->idle != IDLE_INTERRUPT)
 		return;
-	if (hy_mbuf_ops.arm(worker->graph, true) == 0)
-		hy_mbuf_ops.arm(worker->graph, false);
+	hy_graph_params_get(worker->graph, &graph);
+	if (graph.ops->arm(worker->graph, true) == 0)
+		graph.ops->arm(worker->graph, false);
 	else
 		fprintf(stderr,
 			"l3fwd-graph: --idle: the worker on lcore %u pauses instead of sleeping: "
 			"%s\n",
-			worker->lcore,
-			options->event.on ? "an event device wakes nobody"
-					  : "a port that it polls has no receive interrupts");
+			worker->lcore, wakes_nobody(options, worker));
 }
 
-/* A worker's graph: its receive queues and all that they lead to. */
-static int
-graph_create(const struct options *options, struct pipeline *pipeline, unsigned int index)
-{
-	char names[QUEUES_MAX][HY_NAME_SIZE], name[HY_NAME_SIZE];
-	struct worker *worker = &pipeline->workers[index];
+/* What a graph is made of: receive queues, and all that they lead to. */
+struct recipe {
+	char names[QUEUES_MAX][HY_NAME_SIZE];
 	const char *patterns[QUEUES_MAX];
-	struct hy_graph_params params = {
-		.patterns = patterns,
+	struct hy_graph_params params;
+};
+
+/* The queues are those of an lcore, or all for LCORE_ID_ANY. */
+static void
+recipe_write(const struct options *options, const struct pipeline *pipeline, unsigned int lcore,
+	struct recipe *r)
+{
+	r->params = (struct hy_graph_params){
+		.patterns = r->patterns,
 		.ops = &hy_mbuf_ops,
 		.drop_node = "pkt_drop",
 		.lanes = { "ip4_route",
@@ -282,30 +302,53 @@ graph_create(const struct options *options, struct pipeline *pipeline, unsigned 
 		/* Two queues' packets go through a node in one call. */
 		.burst = RTE_MIN(2 * options->burst, HY_BURST_MAX),
 		.source_budget = options->burst,
-		.worker = (uint16_t)index,
 		.qsbr = pipeline->qsbr,
-		.socket = options->numa ? (int)rte_lcore_to_socket_id(worker->lcore)
-					: SOCKET_ID_ANY,
+		.socket = SOCKET_ID_ANY,
 	};
-	int rc;
-
 	for (unsigned int i = 0; i < options->nb_queues && !options->event.on; i++) {
 		const struct queue *q = &options->queues[i];
-		const unsigned int n = params.nb_patterns;
+		const unsigned int n = r->params.nb_patterns;
 
-		if (q->lcore != worker->lcore)
+		if (lcore != LCORE_ID_ANY && q->lcore != lcore)
 			continue;
-		rx_name(q, names[n]);
-		patterns[n] = names[n];
-		params.nb_patterns++;
+		option_rx_name(q, r->names[n]);
+		r->patterns[n] = r->names[n];
+		r->params.nb_patterns++;
 	}
 	if (options->event.on)
-		patterns[params.nb_patterns++] = "event_rx";
+		r->patterns[r->params.nb_patterns++] = "event_rx";
+}
+
+static int
+graph_create(const struct options *options, struct pipeline *pipeline, unsigned int index)
+{
+	struct worker *worker = &pipeline->workers[index];
+	char name[HY_NAME_SIZE];
+	struct recipe recipe;
+	int rc;
+
+	recipe_write(options, pipeline, worker->lcore, &recipe);
+	recipe.params.worker = (uint16_t)index;
+	recipe.params.socket = worker_socket(options, worker);
 	snprintf(name, sizeof(name), "worker-%u", worker->lcore);
-	rc = hy_graph_create(name, &params, &worker->graph);
-	if (rc < 0)
-		return refuse(name, rc);
-	return budgets_set(options, worker);
+	rc = hy_graph_create(name, &recipe.params, &worker->graph);
+	return rc < 0 ? refuse(name, rc) : 0;
+}
+
+/* One for each worker, or parts of one. */
+static int
+graphs_create(const struct options *options, struct pipeline *pipeline)
+{
+	struct recipe recipe;
+
+	if (options->dispatch.on) {
+		recipe_write(options, pipeline, LCORE_ID_ANY, &recipe);
+		return spread_create(options, &recipe.params, pipeline);
+	}
+	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+		if (graph_create(options, pipeline, w) < 0)
+			return -1;
+	return 0;
 }
 
 int
@@ -319,29 +362,35 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 	pipeline->tables.params.engine = hy_ip4_engine_of(lookup->chosen->impl.variant);
 	if (tables_create(options, routes, pipeline) < 0 ||
 		nodes_create(options, hal, pipeline) < 0 ||
-		features_create(options, hal, pipeline->qsbr, &pipeline->features) < 0)
+		features_create(options, hal, pipeline->qsbr, &pipeline->features) < 0 ||
+		graphs_create(options, pipeline) < 0)
 		return -1;
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
-		if (graph_create(options, pipeline, w) < 0)
+		if (budgets_set(options, &pipeline->workers[w]) < 0)
 			return -1;
 		pipeline->graphs[w] = pipeline->workers[w].graph;
-	}
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		idle_set(options, &pipeline->workers[w]);
+	}
 	telemetry_show(&pipeline->tables, pipeline->features.arc);
 	return 0;
 }
 
-void
+uint64_t
 pipeline_destroy(struct pipeline *pipeline)
 {
+	uint64_t under_way = 0;
+
 	telemetry_hide();
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
-		hy_graph_destroy(pipeline->workers[w].graph);
+	if (pipeline->dispatch != NULL)
+		under_way = hy_dispatch_destroy(pipeline->dispatch);
+	else
+		for (unsigned int w = 0; w < pipeline->nb_workers; w++)
+			hy_graph_destroy(pipeline->workers[w].graph);
 	features_destroy(&pipeline->features);
 	tables_destroy(&pipeline->tables);
 	offloads_destroy(&pipeline->offloads);
 	classes_destroy(&pipeline->classes);
 	rte_free(pipeline->qsbr);
 	*pipeline = (struct pipeline){ 0 };
+	return under_way;
 }

@@ -2,11 +2,13 @@
 /*
  * The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker. With
  * --policy, flow_cls stands before pkt_cls; with --feature, ip4_input and features before ip4_lookup;
- * with --mode=eventdev, event_rx in place of ethdev_rx.
+ * with --mode=eventdev, event_rx in place of ethdev_rx. With --mode=dispatch it is one graph, and each
+ * worker has the part of it that is pinned there.
  */
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
 
+#include <hy_dispatch.h>
 #include <hy_hal_live.h>
 #include <hy_idle.h>
 
@@ -35,20 +37,25 @@ struct pipeline {
 	struct worker workers[RTE_MAX_LCORE];
 	struct hy_graph *graphs[RTE_MAX_LCORE]; /* of the workers */
 	unsigned int nb_workers;
+	struct hy_dispatch *dispatch; /* of --mode=dispatch, which the graphs belong to; or NULL */
 };
 
+/* The NUMA node that a worker's graph and table are on. */
+int worker_socket(const struct options *options, const struct worker *worker);
+
 /*
- * Lists the lcores of --config as workers, in order (with --mode=eventdev, all that EAL has), and
- * makes what they report to. Returns 0, or -1 after saying what is wrong.
+ * Lists the lcores of --config and --pin as workers, in order (with --mode=eventdev, all that EAL
+ * has), and makes what they report to. Returns 0, or -1 after saying what is wrong.
  */
 int pipeline_workers(const struct options *options, struct pipeline *pipeline);
 
 /*
  * Makes tables, nodes as the HAL selects them, and graphs; gives up once *stop is set. Returns 0,
- * or -1 after saying what is wrong; pipeline_destroy() cleans up either way, any number of times.
+ * or -1 after saying what is wrong; pipeline_destroy() cleans up either way, any number of times, and
+ * returns how many packets were on their way from worker to worker.
  */
 int pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
 	const atomic_bool *stop, struct pipeline *pipeline);
-void pipeline_destroy(struct pipeline *pipeline);
+uint64_t pipeline_destroy(struct pipeline *pipeline);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "offloads.h"
 #include "ports.h"
+#include "spread.h"
 
 #define DESCRIPTORS 1024
 #define POOL_CACHE 256
@@ -57,7 +58,7 @@ pool_size(const struct options *options, unsigned int nb_workers)
 	const unsigned int nb_rx = options->nb_queues + nb_ports; /* one at least for each */
 	const unsigned int held = DESCRIPTORS * (nb_rx + nb_ports * nb_workers) +
 		(nb_workers + 1) * (POOL_CACHE + HY_BURST_MAX) +
-		(options->event.on ? HY_EVENT_MOST : 0);
+		(options->event.on ? HY_EVENT_MOST : 0) + spread_held(options, nb_workers);
 
 	return RTE_MAX((unsigned int)POOL_LEAST, held);
 }
@@ -120,7 +121,7 @@ queues_check(const struct options *options, const struct hy_hal *hal, uint16_t p
 			"; %s, or give the port more queues (net_pcap: one tx_pcap each)",
 			nb_workers, nb_workers, tx,
 			options->event.on ? "give EAL fewer lcores, all of which take events"
-					  : "name fewer lcores in --config");
+					  : "name fewer lcores in --config and --pin");
 	return 0;
 }
 

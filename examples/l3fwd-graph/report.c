@@ -9,6 +9,7 @@
 #include <rte_cycles.h>
 
 #include "feed.h"
+#include "spread.h"
 #include "sums.h"
 
 void
@@ -160,6 +161,25 @@ workers_table(const struct report *report, FILE *out)
 	}
 }
 
+/* What workers handed to others, by the node that it was for. */
+static void
+spread_table(const struct hy_stats *stats, FILE *out)
+{
+	struct spread_way way;
+	bool listed = false;
+
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		if (!spread_way_read(stats, i, &way))
+			continue;
+		if (!listed)
+			fprintf(out, "\n%-18s %12s %12s\n", "handed over to", "packets",
+				"held back");
+		listed = true;
+		fprintf(out, "%-18s %12" PRIu64 " %12" PRIu64 "\n", way.node, way.packets,
+			way.held_back);
+	}
+}
+
 void
 report_table(const struct report *report, FILE *out)
 {
@@ -171,7 +191,7 @@ report_table(const struct report *report, FILE *out)
 		"pkts/call", "cycles/pkt");
 	for (unsigned int i = 0; i < stats->nb_nodes; i++)
 		node_line(&stats->nodes[i], out);
-	n = sum_drops(stats, reasons);
+	n = sum_drops(report, reasons);
 	for (unsigned int i = 0, listed = 0; i < n; i++) {
 		if (reasons[i].objs == 0)
 			continue;
@@ -186,6 +206,7 @@ report_table(const struct report *report, FILE *out)
 			report->classes[i].class_id, report->classes[i].hits);
 	if (report->offloads != NULL && report->offloads[0] != '\0')
 		fprintf(out, "\n%s", report->offloads);
+	spread_table(stats, out);
 	if (report->options->idle != IDLE_POLL)
 		workers_table(report, out);
 	fprintf(out, "\n");

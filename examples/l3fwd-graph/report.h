@@ -34,6 +34,7 @@ struct report {
 	uint32_t nb_classes;
 	char *offloads, *offloads_json; /* how they stand, for people and for programs; or NULL */
 	uint64_t events_freed;          /* packets that were in the event device at the end */
+	uint64_t under_way;             /* and those between workers */
 	unsigned int mbufs_in_use;      /* once the ports are closed */
 	unsigned int mbufs_total;
 };

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "spread.h"
 #include "sums.h"
 
 static void
@@ -122,11 +123,34 @@ event_json(const struct report *report, FILE *out)
 			e->device, option_sched_name(report->options), report->events_freed);
 }
 
+/* {"node": {…}, …}, or null with other modes. */
+static void
+spread_json(const struct report *report, FILE *out)
+{
+	const char *comma = "";
+	struct spread_way way;
+
+	if (!report->options->dispatch.on) {
+		fprintf(out, "  \"dispatch\": null,\n");
+		return;
+	}
+	fprintf(out, "  \"dispatch\": {");
+	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
+		if (!spread_way_read(report->stats, i, &way))
+			continue;
+		fprintf(out,
+			"%s\n    \"%s\": {\"packets\": %" PRIu64 ", \"held_back\": %" PRIu64 "}",
+			comma, way.node, way.packets, way.held_back);
+		comma = ",";
+	}
+	fprintf(out, "},\n");
+}
+
 void
 report_json(const struct report *report, FILE *out)
 {
 	struct reason reasons[REASONS_MAX];
-	const unsigned int n = sum_drops(report->stats, reasons);
+	const unsigned int n = sum_drops(report, reasons);
 	struct totals t;
 
 	fprintf(out, "{\n");
@@ -134,6 +158,7 @@ report_json(const struct report *report, FILE *out)
 	nodes_json(report, out);
 	workers_json(report, out);
 	event_json(report, out);
+	spread_json(report, out);
 	classes_json(report, out);
 	fprintf(out, "  \"offloads\": [%s],\n",
 		report->offloads_json == NULL ? "" : report->offloads_json);

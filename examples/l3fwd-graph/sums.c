@@ -10,9 +10,15 @@
 #include "sums.h"
 
 unsigned int
-sum_drops(const struct hy_stats *stats, struct reason reasons[REASONS_MAX])
+sum_drops(const struct report *report, struct reason reasons[REASONS_MAX])
 {
+	const struct hy_stats *stats = report->stats;
 	unsigned int n = 0;
+
+	if (report->under_way > 0)
+		reasons[n++] = (struct reason){ .name = "under_way",
+			.text = "was on its way to another worker when they stopped",
+			.objs = report->under_way };
 
 	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
 		for (unsigned int d = 0; d < stats->nodes[i].nb_drops; d++) {
@@ -99,13 +105,15 @@ sum_tx(const struct report *report, uint16_t port)
 void
 sum_totals(const struct report *report, struct totals *totals)
 {
-	*totals = (struct totals){ 0 };
+	*totals = (struct totals){ .dropped = report->under_way };
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
 		totals->tx += sum_tx(report, p);
 	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
 		const struct hy_node_stats *node = &report->stats->nodes[i];
 
-		totals->rx += node->is_source ? node->objs : 0;
+		/* A source that is no node of the HAL's has packets of another worker. */
+		if (node->is_source && hy_hal_placement(report->hal, node->name) != NULL)
+			totals->rx += node->objs;
 		totals->dropped += dropped_by(node);
 	}
 }

@@ -15,7 +15,7 @@ struct reason {
 };
 
 /* Returns how many reasons there are. */
-unsigned int sum_drops(const struct hy_stats *stats, struct reason reasons[REASONS_MAX]);
+unsigned int sum_drops(const struct report *report, struct reason reasons[REASONS_MAX]);
 
 /* Packets that workers took of a port, and that they sent on it. */
 uint64_t sum_rx(const struct report *report, uint16_t port);

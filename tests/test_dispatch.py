@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--mode=dispatch: nodes pinned to workers, which hand packets over. What is sent and dropped is
+what the oracle says, each flow in order, wherever nodes run."""
+
+import functools
+import json
+import signal
+from collections import defaultdict
+
+import pytest
+
+import frames
+import l3fwd
+import oracle
+import pcapfile
+from l3fwd import SILENT
+from live import until
+from test_eventdev import busy, plain, sent_in_time
+from test_forward import routes_for
+
+# Pins, for two receiving workers, 1 and 2, or one; the workers that there are; and those that send.
+PINS = {
+    "one node away": (["ip4_lookup=2"], 2, [2]),
+    "a chain away": (["ip4_*=2", "pkt_cls=1"], 2, [2]),
+    "there and back": (["ip4_lookup=2", "ip4_rewrite=1"], 2, [1]),
+    "round and round": (
+        ["pkt_cls=2", "ip4_lookup=3", "ip4_rewrite=1", "ethdev_tx-*=2"], 3, [2]),
+    "flows over two workers": (["pkt_cls=2+3"], 3, [2, 3]),
+    "flows over all workers and together again": (["ip4_lookup=1+2+3", "ethdev_tx-*=3"], 3, [3]),
+    "the first pin counts": (["ip4_lookup=2", "ip4_*=1", "ethdev_tx-?=2"], 2, [2]),
+}
+
+
+def forward(rig, pins, workers, ports, *app, **how):
+    """Forwards all that arrives, with nodes pinned."""
+    return rig.forward(ports, "--mode=dispatch", *[f"--pin={pin}" for pin in pins], *app,
+                       tx_queues=workers, workers=workers, **how)
+
+
+def flow(frame):
+    """What packets of one flow have in common: addresses, protocol, and ports if it has any and is
+    no fragment."""
+    whole = frame[20] & 0x3f == 0 == frame[21] and frame[23] in (6, 17, 132)
+    ports = frame[14 + 4 * (frame[14] & 15):][:4]
+    return frame[26:34], frame[23], ports if whole and len(ports) == 4 else b""
+
+
+def by_flow(sent):
+    """The frames of each flow, in order."""
+    flows = defaultdict(list)
+    for frame in sent:
+        flows[flow(frame)].append(frame)
+    return flows
+
+
+def assert_flows(run, expected, queues):
+    """Asserts that each flow's frames are the oracle's, in order, and so are the drops. Returns
+    how many frames that accounts for."""
+    compared = 0
+    for port, wanted in expected.out.items():
+        want, got = by_flow(wanted), by_flow(sent_in_time(run, port, queues))
+        assert want.keys() == got.keys(), f"port {port}: other flows"
+        for key, sequence in want.items():
+            where = f"port {port}, flow {key}"
+            compared += l3fwd.assert_same_frames(sequence, got[key], where)
+    drops = {reason: run.stats["drops"][reason] for reason in oracle.REASONS}
+    assert drops == expected.drops, run
+    assert run.stats["totals"]["dropped"] == sum(expected.drops.values()), run
+    return compared + sum(drops.values())
+
+
+@functools.cache
+def joined(paths):
+    """The frames of captures one after another, and routes for them."""
+    records = [frame for path in paths for frame in pcapfile.read(path)]
+    return records, routes_for(records)
+
+
+def handed_over(run):
+    """Node → packets that came to it from other workers."""
+    return {node: way["packets"] for node, way in run.stats["dispatch"].items()}
+
+
+@pytest.mark.parametrize("layout", PINS, ids=lambda name: name.replace(" ", "-"))
+def test_captures_are_forwarded_as_the_oracle_says(rig, captures, layout):
+    pins, workers, senders = PINS[layout]
+    records, routes = joined(tuple(captures))
+    run = forward(rig, pins, workers, [[records], SILENT, SILENT], rig.routes(routes))
+    expected = oracle.forward(records, routes, run.macs)
+    assert assert_flows(run, expected, workers) == len(records) >= 3000
+    sent = busy(run, workers)
+    assert [w + 1 for w in range(workers) if sent[w] > 0] == senders, f"{layout}: {sent}"
+
+
+@pytest.mark.parametrize("layout", PINS, ids=lambda name: name.replace(" ", "-"))
+def test_generated_frames_are_sent_as_with_poll(rig, layout):
+    """And in the same order, where one worker sends what one worker received."""
+    pins, workers, senders = PINS[layout]
+    records = [f.data for f in frames.generate(17)]
+    ports, routes = [[records], SILENT, SILENT], rig.routes(frames.ROUTES)
+    polled = rig.forward(ports, routes, tx_queues=workers).stats
+    run = forward(rig, pins, workers, ports, routes)
+    expected = oracle.forward(records, frames.ROUTES, run.macs)
+    if any("+" in pin for pin in pins):
+        assert assert_flows(run, expected, workers) == len(records)
+    else:
+        (sender,) = senders
+        for port, wanted in expected.out.items():
+            l3fwd.assert_same_frames(wanted, run.sent(port, sender - 1), f"port {port}")
+    assert run.stats["drops"] == {**polled["drops"], "ring_full": 0}, run
+    assert run.stats["totals"] == polled["totals"], run
+    assert polled["dispatch"] is None and run.stats["totals"]["rx"] == len(records)
+
+
+def test_two_receiving_workers_hand_over_to_each_other(rig):
+    """Each polls a port, and looks up what the other has received."""
+    inputs = [frames.traffic(f"198.18.{port}.1", 3000) for port in (2, 3)]
+    run = forward(rig, ["ip4_lookup=1+2", "ip4_rewrite=2", "ethdev_tx-2=1"], 2,
+                  [[inputs[0]], [inputs[1]], SILENT, SILENT],
+                  config=[(0, 0, 1), (1, 0, 2), (2, 0, 1), (3, 0, 2)])
+    results = [oracle.forward(records, oracle.default_routes(range(4)), run.macs)
+               for records in inputs]
+    for port, result in zip((2, 3), results):
+        want, got = by_flow(result.out[port]), by_flow(sent_in_time(run, port, 2))
+        assert want == got and sum(map(len, got.values())) == 3000, f"port {port}"
+    assert run.stats["totals"] == {"rx": 6000, "tx": 6000, "dropped": 0}
+    ways = handed_over(run)
+    assert ways["ethdev_tx-2"] == 3000 and 0 < ways["ip4_lookup"] <= 6000, ways
+
+
+def test_what_was_handed_over_is_told(rig):
+    run = forward(rig, ["ip4_*=2"], 2, [[plain(3000)], SILENT])
+    way = run.stats["dispatch"]["ip4_lookup"]
+    assert list(run.stats["dispatch"]) == ["ip4_lookup"], run
+    assert list(way) == ["packets", "held_back"]
+    assert way["packets"] == 3000 == run.node("ip4_lookup")["objs"], way
+    lines = [line.split() for line in run.stdout.splitlines()]
+    assert ["ip4_lookup", *(str(way[key]) for key in way)] in lines, run
+    assert [worker["lcore"] for worker in run.stats["workers"]] == [1, 2]
+
+
+def test_overload_holds_the_source_back_and_stopping_in_the_midst_loses_nothing_uncounted(rig):
+    """A port that never ends is polled by a worker that does nothing else: the other one cannot
+    keep up, however they get on."""
+    process = rig.start(
+        [*l3fwd.options(2, [(0, 0, 1)]), "--mode=dispatch", "--pin=pkt_cls=2", "--stats=1",
+         f"--json={rig.folder}/stats.json"],
+        [*rig.vdevs([[plain(500)]], tx_queues=2, more=",infinite_rx=1"), "--vdev", "net_null1"],
+        workers=2)
+    held = 0
+
+    def held_back():
+        nonlocal held
+        line = process.stdout.readline().split()
+        if line[:1] == ["pkt_cls"] and len(line) == 3:
+            held = int(line[2])
+        return held > 0
+
+    until(held_back, "a source that is held back", process)
+    process.send_signal(signal.SIGTERM)
+    run = rig.finish(process)
+    stats = run.stats
+    assert stats["dispatch"]["pkt_cls"]["held_back"] >= held > 0, run
+    under_way = stats["drops"].get("under_way", 0)
+    assert stats["totals"]["rx"] == stats["dispatch"]["pkt_cls"]["packets"] > 0, run
+    assert run.node("pkt_cls")["objs"] + under_way == stats["totals"]["rx"], run
+    assert stats["drops"].get("ring_full", 0) == 0, run
+
+
+def test_worker_that_others_hand_packets_to_pauses_instead_of_sleeping(rig):
+    run = forward(rig, ["ip4_lookup=2"], 2, [[plain(100)], SILENT], "--idle=interrupt")
+    said = [line for line in run.stderr.splitlines() if "pauses instead of sleeping" in line]
+    assert [line.split("worker on ")[1] for line in said] == [
+        "lcore 1 pauses instead of sleeping: a port that it polls has no receive interrupts",
+        "lcore 2 pauses instead of sleeping: another worker that hands packets over wakes nobody"]
+    assert run.stats["workers"][1]["waits"] == 0 and run.stats["totals"]["tx"] == 100, run
+
+
+def test_classes_and_their_counts_are_those_of_poll_mode(rig):
+    """The class is a lane, which goes along."""
+    policy = rig.write("policy", "rule 1 class 7 proto udp\nrule 2 class 9 proto tcp\n")
+    records = [f.data for f in frames.generate(8)]
+    app = [f"--policy={policy}", "--drop-class=9", rig.routes(frames.ROUTES)]
+    polled = rig.forward([[records], SILENT, SILENT], *app).stats
+    stats = forward(rig, ["flow_cls-0=2", "pkt_cls=3", "ip4_*=1"], 3, [[records], SILENT, SILENT],
+                    *app).stats
+    assert stats["classes"] == polled["classes"] and len(stats["classes"]) >= 2
+    assert stats["drops"] == {**polled["drops"], "ring_full": 0}
+    assert stats["drops"]["denied"] > 0
+    assert stats["totals"] == polled["totals"] and stats["totals"]["rx"] == len(records)
+
+
+def test_graph_of_a_worker_is_drawn_as_it_is_spread(rig):
+    path = rig.folder / "graph.json"
+    run = rig.run([*l3fwd.options(2, [(0, 0, 1)]), "--mode=dispatch", "--pin=ip4_lookup=2",
+                   "--dry-run", f"--export-json={path}"],
+                  rig.vdevs([[plain(1)], SILENT], tx_queues=2), workers=2)
+    assert run.code == 0, run
+    names = {node["name"] for node in json.loads(path.read_text())["nodes"]}
+    assert "worker-out-ip4_lookup" in names and "ip4_lookup" not in names, names
+
+
+REFUSED = {
+    "no pin": ([], "--mode: dispatch wants --pin"),
+    "no lcore": (["--pin=ip4_lookup"], "--pin: 'ip4_lookup' is not PATTERN=LCORE[+LCORE...]"),
+    "no pattern": (["--pin==2"], "--pin: '=2' is not PATTERN=LCORE[+LCORE...]"),
+    "empty lcore": (["--pin=ip4_lookup="], "is not PATTERN=LCORE[+LCORE...]"),
+    "lcore of letters": (["--pin=ip4_lookup=two"], "is not PATTERN=LCORE[+LCORE...]"),
+    "lcores with junk": (["--pin=ip4_lookup=2+"], "is not PATTERN=LCORE[+LCORE...]"),
+    "lcores with commas": (["--pin=ip4_lookup=1,2"], "is not PATTERN=LCORE[+LCORE...]"),
+    "lcore of no program": (["--pin=ip4_lookup=99999"], "is not PATTERN=LCORE[+LCORE...]"),
+    "lcore twice": (["--pin=ip4_lookup=2+1+2"], "'ip4_lookup=2+1+2' names lcore 2 twice"),
+    "absent lcore": (["--pin=ip4_lookup=7"], "--pin: lcore 7 is not enabled"),
+    "main lcore": (["--pin=ip4_lookup=0"], "--pin: lcore 0 is the main lcore"),
+    "receive queue": (["--pin=ethdev_*=2"], "'ethdev_*' matches ethdev_rx-0-0, which runs where "
+                      "--config says"),
+    "no such node": (["--pin=ip6_lookup=2"], "ip6_lookup"),
+    "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "are for --mode=eventdev"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED, ids=lambda what: what.replace(" ", "-"))
+def test_what_cannot_be_is_refused_in_words(rig, what):
+    app, words = REFUSED[what]
+    run = rig.forward([[plain(1)], SILENT], "--mode=dispatch", *app, tx_queues=2, workers=2)
+    assert run.code == 1 and words in run.stderr, run
+    assert run.wrote_packets() == []
+
+
+def test_pins_are_for_dispatch(rig):
+    for mode in ([], ["--mode=poll"]):
+        run = rig.forward([[plain(1)], SILENT], *mode, "--pin=ip4_lookup=2", tx_queues=2, workers=2)
+        said = run.stderr.splitlines()[-1]
+        assert (run.code, said) == (1, "l3fwd-graph: --pin: is for --mode=dispatch"), run
+
+
+def test_port_without_transmit_queues_names_the_pins(rig):
+    run = rig.run([*l3fwd.options(1, [(0, 0, 1)]), "--mode=dispatch", "--pin=ip4_lookup=2",
+                   "--until-idle=100"], rig.vdevs([SILENT]), workers=2)
+    assert run.code == 1, run
+    assert "2 workers need 2 transmit queues, the port has 1; name fewer lcores in --config and " \
+        "--pin" in run.stderr, run
