@@ -6,8 +6,9 @@
 #include <eventdev_pmd.h>
 
 /*
- * Begins what a device says of itself: schedule types of every kind, and all else zero. Only programs
- * get a structure from DPDK that is zero before; its own checks pass one as it lies on the stack.
+ * Begins what a device says of itself: schedule types of every kind, and all else zero. Only
+ * programs get a structure from DPDK that is zero before; its own checks pass one as it lies on the
+ * stack.
  */
 void event_info_begin(struct rte_event_dev_info *to);
 
