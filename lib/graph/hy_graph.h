@@ -384,7 +384,8 @@ struct hy_graph_params {
  * @param[out] graph Belongs to the caller, until hy_graph_destroy().
  * @return 0; -EINVAL refused; -EEXIST; -ENOENT a pattern or a name has no node; -EBUSY another
  * graph reports to the QSBR variable as this worker; -ENOMEM; -E2BIG more than 65,535 nodes;
- * -ENOEXEC the registration of some node failed at load; or what a node's init() returned.
+ * -ENOEXEC the registration of some node failed at load; -EPERM this is a secondary process of EAL,
+ * which may only look at its primary's graphs (hy_share.h); or what a node's init() returned.
  */
 int hy_graph_create(const char *name, const struct hy_graph_params *params,
 	struct hy_graph **graph);
