@@ -8,8 +8,8 @@
  * walks it as any other: hy_graph_walk(), hy_idle_step(), hy_graph_rest(). Where an edge leads to a
  * node that runs elsewhere, the worker's graph has a node "DISPATCH-out-NODE" in its place, which
  * writes whole bursts with their lanes to rings, one for each pair of workers; on the other side a
- * source "DISPATCH-in-NODE" takes them out. ("DISPATCH-split-NODE", where some objects stay.) A ring has one producer and one consumer, and takes no
- * lock.
+ * source "DISPATCH-in-NODE" takes them out. Where a part of the objects stays, it is called
+ * "DISPATCH-split-NODE". A ring has one producer and one consumer, and takes no lock.
  *
  * **Which nodes run where.** The first pin that matches a node holds. A node that no pin matches
  * runs where its parents run: in several graphs, if need be. A source that no pin matches runs on
@@ -110,7 +110,8 @@ struct hy_graph *hy_dispatch_graph(const struct hy_dispatch *dispatch, uint16_t 
  *
  * @param pins All pins from now on; those before no longer hold.
  * @return 0; what hy_dispatch_create() returns; -ETIMEDOUT objects were still under way when
- * patience_ms were over, or a worker neither walked nor rested. Upon an error all goes on as before.
+ * patience_ms were over, or a worker neither walked nor rested. Upon an error all goes on as
+ * before.
  */
 int hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
 	unsigned int nb_pins);
