@@ -8,7 +8,7 @@
 
 #include <dpdk.h>
 
-#include "dispatch.h"
+#include "handover.h"
 
 #define CONTENDERS_MAX 5
 

@@ -7,7 +7,7 @@
 #include <hy_dispatch.h>
 #include <hy_graph_worker.h>
 
-#include "dispatch.h"
+#include "handover.h"
 
 struct our_team {
 	struct team team; /* the first member */

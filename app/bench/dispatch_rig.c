@@ -8,7 +8,7 @@
 #include <rte_lcore.h>
 #include <rte_pause.h>
 
-#include "dispatch.h"
+#include "handover.h"
 
 /* Walks after which what the second lane has not seen is lost: one an object, and as many again. */
 #define PATIENCE (2 * LAP_OBJECTS)

@@ -6,7 +6,7 @@
 #include <rte_graph.h>
 #include <rte_graph_worker.h>
 
-#include "dispatch.h"
+#include "handover.h"
 
 struct rte_team {
 	struct team team; /* the first member */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dispatch.h"
+#include "handover.h"
 
 void
 team_init(struct team *team, const struct chain *chain, const char *name, bool hands_over)

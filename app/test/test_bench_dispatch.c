@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <dispatch.h>
+#include <handover.h>
 
 #include "unit.h"
 

@@ -4,8 +4,8 @@
  * the second, where the rest of the chain is pinned, or each runs the whole chain to completion.
  * Objects are no pointers but numbers: 1, 2 and so on in every lap.
  */
-#ifndef HY_BENCH_DISPATCH_H
-#define HY_BENCH_DISPATCH_H
+#ifndef HY_BENCH_HANDOVER_H
+#define HY_BENCH_HANDOVER_H
 
 #include <stdalign.h>
 #include <stdatomic.h>
