@@ -47,8 +47,11 @@ def workers(process):
     """The state and the seconds of CPU time of each worker thread of a running l3fwd-graph."""
     found = []
     for task in os.scandir(f"/proc/{process.pid}/task"):
-        with open(f"{task.path}/stat", encoding="ascii") as file:
-            name, _, rest = file.read().partition("(")[2].rpartition(") ")
+        try:
+            with open(f"{task.path}/stat", encoding="ascii") as file:
+                name, _, rest = file.read().partition("(")[2].rpartition(") ")
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended: one of telemetry's, which come and go
         if "worker" in name:
             state, *numbers = rest.split()
             ticks = sum(map(int, numbers[10:12]))

@@ -62,6 +62,8 @@ def test_json_keys_in_the_book_are_those_that_the_program_writes(rig):
     runs = [rig.forward([SILENT], policy, f"--offload={how}").stats
             for how in ("sim:cnxk,settle_us=1000", "rte_flow")]
     runs.append(rig.forward([SILENT], "--mode=eventdev", eal=["--vdev", "event_sw0"]).stats)
+    runs.append(rig.forward([SILENT], "--mode=dispatch", "--pin=ip4_lookup=2", tx_queues=2,
+                            workers=2).stats)
     section = page("l3fwd-graph").partition("Statistics as JSON\n---")[2]
     section = section.partition("Exit codes")[0]
     named = set()
@@ -71,6 +73,9 @@ def test_json_keys_in_the_book_are_those_that_the_program_writes(rig):
     for key, value in [item for stats in runs for item in stats.items() if item[1] is not None]:
         several = isinstance(value, list)
         inner = set().union(*value) if several else set(value)
+        if key == "dispatch":  # by node
+            written.add(key)
+            inner = {f"NODE.{k}" for way in value.values() for k in way}
         prefix = f"{key}[]" if several else key
         # The keys in drops are reasons, of which another test knows; those in classes are numbers.
         written |= {prefix} if key in ("drops", "classes") else {f"{prefix}.{k}" for k in inner}

@@ -216,6 +216,8 @@ REFUSED = {
     "receive queue": (["--pin=ethdev_*=2"], "'ethdev_*' matches ethdev_rx-0-0, which runs where "
                       "--config says"),
     "no such node": (["--pin=ip6_lookup=2"], "ip6_lookup"),
+    "feature": (["--pin=ip4_lookup=2", "--feature=ip4_filter@0:proto=6"], "--feature: is not for "
+                "--mode=dispatch"),
     "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "are for --mode=eventdev"),
 }
 

@@ -41,7 +41,7 @@ a_graph_is_asked_for_attention_only_while_it_is_captured(void **state)
 }
 
 static void
-what_is_wrong_is_refused_and_changes_nothing(void **state)
+what_cannot_be_captured_is_refused_and_changes_nothing(void **state)
 {
 	static const struct hy_capture_point many[HY_CAPTURE_POINTS + 1];
 	struct probe src = { .budget = 100, .per_call = 1 };
@@ -348,7 +348,7 @@ captures_come_and_go_while_a_worker_walks(void **state)
 
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_graph_is_asked_for_attention_only_while_it_is_captured),
-	GRAPH_TEST(what_is_wrong_is_refused_and_changes_nothing),
+	GRAPH_TEST(what_cannot_be_captured_is_refused_and_changes_nothing),
 	GRAPH_TEST(a_source_with_too_many_edges_is_captured_at_one_of_them),
 	GRAPH_TEST(no_memory_is_no_capture_and_the_old_records_stay),
 	GRAPH_TEST(what_finds_no_room_is_counted_as_lost_and_said_in_the_next_record),

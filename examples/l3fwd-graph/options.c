@@ -49,7 +49,7 @@ static const char usage[] =
 	"                              packet; SIGHUP has them read again\n"
 	"  --drop-class CLASS          drop the packets of a class; 0: those without one\n"
 	"  --steer CLASS=PORT,MAC      send the packets of a class there, whatever routes there are\n"
-	"  --feature ip4_filter@P:FILTER\n"
+	"  --feature NODE@PORT:FILTER\n"
 	"                              drop packets of port P before they are routed; FILTER\n"
 	"                              as for --trace\n"
 	"  --max-rules N               room for rules (1 to 1048576, default 16384)\n"

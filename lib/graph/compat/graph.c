@@ -147,10 +147,12 @@ param_check(const char *graph, const struct rte_graph_param *prm)
 		HY_LOG(ERR, "rte_graph: graph '%s': its parameters or patterns are missing", graph);
 		return -EINVAL;
 	}
+#ifdef HY_COMPAT_PCAP
 	if (prm->pcap_enable) {
 		HY_LOG(ERR, "rte_graph: graph '%s': pcap_enable is not there", graph);
 		return -ENOTSUP;
 	}
+#endif
 	return 0;
 }
 

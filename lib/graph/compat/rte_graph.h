@@ -27,6 +27,7 @@
 
 #include <rte_common.h>
 #include <rte_errno.h>
+#include <rte_version.h>
 
 #include <hy_graph.h>
 
@@ -132,6 +133,12 @@ typedef int (*rte_graph_cluster_stats_cb_t)(bool is_first, bool is_last, void *c
  */
 typedef void (*packets_enqueued_cb)(struct rte_graph *graph, uint64_t cb_priv);
 
+/** @cond Programs for a DPDK from before do not know of these fields, and do not set them. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+#define HY_COMPAT_PCAP
+#endif
+/** @endcond */
+
 /** What a graph is made of. */
 struct rte_graph_param {
 	int socket_id;             /**< NUMA node; SOCKET_ID_ANY: that of the calling thread. */
@@ -139,9 +146,11 @@ struct rte_graph_param {
 	const char *
 		*node_patterns; /**< fnmatch(3) patterns; targets of edges come by themselves. */
 
+#ifdef HY_COMPAT_PCAP
 	bool pcap_enable;            /**< To be false: such a graph is refused with ENOTSUP. */
 	uint64_t num_pkt_to_capture; /**< Not used. */
 	char *pcap_filename;         /**< Not used. */
+#endif
 
 	__extension__ union {
 		/** Of graphs that run to completion. */
