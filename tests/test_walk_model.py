@@ -9,15 +9,17 @@ import pytest
 
 import l3fwd
 import test_install
-from test_install import installed  # noqa: F401
 
 EXAMPLE = l3fwd.ROOT / "examples" / "walk-model"
 WALKS = 1000
 BURST = 32
 
+pytestmark = pytest.mark.xdist_group("install")
+installed = test_install.installed
+
 
 @pytest.fixture(scope="module", name="program")
-def program_built(installed, tmp_path_factory):  # noqa: F811
+def program_built(installed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("example") / "walk-model"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("*.o", "walk-model"))
     flags = " ".join(["-O2 -g -Wall -Wextra -Werror", *test_install.sanitizer()])
@@ -27,7 +29,7 @@ def program_built(installed, tmp_path_factory):  # noqa: F811
     shutil.rmtree(folder)
 
 
-def test_a_model_from_outside_gives_the_same_totals_in_its_own_order(program, installed,  # noqa: F811
+def test_a_model_from_outside_gives_the_same_totals_in_its_own_order(program, installed,
                                                                      tmp_path):
     (libdir,) = test_install.pkg_config(installed, "--variable=libdir")
     printed = test_install.run(program, *test_install.EAL, "--", str(WALKS),

@@ -110,7 +110,7 @@ team_round(void *arg)
 		laps[i] = RTE_MAX(t->stop[0][i], t->stop[1][i]) -
 			RTE_MIN(t->start[0][i], t->start[1][i]);
 	qsort(laps, t->laps, sizeof(laps[0]), by_value);
-	return (double)laps[(t->laps - 1) / 2] / LAP_OBJECTS;
+	return (double)laps[t->laps / 2] / LAP_OBJECTS;
 }
 
 bool

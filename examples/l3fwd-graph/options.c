@@ -50,7 +50,7 @@ static const char usage[] =
 	"  --drop-class CLASS          drop the packets of a class; 0: those without one\n"
 	"  --steer CLASS=PORT,MAC      send the packets of a class there, whatever routes there are\n"
 	"  --feature NODE@PORT:FILTER\n"
-	"                              drop packets of port P before they are routed; FILTER\n"
+	"                              drop packets of PORT before they are routed; FILTER\n"
 	"                              as for --trace\n"
 	"  --max-rules N               room for rules (1 to 1048576, default 16384)\n"
 	"  --offload HOW               rules in hardware, by rte_flow, or in a simulator, by\n"

@@ -41,7 +41,7 @@ create(const struct hy_dispatch_params *params, struct pipeline *pipeline)
 		fprintf(stderr, "l3fwd-graph: --mode=dispatch: %s\n", strerror(-rc));
 		return -1;
 	}
-	for (uint16_t w = 0; w < pipeline->nb_workers; w++)
+	for (uint16_t w = 0; w < params->nb_workers; w++)
 		pipeline->workers[w].graph = hy_dispatch_graph(pipeline->dispatch, w);
 	return 0;
 }

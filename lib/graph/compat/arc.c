@@ -11,8 +11,9 @@
 #include "arc.h"
 
 /* What the macros registered; never taken away. */
-static STAILQ_HEAD(, rte_graph_feature_arc_register) arc_list = STAILQ_HEAD_INITIALIZER(arc_list);
-static STAILQ_HEAD(,
+static STAILQ_HEAD(arc_list,
+	rte_graph_feature_arc_register) arc_list = STAILQ_HEAD_INITIALIZER(arc_list);
+static STAILQ_HEAD(feature_list,
 	rte_graph_feature_register) feature_list = STAILQ_HEAD_INITIALIZER(feature_list);
 
 /* Between rte_graph_feature_arc_init() and _cleanup(); under the lock. */

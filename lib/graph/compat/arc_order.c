@@ -42,7 +42,7 @@ int
 hy_compat_arc_sort(struct arc *arc)
 {
 	const unsigned int n = arc->pub.num_added_features;
-	struct feature sorted[FEATURES_MAX];
+	struct feature sorted[FEATURES_MAX] = { 0 };
 	bool placed[FEATURES_MAX] = { false };
 
 	for (unsigned int i = 0; i < n; i++) {
