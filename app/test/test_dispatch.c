@@ -323,7 +323,7 @@ grow(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	for (uint16_t i = 0; i < n; i++) {
 		struct obj *obj = objs[i];
 
-		if (++obj->hops < 6) {
+		if (++obj->hops < 12) {
 			obj_ref(&objs[i], 1);
 			hy_enqueue_x1(graph, node, 0, &objs[i]);
 			replicas++;

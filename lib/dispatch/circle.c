@@ -100,13 +100,15 @@ hy_circle_spare(struct hy_dispatch_plan *plan)
 
 		for (unsigned int i = 0; i < feeder->nb_reach; i++) {
 			struct hy_reach *reach = &feeder->reach[i];
-			const uint32_t size =
-				plan->views[feeder->worker].outs[reach->out].ring->size;
+			struct hy_out *out = &plan->views[feeder->worker].outs[reach->out];
+			const uint32_t size = out->ring->size;
 
 			/* Into an empty ring it may always bring one. */
 			if (leads(plan, reach->feeder, reach->feeder) &&
 				!leads(plan, reach->feeder, f))
 				reach->spare = RTE_MIN(size / 2, size - reach->factor);
+			out->wanted = RTE_MAX(out->wanted,
+				reach->spare + RTE_MAX(reach->factor, size / 2));
 		}
 	}
 }

@@ -72,7 +72,7 @@ struct hy_dispatch_params {
 	/**
 	 * Wakes a worker that sleeps in ops->wait(): called, on the thread of another worker, once it
 	 * has left objects for that worker between its arm(true) and arm(false). Must make the wait
-	 * end, also one that is only about to begin. NULL: workers with rings to look at never sleep.
+	 * end, also one that is only about to begin. NULL: no worker sleeps.
 	 */
 	void (*notify)(uint16_t worker, void *arg);
 	void *arg; /**< For notify. */
@@ -94,7 +94,9 @@ int hy_dispatch_create(const char *name, const struct hy_dispatch_params *params
 
 /**
  * The graph that a worker walks. It may be read as any graph; it is changed by hy_dispatch_pin()
- * alone, though hy_graph_update() with NULL and hy_graph_update_all() are allowed.
+ * alone, though hy_graph_update() with NULL and hy_graph_update_all() are allowed, but not during
+ * that call: edges that are new then take no detour, and lead to pinned nodes in the worker's own
+ * graph, until the next hy_dispatch_pin().
  *
  * @return NULL if there is no such worker. Valid until hy_dispatch_destroy().
  */
@@ -115,6 +117,18 @@ struct hy_graph *hy_dispatch_graph(const struct hy_dispatch *dispatch, uint16_t 
  */
 int hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
 	unsigned int nb_pins);
+
+/**
+ * Waits until nothing is under way that the program's sources have made before: they stop, what is
+ * in graphs and rings runs to its end, they go on. Workers as for hy_dispatch_pin().
+ *
+ * For who changes what objects refer to: a worker reports to its graph's QSBR variable though what
+ * it has sent on lies in a ring. So what an object's lanes name may be used for something else only
+ * after the change, this call, and then the grace period.
+ *
+ * @return 0; -ETIMEDOUT as hy_dispatch_pin().
+ */
+int hy_dispatch_drain(struct hy_dispatch *dispatch);
 
 /**
  * Destroys a dispatch with its graphs and nodes. No thread may be walking one. Objects in graphs

@@ -388,11 +388,34 @@ plans_trim(struct hy_dispatch *dispatch)
 	}
 }
 
+static uint64_t
+deadline_of(const struct hy_dispatch *dispatch)
+{
+	return rte_get_tsc_cycles() + (uint64_t)dispatch->patience_ms * rte_get_tsc_hz() / 1000;
+}
+
+/* In one order with the bit that hy_graph_resting() reads. */
+static void
+sources_hold(struct hy_dispatch *dispatch, bool on)
+{
+	__atomic_store_n(&dispatch->hold, on, __ATOMIC_SEQ_CST);
+}
+
+int
+hy_dispatch_drain(struct hy_dispatch *dispatch)
+{
+	bool drained;
+
+	sources_hold(dispatch, true);
+	drained = all_drained(dispatch, deadline_of(dispatch));
+	sources_hold(dispatch, false);
+	return drained ? 0 : -ETIMEDOUT;
+}
+
 static int
 change(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 {
-	const uint64_t deadline = rte_get_tsc_cycles() +
-		(uint64_t)dispatch->patience_ms * rte_get_tsc_hz() / 1000;
+	const uint64_t deadline = deadline_of(dispatch);
 	int rc;
 
 	if (!all_drained(dispatch, deadline)) {
@@ -409,6 +432,7 @@ change(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 	}
 	plan->next = dispatch->plan;
 	dispatch->plan = plan;
+	sleepers_wake(dispatch); /* for sources that they have only now */
 	if (!all_updated(dispatch, deadline))
 		HY_LOG(WARNING, "dispatch '%s': a worker has not taken its new graph up yet",
 			dispatch->name);
@@ -426,10 +450,9 @@ hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins
 	rc = hy_pin_plan(dispatch, pins, nb_pins, &plan);
 	if (rc < 0)
 		return rc;
-	/* In one order with the bit that hy_graph_resting() reads. */
-	__atomic_store_n(&dispatch->hold, true, __ATOMIC_SEQ_CST);
+	sources_hold(dispatch, true);
 	rc = change(dispatch, plan);
-	__atomic_store_n(&dispatch->hold, false, __ATOMIC_SEQ_CST);
+	sources_hold(dispatch, false);
 	if (rc < 0)
 		hy_pin_plan_free(dispatch, plan);
 	else

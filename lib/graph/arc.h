@@ -86,6 +86,8 @@ void hy_arc_link(struct hy_arc *arc);
 void hy_arc_unlink(struct hy_arc *arc);
 /* The position of a feature on an arc, by its whole name, or -1. */
 int hy_arc_position(const struct hy_arc *arc, const char *feature);
+/* Whether an edge leads from an arc to its end. */
+bool hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to);
 /* Where an edge that leads to a node leads while arcs are as they are. */
 struct hy_reg_node *hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to);
 

@@ -39,6 +39,23 @@ hy_arc_position(const struct hy_arc *arc, const char *feature)
 	return -1;
 }
 
+/* Whether what takes an edge comes from an arc, and leaves it there. */
+static bool
+leaves(const struct hy_arc *arc, const struct hy_reg_node *from, const struct hy_reg_node *to)
+{
+	return arc->live != 0 && strcmp(to->name, arc->end) == 0 &&
+		(from->id == arc->node || hy_arc_position(arc, from->name) >= 0);
+}
+
+bool
+hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to)
+{
+	for (const struct hy_arc *arc = arcs; arc != NULL; arc = arc->next)
+		if (leaves(arc, from, to))
+			return true;
+	return false;
+}
+
 struct hy_reg_node *
 hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to)
 {
@@ -48,7 +65,7 @@ hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to)
 		if (arc->live == 0 || strcmp(to->name, arc->end) != 0)
 			continue;
 		/* What leaves the arc is not to go round. */
-		if (from->id == arc->node || hy_arc_position(arc, from->name) >= 0)
+		if (leaves(arc, from, to))
 			continue;
 		return hy_registry_get(arc->node);
 	}

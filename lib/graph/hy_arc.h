@@ -136,6 +136,9 @@ struct hy_arc_setting {
  * (hy_graph_rest()), nor by code of nodes.
  *
  * @param settings Each feature once, in any order.
+ * Upon -ETIMEDOUT a feature may be in graphs without being enabled for any index: it costs what an
+ * arc costs, until the next call.
+ *
  * @return 0; -ENOENT the arc has no such feature; -EINVAL @p index is not below HY_ARC_INDEXES, or a
  * feature is given twice; -ETIMEDOUT a worker has not reported for a second; what
  * hy_graph_update_all() returns; -ENOMEM.

@@ -182,7 +182,10 @@ detour(const struct build *b, const struct hy_reg_node *from, struct hy_reg_node
 {
 	struct hy_reg_node *end = to;
 
-	for (unsigned int i = 0; i < b->params->nb_detours && to != NULL; i++) {
+	/* What is on an arc has come by the detour before it: it is not to go round. */
+	if (to == NULL || hy_arc_leaves(from, to))
+		return to;
+	for (unsigned int i = 0; i < b->params->nb_detours; i++) {
 		if (b->detours[i].instead == from)
 			return to;
 		if (b->detours[i].target == to)

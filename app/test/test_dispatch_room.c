@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sources of a graph over several workers get on wherever there is room, and all that is under way
+ * can be waited for. */
+
+#include <errno.h>
+
+#include <hy_arc.h>
+
+#include "dispatch_fixture.h"
+
+#define OBJS 4000
+
+static uint16_t
+first_edge(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(objs);
+	probe_hit(node, n);
+	hy_stream_move(graph, node, 0, n);
+	return n;
+}
+
+static uint16_t
+second_edge(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(objs);
+	probe_hit(node, n);
+	hy_stream_move(graph, node, 1, n);
+	return n;
+}
+
+static void
+walk_by_turns(void)
+{
+	for (uint16_t i = 0; i < 20000; i++)
+		walk(i % 2);
+}
+
+/* As an edge for errors that do not happen. */
+static void
+a_circle_that_no_object_takes_holds_no_source_back(void **state)
+{
+	struct probe src = { .budget = OBJS }, a = { 0 }, b = { 0 }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "a");
+	NODE(&a, .name = "a", .impl.process = first_edge, .edges = { "b", "sink" });
+	NODE(&b, .name = "b", .impl.process = second_edge, .edges = { "a", "sink" });
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 2,
+		PINS({ "a", WORKERS(0) }, { "b", WORKERS(1) }));
+	walk_by_turns();
+	assert_int_equal(sink.objs, OBJS);
+}
+
+static void
+a_node_that_replicates_less_than_it_may_holds_no_source_back(void **state)
+{
+	struct probe src = { .budget = OBJS }, a = { 0 }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "a");
+	NODE(&a, .name = "a", .impl.process = first_edge, .edges = { "sink" }, .replicates = 12);
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 2,
+		PINS({ "sink", WORKERS(1) }));
+	walk_by_turns();
+	assert_int_equal(sink.objs, OBJS);
+}
+
+static uint64_t featured;
+
+static int
+feature_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(config);
+	return hy_arc_join(graph, node, 0, node->ctx);
+}
+
+static uint16_t
+feature(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	featured += n;
+	hy_arc_next(graph, node, node->ctx, objs, n);
+	return n;
+}
+
+static void
+index_of(void *const objs[], uint32_t index[], uint16_t n)
+{
+	RTE_SET_USED(objs);
+	for (uint16_t i = 0; i < n; i++)
+		index[i] = 0;
+}
+
+static void
+an_arc_to_a_node_of_several_workers_is_taken_once(void **state)
+{
+	const struct hy_arc_feature desc = { .arc = "arc", .node = "feature" };
+	const struct hy_arc_params params = {
+		.end = "sink", .index = index_of, .socket = SOCKET_ID_ANY
+	};
+	struct probe src = { .budget = OBJS }, sink = { 0 };
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	featured = 0;
+	source_add(&src, "src", "sink");
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	NODE(NULL, .name = "feature",
+		.impl = { .process = feature,
+			.init = feature_init,
+			.ctx_size = sizeof(struct hy_arc_place) },
+		.lanes = { HY_ARC_LANE });
+	assert_int_equal(hy_arc_feature_register(&desc), 0);
+	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { HY_ARC_LANE }), .nb_workers = 2,
+		.ring_bursts = 2, PINS({ "sink", WORKERS(0, 1) }));
+	assert_int_equal(hy_arc_enable(arc, "feature", 0, 7), 0);
+	walk_by_turns();
+	assert_int_equal(sink.objs, OBJS);
+	assert_int_equal(featured, OBJS);
+	hy_dispatch_destroy(dispatch);
+	dispatch = NULL;
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(hy_arc_feature_unregister("feature"), 0);
+}
+
+static void
+what_is_under_way_can_be_waited_for(void **state)
+{
+	struct probe src = { .budget = BURST }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .patience_ms = 1,
+		PINS({ "sink", WORKERS(1) }));
+	assert_int_equal(hy_dispatch_drain(dispatch), 0);
+	assert_int_equal(walk(0), BURST);
+	hy_graph_rest(hy_dispatch_graph(dispatch, 0));
+	assert_int_equal(hy_dispatch_drain(dispatch), -ETIMEDOUT);
+	assert_int_equal(walk(1), BURST);
+	hy_graph_rest(hy_dispatch_graph(dispatch, 1));
+	assert_int_equal(hy_dispatch_drain(dispatch), 0);
+	assert_int_equal(sink.objs, BURST);
+	/* And the source may go on. */
+	src.budget += BURST;
+	assert_int_equal(walk(0), BURST);
+	assert_int_equal(walk(1), BURST);
+}
+
+static const struct CMUnitTest tests[] = {
+	DISPATCH_TEST(a_circle_that_no_object_takes_holds_no_source_back),
+	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
+	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),
+	DISPATCH_TEST(what_is_under_way_can_be_waited_for),
+};
+
+UNIT_SUITE(tests)
