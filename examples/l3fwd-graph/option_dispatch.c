@@ -98,8 +98,7 @@ option_check_dispatch(const struct options *options)
 	if (!d->on && d->nb_pins > 0)
 		return option_refuse("--pin", "is for --mode=dispatch");
 	if (d->on && options->nb_features > 0)
-		return option_refuse("--feature",
-			"is not for --mode=dispatch: what a packet is to see does not outlast a ring");
+		return option_refuse("--feature", "is not for --mode=dispatch");
 	if (d->on && d->nb_pins == 0)
 		return option_refuse("--mode",
 			"dispatch wants --pin: without one, all nodes run where packets come in, "

@@ -79,7 +79,10 @@ tables_create(const struct options *options, const struct routes *routes, struct
 
 	tables_size(options, routes, &pipeline->tables);
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
-		const int socket = worker_socket(options, &pipeline->workers[w]);
+		/* A next hop's id is one table's, and one worker may hand it to another. */
+		const int socket = options->dispatch.on
+			? SOCKET_ID_ANY
+			: worker_socket(options, &pipeline->workers[w]);
 		unsigned int i = 0;
 
 		while (i < made->nb_fibs && hy_ip4_fib_socket(made->fibs[i]) != socket)
@@ -340,10 +343,13 @@ static int
 graphs_create(const struct options *options, struct pipeline *pipeline)
 {
 	struct recipe recipe;
+	int rc;
 
 	if (options->dispatch.on) {
 		recipe_write(options, pipeline, LCORE_ID_ANY, &recipe);
-		return spread_create(options, &recipe.params, pipeline);
+		rc = spread_create(options, &recipe.params, pipeline);
+		pipeline->tables.dispatch = pipeline->dispatch;
+		return rc;
 	}
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		if (graph_create(options, pipeline, w) < 0)

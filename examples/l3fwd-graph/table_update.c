@@ -110,11 +110,12 @@ next_hops_sweep(struct hy_ip4_fib *fib)
 }
 
 void
-table_update_end(struct table_update *update)
+table_update_end(struct table_update *update, bool sweep)
 {
 	if (update->fib == NULL)
 		return;
-	next_hops_sweep(update->fib);
+	if (sweep)
+		next_hops_sweep(update->fib);
 	route_diff_free(&update->there);
 	route_diff_free(&update->back);
 	free(update->old.routes);

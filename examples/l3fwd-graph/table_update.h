@@ -19,8 +19,11 @@ struct table_update {
 int table_update_begin(const struct tables *tables, struct hy_ip4_fib *fib,
 	const struct routes *routes, struct table_update *update, char *error);
 
-/* Frees what it needed, and deletes the next hops that no route of the table leads to. */
-void table_update_end(struct table_update *update);
+/*
+ * Frees what it needed; deletes the next hops that no route of the table leads to, if nothing that is
+ * under way can have their ids.
+ */
+void table_update_end(struct table_update *update, bool sweep);
 
 /* Says in error why a table refuses changes, for what it returns. Returns -1. */
 int table_update_refused(int rc, char *error);

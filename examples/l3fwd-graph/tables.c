@@ -7,6 +7,8 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_dispatch.h>
+
 #include "ports.h"
 #include "table_update.h"
 
@@ -89,7 +91,7 @@ fill(const struct tables *tables, struct hy_ip4_fib *fib, const struct routes *r
 
 	if (rc == 0)
 		rc = fill_some(tables, &update, error);
-	table_update_end(&update);
+	table_update_end(&update, true);
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: %s\n", error);
 	return rc;
@@ -163,6 +165,7 @@ tables_update(const struct tables *tables, const struct routes *routes,
 {
 	struct table_update updates[RTE_MAX_NUMA_NODES] = { 0 };
 	const struct route_diff *first = &updates[0].there;
+	bool sweep;
 	int rc = 0;
 
 	for (unsigned int i = 0; i < tables->config.nb_fibs && rc == 0; i++)
@@ -173,8 +176,10 @@ tables_update(const struct tables *tables, const struct routes *routes,
 		.replaced = first->replaced,
 		.deleted = first->deleted,
 		.unchanged = first->unchanged };
+	/* What cannot be swept now is by a later update. */
+	sweep = tables->dispatch == NULL || hy_dispatch_drain(tables->dispatch) == 0;
 	for (unsigned int i = 0; i < tables->config.nb_fibs; i++)
-		table_update_end(&updates[i]);
+		table_update_end(&updates[i], sweep);
 	return rc;
 }
 

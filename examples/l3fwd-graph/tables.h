@@ -11,6 +11,7 @@ struct tables {
 	struct hy_ip4_lookup_config config; /* of the nodes that read them */
 	struct hy_ip4_fib_params params;    /* of each, but for its NUMA node */
 	const atomic_bool *stop;            /* gives up what takes long once it is set */
+	struct hy_dispatch *dispatch;       /* in whose rings next hops' ids may lie, or NULL */
 };
 
 /* How an update changed each table. */
