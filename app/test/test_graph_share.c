@@ -72,7 +72,8 @@ tenths(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 static struct hy_graph *
 tenths_graph(struct probe *src, struct probe *split)
 {
-	source_add(src, "src", "split");
+	NODE(src, .name = "src", .flags = HY_NODE_SOURCE | HY_NODE_WAKES,
+		.impl.process = probe_source, .edges = { "split" });
 	NODE(split, .name = "split", .impl = { "plain", tenths }, .edges = { "a", "b", "c" },
 		.lanes = { "side" },
 		.drops = { { "first", HY_SEV_INFO, "The \"first\" reason." },
@@ -326,6 +327,9 @@ graphs_come_and_go(void **state)
 	assert_same_stats("*", 2);
 	assert_same_stats("b", 2);
 	assert_int_equal(hy_share_stats(reader, "c*", &stats), -ENOENT);
+	/* Whose last change nobody has looked at since its worker took it up. */
+	assert_int_equal(hy_graph_update(first, NULL), 0);
+	hy_graph_walk(first);
 	hy_graph_destroy(first);
 	assert_names("a b ");
 	assert_same_stats("*", 2);

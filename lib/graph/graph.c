@@ -165,10 +165,10 @@ hy_graph_destroy(struct hy_graph *graph)
 	while (*link != graph)
 		link = &(*link)->control->next;
 	*link = graph->control->next;
-	hy_share_forget(graph);
 	/* Before any fini(): one may want a lock that a writer has, who waits for this graph. */
 	hy_qsbr_leave(graph);
 	image = hy_graph_image(graph);
+	hy_share_forget(graph); /* not before: to retire an image describes the graph anew */
 	if (graph->next != NULL)
 		hy_graph_discard(graph, graph->next);
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {

@@ -221,7 +221,7 @@ desc_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_nod
 	*desc = (struct hy_node_desc){ .impl.process = never_run };
 	desc->name = get_name(c, true);
 	desc->impl.variant = or_null(get_name(c, false));
-	desc->flags = (uint32_t)get_to(c, HY_NODE_SOURCE);
+	desc->flags = (uint32_t)get_to(c, HY_NODE_SOURCE | HY_NODE_WAKES);
 	desc->trace.snapshot = get_to(c, 1) != 0 ? never_taken : NULL;
 	desc->replicates = (uint16_t)get_to(c, UINT16_MAX);
 	lanes_parse(c, params, desc);
