@@ -332,7 +332,8 @@ registered_create(const struct rte_graph_feature_arc_register *reg)
 	uint16_t features = 0;
 	struct arc *arc;
 
-	STAILQ_FOREACH(feature, &feature_list, next_feature) {
+	for (feature = STAILQ_FIRST(&feature_list); feature != NULL;
+		feature = STAILQ_NEXT(feature, next_feature)) {
 		if (!of_arc(feature, reg->arc_name))
 			continue;
 		features++;
@@ -343,7 +344,8 @@ registered_create(const struct rte_graph_feature_arc_register *reg)
 	whole.max_features = RTE_MAX(whole.max_features, features);
 	if (arc_create(&whole, &arc) < 0)
 		return;
-	STAILQ_FOREACH(feature, &feature_list, next_feature)
+	for (feature = STAILQ_FIRST(&feature_list); feature != NULL;
+		feature = STAILQ_NEXT(feature, next_feature))
 		if (of_arc(feature, reg->arc_name))
 			feature_insert(arc, feature);
 	if (arc_connect(arc) < 0)
@@ -358,7 +360,7 @@ hy_compat_feature_arcs_init(uint16_t more, int mbuf_offset)
 	int rc = 0;
 
 	hy_compat_lock();
-	STAILQ_FOREACH(reg, &arc_list, next_arc)
+	for (reg = STAILQ_FIRST(&arc_list); reg != NULL; reg = STAILQ_NEXT(reg, next_arc))
 		max++;
 	max = RTE_MIN(max, (uint32_t)RTE_GRAPH_FEATURE_ARC_INITIALIZER);
 	if (all.arcs != NULL) {
@@ -371,7 +373,7 @@ hy_compat_feature_arcs_init(uint16_t more, int mbuf_offset)
 	if (rc == 0) {
 		all.max = max;
 		all.mbuf_offset = mbuf_offset;
-		STAILQ_FOREACH(reg, &arc_list, next_arc)
+		for (reg = STAILQ_FIRST(&arc_list); reg != NULL; reg = STAILQ_NEXT(reg, next_arc))
 			registered_create(reg);
 	}
 	hy_compat_unlock();
