@@ -101,6 +101,7 @@ double
 team_round(void *arg)
 {
 	struct team *t = arg;
+	unsigned int middle;
 	uint64_t laps[LAPS];
 
 	if (t->wrong)
@@ -110,7 +111,8 @@ team_round(void *arg)
 		laps[i] = RTE_MAX(t->stop[0][i], t->stop[1][i]) -
 			RTE_MIN(t->start[0][i], t->start[1][i]);
 	qsort(laps, t->laps, sizeof(laps[0]), by_value);
-	return (double)laps[t->laps / 2] / LAP_OBJECTS;
+	middle = t->laps / 2;
+	return (double)laps[middle] / LAP_OBJECTS;
 }
 
 bool
