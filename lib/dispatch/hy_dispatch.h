@@ -65,8 +65,8 @@ struct hy_dispatch_params {
 	const struct hy_graph_params *graph;
 	uint16_t nb_workers; /**< 1 to HY_DISPATCH_WORKERS_MAX. Numbers start at 0. */
 	const int *sockets;  /**< NUMA node of each worker; NULL: SOCKET_ID_ANY for all. */
-	const struct hy_dispatch_pin *pins;
-	unsigned int nb_pins;
+	const struct hy_dispatch_pin *pins; /**< Where nodes run; the first that matches holds. */
+	unsigned int nb_pins;               /**< Entries of pins. */
 	/** Bursts of objects that a ring holds at least, 1 to 1024; 0 means 16. */
 	uint32_t ring_bursts;
 	/**

@@ -367,7 +367,7 @@ struct hy_graph_params {
 	struct rte_rcu_qsbr *qsbr;
 	/** Other ends of edges, in this graph alone; drops are not concerned. Each name once. */
 	const struct hy_detour *detours;
-	unsigned int nb_detours;
+	unsigned int nb_detours; /**< Entries of detours. */
 	/** Who runs the nodes in a walk; NULL: the core, as hy_graph_walk() says. */
 	hy_walk_model_t *walk;
 	/** What walk is handed. Must live until the worker has taken up another, or the graph's end. */

@@ -34,9 +34,9 @@ enum hy_pcapng_direction {
 
 /** What is written of all packets of a point. */
 struct hy_pcapng_point {
-	const char *comment; /**< May be NULL. */
-	enum hy_pcapng_direction direction;
-	uint16_t port; /**< HY_PCAPNG_OWN_PORT or where these packets go. */
+	const char *comment;                /**< May be NULL. */
+	enum hy_pcapng_direction direction; /**< Of all packets there. */
+	uint16_t port;                      /**< HY_PCAPNG_OWN_PORT or where these packets go. */
 };
 
 struct hy_pcapng; /**< A file that is written. */

@@ -17,11 +17,12 @@
 #ifdef _RTE_GRAPH_WORKER_H_
 #error "DPDK's rte_graph_worker.h was included before Halyard's"
 #endif
-/** Keeps DPDK's headers of these names empty, should a header beside them include them. */
+/** @cond Keeps DPDK's headers of these names empty, should a header beside them include them. */
 #define _RTE_GRAPH_WORKER_H_
 #define _RTE_GRAPH_WORKER_COMMON_H_
 #define _RTE_GRAPH_MODEL_RTC_H_
 #define _RTE_GRAPH_MODEL_MCORE_DISPATCH_H_
+/** @endcond */
 
 #include <rte_cycles.h>
 #include <rte_memcpy.h>
