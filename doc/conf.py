@@ -33,10 +33,11 @@ nitpick_ignore = [
                  "rte_flow_query_count", "rte_mbuf", "rte_mempool", "rte_rcu_qsbr", "rte_ring",
                  "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")
 ]
-nitpick_ignore_regex = [("c:identifier", r"\w+\.@\d+")]  # structs and unions without a name
+nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions without a name
 
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
-HOMONYMS = ("hy_flow_key", "hy_flow_sim_stats", "hy_offload_stats", "hy_policy_view")
+HOMONYMS = ("hy_dispatch_pin", "hy_flow_key", "hy_flow_sim_stats", "hy_offload_stats",
+            "hy_policy_view")
 
 
 def is_wrong(record):
