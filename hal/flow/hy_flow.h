@@ -210,7 +210,9 @@ void hy_flow_lower_jump(const struct hy_flow_driver *driver, struct hy_flow_lowe
 
 /**
  * Whether, where both rules match a packet that hardware marks for @p lower, hardware is sure to
- * have seen that @p upper matches, too: that @p upper sees all packets that @p lower does.
+ * have seen that @p upper matches, too: that @p upper sees all packets that @p lower does. It is not
+ * where @p upper asks for a header that @p lower does without: hardware may not find ports that
+ * software finds, as those of a header that is cut off behind them.
  */
 bool hy_flow_sees_all_of(const struct hy_flow_match *upper, const struct hy_flow_match *lower);
 

@@ -12,7 +12,7 @@
  * - A mark is never 0, is compared in full, and carries a generation. One that was taken back is
  *   not given out again before workers have left it and @ref hy_offload_params.settle_us is over.
  * - A marked packet is held to the *residue* of its rule: the rules before it which it overlaps,
- *   and which hardware does not have or does not put first.
+ *   and which hardware does not have, does not put first, or may overlook.
  * - A random sample of marked packets is classified again in software. What differs is recorded,
  *   and if it happens too often the port's marks are believed no more.
  *

@@ -260,18 +260,30 @@ hy_flow_lower_jump(const struct hy_flow_driver *driver, struct hy_flow_lowered *
 	action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);
 }
 
+/* Headers that a NIC's parser has to find in a packet before it can compare what a rule asks for. */
+#define TYPED 1
+#define PORTS 2
+#define TUNNEL 4
+
+static unsigned int
+headers_of(const struct hy_flow_match *m)
+{
+	const bool tunnel = (m->fields & HY_FLOW_TUNNEL) != 0;
+
+	return (is_ip4(m) || (m->fields & HY_FLOW_ETHER_TYPE) != 0 ? TYPED : 0) |
+		(tunnel || (m->fields & HY_FLOW_PORTS) != 0 ? PORTS : 0) | (tunnel ? TUNNEL : 0);
+}
+
 /*
- * Drivers differ in what a pattern without a VLAN item makes of tagged frames, and one with an ether
- * type of frames with two tags. Both patterns must be blind to the same ones.
+ * Parsers differ in what they make of two tags, of a TCP header that is cut off behind its ports, of
+ * a tunnel that is not well formed; software's is one of them. A packet that is marked for the lower
+ * rule has shown that the NIC found that rule's headers, and nothing of others. So the upper rule may
+ * need no header that the lower one does without. Patterns with and without a VLAN item differ in
+ * what drivers make of tagged frames.
  */
 bool
 hy_flow_sees_all_of(const struct hy_flow_match *upper, const struct hy_flow_match *lower)
 {
-	const bool upper_typed = is_ip4(upper) || (upper->fields & HY_FLOW_ETHER_TYPE) != 0;
-	const bool lower_typed = is_ip4(lower) || (lower->fields & HY_FLOW_ETHER_TYPE) != 0;
-
-	if (((upper->fields ^ lower->fields) & HY_FLOW_VLAN) != 0 || (upper_typed && !lower_typed))
-		return false;
-	/* Which tunnels are well formed is for the parser of each side to say. */
-	return (upper->fields & HY_FLOW_TUNNEL) == 0 || (lower->fields & HY_FLOW_TUNNEL) != 0;
+	return ((upper->fields ^ lower->fields) & HY_FLOW_VLAN) == 0 &&
+		(headers_of(upper) & ~headers_of(lower)) == 0;
 }

@@ -300,7 +300,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		[REASON_FULL] = "the port has no room",
 		[REASON_COLD] = "others are hit more",
 		[REASON_OVERLAP] = "it overlaps a rule in hardware, which has no priorities",
-		[REASON_RESIDUE] = "too many rules before it are in software",
+		[REASON_RESIDUE] = "too many rules before it would have to be looked at",
 		[REASON_OTHER] = "other reasons",
 	};
 	struct hy_offload *o;
