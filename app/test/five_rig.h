@@ -32,7 +32,8 @@ enum { CNXK, MLX5, ICE, I40E, RING, PORTS };
 #define LINE_WAIT 512   /* packets that wait there, marked already */
 #define LOOPED 512      /* packets in the ring port */
 #define SETTLE_MS 200   /* what offloads are promised of packets that wait */
-#define OVERDUE_MS 50   /* a packet that waits longer loses its mark, so that the promise holds */
+#define OVERDUE_MS 50   /* a packet that waits longer loses its mark, so that the promise holds, */
+#define LATE_MS 100     /* unless the worker is without a CPU for longer, with packets in hand */
 #define STABLE 100      /* rules that stay, each with a class of its own: its id + 1 */
 #define CHURNED 100     /* ids of rules that come, go, and change, */
 #define CHURNED_ID 1000 /* from this one on; their classes are above those of the others */
@@ -67,6 +68,7 @@ struct five {
 	uint64_t quiet;   /* of those, while one version of rules was to be seen; */
 	uint64_t either;  /* of the others, such that the two versions differ about */
 	uint64_t wrong;
+	uint64_t late; /* packets that were not classified as soon as offloads are promised */
 	uint64_t by_class[UINT16_MAX + 1]; /* packets */
 };
 extern struct five F;

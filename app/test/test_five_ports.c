@@ -179,9 +179,9 @@ report(unsigned int rounds)
 			(uintmax_t)s.evicted, (uintmax_t)s.lost);
 	}
 	print_message("%u changes, %ju packets compared, %ju of them while rules changed, which "
-		      "mattered to %ju; %ju wrong\n",
+		      "mattered to %ju; %ju late, %ju wrong\n",
 		rounds, (uintmax_t)F.checked, (uintmax_t)(F.checked - F.quiet), (uintmax_t)F.either,
-		(uintmax_t)F.wrong);
+		(uintmax_t)F.late, (uintmax_t)F.wrong);
 }
 
 /* What a port received, classified and sent, node by node, and what its offload makes of that. */
@@ -224,8 +224,8 @@ assert_offload_counted(unsigned int p)
 	assert_int_equal(five_count("flow_cls", p, "hw_stale"), s.stale);
 	assert_int_equal(five_count("flow_cls", p, "residue_checks"), s.residue);
 	assert_int_equal(five_count("flow_cls", p, "sampled"), s.sampled);
-	assert_int_equal(five_count("flow_cls", p, "mismatches"), 0);
-	assert_int_equal(s.mismatches, 0);
+	assert_int_equal(five_count("flow_cls", p, "mismatches"), s.mismatches);
+	assert_true(s.mismatches <= F.late);
 	assert_int_equal(s.failed, 0);
 	assert_true(s.marked + s.stale + F.port[p].line.stripped <= sim.marked);
 	assert_true(s.lost > 0);
