@@ -98,6 +98,60 @@ a_worker_that_is_held_back_does_not_sleep(void **state)
 	assert_int_equal(rig.src.objs, BURST);
 }
 
+/* Pins nodes anew while worker 1 sleeps: it is rung for before graphs are compiled. */
+static int
+bed_wait_pinned(struct hy_graph *graph, unsigned int usec)
+{
+	static const uint16_t one[] = { 1 };
+	const struct hy_dispatch_pin pins[] = { { "work", one, 1 }, { "sink", one, 1 } };
+
+	RTE_SET_USED(graph);
+	RTE_SET_USED(usec);
+	bed.waits++;
+	obj_faults += hy_dispatch_pin(dispatch, pins, 2) != 0;
+	return 1;
+}
+
+/* Another thread's change of the registry, in the midst of the call. */
+static void
+bed_ring_changes(uint16_t worker, void *arg)
+{
+	hy_node_id id;
+
+	bed_ring(worker, arg);
+	obj_faults += hy_node_lookup("src", &id) != 0 || hy_node_edge_add(id, "sink", NULL) != 0;
+}
+
+static void
+pins_hold_for_an_edge_that_comes_while_they_change(void **state)
+{
+	static const struct hy_object_ops ops = {
+		.release = obj_release, .arm = bed_arm, .wait = bed_wait_pinned
+	};
+	const struct hy_idle_params now = { .polls = 0, .pauses = 0, .wait_us = 1000 };
+	struct hy_graph *graph;
+	struct hy_idle idle;
+	struct hy_node *node;
+
+	RTE_SET_USED(state);
+	memset(&bed, 0, sizeof(bed));
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops), .nb_workers = 2, .notify = bed_ring_changes,
+		.arg = &bed, PINS({ "work", WORKERS(1) }));
+	graph = hy_dispatch_graph(dispatch, 1);
+	hy_graph_rest(hy_dispatch_graph(dispatch, 0));
+	hy_idle_init(&idle, &now);
+	hy_idle_step(&idle, graph, hy_graph_walk(graph));
+	assert_int_equal(bed.waits, 1);
+	assert_int_equal(bed.rings, 1);
+	assert_int_equal(walk(0), BURST);
+	assert_int_equal(walk(1), BURST);
+	assert_int_equal(rig.sink.objs, BURST);
+	assert_int_equal(hy_graph_node(hy_dispatch_graph(dispatch, 0), "sink", &node), -ENOENT);
+	graph_node(hy_dispatch_graph(dispatch, 0), "d-out-sink");
+	graph_node(graph, "d-in-sink");
+}
+
 static void
 a_dispatch_that_is_short_of_memory_leaves_nothing_behind(void **state)
 {
@@ -204,6 +258,7 @@ what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
 	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
+	DISPATCH_TEST(pins_hold_for_an_edge_that_comes_while_they_change),
 	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
 };

@@ -216,11 +216,13 @@ hy_dispatch_create(const char *name, const struct hy_dispatch_params *params,
 		dispatch_free(dispatch);
 		return rc;
 	}
+	hy_registry_lock(); /* planned and compiled by the same nodes */
 	rc = hy_pin_plan(dispatch, params->pins, params->nb_pins, &dispatch->plan);
 	if (rc == 0)
 		rc = hy_pin_stages(dispatch, dispatch->plan);
 	if (rc == 0)
 		rc = graphs_create(dispatch, params->graph);
+	hy_registry_unlock();
 	if (rc < 0)
 		hy_dispatch_destroy(dispatch);
 	else

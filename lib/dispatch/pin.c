@@ -412,8 +412,30 @@ hy_dispatch_drain(struct hy_dispatch *dispatch)
 	return drained ? 0 : -ETIMEDOUT;
 }
 
+/* Plans by the registry, and compiles all graphs by the same: from the caller's lock to its unlock. */
 static int
-change(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
+switch_over(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, unsigned int nb_pins)
+{
+	struct hy_dispatch_plan *plan = NULL;
+	int rc = hy_pin_plan(dispatch, pins, nb_pins, &plan);
+
+	if (rc < 0)
+		return rc;
+	rc = hy_pin_stages(dispatch, plan);
+	if (rc == 0)
+		rc = graphs_update(dispatch, plan);
+	if (rc < 0) {
+		hy_pin_stages(dispatch, dispatch->plan);
+		hy_pin_plan_free(dispatch, plan);
+		return rc;
+	}
+	plan->next = dispatch->plan;
+	dispatch->plan = plan;
+	return 0;
+}
+
+static int
+change(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, unsigned int nb_pins)
 {
 	const uint64_t deadline = deadline_of(dispatch);
 	int rc;
@@ -423,15 +445,11 @@ change(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 			dispatch->name, dispatch->patience_ms);
 		return -ETIMEDOUT;
 	}
-	rc = hy_pin_stages(dispatch, plan);
-	if (rc == 0)
-		rc = graphs_update(dispatch, plan);
-	if (rc < 0) {
-		hy_pin_stages(dispatch, dispatch->plan);
+	hy_registry_lock();
+	rc = switch_over(dispatch, pins, nb_pins);
+	hy_registry_unlock();
+	if (rc < 0)
 		return rc;
-	}
-	plan->next = dispatch->plan;
-	dispatch->plan = plan;
 	sleepers_wake(dispatch); /* for sources that they have only now */
 	if (!all_updated(dispatch, deadline))
 		HY_LOG(WARNING, "dispatch '%s': a worker has not taken its new graph up yet",
@@ -447,15 +465,15 @@ hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins
 	int rc;
 
 	plans_trim(dispatch);
+	/* What is refused stops nobody. Nodes may come and go until workers are through. */
 	rc = hy_pin_plan(dispatch, pins, nb_pins, &plan);
 	if (rc < 0)
 		return rc;
+	hy_pin_plan_free(dispatch, plan);
 	sources_hold(dispatch, true);
-	rc = change(dispatch, plan);
+	rc = change(dispatch, pins, nb_pins);
 	sources_hold(dispatch, false);
-	if (rc < 0)
-		hy_pin_plan_free(dispatch, plan);
-	else
+	if (rc == 0)
 		plans_trim(dispatch);
 	return rc;
 }

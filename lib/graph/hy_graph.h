@@ -279,6 +279,16 @@ int hy_node_edge_shrink(hy_node_id id, uint16_t n);
 /** Copies the name of an edge's target. @return 0; -ENOENT no such node or edge; -ENAMETOOLONG. */
 int hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size);
 
+/**
+ * Keeps the registry and all graphs as they are for other threads, until hy_registry_unlock(): for
+ * who derives graphs' parameters from what is registered, and must compile them from the same. No
+ * worker waits for it, but every other call of these headers may: hold it for a few calls, never
+ * while a worker is waited for. A thread that holds it may call all of them, this too, which then
+ * wants as many unlocks. Never call it from node code.
+ */
+void hy_registry_lock(void);
+void hy_registry_unlock(void); /**< Ends what hy_registry_lock() began, on the same thread. */
+
 /** What the core may do to the objects of a graph. Must outlive the graph. */
 struct hy_object_ops {
 	/** Frees @p n objects. Called by the thread that walks, and by hy_graph_destroy(). */

@@ -37,10 +37,7 @@ struct hy_reg_node {
 	unsigned int mark;     /* scratch for the topology that is being compiled */
 };
 
-void hy_registry_lock(void);
-void hy_registry_unlock(void);
-
-/* The rest wants the lock held. */
+/* All of this wants hy_registry_lock() held. */
 
 struct hy_reg_node *hy_registry_find(const char *name);
 struct hy_reg_node *hy_registry_get(hy_node_id id);
