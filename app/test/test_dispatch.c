@@ -35,6 +35,7 @@ lane_sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return probe_sink(graph, node, objs, n);
 }
 
+/* Over the end of the ring too: rte_graph does not mask the index behind a hand-over. */
 static void
 bursts_go_over_in_order_with_their_lanes(void **state)
 {
@@ -96,6 +97,7 @@ a_worker_without_a_node_walks_in_vain(void **state)
 	assert_int_equal(rig.sink.objs, 5);
 }
 
+/* rte_graph spins until a full ring has room, for ever if need be. */
 static void
 a_full_ring_holds_the_source_back_and_is_counted(void **state)
 {
@@ -333,6 +335,7 @@ grow(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return n;
 }
 
+/* Of rte_graph two workers can spin on each other's full rings. */
 static void
 two_workers_whose_rings_are_full_do_not_wait_for_one_another(void **state)
 {

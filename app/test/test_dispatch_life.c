@@ -202,6 +202,39 @@ a_dispatch_that_is_short_of_memory_leaves_nothing_behind(void **state)
 	assert_int_equal(rig.sink.objs, rig.src.objs);
 }
 
+/* rte_graph leaves a clone that is destroyed in the run queue of its worker. */
+static void
+a_destroyed_dispatch_is_in_no_list_and_none_of_its_objects_come_again(void **state)
+{
+	static const char *const nodes[] = { "d-out-work", "d-split-work", "d-in-work", "d-idle" };
+	struct hy_graph *graph;
+	struct hy_stats *stats;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	chain_add();
+	for (unsigned int round = 0; round < 3; round++) {
+		const uint64_t before = rig.work.objs;
+
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2,
+			PINS({ "work", WORKERS(1) }));
+		assert_int_equal(walk(1), 0); /* nothing of the one before */
+		assert_int_equal(walk(0), BURST);
+		assert_int_equal(walk(1), BURST);
+		assert_int_equal(walk(0), BURST);
+		assert_int_equal(hy_dispatch_destroy(dispatch), BURST);
+		dispatch = NULL;
+		assert_int_equal(rig.work.objs, before + BURST);
+		assert_int_equal(obj_under_way, 0);
+		assert_int_equal(hy_graph_lookup("d-0", &graph), -ENOENT);
+		assert_int_equal(hy_graph_lookup("d-1", &graph), -ENOENT);
+		assert_int_equal(hy_stats_read("d-*", &stats), -ENOENT);
+		for (size_t i = 0; i < RTE_DIM(nodes); i++)
+			assert_int_equal(hy_node_lookup(nodes[i], &id), -ENOENT);
+	}
+	assert_int_equal(rig.sink.objs, 3 * BURST);
+}
+
 static void
 what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
 {
@@ -258,6 +291,7 @@ what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
 	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
+	DISPATCH_TEST(a_destroyed_dispatch_is_in_no_list_and_none_of_its_objects_come_again),
 	DISPATCH_TEST(pins_hold_for_an_edge_that_comes_while_they_change),
 	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
