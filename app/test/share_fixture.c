@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "share_fixture.h"
@@ -38,6 +40,24 @@ share(void)
 {
 	assert_int_equal(hy_share_start(folder), 0);
 	assert_int_equal(hy_share_attach(folder, NULL, &reader), 0);
+}
+
+size_t
+share_description(const char *name, char **bytes)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" HY_SHARE_PREFIX "%s", folder, name);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	*bytes = malloc((size_t)st.st_size);
+	assert_non_null(*bytes);
+	assert_int_equal(read(fd, *bytes, (size_t)st.st_size), st.st_size);
+	close(fd);
+	return (size_t)st.st_size;
 }
 
 /* As tests know it: objects by their ids, to a, b, c and two reasons, in tenths. */

@@ -19,6 +19,8 @@ int share_teardown(void **state);
 
 /* Has the program share its graphs, and the reader look. */
 void share(void);
+/* Reads the description of a graph; *bytes is for free(3). Returns how many there are. */
+size_t share_description(const char *name, char **bytes);
 /* Graph "g": objects by their ids, to nodes a, b, c and two drop reasons, in tenths. */
 struct hy_graph *tenths_graph(struct probe *src, struct probe *split);
 

@@ -129,25 +129,6 @@ records_are_worded_by_what_the_reader_knows(void **state)
 	hy_share_free(copy);
 }
 
-/* Reads the description of a graph. */
-static size_t
-description(const char *name, char **bytes)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/" HY_SHARE_PREFIX "%s", folder, name);
-	fd = open(path, O_RDONLY);
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	*bytes = malloc((size_t)st.st_size);
-	assert_non_null(*bytes);
-	assert_int_equal(read(fd, *bytes, (size_t)st.st_size), st.st_size);
-	close(fd);
-	return (size_t)st.st_size;
-}
-
 /* Each cut of it, each bit of it turned: refused, or something that can be freed. */
 static void
 bad_descriptions_are_refused(void **state)
@@ -168,7 +149,7 @@ bad_descriptions_are_refused(void **state)
 	hy_graph_walk(graph);
 	assert_false(hy_graph_updating(graph));
 	hy_graph_update(graph, NULL);
-	size = description("g", &bytes);
+	size = share_description("g", &bytes);
 	assert_true(size > 4000);
 	for (size_t n = 0; n < size; n++) {
 		cut = malloc(n + 1); /* so that a sanitizer sees what is read beyond */
@@ -216,7 +197,7 @@ an_image_that_was_freed_is_not_read(void **state)
 	graph = tenths_graph(&src, &split);
 	share();
 	hy_graph_walk(graph);
-	size = description("g", &bytes);
+	size = share_description("g", &bytes);
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(hy_graph_update(graph, NULL), 0);
 		hy_graph_walk(graph);

@@ -96,10 +96,29 @@ table_new(struct cursor *c, size_t n, size_t size, int *rc)
 	return table;
 }
 
+/* Whole pages, with the block's beginning in the first, at a line as all of them. */
+static bool
+place_valid(const struct hy_share_place *place)
+{
+	const uint64_t page = place->page;
+	uint64_t length = 0;
+
+	if (page == 0 || (page & (page - 1)) != 0)
+		return false;
+	for (unsigned int i = 0; i < place->nb_extents; i++) {
+		const struct hy_share_extent *e = &place->extents[i];
+
+		if (e->length == 0 || e->length % page != 0 || e->offset % page != 0)
+			return false;
+		length += e->length;
+	}
+	return place->start < RTE_MIN(page, length) && place->start % RTE_CACHE_LINE_SIZE == 0 &&
+		place->size <= length - place->start;
+}
+
 static int
 place_parse(struct cursor *c, struct hy_share_place *place)
 {
-	uint64_t length = 0;
 	int rc = 0;
 
 	place->address = get(c);
@@ -108,6 +127,8 @@ place_parse(struct cursor *c, struct hy_share_place *place)
 	place->start = get(c);
 	place->nb_extents = (unsigned int)get_to(c, HY_SHARE_EXTENTS_MAX);
 	place->extents = table_new(c, place->nb_extents, sizeof(*place->extents), &rc);
+	if (place->extents == NULL)
+		return rc;
 	for (unsigned int i = 0; i < place->nb_extents && !c->bad; i++) {
 		struct hy_share_extent *e = &place->extents[i];
 
@@ -116,11 +137,8 @@ place_parse(struct cursor *c, struct hy_share_place *place)
 		e->offset = get_to(c, INT64_MAX);
 		e->device = get(c);
 		e->inode = get(c);
-		length += e->length;
 	}
-	if (place->page == 0 || (place->page & (place->page - 1)) != 0 || place->start > length ||
-		place->size > length - place->start)
-		c->bad = true;
+	c->bad |= !place_valid(place);
 	return rc;
 }
 

@@ -408,9 +408,11 @@ trace_copy(const struct hy_trace *trace, const struct hy_share_description *d,
 {
 	/* As it was described: what stands there may be something else's by now. */
 	const size_t nb_records = (d->trace.size - sizeof(*trace)) / sizeof(trace->ring[0]);
-	uint32_t head;
+	const uint32_t head = __atomic_load_n(&trace->head, __ATOMIC_RELAXED);
 
-	head = __atomic_load_n(&trace->head, __ATOMIC_RELAXED);
+	/* Nonsense: another program's, or another's block by now. */
+	if (__atomic_load_n(&trace->tail, __ATOMIC_RELAXED) - head > nb_records)
+		return -EAGAIN;
 	n = hy_trace_peek(trace, (uint32_t)nb_records, records, n);
 	if (state != NULL)
 		hy_trace_state_read(trace, state);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Descriptions whose numbers lie, and memory that holds something else than they say. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "share_fixture.h"
+#include "trace.h"
+
+/* The numbers of a place in a description, in their order. */
+enum place_field { ADDRESS, SIZE, PAGE, START, EXTENTS, LENGTH, FD, OFFSET, DEVICE, INODE };
+
+static struct {
+	struct probe src, split;
+	struct hy_graph *graph;
+	char *bytes; /* its description */
+	size_t size;
+	struct hy_share_description d; /* what that says */
+} told;
+
+/* A graph with a trace, and its description. */
+static void
+describe(void)
+{
+	memset(&told, 0, sizeof(told));
+	told.src.budget = UINT32_MAX;
+	told.graph = tenths_graph(&told.src, &told.split);
+	share();
+	assert_int_equal(START(told.graph, .nb_objs = 4, .nb_records = 16), 0);
+	hy_graph_walk(told.graph);
+	told.size = share_description("g", &told.bytes);
+	assert_int_equal(hy_share_parse("g", told.bytes, told.size, NULL, &told.d), 0);
+}
+
+static void
+forget(void)
+{
+	hy_share_description_free(&told.d);
+	free(told.bytes);
+}
+
+/* Where a place stands in the description. */
+static char *
+place_at(const struct hy_share_place *place)
+{
+	const uint64_t key[] = { place->address, place->size, place->page, place->start };
+	char *at = memmem(told.bytes, told.size, key, sizeof(key));
+
+	assert_non_null(at);
+	return at;
+}
+
+/* What the reader says of the description with one number of a place changed. */
+static int
+parse_with(const struct hy_share_place *place, enum place_field field, uint64_t number,
+	struct hy_share_description *d)
+{
+	char *at = place_at(place) + field * sizeof(number);
+	uint64_t before;
+	int rc;
+
+	memcpy(&before, at, sizeof(before));
+	assert_true(before != number);
+	memcpy(at, &number, sizeof(number));
+	rc = hy_share_parse("g", told.bytes, told.size, NULL, d);
+	memcpy(at, &before, sizeof(before));
+	return rc;
+}
+
+static void
+a_place_that_does_not_lie_in_its_extents_is_refused(void **state)
+{
+	const struct hy_share_place *places[3];
+	struct hy_share_description d;
+	unsigned int refused = 0;
+
+	RTE_SET_USED(state);
+	describe();
+	places[0] = &told.d.graph;
+	places[1] = &told.d.trace;
+	places[2] = &told.d.images[0].place;
+	for (size_t i = 0; i < RTE_DIM(places); i++) {
+		const struct hy_share_place *p = places[i];
+		const uint64_t length = p->extents[0].length;
+		const struct {
+			enum place_field field;
+			uint64_t number;
+		} lies[] = {
+			{ SIZE, length - p->start + 1 },
+			{ SIZE, UINT64_MAX },
+			{ PAGE, 0 },
+			{ PAGE, 3 * p->page },
+			{ START, length + 1 },
+			{ START, UINT64_MAX },
+			{ START, length - p->size + 64 },
+			{ START, p->start + 8 }, /* no block begins there */
+			{ EXTENTS, 0 },
+			{ EXTENTS, 2 },
+			{ EXTENTS, HY_SHARE_EXTENTS_MAX + 1 },
+			{ LENGTH, p->start + p->size - 1 },
+			{ LENGTH, (UINT64_C(1) << 46) + p->page },
+			{ LENGTH, length + 1 }, /* no whole pages */
+			{ FD, (uint64_t)INT32_MAX + 1 },
+			{ OFFSET, (uint64_t)INT64_MAX + 1 },
+			{ OFFSET, p->extents[0].offset + 1 },
+		};
+
+		assert_int_equal(p->nb_extents, 1);
+		for (size_t l = 0; l < RTE_DIM(lies); l++, refused++)
+			if (parse_with(p, lies[l].field, lies[l].number, &d) != -EPROTO)
+				fail_msg("place %zu, lie %zu is taken", i, l);
+	}
+	assert_int_equal(refused, 3 * 17);
+	forget();
+}
+
+/* A description with so many extents in the place of the graph's one, each like that. */
+static int
+parse_with_extents(uint64_t n)
+{
+	const size_t one = 5 * sizeof(uint64_t), head = 5 * sizeof(uint64_t);
+	const size_t before = (size_t)(place_at(&told.d.graph) - told.bytes) + head;
+	const size_t size = told.size + (n - 1) * one;
+	struct hy_share_description d;
+	char *bytes = calloc(1, size);
+	int rc;
+
+	assert_non_null(bytes);
+	memcpy(bytes, told.bytes, before);
+	memcpy(bytes + before - sizeof(n), &n, sizeof(n));
+	for (uint64_t i = 0; i < n; i++)
+		memcpy(bytes + before + i * one, told.bytes + before, one);
+	memcpy(bytes + before + n * one, told.bytes + before + one, told.size - before - one);
+	rc = hy_share_parse("g", bytes, size, NULL, &d);
+	if (rc == 0) {
+		assert_int_equal(d.graph.nb_extents, n);
+		hy_share_description_free(&d);
+	}
+	free(bytes);
+	return rc;
+}
+
+static void
+extents_are_bounded(void **state)
+{
+	RTE_SET_USED(state);
+	describe();
+	assert_int_equal(parse_with_extents(1), 0);
+	assert_int_equal(parse_with_extents(2), 0);
+	assert_int_equal(parse_with_extents(HY_SHARE_EXTENTS_MAX), 0);
+	assert_int_equal(parse_with_extents(HY_SHARE_EXTENTS_MAX + 1), -EPROTO);
+	forget();
+}
+
+static void
+an_image_of_another_size_is_refused(void **state)
+{
+	struct hy_share_description d;
+	const struct hy_share_place *image, *graph, *trace;
+
+	RTE_SET_USED(state);
+	describe();
+	image = &told.d.images[0].place;
+	graph = &told.d.graph;
+	trace = &told.d.trace;
+	assert_int_equal(parse_with(image, SIZE, image->size - 8, &d), -EPROTO);
+	assert_int_equal(parse_with(image, SIZE, image->size + 8, &d), -EPROTO);
+	assert_int_equal(parse_with(graph, SIZE, graph->size - 8, &d), -EPROTO);
+	assert_int_equal(parse_with(graph, SIZE, graph->size + 8, &d), -EPROTO);
+	/* Half the records of a ring is a ring; one less is none, nor is a part of one. */
+	assert_int_equal(parse_with(trace, SIZE, trace->size - 8, &d), -EPROTO);
+	assert_int_equal(parse_with(trace, SIZE, trace->size - sizeof(struct hy_trace_record), &d),
+		-EPROTO);
+	assert_int_equal(parse_with(trace, SIZE, sizeof(struct hy_trace), &d), -EPROTO);
+	forget();
+}
+
+/* Numbers of files are used again: what a file is, its device and inode say. */
+static void
+another_file_under_the_number_of_the_one_described_is_not_mapped(void **state)
+{
+	static const enum place_field fields[] = { DEVICE, INODE };
+	struct hy_share_description d;
+	struct hy_share_view view;
+
+	RTE_SET_USED(state);
+	describe();
+	assert_int_equal(hy_share_map(getpid(), &told.d.graph, &view), 0);
+	hy_share_unmap(&view);
+	for (size_t i = 0; i < RTE_DIM(fields); i++) {
+		const uint64_t is = fields[i] == DEVICE ? told.d.graph.extents[0].device
+							: told.d.graph.extents[0].inode;
+
+		assert_int_equal(parse_with(&told.d.graph, fields[i], is + 1, &d), 0);
+		assert_int_equal(hy_share_map(getpid(), &d.graph, &view), -EAGAIN);
+		hy_share_description_free(&d);
+	}
+	forget();
+}
+
+/* Else the first look beyond its end would be a SIGBUS. */
+static void
+a_file_that_is_shorter_than_described_is_not_mapped(void **state)
+{
+	struct hy_share_description d;
+	struct hy_share_extent *e;
+	struct hy_share_view view;
+	int fd;
+
+	RTE_SET_USED(state);
+	describe();
+	fd = memfd_create("short", MFD_CLOEXEC);
+	assert_true(fd >= 0);
+	e = &told.d.graph.extents[0];
+	/* A whole number of pages beyond what there is. */
+	assert_int_equal(parse_with(&told.d.graph, OFFSET, e->offset + (UINT64_C(1) << 40), &d), 0);
+	assert_int_equal(hy_share_map(getpid(), &d.graph, &view), -EAGAIN);
+	hy_share_description_free(&d);
+	assert_int_equal(parse_with(&told.d.graph, FD, (uint64_t)fd, &d), 0);
+	assert_int_equal(hy_share_map(getpid(), &d.graph, &view), -EAGAIN);
+	hy_share_description_free(&d);
+	close(fd);
+	forget();
+}
+
+/* Whatever stands there: records are copied from within the ring, or none. */
+static void
+a_trace_whose_ends_are_nonsense_is_not_told(void **state)
+{
+	static const struct {
+		uint32_t head, tail;
+		int rc;
+	} cases[] = {
+		{ 1000, 1016, 16 },
+		{ UINT32_MAX - 7, 8, 16 },
+		{ 1000, 1017, -EAGAIN },
+		{ 1000, 999, -EAGAIN },
+	};
+	struct hy_trace_record records[65], mark;
+	struct hy_trace *trace;
+
+	RTE_SET_USED(state);
+	describe();
+	trace = told.graph->control->trace;
+	assert_int_equal(trace->nb_records, 16);
+	memset(&mark, 0x5a, sizeof(mark));
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		for (size_t r = 0; r < RTE_DIM(records); r++)
+			records[r] = mark;
+		__atomic_store_n(&trace->head, cases[i].head, __ATOMIC_RELAXED);
+		__atomic_store_n(&trace->tail, cases[i].tail, __ATOMIC_RELAXED);
+		assert_int_equal(hy_share_trace(reader, "g", NULL, records, 64), cases[i].rc);
+		for (size_t r = cases[i].rc < 0 ? 0 : 16; r < RTE_DIM(records); r++)
+			assert_memory_equal(&records[r], &mark, sizeof(mark));
+	}
+	forget();
+}
+
+static const struct CMUnitTest share_bad_tests[] = {
+	SHARE_TEST(a_place_that_does_not_lie_in_its_extents_is_refused),
+	SHARE_TEST(extents_are_bounded),
+	SHARE_TEST(an_image_of_another_size_is_refused),
+	SHARE_TEST(another_file_under_the_number_of_the_one_described_is_not_mapped),
+	SHARE_TEST(a_file_that_is_shorter_than_described_is_not_mapped),
+	SHARE_TEST(a_trace_whose_ends_are_nonsense_is_not_told),
+};
+
+UNIT_SUITE(share_bad_tests)
