@@ -13,6 +13,7 @@ import frames
 import l3fwd
 import oracle
 import pcapfile
+import test_feature
 from l3fwd import SILENT
 from live import until
 from test_eventdev import busy, plain, sent_in_time
@@ -53,9 +54,9 @@ def by_flow(sent):
     return flows
 
 
-def assert_flows(run, expected, queues):
-    """Asserts that each flow's frames are the oracle's, in order, and so are the drops. Returns
-    how many frames that accounts for."""
+def assert_flows(run, expected, queues, filtered=0):
+    """Asserts that each flow's frames are the oracle's, in order, and so are the drops, but for
+    those that a feature filters. Returns how many frames that accounts for."""
     compared = 0
     for port, wanted in expected.out.items():
         want, got = by_flow(wanted), by_flow(sent_in_time(run, port, queues))
@@ -65,8 +66,9 @@ def assert_flows(run, expected, queues):
             compared += l3fwd.assert_same_frames(sequence, got[key], where)
     drops = {reason: run.stats["drops"][reason] for reason in oracle.REASONS}
     assert drops == expected.drops, run
-    assert run.stats["totals"]["dropped"] == sum(expected.drops.values()), run
-    return compared + sum(drops.values())
+    assert run.stats["drops"].get("filtered", 0) == filtered, run
+    assert run.stats["totals"]["dropped"] == sum(expected.drops.values()) + filtered, run
+    return compared + sum(drops.values()) + filtered
 
 
 @functools.cache
@@ -90,6 +92,21 @@ def test_captures_are_forwarded_as_the_oracle_says(rig, captures, layout):
     assert assert_flows(run, expected, workers) == len(records) >= 3000
     sent = busy(run, workers)
     assert [w + 1 for w in range(workers) if sent[w] > 0] == senders, f"{layout}: {sent}"
+
+
+@pytest.mark.parametrize("layout", ["one node away", "round and round",
+                                    "flows over all workers and together again"])
+def test_features_filter_where_packets_are_looked_up(rig, captures, layout):
+    """Each packet passes the filter once, though it comes to ip4_lookup by a ring, or by none."""
+    pins, workers, _ = PINS[layout]
+    records, _ = joined(tuple(captures))
+    run = forward(rig, pins, workers, [[records], SILENT, SILENT], rig.routes(test_feature.ROUTES),
+                  "--feature=ip4_filter@0:proto=17", "--feature=ip4_filter@2:proto=6")
+    expected, n = test_feature.split(records, lambda frame: frame[23] == 17, run.macs)
+    assert n > 300
+    assert assert_flows(run, expected, workers, n) == len(records)
+    objs = {node["name"]: node["objs"] for node in run.stats["nodes"]}
+    assert objs["ip4_input"] == objs["ip4_filter"] == objs["ip4_lookup"] + n > 1000, run
 
 
 @pytest.mark.parametrize("layout", PINS, ids=lambda name: name.replace(" ", "-"))
@@ -216,8 +233,8 @@ REFUSED = {
     "receive queue": (["--pin=ethdev_*=2"], "'ethdev_*' matches ethdev_rx-0-0, which runs where "
                       "--config says"),
     "no such node": (["--pin=ip6_lookup=2"], "ip6_lookup"),
-    "feature": (["--pin=ip4_lookup=2", "--feature=ip4_filter@0:proto=6"], "--feature: is not for "
-                "--mode=dispatch"),
+    "feature's node": (["--pin=ip4_filter=2", "--feature=ip4_filter@0:proto=6"],
+                       "pin of 'ip4_filter': no node of the graph matches"),
     "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "are for --mode=eventdev"),
 }
 

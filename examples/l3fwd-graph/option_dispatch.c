@@ -97,8 +97,6 @@ option_check_dispatch(const struct options *options)
 
 	if (!d->on && d->nb_pins > 0)
 		return option_refuse("--pin", "is for --mode=dispatch");
-	if (d->on && options->nb_features > 0)
-		return option_refuse("--feature", "is not for --mode=dispatch");
 	if (d->on && d->nb_pins == 0)
 		return option_refuse("--mode",
 			"dispatch wants --pin: without one, all nodes run where packets come in, "
