@@ -4,7 +4,10 @@ what the oracle says, each flow in order, wherever nodes run."""
 
 import functools
 import json
+import re
 import signal
+import sys
+import time
 from collections import defaultdict
 
 import pytest
@@ -14,10 +17,12 @@ import l3fwd
 import oracle
 import pcapfile
 import test_feature
+import test_share
 from l3fwd import SILENT
-from live import until
+from live import Live, Sink, until
 from test_eventdev import busy, plain, sent_in_time
 from test_forward import routes_for
+from test_routes_live import mac, replay, route
 
 # Pins, for two receiving workers, 1 and 2, or one; the workers that there are; and those that send.
 PINS = {
@@ -183,6 +188,81 @@ def test_overload_holds_the_source_back_and_stopping_in_the_midst_loses_nothing_
     assert stats["totals"]["rx"] == stats["dispatch"]["pkt_cls"]["packets"] > 0, run
     assert run.node("pkt_cls")["objs"] + under_way == stats["totals"]["rx"], run
     assert stats["drops"].get("ring_full", 0) == 0, run
+
+
+def test_hy_graph_shows_each_worker_and_what_holds_it_back(rig):
+    """Port 1 never ends, and fills a ring."""
+    records = plain(640)
+    live = Live(rig, [route("198.18.0.0/24", 1, 1)],
+                [*l3fwd.options(2, [(0, 0, 1), (1, 0, 1)]), "--mode=dispatch", "--pin=pkt_cls=2"],
+                replay(rig, 2, {1: records}, lambda p: ["/dev/null"] * 2, (1,)), workers=2)
+    folder = rig.folder / "dpdk" / "rte" / "halyard"
+
+    def nodes():
+        shown = json.loads(test_share.graph("json", folder))
+        return {(graph["graph"], node["name"]): node for graph in shown for node in graph["nodes"]}
+
+    def held(node):
+        return {counter["name"]: counter["value"] for counter in node["counters"]}["held_back"]
+
+    way = ("worker-0", "worker-out-pkt_cls"), ("worker-1", "worker-in-pkt_cls")
+    live.wait(lambda: nodes()[way[1]]["objs"] > 0, "packets that were handed over")
+    live.wait(lambda: held(nodes()[way[0]]) > 0, "a full ring")
+    seen, table = nodes(), test_share.graph("stats", folder)
+    dot = test_share.graph("dot", folder, "--graph=worker-0")
+    names = test_share.graph("list", folder).split()
+    run = live.stop()
+    assert names == ["worker-0", "worker-1"]
+    assert {name for graph, name in seen if graph == "worker-0"} == {
+        "ethdev_rx-0-0", "ethdev_rx-1-0", "worker-out-pkt_cls", "pkt_drop"}
+    assert {name for graph, name in seen if graph == "worker-1"} >= {
+        "worker-in-pkt_cls", "pkt_cls", "ip4_lookup", "ip4_rewrite", "ethdev_tx-1"}
+    sent, taken = (seen[node]["objs"] for node in way)
+    way = run.stats["dispatch"]["pkt_cls"]
+    assert 0 < sent <= way["packets"] and 0 < taken <= way["packets"]
+    assert 0 < held(seen["worker-0", "worker-out-pkt_cls"]) <= way["held_back"]
+    assert re.search(r"(?m)^    counter +held_back +\d+ ", table), table
+    assert '"worker-out-pkt_cls" [shape=' in dot and "worker-in-pkt_cls" not in dot
+
+
+class SlowSink(Sink):
+    """Takes frames more slowly than they come, and counts those whose MAC address is older than
+    that of a frame before."""
+    overtaken = 0
+
+    def _count(self, pipe, port):
+        newest, n = b"", 0
+        pipe.read(24)
+        while head := pipe.read(16):
+            mac = pipe.read(int.from_bytes(head[8:12], sys.byteorder))[:6]
+            self.overtaken += mac < newest
+            newest, n = max(mac, newest), n + 1
+            self.seen[port, mac] += 1
+            if n % 64 == 0:
+                time.sleep(0.002)
+
+
+def test_next_hop_of_packets_in_rings_is_not_used_anew(rig):
+    """Packets lie in full rings after their route was looked up. What they were led to must be
+    there until they are through, though no route leads there any more."""
+    reloads, workers = 20, 2
+    sink = SlowSink(rig.folder, 2, workers)
+    live = Live(rig, [route("198.18.0.0/24", 1, 0)],
+                [*l3fwd.options(2, [(0, 0, 1)]), "--mode=dispatch", "--pin=ip4_rewrite=2"],
+                replay(rig, 2, {0: frames.traffic("198.18.0.1", 64)},
+                       lambda p: [rig.folder / f"out{p}.{q}.pcap" for q in range(workers)]),
+                workers=workers)
+    sink.more((1, mac(0)), live)
+    for turn in range(1, reloads + 1):
+        assert live.reload([route("198.18.0.0/24", 1, turn)]) == (0, 1, 0, 0)
+    sink.more((1, mac(reloads)), live, 1)
+    run = live.stop()
+    seen = sink.end()
+    assert sink.overtaken == 0, seen
+    assert set(seen) <= {(1, mac(turn)) for turn in range(reloads + 1)}
+    assert seen.total() == run.stats["totals"]["tx"] > 1000, run
+    assert run.stats["totals"]["dropped"] == run.stats["drops"].get("under_way", 0), run
+    assert run.stats["dispatch"]["ip4_rewrite"]["held_back"] > 0, run
 
 
 def test_worker_that_others_hand_packets_to_pauses_instead_of_sleeping(rig):
