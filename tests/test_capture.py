@@ -52,10 +52,10 @@ def packets(path):
 
 
 def said(run):
-    """Packets in the file, lost and unsure, as the program says."""
+    """Packets in the file, lost, unsure, and points missing, as the program says."""
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("capture: ")]
     words = line.rsplit(": ", 1)[1].replace(",", "").split()
-    assert words[1::2] == ["packets", "lost", "unsure"], line
+    assert words[1::2] == ["packets", "lost", "unsure", "missing"], line
     return tuple(map(int, words[::2]))
 
 
@@ -70,7 +70,7 @@ def take(rig, records, routes, where, *app):
     expected = oracle.forward(records, routes, run.macs)
     run.assert_agrees(expected)
     found = packets(path)
-    assert said(run) == (len(found), 0, 0), run
+    assert said(run) == (len(found), 0, 0, 0), run
     points = {f"worker-1 {point}": [] for point in where}
     for packet in found:
         points[packet["frame.comment"]].append(packet)
@@ -148,7 +148,7 @@ def test_a_filter_a_length_and_a_number_bound_it(rig):
     run = rig.forward([[records], SILENT, SILENT], rig.routes(ROUTES),
                       f"--capture={path},dst=198.18.1.0/26,max=25,at=pkt_cls,snaplen=33")
     found = packets(path)
-    assert said(run) == (25, 0, 0), run
+    assert said(run) == (25, 0, 0, 0), run
     assert [packet["data"] for packet in found] == [frame[:33] for frame in near[:25]]
     assert [int(packet["frame.len"]) for packet in found] == [len(frame) for frame in near[:25]]
     assert run.stats["totals"]["rx"] == 120
@@ -161,7 +161,7 @@ def test_what_finds_no_room_is_counted_and_forwarded_all_the_same(rig):
     run = rig.forward([[records], SILENT, SILENT], rig.routes(ROUTES),
                       f"--capture={path},at=ethdev_rx-0-0,ring=4096")
     found = packets(path)
-    assert said(run) == (len(found), 64 - len(found), 0), run
+    assert said(run) == (len(found), 64 - len(found), 0, 0), run
     assert [packet["data"] for packet in found] == records[:2]
     run.assert_agrees(oracle.forward(records, ROUTES, run.macs))
 
@@ -176,12 +176,12 @@ def test_workers_capture_into_one_file(rig):
                            config=[(0, 0, 1), (1, 0, 2)], tx_queues=2, workers=2)
 
     run = forward("max=70")  # each worker would have 80
-    assert said(run) == (len(packets(path)), 0, 0) == (70, 0, 0), run
+    assert said(run) == (len(packets(path)), 0, 0, 0) == (70, 0, 0, 0), run
     run = forward()
     found = Counter(packet["frame.comment"] for packet in packets(path))
     assert found == {"worker-1 ethdev_rx-0-0": 40, "worker-2 ethdev_rx-1-0": 40,
                      "worker-1 pkt_cls": 40, "worker-2 pkt_cls": 40}
-    assert said(run) == (160, 0, 0), run
+    assert said(run) == (160, 0, 0, 0), run
 
 
 @pytest.mark.parametrize("value, complaint", [
@@ -221,7 +221,8 @@ def test_telemetry_starts_and_stops_captures_while_packets_flow(rig):
     running = live.Live(rig, ROUTES[:1], options(1, [(0, 0, 1)]), vdevs, telemetry=True)
     first, second = rig.folder / "first.pcapng", rig.folder / "second.pcapng"
     start = "/l3fwd/capture_start"
-    assert running.ask("/l3fwd/capture") == {"running": 0, "packets": 0, "lost": 0, "unsure": 0}
+    assert running.ask("/l3fwd/capture") == {"running": 0, "packets": 0, "lost": 0, "unsure": 0,
+                                             "missing": 0}
     assert running.ask("/l3fwd/capture_stop") == {"error": "no capture is running"}
     assert "no parameter" in running.ask(start)["error"]
     assert "'x' is not accepted" in running.ask(f"{start},{first},x")["error"]
@@ -247,4 +248,26 @@ def test_telemetry_starts_and_stops_captures_while_packets_flow(rig):
     assert all(packet["data"] == records[i % 64] for i, packet in enumerate(found))
     text = [line for line in run.stdout.splitlines() if line.startswith(f"capture: {second}")]
     assert text == [f"capture: {second}: {stopped['packets']} packets, {stopped['lost']} lost, "
-                    "0 unsure"], run
+                    "0 unsure, 0 missing"], run
+
+
+def test_point_that_a_change_takes_away_is_told_as_missing(rig):
+    """A feature that is disabled takes its node out of the graph, and brings it back."""
+    records = frames.traffic("198.18.1.1", 64)
+    vdevs = rig.vdevs([[pcapfile.write(rig.folder / "in.pcap", records)]], more=",infinite_rx=1")
+    running = live.Live(rig, ROUTES[:1], [*options(1, [(0, 0, 1)]),
+                                          "--feature=ip4_filter@0:proto=47"], vdevs, telemetry=True)
+    path = rig.folder / "capture.pcapng"
+
+    def missing():
+        return running.ask("/l3fwd/capture")["missing"]
+
+    started = running.ask(f"/l3fwd/capture_start,{path},at=pkt_cls,at=ip4_filter")
+    assert (started["running"], started["missing"]) == (1, 0)
+    for turn in ("off", "on", "off"):
+        running.ask(f"/l3fwd/feature,ip4_filter,0,{turn}")
+        running.wait(lambda turn=turn: missing() == (turn == "off"), f"a feature {turn}")
+    assert running.ask("/l3fwd/capture_stop")["missing"] == 1
+    run = running.stop()
+    assert run.code == 0 and said(run)[3] == 1, run
+    assert said(run)[0] == len(packets(path)) > 0, run

@@ -107,7 +107,7 @@ part_write(const struct part *part)
 static void
 state_read(void)
 {
-	capture.state.lost = capture.state.unsure = 0;
+	capture.state.lost = capture.state.unsure = capture.state.missing = 0;
 	for (unsigned int w = 0; w < capture.pipeline->nb_workers; w++) {
 		struct hy_capture_state of;
 
@@ -116,6 +116,7 @@ state_read(void)
 			continue;
 		capture.state.lost += of.lost;
 		capture.state.unsure += of.unsure;
+		capture.state.missing += of.missing;
 	}
 }
 
@@ -148,9 +149,10 @@ finish(void)
 		capture.failed = true;
 	}
 	fprintf(capture.people,
-		"capture: %s: %" PRIu64 " packets, %" PRIu64 " lost, %" PRIu64 " unsure\n",
+		"capture: %s: %" PRIu64 " packets, %" PRIu64 " lost, %" PRIu64 " unsure, %" PRIu64
+		" missing\n",
 		capture.options.file, capture.state.packets, capture.state.lost,
-		capture.state.unsure);
+		capture.state.unsure, capture.state.missing);
 	fflush(capture.people);
 }
 

@@ -11,6 +11,7 @@ struct capture_state {
 	uint64_t packets; /* in the file */
 	uint64_t lost;    /* that found no room before they could be written */
 	uint64_t unsure;  /* whose drop reason could not be told */
+	uint64_t missing; /* points that a worker's graph had at first, and does not have now */
 };
 
 /*

@@ -19,7 +19,8 @@ state_tell(struct rte_tel_data *data)
 	rte_tel_data_add_dict_int(data, "running", state.running);
 	rte_tel_data_add_dict_uint(data, "packets", state.packets);
 	rte_tel_data_add_dict_uint(data, "lost", state.lost);
-	return rte_tel_data_add_dict_uint(data, "unsure", state.unsure);
+	rte_tel_data_add_dict_uint(data, "unsure", state.unsure);
+	return rte_tel_data_add_dict_uint(data, "missing", state.missing);
 }
 
 static int
