@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Feeds of DPDK's event_sw, and event_rx behind them: what is refused, and where packets go. */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
 #include <rte_dev.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_eventdev.h>
 #include <rte_malloc.h>
@@ -325,6 +327,37 @@ feed_that_cannot_be_is_refused_in_words(void **state)
 	assert_null(hy_event_of_port(port->id + 1));
 }
 
+static bool links_gone; /* the device's, as of one whose links other ports have */
+
+/* Found before DPDK's own, which it calls. */
+int
+rte_event_port_link(uint8_t dev, uint8_t port, const uint8_t queues[], const uint8_t priorities[],
+	uint16_t n)
+{
+	int (*link)(uint8_t, uint8_t, const uint8_t *, const uint8_t *, uint16_t);
+
+	*(void **)&link = dlsym(RTLD_NEXT, "rte_event_port_link");
+	return links_gone ? 0 : link(dev, port, queues, priorities, n);
+}
+
+/* Whatever error another call has left. */
+static void
+port_that_a_driver_links_no_queue_to_is_refused_though_it_says_no_error(void **state)
+{
+	static const int left[] = { 0, EINVAL };
+	const struct hy_event_params params = params_of(port_open(1, 1, 16), 1);
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < RTE_DIM(left); i++) {
+		links_gone = true;
+		rte_errno = left[i];
+		refused(&params, -ENOSPC, "its port 0: No space left on device");
+		links_gone = false;
+		assert_null(hy_event_of(device));
+	}
+	assert_int_equal(hy_event_create(&params, reason, sizeof(reason)), 0);
+}
+
 static void
 feed_without_memory_is_refused_and_leaves_nothing(void **state)
 {
@@ -476,6 +509,7 @@ static const struct CMUnitTest node_event_tests[] = {
 	EVENT_TEST(foreign_events_are_counted_and_passed_over),
 	EVENT_TEST(destroying_frees_what_no_worker_took),
 	EVENT_TEST(feed_that_cannot_be_is_refused_in_words),
+	EVENT_TEST(port_that_a_driver_links_no_queue_to_is_refused_though_it_says_no_error),
 	EVENT_TEST(feed_without_memory_is_refused_and_leaves_nothing),
 	EVENT_TEST(attaching_counts_and_keeps_its_form),
 	EVENT_TEST(node_that_nothing_feeds_is_refused_in_words),

@@ -99,11 +99,12 @@ port_setup(const struct event_feed *feed, uint8_t port, const struct rte_event_d
 	rc = rte_event_port_setup(device, port, &conf);
 	if (rc < 0 || port >= feed->params.nb_workers)
 		return rc;
+	rte_errno = 0; /* drivers that have no link left need not say so */
 	rc = rte_event_port_link(device, port, &queue, NULL, 1);
 	if (rc == 1)
 		return 0;
 	/* What was wrong is the one or the other, and dlb2's errno is negative. */
-	return rc < 0 ? rc : -abs(rte_errno);
+	return rc < 0 ? rc : rte_errno != 0 ? -abs(rte_errno) : -ENOSPC;
 }
 
 int
