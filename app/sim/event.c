@@ -79,13 +79,6 @@ queue_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_queue_c
 }
 
 static void
-queue_release(struct rte_eventdev *dev, uint8_t queue)
-{
-	RTE_SET_USED(dev);
-	RTE_SET_USED(queue);
-}
-
-static void
 port_default(struct rte_eventdev *dev, uint8_t port, struct rte_event_port_conf *conf)
 {
 	RTE_SET_USED(dev);
@@ -110,12 +103,6 @@ port_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_port_con
 	return 0;
 }
 
-static void
-port_release(void *port)
-{
-	RTE_SET_USED(port);
-}
-
 static int
 port_link(struct rte_eventdev *dev, void *arg, const uint8_t queues[], const uint8_t priorities[],
 	uint16_t n)
@@ -135,17 +122,7 @@ port_unlink(struct rte_eventdev *dev, void *arg, uint8_t queues[], uint16_t n)
 	struct event_port *port = arg;
 
 	RTE_SET_USED(dev);
-	for (uint16_t i = 0; i < n; i++)
-		__atomic_store_n(&port->linked[queues[i]], false, __ATOMIC_RELEASE);
-	return n;
-}
-
-static int
-timeout_ticks(struct rte_eventdev *dev, uint64_t ns, uint64_t *ticks)
-{
-	RTE_SET_USED(dev);
-	*ticks = (uint64_t)((double)ns * (double)rte_get_tsc_hz() / NS_PER_S);
-	return 0;
+	return event_unlink(port->linked, queues, n);
 }
 
 static int
@@ -155,21 +132,6 @@ start(struct rte_eventdev *dev)
 
 	__atomic_store_n(&device->started, true, __ATOMIC_RELEASE);
 	return 0;
-}
-
-/* An event that nobody is going to take: the program's function gets it, or its packets are freed. */
-static void
-flush(struct rte_eventdev *dev, struct rte_event event)
-{
-	if (dev->dev_ops->dev_stop_flush != NULL) {
-		dev->dev_ops->dev_stop_flush(dev->data->dev_id, event,
-			dev->data->dev_stop_flush_arg);
-	} else if (event.event_type == RTE_EVENT_TYPE_ETHDEV) {
-		rte_pktmbuf_free(event.mbuf);
-	} else if (event.event_type == RTE_EVENT_TYPE_ETHDEV_VECTOR) {
-		rte_pktmbuf_free_bulk(event.vec->mbufs, event.vec->nb_elem);
-		rte_mempool_put(rte_mempool_from_obj(event.vec), event.vec);
-	}
 }
 
 static void
@@ -182,7 +144,7 @@ stop(struct rte_eventdev *dev)
 	for (uint8_t q = 0; q < device->nb_queues; q++) {
 		while (device->queues[q].ring != NULL &&
 			rte_ring_dequeue_elem(device->queues[q].ring, &event, sizeof(event)) == 0)
-			flush(dev, event);
+			event_flush(dev, event);
 		device->queues[q].owner = 0;
 	}
 	for (int p = 0; p < EVENT_PORTS; p++)
@@ -335,13 +297,13 @@ struct eventdev_ops event_ops = {
 	.dev_close = close_device,
 	.queue_def_conf = queue_default,
 	.queue_setup = queue_setup,
-	.queue_release = queue_release,
+	.queue_release = event_queue_release,
 	.port_def_conf = port_default,
 	.port_setup = port_setup,
-	.port_release = port_release,
+	.port_release = event_port_release,
 	.port_link = port_link,
 	.port_unlink = port_unlink,
-	.timeout_ticks = timeout_ticks,
+	.timeout_ticks = event_timeout_ticks,
 	.dump = dump,
 };
 
@@ -372,15 +334,9 @@ probe(struct rte_vdev_device *vdev)
 	return 0;
 }
 
-static int
-remove_device(struct rte_vdev_device *vdev)
-{
-	return rte_event_pmd_vdev_uninit(rte_vdev_device_name(vdev));
-}
-
 static struct rte_vdev_driver driver = {
 	.probe = probe,
-	.remove = remove_device,
+	.remove = event_remove,
 	.driver.name = DRIVER,
 	.driver.alias = ALIAS,
 };

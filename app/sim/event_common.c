@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <rte_cycles.h>
+#include <rte_mbuf.h>
+
 #include <dpdk.h>
 
 #include "event_common.h"
@@ -17,4 +20,54 @@ event_info_begin(struct rte_event_dev_info *to)
 			RTE_EVENT_DEV_CAP_PARALLEL,
 #endif
 	};
+}
+
+void
+event_flush(const struct rte_eventdev *dev, struct rte_event event)
+{
+	if (dev->dev_ops->dev_stop_flush != NULL) {
+		dev->dev_ops->dev_stop_flush(dev->data->dev_id, event,
+			dev->data->dev_stop_flush_arg);
+	} else if (event.event_type == RTE_EVENT_TYPE_ETHDEV ||
+		event.event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER) {
+		rte_pktmbuf_free(event.mbuf);
+	} else if (event.event_type == RTE_EVENT_TYPE_ETHDEV_VECTOR) {
+		rte_pktmbuf_free_bulk(event.vec->mbufs, event.vec->nb_elem);
+		rte_mempool_put(rte_mempool_from_obj(event.vec), event.vec);
+	}
+}
+
+int
+event_unlink(bool linked[], const uint8_t queues[], uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		__atomic_store_n(&linked[queues[i]], false, __ATOMIC_RELEASE);
+	return n;
+}
+
+void
+event_queue_release(struct rte_eventdev *dev, uint8_t queue)
+{
+	RTE_SET_USED(dev);
+	RTE_SET_USED(queue);
+}
+
+void
+event_port_release(void *port)
+{
+	RTE_SET_USED(port);
+}
+
+int
+event_timeout_ticks(struct rte_eventdev *dev, uint64_t ns, uint64_t *ticks)
+{
+	RTE_SET_USED(dev);
+	*ticks = (uint64_t)((double)ns * (double)rte_get_tsc_hz() / NS_PER_S);
+	return 0;
+}
+
+int
+event_remove(struct rte_vdev_device *vdev)
+{
+	return rte_event_pmd_vdev_uninit(rte_vdev_device_name(vdev));
 }

@@ -3,7 +3,10 @@
 #ifndef EVENT_COMMON_H
 #define EVENT_COMMON_H
 
+#include <stdbool.h>
+
 #include <eventdev_pmd.h>
+#include <eventdev_pmd_vdev.h>
 
 /*
  * Begins what a device says of itself: schedule types of every kind, and all else zero. Only
@@ -11,5 +14,17 @@
  * stack.
  */
 void event_info_begin(struct rte_event_dev_info *to);
+
+/* An event that nobody is going to take: the program's function gets it, or its packets are freed. */
+void event_flush(const struct rte_eventdev *dev, struct rte_event event);
+
+/* Takes queues away from a port. Returns how many. */
+int event_unlink(bool linked[], const uint8_t queues[], uint16_t n);
+
+/* Operations of all devices. What queues and ports have is freed with the device. */
+void event_queue_release(struct rte_eventdev *dev, uint8_t queue);
+void event_port_release(void *port);
+int event_timeout_ticks(struct rte_eventdev *dev, uint64_t ns, uint64_t *ticks);
+int event_remove(struct rte_vdev_device *vdev);
 
 #endif
