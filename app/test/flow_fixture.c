@@ -279,7 +279,8 @@ rig_open(const struct flow_profile *profile, struct hy_flow_sim_params sim,
 
 	sim.profile = profile->name;
 	params.provider = params.provider == NULL ? &hy_flow_simulator : params.provider;
-	params.driver = hy_flow_driver_of(profile->driver);
+	if (params.driver == NULL)
+		params.driver = hy_flow_driver_of(profile->driver);
 	params.settle_us = params.settle_us == 0 ? 1000 : params.settle_us;
 	params.age_us = params.age_us == 0 ? 1 : params.age_us;
 	memset(R, 0, sizeof(*R));

@@ -301,6 +301,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		[REASON_COLD] = "others are hit more",
 		[REASON_OVERLAP] = "it overlaps a rule in hardware, which has no priorities",
 		[REASON_RESIDUE] = "too many rules before it would have to be looked at",
+		[REASON_TWIN] = "a rule in hardware has the same pattern",
 		[REASON_OTHER] = "other reasons",
 	};
 	struct hy_offload *o;

@@ -40,6 +40,7 @@ enum reason {
 	REASON_COLD,
 	REASON_OVERLAP,
 	REASON_RESIDUE,
+	REASON_TWIN,
 	REASON_OTHER, /* One too many. */
 	REASON_GIVEN, /* The first that was given. */
 	REASONS = 32,

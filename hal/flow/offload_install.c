@@ -219,6 +219,20 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	o->live++;
 }
 
+/* Whether hardware has the same pattern already, in another slot than the given one. */
+static bool
+has_twin(const struct hy_offload *o, const struct hy_flow_match *match, const struct flow *own)
+{
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		const struct flow *flow = &o->flows[i];
+
+		if (flow != own && flow->state != FLOW_FREE &&
+			memcmp(&flow->match, match, sizeof(*match)) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Takes back what stage() did for a rule that the port did not take, and notes why. */
 static void
 unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_request *request)
@@ -232,7 +246,12 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	o->failed += request->rc == -ETIMEDOUT;
 	full = means_full(o, request->rc, &flow->match);
 	o->full |= full;
-	state->reason = full ? (uint8_t)REASON_FULL : refusal(o, request->rc, &request->error);
+	if (full)
+		state->reason = REASON_FULL;
+	else if (has_twin(o, &flow->match, flow)) /* in whatever words ports say so */
+		state->reason = REASON_TWIN;
+	else
+		state->reason = refusal(o, request->rc, &request->error);
 	state->slot = NO_SLOT;
 	o->live--;
 	o->retry = true; /* others may have stayed out for its sake */
@@ -302,7 +321,9 @@ retry_neighbours(struct hy_offload *o)
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
 		uint8_t *reason = &o->plan->rules[r].reason;
 
-		if (*reason == REASON_OVERLAP || *reason == REASON_RESIDUE)
+		if (*reason == REASON_OVERLAP || *reason == REASON_RESIDUE ||
+			(*reason == REASON_TWIN &&
+				!has_twin(o, &o->plan->view->rules[r].rule.match, NULL)))
 			*reason = REASON_UNTRIED;
 	}
 	o->retry = false;
