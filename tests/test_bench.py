@@ -222,7 +222,7 @@ def test_l3fwd_shows_nodes_variants_bursts_and_lcores(tmp_path):
 
 def test_contender_is_dpdks_own_l3fwd(tmp_path):
     """The static loop is a copy of what DPDK's l3fwd does; that one, unmodified, beside it."""
-    source = upstream.source() / "examples"
+    source = upstream.source("examples/l3fwd") / "examples"
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True,
                            text=True, check=True).stdout.split()
     contender = tmp_path / "l3fwd.so"

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DPDK's own sources, from Debian's source package: fetched once a build folder, never stored in
-the project. Where they cannot be had, tests skip and say why."""
+"""DPDK's own sources, never stored in the project: those in the folder that HALYARD_DPDK_SOURCE
+names, as tools/matrix sets it, or else Debian's source package, fetched once a build folder. Where
+they cannot be had, tests skip and say why."""
 
 import functools
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -43,9 +45,19 @@ def _fetch(folder):
                    cwd=folder)
 
 
+def version():
+    """Of the DPDK that Halyard is built with: year and month."""
+    told = subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True, text=True,
+                          check=True).stdout
+    return ".".join(told.strip().split(".")[:2])
+
+
 @functools.cache
-def source():
-    """The folder with DPDK's sources; skips the test without them."""
+def _fetched():
+    """The folder with what Debian's source package has; skips the test without."""
+    if version() != VERSION:
+        pytest.skip(f"the sources that can be fetched are DPDK {VERSION}'s, not {version()}'s: "
+                    "HALYARD_DPDK_SOURCE is not set")
     if not FOLDER.exists():
         if shutil.which("apt-get") is None:
             pytest.skip("DPDK's sources come with apt-get source, and there is no apt-get here")
@@ -61,6 +73,18 @@ def source():
             shutil.rmtree(partial)
             pytest.skip(error)
     return FOLDER
+
+
+def source(*parts):
+    """The folder with DPDK's sources; skips the test if it lacks a part that is asked for."""
+    named = os.environ.get("HALYARD_DPDK_SOURCE")
+    folder = Path(named) if named else _fetched()
+    if not folder.is_dir():
+        pytest.fail(f"HALYARD_DPDK_SOURCE: there is no folder {folder}", pytrace=False)
+    lacks = [part for part in parts if not (folder / part).exists()]
+    if lacks:
+        pytest.skip(f"{folder} has no {', '.join(lacks)}")
+    return folder
 
 
 def pcap_port(port, folder, frames):
