@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rte_graph's API: feature arcs. DPDK's own test of them is run by tests/test_compat.py. */
 
-#include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include <rte_graph_feature_arc_worker.h>
 #include <rte_random.h>
@@ -271,27 +272,64 @@ nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed(void **state)
 	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
 }
 
-/* What another thread changes while this one looks. */
-struct toggle {
-	struct rte_graph_feature_arc *arc;
-	bool stop;        /* atomic */
-	uint32_t changes; /* atomic */
+#ifdef RTE_ARCH_X86_64
+/* Steps this thread instruction by instruction, and moves an index from f0 to f1 behind one. */
+static struct {
+	rte_graph_feature_arc_t arc;
+	unsigned int at; /* the change comes before this instruction, */
+	unsigned int n;  /* after so many */
+	volatile sig_atomic_t on;
+} step;
+
+#define TRAP_FLAG 0x100
+
+static void
+stepped(int signal, siginfo_t *info, void *context)
+{
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+
+	RTE_SET_USED(signal);
+	RTE_SET_USED(info);
+	if (!step.on) {
+		*flags &= ~TRAP_FLAG;
+		return;
+	}
+	*flags |= TRAP_FLAG;
+	if (step.n++ == step.at) {
+		rte_graph_feature_disable(step.arc, 0, "f0", NULL);
+		rte_graph_feature_enable(step.arc, 0, "f1", 2000, NULL);
+	}
+}
+
+/* Where an object of index 0 goes. */
+struct way {
+	rte_graph_feature_data_t fdata;
+	rte_edge_t edge;
 };
 
-static void *
-toggle_main(void *arg)
+static struct way
+way_from(struct rte_graph_feature_arc *arc)
 {
-	struct toggle *t = arg;
-	const rte_graph_feature_arc_t id = t->arc->feature_arc_index;
+	struct way way = { 0 };
 
-	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
-		rte_graph_feature_enable(id, 0, "f0", 1000, NULL);
-		rte_graph_feature_disable(id, 0, "f0", NULL);
-		rte_graph_feature_enable(id, 0, "f1", 2000, NULL);
-		rte_graph_feature_disable(id, 0, "f1", NULL);
-		__atomic_fetch_add(&t->changes, 1, __ATOMIC_RELEASE);
-	}
-	return NULL;
+	assert_int_equal(rte_graph_feature_data_first_feature_get(arc, 0, &way.fdata, &way.edge),
+		1);
+	return way;
+}
+
+/* Finds the way, and lets the change come before an instruction of that, counted from 0. Returns
+ * whether that was early enough for one. */
+static bool
+way_find(struct rte_graph_feature_arc *arc, unsigned int at, struct way *way)
+{
+	step.arc = arc->feature_arc_index;
+	step.at = at;
+	step.n = 0;
+	step.on = true;
+	raise(SIGTRAP);
+	rte_graph_feature_data_first_feature_get(arc, 0, &way->fdata, &way->edge);
+	step.on = false;
+	return step.n > at;
 }
 
 /* Lesson: edge and data were two loads, so that an object could take one feature's edge with the
@@ -299,41 +337,42 @@ toggle_main(void *arg)
 static void
 an_edge_never_goes_with_the_data_of_another_feature(void **state)
 {
+	const struct sigaction trap = { .sa_sigaction = stepped, .sa_flags = SA_SIGINFO };
+	unsigned int at = 0, as_before = 0, as_after = 0;
+	struct rte_graph_feature_arc *arc;
+	struct way before, after, found;
+	struct sigaction old;
 	struct nodes nodes;
-	struct toggle t = { .arc = arc_add(&nodes, __func__, 1) };
-	rte_graph_feature_data_t fdata = 0, of_edge[8] = { 0 };
-	uint64_t torn = 0;
-	pthread_t thread;
-	rte_edge_t edge = 0;
+	bool changed = true;
 
 	RTE_SET_USED(state);
-	features_add(&nodes, t.arc);
-	/* Which data each edge of the start node belongs to. */
-	for (unsigned int f = 0; f < 2; f++) {
-		const char *name = f == 0 ? "f0" : "f1";
-
-		assert_int_equal(rte_graph_feature_enable(t.arc->feature_arc_index, 0, name, 1,
+	arc = arc_add(&nodes, __func__, 1);
+	features_add(&nodes, arc);
+	assert_int_equal(sigaction(SIGTRAP, &trap, &old), 0);
+	for (; changed; at++) {
+		rte_graph_feature_disable(arc->feature_arc_index, 0, "f1", NULL);
+		assert_int_equal(rte_graph_feature_enable(arc->feature_arc_index, 0, "f0", 1000,
 					 NULL),
 			0);
-		rte_graph_feature_data_first_feature_get(t.arc, 0, &fdata, &edge);
-		of_edge[edge] = fdata;
-		assert_int_equal(rte_graph_feature_disable(t.arc->feature_arc_index, 0, name, NULL),
-			0);
-	}
-	rte_graph_feature_data_first_feature_get(t.arc, 0, &fdata, &edge);
-	of_edge[edge] = fdata;
-	assert_int_equal(pthread_create(&thread, NULL, toggle_main, &t), 0);
-	while (__atomic_load_n(&t.changes, __ATOMIC_ACQUIRE) < 20000) {
-		for (unsigned int i = 0; i < 100; i++) {
-			rte_graph_feature_data_first_feature_get(t.arc, 0, &fdata, &edge);
-			torn += edge >= RTE_DIM(of_edge) || of_edge[edge] != fdata;
+		before = way_from(arc);
+		changed = way_find(arc, at, &found);
+		after = way_from(arc);
+		assert_int_equal(before.edge != after.edge && before.fdata != after.fdata, changed);
+		if (found.edge == before.edge) {
+			assert_int_equal(found.fdata, before.fdata);
+			as_before++;
+		} else {
+			assert_int_equal(found.edge, after.edge);
+			assert_int_equal(found.fdata, after.fdata);
+			as_after++;
 		}
 	}
-	__atomic_store_n(&t.stop, true, __ATOMIC_RELEASE);
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(torn, 0);
+	assert_int_equal(sigaction(SIGTRAP, &old, NULL), 0);
+	assert_int_equal(as_before + as_after, at);
+	assert_true(as_before > 1 && as_after > 1);
 	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
 }
+#endif
 
 /* The mbuf's field is registered for good. */
 static int
@@ -351,6 +390,8 @@ static const struct CMUnitTest compat_arc[] = {
 	ARC_TEST(the_last_of_65535_indexes_has_features_of_its_own),
 	ARC_TEST(features_are_found_by_their_whole_names_and_stand_in_order),
 	ARC_TEST(nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed),
+#ifdef RTE_ARCH_X86_64
 	ARC_TEST(an_edge_never_goes_with_the_data_of_another_feature),
+#endif
 };
 UNIT_SUITE(compat_arc)
