@@ -5,6 +5,7 @@ linked without librte_graph."""
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import oracle
 import pcapfile
 import test_install
 import upstream
+from test_capture import packets
 from test_install import pkg_config, run
 
 OURS = Path(__file__).parent / "compat"
@@ -192,6 +194,23 @@ def test_nodes_of_dpdk_forward_packets(installed, forward, tmp_path):
         "ip4_lookup": len(mixed), "ip4_rewrite": 333 + 478, "ethdev_tx-0": 333,
         "ethdev_tx-1": 478, "pkt_drop": 77}, printed
     assert "mbufs in use: 0" in printed, printed
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None,
+                    reason="tshark is not installed; tools/setup test does it")
+def test_pcap_enable_writes_the_first_packets_for_tshark(installed, tmp_path):
+    if upstream.version() < "23.03":
+        pytest.skip(f"pcap_enable came with DPDK 23.03; this is {upstream.version()}")
+    program = compile_and_link(installed, tmp_path / "capture", [OURS / "capture.c"])
+    printed = run(program, *EAL, "-l", min(os.sched_getaffinity(0)), "--", tmp_path / "some", 150,
+                  **environment(installed, program))
+    assert "packets: 100, in use: 0" in printed, printed
+    (path,) = tmp_path.glob("some_*.pcapng")
+    walks = [range(0, 32), range(32, 64), range(64, 96)]
+    want = [(f"worker: {node}", bytes([i]) * (60 + i))
+            for walk in walks for node in ("hop", "end") for i in walk][:150]
+    assert len(want) == 150
+    assert [(p["frame.comment"], p["data"]) for p in packets(path)] == want
 
 
 def symbols(*command):

@@ -62,6 +62,7 @@ struct binding {
 struct compat_graph {
 	struct rte_graph pub;      /* first: what the API hands out */
 	struct compat_graph *next; /* in order of id */
+	struct pcap *pcap;         /* of the worker alone; NULL: nothing is written, or no more */
 	struct hy_object_ops ops;
 	struct shadow *shadows;
 	bool clone;
@@ -71,6 +72,8 @@ struct compat_graph {
 	struct shadow *holding; /* of the worker alone: nodes that hold objects back */
 	packets_enqueued_cb notify;
 	uint64_t notify_arg;
+	char *pcap_filename; /* as it was asked for, also for clones; NULL: it was not */
+	uint64_t pcap_packets;
 };
 
 /* An original and its clones: who is bound to which lcore. */
@@ -191,6 +194,14 @@ bool hy_compat_hand_over(struct shadow *shadow, struct hy_node *core, void **obj
 void hy_compat_held_send(struct compat_graph *graph);
 uint64_t hy_compat_held(const struct compat_graph *graph);
 void hy_compat_held_release(struct compat_graph *graph);
+
+/* Begins a file for the first packets of a graph. Returns 0 or a negative errno (logged). */
+int hy_compat_pcap_open(struct compat_graph *graph, const char *name, uint64_t packets);
+/* Ends it, if it has one; takes it back, for a graph that is not to be. */
+void hy_compat_pcap_close(struct compat_graph *graph);
+void hy_compat_pcap_undo(struct compat_graph *graph);
+/* Writes what a node is about to be called with: the first n of node->objs. */
+void hy_compat_pcap_write(struct compat_graph *graph, const struct rte_node *node, uint16_t n);
 
 /* The graph behind another in order of id, or the first behind NULL. */
 struct compat_graph *hy_compat_graph_next(const struct compat_graph *graph);

@@ -66,6 +66,7 @@ graph_free(struct compat_graph *graph)
 	if (--graph->family->refs == 0)
 		free(graph->family);
 	free(graph->pub.nodes);
+	free(graph->pcap_filename);
 	rte_free(graph);
 }
 
@@ -108,6 +109,25 @@ graph_new(const char *name, const struct rte_graph_param *prm, const struct comp
 	return graph;
 }
 
+/* Begins to write packets, if the parameters say so, or the original does. */
+static int
+pcap_begin(struct compat_graph *graph, const struct rte_graph_param *prm,
+	const struct compat_graph *original)
+{
+	if (original != NULL)
+		return original->pcap_filename == NULL
+			? 0
+			: hy_compat_pcap_open(graph, original->pcap_filename,
+				  original->pcap_packets);
+#ifdef HY_COMPAT_PCAP
+	if (prm->pcap_enable)
+		return hy_compat_pcap_open(graph, prm->pcap_filename, prm->num_pkt_to_capture);
+#else
+	RTE_SET_USED(prm);
+#endif
+	return 0;
+}
+
 /* Creates a graph, of patterns or like another. Returns 0 or a negative errno (logged). */
 static int
 graph_create(const char *name, const struct rte_graph_param *prm,
@@ -130,8 +150,11 @@ graph_create(const char *name, const struct rte_graph_param *prm,
 		return -ENOMEM;
 	}
 	graph->pub.id = *id;
-	rc = hy_compat_graph_compile(graph, prm, original);
+	rc = pcap_begin(graph, prm, original);
+	if (rc == 0)
+		rc = hy_compat_graph_compile(graph, prm, original);
 	if (rc < 0) {
+		hy_compat_pcap_undo(graph);
 		graph_free(graph);
 		return rc;
 	}
@@ -147,12 +170,6 @@ param_check(const char *graph, const struct rte_graph_param *prm)
 		HY_LOG(ERR, "rte_graph: graph '%s': its parameters or patterns are missing", graph);
 		return -EINVAL;
 	}
-#ifdef HY_COMPAT_PCAP
-	if (prm->pcap_enable) {
-		HY_LOG(ERR, "rte_graph: graph '%s': pcap_enable is not there", graph);
-		return -ENOTSUP;
-	}
-#endif
 	return 0;
 }
 
@@ -268,6 +285,7 @@ rte_graph_destroy(rte_graph_t id)
 		hy_graph_destroy(graph->pub.core);
 		hy_compat_held_release(graph);
 		hy_compat_queue_free(graph);
+		hy_compat_pcap_close(graph);
 		graph_free(graph);
 	}
 	hy_compat_unlock();

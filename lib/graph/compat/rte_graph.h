@@ -147,9 +147,13 @@ struct rte_graph_param {
 		*node_patterns; /**< fnmatch(3) patterns; targets of edges come by themselves. */
 
 #ifdef HY_COMPAT_PCAP
-	bool pcap_enable;            /**< To be false: such a graph is refused with ENOTSUP. */
-	uint64_t num_pkt_to_capture; /**< Not used. */
-	char *pcap_filename;         /**< Not used. */
+	bool pcap_enable;            /**< Packets that nodes are called with go to a file. */
+	uint64_t num_pkt_to_capture; /**< How many, all nodes together; 0: 1024. */
+	/**
+	 * The file is "<pcap_filename>_XXXXXX.pcapng", the X being what makes it a new one. NULL or
+	 * "": $HOME/dpdk_graph_pcap_capture_XXXXXX.pcapng. The log says its name.
+	 */
+	char *pcap_filename;
 #endif
 
 	__extension__ union {
@@ -318,17 +322,18 @@ void rte_node_list_dump(FILE *f);
  * @param name Unique among these graphs.
  * @return Its id, or RTE_GRAPH_ID_INVALID: EINVAL no name, no parameters, no source, a source
  * without an edge, an edge into a source or to the node itself, a target that is not registered,
- * or a node that no source reaches; ENOTSUP pcap_enable; EFAULT a pattern matches no node; EEXIST
- * the name is taken; E2BIG the name is too long; ENOSPC a node has too many targets, or there are
- * too many graphs; ENOMEM; or what an init() returned, upon which those that had succeeded were
- * undone by fini().
+ * or a node that no source reaches; EFAULT a pattern matches no node; EEXIST the name is taken;
+ * E2BIG the name is too long; ENOSPC a node has too many targets, or there are too many graphs;
+ * ENOMEM; what kept the file of pcap_enable from being made; or what an init() returned, upon which
+ * those that had succeeded were undone by fini().
  */
 rte_graph_t rte_graph_create(const char *name, struct rte_graph_param *prm);
 
 /**
  * Creates a graph of the nodes of another, as "<original>-<name>", for another thread. It has the
- * original's NUMA node and model. The two, and all clones of the original, hand bursts to each
- * other once they are bound to lcores: see rte_graph_model_mcore_dispatch.h.
+ * original's NUMA node and model, and a file of its own if pcap_enable was set. The two, and all
+ * clones of the original, hand bursts to each other once they are bound to lcores: see
+ * rte_graph_model_mcore_dispatch.h.
  *
  * @param prm Only dispatch is used.
  * @return Its id, or RTE_GRAPH_ID_INVALID: ENOENT no such graph; EEXIST the original is itself a
@@ -353,7 +358,7 @@ int rte_graph_destroy(rte_graph_t id);
  * for new ones; what waits on a node that goes is released, and its fini() is called once the
  * worker has left it. No other thread may go through the graph's nodes meanwhile.
  *
- * @param prm As for rte_graph_create(); socket_id is not used.
+ * @param prm As for rte_graph_create(); socket_id and pcap_enable are not used.
  * @return 0; -ENOENT; or what makes rte_graph_create() fail, upon which the graph goes on as it
  * was.
  */

@@ -11,11 +11,14 @@ static __rte_always_inline uint16_t
 run(const struct binding *binding, struct hy_node *core, uint16_t n)
 {
 	struct rte_node *node = &binding->shadow->pub;
+	struct compat_graph *graph = (struct compat_graph *)node->graph;
 	uint16_t done;
 
 	hy_compat_table_use(node, binding->table);
 	node->core = core;
 	node->idx = n;
+	if (unlikely(graph->pcap != NULL) && n > 0)
+		hy_compat_pcap_write(graph, node, n);
 	done = node->process(node->graph, node, node->objs, n);
 	node->idx = 0;
 	hy_count(&node->total_calls, 1);
