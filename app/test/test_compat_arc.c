@@ -20,7 +20,7 @@ static PROCESS(nothing)
 
 /* Nodes of one test's arc, as the API wants them. */
 struct nodes {
-	struct rte_node_register start, end, feature[3];
+	struct rte_node_register *start, *end, *feature[3];
 };
 
 static void
@@ -44,28 +44,30 @@ static PROCESS(in_arc)
 static struct rte_graph_feature_arc *
 arc_add(struct nodes *nodes, const char *test, uint16_t indexes)
 {
+	static struct rte_node_register start_node, end_node, node0, node1, node2;
 	struct rte_graph_feature_register end = {
 		.arc_name = test,
 		.feature_name = "end",
 		.feature_process_fn = in_arc,
-		.feature_node = &nodes->end,
+		.feature_node = &end_node,
 	};
 	struct rte_graph_feature_arc_register reg = {
 		.arc_name = test,
 		.max_features = 3,
 		.max_indexes = indexes,
-		.start_node = &nodes->start,
+		.start_node = &start_node,
 		.start_node_feature_process_fn = in_arc,
 		.end_feature = &end,
 	};
 	rte_graph_feature_arc_t arc;
 
-	node_fill(&nodes->start, name_of(test, "start"), RTE_NODE_SOURCE_F);
-	node_fill(&nodes->end, name_of(test, "end"), 0);
+	*nodes = (struct nodes){ &start_node, &end_node, { &node0, &node1, &node2 } };
+	node_fill(nodes->start, name_of(test, "start"), RTE_NODE_SOURCE_F);
+	node_fill(nodes->end, name_of(test, "end"), 0);
 	for (unsigned int f = 0; f < RTE_DIM(nodes->feature); f++) {
 		char name[] = { 'f', (char)('0' + f), '\0' };
 
-		node_fill(&nodes->feature[f], name_of(test, name), 0);
+		node_fill(nodes->feature[f], name_of(test, name), 0);
 	}
 	assert_int_equal(rte_graph_feature_arc_init(2), 0);
 	assert_int_equal(rte_graph_feature_arc_create(&reg, &arc), 0);
@@ -81,7 +83,7 @@ feature_add(struct nodes *nodes, const struct rte_graph_feature_arc *arc, unsign
 		.arc_name = arc->feature_arc_name,
 		.feature_name = name,
 		.feature_process_fn = in_arc,
-		.feature_node = &nodes->feature[f],
+		.feature_node = nodes->feature[f],
 		.runs_after = after,
 		.runs_before = before,
 	};
@@ -115,7 +117,7 @@ static unsigned int
 path(struct nodes *nodes, struct rte_graph_feature_arc *arc, uint32_t index)
 {
 	rte_graph_feature_data_t fdata = 0;
-	rte_node_t at = nodes->start.id;
+	rte_node_t at = nodes->start->id;
 	unsigned int seen = 0;
 	rte_edge_t edge = 0;
 
@@ -124,10 +126,10 @@ path(struct nodes *nodes, struct rte_graph_feature_arc *arc, uint32_t index)
 		const char *to = target(at, edge);
 		unsigned int f = 0;
 
-		while (f < 3 && strcmp(to, nodes->feature[f].name) != 0)
+		while (f < 3 && strcmp(to, nodes->feature[f]->name) != 0)
 			f++;
 		if (f == 3) {
-			assert_string_equal(to, nodes->end.name);
+			assert_string_equal(to, nodes->end->name);
 			assert_int_equal(rte_graph_feature_data_next_feature_get(arc, &fdata,
 						 &edge),
 				0);
@@ -136,7 +138,7 @@ path(struct nodes *nodes, struct rte_graph_feature_arc *arc, uint32_t index)
 		assert_int_equal(rte_graph_feature_data_app_cookie_get(arc, fdata),
 			100 * f + index);
 		seen |= 1u << f;
-		at = nodes->feature[f].id;
+		at = nodes->feature[f]->id;
 		assert_int_equal(rte_graph_feature_data_next_feature_get(arc, &fdata, &edge), 1);
 	}
 	fail_msg("no end");
@@ -195,7 +197,7 @@ the_last_of_65535_indexes_has_features_of_its_own(void **state)
 		assert_int_equal(rte_graph_feature_data_first_feature_get(arc, indexes[i], &fdata,
 					 &edge),
 			1);
-		assert_string_equal(target(nodes.start.id, edge), nodes.feature[2].name);
+		assert_string_equal(target(nodes.start->id, edge), nodes.feature[2]->name);
 		assert_int_equal(rte_graph_feature_data_app_cookie_get(arc, fdata),
 			(uint16_t)(200 + indexes[i]));
 	}
@@ -236,7 +238,7 @@ features_are_found_by_their_whole_names_and_stand_in_order(void **state)
 	assert_int_equal(rte_graph_feature_lookup(id, "f1", &f), 0);
 	assert_int_equal(f, 2);
 	assert_int_equal(rte_graph_feature_arc_feature_to_node(id, f, &node), 0);
-	assert_int_equal(node, nodes.feature[0].id);
+	assert_int_equal(node, nodes.feature[0]->id);
 	assert_int_equal(rte_graph_feature_enable(id, 0, "f", 1, NULL), -ENOENT);
 	assert_int_equal(rte_graph_feature_enable(id, 1, "f1", 1, NULL), -ERANGE);
 	assert_int_equal(rte_graph_feature_disable(id, 0, "f1", NULL), -ENOENT);
@@ -257,17 +259,17 @@ nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed(void **state)
 	features_add(&nodes, arc);
 	graph = graph_try("g", name_of(__func__, "*"));
 	assert_int_not_equal(graph, RTE_GRAPH_ID_INVALID);
-	assert_true(rte_graph_node_get(graph, nodes.start.id)->process == in_arc);
-	assert_true(rte_graph_node_get(graph, nodes.feature[2].id)->process == in_arc);
+	assert_true(rte_graph_node_get(graph, nodes.start->id)->process == in_arc);
+	assert_true(rte_graph_node_get(graph, nodes.feature[2]->id)->process == in_arc);
 	assert_int_equal(rte_graph_feature_arc_destroy(id), -EBUSY);
 	assert_int_equal(rte_graph_feature_arc_cleanup(), -EBUSY);
-	assert_int_equal(rte_node_free(nodes.feature[0].id), -1);
+	assert_int_equal(rte_node_free(nodes.feature[0]->id), -1);
 	assert_int_equal(rte_graph_destroy(graph), 0);
-	assert_int_equal(rte_node_free(nodes.feature[0].id), -1);
+	assert_int_equal(rte_node_free(nodes.feature[0]->id), -1);
 	assert_int_equal(rte_graph_feature_arc_destroy(id), 0);
 	assert_null(rte_graph_feature_arc_get(id));
 	graph = graph_try("g", name_of(__func__, "*"));
-	assert_true(rte_graph_node_get(graph, nodes.start.id)->process == nothing);
+	assert_true(rte_graph_node_get(graph, nodes.start->id)->process == nothing);
 	assert_int_equal(rte_graph_destroy(graph), 0);
 	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
 }

@@ -86,21 +86,21 @@ nodes_add(const char *test, uint16_t a_walk, uint16_t nb_copies)
 	const char *const copy[] = { name_of(test, "copy"), NULL };
 	const char *const end[] = { name_of(test, "end"), NULL };
 	const char *const none[] = { NULL };
-	struct {
-		struct rte_node_register reg;
-		const char *to;
-	} src = { .reg = { .flags = RTE_NODE_SOURCE_F,
-			  .process = packets_make,
-			  .nb_edges = 1,
-			  .parent_id = RTE_NODE_ID_INVALID } };
+	struct rte_node_register *src = calloc(1, sizeof(*src) + sizeof(char *));
 
 	made = ended = 0;
 	most_late = 0;
 	per_walk = a_walk;
 	copies = nb_copies;
-	snprintf(src.reg.name, sizeof(src.reg.name), "%s", name_of(test, "src"));
-	src.to = copy[0];
-	assert_int_not_equal(__rte_node_register(&src.reg), RTE_NODE_ID_INVALID);
+	assert_non_null(src);
+	snprintf(src->name, sizeof(src->name), "%s", name_of(test, "src"));
+	src->flags = RTE_NODE_SOURCE_F;
+	src->process = packets_make;
+	src->parent_id = RTE_NODE_ID_INVALID;
+	src->nb_edges = 1;
+	src->next_nodes[0] = copy[0];
+	assert_int_not_equal(__rte_node_register(src), RTE_NODE_ID_INVALID);
+	free(src);
 	node_add(NULL, copy[0], packets_copy, end);
 	node_add(NULL, end[0], packets_end, none);
 }

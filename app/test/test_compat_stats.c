@@ -239,13 +239,10 @@ static PROCESS(count_odd_and_even)
 static rte_node_t
 counting_add(const char *name)
 {
-	static struct {
-		struct rte_node_xstats head;
-		char desc[2][RTE_NODE_XSTAT_DESC_SIZE];
-	} xstats = { { .nb_xstats = 2 }, { "odd", "even" } };
+	static struct rte_node_xstats xstats = { .nb_xstats = 2, .xstat_desc = { "odd", "even" } };
 	struct rte_node_register reg = {
 		.process = count_odd_and_even,
-		.xstats = &xstats.head,
+		.xstats = &xstats,
 		.parent_id = RTE_NODE_ID_INVALID,
 	};
 
