@@ -25,7 +25,7 @@ struct hy_ring {
 	alignas(HY_RING_APART) uint32_t size; /* a power of two */
 	uint32_t nb_lanes;
 	uint32_t *lanes; /* nb_lanes times size */
-	void *objs[];
+	alignas(HY_RING_APART) void *objs[];
 };
 
 /* Makes a ring for at least so many objects; NULL without memory. */
