@@ -153,11 +153,35 @@ what_is_under_way_can_be_waited_for(void **state)
 	assert_int_equal(walk(1), BURST);
 }
 
+static void
+a_worker_takes_what_it_knows_of_before_it_looks_again(void **state)
+{
+	struct probe src = { .budget = UINT32_MAX }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 4,
+		PINS({ "sink", WORKERS(1) }));
+	assert_int_equal(walk(0), BURST);
+	src.per_call = 3;
+	assert_int_equal(walk(0), 3);
+	assert_int_equal(walk(1), BURST); /* and has seen three more */
+	src.per_call = BURST;
+	assert_int_equal(walk(0), BURST);
+	assert_int_equal(walk(1), 3);
+	assert_int_equal(walk(1), BURST);
+	assert_int_equal(walk(1), 0);
+	assert_int_equal(sink.objs, 2 * BURST + 3);
+}
+
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_circle_that_no_object_takes_holds_no_source_back),
 	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
 	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),
 	DISPATCH_TEST(what_is_under_way_can_be_waited_for),
+	DISPATCH_TEST(a_worker_takes_what_it_knows_of_before_it_looks_again),
 };
 
 UNIT_SUITE(tests)

@@ -2,8 +2,12 @@
 /* Bursts into a ring and out of it. */
 
 #include <rte_malloc.h>
+#include <rte_prefetch.h>
 
 #include "ring.h"
+
+/* How far ahead of its tail the producer claims lines, as a part of the ring. */
+#define CLAIM_PART 8
 
 struct hy_ring *
 hy_ring_new(uint32_t objs, unsigned int nb_lanes, int socket)
@@ -29,6 +33,49 @@ before_wrap(const struct hy_ring *ring, uint32_t at, uint32_t n)
 	return RTE_MIN(n, ring->size - at);
 }
 
+/* Asks for a line, which is to be read or written. */
+static __rte_always_inline void
+line_fetch(const void *line, bool to_write)
+{
+	if (!to_write) {
+		rte_prefetch0(line);
+		return;
+	}
+#ifdef RTE_ARCH_X86
+	/*
+	 * Compilers know of it only with -mprfchw, and take a prefetch for reading instead, which is
+	 * of no use. Every 64-bit CPU has it, if only as an instruction that does nothing.
+	 */
+	asm volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+	__builtin_prefetch(line, 1);
+#endif
+}
+
+/* Asks for the lines of n objects and of their lanes. */
+static __rte_always_inline void
+lines_fetch(const struct hy_ring *ring, uint32_t from, uint32_t n, bool to_write)
+{
+	const uint32_t mask = ring->size - 1;
+
+	for (uint32_t i = 0; i < n; i += RTE_CACHE_LINE_SIZE / sizeof(ring->objs[0]))
+		line_fetch(&ring->objs[(from + i) & mask], to_write);
+	for (unsigned int l = 0; l < ring->nb_lanes; l++)
+		for (uint32_t i = 0; i < n; i += RTE_CACHE_LINE_SIZE / sizeof(ring->lanes[0]))
+			line_fetch(hy_ring_lane(ring, l) + ((from + i) & mask), to_write);
+}
+
+void
+hy_ring_publish(struct hy_ring *ring, uint32_t n)
+{
+	const uint32_t tail = ring->tail + n, ahead = tail + ring->size / CLAIM_PART;
+
+	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
+	/* Not those that the consumer may still have to read. */
+	if (ahead + n - ring->head_seen <= ring->size)
+		lines_fetch(ring, ahead, n, true);
+}
+
 void
 hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_node *node,
 	void **objs, uint32_t n)
@@ -52,9 +99,9 @@ hy_ring_take(struct hy_ring *ring, const struct hy_graph *graph, const struct hy
 	void **objs, uint32_t from, uint32_t n)
 {
 	const uint32_t at = ring->head & (ring->size - 1);
-	uint32_t first;
+	uint32_t first, head;
 
-	n = RTE_MIN(n, hy_ring_count(ring, n));
+	n = RTE_MIN(n, hy_ring_count(ring));
 	if (n == 0)
 		return 0;
 	first = before_wrap(ring, at, n);
@@ -66,7 +113,9 @@ hy_ring_take(struct hy_ring *ring, const struct hy_graph *graph, const struct hy
 		memcpy(lane, hy_ring_lane(ring, l) + at, first * sizeof(*lane));
 		memcpy(lane + first, hy_ring_lane(ring, l), (n - first) * sizeof(*lane));
 	}
-	__atomic_store_n(&ring->head, ring->head + n, __ATOMIC_RELEASE);
+	head = ring->head + n;
+	__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
+	lines_fetch(ring, head, RTE_MIN(n, ring->tail_seen - head), false);
 	return n;
 }
 

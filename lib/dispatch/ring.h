@@ -4,8 +4,13 @@
  * are of one piece: here bursts go in and out as they lie in streams, pointers and each lane by
  * themselves, in at most two memcpy() each.
  *
- * Both ends remember where they last saw the other, and look again only when that is not enough:
- * so as long as the ring is neither full nor empty, the line of an index moves once in many bursts.
+ * What a hand-over costs is the wait for cache lines that the other end has. So there are few of them,
+ * and most are asked for before they are needed:
+ * - Both ends remember where they last saw the other, and look again only when that is not enough:
+ *   as long as the ring is neither full nor empty, the line of an index moves once in many bursts.
+ * - Places start on a line: a burst of 64 pointers has 8 of them and no part of a ninth, in which the
+ *   producer would write while the consumer reads.
+ * - The producer claims the lines of bursts to come, and the consumer fetches those of the next burst.
  */
 #ifndef HY_DISPATCH_RING_H
 #define HY_DISPATCH_RING_H
@@ -46,11 +51,14 @@ hy_ring_room(struct hy_ring *ring, uint32_t wanted)
 	return ring->size - (ring->tail - ring->head_seen);
 }
 
-/* The consumer: objects that wait; likewise. */
+/*
+ * The consumer: objects that wait, for all it knows; looks at the other end if it knows of none. Not
+ * for a few more: each look takes the line from the producer, who is about to write there.
+ */
 static inline uint32_t
-hy_ring_count(struct hy_ring *ring, uint32_t wanted)
+hy_ring_count(struct hy_ring *ring)
 {
-	if (ring->tail_seen - ring->head < wanted)
+	if (ring->tail_seen == ring->head)
 		ring->tail_seen = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 	return ring->tail_seen - ring->head;
 }
@@ -63,12 +71,8 @@ hy_ring_look(const struct hy_ring *ring, uint32_t *tail)
 	return *tail - __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 }
 
-/* The producer: shows n more objects, which it has written. */
-static inline void
-hy_ring_publish(struct hy_ring *ring, uint32_t n)
-{
-	__atomic_store_n(&ring->tail, ring->tail + n, __ATOMIC_RELEASE);
-}
+/* The producer: shows n more objects, which it has written, and claims lines for others. */
+void hy_ring_publish(struct hy_ring *ring, uint32_t n);
 
 /* Puts n objects of the node's burst, which there is room for, with all of the node's lanes. */
 void hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_node *node,
