@@ -175,6 +175,11 @@ rule_whose_pattern_is_in_hardware_goes_in_when_that_has_gone(void **state)
 	flow_settle();
 	assert_null(hy_offload_reason(R->offload, 5));
 	assert_int_equal(flow_stats().hw_rules, 3);
+	/* A rule that the port may have, without an answer, is no twin of itself. */
+	hy_flow_sim_fail(R->sim, 1, -ETIMEDOUT);
+	flow_exact_rules(3, 1);
+	flow_settle();
+	assert_non_null(strstr(hy_offload_reason(R->offload, 3), "the port refuses it"));
 	flow_traffic(500);
 	assert_all_right(500);
 }
