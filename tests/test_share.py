@@ -56,7 +56,7 @@ def huge(tmp_path_factory):
         if not free.exists() or int(free.read_text()) < PAGES:
             pytest.skip(f"{PAGES} hugepages of 2 MB cannot be reserved")
         mounted = run("mount", "-t", "hugetlbfs", "-o",
-                      f"pagesize=2M,size={2 * PAGES}M,min_size={2 * PAGES}M", "none", folder)
+                      f"pagesize=2M,size={2 * PAGES}M", "none", folder)
         if mounted.returncode != 0:
             pytest.skip(f"hugepages cannot be mounted: {mounted.stderr.strip()}")
         yield folder
