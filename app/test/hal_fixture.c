@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -189,7 +190,7 @@ port_remove(const char *name)
 
 	while (strcmp(vdevs[i], name) != 0)
 		assert_true(++i < nb_vdevs);
-	assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
+	assert_int_equal(rte_vdev_uninit(name), 0);
 	memcpy(vdevs[i], vdevs[--nb_vdevs], sizeof(vdevs[i]));
 }
 
@@ -197,7 +198,7 @@ void
 ports_remove(void)
 {
 	while (nb_vdevs > 0)
-		assert_int_equal(rte_eal_hotplug_remove("vdev", vdevs[--nb_vdevs]), 0);
+		assert_int_equal(rte_vdev_uninit(vdevs[--nb_vdevs]), 0);
 	while (nb_rings > 0)
 		rte_ring_free(rings[--nb_rings]);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -519,7 +520,7 @@ ports_close(void)
 
 		rte_eth_dev_stop(port->id);
 		snprintf(name, sizeof(name), "net_ring_%s", port->name);
-		assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
+		assert_int_equal(rte_vdev_uninit(name), 0);
 		for (uint16_t q = 0; q < port->nb_rx; q++)
 			ring_free(port->rx[q]);
 		for (uint16_t q = 0; q < port->nb_tx; q++)

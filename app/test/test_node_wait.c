@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
@@ -76,7 +77,7 @@ taps_close(void)
 
 		tap_vdev(--nb_taps, vdev);
 		rte_eth_dev_stop(taps[nb_taps]);
-		rte_eal_hotplug_remove("vdev", vdev);
+		rte_vdev_uninit(vdev);
 	}
 }
 
