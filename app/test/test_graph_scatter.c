@@ -450,6 +450,8 @@ the_best_scatter_is_the_first_that_cpu_and_simd_width_allow(void **state)
 	assert_ptr_equal(hy_scatter_best(), hy_scatter_bodies[i].scatter);
 	for (i = 1; i < hy_scatter_nb_bodies; i++)
 		assert_true(hy_scatter_bodies[i].simd_bits < hy_scatter_bodies[i - 1].simd_bits);
+	/* Who only looks at another process's graphs has no EAL, and no width. */
+	assert_int_equal(hy_scatter_bodies[hy_scatter_nb_bodies - 1].simd_bits, 0);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -192,7 +192,7 @@ const struct hy_scatter_body hy_scatter_bodies[] = {
 #elif defined(RTE_ARCH_ARM64)
 	{ "neon", hy_scatter_neon, RTE_VECT_SIMD_128, any_cpu },
 #endif
-	{ "scalar", hy_scatter_scalar, RTE_VECT_SIMD_DISABLED, any_cpu },
+	{ "scalar", hy_scatter_scalar, 0, any_cpu },
 };
 
 const unsigned int hy_scatter_nb_bodies = RTE_DIM(hy_scatter_bodies);

@@ -16,7 +16,7 @@ hy_scatter_t hy_scatter_neon;
 struct hy_scatter_body {
 	const char *name;
 	hy_scatter_t *scatter;
-	uint16_t simd_bits;    /* width of vectors that EAL must allow */
+	uint16_t simd_bits;    /* width of vectors that EAL must allow; without EAL it allows 0 */
 	bool (*cpu_can)(void); /* whether the CPU has the instructions */
 };
 
