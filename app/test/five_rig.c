@@ -107,10 +107,8 @@ cycles(uint64_t ms)
  * line, where marks are looked at for their age, and here. Its class may be any.
  */
 static bool
-is_late(const struct rte_mbuf *m, uint64_t tsc)
+is_late(const struct five_port *p, uint64_t tsc)
 {
-	const struct five_port *p = port_of(m->port);
-
 	return p != &F.port[RING] && tsc - p->line.asked > cycles(LATE_MS);
 }
 
@@ -124,7 +122,6 @@ check(uint32_t number, uint16_t class_id, uint64_t now, bool late)
 	F.by_class[class_id]++;
 	__atomic_fetch_add(&F.quiet, seen == now, __ATOMIC_RELAXED);
 	F.either += fits != fitted;
-	F.late += late;
 	if (fits || fitted || late)
 		return;
 	if (F.wrong++ < 3)
@@ -141,8 +138,11 @@ check_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct rte_mbuf *m = objs[i];
+		struct five_port *port = port_of(m->port);
+		const bool late = is_late(port, tsc);
 
-		check(number_of(m), (uint16_t)class_id[i], now, is_late(m, tsc));
+		port->late += late;
+		check(number_of(m), (uint16_t)class_id[i], now, late);
 		next[i] = edge_of_port[m->port];
 	}
 	__atomic_store_n(&F.checked, F.checked + n, __ATOMIC_RELEASE);

@@ -53,6 +53,7 @@ struct five_port {
 	uint16_t id;
 	struct hy_offload *offload;
 	struct line line;
+	uint64_t late; /* packets that were not classified as soon as offloads are promised */
 	const struct rte_eth_rxtx_callback *callback;
 	unsigned int downs, ups, gone, resets; /* as observers are told, and the program asked */
 };
@@ -68,7 +69,6 @@ struct five {
 	uint64_t quiet;   /* of those, while one version of rules was to be seen; */
 	uint64_t either;  /* of the others, such that the two versions differ about */
 	uint64_t wrong;
-	uint64_t late; /* packets that were not classified as soon as offloads are promised */
 	uint64_t by_class[UINT16_MAX + 1]; /* packets */
 };
 extern struct five F;
