@@ -124,7 +124,7 @@ features_are_found_by_whole_names(void **state)
 	assert_int_equal(arc_trail(graph, 1), trail(0, 10, 100));
 	assert_int_equal(hy_arc_enable(arc, "f1", 2, 200), 0);
 	assert_int_equal(arc_trail(graph, 2), trail(0, 1, 200));
-	assert_int_equal(hy_arc_get(arc, "f1", 1, &cookie), -ENOENT);
+	assert_int_equal(hy_arc_get(arc, "f1", 1, &cookie), -ENODATA);
 	assert_int_equal(hy_arc_get(arc, "f10", 1, &cookie), 0);
 	assert_int_equal(cookie, 100);
 	unit_log_clear();
@@ -158,7 +158,7 @@ any_number_of_indexes_have_features_of_their_own(void **state)
 		assert_int_equal(trails[i], trail(0, 1 + i % 2, i));
 	assert_int_equal(arc_trail(graph, beyond), 0);
 	assert_int_equal(arc_trail(graph, UINT32_MAX), 0);
-	assert_int_equal(hy_arc_get(arc, "a", beyond, NULL), -ENOENT);
+	assert_int_equal(hy_arc_get(arc, "a", beyond, NULL), -ENODATA);
 	unit_log_clear();
 	assert_int_equal(hy_arc_enable(arc, "a", HY_ARC_INDEXES, 0), -EINVAL);
 	assert_non_null(strstr(unit_log(), "index is 16777216; 0 to 16777215 are accepted"));
@@ -233,7 +233,7 @@ features_of_an_index_are_replaced_as_a_whole_or_one_by_one(void **state)
 	assert_int_equal(hy_arc_disable(arc, "a", 7), 0);
 	assert_int_equal(hy_arc_disable(arc, "a", 7), 0); /* already */
 	assert_int_equal(arc_trail(graph, 7), trail(trail(0, 2, 0), 3, 3));
-	assert_int_equal(hy_arc_get(arc, "a", 7, &cookie), -ENOENT);
+	assert_int_equal(hy_arc_get(arc, "a", 7, &cookie), -ENODATA);
 	assert_int_equal(hy_arc_set(arc, 7, two, 1), 0);
 	assert_int_equal(arc_trail(graph, 7), trail(0, 3, 3));
 	assert_int_equal(hy_arc_set(arc, 7, NULL, 0), 0);

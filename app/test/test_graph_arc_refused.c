@@ -131,7 +131,7 @@ enabling_what_a_graph_cannot_have_changes_nothing(void **state)
 	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), -EINVAL);
 	assert_logged("node 'arc' uses lane 'arc', which is not declared");
 	assert_int_equal(arc_trail(graph, 0), 0);
-	assert_int_equal(hy_arc_get(arc, "a", 0, NULL), -ENOENT);
+	assert_int_equal(hy_arc_get(arc, "a", 0, NULL), -ENODATA);
 	hy_graph_destroy(graph);
 
 	graph = arc_graph("g", 0, NULL);
@@ -243,7 +243,7 @@ enabling_fails_clean_at_every_allocation(void **state)
 		assert_int_equal(rc, -ENOMEM);
 		assert_int_equal(arc_trail(graph, 100), 0);
 		assert_int_equal(hy_graph_nodes(graph), 2);
-		assert_int_equal(hy_arc_get(arc, "a", 100, NULL), -ENOENT);
+		assert_int_equal(hy_arc_get(arc, "a", 100, NULL), -ENODATA);
 	}
 	assert_true(failed > 10);
 	assert_int_equal(arc_trail(graph, 100), trail(trail(0, 1, 1), 2, 2));
@@ -320,7 +320,7 @@ a_worker_that_hangs_is_not_waited_for_for_ever(void **state)
 	unit_log_clear();
 	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), -ETIMEDOUT);
 	assert_logged("arc 'arc': a worker has not reported for a second");
-	assert_int_equal(hy_arc_get(arc, "f", 0, NULL), -ENOENT);
+	assert_int_equal(hy_arc_get(arc, "f", 0, NULL), -ENODATA);
 	assert_int_equal(hy_arc_enable(arc, "f", 0, 1),
 		-ETIMEDOUT); /* it has not the feature yet */
 	assert_int_equal(arc_trail(graph, 0), 0);

@@ -166,7 +166,7 @@ a_filter_without_configuration_is_refused(void **state)
 	unit_log_clear();
 	assert_int_equal(hy_arc_enable(arc, NODE, 0, 0), -EINVAL);
 	assert_non_null(strstr(unit_log(), "needs a struct hy_ip4_filter_config"));
-	assert_int_equal(hy_arc_get(arc, NODE, 0, NULL), -ENOENT);
+	assert_int_equal(hy_arc_get(arc, NODE, 0, NULL), -ENODATA);
 	done();
 }
 

@@ -8,6 +8,7 @@
 #include "capture.h"
 #include "dpdk.h"
 #include "option.h"
+#include "telemetry.h"
 
 static int
 state_tell(struct rte_tel_data *data)
@@ -24,13 +25,6 @@ state_tell(struct rte_tel_data *data)
 }
 
 static int
-error_tell(const char *error, struct rte_tel_data *data)
-{
-	rte_tel_data_start_dict(data);
-	return rte_tel_data_add_dict_string(data, "error", error);
-}
-
-static int
 on_capture(const char *command __rte_unused, const char *parameter __rte_unused,
 	struct rte_tel_data *data)
 {
@@ -43,9 +37,9 @@ on_start(const char *command __rte_unused, const char *text, struct rte_tel_data
 	char error[OPTION_ERROR_SIZE];
 
 	if (text == NULL)
-		return error_tell("no parameter; what --capture accepts is accepted", data);
+		return telemetry_error("no parameter; what --capture accepts is accepted", data);
 	if (capture_start(text, error, sizeof(error)) < 0)
-		return error_tell(error, data);
+		return telemetry_error(error, data);
 	return state_tell(data);
 }
 
@@ -53,7 +47,8 @@ static int
 on_stop(const char *command __rte_unused, const char *parameter __rte_unused,
 	struct rte_tel_data *data)
 {
-	return capture_stop() < 0 ? error_tell("no capture is running", data) : state_tell(data);
+	return capture_stop() < 0 ? telemetry_error("no capture is running", data)
+				  : state_tell(data);
 }
 
 /* Before EAL starts the thread that reads the list of commands. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_ethdev.h>
 #include <rte_telemetry.h>
 
 #include "telemetry.h"
@@ -19,6 +20,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct tables *shown; /* NULL: none; under the lock */
 static struct hy_arc *shown_arc;   /* likewise */
+
+int
+telemetry_error(const char *error, struct rte_tel_data *data)
+{
+	rte_tel_data_start_dict(data);
+	return rte_tel_data_add_dict_string(data, "error", error);
+}
 
 static int
 routes_tell(struct hy_ip4_fib *fib, struct rte_tel_data *data)
@@ -89,33 +97,42 @@ port_read(const char *text, uint16_t *port)
 	if (n >= RTE_MAX_ETHPORTS || end == text || *end != '\0')
 		return false;
 	*port = (uint16_t)n;
-	return true;
+	return rte_eth_dev_is_valid_port(*port) != 0;
 }
 
-/* FEATURE,PORT, and "on" or "off" to change it. A port has the cookie of its own number. */
+/* A port has the cookie of its own number. */
+static int
+feature_set(const char *feature, uint16_t port, const char *to)
+{
+	if (strcmp(to, "on") == 0)
+		return hy_arc_enable(shown_arc, feature, port, port);
+	if (strcmp(to, "off") == 0)
+		return hy_arc_disable(shown_arc, feature, port);
+	return to[0] == '\0' ? 0 : -EINVAL;
+}
+
+/* FEATURE,PORT, and "on" or "off" to change it. */
 static int
 feature_tell(const char *parameter, struct rte_tel_data *data)
 {
 	char copy[2 * HY_NAME_SIZE], *rest = copy;
-	const char *feature, *to;
+	const char *feature;
 	uint16_t port;
-	int rc = 0;
+	int rc;
 
 	if (parameter == NULL || strlen(parameter) >= sizeof(copy))
-		return -EINVAL;
+		return telemetry_error("FEATURE,PORT is accepted, with ,on or ,off", data);
 	strcpy(copy, parameter);
 	feature = strsep(&rest, ",");
 	if (!port_read(strsep(&rest, ","), &port))
-		return -EINVAL;
-	to = rest == NULL ? "" : rest;
-	if (strcmp(to, "on") == 0)
-		rc = hy_arc_enable(shown_arc, feature, port, port);
-	else if (strcmp(to, "off") == 0)
-		rc = hy_arc_disable(shown_arc, feature, port);
-	else if (to[0] != '\0')
-		return -EINVAL;
+		return telemetry_error("there is no such port", data);
+	if (hy_arc_get(shown_arc, feature, port, NULL) == -ENOENT)
+		return telemetry_error("there is no such feature", data);
+	rc = feature_set(feature, port, rest == NULL ? "" : rest);
+	if (rc == -EINVAL)
+		return telemetry_error("on and off are accepted", data);
 	if (rc < 0)
-		return rc;
+		return telemetry_error(strerror(-rc), data);
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "feature", feature);
 	rte_tel_data_add_dict_int(data, "port", (int)port);
@@ -129,7 +146,8 @@ on_feature(const char *command __rte_unused, const char *parameter, struct rte_t
 	int rc;
 
 	pthread_mutex_lock(&lock);
-	rc = shown_arc == NULL ? -ENOENT : feature_tell(parameter, data);
+	rc = shown_arc == NULL ? telemetry_error("there are features with --feature only", data)
+			       : feature_tell(parameter, data);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }

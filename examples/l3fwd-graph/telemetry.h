@@ -3,6 +3,8 @@
 #ifndef L3FWD_TELEMETRY_H
 #define L3FWD_TELEMETRY_H
 
+#include <rte_telemetry.h>
+
 #include <hy_arc.h>
 
 #include "tables.h"
@@ -15,5 +17,8 @@ void telemetry_show(const struct tables *tables, struct hy_arc *arc);
 
 /* Returns when nobody uses the tables and the arc any more. */
 void telemetry_hide(void);
+
+/* Answers with what is wrong. */
+int telemetry_error(const char *error, struct rte_tel_data *data);
 
 #endif

@@ -289,7 +289,7 @@ hy_arc_get(const struct hy_arc *arc, const char *feature, uint32_t index, uint32
 	hy_arc_table_read(arc, index, &chain);
 	pthread_mutex_unlock(&changing);
 	if ((chain.enabled >> f & 1) == 0)
-		return -ENOENT;
+		return -ENODATA;
 	if (cookie != NULL)
 		*cookie = chain.cookie[f];
 	return 0;

@@ -166,7 +166,8 @@ int hy_arc_disable(struct hy_arc *arc, const char *feature, uint32_t index);
  * Asks for a feature's cookie.
  *
  * @param[out] cookie May be NULL.
- * @return 0; -ENOENT it is not enabled for that index, or the arc has none of that name (not logged).
+ * @return 0; -ENODATA it is not enabled for that index; -ENOENT the arc has none of that name. Neither
+ * is logged.
  */
 int hy_arc_get(const struct hy_arc *arc, const char *feature, uint32_t index, uint32_t *cookie);
 
