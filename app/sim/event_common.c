@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <rte_cycles.h>
-#include <rte_mbuf.h>
 
 #include <dpdk.h>
 
@@ -25,16 +24,9 @@ event_info_begin(struct rte_event_dev_info *to)
 void
 event_flush(const struct rte_eventdev *dev, struct rte_event event)
 {
-	if (dev->dev_ops->dev_stop_flush != NULL) {
+	if (dev->dev_ops->dev_stop_flush != NULL)
 		dev->dev_ops->dev_stop_flush(dev->data->dev_id, event,
 			dev->data->dev_stop_flush_arg);
-	} else if (event.event_type == RTE_EVENT_TYPE_ETHDEV ||
-		event.event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER) {
-		rte_pktmbuf_free(event.mbuf);
-	} else if (event.event_type == RTE_EVENT_TYPE_ETHDEV_VECTOR) {
-		rte_pktmbuf_free_bulk(event.vec->mbufs, event.vec->nb_elem);
-		rte_mempool_put(rte_mempool_from_obj(event.vec), event.vec);
-	}
 }
 
 int
