@@ -351,7 +351,7 @@ port_that_a_driver_links_no_queue_to_is_refused_though_it_says_no_error(void **s
 	for (size_t i = 0; i < RTE_DIM(left); i++) {
 		links_gone = true;
 		rte_errno = left[i];
-		refused(&params, -ENOSPC, "its port 0: No space left on device");
+		refused(&params, -ENOSPC, "its port 0: the device linked no queue to it");
 		links_gone = false;
 		assert_null(hy_event_of(device));
 	}

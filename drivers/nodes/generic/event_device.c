@@ -122,7 +122,8 @@ event_device_configure(struct event_feed *feed, char *reason, size_t size)
 		rc = port_setup(feed, (uint8_t)p, &info);
 		if (rc < 0)
 			event_refuse(rc, reason, size, "event device %u (%s): its port %u: %s",
-				device, info.driver_name, p, strerror(-rc));
+				device, info.driver_name, p,
+				rc == -ENOSPC ? "the device linked no queue to it" : strerror(-rc));
 	}
 	return rc;
 }
