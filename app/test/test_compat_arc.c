@@ -281,11 +281,11 @@ nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed(void **state)
 
 #ifdef STEPS
 /* Steps this thread instruction by instruction, and moves an index from f0 to f1 behind one. */
-static struct {
+static volatile struct { /* as the handler changes it */
 	rte_graph_feature_arc_t arc;
 	unsigned int at; /* the change comes before this instruction, */
 	unsigned int n;  /* after so many */
-	volatile sig_atomic_t on;
+	sig_atomic_t on;
 } step;
 
 #define TRAP_FLAG 0x100
