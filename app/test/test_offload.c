@@ -135,55 +135,6 @@ commit_texts(const char *const texts[], unsigned int n)
 	flow_commit();
 }
 
-/* A port of few priorities gives two rules of a pattern the same, and refuses the second. */
-static void
-rule_whose_pattern_is_in_hardware_goes_in_when_that_has_gone(void **state)
-{
-	struct hy_flow_driver few = *hy_flow_driver_of("");
-	struct hy_flow_sim_stats before, after;
-	struct hy_flow_rule twin;
-
-	RTE_SET_USED(state);
-	few.priorities = 2;
-	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
-		(struct hy_offload_params){ .driver = &few });
-	flow_exact_rules(0, 2);
-	twin = hy_policy_view(R->policy)->rules[1].rule;
-	twin.precedence += 1000;
-	twin.class_id = 77;
-	twin.id = 5;
-	assert_int_equal(hy_policy_add(R->policy, &twin), 0);
-	flow_commit();
-	flow_settle();
-	assert_int_equal(flow_stats().hw_rules, 2);
-	assert_string_equal(hy_offload_reason(R->offload, 5),
-		"a rule in hardware has the same pattern");
-	/* The port is not asked over and over. */
-	hy_flow_sim_stats(R->sim, &before);
-	flow_settle();
-	hy_flow_sim_stats(R->sim, &after);
-	assert_true(before.refused > 0);
-	assert_int_equal(after.refused, before.refused);
-	/* Whatever else changes, it stays so; and then the other goes. */
-	flow_exact_rules(2, 1);
-	flow_settle();
-	assert_int_equal(flow_stats().hw_rules, 3);
-	assert_string_equal(hy_offload_reason(R->offload, 5),
-		"a rule in hardware has the same pattern");
-	assert_int_equal(hy_policy_remove(R->policy, 1), 0);
-	flow_commit();
-	flow_settle();
-	assert_null(hy_offload_reason(R->offload, 5));
-	assert_int_equal(flow_stats().hw_rules, 3);
-	/* A rule that the port may have, without an answer, is no twin of itself. */
-	hy_flow_sim_fail(R->sim, 1, -ETIMEDOUT);
-	flow_exact_rules(3, 1);
-	flow_settle();
-	assert_non_null(strstr(hy_offload_reason(R->offload, 3), "the port refuses it"));
-	flow_traffic(500);
-	assert_all_right(500);
-}
-
 /*
  * A flow director says -EINVAL to a rule of other fields than its neighbours', as it does when it is
  * full. Only then are the rules behind it not even tried.
@@ -421,7 +372,6 @@ static const struct CMUnitTest offload_tests[] = {
 		FLOW_TEST(test##_ice), FLOW_TEST(test##_i40e), FLOW_TEST(test##_iavf)
 	PROFILED(classes_are_the_policys_while_rules_change),
 	PROFILED(full_table_keeps_what_is_hit_most),
-	FLOW_TEST(rule_whose_pattern_is_in_hardware_goes_in_when_that_has_gone),
 	FLOW_TEST(rule_that_does_not_go_with_its_neighbours_is_not_taken_for_want_of_room),
 	PROFILED(restarted_port_gets_its_rules_again),
 	PROFILED(destroyed_offload_leaves_no_rule_in_the_port),

@@ -221,9 +221,35 @@ rules_overlap_exactly_if_a_packet_matches_both(void **state)
 	assert_true(overlapping > 4000 && apart > 4000);
 }
 
+static void
+rules_that_ask_for_the_same_match_the_same_packets(void **state)
+{
+	unsigned int same = 0, met = 0;
+	uint64_t seed = 12;
+
+	RTE_SET_USED(state);
+	for (unsigned int round = 0; round < 300000; round++) {
+		const struct hy_flow_match a = world_match(&seed), b = world_match(&seed);
+		struct hy_flow_key key;
+
+		if (a.fields == b.fields || !hy_flow_same(&a, &b))
+			continue;
+		same++;
+		for (unsigned int i = 0; world_key(i, &key); i++) {
+			if (hy_flow_matches(&a, &key) != hy_flow_matches(&b, &key))
+				fail_msg("round %u: fields %x and %x, packet %u", round, a.fields,
+					b.fields, i);
+			met += hy_flow_matches(&a, &key);
+		}
+	}
+	print_message("%u pairs, %u packets\n", same, met);
+	assert_true(same > 100 && met > 100);
+}
+
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(rules_that_no_packet_can_match_are_refused_with_the_reason),
 	POLICY_TEST(each_field_matches_what_it_names_alone),
 	POLICY_TEST(rules_overlap_exactly_if_a_packet_matches_both),
+	POLICY_TEST(rules_that_ask_for_the_same_match_the_same_packets),
 };
 UNIT_SUITE(tests)

@@ -226,8 +226,7 @@ has_twin(const struct hy_offload *o, const struct hy_flow_match *match, const st
 	for (uint32_t i = 0; i < o->nb_slots; i++) {
 		const struct flow *flow = &o->flows[i];
 
-		if (flow != own && flow->state != FLOW_FREE &&
-			memcmp(&flow->match, match, sizeof(*match)) == 0)
+		if (flow != own && flow->state != FLOW_FREE && hy_flow_same(&flow->match, match))
 			return true;
 	}
 	return false;

@@ -61,6 +61,13 @@ bool hy_flow_matches(const struct hy_flow_match *match, const struct hy_flow_key
 /** @return Whether there can be a packet that matches both. Both have passed hy_flow_rule_check(). */
 bool hy_flow_overlap(const struct hy_flow_match *a, const struct hy_flow_match *b);
 
+/**
+ * @return Whether two ask for the same, be it named or implied by what is: a tunnel is in UDP to port
+ * 4789, and what only IPv4 has is in ether type 0x0800. The same packets match both then. Both have
+ * passed hy_flow_rule_check().
+ */
+bool hy_flow_same(const struct hy_flow_match *a, const struct hy_flow_match *b);
+
 /** A rule of a view. */
 struct hy_policy_rule {
 	struct hy_flow_rule rule; /**< As it was added. */

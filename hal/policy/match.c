@@ -113,6 +113,14 @@ hy_flow_overlap(const struct hy_flow_match *x, const struct hy_flow_match *y)
 		((both & HY_FLOW_TUNNEL) == 0 || a.tunnel == b.tunnel);
 }
 
+bool
+hy_flow_same(const struct hy_flow_match *x, const struct hy_flow_match *y)
+{
+	const struct hy_flow_match a = implied(x), b = implied(y);
+
+	return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
 static int __rte_format_printf(3, 4) refuse(char *error, const char *field, const char *format, ...)
 {
 	va_list ap;
