@@ -9,6 +9,8 @@
 
 #include <hy_flow.h>
 
+#include "offload.h"
+
 #include "flow_fixture.h"
 
 /* Adds a rule that is said in words. */
@@ -26,12 +28,14 @@ rule_add(uint32_t id, uint32_t precedence, const char *words)
 
 /* A port of few priorities, which gives twins the same, and refuses the second. */
 static void
-open_with_few_priorities(struct hy_flow_driver *few)
+open_with_few_priorities(struct hy_offload_params params)
 {
-	*few = *hy_flow_driver_of("");
-	few->priorities = 2;
-	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
-		(struct hy_offload_params){ .driver = few });
+	static struct hy_flow_driver few;
+
+	few = *hy_flow_driver_of("");
+	few.priorities = 2;
+	params.driver = &few;
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 }, params);
 }
 
 static uint64_t
@@ -43,6 +47,7 @@ refused(void)
 	return s.refused;
 }
 
+#define TWINS 6
 static const char twin_reason[] = "a rule in hardware has the same pattern";
 
 static void
@@ -68,10 +73,9 @@ rule_whose_pattern_is_in_hardware_goes_in_when_that_has_gone(void **state)
 		{ "tunnel 7 dport 4789", "tunnel 7" },
 		{ "tunnel 7 sport 9", "tunnel 7 sport 9 proto udp dport 4000-5000" },
 	};
-	struct hy_flow_driver few;
 
 	RTE_SET_USED(state);
-	open_with_few_priorities(&few);
+	open_with_few_priorities((struct hy_offload_params){ 0 });
 	for (uint32_t i = 0; i < RTE_DIM(twins); i++) {
 		const uint32_t first = 10 * i, twin = first + 1;
 		uint64_t before;
@@ -108,13 +112,128 @@ rule_whose_pattern_is_in_hardware_goes_in_when_that_has_gone(void **state)
 	}
 }
 
+static uint32_t
+rank_of(uint32_t id)
+{
+	return hy_offload_plan_find(R->offload->plan, id);
+}
+
+/* Of some that wait for one, the first goes in, and the others wait for that. */
+static void
+twins_wait_for_the_one_that_is_in_hardware(void **state)
+{
+	RTE_SET_USED(state);
+	open_with_few_priorities((struct hy_offload_params){ 0 });
+	for (uint32_t id = 0; id < TWINS; id++)
+		rule_add(id, id, "src 192.0.2.1 proto udp dport 80");
+	flow_commit();
+	for (uint32_t in = 0; in < TWINS; in++) {
+		const struct rule_state *rules;
+		uint64_t before;
+
+		flow_settle();
+		rules = R->offload->plan->rules;
+		before = refused();
+		assert_int_equal(flow_stats().hw_rules, 1);
+		assert_null(hy_offload_reason(R->offload, in));
+		for (uint32_t id = in + 1; id < TWINS; id++) {
+			assert_string_equal(hy_offload_reason(R->offload, id), twin_reason);
+			assert_int_equal(rules[rank_of(id)].twin, rules[rank_of(in)].slot);
+		}
+		flow_settle();
+		assert_int_equal(refused(), before);
+		assert_int_equal(hy_policy_remove(R->policy, in), 0);
+		flow_commit();
+	}
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 0);
+	assert_right(500);
+}
+
+/* Commits a rule that asks for what that of an id does. */
+static void
+twin_add(uint32_t id, uint32_t precedence, uint32_t of)
+{
+	struct hy_flow_rule twin = hy_policy_view(R->policy)->rules[rank_of(of)].rule;
+
+	twin.id = id;
+	twin.precedence = precedence;
+	twin.class_id = 77;
+	assert_int_equal(hy_policy_add(R->policy, &twin), 0);
+	flow_commit();
+}
+
+/* Without a commit: a rule that is hit more displaces the other one. */
+static void
+twin_of_a_displaced_rule_waits_for_room_like_others(void **state)
+{
+	static struct rte_mbuf *packets[32];
+	static uint8_t frame[FRAME_MAX];
+	uint32_t len;
+
+	RTE_SET_USED(state);
+	open_with_few_priorities((struct hy_offload_params){ .max_rules = 2 });
+	flow_exact_rules(0, 3);
+	twin_add(100, 0, 0);
+	flow_settle();
+	assert_null(hy_offload_reason(R->offload, 0));
+	assert_null(hy_offload_reason(R->offload, 1));
+	assert_string_equal(hy_offload_reason(R->offload, 100), twin_reason);
+	for (uint32_t id = 1; id < 3; id++) {
+		len = flow_exact_frame(frame, id);
+		flow_send(packets, flow_hold(packets, frame, len, 32));
+	}
+	flow_settle();
+	assert_null(hy_offload_reason(R->offload, 1));
+	assert_null(hy_offload_reason(R->offload, 2));
+	assert_string_equal(hy_offload_reason(R->offload, 0), "the port has no room");
+	assert_string_equal(hy_offload_reason(R->offload, 100), "the port has no room");
+	assert_right(500);
+}
+
+/* Refuses the last two of the first batch. */
+static unsigned int asked;
+
+static void
+create_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
+{
+	for (struct hy_flow_request *r = requests; r < requests + n; r++) {
+		asked++;
+		r->rc = asked == BATCH - 1 || asked == BATCH
+			? -EINVAL
+			: hy_flow_simulator.create(port, r->attr, r->items, r->actions, &r->flow,
+				  &r->error);
+	}
+}
+
+/* One seems to be kept out by the other, which has gone and left its slot to a third by then. */
+static void
+twin_of_a_rule_that_is_refused_in_its_batch_goes_in(void **state)
+{
+	static struct hy_flow_provider many;
+
+	RTE_SET_USED(state);
+	many = hy_flow_simulator;
+	many.create_many = create_many;
+	many.destroy_many = NULL;
+	asked = 0;
+	open_with_few_priorities((struct hy_offload_params){ .provider = &many });
+	flow_exact_rules(0, BATCH - 1);
+	twin_add(100, BATCH - 2, BATCH - 2);
+	flow_exact_rules(BATCH - 1, 1);
+	flow_settle();
+	assert_true(asked > BATCH);
+	assert_null(hy_offload_reason(R->offload, BATCH - 2));
+	assert_non_null(strstr(hy_offload_reason(R->offload, 100), "the port refuses it"));
+	assert_int_equal(flow_stats().hw_rules, BATCH);
+	assert_right(500);
+}
+
 static void
 rule_that_the_port_may_have_is_no_twin_of_itself(void **state)
 {
-	struct hy_flow_driver few;
-
 	RTE_SET_USED(state);
-	open_with_few_priorities(&few);
+	open_with_few_priorities((struct hy_offload_params){ 0 });
 	hy_flow_sim_fail(R->sim, 1, -ETIMEDOUT);
 	flow_exact_rules(3, 1);
 	flow_settle();
@@ -198,6 +317,9 @@ rules_are_lowered_to_one_pattern_exactly_if_they_are_the_same(void **state)
 
 static const struct CMUnitTest offload_twin_tests[] = {
 	FLOW_TEST(rule_whose_pattern_is_in_hardware_goes_in_when_that_has_gone),
+	FLOW_TEST(twins_wait_for_the_one_that_is_in_hardware),
+	FLOW_TEST(twin_of_a_displaced_rule_waits_for_room_like_others),
+	FLOW_TEST(twin_of_a_rule_that_is_refused_in_its_batch_goes_in),
 	FLOW_TEST(rule_that_the_port_may_have_is_no_twin_of_itself),
 	FLOW_TEST(rules_are_lowered_to_one_pattern_exactly_if_they_are_the_same),
 };

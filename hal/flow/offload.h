@@ -50,6 +50,7 @@ enum reason {
 struct rule_state {
 	uint32_t slot; /* NO_SLOT: in software. */
 	uint8_t reason;
+	uint32_t twin; /* With REASON_TWIN: the slot of the rule that has its pattern. */
 	uint32_t rate; /* Hits of late, older ones count less. */
 	uint64_t hits; /* When last looked at. */
 };

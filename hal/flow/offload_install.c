@@ -219,17 +219,23 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	o->live++;
 }
 
-/* Whether hardware has the same pattern already, in another slot than the given one. */
+/* Whether the rule of a slot is in hardware, with the pattern that this one has. */
 static bool
-has_twin(const struct hy_offload *o, const struct hy_flow_match *match, const struct flow *own)
+is_twin(const struct hy_offload *o, uint32_t slot, const struct hy_flow_match *match)
 {
-	for (uint32_t i = 0; i < o->nb_slots; i++) {
-		const struct flow *flow = &o->flows[i];
+	const struct flow *flow = &o->flows[slot];
 
-		if (flow != own && flow->state != FLOW_FREE && hy_flow_same(&flow->match, match))
-			return true;
-	}
-	return false;
+	return flow->state != FLOW_FREE && hy_flow_same(&flow->match, match);
+}
+
+/* The slot of another rule in hardware that has the pattern of the rule in this slot, or NO_SLOT. */
+static uint32_t
+twin_find(const struct hy_offload *o, uint32_t slot)
+{
+	for (uint32_t i = 0; i < o->nb_slots; i++)
+		if (i != slot && is_twin(o, i, &o->flows[slot].match))
+			return i;
+	return NO_SLOT;
 }
 
 /* Takes back what stage() did for a rule that the port did not take, and notes why. */
@@ -245,9 +251,10 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	o->failed += request->rc == -ETIMEDOUT;
 	full = means_full(o, request->rc, &flow->match);
 	o->full |= full;
+	state->twin = twin_find(o, staged->slot);
 	if (full)
 		state->reason = REASON_FULL;
-	else if (has_twin(o, &flow->match, flow)) /* in whatever words ports say so */
+	else if (state->twin != NO_SLOT) /* in whatever words ports say so */
 		state->reason = REASON_TWIN;
 	else
 		state->reason = refusal(o, request->rc, &request->error);
@@ -313,17 +320,20 @@ ranks_sorted(const struct hy_offload *o, bool hardware, uint32_t *n)
 	return ranks;
 }
 
-/* What only its neighbours kept out may go in when one of those has gone, or has settled. */
+/*
+ * What only its neighbours kept out may go in when one of those has gone, or has settled. A twin is
+ * held against the one slot that kept it out: there may be many of both.
+ */
 static void
 retry_neighbours(struct hy_offload *o)
 {
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
-		uint8_t *reason = &o->plan->rules[r].reason;
+		struct rule_state *state = &o->plan->rules[r];
 
-		if (*reason == REASON_OVERLAP || *reason == REASON_RESIDUE ||
-			(*reason == REASON_TWIN &&
-				!has_twin(o, &o->plan->view->rules[r].rule.match, NULL)))
-			*reason = REASON_UNTRIED;
+		if (state->reason == REASON_OVERLAP || state->reason == REASON_RESIDUE ||
+			(state->reason == REASON_TWIN &&
+				!is_twin(o, state->twin, &o->plan->view->rules[r].rule.match)))
+			state->reason = REASON_UNTRIED;
 	}
 	o->retry = false;
 }
