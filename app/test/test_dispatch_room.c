@@ -69,6 +69,68 @@ a_node_that_replicates_less_than_it_may_holds_no_source_back(void **state)
 	assert_int_equal(sink.objs, OBJS);
 }
 
+/* Sends all along the edge that its probe's arg points to. */
+static uint16_t
+chosen_edge(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const uint16_t *edge = probe_hit(node, n)->arg;
+
+	RTE_SET_USED(objs);
+	hy_stream_move(graph, node, *edge, n);
+	return n;
+}
+
+static void
+objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings(void **state)
+{
+	uint16_t edge = 0;
+	struct probe src = { .budget = OBJS, .per_call = BURST / 2 }, fork = { .arg = &edge };
+	struct probe round = { 0 }, a = { 0 }, b = { 0 }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "fork");
+	NODE(&fork, .name = "fork", .impl.process = chosen_edge, .edges = { "round", "a" });
+	pass_add(&round, "round", "back");
+	pass_add(NULL, "back", "round");
+	NODE(&a, .name = "a", .impl.process = first_edge, .edges = { "b" });
+	NODE(&b, .name = "b", .impl.process = second_edge, .edges = { "a", "sink" });
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 1,
+		PINS({ "a", WORKERS(1) }, { "b", WORKERS(0) }));
+	assert_int_equal(walk(0), BURST / 2); /* which go round from now on */
+	edge = 1;
+	walk_by_turns();
+	assert_int_equal(sink.objs, OBJS - BURST / 2);
+	assert_int_equal(counted("d-out-a", "ring_full"), 0);
+}
+
+static void
+objects_in_a_cycle_have_room_kept_in_half_of_a_ring(void **state)
+{
+	uint16_t edge = 0;
+	struct probe src1 = { .budget = BURST }, src2 = { 0 }, fork = { .arg = &edge };
+	struct probe sink = { 0 };
+
+	RTE_SET_USED(state);
+	source_add(&src1, "src1", "fork");
+	source_add(&src2, "src2", "sink");
+	NODE(&fork, .name = "fork", .impl.process = chosen_edge, .edges = { "back", "sink" });
+	pass_add(NULL, "back", "fork");
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 1,
+		PINS({ "sink", WORKERS(1) }));
+	assert_int_equal(walk(0), BURST); /* which go round from now on */
+	src2.budget = BURST;
+	assert_int_equal(walk(0), BURST / 2);
+	edge = 1;
+	walk(0);
+	assert_int_equal(walk(1), BURST);
+	assert_int_equal(counted("d-out-sink", "ring_full"), BURST / 2);
+	assert_int_equal(sink.objs, BURST);
+}
+
 static uint64_t featured;
 
 static int
@@ -179,6 +241,8 @@ a_worker_takes_what_it_knows_of_before_it_looks_again(void **state)
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_circle_that_no_object_takes_holds_no_source_back),
 	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
+	DISPATCH_TEST(objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings),
+	DISPATCH_TEST(objects_in_a_cycle_have_room_kept_in_half_of_a_ring),
 	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),
 	DISPATCH_TEST(what_is_under_way_can_be_waited_for),
 	DISPATCH_TEST(a_worker_takes_what_it_knows_of_before_it_looks_again),

@@ -107,6 +107,10 @@ hy_circle_spare(struct hy_dispatch_plan *plan)
 			if (leads(plan, reach->feeder, reach->feeder) &&
 				!leads(plan, reach->feeder, f))
 				reach->spare = RTE_MIN(size / 2, size - reach->factor);
+			/* Never all of the rest: what goes round for ever would shut it for ever. */
+			out->reserve = RTE_MIN(out->reserve,
+				RTE_MIN((size - reach->spare) / 2,
+					size - reach->spare - reach->factor));
 			out->wanted = RTE_MAX(out->wanted,
 				reach->spare + RTE_MAX(reach->factor, size / 2));
 		}

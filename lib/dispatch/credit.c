@@ -53,8 +53,7 @@ rooms_look(const struct hy_graph *graph, const struct hy_view *view)
 
 	for (unsigned int o = 0; o < view->nb_outs; o++) {
 		struct hy_out *out = &view->outs[o];
-		/* Never all: objects that go round for ever would keep the ring shut for ever. */
-		const uint32_t reserve = RTE_MIN(waiting, out->ring->size / 2);
+		const uint32_t reserve = RTE_MIN(waiting, out->reserve);
 		const uint32_t room = hy_ring_room(out->ring,
 			RTE_MIN(out->wanted + reserve, out->ring->size));
 

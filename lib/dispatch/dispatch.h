@@ -100,7 +100,8 @@ struct hy_out {
 	struct hy_ring *ring;
 	const struct hy_stage *stage;
 	uint16_t to;
-	uint32_t wanted; /* with less than this, somebody may be given nothing: look again */
+	uint32_t wanted;  /* with less than this, somebody may be given nothing: look again */
+	uint32_t reserve; /* most room to leave for objects that wait in the worker's graph */
 	/* The worker's alone, from here on. */
 	uint32_t left; /* room that nobody has been given in this walk */
 	uint32_t rung; /* the ring's tail when the other end was last thought of */

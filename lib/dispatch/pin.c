@@ -86,6 +86,7 @@ outs_list(const struct hy_dispatch *dispatch, const struct hy_placement *placeme
 				to != view->worker)
 				view->outs[view->nb_outs++] = (struct hy_out){ .stage = stage,
 					.to = to,
+					.reserve = UINT32_MAX,
 					.ring = stage->rings[view->worker * dispatch->nb_workers +
 						to] };
 	}
