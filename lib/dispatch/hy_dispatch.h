@@ -22,13 +22,16 @@
  * **Backpressure.** Nothing is lost between workers: before each call a source, be it the program's
  * or one of a ring, is given no more room than the rings have that its objects can reach. What it
  * leaves waits where it came from, in a ring or in a NIC's queue. A walk in which a source was not
- * called for want of room is counted: counter "held_back" of the node before the full ring. Two
- * exceptions, both counted there as drop "ring_full":
+ * called for want of room is counted: counter "held_back" of the node before the full ring. Three
+ * exceptions, all counted there as drop "ring_full":
  * - Rings in a circle, all full, that wait for one another: one worker takes a burst out of its own
  *   all the same, and what then finds no room is dropped. It takes nodes that replicate within the
  *   circle, or two circles that share a ring: who brings objects into a circle from outside leaves
  *   half of a ring there to those that go round.
  * - Nodes that make of one object more than a ring holds, or replicate in a cycle.
+ * - Objects that wait in a cycle of one worker's graph, a burst for each of its sources at most: room
+ *   is kept for as many as half of a ring holds, or a quarter where half of it is left to a circle,
+ *   and never for all. Should more of them come to a ring at once, it may be full.
  *
  * Nobody ever spins or waits: a worker that may do nothing returns 0 from its walk.
  */
