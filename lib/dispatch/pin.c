@@ -467,7 +467,9 @@ hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins
 
 	plans_trim(dispatch);
 	/* What is refused stops nobody. Nodes may come and go until workers are through. */
+	hy_registry_lock();
 	rc = hy_pin_plan(dispatch, pins, nb_pins, &plan);
+	hy_registry_unlock();
 	if (rc < 0)
 		return rc;
 	hy_pin_plan_free(dispatch, plan);
