@@ -156,38 +156,148 @@ index_of(void *const objs[], uint32_t index[], uint16_t n)
 		index[i] = 0;
 }
 
-static void
-an_arc_to_a_node_of_several_workers_is_taken_once(void **state)
+/* A feature that sends all along its own edge. */
+static uint16_t
+feature_away(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	featured += n;
+	hy_enqueue(graph, node, 0, objs, n);
+	return n;
+}
+
+/* An arc that ends at "sink", with one feature; edge may be NULL. */
+static struct hy_arc *
+arc_add(hy_node_process_t *process, const char *edge)
 {
 	const struct hy_arc_feature desc = { .arc = "arc", .node = "feature" };
 	const struct hy_arc_params params = {
 		.end = "sink", .index = index_of, .socket = SOCKET_ID_ANY
 	};
+	struct hy_arc *arc;
+
+	featured = 0;
+	NODE(NULL, .name = "feature",
+		.impl = { .process = process,
+			.init = feature_init,
+			.ctx_size = sizeof(struct hy_arc_place) },
+		.edges = { edge }, .lanes = { HY_ARC_LANE });
+	assert_int_equal(hy_arc_feature_register(&desc), 0);
+	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
+	return arc;
+}
+
+static void
+arc_remove(struct hy_arc *arc)
+{
+	hy_dispatch_destroy(dispatch);
+	dispatch = NULL;
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(hy_arc_feature_unregister("feature"), 0);
+}
+
+static void
+an_arc_to_a_node_of_several_workers_is_taken_once(void **state)
+{
 	struct probe src = { .budget = OBJS }, sink = { 0 };
 	struct hy_arc *arc;
 
 	RTE_SET_USED(state);
-	featured = 0;
 	source_add(&src, "src", "sink");
 	sink_add(&sink, "sink");
 	sink_add(NULL, "gone");
-	NODE(NULL, .name = "feature",
-		.impl = { .process = feature,
-			.init = feature_init,
-			.ctx_size = sizeof(struct hy_arc_place) },
-		.lanes = { HY_ARC_LANE });
-	assert_int_equal(hy_arc_feature_register(&desc), 0);
-	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
+	arc = arc_add(feature, NULL);
 	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { HY_ARC_LANE }), .nb_workers = 2,
 		.ring_bursts = 2, PINS({ "sink", WORKERS(0, 1) }));
 	assert_int_equal(hy_arc_enable(arc, "feature", 0, 7), 0);
 	walk_by_turns();
 	assert_int_equal(sink.objs, OBJS);
 	assert_int_equal(featured, OBJS);
-	hy_dispatch_destroy(dispatch);
-	dispatch = NULL;
-	assert_int_equal(hy_arc_destroy(arc), 0);
-	assert_int_equal(hy_arc_feature_unregister("feature"), 0);
+	arc_remove(arc);
+}
+
+static void
+a_pinned_node_stays_pinned_where_a_feature_leads_to_it(void **state)
+{
+	struct probe src = { .budget = OBJS }, spread = { .nb_edges = 2 };
+	struct probe sink = { 0 }, other = { 0 };
+	const struct hy_dispatch_pin pins[] = { { "sink", WORKERS(1) }, { "other", WORKERS(0) } };
+	struct hy_node *node;
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "spread");
+	NODE(&spread, .name = "spread", .impl.process = probe_spread, .edges = { "sink", "other" });
+	sink_add(&sink, "sink");
+	sink_add(&other, "other");
+	sink_add(NULL, "gone");
+	arc = arc_add(feature_away, "other");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { HY_ARC_LANE }), .nb_workers = 2,
+		.ring_bursts = 2, .pins = pins, .nb_pins = RTE_DIM(pins));
+	assert_int_equal(hy_arc_enable(arc, "feature", 0, 7), 0);
+	/* Once with the feature enabled since, and once pinned with it. */
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(hy_graph_node(hy_dispatch_graph(dispatch, 0), "other", &node), 0);
+		assert_int_equal(hy_graph_node(hy_dispatch_graph(dispatch, 1), "other", &node),
+			-ENOENT);
+		src.budget = OBJS;
+		walk_by_turns();
+		assert_int_equal(featured, (i + 1) * OBJS / 2);
+		assert_int_equal(other.objs, (i + 1) * OBJS);
+		for (uint16_t w = 0; w < 2; w++)
+			hy_graph_rest(hy_dispatch_graph(dispatch, w));
+		assert_int_equal(hy_dispatch_pin(dispatch, pins, RTE_DIM(pins)), 0);
+	}
+	assert_int_equal(sink.objs, 0);
+	arc_remove(arc);
+}
+
+static void
+a_feature_is_given_no_more_than_its_own_edges_have_room_for(void **state)
+{
+	struct probe src = { .budget = OBJS }, src2 = { 0 }, sink = { 0 }, other = { 0 };
+	const uint32_t in_rings = 2 * 2 * BURST;
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	source_add(&src2, "src2", "other");
+	sink_add(&sink, "sink");
+	sink_add(&other, "other");
+	sink_add(NULL, "gone");
+	arc = arc_add(feature_away, "other");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { HY_ARC_LANE }), .nb_workers = 3,
+		.ring_bursts = 2,
+		PINS({ "sink", WORKERS(1) }, { "src2", WORKERS(1) }, { "other", WORKERS(2) }));
+	assert_int_equal(hy_arc_enable(arc, "feature", 0, 7), 0);
+	walk_by_turns();
+	assert_int_equal(OBJS - src.budget, in_rings); /* worker 2 takes none */
+	assert_int_equal(featured, in_rings / 2);
+	while (walk(0) + walk(1) + walk(2) > 0)
+		;
+	assert_int_equal(other.objs, OBJS);
+	assert_int_equal(counted("d-out-other", "ring_full"), 0);
+	arc_remove(arc);
+}
+
+static void
+a_pin_of_a_feature_is_refused(void **state)
+{
+	const struct hy_dispatch_pin pins[] = { { "feature", WORKERS(0) } };
+	struct probe src = { .budget = OBJS };
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	sink_add(NULL, "sink");
+	sink_add(NULL, "gone");
+	arc = arc_add(feature, NULL);
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { HY_ARC_LANE }),
+		.nb_workers = 2);
+	for (uint16_t w = 0; w < 2; w++)
+		hy_graph_rest(hy_dispatch_graph(dispatch, w));
+	assert_int_equal(hy_dispatch_pin(dispatch, pins, 1), -EINVAL);
+	assert_non_null(strstr(unit_log(), "no node of the graph matches"));
+	arc_remove(arc);
 }
 
 static void
@@ -244,6 +354,9 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings),
 	DISPATCH_TEST(objects_in_a_cycle_have_room_kept_in_half_of_a_ring),
 	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),
+	DISPATCH_TEST(a_pinned_node_stays_pinned_where_a_feature_leads_to_it),
+	DISPATCH_TEST(a_feature_is_given_no_more_than_its_own_edges_have_room_for),
+	DISPATCH_TEST(a_pin_of_a_feature_is_refused),
 	DISPATCH_TEST(what_is_under_way_can_be_waited_for),
 	DISPATCH_TEST(a_worker_takes_what_it_knows_of_before_it_looks_again),
 };

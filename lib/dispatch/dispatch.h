@@ -21,6 +21,7 @@ struct hy_place {
 	uint32_t flags;
 	uint16_t replicates;
 	bool pinned, reached;
+	bool feature;     /* of an arc: runs where the arc's end runs */
 	uint64_t workers; /* bit w: runs on worker w */
 	unsigned int nb_edges;
 	unsigned int *edges; /* places of their targets */

@@ -14,7 +14,8 @@
  * **Which nodes run where.** The first pin that matches a node holds. A node that no pin matches
  * runs where its parents run: in several graphs, if need be. A source that no pin matches runs on
  * worker 0. The graph's drop_node is never pinned: objects are dropped on the worker that drops
- * them.
+ * them. Nor are features of arcs (hy_arc.h): they run where the arc's end runs. Their own edges are
+ * seen to, enabled or not, if the arc and the feature's node are there when nodes are pinned.
  *
  * **Order.** Objects that take one edge from one worker to another stay in order. A node pinned to
  * several workers gets objects of the same flow_hash (struct hy_object_ops) on the same worker.

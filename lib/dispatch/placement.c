@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include <arc.h>
 #include <log.h>
 
 #include "dispatch.h"
@@ -76,37 +77,97 @@ pattern_add(struct making *m, const char *pattern)
 	return rc;
 }
 
-/* Gives places to all that a node's edges lead to. */
+/* Notes that objects come from one node to another, which gets a place. */
+static int
+edge_add(struct making *m, unsigned int from, hy_node_id id, const char *target)
+{
+	struct hy_placement *placement = m->placement;
+	struct hy_place *place;
+	unsigned int *edges;
+	int rc = place_add(m, id);
+
+	if (rc < 0)
+		return rc;
+	place = &placement->places[from];
+	edges = realloc(place->edges, (place->nb_edges + 1) * sizeof(*edges));
+	if (edges == NULL)
+		return no_memory(m->dispatch);
+	place->edges = edges;
+	edges[place->nb_edges++] = place_find(placement, target);
+	return 0;
+}
+
+/* The arc that a node is a feature of, or NULL. */
+static const struct hy_arc *
+arc_of(const char *feature)
+{
+	const struct hy_arc *arc = NULL;
+
+	while ((arc = hy_arc_next_of(arc)) != NULL && hy_arc_position(arc, feature) < 0)
+		;
+	return arc;
+}
+
+/*
+ * Gives places to the features of an arc that ends at a node. They run where that runs, enabled or
+ * not, before it: what it is sent may become what they make of it.
+ */
+static int
+features_follow(struct making *m, unsigned int end, const struct hy_arc *arc)
+{
+	int rc = 0;
+
+	for (unsigned int f = 0; f < arc->nb_features && rc == 0; f++) {
+		struct hy_place *places;
+		unsigned int at;
+		hy_node_id id;
+
+		if (hy_node_lookup(arc->features[f], &id) < 0)
+			continue;
+		rc = edge_add(m, end, id, arc->features[f]);
+		if (rc < 0)
+			break;
+		places = m->placement->places;
+		at = places[end].edges[places[end].nb_edges - 1];
+		places[at].feature = true;
+		places[end].replicates = (uint16_t)RTE_MIN((uint32_t)places[end].replicates *
+				places[at].replicates,
+			UINT16_MAX);
+	}
+	return rc;
+}
+
+/* Gives places to all that a node's edges lead to. Those along its own arc are the end's. */
 static int
 place_follow(struct making *m, unsigned int index)
 {
-	struct hy_placement *placement = m->placement;
-	const hy_node_id node = placement->places[index].id;
+	const struct hy_place place = m->placement->places[index];
+	const struct hy_arc *own = arc_of(place.name), *arc = NULL;
 	uint16_t nb_edges = 0;
-	unsigned int *edges;
-	int rc = hy_node_edge_count(node, &nb_edges);
+	int rc = hy_node_edge_count(place.id, &nb_edges);
 
-	edges = calloc(nb_edges + 1u, sizeof(*edges));
-	placement->places[index].edges = edges;
-	if (edges == NULL)
-		return no_memory(m->dispatch);
 	for (uint16_t e = 0; e < nb_edges && rc == 0; e++) {
 		char target[HY_NAME_SIZE];
 		hy_node_id id;
 
-		rc = hy_node_edge_target(node, e, target, sizeof(target));
-		if (rc == 0 && hy_node_lookup(target, &id) < 0) {
+		rc = hy_node_edge_target(place.id, e, target, sizeof(target));
+		if (rc < 0 ||
+			(own != NULL &&
+				(strcmp(target, own->end) == 0 ||
+					hy_arc_position(own, target) >= 0)))
+			continue;
+		if (hy_node_lookup(target, &id) == 0) {
+			rc = edge_add(m, index, id, target);
+		} else if (own == NULL || own->live != 0) {
 			HY_LOG(ERR,
 				"dispatch '%s': node '%s' leads to '%s', which is not registered",
-				m->dispatch->name, placement->places[index].name, target);
-			return -ENOENT;
+				m->dispatch->name, place.name, target);
+			rc = -ENOENT;
 		}
-		if (rc == 0)
-			rc = place_add(m, id);
-		if (rc == 0)
-			edges[e] = place_find(placement, target);
 	}
-	placement->places[index].nb_edges = nb_edges;
+	while (rc == 0 && (arc = hy_arc_next_of(arc)) != NULL)
+		if (strcmp(arc->end, place.name) == 0)
+			rc = features_follow(m, index, arc);
 	return rc;
 }
 
@@ -156,7 +217,7 @@ pin_apply(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pin,
 	for (unsigned int i = 0; i < placement->nb_places; i++) {
 		struct hy_place *place = &placement->places[i];
 
-		if (fnmatch(pin->pattern, place->name, 0) != 0)
+		if (place->feature || fnmatch(pin->pattern, place->name, 0) != 0)
 			continue;
 		matched++;
 		if (place->pinned || strcmp(place->name, dispatch->drop_node) == 0)

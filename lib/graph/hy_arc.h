@@ -22,6 +22,10 @@
  * edges that lead to them. In a graph with cycles, what waits at the arc's node when that is taken
  * out is released, and counted as "node_removed".
  *
+ * In a graph over several workers (hy_dispatch.h), create arcs and register their features' nodes
+ * before the dispatch, or pin again after that: until then, own edges of a feature lead to pinned
+ * nodes in the graph of the worker that it runs on, or drop what a ring has no room for.
+ *
  * Unless a function says otherwise: control plane, any thread after rte_eal_init(); it returns 0 or
  * a negative errno, and on an error it logs one line that says why, and has changed nothing.
  */
