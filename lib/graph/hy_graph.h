@@ -282,9 +282,15 @@ int hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size)
 /**
  * Keeps the registry and all graphs as they are for other threads, until hy_registry_unlock(): for
  * who derives graphs' parameters from what is registered, and must compile them from the same. No
- * worker waits for it, but every other call of these headers may: hold it for a few calls, never
- * while a worker is waited for. A thread that holds it may call all of them, this too, which then
- * wants as many unlocks. Never call it from node code.
+ * worker waits for it, but every other call of these headers may: hold it for a few calls. A thread
+ * that holds it may call this again, which then wants as many unlocks, and all other calls but those
+ * that wait for workers or for who does:
+ * - hy_arc_set(), hy_arc_enable(), hy_arc_disable(), hy_arc_get() and hy_arc_destroy(): they take
+ *   the lock of arcs first, which others hold while they wait for this one;
+ * - hy_dispatch_pin() and hy_dispatch_drain();
+ * - whatever else waits for a worker, such as for a graph to be no longer hy_graph_updating().
+ *
+ * Never call it from node code.
  */
 void hy_registry_lock(void);
 void hy_registry_unlock(void); /**< Ends what hy_registry_lock() began, on the same thread. */
