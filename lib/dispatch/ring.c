@@ -41,7 +41,7 @@ line_fetch(const void *line, bool to_write)
 		rte_prefetch0(line);
 		return;
 	}
-#ifdef RTE_ARCH_X86
+#ifdef RTE_ARCH_X86_64
 	/*
 	 * Compilers know of it only with -mprfchw, and take a prefetch for reading instead, which is
 	 * of no use. Every 64-bit CPU has it, if only as an instruction that does nothing.
