@@ -135,7 +135,8 @@ hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 	struct hy_dispatch *dispatch = view->dispatch;
 	struct hy_dispatch_worker *me = &dispatch->workers[view->worker];
 	/* In one order with the bit that hy_graph_resting() reads. */
-	const bool hold = __atomic_load_n(&dispatch->hold, __ATOMIC_SEQ_CST);
+	const uint32_t order = __atomic_load_n(&dispatch->order, __ATOMIC_SEQ_CST);
+	const bool hold = (order & HY_ORDER_HOLD) != 0;
 	/* Room may not do for all: each walk, another source is the first to take of it. */
 	unsigned int s = (unsigned int)(graph->walks % view->nb_feeders);
 	bool held = false;
@@ -150,7 +151,8 @@ hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 	if (dispatch->notify != NULL)
 		bells_ring(view);
 	__atomic_store_n(&me->waiting, hy_walk_waiting(graph), __ATOMIC_RELAXED);
-	__atomic_store_n(&me->walks, me->walks + 1, __ATOMIC_RELEASE);
+	/* Who sees it sees all that this walk has done, and that no later walk follows older orders. */
+	__atomic_store_n(&me->followed, order, __ATOMIC_RELEASE);
 }
 
 /* --- What is found once. --- */

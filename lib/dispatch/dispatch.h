@@ -142,18 +142,22 @@ bool hy_circle_stuck(const struct hy_view *view, unsigned int feeder);
 /* dispatch.c */
 
 struct hy_dispatch_worker {
-	alignas(HY_RING_APART) uint64_t walks; /* completed */
-	uint32_t waiting;                      /* objects that the last one left in the graph */
-	bool held;                             /* a source was not called in it */
+	alignas(HY_RING_APART)
+		uint32_t followed; /* the order that the last walk followed, to its end */
+	uint32_t waiting;          /* objects that it left in the graph */
+	bool held;                 /* a source was not called in it */
 	/* Between arm(true) and arm(false), or until somebody has rung: others write this. */
 	alignas(HY_RING_APART) uint32_t asleep;
 	struct hy_graph *graph;
 };
 
+#define HY_ORDER_HOLD 1u /* the program's sources are to stop */
+#define HY_ORDER_STEP 2u /* from one order to the next */
+
 struct hy_dispatch {
 	struct hy_dispatch_worker *workers;
 	uint16_t nb_workers;
-	bool hold; /* the program's sources are to stop */
+	uint32_t order; /* what walks are to follow: a number, and HY_ORDER_HOLD or not */
 	char name[HY_DISPATCH_NAME_SIZE];
 	char **patterns;
 	unsigned int nb_patterns;

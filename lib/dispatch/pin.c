@@ -264,22 +264,28 @@ late(uint64_t deadline)
 	return rte_get_tsc_cycles() > deadline;
 }
 
+static void
+order_give(struct hy_dispatch *dispatch, uint32_t hold)
+{
+	/* In one order with the bit that hy_graph_resting() reads. */
+	__atomic_store_n(&dispatch->order,
+		((dispatch->order + HY_ORDER_STEP) & ~HY_ORDER_HOLD) | hold, __ATOMIC_SEQ_CST);
+}
+
 /*
- * Waits until each worker has made a walk that began after now, or rests: what it loads in its next
- * walk is then what the caller has stored before.
+ * Waits until each worker has made a walk that began after now, or rests. That it did is known by
+ * the order that it publishes at a walk's end, a new one each time: counted walks would not tell,
+ * as a CPU may load for a walk before others see that earlier ones are over.
  */
 static bool
-all_pass(const struct hy_dispatch *dispatch, uint64_t deadline)
+all_pass(struct hy_dispatch *dispatch, uint64_t deadline)
 {
-	uint64_t start[HY_DISPATCH_WORKERS_MAX];
-
-	for (unsigned int w = 0; w < dispatch->nb_workers; w++)
-		start[w] = __atomic_load_n(&dispatch->workers[w].walks, __ATOMIC_ACQUIRE);
+	order_give(dispatch, dispatch->order & HY_ORDER_HOLD);
 	for (unsigned int w = 0; w < dispatch->nb_workers; w++) {
 		const struct hy_dispatch_worker *worker = &dispatch->workers[w];
 
 		while (!hy_graph_resting(worker->graph) &&
-			__atomic_load_n(&worker->walks, __ATOMIC_ACQUIRE) - start[w] < 2)
+			__atomic_load_n(&worker->followed, __ATOMIC_ACQUIRE) != dispatch->order)
 			if (late(deadline))
 				return false;
 	}
@@ -395,21 +401,14 @@ deadline_of(const struct hy_dispatch *dispatch)
 	return rte_get_tsc_cycles() + (uint64_t)dispatch->patience_ms * rte_get_tsc_hz() / 1000;
 }
 
-/* In one order with the bit that hy_graph_resting() reads. */
-static void
-sources_hold(struct hy_dispatch *dispatch, bool on)
-{
-	__atomic_store_n(&dispatch->hold, on, __ATOMIC_SEQ_CST);
-}
-
 int
 hy_dispatch_drain(struct hy_dispatch *dispatch)
 {
 	bool drained;
 
-	sources_hold(dispatch, true);
+	order_give(dispatch, HY_ORDER_HOLD);
 	drained = all_drained(dispatch, deadline_of(dispatch));
-	sources_hold(dispatch, false);
+	order_give(dispatch, 0);
 	return drained ? 0 : -ETIMEDOUT;
 }
 
@@ -473,9 +472,9 @@ hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins
 	if (rc < 0)
 		return rc;
 	hy_pin_plan_free(dispatch, plan);
-	sources_hold(dispatch, true);
+	order_give(dispatch, HY_ORDER_HOLD);
 	rc = change(dispatch, pins, nb_pins);
-	sources_hold(dispatch, false);
+	order_give(dispatch, 0);
 	if (rc == 0)
 		plans_trim(dispatch);
 	return rc;
