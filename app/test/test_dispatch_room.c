@@ -3,6 +3,7 @@
  * can be waited for. */
 
 #include <errno.h>
+#include <pthread.h>
 
 #include <hy_arc.h>
 
@@ -348,6 +349,44 @@ a_worker_takes_what_it_knows_of_before_it_looks_again(void **state)
 	assert_int_equal(sink.objs, 2 * BURST + 3);
 }
 
+static bool stop;
+
+/* Adds an edge to a node, and takes it away again. */
+static void *
+edges_flicker(void *id)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		hy_node_edge_add(*(hy_node_id *)id, "gone", NULL);
+		hy_node_edge_shrink(*(hy_node_id *)id, 1);
+	}
+	return NULL;
+}
+
+static void
+edges_that_come_and_go_have_no_pin_refused(void **state)
+{
+	const struct hy_dispatch_pin pins[] = { { "sink", WORKERS(1) } };
+	struct probe src = { 0 };
+	pthread_t thread;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	sink_add(NULL, "sink");
+	sink_add(NULL, "gone");
+	assert_int_equal(hy_node_lookup("src", &id), 0);
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .pins = pins,
+		.nb_pins = 1);
+	for (uint16_t w = 0; w < 2; w++)
+		hy_graph_rest(hy_dispatch_graph(dispatch, w));
+	stop = false;
+	assert_int_equal(pthread_create(&thread, NULL, edges_flicker, &id), 0);
+	for (unsigned int i = 0; i < 2000; i++)
+		assert_int_equal(hy_dispatch_pin(dispatch, pins, 1), 0);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_circle_that_no_object_takes_holds_no_source_back),
 	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
@@ -359,6 +398,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_pin_of_a_feature_is_refused),
 	DISPATCH_TEST(what_is_under_way_can_be_waited_for),
 	DISPATCH_TEST(a_worker_takes_what_it_knows_of_before_it_looks_again),
+	DISPATCH_TEST(edges_that_come_and_go_have_no_pin_refused),
 };
 
 UNIT_SUITE(tests)
