@@ -351,12 +351,25 @@ a_worker_takes_what_it_knows_of_before_it_looks_again(void **state)
 
 static bool stop;
 
-/* Adds an edge to a node, and takes it away again. */
+#define SPOKES 32
+
+static void
+spoke_name(char *name, unsigned int i)
+{
+	snprintf(name, HY_NAME_SIZE, "spoke%u", i);
+}
+
+/* Adds edges to a node, and takes them away again. */
 static void *
 edges_flicker(void *id)
 {
+	char name[HY_NAME_SIZE];
+
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-		hy_node_edge_add(*(hy_node_id *)id, "gone", NULL);
+		for (unsigned int i = 0; i < SPOKES; i++) {
+			spoke_name(name, i);
+			hy_node_edge_add(*(hy_node_id *)id, name, NULL);
+		}
 		hy_node_edge_shrink(*(hy_node_id *)id, 1);
 	}
 	return NULL;
@@ -367,6 +380,8 @@ edges_that_come_and_go_have_no_pin_refused(void **state)
 {
 	const struct hy_dispatch_pin pins[] = { { "sink", WORKERS(1) } };
 	struct probe src = { 0 };
+	unsigned int pinned = 0;
+	char name[HY_NAME_SIZE];
 	pthread_t thread;
 	hy_node_id id;
 
@@ -374,6 +389,10 @@ edges_that_come_and_go_have_no_pin_refused(void **state)
 	source_add(&src, "src", "sink");
 	sink_add(NULL, "sink");
 	sink_add(NULL, "gone");
+	for (unsigned int i = 0; i < SPOKES; i++) {
+		spoke_name(name, i);
+		sink_add(NULL, name);
+	}
 	assert_int_equal(hy_node_lookup("src", &id), 0);
 	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .pins = pins,
 		.nb_pins = 1);
@@ -381,10 +400,11 @@ edges_that_come_and_go_have_no_pin_refused(void **state)
 		hy_graph_rest(hy_dispatch_graph(dispatch, w));
 	stop = false;
 	assert_int_equal(pthread_create(&thread, NULL, edges_flicker, &id), 0);
-	for (unsigned int i = 0; i < 2000; i++)
-		assert_int_equal(hy_dispatch_pin(dispatch, pins, 1), 0);
+	for (unsigned int i = 0; i < 5000; i++)
+		pinned += hy_dispatch_pin(dispatch, pins, 1) == 0;
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(pinned, 5000);
 }
 
 static const struct CMUnitTest tests[] = {
