@@ -351,6 +351,56 @@ a_worker_takes_what_it_knows_of_before_it_looks_again(void **state)
 
 static bool stop;
 
+static int drained; /* 1: not yet */
+
+static void *
+drain(void *arg)
+{
+	RTE_SET_USED(arg);
+	__atomic_store_n(&drained, hy_dispatch_drain(dispatch), __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Has its burst in hand until the thread that its probe's arg points to is over. */
+static uint16_t
+sink_late(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const pthread_t *thread = probe_of(node)->arg;
+
+	if (thread != NULL)
+		pthread_join(*thread, NULL);
+	return probe_sink(graph, node, objs, n);
+}
+
+static void
+what_a_walk_has_in_hand_is_under_way(void **state)
+{
+	struct probe src1 = { .budget = 2 * BURST }, src2 = { 0 }, late = { 0 }, near = { 0 };
+	pthread_t thread;
+
+	RTE_SET_USED(state);
+	source_add(&src1, "src1", "late");
+	source_add(&src2, "src2", "near");
+	NODE(&late, .name = "late", .impl.process = sink_late);
+	sink_add(&near, "near");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .patience_ms = 200,
+		PINS({ "late", WORKERS(1) }));
+	assert_int_equal(walk(0), BURST);
+	assert_int_equal(walk(0), BURST);
+	src2.budget = UINT32_MAX;
+	drained = 1;
+	assert_int_equal(pthread_create(&thread, NULL, drain, NULL), 0);
+	while (walk(0) > 0 && __atomic_load_n(&drained, __ATOMIC_ACQUIRE) == 1)
+		; /* until sources are held */
+	hy_graph_rest(hy_dispatch_graph(dispatch, 0));
+	assert_int_equal(walk(1), BURST); /* follows the order */
+	late.arg = &thread;
+	assert_int_equal(walk(1), BURST); /* has seen it before, and has what was in the ring */
+	assert_int_equal(drained, -ETIMEDOUT);
+	assert_int_equal(late.objs, 2 * BURST);
+}
+
 #define SPOKES 32
 
 static void
@@ -418,6 +468,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_pin_of_a_feature_is_refused),
 	DISPATCH_TEST(what_is_under_way_can_be_waited_for),
 	DISPATCH_TEST(a_worker_takes_what_it_knows_of_before_it_looks_again),
+	DISPATCH_TEST(what_a_walk_has_in_hand_is_under_way),
 	DISPATCH_TEST(edges_that_come_and_go_have_no_pin_refused),
 };
 
