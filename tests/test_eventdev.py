@@ -241,8 +241,6 @@ def test_vectors_are_not_taken_from_adapters_in_software(rig):
 
 @pytest.fixture(params=DEVICES)
 def events(request, rig, folder, monkeypatch):
-    if not test_events.PLUGIN.exists():
-        pytest.skip("the plugin was not built")
     return test_events.Events(rig, folder, monkeypatch, "--mode=eventdev",
                               eal=["--vdev", request.param])
 

@@ -22,9 +22,13 @@ ROUTES = [oracle.route(f"{half}.0.0.0/1", port, "02:00:00:00:00:01")
 
 
 class Events:
-    """A running l3fwd-graph: port 0 receives without end, ports 1 and 2 send."""
+    """A running l3fwd-graph: port 0 receives without end, ports 1 and 2 send. Or the ports are
+    others, of EAL's options `ports`, with that config."""
 
-    def __init__(self, rig, folder, monkeypatch, *more, eal=(), **how):
+    def __init__(self, rig, folder, monkeypatch, *more, eal=(), ports=(),
+                 config="(0,0,1),(1,0,1)", **how):
+        if not PLUGIN.exists():
+            pytest.skip("the plugin was not built")
         self.rig = rig
         plugin = folder / "events.so"
         shutil.copy(PLUGIN, plugin)
@@ -33,13 +37,14 @@ class Events:
         os.mkfifo(fifo)
         monkeypatch.setenv("HY_TEST_EVENTS", str(fifo))
         records = [f.data for f in frames.generate(6) if len(f.data) < 1500][:500]
+        ports = ports or [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"),
+                          "--vdev", "net_null1", "--vdev", "net_null2"]
         self.out = rig.folder / "stdout"
         with open(self.out, "w", encoding="utf-8") as out:
             self.process = rig.start(
-                ["-p", "0x7", "--config=(0,0,1),(1,0,1)", rig.routes(ROUTES),
+                ["-p", "0x7", f"--config={config}", rig.routes(ROUTES),
                  f"--pack={plugin}", f"--json={rig.folder}/stats.json", "--duration=60", *more],
-                [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"),
-                 "--vdev", "net_null1", "--vdev", "net_null2", *eal], stdout=out, **how)
+                [*ports, *eal], stdout=out, **how)
         try:
             until(lambda: "HAL picked" in self.text(), "the start", self.process)
         except AssertionError as error:
@@ -65,8 +70,6 @@ class Events:
 
 @pytest.fixture
 def events(rig, folder, monkeypatch):
-    if not PLUGIN.exists():
-        pytest.skip("the plugin was not built")
     return Events(rig, folder, monkeypatch)
 
 
@@ -87,8 +90,6 @@ def test_port_that_is_reset_again_and_again_is_used_again(events):
 
 def test_port_that_asks_for_a_reset_before_workers_run_is_reset(rig, folder, monkeypatch):
     """It asks once: a program that did not listen yet would never know."""
-    if not PLUGIN.exists():
-        pytest.skip("the plugin was not built")
     monkeypatch.setenv("HY_TEST_EVENTS_EARLY", f"1 {RESET}")
     events = Events(rig, folder, monkeypatch)
     until(lambda: "port 1 is up again" in events.text(), "the reset", events.process)

@@ -203,8 +203,6 @@ def test_offload_without_a_policy_is_refused(rig):
 
 @pytest.fixture
 def events(rig, folder, monkeypatch):
-    if not test_events.PLUGIN.exists():
-        pytest.skip("the plugin was not built")
     return test_events.Events(rig, folder, monkeypatch, f"--offload=sim:cnxk{QUICK}",
                               rules(rig, "rule 1 class 1 proto udp", "rule 2 class 2 proto tcp"),
                               telemetry=True)

@@ -3,10 +3,13 @@
 and in vectors, by one worker and two. What it sends and drops over the real captures is what the
 oracle says, each flow in order."""
 
+import subprocess
+
 import pytest
 
 import oracle
 import test_eventdev
+import test_events
 from frames import traffic
 from l3fwd import SILENT
 from test_forward import PORTS
@@ -14,6 +17,7 @@ from test_offload import assert_counted, rules_for
 from test_policy import rules
 from test_simulated import OFFLOAD, captured, require
 
+folder = test_events.folder
 pytestmark = pytest.mark.simulated
 
 # The options for how packets come, and the variants of event_rx and ethdev_tx that follow from it.
@@ -83,3 +87,22 @@ def test_captures_are_classified_by_marks_as_by_software(cn10k, captures, how):
     assert run.assert_agrees(oracle.forward(records, routes, run.macs)) == len(records)
     assert run.stats["classes"] == classes, run
     assert_counted(run, len(records))
+
+
+def test_order_that_is_lost_by_a_reset_is_told_of(cn10k, folder, monkeypatch):
+    """The port comes back with a variant that sends past the event device."""
+    monkeypatch.setenv("HY_TEST_EVENTS_LATE", "1")
+    events = test_events.Events(
+        cn10k, folder, monkeypatch, "--mode=eventdev", "--eventq-sched=ordered",
+        ports=cn10k.vdevs([[traffic("198.18.1.1")], SILENT, SILENT]),
+        config="(0,0,1),(1,0,1),(2,0,1)", eal=["--vdev", "sim_event_cn10k0", "-m", "512"],
+        stderr=subprocess.STDOUT)
+    said = ("l3fwd-graph: ordered wants packets to be sent by event device 0, which puts them in "
+            "order; ethdev_tx of port 1 has no variant for that, or another one was chosen: use "
+            "atomic\n")
+    assert "ordered wants" not in events.text()
+    events.event(1, test_events.RESET, said)
+    run = events.finish()
+    variants = {n["name"]: n["variant"] for n in run.stats["nodes"]}
+    assert (variants["ethdev_tx-0"], variants["ethdev_tx-1"]) == ("sso_vector", "late"), run
+    assert events.text().count("ordered wants") == 1, events.text()

@@ -2,7 +2,8 @@
 /*
  * A plugin that raises events of ports in the program that loads it, as drivers do: it reads lines
  * "PORT EVENT", the event a number, from the file that HY_TEST_EVENTS names; and one while variants
- * are bound to the port, if HY_TEST_EVENTS_EARLY has such a line.
+ * are bound to the port, if HY_TEST_EVENTS_EARLY has such a line. If HY_TEST_EVENTS_LATE is set, a
+ * port that has had an event gets another variant of ethdev_tx.
  */
 
 #include <errno.h>
@@ -25,9 +26,13 @@ early_event(unsigned int *port, unsigned int *event)
 	return early != NULL && sscanf(early, "%u %u", port, event) == 2;
 }
 
+static bool had_event[RTE_MAX_ETHPORTS];
+
 static void
 raise_one(unsigned int port, unsigned int event)
 {
+	if (port < RTE_MAX_ETHPORTS)
+		__atomic_store_n(&had_event[port], true, __ATOMIC_RELAXED);
 	if (port_event_raise((uint16_t)port, event) < 0)
 		fprintf(stderr, "events: port %u cannot have event %u\n", port, event);
 }
@@ -59,7 +64,7 @@ early_bind(const struct hy_hal *hal, struct hy_target target, char *reason, size
 }
 
 static uint16_t
-early_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+release(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	RTE_SET_USED(node);
 	hy_release(graph, objs, n);
@@ -68,9 +73,24 @@ early_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 
 HY_NODE_VARIANT(ethdev_tx, early,
 	.text = "Never bound: raises an event when it is tried",
-	.impl.process = early_process,
+	.impl.process = release,
 	.fits = early_fits,
 	.bind = early_bind,
+	.score = 1000);
+
+static bool
+late_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
+{
+	RTE_SET_USED(hal);
+	snprintf(reason, size, "the port has had no event");
+	return getenv("HY_TEST_EVENTS_LATE") != NULL &&
+		__atomic_load_n(&had_event[target.id], __ATOMIC_RELAXED);
+}
+
+HY_NODE_VARIANT(ethdev_tx, late,
+	.text = "Releases the packets of ports that have had an event",
+	.impl.process = release,
+	.fits = late_fits,
 	.score = 1000);
 
 static void *

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_event_eth_tx_adapter.h>
 #include <rte_eventdev.h>
 
 #include "octeontx2_rig.h"
@@ -84,11 +85,65 @@ ordered_packets_must_not_leave_by_a_port_that_only_sends(void **state)
 	assert_non_null(strstr(reason, wanted));
 }
 
+static void
+poll_until_done(void)
+{
+	char error[HY_HAL_ERROR_SIZE] = "";
+	unsigned int polls = 0;
+	int rc;
+
+	do {
+		rc = hy_hal_poll(R.hal, R.graphs, R.nb_graphs, NULL, error);
+		if (rc < 0)
+			fail_msg("the HAL fails: %s", error);
+		hy_graph_walk(R.graphs[0]);
+		assert_true(++polls < PATIENCE);
+	} while (rc > 0);
+}
+
+/* Somebody takes its tx adapter while it is down. */
+static void
+a_port_that_comes_back_without_order_is_told_of(void **state)
+{
+	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ORDERED };
+	struct rte_event_port_conf unused = { 0 };
+	char reason[HY_REASON_SIZE] = "", wanted[HY_REASON_SIZE];
+	const uint8_t device = 0;
+
+	RTE_SET_USED(state);
+	oct_open(&spec);
+	assert_int_equal(R.device.id, device);
+	assert_chosen("sso_vector", "single");
+	assert_int_equal(hy_event_follow(device, R.hal), 0);
+	assert_int_equal(hy_event_check(device, reason, sizeof(reason)), 0);
+	assert_int_equal(hy_hal_port_stop(R.hal, R.nic[1]), 0);
+	poll_until_done();
+	assert_int_equal(hy_hal_port_state(R.hal, R.nic[1]), HY_PORT_DOWN);
+	assert_int_equal(hy_event_check(device, reason, sizeof(reason)), 0);
+
+	assert_int_equal(rte_event_eth_tx_adapter_create((uint8_t)R.nic[1], device, &unused), 0);
+	assert_int_equal(hy_hal_port_start(R.hal, R.nic[1]), 0);
+	poll_until_done();
+	assert_int_equal(hy_hal_port_state(R.hal, R.nic[1]), HY_PORT_UP);
+	snprintf(wanted, sizeof(wanted), "cannot be bound: there is no tx adapter %u for it: %s",
+		R.nic[1], strerror(EEXIST));
+	assert_refused(hy_hal_selection(R.hal, "ethdev_tx", R.nic[1]), "sso_vector",
+		HY_FATE_BIND_FAILED, wanted);
+	assert_int_equal(hy_event_check(device, reason, sizeof(reason)), -ENOTSUP);
+	snprintf(wanted, sizeof(wanted), "ethdev_tx of port %u", R.nic[1]);
+	assert_non_null(strstr(reason, wanted));
+	oct_send(FED, FED);
+	oct_forward(FED, FED);
+	assert_int_equal(oct_close(), 0);
+	assert_int_equal(rte_event_eth_tx_adapter_free((uint8_t)R.nic[1]), 0);
+}
+
 static const struct CMUnitTest octeontx2_feed[] = {
 	OCT_TEST(vectors_wait_as_long_as_the_ports_can_if_nobody_says),
 	OCT_TEST(vectors_that_are_to_wait_too_long_fall_back_to_single_events),
 	OCT_TEST(a_feed_has_a_queue_of_its_one_type),
 	OCT_TEST(ordered_packets_must_not_leave_by_a_port_that_only_sends),
+	OCT_TEST(a_port_that_comes_back_without_order_is_told_of),
 };
 
 UNIT_SUITE(octeontx2_feed)

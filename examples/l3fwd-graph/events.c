@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "events.h"
+#include "feed.h"
 #include "ports.h"
 
 static int
@@ -68,10 +69,13 @@ events_poll(struct events *events)
 {
 	const struct hy_port_ops ops = { .reset = on_reset, .gone = on_gone, .arg = events };
 	char error[HY_HAL_ERROR_SIZE];
+	int rc = hy_hal_poll(events->hal, events->pipeline->graphs, events->pipeline->nb_workers,
+		&ops, error);
 
-	if (hy_hal_poll(events->hal, events->pipeline->graphs, events->pipeline->nb_workers, &ops,
-		    error) >= 0 ||
-		strcmp(error, events->said) == 0)
+	/* A port that came back may have got a variant that does not keep order. */
+	if (rc == 0)
+		rc = feed_check(events->options, error, sizeof(error));
+	if (rc >= 0 || strcmp(error, events->said) == 0)
 		return;
 	fprintf(stderr, "l3fwd-graph: %s\n", error);
 	strcpy(events->said, error);

@@ -53,17 +53,22 @@ feed_create(const struct options *options, unsigned int nb_workers)
 }
 
 int
+feed_check(const struct options *options, char *reason, size_t size)
+{
+	return options->event.on ? hy_event_check((uint8_t)options->event.device, reason, size) : 0;
+}
+
+int
 feed_start(const struct options *options, struct hy_hal *hal)
 {
-	const uint8_t device = (uint8_t)options->event.device;
 	char reason[HY_REASON_SIZE] = "";
 	int rc;
 
 	if (!options->event.on)
 		return 0;
-	if (hy_event_check(device, reason, sizeof(reason)) < 0)
+	if (feed_check(options, reason, sizeof(reason)) < 0)
 		return refuse(reason);
-	rc = hy_event_follow(device, hal);
+	rc = hy_event_follow((uint8_t)options->event.device, hal);
 	return rc < 0 ? refuse(strerror(-rc)) : 0;
 }
 

@@ -19,6 +19,12 @@ int feed_create(const struct options *options, unsigned int nb_workers);
 /* Lets packets come, once variants are selected. Likewise. */
 int feed_start(const struct options *options, struct hy_hal *hal);
 
+/*
+ * Whether order is kept as --eventq-sched promises, with the variants selected last. Returns 0, also
+ * in the other mode, or a negative errno with the reason.
+ */
+int feed_check(const struct options *options, char *reason, size_t size);
+
 /* Makes event_rx, and a classifier for each port behind it. Likewise; in that mode only. */
 int feed_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes);
 

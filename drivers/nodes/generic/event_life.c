@@ -61,13 +61,16 @@ hy_event_tx_ordered(uint16_t port, bool on)
 		__ATOMIC_RELAXED);
 }
 
-/* Whether the feed's packets may leave by a port: by its own, and by those that only send. */
+/* Whether the feed's packets may leave by a port: by its own, and by those that only send. None do
+ * by one that is down: its ethdev_tx drops them. */
 static bool
 may_send(const struct event_feed *feed, uint16_t port)
 {
 	const struct event_feed *other = event_feed_of_port(port);
 	struct rte_eth_dev_info info;
 
+	if (feed->hal != NULL && hy_hal_port_state(feed->hal, port) != HY_PORT_UP)
+		return false;
 	if (other != NULL)
 		return other == feed;
 	return rte_eth_dev_info_get(port, &info) == 0 && info.nb_tx_queues > 0;

@@ -126,7 +126,9 @@ void hy_event_detach(uint8_t device);
 void hy_event_tx_ordered(uint16_t port, bool on);
 
 /**
- * Whether order is kept as the schedule type promises, once variants are selected.
+ * Whether order is kept as the schedule type promises, once variants are selected: to be asked
+ * again whenever hy_hal_poll() has selected others, since a port that comes back from a reset may
+ * get none that the device sends for. Ports that are down do not count once a feed follows them.
  *
  * @return 0; -ENODEV no feed; -ENOTSUP scheduling is ordered, and a port's ethdev_tx sends by
  * itself: one of the feed's, or any with transmit queues that no feed has.
