@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hy-bench: measures Halyard's parts against one another and against their peers. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
@@ -13,6 +12,7 @@
 #include <rte_eal.h>
 #include <rte_vect.h>
 
+#include "../eal.h"
 #include "bench.h"
 
 static const struct bench {
@@ -152,52 +152,15 @@ parse(int argc, char **argv, struct arguments *args)
 	return parse_bench(argc - optind, argv + optind, &args->bench);
 }
 
-/* The number in a file of one line, 0 if there is none. */
-static unsigned long
-number_in(const char *path)
-{
-	char line[32] = "";
-	FILE *in = fopen(path, "r");
-
-	if (in == NULL)
-		return 0;
-	if (fgets(line, sizeof(line), in) == NULL)
-		line[0] = '\0';
-	fclose(in);
-	return strtoul(line, NULL, 10);
-}
-
-/* Whether so many MB of hugepages of one size are free. */
-static bool
-hugepages_free(unsigned int mb)
-{
-	static const char dir[] = "/sys/kernel/mm/hugepages", prefix[] = "hugepages-";
-	DIR *sizes = opendir(dir);
-	bool enough = false;
-
-	for (struct dirent *d; sizes != NULL && (d = readdir(sizes)) != NULL;) {
-		char path[512];
-
-		if (strncmp(d->d_name, prefix, sizeof(prefix) - 1) != 0)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s/free_hugepages", dir, d->d_name);
-		enough |= number_in(path) * strtoul(d->d_name + sizeof(prefix) - 1, NULL, 10) >=
-			mb * 1024ul;
-	}
-	if (sizes != NULL)
-		closedir(sizes);
-	return enough;
-}
-
 /*
- * Lcores that may run on every CPU: one that is bound to a busy CPU would measure the others. No
- * more of them than CPUs.
+ * EAL's options. Lcores may run on every CPU: one that is bound to a busy CPU would measure the
+ * others. No more of them than CPUs.
  */
-static char *
-lcores(unsigned int most)
+static const char *
+options(unsigned int lcores)
 {
 	char cpus[8 + 5 * RTE_MAX_LCORE] = "";
-	static char text[2 * sizeof(cpus) + 16];
+	static char text[2 * sizeof(cpus) + 64];
 	size_t len = 0;
 	cpu_set_t set;
 
@@ -207,33 +170,20 @@ lcores(unsigned int most)
 		if (CPU_ISSET(cpu, &set))
 			len += (size_t)snprintf(cpus + len, sizeof(cpus) - len, "%s%u",
 				len > 0 ? "," : "", cpu);
-	if (most > 1 && CPU_COUNT(&set) > 1)
-		snprintf(text, sizeof(text), "0@(%s),1@(%s)", cpus, cpus);
-	else
-		snprintf(text, sizeof(text), "0@(%s)", cpus);
+	len = (size_t)snprintf(text, sizeof(text), "--no-pci --log-level=error --lcores=0@(%s)",
+		cpus);
+	if (lcores > 1 && CPU_COUNT(&set) > 1)
+		snprintf(text + len, sizeof(text) - len, ",1@(%s)", cpus);
 	return text;
 }
 
-/* EAL without a word from the user: needs no set-up and disturbs no other DPDK program. */
+/* Memory ahead, or creating a graph would measure the kernel. */
 static int
-eal_init(const struct arguments *arguments)
+eal_start(const struct arguments *args)
 {
-	/* Memory ahead, or creating a graph would measure the kernel. */
-	static char huge[][20] = { "hy-bench", "--in-memory", "-m", "", "--no-pci",
-		"--no-telemetry", "--log-level=error", "--lcores" };
-	static char small[][20] = { "hy-bench", "--no-huge", "-m", "512", "--no-pci",
-		"--no-telemetry", "--no-shconf", "--log-level=error", "--lcores" };
-	char *args[RTE_DIM(small) + 2] = { NULL };
-	const struct bench *bench = &benches[arguments->bench];
-	const unsigned int nb_lcores = arguments->calibrate ? 2 : bench->lcores;
-	const bool free_pages = hugepages_free(bench->memory_mb);
-	const unsigned int n = free_pages ? RTE_DIM(huge) : RTE_DIM(small);
+	const struct bench *bench = &benches[args->bench];
 
-	for (unsigned int i = 0; i < n; i++)
-		args[i] = free_pages ? huge[i] : small[i];
-	snprintf(huge[3], sizeof(huge[3]), "%u", bench->memory_mb);
-	args[n] = lcores(nb_lcores);
-	return rte_eal_init((int)n + 1, args);
+	return eal_init("hy-bench", bench->memory_mb, options(args->calibrate ? 2 : bench->lcores));
 }
 
 int
@@ -258,7 +208,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	if ((split < argc ? rte_eal_init(split, argv) : eal_init(&args)) < 0) {
+	if ((split < argc ? rte_eal_init(split, argv) : eal_start(&args)) < 0) {
 		fprintf(stderr, "hy-bench: EAL could not be initialised\n");
 		return EXIT_FAILURE;
 	}

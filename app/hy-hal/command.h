@@ -46,9 +46,6 @@ extern const struct command commands[];
 /* settings.c: argv[0] is skipped. 0, or negative: said why. --help prints and exits. */
 int settings_read(int argc, char **argv, struct settings *settings);
 
-/* eal.c: EAL without a word from the user, for a program that shall disturb no other. */
-int eal_init(void);
-
 /* show.c */
 int show_inventory(const struct settings *settings, struct hy_hal *hal);
 int show_explain(const struct settings *settings, struct hy_hal *hal);

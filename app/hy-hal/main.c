@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hy-hal: what the HAL finds in this box, what it picks, and why. */
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_log.h>
 
 #include <hy_plugin.h>
 
+#include "../eal.h"
 #include "command.h"
 
 const struct command commands[] = {
@@ -94,6 +97,36 @@ run(const struct settings *settings)
 	return rc;
 }
 
+/* The first CPU that the process may run on. */
+static unsigned int
+first_cpu(void)
+{
+	unsigned int cpu = 0;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+			cpu++;
+	return cpu;
+}
+
+/*
+ * The PCI bus is looked at: devices that are bound to a driver of DPDK are what an inventory is for.
+ * Those that are not are passed by in silence.
+ */
+static int
+eal_start(void)
+{
+	char options[64];
+	int rc;
+
+	snprintf(options, sizeof(options), "--log-level=critical --lcores=0@%u", first_cpu());
+	rc = eal_init("hy-hal", 512, options);
+	if (rc >= 0)
+		rte_log_set_global_level(RTE_LOG_WARNING);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -108,7 +141,7 @@ main(int argc, char **argv)
 		rc = settings_read(argc, argv, &settings);
 	if (rc < 0)
 		return EXIT_FAILURE;
-	if ((split < argc ? rte_eal_init(split, argv) : eal_init()) < 0) {
+	if ((split < argc ? rte_eal_init(split, argv) : eal_start()) < 0) {
 		fprintf(stderr, "hy-hal: EAL could not be initialised: %s\n",
 			rte_strerror(rte_errno));
 		return EXIT_FAILURE;
