@@ -5,6 +5,9 @@
 
 #include "sim_fdir.h"
 
+#define END RTE_FLOW_ITEM_TYPE_END
+#define ETH RTE_FLOW_ITEM_TYPE_ETH
+#define IP4 RTE_FLOW_ITEM_TYPE_IPV4
 #define REGION_MAX 128 /* ICE_FDIR_MAX_QREGION_SIZE, IAVF_FDIR_MAX_QREGION_SIZE */
 
 bool
@@ -34,6 +37,30 @@ hy_sim_fdir_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
 	return 0;
 }
 
+/*
+ * ice_fdir_filter.c, ice_fdir_pattern_list, and iavf_fdir.c, iavf_fdir_pattern, as far as simulated:
+ * no VLAN, and no VXLAN, which ice has with inner headers only. Rules on IPv4 and on a protocol above
+ * exclude each other: ice_fdir_filter.c, ice_fdir_cross_prof_conflict(), and for a virtual function
+ * Linux, ice_virtchnl_fdir.c, ice_vc_fdir_has_prof_conflict().
+ */
+static const struct hy_sim_pattern e810_patterns[] = {
+	{ { ETH, END }, HY_SIM_TYPE_L2, 0 },
+	{ { ETH, IP4, END }, HY_SIM_TYPE_IP4,
+		1u << HY_SIM_TYPE_UDP | 1u << HY_SIM_TYPE_TCP | 1u << HY_SIM_TYPE_SCTP },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP, 1u << HY_SIM_TYPE_IP4 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP, 1u << HY_SIM_TYPE_IP4 },
+	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 1u << HY_SIM_TYPE_IP4 },
+};
+
+int
+hy_sim_fdir_e810_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	if (hy_sim_fdir_pattern(wish, e810_patterns, RTE_DIM(e810_patterns)))
+		return 0;
+	return hy_sim_bad_item(wish->items, EINVAL,
+		"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind", error);
+}
+
 /* A field in full, or not at all. */
 static bool
 whole(uint64_t mask, uint64_t full)
@@ -61,8 +88,8 @@ hy_sim_fdir_fields(struct hy_sim_wish *wish, struct rte_flow_error *error)
 	return 0;
 }
 
-int
-hy_sim_fdir_settle(struct hy_sim_wish *wish, struct rte_flow_error *error)
+bool
+hy_sim_fdir_any_field(const struct hy_sim_wish *wish)
 {
 	struct hy_sim_key fields = wish->mask;
 	uint64_t any = 0;
@@ -70,7 +97,13 @@ hy_sim_fdir_settle(struct hy_sim_wish *wish, struct rte_flow_error *error)
 	fields.layers = 0;
 	for (int i = 0; i < HY_SIM_WORDS; i++)
 		any |= fields.words[i];
-	if (any == 0)
+	return any != 0;
+}
+
+int
+hy_sim_fdir_settle(struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	if (!hy_sim_fdir_any_field(wish))
 		return hy_sim_bad_item(wish->items, EINVAL, "no field to match on", error);
 	for (int i = 0; i < HY_SIM_WORDS; i++)
 		wish->value.words[i] &= wish->mask.words[i];

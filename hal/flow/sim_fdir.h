@@ -22,12 +22,18 @@ bool hy_sim_fdir_pattern(struct hy_sim_wish *wish, const struct hy_sim_pattern *
 /* All three: ingress, priority 0, group 0. */
 int hy_sim_fdir_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error);
 
+/* E810, by its PF and its VFs. */
+
+/* Refuses what has none of its patterns. */
+int hy_sim_fdir_e810_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error);
 /*
- * E810, by its PF and its VFs. Half an address or half a port is refused; half a DSCP, TTL or
- * protocol, and what is asked of fragments, is left out without a word.
+ * Half an address or half a port is refused; half a DSCP, TTL or protocol, and what is asked of
+ * fragments, is left out without a word.
  */
 int hy_sim_fdir_fields(struct hy_sim_wish *wish, struct rte_flow_error *error);
-/* Refuses what has no field to match on; and takes the values that are left, of whole packets. */
+/* Whether there is a field to match on. */
+bool hy_sim_fdir_any_field(const struct hy_sim_wish *wish);
+/* Refuses what has none; and takes the values that are left, of whole packets. */
 int hy_sim_fdir_settle(struct hy_sim_wish *wish, struct rte_flow_error *error);
 /* RSS is over a region of queues; one fate, one MARK, and not nothing. */
 int hy_sim_fdir_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,

@@ -11,23 +11,6 @@
 
 #include "sim_fdir.h"
 
-#define END RTE_FLOW_ITEM_TYPE_END
-#define ETH RTE_FLOW_ITEM_TYPE_ETH
-#define IP4 RTE_FLOW_ITEM_TYPE_IPV4
-
-/*
- * iavf_fdir.c, iavf_fdir_pattern, as far as simulated: no VLAN, no VXLAN. ice_virtchnl_fdir.c,
- * ice_vc_fdir_has_prof_conflict(): rules on IPv4 and on a protocol above exclude each other.
- */
-static const struct hy_sim_pattern patterns[] = {
-	{ { ETH, END }, HY_SIM_TYPE_L2, 0 },
-	{ { ETH, IP4, END }, HY_SIM_TYPE_IP4,
-		1u << HY_SIM_TYPE_UDP | 1u << HY_SIM_TYPE_TCP | 1u << HY_SIM_TYPE_SCTP },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP, 1u << HY_SIM_TYPE_IP4 },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP, 1u << HY_SIM_TYPE_IP4 },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 1u << HY_SIM_TYPE_IP4 },
-};
-
 /* iavf_fdir.c, iavf_fdir_parse_pattern(), the case of ETH. */
 static int
 judge_ether(const struct hy_sim_wish *wish, struct rte_flow_error *error)
@@ -53,7 +36,7 @@ judge_ether(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 static int
 judge_ip4(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	const struct rte_flow_item *item = hy_sim_item(wish, IP4);
+	const struct rte_flow_item *item = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4);
 	const struct rte_flow_item_ipv4 *last = item == NULL ? NULL : item->last;
 
 	if (last != NULL &&
@@ -73,13 +56,8 @@ judge_ip4(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 static void
 refine(struct hy_sim_wish *wish)
 {
-	struct hy_sim_key fields = wish->mask;
-	uint64_t any = 0;
-
-	fields.layers = 0;
-	for (int i = 0; i < HY_SIM_WORDS; i++)
-		any |= fields.words[i];
-	if (any != 0 || (wish->type != HY_SIM_TYPE_UDP && wish->type != HY_SIM_TYPE_TCP))
+	if (hy_sim_fdir_any_field(wish) ||
+		(wish->type != HY_SIM_TYPE_UDP && wish->type != HY_SIM_TYPE_TCP))
 		return;
 	wish->mask.proto = UINT8_MAX;
 	wish->value.proto = wish->type == HY_SIM_TYPE_UDP ? IPPROTO_UDP : IPPROTO_TCP;
@@ -107,9 +85,8 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 {
 	int rc = hy_sim_fdir_attr(&wish->attr, error);
 
-	if (rc == 0 && !hy_sim_fdir_pattern(wish, patterns, RTE_DIM(patterns)))
-		rc = hy_sim_bad_item(wish->items, EINVAL,
-			"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind", error);
+	if (rc == 0)
+		rc = hy_sim_fdir_e810_pattern(wish, error);
 	if (rc == 0)
 		rc = judge_ether(wish, error);
 	if (rc == 0)

@@ -7,23 +7,6 @@
 
 #include "sim_fdir.h"
 
-#define END RTE_FLOW_ITEM_TYPE_END
-#define ETH RTE_FLOW_ITEM_TYPE_ETH
-#define IP4 RTE_FLOW_ITEM_TYPE_IPV4
-
-/*
- * ice_fdir_filter.c, ice_fdir_pattern_list, as far as simulated: no VLAN, and VXLAN only with inner
- * headers. ice_fdir_cross_prof_conflict(): rules on IPv4 and on a protocol above exclude each other.
- */
-static const struct hy_sim_pattern patterns[] = {
-	{ { ETH, END }, HY_SIM_TYPE_L2, 0 },
-	{ { ETH, IP4, END }, HY_SIM_TYPE_IP4,
-		1u << HY_SIM_TYPE_UDP | 1u << HY_SIM_TYPE_TCP | 1u << HY_SIM_TYPE_SCTP },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_UDP, END }, HY_SIM_TYPE_UDP, 1u << HY_SIM_TYPE_IP4 },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_TCP, END }, HY_SIM_TYPE_TCP, 1u << HY_SIM_TYPE_IP4 },
-	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 1u << HY_SIM_TYPE_IP4 },
-};
-
 /* A MAC address in whose mask any bit is set is matched in full. */
 static void
 whole_mac(uint8_t *mask, uint8_t *value, const uint8_t *spec)
@@ -46,7 +29,7 @@ whole_mac(uint8_t *mask, uint8_t *value, const uint8_t *spec)
 static void
 ether_fields(struct hy_sim_wish *wish)
 {
-	const struct rte_flow_item *eth = hy_sim_item(wish, ETH);
+	const struct rte_flow_item *eth = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_ETH);
 	struct hy_sim_key *mask = &wish->mask, *value = &wish->value;
 
 	if (wish->type != HY_SIM_TYPE_L2 || mask->type != UINT16_MAX)
@@ -86,9 +69,8 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 {
 	int rc = hy_sim_fdir_attr(&wish->attr, error);
 
-	if (rc == 0 && !hy_sim_fdir_pattern(wish, patterns, RTE_DIM(patterns)))
-		rc = hy_sim_bad_item(wish->items, EINVAL,
-			"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind", error);
+	if (rc == 0)
+		rc = hy_sim_fdir_e810_pattern(wish, error);
 	if (rc == 0)
 		rc = hy_sim_fdir_fields(wish, error);
 	if (rc == 0) {
