@@ -72,7 +72,7 @@ queue_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_queue_c
 	RTE_SET_USED(conf);
 	if (queue->ring != NULL)
 		return 0;
-	snprintf(name, sizeof(name), "simevent%u_%u", device->id, id);
+	snprintf(name, sizeof(name), "simevent%u_%u", dev->data->dev_id, id);
 	queue->ring = rte_ring_create_elem(name, sizeof(struct rte_event), EVENT_MAX,
 		dev->data->socket_id, RING_F_EXACT_SZ);
 	return queue->ring != NULL ? 0 : -rte_errno;
@@ -138,13 +138,10 @@ static void
 stop(struct rte_eventdev *dev)
 {
 	struct event_device *device = dev->data->dev_private;
-	struct rte_event event;
 
 	__atomic_store_n(&device->started, false, __ATOMIC_RELEASE);
 	for (uint8_t q = 0; q < device->nb_queues; q++) {
-		while (device->queues[q].ring != NULL &&
-			rte_ring_dequeue_elem(device->queues[q].ring, &event, sizeof(event)) == 0)
-			event_flush(dev, event);
+		event_flush(dev, device->queues[q].ring);
 		device->queues[q].owner = 0;
 	}
 	for (int p = 0; p < EVENT_PORTS; p++)
@@ -312,12 +309,9 @@ probe(struct rte_vdev_device *vdev)
 {
 	struct rte_eventdev *dev = rte_event_pmd_vdev_init(rte_vdev_device_name(vdev),
 		sizeof(struct event_device), vdev->device.numa_node, vdev);
-	struct event_device *device;
 
 	if (dev == NULL)
 		return -ENOMEM;
-	device = dev->data->dev_private;
-	device->id = dev->data->dev_id;
 	event_adapter_ops(&event_ops);
 	dev->dev_ops = &event_ops;
 #if HY_DPDK_EVENT_BY_ONE

@@ -45,7 +45,7 @@ struct event_rx {
 };
 
 struct event_device {
-	uint8_t id, nb_queues;
+	uint8_t nb_queues;
 	bool started;
 	struct event_queue queues[EVENT_QUEUES];
 	struct event_port ports[EVENT_PORTS];

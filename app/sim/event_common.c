@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <rte_cycles.h>
+#include <rte_ring_elem.h>
 
 #include <dpdk.h>
 
@@ -22,11 +23,14 @@ event_info_begin(struct rte_event_dev_info *to)
 }
 
 void
-event_flush(const struct rte_eventdev *dev, struct rte_event event)
+event_flush(const struct rte_eventdev *dev, struct rte_ring *ring)
 {
-	if (dev->dev_ops->dev_stop_flush != NULL)
-		dev->dev_ops->dev_stop_flush(dev->data->dev_id, event,
-			dev->data->dev_stop_flush_arg);
+	struct rte_event event;
+
+	while (ring != NULL && rte_ring_dequeue_elem(ring, &event, sizeof(event)) == 0)
+		if (dev->dev_ops->dev_stop_flush != NULL)
+			dev->dev_ops->dev_stop_flush(dev->data->dev_id, event,
+				dev->data->dev_stop_flush_arg);
 }
 
 int

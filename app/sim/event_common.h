@@ -15,8 +15,8 @@
  */
 void event_info_begin(struct rte_event_dev_info *to);
 
-/* An event that nobody is going to take: the program's function gets it, or its packets are freed. */
-void event_flush(const struct rte_eventdev *dev, struct rte_event event);
+/* Empties a queue, if it is set up: the program's function gets the events, if it has one. */
+void event_flush(const struct rte_eventdev *dev, struct rte_ring *ring);
 
 /* Takes queues away from a port. Returns how many. */
 int event_unlink(bool linked[], const uint8_t queues[], uint16_t n);

@@ -56,7 +56,7 @@ struct port {
 } __rte_cache_aligned;
 
 struct device {
-	uint8_t id, nb_queues;
+	uint8_t nb_queues;
 	bool started;
 	uint32_t limit, in_flight; /* credits: there are, and given to ports */
 	struct queue queues[QUEUES];
@@ -132,7 +132,7 @@ queue_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_queue_c
 
 	queue->type = type_of(conf);
 	for (int l = 0; l < LANES && queue->lanes[l].ring == NULL; l++) {
-		snprintf(name, sizeof(name), "simdlb%u_%u_%d", device->id, id, l);
+		snprintf(name, sizeof(name), "simdlb%u_%u_%d", dev->data->dev_id, id, l);
 		queue->lanes[l].ring = rte_ring_create_elem(name, sizeof(struct rte_event), CREDITS,
 			dev->data->socket_id, RING_F_EXACT_SZ);
 		if (queue->lanes[l].ring == NULL)
@@ -208,15 +208,12 @@ static void
 stop(struct rte_eventdev *dev)
 {
 	struct device *device = dev->data->dev_private;
-	struct rte_event event;
 
 	__atomic_store_n(&device->started, false, __ATOMIC_RELEASE);
 	for (uint8_t q = 0; q < device->nb_queues; q++) {
 		for (struct lane *lane = device->queues[q].lanes;
 			lane < &device->queues[q].lanes[LANES]; lane++) {
-			while (lane->ring != NULL &&
-				rte_ring_dequeue_elem(lane->ring, &event, sizeof(event)) == 0)
-				event_flush(dev, event);
+			event_flush(dev, lane->ring);
 			lane->owner = 0;
 		}
 	}
@@ -438,7 +435,6 @@ probe(struct rte_vdev_device *vdev)
 
 	if (dev == NULL)
 		return -ENOMEM;
-	((struct device *)dev->data->dev_private)->id = dev->data->dev_id;
 	dev->dev_ops = &ops;
 #if HY_DPDK_EVENT_BY_ONE
 	dev->enqueue = enqueue;
