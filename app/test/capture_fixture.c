@@ -55,15 +55,6 @@ expect_capture(struct hy_graph *graph, struct hy_capture_state expected)
 	assert_int_equal(got.missing, expected.missing);
 }
 
-struct hy_graph *
-capture_chain_add(struct probe *src)
-{
-	source_add(src, "src", "pass");
-	pass_add(NULL, "pass", "sink");
-	sink_add(NULL, "sink");
-	return GRAPH("g", .ops = &capture_ops, .burst = 8);
-}
-
 uint16_t
 spread_source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {

@@ -26,9 +26,6 @@ void expect_taken(struct hy_graph *graph, const char *expected);
 
 void expect_capture(struct hy_graph *graph, struct hy_capture_state expected);
 
-/* "src" to "pass" to "sink", in bursts of 8. */
-struct hy_graph *capture_chain_add(struct probe *src);
-
 /* A source: of four objects it sends to edge 0, to edge 1, to edge 2 and drops. */
 hy_node_process_t spread_source;
 

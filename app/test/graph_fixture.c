@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects, nodes and graphs for the tests of the graph core; see graph_fixture.h. */
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "graph_fixture.h"
 
 #include "control.h"
@@ -225,6 +228,15 @@ graph_add(const char *name, const struct hy_graph_params *params)
 	return graph;
 }
 
+struct hy_graph *
+graph_chain(struct probe *src, const struct hy_object_ops *ops)
+{
+	source_add(src, "src", "pass");
+	pass_add(NULL, "pass", "sink");
+	sink_add(NULL, "sink");
+	return GRAPH("g", .burst = 8, .ops = ops);
+}
+
 struct hy_node *
 graph_node(struct hy_graph *graph, const char *name)
 {
@@ -259,6 +271,39 @@ waiting(const struct hy_graph *graph)
 	for (unsigned int r = 0; r < graph->plan.nb_nodes; r++)
 		n += graph->plan.nodes[r].waiting;
 	return n;
+}
+
+static struct {
+	pthread_t thread;
+	bool runs;
+	atomic_bool stop;
+} walker;
+
+static void *
+walk_on(void *graph)
+{
+	while (!walker.stop) {
+		obj_made = 0;
+		hy_graph_walk(graph);
+	}
+	return NULL;
+}
+
+void
+walker_start(struct hy_graph *graph)
+{
+	walker.stop = false;
+	assert_int_equal(pthread_create(&walker.thread, NULL, walk_on, graph), 0);
+	walker.runs = true;
+}
+
+void
+walker_stop(void)
+{
+	walker.stop = true;
+	if (walker.runs)
+		pthread_join(walker.thread, NULL);
+	walker.runs = false;
 }
 
 uint32_t
@@ -313,6 +358,7 @@ graph_teardown(void **state)
 
 	RTE_SET_USED(state);
 	unit_alloc_fail(0);
+	walker_stop();
 	probes_forget();
 	registry_clear();
 	heap = unit_heap_live();

@@ -100,6 +100,9 @@ struct hy_graph *graph_add(const char *name, const struct hy_graph_params *param
 #define GRAPH_TRY(name, graph, ...) \
 	graph_try(name, &(const struct hy_graph_params){ __VA_ARGS__ }, graph)
 
+/* "src" to "pass" to "sink", in bursts of 8. */
+struct hy_graph *graph_chain(struct probe *src, const struct hy_object_ops *ops);
+
 struct hy_node *graph_node(struct hy_graph *graph, const char *name);
 /* Objects that took an edge of a graph's node; HY_DROP() too. */
 uint64_t edge_objs(struct hy_graph *graph, const char *name, uint16_t edge);
@@ -107,6 +110,13 @@ uint64_t edge_objs(struct hy_graph *graph, const char *name, uint16_t edge);
 uint64_t stream_full(const struct hy_graph *graph);
 /* Objects that wait in a graph. */
 uint64_t waiting(const struct hy_graph *graph);
+
+/*
+ * A thread that walks a graph until it is stopped, at the end of the test at the latest. Each walk
+ * numbers its objects from 0.
+ */
+void walker_start(struct hy_graph *graph);
+void walker_stop(void);
 
 /* A pseudo-random number; its sequence depends on nothing but the seed. */
 uint32_t rnd(uint64_t *seed);

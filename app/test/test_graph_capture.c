@@ -11,7 +11,7 @@ static void
 what_comes_to_a_node_is_taken_until_there_is_enough(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 3 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 
 	RTE_SET_USED(state);
 	hy_graph_walk(graph);
@@ -38,7 +38,7 @@ static void
 the_predicate_chooses_and_is_asked_at_the_points_only(void **state)
 {
 	struct probe src = { .budget = 6 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 	unsigned int asked = 0;
 
 	RTE_SET_USED(state);
@@ -208,7 +208,7 @@ static void
 points_are_found_again_in_each_image(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 1 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 	hy_node_id id;
 
 	RTE_SET_USED(state);

@@ -2,8 +2,6 @@
 /* Captures: starting, stopping, the ring, and what is counted instead of captured. */
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +12,7 @@ static void
 a_graph_is_asked_for_attention_only_while_it_is_captured(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 3 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 	struct hy_node *pass = graph_node(graph, "pass");
 	static uint64_t buffer[HY_CAPTURE_RECORD_MAX / 8];
 	struct hy_capture_state status;
@@ -45,7 +43,7 @@ what_cannot_be_captured_is_refused_and_changes_nothing(void **state)
 {
 	static const struct hy_capture_point many[HY_CAPTURE_POINTS + 1];
 	struct probe src = { .budget = 100, .per_call = 1 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 	const struct {
 		struct hy_capture_point point;
 		int rc;
@@ -135,7 +133,7 @@ static void
 no_memory_is_no_capture_and_the_old_records_stay(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 1 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 	unsigned int heap;
 
 	RTE_SET_USED(state);
@@ -188,7 +186,7 @@ records_are_whole_wherever_the_ring_ends(void **state)
 {
 	static uint64_t buffer[HY_CAPTURE_RECORD_MAX / 8];
 	struct probe src = { .budget = 100, .per_call = 7 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 	unsigned int compared = 0;
 
 	RTE_SET_USED(state);
@@ -225,7 +223,7 @@ a_reader_with_little_room_gets_whole_records(void **state)
 {
 	static uint64_t buffer[HY_CAPTURE_RECORD_MAX / 8];
 	struct probe src = { .budget = 5 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 
 	RTE_SET_USED(state);
 	CAPTURE(graph, POINTS({ "pass" }));
@@ -260,30 +258,12 @@ static void
 a_graph_is_destroyed_with_its_capture(void **state)
 {
 	struct probe src = { .budget = 1 };
-	struct hy_graph *graph = capture_chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 
 	RTE_SET_USED(state);
 	CAPTURE(graph, POINTS({ "src" }));
 	hy_graph_walk(graph);
 	hy_graph_destroy(graph); /* the fixture looks after the memory */
-}
-
-/* A worker that walks while captures come and go. */
-struct walker {
-	struct hy_graph *graph;
-	atomic_bool stop;
-};
-
-static void *
-walk_on(void *arg)
-{
-	struct walker *walker = arg;
-
-	while (!walker->stop) {
-		obj_made = 0;
-		hy_graph_walk(walker->graph);
-	}
-	return NULL;
 }
 
 /* Reads what there is; of each point, objects come in order, with gaps where records were lost. */
@@ -312,37 +292,34 @@ captures_come_and_go_while_a_worker_walks(void **state)
 {
 	enum { ROUNDS = 200, OBJS = 300 };
 	struct probe src = { .budget = UINT32_MAX };
-	struct walker walker = { 0 };
+	struct hy_graph *graph = graph_chain(&src, &capture_ops);
 	uint64_t all = 0;
-	pthread_t thread;
 
 	RTE_SET_USED(state);
-	walker.graph = capture_chain_add(&src);
-	assert_int_equal(pthread_create(&thread, NULL, walk_on, &walker), 0);
+	walker_start(graph);
 	for (int round = 0; round < ROUNDS; round++) {
 		struct hy_capture_state status;
 		uint64_t read = 0, lost = 0;
 
-		CAPTURE(walker.graph, POINTS({ "pass" }, { "src", .edge = "pass" }),
+		CAPTURE(graph, POINTS({ "pass" }, { "src", .edge = "pass" }),
 			.nb_bytes = HY_CAPTURE_BYTES_MIN, .max_objs = OBJS);
 		do {
-			read += read_some(walker.graph, &lost);
-			assert_int_equal(hy_capture_status(walker.graph, &status), 0);
+			read += read_some(graph, &lost);
+			assert_int_equal(hy_capture_status(graph, &status), 0);
 		} while (status.running && (round % 2 == 0 || read == 0));
 		if (round % 5 == 0)
-			assert_int_equal(hy_graph_update(walker.graph, NULL), 0);
-		hy_capture_stop(walker.graph);
+			assert_int_equal(hy_graph_update(graph, NULL), 0);
+		hy_capture_stop(graph);
 		for (uint64_t n = 1; n > 0; read += n)
-			n = read_some(walker.graph, &lost);
-		assert_int_equal(hy_capture_status(walker.graph, &status), 0);
+			n = read_some(graph, &lost);
+		assert_int_equal(hy_capture_status(graph, &status), 0);
 		assert_int_equal(status.captured, read);
 		assert_in_range(lost, 0, status.lost);
 		if (round % 2 == 0)
 			assert_int_equal(read, OBJS);
 		all += read;
 	}
-	walker.stop = true;
-	pthread_join(thread, NULL);
+	walker_stop();
 	assert_in_range(all, ROUNDS / 2 * (OBJS + 1), ROUNDS * OBJS);
 }
 

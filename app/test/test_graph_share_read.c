@@ -16,7 +16,7 @@ records_are_read_and_left(void **state)
 	struct hy_trace_record seen[64], own[64];
 	struct hy_trace_state a, b;
 	struct probe src = { .budget = 16 };
-	struct hy_graph *graph = chain_add(&src), *copy;
+	struct hy_graph *graph = graph_chain(&src, NULL), *copy;
 	char text[256], of_copy[256];
 	int n;
 

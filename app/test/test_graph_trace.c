@@ -9,7 +9,7 @@ static void
 objects_leave_a_record_at_each_node_until_all_have_left(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 3 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 
 	RTE_SET_USED(state);
 	hy_graph_walk(graph);
@@ -39,7 +39,7 @@ static void
 the_predicate_chooses_and_is_asked_no_more_when_there_are_enough(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 6 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 	unsigned int asked = 0;
 
 	RTE_SET_USED(state);

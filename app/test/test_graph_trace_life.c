@@ -2,8 +2,6 @@
 /* Traces: starting, stopping, reading, and what is counted instead of recorded. */
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "control.h"
@@ -13,7 +11,7 @@ static void
 a_graph_is_asked_for_attention_only_while_its_trace_runs(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 3 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 	struct hy_trace_state status;
 	struct hy_trace_record record;
 
@@ -39,7 +37,7 @@ static void
 what_was_recorded_can_be_read_after_the_stop(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 1 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 
 	RTE_SET_USED(state);
 	assert_int_equal(START(graph, .nb_objs = 9), 0);
@@ -54,7 +52,7 @@ static void
 what_is_wrong_is_refused_and_changes_nothing(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 1 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 
 	RTE_SET_USED(state);
 	sink_add(NULL, "elsewhere");
@@ -80,7 +78,7 @@ static void
 no_memory_is_no_trace_and_the_old_records_stay(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 1 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 	unsigned int heap;
 
 	RTE_SET_USED(state);
@@ -104,7 +102,7 @@ static void
 what_finds_no_room_is_counted_as_lost(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 3 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 
 	RTE_SET_USED(state);
 	assert_int_equal(START(graph, .nb_objs = 8, .nb_records = 3), 0); /* in fact 4 */
@@ -282,7 +280,7 @@ static void
 a_trace_that_has_ended_leaves_later_changes_their_timed_walk(void **state)
 {
 	struct probe src = { .budget = 100, .per_call = 1 };
-	struct hy_graph *graph = chain_add(&src);
+	struct hy_graph *graph = graph_chain(&src, NULL);
 
 	RTE_SET_USED(state);
 	assert_int_equal(START(graph, .nb_objs = 1), 0);
@@ -306,24 +304,6 @@ a_graph_is_destroyed_with_its_trace(void **state)
 	hy_graph_walk(graph);
 	STATUS(graph, .running = true, .marked = 1, .recorded = 5);
 	hy_graph_destroy(graph); /* the fixture looks after the memory */
-}
-
-/* A worker that walks while traces come and go. */
-struct walker {
-	struct hy_graph *graph;
-	atomic_bool stop;
-};
-
-static void *
-walk_on(void *arg)
-{
-	struct walker *walker = arg;
-
-	while (!walker->stop) {
-		obj_made = 0;
-		hy_graph_walk(walker->graph);
-	}
-	return NULL;
 }
 
 static bool
@@ -358,36 +338,33 @@ traces_come_and_go_while_a_worker_walks(void **state)
 {
 	enum { ROUNDS = 200, OBJS = 40 };
 	struct probe src = { .budget = UINT32_MAX };
-	struct walker walker = { 0 };
+	struct hy_graph *graph = graph_chain(&src, NULL);
 	unsigned int complete = 0;
-	pthread_t thread;
 
 	RTE_SET_USED(state);
-	walker.graph = chain_add(&src);
-	assert_int_equal(pthread_create(&thread, NULL, walk_on, &walker), 0);
+	walker_start(graph);
 	for (int round = 0; round < ROUNDS; round++) {
 		uint8_t at[OBJS + 1] = { 0 };
 		struct hy_trace_state status;
 		uint64_t read = 0;
 
-		assert_int_equal(START(walker.graph, .nb_objs = OBJS, .match = seldom), 0);
+		assert_int_equal(START(graph, .nb_objs = OBJS, .match = seldom), 0);
 		do {
-			read += read_ways(walker.graph, at, OBJS);
-			assert_int_equal(hy_trace_status(walker.graph, &status), 0);
+			read += read_ways(graph, at, OBJS);
+			assert_int_equal(hy_trace_status(graph, &status), 0);
 		} while (status.running && round % 2 == 0);
 		if (round % 5 == 0)
-			assert_int_equal(hy_graph_update(walker.graph, NULL), 0);
-		hy_trace_stop(walker.graph);
+			assert_int_equal(hy_graph_update(graph, NULL), 0);
+		hy_trace_stop(graph);
 		for (unsigned int n = 1; n > 0; read += n)
-			n = read_ways(walker.graph, at, OBJS);
-		assert_int_equal(hy_trace_status(walker.graph, &status), 0);
+			n = read_ways(graph, at, OBJS);
+		assert_int_equal(hy_trace_status(graph, &status), 0);
 		assert_int_equal(status.recorded, read);
 		assert_int_equal(status.lost, 0);
 		assert_int_equal(read, 3 * status.marked);
 		complete += status.marked == OBJS;
 	}
-	walker.stop = true;
-	pthread_join(thread, NULL);
+	walker_stop();
 	assert_in_range(complete, ROUNDS / 2, ROUNDS);
 }
 

@@ -38,15 +38,6 @@ expect_status(struct hy_graph *graph, struct hy_trace_state expected)
 	assert_int_equal(status.lost, expected.lost);
 }
 
-struct hy_graph *
-chain_add(struct probe *src)
-{
-	source_add(src, "src", "pass");
-	pass_add(NULL, "pass", "sink");
-	sink_add(NULL, "sink");
-	return GRAPH("g", .burst = 8);
-}
-
 uint32_t laps;
 
 static uint16_t

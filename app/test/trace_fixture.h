@@ -18,9 +18,6 @@ void expect_records(struct hy_graph *graph, const char *expected);
 void expect_status(struct hy_graph *graph, struct hy_trace_state expected);
 #define STATUS(graph, ...) expect_status(graph, (struct hy_trace_state){ __VA_ARGS__ })
 
-/* "src" to "pass" to "sink", in bursts of 8. */
-struct hy_graph *chain_add(struct probe *src);
-
 /*
  * "src" to "in" to "turn", which sends an object back to "in" so many times, 3 by default, then on
  * to "sink". Two passes a walk. Takes other sources whose names begin with an s as well.
