@@ -5,6 +5,7 @@
 
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
+#include <rte_eventdev.h>
 #include <rte_ring.h>
 
 #include <hy_flow_sim.h>
@@ -84,6 +85,27 @@ nic_rule(uint16_t port, const struct sim_packet *packet, uint32_t mark)
 
 	sim_match(&flow, packet, mark, sim_counts(nic_profile(port)), mlx5);
 	return rte_flow_create(port, &flow.attr, flow.items, flow.actions, NULL);
+}
+
+static uint8_t flushed[32];
+
+static void
+flushed_note(uint8_t device, struct rte_event event, void *arg)
+{
+	RTE_SET_USED(device);
+	RTE_SET_USED(arg);
+	flushed[event.u64 % RTE_DIM(flushed)]++;
+}
+
+void
+flushed_expect(uint8_t device, unsigned int n)
+{
+	memset(flushed, 0, sizeof(flushed));
+	assert_int_equal(rte_event_dev_stop_flush_callback_register(device, flushed_note, NULL), 0);
+	rte_event_dev_stop(device);
+	assert_int_equal(rte_event_dev_stop_flush_callback_register(device, NULL, NULL), 0);
+	for (unsigned int i = 0; i < RTE_DIM(flushed); i++)
+		assert_int_equal(flushed[i], i < n);
 }
 
 int

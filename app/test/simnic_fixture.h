@@ -22,6 +22,9 @@ struct rte_flow *nic_rule(uint16_t port, const struct sim_packet *packet, uint32
 /* The profile of its flow engine. */
 const char *nic_profile(uint16_t port);
 
+/* Stops an event device: the program is to be given events 0 to n - 1, by their u64, each once. */
+void flushed_expect(uint8_t device, unsigned int n);
+
 /* sim_setup() and sim_teardown(), which removes the ports before the pool. */
 int simnic_setup(void **state);
 int simnic_teardown(void **state);

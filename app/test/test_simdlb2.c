@@ -161,12 +161,32 @@ atomic_events_of_a_flow_are_with_one_port_at_a_time(void **state)
 	device_drop();
 }
 
+static void
+what_waits_in_a_dlb2_that_stops_is_given_to_the_program(void **state)
+{
+	RTE_SET_USED(state);
+	device_make();
+	assert_int_equal(rte_event_dev_start(device), 0);
+	for (uint64_t i = 0; i < 32; i++) {
+		const struct rte_event event = { .queue_id = (uint8_t)(i % QUEUES),
+			.flow_id = i & 0xff,
+			.sched_type = RTE_SCHED_TYPE_ATOMIC,
+			.op = RTE_EVENT_OP_NEW,
+			.u64 = i };
+
+		assert_int_equal(rte_event_enqueue_burst(device, 0, &event, 1), 1);
+	}
+	flushed_expect(device, 32);
+	device_drop();
+}
+
 static const struct CMUnitTest simdlb2[] = {
 	SIMNIC_TEST(a_dlb2_says_what_its_driver_says),
 	SIMNIC_TEST(a_port_has_eight_links_and_is_set_up_once),
 	SIMNIC_TEST(ordered_events_want_a_queue_with_sequences),
 	SIMNIC_TEST(new_events_cost_credits_that_come_back_with_the_next_dequeue),
 	SIMNIC_TEST(atomic_events_of_a_flow_are_with_one_port_at_a_time),
+	SIMNIC_TEST(what_waits_in_a_dlb2_that_stops_is_given_to_the_program),
 };
 
 UNIT_SUITE(simdlb2)

@@ -436,6 +436,24 @@ an_atomic_event_keeps_others_waiting_until_it_is_given_back(void **state)
 	device_drop();
 }
 
+static void
+what_waits_in_a_device_that_stops_is_given_to_the_program(void **state)
+{
+	RTE_SET_USED(state);
+	device_make();
+	assert_int_equal(rte_event_dev_start(device), 0);
+	for (uint64_t i = 0; i < 8; i++) {
+		const struct rte_event event = { .queue_id = (uint8_t)(i % QUEUES),
+			.sched_type = RTE_SCHED_TYPE_PARALLEL,
+			.op = RTE_EVENT_OP_NEW,
+			.u64 = i };
+
+		assert_int_equal(rte_event_enqueue_burst(device, 0, &event, 1), 1);
+	}
+	flushed_expect(device, 8);
+	device_drop();
+}
+
 static const struct CMUnitTest simevent[] = {
 	SIMNIC_TEST(the_pair_tells_internal_ports_for_its_own_nics_only),
 	SIMNIC_TEST(packets_go_round_by_internal_ports),
@@ -446,6 +464,7 @@ static const struct CMUnitTest simevent[] = {
 	SIMNIC_TEST(a_transmit_queue_that_was_not_added_takes_nothing),
 	SIMNIC_TEST(one_event_is_taken_a_call_unless_all_are_new),
 	SIMNIC_TEST(an_atomic_event_keeps_others_waiting_until_it_is_given_back),
+	SIMNIC_TEST(what_waits_in_a_device_that_stops_is_given_to_the_program),
 };
 
 UNIT_SUITE(simevent)
