@@ -150,6 +150,28 @@ def test_two_outputs_are_not_one_file_by_whatever_names(rig, tmp_path):
     assert_refused(run, ["--export-json", str(other), "--export-dot"])
 
 
+READ = {
+    "--routes": "198.18.1.0/24 port 1 mac 02:00:00:00:01:01\n",
+    "--policy": "rule 1 class 7 proto udp\n",
+    "--cap-file": "port0.rx_mark=no\n",
+}
+WRITTEN = ["--json=%s", "--export-dot=%s", "--export-json=%s", "--dump-routes=%s",
+           "--capture=%s,at=pkt_cls"]
+
+
+@pytest.mark.parametrize("output", WRITTEN, ids=lambda option: option.split("=")[0])
+@pytest.mark.parametrize("option", READ)
+def test_no_output_is_written_over_a_file_that_is_read(rig, tmp_path, option, output):
+    path, link = tmp_path / "read", tmp_path / "link"
+    path.write_text(READ[option])
+    link.symlink_to(path)
+    run = rig.run([*MASK.split(), CONFIG, "--until-idle=100", f"{option}={path}", output % link],
+                  rig.vdevs([[traffic("198.18.1.1")], SILENT]))
+    whose = "a file of another option" if "capture" in output else f"the file of {option}, which"
+    assert_refused(run, [f"{output.split('=')[0]}: '{link}' is {whose}"])
+    assert path.read_text() == READ[option]
+
+
 def test_forcing_more_than_the_users_own_simd_width_is_refused(rig):
     if "avx512" not in {c["variant"] for c in l3fwd.lookup_candidates()
                         if c["fate"] != "needs_unmet"}:

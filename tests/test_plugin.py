@@ -279,6 +279,15 @@ def test_plugin_that_is_named_twice_is_refused(rig, pack, changed):
                    f"--pack={pack}")
 
 
+def test_plugin_is_not_written_over_while_it_is_loaded(rig, changed):
+    path = changed()
+    before = path.read_bytes()
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={path}", f"--export-dot={path}")
+    assert (run.code, path.read_bytes() == before) == (1, True), run
+    assert run.stderr.splitlines()[-1] == (
+        f"l3fwd-graph: --export-dot: '{path}' is the file of --pack, which is read"), run
+
+
 NODE = """
 #include <hy_node.h>
 #include <hy_plugin.h>

@@ -9,13 +9,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <hy_ip4_filter.h>
 #include <hy_pcapng.h>
 
 #include "capture.h"
 #include "option.h"
+#include "outputs.h"
 
 #define BUFFER_SIZE (1 << 20)
 
@@ -216,19 +216,15 @@ static int
 file_spares(const char *path, char *error, size_t size)
 {
 	const struct options *o = capture.program;
-	const char *const others[] = { o->routes, o->policy, o->json, o->dot, o->graph_json,
-		o->dump };
-	struct stat one, two;
+	const char *const written[] = { o->json, o->dot, o->graph_json, o->dump };
+	bool taken = outputs_reader(o, path) != NULL;
 
-	for (unsigned int i = 0; i < RTE_DIM(others); i++) {
-		if (others[i] == NULL || stat(path, &one) < 0 || stat(others[i], &two) < 0 ||
-			!S_ISREG(one.st_mode) || one.st_dev != two.st_dev ||
-			one.st_ino != two.st_ino)
-			continue;
-		snprintf(error, size, "'%s' is a file of another option", path);
-		return -1;
-	}
-	return 0;
+	for (unsigned int i = 0; i < RTE_DIM(written); i++)
+		taken = taken || (written[i] != NULL && outputs_meet(path, written[i]));
+	if (!taken)
+		return 0;
+	snprintf(error, size, "'%s' is a file of another option", path);
+	return -1;
 }
 
 static int

@@ -21,17 +21,45 @@ same_file(const struct stat *one, const struct stat *two)
 	return S_ISREG(one->st_mode) && one->st_dev == two->st_dev && one->st_ino == two->st_ino;
 }
 
-/* To open a file for writing empties it, and the route file is to be read again. */
-static int
-output_spares(const struct output *output, const char *routes)
+bool
+outputs_meet(const char *one, const char *two)
 {
-	struct stat one, two;
+	struct stat a, b;
 
-	if (routes == NULL || stat(output->name, &one) < 0 || stat(routes, &two) < 0 ||
-		!same_file(&one, &two))
+	return stat(one, &a) == 0 && stat(two, &b) == 0 && same_file(&a, &b);
+}
+
+const char *
+outputs_reader(const struct options *options, const char *name)
+{
+	const struct {
+		const char *option;
+		const char *const *names;
+		unsigned int n;
+	} inputs[] = {
+		{ "--routes", &options->routes, options->routes != NULL },
+		{ "--policy", &options->policy, options->policy != NULL },
+		{ "--cap-file", options->cap_files, options->nb_cap_files },
+		{ "--pack", options->packs, options->nb_packs },
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(inputs); i++)
+		for (unsigned int n = 0; n < inputs[i].n; n++)
+			if (outputs_meet(name, inputs[i].names[n]))
+				return inputs[i].option;
+	return NULL;
+}
+
+/* To open a file for writing empties it. */
+static int
+output_spares(const struct output *output, const struct options *options)
+{
+	const char *reader = outputs_reader(options, output->name);
+
+	if (reader == NULL)
 		return 0;
-	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of --routes, which is read\n",
-		output->option, output->name);
+	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of %s, which is read\n", output->option,
+		output->name, reader);
 	return -1;
 }
 
@@ -79,7 +107,7 @@ outputs_open(const struct options *options, struct outputs *out)
 			out->people = stderr;
 			continue;
 		}
-		if (output_spares(&outputs[i], options->routes) < 0 || output_open(&outputs[i]) < 0)
+		if (output_spares(&outputs[i], options) < 0 || output_open(&outputs[i]) < 0)
 			return -1;
 		for (unsigned int j = 0; j < i; j++)
 			if (output_compare(&outputs[i], &outputs[j]) < 0)

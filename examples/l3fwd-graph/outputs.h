@@ -16,6 +16,10 @@ struct outputs {
 	FILE *routes;
 };
 
+/* Whether there is a file that both names are of. */
+bool outputs_meet(const char *one, const char *two);
+/* The option that has a file read, whatever names it goes by; NULL if none does. */
+const char *outputs_reader(const struct options *options, const char *name);
 /* Opens what the command line names. Returns 0, or -1 after saying what is wrong. */
 int outputs_open(const struct options *options, struct outputs *out);
 /* Closes what is still open. */
