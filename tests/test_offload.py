@@ -187,7 +187,10 @@ def test_explain_tells_what_the_engine_takes_and_what_it_refused(rig):
     "--offload=sim:ice,table_size=0": "table_size: '0' is not a number from 1 to 1048576",
     "--offload=sim:ice,table_size=9,table_size=9": "table_size is given twice",
     "--offload=rte_flow,table_size=9": "table_size is of simulators; max_rules, sample_every,",
-    "--offload=sim:cnxk,mark_max=65536": "mark_max: 65536 is more than cnxk has",
+    "--offload=sim:cnxk,mark_max=65536": "mark_max: 65536 is more than cnxk has; 1 to 65533 are "
+                                         "accepted\n",
+    "--offload=sim:mlx5,mark_max=16777200": "mark_max: 16777200 is more than mlx5 has; 1 to "
+                                            "16777199 are accepted\n",
 }.items())
 def test_bad_arguments_are_refused_with_what_is_accepted(rig, given, message):
     run = rig.forward([SILENT, SILENT], rig.routes(ROUTES), rules(rig, "rule 1 class 1"), given)

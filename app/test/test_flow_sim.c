@@ -163,6 +163,24 @@ a_cnxk_mark_beyond_its_limit_is_taken_and_drops(void **state)
 }
 
 static void
+a_profile_tells_the_largest_mark_that_it_accepts(void **state)
+{
+	struct hy_flow_sim_params params = { .profile = "cnxk" };
+	struct hy_flow_sim *sim;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_flow_sim_mark_max("cnxk"), 0xfffd);
+	assert_int_equal(hy_flow_sim_mark_max("mlx5"), 0xffffef);
+	assert_int_equal(hy_flow_sim_mark_max(NULL), UINT32_MAX);
+	assert_int_equal(hy_flow_sim_mark_max("cnxk2"), 0);
+	params.mark_max = hy_flow_sim_mark_max(params.profile);
+	assert_int_equal(hy_flow_sim_create(&params, &sim), 0);
+	hy_flow_sim_destroy(sim);
+	params.mark_max++;
+	assert_int_equal(hy_flow_sim_create(&params, &sim), -EINVAL);
+}
+
+static void
 a_mark_wider_than_configured_is_refused(void **state)
 {
 	const struct hy_flow_sim_params params = { .profile = "mlx5", .mark_max = 0xffef },
@@ -534,6 +552,7 @@ static const struct CMUnitTest flow_sim[] = {
 	SIM_TEST(a_full_table_and_a_twin_are_refused_in_the_words_of_the_driver),
 	SIM_TEST(mlx5_takes_rules_while_it_runs_and_forgets_them_when_it_stops),
 	SIM_TEST(a_cnxk_mark_beyond_its_limit_is_taken_and_drops),
+	SIM_TEST(a_profile_tells_the_largest_mark_that_it_accepts),
 	SIM_TEST(a_mark_wider_than_configured_is_refused),
 	SIM_TEST(flow_types_hold_one_mask_each),
 	SIM_TEST(iavf_takes_a_rule_on_nothing_but_udp_or_tcp),

@@ -44,8 +44,10 @@ sim_attach(const struct offload_options *o, uint16_t port)
 	const int rc = hy_flow_sim_attach(port, &o->sim);
 
 	if (rc == -EINVAL)
-		fprintf(stderr, "l3fwd-graph: --offload: mark_max: %u is more than %s has\n",
-			o->sim.mark_max, o->sim.profile);
+		fprintf(stderr,
+			"l3fwd-graph: --offload: mark_max: %u is more than %s has; 1 to %u are "
+			"accepted\n",
+			o->sim.mark_max, o->sim.profile, hy_flow_sim_mark_max(o->sim.profile));
 	else if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: --offload: no simulator behind port %u: %s\n", port,
 			strerror(-rc));

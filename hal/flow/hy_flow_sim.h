@@ -57,10 +57,16 @@ struct hy_flow_sim_stats {
 };
 
 /**
+ * @param profile As in hy_flow_sim_params.
+ * @return The largest mark_max that is accepted with it; 0: there is no such profile. Any thread.
+ */
+uint32_t hy_flow_sim_mark_max(const char *profile);
+
+/**
  * Makes an engine. It is stopped.
  *
  * @param[out] sim Belongs to the caller, until hy_flow_sim_destroy().
- * @return 0; -EINVAL no such profile, or mark_max beyond it; -ENOMEM.
+ * @return 0; -EINVAL no such profile, or mark_max beyond hy_flow_sim_mark_max(); -ENOMEM.
  */
 int hy_flow_sim_create(const struct hy_flow_sim_params *params, struct hy_flow_sim **sim);
 

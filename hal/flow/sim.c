@@ -71,6 +71,14 @@ profile_of(const char *name)
 	return NULL;
 }
 
+uint32_t
+hy_flow_sim_mark_max(const char *profile)
+{
+	const struct hy_sim_profile *known = profile_of(profile);
+
+	return known == NULL ? 0 : known->mark_max;
+}
+
 int
 hy_flow_sim_create(const struct hy_flow_sim_params *params, struct hy_flow_sim **sim)
 {
