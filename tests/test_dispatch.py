@@ -308,6 +308,9 @@ REFUSED = {
     "lcores with commas": (["--pin=ip4_lookup=1,2"], "is not PATTERN=LCORE[+LCORE...]"),
     "lcore of no program": (["--pin=ip4_lookup=99999"], "is not PATTERN=LCORE[+LCORE...]"),
     "lcore twice": (["--pin=ip4_lookup=2+1+2"], "'ip4_lookup=2+1+2' names lcore 2 twice"),
+    "pattern twice": (["--pin=ip4_lookup=1", "--pin=ip4_*=2", "--pin=ip4_lookup=2"],
+                      "--pin: 'ip4_lookup' is pinned twice; its lcores are accepted together, as "
+                      "in ip4_lookup=1+2\n"),
     "absent lcore": (["--pin=ip4_lookup=7"], "--pin: lcore 7 is not enabled"),
     "main lcore": (["--pin=ip4_lookup=0"], "--pin: lcore 0 is the main lcore"),
     "receive queue": (["--pin=ethdev_*=2"], "'ethdev_*' matches ethdev_rx-0-0, which runs where "

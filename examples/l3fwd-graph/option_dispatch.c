@@ -50,6 +50,12 @@ option_read_pin(const char *text, struct options *options)
 		return option_refuse("--pin", "'%s' is not PATTERN=LCORE[+LCORE...], as in ip4_*=2",
 			text);
 	snprintf(pin->pattern, sizeof(pin->pattern), "%.*s", (int)(equals - text), text);
+	for (const struct pin *other = options->dispatch.pins; other < pin; other++)
+		if (strcmp(other->pattern, pin->pattern) == 0)
+			return option_refuse("--pin",
+				"'%s' is pinned twice; its lcores are accepted together, as in "
+				"%s=1+2",
+				pin->pattern, pin->pattern);
 	if (read_lcores(text, equals, pin) < 0)
 		return -1;
 	options->dispatch.nb_pins++;
