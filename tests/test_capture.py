@@ -192,9 +192,9 @@ def test_workers_capture_into_one_file(rig):
     ("F,at=pkt_cls!", "is not at=NODE, at=NODE/TARGET or at=NODE!REASON"),
     ("F,at=", "is not at=NODE, at=NODE/TARGET or at=NODE!REASON"),
     ("F,at=pkt_cls,port=3", "'port=3' is not accepted; at=NODE"),
-    ("F,at=pkt_cls,max=0", "'0' is not a number from 1 to 4294967295"),
-    ("F,at=pkt_cls,snaplen=65536", "'65536' is not a number from 1 to 65535"),
-    ("F,at=pkt_cls,ring=4095", "'4095' is not a number from 4096 to 1073741824"),
+    ("F,at=pkt_cls,max=0", "capture: max: '0' is not a number from 1 to 4294967295"),
+    ("F,at=pkt_cls,snaplen=65536", "capture: snaplen: '65536' is not a number from 1 to 65535"),
+    ("F,at=pkt_cls,ring=4095", "capture: ring: '4095' is not a number from 4096 to 1073741824"),
     ("F,at=pkt_cls,dst=1.2.3", "'1.2.3' is not an IPv4 address"),
     ("F,at=nowhere", "no worker has a node 'nowhere'"),
     ("F,at=pkt_cls/nowhere", "a node has no such edge or drop reason"),
@@ -226,6 +226,8 @@ def test_telemetry_starts_and_stops_captures_while_packets_flow(rig):
     assert running.ask("/l3fwd/capture_stop") == {"error": "no capture is running"}
     assert "no parameter" in running.ask(start)["error"]
     assert "'x' is not accepted" in running.ask(f"{start},{first},x")["error"]
+    assert running.ask(f"{start},{first},at=pkt_cls,snaplen=0") == {
+        "error": "snaplen: '0' is not a number from 1 to 65535"}
     assert running.ask(f"{start},{first},at=nowhere") == {"error": "no worker has a node 'nowhere'"}
     assert not first.exists()
 

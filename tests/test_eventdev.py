@@ -219,7 +219,8 @@ REFUSED = {
                 "that --event-vector asks for"),
     "size": (["event_sw0"], ["--mode=eventdev", "--event-vector", "--event-vector-size=0"],
              "'0' is not a number from 1 to 256"),
-    "budget": (["event_sw0"], ["--mode=eventdev", "--rx-budget=0=8"], "is for --mode=poll"),
+    "budget": (["event_sw0"], ["--mode=eventdev", "--rx-budget=0=8"],
+               "is for --mode=poll and --mode=dispatch: an event device"),
 }
 
 

@@ -3,6 +3,8 @@
 #ifndef L3FWD_OPTION_H
 #define L3FWD_OPTION_H
 
+#include <stdbool.h>
+
 #include <rte_common.h>
 
 struct capture_options;
@@ -17,6 +19,8 @@ extern _Thread_local char option_error[OPTION_ERROR_SIZE];
 /* Says what is wrong with an option's value; returns -1. */
 int option_refuse(const char *option, const char *format, ...) __rte_format_printf(2, 3);
 
+/* Whether a text is a number in that range. */
+bool option_parse_uint(const char *text, unsigned int min, unsigned int max, unsigned int *value);
 int option_read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
 	unsigned int *value);
 int option_read_config(const char *text, struct options *options);

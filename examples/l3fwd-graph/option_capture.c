@@ -43,6 +43,16 @@ read_point(char *text, struct capture_options *capture)
 	return 0;
 }
 
+/* Telemetry answers with the words alone, so that they name the key, too. */
+static int
+read_number(const char *key, const char *text, unsigned int min, unsigned int max,
+	unsigned int *value)
+{
+	if (option_parse_uint(text, min, max, value))
+		return 0;
+	return option_refuse(OPTION, "%s: '%s' is not a number from %u to %u", key, text, min, max);
+}
+
 static int
 read_word(char *word, struct capture_options *capture, unsigned int *met)
 {
@@ -51,11 +61,11 @@ read_word(char *word, struct capture_options *capture, unsigned int *met)
 	if ((value = value_of(word, "at")) != NULL)
 		return read_point(value, capture);
 	if ((value = value_of(word, "max")) != NULL)
-		return option_read_uint(OPTION, value, 1, UINT32_MAX, &capture->max);
+		return read_number("max", value, 1, UINT32_MAX, &capture->max);
 	if ((value = value_of(word, "snaplen")) != NULL)
-		return option_read_uint(OPTION, value, 1, HY_CAPTURE_SNAP_MAX, &capture->snap);
+		return read_number("snaplen", value, 1, HY_CAPTURE_SNAP_MAX, &capture->snap);
 	if ((value = value_of(word, "ring")) != NULL)
-		return option_read_uint(OPTION, value, HY_CAPTURE_BYTES_MIN, HY_CAPTURE_BYTES_MAX,
+		return read_number("ring", value, HY_CAPTURE_BYTES_MIN, HY_CAPTURE_BYTES_MAX,
 			&capture->ring);
 	if (value_of(word, "src") == NULL && value_of(word, "dst") == NULL &&
 		value_of(word, "proto") == NULL)

@@ -100,6 +100,7 @@ option_check_event(struct options *options)
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		if (options->rx_budget[p] > 0)
 			return option_refuse("--rx-budget",
-				"is for --mode=poll: an event device mixes what ports bring");
+				"is for --mode=poll and --mode=dispatch: an event device mixes "
+				"what ports bring");
 	return check_vectors(e) < 0 ? -1 : choose_device(e);
 }

@@ -119,31 +119,27 @@ option_refuse(const char *option, const char *format, ...)
 	return -1;
 }
 
-static int
-read_number(const char *option, const char *text, unsigned long min, unsigned long max,
-	unsigned long *value)
+bool
+option_parse_uint(const char *text, unsigned int min, unsigned int max, unsigned int *value)
 {
+	unsigned long wide;
 	char *end;
 
 	errno = 0;
-	*value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || *value < min ||
-		*value > max)
-		return option_refuse(option, "'%s' is not a number from %lu to %lu", text, min,
-			max);
-	return 0;
+	wide = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || wide < min || wide > max)
+		return false;
+	*value = (unsigned int)wide;
+	return true;
 }
 
 int
 option_read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
 	unsigned int *value)
 {
-	unsigned long wide;
-	const int rc = read_number(option, text, min, max, &wide);
-
-	if (rc == 0)
-		*value = (unsigned int)wide;
-	return rc;
+	if (option_parse_uint(text, min, max, value))
+		return 0;
+	return option_refuse(option, "'%s' is not a number from %u to %u", text, min, max);
 }
 
 static int
@@ -483,8 +479,7 @@ check_together(const struct options *options)
 		return option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
 			"are for routes that change, which those of --routes do");
 	if (options->policy == NULL &&
-		(options->nb_drop_class > 0 || options->nb_steers > 0 ||
-			options->max_rules != RULES_DEFAULT ||
+		(options->nb_drop_class > 0 || options->nb_steers > 0 || options->max_rules > 0 ||
 			options->offload.params.provider != NULL))
 		return option_refuse("--drop-class, --steer, --max-rules, --offload",
 			"are for the classes that the rules of --policy give");
@@ -507,7 +502,6 @@ options_read(int argc, char **argv, struct options *options)
 	*options = (struct options){ .burst = HY_BURST_DEFAULT,
 		.numa = true,
 		.max_pkt_len = RTE_ETHER_MAX_LEN,
-		.max_rules = RULES_DEFAULT,
 		.event.sched = RTE_SCHED_TYPE_ATOMIC,
 		.wait_us = hy_idle_defaults.wait_us };
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
@@ -519,6 +513,8 @@ options_read(int argc, char **argv, struct options *options)
 		return rc;
 	if (check_together(options) < 0)
 		return -1;
+	if (options->max_rules == 0)
+		options->max_rules = RULES_DEFAULT;
 	if (options->nb_queues == 0 && option_default_config(options) < 0)
 		return -1;
 	if (check_rx_budget(options) < 0 || option_check_event(options) < 0 ||
