@@ -27,9 +27,7 @@ static const struct {
 	[HY_CAP_ANY_POOL] = { "any_pool", HY_TARGET_PORT },
 	[HY_CAP_RX_METADATA_MARK] = { "rx_mark", HY_TARGET_PORT },
 	[HY_CAP_FLOW_MARK] = { "flow_mark", HY_TARGET_PORT },
-	[HY_CAP_FLOW_COUNT] = { "flow_count", HY_TARGET_PORT },
 	[HY_CAP_FLOW_PRIORITY] = { "flow_priority", HY_TARGET_PORT },
-	[HY_CAP_FLOW_KEEP] = { "flow_keep", HY_TARGET_PORT },
 	[HY_CAP_RUNNING] = { "running", HY_TARGET_PORT },
 
 	[HY_CAP_EVENT_QUEUES] = { "queues", HY_TARGET_EVENT },

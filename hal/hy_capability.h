@@ -63,9 +63,7 @@ enum hy_cap {
 	HY_CAP_ANY_POOL,         /**< It takes buffers from pools with EAL's best mempool ops. */
 	HY_CAP_RX_METADATA_MARK, /**< It hands on marks of flow rules with its packets. */
 	HY_CAP_FLOW_MARK,        /**< Flow rules can mark packets. Value: largest mark. */
-	HY_CAP_FLOW_COUNT,       /**< Flow rules that mark can count too. */
 	HY_CAP_FLOW_PRIORITY,    /**< Flow rules can have priorities. Value: how many. */
-	HY_CAP_FLOW_KEEP,        /**< Flow rules outlive a stop of the port. */
 	HY_CAP_RUNNING, /**< Nothing was heard that keeps it from running: see hy_hal_live.h. */
 
 	/* An event device. */

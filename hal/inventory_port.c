@@ -123,7 +123,7 @@ probe_device(struct hy_hal_device *dev, const struct rte_eth_dev_info *info,
 	probe_offloads(info, caps);
 	probe_pools(id, &caps[HY_CAP_ANY_POOL]);
 	probe_mark(id, old, &caps[HY_CAP_RX_METADATA_MARK]);
-	for (enum hy_cap c = HY_CAP_FLOW_MARK; c <= HY_CAP_FLOW_KEEP; c++)
+	for (enum hy_cap c = HY_CAP_FLOW_MARK; c <= HY_CAP_FLOW_PRIORITY; c++)
 		hy_cap_fill(&caps[c], HY_LEVEL_UNKNOWN, 0,
 			"not tried: it needs a port that is started");
 	hy_cap_fill(&caps[HY_CAP_RUNNING], HY_LEVEL_YES, 0, "no reset or removal was seen");

@@ -278,7 +278,7 @@ def test_capabilities_in_the_book_are_those_of_the_program():
     in_book = re.findall(r"(?m)^   (?:\* -|  -) ``([a-z0-9_]+)``$", section)
     kinds = ["process", "port0", "event0", "event0:port0", "crypto0", "event0:crypto0", "regex0"]
     assert in_book == [name for kind in kinds for name in cap_names(kind)]
-    assert len(in_book) == 53
+    assert len(in_book) == 51
 
 
 def flows(*words, eal=(), vdevs):

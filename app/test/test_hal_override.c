@@ -59,7 +59,7 @@ an_override_holds_over_probes_and_what_is_set(void **state)
 		assert_overridden(PORT(port), HY_CAP_FLOW_MARK, HY_LEVEL_YES, 0xffff,
 			"port0.flow_mark=yes:0xffff");
 	}
-	assert_int_equal(cap_of(PORT(port), HY_CAP_FLOW_COUNT)->level, HY_LEVEL_UNKNOWN);
+	assert_int_equal(cap_of(PORT(port), HY_CAP_FLOW_PRIORITY)->level, HY_LEVEL_UNKNOWN);
 }
 
 static void
@@ -86,20 +86,25 @@ drivers_are_patterns_and_the_last_word_counts(void **state)
 
 	RTE_SET_USED(state);
 	assert_int_equal(hy_hal_probe(hal), 0);
-	override("net_*.flow_keep=yes");
-	assert_overridden(PORT(null), HY_CAP_FLOW_KEEP, HY_LEVEL_YES, 0, "net_*.flow_keep=yes");
-	assert_overridden(PORT(ring), HY_CAP_FLOW_KEEP, HY_LEVEL_YES, 0, "net_*.flow_keep=yes");
-	override("net_ring.flow_keep=no");
-	assert_overridden(PORT(null), HY_CAP_FLOW_KEEP, HY_LEVEL_YES, 0, "net_*.flow_keep=yes");
-	assert_overridden(PORT(ring), HY_CAP_FLOW_KEEP, HY_LEVEL_NO, 0, "net_ring.flow_keep=no");
-	override("port0.flow_keep=preferred");
-	assert_overridden(PORT(null), HY_CAP_FLOW_KEEP, HY_LEVEL_PREFERRED, 0,
-		"port0.flow_keep=preferred");
-	override("net_null.flow_keep=unknown");
+	override("net_*.flow_priority=yes");
+	assert_overridden(PORT(null), HY_CAP_FLOW_PRIORITY, HY_LEVEL_YES, 0,
+		"net_*.flow_priority=yes");
+	assert_overridden(PORT(ring), HY_CAP_FLOW_PRIORITY, HY_LEVEL_YES, 0,
+		"net_*.flow_priority=yes");
+	override("net_ring.flow_priority=no");
+	assert_overridden(PORT(null), HY_CAP_FLOW_PRIORITY, HY_LEVEL_YES, 0,
+		"net_*.flow_priority=yes");
+	assert_overridden(PORT(ring), HY_CAP_FLOW_PRIORITY, HY_LEVEL_NO, 0,
+		"net_ring.flow_priority=no");
+	override("port0.flow_priority=preferred");
+	assert_overridden(PORT(null), HY_CAP_FLOW_PRIORITY, HY_LEVEL_PREFERRED, 0,
+		"port0.flow_priority=preferred");
+	override("net_null.flow_priority=unknown");
 	assert_int_equal(hy_hal_probe(hal), 0);
-	assert_overridden(PORT(null), HY_CAP_FLOW_KEEP, HY_LEVEL_UNKNOWN, 0,
-		"net_null.flow_keep=unknown");
-	assert_overridden(PORT(ring), HY_CAP_FLOW_KEEP, HY_LEVEL_NO, 0, "net_ring.flow_keep=no");
+	assert_overridden(PORT(null), HY_CAP_FLOW_PRIORITY, HY_LEVEL_UNKNOWN, 0,
+		"net_null.flow_priority=unknown");
+	assert_overridden(PORT(ring), HY_CAP_FLOW_PRIORITY, HY_LEVEL_NO, 0,
+		"net_ring.flow_priority=no");
 }
 
 static void
@@ -287,7 +292,7 @@ a_file_has_one_a_line_and_comments(void **state)
 {
 	static const char text[] =
 		"# what the lab found\n\n  net_null.flow_mark=yes:10 # not 11\r\n"
-		"\tport0.flow_count=no\t\nport0.flow_keep=no"; /* no newline */
+		"\tport0.rx_scatter=no\t\nport0.flow_priority=no"; /* no newline */
 	char path[32];
 
 	RTE_SET_USED(state);
@@ -296,8 +301,8 @@ a_file_has_one_a_line_and_comments(void **state)
 	assert_int_equal(file_read(text, sizeof(text) - 1, path), 0);
 	assert_int_equal(hal->nb_overrides, 3);
 	assert_overridden(PORT(0), HY_CAP_FLOW_MARK, HY_LEVEL_YES, 10, "net_null.flow_mark=yes:10");
-	assert_overridden(PORT(0), HY_CAP_FLOW_COUNT, HY_LEVEL_NO, 0, "port0.flow_count=no");
-	assert_overridden(PORT(0), HY_CAP_FLOW_KEEP, HY_LEVEL_NO, 0, "port0.flow_keep=no");
+	assert_overridden(PORT(0), HY_CAP_RX_SCATTER, HY_LEVEL_NO, 0, "port0.rx_scatter=no");
+	assert_overridden(PORT(0), HY_CAP_FLOW_PRIORITY, HY_LEVEL_NO, 0, "port0.flow_priority=no");
 	assert_int_equal(file_read("", 0, path), 0);
 	assert_int_equal(file_read("#\n", 2, path), 0);
 	assert_int_equal(hal->nb_overrides, 3);
@@ -311,20 +316,20 @@ a_file_is_taken_whole_or_not_at_all_and_says_where_it_is_wrong(void **state)
 		unsigned int line;
 		int rc;
 	} bad[] = {
-		{ "port0.flow_keep=no\n\nport0.flow_keep=non\n",
-			"'port0.flow_keep=non': 'non' is no level; accepted: no, unknown, yes, preferred",
+		{ "port0.flow_priority=no\n\nport0.flow_priority=non\n",
+			"'port0.flow_priority=non': 'non' is no level; accepted: no, unknown, yes, preferred",
 			3, -EINVAL },
-		{ "port0.flow_keep=no port0.flow_mark=no\n",
-			"'port0.flow_keep=no port0.flow_mark=no': 'no port0.flow_mark=no' is no level; "
+		{ "port0.flow_priority=no port0.flow_mark=no\n",
+			"'port0.flow_priority=no port0.flow_mark=no': 'no port0.flow_mark=no' is no level; "
 			"accepted: no, unknown, yes, preferred",
 			1, -EINVAL },
-		{ "port0.flow_keep=no\nprocess.simd_bits=yes:65535",
+		{ "port0.flow_priority=no\nprocess.simd_bits=yes:65535",
 			"'process.simd_bits=yes:65535': no override gives the CPU what it lacks", 2,
 			-ENOTSUP },
-		{ "port0.flow_keep=no\nport0.fl\0ow_keep=no\n", "a NUL byte; accepted: text", 2,
-			-EINVAL },
+		{ "port0.flow_priority=no\nport0.fl\0ow_priority=no\n",
+			"a NUL byte; accepted: text", 2, -EINVAL },
 	};
-	static const size_t lengths[] = { 40, 38, 46, 39 };
+	static const size_t lengths[] = { 48, 42, 50, 47 };
 	char path[32], wanted[HY_HAL_ERROR_SIZE];
 
 	RTE_SET_USED(state);
@@ -336,7 +341,7 @@ a_file_is_taken_whole_or_not_at_all_and_says_where_it_is_wrong(void **state)
 		if (strncmp(error, wanted, strlen(wanted)) != 0)
 			fail_msg("%s\nwanted: %s", error, wanted);
 		assert_int_equal(hal->nb_overrides, 0);
-		assert_int_equal(cap_of(PORT(0), HY_CAP_FLOW_KEEP)->origin, HY_ORIGIN_DECLARED);
+		assert_int_equal(cap_of(PORT(0), HY_CAP_FLOW_PRIORITY)->origin, HY_ORIGIN_DECLARED);
 	}
 	assert_int_equal(hy_hal_override_file(hal, "/nowhere/caps", error), -ENOENT);
 	assert_string_equal(error, "/nowhere/caps: No such file or directory");
@@ -349,7 +354,7 @@ a_file_is_taken_whole_or_not_at_all_and_says_where_it_is_wrong(void **state)
 static void
 every_allocation_of_overrides_can_fail_and_nothing_changes(void **state)
 {
-	static const char text[] = "port0.flow_keep=no\nport0.flow_mark=no\n";
+	static const char text[] = "port0.flow_priority=no\nport0.flow_mark=no\n";
 	unsigned int failed = 0;
 	char path[32];
 	int rc;
@@ -358,7 +363,7 @@ every_allocation_of_overrides_can_fail_and_nothing_changes(void **state)
 	port_add("net_null_0");
 	assert_int_equal(hy_hal_probe(hal), 0);
 	unit_alloc_fail(1);
-	assert_int_equal(hy_hal_override(hal, "port0.flow_keep=no", error), -ENOMEM);
+	assert_int_equal(hy_hal_override(hal, "port0.flow_priority=no", error), -ENOMEM);
 	unit_alloc_fail(0);
 	assert_string_equal(error, "out of memory for overrides");
 	sprintf(path, "/tmp/hy-cap-XXXXXX");
