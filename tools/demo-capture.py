@@ -18,6 +18,7 @@ from scapy.packet import Raw
 from scapy.utils import RawPcapReader
 
 ETHERNET = 1  # DLT_EN10MB
+GZIP = b"\x1f\x8b"
 ROUTER = "02:70:63:61:70:00"  # the MAC of port net_pcap0
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 WEB = [f"198.18.1.{host}" for host in range(10, 18)]
@@ -126,6 +127,9 @@ def not_for_us():
 def check(path):
     """Ends the program, saying why, if a file is no capture of Ethernet frames."""
     try:
+        with open(path, "rb") as file:
+            if file.read(len(GZIP)) == GZIP:  # scapy would unpack it, and libpcap does not
+                sys.exit(f"{path}: is compressed; gunzip it first")
         capture = RawPcapReader(path)
         first = next(capture, None)
     except (OSError, Scapy_Exception) as error:
