@@ -161,6 +161,18 @@ def test_what_was_handed_over_is_told(rig):
     assert [worker["lcore"] for worker in run.stats["workers"]] == [1, 2]
 
 
+def test_long_names_keep_to_their_column(rig):
+    run = forward(rig, ["ip4_*=2"], 2, [[plain(10)], SILENT])
+    lines = run.stdout.splitlines()
+    (head,) = (i for i, line in enumerate(lines) if line.startswith("node "))
+    table = lines[head:lines.index("", head)]
+    assert len(table) == 1 + len(run.stats["nodes"]) == 11, run
+    assert any(line.startswith("worker-out-ip4_lookup ") for line in table), run
+    at = table[0].index("variant")
+    assert {(line[at - 1], line[at] == " ") for line in table} == {(" ", False)}, run
+    assert len({len(line) for line in table}) == 1, run
+
+
 def test_overload_holds_the_source_back_and_stopping_in_the_midst_loses_nothing_uncounted(rig):
     """A port that never ends is polled by a worker that does nothing else: the other one cannot
     keep up, however they get on."""

@@ -130,12 +130,23 @@ report_picks(const struct report *report, FILE *out)
 	fprintf(out, "\n");
 }
 
+/* Of the longest name; of those that usually are, if they are shorter. */
+static int
+name_width(const struct hy_stats *stats)
+{
+	size_t width = 18;
+
+	for (unsigned int i = 0; i < stats->nb_nodes; i++)
+		width = RTE_MAX(width, strlen(stats->nodes[i].name));
+	return (int)width;
+}
+
 static void
-node_line(const struct hy_node_stats *node, FILE *out)
+node_line(const struct hy_node_stats *node, int width, FILE *out)
 {
 	const double calls = node->calls > 0 ? (double)node->calls : 1;
 
-	fprintf(out, "%-18s %-10s %12" PRIu64 " %12" PRIu64 " %10.1f", node->name,
+	fprintf(out, "%-*s %-10s %12" PRIu64 " %12" PRIu64 " %10.1f", width, node->name,
 		node->variant[0] == '\0' ? "-" : node->variant, node->calls, node->objs,
 		(double)node->objs / calls);
 	if (node->objs > 0)
@@ -184,13 +195,14 @@ void
 report_table(const struct report *report, FILE *out)
 {
 	const struct hy_stats *stats = report->stats;
+	const int width = name_width(stats);
 	struct reason reasons[REASONS_MAX];
 	unsigned int n;
 
-	fprintf(out, "%-18s %-10s %12s %12s %10s %12s\n", "node", "variant", "calls", "packets",
-		"pkts/call", "cycles/pkt");
+	fprintf(out, "%-*s %-10s %12s %12s %10s %12s\n", width, "node", "variant", "calls",
+		"packets", "pkts/call", "cycles/pkt");
 	for (unsigned int i = 0; i < stats->nb_nodes; i++)
-		node_line(&stats->nodes[i], out);
+		node_line(&stats->nodes[i], width, out);
 	n = sum_drops(report, reasons);
 	for (unsigned int i = 0, listed = 0; i < n; i++) {
 		if (reasons[i].objs == 0)
