@@ -329,7 +329,8 @@ REFUSED = {
                       "--config says"),
     "no such node": (["--pin=ip6_lookup=2"], "ip6_lookup"),
     "feature's node": (["--pin=ip4_filter=2", "--feature=ip4_filter@0:proto=6"],
-                       "pin of 'ip4_filter': no node of the graph matches"),
+                       "pin of 'ip4_filter': no node that can be pinned matches"),
+    "drops": (["--pin=pkt_drop=2"], "pin of 'pkt_drop': no node that can be pinned matches"),
     "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "are for --mode=eventdev"),
 }
 

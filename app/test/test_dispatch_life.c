@@ -245,7 +245,7 @@ what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
 		const struct hy_object_ops *ops;
 		const char *log;
 	} cases[] = {
-		{ { "nobody", one, 1 }, &flow_ops, "no node of the graph matches" },
+		{ { "nobody", one, 1 }, &flow_ops, "no node that can be pinned matches" },
 		{ { NULL, one, 1 }, &flow_ops, "a pattern and a worker are required" },
 		{ { "work", one, 0 }, &flow_ops, "a pattern and a worker are required" },
 		{ { "work", far, 1 }, &flow_ops, "worker 2; numbers below 2 are accepted" },

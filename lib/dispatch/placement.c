@@ -227,7 +227,7 @@ pin_apply(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pin,
 		place->pinned = true;
 		place->workers = workers;
 	}
-	return matched > 0 ? 0 : pin_refused(dispatch, pin, "no node of the graph matches");
+	return matched > 0 ? 0 : pin_refused(dispatch, pin, "no node that can be pinned matches");
 }
 
 /* A node that is not pinned runs where its parents run. */
