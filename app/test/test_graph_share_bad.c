@@ -248,6 +248,9 @@ a_trace_whose_ends_are_nonsense_is_not_told(void **state)
 	describe();
 	trace = told.graph->control->trace;
 	assert_int_equal(trace->nb_records, 16);
+	assert_int_equal(trace->tail, 12);
+	for (size_t r = 12; r < 16; r++) /* full of records */
+		trace->ring[r] = trace->ring[0];
 	memset(&mark, 0x5a, sizeof(mark));
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
 		for (size_t r = 0; r < RTE_DIM(records); r++)
@@ -261,6 +264,38 @@ a_trace_whose_ends_are_nonsense_is_not_told(void **state)
 	forget();
 }
 
+/* Whoever puts a record in words goes by what it says of itself. */
+static void
+a_trace_record_that_says_more_than_it_holds_is_refused(void **state)
+{
+	struct hy_trace_record *at, first, lies[6], records[16];
+
+	RTE_SET_USED(state);
+	describe();
+	at = &told.graph->control->trace->ring[0];
+	first = *at;
+	for (size_t i = 0; i < RTE_DIM(lies); i++)
+		lies[i] = first;
+	lies[0].size = HY_TRACE_DATA + 1;
+	lies[1].nb_lanes = HY_LANES_MAX + 1;
+	memset(lies[2].name, 'x', sizeof(lies[2].name));
+	strcpy(lies[3].name, "\033[2J");
+	memset(lies[4].drop, 'x', sizeof(lies[4].drop));
+	strcpy(lies[5].drop, "\033[2J");
+	for (size_t i = 0; i < RTE_DIM(lies); i++) {
+		*at = lies[i];
+		if (hy_share_trace(reader, "g", NULL, records, 16) != -EPROTO)
+			fail_msg("lie %zu is taken", i);
+	}
+	*at = first;
+	at->size = HY_TRACE_DATA;
+	at->nb_lanes = HY_LANES_MAX;
+	strcpy(at->drop, HY_TRACE_UNSURE);
+	assert_int_equal(hy_share_trace(reader, "g", NULL, records, 16), 12);
+	assert_memory_equal(&records[0], at, sizeof(*at));
+	forget();
+}
+
 static const struct CMUnitTest share_bad_tests[] = {
 	SHARE_TEST(a_place_that_does_not_lie_in_its_extents_is_refused),
 	SHARE_TEST(extents_are_bounded),
@@ -268,6 +303,7 @@ static const struct CMUnitTest share_bad_tests[] = {
 	SHARE_TEST(another_file_under_the_number_of_the_one_described_is_not_mapped),
 	SHARE_TEST(a_file_that_is_shorter_than_described_is_not_mapped),
 	SHARE_TEST(a_trace_whose_ends_are_nonsense_is_not_told),
+	SHARE_TEST(a_trace_record_that_says_more_than_it_holds_is_refused),
 };
 
 UNIT_SUITE(share_bad_tests)

@@ -401,6 +401,16 @@ hy_share_stats(const struct hy_share *share, const char *pattern, struct hy_stat
 	return 0;
 }
 
+/* Whether a record can be looked at: it is as another process wrote it. */
+static bool
+record_valid(const struct hy_trace_record *record)
+{
+	return record->nb_lanes <= HY_LANES_MAX && record->size <= HY_TRACE_DATA &&
+		hy_name_valid(record->name) &&
+		(record->drop[0] == '\0' || strcmp(record->drop, HY_TRACE_UNSURE) == 0 ||
+			hy_name_valid(record->drop));
+}
+
 /* What may have been written over since it was waiting to be read is not told. */
 static int
 trace_copy(const struct hy_trace *trace, const struct hy_share_description *d,
@@ -417,10 +427,13 @@ trace_copy(const struct hy_trace *trace, const struct hy_share_description *d,
 	if (state != NULL)
 		hy_trace_state_read(trace, state);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&trace->head, __ATOMIC_RELAXED) == head &&
-			__atomic_load_n(&trace->serial, __ATOMIC_RELAXED) == d->trace_serial
-		? (int)n
-		: -EAGAIN;
+	if (__atomic_load_n(&trace->head, __ATOMIC_RELAXED) != head ||
+		__atomic_load_n(&trace->serial, __ATOMIC_RELAXED) != d->trace_serial)
+		return -EAGAIN;
+	for (unsigned int i = 0; i < n; i++)
+		if (!record_valid(&records[i]))
+			return -EPROTO;
+	return (int)n;
 }
 
 static int
