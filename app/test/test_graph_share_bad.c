@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "share_fixture.h"
@@ -228,6 +230,33 @@ a_file_that_is_shorter_than_described_is_not_mapped(void **state)
 	forget();
 }
 
+/* Of larger pages, the kernel would map whole ones, over what lies behind the reader's room. */
+static void
+an_extent_is_not_mapped_in_pages_larger_than_described(void **state)
+{
+	const int fd = memfd_create("huge", MFD_HUGETLB | MFD_CLOEXEC);
+	struct hy_share_extent extent = { .fd = (uint64_t)fd };
+	struct hy_share_place place = { .nb_extents = 1, .extents = &extent };
+	struct hy_share_view view;
+	struct statfs fs;
+	struct stat st;
+
+	RTE_SET_USED(state);
+	if (fd < 0)
+		skip(); /* a kernel without huge pages */
+	assert_int_equal(fstatfs(fd, &fs), 0);
+	assert_int_equal(ftruncate(fd, fs.f_bsize), 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	extent.device = st.st_dev;
+	extent.inode = st.st_ino;
+	extent.length = place.page = (uint64_t)fs.f_bsize / 2;
+	assert_int_equal(hy_share_map(getpid(), &place, &view), -EAGAIN);
+	extent.length = place.page = (uint64_t)fs.f_bsize;
+	assert_int_equal(hy_share_map(getpid(), &place, &view), 0);
+	hy_share_unmap(&view);
+	close(fd);
+}
+
 /* Whatever stands there: records are copied from within the ring, or none. */
 static void
 a_trace_whose_ends_are_nonsense_is_not_told(void **state)
@@ -302,6 +331,7 @@ static const struct CMUnitTest share_bad_tests[] = {
 	SHARE_TEST(an_image_of_another_size_is_refused),
 	SHARE_TEST(another_file_under_the_number_of_the_one_described_is_not_mapped),
 	SHARE_TEST(a_file_that_is_shorter_than_described_is_not_mapped),
+	SHARE_TEST(an_extent_is_not_mapped_in_pages_larger_than_described),
 	SHARE_TEST(a_trace_whose_ends_are_nonsense_is_not_told),
 	SHARE_TEST(a_trace_record_that_says_more_than_it_holds_is_refused),
 };

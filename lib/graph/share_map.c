@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <rte_errno.h>
@@ -85,9 +87,19 @@ hy_share_place_free(struct hy_share_place *place)
 	place->nb_extents = 0;
 }
 
+/* Whether a file has larger pages: mmap() would map whole ones, beyond the room. */
+static bool
+pages_exceed(int fd, uint64_t page)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 ||
+		(fs.f_type == HUGETLBFS_MAGIC && (uint64_t)fs.f_bsize > page);
+}
+
 /* Maps an extent where there is room for it. */
 static int
-extent_map(pid_t pid, const struct hy_share_extent *extent, void *at)
+extent_map(pid_t pid, const struct hy_share_extent *extent, uint64_t page, void *at)
 {
 	char path[64];
 	struct stat st;
@@ -101,7 +113,7 @@ extent_map(pid_t pid, const struct hy_share_extent *extent, void *at)
 							     : -EAGAIN;
 	/* The number may be another file's by now, or another process's. */
 	if (fstat(fd, &st) < 0 || st.st_dev != extent->device || st.st_ino != extent->inode ||
-		(uint64_t)st.st_size < extent->offset + extent->length)
+		(uint64_t)st.st_size < extent->offset + extent->length || pages_exceed(fd, page))
 		rc = -EAGAIN;
 	else if (mmap(at, extent->length, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
 			 (off_t)extent->offset) == MAP_FAILED)
@@ -128,7 +140,7 @@ hy_share_map(pid_t pid, const struct hy_share_place *place, struct hy_share_view
 	at = RTE_PTR_ALIGN_CEIL(view->mapped, place->page);
 	view->block = at + place->start;
 	for (unsigned int i = 0; i < place->nb_extents && rc == 0; i++) {
-		rc = extent_map(pid, &place->extents[i], at);
+		rc = extent_map(pid, &place->extents[i], place->page, at);
 		at += place->extents[i].length;
 	}
 	if (rc < 0)
