@@ -60,6 +60,19 @@ share_description(const char *name, char **bytes)
 	return (size_t)st.st_size;
 }
 
+void
+share_describe_as(const char *name, const char *bytes, size_t size)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" HY_SHARE_PREFIX "%s", folder, name);
+	fd = open(path, O_WRONLY | O_TRUNC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+}
+
 /* As tests know it: objects by their ids, to a, b, c and two reasons, in tenths. */
 static uint16_t
 tenths(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)

@@ -21,6 +21,8 @@ int share_teardown(void **state);
 void share(void);
 /* Reads the description of a graph; *bytes is for free(3). Returns how many there are. */
 size_t share_description(const char *name, char **bytes);
+/* Puts another in its place. */
+void share_describe_as(const char *name, const char *bytes, size_t size);
 /* Graph "g": objects by their ids, to nodes a, b, c and two drop reasons, in tenths. */
 struct hy_graph *tenths_graph(struct probe *src, struct probe *split);
 

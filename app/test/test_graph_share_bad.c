@@ -257,6 +257,65 @@ an_extent_is_not_mapped_in_pages_larger_than_described(void **state)
 	close(fd);
 }
 
+/* Nodes are summed by their names. */
+static void
+sources_of_one_name_are_summed(void **state)
+{
+	struct probe src = { .budget = UINT32_MAX };
+	struct hy_stats *stats;
+	char *bytes, *at;
+	size_t size;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src1", "sink");
+	source_add(&src, "src2", "sink");
+	source_add(&src, "src3", "sink");
+	sink_add(NULL, "sink");
+	GRAPH("g", .burst = 64, .source_budget = 10);
+	share();
+	size = share_description("g", &bytes);
+	for (const char *name = "src2"; name != NULL; name = name[3] == '2' ? "src3" : NULL) {
+		at = memmem(bytes, size, name, 5);
+		assert_non_null(at);
+		at[3] = '1';
+	}
+	share_describe_as("g", bytes, size);
+	free(bytes);
+	assert_int_equal(hy_share_stats(reader, "g", &stats), 0);
+	assert_int_equal(stats->nb_nodes, 2);
+	assert_string_equal(stats->nodes[0].name, "src1");
+	assert_int_equal(stats->nodes[0].budget, 30);
+	assert_int_equal(stats->nodes[1].budget, 0);
+	hy_stats_free(stats);
+}
+
+static void
+more_sources_than_nodes_are_refused(void **state)
+{
+	const struct hy_plan *plan;
+	struct hy_share_description d;
+	uint64_t key[6] = { 0 }; /* as share_describe.c writes them */
+	char *bytes, *at;
+	size_t size;
+
+	RTE_SET_USED(state);
+	NODE(NULL, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = probe_source);
+	plan = &GRAPH("g")->plan;
+	share();
+	size = share_description("g", &bytes);
+	key[0] = plan->stream_cap;
+	key[3] = plan->nb_sources;
+	key[5] = plan->nb_nodes;
+	assert_int_equal(key[3], 1);
+	assert_int_equal(key[5], 1);
+	at = memmem(bytes, size, key, sizeof(key));
+	assert_non_null(at);
+	key[3] = 2;
+	memcpy(at, key, sizeof(key));
+	assert_int_equal(hy_share_parse("g", bytes, size, NULL, &d), -EPROTO);
+	free(bytes);
+}
+
 /* Whatever stands there: records are copied from within the ring, or none. */
 static void
 a_trace_whose_ends_are_nonsense_is_not_told(void **state)
@@ -332,6 +391,8 @@ static const struct CMUnitTest share_bad_tests[] = {
 	SHARE_TEST(another_file_under_the_number_of_the_one_described_is_not_mapped),
 	SHARE_TEST(a_file_that_is_shorter_than_described_is_not_mapped),
 	SHARE_TEST(an_extent_is_not_mapped_in_pages_larger_than_described),
+	SHARE_TEST(sources_of_one_name_are_summed),
+	SHARE_TEST(more_sources_than_nodes_are_refused),
 	SHARE_TEST(a_trace_whose_ends_are_nonsense_is_not_told),
 	SHARE_TEST(a_trace_record_that_says_more_than_it_holds_is_refused),
 };

@@ -2,10 +2,8 @@
 /* Traces of shared graphs, and what is wrong: descriptions, memory that is gone, none left. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "share_fixture.h"
@@ -188,10 +186,8 @@ an_image_that_was_freed_is_not_read(void **state)
 {
 	struct probe src = { .budget = UINT32_MAX }, split = { 0 };
 	struct hy_graph *graph, *copy;
-	char path[PATH_MAX];
 	char *bytes;
 	size_t size;
-	int fd;
 
 	RTE_SET_USED(state);
 	graph = tenths_graph(&src, &split);
@@ -203,10 +199,7 @@ an_image_that_was_freed_is_not_read(void **state)
 		hy_graph_walk(graph);
 		assert_false(hy_graph_updating(graph));
 	}
-	snprintf(path, sizeof(path), "%s/" HY_SHARE_PREFIX "g", folder);
-	fd = open(path, O_WRONLY | O_TRUNC);
-	assert_int_equal(write(fd, bytes, size), size);
-	close(fd);
+	share_describe_as("g", bytes, size);
 	free(bytes);
 	assert_int_equal(hy_share_graph(reader, "g", &copy), -EAGAIN);
 	assert_non_null(strstr(unit_log(), "it changed each of"));

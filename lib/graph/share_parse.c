@@ -308,7 +308,8 @@ topology_valid(const struct hy_topology *topo)
 	for (unsigned int r = 0; r < topo->nb_nodes; r++)
 		if (((topo->nodes[r]->flags & HY_NODE_SOURCE) != 0) != (r < topo->nb_sources))
 			return false;
-	return topo->drop_rank < topo->nb_nodes && topo->nb_sources > 0;
+	return topo->drop_rank < topo->nb_nodes && topo->nb_sources > 0 &&
+		topo->nb_sources <= topo->nb_nodes;
 }
 
 static int

@@ -343,7 +343,8 @@ hy_stats_of(const struct hy_graph *graph, struct hy_stats **out)
 	rc = hy_stats_add(stats, image, HY_STATS_COUNTERS);
 	/* Only what a source may do now: history has no budgets. */
 	for (unsigned int s = 0; s < image->plan.nb_sources && rc == 0; s++)
-		stats->nodes[s].budget = hy_budget_read(&image->plan, s);
+		hy_stats_find(stats, s, image->nodes[s].reg->name)->budget +=
+			hy_budget_read(&image->plan, s);
 	if (rc == 0 && history != NULL)
 		rc = hy_stats_merge(stats, history, NULL, &all);
 	if (rc < 0) {
