@@ -189,6 +189,34 @@ an_arc_that_a_graph_has_is_not_destroyed(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* Chains tell objects of its edges by number, also in graphs to come. */
+static void
+the_node_of_an_enabled_feature_stays_with_its_edges(void **state)
+{
+	struct hy_graph *graph;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	assert_int_equal(hy_node_lookup("a", &id), 0);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	unit_log_clear();
+	assert_int_equal(hy_node_unregister(id), -EBUSY);
+	assert_logged("node 'a' is a feature of arc 'arc'; disable all features of that first");
+	assert_int_equal(hy_node_edge_shrink(id, 0), -EBUSY);
+	assert_logged("node 'a' is a feature of arc 'arc'; disable all features of that first");
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+	assert_int_equal(hy_arc_disable(arc, "a", 0), 0);
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_node_edge_shrink(id, 0), 0);
+	assert_int_equal(hy_node_unregister(id), 0);
+	assert_int_equal(hy_node_lookup("b", &id), 0); /* was never enabled */
+	assert_int_equal(hy_node_unregister(id), 0);
+}
+
 static const struct hy_arc_params end_params = { .end = "end", .index = index_from };
 
 /* Each allocation fails once, in turn. */
@@ -391,6 +419,7 @@ static const struct CMUnitTest tests[] = {
 	ARC_TEST(enabling_what_a_graph_cannot_have_changes_nothing),
 	ARC_TEST(a_feature_of_no_arc_is_refused),
 	ARC_TEST(an_arc_that_a_graph_has_is_not_destroyed),
+	ARC_TEST(the_node_of_an_enabled_feature_stays_with_its_edges),
 	ARC_TEST(creating_an_arc_fails_clean_at_every_allocation),
 	ARC_TEST(enabling_fails_clean_at_every_allocation),
 	ARC_TEST(an_arc_that_cannot_leave_for_want_of_memory_leaves_later),

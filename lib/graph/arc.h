@@ -88,6 +88,8 @@ void hy_arc_unlink(struct hy_arc *arc);
 int hy_arc_position(const struct hy_arc *arc, const char *feature);
 /* Whether an edge leads from an arc to its end. */
 bool hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to);
+/* The arc that has a feature's node in graphs, and tells objects of its edges by number; or NULL. */
+const struct hy_arc *hy_arc_live_with(const struct hy_reg_node *node);
 /* Where an edge that leads to a node leads while arcs are as they are. */
 struct hy_reg_node *hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to);
 

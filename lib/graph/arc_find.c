@@ -39,6 +39,18 @@ hy_arc_position(const struct hy_arc *arc, const char *feature)
 	return -1;
 }
 
+const struct hy_arc *
+hy_arc_live_with(const struct hy_reg_node *node)
+{
+	for (const struct hy_arc *arc = arcs; arc != NULL; arc = arc->next) {
+		const int f = hy_arc_position(arc, node->name);
+
+		if (f >= 0 && (arc->live >> f & 1) != 0)
+			return arc;
+	}
+	return NULL;
+}
+
 /* Whether what takes an edge comes from an arc, and leaves it there. */
 static bool
 leaves(const struct hy_arc *arc, const struct hy_reg_node *from, const struct hy_reg_node *to)

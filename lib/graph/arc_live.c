@@ -45,12 +45,12 @@ static void
 edges_shrink(const struct hy_arc *arc, uint64_t features, const uint16_t counts[])
 {
 	for (int f = -1; f < (int)arc->nb_features; f++) {
-		const struct hy_reg_node *node = node_at(arc, f);
+		struct hy_reg_node *node = node_at(arc, f);
 
 		if (f >= 0 && (features >> f & 1) == 0)
 			continue;
 		if (node != NULL && node->nb_edges > counts[f + 1])
-			hy_node_edge_shrink(node->id, counts[f + 1]);
+			hy_reg_node_edges_shrink(node, counts[f + 1]);
 	}
 }
 

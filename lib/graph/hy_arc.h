@@ -18,6 +18,10 @@
  * change, and never some of each. What it was told is behind the number in the lane HY_ARC_LANE,
  * which graphs with an arc must declare, and those features on the way must not write.
  *
+ * From when a feature is enabled first until nothing of its arc is enabled any more, objects may be
+ * told of the edges of its node by their numbers, also in graphs to come: the node is not
+ * unregistered meanwhile, and no edges are taken from it. Both are refused.
+ *
  * A graph's patterns name its sources, and neither an arc nor its features, which only come by the
  * edges that lead to them. In a graph with cycles, what waits at the arc's node when that is taken
  * out is released, and counted as "node_removed".

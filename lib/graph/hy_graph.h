@@ -193,8 +193,9 @@ void hy_registration_check(const char *what, int rc);
 /**
  * Removes a node from the registry.
  *
- * @return 0; -ENOENT no such node; -EBUSY a graph has it. Edges of other nodes that name it stay,
- * and must resolve again before a graph is created with them.
+ * @return 0; -ENOENT no such node; -EBUSY a graph has it, or an arc of which it is a feature has it
+ * in graphs (hy_arc.h). Edges of other nodes that name it stay, and must resolve again before a graph
+ * is created with them.
  */
 int hy_node_unregister(hy_node_id id);
 
@@ -272,7 +273,7 @@ int hy_node_edge_count(hy_node_id id, uint16_t *n);
 /**
  * Takes away all edges but the first @p n, for graphs created or updated from now on.
  *
- * @return 0; -ENOENT; -EINVAL the node has fewer.
+ * @return 0; -ENOENT; -EINVAL the node has fewer; -EBUSY as hy_node_unregister() has it of arcs.
  */
 int hy_node_edge_shrink(hy_node_id id, uint16_t n);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arc.h"
 #include "control.h"
 #include "log.h"
 #include "reg_node.h"
@@ -107,6 +108,19 @@ out:
 	return rc;
 }
 
+/* Whether an arc tells objects of a node's edges, by their numbers; says so if it does. */
+static bool
+is_live_feature(const struct hy_reg_node *node)
+{
+	const struct hy_arc *arc = hy_arc_live_with(node);
+
+	if (arc != NULL)
+		HY_LOG(ERR,
+			"node '%s' is a feature of arc '%s'; disable all features of that first",
+			node->name, arc->name);
+	return arc != NULL;
+}
+
 int
 hy_node_unregister(hy_node_id id)
 {
@@ -123,6 +137,8 @@ hy_node_unregister(hy_node_id id)
 	} else if (node->refs > 0) {
 		HY_LOG(ERR, "node '%s' is in a graph, or in one that waits to be taken up",
 			node->name);
+		rc = -EBUSY;
+	} else if (is_live_feature(node)) {
 		rc = -EBUSY;
 	} else {
 		hy_registry_remove(node);
@@ -334,6 +350,8 @@ hy_node_edge_shrink(hy_node_id id, uint16_t n)
 		HY_LOG(ERR, "node '%s': cannot shrink to %u edges, it has %u", node->name, n,
 			node->nb_edges);
 		rc = -EINVAL;
+	} else if (is_live_feature(node)) {
+		rc = -EBUSY;
 	} else {
 		hy_reg_node_edges_shrink(node, n);
 	}
