@@ -329,9 +329,10 @@ capture_end(void)
 {
 	int rc;
 
-	capture_stop();
 	pthread_mutex_lock(&lock);
-	capture.pipeline = NULL;
+	if (capture.file != NULL)
+		finish();
+	capture.pipeline = NULL; /* at once: telemetry may start one more as soon as it can */
 	rc = capture.failed ? -1 : 0;
 	pthread_mutex_unlock(&lock);
 	return rc;
