@@ -323,6 +323,79 @@ counters_of_a_nodes_own_are_its_own_in_clones_too(void **state)
 	rte_graph_cluster_stats_destroy(stats);
 }
 
+static PROCESS(count_sevens)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	rte_node_xstat_increment(node, 0, 7);
+	return 0;
+}
+
+/* Registers a source that makes nothing, with so many counters. */
+static rte_node_t
+sevens_add(const char *name, const char *target, uint16_t nb_counters)
+{
+	struct rte_node_register *reg = calloc(1, sizeof(*reg) + sizeof(char *));
+	struct rte_node_xstats *xstats = calloc(1,
+		sizeof(*xstats) + nb_counters * sizeof(xstats->xstat_desc[0]));
+	rte_node_t id;
+
+	assert_non_null(reg);
+	assert_non_null(xstats);
+	xstats->nb_xstats = nb_counters;
+	for (uint16_t i = 0; i < nb_counters; i++)
+		snprintf(xstats->xstat_desc[i], RTE_NODE_XSTAT_DESC_SIZE, "counter-%u", i);
+	snprintf(reg->name, sizeof(reg->name), "%s", name);
+	reg->process = count_sevens;
+	reg->flags = RTE_NODE_SOURCE_F;
+	reg->parent_id = RTE_NODE_ID_INVALID;
+	reg->xstats = xstats;
+	reg->nb_edges = 1;
+	reg->next_nodes[0] = target;
+	id = __rte_node_register(reg);
+	free(xstats);
+	free(reg);
+	return id;
+}
+
+static void
+a_node_under_the_id_of_one_freed_is_not_taken_for_it(void **state)
+{
+	struct rte_graph_cluster_stats *stats;
+	struct table table = { 0 };
+	rte_node_t first, second;
+	unsigned int found = 0;
+
+	RTE_SET_USED(state);
+	NODE(NULL, N("end"), probe_sink, NULL);
+	first = sevens_add(N("first"), N("end"), 1);
+	rte_graph_walk(graph_add("reused", N("first")));
+	stats = cluster("reused", &table);
+	assert_non_null(stats);
+	read_again(stats, &table);
+	assert_int_equal(rte_graph_destroy(rte_graph_from_name("reused")), 0);
+	assert_int_equal(rte_node_free(first), 0);
+	second = sevens_add(N("second"), N("end"), 200);
+	assert_int_equal(second, first);
+	graph_add("reused", N("second"));
+	for (unsigned int walk = 0; walk < 3; walk++)
+		rte_graph_walk(rte_graph_lookup("reused"));
+	read_again(stats, &table);
+	assert_int_equal(table.n, 2);
+	for (unsigned int i = 0; i < table.n; i++) {
+		if (table.row[i].id != first)
+			continue;
+		assert_string_equal(table.row[i].name, N("first"));
+		assert_int_equal(table.row[i].calls, 1);
+		assert_int_equal(table.row[i].xstat_cntrs, 1);
+		assert_int_equal(table.row[i].xstat_count[0], 7);
+		found++;
+	}
+	assert_int_equal(found, 1);
+	rte_graph_cluster_stats_destroy(stats);
+}
+
 static void
 bad_clusters_are_refused(void **state)
 {
@@ -410,6 +483,7 @@ static const struct CMUnitTest compat_stats[] = {
 	COMPAT_TEST(a_callback_that_fails_is_the_last),
 	COMPAT_TEST(the_table_prints_fractions),
 	COMPAT_TEST(counters_of_a_nodes_own_are_its_own_in_clones_too),
+	COMPAT_TEST(a_node_under_the_id_of_one_freed_is_not_taken_for_it),
 	COMPAT_TEST(bad_clusters_are_refused),
 	COMPAT_TEST(the_core_counts_what_runs_late),
 	COMPAT_TEST(a_trace_marks_what_a_source_makes_in_its_array),

@@ -273,6 +273,20 @@ node_read(struct counts *counts, const struct rte_node *node)
 		counts->own[i] = count_read(&node->xstats[i]);
 }
 
+/* The shadow of a cell's node; NULL if that was freed, and another has its id. */
+static struct shadow *
+cell_shadow(const struct rte_graph_cluster_stats *cluster, const struct cell *cell,
+	const struct compat_graph *graph)
+{
+	const struct rte_graph_cluster_node_stats *stat = &cluster->nodes[cell->node_index].stat;
+	struct shadow *shadow = hy_compat_shadow(graph, stat->id);
+
+	return shadow != NULL && strcmp(shadow->pub.name, stat->name) == 0 &&
+			shadow->pub.nb_xstats == stat->xstat_cntrs
+		? shadow
+		: NULL;
+}
+
 /* Reads the cells of one graph, from *cell on. Of a graph that is gone, they stay as they are. */
 static void
 graph_read(struct rte_graph_cluster_stats *cluster, rte_graph_t g, size_t *cell)
@@ -285,9 +299,7 @@ graph_read(struct rte_graph_cluster_stats *cluster, rte_graph_t g, size_t *cell)
 		core = NULL;
 	for (; *cell < cluster->nb_cells && cluster->cells[*cell].graph_index == g; ++*cell) {
 		struct cell *c = &cluster->cells[*cell];
-		struct shadow *shadow = graph == NULL
-			? NULL
-			: hy_compat_shadow(graph, cluster->nodes[c->node_index].stat.id);
+		struct shadow *shadow = graph == NULL ? NULL : cell_shadow(cluster, c, graph);
 		struct rte_node *node;
 
 		if (shadow == NULL)
