@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <hy_capture.h>
+
 #include "dispatch_fixture.h"
 
 static uint16_t
@@ -125,6 +127,42 @@ a_full_ring_holds_the_source_back_and_is_counted(void **state)
 		assert_int_equal(rig.gone.objs, 0);
 		registry_clear();
 	}
+}
+
+static size_t
+copy_nothing(const void *obj, struct hy_capture_record *record, size_t size)
+{
+	RTE_SET_USED(obj);
+	RTE_SET_USED(size);
+	record->length = 0;
+	record->origin = 0;
+	return 0;
+}
+
+static void
+walks_held_back_are_counted_while_their_node_is_captured(void **state)
+{
+	static const struct hy_object_ops ops = { .release = obj_release, .copy = copy_nothing };
+	const struct hy_capture_point at = { .node = "d-out-work" };
+	const struct hy_capture_params capture = { .points = &at, .nb_points = 1 };
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops, .worker = 0), .nb_workers = 2, .ring_bursts = 1,
+		PINS({ "work", WORKERS(1) }));
+	graph = hy_dispatch_graph(dispatch, 0);
+	assert_int_equal(walk(0), BURST);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(walk(0), 0);
+	assert_int_equal(counted("d-out-work", "held_back"), 4);
+	assert_int_equal(hy_capture_start(graph, &capture), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(walk(0), 0);
+	assert_int_equal(counted("d-out-work", "held_back"), 9);
+	hy_capture_stop(graph);
+	assert_int_equal(walk(0), 0);
+	assert_int_equal(counted("d-out-work", "held_back"), 10);
 }
 
 static void
@@ -421,6 +459,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(nodes_run_where_pins_and_parents_say),
 	DISPATCH_TEST(a_worker_without_a_node_walks_in_vain),
 	DISPATCH_TEST(a_full_ring_holds_the_source_back_and_is_counted),
+	DISPATCH_TEST(walks_held_back_are_counted_while_their_node_is_captured),
 	DISPATCH_TEST(a_source_makes_no_more_than_what_the_ring_still_takes),
 	DISPATCH_TEST(a_source_that_reaches_no_ring_is_never_held_back),
 	DISPATCH_TEST(replicas_are_given_room_for),
