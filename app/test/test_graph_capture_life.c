@@ -180,6 +180,115 @@ what_finds_no_room_is_counted_as_lost_and_said_in_the_next_record(void **state)
 	assert_int_equal(r->lost, 0);
 }
 
+static uint32_t sized_bytes;         /* that objects are long */
+static struct hy_graph *sized_drain; /* read out while an object is copied, once; or NULL */
+
+static size_t
+sized_copy(const void *obj, struct hy_capture_record *record, size_t size)
+{
+	static uint64_t buffer[HY_CAPTURE_RECORD_MAX / 8];
+
+	RTE_SET_USED(obj);
+	if (sized_drain != NULL)
+		hy_capture_read(sized_drain, buffer, sizeof(buffer));
+	sized_drain = NULL;
+	size = RTE_MIN(size, (size_t)sized_bytes);
+	memset(record->data, 7, size);
+	record->length = sized_bytes;
+	record->origin = 0;
+	return size;
+}
+
+/* The one record that is there to be read, of an object that long. */
+static void
+expect_sized(struct hy_graph *graph, uint32_t bytes, uint32_t lost)
+{
+	static uint64_t buffer[HY_CAPTURE_RECORD_MAX / 8];
+	const struct hy_capture_record *r = (const void *)buffer;
+	const size_t size = hy_capture_read(graph, buffer, sizeof(buffer));
+
+	assert_int_equal(size, RTE_ALIGN(sizeof(*r) + bytes, 8));
+	assert_int_equal(r->size, bytes);
+	assert_int_equal(r->lost, lost);
+	for (uint32_t i = 0; i < bytes; i++)
+		assert_int_equal(r->data[i], 7);
+}
+
+/* A graph with the smallest ring, that sends one such object a walk. */
+static struct hy_graph *
+sized_graph(struct probe *src)
+{
+	static const struct hy_object_ops ops = { .release = obj_release, .copy = sized_copy };
+	struct hy_graph *graph;
+
+	src->budget = 100;
+	src->per_call = 1;
+	source_add(src, "src", "sink");
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .ops = &ops);
+	CAPTURE(graph, POINTS({ "sink" }), .nb_bytes = HY_CAPTURE_BYTES_MIN);
+	return graph;
+}
+
+static void
+an_object_of_more_than_half_the_ring_finds_room_again(void **state)
+{
+	static uint64_t buffer[HY_CAPTURE_RECORD_MAX / 8];
+	struct probe src = { 0 };
+	struct hy_graph *graph = sized_graph(&src);
+
+	RTE_SET_USED(state);
+	sized_bytes = 2000;
+	hy_graph_walk(graph);
+	expect_sized(graph, 2000, 0);
+	sized_bytes = 2100; /* in neither piece of the ring, which is empty */
+	hy_graph_walk(graph);
+	assert_int_equal(hy_capture_read(graph, buffer, sizeof(buffer)), 0);
+	for (unsigned int i = 0; i < 5; i++) {
+		hy_graph_walk(graph);
+		expect_sized(graph, 2100, i == 0 ? 1 : 0);
+	}
+	sized_bytes = HY_CAPTURE_BYTES_MIN; /* a record is longer than the ring */
+	for (unsigned int i = 0; i < 3; i++) {
+		hy_graph_walk(graph);
+		assert_int_equal(hy_capture_read(graph, buffer, sizeof(buffer)), 0);
+	}
+	sized_bytes = 4000;
+	hy_graph_walk(graph);
+	expect_sized(graph, 4000, 3);
+	expect_capture(graph,
+		(struct hy_capture_state){ .running = true, .captured = 7, .lost = 4 });
+}
+
+/* Its writer goes by what the ring was before it looked at the object. */
+static void
+a_ring_that_is_read_out_meanwhile_stays_whole(void **state)
+{
+	struct probe src = { 0 };
+	struct hy_graph *graph = sized_graph(&src);
+
+	RTE_SET_USED(state);
+	sized_bytes = 2000;
+	hy_graph_walk(graph);
+	expect_sized(graph, 2000, 0);
+	sized_bytes = 1500;
+	hy_graph_walk(graph);
+	sized_bytes = 1000; /* at the start of the ring: 1000 bytes are left behind it */
+	hy_graph_walk(graph);
+	sized_bytes = 3500;
+	sized_drain = graph;
+	hy_graph_walk(graph);
+	hy_graph_walk(graph);
+	assert_int_equal(hy_capture_read(graph, NULL, 0), 0); /* leads to the start */
+	hy_graph_walk(graph);
+	expect_sized(graph, 3500, 2);
+	sized_bytes = 100;
+	hy_graph_walk(graph);
+	expect_sized(graph, 100, 0);
+	expect_capture(graph,
+		(struct hy_capture_state){ .running = true, .captured = 5, .lost = 2 });
+}
+
 /* With every snap length, records lie otherwise at the end of the ring. */
 static void
 records_are_whole_wherever_the_ring_ends(void **state)
@@ -329,6 +438,8 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_source_with_too_many_edges_is_captured_at_one_of_them),
 	GRAPH_TEST(no_memory_is_no_capture_and_the_old_records_stay),
 	GRAPH_TEST(what_finds_no_room_is_counted_as_lost_and_said_in_the_next_record),
+	GRAPH_TEST(an_object_of_more_than_half_the_ring_finds_room_again),
+	GRAPH_TEST(a_ring_that_is_read_out_meanwhile_stays_whole),
 	GRAPH_TEST(records_are_whole_wherever_the_ring_ends),
 	GRAPH_TEST(a_reader_with_little_room_gets_whole_records),
 	GRAPH_TEST(walks_that_are_captured_are_not_timed_and_count_like_others),

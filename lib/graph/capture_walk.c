@@ -58,6 +58,23 @@ gap_write(struct hy_capture *capture, uint64_t tail, uint32_t room)
 	return tail + room;
 }
 
+/*
+ * If the ring is empty, and an object found no room all the same, it needs more than either piece:
+ * the next one is to have all of it, once the reader has come to its start.
+ */
+static void
+ring_restart(struct hy_capture *capture)
+{
+	const uint64_t tail = capture->tail;
+	uint32_t room;
+
+	if (tail != __atomic_load_n(&capture->head, __ATOMIC_RELAXED))
+		return;
+	room = room_at(capture, tail); /* now: to the end */
+	if (room < capture->nb_bytes)
+		__atomic_store_n(&capture->tail, gap_write(capture, tail, room), __ATOMIC_RELEASE);
+}
+
 static void
 take(struct hy_capture *capture, const struct hy_graph *graph, uint16_t point, const void *obj)
 {
@@ -78,6 +95,7 @@ take(struct hy_capture *capture, const struct hy_graph *graph, uint16_t point, c
 	}
 	if (size == 0) {
 		hy_count(&capture->lost, 1);
+		ring_restart(capture);
 		return;
 	}
 	hy_count(&capture->captured, 1);

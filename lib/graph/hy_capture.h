@@ -58,7 +58,8 @@ struct hy_capture_params {
 	uint32_t snap;
 	/**
 	 * Bytes of the ring, HY_CAPTURE_BYTES_MIN to HY_CAPTURE_BYTES_MAX; rounded up to a power of
-	 * two. 0: HY_CAPTURE_BYTES_DEFAULT.
+	 * two. 0: HY_CAPTURE_BYTES_DEFAULT. Each record lies there in one piece: one that needs more
+	 * than half of the ring may find no room although all is read, but not the next one then.
 	 */
 	uint32_t nb_bytes;
 };
