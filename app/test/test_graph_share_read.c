@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "share_fixture.h"
@@ -125,6 +126,22 @@ records_are_worded_by_what_the_reader_knows(void **state)
 		assert_string_equal(text, elsewhere[i]);
 	}
 	hy_share_free(copy);
+}
+
+/* Each would make a reader wait, or look elsewhere. */
+static void
+a_lock_that_is_no_file_is_not_waited_for(void **state)
+{
+	char path[PATH_MAX];
+
+	RTE_SET_USED(state);
+	snprintf(path, sizeof(path), "%s/" HY_SHARE_LOCK, folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(hy_share_attach(folder, NULL, &reader), -ESRCH);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_int_equal(hy_share_attach(folder, NULL, &reader), -ELOOP);
+	assert_null(reader);
 }
 
 /* Each cut of it, each bit of it turned: refused, or something that can be freed. */
@@ -276,6 +293,7 @@ a_program_without_memory_goes_on(void **state)
 static const struct CMUnitTest share_read_tests[] = {
 	SHARE_TEST(records_are_read_and_left),
 	SHARE_TEST(records_are_worded_by_what_the_reader_knows),
+	SHARE_TEST(a_lock_that_is_no_file_is_not_waited_for),
 	SHARE_TEST(bad_descriptions_are_refused),
 	SHARE_TEST(an_image_that_was_freed_is_not_read),
 	SHARE_TEST(a_reader_without_memory_says_so),

@@ -61,8 +61,10 @@ hy_share_attach(const char *folder, const struct hy_object_ops *ops, struct hy_s
 	share->ops = ops;
 	share->lock = -1;
 	share->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Without waiting, as it may be anything. */
 	if (share->folder >= 0)
-		share->lock = openat(share->folder, HY_SHARE_LOCK, O_RDONLY | O_CLOEXEC);
+		share->lock = openat(share->folder, HY_SHARE_LOCK,
+			O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 	if (share->lock < 0 && errno != ENOENT) {
 		rc = -errno;
 		HY_LOG(ERR, "share: %s: %s", path, strerror(errno));
