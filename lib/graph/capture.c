@@ -14,10 +14,11 @@
 static_assert(sizeof(struct hy_capture_record) % sizeof(uint64_t) == 0, "records lie aligned");
 static_assert(HY_CAPTURE_POINTS < CAPTURE_GAP, "no point is a gap");
 
+/* Of one that has ended, all records are there to be read. */
 static bool
 is_running(const struct hy_capture *capture)
 {
-	return !capture->stopped && !__atomic_load_n(&capture->ended, __ATOMIC_RELAXED);
+	return !capture->stopped && !__atomic_load_n(&capture->ended, __ATOMIC_ACQUIRE);
 }
 
 /* Gets the capture back from the worker for good; see capture.h. */

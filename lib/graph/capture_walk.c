@@ -360,7 +360,7 @@ hy_capture_return(struct hy_capture *capture, struct hy_graph *graph)
 			node->process = hy_image_node(node)->impl.process;
 	}
 	if (capture->captured == capture->max_objs) {
-		__atomic_store_n(&capture->ended, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&capture->ended, true, __ATOMIC_RELEASE);
 		__atomic_and_fetch(&graph->attention, ~HY_ATTEND_CAPTURE, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&graph->capture, capture, __ATOMIC_RELEASE);

@@ -425,9 +425,9 @@ trace_copy(const struct hy_trace *trace, const struct hy_share_description *d,
 	/* Nonsense: another program's, or another's block by now. */
 	if (__atomic_load_n(&trace->tail, __ATOMIC_RELAXED) - head > nb_records)
 		return -EAGAIN;
-	n = hy_trace_peek(trace, (uint32_t)nb_records, records, n);
 	if (state != NULL)
 		hy_trace_state_read(trace, state);
+	n = hy_trace_peek(trace, (uint32_t)nb_records, records, n);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&trace->head, __ATOMIC_RELAXED) != head ||
 		__atomic_load_n(&trace->serial, __ATOMIC_RELAXED) != d->trace_serial)

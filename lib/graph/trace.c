@@ -18,10 +18,11 @@ static_assert(sizeof(struct hy_trace_record) == 4 * 64, "as hy_trace.h says");
 #define RECORDS_AN_OBJECT 16
 #define RECORDS_DEFAULT_MAX 4096
 
+/* Of one that has ended, all records are there to be read. */
 static bool
 is_running(const struct hy_trace *trace)
 {
-	return !trace->stopped && !__atomic_load_n(&trace->ended, __ATOMIC_RELAXED);
+	return !trace->stopped && !__atomic_load_n(&trace->ended, __ATOMIC_ACQUIRE);
 }
 
 /* Gets the trace back from the worker for good; see trace.h. */

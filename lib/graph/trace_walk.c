@@ -369,7 +369,7 @@ hy_trace_return(struct hy_trace *trace, struct hy_graph *graph)
 {
 	graph->plan.scatter = graph->image->plan.scatter;
 	if (trace->marked == trace->nb_objs && trace->live == 0) {
-		__atomic_store_n(&trace->ended, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&trace->ended, true, __ATOMIC_RELEASE);
 		__atomic_and_fetch(&graph->attention, ~HY_ATTEND_TRACE, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&graph->trace, trace, __ATOMIC_RELEASE);
