@@ -217,6 +217,45 @@ the_node_of_an_enabled_feature_stays_with_its_edges(void **state)
 	assert_int_equal(hy_node_unregister(id), 0);
 }
 
+/* It would be taken away again together with those that the arc gives. */
+static void
+an_enabled_feature_is_given_no_edge_of_its_own(void **state)
+{
+	char target[HY_NAME_SIZE];
+	struct hy_graph *graph;
+	uint16_t edge, n;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	arc_add(NULL);
+	sink_add(NULL, "other");
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_node_lookup("a", &id), 0);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	unit_log_clear();
+	assert_int_equal(hy_node_edge_add(id, "other", NULL), -EBUSY);
+	assert_logged("node 'a' is a feature of arc 'arc'; disable all features of that first");
+	assert_int_equal(hy_node_edge_count(id, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(hy_node_edge_add(id, "end", &edge), 0); /* which is there */
+	assert_int_equal(edge, 0);
+	assert_int_equal(hy_arc_disable(arc, "a", 0), 0);
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_node_edge_add(id, "other", &edge), 0);
+	assert_int_equal(edge, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+		assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+		assert_int_equal(hy_arc_disable(arc, "a", 0), 0);
+		assert_int_equal(arc_trail(graph, 0), 0);
+		assert_int_equal(hy_node_edge_target(id, 0, target, sizeof(target)), 0);
+		assert_string_equal(target, "other");
+	}
+	assert_int_equal(hy_node_edge_count(id, &n), 0);
+	assert_int_equal(n, 1);
+}
+
 static const struct hy_arc_params end_params = { .end = "end", .index = index_from };
 
 /* Each allocation fails once, in turn. */
@@ -420,6 +459,7 @@ static const struct CMUnitTest tests[] = {
 	ARC_TEST(a_feature_of_no_arc_is_refused),
 	ARC_TEST(an_arc_that_a_graph_has_is_not_destroyed),
 	ARC_TEST(the_node_of_an_enabled_feature_stays_with_its_edges),
+	ARC_TEST(an_enabled_feature_is_given_no_edge_of_its_own),
 	ARC_TEST(creating_an_arc_fails_clean_at_every_allocation),
 	ARC_TEST(enabling_fails_clean_at_every_allocation),
 	ARC_TEST(an_arc_that_cannot_leave_for_want_of_memory_leaves_later),

@@ -60,11 +60,25 @@ hy_arc_edges_remove(const struct hy_arc *arc)
 	edges_shrink(arc, arc->live, arc->nb_own);
 }
 
+/* Leads a node to a feature, or, by -1, to the end. */
+static int
+edge_add(const struct hy_arc *arc, struct hy_reg_node *node, int from, int to)
+{
+	const int edge = hy_reg_node_edge_get(node, to < 0 ? arc->end : arc->features[to]);
+
+	if (edge == -ENOMEM)
+		HY_LOG(ERR, "arc '%s': not enough memory", arc->name);
+	if (edge < 0)
+		return edge;
+	*hy_arc_edge(arc, from, to) = (uint16_t)edge;
+	return 0;
+}
+
 /* Leads a node to the end, and to all live features behind it. */
 static int
 edges_add_from(const struct hy_arc *arc, int from)
 {
-	const struct hy_reg_node *node = node_at(arc, from);
+	struct hy_reg_node *node = node_at(arc, from);
 	int rc;
 
 	if (node == NULL) {
@@ -72,11 +86,10 @@ edges_add_from(const struct hy_arc *arc, int from)
 			arc->features[from]);
 		return -ENOENT;
 	}
-	rc = hy_node_edge_add(node->id, arc->end, hy_arc_edge(arc, from, -1));
+	rc = edge_add(arc, node, from, -1);
 	for (int to = from + 1; to < (int)arc->nb_features && rc == 0; to++)
 		if (is_live(arc, to))
-			rc = hy_node_edge_add(node->id, arc->features[to],
-				hy_arc_edge(arc, from, to));
+			rc = edge_add(arc, node, from, to);
 	return rc;
 }
 

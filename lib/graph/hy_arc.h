@@ -20,7 +20,7 @@
  *
  * From when a feature is enabled first until nothing of its arc is enabled any more, objects may be
  * told of the edges of its node by their numbers, also in graphs to come: the node is not
- * unregistered meanwhile, and no edges are taken from it. Both are refused.
+ * unregistered meanwhile, and its edges do not become fewer, nor more but by the arc. That is refused.
  *
  * A graph's patterns name its sources, and neither an arc nor its features, which only come by the
  * edges that lead to them. In a graph with cycles, what waits at the arc's node when that is taken

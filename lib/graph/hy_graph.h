@@ -255,7 +255,8 @@ int hy_node_kind(hy_node_id id, uint32_t *flags, uint16_t *replicates);
  * target.
  *
  * @param[out] edge Its index, what hy_enqueue() takes; may be NULL.
- * @return 0; -ENOENT; -EINVAL malformed target, or @p target is the node itself; -ENOSPC; -ENOMEM.
+ * @return 0; -ENOENT; -EINVAL malformed target, or @p target is the node itself; -EBUSY
+ * as hy_node_unregister() has it of arcs; -ENOSPC; -ENOMEM.
  */
 int hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge);
 

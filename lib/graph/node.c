@@ -286,12 +286,11 @@ hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge)
 	hy_registry_lock();
 	node = node_wanted(id);
 	rc = node == NULL ? -ENOENT : hy_reg_node_target_check(node, target);
+	if (rc == 0 && hy_reg_node_edge_find(node, target) < 0 && is_live_feature(node))
+		rc = -EBUSY;
 	if (rc == 0) {
-		index = hy_reg_node_edge_find(node, target);
-		if (index < 0) {
-			index = (int)node->nb_edges;
-			rc = memory_checked(node->name, hy_reg_node_edge_append(node, target));
-		}
+		index = hy_reg_node_edge_get(node, target);
+		rc = memory_checked(node->name, RTE_MIN(index, 0));
 	}
 	hy_registry_unlock();
 	if (rc == 0 && edge != NULL)

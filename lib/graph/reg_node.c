@@ -172,6 +172,15 @@ hy_reg_node_edge_append(struct hy_reg_node *node, const char *target)
 	return 0;
 }
 
+int
+hy_reg_node_edge_get(struct hy_reg_node *node, const char *target)
+{
+	const int index = hy_reg_node_edge_find(node, target);
+	const int rc = index < 0 ? hy_reg_node_edge_append(node, target) : 0;
+
+	return rc < 0 ? rc : index < 0 ? (int)node->nb_edges - 1 : index;
+}
+
 void
 hy_reg_node_edge_set(struct hy_reg_node *node, unsigned int edge, const char *target)
 {

@@ -21,6 +21,8 @@ int hy_reg_node_counters_copy(struct hy_reg_node *node, const struct hy_counter 
 int hy_reg_node_target_check(const struct hy_reg_node *node, const char *target);
 /* The index of the edge to target, or -1. */
 int hy_reg_node_edge_find(const struct hy_reg_node *node, const char *target);
+/* The same, made if there is none; or a negative errno. */
+int hy_reg_node_edge_get(struct hy_reg_node *node, const char *target);
 int hy_reg_node_edge_append(struct hy_reg_node *node, const char *target);
 /* Leads an edge to another target, to which the node has no edge yet. */
 void hy_reg_node_edge_set(struct hy_reg_node *node, unsigned int edge, const char *target);
