@@ -71,6 +71,9 @@ what_cannot_be_captured_is_refused_and_changes_nothing(void **state)
 	}
 	assert_int_equal(hy_capture_start(graph, &(const struct hy_capture_params){ 0 }), -EINVAL);
 	assert_non_null(strstr(unit_log(), "0 points; 1 to 16"));
+	unit_log_clear();
+	assert_int_equal(hy_capture_start(graph, NULL), -EINVAL);
+	assert_non_null(strstr(unit_log(), "0 points; 1 to 16"));
 	assert_int_equal(CAPTURE_TRY(graph, many), -EINVAL);
 	assert_int_equal(CAPTURE_TRY(graph, POINTS({ "pass" }), .snap = 65536), -EINVAL);
 	assert_non_null(strstr(unit_log(), "at most 65535"));

@@ -39,14 +39,15 @@ static int
 params_check(const struct hy_graph *graph, const struct hy_capture_params *params)
 {
 	const char *name = graph->control->name;
+	const unsigned int nb_points = params == NULL ? 0 : params->nb_points;
 
 	if (graph->control->params.ops->copy == NULL) {
 		HY_LOG(ERR, "graph '%s': capture: its object operations copy nothing", name);
 		return -ENOTSUP;
 	}
-	if (params->nb_points == 0 || params->nb_points > HY_CAPTURE_POINTS) {
-		HY_LOG(ERR, "graph '%s': capture: %u points; 1 to %d are accepted", name,
-			params->nb_points, HY_CAPTURE_POINTS);
+	if (nb_points == 0 || nb_points > HY_CAPTURE_POINTS) {
+		HY_LOG(ERR, "graph '%s': capture: %u points; 1 to %d are accepted", name, nb_points,
+			HY_CAPTURE_POINTS);
 		return -EINVAL;
 	}
 	if (params->snap > HY_CAPTURE_SNAP_MAX) {
