@@ -381,6 +381,46 @@ an_edge_never_goes_with_the_data_of_another_feature(void **state)
 }
 #endif
 
+static void
+arc_destroy(const char *arc_name, const char *feature_name, rte_node_t node, uint32_t index,
+	bool is_enabled, uint16_t cookie)
+{
+	rte_graph_feature_arc_t arc;
+
+	RTE_SET_USED(feature_name);
+	RTE_SET_USED(node);
+	RTE_SET_USED(index);
+	RTE_SET_USED(cookie);
+	if (is_enabled)
+		return;
+	assert_int_equal(rte_graph_feature_arc_lookup_by_name(arc_name, &arc), 0);
+	assert_int_equal(rte_graph_feature_arc_destroy(arc), 0);
+}
+
+/* Under AddressSanitizer, what is looked at behind that would be seen. */
+static void
+who_is_told_that_a_feature_is_disabled_may_destroy_the_arc(void **state)
+{
+	struct nodes nodes;
+	const struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, 2);
+	const rte_graph_feature_arc_t id = arc->feature_arc_index;
+	struct rte_graph_feature_register reg = {
+		.arc_name = arc->feature_arc_name,
+		.feature_name = "f",
+		.feature_process_fn = in_arc,
+		.feature_node = nodes.feature[0],
+		.notifier_cb = arc_destroy,
+	};
+
+	RTE_SET_USED(state);
+	assert_int_equal(rte_graph_feature_add(&reg), 0);
+	assert_int_equal(rte_graph_feature_enable(id, 1, "f", 7, NULL), 0);
+	assert_int_equal(rte_graph_feature_disable(id, 1, "f", NULL), 0);
+	assert_null(rte_graph_feature_arc_get(id));
+	assert_int_equal(rte_graph_feature_disable(id, 1, "f", NULL), -ENOENT);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
 /* The mbuf's field is registered for good. */
 static int
 arc_setup(void **state)
@@ -397,6 +437,7 @@ static const struct CMUnitTest compat_arc[] = {
 	ARC_TEST(the_last_of_65535_indexes_has_features_of_its_own),
 	ARC_TEST(features_are_found_by_their_whole_names_and_stand_in_order),
 	ARC_TEST(nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed),
+	ARC_TEST(who_is_told_that_a_feature_is_disabled_may_destroy_the_arc),
 #ifdef STEPS
 	ARC_TEST(an_edge_never_goes_with_the_data_of_another_feature),
 #endif

@@ -82,6 +82,14 @@ change_find(struct change *c, rte_graph_feature_arc_t id, uint32_t index, const 
 	return 0;
 }
 
+/* Whether that is still there: the arc may have been destroyed since, also by who was told. */
+static bool
+change_holds(const struct change *c, rte_graph_feature_arc_t id, const char *name)
+{
+	return hy_compat_arc(id) == c->arc && hy_compat_arc_find(c->arc, name) == (int)c->feature &&
+		c->index < c->arc->pub.max_indexes;
+}
+
 /* Checks that the arc has all features that its constraints name. */
 static int
 constraints_check(const struct arc *arc)
@@ -204,7 +212,7 @@ rte_graph_feature_disable(rte_graph_feature_arc_t id, uint32_t index, const char
 		return rc;
 	announce(&c, false, cookie, qsbr);
 	hy_compat_lock();
-	if ((c.arc->enabled[c.index] >> c.feature & 1) == 0)
+	if (change_holds(&c, id, feature_name) && (c.arc->enabled[c.index] >> c.feature & 1) == 0)
 		word_store(&c, c.feature + 1, slot_behind(&c), UINT16_MAX);
 	hy_compat_unlock();
 	return 0;
