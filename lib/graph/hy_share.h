@@ -36,7 +36,7 @@ extern "C" {
  * back to EAL. A graph that cannot be described, for want of memory or room in the folder, says so
  * in the log and is not shared until its next change; it works all the same.
  *
- * Any thread may call this and hy_share_stop().
+ * Any thread may call this and hy_share_stop(), after rte_eal_init().
  *
  * @param folder Made if it is not there, for the user alone; the folder above it must be. NULL:
  * "halyard" in rte_eal_get_runtime_dir().
@@ -72,7 +72,8 @@ void hy_share_detach(struct hy_share *share);
  *
  * @param after The one before it; NULL or "" for the first.
  * @param[out] name Its name; may be @p after.
- * @return 0; -ENOENT there is none (not logged); -ESRCH the program has ended.
+ * @return 0; -ENOENT there is none (not logged); -ESRCH the program has ended; or what open(2) or
+ * readdir(3) report.
  */
 int hy_share_next(const struct hy_share *share, const char *after, char name[HY_NAME_SIZE]);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The process that shares its graphs: the folder, and when what is written there. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -79,20 +78,48 @@ lock_take(void)
 	return -EBUSY;
 }
 
+DIR *
+hy_share_opendir(int folder)
+{
+	const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir == NULL && fd >= 0) {
+		const int why = errno;
+
+		close(fd);
+		errno = why;
+	}
+	return dir;
+}
+
+const char *
+hy_share_readdir(DIR *folder)
+{
+	const struct dirent *d;
+
+	errno = 0;
+	do
+		d = readdir(folder);
+	while (d != NULL && strncmp(d->d_name, HY_SHARE_PREFIX, strlen(HY_SHARE_PREFIX)) != 0);
+	return d == NULL ? NULL : d->d_name;
+}
+
 /* Takes away what one left behind that was killed. */
 static int
 folder_clear(void)
 {
-	const int fd = openat(share.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder = hy_share_opendir(share.folder);
+	const char *left;
+	int rc;
 
 	if (folder == NULL)
 		return failed("opendir");
-	for (struct dirent *d; (d = readdir(folder)) != NULL;)
-		if (strncmp(d->d_name, HY_SHARE_PREFIX, strlen(HY_SHARE_PREFIX)) == 0)
-			unlinkat(share.folder, d->d_name, 0);
+	while ((left = hy_share_readdir(folder)) != NULL)
+		unlinkat(share.folder, left, 0);
+	rc = errno == 0 ? 0 : failed("readdir");
 	closedir(folder);
-	return 0;
+	return rc;
 }
 
 static int

@@ -19,6 +19,7 @@
 #ifndef HY_GRAPH_SHARE_H
 #define HY_GRAPH_SHARE_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <sys/types.h>
 
@@ -51,6 +52,11 @@ hy_share_void(uint64_t *serial)
 
 /* The path of the folder, by default EAL's. Returns 0 or -EINVAL. */
 int hy_share_folder(const char *folder, char path[PATH_MAX]);
+
+/* Opens a folder that is open, to read it; NULL with errno. */
+DIR *hy_share_opendir(int folder);
+/* The next of its entries that is called as descriptions are; NULL: there are no more, or errno. */
+const char *hy_share_readdir(DIR *folder);
 
 /* Writes a description. Returns 0 or a negative errno. */
 int hy_share_describe(const struct hy_graph *graph, FILE *out);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reader: from the descriptions in a folder to copies of graphs. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -94,25 +93,24 @@ hy_share_detach(struct hy_share *share)
 int
 hy_share_next(const struct hy_share *share, const char *after, char name[HY_NAME_SIZE])
 {
-	const size_t prefix = strlen(HY_SHARE_PREFIX);
-	const int fd = openat(share->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder = hy_share_opendir(share->folder);
 	char next[HY_NAME_SIZE] = "";
+	const char *found;
+	int rc;
 
-	if (folder == NULL) {
-		if (fd >= 0)
-			close(fd);
-		return -errno;
-	}
-	for (struct dirent *d; (d = readdir(folder)) != NULL;) {
-		const char *found = d->d_name + prefix;
-
-		if (strncmp(d->d_name, HY_SHARE_PREFIX, prefix) == 0 && hy_name_valid(found) &&
-			(after == NULL || strcmp(found, after) > 0) &&
+	while (folder != NULL && (found = hy_share_readdir(folder)) != NULL) {
+		found += strlen(HY_SHARE_PREFIX);
+		if (hy_name_valid(found) && (after == NULL || strcmp(found, after) > 0) &&
 			(next[0] == '\0' || strcmp(found, next) < 0))
 			strcpy(next, found);
 	}
-	closedir(folder);
+	rc = -errno;
+	if (folder != NULL)
+		closedir(folder);
+	if (rc < 0) {
+		HY_LOG(ERR, "share: its folder cannot be read: %s", strerror(-rc));
+		return rc;
+	}
 	if (!is_alive(share))
 		return nobody("the program has ended");
 	strcpy(name, next);
