@@ -32,18 +32,19 @@ show_each(const struct settings *settings, const struct hy_share *share,
 	return rc == -ENOENT && n > 0 ? 0 : rc;
 }
 
-static int
-list_one(const struct hy_share *share __rte_unused, const struct hy_graph *copy,
-	unsigned int nth __rte_unused)
-{
-	printf("%s\n", hy_graph_name(copy));
-	return 0;
-}
-
 int
 show_list(const struct settings *settings, const struct hy_share *share)
 {
-	return show_each(settings, share, list_one);
+	char name[HY_NAME_SIZE] = "";
+	unsigned int n = 0;
+	int rc;
+
+	while ((rc = hy_share_next(share, name, name)) == 0)
+		if (fnmatch(settings->graph, name, 0) == 0) {
+			printf("%s\n", name);
+			n++;
+		}
+	return rc == -ENOENT && n > 0 ? 0 : rc;
 }
 
 static int
