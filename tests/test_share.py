@@ -169,6 +169,13 @@ def test_a_program_that_is_killed_hurts_no_reader_nor_the_next_program(request, 
         primary.stop()
 
 
+def test_texts_of_a_program_say_nothing_to_a_terminal(tmp_path):
+    with Primary(tmp_path, KINDS["small"]) as primary:
+        table = graph("stats", primary.shared)
+        assert re.search(r"(?m)^    counter objs +\d+  That \?\[2J passed$", table), table
+        primary.stop()
+
+
 class Forwarding(live.Live):
     """l3fwd-graph that has forwarded all that came, and waits."""
 

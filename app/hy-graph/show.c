@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Graphs and their statistics, as text, JSON and dot. */
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -77,13 +78,23 @@ show_dot(const struct settings *settings, const struct hy_share *share)
 	return show_each(settings, share, dot_one);
 }
 
+/* A text of the program may be anything, also what a terminal would obey. */
+static void
+text_print(const char *text)
+{
+	for (; *text != '\0'; text++)
+		putchar(isprint((unsigned char)*text) ? *text : '?');
+}
+
 static void
 entry_print(const char *sort, const struct hy_edge_stats *entry, uint64_t number)
 {
-	if (number > 0)
-		printf("    %-7s %-20s %16" PRIu64 "%s%s%s%s\n", sort, entry->name, number,
-			entry->unit[0] == '\0' ? "" : " ", entry->unit,
-			entry->text[0] == '\0' ? "" : "  ", entry->text);
+	if (number == 0)
+		return;
+	printf("    %-7s %-20s %16" PRIu64 "%s%s%s", sort, entry->name, number,
+		entry->unit[0] == '\0' ? "" : " ", entry->unit, entry->text[0] == '\0' ? "" : "  ");
+	text_print(entry->text);
+	putchar('\n');
 }
 
 static void

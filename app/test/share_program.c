@@ -84,7 +84,7 @@ static const struct hy_node_desc nodes[] = {
 	{ .name = "a",
 		.impl = { .process = pass, .fini = fini },
 		.edges = { "end" },
-		.counters = { { "objs" } } },
+		.counters = { { "objs", NULL, HY_SEV_INFO, "That \033[2J passed" } } },
 	{ .name = "b",
 		.impl = { .process = pass, .fini = fini },
 		.edges = { "end" },
