@@ -2,8 +2,11 @@
 /* Dispatches that sleep, are refused, or lack memory. */
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
+#include <image.h>
 #include <hy_idle.h>
 
 #include "dispatch_fixture.h"
@@ -152,6 +155,85 @@ pins_hold_for_an_edge_that_comes_while_they_change(void **state)
 	graph_node(graph, "d-in-sink");
 }
 
+/* Worker 0, which was looking for a new graph when there was none yet, and goes on much later. */
+static struct {
+	bool wanted;
+	int begun, may_go_on;
+	hy_walk_model_t *walk;
+	pthread_t thread;
+} late;
+
+static void
+late_walk(struct hy_graph *graph, struct hy_walk *walking, void *ctx)
+{
+	__atomic_store_n(&late.begun, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&late.may_go_on, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+	late.walk(graph, walking, ctx);
+}
+
+static void *
+late_worker(void *arg)
+{
+	RTE_SET_USED(arg);
+	walk(0);
+	return NULL;
+}
+
+/* New graphs are being compiled. */
+static int
+late_begin(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(config);
+	if (!late.wanted)
+		return 0;
+	late.wanted = false;
+	obj_faults += pthread_create(&late.thread, NULL, late_worker, NULL) != 0;
+	while (__atomic_load_n(&late.begun, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+	return 0;
+}
+
+static void
+a_worker_that_is_late_sends_nothing_the_old_way(void **state)
+{
+	static const uint16_t two[] = { 2 };
+	const struct hy_dispatch_pin pin = { "work", two, 1 };
+	struct probe src = { 0 }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	memset(&late, 0, sizeof(late));
+	source_add(&src, "src", "work");
+	NODE(NULL, .name = "work", .impl = { .process = probe_pass, .init = late_begin },
+		.edges = { "sink" });
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 3, .patience_ms = 1,
+		PINS({ "work", WORKERS(1) }));
+	for (uint16_t w = 0; w < 3; w++)
+		hy_graph_rest(hy_dispatch_graph(dispatch, w));
+	late.walk = hy_dispatch_graph(dispatch, 0)->image->walk;
+	hy_dispatch_graph(dispatch, 0)->image->walk = late_walk;
+	late.wanted = true;
+	unit_log_clear();
+	assert_int_equal(hy_dispatch_pin(dispatch, &pin, 1), 0);
+	assert_int_equal(unit_log_lines(), 1);
+	assert_non_null(strstr(unit_log(), "a worker has not taken its new graph up yet"));
+	src.budget = BURST;
+	__atomic_store_n(&late.may_go_on, 1, __ATOMIC_RELEASE);
+	assert_int_equal(pthread_join(late.thread, NULL), 0);
+	assert_int_equal(src.objs, 0);
+	assert_int_equal(walk(0), BURST); /* by its new graph */
+	assert_int_equal(walk(1), 0);
+	assert_int_equal(walk(2), BURST);
+	assert_int_equal(sink.objs, BURST);
+	for (uint16_t w = 0; w < 3; w++)
+		hy_graph_rest(hy_dispatch_graph(dispatch, w));
+	assert_int_equal(hy_dispatch_drain(dispatch), 0);
+}
+
 static void
 a_dispatch_that_is_short_of_memory_leaves_nothing_behind(void **state)
 {
@@ -293,6 +375,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
 	DISPATCH_TEST(a_destroyed_dispatch_is_in_no_list_and_none_of_its_objects_come_again),
 	DISPATCH_TEST(pins_hold_for_an_edge_that_comes_while_they_change),
+	DISPATCH_TEST(a_worker_that_is_late_sends_nothing_the_old_way),
 	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
 };

@@ -137,12 +137,14 @@ hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 	/* In one order with the bit that hy_graph_resting() reads. */
 	const uint32_t order = __atomic_load_n(&dispatch->order, __ATOMIC_SEQ_CST);
 	const bool hold = (order & HY_ORDER_HOLD) != 0;
+	/* Others may have their new graphs, which empty none of the rings that this one may fill. */
+	const bool late = __atomic_load_n(&dispatch->plan, __ATOMIC_RELAXED) != view->plan;
 	/* Room may not do for all: each walk, another source is the first to take of it. */
 	unsigned int s = (unsigned int)(graph->walks % view->nb_feeders);
-	bool held = false;
+	bool held = late;
 
 	rooms_look(graph, view);
-	for (unsigned int i = 0; i < view->nb_feeders; i++) {
+	for (unsigned int i = 0; i < view->nb_feeders && !late; i++) {
 		held |= !source_run(graph, walk, view, s, hold);
 		s = s + 1 < view->nb_feeders ? s + 1 : 0;
 	}

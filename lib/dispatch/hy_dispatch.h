@@ -112,7 +112,8 @@ struct hy_graph *hy_dispatch_graph(const struct hy_dispatch *dispatch, uint16_t 
  * graphs change, sources go on. Objects lost: none.
  *
  * Workers must go on walking, or rest (hy_graph_rest()), as one does that has left its loop or
- * sleeps. Called by one thread at a time, not a worker of the dispatch.
+ * sleeps. One that has not taken up its new graph when patience_ms are over is warned of: until it
+ * does, its sources make nothing. Called by one thread at a time, not a worker of the dispatch.
  *
  * @param pins All pins from now on; those before no longer hold.
  * @return 0; what hy_dispatch_create() returns; -ETIMEDOUT objects were still under way when

@@ -430,7 +430,8 @@ switch_over(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, un
 		return rc;
 	}
 	plan->next = dispatch->plan;
-	dispatch->plan = plan;
+	/* Seen by walks with the order to go on, if not before. */
+	__atomic_store_n(&dispatch->plan, plan, __ATOMIC_RELAXED);
 	return 0;
 }
 
