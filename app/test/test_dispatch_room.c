@@ -132,6 +132,51 @@ objects_in_a_cycle_have_room_kept_in_half_of_a_ring(void **state)
 	assert_int_equal(sink.objs, BURST);
 }
 
+static void
+walk_at_random(void)
+{
+	uint64_t seed = 3;
+
+	for (unsigned int i = 0; i < 1000; i++)
+		walk(rnd(&seed) % 2);
+}
+
+/* Each keeps room in its ring for what goes round in its graph. */
+static void
+two_workers_do_not_wait_for_one_another_at_rings_that_are_not_full(void **state)
+{
+	struct probe src = { .budget = 12 }, src0 = { 0 }, src1 = { 0 }, sink = { 0 };
+	uint16_t edge = 0;
+	struct probe b = { .arg = &edge };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "a");
+	source_add(&src0, "src0", "round0");
+	source_add(&src1, "src1", "round1");
+	pass_add(NULL, "round0", "back0");
+	pass_add(NULL, "back0", "round0");
+	pass_add(NULL, "round1", "back1");
+	pass_add(NULL, "back1", "round1");
+	pass_add(NULL, "a", "b");
+	NODE(&b, .name = "b", .impl.process = chosen_edge, .edges = { "a", "sink" });
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 1,
+		PINS({ "a", WORKERS(1) }, { "b", WORKERS(0) }, { "src1", WORKERS(1) }));
+	walk_at_random();
+	assert_int_equal(src.objs, 12); /* in two rings of 8 */
+	src0.budget = BURST / 2;
+	src1.budget = BURST / 2;
+	walk_at_random();
+	assert_int_equal(src0.objs + src1.objs, BURST);
+	assert_int_equal(sink.objs, 0);
+	edge = 1; /* out of the circle */
+	walk_at_random();
+	assert_int_equal(sink.objs, 12);
+	assert_int_equal(counted("d-out-a", "ring_full"), 0);
+	assert_int_equal(counted("d-out-b", "ring_full"), 0);
+}
+
 static uint64_t featured;
 
 static int
@@ -462,6 +507,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
 	DISPATCH_TEST(objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings),
 	DISPATCH_TEST(objects_in_a_cycle_have_room_kept_in_half_of_a_ring),
+	DISPATCH_TEST(two_workers_do_not_wait_for_one_another_at_rings_that_are_not_full),
 	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),
 	DISPATCH_TEST(a_pinned_node_stays_pinned_where_a_feature_leads_to_it),
 	DISPATCH_TEST(a_feature_is_given_no_more_than_its_own_edges_have_room_for),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rings in a circle. Who brings objects into one from outside leaves half of a ring there to those
- * that go round: then there is always a ring with room, and nobody waits for himself.
+ * that go round: then there is always a ring with room, and nobody waits for himself. Those that go
+ * round leave room to nobody: else they would wait for one another at rings that are not full.
  *
  * Unless nodes make more of what goes round, or circles share a ring: then all rings of one may be
  * full. A source waits for every full ring that its objects may come to, and a full ring for the
@@ -103,9 +104,9 @@ hy_circle_spare(struct hy_dispatch_plan *plan)
 			struct hy_out *out = &plan->views[feeder->worker].outs[reach->out];
 			const uint32_t size = out->ring->size;
 
+			reach->round = leads(plan, reach->feeder, f);
 			/* Into an empty ring it may always bring one. */
-			if (leads(plan, reach->feeder, reach->feeder) &&
-				!leads(plan, reach->feeder, f))
+			if (!reach->round && leads(plan, reach->feeder, reach->feeder))
 				reach->spare = RTE_MIN(size / 2, size - reach->factor);
 			/* Never all of the rest: what goes round for ever would shut it for ever. */
 			out->reserve = RTE_MIN(out->reserve,

@@ -22,8 +22,8 @@ credit(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t n,
 	for (unsigned int i = 0; i < feeder->nb_reach; i++) {
 		const struct hy_reach *reach = &feeder->reach[i];
 		const struct hy_out *out = &view->outs[reach->out];
-		const uint32_t room = (out->left - RTE_MIN(out->left, reach->spare)) /
-			reach->factor;
+		const uint32_t kept = reach->round ? 0 : out->kept + reach->spare;
+		const uint32_t room = (out->left - RTE_MIN(out->left, kept)) / reach->factor;
 
 		if (room == 0)
 			*lack = out;
@@ -43,7 +43,7 @@ spend(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t made)
 	}
 }
 
-/* What each ring has room for, less what may still come of objects that wait in the graph. */
+/* What each ring has room for, and how much of it is kept for objects that wait in the graph. */
 static void
 rooms_look(const struct hy_graph *graph, const struct hy_view *view)
 {
@@ -53,11 +53,10 @@ rooms_look(const struct hy_graph *graph, const struct hy_view *view)
 
 	for (unsigned int o = 0; o < view->nb_outs; o++) {
 		struct hy_out *out = &view->outs[o];
-		const uint32_t reserve = RTE_MIN(waiting, out->reserve);
-		const uint32_t room = hy_ring_room(out->ring,
-			RTE_MIN(out->wanted + reserve, out->ring->size));
 
-		out->left = room - RTE_MIN(room, reserve);
+		out->kept = RTE_MIN(waiting, out->reserve);
+		out->left = hy_ring_room(out->ring,
+			RTE_MIN(out->wanted + out->kept, out->ring->size));
 	}
 }
 

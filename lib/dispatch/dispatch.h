@@ -86,6 +86,7 @@ struct hy_reach {
 	unsigned int feeder; /* the source behind the ring */
 	uint32_t factor;     /* objects that one may become on the way there */
 	uint32_t spare;      /* room to leave for objects that go round */
+	bool round;          /* they may come back from there: leaves room to nobody */
 };
 
 struct hy_feeder {
@@ -104,6 +105,7 @@ struct hy_out {
 	uint32_t wanted;  /* with less than this, somebody may be given nothing: look again */
 	uint32_t reserve; /* most room to leave for objects that wait in the worker's graph */
 	/* The worker's alone, from here on. */
+	uint32_t kept; /* room to leave in this walk for objects that wait */
 	uint32_t left; /* room that nobody has been given in this walk */
 	uint32_t rung; /* the ring's tail when the other end was last thought of */
 };
