@@ -370,6 +370,46 @@ what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
 	assert_non_null(strstr(unit_log(), "a drop_node is required"));
 }
 
+static void
+assert_foreign(int rc)
+{
+	if (rc != -EINVAL || strstr(unit_log(), "for the graphs of dispatch 'd' alone") == NULL)
+		fail_msg("%d: %s", rc, unit_log());
+	unit_log_clear();
+}
+
+static void
+other_graphs_take_no_ends_of_rings(void **state)
+{
+	static const char *const in[] = { "d-in-work" };
+	static const struct hy_detour out = { "work", "d-out-work" };
+	static const uint16_t workers[] = { 0, 1, 40 };
+	struct hy_graph_params source = *CHAIN_PARAMS(.ops = &flow_ops);
+	struct hy_graph_params leaving = *CHAIN_PARAMS(.ops = &flow_ops, .detours = &out,
+		.nb_detours = 1);
+	struct hy_graph *graph = NULL;
+
+	RTE_SET_USED(state);
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2,
+		PINS({ "work", WORKERS(1) }));
+	source.patterns = in;
+	for (size_t w = 0; w < RTE_DIM(workers); w++) {
+		source.worker = leaving.worker = workers[w];
+		assert_foreign(hy_graph_create("other", &source, &graph));
+		assert_foreign(hy_graph_create("other", &leaving, &graph));
+	}
+	/* As a dispatch would name it, if it had that worker. */
+	assert_foreign(hy_graph_create("d-40", &source, &graph));
+	for (uint16_t w = 0; w < 2; w++)
+		assert_foreign(hy_graph_clone(hy_dispatch_graph(dispatch, w), "twin", w,
+			SOCKET_ID_ANY, &graph));
+	assert_null(graph);
+	assert_int_equal(walk(0), BURST);
+	assert_int_equal(walk(1), BURST);
+	assert_int_equal(rig.sink.objs, BURST);
+}
+
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
 	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
@@ -377,6 +417,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(pins_hold_for_an_edge_that_comes_while_they_change),
 	DISPATCH_TEST(a_worker_that_is_late_sends_nothing_the_old_way),
 	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
+	DISPATCH_TEST(other_graphs_take_no_ends_of_rings),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
 };
 

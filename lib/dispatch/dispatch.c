@@ -172,6 +172,13 @@ dispatch_free(struct hy_dispatch *dispatch)
 	free(dispatch);
 }
 
+void
+hy_dispatch_graph_name(const struct hy_dispatch *dispatch, unsigned int worker,
+	char name[HY_NAME_SIZE])
+{
+	snprintf(name, HY_NAME_SIZE, "%s-%u", dispatch->name, worker);
+}
+
 static int
 graphs_create(struct hy_dispatch *dispatch, const struct hy_graph_params *graph)
 {
@@ -181,7 +188,7 @@ graphs_create(struct hy_dispatch *dispatch, const struct hy_graph_params *graph)
 		struct hy_graph_params params = *graph;
 		char name[HY_NAME_SIZE];
 
-		snprintf(name, sizeof(name), "%s-%u", dispatch->name, w);
+		hy_dispatch_graph_name(dispatch, w, name);
 		rc = hy_pin_params(dispatch, dispatch->plan, w, &params);
 		if (rc < 0)
 			break;

@@ -50,6 +50,7 @@ enum hy_stage_node { STAGE_OUT, STAGE_SPLIT, STAGE_IN, STAGE_NODES };
 
 struct hy_stage {
 	struct hy_stage *next;
+	const struct hy_dispatch *dispatch;
 	char target[HY_NAME_SIZE];
 	struct {
 		char name[HY_NAME_SIZE];
@@ -142,6 +143,9 @@ void hy_circle_spare(struct hy_dispatch_plan *plan);
 bool hy_circle_stuck(const struct hy_view *view, unsigned int feeder);
 
 /* dispatch.c */
+
+void hy_dispatch_graph_name(const struct hy_dispatch *dispatch, unsigned int worker,
+	char name[HY_NAME_SIZE]);
 
 struct hy_dispatch_worker {
 	alignas(HY_RING_APART)

@@ -114,13 +114,30 @@ out_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 	return n;
 }
 
+/* A ring has two ends, of one worker each: other graphs are refused, clones among them. */
+static int
+graph_check(const struct hy_graph *graph, const struct hy_node *node, const struct hy_stage *stage)
+{
+	const uint16_t worker = hy_graph_worker(graph);
+	char name[HY_NAME_SIZE];
+
+	hy_dispatch_graph_name(stage->dispatch, worker, name);
+	if (worker < stage->nb_workers && strcmp(name, hy_graph_name(graph)) == 0)
+		return 0;
+	return hy_node_refuse(graph, node, "is for the graphs of dispatch '%s' alone",
+		stage->dispatch->name);
+}
+
 static int
 out_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_stage *stage = *(struct hy_stage *const *)config;
 	const uint16_t worker = hy_graph_worker(graph);
 	struct out_ctx *ctx = node->ctx;
+	const int rc = graph_check(graph, node, stage);
 
+	if (rc < 0)
+		return rc;
 	ctx->stage = stage;
 	for (uint64_t left = stage->workers; left != 0; left &= left - 1) {
 		const unsigned int to = (unsigned int)__builtin_ctzll(left);
@@ -153,7 +170,10 @@ in_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_stage *stage = *(struct hy_stage *const *)config;
 	struct in_ctx *ctx = node->ctx;
+	const int rc = graph_check(graph, node, stage);
 
+	if (rc < 0)
+		return rc;
 	for (unsigned int from = 0; from < stage->nb_workers; from++) {
 		struct hy_ring *ring =
 			stage->rings[from * stage->nb_workers + hy_graph_worker(graph)];

@@ -9,7 +9,8 @@
  * node that runs elsewhere, the worker's graph has a node "DISPATCH-out-NODE" in its place, which
  * writes whole bursts with their lanes to rings, one for each pair of workers; on the other side a
  * source "DISPATCH-in-NODE" takes them out. Where a part of the objects stays, it is called
- * "DISPATCH-split-NODE". A ring has one producer and one consumer, and takes no lock.
+ * "DISPATCH-split-NODE". A ring has one producer and one consumer, and takes no lock. So graphs
+ * other than the dispatch's own that have one of these nodes are refused.
  *
  * **Which nodes run where.** The first pin that matches a node holds. A node that no pin matches
  * runs where its parents run: in several graphs, if need be. A source that no pin matches runs on
@@ -98,9 +99,9 @@ int hy_dispatch_create(const char *name, const struct hy_dispatch_params *params
 	struct hy_dispatch **dispatch);
 
 /**
- * The graph that a worker walks. It may be read as any graph; it is changed by hy_dispatch_pin()
- * alone, though hy_graph_update() with NULL and hy_graph_update_all() are allowed, but not during
- * that call: edges that are new then take no detour, and lead to pinned nodes in the worker's own
+ * The graph that a worker walks. It may be read as any graph, but must not be cloned; it is changed
+ * by hy_dispatch_pin() alone, though hy_graph_update() with NULL and hy_graph_update_all() are
+ * allowed, but not during that call: edges that are new then take no detour, and lead to pinned nodes in the worker's own
  * graph, until the next hy_dispatch_pin().
  *
  * @return NULL if there is no such worker. Valid until hy_dispatch_destroy().

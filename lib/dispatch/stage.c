@@ -84,6 +84,7 @@ hy_stage_get(struct hy_dispatch *dispatch, const char *target, int *rc)
 		*rc = -ENOMEM;
 		return NULL;
 	}
+	stage->dispatch = dispatch;
 	strcpy(stage->target, target);
 	stage->nb_workers = dispatch->nb_workers;
 	for (unsigned int i = 0; i < STAGE_NODES; i++) {
