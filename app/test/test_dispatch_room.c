@@ -133,6 +133,37 @@ objects_in_a_cycle_have_room_kept_in_half_of_a_ring(void **state)
 }
 
 static void
+what_waiting_objects_become_has_room_kept(void **state)
+{
+	uint16_t edge = 0;
+	struct probe src1 = { .budget = BURST }, src2 = { 0 }, fork = { .arg = &edge };
+	struct probe many = { .copies = 4, .nb_edges = 1 }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	source_add(&src1, "src1", "fork");
+	source_add(&src2, "src2", "sink");
+	NODE(&fork, .name = "fork", .impl.process = chosen_edge, .edges = { "back", "many" });
+	pass_add(NULL, "back", "fork");
+	NODE(&many, .name = "many", .impl.process = probe_replicate, .edges = { "sink" },
+		.replicates = 4);
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 8,
+		PINS({ "sink", WORKERS(1) }));
+	assert_int_equal(walk(0), BURST); /* which go round from now on */
+	src2.budget = UINT32_MAX;
+	for (unsigned int i = 0; i < 20; i++)
+		walk(0);
+	assert_int_equal(src2.objs, 4 * BURST);
+	edge = 1;
+	walk(0);
+	for (unsigned int i = 0; i < 8; i++)
+		assert_int_equal(walk(1), BURST);
+	assert_int_equal(sink.objs, 8 * BURST);
+	assert_int_equal(counted("d-out-sink", "ring_full"), 0);
+}
+
+static void
 walk_at_random(void)
 {
 	uint64_t seed = 3;
@@ -507,6 +538,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
 	DISPATCH_TEST(objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings),
 	DISPATCH_TEST(objects_in_a_cycle_have_room_kept_in_half_of_a_ring),
+	DISPATCH_TEST(what_waiting_objects_become_has_room_kept),
 	DISPATCH_TEST(two_workers_do_not_wait_for_one_another_at_rings_that_are_not_full),
 	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),
 	DISPATCH_TEST(a_pinned_node_stays_pinned_where_a_feature_leads_to_it),

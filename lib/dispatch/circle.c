@@ -108,6 +108,7 @@ hy_circle_spare(struct hy_dispatch_plan *plan)
 			/* Into an empty ring it may always bring one. */
 			if (!reach->round && leads(plan, reach->feeder, reach->feeder))
 				reach->spare = RTE_MIN(size / 2, size - reach->factor);
+			out->factor = RTE_MAX(out->factor, reach->factor);
 			/* Never all of the rest: what goes round for ever would shut it for ever. */
 			out->reserve = RTE_MIN(out->reserve,
 				RTE_MIN((size - reach->spare) / 2,

@@ -47,14 +47,14 @@ spend(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t made)
 static void
 rooms_look(const struct hy_graph *graph, const struct hy_view *view)
 {
-	const uint32_t waiting = graph->plan.cyclic || graph->plan.throttled
+	const uint64_t waiting = graph->plan.cyclic || graph->plan.throttled
 		? hy_walk_waiting(graph)
 		: 0;
 
 	for (unsigned int o = 0; o < view->nb_outs; o++) {
 		struct hy_out *out = &view->outs[o];
 
-		out->kept = RTE_MIN(waiting, out->reserve);
+		out->kept = (uint32_t)RTE_MIN(waiting * out->factor, out->reserve);
 		out->left = hy_ring_room(out->ring,
 			RTE_MIN(out->wanted + out->kept, out->ring->size));
 	}

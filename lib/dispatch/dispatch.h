@@ -103,6 +103,7 @@ struct hy_out {
 	struct hy_ring *ring;
 	const struct hy_stage *stage;
 	uint16_t to;
+	uint32_t factor;  /* objects that one of the worker's graph may become on the way there */
 	uint32_t wanted;  /* with less than this, somebody may be given nothing: look again */
 	uint32_t reserve; /* most room to leave for objects that wait in the worker's graph */
 	/* The worker's alone, from here on. */

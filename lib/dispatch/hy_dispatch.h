@@ -31,10 +31,10 @@
  *   circle, or two circles that share a ring: who brings objects into a circle from outside leaves
  *   half of a ring there to those that go round.
  * - Nodes that make of one object more than a ring holds, or replicate in a cycle.
- * - Objects that wait in a cycle of one worker's graph, a burst for each of its sources at most: room
- *   is kept for as many as half of a ring holds, or a quarter where half of it is left to a circle,
- *   and never for all. Those that go round in a circle of rings may take that room. Should more of
- *   them come to a ring at once, it may be full.
+ * - Objects that wait in one worker's graph, in a cycle or where nodes replicate, a burst for each of
+ *   its sources at most: room is kept for as much of what becomes of them as half of a ring holds, or
+ *   a quarter where half of it is left to a circle, and never all that there is. Those that go round
+ *   in a circle of rings may take that room. Should more come to a ring at once, it may be full.
  *
  * Nobody ever spins or waits: a worker that may do nothing returns 0 from its walk.
  */
