@@ -67,9 +67,9 @@ hy_circle_stuck(const struct hy_view *view, unsigned int feeder)
 		before == after;
 }
 
-/* Whether objects that one source sends on may ever come to another, or back to itself. */
-static bool
-leads(const struct hy_dispatch_plan *plan, unsigned int from, unsigned int to)
+/* All sources that objects of one may ever come to: the first view's seen. Itself, if they return. */
+static const uint8_t *
+led_to(const struct hy_dispatch_plan *plan, unsigned int from)
 {
 	const struct hy_view *scratch = plan->views;
 	unsigned int depth = 0;
@@ -82,32 +82,56 @@ leads(const struct hy_dispatch_plan *plan, unsigned int from, unsigned int to)
 		for (unsigned int i = 0; i < f->nb_reach; i++) {
 			const unsigned int next = f->reach[i].feeder;
 
-			if (next == to)
-				return true;
 			if (scratch->seen[next])
 				continue;
 			scratch->seen[next] = 1;
-			scratch->stack[depth++] = next;
+			if (next != from)
+				scratch->stack[depth++] = next;
 		}
 	}
-	return false;
+	return scratch->seen;
 }
 
-void
-hy_circle_spare(struct hy_dispatch_plan *plan)
+/* Tells who brings objects to a source of a circle from outside from who is one of those it leads to. */
+static void
+entries_find(struct hy_dispatch_plan *plan, unsigned int to, const uint8_t *led)
 {
 	for (unsigned int f = 0; f < plan->nb_feeders; f++) {
 		const struct hy_feeder *feeder = &plan->feeders[f];
 
 		for (unsigned int i = 0; i < feeder->nb_reach; i++) {
 			struct hy_reach *reach = &feeder->reach[i];
+			const struct hy_ring *ring =
+				plan->views[feeder->worker].outs[reach->out].ring;
+
+			if (reach->feeder != to)
+				continue;
+			reach->round = led[f];
+			/* Into an empty ring it may always bring one. */
+			if (!reach->round)
+				reach->spare = RTE_MIN(ring->size / 2, ring->size - reach->factor);
+		}
+	}
+}
+
+void
+hy_circle_spare(struct hy_dispatch_plan *plan)
+{
+	for (unsigned int f = 0; f < plan->nb_feeders; f++) {
+		const uint8_t *seen = led_to(plan, f);
+
+		plan->feeders[f].circles = seen[f];
+		if (seen[f])
+			entries_find(plan, f, seen);
+	}
+	for (unsigned int f = 0; f < plan->nb_feeders; f++) {
+		const struct hy_feeder *feeder = &plan->feeders[f];
+
+		for (unsigned int i = 0; i < feeder->nb_reach; i++) {
+			const struct hy_reach *reach = &feeder->reach[i];
 			struct hy_out *out = &plan->views[feeder->worker].outs[reach->out];
 			const uint32_t size = out->ring->size;
 
-			reach->round = leads(plan, reach->feeder, f);
-			/* Into an empty ring it may always bring one. */
-			if (!reach->round && leads(plan, reach->feeder, reach->feeder))
-				reach->spare = RTE_MIN(size / 2, size - reach->factor);
 			out->factor = RTE_MAX(out->factor, reach->factor);
 			/* Never all of the rest: what goes round for ever would shut it for ever. */
 			out->reserve = RTE_MIN(out->reserve,

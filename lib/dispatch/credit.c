@@ -91,7 +91,7 @@ source_run(struct hy_graph *graph, struct hy_walk *walk, const struct hy_view *v
 		if (feeder->stage != NULL && !rings_wait(view->dispatch, feeder))
 			return true;
 		hy_handoff_held(graph, lack->stage);
-		if (feeder->stage == NULL || !hy_circle_stuck(view, view->first + s))
+		if (!feeder->circles || !hy_circle_stuck(view, view->first + s))
 			return false;
 		n = graph->plan.burst;
 	}

@@ -94,6 +94,7 @@ struct hy_feeder {
 	const struct hy_stage *stage; /* whose rings it empties; NULL: a source of the program */
 	uint16_t worker;
 	unsigned int place; /* where its objects start: its own, or the stage's; nb_places: none */
+	bool circles;       /* they may come back to it */
 	unsigned int nb_reach;
 	struct hy_reach *reach;
 };
