@@ -277,6 +277,40 @@ a_flow_stays_on_one_of_several_workers_in_order(void **state)
 	}
 }
 
+static uint64_t hashed;
+
+/* As a hash of what nodes write: it has another value each time. */
+static void
+fickle_flow(void *const *objs, uint32_t *hash, unsigned int n)
+{
+	RTE_SET_USED(objs);
+	for (unsigned int i = 0; i < n; i++)
+		hash[i] = (uint32_t)hashed++;
+}
+
+static void
+what_was_handed_over_is_not_hashed_and_sent_on_again(void **state)
+{
+	static const struct hy_object_ops ops = { .release = obj_release,
+		.flow_hash = fickle_flow };
+	struct probe src0 = { .budget = 1000 }, src1 = { .budget = 1000 }, sink = { 0 };
+
+	RTE_SET_USED(state);
+	hashed = 0;
+	source_add(&src0, "src0", "sink");
+	source_add(&src1, "src1", "sink");
+	sink_add(&sink, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops), .nb_workers = 2, .ring_bursts = 1,
+		PINS({ "src1", WORKERS(1) }, { "sink", WORKERS(0, 1) }));
+	for (unsigned int i = 0; i < 4000; i++)
+		walk(i % 2);
+	assert_int_equal(src0.objs + src1.objs, 2000);
+	assert_int_equal(sink.objs, 2000);
+	assert_int_equal(hashed, 2000);
+	assert_int_equal(counted("d-split-sink", "ring_full"), 0);
+}
+
 static void
 a_chain_to_and_fro_loses_nothing_however_short_the_rings(void **state)
 {
@@ -464,6 +498,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_source_that_reaches_no_ring_is_never_held_back),
 	DISPATCH_TEST(replicas_are_given_room_for),
 	DISPATCH_TEST(a_flow_stays_on_one_of_several_workers_in_order),
+	DISPATCH_TEST(what_was_handed_over_is_not_hashed_and_sent_on_again),
 	DISPATCH_TEST(a_chain_to_and_fro_loses_nothing_however_short_the_rings),
 	DISPATCH_TEST(objects_that_go_round_between_two_workers_are_left_room),
 	DISPATCH_TEST(two_workers_whose_rings_are_full_do_not_wait_for_one_another),

@@ -222,7 +222,7 @@ hy_pin_params(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan,
 	const struct hy_view *view = &plan->views[worker];
 	const struct hy_place *places = plan->placement.places;
 	const char **patterns = calloc(view->nb_feeders, sizeof(*patterns));
-	struct hy_detour *detours = calloc(plan->placement.nb_places + 1u, sizeof(*detours));
+	struct hy_detour *detours = calloc(2u * plan->placement.nb_places + 1, sizeof(*detours));
 
 	params->patterns = patterns;
 	params->nb_patterns = view->nb_feeders;
@@ -246,11 +246,16 @@ hy_pin_params(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan,
 	}
 	for (unsigned int i = 0; i < plan->placement.nb_places; i++) {
 		const struct hy_stage *stage = hy_stage_find(dispatch, places[i].name);
-		const bool stays = runs_on(&places[i], worker);
 
-		if ((places[i].from >> worker & 1) != 0)
-			detours[params->nb_detours++] = (struct hy_detour){ places[i].name,
-				stage->nodes[stays ? STAGE_SPLIT : STAGE_OUT].name };
+		if ((places[i].from >> worker & 1) == 0)
+			continue;
+		detours[params->nb_detours++] = (struct hy_detour){ places[i].name,
+			stage->nodes[runs_on(&places[i], worker) ? STAGE_SPLIT : STAGE_OUT].name };
+		/* What was handed over is where it belongs: who is in a detour makes none himself. */
+		if (fed_on(&places[i], worker))
+			detours[params->nb_detours++] = (struct hy_detour){
+				stage->nodes[STAGE_SPLIT].name, stage->nodes[STAGE_IN].name
+			};
 	}
 	return 0;
 }
