@@ -371,6 +371,29 @@ what_cannot_be_is_refused_in_words_and_changes_nothing(void **state)
 }
 
 static void
+patterns_may_match_a_drop_node_that_only_drops_come_to(void **state)
+{
+	static const char *const all[] = { "*" };
+	struct probe src = { .budget = BURST }, bad = { 0 }, gone = { 0 };
+	const struct hy_graph_params params = { .patterns = all,
+		.nb_patterns = 1,
+		.ops = &flow_ops,
+		.drop_node = "gone",
+		.burst = BURST };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "bad");
+	NODE(&bad, .name = "bad", .impl.process = probe_drop,
+		.drops = { { "bad", HY_SEV_ERROR, "It is bad" } });
+	sink_add(&gone, "gone");
+	DISPATCH(.graph = &params, .nb_workers = 2, PINS({ "bad", WORKERS(1) }));
+	assert_int_equal(walk(0), BURST);
+	assert_int_equal(walk(1), BURST);
+	assert_int_equal(counted("bad", "bad"), BURST);
+	assert_int_equal(gone.objs, BURST);
+}
+
+static void
 assert_foreign(int rc)
 {
 	if (rc != -EINVAL || strstr(unit_log(), "for the graphs of dispatch 'd' alone") == NULL)
@@ -417,6 +440,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(pins_hold_for_an_edge_that_comes_while_they_change),
 	DISPATCH_TEST(a_worker_that_is_late_sends_nothing_the_old_way),
 	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
+	DISPATCH_TEST(patterns_may_match_a_drop_node_that_only_drops_come_to),
 	DISPATCH_TEST(other_graphs_take_no_ends_of_rings),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
 };

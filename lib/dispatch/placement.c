@@ -277,7 +277,8 @@ workers_find(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *p
 	for (unsigned int i = 0; i < placement->nb_places; i++) {
 		const struct hy_place *place = &placement->places[i];
 
-		if (place->reached)
+		/* Drops come to the drop_node, wherever they are made. */
+		if (place->reached || strcmp(place->name, dispatch->drop_node) == 0)
 			continue;
 		HY_LOG(ERR, "dispatch '%s': no source reaches node '%s'", dispatch->name,
 			place->name);
