@@ -393,6 +393,35 @@ patterns_may_match_a_drop_node_that_only_drops_come_to(void **state)
 	assert_int_equal(gone.objs, BURST);
 }
 
+/* It would run on the worker that drops, whatever the nodes behind it are pinned to. */
+static void
+a_drop_node_that_leads_on_is_refused(void **state)
+{
+	const struct hy_dispatch_params params = { .graph = CHAIN_PARAMS(.ops = &flow_ops),
+		.nb_workers = 2,
+		PINS({ "work", WORKERS(1) }) };
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	chain_add();
+	assert_int_equal(hy_node_lookup("gone", &id), 0);
+	assert_int_equal(hy_node_edge_add(id, "sink", NULL), 0);
+	unit_log_clear();
+	assert_int_equal(hy_dispatch_create("d", &params, &dispatch), -EINVAL);
+	assert_non_null(strstr(unit_log(), "drop_node 'gone' leads on (1 edges)"));
+	assert_null(dispatch);
+	assert_int_equal(hy_node_edge_shrink(id, 0), 0);
+	dispatch_add(&params);
+	/* Nor may it when pins change. */
+	for (uint16_t w = 0; w < 2; w++)
+		hy_graph_rest(hy_dispatch_graph(dispatch, w));
+	assert_int_equal(hy_node_edge_add(id, "sink", NULL), 0);
+	assert_int_equal(hy_dispatch_pin(dispatch, params.pins, 1), -EINVAL);
+	assert_int_equal(walk(0), BURST);
+	assert_int_equal(walk(1), BURST);
+	assert_int_equal(rig.sink.objs, BURST);
+}
+
 static void
 assert_foreign(int rc)
 {
@@ -441,6 +470,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_worker_that_is_late_sends_nothing_the_old_way),
 	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),
 	DISPATCH_TEST(patterns_may_match_a_drop_node_that_only_drops_come_to),
+	DISPATCH_TEST(a_drop_node_that_leads_on_is_refused),
 	DISPATCH_TEST(other_graphs_take_no_ends_of_rings),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
 };

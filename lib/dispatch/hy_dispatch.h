@@ -65,8 +65,8 @@ struct hy_dispatch_pin {
 struct hy_dispatch_params {
 	/**
 	 * The graph that is spread over workers. Its worker, socket, detours and walk are not used:
-	 * each worker's graph has its own. It must name a drop_node. What must outlive a graph must
-	 * outlive the dispatch.
+	 * each worker's graph has its own. It must name a drop_node, which leads nowhere. What must
+	 * outlive a graph must outlive the dispatch.
 	 */
 	const struct hy_graph_params *graph;
 	uint16_t nb_workers; /**< 1 to HY_DISPATCH_WORKERS_MAX. Numbers start at 0. */
@@ -93,7 +93,8 @@ struct hy_dispatch_params {
  * @param[out] dispatch Belongs to the caller, until hy_dispatch_destroy().
  * @return 0; -EINVAL what is refused in words: a worker that there is not, a pattern that matches
  * no node of the graph, a source pinned to several workers, several workers without ops->flow_hash,
- * a node's name too long for that of the nodes that join; -ENOMEM; what hy_graph_create() returns.
+ * a drop_node with edges, a node's name too long for that of the nodes that join; -ENOMEM; what
+ * hy_graph_create() returns.
  */
 int hy_dispatch_create(const char *name, const struct hy_dispatch_params *params,
 	struct hy_dispatch **dispatch);

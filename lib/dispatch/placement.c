@@ -287,12 +287,29 @@ workers_find(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *p
 	return 0;
 }
 
+/* What is dropped makes no detour, and nobody leaves it room in a ring: it must end where it is. */
+static int
+drop_node_check(const struct hy_dispatch *dispatch)
+{
+	uint16_t nb_edges = 0;
+	hy_node_id id;
+
+	/* That there is none is for the graphs to say. */
+	if (hy_node_lookup(dispatch->drop_node, &id) < 0 || hy_node_edge_count(id, &nb_edges) < 0 ||
+		nb_edges == 0)
+		return 0;
+	HY_LOG(ERR,
+		"dispatch '%s': drop_node '%s' leads on (%u edges); one without edges is accepted",
+		dispatch->name, dispatch->drop_node, nb_edges);
+	return -EINVAL;
+}
+
 int
 hy_placement_make(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
 	unsigned int nb_pins, struct hy_placement *placement)
 {
 	struct making m = { dispatch, placement };
-	int rc = 0;
+	int rc = drop_node_check(dispatch);
 
 	for (unsigned int i = 0; i < dispatch->nb_patterns && rc == 0; i++)
 		rc = pattern_add(&m, dispatch->patterns[i]);
