@@ -101,6 +101,40 @@ a_worker_that_is_held_back_does_not_sleep(void **state)
 	assert_int_equal(rig.src.objs, BURST);
 }
 
+static int
+bed_wait_drained(struct hy_graph *graph, unsigned int usec)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(usec);
+	bed.waits++;
+	obj_faults += hy_dispatch_drain(dispatch) != 0;
+	return 1;
+}
+
+static void
+who_waits_for_workers_wakes_them_though_there_is_nothing(void **state)
+{
+	static const struct hy_object_ops ops = {
+		.release = obj_release, .arm = bed_arm, .wait = bed_wait_drained
+	};
+	const struct hy_idle_params now = { .polls = 0, .pauses = 0, .wait_us = 1000 };
+	struct hy_graph *graph;
+	struct hy_idle idle;
+
+	RTE_SET_USED(state);
+	memset(&bed, 0, sizeof(bed));
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &ops), .nb_workers = 2, .notify = bed_ring,
+		.arg = &bed, PINS({ "work", WORKERS(1) }));
+	graph = hy_dispatch_graph(dispatch, 1);
+	hy_graph_rest(hy_dispatch_graph(dispatch, 0));
+	hy_idle_init(&idle, &now);
+	hy_idle_step(&idle, graph, hy_graph_walk(graph));
+	assert_int_equal(bed.waits, 1);
+	assert_int_equal(bed.rings, 1);
+	assert_int_equal(rig.src.objs, 0);
+}
+
 /* Pins nodes anew while worker 1 sleeps: it is rung for before graphs are compiled. */
 static int
 bed_wait_pinned(struct hy_graph *graph, unsigned int usec)
@@ -466,6 +500,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
 	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
 	DISPATCH_TEST(a_destroyed_dispatch_is_in_no_list_and_none_of_its_objects_come_again),
+	DISPATCH_TEST(who_waits_for_workers_wakes_them_though_there_is_nothing),
 	DISPATCH_TEST(pins_hold_for_an_edge_that_comes_while_they_change),
 	DISPATCH_TEST(a_worker_that_is_late_sends_nothing_the_old_way),
 	DISPATCH_TEST(what_cannot_be_is_refused_in_words_and_changes_nothing),

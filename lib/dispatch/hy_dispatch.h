@@ -76,9 +76,10 @@ struct hy_dispatch_params {
 	/** Bursts of objects that a ring holds at least, 1 to 1024; 0 means 16. */
 	uint32_t ring_bursts;
 	/**
-	 * Wakes a worker that sleeps in ops->wait(): called, on the thread of another worker, once it
-	 * has left objects for that worker between its arm(true) and arm(false). Must make the wait
-	 * end, also one that is only about to begin. NULL: no worker sleeps.
+	 * Wakes a worker that sleeps in ops->wait(): called after its arm(true), by another worker
+	 * that has left objects for it, or by the thread in hy_dispatch_pin() or hy_dispatch_drain().
+	 * May come for nothing, and may still come after arm(false). Must make the wait end, also one
+	 * that is only about to begin. NULL: no worker sleeps.
 	 */
 	void (*notify)(uint16_t worker, void *arg);
 	void *arg; /**< For notify. */
