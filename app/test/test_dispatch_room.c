@@ -132,6 +132,34 @@ objects_in_a_cycle_have_room_kept_in_half_of_a_ring(void **state)
 	assert_int_equal(sink.objs, BURST);
 }
 
+/* Together 2^42 times; more than a ring holds counts as just that, 2^18 here. */
+static void
+objects_that_may_become_more_than_a_ring_holds_are_given_an_empty_one(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "sink" };
+	struct probe src = { .budget = UINT32_MAX };
+	const struct hy_graph_params params = { .patterns = src_only,
+		.nb_patterns = 1,
+		.ops = &flow_ops,
+		.drop_node = "gone",
+		.burst = HY_BURST_MAX };
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "a");
+	for (unsigned int i = 0; i < 3; i++)
+		NODE(NULL, .name = names[i], .impl.process = probe_pass, .edges = { names[i + 1] },
+			.replicates = 16384);
+	sink_add(NULL, "sink");
+	sink_add(NULL, "gone");
+	DISPATCH(.graph = &params, .nb_workers = 2, .ring_bursts = 1024,
+		PINS({ "sink", WORKERS(1) }));
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(walk(0), 1);
+		assert_int_equal(walk(0), 0);
+		assert_int_equal(walk(1), 1);
+	}
+}
+
 static void
 what_waiting_objects_become_has_room_kept(void **state)
 {
@@ -538,6 +566,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
 	DISPATCH_TEST(objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings),
 	DISPATCH_TEST(objects_in_a_cycle_have_room_kept_in_half_of_a_ring),
+	DISPATCH_TEST(objects_that_may_become_more_than_a_ring_holds_are_given_an_empty_one),
 	DISPATCH_TEST(what_waiting_objects_become_has_room_kept),
 	DISPATCH_TEST(two_workers_do_not_wait_for_one_another_at_rings_that_are_not_full),
 	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),

@@ -186,7 +186,8 @@ factors_add(struct leaving *l, unsigned int p)
 			const uint32_t behind = stays ? l->factors[(size_t)to * l->nb_places + t]
 						      : 0;
 			const uint32_t here = leaves && t == to ? RTE_MAX(behind, 1u) : behind;
-			const uint32_t all = RTE_MIN(here * place->replicates, most);
+			const uint32_t all = (uint32_t)RTE_MIN((uint64_t)here * place->replicates,
+				most);
 
 			news |= all > own[t];
 			own[t] = RTE_MAX(own[t], all);
