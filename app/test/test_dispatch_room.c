@@ -419,7 +419,9 @@ what_is_under_way_can_be_waited_for(void **state)
 	assert_int_equal(hy_dispatch_drain(dispatch), 0);
 	assert_int_equal(walk(0), BURST);
 	hy_graph_rest(hy_dispatch_graph(dispatch, 0));
+	unit_log_clear();
 	assert_int_equal(hy_dispatch_drain(dispatch), -ETIMEDOUT);
+	assert_non_null(strstr(unit_log(), "workers were not through within 1 ms"));
 	assert_int_equal(walk(1), BURST);
 	hy_graph_rest(hy_dispatch_graph(dispatch, 1));
 	assert_int_equal(hy_dispatch_drain(dispatch), 0);

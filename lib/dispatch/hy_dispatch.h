@@ -83,7 +83,7 @@ struct hy_dispatch_params {
 	 */
 	void (*notify)(uint16_t worker, void *arg);
 	void *arg; /**< For notify. */
-	/** Milliseconds that hy_dispatch_pin() waits for workers at most; 0 means 1000. */
+	/** Milliseconds that hy_dispatch_pin() and _drain() wait at most; 0 means 1000. */
 	uint32_t patience_ms;
 };
 
@@ -129,7 +129,8 @@ int hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *
 
 /**
  * Waits until nothing is under way that the program's sources have made before: they stop, what is
- * in graphs and rings runs to its end, they go on. Workers as for hy_dispatch_pin().
+ * in graphs and rings runs to its end, they go on. Workers as for hy_dispatch_pin(); never called
+ * beside that, or by two threads at once.
  *
  * For who changes what objects refer to: a worker reports to its graph's QSBR variable though what
  * it has sent on lies in a ring. So what an object's lanes name may be used for something else only

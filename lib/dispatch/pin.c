@@ -371,6 +371,17 @@ graphs_update(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan)
 	return rc;
 }
 
+/* The same, with words for the caller's log. */
+static int
+drain(struct hy_dispatch *dispatch, uint64_t deadline)
+{
+	if (all_drained(dispatch, deadline))
+		return 0;
+	HY_LOG(ERR, "dispatch '%s': workers were not through within %u ms", dispatch->name,
+		dispatch->patience_ms);
+	return -ETIMEDOUT;
+}
+
 /* Waits until each worker has its new graph, or rests: then it takes that up first of all. */
 static bool
 all_updated(const struct hy_dispatch *dispatch, uint64_t deadline)
@@ -409,12 +420,12 @@ deadline_of(const struct hy_dispatch *dispatch)
 int
 hy_dispatch_drain(struct hy_dispatch *dispatch)
 {
-	bool drained;
+	int rc;
 
 	order_give(dispatch, HY_ORDER_HOLD);
-	drained = all_drained(dispatch, deadline_of(dispatch));
+	rc = drain(dispatch, deadline_of(dispatch));
 	order_give(dispatch, 0);
-	return drained ? 0 : -ETIMEDOUT;
+	return rc;
 }
 
 /* Plans by the registry, and compiles all graphs by the same: from the caller's lock to its unlock. */
@@ -444,13 +455,10 @@ static int
 change(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, unsigned int nb_pins)
 {
 	const uint64_t deadline = deadline_of(dispatch);
-	int rc;
+	int rc = drain(dispatch, deadline);
 
-	if (!all_drained(dispatch, deadline)) {
-		HY_LOG(ERR, "dispatch '%s': workers were not through within %u ms; pins stay",
-			dispatch->name, dispatch->patience_ms);
-		return -ETIMEDOUT;
-	}
+	if (rc < 0)
+		return rc;
 	hy_registry_lock();
 	rc = switch_over(dispatch, pins, nb_pins);
 	hy_registry_unlock();
