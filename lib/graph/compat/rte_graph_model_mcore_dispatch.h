@@ -11,7 +11,9 @@
  * - A queue is bounded. What finds it full waits in the graph that sent it, in order, and that
  *   graph's sources wait as well, so that nothing is lost. What comes out of its own queue goes on,
  *   so two workers never wait for each other; if thereby more than 65,535 objects wait for one
- *   node, the rest is released and counted as the core's drop "stream_full". Nobody spins.
+ *   node, the rest is released and counted as the core's drop "stream_full". Nobody spins until
+ *   there is room. But several graphs may put bursts into one queue at once, and as with any
+ *   rte_ring each then waits until those before it have put theirs.
  * - Objects of one node come in the order in which one graph sent them.
  *
  * Included by rte_graph_worker.h.
