@@ -107,8 +107,8 @@ int hy_share_stats(const struct hy_share *share, const char *pattern, struct hy_
  *
  * @param[out] state How far the trace is. May be NULL.
  * @param[out] records Room for @p n; may be NULL if @p n is 0.
- * @return Records copied; -ENOENT there is no such graph, or it was never traced (not logged); or
- * as hy_share_graph().
+ * @return Records copied; -ENOENT there is no such graph, or it was never traced (not logged);
+ * -EPROTO also if something there cannot be a record; or as hy_share_graph().
  */
 int hy_share_trace(const struct hy_share *share, const char *name, struct hy_trace_state *state,
 	struct hy_trace_record *records, unsigned int n);

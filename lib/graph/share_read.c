@@ -315,7 +315,8 @@ refuse(const struct hy_share *share, const char *name, int rc)
 			LOOKS);
 	else if (rc == -EPROTO)
 		HY_LOG(ERR,
-			"graph '%s': its program is of another version of Halyard than this reader",
+			"graph '%s': its program is of another version of Halyard than this reader, "
+			"or what it shares is damaged",
 			name);
 	return rc;
 }
