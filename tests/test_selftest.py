@@ -39,7 +39,7 @@ def selftest(*words, eal=(), **env):
 def variants(*words, code=0, **options):
     """What it says of each variant, by (family, variant)."""
     done = selftest("--json", *words, **options)
-    assert done.returncode == code, done
+    assert done.returncode == code, f"{done.stdout}\n{done.stderr}"  # whole: pytest cuts the rest
     said = json.loads(done.stdout)
     assert said["passed"] == (code == 0)
     found = {(v["family"], v["variant"]): v for v in said["variants"]}
