@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_bus.h>
+#include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
@@ -125,6 +127,20 @@ queues_check(const struct options *options, const struct hy_hal *hal, uint16_t p
 	return 0;
 }
 
+/*
+ * Whether the port can deliver a frame that one buffer cannot hold. A network card drops what
+ * exceeds the MTU; a virtual device delivers whatever its peer or its file has.
+ */
+static bool
+frames_may_exceed_buffer(const struct rte_eth_dev_info *info, uint32_t max_frame)
+{
+	const struct rte_bus *bus = rte_dev_bus(info->device);
+
+	if (bus != NULL && strcmp(rte_bus_name(bus), "vdev") == 0)
+		max_frame = info->max_rx_pktlen;
+	return max_frame > RTE_MBUF_DEFAULT_DATAROOM;
+}
+
 static int
 configure(const struct options *options, struct hy_hal *hal, uint16_t port, uint16_t nb_rx,
 	unsigned int nb_workers)
@@ -144,7 +160,7 @@ configure(const struct options *options, struct hy_hal *hal, uint16_t port, uint
 	if (conf.rxmode.mtu > info.max_mtu || options->max_pkt_len > info.max_rx_pktlen)
 		return refuse(port, "--max-pkt-len %u is too long; the port takes frames of %u",
 			options->max_pkt_len, RTE_MIN(info.max_rx_pktlen, info.max_mtu + overhead));
-	if (conf.rxmode.mtu + overhead > RTE_MBUF_DEFAULT_DATAROOM)
+	if (frames_may_exceed_buffer(&info, conf.rxmode.mtu + overhead))
 		conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 	/* Frames of several segments; without them drivers have simpler ways to send. */
 	if (conf.rxmode.mtu > RTE_ETHER_MTU)
