@@ -34,7 +34,7 @@ class Taps:
         names = [f"hyi{os.getpid()}-{n}" for n in (0, 1)]
         taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={names[n]}")]
         with open(rig.folder / "stdout", "w", encoding="utf-8") as out:
-            self.process = rig.start(["-p", "0x3", "--config=(0,0,1),(1,0,1)",
+            self.process = rig.start(["-p", "0x3", "-P", "--config=(0,0,1),(1,0,1)",
                                       rig.routes(self.routes), *app,
                                       f"--json={rig.folder}/stats.json"], taps, stdout=out)
         test_tap.await_up(self.process, names)

@@ -277,7 +277,8 @@ def test_sleeping_worker_holds_no_reload_up(rig):
     names = [f"hyl{os.getpid()}-{n}" for n in (0, 1)]
     taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={names[n]}")]
     live = Live(rig, [route("10.0.0.0/25", 1, 0)],
-                ["-p", "0x3", "--config=(0,0,1)", "--idle=interrupt:1000000", "--max-tbl8s=2"], taps)
+                ["-p", "0x3", "-P", "--config=(0,0,1)", "--idle=interrupt:1000000",
+                 "--max-tbl8s=2"], taps)
     time.sleep(1.5)  # until the kernel has said what it says of new interfaces
     for n in range(1, 30):
         live.reload([route(f"10.{n}.0.0/25", 1, n)])

@@ -75,7 +75,7 @@ def test_kernel_interfaces_are_forwarded_between(rig, pkt_cls):
     names = [f"hy{os.getpid()}-{n}" for n in (0, 1)]
     taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={names[n]}")]
     force = [f"--node=pkt_cls={pkt_cls}"]  # ptype is refused where packet types tell too little
-    process = rig.start(["-p", "0x3", "--config=(0,0,1),(1,0,1)", rig.routes(routes), *force,
+    process = rig.start(["-p", "0x3", "-P", "--config=(0,0,1),(1,0,1)", rig.routes(routes), *force,
                          f"--json={rig.folder}/stats.json"], taps)
     await_up(process, names)
     with listen(names[0]) as into, listen(names[1]) as out:

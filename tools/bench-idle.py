@@ -95,7 +95,7 @@ class Forwarder:
             [f"{build}/examples/l3fwd-graph/l3fwd-graph", "--no-huge", "-m", "256", "--no-pci",
              "--no-shconf", "--no-telemetry", "--log-level=error",
              "--lcores", f"0@{cpus[0]},1@{cpus[-1]}", *taps, "--",
-             "-p", "0x3", "--config=(0,0,1),(1,0,1)", f"--idle={mode}", f"--json={folder}/json"],
+             "-p", "0x3", "-P", "--config=(0,0,1),(1,0,1)", f"--idle={mode}", f"--json={folder}/json"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
             env=dict(os.environ, RUNTIME_DIRECTORY=folder))
         self.json = f"{folder}/json"
