@@ -115,7 +115,8 @@ a_detour_that_cannot_be_is_refused_in_words(void **state)
 		{ { { "a b", "a" } }, 1, -EINVAL, "detour's target" },
 		{ { { "a", "sink" }, { "a", "other" } }, 2, -EINVAL, "two detours from 'a'" },
 		{ { { "a", "sink" }, { "b", "sink" } }, 2, -EINVAL, "two detours to 'sink'" },
-		{ { { "a", "b" } }, 1, -EINVAL, "by a detour from 'a' too" },
+		{ { { "a", "b" } }, 1, -EINVAL,
+			"edge 0 to 'a' (by a detour to 'b') and edge 1 to 'b' both lead to 'b'" },
 		{ { { "a", "src" } }, 1, -EINVAL, "into the source" },
 	};
 	unsigned int refused = 0;

@@ -149,7 +149,8 @@ struct hy_arc_setting {
  *
  * @return 0; -ENOENT the arc has no such feature; -EINVAL @p index is not below HY_ARC_INDEXES, or a
  * feature is given twice; -ETIMEDOUT a worker has not reported for a second; what
- * hy_graph_update_all() returns; -ENOMEM.
+ * hy_graph_update_all() returns, such as -EINVAL for a graph in which a node has an edge to the arc's
+ * own node beside one to its end; -ENOMEM.
  */
 int hy_arc_set(struct hy_arc *arc, uint32_t index, const struct hy_arc_setting *settings,
 	unsigned int n);

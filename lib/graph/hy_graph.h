@@ -396,7 +396,8 @@ struct hy_graph_params {
  * Compiles a graph. Refused, each with its reason in the log: a pattern that matches no node; no
  * source; an edge into a source; an edge whose target is not registered; a node that no source
  * reaches; a node that can drop when there is no drop_node; a lane used but not declared; a worker
- * beyond the readers of the QSBR variable; a detour from or to a node that is not registered.
+ * beyond the readers of the QSBR variable; a detour from or to a node that is not registered; two
+ * edges of a node that lead to one node, by a detour or an arc (hy_arc.h).
  *
  * @param name [A-Za-z0-9_.-]{1,63}, unique among the process's graphs.
  * @param[out] graph Belongs to the caller, until hy_graph_destroy().

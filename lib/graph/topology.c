@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,12 +207,6 @@ node_follow(struct build *b, const struct hy_reg_node *node)
 		struct hy_reg_node *end = detour(b, node, target);
 		unsigned int to;
 
-		if (end != target && hy_reg_node_edge_find(node, end->name) >= 0) {
-			HY_LOG(ERR,
-				"graph '%s': node '%s' leads to '%s', and by a detour from '%s' too",
-				b->graph, node->name, end->name, edge->target);
-			return -EINVAL;
-		}
 		/* An arc is where its end runs: detours come first. */
 		rc = target_add(b, node, hy_arc_detour(node, end), edge->target, &to);
 		if (rc == 0)
@@ -249,6 +244,49 @@ edges_follow(struct build *b)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+#define EDGE_TEXT (4 * HY_NAME_SIZE)
+
+/* How an edge leads to its target: "edge 0 to 'a' (by a detour to 'b', by arc 'c')". */
+static void
+edge_describe(const struct build *b, const struct hy_reg_node *node, unsigned int e,
+	char text[EDGE_TEXT])
+{
+	struct hy_reg_node *target = hy_registry_target(&node->edges[e]);
+	struct hy_reg_node *end = detour(b, node, target);
+	struct hy_reg_node *to = hy_arc_detour(node, end);
+	int used = snprintf(text, EDGE_TEXT, "edge %u to '%s'", e, target->name);
+
+	if (end != target)
+		used += snprintf(text + used, (size_t)(EDGE_TEXT - used), " (by a detour to '%s'%s",
+			end->name, to == end ? ")" : ", ");
+	if (to != end)
+		snprintf(text + used, (size_t)(EDGE_TEXT - used), "%sby arc '%s')",
+			end == target ? " (" : "", to->name);
+}
+
+/* Where detours and arcs have led edges, they must be different nodes still. */
+static int
+edges_check(const struct build *b)
+{
+	char first[EDGE_TEXT], second[EDGE_TEXT];
+	const struct hy_reg_node *node;
+	unsigned int to;
+	struct hy_twins twins;
+	int rc = hy_edges_distinct(b->topo->nb_nodes, b->first_edge, b->targets, &twins);
+
+	if (rc != -EEXIST)
+		return rc;
+	node = b->topo->nodes[twins.node];
+	to = b->targets[b->first_edge[twins.node] + twins.first];
+	edge_describe(b, node, twins.first, first);
+	edge_describe(b, node, twins.second, second);
+	HY_LOG(ERR,
+		"graph '%s': node '%s': %s and %s both lead to '%s'; edges of a node must lead to "
+		"different nodes",
+		b->graph, node->name, first, second, b->topo->nodes[to]->name);
+	return -EINVAL;
 }
 
 static bool
@@ -511,6 +549,8 @@ hy_topology_build(const char *graph, const struct hy_graph_params *params, struc
 		rc = patterns_add(&b);
 	if (rc == 0)
 		rc = edges_follow(&b);
+	if (rc == 0)
+		rc = edges_check(&b);
 	if (rc == 0)
 		rc = lanes_check(&b);
 	if (rc == 0)

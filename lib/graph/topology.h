@@ -26,4 +26,19 @@ int hy_topology_build(const char *graph, const struct hy_graph_params *params,
 	struct hy_topology *topo);
 void hy_topology_free(struct hy_topology *topo);
 
+/* Two edges of one node that lead to one node, by their indexes among its edges. */
+struct hy_twins {
+	unsigned int node;
+	unsigned int first;
+	unsigned int second;
+};
+
+/*
+ * topology_edges.c: whether all edges of each node lead to different nodes. first_edge has nb_nodes
+ * + 1 entries, targets are less than nb_nodes. Returns 0; -EEXIST with the first two that do not;
+ * -ENOMEM.
+ */
+int hy_edges_distinct(unsigned int nb_nodes, const unsigned int *first_edge,
+	const unsigned int *targets, struct hy_twins *twins);
+
 #endif

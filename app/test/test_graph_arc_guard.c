@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is an arc's own is left to it, and no node gets two edges to one target by it. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arc_fixture.h"
+
+static void
+assert_logged(const char *why)
+{
+	if (unit_log_lines() != 1 || strstr(unit_log(), why) == NULL)
+		fail_msg("\"%s\" is not the one line that says \"%s\"", unit_log(), why);
+	unit_log_clear();
+}
+
+static hy_node_id
+id_of(const char *name)
+{
+	hy_node_id id = UINT32_MAX;
+
+	assert_int_equal(hy_node_lookup(name, &id), 0);
+	return id;
+}
+
+/* A node between src and the rest, which sends to all of its edges in turn. */
+static struct probe spread;
+
+static void
+spread_add(const char *first, const char *second)
+{
+	memset(&spread, 0, sizeof(spread));
+	spread.nb_edges = 2;
+	NODE(&spread, .name = "spread", .impl.process = probe_spread, .edges = { first, second });
+	assert_int_equal(hy_node_edge_set(id_of("src"), 0, "spread"), 0);
+}
+
+/* Sends 64 objects; how many came to the end. */
+static uint64_t
+send_64(struct hy_graph *graph)
+{
+	const uint64_t before = arc_end.objs;
+
+	arc_src.budget = 64;
+	hy_graph_walk(graph);
+	return arc_end.objs - before;
+}
+
+static void
+a_graph_with_edges_to_an_end_and_to_its_arc_is_refused(void **state)
+{
+	static const char *const orders[2][2] = { { "end", "arc" }, { "arc", "end" } };
+	static const char *const says[2] = {
+		"graph 'g': node 'spread': edge 0 to 'end' (by arc 'arc') and edge 1 to 'arc' both "
+		"lead to 'arc'; edges of a node must lead to different nodes",
+		"graph 'g': node 'spread': edge 0 to 'arc' and edge 1 to 'end' (by arc 'arc') both "
+		"lead to 'arc'; edges of a node must lead to different nodes",
+	};
+	struct hy_graph *graph = NULL;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	arc_add(NULL);
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
+	spread_add("x", "y");
+	for (unsigned int i = 0; i < RTE_DIM(orders); i++) {
+		const hy_node_id id = id_of("spread");
+
+		assert_int_equal(hy_node_edge_shrink(id, 0), 0);
+		assert_int_equal(hy_node_edge_add(id, orders[i][0], NULL), 0);
+		assert_int_equal(hy_node_edge_add(id, orders[i][1], NULL), 0);
+		unit_log_clear();
+		assert_int_equal(GRAPH_TRY("g", &graph, .patterns = (const char *[]){ "src" },
+					 .nb_patterns = 1, .lanes = { HY_ARC_LANE }),
+			-EINVAL);
+		assert_null(graph);
+		assert_logged(says[i]);
+	}
+}
+
+static void
+enabling_what_would_give_a_node_two_edges_to_the_arc_changes_nothing(void **state)
+{
+	struct hy_graph *graph, *other;
+	char *before = NULL, *after = NULL;
+	size_t size;
+	FILE *out;
+	uint16_t n;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	arc_add(NULL);
+	/* A second graph, which the arc could have: all or none. */
+	NODE(&arc_src, .name = "src2", .flags = HY_NODE_SOURCE, .impl.process = probe_source,
+		.edges = { "end" });
+	other = GRAPH("h", .patterns = (const char *[]){ "src2" }, .nb_patterns = 1,
+		.lanes = { HY_ARC_LANE });
+	spread_add("end", "arc");
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(send_64(graph), 64);
+	assert_int_equal(edge_objs(graph, "spread", 0), 32);
+	assert_int_equal(edge_objs(graph, "spread", 1), 32);
+	out = open_memstream(&before, &size);
+	assert_int_equal(hy_graph_export_json(graph, out), 0);
+	fclose(out);
+	for (unsigned int i = 0; i < 3; i++) {
+		unit_log_clear();
+		assert_int_equal(hy_arc_enable(arc, "f", i, 1), -EINVAL);
+		assert_logged("graph 'g': node 'spread': edge 0 to 'end' (by arc 'arc') and edge 1 "
+			      "to 'arc' both lead to 'arc'; ");
+		assert_int_equal(hy_arc_get(arc, "f", i, NULL), -ENODATA);
+		assert_false(hy_graph_updating(graph));
+		assert_false(hy_graph_updating(other));
+		assert_int_equal(hy_node_edge_count(id_of("f"), &n), 0);
+		assert_int_equal(n, 0);
+	}
+	out = open_memstream(&after, &size);
+	assert_int_equal(hy_graph_export_json(graph, out), 0);
+	fclose(out);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	assert_int_equal(hy_graph_update(graph, NULL), 0); /* as it was */
+	assert_int_equal(send_64(graph), 64);
+	/* Without the edge by name nothing is in the way. */
+	spread.nb_edges = 1;
+	assert_int_equal(hy_node_edge_shrink(id_of("spread"), 1), 0);
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
+	assert_int_equal(send_64(graph), 64);
+	assert_true(arc_has(graph, "f"));
+}
+
+static void
+an_edge_to_the_arc_of_a_live_graph_is_refused_by_its_update(void **state)
+{
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	arc_add(NULL);
+	spread_add("end", "other");
+	sink_add(&arc_end, "other");
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
+	assert_int_equal(send_64(graph), 64);
+	assert_int_equal(hy_node_edge_set(id_of("spread"), 1, "arc"), 0);
+	unit_log_clear();
+	assert_int_equal(hy_graph_update(graph, NULL), -EINVAL);
+	assert_logged("node 'spread': edge 0 to 'end' (by arc 'arc') and edge 1 to 'arc' both "
+		      "lead to 'arc'; ");
+	assert_int_equal(send_64(graph), 64);
+	/* With the arc out of the graph, the two lead to different nodes. */
+	assert_int_equal(hy_arc_disable(arc, "f", 0), 0);
+	assert_int_equal(send_64(graph), 64);
+	assert_int_equal(edge_objs(graph, "spread", 1), 32);
+}
+
+/* A detour of the graph leads to the arc's end, whence the arc leads to its node. */
+static void
+a_detour_to_an_end_beside_an_edge_to_the_arc_is_refused(void **state)
+{
+	static const struct hy_detour detour = { "other", "end" };
+	struct hy_graph *graph = NULL;
+
+	RTE_SET_USED(state);
+	feature_add("f", 1, NULL, NULL);
+	arc_add(NULL);
+	spread_add("other", "arc");
+	sink_add(NULL, "other");
+	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
+	unit_log_clear();
+	assert_int_equal(GRAPH_TRY("g", &graph, .patterns = (const char *[]){ "src" },
+				 .nb_patterns = 1, .lanes = { HY_ARC_LANE }, .detours = &detour,
+				 .nb_detours = 1),
+		-EINVAL);
+	assert_logged("node 'spread': edge 0 to 'other' (by a detour to 'end', by arc 'arc') and "
+		      "edge 1 to 'arc' both lead to 'arc'; ");
+	assert_int_equal(hy_arc_disable(arc, "f", 0), 0);
+	graph = GRAPH("g", .patterns = (const char *[]){ "src" }, .nb_patterns = 1,
+		.lanes = { HY_ARC_LANE }, .detours = &detour, .nb_detours = 1);
+	assert_int_equal(send_64(graph), 64);
+}
+
+static const struct CMUnitTest tests[] = {
+	ARC_TEST(a_graph_with_edges_to_an_end_and_to_its_arc_is_refused),
+	ARC_TEST(enabling_what_would_give_a_node_two_edges_to_the_arc_changes_nothing),
+	ARC_TEST(an_edge_to_the_arc_of_a_live_graph_is_refused_by_its_update),
+	ARC_TEST(a_detour_to_an_end_beside_an_edge_to_the_arc_is_refused),
+};
+
+UNIT_SUITE(tests)
