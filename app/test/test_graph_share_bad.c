@@ -257,12 +257,28 @@ an_extent_is_not_mapped_in_pages_larger_than_described(void **state)
 	close(fd);
 }
 
-/* Nodes are summed by their names. */
+/* The reader of what is described as "g" refuses it, and so does what shows all graphs. */
 static void
-sources_of_one_name_are_summed(void **state)
+assert_damaged(const char *bytes, size_t size)
+{
+	struct hy_share_description d;
+	struct hy_graph *copy = NULL;
+	struct hy_stats *stats = NULL;
+
+	assert_int_equal(hy_share_parse("g", bytes, size, NULL, &d), -EPROTO);
+	share_describe_as("g", bytes, size);
+	assert_int_equal(hy_share_graph(reader, "g", &copy), -EPROTO);
+	assert_int_equal(hy_share_stats(reader, "g", &stats), -EPROTO);
+	assert_null(copy);
+	assert_null(stats);
+}
+
+/* Statistics find nodes by their names. */
+static void
+nodes_of_one_name_are_refused(void **state)
 {
 	struct probe src = { .budget = UINT32_MAX };
-	struct hy_stats *stats;
+	struct hy_share_description d;
 	char *bytes, *at;
 	size_t size;
 
@@ -274,19 +290,105 @@ sources_of_one_name_are_summed(void **state)
 	GRAPH("g", .burst = 64, .source_budget = 10);
 	share();
 	size = share_description("g", &bytes);
-	for (const char *name = "src2"; name != NULL; name = name[3] == '2' ? "src3" : NULL) {
-		at = memmem(bytes, size, name, 5);
-		assert_non_null(at);
-		at[3] = '1';
-	}
-	share_describe_as("g", bytes, size);
+	at = memmem(bytes, size, "src3", 5);
+	assert_non_null(at);
+	at[3] = '4';
+	assert_int_equal(hy_share_parse("g", bytes, size, NULL, &d), 0);
+	hy_share_description_free(&d);
+	at[3] = '1';
+	assert_damaged(bytes, size);
 	free(bytes);
-	assert_int_equal(hy_share_stats(reader, "g", &stats), 0);
-	assert_int_equal(stats->nb_nodes, 2);
-	assert_string_equal(stats->nodes[0].name, "src1");
-	assert_int_equal(stats->nodes[0].budget, 30);
-	assert_int_equal(stats->nodes[1].budget, 0);
-	hy_stats_free(stats);
+}
+
+/* And edges by their targets: a picture would look for more of them than statistics have. */
+static void
+two_edges_of_a_node_to_one_node_are_refused(void **state)
+{
+	struct probe src = { .budget = UINT32_MAX }, split = { .nb_edges = 3 };
+	struct hy_share_description d;
+	uint64_t key[4] = { 3 };
+	unsigned int refused = 0;
+	struct hy_graph *graph;
+	char *bytes, *at;
+	size_t size;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "split");
+	NODE(&split, .name = "split", .impl.process = probe_spread, .edges = { "a", "b", "c" });
+	sink_add(NULL, "a");
+	sink_add(NULL, "b");
+	sink_add(NULL, "c");
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	share();
+	size = share_description("g", &bytes);
+	for (unsigned int e = 0; e < 3; e++)
+		key[1 + e] = graph_node(graph, "split")->edges[e].to->rank;
+	at = memmem(bytes, size, key, sizeof(key));
+	assert_non_null(at);
+	for (unsigned int e = 0; e < 3; e++) {
+		for (unsigned int other = 0; other < 3; other++) {
+			uint64_t changed[4];
+
+			memcpy(changed, key, sizeof(key));
+			changed[1 + e] = key[1 + other];
+			memcpy(at, changed, sizeof(changed));
+			if (e == other)
+				continue;
+			assert_damaged(bytes, size);
+			refused++;
+		}
+		memcpy(at, key, sizeof(key));
+	}
+	assert_int_equal(refused, 6);
+	assert_int_equal(hy_share_parse("g", bytes, size, NULL, &d), 0);
+	hy_share_description_free(&d);
+	free(bytes);
+}
+
+/* Drop reasons and counters of a node, likewise; and its own drops are none of the core's. */
+static void
+drops_and_counters_of_one_name_are_refused(void **state)
+{
+	static const struct {
+		const char *name, *as; /* of one length */
+		int rc;
+	} cases[] = {
+		{ "drop2______", "drop1______", -EPROTO },
+		{ "drop2______", "stream_full", -EPROTO },
+		{ "drop2______", "drop3______", 0 },
+		{ "count2", "count1", -EPROTO },
+		{ "count2", "count3", 0 },
+	};
+	struct probe src = { .budget = UINT32_MAX };
+	unsigned int refused = 0;
+	char *bytes;
+	size_t size;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "node");
+	NODE(NULL, .name = "node", .impl.process = probe_sink,
+		.drops = { { "drop1______" }, { "drop2______" } },
+		.counters = { { "count1" }, { "count2" } });
+	sink_add(NULL, "dropped");
+	GRAPH("g", .drop_node = "dropped");
+	share();
+	size = share_description("g", &bytes);
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		const size_t length = strlen(cases[i].name);
+		char *at = memmem(bytes, size, cases[i].name, length);
+		struct hy_share_description d;
+
+		assert_non_null(at);
+		memcpy(at, cases[i].as, length);
+		assert_int_equal(hy_share_parse("g", bytes, size, NULL, &d), cases[i].rc);
+		if (cases[i].rc == 0)
+			hy_share_description_free(&d);
+		else
+			refused++;
+		memcpy(at, cases[i].name, length);
+	}
+	assert_int_equal(refused, 3);
+	free(bytes);
 }
 
 static void
@@ -391,7 +493,9 @@ static const struct CMUnitTest share_bad_tests[] = {
 	SHARE_TEST(another_file_under_the_number_of_the_one_described_is_not_mapped),
 	SHARE_TEST(a_file_that_is_shorter_than_described_is_not_mapped),
 	SHARE_TEST(an_extent_is_not_mapped_in_pages_larger_than_described),
-	SHARE_TEST(sources_of_one_name_are_summed),
+	SHARE_TEST(nodes_of_one_name_are_refused),
+	SHARE_TEST(two_edges_of_a_node_to_one_node_are_refused),
+	SHARE_TEST(drops_and_counters_of_one_name_are_refused),
 	SHARE_TEST(more_sources_than_nodes_are_refused),
 	SHARE_TEST(a_trace_whose_ends_are_nonsense_is_not_told),
 	SHARE_TEST(a_trace_record_that_says_more_than_it_holds_is_refused),

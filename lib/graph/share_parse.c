@@ -298,6 +298,44 @@ node_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_top
 	return 0;
 }
 
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp((*(const struct hy_reg_node *const *)a)->name,
+		(*(const struct hy_reg_node *const *)b)->name);
+}
+
+/* Statistics find nodes by their names. Returns 0, -EPROTO or -ENOMEM. */
+static int
+names_check(const struct hy_topology *topo)
+{
+	const size_t n = topo->nb_nodes, size = sizeof(struct hy_reg_node *);
+	struct hy_reg_node **sorted = calloc(n + 1, size);
+	int rc = 0;
+
+	if (sorted == NULL)
+		return -ENOMEM;
+	memcpy(sorted, topo->nodes, n * size);
+	qsort(sorted, n, size, by_name);
+	for (size_t i = 1; i < n; i++)
+		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+			rc = -EPROTO;
+	free(sorted);
+	return rc;
+}
+
+/* Whether it keeps the rules that a compiled topology keeps. Returns 0, -EPROTO or -ENOMEM. */
+static int
+topology_check(const struct hy_topology *topo)
+{
+	struct hy_twins twins;
+	int rc = names_check(topo);
+
+	if (rc == 0)
+		rc = hy_edges_distinct(topo->nb_nodes, topo->first_edge, topo->targets, &twins);
+	return rc == -EEXIST ? -EPROTO : rc;
+}
+
 /* Sources first, edges to nodes that there are. */
 static bool
 topology_valid(const struct hy_topology *topo)
@@ -331,7 +369,10 @@ topology_parse(struct cursor *c, const struct hy_graph_params *params, struct hy
 		rc = node_parse(c, params, topo, d);
 	if (rc == 0 && (c->bad || !topology_valid(topo)))
 		rc = -EPROTO;
-	return rc;
+	if (rc < 0)
+		return rc;
+	topo->first_edge[n] = topo->nb_edges;
+	return topology_check(topo);
 }
 
 static int
