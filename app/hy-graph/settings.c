@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the command line, and where EAL keeps the files of a program. */
+/* Reading the command line. */
 
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <rte_common.h>
 
@@ -46,21 +45,6 @@ static int __rte_format_printf(1, 2) refuse(const char *format, ...)
 	va_end(ap);
 	fprintf(stderr, "\n");
 	return -1;
-}
-
-/* As EAL does: a program of a user who is not root has its files elsewhere. */
-static int
-prefix_folder(const char *prefix, char folder[PATH_MAX])
-{
-	const char *of_systemd = getenv("RUNTIME_DIRECTORY");
-	const char *of_user = getenv("XDG_RUNTIME_DIR");
-	const char *base = of_systemd != NULL ? of_systemd
-		: getuid() == 0               ? "/var/run"
-		: of_user != NULL             ? of_user
-					      : "/tmp";
-	const int n = snprintf(folder, PATH_MAX, "%s/dpdk/%s/halyard", base, prefix);
-
-	return n < PATH_MAX ? 0 : refuse("--file-prefix: its folder's path is too long");
 }
 
 static int
@@ -111,7 +95,7 @@ settings_read(int argc, char **argv, struct settings *settings)
 	if (optind < argc)
 		return refuse("'%s': %s takes options only", argv[optind], settings->command->name);
 	if (folder == NULL)
-		return prefix_folder(prefix, settings->folder);
+		return hy_share_folder(prefix, settings->folder, PATH_MAX);
 	if (snprintf(settings->folder, PATH_MAX, "%s", folder) >= PATH_MAX)
 		return refuse("--folder: the path is too long");
 	return 0;

@@ -29,7 +29,6 @@ struct hy_control {
 	struct hy_trace *trace;        /* started last, or NULL; see trace.h */
 	struct hy_capture *capture;    /* likewise; see capture.h */
 	struct hy_graph *next;         /* in the list of graphs */
-	FILE *description;             /* that is shared, or NULL; see share.h */
 	void *copied;                  /* of a copy of another process's: what it was made from */
 };
 

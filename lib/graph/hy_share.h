@@ -5,12 +5,16 @@
  *
  * The program that has the graphs *shares* them: a description of each lies in a folder, with all
  * names in it, and tells where in the program's memory the counters are. A reader *attaches* to the
- * folder. It maps that memory for reading only, compiles each graph anew from its description, in
- * memory of its own, and copies the counters there. So it follows no pointer of the program, has no
- * use for its functions, and may lie at other addresses.
+ * folder. It compiles each graph anew from its description, in memory of its own, and copies the
+ * counters there with pread(2). So it follows no pointer of the program, has no use for its
+ * functions, and may lie at other addresses.
  *
  * Neither waits for the other: there is no lock that both take, and a reader writes nothing at all.
  * Either may be killed at any time. Workers know nothing of it.
+ *
+ * Neither trusts another user. The folder and what is in it belong to the user who shares, and
+ * nobody else may write there; no link is followed in it, nor one of another user's on the way to
+ * it. A reader may be given anything by a program that means harm: it gets an error.
  *
  * A reader need not have called rte_eal_init(). An EAL secondary process may be one; its own graphs
  * are refused (hy_graph_create()). A program can read itself. Both must be built from the same
@@ -31,6 +35,21 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /**
+ * Names the folder that a program shares its graphs in by default: "halyard" in
+ * BASE/dpdk/PREFIX, where EAL keeps the program's files. BASE is the environment variable
+ * RUNTIME_DIRECTORY; without it /var/run for root, and XDG_RUNTIME_DIR for other users, or else
+ * /run/user/UID if that folder is the user's. EAL's own last resort, /tmp, is not used, since
+ * anybody can make a folder there first.
+ *
+ * @param prefix The program's --file-prefix; NULL: this process's, after rte_eal_init().
+ * @param[out] path
+ * @param size Bytes in @p path; PATH_MAX is enough.
+ * @return 0; -ENOENT there is no such BASE; -EINVAL the path is too long, or the prefix is empty or
+ * has a slash.
+ */
+int hy_share_folder(const char *prefix, char *path, size_t size);
+
+/**
  * Shares all graphs of the process, those to come too, until hy_share_stop(). From then on memory
  * that a reader may look at is kept for the next graph or trace that needs as much, and not given
  * back to EAL. A graph that cannot be described, for want of memory or room in the folder, says so
@@ -38,11 +57,12 @@ extern "C" {
  *
  * Any thread may call this and hy_share_stop(), after rte_eal_init().
  *
- * @param folder Made if it is not there, for the user alone; the folder above it must be. NULL:
- * "halyard" in rte_eal_get_runtime_dir().
+ * @param folder Made if it is not there, for the user alone; the folder above it must exist. NULL:
+ * that of hy_share_folder(), with those above it.
  * @return 0; -EALREADY the process shares them already; -EBUSY another program shares its graphs in
- * the folder; -EPERM an EAL secondary process; -EINVAL the path is too long; or what mkdir(2),
- * open(2) or readdir(3) report.
+ * the folder; -EPERM an EAL secondary process, or another user owns the folder or one above it, can
+ * write there, or made a link on the way; -EEXIST a file there has a description's name and is none;
+ * -ENOENT, -EINVAL as hy_share_folder(); or what mkdir(2), open(2) or readdir(3) report.
  */
 int hy_share_start(const char *folder);
 
@@ -55,12 +75,14 @@ struct hy_share;
 /**
  * Attaches to the program that shares its graphs in a folder; or, if it ends, to the next one.
  *
- * @param folder As given to hy_share_start(). NULL as there, in an EAL secondary process.
+ * @param folder As given to hy_share_start(). NULL as there, in an EAL secondary process. Only root
+ * may name another user's.
  * @param ops The operations of the objects in those graphs, of which only format is used, to put
  * trace records in words; or NULL. Must outlive the copies of graphs.
  * @param[out] share Belongs to the caller, until hy_share_detach().
- * @return 0; -ESRCH no program shares its graphs there; -EINVAL the path is too long; -ENOMEM; or
- * what open(2) reports.
+ * @return 0; -ESRCH no program shares its graphs there; -EPERM another user owns the folder, can
+ * write there, or owns a file in it; -ENOENT, -EINVAL as hy_share_folder(); -ENOMEM; or what open(2)
+ * reports.
  */
 int hy_share_attach(const char *folder, const struct hy_object_ops *ops, struct hy_share **share);
 

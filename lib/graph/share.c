@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,8 +13,6 @@
 #include "log.h"
 #include "memory.h"
 #include "share.h"
-
-#define NEW "new" /* what the link to a description is called until it takes another's place */
 
 /* Under the registry's lock. */
 static struct {
@@ -31,20 +28,6 @@ hy_share_serial(void)
 	static uint64_t serial;
 
 	return ++serial;
-}
-
-int
-hy_share_folder(const char *folder, char path[PATH_MAX])
-{
-	const int n = folder == NULL
-		? snprintf(path, PATH_MAX, "%s/halyard", rte_eal_get_runtime_dir())
-		: snprintf(path, PATH_MAX, "%s", folder);
-
-	if (n > 0 && n < PATH_MAX)
-		return 0;
-	HY_LOG(ERR, "share: the path of the folder has %d bytes; 1 to %d are accepted", n,
-		PATH_MAX - 1);
-	return -EINVAL;
 }
 
 static int
@@ -65,10 +48,14 @@ lock_take(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	share.lock = openat(share.folder, HY_SHARE_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-		0600);
+	share.lock = openat(share.folder, HY_SHARE_LOCK,
+		O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (share.lock < 0)
 		return failed(HY_SHARE_LOCK);
+	if (!hy_share_file_trusted(share.lock, geteuid())) {
+		errno = EPERM;
+		return failed(HY_SHARE_LOCK " is not a regular file of the user, or has two names");
+	}
 	if (fcntl(share.lock, F_OFD_SETLK, &lock) == 0)
 		return 0;
 	if (errno != EAGAIN && errno != EACCES)
@@ -78,63 +65,17 @@ lock_take(void)
 	return -EBUSY;
 }
 
-DIR *
-hy_share_opendir(int folder)
-{
-	const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (dir == NULL && fd >= 0) {
-		const int why = errno;
-
-		close(fd);
-		errno = why;
-	}
-	return dir;
-}
-
-const char *
-hy_share_readdir(DIR *folder)
-{
-	const struct dirent *d;
-
-	errno = 0;
-	do
-		d = readdir(folder);
-	while (d != NULL && strncmp(d->d_name, HY_SHARE_PREFIX, strlen(HY_SHARE_PREFIX)) != 0);
-	return d == NULL ? NULL : d->d_name;
-}
-
-/* Takes away what one left behind that was killed. */
 static int
-folder_clear(void)
-{
-	DIR *folder = hy_share_opendir(share.folder);
-	const char *left;
-	int rc;
-
-	if (folder == NULL)
-		return failed("opendir");
-	while ((left = hy_share_readdir(folder)) != NULL)
-		unlinkat(share.folder, left, 0);
-	rc = errno == 0 ? 0 : failed("readdir");
-	closedir(folder);
-	return rc;
-}
-
-static int
-folder_open(void)
+folder_open(bool parents)
 {
 	int rc;
 
-	if (mkdir(share.path, 0700) < 0 && errno != EEXIST)
-		return failed("mkdir");
-	share.folder = open(share.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	share.folder = hy_share_folder_make(share.path, parents);
 	if (share.folder < 0)
-		return failed("open");
+		return share.folder;
 	rc = lock_take();
 	if (rc == 0)
-		rc = folder_clear();
+		rc = hy_share_folder_clear(share.folder, share.path);
 	if (rc < 0) {
 		if (share.lock >= 0)
 			close(share.lock);
@@ -149,15 +90,6 @@ path_of(const struct hy_graph *graph, char path[HY_SHARE_PATH])
 	snprintf(path, HY_SHARE_PATH, HY_SHARE_PREFIX "%s", graph->control->name);
 }
 
-/* Closes a description that no link leads to any more. */
-static void
-description_close(struct hy_control *control)
-{
-	if (control->description != NULL)
-		fclose(control->description);
-	control->description = NULL;
-}
-
 void
 hy_share_forget(const struct hy_graph *graph)
 {
@@ -167,49 +99,38 @@ hy_share_forget(const struct hy_graph *graph)
 		return;
 	path_of(graph, path);
 	unlinkat(share.folder, path, 0);
-	description_close(graph->control);
 }
 
-/* Leads the graph's link to an open file, in one step. */
-static int
-link_to(const char *path, FILE *description)
-{
-	char target[64];
-
-	snprintf(target, sizeof(target), "/proc/%d/fd/%d", (int)getpid(), fileno(description));
-	unlinkat(share.folder, NEW, 0);
-	return symlinkat(target, share.folder, NEW) < 0 ||
-			renameat(share.folder, NEW, share.folder, path) < 0
-		? -errno
-		: 0;
-}
-
-/* Writes a description, and shows it in place of the one before. */
+/* Writes a description, and has it take the place of the one before. */
 static int
 describe(const struct hy_graph *graph, const char *path)
 {
-	const int fd = memfd_create("halyard", MFD_CLOEXEC);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	int rc;
+	FILE *out;
+	int fd, rc;
 
+	if (unlinkat(share.folder, HY_SHARE_NEW, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(share.folder, HY_SHARE_NEW,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	out = fdopen(fd, "w");
 	if (out == NULL) {
-		rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
-	rc = hy_share_describe(graph, out);
-	if (rc == 0 && (fflush(out) != 0 || ferror(out)))
-		rc = -EIO;
-	if (rc == 0)
-		rc = link_to(path, out);
-	if (rc < 0) {
+		close(fd);
+		rc = -ENOMEM;
+	} else {
+		rc = hy_share_describe(graph, out);
+		if (rc == 0 && fflush(out) != 0)
+			rc = -errno;
+		if (rc == 0 && ferror(out))
+			rc = -EIO;
 		fclose(out);
-		return rc;
 	}
-	description_close(graph->control);
-	graph->control->description = out;
-	return 0;
+	if (rc == 0 && renameat(share.folder, HY_SHARE_NEW, share.folder, path) == 0)
+		return 0;
+	rc = rc == 0 ? -errno : rc;
+	unlinkat(share.folder, HY_SHARE_NEW, 0);
+	return rc;
 }
 
 void
@@ -243,9 +164,9 @@ start_locked(const char *folder)
 		return -EPERM;
 	}
 	share.lock = -1;
-	rc = hy_share_folder(folder, share.path);
+	rc = hy_share_path(folder, share.path);
 	if (rc == 0)
-		rc = folder_open();
+		rc = folder_open(folder == NULL);
 	if (rc < 0)
 		return rc;
 	share.on = true;

@@ -2,16 +2,18 @@
 /*
  * Graphs that other processes read (hy_share.h), inside.
  *
- * A description is a file in memory for each graph. A link in the folder leads to it, by way of what
- * the process has open, so that nothing is written to a disk, and nothing is left of a process that
- * is killed. A graph that changes gets another file, and the link another target in one step: whoever
- * opens it has all of a description, and of one moment. It names what there is (share_describe.c,
- * share_parse.c), and the places of memory where the counters are (share_map.c). As numbers of open
- * files are used again, a reader that comes late may have opened anything: it looks again then.
+ * A description is a file in the folder for each graph. When a graph changes, another file takes its
+ * name in one step: whoever opens it has all of a description, and of one moment. It names the nodes
+ * and their edges (share_describe.c, share_parse.c), and the places of memory where the counters are
+ * (share_place.c). A process that is killed leaves its files behind: readers ask whether the lock is
+ * taken, and the next process that shares in the folder removes them (share_folder.c).
  *
  * Memory at a place may have been freed, and have become another image's, since the description was
  * written. It is never unmapped (memory.h), and says in its serial what it is: 0 as soon as it is
  * freed. A reader copies, looks at the serial again, and begins anew if that has changed.
+ *
+ * A reader trusts nothing that it reads, and never maps it: a file may be cut at any time, and
+ * touching a mapping beyond the end of its file is a SIGBUS.
  *
  * A graph that changes is described with both of its images from when the second is published until
  * the first is retired. What the worker has counted is the sum, whichever it walks.
@@ -45,13 +47,31 @@ hy_share_void(uint64_t *serial)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* The files of a folder that is shared. */
+/* The files of a folder that is shared (share_folder.c). */
 #define HY_SHARE_LOCK "lock"
+#define HY_SHARE_NEW ".halyard-new" /* a description until it takes its name */
 #define HY_SHARE_PREFIX "graph-"
 #define HY_SHARE_PATH (sizeof(HY_SHARE_PREFIX) + HY_NAME_SIZE)
 
-/* The path of the folder, by default EAL's. Returns 0 or -EINVAL. */
-int hy_share_folder(const char *folder, char path[PATH_MAX]);
+/* What a description begins with. */
+#define HY_SHARE_MAGIC UINT64_C(0x6572616873207968) /* "hy share" */
+
+/* The path of the folder, by default that of the process's own prefix. As hy_share_folder(). */
+int hy_share_path(const char *folder, char path[PATH_MAX]);
+
+/*
+ * Opens the folder to share in, and makes it if it is not there, with those above it if asked to.
+ * Every folder on the way belongs to the user or root, and nobody else can rename what is in it.
+ * Returns a descriptor or a negative errno (logged).
+ */
+int hy_share_folder_make(const char *path, bool parents);
+/* Opens a folder to read; root may read another user's. Likewise; only -EPERM is logged. */
+int hy_share_folder_look(const char *path, uid_t *owner);
+/* Removes the descriptions that a process which was killed left behind. 0 or negative (logged). */
+int hy_share_folder_clear(int folder, const char *path);
+
+/* Whether a file is a regular one of that user, by one name only. */
+bool hy_share_file_trusted(int fd, uid_t owner);
 
 /* Opens a folder that is open, to read it; NULL with errno. */
 DIR *hy_share_opendir(int folder);
@@ -72,11 +92,10 @@ struct hy_share_extent {
 
 #define HY_SHARE_EXTENTS_MAX 4096
 
-/* A block of memory, and the files that it lies in, whole pages one behind the other. */
+/* A block of memory, and the files that it lies in, one extent behind the other. */
 struct hy_share_place {
 	uint64_t address; /* in the process */
 	uint64_t size;
-	uint64_t page;  /* bytes */
 	uint64_t start; /* of the block, in the first extent */
 	unsigned int nb_extents;
 	struct hy_share_extent *extents;
@@ -86,16 +105,13 @@ struct hy_share_place {
 int hy_share_locate(const void *block, size_t size, struct hy_share_place *place);
 void hy_share_place_free(struct hy_share_place *place);
 
-/* A place, mapped for reading. */
-struct hy_share_view {
-	const void *block;
-	void *mapped;
-	size_t length;
-};
-
-/* Returns 0; -EAGAIN what the place tells of is not there; -EACCES; -ENOMEM. */
-int hy_share_map(pid_t pid, const struct hy_share_place *place, struct hy_share_view *view);
-void hy_share_unmap(struct hy_share_view *view);
+/*
+ * Copies part of a block of another process. A number of 64 bits that the process writes meanwhile is
+ * copied as it was before or after. Returns 0; -EAGAIN the files are not those described, or are
+ * shorter, or not the user's; -EACCES; -ENOMEM too many files are open.
+ */
+int hy_share_read(pid_t pid, uid_t owner, const struct hy_share_place *place, uint64_t offset,
+	void *to, size_t size);
 
 /* An image as it was described: compiled anew, without counters. */
 struct hy_share_image {

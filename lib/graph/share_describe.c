@@ -32,7 +32,6 @@ put_place(FILE *out, const void *block, size_t size)
 		return rc;
 	put(out, place.address);
 	put(out, place.size);
-	put(out, place.page);
 	put(out, place.start);
 	put(out, place.nb_extents);
 	for (unsigned int i = 0; i < place.nb_extents; i++) {

@@ -12,7 +12,7 @@
 #include "trace.h"
 
 static const uint64_t hy_share_layout[] = {
-	UINT64_C(0x6572616873207968), /* "hy share" */
+	HY_SHARE_MAGIC,
 	HY_ABI,
 	sizeof(struct hy_graph),
 	offsetof(struct hy_graph, walks),

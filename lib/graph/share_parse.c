@@ -96,24 +96,21 @@ table_new(struct cursor *c, size_t n, size_t size, int *rc)
 	return table;
 }
 
-/* Whole pages, with the block's beginning in the first, at a line as all of them. */
+/* The block begins in the first extent, at a cache line as all of them, and ends in the last. */
 static bool
 place_valid(const struct hy_share_place *place)
 {
-	const uint64_t page = place->page;
 	uint64_t length = 0;
 
-	if (page == 0 || (page & (page - 1)) != 0)
-		return false;
 	for (unsigned int i = 0; i < place->nb_extents; i++) {
 		const struct hy_share_extent *e = &place->extents[i];
 
-		if (e->length == 0 || e->length % page != 0 || e->offset % page != 0)
+		if (e->length == 0 || e->offset > (uint64_t)INT64_MAX - e->length)
 			return false;
 		length += e->length;
 	}
-	return place->start < RTE_MIN(page, length) && place->start % RTE_CACHE_LINE_SIZE == 0 &&
-		place->size <= length - place->start;
+	return place->nb_extents > 0 && place->start < place->extents[0].length &&
+		place->start % RTE_CACHE_LINE_SIZE == 0 && place->size <= length - place->start;
 }
 
 static int
@@ -123,7 +120,6 @@ place_parse(struct cursor *c, struct hy_share_place *place)
 
 	place->address = get(c);
 	place->size = get(c);
-	place->page = get(c);
 	place->start = get(c);
 	place->nb_extents = (unsigned int)get_to(c, HY_SHARE_EXTENTS_MAX);
 	place->extents = table_new(c, place->nb_extents, sizeof(*place->extents), &rc);

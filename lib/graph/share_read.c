@@ -24,6 +24,7 @@
 struct hy_share {
 	int folder;
 	int lock;
+	uid_t owner; /* of the folder, and so of all that is read */
 	const struct hy_object_ops *ops;
 };
 
@@ -43,12 +44,27 @@ nobody(const char *what)
 	return -ESRCH;
 }
 
+/* Opens the folder and its lock. -ENOENT if nobody ever shared there. */
+static int
+folder_open(struct hy_share *share, const char *path)
+{
+	share->folder = hy_share_folder_look(path, &share->owner);
+	if (share->folder < 0)
+		return share->folder;
+	/* Without waiting, as it may be anything. */
+	share->lock = openat(share->folder, HY_SHARE_LOCK,
+		O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+	if (share->lock < 0)
+		return -errno;
+	return hy_share_file_trusted(share->lock, share->owner) ? 0 : -EINVAL;
+}
+
 int
 hy_share_attach(const char *folder, const struct hy_object_ops *ops, struct hy_share **out)
 {
 	char path[PATH_MAX];
 	struct hy_share *share;
-	int rc = hy_share_folder(folder, path);
+	int rc = hy_share_path(folder, path);
 
 	if (rc < 0)
 		return rc;
@@ -58,21 +74,18 @@ hy_share_attach(const char *folder, const struct hy_object_ops *ops, struct hy_s
 		return -ENOMEM;
 	}
 	share->ops = ops;
-	share->lock = -1;
-	share->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Without waiting, as it may be anything. */
-	if (share->folder >= 0)
-		share->lock = openat(share->folder, HY_SHARE_LOCK,
-			O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-	if (share->lock < 0 && errno != ENOENT) {
-		rc = -errno;
-		HY_LOG(ERR, "share: %s: %s", path, strerror(errno));
-	} else if (share->lock < 0 || !is_alive(share)) {
+	share->folder = share->lock = -1;
+	rc = folder_open(share, path);
+	if (rc == -ENOENT || (rc == 0 && !is_alive(share)))
 		rc = nobody(path);
-	}
+	else if (rc == -EINVAL)
+		HY_LOG(ERR, "share: %s/" HY_SHARE_LOCK ": not a regular file of the folder's owner",
+			path);
+	else if (rc < 0 && rc != -EPERM)
+		HY_LOG(ERR, "share: %s: %s", path, strerror(-rc));
 	if (rc < 0) {
 		hy_share_detach(share);
-		return rc;
+		return rc == -EINVAL ? -EPERM : rc;
 	}
 	*out = share;
 	return 0;
@@ -117,24 +130,20 @@ hy_share_next(const struct hy_share *share, const char *after, char name[HY_NAME
 	return next[0] == '\0' ? -ENOENT : 0;
 }
 
-/* Opens a description; that fails if another takes its place at that moment. */
+/* Opens a description, which may be anything until it is looked at. */
 static int
 description_open(const struct hy_share *share, const char *name)
 {
 	char path[HY_SHARE_PATH];
-	struct stat st;
 	int fd;
 
 	snprintf(path, sizeof(path), HY_SHARE_PREFIX "%s", name);
-	/* Without waiting, as it may be anything: see share.h. */
-	fd = openat(share->folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = openat(share->folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
 	if (errno == EACCES || errno == EPERM)
 		return -EACCES;
-	return errno == ENOENT && fstatat(share->folder, path, &st, AT_SYMLINK_NOFOLLOW) < 0
-		? -ENOENT
-		: -EAGAIN;
+	return errno == ENOENT ? -ENOENT : -EPROTO;
 }
 
 /* Reads a whole description: it never changes. */
@@ -147,7 +156,9 @@ file_read(const struct hy_share *share, const char *name, char **bytes, size_t *
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > DESCRIPTION_MAX) {
+	/* One that another has replaced meanwhile has no name any more. */
+	if (!hy_share_file_trusted(fd, share->owner) || fstat(fd, &st) < 0 ||
+		st.st_size > DESCRIPTION_MAX) {
 		rc = -EAGAIN;
 	} else {
 		*size = (size_t)st.st_size;
@@ -183,14 +194,6 @@ beside(const struct hy_image *image, const struct hy_image *from, const void *pa
 	return RTE_PTR_ADD(from, RTE_PTR_DIFF(part, image));
 }
 
-/* Copies counters while the worker counts on. */
-static void
-counters_copy(uint64_t *counters, const uint64_t *from, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		counters[i] = hy_count_read(&from[i]);
-}
-
 static void
 node_copy(struct hy_image *image, const struct hy_image *from, unsigned int rank)
 {
@@ -199,81 +202,89 @@ node_copy(struct hy_image *image, const struct hy_image *from, unsigned int rank
 	struct hy_node *node = &image->hot[rank];
 	const struct hy_node *from_node = beside(image, from, node);
 
-	node->calls = hy_count_read(&from_node->calls);
-	node->objs = hy_count_read(&from_node->objs);
-	node->waiting = __atomic_load_n(&from_node->waiting, __ATOMIC_RELAXED);
-	counters_copy(cold->bursts, from_cold->bursts, HY_BURST_BUCKETS);
-	cold->sampled_objs = hy_count_read(&from_cold->sampled_objs);
-	cold->sampled_cycles = hy_count_read(&from_cold->sampled_cycles);
-	cold->sampled_idle = hy_count_read(&from_cold->sampled_idle);
+	node->calls = from_node->calls;
+	node->objs = from_node->objs;
+	node->waiting = from_node->waiting;
+	memcpy(cold->bursts, from_cold->bursts, sizeof(cold->bursts));
+	cold->sampled_objs = from_cold->sampled_objs;
+	cold->sampled_cycles = from_cold->sampled_cycles;
+	cold->sampled_idle = from_cold->sampled_idle;
 	for (int e = -(int)hy_image_slots_before(cold->reg); e < cold->nb_edges; e++) {
 		const struct hy_edge *edge = beside(image, from, &node->edges[e]);
 
-		node->edges[e].objs = hy_count_read(&edge->objs);
+		node->edges[e].objs = edge->objs;
 	}
 }
 
-/* Copies what an image has counted. Returns 0, or -EAGAIN if the memory is not the image's now. */
-static int
-image_copy(const struct hy_share_image *shared, const struct hy_image *from)
+/* Takes over what an image has counted. */
+static void
+image_copy(struct hy_image *image, const struct hy_image *from)
 {
-	struct hy_image *image = shared->image;
 	const uint16_t *budgets = beside(image, from, image->plan.budgets);
 
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
 		node_copy(image, from, r);
 	for (unsigned int s = 0; s < image->plan.nb_sources; s++)
-		image->plan.budgets[s] = __atomic_load_n(&budgets[s], __ATOMIC_RELAXED);
-	/* No other image ever has that serial: if it is there yet, it was there all the time. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&from->serial, __ATOMIC_RELAXED) == shared->serial ? 0 : -EAGAIN;
+		image->plan.budgets[s] = budgets[s];
 }
 
 static int
-image_read(const struct hy_share_description *d, unsigned int i)
+image_read(const struct hy_share *share, const struct hy_share_description *d, unsigned int i)
 {
-	struct hy_share_view view;
-	int rc = hy_share_map(d->pid, &d->images[i].place, &view);
+	const struct hy_share_image *shared = &d->images[i];
+	/* Room for the image to begin at a cache line. */
+	void *memory = malloc(shared->place.size + RTE_CACHE_LINE_SIZE);
+	void *block = RTE_PTR_ALIGN_CEIL(memory, RTE_CACHE_LINE_SIZE);
+	uint64_t serial = 0;
+	int rc = -ENOMEM;
 
-	if (rc < 0)
-		return rc;
-	rc = image_copy(&d->images[i], view.block);
-	hy_share_unmap(&view);
+	if (memory != NULL)
+		rc = hy_share_read(d->pid, share->owner, &shared->place, 0, block,
+			shared->place.size);
+	/* No other image ever has that serial: if it is there yet, it was there all the time. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (rc == 0)
+		rc = hy_share_read(d->pid, share->owner, &shared->place,
+			offsetof(struct hy_image, serial), &serial, sizeof(serial));
+	if (rc == 0 && serial != shared->serial)
+		rc = -EAGAIN;
+	if (rc == 0)
+		image_copy(shared->image, block);
+	free(memory);
 	return rc;
 }
 
 /* What the worker says: its walks, and which of the images it walks. */
 static int
-graph_read(const struct hy_share_description *d, unsigned int *walked)
+graph_read(const struct hy_share *share, const struct hy_share_description *d, unsigned int *walked)
 {
-	const struct hy_graph *from;
-	struct hy_share_view view;
-	int rc = hy_share_map(d->pid, &d->graph, &view);
+	const struct hy_image *image = NULL;
+	int rc = hy_share_read(d->pid, share->owner, &d->graph, offsetof(struct hy_graph, walks),
+		&d->copy->walks, sizeof(d->copy->walks));
 
+	if (rc == 0)
+		rc = hy_share_read(d->pid, share->owner, &d->graph,
+			offsetof(struct hy_graph, image), &image, sizeof(image));
 	if (rc < 0)
 		return rc;
-	from = view.block;
 	/* First: what it has left by now, it counts in no more. */
-	*walked = d->nb_images == HY_SHARE_IMAGES &&
-		(uintptr_t)__atomic_load_n(&from->image, __ATOMIC_ACQUIRE) ==
-			d->images[1].place.address;
-	d->copy->walks = hy_count_read(&from->walks);
-	hy_share_unmap(&view);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	*walked = d->nb_images == HY_SHARE_IMAGES && (uintptr_t)image == d->images[1].place.address;
 	return 0;
 }
 
 /* Makes the copy of what was described. The image that was left is history to it. */
 static int
-copy_fill(struct hy_share_description *d)
+copy_fill(const struct hy_share *share, struct hy_share_description *d)
 {
 	struct hy_graph *copy = d->copy;
 	struct hy_control *control = copy->control;
 	unsigned int walked = 0;
-	int rc = graph_read(d, &walked);
+	int rc = graph_read(share, d, &walked);
 
 	/* Both, if there are two: one that was freed meanwhile says that it walks another by now. */
 	for (unsigned int i = 0; i < d->nb_images && rc == 0; i++)
-		rc = image_read(d, i);
+		rc = image_read(share, d, i);
 	if (rc == 0 && walked > 0)
 		rc = hy_stats_add(control->history, d->images[0].image, HY_STATS_COUNTERS);
 	if (rc < 0)
@@ -294,7 +305,7 @@ graph_look(const struct hy_share *share, const char *name, struct hy_share_descr
 
 	if (rc < 0)
 		return rc;
-	rc = copy_fill(d);
+	rc = copy_fill(share, d);
 	if (rc < 0)
 		hy_share_description_free(d);
 	return rc;
@@ -412,29 +423,64 @@ record_valid(const struct hy_trace_record *record)
 			hy_name_valid(record->drop));
 }
 
+/* Copies records from a ring, which may end in between. */
+static int
+records_read(const struct hy_share *share, const struct hy_share_description *d, uint32_t head,
+	struct hy_trace_record *records, unsigned int n)
+{
+	const size_t size = sizeof(records[0]);
+	const uint32_t ring = (uint32_t)((d->trace.size - sizeof(struct hy_trace)) / size);
+	const uint32_t first = head & (ring - 1), before = RTE_MIN(n, ring - first);
+	int rc = hy_share_read(d->pid, share->owner, &d->trace,
+		offsetof(struct hy_trace, ring) + first * size, records, before * size);
+
+	if (rc == 0)
+		rc = hy_share_read(d->pid, share->owner, &d->trace, offsetof(struct hy_trace, ring),
+			records + before, (n - before) * size);
+	for (unsigned int i = 0; i < n && rc == 0; i++)
+		if (!record_valid(&records[i]))
+			rc = -EPROTO;
+	return rc;
+}
+
+static int
+header_read(const struct hy_share *share, const struct hy_share_description *d,
+	struct hy_trace *trace)
+{
+	/* What the worker keeps to itself comes behind. */
+	const int rc = hy_share_read(d->pid, share->owner, &d->trace, 0, trace,
+		offsetof(struct hy_trace, image));
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return rc == 0 && trace->serial != d->trace_serial ? -EAGAIN : rc;
+}
+
 /* What may have been written over since it was waiting to be read is not told. */
 static int
-trace_copy(const struct hy_trace *trace, const struct hy_share_description *d,
+trace_copy(const struct hy_share *share, const struct hy_share_description *d,
 	struct hy_trace_state *state, struct hy_trace_record *records, unsigned int n)
 {
-	/* As it was described: what stands there may be something else's by now. */
-	const size_t nb_records = (d->trace.size - sizeof(*trace)) / sizeof(trace->ring[0]);
-	const uint32_t head = __atomic_load_n(&trace->head, __ATOMIC_RELAXED);
+	struct hy_trace trace, after;
+	int rc = header_read(share, d, &trace);
 
+	if (rc < 0)
+		return rc;
 	/* Nonsense: another program's, or another's block by now. */
-	if (__atomic_load_n(&trace->tail, __ATOMIC_RELAXED) - head > nb_records)
+	if (trace.tail - trace.head >
+		(d->trace.size - sizeof(trace)) / sizeof(struct hy_trace_record))
 		return -EAGAIN;
 	if (state != NULL)
-		hy_trace_state_read(trace, state);
-	n = hy_trace_peek(trace, (uint32_t)nb_records, records, n);
+		hy_trace_state_read(&trace, state);
+	n = RTE_MIN(n, trace.tail - trace.head);
+	rc = records_read(share, d, trace.head, records, n);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&trace->head, __ATOMIC_RELAXED) != head ||
-		__atomic_load_n(&trace->serial, __ATOMIC_RELAXED) != d->trace_serial)
-		return -EAGAIN;
-	for (unsigned int i = 0; i < n; i++)
-		if (!record_valid(&records[i]))
-			return -EPROTO;
-	return (int)n;
+	if (rc == 0 || rc == -EPROTO) {
+		const int again = header_read(share, d, &after);
+
+		if (again < 0 || after.head != trace.head)
+			rc = -EAGAIN;
+	}
+	return rc < 0 ? rc : (int)n;
 }
 
 static int
@@ -442,16 +488,11 @@ trace_look(const struct hy_share *share, const char *name, struct hy_trace_state
 	struct hy_trace_record *records, unsigned int n)
 {
 	struct hy_share_description d;
-	struct hy_share_view view;
 	int rc = description_read(share, name, &d);
 
 	if (rc < 0)
 		return rc;
-	rc = d.trace_serial == 0 ? -ENOENT : hy_share_map(d.pid, &d.trace, &view);
-	if (rc == 0) {
-		rc = trace_copy(view.block, &d, state, records, n);
-		hy_share_unmap(&view);
-	}
+	rc = d.trace_serial == 0 ? -ENOENT : trace_copy(share, &d, state, records, n);
 	hy_share_description_free(&d);
 	return rc;
 }

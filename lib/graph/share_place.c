@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where memory of DPDK's heap lies: in files that the process has open, be they hugepages or not;
- * and how another process maps it. The kernel lets in whom it would let debug the process.
+ * and how another process reads it. The kernel lets in whom it would let debug the process.
  */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <rte_errno.h>
@@ -59,7 +56,6 @@ hy_share_locate(const void *block, size_t size, struct hy_share_place *place)
 	*place = (struct hy_share_place){ .address = (uintptr_t)block, .size = size };
 	if (page == NULL)
 		return -ENOTSUP;
-	place->page = page->hugepage_sz;
 	place->start = RTE_PTR_DIFF(block, page->addr);
 	pages = (place->start + size) / page->len + 1;
 	place->extents = calloc(RTE_MIN(pages, (size_t)HY_SHARE_EXTENTS_MAX),
@@ -87,69 +83,71 @@ hy_share_place_free(struct hy_share_place *place)
 	place->nb_extents = 0;
 }
 
-/* Whether a file has larger pages: mmap() would map whole ones, beyond the room. */
-static bool
-pages_exceed(int fd, uint64_t page)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) < 0 ||
-		(fs.f_type == HUGETLBFS_MAGIC && (uint64_t)fs.f_bsize > page);
-}
-
-/* Maps an extent where there is room for it. */
+/* Opens a file that the process has open. What it is, is known before it is opened for reading. */
 static int
-extent_map(pid_t pid, const struct hy_share_extent *extent, uint64_t page, void *at)
+extent_open(pid_t pid, uid_t owner, const struct hy_share_extent *extent)
 {
 	char path[64];
 	struct stat st;
-	int fd, rc = 0;
+	int fd, rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, (int)extent->fd);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
-		return errno == EACCES || errno == EPERM     ? -EACCES
-			: errno == EMFILE || errno == ENFILE ? -ENOMEM
-							     : -EAGAIN;
+		return -errno;
 	/* The number may be another file's by now, or another process's. */
-	if (fstat(fd, &st) < 0 || st.st_dev != extent->device || st.st_ino != extent->inode ||
-		(uint64_t)st.st_size < extent->offset + extent->length || pages_exceed(fd, page))
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != owner ||
+		st.st_dev != extent->device || st.st_ino != extent->inode) {
 		rc = -EAGAIN;
-	else if (mmap(at, extent->length, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
-			 (off_t)extent->offset) == MAP_FAILED)
-		rc = -ENOMEM;
+	} else {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		rc = open(path, O_RDONLY | O_CLOEXEC);
+		if (rc < 0)
+			rc = -errno;
+	}
 	close(fd);
 	return rc;
 }
 
-int
-hy_share_map(pid_t pid, const struct hy_share_place *place, struct hy_share_view *view)
+static int
+extent_read(pid_t pid, uid_t owner, const struct hy_share_extent *extent, uint64_t offset, void *to,
+	size_t size)
 {
-	size_t length = 0;
-	char *at;
-	int rc = 0;
+	const int fd = extent_open(pid, owner, extent);
+	ssize_t n;
 
-	for (unsigned int i = 0; i < place->nb_extents; i++)
-		length += place->extents[i].length;
-	view->length = length + place->page;
-	/* Room first, where pages of that size can be. */
-	view->mapped = mmap(NULL, view->length, PROT_NONE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (view->mapped == MAP_FAILED)
+	if (fd == -EACCES || fd == -EPERM)
+		return -EACCES;
+	if (fd == -EMFILE || fd == -ENFILE)
 		return -ENOMEM;
-	at = RTE_PTR_ALIGN_CEIL(view->mapped, place->page);
-	view->block = at + place->start;
-	for (unsigned int i = 0; i < place->nb_extents && rc == 0; i++) {
-		rc = extent_map(pid, &place->extents[i], place->page, at);
-		at += place->extents[i].length;
-	}
-	if (rc < 0)
-		hy_share_unmap(view);
-	return rc;
+	if (fd < 0)
+		return -EAGAIN;
+	n = pread(fd, to, size, (off_t)(extent->offset + offset));
+	close(fd);
+	return n == (ssize_t)size ? 0 : -EAGAIN;
 }
 
-void
-hy_share_unmap(struct hy_share_view *view)
+int
+hy_share_read(pid_t pid, uid_t owner, const struct hy_share_place *place, uint64_t offset, void *to,
+	size_t size)
 {
-	munmap(view->mapped, view->length);
+	uint64_t from = place->start + offset;
+	char *at = to;
+
+	for (unsigned int i = 0; i < place->nb_extents && size > 0; i++) {
+		const struct hy_share_extent *extent = &place->extents[i];
+
+		if (from < extent->length) {
+			const size_t n = (size_t)RTE_MIN(extent->length - from, (uint64_t)size);
+			const int rc = extent_read(pid, owner, extent, from, at, n);
+
+			if (rc < 0)
+				return rc;
+			at += n;
+			size -= n;
+			from += n;
+		}
+		from -= extent->length;
+	}
+	return size == 0 ? 0 : -EAGAIN;
 }
