@@ -26,6 +26,7 @@
 #include "reload.h"
 #include "report.h"
 #include "signals.h"
+#include "until_idle.h"
 #include "ways.h"
 
 #define TICK_US 1000
@@ -42,61 +43,6 @@ worker_main(void *arg)
 	return 0;
 }
 
-/*
- * Whether nothing has arrived for a while, although all workers looked. They look in rounds, of as
- * many walks of each as it takes to find what is there. An event device in software holds packets
- * back for some 100 calls, and may then hand them to a worker that was through with its walks.
- */
-struct idle {
-	uint64_t since; /* TSC */
-	uint64_t packets;
-	unsigned int rounds;           /* since then */
-	uint64_t walks[RTE_MAX_LCORE]; /* of each worker, when the round began */
-};
-
-static void
-round_begin(struct idle *idle, const struct pipeline *pipeline)
-{
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
-		idle->walks[w] = __atomic_load_n(&pipeline->graphs[w]->walks, __ATOMIC_ACQUIRE);
-}
-
-static bool
-round_over(const struct idle *idle, const struct pipeline *pipeline, unsigned int walks)
-{
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
-		if (__atomic_load_n(&pipeline->graphs[w]->walks, __ATOMIC_ACQUIRE) <
-			idle->walks[w] + walks)
-			return false;
-	return true;
-}
-
-static bool
-is_idle(struct idle *idle, const struct options *options, const struct pipeline *pipeline,
-	const struct hy_stats *stats, uint64_t now)
-{
-	/* Two walks: one of them began after the last packet was seen. */
-	const unsigned int walks = options->event.on ? 256 : 2;
-	const unsigned int rounds = options->event.on ? 4 : 1;
-	uint64_t packets = 0;
-
-	for (unsigned int i = 0; i < stats->nb_nodes; i++)
-		packets += stats->nodes[i].is_source ? stats->nodes[i].objs : 0;
-	if (packets != idle->packets || idle->since == 0) {
-		idle->packets = packets;
-		idle->since = now;
-		idle->rounds = 0;
-		round_begin(idle, pipeline);
-		return false;
-	}
-	if (round_over(idle, pipeline, walks)) {
-		idle->rounds++;
-		round_begin(idle, pipeline);
-	}
-	return idle->rounds >= rounds &&
-		now - idle->since > options->until_idle_ms * rte_get_tsc_hz() / 1000;
-}
-
 /* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
 static void
 watch(const struct options *options, struct pipeline *pipeline, struct report *report,
@@ -104,7 +50,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 {
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
 	uint64_t next_table = start + options->stats_s * hz;
-	struct idle idle = { 0 };
+	struct until_idle idle = { 0 };
 
 	while (!signals_stop) {
 		const uint64_t now = rte_rdtsc();
@@ -121,22 +67,20 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 			dump_now(options, &pipeline->tables, out);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
 			signals_stop = true;
-		if ((options->until_idle_ms == 0 && !table_due) ||
-			hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
-			continue;
-		if (options->until_idle_ms > 0 && is_idle(&idle, options, pipeline, stats, now))
+		if (options->until_idle_ms > 0 && until_idle(&idle, options, pipeline))
 			signals_stop = true;
-		if (table_due) {
-			report->stats = stats;
-			report_workers(report, pipeline);
-			report_classes(report, pipeline);
-			report_offloads(report, pipeline);
-			report_table(report, out->people);
-			fflush(out->people);
-			next_table = now + options->stats_s * hz;
-		}
+		if (!table_due || hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
+			continue;
+		report->stats = stats;
+		report_workers(report, pipeline);
+		report_classes(report, pipeline);
+		report_offloads(report, pipeline);
+		report_table(report, out->people);
+		fflush(out->people);
+		next_table = now + options->stats_s * hz;
 		hy_stats_free(stats);
 	}
+	until_idle_free(&idle);
 }
 
 static int
