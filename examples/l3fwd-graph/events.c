@@ -9,6 +9,7 @@
 
 #include "events.h"
 #include "feed.h"
+#include "port_watch.h"
 #include "ports.h"
 
 static int
@@ -16,6 +17,7 @@ on_reset(uint16_t port, void *arg)
 {
 	struct events *events = arg;
 
+	port_watch_count(port);
 	if (ports_reset(events->options, events->hal, events->pipeline->nb_workers, port) < 0)
 		return -EIO;
 	events->resets[port]++;
@@ -25,6 +27,7 @@ on_reset(uint16_t port, void *arg)
 static void
 on_gone(uint16_t port, void *arg __rte_unused)
 {
+	port_watch_count(port);
 	ports_gone(port);
 }
 

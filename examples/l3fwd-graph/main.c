@@ -22,6 +22,7 @@
 #include "feed.h"
 #include "outputs.h"
 #include "pipeline.h"
+#include "port_watch.h"
 #include "ports.h"
 #include "reload.h"
 #include "report.h"
@@ -60,6 +61,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 		rte_delay_us_sleep(TICK_US);
 		offloads_poll(&pipeline->offloads);
 		events_poll(events);
+		port_watch_poll(options, events->hal, out->people);
 		capture_poll();
 		if (signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
@@ -195,7 +197,6 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	if (rc < 0)
 		return rc;
 	report.stats = stats;
-	report_losses(&report);
 	report_events(&report, events.resets);
 	report_workers(&report, pipeline);
 	report_classes(&report, pipeline);

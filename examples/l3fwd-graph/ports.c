@@ -15,6 +15,7 @@
 #include <hy_event.h>
 
 #include "offloads.h"
+#include "port_watch.h"
 #include "ports.h"
 #include "spread.h"
 
@@ -156,6 +157,7 @@ configure(const struct options *options, struct hy_hal *hal, uint16_t port, uint
 		? info.max_rx_pktlen - info.max_mtu
 		: RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 	conf.intr_conf.rxq = options->idle == IDLE_INTERRUPT && !options->event.on;
+	conf.intr_conf.lsc = port_watch_interrupts(options, &info);
 	conf.rxmode.mtu = options->max_pkt_len - overhead;
 	if (conf.rxmode.mtu > info.max_mtu || options->max_pkt_len > info.max_rx_pktlen)
 		return refuse(port, "--max-pkt-len %u is too long; the port takes frames of %u",

@@ -30,17 +30,6 @@ report_ports(struct report *report)
 }
 
 void
-report_losses(struct report *report)
-{
-	struct rte_eth_stats stats;
-	uint16_t port;
-
-	RTE_ETH_FOREACH_DEV(port)
-		if (port_enabled(report->options, port) && rte_eth_stats_get(port, &stats) == 0)
-			report->ports[port].missed = stats.imissed + stats.rx_nombuf;
-}
-
-void
 report_events(struct report *report, const unsigned int resets[RTE_MAX_ETHPORTS])
 {
 	static const char *const states[] = { [HY_PORT_UP] = "up",
@@ -51,6 +40,10 @@ report_events(struct report *report, const unsigned int resets[RTE_MAX_ETHPORTS]
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		report->ports[p].state = states[hy_hal_port_state(report->hal, p)];
 		report->ports[p].resets = resets[p];
+		if (port_enabled(report->options, p) &&
+			hy_hal_port_state(report->hal, p) == HY_PORT_UP)
+			port_watch_count(p);
+		port_watch_view(p, &report->ports[p].view);
 	}
 }
 
@@ -224,9 +217,29 @@ report_table(const struct report *report, FILE *out)
 	fprintf(out, "\n");
 }
 
+/* What the driver of a port says that it lost. */
+static void
+losses_print(const struct port_view *view, FILE *out)
+{
+	const struct {
+		const char *name;
+		uint64_t n;
+	} losses[] = {
+		{ "missed", view->missed },
+		{ "no mbuf", view->no_mbuf },
+		{ "rx errors", view->rx_errors },
+		{ "tx errors", view->tx_errors },
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(losses); i++)
+		if (losses[i].n > 0)
+			fprintf(out, "  %s %" PRIu64, losses[i].name, losses[i].n);
+}
+
 bool
 report_result(const struct report *report, FILE *out)
 {
+	uint64_t tx_errors = 0;
 	struct totals t;
 	bool balanced, leaked;
 
@@ -238,18 +251,24 @@ report_result(const struct report *report, FILE *out)
 		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
 		fprintf(out, "port %u  %-14s %s  rx %" PRIu64 "  tx %" PRIu64, p,
 			report->ports[p].driver, mac, sum_rx(report, p), sum_tx(report, p));
-		if (report->ports[p].missed > 0)
-			fprintf(out, "  missed %" PRIu64 " before they reached us",
-				report->ports[p].missed);
+		losses_print(&report->ports[p].view, out);
 		if (report->ports[p].resets > 0)
 			fprintf(out, "  resets %u", report->ports[p].resets);
 		if (strcmp(report->ports[p].state, "up") != 0)
 			fprintf(out, "  %s", report->ports[p].state);
+		else if (report->ports[p].view.link_known && !report->ports[p].view.link_up)
+			fprintf(out, "  link down");
 		fprintf(out, "\n");
 	}
 	if (report->events_freed > 0)
 		fprintf(out, "%" PRIu64 " packets were still in the event device, and are freed\n",
 			report->events_freed);
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+		tx_errors += report->ports[p].view.tx_errors;
+	if (tx_errors > 0)
+		fprintf(out,
+			"tx errors: the driver's count of packets that it did not send; they are "
+			"in tx, or dropped as tx_full\n");
 	sum_totals(report, &t);
 	balanced = t.rx == t.tx + t.dropped;
 	leaked = report->mbufs_in_use > 0;

@@ -6,12 +6,13 @@
 #include <hy_stats.h>
 
 #include "pipeline.h"
+#include "port_watch.h"
 
 /* A port, as it was while it ran. */
 struct report_port {
 	char driver[RTE_ETH_NAME_MAX_LEN];
 	struct rte_ether_addr mac;
-	uint64_t missed;   /* packets that it lost before a worker could take them */
+	struct port_view view;
 	const char *state; /* "up", "down" or "gone" */
 	unsigned int resets;
 };
@@ -46,9 +47,9 @@ struct totals {
 	uint64_t dropped;
 };
 
-/* Notes what goes with the ports: when they run, and when the workers have stopped. */
+/* Notes what ports are called, once they run. */
 void report_ports(struct report *report);
-void report_losses(struct report *report);
+/* Notes how ports are doing: their links, what they lost, and how often they were reset. */
 void report_events(struct report *report, const unsigned int resets[RTE_MAX_ETHPORTS]);
 /* Notes what the workers have done so far; while there are graphs. */
 void report_workers(struct report *report, const struct pipeline *pipeline);

@@ -14,6 +14,7 @@ ports_json(const struct report *report, FILE *out)
 
 	fprintf(out, "  \"ports\": [");
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		const struct port_view *view = &report->ports[p].view;
 		char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 		if (!port_enabled(report->options, p))
@@ -21,11 +22,15 @@ ports_json(const struct report *report, FILE *out)
 		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
 		fprintf(out,
 			"%s\n    {\"port\": %u, \"driver\": \"%s\", \"mac\": \"%s\", "
-			"\"state\": \"%s\", \"resets\": %u, "
-			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"missed\": %" PRIu64 "}",
+			"\"state\": \"%s\", \"resets\": %u, \"link\": \"%s\", "
+			"\"link_mbps\": %" PRIu32 ", \"link_changes\": %u,\n     "
+			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"missed\": %" PRIu64
+			", \"no_mbuf\": %" PRIu64 ", \"rx_errors\": %" PRIu64
+			", \"tx_errors\": %" PRIu64 "}",
 			comma, p, report->ports[p].driver, mac, report->ports[p].state,
-			report->ports[p].resets, sum_rx(report, p), sum_tx(report, p),
-			report->ports[p].missed);
+			report->ports[p].resets, port_watch_link(view), view->link_mbps,
+			view->link_changes, sum_rx(report, p), sum_tx(report, p), view->missed,
+			view->no_mbuf, view->rx_errors, view->tx_errors);
 		comma = ",";
 	}
 	fprintf(out, "],\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Three commands. DPDK calls them on a thread of its own, and has no way to take them back: so they
+ * Four commands. DPDK calls them on a thread of its own, and has no way to take them back: so they
  * ask under a lock whether there are tables. What they then read is guarded by a table's own lock.
  */
 
@@ -15,6 +15,8 @@
 #include <rte_ethdev.h>
 #include <rte_telemetry.h>
 
+#include "dpdk.h"
+#include "port_watch.h"
 #include "telemetry.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -152,6 +154,26 @@ on_feature(const char *command __rte_unused, const char *parameter, struct rte_t
 	return rc;
 }
 
+static int
+on_port(const char *command __rte_unused, const char *parameter, struct rte_tel_data *data)
+{
+	struct port_view view;
+	uint16_t port;
+
+	if (!port_read(parameter, &port))
+		return telemetry_error("there is no such port", data);
+	port_watch_view(port, &view);
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_int(data, "port", port);
+	rte_tel_data_add_dict_string(data, "link", port_watch_link(&view));
+	rte_tel_data_add_dict_int(data, "link_mbps", (int)view.link_mbps);
+	rte_tel_data_add_dict_int(data, "link_changes", (int)view.link_changes);
+	rte_tel_data_add_dict_uint(data, "missed", view.missed);
+	rte_tel_data_add_dict_uint(data, "no_mbuf", view.no_mbuf);
+	rte_tel_data_add_dict_uint(data, "rx_errors", view.rx_errors);
+	return rte_tel_data_add_dict_uint(data, "tx_errors", view.tx_errors);
+}
+
 void
 telemetry_show(const struct tables *tables, struct hy_arc *arc)
 {
@@ -176,6 +198,8 @@ RTE_INIT(telemetry_register)
 	rte_telemetry_register_cmd("/l3fwd/feature", on_feature,
 		"Tells whether a feature of --feature is enabled for a port, or enables or "
 		"disables it. Parameters: FEATURE,PORT[,on|off]");
+	rte_telemetry_register_cmd("/l3fwd/port", on_port,
+		"A port's link, and what its driver lost. Parameter: the port");
 	rte_telemetry_register_cmd("/l3fwd/routes", on_routes,
 		"Counts the routes and next hops of the forwarding table. No parameter");
 	rte_telemetry_register_cmd("/l3fwd/route", on_route,
