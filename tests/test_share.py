@@ -171,8 +171,11 @@ def test_a_program_that_is_killed_hurts_no_reader_nor_the_next_program(request, 
 
 def test_texts_of_a_program_say_nothing_to_a_terminal(tmp_path):
     with Primary(tmp_path, KINDS["small"]) as primary:
-        table = graph("stats", primary.shared)
-        assert re.search(r"(?m)^    counter objs +\d+  That \?\[2J passed$", table), table
+        def shown():  # while the node is in the graph: it comes and goes
+            table = graph("stats", primary.shared)
+            assert "\033" not in table, table
+            return re.search(r"(?m)^    counter objs +\d+  That \?\[2J passed$", table)
+        live.until(shown, "the node with the text", primary.process)
         primary.stop()
 
 

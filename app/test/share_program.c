@@ -182,7 +182,7 @@ stats_check(const struct hy_stats *stats, uint64_t *before)
 static int
 reader(const char *folder, unsigned long nb_reads)
 {
-	struct hy_share *share;
+	struct hy_share *share = NULL;
 	unsigned long reads = 0;
 	uint64_t before = 0;
 	int rc = hy_share_attach(folder, NULL, &share);
