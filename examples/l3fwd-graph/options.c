@@ -430,7 +430,7 @@ read_all(int argc, char **argv, struct options *options)
 		if (kind == SET || kind == CLEAR || kind == HELP)
 			known[i].has_arg = no_argument;
 	}
-	optind = 1;
+	optind = 0; /* not 1: forgets what is left of another command line, too */
 	while (rc == 0 && (opt = getopt_long(argc, argv, "p:P", known, NULL)) != -1)
 		rc = read_option(opt, options);
 	if (rc == 0 && optind < argc)
