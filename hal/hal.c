@@ -44,7 +44,7 @@ hy_hal_destroy(struct hy_hal *hal)
 		const struct hy_hal_node *node = hal->nodes[i];
 
 		if (node->made)
-			hy_node_unregister(node->id);
+			hy_place_remove(hal->nodes[i]);
 		else /* as registered: what a graph without a HAL has */
 			hy_node_impl_set(node->id, &node->family->node.impl);
 		free(hal->nodes[i]);

@@ -214,6 +214,8 @@ bool hy_place_has_port(const struct hy_hal *hal, uint16_t port);
 /* Gives all nodes that were handed out what a slate chooses. May stop half-way: see reselect.c. */
 int hy_place_again(struct hy_hal *hal, const struct hy_slate *slate);
 int hy_place_impl(const struct hy_hal_node *node);
+/* Unregisters a node that the HAL made. */
+void hy_place_remove(const struct hy_hal_node *node);
 
 /* port_events.c: a port that does not run is as it was last seen, and known as such. */
 bool hy_port_frozen(struct hy_hal *hal, uint16_t port);

@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "hal.h"
+#include "registry.h"
+
+/* Of clones: programs configure them and lead their edges, as those of other nodes. */
+static const struct hy_reg_owner owner = { .name = "a HAL", .lends = true };
 
 int
 hy_place_impl(const struct hy_hal_node *node)
@@ -137,7 +141,16 @@ clone_make(struct hy_hal *hal, const struct hy_selection *s, const char *suffix,
 		rc = node_note(hal, s, *id, true, shared);
 	if (rc < 0)
 		hy_node_unregister(*id);
+	else
+		hy_registry_own(*id, &owner);
 	return rc;
+}
+
+void
+hy_place_remove(const struct hy_hal_node *node)
+{
+	hy_registry_own(node->id, NULL);
+	hy_node_unregister(node->id);
 }
 
 int

@@ -136,7 +136,7 @@ undo_do(struct hy_hal *hal, const struct undo *undo)
 	while (hal->nb_nodes > undo->nb_nodes) {
 		struct hy_hal_node *node = hal->nodes[--hal->nb_nodes];
 
-		hy_node_unregister(node->id);
+		hy_place_remove(node);
 		free(node);
 	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compat_fixture.h"
+#include "owned.h"
 
 static char long_name[] = "0123456789012345678901234567890123456789012345678901234567890123";
 
@@ -219,6 +220,34 @@ a_dump_shows_a_node_and_its_edges(void **state)
 	free(text);
 }
 
+/* Its edges in the core are those that the adapter has counted. */
+static void
+core_nodes_belong_to_the_adapter(void **state)
+{
+	struct probe src = { .budget = 10 }, sink = { 0 };
+	struct rte_graph *graph;
+	unsigned int owned = 0;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	NODE(&src, N("src"), probe_source, N("sink"));
+	NODE(&sink, N("sink"), probe_sink, NULL);
+	graph = graph_add("g", N("src"));
+	for (id = 0; hy_node_next(id, &id) == 0; id++) {
+		char name[HY_NAME_SIZE];
+
+		assert_int_equal(hy_node_name(id, name, sizeof(name)), 0);
+		if (strncmp(name, "rte.", 4) != 0 || strstr(name + 4, __func__) != name + 4)
+			continue;
+		assert_owned(id, "the adapter for rte_graph");
+		owned++;
+	}
+	assert_int_equal(owned, 2);
+	assert_int_equal(graph_update(graph, N("src")), 0);
+	rte_graph_walk(graph);
+	assert_int_equal(sink.objs, 10);
+}
+
 static const struct CMUnitTest compat_nodes[] = {
 	COMPAT_TEST(ids_are_dense_and_name_the_nodes),
 	COMPAT_TEST(bad_nodes_are_refused),
@@ -228,5 +257,6 @@ static const struct CMUnitTest compat_nodes[] = {
 	COMPAT_TEST(registering_fails_clean_at_every_allocation),
 	COMPAT_TEST(a_node_that_no_graph_has_can_be_freed_and_its_id_comes_again),
 	COMPAT_TEST(a_dump_shows_a_node_and_its_edges),
+	COMPAT_TEST(core_nodes_belong_to_the_adapter),
 };
 UNIT_SUITE(compat_nodes)

@@ -10,6 +10,7 @@
 #include <hy_idle.h>
 
 #include "dispatch_fixture.h"
+#include "owned.h"
 
 /* Devices that worker 1 sleeps on. */
 static struct {
@@ -496,6 +497,43 @@ other_graphs_take_no_ends_of_rings(void **state)
 	assert_int_equal(rig.sink.objs, BURST);
 }
 
+/* They tell objects of rings by what they were configured with, and send along edge 0. */
+static void
+nodes_that_hand_objects_over_are_left_to_the_dispatch(void **state)
+{
+	unsigned int owned = 0;
+	hy_node_id id = 0;
+
+	RTE_SET_USED(state);
+	chain_add();
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2,
+		PINS({ "work", WORKERS(1) }));
+	for (unsigned int round = 0; round < 2; round++) {
+		for (id = 0; hy_node_next(id, &id) == 0; id++) {
+			char name[HY_NAME_SIZE];
+
+			assert_int_equal(hy_node_name(id, name, sizeof(name)), 0);
+			if (strncmp(name, "d-", 2) != 0)
+				continue;
+			assert_owned(id, "a dispatch");
+			owned++;
+		}
+		/* The second time, no graph has them. */
+		assert_int_equal(hy_dispatch_pin(dispatch, NULL, 0), 0);
+		for (uint16_t w = 0; w < 2; w++) {
+			walk(w);
+			hy_graph_rest(hy_dispatch_graph(dispatch, w));
+		}
+	}
+	assert_int_equal(owned, 2 * 4); /* three, and what keeps an idle graph from being empty */
+	assert_int_equal(hy_dispatch_pin(dispatch,
+				 &(const struct hy_dispatch_pin){ "work", WORKERS(1) }, 1),
+		0);
+	walk(0);
+	walk(1);
+	assert_true(rig.work.objs > 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_worker_that_sleeps_is_woken_once_for_what_comes),
 	DISPATCH_TEST(a_worker_that_is_held_back_does_not_sleep),
@@ -507,6 +545,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(patterns_may_match_a_drop_node_that_only_drops_come_to),
 	DISPATCH_TEST(a_drop_node_that_leads_on_is_refused),
 	DISPATCH_TEST(other_graphs_take_no_ends_of_rings),
+	DISPATCH_TEST(nodes_that_hand_objects_over_are_left_to_the_dispatch),
 	DISPATCH_TEST(a_dispatch_that_is_short_of_memory_leaves_nothing_behind),
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arc_fixture.h"
+#include "owned.h"
 
 static void
 assert_logged(const char *why)
@@ -183,11 +184,110 @@ a_detour_to_an_end_beside_an_edge_to_the_arc_is_refused(void **state)
 	assert_int_equal(send_64(graph), 64);
 }
 
+static void
+the_node_of_an_arc_is_left_to_the_arc(void **state)
+{
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	sink_add(NULL, "other");
+	assert_owned(id_of("arc"), "an arc"); /* while no graph has it */
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+	assert_owned(id_of("arc"), "an arc"); /* and while one has */
+	assert_int_equal(hy_arc_enable(arc, "b", 0, 8), 0);
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 9), 2, 8));
+	/* One that could not be destroyed keeps it. */
+	assert_int_equal(hy_arc_destroy(arc), -EBUSY);
+	assert_owned(id_of("arc"), "an arc");
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(hy_node_unregister(sink_add(NULL, "arc")), 0);
+}
+
+/* Its chains tell objects of edges 0 and 1; the own edge is the feature's. */
+static void
+edges_that_an_arc_tells_of_lead_where_it_has_led_them(void **state)
+{
+	struct hy_graph *graph;
+	char target[HY_NAME_SIZE];
+	uint64_t own = 0;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	sink_add(NULL, "other");
+	sink_add(NULL, "another");
+	id = id_of("a");
+	assert_int_equal(hy_node_edge_add(id, "another", NULL), 0);
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	assert_int_equal(hy_arc_enable(arc, "b", 0, 8), 0);
+	for (uint16_t e = 0; e < 3; e++) {
+		assert_int_equal(hy_node_edge_target(id, e, target, sizeof(target)), 0);
+		unit_log_clear();
+		if (strcmp(target, "another") == 0) {
+			assert_int_equal(hy_node_edge_set(id, e, "other"), 0);
+			own++;
+			continue;
+		}
+		assert_int_equal(hy_node_edge_set(id, e, "another"), -EBUSY); /* free by now */
+		assert_logged("node 'a' is a feature of arc 'arc'; disable all features of that "
+			      "first");
+		assert_int_equal(hy_node_edge_set(id, e, target), 0); /* where it leads */
+	}
+	assert_int_equal(own, 1);
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 9), 2, 8));
+	assert_int_equal(hy_arc_set(arc, 0, NULL, 0), 0);
+	assert_int_equal(arc_trail(graph, 0), 0);
+	assert_int_equal(hy_node_edge_target(id, 0, target, sizeof(target)), 0);
+	assert_string_equal(target, "other");
+	assert_int_equal(hy_node_edge_set(id, 0, "end"), 0); /* the arc has left */
+}
+
+/* Two arcs would give it edges, and each take away those of the other. */
+static void
+the_node_of_another_arc_is_no_feature(void **state)
+{
+	const struct hy_arc_feature feature = { .arc = "arc", .node = "inner" };
+	const struct hy_arc_params params = { .end = "other", .index = index_from };
+	struct hy_arc *inner;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	assert_int_equal(hy_arc_feature_register(&feature), 0);
+	arc_add(NULL);
+	sink_add(NULL, "other");
+	assert_int_equal(hy_arc_create("inner", &params, &inner), 0);
+	graph = arc_graph("g", 0, NULL);
+	unit_log_clear();
+	assert_int_equal(hy_arc_enable(arc, "inner", 0, 1), -EPERM);
+	assert_logged("arc 'arc': the node of feature 'inner' belongs to an arc");
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+	assert_int_equal(hy_arc_destroy(inner), 0);
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(hy_arc_feature_unregister("inner"), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	ARC_TEST(a_graph_with_edges_to_an_end_and_to_its_arc_is_refused),
 	ARC_TEST(enabling_what_would_give_a_node_two_edges_to_the_arc_changes_nothing),
 	ARC_TEST(an_edge_to_the_arc_of_a_live_graph_is_refused_by_its_update),
 	ARC_TEST(a_detour_to_an_end_beside_an_edge_to_the_arc_is_refused),
+	ARC_TEST(the_node_of_an_arc_is_left_to_the_arc),
+	ARC_TEST(edges_that_an_arc_tells_of_lead_where_it_has_led_them),
+	ARC_TEST(the_node_of_another_arc_is_no_feature),
 };
 
 UNIT_SUITE(tests)

@@ -218,6 +218,27 @@ clone_is_a_node_of_the_ports_own(void **state)
 	assert_int_equal(hy_node_lookup("place_clone-x", &id), -ENOENT);
 }
 
+/* The program configures it and leads its edges, as it does with any node. */
+static void
+clone_is_unregistered_by_the_hal_alone(void **state)
+{
+	const uint32_t config = 1;
+	hy_node_id a, copy;
+
+	RTE_SET_USED(state);
+	ports_and_family(2, "place_kept");
+	select_all();
+	assert_int_equal(hy_hal_node_clone(hal, "place_kept", 0, "0-7", &a), 0);
+	unit_log_clear();
+	assert_int_equal(hy_node_unregister(a), -EPERM);
+	assert_non_null(strstr(unit_log(),
+		"node 'place_kept-0-7' belongs to a HAL, which alone may unregister it"));
+	assert_int_equal(hy_node_config(a, &config, sizeof(config)), 0);
+	assert_int_equal(hy_node_edge_add(a, "place_next", NULL), 0);
+	assert_int_equal(hy_node_clone(a, "2", &copy), 0);
+	assert_int_equal(hy_node_unregister(copy), 0);
+}
+
 static void
 destroying_the_hal_removes_the_nodes_that_it_made(void **state)
 {
@@ -358,6 +379,7 @@ static const struct CMUnitTest hal_place_tests[] = {
 	HAL_TEST(more_ports_than_fit_are_cut_between_two),
 	HAL_TEST(variant_without_a_context_of_its_own_has_that_of_its_family),
 	HAL_TEST(clone_is_a_node_of_the_ports_own),
+	HAL_TEST(clone_is_unregistered_by_the_hal_alone),
 	HAL_TEST(destroying_the_hal_removes_the_nodes_that_it_made),
 	HAL_TEST(destroying_nothing_is_allowed),
 	HAL_TEST(next_hal_places_by_its_own_selection),

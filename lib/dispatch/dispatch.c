@@ -111,8 +111,13 @@ idle_register(struct hy_dispatch *dispatch)
 		.flags = HY_NODE_SOURCE | HY_NODE_WAKES,
 		.impl.process = idle_process };
 
+	int rc;
+
 	snprintf(dispatch->idle_name, sizeof(dispatch->idle_name), "%s-idle", dispatch->name);
-	return hy_node_register(&desc, &dispatch->idle);
+	rc = hy_node_register(&desc, &dispatch->idle);
+	if (rc == 0)
+		hy_registry_own(dispatch->idle, &hy_dispatch_owner);
+	return rc;
 }
 
 static void
@@ -259,6 +264,7 @@ hy_dispatch_destroy(struct hy_dispatch *dispatch)
 		dispatch->plan = plan->next;
 		hy_pin_plan_free(dispatch, plan);
 	}
+	hy_registry_own(dispatch->idle, NULL);
 	hy_node_unregister(dispatch->idle);
 	dispatch_free(dispatch);
 	return released;

@@ -11,6 +11,8 @@
 #include <hy_dispatch.h>
 #include <hy_walk.h>
 
+#include <registry.h>
+
 #include "ring.h"
 
 /* placement.c: which nodes the graph has, and where each runs. */
@@ -46,6 +48,9 @@ void hy_placement_free(struct hy_placement *placement);
 
 /* stage.c: the nodes and rings to a pinned node. */
 
+/* Nodes that only a dispatch may change. */
+extern const struct hy_reg_owner hy_dispatch_owner;
+
 enum hy_stage_node { STAGE_OUT, STAGE_SPLIT, STAGE_IN, STAGE_NODES };
 
 struct hy_stage {
@@ -64,6 +69,8 @@ struct hy_stage {
 
 /* The stage of a node, made if there is none; NULL with the reason logged. */
 struct hy_stage *hy_stage_get(struct hy_dispatch *dispatch, const char *target, int *rc);
+/* Has nodes of a stage take it up anew in images to come. */
+int hy_stage_config(struct hy_stage *stage, enum hy_stage_node which);
 struct hy_stage *hy_stage_find(const struct hy_dispatch *dispatch, const char *target);
 /* Sees to it that there is a ring. Returns 0 or -ENOMEM, logged. */
 int hy_stage_ring(struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int from,

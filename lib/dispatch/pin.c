@@ -203,7 +203,7 @@ hy_pin_stages(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan)
 				stage->workers = plan->placement.places[i].workers;
 		/* The same again, but anew: their contexts are made of what the stage says now. */
 		for (unsigned int n = 0; n < STAGE_NODES && rc == 0; n++)
-			rc = hy_node_config(stage->nodes[n].id, &stage, sizeof(stage));
+			rc = hy_stage_config(stage, n);
 	}
 	return rc;
 }

@@ -11,6 +11,8 @@
 
 #include "dispatch.h"
 
+const struct hy_reg_owner hy_dispatch_owner = { .name = "a dispatch" };
+
 struct hy_stage *
 hy_stage_find(const struct hy_dispatch *dispatch, const char *target)
 {
@@ -29,6 +31,20 @@ hy_stage_owns(const struct hy_dispatch *dispatch, hy_node_id id)
 			if (s->nodes[i].id == id)
 				return true;
 	return id == dispatch->idle;
+}
+
+int
+hy_stage_config(struct hy_stage *stage, enum hy_stage_node which)
+{
+	const hy_node_id id = stage->nodes[which].id;
+	int rc;
+
+	hy_registry_lock();
+	hy_registry_own(id, NULL);
+	rc = hy_node_config(id, &stage, sizeof(stage));
+	hy_registry_own(id, &hy_dispatch_owner);
+	hy_registry_unlock();
+	return rc;
 }
 
 static int
@@ -53,18 +69,22 @@ node_register(const struct hy_dispatch *dispatch, struct hy_stage *stage, enum h
 	rc = hy_node_register(&desc, &id);
 	if (rc < 0)
 		return rc;
-	rc = hy_node_config(id, &stage, sizeof(stage));
-	if (rc < 0)
-		hy_node_unregister(id);
 	stage->nodes[which].id = id;
+	rc = hy_stage_config(stage, which);
+	if (rc < 0) {
+		hy_registry_own(id, NULL);
+		hy_node_unregister(id);
+	}
 	return rc;
 }
 
 static void
 stage_free(const struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int nb_nodes)
 {
-	for (unsigned int i = 0; i < nb_nodes; i++)
+	for (unsigned int i = 0; i < nb_nodes; i++) {
+		hy_registry_own(stage->nodes[i].id, NULL);
 		hy_node_unregister(stage->nodes[i].id);
+	}
 	for (unsigned int i = 0; i < dispatch->nb_workers * dispatch->nb_workers; i++)
 		rte_free(stage->rings[i]);
 	free(stage);

@@ -141,7 +141,7 @@ hy_arc_destroy(struct hy_arc *arc)
 		return 0;
 	pthread_mutex_lock(&changing);
 	hy_registry_lock();
-	rc = hy_node_unregister(arc->node);
+	rc = hy_arc_node_unregister(arc);
 	if (rc == 0) {
 		hy_arc_edges_remove(arc);
 		hy_arc_unlink(arc);

@@ -68,8 +68,9 @@ void hy_arc_table_write(struct hy_arc *arc, uint32_t index, const struct hy_arc_
 /* Waits until no worker holds anything from before. Returns 0 or -ETIMEDOUT. */
 int hy_arc_grace(const struct hy_arc *arc);
 
-/* arc_node.c. The node that tells objects their chain. */
+/* arc_node.c. The node that tells objects their chain. Unregistering fails as of any node. */
 int hy_arc_node_register(struct hy_arc *arc);
+int hy_arc_node_unregister(const struct hy_arc *arc);
 
 /* arc_live.c. With the arcs' mutex. */
 
@@ -90,6 +91,8 @@ int hy_arc_position(const struct hy_arc *arc, const char *feature);
 bool hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to);
 /* The arc that has a feature's node in graphs, and tells objects of its edges by number; or NULL. */
 const struct hy_arc *hy_arc_live_with(const struct hy_reg_node *node);
+/* Whether that arc may tell objects of the node's edge to a target. */
+bool hy_arc_leads(const struct hy_reg_node *node, const char *target);
 /* Where an edge that leads to a node leads while arcs are as they are. */
 struct hy_reg_node *hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to);
 

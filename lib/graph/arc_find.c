@@ -51,6 +51,14 @@ hy_arc_live_with(const struct hy_reg_node *node)
 	return NULL;
 }
 
+bool
+hy_arc_leads(const struct hy_reg_node *node, const char *target)
+{
+	const struct hy_arc *arc = hy_arc_live_with(node);
+
+	return arc != NULL && (strcmp(target, arc->end) == 0 || hy_arc_position(arc, target) >= 0);
+}
+
 /* Whether what takes an edge comes from an arc, and leaves it there. */
 static bool
 leaves(const struct hy_arc *arc, const struct hy_reg_node *from, const struct hy_reg_node *to)

@@ -86,6 +86,11 @@ edges_add_from(const struct hy_arc *arc, int from)
 			arc->features[from]);
 		return -ENOENT;
 	}
+	if (from >= 0 && node->owner != NULL && !node->owner->lends) {
+		HY_LOG(ERR, "arc '%s': the node of feature '%s' belongs to %s", arc->name,
+			node->name, node->owner->name);
+		return -EPERM;
+	}
 	rc = edge_add(arc, node, from, -1);
 	for (int to = from + 1; to < (int)arc->nb_features && rc == 0; to++)
 		if (is_live(arc, to))

@@ -14,6 +14,8 @@ struct ctx {
 	hy_arc_index_t *index;
 };
 
+static const struct hy_reg_owner owner = { .name = "an arc" };
+
 static __rte_always_inline uint16_t
 tell(struct hy_graph *graph, struct hy_node *node, void **objs, const uint32_t index[], uint16_t n)
 {
@@ -92,6 +94,22 @@ hy_arc_node_register(struct hy_arc *arc)
 	rc = hy_node_config(arc->node, &arc, sizeof(arc));
 	if (rc < 0)
 		hy_node_unregister(arc->node);
+	else
+		hy_registry_own(arc->node, &owner);
+	return rc;
+}
+
+int
+hy_arc_node_unregister(const struct hy_arc *arc)
+{
+	int rc;
+
+	hy_registry_lock();
+	hy_registry_own(arc->node, NULL);
+	rc = hy_node_unregister(arc->node);
+	if (rc < 0)
+		hy_registry_own(arc->node, &owner);
+	hy_registry_unlock();
 	return rc;
 }
 

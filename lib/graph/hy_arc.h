@@ -20,7 +20,9 @@
  *
  * From when a feature is enabled first until nothing of its arc is enabled any more, objects may be
  * told of the edges of its node by their numbers, also in graphs to come: the node is not
- * unregistered meanwhile, and its edges do not become fewer, nor more but by the arc. That is refused.
+ * unregistered meanwhile, its edges do not become fewer, nor more but by the arc, and those that
+ * lead to the end or to a feature are not led elsewhere. That is refused. The arc's own node is
+ * never changed but by the arc.
  *
  * A graph's patterns name its sources, and neither an arc nor its features, which only come by the
  * edges that lead to them. In a graph with cycles, what waits at the arc's node when that is taken
@@ -97,7 +99,7 @@ struct hy_arc_params {
 
 /**
  * Creates an arc of the features that have registered on it by now, none of them enabled, and
- * registers its node, under its name.
+ * registers its node, under its name, which belongs to it until hy_arc_destroy().
  *
  * @param name Of the arc: a name of no node.
  * @param[out] arc Belongs to the caller, until hy_arc_destroy().
@@ -147,10 +149,11 @@ struct hy_arc_setting {
  * Upon -ETIMEDOUT a feature may be in graphs without being enabled for any index: it costs what an
  * arc costs, until the next call.
  *
- * @return 0; -ENOENT the arc has no such feature; -EINVAL @p index is not below HY_ARC_INDEXES, or a
- * feature is given twice; -ETIMEDOUT a worker has not reported for a second; what
- * hy_graph_update_all() returns, such as -EINVAL for a graph in which a node has an edge to the arc's
- * own node beside one to its end; -ENOMEM.
+ * @return 0; -ENOENT the arc has no such feature; -EINVAL @p index is not below HY_ARC_INDEXES, or
+ * a feature is given twice; -ETIMEDOUT a worker has not reported for a second; what
+ * hy_graph_update_all() returns, such as -EINVAL for a graph in which a node has an edge to the
+ * arc's own node beside one to its end; -EPERM the feature's node belongs to another arc, a
+ * dispatch or the adapter for rte_graph; -ENOMEM.
  */
 int hy_arc_set(struct hy_arc *arc, uint32_t index, const struct hy_arc_setting *settings,
 	unsigned int n);

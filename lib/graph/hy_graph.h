@@ -10,6 +10,11 @@
  * registry never changes a graph that exists, until hy_graph_update() compiles it again: then its
  * worker takes up the new image between two walks, and loses nothing.
  *
+ * The nodes that an arc (hy_arc.h), a dispatch (hy_dispatch.h) or the adapter for rte_graph
+ * registers belong to it. A program's calls that would unregister, clone, configure or lead
+ * them elsewhere return -EPERM. The clones that a HAL makes are a program's to configure, and the
+ * HAL's to unregister.
+ *
  * Objects are opaque: the core moves pointers, and frees them only through struct hy_object_ops.
  *
  * Unless a function says otherwise: it may be called from any thread after rte_eal_init()
@@ -193,9 +198,10 @@ void hy_registration_check(const char *what, int rc);
 /**
  * Removes a node from the registry.
  *
- * @return 0; -ENOENT no such node; -EBUSY a graph has it, or an arc of which it is a feature has it
- * in graphs (hy_arc.h). Edges of other nodes that name it stay, and must resolve again before a graph
- * is created with them.
+ * @return 0; -ENOENT no such node; -EPERM it belongs to an arc, a dispatch, a HAL or the adapter
+ * for rte_graph; -EBUSY a graph has it, or an arc of which it is a feature has it in graphs
+ * (hy_arc.h), or would have it in those to come. Edges of other nodes that name it stay, and must
+ * resolve again before a graph is created with them.
  */
 int hy_node_unregister(hy_node_id id);
 
@@ -205,8 +211,9 @@ int hy_node_unregister(hy_node_id id);
  * yet).
  *
  * @param[out] clone The copy's id; may be NULL.
- * @return 0; -ENOENT no such node; -EINVAL bad suffix, name too long, or the copy would have an
- * edge to itself; -EEXIST; -ENOMEM.
+ * @return 0; -ENOENT no such node; -EPERM it belongs to an arc, a dispatch or the adapter for
+ * rte_graph; -EINVAL bad suffix, name too long, or the copy would have an edge to itself; -EEXIST;
+ * -ENOMEM.
  */
 int hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone);
 
@@ -215,7 +222,7 @@ int hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone);
  * on.
  *
  * @param config Copied. What it points to must outlive the graphs that use it. NULL removes it.
- * @return 0; -ENOENT; -ENOMEM.
+ * @return 0; -ENOENT; -EPERM as hy_node_clone(); -ENOMEM.
  */
 int hy_node_config(hy_node_id id, const void *config, size_t size);
 
@@ -223,7 +230,8 @@ int hy_node_config(hy_node_id id, const void *config, size_t size);
  * Sets the implementation that graphs created or updated from now on use for a node. Strings are
  * copied.
  *
- * @return 0; -ENOENT; -EINVAL no process function, or a malformed variant name.
+ * @return 0; -ENOENT; -EPERM as hy_node_clone(); -EINVAL no process function, or a malformed
+ * variant name.
  */
 int hy_node_impl_set(hy_node_id id, const struct hy_node_impl *impl);
 
@@ -255,16 +263,19 @@ int hy_node_kind(hy_node_id id, uint32_t *flags, uint16_t *replicates);
  * target.
  *
  * @param[out] edge Its index, what hy_enqueue() takes; may be NULL.
- * @return 0; -ENOENT; -EINVAL malformed target, or @p target is the node itself; -EBUSY
- * as hy_node_unregister() has it of arcs; -ENOSPC; -ENOMEM.
+ * @return 0; -ENOENT; -EPERM as hy_node_clone(); -EINVAL malformed target, or @p target is the node
+ * itself; -EBUSY an arc has the node in graphs, or would have it in those to come; -ENOSPC;
+ * -ENOMEM.
  */
 int hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge);
 
 /**
  * Leads an existing edge elsewhere, for graphs created or updated from now on.
  *
- * @return 0; -ENOENT no such node or edge; -EINVAL malformed target or the node itself; -EEXIST
- * another edge of the node leads there already; -ENOMEM.
+ * @return 0; -ENOENT no such node or edge; -EPERM as hy_node_clone(); -EINVAL malformed target or
+ * the node itself; -EEXIST another edge of the node leads there already; -EBUSY an arc that has the
+ * node in graphs sends objects along this edge: it leads to the arc's end, or to another feature of
+ * it.
  */
 int hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target);
 
@@ -274,7 +285,8 @@ int hy_node_edge_count(hy_node_id id, uint16_t *n);
 /**
  * Takes away all edges but the first @p n, for graphs created or updated from now on.
  *
- * @return 0; -ENOENT; -EINVAL the node has fewer; -EBUSY as hy_node_unregister() has it of arcs.
+ * @return 0; -ENOENT; -EPERM as hy_node_clone(); -EINVAL the node has fewer; -EBUSY as
+ * hy_node_edge_add().
  */
 int hy_node_edge_shrink(hy_node_id id, uint16_t n);
 

@@ -21,6 +21,21 @@ node_wanted(hy_node_id id)
 	return node;
 }
 
+/* The same for a call that changes the node; NULL with the reason in rc, if that may not be. */
+static struct hy_reg_node *
+node_to_change(hy_node_id id, int *rc)
+{
+	struct hy_reg_node *node = node_wanted(id);
+
+	*rc = node == NULL ? -ENOENT : 0;
+	if (node == NULL || node->owner == NULL || node->owner->lends)
+		return node;
+	HY_LOG(ERR, "node '%s' belongs to %s, which alone may change it", node->name,
+		node->owner->name);
+	*rc = -EPERM;
+	return NULL;
+}
+
 /* Says so, if rc means that memory was short. */
 static int
 memory_checked(const char *name, int rc)
@@ -56,15 +71,16 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 {
 	struct hy_reg_node *node, *clone;
 	char name[2 * HY_NAME_SIZE];
-	int rc = -ENOMEM;
+	int rc;
 
 	if (!hy_name_valid(suffix))
 		return hy_name_refused("suffix", suffix);
 	hy_registry_lock();
-	node = node_wanted(id);
+	/* What its owner has configured, a copy lacks. */
+	node = node_to_change(id, &rc);
 	clone = calloc(1, sizeof(*clone));
 	if (node == NULL || clone == NULL) {
-		rc = node == NULL ? -ENOENT : -ENOMEM;
+		rc = node == NULL ? rc : -ENOMEM;
 		goto out;
 	}
 	snprintf(name, sizeof(name), "%s-%s", node->name, suffix);
@@ -80,6 +96,7 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 	}
 	*clone = *node;
 	strcpy(clone->name, name);
+	clone->owner = NULL;
 	clone->refs = 0;
 	clone->config = NULL;
 	clone->drops = NULL;
@@ -108,39 +125,62 @@ out:
 	return rc;
 }
 
-/* Whether an arc tells objects of a node's edges, by their numbers; says so if it does. */
+/* Whether an arc has a node in graphs, or in those to come; by which one it is held. */
 static bool
-is_live_feature(const struct hy_reg_node *node)
+feature_held(const struct hy_reg_node *node, char *why)
 {
 	const struct hy_arc *arc = hy_arc_live_with(node);
 
 	if (arc != NULL)
-		HY_LOG(ERR,
-			"node '%s' is a feature of arc '%s'; disable all features of that first",
-			node->name, arc->name);
+		snprintf(why, HY_TEXT_SIZE,
+			"is a feature of arc '%s'; disable all features of that first", arc->name);
 	return arc != NULL;
+}
+
+/* Whether an arc tells objects of a node's edges, by their numbers; says so if it does. */
+static bool
+is_live_feature(const struct hy_reg_node *node)
+{
+	char why[HY_TEXT_SIZE];
+	const bool is = feature_held(node, why);
+
+	if (is)
+		HY_LOG(ERR, "node '%s' %s", node->name, why);
+	return is;
+}
+
+int
+hy_registry_held(const struct hy_reg_node *node, char *why)
+{
+	if (node->owner != NULL) {
+		snprintf(why, HY_TEXT_SIZE, "belongs to %s, which alone may unregister it",
+			node->owner->name);
+		return -EPERM;
+	}
+	if (node->refs > 0) {
+		snprintf(why, HY_TEXT_SIZE, "is in a graph, or in one that waits to be taken up");
+		return -EBUSY;
+	}
+	return feature_held(node, why) ? -EBUSY : 0;
 }
 
 int
 hy_node_unregister(hy_node_id id)
 {
+	char why[HY_TEXT_SIZE];
 	struct hy_reg_node *node;
-	int rc = 0;
+	int rc = -ENOENT;
 
 	hy_registry_lock();
 	/* A graph may have left the node since it was last looked at. */
 	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g))
 		hy_graph_image(g);
 	node = node_wanted(id);
-	if (node == NULL) {
-		rc = -ENOENT;
-	} else if (node->refs > 0) {
-		HY_LOG(ERR, "node '%s' is in a graph, or in one that waits to be taken up",
-			node->name);
-		rc = -EBUSY;
-	} else if (is_live_feature(node)) {
-		rc = -EBUSY;
-	} else {
+	if (node != NULL)
+		rc = hy_registry_held(node, why);
+	if (node != NULL && rc < 0)
+		HY_LOG(ERR, "node '%s' %s", node->name, why);
+	if (rc == 0) {
 		hy_registry_remove(node);
 		hy_reg_node_free(node);
 	}
@@ -153,7 +193,7 @@ hy_node_config(hy_node_id id, const void *config, size_t size)
 {
 	struct hy_reg_node *node;
 	void *copy = NULL;
-	int rc = 0;
+	int rc;
 
 	if (config != NULL) {
 		copy = malloc(size > 0 ? size : 1);
@@ -165,10 +205,8 @@ hy_node_config(hy_node_id id, const void *config, size_t size)
 		memcpy(copy, config, size);
 	}
 	hy_registry_lock();
-	node = node_wanted(id);
-	if (node == NULL) {
-		rc = -ENOENT;
-	} else {
+	node = node_to_change(id, &rc);
+	if (node != NULL) {
 		void *old = node->config;
 
 		node->config = copy;
@@ -185,10 +223,10 @@ hy_node_impl_set(hy_node_id id, const struct hy_node_impl *impl)
 {
 	struct hy_node_impl before;
 	struct hy_reg_node *node;
-	int rc = -ENOENT;
+	int rc;
 
 	hy_registry_lock();
-	node = node_wanted(id);
+	node = node_to_change(id, &rc);
 	if (node != NULL) {
 		before = node->impl;
 		rc = hy_reg_node_impl_copy(node, impl);
@@ -284,8 +322,9 @@ hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge)
 	int rc, index = 0;
 
 	hy_registry_lock();
-	node = node_wanted(id);
-	rc = node == NULL ? -ENOENT : hy_reg_node_target_check(node, target);
+	node = node_to_change(id, &rc);
+	if (rc == 0)
+		rc = hy_reg_node_target_check(node, target);
 	if (rc == 0 && hy_reg_node_edge_find(node, target) < 0 && is_live_feature(node))
 		rc = -EBUSY;
 	if (rc == 0) {
@@ -305,15 +344,18 @@ hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target)
 	int rc, index;
 
 	hy_registry_lock();
-	node = node_wanted(id);
-	rc = node == NULL || !edge_exists(node, edge) ? -ENOENT
-						      : hy_reg_node_target_check(node, target);
+	node = node_to_change(id, &rc);
+	if (rc == 0)
+		rc = edge_exists(node, edge) ? hy_reg_node_target_check(node, target) : -ENOENT;
 	if (rc == 0) {
 		index = hy_reg_node_edge_find(node, target);
 		if (index >= 0 && index != edge) {
 			HY_LOG(ERR, "node '%s': edge %d leads to '%s' already", node->name, index,
 				target);
 			rc = -EEXIST;
+		} else if (index < 0 && hy_arc_leads(node, node->edges[edge].target) &&
+			is_live_feature(node)) {
+			rc = -EBUSY;
 		} else if (index < 0) {
 			hy_reg_node_edge_set(node, edge, target);
 		}
@@ -339,12 +381,12 @@ int
 hy_node_edge_shrink(hy_node_id id, uint16_t n)
 {
 	struct hy_reg_node *node;
-	int rc = 0;
+	int rc;
 
 	hy_registry_lock();
-	node = node_wanted(id);
+	node = node_to_change(id, &rc);
 	if (node == NULL) {
-		rc = -ENOENT;
+		/* rc says why. */
 	} else if (n > node->nb_edges) {
 		HY_LOG(ERR, "node '%s': cannot shrink to %u edges, it has %u", node->name, n,
 			node->nb_edges);

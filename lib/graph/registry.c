@@ -116,6 +116,18 @@ hy_registry_next(hy_node_id id)
 	return hy_registry_get(id);
 }
 
+void
+hy_registry_own(hy_node_id id, const struct hy_reg_owner *owner)
+{
+	struct hy_reg_node *node;
+
+	hy_registry_lock();
+	node = hy_registry_get(id);
+	if (node != NULL)
+		node->owner = owner;
+	hy_registry_unlock();
+}
+
 const char *
 hy_registry_failed(void)
 {

@@ -14,9 +14,16 @@ struct hy_reg_edge {
 	hy_node_id last;
 };
 
+/* Whose a node is that no program has registered: what uses it counts on how it has left it. */
+struct hy_reg_owner {
+	const char *name; /* "an arc" */
+	bool lends;       /* others may do all but unregister it */
+};
+
 struct hy_reg_node {
 	hy_node_id id;
-	unsigned int refs; /* images of graphs that have it */
+	const struct hy_reg_owner *owner; /* or NULL: anybody may change it */
+	unsigned int refs;                /* images of graphs that have it */
 	char name[HY_NAME_SIZE];
 	char variant[HY_NAME_SIZE]; /* "" for none */
 	struct hy_node_impl impl;   /* impl.variant is not used: the name is above */
@@ -58,6 +65,19 @@ extern const struct hy_drop hy_core_drops[];
 int hy_registry_insert(struct hy_reg_node *node, hy_node_id *id);
 /* Takes a node out of the registry, without freeing it. */
 void hy_registry_remove(struct hy_reg_node *node);
+
+/*
+ * Gives a node to an owner: the calls of hy_graph.h that would change it fail with -EPERM from then
+ * on. The owner takes it back, by NULL, before it calls them itself; under the lock, if it gives it
+ * again after. Takes the lock; nothing if there is no such node.
+ */
+void hy_registry_own(hy_node_id id, const struct hy_reg_owner *owner);
+
+/*
+ * node.c: why a node cannot be taken out of the registry, behind its name, in HY_TEXT_SIZE bytes.
+ * Returns 0: it can; -EPERM it belongs to an owner; -EBUSY a graph or a live arc has it.
+ */
+int hy_registry_held(const struct hy_reg_node *node, char *why);
 
 /* Says what is wrong with a name of something; returns -EINVAL. */
 int hy_name_refused(const char *what, const char *name);

@@ -7,7 +7,12 @@
 #ifndef HY_COMPAT_COMPAT_H
 #define HY_COMPAT_COMPAT_H
 
+#include "../registry.h"
+
 #include "rte_graph_worker.h"
+
+/* The core's nodes behind the adapter's, which alone may change them. */
+extern const struct hy_reg_owner hy_compat_owner;
 
 struct compat_node {
 	char name[RTE_NODE_NAMESIZE];

@@ -72,6 +72,8 @@ hy_compat_edges_resolve(struct compat_node *node)
 	core_edges = calloc(node->nb_edges + 1u, sizeof(*core_edges));
 	if (core_edges == NULL)
 		return -ENOMEM;
+	hy_registry_lock();
+	hy_registry_own(node->core, NULL);
 	rc = hy_node_edge_shrink(node->core, 0);
 	for (rte_edge_t e = 0; e < node->nb_edges && rc == 0; e++) {
 		const struct compat_node *to = hy_compat_node_find(node->edges[e]);
@@ -83,6 +85,8 @@ hy_compat_edges_resolve(struct compat_node *node)
 	}
 	if (rc == 0) /* so that a live change gives the node a new context, with its new edges */
 		rc = hy_node_config(node->core, &node, sizeof(struct compat_node *));
+	hy_registry_own(node->core, &hy_compat_owner);
+	hy_registry_unlock();
 	if (rc < 0) {
 		free(core_edges);
 		return rc;

@@ -99,6 +99,8 @@ hy_compat_node_find(const char *name)
 	return NULL;
 }
 
+const struct hy_reg_owner hy_compat_owner = { .name = "the adapter for rte_graph" };
+
 rte_node_t
 hy_compat_nodes_count(void)
 {
@@ -145,6 +147,7 @@ node_insert(struct compat_node *node)
 	rc = hy_node_register(&desc, &node->core);
 	if (rc < 0)
 		return rc;
+	hy_registry_own(node->core, &hy_compat_owner);
 	registry.nb_nodes = RTE_MAX(registry.nb_nodes, node->id + 1);
 	nodes[node->id] = node;
 	return 0;
@@ -290,6 +293,20 @@ out:
 	return clone;
 }
 
+static int
+core_unregister(const struct compat_node *node)
+{
+	int rc;
+
+	hy_registry_lock();
+	hy_registry_own(node->core, NULL);
+	rc = hy_node_unregister(node->core);
+	if (rc < 0)
+		hy_registry_own(node->core, &hy_compat_owner);
+	hy_registry_unlock();
+	return rc;
+}
+
 int
 rte_node_free(rte_node_t id)
 {
@@ -306,7 +323,7 @@ rte_node_free(rte_node_t id)
 			node->name);
 		rc = -EBUSY;
 	} else {
-		rc = hy_node_unregister(node->core);
+		rc = core_unregister(node);
 	}
 	if (rc == 0) {
 		registry.nodes[id] = NULL;

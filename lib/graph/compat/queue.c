@@ -198,11 +198,13 @@ hy_compat_queue_new(struct compat_graph *graph)
 		return -ENOMEM;
 	snprintf(queue->name, sizeof(queue->name), "rte-queue-%u", graph->pub.id);
 	rc = queue_fill(graph, queue);
-	if (rc < 0)
+	if (rc < 0) {
 		queue_free(queue);
-	else
-		graph->queue = queue;
-	return rc;
+		return rc;
+	}
+	hy_registry_own(queue->node, &hy_compat_owner);
+	graph->queue = queue;
+	return 0;
 }
 
 int
@@ -219,6 +221,8 @@ hy_compat_queue_lead(struct compat_graph *graph, const struct node_set *set)
 	map->refs = 1;
 	map->n = n;
 	memset(map->edges, 0xff, n * sizeof(*map->edges));
+	hy_registry_lock();
+	hy_registry_own(queue->node, NULL);
 	rc = hy_node_edge_shrink(queue->node, 0);
 	for (rte_node_t i = 0; i < set->n && rc == 0; i++) {
 		const struct compat_node *to = set->nodes[i];
@@ -232,6 +236,8 @@ hy_compat_queue_lead(struct compat_graph *graph, const struct node_set *set)
 	}
 	if (rc == 0)
 		rc = hy_node_config(queue->node, &handoff, sizeof(handoff));
+	hy_registry_own(queue->node, &hy_compat_owner);
+	hy_registry_unlock();
 	if (rc < 0) {
 		map_unref(map);
 		return rc;
@@ -278,6 +284,7 @@ hy_compat_queue_free(struct compat_graph *graph)
 		graph->ops.release(queue->next->objs, queue->next->n);
 	while (rte_ring_sc_dequeue(queue->full, (void **)&burst) == 0)
 		graph->ops.release(burst->objs, burst->n);
+	hy_registry_own(queue->node, NULL);
 	hy_node_unregister(queue->node);
 	queue_free(queue);
 	graph->queue = NULL;
