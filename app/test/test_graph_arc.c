@@ -346,6 +346,11 @@ a_plugin_brings_features_and_takes_them_along(void **state)
 		hy_graph_destroy(graph);
 		assert_int_equal(hy_plugin_unload(plugin, error), -EBUSY);
 		assert_non_null(strstr(error,
+			"its node 'plugin_feature' is a feature of arc 'arc'; disable all features "
+			"of that first"));
+		assert_int_equal(hy_arc_set(arc, 0, NULL, 0), 0);
+		assert_int_equal(hy_plugin_unload(plugin, error), -EBUSY);
+		assert_non_null(strstr(error,
 			"its feature 'plugin_feature' is on arc 'arc'; destroy that first"));
 		assert_int_equal(hy_arc_destroy(arc), 0);
 		assert_int_equal(hy_plugin_unload(plugin, error), 0);

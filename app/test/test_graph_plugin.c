@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <hy_arc.h>
 #include <hy_hal.h>
+#include <hy_walk.h>
 
 #include "graph_fixture.h"
 #include "plugin.h"
@@ -196,7 +198,9 @@ what_is_in_use_is_not_unloaded(void **state)
 	source_add(NULL, "src", "plugin_pass");
 	sink_add(NULL, "sink");
 	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
-	assert_busy(plugin, ": its node 'plugin_pass' is in a graph; destroy that first");
+	assert_busy(plugin,
+		": its node 'plugin_pass' is in a graph, or in one that waits to be "
+		"taken up");
 	hy_graph_destroy(graph);
 
 	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
@@ -241,6 +245,152 @@ a_graph_that_still_runs_its_code_is_in_use(void **state)
 	assert_busy(plugin,
 		": node 'end' of graph 'g' runs its code; update the graph, or destroy it");
 	hy_graph_walk(graph);
+	unload(plugin);
+}
+
+static hy_arc_index_t *an_index;
+static hy_walk_model_t *a_walk;
+
+/* The plugin's code under the type of another function; nobody calls it. */
+static void
+code_borrow(void)
+{
+	hy_node_id id;
+
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	an_index = (hy_arc_index_t *)(void *)(uintptr_t)hy_registry_get(id)->impl.process;
+	a_walk = (hy_walk_model_t *)(void *)(uintptr_t)hy_registry_get(id)->impl.process;
+}
+
+/* Chains tell objects of edges that the node would not have when the plugin is loaded again. */
+static void
+a_live_feature_keeps_its_plugin(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	const struct hy_arc_feature feature = { .arc = "arc", .node = "plugin_pass" };
+	const struct hy_arc_params params = { .end = "end", .index_lane = "index" };
+	struct hy_plugin *plugin = load(file.path);
+	struct hy_graph *graph;
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "end");
+	sink_add(NULL, "end");
+	sink_add(NULL, "sink");
+	assert_int_equal(hy_arc_feature_register(&feature), 0);
+	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1,
+		.lanes = { "index", HY_ARC_LANE });
+	assert_int_equal(hy_arc_enable(arc, "plugin_pass", 0, 1), 0);
+	assert_busy(plugin,
+		": its node 'plugin_pass' is in a graph, or in one that waits to be "
+		"taken up");
+	hy_graph_destroy(graph);
+	assert_busy(plugin,
+		": its node 'plugin_pass' is a feature of arc 'arc'; disable all "
+		"features of that first");
+	assert_int_equal(hy_arc_disable(arc, "plugin_pass", 0), 0);
+	unload(plugin);
+	plugin = load(file.path);
+	assert_int_equal(hy_arc_enable(arc, "plugin_pass", 0, 1), 0);
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1,
+		.lanes = { "index", HY_ARC_LANE });
+	hy_graph_walk(graph);
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	unload(plugin);
+	assert_int_equal(hy_arc_feature_unregister("plugin_pass"), 0);
+}
+
+/* A load that fails takes it back; a plugin that is loaded has it destroyed first. */
+static void
+an_arc_that_a_plugin_creates_goes_before_it(void **state)
+{
+	const struct file good = file_copy("hy-test-plugin-arc.so", "arc.so");
+	const struct file bad = file_copy("hy-test-plugin-arc-bad.so", "bad.so");
+	struct hy_plugin *plugin;
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	assert_refused(bad.path, -EINVAL,
+		"registration of 'bad node' failed: its declaration is malformed; nothing of the "
+		"plugin was kept");
+	assert_int_equal(hy_arc_lookup("plugin_arc", &arc), -ENOENT);
+	assert_int_equal(hy_node_lookup("plugin_arc", NULL), -ENOENT);
+	plugin = load(good.path);
+	assert_int_equal(hy_plugin_unload(plugin, error), -EBUSY);
+	assert_non_null(strstr(error, "'plugin_arc'"));
+	assert_int_equal(hy_arc_lookup("plugin_arc", &arc), 0);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	unload(plugin);
+}
+
+static void
+an_arc_that_asks_its_code_for_indexes_keeps_a_plugin(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = load(file.path);
+	struct hy_arc_params params = { .end = "end" };
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	code_borrow();
+	params.index = an_index;
+	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
+	assert_busy(plugin, ": arc 'arc' asks its code for indexes; destroy that first");
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	unload(plugin);
+}
+
+static int
+no_arm(struct hy_graph *graph, bool on)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(on);
+	return -ENOTSUP;
+}
+
+static int
+no_wait(struct hy_graph *graph, unsigned int usec)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(usec);
+	return 0;
+}
+
+static void
+a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	const char *const src[] = { "src" };
+	struct hy_plugin *plugin = load(file.path);
+	struct hy_object_ops ops[7];
+	struct hy_graph_params params;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	code_borrow();
+	source_add(NULL, "src", "end");
+	sink_add(NULL, "end");
+	graph = GRAPH("g", .patterns = src, .nb_patterns = 1, .walk = a_walk);
+	assert_busy(plugin, ": it walks graph 'g'; update the graph, or destroy it");
+	hy_graph_params_get(graph, &params);
+	params.walk = NULL;
+	assert_int_equal(hy_graph_update(graph, &params), 0);
+	assert_busy(plugin, ": it walks graph 'g'; "); /* until the worker comes to it */
+	hy_graph_destroy(graph);
+	for (unsigned int f = 0; f < RTE_DIM(ops); f++) {
+		void **function = (void **)&ops[f] + f;
+
+		ops[f] = (struct hy_object_ops){
+			.release = obj_release, .arm = no_arm, .wait = no_wait
+		};
+		*function = *(void **)&a_walk;
+		graph = GRAPH("g", .patterns = src, .nb_patterns = 1, .ops = &ops[f]);
+		assert_busy(plugin, ": it handles the objects of graph 'g'; destroy that first");
+		hy_graph_destroy(graph);
+	}
+	static_assert(sizeof(ops[0]) == RTE_DIM(ops) * sizeof(void *), "an operation more");
 	unload(plugin);
 }
 
@@ -466,6 +616,10 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_plugin_is_loaded_once_and_so_is_its_name),
 	GRAPH_TEST(what_is_in_use_is_not_unloaded),
 	GRAPH_TEST(a_graph_that_still_runs_its_code_is_in_use),
+	GRAPH_TEST(a_live_feature_keeps_its_plugin),
+	GRAPH_TEST(an_arc_that_a_plugin_creates_goes_before_it),
+	GRAPH_TEST(an_arc_that_asks_its_code_for_indexes_keeps_a_plugin),
+	GRAPH_TEST(a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin),
 	GRAPH_TEST(a_node_that_left_by_itself_is_no_obstacle),
 	GRAPH_TEST(loading_fails_clean_at_every_allocation),
 	GRAPH_TEST(a_cut_off_file_is_refused_at_every_length),

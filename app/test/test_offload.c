@@ -7,7 +7,10 @@
 
 #include "offload.h"
 
+#include <hy_plugin.h>
+
 #include "flow_fixture.h"
+#include "unit_plugin.h"
 
 static void
 assert_all_right(uint64_t at_least)
@@ -366,12 +369,42 @@ sample_that_is_too_rare_to_count_is_refused(void **state)
 	assert_non_null(strstr(reason, "one in 2147483648"));
 }
 
+/* Its pattern is compared with each port's driver, and rules are made by what it says. */
+static void
+flow_driver_of_a_plugin_goes_with_it_and_not_before_the_offload(void **state)
+{
+	static char error[HY_PLUGIN_ERROR_SIZE];
+	const struct hy_flow_driver *before = hy_flow_driver_of("net_null"), *theirs;
+	struct hy_plugin *plugin = NULL;
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < 2; i++) {
+		if (hy_plugin_load(unit_plugin("hy-test-plugin-flow.so", "flow.so"), &plugin,
+			    error) != 0)
+			fail_msg("%s", error);
+		theirs = hy_flow_driver_of("net_null");
+		assert_ptr_not_equal(theirs, before);
+		assert_int_equal(theirs->mark_max, 1000);
+		flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
+			(struct hy_offload_params){ .driver = theirs });
+		assert_int_equal(hy_plugin_unload(plugin, error), -EBUSY);
+		assert_non_null(strstr(error,
+			"makes rules by its flow driver \"net_null\"; destroy that first"));
+		flow_teardown(state);
+		flow_setup(state);
+		if (hy_plugin_unload(plugin, error) != 0)
+			fail_msg("%s", error);
+		assert_ptr_equal(hy_flow_driver_of("net_null"), before);
+	}
+}
+
 static const struct CMUnitTest offload_tests[] = {
 #define PROFILED(test) \
 	FLOW_TEST(test##_generic), FLOW_TEST(test##_cnxk), FLOW_TEST(test##_mlx5), \
 		FLOW_TEST(test##_ice), FLOW_TEST(test##_i40e), FLOW_TEST(test##_iavf)
 	PROFILED(classes_are_the_policys_while_rules_change),
 	PROFILED(full_table_keeps_what_is_hit_most),
+	FLOW_TEST(flow_driver_of_a_plugin_goes_with_it_and_not_before_the_offload),
 	FLOW_TEST(rule_that_does_not_go_with_its_neighbours_is_not_taken_for_want_of_room),
 	PROFILED(restarted_port_gets_its_rules_again),
 	PROFILED(destroyed_offload_leaves_no_rule_in_the_port),

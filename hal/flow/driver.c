@@ -12,6 +12,8 @@
 #include <hy_policy.h>
 
 #include "hy_flow.h"
+#include "offload.h"
+#include "plugin.h"
 
 /* For NICs that nobody has a driver for. */
 static const struct hy_flow_driver any = {
@@ -37,6 +39,31 @@ refused(const struct hy_flow_driver *driver, const char *why, int rc)
 	return rc;
 }
 
+static bool
+driver_busy(uintptr_t what, char *error)
+{
+	for (uint16_t port = 0; port < RTE_MAX_ETHPORTS; port++) {
+		const struct hy_offload *offload = hy_offload_of(port);
+
+		if (offload == NULL || (uintptr_t)offload->params.driver != what)
+			continue;
+		snprintf(error, HY_PLUGIN_ERROR_SIZE,
+			"the offload of port %u makes rules by its flow driver \"%s\"; destroy "
+			"that first",
+			port, offload->params.driver->driver);
+		return true;
+	}
+	return false;
+}
+
+static void
+driver_undo(uintptr_t what)
+{
+	hy_flow_driver_unregister((const struct hy_flow_driver *)what);
+}
+
+static const struct hy_plugin_kind driver_kind = { driver_busy, driver_undo };
+
 int
 hy_flow_driver_register(const struct hy_flow_driver *driver)
 {
@@ -54,6 +81,7 @@ hy_flow_driver_register(const struct hy_flow_driver *driver)
 	memmove(&drivers[1], &drivers[0], nb_drivers * sizeof(drivers[0]));
 	drivers[0] = driver;
 	nb_drivers++;
+	hy_plugin_registered(&driver_kind, (uintptr_t)driver);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "arc.h"
 #include "log.h"
+#include "plugin.h"
 
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -80,6 +81,44 @@ arc_fill(struct hy_arc *arc)
 	return rc < 0 ? rc : hy_arc_node_register(arc);
 }
 
+/* Of a plugin that creates an arc while it is loaded. */
+
+static bool
+is_there(uintptr_t what)
+{
+	const struct hy_arc *arc = NULL;
+
+	while ((arc = hy_arc_next_of(arc)) != NULL && (uintptr_t)arc != what)
+		;
+	return arc != NULL;
+}
+
+static bool
+arc_busy(uintptr_t what, char *error)
+{
+	bool busy;
+
+	hy_registry_lock();
+	busy = is_there(what);
+	if (busy)
+		snprintf(error, HY_PLUGIN_ERROR_SIZE, "its arc '%s' exists; destroy that first",
+			((const struct hy_arc *)what)->name);
+	hy_registry_unlock();
+	return busy;
+}
+
+static void
+arc_undo(uintptr_t what)
+{
+	hy_registry_lock();
+	if (!is_there(what))
+		what = 0;
+	hy_registry_unlock();
+	hy_arc_destroy((struct hy_arc *)what);
+}
+
+static const struct hy_plugin_kind arc_kind = { arc_busy, arc_undo };
+
 int
 hy_arc_create(const char *name, const struct hy_arc_params *params, struct hy_arc **out)
 {
@@ -107,6 +146,9 @@ hy_arc_create(const char *name, const struct hy_arc_params *params, struct hy_ar
 		arc_free(arc);
 		return rc;
 	}
+	hy_plugin_registered(&arc_kind, (uintptr_t)arc);
+	if (!is_there((uintptr_t)arc)) /* could not be written down, and was taken back */
+		return -ENOMEM;
 	*out = arc;
 	return 0;
 }

@@ -117,8 +117,11 @@ int hy_plugin_load_list(const char *list, char *error);
  *
  * @param plugin As hy_plugin_load() gave it, and not unloaded yet.
  * @param[out] error HY_PLUGIN_ERROR_SIZE bytes.
- * @return 0; -EBUSY a graph has one of its nodes or runs its code, another node would (such as a
- * clone), or it has families or variants and a HAL exists.
+ * @return 0; -EBUSY a graph has one of its nodes, runs its code, is walked by it or has its object
+ * operations; another node would run its code (such as a clone); one of its nodes is a feature that
+ * an arc has in graphs, or would have in those to come; an arc that it created exists, has one of
+ * its features, or asks its code for indexes; it has families or variants and a HAL exists; or an
+ * offload makes rules by a flow driver of it.
  */
 int hy_plugin_unload(struct hy_plugin *plugin, char *error);
 

@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "arc.h"
 #include "control.h"
 #include "plugin.h"
 #include "reg_node.h"
@@ -87,15 +88,14 @@ static bool
 node_busy(uintptr_t what, char *error)
 {
 	const struct hy_reg_node *node;
-	bool busy = false;
+	char why[HY_TEXT_SIZE];
+	bool busy;
 
 	hy_registry_lock();
 	node = hy_registry_get((hy_node_id)what);
-	if (node != NULL && node->refs > 0) {
-		snprintf(error, HY_PLUGIN_ERROR_SIZE,
-			"its node '%s' is in a graph; destroy that first", node->name);
-		busy = true;
-	}
+	busy = node != NULL && hy_registry_held(node, why) < 0;
+	if (busy)
+		snprintf(error, HY_PLUGIN_ERROR_SIZE, "its node '%s' %s", node->name, why);
 	hy_registry_unlock();
 	return busy;
 }
@@ -126,20 +126,46 @@ base_of(const void *address)
 	return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
+/* Whether any of these functions, of which some may be NULL, is the plugin's. */
+static bool
+has_one_of(const struct hy_plugin *plugin, const uintptr_t functions[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (base_of((const void *)functions[i]) == plugin->base)
+			return true;
+	return false;
+}
+#define HAS_ONE_OF(plugin, ...) \
+	has_one_of(plugin, (const uintptr_t[]){ __VA_ARGS__ }, \
+		RTE_DIM(((const uintptr_t[]){ __VA_ARGS__ })))
+
 static bool
 is_code_of(const struct hy_plugin *plugin, const struct hy_node_impl *impl)
 {
-	return base_of((const void *)(uintptr_t)impl->process) == plugin->base ||
-		base_of((const void *)(uintptr_t)impl->init) == plugin->base ||
-		base_of((const void *)(uintptr_t)impl->fini) == plugin->base;
+	return HAS_ONE_OF(plugin, (uintptr_t)impl->process, (uintptr_t)impl->init,
+		(uintptr_t)impl->fini);
 }
 
 /* A clone is traced by its original's functions, whatever implementation it is given. */
 static bool
 is_traced_by(const struct hy_plugin *plugin, const struct hy_node_trace *trace)
 {
-	return base_of((const void *)(uintptr_t)trace->snapshot) == plugin->base ||
-		base_of((const void *)(uintptr_t)trace->format) == plugin->base;
+	return HAS_ONE_OF(plugin, (uintptr_t)trace->snapshot, (uintptr_t)trace->format);
+}
+
+/* The operations themselves, or any of them, whoever has copied them. */
+static bool
+handles(const struct hy_plugin *plugin, const struct hy_object_ops *ops)
+{
+	return HAS_ONE_OF(plugin, (uintptr_t)ops, (uintptr_t)ops->release, (uintptr_t)ops->arm,
+		(uintptr_t)ops->wait, (uintptr_t)ops->snapshot, (uintptr_t)ops->format,
+		(uintptr_t)ops->flow_hash, (uintptr_t)ops->copy);
+}
+
+static bool
+walks(const struct hy_plugin *plugin, const struct hy_image *image)
+{
+	return image != NULL && HAS_ONE_OF(plugin, (uintptr_t)image->walk);
 }
 
 /* Whether a node that is not the plugin's own would run its code: a clone, or by hy_node_impl_set(). */
@@ -184,15 +210,39 @@ static bool
 graph_busy(const struct hy_plugin *plugin, char *error)
 {
 	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g)) {
-		const struct hy_reg_node *node = node_of_image(plugin, hy_graph_image(g));
+		const struct hy_image *image = hy_graph_image(g);
+		const struct hy_image *next = g->control->published;
+		const struct hy_reg_node *node = node_of_image(plugin, image);
+		const char *graph = g->control->name;
 
 		if (node == NULL)
-			node = node_of_image(plugin, g->control->published);
-		if (node == NULL)
+			node = node_of_image(plugin, next);
+		if (node != NULL)
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"node '%s' of graph '%s' runs its code; update the graph, or "
+				"destroy it",
+				node->name, graph);
+		else if (walks(plugin, image) || walks(plugin, next))
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"it walks graph '%s'; update the graph, or destroy it", graph);
+		else if (handles(plugin, g->control->params.ops))
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"it handles the objects of graph '%s'; destroy that first", graph);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+static bool
+arc_busy(const struct hy_plugin *plugin, char *error)
+{
+	for (const struct hy_arc *a = hy_arc_next_of(NULL); a != NULL; a = hy_arc_next_of(a)) {
+		if (!HAS_ONE_OF(plugin, (uintptr_t)a->params.index))
 			continue;
 		snprintf(error, HY_PLUGIN_ERROR_SIZE,
-			"node '%s' of graph '%s' runs its code; update the graph, or destroy it",
-			node->name, g->control->name);
+			"arc '%s' asks its code for indexes; destroy that first", a->name);
 		return true;
 	}
 	return false;
@@ -204,7 +254,8 @@ code_busy(const struct hy_plugin *plugin, char *error)
 	bool busy;
 
 	hy_registry_lock();
-	busy = other_node_busy(plugin, error) || graph_busy(plugin, error);
+	busy = other_node_busy(plugin, error) || graph_busy(plugin, error) ||
+		arc_busy(plugin, error);
 	hy_registry_unlock();
 	return busy;
 }
