@@ -32,6 +32,7 @@ struct machine_setup {
 /* What was done and compared, over all runs of the process. */
 struct machine_counts {
 	uint64_t runs, steps, walks, creates, updates, replaced, refused, starved, failed_inits;
+	uint64_t woken;     /* workers that took a change up while the next one was compiled */
 	uint64_t too_large; /* graphs for which memory did not do */
 	uint64_t objs;      /* made */
 	uint64_t arrivals;  /* of objects at nodes, each compared with the model */

@@ -85,6 +85,8 @@ struct machine {
 	uint64_t expected; /* objects that must be released now */
 	bool destroying;
 	unsigned int init_fail; /* the nth init() from now fails; 0: none */
+	unsigned int wake;      /* the worker wakes in the nth, likewise */
+	bool woken;
 	uint32_t serial;
 	unsigned int heap_before;
 	int64_t live_before;

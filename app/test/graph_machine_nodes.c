@@ -69,6 +69,11 @@ machine_init(const struct hy_graph *graph, struct hy_node *node, const void *con
 	ctx->magic = MAGIC;
 	machine.graphs[ctx->graph].live[ctx->node]++;
 	machine.graphs[ctx->graph].inits[ctx->node]++;
+	if (machine.wake > 0 && --machine.wake == 0) {
+		machine.woken = machine.graphs[ctx->graph].pending;
+		machine_counts.woken += machine.woken;
+		machine_walk(ctx->graph);
+	}
 	return 0;
 }
 

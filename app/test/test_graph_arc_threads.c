@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
@@ -19,6 +20,7 @@
 #define FEATURES 5
 #define IN_USE 12   /* indexes that have features at a time */
 #define CHANGES 400 /* at least */
+#define RESTS 4000  /* changes beside workers that rest; some 600 were enough to see a crash */
 #define CHANGES_MOST 200000
 #define SLOTS 64
 
@@ -34,6 +36,7 @@ struct traveller {
 
 struct worker {
 	struct hy_graph *graph;
+	bool rests; /* now and then, for up to 200 us */
 	struct traveller slots[SLOTS];
 	uint64_t seed;
 	uint64_t made, ended, featured, faults;
@@ -41,6 +44,8 @@ struct worker {
 
 static struct {
 	struct worker workers[WORKERS];
+	pthread_t threads[WORKERS];
+	struct rte_rcu_qsbr *qsbr;
 	uint32_t indexes; /* those drawn are less */
 	int stop;
 } rig;
@@ -133,8 +138,13 @@ work(void *arg)
 {
 	struct worker *worker = arg;
 
-	while (!__atomic_load_n(&rig.stop, __ATOMIC_ACQUIRE))
+	for (uint64_t walks = 1; !__atomic_load_n(&rig.stop, __ATOMIC_ACQUIRE); walks++) {
 		hy_graph_walk(worker->graph);
+		if (!worker->rests || walks % 20 != 0)
+			continue;
+		hy_graph_rest(worker->graph);
+		usleep(rnd(&worker->seed) % 200);
+	}
 	hy_graph_rest(worker->graph);
 	return NULL;
 }
@@ -201,30 +211,59 @@ is_enough(void)
 }
 
 static void
-an_object_sees_all_features_of_one_chain_whatever_is_enabled_meanwhile(void **state)
+start(bool rests)
 {
-	struct rte_rcu_qsbr *qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(WORKERS),
-		RTE_CACHE_LINE_SIZE);
 	static const struct hy_object_ops ops = { .release = release };
 	static const char *const names[] = { "g", "h" };
-	uint32_t in_use[IN_USE] = { 0 }, changes = 0, empties = 0;
-	pthread_t threads[WORKERS];
-	uint64_t seed = 7;
 
-	RTE_SET_USED(state);
-	assert_non_null(qsbr);
-	assert_int_equal(rte_rcu_qsbr_init(qsbr, WORKERS), 0);
 	memset(&rig, 0, sizeof(rig));
+	rig.qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(WORKERS), RTE_CACHE_LINE_SIZE);
+	assert_non_null(rig.qsbr);
+	assert_int_equal(rte_rcu_qsbr_init(rig.qsbr, WORKERS), 0);
 	rig.indexes = IN_USE;
-	nodes_add(qsbr);
+	nodes_add(rig.qsbr);
 	for (unsigned int w = 0; w < WORKERS; w++) {
+		rig.workers[w].rests = rests;
 		rig.workers[w].seed = w + 1;
 		rig.workers[w].graph = GRAPH(names[w], .patterns = (const char *[]){ "src" },
 			.nb_patterns = 1, .ops = &ops, .lanes = { HY_ARC_LANE },
-			.worker = (uint16_t)w, .qsbr = qsbr, .burst = SLOTS);
+			.worker = (uint16_t)w, .qsbr = rig.qsbr, .burst = SLOTS);
 	}
 	for (unsigned int w = 0; w < WORKERS; w++)
-		assert_int_equal(pthread_create(&threads[w], NULL, work, &rig.workers[w]), 0);
+		assert_int_equal(pthread_create(&rig.threads[w], NULL, work, &rig.workers[w]), 0);
+}
+
+static void
+stop(uint32_t changes, uint32_t empties)
+{
+	__atomic_store_n(&rig.stop, 1, __ATOMIC_RELEASE);
+	for (unsigned int w = 0; w < WORKERS; w++)
+		pthread_join(rig.threads[w], NULL);
+	for (unsigned int w = 0; w < WORKERS; w++) {
+		const struct worker *worker = &rig.workers[w];
+
+		print_message("# worker %u: %ju objects, %ju with features; %u changes, the arc "
+			      "left %u times\n",
+			w, (uintmax_t)worker->made, (uintmax_t)worker->featured, changes, empties);
+		assert_int_equal(worker->faults, 0);
+		assert_int_equal(worker->made, worker->ended);
+		hy_graph_destroy(worker->graph);
+	}
+	assert_true(is_enough());
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	for (char name[2] = "a"; name[0] < 'a' + FEATURES; name[0]++)
+		assert_int_equal(hy_arc_feature_unregister(name), 0);
+	rte_free(rig.qsbr);
+}
+
+static void
+an_object_sees_all_features_of_one_chain_whatever_is_enabled_meanwhile(void **state)
+{
+	uint32_t in_use[IN_USE] = { 0 }, changes = 0, empties = 0;
+	uint64_t seed = 7;
+
+	RTE_SET_USED(state);
+	start(false);
 	while (changes < CHANGES || (changes < CHANGES_MOST && !is_enough())) {
 		const unsigned int i = rnd(&seed) % IN_USE;
 
@@ -241,28 +280,36 @@ an_object_sees_all_features_of_one_chain_whatever_is_enabled_meanwhile(void **st
 		}
 		chain_set(in_use[i], rnd(&seed) % (1u << FEATURES), changes);
 	}
-	__atomic_store_n(&rig.stop, 1, __ATOMIC_RELEASE);
-	for (unsigned int w = 0; w < WORKERS; w++)
-		pthread_join(threads[w], NULL);
-	for (unsigned int w = 0; w < WORKERS; w++) {
-		const struct worker *worker = &rig.workers[w];
+	stop(changes, empties);
+}
 
-		print_message("# worker %u: %ju objects, %ju with features; %u changes, the arc "
-			      "left %u times\n",
-			w, (uintmax_t)worker->made, (uintmax_t)worker->featured, changes, empties);
-		assert_int_equal(worker->faults, 0);
-		assert_int_equal(worker->made, worker->ended);
-		hy_graph_destroy(worker->graph);
+/* A worker that sleeps keeps nobody waiting: it finds several changes at once when it wakes. */
+static void
+workers_that_rest_wake_to_chains_whose_edges_they_have(void **state)
+{
+	uint32_t changes = 0, empties = 0;
+	uint64_t seed = 11;
+
+	RTE_SET_USED(state);
+	start(true);
+	__atomic_store_n(&rig.indexes, 1, __ATOMIC_RELAXED);
+	while (changes < RESTS || (changes < CHANGES_MOST && !is_enough())) {
+		uint32_t mask = 0;
+
+		/* One by one in any order, so that each brings an edge, and of another number. */
+		for (unsigned int n = 1 + rnd(&seed) % FEATURES; n > 0; n--) {
+			mask |= 1u << rnd(&seed) % FEATURES;
+			chain_set(0, mask, ++changes);
+		}
+		chain_set(0, 0, ++changes);
+		empties++;
 	}
-	assert_true(is_enough());
-	assert_int_equal(hy_arc_destroy(arc), 0);
-	for (char name[2] = "a"; name[0] < 'a' + FEATURES; name[0]++)
-		assert_int_equal(hy_arc_feature_unregister(name), 0);
-	rte_free(qsbr);
+	stop(changes, empties);
 }
 
 static const struct CMUnitTest tests[] = {
 	ARC_TEST(an_object_sees_all_features_of_one_chain_whatever_is_enabled_meanwhile),
+	ARC_TEST(workers_that_rest_wake_to_chains_whose_edges_they_have),
 };
 
 UNIT_SUITE(tests)

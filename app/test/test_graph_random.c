@@ -59,11 +59,14 @@ random_changes_do_what_a_model_says(void **state)
 		one_seed(seed, nb_nodes, 1 + (unsigned int)seed * 3 % RTE_MIN(8u, nb_nodes / 4),
 			120);
 	}
-	print_message("# %ju seeds: %ju steps, %ju walks (%ju cyclic), %ju graphs, "
-		      "%ju updates (%ju replaced), refused %ju + %ju + %ju\n",
+	print_message(
+		"# %ju seeds: %ju steps, %ju walks (%ju cyclic), %ju graphs, "
+		"%ju updates (%ju replaced, %ju taken up too early for that), refused %ju + %ju + "
+		"%ju\n",
 		(uintmax_t)c->runs, (uintmax_t)c->steps, (uintmax_t)c->walks, (uintmax_t)c->cyclic,
 		(uintmax_t)c->creates, (uintmax_t)c->updates, (uintmax_t)c->replaced,
-		(uintmax_t)c->refused, (uintmax_t)c->starved, (uintmax_t)c->failed_inits);
+		(uintmax_t)c->woken, (uintmax_t)c->refused, (uintmax_t)c->starved,
+		(uintmax_t)c->failed_inits);
 	print_message("# %ju objects, %ju arrivals, %ju replicas, released %ju, carried %ju, "
 		      "removed %ju, overflown %ju; %ju counters; bursts %u to %u, "
 		      "%u nodes, %u sources\n",
@@ -76,6 +79,7 @@ random_changes_do_what_a_model_says(void **state)
 	assert_true(c->steps >= 120 * seeds);
 	assert_true(c->walks > 30 * seeds && c->cyclic > 10 * seeds);
 	assert_true(c->updates > 4 * seeds && c->replaced > seeds);
+	assert_true(c->woken > seeds / 10);
 	assert_true(c->refused > 0 && c->starved > seeds / 2 && c->failed_inits > seeds / 10);
 	assert_true(c->objs > 5000 * seeds && c->arrivals > 10000 * seeds);
 	assert_true(c->replicas > 100 * seeds && c->carried > seeds && c->removed > seeds);

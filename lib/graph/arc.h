@@ -33,8 +33,9 @@ struct hy_arc {
 			   * those that the arc gave it */
 	uint16_t *edges;  /* [from + 1][to + 1]: from the arc's node or a feature, to a feature or,
 			     * with 0, the end */
-	uint64_t present; /* bit f: workers are known to have taken that up */
-	uint64_t live;    /* bit f: the feature is in graphs that have the end */
+	uint64_t
+		present; /* bit f: no walk begins in an image without the feature: see arc_live.c */
+	uint64_t live;   /* bit f: the feature is in graphs that have the end */
 	uint32_t nb_in_use;  /* indexes that have a feature enabled */
 	struct hy_arc *next; /* in the list of arcs */
 };

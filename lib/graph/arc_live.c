@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An arc in graphs that are walked. A feature is there from when it is enabled first until nothing
- * of its arc is enabled any more: then the arc's node and all of its features leave together. While
- * they are there, edges only come: what a chain says of edges holds in each image since it was
- * written.
+ * An arc in graphs that are walked. A feature is live from its first enabling until nothing of its
+ * arc is enabled any more: then the arc's node and all of its features leave together.
+ *
+ * Chains name edges by number, and a number is valid only in images that have the edge. No walk meets
+ * a chain in any other image:
+ * - A chain is written after images with its edges have been published and a grace period has passed.
+ *   A published image is never withdrawn (control.h), so every walk that begins later, even that of a
+ *   worker that rested through it all, takes up one of these images or a later one.
+ * - While the arc is live its nodes only gain edges, so later images have all edges of earlier ones.
+ * - Edges leave, and their numbers are used again, once no chain names a feature and no object is
+ *   under way with such a chain.
  */
 
 #include <errno.h>
@@ -113,13 +120,23 @@ edges_add(const struct hy_arc *arc)
 static bool
 image_concerned(const struct hy_image *image, const char *end)
 {
-	for (unsigned int r = 0; image != NULL && r < image->plan.nb_nodes; r++) {
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
 		const struct hy_reg_node *node = image->nodes[r].reg;
 
 		if (strcmp(node->name, end) == 0 || hy_reg_node_edge_find(node, end) >= 0)
 			return true;
 	}
 	return false;
+}
+
+static bool
+graph_concerned(const struct hy_graph *graph, const char *end)
+{
+	const struct hy_image *image = hy_graph_image(graph);
+
+	while (image != NULL && !image_concerned(image, end))
+		image = image->successor;
+	return image != NULL;
 }
 
 /* Compiles the graphs again that an arc concerns, all or none. */
@@ -137,8 +154,7 @@ graphs_update(const struct hy_arc *arc)
 		return -ENOMEM;
 	n = 0;
 	while ((graph = hy_graph_next(graph)) != NULL)
-		if (image_concerned(hy_graph_image(graph), arc->end) ||
-			image_concerned(graph->control->published, arc->end))
+		if (graph_concerned(graph, arc->end))
 			graphs[n++] = graph;
 	rc = hy_graph_update_all(graphs, n);
 	free(graphs);
@@ -178,7 +194,7 @@ hy_arc_bring_in(struct hy_arc *arc, uint64_t features)
 	hy_registry_lock();
 	rc = (features & ~arc->live) == 0 ? 0 : more_set(arc, features);
 	hy_registry_unlock();
-	/* Before all workers have taken that up, a chain would name edges that are not there. */
+	/* No later walk is in an image without these edges: see above. */
 	if (rc == 0)
 		rc = hy_arc_grace(arc);
 	if (rc == 0)

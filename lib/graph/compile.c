@@ -24,36 +24,68 @@ nodes_fini(const struct hy_graph *graph, struct hy_image *image)
 			rte_free(image->hot[r].ctx);
 }
 
+/* Of this thread: init() is told the properties that its graph is to have. */
+struct scope {
+	const struct hy_graph *graph;
+	const struct hy_image *image;
+};
+static _Thread_local struct scope compiling;
+
+const struct hy_image *
+hy_graph_compiling(const struct hy_graph *graph)
+{
+	return compiling.graph == graph ? compiling.image : NULL;
+}
+
+void
+hy_graph_announce(const struct hy_graph *graph, const struct hy_image *image)
+{
+	struct hy_control *control = graph->control;
+
+	__atomic_store_n(&control->burst, image->plan.burst, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->stream_cap, image->plan.stream_cap, __ATOMIC_RELAXED);
+}
+
+static int
+node_init(const struct hy_graph *graph, struct hy_image *image, unsigned int rank)
+{
+	struct hy_image_node *cold = &image->nodes[rank];
+	struct hy_node *node = &image->hot[rank];
+	int rc = 0;
+
+	if (cold->impl.ctx_size > 0) {
+		node->ctx = rte_zmalloc_socket("hy_ctx", cold->impl.ctx_size, RTE_CACHE_LINE_SIZE,
+			graph->control->socket);
+		if (node->ctx == NULL)
+			rc = -ENOMEM;
+	}
+	if (rc == 0 && cold->impl.init != NULL)
+		rc = cold->impl.init(graph, node, cold->reg->config);
+	if (rc < 0)
+		HY_LOG(ERR, "graph '%s': node '%s' could not be initialised: %s",
+			graph->control->name, cold->reg->name, strerror(-rc));
+	else
+		cold->initialised = true;
+	return rc;
+}
+
 static int
 nodes_init(const struct hy_graph *graph, struct hy_image *image)
 {
-	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
-		struct hy_image_node *cold = &image->nodes[r];
-		struct hy_node *node = &image->hot[r];
-		int rc = 0;
+	const struct scope outer = compiling; /* an init() may create graphs */
+	int rc = 0;
 
-		if (cold->inherits)
-			continue;
-		if (cold->impl.ctx_size > 0) {
-			node->ctx = rte_zmalloc_socket("hy_ctx", cold->impl.ctx_size,
-				RTE_CACHE_LINE_SIZE, graph->control->socket);
-			if (node->ctx == NULL)
-				rc = -ENOMEM;
-		}
-		if (rc == 0 && cold->impl.init != NULL)
-			rc = cold->impl.init(graph, node, cold->reg->config);
-		if (rc < 0) {
-			HY_LOG(ERR, "graph '%s': node '%s' could not be initialised: %s",
-				graph->control->name, cold->reg->name, strerror(-rc));
-			nodes_fini(graph, image);
-			return rc;
-		}
-		cold->initialised = true;
-	}
-	return 0;
+	compiling = (struct scope){ graph, image };
+	for (unsigned int r = 0; r < image->plan.nb_nodes && rc == 0; r++)
+		if (!image->nodes[r].inherits)
+			rc = node_init(graph, image, r);
+	if (rc < 0)
+		nodes_fini(graph, image);
+	compiling = outer;
+	return rc;
 }
 
-/* What an image needs so that all that may wait in the one before finds room. */
+/* What an image needs so that all that may wait in one that it follows finds room. */
 static uint32_t
 room_wanted(const struct hy_image *before)
 {
@@ -99,33 +131,29 @@ hy_graph_outline(const char *name, const struct hy_graph_params *params, struct 
 
 int
 hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *params,
-	struct hy_image *before, struct hy_image **out)
+	struct hy_image **out)
 {
-	struct hy_control *control = graph->control;
-	const uint32_t cap = control->stream_cap;
-	const uint16_t burst = control->burst;
+	const struct hy_control *control = graph->control;
+	const struct hy_image *earlier = hy_graph_before_published(graph);
+	const struct hy_image *before = earlier == NULL ? control->current : control->published;
 	struct hy_image *image = NULL;
 	struct hy_topology topo;
 	int rc;
 
 	rc = topology_build(control->name, params, &topo);
 	if (rc == 0) {
-		rc = hy_image_build(params, &topo, room_wanted(before), &image);
+		rc = hy_image_build(params, &topo,
+			RTE_MAX(room_wanted(before), room_wanted(earlier)), &image);
 		hy_topology_free(&topo);
 	}
 	if (memory_checked(control->name, params, rc) < 0)
 		return rc;
 	if (before != NULL) {
-		hy_image_heirs(image, before);
+		hy_image_follow(image, before, earlier);
 		hy_image_budgets(image, before);
 	}
-	/* What init() may ask of its graph. */
-	__atomic_store_n(&control->burst, image->plan.burst, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->stream_cap, image->plan.stream_cap, __ATOMIC_RELAXED);
 	rc = nodes_init(graph, image);
 	if (rc < 0) {
-		__atomic_store_n(&control->burst, burst, __ATOMIC_RELAXED);
-		__atomic_store_n(&control->stream_cap, cap, __ATOMIC_RELAXED);
 		hy_image_free(image);
 		return rc;
 	}

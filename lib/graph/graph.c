@@ -64,7 +64,6 @@ graph_alloc(const char *name, const struct hy_graph_params *params)
 	control->serial = ++serial;
 	control->worker = params->worker;
 	control->socket = params->socket;
-	control->burst = control->params.burst;
 	graph->control = control;
 	return graph;
 }
@@ -89,11 +88,12 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 		return -ENOMEM;
 	}
 	control = graph->control;
-	rc = hy_graph_compile(graph, &control->params, NULL, &control->current);
+	rc = hy_graph_compile(graph, &control->params, &control->current);
 	if (rc < 0) {
 		graph_free(graph);
 		return rc;
 	}
+	hy_graph_announce(graph, control->current);
 	graph->image = control->current;
 	graph->plan = graph->image->plan;
 	graph->sample_left = 1; /* the first walk is timed, so that no figure is ever a guess */
@@ -167,8 +167,9 @@ hy_graph_destroy(struct hy_graph *graph)
 	*link = graph->control->next;
 	/* Before any fini(): one may want a lock that a writer has, who waits for this graph. */
 	hy_qsbr_leave(graph);
-	image = hy_graph_image(graph);
-	hy_share_forget(graph); /* not before: to retire an image describes the graph anew */
+	hy_graph_catch_up(graph);
+	hy_share_forget(graph); /* not before: to leave an image describes the graph anew */
+	image = graph->image;
 	if (graph->next != NULL)
 		hy_graph_discard(graph, graph->next);
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
@@ -231,13 +232,19 @@ hy_graph_socket(const struct hy_graph *graph)
 uint16_t
 hy_graph_burst(const struct hy_graph *graph)
 {
-	return __atomic_load_n(&graph->control->burst, __ATOMIC_RELAXED);
+	const struct hy_image *image = hy_graph_compiling(graph);
+
+	return image != NULL ? image->plan.burst
+			     : __atomic_load_n(&graph->control->burst, __ATOMIC_RELAXED);
 }
 
 uint32_t
 hy_graph_stream_capacity(const struct hy_graph *graph)
 {
-	return __atomic_load_n(&graph->control->stream_cap, __ATOMIC_RELAXED);
+	const struct hy_image *image = hy_graph_compiling(graph);
+
+	return image != NULL ? image->plan.stream_cap
+			     : __atomic_load_n(&graph->control->stream_cap, __ATOMIC_RELAXED);
 }
 
 unsigned int
@@ -292,7 +299,7 @@ hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node)
 static bool
 budget_set(struct hy_image *image, const struct hy_reg_node *source, uint16_t objs)
 {
-	for (unsigned int s = 0; image != NULL && s < image->plan.nb_sources; s++) {
+	for (unsigned int s = 0; s < image->plan.nb_sources; s++) {
 		if (image->nodes[s].reg != source)
 			continue;
 		__atomic_store_n(&image->plan.budgets[s], RTE_MIN(objs, image->plan.burst),
@@ -320,11 +327,12 @@ hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t objs
 			control->name, source);
 		rc = -EINVAL;
 	} else {
-		/* In the image that is walked, and in what is left for the worker. */
-		const bool now = budget_set(hy_graph_image(graph), node, objs);
-		const bool next = budget_set(control->published, node, objs);
+		bool found = false;
 
-		if (!now && !next) {
+		/* In the image that is walked, and in what is left for the worker. */
+		for (struct hy_image *i = hy_graph_image(graph); i != NULL; i = i->successor)
+			found |= budget_set(i, node, objs);
+		if (!found) {
 			HY_LOG(ERR, "graph '%s': there is no node '%s'", control->name, source);
 			rc = -ENOENT;
 		}

@@ -140,7 +140,8 @@ struct hy_arc_setting {
  * from before, or these.
  *
  * A feature that was not in the graphs yet is brought there first: all graphs that have the arc's
- * end are updated, from the registry as it is, and the call waits for their workers to take that up.
+ * end are updated, from the registry as it is, and the call waits until no worker is in a walk that
+ * began before. It does not wait for those that rest: they take the update up when they wake.
  * It also waits when the same index is changed again while an object may be under way by the
  * features before. So it may not be called by a thread whose own graph does not rest
  * (hy_graph_rest()), nor by code of nodes.

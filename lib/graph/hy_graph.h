@@ -442,8 +442,11 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
  * - What waits on a node that goes is released, counted as its core drop "node_removed".
  * - Statistics go on: what nodes and edges did that are gone is still reported, marked as gone.
  *
- * A later call replaces what an earlier one left, if the worker has not come to it. Pointers to
- * struct hy_node are invalid once the worker has taken the change up.
+ * A later call replaces what an earlier one left, if the worker has not come to it; contexts pass from
+ * change to change, whether the worker takes each of them up or not. The call never takes anything
+ * back: a walk that begins after it returned is a walk of the new image, or of a later one, even if the
+ * worker rested meanwhile. It waits for no worker. Pointers to struct hy_node are invalid once the
+ * worker has taken the change up.
  *
  * @param params NULL for those that the graph has. Else everything may change (nodes, burst, lanes,
  * sampling) but ops, worker, socket and qsbr.
@@ -457,7 +460,7 @@ int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params
  * left for any worker before all have been compiled. Each worker takes its own up when it comes to
  * it.
  *
- * @param graphs Each once.
+ * @param graphs Each once; -EINVAL (logged) if not.
  * @return As hy_graph_update(); upon an error all go on as they were.
  */
 int hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n);
@@ -465,7 +468,7 @@ int hy_graph_update_all(struct hy_graph *const *graphs, unsigned int n);
 /**
  * hy_graph_update() of several graphs, each with new parameters, all or none.
  *
- * @param graphs Each once.
+ * @param graphs Each once; -EINVAL (logged) if not.
  * @param params As many; NULL: those that the graphs have.
  * @return As hy_graph_update(); upon an error all go on as they were.
  */
@@ -499,8 +502,9 @@ int hy_graph_lookup(const char *name, struct hy_graph **graph);
 /**
  * @name Properties of a graph, callable from node code too.
  *
- * Burst and capacity may change in hy_graph_update(), and are the new ones from then on, though
- * the worker may not have come to them yet: a node that keeps arrays sizes them by HY_BURST_MAX.
+ * Burst and capacity may change in hy_graph_update(), and are the new ones from its return on, though
+ * the worker may not have come to them yet: a node that keeps arrays sizes them by HY_BURST_MAX. The
+ * init() functions that it calls are told the new ones. An update that fails changes neither.
  * @{
  */
 const char *hy_graph_name(const struct hy_graph *graph);          /**< Its name. */

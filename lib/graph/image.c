@@ -111,7 +111,7 @@ node_fill(struct hy_image *image, struct hy_reg_node *reg, unsigned int rank)
 	strcpy(cold->variant, reg->variant);
 	cold->impl.variant = reg->variant[0] == '\0' ? NULL : cold->variant;
 	cold->revision = reg->revision;
-	cold->heir = NO_HEIR;
+	cold->was[0] = cold->was[1] = HY_NO_RANK;
 	cold->nb_edges = (uint16_t)reg->nb_edges;
 	cold->nb_drops = (uint16_t)(HY_CORE_DROPS + reg->nb_drops);
 }
@@ -177,6 +177,7 @@ plan_fill(struct hy_image *image, const struct hy_graph_params *params,
 	image->walk = params->walk;
 	image->walk_ctx = params->walk_ctx;
 	image->holds = topo->cyclic || topo->throttled;
+	image->carries = stream_cap > 0;
 	for (unsigned int l = 0; l < HY_LANES_MAX; l++)
 		if (params->lanes[l] != NULL)
 			strcpy(image->lanes[plan->nb_lanes++], params->lanes[l]);
@@ -259,26 +260,54 @@ hy_image_budgets(struct hy_image *image, const struct hy_image *before)
 		image->nodes[s].reg->mark = 0;
 }
 
-void
-hy_image_heirs(struct hy_image *image, struct hy_image *before)
+/* Notes which rank the nodes of an image have in another one, under one of the two. */
+static void
+ranks_note(struct hy_image *image, const struct hy_image *from, unsigned int which)
 {
-	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		image->nodes[r].reg->mark = r + 1;
-	for (unsigned int r = 0; r < before->plan.nb_nodes; r++) {
-		struct hy_image_node *old = &before->nodes[r], *heir;
+	const unsigned int nb_from = from == NULL ? 0 : from->plan.nb_nodes;
 
-		old->heir = NO_HEIR;
-		if (old->reg->mark == 0)
-			continue;
-		old->heir = old->reg->mark - 1;
-		heir = &image->nodes[old->heir];
-		if (heir->revision != old->revision)
-			continue;
-		heir->inherits = true;
-		image->hot[old->heir].ctx = before->hot[r].ctx;
-	}
+	for (unsigned int r = 0; r < nb_from; r++)
+		from->nodes[r].reg->mark = r + 1;
+	/* 0 less one is HY_NO_RANK. */
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		image->nodes[r].reg->mark = 0;
+		image->nodes[r].was[which] = image->nodes[r].reg->mark - 1;
+	for (unsigned int r = 0; r < nb_from; r++)
+		from->nodes[r].reg->mark = 0;
+}
+
+void
+hy_image_follow(struct hy_image *image, const struct hy_image *before,
+	const struct hy_image *earlier)
+{
+	image->before = before;
+	ranks_note(image, before, 0);
+	ranks_note(image, earlier, 1);
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
+		struct hy_image_node *node = &image->nodes[r];
+		const uint32_t was = node->was[0];
+
+		if (was == HY_NO_RANK || before->nodes[was].revision != node->revision)
+			continue;
+		node->inherits = true;
+		image->hot[r].ctx = before->hot[was].ctx;
+	}
+}
+
+void
+hy_image_bequeath(struct hy_image *image, struct hy_image *next)
+{
+	for (unsigned int r = 0; r < next->plan.nb_nodes; r++) {
+		const uint32_t was = hy_image_was(next, r, image);
+		struct hy_image_node *heir = &next->nodes[r];
+
+		/* What the image itself inherits is not its own to give. */
+		if (!heir->inherits || was == HY_NO_RANK || !image->nodes[was].initialised)
+			continue;
+		heir->inherits = false;
+		heir->initialised = true;
+		image->nodes[was].initialised = false;
+		image->hot[was].ctx = NULL;
+	}
 }
 
 void

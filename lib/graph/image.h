@@ -12,7 +12,7 @@
 #include <hy_graph_worker.h>
 #include <hy_stats.h>
 
-#define NO_HEIR UINT32_MAX
+#define HY_NO_RANK UINT32_MAX
 
 /* A node of a graph, by rank: the cold side of struct hy_node. */
 struct hy_image_node {
@@ -20,7 +20,7 @@ struct hy_image_node {
 	struct hy_node_impl impl; /* as it was at creation; impl.variant points to variant */
 	char variant[HY_NAME_SIZE];
 	unsigned int revision; /* of reg's implementation and configuration, at creation */
-	uint32_t heir;         /* rank in the image that follows this one, or NO_HEIR */
+	uint32_t was[2];       /* rank in images that the worker may come from: hy_image_was() */
 	bool inherits;         /* its context is still the image's before this one */
 	bool initialised;      /* it has a context of its own, and init() succeeded */
 	uint16_t nb_edges;
@@ -37,13 +37,15 @@ struct hy_image_node {
 struct hy_image {
 	struct hy_plan plan;
 	bool holds;   /* objects may wait in it between walks */
-	bool carries; /* what it took over from the one before is not through; the worker's */
+	bool carries; /* objects taken over may still wait in it: assumed until the worker knows */
 	uint32_t stream_cap; /* what it needs by itself: the plan's may be more, while it carries */
 	hy_walk_model_t *walk; /* of params, and what it is handed */
 	void *walk_ctx;
 	size_t size;     /* of the image and its tables, which lie behind it */
 	uint64_t serial; /* while it is shared: no other of the process ever has it; see share.h */
 	void *outline;   /* of what was never to be walked: the memory that it lies in */
+	const struct hy_image *before; /* published last when this one was compiled; may be freed */
+	struct hy_image *successor;    /* published after this one, or NULL; the control plane's */
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
 	struct hy_image_node *nodes;
 	struct hy_edge *edges; /* of all nodes; counters and drops first in each */
@@ -66,10 +68,15 @@ int hy_image_build(const struct hy_graph_params *params, const struct hy_topolog
 void hy_image_free(struct hy_image *image);
 
 /*
- * Finds each node's heir in another image: the same node of the registry, wherever it ranks now.
- * The context is inherited too, unless the node's implementation or configuration has changed.
+ * Finds the nodes of an image in those that it may follow: the one published before it, or, if it
+ * replaces that one, the one earlier still (NULL: none). A node that `before` has keeps its context
+ * from there, unless its implementation or configuration has changed.
  */
-void hy_image_heirs(struct hy_image *image, struct hy_image *before);
+void hy_image_follow(struct hy_image *image, const struct hy_image *before,
+	const struct hy_image *earlier);
+
+/* Hands over the contexts that an image owns and the next one inherits. */
+void hy_image_bequeath(struct hy_image *image, struct hy_image *next);
 
 /* Takes over the budgets of sources from another image, which may never have been walked. */
 void hy_image_budgets(struct hy_image *image, const struct hy_image *before);
@@ -83,6 +90,13 @@ hy_burst_bucket(uint32_t n)
 	const unsigned int bucket = n == 0 ? 0 : 32 - (unsigned int)__builtin_clz(n);
 
 	return RTE_MIN(bucket, HY_BURST_BUCKETS - 1u); /* whatever a node claims */
+}
+
+/* The rank that a node had in an image that this one may follow, or HY_NO_RANK. */
+static inline uint32_t
+hy_image_was(const struct hy_image *image, unsigned int rank, const struct hy_image *from)
+{
+	return image->nodes[rank].was[from != image->before];
 }
 
 /* Reads a counter beside the worker that writes it with hy_count(). */

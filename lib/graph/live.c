@@ -5,158 +5,158 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_pause.h>
-
 #include "control.h"
 #include "log.h"
 #include "params.h"
+#include "qsbr.h"
 #include "share.h"
 #include "stats.h"
 
-/* The worker has left an image for good: its counters become history, its contexts the heirs'. */
-static void
-image_retire(const struct hy_graph *graph, struct hy_image *image, struct hy_image *successor)
+/* Adds what the current image has counted to the history. Returns 0 or -ENOMEM: nothing is added. */
+static int
+history_add(struct hy_control *control)
 {
-	hy_stats_add(graph->control->history, image, HY_STATS_COUNTERS);
-	hy_share_publish(graph); /* while those who read by what was published still can */
-	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
-		struct hy_image_node *old = &image->nodes[r], *heir;
+	int rc = control->history == NULL ? hy_stats_new(&control->history) : 0;
 
-		if (old->heir == NO_HEIR)
-			continue;
-		heir = &successor->nodes[old->heir];
-		if (!heir->inherits)
-			continue;
-		heir->inherits = false;
-		heir->initialised = true;
-		old->initialised = false;
-		image->hot[r].ctx = NULL;
-	}
-	hy_graph_discard(graph, image);
+	if (rc == 0)
+		rc = hy_stats_add(control->history, control->current, HY_STATS_NAMES);
+	if (rc < 0)
+		return rc;
+	hy_stats_add(control->history, control->current, HY_STATS_COUNTERS);
+	hy_stats_bury(control->history);
+	return 0;
+}
+
+/* The worker has left the current image for good: its contexts are the next one's. */
+static void
+current_leave(const struct hy_graph *graph)
+{
+	struct hy_control *control = graph->control;
+	struct hy_image *left = control->current;
+
+	control->current = left->successor;
+	if (control->current == control->published)
+		control->published = NULL;
+	hy_share_publish(graph); /* while those who read by what was published still can */
+	hy_image_bequeath(left, control->current);
+	hy_graph_discard(graph, left);
+}
+
+static struct hy_image *
+image_walked(const struct hy_graph *graph)
+{
+	return __atomic_load_n(&graph->image, __ATOMIC_ACQUIRE);
 }
 
 struct hy_image *
 hy_graph_image(const struct hy_graph *graph)
 {
 	struct hy_control *control = graph->control;
-	struct hy_image *before = control->current;
 
-	if (control->published == NULL ||
-		__atomic_load_n(&graph->image, __ATOMIC_ACQUIRE) != control->published)
-		return before;
-	control->current = control->published;
-	control->published = NULL;
-	image_retire(graph, before, control->current);
+	control->behind = false;
+	/* Read anew each time: fini() may have looked, too. */
+	while (control->current != image_walked(graph) && !control->behind) {
+		control->behind = history_add(control) < 0;
+		if (!control->behind)
+			current_leave(graph);
+	}
 	return control->current;
 }
 
+void
+hy_graph_catch_up(const struct hy_graph *graph)
+{
+	while (graph->control->current != image_walked(graph))
+		current_leave(graph);
+}
+
+struct hy_image *
+hy_graph_before_published(const struct hy_graph *graph)
+{
+	const struct hy_image *published = graph->control->published;
+	struct hy_image *image = graph->control->current;
+
+	if (published == NULL)
+		return NULL;
+	while (image->successor != published)
+		image = image->successor;
+	return image;
+}
+
 /*
- * Takes back what the worker has not taken up yet, and returns it, or NULL. Where the worker was
- * faster, waits until it is through.
+ * Leaves an image for the worker. If the last one still waits, replaces and returns it. Otherwise the
+ * worker walks that one or is taking it up, and will find the new image when it next looks.
  */
 static struct hy_image *
-withdraw(struct hy_graph *graph)
-{
-	struct hy_image *image = __atomic_exchange_n(&graph->next, NULL, __ATOMIC_ACQ_REL);
-
-	if (image != NULL) {
-		graph->control->published = NULL;
-		return image;
-	}
-	while (graph->control->published != NULL) {
-		rte_pause();
-		hy_graph_image(graph);
-	}
-	return NULL;
-}
-
-static void
 publish(struct hy_graph *graph, struct hy_image *image)
 {
-	graph->control->published = image;
-	__atomic_store_n(&graph->next, image, __ATOMIC_RELEASE);
+	struct hy_control *control = graph->control;
+	struct hy_image *before = hy_graph_before_published(graph), *last = control->published;
+	struct hy_image *replaced = last;
+
+	/* Released: the image is complete. Relaxed if the worker was faster, since nothing that it has
+	 * written is read before graph->image has been acquired. */
+	if (last == NULL ||
+		!__atomic_compare_exchange_n(&graph->next, &replaced, image, false,
+			__ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&graph->next, image, __ATOMIC_RELEASE);
+		before = last == NULL ? control->current : last;
+		replaced = NULL;
+	}
+	before->successor = image;
+	control->published = image;
+	/* After graph->next: a worker that clears the bit later acquires it and sees the image; if it
+	 * cleared it earlier, the bit is set for its next walk. */
 	__atomic_or_fetch(&graph->attention, HY_ATTEND_IMAGE, __ATOMIC_RELEASE);
-}
-
-/* Makes entries for all that the current image counts, so that its retirement cannot fail. */
-static int
-history_prepare(struct hy_control *control)
-{
-	int rc = control->history == NULL ? hy_stats_new(&control->history) : 0;
-
-	if (rc == 0)
-		rc = hy_stats_add(control->history, control->current, HY_STATS_NAMES);
-	if (rc == 0)
-		hy_stats_bury(control->history);
-	return rc;
+	return replaced;
 }
 
 /* A change of one graph, compiled and not published. */
 struct change {
 	struct hy_graph *graph;
 	struct hy_graph_params params; /* own copy */
-	struct hy_image *withdrawn;    /* of an earlier change that this one replaces, or NULL */
 	struct hy_image *image;
-	uint32_t stream_cap; /* of the graph before */
 };
-
-static void
-withdrawn_restore(const struct change *change)
-{
-	if (change->withdrawn == NULL)
-		return;
-	/* The new one has named itself heir. */
-	hy_image_heirs(change->withdrawn, change->graph->control->current);
-	publish(change->graph, change->withdrawn);
-}
 
 static int
 change_prepare(struct change *change, struct hy_graph *graph, const struct hy_graph_params *params)
 {
-	struct hy_control *control = graph->control;
 	int rc = hy_params_copy(&change->params, params);
 
 	change->graph = graph;
-	change->withdrawn = withdraw(graph);
-	change->stream_cap = control->stream_cap;
-	if (rc == 0)
-		rc = history_prepare(control);
-	if (rc < 0)
-		HY_LOG(ERR, "graph '%s': not enough memory", control->name);
-	if (rc == 0)
-		rc = hy_graph_compile(graph, &change->params, control->current, &change->image);
 	if (rc < 0) {
-		hy_params_free(&change->params);
-		withdrawn_restore(change);
+		HY_LOG(ERR, "graph '%s': not enough memory", graph->control->name);
+		return rc;
 	}
+	hy_graph_image(graph); /* frees what the worker has left */
+	rc = hy_graph_compile(graph, &change->params, &change->image);
+	if (rc < 0)
+		hy_params_free(&change->params);
 	return rc;
 }
 
 static void
 change_publish(struct change *change)
 {
-	struct hy_control *control = change->graph->control;
+	struct hy_graph *graph = change->graph;
+	struct hy_image *replaced;
 
-	if (change->withdrawn != NULL) {
-		/* What was set since the first of the changes that the worker has not come to. */
-		hy_image_budgets(change->image, change->withdrawn);
-		hy_graph_discard(change->graph, change->withdrawn);
-	}
-	hy_params_free(&control->params);
-	control->params = change->params;
-	publish(change->graph, change->image);
-	hy_share_publish(change->graph);
+	hy_params_free(&graph->control->params);
+	graph->control->params = change->params;
+	hy_graph_announce(graph, change->image);
+	replaced = publish(graph, change->image);
+	hy_share_publish(graph);
+	if (replaced == NULL)
+		return;
+	hy_image_bequeath(replaced, change->image);
+	hy_graph_discard(graph, replaced);
 }
 
 static void
 change_cancel(struct change *change)
 {
-	struct hy_control *control = change->graph->control;
-
 	hy_graph_discard(change->graph, change->image);
 	hy_params_free(&change->params);
-	__atomic_store_n(&control->stream_cap, change->stream_cap, __ATOMIC_RELAXED);
-	withdrawn_restore(change);
 }
 
 static int
@@ -175,6 +175,19 @@ change_check(const struct hy_graph *graph, const struct hy_graph_params *params)
 	return rc;
 }
 
+/* Refuses a graph that stands among those before it: its images would follow the same one. */
+static int
+graph_repeated(struct hy_graph *const *graphs, unsigned int at)
+{
+	for (unsigned int g = 0; g < at; g++) {
+		if (graphs[g] != graphs[at])
+			continue;
+		HY_LOG(ERR, "graph '%s': given twice for one change", hy_graph_name(graphs[at]));
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 hy_graph_update_each(struct hy_graph *const *graphs, const struct hy_graph_params *params,
 	unsigned int n)
@@ -189,13 +202,15 @@ hy_graph_update_each(struct hy_graph *const *graphs, const struct hy_graph_param
 	}
 	hy_registry_lock();
 	for (; prepared < n && rc == 0; prepared++) {
-		const struct hy_graph_params *own = params != NULL
-			? &params[prepared]
-			: &graphs[prepared]->control->params;
+		struct hy_graph *graph = graphs[prepared];
+		const struct hy_graph_params *own = params != NULL ? &params[prepared]
+								   : &graph->control->params;
 
-		rc = change_check(graphs[prepared], own);
+		rc = graph_repeated(graphs, prepared);
 		if (rc == 0)
-			rc = change_prepare(&changes[prepared], graphs[prepared], own);
+			rc = change_check(graph, own);
+		if (rc == 0)
+			rc = change_prepare(&changes[prepared], graph, own);
 	}
 	if (rc < 0)
 		prepared--;
@@ -234,7 +249,7 @@ hy_graph_updating(const struct hy_graph *graph)
 	return updating;
 }
 
-/* Moves what waits on a node to its heir in another image. There is room, see room_wanted(). */
+/* Moves what waits on a node to the same node in another image. For its room, see room_wanted(). */
 static void
 objects_move(const struct hy_image *from, const struct hy_node *node, struct hy_image *to,
 	struct hy_node *heir)
@@ -258,30 +273,44 @@ objects_move(const struct hy_image *from, const struct hy_node *node, struct hy_
 	to->plan.pending[heir->rank / 64] |= UINT64_C(1) << (heir->rank % 64);
 }
 
-/* Carries over all that waits; what waits on a node that is gone is released, and counted there. */
+/* Carries over what waits on nodes that stay. Returns whether anything did. */
 static bool
-carry(struct hy_image *from, struct hy_image *to)
+heirs_carry(struct hy_image *from, struct hy_image *to)
 {
 	bool carried = false;
 
+	for (unsigned int r = 0; r < to->plan.nb_nodes; r++) {
+		const uint32_t was = hy_image_was(to, r, from);
+		uint64_t *word, bit;
+
+		if (was == HY_NO_RANK)
+			continue;
+		word = &from->plan.pending[was / 64];
+		bit = UINT64_C(1) << was % 64;
+		if ((*word & bit) == 0)
+			continue;
+		objects_move(from, &from->hot[was], to, &to->hot[r]);
+		from->hot[was].waiting = 0;
+		*word &= ~bit;
+		carried = true;
+	}
+	return carried;
+}
+
+/* Releases what still waits, on nodes that are gone, and counts it there. */
+static void
+rest_release(struct hy_image *from)
+{
 	for (unsigned int w = 0; w < from->plan.nb_words; w++) {
 		for (uint64_t bits = from->plan.pending[w]; bits != 0; bits &= bits - 1) {
-			const unsigned int r = 64 * w + (unsigned int)__builtin_ctzll(bits);
-			const uint32_t heir = from->nodes[r].heir;
-			struct hy_node *node = &from->hot[r];
+			struct hy_node *node =
+				&from->hot[64 * w + (unsigned int)__builtin_ctzll(bits)];
 
-			if (heir != NO_HEIR) {
-				objects_move(from, node, to, &to->hot[heir]);
-				carried = true;
-			} else {
-				hy_count(&node->edges[-1 - HY_CORE_DROP_NODE_REMOVED].objs,
-					node->waiting);
-				from->plan.ops->release(node->stream, node->waiting);
-			}
+			hy_count(&node->edges[-1 - HY_CORE_DROP_NODE_REMOVED].objs, node->waiting);
+			from->plan.ops->release(node->stream, node->waiting);
 			node->waiting = 0;
 		}
 	}
-	return carried;
 }
 
 void
@@ -303,7 +332,7 @@ void
 hy_graph_take_up(struct hy_graph *graph)
 {
 	struct hy_image *next;
-	bool carried;
+	bool carried = false;
 
 	/* First: what is published from here on asks again. */
 	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_IMAGE, __ATOMIC_ACQUIRE);
@@ -311,11 +340,14 @@ hy_graph_take_up(struct hy_graph *graph)
 	if (next == NULL)
 		return;
 	hy_graph_disarm(graph); /* while the plan still has the sources that were armed */
-	carried = carry(graph->image, next);
+	if (hy_graph_holds(graph)) {
+		carried = heirs_carry(graph->image, next);
+		rest_release(graph->image);
+	}
 	graph->plan = next->plan;
 	/* More may have come than a walk of the new graph would have; until it is through, walks go
 	 * by the room that there is, and look after each pass what is left. */
-	next->carries = carried;
+	__atomic_store_n(&next->carries, carried, __ATOMIC_RELAXED);
 	if (carried)
 		graph->plan.cyclic = graph->plan.throttled = true;
 	else

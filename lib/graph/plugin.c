@@ -211,18 +211,20 @@ graph_busy(const struct hy_plugin *plugin, char *error)
 {
 	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g)) {
 		const struct hy_image *image = hy_graph_image(g);
-		const struct hy_image *next = g->control->published;
-		const struct hy_reg_node *node = node_of_image(plugin, image);
+		const struct hy_reg_node *node = NULL;
 		const char *graph = g->control->name;
+		bool walked = false;
 
-		if (node == NULL)
-			node = node_of_image(plugin, next);
+		for (; image != NULL && node == NULL; image = image->successor) {
+			node = node_of_image(plugin, image);
+			walked |= walks(plugin, image);
+		}
 		if (node != NULL)
 			snprintf(error, HY_PLUGIN_ERROR_SIZE,
 				"node '%s' of graph '%s' runs its code; update the graph, or "
 				"destroy it",
 				node->name, graph);
-		else if (walks(plugin, image) || walks(plugin, next))
+		else if (walked)
 			snprintf(error, HY_PLUGIN_ERROR_SIZE,
 				"it walks graph '%s'; update the graph, or destroy it", graph);
 		else if (handles(plugin, g->control->params.ops))

@@ -15,8 +15,8 @@
  * A reader trusts nothing that it reads, and never maps it: a file may be cut at any time, and
  * touching a mapping beyond the end of its file is a SIGBUS.
  *
- * A graph that changes is described with both of its images from when the second is published until
- * the first is retired. What the worker has counted is the sum, whichever it walks.
+ * A graph that changes is described with all of its images, from when one is published until those
+ * before it are left. What the worker has counted is the sum, whichever it walks.
  */
 #ifndef HY_GRAPH_SHARE_H
 #define HY_GRAPH_SHARE_H
@@ -120,7 +120,7 @@ struct hy_share_image {
 	struct hy_image *image;
 };
 
-#define HY_SHARE_IMAGES 2
+#define HY_SHARE_IMAGES 3 /* left, being taken up, published */
 
 /* What a description says. */
 struct hy_share_description {
@@ -129,7 +129,7 @@ struct hy_share_description {
 	uint64_t trace_serial; /* 0: it was never traced */
 	struct hy_share_place trace;
 	unsigned int nb_images;
-	struct hy_share_image images[HY_SHARE_IMAGES]; /* the one walked first */
+	struct hy_share_image images[HY_SHARE_IMAGES]; /* in order; see control.h */
 	struct hy_reg_node **regs; /* of all images' nodes: nobody else has them */
 	unsigned int nb_regs;
 	struct hy_graph *copy; /* without an image yet */

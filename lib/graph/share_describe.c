@@ -175,6 +175,7 @@ hy_share_describe(const struct hy_graph *graph, FILE *out)
 {
 	const struct hy_control *control = graph->control;
 	const char *drop_node = control->params.drop_node;
+	unsigned int nb_images = 0;
 	int rc;
 
 	for (unsigned int i = 0; i < RTE_DIM(hy_share_layout); i++)
@@ -188,10 +189,13 @@ hy_share_describe(const struct hy_graph *graph, FILE *out)
 	rc = put_place(out, graph, sizeof(*graph));
 	if (rc == 0)
 		rc = put_trace(out, control->trace);
-	put(out, control->published == NULL ? 1 : 2);
-	if (rc == 0)
-		rc = put_image(out, control->current);
-	if (rc == 0 && control->published != NULL)
-		rc = put_image(out, control->published);
+	for (const struct hy_image *image = control->current; image != NULL;
+		image = image->successor)
+		nb_images++;
+	if (nb_images > HY_SHARE_IMAGES) /* those that were left wait for memory */
+		return -ENOMEM;
+	put(out, nb_images);
+	for (struct hy_image *i = control->current; i != NULL && rc == 0; i = i->successor)
+		rc = put_image(out, i);
 	return rc;
 }

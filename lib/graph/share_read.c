@@ -269,11 +269,14 @@ graph_read(const struct hy_share *share, const struct hy_share_description *d, u
 		return rc;
 	/* First: what it has left by now, it counts in no more. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	*walked = d->nb_images == HY_SHARE_IMAGES && (uintptr_t)image == d->images[1].place.address;
+	*walked = 0;
+	for (unsigned int i = 1; i < d->nb_images; i++)
+		if ((uintptr_t)image == d->images[i].place.address)
+			*walked = i;
 	return 0;
 }
 
-/* Makes the copy of what was described. The image that was left is history to it. */
+/* Makes the copy of what was described. Images that were left are history to it. */
 static int
 copy_fill(const struct hy_share *share, struct hy_share_description *d)
 {
@@ -282,13 +285,14 @@ copy_fill(const struct hy_share *share, struct hy_share_description *d)
 	unsigned int walked = 0;
 	int rc = graph_read(share, d, &walked);
 
-	/* Both, if there are two: one that was freed meanwhile says that it walks another by now. */
+	/* All that there are: one that was freed meanwhile says that it walks another by now. */
 	for (unsigned int i = 0; i < d->nb_images && rc == 0; i++)
 		rc = image_read(share, d, i);
-	if (rc == 0 && walked > 0)
-		rc = hy_stats_add(control->history, d->images[0].image, HY_STATS_COUNTERS);
+	for (unsigned int i = 0; i < walked && rc == 0; i++)
+		rc = hy_stats_add(control->history, d->images[i].image, HY_STATS_COUNTERS);
 	if (rc < 0)
 		return rc;
+	hy_stats_bury(control->history);
 	copy->image = control->current = d->images[walked].image;
 	copy->plan = copy->image->plan;
 	control->burst = copy->plan.burst;

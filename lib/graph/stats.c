@@ -336,7 +336,7 @@ hy_stats_of(const struct hy_graph *graph, struct hy_stats **out)
 	const struct hy_image *image = hy_graph_image(graph);
 	const struct hy_stats *history = graph->control->history;
 	struct hy_stats *stats;
-	int rc = hy_stats_new(&stats);
+	int rc = graph->control->behind ? -ENOMEM : hy_stats_new(&stats);
 
 	if (rc < 0)
 		return rc;
