@@ -368,6 +368,48 @@ traces_come_and_go_while_a_worker_walks(void **state)
 	assert_in_range(complete, ROUNDS / 2, ROUNDS);
 }
 
+/* The trace is lent to the walk that such a node is in: to wait for its end would take for ever. */
+static int start_rc;
+
+static uint16_t
+stops_its_trace(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_trace_params params = { .nb_objs = 1 };
+
+	hy_trace_stop(graph);
+	start_rc = hy_trace_start(graph, &params);
+	return probe_sink(graph, node, objs, n);
+}
+
+static void
+a_trace_is_not_stopped_by_what_it_traces(void **state)
+{
+	const struct hy_trace_params params = { .nb_objs = 1000 };
+	struct probe src = { .budget = 9 };
+	struct hy_trace_state status;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "sink");
+	NODE(NULL, .name = "sink", .impl.process = stops_its_trace);
+	graph = GRAPH("g", .burst = 8);
+	assert_int_equal(hy_trace_start(graph, &params), 0);
+	unit_log_clear();
+	assert_int_equal(hy_graph_walk(graph), 8);
+	assert_int_equal(start_rc, -EDEADLK);
+	assert_int_equal(unit_log_lines(), 2);
+	assert_non_null(strstr(unit_log(), "graph 'g': hy_trace_stop() refused: called in a walk"));
+	assert_int_equal(hy_trace_status(graph, &status), 0);
+	assert_true(status.running);
+	assert_int_equal(status.marked, 8);
+	hy_trace_stop(graph);
+	/* Of a walk that is not looked at, nothing is lent. */
+	assert_int_equal(hy_graph_walk(graph), 1);
+	assert_int_equal(start_rc, 0);
+	assert_int_equal(hy_trace_status(graph, &status), 0);
+	assert_int_equal(status.marked, 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_graph_is_asked_for_attention_only_while_its_trace_runs),
 	GRAPH_TEST(what_was_recorded_can_be_read_after_the_stop),
@@ -381,6 +423,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_trace_that_has_ended_leaves_later_changes_their_timed_walk),
 	GRAPH_TEST(a_graph_is_destroyed_with_its_trace),
 	GRAPH_TEST(traces_come_and_go_while_a_worker_walks),
+	GRAPH_TEST(a_trace_is_not_stopped_by_what_it_traces),
 };
 
 UNIT_SUITE(tests)

@@ -194,8 +194,10 @@ start_locked(struct hy_graph *graph, const struct hy_capture_params *params)
 int
 hy_capture_start(struct hy_graph *graph, const struct hy_capture_params *params)
 {
-	int rc;
+	int rc = hy_graph_lent_check(graph, "hy_capture_start()");
 
+	if (rc < 0)
+		return rc;
 	hy_registry_lock();
 	rc = start_locked(graph, params);
 	hy_registry_unlock();
@@ -205,6 +207,8 @@ hy_capture_start(struct hy_graph *graph, const struct hy_capture_params *params)
 void
 hy_capture_stop(struct hy_graph *graph)
 {
+	if (hy_graph_lent_check(graph, "hy_capture_stop()") < 0)
+		return;
 	hy_registry_lock();
 	withdraw(graph);
 	hy_registry_unlock();

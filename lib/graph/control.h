@@ -74,6 +74,14 @@ int hy_graph_outline(const char *name, const struct hy_graph_params *params,
 /* Undoes what of hy_graph_compile() the next image does not inherit. */
 void hy_graph_discard(const struct hy_graph *graph, struct hy_image *image);
 
+/*
+ * The calling thread is in a walk to which the graph's trace or capture has been lent. Whoever takes
+ * those back waits for the end of the walk with the registry's lock held.
+ */
+extern _Thread_local const struct hy_graph *hy_graph_lent;
+/* Says so, and returns -EDEADLK; else returns 0. */
+int hy_graph_lent_check(const struct hy_graph *graph, const char *what);
+
 /* Takes back what a worker that was about to sleep has asked of its devices. */
 void hy_graph_disarm(struct hy_graph *graph);
 

@@ -95,7 +95,8 @@ struct hy_capture_record {
  *
  * @return 0; -EBUSY one is running; -EINVAL a parameter is not accepted, or a point names the
  * core's own drop reasons, whose objects are gone when they count; -ENOENT the graph has no such
- * node, edge or drop reason; -ENOTSUP the objects of the graph cannot be copied; -ENOMEM.
+ * node, edge or drop reason; -ENOTSUP the objects of the graph cannot be copied; -EDEADLK called by
+ * node code, object operations or match in a walk that is traced or captured; -ENOMEM.
  */
 int hy_capture_start(struct hy_graph *graph, const struct hy_capture_params *params);
 
@@ -103,7 +104,8 @@ int hy_capture_start(struct hy_graph *graph, const struct hy_capture_params *par
  * Stops a capture: when this returns, nothing is captured any more, and match is not called. It
  * waits for the walk under way, if there is one; the worker does not wait. What was captured can
  * still be read, until the next hy_capture_start() or hy_graph_destroy(). Stopping a graph that is
- * not captured does nothing.
+ * not captured does nothing. Called where hy_capture_start() returns -EDEADLK, it logs so and stops
+ * nothing.
  */
 void hy_capture_stop(struct hy_graph *graph);
 

@@ -66,7 +66,8 @@ typedef uint32_t hy_node_id; /**< Names a node in the registry. Never reused in 
  * A source is handed room for @p n objects at @p objs, its own stream. It makes at most @p n
  * there, sends them on (hy_stream_move() costs nothing), and returns how many it made.
  *
- * Runs on the thread that walks the graph. Must not block.
+ * Runs on the thread that walks the graph. Must not block; what it may call is said at struct
+ * hy_object_ops.
  */
 typedef uint16_t(hy_node_process_t)(struct hy_graph *graph, struct hy_node *node, void **objs,
 	uint16_t n);
@@ -309,7 +310,15 @@ int hy_node_edge_target(hy_node_id id, uint16_t edge, char *target, size_t size)
 void hy_registry_lock(void);
 void hy_registry_unlock(void); /**< Ends what hy_registry_lock() began, on the same thread. */
 
-/** What the core may do to the objects of a graph. Must outlive the graph. */
+/**
+ * What the core may do to the objects of a graph. Must outlive the graph.
+ *
+ * All but format run on the thread that walks the graph, most of them in the middle of a walk. Like
+ * a node's process function they must not block, and must not call what changes or looks at graphs,
+ * the registry, arcs, traces or captures: hy_trace_stop() and hy_capture_stop() hold the registry's
+ * lock until the walk under way has ended. The properties of a graph below, and what the headers
+ * give to node code, may be called.
+ */
 struct hy_object_ops {
 	/** Frees @p n objects. Called by the thread that walks, and by hy_graph_destroy(). */
 	void (*release)(void **objs, unsigned int n);

@@ -93,7 +93,8 @@ struct hy_trace_record {
  * ended or was stopped, and frees what is unread of that.
  *
  * @return 0; -EBUSY one is running; -EINVAL no objects, or too many records; -ENOENT the graph has
- * no node params->at; -ENOMEM.
+ * no node params->at; -EDEADLK called by node code, object operations or match in a walk that is
+ * traced or captured; -ENOMEM.
  */
 int hy_trace_start(struct hy_graph *graph, const struct hy_trace_params *params);
 
@@ -101,7 +102,8 @@ int hy_trace_start(struct hy_graph *graph, const struct hy_trace_params *params)
  * Stops a trace: when this returns, nothing is marked or recorded any more, and match is not
  * called. It waits for the walk under way, if there is one; the worker does not wait. What was
  * recorded can still be read, until the next hy_trace_start() or hy_graph_destroy(). Stopping a
- * graph that is not traced does nothing.
+ * graph that is not traced does nothing. Called where hy_trace_start() returns -EDEADLK, it logs so
+ * and stops nothing.
  */
 void hy_trace_stop(struct hy_graph *graph);
 

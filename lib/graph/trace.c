@@ -136,8 +136,10 @@ start_locked(struct hy_graph *graph, const struct hy_trace_params *params)
 int
 hy_trace_start(struct hy_graph *graph, const struct hy_trace_params *params)
 {
-	int rc;
+	int rc = hy_graph_lent_check(graph, "hy_trace_start()");
 
+	if (rc < 0)
+		return rc;
 	hy_registry_lock();
 	rc = start_locked(graph, params);
 	hy_registry_unlock();
@@ -147,6 +149,8 @@ hy_trace_start(struct hy_graph *graph, const struct hy_trace_params *params)
 void
 hy_trace_stop(struct hy_graph *graph)
 {
+	if (hy_graph_lent_check(graph, "hy_trace_stop()") < 0)
+		return;
 	hy_registry_lock();
 	withdraw(graph);
 	hy_registry_unlock();

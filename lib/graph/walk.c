@@ -5,12 +5,15 @@
  * off what the sources may make in the next walk; thereby no stream can overflow.
  */
 
+#include <errno.h>
+
 #include <rte_cycles.h>
 
 #include <hy_walk.h>
 
 #include "capture.h"
 #include "control.h"
+#include "log.h"
 #include "qsbr.h"
 #include "trace.h"
 
@@ -422,6 +425,20 @@ walk_timed(struct hy_graph *graph)
 	return walk(graph, &tsc, NULL);
 }
 
+_Thread_local const struct hy_graph *hy_graph_lent;
+
+int
+hy_graph_lent_check(const struct hy_graph *graph, const char *what)
+{
+	if (hy_graph_lent == NULL)
+		return 0;
+	HY_LOG(ERR,
+		"graph '%s': %s refused: called in a walk of graph '%s' by what that runs, which "
+		"may call no control functions",
+		graph->control->name, what, hy_graph_lent->control->name);
+	return -EDEADLK;
+}
+
 /*
  * A walk before which the control plane has something done, or which is looked at. One that is
  * traced or captured is not timed: its calls take longer than others. Apart likewise.
@@ -437,6 +454,8 @@ walk_attended(struct hy_graph *graph)
 	hy_graph_take_up(graph);
 	capture = hy_capture_borrow(graph);
 	trace = hy_trace_borrow(graph);
+	if (capture != NULL || trace != NULL)
+		hy_graph_lent = graph;
 	if (trace != NULL) {
 		made = walk(graph, NULL, trace);
 		hy_trace_return(trace, graph);
@@ -447,6 +466,8 @@ walk_attended(struct hy_graph *graph)
 	}
 	if (capture != NULL)
 		hy_capture_return(capture, graph);
+	if (capture != NULL || trace != NULL)
+		hy_graph_lent = NULL;
 	return made;
 }
 
