@@ -52,15 +52,15 @@ hugepages_free(unsigned int mb)
 }
 
 int
-eal_init(const char *program, unsigned int memory_mb, const char *options)
+eal_init(const char *program, unsigned int huge_mb, unsigned int plain_mb, const char *options)
 {
-	const bool huge = hugepages_free(memory_mb);
+	const bool huge = hugepages_free(huge_mb);
 	static char *text; /* to stay: EAL may keep parts of it */
 	char *args[16] = { NULL };
 	int n = 0;
 
 	if (asprintf(&text, "%s --no-telemetry %s -m %u %s", program,
-		    huge ? "--in-memory" : "--no-huge --no-shconf", huge ? memory_mb : 512,
+		    huge ? "--in-memory" : "--no-huge --no-shconf", huge ? huge_mb : plain_mb,
 		    options) < 0) {
 		rte_errno = ENOMEM;
 		return -1;

@@ -4,10 +4,10 @@
 #define HY_APP_EAL_H
 
 /*
- * Shares nothing with other DPDK programs, and has so many MB of hugepages; or 512 MB without, if
- * they are not free. options: more of EAL's, a blank between one and the next. Returns as
- * rte_eal_init().
+ * Shares nothing with other DPDK programs, and has huge_mb MB of hugepages to begin with; or, if they
+ * are not free, plain_mb MB of other memory, which takes none of the machine's until it is used.
+ * options: more of EAL's, a blank between one and the next. Returns as rte_eal_init().
  */
-int eal_init(const char *program, unsigned int memory_mb, const char *options);
+int eal_init(const char *program, unsigned int huge_mb, unsigned int plain_mb, const char *options);
 
 #endif

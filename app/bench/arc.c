@@ -6,7 +6,7 @@
  */
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <hy_arc.h>
 
@@ -171,7 +171,7 @@ way_check(void *arg)
 	return good;
 }
 
-static void
+static int
 node_add(struct way *way, const char *role, hy_node_process_t *process, uint32_t flags,
 	const char *to)
 {
@@ -185,14 +185,15 @@ node_add(struct way *way, const char *role, hy_node_process_t *process, uint32_t
 		.edges = { to == NULL ? NULL : target },
 		.lanes = { feature ? HY_ARC_LANE : NULL } };
 	hy_node_id id;
+	int rc;
 
 	snprintf(name, sizeof(name), "%s_%s", way->name, role);
 	snprintf(target, sizeof(target), "%s_%s", way->name, to == NULL ? "" : to);
-	if (hy_node_register(&desc, &id) < 0 || hy_node_config(id, &way, sizeof(way)) < 0)
-		exit(EXIT_FAILURE);
+	rc = hy_node_register(&desc, &id);
+	return rc == 0 ? hy_node_config(id, &way, sizeof(way)) : rc;
 }
 
-static void
+static int
 arc_add(const struct way *way)
 {
 	char name[HY_NAME_SIZE], end[HY_NAME_SIZE], node[HY_NAME_SIZE];
@@ -201,18 +202,21 @@ arc_add(const struct way *way)
 	};
 	const struct hy_arc_feature feature = { .arc = name, .node = node };
 	struct hy_arc *arc;
+	int rc;
 
 	snprintf(name, sizeof(name), "%s_arc", way->name);
 	snprintf(end, sizeof(end), "%s_sink", way->name);
 	snprintf(node, sizeof(node), "%s_feature", way->name);
-	if (hy_arc_feature_register(&feature) < 0 || hy_arc_create(name, &params, &arc) < 0)
-		exit(EXIT_FAILURE);
-	for (uint32_t i = 0; i <= INDEX_NONE; i++)
-		if ((way->features >> i & 1) != 0 && hy_arc_enable(arc, node, i, COOKIE) < 0)
-			exit(EXIT_FAILURE);
+	rc = hy_arc_feature_register(&feature);
+	if (rc == 0)
+		rc = hy_arc_create(name, &params, &arc);
+	for (uint32_t i = 0; i <= INDEX_NONE && rc == 0; i++)
+		if ((way->features >> i & 1) != 0)
+			rc = hy_arc_enable(arc, node, i, COOKIE);
+	return rc;
 }
 
-static void
+static int
 way_create(struct way *way)
 {
 	char pattern[HY_NAME_SIZE];
@@ -223,17 +227,26 @@ way_create(struct way *way)
 		.lanes = { HY_ARC_LANE },
 		.burst = HY_BURST_MAX,
 		.socket = SOCKET_ID_ANY };
+	int rc;
 
 	snprintf(pattern, sizeof(pattern), "%s_source", way->name);
-	node_add(way, "source", source_process, HY_NODE_SOURCE, "pass");
-	node_add(way, "pass", way->asks ? ask_process : pass_process, 0, "sink");
-	node_add(way, "sink", sink_process, 0, NULL);
-	if (way->arc) {
-		node_add(way, "feature", feature_process, 0, NULL);
-		arc_add(way);
-	}
-	if (hy_graph_create(way->name, &params, &way->graph) < 0)
-		exit(EXIT_FAILURE);
+	rc = node_add(way, "source", source_process, HY_NODE_SOURCE, "pass");
+	if (rc == 0)
+		rc = node_add(way, "pass", way->asks ? ask_process : pass_process, 0, "sink");
+	if (rc == 0)
+		rc = node_add(way, "sink", sink_process, 0, NULL);
+	if (rc == 0 && way->arc)
+		rc = node_add(way, "feature", feature_process, 0, NULL);
+	if (rc == 0 && way->arc)
+		rc = arc_add(way);
+	return rc == 0 ? hy_graph_create(way->name, &params, &way->graph) : rc;
+}
+
+/* For all works: graphs are there until the last one. */
+static void
+stay(void *arg)
+{
+	RTE_SET_USED(arg);
 }
 
 void
@@ -248,7 +261,7 @@ bench_arc(void)
 		{ .name = "all", .arc = true, .features = 3 },
 	};
 	static const uint16_t bursts[] = { 64, 256 };
-	struct contender contenders[RTE_DIM(ways)];
+	int failed[RTE_DIM(ways)];
 
 	for (uint32_t i = 0; i < OBJECTS; i++) {
 		const uint32_t index = bench_random() % 2;
@@ -258,22 +271,27 @@ bench_arc(void)
 	}
 	objects[1].index = 1;
 	memcpy(&turn[OBJECTS], turn, HY_BURST_MAX * sizeof(*turn));
-	for (unsigned int w = 0; w < RTE_DIM(ways); w++) {
-		way_create(&ways[w]);
-		contenders[w] = (struct contender){ .name = ways[w].name,
-			.arg = &ways[w],
-			.run = way_run,
-			.check = way_check,
-			.against = w == 0 ? NULL : ways[w].name,
-			.subject = w == 0 };
-	}
+	for (unsigned int w = 0; w < RTE_DIM(ways); w++)
+		failed[w] = way_create(&ways[w]);
 	for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
 		char work[32];
+		struct field f = { .work = work };
 
 		per_walk = bursts[b];
 		snprintf(work, sizeof(work), "arc_%u", per_walk);
-		if (bench_wanted(work))
-			bench_work(work, CYCLES_OBJECT, contenders, RTE_DIM(contenders));
+		for (unsigned int w = 0; w < RTE_DIM(ways) && bench_wanted(work); w++) {
+			const struct contender c = { .name = ways[w].name,
+				.arg = failed[w] == 0 ? &ways[w] : NULL,
+				.run = way_run,
+				.check = way_check,
+				.against = w == 0 ? NULL : ways[w].name,
+				.subject = w == 0 };
+
+			if (failed[w] < 0)
+				bench_cannot("%s", strerror(-failed[w]));
+			field_enter(&f, &c, stay);
+		}
+		field_measure(&f, CYCLES_OBJECT);
 	}
 	for (unsigned int w = 0; w < RTE_DIM(ways); w++)
 		hy_graph_destroy(ways[w].graph);

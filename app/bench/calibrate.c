@@ -18,6 +18,7 @@
 #include "bench.h"
 
 #define REPEATS 2001 /* in all longer than the kernel lets a program run while others wait */
+#define GLANCES 201  /* before every run: some ms */
 #define SPIN_STEPS 40000
 #define CHASE_LINES 8192 /* 512 KB: in a second-level cache, not in a first-level one */
 #define LCORES 2
@@ -63,6 +64,22 @@ spin(void)
 	}
 }
 
+void
+calibrate_addition(double *median, double *p10)
+{
+	double times[GLANCES];
+
+	for (unsigned int i = 0; i < GLANCES; i++) {
+		const uint64_t start = rte_rdtsc_precise();
+
+		spin();
+		times[i] = (double)(rte_rdtsc_precise() - start) / SPIN_STEPS;
+	}
+	qsort(times, GLANCES, sizeof(times[0]), bench_by_value);
+	*median = times[GLANCES / 2];
+	*p10 = times[GLANCES / 10];
+}
+
 static void
 chase(const struct line *line)
 {
@@ -82,14 +99,6 @@ lines_link(struct line *lines)
 	bench_shuffle(order, CHASE_LINES);
 	for (uint32_t i = 0; i < CHASE_LINES; i++)
 		lines[order[i]].next = &lines[order[(i + 1) % CHASE_LINES]];
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static double
@@ -127,7 +136,7 @@ measure(void *arg)
 			times[i] = (double)(rte_rdtsc_precise() - start) / steps[w];
 		}
 		all += sum(times) * steps[w];
-		qsort(times, REPEATS, sizeof(times[0]), by_value);
+		qsort(times, REPEATS, sizeof(times[0]), bench_by_value);
 		p->sample.median[w] = times[REPEATS / 2];
 		p->sample.spread[w] = (times[REPEATS * 9 / 10] - times[REPEATS / 10]) /
 			times[REPEATS / 2];

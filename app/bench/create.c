@@ -21,6 +21,7 @@ struct rig {
 	uint64_t made; /* graphs */
 	bool failed;
 	hy_node_id *ids;
+	unsigned int registered;      /* of them */
 	unsigned int (*edges)[EDGES]; /* nodes above their own; as many as there are */
 };
 
@@ -165,9 +166,21 @@ prepare(struct rig *rig, unsigned int nodes, bool rte)
 		rig->edges[i][1] = i + 2 + bench_random() % (nodes - i - 2);
 	}
 	rig->edges[nodes - 2][0] = nodes - 1;
-	for (unsigned int i = 0; i < nodes && right; i++)
-		right = register_ours(rig, i) && (!rte || register_rte(rig, i));
+	for (unsigned int i = 0; i < nodes && right; i++) {
+		right = register_ours(rig, i);
+		rig->registered += right;
+		right = right && (!rte || register_rte(rig, i));
+	}
 	return right;
+}
+
+static void
+strike(struct rig *rig)
+{
+	for (unsigned int i = 0; i < rig->registered; i++)
+		hy_node_unregister(rig->ids[i]);
+	free(rig->ids);
+	free(rig->edges);
 }
 
 static void
@@ -186,8 +199,10 @@ work(unsigned int nodes, bool rte)
 	if (!bench_wanted(name))
 		return;
 	if (!prepare(&rig, nodes, rte)) {
-		fprintf(stderr, "hy-bench: %s: nodes could not be registered\n", name);
-		exit(EXIT_FAILURE);
+		bench_cannot("nodes could not be registered");
+		bench_skip(name, NULL);
+		strike(&rig);
+		return;
 	}
 	for (unsigned int c = 0; c < RTE_DIM(all); c++) {
 		contenders[c] = all[c];
@@ -195,10 +210,7 @@ work(unsigned int nodes, bool rte)
 		contenders[c].check = check;
 	}
 	bench_work(name, MICROSECONDS, contenders, RTE_DIM(all) - !rte);
-	for (unsigned int i = 0; i < nodes; i++)
-		hy_node_unregister(rig.ids[i]);
-	free(rig.ids);
-	free(rig.edges);
+	strike(&rig);
 }
 
 /* How much longer n log n says that it takes for so many nodes than for so many. */

@@ -8,6 +8,7 @@
  */
 
 #include <dpdk.h>
+#include <rte_version.h>
 
 #if HY_DPDK_GRAPH_DISPATCH
 
@@ -45,18 +46,30 @@ dispatch_mcore_create(const struct chain *chain, const char *name, bool paced)
 	rt->team.all_pinned = paced;
 	/* Without one, a source runs nowhere; the nodes behind a pinned one run where that does. */
 	if (pin(prefix, 0, lcores[0]) < 0 || pin(prefix, chain->pinned, lcores[1]) < 0)
-		return NULL;
+		return rte_team_failed(rt);
 	/* The model is that of all graphs there are; others are walked by their own function. */
 	if (rte_team_graph(rt, prefix, 0) < 0 ||
 		rte_graph_worker_model_set(RTE_GRAPH_MODEL_MCORE_DISPATCH) < 0)
-		return NULL;
+		return rte_team_failed(rt);
 	for (unsigned int l = 0; l < LANES; l++)
 		if (rte_team_clone(rt, l) < 0 ||
 			rte_graph_model_mcore_dispatch_core_bind(rt->ids[1 + l], (int)lcores[l]) <
 				0)
-			return NULL;
+			return rte_team_failed(rt);
 	rt->team.lanes[0].room = rt->graphs[1]->dispatch.mp;
 	return &rt->team;
+}
+
+#else
+
+#include "handover.h"
+
+struct team *
+dispatch_mcore_create(const struct chain *chain, const char *name, bool paced)
+{
+	RTE_SET_USED(chain), RTE_SET_USED(name), RTE_SET_USED(paced);
+	bench_cannot("%s has no such model; DPDK 23.07 and later have", rte_version());
+	return NULL;
 }
 
 #endif

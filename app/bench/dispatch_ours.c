@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <hy_dispatch.h>
 #include <hy_graph_worker.h>
@@ -164,6 +165,7 @@ dispatch_ours_create(const struct chain *chain, const char *name, bool hands_ove
 		.drop_node = drop_name,
 		.burst = (uint16_t)chain->burst,
 		.socket = SOCKET_ID_ANY };
+	int rc;
 
 	if (ot == NULL)
 		return NULL;
@@ -174,23 +176,28 @@ dispatch_ours_create(const struct chain *chain, const char *name, bool hands_ove
 	snprintf(prefix, sizeof(prefix), "dispatch%u", count++);
 	snprintf(pattern, sizeof(pattern), "%s_*", prefix);
 	snprintf(drop_name, sizeof(drop_name), "%s-drop", prefix);
-	if (nodes_register(ot, prefix, drop_name) < 0)
-		return NULL;
-	return (hands_over ? dispatch_create(ot, prefix, &params)
-			   : completion_create(ot, prefix, &params)) < 0
-		? NULL
-		: &ot->team;
+	for (unsigned int i = 0; i <= CHAIN_NODES_MAX; i++)
+		ot->ids[i] = UINT32_MAX; /* no node */
+	rc = nodes_register(ot, prefix, drop_name);
+	if (rc == 0)
+		rc = hands_over ? dispatch_create(ot, prefix, &params)
+				: completion_create(ot, prefix, &params);
+	if (rc == 0)
+		return &ot->team;
+	bench_cannot("%s", strerror(-rc));
+	dispatch_ours_destroy(ot);
+	return NULL;
 }
 
 void
-dispatch_ours_destroy(struct team *team)
+dispatch_ours_destroy(void *team)
 {
-	struct our_team *ot = (struct our_team *)team;
+	struct our_team *ot = team;
 
 	for (unsigned int l = 0; l < LANES && ot->dispatch == NULL; l++)
 		hy_graph_destroy(ot->graphs[l]);
 	(void)hy_dispatch_destroy(ot->dispatch);
-	for (unsigned int i = 0; i <= team->chain->nb_nodes; i++)
+	for (unsigned int i = 0; i <= ot->team.chain->nb_nodes; i++)
 		hy_node_unregister(ot->ids[i]);
 	free(ot);
 }

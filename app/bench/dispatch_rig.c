@@ -6,24 +6,11 @@
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_pause.h>
 
 #include "handover.h"
 
 /* Walks after which what the second lane has not seen is lost: one an object, and as many again. */
 #define PATIENCE (2 * LAP_OBJECTS)
-
-/* Waits until all lanes have come here for the nth time. */
-static void
-meet(struct team *t, unsigned int n)
-{
-	atomic_fetch_add(&t->arrived, 1);
-	for (unsigned int i = 1; atomic_load(&t->arrived) < n * LANES; i++)
-		if (i % 1024 == 0)
-			sched_yield(); /* other programs may have the other lane's CPU */
-		else
-			rte_pause();
-}
 
 /* The first lane makes all that it has to; what it has not seen itself is the second one's. */
 static void
@@ -57,14 +44,14 @@ lane_run(struct team *t, unsigned int lane)
 	for (unsigned int i = 0; i < t->laps; i++) {
 		if (lane == 0)
 			team_begin(t);
-		meet(t, 2 * i + 1);
+		bench_meet(&t->arrived, (2 * i + 1) * LANES);
 		t->start[lane][i] = rte_rdtsc_precise();
 		if (lane == 0)
 			first_lane_lap(t);
 		else
 			second_lane_lap(t);
 		t->stop[lane][i] = rte_rdtsc_precise();
-		meet(t, 2 * i + 2);
+		bench_meet(&t->arrived, (2 * i + 2) * LANES);
 		if (lane == 0 && !t->wrong)
 			team_check(t);
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <dpdk.h>
+#include <rte_errno.h>
 #include <rte_mempool.h>
 
 #include "dispatch_rte.h"
@@ -103,9 +104,19 @@ rte_team_create(const struct chain *chain, const char *name, bool hands_over, bo
 	rt->nb_ids = 0;
 	snprintf(prefix, 16, "d%u", count++);
 	for (unsigned int i = 0; i < chain->nb_nodes; i++)
-		if (node_register(chain, i, prefix, paced) < 0)
+		if (node_register(chain, i, prefix, paced) < 0) {
+			(void)rte_team_failed(rt);
 			return NULL;
+		}
 	return rt;
+}
+
+struct team *
+rte_team_failed(struct rte_team *rt)
+{
+	bench_cannot("librte_graph: %s", rte_strerror(abs(rte_errno)));
+	dispatch_rte_destroy(rt);
+	return NULL;
 }
 
 /* Notes a graph that was made, or not. */
@@ -151,14 +162,14 @@ dispatch_rte_create(const struct chain *chain, const char *name)
 	rt->team.walk = walk;
 	for (unsigned int l = 0; l < LANES; l++)
 		if (rte_team_graph(rt, prefix, l) < 0)
-			return NULL;
+			return rte_team_failed(rt);
 	return &rt->team;
 }
 
 void
-dispatch_rte_destroy(struct team *team)
+dispatch_rte_destroy(void *team)
 {
-	struct rte_team *rt = (struct rte_team *)team;
+	struct rte_team *rt = team;
 
 	/* Clones before what they are clones of. */
 	while (rt->nb_ids > 0)

@@ -22,6 +22,8 @@ struct rte_team {
  */
 struct rte_team *rte_team_create(const struct chain *chain, const char *name, bool hands_over,
 	bool paced, char prefix[16]);
+/* Says why there will be no team, and destroys it. Returns NULL. */
+struct team *rte_team_failed(struct rte_team *rt);
 /* Creates a graph of those nodes for a lane, or a clone of the first graph. Returns 0 or -1. */
 int rte_team_graph(struct rte_team *rt, const char *prefix, unsigned int lane);
 int rte_team_clone(struct rte_team *rt, unsigned int lane);

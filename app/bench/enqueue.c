@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bodies of hy_enqueue_next(), over mixes of edges, with and without a lane. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <rte_vect.h>
 
 #include <enqueue.h>
 
 #include "bench.h"
 
 #define EDGES 16
-#define BODIES_MAX 4
 #define BURSTS 64 /* different ones, so that no branch predictor learns them */
 
 struct rig {
@@ -38,7 +41,7 @@ release(void **objs, unsigned int n)
 
 static const struct hy_object_ops ops = { .release = release };
 
-static void
+static int
 nodes_register(void)
 {
 	struct hy_node_desc source = {
@@ -46,15 +49,15 @@ nodes_register(void)
 	};
 	struct hy_node_desc sink = { .impl = { .process = nothing } };
 	char names[EDGES][HY_NAME_SIZE];
+	int rc = 0;
 
 	for (unsigned int i = 0; i < EDGES; i++) {
 		snprintf(names[i], sizeof(names[i]), "bench_sink%u", i);
 		sink.name = source.edges[i] = names[i];
-		if (hy_node_register(&sink, NULL) < 0)
-			exit(EXIT_FAILURE);
+		if (rc == 0)
+			rc = hy_node_register(&sink, NULL);
 	}
-	if (hy_node_register(&source, NULL) < 0)
-		exit(EXIT_FAILURE);
+	return rc == 0 ? hy_node_register(&source, NULL) : rc;
 }
 
 static uint64_t
@@ -100,15 +103,42 @@ mix(struct rig *rig, unsigned int edges, unsigned int first, unsigned int burst)
 }
 
 static void
-rig_open(struct rig *rig, const char *body, const struct hy_graph_params *params)
+rig_close(void *arg)
 {
-	char name[HY_NAME_SIZE];
+	struct rig *rig = arg;
 
-	snprintf(name, sizeof(name), "bench-%s", body);
-	if (hy_graph_create(name, params, &rig->graph) < 0)
-		exit(EXIT_FAILURE);
+	hy_graph_destroy(rig->graph);
+	free(rig);
+}
+
+/* A graph for a body, with the objects of another one's; NULL if it cannot run here. */
+static struct rig *
+rig_open(const struct hy_scatter_body *body, const struct rig *like,
+	const struct hy_graph_params *params)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+	char name[HY_NAME_SIZE];
+	int rc = -ENOMEM;
+
+	if (!body->cpu_can())
+		bench_cannot("the CPU lacks its instructions");
+	else if (body->simd_bits > rte_vect_get_max_simd_bitwidth())
+		bench_cannot("it needs vectors of %u bits, %u are allowed", body->simd_bits,
+			rte_vect_get_max_simd_bitwidth());
+	else if (rig != NULL) {
+		*rig = *like;
+		rig->scatter = body->scatter;
+		snprintf(name, sizeof(name), "bench-%s", body->name);
+		rc = hy_graph_create(name, params, &rig->graph);
+	}
+	if (rc < 0) {
+		bench_cannot("%s", strerror(-rc));
+		free(rig);
+		return NULL;
+	}
 	rig->node = &rig->graph->plan.nodes[0];
 	rig->graph->part = true; /* a copy, not an exchange */
+	return rig;
 }
 
 static void
@@ -119,43 +149,37 @@ work(const char *name, unsigned int edges, unsigned int first, unsigned int burs
 	struct hy_graph_params params = {
 		.patterns = patterns, .nb_patterns = 1, .ops = &ops, .burst = HY_BURST_MAX
 	};
-	struct rig *rigs = calloc(hy_scatter_nb_bodies, sizeof(*rigs));
-	struct contender contenders[BODIES_MAX] = { 0 };
-	unsigned int n = 0;
 	char full[64];
+	struct field f = { .work = full };
+	struct rig *objects;
 
 	snprintf(full, sizeof(full), "%s_%u%s", name, burst, lanes > 0 ? "_lane" : "");
-	if (rigs == NULL || !bench_wanted(full)) {
-		free(rigs);
+	if (!bench_wanted(full))
+		return;
+	objects = calloc(1, sizeof(*objects));
+	if (objects == NULL) {
+		bench_cannot("no memory for objects");
+		bench_skip(full, NULL);
 		return;
 	}
+	mix(objects, edges, first, burst);
+	objects->burst = burst;
 	for (unsigned int l = 0; l < lanes; l++)
 		params.lanes[l] = "lane";
 	for (unsigned int i = hy_scatter_nb_bodies; i-- > 0;) {
 		const struct hy_scatter_body *body = &hy_scatter_bodies[i];
-		struct rig *rig = &rigs[n];
-
-		if (!body->cpu_can() || n == BODIES_MAX)
-			continue;
-		if (n == 0)
-			mix(rig, edges, first, burst);
-		else
-			*rig = rigs[0];
-		rig_open(rig, body->name, &params);
-		rig->scatter = body->scatter;
-		rig->burst = burst;
-		contenders[n++] = (struct contender){ .name = body->name,
-			.arg = rig,
+		const bool best = body->scatter == hy_scatter_best();
+		const struct contender c = { .name = body->name,
+			.arg = rig_open(body, objects, &params),
 			.run = run,
 			.check = check,
-			.against = body->name };
+			.against = best ? NULL : body->name,
+			.subject = best };
+
+		field_enter(&f, &c, rig_close);
 	}
-	contenders[n - 1].subject = true;
-	contenders[n - 1].against = NULL;
-	bench_work(full, CYCLES_OBJECT, contenders, n);
-	for (unsigned int i = 0; i < n; i++)
-		hy_graph_destroy(rigs[i].graph);
-	free(rigs);
+	field_measure(&f, CYCLES_OBJECT);
+	free(objects);
 }
 
 void
@@ -163,7 +187,13 @@ bench_enqueue(void)
 {
 	static const unsigned int bursts[] = { 256, 64, 8 };
 
-	nodes_register();
+	const int rc = nodes_register();
+
+	if (rc < 0) {
+		bench_cannot("the nodes: %s", strerror(-rc));
+		bench_skip("*", NULL);
+		return;
+	}
 	for (unsigned int lanes = 0; lanes < 2; lanes++) {
 		for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
 			work("one_edge", 1, 100, bursts[b], lanes);

@@ -82,8 +82,8 @@ bool team_right(void *team);
 struct team *dispatch_ours_create(const struct chain *chain, const char *name, bool hands_over);
 struct team *dispatch_rte_create(const struct chain *chain, const char *name);
 struct team *dispatch_mcore_create(const struct chain *chain, const char *name, bool paced);
-void dispatch_ours_destroy(struct team *team);
-void dispatch_rte_destroy(struct team *team); /* of both */
+void dispatch_ours_destroy(void *team);
+void dispatch_rte_destroy(void *team); /* of both */
 
 /* The common work of all contenders. */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds, medians, ratios, the table and the JSON file. */
+/* Rounds: contenders take turns, and what they did is measured and checked. */
 
 #include <fnmatch.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include <rte_common.h>
@@ -11,39 +12,28 @@
 
 #include "bench.h"
 
-#define ROWS_MAX 2048
-#define RATIOS_MAX 1024
-#define NAME_SIZE 48
-#define CONTENDERS_MAX 16
 #define TRIES 4 /* of a round that another program disturbs */
 
-struct row {
-	char work[NAME_SIZE], contender[NAME_SIZE];
-	enum unit unit;
-	double *rounds, *sorted;
-};
-
 static struct bench_settings settings;
-static struct row rows[ROWS_MAX];
-static struct {
-	char work[NAME_SIZE], against[NAME_SIZE];
-	double ratio;
-} ratios[RATIOS_MAX];
-static unsigned int nb_rows, nb_ratios;
-static bool failed;
+static volatile sig_atomic_t stopped; /* by that signal; 0: not */
+static bool matched;                  /* a work was wanted */
+static char noted[160];               /* why something cannot be made */
 
-static const char *const unit_names[] = {
-	[CYCLES_OBJECT] = "cycles/object",
-	[CYCLES_PACKET] = "cycles/packet",
-	[CYCLES_WALK] = "cycles/walk",
-	[MICROSECONDS] = "us",
-	[CALLS_WALK] = "calls/walk",
-};
+static void
+stop(int signal)
+{
+	stopped = signal;
+}
 
 void
 bench_start(const struct bench_settings *s)
 {
+	/* The second one ends a contender that does not come to an end. */
+	const struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+
 	settings = *s;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 }
 
 const struct bench_settings *
@@ -55,21 +45,39 @@ bench_settings(void)
 bool
 bench_wanted(const char *work)
 {
-	return fnmatch(settings.works, work, 0) == 0;
+	if (stopped != 0 || fnmatch(settings.works, work, 0) != 0)
+		return false;
+	matched = true;
+	return true;
 }
 
-static int
-by_value(const void *a, const void *b)
+int
+bench_cannot(const char *format, ...)
+{
+	va_list ap;
+
+	if (noted[0] != '\0')
+		return -1;
+	va_start(ap, format);
+	vsnprintf(noted, sizeof(noted), format, ap);
+	va_end(ap);
+	return -1;
+}
+
+void
+bench_skip(const char *work, const char *contender)
+{
+	results_skip(work, contender, noted[0] != '\0' ? noted : "it could not be created");
+	noted[0] = '\0';
+	matched = true;
+}
+
+int
+bench_by_value(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
 	return x < y ? -1 : x > y;
-}
-
-static double
-median(const struct row *row)
-{
-	return row->sorted[(settings.rounds - 1) / 2];
 }
 
 /* Times that the kernel took the CPU away from this thread. */
@@ -115,167 +123,75 @@ measure(const struct contender *c, enum unit unit)
 	return figure;
 }
 
-static double
-add_ratio(const char *work, const char *against, double ratio)
+/* A round of those that lead, each with its riders. Returns false if a signal came. */
+static bool
+round_run(struct row *rows, const struct contender *contenders, unsigned int n,
+	const unsigned int leads[], unsigned int nb_leads, unsigned int round)
 {
-	if (nb_ratios == RATIOS_MAX) {
-		fprintf(stderr, "hy-bench: more than %d ratios\n", RATIOS_MAX);
-		exit(EXIT_FAILURE);
+	unsigned int order[CONTENDERS_MAX];
+
+	order_of(nb_leads, round, order);
+	for (unsigned int place = 0; place < nb_leads; place++) {
+		unsigned int c = leads[order[place]];
+
+		do {
+			rows[c].rounds[round] = rows[c].sorted[round] = measure(&contenders[c],
+				rows->unit);
+			rows[c].places[round] = place;
+		} while (++c < n && contenders[c].rides);
+		if (stopped != 0)
+			return false;
 	}
-	snprintf(ratios[nb_ratios].work, NAME_SIZE, "%s", work);
-	snprintf(ratios[nb_ratios].against, NAME_SIZE, "%s", against);
-	ratios[nb_ratios++].ratio = ratio;
-	return ratio;
+	return true;
 }
 
-static void
-add_rows(const char *work, enum unit unit, const struct contender *contenders, unsigned int n)
+/* Whether all were right. */
+static bool
+check(const char *work, const struct contender *contenders, unsigned int n)
 {
-	if (nb_rows + n > ROWS_MAX || n > CONTENDERS_MAX) {
-		fprintf(stderr, "hy-bench: more than %d rows\n", ROWS_MAX);
-		exit(EXIT_FAILURE);
-	}
+	bool right = true;
+
 	for (unsigned int c = 0; c < n; c++) {
-		struct row *row = &rows[nb_rows + c];
-
-		snprintf(row->work, NAME_SIZE, "%s", work);
-		snprintf(row->contender, NAME_SIZE, "%s", contenders[c].name);
-		row->unit = unit;
-		row->rounds = calloc(2ul * settings.rounds, sizeof(*row->rounds));
-		if (row->rounds == NULL)
-			exit(EXIT_FAILURE);
-		row->sorted = row->rounds + settings.rounds;
-	}
-}
-
-/* One line a work, and a heading when other contenders come on. */
-static void
-print_work(const struct row *first, const struct contender *contenders, unsigned int n)
-{
-	static char heading[512];
-	char now[sizeof(heading)];
-	size_t len = (size_t)snprintf(now, sizeof(now), "\n%-23s%13s", "work", "unit");
-
-	for (unsigned int c = 0; c < n; c++)
-		len += (size_t)snprintf(now + len, sizeof(now) - len, "  %7s", contenders[c].name);
-	if (strcmp(now, heading) != 0)
-		puts(strcpy(heading, now));
-	printf("%-23s%13s", first->work, unit_names[first->unit]);
-	for (unsigned int c = 0; c < n; c++)
-		printf("  %*.2f", (int)RTE_MAX(strlen(contenders[c].name), 7u), median(&first[c]));
-}
-
-/* The fastest of the contenders that count as the peer of contender c, if c is the first one. */
-static double
-fastest_peer(const struct row *first, const struct contender *contenders, unsigned int n,
-	unsigned int c)
-{
-	const char *peer = contenders[c].against;
-	double best = -1;
-
-	for (unsigned int i = 0; i < n; i++) {
-		if (contenders[i].against == NULL || strcmp(contenders[i].against, peer) != 0)
+		if (contenders[c].check(contenders[c].arg))
 			continue;
-		if (i < c)
-			return -1;
-		best = best < 0 ? median(&first[i]) : RTE_MIN(best, median(&first[i]));
+		results_wrong(work, contenders[c].name, "its results are wrong");
+		right = false;
 	}
-	return best;
+	return right;
 }
 
 void
 bench_work(const char *work, enum unit unit, const struct contender *contenders, unsigned int n)
 {
-	struct row *first = &rows[nb_rows];
-	unsigned int subject = n;
+	unsigned int leads[CONTENDERS_MAX], nb_leads = 0, nb_rounds, r = 0;
+	struct row *rows;
 
-	add_rows(work, unit, contenders, n);
-	for (unsigned int r = 0; r < settings.rounds; r++)
-		for (unsigned int c = 0; c < n; c++)
-			first[c].rounds[r] = first[c].sorted[r] = measure(&contenders[c], unit);
-	for (unsigned int c = 0; c < n; c++) {
-		if (!contenders[c].check(contenders[c].arg)) {
-			fprintf(stderr, "hy-bench: %s: %s is wrong\n", work, contenders[c].name);
-			failed = true;
-			return;
-		}
-		if (contenders[c].subject)
-			subject = c;
-		qsort(first[c].sorted, settings.rounds, sizeof(first[c].sorted[0]), by_value);
+	for (unsigned int c = 0; c < n; c++)
+		if (!contenders[c].rides)
+			leads[nb_leads++] = c;
+	if (n == 0 || stopped != 0)
+		return;
+	nb_rounds = order_rounds(nb_leads, settings.rounds);
+	rows = rows_reserve(work, unit, contenders, n, nb_rounds);
+	while (r < nb_rounds && round_run(rows, contenders, n, leads, nb_leads, r))
+		r++;
+	if (r < nb_rounds || !check(work, contenders, n)) {
+		rows_forget(n);
+		return;
 	}
-	nb_rows += n;
-	print_work(first, contenders, n);
-	for (unsigned int c = 0; c < n && subject < n; c++) {
-		const double best = contenders[c].against != NULL
-			? fastest_peer(first, contenders, n, c)
-			: -1;
-
-		if (best >= 0)
-			printf("  %.2fx %s",
-				add_ratio(work, contenders[c].against,
-					best / median(&first[subject])),
-				contenders[c].against);
-	}
-	printf("\n");
-	fflush(stdout);
-}
-
-static const struct row *
-find_row(const char *work, const char *contender)
-{
-	for (unsigned int i = 0; i < nb_rows; i++)
-		if (strcmp(rows[i].work, work) == 0 && strcmp(rows[i].contender, contender) == 0)
-			return &rows[i];
-	return NULL;
-}
-
-void
-bench_growth(const char *work, const char *from, const char *contender, double expected,
-	const char *against)
-{
-	const struct row *to = find_row(work, contender), *base = find_row(from, contender);
-
-	if (to != NULL && base != NULL)
-		printf("%-36s  %.2fx %s\n", work,
-			add_ratio(work, against, expected * median(base) / median(to)), against);
-}
-
-bool
-bench_passed(void)
-{
-	if (nb_rows == 0 && !failed)
-		fprintf(stderr, "hy-bench: no work is named '%s'\n", settings.works);
-	return nb_rows > 0 && !failed;
-}
-
-static void
-write_row(FILE *out, const struct row *row)
-{
-	fprintf(out,
-		"{\"work\": \"%s\", \"contender\": \"%s\", \"unit\": \"%s\", \"median\": %.6g, "
-		"\"min\": %.6g, \"max\": %.6g, \"rounds\": [",
-		row->work, row->contender, unit_names[row->unit], median(row), row->sorted[0],
-		row->sorted[settings.rounds - 1]);
-	for (unsigned int r = 0; r < settings.rounds; r++)
-		fprintf(out, "%s%.6g", r > 0 ? ", " : "", row->rounds[r]);
-	fprintf(out, "]}");
+	rows_add(contenders, n);
 }
 
 int
-bench_write_json(FILE *out, const char *bench)
+bench_finish(void)
 {
-	fprintf(out, "{\"bench\": \"%s\",\n \"machine\": ", bench);
-	machine_write_json(out);
-	calibrate_write_json(out);
-	fprintf(out, ",\n \"rows\": [");
-	for (unsigned int i = 0; i < nb_rows; i++) {
-		fprintf(out, "%s\n  ", i > 0 ? "," : "");
-		write_row(out, &rows[i]);
+	const bool written = results_close(stopped == 0) == 0;
+
+	if (stopped != 0) {
+		fprintf(stderr, "hy-bench: stopped by signal %d\n", (int)stopped);
+		return 128 + (int)stopped;
 	}
-	fprintf(out, "],\n \"ratios\": [");
-	for (unsigned int i = 0; i < nb_ratios; i++)
-		fprintf(out, "%s\n  {\"work\": \"%s\", \"against\": \"%s\", \"ratio\": %.6g}",
-			i > 0 ? "," : "", ratios[i].work, ratios[i].against, ratios[i].ratio);
-	fprintf(out, "]}\n");
-	return fclose(out);
+	if (!matched)
+		fprintf(stderr, "hy-bench: no work is named '%s'\n", settings.works);
+	return matched && written && results_right() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,7 +6,7 @@
  */
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <hy_idle.h>
 
@@ -90,7 +90,7 @@ worker_check(void *arg)
 	return good;
 }
 
-static void
+static int
 graph_create(struct worker *w, const char *name)
 {
 	static const char *const patterns[] = { "idle_source" };
@@ -100,9 +100,8 @@ graph_create(struct worker *w, const char *name)
 	};
 	const struct hy_idle_params polls = { .polls = UINT32_MAX };
 
-	if (hy_graph_create(name, &params, &w->graph) < 0)
-		exit(EXIT_FAILURE);
 	hy_idle_init(&w->idle, &polls);
+	return hy_graph_create(name, &params, &w->graph);
 }
 
 void
@@ -129,11 +128,19 @@ bench_idle(void)
 			.against = "walk" },
 	};
 
-	if (hy_node_register(&source, NULL) < 0 || hy_node_register(&sink, NULL) < 0)
-		exit(EXIT_FAILURE);
-	graph_create(&with, "with");
-	graph_create(&without, "without");
-	for (unsigned int i = 0; i < RTE_DIM(objects); i++) {
+	int rc = hy_node_register(&source, NULL);
+
+	if (rc == 0)
+		rc = hy_node_register(&sink, NULL);
+	if (rc == 0)
+		rc = graph_create(&with, "with");
+	if (rc == 0)
+		rc = graph_create(&without, "without");
+	if (rc < 0) {
+		bench_cannot("the graphs: %s", strerror(-rc));
+		bench_skip("*", NULL);
+	}
+	for (unsigned int i = 0; i < RTE_DIM(objects) && rc == 0; i++) {
 		char work[32];
 
 		per_walk = objects[i];

@@ -84,8 +84,10 @@ traffic_for(const struct work *w, const struct l3fwd_table *table)
 	uint32_t *dst = calloc(n, sizeof(*dst));
 	struct l3fwd_traffic *traffic;
 
-	if (dst == NULL)
-		l3fwd_fail("no memory for %u destinations", n);
+	if (dst == NULL) {
+		bench_cannot("no memory for %u destinations", n);
+		return NULL;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		dst[i] = destination(w, table, i);
 	bench_shuffle(dst, n);
@@ -95,51 +97,56 @@ traffic_for(const struct work *w, const struct l3fwd_table *table)
 }
 
 static void
-stage_set(struct stage *s, const struct work *w, unsigned int lanes)
+stage_strike(struct stage *s)
 {
+	rig_burst(0);
+	ours_table_destroy();
+	for (unsigned int l = 0; l < s->lanes; l++)
+		rig_close(&s->rig[l]);
+	table_free(s->table);
+}
+
+/* Prepares what a work needs. If it cannot, the work is skipped under that name. */
+static bool
+stage_set(struct stage *s, const struct work *w, unsigned int lanes, const char *name)
+{
+	bool made;
+
 	*s = (struct stage){ .lanes = lanes };
 	if (w->kind != EACH_ROUTE)
 		s->table = table_eight(w->hop_per_port ? w->nb_ports : TABLE_EIGHT, w->nb_ports);
 	else
 		s->table = table_full(bench_settings()->prefixes, w->nb_ports);
-	for (unsigned int l = 0; l < lanes; l++)
-		rig_open(&s->rig[l], l, w->nb_ports, w->loop, traffic_for(w, s->table));
-	ours_table_create(s->table, w->loop);
-	rig_burst(w->burst);
-}
-
-static void
-stage_strike(struct stage *s)
-{
-	rig_burst(0);
-	ours_table_destroy();
-	for (unsigned int l = 0; l < s->lanes; l++) {
-		traffic_free(s->rig[l].traffic);
-		rig_close(&s->rig[l]);
+	made = s->table != NULL;
+	for (unsigned int l = 0; l < lanes && made; l++)
+		made = rig_open(&s->rig[l], l, w->nb_ports, w->loop, traffic_for(w, s->table)) == 0;
+	if (made && ours_table_create(s->table, w->loop) == 0) {
+		rig_burst(w->burst);
+		return true;
 	}
-	table_free(s->table);
+	stage_strike(s);
+	bench_skip(name, NULL);
+	return false;
 }
 
 static void
 compare(const struct work *w)
 {
 	static const struct ours_params defaults;
-	struct field f = { .n = 0 };
+	struct field f = { .work = w->name };
 	struct l3fwd_way librte;
 	struct stage s;
 
-	if (!bench_wanted(w->name))
+	if (!bench_wanted(w->name) || !stage_set(&s, w, 1, w->name))
 		return;
-	stage_set(&s, w, 1);
-	field_enter(&f, s.rig, rxtx_create(s.rig), NULL, ROLE_SHOWN);
-	field_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_PEER);
-	field_enter(&f, s.rig, static_create(s.rig, s.table, true), NULL, ROLE_PEER);
+	l3fwd_enter(&f, s.rig, rxtx_create(s.rig), NULL, ROLE_SHOWN);
+	l3fwd_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_PEER);
+	l3fwd_enter(&f, s.rig, static_create(s.rig, s.table, true), NULL, ROLE_PEER);
 	librte = librte_create(s.rig, s.table);
-	field_enter(&f, s.rig, librte, NULL, ROLE_PEER);
-	field_enter(&f, s.rig, librte_typed(&librte), NULL, ROLE_SHOWN);
-	field_enter(&f, s.rig, ours_create(s.rig, &defaults), NULL, ROLE_SUBJECT);
-	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
-	field_leave(&f);
+	l3fwd_enter(&f, s.rig, librte, NULL, ROLE_PEER);
+	l3fwd_enter(&f, s.rig, librte_typed(&librte), NULL, ROLE_SHOWN);
+	l3fwd_enter(&f, s.rig, ours_create(s.rig, &defaults), NULL, ROLE_SUBJECT);
+	field_measure(&f, CYCLES_PACKET);
 	stage_strike(&s);
 }
 
@@ -160,14 +167,10 @@ nodes(const struct work *w, struct stage *s)
 	static const struct ours_params timed = { .sample_every = 1 };
 	char name[STUDY_NAME];
 
-	if (study_wanted(w, "librte_node", name)) {
-		const struct l3fwd_way way = librte_create(s->rig, s->table);
-
-		if (way.run != NULL)
-			field_nodes(name, s->rig, way);
-	}
+	if (study_wanted(w, "librte_node", name))
+		l3fwd_nodes(name, s->rig, librte_create(s->rig, s->table));
 	if (study_wanted(w, "halyard", name))
-		field_nodes(name, s->rig, ours_create(s->rig, &timed));
+		l3fwd_nodes(name, s->rig, ours_create(s->rig, &timed));
 }
 
 /* Ours as selected, then with one variant exchanged. */
@@ -175,24 +178,23 @@ static void
 variants(const struct work *w, struct stage *s)
 {
 	static const struct ours_params defaults;
-	struct ours_params params[ENTRANTS_MAX - 1];
-	struct field f = { .n = 0 };
+	struct ours_params params[CONTENDERS_MAX - 1];
 	char name[STUDY_NAME];
+	struct field f = { .work = name };
 	unsigned int n;
 
 	if (!study_wanted(w, "variants", name))
 		return;
-	field_enter(&f, s->rig, ours_create(s->rig, &defaults), "selected", ROLE_SHOWN);
+	l3fwd_enter(&f, s->rig, ours_create(s->rig, &defaults), "selected", ROLE_SHOWN);
 	n = ours_variants(params, RTE_DIM(params));
 	for (unsigned int i = 0; i < n; i++) {
 		char variant[32];
 
 		snprintf(variant, sizeof(variant), "%.11s=%.16s", params[i].family->node.name,
 			params[i].variant->impl.variant);
-		field_enter(&f, s->rig, ours_create(s->rig, &params[i]), variant, ROLE_SHOWN);
+		l3fwd_enter(&f, s->rig, ours_create(s->rig, &params[i]), variant, ROLE_SHOWN);
 	}
-	bench_work(name, CYCLES_PACKET, f.all, f.n);
-	field_leave(&f);
+	field_measure(&f, CYCLES_PACKET);
 }
 
 /* Ours with other bursts. */
@@ -200,8 +202,8 @@ static void
 bursts(const struct work *w, struct stage *s)
 {
 	static const uint16_t sizes[] = { 8, 16, 32, 64, 128, 256 };
-	struct field f = { .n = 0 };
 	char name[STUDY_NAME];
+	struct field f = { .work = name };
 
 	if (!study_wanted(w, "bursts", name))
 		return;
@@ -210,10 +212,9 @@ bursts(const struct work *w, struct stage *s)
 		char burst[16];
 
 		snprintf(burst, sizeof(burst), "burst_%u", sizes[i]);
-		field_enter(&f, s->rig, ours_create(s->rig, &params), burst, ROLE_SHOWN);
+		l3fwd_enter(&f, s->rig, ours_create(s->rig, &params), burst, ROLE_SHOWN);
 	}
-	bench_work(name, CYCLES_PACKET, f.all, f.n);
-	field_leave(&f);
+	field_measure(&f, CYCLES_PACKET);
 }
 
 /* Ours, and the same graph made without a HAL. */
@@ -221,15 +222,14 @@ static void
 by_hand(const struct work *w, struct stage *s)
 {
 	static const struct ours_params defaults;
-	struct field f = { .n = 0 };
 	char name[STUDY_NAME];
+	struct field f = { .work = name };
 
 	if (!study_wanted(w, "by_hand", name))
 		return;
-	field_enter(&f, s->rig, by_hand_create(s->rig), "by_hand", ROLE_PEER);
-	field_enter(&f, s->rig, ours_create(s->rig, &defaults), NULL, ROLE_SUBJECT);
-	bench_work(name, CYCLES_PACKET, f.all, f.n);
-	field_leave(&f);
+	l3fwd_enter(&f, s->rig, by_hand_create(s->rig), "by_hand", ROLE_PEER);
+	l3fwd_enter(&f, s->rig, ours_create(s->rig, &defaults), NULL, ROLE_SUBJECT);
+	field_measure(&f, CYCLES_PACKET);
 }
 
 static void
@@ -237,15 +237,15 @@ study(const struct work *w)
 {
 	static const char *const studies[] = { "librte_node", "halyard", "variants", "by_hand",
 		"bursts" };
-	char name[STUDY_NAME];
+	char name[STUDY_NAME], stage[STUDY_NAME];
 	bool any = false;
 	struct stage s;
 
 	for (unsigned int i = 0; i < RTE_DIM(studies); i++)
 		any |= study_wanted(w, studies[i], name);
-	if (!any)
+	snprintf(stage, sizeof(stage), "%s_*", w->name);
+	if (!any || !stage_set(&s, w, 1, stage))
 		return;
-	stage_set(&s, w, 1);
 	nodes(w, &s);
 	variants(w, &s);
 	by_hand(w, &s);
@@ -257,20 +257,18 @@ study(const struct work *w)
 static void
 foreign(const struct work *w, l3fwd_contender_t *create)
 {
-	struct field f = { .n = 0 };
+	struct field f = { .work = w->name };
 	struct l3fwd_way way;
 	struct stage s;
 
-	if (!bench_wanted(w->name))
+	if (!bench_wanted(w->name) || !stage_set(&s, w, 1, w->name))
 		return;
-	stage_set(&s, w, 1);
 	way = create(s.rig, s.table);
 	if (way.arg == NULL)
 		l3fwd_fail("--contender %s: it could not be created", bench_settings()->contender);
-	field_enter(&f, s.rig, way, NULL, ROLE_PEER);
-	field_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_SUBJECT);
-	bench_work(w->name, CYCLES_PACKET, f.all, f.n);
-	field_leave(&f);
+	l3fwd_enter(&f, s.rig, way, NULL, ROLE_PEER);
+	l3fwd_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_SUBJECT);
+	field_measure(&f, CYCLES_PACKET);
 	stage_strike(&s);
 }
 
@@ -304,10 +302,12 @@ lcores(const struct work *w)
 		if (!bench_wanted(name))
 			continue;
 		if (rig_lanes() < L3FWD_LANES) {
-			printf("%s: one lcore only\n", name);
+			bench_cannot("it takes two lcores, and there is one");
+			bench_skip(name, NULL);
 			continue;
 		}
-		stage_set(&s, w, L3FWD_LANES);
+		if (!stage_set(&s, w, L3FWD_LANES, name))
+			continue;
 		for (unsigned int l = 0; l < L3FWD_LANES; l++) {
 			const struct l3fwd_rig *rig = &s.rig[l];
 
@@ -330,20 +330,36 @@ work_find(const char *name)
 	return w;
 }
 
+static void
+prefixes_try(const char *path)
+{
+	struct l3fwd_table *table = table_full(path, 1);
+
+	if (table == NULL)
+		l3fwd_fail("--prefixes %s: packets to none of them are forwarded (RFC 1812 5.3.7)",
+			path);
+	table_free(table);
+}
+
 void
 bench_l3fwd(void)
 {
 	l3fwd_contender_t *create = NULL;
 
-	/* What is wrong with it is said before all other works are done. */
+	/* What is wrong with the user's files is said before any work is done. */
 	if (bench_settings()->contender != NULL)
 		create = foreign_load(bench_settings()->contender);
+	if (bench_settings()->prefixes != NULL)
+		prefixes_try(bench_settings()->prefixes);
 	printf("librte_node and the driver net_ring are the system's, as their packager compiled them; "
 	       "mbufs have little room\n");
 	if (!rte_eal_has_hugepages())
 		printf("THERE ARE NO HUGEPAGES: misses of the TLB are in all figures, which are worth "
 		       "little\n");
-	rig_ports(RTE_MIN(rte_lcore_count(), (unsigned int)L3FWD_LANES));
+	if (rig_ports(RTE_MIN(rte_lcore_count(), (unsigned int)L3FWD_LANES)) < 0) {
+		bench_skip("*", NULL);
+		return;
+	}
 	for (unsigned int i = 0; i < RTE_DIM(main_works); i++)
 		compare(&main_works[i]);
 	for (unsigned int i = 0; i < RTE_DIM(studied); i++)

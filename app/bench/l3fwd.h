@@ -59,9 +59,11 @@ struct l3fwd_table {
 /* Routes in the works of that name. */
 #define TABLE_EIGHT 8
 
-/* Eight routes to so many next hops, on so many ports in turn. All exit on an error. */
+/* What cannot be made here says why by bench_cannot(), and returns NULL or -1. */
+
+/* Eight routes to so many next hops, on so many ports in turn. */
 struct l3fwd_table *table_eight(unsigned int nb_hops, unsigned int nb_ports);
-/* A route for each of bench_prefixes(path) that packets may be forwarded to. */
+/* A route for each of bench_prefixes(path) that packets may be forwarded to, if there are any. */
 struct l3fwd_table *table_full(const char *path, unsigned int nb_ports);
 void table_free(struct l3fwd_table *table);
 /* The next hop of the longest prefix, by search: what the contenders' tables must agree with. */
@@ -123,15 +125,18 @@ struct l3fwd_rig {
 #define RIG_LOOP L3FWD_PORTS /* number of the looping port */
 
 /* Makes the ports, once for all works, with a queue for each lane. */
-void rig_ports(unsigned int lanes);
+int rig_ports(unsigned int lanes);
 unsigned int rig_lanes(void);
 /* ethdev's id of a port. */
 uint16_t rig_port(enum l3fwd_users users, unsigned int port);
 /* Packets that one receive call brings at most, from now on, on all ports; 0: as many as asked. */
 void rig_burst(uint16_t most);
 
-/* A rig for a work: the first ports, or the looping one, and mbufs for the packets. */
-void rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool loop,
+/*
+ * A rig for a work: the first ports, or the looping one, and mbufs for the packets, which are the
+ * rig's from then on. It is to be closed in any case.
+ */
+int rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool loop,
 	struct l3fwd_traffic *traffic);
 void rig_close(struct l3fwd_rig *rig);
 /* All packets as new, in the receive rings, in order, by turns of ports. */
@@ -197,18 +202,18 @@ struct ours_params {
 	const char *source;        /* what receiving nodes are called; NULL: ethdev_rx */
 };
 
+/* A way without a run function could not be made; bench_cannot() has been told why. */
 struct l3fwd_way rxtx_create(const struct l3fwd_rig *rig);
 struct l3fwd_way static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table,
 	bool checked);
-/* Without a run function: librte_node cannot do that work, and it has been said why. */
 struct l3fwd_way librte_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table);
 /* The same graph, where receiving tells packet types: as with a NIC that does. */
 struct l3fwd_way librte_typed(const struct l3fwd_way *librte);
-/* With the routes of ours_table_create(). Without a run function: the variant does not take them. */
+/* With the routes of ours_table_create(). */
 struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_params *params);
 /* The same nodes, registered and joined by hand: without a HAL. */
 struct l3fwd_way by_hand_create(const struct l3fwd_rig *rig);
-void ours_table_create(const struct l3fwd_table *table, bool loop);
+int ours_table_create(const struct l3fwd_table *table, bool loop);
 void ours_table_destroy(void);
 /* All variants that run here, of families of which there are several; returns how many. */
 unsigned int ours_variants(struct ours_params *params, unsigned int most);
@@ -219,8 +224,6 @@ typedef struct l3fwd_way(l3fwd_contender_t)(const struct l3fwd_rig *rig,
 
 /* Contenders in a work (l3fwd_field.c). */
 
-#define ENTRANTS_MAX 16
-
 struct entrant {
 	struct l3fwd_way way;
 	struct l3fwd_rig *rig;
@@ -228,29 +231,25 @@ struct entrant {
 	bool wrong;
 };
 
-struct field {
-	struct contender all[ENTRANTS_MAX];
-	struct entrant entrants[ENTRANTS_MAX];
-	unsigned int n;
-};
-
 /* Role of a contender in the ratios. */
 enum role_in_ratios { ROLE_SHOWN, ROLE_PEER, ROLE_SUBJECT };
 
-/* Lets a contender in under a name, NULL: its own; if it can run at all. */
-void field_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const char *name,
+/* Lets a way in under a name, NULL: its own; one without a run function is skipped. */
+void l3fwd_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const char *name,
 	enum role_in_ratios role);
-void field_leave(struct field *f);
-/* Measures the way's kinds of nodes as a work of that name; ends the program if none is busy. */
-void field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way);
+/* Measures the way's kinds of nodes as a work of that name, and destroys it. */
+void l3fwd_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way);
 /* One lap, of which cycles and packets are added. Returns whether all was right. */
 bool lap(struct entrant *e, uint64_t *cycles, uint64_t *packets);
 
-/* Measures a contender on one lcore and on two (l3fwd_lcores.c), and destroys it. */
+/*
+ * Measures a contender on one lcore and on two (l3fwd_lcores.c), and destroys it. The work is skipped
+ * if one of the ways has no run function.
+ */
 void lcores_work(const char *work, struct l3fwd_rig rigs[L3FWD_LANES],
 	const struct l3fwd_way ways[L3FWD_LANES]);
 
-/* Ends the program: a part of the benchmark could not be made. */
+/* Ends the program, for what no work can go on without: the user's input is wrong, or this program. */
 void __rte_noreturn __rte_format_printf(1, 2) l3fwd_fail(const char *format, ...);
 
 #endif

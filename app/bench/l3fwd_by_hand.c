@@ -46,7 +46,10 @@ port_nodes(unsigned int port, hy_node_id rewrite, uint16_t edge[])
 		name);
 }
 
-/* Once for all works: a node's name is never free again while the process lives. */
+/*
+ * Once for all works: a node's name is never free again while the process lives. Which lookup runs
+ * depends on the work's number of routes; see by_hand_create().
+ */
 static void
 nodes_register(hy_node_id *lookup, hy_node_id *rewrite, uint16_t edge[])
 {
@@ -65,11 +68,17 @@ by_hand_create(const struct l3fwd_rig *rig)
 	static const struct ours_params params = { .source = "hand_rx" };
 	static uint16_t edge[RTE_MAX_ETHPORTS];
 	static hy_node_id lookup, rewrite;
+	const struct hy_selection *chosen;
 	static bool registered;
+	struct hy_node_impl impl;
 
 	if (!registered)
 		nodes_register(&lookup, &rewrite, edge);
 	registered = true;
-	ours_table_set(lookup, rewrite, edge);
+	chosen = ours_selection("ip4_lookup");
+	impl = ours_impl(chosen->family, chosen->chosen);
+	ours_must(hy_node_impl_set(lookup, &impl), "hand_lookup");
+	if (ours_table_set(lookup, rewrite, edge) < 0)
+		return (struct l3fwd_way){ .name = "by_hand" };
 	return ours_create(rig, &params);
 }

@@ -2,6 +2,7 @@
 /* Contenders of the l3fwd benchmark in a work, and their laps. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -54,32 +55,35 @@ right(void *arg)
 	return !((const struct entrant *)arg)->wrong;
 }
 
+static void
+leave(void *arg)
+{
+	struct entrant *e = arg;
+
+	e->way.destroy(e->way.arg);
+	free(e);
+}
+
 void
-field_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const char *name,
+l3fwd_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const char *name,
 	enum role_in_ratios role)
 {
-	struct entrant *e = &f->entrants[f->n];
-
-	if (way.run == NULL)
-		return;
-	if (f->n == ENTRANTS_MAX)
-		l3fwd_fail("more than %d contenders", ENTRANTS_MAX);
-	*e = (struct entrant){ .way = way, .rig = rig };
-	snprintf(e->name, sizeof(e->name), "%s", name == NULL ? way.name : name);
-	f->all[f->n++] = (struct contender){ .name = e->name,
+	struct entrant *e = way.run == NULL ? NULL : calloc(1, sizeof(*e));
+	struct contender c = { .name = name == NULL ? way.name : name,
 		.arg = e,
 		.figure = laps,
 		.check = right,
-		.against = role == ROLE_PEER ? e->name : NULL,
 		.subject = role == ROLE_SUBJECT };
-}
 
-/* In reverse order: rte_graph gives the number of the last graph to the next one. */
-void
-field_leave(struct field *f)
-{
-	for (unsigned int i = f->n; i-- > 0;)
-		f->entrants[i].way.destroy(f->entrants[i].way.arg);
+	if (e != NULL) {
+		*e = (struct entrant){ .way = way, .rig = rig };
+		snprintf(e->name, sizeof(e->name), "%s", c.name);
+		c.name = e->name;
+		c.against = role == ROLE_PEER ? e->name : NULL;
+	} else if (way.run != NULL) {
+		way.destroy(way.arg);
+	}
+	field_enter(f, &c, leave);
 }
 
 unsigned int
@@ -103,7 +107,7 @@ l3fwd_node_add(struct l3fwd_node nodes[NODES_MAX], unsigned int n, const char *n
 	return n;
 }
 
-/* The nodes of a contender as contenders of their own: the first one's turn measures all. */
+/* The nodes of a contender as contenders of their own: the first one measures, the others ride. */
 struct part {
 	struct parts *parts;
 	unsigned int index;
@@ -153,24 +157,30 @@ part_right(void *arg)
 }
 
 void
-field_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way)
+l3fwd_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way)
 {
 	struct contender all[NODES_MAX];
 	struct parts p = { .entrant = { .way = way, .rig = rig } };
 	uint64_t cycles = 0, packets = 0;
 
+	if (way.run == NULL) {
+		bench_skip(work, NULL);
+		return;
+	}
 	snprintf(p.entrant.name, sizeof(p.entrant.name), "%s", way.name);
 	p.entrant.wrong = !lap(&p.entrant, &cycles, &packets);
 	p.n = way.nodes(way.arg, p.nodes); /* those that had something to do */
-	if (p.n == 0)                      /* a work in which nothing is measured would pass */
-		l3fwd_fail("%s: no node of %s had anything to do in the first lap", work, way.name);
 	for (unsigned int i = 0; i < p.n; i++) {
 		p.each[i] = (struct part){ &p, i };
 		all[i] = (struct contender){ .name = p.nodes[i].name,
 			.arg = &p.each[i],
 			.figure = part_figure,
-			.check = part_right };
+			.check = part_right,
+			.rides = i > 0 };
 	}
-	bench_work(work, CYCLES_PACKET, all, p.n);
+	if (p.n > 0)
+		bench_work(work, CYCLES_PACKET, all, p.n);
+	else /* a work in which nothing is measured would pass */
+		results_wrong(work, way.name, "no node had anything to do in the first lap");
 	way.destroy(way.arg);
 }

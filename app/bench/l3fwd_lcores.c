@@ -13,15 +13,16 @@
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_pause.h>
 
 #include "l3fwd.h"
 
-#define LAPS 16 /* a round */
+#define LAPS 16      /* a round */
+#define LAPS_QUICK 4 /* with --quick */
 
 /* A contender on each lcore, and the laps that they run together. */
 struct team {
 	struct entrant entrants[L3FWD_LANES];
+	unsigned int laps; /* of a round */
 	unsigned int size; /* lanes that run in this round */
 	atomic_uint arrived;
 	struct span {
@@ -32,15 +33,6 @@ struct team {
 	double figures[L3FWD_LANES]; /* cycles a packet on each lcore */
 };
 
-/* Waits until all lanes have come here for the nth time. */
-static void
-meet(struct team *t, unsigned int n)
-{
-	atomic_fetch_add(&t->arrived, 1);
-	while (atomic_load(&t->arrived) < n * t->size)
-		rte_pause();
-}
-
 /* A lane's laps. All lanes run all of them, whatever goes wrong. */
 static void
 lane_run(struct team *t, unsigned int lane)
@@ -50,11 +42,11 @@ lane_run(struct team *t, unsigned int lane)
 	struct span *span = &t->spans[lane];
 	const cpu_set_t before = bench_bind(lane);
 
-	for (unsigned int i = 0; i < LAPS; i++) {
+	for (unsigned int i = 0; i < t->laps; i++) {
 		const uint64_t drops = way->drops(way->arg);
 
 		rig_fill(e->rig);
-		meet(t, i + 1);
+		bench_meet(&t->arrived, (i + 1) * t->size);
 		span->start[i] = rte_rdtsc_precise();
 		way->run(way->arg, UINT64_MAX);
 		span->end[i] = rte_rdtsc_precise();
@@ -81,12 +73,10 @@ by_value(const void *a, const void *b)
 
 /* The median: of laps in which another program had a CPU, or came between the starts, none count. */
 static double
-typical(uint64_t laps[LAPS])
+typical(uint64_t laps[LAPS], unsigned int n)
 {
-	const unsigned int middle = (LAPS - 1) / 2;
-
-	qsort(laps, LAPS, sizeof(laps[0]), by_value);
-	return (double)laps[middle];
+	qsort(laps, n, sizeof(laps[0]), by_value);
+	return (double)laps[(n - 1) / 2];
 }
 
 /* Cycles a packet in a round that so many lanes have run: of all of them, and on each lcore. */
@@ -96,7 +86,7 @@ round_figures(struct team *t)
 	const double n = (double)t->entrants[0].rig->traffic->n;
 	uint64_t whole[LAPS];
 
-	for (unsigned int i = 0; i < LAPS; i++) {
+	for (unsigned int i = 0; i < t->laps; i++) {
 		uint64_t first = UINT64_MAX, last = 0;
 
 		for (unsigned int l = 0; l < t->size; l++) {
@@ -108,11 +98,11 @@ round_figures(struct team *t)
 	for (unsigned int l = 0; l < t->size; l++) {
 		uint64_t own[LAPS];
 
-		for (unsigned int i = 0; i < LAPS; i++)
+		for (unsigned int i = 0; i < t->laps; i++)
 			own[i] = t->spans[l].end[i] - t->spans[l].start[i];
-		t->figures[l] = typical(own) / n;
+		t->figures[l] = typical(own, t->laps) / n;
 	}
-	return typical(whole) / (n * t->size);
+	return typical(whole, t->laps) / (n * t->size);
 }
 
 static double
@@ -172,19 +162,27 @@ lcores_work(const char *work, struct l3fwd_rig rigs[L3FWD_LANES],
 		{ "one_lcore", t, .figure = one_lcore, .check = team_right,
 			.against = "one_lcore" },
 		{ "two_lcores", t, .figure = two_lcores, .check = team_right, .subject = true },
-		{ "first_of_two", t, .figure = first_of_two, .check = team_right },
-		{ "second_of_two", t, .figure = second_of_two, .check = team_right },
+		{ "first_of_two", t, .figure = first_of_two, .check = team_right, .rides = true },
+		{ "second_of_two", t, .figure = second_of_two, .check = team_right, .rides = true },
 	};
 
-	if (t == NULL)
-		l3fwd_fail("no memory for two contenders");
-	memset(t, 0, sizeof(*t));
-	for (unsigned int l = 0; l < L3FWD_LANES; l++) {
+	bool made = t != NULL;
+
+	if (t != NULL) {
+		memset(t, 0, sizeof(*t));
+		t->laps = bench_settings()->quick ? LAPS_QUICK : LAPS;
+	}
+	for (unsigned int l = 0; l < L3FWD_LANES && t != NULL; l++) {
 		t->entrants[l] = (struct entrant){ .way = ways[l], .rig = &rigs[l] };
 		snprintf(t->entrants[l].name, sizeof(t->entrants[l].name), "%s", ways[l].name);
+		made &= ways[l].run != NULL;
 	}
-	bench_work(work, CYCLES_PACKET, all, RTE_DIM(all));
+	if (made)
+		bench_work(work, CYCLES_PACKET, all, RTE_DIM(all));
+	else
+		bench_skip(work, NULL);
 	for (unsigned int l = L3FWD_LANES; l-- > 0;)
-		ways[l].destroy(ways[l].arg);
+		if (ways[l].run != NULL)
+			ways[l].destroy(ways[l].arg);
 	free(t);
 }

@@ -32,7 +32,7 @@ struct librte {
 	struct rte_lpm *large;        /* instead of librte_node's own table; NULL: none */
 };
 
-static void
+static int
 nodes_configure(void)
 {
 	struct rte_node_ethdev_config config[L3FWD_PORTS + 1] = { 0 };
@@ -45,8 +45,9 @@ nodes_configure(void)
 			.num_tx_queues = (uint16_t)rig_lanes(),
 		};
 	if (!done && rte_node_eth_config(config, L3FWD_PORTS + 1, (uint16_t)rig_lanes()) < 0)
-		l3fwd_fail("librte_node does not take the ports");
+		return bench_cannot("librte_node does not take the ports");
 	done = true;
+	return 0;
 }
 
 /* The table of all graphs of librte_node on this socket. */
@@ -63,7 +64,7 @@ own_table(void)
  * Gives ip4_lookup a table with room for more routes than its own. The context of the node is
  * librte_node's private business: it begins with the table, or we leave it alone.
  */
-static bool
+static int
 table_exchange(struct librte *w, const char *graph, const struct l3fwd_table *table)
 {
 	const struct rte_lpm_config config = { .max_rules = table->n,
@@ -71,18 +72,20 @@ table_exchange(struct librte *w, const char *graph, const struct l3fwd_table *ta
 	struct rte_node *lookup = rte_graph_node_get_by_name(graph, "ip4_lookup");
 	const struct rte_lpm *own = own_table();
 
-	if (lookup == NULL || memcmp(lookup->ctx, &own, sizeof(own)) != 0)
-		return false;
+	if (lookup == NULL || own == NULL || memcmp(lookup->ctx, &own, sizeof(own)) != 0)
+		return bench_cannot("librte_node's table takes %d routes", TABLE_ROUTES);
 	w->large = rte_lpm_create("l3fwd_librte", SOCKET_ID_ANY, &config);
 	if (w->large == NULL)
-		l3fwd_fail("no memory for librte_node's table");
+		return bench_cannot("no memory for librte_node's table");
 	memcpy(lookup->ctx, &w->large, sizeof(w->large));
-	return true;
+	return 0;
 }
 
-static void
+static int
 routes_add(const struct librte *w, const struct l3fwd_table *table)
 {
+	if (own_table() == NULL)
+		return bench_cannot("librte_node has no table");
 	rte_lpm_delete_all(own_table());
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct l3fwd_route *r = &table->routes[i];
@@ -91,12 +94,13 @@ routes_add(const struct librte *w, const struct l3fwd_table *table)
 							  r->hop, RTE_NODE_IP4_LOOKUP_NEXT_REWRITE);
 
 		if (rc < 0)
-			l3fwd_fail("librte_node does not take route %u", i);
+			return bench_cannot("librte_node does not take route %u", i);
 	}
 	static_assert(RTE_NODE_IP4_LOOKUP_NEXT_REWRITE == 0, "a next hop is an entry by itself");
+	return 0;
 }
 
-static void
+static int
 hops_add(bool loop)
 {
 	for (unsigned int hop = 0; hop < HOPS; hop++) {
@@ -105,8 +109,9 @@ hops_add(bool loop)
 
 		if (rte_node_ip4_rewrite_add((uint16_t)hop, (uint8_t *)&header, sizeof(header),
 			    rig_port(USERS_LIBRTE_NODE, port)) < 0)
-			l3fwd_fail("librte_node does not take next hop %u", hop);
+			return bench_cannot("librte_node does not take next hop %u", hop);
 	}
+	return 0;
 }
 
 static void
@@ -175,14 +180,15 @@ librte_destroy(void *arg)
 {
 	struct librte *w = arg;
 
-	rte_graph_destroy(w->id);
+	if (w->id != RTE_GRAPH_ID_INVALID)
+		rte_graph_destroy(w->id);
 	callbacks_remove(w->rig);
 	rte_lpm_free(w->large);
 	free(w);
 }
 
 /* A graph with a source for each port of the rig. */
-static void
+static int
 graph_create(struct librte *w, const char *name)
 {
 	const struct l3fwd_rig *rig = w->rig;
@@ -199,11 +205,29 @@ graph_create(struct librte *w, const char *name)
 	}
 	w->id = rte_graph_create(name, &params);
 	if (w->id == RTE_GRAPH_ID_INVALID)
-		l3fwd_fail("librte_graph: %s", rte_strerror(rte_errno));
+		return bench_cannot("librte_graph: %s", rte_strerror(abs(rte_errno)));
 	if (w->id != rig->lane) /* ethdev_tx sends on the queue of the graph's number */
-		l3fwd_fail("librte_graph: graph %u where %u is wanted", w->id, rig->lane);
+		return bench_cannot("librte_graph: graph %u where %u is wanted", w->id, rig->lane);
 	w->graph = rte_graph_lookup(name);
 	w->drop = rte_graph_node_get_by_name(name, "pkt_drop");
+	return 0;
+}
+
+/* The graph and its table, which is one for all graphs. */
+static int
+set_up(struct librte *w, const struct l3fwd_table *table)
+{
+	char name[NAME_LENGTH];
+
+	snprintf(name, sizeof(name), "l3fwd-%u", w->rig->lane);
+	if (nodes_configure() < 0 || graph_create(w, name) < 0)
+		return -1;
+	if ((table->n > TABLE_ROUTES || table->tbl8s > TABLE_TBL8S) &&
+		table_exchange(w, name, table) < 0)
+		return -1;
+	if (hops_add(w->rig->loop) < 0)
+		return -1;
+	return w->rig->lane == 0 ? routes_add(w, table) : 0;
 }
 
 struct l3fwd_way
@@ -219,24 +243,17 @@ librte_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 		.destroy = librte_destroy,
 		.burst = RTE_GRAPH_BURST_SIZE,
 		.arg = w };
-	char name[NAME_LENGTH];
 
-	if (w == NULL)
-		l3fwd_fail("no memory for a graph");
+	if (w == NULL) {
+		bench_cannot("no memory for a graph");
+		return (struct l3fwd_way){ .name = way.name };
+	}
 	w->rig = rig;
-	nodes_configure();
-	snprintf(name, sizeof(name), "l3fwd-%u", rig->lane);
-	graph_create(w, name);
-	if ((table->n > TABLE_ROUTES || table->tbl8s > TABLE_TBL8S) &&
-		!table_exchange(w, name, table)) {
-		fprintf(stderr, "hy-bench: l3fwd: librte_node's table takes %d routes\n",
-			TABLE_ROUTES);
+	w->id = RTE_GRAPH_ID_INVALID;
+	if (set_up(w, table) < 0) {
 		librte_destroy(w);
 		return (struct l3fwd_way){ .name = way.name };
 	}
-	hops_add(rig->loop);
-	if (rig->lane == 0) /* the table is one for all graphs */
-		routes_add(w, table);
 	return way;
 }
 
@@ -250,9 +267,11 @@ librte_typed(const struct l3fwd_way *librte)
 {
 	struct l3fwd_way way = *librte;
 
-	if (way.run == NULL)
-		return way;
 	way.name = "librte_typed";
+	if (way.run == NULL) {
+		bench_cannot("there is no librte_node");
+		return way;
+	}
 	way.run = librte_typed_run;
 	way.destroy = nothing_destroy;
 	return way;

@@ -4,6 +4,7 @@
  * them, or with another variant of one family.
  */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ hal_create(void)
 }
 
 /* For a table of so many routes. */
-static void
+static int
 hal_select(uint32_t routes)
 {
 	char error[HY_HAL_ERROR_SIZE];
@@ -66,8 +67,9 @@ hal_select(uint32_t routes)
 		hal_create();
 	ours_must(hy_hal_declare(shared.hal, HY_IP4_ROUTES, routes, "the work's table"), "the HAL");
 	if (hy_hal_select(shared.hal, error) < 0)
-		l3fwd_fail("the HAL: %s", error);
+		return bench_cannot("the HAL: %s", error);
 	ours_must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");
+	return 0;
 }
 
 /* A transmitting node and a receiving one for each queue of a port. */
@@ -114,42 +116,50 @@ nodes_create(void)
 		port_nodes(p);
 }
 
-static void
-routes_add(struct hy_ip4_fib *fib)
+static int
+hops_add(struct hy_ip4_fib *fib, uint32_t id[HOPS])
 {
-	const struct l3fwd_table *table = shared.table;
-	struct hy_ip4_change *changes = calloc(table->n, sizeof(*changes));
-	uint32_t id[HOPS];
+	int rc = 0;
 
-	if (changes == NULL)
-		l3fwd_fail("no memory for %u routes", table->n);
-
-	for (unsigned int p = 0; p <= RIG_LOOP; p++) {
+	for (unsigned int p = 0; p <= RIG_LOOP && rc == 0; p++) {
 		const struct hy_ip4_port port = { .port = rig_port(USERS_ALL, p),
 			.mac = l3fwd_port_mac(p == RIG_LOOP ? 0 : p),
 			.max_len = L3FWD_MTU };
 
-		ours_must(hy_ip4_port_add(fib, &port), "a port of the table");
+		rc = hy_ip4_port_add(fib, &port);
 	}
-	for (unsigned int hop = 0; hop < HOPS; hop++) {
+	for (unsigned int hop = 0; hop < HOPS && rc == 0; hop++) {
 		const struct hy_ip4_next_hop next_hop = {
 			.port = rig_port(USERS_ALL, shared.loop ? RIG_LOOP : hop_port(hop)),
 			.mac = l3fwd_hop_mac(hop)
 		};
 
-		ours_must(hy_ip4_next_hop_add(fib, &next_hop, &id[hop]), "a next hop");
+		rc = hy_ip4_next_hop_add(fib, &next_hop, &id[hop]);
 	}
-	for (uint32_t i = 0; i < table->n; i++) {
+	return rc;
+}
+
+static int
+routes_add(struct hy_ip4_fib *fib)
+{
+	const struct l3fwd_table *table = shared.table;
+	struct hy_ip4_change *changes = calloc(table->n, sizeof(*changes));
+	uint32_t id[HOPS];
+	int rc = changes == NULL ? -ENOMEM : hops_add(fib, id);
+
+	for (uint32_t i = 0; i < table->n && rc == 0; i++) {
 		const struct l3fwd_route *route = &table->routes[i];
 
 		changes[i] = (struct hy_ip4_change){ HY_IP4_ADD,
 			{ route->prefix, route->depth, id[route->hop] } };
 	}
-	ours_must(hy_ip4_routes_change(fib, changes, table->n, NULL), "the routes");
+	if (rc == 0)
+		rc = hy_ip4_routes_change(fib, changes, table->n, NULL);
 	free(changes);
+	return rc;
 }
 
-/* The table with the work's routes that a lookup variant reads. */
+/* The table with the work's routes that a lookup variant reads; NULL: it could not be made. */
 static struct hy_ip4_fib *
 table_for(const char *lookup)
 {
@@ -159,41 +169,58 @@ table_for(const char *lookup)
 		.max_next_hops = HOPS,
 		.max_tbl8s = RTE_MAX(shared.table->tbl8s, 1u),
 		.socket = SOCKET_ID_ANY };
+	struct hy_ip4_fib *fib;
 	char name[16];
+	int rc;
 
-	if (shared.fib[engine] == NULL) {
-		snprintf(name, sizeof(name), "l3fwd_ours_%d", engine);
-		ours_must(hy_ip4_fib_create(name, &params, &shared.fib[engine]), "the table");
-		routes_add(shared.fib[engine]);
+	if (shared.fib[engine] != NULL)
+		return shared.fib[engine];
+	snprintf(name, sizeof(name), "l3fwd_ours_%d", engine);
+	rc = hy_ip4_fib_create(name, &params, &fib);
+	if (rc < 0) {
+		bench_cannot("the table of %u routes: %s", shared.table->n, strerror(-rc));
+		return NULL;
 	}
-	return shared.fib[engine];
+	rc = routes_add(fib);
+	if (rc < 0) {
+		bench_cannot("%u routes: %s", shared.table->n, strerror(-rc));
+		hy_ip4_fib_destroy(fib);
+		return NULL;
+	}
+	shared.fib[engine] = fib;
+	return fib;
 }
 
 /* For graphs to come with these nodes: the table that a variant of ip4_lookup reads. */
-static void
+static int
 table_set(const char *variant, hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[])
 {
 	struct hy_ip4_rewrite_config config = { .tables.fibs = { table_for(variant) },
 		.tables.nb_fibs = 1 };
 
+	if (config.tables.fibs[0] == NULL)
+		return -1;
 	memcpy(config.edge, edge, sizeof(config.edge));
 	ours_must(hy_node_config(lookup, &config.tables, sizeof(config.tables)), "ip4_lookup");
 	ours_must(hy_node_config(rewrite, &config, sizeof(config)), "ip4_rewrite");
+	return 0;
 }
 
-void
+int
 ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[])
 {
-	table_set(ours_selection("ip4_lookup")->chosen->impl.variant, lookup, rewrite, edge);
+	return table_set(ours_selection("ip4_lookup")->chosen->impl.variant, lookup, rewrite, edge);
 }
 
-void
+int
 ours_table_create(const struct l3fwd_table *table, bool loop)
 {
 	shared.table = table;
 	shared.loop = loop;
-	hal_select(table->n);
+	if (hal_select(table->n) < 0)
+		return -1;
 	nodes_create();
+	return 0;
 }
 
 void
@@ -375,39 +402,46 @@ graph_create(struct ours *w, const struct ours_params *ours)
 	return rc;
 }
 
+/* The table that the graph to come reads, with the variant wanted. */
+static int
+variant_table(const struct ours_params *params)
+{
+	if (params->variant != NULL && strcmp(params->variant->family, "ip4_lookup") == 0)
+		return table_set(params->variant->impl.variant, shared.lookup, shared.rewrite,
+			shared.edge);
+	return ours_table_set(shared.lookup, shared.rewrite, shared.edge);
+}
+
 struct l3fwd_way
 ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
 {
 	struct l3fwd_way way = { .name = "halyard",
 		.users = USERS_ALL,
 		.rewrites = true,
-		.run = ours_run,
+		.burst = budget_of(params),
 		.drops = ours_drops,
 		.nodes = ours_nodes,
 		.destroy = ours_destroy };
 	struct ours *w = calloc(1, sizeof(*w));
 	int rc;
 
-	if (w == NULL)
-		l3fwd_fail("no memory for a graph");
+	if (w == NULL || variant_table(params) < 0) {
+		bench_cannot("no memory for a graph");
+		free(w);
+		return way;
+	}
 	w->rig = rig;
 	if (params->variant != NULL)
 		variant_set(params->family, params->variant);
-	if (params->variant != NULL && strcmp(params->variant->family, "ip4_lookup") == 0)
-		table_set(params->variant->impl.variant, shared.lookup, shared.rewrite,
-			shared.edge);
-	else
-		ours_table_set(shared.lookup, shared.rewrite, shared.edge);
 	rc = graph_create(w, params);
 	if (params->variant != NULL)
 		variant_set(params->family, ours_selection(params->family->node.name)->chosen);
-	if (rc < 0 && params->variant == NULL)
-		l3fwd_fail("the graph: %s", strerror(-rc));
-	if (rc < 0) { /* not with this table, and it has been said why */
+	if (rc < 0) {
+		bench_cannot("the graph: %s", strerror(-rc));
 		free(w);
-		return (struct l3fwd_way){ .name = way.name };
+		return way;
 	}
-	way.burst = budget_of(params);
+	way.run = ours_run;
 	way.arg = w;
 	return way;
 }

@@ -5,7 +5,7 @@
 
 #include <hy_hal.h>
 
-/* Ends the program if something of ours could not be made. */
+/* Ends the program if something of ours could not be made that every work needs. */
 void ours_must(int rc, const char *what);
 
 /* What the HAL has chosen for the rig's ports. */
@@ -17,7 +17,7 @@ struct hy_node_impl ours_impl(const struct hy_family *family, const struct hy_va
 /* Lets a node of a family run a variant, in graphs to come. */
 void ours_variant_set(const char *family, const char *variant, hy_node_id node);
 
-/* Gives nodes the work's table, and the edges that lead from rewrite to the ports. */
-void ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[]);
+/* Gives nodes the work's table, and the edges that lead from rewrite to the ports; or -1. */
+int ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[]);
 
 #endif

@@ -39,7 +39,7 @@ ring_create(const char *what, unsigned int port, unsigned int lane)
 	snprintf(name, sizeof(name), "l3fwd_%s_%u_%u", what, port, lane);
 	ring = rte_ring_create(name, size, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (ring == NULL)
-		l3fwd_fail("no memory for a ring of %u packets", size);
+		bench_cannot("no memory for a ring of %u packets", size);
 	return ring;
 }
 
@@ -50,12 +50,15 @@ pool_create(const char *name, uint32_t n)
 		PRIVATE_SIZE, DATA_ROOM, SOCKET_ID_ANY);
 
 	if (pool == NULL)
-		l3fwd_fail("no memory for %u packets", n);
+		bench_cannot("no memory for %u packets", n);
 	return pool;
 }
 
-/* One of the ethdevs over a port's rings. ethdev wants a pool, from which net_ring takes nothing. */
-static uint16_t
+/*
+ * One of the ethdevs over a port's rings: its id, or -1. ethdev wants a pool, from which net_ring takes
+ * nothing.
+ */
+static int
 port_create(unsigned int which, unsigned int port, struct rte_mempool *none)
 {
 	const struct rte_eth_conf conf = { 0 };
@@ -66,7 +69,7 @@ port_create(unsigned int which, unsigned int port, struct rte_mempool *none)
 	snprintf(name, sizeof(name), "l3fwd_%u_%u", which, port);
 	id = rte_eth_from_rings(name, rigs.rx[port], lanes, rigs.tx[port], lanes, SOCKET_ID_ANY);
 	if (id < 0)
-		l3fwd_fail("net_ring: %s", rte_strerror(rte_errno));
+		return bench_cannot("net_ring: %s", rte_strerror(rte_errno));
 	rc = rte_eth_dev_configure((uint16_t)id, (uint16_t)lanes, (uint16_t)lanes, &conf);
 	for (uint16_t q = 0; rc == 0 && q < lanes; q++) {
 		rc = rte_eth_rx_queue_setup((uint16_t)id, q, 0, SOCKET_ID_ANY, NULL, none);
@@ -75,20 +78,21 @@ port_create(unsigned int which, unsigned int port, struct rte_mempool *none)
 	}
 	if (rc == 0)
 		rc = rte_eth_dev_start((uint16_t)id);
-	if (rc < 0)
-		l3fwd_fail("net_ring: %s", strerror(-rc));
-	return (uint16_t)id;
+	return rc < 0 ? bench_cannot("net_ring: %s", strerror(-rc)) : id;
 }
 
 /*
  * net_ring keeps the counters of a port's queues in one cache line, which lcores would fight over:
  * lets the other lanes use those of another port that has the same rings.
  */
-static void
+static int
 queues_separate(unsigned int port, struct rte_mempool *none)
 {
 	for (unsigned int l = 1; l < rigs.lanes; l++) {
-		const uint16_t other = port_create(USERS + l - 1, port, none);
+		const int other = port_create(USERS + l - 1, port, none);
+
+		if (other < 0)
+			return -1;
 
 		for (enum l3fwd_users u = 0; u < USERS; u++) {
 			const struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[rigs.port[u][port]];
@@ -97,25 +101,36 @@ queues_separate(unsigned int port, struct rte_mempool *none)
 			ops->txq.data[l] = rte_eth_fp_ops[other].txq.data[l];
 		}
 	}
+	return 0;
 }
 
-void
+int
 rig_ports(unsigned int lanes)
 {
 	struct rte_mempool *none = pool_create("l3fwd_none", 1);
 
 	rigs.lanes = lanes;
+	if (none == NULL)
+		return -1;
 	for (unsigned int p = 0; p < PORTS_ALL; p++) {
 		for (unsigned int l = 0; l < lanes; l++) {
 			rigs.rx[p][l] = ring_create("rx", p, l);
 			rigs.tx[p][l] = p == RIG_LOOP ? rigs.rx[p][l] : ring_create("tx", p, l);
+			if (rigs.rx[p][l] == NULL || rigs.tx[p][l] == NULL)
+				return -1;
 		}
-		for (enum l3fwd_users u = 0; u < USERS; u++)
-			rigs.port[u][p] = port_create(u, p, none);
-		if (p < PORTS_BIG)
-			queues_separate(p, none);
+		for (enum l3fwd_users u = 0; u < USERS; u++) {
+			const int id = port_create(u, p, none);
+
+			if (id < 0)
+				return -1;
+			rigs.port[u][p] = (uint16_t)id;
+		}
+		if (p < PORTS_BIG && queues_separate(p, none) < 0)
+			return -1;
 	}
 	rigs.receive = rte_eth_fp_ops[rigs.port[0][0]].rx_pkt_burst;
+	return 0;
 }
 
 uint16_t
@@ -146,7 +161,7 @@ rig_burst(uint16_t most)
 										: rigs.receive;
 }
 
-void
+int
 rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool loop,
 	struct l3fwd_traffic *traffic)
 {
@@ -155,6 +170,8 @@ rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool l
 	*rig = (struct l3fwd_rig){
 		.lane = lane, .nb_ports = nb_ports, .loop = loop, .traffic = traffic
 	};
+	if (traffic == NULL)
+		return -1;
 	for (unsigned int p = 0; p < nb_ports; p++) {
 		const unsigned int which = loop ? RIG_LOOP : p;
 
@@ -163,13 +180,15 @@ rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool l
 		for (enum l3fwd_users u = 0; u < USERS; u++)
 			rig->port[u][p] = rigs.port[u][which];
 		if (traffic->n > rte_ring_get_capacity(rig->tx[p]))
-			l3fwd_fail("%u packets do not fit in a ring", traffic->n);
+			return bench_cannot("%u packets do not fit in a ring", traffic->n);
 	}
 	snprintf(name, sizeof(name), "l3fwd_%u", lane);
 	rig->pool = pool_create(name, traffic->n);
 	rig->mbufs = calloc(traffic->n, sizeof(struct rte_mbuf *));
-	if (rig->mbufs == NULL || rte_pktmbuf_alloc_bulk(rig->pool, rig->mbufs, traffic->n) < 0)
-		l3fwd_fail("no memory for %u packets", traffic->n);
+	if (rig->pool == NULL || rig->mbufs == NULL ||
+		rte_pktmbuf_alloc_bulk(rig->pool, rig->mbufs, traffic->n) < 0)
+		return bench_cannot("no memory for %u packets", traffic->n);
+	return 0;
 }
 
 void
@@ -177,6 +196,7 @@ rig_close(struct l3fwd_rig *rig)
 {
 	rte_mempool_free(rig->pool);
 	free(rig->mbufs);
+	traffic_free(rig->traffic);
 }
 
 void
@@ -279,5 +299,7 @@ rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t forwa
 			name);
 	else
 		return true;
+	/* So that it is not held against the other contenders. */
+	dropped_take(rig, rte_mempool_avail_count(rig->pool));
 	return false;
 }

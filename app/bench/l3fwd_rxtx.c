@@ -46,8 +46,10 @@ rxtx_create(const struct l3fwd_rig *rig)
 {
 	struct l3fwd_rig *copy = malloc(sizeof(*copy));
 
-	if (copy == NULL)
-		l3fwd_fail("no memory");
+	if (copy == NULL) {
+		bench_cannot("no memory");
+		return (struct l3fwd_way){ .name = "rxtx" };
+	}
 	*copy = *rig;
 	return (struct l3fwd_way){ .name = "rxtx",
 		.users = USERS_ALL,

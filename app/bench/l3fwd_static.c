@@ -278,13 +278,18 @@ table_take(const struct l3fwd_table *table)
 		return shared.lpm;
 	shared.lpm = rte_lpm_create("l3fwd_static", SOCKET_ID_ANY, &config);
 	if (shared.lpm == NULL)
-		l3fwd_fail("no memory for the static loop's table");
-	for (uint32_t i = 0; i < table->n; i++) {
+		bench_cannot("no memory for the static loop's table");
+	for (uint32_t i = 0; i < table->n && shared.lpm != NULL; i++) {
 		const struct l3fwd_route *route = &table->routes[i];
 
-		if (rte_lpm_add(shared.lpm, route->prefix, route->depth, route->hop) < 0)
-			l3fwd_fail("route %u of %u does not fit in rte_lpm", i, table->n);
+		if (rte_lpm_add(shared.lpm, route->prefix, route->depth, route->hop) == 0)
+			continue;
+		bench_cannot("route %u of %u does not fit in rte_lpm", i, table->n);
+		rte_lpm_free(shared.lpm);
+		shared.lpm = NULL;
 	}
+	if (shared.lpm == NULL)
+		shared.users = 0;
 	return shared.lpm;
 }
 
@@ -299,19 +304,24 @@ static_destroy(void *arg)
 struct l3fwd_way
 static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, bool checked)
 {
+	struct l3fwd_way way = { .name = checked ? "static_checked" : "static" };
 	struct static_loop *s = aligned_alloc(alignof(struct static_loop), sizeof(*s));
+	struct rte_lpm *lpm = s == NULL ? NULL : table_take(table);
 
-	if (s == NULL)
-		l3fwd_fail("no memory for the static loop");
-	*s = (struct static_loop){ .rig = rig, .lpm = table_take(table) };
+	if (lpm == NULL) {
+		bench_cannot("no memory for the static loop");
+		free(s);
+		return way;
+	}
+	*s = (struct static_loop){ .rig = rig, .lpm = lpm };
 	for (unsigned int hop = 0; hop < HOPS; hop++)
 		s->hops[hop].l2 = l3fwd_hop_header(hop);
-	return (struct l3fwd_way){ .name = checked ? "static_checked" : "static",
-		.users = USERS_ALL,
-		.rewrites = true,
-		.run = checked ? static_checked_run : static_run,
-		.drops = static_drops,
-		.destroy = static_destroy,
-		.burst = BURST,
-		.arg = s };
+	way.users = USERS_ALL;
+	way.rewrites = true;
+	way.run = checked ? static_checked_run : static_run;
+	way.drops = static_drops;
+	way.destroy = static_destroy;
+	way.burst = BURST;
+	way.arg = s;
+	return way;
 }

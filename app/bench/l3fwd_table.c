@@ -9,6 +9,7 @@
 
 #include "l3fwd.h"
 
+#define QUICK_STEP 8                   /* made up: one prefix of so many, with --quick */
 #define EIGHT_DEPTH 19                 /* so that 65,536 destinations have room in eight */
 #define EIGHT_FIRST IP4(198, 18, 0, 0) /* RFC 2544: for benchmarks */
 
@@ -42,9 +43,11 @@ table_create(uint32_t room)
 
 	if (table != NULL)
 		table->routes = calloc(room, sizeof(*table->routes));
-	if (table == NULL || table->routes == NULL)
-		l3fwd_fail("no memory for %u routes", room);
-	return table;
+	if (table != NULL && table->routes != NULL)
+		return table;
+	bench_cannot("no memory for %u routes", room);
+	free(table);
+	return NULL;
 }
 
 /* Sorts routes and throws doubles out. */
@@ -74,6 +77,8 @@ table_eight(unsigned int nb_hops, unsigned int nb_ports)
 {
 	struct l3fwd_table *table = table_create(TABLE_EIGHT);
 
+	if (table == NULL)
+		return NULL;
 	for (table->n = 0; table->n < TABLE_EIGHT; table->n++)
 		table->routes[table->n] = (struct l3fwd_route){
 			.prefix = EIGHT_FIRST + (table->n << (32 - EIGHT_DEPTH)),
@@ -96,11 +101,12 @@ forwardable(const struct l3fwd_route *route)
 struct l3fwd_table *
 table_full(const char *path, unsigned int nb_ports)
 {
+	const unsigned int step = path == NULL && bench_settings()->quick ? QUICK_STEP : 1;
 	unsigned int n;
 	struct bench_prefix *prefixes = bench_prefixes(path, &n);
 	struct l3fwd_table *table = table_create(n);
 
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n && table != NULL; i += step) {
 		struct l3fwd_route *route = &table->routes[table->n];
 
 		*route = (struct l3fwd_route){ .prefix = prefixes[i].address,
@@ -109,15 +115,18 @@ table_full(const char *path, unsigned int nb_ports)
 		table->n += forwardable(route);
 	}
 	free(prefixes);
-	if (table->n == 0)
-		l3fwd_fail("--prefixes: packets to none of them are forwarded (RFC 1812 5.3.7)");
-	return table_finish(table);
+	if (table == NULL || table->n > 0)
+		return table == NULL ? NULL : table_finish(table);
+	bench_cannot("--prefixes: packets to none of them are forwarded (RFC 1812 5.3.7)");
+	table_free(table);
+	return NULL;
 }
 
 void
 table_free(struct l3fwd_table *table)
 {
-	free(table->routes);
+	if (table != NULL)
+		free(table->routes);
 	free(table);
 }
 

@@ -76,8 +76,11 @@ traffic_create(const uint32_t *dst, uint32_t n, uint8_t ttl, const struct l3fwd_
 	if (traffic != NULL)
 		traffic->packets = aligned_alloc(alignof(struct l3fwd_packet),
 			n * sizeof(*traffic->packets));
-	if (traffic == NULL || traffic->packets == NULL)
-		l3fwd_fail("no memory for %u packets", n);
+	if (traffic == NULL || traffic->packets == NULL) {
+		bench_cannot("no memory for %u packets", n);
+		free(traffic);
+		return NULL;
+	}
 	memset(traffic->packets, 0, n * sizeof(*traffic->packets));
 	for (traffic->n = 0; traffic->n < n; traffic->n++) {
 		struct l3fwd_packet *packet = &traffic->packets[traffic->n];
@@ -93,7 +96,8 @@ traffic_create(const uint32_t *dst, uint32_t n, uint8_t ttl, const struct l3fwd_
 void
 traffic_free(struct l3fwd_traffic *traffic)
 {
-	free(traffic->packets);
+	if (traffic != NULL)
+		free(traffic->packets);
 	free(traffic);
 }
 

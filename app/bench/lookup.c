@@ -11,6 +11,7 @@
 
 #include <rte_cpuflags.h>
 #include <rte_ip.h>
+#include <rte_vect.h>
 
 #include <ip4_lookup.h>
 
@@ -26,7 +27,7 @@ struct routes {
 	const char *name;
 	struct bench_prefix *prefixes;
 	unsigned int n;
-	struct hy_ip4_fib *fibs[ENGINES]; /* NULL: the CPU lacks what the engine needs */
+	struct hy_ip4_fib *fibs[ENGINES]; /* made when a kernel wants to read it */
 };
 
 struct destinations {
@@ -82,15 +83,16 @@ static const struct {
 	ip4_lookup_kernel *kernel;
 	enum hy_ip4_engine engine;
 	bool (*runs)(void);
+	uint16_t simd_bits; /* that EAL must allow */
 } kernels[] = {
 	{ "rte_lpm_lookupx4", bare_x4, HY_IP4_LPM, any_cpu },
 	{ "scalar", hy_ip4_lookup_scalar, HY_IP4_LPM, any_cpu },
 	{ "x4", hy_ip4_lookup_x4, HY_IP4_LPM, any_cpu },
 	{ "fib", hy_ip4_lookup_fib, HY_IP4_FIB, any_cpu },
 #ifdef RTE_ARCH_X86_64
-	{ "avx2", hy_ip4_lookup_avx2, HY_IP4_LPM, has_avx2 },
-	{ "avx512", hy_ip4_lookup_avx512, HY_IP4_LPM, has_avx512 },
-	{ "fib_avx512", hy_ip4_lookup_fib_avx512, HY_IP4_FIB_AVX512, has_avx512 },
+	{ "avx2", hy_ip4_lookup_avx2, HY_IP4_LPM, has_avx2, 256 },
+	{ "avx512", hy_ip4_lookup_avx512, HY_IP4_LPM, has_avx512, 512 },
+	{ "fib_avx512", hy_ip4_lookup_fib_avx512, HY_IP4_FIB_AVX512, has_avx512, 512 },
 #endif
 };
 
@@ -157,23 +159,28 @@ fill(struct hy_ip4_fib *fib, const struct routes *routes)
 	return rc;
 }
 
-static void
-tables_create(struct routes *routes)
+/* The table of an engine; NULL: it cannot be made. */
+static struct hy_ip4_fib *
+table_of(struct routes *routes, enum hy_ip4_engine engine)
 {
-	for (unsigned int e = 0; e < ENGINES; e++) {
-		const struct hy_ip4_fib_params params = {
-			.engine = e, .max_routes = routes->n, .socket = SOCKET_ID_ANY
-		};
-		const char name[] = { 't', (char)('0' + e), '\0' };
-		const int rc = hy_ip4_fib_create(name, &params, &routes->fibs[e]);
+	const struct hy_ip4_fib_params params = {
+		.engine = engine, .max_routes = routes->n, .socket = SOCKET_ID_ANY
+	};
+	const char name[] = { 't', (char)('0' + (int)engine), '\0' };
+	struct hy_ip4_fib *fib;
+	int rc;
 
-		if (rc == -ENOTSUP)
-			continue;
-		if (rc < 0 || fill(routes->fibs[e], routes) < 0) {
-			fprintf(stderr, "hy-bench: %s: no memory for tables\n", routes->name);
-			exit(EXIT_FAILURE);
-		}
+	if (routes->fibs[engine] != NULL)
+		return routes->fibs[engine];
+	rc = hy_ip4_fib_create(name, &params, &fib);
+	if (rc == 0) {
+		rc = fill(fib, routes);
+		if (rc == 0)
+			return routes->fibs[engine] = fib;
+		hy_ip4_fib_destroy(fib);
 	}
+	bench_cannot("the table of %u routes: %s", routes->n, strerror(-rc));
+	return NULL;
 }
 
 static void
@@ -193,7 +200,7 @@ address_in(const struct bench_prefix *prefix)
 }
 
 /* So many different ones, in random order, as often as it takes; 0: one for each prefix. */
-static void
+static int
 destinations_choose(struct destinations *to, const struct routes *routes, unsigned int different)
 {
 	const bool each = different == 0;
@@ -202,45 +209,65 @@ destinations_choose(struct destinations *to, const struct routes *routes, unsign
 	to->n = RTE_ALIGN_CEIL(RTE_MAX(different, (unsigned int)DESTINATIONS), COPIED);
 	to->dst = calloc(to->n, sizeof(*to->dst));
 	if (to->dst == NULL)
-		exit(EXIT_FAILURE);
+		return bench_cannot("no memory for %u destinations", to->n);
 	for (unsigned int i = 0; i < different; i++)
 		to->dst[i] = address_in(&routes->prefixes[each ? i : bench_random() % routes->n]);
 	for (unsigned int i = different; i < to->n; i++)
 		to->dst[i] = to->dst[i % different];
-	for (unsigned int i = to->n; i > 1; i--) {
-		const unsigned int j = bench_random() % i;
-		const uint32_t swap = to->dst[i - 1];
+	bench_shuffle(to->dst, to->n);
+	return 0;
+}
 
-		to->dst[i - 1] = to->dst[j];
-		to->dst[j] = swap;
+/* A kernel and its table, or NULL where it cannot run. */
+static struct rig *
+rig_open(unsigned int k, struct routes *routes, const struct destinations *to)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+	struct hy_ip4_fib *fib = NULL;
+
+	if (!kernels[k].runs())
+		bench_cannot("the CPU lacks its instructions");
+	else if (kernels[k].simd_bits > rte_vect_get_max_simd_bitwidth())
+		bench_cannot("it needs vectors of %u bits, %u are allowed", kernels[k].simd_bits,
+			rte_vect_get_max_simd_bitwidth());
+	else
+		fib = table_of(routes, kernels[k].engine);
+	if (fib == NULL || rig == NULL) {
+		free(rig);
+		return NULL;
 	}
+	*rig = (struct rig){ .fib = fib, .to = to, .kernel = kernels[k].kernel };
+	return rig;
 }
 
 static void
-work(const char *name, const struct routes *routes, const struct destinations *to)
+work(const char *name, struct routes *routes, const struct destinations *to)
 {
-	const uint64_t expected = expected_sum(routes->fibs[HY_IP4_LPM], to);
-	struct contender contenders[RTE_DIM(kernels)] = { 0 };
-	struct rig rigs[RTE_DIM(kernels)];
-	unsigned int n = 0, best = 0; /* of ours over rte_lpm: the widest */
+	struct hy_ip4_fib *lpm = table_of(routes, HY_IP4_LPM);
+	const uint64_t expected = lpm == NULL ? 0 : expected_sum(lpm, to);
+	struct field f = { .work = name };
+	unsigned int best = 0; /* of ours over rte_lpm: the widest */
 
-	for (unsigned int k = 0; k < RTE_DIM(kernels); k++) {
-		const struct hy_ip4_fib *fib = routes->fibs[kernels[k].engine];
-
-		if (!kernels[k].runs() || fib == NULL)
-			continue;
-		rigs[n] = (struct rig){
-			.fib = fib, .to = to, .kernel = kernels[k].kernel, .expected = expected
-		};
-		contenders[n] = (struct contender){
-			.name = kernels[k].name, .arg = &rigs[n], .run = run, .check = check
-		};
-		best = kernels[k].engine == HY_IP4_LPM ? n : best;
-		n++;
+	if (lpm == NULL) {
+		bench_skip(name, NULL);
+		return;
 	}
-	contenders[0].against = contenders[0].name;
-	contenders[best].subject = true;
-	bench_work(name, CYCLES_OBJECT, contenders, n);
+	for (unsigned int k = 0; k < RTE_DIM(kernels); k++) {
+		struct rig *rig = rig_open(k, routes, to);
+		const struct contender c = { .name = kernels[k].name,
+			.arg = rig,
+			.run = run,
+			.check = check,
+			.against = k == 0 ? kernels[k].name : NULL };
+
+		if (rig != NULL)
+			rig->expected = expected;
+		if (rig != NULL && kernels[k].engine == HY_IP4_LPM)
+			best = f.n;
+		field_enter(&f, &c, free);
+	}
+	f.all[best].subject = true;
+	field_measure(&f, CYCLES_OBJECT);
 }
 
 /* All spreads of destinations over one size of table. */
@@ -259,10 +286,10 @@ works(struct routes *routes)
 		snprintf(name, sizeof(name), "%s_%s", routes->name, spreads[s].name);
 		if (!bench_wanted(name))
 			continue;
-		if (routes->fibs[HY_IP4_LPM] == NULL)
-			tables_create(routes);
-		destinations_choose(&to, routes, spreads[s].destinations);
-		work(name, routes, &to);
+		if (destinations_choose(&to, routes, spreads[s].destinations) == 0)
+			work(name, routes, &to);
+		else
+			bench_skip(name, NULL);
 		free(to.dst);
 	}
 	tables_destroy(routes);
@@ -275,8 +302,10 @@ some_of(const char *name, const struct bench_prefix *all, unsigned int nb_all, u
 	struct routes routes = { .name = name, .n = RTE_MIN(n, nb_all) };
 
 	routes.prefixes = calloc(routes.n, sizeof(*routes.prefixes));
-	if (routes.prefixes == NULL)
+	if (routes.prefixes == NULL) {
+		fprintf(stderr, "hy-bench: no memory for %u prefixes\n", routes.n);
 		exit(EXIT_FAILURE);
+	}
 	for (unsigned int i = 0; i < routes.n; i++)
 		routes.prefixes[i] = all[(uint64_t)i * nb_all / routes.n];
 	return routes;

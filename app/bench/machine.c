@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What figures depend on: processor, compiler, memory, and how librte_graph was built. */
+/* What figures depend on: processor, compiler, memory, and how DPDK was built. */
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -8,6 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_graph.h>
+#include <rte_pause.h>
 #include <rte_vect.h>
 #include <rte_version.h>
 
@@ -49,28 +51,77 @@ memory(void)
 	return rte_eal_has_hugepages() ? "hugepages" : "no hugepages";
 }
 
+/* TSC cycles of an addition, which takes a core cycle. */
+static struct {
+	double median, p10;
+} addition;
+
+void
+machine_measure(void)
+{
+	calibrate_addition(&addition.median, &addition.p10);
+}
+
+/* The file from which librte_graph was loaded. */
+static const char *
+peer(void)
+{
+	Dl_info info;
+
+	return dladdr((void *)(uintptr_t)rte_graph_create, &info) != 0 ? info.dli_fname
+								       : "linked statically";
+}
+
+/*
+ * How DPDK was built: what tools/dpdk-build has written beside it. Libraries themselves tell
+ * nothing.
+ */
+static const char *
+peer_build(void)
+{
+	static char line[256];
+	char path[4096];
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%.*s/halyard-dpdk-build",
+		(int)(strrchr(peer(), '/') == NULL ? 0 : strrchr(peer(), '/') - peer()), peer());
+	in = fopen(path, "r");
+	if (in == NULL || fgets(line, sizeof(line), in) == NULL)
+		snprintf(line, sizeof(line), "as its packager compiled it");
+	if (in != NULL)
+		fclose(in);
+	line[strcspn(line, "\"\\\n")] = '\0';
+	return line;
+}
+
 void
 machine_print(FILE *out)
 {
-	fprintf(out, "%s, TSC %.2f GHz, SIMD %u bits; %s\n", cpu(), (double)rte_get_tsc_hz() / 1e9,
+	const double tsc = (double)rte_get_tsc_hz() / 1e9;
+
+	fprintf(out, "%s, TSC %.2f GHz, SIMD %u bits; %s\n", cpu(), tsc,
 		rte_vect_get_max_simd_bitwidth(), memory());
+	fprintf(out,
+		"core clock %.2f GHz: an addition takes %.3f TSC cycles, %.3f in the lowest tenth\n",
+		tsc / addition.median, addition.median, addition.p10);
 	fprintf(out, "%s, %s, for all that is compiled here\n", COMPILER, HY_BENCH_FLAGS);
 	fprintf(out,
-		"%s; librte_graph counts cycles, calls and objects: %s (its build's default); "
-		"nostats is without\n",
-		rte_version(), rte_graph_has_stats_feature() ? "yes" : "no");
+		"%s, %s: %s; librte_graph counts cycles, calls and objects: %s (its build's "
+		"default); nostats is without\n",
+		rte_version(), peer(), peer_build(), rte_graph_has_stats_feature() ? "yes" : "no");
 }
 
 void
 machine_write_json(FILE *out)
 {
 	fprintf(out,
-		"{\"cpu\": \"%s\", \"tsc_hz\": %lu, \"simd_bits\": %u, \"memory\": \"%s\",\n  "
+		"{\"cpu\": \"%s\", \"tsc_hz\": %lu, \"addition\": %.6g, \"addition_p10\": %.6g, "
+		"\"simd_bits\": %u, \"memory\": \"%s\",\n  "
 		"\"compiler\": \"%s\", \"flags\": \"%s\", \"dpdk\": \"%s\", "
-		"\"librte_graph_stats\": %s}",
-		cpu(), (unsigned long)rte_get_tsc_hz(), rte_vect_get_max_simd_bitwidth(), memory(),
-		COMPILER, HY_BENCH_FLAGS, rte_version(),
-		rte_graph_has_stats_feature() ? "true" : "false");
+		"\"dpdk_library\": \"%s\", \"dpdk_build\": \"%s\", \"librte_graph_stats\": %s}",
+		cpu(), (unsigned long)rte_get_tsc_hz(), addition.median, addition.p10,
+		rte_vect_get_max_simd_bitwidth(), memory(), COMPILER, HY_BENCH_FLAGS, rte_version(),
+		peer(), peer_build(), rte_graph_has_stats_feature() ? "true" : "false");
 }
 
 cpu_set_t
@@ -93,4 +144,15 @@ void
 bench_unbind(const cpu_set_t *before)
 {
 	sched_setaffinity(0, sizeof(*before), before);
+}
+
+void
+bench_meet(atomic_uint *arrived, unsigned int due)
+{
+	atomic_fetch_add(arrived, 1);
+	for (unsigned int i = 1; atomic_load(arrived) < due; i++)
+		if (i % 1024 == 0)
+			sched_yield(); /* other programs may have the other thread's CPU */
+		else
+			rte_pause();
 }

@@ -15,11 +15,13 @@
 #include "../eal.h"
 #include "bench.h"
 
+#define PLAIN_MB 1024 /* cannot grow, as hugepages can: room for all tables of the largest work */
+
 static const struct bench {
 	const char *name;
 	void (*run)(void);
 	unsigned int lcores;    /* that it can use */
-	unsigned int memory_mb; /* of hugepages, or it runs without */
+	unsigned int memory_mb; /* of hugepages, or it runs on PLAIN_MB without */
 } benches[] = {
 	{ "arc", bench_arc, 1, 256 },
 	{ "classify", bench_classify, 1, 512 },
@@ -48,7 +50,7 @@ usage(FILE *out)
 		fprintf(out, " %s", benches[i].name);
 	fprintf(out,
 		"\n  --work PATTERN    only works whose names match, as in --work 'mix*_256'\n"
-		"  --rounds N        rounds, %d to %d\n"
+		"  --rounds N        rounds at least, %d to %d\n"
 		"  --quick           fewer rounds, and shorter ones\n"
 		"  --calibrate       measure first how steady the machine is\n"
 		"  --json FILE       write all figures there\n"
@@ -183,15 +185,15 @@ eal_start(const struct arguments *args)
 {
 	const struct bench *bench = &benches[args->bench];
 
-	return eal_init("hy-bench", bench->memory_mb, options(args->calibrate ? 2 : bench->lcores));
+	return eal_init("hy-bench", bench->memory_mb, PLAIN_MB,
+		options(args->calibrate ? 2 : bench->lcores));
 }
 
 int
 main(int argc, char **argv)
 {
 	struct arguments args;
-	FILE *json = NULL;
-	int split = 1;
+	int split = 1, code;
 
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
@@ -203,8 +205,7 @@ main(int argc, char **argv)
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
-	/* To see whether it can be written; what is in it stays until the run has passed. */
-	if (args.json != NULL && (json = fopen(args.json, "a")) == NULL) {
+	if (results_open(args.json, benches[args.bench].name) < 0) {
 		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
 		return EXIT_FAILURE;
 	}
@@ -215,20 +216,16 @@ main(int argc, char **argv)
 	/* EAL's default is 256 even where the CPU has more. */
 	rte_vect_set_max_simd_bitwidth(RTE_VECT_SIMD_512);
 	bench_start(&args.settings);
+	machine_measure();
 	machine_print(stdout);
-	printf("median of %u rounds in turn, less is better; a ratio above 1: ours is faster\n",
+	printf("median of at least %u rounds, less is better; a ratio above 1: ours is faster; noise: "
+	       "the median above the lowest tenth\n",
 		args.settings.rounds);
 	if (args.calibrate)
 		calibrate();
 	benches[args.bench].run();
 	calibrate_warn();
-	if (json != NULL && bench_passed()) {
-		json = freopen(args.json, "w", json);
-		if (json == NULL || bench_write_json(json, benches[args.bench].name) < 0) {
-			fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
-			return EXIT_FAILURE;
-		}
-	}
+	code = bench_finish();
 	rte_eal_cleanup();
-	return bench_passed() ? EXIT_SUCCESS : EXIT_FAILURE;
+	return code;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <rte_cycles.h>
+#include <rte_errno.h>
 #include <rte_ip.h>
 
 #include <ip4_fib.h>
@@ -60,38 +61,44 @@ ours_create(const struct rig *rig)
 		.qsbr = &qsbr.v };
 	const struct hy_ip4_port port = { .port = 0, .max_len = 1514 };
 	struct hy_ip4_next_hop hop = { .port = 0 };
-	struct hy_ip4_fib *fib;
+	struct hy_ip4_fib *fib = NULL;
+	int rc = hy_ip4_fib_create("bench", &params, &fib);
 	uint32_t id;
 
-	if (hy_ip4_fib_create("bench", &params, &fib) < 0 || hy_ip4_port_add(fib, &port) < 0)
-		give_up("no memory for a table");
-	for (unsigned int i = 0; i < NEXT_HOPS; i++) {
+	if (rc == 0)
+		rc = hy_ip4_port_add(fib, &port);
+	for (unsigned int i = 0; i < NEXT_HOPS && rc == 0; i++) {
 		hop.mac.addr_bytes[5] = (uint8_t)i;
-		if (hy_ip4_next_hop_add(fib, &hop, &id) < 0)
-			give_up("no memory for next hops");
+		rc = hy_ip4_next_hop_add(fib, &hop, &id);
 	}
-	return fib;
+	if (rc == 0)
+		return fib;
+	bench_cannot("a table of %u routes: %s", rig->n, strerror(-rc));
+	hy_ip4_fib_destroy(fib);
+	return NULL;
 }
 
-static struct table
-table_create(const struct rig *rig)
+/* Returns false if there is no memory for it. */
+static bool
+table_create(const struct rig *rig, struct table *table)
 {
 	const struct rte_lpm_config lpm = { .max_rules = rig->n + CHANGED, .number_tbl8s = TBL8S };
 	struct rte_fib_conf fib = { .type = RTE_FIB_DIR24_8,
 		.default_nh = INT16_MAX,
 		.max_routes = (int)(rig->n + CHANGED),
 		.dir24_8 = { .nh_sz = RTE_FIB_DIR24_8_2B, .num_tbl8 = TBL8S } };
-	struct table table = { 0 };
 
+	*table = (struct table){ 0 };
 	if (!rig->bare)
-		table.ours = ours_create(rig);
+		table->ours = ours_create(rig);
 	else if (rig->engine == HY_IP4_LPM)
-		table.lpm = rte_lpm_create("bare", SOCKET_ID_ANY, &lpm);
+		table->lpm = rte_lpm_create("bare", SOCKET_ID_ANY, &lpm);
 	else
-		table.fib = rte_fib_create("bare", SOCKET_ID_ANY, &fib);
-	if (table.ours == NULL && table.lpm == NULL && table.fib == NULL)
-		give_up("no memory for a table");
-	return table;
+		table->fib = rte_fib_create("bare", SOCKET_ID_ANY, &fib);
+	if (table->ours != NULL || table->lpm != NULL || table->fib != NULL)
+		return true;
+	bench_cannot("a table of %u routes: %s", rig->n, rte_strerror(rte_errno));
+	return false;
 }
 
 static void
@@ -163,12 +170,17 @@ static double
 load(void *arg)
 {
 	struct rig *rig = arg;
-	struct table table = table_create(rig);
-	const uint64_t start = rte_rdtsc();
-	const uint32_t failed = apply(&table, rig->changes, rig->n);
-	const uint64_t took = rte_rdtsc() - start;
+	struct table table;
+	uint64_t took;
 
-	rig->wrong |= failed > 0 || !filled(rig, &table);
+	if (rig->wrong || !table_create(rig, &table)) {
+		rig->wrong = true;
+		return 1; /* there will be no figure */
+	}
+	took = rte_rdtsc();
+	rig->wrong = apply(&table, rig->changes, rig->n) > 0;
+	took = rte_rdtsc() - took;
+	rig->wrong |= !filled(rig, &table);
 	table_destroy(&table);
 	return 1e6 * (double)took / (double)rte_get_tsc_hz();
 }
@@ -202,13 +214,29 @@ check(void *arg)
 	return !rig->wrong && (rig->table.ours == NULL || filled(rig, &rig->table));
 }
 
-static void
-fill(struct rig *rig)
+/* A table that can be made, for changes a filled one. Returns false if it cannot. */
+static bool
+rig_open(struct rig *rig, bool single)
 {
-	rig->table = table_create(rig);
-	if (apply(&rig->table, rig->changes, rig->n) > 0)
-		give_up("the prefixes do not fit");
+	if (!table_create(rig, &rig->table))
+		return false;
+	if (!single) { /* each run makes its own */
+		table_destroy(&rig->table);
+		return true;
+	}
+	if (apply(&rig->table, rig->changes, rig->n) > 0) {
+		bench_cannot("the prefixes do not fit");
+		table_destroy(&rig->table);
+		return false;
+	}
 	rig->covering = lookup(&rig->table, PROBE);
+	return true;
+}
+
+static void
+rig_close(void *arg)
+{
+	table_destroy(&((struct rig *)arg)->table);
 }
 
 /* What is done to a library's table and to ours. */
@@ -223,30 +251,28 @@ static void
 compare(const struct work *w, const struct hy_ip4_change *changes, uint32_t n)
 {
 	const char *const names[] = { w->engine == HY_IP4_LPM ? "rte_lpm" : "rte_fib", "halyard" };
-	struct contender contenders[2];
+	struct field f = { .work = w->name };
 	struct rig rigs[2];
 
 	for (unsigned int c = 0; c < 2; c++) {
 		const bool bare = c == 0;
-
-		rigs[c] = (struct rig){
-			.engine = w->engine, .bare = bare, .changes = changes, .n = n
-		};
-		if (w->single)
-			fill(&rigs[c]);
-		contenders[c] = (struct contender){ .name = names[c],
-			.arg = &rigs[c],
+		struct contender contender = { .name = names[c],
 			.run = w->single ? change : NULL,
 			.figure = w->single ? NULL : load,
 			.check = check,
 			.against = bare ? names[c] : NULL,
 			.subject = !bare };
+
+		rigs[c] = (struct rig){
+			.engine = w->engine, .bare = bare, .changes = changes, .n = n
+		};
+		if (rig_open(&rigs[c], w->single))
+			contender.arg = &rigs[c];
+		field_enter(&f, &contender, rig_close);
 	}
-	if (w->live)
+	if (w->live && rigs[1].table.ours != NULL)
 		rigs[1].table.ours->nb_users = 1;
-	bench_work(w->name, MICROSECONDS, contenders, 2);
-	for (unsigned int c = 0; c < 2; c++)
-		table_destroy(&rigs[c].table);
+	field_measure(&f, MICROSECONDS);
 }
 
 /* Changes that add prefixes, but for those that are to come and go. Returns how many. */

@@ -8,27 +8,14 @@
 
 #include "walk.h"
 
-#define CONTENDERS_MAX 8
-
 static const char ours[] = "halyard", peer[] = "librte_graph";
-
-struct field {
-	struct contender all[CONTENDERS_MAX];
-	void (*destroy[CONTENDERS_MAX])(void *walker);
-	unsigned int n;
-};
 
 static void
 enter(struct field *f, struct contender contender, void (*destroy)(void *walker))
 {
-	if (contender.arg == NULL) {
-		fprintf(stderr, "hy-bench: %s could not be created\n", contender.name);
-		exit(EXIT_FAILURE);
-	}
 	if (contender.check == NULL)
 		contender.check = walk_check;
-	f->all[f->n] = contender;
-	f->destroy[f->n++] = destroy;
+	field_enter(f, &contender, destroy);
 }
 
 static void
@@ -72,18 +59,11 @@ enter_ours(struct field *f, const struct topology *t, const char *name, uint16_t
 }
 
 static void
-leave(struct field *f)
-{
-	for (unsigned int c = 0; c < f->n; c++)
-		f->destroy[c](f->all[c].arg);
-}
-
-static void
 work(const struct topology *t)
 {
 	struct contender plain = { .name = t->plain_moves > 0 ? "plain" : "work_only",
 		.run = walk_plain_run };
-	struct field f = { .n = 0 };
+	struct field f = { .work = t->name };
 
 	if (!bench_wanted(t->name))
 		return;
@@ -92,8 +72,7 @@ work(const struct topology *t)
 	enter_ours(&f, t, "halyard_k1", 1);
 	plain.arg = walk_plain_create(t);
 	enter(&f, plain, walk_plain_destroy);
-	bench_work(t->name, t->unit, f.all, f.n);
-	leave(&f);
+	field_measure(&f, t->unit);
 }
 
 /* How often the node where a diamond's arms meet is called in a walk. */
@@ -101,7 +80,7 @@ static void
 calls(const struct topology *t)
 {
 	char name[sizeof(t->name) + 8];
-	struct field f = { .n = 0 };
+	struct field f = { .work = name };
 
 	snprintf(name, sizeof(name), "%s_calls", t->name);
 	if (!bench_wanted(name))
@@ -119,8 +98,7 @@ calls(const struct topology *t)
 			.check = walk_ours_joined,
 			.subject = true },
 		walk_ours_destroy);
-	bench_work(name, CALLS_WALK, f.all, f.n);
-	leave(&f);
+	field_measure(&f, CALLS_WALK);
 }
 
 static void
@@ -216,8 +194,11 @@ bench_walk(void)
 {
 	struct topology *t = aligned_alloc(alignof(struct topology), sizeof(*t));
 
-	if (t == NULL)
-		exit(EXIT_FAILURE);
+	if (t == NULL) {
+		bench_cannot("no memory");
+		bench_skip("*", NULL);
+		return;
+	}
 	bench_create(); /* while there are few other nodes: librte_graph's registry only grows */
 	for (unsigned int i = 0; topo_upstream(t, i); i++)
 		work(t);

@@ -183,16 +183,24 @@ walk_ours_create(const struct topology *topology, uint16_t sample_every)
 		.sample_every = sample_every,
 		.socket = SOCKET_ID_ANY };
 	struct walker *w = calloc(1, sizeof(*w));
+	int rc = 0;
 
 	if (w == NULL)
 		return NULL;
 	walked_init(&w->walked, topology);
+	for (unsigned int i = 0; i < topology->nb_nodes; i++)
+		w->ids[i] = UINT32_MAX; /* no node */
 	snprintf(prefix, sizeof(prefix), "walk%u", count++);
 	snprintf(pattern, sizeof(pattern), "%s_*", prefix);
-	for (unsigned int i = 0; i < topology->nb_nodes; i++)
-		if (node_register(w, i, prefix) < 0)
-			return NULL;
-	return hy_graph_create(prefix, &params, &w->graph) < 0 ? NULL : w;
+	for (unsigned int i = 0; i < topology->nb_nodes && rc == 0; i++)
+		rc = node_register(w, i, prefix);
+	if (rc == 0)
+		rc = hy_graph_create(prefix, &params, &w->graph);
+	if (rc == 0)
+		return w;
+	bench_cannot("%s: %s", prefix, strerror(-rc));
+	walk_ours_destroy(w);
+	return NULL;
 }
 
 uint64_t

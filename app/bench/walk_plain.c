@@ -100,8 +100,10 @@ walk_plain_create(const struct topology *t)
 	for (unsigned int m = 0; m <= MOVES_MAX; m++) {
 		for (unsigned int p = 0; p < PARTS_MAX; p++) {
 			w->arrays[m][p] = aligned_alloc(64, WALK_BURST_MAX * sizeof(void *));
-			if (w->arrays[m][p] == NULL)
+			if (w->arrays[m][p] == NULL) {
+				walk_plain_destroy(w);
 				return NULL;
+			}
 		}
 	}
 	return w;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <rte_errno.h>
+
 #include "walk_rte.h"
 
 struct walker {
@@ -66,20 +68,23 @@ walk_rte_create(const struct topology *topology, enum rte_way way, bool stats)
 		.socket_id = SOCKET_ID_ANY, .nb_node_patterns = 1, .node_patterns = patterns
 	};
 	struct walker *w = calloc(1, sizeof(*w));
+	int rc = 0;
 
 	if (w == NULL)
 		return NULL;
 	walked_init(&w->walked, topology);
 	w->stats = stats;
 	snprintf(prefix, sizeof(prefix), "w%u", count++);
-	for (unsigned int i = 0; i < topology->nb_nodes; i++)
-		if (node_register(topology, i, way, prefix) < 0)
-			return NULL;
+	for (unsigned int i = 0; i < topology->nb_nodes && rc == 0; i++)
+		rc = node_register(topology, i, way, prefix);
 	creating = &w->walked;
 	snprintf(pattern, sizeof(pattern), "%s_*", prefix);
-	w->id = rte_graph_create(prefix, &params);
-	if (w->id == RTE_GRAPH_ID_INVALID)
+	w->id = rc == 0 ? rte_graph_create(prefix, &params) : RTE_GRAPH_ID_INVALID;
+	if (w->id == RTE_GRAPH_ID_INVALID) {
+		bench_cannot("librte_graph: %s", rte_strerror(abs(rte_errno)));
+		free(w);
 		return NULL;
+	}
 	w->graph = rte_graph_lookup(prefix);
 	snprintf(join, sizeof(join), "%s_%u", prefix, topology->join);
 	w->join = rte_graph_node_get_by_name(prefix, join);

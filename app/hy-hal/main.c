@@ -121,7 +121,7 @@ eal_start(void)
 	int rc;
 
 	snprintf(options, sizeof(options), "--log-level=critical --lcores=0@%u", first_cpu());
-	rc = eal_init("hy-hal", 512, options);
+	rc = eal_init("hy-hal", 512, 512, options);
 	if (rc >= 0)
 		rte_log_set_global_level(RTE_LOG_WARNING);
 	return rc;

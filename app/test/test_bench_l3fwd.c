@@ -22,24 +22,52 @@ static struct l3fwd_rig rig;
 /* What a contender does to a packet, and the fault in one of them. */
 typedef void fault_t(struct rte_mbuf *m, unsigned int *port);
 
-/* Where a failure that is expected goes on, and what was said of it. */
-static jmp_buf *failure_expected;
-static char failure[128];
+/* Why something could not be made, and what was said of the last contender that is wrong. */
+static char noted[128], wrong[128];
 
 /* In place of hy-bench's, which ends the program. */
 void
 l3fwd_fail(const char *format, ...)
 {
+	fail_msg("%s", format);
+	abort();
+}
+
+/* In place of the harness: what was noted first counts. */
+int
+bench_cannot(const char *format, ...)
+{
 	va_list ap;
 
+	if (noted[0] != '\0')
+		return -1;
 	va_start(ap, format);
-	vsnprintf(failure, sizeof(failure), format, ap);
+	vsnprintf(noted, sizeof(noted), format, ap);
 	va_end(ap);
-	if (failure_expected == NULL) {
-		fail_msg("the rig could not be made: %s", failure);
-		abort();
-	}
-	longjmp(*failure_expected, 1);
+	return -1;
+}
+
+/* Contenders and works that were skipped: the last one, and why. */
+static struct {
+	unsigned int n;
+	char work[32], contender[32], reason[128];
+} skipped;
+
+void
+bench_skip(const char *work, const char *contender)
+{
+	skipped.n++;
+	snprintf(skipped.work, sizeof(skipped.work), "%s", work);
+	snprintf(skipped.contender, sizeof(skipped.contender), "%s",
+		contender == NULL ? "" : contender);
+	snprintf(skipped.reason, sizeof(skipped.reason), "%s", noted);
+	noted[0] = '\0';
+}
+
+void
+results_wrong(const char *work, const char *contender, const char *reason)
+{
+	snprintf(wrong, sizeof(wrong), "%s: %s: %s", work, contender, reason);
 }
 
 /* What was measured in the last work. */
@@ -150,15 +178,16 @@ setup_with(unsigned int lost)
 	static bool ports;
 	uint32_t dst[PACKETS];
 
-	failure_expected = NULL;
+	noted[0] = wrong[0] = '\0';
+	memset(&skipped, 0, sizeof(skipped));
 	if (!ports)
-		rig_ports(1);
+		assert_int_equal(rig_ports(1), 0);
 	ports = true;
 	table = table_eight(TABLE_EIGHT, PORTS);
 	for (unsigned int i = 0; i < PACKETS; i++)
 		dst[i] = i % 100 < lost ? IP4(203, 0, 113, 1) : table->routes[i % 8].prefix + i;
 	traffic = traffic_create(dst, PACKETS, TTL, table);
-	rig_open(&rig, 0, PORTS, false, traffic);
+	assert_int_equal(rig_open(&rig, 0, PORTS, false, traffic), 0);
 	return 0;
 }
 
@@ -181,7 +210,6 @@ teardown(void **state)
 {
 	RTE_SET_USED(state);
 	rig_close(&rig);
-	traffic_free(traffic);
 	table_free(table);
 	return 0;
 }
@@ -486,7 +514,7 @@ measure_nodes(struct one_node *o)
 		.destroy = one_node_destroy };
 
 	memset(&measured, 0, sizeof(measured));
-	field_nodes("work", &rig, way);
+	l3fwd_nodes("work", &rig, way);
 }
 
 static void
@@ -515,26 +543,77 @@ busy_node_in_a_wrong_lap_is_wrong(void **state)
 }
 
 static void
-contender_without_a_busy_node_fails(void **state)
+contender_without_a_busy_node_is_wrong(void **state)
 {
-	static struct one_node idle[] = { { .loses = true }, { .loses = false } };
-	static unsigned int failures;
-	jmp_buf here;
+	struct one_node idle[] = { { .loses = true }, { .loses = false } };
+	unsigned int i;
 
 	RTE_SET_USED(state);
-	for (failures = 0; failures < RTE_DIM(idle); failures++) {
-		failure_expected = &here;
-		if (setjmp(here) == 0) {
-			measure_nodes(&idle[failures]);
-			failure_expected = NULL;
-			fail_msg("it was measured: %u contenders", measured.contenders);
-		}
-		failure_expected = NULL;
+	for (i = 0; i < RTE_DIM(idle); i++) {
+		wrong[0] = '\0';
+		measure_nodes(&idle[i]);
 		assert_int_equal(measured.contenders, 0);
-		assert_string_equal(failure,
-			"work: no node of contender had anything to do in the first lap");
+		assert_string_equal(wrong,
+			"work: contender: no node had anything to do in the first lap");
+		assert_int_equal(idle[i].destroyed, 1);
 	}
-	assert_int_equal(failures, 2);
+	assert_int_equal(i, 2);
+}
+
+static void
+way_that_cannot_be_made_is_skipped_and_others_go_on(void **state)
+{
+	struct one_node o = { .cycles_a_lap = 2 * PACKETS };
+	const struct l3fwd_way good = { .name = "good",
+		.users = USERS_ALL,
+		.rewrites = true,
+		.burst = 1,
+		.arg = &o,
+		.run = one_node_run,
+		.drops = one_node_drops,
+		.destroy = one_node_destroy };
+	const struct l3fwd_way none = { .name = "none" };
+	struct field f = { .work = "work" };
+
+	RTE_SET_USED(state);
+	l3fwd_enter(&f, &rig, good, NULL, ROLE_PEER);
+	bench_cannot("no memory for %d things", 7);
+	bench_cannot("what followed from that");
+	l3fwd_enter(&f, &rig, none, NULL, ROLE_SUBJECT);
+	assert_int_equal(skipped.n, 1);
+	assert_string_equal(skipped.work, "work");
+	assert_string_equal(skipped.contender, "none");
+	assert_string_equal(skipped.reason, "no memory for 7 things");
+	assert_int_equal(f.n, 1);
+	field_measure(&f, CYCLES_PACKET);
+	assert_int_equal(measured.contenders, 1);
+	assert_string_equal(measured.name, "good");
+	assert_true(measured.right);
+	assert_int_equal(o.destroyed, 1);
+
+	bench_cannot("no memory");
+	l3fwd_nodes("nodes", &rig, none);
+	assert_int_equal(skipped.n, 2);
+	assert_string_equal(skipped.work, "nodes");
+	assert_string_equal(skipped.contender, "");
+}
+
+static void
+rig_without_room_says_so_and_can_be_closed(void **state)
+{
+	struct l3fwd_rig small;
+	const uint32_t many = 1 << 18; /* a ring holds one fewer */
+	uint32_t *dst = calloc(many, sizeof(*dst));
+
+	RTE_SET_USED(state);
+	assert_non_null(dst);
+	assert_int_equal(rig_open(&small, 0, PORTS, false, NULL), -1);
+	rig_close(&small);
+	assert_int_equal(rig_open(&small, 0, PORTS, false, traffic_create(dst, many, TTL, table)),
+		-1);
+	assert_string_equal(noted, "262144 packets do not fit in a ring");
+	rig_close(&small);
+	free(dst);
 }
 
 static void
@@ -568,7 +647,11 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(loop_counts_hops_by_ttl, setup, teardown),
 	cmocka_unit_test_setup_teardown(busy_node_is_measured_by_packet, setup, teardown),
 	cmocka_unit_test_setup_teardown(busy_node_in_a_wrong_lap_is_wrong, setup, teardown),
-	cmocka_unit_test_setup_teardown(contender_without_a_busy_node_fails, setup, teardown),
+	cmocka_unit_test_setup_teardown(contender_without_a_busy_node_is_wrong, setup, teardown),
+	cmocka_unit_test_setup_teardown(way_that_cannot_be_made_is_skipped_and_others_go_on, setup,
+		teardown),
+	cmocka_unit_test_setup_teardown(rig_without_room_says_so_and_can_be_closed, setup,
+		teardown),
 	cmocka_unit_test_setup_teardown(burst_of_a_receive_call_is_limited, setup, teardown),
 };
 UNIT_SUITE(tests)

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was measured, and what was not and why: the table and the JSON file. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "bench.h"
+
+#define ROWS_MAX 2048
+#define RATIOS_MAX 1024
+#define OMISSIONS_MAX 1024
+#define NAME_SIZE sizeof(((struct row *)0)->work)
+
+/* A contender, or a work if that is empty, that has no figures. */
+struct omission {
+	char work[NAME_SIZE], contender[NAME_SIZE], reason[160];
+};
+
+static struct row rows[ROWS_MAX];
+static struct {
+	char work[NAME_SIZE], against[NAME_SIZE];
+	double ratio;
+} ratios[RATIOS_MAX];
+static struct omission skipped[OMISSIONS_MAX], wrong[OMISSIONS_MAX];
+static unsigned int nb_rows, nb_ratios, nb_skipped, nb_wrong;
+static struct {
+	const char *bench, *path; /* NULL: none */
+	char part[4096];          /* is written, and takes the path's place; "": the path itself */
+	bool failed, said;
+} json;
+
+static const char *const unit_names[] = {
+	[CYCLES_OBJECT] = "cycles/object",
+	[CYCLES_PACKET] = "cycles/packet",
+	[CYCLES_WALK] = "cycles/walk",
+	[MICROSECONDS] = "us",
+	[CALLS_WALK] = "calls/walk",
+};
+
+static double
+median(const struct row *row)
+{
+	return row->sorted[(row->nb_rounds - 1) / 2];
+}
+
+static double
+p10(const struct row *row)
+{
+	return row->sorted[(row->nb_rounds - 1) / 10];
+}
+
+static void __attribute__((noreturn)) too_many(const char *what, unsigned int most)
+{
+	fprintf(stderr, "hy-bench: more than %u %s\n", most, what);
+	exit(EXIT_FAILURE);
+}
+
+struct row *
+rows_reserve(const char *work, enum unit unit, const struct contender *contenders, unsigned int n,
+	unsigned int nb_rounds)
+{
+	if (nb_rows + n > ROWS_MAX || n > CONTENDERS_MAX)
+		too_many("rows", ROWS_MAX);
+	for (unsigned int c = 0; c < n; c++) {
+		struct row *row = &rows[nb_rows + c];
+
+		snprintf(row->work, NAME_SIZE, "%s", work);
+		snprintf(row->contender, NAME_SIZE, "%s", contenders[c].name);
+		row->unit = unit;
+		row->nb_rounds = nb_rounds;
+		row->rounds = calloc(2ul * nb_rounds, sizeof(*row->rounds));
+		row->places = calloc(nb_rounds, sizeof(*row->places));
+		if (row->rounds == NULL || row->places == NULL) {
+			fprintf(stderr, "hy-bench: %s: no memory for its figures\n", work);
+			exit(EXIT_FAILURE);
+		}
+		row->sorted = row->rounds + nb_rounds;
+	}
+	return &rows[nb_rows];
+}
+
+void
+rows_forget(unsigned int n)
+{
+	for (struct row *row = &rows[nb_rows]; row < &rows[nb_rows + n]; row++) {
+		free(row->rounds);
+		free(row->places);
+	}
+}
+
+/* By how much the figures of a work lie above their best: of the contender that spreads most. */
+static double
+noise(const struct row *first, unsigned int n)
+{
+	double most = 0;
+
+	for (unsigned int c = 0; c < n; c++)
+		most = RTE_MAX(most, median(&first[c]) / p10(&first[c]) - 1);
+	return most;
+}
+
+/* One line a work, and a heading when other contenders come on. */
+static void
+print_work(const struct row *first, const struct contender *contenders, unsigned int n)
+{
+	static char heading[512];
+	char now[sizeof(heading)];
+	size_t len = (size_t)snprintf(now, sizeof(now), "\n%-23s%13s  %6s", "work", "unit",
+		"noise");
+
+	for (unsigned int c = 0; c < n; c++)
+		len += (size_t)snprintf(now + len, sizeof(now) - len, "  %7s", contenders[c].name);
+	if (strcmp(now, heading) != 0)
+		puts(strcpy(heading, now));
+	printf("%-23s%13s  %5.1f%%", first->work, unit_names[first->unit], 100 * noise(first, n));
+	for (unsigned int c = 0; c < n; c++)
+		printf("  %*.2f", (int)RTE_MAX(strlen(contenders[c].name), 7u), median(&first[c]));
+}
+
+static double
+add_ratio(const char *work, const char *against, double ratio)
+{
+	if (nb_ratios == RATIOS_MAX)
+		too_many("ratios", RATIOS_MAX);
+	snprintf(ratios[nb_ratios].work, NAME_SIZE, "%s", work);
+	snprintf(ratios[nb_ratios].against, NAME_SIZE, "%s", against);
+	ratios[nb_ratios++].ratio = ratio;
+	return ratio;
+}
+
+/* The fastest of the contenders that count as the peer of contender c, if c is the first one. */
+static double
+fastest_peer(const struct row *first, const struct contender *contenders, unsigned int n,
+	unsigned int c)
+{
+	const char *peer = contenders[c].against;
+	double best = -1;
+
+	for (unsigned int i = 0; i < n && peer != NULL; i++) {
+		if (contenders[i].against == NULL || strcmp(contenders[i].against, peer) != 0)
+			continue;
+		if (i < c)
+			return -1;
+		best = best < 0 ? median(&first[i]) : RTE_MIN(best, median(&first[i]));
+	}
+	return best;
+}
+
+static void
+write_row(FILE *out, const struct row *row)
+{
+	fprintf(out,
+		"{\"work\": \"%s\", \"contender\": \"%s\", \"unit\": \"%s\", \"median\": %.6g, "
+		"\"p10\": %.6g, \"min\": %.6g, \"max\": %.6g, \"rounds\": [",
+		row->work, row->contender, unit_names[row->unit], median(row), p10(row),
+		row->sorted[0], row->sorted[row->nb_rounds - 1]);
+	for (unsigned int r = 0; r < row->nb_rounds; r++)
+		fprintf(out, "%s%.6g", r > 0 ? ", " : "", row->rounds[r]);
+	fprintf(out, "], \"places\": [");
+	for (unsigned int r = 0; r < row->nb_rounds; r++)
+		fprintf(out, "%s%u", r > 0 ? ", " : "", row->places[r]);
+	fprintf(out, "]}");
+}
+
+/* A string of JSON: of names and messages of ours, which are ASCII. */
+static void
+write_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text >= ' ' ? *text : ' ', out);
+	}
+	fputc('"', out);
+}
+
+static void
+write_omissions(FILE *out, const char *key, const struct omission *all, unsigned int n)
+{
+	fprintf(out, ",\n \"%s\": [", key);
+	for (unsigned int i = 0; i < n; i++) {
+		fprintf(out, "%s\n  {\"work\": \"%s\", \"contender\": ", i > 0 ? "," : "",
+			all[i].work);
+		if (all[i].contender[0] == '\0')
+			fprintf(out, "null");
+		else
+			fprintf(out, "\"%s\"", all[i].contender);
+		fprintf(out, ", \"reason\": ");
+		write_text(out, all[i].reason);
+		fprintf(out, "}");
+	}
+	fprintf(out, "]");
+}
+
+static void
+write_all(FILE *out, bool complete)
+{
+	fprintf(out, "{\"bench\": \"%s\",\n \"complete\": %s,\n \"machine\": ", json.bench,
+		complete ? "true" : "false");
+	machine_write_json(out);
+	calibrate_write_json(out);
+	fprintf(out, ",\n \"rows\": [");
+	for (unsigned int i = 0; i < nb_rows; i++) {
+		fprintf(out, "%s\n  ", i > 0 ? "," : "");
+		write_row(out, &rows[i]);
+	}
+	fprintf(out, "],\n \"ratios\": [");
+	for (unsigned int i = 0; i < nb_ratios; i++)
+		fprintf(out, "%s\n  {\"work\": \"%s\", \"against\": \"%s\", \"ratio\": %.6g}",
+			i > 0 ? "," : "", ratios[i].work, ratios[i].against, ratios[i].ratio);
+	fprintf(out, "]");
+	write_omissions(out, "skipped", skipped, nb_skipped);
+	write_omissions(out, "wrong", wrong, nb_wrong);
+	fprintf(out, "}\n");
+}
+
+/* Writes the file. What could be written before stays if it cannot be now. */
+static void
+save(bool complete)
+{
+	const char *path = json.part[0] != '\0' ? json.part : json.path;
+	FILE *out;
+	bool right;
+
+	if (json.path == NULL)
+		return;
+	out = fopen(path, "w");
+	right = out != NULL;
+	if (right) {
+		write_all(out, complete);
+		right = ferror(out) == 0;
+		right = fclose(out) == 0 && right;
+	}
+	if (right && json.part[0] != '\0')
+		right = rename(json.part, json.path) == 0;
+	if (!right && !json.said)
+		fprintf(stderr, "hy-bench: --json %s: %s\n", json.path, strerror(errno));
+	json.failed = !right;
+	json.said |= !right;
+	if (!right && json.part[0] != '\0')
+		unlink(json.part);
+}
+
+/* After each work, where the file can be replaced as a whole. */
+static void
+save_so_far(void)
+{
+	if (json.part[0] != '\0')
+		save(false);
+}
+
+int
+results_open(const char *path, const char *bench)
+{
+	struct stat is;
+	FILE *out;
+
+	json.path = path;
+	json.bench = bench;
+	signal(SIGXFSZ, SIG_IGN); /* that a file cannot grow is an error of writing it */
+	if (path == NULL)
+		return 0;
+	if (lstat(path, &is) < 0 || S_ISREG(is.st_mode)) {
+		const int len = snprintf(json.part, sizeof(json.part), "%s.part", path);
+
+		if (len >= (int)sizeof(json.part)) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+	}
+	out = fopen(json.part[0] != '\0' ? json.part : path, "a");
+	if (out == NULL)
+		return -1;
+	fclose(out);
+	return json.part[0] != '\0' ? unlink(json.part) : 0;
+}
+
+int
+results_close(bool complete)
+{
+	save(complete);
+	return json.failed ? -1 : 0;
+}
+
+void
+rows_add(const struct contender *contenders, unsigned int n)
+{
+	struct row *first = &rows[nb_rows];
+	unsigned int subject = n;
+
+	for (unsigned int c = 0; c < n; c++) {
+		qsort(first[c].sorted, first[c].nb_rounds, sizeof(first[c].sorted[0]),
+			bench_by_value);
+		if (contenders[c].subject)
+			subject = c;
+	}
+	nb_rows += n;
+	print_work(first, contenders, n);
+	for (unsigned int c = 0; c < n && subject < n; c++) {
+		const double best = fastest_peer(first, contenders, n, c);
+
+		if (best >= 0)
+			printf("  %.2fx %s",
+				add_ratio(first->work, contenders[c].against,
+					best / median(&first[subject])),
+				contenders[c].against);
+	}
+	printf("\n");
+	fflush(stdout);
+	save_so_far();
+}
+
+static const struct row *
+find_row(const char *work, const char *contender)
+{
+	for (unsigned int i = 0; i < nb_rows; i++)
+		if (strcmp(rows[i].work, work) == 0 && strcmp(rows[i].contender, contender) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+void
+bench_growth(const char *work, const char *from, const char *contender, double expected,
+	const char *against)
+{
+	const struct row *to = find_row(work, contender), *base = find_row(from, contender);
+
+	if (to != NULL && base != NULL)
+		printf("%-36s  %.2fx %s\n", work,
+			add_ratio(work, against, expected * median(base) / median(to)), against);
+}
+
+static void
+omit(struct omission *all, unsigned int *n, const char *work, const char *contender,
+	const char *reason)
+{
+	struct omission *o = &all[*n];
+
+	if (*n == OMISSIONS_MAX)
+		too_many("works without figures", OMISSIONS_MAX);
+	snprintf(o->work, sizeof(o->work), "%s", work);
+	snprintf(o->contender, sizeof(o->contender), "%s", contender == NULL ? "" : contender);
+	snprintf(o->reason, sizeof(o->reason), "%s", reason);
+	(*n)++;
+	save_so_far();
+}
+
+void
+results_skip(const char *work, const char *contender, const char *reason)
+{
+	printf("%-23s skipped%s%s: %s\n", work, contender == NULL ? "" : ": ",
+		contender == NULL ? "" : contender, reason);
+	fflush(stdout);
+	omit(skipped, &nb_skipped, work, contender, reason);
+}
+
+void
+results_wrong(const char *work, const char *contender, const char *reason)
+{
+	fprintf(stderr, "hy-bench: %s: %s is wrong: %s\n", work, contender, reason);
+	omit(wrong, &nb_wrong, work, contender, reason);
+}
+
+bool
+results_right(void)
+{
+	return nb_wrong == 0;
+}
