@@ -712,5 +712,7 @@ def test_book_documents_every_option():
     helped = bench("walk", "--help")
     assert helped.returncode == 0, helped.stderr
     offered = set(re.findall(r"^  (--[a-z]+)", helped.stdout, re.MULTILINE))
-    assert offered == documented == {"--work", "--rounds", "--quick", "--calibrate", "--json",
-                                     "--prefixes", "--contender"}
+    assert offered == {"--work", "--rounds", "--quick", "--calibrate", "--json", "--prefixes",
+                       "--contender"}
+    # And an option of bench-pairs.py, and one of EAL's.
+    assert documented == offered | {"--pairs", "--force"}
