@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs a fuzz target without libFuzzer, so under any compiler: over the files that are named, or
- * over inputs made of a seed. PROGRAM FILE... or PROGRAM --random COUNT SEED
+ * over inputs made of a seed; or writes the inputs to start from.
  */
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,21 +51,52 @@ replay_random(unsigned long count, uint64_t seed)
 	}
 }
 
+/* Returns 0, or -1 after an error. */
+static int
+seeds_write(const char *folder)
+{
+	bool more = true;
+
+	for (unsigned int i = 0; more; i++) {
+		char path[4096];
+		FILE *out;
+
+		snprintf(path, sizeof(path), "%s/seed-%02u", folder, i);
+		out = fopen(path, "wb");
+		if (out == NULL) {
+			perror(path);
+			return -1;
+		}
+		more = fuzz_target->seed(i, out);
+		if (fclose(out) != 0 || (!more && remove(path) != 0)) {
+			perror(path);
+			return -1;
+		}
+	}
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
-	const bool random = argc == 4 && strcmp(argv[1], "--random") == 0;
+	const bool random = argc == 5 && strcmp(argv[2], "--random") == 0;
+	const bool seeds = argc == 4 && strcmp(argv[2], "--seeds") == 0;
 	int failed = 0;
 
-	if (argc < 2 || (argv[1][0] == '-' && !random)) {
-		fprintf(stderr, "usage: %s FILE... | --random COUNT SEED\n", argv[0]);
+	if (argc < 3 || (argv[2][0] == '-' && !random && !seeds)) {
+		fprintf(stderr,
+			"usage: %s TARGET FILE... | TARGET --random COUNT SEED | "
+			"TARGET --seeds FOLDER\n",
+			argv[0]);
 		return 2;
 	}
 	if (LLVMFuzzerInitialize(&argc, &argv) != 0)
 		return EXIT_FAILURE;
 	if (random)
 		replay_random(strtoul(argv[2], NULL, 0), 1 + strtoull(argv[3], NULL, 0));
-	for (int i = 1; i < argc && !random; i++)
+	if (seeds)
+		failed = seeds_write(argv[2]);
+	for (int i = 1; i < argc && !random && !seeds; i++)
 		failed += replay_file(argv[i]) != 0;
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzzes what the user tells the HAL: --cap-file, and, line by line, --cap, --node and --deny. After
+ * the first line that is refused, the HAL is as it was.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "hal.h"
+#include "override.h"
+
+static struct hy_hal *hal;
+
+static void
+overrides_init(void)
+{
+	FUZZ_CHECK(hy_hal_create(&hal) == 0);
+	FUZZ_CHECK(hy_hal_probe(hal) == 0);
+}
+
+static void
+forget(void)
+{
+	free(hal->overrides);
+	free(hal->rules);
+	hal->overrides = NULL;
+	hal->rules = NULL;
+	hal->nb_overrides = hal->nb_rules = 0;
+	FUZZ_CHECK(hy_hal_probe(hal) == 0);
+}
+
+static char *
+inventory(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	FUZZ_CHECK(out != NULL && hy_hal_inventory_json(hal, out) == 0);
+	fclose(out);
+	return text;
+}
+
+static bool
+read_file(const uint8_t *bytes, size_t size)
+{
+	char *before = inventory(), *after, error[HY_HAL_ERROR_SIZE] = "";
+	const char *path = fuzz_file(bytes, size);
+	const bool good = hy_hal_override_file(hal, path, error) == 0;
+
+	if (!good) {
+		FUZZ_CHECK(hal->nb_overrides == 0);
+		FUZZ_CHECK(strstr(error, path) != NULL);
+		after = inventory();
+		FUZZ_CHECK(strcmp(before, after) == 0);
+		free(after);
+	}
+	for (unsigned int i = 0; i < hal->nb_overrides; i++) {
+		struct hy_override again;
+
+		FUZZ_CHECK(hy_override_parse(hal->overrides[i].text, &again, error) == 0);
+		FUZZ_CHECK(again.cap == hal->overrides[i].cap &&
+			again.level == hal->overrides[i].level &&
+			again.value == hal->overrides[i].value);
+	}
+	free(before);
+	return good && hal->nb_overrides > 0;
+}
+
+static bool
+read_line(const char *line)
+{
+	static int (*const reads[])(struct hy_hal *, const char *, char *) = { hy_hal_override,
+		hy_hal_force, hy_hal_deny };
+	bool good = false;
+
+	for (size_t r = 0; r < RTE_DIM(reads); r++) {
+		const unsigned int n = hal->nb_overrides + hal->nb_rules;
+		char error[HY_HAL_ERROR_SIZE] = "";
+		const int rc = reads[r](hal, line, error);
+
+		if (rc < 0) {
+			FUZZ_CHECK(error[0] != '\0' && hal->nb_overrides + hal->nb_rules == n);
+			continue;
+		}
+		good = true;
+	}
+	return good;
+}
+
+static bool
+overrides_one(const uint8_t *bytes, size_t size)
+{
+	bool good = read_file(bytes, size);
+	char *text = malloc(size + 1), *rest = text, *line;
+
+	FUZZ_CHECK(text != NULL);
+	if (size > 0)
+		memcpy(text, bytes, size);
+	text[size] = '\0';
+	forget();
+	while ((line = strsep(&rest, "\n")) != NULL)
+		good |= read_line(line);
+	free(text);
+	forget();
+	return good;
+}
+
+static bool
+overrides_seed(unsigned int i, FILE *out)
+{
+	static const char *const texts[] = {
+		"port0.rx_mark=no\n",
+		"# a NIC\nnet_null.rx_ptype_ip4=unknown\nnet_*.rx_mark=yes:0xffff # all\r\n",
+		"process.simd_bits=yes:128\nprocess.avx512=no\nevent0.running=no",
+		"ip4_lookup=scalar\nethdev_rx@0=plain\nevent0:port1.running=preferred:1\n",
+		"ip4_rewrite=avx2\npkt_cls@1=scalar\n",
+	};
+
+	return fuzz_seed_text(texts, RTE_DIM(texts), i, out);
+}
+
+const struct fuzz_target fuzz_overrides = { "overrides", overrides_init, overrides_one,
+	overrides_seed };

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fuzzes the reader of policy files (--policy), and what the policy is after it refused one. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hy_policy.h>
+
+#include "fuzz.h"
+
+#define RULES_MAX 16
+
+static struct hy_policy *policy;
+/* What was committed last. */
+static struct hy_flow_rule rules[RULES_MAX];
+static uint32_t nb_rules;
+
+/* A policy with a rule. */
+static void
+policy_start(void)
+{
+	const struct hy_policy_params params = { .max_rules = RULES_MAX, .workers = 1 };
+
+	FUZZ_CHECK(hy_policy_create("fuzz", &params, &policy) == 0);
+	rules[0] = (struct hy_flow_rule){ .id = 5, .class_id = 1 };
+	nb_rules = 1;
+	FUZZ_CHECK(hy_policy_add(policy, &rules[0]) == 0);
+	FUZZ_CHECK(hy_policy_commit(policy) == 0);
+}
+
+static void
+policy_stop(void)
+{
+	hy_policy_destroy(policy);
+}
+
+static void
+policy_init(void)
+{
+	policy_start();
+	atexit(policy_stop); /* its blocks are known to DPDK's heap only, and would seem lost */
+}
+
+static bool
+same_rule(const struct hy_flow_rule *a, const struct hy_flow_rule *b)
+{
+	return a->id == b->id && a->class_id == b->class_id && a->precedence == b->precedence &&
+		memcmp(&a->match, &b->match, sizeof(a->match)) == 0;
+}
+
+static void
+check_rule(const struct hy_flow_rule *rule)
+{
+	char text[HY_FLOW_TEXT_SIZE], error[HY_POLICY_ERROR_SIZE] = "";
+	struct hy_flow_rule again;
+
+	FUZZ_CHECK(hy_flow_rule_check(rule, error) == 0);
+	FUZZ_CHECK(hy_flow_rule_format(rule, text, sizeof(text)) < (int)sizeof(text));
+	FUZZ_CHECK(hy_flow_rule_parse(text, &again, error) == 0);
+	FUZZ_CHECK(same_rule(rule, &again));
+}
+
+/* The policy has the rules that were committed last, and nothing is staged. */
+static void
+check_unchanged(void)
+{
+	struct hy_flow_rule now[RULES_MAX];
+
+	FUZZ_CHECK(hy_policy_commit(policy) == 0);
+	FUZZ_CHECK(hy_policy_rules_get(policy, now, RULES_MAX) == nb_rules);
+	for (uint32_t i = 0; i < nb_rules; i++)
+		FUZZ_CHECK(same_rule(&now[i], &rules[i]));
+}
+
+/* What is printed is read as the same rules. */
+static void
+check_printed(void)
+{
+	char *text = NULL, error[HY_POLICY_ERROR_SIZE] = "";
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	FUZZ_CHECK(out != NULL && hy_policy_print(policy, out) == 0);
+	fclose(out);
+	FUZZ_CHECK(hy_policy_load(policy, fuzz_file(text, size), error) == 0);
+	free(text);
+	check_unchanged();
+}
+
+static bool
+load(const uint8_t *bytes, size_t size)
+{
+	const char *path = fuzz_file(bytes, size);
+	char error[HY_POLICY_ERROR_SIZE] = "";
+	int rc = hy_policy_load(policy, path, error);
+
+	if (rc < 0) {
+		FUZZ_CHECK(strstr(error, path) != NULL);
+		return false;
+	}
+	rc = hy_policy_commit(policy);
+	if (rc < 0) { /* rte_acl refuses what overlaps too much */
+		FUZZ_CHECK(rc == -E2BIG || rc == -ENOMEM);
+		hy_policy_abort(policy);
+		return false;
+	}
+	nb_rules = hy_policy_rules_get(policy, rules, RULES_MAX);
+	FUZZ_CHECK(nb_rules <= RULES_MAX);
+	return true;
+}
+
+static bool
+policy_one(const uint8_t *bytes, size_t size)
+{
+	const bool good = load(bytes, size);
+
+	check_unchanged();
+	if (!good)
+		return false;
+	for (uint32_t i = 0; i < nb_rules; i++)
+		check_rule(&rules[i]);
+	check_printed();
+	hy_policy_destroy(policy);
+	policy_start();
+	return true;
+}
+
+static bool
+policy_seed(unsigned int i, FILE *out)
+{
+	static const char *const texts[] = {
+		"rule 1 class 7\n",
+		"# voice\nrule 10 class 1 dscp 46 # EF\nrule 20 class 2 precedence 5 proto udp "
+		"sport 1000-2000 dport 53\n",
+		"rule 1 class 3 type 0x0800 vlan 100 src 10.0.0.0/8 dst 192.0.2.1\n"
+		"rule 2 class 65535 proto 6 dport 80\n",
+		"rule 4294967295 class 9 precedence 4294967295 tunnel 16777215 proto icmp\n",
+		"rule 1 class 1 proto sctp sport 0\nrule 1 class 2\n",
+	};
+
+	return fuzz_seed_text(texts, RTE_DIM(texts), i, out);
+}
+
+const struct fuzz_target fuzz_policy = { "policy", policy_init, policy_one, policy_seed };
