@@ -122,7 +122,7 @@ options_seed(unsigned int i, FILE *out)
 		"-p3\n--trace\n5:src=10.0.0.0/8,proto=6\n--stats=1\n--duration=1\n--until-idle=50",
 		"-p3\n--capture\n/f,at=a,at=b/c,at=d!e,max=3,snaplen=64,ring=65536,dst=10.0.0.1\n"
 		"--json=-\n--dump-routes=d\n--export-dot=x\n--export-json=y",
-		"-p3\n--explain=json\n--cap-file=x\n--pack=y.so",
+		"-p3\n--explain=json\n--cap-file=x\n--pack=y.so\n--user=7:9",
 		"--help",
 	};
 

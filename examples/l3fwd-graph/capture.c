@@ -16,6 +16,7 @@
 #include "capture.h"
 #include "option.h"
 #include "outputs.h"
+#include "privileges.h"
 
 #define BUFFER_SIZE (1 << 20)
 
@@ -251,7 +252,8 @@ start_locked(const char *text, char *error, size_t size)
 		&capture.file);
 	if (rc < 0) {
 		parts_stop(nb_parts);
-		snprintf(error, size, "%s: %s", capture.options.file, strerror(-rc));
+		snprintf(error, size, "%s: %s%s", capture.options.file, strerror(-rc),
+			privileges_note(capture.options.file, W_OK));
 		return -1;
 	}
 	capture.state = (struct capture_state){ .running = true };

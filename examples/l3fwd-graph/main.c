@@ -24,6 +24,7 @@
 #include "pipeline.h"
 #include "port_watch.h"
 #include "ports.h"
+#include "privileges.h"
 #include "reload.h"
 #include "report.h"
 #include "signals.h"
@@ -172,7 +173,9 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	struct hy_stats *stats;
 	int rc, captured;
 
-	hy_share_start(NULL); /* where it cannot, the log says why, and packets are forwarded */
+	/* Where it cannot, the log says why, and packets are forwarded. Another user could not keep up. */
+	if (!options->user.set)
+		hy_share_start(NULL);
 	rc = stats_read(&stats);
 	if (rc < 0)
 		return rc;
@@ -185,6 +188,8 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	rc = ways_start(options, pipeline);
 	if (rc == 0)
 		rc = events_watch(&events);
+	if (rc == 0)
+		rc = privileges_drop(options);
 	if (rc == 0)
 		rc = capture_begin(options, pipeline, out->people);
 	if (rc < 0)
@@ -419,6 +424,8 @@ main(int argc, char **argv)
 	struct hy_hal *hal;
 	int rc;
 
+	if (privileges_begin() < 0)
+		return EXIT_FAILURE;
 	signals_catch(); /* first: a stop at any time is a clean one */
 	rc = rte_eal_init(argc, argv);
 	if (rc < 0) {

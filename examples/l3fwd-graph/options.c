@@ -85,6 +85,7 @@ static const char usage[] =
 	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
 	"  --pack FILE                 load nodes and variants from a shared object, as those\n"
 	"                              that HALYARD_PACKS names, FILE[:FILE...]\n"
+	"  --user NAME|UID:GID         give up root's rights once ports are open\n"
 	"  --explain[=json]            print what the HAL picks and why, and exit\n"
 	"  --stats SECONDS             print the node table that often\n"
 	"  --duration S                stop after S seconds\n"
@@ -352,6 +353,7 @@ static const struct spec {
 	{ "cap", LIST, AT(caps), AT(nb_caps) },
 	{ "cap-file", LIST, AT(cap_files), AT(nb_cap_files) },
 	{ "pack", LIST, AT(packs), AT(nb_packs) },
+	{ "user", READ, .read = option_read_user },
 	{ "explain", READ_OPTIONAL, .read = read_explain },
 	{ "stats", NUMBER, AT(stats_s), .min = 1, .max = 86400 },
 	{ "duration", NUMBER, AT(duration_s), .min = 1, .max = 31536000 },

@@ -64,6 +64,12 @@ struct capture_options {
 	unsigned int ring; /* bytes for each worker; 0: as many as hy_capture.h says */
 };
 
+/* Who the program is once its ports are open. */
+struct user_options {
+	bool set;
+	uint32_t uid, gid;
+};
+
 /* Nodes whose names match run on these lcores. */
 struct pin {
 	char pattern[HY_NAME_SIZE];
@@ -119,6 +125,7 @@ struct options {
 	unsigned int nb_packs;
 	enum explain explain;
 	bool dry_run;
+	struct user_options user;
 	uint32_t trace; /* packets a worker */
 	struct hy_ip4_filter trace_filter;
 	bool trace_filtered;

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 
 #include "policy_file.h"
+#include "privileges.h"
 
 /* Reads the file and publishes its rules. */
 static int
@@ -72,7 +73,8 @@ classes_reload(const struct options *options, const struct classes *classes, FIL
 	char error[HY_POLICY_ERROR_SIZE] = "";
 
 	if (read_rules(options, classes->policy, error) < 0)
-		fprintf(stderr, "l3fwd-graph: policy unchanged: %s\n", error);
+		fprintf(stderr, "l3fwd-graph: policy unchanged: %s%s\n", error,
+			privileges_note(options->policy, R_OK));
 	else
 		fprintf(out, "policy: %u rules, in %" PRIu64 " ms\n",
 			hy_policy_rules_get(classes->policy, NULL, 0),

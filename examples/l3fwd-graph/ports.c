@@ -253,7 +253,9 @@ ports_reset(const struct options *options, struct hy_hal *hal, unsigned int nb_w
 	if (rc == -ENOTSUP)
 		rc = rte_eth_dev_stop(port);
 	if (rc < 0)
-		return refuse(port, "cannot be reset: %s", strerror(-rc));
+		return refuse(port, "cannot be reset%s: %s",
+			options->user.set ? " without the rights that --user gave up" : "",
+			strerror(-rc));
 	return port_bring_up(options, hal, nb_workers, port);
 }
 

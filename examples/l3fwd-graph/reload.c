@@ -5,6 +5,7 @@
 
 #include <rte_cycles.h>
 
+#include "privileges.h"
 #include "reload.h"
 
 static void
@@ -21,7 +22,8 @@ routes_reload(const struct options *options, const struct tables *tables, FILE *
 		routes_free(&routes);
 	}
 	if (rc < 0)
-		fprintf(stderr, "l3fwd-graph: routes unchanged: %s\n", error);
+		fprintf(stderr, "l3fwd-graph: routes unchanged: %s%s\n", error,
+			options->routes == NULL ? "" : privileges_note(options->routes, R_OK));
 	else
 		fprintf(out,
 			"routes: %u added, %u replaced, %u deleted, %u unchanged, in %" PRIu64

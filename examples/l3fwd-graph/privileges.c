@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Giving rights up. glibc has all threads of the process do what one asks for, EAL's included; the
+ * kernel takes the capabilities of each that is no longer root. What became of it is read back, thread
+ * by thread.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "privileges.h"
+
+static char note[48]; /* empty before rights are given up */
+
+static int __rte_format_printf(1, 2) complain(const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "l3fwd-graph: --user: ");
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	return -1;
+}
+
+int
+privileges_begin(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+		return 0;
+	fprintf(stderr, "l3fwd-graph: no_new_privs: %s\n", strerror(errno));
+	return -1;
+}
+
+/* What each thread's status must say. */
+struct expected {
+	const char *key;
+	char value[48];
+};
+
+#define EXPECTED 6
+
+static void
+expect(const struct options *options, struct expected all[EXPECTED])
+{
+	const unsigned int uid = options->user.uid, gid = options->user.gid;
+
+	all[0].key = "Uid:";
+	snprintf(all[0].value, sizeof(all[0].value), "%u\t%u\t%u\t%u", uid, uid, uid, uid);
+	all[1].key = "Gid:";
+	snprintf(all[1].value, sizeof(all[1].value), "%u\t%u\t%u\t%u", gid, gid, gid, gid);
+	all[2] = (struct expected){ "Groups:", "" };
+	all[3] = (struct expected){ "CapPrm:", "0000000000000000" };
+	all[4] = (struct expected){ "CapEff:", "0000000000000000" };
+	all[5] = (struct expected){ "NoNewPrivs:", "1" };
+}
+
+/* Compares a line of a status file. Returns 1: as expected; 0: not asked for; -1: something else. */
+static int
+line_check(const struct expected all[EXPECTED], char *line)
+{
+	for (unsigned int e = 0; e < EXPECTED; e++) {
+		const size_t len = strlen(all[e].key);
+		char *value = line + len;
+
+		if (strncmp(line, all[e].key, len) != 0)
+			continue;
+		value += strspn(value, "\t ");
+		value[strcspn(value, "\n")] = '\0';
+		while (value[0] != '\0' && value[strlen(value) - 1] == ' ')
+			value[strlen(value) - 1] = '\0';
+		return strcmp(value, all[e].value) == 0 ? 1 : -1;
+	}
+	return 0;
+}
+
+static int
+thread_check(const struct expected all[EXPECTED], const char *thread)
+{
+	char path[sizeof("/proc/self/task//status") + NAME_MAX], line[256];
+	unsigned int found = 0;
+	FILE *status;
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", thread);
+	status = fopen(path, "re");
+	if (status == NULL)
+		return errno == ENOENT || errno == ESRCH /* it has ended */
+			? 0
+			: complain("%s: %s", path, strerror(errno));
+	while (rc >= 0 && fgets(line, sizeof(line), status) != NULL) {
+		rc = line_check(all, line);
+		found += rc == 1;
+	}
+	fclose(status);
+	if (rc < 0)
+		return complain("thread %s still has '%s'", thread, line);
+	return found == EXPECTED ? 0 : complain("%s does not tell what rights are left", path);
+}
+
+static int
+threads_check(const struct options *options)
+{
+	struct expected all[EXPECTED];
+	unsigned int threads = 0;
+	const struct dirent *d;
+	DIR *tasks = opendir("/proc/self/task");
+	int rc = 0;
+
+	if (tasks == NULL)
+		return complain("/proc/self/task: %s", strerror(errno));
+	expect(options, all);
+	while (rc == 0 && (d = readdir(tasks)) != NULL) {
+		if (d->d_name[0] == '.')
+			continue;
+		rc = thread_check(all, d->d_name);
+		threads++;
+	}
+	closedir(tasks);
+	return rc == 0 && threads == 0 ? complain("/proc/self/task names no thread") : rc;
+}
+
+int
+privileges_drop(const struct options *options)
+{
+	const uid_t uid = options->user.uid;
+	const gid_t gid = options->user.gid;
+
+	if (!options->user.set)
+		return 0;
+	/* Groups first: only root may change them. */
+	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		return complain("cannot become user %u, group %u: %s", uid, gid, strerror(errno));
+	if (setresuid(0, 0, 0) == 0 || setresgid(0, 0, 0) == 0)
+		return complain("user %u could become root again", uid);
+	if (threads_check(options) < 0)
+		return -1;
+	snprintf(note, sizeof(note), " (as user %u of --user)", uid);
+	return 0;
+}
+
+const char *
+privileges_note(const char *path, int mode)
+{
+	char folder[4096];
+	char *slash;
+
+	if (note[0] == '\0' || access(path, mode) == 0)
+		return "";
+	if (errno == EACCES)
+		return note;
+	if (errno != ENOENT || mode != W_OK || strlen(path) >= sizeof(folder))
+		return "";
+	/* A file that is to be made: it is the folder that must be writable. */
+	strcpy(folder, path);
+	slash = strrchr(folder, '/');
+	if (slash == NULL)
+		strcpy(folder, ".");
+	else
+		slash[slash == folder] = '\0';
+	return access(folder, W_OK) == 0 || errno != EACCES ? "" : note;
+}
