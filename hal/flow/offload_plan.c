@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans: what the engine knows of each rule of a view, handed on from view to view by rule id. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,10 +113,14 @@ hy_offload_plan_free(struct hy_offload *o, struct plan *plan)
 uint8_t
 hy_offload_reason_of(struct hy_offload *o, const char *text)
 {
+	const size_t length = strnlen(text, sizeof(o->reasons[0]) - 1);
+
 	for (unsigned int r = REASON_GIVEN; r < REASONS; r++) {
-		if (o->reasons[r][0] == '\0')
-			snprintf(o->reasons[r], sizeof(o->reasons[r]), "%s", text);
-		if (strncmp(o->reasons[r], text, sizeof(o->reasons[r]) - 1) == 0)
+		char *const known = o->reasons[r];
+
+		if (known[0] == '\0')
+			memcpy(known, text, length); /* the rest is zeroes */
+		if (strncmp(known, text, length) == 0 && known[length] == '\0')
 			return (uint8_t)r;
 	}
 	return REASON_OTHER;
