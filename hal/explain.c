@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <hy_file.h>
+
 #include "hal.h"
 #include "json.h"
 
@@ -52,7 +54,7 @@ hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, F
 			fputc('\n', out);
 		}
 	}
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+	return hy_output_flush(out);
 }
 
 static void
@@ -94,7 +96,7 @@ hy_hal_explain_families_json(const struct hy_hal *hal, const char *const *famili
 		comma = ",\n";
 	}
 	fprintf(out, "%s  ]\n}\n", *comma == '\0' ? "" : "\n");
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+	return hy_output_flush(out);
 }
 
 int

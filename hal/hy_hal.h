@@ -223,7 +223,8 @@ int hy_hal_override(struct hy_hal *hal, const char *spec, char *error);
 /**
  * Takes overrides from a file: one a line, "#" begins a comment. All of them, or on an error none.
  *
- * @return As hy_hal_override(); -EFBIG: more than 65536 bytes; or the negative errno of reading. @p error names file and line.
+ * @return As hy_hal_override(); -EFBIG more than 65536 bytes; -EISDIR, -EINVAL no regular file; or
+ * what else reading failed with. @p error names file and line.
  */
 int hy_hal_override_file(struct hy_hal *hal, const char *path, char *error);
 
@@ -334,7 +335,7 @@ struct hy_placement {
 const struct hy_placement *hy_hal_placement(const struct hy_hal *hal, const char *node);
 
 /**
- * @name Output for people and for programs. Return 0 or -EIO.
+ * @name Output for people and for programs. Return 0, or why it could not be written.
  * @{
  */
 /** All capabilities of the process and of the devices. */

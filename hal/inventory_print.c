@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include <hy_file.h>
+
 #include "hal.h"
 #include "json.h"
 
@@ -51,7 +53,7 @@ hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 			dev->name[0] == '\0' ? "" : ", ", dev->driver);
 		caps_print(dev->caps, dev->target.kind, out);
 	}
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+	return hy_output_flush(out);
 }
 
 static void
@@ -158,5 +160,5 @@ hy_hal_inventory_json(const struct hy_hal *hal, FILE *out)
 	fprintf(out, "{\n");
 	hy_inventory_json(hal, out);
 	fprintf(out, "\n}\n");
-	return fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+	return hy_output_flush(out);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_file.h>
+
 #include "override.h"
 
 static bool
@@ -115,7 +117,7 @@ struct file {
 static int
 refuse(const struct file *file, int rc, const char *what, char *error)
 {
-	snprintf(error, HY_HAL_ERROR_SIZE, "%.64s:%u: %.300s", file->path, file->line, what);
+	snprintf(error, HY_HAL_ERROR_SIZE, "%.120s:%u: %.240s", file->path, file->line, what);
 	return rc;
 }
 
@@ -146,61 +148,41 @@ line_read(const struct hy_hal *hal, struct file *file, char *text, char *error)
 	return rc < 0 ? refuse(file, rc, what, error) : 0;
 }
 
-/* All lines of a text with a NUL behind its end. */
+/* All lines. */
 static int
-lines_read(const struct hy_hal *hal, struct file *file, char *text, size_t len, char *error)
+lines_read(const struct hy_hal *hal, struct file *file, struct hy_file *in, char *error)
 {
-	char *const end = text + len;
-	int rc = 0;
+	char why[HY_FILE_ERROR_SIZE];
+	char *text;
+	int rc;
 
-	while (rc == 0 && text < end) {
-		const size_t room = strcspn(text, "\n");
-
-		file->line++;
-		if (text + room < end && text[room] == '\0')
-			return refuse(file, -EINVAL, "a NUL byte; accepted: text", error);
-		text[room] = '\0';
+	while ((rc = hy_file_line(in, &text, why)) > 0) {
+		file->line = in->line;
 		rc = line_read(hal, file, text, error);
-		text += room + 1;
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
-}
-
-static int
-text_read(FILE *in, char *text, size_t *len)
-{
-	errno = 0;
-	*len = fread(text, 1, FILE_MAX + 1, in);
-	if (ferror(in) != 0)
-		return errno != 0 ? -errno : -EIO;
-	if (*len > FILE_MAX)
-		return -EFBIG;
-	text[*len] = '\0';
-	return 0;
+	file->line = in->line;
+	return rc < 0 ? refuse(file, rc, why, error) : 0;
 }
 
 int
 hy_hal_override_file(struct hy_hal *hal, const char *path, char *error)
 {
 	struct file file = { .path = path };
-	FILE *in = fopen(path, "r");
-	int rc = in == NULL ? -errno : 0;
-	char *text = NULL;
-	size_t len = 0;
+	char why[HY_FILE_ERROR_SIZE];
+	struct hy_file in;
+	int rc = hy_file_read(path, FILE_MAX, &in, why);
 
-	if (rc == 0) {
-		text = malloc(FILE_MAX + 1);
-		rc = text == NULL ? -ENOMEM : text_read(in, text, &len);
-		fclose(in);
-	}
 	if (rc < 0)
-		snprintf(error, HY_HAL_ERROR_SIZE, "%.64s: %s", path,
-			rc == -EFBIG ? "more than 65536 bytes" : strerror(-rc));
+		snprintf(error, HY_HAL_ERROR_SIZE, "%.200s: %s", path, why);
 	else
-		rc = lines_read(hal, &file, text, len, error);
+		rc = lines_read(hal, &file, &in, error);
+	hy_file_free(&in);
 	if (rc == 0 && file.n > 0)
 		rc = add(hal, file.overrides, file.n, error);
-	free(text);
 	free(file.overrides);
+	if (rc < 0)
+		hy_printable(error);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_file.h>
 #include <hy_flow.h>
 
 #include "hal.h"
@@ -146,7 +147,7 @@ write_packs(void (*write)(const struct items *items, FILE *out), FILE *out)
 
 	if (rc == 0) {
 		write(&items, out);
-		rc = fflush(out) != 0 || ferror(out) != 0 ? -EIO : 0;
+		rc = hy_output_flush(out);
 	}
 	free(items.list);
 	return rc;

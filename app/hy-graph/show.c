@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Graphs and their statistics, as text, JSON and dot. */
 
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hy_file.h>
 
 #include "command.h"
 
@@ -82,8 +85,10 @@ show_dot(const struct settings *settings, const struct hy_share *share)
 static void
 text_print(const char *text)
 {
-	for (; *text != '\0'; text++)
-		putchar(isprint((unsigned char)*text) ? *text : '?');
+	char *copy = strdup(text);
+
+	printf("%s", copy == NULL ? "?" : hy_printable(copy));
+	free(copy);
 }
 
 static void

@@ -431,7 +431,7 @@ a_table_that_cannot_be_written_is_eio(void **state)
 	line_add(&src, "g");
 	cluster = cluster_add(all, 1, NULL, 0);
 	assert_non_null(full);
-	assert_int_equal(hy_cluster_visit(cluster, hy_visit_print, full), -EIO);
+	assert_int_equal(hy_cluster_visit(cluster, hy_visit_print, full), -ENOSPC);
 	fclose(full);
 	hy_cluster_destroy(cluster);
 }

@@ -141,9 +141,9 @@ a_dump_that_cannot_be_written_is_eio(void **state)
 
 	RTE_SET_USED(state);
 	assert_non_null(full);
-	assert_int_equal(hy_graph_dump(graph, full), -EIO);
-	assert_int_equal(hy_graph_list_dump(full), -EIO);
-	assert_int_equal(hy_registry_dump(full), -EIO);
+	assert_int_equal(hy_graph_dump(graph, full), -ENOSPC);
+	assert_int_equal(hy_graph_list_dump(full), -ENOSPC);
+	assert_int_equal(hy_registry_dump(full), -ENOSPC);
 	fclose(full);
 }
 

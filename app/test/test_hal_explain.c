@@ -215,7 +215,7 @@ failing_output_is_told(void **state)
 
 		assert_non_null(full);
 		setvbuf(full, NULL, _IONBF, 0);
-		assert_int_equal(print[i](hal, full), -EIO);
+		assert_int_equal(print[i](hal, full), -ENOSPC);
 		fclose(full);
 	}
 }

@@ -220,6 +220,8 @@ bad_file_stages_nothing_and_names_the_line(void **state)
 	assert_string_equal(error, ":1: line: longer than 1022 bytes");
 	assert_int_equal(hy_policy_load(policy, "/nowhere/policy", error), -ENOENT);
 	assert_string_equal(error, "/nowhere/policy: No such file or directory");
+	assert_int_equal(hy_policy_load(policy, "/dev/zero", error), -EINVAL);
+	assert_string_equal(error, "/dev/zero: is not a regular file");
 	assert_int_equal(hy_policy_load(policy, "/", error), -EISDIR);
 	assert_string_equal(error, "/: Is a directory");
 	assert_int_equal(hy_policy_load(policy, "/", NULL), -EISDIR);

@@ -170,7 +170,8 @@ int hy_offload_mismatch(struct hy_offload *offload, struct hy_mark_mismatch *mis
 struct hy_offload *hy_offload_of(uint16_t port);
 
 /**
- * @name Output, also as telemetry /halyard/offload[,PORT]. Any thread. Return 0 or -EIO.
+ * @name Output, also as telemetry /halyard/offload[,PORT]. Any thread. Return 0, or why
+ * it could not be written.
  * @{
  */
 /** For people. */

@@ -9,6 +9,8 @@
 #include <rte_ring_elem.h>
 #include <rte_telemetry.h>
 
+#include <hy_file.h>
+
 #include "dpdk.h"
 #include "json.h"
 #include "offload.h"
@@ -187,7 +189,7 @@ locked(struct hy_offload *o, void (*print_one)(const struct hy_offload *o, FILE 
 	pthread_mutex_lock(&o->mutex);
 	print_one(o, out);
 	pthread_mutex_unlock(&o->mutex);
-	return ferror(out) ? -EIO : 0;
+	return hy_output_flush(out);
 }
 
 int

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_file.h>
+
 #include "policy.h"
 
 /* A rule, and the line that it is from. */
@@ -99,49 +101,24 @@ stage(struct hy_policy *policy, const struct lines *lines)
 	return rc;
 }
 
-/* Reads a line, without its end. Returns 1; 0 at the file's end; a negative errno, with a reason. */
+/* Reads all lines. *number becomes the line that a fault is on. */
 static int
-next_line(FILE *in, char text[POLICY_LINE_SIZE], char *error)
+read_lines(struct hy_file *file, struct lines *lines, uint32_t max, unsigned int *number,
+	char *error)
 {
-	size_t n = 0;
-	int c;
-
-	while ((c = getc(in)) != EOF && c != '\n') {
-		if (c == '\0') {
-			snprintf(error, HY_POLICY_ERROR_SIZE, "line: has a NUL byte");
-			return -EINVAL;
-		}
-		/* With room for a byte too many: hy_flow_rule_parse() says so. */
-		if (n == POLICY_LINE_SIZE - 1) {
-			snprintf(error, HY_POLICY_ERROR_SIZE, "line: longer than %u bytes",
-				POLICY_LINE_SIZE - 2);
-			return -EINVAL;
-		}
-		text[n++] = (char)c;
-	}
-	text[n] = '\0';
-	return n > 0 || c == '\n';
-}
-
-/* Reads all lines. *number becomes the line that a fault is on, 0 if on none. */
-static int
-read_file(FILE *in, struct lines *lines, uint32_t max, unsigned int *number, char *error)
-{
-	char text[POLICY_LINE_SIZE];
+	char why[HY_FILE_ERROR_SIZE];
+	char *text;
 	int rc;
 
-	*number = 1;
-	errno = 0;
-	while ((rc = next_line(in, text, error)) > 0) {
+	while ((rc = hy_file_line(file, &text, why)) > 0) {
+		*number = file->line;
 		rc = read_line(text, *number, lines, max, error);
 		if (rc < 0)
 			return rc;
-		++*number;
 	}
-	if (rc == 0 && ferror(in)) {
-		rc = errno == 0 ? -EIO : -errno;
-		*number = 0;
-	}
+	*number = file->line;
+	if (rc < 0)
+		snprintf(error, HY_POLICY_ERROR_SIZE, "line: %s", why);
 	return rc == 0 ? sort(lines, number, error) : rc;
 }
 
@@ -151,20 +128,25 @@ hy_policy_load(struct hy_policy *policy, const char *path, char *error)
 	char why[HY_POLICY_ERROR_SIZE] = "";
 	struct lines lines = { 0 };
 	unsigned int number = 0;
-	FILE *in = fopen(path, "re");
-	int rc = in == NULL ? -errno : 0;
+	struct hy_file file;
+	int rc = hy_file_read(path, HY_FILE_MAX, &file, why);
 
-	if (rc == 0) {
-		rc = read_file(in, &lines, policy->params.max_rules, &number, why);
-		fclose(in);
-	}
+	if (rc == 0)
+		rc = read_lines(&file, &lines, policy->params.max_rules, &number, why);
+	hy_file_free(&file);
 	if (rc == 0)
 		rc = stage(policy, &lines);
 	free(lines.lines);
-	if (rc < 0 && error != NULL && why[0] != '\0')
-		snprintf(error, HY_POLICY_ERROR_SIZE, "%.120s:%u: %.240s", path, number, why);
-	else if (rc < 0 && error != NULL)
-		snprintf(error, HY_POLICY_ERROR_SIZE, "%.240s: %s", path, strerror(-rc));
+	if (rc < 0 && error != NULL) {
+		const char *reason = why[0] == '\0' ? strerror(-rc) : why;
+
+		if (number > 0 && why[0] != '\0')
+			snprintf(error, HY_POLICY_ERROR_SIZE, "%.120s:%u: %.240s", path, number,
+				reason);
+		else
+			snprintf(error, HY_POLICY_ERROR_SIZE, "%.240s: %.120s", path, reason);
+		hy_printable(error);
+	}
 	return rc;
 }
 
@@ -179,5 +161,5 @@ hy_policy_print(struct hy_policy *policy, FILE *out)
 		fprintf(out, " # hits %" PRIu64 "\n", hy_policy_hits(policy, rule->id));
 	}
 	pthread_mutex_unlock(&policy->lock);
-	return ferror(out) ? -EIO : 0;
+	return hy_output_flush(out);
 }

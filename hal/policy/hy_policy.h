@@ -179,7 +179,7 @@ void hy_policy_abort(struct hy_policy *policy);
  * "src 10.0.0.0/8", "dst 192.0.2.1", "proto tcp" (udp, sctp, icmp, or a number), "sport 1024-65535",
  * "dport 80", "dscp 46", "tunnel 5000", in any order. '#' starts a comment.
  *
- * @return 0; -errno of opening or reading the file; -EINVAL a line is no rule; -EEXIST two lines
+ * @return 0; what hy_file_read() and hy_file_line() of hy_file.h return; -EINVAL a line is no rule; -EEXIST two lines
  * have one id; -ENOSPC more than max_rules; -ENOMEM. Then nothing was staged, and what had been
  * staged before still is.
  */
@@ -217,7 +217,7 @@ int hy_policy_classes(struct hy_policy *policy, struct hy_policy_class **classes
  * Prints the published rules, one a line as hy_policy_load() reads them, each with its hits in a
  * comment.
  *
- * @return 0; -EIO.
+ * @return 0; or why it could not be written, such as -ENOSPC.
  */
 int hy_policy_print(struct hy_policy *policy, FILE *out);
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_file.h>
+
 #include "policy.h"
 
 /* What a keyword's value is read into. */
@@ -18,11 +20,11 @@ struct reading {
 typedef int(read_value_t)(const struct reading *to, char *text);
 
 static int
-refuse(const struct reading *to, const char *text, const char *accepted)
+refuse(const struct reading *to, char *text, const char *accepted)
 {
 	if (to->error != NULL)
 		snprintf(to->error, HY_POLICY_ERROR_SIZE, "%s: '%.64s' is not %s", to->keyword,
-			text, accepted);
+			hy_printable(text), accepted);
 	return -EINVAL;
 }
 
@@ -230,8 +232,10 @@ static const struct keyword {
 static int
 complain(char *error, const char *keyword, const char *what)
 {
-	if (error != NULL)
+	if (error != NULL) {
 		snprintf(error, HY_POLICY_ERROR_SIZE, "%.64s: %s", keyword, what);
+		hy_printable(error);
+	}
 	return -EINVAL;
 }
 

@@ -12,8 +12,8 @@
  * marked as gone. They end with hy_graph_destroy(): a graph of the same name starts from 0.
  *
  * As in hy_graph.h, any thread may call these functions, and an error is logged unless it says
- * otherwise. None keeps the FILE that it is handed, nor closes it; -EIO means that it, or an
- * earlier writer, could not write to it.
+ * otherwise. None keeps the FILE that it is handed, nor closes it. "A write error" is the
+ * negative errno of a write to it that failed, now or earlier, such as -ENOSPC; -EIO if unknown.
  */
 #ifndef HY_STATS_H
 #define HY_STATS_H
@@ -176,7 +176,7 @@ int hy_cluster_visit(struct hy_cluster *cluster, hy_visit_t *call, void *arg);
  * For hy_cluster_visit(): prints a table, a line a node, to the FILE that is its arg. Below a node,
  * what it dropped, by reason, and its counters, as far as they are not 0.
  *
- * @return 0; -EIO.
+ * @return 0; a write error.
  */
 int hy_visit_print(const struct hy_visit *visit, void *file);
 
@@ -194,16 +194,16 @@ int hy_visit_print(const struct hy_visit *visit, void *file);
  * @{
  */
 
-/** Writes a graph with its counters in the Graphviz language. @return 0; -EIO; -ENOMEM. */
+/** Writes a graph with its counters in the Graphviz language. @return 0; a write error; -ENOMEM. */
 int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
 
-/** Writes a graph with its counters as one JSON object. @return 0; -EIO; -ENOMEM. */
+/** Writes a graph with its counters as one JSON object. @return 0; a write error; -ENOMEM. */
 int hy_graph_export_json(const struct hy_graph *graph, FILE *out);
 
 /**
  * Writes the graph that hy_graph_create() would make, in the Graphviz language.
  *
- * @return 0; -EIO; or what hy_graph_create() returns, but for -EEXIST: the name may be taken.
+ * @return 0; a write error; or what hy_graph_create() returns, but for -EEXIST: the name may be taken.
  * Nothing is written then.
  */
 int hy_topology_export_dot(const char *name, const struct hy_graph_params *params, FILE *out);
@@ -224,17 +224,17 @@ int hy_topology_export_json(const char *name, const struct hy_graph_params *para
  * Writes a graph's plan and every node: rank, variant, context, edges. How many objects wait is
  * exact only while no thread walks the graph. Counters are those since hy_graph_update().
  *
- * @return 0; -EIO; -ENOMEM.
+ * @return 0; a write error; -ENOMEM.
  */
 int hy_graph_dump(const struct hy_graph *graph, FILE *out);
 
-/** Writes a line for each graph of the process. @return 0; -EIO; -ENOMEM. */
+/** Writes a line for each graph of the process. @return 0; a write error; -ENOMEM. */
 int hy_graph_list_dump(FILE *out);
 
 /**
  * Writes all nodes of the registry with their edges, drops and counters.
  *
- * @return 0; -EIO; -ENOMEM.
+ * @return 0; a write error; -ENOMEM.
  */
 int hy_registry_dump(FILE *out);
 

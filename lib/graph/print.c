@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include <hy_file.h>
 #include <hy_stats.h>
 
 static void
@@ -56,5 +57,5 @@ hy_visit_print(const struct hy_visit *visit, void *file)
 		fprintf(out, " %12s\n", "-");
 	drops_print(node, out);
 	counters_print(node, out);
-	return visit->last && (fflush(out) != 0 || ferror(out) != 0) ? -EIO : 0;
+	return visit->last ? hy_output_flush(out) : 0;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <hy_file.h>
+
 #include "log.h"
 #include "registry.h"
 #include "text.h"
@@ -34,8 +36,10 @@ hy_text_end(struct hy_text *text, FILE *out)
 	hy_registry_unlock();
 	if (fclose(text->stream) != 0)
 		rc = memory_short(text->of);
-	else if (fwrite(text->bytes, 1, text->size, out) < text->size || fflush(out) != 0)
-		rc = -EIO;
+	else if (fwrite(text->bytes, 1, text->size, out) < text->size)
+		rc = errno != 0 ? -errno : -EIO;
+	else
+		rc = hy_output_flush(out);
 	free(text->bytes);
 	return rc;
 }

@@ -18,7 +18,8 @@ struct hy_text {
 
 /* Begins a text and locks the registry. Returns 0; or -ENOMEM, logged, and nothing is locked. */
 int hy_text_begin(struct hy_text *text, const char *of);
-/* Unlocks the registry, writes the text and frees it. Returns 0, -EIO or -ENOMEM. */
+/* Unlocks the registry, writes the text and frees it. Returns 0, -ENOMEM, or why the
+ * text could not be written. */
 int hy_text_end(struct hy_text *text, FILE *out);
 
 #endif

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include <hy_file.h>
+
 #include "compat.h"
 
 static void
@@ -148,8 +150,8 @@ rte_graph_export(const char *name, FILE *f)
 	else
 		dot_print(f, &graph->pub);
 	hy_compat_unlock();
-	if (rc == 0 && (fflush(f) != 0 || ferror(f)))
-		rc = -EIO;
+	if (rc == 0)
+		rc = hy_output_flush(f);
 	if (rc < 0)
 		hy_compat_errno(rc);
 	return rc;

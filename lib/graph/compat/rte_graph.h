@@ -384,7 +384,7 @@ char *rte_graph_id_to_name(rte_graph_t id);
 /**
  * Writes a graph in the Graphviz language, as it was created: one line an edge.
  *
- * @return 0; -ENOENT; -EIO.
+ * @return 0; -ENOENT; or why it could not be written.
  */
 int rte_graph_export(const char *name, FILE *f);
 

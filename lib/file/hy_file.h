@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Files of a program that must not stop for them: text files that it reads, files that it writes,
+ * and text from files that it shows.
+ *
+ * No function here waits for another program. Only regular files are read; only regular files of the
+ * caller's own are written, apart from FIFOs on request. No device is opened, except /dev/null.
+ *
+ * Errors are negative errno values. Functions that take @p error also write the reason there, as
+ * text of at most HY_FILE_ERROR_SIZE bytes that names neither the program nor the path.
+ *
+ * All functions may be called from any thread, before and after rte_eal_init().
+ */
+#ifndef HY_FILE_H
+#define HY_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+#define HY_FILE_ERROR_SIZE 128    /**< Bytes of a reason, with its NUL. */
+#define HY_FILE_MAX (256ul << 20) /**< Most bytes of a text file with a record a line. */
+#define HY_FILE_LINE_MAX 1022     /**< Most bytes of a line, without its end. */
+
+/**
+ * Prepares the process for files. A program calls this first of all in main().
+ *
+ * Opens /dev/null on each of the file descriptors 0, 1 and 2 that is closed, so that no other file
+ * gets that number and is then written to as standard output or error. Ignores SIGXFSZ, so that a
+ * write beyond a limit on file sizes fails with -EFBIG.
+ *
+ * @return 0; or what opening /dev/null failed with: the program should exit, as it cannot report.
+ */
+int hy_file_prepare(void);
+
+/**
+ * Sets a condition on which reading gives up, with -EINTR: a signal that ends the program, say. It
+ * is called often, from any thread that reads. There is one a process; NULL removes it.
+ */
+void hy_file_stop_when(bool (*stop)(void));
+
+/** A text file in memory. All members are private. */
+struct hy_file {
+	char *text;        /**< With a NUL behind it. */
+	size_t size;       /**< Bytes, without that NUL. */
+	size_t at;         /**< Where the next line begins. */
+	unsigned int line; /**< Number of the line read last, from 1. */
+};
+
+/**
+ * Reads a regular file as a whole. Symbolic links are followed.
+ *
+ * @param max Most bytes that are accepted, such as HY_FILE_MAX.
+ * @param[out] file To be freed by hy_file_free(), also after an error.
+ * @param error As above; may not be NULL.
+ * @return 0; -EISDIR, -EINVAL it is no regular file; -EFBIG it is too large; -EAGAIN it changed while it was
+ * read; -EINTR the condition of hy_file_stop_when() holds; -ENOMEM; or what opening or reading
+ * failed with.
+ */
+int hy_file_read(const char *path, size_t max, struct hy_file *file, char *error);
+
+/**
+ * Takes the next line out, without its end. The caller may change its bytes; it is valid until
+ * hy_file_free().
+ *
+ * @param error As above; may not be NULL.
+ * @return 1; 0 at the end of the file; -EINVAL the line is longer than HY_FILE_LINE_MAX or has a NUL
+ * byte; -EINTR the condition of hy_file_stop_when() holds.
+ */
+int hy_file_line(struct hy_file *file, char **line, char *error);
+
+/** Frees what hy_file_read() has read. */
+void hy_file_free(struct hy_file *file);
+
+/** What else hy_output_open() opens. */
+enum hy_output_flags {
+	/** A FIFO that a program has open for reading, and nothing else. */
+	HY_OUTPUT_FIFO = 1,
+};
+
+/**
+ * Opens a file for writing: a new one with mode 0600; one of the caller's own, whose content and mode
+ * stay; or /dev/null. The last part of the path may not be a symbolic link. A FIFO is opened on
+ * request: writing to it then fails with EAGAIN where it would wait for the reader.
+ *
+ * @param flags 0 or HY_OUTPUT_FIFO.
+ * @param[out] fd Of the file. It is not inherited by other programs.
+ * @param error As above; may not be NULL.
+ * @return 0; -ELOOP it is a symbolic link; -EPERM it belongs to another user; -EINVAL it is another
+ * kind of file than is accepted; -ENXIO nothing reads from the FIFO; or what opening failed with.
+ */
+int hy_output_open(const char *path, unsigned int flags, int *fd, char *error);
+
+/** Removes the content of a file from hy_output_open(). @return 0; what truncating failed with. */
+int hy_output_empty(int fd);
+
+/**
+ * Hands all that was written to a stream to the system.
+ *
+ * @return 0; or why it, or an earlier write since errno was last cleared, has failed.
+ */
+int hy_output_flush(FILE *out);
+
+/**
+ * Replaces with '?', in place, all that a terminal could take for a command: control characters, and
+ * bytes that are not UTF-8. For text from a file, or the name of one, in a message.
+ *
+ * @return text.
+ */
+char *hy_printable(char *text);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text files, read as a whole: what is used of a file was in it at one time. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hy_file.h"
+
+#define CHUNK (1ul << 20) /* bytes between two looks at the condition to stop */
+
+static bool (*stop_when)(void);
+
+void
+hy_file_stop_when(bool (*stop)(void))
+{
+	__atomic_store_n(&stop_when, stop, __ATOMIC_RELAXED);
+}
+
+static bool
+stops(void)
+{
+	bool (*const stop)(void) = __atomic_load_n(&stop_when, __ATOMIC_RELAXED);
+
+	return stop != NULL && stop();
+}
+
+static int
+refuse(int rc, const char *why, char *error)
+{
+	snprintf(error, HY_FILE_ERROR_SIZE, "%s", why);
+	return rc;
+}
+
+static int
+fail(int rc, char *error)
+{
+	return refuse(rc, strerror(-rc), error);
+}
+
+static int
+kind_check(const struct stat *st, size_t max, char *error)
+{
+	if (S_ISDIR(st->st_mode))
+		return fail(-EISDIR, error);
+	if (!S_ISREG(st->st_mode))
+		return refuse(-EINVAL, "is not a regular file", error);
+	if (st->st_size <= (off_t)max)
+		return 0;
+	snprintf(error, HY_FILE_ERROR_SIZE, "more than %zu bytes", max);
+	return -EFBIG;
+}
+
+/* Opens what is a regular file: to open anything else may wait, or do something. */
+static int
+file_open(const char *path, size_t max, struct stat *st, char *error)
+{
+	int rc = stat(path, st) < 0 ? fail(-errno, error) : kind_check(st, max, error);
+	int fd;
+
+	if (rc < 0)
+		return rc;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(-errno, error);
+	rc = fstat(fd, st) < 0 ? fail(-errno, error) : kind_check(st, max, error);
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+/* Reads until the end, at most a byte more than the file had. */
+static int
+bytes_read(int fd, size_t size, struct hy_file *file, char *error)
+{
+	while (file->size <= size) {
+		const size_t rest = size + 1 - file->size;
+		ssize_t n;
+
+		if (stops())
+			return refuse(-EINTR, "stopped while it was read", error);
+		n = read(fd, file->text + file->size, rest < CHUNK ? rest : CHUNK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(-errno, error);
+		if (n == 0)
+			break;
+		file->size += (size_t)n;
+	}
+	return 0;
+}
+
+static bool
+same(const struct stat *one, const struct stat *two)
+{
+	return one->st_size == two->st_size && one->st_mtim.tv_sec == two->st_mtim.tv_sec &&
+		one->st_mtim.tv_nsec == two->st_mtim.tv_nsec;
+}
+
+int
+hy_file_read(const char *path, size_t max, struct hy_file *file, char *error)
+{
+	struct stat before, after;
+	int fd, rc;
+
+	*file = (struct hy_file){ 0 };
+	fd = file_open(path, max, &before, error);
+	if (fd < 0)
+		return fd;
+	file->text = malloc((size_t)before.st_size + 2);
+	rc = file->text == NULL ? fail(-ENOMEM, error)
+				: bytes_read(fd, (size_t)before.st_size, file, error);
+	if (rc == 0 && fstat(fd, &after) < 0)
+		rc = fail(-errno, error);
+	close(fd);
+	if (rc < 0)
+		return rc;
+	if (file->size != (size_t)before.st_size || !same(&before, &after))
+		return refuse(-EAGAIN, "changed while it was read; replace files by renaming",
+			error);
+	file->text[file->size] = '\0';
+	return 0;
+}
+
+int
+hy_file_line(struct hy_file *file, char **line, char *error)
+{
+	char *const begin = file->text + file->at, *end;
+	size_t n = file->size - file->at;
+
+	if (stops())
+		return refuse(-EINTR, "stopped while it was read", error);
+	if (n == 0)
+		return 0;
+	file->line++;
+	end = memchr(begin, '\n', n < HY_FILE_LINE_MAX + 1 ? n : HY_FILE_LINE_MAX + 1);
+	if (end == NULL && n > HY_FILE_LINE_MAX) {
+		snprintf(error, HY_FILE_ERROR_SIZE, "longer than %u bytes", HY_FILE_LINE_MAX);
+		return -EINVAL;
+	}
+	if (end != NULL)
+		n = (size_t)(end - begin);
+	if (memchr(begin, '\0', n) != NULL)
+		return refuse(-EINVAL, "has a NUL byte", error);
+	begin[n] = '\0';
+	file->at += n + (end != NULL);
+	*line = begin;
+	return 1;
+}
+
+void
+hy_file_free(struct hy_file *file)
+{
+	free(file->text);
+	*file = (struct hy_file){ 0 };
+}

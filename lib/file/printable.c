@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text that may be anything, for a terminal. */
+
+#include <stdint.h>
+
+#include "hy_file.h"
+
+/* Bytes of the character at s, 0 if it is none or a control character. Stops at a NUL. */
+static unsigned int
+character(const unsigned char *s)
+{
+	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 }; /* C1 ends below U+00A0 */
+	const unsigned int n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	uint32_t code = s[0] & (0xffu >> (n + 1));
+
+	if (n == 1)
+		return s[0] >= ' ' && s[0] != 0x7f;
+	if (s[0] < 0xc0 || s[0] >= 0xf8)
+		return 0;
+	for (unsigned int i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3fu);
+	}
+	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : n;
+}
+
+char *
+hy_printable(char *text)
+{
+	for (char *s = text; *s != '\0';) {
+		const unsigned int n = character((const unsigned char *)s);
+
+		if (n == 0)
+			*s = '?';
+		s += n == 0 ? 1 : n;
+	}
+	return text;
+}
