@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_node.h>
+
 #include "hal.h"
 #include "plugin.h"
 
@@ -84,6 +86,13 @@ declared_busy(uintptr_t what, char *error)
 		snprintf(error, HY_PLUGIN_ERROR_SIZE,
 			"it has families or variants, and a HAL exists; destroy that first");
 	return hy_hal_exists();
+}
+
+static const struct hy_plugin_number numbers[] = { HY_HAL_NUMBERS };
+
+RTE_INIT(numbers_add)
+{
+	hy_plugin_numbers_add(numbers, RTE_DIM(numbers));
 }
 
 static const struct hy_plugin_kind variant_kind = { declared_busy, variant_undo };

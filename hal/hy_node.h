@@ -14,6 +14,15 @@
 
 #include <hy_graph_worker.h>
 #include <hy_hal.h>
+#include <hy_plugin.h>
+
+/** @cond What node files have of the HAL's headers: see HY_PLUGIN_NUMBERS(). */
+#define HY_HAL_NUMBERS \
+	HY_PLUGIN_SIZE(struct hy_family), HY_PLUGIN_SIZE(struct hy_variant), \
+		HY_PLUGIN_SIZE(struct hy_need), HY_PLUGIN_SIZE(struct hy_with), \
+		HY_PLUGIN_SIZE(struct hy_target), HY_PLUGIN_SIZE(struct hy_capability), \
+		HY_PLUGIN_COUNT(HY_CAPS), HY_PLUGIN_COUNT(HY_TARGET_KINDS)
+/** @endcond */
 
 /**
  * Declares and registers a family: HY_NODE_FAMILY(ttl_guard, .node = { .name = "ttl_guard", … },
@@ -21,6 +30,7 @@
  */
 #define HY_NODE_FAMILY(name_, ...) \
 	static const struct hy_family hy_family_##name_ = { .pack = HY_PACK, __VA_ARGS__ }; \
+	HY_PLUGIN_NUMBERS(family_##name_, HY_HAL_NUMBERS); \
 	RTE_INIT(hy_family_register_##name_) \
 	{ \
 		hy_registration_check(#name_, hy_family_register(&hy_family_##name_)); \
@@ -34,6 +44,7 @@
 	static const struct hy_variant hy_variant_##family_##_##name_ = { \
 		.family = #family_, .pack = HY_PACK, .impl.variant = #name_, __VA_ARGS__ \
 	}; \
+	HY_PLUGIN_NUMBERS(variant_##family_##_##name_, HY_HAL_NUMBERS); \
 	RTE_INIT(hy_variant_register_##family_##_##name_) \
 	{ \
 		hy_registration_check(#family_ "/" #name_, \

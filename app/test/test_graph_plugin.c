@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include <hy_arc.h>
-#include <hy_hal.h>
+#include <hy_node.h>
 #include <hy_walk.h>
 
 #include "graph_fixture.h"
@@ -515,21 +515,81 @@ damaged_headers_are_read_without_harm(void **state)
 	assert_in_range(refused, 200, read);
 }
 
+/* Where bytes stand in a file, or -1. */
+static long
+file_find(const char *path, const void *bytes, size_t size)
+{
+	static char text[1 << 20];
+	FILE *file = fopen(path, "r");
+	const size_t n = fread(text, 1, sizeof(text), file);
+	const char *at = memmem(text, n, bytes, size);
+
+	fclose(file);
+	return at == NULL ? -1 : at - text;
+}
+
+static void
+file_patch(const char *path, long at, const void *bytes, size_t size)
+{
+	FILE *file = fopen(path, "r+");
+
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Likewise what stands there for the dynamic linker. */
+static void
+damaged_tags_are_read_without_harm(void **state)
+{
+	const struct file file = file_copy("hy-test-plugin-bad.so", "plugin.so");
+	const int fd = open(file.path, O_RDWR | O_CLOEXEC);
+	unsigned int read = 0, refused = 0, needs = 0;
+	char reason[HY_PLUGIN_REASON_SIZE];
+	struct hy_plugin_dynamic dynamic;
+	struct stat st;
+
+	RTE_SET_USED(state);
+	assert_int_equal(fstat(fd, &st), 0);
+	for (off_t at = -1; at < st.st_size; at += at < 1024 ? 1 : 3) {
+		const uint8_t value = 0xff;
+		struct hy_plugin_tag tag;
+		uint8_t was = 0;
+
+		if (at >= 0) {
+			assert_int_equal(pread(fd, &was, 1, at), 1);
+			assert_int_equal(pwrite(fd, &value, 1, at), 1);
+		}
+		read++;
+		if (hy_plugin_dynamic_open(fd, &dynamic, reason) == 0)
+			for (size_t i = 0; hy_plugin_tag(&dynamic, i, &tag); i++)
+				needs += tag.tag == DT_NEEDED && strlen(tag.text) > 3;
+		else
+			refused++;
+		hy_plugin_dynamic_close(&dynamic);
+		if (at >= 0)
+			assert_int_equal(pwrite(fd, &was, 1, at), 1);
+	}
+	close(fd);
+	assert_in_range(refused, 20, read / 2);
+	assert_in_range(needs, read / 2, read * 2);
+}
+
+/* The type of a note of ours and what comes behind: where notes of that type begin. */
+struct note_key {
+	uint32_t type;
+	char owner[sizeof(HY_PLUGIN_OWNER)];
+};
+
 /* Overwrites a part of the plugin's descriptor. */
 static void
 desc_patch(const char *path, size_t offset, const void *bytes, size_t size)
 {
-	static char text[1 << 20];
-	FILE *file = fopen(path, "r+");
-	const size_t n = fread(text, 1, sizeof(text), file);
-	const char *owner = memmem(text, n, HY_PLUGIN_OWNER, sizeof(HY_PLUGIN_OWNER));
+	const struct note_key key = { HY_PLUGIN_NOTE, HY_PLUGIN_OWNER };
+	const long at = file_find(path, &key, sizeof(key));
 
-	assert_non_null(owner);
-	assert_int_equal(fseek(file, owner + sizeof(HY_PLUGIN_OWNER) - text + (long)offset,
-				 SEEK_SET),
-		0);
-	assert_int_equal(fwrite(bytes, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
+	assert_true(at > 0);
+	file_patch(path, at + (long)(sizeof(key) + offset), bytes, size);
 }
 #define DESC_PATCH(path, field, ...) \
 	desc_patch(path, offsetof(struct hy_plugin_desc, field), \
@@ -555,6 +615,60 @@ what_was_built_for_something_else_is_refused(void **state)
 	DESC_PATCH(file.path, name, 0);
 	assert_refused(file.path, -ENOEXEC,
 		"its HY_PLUGIN() has the name ''; accepted: 1 to 63 of A-Z a-z 0-9 _ . -");
+}
+
+/* Every number of its notes, those of the HAL's headers included. */
+static void
+what_was_built_with_other_headers_is_refused(void **state)
+{
+	static const struct hy_plugin_number numbers[] = { HY_PLUGIN_CORE, HY_HAL_NUMBERS };
+	const struct file file = file_copy("hy-test-plugin.so", "plugin.so");
+	unsigned int refused = 0;
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < RTE_DIM(numbers); i++) {
+		struct hy_plugin_number other = numbers[i];
+		long at = file_find(file.path, &numbers[i], sizeof(numbers[i]));
+
+		assert_true(at > 0);
+		other.is += 8;
+		file_patch(file.path, at, &other, sizeof(other));
+		assert_refused(file.path, -ENOEXEC,
+			"it was built with other headers of Halyard: %s is %u there; accepted: %u",
+			other.what, other.is, numbers[i].is);
+		memcpy(other.what, "other", 5);
+		file_patch(file.path, at, &other, sizeof(other));
+		assert_refused(file.path, -ENOEXEC,
+			"it was built with other headers of Halyard: %s is unknown here",
+			other.what);
+		memset(other.what, '\033', sizeof(other.what));
+		file_patch(file.path, at, &other, sizeof(other));
+		assert_refused(file.path, -ENOEXEC, "what its headers of Halyard left is damaged");
+		file_patch(file.path, at, &numbers[i], sizeof(numbers[i]));
+		refused++;
+	}
+	assert_true(refused > 35);
+	unload(load(file.path));
+}
+
+/* As before there were such notes. */
+static void
+a_plugin_that_does_not_say_its_layouts_is_refused(void **state)
+{
+	const struct note_key key = { HY_PLUGIN_NUMBERS_NOTE, HY_PLUGIN_OWNER };
+	const uint32_t other = HY_PLUGIN_NUMBERS_NOTE + 7;
+	const struct file file = file_copy("hy-test-plugin-empty.so", "plugin.so");
+	long at;
+
+	RTE_SET_USED(state);
+	at = file_find(file.path, &key, sizeof(key));
+	assert_true(at > 0);
+	file_patch(file.path, at, &other, sizeof(other));
+	assert_int_equal(file_find(file.path, &key, sizeof(key)), -1);
+	assert_refused(file.path, -ENOEXEC,
+		"it was built with other headers of Halyard: these left 0 sizes and offsets; "
+		"accepted: %zu",
+		RTE_DIM(((const struct hy_plugin_number[]){ HY_PLUGIN_CORE })));
 }
 
 #ifdef RTE_ARCH_64
@@ -624,7 +738,10 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(loading_fails_clean_at_every_allocation),
 	GRAPH_TEST(a_cut_off_file_is_refused_at_every_length),
 	GRAPH_TEST(damaged_headers_are_read_without_harm),
+	GRAPH_TEST(damaged_tags_are_read_without_harm),
 	GRAPH_TEST(what_was_built_for_something_else_is_refused),
+	GRAPH_TEST(what_was_built_with_other_headers_is_refused),
+	GRAPH_TEST(a_plugin_that_does_not_say_its_layouts_is_refused),
 #ifdef RTE_ARCH_64
 	GRAPH_TEST(layouts_are_those_of_this_abi),
 #endif

@@ -18,7 +18,9 @@
 
 #include <rte_version.h>
 
-#include <hy_graph.h>
+#include <hy_arc.h>
+#include <hy_capture.h>
+#include <hy_graph_worker.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +38,8 @@ extern "C" {
 
 /** @cond What HY_PLUGIN() leaves in the file: an ELF note. abi and dpdk stay where they are. */
 #define HY_PLUGIN_OWNER "Halyard"
-#define HY_PLUGIN_NOTE 1 /* its type */
+#define HY_PLUGIN_NOTE 1         /* its type; of what HY_PLUGIN_NUMBERS() leaves, */
+#define HY_PLUGIN_NUMBERS_NOTE 2 /* this: an array of struct hy_plugin_number */
 
 struct hy_plugin_desc {
 	uint32_t abi;  /* HY_ABI */
@@ -53,6 +56,52 @@ struct hy_plugin_note {
 	char owner[sizeof(HY_PLUGIN_OWNER)];
 	struct hy_plugin_desc desc;
 };
+
+/* Something that the compiler took from our headers: "struct hy_node", 64. */
+struct hy_plugin_number {
+	char what[28];
+	uint32_t is;
+};
+
+/* clang-format off */
+#define HY_PLUGIN_SIZE(type_) { #type_, sizeof(type_) }
+#define HY_PLUGIN_OFFSET(name_, member_) { #name_ "." #member_, offsetof(struct name_, member_) }
+#define HY_PLUGIN_COUNT(number_) { #number_, number_ }
+/* clang-format on */
+
+/* What nodes have of the core's headers: all that the loader of a plugin compares. */
+#define HY_PLUGIN_CORE \
+	HY_PLUGIN_SIZE(struct hy_graph), HY_PLUGIN_SIZE(struct hy_plan), \
+		HY_PLUGIN_SIZE(struct hy_node), HY_PLUGIN_SIZE(struct hy_edge), \
+		HY_PLUGIN_SIZE(struct hy_node_desc), HY_PLUGIN_SIZE(struct hy_node_impl), \
+		HY_PLUGIN_SIZE(struct hy_drop), HY_PLUGIN_SIZE(struct hy_counter), \
+		HY_PLUGIN_SIZE(struct hy_node_trace), HY_PLUGIN_SIZE(struct hy_trace_record), \
+		HY_PLUGIN_SIZE(struct hy_capture_record), HY_PLUGIN_SIZE(struct hy_object_ops), \
+		HY_PLUGIN_SIZE(struct hy_graph_params), HY_PLUGIN_SIZE(struct hy_arc_feature), \
+		HY_PLUGIN_SIZE(struct hy_arc_params), HY_PLUGIN_SIZE(struct hy_arc_view), \
+		HY_PLUGIN_SIZE(struct hy_arc_place), HY_PLUGIN_OFFSET(hy_graph, cursor), \
+		HY_PLUGIN_OFFSET(hy_graph, attention), HY_PLUGIN_OFFSET(hy_plan, pending), \
+		HY_PLUGIN_OFFSET(hy_plan, ops), HY_PLUGIN_OFFSET(hy_plan, stream_cap), \
+		HY_PLUGIN_OFFSET(hy_plan, lane_offset), HY_PLUGIN_OFFSET(hy_node, ctx), \
+		HY_PLUGIN_OFFSET(hy_node, stream), HY_PLUGIN_OFFSET(hy_node, edges), \
+		HY_PLUGIN_OFFSET(hy_node, waiting), HY_PLUGIN_OFFSET(hy_node, lane), \
+		HY_PLUGIN_OFFSET(hy_edge, objs), HY_PLUGIN_COUNT(HY_BURST_MAX), \
+		HY_PLUGIN_COUNT(HY_CORE_DROPS), HY_PLUGIN_COUNT(HY_DESC_DROPS), \
+		HY_PLUGIN_COUNT(HY_ARC_EDGE_SHIFT)
+
+/* Leaves such numbers in the file, under a name that is unique in its source file. */
+#define HY_PLUGIN_NUMBERS(name_, ...) \
+	__attribute__((used, section(".note.halyard"), aligned(4))) static const struct { \
+		uint32_t owner_size; \
+		uint32_t desc_size; \
+		uint32_t type; \
+		char owner[sizeof(HY_PLUGIN_OWNER)]; \
+		struct hy_plugin_number \
+			numbers[sizeof((const struct hy_plugin_number[]){ __VA_ARGS__ }) / \
+				sizeof(struct hy_plugin_number)]; \
+	} hy_plugin_numbers_##name_ = { sizeof(HY_PLUGIN_OWNER), \
+		sizeof((const struct hy_plugin_number[]){ __VA_ARGS__ }), HY_PLUGIN_NUMBERS_NOTE, \
+		HY_PLUGIN_OWNER, { __VA_ARGS__ } }
 /** @endcond */
 
 /**
@@ -67,6 +116,7 @@ struct hy_plugin_note {
 	static_assert(sizeof(name_) <= HY_NAME_SIZE, "the plugin's name is too long"); \
 	static_assert(sizeof(version_) <= HY_NAME_SIZE, "the plugin's version is too long"); \
 	static_assert(sizeof(text_) <= HY_TEXT_SIZE, "the plugin's text is too long"); \
+	HY_PLUGIN_NUMBERS(core, HY_PLUGIN_CORE); \
 	extern const struct hy_plugin_note hy_plugin_note; \
 	__attribute__((visibility("hidden"), used, section(".note.halyard"), aligned(4))) \
 	const struct hy_plugin_note hy_plugin_note = { \
@@ -85,7 +135,12 @@ struct hy_plugin;
  * - a file, or a folder above it, that everyone may write, or that belongs neither to root nor to
  *   the effective user. Symbolic links are resolved first. /tmp is such a folder.
  * - what is no ELF shared object for this machine, or is cut off;
- * - what has no HY_PLUGIN(), or was built for another HY_ABI or DPDK release (year and month).
+ * - what has no HY_PLUGIN(), or was built for another HY_ABI or DPDK release (year and month), or
+ *   with headers by which a structure has another layout;
+ * - what would have the dynamic linker search in other folders than those of the system and of
+ *   LD_LIBRARY_PATH, or load what is not needed by a name alone: RPATH, RUNPATH, filters, audits;
+ * - what needs a library, at any level, that is not loaded and for which one of these reasons holds,
+ *   or that is nowhere. Libraries are loaded with the plugin, and unloaded with it.
  *
  * Refused after its constructors have run, upon which all that they registered is taken out and
  * the file unloaded: a plugin of which any node, family or variant was refused, or that registers
@@ -94,7 +149,7 @@ struct hy_plugin;
  * @param[out] plugin Until hy_plugin_unload(); may be NULL.
  * @param[out] error HY_PLUGIN_ERROR_SIZE bytes.
  * @return 0; -ENOENT and the like, the file cannot be opened; -EPERM who may write it, or whose it
- * is; -ENOEXEC no plugin, cut off, or built for something else; -EEXIST loaded already, or another
+ * is, or a library's; -ENOEXEC no plugin, cut off, built for something else, or a library is refused; -EEXIST loaded already, or another
  * plugin of its name is; -ELIBACC the dynamic linker refused it; -ENODATA it registers nothing;
  * -ENOMEM; or what the registration that was refused returned.
  */

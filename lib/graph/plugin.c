@@ -22,13 +22,21 @@ struct registered {
 	uintptr_t what;
 };
 
+/* A library that a plugin needs, and the program does not. */
+struct library {
+	void *handle;
+	const void *base;
+};
+
 struct hy_plugin {
 	TAILQ_ENTRY(hy_plugin) next;
 	struct hy_plugin_info info;
 	struct hy_plugin_desc desc; /* that info points into */
 	char path[PATH_MAX];
-	void *handle;                  /* dlopen(3)'s */
-	const void *base;              /* where it is mapped */
+	void *handle;              /* dlopen(3)'s */
+	const void *base;          /* where it is mapped */
+	struct library *libraries; /* that it brought along, or shares with others that did */
+	unsigned int nb_libraries;
 	struct registered *registered; /* in order */
 	unsigned int nb_registered;
 	char failed[HY_NAME_SIZE]; /* what the first refused registration was of */
@@ -126,12 +134,24 @@ base_of(const void *address)
 	return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
+/* Whether an address is in what goes with a plugin. */
+static bool
+is_of(const struct hy_plugin *plugin, const void *address)
+{
+	const void *base = base_of(address);
+	bool is = base == plugin->base;
+
+	for (unsigned int i = 0; i < plugin->nb_libraries; i++)
+		is |= base == plugin->libraries[i].base;
+	return is && base != NULL;
+}
+
 /* Whether any of these functions, of which some may be NULL, is the plugin's. */
 static bool
 has_one_of(const struct hy_plugin *plugin, const uintptr_t functions[], size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (base_of((const void *)functions[i]) == plugin->base)
+		if (is_of(plugin, (const void *)functions[i]))
 			return true;
 	return false;
 }
@@ -326,6 +346,9 @@ unmap(struct hy_plugin *plugin)
 	}
 	if (plugin->handle != NULL)
 		dlclose(plugin->handle);
+	while (plugin->nb_libraries > 0)
+		dlclose(plugin->libraries[--plugin->nb_libraries].handle);
+	free(plugin->libraries);
 	free(plugin->registered);
 	free(plugin);
 }
@@ -356,18 +379,77 @@ registration_reason(int rc)
 	}
 }
 
-/* Maps the code, which runs its constructors. */
-static int
-map(struct hy_plugin *plugin, char *error)
+/* Opens an object; NULL, or where it is mapped. */
+static void *
+object_open(const char *path, const void **base)
 {
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	struct link_map *map;
 
+	if (handle == NULL || dlinfo(handle, RTLD_DI_LINKMAP, &map) < 0)
+		return NULL;
+	*base = base_of(map->l_ld);
+	return handle;
+}
+
+/* Maps a library, or keeps one that another plugin has brought along. */
+static int
+library_open(struct hy_plugin *plugin, const char *path)
+{
+	struct library *all = realloc(plugin->libraries, (plugin->nb_libraries + 1) * sizeof(*all));
+	struct library *library;
+
+	if (all == NULL)
+		return -ENOMEM;
+	plugin->libraries = all;
+	library = &all[plugin->nb_libraries];
+	library->handle = object_open(path, &library->base);
+	plugin->nb_libraries += library->handle != NULL;
+	return library->handle == NULL ? -ELIBACC : 0;
+}
+
+bool
+hy_plugin_brings(const void *handle, char path[PATH_MAX])
+{
+	const struct hy_plugin *plugin;
+
+	TAILQ_FOREACH(plugin, &plugins, next)
+		for (unsigned int i = 0; i < plugin->nb_libraries; i++) {
+			struct link_map *map;
+
+			if (plugin->libraries[i].handle != handle ||
+				dlinfo(plugin->libraries[i].handle, RTLD_DI_LINKMAP, &map) < 0)
+				continue;
+			snprintf(path, PATH_MAX, "%s", map->l_name);
+			return true;
+		}
+	return false;
+}
+
+/* Maps the code, which runs its constructors: those of libraries first. */
+static int
+objects_open(struct hy_plugin *plugin, const struct hy_plugin_needs *needs)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < needs->n && rc == 0; i++)
+		rc = library_open(plugin, needs->needs[i].path);
+	if (rc == 0)
+		plugin->handle = object_open(plugin->path, &plugin->base);
+	return rc == 0 && plugin->handle == NULL ? -ELIBACC : rc;
+}
+
+static int
+map(struct hy_plugin *plugin, const struct hy_plugin_needs *needs, char *error)
+{
+	int rc;
+
 	loading = plugin;
-	plugin->handle = dlopen(plugin->path, RTLD_NOW | RTLD_LOCAL);
+	rc = objects_open(plugin, needs);
 	loading = NULL;
-	if (plugin->handle == NULL || dlinfo(plugin->handle, RTLD_DI_LINKMAP, &map) < 0)
-		return refuse(error, plugin->path, -ELIBACC, "%s", dl_reason(plugin));
-	plugin->base = base_of(map->l_ld);
+	if (rc < 0)
+		return refuse(error, plugin->path, rc, "%s",
+			rc == -ENOMEM ? "out of memory" : dl_reason(plugin));
 	if (plugin->rc < 0)
 		return refuse(error, plugin->path, plugin->rc,
 			"registration of '%s' failed: %s; nothing of the plugin was kept",
@@ -381,6 +463,8 @@ map(struct hy_plugin *plugin, char *error)
 int
 hy_plugin_load(const char *path, struct hy_plugin **out, char *error)
 {
+	struct hy_plugin_needs needs = { 0, NULL };
+	char reason[HY_PLUGIN_REASON_SIZE];
 	struct hy_plugin *plugin;
 	int rc;
 
@@ -397,8 +481,14 @@ hy_plugin_load(const char *path, struct hy_plugin **out, char *error)
 	rc = file_check(plugin, error);
 	if (rc == 0)
 		rc = twice_check(plugin, error);
+	if (rc == 0) {
+		rc = hy_plugin_needs_find(plugin->path, &needs, reason);
+		if (rc < 0)
+			refuse(error, plugin->path, rc, "%s", reason);
+	}
 	if (rc == 0)
-		rc = map(plugin, error);
+		rc = map(plugin, &needs, error);
+	hy_plugin_needs_free(&needs);
 	if (rc < 0) {
 		unmap(plugin);
 		return rc;

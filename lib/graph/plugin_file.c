@@ -78,6 +78,37 @@ hy_plugin_path_check(const char *path, char *reason)
 	}
 }
 
+static bool
+is_text(const char *text, size_t size)
+{
+	const size_t len = strnlen(text, size);
+
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			return false;
+	return len < size;
+}
+
+static bool
+is_ours(const GElf_Ehdr *ehdr)
+{
+	return ehdr->e_ident[EI_CLASS] == __ehdr_start.e_ident[EI_CLASS] &&
+		ehdr->e_ident[EI_DATA] == __ehdr_start.e_ident[EI_DATA] &&
+		ehdr->e_machine == __ehdr_start.e_machine;
+}
+
+bool
+hy_plugin_is_ours(int fd)
+{
+	GElf_Ehdr ehdr;
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	const bool is = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
+		gelf_getehdr(elf, &ehdr) != NULL && is_ours(&ehdr);
+
+	elf_end(elf);
+	return is;
+}
+
 /* The file is a shared object that this process could run. */
 static int
 header_check(Elf *elf, char *reason)
@@ -86,9 +117,7 @@ header_check(Elf *elf, char *reason)
 
 	if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &ehdr) == NULL)
 		return refuse(reason, "it is no ELF file, or is cut off in its header");
-	if (ehdr.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] ||
-		ehdr.e_ident[EI_DATA] != __ehdr_start.e_ident[EI_DATA] ||
-		ehdr.e_machine != __ehdr_start.e_machine)
+	if (!is_ours(&ehdr))
 		return refuse(reason,
 			"it is for another machine: ELF class %u, data %u, machine %u; accepted: "
 			"%u, %u, %u",
@@ -100,9 +129,75 @@ header_check(Elf *elf, char *reason)
 	return 0;
 }
 
-/* Finds our note in a segment of notes; returns its size, or 0. */
-static size_t
-note_find(Elf *elf, const GElf_Phdr *phdr, struct hy_plugin_desc *desc)
+/* What our headers compile into a plugin: the core's numbers, then those of other layers. */
+static const struct hy_plugin_number core_numbers[] = { HY_PLUGIN_CORE };
+static_assert(RTE_DIM(core_numbers) <= 64, "a bit for each");
+
+#define LAYERS_MAX 4
+static struct {
+	const struct hy_plugin_number *numbers;
+	unsigned int n;
+} layers[LAYERS_MAX] = { { core_numbers, RTE_DIM(core_numbers) } };
+static unsigned int nb_layers = 1;
+
+void
+hy_plugin_numbers_add(const struct hy_plugin_number *numbers, unsigned int n)
+{
+	RTE_VERIFY(nb_layers < LAYERS_MAX);
+	layers[nb_layers].numbers = numbers;
+	layers[nb_layers++].n = n;
+}
+
+/* What our notes in a file say. */
+struct notes {
+	struct hy_plugin_desc desc;
+	size_t desc_size;                      /* 0: there is no such note */
+	uint64_t core;                         /* bit i: it has core_numbers[i] */
+	char objection[HY_PLUGIN_REASON_SIZE]; /* to the first number that is not ours, or "" */
+};
+
+static const struct hy_plugin_number *
+number_find(const char *what, struct notes *notes)
+{
+	for (unsigned int l = 0; l < nb_layers; l++)
+		for (unsigned int i = 0; i < layers[l].n; i++) {
+			if (strcmp(layers[l].numbers[i].what, what) != 0)
+				continue;
+			notes->core |= l == 0 ? UINT64_C(1) << i : 0;
+			return &layers[l].numbers[i];
+		}
+	return NULL;
+}
+
+static void
+numbers_compare(const char *bytes, size_t size, struct notes *notes)
+{
+	struct hy_plugin_number number;
+
+	for (size_t at = 0; size - at >= sizeof(number) && notes->objection[0] == '\0';
+		at += sizeof(number)) {
+		const struct hy_plugin_number *ours;
+
+		memcpy(&number, bytes + at, sizeof(number));
+		number.what[sizeof(number.what) - 1] = '\0';
+		ours = number_find(number.what, notes);
+		if (ours == NULL && is_text(number.what, sizeof(number.what)))
+			refuse(notes->objection,
+				"it was built with other headers of Halyard: %s is unknown here",
+				number.what);
+		else if (ours == NULL)
+			refuse(notes->objection, "what its headers of Halyard left is damaged");
+		else if (ours->is != number.is)
+			refuse(notes->objection,
+				"it was built with other headers of Halyard: %s is %u there; "
+				"accepted: %u",
+				number.what, number.is, ours->is);
+	}
+}
+
+/* Reads our notes in a segment of notes. */
+static void
+notes_read(Elf *elf, const GElf_Phdr *phdr, struct notes *notes)
 {
 	Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)phdr->p_offset, phdr->p_filesz,
 		phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -112,26 +207,28 @@ note_find(Elf *elf, const GElf_Phdr *phdr, struct hy_plugin_desc *desc)
 	while (data != NULL && (offset = gelf_getnote(data, offset, &note, &name, &found)) > 0) {
 		const char *bytes = data->d_buf;
 
-		if (note.n_type != HY_PLUGIN_NOTE || note.n_namesz != sizeof(HY_PLUGIN_OWNER) ||
+		if (note.n_namesz != sizeof(HY_PLUGIN_OWNER) ||
 			memcmp(bytes + name, HY_PLUGIN_OWNER, sizeof(HY_PLUGIN_OWNER)) != 0)
 			continue;
-		memcpy(desc, bytes + found, RTE_MIN(note.n_descsz, sizeof(*desc)));
-		return note.n_descsz;
+		if (note.n_type == HY_PLUGIN_NUMBERS_NOTE) {
+			numbers_compare(bytes + found, note.n_descsz, notes);
+		} else if (note.n_type == HY_PLUGIN_NOTE && notes->desc_size == 0) {
+			memcpy(&notes->desc, bytes + found,
+				RTE_MIN(note.n_descsz, sizeof(notes->desc)));
+			notes->desc_size = note.n_descsz;
+		}
 	}
-	return 0;
 }
 
 /*
  * All that the dynamic linker would map is in the file: it does not look, and reading beyond the
- * end is a SIGBUS. On the way, finds the note.
+ * end is a SIGBUS. On the way, reads the notes.
  */
 static int
-segments_read(Elf *elf, uint64_t file_size, struct hy_plugin_desc *desc, size_t *desc_size,
-	char *reason)
+segments_read(Elf *elf, uint64_t file_size, struct notes *notes, char *reason)
 {
 	GElf_Ehdr ehdr;
 
-	*desc_size = 0;
 	/* As many as the header says; elf_getphdrnum() says how many there are. */
 	for (int i = 0; gelf_getehdr(elf, &ehdr) != NULL && i < ehdr.e_phnum; i++) {
 		GElf_Phdr phdr;
@@ -144,27 +241,19 @@ segments_read(Elf *elf, uint64_t file_size, struct hy_plugin_desc *desc, size_t 
 				"file ends at byte %ju",
 				i, (uintmax_t)phdr.p_filesz, (uintmax_t)phdr.p_offset,
 				(uintmax_t)file_size);
-		if (phdr.p_type == PT_NOTE && *desc_size == 0)
-			*desc_size = note_find(elf, &phdr, desc);
+		if (phdr.p_type == PT_NOTE)
+			notes_read(elf, &phdr, notes);
 	}
 	return 0;
 }
 
-static bool
-is_text(const char *text, size_t size)
-{
-	const size_t len = strnlen(text, size);
-
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-			return false;
-	return len < size;
-}
-
 /* What the plugin was built for, in the order in which that can be known. */
 static int
-desc_check(const struct hy_plugin_desc *desc, size_t size, char *reason)
+notes_check(const struct notes *notes, char *reason)
 {
+	const struct hy_plugin_desc *desc = &notes->desc;
+	const size_t size = notes->desc_size;
+
 	if (size == 0)
 		return refuse(reason, "it is no plugin: it has no HY_PLUGIN()");
 	if (size < offsetof(struct hy_plugin_desc, name))
@@ -177,6 +266,13 @@ desc_check(const struct hy_plugin_desc *desc, size_t size, char *reason)
 		return refuse(reason, "it was built for DPDK %02u.%02u; accepted: %02u.%02u",
 			desc->dpdk >> 24, desc->dpdk >> 16 & 0xff, rte_version_year(),
 			rte_version_month());
+	if (notes->objection[0] != '\0')
+		return refuse(reason, "%s", notes->objection);
+	if (notes->core != UINT64_MAX >> (64 - RTE_DIM(core_numbers)))
+		return refuse(reason,
+			"it was built with other headers of Halyard: these left %d sizes and "
+			"offsets; accepted: %zu",
+			__builtin_popcountll(notes->core), RTE_DIM(core_numbers));
 	if (size != sizeof(*desc) || !is_text(desc->name, sizeof(desc->name)) ||
 		!is_text(desc->version, sizeof(desc->version)) ||
 		!is_text(desc->text, sizeof(desc->text)))
@@ -192,7 +288,7 @@ desc_check(const struct hy_plugin_desc *desc, size_t size, char *reason)
 int
 hy_plugin_file_read(int fd, struct hy_plugin_desc *desc, char *reason)
 {
-	size_t desc_size = 0;
+	struct notes notes = { .desc_size = 0 };
 	struct stat st;
 	Elf *elf;
 	int rc;
@@ -203,7 +299,10 @@ hy_plugin_file_read(int fd, struct hy_plugin_desc *desc, char *reason)
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	rc = header_check(elf, reason);
 	if (rc == 0)
-		rc = segments_read(elf, (uint64_t)st.st_size, desc, &desc_size, reason);
+		rc = segments_read(elf, (uint64_t)st.st_size, &notes, reason);
 	elf_end(elf);
-	return rc < 0 ? rc : desc_check(desc, desc_size, reason);
+	if (rc == 0)
+		rc = notes_check(&notes, reason);
+	*desc = notes.desc;
+	return rc;
 }
