@@ -43,7 +43,7 @@ def block(text, first):
 def test_every_option_is_in_the_book_and_in_the_help(rig):
     usage = rig.run(["--help"], rig.vdevs([SILENT])).stdout
     in_book = re.findall(r"(?m)^\.\. option:: +(--?[A-Za-z][A-Za-z-]*)(.*)$", page("l3fwd-graph"))
-    in_help = re.findall(r"(?m)^  (--?[A-Za-z][A-Za-z-]*)(\S*(?: [A-Z]\S*)?)", usage)
+    in_help = re.findall(r"(?m)^  (--?[A-Za-z][A-Za-z-]*)(, -h|\S*(?: [A-Z]\S*)?)", usage)
     assert len(in_help) > 10
     assert len(in_book) == len({name for name, _ in in_book})
     # With their arguments, and in the same order.
@@ -252,6 +252,26 @@ def test_example_refuses_a_bad_command_line(example, tmp_path, words, named):
     with pytest.raises(AssertionError, match=re.escape(named)):
         example(tmp_path, capture, *words)
     assert pcapfile.read(tmp_path / "passed.pcap") == []
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["--", "-h"], ["--version"]])
+def test_example_answers_help_and_version(example, words):
+    program, libdir = example.args
+    answer = test_install.run(program, *words, LD_LIBRARY_PATH=libdir)
+    assert ("ttl-guard: Halyard " if words == ["--version"] else
+            "usage: ttl-guard [EAL options] -- MIN_TTL [FAMILY=VARIANT]...\n") in answer
+
+
+def test_what_the_book_has_users_type_is_what_the_shell_passes_on():
+    """An interactive shell expands ! followed by a word, unless it is in single quotes."""
+    typed = 0
+    for path in [*BOOK.rglob("*.rst"), l3fwd.ROOT / "README.md"]:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            bare = re.sub(r"'[^']*'", "", line)
+            typed += len(re.findall(r"(?<![\w-])--?[a-z][\w-]*[ =]", line))
+            assert not re.search(r"--[a-z].*\w![\w]", bare), f"{path}:{number}: {line}"
+            assert not re.search(r"at=[\w-]+!", bare), f"{path}:{number}: {line}"
+    assert typed > 200
 
 
 def test_pages_name_no_file_that_is_not_there():

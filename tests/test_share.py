@@ -292,6 +292,18 @@ def frames_file(folder):
     return pcapfile.write(folder / "in.pcap", frames.traffic("198.18.0.1", 50))
 
 
+def test_the_command_stands_before_between_or_behind_options(rig):
+    program = Forwarding(rig)
+    folder, pattern = f"--folder={program.folder}", ("--graph", "worker-*")
+    for words in (("list", folder, *pattern), (folder, "list", *pattern),
+                  (*pattern, folder, "list"), (folder, *pattern, "--", "list")):
+        done = run(HY_GRAPH, *words)
+        assert (done.returncode, done.stdout) == (0, "worker-1\n"), done
+    done = run(HY_GRAPH, "--file-prefix", "rte", "list", RUNTIME_DIRECTORY=str(rig.folder))
+    assert done.stdout == "worker-1\n", done
+    program.stop()
+
+
 REFUSED = {
     (): "hy-graph: which command? There are: stats, json, dot, trace, list",
     ("show",): "hy-graph: 'show' is no command; there are: stats, json, dot, trace, list",
@@ -329,9 +341,9 @@ def test_options_in_the_book_are_those_of_the_help():
     page = (l3fwd.ROOT / "doc" / "processes.rst").read_text()
     done = run(HY_GRAPH, "--help")
     in_book = re.findall(r"(?m)^\.\. option:: +(--?[A-Za-z][A-Za-z-]*.*?) *$", page)
-    in_help = re.findall(r"(?m)^  (--?[A-Za-z][A-Za-z-]*(?: [A-Z]+)?)", done.stdout)
+    in_help = re.findall(r"(?m)^  (--?[A-Za-z][A-Za-z-]*(?: [A-Z]+|, -h)?)", done.stdout)
     assert in_book == in_help
-    assert len(in_help) == 4
+    assert len(in_help) == 5
     commands = re.findall(r"(?m)^  ([a-z]+) +\w", done.stdout)
     assert commands == re.findall(r"(?m)^   \* - ``([a-z]+)``$", page)
     assert len(commands) == 5

@@ -29,6 +29,14 @@ def program_built(installed, tmp_path_factory):
     shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["--", "-h"], ["--version"]])
+def test_help_and_version_are_answered(program, installed, words):
+    (libdir,) = test_install.pkg_config(installed, "--variable=libdir")
+    answer = test_install.run(program, *words, LD_LIBRARY_PATH=libdir)
+    assert ("walk-model: Halyard " if words == ["--version"] else
+            "usage: walk-model [EAL options] -- WALKS\n") in answer
+
+
 def test_a_model_from_outside_gives_the_same_totals_in_its_own_order(program, installed,
                                                                      tmp_path):
     (libdir,) = test_install.pkg_config(installed, "--variable=libdir")

@@ -12,6 +12,8 @@
 #include <rte_eal.h>
 #include <rte_vect.h>
 
+#include <hy_about.h>
+
 #include "../eal.h"
 #include "bench.h"
 
@@ -56,6 +58,8 @@ usage(FILE *out)
 		"  --json FILE       write all figures there\n"
 		"  --prefixes FILE   of l3fwd, lookup, routes: one prefix a line; else made up\n"
 		"  --contender FILE  of l3fwd: a shared object with one more static loop\n"
+		"  --help, -h        print this\n"
+		"  --version         print the version\n"
 		"Without EAL options: no PCI, and hugepages if enough are free.\n",
 		ROUNDS_MIN, ROUNDS_MAX);
 }
@@ -107,6 +111,7 @@ parse(int argc, char **argv, struct arguments *args)
 		{ "calibrate", no_argument, NULL, 'k' },
 		{ "contender", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char name[] = "hy-bench";
@@ -116,7 +121,7 @@ parse(int argc, char **argv, struct arguments *args)
 
 	argv[0] = name; /* in getopt's messages */
 	*args = (struct arguments){ .settings.works = "*" };
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'w':
 			args->settings.works = optarg;
@@ -142,6 +147,9 @@ parse(int argc, char **argv, struct arguments *args)
 			break;
 		case 'h':
 			usage(stdout);
+			exit(EXIT_SUCCESS);
+		case 'v':
+			hy_version_print("hy-bench");
 			exit(EXIT_SUCCESS);
 		default:
 			usage(stderr);

@@ -9,6 +9,8 @@
 
 #include <rte_common.h>
 
+#include <hy_about.h>
+
 #include "command.h"
 
 static const struct option options[] = {
@@ -16,6 +18,7 @@ static const struct option options[] = {
 	{ "folder", required_argument, NULL, 'f' },
 	{ "graph", required_argument, NULL, 'g' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'v' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -23,15 +26,23 @@ static const char option_texts[] =
 	"  --file-prefix NAME  of the program, as it was given to EAL (default rte)\n"
 	"  --folder FOLDER     that the program shares its graphs in, in place of EAL's\n"
 	"  --graph PATTERN     only graphs whose names match, as a shell matches files\n"
-	"  --help              print this\n";
+	"  --help, -h          print this\n"
+	"  --version           print the version\n";
 
 static void
 usage(void)
 {
-	printf("usage: hy-graph COMMAND [options]\nCOMMAND is one of:\n");
+	printf("usage: hy-graph [options] COMMAND\nCOMMAND is one of:\n");
 	for (const struct command *c = commands; c->name != NULL; c++)
 		printf("  %-6s %s\n", c->name, c->text);
 	printf("\n%s", option_texts);
+	exit(EXIT_SUCCESS);
+}
+
+static void
+version(void)
+{
+	hy_version_print("hy-graph");
 	exit(EXIT_SUCCESS);
 }
 
@@ -75,11 +86,7 @@ settings_read(int argc, char **argv, struct settings *settings)
 
 	*settings = (struct settings){ .graph = "*" };
 	argv[0] = program; /* in getopt's messages */
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-		usage();
-	if (read_command(argc > 1 ? argv[1] : NULL, settings) < 0)
-		return -1;
-	optind = 2;
+	/* The command may stand before, between or behind options: getopt sorts it behind. */
 	while ((letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (letter == 'p')
 			prefix = optarg;
@@ -89,11 +96,16 @@ settings_read(int argc, char **argv, struct settings *settings)
 			settings->graph = optarg;
 		else if (letter == 'h')
 			usage();
+		else if (letter == 'v')
+			version();
 		else
 			return refuse("hy-graph --help lists what is accepted");
 	}
-	if (optind < argc)
-		return refuse("'%s': %s takes options only", argv[optind], settings->command->name);
+	if (read_command(argv[optind], settings) < 0)
+		return -1;
+	if (optind + 1 < argc)
+		return refuse("'%s': %s takes options only", argv[optind + 1],
+			settings->command->name);
 	if (folder == NULL)
 		return hy_share_folder(prefix, settings->folder, PATH_MAX);
 	if (snprintf(settings->folder, PATH_MAX, "%s", folder) >= PATH_MAX)

@@ -11,6 +11,8 @@
 
 #include <rte_common.h>
 
+#include <hy_about.h>
+
 #include "command.h"
 
 /* The families that a program's graph is made of. */
@@ -36,6 +38,7 @@ static const struct option options[] = {
 	{ "pcap", required_argument, NULL, 'P' },
 	{ "seed", required_argument, NULL, 's' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'v' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -56,7 +59,8 @@ static const char option_texts[] =
 	"  --family NAME               selftest: only the variants of that family\n"
 	"  --pcap FOLDER               selftest: send the frames of its *.pcap files too\n"
 	"  --seed N                    selftest: make other packets (default 1)\n"
-	"  --help                      print this\n";
+	"  --help, -h                  print this\n"
+	"  --version                   print the version\n";
 
 static void
 usage(FILE *out)
@@ -169,6 +173,9 @@ read_option(int letter, const char *name, struct settings *settings)
 		return 0;
 	case 's':
 		return read_seed(optarg, settings);
+	case 'v':
+		hy_version_print("hy-hal");
+		exit(EXIT_SUCCESS);
 	default:
 		usage(stdout);
 		exit(EXIT_SUCCESS);
@@ -185,13 +192,15 @@ settings_read(int argc, char **argv, struct settings *settings)
 	argv[0] = program; /* in getopt's messages */
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return read_option('h', NULL, settings);
+	if (argc > 1 && strcmp(argv[1], "--version") == 0)
+		return read_option('v', NULL, settings);
 	if (read_command(argc > 1 ? argv[1] : NULL, settings) < 0)
 		return -1;
 	optind = 2;
 	while ((letter = getopt_long(argc, argv, "h", options, &which)) != -1) {
 		if (letter == '?')
 			return refuse("hy-hal --help lists what is accepted");
-		if (strchr(settings->command->options, letter) == NULL)
+		if (letter != 'v' && strchr(settings->command->options, letter) == NULL)
 			return refuse("--%s: not an option of %s", options[which].name,
 				settings->command->name);
 		if (read_option(letter, options[which].name, settings) < 0)

@@ -13,6 +13,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include <hy_about.h>
 #include <hy_plugin.h>
 #include <hy_share.h>
 
@@ -424,6 +425,8 @@ main(int argc, char **argv)
 	struct hy_hal *hal;
 	int rc;
 
+	if (hy_about(argc, argv, "l3fwd-graph", options_usage))
+		return EXIT_SUCCESS;
 	if (privileges_begin() < 0)
 		return EXIT_FAILURE;
 	signals_catch(); /* first: a stop at any time is a clean one */

@@ -21,7 +21,7 @@
 
 #define RULES_DEFAULT 16384
 
-static const char usage[] =
+const char options_usage[] =
 	"usage: l3fwd-graph [EAL options] -- -p MASK [options]\n"
 	"\n"
 	"As DPDK's l3fwd-graph:\n"
@@ -94,7 +94,7 @@ static const char usage[] =
 	"                              their ways; FILTER is src=PREFIX, dst=PREFIX, proto=NUMBER\n"
 	"                              or several of these with commas between\n"
 	"  --capture FILE,at=POINT...  write packets to FILE, as pcapng, where they come to a NODE,\n"
-	"                              take an edge, NODE/TARGET, or are dropped, NODE!REASON; with\n"
+	"                              take an edge, NODE/TARGET, or are dropped, NODE:REASON; with\n"
 	"                              more of at=POINT, conditions as those of --trace, max=N\n"
 	"                              packets, snaplen=N bytes of each, ring=BYTES for what\n"
 	"                              waits to be written, and commas between\n"
@@ -104,7 +104,9 @@ static const char usage[] =
 	"  --json FILE                 write final statistics; - is standard output, which then\n"
 	"                              holds nothing else\n"
 	"  --dump-routes FILE          write the routes at the end, and at SIGUSR1, as --routes\n"
-	"                              reads them; - is standard output\n";
+	"                              reads them; - is standard output\n"
+	"  --help, -h                  print this; before --, EAL's options too\n"
+	"  --version                   print the version\n";
 
 _Thread_local char option_error[OPTION_ERROR_SIZE];
 
@@ -310,7 +312,6 @@ enum kind {
 	NUMBER, /* becomes an unsigned int */
 	READ,   /* is for read() */
 	READ_OPTIONAL,
-	HELP,
 };
 
 #define AT(field) offsetof(struct options, field)
@@ -365,7 +366,6 @@ static const struct spec {
 	{ "dry-run", SET, AT(dry_run) },
 	{ "json", TEXT, AT(json) },
 	{ "dump-routes", TEXT, AT(dump) },
-	{ "help", HELP },
 };
 
 #define LONG 256 /* value for getopt_long() of the first of specs[], beyond any character */
@@ -393,11 +393,8 @@ read_long(const struct spec *spec, const char *text, struct options *options)
 	case READ:
 	case READ_OPTIONAL:
 		return spec->read(text, options);
-	case HELP:
-		break;
 	}
-	fputs(usage, stdout);
-	return 1;
+	return -1;
 }
 
 static int
@@ -416,7 +413,6 @@ read_option(int opt, struct options *options)
 	return -1;
 }
 
-/* Reads all options. 1: help was asked for, and given. */
 static int
 read_all(int argc, char **argv, struct options *options)
 {
@@ -429,7 +425,7 @@ read_all(int argc, char **argv, struct options *options)
 		known[i] = (struct option){ .name = specs[i].name,
 			.has_arg = kind == READ_OPTIONAL ? optional_argument : required_argument,
 			.val = LONG + (int)i };
-		if (kind == SET || kind == CLEAR || kind == HELP)
+		if (kind == SET || kind == CLEAR)
 			known[i].has_arg = no_argument;
 	}
 	optind = 0; /* not 1: forgets what is left of another command line, too */
@@ -511,9 +507,7 @@ options_read(int argc, char **argv, struct options *options)
 			0, 0, (uint8_t)p } };
 
 	rc = read_all(argc, argv, options);
-	if (rc != 0)
-		return rc;
-	if (check_together(options) < 0)
+	if (rc < 0 || check_together(options) < 0)
 		return -1;
 	if (options->max_rules == 0)
 		options->max_rules = RULES_DEFAULT;

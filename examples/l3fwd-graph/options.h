@@ -136,7 +136,10 @@ struct options {
 	const char *dump; /* of the routes */
 };
 
-/* Reads the command line. Returns 0; -1 after saying what is wrong; 1 after --help. */
+/* What --help prints. */
+extern const char options_usage[];
+
+/* Reads the command line. Returns 0, or -1 after saying what is wrong. */
 int options_read(int argc, char **argv, struct options *options);
 
 /* "atomic" and the like. */

@@ -18,6 +18,7 @@
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 
+#include <hy_about.h>
 #include <hy_ethdev.h>
 #include <hy_hal.h>
 #include <hy_stats.h>
@@ -28,6 +29,9 @@
 #define PORT_IN 0
 #define PORT_OUT 1
 #define IDLE_MS 100
+
+static const char usage[] = "usage: ttl-guard [EAL options] -- MIN_TTL [FAMILY=VARIANT]...\n"
+			    "MIN_TTL is a number from 0 to 255\n";
 
 static int
 refuse(const char *what, int rc)
@@ -44,9 +48,7 @@ options_read(int argc, char **argv, struct ttl_guard_config *guard, struct hy_ha
 	const long min_ttl = argc > 1 ? strtol(argv[1], &end, 10) : -1;
 
 	if (min_ttl < 0 || min_ttl > UINT8_MAX || end == argv[1] || *end != '\0') {
-		fprintf(stderr,
-			"usage: ttl-guard [EAL options] -- MIN_TTL [FAMILY=VARIANT]...\n"
-			"MIN_TTL is a number from 0 to 255\n");
+		fputs(usage, stderr);
 		return -1;
 	}
 	guard->min_ttl = (uint8_t)min_ttl;
@@ -219,8 +221,11 @@ main(int argc, char **argv)
 {
 	struct hy_hal *hal = NULL;
 	uint16_t port;
-	int rc = rte_eal_init(argc, argv);
+	int rc;
 
+	if (hy_about(argc, argv, "ttl-guard", usage))
+		return EXIT_SUCCESS;
+	rc = rte_eal_init(argc, argv);
 	if (rc < 0)
 		return EXIT_FAILURE;
 	argc -= rc;

@@ -15,11 +15,16 @@
 
 #include <rte_eal.h>
 
+#include <hy_about.h>
 #include <hy_stats.h>
 
 #include "fifo.h"
 
 #define BURST 32
+
+static const char usage[] =
+	"usage: walk-model [EAL options] -- WALKS\n"
+	"Walks a graph that many times in each of two orders, and counts what each node did.\n";
 
 enum { NEXT_A, NEXT_B };
 
@@ -117,15 +122,17 @@ int
 main(int argc, char **argv)
 {
 	struct fifo fifo = { 0 };
-	const int eal = rte_eal_init(argc, argv);
 	unsigned long walks;
-	int rc = 0;
+	int eal, rc = 0;
 
+	if (hy_about(argc, argv, "walk-model", usage))
+		return EXIT_SUCCESS;
+	eal = rte_eal_init(argc, argv);
 	if (eal < 0)
 		return EXIT_FAILURE;
 	walks = eal + 1 < argc ? strtoul(argv[eal + 1], NULL, 10) : 0;
 	if (walks == 0) {
-		fprintf(stderr, "usage: walk-model [EAL options] -- WALKS\n");
+		fputs(usage, stderr);
 		return EXIT_FAILURE;
 	}
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]) && rc == 0; i++)
