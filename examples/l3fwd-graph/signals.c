@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <signal.h>
+#include <stddef.h>
 
 #include "signals.h"
 
@@ -22,6 +23,14 @@ on_signal(int signal)
 		signals_stop = true;
 }
 
+/*
+ * What would end the program if nobody caught it. Not among these: signals of faults and SIGABRT,
+ * whose core dump is of use, and SIGKILL and SIGSTOP, which nobody can catch.
+ */
+static const int stops_at[] = { SIGINT, SIGTERM, SIGQUIT, SIGXCPU };
+static const int ignored[] = { SIGPIPE, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR,
+	SIGSTKFLT };
+
 void
 signals_catch(void)
 {
@@ -29,11 +38,14 @@ signals_catch(void)
 	/* These interrupt nothing: who reads or writes meanwhile goes on. */
 	const struct sigaction asks = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
-	sigaction(SIGINT, &stops, NULL);
-	sigaction(SIGTERM, &stops, NULL);
+	for (size_t i = 0; i < sizeof(stops_at) / sizeof(stops_at[0]); i++)
+		sigaction(stops_at[i], &stops, NULL);
 	sigaction(SIGHUP, &asks, NULL);
 	sigaction(SIGUSR1, &asks, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
+		signal(i, SIG_IGN);
 }
 
 bool

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* It is time to stop: after SIGINT and SIGTERM, or whatever else sets it. */
+/* It is time to stop: after SIGINT, SIGTERM, SIGQUIT or SIGXCPU, or whatever else sets it. */
 extern atomic_bool signals_stop;
 
-/* From now on. A reader that goes away, SIGPIPE, is no reason to end. */
+/* From now on. Signals that ask for nothing of ours are ignored, such as SIGPIPE and SIGUSR2. */
 void signals_catch(void);
 
 /* Whether SIGHUP or SIGUSR1 has come since it was asked last; several count as one. */
