@@ -62,6 +62,9 @@ def test_the_arc_is_in_the_graph_while_a_feature_is_enabled(rig):
     names = {node["name"] for node in without.stats["nodes"]}
     run = rig.forward([[sent], SILENT], rig.routes(ROUTES), "--feature=ip4_filter@1:proto=17")
     assert {node["name"] for node in run.stats["nodes"]} == names | {"ip4_input", "ip4_filter"}
+    picked = run.stdout.partition("The HAL picked")[2].partition("\n\n")[0]
+    assert picked.splitlines()[-1].split() == ["ip4_filter", "feature", "port", "1"], picked
+    assert "ip4_filter" not in without.stdout.partition("\n\n")[0]
     assert run.sent(1) == without.sent(1) and len(run.sent(1)) == 100
 
 

@@ -65,6 +65,21 @@ features_create(const struct options *options, struct hy_hal *hal, struct rte_rc
 }
 
 void
+features_print(const struct options *options, FILE *out)
+{
+	uint32_t ports = 0;
+
+	for (unsigned int i = 0; i < options->nb_features; i++)
+		ports |= UINT32_C(1) << options->feature[i].port;
+	if (ports == 0)
+		return;
+	fprintf(out, "  %-16s %-10s port ", HY_IP4_FILTER_NODE, "feature");
+	for (const char *comma = ""; ports != 0; ports &= ports - 1, comma = ",")
+		fprintf(out, "%s%d", comma, __builtin_ctz(ports));
+	fprintf(out, "\n");
+}
+
+void
 features_destroy(struct features *features)
 {
 	hy_arc_destroy(features->arc);

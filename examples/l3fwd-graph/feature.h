@@ -6,6 +6,8 @@
 #ifndef L3FWD_FEATURE_H
 #define L3FWD_FEATURE_H
 
+#include <stdio.h>
+
 #include <hy_arc.h>
 #include <hy_hal.h>
 
@@ -23,6 +25,9 @@ struct features {
  */
 int features_create(const struct options *options, struct hy_hal *hal, struct rte_rcu_qsbr *qsbr,
 	struct features *features);
+/* A line for each feature, with the ports that it is enabled for, as nodes are listed. */
+void features_print(const struct options *options, FILE *out);
+
 /* When there are no graphs any more. */
 void features_destroy(struct features *features);
 

@@ -8,6 +8,7 @@
 
 #include <rte_cycles.h>
 
+#include "feature.h"
 #include "feed.h"
 #include "spread.h"
 #include "sums.h"
@@ -120,6 +121,7 @@ report_picks(const struct report *report, FILE *out)
 			fprintf(out, "  %-16s %-10s %s\n", node->name, place->variant,
 				place->target);
 	}
+	features_print(report->options, out);
 	fprintf(out, "\n");
 }
 
