@@ -80,7 +80,7 @@ def take(rig, records, routes, where, *app):
 def check_drops(rig, records, routes):
     """Captures at all reasons, and what is received and sent. Returns how many packets were
     compared, by point."""
-    reasons = {reason: f"{CHAIN[DROPPER.get(reason, 1)]}!{reason}" for reason in oracle.REASONS
+    reasons = {reason: f"{CHAIN[DROPPER.get(reason, 1)]}:{reason}" for reason in oracle.REASONS
                if reason != "tx_full"}
     where = ["ethdev_rx-0-0", *(f"ethdev_tx-{port}" for port in range(3)), *reasons.values()]
     points, expected = take(rig, records, routes, where)
@@ -187,13 +187,25 @@ def test_workers_capture_into_one_file(rig):
     assert said(run) == (160, 0, 0, 0), run
 
 
+def test_a_drop_reason_can_stand_behind_either_sign(rig):
+    """! was the only one once; interactive shells expand it."""
+    records = frames.traffic("203.0.113.9", 7)
+    found = []
+    for sign in ":!":
+        path = rig.folder / "capture.pcapng"
+        run = rig.forward([[records]], f"--capture={path},at=ip4_lookup{sign}no_route")
+        assert said(run) == (7, 0, 0, 0), run
+        found.append({packet["frame.comment"] for packet in packets(path)})
+    assert found == [{"worker-1 ip4_lookup:no_route"}] * 2
+
+
 @pytest.mark.parametrize("value, complaint", [
     ("", "does not begin with the name of a file"),
     ("-,at=pkt_cls", "does not begin with the name of a file"),
     ("F", "does not say where"),
     ("F,max=3", "does not say where"),
-    ("F,at=pkt_cls!", "is not at=NODE, at=NODE/TARGET or at=NODE!REASON"),
-    ("F,at=", "is not at=NODE, at=NODE/TARGET or at=NODE!REASON"),
+    ("F,at=pkt_cls:", "is not at=NODE, at=NODE/TARGET or at=NODE:REASON"),
+    ("F,at=", "is not at=NODE, at=NODE/TARGET or at=NODE:REASON"),
     ("F,at=pkt_cls,port=3", "'port=3' is not accepted; at=NODE"),
     ("F,at=pkt_cls,max=0", "capture: max: '0' is not a number from 1 to 4294967295"),
     ("F,at=pkt_cls,snaplen=65536", "capture: snaplen: '65536' is not a number from 1 to 65535"),
@@ -201,7 +213,7 @@ def test_workers_capture_into_one_file(rig):
     ("F,at=pkt_cls,dst=1.2.3", "'1.2.3' is not an IPv4 address"),
     ("F,at=nowhere", "no worker has a node 'nowhere'"),
     ("F,at=pkt_cls/nowhere", "a node has no such edge or drop reason"),
-    ("F,at=pkt_cls!no_route", "a node has no such edge or drop reason"),
+    ("F,at=pkt_cls:no_route", "a node has no such edge or drop reason"),
     ("/dev/full,at=pkt_cls", "/dev/full: No space left on device"),
     ("nowhere/F,at=pkt_cls", "nowhere/F: No such file or directory"),
     ("ROUTES,at=pkt_cls", "is a file of another option"),
@@ -232,6 +244,15 @@ def test_telemetry_starts_and_stops_captures_while_packets_flow(rig):
     assert running.ask(f"{start},{first},at=pkt_cls,snaplen=0") == {
         "error": "snaplen: '0' is not a number from 1 to 65535"}
     assert running.ask(f"{start},{first},at=nowhere") == {"error": "no worker has a node 'nowhere'"}
+    # As far as DPDK has room for one string, and the rest besides.
+    long = "x" * 400
+    answer = running.ask(f"{start},{first},{long},and,more")
+    parts = [answer["error"], *answer["more"]]
+    assert "".join(parts[1:]).startswith("x") and max(map(len, parts)) <= 127
+    assert "".join(parts).replace(" ", "") == (
+        f"'{long}' is not accepted; at=NODE, at=NODE/TARGET, at=NODE:REASON, src=PREFIX, "
+        "dst=PREFIX, proto=NUMBER, max=N, snaplen=N and ring=BYTES are").replace(" ", "")
+    assert parts[-1].endswith("ring=BYTES are") and len(parts) >= 5, parts
     assert not first.exists()
 
     assert running.ask(f"{start},{first},at=ethdev_rx-0-0,max=5000")["running"] == 1

@@ -73,7 +73,7 @@ comment_make(const struct part *part, unsigned int p, char comment[3 * HY_NAME_S
 		point->node,
 		out == NULL                  ? ""
 			: out == point->edge ? "/"
-					     : "!",
+					     : ":",
 		out == NULL ? "" : out);
 }
 

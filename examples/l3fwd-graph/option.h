@@ -11,7 +11,7 @@ struct capture_options;
 struct hy_ip4_filter;
 struct options;
 
-#define OPTION_ERROR_SIZE 256
+#define OPTION_ERROR_SIZE 2048 /* an option's value, and words */
 
 /* What option_refuse() said last on this thread. */
 extern _Thread_local char option_error[OPTION_ERROR_SIZE];

@@ -8,7 +8,7 @@
 
 #define OPTION "--capture"
 #define ACCEPTED \
-	"at=NODE, at=NODE/TARGET, at=NODE!REASON, src=PREFIX, dst=PREFIX, proto=NUMBER, max=N, " \
+	"at=NODE, at=NODE/TARGET, at=NODE:REASON, src=PREFIX, dst=PREFIX, proto=NUMBER, max=N, " \
 	"snaplen=N and ring=BYTES"
 
 /* What is behind "key=" in a word; NULL if it is another key. */
@@ -24,7 +24,7 @@ static int
 read_point(char *text, struct capture_options *capture)
 {
 	struct hy_capture_point *point = &capture->points[capture->nb_points];
-	char *out = text + strcspn(text, "/!");
+	char *out = text + strcspn(text, "/:!"); /* ! as before, which shells expand */
 	const char way = *out;
 
 	if (capture->nb_points == HY_CAPTURE_POINTS)
@@ -34,11 +34,11 @@ read_point(char *text, struct capture_options *capture)
 	if (!hy_name_valid(text) || (way != '\0' && !hy_name_valid(out)))
 		return option_refuse(OPTION,
 			"'at=%s%.1s%s' is not at=NODE, at=NODE/TARGET or "
-			"at=NODE!REASON",
+			"at=NODE:REASON",
 			text, &way, way == '\0' ? "" : out);
-	*point = (struct hy_capture_point){
-		.node = text, .edge = way == '/' ? out : NULL, .drop = way == '!' ? out : NULL
-	};
+	*point = (struct hy_capture_point){ .node = text,
+		.edge = way == '/' ? out : NULL,
+		.drop = way == ':' || way == '!' ? out : NULL };
 	capture->nb_points++;
 	return 0;
 }

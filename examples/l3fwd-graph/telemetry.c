@@ -23,11 +23,53 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct tables *shown; /* NULL: none; under the lock */
 static struct hy_arc *shown_arc;   /* likewise */
 
+/* DPDK cuts a string in a dictionary or an array here, its NUL included. */
+#define STRING_MAX 128
+
+/* How much of a text fits, up to a blank if there is one. */
+static size_t
+part_length(const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n < STRING_MAX)
+		return n;
+	for (n = STRING_MAX - 1; n > 0 && text[n] != ' ';)
+		n--;
+	return n > 0 ? n : STRING_MAX - 1;
+}
+
+/* Takes the first part off a text. */
+static void
+part_take(const char **text, char part[STRING_MAX])
+{
+	const size_t n = part_length(*text);
+
+	memcpy(part, *text, n);
+	part[n] = '\0';
+	*text += n;
+	if (**text == ' ')
+		++*text;
+}
+
 int
 telemetry_error(const char *error, struct rte_tel_data *data)
 {
+	char part[STRING_MAX];
+	struct rte_tel_data *more;
+
+	part_take(&error, part);
 	rte_tel_data_start_dict(data);
-	return rte_tel_data_add_dict_string(data, "error", error);
+	rte_tel_data_add_dict_string(data, "error", part);
+	more = error[0] == '\0' ? NULL : rte_tel_data_alloc();
+	if (more == NULL)
+		return 0;
+	rte_tel_data_start_array(more, RTE_TEL_STRING_VAL);
+	while (error[0] != '\0') {
+		part_take(&error, part);
+		rte_tel_data_add_array_string(more, part);
+	}
+	return rte_tel_data_add_dict_container(data, "more", more, 0);
 }
 
 static int

@@ -18,7 +18,10 @@ void telemetry_show(const struct tables *tables, struct hy_arc *arc);
 /* Returns when nobody uses the tables and the arc any more. */
 void telemetry_hide(void);
 
-/* Answers with what is wrong. */
+/*
+ * Answers with what is wrong: "error", and if that is too long for one string of telemetry's, its
+ * other parts in the array "more". Joined by blanks they are the text.
+ */
 int telemetry_error(const char *error, struct rte_tel_data *data);
 
 #endif
