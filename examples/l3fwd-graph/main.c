@@ -33,6 +33,7 @@
 #include "ways.h"
 
 #define TICK_US 1000
+#define TABLE_WAIT_US 200000 /* for a walk of each worker, which may have to share its CPU */
 
 static int
 worker_main(void *arg)
@@ -46,6 +47,41 @@ worker_main(void *arg)
 	return 0;
 }
 
+/* The tables of --stats. */
+struct shown {
+	uint64_t start, last;    /* TSC; when workers started, and of the last table */
+	struct hy_stats *before; /* in the last table */
+};
+
+/* The rows of a table are of one moment for each worker: they agree. */
+static void
+table_show(struct shown *shown, struct report *report, const struct pipeline *pipeline,
+	const struct events *events, FILE *people)
+{
+	const double hz = (double)rte_get_tsc_hz();
+	struct hy_stats *stats;
+	uint64_t now;
+
+	if (hy_stats_read_between_walks(PIPELINE_GRAPHS, TABLE_WAIT_US, &stats) < 0)
+		return;
+	now = rte_rdtsc();
+	report->stats = stats;
+	report->before = shown->before;
+	report->seconds = (double)(now - shown->start) / hz;
+	report->interval = (double)(now - shown->last) / hz;
+	report_events(report, events->resets);
+	report_workers(report, pipeline);
+	report_classes(report, pipeline);
+	report_offloads(report, pipeline);
+	report_table(report, people);
+	fflush(people);
+	report->before = NULL;
+	report->seconds = 0;
+	hy_stats_free(shown->before);
+	shown->before = stats;
+	shown->last = now;
+}
+
 /* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
 static void
 watch(const struct options *options, struct pipeline *pipeline, struct report *report,
@@ -53,12 +89,11 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 {
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
 	uint64_t next_table = start + options->stats_s * hz;
+	struct shown shown = { .start = start, .last = start };
 	struct until_idle idle = { 0 };
 
 	while (!signals_stop) {
 		const uint64_t now = rte_rdtsc();
-		const bool table_due = options->stats_s > 0 && now >= next_table;
-		struct hy_stats *stats;
 
 		rte_delay_us_sleep(TICK_US);
 		offloads_poll(&pipeline->offloads);
@@ -73,17 +108,12 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 			signals_stop = true;
 		if (options->until_idle_ms > 0 && until_idle(&idle, options, pipeline))
 			signals_stop = true;
-		if (!table_due || hy_stats_read(PIPELINE_GRAPHS, &stats) < 0)
+		if (options->stats_s == 0 || now < next_table)
 			continue;
-		report->stats = stats;
-		report_workers(report, pipeline);
-		report_classes(report, pipeline);
-		report_offloads(report, pipeline);
-		report_table(report, out->people);
-		fflush(out->people);
+		table_show(&shown, report, pipeline, events, out->people);
 		next_table = now + options->stats_s * hz;
-		hy_stats_free(stats);
 	}
+	hy_stats_free(shown.before);
 	until_idle_free(&idle);
 }
 

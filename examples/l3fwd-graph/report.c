@@ -136,8 +136,34 @@ name_width(const struct hy_stats *stats)
 	return (int)width;
 }
 
+static double
+rate(uint64_t n, double seconds)
+{
+	return seconds > 0 ? (double)n / seconds : 0;
+}
+
+/* Rates of a number that counts packets, since the table before and since the start. */
 static void
-node_line(const struct hy_node_stats *node, int width, FILE *out)
+rates_print(const struct report *report, uint64_t now, uint64_t before, FILE *out)
+{
+	fprintf(out, " %12.0f %12.0f", rate(now - before, report->interval),
+		rate(now, report->seconds));
+}
+
+/* What a node had handled when the table before was printed. */
+static uint64_t
+objs_before(const struct report *report, const char *node)
+{
+	const struct hy_stats *before = report->before;
+
+	for (unsigned int i = 0; before != NULL && i < before->nb_nodes; i++)
+		if (strcmp(before->nodes[i].name, node) == 0)
+			return before->nodes[i].objs;
+	return 0;
+}
+
+static void
+node_line(const struct report *report, const struct hy_node_stats *node, int width, FILE *out)
 {
 	const double calls = node->calls > 0 ? (double)node->calls : 1;
 
@@ -145,9 +171,58 @@ node_line(const struct hy_node_stats *node, int width, FILE *out)
 		node->variant[0] == '\0' ? "-" : node->variant, node->calls, node->objs,
 		(double)node->objs / calls);
 	if (node->objs > 0)
-		fprintf(out, " %12.1f\n", (double)node->cycles / (double)node->objs);
+		fprintf(out, " %12.1f", (double)node->cycles / (double)node->objs);
 	else
-		fprintf(out, " %12s\n", "-");
+		fprintf(out, " %12s", "-");
+	if (report->seconds > 0)
+		rates_print(report, node->objs, objs_before(report, node->name), out);
+	fprintf(out, "\n");
+}
+
+/* What the driver of a port says that it lost. */
+static void
+losses_print(const struct port_view *view, FILE *out)
+{
+	const struct {
+		const char *name;
+		uint64_t n;
+	} losses[] = {
+		{ "missed", view->missed },
+		{ "no mbuf", view->no_mbuf },
+		{ "rx errors", view->rx_errors },
+		{ "tx errors", view->tx_errors },
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(losses); i++)
+		if (losses[i].n > 0)
+			fprintf(out, "  %s %" PRIu64, losses[i].name, losses[i].n);
+}
+
+/* Ports while packets flow: what went through them, and what they lost. */
+static void
+ports_table(const struct report *report, FILE *out)
+{
+	struct report then = *report;
+
+	then.stats = report->before;
+	fprintf(out, "\n%-8s %-8s %12s %12s %12s %12s %12s %12s\n", "port", "link", "rx",
+		"rx/s now", "rx/s mean", "tx", "tx/s now", "tx/s mean");
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		const bool known = report->before != NULL;
+		uint64_t rx, tx;
+
+		if (!port_enabled(report->options, p))
+			continue;
+		rx = sum_rx(report, p);
+		tx = sum_tx(report, p);
+		fprintf(out, "%-8u %-8s %12" PRIu64, p, port_watch_link(&report->ports[p].view),
+			rx);
+		rates_print(report, rx, known ? sum_rx(&then, p) : 0, out);
+		fprintf(out, " %12" PRIu64, tx);
+		rates_print(report, tx, known ? sum_tx(&then, p) : 0, out);
+		losses_print(&report->ports[p].view, out);
+		fprintf(out, "\n");
+	}
 }
 
 static void
@@ -194,10 +269,18 @@ report_table(const struct report *report, FILE *out)
 	struct reason reasons[REASONS_MAX];
 	unsigned int n;
 
-	fprintf(out, "%-*s %-10s %12s %12s %10s %12s\n", width, "node", "variant", "calls",
-		"packets", "pkts/call", "cycles/pkt");
+	if (report->seconds > 0)
+		fprintf(out, "after %.3f s, %.3f s since the last table\n", report->seconds,
+			report->interval);
+	fprintf(out, "%-*s %-10s %12s %12s %10s %12s", width, "node", "variant", "calls", "packets",
+		"pkts/call", "cycles/pkt");
+	if (report->seconds > 0)
+		fprintf(out, " %12s %12s", "pkts/s now", "pkts/s mean");
+	fprintf(out, "\n");
 	for (unsigned int i = 0; i < stats->nb_nodes; i++)
-		node_line(&stats->nodes[i], width, out);
+		node_line(report, &stats->nodes[i], width, out);
+	if (report->seconds > 0)
+		ports_table(report, out);
 	n = sum_drops(report, reasons);
 	for (unsigned int i = 0, listed = 0; i < n; i++) {
 		if (reasons[i].objs == 0)
@@ -217,25 +300,6 @@ report_table(const struct report *report, FILE *out)
 	if (report->options->idle != IDLE_POLL)
 		workers_table(report, out);
 	fprintf(out, "\n");
-}
-
-/* What the driver of a port says that it lost. */
-static void
-losses_print(const struct port_view *view, FILE *out)
-{
-	const struct {
-		const char *name;
-		uint64_t n;
-	} losses[] = {
-		{ "missed", view->missed },
-		{ "no mbuf", view->no_mbuf },
-		{ "rx errors", view->rx_errors },
-		{ "tx errors", view->tx_errors },
-	};
-
-	for (unsigned int i = 0; i < RTE_DIM(losses); i++)
-		if (losses[i].n > 0)
-			fprintf(out, "  %s %" PRIu64, losses[i].name, losses[i].n);
 }
 
 bool

@@ -28,6 +28,10 @@ struct report {
 	const struct options *options;
 	const struct hy_hal *hal;
 	const struct hy_stats *stats;
+	/* While it runs; 0 and NULL at the end. */
+	double seconds;                /* since the workers started */
+	double interval;               /* since the table before, or since then */
+	const struct hy_stats *before; /* of the table before; NULL: this is the first */
 	struct report_port ports[RTE_MAX_ETHPORTS];
 	struct report_worker workers[RTE_MAX_LCORE];
 	unsigned int nb_workers;
@@ -61,7 +65,10 @@ void report_offloads(struct report *report, const struct pipeline *pipeline);
 
 /* What runs where: a line a node. */
 void report_picks(const struct report *report, FILE *out);
-/* The nodes, the drops by reason, and the workers if they may rest. */
+/*
+ * The nodes, the drops by reason, and the workers if they may rest; while it runs, also the time, the
+ * rates and the ports.
+ */
 void report_table(const struct report *report, FILE *out);
 /* Ports and totals. Returns whether every packet and buffer is accounted for. */
 bool report_result(const struct report *report, FILE *out);

@@ -131,11 +131,13 @@ struct hy_graph {
 		*next; /**< Left by the control plane, for the worker to take up; or NULL. */
 	struct hy_trace *trace;     /**< Likewise, for the length of each walk. */
 	struct hy_capture *capture; /**< Likewise. */
+	struct hy_moment *moment;   /**< To be filled in before the next walk; or NULL. */
 };
 
 #define HY_ATTEND_IMAGE 0x1u   /**< There may be a next image. */
 #define HY_ATTEND_TRACE 0x2u   /**< There is a trace (hy_trace.h). */
 #define HY_ATTEND_CAPTURE 0x8u /**< There is a capture (hy_capture.h). */
+#define HY_ATTEND_MOMENT 0x10u /**< Counters are to be copied (hy_stats_read_between_walks()). */
 #define HY_ATTEND_OFFLINE 0x4u /**< It rests: see hy_graph_rest(). The worker's own bit. */
 
 /**

@@ -93,6 +93,19 @@ struct hy_stats {
  */
 int hy_stats_read(const char *pattern, struct hy_stats **stats);
 
+/**
+ * As hy_stats_read(), but the counters of each graph are those between two of its walks, so that its
+ * nodes agree: what one has sent, the next one has taken, unless it still waits (in graphs with
+ * cycles, and between workers). The worker copies them before its next walk, which takes it about a
+ * microsecond. Graphs are read one after the other. Other control functions wait meanwhile.
+ *
+ * @param wait_us Microseconds to wait for the next walk of each graph. One that is not walked in
+ * this time is read as it is.
+ * @param[out] stats Belongs to the caller, until hy_stats_free().
+ * @return As hy_stats_read().
+ */
+int hy_stats_read_between_walks(const char *pattern, unsigned int wait_us, struct hy_stats **stats);
+
 /** Frees a snapshot. NULL is allowed. */
 void hy_stats_free(struct hy_stats *stats);
 

@@ -331,9 +331,16 @@ hy_stats_new(struct hy_stats **stats)
 int
 hy_stats_of(const struct hy_graph *graph, struct hy_stats **out)
 {
-	static const struct hy_patterns all;
 	/* First: it may make history. */
 	const struct hy_image *image = hy_graph_image(graph);
+
+	return hy_stats_of_image(graph, image, out);
+}
+
+int
+hy_stats_of_image(const struct hy_graph *graph, const struct hy_image *image, struct hy_stats **out)
+{
+	static const struct hy_patterns all;
 	const struct hy_stats *history = graph->control->history;
 	struct hy_stats *stats;
 	int rc = graph->control->behind ? -ENOMEM : hy_stats_new(&stats);

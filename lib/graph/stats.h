@@ -41,6 +41,10 @@ int hy_stats_merge(struct hy_stats *stats, const struct hy_stats *from,
 /* Reads one graph, under the registry's lock. Returns 0 or -ENOMEM. */
 int hy_stats_of(const struct hy_graph *graph, struct hy_stats **stats);
 
+/* Likewise, of that image and the graph's history. */
+int hy_stats_of_image(const struct hy_graph *graph, const struct hy_image *image,
+	struct hy_stats **stats);
+
 /* A node's entry, looked for at the hint first; NULL if there is none. */
 struct hy_node_stats *hy_stats_find(const struct hy_stats *stats, unsigned int hint,
 	const char *name);

@@ -14,6 +14,7 @@
 #include "capture.h"
 #include "control.h"
 #include "log.h"
+#include "moment.h"
 #include "qsbr.h"
 #include "trace.h"
 
@@ -451,6 +452,7 @@ walk_attended(struct hy_graph *graph)
 	uint32_t made;
 
 	hy_qsbr_wake(graph); /* first: all else may look something up */
+	hy_moment_take(graph);
 	hy_graph_take_up(graph);
 	capture = hy_capture_borrow(graph);
 	trace = hy_trace_borrow(graph);
