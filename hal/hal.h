@@ -107,6 +107,7 @@ struct hy_port_life {
 	uint32_t wish;   /* what is to be done once the workers have left the port, likewise */
 	bool held;       /* down until it is started: no reset is asked of the program */
 	bool fresh;      /* came up, and no selection has seen to it yet */
+	bool broken;     /* down because it needs a reset, or its driver recovers it */
 	char reason[HY_TEXT_SIZE]; /* why it does not run */
 };
 

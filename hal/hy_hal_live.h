@@ -116,6 +116,13 @@ enum hy_port_state {
 /** @return The state of a port; HY_PORT_GONE also if @p port is RTE_MAX_ETHPORTS or more. */
 enum hy_port_state hy_hal_port_state(const struct hy_hal *hal, uint16_t port);
 
+/**
+ * @return Whether the driver of a port may be called, as for its flow rules: not if the port is gone,
+ * and not from when it is HY_PORT_DOWN because it asked for a reset or its driver recovers it, until
+ * it is HY_PORT_UP again.
+ */
+bool hy_hal_port_answers(const struct hy_hal *hal, uint16_t port);
+
 /** What the program does with ports that no worker uses. Members may be NULL. */
 struct hy_port_ops {
 	/**
@@ -155,7 +162,9 @@ int hy_hal_watch(struct hy_hal *hal);
 
 /**
  * Takes a port from the workers, as before a reset, without asking for one: it stays down until
- * hy_hal_port_start(). Done by hy_hal_poll(). May be called from any thread.
+ * hy_hal_port_start(). Done by hy_hal_poll(). May be called from any thread. Stop the device when
+ * hy_hal_port_state() is HY_PORT_DOWN, not before: observers may have its driver called, as
+ * offloads do to remove their rules.
  *
  * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more.
  */

@@ -122,6 +122,12 @@ hy_hal_port_state(const struct hy_hal *hal, uint16_t port)
 	return port < RTE_MAX_ETHPORTS ? hal->life[port].state : HY_PORT_GONE;
 }
 
+bool
+hy_hal_port_answers(const struct hy_hal *hal, uint16_t port)
+{
+	return hy_hal_port_state(hal, port) != HY_PORT_GONE && !hal->life[port].broken;
+}
+
 int
 hy_hal_port_observe(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
 {
@@ -236,6 +242,7 @@ port_up(struct hy_hal *hal, uint16_t port, char *error)
 	}
 	hal->life[port].state = HY_PORT_UP;
 	hal->life[port].fresh = true;
+	hal->life[port].broken = false;
 	hy_hal_probe(hal);
 	state_tell(hal, port, HY_PORT_UP, "");
 	hal->reselect_due = true;
@@ -275,6 +282,7 @@ port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 	}
 	if (life->state == HY_PORT_LEAVING) {
 		life->held = (wish & (EVENT_STOP | EVENT_RECOVER)) != 0;
+		life->broken = (wish & (EVENT_RESET | EVENT_RECOVER)) != 0;
 		state_tell(hal, port, HY_PORT_DOWN, why_leaving(wish));
 	}
 	if ((wish & EVENT_START) != 0 && life->state != HY_PORT_UP)

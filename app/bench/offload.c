@@ -86,20 +86,12 @@ sim_query(uint16_t port __rte_unused, void *flow, struct rte_flow_query_count *c
 	return hy_flow_sim_count(b.sim, flow, count, error);
 }
 
-static int
-sim_flush(uint16_t port __rte_unused, struct rte_flow_error *error __rte_unused)
-{
-	hy_flow_sim_flush(b.sim);
-	return 0;
-}
-
 static const struct hy_flow_provider sim_provider = {
 	.name = "simulator",
 	.validate = sim_validate,
 	.create = sim_create,
 	.destroy = sim_destroy,
 	.query = sim_query,
-	.flush = sim_flush,
 };
 
 /* One rule for the packets to each destination; the others are for hosts and services like them. */

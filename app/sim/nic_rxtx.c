@@ -228,7 +228,7 @@ nic_stats(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 		stats->obytes += __atomic_load_n(&nic->tx[q].bytes, __ATOMIC_RELAXED);
 	}
 	hy_flow_sim_stats(nic->engine, &engine);
-	stats->ipackets -= engine.dropped;
+	stats->ipackets -= engine.dropped + engine.missed;
 	return 0;
 }
 

@@ -231,7 +231,7 @@ follow(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
 	if (p->offload == NULL)
 		return;
 	if (state == HY_PORT_DOWN)
-		hy_offload_down(p->offload);
+		hy_offload_down(p->offload, hy_hal_port_answers(hal, port));
 	else if (state == HY_PORT_UP)
 		assert_int_equal(hy_offload_up(p->offload), 0);
 	else if (state == HY_PORT_GONE)

@@ -72,7 +72,7 @@ receive_callbacks_put_an_engine_behind_any_port(void **state)
 	assert_int_equal(rte_eth_tx_burst(port, 0, &pkt, 1), 1);
 	assert_int_equal(rte_eth_rx_burst(port, 0, &pkt, 1), 1);
 	assert_int_equal(sim_mark_of(pkt), -1);
-	assert_int_equal(hy_flow_simulator.flush(port, NULL), 0);
+	hy_flow_sim_flush(hy_flow_sim_of(port));
 	hy_flow_sim_detach(port);
 	assert_null(hy_flow_sim_of(port));
 	rte_pktmbuf_free(pkt);

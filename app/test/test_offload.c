@@ -194,7 +194,7 @@ restarted_port_gets_its_rules_again(const struct flow_profile *profile)
 	before = flow_stats();
 	assert_int_equal(before.hw_rules, 20);
 	flow_hold(packets, frame, len, 32); /* marked before, classified after */
-	hy_offload_down(R->offload);
+	hy_offload_down(R->offload, true);
 	hy_flow_sim_stop(R->sim);
 	flow_traffic(500);
 	assert_string_equal(hy_offload_reason(R->offload, 3), "the port does not run");
@@ -283,7 +283,7 @@ rule_that_the_port_failed_to_take_stays_in_software(void **state)
 	flow_settle();
 	assert_int_equal(flow_stats().hw_rules, 4);
 	flow_traffic(500);
-	hy_offload_down(R->offload); /* starts afresh */
+	hy_offload_down(R->offload, true); /* starts afresh */
 	assert_int_equal(hy_offload_up(R->offload), 0);
 	flow_settle();
 	assert_int_equal(flow_stats().hw_rules, 5);
@@ -293,15 +293,16 @@ rule_that_the_port_failed_to_take_stays_in_software(void **state)
 
 static uint32_t largest_mark;
 
+/* Probing this driver is to create rules. */
 static int
-validate_small(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
-	const struct rte_flow_action *actions, struct rte_flow_error *error)
+create_small(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, void **flow, struct rte_flow_error *error)
 {
 	const struct rte_flow_action_mark *mark = actions[0].conf;
 
 	if (actions[0].type == RTE_FLOW_ACTION_TYPE_MARK && mark->id > largest_mark)
 		return -EINVAL;
-	return hy_flow_simulator.validate(port, attr, items, actions, error);
+	return hy_flow_simulator.create(port, attr, items, actions, flow, error);
 }
 
 /* Of a driver that wants a rule of its own beside those of the policy. */
@@ -313,14 +314,14 @@ port_that_takes_fewer_marks_than_before_is_left_without_rules(void **state)
 
 	RTE_SET_USED(state);
 	provider = hy_flow_simulator;
-	provider.validate = validate_small;
+	provider.create = create_small;
 	largest_mark = UINT32_MAX;
 	flow_open(&flow_profiles[1], (struct hy_flow_sim_params){ 0 },
 		(struct hy_offload_params){ .provider = &provider });
 	flow_exact_rules(0, 5);
 	flow_settle();
 	assert_int_equal(flow_stats().hw_rules, 5);
-	hy_offload_down(R->offload);
+	hy_offload_down(R->offload, true);
 	largest_mark = 1000;
 	assert_int_equal(hy_offload_up(R->offload), -ENOTSUP);
 	hy_flow_sim_stats(R->sim, &sim);

@@ -39,19 +39,11 @@ counted_destroy(uint16_t port, void *flow, struct rte_flow_error *e)
 	return hy_flow_simulator.destroy(port, flow, e);
 }
 
-static int
-counted_flush(uint16_t port, struct rte_flow_error *e)
-{
-	calls++;
-	return hy_flow_simulator.flush(port, e);
-}
-
 static const struct hy_flow_provider counted = {
 	.name = "simulator",
 	.validate = counted_validate,
 	.create = counted_create,
 	.destroy = counted_destroy,
-	.flush = counted_flush,
 };
 
 static const char *
@@ -155,7 +147,7 @@ liar_is_demoted_and_software_selected_live(const char *software)
 	assert_int_equal(R->compared, R->packets);
 	assert_true(R->compared >= 2100);
 	/* A port that was reset is not believed again. */
-	hy_offload_down(R->offload);
+	hy_offload_down(R->offload, true);
 	assert_int_equal(hy_offload_up(R->offload), 0);
 	assert_int_equal(live(NULL), 0);
 	assert_string_equal(variant(), software);

@@ -40,12 +40,13 @@ static bool
 rule_install(struct hy_flow_sim *sim, const struct hy_flow_driver *driver,
 	const struct hy_flow_match *match, uint32_t mark)
 {
+	static const struct hy_flow_spread one_queue = { .nb_queues = 1 };
 	struct hy_flow_lowered lowered;
 	struct rte_flow_error error;
 	const char *reason;
 	void *flow;
 
-	return hy_flow_lower(driver, match, mark, mark - 1, 1, &lowered, &reason) == 0 &&
+	return hy_flow_lower(driver, match, mark, mark - 1, &one_queue, &lowered, &reason) == 0 &&
 		hy_flow_sim_add(sim, &lowered.attr, lowered.items, lowered.actions, &flow,
 			&error) == 0;
 }
@@ -55,7 +56,8 @@ static struct hy_flow_sim *
 engine_make(const struct flow_profile *profile, const struct hy_flow_driver *driver)
 {
 	const struct hy_flow_sim_params params = { .profile = profile->name };
-	struct hy_flow_lowered jump;
+	static const struct hy_flow_spread one_queue = { .nb_queues = 1 };
+	struct hy_flow_lowered rules[2];
 	struct rte_flow_error error;
 	struct hy_flow_sim *sim;
 	void *flow;
@@ -63,10 +65,12 @@ engine_make(const struct flow_profile *profile, const struct hy_flow_driver *dri
 	assert_int_equal(hy_flow_sim_create(&params, &sim), 0);
 	hy_flow_sim_start(sim);
 	if (driver->group > 0) {
-		hy_flow_lower_jump(driver, &jump);
-		assert_int_equal(hy_flow_sim_add(sim, &jump.attr, jump.items, jump.actions, &flow,
-					 &error),
-			0);
+		assert_int_equal(hy_flow_lower_default(driver, &one_queue, &rules[0]), 0);
+		hy_flow_lower_jump(driver, 0, &rules[1]);
+		for (unsigned int i = 0; i < RTE_DIM(rules); i++)
+			assert_int_equal(hy_flow_sim_add(sim, &rules[i].attr, rules[i].items,
+						 rules[i].actions, &flow, &error),
+				0);
 	}
 	return sim;
 }

@@ -80,7 +80,7 @@ churn(void)
 static void
 restart(void)
 {
-	hy_offload_down(R->offload);
+	hy_offload_down(R->offload, true);
 	hy_flow_sim_stop(R->sim);
 	hy_flow_sim_start(R->sim);
 	assert_int_equal(hy_offload_up(R->offload), 0);

@@ -294,13 +294,14 @@ rules_are_lowered_to_one_pattern_exactly_if_they_are_the_same(void **state)
 	RTE_SET_USED(state);
 	for (unsigned int p = 0; p < FLOW_PROFILES; p++) {
 		const struct hy_flow_driver *driver = hy_flow_driver_of(flow_profiles[p].driver);
+		static const struct hy_flow_spread one_queue = { .nb_queues = 1 };
 		unsigned int n = 0, same = 0;
 		const char *reason;
 
 		for (unsigned int i = 0; i < MATCHES; i++)
 			n += match_make(i, &of[n].match) &&
-				hy_flow_lower(driver, &of[n].match, 1, 0, 1, &of[n].lowered,
-					&reason) == 0;
+				hy_flow_lower(driver, &of[n].match, 1, 0, &one_queue,
+					&of[n].lowered, &reason) == 0;
 		for (unsigned int a = 0; a < n; a++)
 			for (unsigned int b = 0; b < a; b++) {
 				const bool one = same_pattern(&of[a].lowered, &of[b].lowered);

@@ -14,6 +14,7 @@
 
 #include "async.h"
 #include "log.h"
+#include "many.h"
 
 #define QUEUE 0      /* the only one, as there is one thread for a port */
 #define ROOM 1024    /* requests that it holds */
@@ -100,8 +101,7 @@ creation_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r)
 		return;
 	rte_errno = 0;
 	table = hy_async_table_get(a, port, r, &r->error);
-	/* Drivers are known to fail without a reason. */
-	r->rc = table != NULL ? -ETIMEDOUT : rte_errno > 0 ? -rte_errno : -EIO;
+	r->rc = table != NULL ? -ETIMEDOUT : hy_flow_errno();
 	if (table == NULL)
 		return;
 	flow = calloc(1, sizeof(*flow));
@@ -109,7 +109,7 @@ creation_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r)
 		flow->handle = rte_flow_async_create(port, QUEUE, &later, table->table, r->items, 0,
 			r->actions, 0, flow, &r->error);
 	if (flow == NULL || flow->handle == NULL) {
-		r->rc = flow == NULL ? -ENOMEM : rte_errno > 0 ? -rte_errno : -EIO;
+		r->rc = flow == NULL ? -ENOMEM : hy_flow_errno();
 		free(flow);
 		hy_async_table_put(table, port);
 		return;
@@ -213,7 +213,7 @@ validate(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_
 	rte_errno = 0;
 	table = hy_async_table_get(&ports[port], port, &r, error);
 	if (table == NULL)
-		return rte_errno > 0 ? -rte_errno : -EIO;
+		return hy_flow_errno();
 	hy_async_table_put(table, port);
 	return 0;
 }
@@ -249,31 +249,12 @@ query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_
 	return rc == 0 ? hy_flow_rte.query(port, f->handle, count, error) : rc;
 }
 
-static int
-flush(uint16_t port, struct rte_flow_error *error)
-{
-	struct async_table *table, *next;
-	int rc = port_check(port, error);
-
-	if (rc == 0)
-		rc = rte_flow_flush(port, error);
-	if (rc != 0)
-		return rc;
-	for (table = LIST_FIRST(&ports[port].tables); table != NULL; table = next) {
-		next = LIST_NEXT(table, next);
-		hy_async_table_clear(table);
-		hy_async_table_put(table, port);
-	}
-	return 0;
-}
-
 const struct hy_flow_provider hy_flow_rte_async = {
 	.name = "rte_flow templates",
 	.validate = validate,
 	.create = create,
 	.destroy = destroy,
 	.query = query,
-	.flush = flush,
 	.create_many = create_many,
 	.destroy_many = destroy_many,
 };

@@ -52,9 +52,6 @@ struct async_table *hy_async_table_get(struct async_port *a, uint16_t port,
 /* Destroys a table, if it is empty: hardware has memory for all the rules that it is made for. */
 void hy_async_table_put(struct async_table *table, uint16_t port);
 
-/* Frees the memory of a table's flows, which the driver has none of any more. */
-void hy_async_table_clear(struct async_table *table);
-
 /* Frees a table and the memory of its flows, and tells nobody. */
 void hy_async_table_forget(struct async_table *table);
 

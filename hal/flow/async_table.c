@@ -58,7 +58,8 @@ append_action(struct async_shape *shape, const struct rte_flow_action *action)
 	case RTE_FLOW_ACTION_TYPE_JUMP:
 		return append(shape, action->conf, sizeof(struct rte_flow_action_jump));
 	case RTE_FLOW_ACTION_TYPE_RSS:
-		return rss->key_len == 0 && append(shape, &rss->types, sizeof(rss->types)) &&
+		return append(shape, &rss->types, sizeof(rss->types)) &&
+			append(shape, rss->key, rss->key_len) &&
 			append(shape, rss->queue, rss->queue_num * sizeof(rss->queue[0]));
 	default:
 		return false;
@@ -192,7 +193,7 @@ hy_async_table_put(struct async_table *table, uint16_t port)
 }
 
 void
-hy_async_table_clear(struct async_table *table)
+hy_async_table_forget(struct async_table *table)
 {
 	struct async_flow *flow;
 
@@ -200,13 +201,6 @@ hy_async_table_clear(struct async_table *table)
 		LIST_REMOVE(flow, next);
 		free(flow);
 	}
-	table->used = 0;
-}
-
-void
-hy_async_table_forget(struct async_table *table)
-{
-	hy_async_table_clear(table);
 	LIST_REMOVE(table, next);
 	free(table);
 }

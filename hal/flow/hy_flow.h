@@ -44,7 +44,10 @@ struct hy_flow_provider {
 	int (*validate)(uint16_t port, const struct rte_flow_attr *attr,
 		const struct rte_flow_item *items, const struct rte_flow_action *actions,
 		struct rte_flow_error *error);
-	/** Adds a rule. @p flow becomes its handle, which only destroy() and query() understand. */
+	/**
+	 * Adds a rule. @p flow becomes its handle, which only destroy() and query() understand; with
+	 * -ETIMEDOUT too, if the rule may be there.
+	 */
 	int (*create)(uint16_t port, const struct rte_flow_attr *attr,
 		const struct rte_flow_item *items, const struct rte_flow_action *actions,
 		void **flow, struct rte_flow_error *error);
@@ -53,8 +56,6 @@ struct hy_flow_provider {
 	/** Reads the counter of a rule with action COUNT. */
 	int (*query)(uint16_t port, void *flow, struct rte_flow_query_count *count,
 		struct rte_flow_error *error);
-	/** Removes all rules of the port. */
-	int (*flush)(uint16_t port, struct rte_flow_error *error);
 	/**
 	 * Adds many rules; NULL where that is not cheaper. Hands over all requests before it waits for
 	 * the first answer. A request that fails has no effect on the others.
@@ -117,10 +118,16 @@ struct hy_flow_driver {
 	bool says_whole;     /**< Wants to be told that ports are those of whole packets. */
 	uint32_t mark_max;   /**< The largest mark in its source; probing may find less. */
 	uint32_t priorities; /**< Levels; 1: rules must not overlap. */
-	uint32_t group;      /**< Rules go here, and one in group 0 leads there; 0: they do not. */
+	/**
+	 * Rules go to this group, to which one in group 0 leads, and one of the lowest priority
+	 * delivers what no other rule matches. 0: there are no groups.
+	 */
+	uint32_t group;
 	int full; /**< Errno that may mean "no room" as well as "not such a rule"; 0: none does. */
 	/** Marks are switched on by the first rule that marks, and off with the last: one is kept. */
 	bool keep_sentinel;
+	/** To validate a rule that marks switches marks on for good: rules are tried, and removed. */
+	bool validates_for_good;
 	/** Devices may be set up to take rules by templates only: see hy_flow_rte_prepare(). */
 	bool templates;
 	enum hy_flow_fate fate; /**< What follows MARK. */
@@ -164,6 +171,25 @@ const struct hy_flow_driver *hy_flow_driver_of(const char *name);
 
 /** Most queues that a lowered rule spreads packets over. */
 #define HY_FLOW_QUEUES 64
+/** Room for an RSS key, in bytes. */
+#define HY_FLOW_RSS_KEY 64
+
+/** How a port spreads packets over its receive queues. Marked packets are to be spread likewise. */
+struct hy_flow_spread {
+	uint16_t nb_queues; /**< Receive queues. */
+	uint64_t types;     /**< RTE_ETH_RSS_ bits; 0: none known, the driver's default. */
+	uint8_t key_len;    /**< Of @ref key in bytes; 0: unknown, the driver's default. */
+	uint8_t key[HY_FLOW_RSS_KEY]; /**< RSS key. */
+};
+
+/**
+ * Reads how a configured port spreads packets, by rte_eth_dev_rss_hash_conf_get() or, where the
+ * driver lacks that, by the port's configuration. The redirection table is not read: a rule spreads
+ * packets over all queues in turn, as drivers set that table up.
+ *
+ * @return 0; -ENODEV no such port.
+ */
+int hy_flow_spread_get(uint16_t port, struct hy_flow_spread *spread);
 
 /** A rule as a driver takes it. Points into itself: not to be copied. */
 struct hy_flow_lowered {
@@ -188,6 +214,7 @@ struct hy_flow_lowered {
 	struct rte_flow_action_queue queue;
 	struct rte_flow_action_rss rss;
 	uint16_t queues[HY_FLOW_QUEUES];
+	uint8_t key[HY_FLOW_RSS_KEY];
 	/** @endcond */
 };
 
@@ -196,17 +223,28 @@ struct hy_flow_lowered {
  * other way round need not be so: a packet that hardware overlooks goes through software.
  *
  * @param priority 0 is looked at first; below driver->priorities.
- * @param nb_queues Receive queues of the port.
+ * @param spread How the port spreads packets.
  * @param match Has passed hy_flow_rule_check().
  * @param[out] reason Why not, in words that stay; NULL if nothing speaks against it.
  * @return 0; -ENOTSUP the driver cannot take it.
  */
 int hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *match,
-	uint32_t mark, uint32_t priority, uint16_t nb_queues, struct hy_flow_lowered *out,
-	const char **reason);
+	uint32_t mark, uint32_t priority, const struct hy_flow_spread *spread,
+	struct hy_flow_lowered *out, const char **reason);
 
-/** The rule in group 0 that leads all packets to the driver's group, which is not 0. */
-void hy_flow_lower_jump(const struct hy_flow_driver *driver, struct hy_flow_lowered *out);
+/**
+ * The rule in the driver's group, which is not 0, that spreads all packets over the queues as the
+ * port itself does. Its priority comes after those of hy_flow_lower(). It must be there whenever
+ * that of hy_flow_lower_jump() is: a NIC may drop what no rule of a group matches.
+ *
+ * @return 0; -ENOTSUP the port has more than HY_FLOW_QUEUES queues.
+ */
+int hy_flow_lower_default(const struct hy_flow_driver *driver, const struct hy_flow_spread *spread,
+	struct hy_flow_lowered *out);
+
+/** The rule in group 0, at @p priority, that leads all packets to the driver's group. */
+void hy_flow_lower_jump(const struct hy_flow_driver *driver, uint32_t priority,
+	struct hy_flow_lowered *out);
 
 /**
  * Whether, where both rules match a packet that hardware marks for @p lower, hardware is sure to
@@ -224,8 +262,8 @@ struct hy_flow_limits {
 };
 
 /**
- * Tries what a port takes: validates a rule for it that no traffic meets, and bisects the largest
- * mark and the number of priorities. No rule stays behind.
+ * Tries what a port takes: creates a rule that no traffic meets, and bisects the largest mark and the
+ * number of priorities, by validating that rule or by creating it. No rule stays behind.
  *
  * @return 0, also for a port without marks; -ENODEV no such port.
  */

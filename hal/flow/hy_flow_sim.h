@@ -53,6 +53,7 @@ struct hy_flow_sim_stats {
 	uint64_t packets; /**< That passed. */
 	uint64_t marked;  /**< Of those, with a mark. */
 	uint64_t dropped; /**< Of those, freed because a rule says so. */
+	uint64_t missed;  /**< Of those, freed because no rule of a group but 0 matched. */
 	uint64_t lied;    /**< Of those marked, with a wrong mark. */
 };
 
@@ -131,8 +132,9 @@ void hy_flow_sim_flush(struct hy_flow_sim *sim);
 
 /**
  * Leads a received burst through the engine: packets that a rule marks get RTE_MBUF_F_RX_FDIR,
- * RTE_MBUF_F_RX_FDIR_ID and hash.fdir.hi; others keep what they have. Those that a rule drops are
- * freed and left out. Looks at the first segment only.
+ * RTE_MBUF_F_RX_FDIR_ID and hash.fdir.hi; others keep what they have. Packets that a rule drops, or
+ * that jumped to a group none of whose rules matches them (mlx5), are freed and left out. Looks at
+ * the first segment only.
  *
  * @return Packets left, in order.
  */

@@ -17,7 +17,8 @@
  *   and if it happens too often the port's marks are believed no more.
  *
  * Control plane: for one policy, its commits and the functions below are called by one thread at a
- * time. The engine owns all flow rules of the port. Functions return 0 or a negative errno.
+ * time. A program may have flow rules of its own on the port, which are left alone; they must not
+ * MARK, for their marks would be taken for the policy's. Functions return 0 or a negative errno.
  */
 #ifndef HY_OFFLOAD_H
 #define HY_OFFLOAD_H
@@ -88,14 +89,16 @@ void hy_offload_destroy(struct hy_offload *offload);
 uint32_t hy_offload_poll(struct hy_offload *offload);
 
 /**
- * The port stops or is about to be reset: from now on software classifies. What was installed is
- * forgotten, since nobody can rely on a driver's claim to keep it.
+ * The port is about to be stopped or reset: from now on software classifies. To be called before,
+ * since a driver may keep rules over a stop, or free their handles.
+ *
+ * @param answers Whether the port takes calls still: its rules are removed. False if it is broken,
+ * and to be reset: they are forgotten, as the reset takes them.
  */
-void hy_offload_down(struct hy_offload *offload);
+void hy_offload_down(struct hy_offload *offload, bool answers);
 
 /**
- * The port runs (again): whatever rules it kept are removed, limits are probed again, and
- * hy_offload_poll() installs.
+ * The port runs (again): limits are probed again, and hy_offload_poll() installs.
  *
  * @return 0; -ENOTSUP it takes no rule that marks any more; -ENODEV it is gone.
  */

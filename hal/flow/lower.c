@@ -203,33 +203,53 @@ action_add(struct hy_flow_lowered *out, enum rte_flow_action_type type, const vo
 	action->conf = conf;
 }
 
+/*
+ * The port's own types and key, explicitly: mlx5 takes others for granted, RTE_ETH_RSS_IP and a key
+ * that is built in (net/mlx5/mlx5_flow.c, flow_list_create(); mlx5_flow_dv.c, flow_dv_translate();
+ * mlx5_flow_hw.c, flow_hw_tir_action_register()).
+ */
 static void
-lower_actions(const struct hy_flow_driver *driver, uint32_t mark, uint16_t nb_queues,
-	struct hy_flow_lowered *out)
+lower_fate(const struct hy_flow_spread *spread, struct hy_flow_lowered *out)
 {
-	out->mark.id = mark;
-	action_add(out, RTE_FLOW_ACTION_TYPE_MARK, &out->mark);
-	if (driver->fate == HY_FLOW_FATE_RSS && nb_queues > 1) {
-		for (uint16_t q = 0; q < nb_queues; q++)
+	if (spread->nb_queues > 1) {
+		for (uint16_t q = 0; q < spread->nb_queues; q++)
 			out->queues[q] = q;
 		out->rss.queue = out->queues;
-		out->rss.queue_num = nb_queues;
+		out->rss.queue_num = spread->nb_queues;
+		out->rss.types = spread->types;
+		if (spread->key_len > 0) {
+			memcpy(out->key, spread->key, spread->key_len);
+			out->rss.key = out->key;
+			out->rss.key_len = spread->key_len;
+		}
 		action_add(out, RTE_FLOW_ACTION_TYPE_RSS, &out->rss);
-	} else if (driver->fate == HY_FLOW_FATE_RSS) {
+	} else {
 		action_add(out, RTE_FLOW_ACTION_TYPE_QUEUE, &out->queue);
 	}
 	action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);
 }
 
+/* A rule that matches every packet. */
+static void
+lower_any(struct hy_flow_lowered *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->attr.ingress = 1;
+	item_add(out, RTE_FLOW_ITEM_TYPE_ETH, &out->spec.eth, &out->mask.eth,
+		sizeof(out->mask.eth));
+	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);
+}
+
 int
 hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *match, uint32_t mark,
-	uint32_t priority, uint16_t nb_queues, struct hy_flow_lowered *out, const char **reason)
+	uint32_t priority, const struct hy_flow_spread *spread, struct hy_flow_lowered *out,
+	const char **reason)
 {
 	const bool l4 = (match->fields & (HY_FLOW_PORTS | HY_FLOW_TUNNEL)) != 0 ||
 		(driver->protocols[0] != 0 && is_ip4(match));
 
 	*reason = objection(driver, match);
-	if (*reason == NULL && nb_queues > HY_FLOW_QUEUES)
+	if (*reason == NULL && spread->nb_queues > HY_FLOW_QUEUES)
 		*reason = "the port has more receive queues than a rule spreads packets over";
 	if (*reason != NULL)
 		return -ENOTSUP;
@@ -243,18 +263,34 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *m
 	if (l4)
 		lower_l4(match, out);
 	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);
-	lower_actions(driver, mark, nb_queues, out);
+	out->mark.id = mark;
+	action_add(out, RTE_FLOW_ACTION_TYPE_MARK, &out->mark);
+	if (driver->fate == HY_FLOW_FATE_RSS)
+		lower_fate(spread, out);
+	else
+		action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);
+	return 0;
+}
+
+int
+hy_flow_lower_default(const struct hy_flow_driver *driver, const struct hy_flow_spread *spread,
+	struct hy_flow_lowered *out)
+{
+	if (spread->nb_queues > HY_FLOW_QUEUES)
+		return -ENOTSUP;
+	lower_any(out);
+	out->attr.group = driver->group;
+	out->attr.priority = driver->priorities;
+	lower_fate(spread, out);
 	return 0;
 }
 
 void
-hy_flow_lower_jump(const struct hy_flow_driver *driver, struct hy_flow_lowered *out)
+hy_flow_lower_jump(const struct hy_flow_driver *driver, uint32_t priority,
+	struct hy_flow_lowered *out)
 {
-	memset(out, 0, sizeof(*out));
-	out->attr.ingress = 1;
-	item_add(out, RTE_FLOW_ITEM_TYPE_ETH, &out->spec.eth, &out->mask.eth,
-		sizeof(out->mask.eth));
-	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);
+	lower_any(out);
+	out->attr.priority = priority;
 	out->jump.group = driver->group;
 	action_add(out, RTE_FLOW_ACTION_TYPE_JUMP, &out->jump);
 	action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);

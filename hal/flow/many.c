@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many rules at once, by whatever provider. */
 
+#include <errno.h>
+
+#include <rte_errno.h>
+
 #include "many.h"
+
+int
+hy_flow_errno(void)
+{
+	const int code = rte_errno < 0 ? -rte_errno : rte_errno;
+
+	return code > 0 && code < RTE_MIN_ERRNO ? -code : -EIO;
+}
 
 void
 hy_flow_create_many(const struct hy_flow_provider *provider, uint16_t port,

@@ -14,7 +14,6 @@
 
 #include "log.h"
 #include "offload.h"
-#include "probe.h"
 
 #define RULES_MAX (1u << 20)
 #define SAMPLE_EVERY_MAX (1u << 31) /* hy_mark_gap() counts in 64 bits */
@@ -159,60 +158,24 @@ workers_make(struct hy_offload *o)
 	return 0;
 }
 
-/* The rules that the port needs before those of the policy. */
-static int
-port_rules_make(struct hy_offload *o, const char **why)
-{
-	const struct hy_flow_provider *provider = o->params.provider;
-	struct rte_flow_error error = { 0 };
-	struct hy_flow_lowered lowered;
-	int rc = 0;
-
-	if (o->params.driver->group > 0) {
-		hy_flow_lower_jump(o->params.driver, &lowered);
-		rc = provider->create(o->port, &lowered.attr, lowered.items, lowered.actions,
-			&o->jump, &error);
-		*why = error.message;
-	}
-	if (rc == 0 && o->params.driver->keep_sentinel)
-		rc = hy_flow_sentinel_create(o->port, provider, o->params.driver,
-			o->limits.mark_max, &o->sentinel, why);
-	return rc;
-}
-
-static void
-port_rules_remove(struct hy_offload *o)
-{
-	struct rte_flow_error error;
-
-	if (o->sentinel != NULL)
-		o->params.provider->destroy(o->port, o->sentinel, &error);
-	if (o->jump != NULL)
-		o->params.provider->destroy(o->port, o->jump, &error);
-	o->sentinel = NULL;
-	o->jump = NULL;
-}
-
-/* Starts from an empty table, and looks at what the port takes. */
+/* Looks at what the port takes. Rules that others put there are left alone. */
 static int
 port_begin(struct hy_offload *o, char *reason, size_t size)
 {
 	struct rte_eth_dev_info info;
-	struct rte_flow_error error;
 	const char *why = NULL;
 	int rc;
 
-	if (rte_eth_dev_info_get(o->port, &info) != 0) {
+	if (rte_eth_dev_info_get(o->port, &info) != 0 ||
+		hy_flow_spread_get(o->port, &o->spread) != 0) {
 		snprintf(reason, size, "there is no port %u", o->port);
 		return -ENODEV;
 	}
-	o->nb_queues = info.nb_rx_queues;
 	if (o->any_provider)
 		o->params.provider = hy_flow_rte_of(o->port);
 	if (o->params.driver == NULL)
 		o->params.driver = hy_flow_driver_of(info.driver_name == NULL ? ""
 									      : info.driver_name);
-	o->params.provider->flush(o->port, &error);
 	rc = hy_flow_probe(o->port, o->params.provider, o->params.driver, &o->limits);
 	if (rc == 0 && o->limits.mark_max == 0)
 		rc = -ENOTSUP;
@@ -220,11 +183,11 @@ port_begin(struct hy_offload *o, char *reason, size_t size)
 		snprintf(reason, size, "%s", o->limits.reason);
 		return rc;
 	}
-	rc = port_rules_make(o, &why);
+	rc = hy_offload_port_rules_make(o, &why);
 	if (rc != 0) {
 		snprintf(reason, size, "%s refuses the rules that the driver needs: %s",
 			o->params.provider->name, why != NULL ? why : strerror(-rc));
-		port_rules_remove(o);
+		hy_offload_port_rules_remove(o);
 		return -ENOTSUP;
 	}
 	return 0;
@@ -338,7 +301,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	pthread_mutex_init(&o->mutex, NULL);
 	rc = offload_build(o, reason, size);
 	if (rc != 0) {
-		port_rules_remove(o);
+		hy_offload_port_rules_remove(o);
 		offload_free(o);
 		return rc;
 	}
@@ -385,8 +348,9 @@ hy_offload_destroy(struct hy_offload *o)
 	pthread_mutex_lock(&o->mutex);
 	plan_empty(o);
 	hy_offload_marks_publish(o, NULL, o->plan);
+	hy_offload_jump_remove(o);
 	wait_for_workers(o);
-	hy_offload_destroy_left(o);
+	hy_offload_destroy_left(o, false);
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_STUCK ||
 			(o->flows[i].state == FLOW_LEAVING &&
@@ -394,7 +358,7 @@ hy_offload_destroy(struct hy_offload *o)
 					0))
 			HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
 	if (o->state != HY_OFFLOAD_GONE)
-		port_rules_remove(o);
+		hy_offload_port_rules_remove(o);
 	pthread_mutex_unlock(&o->mutex);
 	if (o->garbage == NULL)
 		offload_free(o);
@@ -426,6 +390,7 @@ demote(struct hy_offload *o, uint64_t mismatches)
 	o->state = HY_OFFLOAD_DEMOTED;
 	plan_empty(o);
 	hy_offload_marks_publish(o, NULL, o->plan);
+	hy_offload_jump_remove(o);
 }
 
 static uint64_t
@@ -451,7 +416,7 @@ hy_offload_poll(struct hy_offload *o)
 		demoted = true;
 	}
 	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED)
-		done += hy_offload_destroy_left(o);
+		done += hy_offload_destroy_left(o, false);
 	if (o->state == HY_OFFLOAD_UP) {
 		settle(o);
 		done += hy_offload_age(o);
@@ -474,11 +439,11 @@ hy_offload_poll(struct hy_offload *o)
 }
 
 void
-hy_offload_down(struct hy_offload *o)
+hy_offload_down(struct hy_offload *o, bool answers)
 {
 	pthread_mutex_lock(&o->mutex);
 	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED) {
-		hy_offload_forget(o);
+		hy_offload_forget(o, answers);
 		if (o->state == HY_OFFLOAD_UP)
 			o->state = HY_OFFLOAD_DOWN;
 	}
@@ -501,7 +466,7 @@ hy_offload_up(struct hy_offload *o)
 		if (rc == 0 && marks + o->nb_slots - 1 > o->limits.mark_max) {
 			snprintf(reason, sizeof(reason), "marks up to %u are fewer than before",
 				o->limits.mark_max);
-			port_rules_remove(o);
+			hy_offload_port_rules_remove(o);
 			rc = -ENOTSUP;
 		}
 		if (rc == 0) {
@@ -521,7 +486,7 @@ hy_offload_up(struct hy_offload *o)
 void
 hy_offload_gone(struct hy_offload *o)
 {
-	hy_offload_down(o);
+	hy_offload_down(o, false);
 	pthread_mutex_lock(&o->mutex);
 	o->state = HY_OFFLOAD_GONE;
 	pthread_mutex_unlock(&o->mutex);

@@ -98,11 +98,13 @@ struct hy_offload {
 	struct hy_hal *hal; /* That it follows; NULL: none. */
 	struct hy_offload_params params;
 	bool any_provider; /* The caller leaves it to the port which one. */
-	uint16_t port, nb_queues;
+	uint16_t port;
+	struct hy_flow_spread spread;
 	enum hy_offload_state state;
 	struct offload_safety safety;
 	struct hy_flow_limits limits;
-	void *jump, *sentinel; /* Rules of the port itself. */
+	void *jump, *fallback, *sentinel; /* Rules that the port needs: see offload_port.c. */
+	bool jump_stays; /* The port may have the jump still; so it keeps what it leads to. */
 
 	uint32_t nb_slots;    /* A power of 2; */
 	uint32_t slot_bits;   /* this one. */
@@ -155,10 +157,17 @@ void hy_offload_marks_free(struct marks *marks);
 void hy_offload_collect(struct hy_offload *o);
 
 /* Hardware. */
-uint32_t hy_offload_destroy_left(struct hy_offload *o);
+uint32_t hy_offload_destroy_left(struct hy_offload *o, bool now); /* Whatever workers do. */
 uint32_t hy_offload_install(struct hy_offload *o);
 uint32_t hy_offload_age(struct hy_offload *o);
-void hy_offload_forget(struct hy_offload *o);
+void hy_offload_forget(struct hy_offload *o, bool answers);
+
+/* Rules that the port needs. Those of which a call fails are for hy_offload_port_rules_remove(). */
+int hy_offload_port_rules_make(struct hy_offload *o, const char **why);
+/* No packet is led to the policy's rules any more. */
+void hy_offload_jump_remove(struct hy_offload *o);
+void hy_offload_port_rules_remove(struct hy_offload *o);
+void hy_offload_port_rules_forget(struct hy_offload *o); /* The port has none any more. */
 
 /* The HAL: nobody is followed any more, and there are no marks. */
 void hy_offload_unfollow(struct hy_offload *o);

@@ -53,7 +53,7 @@ on_port(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
 	if (state == HY_PORT_GONE) {
 		hy_offload_gone(o);
 	} else if (state == HY_PORT_DOWN) {
-		hy_offload_down(o);
+		hy_offload_down(o, hy_hal_port_answers(hal, port));
 	} else if (state == HY_PORT_UP) {
 		hy_offload_up(o); /* on an error it stays down, and says why */
 		hy_offload_declare(o, hal);

@@ -54,7 +54,7 @@ batch_destroy(struct hy_offload *o)
 }
 
 uint32_t
-hy_offload_destroy_left(struct hy_offload *o)
+hy_offload_destroy_left(struct hy_offload *o, bool now)
 {
 	struct batch *b = o->batch;
 	uint32_t done = 0;
@@ -63,7 +63,7 @@ hy_offload_destroy_left(struct hy_offload *o)
 		const struct flow *flow = &o->flows[i];
 
 		if (flow->state != FLOW_LEAVING ||
-			rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1)
+			(!now && rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1))
 			continue;
 		b->requests[b->n] = (struct hy_flow_request){ .flow = flow->handle };
 		b->rules[b->n++].slot = i;
@@ -75,23 +75,30 @@ hy_offload_destroy_left(struct hy_offload *o)
 	return done;
 }
 
-/* Forgets all rules of a port that stopped or went: nothing is destroyed. */
+/*
+ * The port is about to stop, or to be reset, or went. If it answers, all rules are removed: it may
+ * keep rules over a stop, and nobody could tell later which handles are valid still. Otherwise
+ * they are forgotten, for a reset takes them. Marks that wait in queues are those of no table.
+ */
 void
-hy_offload_forget(struct hy_offload *o)
+hy_offload_forget(struct hy_offload *o, bool answers)
 {
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
 		o->plan->rules[r].slot = NO_SLOT;
 		o->plan->rules[r].reason = REASON_UNTRIED;
 	}
 	hy_offload_marks_publish(o, NULL, o->plan);
-	for (uint32_t i = 0; i < o->nb_slots; i++) {
-		if (o->flows[i].state == FLOW_FREE)
-			continue;
-		o->lost++;
-		flow_free(o, &o->flows[i]);
+	o->lost += o->leaving;
+	if (answers) {
+		hy_offload_jump_remove(o);
+		hy_offload_destroy_left(o, true);
+		hy_offload_port_rules_remove(o);
+		return;
 	}
-	o->jump = NULL;
-	o->sentinel = NULL;
+	for (uint32_t i = 0; i < o->nb_slots; i++)
+		if (o->flows[i].state != FLOW_FREE)
+			flow_free(o, &o->flows[i]);
+	hy_offload_port_rules_forget(o);
 }
 
 /* The next slot whose marks nobody can meet any more. */
@@ -202,8 +209,8 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 		state->reason = REASON_RESIDUE;
 		return;
 	}
-	if (hy_flow_lower(o->params.driver, &flow->match, flow_mark(o, slot), priority,
-		    o->nb_queues, lowered, &reason) != 0) {
+	if (hy_flow_lower(o->params.driver, &flow->match, flow_mark(o, slot), priority, &o->spread,
+		    lowered, &reason) != 0) {
 		state->reason = hy_offload_reason_of(o, reason);
 		return;
 	}

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_ethdev.h>
 #include <rte_ether.h>
 
 #include <hy_policy.h>
@@ -36,7 +35,8 @@ static const struct hy_flow_match nobody_exactly = {
 };
 
 struct attempt {
-	uint16_t port, nb_queues;
+	uint16_t port;
+	struct hy_flow_spread spread;
 	const struct hy_flow_provider *provider;
 	const struct hy_flow_driver *driver;
 };
@@ -47,15 +47,36 @@ sentinel_of(const struct hy_flow_driver *driver)
 	return driver->protocols[0] != 0 ? &nobody_exactly : &nobody;
 }
 
-static bool
-takes(const struct attempt *a, uint32_t mark, uint32_t priority)
+static int
+rule_create(const struct attempt *a, const struct hy_flow_match *match, uint32_t mark,
+	uint32_t priority, void **flow, const char **why)
 {
 	struct rte_flow_error error = { 0 };
 	struct hy_flow_lowered lowered;
-	const char *why;
+	int rc = hy_flow_lower(a->driver, match, mark, priority, &a->spread, &lowered, why);
 
-	return hy_flow_lower(a->driver, sentinel_of(a->driver), mark, priority, a->nb_queues,
-		       &lowered, &why) == 0 &&
+	if (rc != 0)
+		return rc;
+	rc = a->provider->create(a->port, &lowered.attr, lowered.items, lowered.actions, flow,
+		&error);
+	if (rc != 0)
+		*why = error.message != NULL ? error.message : strerror(-rc);
+	return rc;
+}
+
+static bool
+takes(const struct attempt *a, uint32_t mark, uint32_t priority)
+{
+	const struct hy_flow_match *match = sentinel_of(a->driver);
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	const char *why;
+	void *flow;
+
+	if (a->driver->validates_for_good)
+		return rule_create(a, match, mark, priority, &flow, &why) == 0 &&
+			a->provider->destroy(a->port, flow, &error) == 0;
+	return hy_flow_lower(a->driver, match, mark, priority, &a->spread, &lowered, &why) == 0 &&
 		a->provider->validate(a->port, &lowered.attr, lowered.items, lowered.actions,
 			&error) == 0;
 }
@@ -97,34 +118,14 @@ count_priorities(const struct attempt *a, uint32_t most)
 	return low + 1;
 }
 
-static int
-rule_create(const struct attempt *a, const struct hy_flow_match *match, uint32_t mark, void **flow,
-	const char **why)
-{
-	struct rte_flow_error error = { 0 };
-	struct hy_flow_lowered lowered;
-	int rc = hy_flow_lower(a->driver, match, mark, 0, a->nb_queues, &lowered, why);
-
-	if (rc != 0)
-		return rc;
-	rc = a->provider->create(a->port, &lowered.attr, lowered.items, lowered.actions, flow,
-		&error);
-	if (rc != 0)
-		*why = error.message != NULL ? error.message : strerror(-rc);
-	return rc;
-}
-
 int
 hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, uint32_t mark, void **flow, const char **why)
 {
-	struct rte_eth_dev_info info;
-	struct attempt a = { port, 1, provider, driver };
+	/* As of a port with one queue, without RSS, of which a NIC may have few: it meets nothing. */
+	const struct attempt a = { port, { .nb_queues = 1 }, provider, driver };
 
-	if (rte_eth_dev_info_get(port, &info) != 0)
-		return -ENODEV;
-	a.nb_queues = info.nb_rx_queues;
-	return rule_create(&a, sentinel_of(driver), mark, flow, why);
+	return rule_create(&a, sentinel_of(driver), mark, 0, flow, why);
 }
 
 /* The same fields, prefix lengths and protocol, which make up the table that a rule goes to. */
@@ -152,16 +153,13 @@ hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, const struct hy_flow_match *like)
 {
 	const struct hy_flow_match match = like != NULL ? nobody_like(like) : *sentinel_of(driver);
-	struct rte_eth_dev_info info;
-	struct attempt a = { port, 1, provider, driver };
+	struct attempt a = { .port = port, .provider = provider, .driver = driver };
 	struct rte_flow_error error = { 0 };
 	const char *why;
 	void *flow;
 
-	if (rte_eth_dev_info_get(port, &info) != 0)
-		return false;
-	a.nb_queues = info.nb_rx_queues;
-	if (rule_create(&a, &match, 1, &flow, &why) != 0)
+	if (hy_flow_spread_get(port, &a.spread) != 0 ||
+		rule_create(&a, &match, 1, 0, &flow, &why) != 0)
 		return false;
 	provider->destroy(port, flow, &error);
 	return true;
@@ -174,7 +172,7 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 	struct rte_flow_error error = { 0 };
 	const char *why = NULL;
 	void *flow;
-	int rc = hy_flow_sentinel_create(a->port, a->provider, a->driver, 1, &flow, &why);
+	int rc = rule_create(a, sentinel_of(a->driver), 1, 0, &flow, &why);
 
 	if (rc == 0)
 		rc = a->provider->destroy(a->port, flow, &error);
@@ -189,16 +187,14 @@ int
 hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, struct hy_flow_limits *limits)
 {
-	struct rte_eth_dev_info info;
-	struct attempt a = { port, 1, provider, driver };
+	struct attempt a = { .port = port, .provider = provider, .driver = driver };
 
 	memset(limits, 0, sizeof(*limits));
 	limits->priorities = 1;
-	if (rte_eth_dev_info_get(port, &info) != 0) {
+	if (hy_flow_spread_get(port, &a.spread) != 0) {
 		snprintf(limits->reason, sizeof(limits->reason), "there is no such port");
 		return -ENODEV;
 	}
-	a.nb_queues = info.nb_rx_queues;
 	if (first_try(&a, limits) != 0)
 		return 0;
 	limits->mark_max = largest_mark(&a, driver->mark_max);

@@ -5,7 +5,7 @@
 
 #include <rte_errno.h>
 
-#include "hy_flow.h"
+#include "many.h"
 
 static int
 validate(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
@@ -20,10 +20,7 @@ create(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_it
 {
 	rte_errno = 0;
 	*flow = rte_flow_create(port, attr, items, actions, error);
-	if (*flow != NULL)
-		return 0;
-	/* Drivers are known to fail without a reason. */
-	return rte_errno > 0 ? -rte_errno : -EIO;
+	return *flow != NULL ? 0 : hy_flow_errno();
 }
 
 static int
@@ -44,17 +41,10 @@ query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_
 	return rte_flow_query(port, flow, action, count, error);
 }
 
-static int
-flush(uint16_t port, struct rte_flow_error *error)
-{
-	return rte_flow_flush(port, error);
-}
-
 const struct hy_flow_provider hy_flow_rte = {
 	.name = "rte_flow",
 	.validate = validate,
 	.create = create,
 	.destroy = destroy,
 	.query = query,
-	.flush = flush,
 };

@@ -327,7 +327,7 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *erro
 
 /* What the rules say of one packet. */
 struct verdict {
-	bool mark, flag, drop;
+	bool mark, flag, drop, missed;
 	uint32_t id;
 };
 
@@ -357,8 +357,10 @@ judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt)
 	for (int jumps = 0; jumps < JUMPS_MAX; jumps++) {
 		struct rule *rule = match(sim, &key, group);
 
-		if (rule == NULL)
+		if (rule == NULL) {
+			verdict.missed = group > 0 && sim->profile->misses_drop;
 			break;
+		}
 		if (rule->wish.count) {
 			__atomic_fetch_add(&rule->hits, 1, __ATOMIC_RELAXED);
 			__atomic_fetch_add(&rule->bytes, rte_pktmbuf_pkt_len(pkt),
@@ -409,9 +411,10 @@ hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
 	for (uint16_t i = 0; i < n; i++) {
 		const struct verdict verdict = judge_packet(sim, pkts[i]);
 
-		if (verdict.drop) {
+		if (verdict.drop || verdict.missed) {
 			rte_pktmbuf_free(pkts[i]);
-			burst.dropped++;
+			burst.dropped += verdict.drop;
+			burst.missed += verdict.missed;
 			continue;
 		}
 		deliver(sim, &verdict, pkts[i], &burst);
@@ -421,6 +424,7 @@ hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
 	__atomic_fetch_add(&sim->stats.packets, burst.packets, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.marked, burst.marked, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.dropped, burst.dropped, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.missed, burst.missed, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.lied, burst.lied, __ATOMIC_RELAXED);
 	return kept;
 }
@@ -587,5 +591,6 @@ hy_flow_sim_stats(struct hy_flow_sim *sim, struct hy_flow_sim_stats *stats)
 	stats->packets = __atomic_load_n(&sim->stats.packets, __ATOMIC_RELAXED);
 	stats->marked = __atomic_load_n(&sim->stats.marked, __ATOMIC_RELAXED);
 	stats->dropped = __atomic_load_n(&sim->stats.dropped, __ATOMIC_RELAXED);
+	stats->missed = __atomic_load_n(&sim->stats.missed, __ATOMIC_RELAXED);
 	stats->lied = __atomic_load_n(&sim->stats.lied, __ATOMIC_RELAXED);
 }

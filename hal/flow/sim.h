@@ -85,6 +85,7 @@ struct hy_sim_profile {
 	bool needs_start;  /* takes rules only while the port runs */
 	bool forgets;      /* loses its rules when the port stops */
 	bool counts_bytes; /* as well as packets */
+	bool misses_drop;  /* a packet that no rule of a group but 0 matches is lost */
 	/* Refuses what the driver does, and changes the wish to what it makes of it. */
 	int (*judge)(const struct hy_flow_sim *sim, struct hy_sim_wish *wish,
 		struct rte_flow_error *error);

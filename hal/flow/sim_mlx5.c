@@ -163,5 +163,12 @@ const struct hy_sim_profile hy_sim_mlx5 = {
 	.needs_start = true,  /* mlx5_flow.c, mlx5_flow_create() */
 	.forgets = true,      /* mlx5_trigger.c, mlx5_dev_stop() */
 	.counts_bytes = true, /* mlx5_flow_dv.c, flow_dv_query_count() */
+	/*
+	 * Only mlx5_flow.c, mlx5_ctrl_flow_vlan(), and mlx5_trigger.c, mlx5_traffic_enable(), deliver
+	 * what no rule matches, and they do so in group 0. A table of another group ends in rdma-core's
+	 * dr_domain.c in a drop address for NIC receive; by hardware steering,
+	 * hws/mlx5dr_table.c, mlx5dr_table_create_default_ft(), connects a miss for FDB only.
+	 */
+	.misses_drop = true,
 	.judge = judge,
 };

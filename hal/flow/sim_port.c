@@ -134,22 +134,10 @@ query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_
 	return sim != NULL ? hy_flow_sim_count(sim, flow, count, error) : no_engine(error);
 }
 
-static int
-flush(uint16_t port, struct rte_flow_error *error)
-{
-	struct hy_flow_sim *sim = hy_flow_sim_of(port);
-
-	if (sim == NULL)
-		return no_engine(error);
-	hy_flow_sim_flush(sim);
-	return 0;
-}
-
 const struct hy_flow_provider hy_flow_simulator = {
 	.name = "simulator",
 	.validate = validate,
 	.create = create,
 	.destroy = destroy,
 	.query = query,
-	.flush = flush,
 };

@@ -17,4 +17,5 @@ HY_FLOW_DRIVER(cnxk,
 	.priorities = 8,
 	.full = EIO, /* what hy_flow_rte makes of NPC_ERR_MCAM_ALLOC, which is no errno */
 	.keep_sentinel = true,
+	.validates_for_good = true, /* npc_parse_actions() counts it in mark_actions, after 22.11 */
 	.fate = HY_FLOW_FATE_RSS);
