@@ -15,6 +15,7 @@
 #include <rte_ring.h>
 
 #include <hy_conform.h>
+#include <hy_mbuf.h>
 #include <hy_offload.h>
 #include <hy_policy.h>
 
@@ -559,7 +560,72 @@ no_suite_tries_what_the_device_sends(void **state)
 	}
 }
 
+static uint16_t
+nothing_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	return 0;
+}
+
+/* The driver would wait for ever to send what the device has not handed out. */
+static void
+graph_with_another_source(const char *force, int wanted)
+{
+	const struct oct_spec spec = { .force = force };
+	const struct hy_node_desc other = { .name = "oct_other",
+		.flags = HY_NODE_SOURCE,
+		.impl.process = nothing_process,
+		.edges = { "ethdev_tx-0" } };
+	static const char *const patterns[] = { "event_rx-oct", "oct_other" };
+	const struct hy_graph_params params = { .patterns = patterns,
+		.nb_patterns = 2,
+		.ops = &hy_mbuf_ops,
+		.drop_node = "pkt_drop",
+		.burst = 64,
+		.socket = SOCKET_ID_ANY };
+	struct hy_graph *graph = NULL;
+	hy_node_id id;
+
+	oct_open(&spec);
+	assert_int_equal(hy_node_register(&other, &id), 0);
+	hy_graph_destroy(R.graphs[--R.nb_graphs]); /* its worker's place */
+	assert_int_equal(hy_graph_create("oct-other", &params, &graph), wanted);
+	if (wanted != 0)
+		assert_non_null(strstr(unit_log(),
+			"source oct_other brings packets that event device 0 did not hand out"));
+	hy_graph_destroy(graph);
+	hy_node_unregister(id);
+	assert_int_equal(oct_close(), 0);
+}
+
+static void
+sending_by_the_device_refuses_a_graph_with_another_source(void **state)
+{
+	RTE_SET_USED(state);
+	graph_with_another_source("ethdev_tx=sso", -EINVAL);
+}
+
+static void
+sending_vectors_by_the_device_refuses_it_too(void **state)
+{
+	RTE_SET_USED(state);
+	graph_with_another_source("ethdev_tx=sso_vector", -EINVAL);
+}
+
+static void
+own_queues_send_for_another_source(void **state)
+{
+	RTE_SET_USED(state);
+	graph_with_another_source("ethdev_tx=own_queue", 0);
+}
+
 static const struct CMUnitTest octeontx2[] = {
+	OCT_TEST(sending_by_the_device_refuses_a_graph_with_another_source),
+	OCT_TEST(sending_vectors_by_the_device_refuses_it_too),
+	OCT_TEST(own_queues_send_for_another_source),
 	OCT_TEST(what_its_devices_are_built_for_is_chosen),
 	OCT_TEST(atomic_packets_go_round_by_vectors),
 	OCT_TEST(ordered_packets_go_round_by_vectors),

@@ -18,6 +18,7 @@
 #include <hy_ethdev.h>
 
 #include "ethdev_tx.h"
+#include "event_rx.h"
 #include "sso_tx.h"
 
 uint16_t
@@ -46,12 +47,37 @@ sso_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 	return n;
 }
 
+/*
+ * Another source than event_rx of that device, or NULL. To send a packet that is not of the event in
+ * hand, the driver waits until the worker is at the head of its queue, for ever if it has no event:
+ * common/cnxk/roc_sso.h (later roc_sso_dp.h), roc_sso_hws_head_wait(), by event/cnxk/cn10k_worker.h
+ * (cn10k_tx_worker.h), cn10k_sso_hws_event_tx().
+ *
+ * Sources are the first nodes by rank, and initialised before this one.
+ */
+static const struct hy_node *
+foreign_source(const struct hy_graph *graph, const struct hy_node *node, uint8_t device)
+{
+	static const char family[] = "event_rx-";
+
+	for (const struct hy_node *source = node - node->rank;
+		(hy_graph_node_flags(graph, source) & HY_NODE_SOURCE) != 0; source++) {
+		const struct event_rx_ctx *rx = source->ctx; /* NULL: inherited, and looked at */
+
+		if (strncmp(hy_graph_node_name(graph, source), family, sizeof(family) - 1) != 0 ||
+			(rx != NULL && rx->worker.device != device))
+			return source;
+	}
+	return NULL;
+}
+
 int
 sso_tx_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_ethdev_tx_config *tx = config;
 	const struct hy_event_params *feed;
 	struct sso_tx_ctx *ctx = node->ctx;
+	const struct hy_node *other;
 
 	if (tx == NULL)
 		return hy_node_refuse(graph, node, "needs a struct hy_ethdev_tx_config");
@@ -61,6 +87,12 @@ sso_tx_init(const struct hy_graph *graph, struct hy_node *node, const void *conf
 	if (hy_graph_worker(graph) >= feed->nb_workers)
 		return hy_node_refuse(graph, node, "worker %u has no event port, there are %u",
 			hy_graph_worker(graph), feed->nb_workers);
+	other = foreign_source(graph, node, feed->device);
+	if (other != NULL)
+		return hy_node_refuse(graph, node,
+			"source %s brings packets that event device %u did not hand out, and to "
+			"send them it would wait for ever; ethdev_tx=own_queue sends them",
+			hy_graph_node_name(graph, other), feed->device);
 	*ctx = (struct sso_tx_ctx){ .device = feed->device,
 		.event_port = (uint8_t)hy_graph_worker(graph),
 		.sched_type = feed->sched_type,
