@@ -32,7 +32,7 @@ static const struct vendor vendors[] = {
 	{
 		.driver = "mlx5_pci",
 		.alias = "sim_hws",
-		.profile = "mlx5",
+		.profile = "mlx5_hws",
 		.templates = true,
 		.threads = true,
 		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
@@ -83,8 +83,10 @@ nic_of(uint16_t port)
 static int
 configure(struct rte_eth_dev *dev)
 {
+	const struct rte_eth_conf *conf = &dev->data->dev_conf;
+
 	hy_flow_sim_configure(nic_of_dev(dev)->engine, dev->data->nb_rx_queues,
-		dev->data->dev_conf.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS);
+		conf->rxmode.mq_mode == RTE_ETH_MQ_RX_RSS ? &conf->rx_adv_conf.rss_conf : NULL);
 	return 0;
 }
 
@@ -366,6 +368,12 @@ simnic_marks_by_rules(uint16_t port)
 {
 	nic_of(port)->by_rules = true;
 	hy_flow_sim_deliver(nic_of(port)->engine, false);
+}
+
+bool
+simnic_delivers(uint16_t port)
+{
+	return nic_of(port)->negotiated;
 }
 
 void

@@ -53,6 +53,7 @@ struct nic {
 	enum nic_state state;
 	bool negotiated;                 /* marks */
 	bool by_rules;                   /* see simnic_marks_by_rules() */
+	uint32_t mark_actions;           /* by those: that the driver has counted */
 	struct nic_templates *templates; /* NULL: not configured for flows */
 	struct simnic_offences offences;
 	struct rte_ether_addr mac;

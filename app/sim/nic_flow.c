@@ -28,7 +28,8 @@ odd_error(int rc, struct rte_flow_error *error)
 		break;
 	case RTE_FLOW_ERROR_TYPE_ACTION:
 	case RTE_FLOW_ERROR_TYPE_ACTION_CONF:
-		odd = NPC_ERR_ACTION_NOTSUP;
+		/* roc_npc.c, npc_rss_action_configure(): an errno, and negative */
+		odd = rc == -ENOSPC ? -ENOSPC : NPC_ERR_ACTION_NOTSUP;
 		break;
 	case RTE_FLOW_ERROR_TYPE_ITEM:
 		odd = NPC_ERR_PATTERN_NOTSUP;
@@ -55,17 +56,39 @@ nic_can_answer(struct nic *nic, struct rte_flow_error *error)
 		state == NIC_REMOVED ? "the NIC was removed" : "the NIC needs a reset");
 }
 
-/* Marks are on from the first rule to the last; on cnxk, from the first one that marks. */
+/* roc_npc.c, npc_parse_actions(), behind npc_parse_attr() and npc_parse_pattern(). */
 static void
-marks_follow(struct nic *nic)
+marks_count(struct nic *nic, const struct rte_flow_action *actions, int rc,
+	const struct rte_flow_error *error)
+{
+	if (rc != 0 && error->type != RTE_FLOW_ERROR_TYPE_ACTION)
+		return;
+	for (; actions->type != RTE_FLOW_ACTION_TYPE_END; actions++) {
+		const struct rte_flow_action_mark *mark = actions->conf;
+
+		if (actions->type == RTE_FLOW_ACTION_TYPE_FLAG ||
+			(actions->type == RTE_FLOW_ACTION_TYPE_MARK && mark->id <= 0xfffd))
+			nic->mark_actions++;
+	}
+}
+
+/* cn10k_flow.c: create() looks for a count that is not 0, destroy() for one that becomes 0. */
+static void
+marks_switch(struct nic *nic, bool on)
+{
+	if (!nic->by_rules || on != (nic->mark_actions > 0))
+		return;
+	nic->negotiated = on;
+	hy_flow_sim_deliver(nic->engine, on);
+}
+
+static uint32_t
+marking_rules(const struct nic *nic)
 {
 	struct hy_flow_sim_stats stats;
 
-	if (!nic->by_rules)
-		return;
 	hy_flow_sim_stats(nic->engine, &stats);
-	nic->negotiated = stats.rules > 0;
-	hy_flow_sim_deliver(nic->engine, nic->negotiated);
+	return stats.marking;
 }
 
 static int
@@ -84,6 +107,7 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	}
 	if (rc == 0) {
 		rc = hy_flow_sim_check(nic->engine, attr, items, actions, &own);
+		marks_count(nic, actions, rc, &own);
 		if (rc != 0 && nic->vendor->odd_errors)
 			rc = odd_error(rc, &own);
 	}
@@ -107,13 +131,16 @@ flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 		rc = rte_flow_error_set(&own, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"Flow non-Q creation not supported");
 	if (rc == 0) {
+		marks_count(nic, actions,
+			hy_flow_sim_check(nic->engine, attr, items, actions, &own), &own);
 		rc = hy_flow_sim_add(nic->engine, attr, items, actions, &flow, &own);
 		if (rc != 0 && nic->vendor->odd_errors)
 			rc = odd_error(rc, &own);
 	}
 	if (error != NULL)
 		*error = own;
-	marks_follow(nic);
+	if (rc == 0)
+		marks_switch(nic, true);
 	return rc == 0 ? flow : NULL;
 }
 
@@ -121,6 +148,7 @@ static int
 flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
+	const uint32_t marking = marking_rules(nic);
 	int rc = nic_can_answer(nic, error);
 
 	/* net/mlx5/mlx5_flow.c, mlx5_flow_destroy() */
@@ -129,7 +157,10 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 			"Flow non-Q destruction not supported");
 	if (rc == 0)
 		rc = hy_flow_sim_remove(nic->engine, flow, error);
-	marks_follow(nic);
+	if (rc == 0 && marking_rules(nic) < marking) {
+		nic->mark_actions--;
+		marks_switch(nic, false);
+	}
 	return rc;
 }
 

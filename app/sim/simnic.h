@@ -80,10 +80,15 @@ uint64_t simnic_feed_left(uint16_t port, uint16_t queue);
 struct hy_flow_sim *simnic_engine(uint16_t port);
 
 /*
- * From now on sim_cn10k is as after DPDK 22.11 (net/cnxk/cn10k_flow.c, cn10k_flow_create()): marks are not to
- * be negotiated; they are delivered while there are rules. Before the port is configured.
+ * From now on sim_cn10k is as after DPDK 22.11: marks are not to be negotiated; a created rule switches
+ * them on if the driver has counted a MARK, a destroyed one with MARK switches them off if it was the
+ * last (net/cnxk/cn10k_flow.c, cn10k_flow_create() and _destroy()). To validate a rule counts, too, and
+ * so does one that is refused later (common/cnxk/roc_npc.c, npc_parse_actions()). Before the port is
+ * configured.
  */
 void simnic_marks_by_rules(uint16_t port);
+/* Whether marks are delivered. */
+bool simnic_delivers(uint16_t port);
 
 /*
  * The NIC needs a reset: its rules are gone, nothing is received or sent until rte_eth_dev_reset(),

@@ -12,9 +12,13 @@
 #include <rte_random.h>
 
 #include <hy_flow.h>
+#include <rte_ethdev.h>
+
 #include <hy_flow_sim.h>
 
 #include "sim_fixture.h"
+
+static const struct rte_eth_rss_conf rss = { .rss_hf = RTE_ETH_RSS_IP };
 
 static struct hy_flow_sim *
 engine(const char *profile, uint32_t table_size)
@@ -23,7 +27,7 @@ engine(const char *profile, uint32_t table_size)
 	struct hy_flow_sim *sim = NULL;
 
 	assert_int_equal(hy_flow_sim_create(&params, &sim), 0);
-	hy_flow_sim_configure(sim, SIM_RULES_QUEUES, true);
+	hy_flow_sim_configure(sim, SIM_RULES_QUEUES, &rss);
 	return sim;
 }
 
@@ -65,7 +69,7 @@ each_rule_refuses_one_flow_and_takes_another(void **state)
 		struct hy_flow_sim *sim = engine(rule->profile, 0);
 		int rc;
 
-		hy_flow_sim_configure(sim, SIM_RULES_QUEUES, !rule->without_rss);
+		hy_flow_sim_configure(sim, SIM_RULES_QUEUES, rule->without_rss ? NULL : &rss);
 		memset(&flow_error, 0, sizeof(flow_error));
 		rc = hy_flow_sim_check(sim, &rule->refused.attr, rule->refused.items,
 			rule->refused.actions, &flow_error);
@@ -74,7 +78,7 @@ each_rule_refuses_one_flow_and_takes_another(void **state)
 		assert_string_equal(flow_error.message, rule->why);
 		assert_int_equal(rte_errno, -rc);
 		refused++;
-		hy_flow_sim_configure(sim, SIM_RULES_QUEUES, true);
+		hy_flow_sim_configure(sim, SIM_RULES_QUEUES, &rss);
 		rc = hy_flow_sim_check(sim, &rule->taken.attr, rule->taken.items,
 			rule->taken.actions, &flow_error);
 		if (rc != 0)

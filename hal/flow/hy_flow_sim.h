@@ -31,11 +31,12 @@ extern "C" {
 
 struct hy_flow_provider;
 struct hy_flow_sim;
+struct rte_eth_rss_conf;
 struct rte_mbuf;
 
 /** What to simulate. Zeroed, it is a generic engine without faults. */
 struct hy_flow_sim_params {
-	/** "generic", "cnxk", "mlx5", "ice", "i40e" or "iavf"; NULL: generic. */
+	/** "generic", "cnxk", "mlx5", "mlx5_hws", "ice", "i40e" or "iavf"; NULL: generic. */
 	const char *profile;
 	uint32_t table_size; /**< Rules it holds; 0: as many as the profile's hardware. */
 	uint32_t mark_max;   /**< Largest mark it takes; 0: the profile's. */
@@ -46,7 +47,12 @@ struct hy_flow_sim_params {
 /** What an engine did so far. */
 struct hy_flow_sim_stats {
 	uint32_t rules;   /**< In the table now. */
-	uint32_t masks;   /**< That those match by; a packet is looked up once for each. */
+	uint32_t marking; /**< Of those, with MARK or FLAG. */
+	/**
+	 * That those match by, of all groups. A packet is looked up once for each; with mlx5, whose
+	 * matchers are a chain, once for each mask at each priority.
+	 */
+	uint32_t masks;
 	uint64_t created; /**< Rules that it took. */
 	uint64_t refused; /**< Rules that it did not take, for whatever reason. */
 	uint64_t lost;    /**< Rules that a stop took away. */
@@ -81,9 +87,10 @@ const char *hy_flow_sim_profile(const struct hy_flow_sim *sim);
  * Says how its port is configured, against which QUEUE and RSS are checked. Before that, it has one
  * queue and no RSS.
  *
- * @param rss Whether rxmode.mq_mode is RTE_ETH_MQ_RX_RSS.
+ * @param rss The port's, if rxmode.mq_mode is RTE_ETH_MQ_RX_RSS; NULL: no RSS. A key has 40 bytes.
  */
-void hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues, bool rss);
+void hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues,
+	const struct rte_eth_rss_conf *rss);
 
 /** Its port starts. Some drivers take rules only from then on. Harmless if it runs. */
 void hy_flow_sim_start(struct hy_flow_sim *sim);
@@ -104,12 +111,12 @@ int hy_flow_sim_check(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 /**
  * Adds a rule. Where several match a packet, the one of lowest priority wins, then the oldest.
  *
- * QUEUE and RSS are taken and change nothing: a packet stays in the queue by which it came.
+ * QUEUE and RSS do not move packets: see hy_flow_sim_queue().
  *
  * @param[out] flow Its handle, until it is removed, flushed or lost.
  * @return 0; -ENOTSUP what the simulator does not know; -ENOTSUP or -EINVAL the profile's driver
  * would refuse it; -ENODEV it takes no rules while stopped; -EINVAL other rules there do not go with
- * it; -ENOMEM. Where the pattern is there already: generic and ice -EEXIST, i40e and iavf -EINVAL. Where the
+ * it; -ENOMEM; -ENOSPC no more rules with RSS (cnxk). Where the pattern is there already: generic and ice -EEXIST, i40e and iavf -EINVAL. Where the
  * table is full: generic and cnxk -ENOSPC, mlx5 -ENOMEM, ice and iavf -EINVAL, i40e -ENOBUFS.
  */
 int hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
@@ -139,6 +146,15 @@ void hy_flow_sim_flush(struct hy_flow_sim *sim);
  * @return Packets left, in order.
  */
 uint16_t hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n);
+
+/**
+ * By which receive queue the NIC gives a packet out: that of a rule's QUEUE, one of a rule's RSS by a
+ * hash as its driver takes it, else one of the port's RSS. hy_flow_sim_rx() leaves a packet in the
+ * queue by which it came. Of IPv6 no hash is made.
+ *
+ * @return The queue; -ENOENT the packet is dropped.
+ */
+int hy_flow_sim_queue(struct hy_flow_sim *sim, const struct rte_mbuf *pkt);
 
 /** Whether marks get into packets; they do unless this said no. Rules count and drop anyway. */
 void hy_flow_sim_deliver(struct hy_flow_sim *sim, bool marks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulated flow engine: its table of rules, and packets that pass it.
+ * The simulated flow engine: its life, and its table of rules.
  *
  * Rules lie in one hash table, by mask and masked value; a packet is looked up once for each mask
  * there is, as a NIC does that has a table for each. A lock keeps changes and bursts apart: workers
@@ -13,54 +13,12 @@
 
 #include <rte_ethdev.h>
 #include <rte_jhash.h>
-#include <rte_mbuf.h>
 #include <rte_random.h>
 
-#include "sim.h"
-
-#define JUMPS_MAX 8
-
-/* A mask that rules of a group have. */
-struct mask {
-	struct hy_sim_key key;
-	uint32_t group;
-	uint32_t rules; /* that have it; 0: free */
-};
-
-struct rule {
-	struct rule *next; /* of its bucket */
-	uint64_t id;       /* its handle; in the order of creation, never given twice */
-	uint32_t bucket, mask;
-	struct hy_sim_wish wish;
-	uint64_t hits, bytes; /* counted under the read lock, by any worker */
-};
-
-struct hy_flow_sim {
-	const struct hy_sim_profile *profile;
-	uint32_t table_size, mark_max;
-	bool forgets, started, deliver, rss;
-	uint16_t nb_queues;
-
-	rte_rwlock_t lock;
-	struct rule **rules; /* table_size, dense */
-	uint32_t nb_rules;
-	struct rule **buckets;
-	uint32_t nb_buckets; /* a power of two */
-	struct mask *masks;
-	uint32_t nb_masks, masks_room; /* used or free; there is room for */
-	struct {
-		struct hy_sim_key mask; /* of all its rules */
-		uint32_t rules;
-	} types[HY_SIM_TYPES];
-	uint64_t next_id;
-
-	uint32_t lie_every, fail_in;
-	int fail_with;
-	struct hy_flow_sim_stats stats;
-};
+#include "sim_engine.h"
 
 static const struct hy_sim_profile *const profiles[] = { &hy_sim_generic, &hy_sim_cnxk,
-	&hy_sim_mlx5, &hy_sim_ice, &hy_sim_i40e, &hy_sim_iavf };
+	&hy_sim_mlx5, &hy_sim_mlx5_hws, &hy_sim_ice, &hy_sim_i40e, &hy_sim_iavf };
 
 static const struct hy_sim_profile *
 profile_of(const char *name)
@@ -96,6 +54,7 @@ hy_flow_sim_create(const struct hy_flow_sim_params *params, struct hy_flow_sim *
 	s->forgets = profile->forgets || params->lose_rules;
 	s->deliver = true;
 	s->nb_queues = 1;
+	hy_sim_rss_of_port(&s->rss, 1, NULL);
 	s->lie_every = params->lie_every;
 	s->nb_buckets = rte_align32pow2(s->table_size);
 	s->rules = calloc(s->table_size, sizeof(s->rules[0]));
@@ -137,15 +96,17 @@ hy_sim_queues(const struct hy_flow_sim *sim)
 bool
 hy_sim_has_rss(const struct hy_flow_sim *sim)
 {
-	return sim->rss;
+	return sim->has_rss;
 }
 
 void
-hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues, bool rss)
+hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues,
+	const struct rte_eth_rss_conf *rss)
 {
 	rte_rwlock_write_lock(&sim->lock);
 	sim->nb_queues = nb_rx_queues;
-	sim->rss = rss;
+	sim->has_rss = rss != NULL;
+	hy_sim_rss_of_port(&sim->rss, nb_rx_queues, rss);
 	rte_rwlock_write_unlock(&sim->lock);
 }
 
@@ -166,15 +127,17 @@ bucket_of(const struct hy_flow_sim *sim, uint32_t mask, const struct hy_sim_key 
 
 /* The number of a mask, which is added if there is none; -ENOMEM. */
 static int64_t
-mask_get(struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32_t group)
+mask_get(struct hy_flow_sim *sim, const struct hy_sim_key *key, const struct rte_flow_attr *attr)
 {
+	const uint32_t priority = sim->profile->chains ? attr->priority : 0;
 	uint32_t i, unused = sim->nb_masks;
 	struct mask *more;
 
 	for (i = 0; i < sim->nb_masks; i++) {
 		if (sim->masks[i].rules == 0)
 			unused = i;
-		else if (sim->masks[i].group == group && keys_equal(&sim->masks[i].key, key))
+		else if (sim->masks[i].group == attr->group && sim->masks[i].priority == priority &&
+			keys_equal(&sim->masks[i].key, key))
 			return i;
 	}
 	if (unused == sim->masks_room) {
@@ -185,7 +148,9 @@ mask_get(struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32_t group)
 		sim->masks_room = 2 * unused + 4;
 	}
 	sim->nb_masks = RTE_MAX(sim->nb_masks, unused + 1);
-	sim->masks[unused] = (struct mask){ .key = *key, .group = group };
+	sim->masks[unused] = (struct mask){
+		.key = *key, .group = attr->group, .priority = priority
+	};
 	return unused;
 }
 
@@ -196,9 +161,8 @@ before(const struct rule *a, const struct rule *b)
 		(a->wish.attr.priority == b->wish.attr.priority && a->id < b->id);
 }
 
-/* The rule that a packet meets in a group; NULL: none. */
-static struct rule *
-match(const struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32_t group)
+struct rule *
+hy_sim_match(const struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32_t group)
 {
 	struct rule *best = NULL, *rule;
 
@@ -231,6 +195,7 @@ unlink_rule(struct hy_flow_sim *sim, uint32_t index)
 	while (sim->nb_masks > 0 && sim->masks[sim->nb_masks - 1].rules == 0)
 		sim->nb_masks--;
 	sim->types[rule->wish.type].rules--;
+	sim->nb_spread -= rule->wish.fate.nb_queues > 1;
 	sim->rules[index] = sim->rules[--sim->nb_rules];
 	free(rule);
 }
@@ -306,7 +271,7 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *erro
 
 	if (rc != 0)
 		return rc;
-	mask = mask_get(sim, &rule->wish.mask, rule->wish.attr.group);
+	mask = mask_get(sim, &rule->wish.mask, &rule->wish.attr);
 	if (mask < 0)
 		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"no memory");
@@ -315,6 +280,11 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *erro
 	rc = goes_with(sim, rule, error);
 	if (rc != 0)
 		return rc;
+	if (rule->wish.fate.nb_queues > 1 && sim->nb_spread == sim->profile->rss_groups &&
+		sim->profile->rss_groups > 0)
+		return rte_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+			"no group of queues is left for RSS");
+	sim->nb_spread += rule->wish.fate.nb_queues > 1;
 	rule->id = ++sim->next_id;
 	rule->next = sim->buckets[rule->bucket];
 	sim->buckets[rule->bucket] = rule;
@@ -323,110 +293,6 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *erro
 	sim->types[rule->wish.type].mask = rule->wish.mask;
 	sim->types[rule->wish.type].rules++;
 	return 0;
-}
-
-/* What the rules say of one packet. */
-struct verdict {
-	bool mark, flag, drop, missed;
-	uint32_t id;
-};
-
-/* Another mark than the true one: that of a rule there is, since that would be believed. */
-static uint32_t
-another_mark(const struct hy_flow_sim *sim, uint32_t id)
-{
-	const uint32_t from = (uint32_t)rte_rand_max(sim->nb_rules);
-
-	for (uint32_t i = 0; i < sim->nb_rules; i++) {
-		const struct hy_sim_wish *wish = &sim->rules[(from + i) % sim->nb_rules]->wish;
-
-		if (wish->mark && wish->mark_id != id)
-			return wish->mark_id;
-	}
-	return id ^ 1;
-}
-
-static struct verdict
-judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt)
-{
-	struct verdict verdict = { 0 };
-	struct hy_sim_key key;
-	uint32_t group = 0;
-
-	hy_sim_parse(rte_pktmbuf_mtod(pkt, const uint8_t *), rte_pktmbuf_data_len(pkt), &key);
-	for (int jumps = 0; jumps < JUMPS_MAX; jumps++) {
-		struct rule *rule = match(sim, &key, group);
-
-		if (rule == NULL) {
-			verdict.missed = group > 0 && sim->profile->misses_drop;
-			break;
-		}
-		if (rule->wish.count) {
-			__atomic_fetch_add(&rule->hits, 1, __ATOMIC_RELAXED);
-			__atomic_fetch_add(&rule->bytes, rte_pktmbuf_pkt_len(pkt),
-				__ATOMIC_RELAXED);
-		}
-		if (rule->wish.mark) {
-			verdict.mark = true;
-			verdict.id = rule->wish.mark_id;
-		}
-		verdict.flag |= rule->wish.flag;
-		verdict.drop |= rule->wish.drop;
-		group = rule->wish.jump;
-		if (group == 0)
-			break;
-	}
-	return verdict;
-}
-
-static void
-deliver(const struct hy_flow_sim *sim, const struct verdict *verdict, struct rte_mbuf *pkt,
-	struct hy_flow_sim_stats *burst)
-{
-	uint32_t id = verdict->id;
-
-	if (!sim->deliver || (!verdict->mark && !verdict->flag))
-		return;
-	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR;
-	if (!verdict->mark)
-		return;
-	if (sim->lie_every > 0 && rte_rand_max(sim->lie_every) == 0) {
-		id = another_mark(sim, id);
-		burst->lied++;
-	}
-	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
-	pkt->hash.fdir.hi = id;
-	burst->marked++;
-}
-
-uint16_t
-hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
-{
-	struct hy_flow_sim_stats burst = { .packets = n };
-	uint16_t kept = 0;
-
-	if (n == 0)
-		return 0;
-	rte_rwlock_read_lock(&sim->lock);
-	for (uint16_t i = 0; i < n; i++) {
-		const struct verdict verdict = judge_packet(sim, pkts[i]);
-
-		if (verdict.drop || verdict.missed) {
-			rte_pktmbuf_free(pkts[i]);
-			burst.dropped += verdict.drop;
-			burst.missed += verdict.missed;
-			continue;
-		}
-		deliver(sim, &verdict, pkts[i], &burst);
-		pkts[kept++] = pkts[i];
-	}
-	rte_rwlock_read_unlock(&sim->lock);
-	__atomic_fetch_add(&sim->stats.packets, burst.packets, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&sim->stats.marked, burst.marked, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&sim->stats.dropped, burst.dropped, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&sim->stats.missed, burst.missed, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&sim->stats.lied, burst.lied, __ATOMIC_RELAXED);
-	return kept;
 }
 
 static int
@@ -584,6 +450,9 @@ hy_flow_sim_stats(struct hy_flow_sim *sim, struct hy_flow_sim_stats *stats)
 	stats->masks = 0;
 	for (uint32_t m = 0; m < sim->nb_masks; m++)
 		stats->masks += sim->masks[m].rules > 0;
+	stats->marking = 0;
+	for (uint32_t i = 0; i < sim->nb_rules; i++)
+		stats->marking += sim->rules[i]->wish.mark || sim->rules[i]->wish.flag;
 	stats->created = sim->stats.created;
 	stats->refused = sim->stats.refused;
 	stats->lost = sim->stats.lost;

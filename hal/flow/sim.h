@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include <rte_byteorder.h>
+#include <rte_ethdev.h>
 #include <rte_flow.h>
 #include <rte_rwlock.h>
 
@@ -60,6 +61,18 @@ enum hy_sim_type {
 #define HY_SIM_ITEMS 6   /* ETH, VLAN, IPV4, L4, VXLAN and END */
 #define HY_SIM_ACTIONS 8 /* with END */
 
+#define HY_SIM_QUEUES 64
+#define HY_SIM_RSS_KEY 40 /* bytes: mlx5_defs.h, MLX5_RSS_HASH_KEY_LEN */
+
+/* Over which queues packets are spread, by a port or by the fate of a rule. */
+struct hy_sim_rss {
+	uint16_t nb_queues; /* 0: the rule has no fate of this sort */
+	uint16_t queues[HY_SIM_QUEUES];
+	uint64_t types;
+	bool has_key; /* the rule names one */
+	uint8_t key[HY_SIM_RSS_KEY];
+};
+
 /* A rule as it is asked for, and what the hardware is going to make of it. */
 struct hy_sim_wish {
 	struct rte_flow_attr attr;
@@ -71,6 +84,7 @@ struct hy_sim_wish {
 	uint32_t jump; /* group; 0: none */
 	uint32_t mark_id;
 	bool mark, flag, count, drop;
+	struct hy_sim_rss fate;
 
 	enum hy_sim_type type;
 	uint32_t excludes; /* bit per type that must be empty */
@@ -86,13 +100,24 @@ struct hy_sim_profile {
 	bool forgets;      /* loses its rules when the port stops */
 	bool counts_bytes; /* as well as packets */
 	bool misses_drop;  /* a packet that no rule of a group but 0 matches is lost */
+	bool chains;       /* looks a packet up for each mask at each priority */
+	bool own_defaults; /* RSS of a rule that names no types hashes addresses, by a key of its own */
+	bool one_hash;     /* RSS of a rule hashes the ports of one protocol */
+	uint32_t rss_groups; /* rules with RSS that there can be at once; 0: any number */
 	/* Refuses what the driver does, and changes the wish to what it makes of it. */
 	int (*judge)(const struct hy_flow_sim *sim, struct hy_sim_wish *wish,
 		struct rte_flow_error *error);
 };
 
 extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_mlx5, hy_sim_ice,
-	hy_sim_i40e, hy_sim_iavf;
+	hy_sim_i40e, hy_sim_iavf, hy_sim_mlx5_hws;
+
+/* RSS of a port, NULL: none; of QUEUE or RSS; the queue of a packet, whose rule may have no fate. */
+void hy_sim_rss_of_port(struct hy_sim_rss *rss, uint16_t nb_queues,
+	const struct rte_eth_rss_conf *conf);
+void hy_sim_rss_of_rule(struct hy_sim_rss *rss, const struct rte_flow_action *action);
+uint16_t hy_sim_rss_queue(const struct hy_sim_profile *profile, const struct hy_sim_rss *port,
+	const struct hy_sim_rss *rule, const struct hy_sim_key *key);
 
 /* Of the port of an engine, to profiles. */
 uint16_t hy_sim_queues(const struct hy_flow_sim *sim);

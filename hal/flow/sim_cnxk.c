@@ -126,6 +126,8 @@ const struct hy_sim_profile hy_sim_cnxk = {
 	.table_size = 2048, /* of the MCAM that all ports share; AF hands it out */
 	.mark_max = MARK_MAX,
 	.full = -ENOSPC,
+	/* roc_npc_priv.h, NPC_RSS_GRPS; roc_npc.c, npc_rss_action_configure(): all but group 0 */
+	.rss_groups = 7,
 	/* cnxk_ethdev_ops.c, cnxk_nix_info_get(): RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP */
 	.judge = judge,
 };

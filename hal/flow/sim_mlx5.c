@@ -137,7 +137,7 @@ order_by_layer(struct hy_sim_wish *wish)
 }
 
 static int
-judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_hws(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	int rc = judge_attr(&wish->attr, error);
 
@@ -150,25 +150,38 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 		rc = judge_actions(wish, error);
 	if (rc == 0)
 		rc = hy_sim_check_queues(sim, wish, error);
+	return rc;
+}
+
+static int
+judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const int rc = judge_hws(sim, wish, error);
+
 	if (rc == 0)
 		order_by_layer(wish);
 	return rc;
 }
 
-const struct hy_sim_profile hy_sim_mlx5 = {
-	.name = "mlx5",
-	.table_size = 65536, /* as much as there is memory */
-	.mark_max = MARK_MAX,
-	.full = -ENOMEM,
-	.needs_start = true,  /* mlx5_flow.c, mlx5_flow_create() */
-	.forgets = true,      /* mlx5_trigger.c, mlx5_dev_stop() */
-	.counts_bytes = true, /* mlx5_flow_dv.c, flow_dv_query_count() */
-	/*
-	 * Only mlx5_flow.c, mlx5_ctrl_flow_vlan(), and mlx5_trigger.c, mlx5_traffic_enable(), deliver
-	 * what no rule matches, and they do so in group 0. A table of another group ends in rdma-core's
-	 * dr_domain.c in a drop address for NIC receive; by hardware steering,
-	 * hws/mlx5dr_table.c, mlx5dr_table_create_default_ft(), connects a miss for FDB only.
-	 */
-	.misses_drop = true,
-	.judge = judge,
+/*
+ * Only mlx5_flow.c, mlx5_ctrl_flow_vlan(), and mlx5_trigger.c, mlx5_traffic_enable(), deliver what no
+ * rule matches, and they do so in group 0. A table of another group ends in rdma-core's dr_domain.c
+ * in a drop address for NIC receive; by hardware steering, hws/mlx5dr_table.c,
+ * mlx5dr_table_create_default_ft(), connects a miss for FDB only. A table's matchers are a chain,
+ * with one for each mask and priority (mlx5_flow_dv.c, flow_dv_matcher_register(); rdma-core's
+ * dr_matcher.c; hws/mlx5dr_matcher.c, mlx5dr_matcher_connect()). RSS without types or a key has the
+ * driver's: mlx5_flow.c, flow_list_create(); mlx5_flow_hw.c, flow_hw_tir_action_register().
+ */
+#define BOTH \
+	.table_size = 65536 /* as much as there is memory */, .mark_max = MARK_MAX, \
+	.full = -ENOMEM, .needs_start = true /* mlx5_flow.c, mlx5_flow_create() */, \
+	.forgets = true /* mlx5_trigger.c, mlx5_dev_stop() */, \
+	.counts_bytes = true /* mlx5_flow_dv.c, flow_dv_query_count() */, .misses_drop = true, \
+	.chains = true, .own_defaults = true
+
+const struct hy_sim_profile hy_sim_mlx5 = { .name = "mlx5", BOTH, .judge = judge };
+
+/* By dv_flow_en=2. A rule has its matcher's priority, whatever it matches on. */
+const struct hy_sim_profile hy_sim_mlx5_hws = {
+	.name = "mlx5_hws", BOTH, .one_hash = true, .judge = judge_hws
 };

@@ -62,7 +62,7 @@ hy_flow_sim_attach(uint16_t port, const struct hy_flow_sim_params *params)
 		return rc;
 	}
 	hy_flow_sim_configure(attachment->sim, info.nb_rx_queues,
-		conf.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS);
+		conf.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS ? &conf.rx_adv_conf.rss_conf : NULL);
 	hy_flow_sim_start(attachment->sim);
 	for (uint16_t q = 0; q < info.nb_rx_queues; q++) {
 		attachment->callbacks[q] = rte_eth_add_rx_callback(port, q, rx, attachment->sim);

@@ -214,6 +214,8 @@ action_read(const struct rte_flow_action *action, struct hy_sim_wish *wish,
 		wish->mark_id = ((const struct rte_flow_action_mark *)action->conf)->id;
 	if (action->type == RTE_FLOW_ACTION_TYPE_JUMP)
 		wish->jump = ((const struct rte_flow_action_jump *)action->conf)->group;
+	if (action->type == RTE_FLOW_ACTION_TYPE_QUEUE || action->type == RTE_FLOW_ACTION_TYPE_RSS)
+		hy_sim_rss_of_rule(&wish->fate, action);
 	wish->mark |= action->type == RTE_FLOW_ACTION_TYPE_MARK;
 	wish->flag |= action->type == RTE_FLOW_ACTION_TYPE_FLAG;
 	wish->count |= action->type == RTE_FLOW_ACTION_TYPE_COUNT;

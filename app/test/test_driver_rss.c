@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A packet comes by the queue by which it came before there were rules, also with them. */
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "driver_rig.h"
+
+#define QUEUES 4
+#define FLOWS 256
+
+/* Between two hosts: ports differ only. Some meet no rule. */
+static struct sim_packet
+flow_between(uint32_t i, bool met, uint8_t proto)
+{
+	return (struct sim_packet){ .src = 0x0a000001,
+		.dst = met ? 0xc6120001 : 0xc6120002,
+		.proto = proto,
+		.sport = (uint16_t)(1000 + i),
+		.dport = 443 };
+}
+
+static int
+queue_of(const struct sim_packet *packet)
+{
+	struct rte_mbuf *pkt = sim_mbuf(packet);
+	const int queue = hy_flow_sim_queue(simnic_engine(D->port), pkt);
+
+	rte_pktmbuf_free(pkt);
+	return queue;
+}
+
+struct seen {
+	int queues[2][2][FLOWS]; /* by protocol, and whether they meet a rule */
+	uint32_t of[2][2][QUEUES];
+};
+
+static const uint8_t protos[] = { IPPROTO_UDP, IPPROTO_TCP };
+
+static void
+see(struct seen *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (unsigned int p = 0; p < 2; p++)
+		for (unsigned int met = 0; met < 2; met++)
+			for (uint32_t i = 0; i < FLOWS; i++) {
+				const struct sim_packet packet = flow_between(i, met != 0,
+					protos[p]);
+				const int q = queue_of(&packet);
+
+				assert_in_range(q, 0, QUEUES - 1);
+				s->queues[p][met][i] = q;
+				s->of[p][met][q]++;
+			}
+}
+
+/* A rule for the second host, of each protocol or of both. */
+static void
+rules_between(bool by_protocol)
+{
+	struct hy_flow_rule rule = { .id = 1,
+		.class_id = 7,
+		.match = { .fields = HY_FLOW_DST, .dst = 0xc6120001, .dst_len = 32 } };
+
+	if (by_protocol) {
+		rule.match.fields |= HY_FLOW_PROTO | HY_FLOW_DPORT;
+		rule.match.dport[0] = rule.match.dport[1] = 443;
+	}
+	for (unsigned int p = 0; p < (by_protocol ? 2u : 1u); p++) {
+		rule.id = p + 1;
+		rule.match.proto = by_protocol ? protos[p] : 0;
+		assert_int_equal(hy_policy_add(D->policy, &rule), 0);
+	}
+	assert_int_equal(hy_policy_commit(D->policy), 0);
+}
+
+static void
+flows_stay_on_their_queues(const char *nic, bool by_protocol)
+{
+	static struct seen before, after;
+	const struct sim_packet met = flow_between(0, true, IPPROTO_TCP);
+	unsigned int compared = 0;
+
+	driver_open(nic, NULL, QUEUES, RIG_RSS);
+	rules_between(by_protocol);
+	see(&before);
+	assert_int_equal(driver_offload(NULL), 0);
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, by_protocol ? 2 : 1);
+	assert_true(nic_marked(D->port, &met) > 0);
+	see(&after);
+	for (unsigned int p = 0; p < 2; p++)
+		for (unsigned int m = 0; m < 2; m++)
+			for (uint32_t i = 0; i < FLOWS; i++, compared++)
+				if (before.queues[p][m][i] != after.queues[p][m][i])
+					fail_msg(
+						"%s, flow %u of protocol %u, %s: queue %d, then %d",
+						nic, i, protos[p], m != 0 ? "marked" : "unmarked",
+						before.queues[p][m][i], after.queues[p][m][i]);
+	assert_int_equal(compared, 4 * FLOWS);
+	for (unsigned int q = 0; q < QUEUES; q++)
+		for (unsigned int p = 0; p < 2; p++)
+			assert_true(after.of[p][1][q] > FLOWS / QUEUES / 2);
+}
+
+#define STAYS(name, nic, by_protocol) \
+	static void name(void **state) \
+	{ \
+		RTE_SET_USED(state); \
+		flows_stay_on_their_queues(nic, by_protocol); \
+	}
+
+STAYS(marked_flows_stay_on_their_queues_on_mlx5, "sim_mlx5_0", false)
+STAYS(marked_flows_of_a_protocol_stay_on_their_queues_on_mlx5, "sim_mlx5_0", true)
+STAYS(marked_flows_stay_on_their_queues_on_cnxk, "sim_cn10k0", false)
+
+/* What the test above would miss if the simulator were kinder than the driver. */
+static void
+rss_without_types_or_key_is_the_drivers_own(void **state)
+{
+	struct hy_flow_spread spread;
+	struct hy_flow_lowered rule;
+	struct rte_flow_error error;
+	static struct seen before, after;
+	unsigned int moved = 0;
+	void *flow;
+
+	RTE_SET_USED(state);
+	driver_open("sim_mlx5_0", NULL, QUEUES, RIG_RSS);
+	see(&before);
+	assert_int_equal(hy_flow_spread_get(D->port, &spread), 0);
+	assert_int_equal(spread.types, RIG_RSS);
+	assert_int_equal(spread.nb_queues, QUEUES);
+	spread.types = 0;
+	assert_int_equal(hy_flow_lower_default(hy_flow_driver_of("mlx5_pci"), &spread, &rule), 0);
+	rule.attr.group = 0;
+	rule.attr.priority = 0;
+	assert_int_equal(hy_flow_rte.create(D->port, &rule.attr, rule.items, rule.actions, &flow,
+				 &error),
+		0);
+	see(&after);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		moved += before.queues[0][1][i] != after.queues[0][1][i];
+	assert_true(moved > FLOWS / 2);
+	assert_int_equal(after.of[0][1][after.queues[0][1][0]], FLOWS); /* all by one */
+}
+
+static const struct CMUnitTest driver_rss[] = {
+	DRIVER_TEST(marked_flows_stay_on_their_queues_on_mlx5),
+	DRIVER_TEST(marked_flows_of_a_protocol_stay_on_their_queues_on_mlx5),
+	DRIVER_TEST(marked_flows_stay_on_their_queues_on_cnxk),
+	DRIVER_TEST(rss_without_types_or_key_is_the_drivers_own),
+};
+
+UNIT_SUITE(driver_rss)

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an offload does to a port beside its own rules: nothing; and what cnxk's driver has few of. */
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+
+#include "driver_rig.h"
+
+#define RULES 6
+
+/* The program's own: a packet that it drops. */
+static const struct sim_packet own = {
+	.src = 5, .dst = 6, .proto = IPPROTO_UDP, .sport = 11, .dport = 12
+};
+
+static struct rte_flow *
+own_rule(void)
+{
+	struct sim_match flow;
+	struct rte_flow *made;
+
+	sim_match(&flow, &own, 1, false, false);
+	flow.actions[0] = (struct rte_flow_action){ .type = RTE_FLOW_ACTION_TYPE_DROP };
+	made = rte_flow_create(D->port, &flow.attr, flow.items, flow.actions, NULL);
+	assert_non_null(made);
+	return made;
+}
+
+/* Whether it drops what it is for, and nothing else. */
+static void
+assert_own_rule_works(void)
+{
+	const struct sim_packet other = {
+		.src = 5, .dst = 7, .proto = IPPROTO_UDP, .sport = 11, .dport = 12
+	};
+
+	assert_int_equal(nic_marked(D->port, &own), -2);
+	assert_int_equal(nic_marked(D->port, &other), -1);
+}
+
+static void
+rule_of_the_program_survives_an_offload(const char *nic)
+{
+	struct rte_flow *flow;
+
+	driver_open(nic, NULL, 1, 0);
+	driver_rules(RULES);
+	flow = own_rule();
+	assert_own_rule_works();
+	assert_int_equal(driver_offload(NULL), 0);
+	assert_own_rule_works();
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, RULES);
+	assert_own_rule_works();
+	hy_offload_down(D->offload, true);
+	assert_int_equal(driver_sim().rules, 1);
+	assert_int_equal(hy_offload_up(D->offload), 0);
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, RULES);
+	assert_own_rule_works();
+	driver_demote();
+	driver_settle();
+	assert_own_rule_works();
+	hy_offload_destroy(D->offload);
+	D->offload = NULL;
+	assert_own_rule_works();
+	assert_int_equal(driver_sim().rules, 1);
+	assert_int_equal(rte_flow_destroy(D->port, flow, NULL), 0);
+	assert_int_equal(nic_marked(D->port, &own), -1);
+}
+
+static void
+rule_of_the_program_survives_an_offload_on_mlx5(void **state)
+{
+	RTE_SET_USED(state);
+	rule_of_the_program_survives_an_offload("sim_mlx5_0");
+}
+
+static void
+rule_of_the_program_survives_an_offload_on_cnxk(void **state)
+{
+	RTE_SET_USED(state);
+	rule_of_the_program_survives_an_offload("sim_cn10k0");
+}
+
+static void
+rule_of_the_program_survives_an_offload_on_ice(void **state)
+{
+	RTE_SET_USED(state);
+	rule_of_the_program_survives_an_offload("sim_ice0");
+}
+
+static void
+rule_of_the_program_survives_an_offload_on_i40e(void **state)
+{
+	RTE_SET_USED(state);
+	rule_of_the_program_survives_an_offload("sim_i40e0");
+}
+
+/* Stop and start keep rules on some ports: none of the offload's is there twice, or left behind. */
+static void
+stopped_port_keeps_no_rule_of_an_offload(void **state)
+{
+	static const char *const nics[] = { "sim_cn10k0", "sim_i40e0", "sim_ice0", "sim_mlx5_0" };
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < RTE_DIM(nics); i++) {
+		uint32_t before;
+
+		driver_open(nics[i], NULL, 1, 0);
+		driver_rules(RULES);
+		assert_int_equal(driver_offload(NULL), 0);
+		driver_settle();
+		before = driver_sim().rules;
+		assert_true(before >= RULES);
+		hy_offload_down(D->offload, true);
+		assert_int_equal(driver_sim().rules, 0);
+		assert_int_equal(rte_eth_dev_stop(D->port), 0);
+		assert_int_equal(rte_eth_dev_start(D->port), 0);
+		assert_int_equal(hy_offload_up(D->offload), 0);
+		driver_settle();
+		assert_int_equal(driver_sim().rules, before);
+		hy_offload_destroy(D->offload);
+		D->offload = NULL;
+		assert_int_equal(driver_sim().rules, 0);
+		hy_policy_destroy(D->policy);
+		D->policy = NULL;
+		assert_int_equal(rte_eth_dev_stop(D->port), 0);
+	}
+}
+
+/* Nobody switches marks off again that a validated rule switched on. */
+static void
+marks_are_off_on_cnxk_before_and_after_an_offload(void **state)
+{
+	const struct hy_flow_driver *driver = hy_flow_driver_of("net_cn10k");
+	struct hy_flow_limits limits;
+
+	RTE_SET_USED(state);
+	driver_open("sim_cn10k0", NULL, 2, RIG_RSS);
+	simnic_marks_by_rules(D->port);
+	driver_rules(RULES);
+	assert_int_equal(hy_flow_probe(D->port, &hy_flow_rte, driver, &limits), 0);
+	assert_int_equal(limits.mark_max, 0xfffd);
+	assert_int_equal(limits.priorities, 3);
+	assert_false(simnic_delivers(D->port));
+	rte_flow_destroy(D->port, own_rule(), NULL);
+	assert_false(simnic_delivers(D->port));
+	assert_int_equal(driver_offload(NULL), 0);
+	assert_true(simnic_delivers(D->port));
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, RULES);
+	hy_offload_destroy(D->offload);
+	D->offload = NULL;
+	assert_false(simnic_delivers(D->port));
+	rte_flow_destroy(D->port, own_rule(), NULL);
+	assert_false(simnic_delivers(D->port));
+}
+
+/* Of eight groups of queues, the first is the port's; the rule that is kept needs none. */
+static void
+seven_rules_with_rss_fill_cnxk(void **state)
+{
+	struct hy_offload_stats stats;
+
+	RTE_SET_USED(state);
+	driver_open("sim_cn10k0", NULL, 4, RIG_RSS);
+	driver_rules(20);
+	assert_int_equal(driver_offload(NULL), 0);
+	driver_settle();
+	stats = driver_stats();
+	assert_int_equal(stats.hw_rules, 7);
+	assert_true(stats.full);
+	assert_null(hy_offload_reason(D->offload, 6));
+	assert_string_equal(hy_offload_reason(D->offload, 19), "the port has no room");
+	assert_int_equal(driver_sim().rules, 8);
+}
+
+/* net/cnxk leaves a negative errno, and numbers that are none. */
+static void
+error_of_cnxk_is_an_errno(void **state)
+{
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	struct hy_flow_spread spread;
+	const char *why;
+	int rc = 0;
+	void *flow;
+
+	RTE_SET_USED(state);
+	driver_open("sim_cn10k0", "table_size=9", 2, RIG_RSS);
+	assert_int_equal(hy_flow_spread_get(D->port, &spread), 0);
+	for (uint32_t i = 0; i < 12; i++) {
+		const struct hy_flow_match match = {
+			.fields = HY_FLOW_DST, .dst = i + 1, .dst_len = 32
+		};
+
+		if (i == 8)
+			spread.nb_queues = 1; /* QUEUE, not RSS */
+		assert_int_equal(hy_flow_lower(hy_flow_driver_of("net_cn10k"), &match, i + 1, 0,
+					 &spread, &lowered, &why),
+			0);
+		rc = hy_flow_rte.create(D->port, &lowered.attr, lowered.items, lowered.actions,
+			&flow, &error);
+		assert_int_equal(rc, i == 7 ? -ENOSPC : i < 10 ? 0 : -EIO);
+	}
+	assert_int_equal(rte_errno, -1016); /* NPC_ERR_MCAM_ALLOC */
+	assert_non_null(error.message);
+}
+
+static const struct CMUnitTest driver_rules_tests[] = {
+	DRIVER_TEST(marks_are_off_on_cnxk_before_and_after_an_offload),
+	DRIVER_TEST(seven_rules_with_rss_fill_cnxk),
+	DRIVER_TEST(error_of_cnxk_is_an_errno),
+	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_mlx5),
+	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_cnxk),
+	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_ice),
+	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_i40e),
+	DRIVER_TEST(stopped_port_keeps_no_rule_of_an_offload),
+};
+
+UNIT_SUITE(driver_rules_tests)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets that pass a simulated flow engine: marked, counted, dropped, spread over queues. */
+
+#include <errno.h>
+
+#include <rte_mbuf.h>
+#include <rte_random.h>
+
+#include "sim_engine.h"
+
+#define JUMPS_MAX 8
+
+/* What the rules say of one packet. */
+struct verdict {
+	bool mark, flag, drop, missed;
+	uint32_t id;
+	uint16_t queue;
+};
+
+/* Another mark than the true one: that of a rule there is, since that would be believed. */
+static uint32_t
+another_mark(const struct hy_flow_sim *sim, uint32_t id)
+{
+	const uint32_t from = (uint32_t)rte_rand_max(sim->nb_rules);
+
+	for (uint32_t i = 0; i < sim->nb_rules; i++) {
+		const struct hy_sim_wish *wish = &sim->rules[(from + i) % sim->nb_rules]->wish;
+
+		if (wish->mark && wish->mark_id != id)
+			return wish->mark_id;
+	}
+	return id ^ 1;
+}
+
+static struct verdict
+judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt, bool counts)
+{
+	const struct hy_sim_rss *fate = NULL;
+	struct verdict verdict = { 0 };
+	struct hy_sim_key key;
+	uint32_t group = 0;
+
+	hy_sim_parse(rte_pktmbuf_mtod(pkt, const uint8_t *), rte_pktmbuf_data_len(pkt), &key);
+	for (int jumps = 0; jumps < JUMPS_MAX; jumps++) {
+		struct rule *rule = hy_sim_match(sim, &key, group);
+
+		if (rule == NULL) {
+			verdict.missed = group > 0 && sim->profile->misses_drop;
+			break;
+		}
+		if (rule->wish.count && counts) {
+			__atomic_fetch_add(&rule->hits, 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&rule->bytes, rte_pktmbuf_pkt_len(pkt),
+				__ATOMIC_RELAXED);
+		}
+		if (rule->wish.mark) {
+			verdict.mark = true;
+			verdict.id = rule->wish.mark_id;
+		}
+		if (rule->wish.fate.nb_queues > 0)
+			fate = &rule->wish.fate;
+		verdict.flag |= rule->wish.flag;
+		verdict.drop |= rule->wish.drop;
+		group = rule->wish.jump;
+		if (group == 0)
+			break;
+	}
+	verdict.queue = hy_sim_rss_queue(sim->profile, &sim->rss, fate, &key);
+	return verdict;
+}
+
+int
+hy_flow_sim_queue(struct hy_flow_sim *sim, const struct rte_mbuf *pkt)
+{
+	struct verdict verdict;
+
+	rte_rwlock_read_lock(&sim->lock);
+	verdict = judge_packet(sim, pkt, false);
+	rte_rwlock_read_unlock(&sim->lock);
+	return verdict.drop || verdict.missed ? -ENOENT : verdict.queue;
+}
+
+static void
+deliver(const struct hy_flow_sim *sim, const struct verdict *verdict, struct rte_mbuf *pkt,
+	struct hy_flow_sim_stats *burst)
+{
+	uint32_t id = verdict->id;
+
+	if (!sim->deliver || (!verdict->mark && !verdict->flag))
+		return;
+	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR;
+	if (!verdict->mark)
+		return;
+	if (sim->lie_every > 0 && rte_rand_max(sim->lie_every) == 0) {
+		id = another_mark(sim, id);
+		burst->lied++;
+	}
+	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
+	pkt->hash.fdir.hi = id;
+	burst->marked++;
+}
+
+uint16_t
+hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct hy_flow_sim_stats burst = { .packets = n };
+	uint16_t kept = 0;
+
+	if (n == 0)
+		return 0;
+	rte_rwlock_read_lock(&sim->lock);
+	for (uint16_t i = 0; i < n; i++) {
+		const struct verdict verdict = judge_packet(sim, pkts[i], true);
+
+		if (verdict.drop || verdict.missed) {
+			rte_pktmbuf_free(pkts[i]);
+			burst.dropped += verdict.drop;
+			burst.missed += verdict.missed;
+			continue;
+		}
+		deliver(sim, &verdict, pkts[i], &burst);
+		pkts[kept++] = pkts[i];
+	}
+	rte_rwlock_read_unlock(&sim->lock);
+	__atomic_fetch_add(&sim->stats.packets, burst.packets, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.marked, burst.marked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.dropped, burst.dropped, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.missed, burst.missed, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.lied, burst.lied, __ATOMIC_RELAXED);
+	return kept;
+}
