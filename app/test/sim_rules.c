@@ -15,8 +15,9 @@ static const struct rte_flow_item_eth eth_lldp = { .hdr.ether_type = RTE_BE16(0x
 							  .ether_type = RTE_BE16(0xffff) } };
 static const struct rte_flow_item_vlan vlan_7 = { .hdr = { .vlan_tci = RTE_BE16(7),
 							  .eth_proto = RTE_BE16(0x88cc) } },
-				       vlan_tci = { .hdr.vlan_tci = RTE_BE16(0x0fff) },
-				       vlan_half = { .hdr = { .vlan_tci = RTE_BE16(0x0fff),
+				       vlan_tci = { .hdr.vlan_tci = RTE_BE16(0xffff) },
+				       vlan_id = { .hdr.vlan_tci = RTE_BE16(0x0fff) },
+				       vlan_half = { .hdr = { .vlan_tci = RTE_BE16(0xffff),
 							     .eth_proto = RTE_BE16(0xff00) } };
 static const struct rte_flow_item_ipv4
 	ip = { .hdr = { .dst_addr = RTE_BE32(0x0a000001), .next_proto_id = 17 } },
@@ -305,6 +306,10 @@ const struct sim_rule sim_rules[] = {
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_type))), ACTIONS(MARK) } },
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "half an ether type",
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_half))), ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci))), ACTIONS(MARK) } },
+	{ "i40e", "net/intel/i40e/i40e_flow.c of 26.11-rc0, i40e_flow_parse_fdir_pattern()",
+		"half a VLAN tag",
+		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_id))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci))), ACTIONS(MARK) } },
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "ether type of IP",
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_ip4, eth_type))), ACTIONS(MARK) },

@@ -114,8 +114,10 @@ struct hy_flow_driver {
 	uint32_t needs;     /**< Fields that a rule must name. */
 	/** Only these IP protocols, each with a table of its own; none: all, in one table. */
 	uint8_t protocols[HY_FLOW_PROTOCOLS];
-	bool prefixes;       /**< Takes addresses shorter than 32 bits. */
-	bool says_whole;     /**< Wants to be told that ports are those of whole packets. */
+	bool prefixes;   /**< Takes addresses shorter than 32 bits. */
+	bool says_whole; /**< Wants to be told that ports are those of whole packets. */
+	/** Matches VLAN tags in full: rules are for packets of priority 0, software has the others. */
+	bool whole_tags;
 	uint32_t mark_max;   /**< The largest mark in its source; probing may find less. */
 	uint32_t priorities; /**< Levels; 1: rules must not overlap. */
 	/**

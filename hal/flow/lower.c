@@ -105,7 +105,8 @@ prefix_mask(uint8_t len)
 }
 
 static void
-lower_l2(const struct hy_flow_match *m, struct hy_flow_lowered *out)
+lower_l2(const struct hy_flow_driver *driver, const struct hy_flow_match *m,
+	struct hy_flow_lowered *out)
 {
 	/* What is IPv4 is said by the item that follows: drivers refuse its type here. */
 	const bool type = (m->fields & HY_FLOW_ETHER_TYPE) != 0 && !is_ip4(m);
@@ -120,7 +121,7 @@ lower_l2(const struct hy_flow_match *m, struct hy_flow_lowered *out)
 	if (!tag)
 		return;
 	out->spec.vlan.hdr.vlan_tci = rte_cpu_to_be_16(m->vlan);
-	out->mask.vlan.hdr.vlan_tci = RTE_BE16(0x0fff);
+	out->mask.vlan.hdr.vlan_tci = driver->whole_tags ? RTE_BE16(0xffff) : RTE_BE16(0x0fff);
 	if (type) {
 		out->spec.vlan.hdr.eth_proto = rte_cpu_to_be_16(m->ether_type);
 		out->mask.vlan.hdr.eth_proto = RTE_BE16(0xffff);
@@ -257,7 +258,7 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *m
 	out->attr.ingress = 1;
 	out->attr.group = driver->group;
 	out->attr.priority = priority;
-	lower_l2(match, out);
+	lower_l2(driver, match, out);
 	if (is_ip4(match))
 		lower_ip4(driver, match, l4, out);
 	if (l4)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Profile of Intel's XL710, after DPDK v22.11: drivers/net/i40e (i40e_flow.c, i40e_fdir.c). Its flow
- * types are called packet classification types.
+ * types are called packet classification types. In 26.11-rc0 the driver is in net/intel/i40e, and
+ * ci_flow_check_actions() of net/intel/common looks at its actions; the order that they take is the
+ * same.
  */
 
 #include <errno.h>
@@ -33,7 +35,8 @@ static const struct hy_sim_pattern patterns[] = {
 static int
 judge_l2(struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	struct hy_sim_key *mask = &wish->mask, *value = &wish->value;
+	const struct hy_sim_key *value = &wish->value;
+	struct hy_sim_key *mask = &wish->mask;
 	const struct rte_flow_item *vlan = hy_sim_item(wish, VLAN);
 	uint64_t macs = 0;
 
@@ -54,11 +57,12 @@ judge_l2(struct hy_sim_wish *wish, struct rte_flow_error *error)
 	} else {
 		mask->type = 0;
 	}
-	/* Any part of a tag makes the hardware compare all of it. */
-	if (mask->tci != 0) {
-		mask->tci = UINT16_MAX;
-		value->tci = ((const struct rte_flow_item_vlan *)vlan->spec)->hdr.vlan_tci;
-	}
+	/*
+	 * v22.11 takes masks of the priority, of the id or of the rest, and the hardware compares all of
+	 * the tag. 26.11-rc0 (net/intel/i40e) refuses them, and so does this.
+	 */
+	if (mask->tci != 0 && mask->tci != UINT16_MAX)
+		return hy_sim_bad_item(vlan, EINVAL, "half a VLAN tag", error);
 	/* The tag is a field, not a layer: without one nobody asks whether it is there. */
 	mask->layers &= ~(HY_SIM_TAG | HY_SIM_TAGS);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flow director rules of ice, iavf and i40e NICs, read off DPDK v22.11. */
+/* Flow director rules of ice, iavf and i40e NICs, read off DPDK v22.11 and 26.11-rc0. */
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -37,5 +37,6 @@ HY_FLOW_DRIVER(i40e,
 	.source = "net/i40e/i40e_flow.c: i40e_flow_parse_fdir_pattern(), _action()",
 	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN,
 	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
+	.whole_tags = true, /* 22.11 takes a mask of the id and ignores it; later ones refuse it */
 	.mark_max = UINT32_MAX,
 	.priorities = 1);
