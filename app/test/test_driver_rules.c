@@ -12,6 +12,7 @@
 #include "driver_rig.h"
 
 #define RULES 6
+#define OVERLAPPING 200u
 
 /* The program's own: a packet that it drops. */
 static const struct sim_packet own = {
@@ -213,7 +214,98 @@ error_of_cnxk_is_an_errno(void **state)
 	assert_non_null(error.message);
 }
 
+/* Of a tag, newer drivers take a mask of all or nothing; hardware compares all of it anyway. */
+static void
+rule_on_a_vlan_is_in_hardware_on_i40e(void **state)
+{
+	struct sim_packet packet = driver_packet(0);
+	const struct hy_flow_rule rule = { .id = 1,
+		.class_id = 7,
+		.match = { .fields = HY_FLOW_VLAN | HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO |
+				HY_FLOW_PORTS,
+			.vlan = 100,
+			.src = packet.src,
+			.dst = packet.dst,
+			.src_len = 32,
+			.dst_len = 32,
+			.proto = packet.proto,
+			.sport = { packet.sport, packet.sport },
+			.dport = { packet.dport, packet.dport } } };
+
+	RTE_SET_USED(state);
+	driver_open("sim_i40e0", NULL, 1, 0);
+	assert_int_equal(hy_policy_add(D->policy, &rule), 0);
+	assert_int_equal(hy_policy_commit(D->policy), 0);
+	assert_int_equal(driver_offload(NULL), 0);
+	driver_settle();
+	assert_null(hy_offload_reason(D->offload, 1));
+	packet.vlan = 100;
+	assert_true(nic_marked(D->port, &packet) > 0);
+	packet.vlan = 100 | 1 << 13; /* a priority: software's */
+	assert_int_equal(nic_marked(D->port, &packet), -1);
+	packet.vlan = 101;
+	assert_int_equal(nic_marked(D->port, &packet), -1);
+}
+
+/* All rules on sources overlap all on destinations: each wants a priority between its neighbours'. */
+static uint32_t
+matchers_of(const struct hy_flow_driver *driver)
+{
+	const struct hy_offload_params params = {
+		.driver = driver, .settle_us = 1, .age_us = 1, .max_residue = UINT16_MAX
+	};
+	char reason[256];
+	uint32_t masks;
+
+	assert_int_equal(hy_offload_create(D->policy, D->port, &params, &D->offload, reason,
+				 sizeof(reason)),
+		0);
+	for (uint32_t i = 0; i < OVERLAPPING; i++) {
+		const bool src = i % 2 == 0;
+		const struct hy_flow_rule rule = { .id = i,
+			.precedence = i * 89 % OVERLAPPING,
+			.class_id = (uint16_t)(i + 1),
+			.match = { .fields = src ? HY_FLOW_SRC : HY_FLOW_DST,
+				.src = src ? 0x0a000000 + i : 0,
+				.dst = src ? 0 : 0x0b000000 + i,
+				.src_len = src ? 32 : 0,
+				.dst_len = src ? 0 : 32 } };
+
+		assert_int_equal(hy_policy_add(D->policy, &rule), 0);
+		assert_int_equal(hy_policy_commit(D->policy), 0);
+		driver_settle();
+	}
+	assert_int_equal(driver_stats().hw_rules, OVERLAPPING);
+	masks = driver_sim().masks - 2; /* those of the default rule and the jump */
+	hy_offload_destroy(D->offload);
+	D->offload = NULL;
+	for (uint32_t i = 0; i < OVERLAPPING; i++)
+		assert_int_equal(hy_policy_remove(D->policy, i), 0);
+	assert_int_equal(hy_policy_commit(D->policy), 0);
+	return masks;
+}
+
+static void
+overlapping_rules_make_few_matchers_of_mlx5(void **state)
+{
+	const struct hy_flow_driver *driver = hy_flow_driver_of("mlx5_pci");
+	struct hy_flow_driver fine = *driver;
+	uint32_t few, many;
+
+	RTE_SET_USED(state);
+	fine.priorities = 1024;
+	driver_open("sim_mlx5_0", NULL, 1, 0);
+	few = matchers_of(driver);
+	many = matchers_of(&fine);
+	print_message("%u rules: %u matchers, and %u by 1,024 priorities\n", OVERLAPPING, few,
+		many);
+	assert_in_range(few, 3, 2 * 16);
+	assert_true(many > 2 * few);
+}
+
 static const struct CMUnitTest driver_rules_tests[] = {
+	DRIVER_TEST(rule_on_a_vlan_is_in_hardware_on_i40e),
+	DRIVER_TEST(overlapping_rules_make_few_matchers_of_mlx5),
 	DRIVER_TEST(marks_are_off_on_cnxk_before_and_after_an_offload),
 	DRIVER_TEST(seven_rules_with_rss_fill_cnxk),
 	DRIVER_TEST(error_of_cnxk_is_an_errno),

@@ -36,7 +36,7 @@ static const struct {
 			priorities \
 	}
 	[CNXK] = BY_MARKS("net_cn10k", "net_cn*k", 0xfffd, 3),
-	[MLX5] = BY_MARKS("mlx5_pci", "*mlx5*", 0xffffef, 1024),
+	[MLX5] = BY_MARKS("mlx5_pci", "*mlx5*", 0xffffef, 16),
 	[ICE] = BY_MARKS("net_ice", "net_ice", UINT32_MAX - 1, 1),
 	[I40E] = BY_MARKS("net_i40e", "net_i40e", UINT32_MAX, 1),
 	[RING] = { "net_ring", "acl", NULL, "needs flow_mark: ", "best score", "acl scores 20", 0,
