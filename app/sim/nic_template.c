@@ -101,6 +101,7 @@ bad_items(const struct rte_flow_item *items)
 		case RTE_FLOW_ITEM_TYPE_ETH:
 		case RTE_FLOW_ITEM_TYPE_VLAN:
 		case RTE_FLOW_ITEM_TYPE_IPV4:
+		case RTE_FLOW_ITEM_TYPE_IPV6:
 		case RTE_FLOW_ITEM_TYPE_UDP:
 		case RTE_FLOW_ITEM_TYPE_TCP:
 		case RTE_FLOW_ITEM_TYPE_VXLAN:

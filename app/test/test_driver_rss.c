@@ -114,6 +114,8 @@ flows_stay_on_their_queues(const char *nic, bool by_protocol)
 
 STAYS(marked_flows_stay_on_their_queues_on_mlx5, "sim_mlx5_0", false)
 STAYS(marked_flows_of_a_protocol_stay_on_their_queues_on_mlx5, "sim_mlx5_0", true)
+STAYS(marked_flows_stay_on_their_queues_by_templates, "sim_hws0", false)
+STAYS(marked_flows_of_a_protocol_stay_on_their_queues_by_templates, "sim_hws0", true)
 STAYS(marked_flows_stay_on_their_queues_on_cnxk, "sim_cn10k0", false)
 
 /* What the test above would miss if the simulator were kinder than the driver. */
@@ -150,6 +152,8 @@ rss_without_types_or_key_is_the_drivers_own(void **state)
 static const struct CMUnitTest driver_rss[] = {
 	DRIVER_TEST(marked_flows_stay_on_their_queues_on_mlx5),
 	DRIVER_TEST(marked_flows_of_a_protocol_stay_on_their_queues_on_mlx5),
+	DRIVER_TEST(marked_flows_stay_on_their_queues_by_templates),
+	DRIVER_TEST(marked_flows_of_a_protocol_stay_on_their_queues_by_templates),
 	DRIVER_TEST(marked_flows_stay_on_their_queues_on_cnxk),
 	DRIVER_TEST(rss_without_types_or_key_is_the_drivers_own),
 };

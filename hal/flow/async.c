@@ -48,6 +48,13 @@ flow_free(struct async_flow *flow, uint16_t port)
 	free(flow);
 }
 
+static void
+rule_free(struct async_rule *rule)
+{
+	LIST_REMOVE(rule, next);
+	free(rule);
+}
+
 /* An answer to a request of either sort. */
 static void
 answer(struct async_port *a, const struct rte_flow_op_result *result)
@@ -187,16 +194,116 @@ in_turns(uint16_t port, struct hy_flow_request *requests, unsigned int n, step *
 	}
 }
 
-static void
-create_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
-{
-	in_turns(port, requests, n, creation_begin, creation_end);
-}
-
+/* Destroys what there is of rules, and says of each request how that went. */
 static void
 destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 {
-	in_turns(port, requests, n, destruction_begin, destruction_end);
+	struct hy_flow_request *parts = calloc((size_t)n * ASYNC_PARTS, sizeof(*parts));
+	unsigned int m = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		requests[i].rc = parts == NULL ? -ENOMEM : port_check(port, &requests[i].error);
+	if (n == 0 || parts == NULL || requests[0].rc != 0) {
+		free(parts);
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		const struct async_rule *rule = requests[i].flow;
+
+		for (unsigned int p = 0; p < rule->n; p++)
+			if (rule->parts[p] != NULL)
+				parts[m++].flow = rule->parts[p];
+	}
+	in_turns(port, parts, m, destruction_begin, destruction_end);
+	m = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		struct async_rule *rule = requests[i].flow;
+
+		for (unsigned int p = 0; p < rule->n; p++) {
+			const struct hy_flow_request *part = &parts[m];
+
+			if (rule->parts[p] == NULL)
+				continue;
+			m++;
+			if (part->rc == 0)
+				rule->parts[p] = NULL;
+			else if (requests[i].rc == 0) {
+				requests[i].rc = part->rc;
+				requests[i].error = part->error;
+			}
+		}
+		if (requests[i].rc == 0)
+			rule_free(rule);
+	}
+	free(parts);
+}
+
+/* What became of a rule's parts. Of a rule that has failed in part, the rest goes as well. */
+static void
+rule_end(uint16_t port, struct hy_flow_request *r, struct async_rule *rule,
+	const struct async_part *parts)
+{
+	struct hy_flow_request rest = { .flow = rule };
+	unsigned int left = 0;
+
+	r->rc = 0;
+	for (unsigned int p = 0; p < rule->n; p++) {
+		const struct hy_flow_request *part = &parts[p].request;
+
+		rule->parts[p] = part->flow;
+		left += part->flow != NULL;
+		if (part->rc == 0 || r->rc == -ETIMEDOUT)
+			continue;
+		r->rc = part->rc;
+		r->error = part->error;
+	}
+	r->flow = r->rc == 0 || r->rc == -ETIMEDOUT ? rule : NULL;
+	if (r->flow != NULL)
+		return;
+	if (left == 0) {
+		rule_free(rule);
+		return;
+	}
+	destroy_many(port, &rest, 1);
+	if (rest.rc != 0) /* its memory is with the port's, and what is left of it in hardware */
+		r->rc = -ETIMEDOUT;
+}
+
+static void
+create_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
+{
+	struct async_part *parts = calloc((size_t)n * ASYNC_PARTS, sizeof(*parts));
+	struct hy_flow_request *all = calloc((size_t)n * ASYNC_PARTS, sizeof(*all));
+	struct async_rule **rules = calloc(n, sizeof(struct async_rule *));
+	unsigned int m = 0, done = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		requests[i].flow = NULL;
+		requests[i].rc = port_check(port, &requests[i].error);
+		if (requests[i].rc != 0)
+			continue;
+		if (parts != NULL && all != NULL && rules != NULL)
+			rules[i] = calloc(1, sizeof(*rules[i]));
+		if (rules == NULL || rules[i] == NULL) {
+			requests[i].rc = -ENOMEM;
+			continue;
+		}
+		LIST_INSERT_HEAD(&ports[port].rules, rules[i], next);
+		rules[i]->n = hy_async_expand(&requests[i], &parts[(size_t)i * ASYNC_PARTS]);
+		for (unsigned int p = 0; p < rules[i]->n; p++)
+			all[m++] = parts[(size_t)i * ASYNC_PARTS + p].request;
+	}
+	in_turns(port, all, m, creation_begin, creation_end);
+	for (unsigned int i = 0; i < n; i++) {
+		if (rules == NULL || rules[i] == NULL)
+			continue;
+		for (unsigned int p = 0; p < rules[i]->n; p++)
+			parts[(size_t)i * ASYNC_PARTS + p].request = all[done++];
+		rule_end(port, &requests[i], rules[i], &parts[(size_t)i * ASYNC_PARTS]);
+	}
+	free(parts);
+	free(all);
+	free(rules);
 }
 
 /* Not rte_flow_validate(), which ports that take templates may lack: templates are made, or not. */
@@ -205,17 +312,20 @@ validate(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_
 	const struct rte_flow_action *actions, struct rte_flow_error *error)
 {
 	const struct hy_flow_request r = { .attr = attr, .items = items, .actions = actions };
-	struct async_table *table;
-	int rc = port_check(port, error);
+	struct async_part parts[ASYNC_PARTS];
+	const int rc = port_check(port, error);
+	const unsigned int n = rc == 0 ? hy_async_expand(&r, parts) : 0;
 
-	if (rc != 0)
-		return rc;
-	rte_errno = 0;
-	table = hy_async_table_get(&ports[port], port, &r, error);
-	if (table == NULL)
-		return hy_flow_errno();
-	hy_async_table_put(table, port);
-	return 0;
+	for (unsigned int p = 0; p < n; p++) {
+		struct async_table *table;
+
+		rte_errno = 0;
+		table = hy_async_table_get(&ports[port], port, &parts[p].request, error);
+		if (table == NULL)
+			return hy_flow_errno();
+		hy_async_table_put(table, port);
+	}
+	return rc;
 }
 
 static int
@@ -243,10 +353,21 @@ destroy(uint16_t port, void *flow, struct rte_flow_error *error)
 static int
 query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_flow_error *error)
 {
-	const struct async_flow *f = flow;
-	const int rc = port_check(port, error);
+	const struct async_rule *rule = flow;
+	struct rte_flow_query_count part = { .reset = count->reset };
+	int rc = port_check(port, error);
 
-	return rc == 0 ? hy_flow_rte.query(port, f->handle, count, error) : rc;
+	*count = part;
+	for (unsigned int p = 0; p < (rc == 0 ? rule->n : 0); p++) {
+		rc = hy_flow_rte.query(port, rule->parts[p]->handle, &part, error);
+		if (rc != 0)
+			break;
+		count->hits += part.hits;
+		count->bytes += part.bytes;
+		count->hits_set = part.hits_set;
+		count->bytes_set = part.bytes_set;
+	}
+	return rc;
 }
 
 const struct hy_flow_provider hy_flow_rte_async = {
@@ -265,6 +386,8 @@ port_forget(struct async_port *a)
 {
 	while (!LIST_EMPTY(&a->tables))
 		hy_async_table_forget(LIST_FIRST(&a->tables));
+	while (!LIST_EMPTY(&a->rules))
+		rule_free(LIST_FIRST(&a->rules));
 	*a = (struct async_port){ .ready = false };
 }
 

@@ -5,7 +5,7 @@
 
 #include <sys/queue.h>
 
-#include "hy_flow.h"
+#include "async_expand.h"
 
 /*
  * What the rules of a table have in common: all but the values that they match, and the mark. As
@@ -21,6 +21,13 @@ struct async_flow {
 	struct async_table *table;
 	struct rte_flow *handle;
 	struct hy_flow_request *request; /* Under way: whose it is. */
+};
+
+/* A rule, as providers hand it out: its parts, those that are destroyed NULL. See async_expand.h. */
+struct async_rule {
+	LIST_ENTRY(async_rule) next;
+	unsigned int n;
+	struct async_flow *parts[ASYNC_PARTS];
 };
 
 struct async_table {
@@ -40,6 +47,7 @@ struct async_port {
 	uint32_t max_rules;
 	uint32_t room, under_way; /* Requests that its queue holds, and those that it has now. */
 	LIST_HEAD(async_tables, async_table) tables;
+	LIST_HEAD(async_rules, async_rule) rules;
 };
 
 /*

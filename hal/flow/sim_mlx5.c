@@ -59,7 +59,8 @@ judge_item(const struct hy_sim_wish *wish, const struct rte_flow_item *item,
 		return hy_sim_bad_item(item, EINVAL, "no ranges", error);
 	/* mlx5_flow_validate_item_udp() and _tcp(), _vxlan() */
 	if ((item->type == RTE_FLOW_ITEM_TYPE_UDP || item->type == RTE_FLOW_ITEM_TYPE_TCP) &&
-		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4) == NULL)
+		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4) == NULL &&
+		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV6) == NULL)
 		return hy_sim_bad_item(item, EINVAL, "L4 without L3", error);
 	if (item->type == RTE_FLOW_ITEM_TYPE_VXLAN &&
 		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_UDP) == NULL)
@@ -127,9 +128,9 @@ static void
 order_by_layer(struct hy_sim_wish *wish)
 {
 	const uint32_t priorities = wish->attr.group == 0 ? ROOT_PRIORITIES : GROUP_PRIORITIES;
-	const uint32_t layer = (wish->mask.layers & HY_SIM_L4) != 0 ? 0
-		: (wish->mask.layers & HY_SIM_IP4) != 0             ? 1
-								    : 2;
+	const uint32_t layer = (wish->mask.layers & HY_SIM_L4) != 0    ? 0
+		: (wish->mask.layers & (HY_SIM_IP4 | HY_SIM_IP6)) != 0 ? 1
+								       : 2;
 
 	if (wish->attr.priority == LOWEST_PRIORITY)
 		wish->attr.priority = priorities - 1;

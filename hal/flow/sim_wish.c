@@ -40,6 +40,9 @@ static const struct field ip4_fields[] = {
 	FIELD(ipv4, hdr.fragment_offset, frag),
 	{ 0 },
 };
+static const struct field no_fields[] = {
+	{ 0 },
+};
 static const struct field udp_fields[] = {
 	FIELD(udp, hdr.src_port, sport),
 	FIELD(udp, hdr.dst_port, dport),
@@ -81,6 +84,7 @@ static const struct layer layers[] = {
 	LAYER(ETH, eth, 1, 0, eth_fields),
 	LAYER(VLAN, vlan, 2, HY_SIM_TAG, vlan_fields),
 	LAYER(IPV4, ipv4, 3, HY_SIM_IP4, ip4_fields),
+	LAYER(IPV6, ipv6, 3, HY_SIM_IP6, no_fields),
 	LAYER(UDP, udp, 4, HY_SIM_UDP, udp_fields),
 	LAYER(TCP, tcp, 4, HY_SIM_TCP, tcp_fields),
 	LAYER(SCTP, sctp, 4, HY_SIM_SCTP, sctp_fields),
