@@ -58,14 +58,17 @@ sso_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 static const struct hy_node *
 foreign_source(const struct hy_graph *graph, const struct hy_node *node, uint8_t device)
 {
-	static const char family[] = "event_rx-";
+	static const char family[] = "event_rx";
 
 	for (const struct hy_node *source = node - node->rank;
 		(hy_graph_node_flags(graph, source) & HY_NODE_SOURCE) != 0; source++) {
 		const struct event_rx_ctx *rx = source->ctx; /* NULL: inherited, and looked at */
+		const char *name = hy_graph_node_name(graph, source);
+		const char after = strncmp(name, family, sizeof(family) - 1) == 0
+			? name[sizeof(family) - 1]
+			: '?';
 
-		if (strncmp(hy_graph_node_name(graph, source), family, sizeof(family) - 1) != 0 ||
-			(rx != NULL && rx->worker.device != device))
+		if ((after != '\0' && after != '-') || (rx != NULL && rx->worker.device != device))
 			return source;
 	}
 	return NULL;
@@ -90,8 +93,8 @@ sso_tx_init(const struct hy_graph *graph, struct hy_node *node, const void *conf
 	other = foreign_source(graph, node, feed->device);
 	if (other != NULL)
 		return hy_node_refuse(graph, node,
-			"source %s brings packets that event device %u did not hand out, and to "
-			"send them it would wait for ever; ethdev_tx=own_queue sends them",
+			"source %s brings packets that event device %u did not hand out: to send "
+			"them would never end; use own_queue",
 			hy_graph_node_name(graph, other), feed->device);
 	*ctx = (struct sso_tx_ctx){ .device = feed->device,
 		.event_port = (uint8_t)hy_graph_worker(graph),
