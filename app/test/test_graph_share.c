@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <rte_malloc.h>
+
+#include "memory.h"
 #include "share_fixture.h"
 
 static void
@@ -296,8 +299,81 @@ memory_is_kept_for_the_next_image(void **state)
 	assert_int_equal(open_files(), files);
 	/* Two images and the graph itself. */
 	assert_int_equal(unit_heap_live(), before + 3);
+	/* A reader may be copying it when sharing stops: it is kept all the same. */
 	hy_share_stop();
+	assert_int_equal(unit_heap_live(), before + 3);
+	hy_memory_keep(false);
 	assert_int_equal(unit_heap_live(), before);
+}
+
+/* What lies there must have a serial: anything else could have a word that looks like the right one. */
+static void
+what_a_reader_looks_at_becomes_nothing_else_when_sharing_stops(void **state)
+{
+	struct probe src = { .budget = UINT32_MAX }, split = { 0 };
+	struct hy_share_place places[2];
+	unsigned int foreign = 0;
+	struct hy_graph *graph;
+	struct hy_image copy;
+	void *blocks[64];
+
+	RTE_SET_USED(state);
+	graph = tenths_graph(&src, &split);
+	share();
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	for (unsigned int p = 0; p < RTE_DIM(places); p++) {
+		const struct hy_image *image = p == 0 ? graph->control->current
+						      : graph->control->published;
+
+		assert_int_equal(hy_share_locate(image, image->size, &places[p]), 0);
+		assert_int_equal(hy_share_read(getpid(), geteuid(), &places[p], 0, &copy,
+					 sizeof(copy)),
+			0);
+		assert_int_equal(copy.serial, image->serial);
+		assert_int_not_equal(copy.serial, 0);
+	}
+	hy_graph_walk(graph); /* one of the images is left before sharing stops, one after that */
+	assert_false(hy_graph_updating(graph));
+	hy_share_stop();
+	hy_graph_destroy(graph);
+	/* Others ask the heap for memory next. */
+	for (unsigned int b = 0; b < RTE_DIM(blocks); b++) {
+		blocks[b] = rte_malloc(NULL, 4096, RTE_CACHE_LINE_SIZE);
+		assert_non_null(blocks[b]);
+		memset(blocks[b], 0xa5, 4096);
+	}
+	for (unsigned int p = 0; p < RTE_DIM(places); p++) {
+		const uint8_t *bytes = (const uint8_t *)&copy;
+
+		assert_int_equal(hy_share_read(getpid(), geteuid(), &places[p], 0, &copy,
+					 sizeof(copy)),
+			0);
+		assert_int_equal(copy.serial, 0);
+		for (unsigned int i = 0; i < sizeof(copy); i++)
+			foreign += bytes[i] == 0xa5;
+		hy_share_place_free(&places[p]);
+	}
+	for (unsigned int b = 0; b < RTE_DIM(blocks); b++)
+		rte_free(blocks[b]);
+	assert_true(foreign < sizeof(copy) / 4);
+}
+
+/* A trace's records are of any bytes: they must not lie where an image's serial was. */
+static void
+memory_is_kept_for_its_own_kind(void **state)
+{
+	void *first, *second;
+
+	RTE_SET_USED(state);
+	share();
+	first = hy_memory_zalloc("hy_image", 1024, SOCKET_ID_ANY);
+	assert_non_null(first);
+	hy_memory_free("hy_image", first);
+	second = hy_memory_zalloc("hy_trace", 1024, SOCKET_ID_ANY);
+	assert_ptr_not_equal(second, first);
+	hy_memory_free("hy_trace", second);
+	assert_ptr_equal(hy_memory_zalloc("hy_image", 1024, SOCKET_ID_ANY), first);
+	hy_memory_free("hy_image", first);
 }
 
 static const struct CMUnitTest share_tests[] = {
@@ -308,6 +384,8 @@ static const struct CMUnitTest share_tests[] = {
 	SHARE_TEST(a_folder_is_of_one_program),
 	SHARE_TEST(what_cannot_be_described_is_not_shared_and_works),
 	SHARE_TEST(memory_is_kept_for_the_next_image),
+	SHARE_TEST(what_a_reader_looks_at_becomes_nothing_else_when_sharing_stops),
+	SHARE_TEST(memory_is_kept_for_its_own_kind),
 };
 
 UNIT_SUITE(share_tests)

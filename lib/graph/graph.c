@@ -45,7 +45,7 @@ graph_free(struct hy_graph *graph)
 	rte_free(graph->control->capture);
 	hy_params_free(&graph->control->params);
 	rte_free(graph->control);
-	hy_memory_free(graph);
+	hy_memory_free("hy_graph", graph);
 }
 
 static struct hy_graph *
@@ -56,7 +56,7 @@ graph_alloc(const char *name, const struct hy_graph_params *params)
 		params->socket);
 
 	if (graph == NULL || control == NULL || hy_params_copy(&control->params, params) < 0) {
-		hy_memory_free(graph);
+		hy_memory_free("hy_graph", graph);
 		rte_free(control);
 		return NULL;
 	}

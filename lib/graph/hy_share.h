@@ -51,9 +51,10 @@ int hy_share_folder(const char *prefix, char *path, size_t size);
 
 /**
  * Shares all graphs of the process, those to come too, until hy_share_stop(). From then on memory
- * that a reader may look at is kept for the next graph or trace that needs as much, and not given
- * back to EAL. A graph that cannot be described, for want of memory or room in the folder, says so
- * in the log and is not shared until its next change; it works all the same.
+ * that a reader may look at is kept for the next graph or trace that needs as much. It is not given
+ * back to EAL before the process ends, since a reader may be copying it when sharing stops. A graph
+ * that cannot be described, for want of memory or room in the folder, says so in the log and is not
+ * shared until its next change; it works all the same.
  *
  * Any thread may call this and hy_share_stop(), after rte_eal_init().
  *
@@ -66,7 +67,10 @@ int hy_share_folder(const char *prefix, char *path, size_t size);
  */
 int hy_share_start(const char *folder);
 
-/** Ends what hy_share_start() began, if anything. Readers find no graphs any more. */
+/**
+ * Ends what hy_share_start() began, if anything. Readers find no graphs any more; one that has
+ * begun to copy a graph ends its copy, or finds that the graph is gone.
+ */
 void hy_share_stop(void);
 
 /** A reader's end. Used by one thread at a time. */

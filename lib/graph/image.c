@@ -319,5 +319,5 @@ hy_image_free(struct hy_image *image)
 		return;
 	}
 	hy_share_void(&image->serial);
-	hy_memory_free(image);
+	hy_memory_free("hy_image", image);
 }

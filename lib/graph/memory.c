@@ -11,6 +11,7 @@
 /* Lies in the block itself. */
 struct kept {
 	struct kept *next;
+	const char *type;
 	size_t size;
 	int socket;
 };
@@ -29,12 +30,13 @@ size_class(size_t size)
 
 /* Takes the smallest block that fits and is not twice as large as need be; NULL if none does. */
 static void *
-kept_take(size_t size, int socket)
+kept_take(const char *type, size_t size, int socket)
 {
 	struct kept **best = NULL, *block;
 
 	for (struct kept **link = &kept; *link != NULL; link = &(*link)->next)
-		if ((*link)->size >= size && (*link)->size / 2 <= size &&
+		if (strcmp((*link)->type, type) == 0 && (*link)->size >= size &&
+			(*link)->size / 2 <= size &&
 			(socket == SOCKET_ID_ANY || (*link)->socket == socket) &&
 			(best == NULL || (*link)->size < (*best)->size))
 			best = link;
@@ -48,7 +50,7 @@ kept_take(size_t size, int socket)
 void *
 hy_memory_zalloc(const char *type, size_t size, int socket)
 {
-	void *block = kept_take(size, socket);
+	void *block = kept_take(type, size, socket);
 
 	if (block != NULL)
 		return block;
@@ -57,7 +59,7 @@ hy_memory_zalloc(const char *type, size_t size, int socket)
 }
 
 void
-hy_memory_free(void *block)
+hy_memory_free(const char *type, void *block)
 {
 	struct kept *put = block;
 	size_t size;
@@ -66,6 +68,7 @@ hy_memory_free(void *block)
 		rte_free(block);
 		return;
 	}
+	put->type = type;
 	put->size = size;
 	put->socket = rte_mem_virt2memseg(block, NULL)->socket_id;
 	put->next = kept;

@@ -194,8 +194,7 @@ hy_share_stop(void)
 	if (share.on) {
 		for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g))
 			hy_share_forget(g);
-		share.on = false;
-		hy_memory_keep(false);
+		share.on = false; /* memory stays kept: a reader may be copying it */
 		close(share.lock);
 		close(share.folder);
 	}

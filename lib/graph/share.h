@@ -9,8 +9,9 @@
  * taken, and the next process that shares in the folder removes them (share_folder.c).
  *
  * Memory at a place may have been freed, and have become another image's, since the description was
- * written. It is never unmapped (memory.h), and says in its serial what it is: 0 as soon as it is
- * freed. A reader copies, looks at the serial again, and begins anew if that has changed.
+ * written. It never becomes anything but an image, even after sharing has stopped (memory.h), and its
+ * serial says which one it is: 0 as soon as it is freed. A reader copies, reads the serial again, and
+ * begins anew if that has changed.
  *
  * A reader trusts nothing that it reads, and never maps it: a file may be cut at any time, and
  * touching a mapping beyond the end of its file is a SIGBUS.

@@ -101,7 +101,7 @@ hy_trace_free(struct hy_trace *trace)
 	if (trace == NULL)
 		return;
 	hy_share_void(&trace->serial);
-	hy_memory_free(trace);
+	hy_memory_free("hy_trace", trace);
 }
 
 static int
