@@ -40,6 +40,8 @@ plugin_one(const uint8_t *bytes, size_t size)
 	return true;
 }
 
+HY_PLUGIN_NUMBERS(seed, HY_PLUGIN_CORE);
+
 /*
  * The least that is a plugin: a header of ours, segments, notes. The i-th seed has i segments before
  * that of the notes, and as many notes before ours.
@@ -68,10 +70,11 @@ plugin_seed(unsigned int i, FILE *out)
 		fwrite(&segment, sizeof(segment), 1, out);
 	segment.p_type = PT_NOTE;
 	segment.p_offset = segment.p_filesz;
-	segment.p_filesz = sizeof(note) + i * sizeof(other);
+	segment.p_filesz = sizeof(note) + i * sizeof(other) + sizeof(hy_plugin_numbers_seed);
 	fwrite(&segment, sizeof(segment), 1, out);
 	for (unsigned int n = 0; n < i; n++)
 		fwrite(other, sizeof(other), 1, out);
+	fwrite(&hy_plugin_numbers_seed, sizeof(hy_plugin_numbers_seed), 1, out);
 	fwrite(&note, sizeof(note), 1, out);
 	return true;
 }

@@ -98,19 +98,24 @@ hy_plugin_tag(const struct hy_plugin_dynamic *dynamic, size_t i, struct hy_plugi
 	return true;
 }
 
-/* All strings end within their table. */
+/* Whether a string ends within its table, and can be shown. */
+static bool
+text_valid(const char *strings, size_t size, uint64_t at)
+{
+	while (at < size && (unsigned char)strings[at] >= ' ' && strings[at] != 0x7f)
+		at++;
+	return at < size && strings[at] == '\0';
+}
+
 static bool
 texts_valid(const struct hy_plugin_dynamic *dynamic)
 {
-	const char *strings = dynamic->strings->d_buf;
-	const size_t size = dynamic->strings->d_size;
 	GElf_Dyn dyn;
 
 	for (int i = 0; gelf_getdyn(dynamic->tags, i, &dyn) != NULL && dyn.d_tag != DT_NULL; i++)
 		if (has_text(dyn.d_tag) &&
-			(dyn.d_un.d_val >= size ||
-				memchr(strings + dyn.d_un.d_val, '\0', size - dyn.d_un.d_val) ==
-					NULL))
+			!text_valid(dynamic->strings->d_buf, dynamic->strings->d_size,
+				dyn.d_un.d_val))
 			return false;
 	return true;
 }

@@ -63,14 +63,15 @@ static int
 tags_check(const struct hy_plugin_dynamic *dynamic, const struct level *level, const char *path,
 	char *reason)
 {
-	const char *soname = "", *what = "";
+	const char *soname = "";
 	struct hy_plugin_tag tag;
 	char owner[300] = "it";
 
 	if (level->name != NULL)
 		snprintf(owner, sizeof(owner), "its library '%.280s'", path);
 	for (size_t i = 0; hy_plugin_tag(dynamic, i, &tag); i++) {
-		what = tag_refused(tag.tag);
+		const char *what = tag_refused(tag.tag);
+
 		if (what != NULL)
 			return refuse(reason,
 				"%s has %s, '%.80s'; accepted: none, so that libraries come from "
