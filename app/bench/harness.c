@@ -56,10 +56,9 @@ bench_cannot(const char *format, ...)
 {
 	va_list ap;
 
-	if (noted[0] != '\0')
-		return -1;
 	va_start(ap, format);
-	vsnprintf(noted, sizeof(noted), format, ap);
+	if (noted[0] == '\0')
+		vsnprintf(noted, sizeof(noted), format, ap);
 	va_end(ap);
 	return -1;
 }

@@ -84,7 +84,7 @@ static double
 round_figures(struct team *t)
 {
 	const double n = (double)t->entrants[0].rig->traffic->n;
-	uint64_t whole[LAPS];
+	uint64_t whole[LAPS] = { 0 };
 
 	for (unsigned int i = 0; i < t->laps; i++) {
 		uint64_t first = UINT64_MAX, last = 0;
@@ -96,7 +96,7 @@ round_figures(struct team *t)
 		whole[i] = last - first;
 	}
 	for (unsigned int l = 0; l < t->size; l++) {
-		uint64_t own[LAPS];
+		uint64_t own[LAPS] = { 0 };
 
 		for (unsigned int i = 0; i < t->laps; i++)
 			own[i] = t->spans[l].end[i] - t->spans[l].start[i];
