@@ -15,6 +15,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -259,6 +260,7 @@ def describe(args):
 
 def main():
     """Returns the exit code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # pairs that are done are reported
     args = parse()
     base, names = describe(args)
     programs = {}
