@@ -7,6 +7,8 @@
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
 
+#include <hy_grace.h>
+
 #include "offload.h"
 
 /*
@@ -162,7 +164,7 @@ hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan 
 	uint64_t token;
 
 	hy_policy_marks_set(o->policy, o->port, marks == NULL ? NULL : &marks->table);
-	token = rte_rcu_qsbr_start(o->qsbr);
+	token = hy_grace_start(o->qsbr);
 	o->marks = marks;
 	o->plan = plan;
 	if (old != NULL) {

@@ -9,7 +9,8 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_pause.h>
-#include <rte_rcu_qsbr.h>
+
+#include <hy_grace.h>
 
 #include "policy.h"
 
@@ -133,7 +134,7 @@ publish(struct hy_policy *policy, struct policy_view *view)
 	__atomic_store_n(&policy->shown.view, &view->shown, __ATOMIC_RELEASE);
 	policy_listeners_publish(policy);
 	if (policy->params.qsbr != NULL)
-		policy->token = rte_rcu_qsbr_start(policy->params.qsbr);
+		policy->token = hy_grace_start(policy->params.qsbr);
 }
 
 static int

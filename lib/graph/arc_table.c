@@ -13,7 +13,8 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 #include <rte_pause.h>
-#include <rte_rcu_qsbr.h>
+
+#include <hy_grace.h>
 
 #include "arc.h"
 #include "log.h"
@@ -69,14 +70,7 @@ hy_arc_table_free(struct hy_arc *arc)
 static uint64_t
 now(const struct hy_arc *arc)
 {
-	if (arc->params.qsbr == NULL)
-		return 0;
-	/* A worker that rte_rcu_qsbr_check() finds offline must see, when it wakes, all that was written
-	 * here before. rte_rcu_qsbr_thread_online() has a full fence between its store and the loads
-	 * that follow; this is its counterpart. rte_rcu_qsbr_start() alone would let an Arm CPU load
-	 * the worker's state (LDAPR) before it has stored the image or the chain. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return rte_rcu_qsbr_start(arc->params.qsbr);
+	return arc->params.qsbr == NULL ? 0 : hy_grace_start(arc->params.qsbr);
 }
 
 static int

@@ -8,6 +8,8 @@
 #include <rte_malloc.h>
 #include <rte_pause.h>
 
+#include <hy_grace.h>
+
 #include "ip4_fib.h"
 
 #define NEXT_HOPS_MAX (1u << 24) /* an LPM entry has 24 bits for it */
@@ -145,7 +147,7 @@ ip4_fib_unuse(struct hy_ip4_fib *fib)
 uint64_t
 ip4_fib_token(struct hy_ip4_fib *fib)
 {
-	return fib->params.qsbr == NULL ? 0 : rte_rcu_qsbr_start(fib->params.qsbr);
+	return fib->params.qsbr == NULL ? 0 : hy_grace_start(fib->params.qsbr);
 }
 
 bool

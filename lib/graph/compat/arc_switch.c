@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include <hy_grace.h>
+
 #include "../log.h"
 #include "arc.h"
 
@@ -170,7 +172,7 @@ announce(const struct change *c, bool on, uint16_t cookie, struct rte_rcu_qsbr *
 	const struct feature *feature = &c->arc->features[c->feature];
 
 	if (qsbr != NULL)
-		rte_rcu_qsbr_synchronize(qsbr, RTE_QSBR_THRID_INVALID);
+		rte_rcu_qsbr_check(qsbr, hy_grace_start(qsbr), true);
 	if (feature->notify != NULL)
 		feature->notify(c->arc->pub.feature_arc_name, feature->name, feature->node,
 			c->index, on, cookie);
