@@ -251,7 +251,8 @@ number(const char *key, const char *value, void *to)
 static int
 engine_make(struct rte_kvargs *args, struct nic *nic)
 {
-	static const char *const keys[] = { "table_size", "mark_max", "lie_every", "lose_rules" };
+	static const char *const keys[] = { "table_size", "mark_max", "lose_rules", "no_marks",
+		"mark_every", "mark_until", "lie_every", "port_add" };
 	struct hy_flow_sim_params params = { .profile = nic->vendor->profile };
 	uint32_t values[RTE_DIM(keys)] = { 0 };
 
@@ -263,8 +264,9 @@ engine_make(struct rte_kvargs *args, struct nic *nic)
 	}
 	params.table_size = values[0];
 	params.mark_max = values[1];
-	params.lie_every = values[2];
-	params.lose_rules = values[3] != 0;
+	params.lose_rules = values[2] != 0;
+	params.faults = (struct hy_flow_sim_faults){ values[3], values[4], values[5], values[6],
+		values[7] };
 	return hy_flow_sim_create(&params, &nic->engine);
 }
 
@@ -272,8 +274,8 @@ engine_make(struct rte_kvargs *args, struct nic *nic)
 static int
 arguments_take(const char *args, struct nic *nic)
 {
-	static const char *const keys[] = { "table_size", "mark_max", "lie_every", "lose_rules",
-		"rx_pcap", "tx_pcap", NULL };
+	static const char *const keys[] = { "table_size", "mark_max", "lose_rules", "no_marks",
+		"mark_every", "mark_until", "lie_every", "port_add", "rx_pcap", "tx_pcap", NULL };
 	struct rte_kvargs *list = rte_kvargs_parse(args, keys);
 	int rc;
 

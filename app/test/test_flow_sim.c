@@ -446,7 +446,7 @@ lies_are_as_rare_as_said_and_counted(void **state)
 	added(sim, &(struct sim_packet){ .dst = 2 }, 2);
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(sim_marked(sim, &packet), 1);
-	hy_flow_sim_lie(sim, 10);
+	hy_flow_sim_fault(sim, &(struct hy_flow_sim_faults){ .lie_every = 10 });
 	for (int i = 0; i < 10000; i++) {
 		const int64_t mark = sim_marked(sim, &packet);
 

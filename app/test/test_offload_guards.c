@@ -378,7 +378,7 @@ port_that_lies_is_caught_and_demoted(void **state)
 	flow_settle();
 	flow_traffic(1000);
 	assert_int_equal(flow_stats().mismatches, 0);
-	hy_flow_sim_lie(R->sim, 4);
+	hy_flow_sim_fault(R->sim, &(struct hy_flow_sim_faults){ .lie_every = 4 });
 	for (int i = 0; i < 200 && flow_stats().state == HY_OFFLOAD_UP; i++) {
 		const unsigned int n = flow_hold(packets, frame,
 			flow_exact_frame(frame, (uint32_t)i % 20), 64);
@@ -431,7 +431,7 @@ hal_selects_marks_until_the_port_is_demoted(void **state)
 	assert_int_equal(cap->origin, HY_ORIGIN_PROBED);
 	flow_exact_rules(0, 20);
 	flow_settle();
-	hy_flow_sim_lie(R->sim, 2);
+	hy_flow_sim_fault(R->sim, &(struct hy_flow_sim_faults){ .lie_every = 2 });
 	flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 3), 64));
 	assert_int_equal(R->wrong, 0); /* all were classified again */
 	hy_offload_poll(R->offload);

@@ -110,7 +110,7 @@ lie_until_demoted(void)
 {
 	uint64_t wrong;
 
-	hy_flow_sim_lie(R->sim, 2);
+	hy_flow_sim_fault(R->sim, &(struct hy_flow_sim_faults){ .lie_every = 2 });
 	for (int i = 0; i < 100 && flow_stats().state == HY_OFFLOAD_UP; i++) {
 		matching_traffic(RULES);
 		hy_offload_poll(R->offload);

@@ -29,7 +29,11 @@ static const struct setting {
 } settings[] = {
 	{ "table_size", true, 1 << 20, offsetof(struct offload_options, sim.table_size) },
 	{ "mark_max", true, UINT32_MAX, offsetof(struct offload_options, sim.mark_max) },
-	{ "lie_every", true, 1000000, offsetof(struct offload_options, sim.lie_every) },
+	{ "no_marks", true, 1, offsetof(struct offload_options, sim.faults.no_marks) },
+	{ "mark_every", true, 1000000, offsetof(struct offload_options, sim.faults.mark_every) },
+	{ "mark_until", true, UINT32_MAX, offsetof(struct offload_options, sim.faults.mark_until) },
+	{ "lie_every", true, 1000000, offsetof(struct offload_options, sim.faults.lie_every) },
+	{ "port_add", true, UINT16_MAX, offsetof(struct offload_options, sim.faults.port_add) },
 	{ "max_rules", false, 1 << 20, offsetof(struct offload_options, params.max_rules) },
 	{ "sample_every", false, 1 << 30, offsetof(struct offload_options, params.sample_every) },
 	{ "demote_after", false, 1 << 30, offsetof(struct offload_options, params.demote_after) },
@@ -71,9 +75,9 @@ read_setting(char *text, struct offload_options *o)
 		s++;
 	if (s == settings + RTE_DIM(settings) || value == NULL)
 		return option_refuse("--offload",
-			"'%s' is not a setting with its value: table_size, mark_max and lie_every "
-			"(of sim:), max_rules, sample_every, demote_after, settle_us or age_us, "
-			"each as NAME=N",
+			"'%s' is not a setting with its value: table_size, mark_max, no_marks, "
+			"mark_every, mark_until, lie_every and port_add (of sim:), max_rules, "
+			"sample_every, demote_after, settle_us or age_us, each as NAME=N",
 			text);
 	if (s->simulator && o->sim.profile == NULL)
 		return option_refuse("--offload",

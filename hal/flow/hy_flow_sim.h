@@ -34,6 +34,18 @@ struct hy_flow_sim;
 struct rte_eth_rss_conf;
 struct rte_mbuf;
 
+/**
+ * What is wrong with the marks of an engine, as with NICs and drivers that were met. Zeroed, nothing
+ * is. The rules, and what they count and drop, are as they should be.
+ */
+struct hy_flow_sim_faults {
+	uint32_t no_marks;   /**< Not 0: no mark arrives. */
+	uint32_t mark_every; /**< Of so many marks about one arrives; 0: each one does. */
+	uint32_t mark_until; /**< After so many marks no more arrive; 0: there is no such end. */
+	uint32_t lie_every;  /**< Of so many marks about one is another rule's; 0: none is. */
+	uint32_t port_add;   /**< Added to the number of the port in each packet. */
+};
+
 /** What to simulate. Zeroed, it is a generic engine without faults. */
 struct hy_flow_sim_params {
 	/** "generic", "cnxk", "mlx5", "mlx5_hws", "ice", "i40e" or "iavf"; NULL: generic. */
@@ -41,7 +53,7 @@ struct hy_flow_sim_params {
 	uint32_t table_size; /**< Rules it holds; 0: as many as the profile's hardware. */
 	uint32_t mark_max;   /**< Largest mark it takes; 0: the profile's. */
 	bool lose_rules;     /**< Forgets its rules at hy_flow_sim_stop(), whatever the profile. */
-	uint32_t lie_every;  /**< See hy_flow_sim_lie(). */
+	struct hy_flow_sim_faults faults; /**< As hy_flow_sim_fault() sets them. */
 };
 
 /** What an engine did so far. */
@@ -53,14 +65,15 @@ struct hy_flow_sim_stats {
 	 * matchers are a chain, once for each mask at each priority.
 	 */
 	uint32_t masks;
-	uint64_t created; /**< Rules that it took. */
-	uint64_t refused; /**< Rules that it did not take, for whatever reason. */
-	uint64_t lost;    /**< Rules that a stop took away. */
-	uint64_t packets; /**< That passed. */
-	uint64_t marked;  /**< Of those, with a mark. */
-	uint64_t dropped; /**< Of those, freed because a rule says so. */
-	uint64_t missed;  /**< Of those, freed because no rule of a group but 0 matched. */
-	uint64_t lied;    /**< Of those marked, with a wrong mark. */
+	uint64_t created;  /**< Rules that it took. */
+	uint64_t refused;  /**< Rules that it did not take, for whatever reason. */
+	uint64_t lost;     /**< Rules that a stop took away. */
+	uint64_t packets;  /**< That passed. */
+	uint64_t marked;   /**< Of those, with a mark. */
+	uint64_t dropped;  /**< Of those, freed because a rule says so. */
+	uint64_t missed;   /**< Of those, freed because no rule of a group but 0 matched. */
+	uint64_t lied;     /**< Of those marked, with a wrong mark. */
+	uint64_t withheld; /**< Packets whose mark a fault kept back. */
 };
 
 /**
@@ -163,8 +176,8 @@ void hy_flow_sim_deliver(struct hy_flow_sim *sim, bool marks);
  * @name For tests
  * @{
  */
-/** From now on about one marked packet in @p every, at random, gets another mark; 0: none. */
-void hy_flow_sim_lie(struct hy_flow_sim *sim, uint32_t every);
+/** Replaces the faults of an engine; marks are counted for mark_until from now on. */
+void hy_flow_sim_fault(struct hy_flow_sim *sim, const struct hy_flow_sim_faults *faults);
 /** The @p nth rule from now on (1 is the next one) is refused with @p err, negative; 0: none. */
 void hy_flow_sim_fail(struct hy_flow_sim *sim, uint32_t nth, int err);
 /** What it did. */

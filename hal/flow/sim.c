@@ -55,7 +55,7 @@ hy_flow_sim_create(const struct hy_flow_sim_params *params, struct hy_flow_sim *
 	s->deliver = true;
 	s->nb_queues = 1;
 	hy_sim_rss_of_port(&s->rss, 1, NULL);
-	s->lie_every = params->lie_every;
+	s->faults.are = params->faults;
 	s->nb_buckets = rte_align32pow2(s->table_size);
 	s->rules = calloc(s->table_size, sizeof(s->rules[0]));
 	s->buckets = calloc(s->nb_buckets, sizeof(s->buckets[0]));
@@ -426,10 +426,10 @@ hy_flow_sim_deliver(struct hy_flow_sim *sim, bool marks)
 }
 
 void
-hy_flow_sim_lie(struct hy_flow_sim *sim, uint32_t every)
+hy_flow_sim_fault(struct hy_flow_sim *sim, const struct hy_flow_sim_faults *faults)
 {
 	rte_rwlock_write_lock(&sim->lock);
-	sim->lie_every = every;
+	sim->faults = (struct hy_sim_faults){ .are = *faults };
 	rte_rwlock_write_unlock(&sim->lock);
 }
 
@@ -462,4 +462,5 @@ hy_flow_sim_stats(struct hy_flow_sim *sim, struct hy_flow_sim_stats *stats)
 	stats->dropped = __atomic_load_n(&sim->stats.dropped, __ATOMIC_RELAXED);
 	stats->missed = __atomic_load_n(&sim->stats.missed, __ATOMIC_RELAXED);
 	stats->lied = __atomic_load_n(&sim->stats.lied, __ATOMIC_RELAXED);
+	stats->withheld = __atomic_load_n(&sim->stats.withheld, __ATOMIC_RELAXED);
 }

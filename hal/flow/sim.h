@@ -119,6 +119,17 @@ void hy_sim_rss_of_rule(struct hy_sim_rss *rss, const struct rte_flow_action *ac
 uint16_t hy_sim_rss_queue(const struct hy_sim_profile *profile, const struct hy_sim_rss *port,
 	const struct hy_sim_rss *rule, const struct hy_sim_key *key);
 
+/* Faults of an engine, and the marks that they were asked about. */
+struct hy_sim_faults {
+	struct hy_flow_sim_faults are;
+	uint64_t marks; /* counted by any worker */
+};
+
+enum hy_sim_mark { HY_SIM_MARK_TRUE, HY_SIM_MARK_WRONG, HY_SIM_MARK_NONE };
+
+/* What becomes of the mark of a packet. Under the engine's read lock. */
+enum hy_sim_mark hy_sim_mark(struct hy_sim_faults *faults);
+
 /* Of the port of an engine, to profiles. */
 uint16_t hy_sim_queues(const struct hy_flow_sim *sim);
 bool hy_sim_has_rss(const struct hy_flow_sim *sim);

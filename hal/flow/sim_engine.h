@@ -40,7 +40,8 @@ struct hy_flow_sim {
 	} types[HY_SIM_TYPES];
 	uint64_t next_id;
 
-	uint32_t lie_every, fail_in;
+	struct hy_sim_faults faults;
+	uint32_t fail_in;
 	int fail_with;
 	struct hy_flow_sim_stats stats;
 };

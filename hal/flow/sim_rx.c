@@ -81,22 +81,26 @@ hy_flow_sim_queue(struct hy_flow_sim *sim, const struct rte_mbuf *pkt)
 }
 
 static void
-deliver(const struct hy_flow_sim *sim, const struct verdict *verdict, struct rte_mbuf *pkt,
+deliver(struct hy_flow_sim *sim, const struct verdict *verdict, struct rte_mbuf *pkt,
 	struct hy_flow_sim_stats *burst)
 {
-	uint32_t id = verdict->id;
+	enum hy_sim_mark mark = HY_SIM_MARK_TRUE;
 
+	pkt->port = (uint16_t)(pkt->port + sim->faults.are.port_add);
 	if (!sim->deliver || (!verdict->mark && !verdict->flag))
 		return;
+	if (verdict->mark)
+		mark = hy_sim_mark(&sim->faults);
+	if (mark == HY_SIM_MARK_NONE) {
+		burst->withheld++;
+		return;
+	}
 	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR;
 	if (!verdict->mark)
 		return;
-	if (sim->lie_every > 0 && rte_rand_max(sim->lie_every) == 0) {
-		id = another_mark(sim, id);
-		burst->lied++;
-	}
 	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
-	pkt->hash.fdir.hi = id;
+	pkt->hash.fdir.hi = mark == HY_SIM_MARK_TRUE ? verdict->id : another_mark(sim, verdict->id);
+	burst->lied += mark == HY_SIM_MARK_WRONG;
 	burst->marked++;
 }
 
@@ -127,5 +131,6 @@ hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
 	__atomic_fetch_add(&sim->stats.dropped, burst.dropped, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.missed, burst.missed, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.lied, burst.lied, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.withheld, burst.withheld, __ATOMIC_RELAXED);
 	return kept;
 }
