@@ -5,7 +5,9 @@ gives them, whatever the engine holds, and a port that lies, restarts or goes ta
 The engines are simulators behind net_pcap ports: what they refuse is what those drivers refuse."""
 
 import collections
+import math
 import random
+import re
 
 import pytest
 
@@ -154,6 +156,49 @@ def test_lying_port_is_caught_and_software_selected_while_packets_flow(rig):
     told = [line for line in live.stderr().splitlines() if "; software finds " in line]
     assert len(told) == 8 and all(" port 0: mark 0x" in line for line in told), live.stderr()
     assert run.stats["totals"]["dropped"] == run.stats["drops"]["martian_dst"], run.stats["drops"]
+
+
+@pytest.mark.parametrize("fault, why", {
+    "no_marks=1": "came with a mark",
+    "mark_until=50": "came with a mark",
+    "port_add=3": "packets that it received say that they came by port 3",
+}.items())
+def test_port_whose_marks_do_not_arrive_is_demoted_and_says_why(rig, fault, why):
+    made, lines = policy(random.Random(1), 40)
+    rng = random.Random(2)
+    live = Live(rig, ROUTES, [*options(2, [(0, 0, 1)]), rules(rig, *lines),
+                              f"--offload=sim:mlx5,settle_us=2000,{fault}"],
+                replay(rig, [packet_for(rng.choice(made), rng) for _ in range(400)]),
+                telemetry=True)
+    live.wait(lambda: "software classifies now" in live.stderr(), "a demotion")
+    await_ticks(live.process)  # the next selection
+    assert why in live.stderr(), live.stderr()
+    asked = live.ask("/halyard/offload,0")
+    assert (asked["state"], asked["hw_rules"]) == ("demoted", 0) and why in asked["demoted"], asked
+    run = live.stop()
+    node = next(n for n in run.stats["nodes"] if n["name"] == "flow_cls-0")
+    stood = offload_of(run)
+    assert (node["variant"], stood["state"]) == ("acl", "demoted"), run
+    assert why in stood["demoted"] and why in run.stdout, run
+    assert (stood["foreign"] >= 8) == fault.startswith("port"), stood
+    assert (stood["missing"] >= 32) == ("mark" in fault), stood
+
+
+def test_time_to_a_demotion_is_the_books_formula():
+    """The table of doc/offload.rst, and the bound for 95 of 100 cases."""
+    text = (l3fwd.ROOT / "doc" / "offload.rst").read_text()
+    table = text[text.index("Mean seconds to a demotion"):]
+    rows = re.findall(r"\* - 1 in (\d+)\n +- (\d+)\n +- ([\d.]+)\n +- ([\d.]+)\n", table)
+    assert len(rows) == 6, table
+    for wrong, rate, default, every in rows:
+        for (k, s), said in (((8, 1024), default), ((1, 1), every)):
+            assert float(said) == pytest.approx(k * s * int(wrong) / int(rate), rel=1e-9), rows
+    defaults = (l3fwd.ROOT / "hal" / "flow" / "offload.c").read_text()
+    assert "sample_every == 0 ? 1024" in defaults and "demote_after == 0 ? 8" in defaults
+    # Fewer than 8 mismatches in 1.65 T, of which 8 come in T in the mean.
+    mean = 8 * 1.65
+    late = sum(math.exp(-mean) * mean ** n / math.factorial(n) for n in range(8))
+    assert 0.04 < late < 0.05, late
 
 
 def test_port_without_a_flow_engine_goes_without_and_says_why(rig):

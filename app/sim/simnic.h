@@ -19,10 +19,11 @@
  * sim_hws takes rules by templates only, as a ConnectX does with dv_flow_en=2.
  *
  * Arguments of NICs, as of struct hy_flow_sim_params: table_size=N, mark_max=N, lose_rules=1, and
- * its faults no_marks=1, mark_every=N, mark_until=N, lie_every=N, port_add=N. And captures, as net_pcap takes them: rx_pcap=FILE is received once, by the queue of
- * its place among those given, tx_pcap=FILE takes what a queue sends unless that goes to a wire. A
- * port has as many queues as captures of that direction, and SIMNIC_QUEUES without any. So programs
- * that know nothing of simulated NICs run on them: LD_PRELOAD=halyard-simnic.so.
+ * its faults no_marks=1, mark_every=N, mark_until=N, lie_every=N, port_add=N. And captures, as
+ * net_pcap takes them: rx_pcap=FILE is received once, by the queue of its place among those given,
+ * tx_pcap=FILE takes what a queue sends unless that goes to a wire. A port has as many queues as
+ * captures of that direction, and SIMNIC_QUEUES without any. So programs that know nothing of
+ * simulated NICs run on them: LD_PRELOAD=halyard-simnic.so.
  *
  * Functions take an ethdev port that such a driver has; others are a mistake that ends the process.
  * They are for control threads; packets may pass meanwhile.

@@ -147,6 +147,14 @@ l4_write(uint8_t *at, uint8_t proto, uint64_t *seed)
 	return 40;
 }
 
+static void
+checksum_write(uint8_t *header, uint32_t len)
+{
+	const uint16_t checksum = (uint16_t)~rte_raw_cksum(header, len);
+
+	memcpy(header + offsetof(struct rte_ipv4_hdr, hdr_checksum), &checksum, sizeof(checksum));
+}
+
 static uint32_t
 ip4_write(uint8_t *at, uint64_t *seed)
 {
@@ -165,6 +173,7 @@ ip4_write(uint8_t *at, uint64_t *seed)
 	len += l4_write(at + len, ip.next_proto_id, seed);
 	ip.total_length = rte_cpu_to_be_16((uint16_t)len);
 	memcpy(at, &ip, sizeof(ip));
+	checksum_write(at, 4 * ihl);
 	return len;
 }
 
@@ -384,6 +393,7 @@ flow_exact_frame(uint8_t *frame, uint32_t id)
 	frame[5] = 1;
 	frame[12] = 8;
 	memcpy(frame + 14, &ip, sizeof(ip));
+	checksum_write(frame + 14, sizeof(ip));
 	memcpy(frame + 34, ports, sizeof(ports));
 	return 74;
 }

@@ -137,7 +137,7 @@ liar_is_demoted_and_software_selected_live(const char *software)
 	assert_string_equal(variant(), "mark"); /* which finds no marks any more */
 	assert_int_equal(flow_mark_cap()->level, HY_LEVEL_NO);
 	assert_int_equal(flow_mark_cap()->origin, HY_ORIGIN_OBSERVED);
-	assert_non_null(strstr(flow_mark_cap()->reason, "marks looked at were wrong"));
+	assert_non_null(strstr(flow_mark_cap()->reason, "marks were found wrong"));
 	matching_traffic(100);
 	assert_int_equal(live(NULL), 0);
 	assert_string_equal(variant(), software);

@@ -2,10 +2,11 @@
 /**
  * @file
  * What a worker keeps of a port's marks: how many packets hardware classified, the random sample of
- * them that is classified again in software, and a record of each time that the two differ.
+ * them that is classified again in software, a record of each time that the two differ, and how many
+ * of the packets without a mark should have had one.
  *
- * For nodes that read marks. Everything here belongs to the one worker whose it is; others read the
- * counters and take from the ring.
+ * For nodes that read marks. Everything here but @ref hy_mark_worker.looks belongs to the one worker
+ * whose it is; others read the counters and take from the ring.
  */
 #ifndef HY_MARK_H
 #define HY_MARK_H
@@ -53,6 +54,15 @@ struct hy_mark_worker {
 	bool periodic;       /**< For tests: the gap is always the mean. */
 	/** struct hy_mark_mismatch by value, for one producer and one consumer. */
 	struct rte_ring *records;
+	/**
+	 * Packets without a valid mark that software has looked at so far, to find out whether
+	 * hardware should have marked them; of those, the ones that it should have,
+	 */
+	uint64_t looked;
+	uint64_t missing; /**< and that came without a mark; */
+	uint64_t garbled; /**< and that came with a mark that stands for nothing. */
+	/** As many as looked may become. Raised by the control thread, so the cost is bounded. */
+	uint64_t looks;
 };
 
 /**
@@ -72,6 +82,22 @@ hy_mark_gap(struct hy_mark_worker *worker)
 	worker->random = x;
 	return 1 + (uint32_t)(((x >> 32) * (2 * (uint64_t)worker->every - 1)) >> 32);
 }
+
+/** How many more packets without a mark the worker is to look at. */
+static inline uint64_t
+hy_mark_looks(const struct hy_mark_worker *worker)
+{
+	const uint64_t looks = __atomic_load_n(&worker->looks, __ATOMIC_RELAXED);
+
+	return looks > worker->looked ? looks - worker->looked : 0;
+}
+
+/**
+ * Reports that a packet which the driver of @p port received says that it came by another port,
+ * @p other. Whoever receives packets compares one in each burst. Of ports without an offload nothing
+ * is kept. Any thread.
+ */
+void hy_mark_foreign(uint16_t port, uint16_t other);
 
 #pragma GCC visibility pop
 

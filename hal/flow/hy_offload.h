@@ -7,14 +7,19 @@
  * The policy stays the truth. Hardware holds those of its rules that it takes and that are hit
  * most; a packet without a mark, or with a mark that stands for nothing any more, is classified in
  * software. Whatever is installed, evicted, refused or lost, each packet gets the class that the
- * policy gives it, and is counted once, by the node that classifies it:
+ * policy gives it, as long as the port marks as its rules say, and is counted once, by the node that
+ * classifies it:
  *
  * - A mark is never 0, is compared in full, and carries a generation. One that was taken back is
  *   not given out again before workers have left it and @ref hy_offload_params.settle_us is over.
  * - A marked packet is held to the *residue* of its rule: the rules before it which it overlaps,
  *   and which hardware does not have, does not put first, or may overlook.
  * - A random sample of marked packets is classified again in software. What differs is recorded,
- *   and if it happens too often the port's marks are believed no more.
+ *   and if it happens too often the port's marks are believed no more. Until then, packets that are
+ *   not in the sample keep the class of a wrong mark.
+ * - Of the packets without a valid mark some are looked at. If most of those that rules in hardware
+ *   match come without a mark, or if packets name another port than the one that received them, the
+ *   port's rules are taken back, and software classifies.
  *
  * Control plane: for one policy, its commits and the functions below are called by one thread at a
  * time. A program may have flow rules of its own on the port, which are left alone; they must not
@@ -46,7 +51,11 @@ struct hy_offload_params {
 	const struct hy_flow_driver *driver;
 	uint32_t max_rules;    /**< In hardware at once, to 2^20. [16,384; less if marks are few] */
 	uint32_t sample_every; /**< One of so many marked packets is checked, to 2^31. [1,024] */
-	uint32_t demote_after; /**< Mismatches after which marks are believed no more. [8] */
+	/**
+	 * Mismatches after which marks are believed no more, and bursts with packets that name
+	 * another port. [8]
+	 */
+	uint32_t demote_after;
 	/**
 	 * The longest time that a packet may lie in a receive queue between its mark and the worker,
 	 * in microseconds. [100,000]
@@ -81,8 +90,8 @@ void hy_offload_destroy(struct hy_offload *offload);
 
 /**
  * Does what is due: destroys rules that workers have left, installs such as are hit most, evicts
- * such as are hit least where the table is full, looks at mismatches. Never waits for workers. To
- * be called a few times a second, and more often while much is to be installed.
+ * such as are hit least where the table is full, judges the port's marks. Never waits for workers.
+ * To be called a few times a second, and more often while much is to be installed.
  *
  * @return What was installed, evicted, destroyed: 0 means that all is settled.
  */
@@ -132,7 +141,7 @@ enum hy_offload_state {
 	HY_OFFLOAD_UP,      /**< Installs, and its marks are believed. */
 	HY_OFFLOAD_DOWN,    /**< The port does not run. */
 	HY_OFFLOAD_GONE,    /**< The port was removed. */
-	HY_OFFLOAD_DEMOTED, /**< Its marks were wrong: nothing is installed any more. */
+	HY_OFFLOAD_DEMOTED, /**< Its marks were wrong or did not arrive: it gets no rules any more. */
 };
 
 /** How it stands. */
@@ -154,6 +163,11 @@ struct hy_offload_stats {
 	uint64_t residue;             /**< Marked ones that were held to rules of software. */
 	uint64_t sampled;             /**< Marked ones that were classified again. */
 	uint64_t mismatches;          /**< Of those, found wrong. */
+	uint64_t looked;   /**< Packets without a valid mark that were looked at: of those, */
+	uint64_t missing;  /**< hardware should have marked these, */
+	uint64_t garbled;  /**< and these, whose mark stood for nothing. */
+	uint64_t foreign;  /**< Bursts with a packet that named another port. */
+	char demoted[128]; /**< In state HY_OFFLOAD_DEMOTED why, in words; else "". */
 };
 
 /** Reads how it stands. Any thread. */

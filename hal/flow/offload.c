@@ -306,6 +306,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		return rc;
 	}
 	list_add(o);
+	hy_offload_watch_begin(o);
 	o->aged = hy_offload_now();
 	*offload = o;
 	return 0;
@@ -344,6 +345,7 @@ hy_offload_destroy(struct hy_offload *o)
 		return;
 	hy_offload_unfollow(o);
 	list_remove(o);
+	hy_offload_watch_port(o->port, false);
 	hy_policy_unlisten(o->policy, &o->listener);
 	pthread_mutex_lock(&o->mutex);
 	plan_empty(o);
@@ -383,24 +385,13 @@ settle(struct hy_offload *o)
 
 /* Software takes over from hardware that was caught. Its rules leave as others do. */
 static void
-demote(struct hy_offload *o, uint64_t mismatches)
+demote(struct hy_offload *o)
 {
-	HY_LOG(ERR, "port %u: %" PRIu64 " of its marks were found wrong; software classifies now",
-		o->port, mismatches);
+	HY_LOG(ERR, "port %u: %s; software classifies now", o->port, o->demoted);
 	o->state = HY_OFFLOAD_DEMOTED;
 	plan_empty(o);
 	hy_offload_marks_publish(o, NULL, o->plan);
 	hy_offload_jump_remove(o);
-}
-
-static uint64_t
-mismatches(const struct hy_offload *o)
-{
-	uint64_t n = 0;
-
-	for (unsigned int w = 0; w < o->workers; w++)
-		n += __atomic_load_n(&o->worker[w].mismatches, __ATOMIC_RELAXED);
-	return n;
 }
 
 uint32_t
@@ -411,8 +402,8 @@ hy_offload_poll(struct hy_offload *o)
 
 	pthread_mutex_lock(&o->mutex);
 	hy_offload_collect(o);
-	if (o->state == HY_OFFLOAD_UP && mismatches(o) >= o->params.demote_after) {
-		demote(o, mismatches(o));
+	if (o->state == HY_OFFLOAD_UP && hy_offload_distrust(o)) {
+		demote(o);
 		demoted = true;
 	}
 	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED)
@@ -471,6 +462,7 @@ hy_offload_up(struct hy_offload *o)
 		}
 		if (rc == 0) {
 			o->state = HY_OFFLOAD_UP;
+			hy_offload_watch_begin(o);
 		} else {
 			HY_LOG(ERR, "port %u is not offloaded to any more: %s", o->port, reason);
 			o->limits.mark_max = 0;

@@ -89,6 +89,24 @@ struct offload_safety {
 	bool residue, generation;
 };
 
+/* What the workers of a port have counted. */
+struct mark_counts {
+	uint64_t marked, unmarked, stale, residue, sampled, mismatches;
+	uint64_t looked, missing, garbled; /* hy_mark.h */
+	uint64_t foreign;                  /* bursts with packets that name another port */
+};
+
+/* What the control thread compares them with, to see whether marks arrive. */
+struct watch {
+	struct mark_counts begin; /* when the window began: */
+	uint64_t since;           /* then */
+	uint64_t judged;          /* when it last looked */
+	uint64_t left;            /* when a rule last began to leave hardware */
+};
+
+/* Why a port's marks are believed no longer. */
+enum demotion { DEMOTED_WRONG, DEMOTED_MISSING, DEMOTED_FOREIGN };
+
 struct hy_offload {
 	struct hy_offload *next;
 	pthread_mutex_t mutex; /* Between the control thread and those who read statistics. */
@@ -126,6 +144,10 @@ struct hy_offload {
 	struct hy_mark_worker *worker;
 	char reasons[REASONS][80];
 	uint64_t installed, evicted, lost, failed;
+
+	struct watch watch;
+	enum demotion demotion; /* In state HY_OFFLOAD_DEMOTED: why, */
+	char demoted[128];      /* and in words. */
 };
 
 static inline uint32_t
@@ -168,6 +190,12 @@ int hy_offload_port_rules_make(struct hy_offload *o, const char **why);
 void hy_offload_jump_remove(struct hy_offload *o);
 void hy_offload_port_rules_remove(struct hy_offload *o);
 void hy_offload_port_rules_forget(struct hy_offload *o); /* The port has none any more. */
+
+/* Whether the port's marks can be believed: counts of all workers, and what they say. */
+void hy_offload_counts(const struct hy_offload *o, struct mark_counts *counts);
+void hy_offload_watch_begin(struct hy_offload *o); /* The port runs, and has no rule yet. */
+void hy_offload_watch_port(uint16_t port, bool asked);
+bool hy_offload_distrust(struct hy_offload *o); /* true: demotion and demoted say why. */
 
 /* The HAL: nobody is followed any more, and there are no marks. */
 void hy_offload_unfollow(struct hy_offload *o);

@@ -2,7 +2,6 @@
 /* What an offload found out about its port, as capabilities that variants ask for. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include <hy_hal_live.h>
@@ -24,9 +23,7 @@ hy_offload_declare(struct hy_offload *o, struct hy_hal *hal)
 	snprintf(reason, sizeof(reason), "%s", s.limits.reason);
 	if (s.state == HY_OFFLOAD_DEMOTED) {
 		origin = HY_ORIGIN_OBSERVED;
-		snprintf(reason, sizeof(reason),
-			"%" PRIu64 " of %" PRIu64 " marks looked at were wrong", s.mismatches,
-			s.sampled);
+		snprintf(reason, sizeof(reason), "%s", s.demoted);
 	} else if (!yes && s.limits.mark_max > 0) {
 		snprintf(reason, sizeof(reason), "the port does not run");
 	}

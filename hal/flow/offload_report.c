@@ -22,16 +22,13 @@ static const char *const states[] = {
 	[HY_OFFLOAD_DEMOTED] = "demoted",
 };
 
-static uint64_t
-relaxed(const uint64_t *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
 /* With the offload's mutex held. */
 static void
 stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
 {
+	struct mark_counts c;
+
+	hy_offload_counts(o, &c);
 	*s = (struct hy_offload_stats){
 		.port = o->port,
 		.state = o->state,
@@ -44,17 +41,19 @@ stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
 		.evicted = o->evicted,
 		.lost = o->lost,
 		.failed = o->failed,
+		.marked = c.marked,
+		.unmarked = c.unmarked,
+		.stale = c.stale,
+		.residue = c.residue,
+		.sampled = c.sampled,
+		.mismatches = c.mismatches,
+		.looked = c.looked,
+		.missing = c.missing,
+		.garbled = c.garbled,
+		.foreign = c.foreign,
 	};
-	for (unsigned int w = 0; w < o->workers; w++) {
-		const struct hy_mark_worker *worker = &o->worker[w];
-
-		s->marked += relaxed(&worker->marked);
-		s->unmarked += relaxed(&worker->unmarked);
-		s->stale += relaxed(&worker->stale);
-		s->residue += relaxed(&worker->residue);
-		s->sampled += relaxed(&worker->sampled);
-		s->mismatches += relaxed(&worker->mismatches);
-	}
+	if (o->state == HY_OFFLOAD_DEMOTED)
+		memcpy(s->demoted, o->demoted, sizeof(s->demoted));
 }
 
 void
@@ -71,14 +70,20 @@ hy_offload_reason(struct hy_offload *o, uint32_t rule_id)
 	static const char *const why[] = {
 		[HY_OFFLOAD_DOWN] = "the port does not run",
 		[HY_OFFLOAD_GONE] = "the port was removed",
-		[HY_OFFLOAD_DEMOTED] = "marks of the port were found wrong",
+	};
+	static const char *const demoted[] = {
+		[DEMOTED_WRONG] = "marks of the port were found wrong",
+		[DEMOTED_MISSING] = "marks of the port do not arrive",
+		[DEMOTED_FOREIGN] = "packets of the port name another port",
 	};
 	const char *reason = NULL;
 	uint32_t rank;
 
 	pthread_mutex_lock(&o->mutex);
 	rank = hy_offload_plan_find(o->plan, rule_id);
-	if (rank != NO_SLOT && o->state != HY_OFFLOAD_UP)
+	if (rank != NO_SLOT && o->state == HY_OFFLOAD_DEMOTED)
+		reason = demoted[o->demotion];
+	else if (rank != NO_SLOT && o->state != HY_OFFLOAD_UP)
 		reason = why[o->state];
 	else if (rank != NO_SLOT && o->plan->rules[rank].reason != REASON_NONE)
 		reason = o->reasons[o->plan->rules[rank].reason];
@@ -127,6 +132,8 @@ print(const struct hy_offload *o, FILE *out)
 	reasons_count(o, count);
 	fprintf(out, "port %u: offload %s, rules as of %s by %s\n", s.port, states[s.state],
 		o->params.driver->driver, o->params.provider->name);
+	if (s.demoted[0] != '\0')
+		fprintf(out, "  %s\n", s.demoted);
 	fprintf(out, "  %s\n", s.limits.reason);
 	fprintf(out, "  rules: %u in hardware, %u in software, %u leaving%s\n", s.hw_rules,
 		s.sw_rules, s.leaving, s.full ? "; the port is full" : "");
@@ -145,6 +152,13 @@ print(const struct hy_offload *o, FILE *out)
 		"  of those by hardware: %" PRIu64 " held to rules of software, %" PRIu64
 		" sampled, %" PRIu64 " wrong\n",
 		s.residue, s.sampled, s.mismatches);
+	fprintf(out,
+		"  of those without a valid mark: %" PRIu64 " looked at; a mark was due to %" PRIu64
+		" without one and %" PRIu64 " with another\n",
+		s.looked, s.missing, s.garbled);
+	if (s.foreign > 0)
+		fprintf(out, "  %" PRIu64 " bursts had packets that name another port\n",
+			s.foreign);
 }
 
 static void
@@ -171,6 +185,11 @@ json(const struct hy_offload *o, FILE *out)
 		", \"marked\": %" PRIu64 ", \"unmarked\": %" PRIu64 ", \"stale\": %" PRIu64
 		", \"residue\": %" PRIu64 ", \"sampled\": %" PRIu64 ", \"mismatches\": %" PRIu64,
 		s.marked, s.unmarked, s.stale, s.residue, s.sampled, s.mismatches);
+	fprintf(out,
+		", \"looked\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"garbled\": %" PRIu64
+		", \"foreign\": %" PRIu64 ", \"demoted\": ",
+		s.looked, s.missing, s.garbled, s.foreign);
+	hy_json_string(s.demoted, out);
 	fprintf(out, ", \"hw_hit_rate\": %.4f, \"refused\": [", hit_rate(&s) / 100);
 	for (unsigned int r = 0; r < REASONS; r++) {
 		if (count[r] == 0)
@@ -232,6 +251,11 @@ dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "residue", s.residue);
 	rte_tel_data_add_dict_uint(d, "sampled", s.sampled);
 	rte_tel_data_add_dict_uint(d, "mismatches", s.mismatches);
+	rte_tel_data_add_dict_uint(d, "looked", s.looked);
+	rte_tel_data_add_dict_uint(d, "missing", s.missing);
+	rte_tel_data_add_dict_uint(d, "garbled", s.garbled);
+	rte_tel_data_add_dict_uint(d, "foreign", s.foreign);
+	rte_tel_data_add_dict_string(d, "demoted", s.demoted);
 	/* Of names there are letters, digits, underscores and slashes: reasons are values. */
 	if (refused == NULL || rte_tel_data_start_array(refused, RTE_TEL_STRING_VAL) != 0)
 		return;

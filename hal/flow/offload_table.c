@@ -49,9 +49,26 @@ hy_offload_residue(const struct hy_offload *o, const struct plan *plan, uint32_t
 	return n;
 }
 
-/* Fills slots and residues. A rule whose residue has become too long goes back to software. */
+/*
+ * Packets that a rule in hardware is sure to see. Software finds more than hardware need find: a NIC
+ * may take another port for that of tunnels, compares the ether type that comes first, and may look
+ * for a rule on the VLAN alone in packets that are not IP.
+ */
+static uint8_t
+due_of(const struct flow *flow)
+{
+	const uint32_t fields = flow->match.fields;
+
+	if (!flow->settled || (fields & HY_FLOW_TUNNEL) != 0 || fields == HY_FLOW_VLAN)
+		return 0;
+	return (fields & (HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN)) == HY_FLOW_ETHER_TYPE
+		? HY_MARK_DUE
+		: HY_MARK_DUE | HY_MARK_DUE_TAGGED;
+}
+
+/* Fills slots, residues and what is due. A rule whose residue has become too long goes back to software. */
 static uint32_t
-fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues)
+fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues, uint8_t *due)
 {
 	uint32_t used = 0;
 
@@ -69,6 +86,7 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 			plan->rules[r].reason = REASON_RESIDUE;
 			continue;
 		}
+		due[r] = due_of(&o->flows[slot]);
 		s = &marks->table.slots[slot];
 		n = o->safety.residue ? n : 0;
 		s->mark = flow_mark(o, slot);
@@ -103,12 +121,14 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 		sizeof(*marks) + o->nb_slots * sizeof(marks->table.slots[0]), RTE_CACHE_LINE_SIZE,
 		socket);
 	uint32_t *residues = malloc(residues_most(plan, o->params.max_residue) * sizeof(*residues));
+	uint8_t *due = rte_zmalloc_socket("hy_due", (size_t)plan->view->nb_rules + 1,
+		RTE_CACHE_LINE_SIZE, socket);
 	uint32_t *kept;
 	uint32_t used;
 
-	if (marks == NULL || residues == NULL)
+	if (marks == NULL || residues == NULL || due == NULL)
 		goto fail;
-	used = fill(o, plan, marks, residues);
+	used = fill(o, plan, marks, residues, due);
 	kept = rte_malloc_socket("hy_residues", (used + 1) * sizeof(*kept), RTE_CACHE_LINE_SIZE,
 		socket);
 	if (kept == NULL)
@@ -117,10 +137,12 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 	free(residues);
 	marks->table.view = plan->view;
 	marks->table.residues = kept;
+	marks->table.due = due;
 	marks->table.slot_mask = o->nb_slots - 1;
 	marks->table.workers = o->worker;
 	return marks;
 fail:
+	rte_free(due);
 	free(residues);
 	rte_free(marks);
 	return NULL;
@@ -132,6 +154,7 @@ hy_offload_marks_free(struct marks *marks)
 	if (marks == NULL)
 		return;
 	rte_free((void *)(uintptr_t)marks->table.residues);
+	rte_free((void *)(uintptr_t)marks->table.due);
 	rte_free(marks);
 }
 
@@ -151,6 +174,7 @@ flows_leave(struct hy_offload *o, uint64_t token)
 			continue;
 		flow->state = FLOW_LEAVING;
 		flow->token = token;
+		o->watch.left = hy_offload_now();
 		o->live--;
 		o->leaving++;
 	}

@@ -102,6 +102,13 @@ typedef void(hy_policy_classify_t)(const struct hy_policy_view *view,
 hy_policy_classify_t hy_policy_classify_linear; /**< hy_policy_classify(), one by one. */
 hy_policy_classify_t hy_policy_classify_acl;    /**< rte_acl, as wide as EAL's vectors may be. */
 
+/** @name Which packets of a rule hardware is sure to mark: bits of hy_mark_table.due.
+ * @{
+ */
+#define HY_MARK_DUE 1        /**< Plain packets without a VLAN tag. */
+#define HY_MARK_DUE_TAGGED 2 /**< Plain packets with one. */
+/** @} */
+
 /** What a mark of a port's hardware stands for. */
 struct hy_mark_slot {
 	uint32_t mark;        /**< In full, generation included; 0: the slot is free. */
@@ -119,6 +126,7 @@ struct hy_mark_slot {
 struct hy_mark_table {
 	const struct hy_policy_view *view; /**< The rules that the marks stand for. */
 	const uint32_t *residues;          /**< Ranks that slots refer to. */
+	const uint8_t *due;                /**< HY_MARK_DUE bits by rank: 0 of rules in software. */
 	struct hy_mark_worker *workers;    /**< Of each worker (hy_mark.h). */
 	uint32_t slot_mask;                /**< Number of slots, a power of 2, less 1. */
 	bool residual;                     /**< Some slot has residues. */

@@ -15,6 +15,7 @@ ethdev_rx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 	const struct ethdev_rx_ctx *ctx = node->ctx;
 
 	n = rte_eth_rx_burst(ctx->rx.port, ctx->rx.queue, (struct rte_mbuf **)objs, n);
+	ethdev_rx_check(ctx, objs, n);
 	hy_stream_move(graph, node, NEXT_PKT_CLS, n);
 	return n;
 }

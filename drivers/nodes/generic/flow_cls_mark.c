@@ -4,12 +4,11 @@
  * comes without a mark, or with one that stands for nothing, is classified in software.
  *
  * The marks are hy_offload.h's. A marked packet is held to the residue of its rule, if there is one,
- * and a random sample of marked packets is classified again.
+ * and a random sample of marked packets is classified again. Of packets without a valid mark, a few
+ * are looked at to see whether hardware should have marked them.
  */
 
 #include "flow_cls_mark.h"
-
-#define MARKED (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID)
 
 struct mark_ctx {
 	struct flow_cls_ctx cls; /* first */
@@ -40,7 +39,7 @@ by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_work
 		const struct rte_mbuf *m = objs[i];
 		const uint32_t mark = m->hash.fdir.hi;
 		const struct hy_mark_slot *slot = &table->slots[mark & table->slot_mask];
-		const bool marked = (m->ol_flags & MARKED) == MARKED;
+		const bool marked = (m->ol_flags & FLOW_CLS_MARKED) == FLOW_CLS_MARKED;
 
 		if (unlikely(m->port != port))
 			break;
@@ -73,10 +72,13 @@ port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w,
 {
 	struct hy_mark_worker *worker = &table->workers[w];
 	struct mark_tally t = { 0 };
+	const uint32_t soft = b->nb_soft;
 	const bool checks = table->residual || worker->gap <= n - from;
 	const uint32_t to = checks ? by_marks(b, table, worker, objs, from, n, &t, true)
 				   : by_marks(b, table, worker, objs, from, n, &t, false);
 
+	if (b->nb_soft > soft && unlikely(hy_mark_looks(worker) > 0))
+		flow_cls_look(table, worker, objs, &b->soft[soft], b->nb_soft - soft);
 	add(&worker->marked, t.marked);
 	add(&worker->unmarked, to - from - t.marked - t.stale);
 	add(&worker->stale, t.stale);

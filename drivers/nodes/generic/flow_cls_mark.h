@@ -7,6 +7,9 @@
 
 #include "flow_cls.h"
 
+/* Of a packet whose mark is to be read. */
+#define FLOW_CLS_MARKED (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID)
+
 /* What became of packets that a port with marks received. */
 struct mark_tally {
 	uint32_t marked, stale, residue, sampled, mismatches;
@@ -20,5 +23,12 @@ struct mark_tally {
 struct flow_cls_answer flow_cls_checked(const struct hy_mark_table *table,
 	const struct hy_mark_slot *slot, struct hy_mark_worker *worker, const struct rte_mbuf *m,
 	struct mark_tally *t);
+
+/*
+ * Looks at packets of a port that came without a valid mark, as many as the worker still may: those
+ * at these places of a burst. Counts the ones that hardware should have marked.
+ */
+void flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, void **objs,
+	const uint32_t places[], uint32_t n);
 
 #endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Marks that do not arrive: of packets without a valid mark, which ones hardware should have marked.
+ * Only plain packets are evidence: a NIC may see less than software does in a fragment, in a packet
+ * with options, in a tunnel, or in one that is damaged.
+ */
+
+#include <netinet/in.h>
+
+#include <rte_ether.h>
+#include <rte_geneve.h>
+#include <rte_gtp.h>
+#include <rte_ip.h>
+#include <rte_sctp.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+#include <rte_vxlan.h>
+
+#include "flow_cls_mark.h"
+
+/* UDP ports behind which NICs look for tunnels: ESP, GTP-C, GTP-U, VXLAN, VXLAN-GPE, Geneve, MPLS. */
+static const uint16_t tunnels[] = { 4500, RTE_GTPC_UDP_PORT, RTE_GTPU_UDP_PORT,
+	RTE_VXLAN_DEFAULT_PORT, RTE_VXLAN_GPE_DEFAULT_PORT, RTE_GENEVE_DEFAULT_PORT, 6635 };
+
+static bool
+is_tunnel(const struct hy_flow_key *key)
+{
+	for (size_t i = 0; i < RTE_DIM(tunnels); i++)
+		if (key->sport == tunnels[i] || key->dport == tunnels[i])
+			return true;
+	return false;
+}
+
+/* Bytes that a plain packet of a protocol has behind its IPv4 header, at least; UINT32_MAX: none is. */
+static uint32_t
+l4_least(const struct hy_flow_key *key)
+{
+	switch (key->proto) {
+	case IPPROTO_UDP:
+		return is_tunnel(key) ? UINT32_MAX : sizeof(struct rte_udp_hdr);
+	case IPPROTO_TCP:
+		return sizeof(struct rte_tcp_hdr);
+	case IPPROTO_SCTP:
+		return sizeof(struct rte_sctp_hdr);
+	case IPPROTO_ICMP:
+		return 8;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+/* An IPv4 header without options, no fragment, of a length that the packet has, not damaged. */
+static bool
+is_plain_ip4(const uint8_t *header, uint32_t len, const struct hy_flow_key *key)
+{
+	const uint32_t least = l4_least(key);
+	struct rte_ipv4_hdr ip;
+	uint32_t total;
+
+	if (least == UINT32_MAX || len < sizeof(ip) + least)
+		return false;
+	memcpy(&ip, header, sizeof(ip));
+	total = rte_be_to_cpu_16(ip.total_length);
+	return ip.version_ihl == RTE_IPV4_VHL_DEF && total >= sizeof(ip) + least && total <= len &&
+		(ip.fragment_offset & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)) ==
+		0 &&
+		rte_raw_cksum(&ip, sizeof(ip)) == 0xffff;
+}
+
+/* The HY_MARK_DUE bit that says whether hardware marks such a packet of a rule; 0: it need not. */
+static uint8_t
+kind_of(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key *key)
+{
+	const bool tagged = (key->has & HY_FLOW_VLAN) != 0;
+	const uint32_t l3 = RTE_ETHER_HDR_LEN + (tagged ? RTE_VLAN_HLEN : 0);
+
+	if ((m->ol_flags & (RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_QINQ_STRIPPED)) != 0 ||
+		(key->has & HY_FLOW_ETHER_TYPE) == 0 || key->ether_type < RTE_ETHER_TYPE_IPV4 ||
+		key->ether_type == RTE_ETHER_TYPE_IPV6)
+		return 0;
+	/* One tag, and not another behind it. */
+	if (tagged &&
+		(frame[12] != 0x81 || frame[13] != 0 ||
+			(frame[16] << 8 | frame[17]) != key->ether_type))
+		return 0;
+	if (key->ether_type == RTE_ETHER_TYPE_IPV4 &&
+		((key->has & HY_FLOW_IP4) == 0 || !is_plain_ip4(frame + l3, m->pkt_len - l3, key)))
+		return 0;
+	return tagged ? HY_MARK_DUE_TAGGED : HY_MARK_DUE;
+}
+
+static bool
+is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
+{
+	uint8_t bounce[HY_FLOW_HEADERS];
+	const uint8_t *frame = hy_mbuf_peek(m, HY_FLOW_HEADERS, bounce);
+	struct hy_flow_key key;
+	uint32_t rank;
+	uint8_t kind;
+
+	hy_flow_key(frame, m->pkt_len, &key);
+	kind = kind_of(m, frame, &key);
+	if (kind == 0)
+		return false;
+	hy_policy_classify_acl(table->view, &key, &rank, 1);
+	return rank != HY_POLICY_NONE && (table->due[rank] & kind) != 0;
+}
+
+static void
+add(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+void
+flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, void **objs,
+	const uint32_t places[], uint32_t n)
+{
+	const uint32_t most = (uint32_t)RTE_MIN((uint64_t)n, hy_mark_looks(worker));
+	uint32_t missing = 0, garbled = 0;
+
+	for (uint32_t i = 0; i < most; i++) {
+		const struct rte_mbuf *m = objs[places[i]];
+		const bool marked = (m->ol_flags & FLOW_CLS_MARKED) == FLOW_CLS_MARKED;
+
+		if (!is_due(table, m))
+			continue;
+		missing += !marked;
+		garbled += marked;
+	}
+	add(&worker->looked, most);
+	add(&worker->missing, missing);
+	add(&worker->garbled, garbled);
+}

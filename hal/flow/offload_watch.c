@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a port's marks deserve to be believed, as the control thread judges it from what workers
+ * have counted: marks that are wrong, marks that do not arrive, packets that name another port.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "offload.h"
+
+#define WATCH_US 100000   /* between judgements of what is missing, at least */
+#define WINDOW_US 1000000 /* after which marks that arrived count no longer */
+#define LOOKS 256         /* packets that a worker looks at between judgements */
+#define ENOUGH 32         /* packets without the mark that was due are no accident */
+
+/* Packets of a port that say they came by another, as workers met them; and whether anybody asks. */
+static struct foreign {
+	bool asked;
+	uint16_t other;
+	uint64_t bursts;
+} foreign[RTE_MAX_ETHPORTS];
+
+void
+hy_mark_foreign(uint16_t port, uint16_t other)
+{
+	struct foreign *f;
+
+	if (port >= RTE_MAX_ETHPORTS)
+		return;
+	f = &foreign[port];
+	if (!__atomic_load_n(&f->asked, __ATOMIC_RELAXED))
+		return;
+	__atomic_store_n(&f->other, other, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&f->bursts, 1, __ATOMIC_RELAXED);
+}
+
+void
+hy_offload_watch_port(uint16_t port, bool asked)
+{
+	__atomic_store_n(&foreign[port].bursts, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&foreign[port].asked, asked, __ATOMIC_RELAXED);
+}
+
+static uint64_t
+relaxed(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+void
+hy_offload_counts(const struct hy_offload *o, struct mark_counts *c)
+{
+	*c = (struct mark_counts){ .foreign = relaxed(&foreign[o->port].bursts) };
+	for (unsigned int w = 0; w < o->workers; w++) {
+		const struct hy_mark_worker *worker = &o->worker[w];
+
+		c->marked += relaxed(&worker->marked);
+		c->unmarked += relaxed(&worker->unmarked);
+		c->stale += relaxed(&worker->stale);
+		c->residue += relaxed(&worker->residue);
+		c->sampled += relaxed(&worker->sampled);
+		c->mismatches += relaxed(&worker->mismatches);
+		c->looked += relaxed(&worker->looked);
+		c->missing += relaxed(&worker->missing);
+		c->garbled += relaxed(&worker->garbled);
+	}
+}
+
+/* A window begins: workers may look at packets again. */
+static void
+window_begin(struct hy_offload *o, const struct mark_counts *now)
+{
+	o->watch.begin = *now;
+	o->watch.since = hy_offload_now();
+}
+
+static void
+looks_grant(struct hy_offload *o)
+{
+	for (unsigned int w = 0; w < o->workers; w++) {
+		struct hy_mark_worker *worker = &o->worker[w];
+
+		__atomic_store_n(&worker->looks, relaxed(&worker->looked) + LOOKS,
+			__ATOMIC_RELAXED);
+	}
+}
+
+/*
+ * Marks of rules that are on their way out, or that the port will not remove, stand for nothing, and
+ * that is as it should be: what came with one since the last judgement does not count.
+ */
+static void
+stale_forgive(struct hy_offload *o, const struct mark_counts *now)
+{
+	if (o->failed > 0 || o->leaving > 0 ||
+		o->watch.left + o->params.settle_us > o->watch.judged)
+		o->watch.begin.garbled = now->garbled;
+}
+
+/* Whether most of the marks that are due do not arrive, as far as a window shows it. */
+static bool
+marks_missing(struct hy_offload *o, const struct mark_counts *now)
+{
+	const struct mark_counts *begin = &o->watch.begin;
+	const uint64_t looked = now->looked - begin->looked;
+	const uint64_t marked = now->marked - begin->marked;
+	const uint64_t soft = now->unmarked - begin->unmarked + (now->stale - begin->stale);
+	const uint64_t lost = now->missing - begin->missing + (now->garbled - begin->garbled);
+	double in_all;
+
+	if (lost < ENOUGH) {
+		if (marked >= ENOUGH && hy_offload_now() - o->watch.since >= WINDOW_US)
+			window_begin(o, now);
+		return false;
+	}
+	in_all = (double)lost * (double)soft / (double)looked;
+	snprintf(o->demoted, sizeof(o->demoted),
+		"%u rules are in hardware, and of %.0f packets that they match %" PRIu64
+		" came with a mark",
+		o->live, in_all + (double)marked, marked);
+	window_begin(o, now);
+	return in_all > (double)marked;
+}
+
+bool
+hy_offload_distrust(struct hy_offload *o)
+{
+	struct mark_counts now;
+
+	hy_offload_counts(o, &now);
+	if (now.mismatches >= o->params.demote_after) {
+		snprintf(o->demoted, sizeof(o->demoted),
+			"%" PRIu64 " of its marks were found wrong, of %" PRIu64 " looked at",
+			now.mismatches, now.sampled);
+		o->demotion = DEMOTED_WRONG;
+		return true;
+	}
+	if (now.foreign >= o->params.demote_after && o->live > 0) {
+		snprintf(o->demoted, sizeof(o->demoted),
+			"packets that it received say that they came by port %u",
+			__atomic_load_n(&foreign[o->port].other, __ATOMIC_RELAXED));
+		o->demotion = DEMOTED_FOREIGN;
+		return true;
+	}
+	if (hy_offload_now() - o->watch.judged < WATCH_US)
+		return false;
+	stale_forgive(o, &now);
+	o->watch.judged = hy_offload_now();
+	if (marks_missing(o, &now)) {
+		o->demotion = DEMOTED_MISSING;
+		return true;
+	}
+	looks_grant(o);
+	return false;
+}
+
+void
+hy_offload_watch_begin(struct hy_offload *o)
+{
+	struct mark_counts now;
+
+	hy_offload_watch_port(o->port, true);
+	hy_offload_counts(o, &now);
+	window_begin(o, &now);
+	looks_grant(o);
+}
