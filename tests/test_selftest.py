@@ -112,6 +112,11 @@ def test_what_the_cpu_lacks_is_skipped_with_its_reason():
     assert sum(v["outcome"] == "skipped" for v in tried.values()) >= 1
 
 
+FREED = (r"burst \d+ .*, packet \d+ .*: was freed; a node hands packets on, or calls "
+         r"hy_release\(\)")
+FAMILIES = ("--family=ip4_lookup", "--family=ip4_rewrite", "--family=pkt_cls")
+LATE = ("pkt_cls", "late")  # wrong only in its 100,000th burst
+
 # Mutant: what must be said of it.
 MUTATIONS = {
     ("ip4_rewrite", "no_carry"): r"burst \d+ .*, packet \d+ .*: byte 2[45] is 0x\w\w, expected "
@@ -122,27 +127,92 @@ MUTATIONS = {
                              r"past the end of its frame",
     ("pkt_cls", "one_short"): r"burst \d+ \(\d+ packets?\): drop truncated counted -?\d+, "
                               r"expected \d+",
+    ("pkt_cls", "other_reason"): r"burst \d+ .*: drop bad_(header|checksum) counted \d+, "
+                                 r"expected \d+",
+    ("pkt_cls", "frees"): FREED,
+    ("pkt_cls", "frees_and_sends"): FREED,
+    ("pkt_cls", "puts"): r"burst \d+ .*: \d+ put into the pool, which neither frees nor releases "
+                         r"them",
+    ("pkt_cls", "holds"): r"burst \d+ \(30 packets\), packet 15 .*: is held by another reference "
+                          r"after the burst",
+    ("pkt_cls", "keeps"): r"burst \d+ \(40 packets\), packet 39 .*: got nothing, expected .*",
+    ("pkt_cls", "reorders"): r"burst \d+ .*: came as number \d+ to edge 0 \(ip4_lookup\), expected "
+                             r"as number \d+",
+    ("pkt_cls", "beyond"): r"burst \d+ .*, packet \d+ .*: wrote to byte 1 behind its segment 0",
+    ("ip4_lookup", "forwards"): r"burst \d+ .*, packet \d+ .*: got edge 0 \(ip4_rewrite\), expected "
+                                r"a drop",
+    ("ip4_lookup", "cached"): r"burst \d+ .*, packet \d+ .*: (got .*, expected .*|lane ip4_route is "
+                              r"0x\w+, expected 0x\w+)",
+    ("ip4_lookup", "edits"): r"burst \d+ .*, packet \d+ .*: byte 22 is 0x\w\w, expected 0x\w\w",
     ("pkt_cls", "stray"): r"burst \d+ .*: Segmentation fault at address 0x\w+, in no packet's guard "
                           r"page",
 }
 
 
 def test_each_mutant_is_found_and_named_and_nothing_else(mutants):
-    tried = variants("--family=ip4_rewrite", "--family=pkt_cls", f"--pack={mutants}", code=1)
+    tried = variants(*FAMILIES, f"--pack={mutants}", code=1)
     assert {key for key, v in tried.items() if v["outcome"] == "failed"} == set(MUTATIONS)
     for key, sentence in MUTATIONS.items():
         assert re.fullmatch(sentence, tried[key]["text"]), tried[key]
         assert tried[key]["pack"] == "mutants"
         assert "clocks" not in tried[key]
-        assert (tried[key]["frame"] == "") == (key[1] in ("one_short", "stray")), tried[key]
+        assert (tried[key]["frame"] == "") == (
+            key[1] in ("one_short", "other_reason", "puts", "stray")), tried[key]
     for key, v in tried.items():
         assert key in MUTATIONS or v["cases"] >= CASES or v["outcome"] == "skipped", v
 
 
+def test_fault_at_the_100000th_call_is_found_by_a_long_run(mutants):
+    """A run of usual length does not get there."""
+    short = variants("--variant=pkt_cls/late", f"--pack={mutants}")
+    assert list(short) == [LATE] and short[LATE]["outcome"] == "passed", short
+    long = variants("--variant=pkt_cls/late", "--packets=6000000", f"--pack={mutants}", code=1)
+    assert re.fullmatch(r"burst \d{5,} .*: got .*, expected .*", long[LATE]["text"]), long
+    assert 1_000_000 < long[LATE]["frames"] < 6_000_000, long
+
+
+def test_packets_are_at_least_as_many_as_asked_for():
+    tried = variants("--variant", "null/scalar", "--variant=ip4_lookup/scalar", "--packets=900000")
+    assert {key for key in tried} == {("null", "scalar"), ("ip4_lookup", "scalar")}
+    for v in tried.values():
+        assert 900_000 <= v["frames"] < 901_000 and v["cases"] > CASES, v
+
+
+def test_every_outcome_of_every_family_is_reached_and_counted(all_variants):
+    for v in all_variants.values():
+        if v["outcome"] == "skipped":
+            continue
+        excused = {e["outcome"] for e in v["excused"]}
+        assert v["outcomes"] and excused <= set(v["outcomes"]), v
+        for outcome, packets in v["outcomes"].items():
+            assert (packets == 0) == (outcome in excused), (outcome, v)
+        assert sum(v["outcomes"].values()) == v["frames"], v
+        tables = v["family"] in ("flow_cls", "ip4_lookup", "ip4_rewrite")
+        assert (v["changes"] > 50) == tables, v
+    assert all(e["reason"] for v in all_variants.values() for e in v["excused"])
+    assert all_variants["ip4_lookup", "scalar"]["outcomes"]["drop no_route"] > 100_000
+
+
+def test_text_tells_the_outcomes():
+    done = selftest("--variant=ethdev_tx/own_queue")
+    assert re.search(r"^ +drop tx_full: \d+, drop port_down: 0 \(only the variant .*\), "
+                     r"sent out: \d+$", done.stdout, re.M), done
+
+
+@pytest.mark.parametrize("words, message", {
+    ("--variant=pkt_cls",): "no variant 'pkt_cls'; there are: ethdev_rx/",
+    ("--variant=pkt_cls/nosuch",): "no variant 'pkt_cls/nosuch'; there are: ",
+    ("--packets=0",): "--packets: '0' is not a number from 1 to 100000000000",
+    ("--packets=1k",): "--packets: '1k' is not a number from 1 to 100000000000",
+}.items())
+def test_bad_options_are_refused_by_name(words, message):
+    done = selftest(*words)
+    assert done.returncode == 1 and message in done.stderr and done.stdout == "", done
+
+
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_mutants_are_found_whatever_the_seed(mutants, seed):
-    done = selftest("--family=ip4_rewrite", "--family=pkt_cls", f"--seed={seed}",
-                    HALYARD_PACKS=mutants)
+    done = selftest(*FAMILIES, f"--seed={seed}", HALYARD_PACKS=mutants)
     assert done.returncode == 1, done
     named = re.findall(r"^hy-hal: selftest: (\w+)/(\w+) of pack mutants: burst", done.stderr, re.M)
     assert set(named) == set(MUTATIONS), done

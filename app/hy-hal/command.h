@@ -28,8 +28,12 @@ struct settings {
 	unsigned int nb_cap_files;
 	const char *family[REPEATS_MAX]; /* of selftest; none: all */
 	unsigned int nb_family;
+	const char *variant[REPEATS_MAX]; /* likewise, FAMILY/VARIANT */
+	unsigned int nb_variant;
 	const char *pcap; /* a folder, or NULL */
 	uint64_t seed;
+	uint64_t
+		packets; /* of selftest, for each variant at least; 0: as many as its bursts have */
 };
 
 struct command {

@@ -24,7 +24,7 @@ const struct command commands[] = {
 		show_packs },
 	{ "selftest",
 		"whether each variant does what its family's reference does, and at what cost",
-		"jpndcfFPsh", selftest },
+		"jpndcfFVNlPsh", selftest },
 	{ NULL },
 };
 

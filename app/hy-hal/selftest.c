@@ -35,13 +35,26 @@ static const char *const outcomes[] = {
 	[HY_CONFORM_FAILED] = "FAILED",
 };
 
+/* Whether a text is "FAMILY/VARIANT", of this variant. */
 static bool
-wanted(const struct settings *settings, const char *family)
+names(const char *text, const struct hy_conform_item *item)
+{
+	const size_t n = strlen(item->family);
+
+	return strncmp(text, item->family, n) == 0 && text[n] == '/' &&
+		strcmp(text + n + 1, item->variant) == 0;
+}
+
+static bool
+wanted(const struct settings *settings, const struct hy_conform_item *item)
 {
 	for (unsigned int i = 0; i < settings->nb_family; i++)
-		if (strcmp(settings->family[i], family) == 0)
+		if (strcmp(settings->family[i], item->family) == 0)
 			return true;
-	return settings->nb_family == 0;
+	for (unsigned int i = 0; i < settings->nb_variant; i++)
+		if (names(settings->variant[i], item))
+			return true;
+	return settings->nb_family + settings->nb_variant == 0;
 }
 
 /* "process", "port 0, port 2", or "". */
@@ -81,6 +94,17 @@ family_refuse(const char *name)
 	fprintf(stderr, "\n");
 }
 
+static void
+variant_refuse(const char *name)
+{
+	struct hy_conform_item item = { 0 };
+
+	fprintf(stderr, "hy-hal: --variant: no variant '%s'; there are:", name);
+	for (const char *comma = ""; hy_conform_next(&item); comma = ",")
+		fprintf(stderr, "%s %s/%s", comma, item.family, item.variant);
+	fprintf(stderr, "\n");
+}
+
 /* All variants of the families in question; complains of one that there is not. */
 static int
 entries_find(const struct settings *settings, struct report *report)
@@ -90,7 +114,7 @@ entries_find(const struct settings *settings, struct report *report)
 	while (hy_conform_next(&item)) {
 		struct entry *more;
 
-		if (!wanted(settings, item.family))
+		if (!wanted(settings, &item))
 			continue;
 		more = realloc(report->entries, (report->n + 1) * sizeof(*more));
 		if (more == NULL)
@@ -109,7 +133,39 @@ entries_find(const struct settings *settings, struct report *report)
 			return -ENOENT;
 		}
 	}
+	for (unsigned int i = 0; i < settings->nb_variant; i++) {
+		unsigned int e = 0;
+
+		while (e < report->n && !names(settings->variant[i], &report->entries[e].item))
+			e++;
+		if (e == report->n) {
+			variant_refuse(settings->variant[i]);
+			return -ENOENT;
+		}
+	}
 	return 0;
+}
+
+/* What packets of the reference variant became of, and how many. */
+static void
+counts_print(const struct hy_conform_result *r)
+{
+	const char *comma = "";
+
+	if (r->nb_counts == 0)
+		return;
+	printf("%14s", "");
+	for (uint32_t i = 0; i < r->nb_counts; i++) {
+		const struct hy_conform_count *c = &r->counts[i];
+
+		printf("%s%s: %" PRIu64, comma, c->outcome, c->packets);
+		if (c->excuse != NULL)
+			printf(" (%s)", c->excuse);
+		comma = ", ";
+	}
+	if (r->changes > 0)
+		printf("; tables changed %u times", r->changes);
+	printf("\n");
 }
 
 static void
@@ -120,6 +176,7 @@ result_print(const struct entry *entry)
 	printf("%-12s %-14s %-12s %6u %9" PRIu64 "  %s%s%s\n", entry->item.family,
 		entry->item.variant, entry->item.pack, r->cases, r->frames, outcomes[r->outcome],
 		r->text[0] != '\0' ? ": " : "", r->text);
+	counts_print(r);
 	if (r->shown_len == 0)
 		return;
 	printf("%*sframe:", 58, "");
@@ -152,8 +209,9 @@ family_passed(const struct report *report, const char *family)
 static void
 conform(const struct settings *settings, const struct hy_hal *hal, struct report *report)
 {
-	const struct hy_conform_params params = { .seed = settings->seed,
-		.captures = &report->captures };
+	const struct hy_conform_params params = {
+		.seed = settings->seed, .packets = settings->packets, .captures = &report->captures
+	};
 
 	if (!settings->json)
 		printf("Conformance: seed %" PRIu64 ", %u captured frames\n\n"
@@ -217,6 +275,26 @@ text_json(const char *text)
 }
 
 static void
+counts_json(const struct hy_conform_result *r)
+{
+	printf(",\n     \"changes\": %u, \"outcomes\": {", r->changes);
+	for (uint32_t i = 0; i < r->nb_counts; i++)
+		printf("%s\"%s\": %" PRIu64, i > 0 ? ", " : "", r->counts[i].outcome,
+			r->counts[i].packets);
+	printf("}, \"excused\": [");
+	for (uint32_t i = 0, n = 0; i < r->nb_counts; i++) {
+		const struct hy_conform_count *c = &r->counts[i];
+
+		if (c->excuse == NULL)
+			continue;
+		printf("%s{\"outcome\": \"%s\", \"reason\": ", n++ > 0 ? ", " : "", c->outcome);
+		text_json(c->excuse);
+		printf("}");
+	}
+	printf("]");
+}
+
+static void
 entry_json(const struct entry *entry)
 {
 	const struct hy_conform_result *r = &entry->result;
@@ -234,6 +312,7 @@ entry_json(const struct entry *entry)
 	for (uint32_t i = 0; i < r->shown_len; i++)
 		printf("%02x", r->shown[i]);
 	printf("\", \"selected_for\": \"%s\"", entry->chosen);
+	counts_json(r);
 	if (entry->cost.rounds > 0)
 		printf(",\n     \"clocks\": %.2f, \"reference_clocks\": %.2f, \"ratio\": %.3f, "
 		       "\"rounds\": %u, \"packets\": %" PRIu64,

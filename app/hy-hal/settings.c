@@ -15,6 +15,9 @@
 
 #include "command.h"
 
+#define LONG_PACKETS 20000000    /* of --long: more than 400,000 bursts */
+#define PACKETS_MAX 100000000000 /* bursts are counted in 32 bits */
+
 /* The families that a program's graph is made of. */
 static const struct graph {
 	const char *name;
@@ -35,6 +38,9 @@ static const struct option options[] = {
 	{ "cap-file", required_argument, NULL, 'f' },
 	{ "try-flows", no_argument, NULL, 't' },
 	{ "family", required_argument, NULL, 'F' },
+	{ "variant", required_argument, NULL, 'V' },
+	{ "packets", required_argument, NULL, 'N' },
+	{ "long", no_argument, NULL, 'l' },
 	{ "pcap", required_argument, NULL, 'P' },
 	{ "seed", required_argument, NULL, 's' },
 	{ "help", no_argument, NULL, 'h' },
@@ -57,6 +63,9 @@ static const char option_texts[] =
 	"  --try-flows                 start each port, with one queue, and try which flow rules\n"
 	"                              it takes\n"
 	"  --family NAME               selftest: only the variants of that family\n"
+	"  --variant FAMILY/VARIANT    selftest: only that variant\n"
+	"  --packets N                 selftest: send at least N packets through each variant\n"
+	"  --long                      selftest: the same with 20,000,000: about a minute each\n"
 	"  --pcap FOLDER               selftest: send the frames of its *.pcap files too\n"
 	"  --seed N                    selftest: make other packets (default 1)\n"
 	"  --help, -h                  print this\n"
@@ -133,14 +142,16 @@ read_repeated(const char *option, const char *text, const char **values, unsigne
 }
 
 static int
-read_seed(const char *text, struct settings *settings)
+read_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *number)
 {
 	char *end;
 
 	errno = 0;
-	settings->seed = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-		return refuse("--seed: '%s' is not a number from 0 to %" PRIu64, text, UINT64_MAX);
+	*number = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || *number < least ||
+		*number > most)
+		return refuse("--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, option,
+			text, least, most);
 	return 0;
 }
 
@@ -172,7 +183,14 @@ read_option(int letter, const char *name, struct settings *settings)
 		settings->pcap = optarg;
 		return 0;
 	case 's':
-		return read_seed(optarg, settings);
+		return read_number(name, optarg, 0, UINT64_MAX, &settings->seed);
+	case 'V':
+		return read_repeated(name, optarg, settings->variant, &settings->nb_variant);
+	case 'N':
+		return read_number(name, optarg, 1, PACKETS_MAX, &settings->packets);
+	case 'l':
+		settings->packets = LONG_PACKETS;
+		return 0;
 	case 'v':
 		hy_version_print("hy-hal");
 		exit(EXIT_SUCCESS);

@@ -5,6 +5,7 @@
 
 #include <hy_plugin.h>
 
+#include "ip4_lookup.h"
 #include "ip4_rewrite.h"
 #include "pkt_cls.h"
 
@@ -142,3 +143,264 @@ stray_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 HY_NODE_VARIANT(pkt_cls, stray,
 	.text = "Hands on what is no packet",
 	.impl.process = stray_process);
+
+/* As pkt_cls does, but with the places of a burst for whoever spoils them. */
+static void
+pkt_cls_burst(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t next[],
+	uint16_t n)
+{
+	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
+	const uint8_t *frame[HY_BURST_MAX];
+	uint32_t len[HY_BURST_MAX];
+
+	pkt_cls_frames(objs, n, bounce, frame, len);
+	classify(frame, len, next, hy_lane(graph, node, PKT_CLS_LANE_ROUTE), n);
+}
+
+/* The first place with this outcome; n: there is none. */
+static uint16_t
+first(const uint16_t next[], uint16_t n, uint16_t outcome)
+{
+	uint16_t i = 0;
+
+	while (i < n && next[i] != outcome)
+		i++;
+	return i;
+}
+
+static uint16_t
+other_reason_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint16_t next[HY_BURST_MAX], i;
+
+	pkt_cls_burst(graph, node, objs, next, n);
+	i = first(next, n, HY_DROP(PKT_CLS_BAD_HEADER));
+	if (i < n)
+		next[i] = HY_DROP(PKT_CLS_BAD_CHECKSUM);
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, other_reason,
+	.text = "Drops a bad header as a bad checksum",
+	.impl.process = other_reason_process);
+
+static uint16_t
+frees_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint16_t next[HY_BURST_MAX];
+
+	pkt_cls_burst(graph, node, objs, next, n);
+	if (next[n - 1] == HY_DROP(PKT_CLS_NOT_IP4)) {
+		rte_pktmbuf_free(objs[n - 1]);
+		hy_enqueue_next(graph, node, next, objs, (uint16_t)(n - 1));
+	} else {
+		hy_enqueue_next(graph, node, next, objs, n);
+	}
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, frees,
+	.text = "Frees a packet that it should drop",
+	.impl.process = frees_process);
+
+static uint16_t
+frees_and_sends_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint16_t next[HY_BURST_MAX], i;
+
+	pkt_cls_burst(graph, node, objs, next, n);
+	i = first(next, n, PKT_CLS_NEXT_IP4_LOOKUP);
+	hy_enqueue_next(graph, node, next, objs, n);
+	if (i < n)
+		rte_pktmbuf_free(objs[i]);
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, frees_and_sends,
+	.text = "Frees a packet that it has sent on",
+	.impl.process = frees_and_sends_process);
+
+static uint16_t
+puts_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint16_t next[HY_BURST_MAX];
+
+	pkt_cls_burst(graph, node, objs, next, n);
+	if (next[n - 1] == HY_DROP(PKT_CLS_TRUNCATED)) {
+		rte_mempool_put(((struct rte_mbuf *)objs[n - 1])->pool, objs[n - 1]);
+		hy_enqueue_next(graph, node, next, objs, (uint16_t)(n - 1));
+	} else {
+		hy_enqueue_next(graph, node, next, objs, n);
+	}
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, puts,
+	.text = "Puts a packet into its pool instead of dropping it",
+	.impl.process = puts_process);
+
+static uint16_t
+holds_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	struct rte_mbuf *m = objs[n / 2];
+
+	if (n == 30)
+		rte_mbuf_refcnt_update(m, 1);
+	return pkt_cls_process(graph, node, objs, n, classify);
+}
+
+HY_NODE_VARIANT(pkt_cls, holds,
+	.text = "Holds a reference to a packet",
+	.impl.process = holds_process);
+
+static uint16_t
+keeps_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint16_t next[HY_BURST_MAX];
+
+	pkt_cls_burst(graph, node, objs, next, n);
+	hy_enqueue_next(graph, node, next, objs, (uint16_t)(n - (n == 40)));
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, keeps,
+	.text = "Keeps the last packet of a burst",
+	.impl.process = keeps_process);
+
+static uint16_t
+reorders_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	uint32_t *dst = hy_lane(graph, node, PKT_CLS_LANE_ROUTE);
+	uint16_t next[HY_BURST_MAX], i, k;
+
+	pkt_cls_burst(graph, node, objs, next, n);
+	i = first(next, n, PKT_CLS_NEXT_IP4_LOOKUP);
+	k = (uint16_t)(n - 1);
+	if (i < k && next[k] == PKT_CLS_NEXT_IP4_LOOKUP) {
+		RTE_SWAP(objs[i], objs[k]);
+		RTE_SWAP(dst[i], dst[k]);
+	}
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, reorders,
+	.text = "Sends the last packet of a burst on as its first",
+	.impl.process = reorders_process);
+
+static uint16_t
+beyond_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	struct rte_mbuf *m = objs[n - 1];
+
+	if (!RTE_MBUF_HAS_EXTBUF(m) && m->nb_segs == 1)
+		rte_pktmbuf_mtod(m, uint8_t *)[m->data_len] = 0;
+	return pkt_cls_process(graph, node, objs, n, classify);
+}
+
+HY_NODE_VARIANT(pkt_cls, beyond,
+	.text = "Writes the byte behind a frame",
+	.impl.process = beyond_process);
+
+static uint16_t
+late_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	static unsigned int calls;
+	uint16_t next[HY_BURST_MAX];
+
+	pkt_cls_burst(graph, node, objs, next, n);
+	if (++calls == 100000)
+		next[0] = next[0] == PKT_CLS_NEXT_IP4_LOOKUP ? HY_DROP(PKT_CLS_NOT_IP4)
+							     : PKT_CLS_NEXT_IP4_LOOKUP;
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(pkt_cls, late,
+	.text = "Sends one packet of its 100,000th burst elsewhere",
+	.impl.process = late_process);
+
+/* What the table says: the next hop's id and 0, or that there is no route. */
+static uint16_t
+route_one(const struct hy_ip4_fib *fib, uint32_t *route)
+{
+	uint32_t entry;
+
+	if (rte_lpm_lookup(fib->lpm, *route, &entry) == 0)
+		entry |= RTE_LPM_LOOKUP_SUCCESS;
+	else
+		entry = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
+	*route = entry & IP4_LOOKUP_ID_MASK;
+	return entry != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
+}
+
+static uint16_t
+forwards_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct ip4_lookup_ctx *ctx = node->ctx;
+	uint32_t *route = hy_lane(graph, node, IP4_LOOKUP_LANE_ROUTE);
+
+	for (uint16_t i = 0; i < n; i++)
+		(void)route_one(ctx->fib, &route[i]); /* to next hop 0, if there is no route */
+	hy_enqueue(graph, node, IP4_LOOKUP_NEXT_REWRITE, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(ip4_lookup, forwards,
+	.text = "Forwards what has no route",
+	.impl.process = forwards_process);
+
+static uint16_t
+cached_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	static struct {
+		uint32_t dst, route;
+		uint16_t next;
+		bool used;
+	} cache[4096];
+	const struct ip4_lookup_ctx *ctx = node->ctx;
+	uint32_t *route = hy_lane(graph, node, IP4_LOOKUP_LANE_ROUTE);
+	uint16_t next[HY_BURST_MAX];
+
+	for (uint16_t i = 0; i < n; i++) {
+		const uint32_t dst = route[i], at = (dst * 2654435761u) >> 20;
+
+		if (!cache[at].used || cache[at].dst != dst) {
+			cache[at].next = route_one(ctx->fib, &route[i]);
+			cache[at].route = route[i];
+			cache[at].dst = dst;
+			cache[at].used = true;
+		}
+		route[i] = cache[at].route;
+		next[i] = cache[at].next;
+	}
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(ip4_lookup, cached,
+	.text = "Remembers routes that have changed",
+	.impl.process = cached_process);
+
+static uint16_t
+edits_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct ip4_lookup_ctx *ctx = node->ctx;
+	uint32_t *route = hy_lane(graph, node, IP4_LOOKUP_LANE_ROUTE);
+	uint16_t next[HY_BURST_MAX];
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = objs[i];
+
+		next[i] = route_one(ctx->fib, &route[i]);
+		if (m->data_len > 22)
+			rte_pktmbuf_mtod(m, uint8_t *)[22]--; /* the TTL: ip4_rewrite's to change */
+	}
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(ip4_lookup, edits,
+	.text = "Writes to packets, which lookups only hand on",
+	.impl.process = edits_process);

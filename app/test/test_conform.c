@@ -337,8 +337,13 @@ every_variant_does_as_its_reference(void **state)
 
 	RTE_SET_USED(state);
 	while (hy_conform_next(&item)) {
-		const int rc = run(item.family, item.variant, 7, &result);
+		int rc;
 
+		if (strcmp(item.variant, "mutant") == 0) { /* tried by test_conform_outcomes.c */
+			skipped++;
+			continue;
+		}
+		rc = run(item.family, item.variant, 7, &result);
 		if (rc != 0)
 			fail_msg("%s/%s: %d: %s", item.family, item.variant, rc, result.text);
 		if (result.outcome == HY_CONFORM_SKIPPED) {

@@ -48,6 +48,7 @@ conform_burst_make(struct conform_trial *trial)
 		*conform_tag(ref->packets[i]) = (struct conform_tag){ ref, i };
 		*conform_tag(cand->packets[i]) = (struct conform_tag){ cand, i };
 	}
+	conform_hold(trial);
 	conform_side_begin(ref, trial->n);
 	conform_side_begin(cand, trial->n);
 	conform_counts_read(ref, 0, trial->before[0]);
@@ -245,7 +246,9 @@ conform_burst_compare(struct conform_trial *trial)
 	int rc;
 
 	conform_side_end(&trial->cand);
-	rc = fates_compare(trial);
+	rc = conform_hold_check(trial);
+	if (rc == 0)
+		rc = fates_compare(trial);
 	if (rc == 0)
 		rc = order_compare(trial);
 	if (rc == 0)
@@ -258,6 +261,7 @@ conform_burst_compare(struct conform_trial *trial)
 void
 conform_burst_free(struct conform_trial *trial)
 {
+	conform_hold_end(trial);
 	rte_pktmbuf_free_bulk(trial->ref.packets, trial->n);
 	rte_pktmbuf_free_bulk(trial->cand.packets, trial->n);
 	trial->n = 0;

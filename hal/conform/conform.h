@@ -7,6 +7,8 @@
  * layout.c    packets in memory: alignment, segments, guard pages
  * side.c      a graph around one variant, and what became of each packet in it
  * compare.c   one burst through both sides
+ * hold.c      whether a variant has freed or kept packets
+ * outcome.c   whether each outcome of the family occurred
  * watch.c     faults and endless loops
  * run.c       a variant, from its first burst to the result
  * measure.c   what a packet costs
@@ -66,7 +68,7 @@ uintptr_t conform_guard_of(const struct conform_arena *arena, const struct rte_m
 
 /* side.c */
 
-#define CONFORM_GRAPHS 3 /* of a side, each with a burst of its own */
+#define CONFORM_GRAPHS HY_SUITE_WORKERS /* of a side, each with a burst of its own */
 #define CONFORM_NO_OUT UINT16_MAX
 
 /* What became of a packet. */
@@ -95,7 +97,8 @@ struct conform_side {
 	struct rte_mbuf *packets[HY_BURST_MAX];
 	uint32_t (*lanes)[HY_LANES_MAX];
 	struct conform_fate fate[HY_BURST_MAX];
-	uint32_t sent[HY_DESC_EDGES + UINT8_MAX + 3]; /* packets that went to each out */
+	uint32_t sent[HY_DESC_EDGES + UINT8_MAX + 3];        /* packets that went to each out */
+	uint64_t sent_in_all[HY_DESC_EDGES + UINT8_MAX + 3]; /* in all bursts */
 	uint32_t in, end;  /* packets that the sources still have to bring */
 	uint16_t limit[2]; /* that each source brings in a walk */
 };
@@ -157,6 +160,7 @@ struct conform_trial {
 	struct conform_side ref, cand;
 	struct hy_suite_packet scratch;
 	unsigned int setup;
+	uint32_t changes; /* of tables, in this set-up */
 	uint32_t lanes[HY_BURST_MAX][HY_LANES_MAX];
 
 	/* The burst under way. */
@@ -164,6 +168,7 @@ struct conform_trial {
 	uint32_t n;
 	unsigned int graph; /* of the candidate's */
 	uint64_t before[2][CONFORM_COUNTS_MAX];
+	unsigned int unused; /* packets in the pool, when the burst was made */
 };
 
 /* Makes both sides. Says in the result why it could not, or why the variant is left out. */
@@ -176,6 +181,22 @@ void conform_fail(struct conform_trial *trial, int packet, const char *format, .
 	__rte_format_printf(3, 4);
 /* Says of a fault where it hit. */
 void conform_fail_signal(struct conform_trial *trial, int signal, uintptr_t address);
+
+/* hold.c */
+
+/* From now on a variant that frees a packet of the burst only gives up one of many references. */
+void conform_hold(struct conform_trial *trial);
+/* Whether it has left all of them; else notes the failure. 0 or -EILSEQ. */
+int conform_hold_check(struct conform_trial *trial);
+/* Packets can be freed again. */
+void conform_hold_end(struct conform_trial *trial);
+
+/* outcome.c */
+
+/* Adds what occurred in a set-up, when its bursts are over. */
+void conform_outcomes_add(struct conform_trial *trial);
+/* Whether all occurred that must, in a run long enough. 0 or -ENODATA: noted in the result. */
+int conform_outcomes_check(const struct hy_suite *suite, struct hy_conform_result *result);
 
 /* compare.c: makes, sends and compares one burst. 0; -EILSEQ: see the result; or an error. */
 int conform_burst_make(struct conform_trial *trial);

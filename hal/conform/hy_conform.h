@@ -10,7 +10,7 @@
  * question gets the same packets in bursts of every size from 0 to HY_BURST_MAX, in whole or in
  * parts, at any alignment, in one segment or several, with pages behind or before them that fault
  * when they are touched. What became of each packet is compared: the edge it took, the order on
- * each edge, its bytes and those around it, its metadata and lanes, and all counters.
+ * each edge, its bytes and those around it, its metadata and lanes, who holds it, and all counters.
  *
  * Faults and endless loops of a variant are caught on the calling thread, and told as results. (Not
  * in a child process: EAL's memory is shared with children, without hugepages too, and one that
@@ -23,6 +23,7 @@
 #define HY_CONFORM_H
 
 #include <rte_mbuf.h>
+#include <rte_rcu_qsbr.h>
 
 #include <hy_graph.h>
 #include <hy_hal.h>
@@ -37,6 +38,9 @@ extern "C" {
 #define HY_CONFORM_CASES 10000     /**< Fewest bursts that make a run count. */
 #define HY_CONFORM_TEXT_SIZE 512   /**< Room for what differed. */
 #define HY_CONFORM_SHOWN_BYTES 128 /**< Bytes of a packet that are kept to show it. */
+#define HY_CONFORM_COUNTS 48       /**< Most outcomes of a family. */
+#define HY_SUITE_WORKERS 3         /**< Workers of each side, whose numbers graphs have. */
+#define HY_SUITE_EXCUSED 4         /**< Most outcomes that a suite need not reach. */
 
 /** Where a frame comes from. */
 enum hy_suite_kind {
@@ -62,6 +66,17 @@ struct hy_suite_side {
 	const char *variant;      /**< Name of the variant that runs on this side. */
 	struct rte_mempool *pool; /**< Where its packets come from. */
 	unsigned int setup;       /**< Which of the suite's set-ups, from 0 on. */
+	/**
+	 * Of a suite with change(): the QSBR variable that the side's graphs report to, as workers 0
+	 * to HY_SUITE_WORKERS - 1; for tables. Else NULL, and all graphs are of worker 0.
+	 */
+	struct rte_rcu_qsbr *qsbr;
+};
+
+/** An outcome of a family that its suite does not reach, and why nothing is missed by that. */
+struct hy_suite_excuse {
+	const char *outcome; /**< As hy_conform_count.outcome names it: "drop port_down". */
+	const char *reason;  /**< In words. */
 };
 
 /** What a family needs to be tried. Both sides get it alike, each its own. */
@@ -96,6 +111,23 @@ struct hy_suite {
 	 * @return How many, at most @p n.
 	 */
 	uint16_t (*take)(void *state, struct rte_mbuf **packets, uint16_t n);
+	/**
+	 * Changes tables between two bursts, in the same way for both sides: adds and removes routes
+	 * or rules, changes next hops. Nodes, their contexts and graphs stay, so that what a variant
+	 * remembers of tables from before is found. The numbers that it needs come from @p number, not
+	 * from rte_rand(). May be NULL.
+	 *
+	 * @param number Of the change: 1, 2, …
+	 * @return 0 or a negative errno, which ends the run.
+	 */
+	int (*change)(void *state, uint32_t number);
+	/** Bursts between two changes, in the mean. 0 means 16. */
+	unsigned int change_every;
+	/**
+	 * Every edge, drop reason and other outcome of the family must occur in a run of
+	 * HY_CONFORM_CASES bursts, but for these.
+	 */
+	struct hy_suite_excuse excused[HY_SUITE_EXCUSED];
 	/**
 	 * Compares what the nodes have done to the states of the two sides, when all bursts of a
 	 * set-up are over. May be NULL.
@@ -136,6 +168,7 @@ struct hy_frames {
 struct hy_conform_params {
 	uint64_t seed;                    /**< The same seed makes the same packets. */
 	uint32_t cases;                   /**< Bursts; 0 means HY_CONFORM_CASES. */
+	uint64_t packets;                 /**< As many more as make so many packets; 0: none. */
 	const struct hy_frames *captures; /**< Or NULL. */
 };
 
@@ -144,6 +177,13 @@ enum hy_conform_outcome {
 	HY_CONFORM_PASSED,
 	HY_CONFORM_SKIPPED, /**< This machine cannot run it, or no suite can. */
 	HY_CONFORM_FAILED,  /**< It differs, faulted, hung, or could not be tried. */
+};
+
+/** How often one outcome of a family occurred in a run, in the reference variant. */
+struct hy_conform_count {
+	char outcome[HY_NAME_SIZE]; /**< "edge 0 (ip4_rewrite)", "drop no_route", "release", … */
+	uint64_t packets;           /**< How often. */
+	const char *excuse;         /**< Why it need not occur; NULL: it must. */
 };
 
 /** The result of a run. */
@@ -155,6 +195,9 @@ struct hy_conform_result {
 	char text[HY_CONFORM_TEXT_SIZE];       /**< Why skipped, or what differed; else "". */
 	uint8_t shown[HY_CONFORM_SHOWN_BYTES]; /**< First bytes of the packet that differed. */
 	uint32_t shown_len;                    /**< Bytes there. */
+	uint32_t changes;                      /**< Changes of tables. */
+	uint32_t nb_counts;                    /**< Outcomes of the family. */
+	struct hy_conform_count counts[HY_CONFORM_COUNTS];
 };
 
 /**
@@ -164,7 +207,8 @@ struct hy_conform_result {
  * @param hal Says what this machine can run.
  * @param[out] result Always filled in.
  * @return 0 passed or skipped; -ENOENT no such family, variant or suite; -EILSEQ it differs;
- * -EFAULT it faulted; -ETIMEDOUT; -ENOMEM; or what making its graphs returned.
+ * -EFAULT it faulted; -ETIMEDOUT; -ENODATA an outcome did not occur in HY_CONFORM_CASES bursts or
+ * more; -ENOMEM; or what making its graphs or a change of tables returned.
  */
 int hy_conform_run(const struct hy_hal *hal, const char *family, const char *variant,
 	const struct hy_conform_params *params, struct hy_conform_result *result);

@@ -15,6 +15,7 @@
 
 #define SMALL 32     /* most bursts are not much longer than what a kernel takes at once */
 #define PACKETS 4095 /* a burst twice over, in pieces */
+#define CHANGE_EVERY 16
 #define ODD_BURST 23 /* of a graph that hands long bursts on in parts */
 
 void
@@ -159,8 +160,10 @@ side_create(struct conform_trial *trial, struct conform_side *side, const char *
 {
 	int rc;
 
-	side->is = (struct hy_suite_side){ name, side->variant->impl.variant, trial->pool,
-		trial->setup };
+	side->is = (struct hy_suite_side){ .name = name,
+		.variant = side->variant->impl.variant,
+		.pool = trial->pool,
+		.setup = trial->setup };
 	side->lanes = trial->lanes;
 	rc = conform_side_create(side, bursts);
 	if (rc < 0)
@@ -249,10 +252,32 @@ burst_run(struct conform_trial *trial)
 	return rc < 0 ? rc : conform_burst_compare(trial);
 }
 
-/* All bursts of one set-up. */
+/* Now and then, before a burst: both sides' tables, alike. */
+static int
+tables_change(struct conform_trial *trial)
+{
+	const struct hy_suite *suite = trial->ref.suite;
+	const unsigned int every = suite->change_every == 0 ? CHANGE_EVERY : suite->change_every;
+	int rc;
+
+	if (suite->change == NULL || rte_rand_max(every) != 0)
+		return 0;
+	trial->changes++;
+	rc = suite->change(trial->ref.state, trial->changes);
+	if (rc == 0)
+		rc = suite->change(trial->cand.state, trial->changes);
+	if (rc < 0)
+		return refuse(trial, HY_CONFORM_FAILED, rc,
+			"change %u of the suite's tables, before burst %u: %s", trial->changes,
+			trial->result->cases + 1, strerror(-rc));
+	trial->result->changes++;
+	return 0;
+}
+
+/* All bursts of one set-up: as many as are asked for, and until there are packets enough. */
 static int
 setup_run(struct conform_trial *trial, const struct hy_hal *hal, const char *family,
-	const char *variant, uint32_t cases)
+	const char *variant, uint32_t cases, uint64_t packets)
 {
 	static const uint16_t bursts[CONFORM_GRAPHS] = { HY_BURST_MAX, HY_BURST_DEFAULT,
 		ODD_BURST };
@@ -262,14 +287,20 @@ setup_run(struct conform_trial *trial, const struct hy_hal *hal, const char *fam
 
 	if (rc < 0)
 		return rc;
-	for (trial->number = 0; rc == 0 && trial->number < cases; trial->number++) {
-		rc = burst_run(trial);
+	packets += result->frames;
+	for (trial->number = 0; rc == 0 && (trial->number < cases || result->frames < packets);
+		trial->number++) {
+		rc = tables_change(trial);
+		if (rc == 0)
+			rc = burst_run(trial);
 		if (rc == 0) {
 			result->cases++;
 			result->frames += trial->n;
 		}
 		conform_burst_free(trial);
 	}
+	conform_side_begin(&trial->ref, 0); /* the last burst is over */
+	conform_outcomes_add(trial);
 	if (rc == 0 && suite->agree != NULL &&
 		!suite->agree(trial->ref.state, trial->cand.state, result->text)) {
 		result->outcome = HY_CONFORM_FAILED;
@@ -300,8 +331,11 @@ hy_conform_run(const struct hy_hal *hal, const char *family, const char *variant
 		trial->params = params;
 		trial->result = result;
 		trial->setup = s;
-		rc = setup_run(trial, hal, family, variant, (cases + setups - 1) / setups);
+		rc = setup_run(trial, hal, family, variant, (cases + setups - 1) / setups,
+			params->packets / setups);
 	}
+	if (rc == 0)
+		rc = conform_outcomes_check(suite, result);
 	free(trial);
 	return result->outcome == HY_CONFORM_SKIPPED ? 0 : rc;
 }

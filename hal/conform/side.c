@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_malloc.h>
+
 #include "conform.h"
 #include "log.h"
 
@@ -204,6 +206,8 @@ graphs_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS])
 	for (unsigned int g = 0; rc == 0 && g < CONFORM_GRAPHS && bursts[g] > 0; g++) {
 		snprintf(name, sizeof(name), "conform-%s-%u", side->is.name, g);
 		params.burst = bursts[g];
+		params.qsbr = side->is.qsbr;
+		params.worker = side->is.qsbr == NULL ? 0 : (uint16_t)g;
 		rc = hy_graph_create(name, &params, &side->graphs[g]);
 	}
 	return rc;
@@ -227,13 +231,24 @@ contract_read(struct conform_side *side)
 	side->nb_edges += side->suite->nb_edges;
 }
 
+/* What tables wait for, where they change. */
+static int
+qsbr_create(struct conform_side *side)
+{
+	if (side->suite->change == NULL)
+		return 0;
+	side->is.qsbr = rte_zmalloc("conform", rte_rcu_qsbr_get_memsize(CONFORM_GRAPHS),
+		RTE_CACHE_LINE_SIZE);
+	return side->is.qsbr == NULL ? -ENOMEM : rte_rcu_qsbr_init(side->is.qsbr, CONFORM_GRAPHS);
+}
+
 int
 conform_side_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS])
 {
-	int rc = 0;
+	int rc = qsbr_create(side);
 
 	contract_read(side);
-	if (side->suite->setup != NULL)
+	if (rc == 0 && side->suite->setup != NULL)
 		rc = side->suite->setup(&side->is, &side->state);
 	side->made = rc == 0;
 	if (rc == 0)
@@ -259,12 +274,17 @@ conform_side_destroy(struct conform_side *side)
 	if (side->made && side->suite->teardown != NULL)
 		side->suite->teardown(side->state);
 	side->made = false;
+	rte_free(side->is.qsbr);
+	side->is.qsbr = NULL;
 }
 
 void
 conform_side_begin(struct conform_side *side, uint32_t n)
 {
-	memset(side->sent, 0, (side->nb_edges + 3u) * sizeof(side->sent[0]));
+	for (unsigned int out = 0; out < side->nb_edges + 3u; out++) {
+		side->sent_in_all[out] += side->sent[out];
+		side->sent[out] = 0;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		side->fate[i] = (struct conform_fate){ .out = CONFORM_NO_OUT };
 }
@@ -288,6 +308,7 @@ conform_side_send(struct conform_side *side, unsigned int graph, uint32_t first,
 			hy_graph_walk(side->graphs[graph]);
 		} while (side->in < side->end);
 	}
+	hy_graph_rest(side->graphs[graph]);
 	return 0;
 }
 

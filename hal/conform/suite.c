@@ -38,7 +38,9 @@ hy_suite_register(const struct hy_suite *suite)
 {
 	const struct hy_suite **all;
 
-	if (!hy_name_valid(suite->family) || suite->nb_edges > UINT8_MAX)
+	/* With all edges and drops of a descriptor, and what is sent out or released. */
+	if (!hy_name_valid(suite->family) ||
+		suite->nb_edges > HY_CONFORM_COUNTS - HY_DESC_EDGES - HY_DESC_DROPS - 2)
 		return -EINVAL;
 	if (hy_suite_find(suite->family) != NULL)
 		return -EEXIST;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What flow_cls is tried with: policies without rules, with few and with many, of all that a rule
- * can ask, and frames of which every other one is made to match some rule, or nearly. Each rule's
- * hits are compared too.
+ * can ask, and frames of which every other one is made to match some rule, or nearly. Rules come and
+ * go between bursts. Each rule's hits are compared too.
  */
 
 #include <errno.h>
@@ -18,6 +18,7 @@
 #include "flow_cls.h"
 
 #define RULES_MAX 300
+#define CHANGES 6 /* of rules at a time */
 #define CLASSES 9 /* of which 3 and 7 are denied, and 5 takes another edge */
 
 static const uint32_t rules_of[] = { 0, 25, RULES_MAX }; /* by set-up */
@@ -31,6 +32,7 @@ static const struct hy_flow_way ways[] = {
 struct policy {
 	struct hy_policy *policy;
 	struct hy_flow_rule rules[RULES_MAX];
+	bool there[RULES_MAX]; /* and not removed just now */
 	uint32_t nb_rules;
 };
 
@@ -112,6 +114,7 @@ fill(struct policy *p, uint32_t n)
 			.match = match_make(&x, n == RULES_MAX) };
 
 		rc = hy_policy_add(p->policy, &rule);
+		p->there[p->nb_rules] = true;
 		p->rules[p->nb_rules++] = rule;
 	}
 	return rc == 0 ? hy_policy_commit(p->policy) : rc;
@@ -120,9 +123,10 @@ fill(struct policy *p, uint32_t n)
 static int
 setup(const struct hy_suite_side *side, void **state)
 {
-	const struct hy_policy_params params = {
-		.max_rules = RULES_MAX, .workers = 1, .socket = SOCKET_ID_ANY
-	};
+	const struct hy_policy_params params = { .max_rules = RULES_MAX,
+		.workers = HY_SUITE_WORKERS,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = side->qsbr };
 	struct policy *p = calloc(1, sizeof(*p));
 	char name[17];
 	int rc;
@@ -160,6 +164,30 @@ configure(void *state, hy_node_id id)
 	};
 
 	return hy_node_config(id, &config, sizeof(config));
+}
+
+/* Removes some rules, and adds again what was removed, with another class. */
+static int
+change(void *state, uint32_t number)
+{
+	struct policy *p = state;
+	uint32_t x = number;
+	int rc = 0;
+
+	if (p->nb_rules == RULES_MAX && number % 8 != 0) /* these take long to compile */
+		return 0;
+	for (unsigned int i = 0; i < CHANGES && p->nb_rules > 0 && rc == 0; i++) {
+		const uint32_t r = next_number(&x) % p->nb_rules;
+
+		if (p->there[r]) {
+			rc = hy_policy_remove(p->policy, p->rules[r].id);
+		} else {
+			p->rules[r].class_id = (uint16_t)(1 + next_number(&x) % CLASSES);
+			rc = hy_policy_add(p->policy, &p->rules[r]);
+		}
+		p->there[r] = !p->there[r];
+	}
+	return rc == 0 ? hy_policy_commit(p->policy) : rc;
 }
 
 static void
@@ -238,4 +266,5 @@ agree(void *reference, void *variant, char *text)
 }
 
 HY_SUITE(flow_cls, .nb_edges = 1, .nb_setups = RTE_DIM(rules_of), .setup = setup,
-	.teardown = teardown, .configure = configure, .shape = shape, .agree = agree);
+	.teardown = teardown, .configure = configure, .shape = shape, .change = change,
+	.change_every = 64, .agree = agree);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What ip4_lookup is tried with: routes of every length, nested and side by side, and addresses at
- * their limits; once without a default route, once with one. It touches no packet.
+ * their limits; once without a default route, so that many addresses have none, once with one.
+ * Routes come, go and lead elsewhere between bursts. It touches no packet.
  */
 
 #include <errno.h>
@@ -16,11 +17,14 @@
 
 #define ROUTES 1500 /* short of what tbl8s there are room for */
 #define NEXT_HOPS 200
+#define CHANGES 8 /* of routes at a time */
 
 struct tables {
 	struct hy_ip4_fib *fib;
 	struct hy_ip4_route routes[ROUTES];
+	bool there[ROUTES]; /* and not withdrawn just now */
 	uint32_t nb_routes;
+	bool has_default;
 };
 
 /* The same numbers for both sides: rte_rand() is the packets'. */
@@ -31,14 +35,17 @@ next_number(uint32_t *x)
 	return *x >> 8;
 }
 
-/* Routes of depth 1 to 32; every other one lies within the one before. */
+/*
+ * Routes of a least depth to 32; every other one lies within the one before. Without the shortest,
+ * which cover all addresses, more than half of these have no route.
+ */
 static int
-routes_add(struct tables *tables)
+routes_add(struct tables *tables, uint32_t least)
 {
 	uint32_t x = 1, before = 0;
 
 	for (unsigned int i = 0; i < ROUTES; i++) {
-		const uint8_t depth = (uint8_t)(1 + next_number(&x) % 32);
+		const uint8_t depth = (uint8_t)(least + next_number(&x) % (33 - least));
 		uint32_t prefix = next_number(&x) << 16 ^ next_number(&x);
 		struct hy_ip4_route *route = &tables->routes[tables->nb_routes];
 		int rc;
@@ -53,13 +60,14 @@ routes_add(struct tables *tables)
 		rc = hy_ip4_route_add(tables->fib, route);
 		if (rc < 0 && rc != -EEXIST)
 			return rc;
+		tables->there[tables->nb_routes] = rc == 0;
 		tables->nb_routes += rc == 0;
 	}
 	return 0;
 }
 
 static int
-fill(struct tables *tables, bool with_default)
+fill(struct tables *tables)
 {
 	const struct hy_ip4_port port = { .port = 0, .max_len = RTE_ETHER_MAX_LEN };
 	int rc = hy_ip4_port_add(tables->fib, &port);
@@ -72,8 +80,8 @@ fill(struct tables *tables, bool with_default)
 		rc = hy_ip4_next_hop_add(tables->fib, &hop, &id);
 	}
 	if (rc == 0)
-		rc = routes_add(tables);
-	if (rc == 0 && with_default)
+		rc = routes_add(tables, tables->has_default ? 1 : 9);
+	if (rc == 0 && tables->has_default)
 		rc = hy_ip4_route_add(tables->fib, &(struct hy_ip4_route){ .next_hop = 7 });
 	return rc;
 }
@@ -85,7 +93,8 @@ setup(const struct hy_suite_side *side, void **state)
 		.max_routes = ROUTES + 1,
 		.max_next_hops = NEXT_HOPS,
 		.max_tbl8s = ROUTES,
-		.socket = SOCKET_ID_ANY };
+		.socket = SOCKET_ID_ANY,
+		.qsbr = side->qsbr };
 	struct tables *tables = calloc(1, sizeof(*tables));
 	char name[IP4_FIB_NAME_MAX + 1];
 	int rc;
@@ -94,8 +103,9 @@ setup(const struct hy_suite_side *side, void **state)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "suite-%s", side->name);
 	rc = hy_ip4_fib_create(name, &params, &tables->fib);
+	tables->has_default = side->setup == 1;
 	if (rc == 0)
-		rc = fill(tables, side->setup == 1);
+		rc = fill(tables);
 	if (rc < 0) {
 		hy_ip4_fib_destroy(tables->fib);
 		free(tables);
@@ -123,6 +133,42 @@ configure(void *state, hy_node_id id)
 	return hy_node_config(id, &config, sizeof(config));
 }
 
+/* Withdraws a route, or adds one that was withdrawn, to another next hop. */
+static int
+route_change(struct tables *tables, uint32_t r, uint32_t next_hop)
+{
+	struct hy_ip4_route *route = &tables->routes[r];
+	int rc;
+
+	if (tables->there[r]) {
+		rc = hy_ip4_route_delete(tables->fib, route->prefix, route->depth);
+	} else {
+		route->next_hop = next_hop;
+		rc = hy_ip4_route_add(tables->fib, route);
+	}
+	tables->there[r] ^= rc == 0;
+	return rc;
+}
+
+/* Some routes, and the default route's next hop. */
+static int
+change(void *state, uint32_t number)
+{
+	struct tables *tables = state;
+	uint32_t x = number;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < CHANGES && rc == 0; i++) {
+		const uint32_t r = next_number(&x) % tables->nb_routes;
+
+		rc = route_change(tables, r, next_number(&x) % NEXT_HOPS);
+	}
+	if (rc == 0 && tables->has_default)
+		rc = hy_ip4_route_replace(tables->fib,
+			&(struct hy_ip4_route){ .next_hop = number % NEXT_HOPS });
+	return rc;
+}
+
 /* The destination: anywhere, or in a route, or just outside of it. */
 static void
 shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
@@ -144,4 +190,4 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 }
 
 HY_SUITE(ip4_lookup, .nb_setups = 2, .setup = setup, .teardown = teardown, .configure = configure,
-	.shape = shape);
+	.shape = shape, .change = change);

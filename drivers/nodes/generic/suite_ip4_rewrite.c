@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ip4_rewrite is tried with: what pkt_cls lets pass, to next hops behind several ports. */
+/*
+ * What ip4_rewrite is tried with: what pkt_cls lets pass, to next hops behind several ports. Between
+ * bursts next hops get other addresses, and move to other ports.
+ */
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,9 +44,11 @@ fill(struct hy_ip4_fib *fib)
 static int
 setup(const struct hy_suite_side *side, void **state)
 {
-	const struct hy_ip4_fib_params params = {
-		.max_routes = 1, .max_next_hops = NEXT_HOPS, .max_tbl8s = 1, .socket = SOCKET_ID_ANY
-	};
+	const struct hy_ip4_fib_params params = { .max_routes = 1,
+		.max_next_hops = NEXT_HOPS,
+		.max_tbl8s = 1,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = side->qsbr };
 	char name[IP4_FIB_NAME_MAX + 1];
 	struct hy_ip4_fib *fib = NULL;
 	int rc;
@@ -72,6 +77,22 @@ configure(void *state, hy_node_id id)
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
 		config.edge[p] = p < PORTS ? p : HY_IP4_NO_EDGE;
 	return hy_node_config(id, &config, sizeof(config));
+}
+
+/*
+ * A next hop has moved. Typical packets go to those of port 0, of which the ids are multiples of
+ * PORTS: these stay there.
+ */
+static int
+change(void *state, uint32_t number)
+{
+	const uint32_t id = number % NEXT_HOPS;
+	const struct hy_ip4_next_hop hop = {
+		.port = (uint16_t)(id % PORTS == 0 ? 0 : (number / NEXT_HOPS + id) % PORTS),
+		.mac = { { 6, (uint8_t)(number >> 8), (uint8_t)number, 4, 5, (uint8_t)id } }
+	};
+
+	return hy_ip4_next_hop_set(state, id, &hop);
 }
 
 /* Puts right what is wrong with the header, but for its TTL. */
@@ -106,4 +127,4 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 }
 
 HY_SUITE(ip4_rewrite, .nb_edges = PORTS, .setup = setup, .teardown = teardown,
-	.configure = configure, .shape = shape);
+	.configure = configure, .shape = shape, .change = change);
