@@ -87,7 +87,7 @@ def test_what_needs_rights_is_refused_for_that_reason(open_rig):
     live, routes = start(open_rig, "nobody", f"--export-json={open_rig.folder}/graph.json")
     assert live.reload([*routes, route("203.0.113.0/24", 2, 2)]) == (1, 0, 0, len(routes))
     live.path.chmod(0o600)
-    assert live.reload_bad() == f"--routes: {live.path}: Permission denied{NOTE}"
+    assert live.reload_bad().endswith(f"{live.path}: Permission denied{NOTE}")
     live.path.chmod(0o644)
     assert live.reload_bad(b"nonsense\n").endswith("is not ADDRESS/LENGTH")
     assert live.reload(routes) == (0, 0, 1, len(routes))
