@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all fuzz targets share: EAL, the choice of a target, silence, the file that is read. */
 
+#include <ctype.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -34,6 +35,13 @@ fuzz_fault(const char *format, ...)
 	fprintf(terminal, "\n");
 	fflush(terminal);
 	abort();
+}
+
+void
+fuzz_check_message(const char *text)
+{
+	for (; *text != '\0'; text++)
+		FUZZ_CHECK(!iscntrl((unsigned char)*text));
 }
 
 const char *

@@ -39,6 +39,9 @@ void fuzz_fault(const char *format, ...) __rte_format_printf(1, 2) __attribute__
 			fuzz_fault("%s:%d: %s", __FILE__, __LINE__, #what); \
 	} while (0)
 
+/* Checks that a message has no control characters, which a terminal would obey. */
+void fuzz_check_message(const char *text);
+
 /* The path of a regular file with these bytes, until the next call. */
 const char *fuzz_file(const void *bytes, size_t size);
 /* Its descriptor. */

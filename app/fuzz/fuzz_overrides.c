@@ -53,6 +53,7 @@ read_file(const uint8_t *bytes, size_t size)
 	if (!good) {
 		FUZZ_CHECK(hal->nb_overrides == 0);
 		FUZZ_CHECK(strstr(error, path) != NULL);
+		fuzz_check_message(error);
 		after = inventory();
 		FUZZ_CHECK(strcmp(before, after) == 0);
 		free(after);

@@ -97,6 +97,7 @@ load(const uint8_t *bytes, size_t size)
 
 	if (rc < 0) {
 		FUZZ_CHECK(strstr(error, path) != NULL);
+		fuzz_check_message(error);
 		return false;
 	}
 	rc = hy_policy_commit(policy);
