@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes what is read of a plugin's file before any of its code runs. */
 
-#include <ctype.h>
 #include <link.h>
 #include <string.h>
 
@@ -16,8 +15,25 @@ static void
 check_text(const char *text, size_t size)
 {
 	FUZZ_CHECK(strnlen(text, size) < size);
-	for (; *text != '\0'; text++)
-		FUZZ_CHECK(!iscntrl((unsigned char)*text));
+	fuzz_check_message(text);
+}
+
+/* Every text of a tag ends, and lies in the file: a sanitizer sees a byte beyond. */
+static void
+check_tags(int fd)
+{
+	char reason[HY_PLUGIN_REASON_SIZE] = "";
+	struct hy_plugin_dynamic dynamic;
+	struct hy_plugin_tag tag;
+
+	if (hy_plugin_dynamic_open(fd, &dynamic, reason) < 0) {
+		FUZZ_CHECK(reason[0] != '\0');
+		check_text(reason, sizeof(reason));
+	} else {
+		for (size_t i = 0; hy_plugin_tag(&dynamic, i, &tag); i++)
+			fuzz_check_message(tag.text);
+	}
+	hy_plugin_dynamic_close(&dynamic);
 }
 
 static bool
@@ -28,6 +44,7 @@ plugin_one(const uint8_t *bytes, size_t size)
 
 	memset(&desc, 0xa5, sizeof(desc));
 	fuzz_file(bytes, size);
+	check_tags(fuzz_file_fd());
 	if (hy_plugin_file_read(fuzz_file_fd(), &desc, reason) < 0) {
 		FUZZ_CHECK(reason[0] != '\0');
 		check_text(reason, sizeof(reason));
@@ -42,9 +59,28 @@ plugin_one(const uint8_t *bytes, size_t size)
 
 HY_PLUGIN_NUMBERS(seed, HY_PLUGIN_CORE);
 
+/* What a plugin tells the dynamic linker: tags, and their strings behind them. */
+static const char strings[] = "\0libc.so.6\0fuzz.so";
+#define TAGS 5
+#define TAGS_SIZE (TAGS * sizeof(ElfW(Dyn)) + sizeof(strings))
+
+static void
+tags_write(uint64_t at, FILE *out)
+{
+	ElfW(Dyn) tags[TAGS] = { { .d_tag = DT_STRTAB }, { .d_tag = DT_STRSZ },
+		{ .d_tag = DT_NEEDED }, { .d_tag = DT_SONAME }, { .d_tag = DT_NULL } };
+
+	tags[0].d_un.d_ptr = at + sizeof(tags);
+	tags[1].d_un.d_val = sizeof(strings);
+	tags[2].d_un.d_val = 1;
+	tags[3].d_un.d_val = sizeof("\0libc.so.6");
+	fwrite(tags, sizeof(tags), 1, out);
+	fwrite(strings, sizeof(strings), 1, out);
+}
+
 /*
- * The least that is a plugin: a header of ours, segments, notes. The i-th seed has i segments before
- * that of the notes, and as many notes before ours.
+ * The least that is a plugin: a header of ours, segments, notes, tags. The i-th seed has i segments
+ * without use, and as many notes before ours.
  */
 static bool
 plugin_seed(unsigned int i, FILE *out)
@@ -55,27 +91,32 @@ plugin_seed(unsigned int i, FILE *out)
 		.owner = HY_PLUGIN_OWNER,
 		.desc = { HY_ABI, RTE_VERSION, "fuzz", "1", "A seed." } };
 	static const uint32_t other[] = { 4, 4, 1, 0x554e47, 7 };
-	ElfW(Phdr) segment = { .p_type = PT_LOAD, .p_align = 4 };
+	ElfW(Phdr) load = { .p_type = PT_LOAD, .p_align = 4 };
+	ElfW(Phdr) notes = { .p_type = PT_NOTE, .p_align = 4 };
+	ElfW(Phdr) dynamic = { .p_type = PT_DYNAMIC, .p_align = 4 };
 	ElfW(Ehdr) header = __ehdr_start;
 
 	if (i > 3)
 		return false;
 	header.e_type = ET_DYN;
 	header.e_phoff = sizeof(header);
-	header.e_phnum = (uint16_t)(i + 1);
+	header.e_phnum = (uint16_t)(i + 3);
 	header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
-	segment.p_filesz = sizeof(header) + (i + 1) * sizeof(segment);
+	notes.p_offset = sizeof(header) + header.e_phnum * sizeof(load);
+	notes.p_filesz = sizeof(note) + i * sizeof(other) + sizeof(hy_plugin_numbers_seed);
+	dynamic.p_offset = dynamic.p_vaddr = notes.p_offset + notes.p_filesz;
+	dynamic.p_filesz = TAGS * sizeof(ElfW(Dyn));
+	load.p_filesz = dynamic.p_offset + TAGS_SIZE;
 	fwrite(&header, sizeof(header), 1, out);
-	for (unsigned int s = 0; s < i; s++)
-		fwrite(&segment, sizeof(segment), 1, out);
-	segment.p_type = PT_NOTE;
-	segment.p_offset = segment.p_filesz;
-	segment.p_filesz = sizeof(note) + i * sizeof(other) + sizeof(hy_plugin_numbers_seed);
-	fwrite(&segment, sizeof(segment), 1, out);
+	for (unsigned int s = 0; s <= i; s++)
+		fwrite(&load, sizeof(load), 1, out);
+	fwrite(&notes, sizeof(notes), 1, out);
+	fwrite(&dynamic, sizeof(dynamic), 1, out);
 	for (unsigned int n = 0; n < i; n++)
 		fwrite(other, sizeof(other), 1, out);
 	fwrite(&hy_plugin_numbers_seed, sizeof(hy_plugin_numbers_seed), 1, out);
 	fwrite(&note, sizeof(note), 1, out);
+	tags_write(dynamic.p_offset, out);
 	return true;
 }
 
