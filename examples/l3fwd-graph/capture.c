@@ -1,172 +1,89 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One capture at a time. Workers copy into rings of their own; the main thread writes what it finds
- * there. Telemetry's thread starts and stops captures, too: hence the lock.
+ * One capture at a time. Workers copy into rings of their own; a thread writes what it finds there
+ * (capture_write.c). The main thread starts and stops captures, and so do telemetry's: hence the
+ * lock.
  */
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <hy_ip4_filter.h>
-#include <hy_pcapng.h>
 
-#include "capture.h"
-#include "option.h"
-#include "outputs.h"
-#include "privileges.h"
+#include "capture_run.h"
+#include "signals.h"
 
-#define BUFFER_SIZE (1 << 20)
+#define WAIT_MS 100
+#define STALL_WAITS 30 /* for a file that takes nothing, when the capture is to end, */
+#define END_WAITS 300  /* and for all that is to be written */
 
-/* A worker's part: the points whose nodes its graph has. */
-struct part {
-	struct hy_graph *graph;
-	struct hy_capture_point points[HY_CAPTURE_POINTS];
-	unsigned int nb_points;
+struct capture_run capture_run = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.changed = PTHREAD_COND_INITIALIZER,
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* All under the lock. */
-static struct {
-	const struct options *program;
-	const struct pipeline *pipeline; /* NULL: there are no graphs */
-	FILE *people;
-	bool failed; /* some file is not whole */
-
-	struct capture_options options;
-	struct part parts[RTE_MAX_LCORE];
-	struct hy_pcapng *file; /* NULL: none is running */
-	struct capture_state state;
-	alignas(8) uint8_t buffer[BUFFER_SIZE];
-} capture;
-
-static_assert(BUFFER_SIZE >= HY_CAPTURE_RECORD_MAX, "any record fits");
-
-/* Ports are in the names of the nodes that receive and send, as pipeline.c gives them. */
-static struct hy_pcapng_point
-point_of(const struct hy_capture_point *point, const char *comment)
+void
+capture_run_count(bool stopped)
 {
-	const char *goes = point->edge != NULL ? point->edge : point->node;
-	static const char tx[] = "ethdev_tx-";
-	struct hy_pcapng_point of = { .comment = comment, .port = HY_PCAPNG_OWN_PORT };
+	struct capture_state *state = &capture_run.state;
+	uint64_t captured = 0;
 
-	if (strncmp(goes, tx, strlen(tx)) == 0) {
-		of.port = (uint16_t)strtoul(goes + strlen(tx), NULL, 10);
-		of.direction = point->drop == NULL ? HY_PCAPNG_OUT : HY_PCAPNG_ANY;
-	} else if (strncmp(point->node, "ethdev_rx", strlen("ethdev_rx")) == 0 ||
-		strcmp(point->node, "event_rx") == 0) {
-		of.direction = HY_PCAPNG_IN;
-	}
-	return of;
-}
-
-static void
-comment_make(const struct part *part, unsigned int p, char comment[3 * HY_NAME_SIZE])
-{
-	const struct hy_capture_point *point = &part->points[p];
-	const char *out = point->edge != NULL ? point->edge : point->drop;
-
-	snprintf(comment, (size_t)3 * HY_NAME_SIZE, "%s %s%s%s", hy_graph_name(part->graph),
-		point->node,
-		out == NULL                  ? ""
-			: out == point->edge ? "/"
-					     : ":",
-		out == NULL ? "" : out);
-}
-
-static uint64_t
-most_packets(void)
-{
-	return capture.options.max > 0 ? capture.options.max : UINT64_MAX;
-}
-
-/* Writes what is in the ring of a worker, at most what the buffer holds. Returns how much. */
-static size_t
-part_write(const struct part *part)
-{
-	const size_t size = hy_capture_read(part->graph, capture.buffer, sizeof(capture.buffer));
-	const struct hy_capture_record *record = (const void *)capture.buffer;
-	char comments[HY_CAPTURE_POINTS][3 * HY_NAME_SIZE];
-	struct hy_pcapng_point points[HY_CAPTURE_POINTS];
-
-	for (unsigned int p = 0; p < part->nb_points && size > 0; p++) {
-		comment_make(part, p, comments[p]);
-		points[p] = point_of(&part->points[p], comments[p]);
-	}
-	for (; (const uint8_t *)record < capture.buffer + size; record = hy_capture_next(record)) {
-		if (capture.state.packets == most_packets() ||
-			hy_pcapng_write(capture.file, record, &points[record->point]) < 0)
-			break;
-		capture.state.packets++;
-	}
-	return size;
-}
-
-static void
-state_read(void)
-{
-	capture.state.lost = capture.state.unsure = capture.state.missing = 0;
-	for (unsigned int w = 0; w < capture.pipeline->nb_workers; w++) {
+	state->lost = state->unsure = state->missing = 0;
+	for (unsigned int w = 0; w < capture_run.pipeline->nb_workers; w++) {
 		struct hy_capture_state of;
 
-		if (capture.parts[w].nb_points == 0 ||
-			hy_capture_status(capture.parts[w].graph, &of) < 0)
+		if (capture_run.parts[w].nb_points == 0 ||
+			hy_capture_status(capture_run.parts[w].graph, &of) < 0)
 			continue;
-		capture.state.lost += of.lost;
-		capture.state.unsure += of.unsure;
-		capture.state.missing += of.missing;
+		captured += of.captured;
+		state->lost += of.lost;
+		state->unsure += of.unsure;
+		state->missing += of.missing;
 	}
+	if (capture_run.options.max > 0)
+		captured = RTE_MIN(captured, (uint64_t)capture_run.options.max);
+	if (stopped)
+		state->lost += captured - state->packets;
 }
 
-static void
-parts_stop(unsigned int n)
+void
+capture_run_stop_parts(void)
 {
-	for (unsigned int w = 0; w < n; w++)
-		if (capture.parts[w].nb_points > 0)
-			hy_capture_stop(capture.parts[w].graph);
+	for (unsigned int w = 0; capture_run.pipeline != NULL && w < RTE_MAX_LCORE; w++)
+		if (capture_run.parts[w].nb_points > 0)
+			hy_capture_stop(capture_run.parts[w].graph);
 }
 
-/* Stops the workers, writes the rest, and says how much it was. */
-static void
-finish(void)
+void
+capture_run_say(void)
 {
-	const unsigned int nb_parts = capture.pipeline->nb_workers;
-	int rc;
+	const struct capture_state *state = &capture_run.state;
 
-	parts_stop(nb_parts);
-	for (unsigned int w = 0; w < nb_parts; w++)
-		while (capture.parts[w].nb_points > 0 && part_write(&capture.parts[w]) > 0)
-			;
-	state_read();
-	capture.state.running = false;
-	rc = hy_pcapng_close(capture.file);
-	capture.file = NULL;
-	if (rc < 0) {
-		fprintf(stderr, "l3fwd-graph: --capture: %s: %s\n", capture.options.file,
-			strerror(-rc));
-		capture.failed = true;
-	}
-	fprintf(capture.people,
+	fprintf(capture_run.people,
 		"capture: %s: %" PRIu64 " packets, %" PRIu64 " lost, %" PRIu64 " unsure, %" PRIu64
 		" missing\n",
-		capture.options.file, capture.state.packets, capture.state.lost,
-		capture.state.unsure, capture.state.missing);
-	fflush(capture.people);
+		capture_run.options.file, state->packets, state->lost, state->unsure,
+		state->missing);
+	fflush(capture_run.people);
 }
 
 /* Deals the points out to the workers whose graphs have the node. */
 static int
 parts_fill(char *error, size_t size)
 {
-	for (unsigned int p = 0; p < capture.options.nb_points; p++) {
-		const struct hy_capture_point *point = &capture.options.points[p];
+	const unsigned int nb_workers = capture_run.pipeline->nb_workers;
+
+	memset(capture_run.parts, 0, sizeof(capture_run.parts));
+	for (unsigned int w = 0; w < nb_workers; w++)
+		capture_run.parts[w].graph = capture_run.pipeline->workers[w].graph;
+	for (unsigned int p = 0; p < capture_run.options.nb_points; p++) {
+		const struct hy_capture_point *point = &capture_run.options.points[p];
 		bool found = false;
 
-		for (unsigned int w = 0; w < capture.pipeline->nb_workers; w++) {
-			struct part *part = &capture.parts[w];
+		for (unsigned int w = 0; w < nb_workers; w++) {
+			struct part *part = &capture_run.parts[w];
 			struct hy_node *node;
 
 			if (hy_graph_node(part->graph, point->node, &node) < 0)
@@ -186,15 +103,15 @@ static int
 parts_start(char *error, size_t size)
 {
 	struct hy_capture_params params = {
-		.match = capture.options.filtered ? hy_ip4_filter_match : NULL,
-		.arg = &capture.options.filter,
-		.max_objs = capture.options.max,
-		.snap = capture.options.snap,
-		.nb_bytes = capture.options.ring,
+		.match = capture_run.options.filtered ? hy_ip4_filter_match : NULL,
+		.arg = &capture_run.options.filter,
+		.max_objs = capture_run.options.max,
+		.snap = capture_run.options.snap,
+		.nb_bytes = capture_run.options.ring,
 	};
 
-	for (unsigned int w = 0; w < capture.pipeline->nb_workers; w++) {
-		const struct part *part = &capture.parts[w];
+	for (unsigned int w = 0; w < capture_run.pipeline->nb_workers; w++) {
+		const struct part *part = &capture_run.parts[w];
 		int rc = 0;
 
 		params.points = part->points;
@@ -205,59 +122,65 @@ parts_start(char *error, size_t size)
 			snprintf(error, size, "%s: %s", hy_graph_name(part->graph),
 				rc == -ENOENT ? "a node has no such edge or drop reason"
 					      : strerror(-rc));
-			parts_stop(w);
+			while (w-- > 0)
+				if (capture_run.parts[w].nb_points > 0)
+					hy_capture_stop(capture_run.parts[w].graph);
 			return -1;
 		}
 	}
 	return 0;
 }
 
-/* To open a file for writing empties it. */
-static int
-file_spares(const char *path, char *error, size_t size)
+/* Waits for the writer to change something, but not for long. With the lock. */
+static void
+wait_a_little(void)
 {
-	const struct options *o = capture.program;
-	const char *const written[] = { o->json, o->dot, o->graph_json, o->dump };
-	bool taken = outputs_reader(o, path) != NULL;
+	struct timespec until;
 
-	for (unsigned int i = 0; i < RTE_DIM(written); i++)
-		taken = taken || (written[i] != NULL && outputs_meet(path, written[i]));
-	if (!taken)
-		return 0;
-	snprintf(error, size, "'%s' is a file of another option", path);
-	return -1;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += WAIT_MS * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_nsec -= 1000000000L;
+		until.tv_sec++;
+	}
+	pthread_cond_clockwait(&capture_run.changed, &capture_run.lock, CLOCK_MONOTONIC, &until);
 }
 
 static int
 start_locked(const char *text, char *error, size_t size)
 {
-	const unsigned int nb_parts = capture.pipeline == NULL ? 0 : capture.pipeline->nb_workers;
 	int rc;
 
-	if (nb_parts == 0 || capture.file != NULL) {
+	if (capture_run.pipeline == NULL || capture_run.phase != CAPTURE_NONE) {
 		snprintf(error, size, "%s",
-			nb_parts == 0 ? "no packets flow" : "a capture is running; stop it first");
+			capture_run.pipeline == NULL ? "no packets flow"
+						     : "a capture is running; stop it first");
 		return -1;
 	}
-	if (option_read_capture_text(text, &capture.options) < 0) {
+	if (option_read_capture_text(text, &capture_run.options) < 0) {
 		snprintf(error, size, "%s", option_error);
 		return -1;
 	}
-	for (unsigned int w = 0; w < nb_parts; w++)
-		capture.parts[w] = (struct part){ .graph = capture.pipeline->workers[w].graph };
-	if (file_spares(capture.options.file, error, size) < 0 || parts_fill(error, size) < 0 ||
-		parts_start(error, size) < 0)
+	if (parts_fill(error, size) < 0 || parts_start(error, size) < 0)
 		return -1;
-	rc = hy_pcapng_open(capture.options.file, "l3fwd-graph", capture.options.snap,
-		&capture.file);
+	capture_run.phase = CAPTURE_OPENING;
+	capture_run.stop = false;
+	capture_run.error[0] = '\0';
+	capture_run.state = (struct capture_state){ .running = true };
+	rc = capture_write_start();
 	if (rc < 0) {
-		parts_stop(nb_parts);
-		snprintf(error, size, "%s: %s%s", capture.options.file, strerror(-rc),
-			privileges_note(capture.options.file, W_OK));
+		capture_run_stop_parts();
+		capture_run.phase = CAPTURE_NONE;
+		capture_run.state.running = false;
+		snprintf(error, size, "%s", strerror(-rc));
 		return -1;
 	}
-	capture.state = (struct capture_state){ .running = true };
-	return 0;
+	while (capture_run.phase == CAPTURE_OPENING && !signals_stop)
+		wait_a_little();
+	if (capture_run.error[0] == '\0')
+		return 0;
+	snprintf(error, size, "%s", capture_run.error);
+	return -1;
 }
 
 int
@@ -265,49 +188,54 @@ capture_start(const char *text, char *error, size_t size)
 {
 	int rc;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&capture_run.lock);
 	rc = start_locked(text, error, size);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&capture_run.lock);
 	return rc;
 }
 
+/* Has the capture end. Returns whether it did: a file that takes nothing is not waited for. */
+static bool
+stop_locked(void)
+{
+	uint64_t packets = capture_run.state.packets;
+	unsigned int stalled = 0;
+
+	capture_run.stop = true;
+	for (unsigned int i = 0; capture_run.phase != CAPTURE_NONE && i < END_WAITS; i++) {
+		wait_a_little();
+		stalled = capture_run.state.packets == packets ? stalled + 1 : 0;
+		packets = capture_run.state.packets;
+		if (stalled == STALL_WAITS)
+			break;
+	}
+	return capture_run.phase == CAPTURE_NONE;
+}
+
 int
-capture_stop(void)
+capture_stop(char *error, size_t size)
 {
 	int rc = -1;
 
-	pthread_mutex_lock(&lock);
-	if (capture.file != NULL) {
-		finish();
+	pthread_mutex_lock(&capture_run.lock);
+	if (capture_run.phase == CAPTURE_NONE)
+		snprintf(error, size, "no capture is running");
+	else if (!stop_locked())
+		snprintf(error, size, "the capture's file takes no packets; waiting for it");
+	else
 		rc = 0;
-	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&capture_run.lock);
 	return rc;
 }
 
 void
 capture_status(struct capture_state *state)
 {
-	pthread_mutex_lock(&lock);
-	if (capture.file != NULL)
-		state_read();
-	*state = capture.state;
-	pthread_mutex_unlock(&lock);
-}
-
-void
-capture_poll(void)
-{
-	size_t size = 0;
-
-	pthread_mutex_lock(&lock);
-	for (unsigned int w = 0; capture.file != NULL && w < capture.pipeline->nb_workers; w++)
-		if (capture.parts[w].nb_points > 0)
-			size += part_write(&capture.parts[w]);
-	if (size > 0 &&
-		(hy_pcapng_flush(capture.file) < 0 || capture.state.packets == most_packets()))
-		finish();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&capture_run.lock);
+	if (capture_run.phase != CAPTURE_NONE && capture_run.pipeline != NULL)
+		capture_run_count(false);
+	*state = capture_run.state;
+	pthread_mutex_unlock(&capture_run.lock);
 }
 
 int
@@ -315,15 +243,27 @@ capture_begin(const struct options *options, const struct pipeline *pipeline, FI
 {
 	char error[OPTION_ERROR_SIZE];
 
-	pthread_mutex_lock(&lock);
-	capture.program = options;
-	capture.pipeline = pipeline;
-	capture.people = people;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&capture_run.lock);
+	capture_run.program = options;
+	capture_run.pipeline = pipeline;
+	capture_run.people = people;
+	pthread_mutex_unlock(&capture_run.lock);
 	if (options->capture == NULL || capture_start(options->capture, error, sizeof(error)) == 0)
 		return 0;
 	capture_end();
 	return option_refuse("--capture", "%s", error);
+}
+
+/* The graphs go away, and the file is stuck: its writer is left behind, and touches them no more. */
+static void
+abandon(void)
+{
+	fprintf(stderr, "l3fwd-graph: --capture: %s: the file takes no packets\n",
+		capture_run.options.file);
+	capture_run.failed = true;
+	capture_run_stop_parts();
+	capture_run_count(true);
+	capture_run_say();
 }
 
 int
@@ -331,11 +271,11 @@ capture_end(void)
 {
 	int rc;
 
-	pthread_mutex_lock(&lock);
-	if (capture.file != NULL)
-		finish();
-	capture.pipeline = NULL; /* at once: telemetry may start one more as soon as it can */
-	rc = capture.failed ? -1 : 0;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&capture_run.lock);
+	if (capture_run.phase != CAPTURE_NONE && !stop_locked())
+		abandon();
+	capture_run.pipeline = NULL; /* at once: telemetry may start one more as soon as it can */
+	rc = capture_run.failed ? -1 : 0;
+	pthread_mutex_unlock(&capture_run.lock);
 	return rc;
 }

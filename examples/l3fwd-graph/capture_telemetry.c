@@ -47,8 +47,10 @@ static int
 on_stop(const char *command __rte_unused, const char *parameter __rte_unused,
 	struct rte_tel_data *data)
 {
-	return capture_stop() < 0 ? telemetry_error("no capture is running", data)
-				  : state_tell(data);
+	char error[OPTION_ERROR_SIZE];
+
+	return capture_stop(error, sizeof(error)) < 0 ? telemetry_error(error, data)
+						      : state_tell(data);
 }
 
 /* Before EAL starts the thread that reads the list of commands. */

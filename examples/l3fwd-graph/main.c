@@ -99,7 +99,6 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 		offloads_poll(&pipeline->offloads);
 		events_poll(events);
 		port_watch_poll(options, events->hal, out->people);
-		capture_poll();
 		if (signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
 		if (signals_take(SIGUSR1))

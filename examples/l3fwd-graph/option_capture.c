@@ -9,7 +9,7 @@
 #define OPTION "--capture"
 #define ACCEPTED \
 	"at=NODE, at=NODE/TARGET, at=NODE:REASON, src=PREFIX, dst=PREFIX, proto=NUMBER, max=N, " \
-	"snaplen=N and ring=BYTES"
+	"snaplen=N, ring=BYTES and fifo"
 
 /* What is behind "key=" in a word; NULL if it is another key. */
 static char *
@@ -67,6 +67,10 @@ read_word(char *word, struct capture_options *capture, unsigned int *met)
 	if ((value = value_of(word, "ring")) != NULL)
 		return read_number("ring", value, HY_CAPTURE_BYTES_MIN, HY_CAPTURE_BYTES_MAX,
 			&capture->ring);
+	if (strcmp(word, "fifo") == 0) {
+		capture->fifo = true;
+		return 0;
+	}
 	if (value_of(word, "src") == NULL && value_of(word, "dst") == NULL &&
 		value_of(word, "proto") == NULL)
 		return option_refuse(OPTION, "'%s' is not accepted; " ACCEPTED " are", word);

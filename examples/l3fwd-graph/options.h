@@ -62,6 +62,7 @@ struct capture_options {
 	unsigned int max; /* packets; 0: no end */
 	unsigned int snap;
 	unsigned int ring; /* bytes for each worker; 0: as many as hy_capture.h says */
+	bool fifo;         /* the file is one that a program reads from */
 };
 
 /* Who the program is once its ports are open. */

@@ -17,14 +17,14 @@ struct file {
 };
 
 static int
-file_open(const char *path, void **opened)
+file_open(int fd, void **opened)
 {
 	struct file *file = malloc(sizeof(*file));
 	int rc;
 
 	if (file == NULL)
 		return -ENOMEM;
-	rc = hy_pcapng_open(path, "Halyard's rte_graph", HY_CAPTURE_SNAP_MAX, &file->out);
+	rc = hy_pcapng_open(fd, "Halyard's rte_graph", HY_CAPTURE_SNAP_MAX, &file->out);
 	if (rc < 0) {
 		free(file);
 		return rc;

@@ -13,7 +13,7 @@
 #ifndef HY_PCAPNG_H
 #define HY_PCAPNG_H
 
-#include <stdio.h>
+#include <stdint.h>
 
 #include <hy_capture.h>
 
@@ -42,28 +42,42 @@ struct hy_pcapng_point {
 struct hy_pcapng; /**< A file that is written. */
 
 /**
- * Begins a file: creates it, or makes it empty, and says by which program it was written,
- * and which ports there are.
+ * Begins a file: writes by which program it is written, and which ports there are.
  *
+ * @param fd An empty file that is open for writing, as hy_output_open() of hy_file.h opens one, or
+ * a FIFO. Belongs to the file if this returns 0.
  * @param program As the file names it.
  * @param snap Most bytes of a packet, as it was for the capture.
  * @param[out] file Belongs to the caller, until hy_pcapng_close().
- * @return 0; -ENOMEM; what opening or writing failed with.
+ * @return 0; -ENOMEM; what writing failed with, other than -EAGAIN.
  */
-int hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_pcapng **file);
+int hy_pcapng_open(int fd, const char *program, uint32_t snap, struct hy_pcapng **file);
 
 /**
- * Writes a packet.
+ * Writes a packet, at first into a buffer.
  *
- * @return 0; what writing failed with: the file is then cut short, and takes no more.
+ * @return 0; -EAGAIN the buffer is full, and a write would wait: the packet was not taken, and may
+ * be offered again; what else writing failed with: the file then ends with the last packet that is in
+ * it as a whole, and takes no more.
  */
 int hy_pcapng_write(struct hy_pcapng *file, const struct hy_capture_record *record,
 	const struct hy_pcapng_point *point);
 
-/** Hands what was written to the system, for others to read. @return As hy_pcapng_write(). */
+/**
+ * Hands what was written to the system, for others to read.
+ *
+ * @return As hy_pcapng_write(); after -EAGAIN the rest is still in the buffer.
+ */
 int hy_pcapng_flush(struct hy_pcapng *file);
 
-/** Ends a file and frees it. NULL is allowed. @return 0; what writing has failed with. */
+/** Packets that were handed to the system as a whole. */
+uint64_t hy_pcapng_packets(const struct hy_pcapng *file);
+
+/**
+ * Ends a file, closes and frees it. NULL is allowed.
+ *
+ * @return 0; what writing has failed with; -EAGAIN the rest of the buffer was not written.
+ */
 int hy_pcapng_close(struct hy_pcapng *file);
 
 #pragma GCC visibility pop

@@ -3,6 +3,9 @@
  * Writing pcapng: a section, interfaces, packets. Blocks and options are multiples
  * of four bytes, in the byte order of this machine.
  *
+ * Whole blocks wait in a buffer until they are written. So a file that cannot grow is cut after its
+ * last whole block, and the packets in it are known.
+ *
  * rte_pcapng is not used: that of DPDK 22.11 has no comments, takes the padding for bytes of the
  * packet, wants a packet buffer for each copy, and takes no heed of a write that was cut short.
  */
@@ -11,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
@@ -39,13 +43,21 @@ enum option {
 #define TEXT_MAX 512
 #define NO_PORT RTE_MAX_ETHPORTS /* of packets that no port has received */
 
+#define BUFFER_SIZE (256u << 10)
+/* Of a packet: its fields, data and options, with the heads of all. */
+static_assert(BUFFER_SIZE > 64 + HY_CAPTURE_SNAP_MAX + OPTIONS_MAX, "any block fits");
+
 struct hy_pcapng {
-	FILE *out;
-	int error; /* that the first write failed with */
+	int fd;
+	int error;        /* that the first write failed with */
+	uint64_t written; /* bytes of whole blocks that are in the file, */
+	uint64_t packets; /* and how many of these are packets; without what is in the buffer */
 	uint32_t snap;
 	uint64_t tsc, ns; /* the same moment on both clocks */
 	uint32_t nb_interfaces;
 	uint32_t interface[NO_PORT + 1]; /* of a port: its number and 1; 0: none yet */
+	size_t used, sent;               /* bytes of the buffer, and how many the file has */
+	uint8_t buffer[BUFFER_SIZE];
 };
 
 /* Options of a block, one behind the other. */
@@ -75,11 +87,45 @@ option_text(struct options *options, enum option code, const char *text)
 	option_add(options, code, text, RTE_MIN(strlen(text), (size_t)TEXT_MAX));
 }
 
+/* The blocks of the buffer that are in the file as a whole: their bytes, and how many are packets. */
+static size_t
+blocks_sent(const struct hy_pcapng *file, uint64_t *packets)
+{
+	size_t at = 0;
+	uint32_t head[2];
+
+	*packets = 0;
+	while (at + sizeof(head) <= file->sent) {
+		memcpy(head, file->buffer + at, sizeof(head));
+		if (head[1] > file->sent - at)
+			break;
+		*packets += head[0] == BLOCK_PACKET;
+		at += head[1];
+	}
+	return at;
+}
+
+/* Takes no more; the file ends behind its last whole block, if it can be cut. */
+static int
+fail(struct hy_pcapng *file, int error)
+{
+	uint64_t packets;
+
+	file->written += blocks_sent(file, &packets);
+	file->packets += packets;
+	file->error = error;
+	file->used = file->sent = 0;
+	if (lseek(file->fd, 0, SEEK_CUR) >= 0 && ftruncate(file->fd, (off_t)file->written) < 0)
+		return error; /* the first reason counts */
+	return error;
+}
+
 static void
 put(struct hy_pcapng *file, const void *bytes, size_t size)
 {
-	if (file->error == 0 && size > 0 && fwrite(bytes, size, 1, file->out) != 1)
-		file->error = -errno;
+	if (size > 0)
+		memcpy(file->buffer + file->used, bytes, size);
+	file->used += size;
 }
 
 /* Writes a block: its fields, data of any length, and options. */
@@ -94,13 +140,19 @@ block(struct hy_pcapng *file, uint32_t type, const void *fields, uint32_t size, 
 	option_add(options, OPTION_END, NULL, 0);
 	head[1] = (uint32_t)(sizeof(head) + sizeof(head[1])) + size + data_size + pad +
 		options->size;
+	if (head[1] > sizeof(file->buffer) - file->used) {
+		const int rc = hy_pcapng_flush(file);
+
+		if (rc < 0)
+			return rc;
+	}
 	put(file, head, sizeof(head));
 	put(file, fields, size);
 	put(file, data, data_size);
 	put(file, padding, pad);
 	put(file, options->bytes, options->size);
 	put(file, &head[1], sizeof(head[1]));
-	return file->error;
+	return 0;
 }
 
 static int
@@ -128,6 +180,7 @@ interface_write(struct hy_pcapng *file, uint16_t port)
 		uint32_t snap;
 	} interface = { LINK_ETHERNET, 0, file->snap };
 	const uint8_t nanoseconds = 9;
+	int rc;
 	char name[RTE_ETH_NAME_MAX_LEN] = "no port", text[16];
 	struct options options = { 0 };
 
@@ -137,8 +190,10 @@ interface_write(struct hy_pcapng *file, uint16_t port)
 	}
 	option_text(&options, INTERFACE_NAME, name);
 	option_add(&options, INTERFACE_RESOLUTION, &nanoseconds, sizeof(nanoseconds));
-	file->interface[port] = ++file->nb_interfaces;
-	return block(file, BLOCK_INTERFACE, &interface, sizeof(interface), NULL, 0, &options);
+	rc = block(file, BLOCK_INTERFACE, &interface, sizeof(interface), NULL, 0, &options);
+	if (rc == 0)
+		file->interface[port] = ++file->nb_interfaces;
+	return rc;
 }
 
 static uint64_t
@@ -153,7 +208,7 @@ time_of(const struct hy_pcapng *file, uint64_t tsc)
 }
 
 int
-hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_pcapng **file)
+hy_pcapng_open(int fd, const char *program, uint32_t snap, struct hy_pcapng **file)
 {
 	struct hy_pcapng *made = calloc(1, sizeof(*made));
 	struct timespec now;
@@ -162,12 +217,7 @@ hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_p
 
 	if (made == NULL)
 		return -ENOMEM;
-	made->out = fopen(path, "wb");
-	if (made->out == NULL) {
-		rc = -errno;
-		free(made);
-		return rc;
-	}
+	made->fd = fd;
 	made->snap = snap;
 	clock_gettime(CLOCK_REALTIME, &now);
 	made->tsc = rte_rdtsc();
@@ -178,8 +228,8 @@ hy_pcapng_open(const char *path, const char *program, uint32_t snap, struct hy_p
 			rc = interface_write(made, port);
 	if (rc == 0)
 		rc = hy_pcapng_flush(made);
-	if (rc < 0) {
-		hy_pcapng_close(made);
+	if (rc < 0 && rc != -EAGAIN) {
+		free(made);
 		return rc;
 	}
 	*file = made;
@@ -199,8 +249,14 @@ hy_pcapng_write(struct hy_pcapng *file, const struct hy_capture_record *record,
 	uint32_t fields[5] = { 0, (uint32_t)(ns >> 32), (uint32_t)ns, record->size,
 		record->length };
 
-	if (file->interface[port] == 0 && interface_write(file, port) < 0) /* it came later */
+	if (file->error < 0)
 		return file->error;
+	if (file->interface[port] == 0) { /* it came later */
+		const int rc = interface_write(file, port);
+
+		if (rc < 0)
+			return rc;
+	}
 	fields[0] = file->interface[port] - 1;
 	if (point->comment != NULL)
 		option_text(&options, OPTION_COMMENT, point->comment);
@@ -215,9 +271,32 @@ hy_pcapng_write(struct hy_pcapng *file, const struct hy_capture_record *record,
 int
 hy_pcapng_flush(struct hy_pcapng *file)
 {
-	if (file->error == 0 && fflush(file->out) != 0)
-		file->error = -errno;
+	uint64_t packets;
+
+	while (file->sent < file->used) {
+		const ssize_t n = write(file->fd, file->buffer + file->sent,
+			file->used - file->sent);
+
+		if (n >= 0)
+			file->sent += (size_t)n;
+		else if (errno == EAGAIN)
+			return -EAGAIN;
+		else if (errno != EINTR)
+			return fail(file, -errno);
+	}
+	file->written += blocks_sent(file, &packets);
+	file->packets += packets;
+	file->used = file->sent = 0;
 	return file->error;
+}
+
+uint64_t
+hy_pcapng_packets(const struct hy_pcapng *file)
+{
+	uint64_t packets;
+
+	blocks_sent(file, &packets);
+	return file->packets + packets;
 }
 
 int
@@ -228,7 +307,7 @@ hy_pcapng_close(struct hy_pcapng *file)
 	if (file == NULL)
 		return 0;
 	rc = hy_pcapng_flush(file);
-	if (fclose(file->out) != 0 && rc == 0)
+	if (close(file->fd) < 0 && rc == 0)
 		rc = -errno;
 	free(file);
 	return rc;

@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ hy_compat_pcap_ops_set(const struct hy_compat_pcap_ops *set)
 	ops = set;
 }
 
-/* Makes an empty file of a name that no other has. Returns 0 or a negative errno (logged). */
+/* Opens a new file of a name that no other has. Returns it or a negative errno (logged). */
 static int
 file_make(const char *graph, const char *name, char path[PATH_MAX])
 {
@@ -52,7 +53,7 @@ file_make(const char *graph, const char *name, char path[PATH_MAX])
 			PATH_MAX - 1);
 		return -E2BIG;
 	}
-	fd = mkstemps(path, (int)strlen(SUFFIX));
+	fd = mkostemps(path, (int)strlen(SUFFIX), O_CLOEXEC);
 	if (fd < 0) {
 		const int rc = -errno;
 
@@ -60,20 +61,21 @@ file_make(const char *graph, const char *name, char path[PATH_MAX])
 			strerror(-rc));
 		return rc;
 	}
-	close(fd);
-	return 0;
+	return fd;
 }
 
-/* Begins the file of a graph that knows how it is to be called. Returns as file_make(). */
+/* Begins the file of a graph whose pcap_filename is set. Returns 0 or a negative errno (logged). */
 static int
 file_begin(const struct compat_graph *graph, struct pcap *pcap)
 {
-	int rc = file_make(graph->pub.name, graph->pcap_filename, pcap->path);
+	const int fd = file_make(graph->pub.name, graph->pcap_filename, pcap->path);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	rc = ops->open(pcap->path, &pcap->file);
+	if (fd < 0)
+		return fd;
+	rc = ops->open(fd, &pcap->file);
 	if (rc < 0) {
+		close(fd);
 		HY_LOG(ERR, "rte_graph: graph '%s': '%s': %s", graph->pub.name, pcap->path,
 			strerror(-rc));
 		unlink(pcap->path);

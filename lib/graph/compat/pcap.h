@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct hy_compat_pcap_ops {
-	/* Begins a file, which is there and empty. Returns 0 or a negative errno. */
-	int (*open)(const char *path, void **file);
+	/* Begins an empty file, which then belongs to it. Returns 0 or a negative errno. */
+	int (*open)(int fd, void **file);
 	/* Writes packets with a comment each. Returns 0 or a negative errno. */
 	int (*write)(void *file, const char *comment, void *const objs[], uint16_t n);
 	/* Ends and frees a file. Returns 0, or what writing has failed with. */
