@@ -13,6 +13,7 @@
 #include <rte_vect.h>
 
 #include <hy_about.h>
+#include <hy_file.h>
 
 #include "../eal.h"
 #include "bench.h"
@@ -203,6 +204,8 @@ main(int argc, char **argv)
 	struct arguments args;
 	int split = 1, code;
 
+	if (hy_file_prepare() < 0)
+		return EXIT_FAILURE;
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
 	if (split < argc ? parse(argc - split, argv + split, &args) : parse(argc, argv, &args))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_file.h>
 #include <hy_mbuf.h>
 
 #include "command.h"
@@ -34,9 +35,10 @@ run(const struct settings *settings)
 			"hy-graph: no graph matches '%s'; hy-graph list names those there are\n",
 			settings->graph);
 	hy_share_detach(share);
-	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
-		fprintf(stderr, "hy-graph: standard output: %s\n", strerror(errno));
-		rc = -EIO;
+	if (rc == 0) {
+		rc = hy_output_flush(stdout);
+		if (rc < 0)
+			fprintf(stderr, "hy-graph: standard output: %s\n", strerror(-rc));
 	}
 	return rc;
 }
@@ -46,7 +48,7 @@ main(int argc, char **argv)
 {
 	struct settings settings;
 
-	if (settings_read(argc, argv, &settings) < 0)
+	if (hy_file_prepare() < 0 || settings_read(argc, argv, &settings) < 0)
 		return EXIT_FAILURE;
 	return run(&settings) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include <rte_errno.h>
 #include <rte_log.h>
 
+#include <hy_file.h>
 #include <hy_plugin.h>
 
 #include "../eal.h"
@@ -133,6 +134,8 @@ main(int argc, char **argv)
 	struct settings settings;
 	int split = 1, rc;
 
+	if (hy_file_prepare() < 0)
+		return EXIT_FAILURE;
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
 	if (split < argc)

@@ -2,9 +2,12 @@
 /* A dump is of the first table: all have the same routes, which only this thread changes. */
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <hy_file.h>
 
 #include "dump.h"
 
@@ -49,17 +52,21 @@ complain(const struct options *options, int rc)
 	return -1;
 }
 
-/* What was written before goes, but on standard output, which is not ours alone, and in a pipe. */
+/* Replaces what was written before, except on standard output, which is not ours alone. */
 static int
 write_again(const struct tables *tables, FILE *file)
 {
 	int rc;
 
-	if (file != stdout && fseek(file, 0, SEEK_SET) == 0 && ftruncate(fileno(file), 0) < 0 &&
-		errno != EINVAL)
-		return -errno;
+	if (file != stdout) {
+		clearerr(file); /* of a dump that failed: */
+		__fpurge(file);
+		if (fseek(file, 0, SEEK_SET) == 0 && ftruncate(fileno(file), 0) < 0 &&
+			errno != EINVAL) /* /dev/null */
+			return -errno;
+	}
 	rc = write_routes(tables, file);
-	return rc == 0 && fflush(file) != 0 ? -errno : rc;
+	return rc == 0 ? hy_output_flush(file) : rc;
 }
 
 void
@@ -84,12 +91,12 @@ dump_now(const struct options *options, const struct tables *tables, struct outp
 int
 dump_last(const struct options *options, const struct tables *tables, struct outputs *out)
 {
-	int rc;
+	int rc, finished;
 
 	if (out->routes == NULL)
 		return 0;
 	rc = write_again(tables, out->routes);
-	if (output_finish(&out->routes) < 0 && rc == 0)
-		rc = -errno;
+	finished = output_finish(&out->routes);
+	rc = rc < 0 ? rc : finished;
 	return rc < 0 ? complain(options, rc) : 0;
 }

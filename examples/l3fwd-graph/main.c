@@ -14,6 +14,7 @@
 #include <rte_lcore.h>
 
 #include <hy_about.h>
+#include <hy_file.h>
 #include <hy_plugin.h>
 #include <hy_share.h>
 
@@ -22,6 +23,7 @@
 #include "events.h"
 #include "feed.h"
 #include "outputs.h"
+#include "people.h"
 #include "pipeline.h"
 #include "port_watch.h"
 #include "ports.h"
@@ -119,8 +121,9 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 static int
 export_finish(const char *option, const char *name, FILE **file, int rc)
 {
-	if (output_finish(file) < 0 && rc == 0)
-		rc = -errno;
+	const int finished = output_finish(file);
+
+	rc = rc < 0 ? rc : finished;
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", option, name, strerror(-rc));
 	return rc;
@@ -175,7 +178,9 @@ run(const struct options *options, struct pipeline *pipeline, struct report *rep
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		rte_eal_remote_launch(worker_main, &pipeline->workers[w],
 			pipeline->workers[w].lcore);
+	people_hurry(true);
 	watch(options, pipeline, report, events, out);
+	people_hurry(false);
 	rte_eal_mp_wait_lcore();
 	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
@@ -248,9 +253,13 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report_table(&report, out->people);
 	if (!report_result(&report, out->people))
 		rc = -1;
-	if (out->json != NULL && write_json(&report, &out->json) < 0) {
-		fprintf(stderr, "l3fwd-graph: --json: %s: %s\n", options->json, strerror(errno));
-		rc = -1;
+	if (out->json != NULL) {
+		const int written = write_json(&report, &out->json);
+
+		if (written < 0)
+			fprintf(stderr, "l3fwd-graph: --json: %s: %s\n", options->json,
+				strerror(-written));
+		rc = written < 0 ? -1 : rc;
 	}
 	free(report.classes);
 	free(report.offloads);
@@ -274,14 +283,14 @@ apply(struct hy_hal *hal, const char *option, const char *const *values, unsigne
 	int (*one)(struct hy_hal *hal, const char *value, char *error))
 {
 	char error[HY_HAL_ERROR_SIZE] = "out of memory";
+	int rc = 0;
 
-	for (unsigned int i = 0; i < n; i++) {
-		if (one(hal, values[i], error) < 0) {
+	for (unsigned int i = 0; i < n && rc == 0; i++) {
+		rc = one(hal, values[i], error);
+		if (rc < 0)
 			fprintf(stderr, "l3fwd-graph: --%s: %s\n", option, error);
-			return -1;
-		}
 	}
-	return 0;
+	return rc;
 }
 
 static int
@@ -404,6 +413,36 @@ classes_declare(const struct options *options, struct hy_hal *hal)
 	return rc;
 }
 
+static bool
+is_stopped(void)
+{
+	return signals_stop;
+}
+
+/* All that needs the ports; -EINTR if it is to stop before it is ready. */
+static int
+prepare(const struct options *options, struct hy_hal *hal, const struct routes *routes,
+	struct pipeline *pipeline)
+{
+	int rc = pipeline_workers(options, pipeline);
+
+	if (rc == 0)
+		rc = classes_create(options, pipeline->nb_workers, pipeline->qsbr,
+			&pipeline->classes);
+	if (rc == 0 && is_stopped())
+		rc = -EINTR;
+	if (rc == 0 &&
+		(classes_declare(options, hal) < 0 || routes_declare(options, routes, hal) < 0 ||
+			plan_ports(options, hal) < 0 ||
+			ports_start(options, hal, pipeline->nb_workers) < 0 ||
+			offloads_create(options, pipeline->classes.policy, hal,
+				&pipeline->offloads) < 0 ||
+			feed_create(options, pipeline->nb_workers) < 0 ||
+			select_variants(options, hal) < 0 || feed_start(options, hal) < 0))
+		rc = -1;
+	return rc == 0 && is_stopped() ? -EINTR : rc;
+}
+
 static int
 l3fwd(const struct options *options, struct hy_hal *hal)
 {
@@ -411,35 +450,31 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	char error[ROUTES_ERROR_SIZE];
 	struct routes routes;
 	struct outputs out = { 0 };
-	int rc = -1;
+	int rc;
 
 	ports_ignore(options, hal);
-	if (events_listen(hal) < 0 || rules_read(options, hal) < 0)
+	if (events_listen(hal) < 0)
 		return -1;
-	if (routes_read(options, &routes, error) < 0) {
+	rc = rules_read(options, hal);
+	if (rc < 0)
+		return rc;
+	rc = routes_read(options, &routes, error);
+	if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: %s\n", error);
-		return -1;
+		return rc;
 	}
-	if (pipeline_workers(options, &pipeline) < 0 ||
-		classes_create(options, pipeline.nb_workers, pipeline.qsbr, &pipeline.classes) <
-			0 ||
-		classes_declare(options, hal) < 0 || routes_declare(options, &routes, hal) < 0 ||
-		plan_ports(options, hal) < 0 ||
-		ports_start(options, hal, pipeline.nb_workers) < 0 ||
-		offloads_create(options, pipeline.classes.policy, hal, &pipeline.offloads) < 0 ||
-		feed_create(options, pipeline.nb_workers) < 0 ||
-		select_variants(options, hal) < 0 || feed_start(options, hal) < 0)
-		goto out;
-	if (options->explain != EXPLAIN_NO) {
+	rc = prepare(options, hal, &routes, &pipeline);
+	if (rc == 0 && options->explain != EXPLAIN_NO)
 		rc = explain(options, &pipeline, hal);
-		goto out;
+	else if (rc == 0)
+		rc = pipeline_create(options, &routes, hal, &signals_stop, &pipeline);
+	if (rc == 0 && options->explain == EXPLAIN_NO) {
+		rc = outputs_open(options, &out);
+		if (rc == 0)
+			rc = options->dry_run ? export_all(options, &pipeline, &out)
+					      : forward(options, hal, &pipeline, &out);
+		outputs_close(&out);
 	}
-	if (pipeline_create(options, &routes, hal, &signals_stop, &pipeline) == 0 &&
-		outputs_open(options, &out) == 0)
-		rc = options->dry_run ? export_all(options, &pipeline, &out)
-				      : forward(options, hal, &pipeline, &out);
-	outputs_close(&out);
-out:
 	pipeline_destroy(&pipeline);
 	feed_destroy(options);
 	ports_stop(options);
@@ -447,36 +482,54 @@ out:
 	return rc;
 }
 
-int
-main(int argc, char **argv)
+static int
+run_program(int argc, char **argv)
 {
 	struct options options;
 	struct hy_hal *hal;
+	int rc = options_read(argc, argv, &options);
+
+	if (rc != 0)
+		return rc;
+	if (packs_load(&options) < 0)
+		return -1;
+	rc = hy_hal_create(&hal);
+	if (rc < 0) {
+		fprintf(stderr, "l3fwd-graph: out of memory\n");
+		return rc;
+	}
+	rc = l3fwd(&options, hal);
+	hy_hal_destroy(hal);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
 	int rc;
 
+	if (hy_file_prepare() < 0)
+		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "l3fwd-graph", options_usage))
 		return EXIT_SUCCESS;
-	if (privileges_begin() < 0)
+	if (privileges_begin() < 0 || people_begin() < 0)
 		return EXIT_FAILURE;
-	signals_catch(); /* first: a stop at any time is a clean one */
+	signals_catch(); /* before all that takes long: a stop at any time is a clean one */
+	hy_file_stop_when(is_stopped);
 	rc = rte_eal_init(argc, argv);
-	if (rc < 0) {
+	if (rc < 0 && is_stopped() && rte_errno == EINTR) {
+		rc = -EINTR;
+	} else if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: EAL could not be initialised: %s\n",
 			rte_strerror(rte_errno));
 		return EXIT_FAILURE;
+	} else {
+		rc = is_stopped() ? -EINTR : run_program(argc - rc, argv + rc);
+		rte_eal_cleanup();
 	}
-	rc = options_read(argc - rc, argv + rc, &options);
-	if (rc == 0)
-		rc = packs_load(&options);
-	if (rc == 0) {
-		rc = hy_hal_create(&hal);
-		if (rc == 0) {
-			rc = l3fwd(&options, hal);
-			hy_hal_destroy(hal);
-		} else {
-			fprintf(stderr, "l3fwd-graph: out of memory\n");
-		}
-	}
-	rte_eal_cleanup();
-	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (rc == -EINTR)
+		fprintf(stderr, "l3fwd-graph: stopped while it started\n");
+	if (people_end() < 0)
+		return EXIT_FAILURE;
+	return rc < 0 && rc != -EINTR ? EXIT_FAILURE : EXIT_SUCCESS;
 }

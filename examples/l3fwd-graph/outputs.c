@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <rte_common.h>
+
+#include <hy_file.h>
 
 #include "outputs.h"
 
@@ -63,14 +66,40 @@ output_spares(const struct output *output, const struct options *options)
 	return -1;
 }
 
+/* Opens a file with what is in it. */
 static int
 output_open(const struct output *output)
 {
-	*output->file = fopen(output->name, "w");
+	char why[HY_FILE_ERROR_SIZE];
+	int fd;
+
+	if (hy_output_open(output->name, 0, &fd, why) < 0) {
+		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name, why);
+		return -1;
+	}
+	*output->file = fdopen(fd, "w");
 	if (*output->file != NULL)
 		return 0;
 	fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name, strerror(errno));
+	close(fd);
 	return -1;
+}
+
+static int
+output_empty(const struct output *output)
+{
+	const int rc = hy_output_empty(fileno(*output->file));
+
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name,
+			strerror(-rc));
+	return rc;
+}
+
+static int
+output_fd(const struct output *output)
+{
+	return *output->file == stdout ? STDOUT_FILENO : fileno(*output->file);
 }
 
 /* Two files must not be one, whatever names they go by. */
@@ -79,9 +108,8 @@ output_compare(const struct output *output, const struct output *other)
 {
 	struct stat one, two;
 
-	if (*output->file == NULL || *other->file == NULL ||
-		fstat(fileno(*output->file), &one) < 0 || fstat(fileno(*other->file), &two) < 0 ||
-		!same_file(&one, &two))
+	if (*output->file == NULL || *other->file == NULL || fstat(output_fd(output), &one) < 0 ||
+		fstat(output_fd(other), &two) < 0 || !same_file(&one, &two))
 		return 0;
 	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of %s too\n", output->option,
 		output->name, other->option);
@@ -113,6 +141,10 @@ outputs_open(const struct options *options, struct outputs *out)
 			if (output_compare(&outputs[i], &outputs[j]) < 0)
 				return -1;
 	}
+	for (unsigned int i = 0; i < RTE_DIM(outputs); i++)
+		if (*outputs[i].file != NULL && *outputs[i].file != stdout &&
+			output_empty(&outputs[i]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -133,16 +165,11 @@ int
 output_finish(FILE **file)
 {
 	FILE *done = *file;
+	int rc;
 
 	*file = NULL;
-	if (done == stdout)
-		return fflush(done);
-	if (fflush(done) != 0) {
-		const int why = errno;
-
-		fclose(done);
-		errno = why;
-		return -1;
-	}
-	return fclose(done);
+	rc = hy_output_flush(done);
+	if (done != stdout && fclose(done) != 0 && rc == 0)
+		rc = -errno;
+	return rc;
 }

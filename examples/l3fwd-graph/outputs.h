@@ -24,7 +24,7 @@ const char *outputs_reader(const struct options *options, const char *name);
 int outputs_open(const struct options *options, struct outputs *out);
 /* Closes what is still open. */
 void outputs_close(struct outputs *out);
-/* Closes a file that was written to. Returns 0, or -1 with errno set if not all of it is there. */
+/* Closes a file that was written to. Returns 0, or why not all of it is there: a negative errno. */
 int output_finish(FILE **file);
 
 #endif

@@ -84,12 +84,13 @@ tables_create(const struct options *options, const struct routes *routes, struct
 			? SOCKET_ID_ANY
 			: worker_socket(options, &pipeline->workers[w]);
 		unsigned int i = 0;
+		int rc;
 
 		while (i < made->nb_fibs && hy_ip4_fib_socket(made->fibs[i]) != socket)
 			i++;
-		if (i == made->nb_fibs &&
-			tables_add(options, routes, socket, &pipeline->tables) < 0)
-			return -1;
+		rc = i < made->nb_fibs ? 0 : tables_add(options, routes, socket, &pipeline->tables);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -362,12 +363,15 @@ pipeline_create(const struct options *options, const struct routes *routes, stru
 	const atomic_bool *stop, struct pipeline *pipeline)
 {
 	const struct hy_selection *lookup = hy_hal_selection(hal, "ip4_lookup", 0);
+	int rc;
 
 	pipeline->tables.stop = stop;
 	pipeline->tables.params.qsbr = pipeline->qsbr;
 	pipeline->tables.params.engine = hy_ip4_engine_of(lookup->chosen->impl.variant);
-	if (tables_create(options, routes, pipeline) < 0 ||
-		nodes_create(options, hal, pipeline) < 0 ||
+	rc = tables_create(options, routes, pipeline);
+	if (rc < 0)
+		return rc;
+	if (nodes_create(options, hal, pipeline) < 0 ||
 		features_create(options, hal, pipeline->qsbr, &pipeline->features) < 0 ||
 		graphs_create(options, pipeline) < 0)
 		return -1;

@@ -51,7 +51,7 @@ int pipeline_workers(const struct options *options, struct pipeline *pipeline);
 
 /*
  * Makes tables, nodes as the HAL selects them, and graphs; gives up once *stop is set. Returns 0,
- * or -1 after saying what is wrong; pipeline_destroy() cleans up either way, any number of times, and
+ * or -EINTR then, or else -1, after saying what is wrong; pipeline_destroy() cleans up either way, any number of times, and
  * returns how many packets were on their way from worker to worker.
  */
 int pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,

@@ -50,7 +50,7 @@ classes_create(const struct options *options, unsigned int nb_workers, struct rt
 		rc = read_rules(options, classes->policy, error);
 	if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: --policy: %s\n", error);
-		return -1;
+		return rc;
 	}
 	for (unsigned int i = 0; i < options->nb_drop_class; i++)
 		classes->ways[classes->nb_ways++] = (struct hy_flow_way){

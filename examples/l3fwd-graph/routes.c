@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_file.h>
+
 #include "routes.h"
 
 /* Where in a file a fault is, and what is to be said of it. */
@@ -27,14 +29,16 @@ static int __rte_format_printf(3, 4)
 	va_start(ap, format);
 	vsnprintf(at->error + n, (size_t)(ROUTES_ERROR_SIZE - n), format, ap);
 	va_end(ap);
-	return -1;
+	hy_printable(at->error);
+	return -EINVAL;
 }
 
 static int
-refuse_file(const struct place *at)
+refuse_file(const struct place *at, int rc, const char *why)
 {
-	snprintf(at->error, ROUTES_ERROR_SIZE, "--routes: %s: %s", at->file, strerror(errno));
-	return -1;
+	snprintf(at->error, ROUTES_ERROR_SIZE, "--routes: %s: %s", at->file, why);
+	hy_printable(at->error);
+	return rc;
 }
 
 static bool
@@ -103,7 +107,7 @@ read_mac(const struct place *at, const char *text, struct route *route)
 	return 0;
 }
 
-/* Reads a line. Returns 1: a route; 0: nothing on it; -1: refused. */
+/* Reads a line. Returns 1: a route; 0: nothing on it; -EINVAL: refused. */
 static int
 read_line(const struct place *at, const struct options *options, char *line, struct route *route)
 {
@@ -121,7 +125,7 @@ read_line(const struct place *at, const struct options *options, char *line, str
 		read_port(at, options, strtok_r(NULL, space, &save), route) < 0 ||
 		read_keyword(at, "mac", strtok_r(NULL, space, &save)) < 0 ||
 		read_mac(at, strtok_r(NULL, space, &save), route) < 0)
-		return -1;
+		return -EINVAL;
 	word = strtok_r(NULL, space, &save);
 	if (word != NULL)
 		return refuse(at, "line", "'%s' behind the MAC address; nothing may follow it",
@@ -139,7 +143,7 @@ append(struct routes *routes, const struct route *route, char *error)
 
 		if (grown == NULL) {
 			snprintf(error, ROUTES_ERROR_SIZE, "out of memory for routes");
-			return -1;
+			return -ENOMEM;
 		}
 		routes->routes = grown;
 	}
@@ -175,35 +179,42 @@ refuse_duplicates(struct place *at, struct routes *routes)
 	return 0;
 }
 
+/* Reads all lines. Returns 0; a negative errno, with the reason in at->error. */
+static int
+read_lines(struct place *at, const struct options *options, struct hy_file *file,
+	struct routes *routes)
+{
+	char why[HY_FILE_ERROR_SIZE];
+	char *line;
+	int rc;
+
+	while ((rc = hy_file_line(file, &line, why)) > 0) {
+		struct route route;
+
+		at->line = file->line;
+		rc = read_line(at, options, line, &route);
+		if (rc == 1)
+			rc = append(routes, &route, at->error);
+		if (rc < 0)
+			return rc;
+	}
+	at->line = file->line;
+	if (rc == -EINTR)
+		return refuse_file(at, rc, why);
+	return rc < 0 ? refuse(at, "line", "%s", why) : refuse_duplicates(at, routes);
+}
+
 static int
 read_file(const struct options *options, struct routes *routes, char *error)
 {
 	struct place at = { .file = options->routes, .error = error };
-	FILE *file = fopen(at.file, "r");
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t len;
-	int rc = 0;
+	char why[HY_FILE_ERROR_SIZE];
+	struct hy_file file;
+	int rc = hy_file_read(at.file, HY_FILE_MAX, &file, why);
 
-	if (file == NULL)
-		return refuse_file(&at);
-	errno = 0;
-	while (rc == 0 && (len = getline(&line, &size, file)) >= 0) {
-		struct route route;
-
-		at.line++;
-		if (strlen(line) != (size_t)len)
-			rc = refuse(&at, "line", "has a NUL byte; this is no text file");
-		else
-			rc = read_line(&at, options, line, &route);
-		if (rc == 1)
-			rc = append(routes, &route, error);
-	}
-	if (rc == 0 && !feof(file)) /* out of memory for a line sets no error of the stream */
-		rc = refuse_file(&at);
-	free(line);
-	fclose(file);
-	return rc == 0 ? refuse_duplicates(&at, routes) : -1;
+	rc = rc < 0 ? refuse_file(&at, rc, why) : read_lines(&at, options, &file, routes);
+	hy_file_free(&file);
+	return rc;
 }
 
 int

@@ -23,8 +23,8 @@ struct routes {
 };
 
 /*
- * Reads the file of --routes, or makes the defaults. Returns 0; or -1, with no routes, and with
- * what is wrong in error: ROUTES_ERROR_SIZE bytes.
+ * Reads the file of --routes, or makes the defaults. Returns 0; or a negative errno, with no
+ * routes, and with what is wrong in error, ROUTES_ERROR_SIZE bytes: -EINTR it is to stop.
  */
 int routes_read(const struct options *options, struct routes *routes, char *error);
 void routes_free(struct routes *routes);

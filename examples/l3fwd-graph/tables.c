@@ -73,7 +73,7 @@ fill_some(const struct tables *tables, const struct table_update *update, char *
 
 		if (atomic_load_explicit(tables->stop, memory_order_relaxed)) {
 			snprintf(error, ROUTES_ERROR_SIZE, "stopped while routes were loaded");
-			return -1;
+			return -EINTR;
 		}
 		rc = hy_ip4_routes_change(update->fib, &diff->changes[i], n, NULL);
 		if (rc < 0)

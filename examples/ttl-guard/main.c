@@ -20,6 +20,7 @@
 
 #include <hy_about.h>
 #include <hy_ethdev.h>
+#include <hy_file.h>
 #include <hy_hal.h>
 #include <hy_stats.h>
 
@@ -221,8 +222,10 @@ main(int argc, char **argv)
 {
 	struct hy_hal *hal = NULL;
 	uint16_t port;
-	int rc;
+	int rc = hy_file_prepare();
 
+	if (rc < 0)
+		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "ttl-guard", usage))
 		return EXIT_SUCCESS;
 	rc = rte_eal_init(argc, argv);

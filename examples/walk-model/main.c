@@ -16,6 +16,7 @@
 #include <rte_eal.h>
 
 #include <hy_about.h>
+#include <hy_file.h>
 #include <hy_stats.h>
 
 #include "fifo.h"
@@ -125,6 +126,8 @@ main(int argc, char **argv)
 	unsigned long walks;
 	int eal, rc = 0;
 
+	if (hy_file_prepare() < 0)
+		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "walk-model", usage))
 		return EXIT_SUCCESS;
 	eal = rte_eal_init(argc, argv);
