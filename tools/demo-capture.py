@@ -3,10 +3,13 @@
 """Writes the demo's capture: what a router's port sees on an ordinary, slightly broken day.
 
 demo-capture.py FILE          writes it
-demo-capture.py --check FILE  fails if that is no capture of Ethernet frames
+demo-capture.py --check FILE  fails if that is no capture of Ethernet frames, and says on standard
+                              error if it is cut
 """
 
+import os
 import random
+import stat
 import struct
 import sys
 
@@ -124,21 +127,75 @@ def not_for_us():
     )
 
 
+PCAP_MAGICS = {struct.pack(order + "I", magic): order for order in "<>"
+               for magic in (0xA1B2C3D4, 0xA1B23C4D)}
+PCAPNG_ORDERS = {struct.pack(order + "I", 0x1A2B3C4D): order for order in "<>"}
+PCAPNG_PACKETS = (2, 3, 6)  # types of blocks
+
+
+def pcap_records(file):
+    """The sizes of what follows each header of a record of a pcap file, and that each is a packet."""
+    order = PCAP_MAGICS[file.read(4)]
+    file.seek(24)
+    while head := file.read(16):
+        yield (struct.unpack(order + "8xI4x", head)[0] if len(head) == 16 else 0xFFFFFFFF), True
+
+
+def pcapng_blocks(file):
+    """The sizes of what follows each header of a block of a pcapng file, and whether each is a
+    packet."""
+    order = "<"
+    while head := file.read(12):
+        if head[:4] == b"\n\r\r\n":
+            order = PCAPNG_ORDERS.get(head[8:], order)
+        if len(head) < 12:
+            yield 0xFFFFFFFF, True
+            return
+        kind, size = struct.unpack(order + "II", head[:8])
+        yield max(size, 12) - 12, kind in PCAPNG_PACKETS
+
+
+def check_end(path):
+    """Says on standard error if a capture ends inside a packet: libpcap hands the whole ones out
+    before it notices. Ends the program if there are none."""
+    whole, size = 0, os.path.getsize(path)
+    with open(path, "rb") as file:
+        magic = file.read(4)
+        file.seek(0)
+        for body, is_packet in pcap_records(file) if magic in PCAP_MAGICS else pcapng_blocks(file):
+            if file.tell() + body > size:
+                if whole == 0:
+                    sys.exit(f"{printable(path)}: is cut inside its first packet")
+                print(f"{printable(path)}: is cut inside packet {whole + 1}; the {whole} before it "
+                      "are forwarded", file=sys.stderr)
+                return
+            file.seek(body, os.SEEK_CUR)
+            whole += is_packet
+
+
+def printable(path):
+    """A path for a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in path)
+
+
 def check(path):
     """Ends the program, saying why, if a file is no capture of Ethernet frames."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            sys.exit(f"{printable(path)}: is not a regular file")
         with open(path, "rb") as file:
             if file.read(len(GZIP)) == GZIP:  # scapy would unpack it, and libpcap does not
-                sys.exit(f"{path}: is compressed; gunzip it first")
+                sys.exit(f"{printable(path)}: is compressed; gunzip it first")
         capture = RawPcapReader(path)
         first = next(capture, None)
-    except (OSError, Scapy_Exception) as error:
-        sys.exit(f"{path}: {error}")
+    except (OSError, Scapy_Exception, EOFError, struct.error) as error:
+        sys.exit(f"{printable(path)}: {printable(str(error))}")
     # pcap has one link type a file, pcapng one a packet.
     linktype = getattr(capture, "linktype", None) or (first and first[1].linktype)
     if linktype not in (None, ETHERNET):
-        sys.exit(f"{path}: link type {linktype} is not Ethernet; capture on one Ethernet interface,"
-                 " not on \"any\"")
+        sys.exit(f"{printable(path)}: link type {linktype} is not Ethernet; capture on one Ethernet "
+                 "interface, not on \"any\"")
+    check_end(path)
 
 
 def main():

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tools/demo with a capture of the user's: what is refused leaves all files as they are."""
+
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+import l3fwd
+import pcapfile
+from frames import traffic
+
+pytestmark = [
+    pytest.mark.skipif(bool(l3fwd.UNDER), reason="the demo runs programs of this CPU"),
+    pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed"),
+]
+
+
+@pytest.fixture(name="build")
+def build_folder(tmp_path):
+    """A build folder of its own, so that results of others stay."""
+    l3fwd.binary()
+    folder = tmp_path / "build"
+    folder.mkdir()
+    (folder / "examples").symlink_to(l3fwd.BUILD / "examples")
+    return folder
+
+
+def demo(build, *capture):
+    """Runs the demo."""
+    return subprocess.run([l3fwd.ROOT / "tools" / "demo", build, *capture], capture_output=True,
+                          text=True, check=False, timeout=l3fwd.TIMEOUT)
+
+
+def results(build):
+    """What the demo has left, with the content."""
+    return {path.name: path.read_bytes() for path in (build / "demo").iterdir()}
+
+
+def pcapng(frames):
+    """The bytes of a pcapng file."""
+    def block(kind, body):
+        size = len(body) + 12
+        return struct.pack("<II", kind, size) + body + struct.pack("<I", size)
+
+    packets = [block(6, struct.pack("<5I", 0, 0, 0, len(f), len(f)) + f + bytes(-len(f) % 4))
+               for f in frames]
+    return (block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+            + block(1, struct.pack("<HHI", 1, 0, 65535)) + b"".join(packets))
+
+
+def test_capture_among_the_results_is_refused_and_stays(build):
+    capture = pcapfile.write(build / "in.pcap", traffic("10.1.2.3"))
+    assert demo(build, capture).returncode == 0
+    before = results(build)
+    assert {"out1.pcap", "out2.pcap", "graph.svg"} <= set(before)
+    link = build / "link.pcap"
+    link.symlink_to(build / "demo" / "out1.pcap")
+    for path in (build / "demo" / "out1.pcap", link):
+        done = demo(build, path)
+        assert done.returncode == 1 and "out1.pcap: is in the folder" in done.stderr, done
+        assert results(build) == before
+
+
+def test_capture_that_is_refused_leaves_earlier_results(build):
+    assert demo(build, pcapfile.write(build / "in.pcap", traffic("10.1.2.3"))).returncode == 0
+    (build / "demo" / "notes").write_text("mine")
+    before = results(build)
+    text, empty, folder = build / "text", build / "empty", build / "folder"
+    text.write_text("no capture")
+    empty.touch()
+    folder.mkdir()
+    for path in (text, empty, folder, build / "absent", "/dev/zero"):
+        done = demo(build, path)
+        assert done.returncode != 0 and str(path) in done.stderr, done
+        assert results(build) == before, path
+    assert demo(build).returncode == 0
+    assert results(build)["notes"] == b"mine"
+
+
+@pytest.mark.parametrize("form", ["pcap", "pcapng"])
+def test_capture_that_is_cut_is_told_and_whole_packets_are_forwarded(build, form):
+    frames = traffic("10.1.2.3", 5)
+    path = build / f"cut.{form}"
+    if form == "pcap":
+        data, head = pcapfile.write(path, frames).read_bytes(), 16
+    else:
+        data, head = pcapng(frames), 12
+    last = len(data) - head - len(frames[-1]) - (16 if form == "pcapng" else 0)
+    for left in (len(data) - 1, last + head + 1, last + 5):
+        path.write_bytes(data[:left])
+        done = demo(build, path)
+        assert done.returncode == 0, done
+        assert f"{path}: is cut inside packet 5; the 4 before it are forwarded" in done.stderr, done
+        assert len(pcapfile.read(build / "demo" / "out1.pcap")) == 4, done
+    first = data.index(frames[0]) + 7
+    path.write_bytes(data[:first])
+    done = demo(build, path)
+    assert done.returncode == 1 and "is cut inside its first packet" in done.stderr, done
+    path.write_bytes(data)
+    done = demo(build, path)
+    assert done.returncode == 0 and "is cut" not in done.stderr, done
+    assert len(pcapfile.read(build / "demo" / "out1.pcap")) == 5, done
