@@ -202,7 +202,7 @@ int
 main(int argc, char **argv)
 {
 	struct arguments args;
-	int split = 1, code;
+	int split = 1, code, rc;
 
 	if (hy_file_prepare() < 0)
 		return EXIT_FAILURE;
@@ -237,6 +237,11 @@ main(int argc, char **argv)
 	benches[args.bench].run();
 	calibrate_warn();
 	code = bench_finish();
+	rc = hy_output_flush(stdout);
+	if (rc < 0) {
+		fprintf(stderr, "hy-bench: standard output: %s\n", strerror(-rc));
+		code = code == EXIT_SUCCESS ? EXIT_FAILURE : code;
+	}
 	rte_eal_cleanup();
 	return code;
 }

@@ -2,11 +2,12 @@
 /* Prefixes for tables of routes: of a file, or made up. */
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
+
+#include <hy_file.h>
 
 #include "bench.h"
 
@@ -61,20 +62,24 @@ parse(char *line, struct bench_prefix *prefix)
 static struct bench_prefix *
 read_file(const char *path, unsigned int *n)
 {
-	FILE *in = fopen(path, "r");
 	struct bench_prefix *prefixes = NULL;
-	char line[64];
+	char why[HY_FILE_ERROR_SIZE];
+	struct hy_file file;
+	char *line;
+	int rc;
 
-	if (in == NULL)
-		refuse(path, 0, strerror(errno));
-	for (*n = 0; fgets(line, sizeof(line), in) != NULL; (*n)++) {
+	if (hy_file_read(path, HY_FILE_MAX, &file, why) < 0)
+		refuse(path, 0, why);
+	for (*n = 0; (rc = hy_file_line(&file, &line, why)) > 0; (*n)++) {
 		struct bench_prefix prefix;
 
 		if (!parse(line, &prefix))
-			refuse(path, *n + 1, "is not A.B.C.D/1 to /32 without bits beyond");
+			refuse(path, file.line, "is not A.B.C.D/1 to /32 without bits beyond");
 		prefixes = append(prefixes, *n, prefix);
 	}
-	fclose(in);
+	if (rc < 0)
+		refuse(path, file.line, why);
+	hy_file_free(&file);
 	return prefixes;
 }
 

@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <pcap/pcap.h>
 
 #include <rte_common.h>
+
+#include <hy_file.h>
 
 #include "command.h"
 
@@ -53,17 +56,30 @@ frame_add(struct gathered *all, const u_char *bytes, uint32_t len)
 	return true;
 }
 
+/* Names of files may be anything, also what a terminal would obey. */
+static void
+complain(const char *path, const char *what)
+{
+	char text[4096 + PCAP_ERRBUF_SIZE];
+
+	snprintf(text, sizeof(text), "%s: %s", path, what);
+	fprintf(stderr, "hy-hal: --pcap: %s\n", hy_printable(text));
+}
+
 static int
 file_read(const char *path, struct gathered *all)
 {
-	char error[PCAP_ERRBUF_SIZE];
-	pcap_t *pcap = pcap_open_offline(path, error);
+	char error[PCAP_ERRBUF_SIZE] = "is not a regular file"; /* to open it may wait */
+	struct stat st;
+	pcap_t *pcap = stat(path, &st) == 0 && !S_ISREG(st.st_mode)
+		? NULL
+		: pcap_open_offline(path, error);
 	struct pcap_pkthdr *header;
 	const u_char *bytes;
 	int rc = PCAP_ERROR;
 
 	if (pcap == NULL) {
-		fprintf(stderr, "hy-hal: --pcap: %s: %s\n", path, error);
+		complain(path, error);
 		return -1;
 	}
 	if (pcap_datalink(pcap) != DLT_EN10MB) { /* nothing that a port could receive */
@@ -74,8 +90,7 @@ file_read(const char *path, struct gathered *all)
 		if (!frame_add(all, bytes, header->caplen))
 			break;
 	if (rc != PCAP_ERROR_BREAK)
-		fprintf(stderr, "hy-hal: --pcap: %s: %s\n", path,
-			rc == 1 ? "out of memory" : pcap_geterr(pcap));
+		complain(path, rc == 1 ? "out of memory" : pcap_geterr(pcap));
 	pcap_close(pcap);
 	return rc == PCAP_ERROR_BREAK ? 0 : -1;
 }
