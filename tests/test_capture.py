@@ -251,8 +251,8 @@ def test_telemetry_starts_and_stops_captures_while_packets_flow(rig):
     assert "".join(parts[1:]).startswith("x") and max(map(len, parts)) <= 127
     assert "".join(parts).replace(" ", "") == (
         f"'{long}' is not accepted; at=NODE, at=NODE/TARGET, at=NODE:REASON, src=PREFIX, "
-        "dst=PREFIX, proto=NUMBER, max=N, snaplen=N and ring=BYTES are").replace(" ", "")
-    assert parts[-1].endswith("ring=BYTES are") and len(parts) >= 5, parts
+        "dst=PREFIX, proto=NUMBER, max=N, snaplen=N, ring=BYTES and fifo are").replace(" ", "")
+    assert parts[-1].endswith("fifo are") and len(parts) >= 5, parts
     assert not first.exists()
 
     assert running.ask(f"{start},{first},at=ethdev_rx-0-0,max=5000")["running"] == 1
