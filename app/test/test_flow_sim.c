@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include <rte_errno.h>
+#include <rte_ethdev.h>
 #include <rte_random.h>
 
 #include <hy_flow.h>
-#include <rte_ethdev.h>
-
 #include <hy_flow_sim.h>
 
 #include "sim_fixture.h"
