@@ -8,11 +8,15 @@
 #include "graph_fixture.h"
 
 #define READS 2000
+#define CHANGES 200
 
 /* The worker's alone, but for what is atomic. */
 static struct {
 	struct hy_graph *graph;
 	int stop;
+	int held;              /* 1: the worker is to stay between two walks; 2: it does */
+	unsigned int slow;     /* microseconds that "part" takes */
+	unsigned int taken_up; /* images, by walks in the middle of a reading */
 } rig;
 
 static int objects[HY_BURST_MAX];
@@ -35,7 +39,7 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return n;
 }
 
-/* Half of them one way, half of them the other, and one is dropped. */
+/* Half of them one way, half of them the other, and one is dropped. Slow: counters disagree for long. */
 static uint16_t
 part(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
@@ -43,6 +47,8 @@ part(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 
 	for (uint16_t i = 0; i < n; i++)
 		next[i] = i == 0 ? HY_DROP(0) : (uint16_t)(i % 2);
+	if (rig.slow)
+		rte_delay_us_block(rig.slow);
 	hy_counter_add(node, 0, n);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
@@ -60,8 +66,13 @@ static void *
 walk(void *arg)
 {
 	RTE_SET_USED(arg);
-	while (!__atomic_load_n(&rig.stop, __ATOMIC_RELAXED))
-		hy_graph_walk(rig.graph);
+	while (!__atomic_load_n(&rig.stop, __ATOMIC_RELAXED)) {
+		if (__atomic_load_n(&rig.held, __ATOMIC_ACQUIRE) == 0)
+			hy_graph_walk(rig.graph);
+		else
+			__atomic_compare_exchange_n(&rig.held, &(int){ 1 }, 2, false,
+				__ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	}
 	hy_graph_rest(rig.graph);
 	return NULL;
 }
@@ -77,7 +88,8 @@ setup(void)
 	NODE(NULL, .name = "b", .impl.process = end);
 	NODE(NULL, .name = "drop", .impl.process = end);
 	rig.graph = GRAPH("g", .ops = &ops, .burst = 32, .drop_node = "drop");
-	rig.stop = 0;
+	rig.stop = rig.held = 0;
+	rig.slow = rig.taken_up = 0;
 }
 
 /* Whether what nodes have sent is what the next ones have taken. */
@@ -134,6 +146,53 @@ nodes_agree_while_a_worker_walks(void **state)
 	assert_true(torn > 0);
 }
 
+static void
+hold(void)
+{
+	__atomic_store_n(&rig.held, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&rig.held, __ATOMIC_ACQUIRE) != 2)
+		sched_yield();
+}
+
+/* In the place of the worker, which is held: takes up what was published. */
+static void
+take_up(void)
+{
+	const struct hy_image *before = rig.graph->image;
+
+	hy_graph_walk(rig.graph);
+	rig.taken_up += rig.graph->image != before;
+	__atomic_store_n(&rig.held, 0, __ATOMIC_RELEASE);
+}
+
+/* The copy was then of an image that the reader did not expect, and it read beside the walk. */
+static void
+nodes_agree_if_an_image_is_taken_up_just_before_the_worker_is_asked(void **state)
+{
+	unsigned int torn = 0;
+	pthread_t worker;
+
+	RTE_SET_USED(state);
+	setup();
+	rig.slow = 20;
+	hy_graph_walk(rig.graph); /* it rests until then, and is not asked */
+	assert_int_equal(pthread_create(&worker, NULL, walk, NULL), 0);
+	for (unsigned int i = 0; i < CHANGES; i++) {
+		struct hy_stats *stats;
+
+		hold();
+		assert_int_equal(hy_graph_update(rig.graph, NULL), 0);
+		unit_alloc_hook = take_up; /* the memory for the copy, when the image is known */
+		assert_int_equal(hy_stats_read_between_walks("g", 60000000, &stats), 0);
+		torn += !agree(stats);
+		hy_stats_free(stats);
+	}
+	__atomic_store_n(&rig.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(worker, NULL);
+	assert_int_equal(rig.taken_up, CHANGES);
+	assert_int_equal(torn, 0);
+}
+
 /* A worker that rests, or does not come back, is not waited for longer than allowed. */
 static void
 a_graph_that_is_not_walked_is_read_as_it_is(void **state)
@@ -158,6 +217,7 @@ a_graph_that_is_not_walked_is_read_as_it_is(void **state)
 
 static const struct CMUnitTest moment_tests[] = {
 	GRAPH_TEST(nodes_agree_while_a_worker_walks),
+	GRAPH_TEST(nodes_agree_if_an_image_is_taken_up_just_before_the_worker_is_asked),
 	GRAPH_TEST(a_graph_that_is_not_walked_is_read_as_it_is),
 };
 

@@ -14,6 +14,8 @@ static unsigned int fail_at; /* 0: never */
 static unsigned int count;
 static int64_t live;
 
+void (*unit_alloc_hook)(void);
+
 /* What the linker makes of --wrap. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -84,6 +86,12 @@ counted(void *block)
 void *
 __wrap_malloc(size_t size)
 {
+	void (*hook)(void) = __atomic_load_n(&unit_alloc_hook, __ATOMIC_RELAXED);
+
+	if (hook != NULL) {
+		__atomic_store_n(&unit_alloc_hook, NULL, __ATOMIC_RELAXED);
+		hook();
+	}
 	return fails() ? NULL : counted(__real_malloc(size));
 }
 

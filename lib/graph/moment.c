@@ -77,18 +77,25 @@ rebase(struct hy_image *copy, const struct hy_image *of)
 static int
 graph_read(struct hy_graph *graph, unsigned int wait_us, struct hy_stats **stats)
 {
-	const struct hy_image *image = hy_graph_image(graph); /* settles what it is, before */
-	struct hy_moment moment = { .size = image->size };
-	void *memory;
+	const struct hy_image *image;
+	struct hy_moment moment;
+	void *memory = NULL;
+	bool taken;
 	int rc;
 
-	if (hy_graph_resting(graph))
-		return hy_stats_of(graph, stats);
-	memory = malloc(moment.size + RTE_CACHE_LINE_SIZE);
-	if (memory == NULL)
-		return -ENOMEM;
-	moment.copy = RTE_PTR_ALIGN_CEIL(memory, RTE_CACHE_LINE_SIZE);
-	if (ask(graph, &moment, wait_us) && moment.of == image) {
+	do { /* again if the worker took up another image first; no more than two can wait for it */
+		free(memory);
+		image = hy_graph_image(graph);
+		if (graph->control->behind || hy_graph_resting(graph))
+			return hy_stats_of(graph, stats);
+		moment = (struct hy_moment){ .size = image->size };
+		memory = malloc(moment.size + RTE_CACHE_LINE_SIZE);
+		if (memory == NULL)
+			return -ENOMEM;
+		moment.copy = RTE_PTR_ALIGN_CEIL(memory, RTE_CACHE_LINE_SIZE);
+		taken = ask(graph, &moment, wait_us);
+	} while (taken && moment.of != image);
+	if (taken) {
 		rebase(moment.copy, image);
 		rc = hy_stats_of_image(graph, moment.copy, stats);
 	} else {
