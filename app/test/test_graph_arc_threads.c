@@ -307,7 +307,46 @@ workers_that_rest_wake_to_chains_whose_edges_they_have(void **state)
 	stop(changes, empties);
 }
 
+#define ROUNDS 500
+
+/* Creates and destroys an arc over and over: the list of all is never read beside a change. */
+static void *
+come_and_go(void *name)
+{
+	char end_name[HY_NAME_SIZE];
+	const struct hy_arc_params params = {
+		.end = end_name, .index = index_of, .socket = SOCKET_ID_ANY
+	};
+	uintptr_t created = 0;
+
+	snprintf(end_name, sizeof(end_name), "end-of-%s", (const char *)name);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		struct hy_arc *own;
+
+		created += hy_arc_create(name, &params, &own) == 0 && hy_arc_destroy(own) == 0;
+	}
+	return (void *)created;
+}
+
+static void
+arcs_come_and_go_on_several_threads(void **state)
+{
+	static char names[][2] = { "p", "q" };
+	pthread_t threads[RTE_DIM(names)];
+
+	RTE_SET_USED(state);
+	for (unsigned int t = 0; t < RTE_DIM(names); t++)
+		assert_int_equal(pthread_create(&threads[t], NULL, come_and_go, names[t]), 0);
+	for (unsigned int t = 0; t < RTE_DIM(names); t++) {
+		void *created;
+
+		pthread_join(threads[t], &created);
+		assert_int_equal((uintptr_t)created, ROUNDS);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	ARC_TEST(arcs_come_and_go_on_several_threads),
 	ARC_TEST(an_object_sees_all_features_of_one_chain_whatever_is_enabled_meanwhile),
 	ARC_TEST(workers_that_rest_wake_to_chains_whose_edges_they_have),
 };

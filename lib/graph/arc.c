@@ -88,8 +88,10 @@ is_there(uintptr_t what)
 {
 	const struct hy_arc *arc = NULL;
 
+	hy_registry_lock();
 	while ((arc = hy_arc_next_of(arc)) != NULL && (uintptr_t)arc != what)
 		;
+	hy_registry_unlock();
 	return arc != NULL;
 }
 
@@ -110,11 +112,8 @@ arc_busy(uintptr_t what, char *error)
 static void
 arc_undo(uintptr_t what)
 {
-	hy_registry_lock();
-	if (!is_there(what))
-		what = 0;
-	hy_registry_unlock();
-	hy_arc_destroy((struct hy_arc *)what);
+	if (is_there(what))
+		hy_arc_destroy((struct hy_arc *)what);
 }
 
 static const struct hy_plugin_kind arc_kind = { arc_busy, arc_undo };
@@ -187,11 +186,10 @@ hy_arc_destroy(struct hy_arc *arc)
 	if (rc == 0) {
 		hy_arc_edges_remove(arc);
 		hy_arc_unlink(arc);
+		arc_free(arc);
 	}
 	hy_registry_unlock();
 	pthread_mutex_unlock(&changing);
-	if (rc == 0)
-		arc_free(arc);
 	return rc;
 }
 
