@@ -280,6 +280,34 @@ the_node_of_another_arc_is_no_feature(void **state)
 	assert_int_equal(hy_arc_feature_unregister("inner"), 0);
 }
 
+/* Nobody would take them away again: the feature "b" came to stay in the clone's graphs. */
+static void
+a_clone_of_a_live_feature_has_no_edges_of_the_arc(void **state)
+{
+	char target[HY_NAME_SIZE];
+	struct hy_graph *graph;
+	hy_node_id clone;
+	uint16_t n;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	sink_add(NULL, "other");
+	assert_int_equal(hy_node_edge_add(id_of("a"), "other", NULL), 0);
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	assert_int_equal(hy_arc_enable(arc, "b", 0, 8), 0);
+	assert_int_equal(hy_node_edge_count(id_of("a"), &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(hy_node_clone(id_of("a"), "1", &clone), 0);
+	assert_int_equal(hy_node_edge_count(clone, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(hy_node_edge_target(clone, 0, target, sizeof(target)), 0);
+	assert_string_equal(target, "other");
+	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 9), 2, 8));
+}
+
 static const struct CMUnitTest tests[] = {
 	ARC_TEST(a_graph_with_edges_to_an_end_and_to_its_arc_is_refused),
 	ARC_TEST(enabling_what_would_give_a_node_two_edges_to_the_arc_changes_nothing),
@@ -288,6 +316,7 @@ static const struct CMUnitTest tests[] = {
 	ARC_TEST(the_node_of_an_arc_is_left_to_the_arc),
 	ARC_TEST(edges_that_an_arc_tells_of_lead_where_it_has_led_them),
 	ARC_TEST(the_node_of_another_arc_is_no_feature),
+	ARC_TEST(a_clone_of_a_live_feature_has_no_edges_of_the_arc),
 };
 
 UNIT_SUITE(tests)

@@ -92,6 +92,8 @@ int hy_arc_position(const struct hy_arc *arc, const char *feature);
 bool hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to);
 /* The arc that has a feature's node in graphs, and tells objects of its edges by number; or NULL. */
 const struct hy_arc *hy_arc_live_with(const struct hy_reg_node *node);
+/* How many edges a node has without those that such an arc gave it, which come last. */
+unsigned int hy_arc_edges_own(const struct hy_reg_node *node);
 /* Whether that arc may tell objects of the node's edge to a target. */
 bool hy_arc_leads(const struct hy_reg_node *node, const char *target);
 /* Where an edge that leads to a node leads while arcs are as they are. */

@@ -51,6 +51,14 @@ hy_arc_live_with(const struct hy_reg_node *node)
 	return NULL;
 }
 
+unsigned int
+hy_arc_edges_own(const struct hy_reg_node *node)
+{
+	const struct hy_arc *arc = hy_arc_live_with(node);
+
+	return arc == NULL ? node->nb_edges : arc->nb_own[hy_arc_position(arc, node->name) + 1];
+}
+
 bool
 hy_arc_leads(const struct hy_reg_node *node, const char *target)
 {

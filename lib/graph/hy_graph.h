@@ -208,8 +208,8 @@ int hy_node_unregister(hy_node_id id);
 
 /**
  * Registers a copy of a node under the name "<original>-<suffix>": same implementation, drop
- * reasons, counters and lanes, its own edges (a copy, to be changed freely) and configuration (none
- * yet).
+ * reasons, counters and lanes, its own edges (a copy, to be changed freely, without those that an
+ * arc gave the original) and configuration (none yet).
  *
  * @param[out] clone The copy's id; may be NULL.
  * @return 0; -ENOENT no such node; -EPERM it belongs to an arc, a dispatch or the adapter for

@@ -106,7 +106,7 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 	clone->edges = NULL;
 	clone->sorted = NULL;
 	clone->nb_edges = 0;
-	for (unsigned int i = 0; i < node->nb_edges; i++) {
+	for (unsigned int i = 0; i < hy_arc_edges_own(node); i++) {
 		rc = hy_reg_node_edge_append(clone, node->edges[i].target);
 		if (rc < 0)
 			goto out;
