@@ -69,9 +69,10 @@ struct hy_sim_rss {
 	uint16_t nb_queues; /* 0: the rule has no fate of this sort */
 	uint16_t queues[HY_SIM_QUEUES];
 	uint64_t types;
-	bool has_key; /* the rule names one */
-	uint8_t key[HY_SIM_RSS_KEY];
+	uint8_t key[HY_SIM_RSS_KEY]; /* aligned, as rte_softrss() reads words of it */
+	bool has_key;                /* the rule names one */
 };
+static_assert(offsetof(struct hy_sim_rss, key) % sizeof(uint32_t) == 0, "key is not aligned");
 
 /* A rule as it is asked for, and what the hardware is going to make of it. */
 struct hy_sim_wish {

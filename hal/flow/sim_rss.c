@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* By which receive queue a simulated NIC gives a packet out: RSS of the port, or that of a rule. */
 
+#include <stdalign.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -84,7 +85,7 @@ hy_sim_rss_queue(const struct hy_sim_profile *profile, const struct hy_sim_rss *
 	uint64_t types = rss->types;
 	uint32_t tuple[] = { rte_be_to_cpu_32(key->src), rte_be_to_cpu_32(key->dst),
 		(uint32_t)rte_be_to_cpu_16(key->sport) << 16 | rte_be_to_cpu_16(key->dport) };
-	uint8_t built_in[HY_SIM_RSS_KEY];
+	alignas(uint32_t) uint8_t built_in[HY_SIM_RSS_KEY];
 	uint32_t hash;
 
 	if (rule != NULL && profile->own_defaults && !rule->has_key) {
