@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -285,6 +286,109 @@ silent_queue_loses_no_packet(void **state)
 	assert_int_equal(driver_sim().missed, 0);
 }
 
+/* Rules that each become several by templates, one for each protocol: any TCP, UDP or other packet. */
+static void
+parted_rules(void)
+{
+	for (uint32_t i = 0; i < RULES; i++) {
+		const struct hy_flow_rule rule = { .id = i,
+			.precedence = i,
+			.class_id = (uint16_t)(i + 1),
+			.match = { .fields = HY_FLOW_DST,
+				.dst = driver_packet(i).dst,
+				.dst_len = 32 } };
+
+		assert_int_equal(hy_policy_add(D->policy, &rule), 0);
+	}
+	assert_int_equal(hy_policy_commit(D->policy), 0);
+}
+
+/* Of a rule and of the default rule: a packet of each protocol, marked by all parts or by none. */
+static void
+assert_no_part_alone(void)
+{
+	static const uint8_t protos[] = { IPPROTO_TCP, IPPROTO_UDP, 99 };
+	const struct sim_packet none = { .src = 1, .dst = 2, .proto = 99 };
+
+	assert_int_equal(nic_marked(D->port, &none), -1);
+	for (uint32_t i = 0; i < RULES; i++) {
+		struct sim_packet packet = driver_packet(i);
+		const int64_t mark = nic_marked(D->port, &packet);
+
+		assert_true(mark >= -1);
+		for (size_t p = 0; p < RTE_DIM(protos); p++) {
+			packet.proto = protos[p];
+			assert_int_equal(nic_marked(D->port, &packet), mark);
+		}
+	}
+}
+
+/* A rule of which the NIC refuses a part is not there at all, and neither is one that was destroyed. */
+static void
+refused_part_of_a_rule_leaves_nothing_of_it(void **state)
+{
+	struct simnic_templates t;
+	unsigned int refused = 0, short_of_one = 0;
+	uint32_t nth = 0;
+
+	RTE_SET_USED(state);
+	driver_open("sim_hws0", NULL, 4, RIG_RSS);
+	parted_rules();
+	do {
+		const uint64_t before = driver_sim().refused;
+
+		hy_flow_sim_fail(simnic_engine(D->port), ++nth, -EIO);
+		if (driver_offload(NULL) == 0) {
+			driver_settle();
+			assert_no_part_alone();
+			short_of_one += driver_stats().hw_rules == RULES - 1;
+		} else {
+			refused++;
+		}
+		hy_offload_destroy(D->offload);
+		D->offload = NULL;
+		assert_no_part_alone();
+		assert_int_equal(driver_sim().rules, 0);
+		simnic_templates(D->port, &t);
+		assert_int_equal(t.patterns + t.actions + t.tables + t.unanswered, 0);
+		if (driver_sim().refused == before)
+			break;
+	} while (nth < 100);
+	hy_flow_sim_fail(simnic_engine(D->port), 0, 0);
+	assert_int_equal(refused, 3 + 7); /* the trial rule and the default rule */
+	assert_int_equal(short_of_one, RULES * 3);
+	assert_int_equal(nth, 3 + 7 + 1 + RULES * 3 + 1); /* the jump: at the next priority */
+	assert_int_equal(driver_sim().missed, 0);
+}
+
+/* The queue falls silent at each answer in turn, among those for parts of a rule, too. */
+static void
+silence_in_the_midst_of_a_rule_loses_no_packet(void **state)
+{
+	const struct sim_packet none = { .src = 1, .dst = 2, .proto = 99 };
+	unsigned int taken = 0;
+
+	RTE_SET_USED(state);
+	driver_open("sim_hws0", NULL, 4, RIG_RSS);
+	parted_rules();
+	for (uint32_t answers = 4; answers < 40; answers += 3) {
+		simnic_mute(D->port, true, answers);
+		if (driver_offload(NULL) == 0) {
+			driver_settle();
+			taken++;
+		}
+		assert_int_equal(nic_marked(D->port, &none), -1);
+		hy_offload_destroy(D->offload);
+		D->offload = NULL;
+		assert_int_equal(nic_marked(D->port, &none), -1);
+		simnic_mute(D->port, false, 0);
+		assert_int_equal(rte_eth_dev_stop(D->port), 0);
+		driver_start();
+	}
+	assert_true(taken > 4);
+	assert_int_equal(driver_sim().missed, 0);
+}
+
 /* It breaks before each call in turn; after the reset all is as at the start. */
 static void
 reset_in_between_loses_no_packet(const char *nic)
@@ -431,6 +535,8 @@ static const struct CMUnitTest driver_group[] = {
 	DRIVER_TEST(no_failure_loses_a_packet_by_rules),
 	DRIVER_TEST(no_failure_loses_a_packet_by_templates),
 	DRIVER_TEST(silent_queue_loses_no_packet),
+	DRIVER_TEST(refused_part_of_a_rule_leaves_nothing_of_it),
+	DRIVER_TEST(silence_in_the_midst_of_a_rule_loses_no_packet),
 	DRIVER_TEST(reset_in_between_loses_no_packet_by_rules),
 	DRIVER_TEST(reset_in_between_loses_no_packet_by_templates),
 	DRIVER_TEST(no_packet_is_lost_while_traffic_flows_by_rules),
