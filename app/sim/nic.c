@@ -151,7 +151,9 @@ info(struct rte_eth_dev *dev, struct rte_eth_dev_info *to)
 	to->min_rx_bufsize = 0;
 	to->rx_offload_capa = RTE_ETH_RX_OFFLOAD_RSS_HASH;
 	to->tx_offload_capa = vendor->tx_offloads;
-	to->flow_type_rss_offloads = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP;
+	to->flow_type_rss_offloads = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP |
+		RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY | RTE_ETH_RSS_L4_SRC_ONLY |
+		RTE_ETH_RSS_L4_DST_ONLY;
 	to->dev_capa = vendor->rules_keep ? RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP : 0;
 	return 0;
 }

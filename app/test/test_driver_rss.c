@@ -76,14 +76,15 @@ rules_between(bool by_protocol)
 	assert_int_equal(hy_policy_commit(D->policy), 0);
 }
 
+/* Spread: over all queues, or all packets by one. */
 static void
-flows_stay_on_their_queues(const char *nic, bool by_protocol)
+flows_stay_on_their_queues(const char *nic, bool by_protocol, uint64_t rss_hf, bool spread)
 {
 	static struct seen before, after;
 	const struct sim_packet met = flow_between(0, true, IPPROTO_TCP);
 	unsigned int compared = 0;
 
-	driver_open(nic, NULL, QUEUES, RIG_RSS);
+	driver_open(nic, NULL, QUEUES, rss_hf);
 	rules_between(by_protocol);
 	see(&before);
 	assert_int_equal(driver_offload(NULL), 0);
@@ -102,14 +103,15 @@ flows_stay_on_their_queues(const char *nic, bool by_protocol)
 	assert_int_equal(compared, 4 * FLOWS);
 	for (unsigned int q = 0; q < QUEUES; q++)
 		for (unsigned int p = 0; p < 2; p++)
-			assert_true(after.of[p][1][q] > FLOWS / QUEUES / 2);
+			assert_true(spread ? after.of[p][1][q] > FLOWS / QUEUES / 2
+					   : after.of[p][1][q] == (q == 0 ? FLOWS : 0));
 }
 
 #define STAYS(name, nic, by_protocol) \
 	static void name(void **state) \
 	{ \
 		RTE_SET_USED(state); \
-		flows_stay_on_their_queues(nic, by_protocol); \
+		flows_stay_on_their_queues(nic, by_protocol, RIG_RSS, true); \
 	}
 
 STAYS(marked_flows_stay_on_their_queues_on_mlx5, "sim_mlx5_0", false)
@@ -118,7 +120,45 @@ STAYS(marked_flows_stay_on_their_queues_by_templates, "sim_hws0", false)
 STAYS(marked_flows_of_a_protocol_stay_on_their_queues_by_templates, "sim_hws0", true)
 STAYS(marked_flows_stay_on_their_queues_on_cnxk, "sim_cn10k0", false)
 
-/* What the test above would miss if the simulator were kinder than the driver. */
+/* mlx5 refuses a partial hash of a layer of which no type is named: no part may be left with one. */
+static void
+partial_hash_of_ports_is_taken_by_templates(void **state)
+{
+	RTE_SET_USED(state);
+	flows_stay_on_their_queues("sim_hws0", false, RIG_RSS | RTE_ETH_RSS_L4_SRC_ONLY, true);
+}
+
+static void
+partial_hash_of_addresses_is_taken_by_templates(void **state)
+{
+	RTE_SET_USED(state);
+	flows_stay_on_their_queues("sim_hws0", false, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_L3_DST_ONLY,
+		false);
+}
+
+/* A part left without a type would be hashed by addresses, which the driver takes 0 for. */
+static void
+packets_of_no_type_stay_on_the_first_queue_by_templates(void **state)
+{
+	RTE_SET_USED(state);
+	flows_stay_on_their_queues("sim_hws0", false, RTE_ETH_RSS_IPV6, false);
+}
+
+/* A port's types say which headers of a tunnel are hashed; of a rule, another field does. */
+static void
+level_of_the_ports_hash_is_that_of_rules(void **state)
+{
+	const struct hy_flow_spread spread = { .nb_queues = QUEUES,
+		.types = RTE_ETH_RSS_IP | RTE_ETH_RSS_LEVEL_INNERMOST };
+	struct hy_flow_lowered rule;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_flow_lower_default(hy_flow_driver_of("mlx5_pci"), &spread, &rule), 0);
+	assert_int_equal(rule.rss.level, 2);
+	assert_int_equal(rule.rss.types, RTE_ETH_RSS_IP);
+}
+
+/* What the tests above would miss if the simulator were kinder than the driver. */
 static void
 rss_without_types_or_key_is_the_drivers_own(void **state)
 {
@@ -155,6 +195,10 @@ static const struct CMUnitTest driver_rss[] = {
 	DRIVER_TEST(marked_flows_stay_on_their_queues_by_templates),
 	DRIVER_TEST(marked_flows_of_a_protocol_stay_on_their_queues_by_templates),
 	DRIVER_TEST(marked_flows_stay_on_their_queues_on_cnxk),
+	DRIVER_TEST(partial_hash_of_ports_is_taken_by_templates),
+	DRIVER_TEST(partial_hash_of_addresses_is_taken_by_templates),
+	DRIVER_TEST(packets_of_no_type_stay_on_the_first_queue_by_templates),
+	DRIVER_TEST(level_of_the_ports_hash_is_that_of_rules),
 	DRIVER_TEST(rss_without_types_or_key_is_the_drivers_own),
 };
 

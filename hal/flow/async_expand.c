@@ -88,6 +88,11 @@ types_of(uint64_t types, const struct tail *layers)
 		types &= ~RTE_ETH_RSS_TCP;
 	if (layers->l4 != RTE_FLOW_ITEM_TYPE_UDP)
 		types &= ~RTE_ETH_RSS_UDP;
+	/* A half of what is not hashed is refused: mlx5_flow.c, mlx5_validate_action_rss(). */
+	if ((types & RTE_ETH_RSS_IP) == 0)
+		types &= ~(RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY);
+	if ((types & (RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP)) == 0)
+		types &= ~(RTE_ETH_RSS_L4_SRC_ONLY | RTE_ETH_RSS_L4_DST_ONLY);
 	return types;
 }
 
@@ -118,6 +123,9 @@ part_make(struct async_part *part, const struct hy_flow_request *rule, unsigned 
 	memcpy(part->actions, rule->actions, (nb_actions + 1) * sizeof(part->actions[0]));
 	part->rss = *rss_of(rule->actions, &nb_actions);
 	part->rss.types = types_of(part->rss.types, layers);
+	/* Of no type that the rule names: by one queue, as from the port. 0 would be the driver's own. */
+	if (part->rss.types == 0 && rss_of(rule->actions, &nb_actions)->types != 0)
+		part->rss.queue_num = 1;
 	for (unsigned int a = 0; a < nb_actions; a++)
 		if (part->actions[a].type == RTE_FLOW_ACTION_TYPE_RSS)
 			part->actions[a].conf = &part->rss;

@@ -59,6 +59,7 @@ append_action(struct async_shape *shape, const struct rte_flow_action *action)
 		return append(shape, action->conf, sizeof(struct rte_flow_action_jump));
 	case RTE_FLOW_ACTION_TYPE_RSS:
 		return append(shape, &rss->types, sizeof(rss->types)) &&
+			append(shape, &rss->level, sizeof(rss->level)) &&
 			append(shape, rss->key, rss->key_len) &&
 			append(shape, rss->queue, rss->queue_num * sizeof(rss->queue[0]));
 	default:

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
+#include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
 
@@ -217,7 +218,8 @@ lower_fate(const struct hy_flow_spread *spread, struct hy_flow_lowered *out)
 			out->queues[q] = q;
 		out->rss.queue = out->queues;
 		out->rss.queue_num = spread->nb_queues;
-		out->rss.types = spread->types;
+		out->rss.types = spread->types & ~RTE_ETH_RSS_LEVEL_MASK;
+		out->rss.level = (uint32_t)RTE_ETH_RSS_LEVEL(spread->types);
 		if (spread->key_len > 0) {
 			memcpy(out->key, spread->key, spread->key_len);
 			out->rss.key = out->key;

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include <rte_byteorder.h>
+#include <rte_errno.h>
 #include <rte_ip.h>
 
 #include "sim.h"
@@ -100,6 +101,35 @@ judge_jump(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 	return 0;
 }
 
+#define L3_PARTIAL (RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY)
+#define L4_PARTIAL (RTE_ETH_RSS_L4_SRC_ONLY | RTE_ETH_RSS_L4_DST_ONLY)
+#define L4_TYPES (RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP)
+
+/* mlx5_flow.c, mlx5_validate_action_rss(); by hardware steering, after 22.11 only. */
+static int
+judge_rss(const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_rss *rss = action->conf;
+	const uint64_t known = RTE_ETH_RSS_IP | L4_TYPES | L3_PARTIAL | L4_PARTIAL |
+		RTE_ETH_RSS_ESP;
+
+	if (rss->func != RTE_ETH_HASH_FUNCTION_DEFAULT &&
+		rss->func != RTE_ETH_HASH_FUNCTION_TOEPLITZ)
+		return hy_sim_bad_action(action, ENOTSUP, "RSS by Toeplitz's hash only", error);
+	if (rss->level > 2)
+		return hy_sim_bad_action(action, ENOTSUP, "RSS of levels 0 to 2 only", error);
+	if ((rss->key != NULL || rss->key_len > 0) && rss->key_len != HY_SIM_RSS_KEY)
+		return hy_sim_bad_action(action, ENOTSUP, "an RSS key has 40 bytes", error);
+	if ((rss->types & ~known) != 0)
+		return hy_sim_bad_action(action, ENOTSUP, "RSS of IP, TCP, UDP and ESP only",
+			error);
+	if ((rss->types & L3_PARTIAL) != 0 && (rss->types & RTE_ETH_RSS_IP) == 0)
+		return hy_sim_bad_action(action, EINVAL, "part of L3, and no type of L3", error);
+	if ((rss->types & L4_PARTIAL) != 0 && (rss->types & L4_TYPES) == 0)
+		return hy_sim_bad_action(action, EINVAL, "part of L4, and no type of L4", error);
+	return 0;
+}
+
 /* mlx5_flow_dv.c, flow_dv_validate(), flow_dv_validate_action_mark(), mlx5_flow.c. */
 static int
 judge_actions(const struct hy_sim_wish *wish, struct rte_flow_error *error)
@@ -120,6 +150,9 @@ judge_actions(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 		return hy_sim_bad_action(a, EINVAL, "no fate", error);
 	if (wish->drop && (wish->mark || wish->flag))
 		return hy_sim_bad_action(a, EINVAL, "DROP goes with COUNT only", error);
+	for (; a->type != RTE_FLOW_ACTION_TYPE_END; a++)
+		if (a->type == RTE_FLOW_ACTION_TYPE_RSS && judge_rss(a, error) != 0)
+			return -rte_errno;
 	return judge_jump(wish, error);
 }
 
