@@ -29,7 +29,9 @@ odd_error(int rc, struct rte_flow_error *error)
 	case RTE_FLOW_ERROR_TYPE_ACTION:
 	case RTE_FLOW_ERROR_TYPE_ACTION_CONF:
 		/* roc_npc.c, npc_rss_action_configure(): an errno, and negative */
-		odd = rc == -ENOSPC ? -ENOSPC : NPC_ERR_ACTION_NOTSUP;
+		odd = error->type == RTE_FLOW_ERROR_TYPE_ACTION_CONF && rc != -EINVAL
+			? rc
+			: NPC_ERR_ACTION_NOTSUP;
 		break;
 	case RTE_FLOW_ERROR_TYPE_ITEM:
 		odd = NPC_ERR_PATTERN_NOTSUP;

@@ -182,6 +182,39 @@ seven_rules_with_rss_fill_cnxk(void **state)
 	assert_int_equal(driver_sim().rules, 8);
 }
 
+/* One queue or many: a group goes to a rule with RSS. A key must be the port's, which all rules share. */
+static void
+rss_of_cnxk_takes_a_group_and_the_ports_key(void **state)
+{
+	static const uint16_t first = 0;
+	struct rte_flow_action_rss rss = { .queue_num = 1, .queue = &first };
+	struct rte_flow_error error = { 0 };
+	uint8_t key[48] = { 1, 2, 3 };
+	struct sim_match flow;
+
+	RTE_SET_USED(state);
+	driver_open("sim_cn10k0", NULL, 2, RIG_RSS);
+	for (uint32_t i = 0; i < 8; i++) {
+		const struct sim_packet packet = driver_packet(i);
+
+		sim_match(&flow, &packet, 1, false, false);
+		flow.actions[1] = (struct rte_flow_action){ RTE_FLOW_ACTION_TYPE_RSS, &rss };
+		flow.actions[2].type = RTE_FLOW_ACTION_TYPE_END;
+		rss.key = i == 0 ? key : NULL;
+		rss.key_len = i == 0 ? sizeof(key) : 0;
+		if (i == 0) {
+			assert_null(rte_flow_create(D->port, &flow.attr, flow.items, flow.actions,
+				&error));
+			assert_int_equal(rte_errno, -ENOTSUP);
+			continue;
+		}
+		assert_non_null(rte_flow_create(D->port, &flow.attr, flow.items, flow.actions,
+			&error));
+	}
+	assert_null(rte_flow_create(D->port, &flow.attr, flow.items, flow.actions, &error));
+	assert_int_equal(rte_errno, -ENOSPC);
+}
+
 /* net/cnxk leaves a negative errno, and numbers that are none. */
 static void
 error_of_cnxk_is_an_errno(void **state)
@@ -308,6 +341,7 @@ static const struct CMUnitTest driver_rules_tests[] = {
 	DRIVER_TEST(overlapping_rules_make_few_matchers_of_mlx5),
 	DRIVER_TEST(marks_are_off_on_cnxk_before_and_after_an_offload),
 	DRIVER_TEST(seven_rules_with_rss_fill_cnxk),
+	DRIVER_TEST(rss_of_cnxk_takes_a_group_and_the_ports_key),
 	DRIVER_TEST(error_of_cnxk_is_an_errno),
 	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_mlx5),
 	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_cnxk),

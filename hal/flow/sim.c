@@ -183,6 +183,13 @@ hy_sim_match(const struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32
 	return best;
 }
 
+/* RSS over one queue takes a group of queues, too. */
+static bool
+has_rss(const struct rule *rule)
+{
+	return hy_sim_which(&rule->wish, RTE_FLOW_ACTION_TYPE_RSS) > 0;
+}
+
 static void
 unlink_rule(struct hy_flow_sim *sim, uint32_t index)
 {
@@ -195,7 +202,7 @@ unlink_rule(struct hy_flow_sim *sim, uint32_t index)
 	while (sim->nb_masks > 0 && sim->masks[sim->nb_masks - 1].rules == 0)
 		sim->nb_masks--;
 	sim->types[rule->wish.type].rules--;
-	sim->nb_spread -= rule->wish.fate.nb_queues > 1;
+	sim->nb_spread -= has_rss(rule);
 	sim->rules[index] = sim->rules[--sim->nb_rules];
 	free(rule);
 }
@@ -263,6 +270,22 @@ room(struct hy_flow_sim *sim, struct rte_flow_error *error)
 	return 0;
 }
 
+/* Whether there is what RSS of a rule asks for; roc_npc.c, npc_rss_action_configure(). */
+static int
+rss_room(const struct hy_flow_sim *sim, const struct rule *rule, struct rte_flow_error *error)
+{
+	const struct hy_sim_rss *rss = &rule->wish.fate;
+
+	if (sim->profile->one_key && memcmp(rss->key, sim->rss.key, rss->key_len) != 0)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+			"the RSS key is not that of the port");
+	if (has_rss(rule) && sim->profile->rss_groups > 0 &&
+		sim->nb_spread == sim->profile->rss_groups)
+		return rte_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+			"no group of queues is left for RSS");
+	return 0;
+}
+
 static int
 rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *error)
 {
@@ -278,13 +301,11 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *erro
 	rule->mask = (uint32_t)mask;
 	rule->bucket = bucket_of(sim, rule->mask, &rule->wish.value);
 	rc = goes_with(sim, rule, error);
+	if (rc == 0)
+		rc = rss_room(sim, rule, error);
 	if (rc != 0)
 		return rc;
-	if (rule->wish.fate.nb_queues > 1 && sim->nb_spread == sim->profile->rss_groups &&
-		sim->profile->rss_groups > 0)
-		return rte_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
-			"no group of queues is left for RSS");
-	sim->nb_spread += rule->wish.fate.nb_queues > 1;
+	sim->nb_spread += has_rss(rule);
 	rule->id = ++sim->next_id;
 	rule->next = sim->buckets[rule->bucket];
 	sim->buckets[rule->bucket] = rule;

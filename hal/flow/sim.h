@@ -70,7 +70,7 @@ struct hy_sim_rss {
 	uint16_t queues[HY_SIM_QUEUES];
 	uint64_t types;
 	uint8_t key[HY_SIM_RSS_KEY]; /* aligned, as rte_softrss() reads words of it */
-	bool has_key;                /* the rule names one */
+	uint8_t key_len;             /* as far as the rule names one; 0: not at all */
 };
 static_assert(offsetof(struct hy_sim_rss, key) % sizeof(uint32_t) == 0, "key is not aligned");
 
@@ -105,6 +105,7 @@ struct hy_sim_profile {
 	bool own_defaults; /* RSS of a rule that names no types hashes addresses, by a key of its own */
 	bool one_hash;     /* RSS of a rule hashes the ports of one protocol */
 	uint32_t rss_groups; /* rules with RSS that there can be at once; 0: any number */
+	bool one_key;        /* RSS of a rule names the port's key, or none */
 	/* Refuses what the driver does, and changes the wish to what it makes of it. */
 	int (*judge)(const struct hy_flow_sim *sim, struct hy_sim_wish *wish,
 		struct rte_flow_error *error);

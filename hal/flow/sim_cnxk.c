@@ -128,6 +128,7 @@ const struct hy_sim_profile hy_sim_cnxk = {
 	.full = -ENOSPC,
 	/* roc_npc_priv.h, NPC_RSS_GRPS; roc_npc.c, npc_rss_action_configure(): all but group 0 */
 	.rss_groups = 7,
+	.one_key = true,
 	/* cnxk_ethdev_ops.c, cnxk_nix_info_get(): RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP */
 	.judge = judge,
 };

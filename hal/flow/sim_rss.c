@@ -54,9 +54,9 @@ hy_sim_rss_of_rule(struct hy_sim_rss *rss, const struct rte_flow_action *action)
 	rss->nb_queues = (uint16_t)RTE_MIN(asked->queue_num, HY_SIM_QUEUES);
 	memcpy(rss->queues, asked->queue, rss->nb_queues * sizeof(rss->queues[0]));
 	rss->types = asked->types;
-	rss->has_key = asked->key != NULL && asked->key_len > 0;
-	if (rss->has_key)
-		memcpy(rss->key, asked->key, RTE_MIN(asked->key_len, HY_SIM_RSS_KEY));
+	rss->key_len = asked->key != NULL ? (uint8_t)RTE_MIN(asked->key_len, HY_SIM_RSS_KEY) : 0;
+	if (rss->key_len > 0)
+		memcpy(rss->key, asked->key, rss->key_len);
 }
 
 /* Whether ports count, too. Of a fragment nobody hashes ports. */
@@ -81,14 +81,14 @@ hy_sim_rss_queue(const struct hy_sim_profile *profile, const struct hy_sim_rss *
 	const struct hy_sim_rss *rule, const struct hy_sim_key *key)
 {
 	const struct hy_sim_rss *rss = rule != NULL ? rule : port;
-	const uint8_t *hash_key = rule == NULL || rule->has_key ? rss->key : port->key;
+	const uint8_t *hash_key = rule == NULL || rule->key_len > 0 ? rss->key : port->key;
 	uint64_t types = rss->types;
 	uint32_t tuple[] = { rte_be_to_cpu_32(key->src), rte_be_to_cpu_32(key->dst),
 		(uint32_t)rte_be_to_cpu_16(key->sport) << 16 | rte_be_to_cpu_16(key->dport) };
 	alignas(uint32_t) uint8_t built_in[HY_SIM_RSS_KEY];
 	uint32_t hash;
 
-	if (rule != NULL && profile->own_defaults && !rule->has_key) {
+	if (rule != NULL && profile->own_defaults && rule->key_len == 0) {
 		default_key(built_in);
 		hash_key = built_in;
 	}
