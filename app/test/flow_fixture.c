@@ -17,6 +17,7 @@
 #include <hy_mbuf.h>
 
 #include "flow_fixture.h"
+#include "offload.h"
 
 #define TRAFFIC_MAX 512
 
@@ -564,8 +565,10 @@ flow_teardown(void **state)
 	hy_offload_destroy(R->offload);
 	hy_policy_destroy(R->policy);
 	hy_hal_destroy(R->hal);
-	if (R->port != NULL)
+	if (R->port != NULL) {
 		hy_flow_sim_detach(R->port->id);
+		hy_offload_kept_forget(R->port->id);
+	}
 	rig_clear();
 	while (nb_own > 0)
 		hy_node_unregister(own[--nb_own]);

@@ -145,6 +145,49 @@ rule_that_the_port_will_not_remove_never_marks_for_another(void **state)
 	assert_int_equal(flow_stats().failed, 1);
 }
 
+/* The rule marks on. An offload after that one begins with the same slots, and knows nothing of it. */
+static void
+rule_that_the_port_will_not_remove_never_marks_for_the_next_offload(void **state)
+{
+	static struct hy_flow_provider provider;
+	const struct hy_offload_params params = { .provider = &provider,
+		.driver = hy_flow_driver_of(flow_profiles[0].driver),
+		.max_rules = 1,
+		.sample_every = 1000000,
+		.settle_us = 1000,
+		.age_us = 1 };
+	char reason[256];
+
+	RTE_SET_USED(state);
+	provider = hy_flow_simulator;
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ .mark_max = 15 }, params);
+	flow_exact_rules(1, 1);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 1);
+	provider.destroy = refuse_destroy;
+	assert_int_equal(hy_policy_remove(R->policy, 1), 0);
+	flow_commit();
+	flow_settle();
+	assert_int_equal(flow_stats().failed, 1);
+	hy_offload_destroy(R->offload);
+	provider.destroy = hy_flow_simulator.destroy;
+	assert_int_equal(hy_offload_create(R->policy, R->port->id, &params, &R->offload, reason,
+				 sizeof(reason)),
+		0);
+	for (uint32_t id = 2; id < 22; id++) {
+		flow_exact_rules(id, 1);
+		flow_settle();
+		assert_int_equal(flow_stats().hw_rules, 1);
+		flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 1), 32));
+		assert_int_equal(hy_policy_remove(R->policy, id), 0);
+		flow_commit();
+		flow_settle();
+	}
+	assert_int_equal(R->compared, 20 * 32);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(flow_stats().stale, 20 * 32);
+}
+
 /*
  * Every 16th packet has a forged mark: another rule's. A fixed distance of 16 meets all of them or,
  * as here where it starts beside them, none.
@@ -447,6 +490,7 @@ static const struct CMUnitTest offload_guard_tests[] = {
 	FLOW_TEST(mark_of_a_rule_that_is_gone_is_stale_when_its_slot_has_another),
 	FLOW_TEST(without_generations_a_late_mark_is_taken_for_another_rules),
 	FLOW_TEST(rule_that_the_port_will_not_remove_never_marks_for_another),
+	FLOW_TEST(rule_that_the_port_will_not_remove_never_marks_for_the_next_offload),
 	FLOW_TEST(random_samples_meet_what_is_wrong_periodically),
 	FLOW_TEST(periodic_samples_miss_what_is_wrong_periodically),
 	FLOW_TEST(every_so_many_marked_packets_one_is_a_sample),

@@ -132,6 +132,7 @@ layout(struct hy_offload *o)
 		o->flows[i].generation = 1;
 		o->flows[i].since = hy_offload_now();
 	}
+	hy_offload_kept_avoid(o);
 	return 0;
 }
 
@@ -358,7 +359,7 @@ hy_offload_destroy(struct hy_offload *o)
 			(o->flows[i].state == FLOW_LEAVING &&
 				o->params.provider->destroy(o->port, o->flows[i].handle, &error) !=
 					0))
-			HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
+			hy_offload_kept_note(o, i);
 	if (o->state != HY_OFFLOAD_GONE)
 		hy_offload_port_rules_remove(o);
 	pthread_mutex_unlock(&o->mutex);

@@ -197,6 +197,14 @@ void hy_offload_watch_begin(struct hy_offload *o); /* The port runs, and has no 
 void hy_offload_watch_port(uint16_t port, bool asked);
 bool hy_offload_distrust(struct hy_offload *o); /* true: demotion and demoted say why. */
 
+/*
+ * Rules that the port would not remove, beyond the life of an offload: noted when it goes, slots that
+ * are not to be used when another begins, and forgotten when the port was reset or went.
+ */
+void hy_offload_kept_note(const struct hy_offload *o, uint32_t slot);
+void hy_offload_kept_avoid(struct hy_offload *o);
+void hy_offload_kept_forget(uint16_t port);
+
 /* The HAL: nobody is followed any more, and there are no marks. */
 void hy_offload_unfollow(struct hy_offload *o);
 

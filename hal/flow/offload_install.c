@@ -98,6 +98,7 @@ hy_offload_forget(struct hy_offload *o, bool answers)
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state != FLOW_FREE)
 			flow_free(o, &o->flows[i]);
+	hy_offload_kept_forget(o->port);
 	hy_offload_port_rules_forget(o);
 }
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules that a port would not remove: they mark packets for as long as the port has them, and so
+ * beyond the life of their offload. The next offload of that port gives their slots to no rule.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "log.h"
+#include "offload.h"
+
+struct kept {
+	struct kept *next;
+	uint16_t port;
+	char name[RTE_ETH_NAME_MAX_LEN]; /* of the device: the port's id may go to another */
+	uint32_t mark;
+	struct hy_flow_match match;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct kept *all;
+
+static bool
+is_noted(uint16_t port, uint32_t mark)
+{
+	for (const struct kept *kept = all; kept != NULL; kept = kept->next)
+		if (kept->port == port && kept->mark == mark)
+			return true;
+	return false;
+}
+
+void
+hy_offload_kept_note(const struct hy_offload *o, uint32_t slot)
+{
+	const uint32_t mark = flow_mark(o, slot);
+	struct kept *kept;
+
+	pthread_mutex_lock(&mutex);
+	kept = is_noted(o->port, mark) ? NULL : malloc(sizeof(*kept));
+	if (kept != NULL) {
+		*kept = (struct kept){
+			.next = all, .port = o->port, .mark = mark, .match = o->flows[slot].match
+		};
+		all = kept;
+		rte_eth_dev_get_name_by_port(o->port, kept->name);
+		HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
+	}
+	pthread_mutex_unlock(&mutex);
+}
+
+void
+hy_offload_kept_avoid(struct hy_offload *o)
+{
+	char name[RTE_ETH_NAME_MAX_LEN] = "";
+
+	rte_eth_dev_get_name_by_port(o->port, name);
+	pthread_mutex_lock(&mutex);
+	for (const struct kept *kept = all; kept != NULL; kept = kept->next) {
+		struct flow *flow = &o->flows[kept->mark & (o->nb_slots - 1)];
+
+		if (kept->port != o->port || strcmp(kept->name, name) != 0)
+			continue;
+		flow->state = FLOW_STUCK;
+		flow->generation = kept->mark >> o->slot_bits;
+		flow->match = kept->match;
+	}
+	pthread_mutex_unlock(&mutex);
+}
+
+void
+hy_offload_kept_forget(uint16_t port)
+{
+	pthread_mutex_lock(&mutex);
+	for (struct kept **at = &all; *at != NULL;) {
+		struct kept *kept = *at;
+
+		if (kept->port != port) {
+			at = &kept->next;
+			continue;
+		}
+		*at = kept->next;
+		free(kept);
+	}
+	pthread_mutex_unlock(&mutex);
+}
