@@ -17,7 +17,8 @@ append(struct async_shape *shape, const void *bytes, size_t n)
 {
 	if (n > sizeof(shape->bytes) - shape->n)
 		return false;
-	memcpy(&shape->bytes[shape->n], bytes, n);
+	if (n > 0) /* an RSS key may be none */
+		memcpy(&shape->bytes[shape->n], bytes, n);
 	shape->n += n;
 	return true;
 }
