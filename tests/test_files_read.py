@@ -10,7 +10,6 @@ from contextlib import contextmanager
 
 import pytest
 
-import l3fwd
 import live
 import oracle
 import pcapfile

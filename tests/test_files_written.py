@@ -16,7 +16,6 @@ import termios
 
 import pytest
 
-import l3fwd
 import live
 import oracle
 import pcapfile

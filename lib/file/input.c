@@ -105,7 +105,7 @@ same(const struct stat *one, const struct stat *two)
 int
 hy_file_read(const char *path, size_t max, struct hy_file *file, char *error)
 {
-	struct stat before, after;
+	struct stat before, after = { 0 };
 	int fd, rc;
 
 	*file = (struct hy_file){ 0 };
@@ -140,7 +140,7 @@ hy_file_line(struct hy_file *file, char **line, char *error)
 	file->line++;
 	end = memchr(begin, '\n', n < HY_FILE_LINE_MAX + 1 ? n : HY_FILE_LINE_MAX + 1);
 	if (end == NULL && n > HY_FILE_LINE_MAX) {
-		snprintf(error, HY_FILE_ERROR_SIZE, "longer than %u bytes", HY_FILE_LINE_MAX);
+		snprintf(error, HY_FILE_ERROR_SIZE, "longer than %d bytes", HY_FILE_LINE_MAX);
 		return -EINVAL;
 	}
 	if (end != NULL)
