@@ -197,6 +197,7 @@ struct hy_conform_result {
 	uint32_t shown_len;                    /**< Bytes there. */
 	uint32_t changes;                      /**< Changes of tables. */
 	uint32_t nb_counts;                    /**< Outcomes of the family. */
+	/** How often each outcome occurred: the first nb_counts are valid. */
 	struct hy_conform_count counts[HY_CONFORM_COUNTS];
 };
 
