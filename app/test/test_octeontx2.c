@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The octeontx2 pack's variants: when they are chosen, what they do, and what becomes of ports. */
+/* The octeontx2 pack's variants: what they do, and what becomes of ports. */
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
-#include <rte_bus_vdev.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_eventdev.h>
@@ -14,30 +11,12 @@
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 
-#include <hy_conform.h>
-#include <hy_mbuf.h>
 #include <hy_offload.h>
 #include <hy_policy.h>
 
 #include "octeontx2_rig.h"
 
 #define FED (64 * 300 + 5) /* the last vector is not full */
-
-static void
-what_its_devices_are_built_for_is_chosen(void **state)
-{
-	const struct oct_spec spec = { .vector_size = 32, .sched_type = RTE_SCHED_TYPE_ATOMIC };
-	const struct hy_selection *rx;
-
-	RTE_SET_USED(state);
-	oct_open(&spec);
-	assert_chosen("sso_vector", "sso_vector");
-	for (unsigned int i = 0; i < NICS; i++) {
-		rx = hy_hal_selection(R.hal, "ethdev_rx", R.nic[i]);
-		assert_string_equal(rx->chosen->impl.variant, "npa");
-		assert_string_equal(hy_hal_port_plan(R.hal, R.nic[i])->mempool_ops, SIMNIC_POOL);
-	}
-}
 
 /* Every packet, in its order; which parallel scheduling keeps for one worker only. */
 static void
@@ -347,81 +326,6 @@ a_full_port_drops_what_it_refuses_of_packets(void **state)
 	fill_up(false);
 }
 
-static void
-ordered_packets_must_be_sent_by_the_device(void **state)
-{
-	const struct oct_spec spec = { .sched_type = RTE_SCHED_TYPE_ORDERED };
-	char reason[HY_REASON_SIZE] = "", error[HY_HAL_ERROR_SIZE], wanted[HY_REASON_SIZE];
-
-	RTE_SET_USED(state);
-	oct_devices(&spec);
-	oct_feed(&spec);
-	oct_select();
-	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), 0);
-	snprintf(wanted, sizeof(wanted), "ethdev_tx@%u=own_queue", R.nic[1]);
-	assert_int_equal(hy_hal_force(R.hal, wanted, error), 0);
-	oct_select();
-	assert_int_equal(hy_event_check((uint8_t)R.device.id, reason, sizeof(reason)), -ENOTSUP);
-	snprintf(wanted, sizeof(wanted), "ethdev_tx of port %u", R.nic[1]);
-	assert_non_null(strstr(reason, wanted));
-}
-
-static void
-ports_that_feed_no_event_device_are_polled_and_send_by_themselves(void **state)
-{
-	const struct oct_spec spec = { 0 };
-
-	RTE_SET_USED(state);
-	oct_devices(&spec);
-	oct_select();
-	assert_chosen("own_queue", "single");
-	assert_refused(hy_hal_selection(R.hal, "ethdev_tx", R.nic[0]), "sso", HY_FATE_REJECTED,
-		"the port feeds no event device");
-	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_REJECTED,
-		"nothing feeds it");
-}
-
-/* NICs of other vendors reach it by an adapter in software, and are sent to by ethdev. */
-static void
-nics_of_others_get_no_variant_of_the_pack(void **state)
-{
-	const struct hy_ethdev_rx_config queue = { .queue = 0 };
-	struct hy_event_params params = { .sched_type = RTE_SCHED_TYPE_ATOMIC,
-		.nb_workers = 1,
-		.nb_queues = 1,
-		.vector_size = 32,
-		.vector_timeout_ns = 50000,
-		.socket = SOCKET_ID_ANY };
-	struct hy_ethdev_rx_config queues[1] = { queue };
-	char reason[HY_REASON_SIZE], wanted[HY_REASON_SIZE];
-
-	RTE_SET_USED(state);
-	queues[0].port = R.nic[0] = nic_probe("sim_ice0", NULL);
-	assert_int_equal(rte_vdev_init(OCT_DEVICE, NULL), 0);
-	R.device = (struct hy_target){ .kind = HY_TARGET_EVENT,
-		.id = (uint16_t)rte_event_dev_get_dev_id(OCT_DEVICE) };
-	assert_int_equal(hy_hal_create(&R.hal), 0);
-	assert_int_equal(hy_hal_plan(R.hal, wanted), 0);
-	oct_nic_start(R.nic[0]);
-	params.device = (uint8_t)R.device.id;
-	params.queues = queues;
-	assert_int_equal(hy_event_create(&params, reason, sizeof(reason)), 0);
-	R.fed = true;
-	oct_select();
-	assert_string_equal(oct_selected("event_rx", R.device)->chosen->impl.variant, "single");
-	snprintf(wanted, sizeof(wanted),
-		"with port %u it lacks rx_internal: the driver does not say INTERNAL_PORT",
-		R.nic[0]);
-	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_REJECTED, wanted);
-	assert_refused(hy_hal_selection(R.hal, "ethdev_rx", R.nic[0]), "npa", HY_FATE_REJECTED,
-		"the driver does not ask for pools of " SIMNIC_POOL);
-	snprintf(wanted, sizeof(wanted),
-		"event device %u with it lacks tx_internal: the driver does not say INTERNAL_PORT",
-		R.device.id);
-	assert_refused(hy_hal_selection(R.hal, "ethdev_tx", R.nic[0]), "sso", HY_FATE_REJECTED,
-		wanted);
-}
-
 static int
 op_reset(uint16_t port, void *arg)
 {
@@ -542,91 +446,7 @@ marks_are_lost_in_events_if_the_first_rule_comes_later(void **state)
 	assert_int_equal(oct_close(), 0);
 }
 
-static void
-no_suite_tries_what_the_device_sends(void **state)
-{
-	static const char *const variants[] = { "sso", "sso_vector" };
-	const struct hy_conform_params params = { .cases = 1 };
-	struct hy_conform_result result;
-
-	RTE_SET_USED(state);
-	assert_int_equal(hy_hal_create(&R.hal), 0);
-	for (size_t v = 0; v < RTE_DIM(variants); v++) {
-		assert_int_equal(hy_conform_run(R.hal, "ethdev_tx", variants[v], &params, &result),
-			0);
-		assert_int_equal(result.outcome, HY_CONFORM_SKIPPED);
-		assert_string_equal(result.text,
-			"sends by an event device that feeds the workers, which no suite has");
-	}
-}
-
-static uint16_t
-nothing_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	RTE_SET_USED(graph);
-	RTE_SET_USED(node);
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
-	return 0;
-}
-
-/* The driver would wait for ever to send what the device has not handed out. */
-static void
-graph_with_another_source(const char *force, int wanted)
-{
-	const struct oct_spec spec = { .force = force };
-	const struct hy_node_desc other = { .name = "oct_other",
-		.flags = HY_NODE_SOURCE,
-		.impl.process = nothing_process,
-		.edges = { "ethdev_tx-0" } };
-	static const char *const patterns[] = { "event_rx-oct", "oct_other" };
-	const struct hy_graph_params params = { .patterns = patterns,
-		.nb_patterns = 2,
-		.ops = &hy_mbuf_ops,
-		.drop_node = "pkt_drop",
-		.burst = 64,
-		.socket = SOCKET_ID_ANY };
-	struct hy_graph *graph = NULL;
-	hy_node_id id;
-
-	oct_open(&spec);
-	assert_int_equal(hy_node_register(&other, &id), 0);
-	hy_graph_destroy(R.graphs[--R.nb_graphs]); /* its worker's place */
-	assert_int_equal(hy_graph_create("oct-other", &params, &graph), wanted);
-	if (wanted != 0)
-		assert_non_null(strstr(unit_log(),
-			"source oct_other brings packets that event device 0 did not hand out"));
-	hy_graph_destroy(graph);
-	hy_node_unregister(id);
-	assert_int_equal(oct_close(), 0);
-}
-
-static void
-sending_by_the_device_refuses_a_graph_with_another_source(void **state)
-{
-	RTE_SET_USED(state);
-	graph_with_another_source("ethdev_tx=sso", -EINVAL);
-}
-
-static void
-sending_vectors_by_the_device_refuses_it_too(void **state)
-{
-	RTE_SET_USED(state);
-	graph_with_another_source("ethdev_tx=sso_vector", -EINVAL);
-}
-
-static void
-own_queues_send_for_another_source(void **state)
-{
-	RTE_SET_USED(state);
-	graph_with_another_source("ethdev_tx=own_queue", 0);
-}
-
 static const struct CMUnitTest octeontx2[] = {
-	OCT_TEST(sending_by_the_device_refuses_a_graph_with_another_source),
-	OCT_TEST(sending_vectors_by_the_device_refuses_it_too),
-	OCT_TEST(own_queues_send_for_another_source),
-	OCT_TEST(what_its_devices_are_built_for_is_chosen),
 	OCT_TEST(atomic_packets_go_round_by_vectors),
 	OCT_TEST(ordered_packets_go_round_by_vectors),
 	OCT_TEST(parallel_packets_go_round_by_vectors),
@@ -641,13 +461,9 @@ static const struct CMUnitTest octeontx2[] = {
 	OCT_TEST(packets_in_hand_are_freed_and_told_when_the_feed_goes),
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_a_vector),
 	OCT_TEST(a_full_port_drops_what_it_refuses_of_packets),
-	OCT_TEST(ordered_packets_must_be_sent_by_the_device),
-	OCT_TEST(ports_that_feed_no_event_device_are_polled_and_send_by_themselves),
-	OCT_TEST(nics_of_others_get_no_variant_of_the_pack),
 	OCT_TEST(a_port_that_is_reset_comes_back),
 	OCT_TEST(marks_come_by_events_if_an_offload_was_there_first),
 	OCT_TEST(marks_are_lost_in_events_if_the_first_rule_comes_later),
-	OCT_TEST(no_suite_tries_what_the_device_sends),
 };
 
 UNIT_SUITE(octeontx2)
