@@ -100,7 +100,9 @@ place_of(const char *outcome)
 
 	if (sscanf(outcome, "edge %u", &e) == 1)
 		return (int)e;
-	for (int d = 0; strncmp(outcome, "drop ", 5) == 0 && d < HY_DESC_DROPS; d++)
+	if (strncmp(outcome, "drop ", 5) != 0)
+		return INT_MAX;
+	for (int d = 0; d < HY_DESC_DROPS && family->node.drops[d].name != NULL; d++)
 		if (strcmp(family->node.drops[d].name, outcome + 5) == 0)
 			return (int16_t)HY_DROP(d);
 	return INT_MAX;
