@@ -75,8 +75,10 @@ by_value(const void *a, const void *b)
 static double
 typical(uint64_t laps[LAPS], unsigned int n)
 {
+	const unsigned int middle = (n - 1) / 2;
+
 	qsort(laps, n, sizeof(laps[0]), by_value);
-	return (double)laps[(n - 1) / 2];
+	return (double)laps[middle];
 }
 
 /* Cycles a packet in a round that so many lanes have run: of all of them, and on each lcore. */

@@ -118,7 +118,7 @@ hy_file_read(const char *path, size_t max, struct hy_file *file, char *error)
 	if (rc == 0 && fstat(fd, &after) < 0)
 		rc = fail(-errno, error);
 	close(fd);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	if (file->size != (size_t)before.st_size || !same(&before, &after))
 		return refuse(-EAGAIN, "changed while it was read; replace files by renaming",

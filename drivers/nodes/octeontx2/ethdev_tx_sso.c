@@ -64,10 +64,10 @@ foreign_source(const struct hy_graph *graph, const struct hy_node *node, uint8_t
 		(hy_graph_node_flags(graph, source) & HY_NODE_SOURCE) != 0; source++) {
 		const struct event_rx_ctx *rx = source->ctx; /* NULL: inherited, and looked at */
 		const char *name = hy_graph_node_name(graph, source);
-		const char after = strncmp(name, family, sizeof(family) - 1) == 0
-			? name[sizeof(family) - 1]
-			: '?';
+		char after = '?';
 
+		if (strncmp(name, family, sizeof(family) - 1) == 0)
+			after = name[sizeof(family) - 1];
 		if ((after != '\0' && after != '-') || (rx != NULL && rx->worker.device != device))
 			return source;
 	}
