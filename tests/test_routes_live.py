@@ -156,7 +156,7 @@ BAD = {
     "duplicate": (MOVED + MOVED.splitlines()[0], "{path}:4: prefix: is a duplicate of line 1"),
     "port that is not in use": (MOVED + "10.9.0.0/16 port 3 mac 02:00:00:00:00:01\n",
                                 "{path}:4: port: 3 is not in use; -p is 0x7"),
-    "NUL byte": (MOVED.encode() + b"\0\n", "{path}:4: line: has a NUL byte; this is no text file"),
+    "NUL byte": (MOVED.encode() + b"\0\n", "{path}:4: line: has a NUL byte"),
     "too many routes": (MOVED + "".join(route(f"10.8.{i}.0/24", 1, 1).line() + "\n"
                                         for i in range(99)),
                         "--max-routes 100 is too few for 101 routes, old and new ones together"),

@@ -2,10 +2,12 @@
 /* Flows for the simulator's profiles to refuse and to take; see sim_rules.h. */
 
 #include <rte_common.h>
+#include <rte_ethdev.h>
 
 #include "sim_rules.h"
 
 /* Headers and masks. Addresses and ports are of no importance. */
+static const uint8_t rss_key[40] = { 0x6d, 0x5a };
 static const struct rte_flow_item_eth eth_lldp = { .hdr.ether_type = RTE_BE16(0x88cc) },
 				      eth_ip4 = { .hdr.ether_type = RTE_BE16(0x0800) },
 				      eth_type = { .hdr.ether_type = RTE_BE16(0xffff) },
@@ -73,6 +75,9 @@ static const struct rte_flow_item_vxlan vni = { .hdr.vx_vni = RTE_BE32(5000u << 
 	ACTION(RSS, \
 		CONF(rss, .func = RTE_ETH_HASH_FUNCTION_TOEPLITZ, .queue_num = 2, \
 			.queue = (const uint16_t[]){ 0, 1 }))
+
+#define RSS_WITH(...) \
+	ACTION(RSS, CONF(rss, .queue_num = 2, .queue = (const uint16_t[]){ 0, 1 }, __VA_ARGS__))
 
 #define IN(...) \
 	{ \
@@ -223,6 +228,30 @@ const struct sim_rule sim_rules[] = {
 	{ "mlx5", "net/mlx5/mlx5_flow_dv.c, flow_dv_validate()", "DROP goes with COUNT only",
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, DROP) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(COUNT, DROP) } },
+	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_validate_action_rss()", "RSS by Toeplitz's hash only",
+		{ IN(), ITEMS(ETH, IP4),
+			ACTIONS(RSS_WITH(.func = RTE_ETH_HASH_FUNCTION_SIMPLE_XOR)) },
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_TOEPLITZ) } },
+	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_validate_action_rss()", "RSS of levels 0 to 2 only",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.level = 3)) },
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.level = 2)) } },
+	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_validate_action_rss()", "an RSS key has 40 bytes",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.key = rss_key, .key_len = 39)) },
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.key = rss_key, .key_len = 40)) } },
+	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_validate_action_rss()",
+		"RSS of IP, TCP, UDP and ESP only",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.types = RTE_ETH_RSS_SCTP)) },
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.types = RTE_ETH_RSS_UDP)) } },
+	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_validate_action_rss()",
+		"part of L3, and no type of L3",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.types = RTE_ETH_RSS_L3_SRC_ONLY)) },
+		{ IN(), ITEMS(ETH, IP4),
+			ACTIONS(RSS_WITH(.types = RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_IPV4)) } },
+	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_validate_action_rss()",
+		"part of L4, and no type of L4",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.types = RTE_ETH_RSS_L4_DST_ONLY)) },
+		{ IN(), ITEMS(ETH, IP4),
+			ACTIONS(RSS_WITH(.types = RTE_ETH_RSS_L4_DST_ONLY | RTE_ETH_RSS_UDP)) } },
 	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_flow_validate_action_queue()", "no such queue",
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(NO_QUEUE) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(QUEUE) } },
