@@ -6,6 +6,7 @@
 #ifndef HY_GRACE_H
 #define HY_GRACE_H
 
+#include <rte_atomic.h>
 #include <rte_rcu_qsbr.h>
 
 #ifdef __cplusplus
@@ -28,7 +29,7 @@ extern "C" {
 static inline uint64_t
 hy_grace_start(struct rte_rcu_qsbr *qsbr)
 {
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	rte_smp_mb(); /* gcc warns of a C11 fence under ThreadSanitizer */
 	return rte_rcu_qsbr_start(qsbr);
 }
 

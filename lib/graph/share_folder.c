@@ -190,7 +190,8 @@ last_name(char *path)
 static int
 way_open(char *above, bool absolute, bool make)
 {
-	const char *at = absolute ? "/" : ".";
+	/* Not "/": qemu, as an emulator of processes (-L), puts its own root in that place. */
+	const char *at = absolute ? "/proc/self/root" : ".";
 	char done[PATH_MAX] = "", *rest = above, *name;
 	int fd = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC), next;
 
