@@ -121,7 +121,7 @@ struct hy_suite {
 	 * @return 0 or a negative errno, which ends the run.
 	 */
 	int (*change)(void *state, uint32_t number);
-	/** Bursts between two changes, in the mean. 0 means 16. */
+	/** Bursts between two changes, in the mean. 0 means 64. */
 	unsigned int change_every;
 	/**
 	 * Every edge, drop reason and other outcome of the family must occur in a run of

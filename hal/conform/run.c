@@ -15,7 +15,7 @@
 
 #define SMALL 32     /* most bursts are not much longer than what a kernel takes at once */
 #define PACKETS 4095 /* a burst twice over, in pieces */
-#define CHANGE_EVERY 16
+#define CHANGE_EVERY 64
 #define ODD_BURST 23 /* of a graph that hands long bursts on in parts */
 
 void
