@@ -404,7 +404,7 @@ def names(pattern):
     return ["".join(chosen) for chosen in itertools.product(*choices)]
 
 
-# Each benchmark's works, and the contenders for them: all that there are to be, on any machine.
+# Each benchmark's works, and the contenders for them: all that a run must have, on any machine.
 EXPECTED = {
     "arc": {"arc_{64,256}": "disabled none question others half all"},
     "classify": {"r{4,10,20,40,100,1k,10k}": "linear acl"},
@@ -531,7 +531,7 @@ MAP_HUGETLB = 0x40000
 
 @pytest.fixture(name="hugepages", scope="module")
 def allow_hugepages():
-    """Lets the kernel make 1 GB of hugepages for those who ask for them. There are no free ones
+    """Lets the kernel make 1 GB of hugepages on request. None of them is free
     meanwhile, so that nothing changes for other programs."""
     allowed = HUGE / "nr_overcommit_hugepages"
     if not os.access(allowed, os.W_OK) or os.geteuid() != 0:

@@ -321,7 +321,7 @@ HY_NODE_VARIANT(pkt_cls, late,
 	.text = "Sends one packet of its 100,000th burst elsewhere",
 	.impl.process = late_process);
 
-/* What the table says: the next hop's id and 0, or that there is no route. */
+/* Looks a route up: stores the next hop's id and returns an edge or a drop. */
 static uint16_t
 route_one(const struct hy_ip4_fib *fib, uint32_t *route)
 {

@@ -17,7 +17,7 @@ struct capture_state {
 /*
  * From here on there can be a capture; begins that of --capture, if there is one. The main thread's.
  * Returns 0, or -1 after saying what is wrong. A file that is slow or takes nothing holds up nobody
- * but those who start and stop a capture, and these for seconds at most.
+ * but callers that start or stop a capture, and those for seconds at most.
  */
 int capture_begin(const struct options *options, const struct pipeline *pipeline, FILE *people);
 /* Ends it while there are graphs. Returns 0, or -1 if a file is not whole. */

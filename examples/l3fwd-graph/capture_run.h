@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A capture, between those who start and stop it (capture.c) and its writer (capture_write.c). */
+/* A capture: shared by what starts and stops it (capture.c) and its writer (capture_write.c). */
 #ifndef L3FWD_CAPTURE_RUN_H
 #define L3FWD_CAPTURE_RUN_H
 

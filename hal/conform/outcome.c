@@ -20,7 +20,7 @@ count(struct conform_trial *trial, const char *outcome, uint64_t packets)
 	while (c < result->counts + result->nb_counts && strcmp(c->outcome, outcome) != 0)
 		c++;
 	if (c == result->counts + RTE_DIM(result->counts))
-		return; /* hy_suite_register() has seen to it that there is room */
+		return; /* hy_suite_register() has checked for room */
 	if (c == result->counts + result->nb_counts) {
 		*c = (struct hy_conform_count){ 0 };
 		snprintf(c->outcome, sizeof(c->outcome), "%s", outcome);

@@ -194,7 +194,7 @@ in_turns(uint16_t port, struct hy_flow_request *requests, unsigned int n, step *
 	}
 }
 
-/* Destroys what there is of rules, and says of each request how that went. */
+/* Destroys the rules that exist and reports the result of each request. */
 static void
 destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 {

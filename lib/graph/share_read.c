@@ -285,7 +285,7 @@ copy_fill(const struct hy_share *share, struct hy_share_description *d)
 	unsigned int walked = 0;
 	int rc = graph_read(share, d, &walked);
 
-	/* All that there are: one that was freed meanwhile says that it walks another by now. */
+	/* All images: one that was freed meanwhile says that the worker walks another by now. */
 	for (unsigned int i = 0; i < d->nb_images && rc == 0; i++)
 		rc = image_read(share, d, i);
 	for (unsigned int i = 0; i < walked && rc == 0; i++)
