@@ -23,6 +23,7 @@
 
 #define ROUNDS 200 /* commits, as many packets apart */
 #define WARM_ROUNDS_MOST 2000
+#define WAITS_MOST 100
 
 /* What each port is given, and why; the rules' look, by what the port was found to take. */
 static const struct {
@@ -97,21 +98,6 @@ churn(void)
 #define REMOVED ICE
 #define REMOVAL 150 /* the round */
 
-/* When ports need a reset. */
-static const struct {
-	unsigned int round, port;
-} resets[] = { { 30, CNXK }, { 60, MLX5 }, { 90, ICE }, { 120, I40E }, { 140, CNXK } };
-
-static void
-harm(unsigned int round)
-{
-	for (size_t i = 0; i < RTE_DIM(resets); i++)
-		if (resets[i].round == round)
-			simnic_break(F.port[resets[i].port].id);
-	if (round == REMOVAL)
-		simnic_remove(F.port[REMOVED].id);
-}
-
 /* Until so many packets more were compared, half of them with the answer of one version only. */
 static void
 control(void)
@@ -123,6 +109,36 @@ control(void)
 		five_control();
 		usleep(200);
 	} while (five_checked() < enough || five_quiet() < quiet);
+}
+
+/* When ports need a reset. Each then has rules to lose, which is the scheduler's choice too. */
+static const struct {
+	unsigned int round, port;
+} resets[] = { { 30, CNXK }, { 60, MLX5 }, { 90, ICE }, { 120, I40E }, { 140, CNXK } };
+
+static bool
+has_rules(unsigned int p)
+{
+	struct hy_offload_stats s;
+
+	hy_offload_stats(F.port[p].offload, &s);
+	return s.hw_rules > 0;
+}
+
+static void
+harm(unsigned int round)
+{
+	for (size_t i = 0; i < RTE_DIM(resets); i++) {
+		const unsigned int p = resets[i].port;
+
+		if (resets[i].round != round)
+			continue;
+		for (unsigned int waits = 0; waits < WAITS_MOST && !has_rules(p); waits++)
+			control();
+		simnic_break(F.port[p].id);
+	}
+	if (round == REMOVAL)
+		simnic_remove(F.port[REMOVED].id);
 }
 
 /* How much hardware has to do while rules change is the scheduler's choice. */
