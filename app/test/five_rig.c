@@ -184,8 +184,10 @@ wait_in_line(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, 
 		struct rte_mbuf *m = line->entry[line->head].pkt;
 
 		if (now - line->entry[line->head].since > overdue) {
-			line->stripped += (m->ol_flags & MARKED) == MARKED;
-			m->ol_flags &= ~(uint64_t)MARKED;
+			line->overdue++;
+			line->marked += (m->ol_flags & MARKED) == MARKED;
+			rte_pktmbuf_free(m);
+			continue;
 		}
 		pkts[n_out++] = m;
 	}

@@ -20,20 +20,30 @@
 
 enum { CNXK, MLX5, ICE, I40E, RING, PORTS };
 
+/*
+ * FRAMES different ones of all kinds. LINE_WAIT packets wait between the NIC and the worker, marked
+ * already; SETTLE_MS is what offloads are promised of them. A packet that waits for OVERDUE_MS is
+ * dropped, so that the promise holds, unless the worker is without a CPU for LATE_MS with packets in
+ * hand. Sanitized, workers are slow, and often without a CPU.
+ */
 #ifdef SANITIZED
 #define FRAMES 1024
+#define LINE_WAIT 64
+#define SETTLE_MS 500
+#define OVERDUE_MS 200
+#define LATE_MS 250
 #else
-#define FRAMES 8192 /* different ones, of all kinds */
+#define FRAMES 8192
+#define LINE_WAIT 512
+#define SETTLE_MS 200
+#define OVERDUE_MS 50
+#define LATE_MS 100
 #endif
 #define PHASES 16       /* of traffic: each has a part of the frames that most packets are of */
 #define PHASE 32768     /* packets */
 #define ANSWERS 4       /* versions of rules whose answers are kept */
 #define LINE 1024       /* room of a receive queue behind the NIC */
-#define LINE_WAIT 512   /* packets that wait there, marked already */
 #define LOOPED 512      /* packets in the ring port */
-#define SETTLE_MS 200   /* what offloads are promised of packets that wait */
-#define OVERDUE_MS 50   /* a packet that waits longer loses its mark, so that the promise holds, */
-#define LATE_MS 100     /* unless the worker is without a CPU for longer, with packets in hand */
 #define STABLE 100      /* rules that stay, each with a class of its own: its id + 1 */
 #define CHURNED 100     /* ids of rules that come, go, and change, */
 #define CHURNED_ID 1000 /* from this one on; their classes are above those of the others */
@@ -45,8 +55,9 @@ struct line {
 		uint64_t since;
 	} entry[LINE];
 	uint32_t head, n;
-	uint64_t asked; /* when packets were asked for last, TSC */
-	uint64_t stripped;
+	uint64_t asked;   /* when packets were asked for last, TSC */
+	uint64_t overdue; /* packets that were dropped, */
+	uint64_t marked;  /* and those of them that had a mark */
 };
 
 struct five_port {

@@ -192,7 +192,7 @@ report(unsigned int rounds)
 			"%ju lost\n",
 			wanted[p].driver, (uintmax_t)five_fed(p), (uintmax_t)s.marked,
 			(uintmax_t)s.stale, (uintmax_t)s.residue, (uintmax_t)s.sampled,
-			(uintmax_t)F.port[p].line.stripped, (uintmax_t)F.port[p].late,
+			(uintmax_t)F.port[p].line.overdue, (uintmax_t)F.port[p].late,
 			(uintmax_t)s.installed, (uintmax_t)s.evicted, (uintmax_t)s.lost);
 	}
 	print_message("%u changes, %ju packets compared, %ju of them while rules changed, which "
@@ -209,7 +209,7 @@ assert_port_counted(unsigned int p)
 	struct rte_eth_stats eth;
 
 	assert_int_equal(rte_eth_stats_get(F.port[p].id, &eth), 0);
-	assert_int_equal(eth.ipackets, received + F.port[p].line.n);
+	assert_int_equal(eth.ipackets, received + F.port[p].line.n + F.port[p].line.overdue);
 	assert_int_equal(five_count("flow_cls", p, "objs"), received);
 	assert_int_equal(five_count("flow_cls", p, "hw_hits") +
 			five_count("flow_cls", p, "sw_hits") +
@@ -245,7 +245,8 @@ assert_offload_counted(unsigned int p)
 	assert_true(s.mismatches <= F.port[p].late);
 	assert_true(F.port[p].late <= five_fed(p) / 10);
 	assert_int_equal(s.failed, 0);
-	assert_true(s.marked + s.stale + F.port[p].line.stripped <= sim.marked);
+	assert_string_equal(s.demoted, "");
+	assert_true(s.marked + s.stale + F.port[p].line.marked <= sim.marked);
 	assert_true(s.lost > 0);
 	assert_true(p != MLX5 || s.evicted == 0);
 }
