@@ -267,4 +267,4 @@ agree(void *reference, void *variant, char *text)
 
 HY_SUITE(flow_cls, .nb_edges = 1, .nb_setups = RTE_DIM(rules_of), .setup = setup,
 	.teardown = teardown, .configure = configure, .shape = shape, .change = change,
-	.change_every = 256, .agree = agree);
+	.change_every = 512, .agree = agree);
