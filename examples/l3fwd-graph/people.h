@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Standard output, which may be a pipe whose reader has stopped: that holds up nobody. */
+/* Standard output and error, which may be pipes whose reader has stopped: that holds up nobody. */
 #ifndef L3FWD_PEOPLE_H
 #define L3FWD_PEOPLE_H
 
 #include <stdbool.h>
 
-/* From now on, stdout waits for its reader as said below. Returns 0 or a negative errno. */
+/* From now on, stdout and stderr wait for their readers as below. Returns 0 or a negative errno. */
 int people_begin(void);
 
 /*
- * How long it waits: a second and then not at all until the reader goes on, while packets flow; else
- * as long as it takes. Ten seconds once the program is to stop. What is not taken then is lost.
+ * How long they wait: while packets flow, one second, and then not at all until the reader goes on;
+ * otherwise as long as it takes. Ten seconds once the program is to stop. What is not taken by then
+ * is lost. Any thread that writes waits for the one that writes to the same stream.
  */
 void people_hurry(bool hurry);
 
