@@ -2,6 +2,7 @@
 """Signals: none that asks for something else than a core dump ends the program without its reports."""
 
 import signal
+import sys
 
 import pytest
 
@@ -43,3 +44,22 @@ def test_signals_that_stop_leave_all_reports(program, sig):
     run = program.rig.finish(program.process)
     assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}, program.stdout()
     assert "total   rx 100 = tx 100" in program.stdout()
+
+
+BLOCKING = """
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_signals_that_the_parent_had_blocked_still_work(rig):
+    """The mask is inherited: the program was deaf to SIGTERM."""
+    running = live.Live(rig, ROUTES, l3fwd.options(1, [(0, 0, 1)]),
+                        rig.vdevs([[frames.traffic("198.18.0.1")]]),
+                        under=[sys.executable, "-c", BLOCKING])
+    live.await_work(running.process, 0.05)
+    blocked = {int(live.status(running.process, field), 16) for field in ("SigBlk", "SigPnd")}
+    assert running.reload() == (0, 0, 0, 1)
+    assert running.stop().stats["totals"]["rx"] == 100
+    assert blocked == {0}

@@ -37,6 +37,7 @@ signals_catch(void)
 	const struct sigaction stops = { .sa_handler = on_signal };
 	/* These interrupt nothing: who reads or writes meanwhile goes on. */
 	const struct sigaction asks = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(stops_at) / sizeof(stops_at[0]); i++)
 		sigaction(stops_at[i], &stops, NULL);
@@ -46,6 +47,9 @@ signals_catch(void)
 		signal(ignored[i], SIG_IGN);
 	for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
 		signal(i, SIG_IGN);
+	/* The program that started this one may have blocked them, which is inherited. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 bool

@@ -9,7 +9,10 @@
 /* It is time to stop: after SIGINT, SIGTERM, SIGQUIT or SIGXCPU, or whatever else sets it. */
 extern atomic_bool signals_stop;
 
-/* From now on. Signals that ask for nothing of ours are ignored, such as SIGPIPE and SIGUSR2. */
+/*
+ * From now on. Other signals, such as SIGPIPE and SIGUSR2, are ignored; none stays blocked. Called
+ * before there are threads.
+ */
 void signals_catch(void);
 
 /* Whether SIGHUP or SIGUSR1 has come since it was asked last; several count as one. */
