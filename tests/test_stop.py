@@ -76,6 +76,28 @@ def test_failed_start_leaves_output_files_as_they_were(rig):
     assert kept.read_text() == "precious"
 
 
+REFUSED = {
+    "folder": ["--capture={}/absent/capture,at=pkt_cls"],
+    "point": ["--capture={}/capture,at=absent"],
+    "second_output": ["--dump-routes=/dev/full"],
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_start_that_is_refused_late_leaves_output_files_as_they_were(rig, why):
+    """Files were emptied before a capture could be refused."""
+    outputs = {option: rig.write(option, "precious")
+               for option in ("export-dot", "export-json", "json", "dump-routes")
+               if option not in REFUSED[why][0]}
+    run = rig.run([*l3fwd.options(1, [(0, 0, 1)]), "--until-idle=100",
+                   *(f"--{option}={path}" for option, path in outputs.items()),
+                   *(word.format(rig.folder) for word in REFUSED[why])],
+                  rig.vdevs([l3fwd.SILENT]))
+    assert run.code == 1 and f"{REFUSED[why][0].split('=')[0]}: " in run.stderr, run
+    assert len(outputs) >= 3
+    assert {path.read_text() for path in outputs.values()} == {"precious"}
+
+
 @pytest.mark.parametrize("option", ["--explain", "--explain=json"])
 def test_explain_that_cannot_be_written_fails(rig, option):
     with open("/dev/full", "w", encoding="ascii") as full:

@@ -164,6 +164,12 @@ export_all(const struct options *options, const struct pipeline *pipeline, struc
 }
 
 static int
+dry_run(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
+{
+	return outputs_empty(options, out) < 0 ? -1 : export_all(options, pipeline, out);
+}
+
+static int
 write_json(const struct report *report, FILE **file)
 {
 	report_json(report, *file);
@@ -229,6 +235,10 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		rc = capture_begin(options, pipeline, out->people);
 	if (rc < 0)
 		return rc;
+	if (outputs_empty(options, out) < 0) {
+		capture_end();
+		return -1;
+	}
 	run(options, pipeline, &report, &events, out);
 	events_end(&events);
 	captured = capture_end();
@@ -471,7 +481,7 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	if (rc == 0 && options->explain == EXPLAIN_NO) {
 		rc = outputs_open(options, &out);
 		if (rc == 0)
-			rc = options->dry_run ? export_all(options, &pipeline, &out)
+			rc = options->dry_run ? dry_run(options, &pipeline, &out)
 					      : forward(options, hal, &pipeline, &out);
 		outputs_close(&out);
 	}

@@ -12,6 +12,8 @@
 
 #include "outputs.h"
 
+#define OUTPUTS 4
+
 struct output {
 	const char *option, *name;
 	FILE **file;
@@ -116,36 +118,51 @@ output_compare(const struct output *output, const struct output *other)
 	return -1;
 }
 
+/* What each option names, and where its stream is. */
+static void
+outputs_list(const struct options *options, struct outputs *out, struct output all[OUTPUTS])
+{
+	all[0] = (struct output){ "--export-dot", options->dot, &out->dot, false };
+	all[1] = (struct output){ "--export-json", options->graph_json, &out->graph_json, false };
+	all[2] = (struct output){ "--json", options->json, &out->json, true };
+	all[3] = (struct output){ "--dump-routes", options->dump, &out->routes, true };
+}
+
 int
 outputs_open(const struct options *options, struct outputs *out)
 {
-	const struct output outputs[] = {
-		{ "--export-dot", options->dot, &out->dot, false },
-		{ "--export-json", options->graph_json, &out->graph_json, false },
-		{ "--json", options->json, &out->json, true },
-		{ "--dump-routes", options->dump, &out->routes, true },
-	};
+	struct output all[OUTPUTS];
 
 	*out = (struct outputs){ .people = stdout };
-	for (unsigned int i = 0; i < RTE_DIM(outputs); i++) {
-		if (outputs[i].name == NULL)
+	outputs_list(options, out, all);
+	for (unsigned int i = 0; i < OUTPUTS; i++) {
+		if (all[i].name == NULL)
 			continue;
-		if (outputs[i].alone && strcmp(outputs[i].name, "-") == 0) {
-			*outputs[i].file = stdout;
+		if (all[i].alone && strcmp(all[i].name, "-") == 0) {
+			*all[i].file = stdout;
 			out->people = stderr;
 			continue;
 		}
-		if (output_spares(&outputs[i], options) < 0 || output_open(&outputs[i]) < 0)
+		if (output_spares(&all[i], options) < 0 || output_open(&all[i]) < 0)
 			return -1;
 		for (unsigned int j = 0; j < i; j++)
-			if (output_compare(&outputs[i], &outputs[j]) < 0)
+			if (output_compare(&all[i], &all[j]) < 0)
 				return -1;
 	}
-	for (unsigned int i = 0; i < RTE_DIM(outputs); i++)
-		if (*outputs[i].file != NULL && *outputs[i].file != stdout &&
-			output_empty(&outputs[i]) < 0)
-			return -1;
 	return 0;
+}
+
+int
+outputs_empty(const struct options *options, struct outputs *out)
+{
+	struct output all[OUTPUTS];
+	int rc = 0;
+
+	outputs_list(options, out, all);
+	for (unsigned int i = 0; i < OUTPUTS && rc == 0; i++)
+		if (*all[i].file != NULL && *all[i].file != stdout)
+			rc = output_empty(&all[i]);
+	return rc < 0 ? -1 : 0;
 }
 
 void
