@@ -216,7 +216,7 @@ def test_a_drop_reason_can_stand_behind_either_sign(rig):
     ("F,at=pkt_cls:no_route", "a node has no such edge or drop reason"),
     ("/dev/full,at=pkt_cls", "/dev/full: is not a regular file"),
     ("nowhere/F,at=pkt_cls", "nowhere/F: No such file or directory"),
-    ("ROUTES,at=pkt_cls", "is a file of another option"),
+    ("ROUTES,at=pkt_cls", "is the file of --routes, which is read"),
     ("F" + ",at=pkt_cls" * 17, "more than 16 points"),
 ])
 def test_what_is_wrong_is_refused(rig, value, complaint):

@@ -96,8 +96,11 @@ def test_output_that_is_no_regular_file_of_ours_is_refused(rig, output, kind):
 @pytest.mark.parametrize("output", WRITTEN, ids=option_of)
 def test_new_file_is_for_its_owner_alone_and_an_old_one_keeps_its_mode(rig, output):
     path = rig.folder / "output"
-    for mode in (0o600, 0o644):
-        run = run_with(rig, output.format(path), under=["sh", "-c", 'umask 0; exec "$@"', "sh"])
+    for umask, mode in (("0777", 0o600), ("0", 0o600), ("0", 0o644)):
+        if mode == 0o600:
+            path.unlink(missing_ok=True)
+        run = run_with(rig, output.format(path),
+                       under=["sh", "-c", f'umask {umask}; exec "$@"', "sh"])
         assert run.code == 0, run
         assert stat.S_IMODE(path.stat().st_mode) == mode
         size = path.stat().st_size

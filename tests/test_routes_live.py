@@ -361,8 +361,9 @@ def test_dump_is_not_written_over_a_file_that_matters(rig, other):
         name = rig.folder / "stats.json"
     run = rig.run([*l3fwd.options(3, [(0, 0, 1)]), f"--routes={path}", f"--dump-routes={name}",
                    f"--json={rig.folder}/stats.json", "--duration=1"], rig.vdevs([SILENT] * 3))
-    whose = "--json" if other == "json" else "--routes"
-    assert run.code != 0 and f"--dump-routes: '{name}' is the file of {whose}" in run.stderr, run
+    said = (f"{name}: this program has it open already" if other == "json"
+            else f"'{name}' is the file of --routes")
+    assert run.code != 0 and f"--dump-routes: {said}" in run.stderr, run
     assert path.read_text() == GOOD
 
 

@@ -173,20 +173,16 @@ parts_write(struct writer *w)
 	return size > 0 && w->error == 0 && w->taken < most_packets();
 }
 
-/* To open a file for writing empties it. */
+/* To open a file for writing empties it. Those that are written to are known to hy_output_open(). */
 static int
 file_spares(char *error)
 {
-	const struct options *o = capture_run.program;
-	const char *const written[] = { o->json, o->dot, o->graph_json, o->dump };
 	const char *path = capture_run.options.file;
-	bool taken = outputs_reader(o, path) != NULL;
+	const char *reader = outputs_reader(capture_run.program, path);
 
-	for (unsigned int i = 0; i < RTE_DIM(written); i++)
-		taken = taken || (written[i] != NULL && outputs_meet(path, written[i]));
-	if (!taken)
+	if (reader == NULL)
 		return 0;
-	snprintf(error, OPTION_ERROR_SIZE, "'%s' is a file of another option", path);
+	snprintf(error, OPTION_ERROR_SIZE, "'%s' is the file of %s, which is read", path, reader);
 	return -1;
 }
 

@@ -20,18 +20,14 @@ struct output {
 	bool alone; /* on standard output, which people then do not get */
 };
 
+/* Whether there is a file that both names are of. */
 static bool
-same_file(const struct stat *one, const struct stat *two)
-{
-	return S_ISREG(one->st_mode) && one->st_dev == two->st_dev && one->st_ino == two->st_ino;
-}
-
-bool
-outputs_meet(const char *one, const char *two)
+meet(const char *one, const char *two)
 {
 	struct stat a, b;
 
-	return stat(one, &a) == 0 && stat(two, &b) == 0 && same_file(&a, &b);
+	return stat(one, &a) == 0 && stat(two, &b) == 0 && S_ISREG(a.st_mode) &&
+		a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 const char *
@@ -50,7 +46,7 @@ outputs_reader(const struct options *options, const char *name)
 
 	for (unsigned int i = 0; i < RTE_DIM(inputs); i++)
 		for (unsigned int n = 0; n < inputs[i].n; n++)
-			if (outputs_meet(name, inputs[i].names[n]))
+			if (meet(name, inputs[i].names[n]))
 				return inputs[i].option;
 	return NULL;
 }
@@ -98,26 +94,6 @@ output_empty(const struct output *output)
 	return rc;
 }
 
-static int
-output_fd(const struct output *output)
-{
-	return *output->file == stdout ? STDOUT_FILENO : fileno(*output->file);
-}
-
-/* Two files must not be one, whatever names they go by. */
-static int
-output_compare(const struct output *output, const struct output *other)
-{
-	struct stat one, two;
-
-	if (*output->file == NULL || *other->file == NULL || fstat(output_fd(output), &one) < 0 ||
-		fstat(output_fd(other), &two) < 0 || !same_file(&one, &two))
-		return 0;
-	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of %s too\n", output->option,
-		output->name, other->option);
-	return -1;
-}
-
 /* What each option names, and where its stream is. */
 static void
 outputs_list(const struct options *options, struct outputs *out, struct output all[OUTPUTS])
@@ -145,9 +121,6 @@ outputs_open(const struct options *options, struct outputs *out)
 		}
 		if (output_spares(&all[i], options) < 0 || output_open(&all[i]) < 0)
 			return -1;
-		for (unsigned int j = 0; j < i; j++)
-			if (output_compare(&all[i], &all[j]) < 0)
-				return -1;
 	}
 	return 0;
 }

@@ -15,8 +15,6 @@ struct outputs {
 	FILE *routes;
 };
 
-/* Whether there is a file that both names are of. */
-bool outputs_meet(const char *one, const char *two);
 /* The option that has a file read, whatever names it goes by; NULL if none does. */
 const char *outputs_reader(const struct options *options, const char *name);
 /* Opens what the command line names, with what is in it. Returns 0, or -1 after saying why not. */

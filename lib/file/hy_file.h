@@ -90,11 +90,17 @@ enum hy_output_flags {
  * stay; or /dev/null. The last part of the path may not be a symbolic link. A FIFO is opened on
  * request: writing to it then fails with EAGAIN where it would wait for the reader.
  *
+ * A regular file is the caller's alone until it is closed: one that the process has open already, by
+ * whatever name, be it as standard output or as what a driver reads, is refused, and so is one that
+ * another process has opened by this function. Where file systems have no locks, the latter is not
+ * noticed.
+ *
  * @param flags 0 or HY_OUTPUT_FIFO.
  * @param[out] fd Of the file. It is not inherited by other programs.
  * @param error As above; may not be NULL.
  * @return 0; -ELOOP it is a symbolic link; -EPERM it belongs to another user; -EINVAL it is another
- * kind of file than is accepted; -ENXIO nothing reads from the FIFO; or what opening failed with.
+ * kind of file than is accepted; -EBUSY it is in use; -ENXIO nothing reads from the FIFO; or what
+ * opening failed with.
  */
 int hy_output_open(const char *path, unsigned int flags, int *fd, char *error);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "hy_file.h"
+#include "refuse.h"
 
 #define CHUNK (1ul << 20) /* bytes between two looks at the condition to stop */
 
@@ -29,25 +30,12 @@ stops(void)
 }
 
 static int
-refuse(int rc, const char *why, char *error)
-{
-	snprintf(error, HY_FILE_ERROR_SIZE, "%s", why);
-	return rc;
-}
-
-static int
-fail(int rc, char *error)
-{
-	return refuse(rc, strerror(-rc), error);
-}
-
-static int
 kind_check(const struct stat *st, size_t max, char *error)
 {
 	if (S_ISDIR(st->st_mode))
-		return fail(-EISDIR, error);
+		return hy_file_fail(-EISDIR, error);
 	if (!S_ISREG(st->st_mode))
-		return refuse(-EINVAL, "is not a regular file", error);
+		return hy_file_refuse(-EINVAL, "is not a regular file", error);
 	if (st->st_size <= (off_t)max)
 		return 0;
 	snprintf(error, HY_FILE_ERROR_SIZE, "more than %zu bytes", max);
@@ -58,15 +46,15 @@ kind_check(const struct stat *st, size_t max, char *error)
 static int
 file_open(const char *path, size_t max, struct stat *st, char *error)
 {
-	int rc = stat(path, st) < 0 ? fail(-errno, error) : kind_check(st, max, error);
+	int rc = stat(path, st) < 0 ? hy_file_fail(-errno, error) : kind_check(st, max, error);
 	int fd;
 
 	if (rc < 0)
 		return rc;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return fail(-errno, error);
-	rc = fstat(fd, st) < 0 ? fail(-errno, error) : kind_check(st, max, error);
+		return hy_file_fail(-errno, error);
+	rc = fstat(fd, st) < 0 ? hy_file_fail(-errno, error) : kind_check(st, max, error);
 	if (rc == 0)
 		return fd;
 	close(fd);
@@ -82,12 +70,12 @@ bytes_read(int fd, size_t size, struct hy_file *file, char *error)
 		ssize_t n;
 
 		if (stops())
-			return refuse(-EINTR, "stopped while it was read", error);
+			return hy_file_refuse(-EINTR, "stopped while it was read", error);
 		n = read(fd, file->text + file->size, rest < CHUNK ? rest : CHUNK);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fail(-errno, error);
+			return hy_file_fail(-errno, error);
 		if (n == 0)
 			break;
 		file->size += (size_t)n;
@@ -113,16 +101,16 @@ hy_file_read(const char *path, size_t max, struct hy_file *file, char *error)
 	if (fd < 0)
 		return fd;
 	file->text = malloc((size_t)before.st_size + 2);
-	rc = file->text == NULL ? fail(-ENOMEM, error)
+	rc = file->text == NULL ? hy_file_fail(-ENOMEM, error)
 				: bytes_read(fd, (size_t)before.st_size, file, error);
 	if (rc == 0 && fstat(fd, &after) < 0)
-		rc = fail(-errno, error);
+		rc = hy_file_fail(-errno, error);
 	close(fd);
 	if (rc != 0)
 		return rc;
 	if (file->size != (size_t)before.st_size || !same(&before, &after))
-		return refuse(-EAGAIN, "changed while it was read; replace files by renaming",
-			error);
+		return hy_file_refuse(-EAGAIN,
+			"changed while it was read; replace files by renaming", error);
 	file->text[file->size] = '\0';
 	return 0;
 }
@@ -134,7 +122,7 @@ hy_file_line(struct hy_file *file, char **line, char *error)
 	size_t n = file->size - file->at;
 
 	if (stops())
-		return refuse(-EINTR, "stopped while it was read", error);
+		return hy_file_refuse(-EINTR, "stopped while it was read", error);
 	if (n == 0)
 		return 0;
 	file->line++;
@@ -146,7 +134,7 @@ hy_file_line(struct hy_file *file, char **line, char *error)
 	if (end != NULL)
 		n = (size_t)(end - begin);
 	if (memchr(begin, '\0', n) != NULL)
-		return refuse(-EINVAL, "has a NUL byte", error);
+		return hy_file_refuse(-EINVAL, "has a NUL byte", error);
 	begin[n] = '\0';
 	file->at += n + (end != NULL);
 	*line = begin;

@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that are written. */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "hy_file.h"
+#include "refuse.h"
 
 #define HOW (O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-
-static int
-refuse(int rc, const char *why, char *error)
-{
-	snprintf(error, HY_FILE_ERROR_SIZE, "%s", why);
-	return rc;
-}
-
-static int
-fail(int rc, char *error)
-{
-	return refuse(rc, strerror(-rc), error);
-}
 
 static bool
 is_null(const struct stat *st)
@@ -36,15 +26,56 @@ static int
 file_check(const struct stat *st, unsigned int flags, char *error)
 {
 	if (S_ISLNK(st->st_mode))
-		return refuse(-ELOOP, "is a symbolic link, which is not followed", error);
+		return hy_file_refuse(-ELOOP, "is a symbolic link, which is not followed", error);
 	if ((flags & HY_OUTPUT_FIFO) != 0)
-		return S_ISFIFO(st->st_mode) ? 0 : refuse(-EINVAL, "is not a FIFO", error);
+		return S_ISFIFO(st->st_mode) ? 0 : hy_file_refuse(-EINVAL, "is not a FIFO", error);
 	if (is_null(st))
 		return 0;
 	if (!S_ISREG(st->st_mode))
-		return refuse(-EINVAL, "is not a regular file", error);
+		return hy_file_refuse(-EINVAL, "is not a regular file", error);
 	if (st->st_uid != geteuid())
-		return refuse(-EPERM, "belongs to another user", error);
+		return hy_file_refuse(-EPERM, "belongs to another user", error);
+	return 0;
+}
+
+/* Whether the process has the file open as another descriptor, too: for itself, or for its drivers. */
+static bool
+is_open_elsewhere(int fd, const struct stat *st)
+{
+	DIR *const all = opendir("/proc/self/fd"); /* without /proc nobody can say */
+	const struct dirent *d;
+	bool found = false;
+	struct stat other;
+
+	while (all != NULL && !found && (d = readdir(all)) != NULL) {
+		const int n = atoi(d->d_name);
+
+		found = d->d_name[0] != '.' && n != fd && fstat(n, &other) == 0 &&
+			other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+	}
+	if (all != NULL)
+		closedir(all);
+	return found;
+}
+
+/* Whether nobody else uses a regular file, as far as can be told; and so that others can tell. */
+static int
+file_take(int fd, char *error)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return hy_file_fail(-errno, error);
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (is_open_elsewhere(fd, &st))
+		return hy_file_refuse(-EBUSY,
+			"this program has it open already, as another file of its own or a port's",
+			error);
+	/* Any other error: a file system without locks. */
+	if (fcntl(fd, F_OFD_SETLK, &lock) < 0 && (errno == EAGAIN || errno == EACCES))
+		return hy_file_refuse(-EBUSY, "another program writes to it", error);
 	return 0;
 }
 
@@ -56,23 +87,23 @@ old_open(const char *path, unsigned int flags, int *fd, char *error)
 	int rc;
 
 	if (lstat(path, &st) < 0)
-		return fail(-errno, error);
+		return hy_file_fail(-errno, error);
 	rc = file_check(&st, flags, error);
 	if (rc < 0)
 		return rc;
 	*fd = open(path, HOW);
 	if (*fd < 0 && errno == ENXIO)
-		return refuse(-ENXIO, "no program reads from this FIFO", error);
+		return hy_file_refuse(-ENXIO, "no program reads from this FIFO", error);
 	if (*fd < 0)
-		return fail(-errno, error);
-	rc = fstat(*fd, &st) < 0 ? fail(-errno, error) : file_check(&st, flags, error);
+		return hy_file_fail(-errno, error);
+	rc = fstat(*fd, &st) < 0 ? hy_file_fail(-errno, error) : file_check(&st, flags, error);
 	if (rc < 0)
 		close(*fd);
 	return rc;
 }
 
-int
-hy_output_open(const char *path, unsigned int flags, int *fd, char *error)
+static int
+any_open(const char *path, unsigned int flags, int *fd, char *error)
 {
 	int rc;
 
@@ -81,15 +112,30 @@ hy_output_open(const char *path, unsigned int flags, int *fd, char *error)
 	/* Again if it goes away between the two calls; not for ever, should that be on purpose. */
 	for (unsigned int i = 0; i < 10; i++) {
 		*fd = open(path, HOW | O_CREAT | O_EXCL, 0600);
-		if (*fd >= 0)
+		if (*fd >= 0) {
+			fchmod(*fd, 0600); /* the umask may have taken some of it */
 			return 0;
+		}
 		if (errno != EEXIST)
-			return fail(-errno, error);
+			return hy_file_fail(-errno, error);
 		rc = old_open(path, flags, fd, error);
 		if (rc != -ENOENT)
 			return rc;
 	}
-	return fail(-EBUSY, error);
+	return hy_file_fail(-EBUSY, error);
+}
+
+int
+hy_output_open(const char *path, unsigned int flags, int *fd, char *error)
+{
+	int rc = any_open(path, flags, fd, error);
+
+	if (rc < 0)
+		return rc;
+	rc = file_take(*fd, error);
+	if (rc < 0)
+		close(*fd);
+	return rc;
 }
 
 int
