@@ -609,19 +609,6 @@ def test_json_file_without_room_keeps_the_works_before(tmp_path):
     assert not path.with_name("figures.json.part").exists()
 
 
-def test_json_device_without_room_is_an_error():
-    done = bench(*PLAIN, "--", "idle", "--quick", "--json", "/dev/full")
-    assert (done.returncode, "--json /dev/full: No space left on device" in done.stderr) == (
-        1, True), done
-    assert done.stdout.count("cycles/walk") == 3
-
-
-def test_json_goes_to_standard_output_at_the_end():
-    done = bench(*PLAIN, "--", "idle", "--quick", "--json", "/dev/stderr")
-    assert done.returncode == 0, done.stderr
-    check(json.loads(done.stderr[done.stderr.index('{"bench"'):]), "idle")
-
-
 def test_heading_tells_what_figures_depend_on(tmp_path):
     figures, printed = measure(tmp_path, "idle")
     machine = figures["machine"]

@@ -2,7 +2,9 @@
 """Files that hy-hal and hy-bench read and write: nothing is waited for, overwritten, or passed on to
 a terminal."""
 
+import json
 import os
+import stat
 import subprocess
 
 import pytest
@@ -11,6 +13,7 @@ import l3fwd
 import pcapfile
 from frames import traffic
 from l3fwd import BUILD, UNDER
+from test_files_written import place
 
 HY_HAL = BUILD / "app" / "hy-hal" / "hy-hal"
 HY_BENCH = BUILD / "app" / "bench" / "hy-bench"
@@ -77,3 +80,54 @@ def test_standard_output_that_is_full_fails(command):
         done = subprocess.run([*UNDER, *map(str, command)], stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False, timeout=l3fwd.TIMEOUT)
     assert done.returncode == 1 and "No space left on device" in done.stderr, done
+
+
+def bench_json(path):
+    """A short benchmark with its results in a file."""
+    return run(HY_BENCH, "enqueue", "--quick", "--work=mix4_8_lane", f"--json={path}")
+
+
+NOT_REPLACED = {
+    "symlink": "is a symbolic link, which is not followed",
+    "dangling": "is a symbolic link, which is not followed",
+    "FIFO": "is not a regular file",
+    "directory": "is not a regular file",
+    "foreign": "belongs to another user",
+    "/dev/full": "is not a regular file",
+    "/dev/stderr": "is a symbolic link, which is not followed",
+}
+
+
+@pytest.mark.parametrize("kind", NOT_REPLACED, ids=lambda kind: kind.replace("/", "_"))
+def test_hy_bench_writes_regular_files_of_its_user_only(tmp_path, kind):
+    """It followed links, waited for readers of FIFOs, and replaced files of others."""
+    path = place(tmp_path / "figures", kind)
+    done = bench_json(path)
+    assert done.returncode == 1, done
+    assert f"hy-bench: --json {path}: {NOT_REPLACED[kind]}\n" in done.stderr, done
+    assert "mix4_8_lane" not in done.stdout, done  # refused before anything was measured
+    assert (tmp_path / "precious").read_text() == "precious"
+    assert not (tmp_path / "absent").exists()
+
+
+def test_hy_bench_follows_no_link_in_place_of_its_part(tmp_path):
+    place(tmp_path / "figures.part", "symlink")
+    done = bench_json(tmp_path / "figures")
+    assert done.returncode == 1, done
+    assert f"hy-bench: --json {tmp_path}/figures: is a symbolic link" in done.stderr, done
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_hy_bench_creates_files_for_their_owner_and_keeps_the_mode_of_old_ones(tmp_path):
+    path = tmp_path / "figures"
+    for mode in (0o600, 0o640):
+        assert bench_json(path).returncode == 0
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+        assert json.loads(path.read_text())["complete"] is True
+        path.chmod(0o640)
+    assert [file.name for file in tmp_path.iterdir()] == ["figures"]
+
+
+def test_hy_bench_writes_to_dev_null():
+    assert bench_json("/dev/null").returncode == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)

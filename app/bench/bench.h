@@ -159,8 +159,8 @@ bool results_right(void);
 
 /*
  * The JSON file holds all results after each work, so that nothing can lose them; NULL: there is no
- * file. One that cannot be replaced, such as a pipe, is written at the end only. Returns 0, or -1
- * with errno set if it cannot be written.
+ * file. It is a regular file of the user's, which is replaced as a whole, or /dev/null. Returns 0, or
+ * -1 after saying why it cannot be written.
  */
 int results_open(const char *path, const char *bench);
 /* Writes the file for the last time. Returns 0, or -1: some results are not in it; said. */

@@ -216,10 +216,8 @@ main(int argc, char **argv)
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
-	if (results_open(args.json, benches[args.bench].name) < 0) {
-		fprintf(stderr, "hy-bench: --json %s: %s\n", args.json, strerror(errno));
+	if (results_open(args.json, benches[args.bench].name) < 0)
 		return EXIT_FAILURE;
-	}
 	if ((split < argc ? rte_eal_init(split, argv) : eal_start(&args)) < 0) {
 		fprintf(stderr, "hy-bench: EAL could not be initialised\n");
 		return EXIT_FAILURE;

@@ -2,13 +2,14 @@
 /* What was measured, and what was not and why: the table and the JSON file. */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_common.h>
+
+#include <hy_file.h>
 
 #include "bench.h"
 
@@ -31,7 +32,8 @@ static struct omission skipped[OMISSIONS_MAX], wrong[OMISSIONS_MAX];
 static unsigned int nb_rows, nb_ratios, nb_skipped, nb_wrong;
 static struct {
 	const char *bench, *path; /* NULL: none */
-	char part[4096];          /* is written, and takes the path's place; "": the path itself */
+	char part[4096];          /* is written, and takes the path's place; "": /dev/null */
+	mode_t mode;
 	bool failed, said;
 } json;
 
@@ -221,65 +223,90 @@ write_all(FILE *out, bool complete)
 	fprintf(out, "}\n");
 }
 
-/* Writes the file. What could be written before stays if it cannot be now. */
+static int
+refuse(const char *why)
+{
+	if (!json.said)
+		fprintf(stderr, "hy-bench: --json %s: %s\n", json.path, why);
+	json.said = true;
+	return -1;
+}
+
+/* Opens the file that takes the path's place, empty. */
+static FILE *
+part_open(char *why)
+{
+	FILE *out;
+	int fd, rc = hy_output_open(json.part, 0, &fd, why);
+
+	if (rc < 0)
+		return NULL;
+	rc = hy_output_empty(fd);
+	out = rc < 0 || fchmod(fd, json.mode) < 0 ? NULL : fdopen(fd, "w");
+	if (out == NULL) {
+		snprintf(why, HY_FILE_ERROR_SIZE, "%s", strerror(rc < 0 ? -rc : errno));
+		close(fd);
+	}
+	return out;
+}
+
+static int
+part_write(FILE *out, bool complete)
+{
+	int rc;
+
+	write_all(out, complete);
+	rc = hy_output_flush(out);
+	if (fclose(out) != 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(json.part, json.path) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlink(json.part);
+	return rc;
+}
+
+/* Replaces the file as a whole. What could be written before stays if it cannot be now. */
 static void
 save(bool complete)
 {
-	const char *path = json.part[0] != '\0' ? json.part : json.path;
+	char why[HY_FILE_ERROR_SIZE];
 	FILE *out;
-	bool right;
+	int rc;
 
-	if (json.path == NULL)
+	if (json.part[0] == '\0')
 		return;
-	out = fopen(path, "w");
-	right = out != NULL;
-	if (right) {
-		write_all(out, complete);
-		right = ferror(out) == 0;
-		right = fclose(out) == 0 && right;
-	}
-	if (right && json.part[0] != '\0')
-		right = rename(json.part, json.path) == 0;
-	if (!right && !json.said)
-		fprintf(stderr, "hy-bench: --json %s: %s\n", json.path, strerror(errno));
-	json.failed = !right;
-	json.said |= !right;
-	if (!right && json.part[0] != '\0')
-		unlink(json.part);
-}
-
-/* After each work, where the file can be replaced as a whole. */
-static void
-save_so_far(void)
-{
-	if (json.part[0] != '\0')
-		save(false);
+	out = part_open(why);
+	rc = out == NULL ? refuse(why) : part_write(out, complete);
+	if (rc < 0 && out != NULL)
+		refuse(strerror(-rc));
+	json.failed = rc < 0;
 }
 
 int
 results_open(const char *path, const char *bench)
 {
-	struct stat is;
-	FILE *out;
+	char why[HY_FILE_ERROR_SIZE];
+	struct stat st;
+	bool made;
+	int fd;
 
 	json.path = path;
 	json.bench = bench;
-	signal(SIGXFSZ, SIG_IGN); /* that a file cannot grow is an error of writing it */
 	if (path == NULL)
 		return 0;
-	if (lstat(path, &is) < 0 || S_ISREG(is.st_mode)) {
-		const int len = snprintf(json.part, sizeof(json.part), "%s.part", path);
-
-		if (len >= (int)sizeof(json.part)) {
-			errno = ENAMETOOLONG;
-			return -1;
-		}
-	}
-	out = fopen(json.part[0] != '\0' ? json.part : path, "a");
-	if (out == NULL)
-		return -1;
-	fclose(out);
-	return json.part[0] != '\0' ? unlink(json.part) : 0;
+	if (snprintf(json.part, sizeof(json.part), "%s.part", path) >= (int)sizeof(json.part))
+		return refuse(strerror(ENAMETOOLONG));
+	made = lstat(path, &st) < 0;
+	if (hy_output_open(path, 0, &fd, why) < 0)
+		return refuse(why);
+	if (made)
+		unlink(path); /* until there are results */
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		json.part[0] = '\0';
+	json.mode = st.st_mode & 0777;
+	close(fd);
+	return 0;
 }
 
 int
@@ -314,7 +341,7 @@ rows_add(const struct contender *contenders, unsigned int n)
 	}
 	printf("\n");
 	fflush(stdout);
-	save_so_far();
+	save(false);
 }
 
 static const struct row *
@@ -349,7 +376,7 @@ omit(struct omission *all, unsigned int *n, const char *work, const char *conten
 	snprintf(o->contender, sizeof(o->contender), "%s", contender == NULL ? "" : contender);
 	snprintf(o->reason, sizeof(o->reason), "%s", reason);
 	(*n)++;
-	save_so_far();
+	save(false);
 }
 
 void
