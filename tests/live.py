@@ -87,15 +87,15 @@ def ask(folder, command):
 class Live:
     """A running l3fwd-graph, with what it prints in files."""
 
-    def __init__(self, rig, routes, app, eal, **how):
+    def __init__(self, rig, routes, app, eal, *, json_path=None, **how):
         self.rig = rig
         self.path = rig.folder / "routes"
         self.write(routes)
         with open(rig.folder / "stdout", "w", encoding="utf-8") as out, \
                 open(rig.folder / "stderr", "w", encoding="utf-8") as err:
             self.process = rig.start([*app, f"--routes={self.path}",
-                                      f"--json={rig.folder}/stats.json"], eal, stdout=out,
-                                     stderr=err, **how)
+                                      f"--json={json_path or rig.folder / 'stats.json'}"], eal,
+                                     stdout=out, stderr=err, **how)
         self.wait(lambda: "HAL picked" in self.stdout(), "the start")
 
     def stdout(self):

@@ -6,13 +6,16 @@ import fcntl
 import os
 import select
 import signal
+import sys
 import termios
+from pathlib import Path
 
 import pytest
 
 import live
 import oracle
 import pcapfile
+import stalling
 from frames import traffic
 from l3fwd import SILENT, options
 
@@ -102,3 +105,88 @@ def test_standard_error_whose_reader_goes_on_gets_the_next_lines(rig):
     assert process.returncode == 1  # a line was lost
     assert b"standard error: its reader took nothing" in os.read(reader, 1 << 16)
     os.close(reader)
+
+
+class Stalling(live.Live):
+    """A run with files on a disk that can be made to stall."""
+
+    def __init__(self, rig, *app, **how):
+        if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
+            pytest.skip("only root can mount a file system, and needs /dev/fuse for this one")
+        self.disk, self.stall = rig.folder / "disk", rig.folder / "stall"
+        self.disk.mkdir()
+        vdevs = rig.vdevs([[pcapfile.write(rig.folder / "in.pcap", traffic("198.18.1.1"))]],
+                          more=",infinite_rx=1")
+        super().__init__(rig, ROUTES, [*options(1, [(0, 0, 1)]),
+                                       *(word.format(self.disk) for word in app)], vdevs,
+                         telemetry=True, under=[sys.executable, stalling.__file__, str(self.disk),
+                                                str(self.stall)], **how)
+        live.await_work(self.process)
+
+    def file(self, name):
+        """A file of the disk, which only the program has mounted."""
+        return Path(f"/proc/{self.process.pid}/root{self.disk}") / name
+
+    def assert_alive(self):
+        for mac in "78":
+            changed = [ROUTES[0]._replace(mac=bytes.fromhex(f"02000000000{mac}"))]
+            assert self.reload(changed) == (0, 1, 0, 0)
+
+
+def test_dump_to_a_disk_that_stalls_holds_up_nobody(rig):
+    """SIGUSR1 had the control thread wait for the disk."""
+    running = Stalling(rig, "--dump-routes={}/routes")
+    told = "routes: written to "
+    running.process.send_signal(signal.SIGUSR1)
+    running.wait(lambda: running.stdout().count(told) == 1, "a dump")
+    before = running.file("routes").read_bytes()
+    assert before.startswith(b"# 1 routes\n") and before.endswith(b"00:01\n")
+    running.stall.touch()
+    for _ in range(3):
+        running.process.send_signal(signal.SIGUSR1)
+        running.assert_alive()
+    assert running.stdout().count(told) == 1
+    running.stall.unlink()
+    running.wait(lambda: running.stdout().count(told) >= 3, "the dumps")
+    assert running.file("routes").read_bytes().endswith(b"00:08\n")
+    run = running.stop()
+    assert run.code == 0, run
+
+
+OUTPUTS = {
+    "--json": "--json: {}/output: the file takes nothing",
+    "--export-dot": "--export-dot: {}/output: the file takes nothing",
+    "--export-json": "--export-json: {}/output: the file takes nothing",
+    "--dump-routes": "--dump-routes: {}/output: the file takes nothing",
+    "--capture": "--capture: {}/output: the file takes no packets",
+}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_output_on_a_disk_that_stalls_is_given_up_at_the_end(rig, output):
+    app = {"--json": [], "--capture": ["--capture={}/output,at=pkt_cls"]}
+    running = Stalling(rig, *app.get(output, [f"{output}={{}}/output"]),
+                       json_path=rig.folder / "disk" / "output" if output == "--json" else None)
+    running.stall.touch()
+    live.await_ticks(running.process)
+    running.process.send_signal(signal.SIGTERM)
+    live.until(lambda: running.process.poll() is not None, "the end")
+    assert running.process.returncode == 1, running.stderr()
+    assert f"l3fwd-graph: {OUTPUTS[output].format(running.disk)}\n" in running.stderr()
+    assert "\ntotal   rx " in running.stdout()
+
+
+def test_capture_on_a_disk_that_stalls_is_refused_in_time(rig):
+    """Whoever asked for it was never answered."""
+    running = Stalling(rig)
+    running.stall.touch()
+    path = running.disk / "capture"
+    assert running.ask(f"/l3fwd/capture_start,{path},at=pkt_cls") == {
+        "error": f"{path}: opening it takes too long"}
+    running.assert_alive()
+    assert running.ask("/l3fwd/capture_start,/dev/null,at=pkt_cls") == {
+        "error": "a capture is running; stop it first"}
+    running.stall.unlink()
+    running.wait(lambda: running.ask("/l3fwd/capture")["running"] == 0, "the end of the capture")
+    assert running.ask(f"/l3fwd/capture_start,{path},at=pkt_cls,max=1")["running"] == 1
+    assert running.stop().code == 0

@@ -175,8 +175,15 @@ start_locked(const char *text, char *error, size_t size)
 		snprintf(error, size, "%s", strerror(-rc));
 		return -1;
 	}
-	while (capture_run.phase == CAPTURE_OPENING && !signals_stop)
+	for (unsigned int i = 0; capture_run.phase == CAPTURE_OPENING && !signals_stop; i++) {
 		wait_a_little();
+		if (i < STALL_WAITS)
+			continue;
+		capture_run.stop = true; /* as soon as it is open */
+		capture_run_stop_parts();
+		snprintf(error, size, "%s: opening it takes too long", capture_run.options.file);
+		return -1;
+	}
 	if (capture_run.error[0] == '\0')
 		return 0;
 	snprintf(error, size, "%s", capture_run.error);

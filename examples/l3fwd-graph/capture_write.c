@@ -5,7 +5,6 @@
  */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "capture_run.h"
 #include "outputs.h"
 #include "privileges.h"
+#include "thread.h"
 
 #define BUFFER_SIZE (1 << 20)
 #define TICK_US 1000
@@ -287,19 +287,5 @@ writer_main(void *arg __rte_unused)
 int
 capture_write_start(void)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int rc;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all); /* signals are for the main thread */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&thread, &attr, writer_main, NULL);
-	if (rc == 0)
-		pthread_setname_np(thread, "l3fwd-capture");
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -rc;
+	return thread_start(writer_main, NULL, "l3fwd-capture");
 }

@@ -2,14 +2,11 @@
 /* A dump is of the first table: all have the same routes, which only this thread changes. */
 
 #include <errno.h>
-#include <stdio_ext.h>
+#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <hy_file.h>
 
 #include "dump.h"
+#include "signals.h"
 
 static int
 write_route(struct hy_ip4_fib *fib, const struct hy_ip4_route *route, FILE *file)
@@ -45,58 +42,69 @@ write_routes(const struct tables *tables, FILE *file)
 	return rc;
 }
 
-static int
-complain(const struct options *options, int rc)
+/* Says what has become of what SIGUSR1 asked for. */
+static void
+tell(const struct outputs *out, int rc)
 {
-	fprintf(stderr, "l3fwd-graph: --dump-routes: %s: %s\n", options->dump, strerror(-rc));
-	return -1;
-}
-
-/* Replaces what was written before, except on standard output, which is not ours alone. */
-static int
-write_again(const struct tables *tables, FILE *file)
-{
-	int rc;
-
-	if (file != stdout) {
-		clearerr(file); /* of a dump that failed: */
-		__fpurge(file);
-		if (fseek(file, 0, SEEK_SET) == 0 && ftruncate(fileno(file), 0) < 0 &&
-			errno != EINVAL) /* /dev/null */
-			return -errno;
-	}
-	rc = write_routes(tables, file);
-	return rc == 0 ? hy_output_flush(file) : rc;
-}
-
-void
-dump_now(const struct options *options, const struct tables *tables, struct outputs *out)
-{
-	int rc;
-
-	if (out->routes == NULL) {
-		fprintf(stderr,
-			"l3fwd-graph: SIGUSR1 has routes written, and there is no "
-			"--dump-routes\n");
-		return;
-	}
-	rc = write_again(tables, out->routes);
 	if (rc < 0)
-		complain(options, rc);
+		output_complain(&out->routes, rc);
 	else
-		fprintf(out->people, "routes: written to %s\n", options->dump);
+		fprintf(out->people, "routes: written to %s\n", out->routes.name);
 	fflush(out->people);
 }
 
-int
-dump_last(const struct options *options, const struct tables *tables, struct outputs *out)
+static int
+make(const struct tables *tables, struct output *routes)
 {
-	int rc, finished;
+	FILE *file = output_begin(routes);
 
-	if (out->routes == NULL)
+	return file == NULL ? -ENOMEM : write_routes(tables, file);
+}
+
+/* Replaces what was written before, except on standard output, which is not ours alone. */
+static void
+dump(const struct tables *tables, struct outputs *out)
+{
+	const int rc = output_write(&out->routes, make(tables, &out->routes));
+
+	if (rc < 0 || out->routes.standard)
+		tell(out, rc);
+}
+
+void
+dump_poll(const struct tables *tables, struct outputs *out)
+{
+	int rc;
+
+	if (out->routes.writeback != NULL) {
+		if (!output_written(&out->routes, &rc))
+			return; /* SIGUSR1 is kept in mind until it is through */
+		tell(out, rc);
+	}
+	if (!signals_take(SIGUSR1))
+		return;
+	if (out->routes.wanted)
+		dump(tables, out);
+	else
+		fprintf(stderr,
+			"l3fwd-graph: SIGUSR1 has routes written, and there is no "
+			"--dump-routes\n");
+}
+
+int
+dump_last(const struct tables *tables, struct outputs *out)
+{
+	struct output *routes = &out->routes;
+	int rc;
+
+	if (!routes->wanted)
 		return 0;
-	rc = write_again(tables, out->routes);
-	finished = output_finish(&out->routes);
-	rc = rc < 0 ? rc : finished;
-	return rc < 0 ? complain(options, rc) : 0;
+	if (routes->writeback != NULL) {
+		rc = writeback_wait(routes->writeback);
+		tell(out, rc);
+		if (rc == -ETIMEDOUT)
+			return -1; /* with the file still in the thread's hands */
+		routes->writeback = NULL;
+	}
+	return output_finish(routes, make(tables, routes));
 }

@@ -6,10 +6,13 @@
 #include "outputs.h"
 #include "tables.h"
 
-/* At SIGUSR1: writes them, in place of those that were written before. */
-void dump_now(const struct options *options, const struct tables *tables, struct outputs *out);
+/*
+ * Writes them if SIGUSR1 has asked for it, in place of those that were written before. Waits for no
+ * file: calls after that see to the rest.
+ */
+void dump_poll(const struct tables *tables, struct outputs *out);
 
 /* At the end: likewise, if it was asked for. Returns 0, or -1 after saying what is wrong. */
-int dump_last(const struct options *options, const struct tables *tables, struct outputs *out);
+int dump_last(const struct tables *tables, struct outputs *out);
 
 #endif

@@ -103,8 +103,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 		port_watch_poll(options, events->hal, out->people);
 		if (signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
-		if (signals_take(SIGUSR1))
-			dump_now(options, &pipeline->tables, out);
+		dump_poll(&pipeline->tables, out);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
 			signals_stop = true;
 		if (options->until_idle_ms > 0 && until_idle(&idle, options, pipeline))
@@ -118,39 +117,37 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 	until_idle_free(&idle);
 }
 
+/* Writes a graph: what it did, or, if it never ran, what it would be. */
 static int
-export_finish(const char *option, const char *name, FILE **file, int rc)
+export_one(const struct hy_graph *graph, struct output *output,
+	int (*ran)(const struct hy_graph *graph, FILE *out),
+	int (*would)(const char *name, const struct hy_graph_params *params, FILE *out))
 {
-	const int finished = output_finish(file);
+	struct hy_graph_params params;
+	FILE *file;
+	int rc = -ENOMEM;
 
-	rc = rc < 0 ? rc : finished;
-	if (rc < 0)
-		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", option, name, strerror(-rc));
-	return rc;
+	if (!output->wanted)
+		return 0;
+	hy_graph_params_get(graph, &params);
+	file = output_begin(output);
+	if (file != NULL)
+		rc = ran != NULL ? ran(graph, file) : would(hy_graph_name(graph), &params, file);
+	return output_finish(output, rc);
 }
 
-/* Writes the first worker's graph: what it did, or, if it never ran, what it would be. */
+/* Writes the first worker's graph. */
 static int
 export_graph(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
 {
 	const struct hy_graph *graph = pipeline->workers[0].graph;
-	const char *name = hy_graph_name(graph);
-	struct hy_graph_params params;
-	int rc = 0, failed = 0;
+	const bool dry = options->dry_run;
+	const int dot = export_one(graph, &out->dot, dry ? NULL : hy_graph_export_dot,
+		hy_topology_export_dot);
+	const int json = export_one(graph, &out->graph_json, dry ? NULL : hy_graph_export_json,
+		hy_topology_export_json);
 
-	hy_graph_params_get(graph, &params);
-	if (out->dot != NULL) {
-		rc = options->dry_run ? hy_topology_export_dot(name, &params, out->dot)
-				      : hy_graph_export_dot(graph, out->dot);
-		failed = export_finish("--export-dot", options->dot, &out->dot, rc);
-	}
-	if (out->graph_json != NULL) {
-		rc = options->dry_run ? hy_topology_export_json(name, &params, out->graph_json)
-				      : hy_graph_export_json(graph, out->graph_json);
-		rc = export_finish("--export-json", options->graph_json, &out->graph_json, rc);
-		failed = failed < 0 ? failed : rc;
-	}
-	return failed;
+	return dot < 0 ? dot : json;
 }
 
 /* What is told of the graphs and tables, while there are any. */
@@ -158,7 +155,7 @@ static int
 export_all(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
 {
 	const int graph = export_graph(options, pipeline, out);
-	const int routes = dump_last(options, &pipeline->tables, out);
+	const int routes = dump_last(&pipeline->tables, out);
 
 	return graph < 0 ? graph : routes;
 }
@@ -166,14 +163,17 @@ export_all(const struct options *options, const struct pipeline *pipeline, struc
 static int
 dry_run(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
 {
-	return outputs_empty(options, out) < 0 ? -1 : export_all(options, pipeline, out);
+	return outputs_empty(out) < 0 ? -1 : export_all(options, pipeline, out);
 }
 
 static int
-write_json(const struct report *report, FILE **file)
+write_json(const struct report *report, struct output *output)
 {
-	report_json(report, *file);
-	return output_finish(file);
+	FILE *file = output_begin(output);
+
+	if (file != NULL)
+		report_json(report, file);
+	return output_finish(output, file == NULL ? -ENOMEM : 0);
 }
 
 /* Lets the workers run until it is time. */
@@ -235,7 +235,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		rc = capture_begin(options, pipeline, out->people);
 	if (rc < 0)
 		return rc;
-	if (outputs_empty(options, out) < 0) {
+	if (outputs_empty(out) < 0) {
 		capture_end();
 		return -1;
 	}
@@ -263,14 +263,8 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	report_table(&report, out->people);
 	if (!report_result(&report, out->people))
 		rc = -1;
-	if (out->json != NULL) {
-		const int written = write_json(&report, &out->json);
-
-		if (written < 0)
-			fprintf(stderr, "l3fwd-graph: --json: %s: %s\n", options->json,
-				strerror(-written));
-		rc = written < 0 ? -1 : rc;
-	}
+	if (out->json.wanted && write_json(&report, &out->json) < 0)
+		rc = -1;
 	free(report.classes);
 	free(report.offloads);
 	free(report.offloads_json);

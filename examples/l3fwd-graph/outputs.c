@@ -2,6 +2,7 @@
 /* The files that reports are written to. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,14 +12,6 @@
 #include <hy_file.h>
 
 #include "outputs.h"
-
-#define OUTPUTS 4
-
-struct output {
-	const char *option, *name;
-	FILE **file;
-	bool alone; /* on standard output, which people then do not get */
-};
 
 /* Whether there is a file that both names are of. */
 static bool
@@ -64,102 +57,141 @@ output_spares(const struct output *output, const struct options *options)
 	return -1;
 }
 
-/* Opens a file with what is in it. */
-static int
-output_open(const struct output *output)
+int
+output_complain(const struct output *output, int rc)
 {
-	char why[HY_FILE_ERROR_SIZE];
-	int fd;
-
-	if (hy_output_open(output->name, 0, &fd, why) < 0) {
-		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name, why);
-		return -1;
-	}
-	*output->file = fdopen(fd, "w");
-	if (*output->file != NULL)
-		return 0;
-	fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name, strerror(errno));
-	close(fd);
+	fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name,
+		rc == -ETIMEDOUT ? "the file takes nothing" : strerror(-rc));
 	return -1;
 }
 
+/* Opens a file with what is in it. */
 static int
-output_empty(const struct output *output)
+output_open(struct output *output, const struct options *options)
 {
-	const int rc = hy_output_empty(fileno(*output->file));
+	char why[HY_FILE_ERROR_SIZE];
 
-	if (rc < 0)
-		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name,
-			strerror(-rc));
-	return rc;
+	if (output_spares(output, options) < 0)
+		return -1;
+	if (hy_output_open(output->name, 0, &output->fd, why) < 0) {
+		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name, why);
+		return -1;
+	}
+	output->wanted = true;
+	return 0;
 }
 
-/* What each option names, and where its stream is. */
+/* Those of the options that may name standard output come last. */
+#define OUTPUTS 4
+#define FILES 2
+
 static void
-outputs_list(const struct options *options, struct outputs *out, struct output all[OUTPUTS])
+outputs_list(struct outputs *out, struct output *all[OUTPUTS])
 {
-	all[0] = (struct output){ "--export-dot", options->dot, &out->dot, false };
-	all[1] = (struct output){ "--export-json", options->graph_json, &out->graph_json, false };
-	all[2] = (struct output){ "--json", options->json, &out->json, true };
-	all[3] = (struct output){ "--dump-routes", options->dump, &out->routes, true };
+	all[0] = &out->dot;
+	all[1] = &out->graph_json;
+	all[2] = &out->json;
+	all[3] = &out->routes;
 }
 
 int
 outputs_open(const struct options *options, struct outputs *out)
 {
-	struct output all[OUTPUTS];
+	struct output *all[OUTPUTS];
+	int rc = 0;
 
-	*out = (struct outputs){ .people = stdout };
-	outputs_list(options, out, all);
-	for (unsigned int i = 0; i < OUTPUTS; i++) {
-		if (all[i].name == NULL)
+	*out = (struct outputs){
+		.people = stdout,
+		.dot = { .option = "--export-dot", .name = options->dot },
+		.graph_json = { .option = "--export-json", .name = options->graph_json },
+		.json = { .option = "--json", .name = options->json },
+		.routes = { .option = "--dump-routes", .name = options->dump },
+	};
+	outputs_list(out, all);
+	for (unsigned int i = 0; i < OUTPUTS && rc == 0; i++) {
+		if (all[i]->name == NULL)
 			continue;
-		if (all[i].alone && strcmp(all[i].name, "-") == 0) {
-			*all[i].file = stdout;
-			out->people = stderr;
-			continue;
+		if (i < FILES || strcmp(all[i]->name, "-") != 0) {
+			rc = output_open(all[i], options);
+		} else {
+			all[i]->wanted = all[i]->standard = true;
+			out->people = stderr; /* they share it with nothing */
 		}
-		if (output_spares(&all[i], options) < 0 || output_open(&all[i]) < 0)
-			return -1;
 	}
-	return 0;
+	return rc;
 }
 
 int
-outputs_empty(const struct options *options, struct outputs *out)
+outputs_empty(struct outputs *out)
 {
-	struct output all[OUTPUTS];
+	struct output *all[OUTPUTS];
 	int rc = 0;
 
-	outputs_list(options, out, all);
-	for (unsigned int i = 0; i < OUTPUTS && rc == 0; i++)
-		if (*all[i].file != NULL && *all[i].file != stdout)
-			rc = output_empty(&all[i]);
+	outputs_list(out, all);
+	for (unsigned int i = 0; i < OUTPUTS && rc == 0; i++) {
+		if (!all[i]->wanted || all[i]->standard)
+			continue;
+		rc = hy_output_empty(all[i]->fd);
+		if (rc < 0)
+			output_complain(all[i], rc);
+	}
 	return rc < 0 ? -1 : 0;
 }
 
 void
 outputs_close(struct outputs *out)
 {
-	if (out->json != NULL && out->json != stdout)
-		fclose(out->json);
-	if (out->dot != NULL)
-		fclose(out->dot);
-	if (out->graph_json != NULL)
-		fclose(out->graph_json);
-	if (out->routes != NULL && out->routes != stdout)
-		fclose(out->routes);
+	struct output *all[OUTPUTS];
+
+	outputs_list(out, all);
+	for (unsigned int i = 0; i < OUTPUTS; i++)
+		if (all[i]->wanted && !all[i]->standard && all[i]->writeback == NULL)
+			close(all[i]->fd);
+}
+
+FILE *
+output_begin(struct output *output)
+{
+	output->stream = output->standard ? stdout : open_memstream(&output->text, &output->size);
+	return output->stream;
 }
 
 int
-output_finish(FILE **file)
+output_write(struct output *output, int rc)
 {
-	FILE *done = *file;
-	int rc;
-
-	*file = NULL;
-	rc = hy_output_flush(done);
-	if (done != stdout && fclose(done) != 0 && rc == 0)
+	if (output->stream == NULL)
+		return rc;
+	if (rc == 0)
+		rc = hy_output_flush(output->stream);
+	if (output->standard)
+		return rc;
+	if (fclose(output->stream) != 0 && rc == 0)
 		rc = -errno;
+	output->stream = NULL;
+	if (rc == 0)
+		return writeback_start(output->fd, output->text, output->size, &output->writeback);
+	free(output->text);
 	return rc;
+}
+
+bool
+output_written(struct output *output, int *rc)
+{
+	if (!writeback_ended(output->writeback, rc))
+		return false;
+	output->writeback = NULL;
+	return true;
+}
+
+int
+output_finish(struct output *output, int rc)
+{
+	rc = output_write(output, rc);
+	output->wanted = false;
+	if (output->writeback != NULL)
+		rc = writeback_wait(output->writeback);
+	output->writeback = NULL;
+	if (!output->standard && rc != -ETIMEDOUT && close(output->fd) < 0 && rc == 0)
+		rc = -errno;
+	return rc < 0 ? output_complain(output, rc) : 0;
 }

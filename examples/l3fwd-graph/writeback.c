@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See writeback.h. Writer and waiter each leave once; whoever is the last frees. */
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+
+#include <hy_file.h>
+
+#include "thread.h"
+#include "writeback.h"
+
+#define CHUNK (1ul << 20)
+#define TICK_US 1000
+#define STALL_TICKS 3000 /* for a file that takes nothing */
+
+struct writeback {
+	int fd;
+	char *text;
+	size_t size;
+	atomic_size_t written; /* also shows that it goes on */
+	int rc;                /* once left */
+	atomic_bool left;      /* by the writer or the waiter */
+};
+
+static int
+text_write(struct writeback *w)
+{
+	const int rc = hy_output_empty(w->fd);
+
+	if (rc < 0)
+		return rc;
+	for (size_t at = 0; at < w->size;) {
+		const ssize_t n = pwrite(w->fd, w->text + at, RTE_MIN(w->size - at, CHUNK),
+			(off_t)at);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		at += n < 0 ? 0 : (size_t)n;
+		w->written = at;
+	}
+	return 0;
+}
+
+/* Returns whether the other has left before. */
+static bool
+leave(struct writeback *w)
+{
+	return atomic_exchange(&w->left, true);
+}
+
+static void
+writeback_free(struct writeback *w)
+{
+	free(w->text);
+	free(w);
+}
+
+static void *
+writer_main(void *arg)
+{
+	struct writeback *w = arg;
+
+	w->rc = text_write(w);
+	if (leave(w))
+		writeback_free(w);
+	return NULL;
+}
+
+int
+writeback_start(int fd, char *text, size_t size, struct writeback **writeback)
+{
+	struct writeback *w = calloc(1, sizeof(*w));
+	int rc = -ENOMEM;
+
+	if (w != NULL) {
+		*w = (struct writeback){ .fd = fd, .text = text, .size = size };
+		rc = thread_start(writer_main, w, "l3fwd-write");
+	}
+	if (rc < 0) {
+		free(text);
+		free(w);
+		return rc;
+	}
+	*writeback = w;
+	return 0;
+}
+
+bool
+writeback_ended(struct writeback *writeback, int *rc)
+{
+	if (!writeback->left)
+		return false;
+	*rc = writeback->rc;
+	writeback_free(writeback);
+	return true;
+}
+
+int
+writeback_wait(struct writeback *writeback)
+{
+	size_t written = writeback->written;
+	unsigned int ticks = 0;
+	int rc = 0;
+
+	while (!writeback_ended(writeback, &rc)) {
+		const size_t now = writeback->written;
+
+		ticks = now == written ? ticks + 1 : 0;
+		written = now;
+		if (ticks > STALL_TICKS && !leave(writeback))
+			return -ETIMEDOUT;
+		rte_delay_us_sleep(TICK_US);
+	}
+	return rc;
+}
