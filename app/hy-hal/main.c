@@ -35,12 +35,12 @@ packs_load(const struct settings *settings)
 	char error[HY_PLUGIN_ERROR_SIZE];
 
 	if (hy_plugin_load_list(secure_getenv(HY_PLUGIN_ENV), error) < 0) {
-		fprintf(stderr, "hy-hal: " HY_PLUGIN_ENV ": %s\n", error);
+		fprintf(stderr, "hy-hal: " HY_PLUGIN_ENV ": %s\n", hy_printable(error));
 		return -1;
 	}
 	for (unsigned int i = 0; i < settings->nb_packs; i++) {
 		if (hy_plugin_load(settings->packs[i], NULL, error) < 0) {
-			fprintf(stderr, "hy-hal: --pack: %s\n", error);
+			fprintf(stderr, "hy-hal: --pack: %s\n", hy_printable(error));
 			return -1;
 		}
 	}
@@ -56,7 +56,7 @@ apply(struct hy_hal *hal, const char *option, const char *const *values, unsigne
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (one(hal, values[i], error) < 0) {
-			fprintf(stderr, "hy-hal: --%s: %s\n", option, error);
+			fprintf(stderr, "hy-hal: --%s: %s\n", option, hy_printable(error));
 			return -1;
 		}
 	}

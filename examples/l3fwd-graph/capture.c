@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <hy_file.h>
 #include <hy_ip4_filter.h>
 
 #include "capture_run.h"
@@ -60,12 +61,13 @@ void
 capture_run_say(void)
 {
 	const struct capture_state *state = &capture_run.state;
+	char name[sizeof(capture_run.options.text)];
 
+	strcpy(name, capture_run.options.file);
 	fprintf(capture_run.people,
 		"capture: %s: %" PRIu64 " packets, %" PRIu64 " lost, %" PRIu64 " unsure, %" PRIu64
 		" missing\n",
-		capture_run.options.file, state->packets, state->lost, state->unsure,
-		state->missing);
+		hy_printable(name), state->packets, state->lost, state->unsure, state->missing);
 	fflush(capture_run.people);
 }
 
@@ -198,6 +200,8 @@ capture_start(const char *text, char *error, size_t size)
 	pthread_mutex_lock(&capture_run.lock);
 	rc = start_locked(text, error, size);
 	pthread_mutex_unlock(&capture_run.lock);
+	if (rc < 0)
+		hy_printable(error);
 	return rc;
 }
 
@@ -265,8 +269,7 @@ capture_begin(const struct options *options, const struct pipeline *pipeline, FI
 static void
 abandon(void)
 {
-	fprintf(stderr, "l3fwd-graph: --capture: %s: the file takes no packets\n",
-		capture_run.options.file);
+	option_refuse("--capture", "%s: the file takes no packets", capture_run.options.file);
 	capture_run.failed = true;
 	capture_run_stop_parts();
 	capture_run_count(true);

@@ -254,8 +254,7 @@ end(struct writer *w)
 	pthread_mutex_lock(&capture_run.lock);
 	if (capture_run.pipeline != NULL) {
 		if (rc < 0) {
-			fprintf(stderr, "l3fwd-graph: --capture: %s: %s\n",
-				capture_run.options.file,
+			option_refuse("--capture", "%s: %s", capture_run.options.file,
 				rc == -EAGAIN ? "nothing reads from this FIFO any more"
 					      : strerror(-rc));
 			capture_run.failed = true;

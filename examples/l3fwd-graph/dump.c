@@ -2,8 +2,11 @@
 /* A dump is of the first table: all have the same routes, which only this thread changes. */
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
+
+#include <hy_file.h>
 
 #include "dump.h"
 #include "signals.h"
@@ -46,10 +49,13 @@ write_routes(const struct tables *tables, FILE *file)
 static void
 tell(const struct outputs *out, int rc)
 {
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s", out->routes.name);
 	if (rc < 0)
 		output_complain(&out->routes, rc);
 	else
-		fprintf(out->people, "routes: written to %s\n", out->routes.name);
+		fprintf(out->people, "routes: written to %s\n", hy_printable(name));
 	fflush(out->people);
 }
 

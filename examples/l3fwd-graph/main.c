@@ -292,7 +292,7 @@ apply(struct hy_hal *hal, const char *option, const char *const *values, unsigne
 	for (unsigned int i = 0; i < n && rc == 0; i++) {
 		rc = one(hal, values[i], error);
 		if (rc < 0)
-			fprintf(stderr, "l3fwd-graph: --%s: %s\n", option, error);
+			fprintf(stderr, "l3fwd-graph: --%s: %s\n", option, hy_printable(error));
 	}
 	return rc;
 }
@@ -344,12 +344,12 @@ packs_load(const struct options *options)
 	char error[HY_PLUGIN_ERROR_SIZE];
 
 	if (hy_plugin_load_list(secure_getenv(HY_PLUGIN_ENV), error) < 0) {
-		fprintf(stderr, "l3fwd-graph: " HY_PLUGIN_ENV ": %s\n", error);
+		fprintf(stderr, "l3fwd-graph: " HY_PLUGIN_ENV ": %s\n", hy_printable(error));
 		return -1;
 	}
 	for (unsigned int i = 0; i < options->nb_packs; i++) {
 		if (hy_plugin_load(options->packs[i], NULL, error) < 0) {
-			fprintf(stderr, "l3fwd-graph: --pack: %s\n", error);
+			fprintf(stderr, "l3fwd-graph: --pack: %s\n", hy_printable(error));
 			return -1;
 		}
 	}

@@ -14,6 +14,7 @@
 #include <rte_eventdev.h>
 #include <rte_lcore.h>
 
+#include <hy_file.h>
 #include <hy_idle.h>
 
 #include "option.h"
@@ -119,6 +120,7 @@ option_refuse(const char *option, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(option_error, sizeof(option_error), format, ap);
 	va_end(ap);
+	hy_printable(option_error); /* of one line, also where telemetry sends it */
 	fprintf(stderr, "l3fwd-graph: %s: %s\n", option, option_error);
 	return -1;
 }
@@ -433,7 +435,8 @@ read_all(int argc, char **argv, struct options *options)
 	while (rc == 0 && (opt = getopt_long(argc, argv, "p:P", known, NULL)) != -1)
 		rc = read_option(opt, options);
 	if (rc == 0 && optind < argc)
-		return option_refuse(argv[optind], "is not an option; --help lists them");
+		return option_refuse("command line", "'%s' is not an option; --help lists them",
+			argv[optind]);
 	return rc;
 }
 

@@ -11,6 +11,7 @@
 
 #include <hy_file.h>
 
+#include "option.h"
 #include "outputs.h"
 
 /* Whether there is a file that both names are of. */
@@ -52,17 +53,15 @@ output_spares(const struct output *output, const struct options *options)
 
 	if (reader == NULL)
 		return 0;
-	fprintf(stderr, "l3fwd-graph: %s: '%s' is the file of %s, which is read\n", output->option,
-		output->name, reader);
-	return -1;
+	return option_refuse(output->option, "'%s' is the file of %s, which is read", output->name,
+		reader);
 }
 
 int
 output_complain(const struct output *output, int rc)
 {
-	fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name,
+	return option_refuse(output->option, "%s: %s", output->name,
 		rc == -ETIMEDOUT ? "the file takes nothing" : strerror(-rc));
-	return -1;
 }
 
 /* Opens a file with what is in it. */
@@ -73,10 +72,8 @@ output_open(struct output *output, const struct options *options)
 
 	if (output_spares(output, options) < 0)
 		return -1;
-	if (hy_output_open(output->name, 0, &output->fd, why) < 0) {
-		fprintf(stderr, "l3fwd-graph: %s: %s: %s\n", output->option, output->name, why);
-		return -1;
-	}
+	if (hy_output_open(output->name, 0, &output->fd, why) < 0)
+		return option_refuse(output->option, "%s: %s", output->name, why);
 	output->wanted = true;
 	return 0;
 }

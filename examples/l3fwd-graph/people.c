@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <hy_file.h>
+
 #include "people.h"
 #include "signals.h"
 
@@ -17,14 +19,15 @@
 #define HURRY_TICKS 10
 #define STOP_TICKS 100
 
-/* All but fd is under the lock that stdio has for the stream. */
+/* What changes is under the lock that stdio has for the stream. */
 struct channel {
 	int fd;
+	bool raw;   /* what is written may be the content of a file: it stays as it is */
 	bool stuck; /* the reader was waited for, and took nothing since */
 	int error;  /* that the first write failed with */
 };
 
-static struct channel out = { .fd = STDOUT_FILENO }, err = { .fd = STDERR_FILENO };
+static struct channel out = { .fd = STDOUT_FILENO, .raw = true }, err = { .fd = STDERR_FILENO };
 static atomic_bool hurried;
 /* Both may be one pipe: whoever asked whether it has room is then the next to write. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -59,16 +62,21 @@ wait_for_reader(struct channel *channel)
 
 /* Writes some bytes if it need not wait for that; else fails with EAGAIN. */
 static ssize_t
-write_now(int fd, const char *bytes, size_t size)
+write_now(const struct channel *channel, const char *bytes, size_t size)
 {
-	struct pollfd room = { .fd = fd, .events = POLLOUT };
+	struct pollfd room = { .fd = channel->fd, .events = POLLOUT };
+	char copy[PIPE_BUF]; /* a pipe that has room at all has room for so much */
 	ssize_t n = -1;
+
+	size = size < sizeof(copy) ? size : sizeof(copy);
+	memcpy(copy, bytes, size);
+	if (!channel->raw)
+		hy_printable_lines(copy, size);
 
 	pthread_mutex_lock(&turn);
 	errno = EAGAIN;
-	/* A pipe that has room at all has room for so much. */
 	if (poll(&room, 1, 0) > 0)
-		n = write(fd, bytes, size < PIPE_BUF ? size : PIPE_BUF);
+		n = write(channel->fd, copy, size);
 	pthread_mutex_unlock(&turn);
 	return n;
 }
@@ -81,7 +89,7 @@ stream_write(void *cookie, const char *bytes, size_t size)
 
 	while (written < size) {
 		const ssize_t n = wait_for_reader(channel)
-			? write_now(channel->fd, bytes + written, size - written)
+			? write_now(channel, bytes + written, size - written)
 			: -1;
 
 		if (n >= 0) {

@@ -30,13 +30,16 @@ extern "C" {
 #define HY_FILE_LINE_MAX 1022     /**< Most bytes of a line, without its end. */
 
 /**
- * Prepares the process for files. A program calls this first of all in main().
+ * Prepares the process for files. A program calls this first of all in main(), on its only thread.
  *
  * Opens /dev/null on each of the file descriptors 0, 1 and 2 that is closed, so that no other file
  * gets that number and is then written to as standard output or error. Ignores SIGXFSZ, so that a
- * write beyond a limit on file sizes fails with -EFBIG.
+ * write beyond a limit on file sizes fails with -EFBIG. Replaces stderr by a stream, unbuffered too,
+ * of which each write passes hy_printable_lines(): messages repeat names and words of the command
+ * line, whoever prints them. It has no fileno().
  *
- * @return 0; or what opening /dev/null failed with: the program should exit, as it cannot report.
+ * @return 0; -ENOMEM; or what opening /dev/null failed with: the program should exit, as it cannot
+ * report.
  */
 int hy_file_prepare(void);
 
@@ -121,6 +124,9 @@ int hy_output_flush(FILE *out);
  * @return text.
  */
 char *hy_printable(char *text);
+
+/** The same for bytes that may be several lines: line ends and tabs stay. */
+void hy_printable_lines(char *bytes, size_t size);
 
 #pragma GCC visibility pop
 

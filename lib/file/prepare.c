@@ -4,9 +4,45 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
 #include "hy_file.h"
+
+static ssize_t
+error_write(void *cookie __rte_unused, const char *bytes, size_t size)
+{
+	size_t written = 0;
+	char copy[1024];
+
+	while (written < size) {
+		const size_t n = size - written < sizeof(copy) ? size - written : sizeof(copy);
+		ssize_t out;
+
+		memcpy(copy, bytes + written, n);
+		hy_printable_lines(copy, n);
+		out = write(STDERR_FILENO, copy, n);
+		if (out < 0 && errno != EINTR)
+			break;
+		written += out < 0 ? 0 : (size_t)out;
+	}
+	return (ssize_t)written; /* fewer: an error, by errno */
+}
+
+/* What goes to a terminal as a message is no command to it. */
+static int
+error_replace(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = error_write });
+
+	if (stream == NULL)
+		return -ENOMEM;
+	setvbuf(stream, NULL, _IONBF, 0);
+	stderr = stream;
+	return 0;
+}
 
 int
 hy_file_prepare(void)
@@ -19,5 +55,5 @@ hy_file_prepare(void)
 		if (open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0)
 			return -errno;
 	}
-	return 0;
+	return error_replace();
 }

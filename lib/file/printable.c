@@ -2,12 +2,13 @@
 /* Text that may be anything, for a terminal. */
 
 #include <stdint.h>
+#include <string.h>
 
 #include "hy_file.h"
 
-/* Bytes of the character at s, 0 if it is none or a control character. Stops at a NUL. */
+/* Bytes of the character at s, of at most size; 0 if it is none or a control character. */
 static unsigned int
-character(const unsigned char *s)
+character(const unsigned char *s, size_t size)
 {
 	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 }; /* C1 ends below U+00A0 */
 	const unsigned int n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -15,7 +16,7 @@ character(const unsigned char *s)
 
 	if (n == 1)
 		return s[0] >= ' ' && s[0] != 0x7f;
-	if (s[0] < 0xc0 || s[0] >= 0xf8)
+	if (s[0] < 0xc0 || s[0] >= 0xf8 || n > size)
 		return 0;
 	for (unsigned int i = 1; i < n; i++) {
 		if ((s[i] & 0xc0) != 0x80)
@@ -25,15 +26,24 @@ character(const unsigned char *s)
 	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : n;
 }
 
+void
+hy_printable_lines(char *bytes, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		const unsigned int n = character((unsigned char *)bytes + at, size - at);
+
+		if (n == 0 && bytes[at] != '\n' && bytes[at] != '\t')
+			bytes[at] = '?';
+		at += n == 0 ? 1 : n;
+	}
+}
+
 char *
 hy_printable(char *text)
 {
-	for (char *s = text; *s != '\0';) {
-		const unsigned int n = character((const unsigned char *)s);
-
-		if (n == 0)
+	hy_printable_lines(text, strlen(text));
+	for (char *s = text; *s != '\0'; s++)
+		if (*s == '\n' || *s == '\t')
 			*s = '?';
-		s += n == 0 ? 1 : n;
-	}
 	return text;
 }

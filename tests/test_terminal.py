@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Words of the command line and of telemetry in messages: none reaches a terminal as a command, and in
+l3fwd-graph's own messages none begins a line."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+import l3fwd
+import live
+import oracle
+import pcapfile
+from frames import traffic
+from l3fwd import BUILD, SILENT, UNDER, options
+
+EVIL = "\x1b[2J\x07\x9b31m\u0085\x7f"
+FORGED = EVIL + "\nl3fwd-graph: forged"
+OWN = ["--eth-dest=0,{}", "--max-pkt-len={}", "--config={}", "--routes={}", "--policy={}",
+       "--feature={}", "--offload={}", "--rx-budget={}", "--mode={}", "--pin={}", "--idle={}",
+       "--node={}", "--deny={}", "--cap={}", "--cap-file={}", "--pack={}", "--user={}",
+       "--explain={}", "--stats={}", "--trace={}", "--trace=1:{}", "--capture={}",
+       "--capture=F,at={}", "--capture=absent/{},at=pkt_cls", "--json=absent/{}",
+       "--export-dot=absent/{}", "--export-json=absent/{}", "--dump-routes=absent/{}", "{}"]
+GETOPT = ["--{}", "-{}"]
+
+
+def assert_harmless(text, quoted="[2J"):
+    assert quoted in text, text
+    assert not [c for c in text if not c.isprintable() and c != "\n"], repr(text)
+
+
+@pytest.mark.parametrize("word", OWN + GETOPT)
+def test_words_that_l3fwd_graph_refuses_are_harmless(rig, word):
+    process = rig.start([*options(1, [(0, 0, 1)]), "--until-idle=50", word.format(FORGED)],
+                        rig.vdevs([SILENT]))
+    run = rig.finish(process)
+    assert run.code == 1, run
+    assert_harmless(run.stderr, "option" if word in GETOPT else "[2J")
+    assert word in GETOPT or "\nl3fwd-graph: forged" not in run.stderr, run
+
+
+TOOLS = {
+    "hy-hal": ["{}", "packs --{}", "packs {}", "inventory --pack={}", "inventory --cap={}",
+               "inventory --cap-file={}", "explain --graph={}", "explain --node={}",
+               "selftest --family={}", "selftest --variant={}", "selftest --pcap={}",
+               "selftest --packets={}"],
+    "hy-graph": ["{}", "list --{}", "list {}", "list --folder={}", "list --file-prefix={}"],
+    "hy-bench": ["{}", "walk --{}", "walk {}", "walk --rounds={}", "walk --json=absent/{}",
+                 "lookup --prefixes={}"],
+}
+
+
+@pytest.mark.parametrize("tool, words", [(tool, words) for tool, all_ in TOOLS.items()
+                                         for words in all_])
+def test_words_that_tools_refuse_are_harmless(tmp_path, tool, words):
+    folder = BUILD / "app" / {"hy-bench": "bench"}.get(tool, tool)
+    if not (folder / tool).exists():
+        pytest.skip(f"{tool} is not built")
+    done = subprocess.run([*UNDER, folder / tool, *(w.format(EVIL) for w in words.split())],
+                          capture_output=True, text=True, errors="backslashreplace", check=False,
+                          timeout=l3fwd.TIMEOUT, cwd=tmp_path)
+    assert done.returncode == 1, done
+    assert_harmless(done.stderr)
+
+
+def test_words_of_telemetry_and_names_of_files_are_harmless(rig):
+    vdevs = rig.vdevs([[pcapfile.write(rig.folder / "in.pcap", traffic("198.18.1.1"))]],
+                      more=",infinite_rx=1")
+    dump = rig.folder / f"dump{EVIL}"
+    running = live.Live(rig, [oracle.route("198.18.1.0/24", 0, "02:00:00:00:00:01")],
+                        [*options(1, [(0, 0, 1)]), f"--dump-routes={dump}"], vdevs,
+                        telemetry=True)
+    for text in (f"F,at=nowhere,{EVIL}", f"F,{EVIL}", f"F,at={EVIL}", f"absent/{EVIL},at=pkt_cls"):
+        assert_harmless(str(running.ask(f"/l3fwd/capture_start,{text}")))
+    capture = rig.folder / f"capture{EVIL}"
+    assert "error" not in running.ask(f"/l3fwd/capture_start,{capture},at=pkt_cls,max=1")
+    running.process.send_signal(signal.SIGUSR1)
+    running.wait(lambda: "routes: written to" in running.stdout(), "a dump")
+    assert running.stop().code == 0
+    assert_harmless(running.stderr())
+    assert_harmless(running.stdout())
+    assert os.path.exists(dump) and capture.stat().st_size > 0
