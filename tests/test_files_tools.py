@@ -12,7 +12,7 @@ import pytest
 import l3fwd
 import pcapfile
 from frames import traffic
-from l3fwd import BUILD, UNDER
+from l3fwd import BUILD, L3FWD, UNDER
 from test_files_written import place
 
 HY_HAL = BUILD / "app" / "hy-hal" / "hy-hal"
@@ -71,13 +71,16 @@ def test_hy_bench_reads_regular_files_only(tmp_path, kind, said):
 
 @pytest.mark.parametrize("command", [
     (HY_HAL, "packs"), (HY_HAL, "packs", "--json"), (HY_BENCH, "enqueue", "--quick",
-                                                     "--work=mix4_8_lane")],
-                         ids=["packs", "json", "bench"])
+                                                     "--work=mix4_8_lane"),
+    *((program, word) for program in (HY_HAL, HY_BENCH, BUILD / "app/hy-graph/hy-graph", L3FWD)
+      for word in ("--help", "--version"))],
+                         ids=lambda command: f"{command[0].name}-{'-'.join(command[1:])}")
 def test_standard_output_that_is_full_fails(command):
     if not command[0].exists():
         pytest.skip(f"{command[0].name} is not built")
     with open("/dev/full", "w", encoding="ascii") as full:
-        done = subprocess.run([*UNDER, *map(str, command)], stdout=full, stderr=subprocess.PIPE,
+        words = (["--"] if command[0] == L3FWD else []) + [*command[1:]]
+        done = subprocess.run([*UNDER, *map(str, [command[0], *words])], stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False, timeout=l3fwd.TIMEOUT)
     assert done.returncode == 1 and "No space left on device" in done.stderr, done
 

@@ -148,10 +148,10 @@ parse(int argc, char **argv, struct arguments *args)
 			break;
 		case 'h':
 			usage(stdout);
-			exit(EXIT_SUCCESS);
+			exit(hy_output_end("hy-bench"));
 		case 'v':
 			hy_version_print("hy-bench");
-			exit(EXIT_SUCCESS);
+			exit(hy_output_end("hy-bench"));
 		default:
 			usage(stderr);
 			return -EINVAL;
@@ -235,11 +235,8 @@ main(int argc, char **argv)
 	benches[args.bench].run();
 	calibrate_warn();
 	code = bench_finish();
-	rc = hy_output_flush(stdout);
-	if (rc < 0) {
-		fprintf(stderr, "hy-bench: standard output: %s\n", strerror(-rc));
-		code = code == EXIT_SUCCESS ? EXIT_FAILURE : code;
-	}
+	rc = hy_output_end("hy-bench");
+	code = code == EXIT_SUCCESS ? rc : code;
 	rte_eal_cleanup();
 	return code;
 }

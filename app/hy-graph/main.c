@@ -35,11 +35,6 @@ run(const struct settings *settings)
 			"hy-graph: no graph matches '%s'; hy-graph list names those there are\n",
 			settings->graph);
 	hy_share_detach(share);
-	if (rc == 0) {
-		rc = hy_output_flush(stdout);
-		if (rc < 0)
-			fprintf(stderr, "hy-graph: standard output: %s\n", strerror(-rc));
-	}
 	return rc;
 }
 
@@ -50,5 +45,5 @@ main(int argc, char **argv)
 
 	if (hy_file_prepare() < 0 || settings_read(argc, argv, &settings) < 0)
 		return EXIT_FAILURE;
-	return run(&settings) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run(&settings) < 0 ? EXIT_FAILURE : hy_output_end("hy-graph");
 }

@@ -10,6 +10,7 @@
 #include <rte_common.h>
 
 #include <hy_about.h>
+#include <hy_file.h>
 
 #include "command.h"
 
@@ -36,14 +37,14 @@ usage(void)
 	for (const struct command *c = commands; c->name != NULL; c++)
 		printf("  %-6s %s\n", c->name, c->text);
 	printf("\n%s", option_texts);
-	exit(EXIT_SUCCESS);
+	exit(hy_output_end("hy-graph"));
 }
 
 static void
 version(void)
 {
 	hy_version_print("hy-graph");
-	exit(EXIT_SUCCESS);
+	exit(hy_output_end("hy-graph"));
 }
 
 static int __rte_format_printf(1, 2) refuse(const char *format, ...)

@@ -12,6 +12,7 @@
 #include <rte_common.h>
 
 #include <hy_about.h>
+#include <hy_file.h>
 
 #include "command.h"
 
@@ -193,10 +194,10 @@ read_option(int letter, const char *name, struct settings *settings)
 		return 0;
 	case 'v':
 		hy_version_print("hy-hal");
-		exit(EXIT_SUCCESS);
+		exit(hy_output_end("hy-hal"));
 	default:
 		usage(stdout);
-		exit(EXIT_SUCCESS);
+		exit(hy_output_end("hy-hal"));
 	}
 }
 

@@ -515,7 +515,7 @@ main(int argc, char **argv)
 	if (hy_file_prepare() < 0)
 		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "l3fwd-graph", options_usage))
-		return EXIT_SUCCESS;
+		return hy_output_end("l3fwd-graph");
 	if (privileges_begin() < 0 || people_begin() < 0)
 		return EXIT_FAILURE;
 	signals_catch(); /* before all that takes long: a stop at any time is a clean one */

@@ -227,7 +227,7 @@ main(int argc, char **argv)
 	if (rc < 0)
 		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "ttl-guard", usage))
-		return EXIT_SUCCESS;
+		return hy_output_end("ttl-guard");
 	rc = rte_eal_init(argc, argv);
 	if (rc < 0)
 		return EXIT_FAILURE;

@@ -129,7 +129,7 @@ main(int argc, char **argv)
 	if (hy_file_prepare() < 0)
 		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "walk-model", usage))
-		return EXIT_SUCCESS;
+		return hy_output_end("walk-model");
 	eal = rte_eal_init(argc, argv);
 	if (eal < 0)
 		return EXIT_FAILURE;
@@ -149,5 +149,5 @@ main(int argc, char **argv)
 	else
 		printf("longest %" PRIu64 "\n", fifo.longest);
 	rte_eal_cleanup();
-	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return rc < 0 ? EXIT_FAILURE : hy_output_end("walk-model");
 }

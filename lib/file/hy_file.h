@@ -118,6 +118,14 @@ int hy_output_empty(int fd);
 int hy_output_flush(FILE *out);
 
 /**
+ * Hands all that was printed to the system, when a program ends, and says on standard error if some of
+ * it is lost. main() returns what this returns.
+ *
+ * @return EXIT_SUCCESS or EXIT_FAILURE.
+ */
+int hy_output_end(const char *program);
+
+/**
  * Replaces with '?', in place, all that a terminal could take for a command: control characters, and
  * bytes that are not UTF-8. For text from a file, or the name of one, in a message.
  *

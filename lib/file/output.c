@@ -155,3 +155,13 @@ hy_output_flush(FILE *out)
 		return 0;
 	return errno != 0 ? -errno : -EIO;
 }
+
+int
+hy_output_end(const char *program)
+{
+	const int rc = hy_output_flush(stdout);
+
+	if (rc < 0)
+		fprintf(stderr, "%s: standard output: %s\n", program, strerror(-rc));
+	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

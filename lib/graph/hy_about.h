@@ -32,7 +32,8 @@ void hy_version_print(const char *program);
  *
  * @param program The program's name.
  * @param usage Printed to standard output. Must live as long as the program.
- * @return Whether an answer was printed: the program exits with EXIT_SUCCESS.
+ * @return Whether an answer was printed: the program exits with what hy_output_end() of
+ * hy_file.h returns.
  */
 bool hy_about(int argc, char **argv, const char *program, const char *usage);
 
