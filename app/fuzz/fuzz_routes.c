@@ -76,6 +76,7 @@ routes_one(const uint8_t *bytes, size_t size)
 		FUZZ_CHECK(routes.n == 0 && routes.routes == NULL);
 		FUZZ_CHECK(strstr(error, options.routes) != NULL);
 		FUZZ_CHECK(strlen(error) < sizeof(error) - 1 || size > 500);
+		fuzz_check_message(error);
 		return false;
 	}
 	check_routes(&routes);
