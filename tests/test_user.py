@@ -10,14 +10,19 @@ from pathlib import Path
 
 import pytest
 
+import frames
 import l3fwd
+import pcapfile
+import test_plugin
 from l3fwd import SILENT
 from live import Live, until
+from test_events import RESET, Events
 from test_routes_live import AIMS, packets, replay, route, to_nowhere
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 NOBODY = pwd.getpwnam("nobody")
 NOTE = f" (as user {NOBODY.pw_uid} of --user)"
+folder = test_plugin.folder
 FIELDS = ("Uid", "Gid", "Groups", "CapPrm", "CapEff", "NoNewPrivs")
 
 
@@ -134,6 +139,27 @@ def test_others_than_root_cannot_become_somebody(open_rig):
     run = open_rig.finish(process)
     assert run.code == 1, run
     assert "--user: '12345:54321': only root can become another user" in run.stderr, run
+
+
+@needs_root
+@pytest.mark.parametrize("mode, works", [(0o644, True), (0o600, False)], ids=["read", "protected"])
+def test_port_that_is_reset_needs_no_rights_that_are_gone(open_rig, folder, monkeypatch, mode,
+                                                          works):
+    """net_pcap opens its file again, which then takes that user's rights; the other port, of net_null,
+    needs none."""
+    path = pcapfile.write(open_rig.folder / "in.pcap", frames.traffic("10.0.0.1"))
+    path.chmod(mode)
+    ports = [*open_rig.vdevs([[path]], tx_queues=0), "--vdev", "net_null1", "--vdev", "net_null2"]
+    running = Events(open_rig, folder, monkeypatch, "--user=nobody", ports=ports)
+    running.event(1, RESET, "port 1 is up again")
+    running.event(0, RESET, f"port 0 is {'up again' if works else 'down'}")
+    running.event(1, RESET, "port 1 is up again")
+    run = running.finish()
+    assert [port["state"] for port in run.stats["ports"]] == [
+        "up" if works else "down", "up", "up"], run
+    assert run.stats["ports"][1]["resets"] == 2, run
+    why = "port 0 (net_pcap0): was set up without the rights that --user gave up"
+    assert (why in run.stderr) != works, run
 
 
 def test_without_the_option_nothing_is_given_up_but_new_rights(rig):

@@ -256,7 +256,10 @@ ports_reset(const struct options *options, struct hy_hal *hal, unsigned int nb_w
 		return refuse(port, "cannot be reset%s: %s",
 			options->user.set ? " without the rights that --user gave up" : "",
 			strerror(-rc));
-	return port_bring_up(options, hal, nb_workers, port);
+	rc = port_bring_up(options, hal, nb_workers, port);
+	if (rc < 0 && options->user.set)
+		refuse(port, "was set up without the rights that --user gave up");
+	return rc;
 }
 
 void
