@@ -105,6 +105,7 @@ def assert_stays_down(events):
     events.event(1, RESET, "port 1 is up again")
     run = events.finish()
     assert [port["state"] for port in run.stats["ports"]] == ["down", "up", "up"], run
+    assert [port["link"] for port in run.stats["ports"]] == ["unknown", "up", "up"], run
     assert "port 0 (net_pcap0): queues cannot be set up: No such file" in run.stderr, run
     assert "port 0 stays down: its reset failed: Input/output error" in run.stderr, run
     totals = run.stats["totals"]
@@ -128,6 +129,7 @@ def test_port_that_is_removed_is_dropped_for_and_the_others_go_on(events):
     variants = {n["name"]: n["variant"] for n in run.stats["nodes"]}
     assert (variants["ethdev_tx-1"], variants["ethdev_rx-1-0"]) == ("parked", "parked"), run
     assert "gone" in events.text().splitlines()[-4], events.text()
+    assert [port["link"] for port in ports] == ["up", "unknown", "up"], run
 
 
 def test_receiving_port_that_is_removed_leaves_the_program_running(events):

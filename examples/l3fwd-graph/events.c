@@ -17,7 +17,7 @@ on_reset(uint16_t port, void *arg)
 {
 	struct events *events = arg;
 
-	port_watch_count(port);
+	port_watch_leave(port);
 	if (ports_reset(events->options, events->hal, events->pipeline->nb_workers, port) < 0)
 		return -EIO;
 	events->resets[port]++;
@@ -27,7 +27,7 @@ on_reset(uint16_t port, void *arg)
 static void
 on_gone(uint16_t port, void *arg __rte_unused)
 {
-	port_watch_count(port);
+	port_watch_leave(port);
 	ports_gone(port);
 }
 

@@ -90,6 +90,18 @@ port_watch_count(uint16_t port)
 	w->last = now;
 }
 
+void
+port_watch_leave(uint16_t port)
+{
+	struct port_view *view = &watched[port].view;
+
+	port_watch_count(port);
+	pthread_mutex_lock(&lock);
+	view->link_known = view->link_up = view->link_half_duplex = false;
+	view->link_mbps = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 static bool
 link_interrupts(uint16_t port)
 {
@@ -112,7 +124,7 @@ port_watch_poll(const struct options *options, const struct hy_hal *hal, FILE *p
 			continue;
 		if (due)
 			watched[p].interrupts = link_interrupts(p);
-		if (due || watched[p].interrupts)
+		if (due || watched[p].interrupts || !watched[p].view.link_known)
 			link_look(p, people);
 		if (due)
 			port_watch_count(p);

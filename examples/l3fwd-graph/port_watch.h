@@ -31,8 +31,10 @@ bool port_watch_interrupts(const struct options *options, const struct rte_eth_d
  * second.
  */
 void port_watch_poll(const struct options *options, const struct hy_hal *hal, FILE *people);
-/* Counts what a port has lost so far: before it is reset or closed, and at the end. */
+/* Counts what a port has lost so far. */
 void port_watch_count(uint16_t port);
+/* Likewise; its link is unknown from then on, until it is up again and looked at. */
+void port_watch_leave(uint16_t port);
 
 /* "up", "down", or "unknown". */
 const char *port_watch_link(const struct port_view *view);
