@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hy_file.h"
 #include "refuse.h"
 
+#define TICK_MS 20        /* the longest there is, twice */
 #define CHUNK (1ul << 20) /* bytes between two looks at the condition to stop */
 
 static bool (*stop_when)(void);
@@ -42,6 +44,31 @@ kind_check(const struct stat *st, size_t max, char *error)
 	return -EFBIG;
 }
 
+/*
+ * A write within the same tick as the last one leaves the time of the file as it is, where file
+ * systems know no finer one: then it could not be noticed. So let that tick go by; a program that
+ * writes all the time is noticed by the times that follow.
+ */
+static int
+tick_pass(int fd, struct stat *st)
+{
+	for (unsigned int i = 0; i < TICK_MS; i++) {
+		const struct timespec *at = &st->st_mtim;
+		struct timespec now;
+
+		if (fstat(fd, st) < 0)
+			return -errno;
+		clock_gettime(CLOCK_REALTIME_COARSE, &now); /* as of the tick */
+		if (at->tv_sec < now.tv_sec ||
+			(at->tv_sec == now.tv_sec && at->tv_nsec < now.tv_nsec))
+			break;
+		if (at->tv_sec > now.tv_sec + 1) /* it was set, and a write changes it */
+			break;
+		usleep(1000);
+	}
+	return 0;
+}
+
 /* Opens what is a regular file: to open anything else may wait, or do something. */
 static int
 file_open(const char *path, size_t max, struct stat *st, char *error)
@@ -54,7 +81,8 @@ file_open(const char *path, size_t max, struct stat *st, char *error)
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return hy_file_fail(-errno, error);
-	rc = fstat(fd, st) < 0 ? hy_file_fail(-errno, error) : kind_check(st, max, error);
+	rc = tick_pass(fd, st);
+	rc = rc < 0 ? hy_file_fail(rc, error) : kind_check(st, max, error);
 	if (rc == 0)
 		return fd;
 	close(fd);
