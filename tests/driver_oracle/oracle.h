@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a driver's fixture gives to the laws: a port of the driver, with no hardware behind it. */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a fixture answers in place of a device: one kind of device, or of its configuration. */
+struct oracle_profile {
+	const char *name;      /* "cn10k-default" */
+	const char *source;    /* where it is written that devices are like this */
+	const char *driver;    /* overrides struct oracle's, or NULL */
+	const char *simulator; /* overrides struct oracle's, or NULL */
+	const void *data;      /* the fixture's */
+};
+
+struct oracle {
+	const char *driver;                    /* as rte_eth_dev_info.driver_name */
+	const char *simulator;                 /* profile of struct hy_flow_sim_params */
+	const struct oracle_profile *profiles; /* ends with a NULL name; the default first */
+	/*
+	 * Opens a port as after a start with so many receive queues and RSS over them. The driver's
+	 * rte_flow_ops must be reached by the port's own dev_ops. Called once a process, after EAL.
+	 * 0 or a negative errno.
+	 */
+	int (*open)(const struct oracle_profile *profile, uint16_t nb_queues, uint16_t *port);
+	bool creates; /* what create() asks of hardware is answered too */
+	/*
+	 * Whether an entry that the driver programmed matches a frame, as its device compares them.
+	 * NULL: the fixture does not look at what is programmed.
+	 */
+	bool (*matches)(const uint8_t *frame, uint32_t len);
+};
+
+/* Each fixture defines it; a program has one. */
+extern const struct oracle oracle;
+
+#endif
