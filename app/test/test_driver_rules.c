@@ -221,6 +221,7 @@ error_of_cnxk_is_an_errno(void **state)
 {
 	struct rte_flow_error error = { 0 };
 	struct hy_flow_lowered lowered;
+	struct hy_flow_limits limits;
 	struct hy_flow_spread spread;
 	const char *why;
 	int rc = 0;
@@ -229,6 +230,7 @@ error_of_cnxk_is_an_errno(void **state)
 	RTE_SET_USED(state);
 	driver_open("sim_cn10k0", "table_size=9", 2, RIG_RSS);
 	assert_int_equal(hy_flow_spread_get(D->port, &spread), 0);
+	hy_flow_limits_declared(hy_flow_driver_of("net_cn10k"), &limits);
 	for (uint32_t i = 0; i < 12; i++) {
 		const struct hy_flow_match match = {
 			.fields = HY_FLOW_DST, .dst = i + 1, .dst_len = 32
@@ -236,8 +238,8 @@ error_of_cnxk_is_an_errno(void **state)
 
 		if (i == 8)
 			spread.nb_queues = 1; /* QUEUE, not RSS */
-		assert_int_equal(hy_flow_lower(hy_flow_driver_of("net_cn10k"), &match, i + 1, 0,
-					 &spread, &lowered, &why),
+		assert_int_equal(hy_flow_lower(hy_flow_driver_of("net_cn10k"), &limits, &match,
+					 i + 1, 0, &spread, &lowered, &why),
 			0);
 		rc = hy_flow_rte.create(D->port, &lowered.attr, lowered.items, lowered.actions,
 			&flow, &error);

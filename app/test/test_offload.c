@@ -163,7 +163,7 @@ rule_that_does_not_go_with_its_neighbours_is_not_taken_for_want_of_room(void **s
 	assert_false(flow_stats().full);
 	assert_int_equal(flow_stats().hw_rules, 3);
 	assert_string_equal(hy_offload_reason(R->offload, 2),
-		"the port refuses it: no field to match on");
+		"the port wants more fields in such a rule");
 	assert_string_equal(hy_offload_reason(R->offload, 3),
 		"it overlaps a rule in hardware, which has no priorities");
 	assert_string_equal(hy_offload_reason(R->offload, 4),

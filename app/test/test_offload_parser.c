@@ -42,11 +42,14 @@ rule_install(struct hy_flow_sim *sim, const struct hy_flow_driver *driver,
 {
 	static const struct hy_flow_spread one_queue = { .nb_queues = 1 };
 	struct hy_flow_lowered lowered;
+	struct hy_flow_limits limits;
 	struct rte_flow_error error;
 	const char *reason;
 	void *flow;
 
-	return hy_flow_lower(driver, match, mark, mark - 1, &one_queue, &lowered, &reason) == 0 &&
+	hy_flow_limits_declared(driver, &limits);
+	return hy_flow_lower(driver, &limits, match, mark, mark - 1, &one_queue, &lowered,
+		       &reason) == 0 &&
 		hy_flow_sim_add(sim, &lowered.attr, lowered.items, lowered.actions, &flow,
 			&error) == 0;
 }
@@ -101,9 +104,11 @@ pair_try(const struct flow_profile *profile, uint64_t *seed, struct tally *tally
 	const struct hy_flow_match upper = flow_rule(1, seed).match;
 	const struct hy_flow_match lower = flow_rule(2, seed).match;
 	struct hy_flow_sim *sim = engine_make(profile, driver);
+	struct hy_flow_limits limits;
 
+	hy_flow_limits_declared(driver, &limits);
 	if (rule_install(sim, driver, &upper, 1) && rule_install(sim, driver, &lower, 2)) {
-		const bool left = hy_flow_sees_all_of(&upper, &lower);
+		const bool left = hy_flow_sees_all_of(driver, &limits, &upper, &lower);
 
 		for (uint32_t i = 0; i < FRAMES; i++) {
 			if (!hy_flow_matches(&upper, &frames[i].key) ||
@@ -162,13 +167,17 @@ rule_that_needs_a_header_more_is_not_sure_to_be_seen(void **state)
 		{ HY_FLOW_DST, HY_FLOW_VLAN | HY_FLOW_DST, false },
 	};
 
+	const struct hy_flow_driver *driver = hy_flow_driver_of("net_cn10k");
+	struct hy_flow_limits limits;
+
 	RTE_SET_USED(state);
+	hy_flow_limits_declared(driver, &limits);
 	for (unsigned int i = 0; i < RTE_DIM(pairs); i++) {
 		const struct hy_flow_match upper = { .fields = pairs[i].upper };
 		const struct hy_flow_match lower = { .fields = pairs[i].lower,
 			.ether_type = RTE_ETHER_TYPE_IPV4 };
 
-		if (hy_flow_sees_all_of(&upper, &lower) != pairs[i].seen)
+		if (hy_flow_sees_all_of(driver, &limits, &upper, &lower) != pairs[i].seen)
 			fail_msg("fields 0x%x before 0x%x: %d", upper.fields, lower.fields,
 				!pairs[i].seen);
 	}

@@ -296,11 +296,13 @@ rules_are_lowered_to_one_pattern_exactly_if_they_are_the_same(void **state)
 		const struct hy_flow_driver *driver = hy_flow_driver_of(flow_profiles[p].driver);
 		static const struct hy_flow_spread one_queue = { .nb_queues = 1 };
 		unsigned int n = 0, same = 0;
+		struct hy_flow_limits limits;
 		const char *reason;
 
+		hy_flow_limits_declared(driver, &limits);
 		for (unsigned int i = 0; i < MATCHES; i++)
 			n += match_make(i, &of[n].match) &&
-				hy_flow_lower(driver, &of[n].match, 1, 0, &one_queue,
+				hy_flow_lower(driver, &limits, &of[n].match, 1, 0, &one_queue,
 					&of[n].lowered, &reason) == 0;
 		for (unsigned int a = 0; a < n; a++)
 			for (unsigned int b = 0; b < a; b++) {

@@ -17,14 +17,13 @@
 #include <rte_flow.h>
 
 #include <hy_hal.h>
+#include <hy_policy.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #pragma GCC visibility push(default)
-
-struct hy_flow_match;
 
 /** One rule of many: what is asked for, and what became of it. */
 struct hy_flow_request {
@@ -126,9 +125,13 @@ struct hy_flow_driver {
 	 */
 	uint32_t group;
 	int full; /**< Errno that may mean "no room" as well as "not such a rule"; 0: none does. */
+	uint32_t spread_rules; /**< Most rules with action RSS at once; 0: as many as others. */
 	/** Marks are switched on by the first rule that marks, and off with the last: one is kept. */
 	bool keep_sentinel;
-	/** To validate a rule that marks switches marks on for good: rules are tried, and removed. */
+	/**
+	 * To validate a rule proves nothing, since create() refuses more, or switches marks on for
+	 * good: rules are tried by creating and removing them.
+	 */
 	bool validates_for_good;
 	/** Devices may be set up to take rules by templates only: see hy_flow_rte_prepare(). */
 	bool templates;
@@ -193,11 +196,47 @@ struct hy_flow_spread {
  */
 int hy_flow_spread_get(uint16_t port, struct hy_flow_spread *spread);
 
+/** Which items a rule has behind Ethernet and, if it names a VLAN, the tag. */
+enum hy_flow_pattern {
+	HY_FLOW_PATTERN_L2,   /**< None. */
+	HY_FLOW_PATTERN_IPV4, /**< IPv4. */
+	HY_FLOW_PATTERN_TCP,  /**< IPv4, TCP. */
+	HY_FLOW_PATTERN_UDP,  /**< IPv4, UDP; and VXLAN, if the rule names a tunnel. */
+	HY_FLOW_PATTERN_SCTP, /**< IPv4, SCTP. */
+	HY_FLOW_PATTERNS,
+};
+
+/** What a rule may ask in a pattern, beside HY_FLOW_ fields (hy_policy.h): bits of the same word. */
+enum hy_flow_form {
+	HY_FLOW_FORM_PREFIX = 1 << 16, /**< Addresses shorter than 32 bits. */
+	HY_FLOW_FORM_BARE = 1 << 17,   /**< TCP, UDP or SCTP without a port. */
+	HY_FLOW_FORM_ANY = 1 << 18,    /**< No field in any item, but the VLAN id. */
+	HY_FLOW_FORM_WHOLE = 1 << 19,  /**< With ports: that the packet is no fragment. */
+};
+
+/** What a port takes. */
+struct hy_flow_limits {
+	uint32_t mark_max;   /**< Largest mark; 0: it takes no rule that marks. */
+	uint32_t priorities; /**< Levels; at least 1. */
+	/**
+	 * HY_FLOW_ fields and HY_FLOW_FORM_ bits that a rule may have, by whether it names a VLAN and
+	 * by enum hy_flow_pattern; 0: no such rule is taken. HY_FLOW_VLAN itself is in none.
+	 */
+	uint32_t takes[2][HY_FLOW_PATTERNS];
+	bool whole_tags;  /**< VLAN tags are compared in full, as in struct hy_flow_driver. */
+	char reason[128]; /**< Why there are no marks, or how that was found. */
+};
+
+/** Fills @p limits with what a driver declares, for ports that nobody has tried. */
+void hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limits *limits);
+
 /** A rule as a driver takes it. Points into itself: not to be copied. */
 struct hy_flow_lowered {
 	struct rte_flow_attr attr;         /**< Group, priority, ingress. */
 	struct rte_flow_item items[8];     /**< Ends with RTE_FLOW_ITEM_TYPE_END. */
 	struct rte_flow_action actions[5]; /**< Ends with RTE_FLOW_ACTION_TYPE_END. */
+	/** Matches fragments too, where the rule asks for ports: whoever reads its mark checks that. */
+	bool fragments;
 	/** @cond What the pointers in items and actions point to. */
 	unsigned int nb_items, nb_actions;
 	struct {
@@ -221,18 +260,21 @@ struct hy_flow_lowered {
 };
 
 /**
- * Lowers a rule for a driver: packets that match it in hardware match it in software too. The
- * other way round need not be so: a packet that hardware overlooks goes through software.
+ * Lowers a rule for a port: packets that match it in hardware match it in software too, but for
+ * fragments where @ref hy_flow_lowered.fragments says so. The other way round need not hold: a packet
+ * that hardware overlooks goes through software.
  *
- * @param priority 0 is looked at first; below driver->priorities.
- * @param spread How the port spreads packets.
+ * @param limits What the port takes, by hy_flow_probe() or hy_flow_limits_declared(). A rule that
+ * it does not take is refused here, and not by the port later.
  * @param match Has passed hy_flow_rule_check().
+ * @param priority 0 is looked at first; below limits->priorities.
+ * @param spread How the port spreads packets.
  * @param[out] reason Why not, in words that stay; NULL if nothing speaks against it.
- * @return 0; -ENOTSUP the driver cannot take it.
+ * @return 0; -ENOTSUP the port cannot take it.
  */
-int hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *match,
-	uint32_t mark, uint32_t priority, const struct hy_flow_spread *spread,
-	struct hy_flow_lowered *out, const char **reason);
+int hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t mark, uint32_t priority,
+	const struct hy_flow_spread *spread, struct hy_flow_lowered *out, const char **reason);
 
 /**
  * The rule in the driver's group, which is not 0, that spreads all packets over the queues as the
@@ -252,25 +294,55 @@ void hy_flow_lower_jump(const struct hy_flow_driver *driver, uint32_t priority,
  * Whether, where both rules match a packet that hardware marks for @p lower, hardware is sure to
  * have seen that @p upper matches, too: that @p upper sees all packets that @p lower does. It is not
  * where @p upper asks for a header that @p lower does without: hardware may not find ports that
- * software finds, as those of a header that is cut off behind them.
+ * software finds, as those of a header that is cut off behind them. Both are lowered for one port,
+ * by @p driver and @p limits.
  */
-bool hy_flow_sees_all_of(const struct hy_flow_match *upper, const struct hy_flow_match *lower);
-
-/** What a port takes, found out by trying. */
-struct hy_flow_limits {
-	uint32_t mark_max;   /**< Largest mark; 0: it takes no rule that marks. */
-	uint32_t priorities; /**< Levels; at least 1. */
-	char reason[128];    /**< Why there are no marks, or how that was found. */
-};
+bool hy_flow_sees_all_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *upper, const struct hy_flow_match *lower);
 
 /**
- * Tries what a port takes: creates a rule that no traffic meets, and bisects the largest mark and the
- * number of priorities, by validating that rule or by creating it. No rule stays behind.
+ * Tries what a port takes: creates a rule that no traffic meets, bisects the largest mark and the
+ * number of priorities, and tries what rules may ask, pattern by pattern, by validating rules or by
+ * creating and removing them. No rule stays behind; where one cannot be removed, or the port no
+ * longer takes what it took at first (it is full, or is being reset), it has no marks, and
+ * @ref hy_flow_limits.reason says so. Rules that the port has are left alone.
  *
  * @return 0, also for a port without marks; -ENODEV no such port.
  */
 int hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, struct hy_flow_limits *limits);
+
+/**
+ * @name Kinds of rules
+ * A rule for each kind that people write, to say in words what a port takes.
+ * @{
+ */
+/** One kind. */
+struct hy_flow_kind {
+	const char *name; /**< In words. */
+	struct hy_flow_match
+		match; /**< A rule of that kind, which has passed hy_flow_rule_check(). */
+};
+
+/** How many kinds a port takes. */
+struct hy_flow_kind_counts {
+	unsigned int kinds;   /**< There are. */
+	unsigned int taken;   /**< The port takes. */
+	unsigned int checked; /**< Of those, so many are checked for fragments in software. */
+};
+
+/** The kinds, always the same. @return How many. Any thread. */
+unsigned int hy_flow_kinds(const struct hy_flow_kind **kinds);
+
+/**
+ * Counts the kinds that hy_flow_lower() takes. Any thread.
+ *
+ * @param[out] reasons Of each kind why it is refused, or NULL, as many as there are kinds; NULL: not
+ * wanted.
+ */
+void hy_flow_kinds_count(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	struct hy_flow_kind_counts *counts, const char *reasons[]);
+/** @} */
 
 #pragma GCC visibility pop
 

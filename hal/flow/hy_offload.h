@@ -14,6 +14,8 @@
  *   not given out again before workers have left it and @ref hy_offload_params.settle_us is over.
  * - A marked packet is held to the *residue* of its rule: the rules before it which it overlaps,
  *   and which hardware does not have, does not put first, or may overlook.
+ * - Where a port cannot tell fragments, which have no ports, those that carry the mark of a rule for
+ *   ports are classified in software.
  * - A random sample of marked packets is classified again in software. What differs is recorded,
  *   and if it happens too often the port's marks are believed no more. Until then, packets that are
  *   not in the sample keep the class of a wrong mark.
@@ -63,7 +65,7 @@ struct hy_offload_params {
 	uint32_t settle_us;
 	uint32_t age_us; /**< How often hits are compared, in microseconds. [1,000,000] */
 	uint32_t batch;  /**< Rules installed, and evicted, by a poll at most. [256] */
-	/** Rules with a longer residue stay in software; 65,535 and more are alike. [16] */
+	/** Rules with a longer residue stay in software; 32,767 and more are alike. [16] */
 	uint32_t max_residue;
 };
 
@@ -151,6 +153,7 @@ struct hy_offload_stats {
 	struct hy_flow_limits limits; /**< What the port takes. */
 	uint32_t hw_rules;            /**< Rules whose marks workers believe. */
 	uint32_t sw_rules;            /**< All others. */
+	uint32_t room;                /**< Most rules in hardware at once. */
 	uint32_t leaving;             /**< Rules in hardware that are being taken back. */
 	bool full;                    /**< The port refused a rule for want of room. */
 	uint64_t installed;           /**< Rules created so far. */
@@ -159,15 +162,16 @@ struct hy_offload_stats {
 	uint64_t failed;              /**< Removals that the port refused: it goes on marking. */
 	uint64_t marked;              /**< Packets that hardware classified, */
 	uint64_t unmarked;            /**< those without a mark, */
-	uint64_t stale;               /**< and those whose mark stood for nothing. */
-	uint64_t residue;             /**< Marked ones that were held to rules of software. */
-	uint64_t sampled;             /**< Marked ones that were classified again. */
-	uint64_t mismatches;          /**< Of those, found wrong. */
-	uint64_t looked;   /**< Packets without a valid mark that were looked at: of those, */
-	uint64_t missing;  /**< hardware should have marked these, */
-	uint64_t garbled;  /**< and these, whose mark stood for nothing. */
-	uint64_t foreign;  /**< Bursts with a packet that named another port. */
-	char demoted[128]; /**< In state HY_OFFLOAD_DEMOTED why, in words; else "". */
+	uint64_t stale;               /**< those whose mark stood for nothing, */
+	uint64_t fragments; /**< and marked fragments, which software classified for their ports. */
+	uint64_t residue;   /**< Marked ones that were held to rules of software. */
+	uint64_t sampled;   /**< Marked ones that were classified again. */
+	uint64_t mismatches; /**< Of those, found wrong. */
+	uint64_t looked;     /**< Packets without a valid mark that were looked at: of those, */
+	uint64_t missing;    /**< hardware should have marked these, */
+	uint64_t garbled;    /**< and these, whose mark stood for nothing. */
+	uint64_t foreign;    /**< Bursts with a packet that named another port. */
+	char demoted[128];   /**< In state HY_OFFLOAD_DEMOTED why, in words; else "". */
 };
 
 /** Reads how it stands. Any thread. */

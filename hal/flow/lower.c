@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lowering: a rule of the policy becomes the rte_flow rule that a driver takes.
+ * Lowering: a rule of the policy becomes the rte_flow rule that a port takes.
  *
  * Only what hardware compares as software does is lowered: a rule that it would match more widely
  * is refused, one that it matches more narrowly is not, since what it overlooks goes to software.
+ * The one exception is a rule for ports on a NIC that cannot tell fragments: its mark is checked.
  */
 
 #include <errno.h>
@@ -33,6 +34,22 @@ protocol(const struct hy_flow_match *m)
 	if ((m->fields & HY_FLOW_TUNNEL) != 0)
 		return IPPROTO_UDP;
 	return (m->fields & HY_FLOW_PROTO) != 0 ? m->proto : 0;
+}
+
+/* Of a protocol without an item of its own here: the IPv4 header says it. */
+static enum hy_flow_pattern
+pattern_of_protocol(uint8_t proto)
+{
+	switch (proto) {
+	case IPPROTO_TCP:
+		return HY_FLOW_PATTERN_TCP;
+	case IPPROTO_UDP:
+		return HY_FLOW_PATTERN_UDP;
+	case IPPROTO_SCTP:
+		return HY_FLOW_PATTERN_SCTP;
+	default:
+		return HY_FLOW_PATTERN_IPV4;
+	}
 }
 
 static bool
@@ -76,12 +93,88 @@ objection(const struct hy_flow_driver *driver, const struct hy_flow_match *m)
 		return "a range of ports";
 	if (is_prefix(m) && !driver->prefixes)
 		return "the driver matches whole addresses only";
-	if ((m->fields & HY_FLOW_PORTS) != 0 && proto != IPPROTO_TCP && proto != IPPROTO_UDP &&
-		proto != IPPROTO_SCTP)
+	if ((m->fields & HY_FLOW_PORTS) != 0 && pattern_of_protocol(proto) == HY_FLOW_PATTERN_IPV4)
 		return "ports, and not one of the protocols TCP, UDP and SCTP";
 	if (is_ip4(m) && !driver_has_protocol(driver, proto))
 		return "the driver has a table for each protocol, and none for the rule's";
 	return NULL;
+}
+
+static bool
+is_tagged(const struct hy_flow_match *m)
+{
+	return (m->fields & HY_FLOW_VLAN) != 0;
+}
+
+/*
+ * The items that a rule becomes. A protocol without ports is compared in the IPv4 header or, where
+ * the port does not take that, by the item of its own header.
+ */
+static enum hy_flow_pattern
+pattern_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *m)
+{
+	const bool by_item = driver->protocols[0] != 0 ||
+		(m->fields & (HY_FLOW_PORTS | HY_FLOW_TUNNEL)) != 0 ||
+		(limits->takes[is_tagged(m)][HY_FLOW_PATTERN_IPV4] & HY_FLOW_PROTO) == 0;
+
+	if (!is_ip4(m))
+		return HY_FLOW_PATTERN_L2;
+	return by_item ? pattern_of_protocol(protocol(m)) : HY_FLOW_PATTERN_IPV4;
+}
+
+/* What a rule asks of the port in its pattern: bits as in hy_flow_limits.takes. */
+static uint32_t
+asked(const struct hy_flow_match *m, enum hy_flow_pattern pattern)
+{
+	const bool l4 = pattern >= HY_FLOW_PATTERN_TCP;
+	uint32_t bits = m->fields & ~HY_FLOW_VLAN;
+
+	if (pattern != HY_FLOW_PATTERN_L2)
+		bits &= ~HY_FLOW_ETHER_TYPE;
+	if (l4)
+		bits &= ~HY_FLOW_PROTO;
+	if ((bits & HY_FLOW_TUNNEL) != 0)
+		bits |= HY_FLOW_DPORT;
+	if (bits == 0)
+		bits |= HY_FLOW_FORM_ANY;
+	if (l4 && (bits & HY_FLOW_PORTS) == 0)
+		bits |= HY_FLOW_FORM_BARE;
+	return is_prefix(m) ? bits | HY_FLOW_FORM_PREFIX : bits;
+}
+
+/* Why a port does not take a rule that its driver may take; NULL: it does. */
+static const char *
+refusal(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
+	enum hy_flow_pattern pattern)
+{
+	static const struct {
+		uint32_t bit;
+		const char *reason;
+	} why[] = {
+		{ HY_FLOW_SRC, "the port does not compare source addresses" },
+		{ HY_FLOW_DST, "the port does not compare destination addresses" },
+		{ HY_FLOW_FORM_PREFIX, "the port matches whole addresses only" },
+		{ HY_FLOW_PROTO, "the port does not compare the protocol in the IPv4 header" },
+		{ HY_FLOW_DSCP, "the port does not compare the DSCP" },
+		{ HY_FLOW_TUNNEL, "the port does not compare VXLAN network identifiers" },
+		{ HY_FLOW_SPORT, "the port does not compare source ports of this protocol" },
+		{ HY_FLOW_DPORT, "the port does not compare destination ports of this protocol" },
+		{ HY_FLOW_ETHER_TYPE, "the port does not compare the ether type" },
+		{ HY_FLOW_FORM_BARE, "the port wants a port in a rule for this protocol" },
+		{ HY_FLOW_FORM_ANY, "the port wants more fields in such a rule" },
+	};
+	const uint32_t takes = limits->takes[is_tagged(m)][pattern];
+	const uint32_t missing = asked(m, pattern) & ~takes;
+
+	if (missing == 0)
+		return NULL;
+	if (takes == 0 && is_tagged(m) && limits->takes[0][pattern] != 0)
+		return "the port does not compare VLAN tags in such a rule";
+	for (size_t i = 0; i < RTE_DIM(why); i++)
+		if ((missing & why[i].bit) != 0)
+			return why[i].reason;
+	return "the port takes no such rule";
 }
 
 /* Appends an item; an all-zero mask means that the item need only be there. */
@@ -106,12 +199,12 @@ prefix_mask(uint8_t len)
 }
 
 static void
-lower_l2(const struct hy_flow_driver *driver, const struct hy_flow_match *m,
+lower_l2(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
 	struct hy_flow_lowered *out)
 {
 	/* What is IPv4 is said by the item that follows: drivers refuse its type here. */
 	const bool type = (m->fields & HY_FLOW_ETHER_TYPE) != 0 && !is_ip4(m);
-	const bool tag = (m->fields & HY_FLOW_VLAN) != 0;
+	const bool tag = is_tagged(m);
 
 	if (type && !tag) {
 		out->spec.eth.hdr.ether_type = rte_cpu_to_be_16(m->ether_type);
@@ -122,7 +215,7 @@ lower_l2(const struct hy_flow_driver *driver, const struct hy_flow_match *m,
 	if (!tag)
 		return;
 	out->spec.vlan.hdr.vlan_tci = rte_cpu_to_be_16(m->vlan);
-	out->mask.vlan.hdr.vlan_tci = driver->whole_tags ? RTE_BE16(0xffff) : RTE_BE16(0x0fff);
+	out->mask.vlan.hdr.vlan_tci = limits->whole_tags ? RTE_BE16(0xffff) : RTE_BE16(0x0fff);
 	if (type) {
 		out->spec.vlan.hdr.eth_proto = rte_cpu_to_be_16(m->ether_type);
 		out->mask.vlan.hdr.eth_proto = RTE_BE16(0xffff);
@@ -132,8 +225,7 @@ lower_l2(const struct hy_flow_driver *driver, const struct hy_flow_match *m,
 }
 
 static void
-lower_ip4(const struct hy_flow_driver *driver, const struct hy_flow_match *m, bool l4,
-	struct hy_flow_lowered *out)
+lower_ip4(const struct hy_flow_match *m, bool l4, bool whole, struct hy_flow_lowered *out)
 {
 	struct rte_ipv4_hdr *spec = &out->spec.ip4.hdr, *mask = &out->mask.ip4.hdr;
 
@@ -153,29 +245,20 @@ lower_ip4(const struct hy_flow_driver *driver, const struct hy_flow_match *m, bo
 		mask->next_proto_id = 0xff;
 		spec->next_proto_id = m->proto;
 	}
-	/* A fragment has no ports in software, not even the first one. */
-	if (l4 && driver->says_whole)
+	if (whole)
 		mask->fragment_offset = RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK);
 	item_add(out, RTE_FLOW_ITEM_TYPE_IPV4, &out->spec.ip4, &out->mask.ip4,
 		sizeof(out->mask.ip4));
 }
 
-static enum rte_flow_item_type
-l4_item(uint8_t proto)
-{
-	switch (proto) {
-	case IPPROTO_TCP:
-		return RTE_FLOW_ITEM_TYPE_TCP;
-	case IPPROTO_SCTP:
-		return RTE_FLOW_ITEM_TYPE_SCTP;
-	default:
-		return RTE_FLOW_ITEM_TYPE_UDP;
-	}
-}
-
 static void
-lower_l4(const struct hy_flow_match *m, struct hy_flow_lowered *out)
+lower_l4(const struct hy_flow_match *m, enum hy_flow_pattern pattern, struct hy_flow_lowered *out)
 {
+	static const enum rte_flow_item_type item[] = {
+		[HY_FLOW_PATTERN_TCP] = RTE_FLOW_ITEM_TYPE_TCP,
+		[HY_FLOW_PATTERN_UDP] = RTE_FLOW_ITEM_TYPE_UDP,
+		[HY_FLOW_PATTERN_SCTP] = RTE_FLOW_ITEM_TYPE_SCTP,
+	};
 	const bool tunnel = (m->fields & HY_FLOW_TUNNEL) != 0;
 	struct rte_udp_hdr *spec = &out->spec.l4.udp.hdr, *mask = &out->mask.l4.udp.hdr;
 
@@ -187,7 +270,7 @@ lower_l4(const struct hy_flow_match *m, struct hy_flow_lowered *out)
 		mask->dst_port = RTE_BE16(0xffff);
 		spec->dst_port = rte_cpu_to_be_16(tunnel ? HY_FLOW_VXLAN_PORT : m->dport[0]);
 	}
-	item_add(out, l4_item(protocol(m)), &out->spec.l4, &out->mask.l4, sizeof(out->mask.l4));
+	item_add(out, item[pattern], &out->spec.l4, &out->mask.l4, sizeof(out->mask.l4));
 	if (!tunnel)
 		return;
 	out->spec.vxlan.hdr.vx_vni = rte_cpu_to_be_32(m->tunnel << 8);
@@ -243,15 +326,54 @@ lower_any(struct hy_flow_lowered *out)
 	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);
 }
 
-int
-hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *match, uint32_t mark,
-	uint32_t priority, const struct hy_flow_spread *spread, struct hy_flow_lowered *out,
-	const char **reason)
+void
+hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limits *limits)
 {
-	const bool l4 = (match->fields & (HY_FLOW_PORTS | HY_FLOW_TUNNEL)) != 0 ||
-		(driver->protocols[0] != 0 && is_ip4(match));
+	static const uint8_t protocols[] = { [HY_FLOW_PATTERN_TCP] = IPPROTO_TCP,
+		[HY_FLOW_PATTERN_UDP] = IPPROTO_UDP,
+		[HY_FLOW_PATTERN_SCTP] = IPPROTO_SCTP };
+	const uint32_t ip4 = (driver->fields & (HY_FLOW_IP4 & ~HY_FLOW_PROTO)) | HY_FLOW_FORM_ANY |
+		(driver->prefixes ? HY_FLOW_FORM_PREFIX : 0);
+	const uint32_t l4 = ip4 | (driver->fields & HY_FLOW_PORTS) | HY_FLOW_FORM_BARE |
+		(driver->says_whole ? HY_FLOW_FORM_WHOLE : 0);
+
+	*limits = (struct hy_flow_limits){
+		.mark_max = driver->mark_max,
+		.priorities = driver->priorities,
+		.whole_tags = driver->whole_tags,
+		.reason = "as the driver declares",
+	};
+	for (unsigned int tag = 0; tag <= ((driver->fields & HY_FLOW_VLAN) != 0); tag++) {
+		uint32_t *takes = limits->takes[tag];
+
+		takes[HY_FLOW_PATTERN_L2] = (driver->fields & HY_FLOW_ETHER_TYPE) |
+			HY_FLOW_FORM_ANY;
+		if (driver->protocols[0] == 0)
+			takes[HY_FLOW_PATTERN_IPV4] = ip4 | (driver->fields & HY_FLOW_PROTO);
+		for (unsigned int p = HY_FLOW_PATTERN_TCP; p < HY_FLOW_PATTERNS; p++)
+			if (driver_has_protocol(driver, protocols[p]))
+				takes[p] = l4;
+		if (takes[HY_FLOW_PATTERN_UDP] != 0)
+			takes[HY_FLOW_PATTERN_UDP] |= driver->fields & HY_FLOW_TUNNEL;
+	}
+}
+
+int
+hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t mark, uint32_t priority,
+	const struct hy_flow_spread *spread, struct hy_flow_lowered *out, const char **reason)
+{
+	const enum hy_flow_pattern pattern = pattern_of(driver, limits, match);
+	const bool l4 = pattern >= HY_FLOW_PATTERN_TCP;
+	/* A fragment has no ports in software, not even the first one. */
+	const bool wants_whole = driver->says_whole &&
+		(match->fields & (HY_FLOW_PORTS | HY_FLOW_TUNNEL)) != 0;
+	const bool takes_whole = (limits->takes[is_tagged(match)][pattern] & HY_FLOW_FORM_WHOLE) !=
+		0;
 
 	*reason = objection(driver, match);
+	if (*reason == NULL)
+		*reason = refusal(limits, match, pattern);
 	if (*reason == NULL && spread->nb_queues > HY_FLOW_QUEUES)
 		*reason = "the port has more receive queues than a rule spreads packets over";
 	if (*reason != NULL)
@@ -260,11 +382,12 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_match *m
 	out->attr.ingress = 1;
 	out->attr.group = driver->group;
 	out->attr.priority = priority;
-	lower_l2(driver, match, out);
+	out->fragments = wants_whole && !takes_whole;
+	lower_l2(limits, match, out);
 	if (is_ip4(match))
-		lower_ip4(driver, match, l4, out);
+		lower_ip4(match, l4, wants_whole && takes_whole, out);
 	if (l4)
-		lower_l4(match, out);
+		lower_l4(match, pattern, out);
 	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);
 	out->mark.id = mark;
 	action_add(out, RTE_FLOW_ACTION_TYPE_MARK, &out->mark);
@@ -305,12 +428,15 @@ hy_flow_lower_jump(const struct hy_flow_driver *driver, uint32_t priority,
 #define TUNNEL 4
 
 static unsigned int
-headers_of(const struct hy_flow_match *m)
+headers_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *m)
 {
-	const bool tunnel = (m->fields & HY_FLOW_TUNNEL) != 0;
+	const bool typed = is_ip4(m) || (m->fields & HY_FLOW_ETHER_TYPE) != 0;
+	const bool l4 = (m->fields & (HY_FLOW_PORTS | HY_FLOW_TUNNEL)) != 0 ||
+		pattern_of(driver, limits, m) >= HY_FLOW_PATTERN_TCP;
 
-	return (is_ip4(m) || (m->fields & HY_FLOW_ETHER_TYPE) != 0 ? TYPED : 0) |
-		(tunnel || (m->fields & HY_FLOW_PORTS) != 0 ? PORTS : 0) | (tunnel ? TUNNEL : 0);
+	return (typed ? TYPED : 0) | (l4 ? PORTS : 0) |
+		((m->fields & HY_FLOW_TUNNEL) != 0 ? TUNNEL : 0);
 }
 
 /*
@@ -321,8 +447,9 @@ headers_of(const struct hy_flow_match *m)
  * what drivers make of tagged frames.
  */
 bool
-hy_flow_sees_all_of(const struct hy_flow_match *upper, const struct hy_flow_match *lower)
+hy_flow_sees_all_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *upper, const struct hy_flow_match *lower)
 {
-	return ((upper->fields ^ lower->fields) & HY_FLOW_VLAN) == 0 &&
-		(headers_of(upper) & ~headers_of(lower)) == 0;
+	return is_tagged(upper) == is_tagged(lower) &&
+		(headers_of(driver, limits, upper) & ~headers_of(driver, limits, lower)) == 0;
 }

@@ -16,10 +16,10 @@
 #include "offload.h"
 
 #define RULES_MAX (1u << 20)
-#define SAMPLE_EVERY_MAX (1u << 31) /* hy_mark_gap() counts in 64 bits */
-#define GENERATIONS_MIN 3           /* as long as slots can be given up for them */
-#define RESIDUE_MAX UINT16_MAX      /* as a slot can count */
-#define RECORDS 64                  /* of mismatches, for each worker; a ring keeps one less */
+#define SAMPLE_EVERY_MAX (1u << 31)  /* hy_mark_gap() counts in 64 bits */
+#define GENERATIONS_MIN 3            /* as long as slots can be given up for them */
+#define RESIDUE_MAX HY_MARK_RESIDUES /* as a slot can count */
+#define RECORDS 64                   /* of mismatches, for each worker; a ring keeps one less */
 
 pthread_mutex_t hy_offload_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 struct hy_offload *hy_offload_list;
@@ -123,6 +123,7 @@ layout(struct hy_offload *o)
 	o->nb_slots = 1u << o->slot_bits;
 	o->generations = (uint32_t)(marks >> o->slot_bits) - 1;
 	o->params.max_rules = RTE_MIN(o->params.max_rules, o->nb_slots);
+	o->room = RTE_MIN(o->room, o->nb_slots);
 	o->flows = calloc(o->nb_slots, sizeof(*o->flows));
 	o->batch = calloc(1, sizeof(*o->batch));
 	if (o->flows == NULL || o->batch == NULL)
@@ -174,7 +175,7 @@ port_begin(struct hy_offload *o, char *reason, size_t size)
 	}
 	if (o->any_provider)
 		o->params.provider = hy_flow_rte_of(o->port);
-	if (o->params.driver == NULL)
+	if (o->any_driver)
 		o->params.driver = hy_flow_driver_of(info.driver_name == NULL ? ""
 									      : info.driver_name);
 	rc = hy_flow_probe(o->port, o->params.provider, o->params.driver, &o->limits);
@@ -184,6 +185,9 @@ port_begin(struct hy_offload *o, char *reason, size_t size)
 		snprintf(reason, size, "%s", o->limits.reason);
 		return rc;
 	}
+	o->room = o->params.max_rules;
+	if (o->params.driver->spread_rules > 0 && o->spread.nb_queues > 1)
+		o->room = RTE_MIN(o->room, o->params.driver->spread_rules);
 	rc = hy_offload_port_rules_make(o, &why);
 	if (rc != 0) {
 		snprintf(reason, size, "%s refuses the rules that the driver needs: %s",
@@ -295,7 +299,8 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	o->port = port;
 	o->params = defaults(params);
 	o->any_provider = o->params.provider == NULL;
-	o->safety = (struct offload_safety){ true, true };
+	o->any_driver = o->params.driver == NULL;
+	o->safety = (struct offload_safety){ true, true, true };
 	for (unsigned int r = 0; r < RTE_DIM(fixed); r++)
 		snprintf(o->reasons[r], sizeof(o->reasons[r]), "%s",
 			fixed[r] == NULL ? "" : fixed[r]);

@@ -24,6 +24,7 @@ struct flow {
 	enum flow_state state;
 	bool planned;        /* Found in the plan, while that is gone through. */
 	bool settled;        /* Packets that came before it was created have all been classified. */
+	bool fragments;      /* Its packets are to be checked for being fragments. */
 	uint32_t generation; /* Of the mark, 1 at least. */
 	uint32_t priority;   /* In hardware; 0 is looked at first. */
 	uint64_t since;      /* When it was created, or freed. */
@@ -86,12 +87,12 @@ struct batch {
 
 /* Switches that only tests turn off, to see the harm; that of sampling is hy_mark_worker's. */
 struct offload_safety {
-	bool residue, generation;
+	bool residue, generation, fragments;
 };
 
 /* What the workers of a port have counted. */
 struct mark_counts {
-	uint64_t marked, unmarked, stale, residue, sampled, mismatches;
+	uint64_t marked, unmarked, stale, fragments, residue, sampled, mismatches;
 	uint64_t looked, missing, garbled; /* hy_mark.h */
 	uint64_t foreign;                  /* bursts with packets that name another port */
 };
@@ -115,7 +116,8 @@ struct hy_offload {
 	struct hy_policy_listener listener;
 	struct hy_hal *hal; /* That it follows; NULL: none. */
 	struct hy_offload_params params;
-	bool any_provider; /* The caller leaves it to the port which one. */
+	bool any_provider; /* The caller leaves it to the port which one, */
+	bool any_driver;   /* and which one of these. */
 	uint16_t port;
 	struct hy_flow_spread spread;
 	enum hy_offload_state state;
@@ -130,6 +132,7 @@ struct hy_offload {
 	struct flow *flows;
 	struct batch *batch; /* Empty between polls. */
 	uint32_t live, leaving;
+	uint32_t room; /* Most of both: max_rules, or what the port can spread. */
 
 	struct plan *plan, *next_plan;    /* Of the view of now, and of the one being committed. */
 	struct marks *marks, *next_marks; /* Likewise. */

@@ -185,7 +185,7 @@ means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match
 	if (rc == -ENOSPC || rc == -ENOMEM || rc == -ENOBUFS || rc == -EAGAIN || rc == -EBUSY)
 		return true;
 	return rc != 0 && rc == -o->params.driver->full &&
-		!hy_flow_has_room(o->port, o->params.provider, o->params.driver,
+		!hy_flow_has_room(o->port, o->params.provider, o->params.driver, &o->limits,
 			in_hardware_like(o, match));
 }
 
@@ -210,8 +210,8 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 		state->reason = REASON_RESIDUE;
 		return;
 	}
-	if (hy_flow_lower(o->params.driver, &flow->match, flow_mark(o, slot), priority, &o->spread,
-		    lowered, &reason) != 0) {
+	if (hy_flow_lower(o->params.driver, &o->limits, &flow->match, flow_mark(o, slot), priority,
+		    &o->spread, lowered, &reason) != 0) {
 		state->reason = hy_offload_reason_of(o, reason);
 		return;
 	}
@@ -222,6 +222,7 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	};
 	flow->state = FLOW_LIVE;
 	flow->priority = priority;
+	flow->fragments = lowered->fragments;
 	state->slot = slot;
 	state->reason = REASON_NONE;
 	o->live++;
@@ -361,7 +362,7 @@ hy_offload_install(struct hy_offload *o)
 		return 0;
 	ranks = ranks_sorted(o, false, &n);
 	while (ranks != NULL && n > 0 && done + o->batch->n < o->params.batch && !o->full) {
-		if (o->live + o->leaving >= o->params.max_rules) {
+		if (o->live + o->leaving >= o->room) {
 			o->full = true;
 			break;
 		}
@@ -433,7 +434,7 @@ hy_offload_age(struct hy_offload *o)
 		return 0;
 	done = evict(o);
 	/* Somebody else may have made room: the hottest is tried once more. */
-	if (done == 0 && o->live + o->leaving < o->params.max_rules)
+	if (done == 0 && o->live + o->leaving < o->room)
 		o->full = false;
 	return done;
 }

@@ -76,7 +76,7 @@ hy_offload_port_rules_make(struct hy_offload *o, const char **why)
 		rc = group_make(o, why);
 	if (rc == 0 && o->params.driver->keep_sentinel)
 		rc = hy_flow_sentinel_create(o->port, o->params.provider, o->params.driver,
-			o->limits.mark_max, &o->sentinel, why);
+			&o->limits, o->limits.mark_max, &o->sentinel, why);
 	return rc;
 }
 

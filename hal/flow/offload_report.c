@@ -36,6 +36,7 @@ stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
 		.hw_rules = o->live,
 		.sw_rules = o->plan->view->nb_rules - o->live,
 		.leaving = o->leaving,
+		.room = o->room,
 		.full = o->full,
 		.installed = o->installed,
 		.evicted = o->evicted,
@@ -44,6 +45,7 @@ stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
 		.marked = c.marked,
 		.unmarked = c.unmarked,
 		.stale = c.stale,
+		.fragments = c.fragments,
 		.residue = c.residue,
 		.sampled = c.sampled,
 		.mismatches = c.mismatches,
@@ -107,7 +109,7 @@ hy_offload_mismatch(struct hy_offload *o, struct hy_mark_mismatch *mismatch)
 static double
 hit_rate(const struct hy_offload_stats *s)
 {
-	const uint64_t packets = s->marked + s->unmarked + s->stale;
+	const uint64_t packets = s->marked + s->unmarked + s->stale + s->fragments;
 
 	return packets == 0 ? 0 : 100.0 * (double)s->marked / (double)packets;
 }
@@ -146,8 +148,8 @@ print(const struct hy_offload *o, FILE *out)
 		s.installed, s.evicted, s.lost, s.failed);
 	fprintf(out,
 		"  packets: %" PRIu64 " classified by hardware (%.1f %%), %" PRIu64
-		" unmarked, %" PRIu64 " with a stale mark\n",
-		s.marked, hit_rate(&s), s.unmarked, s.stale);
+		" unmarked, %" PRIu64 " with a stale mark, %" PRIu64 " marked fragments\n",
+		s.marked, hit_rate(&s), s.unmarked, s.stale, s.fragments);
 	fprintf(out,
 		"  of those by hardware: %" PRIu64 " held to rules of software, %" PRIu64
 		" sampled, %" PRIu64 " wrong\n",
@@ -183,8 +185,9 @@ json(const struct hy_offload *o, FILE *out)
 		s.installed, s.evicted, s.lost, s.failed);
 	fprintf(out,
 		", \"marked\": %" PRIu64 ", \"unmarked\": %" PRIu64 ", \"stale\": %" PRIu64
-		", \"residue\": %" PRIu64 ", \"sampled\": %" PRIu64 ", \"mismatches\": %" PRIu64,
-		s.marked, s.unmarked, s.stale, s.residue, s.sampled, s.mismatches);
+		", \"fragments\": %" PRIu64 ", \"residue\": %" PRIu64 ", \"sampled\": %" PRIu64
+		", \"mismatches\": %" PRIu64,
+		s.marked, s.unmarked, s.stale, s.fragments, s.residue, s.sampled, s.mismatches);
 	fprintf(out,
 		", \"looked\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"garbled\": %" PRIu64
 		", \"foreign\": %" PRIu64 ", \"demoted\": ",
@@ -248,6 +251,7 @@ dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "marked", s.marked);
 	rte_tel_data_add_dict_uint(d, "unmarked", s.unmarked);
 	rte_tel_data_add_dict_uint(d, "stale", s.stale);
+	rte_tel_data_add_dict_uint(d, "fragments", s.fragments);
 	rte_tel_data_add_dict_uint(d, "residue", s.residue);
 	rte_tel_data_add_dict_uint(d, "sampled", s.sampled);
 	rte_tel_data_add_dict_uint(d, "mismatches", s.mismatches);

@@ -27,7 +27,7 @@ left_to_hardware(const struct hy_offload *o, const struct plan *plan, uint32_t u
 		return false;
 	flow = &o->flows[slot];
 	return flow->settled && flow->priority < priority &&
-		hy_flow_sees_all_of(&flow->match, lower);
+		hy_flow_sees_all_of(o->params.driver, &o->limits, &flow->match, lower);
 }
 
 uint32_t
@@ -89,14 +89,16 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 		due[r] = due_of(&o->flows[slot]);
 		s = &marks->table.slots[slot];
 		n = o->safety.residue ? n : 0;
+		if (o->flows[slot].fragments && o->safety.fragments)
+			s->checks = HY_MARK_FRAGMENTS;
 		s->mark = flow_mark(o, slot);
 		s->index = plan->view->rules[r].index;
 		s->class_id = plan->view->rules[r].rule.class_id;
-		s->nb_residues = (uint16_t)n;
+		s->checks |= (uint16_t)n;
 		s->residue = used;
 		used += n;
 		residues[used++] = r;
-		marks->table.residual |= n > 0;
+		marks->table.checked |= s->checks != 0;
 	}
 	return used;
 }

@@ -58,6 +58,7 @@ hy_offload_counts(const struct hy_offload *o, struct mark_counts *c)
 		c->marked += relaxed(&worker->marked);
 		c->unmarked += relaxed(&worker->unmarked);
 		c->stale += relaxed(&worker->stale);
+		c->fragments += relaxed(&worker->fragments);
 		c->residue += relaxed(&worker->residue);
 		c->sampled += relaxed(&worker->sampled);
 		c->mismatches += relaxed(&worker->mismatches);
@@ -105,7 +106,8 @@ marks_missing(struct hy_offload *o, const struct mark_counts *now)
 	const struct mark_counts *begin = &o->watch.begin;
 	const uint64_t looked = now->looked - begin->looked;
 	const uint64_t marked = now->marked - begin->marked;
-	const uint64_t soft = now->unmarked - begin->unmarked + (now->stale - begin->stale);
+	const uint64_t soft = now->unmarked - begin->unmarked + (now->stale - begin->stale) +
+		(now->fragments - begin->fragments);
 	const uint64_t lost = now->missing - begin->missing + (now->garbled - begin->garbled);
 	double in_all;
 

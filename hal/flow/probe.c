@@ -12,35 +12,25 @@
 
 #include "probe.h"
 
-/* Loopback is never on a wire. NICs with a table for each protocol want all of what that matches. */
-#define NOBODY 0x7ffffffe
-#define DISCARD 9          /* the port of RFC 863 */
-#define UNUSED_TYPE 0x88b6 /* IEEE 802's second one for local experiments */
 static const struct hy_flow_match nobody = {
 	.fields = HY_FLOW_SRC | HY_FLOW_DST,
-	.src = NOBODY,
-	.dst = NOBODY,
+	.src = HY_FLOW_NOBODY,
+	.dst = HY_FLOW_NOBODY,
 	.src_len = 32,
 	.dst_len = 32,
 };
 static const struct hy_flow_match nobody_exactly = {
 	.fields = HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_PORTS,
-	.src = NOBODY,
-	.dst = NOBODY,
+	.src = HY_FLOW_NOBODY,
+	.dst = HY_FLOW_NOBODY,
 	.src_len = 32,
 	.dst_len = 32,
 	.proto = IPPROTO_UDP,
-	.sport = { DISCARD, DISCARD },
-	.dport = { DISCARD, DISCARD },
+	.sport = { HY_FLOW_DISCARD, HY_FLOW_DISCARD },
+	.dport = { HY_FLOW_DISCARD, HY_FLOW_DISCARD },
 };
 
-struct attempt {
-	uint16_t port;
-	struct hy_flow_spread spread;
-	const struct hy_flow_provider *provider;
-	const struct hy_flow_driver *driver;
-};
-
+/* The rule that no traffic meets, with all that NICs with a table for each protocol want. */
 static const struct hy_flow_match *
 sentinel_of(const struct hy_flow_driver *driver)
 {
@@ -48,12 +38,13 @@ sentinel_of(const struct hy_flow_driver *driver)
 }
 
 static int
-rule_create(const struct attempt *a, const struct hy_flow_match *match, uint32_t mark,
-	uint32_t priority, void **flow, const char **why)
+rule_create(const struct attempt *a, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t mark, uint32_t priority, void **flow,
+	const char **why)
 {
 	struct rte_flow_error error = { 0 };
 	struct hy_flow_lowered lowered;
-	int rc = hy_flow_lower(a->driver, match, mark, priority, &a->spread, &lowered, why);
+	int rc = hy_flow_lower(a->driver, limits, match, mark, priority, &a->spread, &lowered, why);
 
 	if (rc != 0)
 		return rc;
@@ -64,26 +55,87 @@ rule_create(const struct attempt *a, const struct hy_flow_match *match, uint32_t
 	return rc;
 }
 
-static bool
-takes(const struct attempt *a, uint32_t mark, uint32_t priority)
+static int
+sentinel_create(const struct attempt *a, void **flow, const char **why)
 {
-	const struct hy_flow_match *match = sentinel_of(a->driver);
+	return rule_create(a, a->declared, sentinel_of(a->driver), 1, 0, flow, why);
+}
+
+static void
+rule_remove(struct attempt *a, void *flow)
+{
 	struct rte_flow_error error = { 0 };
-	struct hy_flow_lowered lowered;
+	const int rc = a->provider->destroy(a->port, flow, &error);
+
+	if (rc == 0 || a->broken != NULL)
+		return;
+	a->rc = rc;
+	a->broken = "a rule cannot be removed";
+}
+
+/*
+ * A refusal says something of a rule only if the port goes on to take the one that it took at first:
+ * else it is full by now, or answers no longer.
+ */
+static void
+control(struct attempt *a)
+{
 	const char *why;
 	void *flow;
 
+	a->rc = sentinel_create(a, &flow, &why);
+	if (a->rc == 0)
+		rule_remove(a, flow);
+	else
+		a->broken = "it took a rule before that it refuses now";
+}
+
+static bool
+create_and_remove(struct attempt *a, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t mark, uint32_t priority)
+{
+	const char *why;
+	void *flow;
+	const int rc = rule_create(a, limits, match, mark, priority, &flow, &why);
+
+	if (rc == 0) {
+		rule_remove(a, flow);
+	} else if (rc == -ETIMEDOUT) { /* it may be there */
+		a->rc = rc;
+		a->broken = "it does not answer";
+	} else {
+		control(a);
+	}
+	return rc == 0 && a->broken == NULL;
+}
+
+bool
+hy_flow_attempt(struct attempt *a, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t mark, uint32_t priority)
+{
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	const char *why;
+
+	if (a->broken != NULL ||
+		hy_flow_lower(a->driver, limits, match, mark, priority, &a->spread, &lowered,
+			&why) != 0)
+		return false;
 	if (a->driver->validates_for_good)
-		return rule_create(a, match, mark, priority, &flow, &why) == 0 &&
-			a->provider->destroy(a->port, flow, &error) == 0;
-	return hy_flow_lower(a->driver, match, mark, priority, &a->spread, &lowered, &why) == 0 &&
-		a->provider->validate(a->port, &lowered.attr, lowered.items, lowered.actions,
-			&error) == 0;
+		return create_and_remove(a, limits, match, mark, priority);
+	return a->provider->validate(a->port, &lowered.attr, lowered.items, lowered.actions,
+		       &error) == 0;
+}
+
+static bool
+takes(struct attempt *a, uint32_t mark, uint32_t priority)
+{
+	return hy_flow_attempt(a, a->declared, sentinel_of(a->driver), mark, priority);
 }
 
 /* The largest of 1 to most that is taken, of which 1 is. */
 static uint32_t
-largest_mark(const struct attempt *a, uint32_t most)
+largest_mark(struct attempt *a, uint32_t most)
 {
 	uint32_t low = 1;
 
@@ -101,7 +153,7 @@ largest_mark(const struct attempt *a, uint32_t most)
 }
 
 static uint32_t
-count_priorities(const struct attempt *a, uint32_t most)
+count_priorities(struct attempt *a, uint32_t most)
 {
 	uint32_t low = 0;
 
@@ -120,12 +172,15 @@ count_priorities(const struct attempt *a, uint32_t most)
 
 int
 hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
-	const struct hy_flow_driver *driver, uint32_t mark, void **flow, const char **why)
+	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits, uint32_t mark,
+	void **flow, const char **why)
 {
 	/* As of a port with one queue, without RSS, of which a NIC may have few: it meets nothing. */
-	const struct attempt a = { port, { .nb_queues = 1 }, provider, driver };
+	const struct attempt a = {
+		.port = port, .provider = provider, .driver = driver, .spread = { .nb_queues = 1 }
+	};
 
-	return rule_create(&a, sentinel_of(driver), mark, 0, flow, why);
+	return rule_create(&a, limits, sentinel_of(driver), mark, 0, flow, why);
 }
 
 /* The same fields, prefix lengths and protocol, which make up the table that a rule goes to. */
@@ -135,22 +190,23 @@ nobody_like(const struct hy_flow_match *like)
 	struct hy_flow_match m = *like;
 
 	if ((m.fields & HY_FLOW_SRC) != 0)
-		m.src = NOBODY & UINT32_MAX << (32 - m.src_len);
+		m.src = HY_FLOW_NOBODY & UINT32_MAX << (32 - m.src_len);
 	if ((m.fields & HY_FLOW_DST) != 0)
-		m.dst = NOBODY & UINT32_MAX << (32 - m.dst_len);
+		m.dst = HY_FLOW_NOBODY & UINT32_MAX << (32 - m.dst_len);
 	if ((m.fields & HY_FLOW_SPORT) != 0)
-		m.sport[0] = m.sport[1] = DISCARD;
+		m.sport[0] = m.sport[1] = HY_FLOW_DISCARD;
 	if ((m.fields & HY_FLOW_DPORT) != 0)
-		m.dport[0] = m.dport[1] = DISCARD;
+		m.dport[0] = m.dport[1] = HY_FLOW_DISCARD;
 	if ((m.fields & HY_FLOW_ETHER_TYPE) != 0 && m.ether_type != RTE_ETHER_TYPE_IPV4)
-		m.ether_type = UNUSED_TYPE;
+		m.ether_type = HY_FLOW_UNUSED_TYPE;
 	return m;
 }
 
 /* Where the rule does meet traffic, mark 1 has generation 0: it stands for nothing. */
 bool
 hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
-	const struct hy_flow_driver *driver, const struct hy_flow_match *like)
+	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *like)
 {
 	const struct hy_flow_match match = like != NULL ? nobody_like(like) : *sentinel_of(driver);
 	struct attempt a = { .port = port, .provider = provider, .driver = driver };
@@ -159,7 +215,7 @@ hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
 	void *flow;
 
 	if (hy_flow_spread_get(port, &a.spread) != 0 ||
-		rule_create(&a, &match, 1, 0, &flow, &why) != 0)
+		rule_create(&a, limits, &match, 1, 0, &flow, &why) != 0)
 		return false;
 	provider->destroy(port, flow, &error);
 	return true;
@@ -172,7 +228,7 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 	struct rte_flow_error error = { 0 };
 	const char *why = NULL;
 	void *flow;
-	int rc = rule_create(a, sentinel_of(a->driver), 1, 0, &flow, &why);
+	int rc = sentinel_create(a, &flow, &why);
 
 	if (rc == 0)
 		rc = a->provider->destroy(a->port, flow, &error);
@@ -183,11 +239,43 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 	return rc;
 }
 
+/*
+ * What there is to find out. Patterns are tried as on a port with one queue, since NICs may have few
+ * rules with RSS. Where marks are switched on by the first rule that marks, one is held meanwhile:
+ * they would go on and off with each trial.
+ */
+static void
+find_out(struct attempt *a, struct hy_flow_limits *limits)
+{
+	const struct hy_flow_spread spread = a->spread;
+	void *held = NULL;
+
+	a->spread = (struct hy_flow_spread){ .nb_queues = 1 };
+	if (a->driver->keep_sentinel) {
+		a->rc = sentinel_create(a, &held, &a->broken);
+		if (a->rc != 0)
+			return;
+	}
+	limits->mark_max = largest_mark(a, a->driver->mark_max);
+	limits->priorities = count_priorities(a, a->driver->priorities);
+	hy_flow_try_patterns(a, limits);
+	/* Rules that were only validated may have been refused by a port that was on its way out. */
+	if (!takes(a, 1, 0) && a->broken == NULL) {
+		a->rc = -EIO;
+		a->broken = "it took a rule before that it refuses now";
+	}
+	if (held != NULL)
+		rule_remove(a, held);
+	a->spread = spread;
+}
+
 int
 hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, struct hy_flow_limits *limits)
 {
 	struct attempt a = { .port = port, .provider = provider, .driver = driver };
+	struct hy_flow_limits declared;
+	struct hy_flow_kind_counts kinds;
 
 	memset(limits, 0, sizeof(*limits));
 	limits->priorities = 1;
@@ -195,12 +283,22 @@ hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
 		snprintf(limits->reason, sizeof(limits->reason), "there is no such port");
 		return -ENODEV;
 	}
+	hy_flow_limits_declared(driver, &declared);
+	a.declared = &declared;
 	if (first_try(&a, limits) != 0)
 		return 0;
-	limits->mark_max = largest_mark(&a, driver->mark_max);
-	limits->priorities = count_priorities(&a, driver->priorities);
+	find_out(&a, limits);
+	if (a.broken != NULL) {
+		memset(limits, 0, sizeof(*limits));
+		limits->priorities = 1;
+		snprintf(limits->reason, sizeof(limits->reason),
+			"%s cannot be tried to the end: %s (%s)", provider->name, a.broken,
+			strerror(-a.rc));
+		return 0;
+	}
+	hy_flow_kinds_count(driver, limits, &kinds, NULL);
 	snprintf(limits->reason, sizeof(limits->reason),
-		"%s took rules with marks up to %u at %u priorities", provider->name,
-		limits->mark_max, limits->priorities);
+		"%s took rules with marks up to %u at %u priorities, %u of %u kinds",
+		provider->name, limits->mark_max, limits->priorities, kinds.taken, kinds.kinds);
 	return 0;
 }

@@ -5,8 +5,35 @@
 
 #include "hy_flow.h"
 
+/* Loopback is never on a wire, and nothing is sent to the port of RFC 863. */
+#define HY_FLOW_NOBODY 0x7ffffffe
+#define HY_FLOW_DISCARD 9
+#define HY_FLOW_UNUSED_TYPE 0x88b6 /* IEEE 802's second ether type for local experiments */
+
+/* A port that is being tried. */
+struct attempt {
+	uint16_t port;
+	const struct hy_flow_provider *provider;
+	const struct hy_flow_driver *driver;
+	const struct hy_flow_limits *declared; /* By its driver. */
+	struct hy_flow_spread spread;
+	const char *broken; /* Not NULL: why the port can be tried no longer, */
+	int rc;             /* and this. */
+};
+
+/*
+ * Whether the port takes a rule as lowered by these limits, tried as the driver wants it. False also
+ * if it can be tried no longer: a->broken. A rule that is to be created must meet no traffic.
+ */
+bool hy_flow_attempt(struct attempt *a, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t mark, uint32_t priority);
+
+/* Narrows limits->takes from what the driver declares to what the port takes. */
+void hy_flow_try_patterns(struct attempt *a, struct hy_flow_limits *limits);
+
 int hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
-	const struct hy_flow_driver *driver, uint32_t mark, void **flow, const char **why);
+	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits, uint32_t mark,
+	void **flow, const char **why);
 
 /*
  * Whether a port takes one rule more: tries one that names the fields of `like`, with values that
@@ -15,6 +42,7 @@ int hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provid
  * room alone.
  */
 bool hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
-	const struct hy_flow_driver *driver, const struct hy_flow_match *like);
+	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *like);
 
 #endif

@@ -109,12 +109,20 @@ hy_policy_classify_t hy_policy_classify_acl;    /**< rte_acl, as wide as EAL's v
 #define HY_MARK_DUE_TAGGED 2 /**< Plain packets with one. */
 /** @} */
 
+/** @name What marked packets of a rule are checked for: hy_mark_slot.checks; 0: nothing.
+ * @{
+ */
+#define HY_MARK_FRAGMENTS \
+	0x8000 /**< Being fragments, which hardware marks too: software has those. */
+#define HY_MARK_RESIDUES 0x7fff /**< So many rules before it that only software has. */
+/** @} */
+
 /** What a mark of a port's hardware stands for. */
 struct hy_mark_slot {
-	uint32_t mark;        /**< In full, generation included; 0: the slot is free. */
-	uint32_t index;       /**< Of the hit counter of its rule, */
-	uint16_t class_id;    /**< whose class is here, too: few packets need more of it. */
-	uint16_t nb_residues; /**< Rules before it that only software has: */
+	uint32_t mark;     /**< In full, generation included; 0: the slot is free. */
+	uint32_t index;    /**< Of the hit counter of its rule, */
+	uint16_t class_id; /**< whose class is here, too: few packets need more of it. */
+	uint16_t checks; /**< HY_MARK_FRAGMENTS, and a number of rules, HY_MARK_RESIDUES at most: */
 	/** where their ranks begin in the table's residues; the rule's own rank is behind them. */
 	uint32_t residue;
 };
@@ -129,7 +137,7 @@ struct hy_mark_table {
 	const uint8_t *due;                /**< HY_MARK_DUE bits by rank: 0 of rules in software. */
 	struct hy_mark_worker *workers;    /**< Of each worker (hy_mark.h). */
 	uint32_t slot_mask;                /**< Number of slots, a power of 2, less 1. */
-	bool residual;                     /**< Some slot has residues. */
+	bool checked;                      /**< Some slot has checks. */
 	struct hy_mark_slot slots[];       /**< By mark & slot_mask. */
 };
 

@@ -153,7 +153,8 @@ int
 law_lower(const struct law *law, const struct hy_flow_match *match, struct hy_flow_lowered *lowered,
 	const char **reason)
 {
-	return hy_flow_lower(law->driver, match, LAW_MARK, 0, &law->spread, lowered, reason);
+	return hy_flow_lower(law->driver, &law->limits, match, LAW_MARK, 0, &law->spread, lowered,
+		reason);
 }
 
 static const struct oracle_profile *

@@ -16,6 +16,15 @@ key_of(const struct rte_mbuf *m, struct hy_flow_key *key)
 	hy_flow_key(hy_mbuf_peek(m, HY_FLOW_HEADERS, bounce), m->pkt_len, key);
 }
 
+bool
+flow_cls_has_ports(const struct rte_mbuf *m)
+{
+	struct hy_flow_key key;
+
+	key_of(m, &key);
+	return (key.has & HY_FLOW_PORTS) == HY_FLOW_PORTS;
+}
+
 /* The first of the rules that only software has, or else the mark's. */
 static const struct hy_policy_rule *
 residue_check(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
@@ -23,12 +32,13 @@ residue_check(const struct hy_mark_table *table, const struct hy_mark_slot *slot
 {
 	const struct hy_policy_rule *rules = table->view->rules;
 	const uint32_t *ranks = &table->residues[slot->residue];
+	const uint32_t n = slot->checks & HY_MARK_RESIDUES;
 	struct hy_flow_key key;
 	uint32_t i = 0;
 
-	if (slot->nb_residues > 0)
+	if (n > 0)
 		key_of(m, &key);
-	while (i < slot->nb_residues && !hy_flow_matches(&rules[ranks[i]].rule.match, &key))
+	while (i < n && !hy_flow_matches(&rules[ranks[i]].rule.match, &key))
 		i++;
 	return &rules[ranks[i]];
 }
@@ -80,7 +90,7 @@ flow_cls_checked(const struct hy_mark_table *table, const struct hy_mark_slot *s
 {
 	const struct hy_policy_rule *rule = residue_check(table, slot, m);
 
-	t->residue += slot->nb_residues > 0;
+	t->residue += (slot->checks & HY_MARK_RESIDUES) != 0;
 	if (worker->gap == 0)
 		rule = sample(table, worker, m, rule, t);
 	return flow_cls_answer(rule);

@@ -3,8 +3,9 @@
  * flow_cls by marks: hardware has found the rule already, and the frame is not even looked at. What
  * comes without a mark, or with one that stands for nothing, is classified in software.
  *
- * The marks are hy_offload.h's. A marked packet is held to the residue of its rule, if there is one,
- * and a random sample of marked packets is classified again. Of packets without a valid mark, a few
+ * The marks are hy_offload.h's. A marked packet is held to the residue of its rule, if there is one;
+ * a fragment goes to software, if hardware marks those too where the rule is for ports; and a random
+ * sample of marked packets is classified again. Of packets without a valid mark, a few
  * are looked at to see whether hardware should have marked them.
  */
 
@@ -20,12 +21,15 @@ struct burst {
 	struct flow_cls_answer answer[HY_BURST_MAX];
 	uint32_t soft[HY_BURST_MAX]; /* places of the packets that software is to classify */
 	uint32_t nb_soft;
+	uint32_t checked[HY_BURST_MAX]; /* of one port, those whose marks do not say all */
+	uint32_t nb_checked;
 	struct mark_tally all;
 };
 
 /*
  * Packets of a burst from this one on, as long as they are of one port: those that its hardware has
- * marked. Returns where they end. Without `checks`, their marks say all.
+ * marked. Returns where they end. Without `checks`, their marks say all, and no sample is due; with
+ * it, packets of marks that do not say all are fetched, and left for checked().
  */
 static __rte_always_inline uint32_t
 by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worker *worker,
@@ -50,13 +54,38 @@ by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_work
 			continue;
 		}
 		b->answer[i] = (struct flow_cls_answer){ slot->class_id, slot->index };
-		if (checks && unlikely((--worker->gap == 0) | (slot->nb_residues > 0)))
+		if (checks && slot->checks != 0) {
+			rte_prefetch0(rte_pktmbuf_mtod(m, const void *));
+			b->checked[b->nb_checked++] = i;
+		} else if (checks && unlikely(--worker->gap == 0)) {
 			b->answer[i] = flow_cls_checked(table, slot, worker, m, t);
+		}
 	}
 	t->marked = i - from - (b->nb_soft - soft);
 	if (!checks)
 		worker->gap -= t->marked;
 	return i;
+}
+
+/* Those whose marks do not say all: fragments go to software, and others are held to the residue. */
+static void
+checked(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worker *worker,
+	void **objs, struct mark_tally *t)
+{
+	for (uint32_t k = 0; k < b->nb_checked; k++) {
+		const uint32_t i = b->checked[k];
+		const struct rte_mbuf *m = objs[i];
+		const struct hy_mark_slot *slot = &table->slots[m->hash.fdir.hi & table->slot_mask];
+
+		if ((slot->checks & HY_MARK_FRAGMENTS) != 0 && unlikely(!flow_cls_is_whole(m))) {
+			t->fragments++;
+			b->soft[b->nb_soft++] = i;
+			continue;
+		}
+		if (--worker->gap == 0 || (slot->checks & HY_MARK_RESIDUES) != 0)
+			b->answer[i] = flow_cls_checked(table, slot, worker, m, t);
+	}
+	t->marked -= t->fragments;
 }
 
 static inline void
@@ -73,15 +102,20 @@ port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w,
 	struct hy_mark_worker *worker = &table->workers[w];
 	struct mark_tally t = { 0 };
 	const uint32_t soft = b->nb_soft;
-	const bool checks = table->residual || worker->gap <= n - from;
-	const uint32_t to = checks ? by_marks(b, table, worker, objs, from, n, &t, true)
-				   : by_marks(b, table, worker, objs, from, n, &t, false);
+	const bool checks = table->checked || worker->gap <= n - from;
+	uint32_t to;
 
+	b->nb_checked = 0;
+	to = checks ? by_marks(b, table, worker, objs, from, n, &t, true)
+		    : by_marks(b, table, worker, objs, from, n, &t, false);
+	if (b->nb_checked > 0)
+		checked(b, table, worker, objs, &t);
 	if (b->nb_soft > soft && unlikely(hy_mark_looks(worker) > 0))
 		flow_cls_look(table, worker, objs, &b->soft[soft], b->nb_soft - soft);
 	add(&worker->marked, t.marked);
-	add(&worker->unmarked, to - from - t.marked - t.stale);
+	add(&worker->unmarked, to - from - t.marked - t.stale - t.fragments);
 	add(&worker->stale, t.stale);
+	add(&worker->fragments, t.fragments);
 	add(&worker->residue, t.residue);
 	add(&worker->sampled, t.sampled);
 	add(&worker->mismatches, t.mismatches);

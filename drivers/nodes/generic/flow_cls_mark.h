@@ -3,6 +3,9 @@
 #ifndef FLOW_CLS_MARK_H
 #define FLOW_CLS_MARK_H
 
+#include <rte_ether.h>
+#include <rte_ip.h>
+
 #include <hy_mark.h>
 
 #include "flow_cls.h"
@@ -12,9 +15,26 @@
 
 /* What became of packets that a port with marks received. */
 struct mark_tally {
-	uint32_t marked, stale, residue, sampled, mismatches;
+	uint32_t marked, stale, fragments, residue, sampled, mismatches;
 	uint32_t misses; /* of mismatches, those that no rule matches */
 };
+
+/* Whether a packet has ports in software; of one that is not plain, slowly. */
+bool flow_cls_has_ports(const struct rte_mbuf *m);
+
+/* Whether a packet that hardware has found ports in is no fragment. */
+static __rte_always_inline bool
+flow_cls_is_whole(const struct rte_mbuf *m)
+{
+	const struct rte_ether_hdr *ether = rte_pktmbuf_mtod(m, const void *);
+	const struct rte_ipv4_hdr *ip = (const void *)(ether + 1);
+
+	if (unlikely(m->data_len < sizeof(*ether) + sizeof(*ip) ||
+		    ether->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4)))
+		return flow_cls_has_ports(m);
+	return (ip->fragment_offset & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)) ==
+		0;
+}
 
 /*
  * Of a marked packet: the answer of the first rule of the slot's residue that it matches, or else of

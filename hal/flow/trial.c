@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What rules may ask of a port, pattern by pattern, found out by trying.
+ *
+ * A field is tried on top of a rule that is taken, and then all that were taken are tried together.
+ * So a port takes what is lowered by the outcome if it takes with a rule also one that asks for less;
+ * what asks for nothing at all, or for no port, is tried by itself.
+ */
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_ether.h>
+
+#include <hy_policy.h>
+
+#include "probe.h"
+
+/* A VLAN id that is rarely used: a tagged rule may meet traffic while it is tried. */
+#define TAG 4094
+
+static const uint8_t protocol[HY_FLOW_PATTERNS] = {
+	[HY_FLOW_PATTERN_TCP] = IPPROTO_TCP,
+	[HY_FLOW_PATTERN_UDP] = IPPROTO_UDP,
+	[HY_FLOW_PATTERN_SCTP] = IPPROTO_SCTP,
+};
+
+/* One pattern that is being tried: how it is lowered, and what was taken so far. */
+struct pattern {
+	struct attempt *attempt;
+	struct hy_flow_limits declared; /* What rules are lowered by. */
+	unsigned int tag;
+	enum hy_flow_pattern id;
+	uint32_t base;  /* What each rule names. */
+	uint32_t taken; /* As in hy_flow_limits.takes. */
+};
+
+/* The rule that asks for these fields and forms, with values that nobody sends. */
+static struct hy_flow_match
+rule_of(const struct pattern *p, uint32_t bits)
+{
+	const uint8_t len = (bits & HY_FLOW_FORM_PREFIX) != 0 ? 31 : 32;
+	struct hy_flow_match m = { .fields = bits & HY_FLOW_ALL };
+
+	if (p->id >= HY_FLOW_PATTERN_TCP) {
+		m.fields |= HY_FLOW_PROTO;
+		m.proto = protocol[p->id];
+	} else if ((bits & HY_FLOW_PROTO) != 0) {
+		m.proto = IPPROTO_UDP;
+	}
+	if (p->id == HY_FLOW_PATTERN_IPV4 && m.fields == 0) {
+		m.fields |= HY_FLOW_ETHER_TYPE;
+		m.ether_type = RTE_ETHER_TYPE_IPV4;
+	} else if ((bits & HY_FLOW_ETHER_TYPE) != 0) {
+		m.ether_type = HY_FLOW_UNUSED_TYPE;
+	}
+	if (p->tag) {
+		m.fields |= HY_FLOW_VLAN;
+		m.vlan = TAG;
+	}
+	if ((bits & HY_FLOW_SRC) != 0) {
+		m.src = HY_FLOW_NOBODY;
+		m.src_len = len;
+	}
+	if ((bits & HY_FLOW_DST) != 0) {
+		m.dst = HY_FLOW_NOBODY;
+		m.dst_len = len;
+	}
+	if ((bits & HY_FLOW_SPORT) != 0)
+		m.sport[0] = m.sport[1] = HY_FLOW_DISCARD;
+	if ((bits & HY_FLOW_TUNNEL) != 0)
+		m.fields &= ~HY_FLOW_DPORT; /* it is known */
+	else if ((bits & HY_FLOW_DPORT) != 0)
+		m.dport[0] = m.dport[1] = HY_FLOW_DISCARD;
+	if ((bits & HY_FLOW_TUNNEL) != 0)
+		m.tunnel = 1;
+	if ((bits & HY_FLOW_DSCP) != 0)
+		m.dscp = 1;
+	return m;
+}
+
+/* Tries exactly these, by the items of this pattern. */
+static bool
+is_taken(struct pattern *p, uint32_t bits)
+{
+	const struct hy_flow_match match = rule_of(p, bits);
+	struct hy_flow_limits limits = p->declared;
+	uint32_t *takes = limits.takes[p->tag];
+
+	takes[p->id] &= ~HY_FLOW_FORM_WHOLE | (bits & HY_FLOW_FORM_WHOLE);
+	if (p->id >= HY_FLOW_PATTERN_TCP)
+		takes[HY_FLOW_PATTERN_IPV4] = 0;
+	return hy_flow_attempt(p->attempt, &limits, &match, 1, 0);
+}
+
+/* A rule of the pattern that is taken. Those that are created must meet no traffic. */
+static bool
+base_find(struct pattern *p)
+{
+	static const uint32_t ip4[] = { HY_FLOW_SRC | HY_FLOW_DST,
+		HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PORTS, HY_FLOW_DST, HY_FLOW_SRC };
+	static const uint32_t l2[] = { HY_FLOW_ETHER_TYPE };
+	const bool l2_only = p->id == HY_FLOW_PATTERN_L2;
+	const uint32_t *bases = l2_only ? l2 : ip4;
+	const size_t n = l2_only ? RTE_DIM(l2) : RTE_DIM(ip4);
+
+	for (size_t i = 0; i < n; i++) {
+		p->base = bases[i];
+		if ((p->base & HY_FLOW_PORTS) != 0 && p->id < HY_FLOW_PATTERN_TCP)
+			continue;
+		if (is_taken(p, p->base))
+			return true;
+	}
+	p->base = 0;
+	return !p->attempt->driver->validates_for_good && is_taken(p, 0);
+}
+
+/* Rules that ask for nothing, or for no port: what is created to be tried asks for addresses too. */
+static void
+try_bare(struct pattern *p)
+{
+	const bool l4 = p->id >= HY_FLOW_PATTERN_TCP;
+	const bool bare = l4 && (p->base & HY_FLOW_PORTS) == 0;
+
+	if (bare)
+		p->taken |= HY_FLOW_FORM_BARE;
+	if ((l4 && !bare) || (!p->attempt->driver->validates_for_good && !is_taken(p, 0)))
+		return;
+	p->taken |= HY_FLOW_FORM_ANY;
+}
+
+static void
+try_fields(struct pattern *p, uint32_t declared)
+{
+	static const uint32_t bits[] = { HY_FLOW_SRC, HY_FLOW_DST, HY_FLOW_SPORT, HY_FLOW_DPORT,
+		HY_FLOW_PROTO, HY_FLOW_FORM_PREFIX, HY_FLOW_DSCP, HY_FLOW_ETHER_TYPE,
+		HY_FLOW_TUNNEL };
+
+	p->taken = p->base;
+	for (size_t i = 0; i < RTE_DIM(bits); i++)
+		if ((declared & bits[i] & ~p->taken) != 0 && is_taken(p, p->base | bits[i]))
+			p->taken |= bits[i];
+	if ((p->taken & HY_FLOW_PORTS) != 0 && (declared & HY_FLOW_FORM_WHOLE) != 0 &&
+		is_taken(p, p->base | (p->taken & HY_FLOW_PORTS) | HY_FLOW_FORM_WHOLE))
+		p->taken |= HY_FLOW_FORM_WHOLE;
+}
+
+/* Where not all are taken together, rules do without what is asked for least. */
+static void
+try_together(struct pattern *p)
+{
+	static const uint32_t least[] = { HY_FLOW_TUNNEL, HY_FLOW_DSCP, HY_FLOW_FORM_PREFIX,
+		HY_FLOW_FORM_WHOLE, HY_FLOW_SPORT, HY_FLOW_PROTO, HY_FLOW_DPORT, HY_FLOW_SRC };
+
+	for (size_t i = 0; i < RTE_DIM(least) && p->taken != p->base; i++) {
+		if (is_taken(p, p->taken))
+			return;
+		p->taken &= ~least[i] | p->base;
+	}
+	p->taken = p->taken == p->base || is_taken(p, p->taken) ? p->taken : p->base;
+}
+
+static void
+try_tag(struct attempt *a, struct hy_flow_limits *limits, unsigned int tag)
+{
+	struct pattern p = { .attempt = a, .declared = *limits, .tag = tag };
+
+	for (unsigned int id = 0; id < HY_FLOW_PATTERNS; id++) {
+		const uint32_t declared = limits->takes[tag][id];
+
+		p.id = (enum hy_flow_pattern)id;
+		limits->takes[tag][id] = 0;
+		if (declared == 0 || !base_find(&p))
+			continue;
+		try_fields(&p, declared);
+		try_together(&p);
+		try_bare(&p);
+		limits->takes[tag][id] = p.taken;
+	}
+}
+
+static bool
+takes_none(const struct hy_flow_limits *limits, unsigned int tag)
+{
+	uint32_t any = 0;
+
+	for (unsigned int p = 0; p < HY_FLOW_PATTERNS; p++)
+		any |= limits->takes[tag][p];
+	return any == 0;
+}
+
+void
+hy_flow_try_patterns(struct attempt *a, struct hy_flow_limits *limits)
+{
+	memcpy(limits->takes, a->declared->takes, sizeof(limits->takes));
+	limits->whole_tags = a->declared->whole_tags;
+	try_tag(a, limits, 0);
+	if (takes_none(limits, 1))
+		return;
+	try_tag(a, limits, 1);
+	if (!takes_none(limits, 1) || limits->whole_tags)
+		return;
+	limits->whole_tags = true;
+	memcpy(limits->takes[1], a->declared->takes[1], sizeof(limits->takes[1]));
+	try_tag(a, limits, 1);
+}
