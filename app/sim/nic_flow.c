@@ -29,15 +29,13 @@ odd_error(int rc, struct rte_flow_error *error)
 	case RTE_FLOW_ERROR_TYPE_ACTION:
 	case RTE_FLOW_ERROR_TYPE_ACTION_CONF:
 		/* roc_npc.c, npc_rss_action_configure(): an errno, and negative */
-		odd = error->type == RTE_FLOW_ERROR_TYPE_ACTION_CONF && rc != -EINVAL
-			? rc
-			: NPC_ERR_ACTION_NOTSUP;
+		odd = error->type == RTE_FLOW_ERROR_TYPE_ACTION_CONF ? rc : NPC_ERR_ACTION_NOTSUP;
 		break;
 	case RTE_FLOW_ERROR_TYPE_ITEM:
 		odd = NPC_ERR_PATTERN_NOTSUP;
 		break;
 	default:
-		odd = rc == -ENOSPC ? NPC_ERR_MCAM_ALLOC : NPC_ERR_PARAM;
+		odd = rc == -EIO ? NPC_ERR_MCAM_ALLOC : NPC_ERR_PARAM;
 	}
 	rte_flow_error_set(error, odd, error->type, error->cause, error->message);
 	return odd != 0 ? odd : -EINVAL;

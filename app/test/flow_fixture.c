@@ -25,7 +25,7 @@ struct flow_rig rig_of_flow;
 
 const struct flow_profile flow_profiles[FLOW_PROFILES] = {
 	{ "generic", "net_other" },
-	{ "cnxk", "net_cn10k" },
+	{ "cnxk_wide", "net_cn10k" }, /* every field: keys are no subject here */
 	{ "mlx5", "mlx5_pci" },
 	{ "ice", "net_ice" },
 	{ "i40e", "net_i40e" },

@@ -38,6 +38,8 @@ static const struct rte_flow_item_ipv4
 static const struct rte_flow_item_udp udp = { .hdr.dst_port = RTE_BE16(53) },
 				      udp_dst = { .hdr.dst_port = RTE_BE16(UINT16_MAX) },
 				      udp_half = { .hdr.dst_port = RTE_BE16(0xff00) };
+static const struct rte_flow_item_sctp sctp = { .hdr.dst_port = RTE_BE16(53) },
+				       sctp_dst = { .hdr.dst_port = RTE_BE16(UINT16_MAX) };
 static const struct rte_flow_item_vxlan vni = { .hdr.vx_vni = RTE_BE32(5000u << 8) },
 					vni_mask = { .hdr.vx_vni = RTE_BE32(0xffffff00) };
 
@@ -133,6 +135,18 @@ const struct sim_rule sim_rules[] = {
 	{ "cnxk", "common/cnxk/roc_npc_utils.c, npc_parse_item_basic()", "a spec without a mask",
 		{ IN(), ITEMS(ETH, ITEM(IPV4, .spec = &ip)), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK) } },
+	{ "cnxk", "common/cnxk/roc_npc_utils.c, npc_mask_is_supported()",
+		"a field that the key extraction profile leaves out",
+		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip, ip_frag)), UDP), ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, IP4, UDP), ACTIONS(MARK) } },
+	{ "cnxk", "common/cnxk/roc_npc_utils.c, npc_mask_is_supported()",
+		"a field that the key extraction profile leaves out",
+		{ IN(), ITEMS(ETH, IP4, ITEM(SCTP, WITH(sctp, sctp_dst))), ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, IP4, ITEM(SCTP)), ACTIONS(MARK) } },
+	{ "cnxk", "common/cnxk/roc_npc_utils.c, npc_mask_is_supported()",
+		"a field that the key extraction profile leaves out",
+		{ IN(), ITEMS(ETH, IP4, UDP, ITEM(VXLAN, WITH(vni, vni_mask))), ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, IP4, UDP, ITEM(VXLAN)), ACTIONS(MARK) } },
 	{ "cnxk", "net/cnxk/cnxk_flow.c, cnxk_map_actions()", "no PASSTHRU, no JUMP",
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, PASSTHRU) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(QUEUE, MARK, COUNT) } },
@@ -149,6 +163,10 @@ const struct sim_rule sim_rules[] = {
 	{ "cnxk", "net/cnxk/cnxk_flow.c, npc_rss_action_validate()", "RSS over no queue",
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS(0, 0)) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS(1, 0)) } },
+	{ "cnxk", "net/cnxk/cnxk_flow.c, npc_rss_action_validate()",
+		"an RSS key has 48 bytes at most",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS_WITH(.key = rss_key, .key_len = 52)) },
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(RSS(2, 0, 1)) } },
 	{ "cnxk", "common/cnxk/roc_npc.c, npc_parse_actions()", "no action",
 		{ IN(), ITEMS(ETH, IP4), NO_ACTION }, { IN(), ITEMS(ETH, IP4), ACTIONS(COUNT) } },
 	{ "cnxk", "common/cnxk/roc_npc.c, npc_parse_actions()", "more than one of DROP, QUEUE, RSS",

@@ -48,7 +48,10 @@ struct hy_flow_sim_faults {
 
 /** What to simulate. Zeroed, it is a generic engine without faults. */
 struct hy_flow_sim_params {
-	/** "generic", "cnxk", "mlx5", "mlx5_hws", "ice", "i40e" or "iavf"; NULL: generic. */
+	/**
+	 * "generic", "cnxk", "cnxk_wide", "mlx5", "mlx5_hws", "ice", "i40e" or "iavf"; NULL: generic.
+	 * cnxk matches the fields of Linux's key extraction profile, cnxk_wide all that are simulated.
+	 */
 	const char *profile;
 	uint32_t table_size; /**< Rules it holds; 0: as many as the profile's hardware. */
 	uint32_t mark_max;   /**< Largest mark it takes; 0: the profile's. */
@@ -129,8 +132,9 @@ int hy_flow_sim_check(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
  * @param[out] flow Its handle, until it is removed, flushed or lost.
  * @return 0; -ENOTSUP what the simulator does not know; -ENOTSUP or -EINVAL the profile's driver
  * would refuse it; -ENODEV it takes no rules while stopped; -EINVAL other rules there do not go with
- * it; -ENOMEM; -ENOSPC no more rules with RSS (cnxk). Where the pattern is there already: generic and ice -EEXIST, i40e and iavf -EINVAL. Where the
- * table is full: generic and cnxk -ENOSPC, mlx5 -ENOMEM, ice and iavf -EINVAL, i40e -ENOBUFS.
+ * it; -ENOMEM; -ENOSPC cnxk has no group of queues left for RSS. Where the pattern is there already:
+ * generic and ice -EEXIST, i40e and iavf -EINVAL. Where the table is full: generic -ENOSPC, cnxk
+ * -EIO, mlx5 -ENOMEM, ice and iavf -EINVAL, i40e -ENOBUFS.
  */
 int hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,

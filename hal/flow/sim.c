@@ -18,7 +18,8 @@
 #include "sim_engine.h"
 
 static const struct hy_sim_profile *const profiles[] = { &hy_sim_generic, &hy_sim_cnxk,
-	&hy_sim_mlx5, &hy_sim_mlx5_hws, &hy_sim_ice, &hy_sim_i40e, &hy_sim_iavf };
+	&hy_sim_cnxk_wide, &hy_sim_mlx5, &hy_sim_mlx5_hws, &hy_sim_ice, &hy_sim_i40e,
+	&hy_sim_iavf };
 
 static const struct hy_sim_profile *
 profile_of(const char *name)
@@ -270,22 +271,6 @@ room(struct hy_flow_sim *sim, struct rte_flow_error *error)
 	return 0;
 }
 
-/* Whether there is what RSS of a rule asks for; roc_npc.c, npc_rss_action_configure(). */
-static int
-rss_room(const struct hy_flow_sim *sim, const struct rule *rule, struct rte_flow_error *error)
-{
-	const struct hy_sim_rss *rss = &rule->wish.fate;
-
-	if (sim->profile->one_key && memcmp(rss->key, sim->rss.key, rss->key_len) != 0)
-		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
-			"the RSS key is not that of the port");
-	if (has_rss(rule) && sim->profile->rss_groups > 0 &&
-		sim->nb_spread == sim->profile->rss_groups)
-		return rte_flow_error_set(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
-			"no group of queues is left for RSS");
-	return 0;
-}
-
 static int
 rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *error)
 {
@@ -301,8 +286,8 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *erro
 	rule->mask = (uint32_t)mask;
 	rule->bucket = bucket_of(sim, rule->mask, &rule->wish.value);
 	rc = goes_with(sim, rule, error);
-	if (rc == 0)
-		rc = rss_room(sim, rule, error);
+	if (rc == 0 && sim->profile->admit != NULL)
+		rc = sim->profile->admit(sim, &rule->wish, error);
 	if (rc != 0)
 		return rc;
 	sim->nb_spread += has_rss(rule);

@@ -104,15 +104,16 @@ struct hy_sim_profile {
 	bool chains;       /* looks a packet up for each mask at each priority */
 	bool own_defaults; /* RSS of a rule that names no types hashes addresses, by a key of its own */
 	bool one_hash;     /* RSS of a rule hashes the ports of one protocol */
-	uint32_t rss_groups; /* rules with RSS that there can be at once; 0: any number */
-	bool one_key;        /* RSS of a rule names the port's key, or none */
 	/* Refuses what the driver does, and changes the wish to what it makes of it. */
 	int (*judge)(const struct hy_flow_sim *sim, struct hy_sim_wish *wish,
 		struct rte_flow_error *error);
+	/* Refuses what the driver does only when a rule is created, under the lock; or NULL. */
+	int (*admit)(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
+		struct rte_flow_error *error);
 };
 
-extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_mlx5, hy_sim_ice,
-	hy_sim_i40e, hy_sim_iavf, hy_sim_mlx5_hws;
+extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_cnxk_wide, hy_sim_mlx5,
+	hy_sim_ice, hy_sim_i40e, hy_sim_iavf, hy_sim_mlx5_hws;
 
 /* RSS of a port, NULL: none; of QUEUE or RSS; the queue of a packet, whose rule may have no fate. */
 void hy_sim_rss_of_port(struct hy_sim_rss *rss, uint16_t nb_queues,

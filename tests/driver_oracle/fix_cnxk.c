@@ -86,6 +86,7 @@ static const struct oracle_profile profiles[] = {
 	{ .name = "cn10k-default", .source = DEFAULT_KEY, .data = &cn10k },
 	{ .name = "cn9k-default", .source = DEFAULT_KEY, .driver = "net_cn9k", .data = &cn9k },
 	{ .name = "cn10k-wide",
+		.simulator = "cnxk_wide",
 		.source = "made up: all fields that the simulator knows",
 		.data = &cn10k_wide },
 	{ 0 },
