@@ -308,6 +308,7 @@ const struct oracle oracle = {
 	.simulator = "cnxk",
 	.profiles = profiles,
 	.open = open_port,
+	.room = ENTRIES,
 	.creates = true,
 	.matches = matches,
 };

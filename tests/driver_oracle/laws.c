@@ -153,7 +153,14 @@ int
 law_lower(const struct law *law, const struct hy_flow_match *match, struct hy_flow_lowered *lowered,
 	const char **reason)
 {
-	return hy_flow_lower(law->driver, &law->limits, match, LAW_MARK, 0, &law->spread, lowered,
+	return law_lower_spread(law, match, &law->spread, lowered, reason);
+}
+
+int
+law_lower_spread(const struct law *law, const struct hy_flow_match *match,
+	const struct hy_flow_spread *spread, struct hy_flow_lowered *lowered, const char **reason)
+{
+	return hy_flow_lower(law->driver, &law->limits, match, LAW_MARK, 0, spread, lowered,
 		reason);
 }
 
@@ -190,9 +197,9 @@ law_open(struct law *law)
 		rc = hy_flow_probe(law->port, &hy_flow_rte, law->driver, &law->limits);
 	if (rc != 0)
 		return fail("the port cannot be probed", rc);
-	rc = hy_flow_sim_create(&(struct hy_flow_sim_params){ .profile = simulator != NULL
-						? simulator
-						: oracle.simulator },
+	rc = hy_flow_sim_create(&(struct hy_flow_sim_params){ .table_size = oracle.room,
+					.profile = simulator != NULL ? simulator
+								     : oracle.simulator },
 		&law->sim);
 	if (rc != 0)
 		return fail("no such simulator", rc);
@@ -212,6 +219,8 @@ static const struct {
 	{ "shapes", law_shapes },
 	{ "rules", law_rules },
 	{ "random", law_random },
+	{ "sequences", law_sequences },
+	{ "programmed", law_programmed },
 };
 
 static int

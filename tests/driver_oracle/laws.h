@@ -60,6 +60,13 @@ void law_print_string(const char *string);
 /* Lowers a rule for the port, as the offload does. 0 or -ENOTSUP, with a reason. */
 int law_lower(const struct law *law, const struct hy_flow_match *match,
 	struct hy_flow_lowered *lowered, const char **reason);
+/* The same, for a port that spreads packets otherwise. */
+int law_lower_spread(const struct law *law, const struct hy_flow_match *match,
+	const struct hy_flow_spread *spread, struct hy_flow_lowered *lowered, const char **reason);
+
+/* Random numbers, the same everywhere: the seed is not 0; below n, which is not 0. */
+void law_seed(uint64_t seed);
+uint32_t law_below(uint32_t n);
 
 /* Calls visit() for each shape of a rule that hy_flow_rule_check() lets pass; returns how many. */
 unsigned int law_each_shape(void (*visit)(const struct hy_flow_rule *rule, void *context),

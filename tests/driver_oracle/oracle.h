@@ -25,6 +25,8 @@ struct oracle {
 	 * 0 or a negative errno.
 	 */
 	int (*open)(const struct oracle_profile *profile, uint16_t nb_queues, uint16_t *port);
+	/* Rules that the fixture's device has room for; 0: nobody counts. */
+	uint32_t room;
 	bool creates; /* what create() asks of hardware is answered too */
 	/*
 	 * Whether an entry that the driver programmed matches a frame, as its device compares them.

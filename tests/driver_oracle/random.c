@@ -10,13 +10,18 @@
 #include "laws.h"
 
 #define RULES 40000
-#define SEED 1
 
 /* xorshift64*: the same rules everywhere. */
 static uint64_t state;
 
-static uint32_t
-below(uint32_t n)
+void
+law_seed(uint64_t seed)
+{
+	state = seed;
+}
+
+uint32_t
+law_below(uint32_t n)
 {
 	state ^= state >> 12;
 	state ^= state << 25;
@@ -27,7 +32,7 @@ below(uint32_t n)
 static bool
 one_in(uint32_t n)
 {
-	return below(n) == 0;
+	return law_below(n) == 0;
 }
 
 struct headers {
@@ -148,7 +153,7 @@ make_ports(struct random_rule *r, struct rte_udp_hdr *spec, struct rte_udp_hdr *
 static void
 make_l4(struct random_rule *r)
 {
-	switch (below(4)) {
+	switch (law_below(4)) {
 	case 0:
 		make_ports(r, &r->spec.udp.hdr, &r->mask.udp.hdr);
 		ITEM(r, UDP, udp);
@@ -181,7 +186,7 @@ spoil(struct random_rule *r)
 
 	if (item->spec == NULL || !one_in(24))
 		return;
-	switch (below(3)) {
+	switch (law_below(3)) {
 	case 0:
 		item->last = item->spec;
 		say(r, "(last)");
@@ -210,7 +215,7 @@ add_rss(struct random_rule *r)
 	static const uint64_t types[] = { 0, RTE_ETH_RSS_IP, RTE_ETH_RSS_NONFRAG_IPV4_UDP };
 
 	r->rss.queue = r->queues;
-	r->rss.queue_num = 1 + below(LAW_QUEUES);
+	r->rss.queue_num = 1 + law_below(LAW_QUEUES);
 	for (uint16_t q = 0; q < LAW_QUEUES; q++)
 		r->queues[q] = q;
 	if (one_in(16))
@@ -219,14 +224,14 @@ add_rss(struct random_rule *r)
 		r->rss.queue_num = 0;
 	if (one_in(32))
 		r->rss.func = RTE_ETH_HASH_FUNCTION_SIMPLE_XOR;
-	r->rss.types = types[below(RTE_DIM(types))];
+	r->rss.types = types[law_below(RTE_DIM(types))];
 	add_action(r, RTE_FLOW_ACTION_TYPE_RSS, &r->rss, "RSS");
 }
 
 static void
 make_fate(struct random_rule *r)
 {
-	switch (below(8)) {
+	switch (law_below(8)) {
 	case 0:
 		break;
 	case 1:
@@ -236,11 +241,11 @@ make_fate(struct random_rule *r)
 		add_action(r, RTE_FLOW_ACTION_TYPE_PASSTHRU, NULL, "PASSTHRU");
 		break;
 	case 3:
-		r->jump.group = 1 + below(2);
+		r->jump.group = 1 + law_below(2);
 		add_action(r, RTE_FLOW_ACTION_TYPE_JUMP, &r->jump, "JUMP");
 		break;
 	case 4:
-		r->queue.index = one_in(4) ? LAW_QUEUES : below(LAW_QUEUES);
+		r->queue.index = one_in(4) ? LAW_QUEUES : law_below(LAW_QUEUES);
 		add_action(r, RTE_FLOW_ACTION_TYPE_QUEUE, &r->queue, "QUEUE");
 		break;
 	default:
@@ -249,23 +254,33 @@ make_fate(struct random_rule *r)
 }
 
 static void
-make_actions(struct random_rule *r)
+make_marks(struct random_rule *r)
 {
 	static const uint32_t marks[] = { LAW_MARK, 0, 0xfffd, 0xfffe, 0xffff, 0x10000, 0xffffef,
 		0xfffff0, 0xffffff, 0x1000000, UINT32_MAX };
 
-	say(r, "->");
 	if (!one_in(8)) {
-		r->mark.id = one_in(3) ? marks[below(RTE_DIM(marks))] : LAW_MARK;
+		r->mark.id = one_in(3) ? marks[law_below(RTE_DIM(marks))] : LAW_MARK;
 		add_action(r, RTE_FLOW_ACTION_TYPE_MARK, &r->mark, "MARK");
-		if (r->mark.id != LAW_MARK)
-			say(r, "(at a limit)");
 	}
 	if (one_in(24))
 		add_action(r, RTE_FLOW_ACTION_TYPE_FLAG, NULL, "FLAG");
 	if (one_in(12))
 		add_action(r, RTE_FLOW_ACTION_TYPE_COUNT, &r->count, "COUNT");
+}
+
+/* Some drivers want the fate first, others take any order. */
+static void
+make_actions(struct random_rule *r)
+{
+	const bool fate_first = one_in(2);
+
+	say(r, "->");
+	if (!fate_first)
+		make_marks(r);
 	make_fate(r);
+	if (fate_first)
+		make_marks(r);
 	if (one_in(24))
 		make_fate(r);
 	r->actions[r->nb_actions].type = RTE_FLOW_ACTION_TYPE_END;
@@ -278,8 +293,8 @@ make_rule(const struct law *law, struct random_rule *r)
 
 	memset(r, 0, sizeof(*r));
 	r->attr.ingress = !one_in(64);
-	r->attr.priority = one_in(8) ? below(5) : 0;
-	r->attr.group = one_in(8) ? below(3) : law->driver->group;
+	r->attr.priority = one_in(8) ? law_below(5) : 0;
+	r->attr.group = one_in(8) ? law_below(3) : law->driver->group;
 	make_l2(r, ip4);
 	if (ip4) {
 		make_ip4(r);
@@ -298,7 +313,7 @@ law_random(const struct law *law)
 	struct random_rule r;
 	char example[LAW_WORDS + 64];
 
-	state = SEED;
+	law_seed(1);
 	for (unsigned int i = 0; i < RULES; i++) {
 		make_rule(law, &r);
 		const struct law_rule rule = { &r.attr, r.items, r.actions };

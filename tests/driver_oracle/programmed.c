@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the driver programmed for a rule, as its device compares it, against frames: it may match
+ * nothing that the rule does not.
+ */
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "laws.h"
+
+/* A frame in the making. */
+struct packet {
+	uint16_t tags[2], tag_type; /* TCIs; 0: no tag */
+	uint16_t type;
+	uint32_t src, dst, vni;
+	uint16_t frag, sport, dport;
+	uint8_t tos, ttl, proto, options, vxlan_flags;
+};
+
+static uint8_t *
+put16(uint8_t *at, uint16_t value)
+{
+	at[0] = (uint8_t)(value >> 8);
+	at[1] = (uint8_t)value;
+	return at + 2;
+}
+
+static uint8_t *
+put32(uint8_t *at, uint32_t value)
+{
+	return put16(put16(at, (uint16_t)(value >> 16)), (uint16_t)value);
+}
+
+/* Returns the length: all headers are whole, whatever protocol it is. */
+static uint32_t
+write_frame(const struct packet *p, uint8_t *frame)
+{
+	static const uint8_t macs[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
+	uint8_t *at = frame + sizeof(macs);
+
+	memset(frame, 0, 128);
+	memcpy(frame, macs, sizeof(macs));
+	for (unsigned int i = 0; i < 2 && p->tags[i] != 0; i++)
+		at = put16(put16(at, i == 0 ? p->tag_type : RTE_ETHER_TYPE_VLAN), p->tags[i]);
+	at = put16(at, p->type);
+	if (p->type != RTE_ETHER_TYPE_IPV4)
+		return 128;
+	at[0] = (uint8_t)(0x45 + p->options);
+	at[1] = p->tos;
+	put16(at + 2, 80);
+	put16(at + 6, p->frag);
+	at[8] = p->ttl;
+	at[9] = p->proto;
+	put32(put32(at + 12, p->src), p->dst);
+	at += 20 + 4 * p->options;
+	at = put16(put16(at, p->sport), p->dport);
+	if (p->proto == IPPROTO_TCP)
+		at[8] = 0x50;
+	at += 4;
+	if (p->proto == IPPROTO_UDP && p->dport == HY_FLOW_VXLAN_PORT) {
+		at[0] = p->vxlan_flags;
+		put32(at + 4, p->vni << 8);
+	}
+	return 128;
+}
+
+/* The packet that a rule is for; what the rule leaves open is UDP from 192.0.2.1 to 192.0.2.2. */
+static void
+packet_of(const struct hy_flow_match *m, struct packet *p)
+{
+	const bool tunnel = (m->fields & HY_FLOW_TUNNEL) != 0;
+
+	*p = (struct packet){ .tag_type = RTE_ETHER_TYPE_VLAN,
+		.type = RTE_ETHER_TYPE_IPV4,
+		.src = RTE_IPV4(192, 0, 2, 1),
+		.dst = RTE_IPV4(192, 0, 2, 2),
+		.sport = 1000,
+		.dport = tunnel ? HY_FLOW_VXLAN_PORT : 53,
+		.ttl = 64,
+		.proto = IPPROTO_UDP,
+		.vxlan_flags = 8,
+		.vni = 100 };
+	if ((m->fields & HY_FLOW_ETHER_TYPE) != 0)
+		p->type = m->ether_type;
+	if ((m->fields & HY_FLOW_VLAN) != 0)
+		p->tags[0] = m->vlan;
+	if ((m->fields & HY_FLOW_SRC) != 0)
+		p->src = m->src;
+	if ((m->fields & HY_FLOW_DST) != 0)
+		p->dst = m->dst;
+	if ((m->fields & HY_FLOW_PROTO) != 0)
+		p->proto = m->proto;
+	if ((m->fields & HY_FLOW_SPORT) != 0)
+		p->sport = m->sport[0];
+	if ((m->fields & HY_FLOW_DPORT) != 0)
+		p->dport = m->dport[0];
+	if ((m->fields & HY_FLOW_DSCP) != 0)
+		p->tos = (uint8_t)(m->dscp << 2);
+	if (tunnel)
+		p->vni = m->tunnel;
+}
+
+static const char *const changes[] = { "its own", "another source", "another source network",
+	"another destination", "another destination network", "TCP", "UDP", "SCTP", "GRE",
+	"another DSCP", "ECN", "another source port", "another destination port", "swapped ports",
+	"the first fragment", "a later fragment", "a tag, or none", "another VLAN",
+	"a tag with a priority", "two tags", "a service tag", "IPv6", "PTP", "IPv4 options",
+	"another VNI", "VXLAN without a VNI", "another TTL" };
+
+static void
+change(struct packet *p, unsigned int nth)
+{
+	static const uint8_t protos[] = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP, IPPROTO_GRE };
+	const uint16_t port = p->sport;
+
+	switch (nth) {
+	case 1:
+	case 2:
+		p->src ^= nth == 1 ? 1 : 0x100;
+		break;
+	case 3:
+	case 4:
+		p->dst ^= nth == 3 ? 1 : 0x100;
+		break;
+	case 5:
+	case 6:
+	case 7:
+	case 8:
+		p->proto = protos[nth - 5];
+		break;
+	case 9:
+		p->tos ^= 4;
+		break;
+	case 10:
+		p->tos ^= 1;
+		break;
+	case 11:
+		p->sport++;
+		break;
+	case 12:
+		p->dport++;
+		break;
+	case 13:
+		p->sport = p->dport;
+		p->dport = port;
+		break;
+	case 14:
+		p->frag = 0x2000;
+		break;
+	case 15:
+		p->frag = 0x0010;
+		break;
+	case 16:
+		p->tags[0] = p->tags[0] != 0 ? 0 : 100;
+		break;
+	case 17:
+		p->tags[0] = 101;
+		break;
+	case 18:
+		p->tags[0] = (p->tags[0] != 0 ? p->tags[0] : 100) | 0xa000;
+		break;
+	case 19:
+		p->tags[0] = p->tags[0] != 0 ? p->tags[0] : 100;
+		p->tags[1] = 100;
+		break;
+	case 20:
+		p->tags[0] = p->tags[0] != 0 ? p->tags[0] : 100;
+		p->tag_type = RTE_ETHER_TYPE_QINQ;
+		break;
+	case 21:
+	case 22:
+		p->type = nth == 21 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_1588;
+		break;
+	case 23:
+		p->options = 1;
+		break;
+	case 24:
+		p->vni++;
+		break;
+	case 25:
+		p->vxlan_flags = 0;
+		break;
+	case 26:
+		p->ttl--;
+		break;
+	default:
+		break;
+	}
+}
+
+struct count {
+	const struct law *law;
+	unsigned int rules, both, neither, overlooked, fragments;
+};
+
+static void
+compare_frames(const struct hy_flow_rule *rule, const struct hy_flow_lowered *lowered,
+	const char *words, struct count *count)
+{
+	struct hy_flow_key key;
+	uint8_t frame[128];
+	struct packet p;
+
+	for (unsigned int i = 0; i < RTE_DIM(changes); i++) {
+		packet_of(&rule->match, &p);
+		change(&p, i);
+		const uint32_t len = write_frame(&p, frame);
+		const bool hard = oracle.matches(frame, len);
+		hy_flow_key(frame, len, &key);
+		const bool soft = hy_flow_matches(&rule->match, &key);
+		if (hard && !soft && lowered->fragments && p.frag != 0)
+			count->fragments++; /* whoever reads the mark checks that */
+		else if (hard && !soft)
+			law_note(words, "hardware matches what the rule does not: %s", changes[i]);
+		else if (i == 0 && !hard)
+			law_note(words, "hardware does not match the rule's own packet");
+		count->both += hard && soft;
+		count->neither += !hard && !soft;
+		count->overlooked += soft && !hard;
+	}
+}
+
+static void
+program(const struct hy_flow_rule *rule, void *context)
+{
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	struct count *count = context;
+	const struct law *law = count->law;
+	char words[LAW_WORDS];
+	const char *reason;
+	void *flow;
+
+	if (law_lower(law, &rule->match, &lowered, &reason) != 0 ||
+		hy_flow_rte.create(law->port, &lowered.attr, lowered.items, lowered.actions, &flow,
+			&error) != 0)
+		return;
+	hy_flow_rule_format(rule, words, sizeof(words));
+	compare_frames(rule, &lowered, words, count);
+	count->rules++;
+	if (hy_flow_rte.destroy(law->port, flow, &error) != 0)
+		law_note(words, "cannot be destroyed: %s", error.message);
+}
+
+int
+law_programmed(const struct law *law)
+{
+	struct count count = { .law = law };
+
+	if (oracle.matches != NULL)
+		law_each_shape(program, &count);
+	printf("\"looks\": %s, \"rules\": %u, \"both\": %u, \"neither\": %u, \"overlooked\": %u, "
+	       "\"fragments\": %u,\n",
+		oracle.matches != NULL ? "true" : "false", count.rules, count.both, count.neither,
+		count.overlooked, count.fragments);
+	return 0;
+}
