@@ -7,7 +7,7 @@
 enum { LA, LB, LC, LD, LE };
 
 /* Layer types, af/npc.h: enum npc_kpu_la_ltype and those that follow it. */
-enum { LA_ETHER = 2 };
+enum { LA_ETHER = 2, LA_CPT_HDR = 10 };
 enum { LB_CTAG = 2, LB_STAG_QINQ = 3 };
 enum { LC_PTP = 1, LC_IP = 2, LC_IP_OPT = 3, LC_IP6 = 4, LC_ARP = 6 };
 enum { LD_TCP = 1, LD_UDP = 2, LD_ICMP = 3, LD_SCTP = 4, LD_GRE = 10 };
@@ -35,10 +35,11 @@ found(struct parsed *p, unsigned int layer, uint8_t type, uint32_t at)
 
 /*
  * af/npc_profile.h, kpu5_cam_entries: in state NPC_S_KPU5_IP a protocol is looked at only where MF
- * and the fragment offset are 0, so that no fragment has a layer LD, the first neither.
+ * and the fragment offset are 0, so that no fragment has a layer LD, the first neither. In state
+ * NPC_S_KPU5_CPT_IP, of the second pass, it is looked at always.
  */
 static void
-parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct parsed *p)
+parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, bool second_pass, struct parsed *p)
 {
 	static const uint8_t types[256] = { [IPPROTO_TCP] = LD_TCP,
 		[IPPROTO_UDP] = LD_UDP,
@@ -52,7 +53,7 @@ parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct parsed *p)
 		return;
 	found(p, LC, ip[0] == 0x45 ? LC_IP : LC_IP_OPT, at);
 	l4 = at + 4u * (ip[0] & 15);
-	if ((be16(ip + 6) & 0x3fff) != 0 || types[ip[9]] == 0 || l4 + 8 > len)
+	if (((be16(ip + 6) & 0x3fff) != 0 && !second_pass) || types[ip[9]] == 0 || l4 + 8 > len)
 		return;
 	found(p, LD, types[ip[9]], l4);
 	if (ip[9] == IPPROTO_UDP && be16(frame + l4 + 2) == VXLAN_PORT && l4 + 16 <= len)
@@ -60,7 +61,7 @@ parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct parsed *p)
 }
 
 static void
-parse(const uint8_t *frame, uint32_t len, struct parsed *p)
+parse(const uint8_t *frame, uint32_t len, bool second_pass, struct parsed *p)
 {
 	uint16_t type = be16(frame + 12);
 	uint32_t at = 14;
@@ -68,7 +69,7 @@ parse(const uint8_t *frame, uint32_t len, struct parsed *p)
 	unsigned int tags = 0;
 
 	memset(p, 0, sizeof(*p));
-	found(p, LA, LA_ETHER, 0);
+	found(p, LA, second_pass ? LA_CPT_HDR : LA_ETHER, 0);
 	while ((type == 0x8100 || type == 0x88a8 || type == 0x9100) && tags < 2 && at + 4 <= len) {
 		type = be16(frame + at + 2);
 		at += 4;
@@ -79,7 +80,7 @@ parse(const uint8_t *frame, uint32_t len, struct parsed *p)
 		found(p, LB, tags == 2 || service ? LB_STAG_QINQ : LB_CTAG, 12);
 	switch (type) {
 	case 0x0800:
-		parse_ip4(frame, len, at, p);
+		parse_ip4(frame, len, at, second_pass, p);
 		break;
 	case 0x86dd:
 		found(p, LC, LC_IP6, at);
@@ -131,7 +132,7 @@ piece(uint64_t config, const uint8_t *frame, uint32_t len, uint32_t at, uint8_t 
 
 bool
 kex_matches(const struct kex *kex, const struct kex_entry *entry, const uint8_t *frame,
-	uint32_t len, uint16_t channel)
+	uint32_t len, uint16_t channel, bool second_pass)
 {
 	const unsigned int bits = 112u << (kex->config >> 32 & 7);
 	uint64_t key[KEX_WORDS + 1] = { 0 };
@@ -140,7 +141,7 @@ kex_matches(const struct kex *kex, const struct kex_entry *entry, const uint8_t 
 
 	if (len < 14)
 		return false;
-	parse(frame, len, &p);
+	parse(frame, len, second_pass, &p);
 	head(kex, &p, frame, channel, key);
 	memcpy(bytes, key, sizeof(key));
 	for (unsigned int layer = 0; layer < KEX_LAYERS; layer++)

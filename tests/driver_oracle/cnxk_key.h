@@ -25,8 +25,11 @@ struct kex_entry {
 	uint64_t value[KEX_WORDS], mask[KEX_WORDS];
 };
 
-/* Whether a frame that came by a channel matches an entry. */
+/*
+ * Whether a frame that came by a channel matches an entry: from the wire, or in its second pass, as
+ * packets come back from the crypto unit (CPT) after inline IPsec.
+ */
 bool kex_matches(const struct kex *kex, const struct kex_entry *entry, const uint8_t *frame,
-	uint32_t len, uint16_t channel);
+	uint32_t len, uint16_t channel, bool second_pass);
 
 #endif

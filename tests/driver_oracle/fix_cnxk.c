@@ -242,7 +242,8 @@ matches(const uint8_t *frame, uint32_t len)
 {
 	for (unsigned int i = 0; i < ENTRIES; i++)
 		if (mcam[i].used && mcam[i].enabled &&
-			kex_matches(kex, &mcam[i].entry, frame, len, CHANNEL))
+			(kex_matches(kex, &mcam[i].entry, frame, len, CHANNEL, false) ||
+				kex_matches(kex, &mcam[i].entry, frame, len, CHANNEL, true)))
 			return true;
 	return false;
 }
