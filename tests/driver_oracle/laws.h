@@ -11,6 +11,7 @@
 
 #define LAW_QUEUES 4
 #define LAW_MARK 7
+#define LAW_TAG 100 /* VLAN of the shapes that have one */
 #define LAW_WORDS 320
 
 /* One port under one profile. */

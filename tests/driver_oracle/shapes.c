@@ -26,7 +26,7 @@ shape_make(uint32_t fields, unsigned int proto, bool prefix, bool other, struct 
 	if ((fields & HY_FLOW_ETHER_TYPE) != 0)
 		m->ether_type = other ? PTP : RTE_ETHER_TYPE_IPV4;
 	if ((fields & HY_FLOW_VLAN) != 0)
-		m->vlan = 100;
+		m->vlan = LAW_TAG;
 	if ((fields & HY_FLOW_SRC) != 0) {
 		m->src = prefix ? RTE_IPV4(10, 0, 0, 0) : RTE_IPV4(10, 0, 0, 1);
 		m->src_len = prefix ? 24 : 32;
