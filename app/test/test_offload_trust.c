@@ -423,6 +423,54 @@ wrong_marks_are_found_after_as_many_packets_as_the_book_says(void **state)
 			RUNS * expected);
 }
 
+/* A packet for the rule of tagged_open(), of a priority that its tag says. */
+static void
+tagged(unsigned int n)
+{
+	const uint32_t len = flow_exact_frame(frame, 0);
+
+	memmove(frame + 16, frame + 12, len - 12);
+	memcpy(frame + 12, (const uint8_t[]){ 0x81, 0x00, 0x60, 100 }, 4);
+	for (unsigned int i = 0; i < n; i++)
+		flow_send(packets, flow_hold(packets, frame, len + 4, 1));
+}
+
+/* Where tags are compared in full, rules are for packets of priority 0: no mark is due to others. */
+static void
+packets_with_a_priority_are_not_missed_where_tags_are_whole(void **state)
+{
+	struct hy_flow_rule rule = { .id = 1, .class_id = 2 };
+	struct hy_flow_match *m = &rule.match;
+	struct hy_flow_key key;
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[4], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ 0 });
+	hy_flow_key(frame, flow_exact_frame(frame, 0), &key);
+	m->fields = HY_FLOW_5_TUPLE | HY_FLOW_VLAN;
+	m->src = key.src;
+	m->dst = key.dst;
+	m->src_len = m->dst_len = 32;
+	m->proto = key.proto;
+	m->sport[0] = m->sport[1] = key.sport;
+	m->dport[0] = m->dport[1] = key.dport;
+	m->vlan = 100;
+	assert_int_equal(hy_policy_add(R->policy, &rule), 0);
+	flow_commit();
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 1);
+	assert_true(flow_stats().limits.whole_tags);
+	for (unsigned int i = 0; i < 4; i++) {
+		tagged(300);
+		judged(1);
+	}
+	assert_int_equal(R->hits[2], 1200);
+	assert_int_equal(flow_stats().marked, 0);
+	assert_true(flow_stats().looked > 500);
+	assert_int_equal(flow_stats().missing, 0);
+	assert_int_equal(flow_stats().state, HY_OFFLOAD_UP);
+}
+
 static const struct CMUnitTest offload_trust_tests[] = {
 	FLOW_TEST(marks_that_never_arrive_are_noticed),
 	FLOW_TEST(marks_that_have_never_arrived_are_noticed),
@@ -439,6 +487,7 @@ static const struct CMUnitTest offload_trust_tests[] = {
 	FLOW_TEST(port_that_is_reset_is_no_alarm),
 	FLOW_TEST(marks_of_a_rule_that_left_are_no_alarm),
 	FLOW_TEST(wrong_marks_are_found_after_as_many_packets_as_the_book_says),
+	FLOW_TEST(packets_with_a_priority_are_not_missed_where_tags_are_whole),
 };
 
 UNIT_SUITE(offload_trust_tests)

@@ -51,15 +51,16 @@ hy_offload_residue(const struct hy_offload *o, const struct plan *plan, uint32_t
 
 /*
  * Packets that a rule in hardware is sure to see. Software finds more than hardware need find: a NIC
- * may take another port for that of tunnels, compares the ether type that comes first, and may look
- * for a rule on the VLAN alone in packets that are not IP.
+ * may take another port for that of tunnels, compares the ether type that comes first, may look for a
+ * rule on the VLAN alone in packets that are not IP, and may compare the priority in a tag.
  */
 static uint8_t
-due_of(const struct flow *flow)
+due_of(const struct hy_offload *o, const struct flow *flow)
 {
 	const uint32_t fields = flow->match.fields;
 
-	if (!flow->settled || (fields & HY_FLOW_TUNNEL) != 0 || fields == HY_FLOW_VLAN)
+	if (!flow->settled || (fields & HY_FLOW_TUNNEL) != 0 || fields == HY_FLOW_VLAN ||
+		(o->limits.whole_tags && (fields & HY_FLOW_VLAN) != 0))
 		return 0;
 	return (fields & (HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN)) == HY_FLOW_ETHER_TYPE
 		? HY_MARK_DUE
@@ -86,7 +87,7 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 			plan->rules[r].reason = REASON_RESIDUE;
 			continue;
 		}
-		due[r] = due_of(&o->flows[slot]);
+		due[r] = due_of(o, &o->flows[slot]);
 		s = &marks->table.slots[slot];
 		n = o->safety.residue ? n : 0;
 		if (o->flows[slot].fragments && o->safety.fragments)
