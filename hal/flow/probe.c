@@ -96,17 +96,23 @@ create_and_remove(struct attempt *a, const struct hy_flow_limits *limits,
 {
 	const char *why;
 	void *flow;
-	const int rc = rule_create(a, limits, match, mark, priority, &flow, &why);
+	int rc;
 
-	if (rc == 0) {
-		rule_remove(a, flow);
-	} else if (rc == -ETIMEDOUT) { /* it may be there */
-		a->rc = rc;
-		a->broken = "it does not answer";
-	} else {
-		control(a);
+	/* Once more: others may have filled the port, and have left it again. */
+	for (unsigned int tries = 0; tries < 2 && a->broken == NULL; tries++) {
+		rc = rule_create(a, limits, match, mark, priority, &flow, &why);
+		if (rc == 0) {
+			rule_remove(a, flow);
+			return a->broken == NULL;
+		}
+		if (rc == -ETIMEDOUT) { /* it may be there */
+			a->rc = rc;
+			a->broken = "it does not answer";
+		} else if (tries == 0) {
+			control(a);
+		}
 	}
-	return rc == 0 && a->broken == NULL;
+	return false;
 }
 
 bool
