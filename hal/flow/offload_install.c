@@ -247,19 +247,28 @@ twin_find(const struct hy_offload *o, uint32_t slot)
 	return NO_SLOT;
 }
 
-/* Takes back what stage() did for a rule that the port did not take, and notes why. */
+/*
+ * Takes back what stage() did for a rule that the port did not take, and notes why. It may have had it
+ * for a moment: net/cnxk writes a rule before it finds no group of queues for it (roc_npc.c,
+ * roc_npc_flow_create()). So the slot goes on as that of a rule that was removed.
+ */
 static void
 unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_request *request)
 {
 	struct rule_state *state = &o->plan->rules[staged->rank];
 	struct flow *flow = &o->flows[staged->slot];
+	const bool was_full = o->full;
 	bool full;
 
-	/* Without an answer it may be there: no other rule may have its mark. */
-	flow->state = request->rc == -ETIMEDOUT ? FLOW_STUCK : FLOW_FREE;
-	o->failed += request->rc == -ETIMEDOUT;
+	if (request->rc == -ETIMEDOUT) { /* it may be there: no other rule may have its mark */
+		flow->state = FLOW_STUCK;
+		o->live--;
+		o->failed++;
+	} else {
+		flow_free(o, flow);
+	}
 	full = means_full(o, request->rc, &flow->match);
-	o->full |= full;
+	o->full = was_full || full;
 	state->twin = twin_find(o, staged->slot);
 	if (full)
 		state->reason = REASON_FULL;
@@ -268,7 +277,6 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	else
 		state->reason = refusal(o, request->rc, &request->error);
 	state->slot = NO_SLOT;
-	o->live--;
 	o->retry = true; /* others may have stayed out for its sake */
 }
 

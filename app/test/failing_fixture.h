@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulator's rules, by a provider that fails on call. */
+#ifndef FAILING_FIXTURE_H
+#define FAILING_FIXTURE_H
+
+#include <hy_flow.h>
+
+extern const struct hy_flow_provider failing_provider;
+
+/* What failing_provider was called for so far, and is told to do. */
+struct failing {
+	unsigned int calls;   /* To validate, to create, to destroy. */
+	unsigned int fail_at; /* From this call on each fails, or only this one; 0: none does. */
+	bool fail_once;
+	int fail_with;      /* A negative errno. */
+	unsigned int rules; /* Created, and not destroyed. */
+	/* Called while a rule that is to be refused is there. NULL: it is refused at once. */
+	void (*late)(void);
+};
+extern struct failing failing;
+
+#endif
