@@ -9,6 +9,7 @@
 
 #include <l3fwd.h>
 
+#include "bench_stand_in.h"
 #include "unit.h"
 
 #define PACKETS 64
@@ -21,83 +22,6 @@ static struct l3fwd_rig rig;
 
 /* What a contender does to a packet, and the fault in one of them. */
 typedef void fault_t(struct rte_mbuf *m, unsigned int *port);
-
-/* Why something could not be made, and what was said of the last contender that is wrong. */
-static char noted[128], wrong[128];
-
-/* In place of hy-bench's, which ends the program. */
-void
-l3fwd_fail(const char *format, ...)
-{
-	fail_msg("%s", format);
-	abort();
-}
-
-/* In place of the harness: what was noted first counts. */
-int
-bench_cannot(const char *format, ...)
-{
-	va_list ap;
-
-	if (noted[0] != '\0')
-		return -1;
-	va_start(ap, format);
-	vsnprintf(noted, sizeof(noted), format, ap);
-	va_end(ap);
-	return -1;
-}
-
-/* Contenders and works that were skipped: the last one, and why. */
-static struct {
-	unsigned int n;
-	char work[32], contender[32], reason[128];
-} skipped;
-
-void
-bench_skip(const char *work, const char *contender)
-{
-	skipped.n++;
-	snprintf(skipped.work, sizeof(skipped.work), "%s", work);
-	snprintf(skipped.contender, sizeof(skipped.contender), "%s",
-		contender == NULL ? "" : contender);
-	snprintf(skipped.reason, sizeof(skipped.reason), "%s", noted);
-	noted[0] = '\0';
-}
-
-void
-results_wrong(const char *work, const char *contender, const char *reason)
-{
-	snprintf(wrong, sizeof(wrong), "%s: %s: %s", work, contender, reason);
-}
-
-/* What was measured in the last work. */
-static struct {
-	unsigned int contenders;
-	char name[16]; /* of the first one */
-	double figure;
-	bool right;
-} measured;
-
-/* In place of the harness, which measures many rounds, and prints them: one. */
-void
-bench_work(const char *work, enum unit unit, const struct contender *contenders, unsigned int n)
-{
-	RTE_SET_USED(work);
-	assert_int_equal(unit, CYCLES_PACKET);
-	assert_in_range(n, 1, NODES_MAX);
-	measured.contenders = n;
-	snprintf(measured.name, sizeof(measured.name), "%s", contenders->name);
-	measured.figure = contenders->figure(contenders->arg);
-	measured.right = contenders->check(contenders->arg);
-}
-
-const struct bench_settings *
-bench_settings(void)
-{
-	static const struct bench_settings settings = { .round_us = 1 };
-
-	return &settings;
-}
 
 static struct rte_ether_hdr *
 l2_of(const struct rte_mbuf *m)
@@ -178,8 +102,8 @@ setup_with(unsigned int lost)
 	static bool ports;
 	uint32_t dst[PACKETS];
 
-	noted[0] = wrong[0] = '\0';
-	memset(&skipped, 0, sizeof(skipped));
+	stand_in_noted[0] = stand_in_wrong[0] = '\0';
+	memset(&stand_in_skipped, 0, sizeof(stand_in_skipped));
 	if (!ports)
 		assert_int_equal(rig_ports(1), 0);
 	ports = true;
@@ -513,7 +437,7 @@ measure_nodes(struct one_node *o)
 		.nodes = one_node_nodes,
 		.destroy = one_node_destroy };
 
-	memset(&measured, 0, sizeof(measured));
+	memset(&stand_in_measured, 0, sizeof(stand_in_measured));
 	l3fwd_nodes("work", &rig, way);
 }
 
@@ -524,10 +448,10 @@ busy_node_is_measured_by_packet(void **state)
 
 	RTE_SET_USED(state);
 	measure_nodes(&o);
-	assert_int_equal(measured.contenders, 1);
-	assert_string_equal(measured.name, "node");
-	assert_true(measured.figure == 2.0);
-	assert_true(measured.right);
+	assert_int_equal(stand_in_measured.contenders, 1);
+	assert_string_equal(stand_in_measured.name, "node");
+	assert_true(stand_in_measured.figure == 2.0);
+	assert_true(stand_in_measured.right);
 	assert_int_equal(o.destroyed, 1);
 }
 
@@ -538,8 +462,8 @@ busy_node_in_a_wrong_lap_is_wrong(void **state)
 
 	RTE_SET_USED(state);
 	measure_nodes(&o);
-	assert_int_equal(measured.contenders, 1);
-	assert_false(measured.right);
+	assert_int_equal(stand_in_measured.contenders, 1);
+	assert_false(stand_in_measured.right);
 }
 
 static void
@@ -550,10 +474,10 @@ contender_without_a_busy_node_is_wrong(void **state)
 
 	RTE_SET_USED(state);
 	for (i = 0; i < RTE_DIM(idle); i++) {
-		wrong[0] = '\0';
+		stand_in_wrong[0] = '\0';
 		measure_nodes(&idle[i]);
-		assert_int_equal(measured.contenders, 0);
-		assert_string_equal(wrong,
+		assert_int_equal(stand_in_measured.contenders, 0);
+		assert_string_equal(stand_in_wrong,
 			"work: contender: no node had anything to do in the first lap");
 		assert_int_equal(idle[i].destroyed, 1);
 	}
@@ -580,22 +504,22 @@ way_that_cannot_be_made_is_skipped_and_others_go_on(void **state)
 	bench_cannot("no memory for %d things", 7);
 	bench_cannot("what followed from that");
 	l3fwd_enter(&f, &rig, none, NULL, ROLE_SUBJECT);
-	assert_int_equal(skipped.n, 1);
-	assert_string_equal(skipped.work, "work");
-	assert_string_equal(skipped.contender, "none");
-	assert_string_equal(skipped.reason, "no memory for 7 things");
+	assert_int_equal(stand_in_skipped.n, 1);
+	assert_string_equal(stand_in_skipped.work, "work");
+	assert_string_equal(stand_in_skipped.contender, "none");
+	assert_string_equal(stand_in_skipped.reason, "no memory for 7 things");
 	assert_int_equal(f.n, 1);
 	field_measure(&f, CYCLES_PACKET);
-	assert_int_equal(measured.contenders, 1);
-	assert_string_equal(measured.name, "good");
-	assert_true(measured.right);
+	assert_int_equal(stand_in_measured.contenders, 1);
+	assert_string_equal(stand_in_measured.name, "good");
+	assert_true(stand_in_measured.right);
 	assert_int_equal(o.destroyed, 1);
 
 	bench_cannot("no memory");
 	l3fwd_nodes("nodes", &rig, none);
-	assert_int_equal(skipped.n, 2);
-	assert_string_equal(skipped.work, "nodes");
-	assert_string_equal(skipped.contender, "");
+	assert_int_equal(stand_in_skipped.n, 2);
+	assert_string_equal(stand_in_skipped.work, "nodes");
+	assert_string_equal(stand_in_skipped.contender, "");
 }
 
 static void
@@ -611,7 +535,7 @@ rig_without_room_says_so_and_can_be_closed(void **state)
 	rig_close(&small);
 	assert_int_equal(rig_open(&small, 0, PORTS, false, traffic_create(dst, many, TTL, table)),
 		-1);
-	assert_string_equal(noted, "262144 packets do not fit in a ring");
+	assert_string_equal(stand_in_noted, "262144 packets do not fit in a ring");
 	rig_close(&small);
 	free(dst);
 }
