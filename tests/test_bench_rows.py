@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hy-bench measures all that this machine can run, and says why it leaves out the rest."""
+
+import itertools
+import mmap
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from benchrun import PLAIN, lcores, measure, medians
+
+
+def names(pattern):
+    """All that a pattern like "mix{2,4}_{8,1}" stands for."""
+    parts = re.split(r"\{([^}]*)\}", pattern)
+    choices = [[part] if n % 2 == 0 else part.split(",") for n, part in enumerate(parts)]
+    return ["".join(chosen) for chosen in itertools.product(*choices)]
+
+
+# Each benchmark's works, and the contenders for them: all that a run must have, on any machine.
+EXPECTED = {
+    "arc": {"arc_{64,256}": "disabled none question others half all"},
+    "classify": {"r{4,10,20,40,100,1k,10k}": "linear acl"},
+    "dispatch": {"handover_{256,64,32,8}": "librte_mcore librte_paced librte_rtc halyard_rtc halyard",
+                 "{chain4,even,skew}_64": "librte_mcore librte_paced librte_rtc halyard_rtc halyard"},
+    "enqueue": {"{one_edge,mix2,mix2_90_10,mix2_99_1,mix4,mix8,mix16}_{256,64,8}{,_lane}":
+                "scalar avx2 avx512"},
+    "idle": {"walk of {64,1,0} objects": "step walk"},
+    "l3fwd": {
+        "{one_flow,dst256_8,dst64k_8,dst64k_miss,table172k,burst8,burst1,dst256_8_p1,dst256_8_p8,"
+        "closed_loop}": "rxtx static static_checked librte_node librte_typed halyard",
+        "{dst256_8,dst64k_8,table172k}_{librte_node,halyard}":
+            "ethdev_rx pkt_cls ip4_lookup ip4_rewrite ethdev_tx",
+        "{dst256_8,dst64k_8,table172k}_variants": "selected ip4_lookup=scalar pkt_cls=scalar",
+        "{dst256_8,dst64k_8,table172k}_by_hand": "by_hand halyard",
+        "{dst256_8,dst64k_8,table172k}_bursts":
+            "burst_8 burst_16 burst_32 burst_64 burst_128 burst_256",
+        "two_lcores_{static,librte_node,halyard}":
+            "one_lcore two_lcores first_of_two second_of_two"},
+    "lookup": {"{r8,r1k,r10k,all}_{one,256,64k,each}":
+               "rte_lpm_lookupx4 scalar x4 fib avx2 avx512 fib_avx512"},
+    "offload": {"offload_1000{,_forged}": "no_policy acl mark"},
+    "routes": {"{load,change}_lpm": "rte_lpm halyard", "change_lpm_live": "rte_lpm halyard",
+               "{load,change}_fib": "rte_fib halyard", "change_fib_live": "rte_fib halyard"},
+    "walk": {
+        "create_destroy_{10,100,1000}": "halyard halyard_by_source librte_graph",
+        "create_destroy_10000": "halyard halyard_by_source",
+        "{home_run_256,home_run_64,home_run_32,home_run_8,home_run_1,home_run_2_sources,"
+        "parallel_tree,idle,single}":
+            "librte_graph librte_graph_nostats halyard halyard_k1 work_only",
+        "chain{1,2,4,8,16}_{256,32}":
+            "librte_graph librte_graph_nostats halyard halyard_k1 work_only",
+        "{home_run_2_sinks,tree,reverse_tree,diamond_0_1_256,diamond_1_8_256,diamond_0_1_2_4_256,"
+        "diamond_0_1_2_4_3x100}": "librte_graph_x4 librte_graph_next nostats_x4 nostats_next "
+                                  "halyard halyard_k1 work_only",
+        "{one_edge,mix2,mix2_90_10,mix2_99_1,mix4,mix8,mix16}_{256,64,32,8,1}":
+            "librte_graph_x4 librte_graph_next nostats_x4 nostats_next halyard halyard_k1 work_only",
+        "diamond_{0_1_256,1_8_256,0_1_2_4_256,0_1_2_4_3x100}_calls": "librte_graph halyard",
+        "move_{swap,memcpy,assign}_{8,32,64,128,256}":
+            "librte_graph librte_graph_nostats halyard halyard_k1 plain",
+        "split_1_2_4_{8,32,64,128,256}": "librte_graph_x4 librte_graph_next nostats_x4 "
+                                         "nostats_next halyard halyard_k1 plain"},
+}
+# Reasons for which a contender may be missing on a machine that has room for all.
+MAY_SKIP = re.compile(r"the CPU lacks its instructions$|it needs vectors of \d+ bits, \d+ are allowed$|"
+                      r"DPDK \S+ has no such model; DPDK 23\.07 and later have$|"
+                      r"it takes two lcores, and there is one$|2 lcores are needed, there is one$|"
+                      r"the table of \d+ routes: Operation not supported$")
+
+
+def expect_all(figures, bench_name):
+    """Checks that each work has each of its contenders, or says why not for an accepted reason."""
+    got = {(row["work"], row["contender"]) for row in figures["rows"]}
+    skipped = {(omission["work"], omission["contender"]) for omission in figures["skipped"]}
+    unlisted = [o for o in figures["skipped"] if not MAY_SKIP.match(o["reason"])]
+    assert unlisted == []
+    want = {(work, contender.replace("no_policy", "no policy"))
+            for pattern, contenders in EXPECTED[bench_name].items() for work in names(pattern)
+            for contender in contenders.split()}
+    missing = sorted((w, c) for w, c in want - got
+                     if not {(w, c), (w, None), ("*", None)} & skipped)
+    # The works of variants have those of this CPU besides.
+    more = sorted((w, c) for w, c in got - want if not (w.endswith("_variants") and "=" in c))
+    assert (missing, more) == ([], [])
+    return len(want & got)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_every_benchmark_has_every_row_without_hugepages(tmp_path, name):
+    figures, _ = measure(tmp_path, name, eal=[*PLAIN, *lcores()], timeout=1200)
+    assert figures["machine"]["memory"] == "no hugepages"
+    assert expect_all(figures, name) > 0
+
+
+@pytest.mark.parametrize("bits", [128, 256])
+@pytest.mark.parametrize("name, works", [("classify", "r10"), ("enqueue", "mix4*"),
+                                         ("l3fwd", "table172k*"), ("lookup", "r10k_*"),
+                                         ("walk", "mix4*")])
+def test_benchmark_that_chooses_by_width_ends_with_narrow_vectors(tmp_path, name, works, bits):
+    figures, _ = measure(tmp_path, name, "--work", works, timeout=1200,
+                         eal=[*PLAIN, *lcores(), f"--force-max-simd-bitwidth={bits}"])
+    assert figures["machine"]["simd_bits"] == bits
+    contenders = {row["contender"] for row in figures["rows"]}
+    too_wide = {"avx512", "fib_avx512", "ip4_lookup=avx512", "ip4_lookup=fib_avx512"}
+    if bits < 256:
+        too_wide |= {"avx2", "ip4_lookup=avx2"}
+    assert contenders & too_wide == set()
+    assert contenders
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_benchmark_without_memory_skips_what_has_no_room(tmp_path, name):
+    """A table of rte_lpm takes 64 MB. What takes less is measured all the same."""
+    works = {"l3fwd": "one_flow", "walk": "mix4_*", "enqueue": "mix4_*", "lookup": "r8_*",
+             "classify": "r1?", "dispatch": "even*", "routes": "*_lpm"}
+    figures, _ = measure(tmp_path, name, "--work", works.get(name, "*"),
+                         eal=["--no-huge", "-m", "48", *PLAIN[3:], *lcores(),
+                              "--log-level=critical"])
+    tables = {"l3fwd": "static", "offload": "acl", "routes": "rte_lpm"}
+    skipped = {omission["contender"] for omission in figures["skipped"]}
+    if name in tables:
+        assert tables[name] in skipped
+    if name == "l3fwd":
+        assert list(medians(figures, "one_flow")) == ["rxtx"]
+    if name == "lookup":
+        assert {s["work"] for s in figures["skipped"]} == set(names("r8_{one,256,64k,each}"))
+    if name in ("arc", "classify", "enqueue", "idle", "walk"):
+        assert figures["rows"]
+        assert figures["skipped"] == []
+
+
+HUGE = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+PAGES = 512
+MAP_HUGETLB = 0x40000
+
+
+@pytest.fixture(name="hugepages", scope="module")
+def allow_hugepages():
+    """Lets the kernel make 1 GB of hugepages on request. None of them is free
+    meanwhile, so that nothing changes for other programs."""
+    allowed = HUGE / "nr_overcommit_hugepages"
+    if not os.access(allowed, os.W_OK) or os.geteuid() != 0:
+        pytest.skip("hugepages of 2 MB can be had by root only, where the kernel has them")
+    before = allowed.read_text()
+    try:
+        allowed.write_text(str(int(before) + PAGES))
+        with mmap.mmap(-1, PAGES << 21, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB):
+            pass
+        yield
+    except OSError as wrong:
+        pytest.skip(f"the kernel makes no {PAGES} hugepages: {wrong}")
+    finally:
+        allowed.write_text(before)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+@pytest.mark.xdist_group("hugepages")
+@pytest.mark.usefixtures("hugepages")
+def test_every_benchmark_has_every_row_with_hugepages(tmp_path, name):
+    """EAL maps hugepages without a mount in --in-memory mode."""
+    figures, _ = measure(tmp_path, name, timeout=1200, eal=[
+        "--in-memory", "-m", "512", "--no-pci", "--no-telemetry", *lcores()])
+    assert figures["machine"]["memory"] == "hugepages"
+    assert expect_all(figures, name) > 0
