@@ -16,6 +16,7 @@
 #include <hy_conform.h>
 
 #include "flow_cls.h"
+#include "suite_flow_match.h"
 
 #define RULES_MAX 300
 #define CHANGES 6 /* of rules at a time */
@@ -36,71 +37,6 @@ struct policy {
 	uint32_t nb_rules;
 };
 
-/* The same numbers for both sides: rte_rand() is the packets'. */
-static uint32_t
-next_number(uint32_t *x)
-{
-	*x = *x * 1664525 + 1013904223;
-	return *x >> 8;
-}
-
-/* A prefix that matches often, or seldom. */
-static uint32_t
-prefix(uint32_t *x, bool narrow, uint8_t *len)
-{
-	*len = (uint8_t)(1 + next_number(x) % (narrow || next_number(x) % 3 == 0 ? 32 : 6));
-	if (narrow)
-		*len = (uint8_t)RTE_MAX(*len, 8);
-	return (next_number(x) << 16 ^ next_number(x)) & UINT32_MAX << (32 - *len);
-}
-
-static void
-range(uint32_t *x, uint16_t ports[2])
-{
-	ports[0] = (uint16_t)next_number(x);
-	ports[1] = (uint16_t)(ports[0] + next_number(x) % (UINT16_MAX - ports[0] + 1));
-}
-
-/* Some of the fields that can be asked for together. narrow: matches few packets. */
-static struct hy_flow_match
-match_make(uint32_t *x, bool narrow)
-{
-	static const uint16_t types[] = { 0x0800, 0x0806, 0x86dd };
-	const uint32_t fields = next_number(x);
-	struct hy_flow_match match = { 0 };
-
-	if (next_number(x) % 8 == 0) {
-		match.fields = HY_FLOW_ETHER_TYPE | (fields & HY_FLOW_VLAN);
-		match.ether_type = types[next_number(x) % RTE_DIM(types)];
-	} else if (next_number(x) % 8 == 0) {
-		match.fields = HY_FLOW_TUNNEL;
-		match.tunnel = next_number(x) & 0xffffff;
-	} else {
-		match.fields = fields & (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP);
-		if (match.fields == 0 || narrow) /* else it would match every packet, or many */
-			match.fields = HY_FLOW_DST;
-		if (next_number(x) % 4 == 0)
-			match.fields |= HY_FLOW_VLAN;
-	}
-	if (match.fields & HY_FLOW_SRC)
-		match.src = prefix(x, narrow, &match.src_len);
-	if (match.fields & HY_FLOW_DST)
-		match.dst = prefix(x, narrow, &match.dst_len);
-	if (match.fields & HY_FLOW_PROTO) {
-		match.proto = next_number(x) % 2 ? 17 : 6;
-		match.fields |= fields & HY_FLOW_PORTS;
-	}
-	if (match.fields & HY_FLOW_VLAN)
-		match.vlan = (uint16_t)(1 + next_number(x) % 4094);
-	if (match.fields & HY_FLOW_DSCP)
-		match.dscp = (uint8_t)(next_number(x) % 64);
-	if (match.fields & HY_FLOW_SPORT)
-		range(x, match.sport);
-	if (match.fields & HY_FLOW_DPORT)
-		range(x, match.dport);
-	return match;
-}
-
 static int
 fill(struct policy *p, uint32_t n)
 {
@@ -109,9 +45,9 @@ fill(struct policy *p, uint32_t n)
 
 	while (rc == 0 && p->nb_rules < n) {
 		const struct hy_flow_rule rule = { .id = 1000 + p->nb_rules,
-			.precedence = next_number(&x) % 50,
-			.class_id = (uint16_t)(1 + next_number(&x) % CLASSES),
-			.match = match_make(&x, n == RULES_MAX) };
+			.precedence = hy_suite_flow_number(&x) % 50,
+			.class_id = (uint16_t)(1 + hy_suite_flow_number(&x) % CLASSES),
+			.match = hy_suite_flow_match(&x, n == RULES_MAX) };
 
 		rc = hy_policy_add(p->policy, &rule);
 		p->there[p->nb_rules] = true;
@@ -177,58 +113,17 @@ change(void *state, uint32_t number)
 	if (p->nb_rules == RULES_MAX && number % 8 != 0) /* these take long to compile */
 		return 0;
 	for (unsigned int i = 0; i < CHANGES && p->nb_rules > 0 && rc == 0; i++) {
-		const uint32_t r = next_number(&x) % p->nb_rules;
+		const uint32_t r = hy_suite_flow_number(&x) % p->nb_rules;
 
 		if (p->there[r]) {
 			rc = hy_policy_remove(p->policy, p->rules[r].id);
 		} else {
-			p->rules[r].class_id = (uint16_t)(1 + next_number(&x) % CLASSES);
+			p->rules[r].class_id = (uint16_t)(1 + hy_suite_flow_number(&x) % CLASSES);
 			rc = hy_policy_add(p->policy, &p->rules[r]);
 		}
 		p->there[r] = !p->there[r];
 	}
 	return rc == 0 ? hy_policy_commit(p->policy) : rc;
-}
-
-static void
-put(uint8_t *at, uint32_t value, unsigned int size)
-{
-	for (unsigned int i = 0; i < size; i++)
-		at[i] = (uint8_t)(value >> 8 * (size - 1 - i));
-}
-
-/* Writes what a rule asks for into a frame with room for it, at the edges of its ranges. */
-static void
-make_match(const struct hy_flow_match *match, struct hy_suite_packet *packet)
-{
-	const bool tagged = (match->fields & HY_FLOW_VLAN) != 0;
-	uint8_t *frame = packet->bytes, *ip = frame + (tagged ? 18 : 14);
-	const unsigned int last = (unsigned int)rte_rand_max(2);
-
-	put(ip - 2, match->fields & HY_FLOW_ETHER_TYPE ? match->ether_type : 0x0800, 2);
-	if (tagged) {
-		put(frame + 12, 0x8100, 2);
-		put(frame + 14, match->vlan, 2);
-	}
-	ip[0] = 0x45;
-	put(ip + 6, 0, 2); /* a fragment would have no ports */
-	if (match->fields & HY_FLOW_DSCP)
-		ip[1] = (uint8_t)(match->dscp << 2);
-	if (match->fields & (HY_FLOW_PROTO | HY_FLOW_TUNNEL))
-		ip[9] = match->fields & HY_FLOW_TUNNEL ? 17 : match->proto;
-	if (match->fields & HY_FLOW_SRC)
-		put(ip + 12, match->src | (uint32_t)(rte_rand() >> 32 >> match->src_len), 4);
-	if (match->fields & HY_FLOW_DST)
-		put(ip + 16, match->dst | (uint32_t)(rte_rand() >> 32 >> match->dst_len), 4);
-	if (match->fields & HY_FLOW_SPORT)
-		put(ip + 20, match->sport[last], 2);
-	if (match->fields & HY_FLOW_DPORT)
-		put(ip + 22, match->dport[last], 2);
-	if (match->fields & HY_FLOW_TUNNEL) {
-		put(ip + 22, HY_FLOW_VXLAN_PORT, 2);
-		put(ip + 28, 0x08000000, 4);
-		put(ip + 32, match->tunnel, 3);
-	}
 }
 
 static void
@@ -240,7 +135,7 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 	if (p->nb_rules == 0 || packet->len < 60 || (!typical && rte_rand_max(2) == 0) ||
 		kind == HY_SUITE_CAPTURED) /* these go as they are */
 		return;
-	make_match(&p->rules[rte_rand_max(p->nb_rules)].match, packet);
+	hy_suite_flow_write(&p->rules[rte_rand_max(p->nb_rules)].match, packet);
 	if (!typical && rte_rand_max(4) == 0) /* nearly: one bit is another, among the headers */
 		packet->bytes[12 + rte_rand_max(44)] ^= (uint8_t)(1u << rte_rand_max(8));
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See suite_flow_match.h. */
+
+#include <rte_common.h>
+#include <rte_random.h>
+
+#include "flow_cls.h"
+#include "suite_flow_match.h"
+
+uint32_t
+hy_suite_flow_number(uint32_t *x)
+{
+	*x = *x * 1664525 + 1013904223;
+	return *x >> 8;
+}
+
+/* A prefix that matches often, or seldom. */
+static uint32_t
+prefix(uint32_t *x, bool narrow, uint8_t *len)
+{
+	*len = (uint8_t)(1 +
+		hy_suite_flow_number(x) % (narrow || hy_suite_flow_number(x) % 3 == 0 ? 32 : 6));
+	if (narrow)
+		*len = (uint8_t)RTE_MAX(*len, 8);
+	return (hy_suite_flow_number(x) << 16 ^ hy_suite_flow_number(x)) &
+		UINT32_MAX << (32 - *len);
+}
+
+static void
+range(uint32_t *x, uint16_t ports[2])
+{
+	ports[0] = (uint16_t)hy_suite_flow_number(x);
+	ports[1] = (uint16_t)(ports[0] + hy_suite_flow_number(x) % (UINT16_MAX - ports[0] + 1));
+}
+
+struct hy_flow_match
+hy_suite_flow_match(uint32_t *x, bool narrow)
+{
+	static const uint16_t types[] = { 0x0800, 0x0806, 0x86dd };
+	const uint32_t fields = hy_suite_flow_number(x);
+	struct hy_flow_match match = { 0 };
+
+	if (hy_suite_flow_number(x) % 8 == 0) {
+		match.fields = HY_FLOW_ETHER_TYPE | (fields & HY_FLOW_VLAN);
+		match.ether_type = types[hy_suite_flow_number(x) % RTE_DIM(types)];
+	} else if (hy_suite_flow_number(x) % 8 == 0) {
+		match.fields = HY_FLOW_TUNNEL;
+		match.tunnel = hy_suite_flow_number(x) & 0xffffff;
+	} else {
+		match.fields = fields & (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP);
+		if (match.fields == 0 || narrow) /* else it would match every packet, or many */
+			match.fields = HY_FLOW_DST;
+		if (hy_suite_flow_number(x) % 4 == 0)
+			match.fields |= HY_FLOW_VLAN;
+	}
+	if (match.fields & HY_FLOW_SRC)
+		match.src = prefix(x, narrow, &match.src_len);
+	if (match.fields & HY_FLOW_DST)
+		match.dst = prefix(x, narrow, &match.dst_len);
+	if (match.fields & HY_FLOW_PROTO) {
+		match.proto = hy_suite_flow_number(x) % 2 ? 17 : 6;
+		match.fields |= fields & HY_FLOW_PORTS;
+	}
+	if (match.fields & HY_FLOW_VLAN)
+		match.vlan = (uint16_t)(1 + hy_suite_flow_number(x) % 4094);
+	if (match.fields & HY_FLOW_DSCP)
+		match.dscp = (uint8_t)(hy_suite_flow_number(x) % 64);
+	if (match.fields & HY_FLOW_SPORT)
+		range(x, match.sport);
+	if (match.fields & HY_FLOW_DPORT)
+		range(x, match.dport);
+	return match;
+}
+
+static void
+put(uint8_t *at, uint32_t value, unsigned int size)
+{
+	for (unsigned int i = 0; i < size; i++)
+		at[i] = (uint8_t)(value >> 8 * (size - 1 - i));
+}
+
+void
+hy_suite_flow_write(const struct hy_flow_match *match, struct hy_suite_packet *packet)
+{
+	const bool tagged = (match->fields & HY_FLOW_VLAN) != 0;
+	uint8_t *frame = packet->bytes, *ip = frame + (tagged ? 18 : 14);
+	const unsigned int last = (unsigned int)rte_rand_max(2);
+
+	put(ip - 2, match->fields & HY_FLOW_ETHER_TYPE ? match->ether_type : 0x0800, 2);
+	if (tagged) {
+		put(frame + 12, 0x8100, 2);
+		put(frame + 14, match->vlan, 2);
+	}
+	ip[0] = 0x45;
+	put(ip + 6, 0, 2); /* a fragment would have no ports */
+	if (match->fields & HY_FLOW_DSCP)
+		ip[1] = (uint8_t)(match->dscp << 2);
+	if (match->fields & (HY_FLOW_PROTO | HY_FLOW_TUNNEL))
+		ip[9] = match->fields & HY_FLOW_TUNNEL ? 17 : match->proto;
+	if (match->fields & HY_FLOW_SRC)
+		put(ip + 12, match->src | (uint32_t)(rte_rand() >> 32 >> match->src_len), 4);
+	if (match->fields & HY_FLOW_DST)
+		put(ip + 16, match->dst | (uint32_t)(rte_rand() >> 32 >> match->dst_len), 4);
+	if (match->fields & HY_FLOW_SPORT)
+		put(ip + 20, match->sport[last], 2);
+	if (match->fields & HY_FLOW_DPORT)
+		put(ip + 22, match->dport[last], 2);
+	if (match->fields & HY_FLOW_TUNNEL) {
+		put(ip + 22, HY_FLOW_VXLAN_PORT, 2);
+		put(ip + 28, 0x08000000, 4);
+		put(ip + 32, match->tunnel, 3);
+	}
+}
