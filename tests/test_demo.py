@@ -27,10 +27,10 @@ def build_folder(tmp_path):
     return folder
 
 
-def demo(build, *capture):
+def demo(build, *capture, cwd=None):
     """Runs the demo."""
     return subprocess.run([l3fwd.ROOT / "tools" / "demo", build, *capture], capture_output=True,
-                          text=True, check=False, timeout=l3fwd.TIMEOUT)
+                          text=True, check=False, timeout=l3fwd.TIMEOUT, cwd=cwd)
 
 
 def results(build):
@@ -102,3 +102,12 @@ def test_capture_that_is_cut_is_told_and_whole_packets_are_forwarded(build, form
     done = demo(build, path)
     assert done.returncode == 0 and "is cut" not in done.stderr, done
     assert len(pcapfile.read(build / "demo" / "out1.pcap")) == 5, done
+
+
+@pytest.mark.parametrize("name", ["-dash.pcap", "a b.pcap", "a,b.pcap", "a\nb.pcap", "'$(x).pcap"])
+def test_capture_may_have_any_name(build, name):
+    """One that began with a dash was taken for an option."""
+    pcapfile.write(build / name, traffic("10.1.2.3"))
+    done = demo(build, name, cwd=build)
+    assert done.returncode == 0, done
+    assert len(pcapfile.read(build / "demo" / "out1.pcap")) == 100, done
