@@ -344,4 +344,25 @@ def test_a_sharer_that_truncates_its_memory_kills_no_reader(tmp_path):
         assert gone.returncode == 1 and "it changed each of" in gone.stderr, gone
         assert 0 in codes
         os.kill(primary.process.pid, signal.SIGCONT)
+        primary.changes(2)  # it may have been stopped within the first one
+        primary.stop()
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="prlimit is not installed")
+def test_reader_with_too_few_files_says_so(tmp_path):
+    """It blamed the memory."""
+    with Primary(tmp_path, KINDS["small"]) as primary:
+        refused = []
+        for most in range(4, 64):
+            done = subprocess.run(["prlimit", f"--nofile={most}", *l3fwd.UNDER, HY_GRAPH, "stats",
+                                   f"--folder={primary.shared}"], capture_output=True, text=True,
+                                  check=False, timeout=l3fwd.TIMEOUT)
+            if done.returncode == 0:
+                break
+            if "loading shared libraries" not in done.stderr:
+                refused.append(done.stderr)
+        assert done.returncode == 0, done
+        assert len(refused) >= 2
+        assert not [text for text in refused if "oo many open files" not in text], refused
+        primary.changes(2)
         primary.stop()

@@ -320,7 +320,8 @@ static int
 refuse(const struct hy_share *share, const char *name, int rc)
 {
 	if (rc == -ENOMEM)
-		HY_LOG(ERR, "graph '%s': not enough memory for a copy", name);
+		HY_LOG(ERR, "graph '%s': not enough memory for a copy, or too many open files",
+			name);
 	else if (rc == -EACCES)
 		HY_LOG(ERR, "graph '%s': only its program's user and root may look into it", name);
 	else if (!is_alive(share))
