@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,23 +119,24 @@ get_kex(void)
 					kex->pieces[layer][type][i];
 }
 
-/* af/rvu_npc.c, npc_mcam_alloc_entries(): behind or before an entry, or anywhere. */
+/*
+ * af/rvu_npc.c, npc_mcam_alloc_entries(). The first that is free, wherever the driver asks for one:
+ * it moves entries until its rules are in order.
+ */
 static void
 alloc_entry(void)
 {
-	const struct npc_mcam_alloc_entry_req *req = (const void *)&request;
 	struct npc_mcam_alloc_entry_rsp *rsp = (void *)&response;
-	unsigned int from = req->priority == NPC_MCAM_LOWER_PRIO ? req->ref_entry + 1u : 0;
-	const unsigned int end = req->priority == NPC_MCAM_HIGHER_PRIO ? req->ref_entry : ENTRIES;
+	unsigned int i = 0;
 
-	while (from < end && mcam[from].used)
-		from++;
-	if (from == end) {
+	while (i < ENTRIES && mcam[i].used)
+		i++;
+	if (i == ENTRIES) {
 		answer = NO_ENTRY;
 		return;
 	}
-	mcam[from].used = true;
-	rsp->entry = rsp->entry_list[0] = (uint16_t)from;
+	mcam[i].used = true;
+	rsp->entry = rsp->entry_list[0] = (uint16_t)i;
 	rsp->count = 1;
 }
 
@@ -215,6 +217,7 @@ mbox_msg_send(struct mbox *mbox, int devid)
 	case MBOX_MSG_NPC_MCAM_SHIFT_ENTRY:
 		shift_entries();
 		break;
+	case MBOX_MSG_GET_HW_CAP: /* none that matters here: no exact match */
 	case MBOX_MSG_NPC_MCAM_ALLOC_COUNTER:
 	case MBOX_MSG_NPC_MCAM_CLEAR_COUNTER:
 	case MBOX_MSG_NPC_MCAM_FREE_COUNTER:
@@ -223,6 +226,8 @@ mbox_msg_send(struct mbox *mbox, int devid)
 	case MBOX_MSG_NIX_CN10K_AQ_ENQ:
 		break;
 	default: /* nothing is believed of what the fixture does not know */
+		fprintf(stderr, "the AF gets message 0x%x, which it does not know\n",
+			request.head.id);
 		abort();
 	}
 }
