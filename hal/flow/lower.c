@@ -171,6 +171,8 @@ refusal(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
 		return NULL;
 	if (takes == 0 && is_tagged(m) && limits->takes[0][pattern] != 0)
 		return "the port does not compare VLAN tags in such a rule";
+	if (takes == 0 && pattern >= HY_FLOW_PATTERN_TCP)
+		return "the port does not look into headers of this protocol";
 	for (size_t i = 0; i < RTE_DIM(why); i++)
 		if ((missing & why[i].bit) != 0)
 			return why[i].reason;
