@@ -338,7 +338,48 @@ overlapping_rules_make_few_matchers_of_mlx5(void **state)
 	assert_true(many > 2 * few);
 }
 
+/* The driver has no item for SCTP: its header's ports stay in software, its protocol need not. */
+static void
+ports_of_sctp_stay_in_software_on_mlx5(void **state)
+{
+	static const struct {
+		uint8_t proto;
+		uint32_t fields;
+		int result;
+	} cases[] = { { IPPROTO_SCTP, HY_FLOW_SPORT, -ENOTSUP },
+		{ IPPROTO_SCTP, HY_FLOW_DPORT, -ENOTSUP }, { IPPROTO_SCTP, 0, 0 },
+		{ IPPROTO_SCTP, HY_FLOW_SRC, 0 }, { IPPROTO_TCP, HY_FLOW_DPORT, 0 },
+		{ IPPROTO_UDP, HY_FLOW_PORTS, 0 } };
+	const struct hy_flow_driver *driver = hy_flow_driver_of("mlx5_pci");
+	const struct hy_flow_spread one_queue = { .nb_queues = 1 };
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	struct hy_flow_limits limits;
+	const char *reason;
+
+	RTE_SET_USED(state);
+	driver_open("sim_mlx5_0", NULL, 1, 0);
+	assert_int_equal(hy_flow_probe(D->port, &hy_flow_rte, driver, &limits), 0);
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		const struct hy_flow_match match = { .fields = HY_FLOW_PROTO | cases[i].fields,
+			.proto = cases[i].proto,
+			.src_len = 32,
+			.sport = { 80, 80 },
+			.dport = { 80, 80 } };
+
+		assert_int_equal(hy_flow_lower(driver, &limits, &match, 1, 0, &one_queue, &lowered,
+					 &reason),
+			cases[i].result);
+		assert_int_equal(reason != NULL, cases[i].result != 0);
+		if (reason == NULL)
+			assert_int_equal(hy_flow_rte.validate(D->port, &lowered.attr, lowered.items,
+						 lowered.actions, &error),
+				0);
+	}
+}
+
 static const struct CMUnitTest driver_rules_tests[] = {
+	DRIVER_TEST(ports_of_sctp_stay_in_software_on_mlx5),
 	DRIVER_TEST(rule_on_a_vlan_is_in_hardware_on_i40e),
 	DRIVER_TEST(overlapping_rules_make_few_matchers_of_mlx5),
 	DRIVER_TEST(marks_are_off_on_cnxk_before_and_after_an_offload),
