@@ -298,44 +298,6 @@ fragments_meet_rules_on_ports_where_the_parser_sees_them(void **state)
 	}
 }
 
-static void
-mlx5_drops_what_no_rule_of_a_group_matches(void **state)
-{
-	static const struct rte_flow_action_jump jump = { .group = 1 };
-	static const struct rte_flow_item all[] = { { .type = RTE_FLOW_ITEM_TYPE_ETH },
-		{ .type = RTE_FLOW_ITEM_TYPE_END } };
-	static const struct rte_flow_action_queue first;
-	const struct rte_flow_action actions[] = { { RTE_FLOW_ACTION_TYPE_JUMP, &jump },
-		{ RTE_FLOW_ACTION_TYPE_END, NULL } };
-	const struct rte_flow_action deliver[] = { { RTE_FLOW_ACTION_TYPE_QUEUE, &first },
-		{ RTE_FLOW_ACTION_TYPE_END, NULL } };
-	const struct rte_flow_attr root = { .ingress = 1 };
-	struct rte_flow_attr in_group;
-	struct hy_flow_sim *sim = engine("mlx5", 0);
-	struct hy_flow_sim_stats stats;
-	struct sim_match flow;
-	void *handle;
-
-	RTE_SET_USED(state);
-	hy_flow_sim_start(sim);
-	sim_match(&flow, &(struct sim_packet){ .dst = 1 }, 7, true, true);
-	flow.attr.group = 1;
-	assert_int_equal(hy_flow_sim_add(sim, &flow.attr, flow.items, flow.actions, &handle, NULL),
-		0);
-	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 1 }), -1);
-	assert_int_equal(hy_flow_sim_add(sim, &root, all, actions, &handle, NULL), 0);
-	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 1 }), 7);
-	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 2 }), -2);
-	hy_flow_sim_stats(sim, &stats);
-	assert_int_equal(stats.missed, 1);
-	assert_int_equal(stats.dropped, 0);
-	in_group = (struct rte_flow_attr){ .ingress = 1, .group = 1, .priority = 8 };
-	assert_int_equal(hy_flow_sim_add(sim, &in_group, all, deliver, &handle, NULL), 0);
-	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 1 }), 7);
-	assert_int_equal(sim_marked(sim, &(struct sim_packet){ .dst = 2 }), -1);
-	hy_flow_sim_destroy(sim);
-}
-
 #define RULES 300
 #define PACKETS 20000
 
@@ -573,7 +535,6 @@ static const struct CMUnitTest flow_sim[] = {
 	SIM_TEST(iavf_takes_a_rule_on_nothing_but_udp_or_tcp),
 	SIM_TEST(i40e_leaves_out_half_a_field_without_a_word),
 	SIM_TEST(fragments_meet_rules_on_ports_where_the_parser_sees_them),
-	SIM_TEST(mlx5_drops_what_no_rule_of_a_group_matches),
 	SIM_TEST(a_packet_meets_the_rule_that_a_walk_over_them_finds),
 	SIM_TEST(lies_are_as_rare_as_said_and_counted),
 	SIM_TEST(the_nth_rule_fails_when_told_to),

@@ -49,8 +49,9 @@ struct hy_flow_sim_faults {
 /** What to simulate. Zeroed, it is a generic engine without faults. */
 struct hy_flow_sim_params {
 	/**
-	 * "generic", "cnxk", "cnxk_wide", "mlx5", "mlx5_hws", "ice", "i40e" or "iavf"; NULL: generic.
-	 * cnxk matches the fields of Linux's key extraction profile, cnxk_wide all that are simulated.
+	 * "generic", "cnxk", "cnxk_wide", "mlx5", "mlx5_guest", "mlx5_hws", "ice", "i40e" or "iavf";
+	 * NULL: generic. cnxk matches the fields of Linux's key extraction profile, cnxk_wide all that
+	 * are simulated.
 	 */
 	const char *profile;
 	uint32_t table_size; /**< Rules it holds; 0: as many as the profile's hardware. */

@@ -113,7 +113,7 @@ struct hy_sim_profile {
 };
 
 extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_cnxk_wide, hy_sim_mlx5,
-	hy_sim_ice, hy_sim_i40e, hy_sim_iavf, hy_sim_mlx5_hws;
+	hy_sim_ice, hy_sim_i40e, hy_sim_iavf, hy_sim_mlx5_guest, hy_sim_mlx5_hws;
 
 /* RSS of a port, NULL: none; of QUEUE or RSS; the queue of a packet, whose rule may have no fate. */
 void hy_sim_rss_of_port(struct hy_sim_rss *rss, uint16_t nb_queues,
@@ -158,6 +158,8 @@ const struct rte_flow_item *hy_sim_item(const struct hy_sim_wish *wish,
 	enum rte_flow_item_type type);
 /* What is wrong with the queues of QUEUE and RSS; NULL: nothing. */
 const char *hy_sim_bad_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish);
+/* Whether item->last is beyond item->spec, where the mask compares them. */
+bool hy_sim_is_range(const struct rte_flow_item *item);
 /* Whether the items are these, up to END. */
 bool hy_sim_items_are(const struct hy_sim_wish *wish, const enum rte_flow_item_type *types);
 

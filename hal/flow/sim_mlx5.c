@@ -56,7 +56,7 @@ judge_item(const struct hy_sim_wish *wish, const struct rte_flow_item *item,
 		return hy_sim_bad_item(item, EINVAL, "mask or last without a spec", error);
 	if (item->type == RTE_FLOW_ITEM_TYPE_IPV4)
 		return judge_ip4(item, error);
-	if (item->last != NULL)
+	if (hy_sim_is_range(item))
 		return hy_sim_bad_item(item, EINVAL, "no ranges", error);
 	/* mlx5_flow_validate_item_udp() and _tcp(), _vxlan() */
 	if ((item->type == RTE_FLOW_ITEM_TYPE_UDP || item->type == RTE_FLOW_ITEM_TYPE_TCP) &&
@@ -90,12 +90,7 @@ judge_protocol(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 static int
 judge_jump(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_JUMP) == 0)
-		return 0;
-	if (wish->jump == wish->attr.group)
-		return hy_sim_bad_action(wish->actions, EINVAL, "JUMP to the rule's own group",
-			error);
-	if (wish->jump == 0)
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_JUMP) > 0 && wish->jump == 0)
 		return hy_sim_bad_action(wish->actions, EINVAL, "JUMP to the root table, group 0",
 			error);
 	return 0;
@@ -144,7 +139,8 @@ judge_actions(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 		return hy_sim_bad_action(a, EINVAL, "one COUNT", error);
 	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_PASSTHRU) > 0)
 		return hy_sim_bad_action(a, ENOTSUP, "no PASSTHRU", error);
-	if (hy_sim_fates(wish) > 1)
+	/* A second DROP is not looked at. */
+	if (hy_sim_fates(wish) > (wish->drop ? hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_DROP) : 1))
 		return hy_sim_bad_action(a, EINVAL, "more than one fate", error);
 	if (hy_sim_fates(wish) == 0)
 		return hy_sim_bad_action(a, EINVAL, "no fate", error);
@@ -154,6 +150,17 @@ judge_actions(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 		if (a->type == RTE_FLOW_ACTION_TYPE_RSS && judge_rss(a, error) != 0)
 			return -rte_errno;
 	return judge_jump(wish, error);
+}
+
+/* rdma-core's dr_action.c, dr_actions_build_ste_arr(): groups become levels of tables. */
+static int
+admit(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	(void)sim;
+	if (wish->jump != 0 && wish->jump <= wish->attr.group)
+		return hy_sim_bad_action(wish->actions, EINVAL,
+			"JUMP to the rule's own group, or to one before", error);
+	return 0;
 }
 
 /* mlx5_flow.c, mlx5_get_matcher_priority(): at one priority L4 comes before L3, and that before L2. */
@@ -197,6 +204,18 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 	return rc;
 }
 
+/* mlx5_flow_dv.c, flow_dv_validate_item_vlan(). */
+static int
+judge_guest(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct rte_flow_item *item = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_VLAN);
+	const struct rte_flow_item_vlan *mask = item != NULL ? item->mask : NULL;
+
+	if (mask != NULL && mask->hdr.vlan_tci != RTE_BE16(0x0fff))
+		return hy_sim_bad_item(item, EINVAL, "VLAN ids only, and in full", error);
+	return judge(sim, wish, error);
+}
+
 /*
  * Only mlx5_flow.c, mlx5_ctrl_flow_vlan(), and mlx5_trigger.c, mlx5_traffic_enable(), deliver what no
  * rule matches, and they do so in group 0. A table of another group ends in rdma-core's dr_domain.c
@@ -211,9 +230,14 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 	.full = -ENOMEM, .needs_start = true /* mlx5_flow.c, mlx5_flow_create() */, \
 	.forgets = true /* mlx5_trigger.c, mlx5_dev_stop() */, \
 	.counts_bytes = true /* mlx5_flow_dv.c, flow_dv_query_count() */, .misses_drop = true, \
-	.chains = true, .own_defaults = true
+	.chains = true, .own_defaults = true, .admit = admit
 
 const struct hy_sim_profile hy_sim_mlx5 = { .name = "mlx5", BOTH, .judge = judge };
+
+/* A VF in a virtual machine: linux/mlx5_vlan_os.c, mlx5_vlan_vmwa_init(). */
+const struct hy_sim_profile hy_sim_mlx5_guest = {
+	.name = "mlx5_guest", BOTH, .judge = judge_guest
+};
 
 /* By dv_flow_en=2. A rule has its matcher's priority, whatever it matches on. */
 const struct hy_sim_profile hy_sim_mlx5_hws = {

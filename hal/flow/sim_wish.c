@@ -282,6 +282,19 @@ hy_sim_item(const struct hy_sim_wish *wish, enum rte_flow_item_type type)
 }
 
 bool
+hy_sim_is_range(const struct rte_flow_item *item)
+{
+	const struct layer *layer = layer_of(item->type);
+	const uint8_t *mask = item->mask != NULL ? item->mask : layer->mask;
+	const uint8_t *spec = item->spec, *last = item->last;
+
+	for (uint16_t i = 0; spec != NULL && last != NULL && i < layer->size; i++)
+		if (((spec[i] ^ last[i]) & mask[i]) != 0)
+			return true;
+	return false;
+}
+
+bool
 hy_sim_items_are(const struct hy_sim_wish *wish, const enum rte_flow_item_type *types)
 {
 	const struct rte_flow_item *item = wish->items;
