@@ -221,6 +221,7 @@ static const struct {
 	{ "random", law_random },
 	{ "sequences", law_sequences },
 	{ "programmed", law_programmed },
+	{ "groups", law_groups },
 };
 
 static int

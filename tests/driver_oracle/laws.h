@@ -78,6 +78,7 @@ int law_controls(const struct law *law);
 int law_shapes(const struct law *law);
 int law_rules(const struct law *law);
 int law_random(const struct law *law);
+int law_groups(const struct law *law);
 int law_sequences(const struct law *law);
 int law_programmed(const struct law *law);
 
