@@ -3,6 +3,7 @@
 
 #include <rte_common.h>
 #include <rte_ethdev.h>
+#include <rte_version.h>
 
 #include "sim_rules.h"
 
@@ -14,13 +15,16 @@ static const struct rte_flow_item_eth eth_lldp = { .hdr.ether_type = RTE_BE16(0x
 				      eth_half = { .hdr.ether_type = RTE_BE16(0xff00) },
 				      eth_mac = { .hdr = { .dst_addr.addr_bytes = { 255, 255, 255,
 								   255, 255, 255 },
-							  .ether_type = RTE_BE16(0xffff) } };
+							  .ether_type = RTE_BE16(0xffff) } },
+				      eth_half_mac = { .hdr.dst_addr.addr_bytes = { 255 } };
 static const struct rte_flow_item_vlan vlan_7 = { .hdr = { .vlan_tci = RTE_BE16(7),
 							  .eth_proto = RTE_BE16(0x88cc) } },
 				       vlan_tci = { .hdr.vlan_tci = RTE_BE16(0xffff) },
-				       vlan_id = { .hdr.vlan_tci = RTE_BE16(0x0fff) },
 				       vlan_half = { .hdr = { .vlan_tci = RTE_BE16(0xffff),
 							     .eth_proto = RTE_BE16(0xff00) } };
+#if RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0) /* before, i40e takes it for the whole tag */
+static const struct rte_flow_item_vlan vlan_id = { .hdr.vlan_tci = RTE_BE16(0x0fff) };
+#endif
 static const struct rte_flow_item_ipv4
 	ip = { .hdr = { .dst_addr = RTE_BE32(0x0a000001), .next_proto_id = 17 } },
 	ip_first = { .hdr = { .dst_addr = RTE_BE32(0x0a000001),
@@ -347,9 +351,12 @@ const struct sim_rule sim_rules[] = {
 		{ IN(), ITEMS(IP4, UDP), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci)), IP4, UDP), ACTIONS(MARK) } },
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()",
-		"not simulated: MAC addresses, which exclude all others",
+		"MAC addresses exclude all other fields but a tag",
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_mac))), ACTIONS(MARK) },
-		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_type))), ACTIONS(MARK) } },
+		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_mac)), IP4_ANY), ACTIONS(MARK) } },
+	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "half a MAC address",
+		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_half_mac)), IP4_ANY), ACTIONS(MARK) },
+		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_mac)), IP4_ANY), ACTIONS(MARK) } },
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()",
 		"eth alone needs its whole ether type",
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_half))), ACTIONS(MARK) },
@@ -357,10 +364,11 @@ const struct sim_rule sim_rules[] = {
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "half an ether type",
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_half))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci))), ACTIONS(MARK) } },
-	{ "i40e", "net/intel/i40e/i40e_flow.c of 26.11-rc0, i40e_flow_parse_fdir_pattern()",
-		"half a VLAN tag",
+#if RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0)
+	{ "i40e", "net/intel/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "half a VLAN tag",
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_id))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci))), ACTIONS(MARK) } },
+#endif
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "ether type of IP",
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_ip4, eth_type))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_type))), ACTIONS(MARK) } },
@@ -415,14 +423,14 @@ const struct sim_rule sim_rules[] = {
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci)), IP4), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, IP4, UDP), ACTIONS(MARK) } },
 	{ "iavf", "net/iavf/iavf_fdir.c, iavf_fdir_parse_pattern()",
-		"not simulated: MAC addresses, which the physical function leaves out",
-		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_mac))), ACTIONS(MARK) },
-		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_type))), ACTIONS(MARK) } },
+		"MAC addresses or a type beside IPv4",
+		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_mac)), IP4), ACTIONS(MARK) },
+		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_mac))), ACTIONS(MARK) } },
 	{ "iavf", "net/iavf/iavf_fdir.c, iavf_fdir_parse_pattern()", "half an ether type",
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_half))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_type))), ACTIONS(MARK) } },
 	{ "iavf", "net/iavf/iavf_fdir.c, iavf_fdir_parse_pattern()",
-		"not simulated: an ether type beside IPv4",
+		"MAC addresses or a type beside IPv4",
 		{ IN(), ITEMS(ITEM(ETH, WITH(eth_lldp, eth_type)), IP4), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK) } },
 	{ "iavf", "net/iavf/iavf_fdir.c, iavf_fdir_parse_pattern()", "ether type of IP",

@@ -11,6 +11,7 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_random.h>
+#include <rte_version.h>
 
 #include <hy_flow.h>
 #include <hy_flow_sim.h>
@@ -86,8 +87,9 @@ each_rule_refuses_one_flow_and_takes_another(void **state)
 		taken++;
 		hy_flow_sim_destroy(sim);
 	}
-	assert_int_equal(refused, 109);
-	assert_int_equal(taken, 109);
+	/* i40e refuses half a VLAN tag since v26.07. */
+	assert_int_equal(refused, 109 + (RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0)));
+	assert_int_equal(taken, refused);
 }
 
 static const char *const profiles[] = { "generic", "cnxk", "mlx5", "ice", "i40e", "iavf" };

@@ -2,6 +2,7 @@
 /* Flow directors of Intel's NICs; see sim_fdir.h. The profiles say where in DPDK each rule stands. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "sim_fdir.h"
 
@@ -21,6 +22,40 @@ hy_sim_fdir_pattern(struct hy_sim_wish *wish, const struct hy_sim_pattern *patte
 		return true;
 	}
 	return false;
+}
+
+static void
+unmask(const struct rte_flow_item *item, struct hy_sim_key *key)
+{
+	switch (item->type) {
+	case ETH:
+		memset(key->dst_mac, 0, sizeof(key->dst_mac));
+		memset(key->src_mac, 0, sizeof(key->src_mac));
+		if (item[1].type != RTE_FLOW_ITEM_TYPE_VLAN) /* which has the type, then */
+			key->type = 0;
+		break;
+	case RTE_FLOW_ITEM_TYPE_VLAN:
+		key->tci = 0;
+		key->type = 0;
+		break;
+	case IP4:
+		key->src = key->dst = 0;
+		key->frag = 0;
+		key->tos = key->ttl = key->proto = 0;
+		break;
+	default: /* UDP, TCP or SCTP */
+		key->sport = key->dport = 0;
+	}
+}
+
+void
+hy_sim_fdir_unmasked(struct hy_sim_wish *wish)
+{
+	for (const struct rte_flow_item *i = wish->items; i->type != END; i++)
+		if (i->mask == NULL) {
+			unmask(i, &wish->mask);
+			unmask(i, &wish->value);
+		}
 }
 
 int
@@ -52,13 +87,29 @@ static const struct hy_sim_pattern e810_patterns[] = {
 	{ { ETH, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 1u << HY_SIM_TYPE_IP4 },
 };
 
+/* ice_fdir_filter.c and iavf_fdir.c, the case of IPV4. A range of other items is taken for none. */
+static int
+judge_range(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct rte_flow_item *item = hy_sim_item(wish, IP4);
+	const struct rte_flow_item_ipv4 *last = item == NULL ? NULL : item->last;
+
+	if (last == NULL || item->spec == NULL || item->mask == NULL ||
+		(last->hdr.version_ihl | last->hdr.type_of_service | last->hdr.time_to_live |
+			last->hdr.total_length | last->hdr.next_proto_id | last->hdr.hdr_checksum |
+			last->hdr.src_addr | last->hdr.dst_addr) == 0)
+		return 0;
+	return hy_sim_bad_item(item, EINVAL, "no ranges", error);
+}
+
 int
 hy_sim_fdir_e810_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	if (hy_sim_fdir_pattern(wish, e810_patterns, RTE_DIM(e810_patterns)))
-		return 0;
-	return hy_sim_bad_item(wish->items, EINVAL,
-		"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind", error);
+	if (!hy_sim_fdir_pattern(wish, e810_patterns, RTE_DIM(e810_patterns)))
+		return hy_sim_bad_item(wish->items, EINVAL,
+			"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind", error);
+	hy_sim_fdir_unmasked(wish);
+	return judge_range(wish, error);
 }
 
 /* A field in full, or not at all. */
@@ -101,16 +152,30 @@ hy_sim_fdir_any_field(const struct hy_sim_wish *wish)
 }
 
 int
-hy_sim_fdir_settle(struct hy_sim_wish *wish, struct rte_flow_error *error)
+hy_sim_fdir_need_field(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	if (!hy_sim_fdir_any_field(wish))
-		return hy_sim_bad_item(wish->items, EINVAL, "no field to match on", error);
+	return hy_sim_fdir_any_field(wish)
+		? 0
+		: hy_sim_bad_item(wish->items, EINVAL, "no field to match on", error);
+}
+
+void
+hy_sim_fdir_settle(struct hy_sim_wish *wish)
+{
 	for (int i = 0; i < HY_SIM_WORDS; i++)
 		wish->value.words[i] &= wish->mask.words[i];
 	/* A packet type of UDP, TCP or SCTP is one of whole packets. */
 	if ((wish->mask.layers & HY_SIM_L4) != 0)
 		wish->mask.layers |= HY_SIM_FRAG;
-	return 0;
+}
+
+int
+hy_sim_fdir_unmarked(const struct hy_sim_wish *wish, int refused, struct rte_flow_error *error)
+{
+	if (refused == 0 || wish->mark)
+		return refused;
+	return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_UNSPECIFIED, -refused,
+		"not simulated: engines for rules that do not mark", error);
 }
 
 static int

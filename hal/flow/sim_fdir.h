@@ -19,12 +19,18 @@ struct hy_sim_pattern {
 /* Sets type and excludes of a wish that has one of n patterns. */
 bool hy_sim_fdir_pattern(struct hy_sim_wish *wish, const struct hy_sim_pattern *patterns, size_t n);
 
+/*
+ * Takes the fields of items without a mask away: these drivers have no masks by default, and look at
+ * neither header then. An item without a mask says that its header is there.
+ */
+void hy_sim_fdir_unmasked(struct hy_sim_wish *wish);
+
 /* All three: ingress, priority 0, group 0. */
 int hy_sim_fdir_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error);
 
 /* E810, by its PF and its VFs. */
 
-/* Refuses what has none of its patterns. */
+/* Refuses what has none of its patterns, and a range of an IPv4 header but of fragments. */
 int hy_sim_fdir_e810_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error);
 /*
  * Half an address or half a port is refused; half a DSCP, TTL or protocol, and what is asked of
@@ -33,8 +39,12 @@ int hy_sim_fdir_e810_pattern(struct hy_sim_wish *wish, struct rte_flow_error *er
 int hy_sim_fdir_fields(struct hy_sim_wish *wish, struct rte_flow_error *error);
 /* Whether there is a field to match on. */
 bool hy_sim_fdir_any_field(const struct hy_sim_wish *wish);
-/* Refuses what has none; and takes the values that are left, of whole packets. */
-int hy_sim_fdir_settle(struct hy_sim_wish *wish, struct rte_flow_error *error);
+/* Refuses what has none. */
+int hy_sim_fdir_need_field(const struct hy_sim_wish *wish, struct rte_flow_error *error);
+/* Takes the values that are left, of whole packets. */
+void hy_sim_fdir_settle(struct hy_sim_wish *wish);
+/* What is refused here (0: nothing is), but may be taken by an engine that cannot mark. */
+int hy_sim_fdir_unmarked(const struct hy_sim_wish *wish, int refused, struct rte_flow_error *error);
 /* RSS is over a region of queues; one fate, one MARK, and not nothing. */
 int hy_sim_fdir_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
 	struct rte_flow_error *error);

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include <rte_ip.h>
+#include <rte_version.h>
 
 #include "sim_fdir.h"
 
@@ -31,20 +32,71 @@ static const struct hy_sim_pattern patterns[] = {
 	{ { ETH, VLAN, IP4, RTE_FLOW_ITEM_TYPE_SCTP, END }, HY_SIM_TYPE_SCTP, 0 },
 };
 
-/* i40e_flow.c, i40e_flow_parse_fdir_pattern(), the cases of ETH and VLAN. */
+/* None of its bits, or all. */
+static bool
+whole_mac(const uint8_t *mask)
+{
+	for (int i = 1; i < 6; i++)
+		if (mask[i] != mask[0])
+			return false;
+	return mask[0] == 0 || mask[0] == UINT8_MAX;
+}
+
+/*
+ * i40e_flow.c, i40e_flow_parse_fdir_pattern(): MAC addresses exclude fields of IPv4, and ports.
+ * i40e_ethdev.c, i40e_get_valid_input_set(): types of Ethernet and of SCTP do not have them.
+ */
+static int
+judge_macs(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct hy_sim_key *mask = &wish->mask;
+	const uint64_t fields = mask->src | mask->dst | mask->sport | mask->dport | mask->tos |
+		mask->ttl | mask->proto;
+
+	if (!whole_mac(mask->dst_mac) || !whole_mac(mask->src_mac))
+		return hy_sim_bad_item(wish->items, EINVAL, "half a MAC address", error);
+	if ((mask->dst_mac[0] | mask->src_mac[0]) == 0)
+		return 0;
+	if (wish->type == HY_SIM_TYPE_L2 || wish->type == HY_SIM_TYPE_SCTP || fields != 0)
+		return hy_sim_bad_item(wish->items, EINVAL,
+			"MAC addresses exclude all other fields but a tag", error);
+	return 0;
+}
+
+/*
+ * The same, the case of VLAN: hardware compares all of a tag. Before v26.07 the driver notices other
+ * masks and goes on, and the rule matches less than it says.
+ */
+static int
+judge_tag(const struct rte_flow_item *vlan, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	bool compared = vlan != NULL && vlan->spec != NULL && vlan->mask != NULL;
+
+#if RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0)
+	if (wish->mask.tci != 0 && wish->mask.tci != UINT16_MAX)
+		return hy_sim_bad_item(vlan, EINVAL, "half a VLAN tag", error);
+	compared = wish->mask.tci != 0;
+#else
+	RTE_SET_USED(error);
+#endif
+	if (compared) {
+		wish->mask.tci = UINT16_MAX;
+		wish->value.tci = ((const struct rte_flow_item_vlan *)vlan->spec)->hdr.vlan_tci;
+	}
+	/* The tag is a field, not a layer: without one nobody asks whether it is there. */
+	wish->mask.layers &= ~(HY_SIM_TAG | HY_SIM_TAGS);
+	return 0;
+}
+
+/* The same, the cases of ETH and VLAN. */
 static int
 judge_l2(struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	const struct hy_sim_key *value = &wish->value;
 	struct hy_sim_key *mask = &wish->mask;
 	const struct rte_flow_item *vlan = hy_sim_item(wish, VLAN);
-	uint64_t macs = 0;
+	int rc;
 
-	for (int i = 0; i < 6; i++)
-		macs |= mask->dst_mac[i] | mask->src_mac[i];
-	if (macs != 0)
-		return hy_sim_bad_item(wish->items, ENOTSUP,
-			"not simulated: MAC addresses, which exclude all others", error);
 	if (vlan == NULL && wish->type == HY_SIM_TYPE_L2 && mask->type != UINT16_MAX)
 		return hy_sim_bad_item(wish->items, EINVAL, "eth alone needs its whole ether type",
 			error);
@@ -57,15 +109,21 @@ judge_l2(struct hy_sim_wish *wish, struct rte_flow_error *error)
 	} else {
 		mask->type = 0;
 	}
-	/*
-	 * v22.11 takes masks of the priority, of the id or of the rest, and the hardware compares all of
-	 * the tag. 26.11-rc0 (net/intel/i40e) refuses them, and so does this.
-	 */
-	if (mask->tci != 0 && mask->tci != UINT16_MAX)
-		return hy_sim_bad_item(vlan, EINVAL, "half a VLAN tag", error);
-	/* The tag is a field, not a layer: without one nobody asks whether it is there. */
-	mask->layers &= ~(HY_SIM_TAG | HY_SIM_TAGS);
-	return 0;
+	rc = judge_tag(vlan, wish, error);
+	return rc == 0 ? judge_macs(wish, error) : rc;
+}
+
+/* An IPv4 header up to this one, in nothing but fragments, of which there is no range either. */
+static bool
+is_range_of_fragments(const struct rte_flow_item *item)
+{
+	const struct rte_flow_item_ipv4 *last = item->last;
+
+	return item->type == IP4 && item->spec != NULL && item->mask != NULL &&
+		(last->hdr.version_ihl | last->hdr.type_of_service | last->hdr.time_to_live |
+			last->hdr.total_length | last->hdr.packet_id | last->hdr.next_proto_id |
+			last->hdr.hdr_checksum | last->hdr.src_addr | last->hdr.dst_addr |
+			last->hdr.fragment_offset) == 0;
 }
 
 /*
@@ -80,7 +138,7 @@ judge_l3(struct hy_sim_wish *wish, struct rte_flow_error *error)
 	struct hy_sim_key *mask = &wish->mask;
 
 	for (const struct rte_flow_item *i = wish->items; i->type != RTE_FLOW_ITEM_TYPE_END; i++)
-		if (i->last != NULL)
+		if (i->last != NULL && !is_range_of_fragments(i))
 			return hy_sim_bad_item(i, EINVAL, "no ranges", error);
 	if (mask->frag != 0 &&
 		mask->frag != RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG))
@@ -117,8 +175,7 @@ narrow(struct hy_sim_wish *wish)
 
 /* i40e_flow.c, i40e_flow_parse_fdir_action(): two places, and what may stand in each. */
 static int
-judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
+judge_places(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	const struct rte_flow_action *a = wish->actions;
 	const bool passes = a[0].type == RTE_FLOW_ACTION_TYPE_PASSTHRU ||
@@ -129,7 +186,7 @@ judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
 		return hy_sim_bad_action(&a[0], EINVAL,
 			"the first action is QUEUE, DROP, PASSTHRU or MARK", error);
 	if (a[1].type == RTE_FLOW_ACTION_TYPE_END)
-		return hy_sim_check_queues(sim, wish, error);
+		return 0;
 	if (a[1].type != RTE_FLOW_ACTION_TYPE_MARK && a[1].type != RTE_FLOW_ACTION_TYPE_FLAG &&
 		a[1].type != RTE_FLOW_ACTION_TYPE_RSS)
 		return hy_sim_bad_action(&a[1], EINVAL, "the second action is MARK, FLAG or RSS",
@@ -140,7 +197,21 @@ judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
 		return hy_sim_bad_action(&a[1], EINVAL, "RSS behind PASSTHRU or MARK only", error);
 	if (a[2].type != RTE_FLOW_ACTION_TYPE_END)
 		return hy_sim_bad_action(&a[2], EINVAL, "two actions at most", error);
-	return hy_sim_check_queues(sim, wish, error);
+	return 0;
+}
+
+/* RSS is that of the port: what the action says of it is not looked at. */
+static int
+judge_actions(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const int rc = judge_places(wish, error);
+
+	if (rc != 0)
+		return rc;
+	if (wish->actions[0].type == RTE_FLOW_ACTION_TYPE_QUEUE)
+		return hy_sim_check_queues(sim, wish, error);
+	wish->fate.nb_queues = 0;
+	return 0;
 }
 
 /* i40e_flow.c, i40e_find_parse_filter_func(), i40e_flow_parse_attr(). */
@@ -152,8 +223,10 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 	if (!hy_sim_fdir_pattern(wish, patterns, RTE_DIM(patterns)))
 		rc = hy_sim_bad_item(wish->items, EINVAL,
 			"patterns are eth[ / vlan][ / ipv4[ / udp, tcp or sctp]]", error);
-	if (rc == 0)
+	if (rc == 0) {
+		hy_sim_fdir_unmasked(wish);
 		rc = judge_l3(wish, error);
+	}
 	if (rc == 0)
 		rc = judge_l2(wish, error);
 	if (rc == 0)
@@ -167,7 +240,7 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 
 const struct hy_sim_profile hy_sim_i40e = {
 	.name = "i40e",
-	.table_size = 8192, /* i40e_ethdev.h, I40E_MAX_FDIR_FILTER_NUM */
+	.table_size = 7680, /* that firmware guarantees a port, and that all share, as an XL710's */
 	.mark_max = UINT32_MAX,
 	.full = -ENOBUFS, /* i40e_flow.c, i40e_flow_create(): "Fdir space full" */
 	.twin = -EINVAL,  /* i40e_fdir.c, i40e_flow_add_del_fdir_filter() */

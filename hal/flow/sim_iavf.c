@@ -8,42 +8,43 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <string.h>
 
 #include "sim_fdir.h"
 
-/* iavf_fdir.c, iavf_fdir_parse_pattern(), the case of ETH. */
+/*
+ * iavf_fdir.c, iavf_fdir_parse_pattern(), the case of ETH. The physical function leaves MAC addresses
+ * out (ice_virtchnl_fdir.c, fdir_inset_map): a rule matches more than it says.
+ */
 static int
-judge_ether(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_ether(struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	const struct hy_sim_key *mask = &wish->mask;
+	struct hy_sim_key *mask = &wish->mask;
+	const struct rte_flow_item *eth = wish->items;
 	uint64_t macs = 0;
 
 	for (int i = 0; i < 6; i++)
 		macs |= mask->dst_mac[i] | mask->src_mac[i];
-	if (macs != 0)
-		return hy_sim_bad_item(wish->items, ENOTSUP,
-			"not simulated: MAC addresses, which the physical function leaves out",
-			error);
 	if (mask->type != 0 && mask->type != UINT16_MAX)
-		return hy_sim_bad_item(wish->items, EINVAL, "half an ether type", error);
-	if (mask->type != 0 && wish->type != HY_SIM_TYPE_L2)
-		return hy_sim_bad_item(wish->items, ENOTSUP,
-			"not simulated: an ether type beside IPv4", error);
+		return hy_sim_bad_item(eth, EINVAL, "half an ether type", error);
+	if (wish->type != HY_SIM_TYPE_L2)
+		return macs == 0 && mask->type == 0
+			? 0
+			: hy_sim_bad_item(eth, EINVAL, "MAC addresses or a type beside IPv4",
+				  error);
+	if (eth->mask == NULL || (macs == 0 && mask->type == 0))
+		return hy_sim_bad_item(eth, EINVAL, "no field to match on", error);
+	memset(mask->dst_mac, 0, sizeof(mask->dst_mac));
+	memset(mask->src_mac, 0, sizeof(mask->src_mac));
 	return 0;
 }
 
-/* The same, the case of IPV4. A range of other items is noticed, and taken as if there were none. */
+/* The same, the case of IPV4. */
 static int
 judge_ip4(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	const struct rte_flow_item *item = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4);
-	const struct rte_flow_item_ipv4 *last = item == NULL ? NULL : item->last;
 
-	if (last != NULL &&
-		(last->hdr.version_ihl | last->hdr.type_of_service | last->hdr.time_to_live |
-			last->hdr.total_length | last->hdr.next_proto_id | last->hdr.hdr_checksum |
-			last->hdr.src_addr | last->hdr.dst_addr) != 0)
-		return hy_sim_bad_item(item, EINVAL, "no ranges", error);
 	if (wish->mask.frag == RTE_BE16(RTE_IPV4_HDR_MF_FLAG) &&
 		wish->value.frag == RTE_BE16(RTE_IPV4_HDR_MF_FLAG))
 		return hy_sim_bad_item(item, ENOTSUP, "not simulated: rules on fragments", error);
@@ -81,7 +82,7 @@ judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
  * iavf_fdir_parse(): priority 1 is for another engine.
  */
 static int
-judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	int rc = hy_sim_fdir_attr(&wish->attr, error);
 
@@ -93,13 +94,30 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 		rc = judge_ip4(wish, error);
 	if (rc == 0)
 		rc = hy_sim_fdir_fields(wish, error);
-	if (rc == 0) {
-		refine(wish);
-		rc = hy_sim_fdir_settle(wish, error);
-	}
-	if (rc == 0)
-		rc = judge_actions(sim, wish, error);
-	return rc;
+	if (rc != 0)
+		return rc;
+	refine(wish);
+	hy_sim_fdir_settle(wish);
+	return wish->type == HY_SIM_TYPE_L2 ? 0 : hy_sim_fdir_need_field(wish, error);
+}
+
+static int
+judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const int rc = hy_sim_fdir_unmarked(wish, judge_pattern(wish, error), error);
+
+	return rc == 0 ? judge_actions(sim, wish, error) : rc;
+}
+
+/*
+ * ice_virtchnl_fdir.c, ice_vc_fdir_set_flow_fld(): a rule on MAC addresses alone, of which nothing is
+ * left. To validate it, the physical function does not come as far.
+ */
+static int
+admit(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	RTE_SET_USED(sim);
+	return hy_sim_fdir_need_field(wish, error);
 }
 
 /* Whatever the physical function says, iavf_flow_process_filter() ends with EINVAL. */
@@ -110,4 +128,5 @@ const struct hy_sim_profile hy_sim_iavf = {
 	.full = -EINVAL,
 	.twin = -EINVAL,
 	.judge = judge,
+	.admit = admit,
 };

@@ -65,7 +65,7 @@ judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
  * ice_fdir_parse(): priority 1 is for other engines, and an empty input set is none.
  */
 static int
-judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	int rc = hy_sim_fdir_attr(&wish->attr, error);
 
@@ -73,13 +73,19 @@ judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_e
 		rc = hy_sim_fdir_e810_pattern(wish, error);
 	if (rc == 0)
 		rc = hy_sim_fdir_fields(wish, error);
-	if (rc == 0) {
-		ether_fields(wish);
-		rc = hy_sim_fdir_settle(wish, error);
-	}
-	if (rc == 0)
-		rc = judge_actions(sim, wish, error);
-	return rc;
+	if (rc != 0)
+		return rc;
+	ether_fields(wish);
+	hy_sim_fdir_settle(wish);
+	return hy_sim_fdir_need_field(wish, error);
+}
+
+static int
+judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const int rc = hy_sim_fdir_unmarked(wish, judge_pattern(wish, error), error);
+
+	return rc == 0 ? judge_actions(sim, wish, error) : rc;
 }
 
 const struct hy_sim_profile hy_sim_ice = {
