@@ -160,7 +160,10 @@ refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error)
 	return hy_offload_reason_of(o, text);
 }
 
-/* A rule in hardware; if there is one, of the table that this rule would go to. NULL: there is none. */
+/*
+ * A rule in hardware, if there is one of the table that this rule would go to, and one whose values
+ * can be changed: asked for again, it would be refused as its own twin. NULL: there is none.
+ */
 static const struct hy_flow_match *
 in_hardware_like(const struct hy_offload *o, const struct hy_flow_match *match)
 {
@@ -169,7 +172,7 @@ in_hardware_like(const struct hy_offload *o, const struct hy_flow_match *match)
 	for (uint32_t i = 0; i < o->nb_slots; i++) {
 		const struct flow *flow = &o->flows[i];
 
-		if (flow->state == FLOW_FREE)
+		if (flow->state == FLOW_FREE || !hy_flow_can_be_nobodys(&flow->match))
 			continue;
 		like = &flow->match;
 		if (like->fields == match->fields && like->proto == match->proto)

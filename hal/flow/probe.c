@@ -208,6 +208,14 @@ nobody_like(const struct hy_flow_match *like)
 	return m;
 }
 
+bool
+hy_flow_can_be_nobodys(const struct hy_flow_match *match)
+{
+	const struct hy_flow_match m = nobody_like(match);
+
+	return memcmp(&m, match, sizeof(m)) != 0;
+}
+
 /* Where the rule does meet traffic, mark 1 has generation 0: it stands for nothing. */
 bool
 hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,

@@ -35,6 +35,9 @@ int hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provid
 	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits, uint32_t mark,
 	void **flow, const char **why);
 
+/* Whether a rule has a value that can be changed so that no traffic meets it; a protocol alone has none. */
+bool hy_flow_can_be_nobodys(const struct hy_flow_match *match);
+
 /*
  * Whether a port takes one rule more: tries one that names the fields of `like`, with values that
  * nobody sends; NULL: the sentinel. NICs have tables whose rules all name the same fields, and that
