@@ -117,6 +117,13 @@ struct hy_flow_driver {
 	bool says_whole; /**< Wants to be told that ports are those of whole packets. */
 	/** Matches VLAN tags in full: rules are for packets of priority 0, software has the others. */
 	bool whole_tags;
+	/**
+	 * Finds TCP, UDP and SCTP behind a second IPv4 header, too, as in GRE: rules on them name the
+	 * protocol of the first header as well.
+	 */
+	bool names_protocol;
+	/** The same, but the driver refuses a protocol beside those: readers check marks of such rules. */
+	bool inner_ports;
 	uint32_t mark_max;   /**< The largest mark in its source; probing may find less. */
 	uint32_t priorities; /**< Levels; 1: rules must not overlap. */
 	/**
@@ -235,7 +242,10 @@ struct hy_flow_lowered {
 	struct rte_flow_attr attr;         /**< Group, priority, ingress. */
 	struct rte_flow_item items[8];     /**< Ends with RTE_FLOW_ITEM_TYPE_END. */
 	struct rte_flow_action actions[5]; /**< Ends with RTE_FLOW_ACTION_TYPE_END. */
-	/** Matches fragments too, where the rule asks for ports: whoever reads its mark checks that. */
+	/**
+	 * Matches packets as well that have no ports themselves, where the rule asks for some: fragments,
+	 * and tunnels (inner_ports). Whoever reads its mark checks that.
+	 */
 	bool fragments;
 	/** @cond What the pointers in items and actions point to. */
 	unsigned int nb_items, nb_actions;

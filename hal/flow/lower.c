@@ -4,7 +4,8 @@
  *
  * Only what hardware compares as software does is lowered: a rule that it would match more widely
  * is refused, one that it matches more narrowly is not, since what it overlooks goes to software.
- * The one exception is a rule for ports on a NIC that cannot tell fragments: its mark is checked.
+ * The one exception is a rule for ports on a NIC that takes fragments or what is in a tunnel for
+ * packets with such ports: its mark is checked.
  */
 
 #include <errno.h>
@@ -227,7 +228,7 @@ lower_l2(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
 }
 
 static void
-lower_ip4(const struct hy_flow_match *m, bool l4, bool whole, struct hy_flow_lowered *out)
+lower_ip4(const struct hy_flow_match *m, bool proto, bool whole, struct hy_flow_lowered *out)
 {
 	struct rte_ipv4_hdr *spec = &out->spec.ip4.hdr, *mask = &out->mask.ip4.hdr;
 
@@ -243,7 +244,7 @@ lower_ip4(const struct hy_flow_match *m, bool l4, bool whole, struct hy_flow_low
 		mask->type_of_service = 0xfc;
 		spec->type_of_service = (uint8_t)(m->dscp << 2);
 	}
-	if ((m->fields & HY_FLOW_PROTO) != 0 && !l4) {
+	if ((m->fields & HY_FLOW_PROTO) != 0 && proto) {
 		mask->next_proto_id = 0xff;
 		spec->next_proto_id = m->proto;
 	}
@@ -384,10 +385,10 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *
 	out->attr.ingress = 1;
 	out->attr.group = driver->group;
 	out->attr.priority = priority;
-	out->fragments = wants_whole && !takes_whole;
+	out->fragments = (wants_whole && !takes_whole) || (driver->inner_ports && l4);
 	lower_l2(limits, match, out);
 	if (is_ip4(match))
-		lower_ip4(match, l4, wants_whole && takes_whole, out);
+		lower_ip4(match, !l4 || driver->names_protocol, wants_whole && takes_whole, out);
 	if (l4)
 		lower_l4(match, pattern, out);
 	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);

@@ -3,6 +3,8 @@
 #ifndef FLOW_CLS_MARK_H
 #define FLOW_CLS_MARK_H
 
+#include <netinet/in.h>
+
 #include <rte_ether.h>
 #include <rte_ip.h>
 
@@ -22,7 +24,7 @@ struct mark_tally {
 /* Whether a packet has ports in software; of one that is not plain, slowly. */
 bool flow_cls_has_ports(const struct rte_mbuf *m);
 
-/* Whether a packet that hardware has found ports in is no fragment. */
+/* Whether a packet that hardware has found ports in is no fragment, and has them itself. */
 static __rte_always_inline bool
 flow_cls_is_whole(const struct rte_mbuf *m)
 {
@@ -32,6 +34,9 @@ flow_cls_is_whole(const struct rte_mbuf *m)
 	if (unlikely(m->data_len < sizeof(*ether) + sizeof(*ip) ||
 		    ether->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4)))
 		return flow_cls_has_ports(m);
+	if (unlikely(ip->next_proto_id != IPPROTO_TCP && ip->next_proto_id != IPPROTO_UDP &&
+		    ip->next_proto_id != IPPROTO_SCTP))
+		return false;
 	return (ip->fragment_offset & RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)) ==
 		0;
 }

@@ -17,17 +17,22 @@ HY_FLOW_DRIVER(ice,
 		  "ice_check_fdir_programming_status()",
 	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE,
 	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
+	.names_protocol = true, /* base/ice_flow.c: ice_ptypes_udp_il, ICE_PROT_UDP_IL_OR_S */
 	.mark_max = MARK_MAX,
 	.priorities = 1,
 	.full = EINVAL);
 
-/* A virtual function of such a NIC. Whatever its physical function says becomes EINVAL. */
+/*
+ * A virtual function of such a NIC. Whatever its physical function says becomes EINVAL when a rule is
+ * created; to validate one tells what the driver thinks (iavf_parse_engine_validate()).
+ */
 HY_FLOW_DRIVER(iavf,
 	.driver = "net_iavf",
 	.source = "net/iavf/iavf_fdir.c: iavf_fdir_parse_pattern(); iavf_generic_flow.c: "
 		  "iavf_flow_process_filter()",
 	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE,
 	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
+	.inner_ports = true,
 	.mark_max = MARK_MAX,
 	.priorities = 1,
 	.full = EINVAL);
