@@ -22,6 +22,7 @@ struct packet {
 	uint32_t src, dst, vni;
 	uint16_t frag, sport, dport;
 	uint8_t tos, ttl, proto, options, vxlan_flags;
+	uint8_t around; /* protocol of an IPv4 header with the same addresses in front; 0: none */
 };
 
 static uint8_t *
@@ -36,6 +37,19 @@ static uint8_t *
 put32(uint8_t *at, uint32_t value)
 {
 	return put16(put16(at, (uint16_t)(value >> 16)), (uint16_t)value);
+}
+
+static uint8_t *
+write_ip4(const struct packet *p, uint8_t proto, uint8_t *at)
+{
+	at[0] = (uint8_t)(0x45 + p->options);
+	at[1] = p->tos;
+	put16(at + 2, 80);
+	put16(at + 6, p->frag);
+	at[8] = p->ttl;
+	at[9] = proto;
+	put32(put32(at + 12, p->src), p->dst);
+	return at + 20 + 4 * p->options;
 }
 
 /* Returns the length: all headers are whole, whatever protocol it is. */
@@ -54,14 +68,11 @@ write_frame(const struct packet *p, uint8_t *frame)
 	at = put16(at, p->type);
 	if (p->type != RTE_ETHER_TYPE_IPV4)
 		return 128;
-	at[0] = (uint8_t)(0x45 + p->options);
-	at[1] = p->tos;
-	put16(at + 2, 80);
-	put16(at + 6, p->frag);
-	at[8] = p->ttl;
-	at[9] = p->proto;
-	put32(put32(at + 12, p->src), p->dst);
-	at += 20 + 4 * p->options;
+	if (p->around != 0)
+		at = write_ip4(p, p->around, at);
+	if (p->around == IPPROTO_GRE)
+		at = put32(at, RTE_ETHER_TYPE_IPV4);
+	at = write_ip4(p, p->proto, at);
 	at = put16(put16(at, p->swapped ? p->dport : p->sport), p->swapped ? p->sport : p->dport);
 	if (p->proto == IPPROTO_TCP)
 		at[8] = 0x50;
@@ -150,6 +161,8 @@ static const struct change {
 	CHANGE("another VNI", vni, FLIP, 1),
 	CHANGE("VXLAN without a VNI", vxlan_flags, SET, 0),
 	CHANGE("another TTL", ttl, FLIP, 1),
+	CHANGE("its own within GRE", around, SET, IPPROTO_GRE),
+	CHANGE("its own within IPv4", around, SET, IPPROTO_IPIP),
 };
 
 static void
@@ -184,7 +197,7 @@ compare_frames(const struct hy_flow_rule *rule, const struct hy_flow_lowered *lo
 		const bool hard = oracle.matches(frame, len);
 		hy_flow_key(frame, len, &key);
 		const bool soft = hy_flow_matches(&rule->match, &key);
-		if (hard && !soft && lowered->fragments && p.frag != 0)
+		if (hard && !soft && lowered->fragments && (key.has & HY_FLOW_PORTS) == 0)
 			count->fragments++; /* whoever reads the mark checks that */
 		else if (hard && !soft)
 			law_note(words, "hardware matches what the rule does not: %s",

@@ -162,8 +162,8 @@ law_controls(const struct law *law)
 	static const struct rte_flow_action_mark mark = { .id = LAW_MARK };
 	struct rte_flow_action_queue queue = { .index = 0 };
 	const struct rte_flow_action actions[] = {
-		{ .type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &mark },
 		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue },
+		{ .type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &mark },
 		{ .type = RTE_FLOW_ACTION_TYPE_END },
 	};
 	const struct law_rule rule = { &attr, items, actions };
