@@ -366,6 +366,47 @@ port_that_comes_back_is_tried_again(void **state)
 	assert_int_equal(R->wrong, 0);
 }
 
+/* Marked packets become ones with GRE, as an E810's tables mark them for what they have inside. */
+static void
+tunnel_harm(bool guard)
+{
+	unsigned int n;
+
+	flow_open(&flow_profiles[FLOW_PROFILES - 1], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .sample_every = 1000000 });
+	assert_string_equal(R->offload->params.driver->driver, "net_iavf");
+	R->offload->safety.fragments = guard;
+	flow_exact_rules(1, 2);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 2);
+	n = flow_hold(packets, frame, flow_exact_frame(frame, 1), 32);
+	assert_int_equal(n, 32);
+	for (unsigned int i = 0; i < n / 2; i++)
+		rte_pktmbuf_mtod_offset(packets[i], struct rte_ipv4_hdr *, RTE_ETHER_HDR_LEN)
+			->next_proto_id = IPPROTO_GRE;
+	flow_send(packets, n);
+	assert_int_equal(R->compared, 32);
+}
+
+static void
+tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software(void **state)
+{
+	RTE_SET_USED(state);
+	tunnel_harm(true);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(R->hits[2], 16);
+	assert_int_equal(R->hits[HY_FLOW_NO_CLASS], 16);
+	assert_int_equal(flow_stats().fragments, 16);
+}
+
+static void
+without_the_check_tunnels_get_the_class_of_ports(void **state)
+{
+	RTE_SET_USED(state);
+	tunnel_harm(false);
+	assert_int_equal(R->wrong, 16);
+}
+
 /* net/cnxk writes a rule to the NIC before it finds that there is no group of queues for it. */
 static void
 late_take(void)
@@ -402,6 +443,8 @@ static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(fragment_with_the_mark_of_a_rule_for_ports_goes_to_software),
 	FLOW_TEST(without_the_check_first_fragments_get_the_class_of_ports),
 	FLOW_TEST(fragment_is_no_mismatch_in_the_sample),
+	FLOW_TEST(tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software),
+	FLOW_TEST(without_the_check_tunnels_get_the_class_of_ports),
 	FLOW_TEST(only_rules_for_ports_are_checked),
 	FLOW_TEST(narrow_port_classifies_as_the_policy_does),
 	FLOW_TEST(wide_port_checks_no_fragments),
