@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the flow engines of the ports take. Most answer only while their port runs, so that each is
- * started for it, with one queue of each sort, and stopped again.
+ * What the flow engines of the ports take. Most answer only while their port runs, so each is started
+ * for it and stopped again.
  */
 
 #include <inttypes.h>
@@ -16,26 +16,48 @@
 #include "command.h"
 
 #define DESCRIPTORS 128
-#define PACKETS 1023 /* of a port: with descriptors rounded up to what its driver wants */
+#define PACKETS 1023 /* of a queue: with descriptors rounded up to what its driver wants */
 #define RULES 64     /* in a table; probing has a few at a time */
+#define RSS (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP)
 
-static int
-port_start(uint16_t port, struct rte_mempool *pool)
+int
+port_start(uint16_t port, uint16_t nb_queues, struct rte_mempool *pool)
 {
-	const struct rte_eth_conf conf = { 0 };
-	uint16_t nb_rxd = DESCRIPTORS, nb_txd = DESCRIPTORS;
 	const unsigned int socket = (unsigned int)rte_eth_dev_socket_id(port);
-	int rc = rte_eth_dev_configure(port, 1, 1, &conf);
+	uint16_t nb_rxd = DESCRIPTORS, nb_txd = DESCRIPTORS;
+	struct rte_eth_conf conf = { 0 };
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(port, &info);
 
+	if (rc == 0 && nb_queues > 1) {
+		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads & RSS;
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	}
+	if (rc == 0)
+		rc = rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
 	if (rc == 0)
 		hy_flow_rte_prepare(port, RULES); /* if not, it is asked rule by rule */
 	if (rc == 0)
 		rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &nb_rxd, &nb_txd);
-	if (rc == 0)
-		rc = rte_eth_rx_queue_setup(port, 0, nb_rxd, socket, NULL, pool);
-	if (rc == 0)
-		rc = rte_eth_tx_queue_setup(port, 0, nb_txd, socket, NULL);
+	for (uint16_t q = 0; q < nb_queues && rc == 0; q++) {
+		rc = rte_eth_rx_queue_setup(port, q, nb_rxd, socket, NULL, pool);
+		if (rc == 0)
+			rc = rte_eth_tx_queue_setup(port, q, nb_txd, socket, NULL);
+	}
 	return rc == 0 ? rte_eth_dev_start(port) : rc;
+}
+
+/* Goes with EAL, when drivers have given back what they hold of it. */
+struct rte_mempool *
+ports_pool(const char *name, uint16_t nb_queues)
+{
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(name,
+		PACKETS * nb_queues * rte_eth_dev_count_avail(), 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+		SOCKET_ID_ANY);
+
+	if (pool == NULL)
+		fprintf(stderr, "hy-hal: no memory for packets: %s\n", rte_strerror(rte_errno));
+	return pool;
 }
 
 static void
@@ -56,7 +78,7 @@ port_try(struct hy_hal *hal, uint16_t port, struct rte_mempool *pool)
 	int rc = rte_eth_dev_info_get(port, &info);
 
 	if (rc == 0)
-		rc = port_start(port, pool);
+		rc = port_start(port, 1, pool);
 	if (rc < 0) {
 		snprintf(reason, sizeof(reason), "the port cannot be started: %s",
 			rte_strerror(-rc));
@@ -81,14 +103,9 @@ flows_try(struct hy_hal *hal)
 
 	if (rte_eth_dev_count_avail() == 0)
 		return 0;
-	/* Goes with EAL, when drivers have given back what they hold of it. */
-	pool = rte_pktmbuf_pool_create("hy_hal_flows", PACKETS * rte_eth_dev_count_avail(), 0, 0,
-		RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
-	if (pool == NULL) {
-		fprintf(stderr, "hy-hal: --try-flows: no memory for packets: %s\n",
-			rte_strerror(rte_errno));
+	pool = ports_pool("hy_hal_flows", 1);
+	if (pool == NULL)
 		return -1;
-	}
 	RTE_ETH_FOREACH_DEV(port) {
 		port_try(hal, port, pool);
 	}

@@ -26,6 +26,8 @@ const struct command commands[] = {
 	{ "selftest",
 		"whether each variant does what its family's reference does, and at what cost",
 		"jpndcfFVNlPsh", selftest },
+	{ "report", "all of that, and what each port takes and refuses, in one file to send",
+		"jpndcfFVsLqh", report, "FILE" },
 	{ NULL },
 };
 

@@ -13,6 +13,8 @@
 
 #include "command.h"
 
+#define QUICK_CASES 1000 /* bursts: enough for gross faults, not for rare outcomes */
+
 /* A variant, and what came of it. */
 struct entry {
 	struct hy_conform_item item;
@@ -21,10 +23,12 @@ struct entry {
 	char chosen[HY_TEXT_SIZE];   /* targets that it is selected for */
 };
 
-struct report {
+struct run {
+	FILE *out;
 	struct entry *entries;
 	unsigned int n;
 	uint64_t seed;
+	uint32_t cases;
 	struct hy_frames captures;
 	bool passed;
 };
@@ -107,7 +111,7 @@ variant_refuse(const char *name)
 
 /* All variants of the families in question; complains of one that there is not. */
 static int
-entries_find(const struct settings *settings, struct report *report)
+entries_find(const struct settings *settings, struct run *run)
 {
 	struct hy_conform_item item = { 0 };
 
@@ -116,19 +120,18 @@ entries_find(const struct settings *settings, struct report *report)
 
 		if (!wanted(settings, &item))
 			continue;
-		more = realloc(report->entries, (report->n + 1) * sizeof(*more));
+		more = realloc(run->entries, (run->n + 1) * sizeof(*more));
 		if (more == NULL)
 			return -ENOMEM;
-		report->entries = more;
-		more[report->n++] = (struct entry){ .item = item };
+		run->entries = more;
+		more[run->n++] = (struct entry){ .item = item };
 	}
 	for (unsigned int i = 0; i < settings->nb_family; i++) {
 		unsigned int e = 0;
 
-		while (e < report->n &&
-			strcmp(report->entries[e].item.family, settings->family[i]) != 0)
+		while (e < run->n && strcmp(run->entries[e].item.family, settings->family[i]) != 0)
 			e++;
-		if (e == report->n) {
+		if (e == run->n) {
 			family_refuse(settings->family[i]);
 			return -ENOENT;
 		}
@@ -136,9 +139,9 @@ entries_find(const struct settings *settings, struct report *report)
 	for (unsigned int i = 0; i < settings->nb_variant; i++) {
 		unsigned int e = 0;
 
-		while (e < report->n && !names(settings->variant[i], &report->entries[e].item))
+		while (e < run->n && !names(settings->variant[i], &run->entries[e].item))
 			e++;
-		if (e == report->n) {
+		if (e == run->n) {
 			variant_refuse(settings->variant[i]);
 			return -ENOENT;
 		}
@@ -148,41 +151,41 @@ entries_find(const struct settings *settings, struct report *report)
 
 /* What packets of the reference variant became of, and how many. */
 static void
-counts_print(const struct hy_conform_result *r)
+counts_print(const struct hy_conform_result *r, FILE *out)
 {
 	const char *comma = "";
 
 	if (r->nb_counts == 0)
 		return;
-	printf("%14s", "");
+	fprintf(out, "%14s", "");
 	for (uint32_t i = 0; i < r->nb_counts; i++) {
 		const struct hy_conform_count *c = &r->counts[i];
 
-		printf("%s%s: %" PRIu64, comma, c->outcome, c->packets);
+		fprintf(out, "%s%s: %" PRIu64, comma, c->outcome, c->packets);
 		if (c->excuse != NULL)
-			printf(" (%s)", c->excuse);
+			fprintf(out, " (%s)", c->excuse);
 		comma = ", ";
 	}
 	if (r->changes > 0)
-		printf("; tables changed %u times", r->changes);
-	printf("\n");
+		fprintf(out, "; tables changed %u times", r->changes);
+	fprintf(out, "\n");
 }
 
 static void
-result_print(const struct entry *entry)
+result_print(const struct entry *entry, FILE *out)
 {
 	const struct hy_conform_result *r = &entry->result;
 
-	printf("%-12s %-14s %-12s %6u %9" PRIu64 "  %s%s%s\n", entry->item.family,
+	fprintf(out, "%-12s %-14s %-12s %6u %9" PRIu64 "  %s%s%s\n", entry->item.family,
 		entry->item.variant, entry->item.pack, r->cases, r->frames, outcomes[r->outcome],
 		r->text[0] != '\0' ? ": " : "", r->text);
-	counts_print(r);
+	counts_print(r, out);
 	if (r->shown_len == 0)
 		return;
-	printf("%*sframe:", 58, "");
+	fprintf(out, "%*sframe:", 58, "");
 	for (uint32_t i = 0; i < r->shown_len; i++)
-		printf("%s%02x", i % 16 == 0 ? " " : "", r->shown[i]);
-	printf("\n");
+		fprintf(out, "%s%02x", i % 16 == 0 ? " " : "", r->shown[i]);
+	fprintf(out, "\n");
 }
 
 /*
@@ -190,58 +193,63 @@ result_print(const struct entry *entry)
  * that was not run has failed with its reason.
  */
 static bool
-family_passed(const struct report *report, const char *family)
+family_passed(const struct run *run, const char *family)
 {
 	uint64_t cases = 0;
 	bool passed = true;
 
-	for (unsigned int i = 0; i < report->n; i++) {
-		const struct entry *entry = &report->entries[i];
+	for (unsigned int i = 0; i < run->n; i++) {
+		const struct entry *entry = &run->entries[i];
 
 		if (strcmp(entry->item.family, family) != 0)
 			continue;
 		cases += entry->result.cases;
 		passed &= entry->result.outcome != HY_CONFORM_FAILED;
 	}
-	return passed && cases >= HY_CONFORM_CASES;
+	return passed && cases >= run->cases;
 }
 
 static void
-conform(const struct settings *settings, const struct hy_hal *hal, struct report *report)
+conform(const struct settings *settings, const struct hy_hal *hal, struct run *run)
 {
 	const struct hy_conform_params params = {
-		.seed = settings->seed, .packets = settings->packets, .captures = &report->captures
+		.seed = settings->seed,
+		.cases = run->cases,
+		.packets = settings->packets,
+		.captures = &run->captures,
 	};
 
 	if (!settings->json)
-		printf("Conformance: seed %" PRIu64 ", %u captured frames\n\n"
-		       "%-12s %-14s %-12s %6s %9s  %s\n",
-			report->seed, report->captures.n, "family", "variant", "pack", "cases",
-			"frames", "result");
-	for (unsigned int i = 0; i < report->n; i++) {
-		struct entry *entry = &report->entries[i];
+		fprintf(run->out,
+			"Conformance: seed %" PRIu64 ", %u captured frames\n\n"
+			"%-12s %-14s %-12s %6s %9s  %s\n",
+			run->seed, run->captures.n, "family", "variant", "pack", "cases", "frames",
+			"result");
+	for (unsigned int i = 0; i < run->n; i++) {
+		struct entry *entry = &run->entries[i];
 
 		hy_conform_run(hal, entry->item.family, entry->item.variant, &params,
 			&entry->result);
 		if (!settings->json) {
-			result_print(entry);
-			fflush(stdout);
+			result_print(entry, run->out);
+			fflush(run->out);
 		}
 	}
-	report->passed = report->n > 0;
-	for (unsigned int i = 0; i < report->n; i++)
-		report->passed &= family_passed(report, report->entries[i].item.family);
+	run->passed = run->n > 0;
+	for (unsigned int i = 0; i < run->n; i++)
+		run->passed &= family_passed(run, run->entries[i].item.family);
 }
 
 static void
-measure(const struct settings *settings, const struct hy_hal *hal, struct report *report)
+measure(const struct settings *settings, const struct hy_hal *hal, struct run *run)
 {
 	if (!settings->json)
-		printf("\nClocks a packet: medians, beside the family's reference\n\n"
-		       "%-12s %-14s %9s %9s %6s  %s\n",
+		fprintf(run->out,
+			"\nClocks a packet: medians, beside the family's reference\n\n"
+			"%-12s %-14s %9s %9s %6s  %s\n",
 			"family", "variant", "clocks", "reference", "ratio", "selected for");
-	for (unsigned int i = 0; i < report->n; i++) {
-		struct entry *entry = &report->entries[i];
+	for (unsigned int i = 0; i < run->n; i++) {
+		struct entry *entry = &run->entries[i];
 		struct hy_conform_cost *cost = &entry->cost;
 		int rc;
 
@@ -252,9 +260,9 @@ measure(const struct settings *settings, const struct hy_hal *hal, struct report
 		if (rc < 0) {
 			fprintf(stderr, "hy-hal: %s/%s could not be measured: %s\n",
 				entry->item.family, entry->item.variant, strerror(-rc));
-			report->passed = false;
+			run->passed = false;
 		} else if (!settings->json) {
-			printf("%-12s %-14s %9.1f %9.1f %6.2f%s%s\n", entry->item.family,
+			fprintf(run->out, "%-12s %-14s %9.1f %9.1f %6.2f%s%s\n", entry->item.family,
 				entry->item.variant, cost->clocks, cost->reference, cost->ratio,
 				entry->chosen[0] != '\0' ? "  " : "", entry->chosen);
 		}
@@ -263,91 +271,95 @@ measure(const struct settings *settings, const struct hy_hal *hal, struct report
 
 /* Texts are of ASCII; names need no escapes. */
 static void
-text_json(const char *text)
+text_json(const char *text, FILE *out)
 {
-	putchar('"');
+	fputc('"', out);
 	for (; *text != '\0'; text++) {
 		if (*text == '"' || *text == '\\')
-			putchar('\\');
-		putchar(*text >= ' ' ? *text : '?');
+			fputc('\\', out);
+		fputc(*text >= ' ' ? *text : '?', out);
 	}
-	putchar('"');
+	fputc('"', out);
 }
 
 static void
-counts_json(const struct hy_conform_result *r)
+counts_json(const struct hy_conform_result *r, FILE *out)
 {
-	printf(",\n     \"changes\": %u, \"outcomes\": {", r->changes);
+	fprintf(out, ",\n     \"changes\": %u, \"outcomes\": {", r->changes);
 	for (uint32_t i = 0; i < r->nb_counts; i++)
-		printf("%s\"%s\": %" PRIu64, i > 0 ? ", " : "", r->counts[i].outcome,
+		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", r->counts[i].outcome,
 			r->counts[i].packets);
-	printf("}, \"excused\": [");
+	fprintf(out, "}, \"excused\": [");
 	for (uint32_t i = 0, n = 0; i < r->nb_counts; i++) {
 		const struct hy_conform_count *c = &r->counts[i];
 
 		if (c->excuse == NULL)
 			continue;
-		printf("%s{\"outcome\": \"%s\", \"reason\": ", n++ > 0 ? ", " : "", c->outcome);
-		text_json(c->excuse);
-		printf("}");
+		fprintf(out, "%s{\"outcome\": \"%s\", \"reason\": ", n++ > 0 ? ", " : "",
+			c->outcome);
+		text_json(c->excuse, out);
+		fprintf(out, "}");
 	}
-	printf("]");
+	fprintf(out, "]");
 }
 
 static void
-entry_json(const struct entry *entry)
+entry_json(const struct entry *entry, FILE *out)
 {
 	const struct hy_conform_result *r = &entry->result;
 
-	printf("    {\"family\": \"%s\", \"variant\": \"%s\", \"pack\": ", entry->item.family,
+	fprintf(out, "    {\"family\": \"%s\", \"variant\": \"%s\", \"pack\": ", entry->item.family,
 		entry->item.variant);
-	text_json(entry->item.pack);
-	printf(", \"reference\": %s, \"outcome\": \"%s\", \"cases\": %u, \"frames\": %" PRIu64
-	       ", \"captured\": %" PRIu64 ",\n     \"text\": ",
+	text_json(entry->item.pack, out);
+	fprintf(out,
+		", \"reference\": %s, \"outcome\": \"%s\", \"cases\": %u, \"frames\": %" PRIu64
+		", \"captured\": %" PRIu64 ",\n     \"text\": ",
 		entry->item.reference ? "true" : "false",
 		r->outcome == HY_CONFORM_FAILED ? "failed" : outcomes[r->outcome], r->cases,
 		r->frames, r->captured);
-	text_json(r->text);
-	printf(", \"frame\": \"");
+	text_json(r->text, out);
+	fprintf(out, ", \"frame\": \"");
 	for (uint32_t i = 0; i < r->shown_len; i++)
-		printf("%02x", r->shown[i]);
-	printf("\", \"selected_for\": \"%s\"", entry->chosen);
-	counts_json(r);
+		fprintf(out, "%02x", r->shown[i]);
+	fprintf(out, "\", \"selected_for\": \"%s\"", entry->chosen);
+	counts_json(r, out);
 	if (entry->cost.rounds > 0)
-		printf(",\n     \"clocks\": %.2f, \"reference_clocks\": %.2f, \"ratio\": %.3f, "
-		       "\"rounds\": %u, \"packets\": %" PRIu64,
+		fprintf(out,
+			",\n     \"clocks\": %.2f, \"reference_clocks\": %.2f, \"ratio\": %.3f, "
+			"\"rounds\": %u, \"packets\": %" PRIu64,
 			entry->cost.clocks, entry->cost.reference, entry->cost.ratio,
 			entry->cost.rounds, entry->cost.packets);
-	printf("}");
+	fprintf(out, "}");
 }
 
 static void
-report_json(const struct report *report)
+run_json(const struct run *run)
 {
-	printf("{\n  \"seed\": %" PRIu64 ", \"captured_frames\": %u, \"passed\": %s,\n"
-	       "  \"variants\": [\n",
-		report->seed, report->captures.n, report->passed ? "true" : "false");
-	for (unsigned int i = 0; i < report->n; i++) {
-		printf("%s", i > 0 ? ",\n" : "");
-		entry_json(&report->entries[i]);
+	fprintf(run->out,
+		"{\n  \"seed\": %" PRIu64 ", \"captured_frames\": %u, \"passed\": %s,\n"
+		"  \"variants\": [\n",
+		run->seed, run->captures.n, run->passed ? "true" : "false");
+	for (unsigned int i = 0; i < run->n; i++) {
+		fprintf(run->out, "%s", i > 0 ? ",\n" : "");
+		entry_json(&run->entries[i], run->out);
 	}
-	printf("\n  ]\n}\n");
+	fprintf(run->out, "\n  ]\n}\n");
 }
 
 /* What did not pass, in a line each, for whoever reads the last lines only. */
 static void
-verdict_print(const struct report *report)
+verdict_print(const struct run *run)
 {
 	unsigned int failed = 0, skipped = 0;
 
-	for (unsigned int i = 0; i < report->n; i++) {
-		failed += report->entries[i].result.outcome == HY_CONFORM_FAILED;
-		skipped += report->entries[i].result.outcome == HY_CONFORM_SKIPPED;
+	for (unsigned int i = 0; i < run->n; i++) {
+		failed += run->entries[i].result.outcome == HY_CONFORM_FAILED;
+		skipped += run->entries[i].result.outcome == HY_CONFORM_SKIPPED;
 	}
-	printf("\n%u variants: %u passed, %u skipped, %u failed\n", report->n,
-		report->n - failed - skipped, skipped, failed);
-	for (unsigned int i = 0; i < report->n; i++) {
-		const struct entry *entry = &report->entries[i];
+	fprintf(run->out, "\n%u variants: %u passed, %u skipped, %u failed\n", run->n,
+		run->n - failed - skipped, skipped, failed);
+	for (unsigned int i = 0; i < run->n; i++) {
+		const struct entry *entry = &run->entries[i];
 
 		if (entry->result.outcome == HY_CONFORM_FAILED)
 			fprintf(stderr, "hy-hal: selftest: %s/%s of pack %s: %s\n",
@@ -357,30 +369,45 @@ verdict_print(const struct report *report)
 }
 
 int
-selftest(const struct settings *settings, struct hy_hal *hal)
+selftest_write(const struct settings *settings, const struct hy_hal *hal, FILE *out, bool *passed)
 {
-	struct report report = { .seed = settings->seed };
-	char error[HY_HAL_ERROR_SIZE];
-	int rc = entries_find(settings, &report);
+	struct run run = {
+		.out = out,
+		.seed = settings->seed,
+		.cases = settings->quick ? QUICK_CASES : HY_CONFORM_CASES,
+	};
+	int rc = entries_find(settings, &run);
 
 	if (rc == 0 && settings->pcap != NULL)
-		rc = captures_read(settings->pcap, &report.captures);
-	if (rc == 0 && (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0)) {
-		fprintf(stderr, "hy-hal: selftest: %s\n", error);
-		rc = -1;
-	}
+		rc = captures_read(settings->pcap, &run.captures);
 	if (rc == 0) {
-		for (unsigned int i = 0; i < report.n; i++)
-			chosen_write(hal, &report.entries[i]);
-		conform(settings, hal, &report);
-		measure(settings, hal, &report);
+		for (unsigned int i = 0; i < run.n; i++)
+			chosen_write(hal, &run.entries[i]);
+		conform(settings, hal, &run);
+		if (!settings->quick)
+			measure(settings, hal, &run);
 		if (settings->json)
-			report_json(&report);
+			run_json(&run);
 		else
-			verdict_print(&report);
-		rc = report.passed ? 0 : -1;
+			verdict_print(&run);
+		*passed = run.passed;
 	}
-	captures_free(&report.captures);
-	free(report.entries);
+	captures_free(&run.captures);
+	free(run.entries);
 	return rc;
+}
+
+int
+selftest(const struct settings *settings, struct hy_hal *hal)
+{
+	char error[HY_HAL_ERROR_SIZE];
+	bool passed = false;
+	int rc;
+
+	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0) {
+		fprintf(stderr, "hy-hal: selftest: %s\n", error);
+		return -1;
+	}
+	rc = selftest_write(settings, hal, stdout, &passed);
+	return rc == 0 && passed ? 0 : -1;
 }

@@ -18,6 +18,7 @@
 
 #define LONG_PACKETS 20000000    /* of --long: more than 400,000 bursts */
 #define PACKETS_MAX 100000000000 /* bursts are counted in 32 bits */
+#define LOAD_MAX 86400
 
 /* The families that a program's graph is made of. */
 static const struct graph {
@@ -44,6 +45,8 @@ static const struct option options[] = {
 	{ "long", no_argument, NULL, 'l' },
 	{ "pcap", required_argument, NULL, 'P' },
 	{ "seed", required_argument, NULL, 's' },
+	{ "load", required_argument, NULL, 'L' },
+	{ "quick", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'v' },
 	{ NULL, 0, NULL, 0 },
@@ -55,20 +58,24 @@ static const char option_texts[] =
 	"  --pack FILE                 load nodes and variants from a shared object, after those\n"
 	"                              of the environment variable HALYARD_PACKS, FILE[:FILE...]\n"
 	"  --node FAMILY[@PORT]=VARIANT\n"
-	"                              explain, selftest: force a variant\n"
+	"                              explain, selftest, report: force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
-	"                              explain, selftest: do without a variant\n"
+	"                              explain, selftest, report: do without a variant\n"
 	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
 	"                              override what was found out, as in port0.rx_ptype_ip4=no\n"
 	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
 	"  --try-flows                 start each port, with one queue, and try which flow rules\n"
 	"                              it takes\n"
-	"  --family NAME               selftest: only the variants of that family\n"
-	"  --variant FAMILY/VARIANT    selftest: only that variant\n"
+	"  --family NAME               selftest, report: try only the variants of that family\n"
+	"  --variant FAMILY/VARIANT    selftest, report: try only that variant\n"
 	"  --packets N                 selftest: send at least N packets through each variant\n"
 	"  --long                      selftest: the same with 20,000,000: about a minute each\n"
 	"  --pcap FOLDER               selftest: send the frames of its *.pcap files too\n"
-	"  --seed N                    selftest: make other packets (default 1)\n"
+	"  --seed N                    selftest, report: make other packets (default 1)\n"
+	"  --load SECONDS              report: receive on all ports for so long, and report what\n"
+	"                              they counted (default 0: do not; 300 is a good load)\n"
+	"  --quick                     report: try each variant with a tenth of the bursts, and\n"
+	"                              do not measure its cost\n"
 	"  --help, -h                  print this\n"
 	"  --version                   print the version\n";
 
@@ -76,8 +83,13 @@ static void
 usage(FILE *out)
 {
 	fprintf(out, "usage: hy-hal [EAL options --] COMMAND [options]\nCOMMAND is one of:\n");
-	for (const struct command *c = commands; c->name != NULL; c++)
-		fprintf(out, "  %-10s %s\n", c->name, c->text);
+	for (const struct command *c = commands; c->name != NULL; c++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%s%s", c->name, c->argument != NULL ? " " : "",
+			c->argument != NULL ? c->argument : "");
+		fprintf(out, "  %-11s %s\n", name, c->text);
+	}
 	fprintf(out,
 		"\n%s\n"
 		"Without EAL options: all PCI devices that are bound to a driver for DPDK, one core,\n"
@@ -192,6 +204,11 @@ read_option(int letter, const char *name, struct settings *settings)
 	case 'l':
 		settings->packets = LONG_PACKETS;
 		return 0;
+	case 'L':
+		return read_number(name, optarg, 0, LOAD_MAX, &settings->load);
+	case 'q':
+		settings->quick = true;
+		return 0;
 	case 'v':
 		hy_version_print("hy-hal");
 		exit(hy_output_end("hy-hal"));
@@ -199,6 +216,23 @@ read_option(int letter, const char *name, struct settings *settings)
 		usage(stdout);
 		exit(hy_output_end("hy-hal"));
 	}
+}
+
+/* What is left of the command line when options are read. */
+static int
+read_argument(int n, char **words, struct settings *settings)
+{
+	const struct command *command = settings->command;
+
+	if (command->argument == NULL && n > 0)
+		return refuse("'%s': %s takes options only", words[0], command->name);
+	if (command->argument != NULL && n != 1)
+		return refuse("%s takes one %s besides options; it was given %s%s%s", command->name,
+			command->argument, n == 0 ? "none" : "'", n == 0 ? "" : words[n - 1],
+			n == 0 ? "" : "' too");
+	if (n > 0)
+		settings->file = words[0];
+	return 0;
 }
 
 int
@@ -225,7 +259,5 @@ settings_read(int argc, char **argv, struct settings *settings)
 		if (read_option(letter, options[which].name, settings) < 0)
 			return -1;
 	}
-	if (optind < argc)
-		return refuse("'%s': %s takes options only", argv[optind], settings->command->name);
-	return 0;
+	return read_argument(argc - optind, argv + optind, settings);
 }

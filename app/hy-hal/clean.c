@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See clean.h. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_ethdev.h>
+
+#include "clean.h"
+
+#define NAME_MIN 3 /* a shorter name is part of too many words */
+
+/* Whether what a pattern matches is to be replaced. */
+typedef bool(is_private_t)(const char *match, size_t n, bool version);
+
+static bool
+always(const char *match, size_t n, bool version)
+{
+	RTE_SET_USED(match);
+	RTE_SET_USED(n);
+	RTE_SET_USED(version);
+	return true;
+}
+
+/* A PCI address and a time of day have two colons, and none side by side. */
+static bool
+is_ip6(const char *match, size_t n, bool version)
+{
+	unsigned int colons = 0;
+
+	RTE_SET_USED(version);
+	for (size_t i = 0; i < n; i++) {
+		if (match[i] == ':' && i + 1 < n && match[i + 1] == ':')
+			return true;
+		colons += match[i] == ':';
+	}
+	return colons > 2;
+}
+
+/* More than four numbers are a version. */
+static bool
+is_ip4(const char *match, size_t n, bool version)
+{
+	unsigned int numbers = 0;
+
+	for (const char *c = match; c < match + n; c++, numbers++) {
+		char *end;
+
+		if (strtoul(c, &end, 10) > UINT8_MAX)
+			return false;
+		c = end;
+	}
+	return !version && numbers == 4;
+}
+
+/* Decimal numbers may be counters. */
+static bool
+has_letter(const char *match, size_t n, bool version)
+{
+	RTE_SET_USED(version);
+	for (size_t i = 0; i < n; i++)
+		if (isalpha((unsigned char)match[i]))
+			return true;
+	return false;
+}
+
+/* Not the length of a prefix, as in "/24". */
+static bool
+is_path(const char *match, size_t n, bool version)
+{
+	return memchr(match + 1, '/', n - 1) != NULL || has_letter(match, n, version);
+}
+
+/* In the order in which they are replaced. A match stands alone: no letter or digit beside it. */
+static const struct pattern {
+	const char *regex, *instead;
+	is_private_t *is_private;
+} patterns[CLEAN_PATTERNS] = {
+	{ "/[[:alnum:]_.~-][^] \t\n\"'\\<>,;:()]*", "<path>", is_path },
+	{ "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uuid>", always },
+	{ "([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", "<mac>", always },
+	{ "[0-9a-f]{4}[.][0-9a-f]{4}[.][0-9a-f]{4}", "<mac>", has_letter },
+	{ "[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,19}", "<ip>", is_ip6 },
+	{ "[0-9]{1,3}([.][0-9]{1,3}){3,}", "<ip>", is_ip4 },
+	{ "(0x)?[0-9a-f]{12,}", "<hex>", has_letter },
+};
+
+/* Names that say nothing of whose machine it is. */
+static bool
+is_common(const char *name)
+{
+	static const char *const common[] = { "root", "localhost", "debian", "ubuntu", "fedora" };
+
+	for (size_t i = 0; i < RTE_DIM(common); i++)
+		if (strcasecmp(name, common[i]) == 0)
+			return true;
+	return strlen(name) < NAME_MIN;
+}
+
+static int
+name_add(struct cleaner *cleaner, const char *name)
+{
+	if (name == NULL || is_common(name) || cleaner->nb_names == CLEAN_NAMES)
+		return 0;
+	cleaner->names[cleaner->nb_names] = strdup(name);
+	return cleaner->names[cleaner->nb_names++] == NULL ? -ENOMEM : 0;
+}
+
+/* Also without its domain. */
+static int
+host_add(struct cleaner *cleaner)
+{
+	char host[256] = "";
+	int rc;
+
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		return 0;
+	rc = name_add(cleaner, host);
+	host[strcspn(host, ".")] = '\0';
+	return rc == 0 ? name_add(cleaner, host) : rc;
+}
+
+static int
+users_add(struct cleaner *cleaner)
+{
+	static const char *const variables[] = { "USER", "LOGNAME", "SUDO_USER", "HOSTNAME" };
+	const struct passwd *user = getpwuid(getuid());
+	const char *home = getenv("HOME");
+	int rc = name_add(cleaner, user == NULL ? NULL : user->pw_name);
+
+	for (size_t i = 0; i < RTE_DIM(variables) && rc == 0; i++)
+		rc = name_add(cleaner, getenv(variables[i]));
+	if (rc == 0 && home != NULL && strrchr(home, '/') != NULL)
+		rc = name_add(cleaner, strrchr(home, '/') + 1);
+	return rc;
+}
+
+static int
+macs_add(struct cleaner *cleaner)
+{
+	struct rte_ether_addr mac;
+	uint16_t port;
+	int rc = 0;
+
+	RTE_ETH_FOREACH_DEV(port) {
+		char text[2 * RTE_ETHER_ADDR_LEN + 1];
+
+		if (rte_eth_macaddr_get(port, &mac) != 0 || rte_is_zero_ether_addr(&mac))
+			continue;
+		for (unsigned int i = 0; i < RTE_ETHER_ADDR_LEN; i++)
+			snprintf(text + 2 * i, 3, "%02x", mac.addr_bytes[i]);
+		rc = rc == 0 ? name_add(cleaner, text) : rc;
+	}
+	return rc;
+}
+
+int
+clean_init(struct cleaner *cleaner)
+{
+	int rc = 0;
+
+	*cleaner = (struct cleaner){ 0 };
+	for (unsigned int i = 0; i < CLEAN_PATTERNS; i++)
+		if (regcomp(&cleaner->patterns[i], patterns[i].regex, REG_EXTENDED | REG_ICASE) !=
+			0)
+			rc = -ENOMEM;
+	if (rc == 0)
+		rc = host_add(cleaner);
+	if (rc == 0)
+		rc = users_add(cleaner);
+	return rc == 0 ? macs_add(cleaner) : rc;
+}
+
+void
+clean_free(struct cleaner *cleaner)
+{
+	for (unsigned int i = 0; i < CLEAN_PATTERNS; i++)
+		regfree(&cleaner->patterns[i]);
+	for (unsigned int i = 0; i < cleaner->nb_names; i++)
+		free(cleaner->names[i]);
+	*cleaner = (struct cleaner){ 0 };
+}
+
+static bool
+stands_alone(const char *text, const char *from, const char *to)
+{
+	return (from == text || !isalnum((unsigned char)from[-1])) && !isalnum((unsigned char)*to);
+}
+
+/* The next match from `from` on; false: there is none. */
+static bool
+pattern_find(const regex_t *regex, const struct pattern *pattern, const char *text, bool version,
+	const char **from, const char **to)
+{
+	regmatch_t match;
+
+	while (regexec(regex, *from, 1, &match, *from > text ? REG_NOTBOL : 0) == 0) {
+		const char *const at = *from + match.rm_so;
+
+		const bool alone = stands_alone(text, at, *from + match.rm_eo);
+
+		*to = *from + match.rm_eo;
+		*from = at;
+		if (*to > at && alone && pattern->is_private(at, (size_t)(*to - at), version))
+			return true;
+		if (*at == '\0')
+			return false;
+		*from = *to > at && alone ? *to : at + 1;
+	}
+	return false;
+}
+
+static bool
+name_find(const char *name, const char *text, const char **from, const char **to)
+{
+	while ((*from = strcasestr(*from, name)) != NULL) {
+		*to = *from + strlen(name);
+		/* The name of a member in JSON is ours. */
+		if (stands_alone(text, *from, *to) && strncmp(*to, "\":", 2) != 0)
+			return true;
+		++*from;
+	}
+	return false;
+}
+
+/* Replaces all that a pattern or a name matches in text, which it frees. */
+static char *
+replace(const struct cleaner *cleaner, unsigned int which, char *text, bool version)
+{
+	const bool is_name = which >= CLEAN_PATTERNS;
+	const char *done = text, *from = text, *to;
+	char *made = NULL;
+	size_t size;
+	FILE *out = text == NULL ? NULL : open_memstream(&made, &size);
+
+	while (out != NULL &&
+		(is_name ? name_find(cleaner->names[which - CLEAN_PATTERNS], text, &from, &to)
+			 : pattern_find(&cleaner->patterns[which], &patterns[which], text, version,
+				   &from, &to))) {
+		fprintf(out, "%.*s%s", (int)(from - done), done,
+			is_name ? "<name>" : patterns[which].instead);
+		done = from = to;
+	}
+	if (out != NULL) {
+		fputs(done, out);
+		if (fclose(out) != 0) {
+			free(made);
+			made = NULL;
+		}
+	}
+	free(text);
+	return made;
+}
+
+char *
+clean_text(const struct cleaner *cleaner, const char *text, bool version)
+{
+	char *clean = strdup(text);
+
+	for (unsigned int i = 0; i < CLEAN_PATTERNS + cleaner->nb_names; i++)
+		clean = replace(cleaner, i, clean, version);
+	return clean;
+}

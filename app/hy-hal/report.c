@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report: all that can be found out about a box, in one file that a user can send. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_eventdev.h>
+
+#include <hy_file.h>
+#include <hy_hal_live.h>
+
+#include "report.h"
+
+#define FORMAT 1 /* of the file: its next number when a name in it gets another meaning */
+
+void
+report_progress(const char *format, ...)
+{
+	va_list ap;
+
+	printf("report: ");
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+const char *
+report_errno(int rc)
+{
+	static char text[128];
+
+	snprintf(text, sizeof(text), "%s (%d)", strerror(rc < 0 ? -rc : rc), rc);
+	return text;
+}
+
+static int
+complain(const struct settings *settings, const char *why)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s", settings->file);
+	fprintf(stderr, "hy-hal: report: %s: %s\n", hy_printable(name), why);
+	return -1;
+}
+
+static int
+is_read(const struct settings *settings, const char *option, const char *const *names,
+	unsigned int n)
+{
+	struct stat written, read;
+
+	for (unsigned int i = 0; i < n; i++) {
+		char why[64];
+
+		if (stat(settings->file, &written) < 0 || stat(names[i], &read) < 0 ||
+			!S_ISREG(read.st_mode) || written.st_dev != read.st_dev ||
+			written.st_ino != read.st_ino)
+			continue;
+		snprintf(why, sizeof(why), "is the file of --%s, which is read", option);
+		return complain(settings, why);
+	}
+	return 0;
+}
+
+/*
+ * Opens the file to see whether it can be written at the end, which may be minutes away, and leaves it
+ * as it was. A program that is stopped meanwhile, or that a driver crashes, leaves nothing behind.
+ */
+static int
+file_check(const struct settings *settings)
+{
+	char error[HY_FILE_ERROR_SIZE];
+	struct stat st;
+	const bool is_new = lstat(settings->file, &st) < 0;
+	int fd;
+
+	if (is_read(settings, "cap-file", settings->cap_files, settings->nb_cap_files) < 0 ||
+		is_read(settings, "pack", settings->packs, settings->nb_packs) < 0)
+		return -1;
+	if (hy_output_open(settings->file, 0, &fd, error) < 0)
+		return complain(settings, error);
+	close(fd);
+	if (is_new)
+		unlink(settings->file);
+	return 0;
+}
+
+/* All of it or nothing: a file that was not there goes again, another one is left empty. */
+static int
+file_write(const struct settings *settings, const char *text, size_t size)
+{
+	char error[HY_FILE_ERROR_SIZE];
+	struct stat st;
+	const bool is_new = lstat(settings->file, &st) < 0;
+	FILE *out;
+	int fd, rc;
+
+	if (hy_output_open(settings->file, 0, &fd, error) < 0)
+		return complain(settings, error);
+	rc = hy_output_empty(fd);
+	out = rc == 0 ? fdopen(fd, "w") : NULL;
+	if (out != NULL) {
+		errno = 0;
+		fwrite(text, 1, size, out);
+		rc = hy_output_flush(out);
+	} else if (rc == 0) {
+		rc = -errno;
+	}
+	if (rc != 0) {
+		hy_output_empty(fd);
+		if (is_new)
+			unlink(settings->file);
+		complain(settings, strerror(-rc));
+	}
+	if (out != NULL)
+		fclose(out);
+	else
+		close(fd);
+	return rc;
+}
+
+/* What a function of another command writes, as a part of the report. */
+struct part {
+	char *text;
+	size_t size;
+	FILE *out;
+};
+
+static int
+part_open(struct part *part)
+{
+	*part = (struct part){ 0 };
+	part->out = open_memstream(&part->text, &part->size);
+	return part->out == NULL ? -ENOMEM : 0;
+}
+
+static void
+part_embed(struct outline *o, struct part *part, const char *name, int rc)
+{
+	if (fclose(part->out) != 0 || rc < 0)
+		o->rc = -ENOMEM;
+	else
+		outline_embed(o, name, part->text);
+	free(part->text);
+}
+
+/* inventory, selections and packs, as the commands of these names print them. */
+static void
+hal_write(struct outline *o, const struct hy_hal *hal)
+{
+	struct part part;
+
+	if (o->json) {
+		if ((o->rc = part_open(&part)) == 0)
+			part_embed(o, &part, NULL, hy_hal_explain_json(hal, part.out));
+	} else {
+		if ((o->rc = part_open(&part)) == 0)
+			part_embed(o, &part, "inventory", hy_hal_inventory_print(hal, part.out));
+		if (o->rc == 0 && (o->rc = part_open(&part)) == 0)
+			part_embed(o, &part, "selections", hy_hal_explain(hal, part.out));
+	}
+	if (o->rc == 0 && (o->rc = part_open(&part)) == 0)
+		part_embed(o, &part, o->json ? NULL : "packs",
+			o->json ? hy_packs_json(part.out) : hy_packs_print(part.out));
+}
+
+static int
+selftest_embed(struct outline *o, const struct settings *settings, const struct hy_hal *hal)
+{
+	bool passed = false;
+	struct part part;
+	int rc;
+
+	report_progress("selftest of every variant%s",
+		settings->quick ? "" : ": this takes a minute");
+	if ((o->rc = part_open(&part)) < 0)
+		return o->rc;
+	rc = selftest_write(settings, hal, part.out, &passed);
+	part_embed(o, &part, "selftest", 0);
+	return rc;
+}
+
+/* Whoever reads figures of simulated devices has to know. */
+static void
+simulated_write(struct outline *o)
+{
+	struct rte_event_dev_info event;
+	struct rte_eth_dev_info info;
+	uint16_t port;
+
+	outline_words(o, "simulated");
+	RTE_ETH_FOREACH_DEV(port) {
+		if (rte_eth_dev_info_get(port, &info) == 0 &&
+			report_simulated(info.device, info.driver_name))
+			outline_word(o, rte_dev_name(info.device));
+	}
+	for (uint8_t d = 0; d < rte_event_dev_count(); d++)
+		if (rte_event_dev_info_get(d, &event) == 0 && report_simulated(event.dev, NULL))
+			outline_word(o, rte_dev_name(event.dev));
+	outline_words_close(o);
+}
+
+static void
+head_write(struct outline *o)
+{
+	const time_t now = time(NULL);
+	char date[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm) != NULL)
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &tm);
+	outline_open(o, "report");
+	outline_number(o, "format", FORMAT);
+	outline_text(o, "date", "%s", date);
+	outline_number(o, "ports", rte_eth_dev_count_avail());
+	simulated_write(o);
+	outline_close(o);
+}
+
+/* The selftest comes last: its ports are not the box's. */
+static int
+all_write(struct outline *o, const struct settings *settings, struct hy_hal *hal)
+{
+	struct rte_mempool *pool = NULL;
+	char error[HY_HAL_ERROR_SIZE];
+
+	report_progress("machine, devices and variants");
+	head_write(o);
+	report_machine(o);
+	report_pci(o);
+	if (flows_try(hal) < 0)
+		return -1;
+	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0) {
+		fprintf(stderr, "hy-hal: report: %s\n", error);
+		return -1;
+	}
+	hal_write(o, hal);
+	if (rte_eth_dev_count_avail() > 0) {
+		pool = ports_pool("hy_hal_report", REPORT_QUEUES);
+		if (pool == NULL)
+			return -1;
+	}
+	report_ports(o, pool);
+	if (settings->load > 0)
+		report_load(o, pool, (unsigned int)settings->load);
+	return selftest_embed(o, settings, hal);
+}
+
+/* Writes it in memory first: the file is touched only when there is all of it. */
+static int
+made(const struct settings *settings, struct hy_hal *hal, const struct cleaner *cleaner)
+{
+	struct outline o = { .cleaner = cleaner, .json = settings->json };
+	struct part whole;
+	int rc = part_open(&whole);
+
+	if (rc < 0)
+		return complain(settings, strerror(-rc));
+	o.out = whole.out;
+	o.depth = o.json;
+	fputs(o.json ? "{" : "Halyard bring-up report\n", o.out);
+	rc = all_write(&o, settings, hal);
+	fputs(o.json ? "\n}\n" : "", o.out);
+	if (fclose(whole.out) != 0 || o.rc != 0)
+		rc = rc < 0 ? rc : complain(settings, strerror(ENOMEM));
+	if (rc == 0)
+		rc = file_write(settings, whole.text, whole.size);
+	if (rc == 0)
+		report_progress("%s: %zu bytes", settings->file, whole.size);
+	free(whole.text);
+	return rc;
+}
+
+int
+report(const struct settings *settings, struct hy_hal *hal)
+{
+	struct cleaner cleaner;
+	int rc = file_check(settings);
+
+	if (rc < 0)
+		return rc;
+	rc = clean_init(&cleaner);
+	rc = rc < 0 ? complain(settings, strerror(-rc)) : made(settings, hal, &cleaner);
+	clean_free(&cleaner);
+	return rc;
+}
