@@ -180,7 +180,7 @@ selftest_embed(struct outline *o, const struct settings *settings, const struct 
 	int rc;
 
 	report_progress("selftest of every variant%s",
-		settings->quick ? "" : ": this takes a minute");
+		settings->quick ? "" : ": this takes half a minute");
 	if ((o->rc = part_open(&part)) < 0)
 		return o->rc;
 	rc = selftest_write(settings, hal, part.out, &passed);
