@@ -151,10 +151,19 @@ def test_what_is_programmed_matches_nothing_that_the_rule_does_not(oracle):
     check_known(oracle, "programmed")
 
 
+def test_of_two_rules_the_one_of_lower_priority_number_wins(oracle):
+    """In hardware, whichever was created first, and with a refused rule between them."""
+    said = oracle("priorities")
+    if said["pairs"] == 0:
+        pytest.skip("the fixture does not say which entry wins, or all rules have one priority")
+    assert said["pairs"] >= 400
+    check_known(oracle, "priorities")
+
+
 def test_every_known_difference_is_of_a_driver_and_a_command():
     files = {path.stem for path in (FOLDER / "known").glob("*.txt")}
     assert files <= set(DRIVERS)
-    commands = {"controls", "shapes", "random", "sequences", "programmed"}
+    commands = {"controls", "shapes", "random", "sequences", "programmed", "priorities"}
     for path in (FOLDER / "known").glob("*.txt"):
         lines = [line for line in path.read_text().splitlines()[1:] if not line.startswith("#")]
         assert {line.split(" | ")[1] for line in lines} <= commands, path

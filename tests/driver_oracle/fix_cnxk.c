@@ -104,6 +104,7 @@ static int answer;
 static struct slot {
 	bool used, enabled;
 	struct kex_entry entry;
+	uint64_t action;
 } mcam[ENTRIES];
 
 static void
@@ -160,6 +161,7 @@ write_entry(void)
 	struct slot *slot = &mcam[req->entry % ENTRIES];
 
 	slot->enabled = req->enable_entry != 0;
+	slot->action = req->entry_data.action;
 	for (unsigned int i = 0; i < KEX_WORDS; i++) {
 		slot->entry.value[i] = req->entry_data.kw[i];
 		slot->entry.mask[i] = req->entry_data.kw_mask[i];
@@ -176,6 +178,7 @@ shift_entries(void)
 		struct slot *to = &mcam[req->new_entry[i] % ENTRIES];
 
 		to->entry = from->entry;
+		to->action = from->action;
 		to->enabled = true;
 		from->enabled = false;
 	}
@@ -242,15 +245,32 @@ mbox_get_rsp(struct mbox *mbox, int devid, void **msg)
 	return answer;
 }
 
-static bool
-matches(const uint8_t *frame, uint32_t len)
+/* The entry of the lowest index wins (af/rvu_npc.c, npc_mcam_alloc_entries()); NULL: none. */
+static const struct slot *
+match(const uint8_t *frame, uint32_t len)
 {
 	for (unsigned int i = 0; i < ENTRIES; i++)
 		if (mcam[i].used && mcam[i].enabled &&
 			(kex_matches(kex, &mcam[i].entry, frame, len, CHANNEL, false) ||
 				kex_matches(kex, &mcam[i].entry, frame, len, CHANNEL, true)))
-			return true;
-	return false;
+			return &mcam[i];
+	return NULL;
+}
+
+static bool
+matches(const uint8_t *frame, uint32_t len)
+{
+	return match(frame, len) != NULL;
+}
+
+/* hw/nix.h, struct nix_rx_action_s: match_id, which is a mark and 1; 0: none. */
+static uint32_t
+mark(const uint8_t *frame, uint32_t len)
+{
+	const struct slot *slot = match(frame, len);
+	const uint16_t id = slot != NULL ? (uint16_t)(slot->action >> 40) : 0;
+
+	return id > 0 ? id - 1u : 0;
 }
 
 /* The port, with the driver's own operations. */
@@ -317,4 +337,5 @@ const struct oracle oracle = {
 	.room = ENTRIES,
 	.creates = true,
 	.matches = matches,
+	.mark = mark,
 };

@@ -222,6 +222,7 @@ static const struct {
 	{ "sequences", law_sequences },
 	{ "programmed", law_programmed },
 	{ "groups", law_groups },
+	{ "priorities", law_priorities },
 };
 
 static int

@@ -81,5 +81,6 @@ int law_random(const struct law *law);
 int law_groups(const struct law *law);
 int law_sequences(const struct law *law);
 int law_programmed(const struct law *law);
+int law_priorities(const struct law *law);
 
 #endif

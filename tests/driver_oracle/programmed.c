@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the driver programmed for a rule, as its device compares it, against frames: it may match
- * nothing that the rule does not.
+ * nothing that the rule does not. Of two rules, the one of lower priority number must win.
  */
 
 #include <netinet/in.h>
@@ -243,5 +243,83 @@ law_programmed(const struct law *law)
 	       "\"fragments\": %u,\n",
 		oracle.matches != NULL ? "true" : "false", count.rules, count.both, count.neither,
 		count.overlooked, count.fragments);
+	return 0;
+}
+
+#define FRONT 1 /* marks of the two rules of a pair */
+#define BACK 2
+
+struct pairs {
+	const struct law *law;
+	unsigned int asked;
+};
+
+/*
+ * A rule and one on its destination alone, either of them in front, in either order: whichever marks,
+ * it is the one in front. A third rule, which the driver refuses, changes nothing.
+ */
+static void
+ask_pair(const struct hy_flow_rule *rule, const struct law *law, bool narrow_in_front,
+	bool back_first)
+{
+	static const struct rte_flow_attr attr = { .ingress = 1 };
+	static const struct rte_flow_action none[] = { { .type = RTE_FLOW_ACTION_TYPE_END } };
+	const struct hy_flow_spread one = { .nb_queues = 1 };
+	const struct hy_flow_match wide = {
+		.fields = HY_FLOW_DST, .dst = rule->match.dst, .dst_len = rule->match.dst_len
+	};
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	char words[LAW_WORDS];
+	void *flows[2], *refused;
+	const char *reason;
+	uint8_t frame[128];
+	struct packet p;
+
+	hy_flow_rule_format(rule, words, sizeof(words));
+	for (unsigned int i = 0; i < 2; i++) {
+		const bool back = (i == 0) == back_first, narrow = back != narrow_in_front;
+
+		if (hy_flow_lower(law->driver, &law->limits, narrow ? &rule->match : &wide,
+			    back ? BACK : FRONT, back, &one, &lowered, &reason) != 0 ||
+			hy_flow_rte.create(law->port, &lowered.attr, lowered.items, lowered.actions,
+				&flows[i], &error) != 0)
+			law_note(words, "a pair of rules is refused: %s", error.message);
+		if (i == 0 &&
+			hy_flow_rte.create(law->port, &attr, lowered.items, none, &refused,
+				&error) == 0)
+			law_note(words, "a rule without an action is taken");
+	}
+	packet_of(&rule->match, &p);
+	if (oracle.mark(frame, write_frame(&p, frame)) != FRONT)
+		law_note(words, "the rule of lower priority number does not win");
+	for (unsigned int i = 0; i < 2; i++)
+		if (hy_flow_rte.destroy(law->port, flows[i], &error) != 0)
+			law_note(words, "cannot be destroyed: %s", error.message);
+}
+
+static void
+pairs_of(const struct hy_flow_rule *rule, void *context)
+{
+	struct pairs *pairs = context;
+	struct hy_flow_lowered lowered;
+	const char *reason;
+
+	if ((rule->match.fields & HY_FLOW_DST) == 0 || rule->match.fields == HY_FLOW_DST ||
+		law_lower(pairs->law, &rule->match, &lowered, &reason) != 0)
+		return;
+	for (unsigned int i = 0; i < 4; i++)
+		ask_pair(rule, pairs->law, (i & 1) != 0, (i & 2) != 0);
+	pairs->asked += 4;
+}
+
+int
+law_priorities(const struct law *law)
+{
+	struct pairs pairs = { .law = law };
+
+	if (oracle.mark != NULL && law->limits.priorities > 1)
+		law_each_shape(pairs_of, &pairs);
+	printf("\"pairs\": %u,\n", pairs.asked);
 	return 0;
 }
