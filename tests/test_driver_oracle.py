@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The vendors' own flow code, which runs without hardware, held against what Halyard makes of rules:
-doc/driver-oracle.rst."""
+"""The vendors' own flow code, which runs without hardware, held against what Halyard makes of
+rules: doc/driver-oracle.rst."""
 
 import functools
 import json

@@ -96,7 +96,7 @@ parse(const uint8_t *frame, uint32_t len, bool second_pass, struct parsed *p)
 	}
 }
 
-/* af/npc.h, NPC_PARSE_NIBBLE_: a bit for each nibble of the parse result that the key begins with. */
+/* af/npc.h, NPC_PARSE_NIBBLE_: a bit for each nibble of the parse result that begins the key. */
 static void
 head(const struct kex *kex, const struct parsed *p, const uint8_t *frame, uint16_t channel,
 	uint64_t *key)
@@ -116,7 +116,7 @@ head(const struct kex *kex, const struct parsed *p, const uint8_t *frame, uint16
 	}
 }
 
-/* KEX_LD_CFG: length - 1 in 19:16, where in the header in 15:8, enabled in 7, where in the key in 5:0. */
+/* KEX_LD_CFG: length - 1 in 19:16, place in the header in 15:8, enabled in 7, in the key in 5:0. */
 static void
 piece(uint64_t config, const uint8_t *frame, uint32_t len, uint32_t at, uint8_t *key)
 {

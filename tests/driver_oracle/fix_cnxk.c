@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_cn9k and net_cn10k: the kernel's admin function (AF), which answers by a mailbox, does so here
- * from memory. What the driver has it write into the MCAM is kept, and matched against frames.
+ * net_cn9k and net_cn10k: the kernel's admin function (AF) answers by a mailbox, and here from
+ * memory. What the driver has it write into the MCAM is kept, and matched against frames.
  */
 
 #include <errno.h>

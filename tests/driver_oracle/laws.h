@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the laws share: the port and the simulator that are asked, and the tally of their answers. */
+/* What the laws share: the port and the simulator that are asked, and a tally of their answers. */
 #ifndef LAWS_H
 #define LAWS_H
 

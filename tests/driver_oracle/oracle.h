@@ -33,7 +33,7 @@ struct oracle {
 	 * NULL: the fixture does not look at what is programmed.
 	 */
 	bool (*matches)(const uint8_t *frame, uint32_t len);
-	/* The mark that the device would give a frame, 0: none, where several entries match, too; or NULL. */
+	/* The mark that the device gives a frame, of the entry that wins; 0: none. Or NULL. */
 	uint32_t (*mark)(const uint8_t *frame, uint32_t len);
 };
 

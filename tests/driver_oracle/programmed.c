@@ -255,8 +255,8 @@ struct pairs {
 };
 
 /*
- * A rule and one on its destination alone, either of them in front, in either order: whichever marks,
- * it is the one in front. A third rule, which the driver refuses, changes nothing.
+ * A rule and one on its destination alone, either of them in front, in either order: the one in
+ * front marks. A third rule, which the driver refuses, changes nothing.
  */
 static void
 ask_pair(const struct hy_flow_rule *rule, const struct law *law, bool narrow_in_front,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Marking rules at random, most of which nobody lowers: the driver's answers and the simulator's. */
+/* Marking rules at random, most of which nobody lowers: answers of driver and simulator. */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules one after another, which stay: what the driver and the simulator refuse because of those that
- * are there. All are lowered rules.
+ * Rules one after another, which stay: what driver and simulator refuse because of those that are
+ * there. All are lowered rules.
  */
 
 #include <stdio.h>
