@@ -43,6 +43,8 @@ def test_each_refusal_of_a_profile_is_fed_a_flow(profile):
     and every other way round."""
     source = (ROOT / "hal" / "flow" / f"sim_{profile}.c").read_text()
     source += "".join(body for name, body in shared_functions() if f"{name}(" in source)
+    # What only a creation meets, and other profiles of the file: test_driver_oracle.py feeds those.
+    source = re.sub(r"(?ms)^(admit|judge_guest)\(.*?^}", "", source)
     calls = re.findall(r"(?:hy_sim_bad_\w+|unmapped)\((.*?),\s*error\)", source, re.S)
     refusals = {text for call in calls for text in strings(call)}
     rules = (ROOT / "app" / "test" / "sim_rules.c").read_text()
