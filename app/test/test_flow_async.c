@@ -357,7 +357,7 @@ probing_tries_templates_and_leaves_none(void **state)
 	assert_int_equal(limits.priorities, 16);
 	assert_string_equal(limits.reason,
 		"rte_flow templates took rules with marks up to 16777199 at 16 priorities, "
-		"40 of 41 kinds");
+		"34 of 41 kinds");
 	simnic_offences(port, &offences);
 	assert_int_equal(offences.flow_validated, 0);
 	assert_nothing_left(port);
