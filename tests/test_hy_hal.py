@@ -324,6 +324,21 @@ def test_flow_rules_that_ports_take_are_found_by_trying(folder):
     assert [priority["level"] for _, priority in found] == ["yes", "yes", "no", "no", "no"], found
 
 
+def test_kinds_of_rules_that_ports_take_are_said_in_words(folder):
+    command = [HY_HAL, *EAL, *simulated_driver(folder), "--vdev=sim_cn10k0", "--vdev=sim_mlx5_0",
+               "--", "inventory", "--try-flows"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          timeout=l3fwd.TIMEOUT)
+    assert done.returncode == 0, done
+    narrow, wide = done.stdout.split("flow rules of port ")[1:]
+    assert ("takes 32 of 41 kinds of rules, 13 of them with fragments checked in software; 7 rules "
+            "at once with several queues\n") in narrow, narrow
+    assert ("    the port does not compare VXLAN network identifiers: VXLAN\n") in narrow, narrow
+    assert "VXLAN" not in wide and "    a range of ports: UDP, range of ports\n" in wide, wide
+    kinds = re.findall(r"takes (\d+) of 41 kinds", wide)
+    assert [int(n) for n in kinds] == [41 - wide.count(": ") - wide.count("; ")], wide
+
+
 def test_port_that_takes_rules_by_templates_only_is_tried_by_them(folder):
     found = flows("--try-flows", eal=simulated_driver(folder), vdevs=["sim_hws0", "sim_mlx50"])
     assert [(mark["level"], mark["value"]) for mark, _ in found] == [("yes", 0xffffef)] * 2, found

@@ -68,6 +68,8 @@ int flows_try(struct hy_hal *hal);
 struct rte_mempool *ports_pool(const char *name, uint16_t nb_queues);
 /* Configures a port with so many queues of each direction, and starts it. 0 or a negative errno. */
 int port_start(uint16_t port, uint16_t nb_queues, struct rte_mempool *pool);
+/* What ports were found to take, in words; of those not tried, nothing. */
+void flows_print(FILE *out);
 
 /* selftest.c */
 int selftest(const struct settings *settings, struct hy_hal *hal);

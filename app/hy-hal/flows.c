@@ -20,6 +20,12 @@
 #define RULES 64     /* in a table; probing has a few at a time */
 #define RSS (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP)
 
+/* What ports were found to take. */
+static struct tried {
+	const struct hy_flow_driver *driver; /* NULL: not tried */
+	struct hy_flow_limits limits;
+} tried[RTE_MAX_ETHPORTS];
+
 int
 port_start(uint16_t port, uint16_t nb_queues, struct rte_mempool *pool)
 {
@@ -73,7 +79,7 @@ static void
 port_try(struct hy_hal *hal, uint16_t port, struct rte_mempool *pool)
 {
 	struct rte_eth_dev_info info = { 0 };
-	struct hy_flow_limits limits = { 0 };
+	struct hy_flow_limits *const limits = &tried[port].limits;
 	char reason[128];
 	int rc = rte_eth_dev_info_get(port, &info);
 
@@ -86,12 +92,12 @@ port_try(struct hy_hal *hal, uint16_t port, struct rte_mempool *pool)
 		tell(hal, port, HY_CAP_FLOW_PRIORITY, HY_LEVEL_UNKNOWN, 0, reason);
 		return;
 	}
-	hy_flow_probe(port, hy_flow_rte_of(port),
-		hy_flow_driver_of(info.driver_name == NULL ? "" : info.driver_name), &limits);
-	tell(hal, port, HY_CAP_FLOW_MARK, limits.mark_max > 0 ? HY_LEVEL_YES : HY_LEVEL_NO,
-		limits.mark_max, limits.reason);
-	tell(hal, port, HY_CAP_FLOW_PRIORITY, limits.priorities > 1 ? HY_LEVEL_YES : HY_LEVEL_NO,
-		limits.priorities, limits.reason);
+	tried[port].driver = hy_flow_driver_of(info.driver_name == NULL ? "" : info.driver_name);
+	hy_flow_probe(port, hy_flow_rte_of(port), tried[port].driver, limits);
+	tell(hal, port, HY_CAP_FLOW_MARK, limits->mark_max > 0 ? HY_LEVEL_YES : HY_LEVEL_NO,
+		limits->mark_max, limits->reason);
+	tell(hal, port, HY_CAP_FLOW_PRIORITY, limits->priorities > 1 ? HY_LEVEL_YES : HY_LEVEL_NO,
+		limits->priorities, limits->reason);
 	rte_eth_dev_stop(port);
 }
 
@@ -110,4 +116,15 @@ flows_try(struct hy_hal *hal)
 		port_try(hal, port, pool);
 	}
 	return 0;
+}
+
+void
+flows_print(FILE *out)
+{
+	for (uint16_t port = 0; port < RTE_MAX_ETHPORTS; port++) {
+		if (tried[port].driver == NULL || tried[port].limits.mark_max == 0)
+			continue;
+		fprintf(out, "flow rules of port %u\n", port);
+		hy_flow_kinds_print(tried[port].driver, &tried[port].limits, out);
+	}
 }

@@ -31,15 +31,21 @@ ports_miss(void)
 int
 show_inventory(const struct settings *settings, struct hy_hal *hal)
 {
+	int rc;
+
 	ports_miss();
-	return written(settings->json ? hy_hal_inventory_json(hal, stdout)
-				      : hy_hal_inventory_print(hal, stdout));
+	rc = settings->json ? hy_hal_inventory_json(hal, stdout)
+			    : hy_hal_inventory_print(hal, stdout);
+	if (rc == 0 && !settings->json)
+		flows_print(stdout);
+	return written(rc);
 }
 
 int
 show_explain(const struct settings *settings, struct hy_hal *hal)
 {
 	char error[HY_HAL_ERROR_SIZE];
+	int rc;
 
 	/* As a program does before it configures ports: some variants have a say in that. */
 	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0) {
@@ -47,9 +53,11 @@ show_explain(const struct settings *settings, struct hy_hal *hal)
 		return -1;
 	}
 	ports_miss();
-	return written(settings->json
-			? hy_hal_explain_families_json(hal, settings->families, stdout)
-			: hy_hal_explain_families(hal, settings->families, stdout));
+	rc = settings->json ? hy_hal_explain_families_json(hal, settings->families, stdout)
+			    : hy_hal_explain_families(hal, settings->families, stdout);
+	if (rc == 0 && !settings->json)
+		flows_print(stdout);
+	return written(rc);
 }
 
 int

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <rte_common.h>
 #include <rte_flow.h>
@@ -352,6 +353,10 @@ unsigned int hy_flow_kinds(const struct hy_flow_kind **kinds);
  */
 void hy_flow_kinds_count(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
 	struct hy_flow_kind_counts *counts, const char *reasons[]);
+
+/** Prints how many kinds a port takes, and by reason those that it does not take. Any thread. */
+void hy_flow_kinds_print(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	FILE *out);
 /** @} */
 
 #pragma GCC visibility pop

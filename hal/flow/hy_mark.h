@@ -44,9 +44,7 @@ struct hy_mark_mismatch {
 struct hy_mark_worker {
 	alignas(RTE_CACHE_LINE_SIZE) uint64_t marked; /**< Packets that hardware classified. */
 	uint64_t unmarked;                            /**< That came without a mark. */
-	uint64_t stale; /**< Whose mark stands for nothing (any more). */
-	uint64_t
-		fragments; /**< Marked fragments that went to software, as their rule asks for ports. */
+	uint64_t stale;      /**< Whose mark stands for nothing (any more). */
 	uint64_t residue;    /**< Marked ones that a rule of software's own was looked up for. */
 	uint64_t sampled;    /**< Marked ones that were classified again. */
 	uint64_t mismatches; /**< Of those, found wrong. */
@@ -61,8 +59,9 @@ struct hy_mark_worker {
 	 * hardware should have marked them; of those, the ones that it should have,
 	 */
 	uint64_t looked;
-	uint64_t missing; /**< and that came without a mark; */
-	uint64_t garbled; /**< and that came with a mark that stands for nothing. */
+	uint64_t missing;   /**< and that came without a mark; */
+	uint64_t garbled;   /**< and that came with a mark that stands for nothing. */
+	uint64_t fragments; /**< Marked fragments that software classified. */
 	/** As many as looked may become. Raised by the control thread, so the cost is bounded. */
 	uint64_t looks;
 };

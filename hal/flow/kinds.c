@@ -2,6 +2,7 @@
 /* The kinds of rules that people write, to say in words how many of them a port takes. */
 
 #include <netinet/in.h>
+#include <string.h>
 
 #include <rte_common.h>
 #include <rte_ether.h>
@@ -87,5 +88,36 @@ hy_flow_kinds_count(const struct hy_flow_driver *driver, const struct hy_flow_li
 		}
 		if (reasons != NULL)
 			reasons[k] = reason;
+	}
+}
+
+void
+hy_flow_kinds_print(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	FILE *out)
+{
+	const char *reasons[RTE_DIM(kinds)];
+	struct hy_flow_kind_counts counts;
+
+	hy_flow_kinds_count(driver, limits, &counts, reasons);
+	fprintf(out, "  takes %u of %u kinds of rules", counts.taken, counts.kinds);
+	if (counts.checked > 0)
+		fprintf(out, ", %u of them with fragments checked in software", counts.checked);
+	if (driver->spread_rules > 0)
+		fprintf(out, "; %u rules at once with several queues", driver->spread_rules);
+	fprintf(out, "\n");
+	for (unsigned int k = 0; k < RTE_DIM(kinds); k++) {
+		const char *const reason = reasons[k], *comma = "";
+
+		if (reason == NULL)
+			continue;
+		fprintf(out, "    %s: ", reason);
+		for (unsigned int other = k; other < RTE_DIM(kinds); other++) {
+			if (reasons[other] == NULL || strcmp(reasons[other], reason) != 0)
+				continue;
+			fprintf(out, "%s%s", comma, kinds[other].name);
+			comma = "; ";
+			reasons[other] = NULL;
+		}
+		fprintf(out, "\n");
 	}
 }

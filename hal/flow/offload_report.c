@@ -137,6 +137,8 @@ print(const struct hy_offload *o, FILE *out)
 	if (s.demoted[0] != '\0')
 		fprintf(out, "  %s\n", s.demoted);
 	fprintf(out, "  %s\n", s.limits.reason);
+	if (s.limits.mark_max > 0)
+		hy_flow_kinds_print(o->params.driver, &s.limits, out);
 	fprintf(out, "  rules: %u in hardware, %u in software, %u leaving%s\n", s.hw_rules,
 		s.sw_rules, s.leaving, s.full ? "; the port is full" : "");
 	for (unsigned int r = 0; r < REASONS; r++)
@@ -166,11 +168,13 @@ print(const struct hy_offload *o, FILE *out)
 static void
 json(const struct hy_offload *o, FILE *out)
 {
+	struct hy_flow_kind_counts kinds;
 	struct hy_offload_stats s;
 	uint32_t count[REASONS];
 	const char *comma = "";
 
 	stats_read(o, &s);
+	hy_flow_kinds_count(o->params.driver, &s.limits, &kinds, NULL);
 	reasons_count(o, count);
 	fprintf(out, "{\"port\": %u, \"state\": \"%s\", \"driver\": ", s.port, states[s.state]);
 	hy_json_string(o->params.driver->driver, out);
@@ -178,7 +182,10 @@ json(const struct hy_offload *o, FILE *out)
 	hy_json_string(o->params.provider->name, out);
 	fprintf(out, ", \"mark_max\": %u, \"priorities\": %u, \"hw_rules\": %u, \"sw_rules\": %u",
 		s.limits.mark_max, s.limits.priorities, s.hw_rules, s.sw_rules);
-	fprintf(out, ", \"leaving\": %u, \"full\": %s", s.leaving, s.full ? "true" : "false");
+	fprintf(out, ", \"leaving\": %u, \"room\": %u, \"full\": %s", s.leaving, s.room,
+		s.full ? "true" : "false");
+	fprintf(out, ", \"kinds\": %u, \"kinds_taken\": %u, \"kinds_checked\": %u", kinds.kinds,
+		kinds.taken, kinds.checked);
 	fprintf(out,
 		", \"installed\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"lost\": %" PRIu64
 		", \"failed\": %" PRIu64,
@@ -229,11 +236,13 @@ hy_offload_json(struct hy_offload *o, FILE *out)
 static void
 dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 {
+	struct hy_flow_kind_counts kinds;
 	struct hy_offload_stats s;
 	uint32_t count[REASONS];
 	struct rte_tel_data *refused = rte_tel_data_alloc();
 
 	stats_read(o, &s);
+	hy_flow_kinds_count(o->params.driver, &s.limits, &kinds, NULL);
 	reasons_count(o, count);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_string(d, "state", states[s.state]);
@@ -243,7 +252,11 @@ dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "hw_rules", s.hw_rules);
 	rte_tel_data_add_dict_uint(d, "sw_rules", s.sw_rules);
 	rte_tel_data_add_dict_uint(d, "leaving", s.leaving);
+	rte_tel_data_add_dict_uint(d, "room", s.room);
 	rte_tel_data_add_dict_uint(d, "full", s.full);
+	rte_tel_data_add_dict_uint(d, "kinds", kinds.kinds);
+	rte_tel_data_add_dict_uint(d, "kinds_taken", kinds.taken);
+	rte_tel_data_add_dict_uint(d, "kinds_checked", kinds.checked);
 	rte_tel_data_add_dict_uint(d, "installed", s.installed);
 	rte_tel_data_add_dict_uint(d, "evicted", s.evicted);
 	rte_tel_data_add_dict_uint(d, "lost", s.lost);

@@ -115,7 +115,8 @@ port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w,
 	add(&worker->marked, t.marked);
 	add(&worker->unmarked, to - from - t.marked - t.stale - t.fragments);
 	add(&worker->stale, t.stale);
-	add(&worker->fragments, t.fragments);
+	if (unlikely(t.fragments > 0))
+		add(&worker->fragments, t.fragments);
 	add(&worker->residue, t.residue);
 	add(&worker->sampled, t.sampled);
 	add(&worker->mismatches, t.mismatches);
