@@ -22,10 +22,17 @@ static const struct sim_packet own = {
 static struct rte_flow *
 own_rule(void)
 {
+	struct rte_eth_dev_info info;
 	struct sim_match flow;
 	struct rte_flow *made;
 
+	assert_int_equal(rte_eth_dev_info_get(D->port, &info), 0);
 	sim_match(&flow, &own, 1, false, false);
+	/* A packet type has one set of fields. */
+	if (hy_flow_driver_of(info.driver_name)->names_protocol) {
+		flow.ip.hdr.next_proto_id = own.proto;
+		flow.ip_mask.hdr.next_proto_id = UINT8_MAX;
+	}
 	flow.actions[0] = (struct rte_flow_action){ .type = RTE_FLOW_ACTION_TYPE_DROP };
 	made = rte_flow_create(D->port, &flow.attr, flow.items, flow.actions, NULL);
 	assert_non_null(made);
