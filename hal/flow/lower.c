@@ -339,6 +339,7 @@ hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limi
 		(driver->prefixes ? HY_FLOW_FORM_PREFIX : 0);
 	const uint32_t l4 = ip4 | (driver->fields & HY_FLOW_PORTS) | HY_FLOW_FORM_BARE |
 		(driver->says_whole ? HY_FLOW_FORM_WHOLE : 0);
+	const unsigned int tags = (driver->fields & HY_FLOW_VLAN) != 0 ? 2 : 1;
 
 	*limits = (struct hy_flow_limits){
 		.mark_max = driver->mark_max,
@@ -346,7 +347,7 @@ hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limi
 		.whole_tags = driver->whole_tags,
 		.reason = "as the driver declares",
 	};
-	for (unsigned int tag = 0; tag <= ((driver->fields & HY_FLOW_VLAN) != 0); tag++) {
+	for (unsigned int tag = 0; tag < tags; tag++) {
 		uint32_t *takes = limits->takes[tag];
 
 		takes[HY_FLOW_PATTERN_L2] = (driver->fields & HY_FLOW_ETHER_TYPE) |

@@ -223,6 +223,7 @@ static const struct {
 	{ "programmed", law_programmed },
 	{ "groups", law_groups },
 	{ "priorities", law_priorities },
+	{ "kinds", law_kinds },
 };
 
 static int

@@ -82,5 +82,6 @@ int law_groups(const struct law *law);
 int law_sequences(const struct law *law);
 int law_programmed(const struct law *law);
 int law_priorities(const struct law *law);
+int law_kinds(const struct law *law);
 
 #endif
