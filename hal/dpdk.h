@@ -36,4 +36,7 @@
 /* Drivers of ports give the statistics of queues in a structure of its own. */
 #define HY_DPDK_QUEUE_STATS HY_DPDK_SINCE(25, 11)
 
+/* i40e refuses rules on part of a VLAN tag, which it took for the whole tag. */
+#define HY_DPDK_I40E_WHOLE_TAGS HY_DPDK_SINCE(26, 7)
+
 #endif

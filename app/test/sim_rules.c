@@ -3,8 +3,8 @@
 
 #include <rte_common.h>
 #include <rte_ethdev.h>
-#include <rte_version.h>
 
+#include "dpdk.h"
 #include "sim_rules.h"
 
 /* Headers and masks. Addresses and ports are of no importance. */
@@ -22,7 +22,7 @@ static const struct rte_flow_item_vlan vlan_7 = { .hdr = { .vlan_tci = RTE_BE16(
 				       vlan_tci = { .hdr.vlan_tci = RTE_BE16(0xffff) },
 				       vlan_half = { .hdr = { .vlan_tci = RTE_BE16(0xffff),
 							     .eth_proto = RTE_BE16(0xff00) } };
-#if RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0) /* before, i40e takes it for the whole tag */
+#if HY_DPDK_I40E_WHOLE_TAGS
 static const struct rte_flow_item_vlan vlan_id = { .hdr.vlan_tci = RTE_BE16(0x0fff) };
 #endif
 static const struct rte_flow_item_ipv4
@@ -372,7 +372,7 @@ const struct sim_rule sim_rules[] = {
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "half an ether type",
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_half))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci))), ACTIONS(MARK) } },
-#if RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0)
+#if HY_DPDK_I40E_WHOLE_TAGS
 	{ "i40e", "net/intel/i40e/i40e_flow.c, i40e_flow_parse_fdir_pattern()", "half a VLAN tag",
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_id))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci))), ACTIONS(MARK) } },

@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include <rte_ip.h>
-#include <rte_version.h>
 
+#include "dpdk.h"
 #include "sim_fdir.h"
 
 #define END RTE_FLOW_ITEM_TYPE_END
@@ -72,13 +72,11 @@ judge_tag(const struct rte_flow_item *vlan, struct hy_sim_wish *wish, struct rte
 {
 	bool compared = vlan != NULL && vlan->spec != NULL && vlan->mask != NULL;
 
-#if RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0)
-	if (wish->mask.tci != 0 && wish->mask.tci != UINT16_MAX)
-		return hy_sim_bad_item(vlan, EINVAL, "half a VLAN tag", error);
-	compared = wish->mask.tci != 0;
-#else
-	RTE_SET_USED(error);
-#endif
+	if (HY_DPDK_I40E_WHOLE_TAGS) {
+		if (wish->mask.tci != 0 && wish->mask.tci != UINT16_MAX)
+			return hy_sim_bad_item(vlan, EINVAL, "half a VLAN tag", error);
+		compared = wish->mask.tci != 0;
+	}
 	if (compared) {
 		wish->mask.tci = UINT16_MAX;
 		wish->value.tci = ((const struct rte_flow_item_vlan *)vlan->spec)->hdr.vlan_tci;

@@ -7,16 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_common.h>
-
 #include "hy_file.h"
 
 static ssize_t
-error_write(void *cookie __rte_unused, const char *bytes, size_t size)
+error_write(void *cookie, const char *bytes, size_t size)
 {
 	size_t written = 0;
 	char copy[1024];
 
+	(void)cookie;
 	while (written < size) {
 		const size_t n = size - written < sizeof(copy) ? size - written : sizeof(copy);
 		ssize_t out;
