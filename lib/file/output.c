@@ -48,7 +48,7 @@ is_open_elsewhere(int fd, const struct stat *st)
 	struct stat other;
 
 	while (all != NULL && !found && (d = readdir(all)) != NULL) {
-		const int n = atoi(d->d_name);
+		const int n = (int)strtol(d->d_name, NULL, 10);
 
 		found = d->d_name[0] != '.' && n != fd && fstat(n, &other) == 0 &&
 			other.st_dev == st->st_dev && other.st_ino == st->st_ino;
