@@ -246,10 +246,17 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 
 	if (rc == 0)
 		rc = a->provider->destroy(a->port, flow, &error);
-	if (rc != 0)
+	if (rc == 0)
+		return 0;
+	if (why == NULL)
+		why = "it cannot be removed";
+	if (strcmp(why, strerror(-rc)) == 0) /* rte_flow has no better words */
+		snprintf(limits->reason, sizeof(limits->reason), "%s takes no rule that marks: %s",
+			a->provider->name, why);
+	else
 		snprintf(limits->reason, sizeof(limits->reason),
-			"%s takes no rule that marks: %s (%s)", a->provider->name,
-			why != NULL ? why : "it cannot be removed", strerror(-rc));
+			"%s takes no rule that marks: %s (%s)", a->provider->name, why,
+			strerror(-rc));
 	return rc;
 }
 
