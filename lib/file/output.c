@@ -46,13 +46,13 @@ is_open_elsewhere(int fd, const struct stat *st)
 	const struct dirent *d;
 	bool found = false;
 	struct stat other;
+	char own[16];
 
-	while (all != NULL && !found && (d = readdir(all)) != NULL) {
-		const int n = (int)strtol(d->d_name, NULL, 10);
-
-		found = d->d_name[0] != '.' && n != fd && fstat(n, &other) == 0 &&
+	snprintf(own, sizeof(own), "%d", fd);
+	while (all != NULL && !found && (d = readdir(all)) != NULL)
+		found = d->d_name[0] != '.' && strcmp(d->d_name, own) != 0 &&
+			fstatat(dirfd(all), d->d_name, &other, 0) == 0 &&
 			other.st_dev == st->st_dev && other.st_ino == st->st_ino;
-	}
 	if (all != NULL)
 		closedir(all);
 	return found;
