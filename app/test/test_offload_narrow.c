@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_ip.h>
 
@@ -366,19 +367,27 @@ port_that_comes_back_is_tried_again(void **state)
 	assert_int_equal(R->wrong, 0);
 }
 
+static void
+iavf_open(void)
+{
+	flow_open(&flow_profiles[FLOW_PROFILES - 1], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .sample_every = 1000000 });
+	assert_string_equal(R->offload->params.driver->driver, "net_iavf");
+	flow_exact_rules(1, 2);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 2);
+}
+
 /* Marked packets become ones with GRE, as an E810's tables mark them for what they have inside. */
 static void
 tunnel_harm(bool guard)
 {
 	unsigned int n;
 
-	flow_open(&flow_profiles[FLOW_PROFILES - 1], (struct hy_flow_sim_params){ 0 },
-		(struct hy_offload_params){ .sample_every = 1000000 });
-	assert_string_equal(R->offload->params.driver->driver, "net_iavf");
+	iavf_open();
 	R->offload->safety.fragments = guard;
-	flow_exact_rules(1, 2);
+	R->offload->dirty = true;
 	flow_settle();
-	assert_int_equal(flow_stats().hw_rules, 2);
 	n = flow_hold(packets, frame, flow_exact_frame(frame, 1), 32);
 	assert_int_equal(n, 32);
 	for (unsigned int i = 0; i < n / 2; i++)
@@ -439,6 +448,49 @@ mark_of_a_rule_that_was_refused_after_all_is_stale(void **state)
 	assert_int_equal(flow_stats().stale, 1);
 }
 
+#define GENERATIONS 7
+
+static unsigned int refusals;
+
+/* The first packet is that of rule 1. As many rules are refused as a slot has generations. */
+static void
+late_take_of_the_first(void)
+{
+	if (refusals++ == 0)
+		late_take();
+	if (refusals == GENERATIONS)
+		failing.fail_at = 0;
+}
+
+/* Within one poll, each further rule would have the slot of the one before, and the last its mark. */
+static void
+slot_of_a_rule_that_was_refused_is_in_quarantine(void **state)
+{
+	RTE_SET_USED(state);
+	memset(&failing, 0, sizeof(failing));
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ .mark_max = 15 },
+		(struct hy_offload_params){
+			.provider = &failing_provider, .max_rules = 1, .sample_every = 1000000 });
+	assert_int_equal(R->offload->generations, GENERATIONS);
+	flow_exact_rules(1, GENERATIONS + 1);
+	usleep(2 * R->offload->params.settle_us);
+	refusals = 0;
+	failing.calls = 0;
+	failing.fail_at = 1;
+	failing.fail_with = -EINVAL;
+	failing.late = late_take_of_the_first;
+	hy_offload_poll(R->offload);
+	failing.late = NULL;
+	assert_true(refusals > 0);
+	flow_send(packets, 1);
+	assert_int_equal(R->compared, 1);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(refusals, R->offload->nb_slots);
+	failing.fail_at = 0;
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 1);
+}
+
 static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(fragment_with_the_mark_of_a_rule_for_ports_goes_to_software),
 	FLOW_TEST(without_the_check_first_fragments_get_the_class_of_ports),
@@ -452,6 +504,7 @@ static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(failure_while_a_port_is_tried_narrows_nothing),
 	FLOW_TEST(port_that_comes_back_is_tried_again),
 	FLOW_TEST(mark_of_a_rule_that_was_refused_after_all_is_stale),
+	FLOW_TEST(slot_of_a_rule_that_was_refused_is_in_quarantine),
 };
 
 UNIT_SUITE(offload_narrow_tests)

@@ -102,10 +102,12 @@ hy_offload_forget(struct hy_offload *o, bool answers)
 	hy_offload_port_rules_forget(o);
 }
 
-/* The next slot whose marks nobody can meet any more. */
+/* The next slot whose marks nobody can meet any more. One may have been freed a moment ago. */
 static uint32_t
-slot_find(const struct hy_offload *o, uint64_t now, uint32_t from)
+slot_find(const struct hy_offload *o, uint32_t from)
 {
+	const uint64_t now = hy_offload_now();
+
 	for (uint32_t i = from; i < o->nb_slots; i++) {
 		const struct flow *flow = &o->flows[i];
 
@@ -361,7 +363,6 @@ retry_neighbours(struct hy_offload *o)
 uint32_t
 hy_offload_install(struct hy_offload *o)
 {
-	const uint64_t now = hy_offload_now();
 	/* One by one, the first refusal for want of room is the last. */
 	const uint32_t many = o->params.provider->create_many == NULL ? 1 : BATCH;
 	uint32_t n, slot = 0, done = 0;
@@ -377,7 +378,7 @@ hy_offload_install(struct hy_offload *o)
 			o->full = true;
 			break;
 		}
-		slot = slot_find(o, now, slot);
+		slot = slot_find(o, slot);
 		if (slot == NO_SLOT) /* until quarantines are over */
 			break;
 		stage(o, ranks[--n], slot);
