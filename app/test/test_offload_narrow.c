@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -491,6 +492,37 @@ slot_of_a_rule_that_was_refused_is_in_quarantine(void **state)
 	assert_int_equal(flow_stats().hw_rules, 1);
 }
 
+/* A port that came back with fewer marks than before takes no kind of rule. */
+static void
+port_that_came_back_without_marks_takes_no_kind(void **state)
+{
+	const struct hy_flow_sim_params few = { .mark_max = 15 };
+	struct hy_flow_kind_counts kinds;
+	char *text = NULL;
+	size_t size;
+	FILE *json;
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .max_rules = 100 });
+	hy_flow_kinds_count(R->offload->params.driver, &R->offload->limits, &kinds, NULL);
+	assert_int_equal(kinds.taken, kinds.kinds - 1); /* but for a range of ports */
+	hy_offload_down(R->offload, false);
+	hy_flow_sim_detach(R->port->id);
+	assert_int_equal(hy_flow_sim_attach(R->port->id, &few), 0);
+	R->sim = hy_flow_sim_of(R->port->id);
+	assert_int_equal(hy_offload_up(R->offload), -ENOTSUP);
+	assert_string_equal(flow_stats().limits.reason, "marks up to 15 are fewer than before");
+	hy_flow_kinds_count(R->offload->params.driver, &R->offload->limits, &kinds, NULL);
+	assert_int_equal(kinds.taken, 0);
+	assert_int_equal(flow_stats().limits.priorities, 1);
+	json = open_memstream(&text, &size);
+	assert_int_equal(hy_offload_json(R->offload, json), 0);
+	fclose(json);
+	assert_non_null(strstr(text, "\"kinds_taken\": 0,"));
+	free(text);
+}
+
 static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(fragment_with_the_mark_of_a_rule_for_ports_goes_to_software),
 	FLOW_TEST(without_the_check_first_fragments_get_the_class_of_ports),
@@ -505,6 +537,7 @@ static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(port_that_comes_back_is_tried_again),
 	FLOW_TEST(mark_of_a_rule_that_was_refused_after_all_is_stale),
 	FLOW_TEST(slot_of_a_rule_that_was_refused_is_in_quarantine),
+	FLOW_TEST(port_that_came_back_without_marks_takes_no_kind),
 };
 
 UNIT_SUITE(offload_narrow_tests)

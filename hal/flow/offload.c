@@ -471,7 +471,7 @@ hy_offload_up(struct hy_offload *o)
 			hy_offload_watch_begin(o);
 		} else {
 			HY_LOG(ERR, "port %u is not offloaded to any more: %s", o->port, reason);
-			o->limits.mark_max = 0;
+			o->limits = (struct hy_flow_limits){ .priorities = 1 };
 			snprintf(o->limits.reason, sizeof(o->limits.reason), "%s", reason);
 		}
 		o->full = false;
