@@ -189,6 +189,43 @@ seven_rules_with_rss_fill_cnxk(void **state)
 	assert_int_equal(driver_sim().rules, 8);
 }
 
+static int
+refuse_destroy(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(flow);
+	return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "busy");
+}
+
+/* It has its group still. To ask for one too many harms net/cnxk: see sim_cnxk.c, admit(). */
+static void
+rule_that_cnxk_will_not_remove_keeps_its_group(void **state)
+{
+	static struct hy_flow_provider provider; /* the offload goes after the test */
+	uint64_t refused;
+
+	RTE_SET_USED(state);
+	provider = hy_flow_rte;
+	driver_open("sim_cn10k0", NULL, 4, RIG_RSS);
+	driver_rules(20);
+	assert_int_equal(driver_offload(&provider), 0);
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, 7);
+	refused = driver_sim().refused;
+	provider.destroy = refuse_destroy;
+	assert_int_equal(hy_policy_remove(D->policy, 0), 0);
+	assert_int_equal(hy_policy_commit(D->policy), 0);
+	driver_settle();
+	provider.destroy = hy_flow_rte.destroy;
+	assert_int_equal(driver_stats().failed, 1);
+	assert_int_equal(hy_policy_remove(D->policy, 1), 0);
+	assert_int_equal(hy_policy_commit(D->policy), 0);
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, 6);
+	assert_int_equal(driver_sim().rules, 8);
+	assert_int_equal(driver_sim().refused, refused);
+}
+
 /* One queue or many: a group goes to a rule with RSS. A key must be the port's, which all rules share. */
 static void
 rss_of_cnxk_takes_a_group_and_the_ports_key(void **state)
@@ -391,6 +428,7 @@ static const struct CMUnitTest driver_rules_tests[] = {
 	DRIVER_TEST(overlapping_rules_make_few_matchers_of_mlx5),
 	DRIVER_TEST(marks_are_off_on_cnxk_before_and_after_an_offload),
 	DRIVER_TEST(seven_rules_with_rss_fill_cnxk),
+	DRIVER_TEST(rule_that_cnxk_will_not_remove_keeps_its_group),
 	DRIVER_TEST(rss_of_cnxk_takes_a_group_and_the_ports_key),
 	DRIVER_TEST(error_of_cnxk_is_an_errno),
 	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_mlx5),

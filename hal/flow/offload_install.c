@@ -360,6 +360,21 @@ retry_neighbours(struct hy_offload *o)
 	o->retry = false;
 }
 
+/*
+ * How many rules more the port may have. Of those that spread packets, one that it would not remove
+ * has its group of queues still; and to ask for one too many may do harm (net/cnxk, v22.11).
+ */
+static uint32_t
+room_left(const struct hy_offload *o)
+{
+	const bool grouped = o->params.driver->spread_rules > 0 && o->spread.nb_queues > 1;
+	uint32_t taken = o->live + o->leaving;
+
+	for (uint32_t i = 0; i < o->nb_slots && grouped; i++)
+		taken += o->flows[i].state == FLOW_STUCK;
+	return taken < o->room ? o->room - taken : 0;
+}
+
 uint32_t
 hy_offload_install(struct hy_offload *o)
 {
@@ -374,7 +389,7 @@ hy_offload_install(struct hy_offload *o)
 		return 0;
 	ranks = ranks_sorted(o, false, &n);
 	while (ranks != NULL && n > 0 && done + o->batch->n < o->params.batch && !o->full) {
-		if (o->live + o->leaving >= o->room) {
+		if (room_left(o) == 0) {
 			o->full = true;
 			break;
 		}
@@ -446,7 +461,7 @@ hy_offload_age(struct hy_offload *o)
 		return 0;
 	done = evict(o);
 	/* Somebody else may have made room: the hottest is tried once more. */
-	if (done == 0 && o->live + o->leaving < o->room)
+	if (done == 0 && room_left(o) > 0)
 		o->full = false;
 	return done;
 }
