@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <rte_ip.h>
+#include <rte_udp.h>
 
 #include "../../hal/flow/offload.h"
 #include "failing_fixture.h"
@@ -398,6 +399,34 @@ tunnel_harm(bool guard)
 	assert_int_equal(R->compared, 32);
 }
 
+/*
+ * The same with VXLAN, which a physical function looks into at ports that its host has told it:
+ * outside is UDP, and not what the rule asks for.
+ */
+static void
+tunnel_over_udp_with_the_mark_of_a_rule_for_inner_ports_goes_to_software(void **state)
+{
+	static const uint16_t outside[] = { RTE_BE16(4789), RTE_BE16(8472) };
+
+	RTE_SET_USED(state);
+	iavf_open();
+	assert_int_equal(flow_hold(packets, frame, flow_exact_frame(frame, 1), 32), 32);
+	for (unsigned int i = 0; i < 16; i++) {
+		struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(packets[i], struct rte_ipv4_hdr *,
+			RTE_ETHER_HDR_LEN);
+
+		ip->next_proto_id = IPPROTO_UDP;
+		((struct rte_udp_hdr *)(ip + 1))->dst_port = outside[i % 2];
+	}
+	flow_send(packets, 32);
+	assert_int_equal(R->compared, 32);
+	assert_int_equal(R->hits[2], 16);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(flow_stats().fragments, 16);
+	assert_int_equal(flow_stats().marked, 16);
+	flow_assert_counted();
+}
+
 static void
 tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software(void **state)
 {
@@ -527,6 +556,7 @@ static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(fragment_with_the_mark_of_a_rule_for_ports_goes_to_software),
 	FLOW_TEST(without_the_check_first_fragments_get_the_class_of_ports),
 	FLOW_TEST(fragment_is_no_mismatch_in_the_sample),
+	FLOW_TEST(tunnel_over_udp_with_the_mark_of_a_rule_for_inner_ports_goes_to_software),
 	FLOW_TEST(tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software),
 	FLOW_TEST(without_the_check_tunnels_get_the_class_of_ports),
 	FLOW_TEST(only_rules_for_ports_are_checked),

@@ -143,6 +143,7 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 	marks->table.due = due;
 	marks->table.slot_mask = o->nb_slots - 1;
 	marks->table.workers = o->worker;
+	marks->table.inner_ports = o->params.driver->inner_ports;
 	return marks;
 fail:
 	rte_free(due);

@@ -138,7 +138,9 @@ struct hy_mark_table {
 	struct hy_mark_worker *workers;    /**< Of each worker (hy_mark.h). */
 	uint32_t slot_mask;                /**< Number of slots, a power of 2, less 1. */
 	bool checked;                      /**< Some slot has checks. */
-	struct hy_mark_slot slots[];       /**< By mark & slot_mask. */
+	/** HY_MARK_FRAGMENTS: ports may be those inside a tunnel, so the whole rule is compared. */
+	bool inner_ports;
+	struct hy_mark_slot slots[]; /**< By mark & slot_mask. */
 };
 
 /** A policy as workers see it: the start of struct hy_policy. Node code uses what is below. */

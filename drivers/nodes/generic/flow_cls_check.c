@@ -25,6 +25,17 @@ flow_cls_has_ports(const struct rte_mbuf *m)
 	return (key.has & HY_FLOW_PORTS) == HY_FLOW_PORTS;
 }
 
+bool
+flow_cls_matches(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
+	const struct rte_mbuf *m)
+{
+	const uint32_t own = slot->residue + (slot->checks & HY_MARK_RESIDUES);
+	struct hy_flow_key key;
+
+	key_of(m, &key);
+	return hy_flow_matches(&table->view->rules[table->residues[own]].rule.match, &key);
+}
+
 /* The first of the rules that only software has, or else the mark's. */
 static const struct hy_policy_rule *
 residue_check(const struct hy_mark_table *table, const struct hy_mark_slot *slot,

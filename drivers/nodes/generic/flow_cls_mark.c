@@ -67,6 +67,16 @@ by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_work
 	return i;
 }
 
+/* Whether hardware may have marked a packet for ports that it does not have itself. */
+static inline bool
+is_doubtful(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
+	const struct rte_mbuf *m)
+{
+	if ((slot->checks & HY_MARK_FRAGMENTS) == 0)
+		return false;
+	return table->inner_ports ? !flow_cls_matches(table, slot, m) : !flow_cls_is_whole(m);
+}
+
 /* Those whose marks do not say all: fragments go to software, and others are held to the residue. */
 static void
 checked(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worker *worker,
@@ -77,7 +87,7 @@ checked(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worke
 		const struct rte_mbuf *m = objs[i];
 		const struct hy_mark_slot *slot = &table->slots[m->hash.fdir.hi & table->slot_mask];
 
-		if ((slot->checks & HY_MARK_FRAGMENTS) != 0 && unlikely(!flow_cls_is_whole(m))) {
+		if (unlikely(is_doubtful(table, slot, m))) {
 			t->fragments++;
 			b->soft[b->nb_soft++] = i;
 			continue;

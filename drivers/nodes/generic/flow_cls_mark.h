@@ -24,6 +24,10 @@ struct mark_tally {
 /* Whether a packet has ports in software; of one that is not plain, slowly. */
 bool flow_cls_has_ports(const struct rte_mbuf *m);
 
+/* Whether a packet matches the rule of its mark in software. */
+bool flow_cls_matches(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
+	const struct rte_mbuf *m);
+
 /* Whether a packet that hardware has found ports in is no fragment, and has them itself. */
 static __rte_always_inline bool
 flow_cls_is_whole(const struct rte_mbuf *m)
