@@ -8,6 +8,7 @@ import select
 import signal
 import sys
 import termios
+import time
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,61 @@ def test_standard_error_whose_reader_goes_on_gets_the_next_lines(rig):
     live.until(lambda: process.poll() is not None, "the end")
     assert process.returncode == 1  # a line was lost
     assert b"standard error: its reader took nothing" in os.read(reader, 1 << 16)
+    os.close(reader)
+
+
+def test_signals_do_not_shorten_the_wait_for_a_reader(rig):
+    """Each counted as a tenth of a second: after ten of them a line was lost."""
+    reader, writer = os.pipe()
+    process = rig.start([*options(1, [(0, 0, 1)]), rig.routes(ROUTES)], rig.vdevs([SILENT]),
+                        stderr=writer)
+    live.until(lambda: live.workers(process), "a worker", process)
+    live.await_ticks(process)
+    os.set_blocking(reader, False)
+    waited = 0
+    for _ in range(5):
+        fill(writer)
+        process.send_signal(signal.SIGUSR1)  # answered by a line on standard error
+        began = time.monotonic()
+        while time.monotonic() < began + 0.5:
+            process.send_signal(signal.SIGUSR1)
+            time.sleep(0.005)
+        while select.select([reader], [], [], 0)[0]:
+            os.read(reader, 1 << 16)
+        waited += time.monotonic() < began + 0.9  # else it may have been lost for good reason
+        if time.monotonic() >= began + 0.9:
+            break
+        live.await_ticks(process)
+    process.send_signal(signal.SIGTERM)
+    live.until(lambda: process.poll() is not None, "the end")
+    os.close(writer)
+    os.close(reader)
+    if waited < 5:
+        pytest.skip("the machine was too slow to keep the reader's time")
+    assert process.returncode == 0
+
+
+def test_terminal_that_is_not_read_holds_up_nobody(rig):
+    """A terminal that has room for a part of a line only has write() wait for the rest: the control
+    thread read no routes and looked after no port until a signal came."""
+    folder = rig.folder / "/".join(["d" * 200] * 8)  # named in the line that a dump has
+    folder.mkdir(parents=True)
+    reader, terminal = os.openpty()
+    with open(rig.folder / "stderr", "wb") as err:
+        process = rig.start([*options(1, [(0, 0, 1)]), rig.routes(ROUTES),
+                             f"--dump-routes={folder}/routes"], rig.vdevs([SILENT]),
+                            stdout=terminal, stderr=err)
+    live.until(lambda: live.workers(process), "a worker", process)
+    for _ in range(60):
+        live.await_ticks(process, 20)
+        process.send_signal(signal.SIGUSR1)
+    live.await_ticks(process, 300)
+    assert not select.select([], [terminal], [], 0)[1], "the terminal still has room"
+    process.send_signal(signal.SIGTERM)
+    live.until(lambda: process.poll() is not None, "the end")
+    assert process.returncode == 1
+    assert "standard output: its reader took nothing" in (rig.folder / "stderr").read_text()
+    os.close(terminal)
     os.close(reader)
 
 

@@ -2,13 +2,19 @@
 /* Streams over file descriptors 1 and 2 that ask before each write whether it would wait. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <rte_common.h>
 
 #include <hy_file.h>
 
@@ -16,8 +22,8 @@
 #include "signals.h"
 
 #define TICK_MS 100
-#define HURRY_TICKS 10
-#define STOP_TICKS 100
+#define HURRY_MS 1000
+#define STOP_MS 10000
 
 /* What changes is under the lock that stdio has for the stream. */
 struct channel {
@@ -32,32 +38,24 @@ static atomic_bool hurried;
 /* Both may be one pipe: whoever asked whether it has room is then the next to write. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-/* In units of 100 ms. */
-static unsigned int
+/* In milliseconds. */
+static uint64_t
 patience(const struct channel *channel)
 {
 	if (channel->stuck)
 		return 0;
 	if (signals_stop)
-		return STOP_TICKS;
-	return hurried ? HURRY_TICKS : UINT_MAX;
+		return STOP_MS;
+	return hurried ? HURRY_MS : UINT64_MAX;
 }
 
-/* Waits until something can be written. Signals interrupt it, and may change how long it waits. */
-static bool
-wait_for_reader(struct channel *channel)
+static uint64_t
+now_ms(void)
 {
-	struct pollfd fd = { .fd = channel->fd, .events = POLLOUT };
-	unsigned int ticks = 0;
+	struct timespec now;
 
-	while (poll(&fd, 1, ticks < patience(channel) ? TICK_MS : 0) <= 0)
-		if (ticks++ >= patience(channel)) {
-			channel->stuck = true;
-			errno = ETIMEDOUT;
-			return false;
-		}
-	channel->stuck = false;
-	return true;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* Writes some bytes if it need not wait for that; else fails with EAGAIN. */
@@ -65,46 +63,102 @@ static ssize_t
 write_now(const struct channel *channel, const char *bytes, size_t size)
 {
 	struct pollfd room = { .fd = channel->fd, .events = POLLOUT };
-	char copy[PIPE_BUF]; /* a pipe that has room at all has room for so much */
 	ssize_t n = -1;
-
-	size = size < sizeof(copy) ? size : sizeof(copy);
-	memcpy(copy, bytes, size);
-	if (!channel->raw)
-		hy_printable_lines(copy, size);
 
 	pthread_mutex_lock(&turn);
 	errno = EAGAIN;
 	if (poll(&room, 1, 0) > 0)
-		n = write(channel->fd, copy, size);
+		n = write(channel->fd, bytes, size);
 	pthread_mutex_unlock(&turn);
 	return n;
+}
+
+/*
+ * Waits a moment for room. Signals interrupt it, and may change how long the whole may take. There may
+ * be room already, but too little.
+ */
+static void
+wait_for_reader(const struct channel *channel)
+{
+	struct pollfd room = { .fd = channel->fd, .events = POLLOUT };
+
+	if (poll(&room, 1, TICK_MS) > 0)
+		poll(NULL, 0, 1);
+}
+
+/* Writes a piece. Returns how much of it: less is an error, by errno. */
+static size_t
+piece_write(struct channel *channel, const char *piece, size_t size)
+{
+	uint64_t since = now_ms();
+
+	for (size_t at = 0; at < size;) {
+		const ssize_t n = write_now(channel, piece + at, size - at);
+
+		if (n >= 0) {
+			at += (size_t)n;
+			channel->stuck = false;
+			since = now_ms();
+		} else if (errno != EINTR && errno != EAGAIN) {
+			return at;
+		} else if (now_ms() - since >= patience(channel)) {
+			channel->stuck = true;
+			errno = ETIMEDOUT;
+			return at;
+		} else {
+			wait_for_reader(channel);
+		}
+	}
+	return size;
 }
 
 static ssize_t
 stream_write(void *cookie, const char *bytes, size_t size)
 {
 	struct channel *channel = cookie;
-	size_t written = 0;
+	char piece[PIPE_BUF]; /* a pipe that has room at all has room for so much */
 
-	while (written < size) {
-		const ssize_t n = wait_for_reader(channel)
-			? write_now(channel, bytes + written, size - written)
-			: -1;
+	for (size_t done = 0; done < size;) {
+		const size_t n = RTE_MIN(size - done, sizeof(piece));
+		size_t written;
 
-		if (n >= 0) {
-			written += (size_t)n;
-		} else if (errno != EINTR && errno != EAGAIN) {
+		memcpy(piece, bytes + done, n);
+		if (!channel->raw)
+			hy_printable_lines(piece, n);
+		written = piece_write(channel, piece, n);
+		done += written;
+		if (written < n) {
 			channel->error = channel->error == 0 ? errno : channel->error;
-			break;
+			return (ssize_t)done; /* an error, by errno */
 		}
 	}
-	return (ssize_t)written; /* fewer: an error, by errno */
+	return (ssize_t)size;
+}
+
+/*
+ * A terminal that has room may have too little, and so may a pipe that others write to, too: then a
+ * write would wait, unless it is to a description of our own that does not. To make the one that
+ * others share do so is not ours. Nor is there always the right to open it: then it waits.
+ */
+static void
+own(struct channel *channel)
+{
+	char path[32];
+	struct stat st;
+	int fd;
+
+	if (fstat(channel->fd, &st) < 0 || (!S_ISFIFO(st.st_mode) && !isatty(channel->fd)))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", channel->fd);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0)
+		channel->fd = fd;
 }
 
 static FILE *
 stream_open(struct channel *channel)
 {
+	own(channel);
 	return fopencookie(channel, "w", (cookie_io_functions_t){ .write = stream_write });
 }
 
