@@ -65,6 +65,22 @@ def test_words_that_tools_refuse_are_harmless(tmp_path, tool, words):
     assert_harmless(done.stderr)
 
 
+@pytest.mark.parametrize("offset", range(4))
+@pytest.mark.parametrize("tool", ["hy-hal/hy-hal", "hy-graph/hy-graph", "l3fwd-graph"])
+def test_long_message_keeps_characters_where_it_is_cut(tmp_path, tool, offset):
+    """Standard error is written in pieces, and a character that two of them shared became "???"."""
+    word = "a" * offset + "\U0001f600" * 1500
+    if tool == "l3fwd-graph":  # EAL repeats it; its own messages are shorter
+        command = [l3fwd.L3FWD, "--no-huge", "--no-pci", "--no-shconf", "-m", "64", f"--vdev={word}"]
+    else:
+        command = [BUILD / "app" / tool, word]
+    done = subprocess.run([*UNDER, *command], capture_output=True, text=True, check=False,
+                          errors="backslashreplace", timeout=l3fwd.TIMEOUT, cwd=tmp_path,
+                          env=dict(os.environ, RUNTIME_DIRECTORY=str(tmp_path)))
+    assert done.returncode == 1 and done.stderr.count("\U0001f600") >= 1500, done
+    assert not [c for c in done.stderr if c in "?\ufffd"], done.stderr
+
+
 def test_words_of_telemetry_and_names_of_files_are_harmless(rig):
     vdevs = rig.vdevs([[pcapfile.write(rig.folder / "in.pcap", traffic("198.18.1.1"))]],
                       more=",infinite_rx=1")

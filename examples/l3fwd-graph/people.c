@@ -119,12 +119,12 @@ stream_write(void *cookie, const char *bytes, size_t size)
 	char piece[PIPE_BUF]; /* a pipe that has room at all has room for so much */
 
 	for (size_t done = 0; done < size;) {
-		const size_t n = RTE_MIN(size - done, sizeof(piece));
-		size_t written;
+		size_t n = RTE_MIN(size - done, sizeof(piece)), written;
 
-		memcpy(piece, bytes + done, n);
-		if (!channel->raw)
-			hy_printable_lines(piece, n);
+		if (channel->raw)
+			memcpy(piece, bytes + done, n);
+		else
+			n = hy_printable_copy(piece, sizeof(piece), bytes + done, size - done);
 		written = piece_write(channel, piece, n);
 		done += written;
 		if (written < n) {

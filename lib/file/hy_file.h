@@ -136,6 +136,15 @@ char *hy_printable(char *text);
 /** The same for bytes that may be several lines: line ends and tabs stay. */
 void hy_printable_lines(char *bytes, size_t size);
 
+/**
+ * Copies the beginning of some bytes, and treats the copy as hy_printable_lines() does. It ends
+ * between two characters, so that the next copy begins with a whole one.
+ *
+ * @param most Most bytes to copy; at least 4.
+ * @return Bytes that were copied: 0 only if size is.
+ */
+size_t hy_printable_copy(char *to, size_t most, const char *bytes, size_t size);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -12,22 +12,22 @@
 static ssize_t
 error_write(void *cookie, const char *bytes, size_t size)
 {
-	size_t written = 0;
 	char copy[1024];
 
 	(void)cookie;
-	while (written < size) {
-		const size_t n = size - written < sizeof(copy) ? size - written : sizeof(copy);
-		ssize_t out;
+	for (size_t done = 0; done < size;) {
+		const size_t n = hy_printable_copy(copy, sizeof(copy), bytes + done, size - done);
 
-		memcpy(copy, bytes + written, n);
-		hy_printable_lines(copy, n);
-		out = write(STDERR_FILENO, copy, n);
-		if (out < 0 && errno != EINTR)
-			break;
-		written += out < 0 ? 0 : (size_t)out;
+		for (size_t at = 0; at < n;) {
+			const ssize_t out = write(STDERR_FILENO, copy + at, n - at);
+
+			if (out < 0 && errno != EINTR)
+				return (ssize_t)(done + at); /* an error, by errno */
+			at += out < 0 ? 0 : (size_t)out;
+		}
+		done += n;
 	}
-	return (ssize_t)written; /* fewer: an error, by errno */
+	return (ssize_t)size;
 }
 
 /* What goes to a terminal as a message is no command to it. */

@@ -38,6 +38,27 @@ hy_printable_lines(char *bytes, size_t size)
 	}
 }
 
+static bool
+continues(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t
+hy_printable_copy(char *to, size_t most, const char *bytes, size_t size)
+{
+	size_t n = size < most ? size : most, back = 0;
+
+	/* A character has three bytes after its first, at most. */
+	while (n < size && back < 3 && continues(bytes[n - back]))
+		back++;
+	if (n < size && !continues(bytes[n - back]))
+		n -= back;
+	memcpy(to, bytes, n);
+	hy_printable_lines(to, n);
+	return n;
+}
+
 char *
 hy_printable(char *text)
 {
