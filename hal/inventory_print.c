@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include <hy_file.h>
 
@@ -28,10 +29,18 @@ caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out
 			cap_print(hy_cap_name(c), &caps[c], out);
 }
 
+/* Names of devices may be of the command line. */
+static const char *
+shown(const struct hy_hal_device *dev, char name[RTE_ETH_NAME_MAX_LEN])
+{
+	strcpy(name, dev->name);
+	return hy_printable(name);
+}
+
 int
 hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 {
-	char where[HY_NAME_SIZE];
+	char where[HY_NAME_SIZE], name[RTE_ETH_NAME_MAX_LEN];
 
 	fprintf(out, "process\n");
 	caps_print(hal->process.caps, HY_TARGET_PROCESS, out);
@@ -42,14 +51,15 @@ hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 
 		if (!port->present)
 			continue;
-		fprintf(out, "port %u: %s, driver %s\n", p, port->dev.name, port->dev.driver);
+		fprintf(out, "port %u: %s, driver %s\n", p, shown(&port->dev, name),
+			port->dev.driver);
 		caps_print(port->dev.caps, HY_TARGET_PORT, out);
 	}
 	for (unsigned int i = 0; i < hal->list.n; i++) {
 		const struct hy_hal_device *dev = &hal->list.devices[i];
 
 		fprintf(out, "%s: %s%sdriver %s\n",
-			hy_target_text(dev->target, where, sizeof(where)), dev->name,
+			hy_target_text(dev->target, where, sizeof(where)), shown(dev, name),
 			dev->name[0] == '\0' ? "" : ", ", dev->driver);
 		caps_print(dev->caps, dev->target.kind, out);
 	}

@@ -3,6 +3,7 @@
 l3fwd-graph's own messages none begins a line."""
 
 import os
+import shutil
 import signal
 import subprocess
 
@@ -12,9 +13,11 @@ import l3fwd
 import live
 import oracle
 import pcapfile
+import test_plugin
 from frames import traffic
 from l3fwd import BUILD, SILENT, UNDER, options
 
+folder = test_plugin.folder
 EVIL = "\x1b[2J\x07\x9b31m\u0085\x7f"
 FORGED = EVIL + "\nl3fwd-graph: forged"
 OWN = ["--eth-dest=0,{}", "--max-pkt-len={}", "--config={}", "--routes={}", "--policy={}",
@@ -63,6 +66,38 @@ def test_words_that_tools_refuse_are_harmless(tmp_path, tool, words):
                           timeout=l3fwd.TIMEOUT, cwd=tmp_path)
     assert done.returncode == 1, done
     assert_harmless(done.stderr)
+
+
+NO_HUGE = ["--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "256", "--lcores=0,1"]
+
+
+@pytest.mark.parametrize("command", ["hy-hal inventory", "hy-hal explain", "l3fwd-graph --explain",
+                                     "l3fwd-graph --duration=1"])
+def test_names_of_devices_are_harmless_on_standard_output(tmp_path, command):
+    """The inventory had them as they are on EAL's command line."""
+    program, word = command.split()
+    path = l3fwd.L3FWD if program == "l3fwd-graph" else BUILD / "app" / program / program
+    app = ["-p", "1", "--config=(0,0,1)", word] if program == "l3fwd-graph" else [word]
+    done = subprocess.run([*UNDER, path, *NO_HUGE, f"--vdev=net_null0{EVIL}", "--", *app],
+                          capture_output=True, text=True, errors="backslashreplace", check=False,
+                          timeout=l3fwd.TIMEOUT, cwd=tmp_path,
+                          env=dict(os.environ, RUNTIME_DIRECTORY=str(tmp_path)))
+    assert done.returncode == 0 and len(done.stdout) > 200, done
+    assert_harmless(done.stdout, "[2J" if word in ("inventory", "--explain") else "")
+    assert_harmless(done.stderr, "")
+
+
+def test_path_of_a_pack_is_harmless_on_standard_output(tmp_path, folder):
+    path = folder / f"pack{EVIL}.so"
+    shutil.copy(BUILD / "app" / "test" / "hy-test-plugin.so", path)
+    path.chmod(0o755)
+    done = subprocess.run([*UNDER, l3fwd.L3FWD, *NO_HUGE, "--vdev=net_null0", "--", "-p", "1",
+                           "--config=(0,0,1)", "--explain", f"--pack={path}"],
+                          capture_output=True, text=True, errors="backslashreplace", check=False,
+                          timeout=l3fwd.TIMEOUT, cwd=tmp_path,
+                          env=dict(os.environ, RUNTIME_DIRECTORY=str(tmp_path)))
+    assert done.returncode == 0, done
+    assert_harmless(done.stdout)
 
 
 @pytest.mark.parametrize("offset", range(4))

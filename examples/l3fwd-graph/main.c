@@ -2,6 +2,7 @@
 /* l3fwd-graph: IPv4 forwarding on a packet graph, with the variants that suit the box. */
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -363,8 +364,11 @@ packs_print(void)
 
 	while ((plugin = hy_plugin_next(plugin)) != NULL) {
 		const struct hy_plugin_info *info = hy_plugin_describe(plugin);
+		char path[PATH_MAX];
 
-		printf("pack %s %s, %s: %s\n", info->name, info->version, info->path, info->text);
+		snprintf(path, sizeof(path), "%s", info->path);
+		printf("pack %s %s, %s: %s\n", info->name, info->version, hy_printable(path),
+			info->text);
 	}
 }
 
