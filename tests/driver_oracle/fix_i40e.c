@@ -25,12 +25,18 @@
 #include "fdir.h"
 #include "oracle.h"
 
-#if RTE_VERSION >= RTE_VERSION_NUM(25, 3, 0, 0) /* one queue type for all of Intel's drivers */
-#define i40e_tx_queue ci_tx_queue
+/* Queues, rings and descriptors have become those of all Intel's drivers. */
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 7, 0, 0)
 #define i40e_rx_queue ci_rx_queue
-#define i40e_tx_desc ci_tx_desc
 #define i40e_rx_desc ci_rx_desc
+#endif
+#if RTE_VERSION >= RTE_VERSION_NUM(26, 3, 0, 0)
+#define i40e_tx_queue ci_tx_queue
+#define i40e_tx_desc ci_tx_desc
 #define TX_RING(q) ((q)->ci_tx_ring)
+#elif RTE_VERSION >= RTE_VERSION_NUM(25, 3, 0, 0)
+#define i40e_tx_queue ci_tx_queue
+#define TX_RING(q) ((q)->i40e_tx_ring)
 #else
 #define TX_RING(q) ((q)->tx_ring)
 #endif

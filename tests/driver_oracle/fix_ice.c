@@ -22,14 +22,23 @@
 #include "e810.h"
 #include "oracle.h"
 
-#if RTE_VERSION >= RTE_VERSION_NUM(25, 3, 0, 0) /* one queue type for all of Intel's drivers */
-#define ice_tx_queue ci_tx_queue
+/* Queues, rings and descriptors have become those of all Intel's drivers. */
+#if RTE_VERSION >= RTE_VERSION_NUM(25, 7, 0, 0)
 #define ice_rx_queue ci_rx_queue
+#endif
+#if RTE_VERSION >= RTE_VERSION_NUM(26, 3, 0, 0)
+#define ice_tx_queue ci_tx_queue
 #define ice_tx_desc ci_tx_desc
+#define TX_RING(q) ((q)->ci_tx_ring)
+#elif RTE_VERSION >= RTE_VERSION_NUM(25, 3, 0, 0)
+#define ice_tx_queue ci_tx_queue
 #define TX_RING(q) ((q)->ice_tx_ring)
-#define STATUS int
 #else
 #define TX_RING(q) ((q)->tx_ring)
+#endif
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 7, 0, 0)
+#define STATUS int
+#else
 #define STATUS enum ice_status
 #endif
 
