@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include <hy_file.h>
 
@@ -33,7 +32,7 @@ caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out
 static const char *
 shown(const struct hy_hal_device *dev, char name[RTE_ETH_NAME_MAX_LEN])
 {
-	strcpy(name, dev->name);
+	snprintf(name, RTE_ETH_NAME_MAX_LEN, "%s", dev->name);
 	return hy_printable(name);
 }
 
