@@ -307,6 +307,7 @@ PRIVATE = {
     "192.0.2.17": "<ip>",
     "fe80::200:5eff:fe10:2030": "<ip>",
     "2001:db8:0:1:2:3:4:5": "<ip>",
+    "::ffff:192.0.2.77": "<ip>",
     "0002:c903:00ab:1234": "<ip>",  # half of an InfiniBand GUID
     "000d3a6f-02ab-000d-3a6f-02ab000d3a6f": "<uuid>",  # of Hyper-V: holds the MAC address
     "/srv/private/x.bin": "<path>",
@@ -337,7 +338,7 @@ def test_nothing_tells_whose_machine_it_is(tmp_path, form):
                    under=as_host("buildhost7.lab.example"))
     for word in PRIVATE:
         assert word.lower() not in said.lower().replace("buildhost77", ""), word
-    for path in (tmp_path, "private", "alicew", "example"):
+    for path in (tmp_path, "private", "alicew", "example", "0.2.77"):
         assert str(path) not in said, path
     for instead in PRIVATE.values():
         assert said.count(f"net_null-{instead}") >= 2, instead
@@ -345,6 +346,16 @@ def test_nothing_tells_whose_machine_it_is(tmp_path, form):
         assert said.count(f"net_null-{word}") >= 2, word
     if form:
         assert len(json.loads(said)["ports"]) == len(names)
+
+
+def test_name_of_digits_leaves_numbers_alone(tmp_path):
+    """A host may be called as a number that the report counts something by."""
+    said = written(tmp_path / "r", "--json", *SHORT, vdevs=["net_null0", "net_null-4094"],
+                   env={**os.environ, "HOSTNAME": "4094", "USER": "1024"})
+    ports = json.loads(said)["ports"]
+    assert [port["name"] for port in ports] == ["net_null0", "net_null-<name>"]
+    assert ports[0]["max_rx_queues"] == 1024
+    assert "4094" not in said
 
 
 def test_device_arguments_are_not_in_it(tmp_path):

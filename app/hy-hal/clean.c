@@ -86,7 +86,7 @@ static const struct pattern {
 	{ "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uuid>", always },
 	{ "([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", "<mac>", always },
 	{ "[0-9a-f]{4}[.][0-9a-f]{4}[.][0-9a-f]{4}", "<mac>", has_letter },
-	{ "[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,19}", "<ip>", is_ip6 },
+	{ "[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,19}(([.][0-9]{1,3}){3})?", "<ip>", is_ip6 },
 	{ "[0-9]{1,3}([.][0-9]{1,3}){3,}", "<ip>", is_ip4 },
 	{ "(0x)?[0-9a-f]{12,}", "<hex>", has_letter },
 };
@@ -216,13 +216,24 @@ pattern_find(const regex_t *regex, const struct pattern *pattern, const char *te
 	return false;
 }
 
+/* Whether a name stands where a number does. A MAC address of digits is longer than most numbers. */
+static bool
+is_number(const char *name, const char *text, const char *from, const char *to)
+{
+	const size_t n = strlen(name);
+
+	return n < (size_t)2 * RTE_ETHER_ADDR_LEN && strspn(name, "0123456789") == n &&
+		(from == text || strchr(" [", from[-1]) != NULL) && strchr(" ,;\n]}", *to) != NULL;
+}
+
 static bool
 name_find(const char *name, const char *text, const char **from, const char **to)
 {
 	while ((*from = strcasestr(*from, name)) != NULL) {
 		*to = *from + strlen(name);
 		/* The name of a member in JSON is ours. */
-		if (stands_alone(text, *from, *to) && strncmp(*to, "\":", 2) != 0)
+		if (stands_alone(text, *from, *to) && strncmp(*to, "\":", 2) != 0 &&
+			!is_number(name, text, *from, *to))
 			return true;
 		++*from;
 	}

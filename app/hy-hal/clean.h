@@ -23,7 +23,8 @@ void clean_free(struct cleaner *cleaner);
 /*
  * A copy in which MAC and IP addresses, UUIDs, other long hexadecimal numbers, absolute paths, and the
  * names of host and users are replaced by what they were: "<ip>". PCI addresses stay. In a version,
- * four numbers with points between stay, too. The caller frees it; NULL: no memory.
+ * four numbers with points between stay, too. So does a name of digits where it may be a number: text
+ * that is JSON is JSON afterwards. The caller frees it; NULL: no memory.
  */
 char *clean_text(const struct cleaner *cleaner, const char *text, bool version);
 
