@@ -2,7 +2,8 @@
 """A disk that can be made to stall: a file system in user space, with files in one folder.
 
 As a program, `stalling.py FOLDER STALL COMMAND...` mounts it in a mount namespace of its own, and
-becomes COMMAND there. While the file STALL exists, the disk answers nothing. It ends with COMMAND."""
+becomes COMMAND there. While the file STALL exists, the disk answers nothing; if STALL.written
+exists when something is written, it becomes STALL. It ends with COMMAND."""
 
 import ctypes
 import os
@@ -103,7 +104,11 @@ class Disk:
                 continue
             if not select.select([device], [], [], 0.001)[0]:
                 continue
-            answer = self.answer(os.read(device, BUFFER))
+            request = os.read(device, BUFFER)
+            written = struct.unpack_from("=II", request)[1] == WRITE
+            if written and os.path.exists(stall + ".written"):
+                os.rename(stall + ".written", stall)
+            answer = self.answer(request)
             if answer is not None:
                 os.write(device, answer)
 

@@ -234,6 +234,21 @@ def test_output_on_a_disk_that_stalls_is_given_up_at_the_end(rig, output):
     assert "\ntotal   rx " in running.stdout()
 
 
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_output_on_a_disk_that_stalls_when_it_is_closed_is_given_up(rig, output):
+    """A file on a server is written when it is closed: the main thread did, deaf to signals."""
+    app = {"--json": [], "--capture": ["--capture={}/output,at=pkt_cls,max=1000000000"]}
+    running = Stalling(rig, *app.get(output, [f"{output}={{}}/output"]),
+                       json_path=rig.folder / "disk" / "output" if output == "--json" else None)
+    running.stall.with_name("stall.written").touch()
+    live.await_ticks(running.process)
+    running.process.send_signal(signal.SIGTERM)
+    live.until(lambda: running.process.poll() is not None, "the end")
+    assert running.stall.exists(), "nothing was written"
+    assert running.process.returncode == 1, running.stderr()
+    assert f"l3fwd-graph: {OUTPUTS[output].format(running.disk)}\n" in running.stderr()
+
+
 def test_capture_on_a_disk_that_stalls_is_refused_in_time(rig):
     """Whoever asked for it was never answered."""
     running = Stalling(rig)

@@ -153,8 +153,8 @@ output_begin(struct output *output)
 	return output->stream;
 }
 
-int
-output_write(struct output *output, int rc)
+static int
+write_begin(struct output *output, bool last, int rc)
 {
 	if (output->stream == NULL)
 		return rc;
@@ -166,9 +166,16 @@ output_write(struct output *output, int rc)
 		rc = -errno;
 	output->stream = NULL;
 	if (rc == 0)
-		return writeback_start(output->fd, output->text, output->size, &output->writeback);
+		return writeback_start(output->fd, last, output->text, output->size,
+			&output->writeback);
 	free(output->text);
 	return rc;
+}
+
+int
+output_write(struct output *output, int rc)
+{
+	return write_begin(output, false, rc);
 }
 
 bool
@@ -183,12 +190,12 @@ output_written(struct output *output, int *rc)
 int
 output_finish(struct output *output, int rc)
 {
-	rc = output_write(output, rc);
+	rc = write_begin(output, true, rc);
 	output->wanted = false;
 	if (output->writeback != NULL)
 		rc = writeback_wait(output->writeback);
+	else if (!output->standard)
+		close(output->fd); /* with what was in it */
 	output->writeback = NULL;
-	if (!output->standard && rc != -ETIMEDOUT && close(output->fd) < 0 && rc == 0)
-		rc = -errno;
 	return rc < 0 ? output_complain(output, rc) : 0;
 }

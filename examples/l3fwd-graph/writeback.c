@@ -20,6 +20,7 @@
 
 struct writeback {
 	int fd;
+	bool last; /* it is closed then, which may have to wait for the disk, too */
 	char *text;
 	size_t size;
 	atomic_size_t written; /* also shows that it goes on */
@@ -66,19 +67,21 @@ writer_main(void *arg)
 	struct writeback *w = arg;
 
 	w->rc = text_write(w);
+	if (w->last && close(w->fd) < 0 && w->rc == 0)
+		w->rc = -errno;
 	if (leave(w))
 		writeback_free(w);
 	return NULL;
 }
 
 int
-writeback_start(int fd, char *text, size_t size, struct writeback **writeback)
+writeback_start(int fd, bool last, char *text, size_t size, struct writeback **writeback)
 {
 	struct writeback *w = calloc(1, sizeof(*w));
 	int rc = -ENOMEM;
 
 	if (w != NULL) {
-		*w = (struct writeback){ .fd = fd, .text = text, .size = size };
+		*w = (struct writeback){ .fd = fd, .last = last, .text = text, .size = size };
 		rc = thread_start(writer_main, w, "l3fwd-write");
 	}
 	if (rc < 0) {
@@ -100,11 +103,18 @@ writeback_ended(struct writeback *writeback, int *rc)
 	return true;
 }
 
+/* To close a file may be to write all of it: 1 MiB/s is slow. */
+static size_t
+most_ticks(const struct writeback *w, size_t written)
+{
+	return STALL_TICKS + (w->last && written == w->size ? written / 1024 : 0);
+}
+
 int
 writeback_wait(struct writeback *writeback)
 {
 	size_t written = writeback->written;
-	unsigned int ticks = 0;
+	size_t ticks = 0;
 	int rc = 0;
 
 	while (!writeback_ended(writeback, &rc)) {
@@ -112,7 +122,7 @@ writeback_wait(struct writeback *writeback)
 
 		ticks = now == written ? ticks + 1 : 0;
 		written = now;
-		if (ticks > STALL_TICKS && !leave(writeback))
+		if (ticks > most_ticks(writeback, now) && !leave(writeback))
 			return -ETIMEDOUT;
 		rte_delay_us_sleep(TICK_US);
 	}

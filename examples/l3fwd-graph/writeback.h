@@ -9,10 +9,11 @@
 struct writeback;
 
 /*
- * Begins to replace what is in a file by a text, which is freed in any case. Returns 0, or a negative
- * errno if there is no memory or thread for it.
+ * Begins to replace what is in a file by a text, which is freed in any case; then closes the file,
+ * if it is the last text. Returns 0; or a negative errno if there is no memory or thread for it, and
+ * the file is open.
  */
-int writeback_start(int fd, char *text, size_t size, struct writeback **writeback);
+int writeback_start(int fd, bool last, char *text, size_t size, struct writeback **writeback);
 
 /* Whether it has ended; if so it is freed, and *rc is 0 or the negative errno that it failed with. */
 bool writeback_ended(struct writeback *writeback, int *rc);
