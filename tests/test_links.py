@@ -35,7 +35,8 @@ class Taps(live.Live):
     def __init__(self, rig):
         self.names = [f"hl{os.getpid()}-{n}" for n in (0, 1)]
         taps = [word for n in (0, 1) for word in ("--vdev", f"net_tap{n},iface={self.names[n]}")]
-        super().__init__(rig, ROUTES, l3fwd.options(2, [(0, 0, 1), (1, 0, 1)]), taps,
+        # The frames are to no port's address, and since v26.03 net_tap looks at that.
+        super().__init__(rig, ROUTES, ["-P", *l3fwd.options(2, [(0, 0, 1), (1, 0, 1)])], taps,
                          telemetry=True)
         await_up(self.process, self.names)
         self.into = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
