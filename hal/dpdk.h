@@ -39,4 +39,13 @@
 /* i40e refuses rules on part of a VLAN tag, which it took for the whole tag. */
 #define HY_DPDK_I40E_WHOLE_TAGS HY_DPDK_SINCE(26, 7)
 
+/* ice matches on fragment offsets, which it left out of a rule. */
+#define HY_DPDK_ICE_FRAGMENTS HY_DPDK_SINCE(25, 3)
+
+/* ice refuses ranges of every item, where it went on behind the error of some. */
+#define HY_DPDK_ICE_NO_RANGES HY_DPDK_SINCE(26, 7)
+
+/* Intel's drivers look at actions in common code, which wants queues and key of RSS in order. */
+#define HY_DPDK_INTEL_RSS HY_DPDK_SINCE(26, 7)
+
 #endif

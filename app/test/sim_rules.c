@@ -39,6 +39,9 @@ static const struct rte_flow_item_ipv4
 			    .fragment_offset = RTE_BE16(0x3fff) } },
 	ip_offset = { .hdr = { .dst_addr = RTE_BE32(UINT32_MAX),
 			      .fragment_offset = RTE_BE16(0x1fff) } };
+#if HY_DPDK_ICE_FRAGMENTS
+static const struct rte_flow_item_ipv4 ip_to = { .hdr.fragment_offset = RTE_BE16(0x2000) };
+#endif
 static const struct rte_flow_item_udp udp = { .hdr.dst_port = RTE_BE16(53) },
 				      udp_dst = { .hdr.dst_port = RTE_BE16(UINT16_MAX) },
 				      udp_to = { .hdr.dst_port = RTE_BE16(60) },
@@ -302,6 +305,23 @@ const struct sim_rule sim_rules[] = {
 		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip, ip_dst), .last = &ip)), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip, ip_dst), .last = &ip_none)),
 			ACTIONS(MARK) } },
+#if HY_DPDK_ICE_NO_RANGES
+	{ "ice", "net/intel/ice/ice_fdir_filter.c, ice_fdir_parse_pattern()", "no ranges",
+		{ IN(), ITEMS(ETH, IP4, ITEM(UDP, WITH(udp, udp_dst), .last = &udp_to)),
+			ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, IP4, UDP), ACTIONS(MARK) } },
+#endif
+#if HY_DPDK_ICE_FRAGMENTS
+	{ "ice", "net/intel/ice/ice_fdir_filter.c, ice_fdir_parse_pattern()",
+		"no ranges of fragments",
+		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip, ip_dst), .last = &ip_to)), ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip, ip_dst), .last = &ip_none)),
+			ACTIONS(MARK) } },
+	{ "ice", "net/intel/ice/ice_fdir_filter.c, ice_fdir_parse_pattern()",
+		"not simulated: rules on fragments",
+		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip_first, ip_more))), ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip, ip_frag))), ACTIONS(MARK) } },
+#endif
 	{ "ice", "net/ice/ice_generic_flow.c, ice_flow_process_filter()",
 		"not simulated: engines for rules that do not mark",
 		{ IN(), ITEMS(ETH, IP4_ANY), ACTIONS(QUEUE) },
@@ -410,6 +430,21 @@ const struct sim_rule sim_rules[] = {
 		"RSS behind PASSTHRU or MARK only",
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(QUEUE, RSS(2, 0, 1)) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, RSS(2, 0, 1)) } },
+#if HY_DPDK_INTEL_RSS
+	{ "i40e", "net/intel/common/flow_check.h, __flow_action_check_rss()",
+		"queues of RSS in ascending order only",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, RSS(2, 1, 0)) },
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, RSS(2, 1, 1)) } },
+	{ "i40e", "net/intel/common/flow_check.h, __flow_action_check_rss()",
+		"queues of RSS without their number",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, RSS(0, 0)) },
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, ACTION(RSS, CONF(rss, .level = 0))) } },
+	{ "i40e", "net/intel/common/flow_check.h, __flow_action_check_rss()",
+		"a key of RSS without its length",
+		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, RSS_WITH(.key = rss_key)) },
+		{ IN(), ITEMS(ETH, IP4),
+			ACTIONS(MARK, RSS_WITH(.key = rss_key, .key_len = sizeof(rss_key))) } },
+#endif
 	{ "i40e", "net/i40e/i40e_flow.c, i40e_flow_parse_fdir_action()", "two actions at most",
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(PASSTHRU, MARK, RSS(2, 0, 1)) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(QUEUE, MARK) } },

@@ -11,6 +11,8 @@
 
 #include <rte_flow.h>
 
+#include "dpdk.h"
+
 struct sim_flow {
 	struct rte_flow_attr attr;
 	struct rte_flow_item items[7];
@@ -27,6 +29,11 @@ struct sim_rule {
 
 extern const struct sim_rule sim_rules[];
 extern const size_t sim_rules_count;
+
+/* Those of DPDKs later than v22.11. */
+#define SIM_RULES_LATER \
+	(HY_DPDK_I40E_WHOLE_TAGS + HY_DPDK_ICE_NO_RANGES + 2 * HY_DPDK_ICE_FRAGMENTS + \
+		3 * HY_DPDK_INTEL_RSS)
 
 /* Queues of the port that the rules are for. */
 #define SIM_RULES_QUEUES 4

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dpdk.h"
 #include "sim_fdir.h"
 
 #define END RTE_FLOW_ITEM_TYPE_END
@@ -178,6 +179,36 @@ hy_sim_fdir_unmarked(const struct hy_sim_wish *wish, int refused, struct rte_flo
 		"not simulated: engines for rules that do not mark", error);
 }
 
+/* net/intel/common/flow_check.h, __flow_action_check_rss(). */
+static int
+check_rss(const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_rss *rss = action->conf;
+
+	if ((rss->queue_num == 0) != (rss->queue == NULL))
+		return hy_sim_bad_action(action, EINVAL, "queues of RSS without their number",
+			error);
+	for (uint32_t i = 1; i < rss->queue_num; i++)
+		if (rss->queue[i] < rss->queue[i - 1])
+			return hy_sim_bad_action(action, EINVAL,
+				"queues of RSS in ascending order only", error);
+	if ((rss->key_len == 0) != (rss->key == NULL))
+		return hy_sim_bad_action(action, EINVAL, "a key of RSS without its length", error);
+	return 0;
+}
+
+int
+hy_sim_fdir_rss(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	int rc = 0;
+
+	for (const struct rte_flow_action *a = wish->actions;
+		HY_DPDK_INTEL_RSS && rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
+		if (a->type == RTE_FLOW_ACTION_TYPE_RSS)
+			rc = check_rss(a, error);
+	return rc;
+}
+
 static int
 region(const struct rte_flow_action *action, struct rte_flow_error *error)
 {
@@ -198,7 +229,7 @@ int
 hy_sim_fdir_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
 	struct rte_flow_error *error)
 {
-	int rc = 0;
+	int rc = hy_sim_fdir_rss(wish, error);
 
 	for (const struct rte_flow_action *a = wish->actions;
 		rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)

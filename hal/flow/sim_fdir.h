@@ -28,6 +28,9 @@ void hy_sim_fdir_unmasked(struct hy_sim_wish *wish);
 /* All three: ingress, priority 0, group 0. */
 int hy_sim_fdir_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error);
 
+/* Refuses RSS over queues in no ascending order, and half of a pair: queues or key, and its length. */
+int hy_sim_fdir_rss(const struct hy_sim_wish *wish, struct rte_flow_error *error);
+
 /* E810, by its PF and its VFs. */
 
 /* Refuses what has none of its patterns, and a range of an IPv4 header but of fragments. */

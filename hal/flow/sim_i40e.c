@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Profile of Intel's XL710, after DPDK v22.11: drivers/net/i40e (i40e_flow.c, i40e_fdir.c). Its flow
- * types are called packet classification types. In 26.11-rc0 the driver is in net/intel/i40e, and
- * ci_flow_check_actions() of net/intel/common looks at its actions; the order that they take is the
- * same.
+ * types are called packet classification types. Since v25.03 the driver is in net/intel/i40e; since
+ * v26.07 ci_flow_check_actions() of net/intel/common looks at its actions first.
  */
 
 #include <errno.h>
@@ -198,12 +197,14 @@ judge_places(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 	return 0;
 }
 
-/* RSS is that of the port: what the action says of it is not looked at. */
+/* RSS is that of the port: of what the action says, nothing is used. */
 static int
 judge_actions(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	const int rc = judge_places(wish, error);
+	int rc = hy_sim_fdir_rss(wish, error);
 
+	if (rc == 0)
+		rc = judge_places(wish, error);
 	if (rc != 0)
 		return rc;
 	if (wish->actions[0].type == RTE_FLOW_ACTION_TYPE_QUEUE)

@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+#include <rte_ip.h>
+
+#include "dpdk.h"
 #include "sim_fdir.h"
 
 /* A MAC address in whose mask any bit is set is matched in full. */
@@ -23,8 +26,8 @@ whole_mac(uint8_t *mask, uint8_t *value, const uint8_t *spec)
 
 /*
  * ice_fdir_filter.c, ice_fdir_parse_pattern(): the ether type counts in full, in a pattern of eth
- * alone. IP addresses beyond item->last are not looked at. Of fragments, only "more fragments" has a
- * table of its own, which is not simulated.
+ * alone. IP addresses beyond item->last are not looked at. Packets with "more fragments" have a table
+ * of their own, which is not simulated.
  */
 static void
 ether_fields(struct hy_sim_wish *wish)
@@ -40,6 +43,48 @@ ether_fields(struct hy_sim_wish *wish)
 		whole_mac(mask->dst_mac, value->dst_mac, spec->hdr.dst_addr.addr_bytes);
 		whole_mac(mask->src_mac, value->src_mac, spec->hdr.src_addr.addr_bytes);
 	}
+}
+
+/*
+ * The same, the case of IPV4. Since v25.03 a mask of an offset has offset and "more fragments" compared
+ * (ice_flow.c, ice_flds_info), with those of a whole packet, as the one has that programs the rule
+ * (ice_fdir.c).
+ */
+static void
+fragment_field(struct hy_sim_wish *wish, rte_be16_t asked)
+{
+	const rte_be16_t offset = RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK);
+
+	if (!HY_DPDK_ICE_FRAGMENTS || (asked & offset) == 0)
+		return;
+	wish->mask.frag = offset | RTE_BE16(RTE_IPV4_HDR_MF_FLAG);
+	wish->value.frag = 0;
+}
+
+static int
+judge_fragments(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	const struct rte_flow_item *item = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4);
+	const struct rte_flow_item_ipv4 *last = item == NULL ? NULL : item->last;
+
+	if (!HY_DPDK_ICE_FRAGMENTS || item == NULL || item->spec == NULL || item->mask == NULL)
+		return 0;
+	if (last != NULL && last->hdr.fragment_offset != 0)
+		return hy_sim_bad_item(item, EINVAL, "no ranges of fragments", error);
+	if ((wish->mask.frag & wish->value.frag & RTE_BE16(RTE_IPV4_HDR_MF_FLAG)) != 0)
+		return hy_sim_bad_item(item, ENOTSUP, "not simulated: rules on fragments", error);
+	return 0;
+}
+
+/* The same: before v26.07 a range of items other than IPV4 is noticed, and taken for none. */
+static int
+judge_ranges(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	for (const struct rte_flow_item *i = wish->items;
+		HY_DPDK_ICE_NO_RANGES && i->type != RTE_FLOW_ITEM_TYPE_END; i++)
+		if (i->last != NULL && i->type != RTE_FLOW_ITEM_TYPE_IPV4)
+			return hy_sim_bad_item(i, EINVAL, "no ranges", error);
+	return 0;
 }
 
 /* ice_fdir_filter.c, ice_fdir_parse_action(). */
@@ -68,13 +113,20 @@ static int
 judge_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	int rc = hy_sim_fdir_attr(&wish->attr, error);
+	rte_be16_t frag;
 
 	if (rc == 0)
 		rc = hy_sim_fdir_e810_pattern(wish, error);
 	if (rc == 0)
+		rc = judge_ranges(wish, error);
+	if (rc == 0)
+		rc = judge_fragments(wish, error);
+	frag = wish->mask.frag;
+	if (rc == 0)
 		rc = hy_sim_fdir_fields(wish, error);
 	if (rc != 0)
 		return rc;
+	fragment_field(wish, frag);
 	ether_fields(wish);
 	hy_sim_fdir_settle(wish);
 	return hy_sim_fdir_need_field(wish, error);
