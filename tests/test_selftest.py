@@ -20,7 +20,7 @@ HY_HAL = l3fwd.BUILD / "app" / "hy-hal" / "hy-hal"
 MUTANTS = l3fwd.BUILD / "app" / "test" / "hy-test-mutants.so"
 EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-shconf", "--no-telemetry"]
 CASES = 10000
-TIMEOUT = 600  # all variants, under sanitizers, on a busy machine
+TIMEOUT = 1500  # all variants, as another CPU, on a busy machine
 
 pytestmark = pytest.mark.xdist_group("install")
 installed = test_plugin.installed
