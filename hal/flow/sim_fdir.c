@@ -197,16 +197,22 @@ check_rss(const struct rte_flow_action *action, struct rte_flow_error *error)
 	return 0;
 }
 
-int
-hy_sim_fdir_rss(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+static int
+judge_rss(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
 	int rc = 0;
 
 	for (const struct rte_flow_action *a = wish->actions;
-		HY_DPDK_INTEL_RSS && rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
+		rc == 0 && a->type != RTE_FLOW_ACTION_TYPE_END; a++)
 		if (a->type == RTE_FLOW_ACTION_TYPE_RSS)
 			rc = check_rss(a, error);
 	return rc;
+}
+
+int
+hy_sim_fdir_rss(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+{
+	return HY_DPDK_INTEL_RSS ? judge_rss(wish, error) : 0;
 }
 
 static int

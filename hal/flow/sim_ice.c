@@ -67,7 +67,7 @@ judge_fragments(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 	const struct rte_flow_item *item = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4);
 	const struct rte_flow_item_ipv4 *last = item == NULL ? NULL : item->last;
 
-	if (!HY_DPDK_ICE_FRAGMENTS || item == NULL || item->spec == NULL || item->mask == NULL)
+	if (item == NULL || item->spec == NULL || item->mask == NULL)
 		return 0;
 	if (last != NULL && last->hdr.fragment_offset != 0)
 		return hy_sim_bad_item(item, EINVAL, "no ranges of fragments", error);
@@ -80,8 +80,7 @@ judge_fragments(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 static int
 judge_ranges(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 {
-	for (const struct rte_flow_item *i = wish->items;
-		HY_DPDK_ICE_NO_RANGES && i->type != RTE_FLOW_ITEM_TYPE_END; i++)
+	for (const struct rte_flow_item *i = wish->items; i->type != RTE_FLOW_ITEM_TYPE_END; i++)
 		if (i->last != NULL && i->type != RTE_FLOW_ITEM_TYPE_IPV4)
 			return hy_sim_bad_item(i, EINVAL, "no ranges", error);
 	return 0;
@@ -118,9 +117,9 @@ judge_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
 	if (rc == 0)
 		rc = hy_sim_fdir_e810_pattern(wish, error);
 	if (rc == 0)
-		rc = judge_ranges(wish, error);
+		rc = HY_DPDK_ICE_NO_RANGES ? judge_ranges(wish, error) : 0;
 	if (rc == 0)
-		rc = judge_fragments(wish, error);
+		rc = HY_DPDK_ICE_FRAGMENTS ? judge_fragments(wish, error) : 0;
 	frag = wish->mask.frag;
 	if (rc == 0)
 		rc = hy_sim_fdir_fields(wish, error);
