@@ -82,6 +82,27 @@ def no_libfuzzer(folder):
     return None if built.returncode == 0 else f"clang has no libFuzzer: {built.stderr}"
 
 
+ENDS = """#!/bin/sh
+echo "#2 INITED cov: 12 ft: 12"
+echo "$1: 5 inputs accepted, 6 refused"
+echo "stat::number_of_executed_units: 77"
+"""
+
+
+def test_lines_of_targets_that_end_together_are_whole(tmp_path):
+    """Their halves were printed one by one, and those of another target came between."""
+    for name in ("hy-fuzz", "hy-replay"):
+        program = tmp_path / "app/fuzz" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(ENDS)
+        program.chmod(0o755)
+    for _ in range(10):
+        done = subprocess.run([l3fwd.ROOT / "tools/fuzz", tmp_path, "1"], capture_output=True,
+                              text=True, timeout=60, check=True)
+        assert sorted(done.stdout.splitlines()) == [
+            f"{target}: 5 inputs accepted, 6 refused; 77 runs, 12 edges" for target in TARGETS]
+
+
 def test_libfuzzer_finds_no_fault_in_a_short_run(tmp_path):
     """Of all targets, two at a time or as many as there are CPUs, in build-fuzz/."""
     why_not = no_libfuzzer(tmp_path)
