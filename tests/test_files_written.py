@@ -229,6 +229,22 @@ def assert_alive(running):
         assert running.reload([oracle.route("198.18.1.0/24", 0, f"02:00:00:00:00:0{mac}")])[1] == 1
 
 
+def test_dump_of_routes_to_a_file_that_was_removed_is_reported(rig):
+    """It was called written, and nobody could find it."""
+    dump = rig.folder / "dump"
+    running = endless(rig, f"--dump-routes={dump}")
+    running.process.send_signal(signal.SIGUSR1)
+    running.wait(lambda: running.stdout().count("routes: written to") == 1, "a dump")
+    dump.unlink()
+    running.process.send_signal(signal.SIGUSR1)
+    said = f"l3fwd-graph: --dump-routes: {dump}: No such file or directory"
+    running.wait(lambda: said in running.stderr(), "the reason")
+    running.process.send_signal(signal.SIGTERM)
+    run = rig.finish(running.process)
+    assert run.code == 1 and not dump.exists(), run
+    assert running.stdout().count("routes: written to") == 1
+
+
 def test_capture_to_a_fifo_holds_up_nobody(rig):
     running = endless(rig)
     fifo = rig.folder / "fifo"

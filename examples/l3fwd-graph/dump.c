@@ -84,7 +84,7 @@ dump_poll(const struct tables *tables, struct outputs *out)
 
 	if (out->routes.writeback != NULL) {
 		if (!output_written(&out->routes, &rc))
-			return; /* SIGUSR1 is kept in mind until it is through */
+			return; /* SIGUSR1 stays pending meanwhile */
 		tell(out, rc);
 	}
 	if (!signals_take(SIGUSR1))

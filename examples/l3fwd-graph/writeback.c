@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -28,6 +29,17 @@ struct writeback {
 	atomic_bool left;      /* by the writer or the waiter */
 };
 
+/* Whether the file has a name still: nobody finds what is written to one that was removed. */
+static int
+name_check(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) && st.st_nlink == 0 ? -ENOENT : 0;
+}
+
 static int
 text_write(struct writeback *w)
 {
@@ -44,7 +56,7 @@ text_write(struct writeback *w)
 		at += n < 0 ? 0 : (size_t)n;
 		w->written = at;
 	}
-	return 0;
+	return name_check(w->fd);
 }
 
 /* Returns whether the other has left before. */
