@@ -231,8 +231,7 @@ hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
 	if (hy_flow_spread_get(port, &a.spread) != 0 ||
 		rule_create(&a, limits, &match, 1, 0, &flow, &why) != 0)
 		return false;
-	provider->destroy(port, flow, &error);
-	return true;
+	return provider->destroy(port, flow, &error) == 0; /* one that stays has the room */
 }
 
 /* The smallest rule that marks; it tells what is wrong, if something is. */
