@@ -13,6 +13,18 @@
 
 #define INDENT 4
 
+void
+json_text(const char *text, FILE *out)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc((unsigned char)*text >= ' ' ? *text : '?', out);
+	}
+	fputc('"', out);
+}
+
 /* Begins a line of text, or a member of JSON. */
 static void
 begin(struct outline *o, const char *name)
@@ -133,14 +145,10 @@ string(struct outline *o, const char *text, bool version)
 	if (clean == NULL)
 		return;
 	hy_printable(clean);
-	if (o->json) {
-		fputc('"', o->out);
-		for (const char *c = clean; *c != '\0'; c++)
-			fprintf(o->out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-		fputc('"', o->out);
-	} else {
+	if (o->json)
+		json_text(clean, o->out);
+	else
 		fputs(clean, o->out);
-	}
 	free(clean);
 }
 

@@ -54,4 +54,7 @@ void outline_flag(struct outline *o, const char *name, bool flag);
  */
 void outline_embed(struct outline *o, const char *name, const char *written);
 
+/* Writes text as a string of JSON. Control characters become '?'. */
+void json_text(const char *text, FILE *out);
+
 #endif

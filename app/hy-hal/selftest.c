@@ -12,6 +12,7 @@
 #include <hy_hal_live.h>
 
 #include "command.h"
+#include "outline.h"
 
 #define QUICK_CASES 1000 /* bursts: enough for gross faults, not for rare outcomes */
 
@@ -269,19 +270,6 @@ measure(const struct settings *settings, const struct hy_hal *hal, struct run *r
 	}
 }
 
-/* Texts are of ASCII; names need no escapes. */
-static void
-text_json(const char *text, FILE *out)
-{
-	fputc('"', out);
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text >= ' ' ? *text : '?', out);
-	}
-	fputc('"', out);
-}
-
 static void
 counts_json(const struct hy_conform_result *r, FILE *out)
 {
@@ -297,7 +285,7 @@ counts_json(const struct hy_conform_result *r, FILE *out)
 			continue;
 		fprintf(out, "%s{\"outcome\": \"%s\", \"reason\": ", n++ > 0 ? ", " : "",
 			c->outcome);
-		text_json(c->excuse, out);
+		json_text(c->excuse, out);
 		fprintf(out, "}");
 	}
 	fprintf(out, "]");
@@ -310,14 +298,14 @@ entry_json(const struct entry *entry, FILE *out)
 
 	fprintf(out, "    {\"family\": \"%s\", \"variant\": \"%s\", \"pack\": ", entry->item.family,
 		entry->item.variant);
-	text_json(entry->item.pack, out);
+	json_text(entry->item.pack, out);
 	fprintf(out,
 		", \"reference\": %s, \"outcome\": \"%s\", \"cases\": %u, \"frames\": %" PRIu64
 		", \"captured\": %" PRIu64 ",\n     \"text\": ",
 		entry->item.reference ? "true" : "false",
 		r->outcome == HY_CONFORM_FAILED ? "failed" : outcomes[r->outcome], r->cases,
 		r->frames, r->captured);
-	text_json(r->text, out);
+	json_text(r->text, out);
 	fprintf(out, ", \"frame\": \"");
 	for (uint32_t i = 0; i < r->shown_len; i++)
 		fprintf(out, "%02x", r->shown[i]);
