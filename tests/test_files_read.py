@@ -17,8 +17,6 @@ import test_install
 from frames import traffic
 from l3fwd import SILENT, options
 
-# Lest a fault takes the machine's memory; AddressSanitizer's shadow alone is larger.
-SEIZED = [] if test_install.sanitizer() else ["prlimit", "--data=4000000000"]
 READ = {
     "--routes": "198.18.0.0/24 port 0 mac 02:00:00:00:00:01\n",
     "--policy": "rule 1 class 7 proto udp\n",
@@ -55,12 +53,17 @@ KINDS = {
 }
 
 
+def limited():
+    """Lest a fault takes the machine's memory. AddressSanitizer's shadow alone is larger."""
+    return [] if test_install.sanitizer() else ["prlimit", "--data=4000000000"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("option", READ)
 def test_input_that_is_no_regular_file_is_refused(rig, option, kind):
     with placed(rig.folder / "input", kind) as path:
         process = rig.start([*options(1, [(0, 0, 1)]), "--until-idle=100", f"{option}={path}"],
-                            rig.vdevs([SILENT]), under=SEIZED)
+                            rig.vdevs([SILENT]), under=limited())
         run = rig.finish(process)
     assert run.code == 1, run
     assert f"l3fwd-graph: {option}: {path}: {KINDS[kind]}" in run.stderr, run
@@ -72,7 +75,7 @@ def test_reload_of_what_is_no_regular_file_is_refused_and_all_goes_on(rig, kind)
                       more=",infinite_rx=1")
     policy = rig.write("policy", READ["--policy"])
     running = live.Live(rig, READ["--routes"], [*options(1, [(0, 0, 1)]), f"--policy={policy}"],
-                        vdevs, under=SEIZED)
+                        vdevs, under=limited())
     for path, said in ((running.path, "routes"), (policy, "policy")):
         path.unlink()
         with placed(path, kind):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports that refuse a rule, or all from one moment on, for no fault of the rule. */
 
+#include <errno.h>
+
 #include <hy_flow_sim.h>
 
 #include "failing_fixture.h"
@@ -66,3 +68,11 @@ const struct hy_flow_provider failing_provider = {
 	.create = failing_create,
 	.destroy = failing_destroy,
 };
+
+int
+refuse_destroy(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(flow);
+	return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "busy");
+}

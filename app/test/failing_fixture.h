@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's rules, by a provider that fails on call. */
+/* Providers that fail: the simulator's rules, by one that fails on call; and what removes no rule. */
 #ifndef FAILING_FIXTURE_H
 #define FAILING_FIXTURE_H
 
@@ -18,5 +18,8 @@ struct failing {
 	void (*late)(void);
 };
 extern struct failing failing;
+
+/* A destroy() by which every rule stays, with -EIO. */
+int refuse_destroy(uint16_t port, void *flow, struct rte_flow_error *error);
 
 #endif

@@ -10,6 +10,7 @@
 #include <rte_flow.h>
 
 #include "driver_rig.h"
+#include "failing_fixture.h"
 
 #define RULES 6
 #define OVERLAPPING 200u
@@ -187,14 +188,6 @@ seven_rules_with_rss_fill_cnxk(void **state)
 	assert_null(hy_offload_reason(D->offload, 6));
 	assert_string_equal(hy_offload_reason(D->offload, 19), "the port has no room");
 	assert_int_equal(driver_sim().rules, 8);
-}
-
-static int
-refuse_destroy(uint16_t port, void *flow, struct rte_flow_error *error)
-{
-	RTE_SET_USED(port);
-	RTE_SET_USED(flow);
-	return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "busy");
 }
 
 /* It has its group still. To ask for one too many harms net/cnxk: see sim_cnxk.c, admit(). */

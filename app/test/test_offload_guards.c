@@ -12,6 +12,7 @@
 
 #include "offload.h"
 
+#include "failing_fixture.h"
 #include "flow_fixture.h"
 
 static struct rte_mbuf *packets[512];
@@ -100,12 +101,22 @@ without_generations_a_late_mark_is_taken_for_another_rules(void **state)
 	assert_int_equal(R->wrong, 32);
 }
 
-static int
-refuse_destroy(uint16_t port, void *flow, struct rte_flow_error *error)
+/* Twenty rules, one after the other, beside one that marks on: each mark is its, and of no rule. */
+static void
+rules_follow(void)
 {
-	RTE_SET_USED(port);
-	RTE_SET_USED(flow);
-	return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "busy");
+	for (uint32_t id = 2; id < 22; id++) {
+		flow_exact_rules(id, 1);
+		flow_settle();
+		assert_int_equal(flow_stats().hw_rules, 1);
+		flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 1), 32));
+		assert_int_equal(hy_policy_remove(R->policy, id), 0);
+		flow_commit();
+		flow_settle();
+	}
+	assert_int_equal(R->compared, 20 * 32);
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(flow_stats().stale, 20 * 32);
 }
 
 /* Marks up to 15 make two slots of seven generations: twenty rules would use each mark again. */
@@ -130,18 +141,7 @@ rule_that_the_port_will_not_remove_never_marks_for_another(void **state)
 	flow_settle();
 	assert_int_equal(flow_stats().failed, 1);
 	provider.destroy = hy_flow_simulator.destroy;
-	for (uint32_t id = 2; id < 22; id++) {
-		flow_exact_rules(id, 1);
-		flow_settle();
-		assert_int_equal(flow_stats().hw_rules, 1);
-		flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 1), 32));
-		assert_int_equal(hy_policy_remove(R->policy, id), 0);
-		flow_commit();
-		flow_settle();
-	}
-	assert_int_equal(R->compared, 20 * 32);
-	assert_int_equal(R->wrong, 0);
-	assert_int_equal(flow_stats().stale, 20 * 32);
+	rules_follow();
 	assert_int_equal(flow_stats().failed, 1);
 }
 
@@ -174,18 +174,7 @@ rule_that_the_port_will_not_remove_never_marks_for_the_next_offload(void **state
 	assert_int_equal(hy_offload_create(R->policy, R->port->id, &params, &R->offload, reason,
 				 sizeof(reason)),
 		0);
-	for (uint32_t id = 2; id < 22; id++) {
-		flow_exact_rules(id, 1);
-		flow_settle();
-		assert_int_equal(flow_stats().hw_rules, 1);
-		flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 1), 32));
-		assert_int_equal(hy_policy_remove(R->policy, id), 0);
-		flow_commit();
-		flow_settle();
-	}
-	assert_int_equal(R->compared, 20 * 32);
-	assert_int_equal(R->wrong, 0);
-	assert_int_equal(flow_stats().stale, 20 * 32);
+	rules_follow();
 }
 
 /*

@@ -446,7 +446,7 @@ without_the_check_tunnels_get_the_class_of_ports(void **state)
 	assert_int_equal(R->wrong, 16);
 }
 
-/* net/cnxk writes a rule to the NIC before it finds that there is no group of queues for it. */
+/* net/cnxk writes the rule to the NIC first, and then runs out of RSS groups. */
 static void
 late_take(void)
 {
