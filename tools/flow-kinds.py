@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+DPDK = "DPDK 22.11"  # as the book says
+
 # Driver of tests/driver_oracle and profile → the column.
 COLUMNS = {
     ("cnxk", "cn10k-default"): "CN10K",
@@ -24,9 +26,14 @@ COLUMNS = {
 def ask(build, driver, profile, command):
     """What a program says."""
     program = build / "tests" / "driver_oracle" / f"hy-oracle-{driver}"
+    if not program.exists():
+        sys.exit(f"tools/flow-kinds.py: {program} was not built; meson says why")
     done = subprocess.run([program, f"--profile={profile}", command], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120, check=True)
-    return json.loads(done.stdout)
+    said = json.loads(done.stdout)
+    if not said["dpdk"].startswith(DPDK):
+        sys.exit(f"tools/flow-kinds.py: the table is that of {DPDK}, not of {said['dpdk']}")
+    return said
 
 
 def cell(kind):
