@@ -94,7 +94,7 @@ queues_try(struct outline *o, uint16_t port, const struct rte_eth_dev_info *info
 	outline_close(o);
 }
 
-/* Hashes are offered to those who ask for RSS only. */
+/* Each offload by itself; drivers take RSS_HASH together with RSS only. */
 static void
 offloads_try(struct outline *o, uint16_t port, bool rx, const struct rte_eth_dev_info *info)
 {

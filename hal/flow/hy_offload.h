@@ -162,7 +162,7 @@ struct hy_offload_stats {
 	uint64_t failed;              /**< Removals that the port refused: it goes on marking. */
 	uint64_t marked;              /**< Packets that hardware classified, */
 	uint64_t unmarked;            /**< those without a mark, */
-	uint64_t stale;               /**< those whose mark stood for nothing, */
+	uint64_t stale;               /**< those whose mark was of no rule, */
 	uint64_t fragments; /**< and marked fragments, which software classified for their ports. */
 	uint64_t residue;   /**< Marked ones that were held to rules of software. */
 	uint64_t sampled;   /**< Marked ones that were classified again. */

@@ -27,7 +27,7 @@ struct fdir {
 	struct hy_sim_key
 		mask[FDIR_TYPES]; /* fields that a type compares, and headers it is made of */
 	struct fdir_filter *filters;
-	uint32_t n, room; /* filters that there are, and may be */
+	uint32_t n, room; /* filters in the table, and its size */
 };
 
 static inline bool

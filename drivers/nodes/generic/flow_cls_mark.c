@@ -21,7 +21,7 @@ struct burst {
 	struct flow_cls_answer answer[HY_BURST_MAX];
 	uint32_t soft[HY_BURST_MAX]; /* places of the packets that software is to classify */
 	uint32_t nb_soft;
-	uint32_t checked[HY_BURST_MAX]; /* of one port, those whose marks do not say all */
+	uint32_t checked[HY_BURST_MAX]; /* packets of one port whose mark needs a check */
 	uint32_t nb_checked;
 	struct mark_tally all;
 };
