@@ -7,8 +7,8 @@
  * what an application must do that means its pins.
  */
 
-#include <dpdk.h>
 #include <rte_version.h>
+#include "hal/internal/dpdk.h"
 
 #if HY_DPDK_GRAPH_DISPATCH
 

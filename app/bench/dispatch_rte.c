@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dpdk.h>
 #include <rte_errno.h>
 #include <rte_mempool.h>
+#include "hal/internal/dpdk.h"
 
 #include "dispatch_rte.h"
 

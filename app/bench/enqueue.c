@@ -8,7 +8,7 @@
 
 #include <rte_vect.h>
 
-#include <enqueue.h>
+#include "lib/graph/walk/enqueue.h"
 
 #include "bench.h"
 

@@ -12,8 +12,8 @@
 #include <rte_lpm.h>
 #include <rte_vect.h>
 
-#include <pkt_cls.h>
 #include <hy_graph.h>
+#include "drivers/nodes/generic/classify/pkt_cls.h"
 
 #include "l3fwd.h"
 

@@ -13,7 +13,7 @@
 #include <rte_ip.h>
 #include <rte_vect.h>
 
-#include <ip4_lookup.h>
+#include "drivers/nodes/generic/ip4/ip4_lookup.h"
 
 #include "bench.h"
 

@@ -15,7 +15,7 @@
 #include <hy_about.h>
 #include <hy_file.h>
 
-#include "../eal.h"
+#include "app/eal.h"
 #include "bench.h"
 
 #define PLAIN_MB 1024 /* cannot grow, as hugepages can: room for all tables of the largest work */

@@ -13,7 +13,7 @@
 #include <rte_errno.h>
 #include <rte_ip.h>
 
-#include <ip4_fib.h>
+#include "drivers/nodes/generic/ip4/ip4_fib.h"
 
 #include "bench.h"
 

@@ -13,8 +13,8 @@
 #include <rte_eal.h>
 #include <rte_log.h>
 
+#include "app/test/unit.h"
 #include "fuzz.h"
-#include "unit.h"
 
 static const struct fuzz_target *const targets[] = { &fuzz_captures, &fuzz_graph, &fuzz_options,
 	&fuzz_overrides, &fuzz_plugin, &fuzz_policy, &fuzz_routes, &fuzz_share };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../hy-hal/command.h"
+#include "app/hy-hal/command.h"
 #include "fuzz.h"
 
 static char folder[] = "/tmp/hy-fuzz-XXXXXX";

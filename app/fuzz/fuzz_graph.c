@@ -4,8 +4,8 @@
  * things to the registry and to graphs, and knows what must come of them.
  */
 
+#include "app/test/graph/graph_machine.h"
 #include "fuzz.h"
-#include "graph_machine.h"
 
 #define STEPS_MAX 300
 #define OBJS_MAX 3000

@@ -7,9 +7,9 @@
 #include <rte_eventdev.h>
 #include <rte_lcore.h>
 
+#include "examples/l3fwd-graph/option.h"
+#include "examples/l3fwd-graph/options.h"
 #include "fuzz.h"
-#include "option.h"
-#include "options.h"
 
 #define WORDS_MAX 64
 

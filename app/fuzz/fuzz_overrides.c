@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "hal.h"
-#include "override.h"
+#include "hal/internal/hal.h"
+#include "hal/inventory/override.h"
 
 static struct hy_hal *hal;
 

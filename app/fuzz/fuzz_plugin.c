@@ -7,7 +7,7 @@
 #include <rte_version.h>
 
 #include "fuzz.h"
-#include "plugin.h"
+#include "lib/graph/plugin/plugin.h"
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 

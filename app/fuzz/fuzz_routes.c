@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/l3fwd-graph/routes.h"
 #include "fuzz.h"
-#include "routes.h"
 
 #define PORTS 0x5u
 

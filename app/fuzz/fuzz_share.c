@@ -14,8 +14,8 @@
 #include <hy_graph_worker.h>
 
 #include "fuzz.h"
-#include "share_layout.h"
-#include "stats.h"
+#include "lib/graph/share/share_layout.h"
+#include "lib/graph/stats/stats.h"
 
 #define MEMORY_MAX (1u << 20) /* bytes */
 

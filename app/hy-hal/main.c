@@ -13,7 +13,7 @@
 #include <hy_file.h>
 #include <hy_plugin.h>
 
-#include "../eal.h"
+#include "app/eal.h"
 #include "command.h"
 
 const struct command commands[] = {

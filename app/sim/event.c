@@ -11,7 +11,7 @@
 #include <rte_cycles.h>
 #include <rte_ring_elem.h>
 
-#include <dpdk.h>
+#include "hal/internal/dpdk.h"
 
 #include "event.h"
 #include "event_common.h"

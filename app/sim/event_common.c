@@ -2,7 +2,7 @@
 #include <rte_cycles.h>
 #include <rte_ring_elem.h>
 
-#include <dpdk.h>
+#include "hal/internal/dpdk.h"
 
 #include "event_common.h"
 

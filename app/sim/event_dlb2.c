@@ -15,7 +15,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring_elem.h>
 
-#include <dpdk.h>
+#include "hal/internal/dpdk.h"
 
 #include "event_common.h"
 

@@ -6,11 +6,11 @@
 
 #include <ethdev_vdev.h>
 
-#include <dpdk.h>
+#include "hal/internal/dpdk.h"
 
 #include "nic.h"
 
-/* Of DPDK v22.11; the engine has the rest (hal/flow/sim_*.c). */
+/* Of DPDK v22.11; the engine has the rest (flow/sim_*.c). */
 static const struct vendor vendors[] = {
 	{
 		.driver = "net_cn10k",

@@ -10,9 +10,9 @@
 #include <rte_kvargs.h>
 #include <rte_ring.h>
 
-#include <dpdk.h>
+#include "hal/internal/dpdk.h"
 
-#include "hy_flow_sim.h"
+#include <hy_flow_sim.h>
 #include "simnic.h"
 
 /* What makes a NIC that of a vendor. */

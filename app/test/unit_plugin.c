@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin.h"
+#include "lib/graph/plugin/plugin.h"
 #include "unit.h"
 #include "unit_plugin.h"
 

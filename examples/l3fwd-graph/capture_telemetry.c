@@ -6,7 +6,7 @@
 #include <rte_telemetry.h>
 
 #include "capture.h"
-#include "dpdk.h"
+#include "hal/internal/dpdk.h"
 #include "option.h"
 #include "telemetry.h"
 

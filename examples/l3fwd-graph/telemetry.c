@@ -15,7 +15,7 @@
 #include <rte_ethdev.h>
 #include <rte_telemetry.h>
 
-#include "dpdk.h"
+#include "hal/internal/dpdk.h"
 #include "port_watch.h"
 #include "telemetry.h"
 

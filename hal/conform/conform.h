@@ -19,7 +19,7 @@
 #include <hy_conform.h>
 #include <hy_graph_worker.h>
 
-#include "hal.h"
+#include "hal/internal/hal.h"
 
 /* frame.c */
 void conform_frame(enum hy_suite_kind kind, const struct hy_frames *captures,

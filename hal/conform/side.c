@@ -13,7 +13,7 @@
 #include <rte_malloc.h>
 
 #include "conform.h"
-#include "log.h"
+#include "lib/graph/internal/log.h"
 
 /* A helper node's configuration, and its context. */
 struct helper {

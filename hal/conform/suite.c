@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "conform.h"
-#include "plugin.h"
+#include "lib/graph/internal/plugin_notes.h"
 
 /* Registered while objects are loaded, by one thread. */
 static const struct hy_suite **suites;

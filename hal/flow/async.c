@@ -13,7 +13,7 @@
 #include <rte_ethdev.h>
 
 #include "async.h"
-#include "log.h"
+#include "lib/graph/internal/log.h"
 #include "many.h"
 
 #define QUEUE 0      /* the only one, as there is one thread for a port */

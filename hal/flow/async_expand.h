@@ -7,7 +7,7 @@
 #ifndef HY_FLOW_ASYNC_EXPAND_H
 #define HY_FLOW_ASYNC_EXPAND_H
 
-#include "hy_flow.h"
+#include <hy_flow.h>
 
 #define ASYNC_PARTS 7 /* IPv4 and IPv6 each with TCP, UDP, or neither; and what is no IP */
 #define ASYNC_ITEMS 10

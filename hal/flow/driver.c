@@ -11,9 +11,9 @@
 
 #include <hy_policy.h>
 
-#include "hy_flow.h"
+#include <hy_flow.h>
+#include "lib/graph/internal/plugin_notes.h"
 #include "offload.h"
-#include "plugin.h"
 
 /* For NICs that nobody has a driver for. */
 static const struct hy_flow_driver any = {

@@ -9,7 +9,7 @@
 
 #include <hy_policy.h>
 
-#include "hy_flow.h"
+#include <hy_flow.h>
 
 #define NET 0xc6120000 /* 198.18.0.0/15, of RFC 2544 */
 

@@ -19,7 +19,7 @@
 
 #include <hy_policy_view.h>
 
-#include "hy_flow.h"
+#include <hy_flow.h>
 
 static bool
 is_ip4(const struct hy_flow_match *m)

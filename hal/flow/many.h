@@ -3,7 +3,7 @@
 #ifndef HY_FLOW_MANY_H
 #define HY_FLOW_MANY_H
 
-#include "hy_flow.h"
+#include <hy_flow.h>
 
 /*
  * What a driver left in rte_errno, as a negative errno. Drivers are known to fail without a reason,

@@ -12,7 +12,7 @@
 #include <rte_random.h>
 #include <rte_ring_elem.h>
 
-#include "log.h"
+#include "lib/graph/internal/log.h"
 #include "offload.h"
 
 #define RULES_MAX (1u << 20)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "lib/graph/internal/log.h"
 #include "many.h"
 #include "offload.h"
 #include "probe.h"

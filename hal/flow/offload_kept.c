@@ -9,7 +9,7 @@
 
 #include <rte_ethdev.h>
 
-#include "log.h"
+#include "lib/graph/internal/log.h"
 #include "offload.h"
 
 struct kept {

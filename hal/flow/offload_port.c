@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "log.h"
+#include "lib/graph/internal/log.h"
 #include "offload.h"
 #include "probe.h"
 

@@ -11,8 +11,8 @@
 
 #include <hy_file.h>
 
-#include "dpdk.h"
-#include "json.h"
+#include "hal/internal/dpdk.h"
+#include "lib/file/internal/json.h"
 #include "offload.h"
 
 static const char *const states[] = {

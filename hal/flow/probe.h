@@ -3,7 +3,7 @@
 #ifndef HY_FLOW_PROBE_H
 #define HY_FLOW_PROBE_H
 
-#include "hy_flow.h"
+#include <hy_flow.h>
 
 /* Loopback is never on a wire, and nothing is sent to the port of RFC 863. */
 #define HY_FLOW_NOBODY 0x7ffffffe

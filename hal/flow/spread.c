@@ -6,7 +6,7 @@
 
 #include <rte_ethdev.h>
 
-#include "hy_flow.h"
+#include <hy_flow.h>
 
 int
 hy_flow_spread_get(uint16_t port, struct hy_flow_spread *spread)

@@ -10,7 +10,7 @@
 
 #include <rte_atomic.h>
 
-#include <log.h>
+#include "lib/graph/internal/log.h"
 
 #include "dispatch.h"
 

@@ -11,7 +11,7 @@
 #include <hy_dispatch.h>
 #include <hy_walk.h>
 
-#include <registry.h>
+#include "lib/graph/internal/owner.h"
 
 #include "ring.h"
 

@@ -5,8 +5,7 @@
  * handed over stays in the producer's stream, which thereby never leaves its worker's cache.
  */
 
-#include <image.h>
-#include <log.h>
+#include "lib/graph/internal/log.h"
 
 #include "dispatch.h"
 
@@ -190,8 +189,7 @@ hy_handoff_held(struct hy_graph *graph, const struct hy_stage *stage)
 	for (unsigned int r = graph->plan.nb_sources; r < graph->plan.nb_nodes; r++) {
 		struct hy_node *node = &graph->plan.nodes[r];
 
-		/* By what it is: while it is captured, another function stands in for its own. */
-		if (hy_image_node(node)->impl.process == out_process &&
+		if (hy_walk_process(node) == out_process &&
 			((const struct out_ctx *)node->ctx)->stage == stage)
 			hy_counter_add(node, COUNT_HELD_BACK, 1);
 	}

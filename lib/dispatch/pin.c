@@ -8,7 +8,7 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 
-#include <log.h>
+#include "lib/graph/internal/log.h"
 
 #include "dispatch.h"
 

@@ -5,8 +5,8 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include <arc.h>
-#include <log.h>
+#include "lib/graph/internal/arcs.h"
+#include "lib/graph/internal/log.h"
 
 #include "dispatch.h"
 
@@ -115,16 +115,17 @@ arc_of(const char *feature)
 static int
 features_follow(struct making *m, unsigned int end, const struct hy_arc *arc)
 {
+	const char *feature;
 	int rc = 0;
 
-	for (unsigned int f = 0; f < arc->nb_features && rc == 0; f++) {
+	for (unsigned int f = 0; rc == 0 && (feature = hy_arc_feature_at(arc, f)) != NULL; f++) {
 		struct hy_place *places;
 		unsigned int at;
 		hy_node_id id;
 
-		if (hy_node_lookup(arc->features[f], &id) < 0)
+		if (hy_node_lookup(feature, &id) < 0)
 			continue;
-		rc = edge_add(m, end, id, arc->features[f]);
+		rc = edge_add(m, end, id, feature);
 		if (rc < 0)
 			break;
 		places = m->placement->places;
@@ -153,12 +154,12 @@ place_follow(struct making *m, unsigned int index)
 		rc = hy_node_edge_target(place.id, e, target, sizeof(target));
 		if (rc < 0 ||
 			(own != NULL &&
-				(strcmp(target, own->end) == 0 ||
+				(strcmp(target, hy_arc_end(own)) == 0 ||
 					hy_arc_position(own, target) >= 0)))
 			continue;
 		if (hy_node_lookup(target, &id) == 0) {
 			rc = edge_add(m, index, id, target);
-		} else if (own == NULL || own->live != 0) {
+		} else if (own == NULL || hy_arc_is_live(own)) {
 			HY_LOG(ERR,
 				"dispatch '%s': node '%s' leads to '%s', which is not registered",
 				m->dispatch->name, place.name, target);
@@ -166,7 +167,7 @@ place_follow(struct making *m, unsigned int index)
 		}
 	}
 	while (rc == 0 && (arc = hy_arc_next_of(arc)) != NULL)
-		if (strcmp(arc->end, place.name) == 0)
+		if (strcmp(hy_arc_end(arc), place.name) == 0)
 			rc = features_follow(m, index, arc);
 	return rc;
 }

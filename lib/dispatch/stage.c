@@ -7,7 +7,7 @@
 
 #include <rte_malloc.h>
 
-#include <log.h>
+#include "lib/graph/internal/log.h"
 
 #include "dispatch.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hy_file.h"
+#include <hy_file.h>
 #include "refuse.h"
 
 #define TICK_MS 20        /* the longest there is, twice */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hy_file.h"
+#include <hy_file.h>
 
 static ssize_t
 error_write(void *cookie, const char *bytes, size_t size)

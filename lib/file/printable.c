@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hy_file.h"
+#include <hy_file.h>
 
 /* Bytes of the character at s, of at most size; 0 if it is none or a control character. */
 static unsigned int

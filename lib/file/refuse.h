@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "hy_file.h"
+#include <hy_file.h>
 
 static inline int
 hy_file_refuse(int rc, const char *why, char *error)

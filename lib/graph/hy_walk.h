@@ -55,6 +55,9 @@ uint32_t hy_walk_node(struct hy_graph *graph, struct hy_walk *walk, struct hy_no
 /** Runs the nodes that have objects, and those that get some, as a walk without a model does. */
 void hy_walk_nodes(struct hy_graph *graph, struct hy_walk *walk);
 
+/** @return A node's own function, also while the core calls another in its place, as for a capture. */
+hy_node_process_t *hy_walk_process(const struct hy_node *node);
+
 /** @return Objects that wait in the graph. */
 uint32_t hy_walk_waiting(const struct hy_graph *graph);
 

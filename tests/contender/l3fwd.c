@@ -6,7 +6,7 @@
 
 #include "l3fwd_lpm.c"
 
-#include "../../app/bench/l3fwd.h"
+#include "app/bench/l3fwd.h"
 
 /* What l3fwd's main.c defines, and its loop uses. */
 struct lcore_conf lcore_conf[RTE_MAX_LCORE];

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sim.h"
+#include "app/sim/flow/sim.h"
 
 #define FDIR_TYPES 256
 

@@ -14,7 +14,7 @@
 #include <hy_hal_live.h>
 #include <hy_node.h>
 
-#include "ethdev_rx.h"
+#include "drivers/nodes/generic/internal/ethdev_rx.h"
 
 static bool
 npa_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)

@@ -17,8 +17,8 @@
 
 #include <hy_ethdev.h>
 
-#include "ethdev_tx.h"
-#include "event_rx.h"
+#include "drivers/nodes/generic/internal/ethdev_tx.h"
+#include "drivers/nodes/generic/internal/event_rx.h"
 #include "sso_tx.h"
 
 uint16_t

@@ -9,7 +9,7 @@
 
 #include <hy_ethdev.h>
 
-#include "ethdev_tx.h"
+#include "drivers/nodes/generic/internal/ethdev_tx.h"
 #include "sso_tx.h"
 
 #define VECTORS_EACH 8 /* of a worker, which has one at a time unless the driver is slow */

@@ -12,7 +12,7 @@
 
 #include <hy_node.h>
 
-#include "event_rx.h"
+#include "drivers/nodes/generic/internal/event_rx.h"
 
 struct sso_vector_ctx {
 	struct event_rx_ctx rx;          /* first, as event_rx_send() wants it */

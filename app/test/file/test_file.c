@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files that change while they are read. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <hy_file.h>
+
+#include "app/test/unit.h"
+
+#define SIZE (3u << 20) /* is read in several pieces */
+#define ROUNDS 50
+
+static char path[] = "/tmp/hy-test-file-XXXXXX";
+static char content[SIZE];
+static int file_fd;
+static unsigned int pieces;
+
+/* Called before each piece. */
+static bool
+change_before_the_second(void)
+{
+	if (++pieces == 2) {
+		memset(content, 'b', SIZE);
+		if (pwrite(file_fd, content, SIZE, 0) != SIZE)
+			abort();
+	}
+	return false;
+}
+
+/* Returns how many of the rounds have refused the file. */
+static unsigned int
+rounds_run(const char *name)
+{
+	unsigned int refused = 0;
+	char error[HY_FILE_ERROR_SIZE];
+
+	file_fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	hy_file_stop_when(change_before_the_second);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		struct hy_file file;
+
+		pieces = 0;
+		memset(content, 'a', SIZE);
+		if (pwrite(file_fd, content, SIZE, 0) != SIZE)
+			abort();
+		refused += hy_file_read(name, HY_FILE_MAX, &file, error) == -EAGAIN && pieces > 2;
+		hy_file_free(&file);
+	}
+	hy_file_stop_when(NULL);
+	close(file_fd);
+	return refused;
+}
+
+/* The time of a file has the resolution of the kernel's tick where file systems know no finer one. */
+static void
+a_file_that_changes_within_the_tick_in_which_it_was_written_is_refused(void **state)
+{
+	int status;
+	pid_t child;
+
+	RTE_SET_USED(state);
+	assert_non_null(mkdtemp(path));
+	child = fork();
+	if (child == 0) {
+		char name[sizeof(path) + 8];
+
+		snprintf(name, sizeof(name), "%s/file", path);
+		if (unshare(CLONE_NEWNS) < 0 ||
+			mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+			mount("none", path, "ramfs", 0, NULL) < 0)
+			_exit(255);
+		_exit((int)rounds_run(name));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	rmdir(path);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 255)
+		skip(); /* no right to mount */
+	assert_int_equal(WEXITSTATUS(status), ROUNDS);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_file_that_changes_within_the_tick_in_which_it_was_written_is_refused),
+};
+
+UNIT_SUITE(tests)

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plugins: loaded whole or not at all, unloaded when nothing uses them. */
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hy_arc.h>
+#include <hy_node.h>
+#include <hy_walk.h>
+
+#include "graph_fixture.h"
+#include "lib/graph/plugin/plugin.h"
+#include "lib/graph/registry/registry.h"
+#include "plugin_fixture.h"
+
+static void
+a_plugin_says_what_it_is_and_its_nodes_carry_objects(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = plugin_load(file.path);
+	const struct hy_plugin_info *info = hy_plugin_describe(plugin);
+	struct probe source = { .budget = 1000 }, sink = { 0 };
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	assert_string_equal(info->path, file.path);
+	assert_string_equal(info->name, "test");
+	assert_string_equal(info->version, "2.5-rc1");
+	assert_string_equal(info->text, "Passes objects on");
+	assert_int_equal(info->abi, HY_ABI);
+	assert_int_equal(info->dpdk, RTE_VERSION);
+	assert_ptr_equal(hy_plugin_next(NULL), plugin);
+	assert_null(hy_plugin_next(plugin));
+
+	source_add(&source, "src", "plugin_pass");
+	sink_add(&sink, "sink");
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	while (sink.objs < 1000)
+		hy_graph_walk(graph);
+	assert_int_equal(graph_node(graph, "plugin_pass")->objs, 1000);
+	hy_graph_destroy(graph);
+	plugin_unload(plugin);
+	assert_null(hy_plugin_next(NULL));
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), -ENOENT);
+}
+
+/* Not -ENOEXEC for ever after, as when a program or a plain dlopen() brings a bad node. */
+static void
+a_registration_that_fails_fails_the_load_and_nothing_else(void **state)
+{
+	const struct plugin_file bad = plugin_copy("hy-test-plugin-bad.so", "bad.so");
+	const struct plugin_file good = plugin_copy("hy-test-plugin.so", "good.so");
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "sink");
+	sink_add(NULL, "sink");
+	assert_plugin_refused(bad.path, -EINVAL,
+		"registration of 'bad node' failed: its declaration is malformed; nothing of the "
+		"plugin was kept");
+	assert_null(hy_registry_failed());
+	graph = GRAPH("after", .burst = 1);
+	plugin_unload(plugin_load(good.path));
+	hy_graph_destroy(graph);
+}
+
+static void
+a_node_whose_name_is_taken_fails_the_load(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	id = sink_add(NULL, "plugin_family");
+	assert_int_equal(hy_plugin_load(file.path, NULL, plugin_error), -EEXIST);
+	assert_non_null(strstr(plugin_error,
+		": registration of 'plugin_family' failed: the name is taken;"));
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), -ENOENT);
+	assert_int_equal(hy_node_unregister(id), 0); /* the one that was there first stayed */
+	plugin_unload(plugin_load(file.path));
+}
+
+static void
+a_plugin_that_registers_nothing_is_refused(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin-empty.so", "empty.so");
+
+	RTE_SET_USED(state);
+	assert_plugin_refused(file.path, -ENODATA, "it registers no node, family or variant");
+}
+
+static void
+a_plugin_is_loaded_once_and_so_is_its_name(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	const struct plugin_file other = plugin_copy("hy-test-plugin.so", "other.so");
+	struct hy_plugin *plugin = plugin_load(file.path);
+	char sentence[HY_PLUGIN_ERROR_SIZE];
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_plugin_load(file.path, NULL, plugin_error), -EEXIST);
+	snprintf(sentence, sizeof(sentence), "'%.300s': it is loaded already", file.path);
+	assert_string_equal(plugin_error, sentence);
+	assert_int_equal(hy_plugin_load(other.path, NULL, plugin_error), -EEXIST);
+	snprintf(sentence, sizeof(sentence),
+		"'%.300s': a plugin 'test' is loaded already, from '%.300s'", other.path,
+		file.path);
+	assert_string_equal(plugin_error, sentence);
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), 0);
+	plugin_unload(plugin);
+	plugin_unload(plugin_load(other.path));
+}
+
+static void
+assert_busy(struct hy_plugin *plugin, const char *why)
+{
+	assert_int_equal(hy_plugin_unload(plugin, plugin_error), -EBUSY);
+	if (strstr(plugin_error, why) == NULL)
+		fail_msg("'%s' instead of '%s'", plugin_error, why);
+	assert_ptr_equal(hy_plugin_next(NULL), plugin);
+	assert_int_equal(hy_node_lookup("plugin_pass", NULL), 0);
+}
+
+static void
+what_is_in_use_is_not_unloaded(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = plugin_load(file.path);
+	const struct hy_node_impl own = { NULL, probe_pass };
+	struct hy_hal *hal = NULL;
+	struct hy_graph *graph;
+	hy_node_id id, clone;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "plugin_pass");
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	assert_busy(plugin,
+		": its node 'plugin_pass' is in a graph, or in one that waits to be "
+		"taken up");
+	hy_graph_destroy(graph);
+
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	assert_int_equal(hy_node_clone(id, "1", &clone), 0);
+	assert_busy(plugin, ": node 'plugin_pass-1' is traced by its code; unregister it");
+	assert_int_equal(hy_node_impl_set(clone, &own), 0);
+	assert_busy(plugin, ": node 'plugin_pass-1' is traced by its code; unregister it");
+	assert_int_equal(hy_node_unregister(clone), 0);
+	assert_int_equal(hy_node_lookup("plugin_family", &id), 0);
+	assert_int_equal(hy_node_clone(id, "1", &clone), 0);
+	assert_busy(plugin, ": node 'plugin_family-1' runs its code; ");
+	assert_int_equal(hy_node_unregister(clone), 0);
+
+	assert_int_equal(hy_hal_create(&hal), 0);
+	assert_busy(plugin, ": it has families or variants, and a HAL exists; ");
+	hy_hal_destroy(hal);
+	plugin_unload(plugin);
+}
+
+/* The registry had another implementation already, but the graph had not. */
+static void
+a_graph_that_still_runs_its_code_is_in_use(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = plugin_load(file.path);
+	struct hy_node_impl own = { NULL, probe_sink };
+	const struct hy_reg_node *reg;
+	struct hy_graph *graph;
+	hy_node_id id, sink;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "end");
+	sink = sink_add(NULL, "end");
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	reg = hy_registry_get(id);
+	assert_int_equal(hy_node_impl_set(sink, &reg->impl), 0);
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	assert_int_equal(hy_node_impl_set(sink, &own), 0);
+	assert_busy(plugin,
+		": node 'end' of graph 'g' runs its code; update the graph, or destroy it");
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_busy(plugin,
+		": node 'end' of graph 'g' runs its code; update the graph, or destroy it");
+	hy_graph_walk(graph);
+	plugin_unload(plugin);
+}
+
+static hy_arc_index_t *an_index;
+static hy_walk_model_t *a_walk;
+
+/* The plugin's code under the type of another function; nobody calls it. */
+static void
+code_borrow(void)
+{
+	hy_node_id id;
+
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	an_index = (hy_arc_index_t *)(void *)(uintptr_t)hy_registry_get(id)->impl.process;
+	a_walk = (hy_walk_model_t *)(void *)(uintptr_t)hy_registry_get(id)->impl.process;
+}
+
+/* Chains tell objects of edges that the node would not have when the plugin is loaded again. */
+static void
+a_live_feature_keeps_its_plugin(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	const struct hy_arc_feature feature = { .arc = "arc", .node = "plugin_pass" };
+	const struct hy_arc_params params = { .end = "end", .index_lane = "index" };
+	struct hy_plugin *plugin = plugin_load(file.path);
+	struct hy_graph *graph;
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "end");
+	sink_add(NULL, "end");
+	sink_add(NULL, "sink");
+	assert_int_equal(hy_arc_feature_register(&feature), 0);
+	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1,
+		.lanes = { "index", HY_ARC_LANE });
+	assert_int_equal(hy_arc_enable(arc, "plugin_pass", 0, 1), 0);
+	assert_busy(plugin,
+		": its node 'plugin_pass' is in a graph, or in one that waits to be "
+		"taken up");
+	hy_graph_destroy(graph);
+	assert_busy(plugin,
+		": its node 'plugin_pass' is a feature of arc 'arc'; disable all "
+		"features of that first");
+	assert_int_equal(hy_arc_disable(arc, "plugin_pass", 0), 0);
+	plugin_unload(plugin);
+	plugin = plugin_load(file.path);
+	assert_int_equal(hy_arc_enable(arc, "plugin_pass", 0, 1), 0);
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1,
+		.lanes = { "index", HY_ARC_LANE });
+	hy_graph_walk(graph);
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	plugin_unload(plugin);
+	assert_int_equal(hy_arc_feature_unregister("plugin_pass"), 0);
+}
+
+/* A load that fails takes it back; a plugin that is loaded has it destroyed first. */
+static void
+an_arc_that_a_plugin_creates_goes_before_it(void **state)
+{
+	const struct plugin_file good = plugin_copy("hy-test-plugin-arc.so", "arc.so");
+	const struct plugin_file bad = plugin_copy("hy-test-plugin-arc-bad.so", "bad.so");
+	struct hy_plugin *plugin;
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	assert_plugin_refused(bad.path, -EINVAL,
+		"registration of 'bad node' failed: its declaration is malformed; nothing of the "
+		"plugin was kept");
+	assert_int_equal(hy_arc_lookup("plugin_arc", &arc), -ENOENT);
+	assert_int_equal(hy_node_lookup("plugin_arc", NULL), -ENOENT);
+	plugin = plugin_load(good.path);
+	assert_int_equal(hy_plugin_unload(plugin, plugin_error), -EBUSY);
+	assert_non_null(strstr(plugin_error, "'plugin_arc'"));
+	assert_int_equal(hy_arc_lookup("plugin_arc", &arc), 0);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	plugin_unload(plugin);
+}
+
+static void
+an_arc_that_asks_its_code_for_indexes_keeps_a_plugin(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = plugin_load(file.path);
+	struct hy_arc_params params = { .end = "end" };
+	struct hy_arc *arc;
+
+	RTE_SET_USED(state);
+	code_borrow();
+	params.index = an_index;
+	assert_int_equal(hy_arc_create("arc", &params, &arc), 0);
+	assert_busy(plugin, ": arc 'arc' asks its code for indexes; destroy that first");
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	plugin_unload(plugin);
+}
+
+static int
+no_arm(struct hy_graph *graph, bool on)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(on);
+	return -ENOTSUP;
+}
+
+static int
+no_wait(struct hy_graph *graph, unsigned int usec)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(usec);
+	return 0;
+}
+
+static void
+a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	const char *const src[] = { "src" };
+	struct hy_plugin *plugin = plugin_load(file.path);
+	struct hy_object_ops ops[7];
+	struct hy_graph_params params;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	code_borrow();
+	source_add(NULL, "src", "end");
+	sink_add(NULL, "end");
+	graph = GRAPH("g", .patterns = src, .nb_patterns = 1, .walk = a_walk);
+	assert_busy(plugin, ": it walks graph 'g'; update the graph, or destroy it");
+	hy_graph_params_get(graph, &params);
+	params.walk = NULL;
+	assert_int_equal(hy_graph_update(graph, &params), 0);
+	assert_busy(plugin, ": it walks graph 'g'; "); /* until the worker comes to it */
+	hy_graph_destroy(graph);
+	for (unsigned int f = 0; f < RTE_DIM(ops); f++) {
+		void **function = (void **)&ops[f] + f;
+
+		ops[f] = (struct hy_object_ops){
+			.release = obj_release, .arm = no_arm, .wait = no_wait
+		};
+		*function = *(void **)&a_walk;
+		graph = GRAPH("g", .patterns = src, .nb_patterns = 1, .ops = &ops[f]);
+		assert_busy(plugin, ": it handles the objects of graph 'g'; destroy that first");
+		hy_graph_destroy(graph);
+	}
+	static_assert(sizeof(ops[0]) == RTE_DIM(ops) * sizeof(void *), "an operation more");
+	plugin_unload(plugin);
+}
+
+static void
+a_node_that_left_by_itself_is_no_obstacle(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = plugin_load(file.path);
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_node_lookup("plugin_pass", &id), 0);
+	assert_int_equal(hy_node_unregister(id), 0);
+	plugin_unload(plugin);
+	assert_string_equal(unit_log(), "");
+}
+
+static void
+loading_fails_clean_at_every_allocation(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_plugin *plugin = NULL;
+	unsigned int failed = 0;
+	int rc;
+
+	RTE_SET_USED(state);
+	do {
+		const int64_t live = unit_alloc_live();
+
+		unit_alloc_fail(failed + 1);
+		rc = hy_plugin_load(file.path, &plugin, plugin_error);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		failed++;
+		assert_int_equal(rc, -ENOMEM);
+		assert_null(plugin);
+		assert_int_equal(unit_alloc_live(), live);
+		assert_int_equal(hy_node_lookup("plugin_pass", NULL), -ENOENT);
+		assert_int_equal(hy_node_lookup("plugin_family", NULL), -ENOENT);
+	} while (failed < 100);
+	/* The plugin; two nodes with an edge; five notes of what was registered; three lists. */
+	assert_in_range(failed, 12, 20);
+	plugin_unload(plugin);
+}
+
+static void
+a_list_of_plugins_is_loaded_whole_or_not_at_all(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	char list[2 * PATH_MAX];
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_plugin_load_list(NULL, plugin_error), 0);
+	assert_int_equal(hy_plugin_load_list("::", plugin_error), 0);
+	assert_null(hy_plugin_next(NULL));
+	snprintf(list, sizeof(list), "%s:/nonexistent.so", file.path);
+	assert_int_equal(hy_plugin_load_list(list, plugin_error), -ENOENT);
+	assert_string_equal(plugin_error, "'/nonexistent.so': No such file or directory");
+	assert_null(hy_plugin_next(NULL));
+	snprintf(list, sizeof(list), ":%s:", file.path);
+	assert_int_equal(hy_plugin_load_list(list, plugin_error), 0);
+	assert_non_null(hy_plugin_next(NULL));
+	plugin_unload(hy_plugin_next(NULL));
+}
+
+static const struct CMUnitTest tests[] = {
+	GRAPH_TEST(a_plugin_says_what_it_is_and_its_nodes_carry_objects),
+	GRAPH_TEST(a_registration_that_fails_fails_the_load_and_nothing_else),
+	GRAPH_TEST(a_node_whose_name_is_taken_fails_the_load),
+	GRAPH_TEST(a_list_of_plugins_is_loaded_whole_or_not_at_all),
+	GRAPH_TEST(a_plugin_that_registers_nothing_is_refused),
+	GRAPH_TEST(a_plugin_is_loaded_once_and_so_is_its_name),
+	GRAPH_TEST(what_is_in_use_is_not_unloaded),
+	GRAPH_TEST(a_graph_that_still_runs_its_code_is_in_use),
+	GRAPH_TEST(a_live_feature_keeps_its_plugin),
+	GRAPH_TEST(an_arc_that_a_plugin_creates_goes_before_it),
+	GRAPH_TEST(an_arc_that_asks_its_code_for_indexes_keeps_a_plugin),
+	GRAPH_TEST(a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin),
+	GRAPH_TEST(a_node_that_left_by_itself_is_no_obstacle),
+	GRAPH_TEST(loading_fails_clean_at_every_allocation),
+};
+
+UNIT_SUITE(tests)

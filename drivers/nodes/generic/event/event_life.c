@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What becomes of a feed as variants are bound to its device, and as its ports come and go. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "event_feed.h"
+#include "lib/graph/internal/log.h"
+
+int
+hy_event_attach(uint8_t device, enum hy_event_form form, char *reason, size_t size)
+{
+	struct event_feed *feed = event_feed_of(device);
+	int rc = 0;
+
+	if (feed == NULL)
+		return 0;
+	if (feed->attached > 0 && feed->form != form)
+		return event_refuse(-EBUSY, reason, size,
+			"event device %u is started with %s, and keeps them", device,
+			feed->form == HY_EVENT_VECTOR ? "event vectors" : "single events");
+	if (feed->attached == 0) {
+		feed->form = form;
+		rc = event_adapter_start(feed, reason, size);
+	}
+	feed->attached += rc == 0;
+	return rc;
+}
+
+static void
+stop(struct event_feed *feed)
+{
+	event_adapter_stop(feed);
+	feed->attached = 0;
+}
+
+void
+hy_event_detach(uint8_t device)
+{
+	struct event_feed *feed = event_feed_of(device);
+
+	if (feed == NULL || feed->attached == 0)
+		return;
+	if (feed->attached > 1)
+		feed->attached--;
+	else
+		stop(feed);
+}
+
+void
+hy_event_tx_ordered(uint16_t port, bool on)
+{
+	struct event_feed *feed = event_feed_of_port(port);
+
+	if (feed == NULL || feed->ordered[port] == on)
+		return;
+	feed->ordered[port] = on;
+	__atomic_store_n(&feed->nb_ordered, on ? feed->nb_ordered + 1 : feed->nb_ordered - 1,
+		__ATOMIC_RELAXED);
+}
+
+/* Whether the feed's packets may leave by a port: by its own, and by those that only send. None do
+ * by one that is down: its ethdev_tx drops them. */
+static bool
+may_send(const struct event_feed *feed, uint16_t port)
+{
+	const struct event_feed *other = event_feed_of_port(port);
+	struct rte_eth_dev_info info;
+
+	if (feed->hal != NULL && hy_hal_port_state(feed->hal, port) != HY_PORT_UP)
+		return false;
+	if (other != NULL)
+		return other == feed;
+	return rte_eth_dev_info_get(port, &info) == 0 && info.nb_tx_queues > 0;
+}
+
+int
+hy_event_check(uint8_t device, char *reason, size_t size)
+{
+	const struct event_feed *feed = event_feed_of(device);
+	uint16_t port;
+
+	if (feed == NULL)
+		return event_refuse(-ENODEV, reason, size, "event device %u has no feed", device);
+	if (feed->params.sched_type != RTE_SCHED_TYPE_ORDERED)
+		return 0;
+	RTE_ETH_FOREACH_DEV(port)
+		if (may_send(feed, port) && !feed->ordered[port])
+			return event_refuse(-ENOTSUP, reason, size,
+				"ordered wants packets to be sent by event device %u, which puts "
+				"them in order; ethdev_tx of port %u has no variant for that, or "
+				"another one was chosen: use atomic",
+				device, port);
+	return 0;
+}
+
+/* A port that stops must not be polled; one that is up again is as good as new. */
+static void
+on_port(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
+{
+	struct event_feed *feed = arg;
+	const bool up = state == HY_PORT_UP;
+	int rc;
+
+	RTE_SET_USED(hal);
+	if (event_feed_of_port(port) != feed || feed->attached == 0)
+		return;
+	if (!up && feed->added[port])
+		event_flush(feed, port);
+	rc = up ? event_adapter_add(feed, port) : event_adapter_remove(feed, port);
+	if (rc < 0)
+		HY_LOG(ERR, "port %u cannot be %s event device %u: %s", port,
+			up ? "put back into" : "taken from", feed->params.device, strerror(-rc));
+}
+
+int
+hy_event_follow(uint8_t device, struct hy_hal *hal)
+{
+	struct event_feed *feed = event_feed_of(device);
+	int rc;
+
+	if (feed == NULL)
+		return -ENODEV;
+	if (feed->hal != NULL)
+		return -EEXIST;
+	rc = hy_hal_port_observe(hal, on_port, feed);
+	if (rc == 0)
+		feed->hal = hal;
+	return rc;
+}
+
+void
+event_feed_end(struct event_feed *feed)
+{
+	if (feed->hal != NULL)
+		hy_hal_port_unobserve(feed->hal, on_port, feed);
+	if (feed->attached > 0)
+		stop(feed);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inventory: what the process and each device can do, how that is known, and why. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_version.h>
+
+#include "hal/internal/hal.h"
+#include "override.h"
+#include "quirk.h"
+
+void
+hy_cap_fill(struct hy_capability *cap, enum hy_level level, uint64_t value, const char *reason, ...)
+{
+	va_list ap;
+
+	cap->level = level;
+	cap->origin = HY_ORIGIN_DECLARED;
+	cap->value = value;
+	va_start(ap, reason);
+	vsnprintf(cap->reason, sizeof(cap->reason), reason, ap);
+	va_end(ap);
+}
+
+void
+hy_cap_limit(struct hy_capability *cap, uint64_t value)
+{
+	hy_cap_fill(cap, value > 0 ? HY_LEVEL_YES : HY_LEVEL_NO, value, "the driver's limit");
+}
+
+void
+hy_cap_flag(struct hy_capability *cap, bool has, const char *flag)
+{
+	hy_cap_fill(cap, has ? HY_LEVEL_YES : HY_LEVEL_NO, 0,
+		has ? "the driver says %s" : "the driver does not say %s", flag);
+}
+
+void
+hy_device_blank(struct hy_hal_device *dev, struct hy_target target)
+{
+	memset(dev, 0, sizeof(*dev));
+	dev->target = target;
+	for (int c = HY_CAP_NONE + 1; c < HY_CAPS; c++) {
+		if (hy_cap_concerns(target.kind, c))
+			hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "nobody has tried it");
+		else
+			hy_cap_fill(&dev->caps[c], HY_LEVEL_NO, 0, "a capability of %s, not of %s",
+				hy_kind_names(hy_cap_kind(c)), hy_kind_names(target.kind));
+	}
+}
+
+struct hy_hal_device *
+hy_device_add(struct hy_device_list *list, struct hy_target target, const char *name,
+	const char *driver)
+{
+	struct hy_hal_device *dev = realloc(list->devices, (list->n + 1) * sizeof(*dev));
+
+	if (dev == NULL)
+		return NULL;
+	list->devices = dev;
+	dev += list->n++;
+	hy_device_blank(dev, target);
+	snprintf(dev->name, sizeof(dev->name), "%s", name == NULL ? "" : name);
+	snprintf(dev->driver, sizeof(dev->driver), "%s", driver == NULL ? "?" : driver);
+	return dev;
+}
+
+/* NULL: there is no such target. */
+static struct hy_hal_device *
+device_find(struct hy_hal *hal, struct hy_target target)
+{
+	if (target.kind == HY_TARGET_PROCESS)
+		return &hal->process;
+	if (target.kind == HY_TARGET_PORT)
+		return target.id < RTE_MAX_ETHPORTS && hal->ports[target.id].present
+			? &hal->ports[target.id].dev
+			: NULL;
+	for (unsigned int i = 0; i < hal->list.n; i++) {
+		struct hy_hal_device *dev = &hal->list.devices[i];
+
+		if (dev->target.kind == target.kind && dev->target.id == target.id &&
+			dev->target.peer == target.peer)
+			return dev;
+	}
+	return NULL;
+}
+
+/*
+ * What comes after a device was looked at: what is known of its driver; what was set by hand, if
+ * it is the device that it was; and, above all, what the user says.
+ */
+static void
+device_settle(const struct hy_hal *hal, struct hy_hal_device *dev, const struct hy_hal_device *old)
+{
+	const bool same = old != NULL && strcmp(old->name, dev->name) == 0 &&
+		strcmp(old->driver, dev->driver) == 0;
+
+	hy_quirks_apply(dev, RTE_VERSION);
+	for (int c = 0; same && c < HY_CAPS; c++) {
+		if (!old->set[c])
+			continue;
+		dev->set[c] = true;
+		dev->caps[c] = old->caps[c];
+	}
+	hy_overrides_apply(hal, dev);
+}
+
+static void
+port_probe(struct hy_hal *hal, uint16_t id)
+{
+	struct hy_hal_port *port = &hal->ports[id];
+	const struct hy_hal_port old = *port;
+
+	if (hy_port_frozen(hal, id))
+		hy_port_running_set(hal, id);
+	else
+		hy_probe_port(port, id);
+	if (port->present)
+		device_settle(hal, &port->dev, old.present ? &old.dev : NULL);
+}
+
+int
+hy_hal_probe(struct hy_hal *hal)
+{
+	struct hy_device_list list = { 0 };
+	int rc;
+
+	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++)
+		port_probe(hal, id);
+	rc = hy_probe_event(&list);
+	if (rc == 0)
+		rc = hy_probe_crypto(&list);
+	if (rc == 0)
+		rc = hy_probe_regex(&list);
+	if (rc == 0)
+		rc = hy_probe_pairs(hal, &list);
+	if (rc < 0) {
+		free(list.devices);
+		return rc;
+	}
+	for (unsigned int i = 0; i < list.n; i++)
+		device_settle(hal, &list.devices[i], device_find(hal, list.devices[i].target));
+	free(hal->list.devices);
+	hal->list = list;
+	return 0;
+}
+
+int
+hy_hal_port_ignore(struct hy_hal *hal, uint16_t port)
+{
+	if (port >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	hal->ports[port].ignored = true;
+	hy_probe_port(&hal->ports[port], port);
+	return hal->list.n > 0 ? hy_hal_probe(hal) : 0; /* the pairs that it is part of */
+}
+
+const struct hy_capability *
+hy_hal_capability(const struct hy_hal *hal, struct hy_target target, enum hy_cap cap)
+{
+	static const struct hy_capability none[HY_TARGET_KINDS] = {
+		[HY_TARGET_PORT] = { .reason = "there is no such port" },
+		[HY_TARGET_EVENT] = { .reason = "there is no such event device" },
+		[HY_TARGET_CRYPTO] = { .reason = "there is no such crypto device" },
+		[HY_TARGET_REGEX] = { .reason = "there is no such regex device" },
+		[HY_TARGET_EVENT_PORT] = { .reason = "there is no such pair of devices" },
+		[HY_TARGET_EVENT_CRYPTO] = { .reason = "there is no such pair of devices" },
+	};
+	const struct hy_target peer = hy_target_peer(target);
+	struct hy_target of = target;
+	const struct hy_hal_device *dev;
+
+	if (hy_cap_concerns(HY_TARGET_PROCESS, cap))
+		return &hal->process.caps[cap];
+	if (peer.kind != HY_TARGET_PROCESS && hy_cap_concerns(HY_TARGET_EVENT, cap))
+		of = (struct hy_target){ .kind = HY_TARGET_EVENT, .id = target.id };
+	else if (hy_cap_concerns(peer.kind, cap))
+		of = peer;
+	dev = device_find((struct hy_hal *)(uintptr_t)hal, of);
+	return dev == NULL ? &none[of.kind] : &dev->caps[cap];
+}
+
+int
+hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_cap cap,
+	enum hy_level level, enum hy_origin origin, uint64_t value, const char *reason)
+{
+	struct hy_hal_device *dev = device_find(hal, target);
+	struct hy_capability before;
+
+	if (!hy_cap_concerns(target.kind, cap))
+		return -EINVAL;
+	if (dev == NULL)
+		return -ENODEV;
+	before = dev->caps[cap];
+	hy_cap_fill(&dev->caps[cap], level, value, "%s", reason);
+	dev->caps[cap].origin = origin;
+	dev->set[cap] = true;
+	hy_overrides_apply(hal, dev);
+	/* As selections see it: what the user overrides has not changed. */
+	hal->outdated |= dev->caps[cap].level != before.level ||
+		dev->caps[cap].value != before.value;
+	return 0;
+}

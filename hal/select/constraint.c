@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Constraints across families. Each selection takes its best candidate; while one asks for what
+ * does not hold, it gives way to its next, in order of families and targets. Only if the user forced
+ * it, those give way that it asks something of. Candidates are only ever struck, so this ends, and
+ * link order has no say in it.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hal/internal/hal.h"
+
+/* Takes the forced candidate, or the best that is left. */
+static int
+pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
+{
+	const struct hy_variant *forced = hy_rule_forced(hal, s->family, s->target);
+	const struct hy_candidate *c;
+	char where[HY_NAME_SIZE];
+
+	hy_target_text(s->target, where, sizeof(where));
+	s->forced = false;
+	if (forced != NULL) {
+		c = hy_candidate_of(s, forced);
+		s->forced = c->fate == HY_FATE_OUTSCORED;
+		/* Of a port that runs: one that does not is parked, one that is planned may yet
+		 * show what is needed when it runs. */
+		if (!s->forced && !hal->planning && hy_target_runs(hal, s->target)) {
+			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be had for %s: %s",
+				s->family->node.name, forced->impl.variant, where, c->reason);
+			return -ENOTSUP;
+		}
+	}
+	s->chosen = s->forced ? forced : NULL;
+	for (unsigned int i = 0; i < s->nb_candidates && s->chosen == NULL; i++)
+		if (s->candidates[i].fate == HY_FATE_OUTSCORED)
+			s->chosen = s->candidates[i].variant;
+	if (s->chosen != NULL)
+		return 0;
+	snprintf(error, HY_HAL_ERROR_SIZE, "no variant of %s is left for %s: %s: %s",
+		s->family->node.name, where, s->candidates[0].variant->impl.variant,
+		s->candidates[0].reason);
+	return -ENOTSUP;
+}
+
+/* Whether two targets concern each other: no device of the one stands where another's does. */
+static bool
+targets_meet(struct hy_target a, struct hy_target b)
+{
+	const struct hy_target parts[2][2] = { { hy_target_device(a), hy_target_peer(a) },
+		{ hy_target_device(b), hy_target_peer(b) } };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct hy_target *p = &parts[0][i / 2], *q = &parts[1][i % 2];
+
+		if (p->kind == q->kind && p->id != q->id)
+			return false;
+	}
+	return true;
+}
+
+/* Whether what one selection asks is asked of another. */
+static bool
+concerns(const struct hy_selection *s, const struct hy_with *with, const struct hy_selection *other)
+{
+	return strcmp(other->family->node.name, with->family) == 0 &&
+		targets_meet(s->target, other->target);
+}
+
+static bool
+holds(const struct hy_with *with, const struct hy_selection *other)
+{
+	return (strcmp(other->chosen->impl.variant, with->variant) == 0) != with->excludes;
+}
+
+/* Makes one of two selections give way. */
+static int
+give_way(struct hy_selection *s, const struct hy_with *with, struct hy_selection *other,
+	char *error)
+{
+	const char *verb = with->excludes ? "excludes" : "requires";
+	const char *colon = with->why != NULL ? ": " : "",
+		   *why = with->why != NULL ? with->why : "";
+	char where[HY_NAME_SIZE];
+
+	hy_target_text(other->target, where, sizeof(where));
+	if (s->forced && other->forced) {
+		snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s %s %s=%s for %s, where %s is forced%s%s",
+			s->family->node.name, s->chosen->impl.variant, verb, with->family,
+			with->variant, where, other->chosen->impl.variant, colon, why);
+		return -ENOTSUP;
+	}
+	if (s->forced)
+		hy_candidate_strike(hy_candidate_of(other, other->chosen), HY_FATE_CONSTRAINED,
+			"%s=%s, which was forced, %s %s=%s%s%s", s->family->node.name,
+			s->chosen->impl.variant, verb, with->family, with->variant, colon, why);
+	else
+		hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_CONSTRAINED,
+			"%s %s=%s: for %s it is %s%s%s", verb, with->family, with->variant, where,
+			other->chosen->impl.variant, colon, why);
+	return 1;
+}
+
+/* Asks for a family that nobody declared, or that has no such target. */
+static int
+give_up(struct hy_selection *s, const struct hy_with *with, char *error)
+{
+	if (s->forced) {
+		snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s requires %s=%s, which there is not",
+			s->family->node.name, s->chosen->impl.variant, with->family, with->variant);
+		return -ENOTSUP;
+	}
+	hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_CONSTRAINED,
+		"requires %s=%s, which there is not", with->family, with->variant);
+	return 1;
+}
+
+/* Strikes the first candidate that has to go for a selection: 1; 0 there is none, or an error. */
+static int
+constraints_check(struct hy_slate *slate, struct hy_selection *s, char *error)
+{
+	for (const struct hy_with *with = s->chosen->with;
+		with < &s->chosen->with[HY_WITH_MAX] && with->family != NULL; with++) {
+		bool found = false;
+
+		for (unsigned int i = 0; i < slate->n; i++) {
+			struct hy_selection *other = &slate->selections[i];
+
+			if (!concerns(s, with, other))
+				continue;
+			found = true;
+			if (!holds(with, other))
+				return give_way(s, with, other, error);
+		}
+		if (!found && !with->excludes)
+			return give_up(s, with, error);
+	}
+	return 0;
+}
+
+/* What was constrained by a choice that has fallen since is free again. */
+static void
+constraints_forget(struct hy_slate *slate)
+{
+	for (unsigned int i = 0; i < slate->n; i++) {
+		struct hy_selection *s = &slate->selections[i];
+
+		for (unsigned int c = 0; c < s->nb_candidates; c++) {
+			struct hy_candidate *candidate = &s->candidates[c];
+
+			if (candidate->fate == HY_FATE_CONSTRAINED)
+				hy_candidate_restore(candidate);
+		}
+	}
+}
+
+int
+hy_slate_resolve(const struct hy_hal *hal, struct hy_slate *slate, char *error)
+{
+	int struck = 1;
+
+	constraints_forget(slate);
+	while (struck > 0) {
+		struck = 0;
+		for (unsigned int i = 0; i < slate->n; i++) {
+			const int rc = pick(hal, &slate->selections[i], error);
+
+			if (rc < 0)
+				return rc;
+		}
+		for (unsigned int i = 0; i < slate->n && struck == 0; i++)
+			struck = constraints_check(slate, &slate->selections[i], error);
+	}
+	return struck;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a HAL. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hal/internal/hal.h"
+
+static unsigned int nb_hals;
+
+bool
+hy_hal_exists(void)
+{
+	return nb_hals > 0;
+}
+
+int
+hy_hal_create(struct hy_hal **out)
+{
+	struct hy_hal *hal = calloc(1, sizeof(*hal));
+
+	if (hal == NULL)
+		return -ENOMEM;
+	hy_probe_process(hal);
+	if (hy_hal_probe(hal) < 0) {
+		free(hal);
+		return -ENOMEM;
+	}
+	nb_hals++;
+	*out = hal;
+	return 0;
+}
+
+void
+hy_hal_destroy(struct hy_hal *hal)
+{
+	hy_node_id base;
+
+	if (hal == NULL)
+		return;
+	hy_hal_unwatch(hal);
+	hy_bindings_end(hal);
+	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
+		const struct hy_hal_node *node = hal->nodes[i];
+
+		if (node->made)
+			hy_place_remove(hal->nodes[i]);
+		else /* as registered: what a graph without a HAL has */
+			hy_node_impl_set(node->id, &node->family->node.impl);
+		free(hal->nodes[i]);
+	}
+	for (unsigned int i = 0; i < hal->nb_selections; i++)
+		free(hal->selections[i].candidates);
+	for (unsigned int i = 0; i < hal->nb_configs; i++) {
+		/* Other nodes that were configured are gone. */
+		if (hy_node_lookup(hal->configs[i].family->node.name, &base) == 0)
+			hy_node_config(base, NULL, 0);
+		free(hal->configs[i].data);
+	}
+	free(hal->configs);
+	free(hal->leads);
+	free(hal->trials);
+	free(hal->observers);
+	free(hal->nodes);
+	free(hal->selections);
+	free(hal->declared);
+	free(hal->rules);
+	free(hal->overrides);
+	free(hal->list.devices);
+	free(hal);
+	nb_hals--;
+}

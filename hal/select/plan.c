@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Phase one: how ports are to be configured for the variants that are going to be chosen. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal/internal/hal.h"
+
+/* Plans in the making. */
+struct draft {
+	struct hy_port_plan plans[RTE_MAX_ETHPORTS];
+	struct hy_trial *trials;
+	unsigned int nb_trials;
+};
+
+const struct hy_trial *
+hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_target target)
+{
+	for (unsigned int i = 0; i < hal->nb_trials; i++)
+		if (hal->trials[i].variant == variant && hal->trials[i].target.id == target.id)
+			return &hal->trials[i];
+	return NULL;
+}
+
+/* The lowest bit that is wanted and not offered, or 0. */
+static uint64_t
+missing(uint64_t wanted, uint64_t offered)
+{
+	const uint64_t lacking = wanted & ~offered;
+
+	return lacking & -lacking;
+}
+
+/* Whether a port can be configured so; if not, says why not. */
+static bool
+plan_possible(uint16_t port, const struct hy_port_plan *plan, const struct hy_port_plan *before,
+	char *reason, size_t size)
+{
+	struct rte_eth_dev_info info;
+	uint64_t rx, tx;
+
+	if (before->mempool_ops[0] != '\0' && strcmp(before->mempool_ops, plan->mempool_ops) != 0) {
+		snprintf(reason, size, "wants packets from a pool of '%s', another variant of '%s'",
+			plan->mempool_ops, before->mempool_ops);
+		return false;
+	}
+	if (rte_eth_dev_info_get(port, &info) != 0) {
+		snprintf(reason, size, "the port gives no information");
+		return false;
+	}
+	rx = missing(plan->rx_offloads, info.rx_offload_capa);
+	tx = missing(plan->tx_offloads, info.tx_offload_capa);
+	if (rx != 0)
+		snprintf(reason, size, "the port lacks the receive offload %s",
+			rte_eth_dev_rx_offload_name(rx));
+	else if (tx != 0)
+		snprintf(reason, size, "the port lacks the transmit offload %s",
+			rte_eth_dev_tx_offload_name(tx));
+	return rx == 0 && tx == 0;
+}
+
+static struct hy_trial *
+trial_add(struct draft *draft, const struct hy_selection *s)
+{
+	struct hy_trial *trials = realloc(draft->trials, (draft->nb_trials + 1) * sizeof(*trials));
+
+	if (trials == NULL)
+		return NULL;
+	draft->trials = trials;
+	trials[draft->nb_trials] = (struct hy_trial){ .variant = s->chosen, .target = s->target };
+	return &trials[draft->nb_trials++];
+}
+
+/* Prepares a selection's choice; what cannot be is struck: 1. */
+static int
+prepare_one(const struct hy_hal *hal, struct draft *draft, struct hy_selection *s, char *error)
+{
+	struct hy_port_plan plan = draft->plans[s->target.id];
+	struct hy_trial *trial = trial_add(draft, s);
+	char reason[HY_REASON_SIZE] = "";
+	int rc;
+
+	if (trial == NULL)
+		return hy_no_memory(error);
+	rc = s->chosen->prepare(hal, s->target, &plan, reason, sizeof(reason));
+	if (rc < 0 && reason[0] == '\0')
+		snprintf(reason, sizeof(reason), "%s", strerror(-rc));
+	trial->ok = rc == 0 &&
+		plan_possible(s->target.id, &plan, &draft->plans[s->target.id], reason,
+			sizeof(reason));
+	if (trial->ok) {
+		draft->plans[s->target.id] = plan;
+		return 0;
+	}
+	snprintf(trial->reason, sizeof(trial->reason), "cannot be prepared: %.160s", reason);
+	hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_BIND_FAILED, "%s",
+		trial->reason);
+	return 1;
+}
+
+/* What went well goes, to be asked again: a plan has no traces of what was not chosen in the end. */
+static void
+draft_restart(struct draft *draft)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < draft->nb_trials; i++)
+		if (!draft->trials[i].ok)
+			draft->trials[kept++] = draft->trials[i];
+	draft->nb_trials = kept;
+	memset(draft->plans, 0, sizeof(draft->plans));
+}
+
+static int
+draft_make(const struct hy_hal *hal, struct draft *draft, struct hy_slate *slate, char *error)
+{
+	int struck;
+
+	do {
+		draft_restart(draft);
+		struck = hy_slate_resolve(hal, slate, error);
+		for (unsigned int i = 0; i < slate->n && struck == 0; i++)
+			if (slate->selections[i].target.kind == HY_TARGET_PORT &&
+				slate->selections[i].chosen->prepare != NULL)
+				struck = prepare_one(hal, draft, &slate->selections[i], error);
+	} while (struck > 0);
+	return struck;
+}
+
+int
+hy_hal_plan(struct hy_hal *hal, char *error)
+{
+	struct draft draft = { 0 };
+	struct hy_slate slate;
+	int rc;
+
+	hal->planning = true;
+	rc = hy_slate_make(hal, &slate, error);
+	if (rc == 0)
+		rc = draft_make(hal, &draft, &slate, error);
+	hal->planning = false;
+	hy_slate_free(&slate);
+	if (rc < 0) {
+		free(draft.trials);
+		return rc;
+	}
+	free(hal->trials);
+	hal->trials = draft.trials;
+	hal->nb_trials = draft.nb_trials;
+	memcpy(hal->plans, draft.plans, sizeof(hal->plans));
+	return 0;
+}
+
+const struct hy_port_plan *
+hy_hal_port_plan(const struct hy_hal *hal, uint16_t port)
+{
+	static const struct hy_port_plan empty;
+
+	return port < RTE_MAX_ETHPORTS ? &hal->plans[port] : &empty;
+}
+
+/*
+ * What a plan asks for, and marks if the port has agreed to those: each time that a driver is asked,
+ * it takes back what it is not asked for again.
+ */
+static uint64_t
+metadata_wanted(const struct hy_hal *hal, uint16_t port)
+{
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
+	uint64_t wanted = hal->plans[port].rx_metadata;
+
+	if (hy_hal_capability(hal, target, HY_CAP_RX_METADATA_MARK)->level == HY_LEVEL_YES)
+		wanted |= RTE_ETH_RX_METADATA_USER_MARK;
+	return wanted;
+}
+
+int
+hy_hal_port_conf(struct hy_hal *hal, uint16_t port, struct rte_eth_conf *conf)
+{
+	struct hy_port_plan *plan;
+	uint64_t granted;
+	int rc = 0;
+
+	if (port >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	plan = &hal->plans[port];
+	granted = metadata_wanted(hal, port);
+	if (granted != 0)
+		rc = rte_eth_rx_metadata_negotiate(port, &granted);
+	if (rc < 0 && rc != -ENOTSUP && rc != -EBUSY)
+		return rc;
+	/* -EBUSY: it has been configured before, and what it gave then stands. */
+	if (rc != -EBUSY)
+		plan->rx_granted = rc == 0 ? granted : 0;
+	conf->rxmode.offloads |= plan->rx_offloads;
+	conf->txmode.offloads |= plan->tx_offloads;
+	return 0;
+}

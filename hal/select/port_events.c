@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ports that stop, are reset, or go, under workers that go on. Drivers tell of it on a thread of
+ * EAL's; there only a flag is set. The control thread parks the port (a selection in which it does
+ * not run), waits until the graphs have taken that up, and then has it for itself.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal/internal/hal.h"
+
+/* What was heard of a port, and is wished of it until it has been seen to. */
+#define EVENT_RESET 0x1u   /* it asks for a reset */
+#define EVENT_STOP 0x2u    /* the program wants it */
+#define EVENT_RECOVER 0x4u /* its driver works on it */
+#define EVENT_GONE 0x8u
+#define EVENT_START 0x10u /* it runs again */
+#define EVENTS_LEAVE (EVENT_RESET | EVENT_STOP | EVENT_RECOVER | EVENT_GONE)
+
+static const struct {
+	enum rte_eth_event_type type;
+	uint32_t event;
+} heard[] = {
+	{ RTE_ETH_EVENT_INTR_RESET, EVENT_RESET },
+	{ RTE_ETH_EVENT_INTR_RMV, EVENT_GONE },
+	{ RTE_ETH_EVENT_DESTROY, EVENT_GONE },
+	{ RTE_ETH_EVENT_ERR_RECOVERING, EVENT_RECOVER },
+	{ RTE_ETH_EVENT_RECOVERY_SUCCESS, EVENT_START },
+	{ RTE_ETH_EVENT_RECOVERY_FAILED, EVENT_GONE },
+};
+
+/*
+ * Called on any thread. A start that something follows for which the port has to leave is over; the
+ * other way round, both hold: the port leaves, and comes back.
+ */
+static void
+event_add(struct hy_port_life *life, uint32_t event)
+{
+	uint32_t now = __atomic_load_n(&life->events, __ATOMIC_RELAXED), next;
+
+	do {
+		next = ((event & EVENTS_LEAVE) != 0 ? now & ~EVENT_START : now) | event;
+	} while (!__atomic_compare_exchange_n(&life->events, &now, next, false, __ATOMIC_RELEASE,
+		__ATOMIC_RELAXED));
+}
+
+static int
+event_note(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret __rte_unused)
+{
+	struct hy_hal *hal = arg;
+
+	for (size_t i = 0; i < RTE_DIM(heard); i++)
+		if (heard[i].type == type)
+			event_add(&hal->life[port], heard[i].event);
+	return 0;
+}
+
+/* Stops listening to the first n sorts of events. */
+static void
+unwatch(struct hy_hal *hal, size_t n)
+{
+	/* -EAGAIN: the callback runs right now. */
+	while (n-- > 0)
+		while (rte_eth_dev_callback_unregister(RTE_ETH_ALL, heard[n].type, event_note,
+			       hal) == -EAGAIN)
+			rte_pause();
+}
+
+int
+hy_hal_watch(struct hy_hal *hal)
+{
+	if (hal->watched)
+		return 0;
+	for (size_t i = 0; i < RTE_DIM(heard); i++) {
+		const int rc = rte_eth_dev_callback_register(RTE_ETH_ALL, heard[i].type, event_note,
+			hal);
+
+		if (rc < 0) {
+			unwatch(hal, i);
+			return rc;
+		}
+	}
+	hal->watched = true;
+	return 0;
+}
+
+void
+hy_hal_unwatch(struct hy_hal *hal)
+{
+	if (hal->watched)
+		unwatch(hal, RTE_DIM(heard));
+	hal->watched = false;
+}
+
+static int
+event_raise(struct hy_hal *hal, uint16_t port, uint32_t event)
+{
+	if (port >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	event_add(&hal->life[port], event);
+	return 0;
+}
+
+int
+hy_hal_port_stop(struct hy_hal *hal, uint16_t port)
+{
+	return event_raise(hal, port, EVENT_STOP);
+}
+
+int
+hy_hal_port_start(struct hy_hal *hal, uint16_t port)
+{
+	return event_raise(hal, port, EVENT_START);
+}
+
+enum hy_port_state
+hy_hal_port_state(const struct hy_hal *hal, uint16_t port)
+{
+	return port < RTE_MAX_ETHPORTS ? hal->life[port].state : HY_PORT_GONE;
+}
+
+bool
+hy_hal_port_answers(const struct hy_hal *hal, uint16_t port)
+{
+	return hy_hal_port_state(hal, port) != HY_PORT_GONE && !hal->life[port].broken;
+}
+
+int
+hy_hal_port_observe(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
+{
+	struct hy_observer *observers = realloc(hal->observers,
+		(hal->nb_observers + 1) * sizeof(*observers));
+
+	if (observers == NULL)
+		return -ENOMEM;
+	hal->observers = observers;
+	observers[hal->nb_observers++] = (struct hy_observer){ .notify = notify, .arg = arg };
+	return 0;
+}
+
+int
+hy_hal_port_unobserve(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
+{
+	for (unsigned int i = 0; i < hal->nb_observers; i++) {
+		struct hy_observer *o = &hal->observers[i];
+
+		if (o->notify != notify || o->arg != arg)
+			continue;
+		hal->nb_observers--;
+		memmove(o, o + 1, (hal->nb_observers - i) * sizeof(*o));
+		return 0;
+	}
+	return -ENOENT;
+}
+
+bool
+hy_port_frozen(struct hy_hal *hal, uint16_t port)
+{
+	struct hy_port_life *life = &hal->life[port];
+	const bool used = hy_place_has_port(hal, port);
+
+	/* Went without a word: its nodes are still there, and want a selection. */
+	if (life->state == HY_PORT_UP && used && !rte_eth_dev_is_valid_port(port))
+		event_raise(hal, port, EVENT_GONE);
+	return life->state != HY_PORT_UP || (used && !rte_eth_dev_is_valid_port(port));
+}
+
+void
+hy_port_running_set(struct hy_hal *hal, uint16_t port)
+{
+	struct hy_capability *cap = &hal->ports[port].dev.caps[HY_CAP_RUNNING];
+	const struct hy_port_life *life = &hal->life[port];
+	const bool up = life->state == HY_PORT_UP;
+
+	if (!hal->ports[port].present)
+		return;
+	cap->level = up ? HY_LEVEL_YES : HY_LEVEL_NO;
+	cap->origin = up ? HY_ORIGIN_DECLARED : HY_ORIGIN_OBSERVED;
+	snprintf(cap->reason, sizeof(cap->reason), "%s",
+		up ? "no reset or removal was seen" : life->reason);
+}
+
+static void
+state_set(struct hy_hal *hal, uint16_t port, enum hy_port_state state, const char *reason)
+{
+	struct hy_port_life *life = &hal->life[port];
+
+	life->state = state;
+	snprintf(life->reason, sizeof(life->reason), "%s", reason);
+	hy_port_running_set(hal, port);
+}
+
+/* The same, and tells those who want to know. */
+static void
+state_tell(struct hy_hal *hal, uint16_t port, enum hy_port_state state, const char *reason)
+{
+	state_set(hal, port, state, reason);
+	for (unsigned int i = 0; i < hal->nb_observers; i++)
+		hal->observers[i].notify(hal, port, state, hal->observers[i].arg);
+}
+
+static const char *
+why_leaving(uint32_t wish)
+{
+	if ((wish & EVENT_GONE) != 0)
+		return "it was removed";
+	if ((wish & EVENT_RESET) != 0)
+		return "it asks for a reset";
+	return (wish & EVENT_RECOVER) != 0 ? "its driver recovers" : "the program stops it";
+}
+
+/* Turns what was heard into wishes; ports that have to leave are not selected for any more. */
+static void
+events_take(struct hy_hal *hal)
+{
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		struct hy_port_life *life = &hal->life[p];
+		const uint32_t events = __atomic_exchange_n(&life->events, 0, __ATOMIC_ACQUIRE);
+
+		if (events == 0 || !hal->ports[p].present)
+			continue;
+		if ((events & EVENTS_LEAVE) != 0)
+			life->wish &= ~EVENT_START;
+		life->wish |= events;
+		if (life->state != HY_PORT_UP || (life->wish & EVENTS_LEAVE) == 0)
+			continue;
+		state_set(hal, p, HY_PORT_LEAVING, why_leaving(life->wish));
+		hal->reselect_due = true;
+	}
+}
+
+static int
+port_up(struct hy_hal *hal, uint16_t port, char *error)
+{
+	if (!rte_eth_dev_is_valid_port(port)) {
+		snprintf(error, HY_HAL_ERROR_SIZE,
+			"port %u cannot be started: there is no such device", port);
+		return -ENODEV;
+	}
+	hal->life[port].state = HY_PORT_UP;
+	hal->life[port].fresh = true;
+	hal->life[port].broken = false;
+	hy_hal_probe(hal);
+	state_tell(hal, port, HY_PORT_UP, "");
+	hal->reselect_due = true;
+	return 0;
+}
+
+static int
+port_reset(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, char *error)
+{
+	char reason[HY_TEXT_SIZE];
+	int rc;
+
+	if (ops == NULL || ops->reset == NULL)
+		return 0;
+	rc = ops->reset(port, ops->arg);
+	if (rc == 0)
+		return port_up(hal, port, error);
+	snprintf(reason, sizeof(reason), "its reset failed: %s", strerror(-rc));
+	state_set(hal, port, HY_PORT_DOWN, reason);
+	snprintf(error, HY_HAL_ERROR_SIZE, "port %u stays down: %s", port, reason);
+	return rc;
+}
+
+/* Does what is wished of a port that no worker uses any more. */
+static int
+port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, char *error)
+{
+	struct hy_port_life *life = &hal->life[port];
+	const uint32_t wish = life->wish;
+
+	life->wish = 0;
+	if ((wish & EVENT_GONE) != 0 && life->state != HY_PORT_GONE) {
+		state_tell(hal, port, HY_PORT_GONE, why_leaving(wish));
+		if (ops != NULL && ops->gone != NULL)
+			ops->gone(port, ops->arg);
+		return 0;
+	}
+	if (life->state == HY_PORT_LEAVING) {
+		life->held = (wish & (EVENT_STOP | EVENT_RECOVER)) != 0;
+		life->broken = (wish & (EVENT_RESET | EVENT_RECOVER)) != 0;
+		state_tell(hal, port, HY_PORT_DOWN, why_leaving(wish));
+	}
+	if ((wish & EVENT_START) != 0 && life->state != HY_PORT_UP)
+		return port_up(hal, port, error);
+	if ((wish & EVENT_RESET) != 0 && life->state == HY_PORT_DOWN && !life->held)
+		return port_reset(hal, port, ops, error);
+	return 0;
+}
+
+/* Ports that came up, of which some got no variant, stay down: the others need not wait for them. */
+static void
+fresh_give_up(struct hy_hal *hal, const char *error)
+{
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		struct hy_port_life *life = &hal->life[p];
+
+		if (!life->fresh || life->state != HY_PORT_UP)
+			continue;
+		life->fresh = false;
+		life->held = true;
+		state_tell(hal, p, HY_PORT_DOWN, error);
+	}
+}
+
+static void
+fresh_forget(struct hy_hal *hal)
+{
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+		hal->life[p].fresh = false;
+}
+
+int
+hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
+	const struct hy_port_ops *ops, char *error)
+{
+	int rc = 0;
+
+	events_take(hal);
+	if (hal->reselect_due || hal->outdated) {
+		rc = hy_hal_reselect(hal, graphs, n, error);
+		/* Without a port that has to be left, nothing waits for it: said once. */
+		hal->outdated &= rc < 0 && rc != -ENOTSUP;
+		if (rc == -ENOTSUP)
+			fresh_give_up(hal, error);
+		if (rc < 0 && hal->reselect_due)
+			return rc;
+		hal->reselect_due = false;
+		fresh_forget(hal);
+	}
+	if (!hy_hal_settle(hal, graphs, n))
+		return 1;
+	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		const int served = hal->life[p].wish == 0 ? 0 : port_serve(hal, p, ops, error);
+
+		rc = rc < 0 ? rc : served;
+	}
+	return rc < 0 ? rc : hal->reselect_due;
+}

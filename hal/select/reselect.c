@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Another selection while graphs run. The registry is changed first, graphs are compiled from it,
+ * and only when all have been are they published. Until then everything can be taken back without
+ * memory: a selection in the making changes nothing, and setting implementations and edges as they
+ * were cannot fail.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal/internal/hal.h"
+
+/* What was before a change of nodes and edges. */
+struct undo {
+	struct hy_hal_node *nodes;
+	unsigned int nb_nodes;
+	char (*targets)[HY_NAME_SIZE]; /* by lead */
+	bool changed;
+};
+
+int
+hy_hal_node_config(struct hy_hal *hal, const char *family, const void *config, size_t size)
+{
+	struct hy_hal_config *configs = realloc(hal->configs,
+		(hal->nb_configs + 1) * sizeof(*configs));
+	const struct hy_family *of = hy_family_find(family);
+	void *copy = malloc(RTE_MAX(size, (size_t)1));
+	unsigned int c = 0;
+	int rc = 0;
+
+	if (configs != NULL)
+		hal->configs = configs;
+	if (of == NULL || configs == NULL || copy == NULL) {
+		free(copy);
+		return of == NULL ? -ENOENT : -ENOMEM;
+	}
+	memcpy(copy, config, size);
+	for (unsigned int i = 0; i < hal->nb_nodes && rc == 0; i++)
+		if (hal->nodes[i]->shared && hal->nodes[i]->family == of)
+			rc = hy_node_config(hal->nodes[i]->id, copy, size);
+	if (rc < 0) {
+		free(copy);
+		return rc;
+	}
+	while (c < hal->nb_configs && configs[c].family != of)
+		c++;
+	if (c == hal->nb_configs)
+		configs[hal->nb_configs++] = (struct hy_hal_config){ .family = of };
+	free(configs[c].data);
+	configs[c].data = copy;
+	configs[c].size = size;
+	return 0;
+}
+
+int
+hy_hal_lead(struct hy_hal *hal, hy_node_id node, uint16_t edge, const char *family, uint16_t port)
+{
+	struct hy_lead *leads = realloc(hal->leads, (hal->nb_leads + 1) * sizeof(*leads));
+	struct hy_lead *lead;
+	char name[HY_NAME_SIZE];
+	hy_node_id to;
+	int rc;
+
+	if (leads == NULL)
+		return -ENOMEM;
+	hal->leads = leads;
+	lead = leads;
+	while (lead < leads + hal->nb_leads && (lead->node != node || lead->edge != edge)) {
+		if (lead->node == node && strcmp(lead->family->node.name, family) == 0)
+			return -EEXIST;
+		lead++;
+	}
+	rc = hy_hal_node(hal, family, port, &to);
+	if (rc == 0)
+		rc = hy_node_name(to, name, sizeof(name));
+	if (rc == 0)
+		rc = hy_node_edge_set(node, edge, name);
+	if (rc < 0)
+		return rc;
+	hal->nb_leads += lead == leads + hal->nb_leads;
+	*lead = (struct hy_lead){ .node = node,
+		.edge = edge,
+		.family = hy_family_find(family),
+		.target = { HY_TARGET_PORT, port } };
+	return 0;
+}
+
+/* Leads an edge to the node that its family and port have now. */
+static int
+lead_again(const struct hy_hal *hal, const struct hy_lead *lead, bool *changed)
+{
+	const struct hy_hal_node *to = hy_place_find(hal, lead->family, lead->target);
+	char target[HY_NAME_SIZE];
+	int rc = hy_node_edge_target(lead->node, lead->edge, target, sizeof(target));
+
+	if (rc < 0 || to == NULL || strcmp(target, to->placement.node) == 0)
+		return rc;
+	*changed = true;
+	return hy_node_edge_set(lead->node, lead->edge, to->placement.node);
+}
+
+static int
+undo_make(const struct hy_hal *hal, struct undo *undo)
+{
+	int rc = 0;
+
+	*undo = (struct undo){ .nb_nodes = hal->nb_nodes,
+		.nodes = calloc(hal->nb_nodes + 1, sizeof(*undo->nodes)),
+		.targets = calloc(hal->nb_leads + 1, sizeof(*undo->targets)) };
+	if (undo->nodes == NULL || undo->targets == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < hal->nb_nodes; i++)
+		undo->nodes[i] = *hal->nodes[i];
+	for (unsigned int l = 0; l < hal->nb_leads && rc == 0; l++)
+		rc = hy_node_edge_target(hal->leads[l].node, hal->leads[l].edge, undo->targets[l],
+			sizeof(undo->targets[l]));
+	return rc;
+}
+
+/* Sets nodes and edges as they were, and removes nodes that were made since. */
+static void
+undo_do(struct hy_hal *hal, const struct undo *undo)
+{
+	for (unsigned int l = 0; l < hal->nb_leads; l++)
+		hy_node_edge_set(hal->leads[l].node, hal->leads[l].edge, undo->targets[l]);
+	for (unsigned int i = 0; i < undo->nb_nodes; i++) {
+		const bool same = hal->nodes[i]->variant == undo->nodes[i].variant;
+
+		*hal->nodes[i] = undo->nodes[i];
+		if (!same)
+			hy_place_impl(hal->nodes[i]);
+	}
+	while (hal->nb_nodes > undo->nb_nodes) {
+		struct hy_hal_node *node = hal->nodes[--hal->nb_nodes];
+
+		hy_place_remove(node);
+		free(node);
+	}
+}
+
+static void
+undo_free(struct undo *undo)
+{
+	free(undo->nodes);
+	free(undo->targets);
+}
+
+/* Changes nodes, edges and graphs, or nothing. */
+static int
+apply(struct hy_hal *hal, const struct hy_slate *slate, struct hy_graph *const *graphs,
+	unsigned int n, char *error)
+{
+	struct undo undo;
+	int rc = undo_make(hal, &undo);
+
+	if (rc < 0) {
+		undo_free(&undo);
+		return hy_no_memory(error);
+	}
+	rc = hy_place_again(hal, slate);
+	undo.changed = hal->nb_nodes > undo.nb_nodes;
+	for (unsigned int i = 0; i < undo.nb_nodes; i++)
+		undo.changed |= hal->nodes[i]->variant != undo.nodes[i].variant;
+	for (unsigned int l = 0; l < hal->nb_leads && rc == 0; l++)
+		rc = lead_again(hal, &hal->leads[l], &undo.changed);
+	if (rc == 0 && undo.changed)
+		rc = hy_graph_update_all(graphs, n);
+	if (rc < 0) {
+		undo_do(hal, &undo);
+		snprintf(error, HY_HAL_ERROR_SIZE,
+			"the graphs cannot be changed, and go on as they are: %s", strerror(-rc));
+	}
+	undo_free(&undo);
+	return rc;
+}
+
+int
+hy_hal_reselect(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n, char *error)
+{
+	struct hy_slate slate;
+	int rc;
+
+	hy_hal_probe(hal);
+	rc = hy_slate_make(hal, &slate, error);
+	if (rc < 0)
+		return rc;
+	rc = hy_slate_bind(hal, &slate, error);
+	if (rc == 0)
+		rc = apply(hal, &slate, graphs, n, error);
+	if (rc < 0) {
+		hy_bindings_rollback(hal);
+		hy_slate_free(&slate);
+		return rc;
+	}
+	hy_bindings_commit(hal, &slate);
+	hy_slate_take(hal, &slate);
+	return 0;
+}
+
+bool
+hy_hal_settle(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (hy_graph_updating(graphs[i]))
+			return false;
+	hy_bindings_release(hal);
+	return true;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Selection: judges the variants of each family for each target, and says why one was chosen. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal/internal/hal.h"
+#include "lib/graph/internal/log.h"
+
+static bool
+rule_applies(const struct hy_rule *rule, struct hy_target target)
+{
+	return rule->at < 0 || rule->at == (int)hy_target_index(target);
+}
+
+static bool
+is_denied(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_target target)
+{
+	for (unsigned int i = 0; i < hal->nb_rules; i++) {
+		const struct hy_rule *rule = &hal->rules[i];
+
+		if (rule->deny && rule->variant == variant && rule_applies(rule, target))
+			return true;
+	}
+	return false;
+}
+
+/* A rule for the port beats one for all. */
+const struct hy_variant *
+hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family, struct hy_target target)
+{
+	const struct hy_variant *forced = NULL;
+
+	for (unsigned int i = 0; i < hal->nb_rules; i++) {
+		const struct hy_rule *rule = &hal->rules[i];
+
+		if (rule->deny || !rule_applies(rule, target) ||
+			strcmp(rule->variant->family, family->node.name) != 0)
+			continue;
+		if (rule->at >= 0)
+			return rule->variant;
+		forced = rule->variant;
+	}
+	return forced;
+}
+
+static const char *
+need_name(const struct hy_need *need)
+{
+	return need->declared != NULL ? need->declared : hy_cap_name(need->cap);
+}
+
+/* Whether a need is met; if not, says why not. */
+static bool
+need_met(const struct hy_hal *hal, struct hy_target target, const struct hy_need *need,
+	char *reason, size_t size)
+{
+	const struct hy_capability *cap = need->declared != NULL
+		? hy_hal_declared(hal, need->declared)
+		: hy_hal_capability(hal, target, need->cap);
+
+	if (cap->level < HY_LEVEL_YES) {
+		snprintf(reason, size, "needs %s: %s (%s)", need_name(need),
+			hy_level_name(cap->level), cap->reason);
+		return false;
+	}
+	if (cap->value < need->at_least) {
+		snprintf(reason, size, "needs %s of %" PRIu64 ": it is %" PRIu64 ", %s",
+			need_name(need), need->at_least, cap->value, cap->reason);
+		return false;
+	}
+	return true;
+}
+
+/* Adds to what a candidate's score is made of, as far as there is room. */
+static void __rte_format_printf(2, 3) part_add(struct hy_candidate *c, const char *format, ...)
+{
+	const size_t len = strlen(c->parts);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(c->parts + len, sizeof(c->parts) - len, format, ap);
+	va_end(ap);
+}
+
+/* Notes what a need that is met makes of the score: "30, -15 for ip4_routes of 10000 or more". */
+static void
+bonus_explain(struct hy_candidate *c, const struct hy_need *need)
+{
+	if (c->parts[0] == '\0')
+		part_add(c, "%d", c->variant->score);
+	part_add(c, ", %+d for %s", need->bonus, need_name(need));
+	if (need->at_least > 0)
+		part_add(c, " of %" PRIu64 " or more", need->at_least);
+	if (need->why != NULL)
+		part_add(c, ": %s", need->why);
+}
+
+/* Whether a variant and its family suit a port that runs, or does not; if not, says why. */
+static bool
+life_suits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_variant *variant,
+	char *reason, size_t size)
+{
+	const struct hy_capability *running = hy_hal_capability(hal, s->target, HY_CAP_RUNNING);
+	const bool binds = variant->prepare != NULL || variant->bind != NULL;
+	bool parks = false;
+
+	if (hy_target_runs(hal, s->target)) {
+		if (variant->parked)
+			snprintf(reason, size, "stands in while the port does not run");
+		return !variant->parked;
+	}
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		parks |= s->candidates[i].variant->parked;
+	if (variant->parked || (!parks && !binds))
+		return true;
+	snprintf(reason, size, "needs running: %s (%s)", hy_level_name(running->level),
+		running->reason);
+	return false;
+}
+
+/* Whether a variant's own predicate lets it pass, if it has one; if not, says why. */
+static bool
+predicate_says(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
+	char *reason, size_t size)
+{
+	snprintf(reason, size, "its predicate says no");
+	return variant->fits == NULL || variant->fits(hal, target, reason, size);
+}
+
+/* Whether a variant was prepared for, if it has to be; if not, says why. */
+static bool
+is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
+	char *reason, size_t size)
+{
+	const struct hy_trial *trial;
+
+	if (variant->prepare == NULL || target.kind != HY_TARGET_PORT || hal->planning)
+		return true;
+	trial = hy_trial_find(hal, variant, target);
+	if (trial != NULL && trial->ok)
+		return true;
+	snprintf(reason, size, "%s",
+		trial != NULL ? trial->reason : "the port was configured without asking it");
+	return false;
+}
+
+/* Adds up a candidate's score, which is explained where it has parts. Whether its needs are met. */
+static bool
+needs_judge(const struct hy_hal *hal, struct hy_target target, struct hy_candidate *c, char *reason,
+	size_t size)
+{
+	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]); i++) {
+		const struct hy_need *need = &c->variant->needs[i];
+
+		if (need_met(hal, target, need, reason, size)) {
+			c->score += need->bonus;
+			if (need->bonus != 0)
+				bonus_explain(c, need);
+		} else if (need->bonus == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Decides whether a candidate fits; until one is chosen, all that do are outscored. */
+static void
+candidate_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c)
+{
+	const struct hy_variant *variant = c->variant;
+	char reason[HY_REASON_SIZE];
+
+	c->score = variant->score;
+	c->fate = HY_FATE_OUTSCORED;
+	if (is_denied(hal, variant, s->target)) {
+		c->fate = HY_FATE_DENIED;
+		strcpy(reason, "denied by the user");
+	} else if (!life_suits(hal, s, variant, reason, sizeof(reason)) ||
+		!needs_judge(hal, s->target, c, reason, sizeof(reason))) {
+		c->fate = HY_FATE_NEEDS_UNMET;
+	} else if (!predicate_says(hal, s->target, variant, reason, sizeof(reason))) {
+		c->fate = HY_FATE_REJECTED;
+	} else if (!is_prepared(hal, s->target, variant, reason, sizeof(reason))) {
+		c->fate = HY_FATE_BIND_FAILED;
+	}
+	if (c->fate != HY_FATE_OUTSCORED)
+		strcpy(c->reason, reason);
+}
+
+/* Best first: what fits before what does not, then score, then name. */
+static int
+candidate_order(const void *a, const void *b)
+{
+	const struct hy_candidate *ca = a, *cb = b;
+	const bool fits_a = ca->fate <= HY_FATE_OUTSCORED, fits_b = cb->fate <= HY_FATE_OUTSCORED;
+
+	if (ca->fate == HY_FATE_CHOSEN || cb->fate == HY_FATE_CHOSEN)
+		return ca->fate == HY_FATE_CHOSEN ? -1 : 1;
+	if (fits_a != fits_b)
+		return fits_a ? -1 : 1;
+	if (ca->score != cb->score)
+		return ca->score > cb->score ? -1 : 1;
+	return strcmp(ca->variant->impl.variant, cb->variant->impl.variant);
+}
+
+/* Says why a candidate was or was not chosen, before what its score is made of. */
+static void __rte_format_printf(2, 0)
+	reason_vset(struct hy_candidate *c, const char *format, va_list ap)
+{
+	size_t len;
+
+	vsnprintf(c->reason, sizeof(c->reason), format, ap);
+	len = strlen(c->reason);
+	if (c->parts[0] != '\0')
+		snprintf(c->reason + len, sizeof(c->reason) - len, " (its own: %s)", c->parts);
+}
+
+static void __rte_format_printf(2, 3) reason_set(struct hy_candidate *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	reason_vset(c, format, ap);
+	va_end(ap);
+}
+
+void
+hy_candidate_strike(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	reason_vset(c, format, ap);
+	va_end(ap);
+	c->fate = fate;
+}
+
+void
+hy_candidate_restore(struct hy_candidate *c)
+{
+	c->fate = HY_FATE_OUTSCORED;
+	c->reason[0] = '\0';
+}
+
+struct hy_candidate *
+hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant)
+{
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		if (s->candidates[i].variant == variant)
+			return &s->candidates[i];
+	return NULL;
+}
+
+static void
+outscored_explain(struct hy_selection *s)
+{
+	for (unsigned int i = 1; i < s->nb_candidates; i++) {
+		struct hy_candidate *c = &s->candidates[i];
+
+		if (c->fate != HY_FATE_OUTSCORED)
+			continue;
+		if (s->forced)
+			reason_set(c, "%s was forced", s->chosen->impl.variant);
+		else if (c->score == s->candidates[0].score)
+			reason_set(c, "%s scores %d too, and comes first by name",
+				s->chosen->impl.variant, c->score);
+		else
+			reason_set(c, "%s scores %d", s->chosen->impl.variant,
+				s->candidates[0].score);
+	}
+}
+
+/* Puts a selection's outcome in words, the chosen one first. */
+static void
+selection_explain(struct hy_selection *s)
+{
+	struct hy_candidate *chosen = hy_candidate_of(s, s->chosen);
+
+	chosen->fate = HY_FATE_CHOSEN;
+	if (s->forced)
+		reason_set(chosen, "forced by the user");
+	else
+		reason_set(chosen,
+			s->nb_candidates == 1 ? "the only one" : "best score of what fits");
+	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
+	outscored_explain(s);
+}
+
+int
+hy_no_memory(char *error)
+{
+	snprintf(error, HY_HAL_ERROR_SIZE, "out of memory");
+	return -ENOMEM;
+}
+
+/* Fills in a selection's candidates, those that fit first, the best before all. */
+static int
+selection_judge(const struct hy_hal *hal, struct hy_selection *s)
+{
+	const struct hy_variant *const *variants;
+
+	s->nb_candidates = hy_variants(s->family, &variants);
+	s->candidates = calloc(s->nb_candidates, sizeof(*s->candidates));
+	if (s->candidates == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		s->candidates[i].variant = variants[i];
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		candidate_judge(hal, s, &s->candidates[i]);
+	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
+	return 0;
+}
+
+static void
+selections_free(struct hy_selection *selections, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		free(selections[i].candidates);
+	free(selections);
+}
+
+/* The next target of a kind; at counts on, from 0. */
+static bool
+target_next(const struct hy_hal *hal, enum hy_target_kind kind, unsigned int *at,
+	struct hy_target *target)
+{
+	*target = (struct hy_target){ .kind = kind };
+	if (kind == HY_TARGET_PROCESS)
+		return (*at)++ == 0;
+	while (kind == HY_TARGET_PORT && *at < RTE_MAX_ETHPORTS) {
+		target->id = (uint16_t)(*at)++;
+		if (hal->ports[target->id].present)
+			return true;
+	}
+	while (kind != HY_TARGET_PORT && *at < hal->list.n) {
+		*target = hal->list.devices[(*at)++].target;
+		if (target->kind == kind && hy_target_index(*target) < HY_TARGETS_MAX)
+			return true;
+	}
+	return false;
+}
+
+static unsigned int
+count_targets(const struct hy_hal *hal, enum hy_target_kind kind)
+{
+	struct hy_target target;
+	unsigned int n = 0;
+
+	for (unsigned int at = 0; target_next(hal, kind, &at, &target);)
+		n++;
+	return n;
+}
+
+void
+hy_slate_free(struct hy_slate *slate)
+{
+	selections_free(slate->selections, slate->n);
+	*slate = (struct hy_slate){ 0 };
+}
+
+int
+hy_slate_make(const struct hy_hal *hal, struct hy_slate *slate, char *error)
+{
+	const struct hy_family *const *families;
+	const unsigned int nb_families = hy_families(&families);
+	struct hy_selection *all;
+	unsigned int most = 1;
+
+	for (unsigned int f = 0; f < nb_families; f++)
+		most += count_targets(hal, families[f]->target);
+	all = calloc(most, sizeof(*all));
+	*slate = (struct hy_slate){ .selections = all };
+	if (all == NULL)
+		return hy_no_memory(error);
+	for (unsigned int f = 0; f < nb_families; f++) {
+		struct hy_target target;
+
+		for (unsigned int at = 0; target_next(hal, families[f]->target, &at, &target);) {
+			struct hy_selection *s = &all[slate->n++];
+
+			s->family = families[f];
+			s->target = target;
+			if (selection_judge(hal, s) < 0) {
+				hy_slate_free(slate);
+				return hy_no_memory(error);
+			}
+		}
+	}
+	return 0;
+}
+
+void
+hy_slate_take(struct hy_hal *hal, struct hy_slate *slate)
+{
+	for (unsigned int i = 0; i < slate->n; i++)
+		selection_explain(&slate->selections[i]);
+	selections_free(hal->selections, hal->nb_selections);
+	hal->selections = slate->selections;
+	hal->nb_selections = slate->n;
+	hal->outdated = false;
+}
+
+int
+hy_hal_select(struct hy_hal *hal, char *error)
+{
+	const struct hy_variant *orphan = hy_variant_orphan();
+	struct hy_slate slate;
+	int rc = hy_slate_make(hal, &slate, error);
+
+	if (rc < 0)
+		return rc;
+	if (orphan != NULL)
+		HY_LOG(WARNING, "variant '%s' is of a family '%s', which there is not",
+			orphan->impl.variant, orphan->family);
+	rc = hy_slate_bind(hal, &slate, error);
+	if (rc < 0) {
+		hy_bindings_rollback(hal);
+		hy_slate_free(&slate);
+		return rc;
+	}
+	hy_bindings_commit(hal, &slate);
+	hy_bindings_release(hal);
+	hy_slate_take(hal, &slate);
+	return 0;
+}
+
+const struct hy_selection *
+hy_slate_find(const struct hy_selection *selections, unsigned int n, const char *family,
+	struct hy_target target)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		const struct hy_selection *s = &selections[i];
+
+		if (strcmp(s->family->node.name, family) != 0)
+			continue;
+		if (s->target.kind == HY_TARGET_PROCESS ||
+			(s->target.kind == target.kind &&
+				hy_target_index(s->target) == hy_target_index(target)))
+			return s;
+	}
+	return NULL;
+}
+
+const struct hy_selection *
+hy_hal_selection_for(const struct hy_hal *hal, const char *family, struct hy_target target)
+{
+	return hy_slate_find(hal->selections, hal->nb_selections, family, target);
+}
+
+const struct hy_selection *
+hy_hal_selection(const struct hy_hal *hal, const char *family, uint16_t port)
+{
+	return hy_hal_selection_for(hal, family, (struct hy_target){ HY_TARGET_PORT, port });
+}

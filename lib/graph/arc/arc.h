@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A feature arc. Two locks, taken in this order: the arcs' own mutex lets one thread change arcs at
+ * a time, and is held while it waits for workers; the registry's covers what graphs are compiled
+ * by: the list of arcs, and which features are in graphs.
+ */
+#ifndef HY_GRAPH_ARC_H
+#define HY_GRAPH_ARC_H
+
+#include "lib/graph/internal/arcs.h"
+#include "lib/graph/registry/registry.h"
+
+/* Where the chain of an index is, and when the other place for one is free again. */
+struct hy_arc_slot {
+	uint64_t token; /* of the last change */
+	uint8_t side;   /* 0 or 1: the chain that objects are told of */
+};
+
+struct hy_arc {
+	struct hy_arc_view *view; /* what workers read */
+	struct hy_arc_view *old;  /* what some may still read since it grew, until */
+	uint64_t old_token;       /* this has passed; or NULL */
+	struct hy_arc_slot *slots;
+	char name[HY_NAME_SIZE];
+	char end[HY_NAME_SIZE];
+	struct hy_arc_params params; /* strings are not used: above and below */
+	char index_lane[HY_NAME_SIZE];
+	hy_node_id node;
+	unsigned int nb_features;
+	char (*features)[HY_NAME_SIZE]; /* in order */
+	uint16_t *nb_own; /* edges of the arc's node, and of each feature that is in graphs, without
+			   * those that the arc gave it */
+	uint16_t *edges;  /* [from + 1][to + 1]: from the arc's node or a feature, to a feature or,
+			     * with 0, the end */
+	uint64_t
+		present; /* bit f: no walk begins in an image without the feature: see arc_live.c */
+	uint64_t live;   /* bit f: the feature is in graphs that have the end */
+	uint32_t nb_in_use;  /* indexes that have a feature enabled */
+	struct hy_arc *next; /* in the list of arcs */
+};
+
+/* What is enabled for an index. */
+struct hy_arc_chain {
+	uint64_t enabled; /* bit f: the feature is */
+	uint32_t cookie[HY_ARC_FEATURES_MAX];
+};
+
+/* The edge from one node of an arc to another: features by position, -1 the arc's node as the first
+ * and the end as the second. */
+static inline uint16_t *
+hy_arc_edge(const struct hy_arc *arc, int from, int to)
+{
+	return &arc->edges[(unsigned int)(from + 1) * (arc->nb_features + 1) +
+		(unsigned int)(to + 1)];
+}
+
+/* arc_feature.c. Finds the features that registered on an arc, and their order. */
+int hy_arc_order(struct hy_arc *arc);
+
+/* arc_table.c. All but the reading may wait for workers: see hy_arc_set(). */
+int hy_arc_table_create(struct hy_arc *arc);
+void hy_arc_table_free(struct hy_arc *arc);
+/* What is enabled for an index, which may be beyond the table. */
+void hy_arc_table_read(const struct hy_arc *arc, uint32_t index, struct hy_arc_chain *chain);
+/* Makes sure that hy_arc_table_write() can be called for an index. */
+int hy_arc_table_prepare(struct hy_arc *arc, uint32_t index);
+void hy_arc_table_write(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain *chain);
+/* Waits until no worker holds anything from before. Returns 0 or -ETIMEDOUT. */
+int hy_arc_grace(const struct hy_arc *arc);
+
+/* arc_node.c. The node that tells objects their chain. Unregistering fails as of any node. */
+int hy_arc_node_register(struct hy_arc *arc);
+int hy_arc_node_unregister(const struct hy_arc *arc);
+
+/* arc_live.c. With the arcs' mutex. */
+
+/* Has features in all graphs that have the end, when it returns 0. */
+int hy_arc_bring_in(struct hy_arc *arc, uint64_t features);
+/* Takes the arc out of all graphs, if it can. Nothing is enabled. */
+void hy_arc_take_out(struct hy_arc *arc);
+/* Takes away the edges that live features have been given; no graph has them any more. */
+void hy_arc_edges_remove(const struct hy_arc *arc);
+
+/* arc_find.c. With the registry's lock held. */
+void hy_arc_link(struct hy_arc *arc);
+void hy_arc_unlink(struct hy_arc *arc);
+/* Whether an edge leads from an arc to its end. */
+bool hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to);
+/* The arc that has a feature's node in graphs, and tells objects of its edges by number; or NULL. */
+const struct hy_arc *hy_arc_live_with(const struct hy_reg_node *node);
+/* How many edges a node has without those that such an arc gave it, which come last. */
+unsigned int hy_arc_edges_own(const struct hy_reg_node *node);
+/* Whether that arc may tell objects of the node's edge to a target. */
+bool hy_arc_leads(const struct hy_reg_node *node, const char *target);
+/* Where an edge that leads to a node leads while arcs are as they are. */
+struct hy_reg_node *hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to);
+
+#endif

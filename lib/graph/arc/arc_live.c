@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An arc in graphs that are walked. A feature is live from its first enabling until nothing of its
+ * arc is enabled any more: then the arc's node and all of its features leave together.
+ *
+ * Chains name edges by number, and a number is valid only in images that have the edge. No walk meets
+ * a chain in any other image:
+ * - A chain is written after images with its edges have been published and a grace period has passed.
+ *   A published image is never withdrawn (control.h), so every walk that begins later, even that of a
+ *   worker that rested through it all, takes up one of these images or a later one.
+ * - While the arc is live its nodes only gain edges, so later images have all edges of earlier ones.
+ * - Edges leave, and their numbers are used again, once no chain names a feature and no object is
+ *   under way with such a chain.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arc.h"
+#include "lib/graph/internal/log.h"
+#include "lib/graph/registry/reg_node.h"
+#include "lib/graph/update/control.h"
+
+/* The node of a feature, or, by -1, the arc's own; NULL: it is not registered. */
+static struct hy_reg_node *
+node_at(const struct hy_arc *arc, int position)
+{
+	return position < 0 ? hy_registry_get(arc->node)
+			    : hy_registry_find(arc->features[position]);
+}
+
+static bool
+is_live(const struct hy_arc *arc, int position)
+{
+	return position < 0 || (arc->live >> position & 1) != 0;
+}
+
+/* How many edges the nodes of an arc have, in the order of positions. */
+static void
+edges_count(const struct hy_arc *arc, uint16_t counts[])
+{
+	for (int f = -1; f < (int)arc->nb_features; f++) {
+		const struct hy_reg_node *node = node_at(arc, f);
+
+		counts[f + 1] = node == NULL ? 0 : (uint16_t)node->nb_edges;
+	}
+}
+
+/* Takes away edges beyond those numbers from the arc's node and some features. */
+static void
+edges_shrink(const struct hy_arc *arc, uint64_t features, const uint16_t counts[])
+{
+	for (int f = -1; f < (int)arc->nb_features; f++) {
+		struct hy_reg_node *node = node_at(arc, f);
+
+		if (f >= 0 && (features >> f & 1) == 0)
+			continue;
+		if (node != NULL && node->nb_edges > counts[f + 1])
+			hy_reg_node_edges_shrink(node, counts[f + 1]);
+	}
+}
+
+void
+hy_arc_edges_remove(const struct hy_arc *arc)
+{
+	edges_shrink(arc, arc->live, arc->nb_own);
+}
+
+/* Leads a node to a feature, or, by -1, to the end. */
+static int
+edge_add(const struct hy_arc *arc, struct hy_reg_node *node, int from, int to)
+{
+	const int edge = hy_reg_node_edge_get(node, to < 0 ? arc->end : arc->features[to]);
+
+	if (edge == -ENOMEM)
+		HY_LOG(ERR, "arc '%s': not enough memory", arc->name);
+	if (edge < 0)
+		return edge;
+	*hy_arc_edge(arc, from, to) = (uint16_t)edge;
+	return 0;
+}
+
+/* Leads a node to the end, and to all live features behind it. */
+static int
+edges_add_from(const struct hy_arc *arc, int from)
+{
+	struct hy_reg_node *node = node_at(arc, from);
+	int rc;
+
+	if (node == NULL) {
+		HY_LOG(ERR, "arc '%s': the node of feature '%s' is not registered", arc->name,
+			arc->features[from]);
+		return -ENOENT;
+	}
+	if (from >= 0 && node->owner != NULL && !node->owner->lends) {
+		HY_LOG(ERR, "arc '%s': the node of feature '%s' belongs to %s", arc->name,
+			node->name, node->owner->name);
+		return -EPERM;
+	}
+	rc = edge_add(arc, node, from, -1);
+	for (int to = from + 1; to < (int)arc->nb_features && rc == 0; to++)
+		if (is_live(arc, to))
+			rc = edge_add(arc, node, from, to);
+	return rc;
+}
+
+static int
+edges_add(const struct hy_arc *arc)
+{
+	int rc = 0;
+
+	for (int f = -1; f < (int)arc->nb_features && rc == 0; f++)
+		if (is_live(arc, f))
+			rc = edges_add_from(arc, f);
+	return rc;
+}
+
+/* Whether an image has the end, or a node that the registry leads there, wherever that is run. */
+static bool
+image_concerned(const struct hy_image *image, const char *end)
+{
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++) {
+		const struct hy_reg_node *node = image->nodes[r].reg;
+
+		if (strcmp(node->name, end) == 0 || hy_reg_node_edge_find(node, end) >= 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+graph_concerned(const struct hy_graph *graph, const char *end)
+{
+	const struct hy_image *image = hy_graph_image(graph);
+
+	while (image != NULL && !image_concerned(image, end))
+		image = image->successor;
+	return image != NULL;
+}
+
+/* Compiles the graphs again that an arc concerns, all or none. */
+static int
+graphs_update(const struct hy_arc *arc)
+{
+	struct hy_graph **graphs, *graph = NULL;
+	unsigned int n = 0;
+	int rc;
+
+	while ((graph = hy_graph_next(graph)) != NULL)
+		n++;
+	graphs = calloc(n + 1, sizeof(struct hy_graph *));
+	if (graphs == NULL)
+		return -ENOMEM;
+	n = 0;
+	while ((graph = hy_graph_next(graph)) != NULL)
+		if (graph_concerned(graph, arc->end))
+			graphs[n++] = graph;
+	rc = hy_graph_update_all(graphs, n);
+	free(graphs);
+	return rc;
+}
+
+/* With the registry's lock: the nodes and edges of more features, in all graphs or in none. */
+static int
+more_set(struct hy_arc *arc, uint64_t features)
+{
+	const uint64_t before = arc->live, more = features & ~before;
+	uint16_t counts[HY_ARC_FEATURES_MAX + 1];
+	int rc;
+
+	edges_count(arc, counts);
+	for (uint64_t bits = more; bits != 0; bits &= bits - 1) {
+		const unsigned int at = (unsigned int)__builtin_ctzll(bits) + 1;
+
+		arc->nb_own[at] = counts[at];
+	}
+	arc->live |= more;
+	rc = edges_add(arc);
+	if (rc == 0)
+		rc = graphs_update(arc);
+	if (rc < 0) {
+		edges_shrink(arc, arc->live, counts);
+		arc->live = before;
+	}
+	return rc;
+}
+
+int
+hy_arc_bring_in(struct hy_arc *arc, uint64_t features)
+{
+	int rc;
+
+	hy_registry_lock();
+	rc = (features & ~arc->live) == 0 ? 0 : more_set(arc, features);
+	hy_registry_unlock();
+	/* No later walk is in an image without these edges: see above. */
+	if (rc == 0)
+		rc = hy_arc_grace(arc);
+	if (rc == 0)
+		arc->present = arc->live;
+	return rc;
+}
+
+void
+hy_arc_take_out(struct hy_arc *arc)
+{
+	const uint64_t live = arc->live;
+
+	/* Objects that wait in a cycle may be on their way to a feature. */
+	if (live == 0 || hy_arc_grace(arc) < 0)
+		return;
+	hy_registry_lock();
+	arc->live = 0;
+	if (graphs_update(arc) == 0) {
+		edges_shrink(arc, live, arc->nb_own);
+		arc->present = 0;
+	} else {
+		arc->live = live;
+	}
+	hy_registry_unlock();
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node of an arc, by which objects are told which features they are to see, and its features. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "arc.h"
+#include "lib/graph/compile/image.h"
+
+enum lane { LANE_CHAIN, LANE_INDEX };
+
+struct ctx {
+	struct hy_arc_view *const *view;
+	hy_arc_index_t *index;
+};
+
+static const struct hy_reg_owner owner = { .name = "an arc" };
+
+static __rte_always_inline uint16_t
+tell(struct hy_graph *graph, struct hy_node *node, void **objs, const uint32_t index[], uint16_t n)
+{
+	const struct ctx *ctx = node->ctx;
+	const struct hy_arc_view *view = __atomic_load_n(ctx->view, __ATOMIC_ACQUIRE);
+	uint32_t *chain = hy_lane(graph, node, LANE_CHAIN);
+	uint16_t next[HY_BURST_MAX];
+
+	for (uint16_t i = 0; i < n; i++) {
+		/* Acquired: the chain was complete before. 0 leads to the end. */
+		const uint64_t entry = likely(index[i] < view->nb_indexes)
+			? __atomic_load_n(&view->entries[index[i]], __ATOMIC_ACQUIRE)
+			: 0;
+
+		chain[i] = (uint32_t)entry;
+		next[i] = (uint16_t)(entry >> HY_ARC_EDGE_SHIFT);
+	}
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+static uint16_t
+by_object(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct ctx *ctx = node->ctx;
+	uint32_t index[HY_BURST_MAX];
+
+	ctx->index(objs, index, n);
+	return tell(graph, node, objs, index, n);
+}
+
+static uint16_t
+by_lane(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return tell(graph, node, objs, hy_lane(graph, node, LANE_INDEX), n);
+}
+
+static int
+qsbr_check(const struct hy_graph *graph, const struct hy_node *node, const struct hy_arc *arc)
+{
+	if (arc->params.qsbr == NULL || hy_graph_qsbr(graph) == arc->params.qsbr)
+		return 0;
+	return hy_node_refuse(graph, node,
+		"is on arc '%s', and its graph does not report to that arc's QSBR variable",
+		arc->name);
+}
+
+static int
+node_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	const struct hy_arc *arc = *(struct hy_arc *const *)config;
+	struct ctx *ctx = node->ctx;
+
+	ctx->view = &arc->view;
+	ctx->index = arc->params.index;
+	return qsbr_check(graph, node, arc);
+}
+
+int
+hy_arc_node_register(struct hy_arc *arc)
+{
+	const bool in_lane = arc->params.index == NULL;
+	const struct hy_node_desc desc = {
+		.name = arc->name,
+		.impl = { .process = in_lane ? by_lane : by_object,
+			.init = node_init,
+			.ctx_size = sizeof(struct ctx) },
+		.edges = { arc->end },
+		.lanes = { [LANE_CHAIN] = HY_ARC_LANE,
+			[LANE_INDEX] = in_lane ? arc->index_lane : NULL },
+	};
+	int rc = hy_node_register(&desc, &arc->node);
+
+	if (rc < 0)
+		return rc;
+	rc = hy_node_config(arc->node, &arc, sizeof(arc));
+	if (rc < 0)
+		hy_node_unregister(arc->node);
+	else
+		hy_registry_own(arc->node, &owner);
+	return rc;
+}
+
+int
+hy_arc_node_unregister(const struct hy_arc *arc)
+{
+	int rc;
+
+	hy_registry_lock();
+	hy_registry_own(arc->node, NULL);
+	rc = hy_node_unregister(arc->node);
+	if (rc < 0)
+		hy_registry_own(arc->node, &owner);
+	hy_registry_unlock();
+	return rc;
+}
+
+int
+hy_arc_join(const struct hy_graph *graph, const struct hy_node *node, unsigned int lane,
+	struct hy_arc_place *place)
+{
+	const struct hy_reg_node *reg = hy_image_node(node)->reg;
+	struct hy_arc *arc = NULL;
+	int position = -1;
+
+	while (position < 0 && (arc = hy_arc_next_of(arc)) != NULL)
+		position = hy_arc_position(arc, reg->name);
+	if (arc == NULL)
+		return hy_node_refuse(graph, node, "is a feature of no arc that exists");
+	if (lane >= reg->nb_lanes || strcmp(reg->lanes[lane], HY_ARC_LANE) != 0)
+		return hy_node_refuse(graph, node, "has not '" HY_ARC_LANE "' as its lane %u",
+			lane);
+	*place = (struct hy_arc_place){
+		.view = &arc->view, .position = (uint32_t)position, .lane = lane
+	};
+	return qsbr_check(graph, node, arc);
+}

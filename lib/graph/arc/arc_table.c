@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is enabled for each index. A chain is a word for each feature of the arc; each index has
+ * room for two. A change writes the chain that objects are not told of, and then the one word that
+ * leads to it: so all of a change is seen, or nothing. It is written to again when no worker holds
+ * objects that were told of it before, by QSBR.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_malloc.h>
+#include <rte_pause.h>
+
+#include <hy_grace.h>
+
+#include "arc.h"
+#include "lib/graph/internal/log.h"
+
+#define INDEXES_LEAST 16u
+#define ENABLED (UINT64_C(1) << 63) /* in a hop: its feature is */
+
+static void
+view_free(struct hy_arc_view *view)
+{
+	if (view == NULL)
+		return;
+	rte_free(view->entries);
+	rte_free(view->hops);
+	free(view);
+}
+
+static struct hy_arc_view *
+view_new(const struct hy_arc *arc, uint32_t nb_indexes)
+{
+	const size_t nb_hops = 2 * (size_t)nb_indexes * RTE_MAX(arc->nb_features, 1u);
+	struct hy_arc_view *view = calloc(1, sizeof(*view));
+
+	if (view == NULL)
+		return NULL;
+	view->nb_indexes = nb_indexes;
+	view->entries = rte_zmalloc_socket("hy_arc", nb_indexes * sizeof(*view->entries),
+		RTE_CACHE_LINE_SIZE, arc->params.socket);
+	view->hops = rte_zmalloc_socket("hy_arc", nb_hops * sizeof(*view->hops),
+		RTE_CACHE_LINE_SIZE, arc->params.socket);
+	if (view->entries != NULL && view->hops != NULL)
+		return view;
+	view_free(view);
+	return NULL;
+}
+
+int
+hy_arc_table_create(struct hy_arc *arc)
+{
+	arc->slots = calloc(INDEXES_LEAST, sizeof(*arc->slots));
+	arc->view = view_new(arc, INDEXES_LEAST);
+	return arc->slots == NULL || arc->view == NULL ? -ENOMEM : 0;
+}
+
+void
+hy_arc_table_free(struct hy_arc *arc)
+{
+	view_free(arc->view);
+	view_free(arc->old);
+	free(arc->slots);
+}
+
+static uint64_t
+now(const struct hy_arc *arc)
+{
+	return arc->params.qsbr == NULL ? 0 : hy_grace_start(arc->params.qsbr);
+}
+
+static int
+grace(const struct hy_arc *arc, uint64_t token)
+{
+	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
+
+	if (arc->params.qsbr == NULL)
+		return 0;
+	while (rte_rcu_qsbr_check(arc->params.qsbr, token, false) != 1) {
+		const uint64_t waited = rte_get_timer_cycles() - start;
+
+		if (waited > hz) {
+			HY_LOG(ERR, "arc '%s': a worker has not reported for a second", arc->name);
+			return -ETIMEDOUT;
+		}
+		/* A walk takes microseconds; one that takes longer may lack this very CPU. */
+		if (waited < hz / 10000)
+			rte_pause();
+		else
+			rte_delay_us_sleep(20);
+	}
+	return 0;
+}
+
+int
+hy_arc_grace(const struct hy_arc *arc)
+{
+	return grace(arc, now(arc));
+}
+
+static int
+refused(const struct hy_arc *arc, uint32_t nb_indexes)
+{
+	HY_LOG(ERR, "arc '%s': no memory for %u indexes", arc->name, nb_indexes);
+	return -ENOMEM;
+}
+
+/* A larger table with all that is in this one: where a chain is does not change. */
+static int
+grow(struct hy_arc *arc, uint32_t index)
+{
+	const struct hy_arc_view *small = arc->view;
+	const uint32_t nb_indexes = rte_align32pow2(index + 1);
+	struct hy_arc_slot *slots;
+	struct hy_arc_view *view;
+
+	if (arc->old != NULL && grace(arc, arc->old_token) < 0)
+		return -ETIMEDOUT;
+	view_free(arc->old);
+	arc->old = NULL;
+	slots = realloc(arc->slots, nb_indexes * sizeof(*slots));
+	if (slots == NULL)
+		return refused(arc, nb_indexes);
+	arc->slots = slots;
+	view = view_new(arc, nb_indexes);
+	if (view == NULL)
+		return refused(arc, nb_indexes);
+	memset(&slots[small->nb_indexes], 0, (nb_indexes - small->nb_indexes) * sizeof(*slots));
+	memcpy(view->entries, small->entries, small->nb_indexes * sizeof(*view->entries));
+	memcpy(view->hops, small->hops,
+		2 * (size_t)small->nb_indexes * arc->nb_features * sizeof(*view->hops));
+	arc->old = arc->view;
+	__atomic_store_n(&arc->view, view, __ATOMIC_RELEASE);
+	arc->old_token = now(arc);
+	return 0;
+}
+
+int
+hy_arc_table_prepare(struct hy_arc *arc, uint32_t index)
+{
+	if (index >= arc->view->nb_indexes) {
+		const int rc = grow(arc, index);
+
+		if (rc < 0)
+			return rc;
+	}
+	return grace(arc, arc->slots[index].token);
+}
+
+/* Where the chain of an index starts. */
+static uint32_t
+chain_at(const struct hy_arc *arc, uint32_t index, unsigned int side)
+{
+	return (2 * index + side) * arc->nb_features;
+}
+
+void
+hy_arc_table_read(const struct hy_arc *arc, uint32_t index, struct hy_arc_chain *chain)
+{
+	const uint64_t *hops;
+
+	chain->enabled = 0;
+	if (index >= arc->view->nb_indexes)
+		return;
+	hops = &arc->view->hops[chain_at(arc, index, arc->slots[index].side)];
+	for (unsigned int f = 0; f < arc->nb_features; f++) {
+		if ((hops[f] & ENABLED) == 0)
+			continue;
+		chain->enabled |= UINT64_C(1) << f;
+		chain->cookie[f] = (uint32_t)hops[f];
+	}
+}
+
+static uint64_t
+edge_word(const struct hy_arc *arc, int from, int to)
+{
+	return (uint64_t)*hy_arc_edge(arc, from, to) << HY_ARC_EDGE_SHIFT;
+}
+
+void
+hy_arc_table_write(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain *chain)
+{
+	struct hy_arc_slot *slot = &arc->slots[index];
+	const uint32_t at = chain_at(arc, index, slot->side ^ 1u);
+	int next = -1; /* from the last feature to the first: what comes behind; the end */
+
+	for (int f = (int)arc->nb_features - 1; f >= 0; f--) {
+		uint64_t word = 0;
+
+		if ((chain->enabled >> f & 1) != 0) {
+			word = ENABLED | edge_word(arc, f, next) | chain->cookie[f];
+			next = f;
+		}
+		__atomic_store_n(&arc->view->hops[at + (unsigned int)f], word, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&arc->view->entries[index], edge_word(arc, -1, next) | at,
+		__ATOMIC_RELEASE);
+	slot->side ^= 1;
+	slot->token = now(arc);
+}

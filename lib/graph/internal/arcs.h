@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arcs of the process, for code that plans where nodes run. With the registry's lock held. */
+#ifndef HY_GRAPH_ARCS_H
+#define HY_GRAPH_ARCS_H
+
+#include <hy_arc.h>
+
+/* The first arc, or the one behind another; NULL after the last. */
+struct hy_arc *hy_arc_next_of(const struct hy_arc *arc);
+/* The position of a feature on an arc, by its whole name, or -1. hy_arc_feature_at() is the inverse. */
+int hy_arc_position(const struct hy_arc *arc, const char *feature);
+/* The name of the node that the arc ends at. */
+const char *hy_arc_end(const struct hy_arc *arc);
+/* Whether graphs have any of its features. */
+bool hy_arc_is_live(const struct hy_arc *arc);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * While a thread loads a plugin, each function that registers something notes how to take it back: a
+ * failed load and an unload go through these notes backwards.
+ */
+#ifndef HY_GRAPH_PLUGIN_NOTES_H
+#define HY_GRAPH_PLUGIN_NOTES_H
+
+#include <hy_plugin.h>
+
+/* A kind of thing that can be registered. */
+struct hy_plugin_kind {
+	/* Whether it is in use; if so, says by what. Memory of HY_PLUGIN_ERROR_SIZE. */
+	bool (*busy)(uintptr_t what, char *error);
+	/* Takes it back. It may be gone already. */
+	void (*undo)(uintptr_t what);
+};
+
+/* Notes that something was registered; does nothing unless this thread loads a plugin. */
+void hy_plugin_registered(const struct hy_plugin_kind *kind, uintptr_t what);
+/* Likewise, of a node. With the registry's lock held. */
+void hy_plugin_registered_node(hy_node_id id);
+
+/* If this thread loads a plugin, makes that fail and returns true. */
+bool hy_plugin_load_fails(const char *what, int rc);
+
+/*
+ * Numbers that another layer's headers compile into plugins, by HY_PLUGIN_NUMBERS() there: a plugin
+ * that has others is refused, and so is one that has any that nobody has added. Called once, when the
+ * program is loaded.
+ */
+void hy_plugin_numbers_add(const struct hy_plugin_number *numbers, unsigned int n);
+
+#endif

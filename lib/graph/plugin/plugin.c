@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loading and unloading plugins: whole, or not at all. */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "lib/graph/arc/arc.h"
+#include "lib/graph/registry/reg_node.h"
+#include "lib/graph/update/control.h"
+#include "plugin.h"
+
+/* Something that a plugin registered. */
+struct registered {
+	const struct hy_plugin_kind *kind;
+	uintptr_t what;
+};
+
+/* A library that a plugin needs, and the program does not. */
+struct library {
+	void *handle;
+	const void *base;
+};
+
+struct hy_plugin {
+	TAILQ_ENTRY(hy_plugin) next;
+	struct hy_plugin_info info;
+	struct hy_plugin_desc desc; /* that info points into */
+	char path[PATH_MAX];
+	void *handle;              /* dlopen(3)'s */
+	const void *base;          /* where it is mapped */
+	struct library *libraries; /* that it brought along, or shares with others that did */
+	unsigned int nb_libraries;
+	struct registered *registered; /* in order */
+	unsigned int nb_registered;
+	char failed[HY_NAME_SIZE]; /* what the first refused registration was of */
+	int rc;                    /* and what it returned */
+};
+
+static TAILQ_HEAD(plugins, hy_plugin) plugins = TAILQ_HEAD_INITIALIZER(plugins);
+
+/* What this thread is loading: its constructors run on the thread that calls dlopen(). */
+static _Thread_local struct hy_plugin *loading;
+
+void
+hy_plugin_registered(const struct hy_plugin_kind *kind, uintptr_t what)
+{
+	struct registered *all;
+
+	if (loading == NULL)
+		return;
+	all = realloc(loading->registered, (loading->nb_registered + 1) * sizeof(*all));
+	if (all == NULL) { /* the load fails: what would be forgotten goes at once */
+		kind->undo(what);
+		hy_plugin_load_fails("memory", -ENOMEM);
+		return;
+	}
+	loading->registered = all;
+	all[loading->nb_registered++] = (struct registered){ kind, what };
+}
+
+bool
+hy_plugin_load_fails(const char *what, int rc)
+{
+	if (loading == NULL)
+		return false;
+	if (loading->rc == 0) {
+		loading->rc = rc;
+		snprintf(loading->failed, sizeof(loading->failed), "%s",
+			what == NULL ? "(null)" : what);
+	}
+	return true;
+}
+
+static void
+node_undo(uintptr_t what)
+{
+	struct hy_reg_node *node;
+
+	hy_registry_lock();
+	node = hy_registry_get((hy_node_id)what);
+	if (node != NULL) {
+		hy_registry_remove(node);
+		hy_reg_node_free(node);
+	}
+	hy_registry_unlock();
+}
+
+static bool
+node_busy(uintptr_t what, char *error)
+{
+	const struct hy_reg_node *node;
+	char why[HY_TEXT_SIZE];
+	bool busy;
+
+	hy_registry_lock();
+	node = hy_registry_get((hy_node_id)what);
+	busy = node != NULL && hy_registry_held(node, why) < 0;
+	if (busy)
+		snprintf(error, HY_PLUGIN_ERROR_SIZE, "its node '%s' %s", node->name, why);
+	hy_registry_unlock();
+	return busy;
+}
+
+static const struct hy_plugin_kind node_kind = { node_busy, node_undo };
+
+void
+hy_plugin_registered_node(hy_node_id id)
+{
+	hy_plugin_registered(&node_kind, id);
+}
+
+static bool
+is_own(const struct hy_plugin *plugin, hy_node_id id)
+{
+	for (unsigned int i = 0; i < plugin->nb_registered; i++)
+		if (plugin->registered[i].kind == &node_kind && plugin->registered[i].what == id)
+			return true;
+	return false;
+}
+
+/* Where the object that an address belongs to is mapped, or NULL. */
+static const void *
+base_of(const void *address)
+{
+	Dl_info info;
+
+	return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+/* Whether an address is in what goes with a plugin. */
+static bool
+is_of(const struct hy_plugin *plugin, const void *address)
+{
+	const void *base = base_of(address);
+	bool is = base == plugin->base;
+
+	for (unsigned int i = 0; i < plugin->nb_libraries; i++)
+		is |= base == plugin->libraries[i].base;
+	return is && base != NULL;
+}
+
+/* Whether any of these functions, of which some may be NULL, is the plugin's. */
+static bool
+has_one_of(const struct hy_plugin *plugin, const uintptr_t functions[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_of(plugin, (const void *)functions[i]))
+			return true;
+	return false;
+}
+#define HAS_ONE_OF(plugin, ...) \
+	has_one_of(plugin, (const uintptr_t[]){ __VA_ARGS__ }, \
+		RTE_DIM(((const uintptr_t[]){ __VA_ARGS__ })))
+
+static bool
+is_code_of(const struct hy_plugin *plugin, const struct hy_node_impl *impl)
+{
+	return HAS_ONE_OF(plugin, (uintptr_t)impl->process, (uintptr_t)impl->init,
+		(uintptr_t)impl->fini);
+}
+
+/* A clone is traced by its original's functions, whatever implementation it is given. */
+static bool
+is_traced_by(const struct hy_plugin *plugin, const struct hy_node_trace *trace)
+{
+	return HAS_ONE_OF(plugin, (uintptr_t)trace->snapshot, (uintptr_t)trace->format);
+}
+
+/* The operations themselves, or any of them, whoever has copied them. */
+static bool
+handles(const struct hy_plugin *plugin, const struct hy_object_ops *ops)
+{
+	return HAS_ONE_OF(plugin, (uintptr_t)ops, (uintptr_t)ops->release, (uintptr_t)ops->arm,
+		(uintptr_t)ops->wait, (uintptr_t)ops->snapshot, (uintptr_t)ops->format,
+		(uintptr_t)ops->flow_hash, (uintptr_t)ops->copy);
+}
+
+static bool
+walks(const struct hy_plugin *plugin, const struct hy_image *image)
+{
+	return image != NULL && HAS_ONE_OF(plugin, (uintptr_t)image->walk);
+}
+
+/* Whether a node that is not the plugin's own would run its code: a clone, or by hy_node_impl_set(). */
+static bool
+other_node_busy(const struct hy_plugin *plugin, char *error)
+{
+	const struct hy_reg_node *node;
+
+	for (hy_node_id id = 0; (node = hy_registry_next(id)) != NULL; id = node->id + 1) {
+		if (is_own(plugin, node->id))
+			continue;
+		if (is_traced_by(plugin, &node->trace))
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"node '%s' is traced by its code; unregister it", node->name);
+		else if (is_code_of(plugin, &node->impl))
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"node '%s' runs its code; unregister it, or give it another "
+				"implementation",
+				node->name);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/* Whether an image runs its code on a node that is not the plugin's own. */
+static const struct hy_reg_node *
+node_of_image(const struct hy_plugin *plugin, const struct hy_image *image)
+{
+	for (unsigned int r = 0; image != NULL && r < image->plan.nb_nodes; r++) {
+		const struct hy_image_node *node = &image->nodes[r];
+
+		if (!is_own(plugin, node->reg->id) && is_code_of(plugin, &node->impl))
+			return node->reg;
+	}
+	return NULL;
+}
+
+/* Whether a graph still runs its code: graphs keep the implementations that they were made with. */
+static bool
+graph_busy(const struct hy_plugin *plugin, char *error)
+{
+	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g)) {
+		const struct hy_image *image = hy_graph_image(g);
+		const struct hy_reg_node *node = NULL;
+		const char *graph = g->control->name;
+		bool walked = false;
+
+		for (; image != NULL && node == NULL; image = image->successor) {
+			node = node_of_image(plugin, image);
+			walked |= walks(plugin, image);
+		}
+		if (node != NULL)
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"node '%s' of graph '%s' runs its code; update the graph, or "
+				"destroy it",
+				node->name, graph);
+		else if (walked)
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"it walks graph '%s'; update the graph, or destroy it", graph);
+		else if (handles(plugin, g->control->params.ops))
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"it handles the objects of graph '%s'; destroy that first", graph);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+static bool
+arc_busy(const struct hy_plugin *plugin, char *error)
+{
+	for (const struct hy_arc *a = hy_arc_next_of(NULL); a != NULL; a = hy_arc_next_of(a)) {
+		if (!HAS_ONE_OF(plugin, (uintptr_t)a->params.index))
+			continue;
+		snprintf(error, HY_PLUGIN_ERROR_SIZE,
+			"arc '%s' asks its code for indexes; destroy that first", a->name);
+		return true;
+	}
+	return false;
+}
+
+static bool
+code_busy(const struct hy_plugin *plugin, char *error)
+{
+	bool busy;
+
+	hy_registry_lock();
+	busy = other_node_busy(plugin, error) || graph_busy(plugin, error) ||
+		arc_busy(plugin, error);
+	hy_registry_unlock();
+	return busy;
+}
+
+static int __rte_format_printf(4, 5)
+	refuse(char *error, const char *path, int rc, const char *format, ...)
+{
+	const int used = snprintf(error, HY_PLUGIN_ERROR_SIZE, "'%.300s': ", path);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(error + used, (size_t)(HY_PLUGIN_ERROR_SIZE - used), format, ap);
+	va_end(ap);
+	return rc;
+}
+
+/* The file and its descriptor; path is resolved. */
+static int
+file_check(struct hy_plugin *plugin, char *error)
+{
+	char reason[HY_PLUGIN_REASON_SIZE];
+	int rc = hy_plugin_path_check(plugin->path, reason);
+	int fd;
+
+	if (rc < 0)
+		return refuse(error, plugin->path, rc, "%s", reason);
+	fd = open(plugin->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		rc = -errno;
+		return refuse(error, plugin->path, rc, "%s", strerror(-rc));
+	}
+	rc = hy_plugin_file_read(fd, &plugin->desc, reason);
+	close(fd);
+	if (rc < 0)
+		return refuse(error, plugin->path, rc, "%s", reason);
+	return 0;
+}
+
+/* Neither the file nor the name is loaded already, by whatever means. */
+static int
+twice_check(const struct hy_plugin *plugin, char *error)
+{
+	const struct hy_plugin *other;
+	void *handle = dlopen(plugin->path, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (handle != NULL) {
+		dlclose(handle);
+		return refuse(error, plugin->path, -EEXIST, "it is loaded already");
+	}
+	TAILQ_FOREACH(other, &plugins, next)
+		if (strcmp(other->desc.name, plugin->desc.name) == 0)
+			return refuse(error, plugin->path, -EEXIST,
+				"a plugin '%s' is loaded already, from '%.300s'", plugin->desc.name,
+				other->path);
+	return 0;
+}
+
+/* Takes what was registered back, last first, and unmaps the code. */
+static void
+unmap(struct hy_plugin *plugin)
+{
+	while (plugin->nb_registered > 0) {
+		const struct registered *last = &plugin->registered[--plugin->nb_registered];
+
+		last->kind->undo(last->what);
+	}
+	if (plugin->handle != NULL)
+		dlclose(plugin->handle);
+	while (plugin->nb_libraries > 0)
+		dlclose(plugin->libraries[--plugin->nb_libraries].handle);
+	free(plugin->libraries);
+	free(plugin->registered);
+	free(plugin);
+}
+
+/* What the dynamic linker said, without the path that it begins with. */
+static const char *
+dl_reason(const struct hy_plugin *plugin)
+{
+	const char *said = dlerror();
+	const size_t n = strlen(plugin->path);
+
+	if (said == NULL)
+		return "the dynamic linker refuses it";
+	return strncmp(said, plugin->path, n) == 0 && strncmp(said + n, ": ", 2) == 0 ? said + n + 2
+										      : said;
+}
+
+static const char *
+registration_reason(int rc)
+{
+	switch (-rc) {
+	case EEXIST:
+		return "the name is taken";
+	case EINVAL:
+		return "its declaration is malformed";
+	default:
+		return strerror(-rc);
+	}
+}
+
+/* Opens an object; NULL, or where it is mapped. */
+static void *
+object_open(const char *path, const void **base)
+{
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	struct link_map *map;
+
+	if (handle == NULL || dlinfo(handle, RTLD_DI_LINKMAP, &map) < 0)
+		return NULL;
+	*base = base_of(map->l_ld);
+	return handle;
+}
+
+/* Maps a library, or keeps one that another plugin has brought along. */
+static int
+library_open(struct hy_plugin *plugin, const char *path)
+{
+	struct library *all = realloc(plugin->libraries, (plugin->nb_libraries + 1) * sizeof(*all));
+	struct library *library;
+
+	if (all == NULL)
+		return -ENOMEM;
+	plugin->libraries = all;
+	library = &all[plugin->nb_libraries];
+	library->handle = object_open(path, &library->base);
+	plugin->nb_libraries += library->handle != NULL;
+	return library->handle == NULL ? -ELIBACC : 0;
+}
+
+bool
+hy_plugin_brings(const void *handle, char path[PATH_MAX])
+{
+	const struct hy_plugin *plugin;
+
+	TAILQ_FOREACH(plugin, &plugins, next)
+		for (unsigned int i = 0; i < plugin->nb_libraries; i++) {
+			struct link_map *map;
+
+			if (plugin->libraries[i].handle != handle ||
+				dlinfo(plugin->libraries[i].handle, RTLD_DI_LINKMAP, &map) < 0)
+				continue;
+			snprintf(path, PATH_MAX, "%s", map->l_name);
+			return true;
+		}
+	return false;
+}
+
+/* Maps the code, which runs its constructors: those of libraries first. */
+static int
+objects_open(struct hy_plugin *plugin, const struct hy_plugin_needs *needs)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < needs->n && rc == 0; i++)
+		rc = library_open(plugin, needs->needs[i].path);
+	if (rc == 0)
+		plugin->handle = object_open(plugin->path, &plugin->base);
+	return rc == 0 && plugin->handle == NULL ? -ELIBACC : rc;
+}
+
+static int
+map(struct hy_plugin *plugin, const struct hy_plugin_needs *needs, char *error)
+{
+	int rc;
+
+	loading = plugin;
+	rc = objects_open(plugin, needs);
+	loading = NULL;
+	if (rc < 0)
+		return refuse(error, plugin->path, rc, "%s",
+			rc == -ENOMEM ? "out of memory" : dl_reason(plugin));
+	if (plugin->rc < 0)
+		return refuse(error, plugin->path, plugin->rc,
+			"registration of '%s' failed: %s; nothing of the plugin was kept",
+			plugin->failed, registration_reason(plugin->rc));
+	if (plugin->nb_registered == 0)
+		return refuse(error, plugin->path, -ENODATA,
+			"it registers no node, family or variant");
+	return 0;
+}
+
+int
+hy_plugin_load(const char *path, struct hy_plugin **out, char *error)
+{
+	struct hy_plugin_needs needs = { 0, NULL };
+	char reason[HY_PLUGIN_REASON_SIZE];
+	struct hy_plugin *plugin;
+	int rc;
+
+	if (loading != NULL)
+		return refuse(error, path, -EBUSY, "a plugin cannot load another one");
+	plugin = calloc(1, sizeof(*plugin));
+	if (plugin == NULL)
+		return refuse(error, path, -ENOMEM, "out of memory");
+	if (realpath(path, plugin->path) == NULL) {
+		rc = -errno;
+		free(plugin);
+		return refuse(error, path, rc, "%s", strerror(-rc));
+	}
+	rc = file_check(plugin, error);
+	if (rc == 0)
+		rc = twice_check(plugin, error);
+	if (rc == 0) {
+		rc = hy_plugin_needs_find(plugin->path, &needs, reason);
+		if (rc < 0)
+			refuse(error, plugin->path, rc, "%s", reason);
+	}
+	if (rc == 0)
+		rc = map(plugin, &needs, error);
+	hy_plugin_needs_free(&needs);
+	if (rc < 0) {
+		unmap(plugin);
+		return rc;
+	}
+	plugin->info = (struct hy_plugin_info){
+		.path = plugin->path,
+		.name = plugin->desc.name,
+		.version = plugin->desc.version,
+		.text = plugin->desc.text,
+		.abi = plugin->desc.abi,
+		.dpdk = plugin->desc.dpdk,
+	};
+	TAILQ_INSERT_TAIL(&plugins, plugin, next);
+	if (out != NULL)
+		*out = plugin;
+	return 0;
+}
+
+int
+hy_plugin_unload(struct hy_plugin *plugin, char *error)
+{
+	char reason[HY_PLUGIN_ERROR_SIZE];
+	bool busy = code_busy(plugin, reason);
+
+	for (unsigned int i = 0; !busy && i < plugin->nb_registered; i++)
+		busy = plugin->registered[i].kind->busy(plugin->registered[i].what, reason);
+	if (busy)
+		return refuse(error, plugin->path, -EBUSY, "%.500s", reason);
+	TAILQ_REMOVE(&plugins, plugin, next);
+	unmap(plugin);
+	return 0;
+}
+
+int
+hy_plugin_load_list(const char *list, char *error)
+{
+	char path[PATH_MAX], unloading[HY_PLUGIN_ERROR_SIZE];
+	struct hy_plugin *plugin;
+	size_t len;
+	int rc;
+
+	if (list == NULL)
+		return 0;
+	list += strspn(list, ":");
+	if (*list == '\0')
+		return 0;
+	len = strcspn(list, ":");
+	if (len >= sizeof(path)) {
+		snprintf(error, HY_PLUGIN_ERROR_SIZE, "'%.200s...': %s", list,
+			strerror(ENAMETOOLONG));
+		return -ENAMETOOLONG;
+	}
+	memcpy(path, list, len);
+	path[len] = '\0';
+	rc = hy_plugin_load(path, &plugin, error);
+	if (rc < 0)
+		return rc;
+	rc = hy_plugin_load_list(list + len, error);
+	if (rc < 0)
+		hy_plugin_unload(plugin, unloading);
+	return rc;
+}
+
+struct hy_plugin *
+hy_plugin_next(const struct hy_plugin *plugin)
+{
+	return plugin == NULL ? TAILQ_FIRST(&plugins) : TAILQ_NEXT(plugin, next);
+}
+
+const struct hy_plugin_info *
+hy_plugin_describe(const struct hy_plugin *plugin)
+{
+	return &plugin->info;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statistics of one moment: see moment.h. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_pause.h>
+
+#include "lib/graph/update/control.h"
+#include "moment.h"
+#include "stats.h"
+
+#define SPINS 1000 /* before the control plane sleeps: a worker that is awake takes less */
+#define SLEEP_US 50
+
+void
+hy_moment_take(struct hy_graph *graph)
+{
+	struct hy_moment *moment;
+
+	if ((__atomic_load_n(&graph->attention, __ATOMIC_ACQUIRE) & HY_ATTEND_MOMENT) == 0)
+		return;
+	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_MOMENT, __ATOMIC_RELAXED);
+	moment = __atomic_exchange_n(&graph->moment, NULL, __ATOMIC_ACQUIRE);
+	if (moment == NULL)
+		return;
+	if (graph->image->size <= moment->size) {
+		memcpy(moment->copy, graph->image, graph->image->size);
+		moment->of = graph->image;
+	}
+	__atomic_store_n(&moment->taken, true, __ATOMIC_RELEASE);
+}
+
+static bool
+is_taken(const struct hy_moment *moment)
+{
+	return __atomic_load_n(&moment->taken, __ATOMIC_ACQUIRE);
+}
+
+/* Asks the worker, and waits for it. Returns whether it has answered. */
+static bool
+ask(struct hy_graph *graph, struct hy_moment *moment, unsigned int wait_us)
+{
+	const uint64_t start = rte_rdtsc(), most = rte_get_tsc_hz() / 1000000 * wait_us;
+
+	__atomic_store_n(&graph->moment, moment, __ATOMIC_RELEASE);
+	__atomic_or_fetch(&graph->attention, HY_ATTEND_MOMENT, __ATOMIC_RELEASE);
+	for (unsigned int i = 0; !is_taken(moment) && rte_rdtsc() - start < most; i++) {
+		if (i < SPINS)
+			rte_pause();
+		else
+			usleep(SLEEP_US);
+	}
+	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_MOMENT, __ATOMIC_RELAXED);
+	/* What the worker has begun, it ends soon. */
+	if (__atomic_exchange_n(&graph->moment, NULL, __ATOMIC_ACQUIRE) == NULL)
+		while (!is_taken(moment))
+			rte_pause();
+	return moment->taken;
+}
+
+/* Has what the copy is made of lead to its own parts; what it leads to elsewhere stays. */
+static void
+rebase(struct hy_image *copy, const struct hy_image *of)
+{
+	const ptrdiff_t by = (char *)copy - (const char *)of;
+
+	copy->nodes = RTE_PTR_ADD(copy->nodes, by);
+	for (unsigned int r = 0; r < copy->plan.nb_nodes; r++)
+		copy->hot[r].edges = RTE_PTR_ADD(copy->hot[r].edges, by);
+}
+
+/* The statistics of a graph between two of its walks; of any moment, if nobody walks it. */
+static int
+graph_read(struct hy_graph *graph, unsigned int wait_us, struct hy_stats **stats)
+{
+	const struct hy_image *image;
+	struct hy_moment moment;
+	void *memory = NULL;
+	bool taken;
+	int rc;
+
+	do { /* again if the worker took up another image first; no more than two can wait for it */
+		free(memory);
+		image = hy_graph_image(graph);
+		if (graph->control->behind || hy_graph_resting(graph))
+			return hy_stats_of(graph, stats);
+		moment = (struct hy_moment){ .size = image->size };
+		memory = malloc(moment.size + RTE_CACHE_LINE_SIZE);
+		if (memory == NULL)
+			return -ENOMEM;
+		moment.copy = RTE_PTR_ALIGN_CEIL(memory, RTE_CACHE_LINE_SIZE);
+		taken = ask(graph, &moment, wait_us);
+	} while (taken && moment.of != image);
+	if (taken) {
+		rebase(moment.copy, image);
+		rc = hy_stats_of_image(graph, moment.copy, stats);
+	} else {
+		rc = hy_stats_of(graph, stats);
+	}
+	free(memory);
+	return rc;
+}
+
+int
+hy_stats_read_between_walks(const char *pattern, unsigned int wait_us, struct hy_stats **out)
+{
+	static const struct hy_patterns all;
+	const struct hy_patterns graphs = { &pattern, 1 };
+	struct hy_stats *stats, *of = NULL;
+	int rc = hy_stats_new(&stats);
+
+	if (rc < 0)
+		return rc;
+	hy_registry_lock();
+	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL && rc == 0; g = hy_graph_next(g)) {
+		if (!hy_patterns_match(&graphs, hy_graph_name(g)))
+			continue;
+		rc = graph_read(g, wait_us, &of);
+		if (rc == 0)
+			rc = hy_stats_merge(stats, of, NULL, &all);
+		hy_stats_free(of);
+		of = NULL;
+		stats->nb_graphs++;
+	}
+	hy_registry_unlock();
+	if (rc == 0 && stats->nb_graphs == 0)
+		rc = -ENOENT;
+	if (rc < 0) {
+		hy_stats_free(stats);
+		return rc;
+	}
+	*out = stats;
+	return 0;
+}

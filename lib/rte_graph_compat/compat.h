@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the adapter's files share: nodes as they were registered, and graphs behind what node code
+ * sees of them. One mutex covers both; it is recursive, since a node's init() may look up, and is
+ * taken before the core's.
+ */
+#ifndef HY_COMPAT_COMPAT_H
+#define HY_COMPAT_COMPAT_H
+
+#include "lib/graph/internal/owner.h"
+
+#include "rte_graph_worker.h"
+
+/* The core's nodes behind the adapter's, which alone may change them. */
+extern const struct hy_reg_owner hy_compat_owner;
+
+struct compat_node {
+	char name[RTE_NODE_NAMESIZE];
+	rte_node_t id;
+	rte_node_t parent_id;
+	uint64_t flags;
+	rte_node_process_t process;
+	rte_node_init_t init;
+	rte_node_fini_t fini;
+	unsigned int lcore_id; /* where it runs; RTE_MAX_LCORE: anywhere */
+	uint16_t nb_xstats;
+	char (*xstat_desc)[RTE_NODE_XSTAT_DESC_SIZE];
+	rte_edge_t nb_edges;
+	char (*edges)[RTE_NODE_NAMESIZE];
+	uint16_t *core_edges; /* the core's edge behind each */
+	bool resolved;        /* the core has these edges, and core_edges says which */
+	hy_node_id core;
+	unsigned int arcs;              /* feature arcs that it is part of */
+	rte_node_process_t arc_process; /* what it runs in place of process, then */
+	bool taken;                     /* into the graph that is being compiled */
+	struct shadow *shadow;          /* in the graph that is being compiled */
+};
+
+/* The edges of a node in one image of its graph. */
+struct table {
+	unsigned int refs; /* under no lock: atomic */
+	rte_edge_t nb_edges;
+	struct hy_compat_edge *edges;
+	struct rte_node **nodes;
+};
+
+/* A node of a graph. It lives as long as the graph, also when a live change takes the node out. */
+struct shadow {
+	struct rte_node pub; /* first: what the API hands out */
+	const struct compat_node *from;
+	void **late;                 /* pub.nb_late objects that found the core's stream full */
+	void **held;                 /* objects that found the queue of the node's lcore full */
+	uint32_t nb_held;            /* of the worker alone, like the next */
+	struct shadow *next_holding; /* that holds objects, too */
+	struct table *current;       /* of the graph as it is now; NULL: the node is not in it */
+	struct table *staged;        /* of the graph that is being compiled */
+	unsigned int bound; /* contexts of the core that point here; under the core's lock */
+	struct shadow *next;
+};
+
+/* A node's context in the core. It is renewed when the node's edges change. */
+struct binding {
+	struct shadow *shadow;
+	struct table *table;
+};
+
+struct compat_graph {
+	struct rte_graph pub;      /* first: what the API hands out */
+	struct compat_graph *next; /* in order of id */
+	struct pcap *pcap;         /* of the worker alone; NULL: nothing is written, or no more */
+	struct hy_object_ops ops;
+	struct shadow *shadows;
+	bool clone;
+	uint32_t queue_max;     /* most bursts in the queue; 0: as many as its nodes want */
+	struct family *family;  /* the original's and its clones' */
+	struct queue *queue;    /* since the graph was bound for the first time */
+	struct shadow *holding; /* of the worker alone: nodes that hold objects back */
+	packets_enqueued_cb notify;
+	uint64_t notify_arg;
+	char *pcap_filename; /* as it was asked for, also for clones; NULL: it was not */
+	uint64_t pcap_packets;
+};
+
+/* An original and its clones: who is bound to which lcore. */
+struct family {
+	unsigned int refs;
+	struct compat_graph *bound[RTE_MAX_LCORE]; /* changes only while nobody walks */
+};
+
+/* Nodes of a graph that is being compiled. */
+struct node_set {
+	struct compat_node **nodes;
+	rte_node_t n;
+};
+
+void hy_compat_lock(void);
+void hy_compat_unlock(void);
+
+/* Sets rte_errno from a negative errno. */
+void hy_compat_errno(int rc);
+
+/* The name that the core knows something by: "rte.<name>", or "rte-<id>" if that is none. */
+void hy_compat_core_name(char core[HY_NAME_SIZE], const char *name, unsigned int id);
+
+/* Copies a name. Returns 0, -EINVAL or -E2BIG (logged). */
+int hy_compat_name_copy(char to[RTE_NODE_NAMESIZE], const char *from, const char *what);
+
+/* The rest wants the lock held. */
+
+/* A node by id or by name, or NULL. */
+struct compat_node *hy_compat_node(rte_node_t id);
+struct compat_node *hy_compat_node_find(const char *name);
+rte_node_t hy_compat_nodes_count(void);
+
+/* Gives a node edges from the first one on. Returns 0 or a negative errno (logged). */
+int hy_compat_edges_set(struct compat_node *node, uint32_t from, const char *const *targets,
+	uint32_t n);
+/* Makes the core's edges of a node, whose targets are registered, those that it has here. Returns 0
+ * or a negative errno. */
+int hy_compat_edges_resolve(struct compat_node *node);
+
+/* What runs a node, and binds it to its shadow in the graph that is being created. */
+hy_node_process_t hy_compat_process, hy_compat_process_source;
+hy_node_init_t hy_compat_bind;
+hy_node_fini_t hy_compat_unbind;
+
+static inline void
+hy_compat_table_use(struct rte_node *node, const struct table *table)
+{
+	node->nb_edges = table->nb_edges;
+	node->edges = table->edges;
+	node->nodes = table->nodes;
+}
+
+/* Makes shadows and tables for a set of nodes. Returns 0 or -ENOMEM; then, or if the graph is
+ * refused, they are to be withdrawn; else, committed. */
+int hy_compat_shadows_stage(struct compat_graph *graph, const struct node_set *set);
+void hy_compat_shadows_withdraw(struct compat_graph *graph);
+void hy_compat_shadows_commit(struct compat_graph *graph);
+/* Objects that nodes of a graph hold behind full streams, until they are unbound. */
+uint64_t hy_compat_shadows_late(const struct compat_graph *graph);
+void hy_compat_shadows_free(struct compat_graph *graph);
+/* Whether this thread is compiling a graph, whose nodes may be bound to staged shadows. */
+extern _Thread_local bool hy_compat_compiling;
+
+/* Writes the name of a clone. Returns 0 or a negative errno (logged). */
+int hy_compat_clone_name(const char *original, const char *suffix, char name[RTE_NODE_NAMESIZE]);
+
+/* Compiles a graph, for the first time or once more, of the nodes that patterns or another graph
+ * take, and all that those lead to. Returns 0 or a negative errno (logged). */
+int hy_compat_graph_compile(struct compat_graph *graph, const struct rte_graph_param *prm,
+	const struct compat_graph *like);
+struct compat_graph *hy_compat_graph_of_id(rte_graph_t id);
+/* Whether a graph has the node, or had it. */
+bool hy_compat_node_used(const struct compat_node *node);
+
+/*
+ * A queue, and the node of the core that empties it, which has an edge to each other node of the
+ * graph. Leading it there is part of compiling the graph.
+ */
+int hy_compat_queue_new(struct compat_graph *graph);
+int hy_compat_queue_lead(struct compat_graph *graph, const struct node_set *set);
+const char *hy_compat_queue_node(const struct compat_graph *graph);
+/* For any thread that walks a graph of the family. Returns whether there was room. */
+bool hy_compat_queue_put(struct compat_graph *to, rte_node_t node, void **objs, uint16_t n);
+uint64_t hy_compat_queue_waiting(const struct compat_graph *graph);
+/* Once the graph's core is gone: releases what is in the queue, too. */
+void hy_compat_queue_free(struct compat_graph *graph);
+
+void hy_compat_graph_unbind(struct compat_graph *graph);
+
+/* Whether a walk that comes to the node is to hand its objects over. */
+static inline bool
+hy_compat_elsewhere(const struct rte_node *node)
+{
+	const struct rte_graph *graph = node->graph;
+
+	return __atomic_load_n(&graph->model, __ATOMIC_RELAXED) == RTE_GRAPH_MODEL_MCORE_DISPATCH &&
+		node->dispatch.lcore_id != RTE_MAX_LCORE &&
+		graph->dispatch.lcore_id != RTE_MAX_LCORE &&
+		node->dispatch.lcore_id != graph->dispatch.lcore_id;
+}
+
+/* Whether a source belongs to another lcore, or what its graph has made already is held back. */
+static inline bool
+hy_compat_source_waits(const struct rte_node *node)
+{
+	const struct rte_graph *graph = node->graph;
+
+	return __atomic_load_n(&graph->model, __ATOMIC_RELAXED) == RTE_GRAPH_MODEL_MCORE_DISPATCH &&
+		graph->dispatch.lcore_id != RTE_MAX_LCORE &&
+		(node->dispatch.lcore_id != graph->dispatch.lcore_id ||
+			((const struct compat_graph *)graph)->holding != NULL);
+}
+
+/* Hands objects over, or keeps them until that is possible. Returns false if they are to run here. */
+bool hy_compat_hand_over(struct shadow *shadow, struct hy_node *core, void **objs, uint16_t n);
+/* Sends what the nodes of a graph keep, as far as that is possible; counts it; releases it. */
+void hy_compat_held_send(struct compat_graph *graph);
+uint64_t hy_compat_held(const struct compat_graph *graph);
+void hy_compat_held_release(struct compat_graph *graph);
+
+/* Begins a file for the first packets of a graph. Returns 0 or a negative errno (logged). */
+int hy_compat_pcap_open(struct compat_graph *graph, const char *name, uint64_t packets);
+/* Ends it, if it has one; takes it back, for a graph that is not to be. */
+void hy_compat_pcap_close(struct compat_graph *graph);
+void hy_compat_pcap_undo(struct compat_graph *graph);
+/* Writes what a node is about to be called with: the first n of node->objs. */
+void hy_compat_pcap_write(struct compat_graph *graph, const struct rte_node *node, uint16_t n);
+
+/* The graph behind another in order of id, or the first behind NULL. */
+struct compat_graph *hy_compat_graph_next(const struct compat_graph *graph);
+struct compat_graph *hy_compat_graph_find(const char *name);
+/* A node of a graph, or NULL. */
+struct shadow *hy_compat_shadow(const struct compat_graph *graph, rte_node_t id);
+
+#endif

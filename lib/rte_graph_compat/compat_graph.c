@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Graphs: creating, finding and destroying them. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+
+#include "compat.h"
+#include "lib/graph/internal/log.h"
+
+static struct compat_graph *graphs; /* under the lock, in order of id */
+
+struct compat_graph *
+hy_compat_graph_next(const struct compat_graph *graph)
+{
+	return graph == NULL ? graphs : graph->next;
+}
+
+struct compat_graph *
+hy_compat_graph_find(const char *name)
+{
+	struct compat_graph *graph = graphs;
+
+	while (graph != NULL && (name == NULL || strcmp(graph->pub.name, name) != 0))
+		graph = graph->next;
+	return graph;
+}
+
+struct compat_graph *
+hy_compat_graph_of_id(rte_graph_t id)
+{
+	struct compat_graph *graph = graphs;
+
+	while (graph != NULL && graph->pub.id != id)
+		graph = graph->next;
+	return graph;
+}
+
+/* Where a graph of the lowest free id goes in the list. */
+static struct compat_graph **
+free_id(rte_graph_t *id)
+{
+	struct compat_graph **link = &graphs;
+
+	for (*id = 0; *link != NULL && (*link)->pub.id == *id; link = &(*link)->next)
+		++*id;
+	return link;
+}
+
+/* What frees the objects of a graph unless the program says how: nobody. */
+static void
+objects_forget(void **objs, unsigned int n)
+{
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+}
+
+static void
+graph_free(struct compat_graph *graph)
+{
+	hy_compat_shadows_free(graph);
+	if (--graph->family->refs == 0)
+		free(graph->family);
+	free(graph->pub.nodes);
+	free(graph->pcap_filename);
+	rte_free(graph);
+}
+
+/* rte_socket_id() is no node for a thread that runs on all of them. */
+static int
+socket_of(const struct rte_graph_param *prm)
+{
+	int socket = prm->socket_id;
+
+	if (socket == SOCKET_ID_ANY)
+		socket = (int)rte_socket_id();
+	return socket == SOCKET_ID_ANY ? rte_socket_id_by_idx(0) : socket;
+}
+
+/* A graph without nodes, of the original's family if it is a clone. */
+static struct compat_graph *
+graph_new(const char *name, const struct rte_graph_param *prm, const struct compat_graph *original)
+{
+	struct compat_graph *graph = rte_zmalloc("hy_compat", sizeof(*graph), RTE_CACHE_LINE_SIZE);
+	const uint32_t max = prm->dispatch.wq_size_max, capacity = prm->dispatch.mp_capacity;
+
+	if (graph == NULL)
+		return NULL;
+	graph->family = original == NULL ? calloc(1, sizeof(*graph->family)) : original->family;
+	if (graph->family == NULL) {
+		rte_free(graph);
+		return NULL;
+	}
+	graph->family->refs++;
+	graph->clone = original != NULL;
+	strcpy(graph->pub.name, name);
+	graph->pub.socket = original == NULL ? socket_of(prm) : original->pub.socket;
+	graph->pub.model = original == NULL ? RTE_GRAPH_MODEL_DEFAULT : original->pub.model;
+	graph->pub.fence = RTE_GRAPH_FENCE;
+	graph->pub.dispatch.lcore_id = RTE_MAX_LCORE;
+	graph->ops.release = original == NULL ? objects_forget : original->ops.release;
+	graph->queue_max = max == 0 || (capacity > 0 && capacity < max) ? capacity : max;
+	graph->notify = prm->dispatch.notify_cb;
+	graph->notify_arg = prm->dispatch.cb_priv;
+	return graph;
+}
+
+/* Begins to write packets, if the parameters say so, or the original does. */
+static int
+pcap_begin(struct compat_graph *graph, const struct rte_graph_param *prm,
+	const struct compat_graph *original)
+{
+	if (original != NULL)
+		return original->pcap_filename == NULL
+			? 0
+			: hy_compat_pcap_open(graph, original->pcap_filename,
+				  original->pcap_packets);
+#ifdef HY_COMPAT_PCAP
+	if (prm->pcap_enable)
+		return hy_compat_pcap_open(graph, prm->pcap_filename, prm->num_pkt_to_capture);
+#else
+	RTE_SET_USED(prm);
+#endif
+	return 0;
+}
+
+/* Creates a graph, of patterns or like another. Returns 0 or a negative errno (logged). */
+static int
+graph_create(const char *name, const struct rte_graph_param *prm,
+	const struct compat_graph *original, rte_graph_t *id)
+{
+	struct compat_graph *graph, **link = free_id(id);
+	int rc;
+
+	if (hy_compat_graph_find(name) != NULL) {
+		HY_LOG(ERR, "rte_graph: graph '%s': the name is taken", name);
+		return -EEXIST;
+	}
+	if (*id == RTE_GRAPH_ID_INVALID) {
+		HY_LOG(ERR, "rte_graph: graph '%s': there are %u already", name, *id);
+		return -ENOSPC;
+	}
+	graph = graph_new(name, prm, original);
+	if (graph == NULL) {
+		HY_LOG(ERR, "rte_graph: graph '%s': not enough memory", name);
+		return -ENOMEM;
+	}
+	graph->pub.id = *id;
+	rc = pcap_begin(graph, prm, original);
+	if (rc == 0)
+		rc = hy_compat_graph_compile(graph, prm, original);
+	if (rc < 0) {
+		hy_compat_pcap_undo(graph);
+		graph_free(graph);
+		return rc;
+	}
+	graph->next = *link;
+	*link = graph;
+	return 0;
+}
+
+static int
+param_check(const char *graph, const struct rte_graph_param *prm)
+{
+	if (prm == NULL || (prm->node_patterns == NULL && prm->nb_node_patterns > 0)) {
+		HY_LOG(ERR, "rte_graph: graph '%s': its parameters or patterns are missing", graph);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+rte_graph_t
+rte_graph_create(const char *name, struct rte_graph_param *prm)
+{
+	char checked[RTE_GRAPH_NAMESIZE];
+	rte_graph_t id = 0;
+	int rc = hy_compat_name_copy(checked, name, "graph");
+
+	if (rc == 0)
+		rc = param_check(checked, prm);
+	if (rc == 0) {
+		hy_compat_lock();
+		rc = graph_create(checked, prm, NULL, &id);
+		hy_compat_unlock();
+	}
+	if (rc < 0)
+		hy_compat_errno(rc);
+	return rc < 0 ? RTE_GRAPH_ID_INVALID : id;
+}
+
+/* Clones a graph. Returns 0 or a negative errno (logged). */
+static int
+graph_clone(rte_graph_t id, const char *name, const struct rte_graph_param *prm, rte_graph_t *clone)
+{
+	const struct compat_graph *original = hy_compat_graph_of_id(id);
+	char whole[RTE_GRAPH_NAMESIZE];
+	int rc;
+
+	if (original == NULL) {
+		HY_LOG(ERR, "rte_graph: there is no graph of id %u", id);
+		return -ENOENT;
+	}
+	if (original->clone) {
+		HY_LOG(ERR, "rte_graph: graph '%s' is a clone, and cannot be cloned",
+			original->pub.name);
+		return -EEXIST;
+	}
+	if (prm == NULL) {
+		HY_LOG(ERR, "rte_graph: a clone of graph '%s' without parameters",
+			original->pub.name);
+		return -EINVAL;
+	}
+	rc = hy_compat_clone_name(original->pub.name, name, whole);
+	return rc < 0 ? rc : graph_create(whole, prm, original, clone);
+}
+
+rte_graph_t
+rte_graph_clone(rte_graph_t id, const char *name, struct rte_graph_param *prm)
+{
+	rte_graph_t clone = RTE_GRAPH_ID_INVALID;
+	int rc;
+
+	hy_compat_lock();
+	rc = graph_clone(id, name, prm, &clone);
+	hy_compat_unlock();
+	if (rc < 0)
+		hy_compat_errno(rc);
+	return rc < 0 ? RTE_GRAPH_ID_INVALID : clone;
+}
+
+int
+hy_compat_graph_update(rte_graph_t id, const struct rte_graph_param *prm)
+{
+	struct compat_graph *graph;
+	int rc = -ENOENT;
+
+	hy_compat_lock();
+	graph = hy_compat_graph_of_id(id);
+	if (graph == NULL)
+		HY_LOG(ERR, "rte_graph: there is no graph of id %u", id);
+	else
+		rc = param_check(graph->pub.name, prm);
+	if (rc == 0)
+		rc = hy_compat_graph_compile(graph, prm, NULL);
+	hy_compat_unlock();
+	if (rc < 0)
+		hy_compat_errno(rc);
+	return rc;
+}
+
+/* Says how many objects nobody is going to free. */
+static void
+forgotten_log(const struct compat_graph *graph)
+{
+	struct hy_node *node;
+	uint64_t waiting = hy_compat_shadows_late(graph) + hy_compat_held(graph) +
+		hy_compat_queue_waiting(graph);
+
+	for (unsigned int r = 0; hy_graph_node_at(graph->pub.core, r, &node) == 0; r++)
+		waiting += node->waiting;
+	if (waiting > 0 && graph->ops.release == objects_forget)
+		HY_LOG(WARNING,
+			"rte_graph: graph '%s': %" PRIu64
+			" objects wait in it, and nothing says how to free them",
+			graph->pub.name, waiting);
+}
+
+int
+rte_graph_destroy(rte_graph_t id)
+{
+	struct compat_graph *graph, **link = &graphs;
+
+	hy_compat_lock();
+	graph = hy_compat_graph_of_id(id);
+	if (graph != NULL) {
+		while (*link != graph)
+			link = &(*link)->next;
+		*link = graph->next;
+		forgotten_log(graph);
+		hy_compat_graph_unbind(graph);
+		hy_graph_destroy(graph->pub.core);
+		hy_compat_held_release(graph);
+		hy_compat_queue_free(graph);
+		hy_compat_pcap_close(graph);
+		graph_free(graph);
+	}
+	hy_compat_unlock();
+	if (graph == NULL)
+		hy_compat_errno(-ENOENT);
+	return graph == NULL ? -ENOENT : 0;
+}
+
+void
+hy_compat_graph_release(struct rte_graph *graph, void (*release)(void **objs, unsigned int n))
+{
+	((struct compat_graph *)graph)->ops.release = release == NULL ? objects_forget : release;
+}
+
+rte_graph_t
+rte_graph_from_name(const char *name)
+{
+	const struct compat_graph *graph;
+	rte_graph_t id = RTE_GRAPH_ID_INVALID;
+
+	hy_compat_lock();
+	graph = hy_compat_graph_find(name);
+	if (graph != NULL)
+		id = graph->pub.id;
+	hy_compat_unlock();
+	return id;
+}
+
+char *
+rte_graph_id_to_name(rte_graph_t id)
+{
+	struct compat_graph *graph;
+
+	hy_compat_lock();
+	graph = hy_compat_graph_of_id(id);
+	hy_compat_unlock();
+	if (graph == NULL)
+		hy_compat_errno(-EINVAL);
+	return graph == NULL ? NULL : graph->pub.name;
+}
+
+struct rte_graph *
+rte_graph_lookup(const char *name)
+{
+	struct compat_graph *graph;
+
+	hy_compat_lock();
+	graph = hy_compat_graph_find(name);
+	hy_compat_unlock();
+	return graph == NULL ? NULL : &graph->pub;
+}
+
+rte_graph_t
+rte_graph_max_count(void)
+{
+	rte_graph_t n = 0;
+
+	hy_compat_lock();
+	for (const struct compat_graph *graph = graphs; graph != NULL; graph = graph->next)
+		n++;
+	hy_compat_unlock();
+	return n;
+}
+
+struct shadow *
+hy_compat_shadow(const struct compat_graph *graph, rte_node_t id)
+{
+	struct shadow *shadow = graph->shadows;
+
+	while (shadow != NULL && (shadow->current == NULL || shadow->pub.id != id))
+		shadow = shadow->next;
+	return shadow;
+}
+
+struct rte_node *
+rte_graph_node_get(rte_graph_t graph_id, rte_node_t node_id)
+{
+	const struct compat_graph *graph;
+	struct shadow *shadow = NULL;
+
+	hy_compat_lock();
+	graph = hy_compat_graph_of_id(graph_id);
+	if (graph != NULL)
+		shadow = hy_compat_shadow(graph, node_id);
+	hy_compat_unlock();
+	if (shadow == NULL)
+		hy_compat_errno(graph == NULL ? -EINVAL : -ENOENT);
+	return shadow == NULL ? NULL : &shadow->pub;
+}
+
+struct rte_node *
+rte_graph_node_get_by_name(const char *graph_name, const char *name)
+{
+	const struct compat_graph *graph;
+	const struct compat_node *node;
+	struct shadow *shadow = NULL;
+
+	hy_compat_lock();
+	graph = hy_compat_graph_find(graph_name);
+	node = name == NULL ? NULL : hy_compat_node_find(name);
+	if (graph != NULL && node != NULL)
+		shadow = hy_compat_shadow(graph, node->id);
+	hy_compat_unlock();
+	if (shadow == NULL)
+		hy_compat_errno(-ENOENT);
+	return shadow == NULL ? NULL : &shadow->pub;
+}
