@@ -348,6 +348,35 @@ a_node_that_left_by_itself_is_no_obstacle(void **state)
 	assert_string_equal(unit_log(), "");
 }
 
+/* What takes its place, and perhaps its memory, is not the plugin's. */
+static void
+a_feature_or_an_arc_that_left_by_itself_is_no_obstacle(void **state)
+{
+	const struct plugin_file with_feature = plugin_copy("hy-test-plugin-feature.so", "f.so");
+	const struct plugin_file with_arc = plugin_copy("hy-test-plugin-arc.so", "arc.so");
+	const struct hy_arc_feature other = { .arc = "other", .node = "other_feature" };
+	const struct hy_arc_params params = { .end = "end", .index_lane = "index" };
+	struct hy_plugin *plugin = plugin_load(with_feature.path);
+	struct hy_arc *arc, *of_plugin;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_arc_feature_unregister("plugin_feature"), 0);
+	assert_int_equal(hy_arc_feature_register(&other), 0);
+	assert_int_equal(hy_arc_create("other", &params, &arc), 0);
+	plugin_unload(plugin);
+	assert_string_equal(hy_arc_feature_at(arc, 0), "other_feature");
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(hy_arc_feature_unregister("other_feature"), 0);
+
+	plugin = plugin_load(with_arc.path);
+	assert_int_equal(hy_arc_lookup("plugin_arc", &of_plugin), 0);
+	assert_int_equal(hy_arc_destroy(of_plugin), 0);
+	assert_int_equal(hy_arc_create("other", &params, &arc), 0);
+	plugin_unload(plugin);
+	assert_int_equal(hy_arc_lookup("other", &of_plugin), 0);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+}
+
 static void
 loading_fails_clean_at_every_allocation(void **state)
 {
@@ -411,6 +440,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(an_arc_that_asks_its_code_for_indexes_keeps_a_plugin),
 	GRAPH_TEST(a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin),
 	GRAPH_TEST(a_node_that_left_by_itself_is_no_obstacle),
+	GRAPH_TEST(a_feature_or_an_arc_that_left_by_itself_is_no_obstacle),
 	GRAPH_TEST(loading_fails_clean_at_every_allocation),
 };
 

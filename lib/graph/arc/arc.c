@@ -81,39 +81,41 @@ arc_fill(struct hy_arc *arc)
 	return rc < 0 ? rc : hy_arc_node_register(arc);
 }
 
-/* Of a plugin that creates an arc while it is loaded. */
+/*
+ * Of a plugin that creates an arc while it is loaded. It remembers the arc by its node's id, which is
+ * never used again: the arc may be gone, and its memory another one's.
+ */
 
-static bool
-is_there(uintptr_t what)
+static struct hy_arc *
+arc_of(uintptr_t node)
 {
-	const struct hy_arc *arc = NULL;
+	struct hy_arc *arc = NULL;
 
 	hy_registry_lock();
-	while ((arc = hy_arc_next_of(arc)) != NULL && (uintptr_t)arc != what)
+	while ((arc = hy_arc_next_of(arc)) != NULL && arc->node != node)
 		;
+	hy_registry_unlock();
+	return arc;
+}
+
+static bool
+arc_busy(uintptr_t node, char *error)
+{
+	const struct hy_arc *arc;
+
+	hy_registry_lock();
+	arc = arc_of(node);
+	if (arc != NULL)
+		snprintf(error, HY_PLUGIN_ERROR_SIZE, "its arc '%s' exists; destroy that first",
+			arc->name);
 	hy_registry_unlock();
 	return arc != NULL;
 }
 
-static bool
-arc_busy(uintptr_t what, char *error)
-{
-	bool busy;
-
-	hy_registry_lock();
-	busy = is_there(what);
-	if (busy)
-		snprintf(error, HY_PLUGIN_ERROR_SIZE, "its arc '%s' exists; destroy that first",
-			((const struct hy_arc *)what)->name);
-	hy_registry_unlock();
-	return busy;
-}
-
 static void
-arc_undo(uintptr_t what)
+arc_undo(uintptr_t node)
 {
-	if (is_there(what))
-		hy_arc_destroy((struct hy_arc *)what);
+	hy_arc_destroy(arc_of(node)); /* NULL: it is gone */
 }
 
 static const struct hy_plugin_kind arc_kind = { arc_busy, arc_undo };
@@ -123,6 +125,7 @@ hy_arc_create(const char *name, const struct hy_arc_params *params, struct hy_ar
 {
 	struct hy_arc *arc;
 	int rc = params_check(name, params);
+	hy_node_id node;
 
 	if (rc < 0)
 		return rc;
@@ -145,8 +148,9 @@ hy_arc_create(const char *name, const struct hy_arc_params *params, struct hy_ar
 		arc_free(arc);
 		return rc;
 	}
-	hy_plugin_registered(&arc_kind, (uintptr_t)arc);
-	if (!is_there((uintptr_t)arc)) /* could not be written down, and was taken back */
+	node = arc->node;
+	hy_plugin_registered(&arc_kind, node);
+	if (arc_of(node) == NULL) /* could not be written down, and was taken back */
 		return -ENOMEM;
 	*out = arc;
 	return 0;

@@ -14,6 +14,7 @@ struct feature {
 	char node[HY_NAME_SIZE];
 	char after[HY_ARC_ORDER_MAX][HY_NAME_SIZE]; /* "" behind the last */
 	char before[HY_ARC_ORDER_MAX][HY_NAME_SIZE];
+	uintptr_t serial;     /* no other feature of the process ever has it */
 	struct feature *next; /* by node's name, so that no order depends on that of constructors */
 };
 
@@ -53,16 +54,27 @@ feature_remove(struct feature *feature)
 	free(feature);
 }
 
-/* For plugins, which have nothing but a number to remember a feature by. */
+/* Plugins remember a feature by its serial: it may be gone, and its memory another one's. */
+
+static struct feature *
+feature_of(uintptr_t serial)
+{
+	struct feature *feature = features;
+
+	while (feature != NULL && feature->serial != serial)
+		feature = feature->next;
+	return feature;
+}
 
 static bool
-feature_busy(uintptr_t what, char *error)
+feature_busy(uintptr_t serial, char *error)
 {
-	const struct feature *feature = (const struct feature *)what;
+	const struct feature *feature;
 	const struct hy_arc *arc;
 
 	hy_registry_lock();
-	arc = arc_of(feature);
+	feature = feature_of(serial);
+	arc = feature == NULL ? NULL : arc_of(feature);
 	if (arc != NULL)
 		snprintf(error, HY_PLUGIN_ERROR_SIZE,
 			"its feature '%s' is on arc '%s'; destroy that first", feature->node,
@@ -72,15 +84,14 @@ feature_busy(uintptr_t what, char *error)
 }
 
 static void
-feature_undo(uintptr_t what)
+feature_undo(uintptr_t serial)
 {
+	struct feature *feature;
+
 	hy_registry_lock();
-	for (struct feature *f = features; f != NULL; f = f->next) {
-		if ((uintptr_t)f != what)
-			continue;
-		feature_remove(f);
-		break;
-	}
+	feature = feature_of(serial);
+	if (feature != NULL)
+		feature_remove(feature);
 	hy_registry_unlock();
 }
 
@@ -115,6 +126,7 @@ feature_fill(struct feature *copy, const struct hy_arc_feature *feature)
 int
 hy_arc_feature_register(const struct hy_arc_feature *feature)
 {
+	static uintptr_t serial; /* under the registry's lock */
 	struct feature *copy, **link;
 	int rc = 0;
 
@@ -136,7 +148,8 @@ hy_arc_feature_register(const struct hy_arc_feature *feature)
 		link = feature_link(copy->node);
 		copy->next = *link;
 		*link = copy;
-		hy_plugin_registered(&feature_kind, (uintptr_t)copy);
+		copy->serial = ++serial;
+		hy_plugin_registered(&feature_kind, copy->serial);
 	} else {
 		free(copy);
 	}
