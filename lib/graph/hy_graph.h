@@ -459,8 +459,9 @@ void hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *p
  *
  * @param params NULL for those that the graph has. Else everything may change (nodes, burst, lanes,
  * sampling) but ops, worker, socket and qsbr.
- * @return 0; -EINVAL also for another ops, worker, socket or qsbr; what hy_graph_create() returns,
- * but for -EEXIST and -EBUSY. Upon an error the graph goes on as it was.
+ * @return 0; -EINVAL also for another ops, worker, socket or qsbr; -EBUSY a change of the graph is
+ * under way, and a node's init() or fini() that it runs has called this; what hy_graph_create()
+ * returns, but for -EEXIST. Upon an error the graph goes on as it was.
  */
 int hy_graph_update(struct hy_graph *graph, const struct hy_graph_params *params);
 

@@ -342,6 +342,116 @@ a_graph_is_destroyed_with_all_its_images(void **state)
 	assert_int_equal(obj_under_way, 0);
 }
 
+static struct hy_graph *changed[2]; /* in the next init() or fini() of nested_add(); or NULL */
+static int nested_rc[2];            /* what that returned */
+
+static void
+nested_change(void)
+{
+	for (unsigned int g = 0; g < RTE_DIM(changed); g++) {
+		struct hy_graph *graph = changed[g];
+
+		changed[g] = NULL;
+		if (graph == NULL)
+			continue;
+		nested_rc[g] = hy_graph_update(graph, NULL);
+		hy_graph_walk(graph);
+	}
+}
+
+static int
+nested_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(graph);
+	*(struct probe **)node->ctx = *(struct probe *const *)config;
+	nested_change();
+	return 0;
+}
+
+/* It would compile and publish between the two: what is published then follows another image. */
+static void
+a_change_within_a_change_of_the_same_graph_is_refused(void **state)
+{
+	struct probe src = { .budget = UINT32_MAX }, sink = { 0 }, nested = { 0 };
+	struct hy_graph *graph, *other;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	id = source_add(&src, "src", "sink");
+	sink_add(&sink, "sink");
+	graph = GRAPH("g", .patterns = SRC, .nb_patterns = 1, .burst = 8);
+	other = GRAPH("h", .patterns = SRC, .nb_patterns = 1, .burst = 8);
+	NODE(&nested, .name = "nested", .impl = { .process = probe_pass, .init = nested_init },
+		.edges = { "sink" });
+	assert_int_equal(hy_node_edge_set(id, 0, "nested"), 0);
+	changed[0] = graph; /* under way; the other one is not */
+	changed[1] = other;
+	unit_log_clear();
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_int_equal(nested_rc[0], -EBUSY);
+	assert_int_equal(nested_rc[1], 0);
+	assert_string_equal(unit_log(),
+		"halyard: graph 'g': is being changed; refused in the middle of "
+		"that, such as by a node's init()\n");
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(hy_graph_walk(graph), 8);
+		assert_int_equal(hy_graph_walk(other), 8);
+		assert_false(hy_graph_updating(graph));
+		update(graph);
+	}
+	assert_int_equal(nested.objs, 2 * 3 * 8 + 8); /* of the other one, in init() too */
+	/* Contexts have gone from image to image. */
+	assert_int_equal(src.inits, 2);
+	assert_int_equal(src.finis, 0);
+	assert_int_equal(sink.finis, 0);
+	hy_graph_destroy(graph);
+	hy_graph_destroy(other);
+	assert_int_equal(src.finis, 2);
+	assert_int_equal(sink.finis, 2);
+}
+
+static const char *created_name; /* of a graph that the next init() creates; or NULL */
+
+static int
+creating_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	const char *name = created_name;
+
+	RTE_SET_USED(graph);
+	*(struct probe **)node->ctx = *(struct probe *const *)config;
+	created_name = NULL;
+	if (name != NULL)
+		GRAPH(name, .patterns = SRC, .nb_patterns = 1);
+	return 0;
+}
+
+/* Of the same name, or the same reader of a QSBR variable: two are one too many. */
+static void
+a_graph_that_init_creates_is_there_when_the_one_that_it_is_of_comes(void **state)
+{
+	struct probe src = { 0 };
+	struct hy_graph *graph = NULL;
+
+	RTE_SET_USED(state);
+	source_add(NULL, "src", "sink");
+	source_add(NULL, "src2", "creating");
+	sink_add(NULL, "sink");
+	NODE(&src, .name = "creating", .impl = { .process = probe_pass, .init = creating_init },
+		.edges = { "sink" });
+	created_name = "g";
+	unit_log_clear();
+	assert_int_equal(GRAPH_TRY("g", &graph, .patterns = (const char *[]){ "src2" },
+				 .nb_patterns = 1),
+		-EEXIST);
+	assert_null(graph);
+	assert_string_equal(unit_log(), "halyard: graph 'g': the name is taken\n");
+	assert_int_equal(hy_graph_lookup("g", &graph), 0);
+	assert_int_equal(hy_graph_nodes(graph), 2);
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_graph_lookup("g", &graph), -ENOENT);
+	assert_int_equal(src.finis, 1);
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_worker_that_wakes_amid_a_change_walks_what_was_published),
 	GRAPH_TEST(a_worker_that_wakes_amid_a_change_that_fails_has_what_was_published),
@@ -350,6 +460,8 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(a_graph_that_is_given_twice_is_refused),
 	SHARE_TEST(a_change_beside_a_worker_that_takes_one_up_waits_for_nothing),
 	GRAPH_TEST(a_graph_is_destroyed_with_all_its_images),
+	GRAPH_TEST(a_change_within_a_change_of_the_same_graph_is_refused),
+	GRAPH_TEST(a_graph_that_init_creates_is_there_when_the_one_that_it_is_of_comes),
 };
 
 UNIT_SUITE(tests)

@@ -35,6 +35,7 @@ struct hy_control {
 	struct hy_image *current;      /* what the worker walks, as far as is known */
 	struct hy_image *published;    /* last of its successors, or NULL: it has none */
 	struct hy_stats *history;      /* counters of images before the current one, or NULL */
+	bool changing; /* an image is being compiled for it, or waits for others to be */
 	bool behind; /* the worker has left the current image, but history lacks the memory for it */
 	struct hy_trace *trace;     /* started last, or NULL; see trace.h */
 	struct hy_capture *capture; /* likewise; see capture.h */

@@ -68,18 +68,23 @@ graph_alloc(const char *name, const struct hy_graph_params *params)
 	return graph;
 }
 
+/* Whether another graph has the name, or reports to the QSBR variable as the same reader. */
+static int
+taken_check(const char *name, const struct hy_graph_params *params)
+{
+	if (graph_find(name) == NULL)
+		return hy_qsbr_check(name, params);
+	HY_LOG(ERR, "graph '%s': the name is taken", name);
+	return -EEXIST;
+}
+
 static int
 graph_create_locked(const char *name, const struct hy_graph_params *params, struct hy_graph **out)
 {
 	struct hy_graph *graph, **link = &graphs;
 	struct hy_control *control;
-	int rc;
+	int rc = taken_check(name, params);
 
-	if (graph_find(name) != NULL) {
-		HY_LOG(ERR, "graph '%s': the name is taken", name);
-		return -EEXIST;
-	}
-	rc = hy_qsbr_check(name, params);
 	if (rc < 0)
 		return rc;
 	graph = graph_alloc(name, params);
@@ -89,6 +94,11 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 	}
 	control = graph->control;
 	rc = hy_graph_compile(graph, &control->params, &control->current);
+	if (rc == 0) {
+		rc = taken_check(name, params); /* an init() may have created graphs */
+		if (rc < 0)
+			hy_graph_discard(graph, control->current);
+	}
 	if (rc < 0) {
 		graph_free(graph);
 		return rc;

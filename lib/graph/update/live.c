@@ -129,9 +129,12 @@ change_prepare(struct change *change, struct hy_graph *graph, const struct hy_gr
 		return rc;
 	}
 	hy_graph_image(graph); /* frees what the worker has left */
+	graph->control->changing = true;
 	rc = hy_graph_compile(graph, &change->params, &change->image);
-	if (rc < 0)
+	if (rc < 0) {
+		graph->control->changing = false;
 		hy_params_free(&change->params);
+	}
 	return rc;
 }
 
@@ -145,6 +148,7 @@ change_publish(struct change *change)
 	graph->control->params = change->params;
 	hy_graph_announce(graph, change->image);
 	replaced = publish(graph, change->image);
+	graph->control->changing = false;
 	hy_share_publish(graph);
 	if (replaced == NULL)
 		return;
@@ -155,6 +159,7 @@ change_publish(struct change *change)
 static void
 change_cancel(struct change *change)
 {
+	change->graph->control->changing = false;
 	hy_graph_discard(change->graph, change->image);
 	hy_params_free(&change->params);
 }
@@ -163,8 +168,17 @@ static int
 change_check(const struct hy_graph *graph, const struct hy_graph_params *params)
 {
 	const struct hy_graph_params *now = &graph->control->params;
-	const int rc = hy_params_check(graph->control->name, params);
+	int rc;
 
+	/* This thread has the lock, and an image that would follow another one than it was made for. */
+	if (graph->control->changing) {
+		HY_LOG(ERR,
+			"graph '%s': is being changed; refused in the middle of that, such as by a "
+			"node's init()",
+			hy_graph_name(graph));
+		return -EBUSY;
+	}
+	rc = hy_params_check(graph->control->name, params);
 	if (rc == 0 &&
 		(params->ops != now->ops || params->worker != now->worker ||
 			params->socket != now->socket || params->qsbr != now->qsbr)) {
