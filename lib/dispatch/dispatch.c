@@ -131,6 +131,19 @@ ops_wrap(struct hy_dispatch *dispatch, const struct hy_object_ops *ops)
 	dispatch->ops.wait = dispatch_wait;
 }
 
+/* While the dispatch is there, so is the code that it sleeps and wakes by. */
+static void
+code_hold(struct hy_dispatch *dispatch)
+{
+	const struct hy_object_ops *ops = dispatch->user_ops;
+
+	dispatch->user = (struct hy_plugin_user){ .what = "dispatch",
+		.name = dispatch->name,
+		.code = { (uintptr_t)ops, (uintptr_t)ops->arm, (uintptr_t)ops->wait,
+			(uintptr_t)dispatch->notify } };
+	hy_plugin_user_add(&dispatch->user);
+}
+
 /* Copies what outlives the caller's parameters. What was allocated is freed by dispatch_free(). */
 static int
 params_copy(struct hy_dispatch *dispatch, const struct hy_dispatch_params *params)
@@ -145,6 +158,7 @@ params_copy(struct hy_dispatch *dispatch, const struct hy_dispatch_params *param
 	dispatch->notify = params->notify;
 	dispatch->arg = params->arg;
 	ops_wrap(dispatch, graph->ops);
+	code_hold(dispatch);
 	strcpy(dispatch->drop_node, graph->drop_node);
 	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
 		if (graph->lanes[i] != NULL)
@@ -169,6 +183,7 @@ params_copy(struct hy_dispatch *dispatch, const struct hy_dispatch_params *param
 static void
 dispatch_free(struct hy_dispatch *dispatch)
 {
+	hy_plugin_user_remove(&dispatch->user);
 	for (unsigned int i = 0; i < dispatch->nb_patterns; i++)
 		free(dispatch->patterns[i]);
 	free(dispatch->patterns);

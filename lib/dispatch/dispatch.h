@@ -12,6 +12,7 @@
 #include <hy_walk.h>
 
 #include "lib/graph/internal/owner.h"
+#include "lib/graph/internal/plugin_notes.h"
 
 #include "ring.h"
 
@@ -185,8 +186,9 @@ struct hy_dispatch {
 	void (*notify)(uint16_t worker, void *arg);
 	void *arg;
 	const struct hy_object_ops *user_ops;
-	struct hy_object_ops ops; /* the graphs': the user's, but for sleep */
-	hy_node_id idle;          /* the source of a worker that has no other: makes nothing */
+	struct hy_object_ops ops;   /* the graphs': the user's, but for sleep */
+	struct hy_plugin_user user; /* of what these do not show: the user's sleep and notify */
+	hy_node_id idle;            /* the source of a worker that has no other: makes nothing */
 	char idle_name[HY_NAME_SIZE];
 	struct hy_stage *stages;
 	struct hy_dispatch_plan *plan; /* the newest */

@@ -175,7 +175,8 @@ int hy_plugin_load_list(const char *list, char *error);
  * @return 0; -EBUSY a graph has one of its nodes, runs its code, is walked by it or has its object
  * operations; another node would run its code (such as a clone); one of its nodes is a feature that
  * an arc has in graphs, or would have in those to come; an arc that it created exists, has one of
- * its features, or asks its code for indexes; it has families or variants and a HAL exists; or an
+ * its features, or asks its code for indexes; a dispatch has its object operations, or notifies
+ * workers by its code; it has families or variants and a HAL exists; or an
  * offload makes rules by a flow driver of it.
  */
 int hy_plugin_unload(struct hy_plugin *plugin, char *error);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <hy_arc.h>
+#include <hy_dispatch.h>
 #include <hy_node.h>
 #include <hy_walk.h>
 
@@ -334,6 +335,39 @@ a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin(void **state)
 	plugin_unload(plugin);
 }
 
+/* Its graphs have the dispatch's own functions in place of these. */
+static void
+a_dispatch_that_sleeps_or_notifies_by_its_code_keeps_a_plugin(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	const char *const src[] = { "src" };
+	struct hy_plugin *plugin = plugin_load(file.path);
+
+	RTE_SET_USED(state);
+	code_borrow();
+	source_add(NULL, "src", "end");
+	sink_add(NULL, "end");
+	sink_add(NULL, "gone");
+	for (unsigned int f = 0; f < 3; f++) {
+		struct hy_object_ops ops = {
+			.release = obj_release, .arm = no_arm, .wait = no_wait
+		};
+		const struct hy_graph_params graph = {
+			.patterns = src, .nb_patterns = 1, .ops = &ops, .drop_node = "gone"
+		};
+		struct hy_dispatch_params params = { .graph = &graph, .nb_workers = 1 };
+		void **const functions[] = { (void **)&ops.arm, (void **)&ops.wait,
+			(void **)&params.notify };
+		struct hy_dispatch *dispatch;
+
+		*functions[f] = *(void **)&a_walk;
+		assert_int_equal(hy_dispatch_create("d", &params, &dispatch), 0);
+		assert_busy(plugin, ": dispatch 'd' uses its code; destroy that first");
+		hy_dispatch_destroy(dispatch);
+	}
+	plugin_unload(plugin);
+}
+
 static void
 a_node_that_left_by_itself_is_no_obstacle(void **state)
 {
@@ -439,6 +473,7 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(an_arc_that_a_plugin_creates_goes_before_it),
 	GRAPH_TEST(an_arc_that_asks_its_code_for_indexes_keeps_a_plugin),
 	GRAPH_TEST(a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin),
+	GRAPH_TEST(a_dispatch_that_sleeps_or_notifies_by_its_code_keeps_a_plugin),
 	GRAPH_TEST(a_node_that_left_by_itself_is_no_obstacle),
 	GRAPH_TEST(a_feature_or_an_arc_that_left_by_itself_is_no_obstacle),
 	GRAPH_TEST(loading_fails_clean_at_every_allocation),

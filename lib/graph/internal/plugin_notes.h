@@ -31,4 +31,17 @@ bool hy_plugin_load_fails(const char *what, int rc);
  */
 void hy_plugin_numbers_add(const struct hy_plugin_number *numbers, unsigned int n);
 
+/* plugin_user.c: what calls or reads code that it was given, and that no graph, node or arc shows as theirs. */
+struct hy_plugin_user {
+	struct hy_plugin_user *next;
+	const char *what, *name; /* "dispatch", "d" */
+	uintptr_t code[4];       /* addresses of functions and tables; some may be 0 */
+};
+
+/* From one to the other no plugin with any of that code is unloaded. Any thread. */
+void hy_plugin_user_add(struct hy_plugin_user *user);
+void hy_plugin_user_remove(struct hy_plugin_user *user); /* nothing if it was not added */
+/* With the registry's lock held. */
+const struct hy_plugin_user *hy_plugin_user_first(void);
+
 #endif

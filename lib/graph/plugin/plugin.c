@@ -271,13 +271,26 @@ arc_busy(const struct hy_plugin *plugin, char *error)
 }
 
 static bool
+user_busy(const struct hy_plugin *plugin, char *error)
+{
+	const struct hy_plugin_user *user = hy_plugin_user_first();
+
+	while (user != NULL && !has_one_of(plugin, user->code, RTE_DIM(user->code)))
+		user = user->next;
+	if (user != NULL)
+		snprintf(error, HY_PLUGIN_ERROR_SIZE, "%s '%s' uses its code; destroy that first",
+			user->what, user->name);
+	return user != NULL;
+}
+
+static bool
 code_busy(const struct hy_plugin *plugin, char *error)
 {
 	bool busy;
 
 	hy_registry_lock();
 	busy = other_node_busy(plugin, error) || graph_busy(plugin, error) ||
-		arc_busy(plugin, error);
+		arc_busy(plugin, error) || user_busy(plugin, error);
 	hy_registry_unlock();
 	return busy;
 }
