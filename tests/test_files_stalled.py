@@ -263,3 +263,79 @@ def test_capture_on_a_disk_that_stalls_is_refused_in_time(rig):
     running.wait(lambda: running.ask("/l3fwd/capture")["running"] == 0, "the end of the capture")
     assert running.ask(f"/l3fwd/capture_start,{path},at=pkt_cls,max=1")["running"] == 1
     assert running.stop().code == 0
+
+
+def policy(classes):
+    """A policy of so many rules."""
+    return "".join(f"rule {i} class {i} dst 198.18.{i}.0/24\n" for i in range(1, classes + 1))
+
+
+STALLED = "its file system does not answer"
+
+
+class StallingInput:
+    """A run that reads a file from a disk that can be made to stall."""
+
+    def __init__(self, rig, option, content, stalled=False):
+        if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
+            pytest.skip("only root can mount a file system, and needs /dev/fuse for this one")
+        rig.env = {"ASAN_OPTIONS": f"detect_leaks=0:{os.environ.get('ASAN_OPTIONS', '')}"}
+        disk, self.stall, source = rig.folder / "disk", rig.folder / "stall", rig.folder / "source"
+        disk.mkdir()
+        source.write_text(content)
+        self.path = disk / "input"
+        script = f"cp {source} {self.path}; {f'touch {self.stall}; ' if stalled else ''}exec \"$@\""
+        self.out, self.err = rig.folder / "stdout", rig.folder / "stderr"
+        with open(self.out, "wb") as out, open(self.err, "wb") as err:
+            self.process = rig.start(
+                [*options(1, [(0, 0, 1)]), f"{option}={self.path}"], rig.vdevs([SILENT]),
+                stdout=out, stderr=err,
+                under=[sys.executable, stalling.__file__, str(disk), str(self.stall), "sh", "-c",
+                       script, "sh"])
+
+    def end(self):
+        """SIGTERM ends it at once, whatever the disk does."""
+        self.process.send_signal(signal.SIGTERM)
+        live.until(lambda: self.process.poll() is not None, "the end")
+        assert self.process.returncode == 0, self.err.read_text()
+        return self.err.read_text()
+
+
+INPUTS = {"--routes": ("routes", ROUTES[0].line() + "\n", "routes: 0 added, 0 replaced"),
+          "--policy": ("policy", policy(3), "policy: 3 rules")}
+
+
+@pytest.mark.parametrize("option", INPUTS)
+def test_reload_from_a_disk_that_stalls_holds_up_nobody(rig, option):
+    """SIGHUP had the control thread wait for the disk: it was deaf to SIGTERM."""
+    name, content, reloaded = INPUTS[option]
+    running = StallingInput(rig, option, content)
+    process = running.process
+    live.until(lambda: live.workers(process), "a worker", process)
+    live.await_ticks(process, 20)
+    for rounds in (1, 2):
+        running.stall.touch()
+        process.send_signal(signal.SIGHUP)
+        live.until(lambda: running.err.read_text().count(STALLED) == rounds, "the refusal", process)
+        assert f"{name} unchanged: " in running.err.read_text()
+        live.await_ticks(process, 20)
+        running.stall.unlink()
+        process.send_signal(signal.SIGHUP)
+        live.until(lambda: running.out.read_text().count(reloaded) == rounds, "a reload", process)
+    running.stall.touch()
+    process.send_signal(signal.SIGHUP)
+    live.until(lambda: "hy-file-read" in threads(process), "the reader", process)
+    assert "stopped while it was read" in running.end()
+
+
+def threads(process):
+    """The names of the threads of a process."""
+    return {Path(task.path, "comm").read_text().strip()
+            for task in os.scandir(f"/proc/{process.pid}/task")}
+
+
+@pytest.mark.parametrize("option", INPUTS)
+def test_start_from_a_disk_that_stalls_can_be_stopped(rig, option):
+    running = StallingInput(rig, option, INPUTS[option][1], stalled=True)
+    live.until(lambda: "hy-file-read" in threads(running.process), "the reader", running.process)
+    assert "stopped while it was read" in running.end()

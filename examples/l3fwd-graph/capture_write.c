@@ -17,7 +17,6 @@
 #include "capture_run.h"
 #include "outputs.h"
 #include "privileges.h"
-#include "thread.h"
 
 #define BUFFER_SIZE (1 << 20)
 #define TICK_US 1000
@@ -286,5 +285,5 @@ writer_main(void *arg __rte_unused)
 int
 capture_write_start(void)
 {
-	return thread_start(writer_main, NULL, "l3fwd-capture");
+	return hy_file_thread(writer_main, NULL, "l3fwd-capture");
 }

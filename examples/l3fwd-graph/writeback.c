@@ -12,7 +12,6 @@
 
 #include <hy_file.h>
 
-#include "thread.h"
 #include "writeback.h"
 
 #define CHUNK (1ul << 20)
@@ -94,7 +93,7 @@ writeback_start(int fd, bool last, char *text, size_t size, struct writeback **w
 
 	if (w != NULL) {
 		*w = (struct writeback){ .fd = fd, .last = last, .text = text, .size = size };
-		rc = thread_start(writer_main, w, "l3fwd-write");
+		rc = hy_file_thread(writer_main, w, "l3fwd-write");
 	}
 	if (rc < 0) {
 		free(text);

@@ -4,7 +4,8 @@
  * Files of a program that must not stop for them: text files that it reads, files that it writes,
  * and text from files that it shows.
  *
- * No function here waits for another program. Only regular files are read; only regular files of the
+ * No function here waits for another program, nor for long for a disk or a server that does not answer
+ * a read. Only regular files are read; only regular files of the
  * caller's own are written, apart from FIFOs on request. No device is opened, except /dev/null.
  *
  * Errors are negative errno values. Functions that take @p error also write the reason there, as
@@ -28,6 +29,7 @@ extern "C" {
 #define HY_FILE_ERROR_SIZE 128    /**< Bytes of a reason, with its NUL. */
 #define HY_FILE_MAX (256ul << 20) /**< Most bytes of a text file with a record a line. */
 #define HY_FILE_LINE_MAX 1022     /**< Most bytes of a line, without its end. */
+#define HY_FILE_STALL_MS 5000     /**< Most milliseconds between two answers of a file system. */
 
 /**
  * Prepares the process for files. A program calls this first of all in main(), on its only thread.
@@ -44,6 +46,14 @@ extern "C" {
 int hy_file_prepare(void);
 
 /**
+ * Starts a detached thread that takes no signals: for work that may have to wait for a disk.
+ *
+ * @param name Of at most 15 characters.
+ * @return 0; -EAGAIN there are too many threads; another error of pthread_create().
+ */
+int hy_file_thread(void *(*run)(void *arg), void *arg, const char *name);
+
+/**
  * Sets a condition on which reading gives up, with -EINTR: a signal that ends the program, say. It
  * is called often, from any thread that reads. There is one a process; NULL removes it.
  */
@@ -58,14 +68,16 @@ struct hy_file {
 };
 
 /**
- * Reads a regular file as a whole. Symbolic links are followed.
+ * Reads a regular file as a whole. Symbolic links are followed. A thread reads it: if the file system
+ * does not answer for HY_FILE_STALL_MS, or the condition of hy_file_stop_when() holds meanwhile, the
+ * thread is left behind and frees what it has once it gets an answer.
  *
  * @param max Most bytes that are accepted, such as HY_FILE_MAX.
  * @param[out] file To be freed by hy_file_free(), also after an error.
  * @param error As above; may not be NULL.
  * @return 0; -EISDIR, -EINVAL it is no regular file; -EFBIG it is too large; -EAGAIN it changed while it was
- * read; -EINTR the condition of hy_file_stop_when() holds; -ENOMEM; or what opening or reading
- * failed with.
+ * read; -EINTR the condition of hy_file_stop_when() holds; -ETIMEDOUT the file system does not answer;
+ * -ENOMEM; or what starting the thread, opening or reading failed with.
  */
 int hy_file_read(const char *path, size_t max, struct hy_file *file, char *error);
 

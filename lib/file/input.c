@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <hy_file.h>
+
+#include "read.h"
 #include "refuse.h"
 
 #define TICK_MS 20        /* the longest there is, twice */
@@ -23,8 +25,8 @@ hy_file_stop_when(bool (*stop)(void))
 	__atomic_store_n(&stop_when, stop, __ATOMIC_RELAXED);
 }
 
-static bool
-stops(void)
+bool
+hy_file_stops(void)
 {
 	bool (*const stop)(void) = __atomic_load_n(&stop_when, __ATOMIC_RELAXED);
 
@@ -91,13 +93,13 @@ file_open(const char *path, size_t max, struct stat *st, char *error)
 
 /* Reads until the end, at most a byte more than the file had. */
 static int
-bytes_read(int fd, size_t size, struct hy_file *file, char *error)
+bytes_read(int fd, size_t size, struct hy_file *file, atomic_uint *steps, char *error)
 {
 	while (file->size <= size) {
 		const size_t rest = size + 1 - file->size;
 		ssize_t n;
 
-		if (stops())
+		if (hy_file_stops())
 			return hy_file_refuse(-EINTR, "stopped while it was read", error);
 		n = read(fd, file->text + file->size, rest < CHUNK ? rest : CHUNK);
 		if (n < 0 && errno == EINTR)
@@ -107,6 +109,7 @@ bytes_read(int fd, size_t size, struct hy_file *file, char *error)
 		if (n == 0)
 			break;
 		file->size += (size_t)n;
+		++*steps;
 	}
 	return 0;
 }
@@ -119,7 +122,8 @@ same(const struct stat *one, const struct stat *two)
 }
 
 int
-hy_file_read(const char *path, size_t max, struct hy_file *file, char *error)
+hy_file_read_here(const char *path, size_t max, struct hy_file *file, atomic_uint *steps,
+	char *error)
 {
 	struct stat before, after = { 0 };
 	int fd, rc;
@@ -128,9 +132,10 @@ hy_file_read(const char *path, size_t max, struct hy_file *file, char *error)
 	fd = file_open(path, max, &before, error);
 	if (fd < 0)
 		return fd;
+	++*steps;
 	file->text = malloc((size_t)before.st_size + 2);
 	rc = file->text == NULL ? hy_file_fail(-ENOMEM, error)
-				: bytes_read(fd, (size_t)before.st_size, file, error);
+				: bytes_read(fd, (size_t)before.st_size, file, steps, error);
 	if (rc == 0 && fstat(fd, &after) < 0)
 		rc = hy_file_fail(-errno, error);
 	close(fd);
@@ -149,7 +154,7 @@ hy_file_line(struct hy_file *file, char **line, char *error)
 	char *const begin = file->text + file->at, *end;
 	size_t n = file->size - file->at;
 
-	if (stops())
+	if (hy_file_stops())
 		return hy_file_refuse(-EINTR, "stopped while it was read", error);
 	if (n == 0)
 		return 0;

@@ -3,24 +3,23 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "thread.h"
+#include <hy_file.h>
 
 int
-thread_start(void *(*run)(void *arg), void *arg, const char *name)
+hy_file_thread(void *(*run)(void *arg), void *arg, const char *name)
 {
 	sigset_t all, before;
-	pthread_attr_t attr;
 	pthread_t thread;
 	int rc;
 
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all); /* signals are for the main thread */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&thread, &attr, run, arg);
-	if (rc == 0)
+	rc = pthread_create(&thread, NULL, run, arg);
+	if (rc == 0) {
+		/* In this order: a detached one may have ended, and then has no name any more. */
 		pthread_setname_np(thread, name);
+		pthread_detach(thread);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
 	return -rc;
 }

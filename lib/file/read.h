@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the thread that reads a file does, and what it shares with the one that waits. */
+#ifndef HY_FILE_READ_H
+#define HY_FILE_READ_H
+
+#include <stdatomic.h>
+
+#include <hy_file.h>
+
+/* Whether the condition of hy_file_stop_when() holds. */
+bool hy_file_stops(void);
+/* hy_file_read() without a limit on time; *steps grows with each answer of the file system. */
+int hy_file_read_here(const char *path, size_t max, struct hy_file *file, atomic_uint *steps,
+	char *error);
+
+#endif
