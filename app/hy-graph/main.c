@@ -42,8 +42,11 @@ int
 main(int argc, char **argv)
 {
 	struct settings settings;
+	int rc, ended;
 
 	if (hy_file_prepare() < 0 || settings_read(argc, argv, &settings) < 0)
 		return EXIT_FAILURE;
-	return run(&settings) < 0 ? EXIT_FAILURE : hy_output_end("hy-graph");
+	rc = run(&settings);
+	ended = hy_output_end("hy-graph");
+	return rc < 0 ? EXIT_FAILURE : ended;
 }

@@ -134,7 +134,7 @@ int
 main(int argc, char **argv)
 {
 	struct settings settings;
-	int split = 1, rc;
+	int split = 1, rc, ended;
 
 	if (hy_file_prepare() < 0)
 		return EXIT_FAILURE;
@@ -153,5 +153,6 @@ main(int argc, char **argv)
 	}
 	rc = run(&settings);
 	rte_eal_cleanup();
-	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	ended = hy_output_end("hy-hal");
+	return rc < 0 ? EXIT_FAILURE : ended;
 }

@@ -2,6 +2,7 @@
 /* report: all that can be found out about a box, in one file that a user can send. */
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,12 @@ report_progress(const char *format, ...)
 {
 	va_list ap;
 
-	printf("report: ");
+	char text[PATH_MAX + 64];
+
 	va_start(ap, format);
-	vprintf(format, ap);
+	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	putchar('\n');
+	printf("report: %s\n", hy_printable(text));
 	fflush(stdout);
 }
 
@@ -100,30 +102,23 @@ file_write(const struct settings *settings, const char *text, size_t size)
 	char error[HY_FILE_ERROR_SIZE];
 	struct stat st;
 	const bool is_new = lstat(settings->file, &st) < 0;
-	FILE *out;
-	int fd, rc;
+	int fd, copy, rc;
 
 	if (hy_output_open(settings->file, 0, &fd, error) < 0)
 		return complain(settings, error);
 	rc = hy_output_empty(fd);
-	out = rc == 0 ? fdopen(fd, "w") : NULL;
-	if (out != NULL) {
-		errno = 0;
-		fwrite(text, 1, size, out);
-		rc = hy_output_flush(out);
-	} else if (rc == 0) {
+	if (rc == 0)
+		rc = hy_output_write(fd, text, size);
+	/* Some file systems write, and say that they cannot, when a descriptor is closed: any. */
+	if (rc == 0 && (copy = dup(fd)) >= 0 && close(copy) < 0)
 		rc = -errno;
-	}
 	if (rc != 0) {
 		hy_output_empty(fd);
 		if (is_new)
 			unlink(settings->file);
 		complain(settings, strerror(-rc));
 	}
-	if (out != NULL)
-		fclose(out);
-	else
-		close(fd);
+	close(fd);
 	return rc;
 }
 

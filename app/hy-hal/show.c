@@ -13,8 +13,8 @@
 static int
 written(int rc)
 {
-	if (rc < 0)
-		fprintf(stderr, "hy-hal: standard output: %s\n", strerror(-rc));
+	if (rc < 0 && !ferror(stdout)) /* else main() says so */
+		fprintf(stderr, "hy-hal: %s\n", strerror(-rc));
 	return rc;
 }
 

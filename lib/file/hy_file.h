@@ -36,9 +36,10 @@ extern "C" {
  *
  * Opens /dev/null on each of the file descriptors 0, 1 and 2 that is closed, so that no other file
  * gets that number and is then written to as standard output or error. Ignores SIGXFSZ, so that a
- * write beyond a limit on file sizes fails with -EFBIG. Replaces stderr by a stream, unbuffered too,
+ * write beyond a limit on file sizes fails with -EFBIG. Replaces stdout by a stream that remembers what
+ * its first error was, for hy_output_flush(). Replaces stderr by a stream, unbuffered too,
  * of which each write passes hy_printable_lines(): messages repeat names and words of the command
- * line, whoever prints them. It has no fileno().
+ * line, whoever prints them. Neither has a fileno().
  *
  * @return 0; -ENOMEM; or what opening /dev/null failed with: the program should exit, as it cannot
  * report.
@@ -123,14 +124,22 @@ int hy_output_open(const char *path, unsigned int flags, int *fd, char *error);
 int hy_output_empty(int fd);
 
 /**
+ * Writes all of some bytes to a file descriptor.
+ *
+ * @return 0; or what the write failed with that was not complete.
+ */
+int hy_output_write(int fd, const char *bytes, size_t size);
+
+/**
  * Hands all that was written to a stream to the system.
  *
- * @return 0; or why it, or an earlier write since errno was last cleared, has failed.
+ * @return 0; or what it failed with. If an earlier write failed: what that failed with, for the stdout of
+ * hy_file_prepare(), and -EIO for other streams, which do not remember it.
  */
 int hy_output_flush(FILE *out);
 
 /**
- * Hands all that was printed to the system, when a program ends, and says on standard error if some of
+ * Hands all that was printed to the file system, when a program ends, and says on standard error if some of
  * it is lost. main() returns what this returns.
  *
  * @return EXIT_SUCCESS or EXIT_FAILURE.

@@ -149,18 +149,36 @@ hy_output_empty(int fd)
 }
 
 int
+hy_output_write(int fd, const char *bytes, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		const ssize_t n = write(fd, bytes + at, size - at);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		at += n < 0 ? 0 : (size_t)n;
+	}
+	return 0;
+}
+
+int
 hy_output_flush(FILE *out)
 {
-	if (fflush(out) == 0 && !ferror(out))
-		return 0;
-	return errno != 0 ? -errno : -EIO;
+	const int rc = fflush(out) == 0 ? 0 : -errno, first = hy_file_output_error(out);
+
+	if (first < 0)
+		return first;
+	return rc == 0 && ferror(out) ? -EIO : rc;
 }
 
 int
 hy_output_end(const char *program)
 {
-	const int rc = hy_output_flush(stdout);
+	int rc = hy_output_flush(stdout), fd;
 
+	/* Some file systems write, and say that they cannot, when a descriptor is closed: any. */
+	if (rc == 0 && (fd = dup(STDOUT_FILENO)) >= 0 && close(fd) < 0)
+		rc = -errno;
 	if (rc < 0)
 		fprintf(stderr, "%s: standard output: %s\n", program, strerror(-rc));
 	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -9,6 +9,32 @@
 
 #include <hy_file.h>
 
+#include "refuse.h"
+
+static FILE *output;
+static int output_error; /* that the first write to it failed with */
+
+int
+hy_file_output_error(const FILE *stream)
+{
+	return stream == output ? output_error : 0;
+}
+
+static ssize_t
+output_write(void *cookie, const char *bytes, size_t size)
+{
+	const int rc = hy_output_write(STDOUT_FILENO, bytes, size);
+
+	(void)cookie;
+	if (rc == 0)
+		return (ssize_t)size;
+	if (output_error == 0)
+		output_error = rc;
+	errno = -rc;
+	return 0;
+}
+
+/* What goes to a terminal as a message is no command to it. */
 static ssize_t
 error_write(void *cookie, const char *bytes, size_t size)
 {
@@ -17,29 +43,30 @@ error_write(void *cookie, const char *bytes, size_t size)
 	(void)cookie;
 	for (size_t done = 0; done < size;) {
 		const size_t n = hy_printable_copy(copy, sizeof(copy), bytes + done, size - done);
+		const int rc = hy_output_write(STDERR_FILENO, copy, n);
 
-		for (size_t at = 0; at < n;) {
-			const ssize_t out = write(STDERR_FILENO, copy + at, n - at);
-
-			if (out < 0 && errno != EINTR)
-				return (ssize_t)(done + at); /* an error, by errno */
-			at += out < 0 ? 0 : (size_t)out;
+		if (rc < 0) {
+			errno = -rc;
+			return (ssize_t)done;
 		}
 		done += n;
 	}
 	return (ssize_t)size;
 }
 
-/* What goes to a terminal as a message is no command to it. */
 static int
-error_replace(void)
+streams_replace(void)
 {
-	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = error_write });
+	FILE *error = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = error_write });
 
-	if (stream == NULL)
+	output = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = output_write });
+	if (error == NULL || output == NULL)
 		return -ENOMEM;
-	setvbuf(stream, NULL, _IONBF, 0);
-	stderr = stream;
+	if (isatty(STDOUT_FILENO))
+		setvbuf(output, NULL, _IOLBF, 0);
+	setvbuf(error, NULL, _IONBF, 0);
+	stdout = output;
+	stderr = error;
 	return 0;
 }
 
@@ -54,5 +81,5 @@ hy_file_prepare(void)
 		if (open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0)
 			return -errno;
 	}
-	return error_replace();
+	return streams_replace();
 }

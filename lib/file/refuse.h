@@ -14,6 +14,9 @@ hy_file_refuse(int rc, const char *why, char *error)
 	return rc;
 }
 
+/* What the first write to the stdout of hy_file_prepare() failed with; 0 for any other stream. */
+int hy_file_output_error(const FILE *stream);
+
 static inline int
 hy_file_fail(int rc, char *error)
 {

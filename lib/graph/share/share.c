@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
+
+#include <hy_file.h>
 
 #include "lib/graph/common/memory.h"
 #include "lib/graph/internal/log.h"
@@ -105,6 +108,8 @@ hy_share_forget(const struct hy_graph *graph)
 static int
 describe(const struct hy_graph *graph, const char *path)
 {
+	char *text = NULL;
+	size_t size;
 	FILE *out;
 	int fd, rc;
 
@@ -114,18 +119,15 @@ describe(const struct hy_graph *graph, const char *path)
 		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	out = fdopen(fd, "w");
-	if (out == NULL) {
-		close(fd);
+	out = open_memstream(&text, &size);
+	rc = out == NULL ? -ENOMEM : hy_share_describe(graph, out);
+	if (out != NULL && fclose(out) != 0 && rc == 0)
 		rc = -ENOMEM;
-	} else {
-		rc = hy_share_describe(graph, out);
-		if (rc == 0 && fflush(out) != 0)
-			rc = -errno;
-		if (rc == 0 && ferror(out))
-			rc = -EIO;
-		fclose(out);
-	}
+	if (rc == 0)
+		rc = hy_output_write(fd, text, size);
+	free(text);
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
 	if (rc == 0 && renameat(share.folder, HY_SHARE_NEW, share.folder, path) == 0)
 		return 0;
 	rc = rc == 0 ? -errno : rc;
