@@ -47,6 +47,16 @@ def test_fifo_among_captures_is_not_waited_for(tmp_path):
     assert f"hy-hal: --pcap: {tmp_path}/a.pcap: is not a regular file" in done.stderr, done
 
 
+def test_captures_take_a_bounded_amount_of_memory(tmp_path):
+    """One of empty packets took 2.7 times its size."""
+    path = pcapfile.write(tmp_path / "a.pcap", [])
+    os.truncate(path, 1 << 28)  # packets of no bytes, whose headers take 16
+    done = selftest(tmp_path)
+    assert done.returncode == 1, done
+    said = f"hy-hal: --pcap: {path}: with this file, the captures take more than 256 MiB\n"
+    assert said in done.stderr, done
+
+
 def test_name_of_a_capture_does_not_reach_the_terminal(tmp_path):
     (tmp_path / "\x1b[2Jq\x9b1m\u00fc.pcap").write_text("no capture")
     done = selftest(tmp_path)

@@ -15,8 +15,13 @@
 
 #include "command.h"
 
+/* Of all captures: a frame takes some memory of its own, too. */
+#define BYTES_MAX (256ul << 20)
+#define FRAME_BYTES 64
+
 /* As struct hy_frames, to be added to. */
 struct gathered {
+	size_t bytes_left;
 	uint8_t **bytes;
 	uint32_t *len;
 	uint32_t n, room;
@@ -40,20 +45,24 @@ grow(struct gathered *all)
 	return true;
 }
 
-static bool
+/* Returns NULL, or why not. */
+static const char *
 frame_add(struct gathered *all, const u_char *bytes, uint32_t len)
 {
 	uint8_t *copy;
 
+	if (all->bytes_left < len + FRAME_BYTES)
+		return "with this file, the captures take more than 256 MiB";
 	if (all->n == all->room && !grow(all))
-		return false;
+		return "out of memory";
 	copy = malloc(RTE_MAX(len, 1u));
 	if (copy == NULL)
-		return false;
+		return "out of memory";
 	memcpy(copy, bytes, len);
+	all->bytes_left -= len + FRAME_BYTES;
 	all->bytes[all->n] = copy;
 	all->len[all->n++] = len;
-	return true;
+	return NULL;
 }
 
 /* Names of files may be anything, also what a terminal would obey. */
@@ -75,6 +84,7 @@ file_read(const char *path, struct gathered *all)
 		? NULL
 		: pcap_open_offline(path, error);
 	struct pcap_pkthdr *header;
+	const char *why = NULL;
 	const u_char *bytes;
 	int rc = PCAP_ERROR;
 
@@ -87,10 +97,10 @@ file_read(const char *path, struct gathered *all)
 		return 0;
 	}
 	while ((rc = pcap_next_ex(pcap, &header, &bytes)) == 1)
-		if (!frame_add(all, bytes, header->caplen))
+		if ((why = frame_add(all, bytes, header->caplen)) != NULL)
 			break;
 	if (rc != PCAP_ERROR_BREAK)
-		complain(path, rc == 1 ? "out of memory" : pcap_geterr(pcap));
+		complain(path, why != NULL ? why : pcap_geterr(pcap));
 	pcap_close(pcap);
 	return rc == PCAP_ERROR_BREAK ? 0 : -1;
 }
@@ -98,7 +108,7 @@ file_read(const char *path, struct gathered *all)
 int
 captures_read(const char *folder, struct hy_frames *frames)
 {
-	struct gathered all = { 0 };
+	struct gathered all = { .bytes_left = BYTES_MAX };
 	char pattern[4096];
 	glob_t files;
 	int rc = 0;
