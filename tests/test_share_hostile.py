@@ -366,3 +366,23 @@ def test_reader_with_too_few_files_says_so(tmp_path):
         assert not [text for text in refused if "oo many open files" not in text], refused
         primary.changes(2)
         primary.stop()
+
+
+@pytest.mark.parametrize("size", [(64 << 20) + 1, 1 << 30, (1 << 30) + 1])
+def test_reader_is_not_made_to_read_a_large_description(tmp_path, size):
+    """One of 1 GiB was read 200 times; a larger one was said to change all the time."""
+    folder = tmp_path / "hostile"
+    folder.mkdir(mode=0o700)
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.fcntl(lock, 37,  # F_OFD_SETLK
+                struct.pack("=hhiqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0, 0))
+    (folder / "graph-g").touch(mode=0o600)
+    os.truncate(folder / "graph-g", size)
+    with open(tmp_path / "err", "w", encoding="utf-8") as err:
+        reader = subprocess.Popen([*l3fwd.UNDER, HY_GRAPH, "stats", f"--folder={folder}"], stderr=err)
+        _, status, usage = os.wait4(reader.pid, 0)
+    reader.returncode = os.waitstatus_to_exitcode(status)
+    os.close(lock)
+    assert reader.returncode == 1
+    assert "what it shares is damaged" in (tmp_path / "err").read_text()
+    assert usage.ru_maxrss < 512 << 10, "KiB"

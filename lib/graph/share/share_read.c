@@ -19,7 +19,7 @@
 #define LOOKS 200
 #define LOOK_US 1000
 
-#define DESCRIPTION_MAX (1 << 30) /* bytes */
+#define DESCRIPTION_MAX (64 << 20) /* bytes; 10,000 nodes have less */
 
 struct hy_share {
 	int folder;
@@ -157,9 +157,10 @@ file_read(const struct hy_share *share, const char *name, char **bytes, size_t *
 	if (fd < 0)
 		return fd;
 	/* One that another has replaced meanwhile has no name any more. */
-	if (!hy_share_file_trusted(fd, share->owner) || fstat(fd, &st) < 0 ||
-		st.st_size > DESCRIPTION_MAX) {
+	if (!hy_share_file_trusted(fd, share->owner) || fstat(fd, &st) < 0) {
 		rc = -EAGAIN;
+	} else if (st.st_size > DESCRIPTION_MAX) {
+		rc = -EPROTO;
 	} else {
 		*size = (size_t)st.st_size;
 		*bytes = malloc(*size + 1);
