@@ -130,9 +130,9 @@ struct hy_offload {
 	uint32_t slot_bits;   /* this one. */
 	uint32_t generations; /* 1 to this. */
 	struct flow *flows;
-	struct batch *batch; /* Empty between polls. */
-	uint32_t live, leaving;
-	uint32_t room; /* Most of both: max_rules, or what the port can spread. */
+	struct batch *batch;           /* Empty between polls. */
+	uint32_t live, leaving, stuck; /* Rules, by their slots' state. */
+	uint32_t room;                 /* Most of both: max_rules, or what the port can spread. */
 
 	struct plan *plan, *next_plan;    /* Of the view of now, and of the one being committed. */
 	struct marks *marks, *next_marks; /* Likewise. */

@@ -22,6 +22,8 @@ flow_free(struct hy_offload *o, struct flow *flow)
 		o->live--;
 	else if (flow->state == FLOW_LEAVING)
 		o->leaving--;
+	else if (flow->state == FLOW_STUCK)
+		o->stuck--;
 	flow->state = FLOW_FREE;
 	flow->handle = NULL;
 	flow->settled = false;
@@ -48,6 +50,7 @@ batch_destroy(struct hy_offload *o)
 		}
 		flow->state = FLOW_STUCK;
 		o->leaving--;
+		o->stuck++;
 		o->failed++;
 	}
 	b->n = 0;
@@ -268,6 +271,7 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	if (request->rc == -ETIMEDOUT) { /* it may be there: no other rule may have its mark */
 		flow->state = FLOW_STUCK;
 		o->live--;
+		o->stuck++;
 		o->failed++;
 	} else {
 		flow_free(o, flow);
@@ -368,10 +372,8 @@ static uint32_t
 room_left(const struct hy_offload *o)
 {
 	const bool grouped = o->params.driver->spread_rules > 0 && o->spread.nb_queues > 1;
-	uint32_t taken = o->live + o->leaving;
+	const uint32_t taken = o->live + o->leaving + (grouped ? o->stuck : 0);
 
-	for (uint32_t i = 0; i < o->nb_slots && grouped; i++)
-		taken += o->flows[i].state == FLOW_STUCK;
 	return taken < o->room ? o->room - taken : 0;
 }
 

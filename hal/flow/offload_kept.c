@@ -63,6 +63,7 @@ hy_offload_kept_avoid(struct hy_offload *o)
 
 		if (kept->port != o->port || strcmp(kept->name, name) != 0)
 			continue;
+		o->stuck += flow->state != FLOW_STUCK; /* two may share a slot */
 		flow->state = FLOW_STUCK;
 		flow->generation = kept->mark >> o->slot_bits;
 		flow->match = kept->match;

@@ -94,8 +94,7 @@ looks_grant(struct hy_offload *o)
 static void
 stale_forgive(struct hy_offload *o, const struct mark_counts *now)
 {
-	if (o->failed > 0 || o->leaving > 0 ||
-		o->watch.left + o->params.settle_us > o->watch.judged)
+	if (o->stuck > 0 || o->leaving > 0 || o->watch.left + o->params.settle_us > o->watch.judged)
 		o->watch.begin.garbled = now->garbled;
 }
 

@@ -10,6 +10,9 @@
 
 #include <hy_hal_live.h>
 
+#include "hal/flow/offload.h"
+
+#include "failing_fixture.h"
 #include "flow_fixture.h"
 #include "hal/flow/offload.h"
 
@@ -392,6 +395,74 @@ marks_of_a_rule_that_left_are_no_alarm(void **state)
 	assert_int_equal(R->wrong, 0);
 }
 
+/* A rule that the port will not remove, in a provider that the offload keeps beyond the test. */
+static struct hy_flow_provider stubborn;
+
+static void
+stays(uint32_t id)
+{
+	stubborn.destroy = refuse_destroy;
+	assert_int_equal(hy_policy_remove(R->policy, id), 0);
+	flow_commit();
+	flow_settle();
+	assert_int_equal(flow_stats().failed, 1);
+	stubborn.destroy = hy_flow_simulator.destroy;
+}
+
+/* The rule that stayed goes on marking packets for which the next offload's rule is due. */
+static void
+rule_that_stays_is_no_alarm_for_the_next_offload(void **state)
+{
+	const struct hy_flow_rule below = { .id = 7,
+		.class_id = 7,
+		.precedence = 900,
+		.match = { .fields = HY_FLOW_DST, .dst = 0xc6120001, .dst_len = 32 } };
+	const struct hy_offload_params params = { .provider = &stubborn,
+		.driver = hy_flow_driver_of(flow_profiles[0].driver),
+		.settle_us = 1000,
+		.age_us = 1 };
+	char reason[256];
+
+	RTE_SET_USED(state);
+	stubborn = hy_flow_simulator;
+	open_with_rules(params);
+	stays(1);
+	hy_offload_destroy(R->offload);
+	assert_int_equal(hy_policy_add(R->policy, &below), 0);
+	flow_commit();
+	assert_int_equal(hy_offload_create(R->policy, R->port->id, &params, &R->offload, reason,
+				 sizeof(reason)),
+		0);
+	flow_settle();
+	assert_null(hy_offload_reason(R->offload, below.id));
+	judged(1);
+	flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 1), 200));
+	assert_int_equal(flow_stats().garbled, 200);
+	assert_no_alarm(200);
+	assert_int_equal(R->wrong, 0);
+}
+
+/* A reset takes the rule that stayed, and so the excuse for marks that stand for nothing. */
+static void
+rule_that_stayed_until_a_reset_excuses_no_mark_after_it(void **state)
+{
+	RTE_SET_USED(state);
+	stubborn = hy_flow_simulator;
+	open_with_rules((struct hy_offload_params){ .provider = &stubborn });
+	flow_exact_rules(RULES, 1);
+	flow_settle();
+	stays(RULES);
+	hy_offload_down(R->offload, false);
+	hy_flow_sim_flush(R->sim);
+	assert_int_equal(hy_offload_up(R->offload), 0);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, RULES);
+	judged(1);
+	assert_in_range(packets_until_demoted(mangled, 2 * SECOND), 32, SECOND);
+	assert_true(flow_stats().garbled >= 32);
+	assert_demoted("0 came with a mark", "marks of the port do not arrive");
+}
+
 /*
  * doc/offload.rst: packets until a demotion are K * S / p in the mean, K mismatches, one in S sampled,
  * a share p of marks wrong. With K = 8 one run deviates by a third of that; 40 runs, by 6 %.
@@ -486,6 +557,8 @@ static const struct CMUnitTest offload_trust_tests[] = {
 	FLOW_TEST(packets_that_hardware_may_overlook_are_no_alarm),
 	FLOW_TEST(port_that_is_reset_is_no_alarm),
 	FLOW_TEST(marks_of_a_rule_that_left_are_no_alarm),
+	FLOW_TEST(rule_that_stays_is_no_alarm_for_the_next_offload),
+	FLOW_TEST(rule_that_stayed_until_a_reset_excuses_no_mark_after_it),
 	FLOW_TEST(wrong_marks_are_found_after_as_many_packets_as_the_book_says),
 	FLOW_TEST(packets_with_a_priority_are_not_missed_where_tags_are_whole),
 };
