@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hal/flow/offload.h"
 
@@ -142,9 +143,48 @@ batch_for_a_port_without_priorities_has_no_two_rules_that_overlap(void **state)
 	assert_int_equal(R->compared, 1000);
 }
 
+/* Of three rules that come at once, one is taken, one finds no room, and one is no good. */
+static void
+create_until_full(uint16_t port, struct hy_flow_request *requests, unsigned int n)
+{
+	static const int answers[] = { 0, -ENOSPC, -EINVAL };
+
+	for (struct hy_flow_request *r = requests; r < requests + n; r++) {
+		r->rc = asked < RTE_DIM(answers) ? answers[asked] : -ENOSPC;
+		asked++;
+		if (r->rc == 0)
+			r->rc = hy_flow_simulator.create(port, r->attr, r->items, r->actions,
+				&r->flow, &r->error);
+	}
+}
+
+static void
+port_that_was_full_is_full_whatever_else_it_refuses_in_the_batch(void **state)
+{
+	RTE_SET_USED(state);
+	open_many("generic");
+	many.create_many = create_until_full;
+	R->offload->params.age_us = 1000000000; /* nothing else makes it try again */
+	R->offload->aged = hy_offload_now();
+	flow_exact_rules(0, 3);
+	for (int i = 0; i < 1000 && asked == 0; i++) {
+		hy_offload_poll(R->offload);
+		usleep(1000); /* quarantine of slots */
+	}
+	assert_int_equal(asked, 3);
+	assert_true(flow_stats().full);
+	assert_int_equal(flow_stats().hw_rules, 1);
+	assert_null(hy_offload_reason(R->offload, 0));
+	assert_string_equal(hy_offload_reason(R->offload, 1), "the port has no room");
+	assert_non_null(strstr(hy_offload_reason(R->offload, 2), "the port refuses it"));
+	flow_settle();
+	assert_int_equal(asked, 3);
+}
+
 static const struct CMUnitTest offload_many_tests[] = {
 	FLOW_TEST(batch_of_which_some_fail_changes_no_class),
 	FLOW_TEST(batch_for_a_port_without_priorities_has_no_two_rules_that_overlap),
+	FLOW_TEST(port_that_was_full_is_full_whatever_else_it_refuses_in_the_batch),
 };
 
 UNIT_SUITE(offload_many_tests)
