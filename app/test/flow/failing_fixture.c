@@ -14,7 +14,7 @@ fails(struct rte_flow_error *error)
 {
 	failing.calls++;
 	if (failing.fail_at == 0 || failing.calls < failing.fail_at ||
-		(failing.fail_once && failing.calls > failing.fail_at))
+		(failing.fail_for > 0 && failing.calls - failing.fail_at >= failing.fail_for))
 		return false;
 	error->message = "refused by the test";
 	return true;

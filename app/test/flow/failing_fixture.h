@@ -9,11 +9,11 @@ extern const struct hy_flow_provider failing_provider;
 
 /* What failing_provider was called for so far, and is told to do. */
 struct failing {
-	unsigned int calls;   /* To validate, to create, to destroy. */
-	unsigned int fail_at; /* From this call on each fails, or only this one; 0: none does. */
-	bool fail_once;
-	int fail_with;      /* A negative errno. */
-	unsigned int rules; /* Created, and not destroyed. */
+	unsigned int calls;    /* To validate, to create, to destroy. */
+	unsigned int fail_at;  /* From this call on each fails; 0: none does. */
+	unsigned int fail_for; /* Only so many do; 0: all. */
+	int fail_with;         /* A negative errno. */
+	unsigned int rules;    /* Created, and not destroyed. */
 	/* Called while a rule that is to be refused is there. NULL: it is refused at once. */
 	void (*late)(void);
 };
