@@ -46,7 +46,7 @@ struct hy_flow_provider {
 		struct rte_flow_error *error);
 	/**
 	 * Adds a rule. @p flow becomes its handle, which only destroy() and query() understand; with
-	 * -ETIMEDOUT too, if the rule may be there.
+	 * -ETIMEDOUT too, if the rule may be there; NULL then: it cannot be removed.
 	 */
 	int (*create)(uint16_t port, const struct rte_flow_attr *attr,
 		const struct rte_flow_item *items, const struct rte_flow_action *actions,

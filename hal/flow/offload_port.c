@@ -60,9 +60,11 @@ group_make(struct hy_offload *o, const char **why)
 	rc = rule_make(o, &rule, &o->fallback, why);
 	if (rc != 0)
 		return rc;
-	for (uint32_t p = JUMP_PRIORITY + 1; p > 0 && o->jump == NULL; p--) {
+	for (uint32_t p = JUMP_PRIORITY + 1; p > 0 && o->jump == NULL && !o->jump_stays; p--) {
 		hy_flow_lower_jump(o->params.driver, p - 1, &rule);
 		rc = rule_make(o, &rule, &o->jump, why);
+		/* Without an answer and without a handle: it may be there, and cannot be removed. */
+		o->jump_stays = rc == -ETIMEDOUT && o->jump == NULL;
 	}
 	return rc;
 }
