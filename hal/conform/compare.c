@@ -145,8 +145,6 @@ bytes_differ(const struct rte_mbuf *ref, const struct rte_mbuf *cand, uint8_t *w
 	for (; cand != NULL; cand = cand->next) {
 		const uint8_t *here = rte_pktmbuf_mtod(cand, const uint8_t *);
 
-		if (at + cand->data_len > ref->pkt_len)
-			return at;
 		if (memcmp(here, bytes + at, cand->data_len) != 0) {
 			uint32_t i = 0;
 
@@ -161,16 +159,29 @@ bytes_differ(const struct rte_mbuf *ref, const struct rte_mbuf *cand, uint8_t *w
 	return at;
 }
 
+static uint32_t
+segments_len(const struct rte_mbuf *m)
+{
+	uint32_t len = 0;
+
+	for (; m != NULL; m = m->next)
+		len += m->data_len;
+	return len;
+}
+
 /* What a driver reads of a packet that it sends, and nodes leave for one another. */
 static const char *
-metadata_differ(const struct rte_mbuf *ref, const struct rte_mbuf *cand, uint64_t *wanted,
-	uint64_t *got)
+metadata_differ(const struct rte_mbuf *ref, const struct rte_mbuf *cand, bool onward,
+	uint64_t *wanted, uint64_t *got)
 {
 	const struct {
 		const char *name;
 		uint64_t ref, cand;
 	} fields[] = {
 		{ "pkt_len", ref->pkt_len, cand->pkt_len },
+		{ "length of its segments", segments_len(ref), segments_len(cand) },
+		/* Of a packet that is sent out, event devices read where to. */
+		{ "port", onward ? ref->port : 0, onward ? cand->port : 0 },
 		{ "ol_flags", ref->ol_flags & ~RTE_MBUF_F_EXTERNAL,
 			cand->ol_flags & ~RTE_MBUF_F_EXTERNAL },
 		{ "packet_type", ref->packet_type, cand->packet_type },
@@ -194,8 +205,9 @@ packets_compare(struct conform_trial *trial)
 {
 	for (uint32_t i = 0; i < trial->n; i++) {
 		const struct rte_mbuf *ref = trial->ref.packets[i], *cand = trial->cand.packets[i];
+		const bool onward = trial->ref.fate[i].out < trial->ref.nb_edges;
 		uint64_t want = 0, got = 0;
-		const char *field = metadata_differ(ref, cand, &want, &got);
+		const char *field = metadata_differ(ref, cand, onward, &want, &got);
 		char room[HY_TEXT_SIZE];
 		uint8_t want_byte = 0, got_byte = 0;
 		uint32_t at;

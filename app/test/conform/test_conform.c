@@ -220,6 +220,26 @@ changes_metadata(struct burst *b)
 		b->packets[2]->packet_type ^= RTE_PTYPE_L4_UDP;
 }
 
+/* Whose marks these are, and more, is told by the port. */
+static void
+names_another_port(struct burst *b)
+{
+	const uint16_t i = first(b, true);
+
+	if (i < b->n)
+		b->packets[i]->port = 5;
+}
+
+/* A driver sends what segments say, whatever the packet's length is. */
+static void
+lengthens_an_empty_last_segment(struct burst *b)
+{
+	struct rte_mbuf *last = rte_pktmbuf_lastseg(b->packets[0]);
+
+	if (last->data_len == 0)
+		last->data_len = 1;
+}
+
 static void
 cuts_a_byte_off(struct burst *b)
 {
@@ -277,6 +297,9 @@ static const struct {
 	{ writes_to_what_it_drops, "burst * packet *: byte 20 is 0x*, expected 0x*", -EILSEQ },
 	{ changes_metadata, "burst * packets), packet 2 (*: packet_type is 0x*, expected 0x*",
 		-EILSEQ },
+	{ names_another_port, "burst * packet *: port is 0x5, expected 0x*", -EILSEQ },
+	{ lengthens_an_empty_last_segment,
+		"burst * packet 0 *: length of its segments is 0x*, expected 0x*", -EILSEQ },
 	{ cuts_a_byte_off, "burst * packet 0 *: pkt_len is 0x*, expected 0x*", -EILSEQ },
 	{ runs_into_a_trap, "burst 6 (5 packets): Illegal instruction", -EFAULT },
 	{ never_returns, "burst 3 (2 packets): did not return", -ETIMEDOUT },
