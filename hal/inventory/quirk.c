@@ -38,6 +38,22 @@ static const struct hy_quirk quirks[] = {
 		.level = HY_LEVEL_YES,
 		.reason = "rules that mark turn it on: iavf_fdir_create(), iavf_fdir.c, 22.11" },
 
+	/* Where the PF grants more, the user overrides it. */
+	{ .drivers = { "net_iavf" },
+		.before = DPDK(26, 3),
+		.cap = HY_CAP_RX_QUEUES,
+		.level = HY_LEVEL_YES,
+		.most = 16,
+		.reason =
+			"more only if the PF grants them: iavf_dev_configure(), iavf_ethdev.c, 22.11" },
+	{ .drivers = { "net_iavf" },
+		.before = DPDK(26, 3),
+		.cap = HY_CAP_TX_QUEUES,
+		.level = HY_LEVEL_YES,
+		.most = 16,
+		.reason =
+			"more only if the PF grants them: iavf_dev_configure(), iavf_ethdev.c, 22.11" },
+
 	/* Before 24.03, event devices had no way to say which schedule types they have. */
 	{ .drivers = { "event_sw", "event_dsw", "event_cn*k", "dlb2_event" },
 		.before = DPDK(24, 3),
@@ -101,11 +117,14 @@ hy_quirks_apply(struct hy_hal_device *dev, uint32_t version)
 
 		if (!hy_cap_concerns(dev->target.kind, quirk->cap) ||
 			dev->caps[quirk->unless].level >= HY_LEVEL_YES ||
+			(quirk->most != 0 && cap->value <= quirk->most) ||
 			!hy_quirk_matches(quirk, dev->driver, version))
 			continue;
 		cap->level = quirk->level;
 		if (quirk->level < HY_LEVEL_YES)
 			cap->value = 0;
+		else if (quirk->most != 0)
+			cap->value = quirk->most;
 		snprintf(cap->reason, sizeof(cap->reason), "quirk of %s: %s", dev->driver,
 			quirk->reason);
 	}

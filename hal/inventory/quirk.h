@@ -16,6 +16,7 @@ struct hy_quirk {
 	enum hy_cap cap;
 	enum hy_cap unless; /* has it, it is as it says; HY_CAP_NONE: whatever it has */
 	enum hy_level level;
+	uint64_t most;      /* limits the value; 0: the value stays as found */
 	const char *reason; /* with its source, in the DPDK release named */
 };
 

@@ -19,6 +19,7 @@ struct corrected {
 	uint32_t version;
 	enum hy_cap cap;
 	enum hy_level level;
+	uint64_t value; /* 0: what the level says */
 };
 
 /* Every device is found with these, before its quirks. */
@@ -42,6 +43,10 @@ static const struct corrected corrected[] = {
 	{ "net_ice", HY_TARGET_PORT, DPDK(26, 7), HY_CAP_RX_METADATA_MARK, HY_LEVEL_YES },
 	{ "net_iavf", HY_TARGET_PORT, DPDK(22, 11), HY_CAP_RX_METADATA_MARK, HY_LEVEL_YES },
 	{ "net_ice_dcf", HY_TARGET_PORT, DPDK(26, 7), HY_CAP_RX_METADATA_MARK, LEVEL_FOUND },
+	{ "net_iavf", HY_TARGET_PORT, UPDATE(22, 11, 11), HY_CAP_RX_QUEUES, HY_LEVEL_YES, 16 },
+	{ "net_iavf", HY_TARGET_PORT, DPDK(25, 11), HY_CAP_TX_QUEUES, HY_LEVEL_YES, 16 },
+	{ "net_iavf", HY_TARGET_PORT, DPDK(26, 3), HY_CAP_RX_QUEUES, LEVEL_FOUND },
+	{ "net_ice", HY_TARGET_PORT, DPDK(22, 11), HY_CAP_TX_QUEUES, LEVEL_FOUND },
 
 	{ "event_sw", HY_TARGET_EVENT, UPDATE(22, 11, 11), HY_CAP_EVENT_ATOMIC, HY_LEVEL_YES },
 	{ "event_dsw", HY_TARGET_EVENT, DPDK(23, 11), HY_CAP_EVENT_ATOMIC, HY_LEVEL_YES },
@@ -93,7 +98,10 @@ quirks_correct_their_drivers_and_releases_and_no_others(void **state)
 			fail_msg("%s of %s in %u.%02u: %s, wanted %s", hy_cap_name(c->cap),
 				c->driver, c->version >> 24, c->version >> 16 & 0xff,
 				hy_level_name(cap->level), hy_level_name(c->level));
-		assert_int_equal(cap->value, c->level == HY_LEVEL_NO ? 0 : VALUE_FOUND);
+		if (c->value != 0)
+			assert_int_equal(cap->value, c->value);
+		else
+			assert_int_equal(cap->value, c->level == HY_LEVEL_NO ? 0 : VALUE_FOUND);
 		assert_int_equal(cap->origin, HY_ORIGIN_DECLARED);
 		if (c->level == LEVEL_FOUND) {
 			assert_string_equal(cap->reason, "found so");
@@ -104,7 +112,7 @@ quirks_correct_their_drivers_and_releases_and_no_others(void **state)
 		if (strncmp(cap->reason, start, strlen(start)) != 0)
 			fail_msg("reason: %s", cap->reason);
 	}
-	assert_int_equal(nb_hit, 17);
+	assert_int_equal(nb_hit, 19);
 }
 
 /* The table above holds for each quirk a driver in a release that it is for, and one that not. */
@@ -135,7 +143,7 @@ every_quirk_has_been_met_and_missed(void **state)
 				met, missed);
 		nb_met++;
 	}
-	assert_int_equal(nb_met, 11);
+	assert_int_equal(nb_met, 13);
 }
 
 static void
@@ -148,6 +156,22 @@ vectors_of_an_internal_port_are_left_alone(void **state)
 	hy_quirks_apply(&dev, DPDK(22, 11));
 	assert_int_equal(dev.caps[HY_CAP_EVENT_RX_VECTOR].level, LEVEL_FOUND);
 	assert_int_equal(dev.caps[HY_CAP_EVENT_RX_VECTOR].value, VALUE_FOUND);
+}
+
+/* A driver that says less than the limit knows better. */
+static void
+limits_are_lowered_and_never_raised(void **state)
+{
+	RTE_SET_USED(state);
+	for (uint64_t value = 15; value <= 17; value++) {
+		struct hy_hal_device dev = found("net_iavf", HY_TARGET_PORT);
+		struct hy_capability *cap = &dev.caps[HY_CAP_RX_QUEUES];
+
+		cap->value = value;
+		hy_quirks_apply(&dev, DPDK(22, 11));
+		assert_int_equal(cap->value, RTE_MIN(value, UINT64_C(16)));
+		assert_int_equal(cap->level, value > 16 ? HY_LEVEL_YES : LEVEL_FOUND);
+	}
 }
 
 static void
@@ -170,6 +194,7 @@ static const struct CMUnitTest hal_quirk_tests[] = {
 	cmocka_unit_test(quirks_correct_their_drivers_and_releases_and_no_others),
 	cmocka_unit_test(every_quirk_has_been_met_and_missed),
 	cmocka_unit_test(vectors_of_an_internal_port_are_left_alone),
+	cmocka_unit_test(limits_are_lowered_and_never_raised),
 	cmocka_unit_test(quirks_of_devices_leave_the_process_and_other_kinds_alone),
 };
 
