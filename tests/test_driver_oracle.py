@@ -2,6 +2,7 @@
 """The vendors' own flow code, which runs without hardware, held against what Halyard makes of
 rules: doc/driver-oracle.rst."""
 
+import errno
 import functools
 import json
 import re
@@ -159,6 +160,41 @@ def test_of_two_rules_the_one_of_lower_priority_number_wins(oracle):
     check_known(oracle, "priorities")
 
 
+# Profiles of the fixtures that run a whole driver.
+WHOLE = [(driver, name) for driver, name in PROFILES
+         if "\t.hashed = " in (FOLDER / f"fix_{driver}.c").read_text()]
+
+
+def device(oracle):
+    """What a driver says of its port, of which it takes a plain configuration and refuses one."""
+    said = oracle("device")
+    assert said["whole"] and said["good"] == 0 and said["bad"] < 0, said
+    return said
+
+
+@pytest.mark.parametrize("oracle", WHOLE, ids="-".join, indirect=True)
+def test_a_port_is_configured_as_the_driver_offers(oracle):
+    """Queues, offloads, RSS types, descriptors and MTUs that the driver offers are taken, others are
+    refused, also those of the HAL's inventory. What RSS hashes is what the device was told. iavf offers more queues than it takes
+    before DPDK 26.03."""
+    said = device(oracle)
+    for tried, taken, refused in (("queues", 32, 2), ("offloads", 20, 10), ("rss", 12, 40),
+                                  ("limits", 9, 8)):
+        assert said[tried]["taken"] >= taken and said[tried]["refused"] >= refused, (tried, said)
+    assert said["queues"]["taken"] == sum(said["most_queues"])
+    assert said["hashed"] >= 9
+    check_known(oracle, "device")
+
+
+@pytest.mark.parametrize("oracle", WHOLE, ids="-".join, indirect=True)
+def test_the_inventory_claims_no_more_queues_than_the_driver_takes(oracle):
+    """Linux grants a virtual function 16. Whether the port marks packets iavf cannot be asked."""
+    said = device(oracle)
+    assert said["hal_queues"] == said["most_queues"] == [16, 16]
+    assert said["hal"]["taken"] + said["hal"]["refused"] == 5 and said["hal"]["taken"] > 0
+    assert said["hal_mark"] and said["negotiated"] == -errno.ENOTSUP
+
+
 def test_table_of_the_book_is_what_the_drivers_take():
     """doc/platforms/rules.csv, which `make platforms` writes."""
     for driver in DRIVERS:
@@ -176,10 +212,16 @@ def test_table_of_the_book_is_what_the_drivers_take():
 def test_every_known_difference_is_of_a_driver_and_a_command():
     files = {path.stem for path in (FOLDER / "known").glob("*.txt")}
     assert files <= set(DRIVERS)
-    commands = {"controls", "shapes", "random", "sequences", "programmed", "priorities"}
+    commands = {"controls", "shapes", "random", "sequences", "programmed", "priorities",
+                "device"}
     for path in (FOLDER / "known").glob("*.txt"):
         lines = [line for line in path.read_text().splitlines()[1:] if not line.startswith("#")]
         assert {line.split(" | ")[1] for line in lines} <= commands, path
+
+
+def test_some_fixture_runs_a_whole_driver():
+    """Or nothing but flow rules would be asked."""
+    assert WHOLE == [("iavf", "e810-vf")]
 
 
 def test_programs_are_built_where_their_headers_are():

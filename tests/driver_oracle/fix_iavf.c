@@ -17,6 +17,7 @@
 
 #include "oracle.h"
 #include "pf_e810.h"
+#include "pf_port.h"
 
 #define REGISTERS (1u << 20)
 #define RSTAT 0x8800 /* base: iavf_register.h, IAVF_VFGEN_RSTAT */
@@ -27,7 +28,8 @@ static const struct oracle_profile profiles[] = {
 	{
 		.name = "e810-vf",
 		.source = "Linux 6.6, drivers/net/ethernet/intel/ice: ice_virtchnl.c, "
-			  "ice_vc_get_vf_res_msg(); ice_virtchnl_fdir.c, ice_vc_add_fdir_fltr()",
+			  "ice_vc_get_vf_res_msg(), ice_vc_cfg_qs_msg(); ice_virtchnl_fdir.c, "
+			  "ice_vc_add_fdir_fltr()",
 	},
 	{ 0 },
 };
@@ -173,4 +175,5 @@ const struct oracle oracle = {
 	.room = PF_RULES,
 	.creates = true,
 	.matches = pf_matches,
+	.hashed = pf_port_hashed,
 };

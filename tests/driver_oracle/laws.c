@@ -224,6 +224,7 @@ static const struct {
 	{ "groups", law_groups },
 	{ "priorities", law_priorities },
 	{ "kinds", law_kinds },
+	{ "device", law_device },
 };
 
 static int

@@ -83,5 +83,6 @@ int law_sequences(const struct law *law);
 int law_programmed(const struct law *law);
 int law_priorities(const struct law *law);
 int law_kinds(const struct law *law);
+int law_device(const struct law *law);
 
 #endif

@@ -35,6 +35,11 @@ struct oracle {
 	bool (*matches)(const uint8_t *frame, uint32_t len);
 	/* The mark that the device gives a frame, of the entry that wins; 0: none. Or NULL. */
 	uint32_t (*mark)(const uint8_t *frame, uint32_t len);
+	/*
+	 * The RTE_ETH_RSS_ types that the device was told to hash since the last call. NULL: the
+	 * fixture has no more than the driver's flow code, and its port cannot be configured.
+	 */
+	uint64_t (*hashed)(void);
 };
 
 /* Each fixture defines it; a program has one. */

@@ -15,8 +15,7 @@
 
 #include "e810.h"
 #include "pf_e810.h"
-
-#define QUEUES 16
+#include "pf_port.h"
 
 /* Flow types, which are also numbers of profiles. */
 enum flow { FLOW_L2, FLOW_IP4, FLOW_UDP, FLOW_TCP, FLOW_SCTP, FLOWS, FLOW_NONE };
@@ -262,15 +261,15 @@ say_resources(struct pf_answer *answer)
 
 	memset(res, 0, sizeof(*res) + sizeof(*vsi));
 	res->num_vsis = 1;
-	res->num_queue_pairs = QUEUES;
-	res->max_vectors = QUEUES + 1;
+	res->num_queue_pairs = PF_QUEUES;
+	res->max_vectors = PF_QUEUES + 1;
 	res->vf_cap_flags = VIRTCHNL_VF_OFFLOAD_L2 | VIRTCHNL_VF_OFFLOAD_RSS_PF |
 		VIRTCHNL_VF_OFFLOAD_FDIR_PF | VIRTCHNL_VF_OFFLOAD_ADV_RSS_PF |
 		VIRTCHNL_VF_OFFLOAD_RX_FLEX_DESC;
-	res->rss_key_size = 52;
-	res->rss_lut_size = 64;
-	vsi->vsi_id = 3;
-	vsi->num_queue_pairs = QUEUES;
+	res->rss_key_size = PF_RSS_KEY;
+	res->rss_lut_size = PF_RSS_TABLE;
+	vsi->vsi_id = PF_VSI;
+	vsi->num_queue_pairs = PF_QUEUES;
 	vsi->vsi_type = VIRTCHNL_VSI_SRIOV;
 	memcpy(vsi->default_mac_addr, "\x02\0\0\0\0\1", RTE_ETHER_ADDR_LEN);
 	answer->len = sizeof(*res) + sizeof(*vsi);
@@ -306,7 +305,9 @@ pf_ask(enum virtchnl_ops op, const uint8_t *msg, uint16_t len, struct pf_answer 
 		((struct virtchnl_fdir_del *)answer->bytes)->status =
 			rule_remove((const void *)answer->bytes);
 		break;
-	default: /* taken: queues, interrupts, RSS and MAC addresses */
+	default: /* interrupts and MAC addresses are always taken */
+		if (!pf_port_takes(op, msg))
+			answer->status = VIRTCHNL_STATUS_ERR_PARAM;
 		break;
 	}
 }
