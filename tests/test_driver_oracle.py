@@ -195,6 +195,25 @@ def test_the_inventory_claims_no_more_queues_than_the_driver_takes(oracle):
     assert said["hal_mark"] and said["negotiated"] == -errno.ENOTSUP
 
 
+def test_event_cn10k_says_what_its_simulator_says():
+    """Of itself, of a port of its own kind, which has internal ports, and of another one, which has
+    none; and the inventory says so. Only changes of a queue's attributes at run time are not
+    simulated."""
+    plugin = l3fwd.BUILD / "app" / "sim" / "halyard-simnic.so"
+    command = [program("event_cnxk"), plugin]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    said = json.loads(done.stdout)
+    driver, simulator = said["driver"], said["simulator"]
+    at_run_time = 1 << 11  # RTE_EVENT_DEV_CAP_RUNTIME_QUEUE_ATTR
+    assert driver["rc"] == driver["kin"]["rc"] == driver["other"]["rc"] == 0, said
+    assert driver["kin"]["hal"] == [True] * 5 and driver["kin"]["vector"] > 0
+    assert driver["other"]["hal"] == [False, False, True, False, False]
+    lacks = driver.pop("caps") ^ simulator.pop("caps")
+    assert driver == simulator and len(driver) == 9
+    assert not said["dpdk"].startswith("DPDK 22.11") or lacks == at_run_time
+
+
 def test_table_of_the_book_is_what_the_drivers_take():
     """doc/platforms/rules.csv, which `make platforms` writes."""
     for driver in DRIVERS:
