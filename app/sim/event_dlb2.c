@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A simulated event device that calls itself dlb2_event, after DPDK v22.11, drivers/event/dlb2:
+ * A simulated event device that calls itself event_dlb2_pf, after DPDK v22.11, drivers/event/dlb2:
  * bursts, credits in quanta, few links, no internal ports and no flow id that it would carry.
  *
  * Flows are told apart by few bits. A port that has atomic or ordered events in hand keeps all flows
@@ -19,7 +19,7 @@
 
 #include "event_common.h"
 
-#define DRIVER "dlb2_event" /* dlb2_priv.h, EVDEV_DLB2_NAME_PMD */
+#define DRIVER "event_dlb2_pf" /* pf/dlb2_pf.c, RTE_PMD_REGISTER_PCI() */
 #define ALIAS "sim_event_dlb2"
 
 /* dlb2_priv.h. */

@@ -14,7 +14,7 @@
  *	sim_iavf...        net_iavf      iavf
  *	sim_nic...         net_sim       generic
  *	sim_event_cn10k... event_cn10k   (event device; internal ports to and from net_cn10k only)
- *	sim_event_dlb2...  dlb2_event    (event device without internal ports)
+ *	sim_event_dlb2...  event_dlb2_pf (event device without internal ports)
  *
  * sim_hws takes rules by templates only, as a ConnectX does with dv_flow_en=2.
  *

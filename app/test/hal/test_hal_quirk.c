@@ -51,7 +51,8 @@ static const struct corrected corrected[] = {
 	{ "event_sw", HY_TARGET_EVENT, UPDATE(22, 11, 11), HY_CAP_EVENT_ATOMIC, HY_LEVEL_YES },
 	{ "event_dsw", HY_TARGET_EVENT, DPDK(23, 11), HY_CAP_EVENT_ATOMIC, HY_LEVEL_YES },
 	{ "event_cn10k", HY_TARGET_EVENT, DPDK(23, 11), HY_CAP_EVENT_PARALLEL, HY_LEVEL_YES },
-	{ "dlb2_event", HY_TARGET_EVENT, DPDK(23, 11), HY_CAP_EVENT_ORDERED, HY_LEVEL_YES },
+	{ "event_dlb2_pf", HY_TARGET_EVENT, DPDK(23, 11), HY_CAP_EVENT_ORDERED, HY_LEVEL_YES },
+	{ "event_dlb2_5_pf", HY_TARGET_EVENT, DPDK(22, 11), HY_CAP_EVENT_ATOMIC, HY_LEVEL_YES },
 	{ "event_sw", HY_TARGET_EVENT, DPDK(24, 3), HY_CAP_EVENT_ATOMIC, LEVEL_FOUND },
 	{ "event_sw", HY_TARGET_EVENT, DPDK(24, 3), HY_CAP_EVENT_PARALLEL, LEVEL_FOUND },
 	{ "event_sw", HY_TARGET_EVENT, DPDK(24, 3), HY_CAP_EVENT_ORDERED, LEVEL_FOUND },
@@ -112,7 +113,7 @@ quirks_correct_their_drivers_and_releases_and_no_others(void **state)
 		if (strncmp(cap->reason, start, strlen(start)) != 0)
 			fail_msg("reason: %s", cap->reason);
 	}
-	assert_int_equal(nb_hit, 19);
+	assert_int_equal(nb_hit, 20);
 }
 
 /* The table above holds for each quirk a driver in a release that it is for, and one that not. */

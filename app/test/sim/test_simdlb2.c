@@ -72,7 +72,7 @@ a_dlb2_says_what_its_driver_says(void **state)
 	RTE_SET_USED(state);
 	device_make();
 	assert_int_equal(rte_event_dev_info_get(device, &info), 0);
-	assert_string_equal(info.driver_name, "dlb2_event");
+	assert_string_equal(info.driver_name, "event_dlb2_pf");
 	assert_int_equal(info.max_event_port_links, 8);
 	assert_int_equal(info.max_num_events, 8192);
 	assert_int_equal(info.event_dev_cap & RTE_EVENT_DEV_CAP_CARRY_FLOW_ID, 0);
