@@ -30,6 +30,9 @@
 #define LINKS 8           /* DLB2_MAX_NUM_QIDS_PER_LDB_CQ */
 #define DEPTH 32          /* DLB2_DEFAULT_CQ_DEPTH, DLB2_MAX_ENQUEUE_DEPTH */
 #define PRIORITIES 8      /* DLB2_QID_PRIORITIES */
+#define GROUPS 2          /* DLB2_NUM_SN_GROUPS */
+#define SEQUENCES 1024    /* DLB2_MAX_LDB_SN_ALLOC, of a group */
+#define SEQUENCES_LEAST 64
 #define LANES 8
 #define QUANTA 32 /* DLB2_SW_CREDIT_QUANTA_DEFAULT */
 
@@ -55,8 +58,14 @@ struct port {
 	uint32_t most_new; /* events in flight at which it makes no new ones */
 } __rte_cache_aligned;
 
+/* Sequence numbers, of which each ordered queue of a group has as many. */
+struct group {
+	uint32_t each, nb_queues;
+};
+
 struct device {
 	uint8_t nb_queues;
+	struct group groups[GROUPS];
 	bool started;
 	uint32_t limit, in_flight; /* credits: there are, and given to ports */
 	struct queue queues[QUEUES];
@@ -98,6 +107,7 @@ configure(const struct rte_eventdev *dev)
 	device->nb_queues = conf->nb_event_queues;
 	device->limit = (uint32_t)conf->nb_events_limit;
 	device->in_flight = 0;
+	memset(device->groups, 0, sizeof(device->groups));
 	for (int p = 0; p < PORTS; p++)
 		device->ports[p] = (struct port){ .device = device };
 	return 0;
@@ -123,6 +133,29 @@ type_of(const struct rte_event_queue_conf *conf)
 						    : RTE_SCHED_TYPE_PARALLEL;
 }
 
+/*
+ * dlb2.c, dlb2_program_sn_allocation(); pf/base/dlb2_resource.c, dlb2_set_group_sequence_numbers():
+ * a group with such queues and room, or else one without queues, for a number that it can have.
+ */
+static bool
+sequences_take(struct device *device, uint32_t each)
+{
+	struct group *group = NULL;
+
+	for (int g = GROUPS - 1; g >= 0; g--)
+		if (device->groups[g].nb_queues == 0)
+			group = &device->groups[g];
+	for (int g = GROUPS - 1; g >= 0; g--)
+		if (device->groups[g].nb_queues > 0 && device->groups[g].each == each &&
+			device->groups[g].nb_queues < SEQUENCES / each)
+			group = &device->groups[g];
+	if (group == NULL || each < SEQUENCES_LEAST || each > SEQUENCES || !rte_is_power_of_2(each))
+		return false;
+	group->each = each;
+	group->nb_queues++;
+	return true;
+}
+
 static int
 queue_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_queue_conf *conf)
 {
@@ -131,6 +164,9 @@ queue_setup(struct rte_eventdev *dev, uint8_t id, const struct rte_event_queue_c
 	char name[RTE_RING_NAMESIZE];
 
 	queue->type = type_of(conf);
+	if (queue->type == RTE_SCHED_TYPE_ORDERED &&
+		!sequences_take(device, conf->nb_atomic_order_sequences))
+		return -EINVAL;
 	for (int l = 0; l < LANES && queue->lanes[l].ring == NULL; l++) {
 		snprintf(name, sizeof(name), "simdlb%u_%u_%d", dev->data->dev_id, id, l);
 		queue->lanes[l].ring = rte_ring_create_elem(name, sizeof(struct rte_event), CREDITS,
