@@ -30,7 +30,7 @@ def strings(text):
 
 def shared_functions():
     """Names and texts of sim_fdir.c's functions; what is static comes with the next one."""
-    text = (ROOT / "hal" / "flow" / "sim_fdir.c").read_text()
+    text = (ROOT / "app" / "sim" / "flow" / "sim_fdir.c").read_text()
     found = re.findall(r"^(hy_sim_fdir_\w+)\(", text, re.M)
     ends = [text.index("\n}\n", text.index(f"\n{name}(")) for name in found]
     assert len(found) >= 5 and ends == sorted(ends)
@@ -41,13 +41,13 @@ def shared_functions():
 def test_each_refusal_of_a_profile_is_fed_a_flow(profile):
     """A refusal of sim_PROFILE.c, or of what it calls in sim_fdir.c, has its flows in sim_rules.c,
     and every other way round."""
-    source = (ROOT / "hal" / "flow" / f"sim_{profile}.c").read_text()
+    source = (ROOT / "app" / "sim" / "flow" / f"sim_{profile}.c").read_text()
     source += "".join(body for name, body in shared_functions() if f"{name}(" in source)
     # What only a creation meets, and other profiles of the file: test_driver_oracle.py feeds those.
     source = re.sub(r"(?ms)^(admit|judge_guest)\(.*?^}", "", source)
     calls = re.findall(r"(?:hy_sim_bad_\w+|unmapped)\((.*?),\s*error\)", source, re.S)
     refusals = {text for call in calls for text in strings(call)}
-    rules = (ROOT / "app" / "test" / "sim_rules.c").read_text()
+    rules = (ROOT / "app" / "test" / "flow" / "sim_rules.c").read_text()
     fed = {strings(rule)[0] for rule in
            re.findall(r'\{ "%s",\s*"[^"]*",(.*?)\},\n' % profile, rules, re.S)}
     shared = {"no such queue", "RSS over no queue"}  # hy_sim_bad_queues()

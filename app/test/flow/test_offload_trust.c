@@ -10,8 +10,6 @@
 
 #include <hy_hal_live.h>
 
-#include "hal/flow/offload.h"
-
 #include "failing_fixture.h"
 #include "flow_fixture.h"
 #include "hal/flow/offload.h"
