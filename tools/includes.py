@@ -94,7 +94,7 @@ def check_folders(files):
 
 def main(files):
     public = public_headers(files)
-    if {room_of(path) for path in files} < set(ROOMS):
+    if not set(ROOMS) <= {room_of(path) for path in files}:
         sys.exit("tools/includes.py: not all rooms are there")
     found = [finding for path in files for finding in check_file(path, public)]
     found += check_folders(files)
