@@ -354,5 +354,5 @@ def test_port_without_transmit_queues_names_the_pins(rig):
     run = rig.run([*l3fwd.options(1, [(0, 0, 1)]), "--mode=dispatch", "--pin=ip4_lookup=2",
                    "--until-idle=100"], rig.vdevs([SILENT]), workers=2)
     assert run.code == 1, run
-    assert "2 workers need 2 transmit queues, the port has 1; name fewer lcores in --config and " \
-        "--pin" in run.stderr, run
+    assert "2 transmit queues are needed, one for each worker; the port has 1 " in run.stderr, run
+    assert "; name fewer lcores or queues in --config and --pin\n" in run.stderr, run

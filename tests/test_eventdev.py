@@ -277,5 +277,6 @@ def test_workers_without_transmit_queues_are_told_how_to_be_fewer(rig):
     run = rig.run([*l3fwd.options(1, [(0, 0, 1)]), "--mode=eventdev", "--until-idle=100"],
                   [*rig.vdevs([SILENT]), "--vdev", DEVICES[0]], workers=2)
     assert run.code == 1, run
-    assert "2 workers need 2 transmit queues, the port has 1; give EAL fewer lcores" in run.stderr
+    assert "2 transmit queues are needed, one for each worker; the port has 1 " in run.stderr, run
+    assert "; give EAL fewer lcores, all of which take events\n" in run.stderr, run
     assert "--config" not in run.stderr, run

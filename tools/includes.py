@@ -23,6 +23,8 @@ ROOMS = {
     "hal": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy"),
     "drivers/nodes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy",
                       "lib/rte_graph_compat", "hal"),
+    "lib/runtime": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal",
+                    "drivers/nodes"),
 }
 PACKETS = r"rte_(ethdev|ether|flow|mbuf|mempool)\.h"
 # What a room does not know of DPDK. Feature arcs of DPDK's API have mbufs in them.

@@ -21,12 +21,10 @@
 
 #include "capture.h"
 #include "dump.h"
-#include "events.h"
 #include "feed.h"
 #include "outputs.h"
 #include "people.h"
 #include "pipeline.h"
-#include "port_watch.h"
 #include "ports.h"
 #include "privileges.h"
 #include "reload.h"
@@ -59,7 +57,7 @@ struct shown {
 /* The rows of a table are of one moment for each worker: they agree. */
 static void
 table_show(struct shown *shown, struct report *report, const struct pipeline *pipeline,
-	const struct events *events, FILE *people)
+	FILE *people)
 {
 	const double hz = (double)rte_get_tsc_hz();
 	struct hy_stats *stats;
@@ -72,7 +70,7 @@ table_show(struct shown *shown, struct report *report, const struct pipeline *pi
 	report->before = shown->before;
 	report->seconds = (double)(now - shown->start) / hz;
 	report->interval = (double)(now - shown->last) / hz;
-	report_events(report, events->resets);
+	report_events(report);
 	report_workers(report, pipeline);
 	report_classes(report, pipeline);
 	report_offloads(report, pipeline);
@@ -88,7 +86,7 @@ table_show(struct shown *shown, struct report *report, const struct pipeline *pi
 /* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
 static void
 watch(const struct options *options, struct pipeline *pipeline, struct report *report,
-	struct events *events, struct outputs *out)
+	struct outputs *out)
 {
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
 	uint64_t next_table = start + options->stats_s * hz;
@@ -100,8 +98,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 
 		rte_delay_us_sleep(TICK_US);
 		offloads_poll(&pipeline->offloads);
-		events_poll(events);
-		port_watch_poll(options, events->hal, out->people);
+		ports_poll(options, pipeline->graphs, pipeline->nb_workers, out->people);
 		if (signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
 		dump_poll(&pipeline->tables, out);
@@ -111,7 +108,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 			signals_stop = true;
 		if (options->stats_s == 0 || now < next_table)
 			continue;
-		table_show(&shown, report, pipeline, events, out->people);
+		table_show(&shown, report, pipeline, out->people);
 		next_table = now + options->stats_s * hz;
 	}
 	hy_stats_free(shown.before);
@@ -180,13 +177,13 @@ write_json(const struct report *report, struct output *output)
 /* Lets the workers run until it is time. */
 static void
 run(const struct options *options, struct pipeline *pipeline, struct report *report,
-	struct events *events, struct outputs *out)
+	struct outputs *out)
 {
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		rte_eal_remote_launch(worker_main, &pipeline->workers[w],
 			pipeline->workers[w].lcore);
 	people_hurry(true);
-	watch(options, pipeline, report, events, out);
+	watch(options, pipeline, report, out);
 	people_hurry(false);
 	rte_eal_mp_wait_lcore();
 	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
@@ -209,9 +206,6 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	struct outputs *out)
 {
 	struct report report = { .options = options, .hal = hal };
-	struct events events = {
-		.options = options, .hal = hal, .pipeline = pipeline, .people = out->people
-	};
 	struct hy_stats *stats;
 	int rc, captured;
 
@@ -229,8 +223,6 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 
 	rc = ways_start(options, pipeline);
 	if (rc == 0)
-		rc = events_watch(&events);
-	if (rc == 0)
 		rc = privileges_drop(options);
 	if (rc == 0)
 		rc = capture_begin(options, pipeline, out->people);
@@ -240,15 +232,14 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		capture_end();
 		return -1;
 	}
-	run(options, pipeline, &report, &events, out);
-	events_end(&events);
+	run(options, pipeline, &report, out);
 	captured = capture_end();
 
 	rc = stats_read(&stats);
 	if (rc < 0)
 		return rc;
 	report.stats = stats;
-	report_events(&report, events.resets);
+	report_events(&report);
 	report_workers(&report, pipeline);
 	report_classes(&report, pipeline);
 	report_offloads(&report, pipeline);
@@ -259,8 +250,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	hy_share_stop();
 	report.under_way = pipeline_destroy(pipeline);
 	report.events_freed = feed_destroy(options);
-	ports_stop(options);
-	ports_mbufs(&report.mbufs_in_use, &report.mbufs_total);
+	hy_ports_stop(&report.mbufs_in_use, &report.mbufs_total);
 	report_table(&report, out->people);
 	if (!report_result(&report, out->people))
 		rc = -1;
@@ -461,9 +451,12 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	int rc;
 
 	ports_ignore(options, hal);
-	if (events_listen(hal) < 0)
-		return -1;
-	rc = rules_read(options, hal);
+	/* Before ports run: one that asks for a reset asks once. */
+	rc = hy_hal_watch(hal);
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: events of ports: %s\n", strerror(-rc));
+	if (rc == 0)
+		rc = rules_read(options, hal);
 	if (rc < 0)
 		return rc;
 	rc = routes_read(options, &routes, error);
@@ -485,7 +478,7 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	}
 	pipeline_destroy(&pipeline);
 	feed_destroy(options);
-	ports_stop(options);
+	hy_ports_stop(NULL, NULL);
 	routes_free(&routes);
 	return rc;
 }

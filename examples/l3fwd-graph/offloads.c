@@ -70,18 +70,6 @@ refuse(struct offloads *offloads, uint16_t port, const char *reason)
 		HY_ORIGIN_PROBED, 0, reason);
 }
 
-void
-offloads_prepare(const struct options *options, uint16_t port)
-{
-	int rc = -ENOTSUP;
-
-	if (options->offload.params.provider == &hy_flow_rte)
-		rc = hy_flow_rte_prepare(port, options->max_rules);
-	if (rc < 0 && rc != -ENOTSUP)
-		fprintf(stderr, "l3fwd-graph: --offload: port %u: no flow rules by templates: %s\n",
-			port, strerror(-rc));
-}
-
 static int
 port_create(struct offloads *offloads, struct hy_policy *policy, uint16_t port)
 {

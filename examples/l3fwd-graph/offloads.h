@@ -21,12 +21,6 @@ struct offloads {
 };
 
 /*
- * Readies the flow engine of a port that has been configured and is not started yet, where
- * --offload=rte_flow and the device want that. Says what went wrong; the port may go on without.
- */
-void offloads_prepare(const struct options *options, uint16_t port);
-
-/*
  * Offloads the policy to all ports that run, and puts rules there, for up to a second. A port that
  * takes none is told of on standard error, and goes without. Returns 0, also without --offload, or
  * -1 after saying what is wrong. offloads_destroy() cleans up either way, when no worker runs.

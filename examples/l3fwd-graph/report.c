@@ -31,20 +31,17 @@ report_ports(struct report *report)
 }
 
 void
-report_events(struct report *report, const unsigned int resets[RTE_MAX_ETHPORTS])
+report_events(struct report *report)
 {
 	static const char *const states[] = { [HY_PORT_UP] = "up",
 		[HY_PORT_LEAVING] = "down",
 		[HY_PORT_DOWN] = "down",
 		[HY_PORT_GONE] = "gone" };
 
+	hy_ports_count();
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		report->ports[p].state = states[hy_hal_port_state(report->hal, p)];
-		report->ports[p].resets = resets[p];
-		if (port_enabled(report->options, p) &&
-			hy_hal_port_state(report->hal, p) == HY_PORT_UP)
-			port_watch_count(p);
-		port_watch_view(p, &report->ports[p].view);
+		hy_port_status(p, &report->ports[p].status);
 	}
 }
 
@@ -181,16 +178,16 @@ node_line(const struct report *report, const struct hy_node_stats *node, int wid
 
 /* What the driver of a port says that it lost. */
 static void
-losses_print(const struct port_view *view, FILE *out)
+losses_print(const struct hy_port_status *status, FILE *out)
 {
 	const struct {
 		const char *name;
 		uint64_t n;
 	} losses[] = {
-		{ "missed", view->missed },
-		{ "no mbuf", view->no_mbuf },
-		{ "rx errors", view->rx_errors },
-		{ "tx errors", view->tx_errors },
+		{ "missed", status->missed },
+		{ "no mbuf", status->no_mbuf },
+		{ "rx errors", status->rx_errors },
+		{ "tx errors", status->tx_errors },
 	};
 
 	for (unsigned int i = 0; i < RTE_DIM(losses); i++)
@@ -215,12 +212,11 @@ ports_table(const struct report *report, FILE *out)
 			continue;
 		rx = sum_rx(report, p);
 		tx = sum_tx(report, p);
-		fprintf(out, "%-8u %-8s %12" PRIu64, p, port_watch_link(&report->ports[p].view),
-			rx);
+		fprintf(out, "%-8u %-8s %12" PRIu64, p, hy_port_link(&report->ports[p].status), rx);
 		rates_print(report, rx, known ? sum_rx(&then, p) : 0, out);
 		fprintf(out, " %12" PRIu64, tx);
 		rates_print(report, tx, known ? sum_tx(&then, p) : 0, out);
-		losses_print(&report->ports[p].view, out);
+		losses_print(&report->ports[p].status, out);
 		fprintf(out, "\n");
 	}
 }
@@ -317,12 +313,12 @@ report_result(const struct report *report, FILE *out)
 		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
 		fprintf(out, "port %u  %-14s %s  rx %" PRIu64 "  tx %" PRIu64, p,
 			report->ports[p].driver, mac, sum_rx(report, p), sum_tx(report, p));
-		losses_print(&report->ports[p].view, out);
-		if (report->ports[p].resets > 0)
-			fprintf(out, "  resets %u", report->ports[p].resets);
+		losses_print(&report->ports[p].status, out);
+		if (report->ports[p].status.resets > 0)
+			fprintf(out, "  resets %u", report->ports[p].status.resets);
 		if (strcmp(report->ports[p].state, "up") != 0)
 			fprintf(out, "  %s", report->ports[p].state);
-		else if (report->ports[p].view.link_known && !report->ports[p].view.link_up)
+		else if (report->ports[p].status.link_known && !report->ports[p].status.link_up)
 			fprintf(out, "  link down");
 		fprintf(out, "\n");
 	}
@@ -330,7 +326,7 @@ report_result(const struct report *report, FILE *out)
 		fprintf(out, "%" PRIu64 " packets were still in the event device, and are freed\n",
 			report->events_freed);
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
-		tx_errors += report->ports[p].view.tx_errors;
+		tx_errors += report->ports[p].status.tx_errors;
 	if (tx_errors > 0)
 		fprintf(out,
 			"tx errors: the driver's count of packets that it did not send; they are "

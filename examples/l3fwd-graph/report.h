@@ -3,18 +3,17 @@
 #ifndef L3FWD_REPORT_H
 #define L3FWD_REPORT_H
 
+#include <hy_ports.h>
 #include <hy_stats.h>
 
 #include "pipeline.h"
-#include "port_watch.h"
 
 /* A port, as it was while it ran. */
 struct report_port {
 	char driver[RTE_ETH_NAME_MAX_LEN];
 	struct rte_ether_addr mac;
-	struct port_view view;
+	struct hy_port_status status;
 	const char *state; /* "up", "down" or "gone" */
-	unsigned int resets;
 };
 
 /* A worker, as it was when its graph was asked last. */
@@ -54,7 +53,7 @@ struct totals {
 /* Notes what ports are called, once they run. */
 void report_ports(struct report *report);
 /* Notes how ports are doing: their links, what they lost, and how often they were reset. */
-void report_events(struct report *report, const unsigned int resets[RTE_MAX_ETHPORTS]);
+void report_events(struct report *report);
 /* Notes what the workers have done so far; while there are graphs. */
 void report_workers(struct report *report, const struct pipeline *pipeline);
 

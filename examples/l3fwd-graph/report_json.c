@@ -14,7 +14,7 @@ ports_json(const struct report *report, FILE *out)
 
 	fprintf(out, "  \"ports\": [");
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		const struct port_view *view = &report->ports[p].view;
+		const struct hy_port_status *status = &report->ports[p].status;
 		char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 		if (!port_enabled(report->options, p))
@@ -28,9 +28,9 @@ ports_json(const struct report *report, FILE *out)
 			", \"no_mbuf\": %" PRIu64 ", \"rx_errors\": %" PRIu64
 			", \"tx_errors\": %" PRIu64 "}",
 			comma, p, report->ports[p].driver, mac, report->ports[p].state,
-			report->ports[p].resets, port_watch_link(view), view->link_mbps,
-			view->link_changes, sum_rx(report, p), sum_tx(report, p), view->missed,
-			view->no_mbuf, view->rx_errors, view->tx_errors);
+			status->resets, hy_port_link(status), status->link_mbps,
+			status->link_changes, sum_rx(report, p), sum_tx(report, p), status->missed,
+			status->no_mbuf, status->rx_errors, status->tx_errors);
 		comma = ",";
 	}
 	fprintf(out, "],\n");

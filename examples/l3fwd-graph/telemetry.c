@@ -15,8 +15,9 @@
 #include <rte_ethdev.h>
 #include <rte_telemetry.h>
 
+#include <hy_ports.h>
+
 #include "hal/internal/dpdk.h"
-#include "port_watch.h"
 #include "telemetry.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -199,21 +200,21 @@ on_feature(const char *command __rte_unused, const char *parameter, struct rte_t
 static int
 on_port(const char *command __rte_unused, const char *parameter, struct rte_tel_data *data)
 {
-	struct port_view view;
+	struct hy_port_status status;
 	uint16_t port;
 
 	if (!port_read(parameter, &port))
 		return telemetry_error("there is no such port", data);
-	port_watch_view(port, &view);
+	hy_port_status(port, &status);
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_int(data, "port", port);
-	rte_tel_data_add_dict_string(data, "link", port_watch_link(&view));
-	rte_tel_data_add_dict_int(data, "link_mbps", (int)view.link_mbps);
-	rte_tel_data_add_dict_int(data, "link_changes", (int)view.link_changes);
-	rte_tel_data_add_dict_uint(data, "missed", view.missed);
-	rte_tel_data_add_dict_uint(data, "no_mbuf", view.no_mbuf);
-	rte_tel_data_add_dict_uint(data, "rx_errors", view.rx_errors);
-	return rte_tel_data_add_dict_uint(data, "tx_errors", view.tx_errors);
+	rte_tel_data_add_dict_string(data, "link", hy_port_link(&status));
+	rte_tel_data_add_dict_int(data, "link_mbps", (int)status.link_mbps);
+	rte_tel_data_add_dict_int(data, "link_changes", (int)status.link_changes);
+	rte_tel_data_add_dict_uint(data, "missed", status.missed);
+	rte_tel_data_add_dict_uint(data, "no_mbuf", status.no_mbuf);
+	rte_tel_data_add_dict_uint(data, "rx_errors", status.rx_errors);
+	return rte_tel_data_add_dict_uint(data, "tx_errors", status.tx_errors);
 }
 
 void

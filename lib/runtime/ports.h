@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of hy_ports.h share. */
+#ifndef HY_RUNTIME_PORTS_H
+#define HY_RUNTIME_PORTS_H
+
+#include <rte_ethdev.h>
+
+#include <hy_ports.h>
+
+#define HY_POOL_CACHE 256 /* packets that each thread keeps of a pool */
+
+struct hy_port {
+	bool known; /* was handed to hy_ports_start() */
+	bool started;
+	struct hy_port_params params; /* defaults filled in */
+	struct rte_mempool *pool;
+	uint16_t nb_rx; /* queues that were set up */
+};
+
+extern struct hy_port hy_ports[RTE_MAX_ETHPORTS];
+
+/* Writes "port N (NAME): ..." and returns rc. */
+int hy_port_refuse(uint16_t port, int rc, char *error, const char *format, ...)
+	__rte_format_printf(4, 5);
+
+/* Receive queues to set up. */
+uint16_t hy_port_rx_queues(const struct hy_hal *hal, const struct hy_port_params *params);
+
+/* Gives each port of a call its pool. Returns 0 or a negative errno. */
+int hy_port_pools(const struct hy_hal *hal, const struct hy_ports_params *params, char *error);
+/* Counts packet buffers, and frees the pools that have all of theirs. */
+void hy_port_pools_free(unsigned int *in_use, unsigned int *total);
+
+/* Looks at links, and once a second at what was lost. */
+void hy_port_watch(const struct hy_hal *hal, FILE *out);
+/* Counts what a port has lost; its link is unknown until it is looked at again. */
+void hy_port_leave(uint16_t port);
+/* Counts a reset. */
+void hy_port_was_reset(uint16_t port);
+
+#endif
