@@ -112,8 +112,8 @@ enum hy_cap {
 	HY_CAPS
 };
 
-/** How sure it is. In order: a need is met from HY_LEVEL_YES on. */
-enum hy_level { HY_LEVEL_NO, HY_LEVEL_UNKNOWN, HY_LEVEL_YES, HY_LEVEL_PREFERRED };
+/** How sure it is. In order: a need is met by HY_LEVEL_YES. */
+enum hy_level { HY_LEVEL_NO, HY_LEVEL_UNKNOWN, HY_LEVEL_YES };
 
 /** How it is known. */
 enum hy_origin {

@@ -45,17 +45,14 @@ struct hy_flow_provider {
 		const struct rte_flow_item *items, const struct rte_flow_action *actions,
 		struct rte_flow_error *error);
 	/**
-	 * Adds a rule. @p flow becomes its handle, which only destroy() and query() understand; with
-	 * -ETIMEDOUT too, if the rule may be there; NULL then: it cannot be removed.
+	 * Adds a rule. @p flow becomes its handle, which only destroy() understands; with -ETIMEDOUT
+	 * too, if the rule may be there; NULL then: it cannot be removed.
 	 */
 	int (*create)(uint16_t port, const struct rte_flow_attr *attr,
 		const struct rte_flow_item *items, const struct rte_flow_action *actions,
 		void **flow, struct rte_flow_error *error);
 	/** Removes a rule. */
 	int (*destroy)(uint16_t port, void *flow, struct rte_flow_error *error);
-	/** Reads the counter of a rule with action COUNT. */
-	int (*query)(uint16_t port, void *flow, struct rte_flow_query_count *count,
-		struct rte_flow_error *error);
 	/**
 	 * Adds many rules; NULL where that is not cheaper. Hands over all requests before it waits for
 	 * the first answer. A request that fails has no effect on the others.
@@ -111,7 +108,6 @@ struct hy_flow_driver {
 	const char *source; /**< Where in DPDK that is to be read. */
 	const char *pack;   /**< Who brought it. */
 	uint32_t fields;    /**< HY_FLOW_ fields (hy_policy.h) that a rule may name. */
-	uint32_t needs;     /**< Fields that a rule must name. */
 	/** Only these IP protocols, each with a table of its own; none: all, in one table. */
 	uint8_t protocols[HY_FLOW_PROTOCOLS];
 	bool prefixes;   /**< Takes addresses shorter than 32 bits. */

@@ -213,8 +213,8 @@ int hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_c
  * @param spec "TARGET.CAPABILITY=LEVEL" or "TARGET.CAPABILITY=LEVEL:VALUE". TARGET is "process",
  * "port0", "event0", "crypto0", "regex0", a pair, "event0:port1" or "event0:crypto0", or the name
  * of a driver, for all its devices, as fnmatch() has it: "net_cn*"; of a pair, that is the event
- * device's. CAPABILITY is a name that the inventory prints. LEVEL is "no", "unknown", "yes" or
- * "preferred". VALUE is a number; without one it stays as it was found out.
+ * device's. CAPABILITY is a name that the inventory prints. LEVEL is "no", "unknown" or "yes".
+ * VALUE is a number; without one it stays as it was found out.
  * @return 0; -EINVAL malformed; -ENOTSUP it claims what the CPU lacks, or
  * that a port runs, which is seen and not said; -ENOMEM.
  */

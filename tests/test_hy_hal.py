@@ -102,7 +102,7 @@ def test_devices_have_the_capabilities_of_their_kind(found, kind):
         assert list(capabilities) == cap_names(target)
         for cap in capabilities.values():
             assert set(cap) == {"level", "origin", "value", "reason"}
-            assert cap["level"] in ("no", "unknown", "yes", "preferred")
+            assert cap["level"] in ("no", "unknown", "yes")
             assert cap["origin"] in ("declared", "probed") and cap["reason"]
 
 
@@ -230,7 +230,7 @@ REFUSED = {
     "denied by nonsense": (["explain", "--deny=ip4_lookup"], ["--deny", "FAMILY[@PORT]=VARIANT"]),
     "a malformed override": (["inventory", "--cap=port0"], ["--cap", "TARGET.CAPABILITY=LEVEL"]),
     "an override of no level": (["inventory", "--cap=port0.running=maybe"],
-                                ["--cap", "'maybe'", "no, unknown, yes, preferred"]),
+                                ["--cap", "'maybe'", "no, unknown, yes"]),
     "an instruction set that there is not": (["inventory", "--cap=process.simd_bits=yes:65536"],
                                              ["--cap", "lacks", "simd_bits"]),
     "overrides of no file": (["inventory", "--cap-file=/nonexistent"],

@@ -79,19 +79,11 @@ sim_destroy(uint16_t port __rte_unused, void *flow, struct rte_flow_error *error
 	return hy_flow_sim_remove(b.sim, flow, error);
 }
 
-static int
-sim_query(uint16_t port __rte_unused, void *flow, struct rte_flow_query_count *count,
-	struct rte_flow_error *error)
-{
-	return hy_flow_sim_count(b.sim, flow, count, error);
-}
-
 static const struct hy_flow_provider sim_provider = {
 	.name = "simulator",
 	.validate = sim_validate,
 	.create = sim_create,
 	.destroy = sim_destroy,
-	.query = sim_query,
 };
 
 /* One rule for the packets to each destination; the others are for hosts and services like them. */

@@ -116,7 +116,7 @@ overrides_seed(unsigned int i, FILE *out)
 		"port0.rx_mark=no\n",
 		"# a NIC\nnet_null.rx_ptype_ip4=unknown\nnet_*.rx_mark=yes:0xffff # all\r\n",
 		"process.simd_bits=yes:128\nprocess.avx512=no\nevent0.running=no",
-		"ip4_lookup=scalar\nethdev_rx@0=plain\nevent0:port1.running=preferred:1\n",
+		"ip4_lookup=scalar\nethdev_rx@0=plain\nevent0:port1.running=yes:1\n",
 		"ip4_rewrite=avx2\npkt_cls@1=scalar\n",
 	};
 

@@ -350,32 +350,11 @@ destroy(uint16_t port, void *flow, struct rte_flow_error *error)
 	return r.rc;
 }
 
-static int
-query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_flow_error *error)
-{
-	const struct async_rule *rule = flow;
-	struct rte_flow_query_count part = { .reset = count->reset };
-	int rc = port_check(port, error);
-
-	*count = part;
-	for (unsigned int p = 0; p < (rc == 0 ? rule->n : 0); p++) {
-		rc = hy_flow_rte.query(port, rule->parts[p]->handle, &part, error);
-		if (rc != 0)
-			break;
-		count->hits += part.hits;
-		count->bytes += part.bytes;
-		count->hits_set = part.hits_set;
-		count->bytes_set = part.bytes_set;
-	}
-	return rc;
-}
-
 const struct hy_flow_provider hy_flow_rte_async = {
 	.name = "rte_flow templates",
 	.validate = validate,
 	.create = create,
 	.destroy = destroy,
-	.query = query,
 	.create_many = create_many,
 	.destroy_many = destroy_many,
 };

@@ -88,8 +88,6 @@ objection(const struct hy_flow_driver *driver, const struct hy_flow_match *m)
 
 	if ((m->fields & ~driver->fields) != 0)
 		return "the driver does not match one of its fields";
-	if ((driver->needs & ~m->fields) != 0)
-		return "the driver wants fields that the rule does not name";
 	if (is_range(m))
 		return "a range of ports";
 	if (is_prefix(m) && !driver->prefixes)

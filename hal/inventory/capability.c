@@ -70,7 +70,7 @@ static const struct {
 	[HY_CAP_REGEX_RULES] = { "regex_rules", HY_TARGET_REGEX },
 };
 
-static const char *const levels[] = { "no", "unknown", "yes", "preferred" };
+static const char *const levels[] = { "no", "unknown", "yes" };
 
 /* One of them, with its id to follow; all of them. */
 static const struct {

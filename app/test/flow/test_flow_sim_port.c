@@ -65,7 +65,7 @@ receive_callbacks_put_an_engine_behind_any_port(void **state)
 	assert_int_equal(rte_eth_tx_burst(port, 0, &pkt, 1), 1);
 	assert_int_equal(rte_eth_rx_burst(port, 0, &pkt, 1), 1);
 	assert_int_equal(sim_mark_of(pkt), 7);
-	assert_int_equal(hy_flow_simulator.query(port, handle, &count, NULL), 0);
+	assert_int_equal(hy_flow_sim_count(hy_flow_sim_of(port), handle, &count, NULL), 0);
 	assert_int_equal(count.hits, 1);
 	assert_int_equal(hy_flow_simulator.destroy(port, handle, NULL), 0);
 	pkt->ol_flags = 0;

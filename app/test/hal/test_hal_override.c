@@ -69,9 +69,9 @@ a_value_that_is_not_said_stays_but_for_what_there_is_not(void **state)
 
 	RTE_SET_USED(state);
 	assert_int_equal(hy_hal_probe(hal), 0);
-	override("port0.rx_queues=preferred");
-	assert_overridden(PORT(port), HY_CAP_RX_QUEUES, HY_LEVEL_PREFERRED, 3,
-		"port0.rx_queues=preferred");
+	override("port0.rx_queues=yes");
+	assert_overridden(PORT(port), HY_CAP_RX_QUEUES, HY_LEVEL_YES, 3,
+		"port0.rx_queues=yes");
 	override("port0.rx_queues=unknown");
 	assert_overridden(PORT(port), HY_CAP_RX_QUEUES, HY_LEVEL_UNKNOWN, 0,
 		"port0.rx_queues=unknown");
@@ -96,9 +96,9 @@ drivers_are_patterns_and_the_last_word_counts(void **state)
 		"net_*.flow_priority=yes");
 	assert_overridden(PORT(ring), HY_CAP_FLOW_PRIORITY, HY_LEVEL_NO, 0,
 		"net_ring.flow_priority=no");
-	override("port0.flow_priority=preferred");
-	assert_overridden(PORT(null), HY_CAP_FLOW_PRIORITY, HY_LEVEL_PREFERRED, 0,
-		"port0.flow_priority=preferred");
+	override("port0.flow_priority=yes:7");
+	assert_overridden(PORT(null), HY_CAP_FLOW_PRIORITY, HY_LEVEL_YES, 7,
+		"port0.flow_priority=yes:7");
 	override("net_null.flow_priority=unknown");
 	assert_int_equal(hy_hal_probe(hal), 0);
 	assert_overridden(PORT(null), HY_CAP_FLOW_PRIORITY, HY_LEVEL_UNKNOWN, 0,
@@ -119,7 +119,7 @@ devices_and_pairs_are_targets_too(void **state)
 	override("event0.ordered=yes");
 	override("crypto0.aes_gcm=yes:128");
 	override("event0:port0.rx_vector=yes:64");
-	override("event0:crypto0.crypto_forward=preferred");
+	override("event0:crypto0.crypto_forward=yes");
 	override("event_dsw.crypto_vector=yes");
 	assert_overridden((struct hy_target){ .kind = HY_TARGET_EVENT }, HY_CAP_EVENT_ORDERED,
 		HY_LEVEL_YES, 0, "event0.ordered=yes");
@@ -128,8 +128,8 @@ devices_and_pairs_are_targets_too(void **state)
 	assert_overridden((struct hy_target){ .kind = HY_TARGET_EVENT_PORT },
 		HY_CAP_EVENT_RX_VECTOR, HY_LEVEL_YES, 64, "event0:port0.rx_vector=yes:64");
 	assert_overridden((struct hy_target){ .kind = HY_TARGET_EVENT_CRYPTO },
-		HY_CAP_EVENT_CRYPTO_FWD, HY_LEVEL_PREFERRED, 0,
-		"event0:crypto0.crypto_forward=preferred");
+		HY_CAP_EVENT_CRYPTO_FWD, HY_LEVEL_YES, 0,
+		"event0:crypto0.crypto_forward=yes");
 	assert_overridden((struct hy_target){ .kind = HY_TARGET_EVENT_CRYPTO },
 		HY_CAP_EVENT_CRYPTO_VECTOR, HY_LEVEL_YES, 0, "event_dsw.crypto_vector=yes");
 	/* The pair with the other port is another one. */
@@ -186,7 +186,7 @@ the_cpu_can_lose_what_it_has_and_get_it_back_but_no_more(void **state)
 		"'%s': no override gives the CPU what it lacks; found: simd_bits yes, up to %u (%s)",
 		spec, (unsigned int)bits.value, bits.reason);
 	assert_string_equal(error, wanted);
-	snprintf(spec, sizeof(spec), "process.%s=preferred", hy_cap_name(foreign));
+	snprintf(spec, sizeof(spec), "process.%s=yes", hy_cap_name(foreign));
 	assert_int_equal(hy_hal_override(hal, spec, error), -ENOTSUP);
 	snprintf(wanted, sizeof(wanted),
 		"'%s': no override gives the CPU what it lacks; found: %s no, up to 0 "
@@ -202,7 +202,7 @@ the_cpu_can_lose_what_it_has_and_get_it_back_but_no_more(void **state)
 static void
 nobody_can_say_that_a_port_runs(void **state)
 {
-	static const char *const specs[] = { "port0.running=yes", "net_*.running=preferred" };
+	static const char *const specs[] = { "port0.running=yes", "net_*.running=yes" };
 
 	RTE_SET_USED(state);
 	for (size_t i = 0; i < RTE_DIM(specs); i++) {
@@ -249,7 +249,7 @@ what_is_malformed_is_refused_and_says_what_is_accepted(void **state)
 		{ "port0.=no", "'' is no capability of ports" },
 		{ "port0.none=no", "'none' is no capability of ports" },
 		{ "port0.rx_queues=maybe",
-			"'maybe' is no level; accepted: no, unknown, yes, preferred" },
+			"'maybe' is no level; accepted: no, unknown, yes" },
 		{ "port0.rx_queues=", "'' is no level" },
 		{ "port0.rx_queues=yes:",
 			"'' is no value; accepted: a number, such as 65535 or 0xffff" },
@@ -317,11 +317,11 @@ a_file_is_taken_whole_or_not_at_all_and_says_where_it_is_wrong(void **state)
 		int rc;
 	} bad[] = {
 		{ "port0.flow_priority=no\n\nport0.flow_priority=non\n",
-			"'port0.flow_priority=non': 'non' is no level; accepted: no, unknown, yes, preferred",
+			"'port0.flow_priority=non': 'non' is no level; accepted: no, unknown, yes",
 			3, -EINVAL },
 		{ "port0.flow_priority=no port0.flow_mark=no\n",
 			"'port0.flow_priority=no port0.flow_mark=no': 'no port0.flow_mark=no' is no level; "
-			"accepted: no, unknown, yes, preferred",
+			"accepted: no, unknown, yes",
 			1, -EINVAL },
 		{ "port0.flow_priority=no\nprocess.simd_bits=yes:65535",
 			"'process.simd_bits=yes:65535': no override gives the CPU what it lacks", 2,

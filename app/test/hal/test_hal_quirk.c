@@ -23,7 +23,7 @@ struct corrected {
 };
 
 /* Every device is found with these, before its quirks. */
-#define LEVEL_FOUND HY_LEVEL_PREFERRED
+#define LEVEL_FOUND HY_LEVEL_UNKNOWN /* which no quirk gives */
 #define VALUE_FOUND 77
 
 static const struct corrected corrected[] = {
