@@ -81,7 +81,10 @@ struct hy_variant {
 	const char *family; /**< Name of the family that it implements. */
 	const char *text;   /**< What makes it different, in a sentence. */
 	const char *pack;   /**< Name of the pack that it comes from. */
-	/** impl.variant is its name. Without init, fini and ctx_size it has the family's. */
+	/**
+	 * impl.variant is its name. Without init, fini and ctx_size it has the family's. One with
+	 * prepare or bind may be without process too: then the reference variant's runs.
+	 */
 	struct hy_node_impl impl;
 	struct hy_need needs[HY_NEEDS_MAX]; /**< All must be met, but those with a bonus. */
 	/**
@@ -92,6 +95,11 @@ struct hy_variant {
 	 */
 	bool (*fits)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
 	int score; /**< Highest wins; on a draw the first name in alphabetical order. */
+	/**
+	 * Engine of the tables that it reads, by a name of the family's header; NULL: the one that the
+	 * reference variant reads, or the family has no engines.
+	 */
+	const char *engine;
 	/** All must hold. Who asks gives way: only if the user forced it, the others do. */
 	struct hy_with with[HY_WITH_MAX];
 	/**
@@ -139,6 +147,15 @@ int hy_family_register(const struct hy_family *family);
 
 /** Registers a variant, before or after its family. Called by HY_NODE_VARIANT. As above. */
 int hy_variant_register(const struct hy_variant *variant);
+
+/**
+ * Finds a variant by the names of its family and its own; the reference variant is one of them. For
+ * the thread that selects, and for init() of nodes.
+ *
+ * @param variant May be NULL.
+ * @return It, valid until its plugin is unloaded; NULL: there is none.
+ */
+const struct hy_variant *hy_variant_find(const char *family, const char *variant);
 
 /**
  * Looks at the process and at the devices that exist, and raises EAL's vector width to the CPU's,

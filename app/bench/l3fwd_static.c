@@ -13,7 +13,7 @@
 #include <rte_vect.h>
 
 #include <hy_graph.h>
-#include "drivers/nodes/generic/classify/pkt_cls.h"
+#include "drivers/nodes/generic/classify/pkt_cls_kernels.h"
 
 #include "l3fwd.h"
 
@@ -168,9 +168,9 @@ check(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *dst, uint16_t n)
 
 		if (i + PREFETCH < n)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH], void *));
-		next = pkt_cls_one(rte_pktmbuf_mtod(m, const uint8_t *), m->pkt_len, false,
+		next = hy_pkt_cls_one(rte_pktmbuf_mtod(m, const uint8_t *), m->pkt_len, false,
 			&dst[kept]);
-		if (likely(next == PKT_CLS_NEXT_IP4_LOOKUP))
+		if (likely(next == HY_PKT_CLS_NEXT_IP4_LOOKUP))
 			mbufs[kept++] = m;
 		else
 			drop(s, (uint16_t)(next - HY_DROP(0)), m);

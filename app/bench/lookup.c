@@ -13,7 +13,8 @@
 #include <rte_ip.h>
 #include <rte_vect.h>
 
-#include "drivers/nodes/generic/ip4/ip4_lookup.h"
+#include "drivers/nodes/generic/ip4/ip4_fib.h"
+#include "drivers/nodes/generic/ip4/ip4_lookup_kernels.h"
 
 #include "bench.h"
 
@@ -38,7 +39,7 @@ struct destinations {
 struct rig {
 	const struct hy_ip4_fib *fib;
 	const struct destinations *to;
-	ip4_lookup_kernel *kernel;
+	hy_ip4_lookup_kernel_t *kernel;
 	uint64_t sum, expected;
 };
 
@@ -67,20 +68,20 @@ has_avx512(void)
 
 /* What rte_lpm itself has to offer: no misses to tell, no default route. */
 static void
-bare_x4(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+bare_x4(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	(void)next;
 	for (unsigned int j = 0; j < n; j += 4) {
 		xmm_t ip;
 
 		memcpy(&ip, &route[j], sizeof(ip));
-		rte_lpm_lookupx4(fib->lpm, ip, &route[j], 0);
+		rte_lpm_lookupx4(view->lpm, ip, &route[j], 0);
 	}
 }
 
 static const struct {
 	const char *name;
-	ip4_lookup_kernel *kernel;
+	hy_ip4_lookup_kernel_t *kernel;
 	enum hy_ip4_engine engine;
 	bool (*runs)(void);
 	uint16_t simd_bits; /* that EAL must allow */
@@ -107,7 +108,7 @@ run(void *arg)
 	for (unsigned int i = 0; i < rig->to->n; i += COPIED) {
 		memcpy(route, rig->to->dst + i, sizeof(route));
 		for (unsigned int b = 0; b < COPIED; b += BURST)
-			rig->kernel(rig->fib, route + b, next, BURST);
+			rig->kernel(hy_ip4_fib_view(rig->fib), route + b, next, BURST);
 		for (unsigned int j = 0; j < COPIED; j++)
 			rig->sum += route[j];
 	}

@@ -139,25 +139,11 @@ is_source(const struct conform_side *side)
 	return (side->family->node.flags & HY_NODE_SOURCE) != 0;
 }
 
-/* The variant's implementation, with what it leaves to its family. */
-static struct hy_node_impl
-impl_of(const struct conform_side *side)
-{
-	struct hy_node_impl impl = side->variant->impl;
-
-	if (impl.init == NULL && impl.fini == NULL && impl.ctx_size == 0) {
-		impl.init = side->family->node.impl.init;
-		impl.fini = side->family->node.impl.fini;
-		impl.ctx_size = side->family->node.impl.ctx_size;
-	}
-	return impl;
-}
-
 /* The node under trial: a clone of the family's, its edges to sinks. */
 static int
 node_create(struct conform_side *side)
 {
-	const struct hy_node_impl impl = impl_of(side);
+	const struct hy_node_impl impl = hy_variant_impl(side->family, side->variant);
 	hy_node_id base;
 	char name[HY_NAME_SIZE];
 	int rc = hy_node_lookup(side->family->node.name, &base);

@@ -268,6 +268,9 @@ unsigned int hy_families(const struct hy_family *const **families);
 const struct hy_family *hy_family_find(const char *name);
 /* A variant of a family that nobody declared, or NULL. */
 const struct hy_variant *hy_variant_orphan(void);
+/* A variant's implementation, with what it leaves to its family. */
+struct hy_node_impl hy_variant_impl(const struct hy_family *family,
+	const struct hy_variant *variant);
 /* The variants of a family, its reference one included. */
 unsigned int hy_variants(const struct hy_family *family, const struct hy_variant *const **variants);
 

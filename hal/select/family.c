@@ -95,6 +95,35 @@ RTE_INIT(numbers_add)
 	hy_plugin_numbers_add(numbers, RTE_DIM(numbers));
 }
 
+static bool
+has_own_state(const struct hy_node_impl *impl)
+{
+	return impl->init != NULL || impl->fini != NULL || impl->ctx_size != 0;
+}
+
+/* Whether a variant runs its family's code, on a target that it prepares. */
+static bool
+prepares_only(const struct hy_variant *variant)
+{
+	return !has_own_state(&variant->impl) &&
+		(variant->prepare != NULL || variant->bind != NULL);
+}
+
+struct hy_node_impl
+hy_variant_impl(const struct hy_family *family, const struct hy_variant *variant)
+{
+	const char *const name = variant->impl.variant;
+	struct hy_node_impl impl = variant->impl;
+
+	if (!has_own_state(&impl)) {
+		impl = family->node.impl;
+		impl.variant = name;
+		if (variant->impl.process != NULL)
+			impl.process = variant->impl.process;
+	}
+	return impl;
+}
+
 static const struct hy_plugin_kind variant_kind = { declared_busy, variant_undo };
 
 int
@@ -103,7 +132,7 @@ hy_variant_register(const struct hy_variant *variant)
 	int rc;
 
 	if (!hy_name_valid(variant->family) || !hy_name_valid(variant->impl.variant) ||
-		variant->impl.process == NULL)
+		(variant->impl.process == NULL && !prepares_only(variant)))
 		return -EINVAL;
 	for (unsigned int i = 0; i < HY_NEEDS_MAX; i++) {
 		const struct hy_need *need = &variant->needs[i];
@@ -255,4 +284,17 @@ hy_variants(const struct hy_family *family, const struct hy_variant *const **var
 		n++;
 	*variants = declared.variants + first;
 	return n;
+}
+
+const struct hy_variant *
+hy_variant_find(const char *family, const char *name)
+{
+	for (unsigned int i = 0; i < declared.nb_variants && name != NULL; i++) {
+		const struct hy_variant *variant = declared.variants[i];
+
+		if (strcmp(variant->family, family) == 0 &&
+			strcmp(variant->impl.variant, name) == 0)
+			return variant;
+	}
+	return NULL;
 }

@@ -14,14 +14,8 @@ static const struct hy_reg_owner owner = { .name = "a HAL", .lends = true };
 int
 hy_place_impl(const struct hy_hal_node *node)
 {
-	struct hy_node_impl impl = node->variant->impl;
+	const struct hy_node_impl impl = hy_variant_impl(node->family, node->variant);
 
-	/* What the variant leaves to its family. */
-	if (impl.init == NULL && impl.fini == NULL && impl.ctx_size == 0) {
-		impl.init = node->family->node.impl.init;
-		impl.fini = node->family->node.impl.fini;
-		impl.ctx_size = node->family->node.impl.ctx_size;
-	}
 	return hy_node_impl_set(node->id, &impl);
 }
 

@@ -59,18 +59,6 @@ port_unknown(const struct hy_hal *hal, const char *spec, const char *text, char 
 		text, names[0] == '\0' ? "none" : names);
 }
 
-static const struct hy_variant *
-variant_find(const struct hy_family *family, const char *name)
-{
-	const struct hy_variant *const *variants;
-	const unsigned int n = hy_variants(family, &variants);
-
-	for (unsigned int i = 0; i < n; i++)
-		if (strcmp(variants[i]->impl.variant, name) == 0)
-			return variants[i];
-	return NULL;
-}
-
 /* Reads the device or pair of "FAMILY@TARGET". */
 static int
 device_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *family,
@@ -150,7 +138,7 @@ spec_parse(const struct hy_hal *hal, const char *spec, struct hy_rule *rule, cha
 		if (rc < 0)
 			return rc;
 	}
-	rule->variant = variant_find(family, name);
+	rule->variant = hy_variant_find(family->node.name, name);
 	if (rule->variant == NULL) {
 		variant_unknown(spec, family, name, error);
 		return -EINVAL;

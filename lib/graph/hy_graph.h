@@ -559,6 +559,12 @@ int hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t 
 /** @return The name of a node of @p graph; valid as long as the node. */
 const char *hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node);
 
+/**
+ * @return The variant that a node of @p graph runs (struct hy_node_impl), also while its init() runs;
+ * NULL: it was registered without one. Valid as long as the node.
+ */
+const char *hy_graph_node_variant(const struct hy_graph *graph, const struct hy_node *node);
+
 /** @return HY_NODE_ bits of a node of @p graph. */
 uint32_t hy_graph_node_flags(const struct hy_graph *graph, const struct hy_node *node);
 

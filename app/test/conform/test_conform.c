@@ -11,7 +11,7 @@
 #include <hy_conform.h>
 
 #include "app/test/unit.h"
-#include "drivers/nodes/generic/classify/pkt_cls.h"
+#include "drivers/nodes/generic/classify/pkt_cls_kernels.h"
 
 /* A burst that the spoiled variant has classified and not yet sent on. */
 struct burst {
@@ -30,12 +30,12 @@ static uint16_t
 spoiled_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	struct burst burst = { graph, node, (struct rte_mbuf **)objs,
-		hy_lane(graph, node, PKT_CLS_LANE_ROUTE), { 0 }, n };
-	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
+		hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), { 0 }, n };
+	uint8_t bounce[HY_BURST_MAX][HY_PKT_CLS_HEADERS];
 	const uint8_t *frame[HY_BURST_MAX];
 	uint32_t len[HY_BURST_MAX];
 
-	pkt_cls_frames(objs, n, bounce, frame, len);
+	hy_pkt_cls_frames(objs, n, bounce, frame, len);
 	hy_pkt_cls_scalar(frame, len, burst.next, burst.lane, n);
 	calls++;
 	if (spoil != NULL)
@@ -52,7 +52,7 @@ first(const struct burst *b, bool passes)
 {
 	uint16_t i = 0;
 
-	while (i < b->n && (b->next[i] == PKT_CLS_NEXT_IP4_LOOKUP) != passes)
+	while (i < b->n && (b->next[i] == HY_PKT_CLS_NEXT_IP4_LOOKUP) != passes)
 		i++;
 	return i;
 }
@@ -114,16 +114,17 @@ static void
 swaps_edges_in_call_17(struct burst *b)
 {
 	if (calls == 17)
-		b->next[0] = b->next[0] == PKT_CLS_NEXT_IP4_LOOKUP ? HY_DROP(PKT_CLS_NOT_IP4)
-								   : PKT_CLS_NEXT_IP4_LOOKUP;
+		b->next[0] = b->next[0] == HY_PKT_CLS_NEXT_IP4_LOOKUP ? HY_DROP(HY_PKT_CLS_NOT_IP4)
+								      : HY_PKT_CLS_NEXT_IP4_LOOKUP;
 }
 
 static void
 swaps_edges_in_bursts_of_251(struct burst *b)
 {
 	if (b->n == 251)
-		b->next[250] = b->next[250] == PKT_CLS_NEXT_IP4_LOOKUP ? HY_DROP(PKT_CLS_NOT_IP4)
-								       : PKT_CLS_NEXT_IP4_LOOKUP;
+		b->next[250] = b->next[250] == HY_PKT_CLS_NEXT_IP4_LOOKUP
+			? HY_DROP(HY_PKT_CLS_NOT_IP4)
+			: HY_PKT_CLS_NEXT_IP4_LOOKUP;
 }
 
 static void
@@ -131,14 +132,14 @@ drops_for_another_reason(struct burst *b)
 {
 	const uint16_t i = first(b, false);
 
-	if (i < b->n && b->next[i] == HY_DROP(PKT_CLS_TRUNCATED))
-		b->next[i] = HY_DROP(PKT_CLS_NOT_IP4);
+	if (i < b->n && b->next[i] == HY_DROP(HY_PKT_CLS_TRUNCATED))
+		b->next[i] = HY_DROP(HY_PKT_CLS_NOT_IP4);
 }
 
 static void
 counts_one_short(struct burst *b)
 {
-	struct hy_edge *e = &b->node->edges[(int16_t)HY_DROP(PKT_CLS_BAD_CHECKSUM)];
+	struct hy_edge *e = &b->node->edges[(int16_t)HY_DROP(HY_PKT_CLS_BAD_CHECKSUM)];
 
 	if (calls == 300)
 		e->objs--;
@@ -150,7 +151,7 @@ releases_what_it_should_drop(struct burst *b)
 	const uint16_t last = (uint16_t)(b->n - 1);
 	void *packet = b->packets[last];
 
-	if (b->next[last] == PKT_CLS_NEXT_IP4_LOOKUP)
+	if (b->next[last] == HY_PKT_CLS_NEXT_IP4_LOOKUP)
 		return;
 	hy_release(b->graph, &packet, 1);
 	b->n--;
@@ -169,7 +170,7 @@ sends_one_twice(struct burst *b)
 	void *packet = b->packets[RTE_MIN(i, (uint16_t)(HY_BURST_MAX - 1))];
 
 	if (i < b->n && b->n < 64)
-		hy_enqueue(b->graph, b->node, PKT_CLS_NEXT_IP4_LOOKUP, &packet, 1);
+		hy_enqueue(b->graph, b->node, HY_PKT_CLS_NEXT_IP4_LOOKUP, &packet, 1);
 }
 
 static void
@@ -177,7 +178,7 @@ turns_two_around(struct burst *b)
 {
 	const uint16_t i = first(b, true);
 
-	if (i + 1 < b->n && b->next[i + 1] == PKT_CLS_NEXT_IP4_LOOKUP) {
+	if (i + 1 < b->n && b->next[i + 1] == HY_PKT_CLS_NEXT_IP4_LOOKUP) {
 		RTE_SWAP(b->packets[i], b->packets[i + 1]);
 		RTE_SWAP(b->lane[i], b->lane[i + 1]);
 	}

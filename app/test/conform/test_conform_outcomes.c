@@ -14,7 +14,7 @@
 #include <hy_node.h>
 
 #include "app/test/unit.h"
-#include "drivers/nodes/generic/internal/ethdev_rx.h"
+#include "drivers/nodes/generic/ethdev/ethdev_rx.h"
 #include "hal/conform/conform.h"
 
 /* What is exchanged: places in node->edges; the same one twice: nothing. Or the last is forgotten. */

@@ -85,6 +85,44 @@ malformed_family_is_refused_and_leaves_no_node(void **state)
 	}
 }
 
+static int
+bind_nothing(const struct hy_hal *of, struct hy_target target, char *reason, size_t size)
+{
+	RTE_SET_USED(of);
+	RTE_SET_USED(target);
+	RTE_SET_USED(reason);
+	RTE_SET_USED(size);
+	return 0;
+}
+
+static void
+a_variant_that_only_binds_runs_the_code_of_its_family(void **state)
+{
+	const struct hy_variant with_state = {
+		.family = "reg_b", .impl = { .variant = "v", .ctx_size = 1 }, .bind = bind_nothing
+	};
+	const struct hy_family *family;
+	struct hy_node_impl impl;
+
+	RTE_SET_USED(state);
+	family_add("reg_b", HY_TARGET_PROCESS, 10);
+	family = hy_family_find("reg_b");
+	assert_int_equal(hy_variant_register(&with_state), -EINVAL);
+	assert_null(hy_variant_find("reg_b", "binds"));
+	assert_int_equal(variant_try(&(const struct hy_variant){ .family = "reg_b",
+				 .impl.variant = "binds",
+				 .bind = bind_nothing }),
+		0);
+	impl = hy_variant_impl(family, hy_variant_find("reg_b", "binds"));
+	assert_ptr_equal(impl.process, family->node.impl.process);
+	assert_string_equal(impl.variant, "binds");
+	assert_int_equal(hy_hal_force(hal, "reg_b=binds", error), 0);
+	select_all();
+	assert_string_equal(chosen("reg_b", 0), "binds");
+	assert_null(hy_variant_find("reg_b", "nothing"));
+	assert_null(hy_variant_find("reg_b", NULL));
+}
+
 static void
 malformed_variant_is_refused(void **state)
 {
@@ -289,6 +327,7 @@ generic_pack_has_its_families_in_order_of_name(void **state)
 
 static const struct CMUnitTest hal_register_tests[] = {
 	HAL_TEST(malformed_family_is_refused_and_leaves_no_node),
+	HAL_TEST(a_variant_that_only_binds_runs_the_code_of_its_family),
 	HAL_TEST(malformed_variant_is_refused),
 	HAL_TEST(second_family_of_a_name_is_refused_and_the_first_stands),
 	HAL_TEST(family_with_the_name_of_a_node_is_refused),

@@ -12,10 +12,10 @@
 
 #include <rte_cpuflags.h>
 
-#include "drivers/nodes/generic/classify/pkt_cls.h"
+#include "drivers/nodes/generic/classify/pkt_cls_kernels.h"
 #include "node_fixture.h"
 
-#define PASS PKT_CLS_NEXT_IP4_LOOKUP
+#define PASS HY_PKT_CLS_NEXT_IP4_LOOKUP
 #define UNTOUCHED 0xdeadbeef
 
 /* A page of readable memory between two that are not. */
@@ -48,35 +48,35 @@ oracle(const uint8_t *f, uint32_t len, bool trusted, uint32_t *dst)
 	uint32_t header, total;
 
 	if (len < 14)
-		return HY_DROP(PKT_CLS_TRUNCATED);
+		return HY_DROP(HY_PKT_CLS_TRUNCATED);
 	if (f[0] & 1)
-		return HY_DROP(PKT_CLS_L2_NOT_UNICAST);
+		return HY_DROP(HY_PKT_CLS_L2_NOT_UNICAST);
 	if (!trusted && (type == 0x8100 || type == 0x88a8 || type == 0x9100))
-		return HY_DROP(PKT_CLS_VLAN_UNKNOWN);
+		return HY_DROP(HY_PKT_CLS_VLAN_UNKNOWN);
 	if (!trusted && type != 0x0800)
-		return HY_DROP(PKT_CLS_NOT_IP4);
+		return HY_DROP(HY_PKT_CLS_NOT_IP4);
 	if (len < 34)
-		return HY_DROP(PKT_CLS_TRUNCATED);
+		return HY_DROP(HY_PKT_CLS_TRUNCATED);
 	header = (f[14] & 15) * 4;
 	total = f[16] * 256u + f[17];
 	if (f[14] >> 4 != 4 || header < 20)
-		return HY_DROP(PKT_CLS_BAD_HEADER);
+		return HY_DROP(HY_PKT_CLS_BAD_HEADER);
 	if (header > len - 14 || total > len - 14)
-		return HY_DROP(PKT_CLS_TRUNCATED);
+		return HY_DROP(HY_PKT_CLS_TRUNCATED);
 	if (total < header)
-		return HY_DROP(PKT_CLS_BAD_HEADER);
+		return HY_DROP(HY_PKT_CLS_BAD_HEADER);
 	/* A field of 0xffff is another way to write 0, where 0 is right. */
 	if (frame_checksum(f) % 0xffff != (f[24] * 256u + f[25]) % 0xffff)
-		return HY_DROP(PKT_CLS_BAD_CHECKSUM);
+		return HY_DROP(HY_PKT_CLS_BAD_CHECKSUM);
 	if (f[30] == 0 || f[30] == 127 || f[30] >= 224)
-		return HY_DROP(PKT_CLS_MARTIAN_DST);
+		return HY_DROP(HY_PKT_CLS_MARTIAN_DST);
 	*dst = (uint32_t)f[30] << 24 | f[31] << 16 | f[32] << 8 | f[33];
 	return PASS;
 }
 
 static const struct {
 	const char *name;
-	pkt_cls_kernel *run;
+	hy_pkt_cls_kernel_t *run;
 	enum rte_cpu_flag_t flag; /* that the CPU must have */
 } kernels[] = {
 #ifdef RTE_ARCH_X86_64
@@ -168,7 +168,7 @@ struct vector {
 	{ \
 		.what = (what_), .next = (next_), __VA_ARGS__ \
 	}
-#define DROP(reason) HY_DROP(PKT_CLS_##reason)
+#define DROP(reason) HY_DROP(HY_PKT_CLS_##reason)
 #define SUM .sum = true
 
 static const struct vector vectors[] = {
@@ -233,7 +233,7 @@ static const struct vector vectors[] = {
 static void
 each_rule_has_its_reason_and_the_first_counts(void **state)
 {
-	unsigned int seen[PKT_CLS_MARTIAN_DST + 1] = { 0 };
+	unsigned int seen[HY_PKT_CLS_MARTIAN_DST + 1] = { 0 };
 
 	RTE_SET_USED(state);
 	for (size_t i = 0; i < RTE_DIM(vectors); i++) {
@@ -294,12 +294,12 @@ static void
 nothing_is_read_beyond_the_longest_headers(void **state)
 {
 	uint8_t frame[FRAME_MAX];
-	uint8_t *at = page_end() - PKT_CLS_HEADERS;
+	uint8_t *at = page_end() - HY_PKT_CLS_HEADERS;
 	const uint32_t len = FRAME(frame, .ihl = 15, .payload = 1000);
 
 	RTE_SET_USED(state);
-	assert_int_equal(PKT_CLS_HEADERS, 74);
-	memcpy(at, frame, PKT_CLS_HEADERS);
+	assert_int_equal(HY_PKT_CLS_HEADERS, 74);
+	memcpy(at, frame, HY_PKT_CLS_HEADERS);
 	assert_int_equal(check(at, len), PASS);
 	assert_int_equal(check(at, 0xffffffff), PASS);
 }
@@ -353,7 +353,7 @@ frame_random(uint8_t *f, uint64_t *seed)
 static void
 random_frames_agree_with_the_rules(void **state)
 {
-	unsigned int seen[PKT_CLS_MARTIAN_DST + 2] = { 0 };
+	unsigned int seen[HY_PKT_CLS_MARTIAN_DST + 2] = { 0 };
 	uint8_t frame[FRAME_MAX];
 	uint64_t seed = 1;
 
@@ -362,7 +362,7 @@ random_frames_agree_with_the_rules(void **state)
 		const uint32_t len = frame_random(frame, &seed);
 		const uint16_t next = check(frame, len);
 
-		seen[next == PASS ? PKT_CLS_MARTIAN_DST + 1 : (uint16_t)(HY_DROP(0) - next)]++;
+		seen[next == PASS ? HY_PKT_CLS_MARTIAN_DST + 1 : (uint16_t)(HY_DROP(0) - next)]++;
 	}
 	for (size_t r = 0; r < RTE_DIM(seen); r++)
 		assert_true(seen[r] > 3000);

@@ -11,7 +11,8 @@
 
 #include <rte_cycles.h>
 
-#include "drivers/nodes/generic/ip4/ip4_lookup.h"
+#include "drivers/nodes/generic/ip4/ip4_fib.h"
+#include "drivers/nodes/generic/ip4/ip4_lookup_kernels.h"
 #include "node_fixture.h"
 
 #define ROUNDS 5000
@@ -26,7 +27,7 @@ static union {
 
 static struct {
 	struct hy_ip4_fib *fib;
-	ip4_lookup_kernel *kernel;
+	hy_ip4_lookup_kernel_t *kernel;
 	uint32_t id[2]; /* of the /24's next hop, and of the default route's */
 	atomic_bool stop;
 	atomic_uint bursts;
@@ -48,9 +49,9 @@ look_up(void *arg)
 	while (!atomic_load(&t.stop)) {
 		for (unsigned int i = 0; i < HY_BURST_MAX; i++)
 			route[i] = IP4(10, 0, 0, i);
-		t.kernel(t.fib, route, next, HY_BURST_MAX);
+		t.kernel(hy_ip4_fib_view(t.fib), route, next, HY_BURST_MAX);
 		for (unsigned int i = 0; i < HY_BURST_MAX; i++) {
-			if (next[i] != IP4_LOOKUP_NEXT_REWRITE)
+			if (next[i] != HY_IP4_LOOKUP_NEXT_REWRITE)
 				t.lost++;
 			else if (route[i] != t.id[0] && route[i] != t.id[1])
 				t.strange++;
@@ -91,7 +92,7 @@ burst_await(void)
 }
 
 static void
-run(enum hy_ip4_engine engine, ip4_lookup_kernel *kernel)
+run(enum hy_ip4_engine engine, hy_ip4_lookup_kernel_t *kernel)
 {
 	const struct hy_ip4_fib_params params = { .engine = engine,
 		.max_routes = 16,

@@ -85,8 +85,8 @@ tbl8_of_rte_lpm_waits_for_a_worker_that_may_be_in_it(void **state)
 	RTE_SET_USED(state);
 	table_in_use(HY_IP4_LPM, 1, 3);
 	assert_int_equal(change(HY_IP4_ADD, IP4(10, 0, 0, 128), 25, 1), 0);
-	tbl24 = (const uint32_t *)fib->lpm->tbl24;
-	tbl8 = (const uint32_t *)fib->lpm->tbl8;
+	tbl24 = (const uint32_t *)fib->view.lpm->tbl24;
+	tbl8 = (const uint32_t *)fib->view.lpm->tbl8;
 	entry = tbl24[IP4(10, 0, 0, 200) >> 8];
 	assert_int_equal(entry >> 24 & 3, 3);
 	/* The worker has read the first level, and then for long nothing. */
@@ -113,7 +113,7 @@ copy_of_rte_fib_waits_for_a_worker_that_may_be_in_it(void **state)
 	table_in_use(HY_IP4_FIB, 1, 3);
 	assert_int_equal(change(HY_IP4_ADD, IP4(10, 0, 0, 128), 25, 1), 0);
 	worker_ends_its_walk();
-	shown = fib->copy->rte_fib;
+	shown = fib->view.copy->rte_fib;
 	assert_int_equal(change(HY_IP4_DELETE, IP4(10, 0, 0, 128), 25, 0), 0);
 	assert_int_equal(lookup(dst), UINT32_MAX);
 	assert_int_equal(change(HY_IP4_ADD, IP4(10, 0, 1, 128), 25, 2), -ETIMEDOUT);
@@ -136,12 +136,12 @@ next_hops_that_a_worker_reads_stay_as_they_are(void **state)
 
 	RTE_SET_USED(state);
 	table_in_use(HY_IP4_LPM, 1, 3);
-	worker = ip4_fib_adjacencies(fib);
+	worker = hy_ip4_adjacencies(&fib->view);
 	assert_int_equal(hy_ip4_next_hop_set(fib, 1, &hop), 0);
 	assert_int_equal(worker[1].l2.dst_addr.addr_bytes[5], 1);
 	assert_int_equal(worker[1].port, 0);
-	assert_int_equal(ip4_fib_adjacencies(fib)[1].l2.dst_addr.addr_bytes[5], 100);
-	assert_int_equal(ip4_fib_adjacencies(fib)[1].port, 1);
+	assert_int_equal(hy_ip4_adjacencies(&fib->view)[1].l2.dst_addr.addr_bytes[5], 100);
+	assert_int_equal(hy_ip4_adjacencies(&fib->view)[1].port, 1);
 	/* The array that the worker has would be freed for another one. */
 	hop.mac.addr_bytes[5] = 101;
 	assert_int_equal(hy_ip4_next_hop_set(fib, 1, &hop), -ETIMEDOUT);
@@ -150,7 +150,7 @@ next_hops_that_a_worker_reads_stay_as_they_are(void **state)
 	assert_int_equal(worker[1].l2.dst_addr.addr_bytes[5], 1);
 	worker_ends_its_walk();
 	assert_int_equal(hy_ip4_next_hop_set(fib, 1, &hop), 0);
-	assert_int_equal(ip4_fib_adjacencies(fib)[1].l2.dst_addr.addr_bytes[5], 101);
+	assert_int_equal(hy_ip4_adjacencies(&fib->view)[1].l2.dst_addr.addr_bytes[5], 101);
 }
 
 static void
@@ -162,7 +162,7 @@ array_of_next_hops_that_grows_waits_for_a_worker(void **state)
 
 	RTE_SET_USED(state);
 	table_in_use(HY_IP4_LPM, 1, 16);
-	worker = ip4_fib_adjacencies(fib);
+	worker = hy_ip4_adjacencies(&fib->view);
 	while (rc == 0 && n < 64) {
 		const struct hy_ip4_next_hop hop = { .mac.addr_bytes[5] = (uint8_t)n };
 
@@ -182,7 +182,7 @@ array_of_next_hops_that_grows_waits_for_a_worker(void **state)
 		assert_int_equal(id, n);
 	}
 	for (uint32_t i = 0; i < 64; i++)
-		assert_int_equal(ip4_fib_adjacencies(fib)[i].l2.dst_addr.addr_bytes[5], i);
+		assert_int_equal(hy_ip4_adjacencies(&fib->view)[i].l2.dst_addr.addr_bytes[5], i);
 }
 
 static void
@@ -197,7 +197,7 @@ id_is_given_out_again_when_no_worker_has_it(void **state)
 	assert_int_equal(hy_ip4_next_hop_add(fib, &hop, &id), 0);
 	assert_int_equal(id, 3);
 	/* Packets that are under way to the one that was deleted still get there. */
-	assert_int_equal(ip4_fib_adjacencies(fib)[1].l2.dst_addr.addr_bytes[5], 1);
+	assert_int_equal(hy_ip4_adjacencies(&fib->view)[1].l2.dst_addr.addr_bytes[5], 1);
 	worker_ends_its_walk();
 	hop.mac.addr_bytes[5] = 201;
 	assert_int_equal(hy_ip4_next_hop_add(fib, &hop, &id), 0);

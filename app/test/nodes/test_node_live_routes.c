@@ -157,8 +157,8 @@ forward(void *arg)
 static void
 stall_in_lpm(uint32_t dst)
 {
-	const uint32_t *tbl24 = (const uint32_t *)t.fib->lpm->tbl24;
-	const uint32_t *tbl8 = (const uint32_t *)t.fib->lpm->tbl8;
+	const uint32_t *tbl24 = (const uint32_t *)t.fib->view.lpm->tbl24;
+	const uint32_t *tbl8 = (const uint32_t *)t.fib->view.lpm->tbl8;
 	uint32_t entry = __atomic_load_n(&tbl24[dst >> 8], __ATOMIC_ACQUIRE), id;
 	const unsigned int net = dst >> 8 & 0xff;
 
@@ -179,7 +179,7 @@ stall_in_lpm(uint32_t dst)
 static void
 stall_in_fib(uint32_t dst)
 {
-	struct rte_fib *shown = __atomic_load_n(&t.fib->copy, __ATOMIC_ACQUIRE)->rte_fib;
+	struct rte_fib *shown = __atomic_load_n(&t.fib->view.copy, __ATOMIC_ACQUIRE)->rte_fib;
 	uint64_t first, second;
 
 	rte_fib_lookup_bulk(shown, &dst, &first, 1);
@@ -195,7 +195,7 @@ stall(void *arg)
 	RTE_SET_USED(arg);
 	rte_rcu_qsbr_thread_online(&qsbr.v, 1);
 	for (unsigned int i = 0; !atomic_load(&t.stop); i++) {
-		if (t.fib->lpm != NULL)
+		if (t.fib->view.lpm != NULL)
 			stall_in_lpm(net_of(i % NETS) + HOST_32);
 		else
 			stall_in_fib(net_of(i % NETS) + HOST_32);

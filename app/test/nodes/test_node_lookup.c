@@ -10,7 +10,8 @@
 #include <rte_cpuflags.h>
 #include <rte_vect.h>
 
-#include "drivers/nodes/generic/ip4/ip4_lookup.h"
+#include "drivers/nodes/generic/ip4/ip4_fib.h"
+#include "drivers/nodes/generic/ip4/ip4_lookup_kernels.h"
 #include "hal/internal/hal.h"
 #include "node_fixture.h"
 
@@ -274,7 +275,7 @@ fib_avx512_runs(void)
 /* The variants, by name, and whether this CPU can run them, whatever width EAL allows. */
 static const struct variant {
 	const char *name;
-	ip4_lookup_kernel *kernel;
+	hy_ip4_lookup_kernel_t *kernel;
 	bool (*runs)(void);
 	enum hy_ip4_engine engine;
 } variants[] = {
@@ -303,13 +304,15 @@ lookups_check(const struct variant *v, unsigned int first, uint32_t n)
 	memset(next_room, 0xc3, sizeof(next_room));
 	for (uint32_t i = 0; i < n; i++)
 		ids[i] = t.address[(first + i) % ADDRESSES];
-	v->kernel(t.fib, ids, next, n);
+	v->kernel(hy_ip4_fib_view(t.fib), ids, next, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t expected = t.expected[(first + i) % ADDRESSES];
 		const bool hit = expected != NO_ROUTE;
 
 		if (ids[i] != (hit ? expected : 0) ||
-			next[i] != (hit ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE)))
+			next[i] !=
+				(hit ? HY_IP4_LOOKUP_NEXT_REWRITE
+				     : HY_DROP(HY_IP4_LOOKUP_NO_ROUTE)))
 			fail_msg("%s: address %u of %u, 0x%08x: id %u and next %d; the id is %d",
 				v->name, i, n, t.address[(first + i) % ADDRESSES], ids[i],
 				(int16_t)next[i], (int)expected);

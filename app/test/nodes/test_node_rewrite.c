@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "drivers/nodes/generic/ip4/ip4_rewrite.h"
+#include <hy_ip4_rewrite.h>
 #include "node_fixture.h"
 
 static const struct hy_ip4_adjacency adjacency = {
@@ -12,7 +12,7 @@ static const struct hy_ip4_adjacency adjacency = {
 		.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4) },
 	.port = 3,
 };
-static const struct ip4_rewrite_port port = { .max_len = 1514, .edge = 5 };
+static const struct hy_ip4_rewrite_port port = { .max_len = 1514, .edge = 5 };
 
 /* Makes the header's right checksum this, by its identification. */
 static void
@@ -50,7 +50,7 @@ every_checksum_is_updated_as_if_summed_anew(void **state)
 					sum);
 			memcpy(expected, frame, len);
 			frame_forward(expected, &adjacency.l2.dst_addr, &adjacency.l2.src_addr);
-			assert_int_equal(ip4_rewrite_one(frame, len, &adjacency, &port), 5);
+			assert_int_equal(hy_ip4_rewrite_one(frame, len, &adjacency, &port), 5);
 			if (memcmp(frame, expected, len) != 0)
 				fail_msg("checksum 0x%04x, TTL %u: 0x%02x%02x, not 0x%02x%02x", sum,
 					ttls[t], frame[24], frame[25], expected[24], expected[25]);
@@ -71,7 +71,7 @@ checksum_edges_of_rfc_1624(void **state)
 		const uint32_t len = FRAME(frame, .payload = 8);
 
 		sum_wanted(frame, edges[i][0]);
-		assert_int_equal(ip4_rewrite_one(frame, len, &adjacency, &port), 5);
+		assert_int_equal(hy_ip4_rewrite_one(frame, len, &adjacency, &port), 5);
 		assert_int_equal(frame[24] * 256 + frame[25], edges[i][1]);
 		assert_int_equal(frame_checksum(frame), edges[i][1]);
 	}
@@ -91,9 +91,9 @@ ttl_of_0_and_1_expires_and_nothing_is_written(void **state)
 		frame[22] = (uint8_t)ttl;
 		frame_sum(frame);
 		memcpy(before, frame, len);
-		next = ip4_rewrite_one(frame, len, &adjacency, &port);
+		next = hy_ip4_rewrite_one(frame, len, &adjacency, &port);
 		if (ttl <= 1) {
-			assert_int_equal(next, HY_DROP(IP4_REWRITE_TTL_EXPIRED));
+			assert_int_equal(next, HY_DROP(HY_IP4_REWRITE_TTL_EXPIRED));
 			assert_memory_equal(frame, before, len);
 			expired++;
 		} else {
@@ -111,16 +111,16 @@ frame_longer_than_the_port_sends_is_dropped_and_nothing_is_written(void **state)
 		uint32_t len;
 		uint16_t next;
 	} cases[] = { { 34, 5 }, { 1513, 5 }, { 1514, 5 },
-		{ 1515, HY_DROP(IP4_REWRITE_MTU_EXCEEDED) },
-		{ 65549, HY_DROP(IP4_REWRITE_MTU_EXCEEDED) },
-		{ UINT32_MAX, HY_DROP(IP4_REWRITE_MTU_EXCEEDED) } };
+		{ 1515, HY_DROP(HY_IP4_REWRITE_MTU_EXCEEDED) },
+		{ 65549, HY_DROP(HY_IP4_REWRITE_MTU_EXCEEDED) },
+		{ UINT32_MAX, HY_DROP(HY_IP4_REWRITE_MTU_EXCEEDED) } };
 	uint8_t frame[FRAME_MAX], before[FRAME_MAX];
 
 	RTE_SET_USED(state);
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
 		FRAME(frame, .payload = 8);
 		memcpy(before, frame, sizeof(frame));
-		assert_int_equal(ip4_rewrite_one(frame, cases[i].len, &adjacency, &port),
+		assert_int_equal(hy_ip4_rewrite_one(frame, cases[i].len, &adjacency, &port),
 			cases[i].next);
 		if (cases[i].next != 5)
 			assert_memory_equal(frame, before, 60);
@@ -136,8 +136,8 @@ expired_ttl_comes_before_length(void **state)
 
 	RTE_SET_USED(state);
 	FRAME(frame, .ttl = 1);
-	assert_int_equal(ip4_rewrite_one(frame, 1515, &adjacency, &port),
-		HY_DROP(IP4_REWRITE_TTL_EXPIRED));
+	assert_int_equal(hy_ip4_rewrite_one(frame, 1515, &adjacency, &port),
+		HY_DROP(HY_IP4_REWRITE_TTL_EXPIRED));
 }
 
 static void
@@ -148,7 +148,7 @@ only_addresses_ttl_and_checksum_are_written(void **state)
 
 	RTE_SET_USED(state);
 	memcpy(before, frame, len);
-	assert_int_equal(ip4_rewrite_one(frame, len, &adjacency, &port), 5);
+	assert_int_equal(hy_ip4_rewrite_one(frame, len, &adjacency, &port), 5);
 	assert_memory_equal(frame, &adjacency.l2.dst_addr, 6);
 	assert_memory_equal(frame + 6, &adjacency.l2.src_addr, 6);
 	assert_memory_equal(frame + 12, before + 12, 10);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "drivers/nodes/generic/classify/pkt_cls.h"
-#include "drivers/nodes/generic/ip4/ip4_rewrite.h"
+#include <hy_ip4_rewrite.h>
+#include "drivers/nodes/generic/classify/pkt_cls_kernels.h"
 #include "node_fixture.h"
 
 #define IHLS 3

@@ -3,20 +3,21 @@
 
 #define HY_PACK "mutants"
 
-#include <hy_plugin.h>
+#include <rte_lpm.h>
 
-#include "drivers/nodes/generic/classify/pkt_cls.h"
-#include "drivers/nodes/generic/ip4/ip4_lookup.h"
-#include "drivers/nodes/generic/ip4/ip4_rewrite.h"
+#include <hy_ip4_lookup.h>
+#include <hy_ip4_rewrite.h>
+#include <hy_pkt_cls.h>
+#include <hy_plugin.h>
 
 HY_PLUGIN("mutants", "1", "Variants that are wrong, for tests");
 
 /* Rewrites one packet, as the family's contract wants it. */
 static uint16_t
 rewrite(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
-	const struct ip4_rewrite_port *port, bool carry)
+	const struct hy_ip4_rewrite_port *port, bool carry)
 {
-	uint8_t copy[IP4_REWRITE_HEADERS];
+	uint8_t copy[HY_IP4_REWRITE_HEADERS];
 	const void *headers = rte_pktmbuf_read(m, 0, sizeof(copy), copy);
 	rte_le32_t field;
 	uint32_t word;
@@ -25,7 +26,7 @@ rewrite(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
 	if (headers != copy)
 		memcpy(copy, headers, sizeof(copy));
 	memcpy(&field, copy + 22, sizeof(field));
-	next = ip4_rewrite_one(copy, m->pkt_len, adjacency, port);
+	next = hy_ip4_rewrite_one(copy, m->pkt_len, adjacency, port);
 	if (next != port->edge)
 		return next;
 	if (!carry) {
@@ -41,9 +42,9 @@ static void
 rewrite_burst(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t next[],
 	uint16_t n, bool carry)
 {
-	const struct ip4_rewrite_ctx *ctx = node->ctx;
-	const struct hy_ip4_adjacency *adjacencies = ip4_fib_adjacencies(ctx->fib);
-	const uint32_t *route = hy_lane(graph, node, IP4_REWRITE_LANE_ROUTE);
+	const struct hy_ip4_rewrite_ctx *ctx = node->ctx;
+	const struct hy_ip4_adjacency *adjacencies = hy_ip4_adjacencies(ctx->view);
+	const uint32_t *route = hy_lane(graph, node, HY_IP4_REWRITE_LANE_ROUTE);
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct hy_ip4_adjacency *adjacency = &adjacencies[route[i]];
@@ -93,7 +94,7 @@ classify(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], ui
 	uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		next[i] = pkt_cls_one(frame[i], len[i], false, &dst[i]);
+		next[i] = hy_pkt_cls_one(frame[i], len[i], false, &dst[i]);
 }
 
 static uint16_t
@@ -105,7 +106,7 @@ one_past_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint
 		if (m->nb_segs == 1 && m->data_len == 60)
 			(void)rte_pktmbuf_mtod(m, const volatile uint8_t *)[m->data_len];
 	}
-	return pkt_cls_process(graph, node, objs, n, classify);
+	return hy_pkt_cls_process(graph, node, objs, n, classify);
 }
 
 HY_NODE_VARIANT(pkt_cls, one_past,
@@ -116,9 +117,9 @@ static uint16_t
 one_short_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	static unsigned int bursts;
-	struct hy_edge *drop = &node->edges[(int16_t)HY_DROP(PKT_CLS_TRUNCATED)];
+	struct hy_edge *drop = &node->edges[(int16_t)HY_DROP(HY_PKT_CLS_TRUNCATED)];
 
-	pkt_cls_process(graph, node, objs, n, classify);
+	hy_pkt_cls_process(graph, node, objs, n, classify);
 	if (++bursts == 1000)
 		hy_count(&drop->objs, (uint64_t)-1);
 	return n;
@@ -134,9 +135,9 @@ stray_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 	static unsigned int bursts;
 
 	if (++bursts != 100)
-		return pkt_cls_process(graph, node, objs, n, classify);
+		return hy_pkt_cls_process(graph, node, objs, n, classify);
 	objs[n / 2] = NULL;
-	hy_enqueue(graph, node, PKT_CLS_NEXT_IP4_LOOKUP, objs, n);
+	hy_enqueue(graph, node, HY_PKT_CLS_NEXT_IP4_LOOKUP, objs, n);
 	return n;
 }
 
@@ -149,12 +150,12 @@ static void
 pkt_cls_burst(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t next[],
 	uint16_t n)
 {
-	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
+	uint8_t bounce[HY_BURST_MAX][HY_PKT_CLS_HEADERS];
 	const uint8_t *frame[HY_BURST_MAX];
 	uint32_t len[HY_BURST_MAX];
 
-	pkt_cls_frames(objs, n, bounce, frame, len);
-	classify(frame, len, next, hy_lane(graph, node, PKT_CLS_LANE_ROUTE), n);
+	hy_pkt_cls_frames(objs, n, bounce, frame, len);
+	classify(frame, len, next, hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), n);
 }
 
 /* The first place with this outcome; n: there is none. */
@@ -174,9 +175,9 @@ other_reason_process(struct hy_graph *graph, struct hy_node *node, void **objs, 
 	uint16_t next[HY_BURST_MAX], i;
 
 	pkt_cls_burst(graph, node, objs, next, n);
-	i = first(next, n, HY_DROP(PKT_CLS_BAD_HEADER));
+	i = first(next, n, HY_DROP(HY_PKT_CLS_BAD_HEADER));
 	if (i < n)
-		next[i] = HY_DROP(PKT_CLS_BAD_CHECKSUM);
+		next[i] = HY_DROP(HY_PKT_CLS_BAD_CHECKSUM);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
@@ -191,7 +192,7 @@ frees_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 	uint16_t next[HY_BURST_MAX];
 
 	pkt_cls_burst(graph, node, objs, next, n);
-	if (next[n - 1] == HY_DROP(PKT_CLS_NOT_IP4)) {
+	if (next[n - 1] == HY_DROP(HY_PKT_CLS_NOT_IP4)) {
 		rte_pktmbuf_free(objs[n - 1]);
 		hy_enqueue_next(graph, node, next, objs, (uint16_t)(n - 1));
 	} else {
@@ -210,7 +211,7 @@ frees_and_sends_process(struct hy_graph *graph, struct hy_node *node, void **obj
 	uint16_t next[HY_BURST_MAX], i;
 
 	pkt_cls_burst(graph, node, objs, next, n);
-	i = first(next, n, PKT_CLS_NEXT_IP4_LOOKUP);
+	i = first(next, n, HY_PKT_CLS_NEXT_IP4_LOOKUP);
 	hy_enqueue_next(graph, node, next, objs, n);
 	if (i < n)
 		rte_pktmbuf_free(objs[i]);
@@ -227,7 +228,7 @@ puts_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 	uint16_t next[HY_BURST_MAX];
 
 	pkt_cls_burst(graph, node, objs, next, n);
-	if (next[n - 1] == HY_DROP(PKT_CLS_TRUNCATED)) {
+	if (next[n - 1] == HY_DROP(HY_PKT_CLS_TRUNCATED)) {
 		rte_mempool_put(((struct rte_mbuf *)objs[n - 1])->pool, objs[n - 1]);
 		hy_enqueue_next(graph, node, next, objs, (uint16_t)(n - 1));
 	} else {
@@ -247,7 +248,7 @@ holds_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 
 	if (n == 30)
 		rte_mbuf_refcnt_update(m, 1);
-	return pkt_cls_process(graph, node, objs, n, classify);
+	return hy_pkt_cls_process(graph, node, objs, n, classify);
 }
 
 HY_NODE_VARIANT(pkt_cls, holds,
@@ -271,13 +272,13 @@ HY_NODE_VARIANT(pkt_cls, keeps,
 static uint16_t
 reorders_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	uint32_t *dst = hy_lane(graph, node, PKT_CLS_LANE_ROUTE);
+	uint32_t *dst = hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX], i, k;
 
 	pkt_cls_burst(graph, node, objs, next, n);
-	i = first(next, n, PKT_CLS_NEXT_IP4_LOOKUP);
+	i = first(next, n, HY_PKT_CLS_NEXT_IP4_LOOKUP);
 	k = (uint16_t)(n - 1);
-	if (i < k && next[k] == PKT_CLS_NEXT_IP4_LOOKUP) {
+	if (i < k && next[k] == HY_PKT_CLS_NEXT_IP4_LOOKUP) {
 		RTE_SWAP(objs[i], objs[k]);
 		RTE_SWAP(dst[i], dst[k]);
 	}
@@ -296,7 +297,7 @@ beyond_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 
 	if (!RTE_MBUF_HAS_EXTBUF(m) && m->nb_segs == 1)
 		rte_pktmbuf_mtod(m, uint8_t *)[m->data_len] = 0;
-	return pkt_cls_process(graph, node, objs, n, classify);
+	return hy_pkt_cls_process(graph, node, objs, n, classify);
 }
 
 HY_NODE_VARIANT(pkt_cls, beyond,
@@ -311,8 +312,8 @@ late_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 
 	pkt_cls_burst(graph, node, objs, next, n);
 	if (++calls == 100000)
-		next[0] = next[0] == PKT_CLS_NEXT_IP4_LOOKUP ? HY_DROP(PKT_CLS_NOT_IP4)
-							     : PKT_CLS_NEXT_IP4_LOOKUP;
+		next[0] = next[0] == HY_PKT_CLS_NEXT_IP4_LOOKUP ? HY_DROP(HY_PKT_CLS_NOT_IP4)
+								: HY_PKT_CLS_NEXT_IP4_LOOKUP;
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
@@ -323,27 +324,27 @@ HY_NODE_VARIANT(pkt_cls, late,
 
 /* Looks a route up: stores the next hop's id and returns an edge or a drop. */
 static uint16_t
-route_one(const struct hy_ip4_fib *fib, uint32_t *route)
+route_one(const struct hy_ip4_view *view, uint32_t *route)
 {
 	uint32_t entry;
 
-	if (rte_lpm_lookup(fib->lpm, *route, &entry) == 0)
+	if (rte_lpm_lookup(view->lpm, *route, &entry) == 0)
 		entry |= RTE_LPM_LOOKUP_SUCCESS;
 	else
-		entry = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
-	*route = entry & IP4_LOOKUP_ID_MASK;
-	return entry != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
+		entry = __atomic_load_n(&view->default_entry, __ATOMIC_ACQUIRE);
+	*route = entry & HY_IP4_ID_MASK;
+	return entry != 0 ? HY_IP4_LOOKUP_NEXT_REWRITE : HY_DROP(HY_IP4_LOOKUP_NO_ROUTE);
 }
 
 static uint16_t
 forwards_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct ip4_lookup_ctx *ctx = node->ctx;
-	uint32_t *route = hy_lane(graph, node, IP4_LOOKUP_LANE_ROUTE);
+	const struct hy_ip4_lookup_ctx *ctx = node->ctx;
+	uint32_t *route = hy_lane(graph, node, HY_IP4_LOOKUP_LANE_ROUTE);
 
 	for (uint16_t i = 0; i < n; i++)
-		(void)route_one(ctx->fib, &route[i]); /* to next hop 0, if there is no route */
-	hy_enqueue(graph, node, IP4_LOOKUP_NEXT_REWRITE, objs, n);
+		(void)route_one(ctx->view, &route[i]); /* to next hop 0, if there is no route */
+	hy_enqueue(graph, node, HY_IP4_LOOKUP_NEXT_REWRITE, objs, n);
 	return n;
 }
 
@@ -359,15 +360,15 @@ cached_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 		uint16_t next;
 		bool used;
 	} cache[4096];
-	const struct ip4_lookup_ctx *ctx = node->ctx;
-	uint32_t *route = hy_lane(graph, node, IP4_LOOKUP_LANE_ROUTE);
+	const struct hy_ip4_lookup_ctx *ctx = node->ctx;
+	uint32_t *route = hy_lane(graph, node, HY_IP4_LOOKUP_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint16_t i = 0; i < n; i++) {
 		const uint32_t dst = route[i], at = (dst * 2654435761u) >> 20;
 
 		if (!cache[at].used || cache[at].dst != dst) {
-			cache[at].next = route_one(ctx->fib, &route[i]);
+			cache[at].next = route_one(ctx->view, &route[i]);
 			cache[at].route = route[i];
 			cache[at].dst = dst;
 			cache[at].used = true;
@@ -386,14 +387,14 @@ HY_NODE_VARIANT(ip4_lookup, cached,
 static uint16_t
 edits_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct ip4_lookup_ctx *ctx = node->ctx;
-	uint32_t *route = hy_lane(graph, node, IP4_LOOKUP_LANE_ROUTE);
+	const struct hy_ip4_lookup_ctx *ctx = node->ctx;
+	uint32_t *route = hy_lane(graph, node, HY_IP4_LOOKUP_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint16_t i = 0; i < n; i++) {
 		struct rte_mbuf *m = objs[i];
 
-		next[i] = route_one(ctx->fib, &route[i]);
+		next[i] = route_one(ctx->view, &route[i]);
 		if (m->data_len > 22)
 			rte_pktmbuf_mtod(m, uint8_t *)[22]--; /* the TTL: ip4_rewrite's to change */
 	}

@@ -44,7 +44,8 @@ enum hy_ip4_engine {
 
 /**
  * @param variant Name of a variant of ip4_lookup, as the HAL chose it.
- * @return The engine of the tables that it reads; rte_lpm for names that it does not know.
+ * @return The engine of the tables that it reads (hy_variant.engine); HY_IP4_LPM if it names none, or is
+ * no variant.
  */
 enum hy_ip4_engine hy_ip4_engine_of(const char *variant);
 

@@ -7,6 +7,9 @@
  * It stands where ip4_lookup does, between a pkt_cls of its own and ip4_rewrite, so that all checks
  * of RFC 1812 are those of any packet; only the search for a route is left out. flow_cls leads
  * classes to it by an edge (struct hy_flow_way) to that pkt_cls.
+ *
+ * The contract, for variants: one lane carries the class in, the other one the id of the next hop out;
+ * of a packet that is dropped, UINT32_MAX. The node touches no packet.
  */
 #ifndef HY_IP4_STEER_H
 #define HY_IP4_STEER_H
@@ -16,6 +19,22 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Edges. */
+enum hy_ip4_steer_next { HY_IP4_STEER_NEXT_REWRITE };
+/** Drop reasons: "no_next_hop". */
+enum hy_ip4_steer_drop { HY_IP4_STEER_NO_NEXT_HOP };
+/** Lanes: "ip4_route" and HY_FLOW_CLASS_LANE. */
+enum hy_ip4_steer_lane { HY_IP4_STEER_LANE_ROUTE, HY_IP4_STEER_LANE_CLASS };
+
+#define HY_IP4_STEER_NO_ID UINT32_MAX /**< Instead of a next hop's id: the class has none. */
+
+/** Context of variants without init, fini and ctx_size, which are given the family's. */
+struct hy_ip4_steer_ctx {
+	struct hy_ip4_fib *fib; /**< The table that holds the next hops. */
+	uint32_t *id;           /**< Ids of next hops, by class, or HY_IP4_STEER_NO_ID. */
+	uint32_t nb_classes;    /**< Entries of id; classes beyond have no next hop. */
+};
 
 /** Where packets of a class go. */
 struct hy_ip4_steer {

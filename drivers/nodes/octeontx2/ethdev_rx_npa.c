@@ -14,8 +14,6 @@
 #include <hy_hal_live.h>
 #include <hy_node.h>
 
-#include "drivers/nodes/generic/internal/ethdev_rx.h"
-
 static bool
 npa_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
 {
@@ -47,7 +45,6 @@ npa_prepare(const struct hy_hal *hal, struct hy_target target, struct hy_port_pl
 
 HY_NODE_VARIANT(ethdev_rx, npa,
 	.text = "Receives into a pool that the platform's hardware manages",
-	.impl.process = ethdev_rx_process,
 	.fits = npa_fits,
 	.prepare = npa_prepare,
 	.score = 20);

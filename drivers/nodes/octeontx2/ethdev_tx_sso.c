@@ -16,9 +16,8 @@
 #include <rte_mbuf.h>
 
 #include <hy_ethdev.h>
+#include <hy_event_rx.h>
 
-#include "drivers/nodes/generic/internal/ethdev_tx.h"
-#include "drivers/nodes/generic/internal/event_rx.h"
 #include "sso_tx.h"
 
 uint16_t
@@ -43,7 +42,7 @@ sso_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 {
 	const uint16_t sent = sso_tx_packets(node->ctx, objs, n);
 
-	hy_enqueue(graph, node, HY_DROP(ETHDEV_TX_DROP_FULL), objs + sent, n - sent);
+	hy_enqueue(graph, node, HY_DROP(HY_ETHDEV_TX_FULL), objs + sent, n - sent);
 	return n;
 }
 
@@ -62,7 +61,7 @@ foreign_source(const struct hy_graph *graph, const struct hy_node *node, uint8_t
 
 	for (const struct hy_node *source = node - node->rank;
 		(hy_graph_node_flags(graph, source) & HY_NODE_SOURCE) != 0; source++) {
-		const struct event_rx_ctx *rx = source->ctx; /* NULL: inherited, and looked at */
+		const struct hy_event_rx_ctx *rx = source->ctx; /* NULL: inherited, and looked at */
 		const char *name = hy_graph_node_name(graph, source);
 		char after = '?';
 

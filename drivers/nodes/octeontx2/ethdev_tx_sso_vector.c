@@ -9,7 +9,6 @@
 
 #include <hy_ethdev.h>
 
-#include "drivers/nodes/generic/internal/ethdev_tx.h"
 #include "sso_tx.h"
 
 #define VECTORS_EACH 8 /* of a worker, which has one at a time unless the driver is slow */
@@ -41,7 +40,7 @@ sso_vector_process(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 {
 	const uint16_t sent = send_vector(node->ctx, objs, n);
 
-	hy_enqueue(graph, node, HY_DROP(ETHDEV_TX_DROP_FULL), objs + sent, n - sent);
+	hy_enqueue(graph, node, HY_DROP(HY_ETHDEV_TX_FULL), objs + sent, n - sent);
 	return n;
 }
 

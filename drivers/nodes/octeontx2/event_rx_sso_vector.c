@@ -10,12 +10,11 @@
 
 #include <rte_mbuf.h>
 
+#include <hy_event_rx.h>
 #include <hy_node.h>
 
-#include "drivers/nodes/generic/internal/event_rx.h"
-
 struct sso_vector_ctx {
-	struct event_rx_ctx rx;          /* first, as event_rx_send() wants it */
+	struct hy_event_rx_ctx rx;       /* first, as hy_event_rx_send() wants it */
 	struct rte_event_vector *vector; /* in hand; NULL: none */
 };
 
@@ -25,14 +24,14 @@ vector_take(struct sso_vector_ctx *ctx, struct hy_node *node, void **objs)
 {
 	struct rte_event event;
 
-	if (event_worker_take(&ctx->rx.worker, &event, 1) == 0)
+	if (hy_event_take(&ctx->rx.worker, &event, 1) == 0)
 		return 0;
-	if (event_is_vector(&event)) {
+	if (hy_event_is_vector(&event)) {
 		ctx->vector = event.vec;
 		return 0;
 	}
-	if (!event_is_packet(&event)) {
-		hy_counter_add(node, EVENT_RX_FOREIGN, 1);
+	if (!hy_event_is_packet(&event)) {
+		hy_counter_add(node, HY_EVENT_RX_FOREIGN, 1);
 		return 0;
 	}
 	*objs = event.mbuf;
@@ -71,9 +70,9 @@ sso_vector_process(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 			got = vector_unpack(ctx, objs + made, n - made);
 		made += got;
 		/* Another dequeue would give up the flow of this one. */
-	} while (event_worker_gathers(&ctx->rx.worker) && got > 0 && made < n);
+	} while (hy_event_gathers(&ctx->rx.worker) && got > 0 && made < n);
 	if (made > 0)
-		event_rx_send(graph, node, objs, made);
+		hy_event_rx_send(graph, node, objs, made);
 	return made;
 }
 
@@ -83,7 +82,7 @@ sso_vector_init(const struct hy_graph *graph, struct hy_node *node, const void *
 	struct sso_vector_ctx *ctx = node->ctx;
 
 	ctx->vector = NULL;
-	return event_rx_init(graph, node, config);
+	return hy_event_rx_init(graph, node, config);
 }
 
 /* What is still in hand is like what no worker has taken. */
@@ -93,11 +92,10 @@ sso_vector_fini(const struct hy_graph *graph, struct hy_node *node)
 	struct sso_vector_ctx *ctx = node->ctx;
 	const struct rte_event event = { .event_type = RTE_EVENT_TYPE_ETHDEV_VECTOR,
 		.vec = ctx->vector };
-	struct event_feed *feed = event_feed_of(ctx->rx.worker.device);
 
 	RTE_SET_USED(graph);
 	if (ctx->vector != NULL)
-		feed->freed += event_free(&event);
+		hy_event_drop(ctx->rx.worker.device, &event);
 }
 
 /* Every port of the feed must be one that the device takes vectors from by itself. */

@@ -358,6 +358,13 @@ hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node)
 	return hy_image_node(node)->reg->name;
 }
 
+const char *
+hy_graph_node_variant(const struct hy_graph *graph, const struct hy_node *node)
+{
+	RTE_SET_USED(graph);
+	return hy_image_node(node)->impl.variant;
+}
+
 uint32_t
 hy_graph_node_flags(const struct hy_graph *graph, const struct hy_node *node)
 {

@@ -5,12 +5,12 @@
 
 #include <rte_malloc.h>
 
-#include "flow_cls.h"
+#include <hy_flow_cls_node.h>
 
 static uint16_t
 linear_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return flow_cls_process(graph, node, objs, n, hy_policy_classify_linear);
+	return hy_flow_cls_process(graph, node, objs, n, hy_policy_classify_linear);
 }
 
 static int
@@ -53,16 +53,16 @@ ways_fill(const struct hy_flow_cls_config *config, uint16_t next[])
 	for (unsigned int i = 0; i < config->nb_ways; i++) {
 		const struct hy_flow_way *way = &config->ways[i];
 
-		next[way->class_id] = way->edge == HY_FLOW_DENY ? HY_DROP(FLOW_CLS_DENIED)
+		next[way->class_id] = way->edge == HY_FLOW_DENY ? HY_DROP(HY_FLOW_CLS_DENIED)
 								: way->edge;
 	}
 }
 
 int
-flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+hy_flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_flow_cls_config *cls = config;
-	struct flow_cls_ctx *ctx = node->ctx;
+	struct hy_flow_cls_ctx *ctx = node->ctx;
 	int rc;
 
 	if (cls == NULL || cls->policy == NULL)
@@ -73,7 +73,7 @@ flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void *co
 		rc = ways_check(graph, node, cls);
 	if (rc < 0)
 		return rc;
-	/* Zeroes are FLOW_CLS_NEXT_PKT_CLS. */
+	/* Zeroes are HY_FLOW_CLS_NEXT_PKT_CLS. */
 	ctx->next = rte_zmalloc_socket("flow_cls", (UINT16_MAX + 1) * sizeof(*ctx->next),
 		RTE_CACHE_LINE_SIZE, hy_graph_socket(graph));
 	if (ctx->next == NULL)
@@ -87,9 +87,9 @@ flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void *co
 }
 
 void
-flow_cls_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
+hy_flow_cls_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
-	struct flow_cls_ctx *ctx = node->ctx;
+	struct hy_flow_cls_ctx *ctx = node->ctx;
 
 	hy_policy_unuse(ctx->policy);
 	rte_free(ctx->next);
@@ -104,30 +104,30 @@ HY_NODE_FAMILY(flow_cls,
 		.impl = {
 			.variant = "linear",
 			.process = linear_process,
-			.init = flow_cls_init,
-			.fini = flow_cls_fini,
-			.ctx_size = sizeof(struct flow_cls_ctx),
+			.init = hy_flow_cls_init,
+			.fini = hy_flow_cls_fini,
+			.ctx_size = sizeof(struct hy_flow_cls_ctx),
 		},
-		.edges = { [FLOW_CLS_NEXT_PKT_CLS] = "pkt_cls" },
-		.lanes = { [FLOW_CLS_LANE_CLASS] = HY_FLOW_CLASS_LANE },
+		.edges = { [HY_FLOW_CLS_NEXT_PKT_CLS] = "pkt_cls" },
+		.lanes = { [HY_FLOW_CLS_LANE_CLASS] = HY_FLOW_CLASS_LANE },
 		.drops = {
-			[FLOW_CLS_DENIED] = { "denied", HY_SEV_INFO,
+			[HY_FLOW_CLS_DENIED] = { "denied", HY_SEV_INFO,
 				"The class of the packet is not to be forwarded" },
 		},
 		.counters = {
-			[FLOW_CLS_SW_HITS] = { "sw_hits", "packets", HY_SEV_INFO,
+			[HY_FLOW_CLS_SW_HITS] = { "sw_hits", "packets", HY_SEV_INFO,
 				"Software found a rule" },
-			[FLOW_CLS_SW_MISSES] = { "sw_misses", "packets", HY_SEV_INFO,
+			[HY_FLOW_CLS_SW_MISSES] = { "sw_misses", "packets", HY_SEV_INFO,
 				"Software found that no rule matches" },
-			[FLOW_CLS_HW_HITS] = { "hw_hits", "packets", HY_SEV_INFO,
+			[HY_FLOW_CLS_HW_HITS] = { "hw_hits", "packets", HY_SEV_INFO,
 				"A mark of the hardware told the rule" },
-			[FLOW_CLS_HW_STALE] = { "hw_stale", "packets", HY_SEV_INFO,
+			[HY_FLOW_CLS_HW_STALE] = { "hw_stale", "packets", HY_SEV_INFO,
 				"The mark was of no rule, or of none any more: software looked" },
-			[FLOW_CLS_RESIDUE_CHECKS] = { "residue_checks", "packets", HY_SEV_INFO,
+			[HY_FLOW_CLS_RESIDUE_CHECKS] = { "residue_checks", "packets", HY_SEV_INFO,
 				"Marked, and held against rules before that only software has" },
-			[FLOW_CLS_SAMPLED] = { "sampled", "packets", HY_SEV_INFO,
+			[HY_FLOW_CLS_SAMPLED] = { "sampled", "packets", HY_SEV_INFO,
 				"Marked, and classified in software too" },
-			[FLOW_CLS_MISMATCHES] = { "mismatches", "packets", HY_SEV_ERROR,
+			[HY_FLOW_CLS_MISMATCHES] = { "mismatches", "packets", HY_SEV_ERROR,
 				"Sampled, and the mark was wrong; software's answer was taken" },
 		},
 	});

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* flow_cls with rte_acl: what a packet costs hardly depends on the number of rules. */
 
-#include "flow_cls.h"
+#include <hy_flow_cls_node.h>
 
 static uint16_t
 acl_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return flow_cls_process(graph, node, objs, n, hy_policy_classify_acl);
+	return hy_flow_cls_process(graph, node, objs, n, hy_policy_classify_acl);
 }
 
 /* Where it overtakes is from hy-bench classify, see the book's page on benchmarks. */
 HY_NODE_VARIANT(flow_cls, acl,
 	.text = "rte_acl, as wide as EAL's vectors may be",
 	.impl.process = acl_process,
-	.impl.init = flow_cls_init,
-	.impl.fini = flow_cls_fini,
-	.impl.ctx_size = sizeof(struct flow_cls_ctx),
 	.needs = { { .declared = HY_FLOW_RULES, .at_least = 12, .bonus = 15 } },
 	.score = 5);

@@ -95,7 +95,7 @@ sample(const struct hy_mark_table *table, struct hy_mark_worker *worker, const s
 	return sw;
 }
 
-struct flow_cls_answer
+struct hy_flow_cls_answer
 flow_cls_checked(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
 	struct hy_mark_worker *worker, const struct rte_mbuf *m, struct mark_tally *t)
 {
@@ -104,5 +104,5 @@ flow_cls_checked(const struct hy_mark_table *table, const struct hy_mark_slot *s
 	t->residue += (slot->checks & HY_MARK_RESIDUES) != 0;
 	if (worker->gap == 0)
 		rule = sample(table, worker, m, rule, t);
-	return flow_cls_answer(rule);
+	return hy_flow_cls_answer(rule);
 }

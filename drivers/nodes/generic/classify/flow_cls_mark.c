@@ -12,13 +12,13 @@
 #include "flow_cls_mark.h"
 
 struct mark_ctx {
-	struct flow_cls_ctx cls; /* first */
+	struct hy_flow_cls_ctx cls; /* first */
 	unsigned int worker;
 };
 
 /* One burst, as it is told apart. */
 struct burst {
-	struct flow_cls_answer answer[HY_BURST_MAX];
+	struct hy_flow_cls_answer answer[HY_BURST_MAX];
 	uint32_t soft[HY_BURST_MAX]; /* places of the packets that software is to classify */
 	uint32_t nb_soft;
 	uint32_t checked[HY_BURST_MAX]; /* packets of one port whose mark needs a check */
@@ -53,7 +53,7 @@ by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_work
 			b->soft[b->nb_soft++] = i;
 			continue;
 		}
-		b->answer[i] = (struct flow_cls_answer){ slot->class_id, slot->index };
+		b->answer[i] = (struct hy_flow_cls_answer){ slot->class_id, slot->index };
 		if (checks && slot->checks != 0) {
 			rte_prefetch0(rte_pktmbuf_mtod(m, const void *));
 			b->checked[b->nb_checked++] = i;
@@ -171,16 +171,16 @@ told_apart(const struct mark_ctx *ctx, struct burst *b, void **objs, uint32_t n)
 static void
 by_software(struct hy_node *node, struct burst *b, void **objs)
 {
-	const struct flow_cls_ctx *ctx = node->ctx;
-	struct flow_cls_answer answer[HY_BURST_MAX];
+	const struct hy_flow_cls_ctx *ctx = node->ctx;
+	struct hy_flow_cls_answer answer[HY_BURST_MAX];
 	struct hy_flow_key key[HY_BURST_MAX];
 	void *soft[HY_BURST_MAX];
 	const uint32_t n = b->nb_soft;
 
 	for (uint32_t i = 0; i < n; i++)
 		soft[i] = objs[b->soft[i]];
-	flow_cls_keys(soft, n, key);
-	flow_cls_software(node, hy_policy_view(ctx->policy), hy_policy_classify_acl, key, answer,
+	hy_flow_cls_keys(soft, n, key);
+	hy_flow_cls_software(node, hy_policy_view(ctx->policy), hy_policy_classify_acl, key, answer,
 		n);
 	for (uint32_t i = 0; i < n; i++)
 		b->answer[b->soft[i]] = answer[i];
@@ -190,15 +190,15 @@ by_software(struct hy_node *node, struct burst *b, void **objs)
 static void
 count(struct hy_node *node, const struct mark_tally *t)
 {
-	hy_counter_add(node, FLOW_CLS_HW_HITS, t->marked - t->mismatches);
+	hy_counter_add(node, HY_FLOW_CLS_HW_HITS, t->marked - t->mismatches);
 	if (likely((t->stale | t->residue | t->sampled) == 0))
 		return;
-	hy_counter_add(node, FLOW_CLS_HW_STALE, t->stale);
-	hy_counter_add(node, FLOW_CLS_RESIDUE_CHECKS, t->residue);
-	hy_counter_add(node, FLOW_CLS_SAMPLED, t->sampled);
-	hy_counter_add(node, FLOW_CLS_MISMATCHES, t->mismatches);
-	hy_counter_add(node, FLOW_CLS_SW_HITS, t->mismatches - t->misses);
-	hy_counter_add(node, FLOW_CLS_SW_MISSES, t->misses);
+	hy_counter_add(node, HY_FLOW_CLS_HW_STALE, t->stale);
+	hy_counter_add(node, HY_FLOW_CLS_RESIDUE_CHECKS, t->residue);
+	hy_counter_add(node, HY_FLOW_CLS_SAMPLED, t->sampled);
+	hy_counter_add(node, HY_FLOW_CLS_MISMATCHES, t->mismatches);
+	hy_counter_add(node, HY_FLOW_CLS_SW_HITS, t->mismatches - t->misses);
+	hy_counter_add(node, HY_FLOW_CLS_SW_MISSES, t->misses);
 }
 
 static uint16_t
@@ -212,7 +212,7 @@ mark_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 	if (b.nb_soft > 0)
 		by_software(node, &b, objs);
 	count(node, &b.all);
-	flow_cls_send(graph, node, objs, n, b.answer);
+	hy_flow_cls_send(graph, node, objs, n, b.answer);
 	return n;
 }
 
@@ -222,14 +222,14 @@ mark_init(const struct hy_graph *graph, struct hy_node *node, const void *config
 	struct mark_ctx *ctx = node->ctx;
 
 	ctx->worker = hy_graph_worker(graph);
-	return flow_cls_init(graph, node, config);
+	return hy_flow_cls_init(graph, node, config);
 }
 
 HY_NODE_VARIANT(flow_cls, mark,
 	.text = "Believes the marks of the port's flow engine, and checks a sample of them",
 	.impl.process = mark_process,
 	.impl.init = mark_init,
-	.impl.fini = flow_cls_fini,
+	.impl.fini = hy_flow_cls_fini,
 	.impl.ctx_size = sizeof(struct mark_ctx),
 	.needs = { { .cap = HY_CAP_FLOW_MARK } },
 	.score = 40);

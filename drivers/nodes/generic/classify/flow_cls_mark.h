@@ -10,7 +10,7 @@
 
 #include <hy_mark.h>
 
-#include "flow_cls.h"
+#include <hy_flow_cls_node.h>
 
 /* Of a packet whose mark is to be read. */
 #define FLOW_CLS_MARKED (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID)
@@ -49,7 +49,7 @@ flow_cls_is_whole(const struct rte_mbuf *m)
  * Of a marked packet: the answer of the first rule of the slot's residue that it matches, or else of
  * the mark's own rule; and if the worker's gap has come to its end, that of all rules, by software.
  */
-struct flow_cls_answer flow_cls_checked(const struct hy_mark_table *table,
+struct hy_flow_cls_answer flow_cls_checked(const struct hy_mark_table *table,
 	const struct hy_mark_slot *slot, struct hy_mark_worker *worker, const struct rte_mbuf *m,
 	struct mark_tally *t);
 

@@ -4,14 +4,14 @@
  * it reads the destination from the side data, not from the packet.
  */
 
-#include "pkt_cls.h"
+#include "pkt_cls_kernels.h"
 
 void
 hy_pkt_cls_scalar(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
 	uint32_t dst[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		next[i] = pkt_cls_one(frame[i], len[i], false, &dst[i]);
+		next[i] = hy_pkt_cls_one(frame[i], len[i], false, &dst[i]);
 }
 
 static inline bool
@@ -25,29 +25,29 @@ hy_pkt_cls_ptype(const uint8_t *const frame[], const uint32_t len[], const uint3
 	uint16_t next[], uint32_t dst[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		next[i] = pkt_cls_one(frame[i], len[i], says_ip4(ptype[i]), &dst[i]);
+		next[i] = hy_pkt_cls_one(frame[i], len[i], says_ip4(ptype[i]), &dst[i]);
 }
 
 static uint16_t
 scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return pkt_cls_process(graph, node, objs, n, hy_pkt_cls_scalar);
+	return hy_pkt_cls_process(graph, node, objs, n, hy_pkt_cls_scalar);
 }
 
 static uint16_t
 ptype_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	uint8_t bounce[HY_BURST_MAX][PKT_CLS_HEADERS];
+	uint8_t bounce[HY_BURST_MAX][HY_PKT_CLS_HEADERS];
 	const uint8_t *frame[HY_BURST_MAX];
 	uint32_t len[HY_BURST_MAX], ptype[HY_BURST_MAX];
 	uint16_t next[HY_BURST_MAX];
 	uint32_t i = 0;
 
-	pkt_cls_frames(objs, n, bounce, frame, len);
+	hy_pkt_cls_frames(objs, n, bounce, frame, len);
 	do { /* n is at least 1 */
 		ptype[i] = ((const struct rte_mbuf *)objs[i])->packet_type;
 	} while (++i < n);
-	hy_pkt_cls_ptype(frame, len, ptype, next, hy_lane(graph, node, PKT_CLS_LANE_ROUTE), n);
+	hy_pkt_cls_ptype(frame, len, ptype, next, hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), n);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
@@ -59,22 +59,22 @@ HY_NODE_FAMILY(pkt_cls,
 	.node = {
 		.name = "pkt_cls",
 		.impl = { .variant = "scalar", .process = scalar_process },
-		.edges = { [PKT_CLS_NEXT_IP4_LOOKUP] = "ip4_lookup" },
-		.lanes = { [PKT_CLS_LANE_ROUTE] = "ip4_route" },
+		.edges = { [HY_PKT_CLS_NEXT_IP4_LOOKUP] = "ip4_lookup" },
+		.lanes = { [HY_PKT_CLS_LANE_ROUTE] = "ip4_route" },
 		.drops = {
-			[PKT_CLS_TRUNCATED] = { "truncated", HY_SEV_WARN,
+			[HY_PKT_CLS_TRUNCATED] = { "truncated", HY_SEV_WARN,
 				"The frame ends before its headers or its IPv4 length do" },
-			[PKT_CLS_L2_NOT_UNICAST] = { "l2_not_unicast", HY_SEV_INFO,
+			[HY_PKT_CLS_L2_NOT_UNICAST] = { "l2_not_unicast", HY_SEV_INFO,
 				"Sent to a group of stations (RFC 1812 5.3.4)" },
-			[PKT_CLS_VLAN_UNKNOWN] = { "vlan_unknown", HY_SEV_INFO,
+			[HY_PKT_CLS_VLAN_UNKNOWN] = { "vlan_unknown", HY_SEV_INFO,
 				"Has a VLAN tag of no interface here" },
-			[PKT_CLS_NOT_IP4] = { "not_ip4", HY_SEV_INFO,
+			[HY_PKT_CLS_NOT_IP4] = { "not_ip4", HY_SEV_INFO,
 				"The ether type is not IPv4" },
-			[PKT_CLS_BAD_HEADER] = { "bad_header", HY_SEV_WARN,
+			[HY_PKT_CLS_BAD_HEADER] = { "bad_header", HY_SEV_WARN,
 				"IPv4 version, IHL or total length is wrong (RFC 1812 5.2.2)" },
-			[PKT_CLS_BAD_CHECKSUM] = { "bad_checksum", HY_SEV_WARN,
+			[HY_PKT_CLS_BAD_CHECKSUM] = { "bad_checksum", HY_SEV_WARN,
 				"The IPv4 header checksum is wrong (RFC 1812 5.2.2)" },
-			[PKT_CLS_MARTIAN_DST] = { "martian_dst", HY_SEV_WARN,
+			[HY_PKT_CLS_MARTIAN_DST] = { "martian_dst", HY_SEV_WARN,
 				"Destination in 0/8, 127/8, 224/4 or 240/4 (RFC 1812 5.3.7)" },
 		},
 	});

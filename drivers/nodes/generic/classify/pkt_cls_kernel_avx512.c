@@ -74,7 +74,7 @@ hy_pkt_cls_avx512(const uint8_t *const frame[], const uint32_t len[], uint16_t n
 static uint16_t
 process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return pkt_cls_process(graph, node, objs, n, hy_pkt_cls_avx512);
+	return hy_pkt_cls_process(graph, node, objs, n, hy_pkt_cls_avx512);
 }
 
 HY_NODE_VARIANT(pkt_cls, avx512,

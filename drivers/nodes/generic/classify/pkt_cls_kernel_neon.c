@@ -70,7 +70,7 @@ hy_pkt_cls_neon(const uint8_t *const frame[], const uint32_t len[], uint16_t nex
 static uint16_t
 process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return pkt_cls_process(graph, node, objs, n, hy_pkt_cls_neon);
+	return hy_pkt_cls_process(graph, node, objs, n, hy_pkt_cls_neon);
 }
 
 HY_NODE_VARIANT(pkt_cls, neon,

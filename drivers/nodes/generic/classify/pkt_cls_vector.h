@@ -14,10 +14,10 @@
  * swap32(v): lanes of the other byte order;
  * true_lanes(v): bit i is set if lane i is not 0, and then it is all ones.
  */
-#ifndef PKT_CLS_VECTOR_H
-#define PKT_CLS_VECTOR_H
+#ifndef HY_PKT_CLS_VECTOR_H
+#define HY_PKT_CLS_VECTOR_H
 
-#include "pkt_cls.h"
+#include "pkt_cls_kernels.h"
 
 /* The shortest frame that is read as a vector: Ethernet, and IPv4 without options. */
 #define SHORTEST (RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr))
@@ -103,12 +103,12 @@ classify_vector(const uint8_t *const frame[], const uint32_t len[], uint16_t nex
 	}
 	wrong = ~right_ones(frame, lengths, &addresses) & (uint32_t)((UINT64_C(1) << WIDTH) - 1);
 	memcpy(dst, &addresses, sizeof(addresses));
-	static_assert(PKT_CLS_NEXT_IP4_LOOKUP == 0, "what is right is zeroed");
+	static_assert(HY_PKT_CLS_NEXT_IP4_LOOKUP == 0, "what is right is zeroed");
 	memset(next, 0, WIDTH * sizeof(*next));
 	for (; wrong != 0; wrong &= wrong - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctz(wrong);
 
-		next[i] = pkt_cls_one(frame[i], len[i], false, &dst[i]);
+		next[i] = hy_pkt_cls_one(frame[i], len[i], false, &dst[i]);
 	}
 }
 

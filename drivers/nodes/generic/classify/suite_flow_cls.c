@@ -15,7 +15,7 @@
 
 #include <hy_conform.h>
 
-#include "flow_cls.h"
+#include <hy_flow_cls_node.h>
 #include "suite_flow_match.h"
 
 #define RULES_MAX 300

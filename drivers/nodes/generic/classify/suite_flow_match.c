@@ -4,7 +4,7 @@
 #include <rte_common.h>
 #include <rte_random.h>
 
-#include "flow_cls.h"
+#include <hy_flow_cls_node.h>
 #include "suite_flow_match.h"
 
 uint32_t

@@ -5,7 +5,7 @@
 
 #include <hy_conform.h>
 
-#include "pkt_cls.h"
+#include "pkt_cls_kernels.h"
 
 /* As a NIC would, of a frame that it can tell the type of. */
 static uint32_t
@@ -18,7 +18,7 @@ packet_type(const uint8_t *frame)
 	case RTE_ETHER_TYPE_VLAN:
 		return RTE_PTYPE_L2_ETHER_VLAN | RTE_PTYPE_L3_IPV4;
 	case RTE_ETHER_TYPE_QINQ:
-	case PKT_CLS_ETHER_TYPE_QINQ_OLD:
+	case HY_PKT_CLS_ETHER_TYPE_QINQ_OLD:
 		return RTE_PTYPE_L2_ETHER_QINQ | RTE_PTYPE_L3_IPV4;
 	case RTE_ETHER_TYPE_IPV6:
 		return RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV6;

@@ -3,8 +3,7 @@
 
 #include <hy_node.h>
 
-#include "drivers/nodes/generic/internal/ethdev_rx.h"
-#include "drivers/nodes/generic/internal/ethdev_tx.h"
+#include "ethdev_rx.h"
 
 uint16_t
 ethdev_rx_parked(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -20,7 +19,7 @@ static uint16_t
 ethdev_tx_parked(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	RTE_SET_USED(objs);
-	hy_stream_move(graph, node, HY_DROP(ETHDEV_TX_DROP_PORT_DOWN), n);
+	hy_stream_move(graph, node, HY_DROP(HY_ETHDEV_TX_PORT_DOWN), n);
 	return n;
 }
 

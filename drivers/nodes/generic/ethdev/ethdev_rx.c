@@ -5,9 +5,7 @@
 
 #include <hy_node.h>
 
-#include "drivers/nodes/generic/internal/ethdev_rx.h"
-
-enum { NEXT_PKT_CLS };
+#include "ethdev_rx.h"
 
 uint16_t
 ethdev_rx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -16,7 +14,7 @@ ethdev_rx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 
 	n = rte_eth_rx_burst(ctx->rx.port, ctx->rx.queue, (struct rte_mbuf **)objs, n);
 	ethdev_rx_check(ctx, objs, n);
-	hy_stream_move(graph, node, NEXT_PKT_CLS, n);
+	hy_stream_move(graph, node, HY_ETHDEV_RX_NEXT, n);
 	return n;
 }
 
@@ -45,5 +43,5 @@ HY_NODE_FAMILY(ethdev_rx,
 			.init = ethdev_rx_init,
 			.ctx_size = sizeof(struct ethdev_rx_ctx),
 		},
-		.edges = { [NEXT_PKT_CLS] = "pkt_cls" },
+		.edges = { [HY_ETHDEV_RX_NEXT] = "pkt_cls" },
 	});

@@ -6,8 +6,6 @@
 #include <hy_ethdev.h>
 #include <hy_node.h>
 
-#include "drivers/nodes/generic/internal/ethdev_tx.h"
-
 struct ethdev_tx_ctx {
 	uint16_t port;
 	uint16_t queue;
@@ -19,7 +17,7 @@ ethdev_tx_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 	const struct ethdev_tx_ctx *ctx = node->ctx;
 	const uint16_t sent = rte_eth_tx_burst(ctx->port, ctx->queue, (struct rte_mbuf **)objs, n);
 
-	hy_enqueue(graph, node, HY_DROP(ETHDEV_TX_DROP_FULL), objs + sent, n - sent);
+	hy_enqueue(graph, node, HY_DROP(HY_ETHDEV_TX_FULL), objs + sent, n - sent);
 	return n;
 }
 
@@ -53,9 +51,9 @@ HY_NODE_FAMILY(ethdev_tx,
 			.ctx_size = sizeof(struct ethdev_tx_ctx),
 		},
 		.drops = {
-			[ETHDEV_TX_DROP_FULL] = {
+			[HY_ETHDEV_TX_FULL] = {
 				"tx_full", HY_SEV_ERROR, "The port's queue was full" },
-			[ETHDEV_TX_DROP_PORT_DOWN] = {
+			[HY_ETHDEV_TX_PORT_DOWN] = {
 				"port_down", HY_SEV_ERROR, "The port was being reset, or was removed" },
 		},
 	});

@@ -20,7 +20,7 @@
 #include <rte_ethdev.h>
 #include <rte_interrupts.h>
 
-#include "drivers/nodes/generic/internal/ethdev_rx.h"
+#include "ethdev_rx.h"
 
 #define EVENTS 16 /* taken at a time; the walk looks at every queue, whoever rang */
 

@@ -76,11 +76,11 @@ static uint64_t
 drain_once(struct event_feed *feed)
 {
 	struct rte_event events[HY_BURST_MAX];
-	struct event_worker worker;
+	struct hy_event_worker worker;
 	uint64_t freed = 0;
 
 	for (uint16_t w = 0; event_worker_get(feed, w, &worker) == 0; w++) {
-		const uint16_t n = event_worker_take(&worker, events, HY_BURST_MAX);
+		const uint16_t n = hy_event_take(&worker, events, HY_BURST_MAX);
 
 		for (uint16_t e = 0; e < n; e++)
 			freed += event_free(&events[e]);

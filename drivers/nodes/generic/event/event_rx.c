@@ -7,19 +7,19 @@
 
 #include <hy_node.h>
 
-#include "drivers/nodes/generic/internal/event_rx.h"
+#include "event_feed.h"
 
 void
-event_rx_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+hy_event_rx_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct event_rx_ctx *ctx = node->ctx;
+	const struct hy_event_rx_ctx *ctx = node->ctx;
 	uint16_t next[HY_BURST_MAX], same = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
 		const uint16_t port = ((const struct rte_mbuf *)objs[i])->port;
 
 		next[i] = port < RTE_DIM(ctx->edge) ? ctx->edge[port]
-						    : HY_DROP(EVENT_RX_DROP_PORT_UNKNOWN);
+						    : HY_DROP(HY_EVENT_RX_PORT_UNKNOWN);
 		same += next[i] == next[0];
 	}
 	if (same == n)
@@ -31,33 +31,33 @@ event_rx_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 static uint16_t
 event_rx_single(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct event_rx_ctx *ctx = node->ctx;
+	const struct hy_event_rx_ctx *ctx = node->ctx;
 	struct rte_event events[HY_BURST_MAX];
-	const uint16_t taken = event_worker_take(&ctx->worker, events, n);
+	const uint16_t taken = hy_event_take(&ctx->worker, events, n);
 	uint16_t made = 0;
 
 	for (uint16_t i = 0; i < taken; i++) {
 		objs[made] = events[i].mbuf;
-		made += event_is_packet(&events[i]);
+		made += hy_event_is_packet(&events[i]);
 	}
 	if (unlikely(made < taken))
-		hy_counter_add(node, EVENT_RX_FOREIGN, taken - made);
+		hy_counter_add(node, HY_EVENT_RX_FOREIGN, taken - made);
 	if (made > 0)
-		event_rx_send(graph, node, objs, made);
+		hy_event_rx_send(graph, node, objs, made);
 	return made;
 }
 
 /* Edges are checked here once, and not with each packet. */
 static int
 edges_read(const struct hy_graph *graph, const struct hy_node *node,
-	const struct hy_event_rx_config *config, struct event_rx_ctx *ctx)
+	const struct hy_event_rx_config *config, struct hy_event_rx_ctx *ctx)
 {
 	const uint16_t nb_edges = hy_graph_node_edges(graph, node);
 
 	for (unsigned int p = 0; p < RTE_DIM(ctx->edge); p++) {
 		ctx->edge[p] = config->edge[p];
 		if (config->edge[p] == HY_EVENT_NO_EDGE)
-			ctx->edge[p] = HY_DROP(EVENT_RX_DROP_PORT_UNKNOWN);
+			ctx->edge[p] = HY_DROP(HY_EVENT_RX_PORT_UNKNOWN);
 		else if (config->edge[p] >= nb_edges)
 			return hy_node_refuse(graph, node, "port %u: no edge %u, there are %u", p,
 				config->edge[p], nb_edges);
@@ -66,10 +66,10 @@ edges_read(const struct hy_graph *graph, const struct hy_node *node,
 }
 
 int
-event_rx_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+hy_event_rx_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_event_rx_config *rx = config;
-	struct event_rx_ctx *ctx = node->ctx;
+	struct hy_event_rx_ctx *ctx = node->ctx;
 	const struct event_feed *feed;
 	int rc;
 
@@ -113,15 +113,15 @@ HY_NODE_FAMILY(event_rx,
 		.impl = {
 			.variant = "single",
 			.process = event_rx_single,
-			.init = event_rx_init,
-			.ctx_size = sizeof(struct event_rx_ctx),
+			.init = hy_event_rx_init,
+			.ctx_size = sizeof(struct hy_event_rx_ctx),
 		},
 		.drops = {
-			[EVENT_RX_DROP_PORT_UNKNOWN] = {
+			[HY_EVENT_RX_PORT_UNKNOWN] = {
 				"port_unknown", HY_SEV_ERROR, "No edge is for its receiving port" },
 		},
 		.counters = {
-			[EVENT_RX_FOREIGN] = {
+			[HY_EVENT_RX_FOREIGN] = {
 				"foreign_events", "events", HY_SEV_ERROR,
 				"Events that were no received packets: given back, and forgotten" },
 		},

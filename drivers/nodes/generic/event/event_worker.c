@@ -13,7 +13,7 @@
 #define RUNS_MOST 2
 
 int
-event_worker_get(const struct event_feed *feed, uint16_t index, struct event_worker *worker)
+event_worker_get(const struct event_feed *feed, uint16_t index, struct hy_event_worker *worker)
 {
 	const struct hy_event_params *p = &feed->params;
 	struct rte_event_dev_info info;
@@ -25,7 +25,7 @@ event_worker_get(const struct event_feed *feed, uint16_t index, struct event_wor
 		return -ENOTCONN;
 	if (index >= p->nb_workers)
 		return -ERANGE;
-	*worker = (struct event_worker){ .device = p->device,
+	*worker = (struct hy_event_worker){ .device = p->device,
 		.port = (uint8_t)index,
 		.orderless = p->nb_workers == 1 || p->sched_type == RTE_SCHED_TYPE_PARALLEL,
 		.nb_ordered = &feed->nb_ordered,
@@ -50,7 +50,7 @@ order_say(void)
 }
 
 bool
-event_worker_idle(const struct event_worker *worker)
+event_worker_idle(const struct hy_event_worker *worker)
 {
 	/* Whoever comes first runs it; the others need not wait. */
 	for (unsigned int s = 0; s < worker->nb_services; s++)
@@ -61,9 +61,9 @@ event_worker_idle(const struct event_worker *worker)
 }
 
 uint16_t
-event_worker_take(const struct event_worker *worker, struct rte_event *events, uint16_t n)
+hy_event_take(const struct hy_event_worker *worker, struct rte_event *events, uint16_t n)
 {
-	const bool gathers = event_worker_gathers(worker);
+	const bool gathers = hy_event_gathers(worker);
 	unsigned int runs = 0;
 	uint16_t taken = 0;
 
@@ -86,15 +86,23 @@ event_worker_take(const struct event_worker *worker, struct rte_event *events, u
 	return taken;
 }
 
+void
+hy_event_drop(uint8_t device, const struct rte_event *event)
+{
+	struct event_feed *feed = event_feed_of(device);
+
+	feed->freed += event_free(event);
+}
+
 unsigned int
 event_free(const struct rte_event *event)
 {
 	unsigned int n = 0;
 
-	if (event_is_packet(event)) {
+	if (hy_event_is_packet(event)) {
 		rte_pktmbuf_free(event->mbuf);
 		n = 1;
-	} else if (event_is_vector(event)) {
+	} else if (hy_event_is_vector(event)) {
 		n = event->vec->nb_elem;
 		rte_pktmbuf_free_bulk(&event->vec->mbufs[event->vec->elem_offset], n);
 		rte_mempool_put(rte_mempool_from_obj(event->vec), event->vec);

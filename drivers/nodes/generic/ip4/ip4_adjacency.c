@@ -23,7 +23,7 @@ adjacencies_create(const struct hy_ip4_fib *fib, uint32_t room)
 void
 ip4_adjacencies_show(struct hy_ip4_fib *fib, struct hy_ip4_adjacency *adjacencies)
 {
-	__atomic_store_n(&fib->adjacencies, adjacencies, __ATOMIC_RELEASE);
+	__atomic_store_n(&fib->view.adjacencies, adjacencies, __ATOMIC_RELEASE);
 	rte_smp_wmb(); /* engines store some entries with no order of their own */
 }
 
@@ -54,14 +54,14 @@ ip4_adjacencies_copy(struct hy_ip4_fib *fib, uint32_t room, struct hy_ip4_adjace
 	if (*copy == NULL)
 		return -ENOMEM;
 	if (fib->nb_next_hops > 0)
-		memcpy(*copy, fib->adjacencies, fib->nb_next_hops * sizeof(**copy));
+		memcpy(*copy, fib->view.adjacencies, fib->nb_next_hops * sizeof(**copy));
 	return 0;
 }
 
 void
 ip4_adjacencies_replace(struct hy_ip4_fib *fib, struct hy_ip4_adjacency *by)
 {
-	fib->retired = fib->adjacencies;
+	fib->retired = fib->view.adjacencies;
 	ip4_adjacencies_show(fib, by);
 	fib->retired_token = ip4_fib_token(fib);
 }
@@ -86,5 +86,5 @@ void
 ip4_adjacencies_destroy(struct hy_ip4_fib *fib)
 {
 	rte_free(fib->retired);
-	rte_free(fib->adjacencies);
+	rte_free(fib->view.adjacencies);
 }

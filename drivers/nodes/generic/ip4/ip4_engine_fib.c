@@ -17,7 +17,7 @@
 
 /* Changes are for this one from now on. */
 static void
-turn_to(struct hy_ip4_fib *fib, struct ip4_fib_copy *copy)
+turn_to(struct hy_ip4_fib *fib, struct hy_ip4_copy *copy)
 {
 	fib->copies.changing = copy;
 	fib->rib = rte_fib_get_rib(copy->rte_fib);
@@ -25,7 +25,7 @@ turn_to(struct hy_ip4_fib *fib, struct ip4_fib_copy *copy)
 
 /* By its name, which differs from that of the other. */
 static struct rte_fib *
-copy_create(struct hy_ip4_fib *fib, const struct ip4_fib_copy *copy)
+copy_create(struct hy_ip4_fib *fib, const struct hy_ip4_copy *copy)
 {
 	return ip4_rte_fib_create(fib, copy == &fib->copies.copy[0] ? 'a' : 'b');
 }
@@ -33,13 +33,13 @@ copy_create(struct hy_ip4_fib *fib, const struct ip4_fib_copy *copy)
 static int
 fib_create(struct hy_ip4_fib *fib)
 {
-	fib->rte_fib_none = ip4_rte_fib_none(fib);
-	fib->copy = &fib->copies.copy[0];
+	fib->view.rte_fib_none = ip4_rte_fib_none(fib);
+	fib->view.copy = &fib->copies.copy[0];
 	fib->copies.hidden = &fib->copies.copy[1];
-	fib->copy->rte_fib = copy_create(fib, fib->copy);
-	if (fib->copy->rte_fib == NULL)
+	fib->view.copy->rte_fib = copy_create(fib, fib->view.copy);
+	if (fib->view.copy->rte_fib == NULL)
 		return -rte_errno;
-	turn_to(fib, fib->copy);
+	turn_to(fib, fib->view.copy);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ fib_destroy(struct hy_ip4_fib *fib)
 {
 	hidden_free(fib);
 	free(fib->copies.log);
-	rte_fib_free(fib->copy->rte_fib);
+	rte_fib_free(fib->view.copy->rte_fib);
 }
 
 static int
@@ -131,7 +131,7 @@ fib_begin(struct hy_ip4_fib *fib, uint32_t n)
 							 : hidden_catch_up(fib);
 	if (rc < 0)
 		return rc;
-	fib->copies.hidden->default_entry = fib->default_entry;
+	fib->copies.hidden->default_entry = fib->view.default_entry;
 	turn_to(fib, fib->copies.hidden);
 	return 0;
 }
@@ -140,7 +140,7 @@ static void
 fib_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n)
 {
 	struct ip4_fib_copies *copies = &fib->copies;
-	struct ip4_fib_copy *shown = fib->copy;
+	struct hy_ip4_copy *shown = fib->view.copy;
 
 	if (copies->changing == shown)
 		return;
@@ -148,7 +148,7 @@ fib_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t
 		turn_to(fib, shown);
 		return;
 	}
-	__atomic_store_n(&fib->copy, copies->changing, __ATOMIC_RELEASE);
+	__atomic_store_n(&fib->view.copy, copies->changing, __ATOMIC_RELEASE);
 	copies->token = ip4_fib_token(fib);
 	copies->hidden = shown;
 	memcpy(copies->log, changes, n * sizeof(*changes));
@@ -164,7 +164,7 @@ fib_change(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id)
 static int
 fib_change_default(struct hy_ip4_fib *fib, uint32_t entry)
 {
-	fib->default_entry = entry;
+	fib->view.default_entry = entry;
 	fib->copies.changing->default_entry = entry;
 	return 0;
 }
@@ -174,8 +174,8 @@ fib_lookup(struct hy_ip4_fib *fib, uint32_t dst)
 {
 	uint64_t id;
 
-	rte_fib_lookup_bulk(fib->copy->rte_fib, &dst, &id, 1);
-	return id == fib->rte_fib_none ? IP4_FIB_NO_ROUTE : (uint32_t)id;
+	rte_fib_lookup_bulk(fib->view.copy->rte_fib, &dst, &id, 1);
+	return id == fib->view.rte_fib_none ? IP4_FIB_NO_ROUTE : (uint32_t)id;
 }
 
 const struct ip4_engine ip4_engine_fib = {

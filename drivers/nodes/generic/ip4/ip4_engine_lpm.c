@@ -26,10 +26,11 @@ lpm_create(struct hy_ip4_fib *fib)
 	fib->rib = rte_rib_create(name, params->socket, &rib);
 	if (fib->rib == NULL)
 		return -rte_errno;
-	fib->lpm = rte_lpm_create(fib->name, params->socket, &config);
-	if (fib->lpm != NULL && (params->qsbr == NULL || rte_lpm_rcu_qsbr_add(fib->lpm, &rcu) == 0))
+	fib->view.lpm = rte_lpm_create(fib->name, params->socket, &config);
+	if (fib->view.lpm != NULL &&
+		(params->qsbr == NULL || rte_lpm_rcu_qsbr_add(fib->view.lpm, &rcu) == 0))
 		return 0;
-	rte_lpm_free(fib->lpm);
+	rte_lpm_free(fib->view.lpm);
 	rte_rib_free(fib->rib);
 	return -rte_errno;
 }
@@ -37,7 +38,7 @@ lpm_create(struct hy_ip4_fib *fib)
 static void
 lpm_destroy(struct hy_ip4_fib *fib)
 {
-	rte_lpm_free(fib->lpm);
+	rte_lpm_free(fib->view.lpm);
 	rte_rib_free(fib->rib);
 }
 
@@ -52,18 +53,18 @@ lpm_begin(struct hy_ip4_fib *fib, uint32_t n)
 static int
 lpm_add(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id)
 {
-	int rc = rte_lpm_add(fib->lpm, prefix, depth, id);
+	int rc = rte_lpm_add(fib->view.lpm, prefix, depth, id);
 
 	if (rc != -ENOSPC)
 		return rc;
 	rc = ip4_fib_wait(fib, ip4_fib_token(fib));
-	return rc < 0 ? rc : rte_lpm_add(fib->lpm, prefix, depth, id);
+	return rc < 0 ? rc : rte_lpm_add(fib->view.lpm, prefix, depth, id);
 }
 
 static int
 lpm_remove(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 {
-	const int rc = rte_lpm_delete(fib->lpm, prefix, depth);
+	const int rc = rte_lpm_delete(fib->view.lpm, prefix, depth);
 
 	if (rc == 0)
 		rte_rib_remove(fib->rib, prefix, depth);
@@ -77,13 +78,13 @@ lpm_remove(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 static int
 lpm_change_default(struct hy_ip4_fib *fib, uint32_t entry)
 {
-	const uint32_t before = fib->default_entry;
+	const uint32_t before = fib->view.default_entry;
 	int rc;
 
-	__atomic_store_n(&fib->default_entry, entry, __ATOMIC_RELEASE);
+	__atomic_store_n(&fib->view.default_entry, entry, __ATOMIC_RELEASE);
 	rc = ip4_fib_wait(fib, ip4_fib_token(fib));
 	if (rc < 0)
-		__atomic_store_n(&fib->default_entry, before, __ATOMIC_RELEASE);
+		__atomic_store_n(&fib->view.default_entry, before, __ATOMIC_RELEASE);
 	return rc;
 }
 
@@ -121,7 +122,7 @@ lpm_lookup(struct hy_ip4_fib *fib, uint32_t dst)
 {
 	uint32_t id;
 
-	return rte_lpm_lookup(fib->lpm, dst, &id) == 0 ? id : IP4_FIB_NO_ROUTE;
+	return rte_lpm_lookup(fib->view.lpm, dst, &id) == 0 ? id : IP4_FIB_NO_ROUTE;
 }
 
 const struct ip4_engine ip4_engine_lpm = {

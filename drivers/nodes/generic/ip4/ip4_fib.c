@@ -122,8 +122,14 @@ hy_ip4_fib_for(const struct hy_graph *graph, const struct hy_ip4_lookup_config *
 	return fib;
 }
 
+const struct hy_ip4_view *
+hy_ip4_fib_view(const struct hy_ip4_fib *fib)
+{
+	return &fib->view;
+}
+
 int
-ip4_fib_use(const struct hy_graph *graph, struct hy_node *node, struct hy_ip4_fib *fib)
+hy_ip4_fib_use(const struct hy_graph *graph, struct hy_node *node, struct hy_ip4_fib *fib)
 {
 	if (fib->params.qsbr != NULL && hy_graph_qsbr(graph) != fib->params.qsbr)
 		return hy_node_refuse(graph, node,
@@ -137,7 +143,7 @@ ip4_fib_use(const struct hy_graph *graph, struct hy_node *node, struct hy_ip4_fi
 }
 
 void
-ip4_fib_unuse(struct hy_ip4_fib *fib)
+hy_ip4_fib_unuse(struct hy_ip4_fib *fib)
 {
 	pthread_mutex_lock(&fib->lock);
 	fib->nb_users--;

@@ -23,19 +23,10 @@
 #include <rte_rcu_qsbr.h>
 #include <rte_rib.h>
 
-#include <hy_graph.h>
-#include <hy_ip4.h>
+#include <hy_ip4_view.h>
 
 #define IP4_FIB_NAME_MAX 16 /* DPDK's names have 26 bytes, with what rings and pools put before */
 #define IP4_FIB_NO_ROUTE UINT32_MAX
-
-/* What ip4_rewrite needs of a next hop: the L2 header to be, and the port behind it. */
-struct hy_ip4_adjacency {
-	struct rte_ether_hdr l2;
-	uint16_t port;
-};
-
-static_assert(sizeof(struct hy_ip4_adjacency) == 16, "an adjacency is one 16-byte load");
 
 /* What the control plane knows of a next hop. */
 struct ip4_next_hop {
@@ -64,32 +55,18 @@ struct ip4_engine {
 
 extern const struct ip4_engine ip4_engine_lpm, ip4_engine_fib;
 
-/* A table in rte_fib, and the default route that goes with it. */
-struct ip4_fib_copy {
-	struct rte_fib *rte_fib;
-	uint32_t default_entry;
-};
-
-/* Two of them: one is shown to workers, the other is changed. */
+/* Two tables in rte_fib: one is shown to workers, the other is changed. */
 struct ip4_fib_copies {
-	struct ip4_fib_copy copy[2];
-	struct ip4_fib_copy *changing; /* that changes are for: the hidden one while workers read */
-	struct ip4_fib_copy *hidden;   /* without a table: nobody read while routes changed */
-	struct hy_ip4_change *log;     /* what it lacks */
+	struct hy_ip4_copy copy[2];
+	struct hy_ip4_copy *changing; /* that changes are for: the hidden one while workers read */
+	struct hy_ip4_copy *hidden;   /* without a table: nobody read while routes changed */
+	struct hy_ip4_change *log;    /* what it lacks */
 	uint32_t nb_log, log_room;
 	uint64_t token; /* when it passes, no worker reads it any more */
 };
 
 struct hy_ip4_fib {
-	/* What workers read. One of lpm and copy is NULL. */
-	struct rte_lpm *lpm;
-	struct ip4_fib_copy *copy; /* published: a change may put the other one here */
-	uint32_t rte_fib_none;     /* what it finds where it has no route */
-	/* By next-hop id. Published, as it is replaced as a whole. */
-	struct hy_ip4_adjacency *adjacencies;
-	/* The route 0/0, which no engine has to take: an LPM entry, 0 without one. Readers of
-	 * rte_fib have it from their copy. */
-	uint32_t default_entry;
+	struct hy_ip4_view view; /* what workers read */
 
 	/* What the control plane writes shares no cache line with what workers read. */
 	alignas(RTE_CACHE_LINE_SIZE) pthread_mutex_t lock;
@@ -116,28 +93,6 @@ struct hy_ip4_fib {
 	bool has_port[RTE_MAX_ETHPORTS];
 	struct hy_ip4_port ports[RTE_MAX_ETHPORTS];
 };
-
-/* The table for a graph, out of a configuration; NULL: there is none. */
-struct hy_ip4_fib *hy_ip4_fib_for(const struct hy_graph *graph,
-	const struct hy_ip4_lookup_config *config);
-
-/*
- * For a node's init() and fini(). Between them workers may read the table. Returns what init()
- * does: refuses a graph that does not report to the table's QSBR variable.
- */
-int ip4_fib_use(const struct hy_graph *graph, struct hy_node *node, struct hy_ip4_fib *fib);
-void ip4_fib_unuse(struct hy_ip4_fib *fib);
-
-/*
- * The next hops, for one burst whose addresses were looked up before. In this order, or a CPU with
- * weak ordering could find an array that is older than an id.
- */
-static inline const struct hy_ip4_adjacency *
-ip4_fib_adjacencies(const struct hy_ip4_fib *fib)
-{
-	rte_smp_rmb();
-	return __atomic_load_n(&fib->adjacencies, __ATOMIC_ACQUIRE);
-}
 
 /* Whether the table must not change but by additions. */
 static inline bool

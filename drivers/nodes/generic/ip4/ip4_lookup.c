@@ -4,51 +4,58 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <hy_ip4_lookup.h>
 #include <hy_trace.h>
 
-#include "ip4_lookup.h"
+#include "ip4_fib.h"
 
 void
-hy_ip4_lookup_scalar(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+hy_ip4_lookup_scalar(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
-	const uint32_t none = __atomic_load_n(&fib->default_entry, __ATOMIC_ACQUIRE);
+	const uint32_t none = __atomic_load_n(&view->default_entry, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t entry;
 
-		if (rte_lpm_lookup(fib->lpm, route[i], &entry) == 0)
+		if (rte_lpm_lookup(view->lpm, route[i], &entry) == 0)
 			entry |= RTE_LPM_LOOKUP_SUCCESS;
 		else
 			entry = none;
-		route[i] = entry & IP4_LOOKUP_ID_MASK;
-		next[i] = entry != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
+		route[i] = entry & HY_IP4_ID_MASK;
+		next[i] = entry != 0 ? HY_IP4_LOOKUP_NEXT_REWRITE : HY_DROP(HY_IP4_LOOKUP_NO_ROUTE);
 	}
 }
 
 static uint16_t
 scalar_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_scalar);
+	return hy_ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_scalar);
 }
+
+static const char *const engines[] = {
+	[HY_IP4_LPM] = HY_IP4_ENGINE_LPM,
+	[HY_IP4_FIB] = HY_IP4_ENGINE_FIB,
+	[HY_IP4_FIB_AVX512] = HY_IP4_ENGINE_FIB_AVX512,
+};
 
 enum hy_ip4_engine
-hy_ip4_engine_of(const char *variant)
+hy_ip4_engine_of(const char *name)
 {
-	if (strcmp(variant, "fib") == 0)
-		return HY_IP4_FIB;
-	return strcmp(variant, "fib_avx512") == 0 ? HY_IP4_FIB_AVX512 : HY_IP4_LPM;
+	const struct hy_variant *variant = hy_variant_find("ip4_lookup", name);
+	enum hy_ip4_engine engine = RTE_DIM(engines) - 1;
+
+	if (variant == NULL || variant->engine == NULL)
+		return HY_IP4_LPM;
+	while (engine > HY_IP4_LPM && strcmp(engines[engine], variant->engine) != 0)
+		engine--;
+	return engine;
 }
 
-int
-ip4_lookup_init_for(const struct hy_graph *graph, struct hy_node *node, const void *config,
-	enum hy_ip4_engine engine)
+static int
+ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
-	static const char *const engines[] = {
-		[HY_IP4_LPM] = "HY_IP4_LPM",
-		[HY_IP4_FIB] = "HY_IP4_FIB",
-		[HY_IP4_FIB_AVX512] = "HY_IP4_FIB_AVX512",
-	};
-	struct ip4_lookup_ctx *ctx = node->ctx;
+	const enum hy_ip4_engine engine = hy_ip4_engine_of(hy_graph_node_variant(graph, node));
+	struct hy_ip4_lookup_ctx *ctx = node->ctx;
 	struct hy_ip4_fib *fib = hy_ip4_fib_for(graph, config);
 
 	if (fib == NULL)
@@ -60,27 +67,22 @@ ip4_lookup_init_for(const struct hy_graph *graph, struct hy_node *node, const vo
 			"hy_ip4_engine_of() tells which a variant reads",
 			engines[engine], fib->name, engines[fib->params.engine]);
 	ctx->fib = fib;
-	return ip4_fib_use(graph, node, fib);
+	ctx->view = hy_ip4_fib_view(fib);
+	return hy_ip4_fib_use(graph, node, fib);
 }
 
-static int
-ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
-{
-	return ip4_lookup_init_for(graph, node, config, HY_IP4_LPM);
-}
-
-void
+static void
 ip4_lookup_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
-	struct ip4_lookup_ctx *ctx = node->ctx;
+	struct hy_ip4_lookup_ctx *ctx = node->ctx;
 
-	ip4_fib_unuse(ctx->fib);
+	hy_ip4_fib_unuse(ctx->fib);
 }
 
 static int
 ip4_lookup_format(const struct hy_trace_record *record, char *text, size_t size)
 {
-	const uint32_t dst = record->lanes[IP4_LOOKUP_LANE_ROUTE];
+	const uint32_t dst = record->lanes[HY_IP4_LOOKUP_LANE_ROUTE];
 
 	return snprintf(text, size, "%u.%u.%u.%u", dst >> 24, dst >> 16 & 0xff, dst >> 8 & 0xff,
 		dst & 0xff);
@@ -97,12 +99,12 @@ HY_NODE_FAMILY(ip4_lookup,
 			.process = scalar_process,
 			.init = ip4_lookup_init,
 			.fini = ip4_lookup_fini,
-			.ctx_size = sizeof(struct ip4_lookup_ctx),
+			.ctx_size = sizeof(struct hy_ip4_lookup_ctx),
 		},
-		.edges = { [IP4_LOOKUP_NEXT_REWRITE] = "ip4_rewrite" },
-		.lanes = { [IP4_LOOKUP_LANE_ROUTE] = "ip4_route" },
+		.edges = { [HY_IP4_LOOKUP_NEXT_REWRITE] = "ip4_rewrite" },
+		.lanes = { [HY_IP4_LOOKUP_LANE_ROUTE] = "ip4_route" },
 		.drops = {
-			[IP4_LOOKUP_NO_ROUTE] = { "no_route", HY_SEV_WARN,
+			[HY_IP4_LOOKUP_NO_ROUTE] = { "no_route", HY_SEV_WARN,
 				"No route to the destination (RFC 1812 5.2.4.3)" },
 		},
 		.trace = { .format = ip4_lookup_format },

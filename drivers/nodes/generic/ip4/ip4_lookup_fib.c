@@ -1,41 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_lookup over rte_fib: one call a burst, with the lookup that the table was created with. */
 
-#include "ip4_lookup.h"
+#include <rte_fib.h>
+
+#include "ip4_lookup_kernels.h"
 
 /* Inlined into each kernel, so that the compiler may use what that kernel may. */
 static __rte_always_inline void
-lookup(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+lookup(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
-	const struct ip4_fib_copy *shown = __atomic_load_n(&fib->copy, __ATOMIC_ACQUIRE);
+	const struct hy_ip4_copy *shown = __atomic_load_n(&view->copy, __ATOMIC_ACQUIRE);
 	const uint32_t entry = __atomic_load_n(&shown->default_entry, __ATOMIC_ACQUIRE);
-	const uint32_t none = fib->rte_fib_none, otherwise = entry & IP4_LOOKUP_ID_MASK;
-	const uint16_t miss = entry != 0 ? IP4_LOOKUP_NEXT_REWRITE : HY_DROP(IP4_LOOKUP_NO_ROUTE);
+	const uint32_t none = view->rte_fib_none, otherwise = entry & HY_IP4_ID_MASK;
+	const uint16_t miss = entry != 0 ? HY_IP4_LOOKUP_NEXT_REWRITE
+					 : HY_DROP(HY_IP4_LOOKUP_NO_ROUTE);
 	uint64_t ids[HY_BURST_MAX];
 
 	rte_fib_lookup_bulk(shown->rte_fib, route, ids, (int)n);
 	for (uint32_t i = 0; i < n; i++)
-		next[i] = (uint32_t)ids[i] != none ? IP4_LOOKUP_NEXT_REWRITE : miss;
+		next[i] = (uint32_t)ids[i] != none ? HY_IP4_LOOKUP_NEXT_REWRITE : miss;
 	for (uint32_t i = 0; i < n; i++)
 		route[i] = (uint32_t)ids[i] != none ? (uint32_t)ids[i] : otherwise;
 }
 
 void
-hy_ip4_lookup_fib(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+hy_ip4_lookup_fib(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
-	lookup(fib, route, next, n);
+	lookup(view, route, next, n);
 }
 
 static uint16_t
 fib_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_fib);
-}
-
-static int
-fib_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
-{
-	return ip4_lookup_init_for(graph, node, config, HY_IP4_FIB);
+	return hy_ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_fib);
 }
 
 /*
@@ -46,9 +43,7 @@ fib_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 HY_NODE_VARIANT(ip4_lookup, fib,
 	.text = "rte_fib, one address at a time",
 	.impl.process = fib_process,
-	.impl.init = fib_init,
-	.impl.fini = ip4_lookup_fini,
-	.impl.ctx_size = sizeof(struct ip4_lookup_ctx),
+	.engine = HY_IP4_ENGINE_FIB,
 	.needs = { { .declared = HY_IP4_LIVE_ROUTES,
 		.bonus = -3,
 		.why = "the table is kept twice and swapped whole" } },
@@ -57,30 +52,22 @@ HY_NODE_VARIANT(ip4_lookup, fib,
 #ifdef RTE_ARCH_X86_64
 
 HY_TARGET_AVX512 void
-hy_ip4_lookup_fib_avx512(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[],
+hy_ip4_lookup_fib_avx512(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[],
 	uint32_t n)
 {
-	lookup(fib, route, next, n);
+	lookup(view, route, next, n);
 }
 
 static uint16_t
 fib_avx512_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_fib_avx512);
-}
-
-static int
-fib_avx512_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
-{
-	return ip4_lookup_init_for(graph, node, config, HY_IP4_FIB_AVX512);
+	return hy_ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_fib_avx512);
 }
 
 HY_NODE_VARIANT(ip4_lookup, fib_avx512,
 	.text = "rte_fib, sixteen entries of 2 bytes at a time",
 	.impl.process = fib_avx512_process,
-	.impl.init = fib_avx512_init,
-	.impl.fini = ip4_lookup_fini,
-	.impl.ctx_size = sizeof(struct ip4_lookup_ctx),
+	.engine = HY_IP4_ENGINE_FIB_AVX512,
 	.needs = { { .cap = HY_CAP_AVX512 },
 		{ .cap = HY_CAP_SIMD_BITS, .at_least = 512 },
 		{ .declared = HY_IP4_ROUTES, .at_least = 10000, .bonus = 17 },

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_lookup in AVX2: eight addresses at a time, tbl24 and, where one is longer, tbl8 gathered. */
 
-#include "ip4_lookup.h"
+#include <rte_lpm.h>
+
+#include "ip4_lookup_kernels.h"
 
 #ifdef RTE_ARCH_X86_64
 
@@ -30,18 +32,18 @@ lookup8(const struct rte_lpm *lpm, __m256i ip, __m256i none)
 }
 
 HY_TARGET_AVX2 void
-hy_ip4_lookup_avx2(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+hy_ip4_lookup_avx2(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
-	const __m256i none = _mm256_set1_epi32((int)__atomic_load_n(&fib->default_entry,
+	const __m256i none = _mm256_set1_epi32((int)__atomic_load_n(&view->default_entry,
 		__ATOMIC_ACQUIRE));
-	const __m256i id_mask = _mm256_set1_epi32(IP4_LOOKUP_ID_MASK);
-	const __m256i drop = _mm256_set1_epi32(HY_DROP(IP4_LOOKUP_NO_ROUTE));
+	const __m256i id_mask = _mm256_set1_epi32(HY_IP4_ID_MASK);
+	const __m256i drop = _mm256_set1_epi32(HY_DROP(HY_IP4_LOOKUP_NO_ROUTE));
 	uint32_t i = 0;
 
-	static_assert(IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
+	static_assert(HY_IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
 	for (; i + 8 <= n; i += 8) {
 		const __m256i ip = _mm256_loadu_si256((const __m256i *)&route[i]);
-		const __m256i entry = lookup8(fib->lpm, ip, none);
+		const __m256i entry = lookup8(view->lpm, ip, none);
 		const __m256i is_miss = _mm256_cmpeq_epi32(entry, _mm256_setzero_si256());
 		const __m256i wide = _mm256_and_si256(is_miss, drop);
 		const __m256i packed = _mm256_packus_epi32(wide, wide);
@@ -50,13 +52,13 @@ hy_ip4_lookup_avx2(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next
 		_mm_storeu_si128((__m128i *)&next[i],
 			_mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
 	}
-	hy_ip4_lookup_scalar(fib, route + i, next + i, n - i);
+	hy_ip4_lookup_scalar(view, route + i, next + i, n - i);
 }
 
 static uint16_t
 avx2_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx2);
+	return hy_ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx2);
 }
 
 HY_NODE_VARIANT(ip4_lookup, avx2,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_lookup in AVX-512: sixteen addresses at a time; the tail is one more, masked. */
 
-#include "ip4_lookup.h"
+#include <rte_lpm.h>
+
+#include "ip4_lookup_kernels.h"
 
 #ifdef RTE_ARCH_X86_64
 
@@ -13,8 +15,8 @@ lookup16(const struct rte_lpm *lpm, uint32_t route[], uint16_t next[], __mmask16
 {
 	const __m512i ext = _mm512_set1_epi32(RTE_LPM_VALID_EXT_ENTRY_BITMASK);
 	const __m512i success = _mm512_set1_epi32(RTE_LPM_LOOKUP_SUCCESS);
-	const __m512i id_mask = _mm512_set1_epi32(IP4_LOOKUP_ID_MASK);
-	const __m256i drop = _mm256_set1_epi16((short)HY_DROP(IP4_LOOKUP_NO_ROUTE));
+	const __m512i id_mask = _mm512_set1_epi32(HY_IP4_ID_MASK);
+	const __m256i drop = _mm256_set1_epi16((short)HY_DROP(HY_IP4_LOOKUP_NO_ROUTE));
 	const __m512i ip = _mm512_maskz_loadu_epi32(lanes, route);
 	__mmask16 is_ext, is_miss;
 	__m512i entry;
@@ -31,28 +33,28 @@ lookup16(const struct rte_lpm *lpm, uint32_t route[], uint16_t next[], __mmask16
 	entry = _mm512_mask_mov_epi32(none, _mm512_test_epi32_mask(entry, success), entry);
 	is_miss = _mm512_testn_epi32_mask(entry, entry);
 
-	static_assert(IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
+	static_assert(HY_IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
 	_mm512_mask_storeu_epi32(route, lanes, _mm512_and_si512(entry, id_mask));
 	_mm256_mask_storeu_epi16(next, lanes, _mm256_maskz_mov_epi16(is_miss, drop));
 }
 
 HY_TARGET_AVX512 void
-hy_ip4_lookup_avx512(const struct hy_ip4_fib *fib, uint32_t route[], uint16_t next[], uint32_t n)
+hy_ip4_lookup_avx512(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
-	const __m512i none = _mm512_set1_epi32((int)__atomic_load_n(&fib->default_entry,
+	const __m512i none = _mm512_set1_epi32((int)__atomic_load_n(&view->default_entry,
 		__ATOMIC_ACQUIRE));
 	uint32_t i = 0;
 
 	for (; i + 16 <= n; i += 16)
-		lookup16(fib->lpm, route + i, next + i, UINT16_MAX, none);
+		lookup16(view->lpm, route + i, next + i, UINT16_MAX, none);
 	if (i < n)
-		lookup16(fib->lpm, route + i, next + i, (__mmask16)((1u << (n - i)) - 1), none);
+		lookup16(view->lpm, route + i, next + i, (__mmask16)((1u << (n - i)) - 1), none);
 }
 
 static uint16_t
 avx512_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx512);
+	return hy_ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx512);
 }
 
 HY_NODE_VARIANT(ip4_lookup, avx512,

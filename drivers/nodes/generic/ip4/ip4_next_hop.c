@@ -35,8 +35,8 @@ next_hop_add(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop, uin
 			ip4_id_give_back(fib, taken, 0);
 			return -ENOMEM;
 		}
-		ip4_adjacency_write(fib, &fib->adjacencies[taken], next_hop);
-		ip4_adjacencies_show(fib, fib->adjacencies);
+		ip4_adjacency_write(fib, &fib->view.adjacencies[taken], next_hop);
+		ip4_adjacencies_show(fib, fib->view.adjacencies);
 		fib->next_hops[taken] = (struct ip4_next_hop){ .used = true };
 	}
 	*id = taken;
@@ -121,7 +121,7 @@ hy_ip4_next_hop_get(struct hy_ip4_fib *fib, uint32_t id, struct hy_ip4_next_hop 
 
 	pthread_mutex_lock(&fib->lock);
 	if (id_known(fib, id)) {
-		*next_hop = ip4_adjacency_read(&fib->adjacencies[id]);
+		*next_hop = ip4_adjacency_read(&fib->view.adjacencies[id]);
 		if (routes != NULL)
 			*routes = fib->next_hops[id].routes;
 		rc = 0;

@@ -49,7 +49,7 @@ ip4_id_remember(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop, 
 void
 ip4_id_forget(struct hy_ip4_fib *fib, uint32_t id)
 {
-	const struct hy_ip4_next_hop key = ip4_adjacency_read(&fib->adjacencies[id]);
+	const struct hy_ip4_next_hop key = ip4_adjacency_read(&fib->view.adjacencies[id]);
 
 	rte_hash_del_key(fib->next_hop_ids, &key);
 }
@@ -76,7 +76,7 @@ room_create(struct hy_ip4_fib *fib, uint32_t room, struct ip4_next_hop **next_ho
 	if (*next_hops == NULL || *ids == NULL) /* of the same name: a table of another engine */
 		return *ids == NULL && rte_errno == EEXIST ? -EEXIST : -ENOMEM;
 	for (uint32_t id = 0; id < fib->nb_next_hops; id++) {
-		const struct hy_ip4_next_hop key = ip4_adjacency_read(&fib->adjacencies[id]);
+		const struct hy_ip4_next_hop key = ip4_adjacency_read(&fib->view.adjacencies[id]);
 
 		(*next_hops)[id] = fib->next_hops[id];
 		if (fib->next_hops[id].used && ids_add(*ids, &key, id) < 0)

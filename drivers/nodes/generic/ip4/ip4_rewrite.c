@@ -5,23 +5,24 @@
 
 #include <rte_mbuf.h>
 
+#include <hy_ip4_rewrite.h>
 #include <hy_mbuf.h>
 #include <hy_trace.h>
 
-#include "ip4_rewrite.h"
+#include "ip4_fib.h"
 
 /* Segments end within the headers: rewrite a copy, and write it back in pieces. */
 static uint16_t
 rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
-	const struct ip4_rewrite_port *port)
+	const struct hy_ip4_rewrite_port *port)
 {
-	uint8_t copy[IP4_REWRITE_HEADERS];
+	uint8_t copy[HY_IP4_REWRITE_HEADERS];
 	const void *headers = rte_pktmbuf_read(m, 0, sizeof(copy), copy);
 	uint16_t next;
 
 	if (headers != copy) /* all in one segment, behind empty ones */
 		memcpy(copy, headers, sizeof(copy));
-	next = ip4_rewrite_one(copy, m->pkt_len, adjacency, port);
+	next = hy_ip4_rewrite_one(copy, m->pkt_len, adjacency, port);
 	if (next == port->edge)
 		hy_mbuf_poke(m, copy, sizeof(copy));
 	return next;
@@ -30,18 +31,18 @@ rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
 static uint16_t
 ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct ip4_rewrite_ctx *ctx = node->ctx;
-	const struct hy_ip4_adjacency *adjacencies = ip4_fib_adjacencies(ctx->fib);
-	const uint32_t *route = hy_lane(graph, node, IP4_REWRITE_LANE_ROUTE);
+	const struct hy_ip4_rewrite_ctx *ctx = node->ctx;
+	const struct hy_ip4_adjacency *adjacencies = hy_ip4_adjacencies(ctx->view);
+	const uint32_t *route = hy_lane(graph, node, HY_IP4_REWRITE_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct rte_mbuf *m = objs[i];
 		const struct hy_ip4_adjacency *adjacency = &adjacencies[route[i]];
-		const struct ip4_rewrite_port *port = &ctx->port[adjacency->port];
+		const struct hy_ip4_rewrite_port *port = &ctx->port[adjacency->port];
 
-		if (likely(m->data_len >= IP4_REWRITE_HEADERS))
-			next[i] = ip4_rewrite_one(rte_pktmbuf_mtod(m, uint8_t *), m->pkt_len,
+		if (likely(m->data_len >= HY_IP4_REWRITE_HEADERS))
+			next[i] = hy_ip4_rewrite_one(rte_pktmbuf_mtod(m, uint8_t *), m->pkt_len,
 				adjacency, port);
 		else
 			next[i] = rewrite_in_pieces(m, adjacency, port);
@@ -54,7 +55,7 @@ ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 static int
 ports_copy(const struct hy_graph *graph, struct hy_node *node, const uint16_t edge[])
 {
-	struct ip4_rewrite_ctx *ctx = node->ctx;
+	struct hy_ip4_rewrite_ctx *ctx = node->ctx;
 
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		if (!ctx->fib->has_port[p])
@@ -76,37 +77,38 @@ static int
 ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_ip4_rewrite_config *rewrite = config;
-	struct ip4_rewrite_ctx *ctx = node->ctx;
+	struct hy_ip4_rewrite_ctx *ctx = node->ctx;
 	int rc;
 
 	ctx->fib = hy_ip4_fib_for(graph, rewrite == NULL ? NULL : &rewrite->tables);
 	if (ctx->fib == NULL)
 		return hy_node_refuse(graph, node,
 			"needs a struct hy_ip4_rewrite_config with a table");
-	rc = ip4_fib_use(graph, node, ctx->fib);
+	ctx->view = hy_ip4_fib_view(ctx->fib);
+	rc = hy_ip4_fib_use(graph, node, ctx->fib);
 	if (rc < 0)
 		return rc;
 	rc = ports_copy(graph, node, rewrite->edge);
 	if (rc < 0)
-		ip4_fib_unuse(ctx->fib);
+		hy_ip4_fib_unuse(ctx->fib);
 	return rc;
 }
 
 static void
 ip4_rewrite_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
-	struct ip4_rewrite_ctx *ctx = node->ctx;
+	struct hy_ip4_rewrite_ctx *ctx = node->ctx;
 
-	ip4_fib_unuse(ctx->fib);
+	hy_ip4_fib_unuse(ctx->fib);
 }
 
 static size_t
 ip4_rewrite_snapshot(const struct hy_node *node, const void *obj __rte_unused,
 	const uint32_t *lanes, void *data, size_t size __rte_unused)
 {
-	const struct ip4_rewrite_ctx *ctx = node->ctx;
+	const struct hy_ip4_rewrite_ctx *ctx = node->ctx;
 
-	memcpy(data, &ip4_fib_adjacencies(ctx->fib)[lanes[IP4_REWRITE_LANE_ROUTE]],
+	memcpy(data, &hy_ip4_adjacencies(ctx->view)[lanes[HY_IP4_REWRITE_LANE_ROUTE]],
 		sizeof(struct hy_ip4_adjacency));
 	return sizeof(struct hy_ip4_adjacency);
 }
@@ -120,7 +122,7 @@ ip4_rewrite_format(const struct hy_trace_record *record, char *text, size_t size
 	memcpy(&adjacency, record->data, sizeof(adjacency));
 	rte_ether_format_addr(mac, sizeof(mac), &adjacency.l2.dst_addr);
 	return snprintf(text, size, "next hop %u, port %u, %s",
-		record->lanes[IP4_REWRITE_LANE_ROUTE], adjacency.port, mac);
+		record->lanes[HY_IP4_REWRITE_LANE_ROUTE], adjacency.port, mac);
 }
 
 HY_NODE_FAMILY(ip4_rewrite,
@@ -134,13 +136,13 @@ HY_NODE_FAMILY(ip4_rewrite,
 			.process = ip4_rewrite_process,
 			.init = ip4_rewrite_init,
 			.fini = ip4_rewrite_fini,
-			.ctx_size = sizeof(struct ip4_rewrite_ctx),
+			.ctx_size = sizeof(struct hy_ip4_rewrite_ctx),
 		},
-		.lanes = { [IP4_REWRITE_LANE_ROUTE] = "ip4_route" },
+		.lanes = { [HY_IP4_REWRITE_LANE_ROUTE] = "ip4_route" },
 		.drops = {
-			[IP4_REWRITE_TTL_EXPIRED] = { "ttl_expired", HY_SEV_INFO,
+			[HY_IP4_REWRITE_TTL_EXPIRED] = { "ttl_expired", HY_SEV_INFO,
 				"TTL was 0 or 1 (RFC 1812 5.3.1)" },
-			[IP4_REWRITE_MTU_EXCEEDED] = { "mtu_exceeded", HY_SEV_WARN,
+			[HY_IP4_REWRITE_MTU_EXCEEDED] = { "mtu_exceeded", HY_SEV_WARN,
 				"The frame is longer than the port sends" },
 		},
 		.trace = { .snapshot = ip4_rewrite_snapshot, .format = ip4_rewrite_format },

@@ -18,8 +18,8 @@ ip4_rib_find(struct rte_rib *rib, uint32_t prefix, uint8_t depth)
 uint32_t
 ip4_default_find(const struct hy_ip4_fib *fib)
 {
-	return fib->default_entry == 0 ? IP4_FIB_NO_ROUTE
-				       : fib->default_entry & ~RTE_LPM_LOOKUP_SUCCESS;
+	return fib->view.default_entry == 0 ? IP4_FIB_NO_ROUTE
+					    : fib->view.default_entry & ~RTE_LPM_LOOKUP_SUCCESS;
 }
 
 static struct hy_ip4_route
@@ -62,9 +62,9 @@ hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, uint32_t 
 	uint32_t nb_routes, i = 0;
 
 	pthread_mutex_lock(&fib->lock);
-	nb_routes = fib->nb_routes + (fib->default_entry != 0);
+	nb_routes = fib->nb_routes + (fib->view.default_entry != 0);
 	if (nb_routes <= n && nb_routes > 0) {
-		if (fib->default_entry != 0)
+		if (fib->view.default_entry != 0)
 			routes[i++] = (struct hy_ip4_route){ .next_hop = ip4_default_find(fib) };
 		while (ip4_rib_next(fib->rib, &node, &routes[i]))
 			i++;
@@ -111,7 +111,7 @@ hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *r
 	pthread_mutex_lock(&fib->lock);
 	found = route_covering(fib, dst);
 	if (found.next_hop != IP4_FIB_NO_ROUTE)
-		*next_hop = ip4_adjacency_read(&fib->adjacencies[found.next_hop]);
+		*next_hop = ip4_adjacency_read(&fib->view.adjacencies[found.next_hop]);
 	pthread_mutex_unlock(&fib->lock);
 	if (found.next_hop == IP4_FIB_NO_ROUTE)
 		return -ENOENT;

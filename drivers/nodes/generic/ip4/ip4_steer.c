@@ -13,39 +13,32 @@
 #include <hy_trace.h>
 
 #include "ip4_next_hop.h"
-#include "ip4_steer.h"
-
-struct ip4_steer_ctx {
-	struct hy_ip4_fib *fib;
-	uint32_t *id; /* of next hops, by class; IP4_NO_ID: it has none */
-	uint32_t nb_classes;
-};
 
 static uint16_t
 ip4_steer_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	const struct ip4_steer_ctx *ctx = node->ctx;
-	const uint32_t *class_id = hy_lane(graph, node, IP4_STEER_LANE_CLASS);
-	uint32_t *route = hy_lane(graph, node, IP4_STEER_LANE_ROUTE);
+	const struct hy_ip4_steer_ctx *ctx = node->ctx;
+	const uint32_t *class_id = hy_lane(graph, node, HY_IP4_STEER_LANE_CLASS);
+	uint32_t *route = hy_lane(graph, node, HY_IP4_STEER_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t id = class_id[i] < ctx->nb_classes ? ctx->id[class_id[i]]
-								  : IP4_NO_ID;
+								  : HY_IP4_STEER_NO_ID;
 
 		route[i] = id;
-		next[i] = likely(id != IP4_NO_ID) ? IP4_STEER_NEXT_REWRITE
-						  : HY_DROP(IP4_STEER_NO_NEXT_HOP);
+		next[i] = likely(id != HY_IP4_STEER_NO_ID) ? HY_IP4_STEER_NEXT_REWRITE
+							   : HY_DROP(HY_IP4_STEER_NO_NEXT_HOP);
 	}
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
 
 static void
-release_all(struct ip4_steer_ctx *ctx)
+release_all(struct hy_ip4_steer_ctx *ctx)
 {
 	for (uint32_t c = 0; c < ctx->nb_classes; c++)
-		if (ctx->id[c] != IP4_NO_ID)
+		if (ctx->id[c] != HY_IP4_STEER_NO_ID)
 			ip4_next_hop_release(ctx->fib, ctx->id[c]);
 	rte_free(ctx->id);
 }
@@ -55,14 +48,14 @@ static int
 hold_all(const struct hy_graph *graph, struct hy_node *node,
 	const struct hy_ip4_steer_config *config)
 {
-	struct ip4_steer_ctx *ctx = node->ctx;
+	struct hy_ip4_steer_ctx *ctx = node->ctx;
 
 	for (unsigned int i = 0; i < config->nb_steers; i++) {
 		const struct hy_ip4_steer *steer = &config->steers[i];
 		uint32_t id;
 		int rc;
 
-		if (ctx->id[steer->class_id] != IP4_NO_ID)
+		if (ctx->id[steer->class_id] != HY_IP4_STEER_NO_ID)
 			return hy_node_refuse(graph, node, "is given two next hops for class %u",
 				steer->class_id);
 		rc = ip4_next_hop_hold(ctx->fib, &steer->next_hop, &id);
@@ -81,7 +74,7 @@ static int
 classes_make(const struct hy_graph *graph, struct hy_node *node,
 	const struct hy_ip4_steer_config *config)
 {
-	struct ip4_steer_ctx *ctx = node->ctx;
+	struct hy_ip4_steer_ctx *ctx = node->ctx;
 
 	for (unsigned int i = 0; i < config->nb_steers; i++)
 		ctx->nb_classes = RTE_MAX(ctx->nb_classes, config->steers[i].class_id + 1u);
@@ -97,14 +90,14 @@ static int
 ip4_steer_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_ip4_steer_config *steer = config;
-	struct ip4_steer_ctx *ctx = node->ctx;
+	struct hy_ip4_steer_ctx *ctx = node->ctx;
 	int rc;
 
 	ctx->fib = hy_ip4_fib_for(graph, steer == NULL ? NULL : &steer->tables);
 	if (ctx->fib == NULL)
 		return hy_node_refuse(graph, node,
 			"needs a struct hy_ip4_steer_config with a table");
-	rc = ip4_fib_use(graph, node, ctx->fib);
+	rc = hy_ip4_fib_use(graph, node, ctx->fib);
 	if (rc < 0)
 		return rc;
 	rc = classes_make(graph, node, steer);
@@ -114,23 +107,23 @@ ip4_steer_init(const struct hy_graph *graph, struct hy_node *node, const void *c
 			release_all(ctx);
 	}
 	if (rc < 0)
-		ip4_fib_unuse(ctx->fib);
+		hy_ip4_fib_unuse(ctx->fib);
 	return rc;
 }
 
 static void
 ip4_steer_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
-	struct ip4_steer_ctx *ctx = node->ctx;
+	struct hy_ip4_steer_ctx *ctx = node->ctx;
 
 	release_all(ctx);
-	ip4_fib_unuse(ctx->fib);
+	hy_ip4_fib_unuse(ctx->fib);
 }
 
 static int
 ip4_steer_format(const struct hy_trace_record *record, char *text, size_t size)
 {
-	return snprintf(text, size, "class %u", record->lanes[IP4_STEER_LANE_CLASS]);
+	return snprintf(text, size, "class %u", record->lanes[HY_IP4_STEER_LANE_CLASS]);
 }
 
 HY_NODE_FAMILY(ip4_steer,
@@ -144,15 +137,15 @@ HY_NODE_FAMILY(ip4_steer,
 			.process = ip4_steer_process,
 			.init = ip4_steer_init,
 			.fini = ip4_steer_fini,
-			.ctx_size = sizeof(struct ip4_steer_ctx),
+			.ctx_size = sizeof(struct hy_ip4_steer_ctx),
 		},
-		.edges = { [IP4_STEER_NEXT_REWRITE] = "ip4_rewrite" },
+		.edges = { [HY_IP4_STEER_NEXT_REWRITE] = "ip4_rewrite" },
 		.lanes = {
-			[IP4_STEER_LANE_ROUTE] = "ip4_route",
-			[IP4_STEER_LANE_CLASS] = HY_FLOW_CLASS_LANE,
+			[HY_IP4_STEER_LANE_ROUTE] = "ip4_route",
+			[HY_IP4_STEER_LANE_CLASS] = HY_FLOW_CLASS_LANE,
 		},
 		.drops = {
-			[IP4_STEER_NO_NEXT_HOP] = { "no_next_hop", HY_SEV_ERROR,
+			[HY_IP4_STEER_NO_NEXT_HOP] = { "no_next_hop", HY_SEV_ERROR,
 				"The class of the packet has no next hop" },
 		},
 		.trace = { .format = ip4_steer_format },

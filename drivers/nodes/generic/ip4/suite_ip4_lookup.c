@@ -12,8 +12,9 @@
 #include <rte_random.h>
 
 #include <hy_conform.h>
+#include <hy_ip4_lookup.h>
 
-#include "ip4_lookup.h"
+#include "ip4_fib.h"
 
 #define ROUTES 1500 /* short of what tbl8s there are room for */
 #define NEXT_HOPS 200
@@ -182,7 +183,7 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 	const uint32_t size = route->depth == 32 ? 1 : 1u << (32 - route->depth);
 	const uint32_t addresses[] = { route->prefix, route->prefix - 1, route->prefix + size,
 		route->prefix + size - 1, route->prefix + (uint32_t)rte_rand_max(size) };
-	uint32_t *dst = &packet->lanes[IP4_LOOKUP_LANE_ROUTE];
+	uint32_t *dst = &packet->lanes[HY_IP4_LOOKUP_LANE_ROUTE];
 
 	if (kind == HY_SUITE_TYPICAL) /* one a route: as many as caches hold */
 		*dst = route->prefix + r * 2654435761u % size;

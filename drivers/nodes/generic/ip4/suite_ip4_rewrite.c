@@ -11,9 +11,10 @@
 #include <rte_random.h>
 
 #include <hy_conform.h>
+#include <hy_ip4_rewrite.h>
+#include <hy_pkt_cls.h>
 
-#include "drivers/nodes/generic/classify/pkt_cls.h"
-#include "ip4_rewrite.h"
+#include "ip4_fib.h"
 
 #define PORTS 4
 #define NEXT_HOPS 32
@@ -102,7 +103,7 @@ mend(struct hy_suite_packet *packet)
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(packet->bytes + RTE_ETHER_HDR_LEN);
 	const uint8_t type[] = { RTE_ETHER_TYPE_IPV4 >> 8, RTE_ETHER_TYPE_IPV4 & 0xff };
 
-	packet->len = RTE_MAX(packet->len, (uint32_t)IP4_REWRITE_HEADERS);
+	packet->len = RTE_MAX(packet->len, (uint32_t)HY_IP4_REWRITE_HEADERS);
 	packet->bytes[0] &= (uint8_t)~RTE_ETHER_GROUP_ADDR;
 	memcpy(packet->bytes + offsetof(struct rte_ether_hdr, ether_type), type, sizeof(type));
 	ip->version_ihl = RTE_IPV4_VHL_DEF;
@@ -118,10 +119,10 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 	uint32_t dst;
 
 	RTE_SET_USED(state);
-	if (pkt_cls_one(packet->bytes, packet->len, false, &dst) != PKT_CLS_NEXT_IP4_LOOKUP)
+	if (hy_pkt_cls_one(packet->bytes, packet->len, false, &dst) != HY_PKT_CLS_NEXT_IP4_LOOKUP)
 		mend(packet);
 	/* Typical ones to a port that takes them: else the reference would drop some early. */
-	packet->lanes[IP4_REWRITE_LANE_ROUTE] = kind == HY_SUITE_TYPICAL
+	packet->lanes[HY_IP4_REWRITE_LANE_ROUTE] = kind == HY_SUITE_TYPICAL
 		? PORTS * (uint32_t)rte_rand_max(NEXT_HOPS / PORTS)
 		: (uint32_t)rte_rand_max(NEXT_HOPS);
 }

@@ -10,8 +10,8 @@
 #include <hy_conform.h>
 #include <hy_ip4_steer.h>
 
+#include <hy_ip4_steer.h>
 #include "ip4_fib.h"
-#include "ip4_steer.h"
 
 #define STEERS 40 /* among them the least class there is, and the greatest */
 
@@ -84,9 +84,9 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 {
 	const struct steering *s = state;
 	const uint16_t class_id = s->steers[rte_rand_max(STEERS)].class_id;
-	uint32_t *lane = &packet->lanes[IP4_STEER_LANE_CLASS];
+	uint32_t *lane = &packet->lanes[HY_IP4_STEER_LANE_CLASS];
 
-	packet->lanes[IP4_STEER_LANE_ROUTE] = (uint32_t)rte_rand();
+	packet->lanes[HY_IP4_STEER_LANE_ROUTE] = (uint32_t)rte_rand();
 	*lane = class_id;
 	if (kind == HY_SUITE_TYPICAL)
 		return;

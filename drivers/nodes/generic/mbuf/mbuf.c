@@ -12,7 +12,7 @@
 #include <hy_mbuf.h>
 #include <hy_trace.h>
 
-#include "drivers/nodes/generic/internal/ethdev_rx.h"
+#include "drivers/nodes/generic/ethdev/ethdev_rx.h"
 #include "mbuf_flow.h"
 
 static void
