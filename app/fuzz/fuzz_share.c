@@ -48,7 +48,6 @@ check_copy(struct hy_share_description *d, unsigned int walked)
 	hy_stats_free(stats);
 	check_text(d->copy, hy_graph_export_dot);
 	check_text(d->copy, hy_graph_export_json);
-	check_text(d->copy, hy_graph_dump);
 }
 
 /* All of a block that is described can be read, if the files are as long as they are said to be. */

@@ -105,7 +105,7 @@ int hy_share_next(const struct hy_share *share, const char *after, char name[HY_
 
 /**
  * Copies a graph, with its counters as they are now. The copy is for hy_graph_export_dot(),
- * hy_graph_export_json(), hy_graph_dump(), hy_trace_format() and those that ask for properties; it
+ * hy_graph_export_json(), hy_trace_format() and those that ask for properties; it
  * has no objects, is in no list, and no thread may walk it.
  *
  * @param[out] graph Belongs to the caller, until hy_share_free().

@@ -110,92 +110,6 @@ int hy_stats_read_between_walks(const char *pattern, unsigned int wait_us, struc
 void hy_stats_free(struct hy_stats *stats);
 
 /**
- * @name Clusters
- *
- * A reader's view of some nodes of some graphs, with a zero point and a pace of its own. Readers do
- * not disturb one another: a reset moves the reader's zero, not the counters.
- *
- * Patterns are matched anew at every call, so that graphs may come and go. What is told of a graph
- * is what it has done since the reset, or since its creation if that was later; of a graph that was
- * destroyed, nothing. So no number is ever negative, and a sum falls only when a graph is destroyed
- * or the cluster is reset.
- *
- * A cluster is used by one thread at a time.
- * @{
- */
-
-/** What a cluster looks at. Copied by hy_cluster_create(). */
-struct hy_cluster_params {
-	const char *const *graphs; /**< fnmatch(3) patterns of graphs' names. */
-	unsigned int nb_graphs;    /**< At least 1. */
-	const char *const
-		*nodes;        /**< fnmatch(3) patterns of nodes' names; those of no graph too. */
-	unsigned int nb_nodes; /**< 0: all nodes. */
-};
-
-struct hy_cluster;
-
-/**
- * Makes a cluster. Its zero is the creation of each graph, until hy_cluster_reset(); visits count
- * from now on. No graph need match yet.
- *
- * @param[out] cluster Belongs to the caller, until hy_cluster_destroy().
- * @return 0; -EINVAL no pattern, or a missing one; -ENOMEM.
- */
-int hy_cluster_create(const struct hy_cluster_params *params, struct hy_cluster **cluster);
-
-/** Frees a cluster. NULL is allowed. */
-void hy_cluster_destroy(struct hy_cluster *cluster);
-
-/**
- * Reads what was counted since the cluster's zero.
- *
- * @param[out] stats Belongs to the caller, until hy_stats_free().
- * @return 0; -ENOENT no graph matches (not logged); -ENOMEM (not logged).
- */
-int hy_cluster_read(struct hy_cluster *cluster, struct hy_stats **stats);
-
-/**
- * Takes the present as the cluster's zero, and as its last visit.
- *
- * @return 0; -ENOMEM (not logged), upon which the old ones stay.
- */
-int hy_cluster_reset(struct hy_cluster *cluster);
-
-/** What a visit tells of one node. Valid during the call. */
-struct hy_visit {
-	bool first;                         /**< No node of this visit came before. */
-	bool last;                          /**< None will follow. */
-	const struct hy_node_stats *node;   /**< Since the cluster's zero. */
-	const struct hy_node_stats *recent; /**< Since the last visit. */
-	double seconds;        /**< Since the last visit, the reset, or the cluster's creation. */
-	double calls_per_s;    /**< In that time, as all that follow. */
-	double objs_per_s;     /**< Objects a second. */
-	double objs_per_call;  /**< 0 without a call. */
-	double cycles_per_obj; /**< TSC cycles; 0 when no call that had objects was timed. */
-};
-
-/** Called for each node, without a lock held. @return 0 to go on; anything else ends the visit. */
-typedef int(hy_visit_t)(const struct hy_visit *visit, void *arg);
-
-/**
- * Calls a function for every node of the cluster, in order of struct hy_stats.
- *
- * @return 0; -ENOENT no graph matches (not logged); -ENOMEM (not logged); or what @p call returned.
- */
-int hy_cluster_visit(struct hy_cluster *cluster, hy_visit_t *call, void *arg);
-
-/**
- * For hy_cluster_visit(): prints a table, a line a node, to the FILE that is its arg. Below a node,
- * what it dropped, by reason, and its counters, as far as they are not 0.
- *
- * @return 0; a write error.
- */
-int hy_visit_print(const struct hy_visit *visit, void *file);
-
-/** @} */
-
-/**
  * @name Pictures
  *
  * As Graphviz dot: sources as houses, edges with the objects that took them, drops in one dashed
@@ -223,33 +137,6 @@ int hy_topology_export_dot(const char *name, const struct hy_graph_params *param
 
 /** Writes it as one JSON object. @return As hy_topology_export_dot(). */
 int hy_topology_export_json(const char *name, const struct hy_graph_params *params, FILE *out);
-
-/** @} */
-
-/**
- * @name Dumps
- *
- * Text for whoever debugs; its form may change.
- * @{
- */
-
-/**
- * Writes a graph's plan and every node: rank, variant, context, edges. How many objects wait is
- * exact only while no thread walks the graph. Counters are those since hy_graph_update().
- *
- * @return 0; a write error; -ENOMEM.
- */
-int hy_graph_dump(const struct hy_graph *graph, FILE *out);
-
-/** Writes a line for each graph of the process. @return 0; a write error; -ENOMEM. */
-int hy_graph_list_dump(FILE *out);
-
-/**
- * Writes all nodes of the registry with their edges, drops and counters.
- *
- * @return 0; a write error; -ENOMEM.
- */
-int hy_registry_dump(FILE *out);
 
 /** @} */
 

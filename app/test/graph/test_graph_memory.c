@@ -253,95 +253,11 @@ a_snapshot_of_statistics_fails_clean_at_every_allocation(void **state)
 		assert_null(stats);
 	} while (failed < 1000);
 	/* The snapshot, 6 nodes, 4 edges, the core's drop reasons 6 times, 2 others, 2 counters:
-	 * for the one graph, and for the sum; and the list of graphs. */
-	assert_int_equal(failed, 2 * (1 + 6 + 4 + 6 * HY_CORE_DROPS + 2 + 2) + 1);
+	 * for the one graph, and for the sum. */
+	assert_int_equal(failed, 2 * (1 + 6 + 4 + 6 * HY_CORE_DROPS + 2 + 2));
 	assert_int_equal(stats->nb_nodes, 6);
 	hy_stats_free(stats);
 	assert_int_equal(unit_alloc_live(), live);
-}
-
-static int
-visit_count(const struct hy_visit *visit, void *arg)
-{
-	RTE_SET_USED(visit);
-	(*(unsigned int *)arg)++;
-	return 0;
-}
-
-enum { MAKE, READ, VISIT, RESET, CLUSTER_CALLS };
-
-/* One call of a cluster; what it made is freed. */
-static int
-cluster_call(unsigned int call, struct hy_cluster *cluster, unsigned int *visits)
-{
-	const char *const patterns[] = { "g", "h" };
-	const struct hy_cluster_params params = { patterns, 2, patterns, 0 };
-	struct hy_cluster *made = NULL;
-	struct hy_stats *stats = NULL;
-	int rc = -EINVAL;
-
-	switch (call) {
-	case MAKE:
-		rc = hy_cluster_create(&params, &made);
-		assert_true((rc == 0) == (made != NULL));
-		hy_cluster_destroy(made);
-		break;
-	case READ:
-		rc = hy_cluster_read(cluster, &stats);
-		assert_true((rc == 0) == (stats != NULL));
-		hy_stats_free(stats);
-		break;
-	case VISIT:
-		rc = hy_cluster_visit(cluster, visit_count, visits);
-		break;
-	case RESET:
-		rc = hy_cluster_reset(cluster);
-		break;
-	}
-	return rc;
-}
-
-static void
-a_cluster_fails_clean_at_every_allocation_and_keeps_its_zero(void **state)
-{
-	/* A snapshot of one graph: itself, and as a_snapshot_... has it. The visit sums twice. */
-	const unsigned int one = 1 + 6 + 4 + 6 * HY_CORE_DROPS + 2 + 2;
-	const unsigned int expected[] = { 5 + 1 + one, 2 * one + 1, 3 * one + 1, 2 * one + 2 };
-	const char *const patterns[] = { "g" };
-	const struct hy_cluster_params params = { .graphs = patterns, .nb_graphs = 1 };
-	struct hy_graph *graph = full_graph_add();
-	struct hy_cluster *cluster = NULL;
-	unsigned int compared = 0;
-
-	RTE_SET_USED(state);
-	hy_graph_walk(graph);
-	assert_int_equal(hy_cluster_create(&params, &cluster), 0);
-	assert_int_equal(hy_cluster_reset(cluster), 0);
-	for (unsigned int call = 0; call < CLUSTER_CALLS; call++) {
-		const int64_t live = unit_alloc_live();
-		unsigned int failed = 0, visits = 0;
-		struct hy_stats *stats = NULL;
-		int rc;
-
-		hy_graph_walk(graph);
-		while (unit_alloc_fail(failed + 1), rc = cluster_call(call, cluster, &visits),
-			rc != 0) {
-			assert_int_equal(rc, -ENOMEM);
-			assert_int_equal(unit_alloc_live(), live);
-			assert_int_equal(visits, 0);
-			assert_true(++failed < 1000);
-		}
-		unit_alloc_fail(0);
-		assert_int_equal(failed, expected[call]);
-		assert_int_equal(unit_alloc_live(), live);
-		assert_int_equal(visits, call == VISIT ? 6 : 0);
-		assert_int_equal(hy_cluster_read(cluster, &stats), 0);
-		assert_int_equal(stats->nodes[0].calls, call == RESET ? 0 : call + 1);
-		hy_stats_free(stats);
-		compared++;
-	}
-	assert_int_equal(compared, CLUSTER_CALLS);
-	hy_cluster_destroy(cluster);
 }
 
 static void
@@ -403,7 +319,6 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(creating_without_memory_says_so),
 	GRAPH_TEST(a_graph_larger_than_the_heap_is_enomem_and_its_name_is_free),
 	GRAPH_TEST(a_snapshot_of_statistics_fails_clean_at_every_allocation),
-	GRAPH_TEST(a_cluster_fails_clean_at_every_allocation_and_keeps_its_zero),
 	GRAPH_TEST(a_picture_without_memory_is_not_begun_and_says_so),
 };
 

@@ -383,7 +383,6 @@ hy_share_free(struct hy_graph *graph)
 static int
 graph_add(struct hy_stats *stats, const struct hy_share *share, const char *name)
 {
-	static const struct hy_patterns all;
 	struct hy_stats *of = NULL;
 	struct hy_graph *copy;
 	int rc = hy_share_graph(share, name, &copy);
@@ -392,7 +391,7 @@ graph_add(struct hy_stats *stats, const struct hy_share *share, const char *name
 		return rc == -ENOENT ? 0 : rc; /* destroyed since its name was read */
 	rc = hy_stats_of(copy, &of);
 	if (rc == 0)
-		rc = hy_stats_merge(stats, of, NULL, &all);
+		rc = hy_stats_merge(stats, of);
 	hy_stats_free(of);
 	hy_share_free(copy);
 	stats->nb_graphs++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statistics of one moment: see moment.h. */
+/* Reading the statistics of graphs as they are, or of one moment: see moment.h. */
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,7 +76,7 @@ rebase(struct hy_image *copy, const struct hy_image *of)
 
 /* The statistics of a graph between two of its walks; of any moment, if nobody walks it. */
 static int
-graph_read(struct hy_graph *graph, unsigned int wait_us, struct hy_stats **stats)
+moment_read(struct hy_graph *graph, unsigned int wait_us, struct hy_stats **stats)
 {
 	const struct hy_image *image;
 	struct hy_moment moment;
@@ -105,34 +106,52 @@ graph_read(struct hy_graph *graph, unsigned int wait_us, struct hy_stats **stats
 	return rc;
 }
 
-int
-hy_stats_read_between_walks(const char *pattern, unsigned int wait_us, struct hy_stats **out)
+/* Sums over graphs, each of one moment if wait_us is given. With the registry's lock. */
+static int
+graphs_read(const char *pattern, const unsigned int *wait_us, struct hy_stats *stats)
 {
-	static const struct hy_patterns all;
-	const struct hy_patterns graphs = { &pattern, 1 };
-	struct hy_stats *stats, *of = NULL;
+	int rc = 0;
+
+	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL && rc == 0; g = hy_graph_next(g)) {
+		struct hy_stats *of = NULL;
+
+		if (fnmatch(pattern, hy_graph_name(g), 0) != 0)
+			continue;
+		rc = wait_us == NULL ? hy_stats_of(g, &of) : moment_read(g, *wait_us, &of);
+		if (rc == 0)
+			rc = hy_stats_merge(stats, of);
+		hy_stats_free(of);
+		stats->nb_graphs++;
+	}
+	return rc == 0 && stats->nb_graphs == 0 ? -ENOENT : rc;
+}
+
+static int
+stats_read(const char *pattern, const unsigned int *wait_us, struct hy_stats **out)
+{
+	struct hy_stats *stats;
 	int rc = hy_stats_new(&stats);
 
 	if (rc < 0)
 		return rc;
 	hy_registry_lock();
-	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL && rc == 0; g = hy_graph_next(g)) {
-		if (!hy_patterns_match(&graphs, hy_graph_name(g)))
-			continue;
-		rc = graph_read(g, wait_us, &of);
-		if (rc == 0)
-			rc = hy_stats_merge(stats, of, NULL, &all);
-		hy_stats_free(of);
-		of = NULL;
-		stats->nb_graphs++;
-	}
+	rc = graphs_read(pattern, wait_us, stats);
 	hy_registry_unlock();
-	if (rc == 0 && stats->nb_graphs == 0)
-		rc = -ENOENT;
-	if (rc < 0) {
+	if (rc < 0)
 		hy_stats_free(stats);
-		return rc;
-	}
-	*out = stats;
-	return 0;
+	else
+		*out = stats;
+	return rc;
+}
+
+int
+hy_stats_read(const char *pattern, struct hy_stats **stats)
+{
+	return stats_read(pattern, NULL, stats);
+}
+
+int
+hy_stats_read_between_walks(const char *pattern, unsigned int wait_us, struct hy_stats **stats)
+{
+	return stats_read(pattern, &wait_us, stats);
 }

@@ -2,21 +2,11 @@
 /* Sums of counters, by the names of nodes and of what they count. */
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/graph/update/control.h"
 #include "stats.h"
-
-bool
-hy_patterns_match(const struct hy_patterns *patterns, const char *name)
-{
-	for (unsigned int i = 0; i < patterns->n; i++)
-		if (fnmatch(patterns->patterns[i], name, 0) == 0)
-			return true;
-	return patterns->n == 0;
-}
 
 /* What was measured on a part, for the whole. */
 static uint64_t
@@ -220,47 +210,38 @@ hy_stats_bury(struct hy_stats *stats)
 
 static int
 entries_merge(struct hy_edge_stats **entries, unsigned int *n, const struct hy_edge_stats *from,
-	unsigned int nb_from, const struct hy_edge_stats *earlier, unsigned int nb_earlier)
+	unsigned int nb_from)
 {
 	for (unsigned int i = 0; i < nb_from; i++) {
 		const unsigned int before = *n;
 		struct hy_edge_stats *e = entry_get(entries, n, i, from[i].name);
-		const unsigned int was = entry_find(earlier, nb_earlier, i, from[i].name);
 
 		if (e == NULL)
 			return -ENOMEM;
 		if (*n > before) {
 			*e = from[i];
-			e->objs = e->value = 0;
+			continue;
 		}
 		e->gone &= from[i].gone;
-		e->objs += from[i].objs - (was < nb_earlier ? earlier[was].objs : 0);
-		e->value += from[i].value - (was < nb_earlier ? earlier[was].value : 0);
+		e->objs += from[i].objs;
+		e->value += from[i].value;
 	}
 	return 0;
 }
 
-/* Counters of a graph never fall, and nothing leaves its history: no difference is negative. */
 static void
-calls_merge(struct hy_node_stats *out, const struct hy_node_stats *from,
-	const struct hy_node_stats *earlier)
+calls_merge(struct hy_node_stats *out, const struct hy_node_stats *from)
 {
-	const uint64_t calls = from->calls - earlier->calls, objs = from->objs - earlier->objs;
-	const uint64_t sampled_calls = from->sampled_calls - earlier->sampled_calls;
-	const uint64_t sampled_objs = from->sampled_objs - earlier->sampled_objs;
-	const uint64_t cycles = from->sampled_cycles - earlier->sampled_cycles;
-	const uint64_t idle = from->sampled_idle_cycles - earlier->sampled_idle_cycles;
-
-	out->calls += calls;
-	out->objs += objs;
-	out->cycles += scale(cycles, objs, sampled_objs);
-	out->idle_cycles += scale(idle, calls, sampled_calls);
-	out->sampled_calls += sampled_calls;
-	out->sampled_objs += sampled_objs;
-	out->sampled_cycles += cycles;
-	out->sampled_idle_cycles += idle;
+	out->calls += from->calls;
+	out->objs += from->objs;
+	out->cycles += scale(from->sampled_cycles, from->objs, from->sampled_objs);
+	out->idle_cycles += scale(from->sampled_idle_cycles, from->calls, from->sampled_calls);
+	out->sampled_calls += from->sampled_calls;
+	out->sampled_objs += from->sampled_objs;
+	out->sampled_cycles += from->sampled_cycles;
+	out->sampled_idle_cycles += from->sampled_idle_cycles;
 	for (unsigned int b = 0; b < HY_BURST_BUCKETS; b++)
-		out->bursts[b] += from->bursts[b] - earlier->bursts[b];
+		out->bursts[b] += from->bursts[b];
 }
 
 /* A graph that has the node knows its variant better than one that had it once. */
@@ -275,15 +256,11 @@ variant_merge(struct hy_node_stats *out, const struct hy_node_stats *from)
 }
 
 static int
-node_merge(struct hy_stats *stats, unsigned int hint, const struct hy_node_stats *from,
-	const struct hy_node_stats *earlier)
+node_merge(struct hy_stats *stats, unsigned int hint, const struct hy_node_stats *from)
 {
-	static const struct hy_node_stats nothing;
 	struct hy_node_stats *out = hy_stats_find(stats, hint, from->name);
 	int rc;
 
-	if (earlier == NULL)
-		earlier = &nothing;
 	if (out == NULL) {
 		out = node_new(stats, from->name, from->is_source);
 		if (out == NULL)
@@ -292,32 +269,24 @@ node_merge(struct hy_stats *stats, unsigned int hint, const struct hy_node_stats
 		out->gone = from->gone;
 	}
 	variant_merge(out, from);
-	calls_merge(out, from, earlier);
+	calls_merge(out, from);
 	out->budget += from->budget;
-	rc = entries_merge(&out->edges, &out->nb_edges, from->edges, from->nb_edges, earlier->edges,
-		earlier->nb_edges);
+	rc = entries_merge(&out->edges, &out->nb_edges, from->edges, from->nb_edges);
 	if (rc == 0)
-		rc = entries_merge(&out->drops, &out->nb_drops, from->drops, from->nb_drops,
-			earlier->drops, earlier->nb_drops);
+		rc = entries_merge(&out->drops, &out->nb_drops, from->drops, from->nb_drops);
 	if (rc == 0)
 		rc = entries_merge(&out->counters, &out->nb_counters, from->counters,
-			from->nb_counters, earlier->counters, earlier->nb_counters);
+			from->nb_counters);
 	return rc;
 }
 
 int
-hy_stats_merge(struct hy_stats *stats, const struct hy_stats *from, const struct hy_stats *earlier,
-	const struct hy_patterns *nodes)
+hy_stats_merge(struct hy_stats *stats, const struct hy_stats *from)
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < from->nb_nodes && rc == 0; i++) {
-		const struct hy_node_stats *node = &from->nodes[i];
-
-		if (hy_patterns_match(nodes, node->name))
-			rc = node_merge(stats, i, node,
-				earlier == NULL ? NULL : hy_stats_find(earlier, i, node->name));
-	}
+	for (unsigned int i = 0; i < from->nb_nodes && rc == 0; i++)
+		rc = node_merge(stats, i, &from->nodes[i]);
 	return rc;
 }
 
@@ -340,7 +309,6 @@ hy_stats_of(const struct hy_graph *graph, struct hy_stats **out)
 int
 hy_stats_of_image(const struct hy_graph *graph, const struct hy_image *image, struct hy_stats **out)
 {
-	static const struct hy_patterns all;
 	const struct hy_stats *history = graph->control->history;
 	struct hy_stats *stats;
 	int rc = graph->control->behind ? -ENOMEM : hy_stats_new(&stats);
@@ -353,7 +321,7 @@ hy_stats_of_image(const struct hy_graph *graph, const struct hy_image *image, st
 		hy_stats_find(stats, s, image->nodes[s].reg->name)->budget +=
 			hy_budget_read(&image->plan, s);
 	if (rc == 0 && history != NULL)
-		rc = hy_stats_merge(stats, history, NULL, &all);
+		rc = hy_stats_merge(stats, history);
 	if (rc < 0) {
 		hy_stats_free(stats);
 		return rc;

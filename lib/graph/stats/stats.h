@@ -14,14 +14,6 @@ enum hy_stats_what {
 	HY_STATS_NAMES,    /* entries only: adding their counters later cannot fail */
 };
 
-/* fnmatch(3) patterns; none match everything. */
-struct hy_patterns {
-	const char *const *patterns;
-	unsigned int n;
-};
-
-bool hy_patterns_match(const struct hy_patterns *patterns, const char *name);
-
 /* Makes empty statistics. Returns 0 or -ENOMEM. */
 int hy_stats_new(struct hy_stats **stats);
 
@@ -31,12 +23,8 @@ int hy_stats_add(struct hy_stats *stats, const struct hy_image *image, enum hy_s
 /* Marks all entries as gone: who merges statistics of the past adds those that it has not. */
 void hy_stats_bury(struct hy_stats *stats);
 
-/*
- * Adds what other statistics count more than they did at an earlier time, which may be NULL, of the
- * nodes whose names match. Returns as hy_stats_add().
- */
-int hy_stats_merge(struct hy_stats *stats, const struct hy_stats *from,
-	const struct hy_stats *earlier, const struct hy_patterns *nodes);
+/* Adds what other statistics count. Returns as hy_stats_add(). */
+int hy_stats_merge(struct hy_stats *stats, const struct hy_stats *from);
 
 /* Reads one graph, under the registry's lock. Returns 0 or -ENOMEM. */
 int hy_stats_of(const struct hy_graph *graph, struct hy_stats **stats);

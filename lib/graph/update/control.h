@@ -26,7 +26,6 @@
 
 struct hy_control {
 	char name[HY_NAME_SIZE];
-	uint64_t serial; /* no other graph of the process ever has it */
 	uint16_t worker;
 	int socket;
 	struct hy_graph_params params; /* own copy, see params.h */

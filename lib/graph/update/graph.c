@@ -19,7 +19,6 @@
 
 /* Under the registry's lock. */
 static struct hy_graph *graphs;
-static uint64_t serial; /* graphs that there ever were */
 
 struct hy_graph *
 hy_graph_next(const struct hy_graph *graph)
@@ -61,7 +60,6 @@ graph_alloc(const char *name, const struct hy_graph_params *params)
 		return NULL;
 	}
 	strcpy(control->name, name);
-	control->serial = ++serial;
 	control->worker = params->worker;
 	control->socket = params->socket;
 	graph->control = control;
