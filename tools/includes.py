@@ -19,10 +19,9 @@ ROOMS = {
     "lib/graph": ("lib/file",),
     "lib/dispatch": ("lib/graph",),
     "lib/policy": ("lib/file", "lib/graph"),
-    "lib/rte_graph_compat": ("lib/file", "lib/graph", "lib/dispatch"),
+    "lib/rte_graph_compat": ("lib/file", "lib/graph"),
     "hal": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy"),
-    "drivers/nodes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy",
-                      "lib/rte_graph_compat", "hal"),
+    "drivers/nodes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal"),
     "lib/runtime": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal",
                     "drivers/nodes"),
 }

@@ -48,13 +48,10 @@ struct table {
 struct shadow {
 	struct rte_node pub; /* first: what the API hands out */
 	const struct compat_node *from;
-	void **late;                 /* pub.nb_late objects that found the core's stream full */
-	void **held;                 /* objects that found the queue of the node's lcore full */
-	uint32_t nb_held;            /* of the worker alone, like the next */
-	struct shadow *next_holding; /* that holds objects, too */
-	struct table *current;       /* of the graph as it is now; NULL: the node is not in it */
-	struct table *staged;        /* of the graph that is being compiled */
-	unsigned int bound; /* contexts of the core that point here; under the core's lock */
+	void **late;           /* pub.nb_late objects that found the core's stream full */
+	struct table *current; /* of the graph as it is now; NULL: the node is not in it */
+	struct table *staged;  /* of the graph that is being compiled */
+	unsigned int bound;    /* contexts of the core that point here; under the core's lock */
 	struct shadow *next;
 };
 
@@ -67,24 +64,9 @@ struct binding {
 struct compat_graph {
 	struct rte_graph pub;      /* first: what the API hands out */
 	struct compat_graph *next; /* in order of id */
-	struct pcap *pcap;         /* of the worker alone; NULL: nothing is written, or no more */
 	struct hy_object_ops ops;
 	struct shadow *shadows;
 	bool clone;
-	uint32_t queue_max;     /* most bursts in the queue; 0: as many as its nodes want */
-	struct family *family;  /* the original's and its clones' */
-	struct queue *queue;    /* since the graph was bound for the first time */
-	struct shadow *holding; /* of the worker alone: nodes that hold objects back */
-	packets_enqueued_cb notify;
-	uint64_t notify_arg;
-	char *pcap_filename; /* as it was asked for, also for clones; NULL: it was not */
-	uint64_t pcap_packets;
-};
-
-/* An original and its clones: who is bound to which lcore. */
-struct family {
-	unsigned int refs;
-	struct compat_graph *bound[RTE_MAX_LCORE]; /* changes only while nobody walks */
 };
 
 /* Nodes of a graph that is being compiled. */
@@ -153,60 +135,6 @@ int hy_compat_graph_compile(struct compat_graph *graph, const struct rte_graph_p
 struct compat_graph *hy_compat_graph_of_id(rte_graph_t id);
 /* Whether a graph has the node, or had it. */
 bool hy_compat_node_used(const struct compat_node *node);
-
-/*
- * A queue, and the node of the core that empties it, which has an edge to each other node of the
- * graph. Leading it there is part of compiling the graph.
- */
-int hy_compat_queue_new(struct compat_graph *graph);
-int hy_compat_queue_lead(struct compat_graph *graph, const struct node_set *set);
-const char *hy_compat_queue_node(const struct compat_graph *graph);
-/* For any thread that walks a graph of the family. Returns whether there was room. */
-bool hy_compat_queue_put(struct compat_graph *to, rte_node_t node, void **objs, uint16_t n);
-uint64_t hy_compat_queue_waiting(const struct compat_graph *graph);
-/* Once the graph's core is gone: releases what is in the queue, too. */
-void hy_compat_queue_free(struct compat_graph *graph);
-
-void hy_compat_graph_unbind(struct compat_graph *graph);
-
-/* Whether a walk that comes to the node is to hand its objects over. */
-static inline bool
-hy_compat_elsewhere(const struct rte_node *node)
-{
-	const struct rte_graph *graph = node->graph;
-
-	return __atomic_load_n(&graph->model, __ATOMIC_RELAXED) == RTE_GRAPH_MODEL_MCORE_DISPATCH &&
-		node->dispatch.lcore_id != RTE_MAX_LCORE &&
-		graph->dispatch.lcore_id != RTE_MAX_LCORE &&
-		node->dispatch.lcore_id != graph->dispatch.lcore_id;
-}
-
-/* Whether a source belongs to another lcore, or what its graph has made already is held back. */
-static inline bool
-hy_compat_source_waits(const struct rte_node *node)
-{
-	const struct rte_graph *graph = node->graph;
-
-	return __atomic_load_n(&graph->model, __ATOMIC_RELAXED) == RTE_GRAPH_MODEL_MCORE_DISPATCH &&
-		graph->dispatch.lcore_id != RTE_MAX_LCORE &&
-		(node->dispatch.lcore_id != graph->dispatch.lcore_id ||
-			((const struct compat_graph *)graph)->holding != NULL);
-}
-
-/* Hands objects over, or keeps them until that is possible. Returns false if they are to run here. */
-bool hy_compat_hand_over(struct shadow *shadow, struct hy_node *core, void **objs, uint16_t n);
-/* Sends what the nodes of a graph keep, as far as that is possible; counts it; releases it. */
-void hy_compat_held_send(struct compat_graph *graph);
-uint64_t hy_compat_held(const struct compat_graph *graph);
-void hy_compat_held_release(struct compat_graph *graph);
-
-/* Begins a file for the first packets of a graph. Returns 0 or a negative errno (logged). */
-int hy_compat_pcap_open(struct compat_graph *graph, const char *name, uint64_t packets);
-/* Ends it, if it has one; takes it back, for a graph that is not to be. */
-void hy_compat_pcap_close(struct compat_graph *graph);
-void hy_compat_pcap_undo(struct compat_graph *graph);
-/* Writes what a node is about to be called with: the first n of node->objs. */
-void hy_compat_pcap_write(struct compat_graph *graph, const struct rte_node *node, uint16_t n);
 
 /* The graph behind another in order of id, or the first behind NULL. */
 struct compat_graph *hy_compat_graph_next(const struct compat_graph *graph);

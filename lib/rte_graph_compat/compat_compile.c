@@ -97,10 +97,10 @@ static int
 core_compile(struct compat_graph *graph, const struct node_set *set)
 {
 	char(*names)[HY_NAME_SIZE] = calloc(set->n, sizeof(*names));
-	const char **patterns = calloc(set->n + 1u, sizeof(*patterns));
+	const char **patterns = calloc(set->n, sizeof(*patterns));
 	const struct hy_graph_params params = {
 		.patterns = patterns,
-		.nb_patterns = set->n + (graph->queue != NULL),
+		.nb_patterns = set->n,
 		.ops = &graph->ops,
 		.burst = RTE_GRAPH_BURST_SIZE,
 		.worker = graph->pub.id,
@@ -112,10 +112,6 @@ core_compile(struct compat_graph *graph, const struct node_set *set)
 	for (rte_node_t i = 0; i < set->n && rc == 0; i++) {
 		patterns[i] = names[i];
 		rc = hy_node_name(set->nodes[i]->core, names[i], sizeof(names[i]));
-	}
-	if (rc == 0 && graph->queue != NULL) {
-		patterns[set->n] = hy_compat_queue_node(graph);
-		rc = hy_compat_queue_lead(graph, set);
 	}
 	hy_compat_compiling = true;
 	if (rc == 0 && graph->pub.core != NULL) {

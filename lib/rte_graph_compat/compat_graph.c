@@ -59,14 +59,13 @@ objects_forget(void **objs, unsigned int n)
 	RTE_SET_USED(n);
 }
 
+static const struct hy_object_ops forgotten = { .release = objects_forget };
+
 static void
 graph_free(struct compat_graph *graph)
 {
 	hy_compat_shadows_free(graph);
-	if (--graph->family->refs == 0)
-		free(graph->family);
 	free(graph->pub.nodes);
-	free(graph->pcap_filename);
 	rte_free(graph);
 }
 
@@ -81,51 +80,22 @@ socket_of(const struct rte_graph_param *prm)
 	return socket == SOCKET_ID_ANY ? rte_socket_id_by_idx(0) : socket;
 }
 
-/* A graph without nodes, of the original's family if it is a clone. */
+/* A graph without nodes. */
 static struct compat_graph *
 graph_new(const char *name, const struct rte_graph_param *prm, const struct compat_graph *original)
 {
 	struct compat_graph *graph = rte_zmalloc("hy_compat", sizeof(*graph), RTE_CACHE_LINE_SIZE);
-	const uint32_t max = prm->dispatch.wq_size_max, capacity = prm->dispatch.mp_capacity;
 
 	if (graph == NULL)
 		return NULL;
-	graph->family = original == NULL ? calloc(1, sizeof(*graph->family)) : original->family;
-	if (graph->family == NULL) {
-		rte_free(graph);
-		return NULL;
-	}
-	graph->family->refs++;
 	graph->clone = original != NULL;
 	strcpy(graph->pub.name, name);
 	graph->pub.socket = original == NULL ? socket_of(prm) : original->pub.socket;
 	graph->pub.model = original == NULL ? RTE_GRAPH_MODEL_DEFAULT : original->pub.model;
 	graph->pub.fence = RTE_GRAPH_FENCE;
 	graph->pub.dispatch.lcore_id = RTE_MAX_LCORE;
-	graph->ops.release = original == NULL ? objects_forget : original->ops.release;
-	graph->queue_max = max == 0 || (capacity > 0 && capacity < max) ? capacity : max;
-	graph->notify = prm->dispatch.notify_cb;
-	graph->notify_arg = prm->dispatch.cb_priv;
+	graph->ops = original == NULL ? forgotten : original->ops;
 	return graph;
-}
-
-/* Begins to write packets, if the parameters say so, or the original does. */
-static int
-pcap_begin(struct compat_graph *graph, const struct rte_graph_param *prm,
-	const struct compat_graph *original)
-{
-	if (original != NULL)
-		return original->pcap_filename == NULL
-			? 0
-			: hy_compat_pcap_open(graph, original->pcap_filename,
-				  original->pcap_packets);
-#ifdef HY_COMPAT_PCAP
-	if (prm->pcap_enable)
-		return hy_compat_pcap_open(graph, prm->pcap_filename, prm->num_pkt_to_capture);
-#else
-	RTE_SET_USED(prm);
-#endif
-	return 0;
 }
 
 /* Creates a graph, of patterns or like another. Returns 0 or a negative errno (logged). */
@@ -150,11 +120,8 @@ graph_create(const char *name, const struct rte_graph_param *prm,
 		return -ENOMEM;
 	}
 	graph->pub.id = *id;
-	rc = pcap_begin(graph, prm, original);
-	if (rc == 0)
-		rc = hy_compat_graph_compile(graph, prm, original);
+	rc = hy_compat_graph_compile(graph, prm, original);
 	if (rc < 0) {
-		hy_compat_pcap_undo(graph);
 		graph_free(graph);
 		return rc;
 	}
@@ -170,6 +137,15 @@ param_check(const char *graph, const struct rte_graph_param *prm)
 		HY_LOG(ERR, "rte_graph: graph '%s': its parameters or patterns are missing", graph);
 		return -EINVAL;
 	}
+#ifdef HY_COMPAT_PCAP
+	if (prm->pcap_enable) {
+		HY_LOG(ERR,
+			"rte_graph: graph '%s': pcap_enable is not supported: hy_capture_start() "
+			"captures, see hy_compat_graph_objects()",
+			graph);
+		return -ENOTSUP;
+	}
+#endif
 	return 0;
 }
 
@@ -257,8 +233,7 @@ static void
 forgotten_log(const struct compat_graph *graph)
 {
 	struct hy_node *node;
-	uint64_t waiting = hy_compat_shadows_late(graph) + hy_compat_held(graph) +
-		hy_compat_queue_waiting(graph);
+	uint64_t waiting = hy_compat_shadows_late(graph);
 
 	for (unsigned int r = 0; hy_graph_node_at(graph->pub.core, r, &node) == 0; r++)
 		waiting += node->waiting;
@@ -281,11 +256,7 @@ rte_graph_destroy(rte_graph_t id)
 			link = &(*link)->next;
 		*link = graph->next;
 		forgotten_log(graph);
-		hy_compat_graph_unbind(graph);
 		hy_graph_destroy(graph->pub.core);
-		hy_compat_held_release(graph);
-		hy_compat_queue_free(graph);
-		hy_compat_pcap_close(graph);
 		graph_free(graph);
 	}
 	hy_compat_unlock();
@@ -295,9 +266,9 @@ rte_graph_destroy(rte_graph_t id)
 }
 
 void
-hy_compat_graph_release(struct rte_graph *graph, void (*release)(void **objs, unsigned int n))
+hy_compat_graph_objects(struct rte_graph *graph, const struct hy_object_ops *ops)
 {
-	((struct compat_graph *)graph)->ops.release = release == NULL ? objects_forget : release;
+	((struct compat_graph *)graph)->ops = ops == NULL ? forgotten : *ops;
 }
 
 rte_graph_t

@@ -11,14 +11,11 @@ static __rte_always_inline uint16_t
 run(const struct binding *binding, struct hy_node *core, uint16_t n)
 {
 	struct rte_node *node = &binding->shadow->pub;
-	struct compat_graph *graph = (struct compat_graph *)node->graph;
 	uint16_t done;
 
 	hy_compat_table_use(node, binding->table);
 	node->core = core;
 	node->idx = n;
-	if (unlikely(graph->pcap != NULL) && n > 0)
-		hy_compat_pcap_write(graph, node, n);
 	done = node->process(node->graph, node, node->objs, n);
 	node->idx = 0;
 	hy_count(&node->total_calls, 1);
@@ -33,15 +30,11 @@ late_is_due(const struct hy_graph *graph, uint16_t n)
 	return graph->plan.throttled || graph->cursor + n == graph->plan.stream_cap;
 }
 
-/* Runs a node on a burst, here or where it belongs. */
 static __rte_always_inline uint16_t
 run_burst(const struct binding *binding, struct hy_node *core, void **objs, uint16_t n)
 {
 	struct rte_node *node = &binding->shadow->pub;
 
-	if (unlikely(hy_compat_elsewhere(node)) &&
-		hy_compat_hand_over(binding->shadow, core, objs, n))
-		return n;
 	rte_memcpy(node->objs, objs, n * sizeof(*objs));
 	return run(binding, core, n);
 }
@@ -84,7 +77,7 @@ hy_compat_process_source(struct hy_graph *graph, struct hy_node *core, void **ob
 	const struct binding *binding = core->ctx;
 	uint16_t done;
 
-	if (n < RTE_GRAPH_BURST_SIZE || hy_compat_source_waits(&binding->shadow->pub))
+	if (n < RTE_GRAPH_BURST_SIZE)
 		return 0;
 	done = RTE_MIN(run(binding, core, 0), n);
 	if (unlikely((__atomic_load_n(&graph->attention, __ATOMIC_RELAXED) & HY_ATTEND_TRACE) != 0))

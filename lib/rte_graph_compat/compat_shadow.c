@@ -94,8 +94,6 @@ shadow_free(struct shadow *shadow)
 		munmap(shadow->pub.objs, STREAM_SIZE);
 	if (shadow->late != NULL)
 		munmap(shadow->late, STREAM_SIZE);
-	if (shadow->held != NULL)
-		munmap(shadow->held, STREAM_SIZE);
 	free(shadow->pub.xstats);
 	rte_free(shadow);
 }
@@ -128,11 +126,9 @@ shadow_get(struct compat_graph *graph, const struct compat_node *from)
 	shadow->pub.dispatch.lcore_id = from->lcore_id;
 	shadow->pub.objs = stream_new();
 	shadow->late = stream_new();
-	shadow->held = stream_new();
 	shadow->pub.nb_xstats = from->nb_xstats;
 	shadow->pub.xstats = calloc(from->nb_xstats + 1u, sizeof(uint64_t));
-	if (shadow->pub.objs == NULL || shadow->late == NULL || shadow->held == NULL ||
-		shadow->pub.xstats == NULL) {
+	if (shadow->pub.objs == NULL || shadow->late == NULL || shadow->pub.xstats == NULL) {
 		shadow_free(shadow);
 		return NULL;
 	}

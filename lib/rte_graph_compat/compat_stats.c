@@ -18,7 +18,7 @@
 #include "lib/graph/internal/log.h"
 
 struct counts {
-	uint64_t calls, objs, cycles, sched_objs, sched_fail;
+	uint64_t calls, objs, cycles;
 	uint64_t *own; /* of the counters that the node has registered */
 };
 
@@ -267,8 +267,6 @@ node_read(struct counts *counts, const struct rte_node *node)
 	counts->calls = count_read(&node->total_calls);
 	counts->objs = count_read(&node->total_objs);
 	counts->cycles = node->total_cycles;
-	counts->sched_objs = count_read(&node->dispatch.total_sched_objs);
-	counts->sched_fail = count_read(&node->dispatch.total_sched_fail);
 	for (uint16_t i = 0; i < node->nb_xstats; i++)
 		counts->own[i] = count_read(&node->xstats[i]);
 }
@@ -322,8 +320,6 @@ sum_begin(struct cluster_node *node)
 	stat->calls = -node->base.calls;
 	stat->objs = -node->base.objs;
 	stat->cycles = -node->base.cycles;
-	stat->dispatch.sched_objs = -node->base.sched_objs;
-	stat->dispatch.sched_fail = -node->base.sched_fail;
 	for (uint8_t i = 0; i < stat->xstat_cntrs; i++)
 		stat->xstat_count[i] = -node->base.own[i];
 }
@@ -334,8 +330,6 @@ sum_add(struct rte_graph_cluster_node_stats *stat, const struct counts *counts)
 	stat->calls += counts->calls;
 	stat->objs += counts->objs;
 	stat->cycles += counts->cycles;
-	stat->dispatch.sched_objs += counts->sched_objs;
-	stat->dispatch.sched_fail += counts->sched_fail;
 	for (uint8_t i = 0; i < stat->xstat_cntrs; i++)
 		stat->xstat_count[i] += counts->own[i];
 }
@@ -383,8 +377,6 @@ node_reset(struct cluster_node *node)
 	node->base.calls += stat->calls;
 	node->base.objs += stat->objs;
 	node->base.cycles += stat->cycles;
-	node->base.sched_objs += stat->dispatch.sched_objs;
-	node->base.sched_fail += stat->dispatch.sched_fail;
 	for (uint8_t i = 0; i < stat->xstat_cntrs; i++)
 		node->base.own[i] += stat->xstat_count[i];
 	stat->prev_ts = stat->ts;

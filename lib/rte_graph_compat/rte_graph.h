@@ -127,10 +127,7 @@ typedef void (*rte_node_fini_t)(const struct rte_graph *graph, struct rte_node *
 typedef int (*rte_graph_cluster_stats_cb_t)(bool is_first, bool is_last, void *cookie,
 	const struct rte_graph_cluster_node_stats *stats);
 
-/**
- * Is told that a burst has been put into the queue of a graph that is bound to another lcore, by
- * the thread that put it there: to wake the worker of @p graph, if it sleeps.
- */
+/** Would be told of a burst for a graph that is bound to another lcore. Never called. */
 typedef void (*packets_enqueued_cb)(struct rte_graph *graph, uint64_t cb_priv);
 
 /** @cond Programs for a DPDK from before do not know of these fields, and do not set them. */
@@ -147,13 +144,9 @@ struct rte_graph_param {
 		*node_patterns; /**< fnmatch(3) patterns; targets of edges come by themselves. */
 
 #ifdef HY_COMPAT_PCAP
-	bool pcap_enable;            /**< Packets that nodes are called with go to a file. */
-	uint64_t num_pkt_to_capture; /**< How many, all nodes together; 0: 1024. */
-	/**
-	 * The file is "<pcap_filename>_XXXXXX.pcapng", the X being what makes it a new one. NULL or
-	 * "": $HOME/dpdk_graph_pcap_capture_XXXXXX.pcapng. The log says its name.
-	 */
-	char *pcap_filename;
+	bool pcap_enable;            /**< Refused with ENOTSUP; see hy_compat_graph_objects(). */
+	uint64_t num_pkt_to_capture; /**< Not used. */
+	char *pcap_filename;         /**< Not used. */
 #endif
 
 	__extension__ union {
@@ -161,12 +154,12 @@ struct rte_graph_param {
 		struct {
 			uint64_t rsvd; /**< Not used. */
 		} rtc;
-		/** Of graphs that are bound to an lcore (rte_graph_model_mcore_dispatch.h). */
+		/** Of graphs that are bound to an lcore. Not used. */
 		struct {
-			uint32_t wq_size_max; /**< Most bursts in its queue; 0: eight a node. */
-			uint32_t mp_capacity; /**< Likewise; the lesser of the two holds. */
-			packets_enqueued_cb notify_cb; /**< May be NULL. */
-			uint64_t cb_priv;              /**< For notify_cb. */
+			uint32_t wq_size_max;          /**< Not used. */
+			uint32_t mp_capacity;          /**< Not used. */
+			packets_enqueued_cb notify_cb; /**< Not used. */
+			uint64_t cb_priv;              /**< Not used. */
 		} dispatch;
 	};
 };
@@ -196,10 +189,10 @@ struct rte_graph_cluster_node_stats {
 	uint64_t prev_cycles; /**< Likewise. */
 
 	__extension__ union {
-		/** Bursts for other lcores, at the last reading. */
+		/** Bursts for other lcores: none are handed over. */
 		struct {
-			uint64_t sched_objs; /**< Objects that were handed over. */
-			uint64_t sched_fail; /**< Objects that found the queue full, and waited. */
+			uint64_t sched_objs; /**< Always 0. */
+			uint64_t sched_fail; /**< Always 0. */
 		} dispatch;
 	};
 
@@ -324,18 +317,16 @@ void rte_node_list_dump(FILE *f);
  * without an edge, an edge into a source or to the node itself, a target that is not registered,
  * or a node that no source reaches; EFAULT a pattern matches no node; EEXIST the name is taken;
  * E2BIG the name is too long; ENOSPC a node has too many targets, or there are too many graphs;
- * ENOMEM; what kept the file of pcap_enable from being made; or what an init() returned, upon which
- * those that had succeeded were undone by fini().
+ * ENOMEM; ENOTSUP pcap_enable is set; or what an init() returned, upon which those that had
+ * succeeded were undone by fini().
  */
 rte_graph_t rte_graph_create(const char *name, struct rte_graph_param *prm);
 
 /**
  * Creates a graph of the nodes of another, as "<original>-<name>", for another thread. It has the
- * original's NUMA node and model, and a file of its own if pcap_enable was set. The two, and all
- * clones of the original, hand bursts to each other once they are bound to lcores: see
- * rte_graph_model_mcore_dispatch.h.
+ * original's NUMA node, model and object operations.
  *
- * @param prm Only dispatch is used.
+ * @param prm Required; nothing of it is used.
  * @return Its id, or RTE_GRAPH_ID_INVALID: ENOENT no such graph; EEXIST the original is itself a
  * clone, or the name is taken; E2BIG the name is too long; EINVAL no name or parameters; or what
  * makes rte_graph_create() fail.
@@ -343,9 +334,8 @@ rte_graph_t rte_graph_create(const char *name, struct rte_graph_param *prm);
 rte_graph_t rte_graph_clone(rte_graph_t id, const char *name, struct rte_graph_param *prm);
 
 /**
- * Destroys a graph: releases the objects that wait in it (see hy_compat_graph_release()), calls
- * fini() of its nodes, frees it. No thread may be walking it, nor, if it is bound to an lcore, any
- * other of its family.
+ * Destroys a graph: releases the objects that wait in it (see hy_compat_graph_objects()), calls
+ * fini() of its nodes, frees it. No thread may be walking it.
  *
  * @return 0, or -ENOENT.
  */
@@ -358,22 +348,26 @@ int rte_graph_destroy(rte_graph_t id);
  * for new ones; what waits on a node that goes is released, and its fini() is called once the
  * worker has left it. No other thread may go through the graph's nodes meanwhile.
  *
- * @param prm As for rte_graph_create(); socket_id and pcap_enable are not used.
+ * @param prm As for rte_graph_create(); socket_id is not used.
  * @return 0; -ENOENT; or what makes rte_graph_create() fail, upon which the graph goes on as it
  * was.
  */
 int hy_compat_graph_update(rte_graph_t id, const struct rte_graph_param *prm);
 
 /**
- * Says how the objects of a graph are freed: those that wait in it when it is destroyed, and those
- * of which there are too many for a stream. Until then, and with NULL, they are forgotten, as
- * librte_graph does, and destroying the graph logs how many they were.
+ * Sets what may be done to the objects of a graph. release() frees those that wait in the graph when
+ * it is destroyed, and those of which there are too many for a stream; it may also be called by
+ * whatever thread is the first to find that the worker is through with a live change. copy() allows
+ * hy_capture_start() on graph->core, snapshot() and format() say what a trace shows. For packets,
+ * pass &hy_mbuf_ops (hy_mbuf.h).
+ *
+ * Until then, and with NULL, objects are forgotten, as librte_graph does, and destroying the graph
+ * logs how many they were.
  *
  * @param graph No thread may be walking it.
- * @param release What frees n objects, of any node: called by the thread that walks, too, and after
- * a live change by whatever thread is the first to find that the worker is through.
+ * @param ops Copied.
  */
-void hy_compat_graph_release(struct rte_graph *graph, void (*release)(void **objs, unsigned int n));
+void hy_compat_graph_objects(struct rte_graph *graph, const struct hy_object_ops *ops);
 
 /** @return The id of the graph of this name, or RTE_GRAPH_ID_INVALID (not logged). */
 rte_graph_t rte_graph_from_name(const char *name);

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Graphs on several lcores, by the API of DPDK's mcore dispatch model. A graph is cloned once an
- * lcore, each clone is bound to one, and a node may be said to run on one lcore alone. A walk that
- * comes to a node of another lcore puts its burst into the queue of the graph that is bound there.
- *
- * - A bound graph runs those sources that have its lcore, and hands over; one that is not bound
- *   runs all its nodes by itself. Where no graph of an lcore is bound, nodes of that lcore run
- *   where their objects are.
- * - A queue is bounded. What finds it full waits in the graph that sent it, in order, and that
- *   graph's sources wait as well, so that nothing is lost. What comes out of its own queue goes on,
- *   so two workers never wait for each other; if thereby more than 65,535 objects wait for one
- *   node, the rest is released and counted as the core's drop "stream_full". Nobody spins until
- *   there is room. But several graphs may put bursts into one queue at once, and as with any
- *   rte_ring each then waits until those before it have put theirs.
- * - Objects of one node come in the order in which one graph sent them.
+ * The API of DPDK's mcore dispatch model, as far as it has no bursts handed from lcore to lcore: the
+ * model of graphs, the lcore of nodes, and binding a graph to an lcore. A graph that would have to
+ * hand bursts over is refused when it is bound: hy_dispatch.h spreads a graph over workers.
  *
  * Included by rte_graph_worker.h.
  */
@@ -39,7 +28,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 #define RTE_GRAPH_MODEL_RTC 0            /**< A walk runs all nodes. What graphs begin with. */
-#define RTE_GRAPH_MODEL_MCORE_DISPATCH 1 /**< A walk hands over what belongs to other lcores. */
+#define RTE_GRAPH_MODEL_MCORE_DISPATCH 1 /**< A graph can be bound to an lcore. */
 #define RTE_GRAPH_MODEL_DEFAULT RTE_GRAPH_MODEL_RTC /**< The default. */
 
 /** @return Whether @p model is one of the two. */
@@ -64,17 +53,16 @@ uint8_t rte_graph_worker_model_get(struct rte_graph *graph);
 int rte_graph_model_mcore_dispatch_node_lcore_affinity_set(const char *name, unsigned int lcore_id);
 
 /**
- * Binds a graph to an lcore. The first time, it gets its queue: from the parameters with which it
- * was created or cloned. No thread may be walking a graph of its family, the original and its
- * clones.
+ * Binds a graph to an lcore: it then walks all nodes of the graph itself. No thread may be walking
+ * the graph.
  *
  * @return 0; -ENOENT no such graph; -ENOLINK the lcore is not one of the program's; -EPERM the
- * graph's model is not RTE_GRAPH_MODEL_MCORE_DISPATCH; -EEXIST another graph of its family is bound
- * to the lcore; -ENOMEM.
+ * graph's model is not RTE_GRAPH_MODEL_MCORE_DISPATCH; -ENOTSUP a node of the graph is to run on
+ * another lcore.
  */
 int rte_graph_model_mcore_dispatch_core_bind(rte_graph_t id, int lcore);
 
-/** Undoes it, with no thread walking a graph of the family. What its queue holds stays there. */
+/** Undoes rte_graph_model_mcore_dispatch_core_bind(). */
 void rte_graph_model_mcore_dispatch_core_unbind(rte_graph_t id);
 
 #pragma GCC visibility pop

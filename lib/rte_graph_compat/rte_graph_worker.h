@@ -64,7 +64,7 @@ struct rte_graph {
 	struct rte_node **nodes;       /**< For rte_graph_foreach_node(); then NULL. */
 	struct hy_graph *core;         /**< What is walked. */
 	uint8_t model;                 /**< RTE_GRAPH_MODEL_; read it by the function for that. */
-	/** Of a graph that is bound to an lcore. */
+	/** See rte_graph_model_mcore_dispatch_core_bind(). */
 	struct {
 		unsigned int lcore_id; /**< That lcore; RTE_MAX_LCORE: none. */
 	} dispatch;
@@ -92,8 +92,8 @@ struct rte_node {
 	/** Of a node that runs on one lcore; see rte_graph_model_mcore_dispatch.h. */
 	struct {
 		unsigned int lcore_id;     /**< That lcore; RTE_MAX_LCORE: any. */
-		uint64_t total_sched_objs; /**< Objects that were handed over. */
-		uint64_t total_sched_fail; /**< Objects that found the queue full. */
+		uint64_t total_sched_objs; /**< Always 0: no object is handed over. */
+		uint64_t total_sched_fail; /**< Likewise. */
 	} dispatch;
 
 #define RTE_NODE_CTX_SZ 16 /**< Bytes of ctx. */
@@ -243,8 +243,7 @@ rte_graph_worker_model_no_check_get(struct rte_graph *graph)
 
 /**
  * Walks a graph once: runs every source, then the nodes that have objects, until none waits. In a
- * graph with a cycle, what is left after 8 rounds waits for the next walk. A graph that is bound to
- * an lcore hands over what belongs to others.
+ * graph with a cycle, what is left after 8 rounds waits for the next walk.
  */
 static inline void
 rte_graph_walk(struct rte_graph *graph)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A graph with pcap_enable: "PROGRAM EAL-ARGUMENTS -- NAME PACKETS" lets 100 packets, of 60 bytes
- * upwards, go from "source" by "hop" to "end", and asks for so many of them in a file of that name.
+ * A capture of a graph of rte_graph's API: "PROGRAM EAL-ARGUMENTS -- FILE PACKETS" lets 100 packets,
+ * of 60 bytes upwards, go from "source" by "hop" to "end", and writes the first so many that "hop"
+ * and "end" are called with to a file.
  */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +13,10 @@
 #include <rte_graph.h>
 #include <rte_graph_worker.h>
 #include <rte_mbuf.h>
+
+#include <hy_capture.h>
+#include <hy_mbuf.h>
+#include <hy_pcapng.h>
 
 #define FRAMES 100
 
@@ -81,6 +87,44 @@ RTE_NODE_REGISTER(hop_node)
 static struct rte_node_register end_node = { .name = "end", .process = end };
 RTE_NODE_REGISTER(end_node)
 
+/* In the core, nodes of rte_graph's are called "rte." and their name. */
+static const struct hy_capture_point points[] = { { .node = "rte.hop" }, { .node = "rte.end" } };
+
+static void
+capture_start(struct rte_graph *graph, const char *packets)
+{
+	const struct hy_capture_params params = {
+		.points = points, .nb_points = 2, .max_objs = strtoull(packets, NULL, 10)
+	};
+
+	hy_compat_graph_objects(graph, &hy_mbuf_ops);
+	check(hy_capture_start(graph->core, &params) == 0, "the capture");
+}
+
+static void
+capture_write(struct rte_graph *graph, const char *path)
+{
+	static alignas(8) uint8_t room[HY_CAPTURE_RECORD_MAX];
+	struct hy_pcapng *file = NULL;
+	const int fd = open(path, O_CREAT | O_WRONLY, 0600);
+	size_t size;
+
+	hy_capture_stop(graph->core);
+	check(hy_pcapng_open(fd, "capture", HY_CAPTURE_SNAP_MAX, &file) == 0, "the file");
+	while ((size = hy_capture_read(graph->core, room, sizeof(room))) > 0) {
+		const struct hy_capture_record *record = (const struct hy_capture_record *)room;
+
+		for (; (const uint8_t *)record < room + size; record = hy_capture_next(record)) {
+			const struct hy_pcapng_point point = {
+				.comment = points[record->point].node, .port = HY_PCAPNG_OWN_PORT
+			};
+
+			check(hy_pcapng_write(file, record, &point) == 0, "writing");
+		}
+	}
+	check(hy_pcapng_close(file) == 0, "the file's end");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -90,21 +134,22 @@ main(int argc, char **argv)
 		.socket_id = SOCKET_ID_ANY,
 		.nb_node_patterns = 1,
 		.node_patterns = &pattern,
-		.pcap_enable = true,
 	};
-	rte_graph_t graph;
+	struct rte_graph *graph;
+	rte_graph_t id;
 
 	check(eal >= 0 && argc == eal + 3, "EAL");
-	prm.pcap_filename = argv[eal + 1];
-	prm.num_pkt_to_capture = strtoull(argv[eal + 2], NULL, 10);
 	pool = rte_pktmbuf_pool_create("packets", 511, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
 		SOCKET_ID_ANY);
 	check(pool != NULL, "the pool");
-	graph = rte_graph_create("worker", &prm);
-	check(graph != RTE_GRAPH_ID_INVALID, "the graph");
+	id = rte_graph_create("worker", &prm);
+	check(id != RTE_GRAPH_ID_INVALID, "the graph");
+	graph = rte_graph_lookup("worker");
+	capture_start(graph, argv[eal + 2]);
 	while (ended < FRAMES)
-		rte_graph_walk(rte_graph_lookup("worker"));
-	check(rte_graph_destroy(graph) == 0, "its end");
+		rte_graph_walk(graph);
+	capture_write(graph, argv[eal + 1]);
+	check(rte_graph_destroy(id) == 0, "its end");
 	printf("packets: %u, in use: %u\n", ended, rte_mempool_in_use_count(pool));
 	rte_eal_cleanup();
 	return EXIT_SUCCESS;

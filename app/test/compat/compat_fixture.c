@@ -202,7 +202,7 @@ graph_add(const char *name, const char *pattern)
 		fail_msg("graph '%s' is refused: %s", name, unit_log());
 	graph = rte_graph_lookup(name);
 	assert_non_null(graph);
-	hy_compat_graph_release(graph, obj_release);
+	hy_compat_graph_objects(graph, &(struct hy_object_ops){ .release = obj_release });
 	return graph;
 }
 

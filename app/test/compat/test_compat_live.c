@@ -230,7 +230,7 @@ late_objects_of_a_node_that_goes_are_released(void **state)
 	NODE(&sink, N("sink"), probe_sink, NULL);
 	graph = graph_add("g", N("src"));
 	released = 0;
-	hy_compat_graph_release(graph, release_count);
+	hy_compat_graph_objects(graph, &(struct hy_object_ops){ .release = release_count });
 	rte_graph_walk(graph); /* objects multiply in a circle, and fill all that there is */
 	late = a.node->nb_late + b.node->nb_late;
 	assert_int_equal(late, UINT16_MAX);

@@ -330,7 +330,7 @@ objects_are_forgotten_with_a_word_unless_a_release_is_set(void **state)
 	NODE(&there, N("there"), probe_pass, N("back"));
 	NODE(&back, N("back"), probe_pass, N("there"));
 	graph = graph_add("g", N("*"));
-	hy_compat_graph_release(graph, NULL);
+	hy_compat_graph_objects(graph, NULL);
 	rte_graph_walk(graph);
 	unit_log_clear();
 	assert_int_equal(rte_graph_destroy(graph->id), 0);
