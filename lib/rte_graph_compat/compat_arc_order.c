@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compat_arc.h"
+#include "lib/graph/internal/arcs.h"
 #include "lib/graph/internal/log.h"
 
 int
@@ -24,40 +25,27 @@ precedes(const struct feature *a, const struct feature *b)
 	return strcmp(a->before, b->name) == 0 || strcmp(b->after, a->name) == 0;
 }
 
-/* Whether none of the features must come before one of them; the last of all is the end. */
-static bool
-is_next(const struct arc *arc, const bool *placed, unsigned int f)
-{
-	const unsigned int n = arc->pub.num_added_features;
-
-	for (unsigned int other = 0; other < n; other++)
-		if (other != f && !placed[other] &&
-			(f == n - 1 || precedes(&arc->features[other], &arc->features[f])))
-			return false;
-	return true;
-}
-
-/* Of those that may come next, the one that was added first. */
+/* Of those that may come next, the one that was added first; the end is the last of all. */
 int
 hy_compat_arc_sort(struct arc *arc)
 {
 	const unsigned int n = arc->pub.num_added_features;
-	struct feature sorted[FEATURES_MAX] = { 0 };
-	bool placed[FEATURES_MAX] = { false };
+	struct feature sorted[FEATURES_MAX];
+	uint64_t behind[FEATURES_MAX] = { 0 };
+	unsigned int order[FEATURES_MAX];
 
-	for (unsigned int i = 0; i < n; i++) {
-		unsigned int f = 0;
-
-		while (f < n && (placed[f] || !is_next(arc, placed, f)))
-			f++;
-		if (f == n) {
-			HY_LOG(ERR, "rte_graph: arc '%s': its features' order is a circle",
-				arc->pub.feature_arc_name);
-			return -EINVAL;
-		}
-		placed[f] = true;
-		sorted[i] = arc->features[f];
+	for (unsigned int f = 0; f < n; f++)
+		for (unsigned int o = 0; o < n; o++)
+			if (o != f &&
+				(f == n - 1 || precedes(&arc->features[o], &arc->features[f])))
+				behind[f] |= UINT64_C(1) << o;
+	if (hy_arc_sort(n, behind, order) != UINT64_MAX >> (64 - n)) {
+		HY_LOG(ERR, "rte_graph: arc '%s': its features' order is a circle",
+			arc->pub.feature_arc_name);
+		return -EINVAL;
 	}
+	for (unsigned int i = 0; i < n; i++)
+		sorted[i] = arc->features[order[i]];
 	memcpy(arc->features, sorted, n * sizeof(*sorted));
 	return 0;
 }

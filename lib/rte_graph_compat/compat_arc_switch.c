@@ -2,10 +2,11 @@
 /*
  * Enabling and disabling features while objects are under way. A feature's own word is written
  * first; what makes objects come to it, or pass it by, is one store, to the word of the feature
- * before. A feature that was disabled keeps its way on.
+ * before. A feature that was disabled keeps its way on, and its cookie.
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include <hy_grace.h>
 
@@ -84,14 +85,6 @@ change_find(struct change *c, rte_graph_feature_arc_t id, uint32_t index, const 
 	return 0;
 }
 
-/* Whether that is still there: the arc may have been destroyed since, also by who was told. */
-static bool
-change_holds(const struct change *c, rte_graph_feature_arc_t id, const char *name)
-{
-	return hy_compat_arc(id) == c->arc && hy_compat_arc_find(c->arc, name) == (int)c->feature &&
-		c->index < c->arc->pub.max_indexes;
-}
-
 /* Checks that the arc has all features that its constraints name. */
 static int
 constraints_check(const struct arc *arc)
@@ -165,57 +158,64 @@ disable(const struct change *c)
 	return 0;
 }
 
-/* What is not done under the lock: waiting for readers, and calling the program. */
-static void
-announce(const struct change *c, bool on, uint16_t cookie, struct rte_rcu_qsbr *qsbr)
+/* What the program is told of a change, copied while the arc is there for sure. */
+struct notice {
+	char arc[RTE_GRAPH_FEATURE_ARC_NAMELEN], feature[RTE_GRAPH_FEATURE_ARC_NAMELEN];
+	rte_node_t node;
+	uint16_t cookie;
+	rte_graph_feature_change_notifier_cb_t notify;
+};
+
+/* Makes a change. Returns 0 or a negative errno (logged). With the lock. */
+static int
+change_make(struct change *c, bool on, struct notice *notice)
 {
 	const struct feature *feature = &c->arc->features[c->feature];
+	const int rc = on ? enable(c, notice->cookie) : disable(c);
 
+	if (rc < 0)
+		return rc;
+	strcpy(notice->arc, c->arc->pub.feature_arc_name);
+	strcpy(notice->feature, feature->name);
+	notice->node = feature->node;
+	notice->cookie = word_of(c, c->feature + 1)->app_cookie;
+	notice->notify = feature->notify;
+	return 0;
+}
+
+/* Waits for readers and calls the program without the lock: the arc may be destroyed meanwhile. */
+static int
+change(rte_graph_feature_arc_t id, uint32_t index, const char *name, bool on, uint16_t cookie,
+	struct rte_rcu_qsbr *qsbr)
+{
+	struct notice notice = { .cookie = cookie };
+	struct change c;
+	int rc;
+
+	hy_compat_lock();
+	rc = change_find(&c, id, index, name);
+	if (rc == 0)
+		rc = change_make(&c, on, &notice);
+	hy_compat_unlock();
+	if (rc < 0)
+		return rc;
 	if (qsbr != NULL)
 		rte_rcu_qsbr_check(qsbr, hy_grace_start(qsbr), true);
-	if (feature->notify != NULL)
-		feature->notify(c->arc->pub.feature_arc_name, feature->name, feature->node,
-			c->index, on, cookie);
+	if (notice.notify != NULL)
+		notice.notify(notice.arc, notice.feature, notice.node, index, on, notice.cookie);
+	return 0;
 }
 
 int
 rte_graph_feature_enable(rte_graph_feature_arc_t id, uint32_t index, const char *feature_name,
 	uint16_t app_cookie, struct rte_rcu_qsbr *qsbr)
 {
-	struct change c;
-	int rc;
-
-	hy_compat_lock();
-	rc = change_find(&c, id, index, feature_name);
-	if (rc == 0)
-		rc = enable(&c, app_cookie);
-	hy_compat_unlock();
-	if (rc == 0)
-		announce(&c, true, app_cookie, qsbr);
-	return rc;
+	return change(id, index, feature_name, true, app_cookie, qsbr);
 }
 
 int
 rte_graph_feature_disable(rte_graph_feature_arc_t id, uint32_t index, const char *feature_name,
 	struct rte_rcu_qsbr *qsbr)
 {
-	uint16_t cookie = UINT16_MAX;
-	struct change c;
-	int rc;
-
-	hy_compat_lock();
-	rc = change_find(&c, id, index, feature_name);
-	if (rc == 0)
-		rc = disable(&c);
-	if (rc == 0)
-		cookie = word_of(&c, c.feature + 1)->app_cookie;
-	hy_compat_unlock();
-	if (rc < 0)
-		return rc;
-	announce(&c, false, cookie, qsbr);
-	hy_compat_lock();
-	if (change_holds(&c, id, feature_name) && (c.arc->enabled[c.index] >> c.feature & 1) == 0)
-		word_store(&c, c.feature + 1, slot_behind(&c), UINT16_MAX);
-	hy_compat_unlock();
-	return 0;
+	return change(id, index, feature_name, false, 0, qsbr);
 }

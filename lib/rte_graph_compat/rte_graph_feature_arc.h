@@ -182,8 +182,8 @@ int rte_graph_feature_enable(rte_graph_feature_arc_t arc, uint32_t index, const 
 	uint16_t app_cookie, struct rte_rcu_qsbr *qsbr);
 
 /**
- * Disables a feature on an index. Objects that are with it, or on their way, still find what comes
- * after; its cookie is UINT16_MAX after the notifier was called.
+ * Disables a feature on an index. Objects that are with it, or on their way, still find its cookie
+ * and what comes after.
  *
  * @return 0; -ENOENT no such arc or feature, or it is not enabled; -ERANGE no such index.
  */

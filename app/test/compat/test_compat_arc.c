@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rte_graph's API: feature arcs. DPDK's own test of them is run by tests/test_compat.py. */
 
+#include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -421,6 +424,70 @@ who_is_told_that_a_feature_is_disabled_may_destroy_the_arc(void **state)
 	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
 }
 
+/* A reader that the thread which changes a feature waits for, and what that thread tells. */
+static struct {
+	struct rte_rcu_qsbr *qsbr;
+	rte_graph_feature_arc_t arc;
+	char arc_name[RTE_GRAPH_FEATURE_ARC_NAMELEN];
+	char feature_name[RTE_GRAPH_FEATURE_ARC_NAMELEN];
+	int rc;
+} waiting;
+
+static void
+names_note(const char *arc_name, const char *feature_name, rte_node_t node, uint32_t index,
+	bool is_enabled, uint16_t cookie)
+{
+	obj_faults += node == RTE_NODE_ID_INVALID || index != 1 || !is_enabled || cookie != 7;
+	snprintf(waiting.arc_name, sizeof(waiting.arc_name), "%s", arc_name);
+	snprintf(waiting.feature_name, sizeof(waiting.feature_name), "%s", feature_name);
+}
+
+static void *
+enable_waiting(void *arg)
+{
+	RTE_SET_USED(arg);
+	waiting.rc = rte_graph_feature_enable(waiting.arc, 1, "f", 7, waiting.qsbr);
+	return NULL;
+}
+
+/* The arc was read for the notifier once its lock was released. */
+static void
+an_arc_may_be_destroyed_while_a_change_waits_for_readers(void **state)
+{
+	struct nodes nodes;
+	struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, 2);
+	struct rte_graph_feature_register reg = {
+		.arc_name = arc->feature_arc_name,
+		.feature_name = "f",
+		.feature_process_fn = in_arc,
+		.feature_node = nodes.feature[0],
+		.notifier_cb = names_note,
+	};
+	pthread_t thread;
+
+	RTE_SET_USED(state);
+	waiting.arc = arc->feature_arc_index;
+	waiting.qsbr = aligned_alloc(RTE_CACHE_LINE_SIZE, rte_rcu_qsbr_get_memsize(1));
+	assert_non_null(waiting.qsbr);
+	assert_int_equal(rte_rcu_qsbr_init(waiting.qsbr, 1), 0);
+	rte_rcu_qsbr_thread_register(waiting.qsbr, 0);
+	rte_rcu_qsbr_thread_online(waiting.qsbr, 0);
+	assert_int_equal(rte_graph_feature_add(&reg), 0);
+	assert_int_equal(pthread_create(&thread, NULL, enable_waiting, NULL), 0);
+	while (rte_graph_feature_arc_is_any_feature_enabled(arc) == 0)
+		sched_yield();
+	mallopt(M_PERTURB, 0xa5); /* what is freed is overwritten */
+	assert_int_equal(rte_graph_feature_arc_destroy(waiting.arc), 0);
+	mallopt(M_PERTURB, 0);
+	rte_rcu_qsbr_thread_offline(waiting.qsbr, 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(waiting.rc, 0);
+	assert_string_equal(waiting.arc_name, __func__);
+	assert_string_equal(waiting.feature_name, "f");
+	free(waiting.qsbr);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
 /* The mbuf's field is registered for good. */
 static int
 arc_setup(void **state)
@@ -438,6 +505,7 @@ static const struct CMUnitTest compat_arc[] = {
 	ARC_TEST(features_are_found_by_their_whole_names_and_stand_in_order),
 	ARC_TEST(nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed),
 	ARC_TEST(who_is_told_that_a_feature_is_disabled_may_destroy_the_arc),
+	ARC_TEST(an_arc_may_be_destroyed_while_a_change_waits_for_readers),
 #ifdef STEPS
 	ARC_TEST(an_edge_never_goes_with_the_data_of_another_feature),
 #endif

@@ -254,22 +254,36 @@ circle_refused(const struct sort *s, uint64_t placed)
 	return -EINVAL;
 }
 
-/* Takes the first by name of those that need not wait, again and again. */
-static int
-place_all(const struct sort *s, char (*names)[HY_NAME_SIZE])
+uint64_t
+hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int order[])
 {
 	uint64_t placed = 0;
 
-	for (unsigned int at = 0; at < s->n; at++) {
+	for (unsigned int at = 0; at < n; at++) {
 		unsigned int f = 0;
 
-		while (f < s->n && ((placed >> f & 1) != 0 || (s->behind[f] & ~placed) != 0))
+		while (f < n && ((placed >> f & 1) != 0 || (behind[f] & ~placed) != 0))
 			f++;
-		if (f == s->n)
-			return circle_refused(s, placed);
+		if (f == n)
+			break;
 		placed |= UINT64_C(1) << f;
-		strcpy(names[at], s->feature[f]->node);
+		order[at] = f;
 	}
+	return placed;
+}
+
+/* Names the features in order: by name, as far as nothing else is said. */
+static int
+place_all(const struct sort *s, char (*names)[HY_NAME_SIZE])
+{
+	const uint64_t all = s->n == 0 ? 0 : UINT64_MAX >> (64 - s->n);
+	unsigned int order[HY_ARC_FEATURES_MAX];
+	const uint64_t placed = hy_arc_sort(s->n, s->behind, order);
+
+	if (placed != all)
+		return circle_refused(s, placed);
+	for (unsigned int at = 0; at < s->n; at++)
+		strcpy(names[at], s->feature[order[at]]->node);
 	return 0;
 }
 

@@ -9,6 +9,12 @@
 struct hy_arc *hy_arc_next_of(const struct hy_arc *arc);
 /* The position of a feature on an arc, by its whole name, or -1. hy_arc_feature_at() is the inverse. */
 int hy_arc_position(const struct hy_arc *arc, const char *feature);
+/*
+ * Puts n features in order: of those that need not wait, again and again the first. Bit o of
+ * behind[f]: feature o comes before f. Returns the features that were placed, a bit each: not all, if
+ * those left wait for one another in a circle.
+ */
+uint64_t hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int order[]);
 /* The name of the node that the arc ends at. */
 const char *hy_arc_end(const struct hy_arc *arc);
 /* Whether graphs have any of its features. */
