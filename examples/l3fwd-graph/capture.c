@@ -12,9 +12,9 @@
 
 #include <hy_file.h>
 #include <hy_ip4_filter.h>
+#include <hy_signals.h>
 
 #include "capture_run.h"
-#include "signals.h"
 
 #define WAIT_MS 100
 #define STALL_WAITS 30 /* for a file that takes nothing, when the capture is to end, */
@@ -177,7 +177,7 @@ start_locked(const char *text, char *error, size_t size)
 		snprintf(error, size, "%s", strerror(-rc));
 		return -1;
 	}
-	for (unsigned int i = 0; capture_run.phase == CAPTURE_OPENING && !signals_stop; i++) {
+	for (unsigned int i = 0; capture_run.phase == CAPTURE_OPENING && !hy_stopping(); i++) {
 		wait_a_little();
 		if (i < STALL_WAITS)
 			continue;

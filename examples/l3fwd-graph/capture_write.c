@@ -13,10 +13,10 @@
 
 #include <hy_file.h>
 #include <hy_pcapng.h>
+#include <hy_privileges.h>
 
 #include "capture_run.h"
 #include "outputs.h"
-#include "privileges.h"
 
 #define BUFFER_SIZE (1 << 20)
 #define TICK_US 1000
@@ -197,7 +197,7 @@ file_open(struct writer *w, char *error)
 	rc = hy_output_open(o->file, o->fifo ? HY_OUTPUT_FIFO : 0, &fd, why);
 	if (rc < 0) {
 		snprintf(error, OPTION_ERROR_SIZE, "%s: %s%s", o->file, why,
-			privileges_note(o->file, W_OK));
+			hy_privileges_note(o->file, W_OK));
 		return -1;
 	}
 	rc = hy_output_empty(fd);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include <hy_file.h>
+#include <hy_signals.h>
 
 #include "dump.h"
-#include "signals.h"
 
 static int
 write_route(struct hy_ip4_fib *fib, const struct hy_ip4_route *route, FILE *file)
@@ -87,7 +87,7 @@ dump_poll(const struct tables *tables, struct outputs *out)
 			return; /* SIGUSR1 stays pending meanwhile */
 		tell(out, rc);
 	}
-	if (!signals_take(SIGUSR1))
+	if (!hy_signals_take(SIGUSR1))
 		return;
 	if (out->routes.wanted)
 		dump(tables, out);

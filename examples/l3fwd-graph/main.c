@@ -17,19 +17,19 @@
 #include <hy_about.h>
 #include <hy_file.h>
 #include <hy_plugin.h>
+#include <hy_privileges.h>
 #include <hy_share.h>
+#include <hy_signals.h>
+#include <hy_terminal.h>
 
 #include "capture.h"
 #include "dump.h"
 #include "feed.h"
 #include "outputs.h"
-#include "people.h"
 #include "pipeline.h"
 #include "ports.h"
-#include "privileges.h"
 #include "reload.h"
 #include "report.h"
-#include "signals.h"
 #include "until_idle.h"
 #include "ways.h"
 
@@ -41,7 +41,7 @@ worker_main(void *arg)
 {
 	struct worker *worker = arg;
 
-	while (!atomic_load_explicit(&signals_stop, memory_order_relaxed))
+	while (!hy_stopping())
 		hy_idle_step(&worker->idle, worker->graph, hy_graph_walk(worker->graph));
 	hy_graph_rest(worker->graph);
 	atomic_store_explicit(&worker->ended, true, memory_order_release);
@@ -93,19 +93,19 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 	struct shown shown = { .start = start, .last = start };
 	struct until_idle idle = { 0 };
 
-	while (!signals_stop) {
+	while (!hy_stopping()) {
 		const uint64_t now = rte_rdtsc();
 
 		rte_delay_us_sleep(TICK_US);
 		offloads_poll(&pipeline->offloads);
 		ports_poll(options, pipeline->graphs, pipeline->nb_workers, out->people);
-		if (signals_take(SIGHUP))
+		if (hy_signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
 		dump_poll(&pipeline->tables, out);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
-			signals_stop = true;
+			hy_stop();
 		if (options->until_idle_ms > 0 && until_idle(&idle, options, pipeline))
-			signals_stop = true;
+			hy_stop();
 		if (options->stats_s == 0 || now < next_table)
 			continue;
 		table_show(&shown, report, pipeline, out->people);
@@ -182,9 +182,9 @@ run(const struct options *options, struct pipeline *pipeline, struct report *rep
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
 		rte_eal_remote_launch(worker_main, &pipeline->workers[w],
 			pipeline->workers[w].lcore);
-	people_hurry(true);
+	hy_terminal_hurry(true);
 	watch(options, pipeline, report, out);
-	people_hurry(false);
+	hy_terminal_hurry(false);
 	rte_eal_mp_wait_lcore();
 	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
 	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
@@ -210,7 +210,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	int rc, captured;
 
 	/* Where it cannot, the log says why, and packets are forwarded. Another user could not keep up. */
-	if (!options->user.set)
+	if (options->user.uid == 0)
 		hy_share_start(NULL);
 	rc = stats_read(&stats);
 	if (rc < 0)
@@ -223,7 +223,7 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 
 	rc = ways_start(options, pipeline);
 	if (rc == 0)
-		rc = privileges_drop(options);
+		rc = hy_privileges_drop(&options->user);
 	if (rc == 0)
 		rc = capture_begin(options, pipeline, out->people);
 	if (rc < 0)
@@ -411,12 +411,6 @@ classes_declare(const struct options *options, struct hy_hal *hal)
 	return rc;
 }
 
-static bool
-is_stopped(void)
-{
-	return signals_stop;
-}
-
 /* All that needs the ports; -EINTR if it is to stop before it is ready. */
 static int
 prepare(const struct options *options, struct hy_hal *hal, const struct routes *routes,
@@ -427,7 +421,7 @@ prepare(const struct options *options, struct hy_hal *hal, const struct routes *
 	if (rc == 0)
 		rc = classes_create(options, pipeline->nb_workers, pipeline->qsbr,
 			&pipeline->classes);
-	if (rc == 0 && is_stopped())
+	if (rc == 0 && hy_stopping())
 		rc = -EINTR;
 	if (rc == 0 &&
 		(classes_declare(options, hal) < 0 || routes_declare(options, routes, hal) < 0 ||
@@ -438,7 +432,7 @@ prepare(const struct options *options, struct hy_hal *hal, const struct routes *
 			feed_create(options, pipeline->nb_workers) < 0 ||
 			select_variants(options, hal) < 0 || feed_start(options, hal) < 0))
 		rc = -1;
-	return rc == 0 && is_stopped() ? -EINTR : rc;
+	return rc == 0 && hy_stopping() ? -EINTR : rc;
 }
 
 static int
@@ -468,7 +462,7 @@ l3fwd(const struct options *options, struct hy_hal *hal)
 	if (rc == 0 && options->explain != EXPLAIN_NO)
 		rc = explain(options, &pipeline, hal);
 	else if (rc == 0)
-		rc = pipeline_create(options, &routes, hal, &signals_stop, &pipeline);
+		rc = pipeline_create(options, &routes, hal, &pipeline);
 	if (rc == 0 && options->explain == EXPLAIN_NO) {
 		rc = outputs_open(options, &out);
 		if (rc == 0)
@@ -513,24 +507,24 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "l3fwd-graph", options_usage))
 		return hy_output_end("l3fwd-graph");
-	if (privileges_begin() < 0 || people_begin() < 0)
+	if (hy_terminal_begin("l3fwd-graph") < 0 || hy_privileges_begin() < 0)
 		return EXIT_FAILURE;
-	signals_catch(); /* before all that takes long: a stop at any time is a clean one */
-	hy_file_stop_when(is_stopped);
+	hy_signals_catch(); /* before all that takes long: a stop at any time is a clean one */
+	hy_file_stop_when(hy_stopping);
 	rc = rte_eal_init(argc, argv);
-	if (rc < 0 && is_stopped() && rte_errno == EINTR) {
+	if (rc < 0 && hy_stopping() && rte_errno == EINTR) {
 		rc = -EINTR;
 	} else if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: EAL could not be initialised: %s\n",
 			rte_strerror(rte_errno));
 		return EXIT_FAILURE;
 	} else {
-		rc = is_stopped() ? -EINTR : run_program(argc - rc, argv + rc);
+		rc = hy_stopping() ? -EINTR : run_program(argc - rc, argv + rc);
 		rte_eal_cleanup();
 	}
 	if (rc == -EINTR)
 		fprintf(stderr, "l3fwd-graph: stopped while it started\n");
-	if (people_end() < 0)
+	if (hy_terminal_end() < 0)
 		return EXIT_FAILURE;
 	return rc < 0 && rc != -EINTR ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -41,7 +41,6 @@ int option_check_dispatch(const struct options *options);
 int option_read_steer(const char *text, struct options *options);
 int option_check_steer(const struct options *options);
 int option_read_feature(const char *text, struct options *options);
-int option_read_user(const char *text, struct options *options);
 int option_check_feature(const struct options *options);
 /* One condition of a filter; *met has a bit for each sort that came before. */
 int option_read_condition(const char *option, char *word, struct hy_ip4_filter *filter,

@@ -16,6 +16,7 @@
 
 #include <hy_file.h>
 #include <hy_idle.h>
+#include <hy_terminal.h>
 
 #include "option.h"
 #include "options.h"
@@ -121,7 +122,7 @@ option_refuse(const char *option, const char *format, ...)
 	vsnprintf(option_error, sizeof(option_error), format, ap);
 	va_end(ap);
 	hy_printable(option_error); /* of one line, also where telemetry sends it */
-	fprintf(stderr, "l3fwd-graph: %s: %s\n", option, option_error);
+	hy_terminal_error("%s: %s", option, option_error);
 	return -1;
 }
 
@@ -306,6 +307,16 @@ read_burst(const char *text, struct options *options)
 	return rc;
 }
 
+static int
+read_user(const char *text, struct options *options)
+{
+	char error[HY_USER_ERROR_SIZE];
+
+	if (hy_user_read(text, &options->user, error) < 0)
+		return option_refuse("--user", "%s", error);
+	return 0;
+}
+
 /* What becomes of an option's value. */
 enum kind {
 	SET,    /* it has none: a bool becomes true, */
@@ -357,7 +368,7 @@ static const struct spec {
 	{ "cap", LIST, AT(caps), AT(nb_caps) },
 	{ "cap-file", LIST, AT(cap_files), AT(nb_cap_files) },
 	{ "pack", LIST, AT(packs), AT(nb_packs) },
-	{ "user", READ, .read = option_read_user },
+	{ "user", READ, .read = read_user },
 	{ "explain", READ_OPTIONAL, .read = read_explain },
 	{ "stats", NUMBER, AT(stats_s), .min = 1, .max = 86400 },
 	{ "duration", NUMBER, AT(duration_s), .min = 1, .max = 31536000 },

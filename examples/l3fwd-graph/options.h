@@ -13,6 +13,7 @@
 #include <hy_ip4_filter.h>
 #include <hy_ip4_steer.h>
 #include <hy_offload.h>
+#include <hy_privileges.h>
 
 #define QUEUES_MAX 256
 #define REPEATS_MAX 64 /* of an option */
@@ -63,12 +64,6 @@ struct capture_options {
 	unsigned int snap;
 	unsigned int ring; /* bytes for each worker; 0: as many as hy_capture.h says */
 	bool fifo;         /* the file is one that a program reads from */
-};
-
-/* Who the program is once its ports are open. */
-struct user_options {
-	bool set;
-	uint32_t uid, gid;
 };
 
 /* Nodes whose names match run on these lcores. */
@@ -126,8 +121,8 @@ struct options {
 	unsigned int nb_packs;
 	enum explain explain;
 	bool dry_run;
-	struct user_options user;
-	uint32_t trace; /* packets a worker */
+	struct hy_user user; /* of --user */
+	uint32_t trace;      /* packets a worker */
 	struct hy_ip4_filter trace_filter;
 	bool trace_filtered;
 	const char *capture; /* as option_read_capture_text() reads it */

@@ -360,12 +360,11 @@ graphs_create(const struct options *options, struct pipeline *pipeline)
 
 int
 pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
-	const atomic_bool *stop, struct pipeline *pipeline)
+	struct pipeline *pipeline)
 {
 	const struct hy_selection *lookup = hy_hal_selection(hal, "ip4_lookup", 0);
 	int rc;
 
-	pipeline->tables.stop = stop;
 	pipeline->tables.params.qsbr = pipeline->qsbr;
 	pipeline->tables.params.engine = hy_ip4_engine_of(lookup->chosen->impl.variant);
 	rc = tables_create(options, routes, pipeline);

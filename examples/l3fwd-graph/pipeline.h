@@ -8,6 +8,8 @@
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
 
+#include <stdatomic.h>
+
 #include <hy_dispatch.h>
 #include <hy_hal_live.h>
 #include <hy_idle.h>
@@ -50,12 +52,12 @@ int worker_socket(const struct options *options, const struct worker *worker);
 int pipeline_workers(const struct options *options, struct pipeline *pipeline);
 
 /*
- * Makes tables, nodes as the HAL selects them, and graphs; gives up once *stop is set. Returns 0,
+ * Makes tables, nodes as the HAL selects them, and graphs; gives up once hy_stopping(). Returns 0,
  * or -EINTR then, or else -1, after saying what is wrong; pipeline_destroy() cleans up either way, any number of times, and
  * returns how many packets were on their way from worker to worker.
  */
 int pipeline_create(const struct options *options, const struct routes *routes, struct hy_hal *hal,
-	const atomic_bool *stop, struct pipeline *pipeline);
+	struct pipeline *pipeline);
 uint64_t pipeline_destroy(struct pipeline *pipeline);
 
 #endif

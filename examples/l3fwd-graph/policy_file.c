@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 
+#include <hy_privileges.h>
+
 #include "policy_file.h"
-#include "privileges.h"
 
 /* Reads the file and publishes its rules. */
 static int
@@ -74,7 +76,7 @@ classes_reload(const struct options *options, const struct classes *classes, FIL
 
 	if (read_rules(options, classes->policy, error) < 0)
 		fprintf(stderr, "l3fwd-graph: policy unchanged: %s%s\n", error,
-			privileges_note(options->policy, R_OK));
+			hy_privileges_note(options->policy, R_OK));
 	else
 		fprintf(out, "policy: %u rules, in %" PRIu64 " ms\n",
 			hy_policy_rules_get(classes->policy, NULL, 0),

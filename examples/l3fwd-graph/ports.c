@@ -71,7 +71,7 @@ ports_poll(const struct options *options, struct hy_graph *const *graphs, unsign
 
 	if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: %s%s\n", error,
-			rc == -EIO && options->user.set
+			rc == -EIO && options->user.uid != 0
 				? "; it was set up without the rights that --user gave up"
 				: "");
 		return;

@@ -2,10 +2,12 @@
 /* A reload: the whole file is read and checked before a table is touched. */
 
 #include <inttypes.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 
-#include "privileges.h"
+#include <hy_privileges.h>
+
 #include "reload.h"
 
 static void
@@ -23,7 +25,7 @@ routes_reload(const struct options *options, const struct tables *tables, FILE *
 	}
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: routes unchanged: %s%s\n", error,
-			options->routes == NULL ? "" : privileges_note(options->routes, R_OK));
+			options->routes == NULL ? "" : hy_privileges_note(options->routes, R_OK));
 	else
 		fprintf(out,
 			"routes: %u added, %u replaced, %u deleted, %u unchanged, in %" PRIu64

@@ -8,6 +8,7 @@
 #include <rte_ethdev.h>
 
 #include <hy_dispatch.h>
+#include <hy_signals.h>
 
 #include "ports.h"
 #include "table_update.h"
@@ -63,7 +64,7 @@ ports_add(const struct options *options, struct hy_ip4_fib *fib)
 
 /* Piece by piece, so that it can be given up. */
 static int
-fill_some(const struct tables *tables, const struct table_update *update, char *error)
+fill_some(const struct table_update *update, char *error)
 {
 	const struct route_diff *diff = &update->there;
 
@@ -71,7 +72,7 @@ fill_some(const struct tables *tables, const struct table_update *update, char *
 		const uint32_t n = RTE_MIN(diff->n - i, LOADED_AT_ONCE);
 		int rc;
 
-		if (atomic_load_explicit(tables->stop, memory_order_relaxed)) {
+		if (hy_stopping()) {
 			snprintf(error, ROUTES_ERROR_SIZE, "stopped while routes were loaded");
 			return -EINTR;
 		}
@@ -90,7 +91,7 @@ fill(const struct tables *tables, struct hy_ip4_fib *fib, const struct routes *r
 	int rc = table_update_begin(tables, fib, routes, &update, error);
 
 	if (rc == 0)
-		rc = fill_some(tables, &update, error);
+		rc = fill_some(&update, error);
 	table_update_end(&update, true);
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: %s\n", error);
@@ -131,12 +132,12 @@ tables_destroy(struct tables *tables)
  * that hangs can be in the way.
  */
 static void
-take_back(const struct tables *tables, struct table_update *update)
+take_back(struct table_update *update)
 {
 	const struct route_diff *back = &update->back;
 
 	while (hy_ip4_routes_change(update->fib, back->changes, back->n, NULL) < 0 &&
-		!atomic_load_explicit(tables->stop, memory_order_relaxed))
+		!hy_stopping())
 		;
 }
 
@@ -153,7 +154,7 @@ update_all(const struct tables *tables, struct table_update updates[], char *err
 		if (rc == 0)
 			continue;
 		while (i-- > 0)
-			take_back(tables, &updates[i]);
+			take_back(&updates[i]);
 		return table_update_refused(rc, error);
 	}
 	return 0;

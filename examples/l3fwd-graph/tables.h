@@ -3,14 +3,11 @@
 #ifndef L3FWD_TABLES_H
 #define L3FWD_TABLES_H
 
-#include <stdatomic.h>
-
 #include "routes.h"
 
 struct tables {
 	struct hy_ip4_lookup_config config; /* of the nodes that read them */
 	struct hy_ip4_fib_params params;    /* of each, but for its NUMA node */
-	const atomic_bool *stop;            /* gives up what takes long once it is set */
 	struct hy_dispatch *dispatch;       /* in whose rings next hops' ids may lie, or NULL */
 };
 
@@ -19,7 +16,7 @@ struct tables_change {
 	uint32_t added, replaced, deleted, unchanged; /* routes */
 };
 
-/* Chooses the sizes; engine, QSBR variable and stop are set. */
+/* Chooses the sizes; engine and QSBR variable are set. */
 void tables_size(const struct options *options, const struct routes *routes, struct tables *tables);
 
 /*

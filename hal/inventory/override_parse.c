@@ -125,8 +125,7 @@ level_read(const char *spec, char *text, struct hy_override *o, char *error)
 		*value++ = '\0';
 	level = hy_level_find(text);
 	if (level < 0)
-		return refuse(error, spec,
-			"'%.32s' is no level; accepted: no, unknown, yes", text);
+		return refuse(error, spec, "'%.32s' is no level; accepted: no, unknown, yes", text);
 	o->level = (enum hy_level)level;
 	if (value == NULL)
 		return 0;

@@ -70,8 +70,7 @@ a_value_that_is_not_said_stays_but_for_what_there_is_not(void **state)
 	RTE_SET_USED(state);
 	assert_int_equal(hy_hal_probe(hal), 0);
 	override("port0.rx_queues=yes");
-	assert_overridden(PORT(port), HY_CAP_RX_QUEUES, HY_LEVEL_YES, 3,
-		"port0.rx_queues=yes");
+	assert_overridden(PORT(port), HY_CAP_RX_QUEUES, HY_LEVEL_YES, 3, "port0.rx_queues=yes");
 	override("port0.rx_queues=unknown");
 	assert_overridden(PORT(port), HY_CAP_RX_QUEUES, HY_LEVEL_UNKNOWN, 0,
 		"port0.rx_queues=unknown");
@@ -128,8 +127,7 @@ devices_and_pairs_are_targets_too(void **state)
 	assert_overridden((struct hy_target){ .kind = HY_TARGET_EVENT_PORT },
 		HY_CAP_EVENT_RX_VECTOR, HY_LEVEL_YES, 64, "event0:port0.rx_vector=yes:64");
 	assert_overridden((struct hy_target){ .kind = HY_TARGET_EVENT_CRYPTO },
-		HY_CAP_EVENT_CRYPTO_FWD, HY_LEVEL_YES, 0,
-		"event0:crypto0.crypto_forward=yes");
+		HY_CAP_EVENT_CRYPTO_FWD, HY_LEVEL_YES, 0, "event0:crypto0.crypto_forward=yes");
 	assert_overridden((struct hy_target){ .kind = HY_TARGET_EVENT_CRYPTO },
 		HY_CAP_EVENT_CRYPTO_VECTOR, HY_LEVEL_YES, 0, "event_dsw.crypto_vector=yes");
 	/* The pair with the other port is another one. */
@@ -248,8 +246,7 @@ what_is_malformed_is_refused_and_says_what_is_accepted(void **state)
 			"'avx2' is no capability of devices; hy-hal inventory lists them" },
 		{ "port0.=no", "'' is no capability of ports" },
 		{ "port0.none=no", "'none' is no capability of ports" },
-		{ "port0.rx_queues=maybe",
-			"'maybe' is no level; accepted: no, unknown, yes" },
+		{ "port0.rx_queues=maybe", "'maybe' is no level; accepted: no, unknown, yes" },
 		{ "port0.rx_queues=", "'' is no level" },
 		{ "port0.rx_queues=yes:",
 			"'' is no value; accepted: a number, such as 65535 or 0xffff" },

@@ -6,9 +6,11 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,9 +19,8 @@
 #include <rte_common.h>
 
 #include <hy_file.h>
-
-#include "people.h"
-#include "signals.h"
+#include <hy_signals.h>
+#include <hy_terminal.h>
 
 #define TICK_MS 100
 #define HURRY_MS 1000
@@ -28,14 +29,15 @@
 /* What changes is under the lock that stdio has for the stream. */
 struct channel {
 	int fd;
-	bool raw;   /* what is written may be the content of a file: it stays as it is */
-	bool stuck; /* the reader was waited for, and took nothing since */
-	int error;  /* that the first write failed with */
+	bool raw;   /* may carry a report, and passes unchanged */
+	bool stuck; /* the reader was waited for, and has taken nothing since */
+	int error;  /* of the first write that failed */
 };
 
 static struct channel out = { .fd = STDOUT_FILENO, .raw = true }, err = { .fd = STDERR_FILENO };
 static atomic_bool hurried;
-/* Both may be one pipe: whoever asked whether it has room is then the next to write. */
+static const char *name; /* the program's */
+/* Both may be one pipe: the thread that finds room in it is the next to write. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* In milliseconds. */
@@ -44,7 +46,7 @@ patience(const struct channel *channel)
 {
 	if (channel->stuck)
 		return 0;
-	if (signals_stop)
+	if (hy_stopping())
 		return STOP_MS;
 	return hurried ? HURRY_MS : UINT64_MAX;
 }
@@ -74,8 +76,8 @@ write_now(const struct channel *channel, const char *bytes, size_t size)
 }
 
 /*
- * Waits a moment for room. Signals interrupt it, and may change how long the whole may take. There may
- * be room already, but too little.
+ * Waits a moment for room. Signals interrupt it, and may change the channel's patience. There may be
+ * room already, but too little.
  */
 static void
 wait_for_reader(const struct channel *channel)
@@ -136,9 +138,9 @@ stream_write(void *cookie, const char *bytes, size_t size)
 }
 
 /*
- * A terminal that has room may have too little, and so may a pipe that others write to, too: then a
- * write would wait, unless it is to a description of our own that does not. To make the one that
- * others share do so is not ours. Nor is there always the right to open it: then it waits.
+ * A terminal that has room may have too little, and so may a pipe with other writers: a write would
+ * then block. So open a description of our own that does not block; the one shared with other
+ * processes must stay as it is. Where opening it is not permitted, writes may block.
  */
 static void
 own(struct channel *channel)
@@ -162,13 +164,30 @@ stream_open(struct channel *channel)
 	return fopencookie(channel, "w", (cookie_io_functions_t){ .write = stream_write });
 }
 
+void
+hy_terminal_error(const char *format, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	/* At once: other processes may write to the same file. */
+	fprintf(stderr, "%s%s%s\n", name == NULL ? "" : name, name == NULL ? "" : ": ",
+		text == NULL ? "out of memory" : text);
+	free(text);
+}
+
 int
-people_begin(void)
+hy_terminal_begin(const char *program)
 {
 	FILE *const to_out = stream_open(&out), *const to_err = stream_open(&err);
 
+	name = program;
 	if (to_out == NULL || to_err == NULL) {
-		fprintf(stderr, "l3fwd-graph: out of memory\n");
+		hy_terminal_error("out of memory");
 		return -ENOMEM;
 	}
 	if (isatty(STDOUT_FILENO))
@@ -180,14 +199,14 @@ people_begin(void)
 }
 
 void
-people_hurry(bool hurry)
+hy_terminal_hurry(bool hurry)
 {
 	hurried = hurry;
 }
 
-/* Returns whether all that was written to a stream is out; says so if not. */
+/* Returns whether all that was written to a stream is out; reports it if not. */
 static bool
-finish(FILE *stream, const struct channel *channel, const char *name)
+finish(FILE *stream, const struct channel *channel, const char *what)
 {
 	int error;
 
@@ -196,16 +215,16 @@ finish(FILE *stream, const struct channel *channel, const char *name)
 	error = channel->error;
 	funlockfile(stream);
 	if (error != 0)
-		fprintf(stderr, "l3fwd-graph: %s: %s\n", name,
+		hy_terminal_error("%s: %s", what,
 			error == ETIMEDOUT ? "its reader took nothing, and output was lost"
 					   : strerror(error));
 	return error == 0;
 }
 
 int
-people_end(void)
+hy_terminal_end(void)
 {
 	const bool both = finish(stdout, &out, "standard output");
 
-	return finish(stderr, &err, "standard error") && both ? 0 : -1;
+	return finish(stderr, &err, "standard error") && both ? 0 : -EIO;
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Giving rights up. glibc has all threads of the process do what one asks for, EAL's included; the
- * kernel takes the capabilities of each that is no longer root. What became of it is read back, thread
- * by thread.
+ * glibc applies a change of user to all threads of the process, EAL's included; the kernel takes the
+ * capabilities of each that is no longer root's. The result is read back, thread by thread.
  */
 
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,29 +14,21 @@
 
 #include <rte_common.h>
 
-#include "privileges.h"
+#include <hy_privileges.h>
+#include <hy_terminal.h>
 
 static char note[48]; /* empty before rights are given up */
 
-static int __rte_format_printf(1, 2) complain(const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "l3fwd-graph: --user: ");
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fprintf(stderr, "\n");
-	return -1;
-}
+#define complain(...) (hy_terminal_error("--user: " __VA_ARGS__), -EPERM)
 
 int
-privileges_begin(void)
+hy_privileges_begin(void)
 {
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-		return 0;
-	fprintf(stderr, "l3fwd-graph: no_new_privs: %s\n", strerror(errno));
-	return -1;
+	const int rc = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
+
+	if (rc < 0)
+		hy_terminal_error("no_new_privs: %s", strerror(-rc));
+	return rc;
 }
 
 /* What each thread's status must say. */
@@ -50,9 +40,9 @@ struct expected {
 #define EXPECTED 6
 
 static void
-expect(const struct options *options, struct expected all[EXPECTED])
+expect(const struct hy_user *user, struct expected all[EXPECTED])
 {
-	const unsigned int uid = options->user.uid, gid = options->user.gid;
+	const unsigned int uid = user->uid, gid = user->gid;
 
 	all[0].key = "Uid:";
 	snprintf(all[0].value, sizeof(all[0].value), "%u\t%u\t%u\t%u", uid, uid, uid, uid);
@@ -108,7 +98,7 @@ thread_check(const struct expected all[EXPECTED], const char *thread)
 }
 
 static int
-threads_check(const struct options *options)
+threads_check(const struct hy_user *user)
 {
 	struct expected all[EXPECTED];
 	unsigned int threads = 0;
@@ -118,7 +108,7 @@ threads_check(const struct options *options)
 
 	if (tasks == NULL)
 		return complain("/proc/self/task: %s", strerror(errno));
-	expect(options, all);
+	expect(user, all);
 	while (rc == 0 && (d = readdir(tasks)) != NULL) {
 		if (d->d_name[0] == '.')
 			continue;
@@ -130,26 +120,26 @@ threads_check(const struct options *options)
 }
 
 int
-privileges_drop(const struct options *options)
+hy_privileges_drop(const struct hy_user *user)
 {
-	const uid_t uid = options->user.uid;
-	const gid_t gid = options->user.gid;
+	const uid_t uid = user->uid;
+	const gid_t gid = user->gid;
 
-	if (!options->user.set)
+	if (uid == 0)
 		return 0;
 	/* Groups first: only root may change them. */
 	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return complain("cannot become user %u, group %u: %s", uid, gid, strerror(errno));
 	if (setresuid(0, 0, 0) == 0 || setresgid(0, 0, 0) == 0)
 		return complain("user %u could become root again", uid);
-	if (threads_check(options) < 0)
-		return -1;
+	if (threads_check(user) < 0)
+		return -EPERM;
 	snprintf(note, sizeof(note), " (as user %u of --user)", uid);
 	return 0;
 }
 
 const char *
-privileges_note(const char *path, int mode)
+hy_privileges_note(const char *path, int mode)
 {
 	char folder[4096];
 	char *slash;
