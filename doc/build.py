@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the book: Doxygen reads the public headers, Sphinx writes HTML. Warnings are errors.
+"""Builds the book: Doxygen reads the public headers, Sphinx writes HTML and manual pages. Warnings
+are errors.
 
-Called by doc/meson.build. Leaves OUTPUT/html, and a list for ninja of all that went into it.
+Called by doc/meson.build. Leaves OUTPUT/html, the manual pages of conf.py in OUTPUT, and a list for
+ninja of all that went into them.
 """
 
 import argparse
@@ -42,12 +44,12 @@ def read_headers(args):
     run(args.doxygen, doxyfile)
 
 
-def write_html(args):
-    run(args.sphinx, "-W", "--keep-going", "-n", "-q", "-b", "html",
+def write(builder, args, output):
+    run(args.sphinx, "-W", "--keep-going", "-n", "-q", "-b", builder,
         "-d", args.output / "doctrees", "-D", f"release={args.version}",
         "-D", f"graphviz_dot={args.dot}",
         "-D", f"breathe_projects.halyard={(args.output / 'xml').resolve()}",
-        args.source, args.output / "html")
+        args.source, output)
 
 
 def dependencies(args):
@@ -61,7 +63,10 @@ def dependencies(args):
 def main():
     args = arguments()
     read_headers(args)
-    write_html(args)
+    # Sphinx's C domain forgets enumerators of a page that is read again.
+    shutil.rmtree(args.output / "doctrees", ignore_errors=True)
+    write("html", args, args.output / "html")
+    write("man", args, args.output)
     paths = sorted({str(path.resolve()) for path in dependencies(args)})
     args.depfile.write_text(f"{args.stamp}: " + " \\\n ".join(paths) + "\n")
     args.stamp.touch()

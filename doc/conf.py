@@ -17,6 +17,12 @@ primary_domain = "c"
 highlight_language = "none"
 graphviz_output_format = "svg"
 
+# Manual pages: the page of the book, name, description, authors, section.
+man_pages = [
+    ("l3fwd-graph", "l3fwd-graph", "forward IPv4 packets through a packet graph", [author], 1),
+    ("hy-hal", "hy-hal", "inspect a machine and explain which node variants fit it", [author], 1),
+]
+
 breathe_projects = {}
 breathe_default_project = "halyard"
 breathe_domain_by_extension = {"h": "c"}

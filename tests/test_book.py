@@ -52,7 +52,7 @@ def test_every_option_is_in_the_book_and_in_the_help(rig):
 
 def test_drop_reasons_in_the_book_are_those_that_the_program_lists(rig):
     run = rig.forward([SILENT])
-    section = page("l3fwd-graph").partition(".. _semantics:")[2].partition("One more reason")[0]
+    section = page("l3fwd-routes").partition(".. _semantics:")[2].partition("One more reason")[0]
     rows = re.findall(r"(?m)^   \* - (\d+)\n     - ``(\w+)``$", section)
     assert [int(step) for step, _ in rows] == list(range(1, len(rows) + 1))
     assert {reason for _, reason in rows} == set(run.stats["drops"])
@@ -66,10 +66,8 @@ def test_json_keys_in_the_book_are_those_that_the_program_writes(rig):
     runs.append(rig.forward([SILENT], "--mode=eventdev", eal=["--vdev", "event_sw0"]).stats)
     runs.append(rig.forward([SILENT], "--mode=dispatch", "--pin=ip4_lookup=2", tx_queues=2,
                             workers=2).stats)
-    section = page("l3fwd-graph").partition("Statistics as JSON\n---")[2]
-    section = section.partition("Exit codes")[0]
     named = set()
-    for row in re.findall(r"(?m)^   \* - (``.*)$", section):
+    for row in re.findall(r"(?m)^   \* - (``.*)$", page("l3fwd-json")):
         named |= set(re.findall(r"``([^`]+)``", row))
     written = set()
     for key, value in [item for stats in runs for item in stats.items() if item[1] is not None]:
