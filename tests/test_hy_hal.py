@@ -191,7 +191,7 @@ def test_packs_are_those_that_were_built():
     assert set(found) == (folders if "all" in wanted else wanted | {"generic"})
     for pack, brought in found.items():
         sources = "".join(path.read_text() for path in
-                          (l3fwd.ROOT / "drivers" / "nodes" / pack).glob("*.c"))
+                          (l3fwd.ROOT / "drivers" / "nodes" / pack).rglob("*.c"))
         declared = re.findall(r"HY_(?:NODE_(?:FAMILY|VARIANT)|FLOW_DRIVER)\((\w+)", sources)
         # Some are for another CPU architecture.
         assert 1 <= len(brought) <= len(declared), (brought, declared)

@@ -21,6 +21,7 @@ TREE = {
     "hal/hy_hal.h": "#include <hy_graph.h>\n",
     "hal/select/select.h": "",
     "drivers/nodes/generic/node.c": '#include <rte_mbuf.h>\n\n#include "lib/graph/internal/log.h"\n',
+    "lib/runtime/hy_ports.h": "",
     "app/main.c": '#include "hal/select/select.h"\n',
 }
 LINE = "int x;\n"
