@@ -58,7 +58,7 @@ check_options(const struct options *o)
 	FUZZ_CHECK(o->max_rules >= 1 && o->max_rules <= 1 << 20 && o->max_routes <= 1 << 28);
 	FUZZ_CHECK(o->policy != NULL || (o->nb_steers == 0 && o->nb_drop_class == 0));
 	FUZZ_CHECK(o->routes == NULL || o->eth_dest_set == 0);
-	FUZZ_CHECK(o->trace <= 1000 && o->wait_us >= 1 && o->idle <= IDLE_INTERRUPT);
+	FUZZ_CHECK(o->trace <= 1000 && o->wait_us >= 1 && o->idle <= HY_IDLE_SLEEP);
 	FUZZ_CHECK(!o->event.on || o->event.device < rte_event_dev_count());
 	FUZZ_CHECK(option_sched_name(o) != NULL);
 	check_lists(o);

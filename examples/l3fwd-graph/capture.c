@@ -32,7 +32,7 @@ capture_run_count(bool stopped)
 	uint64_t captured = 0;
 
 	state->lost = state->unsure = state->missing = 0;
-	for (unsigned int w = 0; w < capture_run.pipeline->nb_workers; w++) {
+	for (unsigned int w = 0; w < capture_run.pipeline->workers.nb; w++) {
 		struct hy_capture_state of;
 
 		if (capture_run.parts[w].nb_points == 0 ||
@@ -75,11 +75,11 @@ capture_run_say(void)
 static int
 parts_fill(char *error, size_t size)
 {
-	const unsigned int nb_workers = capture_run.pipeline->nb_workers;
+	const unsigned int nb_workers = capture_run.pipeline->workers.nb;
 
 	memset(capture_run.parts, 0, sizeof(capture_run.parts));
 	for (unsigned int w = 0; w < nb_workers; w++)
-		capture_run.parts[w].graph = capture_run.pipeline->workers[w].graph;
+		capture_run.parts[w].graph = capture_run.pipeline->workers.graphs[w];
 	for (unsigned int p = 0; p < capture_run.options.nb_points; p++) {
 		const struct hy_capture_point *point = &capture_run.options.points[p];
 		bool found = false;
@@ -112,7 +112,7 @@ parts_start(char *error, size_t size)
 		.nb_bytes = capture_run.options.ring,
 	};
 
-	for (unsigned int w = 0; w < capture_run.pipeline->nb_workers; w++) {
+	for (unsigned int w = 0; w < capture_run.pipeline->workers.nb; w++) {
 		const struct part *part = &capture_run.parts[w];
 		int rc = 0;
 

@@ -19,12 +19,6 @@ refuse(const char *reason)
 	return -1;
 }
 
-static struct hy_target
-target_of(const struct options *options)
-{
-	return (struct hy_target){ .kind = HY_TARGET_EVENT, .id = (uint16_t)options->event.device };
-}
-
 int
 feed_create(const struct options *options, unsigned int nb_workers)
 {
@@ -77,41 +71,6 @@ feed_classifier(const struct options *options, uint16_t port, char name[HY_NAME_
 {
 	snprintf(name, HY_NAME_SIZE, "%s-%u", options->policy != NULL ? "flow_cls" : "pkt_cls",
 		port);
-}
-
-/* event_rx tells ports apart by its edges, so that each port has a classifier of its own. */
-static int
-port_lead(const struct options *options, struct hy_hal *hal, const struct classes *classes,
-	hy_node_id rx, uint16_t port, uint16_t *edge)
-{
-	char name[HY_NAME_SIZE];
-	hy_node_id cls;
-	int rc = 0;
-
-	if (classes->policy == NULL) {
-		snprintf(name, sizeof(name), "%u", port);
-		rc = hy_hal_node_clone(hal, "pkt_cls", port, name, &cls);
-	}
-	feed_classifier(options, port, name);
-	return rc < 0 ? rc : hy_node_edge_add(rx, name, edge);
-}
-
-int
-feed_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes)
-{
-	struct hy_event_rx_config config = { .device = (uint8_t)options->event.device };
-	hy_node_id rx;
-	uint16_t port;
-	int rc = hy_hal_node_for(hal, "event_rx", target_of(options), &rx);
-
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
-		config.edge[p] = HY_EVENT_NO_EDGE;
-	RTE_ETH_FOREACH_DEV(port)
-		if (rc == 0 && port_enabled(options, port))
-			rc = port_lead(options, hal, classes, rx, port, &config.edge[port]);
-	if (rc == 0)
-		rc = hy_node_config(rx, &config, sizeof(config));
-	return rc < 0 ? refuse(strerror(-rc)) : 0;
 }
 
 void

@@ -8,7 +8,6 @@
 #include <hy_hal_live.h>
 
 #include "options.h"
-#include "policy_file.h"
 
 /*
  * Configures the event device, when ports run and before variants are selected. Returns 0, also in
@@ -24,9 +23,6 @@ int feed_start(const struct options *options, struct hy_hal *hal);
  * in the other mode, or a negative errno with the reason.
  */
 int feed_check(const struct options *options, char *reason, size_t size);
-
-/* Makes event_rx, and a classifier for each port behind it. Likewise; in that mode only. */
-int feed_nodes(const struct options *options, struct hy_hal *hal, const struct classes *classes);
 
 /* The classifier of a port, which event_rx leads its packets to. */
 void feed_classifier(const struct options *options, uint16_t port, char name[HY_NAME_SIZE]);

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_debug.h>
 #include <rte_eal.h>
-#include <rte_launch.h>
 #include <rte_lcore.h>
 
 #include <hy_about.h>
@@ -30,23 +28,10 @@
 #include "ports.h"
 #include "reload.h"
 #include "report.h"
-#include "until_idle.h"
 #include "ways.h"
 
 #define TICK_US 1000
 #define TABLE_WAIT_US 200000 /* for a walk of each worker, which may have to share its CPU */
-
-static int
-worker_main(void *arg)
-{
-	struct worker *worker = arg;
-
-	while (!hy_stopping())
-		hy_idle_step(&worker->idle, worker->graph, hy_graph_walk(worker->graph));
-	hy_graph_rest(worker->graph);
-	atomic_store_explicit(&worker->ended, true, memory_order_release);
-	return 0;
-}
 
 /* The tables of --stats. */
 struct shown {
@@ -63,7 +48,7 @@ table_show(struct shown *shown, struct report *report, const struct pipeline *pi
 	struct hy_stats *stats;
 	uint64_t now;
 
-	if (hy_stats_read_between_walks(PIPELINE_GRAPHS, TABLE_WAIT_US, &stats) < 0)
+	if (hy_stats_read_between_walks(HY_WORKERS_GRAPHS, TABLE_WAIT_US, &stats) < 0)
 		return;
 	now = rte_rdtsc();
 	report->stats = stats;
@@ -91,20 +76,20 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
 	uint64_t next_table = start + options->stats_s * hz;
 	struct shown shown = { .start = start, .last = start };
-	struct until_idle idle = { 0 };
+	struct hy_quiet quiet = { .ms = options->until_idle_ms };
 
 	while (!hy_stopping()) {
 		const uint64_t now = rte_rdtsc();
 
 		rte_delay_us_sleep(TICK_US);
 		offloads_poll(&pipeline->offloads);
-		ports_poll(options, pipeline->graphs, pipeline->nb_workers, out->people);
+		ports_poll(options, pipeline->workers.graphs, pipeline->workers.nb, out->people);
 		if (hy_signals_take(SIGHUP))
 			reload(options, pipeline, out->people);
 		dump_poll(&pipeline->tables, out);
 		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
 			hy_stop();
-		if (options->until_idle_ms > 0 && until_idle(&idle, options, pipeline))
+		if (options->until_idle_ms > 0 && hy_workers_quiet(&pipeline->workers, &quiet))
 			hy_stop();
 		if (options->stats_s == 0 || now < next_table)
 			continue;
@@ -112,7 +97,7 @@ watch(const struct options *options, struct pipeline *pipeline, struct report *r
 		next_table = now + options->stats_s * hz;
 	}
 	hy_stats_free(shown.before);
-	until_idle_free(&idle);
+	hy_quiet_free(&quiet);
 }
 
 /* Writes a graph: what it did, or, if it never ran, what it would be. */
@@ -138,7 +123,7 @@ export_one(const struct hy_graph *graph, struct output *output,
 static int
 export_graph(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
 {
-	const struct hy_graph *graph = pipeline->workers[0].graph;
+	const struct hy_graph *graph = pipeline->workers.graphs[0];
 	const bool dry = options->dry_run;
 	const int dot = export_one(graph, &out->dot, dry ? NULL : hy_graph_export_dot,
 		hy_topology_export_dot);
@@ -175,26 +160,27 @@ write_json(const struct report *report, struct output *output)
 }
 
 /* Lets the workers run until it is time. */
-static void
+static int
 run(const struct options *options, struct pipeline *pipeline, struct report *report,
 	struct outputs *out)
 {
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
-		rte_eal_remote_launch(worker_main, &pipeline->workers[w],
-			pipeline->workers[w].lcore);
+	const int rc = hy_workers_launch(&pipeline->workers);
+
+	if (rc < 0) {
+		fprintf(stderr, "l3fwd-graph: workers: %s\n", strerror(-rc));
+		return rc;
+	}
 	hy_terminal_hurry(true);
 	watch(options, pipeline, report, out);
 	hy_terminal_hurry(false);
-	rte_eal_mp_wait_lcore();
-	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++)
-		RTE_VERIFY(atomic_load_explicit(&pipeline->workers[w].ended, memory_order_acquire));
+	hy_workers_join(&pipeline->workers);
+	return 0;
 }
 
 static int
 stats_read(struct hy_stats **stats)
 {
-	const int rc = hy_stats_read(PIPELINE_GRAPHS, stats);
+	const int rc = hy_stats_read(HY_WORKERS_GRAPHS, stats);
 
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: statistics: %s\n", strerror(-rc));
@@ -232,10 +218,11 @@ forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		capture_end();
 		return -1;
 	}
-	run(options, pipeline, &report, out);
+	rc = run(options, pipeline, &report, out);
 	captured = capture_end();
 
-	rc = stats_read(&stats);
+	if (rc == 0)
+		rc = stats_read(&stats);
 	if (rc < 0)
 		return rc;
 	report.stats = stats;
@@ -419,17 +406,17 @@ prepare(const struct options *options, struct hy_hal *hal, const struct routes *
 	int rc = pipeline_workers(options, pipeline);
 
 	if (rc == 0)
-		rc = classes_create(options, pipeline->nb_workers, pipeline->qsbr,
+		rc = classes_create(options, pipeline->workers.nb, pipeline->workers.qsbr,
 			&pipeline->classes);
 	if (rc == 0 && hy_stopping())
 		rc = -EINTR;
 	if (rc == 0 &&
 		(classes_declare(options, hal) < 0 || routes_declare(options, routes, hal) < 0 ||
 			plan_ports(options, hal) < 0 ||
-			ports_start(options, hal, pipeline->nb_workers) < 0 ||
+			ports_start(options, hal, pipeline->workers.nb) < 0 ||
 			offloads_create(options, pipeline->classes.policy, hal,
 				&pipeline->offloads) < 0 ||
-			feed_create(options, pipeline->nb_workers) < 0 ||
+			feed_create(options, pipeline->workers.nb) < 0 ||
 			select_variants(options, hal) < 0 || feed_start(options, hal) < 0))
 		rc = -1;
 	return rc == 0 && hy_stopping() ? -EINTR : rc;

@@ -21,7 +21,7 @@ skip_space(const char **text)
 
 /* One "(port,queue,lcore)", with blanks and hexadecimal as DPDK has it; *text moves behind it. */
 static int
-read_queue(const char **text, struct queue *queue)
+read_queue(const char **text, struct hy_rx_queue *queue)
 {
 	unsigned long field[3];
 	const char *at = *text;
@@ -70,12 +70,6 @@ option_read_config(const char *text, struct options *options)
 	return 0;
 }
 
-void
-option_rx_name(const struct queue *queue, char name[HY_NAME_SIZE])
-{
-	snprintf(name, HY_NAME_SIZE, "ethdev_rx-%u-%u", queue->port, queue->queue);
-}
-
 /* Queue 0 of every port, dealt out to the workers in turn. */
 int
 option_default_config(struct options *options)
@@ -90,7 +84,8 @@ option_default_config(struct options *options)
 			return option_refuse("--config",
 				"there is no worker lcore; EAL's --lcores or -l "
 				"must name two or more");
-		options->queues[options->nb_queues++] = (struct queue){ .port = p, .lcore = lcore };
+		options->queues[options->nb_queues++] = (struct hy_rx_queue){ .port = p,
+			.lcore = lcore };
 		lcore = rte_get_next_lcore(lcore, 1, 1);
 	}
 	return 0;
@@ -101,7 +96,7 @@ int
 option_check_config(const struct options *options)
 {
 	for (unsigned int i = 0; i < options->nb_queues; i++) {
-		const struct queue *q = &options->queues[i];
+		const struct hy_rx_queue *q = &options->queues[i];
 		bool before = q->queue == 0;
 
 		if (!port_enabled(options, q->port))
@@ -116,7 +111,7 @@ option_check_config(const struct options *options)
 				"give the queue to a worker",
 				q->lcore);
 		for (unsigned int j = 0; j < options->nb_queues; j++) {
-			const struct queue *other = &options->queues[j];
+			const struct hy_rx_queue *other = &options->queues[j];
 
 			if (other->port != q->port)
 				continue;

@@ -69,7 +69,7 @@ check_pattern(const struct options *options, const struct pin *pin)
 	for (unsigned int i = 0; i < options->nb_queues; i++) {
 		char name[HY_NAME_SIZE];
 
-		option_rx_name(&options->queues[i], name);
+		hy_rx_node_name(&options->queues[i], name);
 		if (fnmatch(pin->pattern, name, 0) == 0)
 			return option_refuse("--pin",
 				"'%s' matches %s, which runs where --config says", pin->pattern,

@@ -245,17 +245,17 @@ static int
 read_idle(const char *text, struct options *options)
 {
 	static const char *const modes[] = {
-		[IDLE_POLL] = "poll", [IDLE_PAUSE] = "pause", [IDLE_INTERRUPT] = "interrupt"
+		[HY_IDLE_POLL] = "poll", [HY_IDLE_PAUSE] = "pause", [HY_IDLE_SLEEP] = "interrupt"
 	};
 	const size_t len = strcspn(text, ":");
 
 	for (unsigned int m = 0; m < RTE_DIM(modes); m++) {
 		if (strlen(modes[m]) != len || strncmp(text, modes[m], len) != 0)
 			continue;
-		options->idle = (enum idle_mode)m;
+		options->idle = (enum hy_idle_mode)m;
 		if (text[len] == '\0')
 			return 0;
-		if (m != IDLE_INTERRUPT)
+		if (m != HY_IDLE_SLEEP)
 			return option_refuse("--idle", "'%s': only interrupt has microseconds",
 				text);
 		return option_read_uint("--idle", text + len + 1, 1, 1000000, &options->wait_us);
@@ -273,9 +273,9 @@ port_polled(const struct options *options, uint16_t port)
 	return false;
 }
 
-/* Budgets are of ports that somebody polls, and within the burst. */
+/* Budgets are of ports that workers poll, and within the burst. Writes them to the queues. */
 static int
-check_rx_budget(const struct options *options)
+check_rx_budget(struct options *options)
 {
 	const unsigned int burst = options->burst;
 
@@ -294,6 +294,9 @@ check_rx_budget(const struct options *options)
 				"accepted",
 				options->rx_budget[p], p, burst);
 	}
+	for (unsigned int q = 0; q < options->nb_queues; q++)
+		if (port_enabled(options, options->queues[q].port))
+			options->queues[q].budget = options->rx_budget[options->queues[q].port];
 	return 0;
 }
 

@@ -14,20 +14,11 @@
 #include <hy_ip4_steer.h>
 #include <hy_offload.h>
 #include <hy_privileges.h>
+#include <hy_workers.h>
 
 #define QUEUES_MAX 256
 #define REPEATS_MAX 64 /* of an option */
 #define PIN_LCORES_MAX 64
-
-/* (port, queue, lcore): which worker polls which receive queue. */
-struct queue {
-	uint16_t port;
-	uint16_t queue;
-	unsigned int lcore;
-};
-
-/* What a worker does that finds no packets: polls on, pauses, or sleeps until one arrives. */
-enum idle_mode { IDLE_POLL, IDLE_PAUSE, IDLE_INTERRUPT };
 
 enum explain { EXPLAIN_NO, EXPLAIN_TEXT, EXPLAIN_JSON };
 
@@ -84,7 +75,7 @@ struct options {
 	bool promiscuous;
 	bool numa;
 	bool per_port_pool;
-	struct queue queues[QUEUES_MAX];
+	struct hy_rx_queue queues[QUEUES_MAX];
 	unsigned int nb_queues;
 	struct rte_ether_addr eth_dest[RTE_MAX_ETHPORTS];
 	uint64_t eth_dest_set; /* mask of ports */
@@ -103,8 +94,8 @@ struct options {
 	uint16_t burst;
 	struct event_options event;
 	struct dispatch_options dispatch;
-	enum idle_mode idle;
-	unsigned int wait_us;                 /* at most, with IDLE_INTERRUPT */
+	enum hy_idle_mode idle;
+	unsigned int wait_us;                 /* at most, with HY_IDLE_SLEEP */
 	uint16_t rx_budget[RTE_MAX_ETHPORTS]; /* packets a walk; 0: a burst */
 	unsigned int stats_s;
 	unsigned int duration_s;
@@ -141,8 +132,12 @@ int options_read(int argc, char **argv, struct options *options);
 /* "atomic" and the like. */
 const char *option_sched_name(const struct options *options);
 
-/* The node that polls a queue. */
-void option_rx_name(const struct queue *queue, char name[HY_NAME_SIZE]);
+/* Packets that a node takes at once: two queues' go through one in one call. */
+static inline uint16_t
+graph_burst(const struct options *options)
+{
+	return (uint16_t)RTE_MIN(2 * options->burst, HY_BURST_MAX);
+}
 
 static inline bool
 pin_has(const struct pin *pin, unsigned int lcore)

@@ -8,11 +8,8 @@
 #ifndef L3FWD_PIPELINE_H
 #define L3FWD_PIPELINE_H
 
-#include <stdatomic.h>
-
-#include <hy_dispatch.h>
 #include <hy_hal_live.h>
-#include <hy_idle.h>
+#include <hy_workers.h>
 
 #include "feature.h"
 #include "offloads.h"
@@ -20,30 +17,13 @@
 #include "policy_file.h"
 #include "tables.h"
 
-/* Names of all graphs begin so; a pattern for statistics. */
-#define PIPELINE_GRAPHS "worker-*"
-
-struct worker {
-	unsigned int lcore;
-	struct hy_graph *graph;
-	struct hy_idle idle;
-	atomic_bool ended;
-};
-
 struct pipeline {
-	struct rte_rcu_qsbr *qsbr; /* to which workers report, for changes of what they read */
 	struct tables tables;
 	struct classes classes;   /* of --policy */
 	struct offloads offloads; /* of those, by --offload */
 	struct features features; /* of --feature */
-	struct worker workers[RTE_MAX_LCORE];
-	struct hy_graph *graphs[RTE_MAX_LCORE]; /* of the workers */
-	unsigned int nb_workers;
-	struct hy_dispatch *dispatch; /* of --mode=dispatch, which the graphs belong to; or NULL */
+	struct hy_workers workers;
 };
-
-/* The NUMA node that a worker's graph and table are on. */
-int worker_socket(const struct options *options, const struct worker *worker);
 
 /*
  * Lists the lcores of --config and --pin as workers, in order (with --mode=eventdev, all that EAL

@@ -10,7 +10,6 @@
 
 #include "feed.h"
 #include "ports.h"
-#include "spread.h"
 
 static struct hy_port_params
 params_of(const struct options *options, uint16_t port, unsigned int nb_workers)
@@ -23,7 +22,7 @@ params_of(const struct options *options, uint16_t port, unsigned int nb_workers)
 									       : 0,
 		.promiscuous = options->promiscuous,
 		.own_pool = options->per_port_pool,
-		.rx_interrupts = options->idle == IDLE_INTERRUPT && !options->event.on,
+		.rx_interrupts = options->idle == HY_IDLE_SLEEP && !options->event.on,
 	};
 
 	for (unsigned int i = 0; i < options->nb_queues; i++)
@@ -39,7 +38,8 @@ ports_start(const struct options *options, struct hy_hal *hal, unsigned int nb_w
 		.ports = ports,
 		.nb_workers = nb_workers,
 		.nb_held = (options->event.on ? HY_EVENT_MOST : 0) +
-			spread_held(options, nb_workers),
+			(options->dispatch.on ? hy_workers_held(nb_workers, graph_burst(options))
+					      : 0),
 		.numa = options->numa,
 	};
 	char error[HY_HAL_ERROR_SIZE];

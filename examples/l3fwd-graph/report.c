@@ -10,7 +10,6 @@
 
 #include "feature.h"
 #include "feed.h"
-#include "spread.h"
 #include "sums.h"
 
 void
@@ -48,9 +47,9 @@ report_events(struct report *report)
 void
 report_workers(struct report *report, const struct pipeline *pipeline)
 {
-	report->nb_workers = pipeline->nb_workers;
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
-		const struct worker *worker = &pipeline->workers[w];
+	report->nb_workers = pipeline->workers.nb;
+	for (unsigned int w = 0; w < pipeline->workers.nb; w++) {
+		const struct hy_worker *worker = &pipeline->workers.worker[w];
 		struct report_worker *to = &report->workers[w];
 
 		to->lcore = worker->lcore;
@@ -242,11 +241,11 @@ workers_table(const struct report *report, FILE *out)
 static void
 spread_table(const struct hy_stats *stats, FILE *out)
 {
-	struct spread_way way;
+	struct hy_handover way;
 	bool listed = false;
 
 	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
-		if (!spread_way_read(stats, i, &way))
+		if (!hy_handover_read(stats, i, &way))
 			continue;
 		if (!listed)
 			fprintf(out, "\n%-18s %12s %12s\n", "handed over to", "packets",
@@ -293,7 +292,7 @@ report_table(const struct report *report, FILE *out)
 	if (report->offloads != NULL && report->offloads[0] != '\0')
 		fprintf(out, "\n%s", report->offloads);
 	spread_table(stats, out);
-	if (report->options->idle != IDLE_POLL)
+	if (report->options->idle != HY_IDLE_POLL)
 		workers_table(report, out);
 	fprintf(out, "\n");
 }

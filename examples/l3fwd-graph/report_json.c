@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "spread.h"
 #include "sums.h"
 
 static void
@@ -133,7 +132,7 @@ static void
 spread_json(const struct report *report, FILE *out)
 {
 	const char *comma = "";
-	struct spread_way way;
+	struct hy_handover way;
 
 	if (!report->options->dispatch.on) {
 		fprintf(out, "  \"dispatch\": null,\n");
@@ -141,7 +140,7 @@ spread_json(const struct report *report, FILE *out)
 	}
 	fprintf(out, "  \"dispatch\": {");
 	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
-		if (!spread_way_read(report->stats, i, &way))
+		if (!hy_handover_read(report->stats, i, &way))
 			continue;
 		fprintf(out,
 			"%s\n    \"%s\": {\"packets\": %" PRIu64 ", \"held_back\": %" PRIu64 "}",

@@ -26,8 +26,8 @@ ways_start(const struct options *options, const struct pipeline *pipeline)
 		.nb_records = options->trace * RECORDS_A_PACKET,
 	};
 
-	for (unsigned int w = 0; options->trace > 0 && w < pipeline->nb_workers; w++) {
-		const int rc = hy_trace_start(pipeline->workers[w].graph, &params);
+	for (unsigned int w = 0; options->trace > 0 && w < pipeline->workers.nb; w++) {
+		const int rc = hy_trace_start(pipeline->workers.graphs[w], &params);
 
 		if (rc < 0) {
 			fprintf(stderr, "l3fwd-graph: --trace: %s\n", strerror(-rc));
@@ -117,8 +117,8 @@ worker_print(struct hy_graph *graph, FILE *out)
 int
 ways_print(const struct pipeline *pipeline, FILE *out)
 {
-	for (unsigned int w = 0; w < pipeline->nb_workers; w++) {
-		const int rc = worker_print(pipeline->workers[w].graph, out);
+	for (unsigned int w = 0; w < pipeline->workers.nb; w++) {
+		const int rc = worker_print(pipeline->workers.graphs[w], out);
 
 		if (rc < 0) {
 			fprintf(stderr, "l3fwd-graph: --trace: %s\n", strerror(-rc));

@@ -1,32 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --until-idle: time alone says little on a busy machine, where a worker may not run for as long.
- * Nor do walks: a source is not called while what it makes would have no room. So each source must
- * have been called several times, and have had nothing, since the last packet was seen.
+ * Whether packets have stopped coming: time alone says little on a busy machine, where a worker may
+ * not run for as long. Nor do walks: a source is not called while what it makes would have no room.
+ * So each source must have been called several times, and have had nothing, since the last packet.
  */
 
 #include <string.h>
 
 #include <rte_cycles.h>
 
-#include "until_idle.h"
+#include "workers.h"
 
 /*
  * Calls of each source in a round: the first may be under way when the round begins, and the last
  * when it is counted. An event device in software holds packets back for some 100 calls, and may then
  * hand them to a worker that was through with its calls: hence several rounds of more.
  */
-static unsigned int
-calls_wanted(const struct options *options)
-{
-	return options->event.on ? 256 : 3;
-}
-
-static unsigned int
-rounds_wanted(const struct options *options)
-{
-	return options->event.on ? 4 : 1;
-}
+#define CALLS 3
+#define ROUNDS 1
+#define EVENT_CALLS 256
+#define EVENT_ROUNDS 4
 
 static const struct hy_node_stats *
 source_of(const struct hy_stats *stats, const char *name)
@@ -69,26 +62,26 @@ stats_free(struct hy_stats **stats, unsigned int n)
 }
 
 static int
-stats_read(const struct pipeline *pipeline, struct hy_stats **stats)
+stats_read(const struct hy_workers *workers, struct hy_stats **stats)
 {
 	int rc = 0;
 
-	for (unsigned int w = 0; w < pipeline->nb_workers && rc == 0; w++)
-		rc = hy_stats_read(hy_graph_name(pipeline->graphs[w]), &stats[w]);
+	for (unsigned int w = 0; w < workers->nb && rc == 0; w++)
+		rc = hy_stats_read(hy_graph_name(workers->graphs[w]), &stats[w]);
 	return rc;
 }
 
 /* Of all workers: something arrived at one, or each has called all of its sources. */
 static enum change
-compare_all(const struct until_idle *idle, struct hy_stats *const *now, unsigned int n,
+compare_all(const struct hy_quiet *quiet, struct hy_stats *const *now, unsigned int n,
 	unsigned int calls)
 {
 	enum change change = CALLED;
 
 	for (unsigned int w = 0; w < n && change != ARRIVED; w++) {
-		const enum change one = idle->from[w] == NULL
+		const enum change one = quiet->from[w] == NULL
 			? ARRIVED
-			: compare(idle->from[w], now[w], calls);
+			: compare(quiet->from[w], now[w], calls);
 
 		if (one != CALLED)
 			change = one;
@@ -97,30 +90,30 @@ compare_all(const struct until_idle *idle, struct hy_stats *const *now, unsigned
 }
 
 bool
-until_idle(struct until_idle *idle, const struct options *options, const struct pipeline *pipeline)
+hy_workers_quiet(const struct hy_workers *workers, struct hy_quiet *quiet)
 {
+	const bool events = hy_worker_has_events(workers->graphs[0]);
 	struct hy_stats *now[RTE_MAX_LCORE] = { NULL };
-	const unsigned int n = pipeline->nb_workers;
 	const uint64_t before = rte_rdtsc();
 	enum change change = SAME;
 
-	if (stats_read(pipeline, now) == 0)
-		change = compare_all(idle, now, n, calls_wanted(options));
+	if (stats_read(workers, now) == 0)
+		change = compare_all(quiet, now, workers->nb, events ? EVENT_CALLS : CALLS);
 	if (change == SAME) {
-		stats_free(now, n);
+		stats_free(now, workers->nb);
 	} else {
-		stats_free(idle->from, n);
-		memcpy(idle->from, now, sizeof(now));
-		idle->rounds = change == ARRIVED ? 0 : idle->rounds + 1;
+		stats_free(quiet->from, workers->nb);
+		memcpy(quiet->from, now, sizeof(now));
+		quiet->rounds = change == ARRIVED ? 0 : quiet->rounds + 1;
 	}
 	if (change == ARRIVED)
-		idle->since = rte_rdtsc();
-	return idle->rounds >= rounds_wanted(options) &&
-		before - idle->since > options->until_idle_ms * rte_get_tsc_hz() / 1000;
+		quiet->since = rte_rdtsc();
+	return quiet->rounds >= (events ? EVENT_ROUNDS : ROUNDS) &&
+		before - quiet->since > quiet->ms * rte_get_tsc_hz() / 1000;
 }
 
 void
-until_idle_free(struct until_idle *idle)
+hy_quiet_free(struct hy_quiet *quiet)
 {
-	stats_free(idle->from, RTE_DIM(idle->from));
+	stats_free(quiet->from, RTE_DIM(quiet->from));
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ends of graphs. */
+
+#include <stdio.h>
+
+#include <hy_assembly.h>
+#include <hy_ethdev.h>
+#include <hy_event.h>
+
+void
+hy_rx_node_name(const struct hy_rx_queue *queue, char name[HY_NAME_SIZE])
+{
+	snprintf(name, HY_NAME_SIZE, "ethdev_rx-%u-%u", queue->port, queue->queue);
+}
+
+int
+hy_port_node(const struct hy_ends *ends, const char *family, uint16_t port, hy_node_id *id)
+{
+	char suffix[HY_NAME_SIZE];
+
+	snprintf(suffix, sizeof(suffix), "%u", port);
+	return hy_hal_node_clone(ends->hal, family, port, suffix, id);
+}
+
+static int
+rx_lead(const struct hy_ends *ends, hy_node_id rx, uint16_t port)
+{
+	char name[HY_NAME_SIZE];
+
+	if (ends->next == NULL)
+		return 0;
+	if (!ends->next_by_port)
+		return hy_hal_lead(ends->hal, rx, 0, ends->next, port);
+	snprintf(name, sizeof(name), "%s-%u", ends->next, port);
+	return hy_node_edge_set(rx, 0, name);
+}
+
+int
+hy_rx_nodes(const struct hy_ends *ends)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < ends->nb_queues && rc == 0; i++) {
+		const struct hy_rx_queue *q = &ends->queues[i];
+		const struct hy_ethdev_rx_config config = { .port = q->port, .queue = q->queue };
+		char suffix[HY_NAME_SIZE];
+		hy_node_id rx;
+
+		snprintf(suffix, sizeof(suffix), "%u-%u", q->port, q->queue);
+		rc = hy_hal_node_clone(ends->hal, "ethdev_rx", q->port, suffix, &rx);
+		if (rc == 0)
+			rc = hy_node_config(rx, &config, sizeof(config));
+		if (rc == 0)
+			rc = rx_lead(ends, rx, q->port);
+	}
+	return rc;
+}
+
+int
+hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[RTE_MAX_ETHPORTS])
+{
+	int rc = 0;
+
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		edge[p] = HY_TX_NO_EDGE;
+	for (unsigned int i = 0; i < ends->nb_ports && rc == 0; i++) {
+		const uint16_t port = ends->ports[i];
+		const struct hy_ethdev_tx_config config = { .port = port,
+			.nb_queues = (uint16_t)ends->nb_workers };
+		char name[HY_NAME_SIZE];
+		hy_node_id tx;
+
+		rc = hy_port_node(ends, "ethdev_tx", port, &tx);
+		if (rc == 0)
+			rc = hy_node_config(tx, &config, sizeof(config));
+		if (rc == 0)
+			rc = hy_node_name(tx, name, sizeof(name));
+		if (rc == 0)
+			rc = hy_node_edge_add(from, name, &edge[port]);
+	}
+	return rc;
+}
+
+int
+hy_event_nodes(const struct hy_ends *ends, uint8_t device)
+{
+	const struct hy_target target = { .kind = HY_TARGET_EVENT, .id = device };
+	struct hy_event_rx_config config = { .device = device };
+	hy_node_id rx;
+	int rc = hy_hal_node_for(ends->hal, "event_rx", target, &rx);
+
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		config.edge[p] = HY_EVENT_NO_EDGE;
+	for (unsigned int i = 0; i < ends->nb_ports && rc == 0; i++) {
+		const uint16_t port = ends->ports[i];
+		char name[HY_NAME_SIZE];
+		hy_node_id next;
+
+		if (!ends->next_by_port)
+			rc = hy_port_node(ends, ends->next, port, &next);
+		snprintf(name, sizeof(name), "%s-%u", ends->next, port);
+		if (rc == 0)
+			rc = hy_node_edge_add(rx, name, &config.edge[port]);
+	}
+	return rc < 0 ? rc : hy_node_config(rx, &config, sizeof(config));
+}

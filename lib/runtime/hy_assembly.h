@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The ends of a program's graphs, out of what the HAL selected: a node for each receive queue, and
+ * one for each port that sends. What is between them is the program's.
+ *
+ * For the control thread that uses the HAL, after hy_hal_select() and before graphs are created.
+ * Functions return 0 or a negative errno: what hy_hal_node_clone(), hy_hal_lead() and the functions
+ * of hy_graph.h return, of which some log the reason. Nodes that were made stay until
+ * hy_hal_destroy().
+ */
+#ifndef HY_ASSEMBLY_H
+#define HY_ASSEMBLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hy_hal_live.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+#define HY_TX_NO_EDGE UINT16_MAX /**< The edge to a port that is none of the program's. */
+
+/** Which worker polls a receive queue. */
+struct hy_rx_queue {
+	uint16_t port;      /**< ethdev port id. */
+	uint16_t queue;     /**< Its receive queue. */
+	unsigned int lcore; /**< The worker. */
+	uint16_t budget; /**< Packets that it takes a walk at most; 0: the graph's source_budget. */
+};
+
+/** Where packets come from and go to. Read during calls only. */
+struct hy_ends {
+	struct hy_hal *hal;               /**< After a selection. */
+	const uint16_t *ports;            /**< Ports of the program, each once. */
+	unsigned int nb_ports;            /**< Entries of ports. */
+	const struct hy_rx_queue *queues; /**< Queues that are polled. */
+	unsigned int nb_queues;           /**< Entries of queues. */
+	unsigned int nb_workers;          /**< Transmit queues that each port has. */
+	/**
+	 * The family that packets go to first; NULL: the one that ethdev_rx declares. Its node is the
+	 * one that hy_hal_lead() gives, now and after each selection,
+	 */
+	const char *next;
+	bool next_by_port; /**< or, with this, the port's own: that of hy_port_node(). */
+};
+
+/** Writes the name of a queue's node, "ethdev_rx-PORT-QUEUE". */
+void hy_rx_node_name(const struct hy_rx_queue *queue, char name[HY_NAME_SIZE]);
+
+/**
+ * Makes a port's own node of a family, "FAMILY-PORT".
+ *
+ * @param[out] id The node.
+ */
+int hy_port_node(const struct hy_ends *ends, const char *family, uint16_t port, hy_node_id *id);
+
+/** Makes a node of ethdev_rx for each queue, and leads it to the port's next node. */
+int hy_rx_nodes(const struct hy_ends *ends);
+
+/**
+ * Makes a node of ethdev_tx for each port, "ethdev_tx-PORT", and an edge to it.
+ *
+ * @param from The node that sends.
+ * @param[out] edge The edge of @p from by port; HY_TX_NO_EDGE for numbers that are none of ports.
+ */
+int hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[RTE_MAX_ETHPORTS]);
+
+/**
+ * Configures event_rx for a device with a feed (hy_event.h), in place of hy_rx_nodes(): each port's
+ * packets go to the port's own node, hy_port_node(), of the family next. Makes those unless
+ * next_by_port says that the program has made them.
+ */
+int hy_event_nodes(const struct hy_ends *ends, uint8_t device);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
