@@ -30,21 +30,25 @@
 #include "report.h"
 #include "ways.h"
 
-#define TICK_US 1000
 #define TABLE_WAIT_US 200000 /* for a walk of each worker, which may have to share its CPU */
 
-/* The tables of --stats. */
-struct shown {
-	uint64_t start, last;    /* TSC; when workers started, and of the last table */
-	struct hy_stats *before; /* in the last table */
+/* What is done while workers walk, and the tables of --stats. */
+struct watch {
+	const struct options *options;
+	struct pipeline *pipeline;
+	struct report *report;
+	struct outputs *out;
+	uint64_t start, last, next; /* TSC; when workers started, of the last table and the next */
+	struct hy_stats *before;    /* in the last table */
 };
 
 /* The rows of a table are of one moment for each worker: they agree. */
 static void
-table_show(struct shown *shown, struct report *report, const struct pipeline *pipeline,
-	FILE *people)
+table_show(struct watch *watch)
 {
 	const double hz = (double)rte_get_tsc_hz();
+	const struct pipeline *pipeline = watch->pipeline;
+	struct report *report = watch->report;
 	struct hy_stats *stats;
 	uint64_t now;
 
@@ -52,52 +56,41 @@ table_show(struct shown *shown, struct report *report, const struct pipeline *pi
 		return;
 	now = rte_rdtsc();
 	report->stats = stats;
-	report->before = shown->before;
-	report->seconds = (double)(now - shown->start) / hz;
-	report->interval = (double)(now - shown->last) / hz;
+	report->before = watch->before;
+	report->seconds = (double)(now - watch->start) / hz;
+	report->interval = (double)(now - watch->last) / hz;
 	report_events(report);
 	report_workers(report, pipeline);
 	report_classes(report, pipeline);
 	report_offloads(report, pipeline);
-	report_table(report, people);
-	fflush(people);
+	report_table(report, watch->out->people);
+	fflush(watch->out->people);
 	report->before = NULL;
 	report->seconds = 0;
-	hy_stats_free(shown->before);
-	shown->before = stats;
-	shown->last = now;
+	hy_stats_free(watch->before);
+	watch->before = stats;
+	watch->last = now;
 }
 
-/* Sleeps until it is time to stop; does what signals ask for; prints the table now and then. */
+/* Does what is due, and what signals ask for; prints the table now and then. */
 static void
-watch(const struct options *options, struct pipeline *pipeline, struct report *report,
-	struct outputs *out)
+tick(void *arg)
 {
-	const uint64_t hz = rte_get_tsc_hz(), start = rte_rdtsc();
-	uint64_t next_table = start + options->stats_s * hz;
-	struct shown shown = { .start = start, .last = start };
-	struct hy_quiet quiet = { .ms = options->until_idle_ms };
+	struct watch *watch = arg;
+	const struct options *options = watch->options;
+	struct pipeline *pipeline = watch->pipeline;
+	FILE *people = watch->out->people;
+	const uint64_t now = rte_rdtsc();
 
-	while (!hy_stopping()) {
-		const uint64_t now = rte_rdtsc();
-
-		rte_delay_us_sleep(TICK_US);
-		offloads_poll(&pipeline->offloads);
-		ports_poll(options, pipeline->workers.graphs, pipeline->workers.nb, out->people);
-		if (hy_signals_take(SIGHUP))
-			reload(options, pipeline, out->people);
-		dump_poll(&pipeline->tables, out);
-		if (options->duration_s > 0 && now - start >= options->duration_s * hz)
-			hy_stop();
-		if (options->until_idle_ms > 0 && hy_workers_quiet(&pipeline->workers, &quiet))
-			hy_stop();
-		if (options->stats_s == 0 || now < next_table)
-			continue;
-		table_show(&shown, report, pipeline, out->people);
-		next_table = now + options->stats_s * hz;
-	}
-	hy_stats_free(shown.before);
-	hy_quiet_free(&quiet);
+	offloads_poll(&pipeline->offloads);
+	ports_poll(options, pipeline->workers.graphs, pipeline->workers.nb, people);
+	if (hy_signals_take(SIGHUP))
+		reload(options, pipeline, people);
+	dump_poll(&pipeline->tables, watch->out);
+	if (options->stats_s == 0 || now < watch->next)
+		return;
+	table_show(watch);
+	watch->next = now + options->stats_s * rte_get_tsc_hz();
 }
 
 /* Writes a graph: what it did, or, if it never ran, what it would be. */
@@ -164,17 +157,27 @@ static int
 run(const struct options *options, struct pipeline *pipeline, struct report *report,
 	struct outputs *out)
 {
-	const int rc = hy_workers_launch(&pipeline->workers);
+	const uint64_t start = rte_rdtsc();
+	struct watch watch = { .options = options,
+		.pipeline = pipeline,
+		.report = report,
+		.out = out,
+		.start = start,
+		.last = start,
+		.next = start + options->stats_s * rte_get_tsc_hz() };
+	const struct hy_loop loop = { .tick = tick,
+		.arg = &watch,
+		.quiet_ms = options->until_idle_ms,
+		.seconds = options->duration_s };
+	int rc;
 
-	if (rc < 0) {
-		fprintf(stderr, "l3fwd-graph: workers: %s\n", strerror(-rc));
-		return rc;
-	}
 	hy_terminal_hurry(true);
-	watch(options, pipeline, report, out);
+	rc = hy_workers_run(&pipeline->workers, &loop);
 	hy_terminal_hurry(false);
-	hy_workers_join(&pipeline->workers);
-	return 0;
+	hy_stats_free(watch.before);
+	if (rc < 0)
+		fprintf(stderr, "l3fwd-graph: workers: %s\n", strerror(-rc));
+	return rc;
 }
 
 static int

@@ -11,6 +11,7 @@
 #include <hy_mbuf.h>
 
 #include "pipeline.h"
+#include "ports.h"
 #include "steer.h"
 #include "telemetry.h"
 
@@ -145,18 +146,12 @@ static int
 ends_join(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline)
 {
 	const bool classes = pipeline->classes.policy != NULL;
-	uint16_t ports[RTE_MAX_ETHPORTS], port;
-	struct hy_ends ends = { .hal = hal,
-		.ports = ports,
-		.queues = options->queues,
-		.nb_queues = options->nb_queues,
-		.nb_workers = pipeline->workers.nb,
-		.next = classes ? "flow_cls" : "pkt_cls",
-		.next_by_port = classes };
+	uint16_t ports[RTE_MAX_ETHPORTS];
+	struct hy_ends ends = ports_ends(options, pipeline->workers.nb, ports);
 
-	RTE_ETH_FOREACH_DEV(port)
-		if (port_enabled(options, port))
-			ports[ends.nb_ports++] = port;
+	ends.hal = hal;
+	ends.next = classes ? "flow_cls" : "pkt_cls";
+	ends.next_by_port = classes;
 	return nodes_create(options, &ends, pipeline);
 }
 

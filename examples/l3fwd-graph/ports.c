@@ -11,31 +11,38 @@
 #include "feed.h"
 #include "ports.h"
 
-static struct hy_port_params
-params_of(const struct options *options, uint16_t port, unsigned int nb_workers)
+struct hy_ends
+ports_ends(const struct options *options, unsigned int nb_workers, uint16_t ports[RTE_MAX_ETHPORTS])
 {
-	struct hy_port_params params = {
-		.port = port,
-		.nb_tx_queues = (uint16_t)nb_workers,
-		.max_len = options->max_pkt_len,
-		.flow_rules = options->offload.params.provider == &hy_flow_rte ? options->max_rules
-									       : 0,
-		.promiscuous = options->promiscuous,
-		.own_pool = options->per_port_pool,
-		.rx_interrupts = options->idle == HY_IDLE_SLEEP && !options->event.on,
-	};
+	struct hy_ends ends = { .ports = ports,
+		.queues = options->queues,
+		.nb_queues = options->nb_queues,
+		.nb_workers = nb_workers };
+	uint16_t port;
 
-	for (unsigned int i = 0; i < options->nb_queues; i++)
-		params.nb_rx_queues += options->queues[i].port == port;
-	return params;
+	RTE_ETH_FOREACH_DEV(port)
+		if (port_enabled(options, port))
+			ports[ends.nb_ports++] = port;
+	return ends;
 }
 
 int
 ports_start(const struct options *options, struct hy_hal *hal, unsigned int nb_workers)
 {
+	const bool templates = options->offload.params.provider == &hy_flow_rte;
+	const struct hy_port_params each = {
+		.max_len = options->max_pkt_len,
+		.flow_rules = templates ? options->max_rules : 0,
+		.promiscuous = options->promiscuous,
+		.own_pool = options->per_port_pool,
+		.rx_interrupts = options->idle == HY_IDLE_SLEEP && !options->event.on,
+	};
+	uint16_t numbers[RTE_MAX_ETHPORTS];
+	const struct hy_ends ends = ports_ends(options, nb_workers, numbers);
 	struct hy_port_params ports[RTE_MAX_ETHPORTS];
-	struct hy_ports_params params = {
+	const struct hy_ports_params params = {
 		.ports = ports,
+		.nb_ports = ends.nb_ports,
 		.nb_workers = nb_workers,
 		.nb_held = (options->event.on ? HY_EVENT_MOST : 0) +
 			(options->dispatch.on ? hy_workers_held(nb_workers, graph_burst(options))
@@ -43,12 +50,9 @@ ports_start(const struct options *options, struct hy_hal *hal, unsigned int nb_w
 		.numa = options->numa,
 	};
 	char error[HY_HAL_ERROR_SIZE];
-	uint16_t port;
 	int rc;
 
-	RTE_ETH_FOREACH_DEV(port)
-		if (port_enabled(options, port))
-			ports[params.nb_ports++] = params_of(options, port, nb_workers);
+	hy_ends_ports(&ends, &each, ports);
 	rc = hy_ports_start(hal, &params, error);
 	if (rc == 0)
 		return 0;

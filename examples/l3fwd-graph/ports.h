@@ -3,9 +3,13 @@
 #ifndef L3FWD_PORTS_H
 #define L3FWD_PORTS_H
 
-#include <hy_ports.h>
+#include <hy_assembly.h>
 
 #include "options.h"
+
+/* The enabled ports and their queues; ports gets the numbers. */
+struct hy_ends ports_ends(const struct options *options, unsigned int nb_workers,
+	uint16_t ports[RTE_MAX_ETHPORTS]);
 
 /*
  * Configures and starts the enabled ports, with a transmit queue for each worker. Returns 0, or -1

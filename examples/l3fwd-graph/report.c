@@ -40,7 +40,7 @@ report_events(struct report *report)
 	hy_ports_count();
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		report->ports[p].state = states[hy_hal_port_state(report->hal, p)];
-		hy_port_status(p, &report->ports[p].status);
+		hy_port_status_read(p, &report->ports[p].status);
 	}
 }
 
@@ -301,8 +301,7 @@ bool
 report_result(const struct report *report, FILE *out)
 {
 	uint64_t tx_errors = 0;
-	struct totals t;
-	bool balanced, leaked;
+	struct hy_totals t;
 
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		char mac[RTE_ETHER_ADDR_FMT_SIZE];
@@ -330,13 +329,6 @@ report_result(const struct report *report, FILE *out)
 		fprintf(out,
 			"tx errors: the driver's count of packets that it did not send; they are "
 			"in tx, or dropped as tx_full\n");
-	sum_totals(report, &t);
-	balanced = t.rx == t.tx + t.dropped;
-	leaked = report->mbufs_in_use > 0;
-	fprintf(out,
-		"total   rx %" PRIu64 " = tx %" PRIu64 " + dropped %" PRIu64 "%s\n"
-		"mbufs   %u of %u in use%s\n",
-		t.rx, t.tx, t.dropped, balanced ? "" : "  DO NOT ADD UP", report->mbufs_in_use,
-		report->mbufs_total, leaked ? "  LEAKED" : ", none leaked");
-	return balanced && !leaked;
+	hy_totals_read(report->stats, report->under_way, &t);
+	return hy_totals_print(&t, report->mbufs_in_use, report->mbufs_total, out);
 }

@@ -43,13 +43,6 @@ struct report {
 	unsigned int mbufs_total;
 };
 
-/* Packets that workers took; rx = tx + dropped once they have stopped. */
-struct totals {
-	uint64_t rx;
-	uint64_t tx;
-	uint64_t dropped;
-};
-
 /* Notes what ports are called, once they run. */
 void report_ports(struct report *report);
 /* Notes how ports are doing: their links, what they lost, and how often they were reset. */

@@ -155,7 +155,7 @@ report_json(const struct report *report, FILE *out)
 {
 	struct reason reasons[REASONS_MAX];
 	const unsigned int n = sum_drops(report, reasons);
-	struct totals t;
+	struct hy_totals t;
 
 	fprintf(out, "{\n");
 	ports_json(report, out);
@@ -170,7 +170,7 @@ report_json(const struct report *report, FILE *out)
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", reasons[i].name,
 			reasons[i].objs);
-	sum_totals(report, &t);
+	hy_totals_read(report->stats, report->under_way, &t);
 	fprintf(out,
 		"},\n  \"totals\": {\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"dropped\": %" PRIu64
 		"},\n  \"mbufs\": {\"in_use\": %u, \"total\": %u}\n}\n",

@@ -101,19 +101,3 @@ sum_tx(const struct report *report, uint16_t port)
 {
 	return sum_port(report, port, "ethdev_tx");
 }
-
-void
-sum_totals(const struct report *report, struct totals *totals)
-{
-	*totals = (struct totals){ .dropped = report->under_way };
-	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
-		totals->tx += sum_tx(report, p);
-	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
-		const struct hy_node_stats *node = &report->stats->nodes[i];
-
-		/* A source that is no node of the HAL's has packets of another worker. */
-		if (node->is_source && hy_hal_placement(report->hal, node->name) != NULL)
-			totals->rx += node->objs;
-		totals->dropped += dropped_by(node);
-	}
-}

@@ -21,6 +21,4 @@ unsigned int sum_drops(const struct report *report, struct reason reasons[REASON
 uint64_t sum_rx(const struct report *report, uint16_t port);
 uint64_t sum_tx(const struct report *report, uint16_t port);
 
-void sum_totals(const struct report *report, struct totals *totals);
-
 #endif

@@ -205,7 +205,7 @@ on_port(const char *command __rte_unused, const char *parameter, struct rte_tel_
 
 	if (!port_read(parameter, &port))
 		return telemetry_error("there is no such port", data);
-	hy_port_status(port, &status);
+	hy_port_status_read(port, &status);
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_int(data, "port", port);
 	rte_tel_data_add_dict_string(data, "link", hy_port_link(&status));

@@ -2,10 +2,47 @@
 /* The ends of graphs. */
 
 #include <stdio.h>
+#include <string.h>
 
 #include <hy_assembly.h>
 #include <hy_ethdev.h>
 #include <hy_event.h>
+
+void
+hy_ends_ports(const struct hy_ends *ends, const struct hy_port_params *each,
+	struct hy_port_params *params)
+{
+	for (unsigned int i = 0; i < ends->nb_ports; i++) {
+		params[i] = *each;
+		params[i].port = ends->ports[i];
+		params[i].nb_tx_queues = (uint16_t)ends->nb_workers;
+		for (unsigned int q = 0; q < ends->nb_queues; q++)
+			params[i].nb_rx_queues += ends->queues[q].port == ends->ports[i];
+	}
+}
+
+int
+hy_ends_up(const struct hy_ends *ends, const struct hy_port_params *each, char *error)
+{
+	struct hy_port_params ports[RTE_MAX_ETHPORTS];
+	const struct hy_ports_params params = { .ports = ports,
+		.nb_ports = ends->nb_ports,
+		.nb_workers = ends->nb_workers,
+		.numa = true };
+	int rc = hy_hal_watch(ends->hal);
+
+	if (rc < 0)
+		snprintf(error, HY_HAL_ERROR_SIZE, "events of ports: %s", strerror(-rc));
+	hy_ends_ports(ends, each, ports);
+	if (rc == 0)
+		rc = hy_hal_plan(ends->hal, error);
+	if (rc == 0)
+		rc = hy_ports_start(ends->hal, &params, error);
+	if (rc < 0)
+		return rc;
+	hy_hal_probe(ends->hal);
+	return hy_hal_select(ends->hal, error);
+}
 
 void
 hy_rx_node_name(const struct hy_rx_queue *queue, char name[HY_NAME_SIZE])

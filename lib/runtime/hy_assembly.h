@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <hy_hal_live.h>
+#include <hy_ports.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +35,7 @@ struct hy_rx_queue {
 
 /** Where packets come from and go to. Read during calls only. */
 struct hy_ends {
-	struct hy_hal *hal;               /**< After a selection. */
+	struct hy_hal *hal;               /**< Where nodes are made, after a selection. */
 	const uint16_t *ports;            /**< Ports of the program, each once. */
 	unsigned int nb_ports;            /**< Entries of ports. */
 	const struct hy_rx_queue *queues; /**< Queues that are polled. */
@@ -48,6 +48,27 @@ struct hy_ends {
 	const char *next;
 	bool next_by_port; /**< or, with this, the port's own: that of hy_port_node(). */
 };
+
+/**
+ * Describes all ports of the ends alike, for hy_ports_start(): with as many receive queues as queues
+ * has of each, and a transmit queue for each worker.
+ *
+ * @param each What the ports have in common.
+ * @param[out] params Room for nb_ports of them.
+ */
+void hy_ends_ports(const struct hy_ends *ends, const struct hy_port_params *each,
+	struct hy_port_params *params);
+
+/**
+ * Brings up all ports of the ends alike, and selects variants for them: hy_hal_watch(),
+ * hy_hal_plan(), hy_ports_start(), hy_hal_probe() and hy_hal_select(), one after the other. For
+ * programs that do nothing in between. Pools are by NUMA node.
+ *
+ * @param each What the ports have in common.
+ * @param[out] error As hy_ports_start() has it.
+ * @return 0; what these functions return.
+ */
+int hy_ends_up(const struct hy_ends *ends, const struct hy_port_params *each, char *error);
 
 /** Writes the name of a queue's node, "ethdev_rx-PORT-QUEUE". */
 void hy_rx_node_name(const struct hy_rx_queue *queue, char name[HY_NAME_SIZE]);

@@ -5,11 +5,12 @@
  * removed, stopped.
  *
  * Use, in this order: hy_hal_create(); hy_hal_watch(); hy_port_find() for ports that the user names;
- * hy_hal_plan(); hy_ports_start(); hy_hal_select(). While packets flow, hy_ports_poll() now and then.
+ * hy_hal_plan(); hy_ports_start(); hy_hal_probe(); hy_hal_select(). While packets flow,
+ * hy_ports_poll() now and then.
  * When no worker runs and all graphs are destroyed, hy_ports_stop(), then hy_hal_destroy().
  *
  * Ports are numbered by DPDK, and belong to the process: so does what this header keeps of them.
- * One control thread calls these functions, the one that uses the HAL; hy_port_status() may be
+ * One control thread calls these functions, the one that uses the HAL; hy_port_status_read() may be
  * called by any thread. Functions return 0 or a negative errno. Those that take @p error write one
  * sentence there, in HY_HAL_ERROR_SIZE bytes, which names the port and what it accepts.
  */
@@ -102,7 +103,7 @@ struct hy_port_status {
 };
 
 /** Reads what hy_ports_poll() saw last. Any thread, any time; zeros for ports never started. */
-void hy_port_status(uint16_t port, struct hy_port_status *status);
+void hy_port_status_read(uint16_t port, struct hy_port_status *status);
 
 /** @return "up", "down", or "unknown". */
 const char *hy_port_link(const struct hy_port_status *status);
@@ -128,6 +129,16 @@ void hy_ports_stop(unsigned int *in_use, unsigned int *total);
  * @return 0; -ENODEV there is no such port.
  */
 int hy_port_find(const char *name, uint16_t *port);
+
+/**
+ * Finds several ports, and has the HAL ignore all others.
+ *
+ * @param names As for hy_port_find(), @p n of them.
+ * @param[out] ports Room for @p n of them.
+ * @return 0; -ENODEV one of them is not there; -EEXIST one is there twice.
+ */
+int hy_ports_find(struct hy_hal *hal, char *const *names, unsigned int n, uint16_t *ports,
+	char *error);
 
 #pragma GCC visibility pop
 

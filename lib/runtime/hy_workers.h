@@ -9,10 +9,7 @@
  * hy_workers_init(&workers, NULL, 0, true);
  * // ports, selection, nodes
  * hy_workers_graphs(&workers, &graphs);
- * hy_workers_launch(&workers);
- * while (!stop)
- *         // what the program does each tick
- * hy_workers_join(&workers);
+ * hy_workers_run(&workers, &loop);
  * hy_workers_destroy(&workers);
  * @endcode
  *
@@ -68,13 +65,22 @@ struct hy_workers {
 /**
  * Lists the workers, and makes what they report to.
  *
- * @param lcores EAL's lcores, each once, but for the main one; NULL: all but that.
+ * @param lcores EAL's lcores, each once, but for the main one; NULL: the first @p n of those.
  * @param n Entries of lcores.
  * @param numa Graphs are to lie on their worker's NUMA node.
  * @return 0; -EINVAL an lcore is not EAL's, or the main one, or there is none; -ENOMEM.
  */
 int hy_workers_init(struct hy_workers *workers, const unsigned int *lcores, unsigned int n,
 	bool numa);
+
+/**
+ * Deals queue 0 of each port of the ends to the workers in turn: fills in queues, nb_queues and
+ * nb_workers.
+ *
+ * @param[out] queues Room for as many queues as the ends have ports; must outlive @p ends.
+ */
+void hy_workers_deal(const struct hy_workers *workers, struct hy_ends *ends,
+	struct hy_rx_queue *queues);
 
 /** What a worker does that finds no packets. */
 enum hy_idle_mode {
@@ -119,6 +125,26 @@ int hy_workers_graphs(struct hy_workers *workers, const struct hy_graphs *graphs
 /** Most packets that lie between workers when a graph of such bursts is spread over them. */
 uint32_t hy_workers_held(unsigned int nb_workers, uint32_t burst);
 
+/** What the control thread does while workers walk. Zeros: nothing of it. */
+struct hy_loop {
+	/** What the program does in each round, about every millisecond: looks at files, reports. */
+	void (*tick)(void *arg);
+	void *arg; /**< For tick. */
+	/** For hy_ports_poll(), in each round; its errors are logged. NULL: tick does that. */
+	FILE *out;
+	uint32_t
+		quiet_ms; /**< Calls hy_stop() when no packet has come for so long: hy_workers_quiet(). */
+	uint32_t seconds; /**< Calls hy_stop() after so long. */
+};
+
+/**
+ * Has all workers walk until hy_stopping() (hy_signals.h): hy_workers_launch(), rounds of the loop,
+ * hy_workers_join().
+ *
+ * @return As hy_workers_launch().
+ */
+int hy_workers_run(struct hy_workers *workers, const struct hy_loop *loop);
+
 /** Has all workers walk. @return 0; what rte_eal_remote_launch() returns: then none does. */
 int hy_workers_launch(struct hy_workers *workers);
 
@@ -158,6 +184,37 @@ bool hy_workers_quiet(const struct hy_workers *workers, struct hy_quiet *quiet);
 
 /** Frees what it holds. */
 void hy_quiet_free(struct hy_quiet *quiet);
+
+/** Packets of all workers; rx = tx + dropped once they have ended. */
+struct hy_totals {
+	uint64_t rx;      /**< Made by sources, but for those that take from another worker. */
+	uint64_t tx;      /**< Sent by nodes of ethdev_tx. */
+	uint64_t dropped; /**< By any node, for any reason. */
+};
+
+/**
+ * Sums up packets.
+ *
+ * @param stats Of HY_WORKERS_GRAPHS.
+ * @param under_way What hy_workers_graphs_destroy() returned: counts as dropped. 0 before.
+ */
+void hy_totals_read(const struct hy_stats *stats, uint64_t under_way, struct hy_totals *totals);
+
+/**
+ * Prints a program's last words: the totals, and the packet buffers that hy_ports_stop() counted.
+ *
+ * @return Whether each packet and each buffer is accounted for.
+ */
+bool hy_totals_print(const struct hy_totals *totals, unsigned int in_use, unsigned int all,
+	FILE *out);
+
+/**
+ * A program's end, once the workers have ended: prints what each node took, dropped and counted,
+ * destroys the graphs, stops the ports (hy_ports_stop()), and prints the totals.
+ *
+ * @return Whether each packet and each buffer is accounted for; false also if memory runs out.
+ */
+bool hy_workers_end(struct hy_workers *workers, FILE *out);
 
 /** What workers handed over to a node that others run, when a graph is spread over them. */
 struct hy_handover {

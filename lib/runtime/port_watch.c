@@ -148,7 +148,7 @@ hy_port_link(const struct hy_port_status *status)
 }
 
 void
-hy_port_status(uint16_t port, struct hy_port_status *status)
+hy_port_status_read(uint16_t port, struct hy_port_status *status)
 {
 	if (port >= RTE_MAX_ETHPORTS) {
 		*status = (struct hy_port_status){ 0 };

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_bus.h>
@@ -360,26 +359,4 @@ hy_ports_stop(unsigned int *in_use, unsigned int *total)
 		*in_use = left;
 	if (total != NULL)
 		*total = all;
-}
-
-int
-hy_port_find(const char *name, uint16_t *port)
-{
-	char *end;
-	const unsigned long number = strtoul(name, &end, 10);
-	char pci[RTE_ETH_NAME_MAX_LEN];
-
-	if (*name >= '0' && *name <= '9' && *end == '\0') {
-		if (number >= RTE_MAX_ETHPORTS || !rte_eth_dev_is_valid_port((uint16_t)number))
-			return -ENODEV;
-		*port = (uint16_t)number;
-		return 0;
-	}
-	if (rte_eth_dev_get_port_by_name(name, port) == 0)
-		return 0;
-	/* PCI devices of domain 0 may be named without it; EAL writes addresses in small letters. */
-	snprintf(pci, sizeof(pci), "%s%s", strlen(name) == strlen("3b:00.0") ? "0000:" : "", name);
-	for (char *c = pci; *c != '\0'; c++)
-		*c = (char)(*c >= 'A' && *c <= 'F' ? *c - 'A' + 'a' : *c);
-	return rte_eth_dev_get_port_by_name(pci, port) == 0 ? 0 : -ENODEV;
 }

@@ -48,7 +48,8 @@ hy_workers_init(struct hy_workers *workers, const unsigned int *lcores, unsigned
 	*workers = (struct hy_workers){ 0 };
 	if (lcores == NULL)
 		RTE_LCORE_FOREACH_WORKER(lcore)
-			rc = worker_add(workers, lcore, numa);
+			if (workers->nb < n)
+				rc = worker_add(workers, lcore, numa);
 	for (unsigned int i = 0; lcores != NULL && i < n && rc == 0; i++)
 		rc = worker_add(workers, lcores[i], numa);
 	if (rc == 0 && workers->nb == 0) {
@@ -56,6 +57,17 @@ hy_workers_init(struct hy_workers *workers, const unsigned int *lcores, unsigned
 		rc = -EINVAL;
 	}
 	return rc < 0 ? rc : qsbr_create(workers);
+}
+
+void
+hy_workers_deal(const struct hy_workers *workers, struct hy_ends *ends, struct hy_rx_queue *queues)
+{
+	for (unsigned int i = 0; i < ends->nb_ports; i++)
+		queues[i] = (struct hy_rx_queue){ .port = ends->ports[i],
+			.lcore = workers->worker[i % workers->nb].lcore };
+	ends->queues = queues;
+	ends->nb_queues = ends->nb_ports;
+	ends->nb_workers = workers->nb;
 }
 
 uint32_t

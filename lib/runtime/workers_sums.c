@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes from worker to worker, by the names of the nodes that a dispatch makes (hy_dispatch.h). */
+/* Sums over the statistics of workers' graphs. Nodes that a dispatch made have names by hy_dispatch.h. */
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <hy_ports.h>
 
 #include "workers.h"
 
@@ -85,4 +89,68 @@ hy_handover_read(const struct hy_stats *stats, unsigned int i, struct hy_handove
 		handover->held_back += held_back(node);
 	}
 	return handover->node != NULL;
+}
+
+void
+hy_totals_read(const struct hy_stats *stats, uint64_t under_way, struct hy_totals *totals)
+{
+	*totals = (struct hy_totals){ .dropped = under_way };
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &stats->nodes[i];
+		uint64_t dropped = 0;
+
+		for (unsigned int d = 0; d < node->nb_drops; d++)
+			dropped += node->drops[d].objs;
+		totals->dropped += dropped;
+		if (node->is_source && behind(HY_WORKERS_NAME "-in-", node->name) == NULL)
+			totals->rx += node->objs;
+		if (behind("ethdev_tx-", node->name) != NULL)
+			totals->tx += node->objs - dropped;
+	}
+}
+
+bool
+hy_totals_print(const struct hy_totals *t, unsigned int in_use, unsigned int all, FILE *out)
+{
+	const bool balanced = t->rx == t->tx + t->dropped;
+
+	fprintf(out,
+		"total   rx %" PRIu64 " = tx %" PRIu64 " + dropped %" PRIu64 "%s\n"
+		"mbufs   %u of %u in use%s\n",
+		t->rx, t->tx, t->dropped, balanced ? "" : "  DO NOT ADD UP", in_use, all,
+		in_use > 0 ? "  LEAKED" : ", none leaked");
+	return balanced && in_use == 0;
+}
+
+/* Drops count objects, counters have values. */
+static void
+counts_print(const struct hy_edge_stats *counts, unsigned int n, FILE *out)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (counts[i].objs > 0 || counts[i].value > 0)
+			fprintf(out, "  %s %" PRIu64, counts[i].name,
+				counts[i].objs + counts[i].value);
+}
+
+bool
+hy_workers_end(struct hy_workers *workers, FILE *out)
+{
+	unsigned int in_use, all;
+	struct hy_totals totals;
+	struct hy_stats *stats;
+
+	if (hy_stats_read(HY_WORKERS_GRAPHS, &stats) < 0)
+		return false;
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &stats->nodes[i];
+
+		fprintf(out, "%-24s %-12s %12" PRIu64, node->name, node->variant, node->objs);
+		counts_print(node->drops, node->nb_drops, out);
+		counts_print(node->counters, node->nb_counters, out);
+		fprintf(out, "\n");
+	}
+	hy_totals_read(stats, hy_workers_graphs_destroy(workers), &totals);
+	hy_stats_free(stats);
+	hy_ports_stop(&in_use, &all);
+	return hy_totals_print(&totals, in_use, all, out);
 }
