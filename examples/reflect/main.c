@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reflect: sends frames back out of their port, with their MAC addresses swapped, and counts them. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_ether.h>
+
+#include <hy_file.h>
+#include <hy_mbuf.h>
+#include <hy_node.h>
+#include <hy_signals.h>
+#include <hy_workers.h>
+
+#define EDGES_SIZE (RTE_MAX_ETHPORTS * sizeof(uint16_t))
+
+enum { IP4, IP6, OTHER, COUNTERS };
+enum { TOO_SHORT };
+
+static uint16_t
+reflect_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const uint16_t *edge = node->ctx; /* by port */
+	uint64_t seen[COUNTERS] = { 0 };
+	uint16_t next[HY_BURST_MAX];
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct rte_mbuf *m = objs[i];
+		struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
+
+		next[i] = HY_DROP(TOO_SHORT);
+		if (m->data_len < sizeof(*eth))
+			continue;
+		next[i] = edge[m->port];
+		RTE_SWAP(eth->src_addr, eth->dst_addr);
+		if (eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
+			seen[IP4]++;
+		else
+			seen[eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV6) ? IP6 : OTHER]++;
+	}
+	for (unsigned int c = 0; c < COUNTERS; c++)
+		hy_counter_add(node, c, seen[c]);
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+static int
+reflect_init(const struct hy_graph *graph __rte_unused, struct hy_node *node, const void *config)
+{
+	memcpy(node->ctx, config, EDGES_SIZE);
+	return 0;
+}
+
+HY_NODE_FAMILY(reflect, .text = "Swaps MAC addresses", .score = 10,
+	.node = { .name = "reflect",
+		.impl = { "scalar", reflect_process, reflect_init, .ctx_size = EDGES_SIZE },
+		.drops = { { "too_short", HY_SEV_WARN, "No room for an Ethernet header" } },
+		.counters = { { "ip4" }, { "ip6" }, { "other" } } });
+
+/* From ports by name to packets that flow, until none have come for idle_ms (0: until a signal). */
+static int
+reflect(struct hy_workers *workers, struct hy_ends *ends, char **names, uint32_t idle_ms,
+	char *error)
+{
+	const struct hy_graph_params graph = { .ops = &hy_mbuf_ops, .drop_node = "pkt_drop" };
+	const struct hy_port_params each = { .promiscuous = true };
+	const struct hy_loop loop = { .out = stdout, .quiet_ms = idle_ms };
+	uint16_t ports[RTE_MAX_ETHPORTS], edge[RTE_MAX_ETHPORTS];
+	struct hy_rx_queue queues[RTE_MAX_ETHPORTS];
+	const struct hy_graphs graphs = { &graph, queues, ends->nb_ports, .idle = HY_IDLE_PAUSE };
+	hy_node_id id;
+	int rc = hy_ports_find(ends->hal, names, ends->nb_ports, ports, error);
+
+	rc = rc < 0 ? rc : hy_workers_init(workers, NULL, ends->nb_ports, true);
+	if (rc < 0)
+		return rc;
+	ends->ports = ports;
+	hy_workers_deal(workers, ends, queues);
+	rc = hy_ends_up(ends, &each, error);
+	rc = rc < 0 ? rc : hy_hal_node(ends->hal, "reflect", 0, &id);
+	rc = rc < 0 ? rc : hy_tx_nodes(ends, id, edge);
+	rc = rc < 0 ? rc : hy_node_config(id, edge, EDGES_SIZE);
+	rc = rc < 0 ? rc : hy_rx_nodes(ends);
+	rc = rc < 0 ? rc : hy_workers_graphs(workers, &graphs);
+	return rc < 0 ? rc : hy_workers_run(workers, &loop);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char usage[] = "usage: reflect [EAL options] -- IDLE_MS PORT...";
+	char error[HY_HAL_ERROR_SIZE] = "the log says why";
+	struct hy_ends ends = { .next = "reflect" };
+	static struct hy_workers workers;
+	unsigned long idle_ms;
+	bool good = false;
+	char *end;
+	int eal;
+
+	hy_signals_catch();
+	if (hy_file_prepare() < 0 || (eal = rte_eal_init(argc, argv)) < 0 ||
+		hy_hal_create(&ends.hal) < 0)
+		return EXIT_FAILURE;
+	ends.nb_ports = argc > eal + 2 ? (unsigned int)(argc - eal - 2) : 0;
+	idle_ms = ends.nb_ports > 0 ? strtoul(argv[eal + 1], &end, 10) : 0;
+	if (ends.nb_ports == 0 || *end != '\0' || idle_ms > UINT32_MAX)
+		fprintf(stderr, "%s\n", usage);
+	else if (reflect(&workers, &ends, argv + eal + 2, (uint32_t)idle_ms, error) < 0)
+		fprintf(stderr, "reflect: %s\n", error);
+	else
+		good = hy_workers_end(&workers, stdout);
+	hy_workers_destroy(&workers);
+	hy_ports_stop(NULL, NULL);
+	hy_hal_destroy(ends.hal);
+	rte_eal_cleanup();
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
