@@ -54,7 +54,7 @@ def code(path):
 
 def sources(nodes):
     """The files of all packs, by pack and path, but for those that only test nodes."""
-    return [(path.parent.name, path) for path in sorted(nodes.glob("*/*.c"))
+    return [(path.relative_to(nodes).parts[0], path) for path in sorted(nodes.rglob("*.c"))
             if not path.name.startswith("suite_")]
 
 
@@ -75,7 +75,8 @@ def brought(nodes):
 
 def compiled(build, pack, path):
     """A node file's object; without .o, for the compiler's notes on coverage lie beside it."""
-    return build / "drivers" / "nodes" / f"libhy_nodes_{pack}.a.p" / f"{pack}_{path.name}"
+    parts = path.parts[len(path.parts) - path.parts[::-1].index(pack) - 1:]
+    return build / "drivers" / "nodes" / f"libhy_nodes_{pack}.a.p" / "_".join(parts)
 
 
 @functools.cache
@@ -244,7 +245,7 @@ def calls_rows(build, nodes, packs):
         brings = [f"{w.family.strip('*')} {w.variant}" for w in packs if w.path == path]
         used = sorted(calls(build, pack, path))
         if brings or used:
-            rows.append((f"{pack}/{path.name}", ", ".join(brings), " ".join(used)))
+            rows.append((str(path.relative_to(nodes)), ", ".join(brings), " ".join(used)))
     return rows
 
 
