@@ -103,10 +103,14 @@ struct hy_variant {
 	/** All must hold. Who asks gives way: only if the user forced it, the others do. */
 	struct hy_with with[HY_WITH_MAX];
 	/**
-	 * For families of ports; may be NULL. Says how the port is to be configured: adds to the
-	 * plan, and does nothing else, since it may be called several times. Called by
-	 * hy_hal_plan(); a variant that has it and was not asked there cannot be chosen.
+	 * Says how a port is to be configured; may be NULL. Adds to the port's plan, and does nothing
+	 * else, since it may be called several times. hy_hal_plan() calls it for every port that the
+	 * variant's target concerns: of a port, or of a pair with a port, that one; of the process and
+	 * of other devices, each. A variant that has it cannot be chosen if one of them failed, or
+	 * was not asked for.
 	 *
+	 * @param target The port.
+	 * @param[in,out] plan What the variants before it want of the port.
 	 * @param[out] reason Why it cannot be had, like that of bind.
 	 * @return 0, or a negative errno: the next candidate is tried.
 	 */

@@ -120,11 +120,22 @@ def test_page_is_followed_from_an_empty_folder_to_the_tree(reader, folder):
         if i in captures:
             test_book.demo_capture(folder / "acme")
         reader.follow(block)
-    assert len(captures) == 1
-    assert reader.compared == 15
+    assert len(captures) == 2
+    assert reader.compared == 22
     if test_install.sanitizer():
         return  # where Halyard is built once more, it is by whoever runs this without them
     reader.env["CFLAGS"] = "-O0"  # takes less time
     for block in page[tree:]:
         reader.follow(block)
-    assert reader.compared == 17
+    assert reader.compared == 24
+
+
+def test_code_on_the_page_is_that_of_the_example():
+    pack = l3fwd.ROOT / "examples" / "out-of-tree-pack"
+    found = 0
+    for block in blocks(test_book.page("writing-a-variant")):
+        path = pack / block.options.get("caption", "")
+        if block.language == "c" and path.name != "pack.c":
+            assert path.read_text().expandtabs(8) == "\n".join(block.lines) + "\n", path.name
+            found += 1
+    assert found == 3

@@ -3,4 +3,4 @@
 
 #include <hy_plugin.h>
 
-HY_PLUGIN("example", "1.0", "Variants of ethdev_tx and pkt_drop from outside Halyard's tree");
+HY_PLUGIN("example", "1.0", "A vendor's pack from outside Halyard's tree");

@@ -158,6 +158,7 @@ struct conform_trial {
 	struct conform_arena arena;
 	struct rte_mempool *pool;
 	struct conform_side ref, cand;
+	const struct hy_hal *bound_by; /* the candidate is bound, with this */
 	struct hy_suite_packet scratch;
 	unsigned int setup;
 	uint32_t changes; /* of tables, in this set-up */

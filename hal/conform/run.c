@@ -154,6 +154,26 @@ machine_check(struct conform_trial *trial, const struct hy_hal *hal)
 	return 0;
 }
 
+/* Binds a variant of the process as a selection does. Suites stand in for the devices of others. */
+static int
+cand_bind(struct conform_trial *trial, const struct hy_hal *hal)
+{
+	const struct hy_target process = { .kind = HY_TARGET_PROCESS };
+	const struct hy_variant *variant = trial->cand.variant;
+	char reason[HY_REASON_SIZE] = "";
+	int rc;
+
+	if (trial->cand.family->target != HY_TARGET_PROCESS || variant->bind == NULL ||
+		hy_is_bound(hal, variant, process))
+		return 0;
+	rc = variant->bind(hal, process, reason, sizeof(reason));
+	if (rc < 0)
+		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "cannot be bound: %s",
+			reason[0] != '\0' ? reason : strerror(-rc));
+	trial->bound_by = hal;
+	return 0;
+}
+
 static int
 side_create(struct conform_trial *trial, struct conform_side *side, const char *name,
 	const uint16_t bursts[CONFORM_GRAPHS])
@@ -182,6 +202,8 @@ conform_trial_create(struct conform_trial *trial, const struct hy_hal *hal, cons
 
 	if (rc == 0)
 		rc = machine_check(trial, hal);
+	if (rc == 0)
+		rc = cand_bind(trial, hal);
 	if (rc < 0)
 		return rc;
 	rte_srand(trial->params->seed + trial->setup);
@@ -206,6 +228,9 @@ conform_trial_destroy(struct conform_trial *trial)
 	conform_side_destroy(&trial->ref);
 	conform_arena_destroy(&trial->arena);
 	rte_mempool_free(trial->pool);
+	if (trial->bound_by != NULL && trial->cand.variant->unbind != NULL)
+		trial->cand.variant->unbind(trial->bound_by,
+			(struct hy_target){ .kind = HY_TARGET_PROCESS });
 }
 
 /* How many packets, and how they come: whole, as long as they are; else in parts. */

@@ -84,10 +84,10 @@ struct hy_lead {
 	struct hy_target target;
 };
 
-/* How prepare() went for a target, when hy_hal_plan() was called last. */
+/* How prepare() went for a port, when hy_hal_plan() was called last. */
 struct hy_trial {
 	const struct hy_variant *variant;
-	struct hy_target target;
+	uint16_t port;
 	bool ok;
 	char reason[HY_REASON_SIZE];
 };
@@ -191,18 +191,25 @@ const struct hy_variant *hy_rule_forced(const struct hy_hal *hal, const struct h
 	struct hy_target target);
 int hy_no_memory(char *error);
 
-/* constraint.c: chooses, out of what has not been struck. Said again, starts anew. */
+/* constraint.c: whether two targets concern each other: no device of the one stands where another's
+ * does. The process concerns all. */
+bool hy_targets_meet(struct hy_target a, struct hy_target b);
+/* Chooses, out of what has not been struck. Said again, starts anew. */
 int hy_slate_resolve(const struct hy_hal *hal, struct hy_slate *slate, char *error);
 
-/* plan.c: how prepare() went; NULL: it was not asked. */
+/* plan.c: how prepare() went for a port; NULL: it was not asked. */
 const struct hy_trial *hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant,
-	struct hy_target target);
+	uint16_t port);
+/* The next port that concerns a target, from *at on, which counts on; false: that was all. */
+bool hy_port_next(const struct hy_hal *hal, struct hy_target target, uint16_t *at, uint16_t *port);
 
 /* bind.c: resolves a slate, and binds what is chosen; to be committed or rolled back. */
 int hy_slate_bind(struct hy_hal *hal, struct hy_slate *slate, char *error);
 void hy_bindings_rollback(struct hy_hal *hal);
 /* What the slate does not choose is to leave. */
 void hy_bindings_commit(struct hy_hal *hal, const struct hy_slate *slate);
+bool hy_is_bound(const struct hy_hal *hal, const struct hy_variant *variant,
+	struct hy_target target);
 /* Unbinds what is to leave; all that is bound. */
 void hy_bindings_release(struct hy_hal *hal);
 void hy_bindings_end(struct hy_hal *hal);

@@ -18,16 +18,28 @@ has_hooks(const struct hy_variant *variant)
 }
 
 static struct hy_binding *
-binding_find(const struct hy_hal *hal, const struct hy_selection *s)
+binding_of(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_target target)
 {
 	for (unsigned int i = 0; i < hal->nb_bindings; i++) {
 		struct hy_binding *b = &hal->bindings[i];
 
-		if (b->variant == s->chosen && b->target.kind == s->target.kind &&
-			hy_target_index(b->target) == hy_target_index(s->target))
+		if (b->variant == variant && b->target.kind == target.kind &&
+			hy_target_index(b->target) == hy_target_index(target))
 			return b;
 	}
 	return NULL;
+}
+
+bool
+hy_is_bound(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_target target)
+{
+	return binding_of(hal, variant, target) != NULL;
+}
+
+static struct hy_binding *
+binding_find(const struct hy_hal *hal, const struct hy_selection *s)
+{
+	return binding_of(hal, s->chosen, s->target);
 }
 
 /* Binds a selection's choice; what cannot be bound is struck: 1. */

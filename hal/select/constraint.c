@@ -45,9 +45,8 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 	return -ENOTSUP;
 }
 
-/* Whether two targets concern each other: no device of the one stands where another's does. */
-static bool
-targets_meet(struct hy_target a, struct hy_target b)
+bool
+hy_targets_meet(struct hy_target a, struct hy_target b)
 {
 	const struct hy_target parts[2][2] = { { hy_target_device(a), hy_target_peer(a) },
 		{ hy_target_device(b), hy_target_peer(b) } };
@@ -66,7 +65,7 @@ static bool
 concerns(const struct hy_selection *s, const struct hy_with *with, const struct hy_selection *other)
 {
 	return strcmp(other->family->node.name, with->family) == 0 &&
-		targets_meet(s->target, other->target);
+		hy_targets_meet(s->target, other->target);
 }
 
 static bool

@@ -16,12 +16,25 @@ struct draft {
 };
 
 const struct hy_trial *
-hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_target target)
+hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant, uint16_t port)
 {
 	for (unsigned int i = 0; i < hal->nb_trials; i++)
-		if (hal->trials[i].variant == variant && hal->trials[i].target.id == target.id)
+		if (hal->trials[i].variant == variant && hal->trials[i].port == port)
 			return &hal->trials[i];
 	return NULL;
+}
+
+bool
+hy_port_next(const struct hy_hal *hal, struct hy_target target, uint16_t *at, uint16_t *port)
+{
+	while (*at < RTE_MAX_ETHPORTS) {
+		const struct hy_target next = { .kind = HY_TARGET_PORT, .id = (*at)++ };
+
+		*port = next.id;
+		if (hal->ports[next.id].present && hy_targets_meet(target, next))
+			return true;
+	}
+	return false;
 }
 
 /* The lowest bit that is wanted and not offered, or 0. */
@@ -62,42 +75,67 @@ plan_possible(uint16_t port, const struct hy_port_plan *plan, const struct hy_po
 }
 
 static struct hy_trial *
-trial_add(struct draft *draft, const struct hy_selection *s)
+trial_add(struct draft *draft, const struct hy_selection *s, uint16_t port)
 {
 	struct hy_trial *trials = realloc(draft->trials, (draft->nb_trials + 1) * sizeof(*trials));
 
 	if (trials == NULL)
 		return NULL;
 	draft->trials = trials;
-	trials[draft->nb_trials] = (struct hy_trial){ .variant = s->chosen, .target = s->target };
+	trials[draft->nb_trials] = (struct hy_trial){ .variant = s->chosen, .port = port };
 	return &trials[draft->nb_trials++];
 }
 
-/* Prepares a selection's choice; what cannot be is struck: 1. */
-static int
-prepare_one(const struct hy_hal *hal, struct draft *draft, struct hy_selection *s, char *error)
+/* Says why a port cannot be prepared; which one, where the choice is for several. */
+static void
+trial_fail(struct hy_trial *trial, const struct hy_selection *s, const char *reason)
 {
-	struct hy_port_plan plan = draft->plans[s->target.id];
-	struct hy_trial *trial = trial_add(draft, s);
+	char which[sizeof("port 65535: ")] = "";
+
+	if (s->target.kind != HY_TARGET_PORT)
+		snprintf(which, sizeof(which), "port %u: ", trial->port);
+	snprintf(trial->reason, sizeof(trial->reason), "cannot be prepared: %s%.160s", which,
+		reason);
+}
+
+/* Asks a selection's choice how a port is to be configured; where that fails it is struck: 1. */
+static int
+prepare_port(const struct hy_hal *hal, struct draft *draft, struct hy_selection *s, uint16_t port,
+	char *error)
+{
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
+	struct hy_port_plan plan = draft->plans[port];
+	struct hy_trial *trial = trial_add(draft, s, port);
 	char reason[HY_REASON_SIZE] = "";
 	int rc;
 
 	if (trial == NULL)
 		return hy_no_memory(error);
-	rc = s->chosen->prepare(hal, s->target, &plan, reason, sizeof(reason));
+	rc = s->chosen->prepare(hal, target, &plan, reason, sizeof(reason));
 	if (rc < 0 && reason[0] == '\0')
 		snprintf(reason, sizeof(reason), "%s", strerror(-rc));
 	trial->ok = rc == 0 &&
-		plan_possible(s->target.id, &plan, &draft->plans[s->target.id], reason,
-			sizeof(reason));
+		plan_possible(port, &plan, &draft->plans[port], reason, sizeof(reason));
 	if (trial->ok) {
-		draft->plans[s->target.id] = plan;
+		draft->plans[port] = plan;
 		return 0;
 	}
-	snprintf(trial->reason, sizeof(trial->reason), "cannot be prepared: %.160s", reason);
+	trial_fail(trial, s, reason);
 	hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_BIND_FAILED, "%s",
 		trial->reason);
 	return 1;
+}
+
+/* Prepares a selection's choice, for all ports that it concerns. */
+static int
+prepare_one(const struct hy_hal *hal, struct draft *draft, struct hy_selection *s, char *error)
+{
+	uint16_t at = 0, port;
+	int rc = 0;
+
+	while (rc == 0 && s->chosen->prepare != NULL && hy_port_next(hal, s->target, &at, &port))
+		rc = prepare_port(hal, draft, s, port, error);
+	return rc;
 }
 
 /* What went well goes, to be asked again: a plan has no traces of what was not chosen in the end. */
@@ -122,9 +160,7 @@ draft_make(const struct hy_hal *hal, struct draft *draft, struct hy_slate *slate
 		draft_restart(draft);
 		struck = hy_slate_resolve(hal, slate, error);
 		for (unsigned int i = 0; i < slate->n && struck == 0; i++)
-			if (slate->selections[i].target.kind == HY_TARGET_PORT &&
-				slate->selections[i].chosen->prepare != NULL)
-				struck = prepare_one(hal, draft, &slate->selections[i], error);
+			struck = prepare_one(hal, draft, &slate->selections[i], error);
 	} while (struck > 0);
 	return struck;
 }

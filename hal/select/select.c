@@ -132,21 +132,31 @@ predicate_says(const struct hy_hal *hal, struct hy_target target, const struct h
 	return variant->fits == NULL || variant->fits(hal, target, reason, size);
 }
 
-/* Whether a variant was prepared for, if it has to be; if not, says why. */
+/* Whether a variant was asked how ports are to be configured, if it wants to be; if not, says why. */
 static bool
 is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
 	char *reason, size_t size)
 {
-	const struct hy_trial *trial;
+	uint16_t at = 0, port;
+	int unasked = -1;
 
-	if (variant->prepare == NULL || target.kind != HY_TARGET_PORT || hal->planning)
+	if (variant->prepare == NULL || hal->planning)
 		return true;
-	trial = hy_trial_find(hal, variant, target);
-	if (trial != NULL && trial->ok)
-		return true;
-	snprintf(reason, size, "%s",
-		trial != NULL ? trial->reason : "the port was configured without asking it");
-	return false;
+	while (hy_port_next(hal, target, &at, &port)) {
+		const struct hy_trial *trial = hy_trial_find(hal, variant, port);
+
+		if (trial == NULL && unasked < 0)
+			unasked = port;
+		if (trial == NULL || trial->ok)
+			continue;
+		snprintf(reason, size, "%s", trial->reason);
+		return false;
+	}
+	if (unasked >= 0 && target.kind == HY_TARGET_PORT)
+		snprintf(reason, size, "the port was configured without asking it");
+	else if (unasked >= 0)
+		snprintf(reason, size, "port %d was configured without asking it", unasked);
+	return unasked < 0;
 }
 
 /* Adds up a candidate's score, which is explained where it has parts. Whether its needs are met. */

@@ -262,6 +262,33 @@ plan_gathers_what_the_chosen_variants_want(void **state)
 }
 
 static void
+variant_of_the_process_prepares_every_port(void **state)
+{
+	RTE_SET_USED(state);
+	ports_and_family(2, "plan_port");
+	hooked("plan_process=hw");
+	family_add("plan_process", HY_TARGET_PROCESS, 10);
+	VARIANT("plan_process", "hw", .score = 20, .prepare = prepare);
+	select_all();
+	assert_fate("plan_process", 0, "hw", HY_FATE_BIND_FAILED, 20,
+		"port 0 was configured without asking it");
+	seen.pool = "stack";
+	assert_int_equal(hy_hal_plan(hal, error), 0);
+	assert_int_equal(seen.prepares, 2);
+	assert_string_equal(hy_hal_port_plan(hal, 0)->mempool_ops, "stack");
+	assert_string_equal(hy_hal_port_plan(hal, 1)->mempool_ops, "stack");
+	select_all();
+	assert_string_equal(chosen("plan_process", 0), "hw");
+	/* One port that cannot be prepared is enough, and the other is left as it was. */
+	seen.fail_prepare = 4;
+	assert_int_equal(hy_hal_plan(hal, error), 0);
+	assert_string_equal(hy_hal_port_plan(hal, 0)->mempool_ops, "");
+	select_all();
+	assert_fate("plan_process", 0, "hw", HY_FATE_BIND_FAILED, 20,
+		"cannot be prepared: port 1: no adapter for port 1");
+}
+
+static void
 what_cannot_be_prepared_is_not_chosen_in_phase_two(void **state)
 {
 	RTE_SET_USED(state);
@@ -390,6 +417,7 @@ static const struct CMUnitTest hal_bind_tests[] = {
 	BIND_TEST(what_gave_way_to_a_failed_bind_is_chosen_after_all),
 	BIND_TEST(plan_has_no_traces_of_what_fell),
 	BIND_TEST(plan_gathers_what_the_chosen_variants_want),
+	BIND_TEST(variant_of_the_process_prepares_every_port),
 	BIND_TEST(what_cannot_be_prepared_is_not_chosen_in_phase_two),
 	BIND_TEST(plan_refuses_an_offload_that_the_port_lacks),
 	BIND_TEST(two_pools_for_one_port_are_refused),

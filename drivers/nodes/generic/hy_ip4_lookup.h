@@ -12,7 +12,8 @@
  * A variant reads tables of one engine, which it names by hy_variant.engine, one of the HY_IP4_ENGINE_
  * names below. The program makes its tables with that engine (hy_ip4_engine_of()). A variant without
  * init, fini and ctx_size is given the family's: the context is then a struct hy_ip4_lookup_ctx, and
- * tables of other engines are refused when a graph is created.
+ * tables of other engines are refused when a graph is created. A variant with more state
+ * has that first in its context, and calls hy_ip4_lookup_init() and hy_ip4_lookup_fini().
  */
 #ifndef HY_IP4_LOOKUP_H
 #define HY_IP4_LOOKUP_H
@@ -45,6 +46,11 @@ struct hy_ip4_lookup_ctx {
 	const struct hy_ip4_view *view; /**< What the worker reads. */
 	struct hy_ip4_fib *fib;         /**< The table, for fini. */
 };
+
+/** The family's init, for a context that begins with struct hy_ip4_lookup_ctx. */
+int hy_ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config);
+/** The family's fini, likewise. */
+void hy_ip4_lookup_fini(const struct hy_graph *graph, struct hy_node *node);
 
 /**
  * A kernel: looks up a burst. Pure: neither graph nor packet.

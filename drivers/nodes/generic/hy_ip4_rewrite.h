@@ -50,6 +50,11 @@ struct hy_ip4_rewrite_ctx {
 	struct hy_ip4_rewrite_port port[RTE_MAX_ETHPORTS];
 };
 
+/** The family's init, for a context that begins with struct hy_ip4_rewrite_ctx. */
+int hy_ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void *config);
+/** The family's fini, likewise. */
+void hy_ip4_rewrite_fini(const struct hy_graph *graph, struct hy_node *node);
+
 /**
  * Forwards one header: L2 addresses, TTL - 1, checksum. Worker only.
  *

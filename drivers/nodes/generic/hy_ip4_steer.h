@@ -14,6 +14,7 @@
 #ifndef HY_IP4_STEER_H
 #define HY_IP4_STEER_H
 
+#include <hy_graph_worker.h>
 #include <hy_ip4.h>
 
 #ifdef __cplusplus
@@ -35,6 +36,15 @@ struct hy_ip4_steer_ctx {
 	uint32_t *id;           /**< Ids of next hops, by class, or HY_IP4_STEER_NO_ID. */
 	uint32_t nb_classes;    /**< Entries of id; classes beyond have no next hop. */
 };
+
+#pragma GCC visibility push(default)
+
+/** The family's init, for a context that begins with struct hy_ip4_steer_ctx. */
+int hy_ip4_steer_init(const struct hy_graph *graph, struct hy_node *node, const void *config);
+/** The family's fini, likewise. */
+void hy_ip4_steer_fini(const struct hy_graph *graph, struct hy_node *node);
+
+#pragma GCC visibility pop
 
 /** Where packets of a class go. */
 struct hy_ip4_steer {

@@ -51,8 +51,8 @@ hy_ip4_engine_of(const char *name)
 	return engine;
 }
 
-static int
-ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+int
+hy_ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const enum hy_ip4_engine engine = hy_ip4_engine_of(hy_graph_node_variant(graph, node));
 	struct hy_ip4_lookup_ctx *ctx = node->ctx;
@@ -71,8 +71,8 @@ ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *
 	return hy_ip4_fib_use(graph, node, fib);
 }
 
-static void
-ip4_lookup_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
+void
+hy_ip4_lookup_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
 	struct hy_ip4_lookup_ctx *ctx = node->ctx;
 
@@ -97,8 +97,8 @@ HY_NODE_FAMILY(ip4_lookup,
 		.impl = {
 			.variant = "scalar",
 			.process = scalar_process,
-			.init = ip4_lookup_init,
-			.fini = ip4_lookup_fini,
+			.init = hy_ip4_lookup_init,
+			.fini = hy_ip4_lookup_fini,
 			.ctx_size = sizeof(struct hy_ip4_lookup_ctx),
 		},
 		.edges = { [HY_IP4_LOOKUP_NEXT_REWRITE] = "ip4_rewrite" },

@@ -73,8 +73,8 @@ ports_copy(const struct hy_graph *graph, struct hy_node *node, const uint16_t ed
 	return 0;
 }
 
-static int
-ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+int
+hy_ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_ip4_rewrite_config *rewrite = config;
 	struct hy_ip4_rewrite_ctx *ctx = node->ctx;
@@ -94,8 +94,8 @@ ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const void 
 	return rc;
 }
 
-static void
-ip4_rewrite_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
+void
+hy_ip4_rewrite_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
 	struct hy_ip4_rewrite_ctx *ctx = node->ctx;
 
@@ -134,8 +134,8 @@ HY_NODE_FAMILY(ip4_rewrite,
 		.impl = {
 			.variant = "scalar",
 			.process = ip4_rewrite_process,
-			.init = ip4_rewrite_init,
-			.fini = ip4_rewrite_fini,
+			.init = hy_ip4_rewrite_init,
+			.fini = hy_ip4_rewrite_fini,
 			.ctx_size = sizeof(struct hy_ip4_rewrite_ctx),
 		},
 		.lanes = { [HY_IP4_REWRITE_LANE_ROUTE] = "ip4_route" },

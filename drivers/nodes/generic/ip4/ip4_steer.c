@@ -86,8 +86,8 @@ classes_make(const struct hy_graph *graph, struct hy_node *node,
 	return 0;
 }
 
-static int
-ip4_steer_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+int
+hy_ip4_steer_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_ip4_steer_config *steer = config;
 	struct hy_ip4_steer_ctx *ctx = node->ctx;
@@ -111,8 +111,8 @@ ip4_steer_init(const struct hy_graph *graph, struct hy_node *node, const void *c
 	return rc;
 }
 
-static void
-ip4_steer_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
+void
+hy_ip4_steer_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
 	struct hy_ip4_steer_ctx *ctx = node->ctx;
 
@@ -135,8 +135,8 @@ HY_NODE_FAMILY(ip4_steer,
 		.impl = {
 			.variant = "scalar",
 			.process = ip4_steer_process,
-			.init = ip4_steer_init,
-			.fini = ip4_steer_fini,
+			.init = hy_ip4_steer_init,
+			.fini = hy_ip4_steer_fini,
 			.ctx_size = sizeof(struct hy_ip4_steer_ctx),
 		},
 		.edges = { [HY_IP4_STEER_NEXT_REWRITE] = "ip4_rewrite" },
