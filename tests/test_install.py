@@ -14,6 +14,7 @@ import pytest
 import l3fwd
 
 SOURCE = Path(__file__).parent / "outside" / "main.c"
+EXAMPLE = Path(__file__).parent / "outside" / "example.c"
 EAL = ["--no-huge", "-m", "64", "--no-pci", "--no-shconf", "--no-telemetry", "-l",
        str(min(os.sched_getaffinity(0)))]
 
@@ -90,6 +91,23 @@ def test_each_header_compiles_by_itself(installed, tmp_path):
         source.write_text(f"#include <{name}>\n")
         run(os.environ.get("CC", "cc"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra",
             "-Werror", *flags, source)
+
+
+def test_example_in_hy_graph_worker_runs(installed, tmp_path):
+    (folder,) = [Path(word[2:]) for word in pkg_config(installed, "--cflags-only-I")
+                 if word.endswith("halyard")]
+    header = (folder / "hy_graph_worker.h").read_text()
+    (example,) = re.findall(r"(?ms)^ \* @code\n(.*?)^ \* @endcode", header)
+    lines = [line.removeprefix(" *").removeprefix(" ") for line in example.splitlines()]
+    assert 10 < len([line for line in lines if line]) <= 16
+    node, program = tmp_path / "node.c", tmp_path / "example"
+    node.write_text("\n".join(["#include <hy_graph_worker.h>", *lines, ""]))
+    run(os.environ.get("CC", "cc"), "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror",
+        *sanitizer(), *pkg_config(installed, "--cflags"), node, EXAMPLE, "-o", program,
+        *pkg_config(installed, "--libs"))
+    libdir = pkg_config(installed, "--variable=libdir")[0]
+    printed = run(program, *EAL, RUNTIME_DIRECTORY=str(tmp_path), LD_LIBRARY_PATH=libdir)
+    assert "count: 100 objects, seen 100; sink: 100\n" in printed
 
 
 def test_hy_hal_is_installed_and_runs(installed):

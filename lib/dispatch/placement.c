@@ -42,7 +42,7 @@ place_add(struct making *m, hy_node_id id)
 	int rc = hy_node_name(id, place.name, sizeof(place.name));
 
 	if (rc == 0)
-		rc = hy_node_kind(id, &place.flags, &place.replicates);
+		rc = hy_node_flags(id, &place.flags, &place.replicates);
 	if (rc < 0 || place_find(placement, place.name) < placement->nb_places)
 		return rc;
 	places = realloc(placement->places, (placement->nb_places + 1) * sizeof(*places));

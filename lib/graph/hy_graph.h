@@ -257,7 +257,7 @@ int hy_node_name(hy_node_id id, char *name, size_t size);
  * @param[out] replicates Objects sent on for one object taken, at most; may be NULL.
  * @return 0; -ENOENT.
  */
-int hy_node_kind(hy_node_id id, uint32_t *flags, uint16_t *replicates);
+int hy_node_flags(hy_node_id id, uint32_t *flags, uint16_t *replicates);
 
 /**
  * Adds an edge, or finds the one that leads to @p target: a node never has two edges to one
@@ -526,7 +526,7 @@ uint32_t hy_graph_stream_capacity(const struct hy_graph *graph);  /**< Objects a
 /** @} */
 
 /** @return Nodes of a graph. */
-unsigned int hy_graph_nodes(const struct hy_graph *graph);
+unsigned int hy_graph_node_count(const struct hy_graph *graph);
 
 /**
  * Gives a node of a graph by its place in walk order, from 0 on; valid as for hy_graph_node().
@@ -573,7 +573,7 @@ uint32_t hy_graph_node_flags(const struct hy_graph *graph, const struct hy_node 
  * takes from a configuration is to be held to this, since enqueuing does not check. The registry's
  * node may have others by now; see hy_node_edge_count().
  */
-uint16_t hy_graph_node_edges(const struct hy_graph *graph, const struct hy_node *node);
+uint16_t hy_graph_edge_count(const struct hy_graph *graph, const struct hy_node *node);
 
 #pragma GCC visibility pop
 

@@ -19,21 +19,21 @@ nothing_of_an_arc_is_in_a_graph_while_nothing_is_enabled(void **state)
 	feature_add("never", 2, NULL, NULL);
 	arc_add(NULL);
 	graph = arc_graph("g", 0, NULL);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 	assert_int_equal(arc_trail(graph, 3), 0);
 	assert_int_equal(edge_objs(graph, "src", 0), 1);
 	assert_ptr_equal(graph_node(graph, "src")->edges[0].to, graph_node(graph, "end"));
 
 	assert_int_equal(hy_arc_enable(arc, "f", 3, 77), 0);
 	assert_int_equal(arc_trail(graph, 3), trail(0, 1, 77));
-	assert_int_equal(hy_graph_nodes(graph), 4);
+	assert_int_equal(hy_graph_node_count(graph), 4);
 	assert_false(arc_has(graph, "never"));
 	assert_int_equal(arc_trail(graph, 2), 0); /* by the arc, but no feature */
 	assert_int_equal(edge_objs(graph, "arc", 0), 1);
 
 	assert_int_equal(hy_arc_disable(arc, "f", 3), 0);
 	assert_int_equal(arc_trail(graph, 3), 0);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 	assert_ptr_equal(graph_node(graph, "src")->edges[0].to, graph_node(graph, "end"));
 	assert_int_equal(arc_end.objs, 4);
 
@@ -238,7 +238,7 @@ features_of_an_index_are_replaced_as_a_whole_or_one_by_one(void **state)
 	assert_int_equal(arc_trail(graph, 7), trail(0, 3, 3));
 	assert_int_equal(hy_arc_set(arc, 7, NULL, 0), 0);
 	assert_int_equal(arc_trail(graph, 7), 0);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 }
 
 static uint16_t
@@ -297,8 +297,8 @@ every_graph_has_the_arc_whenever_it_was_created(void **state)
 	assert_int_equal(hy_arc_disable(arc, "f", 1), 0);
 	assert_int_equal(arc_trail(before, 1), 0);
 	assert_int_equal(arc_trail(after, 1), 0);
-	assert_int_equal(hy_graph_nodes(before), 2);
-	assert_int_equal(hy_graph_nodes(after), 2);
+	assert_int_equal(hy_graph_node_count(before), 2);
+	assert_int_equal(hy_graph_node_count(after), 2);
 }
 
 static void

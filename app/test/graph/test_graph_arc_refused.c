@@ -145,7 +145,7 @@ enabling_what_a_graph_cannot_have_changes_nothing(void **state)
 	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
 	assert_int_equal(hy_arc_disable(arc, "a", 0), 0);
 	assert_int_equal(arc_trail(graph, 0), 0);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 }
 
 static void
@@ -183,7 +183,7 @@ an_arc_that_a_graph_has_is_not_destroyed(void **state)
 	assert_int_equal(hy_arc_destroy(NULL), 0);
 	/* Its edges are gone with it. */
 	graph = GRAPH("g", .patterns = (const char *[]){ "src" }, .nb_patterns = 1);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 	assert_int_equal(hy_node_lookup("f", &id), 0);
 	assert_int_equal(hy_node_edge_count(id, &n), 0);
 	assert_int_equal(n, 0);
@@ -309,7 +309,7 @@ enabling_fails_clean_at_every_allocation(void **state)
 			break;
 		assert_int_equal(rc, -ENOMEM);
 		assert_int_equal(arc_trail(graph, 100), 0);
-		assert_int_equal(hy_graph_nodes(graph), 2);
+		assert_int_equal(hy_graph_node_count(graph), 2);
 		assert_int_equal(hy_arc_get(arc, "a", 100, NULL), -ENODATA);
 	}
 	assert_true(failed > 10);
@@ -333,7 +333,7 @@ an_arc_that_cannot_leave_for_want_of_memory_leaves_later(void **state)
 	assert_true(arc_has(graph, "arc"));
 	assert_int_equal(hy_arc_disable(arc, "a", 100), 0);
 	assert_int_equal(arc_trail(graph, 100), 0);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 }
 
 static struct rte_rcu_qsbr *
@@ -362,7 +362,7 @@ a_graph_that_does_not_report_to_the_arc_is_refused(void **state)
 	assert_non_null(strstr(unit_log(),
 		"its graph does not report to that arc's QSBR variable"));
 	assert_int_equal(arc_trail(graph, 0), 0);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 	hy_graph_destroy(graph);
 	graph = arc_graph("g", 0, qsbr);
 	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
@@ -393,7 +393,7 @@ a_worker_that_hangs_is_not_waited_for_for_ever(void **state)
 	assert_int_equal(arc_trail(graph, 0), 0);
 	assert_int_equal(hy_arc_disable(arc, "f", 0), 0); /* and takes the arc out */
 	assert_int_equal(arc_trail(graph, 0), 0);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 	assert_int_equal(hy_arc_enable(arc, "f", 0, 1), 0);
 	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 1));
 	hy_graph_destroy(graph);

@@ -45,8 +45,8 @@ a_detour_leads_elsewhere_in_its_graph_alone(void **state)
 	nodes_add();
 	plain = GRAPH_OF_SRC("plain", .worker = 0);
 	detoured = GRAPH_OF_SRC("detoured", DETOURS({ "b", "sink" }));
-	assert_int_equal(hy_graph_nodes(plain), 5);
-	assert_int_equal(hy_graph_nodes(detoured), 4);
+	assert_int_equal(hy_graph_node_count(plain), 5);
+	assert_int_equal(hy_graph_node_count(detoured), 4);
 	hy_graph_walk(plain);
 	assert_int_equal(rig.b.objs, 4);
 	hy_graph_walk(detoured);
@@ -64,7 +64,7 @@ edges_of_the_node_instead_make_no_detour(void **state)
 	RTE_SET_USED(state);
 	nodes_add();
 	graph = GRAPH_OF_SRC("g", DETOURS({ "a", "other" }));
-	assert_int_equal(hy_graph_nodes(graph), 6);
+	assert_int_equal(hy_graph_node_count(graph), 6);
 	hy_graph_walk(graph);
 	assert_int_equal(rig.other.objs, 4);
 	assert_int_equal(rig.a.objs, 4);
@@ -147,14 +147,14 @@ a_node_tells_its_kind(void **state)
 
 	RTE_SET_USED(state);
 	id = NODE(NULL, .name = "n", .impl.process = probe_pass, .replicates = 7, .edges = { "m" });
-	assert_int_equal(hy_node_kind(id, &flags, &replicates), 0);
+	assert_int_equal(hy_node_flags(id, &flags, &replicates), 0);
 	assert_int_equal(flags, 0);
 	assert_int_equal(replicates, 7);
 	id = NODE(NULL, .name = "s", .flags = HY_NODE_SOURCE | HY_NODE_WAKES,
 		.impl.process = probe_source);
-	assert_int_equal(hy_node_kind(id, &flags, NULL), 0);
+	assert_int_equal(hy_node_flags(id, &flags, NULL), 0);
 	assert_int_equal(flags, HY_NODE_SOURCE | HY_NODE_WAKES);
-	assert_int_equal(hy_node_kind(id + 1, &flags, NULL), -ENOENT);
+	assert_int_equal(hy_node_flags(id + 1, &flags, NULL), -ENOENT);
 }
 
 /* A model that notes what it is asked for. */

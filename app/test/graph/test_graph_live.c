@@ -25,10 +25,10 @@ a_node_put_between_two_others_takes_part_from_the_next_walk_on(void **state)
 	assert_false(hy_graph_updating(graph));
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
 	assert_true(hy_graph_updating(graph));
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 	hy_graph_walk(graph);
 	assert_false(hy_graph_updating(graph));
-	assert_int_equal(hy_graph_nodes(graph), 3);
+	assert_int_equal(hy_graph_node_count(graph), 3);
 	assert_int_equal(new.objs, 10);
 	assert_int_equal(sink.objs, 30);
 }

@@ -412,7 +412,7 @@ init_asks(const struct hy_graph *graph, struct hy_node *node, const void *config
 
 	RTE_SET_USED(node);
 	RTE_SET_USED(config);
-	obj_faults += hy_graph_nodes(graph) != 0 && hy_graph_nodes(graph) != 2;
+	obj_faults += hy_graph_node_count(graph) != 0 && hy_graph_node_count(graph) != 2;
 	obj_faults += hy_graph_node((struct hy_graph *)(uintptr_t)graph, "none", &found) != -ENOENT;
 	obj_faults += hy_graph_node_at((struct hy_graph *)(uintptr_t)graph, 9, &found) != -ENOENT;
 	obj_faults += hy_graph_updating(graph);

@@ -446,7 +446,7 @@ a_graph_that_init_creates_is_there_when_the_one_that_it_is_of_comes(void **state
 	assert_null(graph);
 	assert_string_equal(unit_log(), "halyard: graph 'g': the name is taken\n");
 	assert_int_equal(hy_graph_lookup("g", &graph), 0);
-	assert_int_equal(hy_graph_nodes(graph), 2);
+	assert_int_equal(hy_graph_node_count(graph), 2);
 	hy_graph_destroy(graph);
 	assert_int_equal(hy_graph_lookup("g", &graph), -ENOENT);
 	assert_int_equal(src.finis, 1);

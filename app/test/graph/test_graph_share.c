@@ -40,10 +40,10 @@ a_copy_tells_what_the_graph_tells(void **state)
 	assert_int_equal(hy_graph_worker(copy), 3);
 	assert_int_equal(hy_graph_burst(copy), 70);
 	assert_int_equal(hy_graph_stream_capacity(copy), hy_graph_stream_capacity(graph));
-	assert_int_equal(hy_graph_nodes(copy), 6);
+	assert_int_equal(hy_graph_node_count(copy), 6);
 	/* Its own for good. */
 	hy_graph_destroy(graph);
-	assert_int_equal(hy_graph_nodes(copy), 6);
+	assert_int_equal(hy_graph_node_count(copy), 6);
 	assert_int_equal(hy_share_graph(reader, "g", &graph), -ENOENT);
 	hy_share_free(copy);
 }

@@ -287,7 +287,7 @@ hy_node_name(hy_node_id id, char *name, size_t size)
 }
 
 int
-hy_node_kind(hy_node_id id, uint32_t *flags, uint16_t *replicates)
+hy_node_flags(hy_node_id id, uint32_t *flags, uint16_t *replicates)
 {
 	const struct hy_reg_node *node;
 

@@ -256,7 +256,7 @@ hy_graph_stream_capacity(const struct hy_graph *graph)
 }
 
 unsigned int
-hy_graph_nodes(const struct hy_graph *graph)
+hy_graph_node_count(const struct hy_graph *graph)
 {
 	const struct hy_image *image;
 	unsigned int n;
@@ -371,7 +371,7 @@ hy_graph_node_flags(const struct hy_graph *graph, const struct hy_node *node)
 }
 
 uint16_t
-hy_graph_node_edges(const struct hy_graph *graph, const struct hy_node *node)
+hy_graph_edge_count(const struct hy_graph *graph, const struct hy_node *node)
 {
 	RTE_SET_USED(graph);
 	return hy_image_node(node)->nb_edges;

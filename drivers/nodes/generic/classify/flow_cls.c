@@ -34,7 +34,7 @@ static int
 ways_check(const struct hy_graph *graph, struct hy_node *node,
 	const struct hy_flow_cls_config *config)
 {
-	const uint16_t nb_edges = hy_graph_node_edges(graph, node);
+	const uint16_t nb_edges = hy_graph_edge_count(graph, node);
 
 	for (unsigned int i = 0; i < config->nb_ways; i++) {
 		const struct hy_flow_way *way = &config->ways[i];

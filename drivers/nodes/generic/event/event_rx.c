@@ -52,7 +52,7 @@ static int
 edges_read(const struct hy_graph *graph, const struct hy_node *node,
 	const struct hy_event_rx_config *config, struct hy_event_rx_ctx *ctx)
 {
-	const uint16_t nb_edges = hy_graph_node_edges(graph, node);
+	const uint16_t nb_edges = hy_graph_edge_count(graph, node);
 
 	for (unsigned int p = 0; p < RTE_DIM(ctx->edge); p++) {
 		ctx->edge[p] = config->edge[p];

@@ -63,10 +63,10 @@ ports_copy(const struct hy_graph *graph, struct hy_node *node, const uint16_t ed
 		if (edge[p] == HY_IP4_NO_EDGE)
 			return hy_node_refuse(graph, node, "has no edge for port %u of its table",
 				p);
-		if (edge[p] >= hy_graph_node_edges(graph, node))
+		if (edge[p] >= hy_graph_edge_count(graph, node))
 			return hy_node_refuse(graph, node,
 				"has no edge %u for port %u; edges 0 to %d are accepted", edge[p],
-				p, hy_graph_node_edges(graph, node) - 1);
+				p, hy_graph_edge_count(graph, node) - 1);
 		ctx->port[p].edge = edge[p];
 		ctx->port[p].max_len = ctx->fib->ports[p].max_len;
 	}
