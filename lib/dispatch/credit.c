@@ -22,8 +22,7 @@ credit(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t n,
 	for (unsigned int i = 0; i < feeder->nb_reach; i++) {
 		const struct hy_reach *reach = &feeder->reach[i];
 		const struct hy_out *out = &view->outs[reach->out];
-		const uint32_t kept = reach->round ? 0 : out->kept + reach->spare;
-		const uint32_t room = (out->left - RTE_MIN(out->left, kept)) / reach->factor;
+		const uint32_t room = (out->left - RTE_MIN(out->left, out->kept)) / reach->factor;
 
 		if (room == 0)
 			*lack = out;
@@ -91,9 +90,7 @@ source_run(struct hy_graph *graph, struct hy_walk *walk, const struct hy_view *v
 		if (feeder->stage != NULL && !rings_wait(view->dispatch, feeder))
 			return true;
 		hy_handoff_held(graph, lack->stage);
-		if (!feeder->circles || !hy_circle_stuck(view, view->first + s))
-			return false;
-		n = graph->plan.burst;
+		return false;
 	}
 	spend(view, feeder, hy_walk_source(graph, walk, s, n));
 	return true;
@@ -266,6 +263,77 @@ worker_fill(struct leaving *l)
 	return rc;
 }
 
+/* Whether a source leads only to rings whose sources end. */
+static bool
+ends_behind(const struct hy_dispatch_plan *plan, const struct hy_feeder *feeder)
+{
+	for (unsigned int i = 0; i < feeder->nb_reach; i++)
+		if (!plan->feeders[feeder->reach[i].feeder].ends)
+			return false;
+	return true;
+}
+
+/* The source behind the first ring that a source leads to and that never ends. */
+static unsigned int
+endless_behind(const struct hy_dispatch_plan *plan, unsigned int feeder)
+{
+	const struct hy_reach *reach = plan->feeders[feeder].reach;
+
+	while (plan->feeders[reach->feeder].ends)
+		reach++;
+	return reach->feeder;
+}
+
+/* Rings in a circle, all full, would wait for one another. Logs what it returns. */
+static int
+circle_check(const struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
+{
+	unsigned int f = 0;
+	bool news = true;
+
+	while (news) {
+		news = false;
+		for (unsigned int i = 0; i < plan->nb_feeders; i++) {
+			struct hy_feeder *feeder = &plan->feeders[i];
+
+			if (!feeder->ends && ends_behind(plan, feeder))
+				news = feeder->ends = true;
+		}
+	}
+	while (f < plan->nb_feeders && plan->feeders[f].ends)
+		f++;
+	if (f == plan->nb_feeders)
+		return 0;
+	for (unsigned int i = 0; i < plan->nb_feeders; i++) /* into the circle, if it leads there */
+		f = endless_behind(plan, f);
+	HY_LOG(ERR,
+		"dispatch '%s': the graph has a cycle by '%s' that crosses workers; the nodes of a "
+		"cycle must be pinned to one worker",
+		dispatch->name, plan->feeders[f].stage->target);
+	return -EINVAL;
+}
+
+/* What a worker looks for in its rings. */
+static void
+rooms_plan(struct hy_dispatch_plan *plan)
+{
+	for (unsigned int f = 0; f < plan->nb_feeders; f++) {
+		const struct hy_feeder *feeder = &plan->feeders[f];
+
+		for (unsigned int i = 0; i < feeder->nb_reach; i++) {
+			const uint32_t factor = feeder->reach[i].factor;
+			struct hy_out *out =
+				&plan->views[feeder->worker].outs[feeder->reach[i].out];
+			const uint32_t size = out->ring->size;
+
+			out->factor = RTE_MAX(out->factor, factor);
+			/* Never all of it: what goes round for ever would shut it for ever. */
+			out->reserve = RTE_MIN(out->reserve, RTE_MIN(size / 2, size - factor));
+			out->wanted = RTE_MAX(out->wanted, RTE_MAX(factor, size / 2));
+		}
+	}
+}
+
 int
 hy_credit_plan(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 {
@@ -278,7 +346,9 @@ hy_credit_plan(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 		rc = worker_fill(&l);
 	if (rc < 0)
 		HY_LOG(ERR, "dispatch '%s': not enough memory", dispatch->name);
-	else
-		hy_circle_spare(plan);
+	if (rc == 0)
+		rc = circle_check(dispatch, plan);
+	if (rc == 0)
+		rooms_plan(plan);
 	return rc;
 }

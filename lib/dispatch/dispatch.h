@@ -94,15 +94,13 @@ struct hy_reach {
 	unsigned int out;    /* among those of the worker's view */
 	unsigned int feeder; /* the source behind the ring */
 	uint32_t factor;     /* objects that one may become on the way there */
-	uint32_t spare;      /* room to leave for objects that go round */
-	bool round;          /* they may come back from there: leaves room to nobody */
 };
 
 struct hy_feeder {
 	const struct hy_stage *stage; /* whose rings it empties; NULL: a source of the program */
 	uint16_t worker;
 	unsigned int place; /* where its objects start: its own, or the stage's; nb_places: none */
-	bool circles;       /* they may come back to it */
+	bool ends;          /* no ring leads back to a ring before it */
 	unsigned int nb_reach;
 	struct hy_reach *reach;
 };
@@ -129,8 +127,6 @@ struct hy_view {
 	unsigned int first, nb_feeders; /* among the plan's, in order of their ranks */
 	unsigned int nb_outs;
 	struct hy_out *outs;
-	unsigned int *stack; /* for hy_circle_stuck(): as many as the plan has feeders, */
-	uint8_t *seen;       /* likewise */
 };
 
 struct hy_dispatch_plan {
@@ -144,13 +140,6 @@ struct hy_dispatch_plan {
 /* Finds what each feeder may reach; logs what it returns. */
 int hy_credit_plan(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan);
 hy_walk_model_t hy_credit_walk;
-
-/* circle.c */
-
-/* Finds who leads into a circle, and has them leave room there. */
-void hy_circle_spare(struct hy_dispatch_plan *plan);
-/* Whether a source waits for rings that wait for itself, and is to go first. */
-bool hy_circle_stuck(const struct hy_view *view, unsigned int feeder);
 
 /* dispatch.c */
 

@@ -24,17 +24,15 @@
  * **Backpressure.** Nothing is lost between workers: before each call a source, be it the program's
  * or one of a ring, is given no more room than the rings have that its objects can reach. What it
  * leaves waits where it came from, in a ring or in a NIC's queue. A walk in which a source was not
- * called for want of room is counted: counter "held_back" of the node before the full ring. Three
- * exceptions, all counted there as drop "ring_full":
- * - Rings in a circle, all full, that wait for one another: one worker takes a burst out of its own
- *   all the same, and what then finds no room is dropped. It takes nodes that replicate within the
- *   circle, or two circles that share a ring: who brings objects into a circle from outside leaves
- *   half of a ring there to those that go round.
+ * called for want of room is counted: counter "held_back" of the node before the full ring. Two
+ * exceptions, both counted there as drop "ring_full":
  * - Nodes that make of one object more than a ring holds, or replicate in a cycle.
  * - Objects that wait in one worker's graph, in a cycle or where nodes replicate, a burst for each of
- *   its sources at most: room is kept for as much of what becomes of them as half of a ring holds, or
- *   a quarter where half of it is left to a circle, and never all that there is. Those that go round
- *   in a circle of rings may take that room. Should more come to a ring at once, it may be full.
+ *   its sources at most: room is kept for as much of what becomes of them as half of a ring holds,
+ *   and never all that there is. Should more come to a ring at once, it may be full.
+ *
+ * Rings in a circle, all full, would wait for one another. So pins that make a cycle of the graph
+ * cross workers are refused: pin the nodes of a cycle to one worker.
  *
  * Nobody ever spins or waits: a worker that may do nothing returns 0 from its walk.
  */
@@ -93,7 +91,7 @@ struct hy_dispatch_params {
  * @param name A name of fewer than HY_DISPATCH_NAME_SIZE bytes.
  * @param[out] dispatch Belongs to the caller, until hy_dispatch_destroy().
  * @return 0; -EINVAL what is refused in words: a worker that there is not, a pattern that matches
- * no node of the graph, a source pinned to several workers, several workers without ops->flow_hash,
+ * no node of the graph, a cycle of the graph that would cross workers, a source pinned to several workers, several workers without ops->flow_hash,
  * a drop_node with edges, a node's name too long for that of the nodes that join; -ENOMEM; what
  * hy_graph_create() returns.
  */

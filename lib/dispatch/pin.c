@@ -138,10 +138,7 @@ views_list(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 		view->dispatch = dispatch;
 		view->plan = plan;
 		view->worker = w;
-		view->stack = calloc(most, sizeof(*view->stack));
-		view->seen = calloc(most, sizeof(*view->seen));
-		if (view->stack == NULL || view->seen == NULL ||
-			outs_list(dispatch, &plan->placement, view) < 0)
+		if (outs_list(dispatch, &plan->placement, view) < 0)
 			return -ENOMEM;
 		feeders_list(dispatch, plan, view);
 	}
@@ -155,11 +152,8 @@ hy_pin_plan_free(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 		return;
 	for (unsigned int f = 0; f < plan->nb_feeders; f++)
 		free(plan->feeders[f].reach);
-	for (unsigned int w = 0; plan->views != NULL && w < dispatch->nb_workers; w++) {
+	for (unsigned int w = 0; plan->views != NULL && w < dispatch->nb_workers; w++)
 		rte_free(plan->views[w].outs);
-		free(plan->views[w].stack);
-		free(plan->views[w].seen);
-	}
 	free(plan->feeders);
 	free(plan->views);
 	hy_placement_free(&plan->placement);

@@ -348,30 +348,19 @@ hop(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return n;
 }
 
-/* Walks both workers by turns until all is out. */
+/* Rings in a circle could all be full, and wait for one another. */
 static void
-circle_run(const struct probe *sink, const struct probe *gone, const uint64_t *objs)
+pins_that_make_a_cycle_cross_workers_are_refused_by_name(void **state)
 {
-	for (unsigned int i = 0; i < 100000; i++) {
-		walk(i % 2);
-		if (obj_made == 4000 && sink->objs + gone->objs == *objs)
-			break;
-	}
-	assert_int_equal(obj_made, 4000);
-	assert_int_equal(sink->objs + gone->objs, *objs);
-	assert_int_equal(counted("d-out-a", "ring_full") + counted("d-out-b", "ring_full"),
-		gone->objs);
-}
-
-#define CIRCLE_DISPATCH() \
-	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 2, \
-		PINS({ "a", WORKERS(0) }, { "b", WORKERS(1) }))
-
-static void
-objects_that_go_round_between_two_workers_are_left_room(void **state)
-{
+	static const uint16_t zero[] = { 0 }, one[] = { 1 };
+	const struct hy_dispatch_pin across[] = { { "a", zero, 1 }, { "b", one, 1 } };
+	const struct hy_dispatch_pin together[] = { { "a", one, 1 }, { "b", one, 1 } };
 	struct probe src = { .budget = 4000 }, a = { 0 }, b = { 0 }, sink = { 0 }, gone = { 0 };
-	const uint64_t objs = 4000;
+	const struct hy_dispatch_params params = { .graph = CHAIN_PARAMS(.ops = &flow_ops),
+		.nb_workers = 2,
+		.pins = across,
+		.nb_pins = 2 };
+	struct hy_dispatch *none = NULL;
 
 	RTE_SET_USED(state);
 	source_add(&src, "src", "a");
@@ -379,51 +368,22 @@ objects_that_go_round_between_two_workers_are_left_room(void **state)
 	NODE(&b, .name = "b", .impl.process = hop, .edges = { "a", "sink" });
 	sink_add(&sink, "sink");
 	sink_add(&gone, "gone");
-	CIRCLE_DISPATCH();
-	circle_run(&sink, &gone, &objs);
-	assert_int_equal(a.objs, 10 * 4000);
-	assert_int_equal(b.objs, 10 * 4000);
+	unit_log_clear();
+	assert_int_equal(hy_dispatch_create("d", &params, &none), -EINVAL);
+	assert_null(none);
+	assert_int_equal(unit_log_lines(), 1);
+	assert_non_null(strstr(unit_log(), "a cycle by 'b' that crosses workers"));
+
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .pins = together,
+		.nb_pins = 2);
+	unit_log_clear();
+	assert_int_equal(hy_dispatch_pin(dispatch, across, 2), -EINVAL);
+	assert_int_equal(unit_log_lines(), 1);
+	for (unsigned int i = 0; i < 10000 && sink.objs < 4000; i++)
+		walk(i % 2);
+	assert_int_equal(sink.objs, 4000); /* all goes on as before */
+	assert_int_equal(a.objs + b.objs, 20 * 4000);
 	assert_int_equal(gone.objs, 0);
-	assert_true(counted("d-out-b", "held_back") > 0);
-}
-
-static uint64_t replicas;
-
-/* One more of each object in its first rounds. */
-static uint16_t
-grow(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	probe_hit(node, n);
-	for (uint16_t i = 0; i < n; i++) {
-		struct obj *obj = objs[i];
-
-		if (++obj->hops < 12) {
-			obj_ref(&objs[i], 1);
-			hy_enqueue_x1(graph, node, 0, &objs[i]);
-			replicas++;
-		}
-		hy_enqueue_x1(graph, node, obj->hops >= 40, &objs[i]);
-	}
-	return n;
-}
-
-/* Of rte_graph two workers can spin on each other's full rings. */
-static void
-two_workers_whose_rings_are_full_do_not_wait_for_one_another(void **state)
-{
-	struct probe src = { .budget = 4000 }, a = { 0 }, b = { 0 }, sink = { 0 }, gone = { 0 };
-
-	RTE_SET_USED(state);
-	replicas = 4000;
-	source_add(&src, "src", "a");
-	NODE(&a, .name = "a", .impl.process = grow, .edges = { "b", "sink" }, .replicates = 2);
-	NODE(&b, .name = "b", .impl.process = hop, .edges = { "a", "sink" });
-	sink_add(&sink, "sink");
-	sink_add(&gone, "gone");
-	CIRCLE_DISPATCH();
-	circle_run(&sink, &gone, &replicas);
-	assert_true(gone.objs > 0);
-	assert_true(sink.objs > gone.objs);
 }
 
 static void
@@ -500,8 +460,7 @@ static const struct CMUnitTest tests[] = {
 	DISPATCH_TEST(a_flow_stays_on_one_of_several_workers_in_order),
 	DISPATCH_TEST(what_was_handed_over_is_not_hashed_and_sent_on_again),
 	DISPATCH_TEST(a_chain_to_and_fro_loses_nothing_however_short_the_rings),
-	DISPATCH_TEST(objects_that_go_round_between_two_workers_are_left_room),
-	DISPATCH_TEST(two_workers_whose_rings_are_full_do_not_wait_for_one_another),
+	DISPATCH_TEST(pins_that_make_a_cycle_cross_workers_are_refused_by_name),
 	DISPATCH_TEST(pins_change_between_walks),
 	DISPATCH_TEST(pins_stay_where_objects_do_not_come_through),
 };

@@ -20,38 +20,11 @@ first_edge(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n
 	return n;
 }
 
-static uint16_t
-second_edge(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	RTE_SET_USED(objs);
-	probe_hit(node, n);
-	hy_stream_move(graph, node, 1, n);
-	return n;
-}
-
 static void
 walk_by_turns(void)
 {
 	for (uint16_t i = 0; i < 20000; i++)
 		walk(i % 2);
-}
-
-/* As an edge for errors that do not happen. */
-static void
-a_circle_that_no_object_takes_holds_no_source_back(void **state)
-{
-	struct probe src = { .budget = OBJS }, a = { 0 }, b = { 0 }, sink = { 0 };
-
-	RTE_SET_USED(state);
-	source_add(&src, "src", "a");
-	NODE(&a, .name = "a", .impl.process = first_edge, .edges = { "b", "sink" });
-	NODE(&b, .name = "b", .impl.process = second_edge, .edges = { "a", "sink" });
-	sink_add(&sink, "sink");
-	sink_add(NULL, "gone");
-	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 2,
-		PINS({ "a", WORKERS(0) }, { "b", WORKERS(1) }));
-	walk_by_turns();
-	assert_int_equal(sink.objs, OBJS);
 }
 
 static void
@@ -79,31 +52,6 @@ chosen_edge(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 	RTE_SET_USED(objs);
 	hy_stream_move(graph, node, *edge, n);
 	return n;
-}
-
-static void
-objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings(void **state)
-{
-	uint16_t edge = 0;
-	struct probe src = { .budget = OBJS, .per_call = BURST / 2 }, fork = { .arg = &edge };
-	struct probe round = { 0 }, a = { 0 }, b = { 0 }, sink = { 0 };
-
-	RTE_SET_USED(state);
-	source_add(&src, "src", "fork");
-	NODE(&fork, .name = "fork", .impl.process = chosen_edge, .edges = { "round", "a" });
-	pass_add(&round, "round", "back");
-	pass_add(NULL, "back", "round");
-	NODE(&a, .name = "a", .impl.process = first_edge, .edges = { "b" });
-	NODE(&b, .name = "b", .impl.process = second_edge, .edges = { "a", "sink" });
-	sink_add(&sink, "sink");
-	sink_add(NULL, "gone");
-	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 1,
-		PINS({ "a", WORKERS(1) }, { "b", WORKERS(0) }));
-	assert_int_equal(walk(0), BURST / 2); /* which go round from now on */
-	edge = 1;
-	walk_by_turns();
-	assert_int_equal(sink.objs, OBJS - BURST / 2);
-	assert_int_equal(counted("d-out-a", "ring_full"), 0);
 }
 
 static void
@@ -189,51 +137,6 @@ what_waiting_objects_become_has_room_kept(void **state)
 		assert_int_equal(walk(1), BURST);
 	assert_int_equal(sink.objs, 8 * BURST);
 	assert_int_equal(counted("d-out-sink", "ring_full"), 0);
-}
-
-static void
-walk_at_random(void)
-{
-	uint64_t seed = 3;
-
-	for (unsigned int i = 0; i < 1000; i++)
-		walk(rnd(&seed) % 2);
-}
-
-/* Each keeps room in its ring for what goes round in its graph. */
-static void
-two_workers_do_not_wait_for_one_another_at_rings_that_are_not_full(void **state)
-{
-	struct probe src = { .budget = 12 }, src0 = { 0 }, src1 = { 0 }, sink = { 0 };
-	uint16_t edge = 0;
-	struct probe b = { .arg = &edge };
-
-	RTE_SET_USED(state);
-	source_add(&src, "src", "a");
-	source_add(&src0, "src0", "round0");
-	source_add(&src1, "src1", "round1");
-	pass_add(NULL, "round0", "back0");
-	pass_add(NULL, "back0", "round0");
-	pass_add(NULL, "round1", "back1");
-	pass_add(NULL, "back1", "round1");
-	pass_add(NULL, "a", "b");
-	NODE(&b, .name = "b", .impl.process = chosen_edge, .edges = { "a", "sink" });
-	sink_add(&sink, "sink");
-	sink_add(NULL, "gone");
-	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 2, .ring_bursts = 1,
-		PINS({ "a", WORKERS(1) }, { "b", WORKERS(0) }, { "src1", WORKERS(1) }));
-	walk_at_random();
-	assert_int_equal(src.objs, 12); /* in two rings of 8 */
-	src0.budget = BURST / 2;
-	src1.budget = BURST / 2;
-	walk_at_random();
-	assert_int_equal(src0.objs + src1.objs, BURST);
-	assert_int_equal(sink.objs, 0);
-	edge = 1; /* out of the circle */
-	walk_at_random();
-	assert_int_equal(sink.objs, 12);
-	assert_int_equal(counted("d-out-a", "ring_full"), 0);
-	assert_int_equal(counted("d-out-b", "ring_full"), 0);
 }
 
 static uint64_t featured;
@@ -567,13 +470,10 @@ edges_that_come_and_go_have_no_pin_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	DISPATCH_TEST(a_circle_that_no_object_takes_holds_no_source_back),
 	DISPATCH_TEST(a_node_that_replicates_less_than_it_may_holds_no_source_back),
-	DISPATCH_TEST(objects_in_a_cycle_of_one_graph_do_not_shut_a_circle_of_rings),
 	DISPATCH_TEST(objects_in_a_cycle_have_room_kept_in_half_of_a_ring),
 	DISPATCH_TEST(objects_that_may_become_more_than_a_ring_holds_are_given_an_empty_one),
 	DISPATCH_TEST(what_waiting_objects_become_has_room_kept),
-	DISPATCH_TEST(two_workers_do_not_wait_for_one_another_at_rings_that_are_not_full),
 	DISPATCH_TEST(an_arc_to_a_node_of_several_workers_is_taken_once),
 	DISPATCH_TEST(a_pinned_node_stays_pinned_where_a_feature_leads_to_it),
 	DISPATCH_TEST(a_feature_is_given_no_more_than_its_own_edges_have_room_for),
