@@ -13,6 +13,8 @@ import l3fwd
 import upstream
 from benchrun import CLOSE, PLAIN, bench, lcores, measure, medians, ratios
 
+pytestmark = pytest.mark.slow
+
 
 def test_walk_without_a_choice_has_one_way_of_librte_graph(tmp_path):
     figures, printed = measure(tmp_path, "walk", "--work", "home_run_32")

@@ -11,6 +11,8 @@ import pytest
 
 from benchrun import PLAIN, lcores, measure, medians
 
+pytestmark = pytest.mark.slow
+
 
 def names(pattern):
     """All that a pattern like "mix{2,4}_{8,1}" stands for."""

@@ -16,6 +16,7 @@ LOAD = 300  # seconds on the page, one here
 CPUS = sorted(os.sched_getaffinity(0))
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.xdist_group("install"),
     pytest.mark.skipif(bool(l3fwd.UNDER), reason="the page's commands are those of this CPU"),
     pytest.mark.skipif(len(CPUS) < 2, reason="l3fwd-graph needs two CPUs"),

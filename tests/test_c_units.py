@@ -15,6 +15,7 @@ import pytest
 
 import l3fwd
 
+SLOW = ("hy-test-conform", "hy-test-five")
 TIMEOUT = 600
 
 # cmocka's TAP: "ok 1 - name", "not ok 2 - name" and its reasons in lines that start with #,
@@ -103,17 +104,22 @@ def run(program, chosen):
     return Ended(code, parse(stdout, names(program)), output)
 
 
+def marks(program):
+    """Tests of one program run in one xdist worker."""
+    slow = [pytest.mark.slow] if program.name in SLOW else []
+    return [pytest.mark.xdist_group(program.name), *slow]
+
+
 def pytest_generate_tests(metafunc):
     """One test for each test of each program; a program's tests run in one xdist worker."""
     if "c_test" in metafunc.fixturenames:
         metafunc.parametrize("program, c_test", [
-            pytest.param(program, name, id=f"{program.name}-{name}",
-                         marks=pytest.mark.xdist_group(program.name))
+            pytest.param(program, name, id=f"{program.name}-{name}", marks=marks(program))
             for program in programs() for name in names(program)
         ])
     elif "program" in metafunc.fixturenames:
         metafunc.parametrize("program", [
-            pytest.param(program, id=program.name, marks=pytest.mark.xdist_group(program.name))
+            pytest.param(program, id=program.name, marks=marks(program))
             for program in programs()
         ])
 

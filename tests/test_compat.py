@@ -53,7 +53,7 @@ CASES = {
 FILES = {"graph_autotest": "test_graph.c", "graph_feature_arc_autotest": "test_graph_feature_arc.c",
          "graph_perf_autotest": "test_graph_perf.c"}
 
-pytestmark = pytest.mark.xdist_group("compat")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("compat")]
 installed = test_install.installed
 
 

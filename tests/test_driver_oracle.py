@@ -13,6 +13,8 @@ import pytest
 
 import l3fwd
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "tests" / "driver_oracle"
 DRIVERS = sorted(path.stem[len("fix_"):] for path in FOLDER.glob("fix_*.c"))

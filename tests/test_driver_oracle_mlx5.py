@@ -9,6 +9,8 @@ import pytest
 
 from test_driver_oracle import ROOT, ask
 
+pytestmark = pytest.mark.slow
+
 PROFILES = ["connectx5", "connectx5-guest", "connectx6dx", "connectx7"]
 SHAPES = 1065  # that the driver takes; 168 more name ports of SCTP, for which it has no item
 PRIORITIES = 16

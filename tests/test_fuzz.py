@@ -103,6 +103,7 @@ def test_lines_of_targets_that_end_together_are_whole(tmp_path):
             f"{target}: 5 inputs accepted, 6 refused; 77 runs, 12 edges" for target in TARGETS]
 
 
+@pytest.mark.slow
 def test_libfuzzer_finds_no_fault_in_a_short_run(tmp_path):
     """Of all targets, two at a time or as many as there are CPUs, in build-fuzz/."""
     why_not = no_libfuzzer(tmp_path)

@@ -20,6 +20,7 @@ TIMEOUT = 600  # for one block of commands: the last one builds Halyard
 BLOCK = re.compile(r"(?m)^\.\. code-block:: (\w+)\n((?:   :\w+: .*\n)*)\n((?:(?:   .*)?\n)+)")
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.xdist_group("install"),
     pytest.mark.skipif(platform.machine() != "x86_64" or "HALYARD_UNDER" in os.environ,
                        reason="the page names the folders of an x86-64 machine"),

@@ -15,6 +15,8 @@ from l3fwd import BUILD, UNDER
 from test_share import KINDS, Primary
 from test_terminal import EVIL, assert_harmless
 
+pytestmark = pytest.mark.slow
+
 HY_HAL = BUILD / "app" / "hy-hal" / "hy-hal"
 HY_GRAPH = test_share_hostile.HY_GRAPH
 SELFTEST = [HY_HAL, "selftest", "--family=pkt_cls"]

@@ -13,6 +13,8 @@ import pytest
 
 import l3fwd
 
+pytestmark = pytest.mark.slow
+
 TOOL = l3fwd.ROOT / "tools" / "platforms.py"
 # Ten lines of code, of which run(N) executes N and one more.
 VARIANT = """/* rte_comment() is none */

@@ -18,6 +18,8 @@ import test_install
 from l3fwd import SILENT
 from test_selftest import CASES, EAL, HY_HAL
 
+pytestmark = pytest.mark.slow
+
 QEMU = "qemu-x86_64-static"
 # CPU: the variants that l3fwd-graph picks there, and those that it must not touch.
 CPUS = {
