@@ -33,12 +33,14 @@ breathe_show_enumvalue_initializer = False
 # Names that other projects document.
 nitpick_ignore = [
     ("c:identifier", name)
-    for name in ("FILE", "RTE_MAX_ETHPORTS", "RTE_MAX_LCORE", "RTE_MAX_NUMA_NODES", "bool", "int16_t", "int32_t",
-                 "int64_t", "int8_t", "rte_acl_ctx", "rte_eth_conf", "rte_eth_rss_conf",
+    for name in ("FILE", "RTE_ETH_NAME_MAX_LEN", "RTE_MAX_ETHPORTS", "RTE_MAX_LCORE",
+                 "RTE_MAX_NUMA_NODES", "bool", "int16_t", "int32_t", "int64_t", "int8_t",
+                 "rte_acl_ctx", "rte_eth_conf", "rte_eth_rss_conf",
                  "rte_ether_addr", "rte_ether_hdr", "rte_event", "rte_flow_action",
                  "rte_flow_attr", "rte_flow_error", "rte_flow_item", "rte_flow_query_count",
-                 "rte_lpm", "rte_mbuf", "rte_mempool", "rte_rcu_qsbr", "rte_ring", "size_t",
-                 "uint16_t", "uint32_t", "uint64_t", "uint8_t")
+                 "rte_lpm", "rte_mbuf", "rte_mempool", "rte_rcu_qsbr", "rte_ring",
+                 "rte_tel_data", "size_t", "telemetry_cb", "uint16_t",
+                 "uint32_t", "uint64_t", "uint8_t")
 ]
 nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions without a name
 

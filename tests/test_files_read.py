@@ -86,7 +86,11 @@ def test_reload_of_what_is_no_regular_file_is_refused_and_all_goes_on(rig, kind)
                 f"{path}: {KINDS[kind]}" in line], f"a refusal of {said}")
         path.rmdir() if kind == "directory" else path.unlink()
         path.write_text(READ[f"--{said}"])
-    running.wait(running.changes, "the routes, which are read after the policy")
+    # One transaction: neither changes when the other is refused.
+    said = running.stderr()
+    assert "l3fwd-graph: policy unchanged: the reload of routes failed\n" in said
+    assert "l3fwd-graph: routes unchanged: the reload of policy failed\n" in said
+    assert not running.changes()
     assert running.reload([oracle.route("198.18.0.0/16", 0, "02:00:00:00:00:02")]) == (1, 0, 1, 0)
     assert running.stop().code == 0
 

@@ -137,6 +137,39 @@ def test_reload_changes_classes_while_packets_flow_and_a_bad_file_changes_nothin
     assert run.stats["totals"]["dropped"] == 0, run
 
 
+def test_reload_whose_policy_does_not_compile_takes_its_routes_back(rig):
+    """The routes are in the tables by then, and go again: both files change, or neither."""
+    draw = random.Random(6)
+    path = rig.write("policy", "rule 1 class 1 dst 10.0.0.0/8\n")
+    live = Live(rig, ROUTES, [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=4000",
+                              "--max-routes=100"],
+                replay(rig, packets(["10.0.0.1"])), telemetry=True)
+    await_work(live.process)
+    before = live.ask("/l3fwd/routes")
+    fields = [lambda: f"src {draw.randint(1, 223)}.{draw.randint(0, 255)}.0.0/16",
+              lambda: f"dst {draw.randint(1, 223)}.{draw.randint(0, 255)}.0.0/16",
+              lambda: "sport {}-{}".format(*sorted(draw.choices(range(65536), k=2))),
+              lambda: "dport {}-{}".format(*sorted(draw.choices(range(65536), k=2))),
+              lambda: f"proto {draw.choice((6, 17))}", lambda: f"dscp {draw.randrange(64)}",
+              lambda: f"vlan {draw.randint(1, 4000)}"]
+    lines = [f"rule {number} class 2 " + " ".join(
+        field() for field in fields if draw.random() < .5) for number in range(4000)]
+    path.write_text("\n".join(lines) + "\n")
+    live.write([*ROUTES, oracle.route("192.0.2.0/24", 1, "02:00:00:00:00:09")])
+    live.process.send_signal(signal.SIGHUP)
+    live.wait(lambda: "policy unchanged: rte_acl cannot compile" in live.stderr(), "a refusal")
+    live.wait(lambda: "routes unchanged: the reload of policy failed" in live.stderr(), "both")
+    assert live.ask("/l3fwd/routes") == before
+    assert live.ask("/l3fwd/route,192.0.2.1")["prefix"] == "0.0.0.0/0"
+    path.write_text("rule 1 class 3 dst 10.0.0.0/8\n")
+    live.process.send_signal(signal.SIGHUP)
+    live.wait(lambda: "policy: 1 rules, in " in live.stdout(), "both files")
+    assert live.ask("/l3fwd/route,192.0.2.1")["prefix"] == "192.0.2.0/24"
+    await_work(live.process)
+    run = live.stop()
+    assert run.code == 0 and set(run.stats["classes"]) == {"1", "3"}, run
+
+
 def classbench(line, number):
     """A rule of ClassBench's as a line of a policy."""
     found = re.match(r"@(\S+)\s+(\S+)\s+(\d+) : (\d+)\s+(\d+) : (\d+)\s+0x(\w+)/0x(\w+)", line)

@@ -15,7 +15,7 @@ import l3fwd
 import pcapfile
 import test_plugin
 from l3fwd import SILENT
-from live import Live, until
+from live import Live, await_work, until
 from test_events import RESET, Events
 from test_routes_live import AIMS, packets, replay, route, to_nowhere
 
@@ -171,4 +171,5 @@ def test_without_the_option_nothing_is_given_up_but_new_rights(rig):
     assert len(threads) >= 3
     assert {tuple(thread[0]) for thread in threads} == {(str(os.geteuid()),) * 4}
     assert {tuple(thread[5]) for thread in threads} == {("1",)}
+    await_work(live.process)  # some packets, which stop() wants to see
     assert live.stop().code == 0

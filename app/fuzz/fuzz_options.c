@@ -10,6 +10,7 @@
 #include "examples/l3fwd-graph/option.h"
 #include "examples/l3fwd-graph/options.h"
 #include "fuzz.h"
+#include "lib/runtime/observe/recorder.h"
 
 #define WORDS_MAX 64
 
@@ -58,7 +59,7 @@ check_options(const struct options *o)
 	FUZZ_CHECK(o->max_rules >= 1 && o->max_rules <= 1 << 20 && o->max_routes <= 1 << 28);
 	FUZZ_CHECK(o->policy != NULL || (o->nb_steers == 0 && o->nb_drop_class == 0));
 	FUZZ_CHECK(o->routes == NULL || o->eth_dest_set == 0);
-	FUZZ_CHECK(o->trace <= 1000 && o->wait_us >= 1 && o->idle <= HY_IDLE_SLEEP);
+	FUZZ_CHECK(o->wait_us >= 1 && o->idle <= HY_IDLE_SLEEP);
 	FUZZ_CHECK(!o->event.on || o->event.device < rte_event_dev_count());
 	FUZZ_CHECK(option_sched_name(o) != NULL);
 	check_lists(o);
@@ -69,9 +70,9 @@ check_options(const struct options *o)
 static void
 check_capture(const char *text)
 {
-	struct capture_options capture;
+	struct hy_recording capture;
 
-	FUZZ_CHECK(option_read_capture_text(text, &capture) == 0);
+	FUZZ_CHECK(hy_recording_read(text, &capture) == 0);
 	FUZZ_CHECK(capture.file[0] != '\0' && capture.nb_points > 0 &&
 		capture.nb_points <= HY_CAPTURE_POINTS);
 	for (unsigned int p = 0; p < capture.nb_points; p++)

@@ -16,60 +16,41 @@
 #include <hy_file.h>
 #include <hy_plugin.h>
 #include <hy_privileges.h>
+#include <hy_recorder.h>
 #include <hy_share.h>
 #include <hy_signals.h>
 #include <hy_terminal.h>
+#include <hy_tracer.h>
 
-#include "capture.h"
-#include "dump.h"
 #include "feed.h"
 #include "outputs.h"
 #include "pipeline.h"
 #include "ports.h"
 #include "reload.h"
 #include "report.h"
-#include "ways.h"
+#include "route_dump.h"
+#include "telemetry.h"
 
 #define TABLE_WAIT_US 200000 /* for a walk of each worker, which may have to share its CPU */
 
-/* What is done while workers walk, and the tables of --stats. */
+/* What is done while workers walk. */
 struct watch {
 	const struct options *options;
 	struct pipeline *pipeline;
 	struct report *report;
 	struct outputs *out;
-	uint64_t start, last, next; /* TSC; when workers started, of the last table and the next */
-	struct hy_stats *before;    /* in the last table */
+	struct hy_dump dump; /* of --dump-routes */
+	uint64_t next;       /* TSC of the next table of --stats */
 };
 
 /* The rows of a table are of one moment for each worker: they agree. */
 static void
-table_show(struct watch *watch)
+table_show(struct report *report, const struct pipeline *pipeline, FILE *people)
 {
-	const double hz = (double)rte_get_tsc_hz();
-	const struct pipeline *pipeline = watch->pipeline;
-	struct report *report = watch->report;
-	struct hy_stats *stats;
-	uint64_t now;
-
-	if (hy_stats_read_between_walks(HY_WORKERS_GRAPHS, TABLE_WAIT_US, &stats) < 0)
+	if (hy_report_read_between_walks(&report->base, TABLE_WAIT_US) < 0)
 		return;
-	now = rte_rdtsc();
-	report->stats = stats;
-	report->before = watch->before;
-	report->seconds = (double)(now - watch->start) / hz;
-	report->interval = (double)(now - watch->last) / hz;
-	report_events(report);
-	report_workers(report, pipeline);
-	report_classes(report, pipeline);
-	report_offloads(report, pipeline);
-	report_table(report, watch->out->people);
-	fflush(watch->out->people);
-	report->before = NULL;
-	report->seconds = 0;
-	hy_stats_free(watch->before);
-	watch->before = stats;
-	watch->last = now;
+	report_read(report, pipeline);
+	report_table(report, people);
 }
 
 /* Does what is due, and what signals ask for; prints the table now and then. */
@@ -86,16 +67,28 @@ tick(void *arg)
 	ports_poll(options, pipeline->workers.graphs, pipeline->workers.nb, people);
 	if (hy_signals_take(SIGHUP))
 		reload(options, pipeline, people);
-	dump_poll(&pipeline->tables, watch->out);
+	hy_dump_poll(&watch->dump, people);
+	hy_telemetry_poll(&watch->report->base);
 	if (options->stats_s == 0 || now < watch->next)
 		return;
-	table_show(watch);
+	table_show(watch->report, pipeline, people);
 	watch->next = now + options->stats_s * rte_get_tsc_hz();
+}
+
+static struct hy_dump
+routes_dumped(const struct pipeline *pipeline, struct outputs *out)
+{
+	return (struct hy_dump){
+		.document = &out->routes,
+		.what = "routes",
+		.make = route_dump,
+		.arg = &pipeline->tables,
+	};
 }
 
 /* Writes a graph: what it did, or, if it never ran, what it would be. */
 static int
-export_one(const struct hy_graph *graph, struct output *output,
+export_one(const struct hy_graph *graph, struct hy_document *document,
 	int (*ran)(const struct hy_graph *graph, FILE *out),
 	int (*would)(const char *name, const struct hy_graph_params *params, FILE *out))
 {
@@ -103,13 +96,13 @@ export_one(const struct hy_graph *graph, struct output *output,
 	FILE *file;
 	int rc = -ENOMEM;
 
-	if (!output->wanted)
+	if (!document->wanted)
 		return 0;
 	hy_graph_params_get(graph, &params);
-	file = output_begin(output);
+	file = hy_document_begin(document);
 	if (file != NULL)
 		rc = ran != NULL ? ran(graph, file) : would(hy_graph_name(graph), &params, file);
-	return output_finish(output, rc);
+	return hy_document_finish(document, rc);
 }
 
 /* Writes the first worker's graph. */
@@ -131,7 +124,8 @@ static int
 export_all(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
 {
 	const int graph = export_graph(options, pipeline, out);
-	const int routes = dump_last(&pipeline->tables, out);
+	const struct hy_dump dump = routes_dumped(pipeline, out);
+	const int routes = hy_dump_finish(&dump, out->people);
 
 	return graph < 0 ? graph : routes;
 }
@@ -143,13 +137,13 @@ dry_run(const struct options *options, const struct pipeline *pipeline, struct o
 }
 
 static int
-write_json(const struct report *report, struct output *output)
+write_json(const struct report *report, struct hy_document *document)
 {
-	FILE *file = output_begin(output);
+	FILE *file = hy_document_begin(document);
 
 	if (file != NULL)
 		report_json(report, file);
-	return output_finish(output, file == NULL ? -ENOMEM : 0);
+	return hy_document_finish(document, file == NULL ? -ENOMEM : 0);
 }
 
 /* Lets the workers run until it is time. */
@@ -157,36 +151,98 @@ static int
 run(const struct options *options, struct pipeline *pipeline, struct report *report,
 	struct outputs *out)
 {
-	const uint64_t start = rte_rdtsc();
 	struct watch watch = { .options = options,
 		.pipeline = pipeline,
 		.report = report,
 		.out = out,
-		.start = start,
-		.last = start,
-		.next = start + options->stats_s * rte_get_tsc_hz() };
+		.dump = routes_dumped(pipeline, out),
+		.next = rte_rdtsc() + options->stats_s * rte_get_tsc_hz() };
 	const struct hy_loop loop = { .tick = tick,
 		.arg = &watch,
 		.quiet_ms = options->until_idle_ms,
 		.seconds = options->duration_s };
 	int rc;
 
+	hy_report_start(&report->base);
 	hy_terminal_hurry(true);
 	rc = hy_workers_run(&pipeline->workers, &loop);
+	hy_telemetry_end();
 	hy_terminal_hurry(false);
-	hy_stats_free(watch.before);
 	if (rc < 0)
 		fprintf(stderr, "l3fwd-graph: workers: %s\n", strerror(-rc));
 	return rc;
 }
 
 static int
-stats_read(struct hy_stats **stats)
+recorder_begin(const struct options *options, const struct pipeline *pipeline, FILE *people)
 {
-	const int rc = hy_stats_read(HY_WORKERS_GRAPHS, stats);
+	static struct hy_input inputs[INPUTS_MAX];
+	const struct hy_recorder_params params = {
+		.graphs = pipeline->workers.graphs,
+		.nb_graphs = pipeline->workers.nb,
+		.inputs = inputs,
+		.nb_inputs = outputs_inputs(options, inputs),
+		.out = people,
+	};
+
+	return hy_recorder_begin(&params, options->capture);
+}
+
+static int
+report_stats(struct report *report)
+{
+	const int rc = hy_report_read(&report->base);
 
 	if (rc < 0)
-		fprintf(stderr, "l3fwd-graph: statistics: %s\n", strerror(-rc));
+		hy_terminal_error("statistics: %s", strerror(-rc));
+	return rc;
+}
+
+/* Prepares what can still fail, in an order that leaves files as they are if it does. */
+static int
+controls_begin(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
+{
+	int rc = hy_tracer_begin(pipeline->workers.graphs, pipeline->workers.nb, options->trace);
+
+	if (rc == 0)
+		rc = hy_privileges_drop(&options->user);
+	if (rc == 0)
+		rc = recorder_begin(options, pipeline, out->people);
+	if (rc == 0)
+		rc = outputs_empty(out);
+	if (rc < 0) {
+		hy_recorder_end();
+		hy_tracer_end();
+	}
+	return rc;
+}
+
+/* Reports what the workers, which have stopped, have done; takes all down. */
+static int
+conclude(struct report *report, struct pipeline *pipeline, struct outputs *out, int rc)
+{
+	const struct options *options = report->options;
+	struct hy_report *base = &report->base;
+	const int captured = hy_recorder_end();
+
+	if (rc == 0)
+		rc = report_stats(report);
+	if (rc == 0) {
+		report_read(report, pipeline);
+		rc = export_all(options, pipeline, out);
+	}
+	if (options->trace != NULL && hy_tracer_print(out->people) < 0)
+		rc = -1;
+	hy_tracer_end();
+	hy_share_stop();
+	base->under_way = pipeline_destroy(pipeline);
+	report->events_freed = feed_destroy(options);
+	hy_ports_stop(&base->mbufs_in_use, &base->mbufs_total);
+	report_table(report, out->people);
+	if (!report_result(report, out->people) || captured < 0)
+		rc = -1;
+	if (out->json.wanted && write_json(report, &out->json) < 0)
+		rc = -1;
 	return rc;
 }
 
@@ -194,62 +250,26 @@ static int
 forward(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline,
 	struct outputs *out)
 {
-	struct report report = { .options = options, .hal = hal };
-	struct hy_stats *stats;
-	int rc, captured;
+	struct report report = {
+		.options = options,
+		.base = { .hal = hal, .all = &pipeline->workers },
+	};
+	int rc;
 
 	/* Where it cannot, the log says why, and packets are forwarded. Another user could not keep up. */
 	if (options->user.uid == 0)
 		hy_share_start(NULL);
-	rc = stats_read(&stats);
-	if (rc < 0)
-		return rc;
-	report.stats = stats;
-	report_ports(&report);
-	report_picks(&report, out->people);
-	fflush(out->people);
-	hy_stats_free(stats);
-
-	rc = ways_start(options, pipeline);
-	if (rc == 0)
-		rc = hy_privileges_drop(&options->user);
-	if (rc == 0)
-		rc = capture_begin(options, pipeline, out->people);
-	if (rc < 0)
-		return rc;
-	if (outputs_empty(out) < 0) {
-		capture_end();
-		return -1;
+	report_begin(&report);
+	rc = report_stats(&report);
+	if (rc == 0) {
+		report_picks(&report, out->people);
+		rc = controls_begin(options, pipeline, out);
 	}
-	rc = run(options, pipeline, &report, out);
-	captured = capture_end();
-
-	if (rc == 0)
-		rc = stats_read(&stats);
-	if (rc < 0)
-		return rc;
-	report.stats = stats;
-	report_events(&report);
-	report_workers(&report, pipeline);
-	report_classes(&report, pipeline);
-	report_offloads(&report, pipeline);
-	rc = export_all(options, pipeline, out);
-	rc = rc < 0 ? rc : captured;
-	if (options->trace > 0 && ways_print(pipeline, out->people) < 0)
-		rc = -1;
-	hy_share_stop();
-	report.under_way = pipeline_destroy(pipeline);
-	report.events_freed = feed_destroy(options);
-	hy_ports_stop(&report.mbufs_in_use, &report.mbufs_total);
-	report_table(&report, out->people);
-	if (!report_result(&report, out->people))
-		rc = -1;
-	if (out->json.wanted && write_json(&report, &out->json) < 0)
-		rc = -1;
-	free(report.classes);
-	free(report.offloads);
-	free(report.offloads_json);
-	hy_stats_free(stats);
+	if (rc == 0) {
+		rc = run(options, pipeline, &report, out);
+		rc = conclude(&report, pipeline, out, rc);
+	}
+	report_free(&report);
 	return rc;
 }
 
@@ -497,7 +517,8 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (hy_about(argc, argv, "l3fwd-graph", options_usage))
 		return hy_output_end("l3fwd-graph");
-	if (hy_terminal_begin("l3fwd-graph") < 0 || hy_privileges_begin() < 0)
+	if (hy_terminal_begin("l3fwd-graph") < 0 || hy_privileges_begin() < 0 ||
+		telemetry_begin() < 0)
 		return EXIT_FAILURE;
 	hy_signals_catch(); /* before all that takes long: a stop at any time is a clean one */
 	hy_file_stop_when(hy_stopping);

@@ -58,15 +58,15 @@ option_read_config(const char *text, struct options *options)
 	options->nb_queues = 0;
 	do {
 		if (options->nb_queues == QUEUES_MAX)
-			return option_refuse("--config", "more than %d queues", QUEUES_MAX);
+			return hy_option_refuse("--config", "more than %d queues", QUEUES_MAX);
 		if (at != text)
 			at++;
 		if (read_queue(&at, &options->queues[options->nb_queues++]) < 0)
-			return option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]",
+			return hy_option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]",
 				text);
 	} while (*skip_space(&at) == ',');
 	if (*at != '\0')
-		return option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
+		return hy_option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
 	return 0;
 }
 
@@ -81,7 +81,7 @@ option_default_config(struct options *options)
 		if (!port_enabled(options, p))
 			continue;
 		if (lcore == RTE_MAX_LCORE)
-			return option_refuse("--config",
+			return hy_option_refuse("--config",
 				"there is no worker lcore; EAL's --lcores or -l "
 				"must name two or more");
 		options->queues[options->nb_queues++] = (struct hy_rx_queue){ .port = p,
@@ -100,13 +100,13 @@ option_check_config(const struct options *options)
 		bool before = q->queue == 0;
 
 		if (!port_enabled(options, q->port))
-			return option_refuse("--config", "port %u is not in -p 0x%x", q->port,
+			return hy_option_refuse("--config", "port %u is not in -p 0x%x", q->port,
 				options->ports);
 		if (!rte_lcore_is_enabled(q->lcore))
-			return option_refuse("--config",
+			return hy_option_refuse("--config",
 				"lcore %u is not enabled; see EAL's --lcores", q->lcore);
 		if (q->lcore == rte_get_main_lcore())
-			return option_refuse("--config",
+			return hy_option_refuse("--config",
 				"lcore %u is the main lcore, which controls and prints; "
 				"give the queue to a worker",
 				q->lcore);
@@ -117,11 +117,11 @@ option_check_config(const struct options *options)
 				continue;
 			before |= other->queue + 1 == q->queue;
 			if (j < i && other->queue == q->queue)
-				return option_refuse("--config", "queue %u of port %u twice",
+				return hy_option_refuse("--config", "queue %u of port %u twice",
 					q->queue, q->port);
 		}
 		if (!before)
-			return option_refuse("--config", "port %u has queue %u but not queue %u",
+			return hy_option_refuse("--config", "port %u has queue %u but not queue %u",
 				q->port, q->queue, q->queue - 1);
 	}
 	return 0;

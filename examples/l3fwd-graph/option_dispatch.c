@@ -25,12 +25,12 @@ read_lcores(const char *text, const char *at, struct pin *pin)
 		lcore = strtoul(++at, &end, 10);
 		if (!isdigit((unsigned char)*at) || errno != 0 || lcore >= RTE_MAX_LCORE ||
 			(*end != '+' && *end != '\0'))
-			return option_refuse("--pin",
+			return hy_option_refuse("--pin",
 				"'%s' is not PATTERN=LCORE[+LCORE...], as in ip4_*=2", text);
 		if (pin_has(pin, (unsigned int)lcore))
-			return option_refuse("--pin", "'%s' names lcore %lu twice", text, lcore);
+			return hy_option_refuse("--pin", "'%s' names lcore %lu twice", text, lcore);
 		if (pin->nb_lcores == PIN_LCORES_MAX)
-			return option_refuse("--pin", "'%s' names more than %d lcores", text,
+			return hy_option_refuse("--pin", "'%s' names more than %d lcores", text,
 				PIN_LCORES_MAX);
 		pin->lcores[pin->nb_lcores++] = (unsigned int)lcore;
 		at = end;
@@ -45,14 +45,14 @@ option_read_pin(const char *text, struct options *options)
 	struct pin *pin = &options->dispatch.pins[options->dispatch.nb_pins];
 
 	if (options->dispatch.nb_pins == REPEATS_MAX)
-		return option_refuse("--pin", "more than %d times", REPEATS_MAX);
+		return hy_option_refuse("--pin", "more than %d times", REPEATS_MAX);
 	if (equals == NULL || equals == text || equals - text >= (int)sizeof(pin->pattern))
-		return option_refuse("--pin", "'%s' is not PATTERN=LCORE[+LCORE...], as in ip4_*=2",
-			text);
+		return hy_option_refuse("--pin",
+			"'%s' is not PATTERN=LCORE[+LCORE...], as in ip4_*=2", text);
 	snprintf(pin->pattern, sizeof(pin->pattern), "%.*s", (int)(equals - text), text);
 	for (const struct pin *other = options->dispatch.pins; other < pin; other++)
 		if (strcmp(other->pattern, pin->pattern) == 0)
-			return option_refuse("--pin",
+			return hy_option_refuse("--pin",
 				"'%s' is pinned twice; its lcores are accepted together, as in "
 				"%s=1+2",
 				pin->pattern, pin->pattern);
@@ -71,7 +71,7 @@ check_pattern(const struct options *options, const struct pin *pin)
 
 		hy_rx_node_name(&options->queues[i], name);
 		if (fnmatch(pin->pattern, name, 0) == 0)
-			return option_refuse("--pin",
+			return hy_option_refuse("--pin",
 				"'%s' matches %s, which runs where --config says", pin->pattern,
 				name);
 	}
@@ -85,10 +85,10 @@ check_lcores(const struct pin *pin)
 		const unsigned int lcore = pin->lcores[i];
 
 		if (!rte_lcore_is_enabled(lcore))
-			return option_refuse("--pin", "lcore %u is not enabled; see EAL's --lcores",
-				lcore);
+			return hy_option_refuse("--pin",
+				"lcore %u is not enabled; see EAL's --lcores", lcore);
 		if (lcore == rte_get_main_lcore())
-			return option_refuse("--pin",
+			return hy_option_refuse("--pin",
 				"lcore %u is the main lcore, which controls and prints; "
 				"pin nodes to workers",
 				lcore);
@@ -102,9 +102,9 @@ option_check_dispatch(const struct options *options)
 	const struct dispatch_options *d = &options->dispatch;
 
 	if (!d->on && d->nb_pins > 0)
-		return option_refuse("--pin", "is for --mode=dispatch");
+		return hy_option_refuse("--pin", "is for --mode=dispatch");
 	if (d->on && d->nb_pins == 0)
-		return option_refuse("--mode",
+		return hy_option_refuse("--mode",
 			"dispatch wants --pin: without one, all nodes run where packets come in, "
 			"as with poll");
 	for (unsigned int i = 0; i < d->nb_pins; i++)

@@ -26,7 +26,7 @@ option_read_mode(const char *text, struct options *options)
 	options->event.on = strcmp(text, "eventdev") == 0;
 	options->dispatch.on = strcmp(text, "dispatch") == 0;
 	if (!options->event.on && !options->dispatch.on && strcmp(text, "poll") != 0)
-		return option_refuse("--mode", "'%s' is not poll, eventdev or dispatch", text);
+		return hy_option_refuse("--mode", "'%s' is not poll, eventdev or dispatch", text);
 	return 0;
 }
 
@@ -40,14 +40,14 @@ option_read_sched(const char *text, struct options *options)
 		options->event.sched_set = true;
 		return 0;
 	}
-	return option_refuse("--eventq-sched", "'%s' is not atomic, ordered or parallel", text);
+	return hy_option_refuse("--eventq-sched", "'%s' is not atomic, ordered or parallel", text);
 }
 
 int
 option_read_event_device(const char *text, struct options *options)
 {
 	options->event.device_set = true;
-	return option_read_uint("--event-device", text, 0, RTE_EVENT_MAX_DEVS - 1,
+	return hy_option_number("--event-device", text, 0, RTE_EVENT_MAX_DEVS - 1,
 		&options->event.device);
 }
 
@@ -59,17 +59,17 @@ choose_device(struct event_options *e)
 	const unsigned int n = rte_event_dev_count();
 
 	if (n == 0)
-		return option_refuse("--mode",
+		return hy_option_refuse("--mode",
 			"eventdev wants an event device, and there is none; EAL's "
 			"--vdev=event_sw0 and --vdev=event_dsw0 make one in software");
 	if (!e->device_set && n > 1)
-		return option_refuse("--event-device", "is required: there are %u event devices",
+		return hy_option_refuse("--event-device", "is required: there are %u event devices",
 			n);
 	while (!e->device_set && rte_event_dev_info_get((uint8_t)e->device, &info) < 0)
 		e->device++;
 	if (rte_event_dev_info_get((uint8_t)e->device, &info) < 0)
-		return option_refuse("--event-device", "there is no event device %u; there are %u",
-			e->device, n);
+		return hy_option_refuse("--event-device",
+			"there is no event device %u; there are %u", e->device, n);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int
 check_vectors(struct event_options *e)
 {
 	if (!e->vector && (e->vector_size > 0 || e->vector_tmo_ns > 0))
-		return option_refuse("--event-vector-size, --event-vector-tmo",
+		return hy_option_refuse("--event-vector-size, --event-vector-tmo",
 			"are for the event vectors that --event-vector asks for");
 	if (!e->vector)
 		return 0;
@@ -93,13 +93,13 @@ option_check_event(struct options *options)
 	if (!e->on) {
 		if (e->sched_set || e->device_set || e->vector || e->vector_size > 0 ||
 			e->vector_tmo_ns > 0)
-			return option_refuse("--eventq-sched, --event-device, --event-vector*",
+			return hy_option_refuse("--eventq-sched, --event-device, --event-vector*",
 				"are for --mode=eventdev");
 		return 0;
 	}
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		if (options->rx_budget[p] > 0)
-			return option_refuse("--rx-budget",
+			return hy_option_refuse("--rx-budget",
 				"is for --mode=poll and --mode=dispatch: an event device mixes "
 				"what ports bring");
 	return check_vectors(e) < 0 ? -1 : choose_device(e);

@@ -16,19 +16,19 @@ option_read_feature(const char *text, struct options *options)
 	char copy[128], *colon;
 
 	if (options->nb_features == REPEATS_MAX)
-		return option_refuse("--feature", "more than %d times", REPEATS_MAX);
+		return hy_option_refuse("--feature", "more than %d times", REPEATS_MAX);
 	colon = strchr(text, ':');
 	if (strlen(text) >= sizeof(copy) || strncmp(text, PREFIX, strlen(PREFIX)) != 0 ||
 		colon == NULL)
-		return option_refuse("--feature",
+		return hy_option_refuse("--feature",
 			"'%s' is not " PREFIX "PORT:FILTER, as in " PREFIX "0:dst=192.0.2.0/24",
 			text);
 	strcpy(copy, text);
 	colon = copy + (colon - text);
 	*colon = '\0';
-	if (option_read_uint("--feature: port", copy + strlen(PREFIX), 0, RTE_MAX_ETHPORTS - 1,
+	if (hy_option_number("--feature: port", copy + strlen(PREFIX), 0, RTE_MAX_ETHPORTS - 1,
 		    &port) < 0 ||
-		option_read_filter("--feature", colon + 1, &feature->filter) < 0)
+		hy_option_filter("--feature", colon + 1, &feature->filter) < 0)
 		return -1;
 	feature->port = (uint16_t)port;
 	options->nb_features++;
@@ -40,10 +40,10 @@ option_check_feature(const struct options *options)
 {
 	for (unsigned int i = 0; i < options->nb_features; i++)
 		if (!port_enabled(options, options->feature[i].port))
-			return option_refuse("--feature", "port %u is not one of -p",
+			return hy_option_refuse("--feature", "port %u is not one of -p",
 				options->feature[i].port);
 	if (options->nb_features > 0 && options->nb_steers > 0)
-		return option_refuse("--feature",
+		return hy_option_refuse("--feature",
 			"is for packets that are routed, and those of --steer go past that");
 	return 0;
 }

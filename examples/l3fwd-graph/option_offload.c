@@ -56,7 +56,7 @@ read_provider(const char *text, struct offload_options *o)
 		o->params.provider = &hy_flow_simulator;
 		return 0;
 	}
-	return option_refuse("--offload",
+	return hy_option_refuse("--offload",
 		"'%s' is not rte_flow, sim:generic, sim:cnxk, sim:mlx5, sim:ice, sim:i40e or "
 		"sim:iavf",
 		text);
@@ -74,21 +74,21 @@ read_setting(char *text, struct offload_options *o)
 	while (s < settings + RTE_DIM(settings) && strcmp(s->name, text) != 0)
 		s++;
 	if (s == settings + RTE_DIM(settings) || value == NULL)
-		return option_refuse("--offload",
+		return hy_option_refuse("--offload",
 			"'%s' is not a setting with its value: table_size, mark_max, no_marks, "
 			"mark_every, mark_until, lie_every and port_add (of sim:), max_rules, "
 			"sample_every, demote_after, settle_us or age_us, each as NAME=N",
 			text);
 	if (s->simulator && o->sim.profile == NULL)
-		return option_refuse("--offload",
+		return hy_option_refuse("--offload",
 			"%s is of simulators; max_rules, sample_every, demote_after, settle_us "
 			"and age_us are accepted with rte_flow",
 			s->name);
 	to = (uint32_t *)((char *)o + s->offset);
 	if (*to != 0)
-		return option_refuse("--offload", "%s is given twice", s->name);
+		return hy_option_refuse("--offload", "%s is given twice", s->name);
 	snprintf(option, sizeof(option), "--offload: %s", s->name);
-	return option_read_uint(option, value, 1, s->most, to);
+	return hy_option_number(option, value, 1, s->most, to);
 }
 
 int
@@ -98,8 +98,8 @@ option_read_offload(const char *text, struct options *options)
 
 	options->offload = (struct offload_options){ 0 };
 	if (strlen(text) >= sizeof(copy))
-		return option_refuse("--offload", "'%s' is too long; up to %zu bytes are accepted",
-			text, sizeof(copy) - 1);
+		return hy_option_refuse("--offload",
+			"'%s' is too long; up to %zu bytes are accepted", text, sizeof(copy) - 1);
 	strcpy(copy, text);
 	if (read_provider(strsep(&rest, ","), &options->offload) < 0)
 		return -1;

@@ -33,17 +33,17 @@ option_read_steer(const char *text, struct options *options)
 	char copy[64], *field[3];
 
 	if (options->nb_steers == REPEATS_MAX)
-		return option_refuse("--steer", "more than %d times", REPEATS_MAX);
+		return hy_option_refuse("--steer", "more than %d times", REPEATS_MAX);
 	if (!split(text, copy, field) ||
 		rte_ether_unformat_addr(field[2], &steer->next_hop.mac) < 0)
-		return option_refuse("--steer",
+		return hy_option_refuse("--steer",
 			"'%s' is not CLASS=PORT,MAC, as in 7=1,02:00:00:00:00:01", text);
-	if (option_read_uint("--steer: class", field[0], 0, UINT16_MAX, &class_id) < 0 ||
-		option_read_uint("--steer: port", field[1], 0, RTE_MAX_ETHPORTS - 1, &port) < 0)
+	if (hy_option_number("--steer: class", field[0], 0, UINT16_MAX, &class_id) < 0 ||
+		hy_option_number("--steer: port", field[1], 0, RTE_MAX_ETHPORTS - 1, &port) < 0)
 		return -1;
 	for (unsigned int i = 0; i < options->nb_steers; i++)
 		if (options->steer[i].class_id == class_id)
-			return option_refuse("--steer", "class %u is given twice", class_id);
+			return hy_option_refuse("--steer", "class %u is given twice", class_id);
 	steer->class_id = (uint16_t)class_id;
 	steer->next_hop.port = (uint16_t)port;
 	options->nb_steers++;
@@ -57,12 +57,12 @@ option_check_steer(const struct options *options)
 		const struct hy_ip4_steer *steer = &options->steer[i];
 
 		if (!port_enabled(options, steer->next_hop.port))
-			return option_refuse("--steer", "port %u is not one of -p",
+			return hy_option_refuse("--steer", "port %u is not one of -p",
 				steer->next_hop.port);
 		for (unsigned int d = 0; d < options->nb_drop_class; d++)
 			if (options->drop_class[d] == steer->class_id)
-				return option_refuse("--steer", "class %u is one of --drop-class",
-					steer->class_id);
+				return hy_option_refuse("--steer",
+					"class %u is one of --drop-class", steer->class_id);
 	}
 	return 0;
 }

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,8 @@
 
 #include <hy_file.h>
 #include <hy_idle.h>
-#include <hy_terminal.h>
+#include <hy_recorder.h>
+#include <hy_tracer.h>
 
 #include "option.h"
 #include "options.h"
@@ -111,44 +111,6 @@ const char options_usage[] =
 	"  --help, -h                  print this; before --, EAL's options too\n"
 	"  --version                   print the version\n";
 
-_Thread_local char option_error[OPTION_ERROR_SIZE];
-
-int
-option_refuse(const char *option, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(option_error, sizeof(option_error), format, ap);
-	va_end(ap);
-	hy_printable(option_error); /* of one line, also where telemetry sends it */
-	hy_terminal_error("%s: %s", option, option_error);
-	return -1;
-}
-
-bool
-option_parse_uint(const char *text, unsigned int min, unsigned int max, unsigned int *value)
-{
-	unsigned long wide;
-	char *end;
-
-	errno = 0;
-	wide = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || wide < min || wide > max)
-		return false;
-	*value = (unsigned int)wide;
-	return true;
-}
-
-int
-option_read_uint(const char *option, const char *text, unsigned int min, unsigned int max,
-	unsigned int *value)
-{
-	if (option_parse_uint(text, min, max, value))
-		return 0;
-	return option_refuse(option, "'%s' is not a number from %u to %u", text, min, max);
-}
-
 static int
 read_mask(const char *text, uint32_t *mask)
 {
@@ -159,12 +121,12 @@ read_mask(const char *text, uint32_t *mask)
 	value = strtoul(text, &end, 16);
 	if (!isxdigit((unsigned char)*text) || *end != '\0' || errno != 0 || value == 0 ||
 		value > UINT32_MAX)
-		return option_refuse("-p",
+		return hy_option_refuse("-p",
 			"'%s' is not a mask of ports in hexadecimal, such as 0x3", text);
 	for (uint16_t p = 0; p < 32; p++)
 		if ((value >> p & 1) != 0 &&
 			rte_eth_find_next_owned_by(p, RTE_ETH_DEV_NO_OWNER) != p)
-			return option_refuse("-p",
+			return hy_option_refuse("-p",
 				"'%s' names port %u; there are %u ports to be had", text, p,
 				rte_eth_dev_count_avail());
 	*mask = (uint32_t)value;
@@ -179,14 +141,14 @@ read_eth_dest(const char *text, struct options *options)
 	unsigned int p = 0;
 
 	if (comma == NULL || comma - text >= (int)sizeof(port) || strlen(comma + 1) != 17)
-		return option_refuse("--eth-dest", "'%s' is not PORT,MM:MM:MM:MM:MM:MM", text);
+		return hy_option_refuse("--eth-dest", "'%s' is not PORT,MM:MM:MM:MM:MM:MM", text);
 	memcpy(port, text, (size_t)(comma - text));
-	if (option_read_uint("--eth-dest", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0)
+	if (hy_option_number("--eth-dest", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0)
 		return -1;
 	options->eth_dest_set |= UINT64_C(1) << p;
 	if (rte_ether_unformat_addr(comma + 1, &options->eth_dest[p]) < 0)
-		return option_refuse("--eth-dest", "'%s' is not a MAC address, MM:MM:MM:MM:MM:MM",
-			comma + 1);
+		return hy_option_refuse("--eth-dest",
+			"'%s' is not a MAC address, MM:MM:MM:MM:MM:MM", comma + 1);
 	return 0;
 }
 
@@ -194,7 +156,7 @@ static int
 read_repeated(const char *option, const char *text, const char **values, unsigned int *n)
 {
 	if (*n == REPEATS_MAX)
-		return option_refuse(option, "more than %d times", REPEATS_MAX);
+		return hy_option_refuse(option, "more than %d times", REPEATS_MAX);
 	values[(*n)++] = text;
 	return 0;
 }
@@ -205,8 +167,8 @@ read_drop_class(const char *text, struct options *options)
 	unsigned int class_id = 0;
 
 	if (options->nb_drop_class == REPEATS_MAX)
-		return option_refuse("--drop-class", "more than %d times", REPEATS_MAX);
-	if (option_read_uint("--drop-class", text, 0, UINT16_MAX, &class_id) < 0)
+		return hy_option_refuse("--drop-class", "more than %d times", REPEATS_MAX);
+	if (hy_option_number("--drop-class", text, 0, UINT16_MAX, &class_id) < 0)
 		return -1;
 	options->drop_class[options->nb_drop_class++] = (uint16_t)class_id;
 	return 0;
@@ -219,7 +181,7 @@ read_explain(const char *text, struct options *options)
 	if (text == NULL)
 		return 0;
 	if (strcmp(text, "json") != 0)
-		return option_refuse("--explain", "'%s' is not json", text);
+		return hy_option_refuse("--explain", "'%s' is not json", text);
 	options->explain = EXPLAIN_JSON;
 	return 0;
 }
@@ -232,10 +194,10 @@ read_rx_budget(const char *text, struct options *options)
 	unsigned int p = 0, n = 0;
 
 	if (equals == NULL || equals - text >= (int)sizeof(port))
-		return option_refuse("--rx-budget", "'%s' is not PORT=PACKETS", text);
+		return hy_option_refuse("--rx-budget", "'%s' is not PORT=PACKETS", text);
 	memcpy(port, text, (size_t)(equals - text));
-	if (option_read_uint("--rx-budget", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0 ||
-		option_read_uint("--rx-budget", equals + 1, 1, HY_BURST_MAX, &n) < 0)
+	if (hy_option_number("--rx-budget", port, 0, RTE_MAX_ETHPORTS - 1, &p) < 0 ||
+		hy_option_number("--rx-budget", equals + 1, 1, HY_BURST_MAX, &n) < 0)
 		return -1;
 	options->rx_budget[p] = (uint16_t)n;
 	return 0;
@@ -256,11 +218,11 @@ read_idle(const char *text, struct options *options)
 		if (text[len] == '\0')
 			return 0;
 		if (m != HY_IDLE_SLEEP)
-			return option_refuse("--idle", "'%s': only interrupt has microseconds",
+			return hy_option_refuse("--idle", "'%s': only interrupt has microseconds",
 				text);
-		return option_read_uint("--idle", text + len + 1, 1, 1000000, &options->wait_us);
+		return hy_option_number("--idle", text + len + 1, 1, 1000000, &options->wait_us);
 	}
-	return option_refuse("--idle", "'%s' is not poll, pause, interrupt or interrupt:USEC",
+	return hy_option_refuse("--idle", "'%s' is not poll, pause, interrupt or interrupt:USEC",
 		text);
 }
 
@@ -283,13 +245,13 @@ check_rx_budget(struct options *options)
 		if (options->rx_budget[p] == 0)
 			continue;
 		if (!port_enabled(options, p))
-			return option_refuse("--rx-budget", "port %u is not in -p 0x%x", p,
+			return hy_option_refuse("--rx-budget", "port %u is not in -p 0x%x", p,
 				options->ports);
 		if (!port_polled(options, p))
-			return option_refuse("--rx-budget", "no queue of port %u is in --config",
+			return hy_option_refuse("--rx-budget", "no queue of port %u is in --config",
 				p);
 		if (options->rx_budget[p] > burst)
-			return option_refuse("--rx-budget",
+			return hy_option_refuse("--rx-budget",
 				"%u packets of port %u are more than the burst; 1 to %u are "
 				"accepted",
 				options->rx_budget[p], p, burst);
@@ -304,20 +266,33 @@ static int
 read_burst(const char *text, struct options *options)
 {
 	unsigned int burst = 0;
-	const int rc = option_read_uint("--burst", text, 1, HY_BURST_MAX, &burst);
+	const int rc = hy_option_number("--burst", text, 1, HY_BURST_MAX, &burst);
 
 	options->burst = (uint16_t)burst;
 	return rc;
 }
 
 static int
+read_trace(const char *text, struct options *options)
+{
+	options->trace = text;
+	return hy_tracer_check(text);
+}
+
+static int
+read_capture(const char *text, struct options *options)
+{
+	if (options->capture != NULL)
+		return hy_option_refuse("--capture",
+			"is accepted once; at=POINT can be repeated in it");
+	options->capture = text;
+	return hy_recorder_check(text);
+}
+
+static int
 read_user(const char *text, struct options *options)
 {
-	char error[HY_USER_ERROR_SIZE];
-
-	if (hy_user_read(text, &options->user, error) < 0)
-		return option_refuse("--user", "%s", error);
-	return 0;
+	return hy_user_read("--user", text, &options->user);
 }
 
 /* What becomes of an option's value. */
@@ -376,8 +351,8 @@ static const struct spec {
 	{ "stats", NUMBER, AT(stats_s), .min = 1, .max = 86400 },
 	{ "duration", NUMBER, AT(duration_s), .min = 1, .max = 31536000 },
 	{ "until-idle", NUMBER, AT(until_idle_ms), .min = 1, .max = 3600000 },
-	{ "trace", READ, .read = option_read_trace },
-	{ "capture", READ, .read = option_read_capture },
+	{ "trace", READ, .read = read_trace },
+	{ "capture", READ, .read = read_capture },
 	{ "export-dot", TEXT, AT(dot) },
 	{ "export-json", TEXT, AT(graph_json) },
 	{ "dry-run", SET, AT(dry_run) },
@@ -406,7 +381,7 @@ read_long(const struct spec *spec, const char *text, struct options *options)
 		return read_repeated(option, text, field,
 			(unsigned int *)((uint8_t *)options + spec->count));
 	case NUMBER:
-		return option_read_uint(option, text, spec->min, spec->max, field);
+		return hy_option_number(option, text, spec->min, spec->max, field);
 	case READ:
 	case READ_OPTIONAL:
 		return spec->read(text, options);
@@ -449,7 +424,7 @@ read_all(int argc, char **argv, struct options *options)
 	while (rc == 0 && (opt = getopt_long(argc, argv, "p:P", known, NULL)) != -1)
 		rc = read_option(opt, options);
 	if (rc == 0 && optind < argc)
-		return option_refuse("command line", "'%s' is not an option; --help lists them",
+		return hy_option_refuse("command line", "'%s' is not an option; --help lists them",
 			argv[optind]);
 	return rc;
 }
@@ -465,15 +440,16 @@ static int
 check_outputs(const struct options *options)
 {
 	if (is_standard_output(options->dump) && is_standard_output(options->json))
-		return option_refuse("--dump-routes", "- is where --json writes; name a file");
+		return hy_option_refuse("--dump-routes", "- is where --json writes; name a file");
 	if (options->explain != EXPLAIN_NO && options->dump != NULL)
-		return option_refuse("--explain", "makes no table that --dump-routes could tell");
+		return hy_option_refuse("--explain",
+			"makes no table that --dump-routes could tell");
 	if (options->explain != EXPLAIN_NO &&
 		(options->json != NULL || options->dot != NULL || options->graph_json != NULL))
-		return option_refuse("--explain",
+		return hy_option_refuse("--explain",
 			"forwards nothing that --json, --export-dot or --export-json could tell");
 	if (options->dry_run && options->json != NULL)
-		return option_refuse("--dry-run", "forwards nothing that --json could tell");
+		return hy_option_refuse("--dry-run", "forwards nothing that --json could tell");
 	return 0;
 }
 
@@ -482,31 +458,31 @@ static int
 check_together(const struct options *options)
 {
 	if (options->ports == 0)
-		return option_refuse("-p",
+		return hy_option_refuse("-p",
 			"is required: a mask of ports in hexadecimal, such as 0x3");
 	if ((options->eth_dest_set & ~(uint64_t)options->ports) != 0)
-		return option_refuse("--eth-dest", "names a port that is not in -p 0x%x",
+		return hy_option_refuse("--eth-dest", "names a port that is not in -p 0x%x",
 			options->ports);
 	if (options->eth_dest_set != 0 && options->routes != NULL)
-		return option_refuse("--eth-dest",
+		return hy_option_refuse("--eth-dest",
 			"is for the default routes, which --routes replaces");
 	if (options->routes == NULL &&
 		(options->max_routes | options->max_tbl8s | options->max_next_hops) != 0)
-		return option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
+		return hy_option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
 			"are for routes that change, which those of --routes do");
 	if (options->policy == NULL &&
 		(options->nb_drop_class > 0 || options->nb_steers > 0 || options->max_rules > 0 ||
 			options->offload.params.provider != NULL))
-		return option_refuse("--drop-class, --steer, --max-rules, --offload",
+		return hy_option_refuse("--drop-class, --steer, --max-rules, --offload",
 			"are for the classes that the rules of --policy give");
-	if (options->explain != EXPLAIN_NO && options->trace > 0)
-		return option_refuse("--explain", "forwards nothing that --trace could follow");
-	if (options->dry_run && options->trace > 0)
-		return option_refuse("--dry-run", "forwards nothing that --trace could follow");
+	if (options->explain != EXPLAIN_NO && options->trace != NULL)
+		return hy_option_refuse("--explain", "forwards nothing that --trace could follow");
+	if (options->dry_run && options->trace != NULL)
+		return hy_option_refuse("--dry-run", "forwards nothing that --trace could follow");
 	if (options->explain != EXPLAIN_NO && options->capture != NULL)
-		return option_refuse("--explain", "forwards nothing that --capture could take");
+		return hy_option_refuse("--explain", "forwards nothing that --capture could take");
 	if (options->dry_run && options->capture != NULL)
-		return option_refuse("--dry-run", "forwards nothing that --capture could take");
+		return hy_option_refuse("--dry-run", "forwards nothing that --capture could take");
 	return check_outputs(options);
 }
 

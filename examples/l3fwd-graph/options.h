@@ -8,8 +8,8 @@
 
 #include <rte_ethdev.h>
 
-#include <hy_capture.h>
 #include <hy_flow_sim.h>
+#include <hy_graph.h>
 #include <hy_ip4_filter.h>
 #include <hy_ip4_steer.h>
 #include <hy_offload.h>
@@ -41,20 +41,6 @@ struct event_options {
 struct feature {
 	uint16_t port;
 	struct hy_ip4_filter filter;
-};
-
-/* What is captured into which file. */
-struct capture_options {
-	char text[1024]; /* in which the names lie */
-	const char *file;
-	struct hy_capture_point points[HY_CAPTURE_POINTS];
-	unsigned int nb_points;
-	struct hy_ip4_filter filter;
-	bool filtered;
-	unsigned int max; /* packets; 0: no end */
-	unsigned int snap;
-	unsigned int ring; /* bytes for each worker; 0: as many as hy_capture.h says */
-	bool fifo;         /* the file is one that a program reads from */
 };
 
 /* Nodes whose names match run on these lcores. */
@@ -112,11 +98,8 @@ struct options {
 	unsigned int nb_packs;
 	enum explain explain;
 	bool dry_run;
-	struct hy_user user; /* of --user */
-	uint32_t trace;      /* packets a worker */
-	struct hy_ip4_filter trace_filter;
-	bool trace_filtered;
-	const char *capture; /* as option_read_capture_text() reads it */
+	struct hy_user user;         /* of --user */
+	const char *trace, *capture; /* as hy_tracer.h and hy_recorder.h read them */
 	const char *dot;
 	const char *graph_json;
 	const char *json;

@@ -2,33 +2,22 @@
 /* The policy file: all of it is read and compiled before workers see any of it. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <rte_cycles.h>
-
-#include <hy_privileges.h>
 
 #include "policy_file.h"
 
-/* Reads the file and publishes its rules. */
+/* Publishes the rules that were read. */
 static int
-read_rules(const struct options *options, struct hy_policy *policy, char *error)
+rules_commit(struct hy_policy *policy, char *error)
 {
-	int rc = hy_policy_load(policy, options->policy, error);
+	const int rc = hy_policy_commit(policy);
 
-	if (rc < 0)
-		return rc;
-	rc = hy_policy_commit(policy);
 	if (rc == -E2BIG)
 		snprintf(error, HY_POLICY_ERROR_SIZE,
 			"rte_acl cannot compile so many rules that overlap in so many fields, or has "
 			"no memory for it (EAL's -m)");
 	else if (rc < 0)
 		snprintf(error, HY_POLICY_ERROR_SIZE, "%s", strerror(-rc));
-	if (rc < 0)
-		hy_policy_abort(policy);
 	return rc;
 }
 
@@ -49,7 +38,9 @@ classes_create(const struct options *options, unsigned int nb_workers, struct rt
 		return 0;
 	rc = hy_policy_create("l3fwd", &params, &classes->policy);
 	if (rc == 0)
-		rc = read_rules(options, classes->policy, error);
+		rc = hy_policy_load(classes->policy, options->policy, error);
+	if (rc == 0)
+		rc = rules_commit(classes->policy, error);
 	if (rc < 0) {
 		fprintf(stderr, "l3fwd-graph: --policy: %s\n", error);
 		return rc;
@@ -68,18 +59,49 @@ classes_destroy(struct classes *classes)
 	*classes = (struct classes){ 0 };
 }
 
-void
-classes_reload(const struct options *options, const struct classes *classes, FILE *out)
+static int
+on_read(void *arg, char *error)
 {
-	const uint64_t start = rte_get_timer_cycles();
-	char error[HY_POLICY_ERROR_SIZE] = "";
+	const struct classes_reload *reload = arg;
 
-	if (read_rules(options, classes->policy, error) < 0)
-		fprintf(stderr, "l3fwd-graph: policy unchanged: %s%s\n", error,
-			hy_privileges_note(options->policy, R_OK));
-	else
-		fprintf(out, "policy: %u rules, in %" PRIu64 " ms\n",
-			hy_policy_rules_get(classes->policy, NULL, 0),
-			(rte_get_timer_cycles() - start) * 1000 / rte_get_timer_hz());
-	fflush(out);
+	return hy_policy_load(reload->policy, reload->path, error);
+}
+
+static int
+on_apply(void *arg, char *error)
+{
+	const struct classes_reload *reload = arg;
+
+	return rules_commit(reload->policy, error);
+}
+
+/* Forgets what was read and not published. */
+static void
+on_end(void *arg)
+{
+	const struct classes_reload *reload = arg;
+
+	hy_policy_abort(reload->policy);
+}
+
+static void
+on_say(const void *arg, FILE *out)
+{
+	const struct classes_reload *reload = arg;
+
+	fprintf(out, "policy: %u rules", hy_policy_rules_get(reload->policy, NULL, 0));
+}
+
+struct hy_reload_part
+classes_reload_part(struct classes_reload *reload)
+{
+	return (struct hy_reload_part){
+		.what = "policy",
+		.path = reload->path,
+		.read = on_read,
+		.apply = on_apply,
+		.end = on_end,
+		.say = on_say,
+		.arg = reload,
+	};
 }

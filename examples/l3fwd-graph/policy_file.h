@@ -3,10 +3,9 @@
 #ifndef L3FWD_POLICY_FILE_H
 #define L3FWD_POLICY_FILE_H
 
-#include <stdio.h>
-
 #include <hy_flow_cls.h>
 #include <hy_policy.h>
+#include <hy_reload.h>
 
 #include "options.h"
 
@@ -24,7 +23,13 @@ int classes_create(const struct options *options, unsigned int nb_workers,
 	struct rte_rcu_qsbr *qsbr, struct classes *classes);
 void classes_destroy(struct classes *classes);
 
-/* Reads the rules again, or says on standard error why they stay as they are. */
-void classes_reload(const struct options *options, const struct classes *classes, FILE *out);
+/* The rules, read again. */
+struct classes_reload {
+	struct hy_policy *policy;
+	const char *path;
+};
+
+/* The part of a reload, the last one, that is of --policy. */
+struct hy_reload_part classes_reload_part(struct classes_reload *reload);
 
 #endif

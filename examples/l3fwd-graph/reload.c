@@ -1,45 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reload: the whole file is read and checked before a table is touched. */
+/* SIGHUP: routes and policy are read again, and change together. */
 
-#include <inttypes.h>
-#include <unistd.h>
-
-#include <rte_cycles.h>
-
-#include <hy_privileges.h>
+#include <hy_reload.h>
+#include <hy_terminal.h>
 
 #include "reload.h"
+#include "table_update.h"
+
+/* The routes, read again. */
+struct routes_reload {
+	const struct options *options;
+	const struct tables *tables;
+	struct routes routes;
+	struct tables_update update;
+	bool begun;
+};
+
+static_assert(HY_RELOAD_ERROR_SIZE >= ROUTES_ERROR_SIZE, "any reason fits");
+static_assert(HY_RELOAD_ERROR_SIZE >= HY_POLICY_ERROR_SIZE, "any reason fits");
+
+static int
+on_read(void *arg, char *error)
+{
+	struct routes_reload *reload = arg;
+
+	if (routes_read(reload->options, &reload->routes, error) < 0)
+		return -EINVAL;
+	reload->begun = true;
+	return tables_update_begin(reload->tables, &reload->routes, &reload->update, error);
+}
+
+static int
+on_apply(void *arg, char *error)
+{
+	struct routes_reload *reload = arg;
+
+	return tables_update_apply(&reload->update, error);
+}
 
 static void
-routes_reload(const struct options *options, const struct tables *tables, FILE *out)
+on_undo(void *arg)
 {
-	const uint64_t start = rte_get_timer_cycles();
-	char error[ROUTES_ERROR_SIZE] = "SIGHUP has a file read again, and there is no --routes";
-	struct tables_change change = { 0 };
-	struct routes routes;
-	int rc = -1;
+	struct routes_reload *reload = arg;
 
-	if (options->routes != NULL && routes_read(options, &routes, error) == 0) {
-		rc = tables_update(tables, &routes, &change, error);
-		routes_free(&routes);
-	}
-	if (rc < 0)
-		fprintf(stderr, "l3fwd-graph: routes unchanged: %s%s\n", error,
-			options->routes == NULL ? "" : hy_privileges_note(options->routes, R_OK));
-	else
-		fprintf(out,
-			"routes: %u added, %u replaced, %u deleted, %u unchanged, in %" PRIu64
-			" ms\n",
-			change.added, change.replaced, change.deleted, change.unchanged,
-			(rte_get_timer_cycles() - start) * 1000 / rte_get_timer_hz());
-	fflush(out);
+	tables_update_undo(&reload->update);
+}
+
+static void
+on_end(void *arg)
+{
+	struct routes_reload *reload = arg;
+
+	if (!reload->begun)
+		return;
+	tables_update_end(&reload->update);
+	routes_free(&reload->routes);
+}
+
+static void
+on_say(const void *arg, FILE *out)
+{
+	const struct routes_reload *reload = arg;
+	const struct route_diff *first = &reload->update.of[0].there;
+
+	fprintf(out, "routes: %u added, %u replaced, %u deleted, %u unchanged", first->added,
+		first->replaced, first->deleted, first->unchanged);
 }
 
 void
 reload(const struct options *options, const struct pipeline *pipeline, FILE *out)
 {
+	struct routes_reload routes = { .options = options, .tables = &pipeline->tables };
+	struct classes_reload classes = { .policy = pipeline->classes.policy,
+		.path = options->policy };
+	struct hy_reload_part parts[2];
+	unsigned int n = 0;
+
+	if (options->routes != NULL)
+		parts[n++] = (struct hy_reload_part){
+			.what = "routes",
+			.path = options->routes,
+			.read = on_read,
+			.apply = on_apply,
+			.undo = on_undo,
+			.end = on_end,
+			.say = on_say,
+			.arg = &routes,
+		};
 	if (options->policy != NULL)
-		classes_reload(options, &pipeline->classes, out);
-	if (options->policy == NULL || options->routes != NULL)
-		routes_reload(options, &pipeline->tables, out);
+		parts[n++] = classes_reload_part(&classes); /* last: nothing takes it back */
+	if (n == 0)
+		hy_terminal_error("routes unchanged: SIGHUP has a file read again, and there is no "
+				  "--routes");
+	else
+		hy_reload(parts, n, out);
 }

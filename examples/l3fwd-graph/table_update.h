@@ -28,4 +28,23 @@ void table_update_end(struct table_update *update, bool sweep);
 /* Says in error why a table refuses changes, for what it returns. Returns -1. */
 int table_update_refused(int rc, char *error);
 
+/* One of all tables, in the order of tables.config. The first shows how routes change. */
+struct tables_update {
+	const struct tables *tables;
+	struct table_update of[RTE_MAX_NUMA_NODES];
+};
+
+/*
+ * Finds out what other routes change, and adds next hops. tables_update_end() follows either way.
+ * Returns 0; or -1, with the reason in error: ROUTES_ERROR_SIZE bytes, as below.
+ */
+int tables_update_begin(const struct tables *tables, const struct routes *routes,
+	struct tables_update *update, char *error);
+/* Puts the routes into all tables, or into none, while workers read them. Likewise. */
+int tables_update_apply(struct tables_update *update, char *error);
+/* Puts those of before back. */
+void tables_update_undo(struct tables_update *update);
+/* Frees what it needed; next hops without routes go. */
+void tables_update_end(struct tables_update *update);
+
 #endif

@@ -141,47 +141,60 @@ take_back(struct table_update *update)
 		;
 }
 
-static int
-update_all(const struct tables *tables, struct table_update updates[], char *error)
+/* Takes the updates of the first tables back. */
+static void
+take_back_first(struct tables_update *update, unsigned int n)
 {
-	for (unsigned int i = 0; i < tables->config.nb_fibs; i++) {
-		struct route_diff *there = &updates[i].there;
+	while (n-- > 0)
+		take_back(&update->of[n]);
+}
+
+int
+tables_update_begin(const struct tables *tables, const struct routes *routes,
+	struct tables_update *update, char *error)
+{
+	int rc = 0;
+
+	*update = (struct tables_update){ .tables = tables };
+	for (unsigned int i = 0; i < tables->config.nb_fibs && rc == 0; i++)
+		rc = table_update_begin(tables, tables->config.fibs[i], routes, &update->of[i],
+			error);
+	return rc;
+}
+
+int
+tables_update_apply(struct tables_update *update, char *error)
+{
+	for (unsigned int i = 0; i < update->tables->config.nb_fibs; i++) {
+		struct route_diff *there = &update->of[i].there;
 		int rc;
 
 		route_diff_order(there);
-		route_diff_order(&updates[i].back);
-		rc = hy_ip4_routes_change(updates[i].fib, there->changes, there->n, NULL);
+		route_diff_order(&update->of[i].back);
+		rc = hy_ip4_routes_change(update->of[i].fib, there->changes, there->n, NULL);
 		if (rc == 0)
 			continue;
-		while (i-- > 0)
-			take_back(&updates[i]);
+		take_back_first(update, i);
 		return table_update_refused(rc, error);
 	}
 	return 0;
 }
 
-int
-tables_update(const struct tables *tables, const struct routes *routes,
-	struct tables_change *change, char *error)
+void
+tables_update_undo(struct tables_update *update)
 {
-	struct table_update updates[RTE_MAX_NUMA_NODES] = { 0 };
-	const struct route_diff *first = &updates[0].there;
-	bool sweep;
-	int rc = 0;
+	take_back_first(update, update->tables->config.nb_fibs);
+}
 
-	for (unsigned int i = 0; i < tables->config.nb_fibs && rc == 0; i++)
-		rc = table_update_begin(tables, tables->config.fibs[i], routes, &updates[i], error);
-	if (rc == 0)
-		rc = update_all(tables, updates, error);
-	*change = (struct tables_change){ .added = first->added,
-		.replaced = first->replaced,
-		.deleted = first->deleted,
-		.unchanged = first->unchanged };
+void
+tables_update_end(struct tables_update *update)
+{
+	const struct tables *tables = update->tables;
 	/* What cannot be swept now is by a later update. */
-	sweep = tables->dispatch == NULL || hy_dispatch_drain(tables->dispatch) == 0;
+	const bool sweep = tables->dispatch == NULL || hy_dispatch_drain(tables->dispatch) == 0;
+
 	for (unsigned int i = 0; i < tables->config.nb_fibs; i++)
-		table_update_end(&updates[i], sweep);
-	return rc;
+		table_update_end(&update->of[i], sweep);
 }
 
 uint32_t

@@ -11,11 +11,6 @@ struct tables {
 	struct hy_dispatch *dispatch;       /* in whose rings next hops' ids may lie, or NULL */
 };
 
-/* How an update changed each table. */
-struct tables_change {
-	uint32_t added, replaced, deleted, unchanged; /* routes */
-};
-
 /* Chooses the sizes; engine and QSBR variable are set. */
 void tables_size(const struct options *options, const struct routes *routes, struct tables *tables);
 
@@ -26,13 +21,6 @@ void tables_size(const struct options *options, const struct routes *routes, str
 int tables_add(const struct options *options, const struct routes *routes, int socket,
 	struct tables *tables);
 void tables_destroy(struct tables *tables);
-
-/*
- * Puts other routes into all tables, or into none, while workers read them; next hops without
- * routes go. Returns 0; or -1, with the reason in error: ROUTES_ERROR_SIZE bytes.
- */
-int tables_update(const struct tables *tables, const struct routes *routes,
-	struct tables_change *change, char *error);
 
 /* Next hops that some route leads to. */
 uint32_t tables_next_hops(const struct tables *tables);

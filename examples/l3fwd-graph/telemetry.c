@@ -24,55 +24,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct tables *shown; /* NULL: none; under the lock */
 static struct hy_arc *shown_arc;   /* likewise */
 
-/* DPDK cuts a string in a dictionary or an array here, its NUL included. */
-#define STRING_MAX 128
-
-/* How much of a text fits, up to a blank if there is one. */
-static size_t
-part_length(const char *text)
-{
-	size_t n = strlen(text);
-
-	if (n < STRING_MAX)
-		return n;
-	for (n = STRING_MAX - 1; n > 0 && text[n] != ' ';)
-		n--;
-	return n > 0 ? n : STRING_MAX - 1;
-}
-
-/* Takes the first part off a text. */
-static void
-part_take(const char **text, char part[STRING_MAX])
-{
-	const size_t n = part_length(*text);
-
-	memcpy(part, *text, n);
-	part[n] = '\0';
-	*text += n;
-	if (**text == ' ')
-		++*text;
-}
-
-int
-telemetry_error(const char *error, struct rte_tel_data *data)
-{
-	char part[STRING_MAX];
-	struct rte_tel_data *more;
-
-	part_take(&error, part);
-	rte_tel_data_start_dict(data);
-	rte_tel_data_add_dict_string(data, "error", part);
-	more = error[0] == '\0' ? NULL : rte_tel_data_alloc();
-	if (more == NULL)
-		return 0;
-	rte_tel_data_start_array(more, RTE_TEL_STRING_VAL);
-	while (error[0] != '\0') {
-		part_take(&error, part);
-		rte_tel_data_add_array_string(more, part);
-	}
-	return rte_tel_data_add_dict_container(data, "more", more, 0);
-}
-
 static int
 routes_tell(struct hy_ip4_fib *fib, struct rte_tel_data *data)
 {
@@ -166,18 +117,18 @@ feature_tell(const char *parameter, struct rte_tel_data *data)
 	int rc;
 
 	if (parameter == NULL || strlen(parameter) >= sizeof(copy))
-		return telemetry_error("FEATURE,PORT is accepted, with ,on or ,off", data);
+		return hy_telemetry_error("FEATURE,PORT is accepted, with ,on or ,off", data);
 	strcpy(copy, parameter);
 	feature = strsep(&rest, ",");
 	if (!port_read(strsep(&rest, ","), &port))
-		return telemetry_error("there is no such port", data);
+		return hy_telemetry_error("there is no such port", data);
 	if (hy_arc_get(shown_arc, feature, port, NULL) == -ENOENT)
-		return telemetry_error("there is no such feature", data);
+		return hy_telemetry_error("there is no such feature", data);
 	rc = feature_set(feature, port, rest == NULL ? "" : rest);
 	if (rc == -EINVAL)
-		return telemetry_error("on and off are accepted", data);
+		return hy_telemetry_error("on and off are accepted", data);
 	if (rc < 0)
-		return telemetry_error(strerror(-rc), data);
+		return hy_telemetry_error(strerror(-rc), data);
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "feature", feature);
 	rte_tel_data_add_dict_int(data, "port", (int)port);
@@ -191,7 +142,7 @@ on_feature(const char *command __rte_unused, const char *parameter, struct rte_t
 	int rc;
 
 	pthread_mutex_lock(&lock);
-	rc = shown_arc == NULL ? telemetry_error("there are features with --feature only", data)
+	rc = shown_arc == NULL ? hy_telemetry_error("there are features with --feature only", data)
 			       : feature_tell(parameter, data);
 	pthread_mutex_unlock(&lock);
 	return rc;
@@ -204,7 +155,7 @@ on_port(const char *command __rte_unused, const char *parameter, struct rte_tel_
 	uint16_t port;
 
 	if (!port_read(parameter, &port))
-		return telemetry_error("there is no such port", data);
+		return hy_telemetry_error("there is no such port", data);
 	hy_port_status_read(port, &status);
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_int(data, "port", port);
@@ -235,16 +186,21 @@ telemetry_hide(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Before EAL starts the thread that reads the list of commands. */
-RTE_INIT(telemetry_register)
+int
+telemetry_begin(void)
 {
-	rte_telemetry_register_cmd("/l3fwd/feature", on_feature,
-		"Tells whether a feature of --feature is enabled for a port, or enables or "
-		"disables it. Parameters: FEATURE,PORT[,on|off]");
-	rte_telemetry_register_cmd("/l3fwd/port", on_port,
-		"A port's link, and what its driver lost. Parameter: the port");
-	rte_telemetry_register_cmd("/l3fwd/routes", on_routes,
-		"Counts the routes and next hops of the forwarding table. No parameter");
-	rte_telemetry_register_cmd("/l3fwd/route", on_route,
-		"The route that an address takes. Parameter: an IPv4 address, A.B.C.D");
+	static const struct hy_telemetry_command commands[] = {
+		{ "/feature", on_feature,
+			"Tells whether a feature of --feature is enabled for a port, or enables or "
+			"disables it. Parameters: FEATURE,PORT[,on|off]" },
+		{ "/port", on_port,
+			"A port's link, and what its driver lost. Parameter: the port" },
+		{ "/routes", on_routes,
+			"Counts the routes and next hops of the forwarding table. No parameter" },
+		{ "/route", on_route,
+			"The route that an address takes. Parameter: an IPv4 address, A.B.C.D" },
+	};
+	const int rc = hy_telemetry_register("/l3fwd", commands, RTE_DIM(commands));
+
+	return rc < 0 ? rc : hy_telemetry_begin("/l3fwd");
 }

@@ -3,11 +3,13 @@
 #ifndef L3FWD_TELEMETRY_H
 #define L3FWD_TELEMETRY_H
 
-#include <rte_telemetry.h>
-
 #include <hy_arc.h>
+#include <hy_telemetry.h>
 
 #include "tables.h"
+
+/* Registers the program's commands, before EAL runs. Returns 0 or a negative errno. */
+int telemetry_begin(void);
 
 /*
  * Answers /l3fwd/routes and /l3fwd/route from now on, out of tables that stay where they are, and
@@ -17,11 +19,5 @@ void telemetry_show(const struct tables *tables, struct hy_arc *arc);
 
 /* Returns when nobody uses the tables and the arc any more. */
 void telemetry_hide(void);
-
-/*
- * Answers with what is wrong: "error", and if that is too long for one string of telemetry's, its
- * other parts in the array "more". Joined by blanks they are the text.
- */
-int telemetry_error(const char *error, struct rte_tel_data *data);
 
 #endif

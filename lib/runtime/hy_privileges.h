@@ -16,8 +16,6 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-#define HY_USER_ERROR_SIZE 256 /**< Bytes of a reason of hy_user_read(), with its NUL. */
-
 /** The user whom a program becomes. Both are 0 where it stays who it is. */
 struct hy_user {
 	uint32_t uid; /**< User. */
@@ -28,11 +26,10 @@ struct hy_user {
  * Reads a user: the name of one, or UID:GID. Main thread: it asks the system's user database.
  *
  * @param[out] user Set only if 0 is returned.
- * @param[out] error HY_USER_ERROR_SIZE bytes for the reason, in printable characters. Not NULL.
- * @return 0; -ENOENT neither a user's name nor UID:GID; -EINVAL user or group is root's; -EPERM this
- * process is not root's.
+ * @return 0; -EINVAL neither a user's name nor UID:GID; or user or group is root's; or this process is
+ * not root's. Reported by hy_option_refuse().
  */
-int hy_user_read(const char *text, struct hy_user *user, char *error);
+int hy_user_read(const char *option, const char *text, struct hy_user *user);
 
 /**
  * Denies all programs that this one or its libraries may execute any right beyond its own

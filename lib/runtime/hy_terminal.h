@@ -28,6 +28,9 @@ extern "C" {
  */
 int hy_terminal_begin(const char *program);
 
+/** The name that hy_terminal_begin() was given; NULL before. Any thread. */
+const char *hy_terminal_program(void);
+
 /**
  * Sets how long a write may wait. With @p hurry: one second, and then not at all until the reader
  * takes something. Otherwise: as long as it takes; ten seconds once hy_stopping(). What was not taken

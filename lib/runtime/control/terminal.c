@@ -180,6 +180,12 @@ hy_terminal_error(const char *format, ...)
 	free(text);
 }
 
+const char *
+hy_terminal_program(void)
+{
+	return name;
+}
+
 int
 hy_terminal_begin(const char *program)
 {

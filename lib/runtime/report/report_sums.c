@@ -5,18 +5,16 @@
 #include <string.h>
 
 #include <hy_graph_worker.h>
-
-#include "feed.h"
-#include "sums.h"
+#include <hy_report.h>
 
 unsigned int
-sum_drops(const struct report *report, struct reason reasons[REASONS_MAX])
+hy_report_drops(const struct hy_report *report, const struct hy_stats *stats,
+	struct hy_reason reasons[HY_REASONS_MAX])
 {
-	const struct hy_stats *stats = report->stats;
 	unsigned int n = 0;
 
 	if (report->under_way > 0)
-		reasons[n++] = (struct reason){ .name = "under_way",
+		reasons[n++] = (struct hy_reason){ .name = "under_way",
 			.text = "was on its way to another worker when they stopped",
 			.objs = report->under_way };
 
@@ -30,10 +28,10 @@ sum_drops(const struct report *report, struct reason reasons[REASONS_MAX])
 				continue;
 			while (r < n && strcmp(reasons[r].name, drop->name) != 0)
 				r++;
-			if (r == REASONS_MAX)
+			if (r == HY_REASONS_MAX)
 				continue;
 			if (r == n)
-				reasons[n++] = (struct reason){ .name = drop->name,
+				reasons[n++] = (struct hy_reason){ .name = drop->name,
 					.text = drop->text };
 			reasons[r].objs += drop->objs;
 		}
@@ -52,15 +50,16 @@ dropped_by(const struct hy_node_stats *node)
 }
 
 static uint64_t
-sum_port(const struct report *report, uint16_t port, const char *family)
+sum_port(const struct hy_report *report, const struct hy_stats *stats, uint16_t port,
+	const char *family)
 {
 	const bool sends = strcmp(family, "ethdev_tx") == 0;
 	char target[HY_NAME_SIZE];
 	uint64_t n = 0;
 
 	snprintf(target, sizeof(target), "port %u", port);
-	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
-		const struct hy_node_stats *node = &report->stats->nodes[i];
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &stats->nodes[i];
 		const struct hy_placement *place = hy_hal_placement(report->hal, node->name);
 
 		if (place == NULL || strcmp(place->family, family) != 0 ||
@@ -71,16 +70,14 @@ sum_port(const struct report *report, uint16_t port, const char *family)
 	return n;
 }
 
-/* What event_rx has led to a port's classifier. */
+/* What sources shared by several ports led to a port's node. */
 static uint64_t
-sum_fed(const struct report *report, uint16_t port)
+sum_fed(const struct hy_stats *stats, const char *name)
 {
-	char name[HY_NAME_SIZE];
 	uint64_t n = 0;
 
-	feed_classifier(report->options, port, name);
-	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
-		const struct hy_node_stats *node = &report->stats->nodes[i];
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &stats->nodes[i];
 
 		for (unsigned int e = 0; node->is_source && e < node->nb_edges; e++)
 			if (strcmp(node->edges[e].name, name) == 0)
@@ -90,14 +87,16 @@ sum_fed(const struct report *report, uint16_t port)
 }
 
 uint64_t
-sum_rx(const struct report *report, uint16_t port)
+hy_report_rx(const struct hy_report *report, const struct hy_stats *stats,
+	const struct hy_report_port *port)
 {
-	return report->options->event.on ? sum_fed(report, port)
-					 : sum_port(report, port, "ethdev_rx");
+	return port->fed[0] != '\0' ? sum_fed(stats, port->fed)
+				    : sum_port(report, stats, port->port, "ethdev_rx");
 }
 
 uint64_t
-sum_tx(const struct report *report, uint16_t port)
+hy_report_tx(const struct hy_report *report, const struct hy_stats *stats,
+	const struct hy_report_port *port)
 {
-	return sum_port(report, port, "ethdev_tx");
+	return sum_port(report, stats, port->port, "ethdev_tx");
 }

@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +16,7 @@
 #include <hy_pcapng.h>
 #include <hy_privileges.h>
 
-#include "capture_run.h"
-#include "outputs.h"
+#include "recorder.h"
 
 #define BUFFER_SIZE (1 << 20)
 #define TICK_US 1000
@@ -68,7 +68,7 @@ comment_make(const struct part *part, unsigned int p, const char *graph,
 static uint64_t
 most_packets(void)
 {
-	return capture_run.options.max > 0 ? capture_run.options.max : UINT64_MAX;
+	return hy_recorder.recording.max > 0 ? hy_recorder.recording.max : UINT64_MAX;
 }
 
 static bool
@@ -76,9 +76,9 @@ is_stopped(void)
 {
 	bool stopped;
 
-	pthread_mutex_lock(&capture_run.lock);
-	stopped = capture_run.stop;
-	pthread_mutex_unlock(&capture_run.lock);
+	pthread_mutex_lock(&hy_recorder.lock);
+	stopped = hy_recorder.stop;
+	pthread_mutex_unlock(&hy_recorder.lock);
 	return stopped;
 }
 
@@ -86,10 +86,10 @@ is_stopped(void)
 static void
 tell(const struct writer *w)
 {
-	pthread_mutex_lock(&capture_run.lock);
-	capture_run.state.packets = hy_pcapng_packets(w->file);
-	pthread_cond_broadcast(&capture_run.changed);
-	pthread_mutex_unlock(&capture_run.lock);
+	pthread_mutex_lock(&hy_recorder.lock);
+	hy_recorder.state.packets = hy_pcapng_packets(w->file);
+	pthread_cond_broadcast(&hy_recorder.changed);
+	pthread_mutex_unlock(&hy_recorder.lock);
 }
 
 /* Whether to try a FIFO that is full once more, a moment later. */
@@ -122,12 +122,12 @@ part_read(struct writer *w, const struct part *part, char graph[HY_NAME_SIZE])
 {
 	size_t size = 0;
 
-	pthread_mutex_lock(&capture_run.lock);
-	if (capture_run.pipeline != NULL && part->nb_points > 0) {
+	pthread_mutex_lock(&hy_recorder.lock);
+	if (hy_recorder.params.nb_graphs > 0 && part->nb_points > 0) {
 		size = hy_capture_read(part->graph, w->buffer, sizeof(w->buffer));
 		snprintf(graph, HY_NAME_SIZE, "%s", hy_graph_name(part->graph));
 	}
-	pthread_mutex_unlock(&capture_run.lock);
+	pthread_mutex_unlock(&hy_recorder.lock);
 	return size;
 }
 
@@ -166,7 +166,7 @@ parts_write(struct writer *w)
 	size_t size = 0;
 
 	for (unsigned int p = 0; p < RTE_MAX_LCORE && w->error == 0; p++)
-		size += part_write(w, &capture_run.parts[p]);
+		size += part_write(w, &hy_recorder.parts[p]);
 	if (size > 0 && w->error == 0)
 		flush(w);
 	return size > 0 && w->error == 0 && w->taken < most_packets();
@@ -176,19 +176,21 @@ parts_write(struct writer *w)
 static int
 file_spares(char *error)
 {
-	const char *path = capture_run.options.file;
-	const char *reader = outputs_reader(capture_run.program, path);
+	const char *path = hy_recorder.recording.file;
+	const char *reader = hy_input_find(hy_recorder.params.inputs, hy_recorder.params.nb_inputs,
+		path);
 
 	if (reader == NULL)
 		return 0;
-	snprintf(error, OPTION_ERROR_SIZE, "'%s' is the file of %s, which is read", path, reader);
-	return -1;
+	snprintf(error, HY_OPTION_ERROR_SIZE, "'%s' is the file of %s, which is read", path,
+		reader);
+	return -EBUSY;
 }
 
 static int
 file_open(struct writer *w, char *error)
 {
-	const struct capture_options *o = &capture_run.options;
+	const struct hy_recording *o = &hy_recorder.recording;
 	char why[HY_FILE_ERROR_SIZE];
 	int fd, rc;
 
@@ -196,15 +198,15 @@ file_open(struct writer *w, char *error)
 		return -1;
 	rc = hy_output_open(o->file, o->fifo ? HY_OUTPUT_FIFO : 0, &fd, why);
 	if (rc < 0) {
-		snprintf(error, OPTION_ERROR_SIZE, "%s: %s%s", o->file, why,
+		snprintf(error, HY_OPTION_ERROR_SIZE, "%s: %s%s", o->file, why,
 			hy_privileges_note(o->file, W_OK));
 		return -1;
 	}
 	rc = hy_output_empty(fd);
 	if (rc == 0)
-		rc = hy_pcapng_open(fd, "l3fwd-graph", o->snap, &w->file);
+		rc = hy_pcapng_open(fd, hy_terminal_program(), o->snap, &w->file);
 	if (rc < 0) {
-		snprintf(error, OPTION_ERROR_SIZE, "%s: %s", o->file, strerror(-rc));
+		snprintf(error, HY_OPTION_ERROR_SIZE, "%s: %s", o->file, strerror(-rc));
 		close(fd);
 	}
 	return rc;
@@ -214,21 +216,21 @@ file_open(struct writer *w, char *error)
 static int
 begin(struct writer *w)
 {
-	char error[OPTION_ERROR_SIZE] = "";
+	char error[HY_OPTION_ERROR_SIZE] = "";
 	int rc = w == NULL ? -1 : file_open(w, error);
 
-	pthread_mutex_lock(&capture_run.lock);
+	pthread_mutex_lock(&hy_recorder.lock);
 	if (rc == 0) {
-		capture_run.phase = CAPTURE_WRITING;
+		hy_recorder.phase = PHASE_WRITING;
 	} else {
-		snprintf(capture_run.error, sizeof(capture_run.error), "%s",
+		snprintf(hy_recorder.error, sizeof(hy_recorder.error), "%s",
 			w == NULL ? "out of memory" : error);
-		capture_run_stop_parts();
-		capture_run.state.running = false;
-		capture_run.phase = CAPTURE_NONE;
+		hy_recorder_stop_parts();
+		hy_recorder.state.running = false;
+		hy_recorder.phase = PHASE_NONE;
 	}
-	pthread_cond_broadcast(&capture_run.changed);
-	pthread_mutex_unlock(&capture_run.lock);
+	pthread_cond_broadcast(&hy_recorder.changed);
+	pthread_mutex_unlock(&hy_recorder.lock);
 	return rc;
 }
 
@@ -238,10 +240,10 @@ end(struct writer *w)
 {
 	int rc;
 
-	pthread_mutex_lock(&capture_run.lock);
-	capture_run.stop = true;
-	capture_run_stop_parts();
-	pthread_mutex_unlock(&capture_run.lock);
+	pthread_mutex_lock(&hy_recorder.lock);
+	hy_recorder.stop = true;
+	hy_recorder_stop_parts();
+	pthread_mutex_unlock(&hy_recorder.lock);
 	while (parts_write(w))
 		;
 	if (w->error == 0)
@@ -250,21 +252,21 @@ end(struct writer *w)
 	rc = hy_pcapng_close(w->file);
 	rc = w->error < 0 ? w->error : rc;
 
-	pthread_mutex_lock(&capture_run.lock);
-	if (capture_run.pipeline != NULL) {
+	pthread_mutex_lock(&hy_recorder.lock);
+	if (hy_recorder.params.nb_graphs > 0) {
 		if (rc < 0) {
-			option_refuse("--capture", "%s: %s", capture_run.options.file,
+			hy_option_refuse("--capture", "%s: %s", hy_recorder.recording.file,
 				rc == -EAGAIN ? "nothing reads from this FIFO any more"
 					      : strerror(-rc));
-			capture_run.failed = true;
+			hy_recorder.failed = true;
 		}
-		capture_run_count(true);
-		capture_run_say();
+		hy_recorder_count(true);
+		hy_recorder_say();
 	}
-	capture_run.state.running = false;
-	capture_run.phase = CAPTURE_NONE;
-	pthread_cond_broadcast(&capture_run.changed);
-	pthread_mutex_unlock(&capture_run.lock);
+	hy_recorder.state.running = false;
+	hy_recorder.phase = PHASE_NONE;
+	pthread_cond_broadcast(&hy_recorder.changed);
+	pthread_mutex_unlock(&hy_recorder.lock);
 }
 
 static void *
@@ -283,7 +285,7 @@ writer_main(void *arg __rte_unused)
 }
 
 int
-capture_write_start(void)
+hy_recorder_write_start(void)
 {
-	return hy_file_thread(writer_main, NULL, "l3fwd-capture");
+	return hy_file_thread(writer_main, NULL, "hy-capture");
 }

@@ -18,7 +18,7 @@
 #define TICK_US 1000
 #define STALL_TICKS 3000 /* for a file that takes nothing */
 
-struct writeback {
+struct hy_writeback {
 	int fd;
 	bool last; /* it is closed then, which may have to wait for the disk, too */
 	char *text;
@@ -40,7 +40,7 @@ name_check(int fd)
 }
 
 static int
-text_write(struct writeback *w)
+text_write(struct hy_writeback *w)
 {
 	const int rc = hy_output_empty(w->fd);
 
@@ -60,13 +60,13 @@ text_write(struct writeback *w)
 
 /* Returns whether the other has left before. */
 static bool
-leave(struct writeback *w)
+leave(struct hy_writeback *w)
 {
 	return atomic_exchange(&w->left, true);
 }
 
 static void
-writeback_free(struct writeback *w)
+writeback_free(struct hy_writeback *w)
 {
 	free(w->text);
 	free(w);
@@ -75,7 +75,7 @@ writeback_free(struct writeback *w)
 static void *
 writer_main(void *arg)
 {
-	struct writeback *w = arg;
+	struct hy_writeback *w = arg;
 
 	w->rc = text_write(w);
 	if (w->last && close(w->fd) < 0 && w->rc == 0)
@@ -86,14 +86,14 @@ writer_main(void *arg)
 }
 
 int
-writeback_start(int fd, bool last, char *text, size_t size, struct writeback **writeback)
+hy_writeback_start(int fd, bool last, char *text, size_t size, struct hy_writeback **writeback)
 {
-	struct writeback *w = calloc(1, sizeof(*w));
+	struct hy_writeback *w = calloc(1, sizeof(*w));
 	int rc = -ENOMEM;
 
 	if (w != NULL) {
-		*w = (struct writeback){ .fd = fd, .last = last, .text = text, .size = size };
-		rc = hy_file_thread(writer_main, w, "l3fwd-write");
+		*w = (struct hy_writeback){ .fd = fd, .last = last, .text = text, .size = size };
+		rc = hy_file_thread(writer_main, w, "hy-write");
 	}
 	if (rc < 0) {
 		free(text);
@@ -105,7 +105,7 @@ writeback_start(int fd, bool last, char *text, size_t size, struct writeback **w
 }
 
 bool
-writeback_ended(struct writeback *writeback, int *rc)
+hy_writeback_ended(struct hy_writeback *writeback, int *rc)
 {
 	if (!writeback->left)
 		return false;
@@ -116,19 +116,19 @@ writeback_ended(struct writeback *writeback, int *rc)
 
 /* To close a file may be to write all of it: 1 MiB/s is slow. */
 static size_t
-most_ticks(const struct writeback *w, size_t written)
+most_ticks(const struct hy_writeback *w, size_t written)
 {
 	return STALL_TICKS + (w->last && written == w->size ? written / 1024 : 0);
 }
 
 int
-writeback_wait(struct writeback *writeback)
+hy_writeback_wait(struct hy_writeback *writeback)
 {
 	size_t written = writeback->written;
 	size_t ticks = 0;
 	int rc = 0;
 
-	while (!writeback_ended(writeback, &rc)) {
+	while (!hy_writeback_ended(writeback, &rc)) {
 		const size_t now = writeback->written;
 
 		ticks = now == written ? ticks + 1 : 0;

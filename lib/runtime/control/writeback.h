@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text on its way into a file, by a thread of its own: a disk that stalls holds up nobody else. */
-#ifndef L3FWD_WRITEBACK_H
-#define L3FWD_WRITEBACK_H
+#ifndef HY_WRITEBACK_H
+#define HY_WRITEBACK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct writeback;
+struct hy_writeback;
 
 /*
  * Begins to replace what is in a file by a text, which is freed in any case; then closes the file,
  * if it is the last text. Returns 0; or a negative errno if there is no memory or thread for it, and
  * the file is open.
  */
-int writeback_start(int fd, bool last, char *text, size_t size, struct writeback **writeback);
+int hy_writeback_start(int fd, bool last, char *text, size_t size, struct hy_writeback **writeback);
 
 /* Whether it has ended; if so it is freed, and *rc is 0 or the negative errno that it failed with. */
-bool writeback_ended(struct writeback *writeback, int *rc);
+bool hy_writeback_ended(struct hy_writeback *writeback, int *rc);
 
 /*
  * Waits until it has ended, and frees it. Returns 0; the negative errno that it failed with; or
  * -ETIMEDOUT if the file took nothing for seconds: the thread is left behind with the file, which
  * must not be closed.
  */
-int writeback_wait(struct writeback *writeback);
+int hy_writeback_wait(struct hy_writeback *writeback);
 
 #endif

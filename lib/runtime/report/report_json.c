@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The JSON for programs. Names of nodes, variants and drivers need no escapes. */
+/* The report for programs. Names of nodes, variants and drivers need no escapes. */
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sums.h"
+#include <rte_cycles.h>
+
+#include <hy_report.h>
 
 static void
-ports_json(const struct report *report, FILE *out)
+ports_json(const struct hy_report *report, FILE *out)
 {
-	const char *comma = "";
-
 	fprintf(out, "  \"ports\": [");
-	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		const struct hy_port_status *status = &report->ports[p].status;
+	for (unsigned int i = 0; i < report->nb_ports; i++) {
+		const struct hy_report_port *p = &report->ports[i];
+		const struct hy_port_status *status = &p->status;
 		char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
-		if (!port_enabled(report->options, p))
-			continue;
-		rte_ether_format_addr(mac, sizeof(mac), &report->ports[p].mac);
+		rte_ether_format_addr(mac, sizeof(mac), &p->mac);
 		fprintf(out,
 			"%s\n    {\"port\": %u, \"driver\": \"%s\", \"mac\": \"%s\", "
 			"\"state\": \"%s\", \"resets\": %u, \"link\": \"%s\", "
@@ -26,11 +25,11 @@ ports_json(const struct report *report, FILE *out)
 			"\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"missed\": %" PRIu64
 			", \"no_mbuf\": %" PRIu64 ", \"rx_errors\": %" PRIu64
 			", \"tx_errors\": %" PRIu64 "}",
-			comma, p, report->ports[p].driver, mac, report->ports[p].state,
-			status->resets, hy_port_link(status), status->link_mbps,
-			status->link_changes, sum_rx(report, p), sum_tx(report, p), status->missed,
-			status->no_mbuf, status->rx_errors, status->tx_errors);
-		comma = ",";
+			i > 0 ? "," : "", p->port, p->driver, mac, p->state, status->resets,
+			hy_port_link(status), status->link_mbps, status->link_changes,
+			hy_report_rx(report, report->stats, p),
+			hy_report_tx(report, report->stats, p), status->missed, status->no_mbuf,
+			status->rx_errors, status->tx_errors);
 	}
 	fprintf(out, "],\n");
 }
@@ -56,19 +55,8 @@ counters_json(const struct hy_node_stats *node, FILE *out)
 	fprintf(out, "}");
 }
 
-/* {"class": packets, …} */
 static void
-classes_json(const struct report *report, FILE *out)
-{
-	fprintf(out, "  \"classes\": {");
-	for (unsigned int i = 0; i < report->nb_classes; i++)
-		fprintf(out, "%s\"%u\": %" PRIu64, i > 0 ? ", " : "", report->classes[i].class_id,
-			report->classes[i].hits);
-	fprintf(out, "},\n");
-}
-
-static void
-nodes_json(const struct report *report, FILE *out)
+nodes_json(const struct hy_report *report, FILE *out)
 {
 	fprintf(out, "  \"nodes\": [");
 	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
@@ -93,12 +81,12 @@ nodes_json(const struct report *report, FILE *out)
 }
 
 static void
-workers_json(const struct report *report, FILE *out)
+workers_json(const struct hy_report *report, FILE *out)
 {
 	fprintf(out, "  \"workers\": [");
 	for (unsigned int w = 0; w < report->nb_workers; w++) {
-		const struct report_worker *worker = &report->workers[w];
-		const struct hy_idle_stats *idle = &worker->idle;
+		const struct hy_report_worker *worker = &report->workers[w];
+		const struct hy_idle_stats *idle = &worker->rest;
 
 		fprintf(out,
 			"%s\n    {\"lcore\": %u, \"walks\": %" PRIu64 ", \"idle_walks\": %" PRIu64
@@ -107,65 +95,25 @@ workers_json(const struct report *report, FILE *out)
 			", \"waited_us\": %" PRIu64 "}",
 			w > 0 ? "," : "", worker->lcore, worker->walks, idle->idle_walks,
 			idle->pauses, idle->waits, idle->wakeups, idle->called_off,
-			report_waited_us(worker));
+			(uint64_t)((double)idle->waited_cycles * 1e6 / (double)rte_get_tsc_hz()));
 	}
 	fprintf(out, "],\n");
 }
 
-/* Or null, with --mode=poll. */
-static void
-event_json(const struct report *report, FILE *out)
-{
-	const struct event_options *e = &report->options->event;
-
-	if (!e->on)
-		fprintf(out, "  \"event\": null,\n");
-	else
-		fprintf(out,
-			"  \"event\": {\"device\": %u, \"sched\": \"%s\", \"freed\": %" PRIu64
-			"},\n",
-			e->device, option_sched_name(report->options), report->events_freed);
-}
-
-/* {"node": {…}, …}, or null with other modes. */
-static void
-spread_json(const struct report *report, FILE *out)
-{
-	const char *comma = "";
-	struct hy_handover way;
-
-	if (!report->options->dispatch.on) {
-		fprintf(out, "  \"dispatch\": null,\n");
-		return;
-	}
-	fprintf(out, "  \"dispatch\": {");
-	for (unsigned int i = 0; i < report->stats->nb_nodes; i++) {
-		if (!hy_handover_read(report->stats, i, &way))
-			continue;
-		fprintf(out,
-			"%s\n    \"%s\": {\"packets\": %" PRIu64 ", \"held_back\": %" PRIu64 "}",
-			comma, way.node, way.packets, way.held_back);
-		comma = ",";
-	}
-	fprintf(out, "},\n");
-}
-
 void
-report_json(const struct report *report, FILE *out)
+hy_report_json(const struct hy_report *report, void (*more)(const void *arg, FILE *out),
+	const void *arg, FILE *out)
 {
-	struct reason reasons[REASONS_MAX];
-	const unsigned int n = sum_drops(report, reasons);
+	struct hy_reason reasons[HY_REASONS_MAX];
+	const unsigned int n = hy_report_drops(report, report->stats, reasons);
 	struct hy_totals t;
 
 	fprintf(out, "{\n");
 	ports_json(report, out);
 	nodes_json(report, out);
 	workers_json(report, out);
-	event_json(report, out);
-	spread_json(report, out);
-	classes_json(report, out);
-	fprintf(out, "  \"offloads\": [%s],\n",
-		report->offloads_json == NULL ? "" : report->offloads_json);
+	if (more != NULL)
+		more(arg, out);
 	fprintf(out, "  \"drops\": {");
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", reasons[i].name,

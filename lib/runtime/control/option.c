@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers and filters in values of options, and the form of their refusal. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hy_file.h>
+#include <hy_option.h>
+
+static _Thread_local char reason[HY_OPTION_ERROR_SIZE];
+
+int
+hy_option_refuse(const char *option, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(reason, sizeof(reason), format, ap);
+	va_end(ap);
+	hy_terminal_error("%s: %s", option, hy_printable(reason));
+	return -EINVAL;
+}
+
+const char *
+hy_option_reason(void)
+{
+	return reason;
+}
+
+bool
+hy_option_is_number(const char *text, unsigned int min, unsigned int max, unsigned int *value)
+{
+	unsigned long wide;
+	char *end;
+
+	errno = 0;
+	wide = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || wide < min || wide > max)
+		return false;
+	*value = (unsigned int)wide;
+	return true;
+}
+
+int
+hy_option_number(const char *option, const char *text, unsigned int min, unsigned int max,
+	unsigned int *value)
+{
+	if (hy_option_is_number(text, min, max, value))
+		return 0;
+	return hy_option_refuse(option, "'%s' is not a number from %u to %u", text, min, max);
+}
+
+static int
+read_prefix(const char *option, char *text, struct hy_ip4_prefix *prefix)
+{
+	char *slash = strchr(text, '/');
+	unsigned int depth = 32;
+	struct in_addr address;
+
+	if (slash != NULL) {
+		*slash = '\0';
+		if (hy_option_number(option, slash + 1, 0, 32, &depth) < 0)
+			return -EINVAL;
+	}
+	if (inet_pton(AF_INET, text, &address) != 1)
+		return hy_option_refuse(option, "'%s' is not an IPv4 address, A.B.C.D", text);
+	prefix->address = ntohl(address.s_addr);
+	prefix->depth = (uint8_t)depth;
+	if (depth < 32 && prefix->address << depth != 0)
+		return hy_option_refuse(option, "%s/%u has bits set beyond its length", text,
+			depth);
+	return 0;
+}
+
+int
+hy_option_condition(const char *option, char *word, struct hy_ip4_filter *filter, unsigned int *met)
+{
+	static const char *const keys[] = { "src=", "dst=", "proto=" };
+	unsigned int key = 0, proto = 0;
+	char *value;
+
+	while (key < RTE_DIM(keys) && strncmp(word, keys[key], strlen(keys[key])) != 0)
+		key++;
+	if (key == RTE_DIM(keys))
+		return hy_option_refuse(option,
+			"'%s' is not src=PREFIX, dst=PREFIX or proto=NUMBER", word);
+	if ((*met & 1u << key) != 0)
+		return hy_option_refuse(option, "'%s' is a second %s; each is accepted once", word,
+			keys[key]);
+	*met |= 1u << key;
+	value = word + strlen(keys[key]);
+	if (key < 2)
+		return read_prefix(option, value, key == 0 ? &filter->src : &filter->dst);
+	if (hy_option_number(option, value, 0, UINT8_MAX, &proto) < 0)
+		return -EINVAL;
+	filter->has_proto = true;
+	filter->proto = (uint8_t)proto;
+	return 0;
+}
+
+int
+hy_option_filter(const char *option, char *text, struct hy_ip4_filter *filter)
+{
+	unsigned int met = 0;
+	char *word;
+
+	*filter = (struct hy_ip4_filter){ 0 };
+	while ((word = strsep(&text, ",")) != NULL)
+		if (hy_option_condition(option, word, filter, &met) < 0)
+			return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include <hy_privileges.h>
+#include <hy_reload.h>
+#include <hy_terminal.h>
+
+/* Says of all parts that they are unchanged: of the one that failed, why. */
+static void
+refuse(const struct hy_reload_part *parts, unsigned int nb_parts, unsigned int failed,
+	const char *error)
+{
+	for (unsigned int i = 0; i < nb_parts; i++) {
+		if (i == failed)
+			hy_terminal_error("%s unchanged: %s%s", parts[i].what, error,
+				hy_privileges_note(parts[i].path, R_OK));
+		else
+			hy_terminal_error("%s unchanged: the reload of %s failed", parts[i].what,
+				parts[failed].what);
+	}
+}
+
+/* Returns how many parts could be read: all, or *rc says why not. */
+static unsigned int
+read_all(const struct hy_reload_part *parts, unsigned int nb_parts, char *error, int *rc)
+{
+	for (unsigned int i = 0; i < nb_parts; i++) {
+		*rc = parts[i].read(parts[i].arg, error);
+		if (*rc < 0)
+			return i;
+	}
+	return nb_parts;
+}
+
+/* Likewise, of those that could be applied; if not all, none is. */
+static unsigned int
+apply_all(const struct hy_reload_part *parts, unsigned int nb_parts, char *error, int *rc)
+{
+	for (unsigned int i = 0; i < nb_parts; i++) {
+		*rc = parts[i].apply(parts[i].arg, error);
+		if (*rc == 0)
+			continue;
+		for (unsigned int j = i; j-- > 0;)
+			parts[j].undo(parts[j].arg);
+		return i;
+	}
+	return nb_parts;
+}
+
+int
+hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out)
+{
+	const uint64_t start = rte_get_timer_cycles();
+	char error[HY_RELOAD_ERROR_SIZE] = "";
+	int rc = 0;
+	unsigned int done = read_all(parts, nb_parts, error, &rc);
+	const unsigned int begun = RTE_MIN(done + 1, nb_parts);
+
+	if (rc == 0)
+		done = apply_all(parts, nb_parts, error, &rc);
+	if (rc < 0)
+		refuse(parts, nb_parts, done, error);
+	for (unsigned int i = 0; i < begun; i++) {
+		if (rc == 0) {
+			parts[i].say(parts[i].arg, out);
+			fprintf(out, ", in %" PRIu64 " ms\n",
+				(rte_get_timer_cycles() - start) * 1000 / rte_get_timer_hz());
+		}
+		parts[i].end(parts[i].arg);
+	}
+	fflush(out);
+	return rc;
+}

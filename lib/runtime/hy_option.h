@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Values of options on a program's command line, or in commands of telemetry: reading them, and
+ * refusing them with a reason.
+ *
+ * Any thread may call these functions, before and after rte_eal_init().
+ */
+#ifndef HY_OPTION_H
+#define HY_OPTION_H
+
+#include <stdbool.h>
+
+#include <hy_ip4_filter.h>
+#include <hy_terminal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+#define HY_OPTION_ERROR_SIZE 2048 /**< Bytes of a reason that repeats a value, with its NUL. */
+
+/**
+ * Reports on standard error what is wrong with an option's value: "PROGRAM: OPTION: REASON". What a
+ * terminal could take for a command is replaced, line ends too.
+ *
+ * @return -EINVAL.
+ */
+int hy_option_refuse(const char *option, const char *format, ...) __rte_format_printf(2, 3);
+
+/** The reason that hy_option_refuse() gave last on this thread; "" before the first. */
+const char *hy_option_reason(void);
+
+/** Whether a text is a decimal number from @p min to @p max. */
+bool hy_option_is_number(const char *text, unsigned int min, unsigned int max, unsigned int *value);
+
+/** Reads a decimal number. @return 0; -EINVAL @p text is none from @p min to @p max (reported). */
+int hy_option_number(const char *option, const char *text, unsigned int min, unsigned int max,
+	unsigned int *value);
+
+/**
+ * Reads one condition of a filter: "src=PREFIX", "dst=PREFIX" or "proto=NUMBER".
+ *
+ * @param word Is cut to pieces.
+ * @param met Conditions read before, a bit each; 0 before the first.
+ * @return 0; -EINVAL it is no such condition, or the second of its kind (reported).
+ */
+int hy_option_condition(const char *option, char *word, struct hy_ip4_filter *filter,
+	unsigned int *met);
+
+/** Reads a whole filter: conditions with commas between. As hy_option_condition(). */
+int hy_option_filter(const char *option, char *text, struct hy_ip4_filter *filter);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

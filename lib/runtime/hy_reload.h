@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Reload: files that a running program reads again, as one transaction. All files are read and checked
+ * before anything changes; if one is refused, or its content cannot be applied, all stays as it was.
+ */
+#ifndef HY_RELOAD_H
+#define HY_RELOAD_H
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+#define HY_RELOAD_ERROR_SIZE 4096 /**< Bytes of a reason, with its NUL. */
+
+/**
+ * A part of a reload: one file and what it fills. Functions return 0 or a negative errno, those that
+ * fail with the reason in @p error, HY_RELOAD_ERROR_SIZE bytes. They run on the thread that reloads.
+ */
+struct hy_reload_part {
+	const char *what; /**< In messages: "routes". */
+	const char *path; /**< Of the file. */
+	/** Reads and checks the file; changes nothing that workers see. */
+	int (*read)(void *arg, char *error);
+	/** Applies what was read, or nothing of it. */
+	int (*apply)(void *arg, char *error);
+	/** Takes apply() back. NULL: the part is the last one. */
+	void (*undo)(void *arg);
+	/** Frees what read() and apply() hold; called once read() was, whatever that returned. */
+	void (*end)(void *arg);
+	/** Puts the change in words: "routes: 3 added". Called before end(). */
+	void (*say)(const void *arg, FILE *out);
+	void *arg; /**< For these functions. */
+};
+
+/**
+ * Reads files again and applies them: all or none. Says of each part on @p out what has changed, and
+ * how long the reload took; or on standard error that it is unchanged, and why. Control thread.
+ *
+ * @param parts In the order in which they are read and applied.
+ * @return 0; what the function returned that failed.
+ */
+int hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
