@@ -112,6 +112,9 @@ enum hy_cap {
 	HY_CAPS
 };
 
+#define HY_CAPS_ADDED 32                      /**< Most capabilities that packs add. */
+#define HY_CAPS_MAX (HY_CAPS + HY_CAPS_ADDED) /**< Ids are less. */
+
 /** How sure it is. In order: a need is met by HY_LEVEL_YES. */
 enum hy_level { HY_LEVEL_NO, HY_LEVEL_UNKNOWN, HY_LEVEL_YES };
 
@@ -130,6 +133,36 @@ struct hy_capability {
 	uint64_t value;            /**< A limit, where the capability has one. */
 	char reason[HY_TEXT_SIZE]; /**< Why, in words. */
 };
+
+/** A capability that a pack adds to those of enum hy_cap, by its key. */
+struct hy_cap_desc {
+	/** Its name, as needs (struct hy_need.key), inventory and overrides have it; unique. */
+	const char *key;
+	enum hy_target_kind kind; /**< Of which targets it is one. */
+	const char *text;         /**< What it means, in a sentence; may be NULL. */
+	/**
+	 * Finds out whether a target has it; may be NULL: then it is unknown, until
+	 * hy_hal_capability_set() or the user says more. Called by the control thread, for each
+	 * target of the kind that hy_hal_create() or hy_hal_probe() finds, but for ports that do not
+	 * run.
+	 *
+	 * @param[in,out] cap Unknown; to be filled in with level, value and reason.
+	 */
+	void (*probe)(struct hy_target target, struct hy_capability *cap);
+};
+
+/**
+ * Registers a capability. Called by HY_CAPABILITY (hy_node.h). A HAL that exists takes it up at its
+ * next hy_hal_probe().
+ *
+ * @param desc Must stay valid while the process lives or its plugin is loaded.
+ * @return 0; -EINVAL malformed key or kind; -EEXIST a capability has that name; -ENOSPC.
+ */
+int hy_cap_register(const struct hy_cap_desc *desc);
+
+/** @return The id of a capability by its name; HY_CAP_NONE: there is none. Ids of those that packs
+ * add are valid until a plugin is loaded or unloaded. */
+enum hy_cap hy_cap_find(const char *name);
 
 /** @return Its name, as inventory and needs print it and overrides take it. Never NULL. */
 const char *hy_cap_name(enum hy_cap cap);

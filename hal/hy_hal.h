@@ -36,7 +36,7 @@ extern "C" {
 
 #define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
 #define HY_REASON_SIZE 256    /**< Room for a candidate's reason. */
-#define HY_NEEDS_MAX 4        /**< Needs that a variant can state. */
+#define HY_NEEDS_MAX 16       /**< Needs that a variant can state. */
 #define HY_WITH_MAX 4         /**< Constraints that a variant can state. */
 
 struct hy_hal;
@@ -45,7 +45,9 @@ struct hy_port_plan;
 /** What a variant needs of its target. */
 struct hy_need {
 	enum hy_cap cap; /**< A capability of the target; */
-	/** or, with HY_CAP_NONE, what the program declares by this name. Neither ends a list. */
+	/** or, with HY_CAP_NONE, one that a pack adds (HY_CAPABILITY), by its key; */
+	const char *key;
+	/** or, without both, what the program declares by this name. None ends a list. */
 	const char *declared;
 	uint64_t at_least; /**< Of the value. */
 	/** 0: without it the variant is out. Else: what it adds to the score if met; may be less. */
@@ -86,6 +88,14 @@ struct hy_variant {
 	 * prepare or bind may be without process too: then the reference variant's runs.
 	 */
 	struct hy_node_impl impl;
+	/**
+	 * Kind of device that it runs on, where that is not what its family is selected for: of a family
+	 * for the process, a crypto device; of one for ports, a pair with the port. It then is a
+	 * candidate once for each such device that concerns the selection's target (a pair concerns the
+	 * port in it, and the process all), and fits, bind and unbind are called for that device.
+	 * HY_TARGET_PROCESS, which is 0: it runs on what its family is selected for.
+	 */
+	enum hy_target_kind on;
 	struct hy_need needs[HY_NEEDS_MAX]; /**< All must be met, but those with a bonus. */
 	/**
 	 * The last word, after the needs; may be NULL.
@@ -275,6 +285,8 @@ int hy_hal_deny(struct hy_hal *hal, const char *spec, char *error);
  */
 int hy_hal_select(struct hy_hal *hal, char *error);
 
+#define HY_NO_DEVICE UINT16_MAX /**< Id of a target: there is no such device. */
+
 /** What became of a candidate. */
 enum hy_fate {
 	HY_FATE_CHOSEN,
@@ -289,10 +301,12 @@ enum hy_fate {
 /** A candidate in a selection. */
 struct hy_candidate {
 	const struct hy_variant *variant; /**< What was judged. */
-	enum hy_fate fate;                /**< The outcome. */
-	int score;                        /**< Bonuses included. */
-	char reason[HY_REASON_SIZE];      /**< For that fate, in words. */
-	char parts[HY_REASON_SIZE];       /**< What its score is made of; "" without bonuses. */
+	/** What it would run on; its id is HY_NO_DEVICE if there is no device of that kind. */
+	struct hy_target on;
+	enum hy_fate fate;           /**< The outcome. */
+	int score;                   /**< Bonuses included. */
+	char reason[HY_REASON_SIZE]; /**< For that fate, in words. */
+	char parts[HY_REASON_SIZE];  /**< What its score is made of; "" without bonuses. */
 };
 
 /** The outcome for one family and target. */
@@ -300,6 +314,7 @@ struct hy_selection {
 	const struct hy_family *family;  /**< Whose variants were judged. */
 	struct hy_target target;         /**< What they were judged for. */
 	const struct hy_variant *chosen; /**< The one to run. */
+	struct hy_target on;             /**< What it runs on; see struct hy_variant. */
 	bool forced;                     /**< Chosen by the user. */
 	unsigned int nb_candidates;      /**< Entries of candidates. */
 	struct hy_candidate *candidates; /**< Best first, the chosen one before all. */
@@ -350,10 +365,22 @@ struct hy_placement {
 	const char *family;        /**< Its family's name. */
 	const char *variant;       /**< The variant that it runs. */
 	char target[HY_NAME_SIZE]; /**< "process", "port 0", "port 0,2". */
+	/** What the variant runs on, if it names a kind of device (hy_variant.on); else the target of
+	 * one of the selections that the node is for. For init() of nodes, and for programs. */
+	struct hy_target on;
 };
 
 /** @return The placement of a node; NULL: the HAL did not place it. Valid as selections are. */
 const struct hy_placement *hy_hal_placement(const struct hy_hal *hal, const char *node);
+
+/**
+ * Tells what the variant of a node runs on, for init() of variants that name a kind of device
+ * (hy_variant.on): by the name that hy_graph_node_name() gives. The context is made anew when a later
+ * selection moves the node to another device.
+ *
+ * @return 0; -ENOENT no HAL has handed the node out, as in a suite (hy_conform.h).
+ */
+int hy_hal_node_target(const char *node, struct hy_target *target);
 
 /**
  * @name Output for people and for programs. Return 0, or why it could not be written.

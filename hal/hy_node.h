@@ -21,7 +21,8 @@
 	HY_PLUGIN_SIZE(struct hy_family), HY_PLUGIN_SIZE(struct hy_variant), \
 		HY_PLUGIN_SIZE(struct hy_need), HY_PLUGIN_SIZE(struct hy_with), \
 		HY_PLUGIN_SIZE(struct hy_target), HY_PLUGIN_SIZE(struct hy_capability), \
-		HY_PLUGIN_COUNT(HY_CAPS), HY_PLUGIN_COUNT(HY_TARGET_KINDS)
+		HY_PLUGIN_SIZE(struct hy_cap_desc), HY_PLUGIN_COUNT(HY_CAPS), \
+		HY_PLUGIN_COUNT(HY_TARGET_KINDS)
 /** @endcond */
 
 /**
@@ -49,6 +50,18 @@
 	{ \
 		hy_registration_check(#family_ "/" #name_, \
 			hy_variant_register(&hy_variant_##family_##_##name_)); \
+	}
+
+/**
+ * Declares and registers a capability: HY_CAPABILITY(acme_tcam, .kind = HY_TARGET_PORT, .probe = …).
+ * The fields are those of struct hy_cap_desc; key is filled in.
+ */
+#define HY_CAPABILITY(key_, ...) \
+	static const struct hy_cap_desc hy_cap_desc_##key_ = { .key = #key_, __VA_ARGS__ }; \
+	HY_PLUGIN_NUMBERS(cap_##key_, HY_HAL_NUMBERS); \
+	RTE_INIT(hy_cap_register_##key_) \
+	{ \
+		hy_registration_check("capability " #key_, hy_cap_register(&hy_cap_desc_##key_)); \
 	}
 
 /** @cond Instructions that one function may use while its file is built for any CPU. */

@@ -163,8 +163,8 @@ cand_bind(struct conform_trial *trial, const struct hy_hal *hal)
 	char reason[HY_REASON_SIZE] = "";
 	int rc;
 
-	if (trial->cand.family->target != HY_TARGET_PROCESS || variant->bind == NULL ||
-		hy_is_bound(hal, variant, process))
+	if (trial->cand.family->target != HY_TARGET_PROCESS || variant->on != HY_TARGET_PROCESS ||
+		variant->bind == NULL || hy_is_bound(hal, variant, process))
 		return 0;
 	rc = variant->bind(hal, process, reason, sizeof(reason));
 	if (rc < 0)

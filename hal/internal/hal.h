@@ -28,8 +28,8 @@ struct hy_hal_device {
 	struct hy_target target;
 	char name[RTE_ETH_NAME_MAX_LEN];   /* of a pair: its event device's */
 	char driver[RTE_ETH_NAME_MAX_LEN]; /* likewise */
-	bool set[HY_CAPS];                 /* by hy_hal_capability_set(): outlives a probe */
-	struct hy_capability caps[HY_CAPS];
+	bool set[HY_CAPS_MAX];             /* by hy_hal_capability_set(): outlives a probe */
+	struct hy_capability caps[HY_CAPS_MAX];
 };
 
 struct hy_device_list {
@@ -118,7 +118,7 @@ struct hy_observer {
 
 struct hy_hal {
 	struct hy_hal_device process;
-	struct hy_capability cpu[HY_CAPS]; /* as it is, whatever the user says of the process */
+	struct hy_capability cpu[HY_CAPS_MAX]; /* as it is, whatever the user says of the process */
 	struct hy_hal_port ports[RTE_MAX_ETHPORTS];
 	struct hy_device_list list;    /* of what is no port: by kind, then id; pairs are last */
 	struct hy_override *overrides; /* as the user gave them: the last word counts */
@@ -159,7 +159,7 @@ struct hy_slate {
 static inline bool
 hy_need_asks(const struct hy_need *need)
 {
-	return need->cap != HY_CAP_NONE || need->declared != NULL;
+	return need->cap != HY_CAP_NONE || need->key != NULL || need->declared != NULL;
 }
 
 /* Whether a target is judged as one that runs: before ports are started, all are. */
@@ -185,7 +185,13 @@ const struct hy_selection *hy_slate_find(const struct hy_selection *selections, 
 void hy_candidate_strike(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
 	__rte_format_printf(3, 4);
 void hy_candidate_restore(struct hy_candidate *c);
+/* The best one of a variant that fits, or else any; the chosen one. */
 struct hy_candidate *hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant);
+struct hy_candidate *hy_candidate_chosen(struct hy_selection *s);
+/* Whether a need is met; if not, says why not. */
+bool hy_need_met(const struct hy_hal *hal, const struct hy_selection *s,
+	const struct hy_candidate *c, const struct hy_need *need, char *reason, size_t size);
+const char *hy_need_name(const struct hy_need *need);
 /* The variant that the user forces for a target, or NULL. */
 const struct hy_variant *hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family,
 	struct hy_target target);
@@ -200,8 +206,10 @@ int hy_slate_resolve(const struct hy_hal *hal, struct hy_slate *slate, char *err
 /* plan.c: how prepare() went for a port; NULL: it was not asked. */
 const struct hy_trial *hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant,
 	uint16_t port);
-/* The next port that concerns a target, from *at on, which counts on; false: that was all. */
-bool hy_port_next(const struct hy_hal *hal, struct hy_target target, uint16_t *at, uint16_t *port);
+/* The next port that concerns a selection's target and what its variant runs on, from *at on, which
+ * counts on; false: that was all. */
+bool hy_port_next(const struct hy_hal *hal, struct hy_target target, struct hy_target on,
+	uint16_t *at, uint16_t *port);
 
 /* bind.c: resolves a slate, and binds what is chosen; to be committed or rolled back. */
 int hy_slate_bind(struct hy_hal *hal, struct hy_slate *slate, char *error);
@@ -222,6 +230,8 @@ bool hy_place_has_port(const struct hy_hal *hal, uint16_t port);
 /* Gives all nodes that were handed out what a slate chooses. May stop half-way: see reselect.c. */
 int hy_place_again(struct hy_hal *hal, const struct hy_slate *slate);
 int hy_place_impl(const struct hy_hal_node *node);
+/* Whether it runs what a selection chose, on the same device. */
+bool hy_place_suits(const struct hy_hal_node *node, const struct hy_selection *s);
 /* Unregisters a node that the HAL made. */
 void hy_place_remove(const struct hy_hal_node *node);
 
@@ -231,7 +241,10 @@ void hy_port_running_set(struct hy_hal *hal, uint16_t port);
 void hy_hal_unwatch(struct hy_hal *hal);
 
 /* capability.c */
+/* HY_TARGET_KINDS: there is no such capability */
 enum hy_target_kind hy_cap_kind(enum hy_cap cap);
+/* One that a pack added, or NULL. */
+const struct hy_cap_desc *hy_cap_desc(enum hy_cap cap);
 const char *hy_level_name(enum hy_level level);
 int hy_level_find(const char *name); /* negative: none of that name */
 const char *hy_origin_name(enum hy_origin origin);
@@ -239,6 +252,7 @@ const char *hy_kind_name(enum hy_target_kind kind);
 const char *hy_kind_names(enum hy_target_kind kind); /* plural */
 /* "process", "port 3", "event device 0 with port 3" */
 const char *hy_target_text(struct hy_target target, char *text, size_t size);
+bool hy_target_same(struct hy_target a, struct hy_target b);
 struct hy_target hy_target_device(struct hy_target target);
 struct hy_target hy_target_peer(struct hy_target target);
 /* override_parse.c: reads "process", "port3", "event0:port3". */
@@ -250,6 +264,8 @@ void hy_cap_fill(struct hy_capability *cap, enum hy_level level, uint64_t value,
 void hy_cap_limit(struct hy_capability *cap, uint64_t value);            /* 0: it has not got it */
 void hy_cap_flag(struct hy_capability *cap, bool has, const char *flag); /* a flag of DPDK's */
 void hy_device_blank(struct hy_hal_device *dev, struct hy_target target);
+/* Asks packs for the capabilities that they added. */
+void hy_device_ask(struct hy_hal_device *dev);
 /* A blank one; it moves when the next is added. A name or driver may be NULL. NULL: no memory. */
 struct hy_hal_device *hy_device_add(struct hy_device_list *list, struct hy_target target,
 	const char *name, const char *driver);

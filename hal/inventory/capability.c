@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What capabilities there are, of which targets, and what all of it is called. */
 
+#include <errno.h>
 #include <string.h>
 
+#include <hy_plugin.h>
+
 #include "hal/internal/hal.h"
+#include "lib/graph/internal/plugin_notes.h"
 
 static const struct {
 	const char *name;
@@ -86,22 +90,88 @@ static const struct {
 	[HY_TARGET_EVENT_CRYPTO] = { "pair", "event devices with crypto devices" },
 };
 
+/* What packs added; with holes, where plugins were unloaded. */
+static const struct hy_cap_desc *added[HY_CAPS_ADDED];
+
+const struct hy_cap_desc *
+hy_cap_desc(enum hy_cap cap)
+{
+	const unsigned int at = (unsigned int)cap - HY_CAPS;
+
+	return at < HY_CAPS_ADDED ? added[at] : NULL;
+}
+
+static void
+cap_undo(uintptr_t what)
+{
+	for (unsigned int i = 0; i < HY_CAPS_ADDED; i++)
+		if ((uintptr_t)added[i] == what)
+			added[i] = NULL;
+}
+
+static bool
+cap_busy(uintptr_t what, char *error)
+{
+	RTE_SET_USED(what);
+	if (hy_hal_exists())
+		snprintf(error, HY_PLUGIN_ERROR_SIZE,
+			"it has capabilities, and a HAL exists; destroy that first");
+	return hy_hal_exists();
+}
+
+static const struct hy_plugin_kind cap_kind = { cap_busy, cap_undo };
+
+int
+hy_cap_register(const struct hy_cap_desc *desc)
+{
+	unsigned int i = 0;
+
+	if (!hy_name_valid(desc->key) || desc->kind >= HY_TARGET_KINDS)
+		return -EINVAL;
+	if (hy_cap_find(desc->key) != HY_CAP_NONE)
+		return -EEXIST;
+	while (i < HY_CAPS_ADDED && added[i] != NULL)
+		i++;
+	if (i == HY_CAPS_ADDED)
+		return -ENOSPC;
+	added[i] = desc;
+	hy_plugin_registered(&cap_kind, (uintptr_t)desc);
+	return 0;
+}
+
+enum hy_cap
+hy_cap_find(const char *name)
+{
+	for (int c = HY_CAP_NONE + 1; c < HY_CAPS_MAX; c++)
+		if (hy_cap_kind(c) != HY_TARGET_KINDS && strcmp(hy_cap_name(c), name) == 0)
+			return c;
+	return HY_CAP_NONE;
+}
+
 const char *
 hy_cap_name(enum hy_cap cap)
 {
-	return (unsigned int)cap < HY_CAPS ? caps[cap].name : "none";
-}
+	const struct hy_cap_desc *desc = hy_cap_desc(cap);
 
-bool
-hy_cap_concerns(enum hy_target_kind kind, enum hy_cap cap)
-{
-	return cap > HY_CAP_NONE && cap < HY_CAPS && caps[cap].kind == kind;
+	if (desc != NULL)
+		return desc->key;
+	return (unsigned int)cap < HY_CAPS ? caps[cap].name : "none";
 }
 
 enum hy_target_kind
 hy_cap_kind(enum hy_cap cap)
 {
-	return caps[cap].kind;
+	const struct hy_cap_desc *desc = hy_cap_desc(cap);
+
+	if (desc != NULL)
+		return desc->kind;
+	return (unsigned int)cap < HY_CAPS ? caps[cap].kind : HY_TARGET_KINDS;
+}
+
+bool
+hy_cap_concerns(enum hy_target_kind kind, enum hy_cap cap)
+{
+	return kind < HY_TARGET_KINDS && hy_cap_kind(cap) == kind;
 }
 
 const char *
@@ -152,6 +222,12 @@ hy_target_text(struct hy_target target, char *text, size_t size)
 		snprintf(text, size, "%s %u with %s %u", kinds[HY_TARGET_EVENT].one, target.id,
 			kinds[peer].one, target.peer);
 	return text;
+}
+
+bool
+hy_target_same(struct hy_target a, struct hy_target b)
+{
+	return a.kind == b.kind && a.id == b.id && a.peer == b.peer;
 }
 
 /* The first device of a pair; any other target as it is. */

@@ -44,12 +44,23 @@ hy_device_blank(struct hy_hal_device *dev, struct hy_target target)
 {
 	memset(dev, 0, sizeof(*dev));
 	dev->target = target;
-	for (int c = HY_CAP_NONE + 1; c < HY_CAPS; c++) {
+	for (int c = HY_CAP_NONE + 1; c < HY_CAPS_MAX; c++) {
 		if (hy_cap_concerns(target.kind, c))
 			hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "nobody has tried it");
-		else
+		else if (hy_cap_kind(c) < HY_TARGET_KINDS)
 			hy_cap_fill(&dev->caps[c], HY_LEVEL_NO, 0, "a capability of %s, not of %s",
 				hy_kind_names(hy_cap_kind(c)), hy_kind_names(target.kind));
+	}
+}
+
+void
+hy_device_ask(struct hy_hal_device *dev)
+{
+	for (int c = HY_CAPS; c < HY_CAPS_MAX; c++) {
+		const struct hy_cap_desc *desc = hy_cap_desc(c);
+
+		if (desc != NULL && desc->kind == dev->target.kind && desc->probe != NULL)
+			desc->probe(dev->target, &dev->caps[c]);
 	}
 }
 
@@ -100,7 +111,7 @@ device_settle(const struct hy_hal *hal, struct hy_hal_device *dev, const struct 
 		strcmp(old->driver, dev->driver) == 0;
 
 	hy_quirks_apply(dev, RTE_VERSION);
-	for (int c = 0; same && c < HY_CAPS; c++) {
+	for (int c = 0; same && c < HY_CAPS_MAX; c++) {
 		if (!old->set[c])
 			continue;
 		dev->set[c] = true;
@@ -119,6 +130,8 @@ port_probe(struct hy_hal *hal, uint16_t id)
 		hy_port_running_set(hal, id);
 	else
 		hy_probe_port(port, id);
+	if (port->present && !hy_port_frozen(hal, id))
+		hy_device_ask(&port->dev);
 	if (port->present)
 		device_settle(hal, &port->dev, old.present ? &old.dev : NULL);
 }
@@ -142,6 +155,8 @@ hy_hal_probe(struct hy_hal *hal)
 		free(list.devices);
 		return rc;
 	}
+	for (unsigned int i = 0; i < list.n; i++)
+		hy_device_ask(&list.devices[i]);
 	for (unsigned int i = 0; i < list.n; i++)
 		device_settle(hal, &list.devices[i], device_find(hal, list.devices[i].target));
 	free(hal->list.devices);

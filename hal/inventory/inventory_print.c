@@ -23,7 +23,7 @@ cap_print(const char *name, const struct hy_capability *cap, FILE *out)
 static void
 caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
 {
-	for (int c = 0; c < HY_CAPS; c++)
+	for (int c = 0; c < HY_CAPS_MAX; c++)
 		if (hy_cap_concerns(kind, c))
 			cap_print(hy_cap_name(c), &caps[c], out);
 }
@@ -82,7 +82,7 @@ caps_json(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
 	const char *comma = "";
 
 	fprintf(out, "{");
-	for (int c = 0; c < HY_CAPS; c++) {
+	for (int c = 0; c < HY_CAPS_MAX; c++) {
 		if (!hy_cap_concerns(kind, c))
 			continue;
 		cap_json(comma, hy_cap_name(c), &caps[c], out);

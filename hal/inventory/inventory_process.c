@@ -49,7 +49,7 @@ hy_probe_process(struct hy_hal *hal)
 	uint16_t widest = RTE_VECT_SIMD_128;
 
 	hy_device_blank(&hal->process, process);
-	for (int c = 0; c < HY_CAPS; c++)
+	for (int c = HY_CAP_NONE + 1; c < HY_CAPS; c++)
 		if (hy_cap_concerns(HY_TARGET_PROCESS, c))
 			hy_cap_fill(&caps[c], HY_LEVEL_NO, 0, "not on this CPU architecture");
 #if defined(RTE_ARCH_X86_64)
@@ -70,5 +70,6 @@ hy_probe_process(struct hy_hal *hal)
 	widest = RTE_VECT_SIMD_MAX; /* EAL's default here: SVE's width is each CPU's own */
 #endif
 	simd_width_raise(&caps[HY_CAP_SIMD_BITS], widest);
+	hy_device_ask(&hal->process);
 	memcpy(hal->cpu, caps, sizeof(hal->cpu));
 }

@@ -59,7 +59,7 @@ claim_check(const struct hy_hal *hal, const struct hy_override *o, char *error)
 			"'%s': that a port runs is seen, not said; accepted: no, unknown", o->text);
 		return -ENOTSUP;
 	}
-	if (o->target.kind != HY_TARGET_PROCESS || o->level < HY_LEVEL_YES)
+	if (o->target.kind != HY_TARGET_PROCESS || o->level < HY_LEVEL_YES || o->cap >= HY_CAPS)
 		return 0;
 	if (cpu->level >= HY_LEVEL_YES && (!o->has_value || o->value <= cpu->value))
 		return 0;

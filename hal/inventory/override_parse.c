@@ -97,9 +97,10 @@ cap_read(const char *spec, const char *text, struct hy_override *o, char *error)
 	const enum hy_target_kind kind = o->target.kind;
 	char names[HY_HAL_ERROR_SIZE] = "";
 
-	for (int c = HY_CAP_NONE + 1; c < HY_CAPS; c++) {
-		if (kind == HY_TARGET_KINDS ? hy_cap_concerns(HY_TARGET_PROCESS, c)
-					    : !hy_cap_concerns(kind, c))
+	for (int c = HY_CAP_NONE + 1; c < HY_CAPS_MAX; c++) {
+		if (hy_cap_kind(c) == HY_TARGET_KINDS ||
+			(kind == HY_TARGET_KINDS ? hy_cap_concerns(HY_TARGET_PROCESS, c)
+						 : !hy_cap_concerns(kind, c)))
 			continue;
 		if (strcmp(hy_cap_name(c), text) == 0) {
 			o->cap = c;

@@ -39,7 +39,7 @@ hy_is_bound(const struct hy_hal *hal, const struct hy_variant *variant, struct h
 static struct hy_binding *
 binding_find(const struct hy_hal *hal, const struct hy_selection *s)
 {
-	return binding_of(hal, s->chosen, s->target);
+	return binding_of(hal, s->chosen, s->on);
 }
 
 /* Binds a selection's choice; what cannot be bound is struck: 1. */
@@ -55,14 +55,14 @@ bind_one(struct hy_hal *hal, struct hy_selection *s, char *error)
 		return hy_no_memory(error);
 	hal->bindings = bindings;
 	if (s->chosen->bind != NULL)
-		rc = s->chosen->bind(hal, s->target, reason, sizeof(reason));
+		rc = s->chosen->bind(hal, s->on, reason, sizeof(reason));
 	if (rc < 0) {
-		hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_BIND_FAILED,
+		hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_BIND_FAILED,
 			"cannot be bound: %.160s", reason[0] != '\0' ? reason : strerror(-rc));
 		return 1;
 	}
 	bindings[hal->nb_bindings++] = (struct hy_binding){
-		.variant = s->chosen, .target = s->target, .fresh = true
+		.variant = s->chosen, .target = s->on, .fresh = true
 	};
 	return 0;
 }

@@ -25,6 +25,7 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 	if (forced != NULL) {
 		c = hy_candidate_of(s, forced);
 		s->forced = c->fate == HY_FATE_OUTSCORED;
+		s->on = c->on;
 		/* Of a port that runs: one that does not is parked, one that is planned may yet
 		 * show what is needed when it runs. */
 		if (!s->forced && !hal->planning && hy_target_runs(hal, s->target)) {
@@ -35,8 +36,10 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 	}
 	s->chosen = s->forced ? forced : NULL;
 	for (unsigned int i = 0; i < s->nb_candidates && s->chosen == NULL; i++)
-		if (s->candidates[i].fate == HY_FATE_OUTSCORED)
+		if (s->candidates[i].fate == HY_FATE_OUTSCORED) {
 			s->chosen = s->candidates[i].variant;
+			s->on = s->candidates[i].on;
+		}
 	if (s->chosen != NULL)
 		return 0;
 	snprintf(error, HY_HAL_ERROR_SIZE, "no variant of %s is left for %s: %s: %s",
@@ -92,11 +95,11 @@ give_way(struct hy_selection *s, const struct hy_with *with, struct hy_selection
 		return -ENOTSUP;
 	}
 	if (s->forced)
-		hy_candidate_strike(hy_candidate_of(other, other->chosen), HY_FATE_CONSTRAINED,
+		hy_candidate_strike(hy_candidate_chosen(other), HY_FATE_CONSTRAINED,
 			"%s=%s, which was forced, %s %s=%s%s%s", s->family->node.name,
 			s->chosen->impl.variant, verb, with->family, with->variant, colon, why);
 	else
-		hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_CONSTRAINED,
+		hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_CONSTRAINED,
 			"%s %s=%s: for %s it is %s%s%s", verb, with->family, with->variant, where,
 			other->chosen->impl.variant, colon, why);
 	return 1;
@@ -111,7 +114,7 @@ give_up(struct hy_selection *s, const struct hy_with *with, char *error)
 			s->family->node.name, s->chosen->impl.variant, with->family, with->variant);
 		return -ENOTSUP;
 	}
-	hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_CONSTRAINED,
+	hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_CONSTRAINED,
 		"requires %s=%s, which there is not", with->family, with->variant);
 	return 1;
 }

@@ -20,6 +20,13 @@ is_foreign(const struct hy_family *family, const struct hy_variant *variant)
 		strcmp(variant->pack, family->pack) != 0;
 }
 
+/* Whether a candidate is for a device of a kind that its variant names, which is there. */
+static bool
+runs_elsewhere(const struct hy_candidate *cand)
+{
+	return cand->variant->on != HY_TARGET_PROCESS && cand->on.id != HY_NO_DEVICE;
+}
+
 /* Whether a selection's family is one of those wanted: all, if there is no list. */
 static bool
 is_wanted(const struct hy_selection *s, const char *const *families)
@@ -47,8 +54,12 @@ hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, F
 		for (unsigned int c = 0; c < s->nb_candidates; c++) {
 			const struct hy_candidate *cand = &s->candidates[c];
 
-			fprintf(out, "    %-10s %-11s score %3d  %s", cand->variant->impl.variant,
-				fates[cand->fate], cand->score, cand->reason);
+			fprintf(out, "    %-10s %-11s score %3d  ", cand->variant->impl.variant,
+				fates[cand->fate], cand->score);
+			if (runs_elsewhere(cand))
+				fprintf(out,
+					"on %s: ", hy_target_text(cand->on, where, sizeof(where)));
+			fputs(cand->reason, out);
 			if (is_foreign(s->family, cand->variant))
 				fprintf(out, " [pack %s]", cand->variant->pack);
 			fputc('\n', out);
@@ -72,6 +83,9 @@ selection_json(const struct hy_selection *s, FILE *out)
 		fprintf(out, "%s\n      {\"variant\": \"%s\", \"pack\": \"%s\", \"text\": ",
 			c > 0 ? "," : "", cand->variant->impl.variant, cand->variant->pack);
 		hy_json_string(cand->variant->text == NULL ? "" : cand->variant->text, out);
+		if (runs_elsewhere(cand))
+			fprintf(out, ", \"on\": \"%s\"",
+				hy_target_text(cand->on, where, sizeof(where)));
 		fprintf(out, ",\n       \"fate\": \"%s\", \"score\": %d, \"reason\": ",
 			fates[cand->fate], cand->score);
 		hy_json_string(cand->reason, out);

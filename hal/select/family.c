@@ -101,6 +101,18 @@ has_own_state(const struct hy_node_impl *impl)
 	return impl->init != NULL || impl->fini != NULL || impl->ctx_size != 0;
 }
 
+/* A need is one of a capability, a key and a declaration, or none of them. */
+static bool
+need_is_valid(const struct hy_need *need)
+{
+	const unsigned int named = (need->cap != HY_CAP_NONE) + (need->key != NULL) +
+		(need->declared != NULL);
+
+	return (unsigned int)need->cap < HY_CAPS && named <= 1 &&
+		(need->key == NULL || hy_name_valid(need->key)) &&
+		(need->declared == NULL || hy_name_valid(need->declared));
+}
+
 /* Whether a variant runs its family's code, on a target that it prepares. */
 static bool
 prepares_only(const struct hy_variant *variant)
@@ -137,9 +149,7 @@ hy_variant_register(const struct hy_variant *variant)
 	for (unsigned int i = 0; i < HY_NEEDS_MAX; i++) {
 		const struct hy_need *need = &variant->needs[i];
 
-		if ((unsigned int)need->cap >= HY_CAPS ||
-			(need->declared != NULL &&
-				(need->cap != HY_CAP_NONE || !hy_name_valid(need->declared))))
+		if (!need_is_valid(need))
 			return -EINVAL;
 		/* Behind a hole it would not be asked for. */
 		if (i > 0 && hy_need_asks(need) && !hy_need_asks(need - 1))
@@ -154,8 +164,11 @@ hy_variant_register(const struct hy_variant *variant)
 			return -EINVAL;
 	}
 	/* What stands in for a device has nothing to bind. */
+	if ((unsigned int)variant->on >= HY_TARGET_KINDS)
+		return -EINVAL;
 	if (variant->parked &&
-		(variant->prepare != NULL || variant->bind != NULL || variant->unbind != NULL))
+		(variant->on != HY_TARGET_PROCESS || variant->prepare != NULL ||
+			variant->bind != NULL || variant->unbind != NULL))
 		return -EINVAL;
 	pthread_mutex_lock(&declared.lock);
 	rc = variant_add(variant);

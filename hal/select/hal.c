@@ -6,12 +6,24 @@
 
 #include "hal/internal/hal.h"
 
-static unsigned int nb_hals;
+static struct hy_hal *the_hal;
 
 bool
 hy_hal_exists(void)
 {
-	return nb_hals > 0;
+	return the_hal != NULL;
+}
+
+int
+hy_hal_node_target(const char *node, struct hy_target *target)
+{
+	const struct hy_placement *placement = the_hal == NULL ? NULL
+							       : hy_hal_placement(the_hal, node);
+
+	if (placement == NULL)
+		return -ENOENT;
+	*target = placement->on;
+	return 0;
 }
 
 int
@@ -26,7 +38,7 @@ hy_hal_create(struct hy_hal **out)
 		free(hal);
 		return -ENOMEM;
 	}
-	nb_hals++;
+	the_hal = hal;
 	*out = hal;
 	return 0;
 }
@@ -67,6 +79,7 @@ hy_hal_destroy(struct hy_hal *hal)
 	free(hal->rules);
 	free(hal->overrides);
 	free(hal->list.devices);
+	if (the_hal == hal)
+		the_hal = NULL;
 	free(hal);
-	nb_hals--;
 }

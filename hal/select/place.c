@@ -11,6 +11,13 @@
 /* Of clones: programs configure them and lead their edges, as those of other nodes. */
 static const struct hy_reg_owner owner = { .name = "a HAL", .lends = true };
 
+bool
+hy_place_suits(const struct hy_hal_node *node, const struct hy_selection *s)
+{
+	return node->variant == s->chosen &&
+		(s->chosen->on == HY_TARGET_PROCESS || hy_target_same(node->placement.on, s->on));
+}
+
 int
 hy_place_impl(const struct hy_hal_node *node)
 {
@@ -19,12 +26,17 @@ hy_place_impl(const struct hy_hal_node *node)
 	return hy_node_impl_set(node->id, &impl);
 }
 
-/* The node runs another variant from the next update of a graph on. */
+/* The node runs what a selection chose from the next update of a graph on. */
 static int
-variant_set(struct hy_hal_node *node, const struct hy_variant *variant)
+variant_set(struct hy_hal_node *node, const struct hy_selection *s)
 {
-	node->variant = variant;
-	node->placement.variant = variant->impl.variant;
+	const bool moves = node->variant == s->chosen && !hy_place_suits(node, s);
+
+	node->variant = s->chosen;
+	node->placement.variant = s->chosen->impl.variant;
+	node->placement.on = s->on;
+	if (moves) /* its context is of the device before */
+		hy_registry_renew(node->id);
 	return hy_place_impl(node);
 }
 
@@ -97,7 +109,7 @@ node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool 
 		node->family = s->family;
 		node->placement.family = s->family->node.name;
 		hy_node_name(id, node->placement.node, sizeof(node->placement.node));
-		rc = variant_set(node, s->chosen);
+		rc = variant_set(node, s);
 	}
 	if (rc < 0) {
 		free(node);
@@ -172,7 +184,7 @@ shared_find(const struct hy_hal *hal, const struct hy_selection *s)
 	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
 		struct hy_hal_node *node = hal->nodes[i];
 
-		if (node->shared && node->family == s->family && node->variant == s->chosen)
+		if (node->shared && node->family == s->family && hy_place_suits(node, s))
 			return node;
 	}
 	return NULL;
@@ -185,7 +197,7 @@ shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 	for (unsigned int i = 0; i < hal->nb_nodes; i++) {
 		struct hy_hal_node *node = hal->nodes[i];
 
-		if (!node->shared || node->family != s->family || node->variant == s->chosen)
+		if (!node->shared || node->family != s->family || hy_place_suits(node, s))
 			continue;
 		node->at[hy_target_index(s->target)] = false;
 		target_write(node);
@@ -212,11 +224,27 @@ base_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 	return rc < 0 ? rc : node_note(hal, s, *id, false, true);
 }
 
+/* What a shared node is called behind its family's name: the variant, and its device if it names one. */
+static const char *
+clone_suffix(const struct hy_selection *s, char suffix[HY_NAME_SIZE])
+{
+	const char *const name = s->chosen->impl.variant;
+
+	if (s->chosen->on == HY_TARGET_PROCESS)
+		return name;
+	if (hy_target_peer(s->on).kind == HY_TARGET_PROCESS)
+		snprintf(suffix, HY_NAME_SIZE, "%.40s-%u", name, s->on.id);
+	else
+		snprintf(suffix, HY_NAME_SIZE, "%.40s-%u-%u", name, s->on.id, s->on.peer);
+	return suffix;
+}
+
 /* Gives a target its shared node: one that runs the variant, or the family's own, or a new one. */
 static int
 shared_place(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 {
 	struct hy_hal_node *node = shared_find(hal, s), *base = base_find(hal, s->family);
+	char suffix[HY_NAME_SIZE];
 	int rc = 0;
 
 	if (node == NULL && base == NULL)
@@ -224,10 +252,10 @@ shared_place(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 	/* The family's own node has another variant; nobody uses it any more. */
 	if (node == NULL && base->placement.target[0] == '\0') {
 		node = base;
-		rc = variant_set(node, s->chosen);
+		rc = variant_set(node, s);
 	}
 	if (node == NULL)
-		return clone_make(hal, s, s->chosen->impl.variant, true, id);
+		return clone_make(hal, s, clone_suffix(s, suffix), true, id);
 	target_add(node, s->target);
 	*id = node->id;
 	return rc;
@@ -299,8 +327,8 @@ clones_place(const struct hy_hal *hal, const struct hy_selection *s)
 	for (unsigned int i = 0; i < hal->nb_nodes && rc == 0; i++) {
 		struct hy_hal_node *node = hal->nodes[i];
 
-		if (!node->shared && is_for(node, s) && node->variant != s->chosen)
-			rc = variant_set(node, s->chosen);
+		if (!node->shared && is_for(node, s) && !hy_place_suits(node, s))
+			rc = variant_set(node, s);
 	}
 	return rc;
 }
@@ -317,7 +345,7 @@ hy_place_again(struct hy_hal *hal, const struct hy_slate *slate)
 		const struct hy_selection *s = &slate->selections[i];
 		const struct hy_hal_node *node = hy_place_find(hal, s->family, s->target);
 
-		moves[i] = node != NULL && node->variant != s->chosen;
+		moves[i] = node != NULL && !hy_place_suits(node, s);
 		if (moves[i])
 			shared_leave(hal, s);
 	}

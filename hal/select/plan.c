@@ -25,13 +25,15 @@ hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant, uint16
 }
 
 bool
-hy_port_next(const struct hy_hal *hal, struct hy_target target, uint16_t *at, uint16_t *port)
+hy_port_next(const struct hy_hal *hal, struct hy_target target, struct hy_target on, uint16_t *at,
+	uint16_t *port)
 {
 	while (*at < RTE_MAX_ETHPORTS) {
 		const struct hy_target next = { .kind = HY_TARGET_PORT, .id = (*at)++ };
 
 		*port = next.id;
-		if (hal->ports[next.id].present && hy_targets_meet(target, next))
+		if (hal->ports[next.id].present && hy_targets_meet(target, next) &&
+			hy_targets_meet(on, next))
 			return true;
 	}
 	return false;
@@ -121,8 +123,7 @@ prepare_port(const struct hy_hal *hal, struct draft *draft, struct hy_selection 
 		return 0;
 	}
 	trial_fail(trial, s, reason);
-	hy_candidate_strike(hy_candidate_of(s, s->chosen), HY_FATE_BIND_FAILED, "%s",
-		trial->reason);
+	hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_BIND_FAILED, "%s", trial->reason);
 	return 1;
 }
 
@@ -133,7 +134,8 @@ prepare_one(const struct hy_hal *hal, struct draft *draft, struct hy_selection *
 	uint16_t at = 0, port;
 	int rc = 0;
 
-	while (rc == 0 && s->chosen->prepare != NULL && hy_port_next(hal, s->target, &at, &port))
+	while (rc == 0 && s->chosen->prepare != NULL &&
+		hy_port_next(hal, s->target, s->on, &at, &port))
 		rc = prepare_port(hal, draft, s, port, error);
 	return rc;
 }

@@ -120,6 +120,14 @@ undo_make(const struct hy_hal *hal, struct undo *undo)
 	return rc;
 }
 
+static bool
+runs_the_same(const struct hy_hal_node *a, const struct hy_hal_node *b)
+{
+	return a->variant == b->variant &&
+		(a->variant->on == HY_TARGET_PROCESS ||
+			hy_target_same(a->placement.on, b->placement.on));
+}
+
 /* Sets nodes and edges as they were, and removes nodes that were made since. */
 static void
 undo_do(struct hy_hal *hal, const struct undo *undo)
@@ -127,7 +135,7 @@ undo_do(struct hy_hal *hal, const struct undo *undo)
 	for (unsigned int l = 0; l < hal->nb_leads; l++)
 		hy_node_edge_set(hal->leads[l].node, hal->leads[l].edge, undo->targets[l]);
 	for (unsigned int i = 0; i < undo->nb_nodes; i++) {
-		const bool same = hal->nodes[i]->variant == undo->nodes[i].variant;
+		const bool same = runs_the_same(hal->nodes[i], &undo->nodes[i]);
 
 		*hal->nodes[i] = undo->nodes[i];
 		if (!same)
@@ -163,7 +171,7 @@ apply(struct hy_hal *hal, const struct hy_slate *slate, struct hy_graph *const *
 	rc = hy_place_again(hal, slate);
 	undo.changed = hal->nb_nodes > undo.nb_nodes;
 	for (unsigned int i = 0; i < undo.nb_nodes; i++)
-		undo.changed |= hal->nodes[i]->variant != undo.nodes[i].variant;
+		undo.changed |= !runs_the_same(hal->nodes[i], &undo.nodes[i]);
 	for (unsigned int l = 0; l < hal->nb_leads && rc == 0; l++)
 		rc = lead_again(hal, &hal->leads[l], &undo.changed);
 	if (rc == 0 && undo.changed)

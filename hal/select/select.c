@@ -48,29 +48,55 @@ hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family, struct 
 	return forced;
 }
 
-static const char *
-need_name(const struct hy_need *need)
+const char *
+hy_need_name(const struct hy_need *need)
 {
-	return need->declared != NULL ? need->declared : hy_cap_name(need->cap);
+	if (need->declared != NULL)
+		return need->declared;
+	return need->key != NULL ? need->key : hy_cap_name(need->cap);
 }
 
-/* Whether a need is met; if not, says why not. */
+/* Whether a capability is one of a target itself, or of a device of a pair. */
 static bool
-need_met(const struct hy_hal *hal, struct hy_target target, const struct hy_need *need,
-	char *reason, size_t size)
+has_kind(struct hy_target target, enum hy_cap cap)
 {
-	const struct hy_capability *cap = need->declared != NULL
-		? hy_hal_declared(hal, need->declared)
-		: hy_hal_capability(hal, target, need->cap);
+	return hy_cap_concerns(target.kind, cap) ||
+		hy_cap_concerns(hy_target_device(target).kind, cap) ||
+		hy_cap_concerns(hy_target_peer(target).kind, cap);
+}
+
+/* What a need asks about: of what the variant runs on, or else of what it is selected for. */
+static const struct hy_capability *
+need_subject(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
+	const struct hy_need *need)
+{
+	static const struct hy_capability unregistered = { .reason = "no pack has registered it" };
+	enum hy_cap cap = need->cap;
+
+	if (need->declared != NULL)
+		return hy_hal_declared(hal, need->declared);
+	if (need->key != NULL)
+		cap = hy_cap_find(need->key);
+	if (cap == HY_CAP_NONE)
+		return &unregistered;
+	return hy_hal_capability(hal,
+		has_kind(c->on, cap) || !has_kind(s->target, cap) ? c->on : s->target, cap);
+}
+
+bool
+hy_need_met(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
+	const struct hy_need *need, char *reason, size_t size)
+{
+	const struct hy_capability *cap = need_subject(hal, s, c, need);
 
 	if (cap->level < HY_LEVEL_YES) {
-		snprintf(reason, size, "needs %s: %s (%s)", need_name(need),
+		snprintf(reason, size, "needs %s: %s (%s)", hy_need_name(need),
 			hy_level_name(cap->level), cap->reason);
 		return false;
 	}
 	if (cap->value < need->at_least) {
 		snprintf(reason, size, "needs %s of %" PRIu64 ": it is %" PRIu64 ", %s",
-			need_name(need), need->at_least, cap->value, cap->reason);
+			hy_need_name(need), need->at_least, cap->value, cap->reason);
 		return false;
 	}
 	return true;
@@ -93,22 +119,42 @@ bonus_explain(struct hy_candidate *c, const struct hy_need *need)
 {
 	if (c->parts[0] == '\0')
 		part_add(c, "%d", c->variant->score);
-	part_add(c, ", %+d for %s", need->bonus, need_name(need));
+	part_add(c, ", %+d for %s", need->bonus, hy_need_name(need));
 	if (need->at_least > 0)
 		part_add(c, " of %" PRIu64 " or more", need->at_least);
 	if (need->why != NULL)
 		part_add(c, ": %s", need->why);
 }
 
+/* Whether there is a device for a candidate, and it runs; if not, says why. */
+static bool
+device_runs(const struct hy_hal *hal, const struct hy_candidate *c, char *reason, size_t size)
+{
+	const struct hy_capability *running = hy_hal_capability(hal, c->on, HY_CAP_RUNNING);
+
+	if (c->on.id == HY_NO_DEVICE)
+		snprintf(reason, size, "there is none of the %s that it runs on",
+			hy_kind_names(c->on.kind));
+	else if (!hy_target_runs(hal, c->on))
+		snprintf(reason, size, "needs running: %s (%s)", hy_level_name(running->level),
+			running->reason);
+	else
+		return true;
+	return false;
+}
+
 /* Whether a variant and its family suit a port that runs, or does not; if not, says why. */
 static bool
-life_suits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_variant *variant,
+life_suits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
 	char *reason, size_t size)
 {
 	const struct hy_capability *running = hy_hal_capability(hal, s->target, HY_CAP_RUNNING);
+	const struct hy_variant *variant = c->variant;
 	const bool binds = variant->prepare != NULL || variant->bind != NULL;
 	bool parks = false;
 
+	if (variant->on != HY_TARGET_PROCESS && !device_runs(hal, c, reason, size))
+		return false;
 	if (hy_target_runs(hal, s->target)) {
 		if (variant->parked)
 			snprintf(reason, size, "stands in while the port does not run");
@@ -134,15 +180,16 @@ predicate_says(const struct hy_hal *hal, struct hy_target target, const struct h
 
 /* Whether a variant was asked how ports are to be configured, if it wants to be; if not, says why. */
 static bool
-is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
+is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_candidate *c,
 	char *reason, size_t size)
 {
+	const struct hy_variant *variant = c->variant;
 	uint16_t at = 0, port;
 	int unasked = -1;
 
 	if (variant->prepare == NULL || hal->planning)
 		return true;
-	while (hy_port_next(hal, target, &at, &port)) {
+	while (hy_port_next(hal, target, c->on, &at, &port)) {
 		const struct hy_trial *trial = hy_trial_find(hal, variant, port);
 
 		if (trial == NULL && unasked < 0)
@@ -161,13 +208,13 @@ is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_v
 
 /* Adds up a candidate's score, which is explained where it has parts. Whether its needs are met. */
 static bool
-needs_judge(const struct hy_hal *hal, struct hy_target target, struct hy_candidate *c, char *reason,
-	size_t size)
+needs_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c,
+	char *reason, size_t size)
 {
 	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]); i++) {
 		const struct hy_need *need = &c->variant->needs[i];
 
-		if (need_met(hal, target, need, reason, size)) {
+		if (hy_need_met(hal, s, c, need, reason, size)) {
 			c->score += need->bonus;
 			if (need->bonus != 0)
 				bonus_explain(c, need);
@@ -190,12 +237,12 @@ candidate_judge(const struct hy_hal *hal, const struct hy_selection *s, struct h
 	if (is_denied(hal, variant, s->target)) {
 		c->fate = HY_FATE_DENIED;
 		strcpy(reason, "denied by the user");
-	} else if (!life_suits(hal, s, variant, reason, sizeof(reason)) ||
-		!needs_judge(hal, s->target, c, reason, sizeof(reason))) {
+	} else if (!life_suits(hal, s, c, reason, sizeof(reason)) ||
+		!needs_judge(hal, s, c, reason, sizeof(reason))) {
 		c->fate = HY_FATE_NEEDS_UNMET;
-	} else if (!predicate_says(hal, s->target, variant, reason, sizeof(reason))) {
+	} else if (!predicate_says(hal, c->on, variant, reason, sizeof(reason))) {
 		c->fate = HY_FATE_REJECTED;
-	} else if (!is_prepared(hal, s->target, variant, reason, sizeof(reason))) {
+	} else if (!is_prepared(hal, s->target, c, reason, sizeof(reason))) {
 		c->fate = HY_FATE_BIND_FAILED;
 	}
 	if (c->fate != HY_FATE_OUTSCORED)
@@ -215,7 +262,9 @@ candidate_order(const void *a, const void *b)
 		return fits_a ? -1 : 1;
 	if (ca->score != cb->score)
 		return ca->score > cb->score ? -1 : 1;
-	return strcmp(ca->variant->impl.variant, cb->variant->impl.variant);
+	if (ca->variant != cb->variant)
+		return strcmp(ca->variant->impl.variant, cb->variant->impl.variant);
+	return hy_target_index(ca->on) < hy_target_index(cb->on) ? -1 : 1;
 }
 
 /* Says why a candidate was or was not chosen, before what its score is made of. */
@@ -260,8 +309,25 @@ hy_candidate_restore(struct hy_candidate *c)
 struct hy_candidate *
 hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant)
 {
+	struct hy_candidate *found = NULL;
+
+	for (unsigned int i = 0; i < s->nb_candidates; i++) {
+		struct hy_candidate *c = &s->candidates[i];
+
+		if (c->variant == variant &&
+			(found == NULL ||
+				(found->fate > HY_FATE_OUTSCORED && c->fate <= HY_FATE_OUTSCORED)))
+			found = c;
+	}
+	return found;
+}
+
+struct hy_candidate *
+hy_candidate_chosen(struct hy_selection *s)
+{
 	for (unsigned int i = 0; i < s->nb_candidates; i++)
-		if (s->candidates[i].variant == variant)
+		if (s->candidates[i].variant == s->chosen &&
+			hy_target_same(s->candidates[i].on, s->on))
 			return &s->candidates[i];
 	return NULL;
 }
@@ -289,7 +355,7 @@ outscored_explain(struct hy_selection *s)
 static void
 selection_explain(struct hy_selection *s)
 {
-	struct hy_candidate *chosen = hy_candidate_of(s, s->chosen);
+	struct hy_candidate *chosen = hy_candidate_chosen(s);
 
 	chosen->fate = HY_FATE_CHOSEN;
 	if (s->forced)
@@ -306,32 +372,6 @@ hy_no_memory(char *error)
 {
 	snprintf(error, HY_HAL_ERROR_SIZE, "out of memory");
 	return -ENOMEM;
-}
-
-/* Fills in a selection's candidates, those that fit first, the best before all. */
-static int
-selection_judge(const struct hy_hal *hal, struct hy_selection *s)
-{
-	const struct hy_variant *const *variants;
-
-	s->nb_candidates = hy_variants(s->family, &variants);
-	s->candidates = calloc(s->nb_candidates, sizeof(*s->candidates));
-	if (s->candidates == NULL)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < s->nb_candidates; i++)
-		s->candidates[i].variant = variants[i];
-	for (unsigned int i = 0; i < s->nb_candidates; i++)
-		candidate_judge(hal, s, &s->candidates[i]);
-	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
-	return 0;
-}
-
-static void
-selections_free(struct hy_selection *selections, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++)
-		free(selections[i].candidates);
-	free(selections);
 }
 
 /* The next target of a kind; at counts on, from 0. */
@@ -353,6 +393,69 @@ target_next(const struct hy_hal *hal, enum hy_target_kind kind, unsigned int *at
 			return true;
 	}
 	return false;
+}
+
+/* The next target that a variant could run on, for a selection's target; at counts on, from 0. */
+static bool
+on_next(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_variant *variant,
+	unsigned int *at, struct hy_target *on)
+{
+	if (variant->on == HY_TARGET_PROCESS || variant->on == s->target.kind) {
+		*on = s->target;
+		return (*at)++ == 0;
+	}
+	while (target_next(hal, variant->on, at, on))
+		if (hy_targets_meet(s->target, *on))
+			return true;
+	return false;
+}
+
+/* Lists the candidates of a variant; one without a device, if there is none. NULL: counts them. */
+static unsigned int
+candidates_list(const struct hy_hal *hal, const struct hy_selection *s,
+	const struct hy_variant *variant, struct hy_candidate *list)
+{
+	struct hy_target on;
+	unsigned int n = 0;
+
+	for (unsigned int at = 0; on_next(hal, s, variant, &at, &on); n++)
+		if (list != NULL)
+			list[n] = (struct hy_candidate){ .variant = variant, .on = on };
+	if (n > 0)
+		return n;
+	if (list != NULL)
+		list[0] = (struct hy_candidate){ .variant = variant,
+			.on = { .kind = variant->on, .id = HY_NO_DEVICE } };
+	return 1;
+}
+
+/* Fills in a selection's candidates, those that fit first, the best before all. */
+static int
+selection_judge(const struct hy_hal *hal, struct hy_selection *s)
+{
+	const struct hy_variant *const *variants;
+	const unsigned int nb_variants = hy_variants(s->family, &variants);
+	unsigned int n = 0;
+
+	for (unsigned int v = 0; v < nb_variants; v++)
+		s->nb_candidates += candidates_list(hal, s, variants[v], NULL);
+	s->candidates = calloc(s->nb_candidates, sizeof(*s->candidates));
+	if (s->candidates == NULL)
+		return -ENOMEM;
+	for (unsigned int v = 0; v < nb_variants; v++)
+		n += candidates_list(hal, s, variants[v], &s->candidates[n]);
+	for (unsigned int i = 0; i < n; i++)
+		candidate_judge(hal, s, &s->candidates[i]);
+	qsort(s->candidates, n, sizeof(*s->candidates), candidate_order);
+	return 0;
+}
+
+static void
+selections_free(struct hy_selection *selections, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		free(selections[i].candidates);
+	free(selections);
 }
 
 static unsigned int

@@ -18,4 +18,8 @@ struct hy_reg_owner {
  */
 void hy_registry_own(hy_node_id id, const struct hy_reg_owner *owner);
 
+/* The next image of each graph makes the node's context anew, though it is implemented as before. Takes
+ * the lock; nothing if there is no such node. */
+void hy_registry_renew(hy_node_id id);
+
 #endif

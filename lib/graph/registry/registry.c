@@ -128,6 +128,18 @@ hy_registry_own(hy_node_id id, const struct hy_reg_owner *owner)
 	hy_registry_unlock();
 }
 
+void
+hy_registry_renew(hy_node_id id)
+{
+	struct hy_reg_node *node;
+
+	hy_registry_lock();
+	node = hy_registry_get(id);
+	if (node != NULL)
+		node->revision++;
+	hy_registry_unlock();
+}
+
 const char *
 hy_registry_failed(void)
 {
