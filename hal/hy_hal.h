@@ -36,6 +36,7 @@ extern "C" {
 
 #define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
 #define HY_REASON_SIZE 256    /**< Room for a candidate's reason. */
+#define HY_CHANGE_SIZE 512    /**< Room for what would have to change for a candidate. */
 #define HY_NEEDS_MAX 16       /**< Needs that a variant can state. */
 #define HY_WITH_MAX 4         /**< Constraints that a variant can state. */
 
@@ -307,6 +308,8 @@ struct hy_candidate {
 	int score;                   /**< Bonuses included. */
 	char reason[HY_REASON_SIZE]; /**< For that fate, in words. */
 	char parts[HY_REASON_SIZE];  /**< What its score is made of; "" without bonuses. */
+	/** What would have to change for it to be chosen: all of these lines; "" if it is. */
+	char change[HY_CHANGE_SIZE];
 };
 
 /** The outcome for one family and target. */
@@ -390,7 +393,7 @@ int hy_hal_node_target(const char *node, struct hy_target *target);
 int hy_hal_inventory_print(const struct hy_hal *hal, FILE *out);
 /** {"inventory": {"process", "declared", "ports": […], "devices": […]}} */
 int hy_hal_inventory_json(const struct hy_hal *hal, FILE *out);
-/** All selections, with the fate of every candidate. */
+/** All selections, with the fate of every candidate, and what would have to change for others. */
 int hy_hal_explain(const struct hy_hal *hal, FILE *out);
 /** {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}]} */
 int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);

@@ -122,13 +122,13 @@ def test_page_is_followed_from_an_empty_folder_to_the_tree(reader, folder):
             test_book.demo_capture(folder / "acme")
         reader.follow(block)
     assert len(captures) == 2
-    assert reader.compared == 22
+    assert reader.compared == 24
     if test_install.sanitizer():
         return  # where Halyard is built once more, it is by whoever runs this without them
     reader.env["CFLAGS"] = "-O0"  # takes less time
     for block in page[tree:]:
         reader.follow(block)
-    assert reader.compared == 24
+    assert reader.compared == 26
 
 
 def test_code_on_the_page_is_that_of_the_example():

@@ -188,14 +188,19 @@ void hy_candidate_restore(struct hy_candidate *c);
 /* The best one of a variant that fits, or else any; the chosen one. */
 struct hy_candidate *hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant);
 struct hy_candidate *hy_candidate_chosen(struct hy_selection *s);
-/* Whether a need is met; if not, says why not. */
-bool hy_need_met(const struct hy_hal *hal, const struct hy_selection *s,
-	const struct hy_candidate *c, const struct hy_need *need, char *reason, size_t size);
+/* What a need asks about: of what the variant runs on, or else of what it is selected for. */
+const struct hy_capability *hy_need_subject(const struct hy_hal *hal, const struct hy_selection *s,
+	const struct hy_candidate *c, const struct hy_need *need);
+bool hy_need_met(const struct hy_need *need, const struct hy_capability *cap);
 const char *hy_need_name(const struct hy_need *need);
 /* The variant that the user forces for a target, or NULL. */
 const struct hy_variant *hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family,
 	struct hy_target target);
 int hy_no_memory(char *error);
+
+/* change.c: finds out what would have to change for a candidate to be chosen. */
+void hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s,
+	struct hy_candidate *c);
 
 /* constraint.c: whether two targets concern each other: no device of the one stands where another's
  * does. The process concerns all. */

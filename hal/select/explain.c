@@ -27,6 +27,36 @@ runs_elsewhere(const struct hy_candidate *cand)
 	return cand->variant->on != HY_TARGET_PROCESS && cand->on.id != HY_NO_DEVICE;
 }
 
+/* Of the first of some lines. */
+static int
+line_length(const char *lines)
+{
+	return (int)strcspn(lines, "\n");
+}
+
+static const char *
+line_next(const char *lines)
+{
+	lines += line_length(lines);
+	return *lines == '\n' ? lines + 1 : lines;
+}
+
+static void
+change_json(const char *lines, FILE *out)
+{
+	const char *comma = "";
+	char line[HY_CHANGE_SIZE];
+
+	fprintf(out, ",\n       \"change\": [");
+	for (; *lines != '\0'; lines = line_next(lines)) {
+		snprintf(line, sizeof(line), "%.*s", line_length(lines), lines);
+		fputs(comma, out);
+		hy_json_string(line, out);
+		comma = ", ";
+	}
+	fprintf(out, "]");
+}
+
 /* Whether a selection's family is one of those wanted: all, if there is no list. */
 static bool
 is_wanted(const struct hy_selection *s, const char *const *families)
@@ -63,6 +93,9 @@ hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, F
 			if (is_foreign(s->family, cand->variant))
 				fprintf(out, " [pack %s]", cand->variant->pack);
 			fputc('\n', out);
+			for (const char *line = cand->change; *line != '\0'; line = line_next(line))
+				fprintf(out, "               to be chosen: %.*s\n",
+					line_length(line), line);
 		}
 	}
 	return hy_output_flush(out);
@@ -89,6 +122,7 @@ selection_json(const struct hy_selection *s, FILE *out)
 		fprintf(out, ",\n       \"fate\": \"%s\", \"score\": %d, \"reason\": ",
 			fates[cand->fate], cand->score);
 		hy_json_string(cand->reason, out);
+		change_json(cand->change, out);
 		fprintf(out, "}");
 	}
 	fprintf(out, "]}");

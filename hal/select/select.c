@@ -65,10 +65,9 @@ has_kind(struct hy_target target, enum hy_cap cap)
 		hy_cap_concerns(hy_target_peer(target).kind, cap);
 }
 
-/* What a need asks about: of what the variant runs on, or else of what it is selected for. */
-static const struct hy_capability *
-need_subject(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
-	const struct hy_need *need)
+const struct hy_capability *
+hy_need_subject(const struct hy_hal *hal, const struct hy_selection *s,
+	const struct hy_candidate *c, const struct hy_need *need)
 {
 	static const struct hy_capability unregistered = { .reason = "no pack has registered it" };
 	enum hy_cap cap = need->cap;
@@ -84,22 +83,21 @@ need_subject(const struct hy_hal *hal, const struct hy_selection *s, const struc
 }
 
 bool
-hy_need_met(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
-	const struct hy_need *need, char *reason, size_t size)
+hy_need_met(const struct hy_need *need, const struct hy_capability *cap)
 {
-	const struct hy_capability *cap = need_subject(hal, s, c, need);
+	return cap->level >= HY_LEVEL_YES && cap->value >= need->at_least;
+}
 
-	if (cap->level < HY_LEVEL_YES) {
+/* Why a need is not met. */
+static void
+need_explain(const struct hy_need *need, const struct hy_capability *cap, char *reason, size_t size)
+{
+	if (cap->level < HY_LEVEL_YES)
 		snprintf(reason, size, "needs %s: %s (%s)", hy_need_name(need),
 			hy_level_name(cap->level), cap->reason);
-		return false;
-	}
-	if (cap->value < need->at_least) {
+	else
 		snprintf(reason, size, "needs %s of %" PRIu64 ": it is %" PRIu64 ", %s",
 			hy_need_name(need), need->at_least, cap->value, cap->reason);
-		return false;
-	}
-	return true;
 }
 
 /* Adds to what a candidate's score is made of, as far as there is room. */
@@ -214,11 +212,14 @@ needs_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_ca
 	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]); i++) {
 		const struct hy_need *need = &c->variant->needs[i];
 
-		if (hy_need_met(hal, s, c, need, reason, size)) {
+		const struct hy_capability *cap = hy_need_subject(hal, s, c, need);
+
+		if (hy_need_met(need, cap)) {
 			c->score += need->bonus;
 			if (need->bonus != 0)
 				bonus_explain(c, need);
 		} else if (need->bonus == 0) {
+			need_explain(need, cap, reason, size);
 			return false;
 		}
 	}
@@ -353,7 +354,7 @@ outscored_explain(struct hy_selection *s)
 
 /* Puts a selection's outcome in words, the chosen one first. */
 static void
-selection_explain(struct hy_selection *s)
+selection_explain(const struct hy_hal *hal, struct hy_selection *s)
 {
 	struct hy_candidate *chosen = hy_candidate_chosen(s);
 
@@ -365,6 +366,8 @@ selection_explain(struct hy_selection *s)
 			s->nb_candidates == 1 ? "the only one" : "best score of what fits");
 	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
 	outscored_explain(s);
+	for (unsigned int i = 0; i < s->nb_candidates; i++)
+		hy_candidate_change(hal, s, &s->candidates[i]);
 }
 
 int
@@ -511,7 +514,7 @@ void
 hy_slate_take(struct hy_hal *hal, struct hy_slate *slate)
 {
 	for (unsigned int i = 0; i < slate->n; i++)
-		selection_explain(&slate->selections[i]);
+		selection_explain(hal, &slate->selections[i]);
 	selections_free(hal->selections, hal->nb_selections);
 	hal->selections = slate->selections;
 	hal->nb_selections = slate->n;

@@ -43,9 +43,13 @@ text_has_every_candidate_with_its_fate(void **state)
 		"expl_text for process: fast\n"
 		"    fast       chosen      score  20  best score of what fits\n"
 		"    plain      outscored   score  10  fast scores 20\n"
+		"               to be chosen: the user must force it; fast scores 20, and it at most 10\n"
 		"    unloved    denied      score  40  denied by the user\n"
+		"               to be chosen: the user must not deny it\n"
 		"    ports      needs_unmet score  30  needs tx_queues: no (a capability of "
-		"ports, not of the process)\n");
+		"ports, not of the process)\n"
+		"               to be chosen: tx_queues must be yes; it is no (a capability of ports, not "
+		"of the process)\n");
 }
 
 static void
@@ -58,7 +62,52 @@ text_says_what_was_forced(void **state)
 	only(printed(hy_hal_explain),
 		"expl_forced for process: plain (forced)\n"
 		"    plain      chosen      score  10  forced by the user\n"
-		"    fast       outscored   score  20  plain was forced\n");
+		"    fast       outscored   score  20  plain was forced\n"
+		"               to be chosen: the user must not force plain\n");
+}
+
+/* Each line is done as it says, and then the variant is chosen. */
+static void
+what_would_have_to_change_is_enough(void **state)
+{
+	static const struct hy_need needy[] = { { .declared = "expl_rules", .at_least = 5 },
+		{ .declared = "expl_more", .at_least = 2, .bonus = 30 },
+		{ .declared = "expl_much", .bonus = 40 } };
+	struct hy_variant variant = { .family = "expl_change",
+		.impl = { .variant = "needy", .process = hal_process_b },
+		.score = 5 };
+
+	RTE_SET_USED(state);
+	family_add("expl_change", HY_TARGET_PROCESS, 10);
+	memcpy(variant.needs, needy, sizeof(needy));
+	assert_int_equal(variant_try(&variant), 0);
+	VARIANT("expl_change", "slow", .score = 20,
+		.needs = { { .declared = "expl_live", .bonus = -15 } });
+	assert_int_equal(hy_hal_declare(hal, "expl_live", 1, "a test"), 0);
+	assert_int_equal(hy_hal_declare(hal, "expl_more", 1, "a test"), 0);
+	select_all();
+	assert_string_equal(chosen("expl_change", 0), "plain");
+	assert_string_equal(candidate("expl_change", 0, "plain")->change, "");
+	assert_string_equal(candidate("expl_change", 0, "needy")->change,
+		"expl_rules must be 5 or more; it is no (the program has not declared it)\n"
+		"expl_more must be 2 or more, for +30; it is 1 (a test)");
+	assert_string_equal(candidate("expl_change", 0, "slow")->change,
+		"expl_live must not be: that costs 15");
+	assert_int_equal(hy_hal_declare(hal, "expl_live", 0, "a test"), 0);
+	select_all();
+	assert_string_equal(chosen("expl_change", 0), "slow");
+	assert_int_equal(hy_hal_declare(hal, "expl_rules", 5, "a test"), 0);
+	select_all();
+	assert_string_equal(candidate("expl_change", 0, "needy")->change,
+		"expl_more must be 2 or more, for +30; it is 1 (a test)");
+	assert_int_equal(hy_hal_declare(hal, "expl_more", 2, "a test"), 0);
+	select_all();
+	assert_string_equal(chosen("expl_change", 0), "needy");
+	assert_int_equal(hy_hal_deny(hal, "expl_change=needy", error), 0);
+	assert_int_equal(hy_hal_force(hal, "expl_change=plain", error), 0);
+	select_all();
+	assert_string_equal(candidate("expl_change", 0, "needy")->change,
+		"the user must not deny it\nthe user must not force plain");
 }
 
 static void
@@ -107,13 +156,17 @@ json_is_well_formed_and_says_the_same(void **state)
 		"\"forced\": true, \"candidates\": [\n"
 		"      {\"variant\": \"plain\", \"pack\": \"test\", \"text\": \"A family of the tests\",\n"
 		"       \"fate\": \"chosen\", "
-		"\"score\": 10, \"reason\": \"forced by the user\"},\n"
+		"\"score\": 10, \"reason\": \"forced by the user\",\n"
+		"       \"change\": []},\n"
 		"      {\"variant\": \"fast\", \"pack\": \"test\", \"text\": \"A variant of the tests\",\n"
 		"       \"fate\": \"outscored\", "
-		"\"score\": 20, \"reason\": \"plain was forced\"},\n"
+		"\"score\": 20, \"reason\": \"plain was forced\",\n"
+		"       \"change\": [\"the user must not force plain\"]},\n"
 		"      {\"variant\": \"unloved\", \"pack\": \"test\", \"text\": \"A variant of the tests\",\n"
 		"       \"fate\": \"denied\", "
-		"\"score\": 40, \"reason\": \"denied by the user\"},\n"
+		"\"score\": 40, \"reason\": \"denied by the user\",\n"
+		"       \"change\": [\"the user must not deny it\", "
+		"\"the user must not force plain\"]},\n"
 		"      {\"variant\": \"ports\", \"pack\": \"test\", \"text\": \"A variant of the tests\",\n"
 		"       \"fate\": \"needs_unmet\", ");
 	only(json,
@@ -223,6 +276,7 @@ failing_output_is_told(void **state)
 static const struct CMUnitTest hal_explain_tests[] = {
 	HAL_TEST(text_has_every_candidate_with_its_fate),
 	HAL_TEST(text_says_what_was_forced),
+	HAL_TEST(what_would_have_to_change_is_enough),
 	HAL_TEST(text_has_a_section_for_each_port_in_order),
 	HAL_TEST(nothing_selected_prints_nothing),
 	HAL_TEST(json_is_well_formed_and_says_the_same),
