@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include <hy_file.h>
+#include <hy_stats.h>
 
 #include "compat.h"
 
@@ -103,55 +103,16 @@ rte_graph_obj_dump(FILE *f, struct rte_graph *graph, bool all)
 	hy_compat_unlock();
 }
 
-/* A name between quotation marks: the only characters that end or continue such a string. */
-static void
-quoted_print(FILE *f, const char *name)
-{
-	putc('"', f);
-	for (; *name != '\0'; name++) {
-		if (*name == '"' || *name == '\\')
-			putc('\\', f);
-		putc(*name, f);
-	}
-	putc('"', f);
-}
-
-static void
-dot_print(FILE *f, const struct rte_graph *graph)
-{
-	fputs("digraph ", f);
-	quoted_print(f, graph->name);
-	fputs(" {\n\trankdir=LR;\n", f);
-	for (rte_node_t i = 0; i < graph->nb_nodes; i++) {
-		const struct rte_node *node = graph->nodes[i];
-		const struct table *edges = ((const struct shadow *)node)->current;
-
-		for (rte_edge_t e = 0; e < edges->nb_edges; e++) {
-			putc('\t', f);
-			quoted_print(f, node->name);
-			fputs(" -> ", f);
-			quoted_print(f, edges->nodes[e]->name);
-			fputs(";\n", f);
-		}
-	}
-	fputs("}\n", f);
-}
-
 int
 rte_graph_export(const char *name, FILE *f)
 {
 	const struct compat_graph *graph;
-	int rc = 0;
+	int rc;
 
 	hy_compat_lock();
 	graph = hy_compat_graph_find(name);
-	if (graph == NULL)
-		rc = -ENOENT;
-	else
-		dot_print(f, &graph->pub);
+	rc = graph == NULL ? -ENOENT : hy_graph_export_dot(graph->pub.core, f);
 	hy_compat_unlock();
-	if (rc == 0)
-		rc = hy_output_flush(f);
 	if (rc < 0)
 		hy_compat_errno(rc);
 	return rc;

@@ -376,9 +376,9 @@ rte_graph_t rte_graph_from_name(const char *name);
 char *rte_graph_id_to_name(rte_graph_t id);
 
 /**
- * Writes a graph in the Graphviz language, as it was created: one line an edge.
+ * Writes the core's graph with its counters in the Graphviz language, as hy_graph_export_dot().
  *
- * @return 0; -ENOENT; or why it could not be written.
+ * @return 0; -ENOENT; -ENOMEM; or why it could not be written.
  */
 int rte_graph_export(const char *name, FILE *f);
 

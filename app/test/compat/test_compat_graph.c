@@ -231,7 +231,7 @@ an_edge_update_leaves_a_graph_that_exists_alone(void **state)
 	struct probe src = { .budget = 30, .per_call = 10 }, sink = { 0 }, more = { 0 };
 	const char *targets[] = { N("more"), N("more"), N("sink"), "nowhere" };
 	struct rte_graph *graph;
-	char *before, *after;
+	char *picture;
 	rte_node_t id;
 
 	RTE_SET_USED(state);
@@ -239,38 +239,36 @@ an_edge_update_leaves_a_graph_that_exists_alone(void **state)
 	NODE(&sink, N("sink"), probe_sink, NULL);
 	NODE(&more, N("more"), probe_sink, NULL);
 	graph = graph_add(any_name, N("src"));
-	before = printed(export_dot, any_name);
 	rte_graph_walk(graph);
 	assert_int_equal(rte_node_edge_update(id, 0, targets, 4), 4);
 	rte_graph_walk(graph);
-	after = printed(export_dot, any_name);
-	assert_string_equal(before, after);
+	picture = printed(export_dot, any_name);
+	assert_non_null(strstr(picture, N("sink")));
+	assert_null(strstr(picture, N("more")));
 	assert_int_equal(rte_node_edge_shrink(id, 0), 0);
 	rte_graph_walk(graph);
 	assert_int_equal(sink.objs, 30);
 	assert_int_equal(more.objs, 0);
 	assert_int_equal(src.node->nb_edges, 1);
 	assert_int_equal(rte_graph_export("none", stderr), -ENOENT);
-	free(before);
-	free(after);
+	free(picture);
 }
 
 static void
-an_export_has_one_line_an_edge(void **state)
+an_export_is_the_picture_of_the_cores_graph(void **state)
 {
 	const char *sink = N("sink"), *src = N("src");
-	char want[512], *text;
+	struct probe made = { .budget = 30 }, ended = { 0 };
+	char want[256], *text;
 
 	RTE_SET_USED(state);
-	NODE(NULL, src, probe_source, sink, sink);
-	NODE(NULL, sink, probe_sink, NULL);
-	graph_add(any_name, N("*"));
+	NODE(&made, src, probe_source, sink);
+	NODE(&ended, sink, probe_sink, NULL);
+	rte_graph_walk(graph_add(any_name, N("*")));
 	text = printed(export_dot, any_name);
-	snprintf(want, sizeof(want),
-		"digraph \"a \\\"b\\\" \\\\ c\" {\n\trankdir=LR;\n\t\"%s\" -> \"%s\";\n"
-		"\t\"%s\" -> \"%s\";\n}\n",
-		src, sink, src, sink);
-	assert_string_equal(text, want);
+	snprintf(want, sizeof(want), "\"rte.%s\" -> \"rte.%s\" [label=\"30\"]", src, sink);
+	if (strstr(text, want) == NULL)
+		fail_msg("no '%s' in '%s'", want, text);
 	free(text);
 }
 
@@ -338,7 +336,7 @@ static const struct CMUnitTest compat_graphs[] = {
 	COMPAT_TEST(creating_fails_clean_at_every_allocation),
 	COMPAT_TEST(nodes_of_a_graph_are_found_and_gone_through),
 	COMPAT_TEST(an_edge_update_leaves_a_graph_that_exists_alone),
-	COMPAT_TEST(an_export_has_one_line_an_edge),
+	COMPAT_TEST(an_export_is_the_picture_of_the_cores_graph),
 	COMPAT_TEST(dumps_name_graphs_nodes_and_counters),
 	COMPAT_TEST(a_graph_of_the_core_refuses_these_nodes),
 };
