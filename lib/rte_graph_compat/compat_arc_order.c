@@ -39,7 +39,7 @@ hy_compat_arc_sort(struct arc *arc)
 			if (o != f &&
 				(f == n - 1 || precedes(&arc->features[o], &arc->features[f])))
 				behind[f] |= UINT64_C(1) << o;
-	if (hy_arc_sort(n, behind, order) != UINT64_MAX >> (64 - n)) {
+	if (hy_arc_sort(n, behind, order) < n) {
 		HY_LOG(ERR, "rte_graph: arc '%s': its features' order is a circle",
 			arc->pub.feature_arc_name);
 		return -EINVAL;

@@ -282,8 +282,9 @@ machine_walk(unsigned int graph)
 			"graph %u: %ju wait in a graph without cycles", graph,
 			(uintmax_t)g->waiting);
 		CHECK(!hy_graph_updating(g->graph), "graph %u is updating after a walk", graph);
-		CHECK(hy_graph_node_count(g->graph) == g->now.nb_nodes, "graph %u has %u nodes, not %u",
-			graph, hy_graph_node_count(g->graph), g->now.nb_nodes);
+		CHECK(hy_graph_node_count(g->graph) == g->now.nb_nodes,
+			"graph %u has %u nodes, not %u", graph, hy_graph_node_count(g->graph),
+			g->now.nb_nodes);
 	}
 }
 

@@ -241,11 +241,14 @@ constrain_all(struct sort *s)
 }
 
 static int
-circle_refused(const struct sort *s, uint64_t placed)
+circle_refused(const struct sort *s, const unsigned int order[], unsigned int nb_placed)
 {
+	uint64_t placed = 0;
 	char names[HY_TEXT_SIZE] = "";
 	size_t used = 0;
 
+	for (unsigned int i = 0; i < nb_placed; i++)
+		placed |= UINT64_C(1) << order[i];
 	for (unsigned int f = 0; f < s->n && used < sizeof(names); f++)
 		if ((placed >> f & 1) == 0)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, " '%s'",
@@ -254,7 +257,7 @@ circle_refused(const struct sort *s, uint64_t placed)
 	return -EINVAL;
 }
 
-uint64_t
+unsigned int
 hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int order[])
 {
 	uint64_t placed = 0;
@@ -265,24 +268,23 @@ hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int order[])
 		while (f < n && ((placed >> f & 1) != 0 || (behind[f] & ~placed) != 0))
 			f++;
 		if (f == n)
-			break;
+			return at;
 		placed |= UINT64_C(1) << f;
 		order[at] = f;
 	}
-	return placed;
+	return n;
 }
 
 /* Names the features in order: by name, as far as nothing else is said. */
 static int
 place_all(const struct sort *s, char (*names)[HY_NAME_SIZE])
 {
-	const uint64_t all = s->n == 0 ? 0 : UINT64_MAX >> (64 - s->n);
 	unsigned int order[HY_ARC_FEATURES_MAX];
-	const uint64_t placed = hy_arc_sort(s->n, s->behind, order);
+	const unsigned int n = hy_arc_sort(s->n, s->behind, order);
 
-	if (placed != all)
-		return circle_refused(s, placed);
-	for (unsigned int at = 0; at < s->n; at++)
+	if (n < s->n)
+		return circle_refused(s, order, n);
+	for (unsigned int at = 0; at < n; at++)
 		strcpy(names[at], s->feature[order[at]]->node);
 	return 0;
 }

@@ -11,10 +11,10 @@ struct hy_arc *hy_arc_next_of(const struct hy_arc *arc);
 int hy_arc_position(const struct hy_arc *arc, const char *feature);
 /*
  * Puts n features in order: of those that need not wait, again and again the first. Bit o of
- * behind[f]: feature o comes before f. Returns the features that were placed, a bit each: not all, if
- * those left wait for one another in a circle.
+ * behind[f]: feature o comes before f. Returns how many have a place: less than n if those left wait
+ * for one another in a circle.
  */
-uint64_t hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int order[]);
+unsigned int hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int order[]);
 /* The name of the node that the arc ends at. */
 const char *hy_arc_end(const struct hy_arc *arc);
 /* Whether graphs have any of its features. */
