@@ -287,7 +287,7 @@ a_program_without_memory_goes_on(void **state)
 		reader = NULL;
 		hy_share_stop();
 	}
-	assert_int_equal(told, 2); /* the graph's place, and its image's */
+	assert_int_equal(told, 3); /* the graph's place, its image's, and the description */
 	assert_int_equal(hy_graph_walk(graph), 10);
 }
 
