@@ -20,8 +20,8 @@ int table_update_begin(const struct tables *tables, struct hy_ip4_fib *fib,
 	const struct routes *routes, struct table_update *update, char *error);
 
 /*
- * Frees what it needed; deletes the next hops that no route of the table leads to, if nothing that is
- * under way can have their ids.
+ * Frees what it needed; deletes the next hops that no route of the table leads to, if nothing that
+ * is under way can have their ids.
  */
 void table_update_end(struct table_update *update, bool sweep);
 

@@ -4,9 +4,9 @@
  * Documents: reports that a program makes in memory and then puts into a file as a whole. A thread
  * writes the file, so that a stalled disk holds up nobody.
  *
- * A document is named by an option of the command line, with which messages begin. All are reported by
- * hy_terminal_error(). Its file is opened when the program is otherwise ready and emptied when nothing
- * can fail any more, so that a start that is refused leaves it unchanged.
+ * A document is named by an option of the command line, with which messages begin. All are reported
+ * by hy_terminal_error(). Its file is opened when the program is otherwise ready and emptied when
+ * nothing can fail any more, so that a start that is refused leaves it unchanged.
  *
  * A document is used by one thread at a time. Functions return 0 or a negative errno value.
  */
@@ -85,7 +85,8 @@ bool hy_document_writing(const struct hy_document *document);
 /**
  * Looks whether the text is in the file, without waiting for it.
  *
- * @param[out] rc If so: 0; or what writing it failed with, -ENOENT if the file was removed meanwhile.
+ * @param[out] rc If so: 0; or what writing it failed with, -ENOENT if the file was removed
+ * meanwhile.
  */
 bool hy_document_written(struct hy_document *document, int *rc);
 
@@ -116,8 +117,8 @@ struct hy_dump {
 };
 
 /**
- * Writes the document in place of what was written before, if SIGUSR1 has asked for it; waits for no
- * file, so that later calls see to the rest. To be called often, by the control thread.
+ * Writes the document in place of what was written before, if SIGUSR1 has asked for it; waits for
+ * no file, so that later calls see to the rest. To be called often, by the control thread.
  *
  * @param out Where success is told; errors are reported.
  */

@@ -26,8 +26,8 @@ struct hy_user {
  * Reads a user: the name of one, or UID:GID. Main thread: it asks the system's user database.
  *
  * @param[out] user Set only if 0 is returned.
- * @return 0; -EINVAL neither a user's name nor UID:GID; or user or group is root's; or this process is
- * not root's. Reported by hy_option_refuse().
+ * @return 0; -EINVAL neither a user's name nor UID:GID; or user or group is root's; or this process
+ * is not root's. Reported by hy_option_refuse().
  */
 int hy_user_read(const char *option, const char *text, struct hy_user *user);
 
@@ -44,8 +44,8 @@ int hy_privileges_begin(void);
  * without capabilities, and then reads back, thread by thread, that they are. Does nothing if
  * user->uid is 0. Main thread, after hy_privileges_begin(), once.
  *
- * @return 0; -EPERM (reported on standard error): the process may be left with some of its rights and
- * must exit.
+ * @return 0; -EPERM (reported on standard error): the process may be left with some of its rights
+ * and must exit.
  */
 int hy_privileges_drop(const struct hy_user *user);
 

@@ -7,12 +7,12 @@
  *
  * A capture is described by text: FILE, and words with commas between. at=NODE, at=NODE/TARGET or
  * at=NODE:REASON say where; each may be repeated. src=PREFIX, dst=PREFIX and proto=NUMBER say which
- * packets; max=N how many, snaplen=BYTES how much of each. ring=BYTES is the room for what waits to be
- * written, and fifo says that FILE is one that a program reads from.
+ * packets; max=N how many, snaplen=BYTES how much of each. ring=BYTES is the room for what waits to
+ * be written, and fifo says that FILE is one that a program reads from.
  *
- * A thread of its own writes the file: one that is slow holds up no worker, and what finds no room in
- * the rings is counted as lost. A file that takes nothing holds up only functions that start or stop a
- * capture, and those for seconds at most.
+ * A thread of its own writes the file: one that is slow holds up no worker, and what finds no room
+ * in the rings is counted as lost. A file that takes nothing holds up only functions that start or
+ * stop a capture, and those for seconds at most.
  *
  * Functions return 0 or a negative errno value. Those that take @p error write the reason there,
  * HY_OPTION_ERROR_SIZE bytes.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Reload: files that a running program reads again, as one transaction. All files are read and checked
- * before anything changes; if one is refused, or its content cannot be applied, all stays as it was.
+ * Reload: files that a running program reads again, as one transaction. All files are read and
+ * checked before anything changes; if one is refused, or its content cannot be applied, all stays
+ * as it was.
  */
 #ifndef HY_RELOAD_H
 #define HY_RELOAD_H
@@ -18,8 +19,9 @@ extern "C" {
 #define HY_RELOAD_ERROR_SIZE 4096 /**< Bytes of a reason, with its NUL. */
 
 /**
- * A part of a reload: one file and what it fills. Functions return 0 or a negative errno, those that
- * fail with the reason in @p error, HY_RELOAD_ERROR_SIZE bytes. They run on the thread that reloads.
+ * A part of a reload: one file and what it fills. Functions return 0 or a negative errno, those
+ * that fail with the reason in @p error, HY_RELOAD_ERROR_SIZE bytes. They run on the thread that
+ * reloads.
  */
 struct hy_reload_part {
 	const char *what; /**< In messages: "routes". */
@@ -38,8 +40,8 @@ struct hy_reload_part {
 };
 
 /**
- * Reads files again and applies them: all or none. Says of each part on @p out what has changed, and
- * how long the reload took; or on standard error that it is unchanged, and why. Control thread.
+ * Reads files again and applies them: all or none. Says of each part on @p out what has changed,
+ * and how long the reload took; or on standard error that it is unchanged, and why. Control thread.
  *
  * @param parts In the order in which they are read and applied.
  * @return 0; what the function returned that failed.

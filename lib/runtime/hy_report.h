@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a program reports of itself: nodes, drops, ports and workers, as a table for people and as JSON
- * for programs; and whether every packet and every packet buffer is accounted for at the end.
+ * What a program reports of itself: nodes, drops, ports and workers, as a table for people and as
+ * JSON for programs; and whether every packet and every packet buffer is accounted for at the end.
  *
- * Use, in this order: hy_report_port_add() when ports and graphs exist; hy_report_start() when workers start; hy_report_read_between_walks() and hy_report_table() for each
- * table while packets flow; hy_report_read() once the workers have stopped and before graphs are
- * destroyed. Then the program destroys graphs, stops ports, and sets what that left over: under_way,
- * mbufs_in_use and mbufs_total. hy_report_table(), hy_report_balance() and hy_report_json() are last.
- * What a program knows besides, it prints before, between or after.
+ * Use, in this order: hy_report_port_add() when ports and graphs exist; hy_report_start() when
+ * workers start; hy_report_read_between_walks() and hy_report_table() for each table while packets
+ * flow; hy_report_read() once the workers have stopped and before graphs are destroyed. Then the
+ * program destroys graphs, stops ports, and sets what that left over: under_way, mbufs_in_use and
+ * mbufs_total. hy_report_table(), hy_report_balance() and hy_report_json() are last. What a program
+ * knows besides, it prints before, between or after.
  *
  * For the control thread that uses the HAL. Nothing is written but to the FILE that is handed over.
  */
@@ -110,8 +111,8 @@ bool hy_report_balance(const struct hy_report *report, FILE *out);
 /**
  * Prints one JSON object: "ports", "nodes", "workers", "drops", "totals" and "mbufs".
  *
- * @param more Prints members of the program's own between workers and drops, each followed by a comma;
- * NULL: none.
+ * @param more Prints members of the program's own between workers and drops, each followed by a
+ * comma; NULL: none.
  * @param arg For more.
  */
 void hy_report_json(const struct hy_report *report, void (*more)(const void *arg, FILE *out),

@@ -6,8 +6,8 @@
  *
  * SIGINT, SIGTERM, SIGQUIT and SIGXCPU ask the program to stop. SIGHUP and SIGUSR1 ask for what the
  * program defines, such as a reload of its files; they interrupt no system call. All other signals
- * that would end the process, such as SIGPIPE and SIGUSR2, are ignored, except for those that leave a
- * core dump of use (SIGSEGV, SIGABRT and the like) and those that no process can catch.
+ * that would end the process, such as SIGPIPE and SIGUSR2, are ignored, except for those that leave
+ * a core dump of use (SIGSEGV, SIGABRT and the like) and those that no process can catch.
  */
 #ifndef HY_SIGNALS_H
 #define HY_SIGNALS_H
@@ -35,8 +35,8 @@ void hy_stop(void);
 
 /**
  * Installs the handlers and unblocks all signals, which a parent process may have blocked. To be
- * called on the main thread before there are others, and before anything that takes long: a signal at
- * any later time leads to a clean stop.
+ * called on the main thread before there are others, and before anything that takes long: a signal
+ * at any later time leads to a clean stop.
  */
 void hy_signals_catch(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Commands of DPDK's telemetry socket that any program with graphs answers, and what helps it to answer
- * more. A program's own commands begin with its own prefix.
+ * Commands of DPDK's telemetry socket that any program with graphs answers, and what helps it to
+ * answer more. A program's own commands begin with its own prefix.
  *
  * DPDK calls commands on a thread of its own.
  */
@@ -29,7 +29,8 @@ struct hy_telemetry_command {
 };
 
 /**
- * Registers commands. Main thread, before rte_eal_init(), which starts the thread that reads the list.
+ * Registers commands. Main thread, before rte_eal_init(), which starts the thread that reads the
+ * list.
  *
  * @param prefix Such as "/l3fwd"; letters, digits, '_' and '/'.
  * @return 0; -EINVAL a prefix, name or help text is too long or has other characters; -ENOMEM.
@@ -41,17 +42,17 @@ int hy_telemetry_register(const char *prefix, const struct hy_telemetry_command 
  * Registers the commands of the runtime library, likewise: PREFIX/capture, PREFIX/capture_start and
  * PREFIX/capture_stop of hy_recorder.h; PREFIX/trace, PREFIX/trace_start, PREFIX/trace_stop and
  * PREFIX/trace_read of hy_tracer.h. And those of any program's graphs, which hy_telemetry_poll()
- * answers: /halyard/nodes, /halyard/drops, /halyard/ports, /halyard/graph and /halyard/hal. Each takes
- * an fnmatch(3) pattern of names, and answers a dictionary of entries by number, from "0" on; where
- * "left_out" is there, so many more match than fit.
+ * answers: /halyard/nodes, /halyard/drops, /halyard/ports, /halyard/graph and /halyard/hal. Each
+ * takes an fnmatch(3) pattern of names, and answers a dictionary of entries by number, from "0" on;
+ * where "left_out" is there, so many more match than fit.
  *
  * @return As hy_telemetry_register().
  */
 int hy_telemetry_begin(const char *prefix);
 
 /**
- * Answers questions about a report's graphs, ports and nodes. To be called every few milliseconds by
- * the control thread, while there are graphs.
+ * Answers questions about a report's graphs, ports and nodes. To be called every few milliseconds
+ * by the control thread, while there are graphs.
  */
 void hy_telemetry_poll(const struct hy_report *report);
 
@@ -60,7 +61,8 @@ void hy_telemetry_end(void);
 
 /**
  * Answers a command with what is wrong: a dictionary with "error", and, if the text is too long for
- * one string of telemetry's, its other parts in the array "more". Joined by blanks they are the text.
+ * one string of telemetry's, its other parts in the array "more". Joined by blanks they are the
+ * text.
  *
  * @return 0, for the command to return; what adding to @p data failed with.
  */

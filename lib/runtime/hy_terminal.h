@@ -18,10 +18,10 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /**
- * Replaces stdout and stderr by streams that wait for their readers only as hy_terminal_hurry() says.
- * What passes stderr is made harmless as by hy_printable_lines(); stdout is left as it is, as it may
- * be a report. To be called on the main thread, after hy_file_prepare() and hy_about(), and before
- * there are other threads.
+ * Replaces stdout and stderr by streams that wait for their readers only as hy_terminal_hurry()
+ * says. What passes stderr is made harmless as by hy_printable_lines(); stdout is left as it is, as
+ * it may be a report. To be called on the main thread, after hy_file_prepare() and hy_about(), and
+ * before there are other threads.
  *
  * @param program The program's name, with which messages begin; lives as long as the process.
  * @return 0; -ENOMEM (reported on standard error).
@@ -33,15 +33,15 @@ const char *hy_terminal_program(void);
 
 /**
  * Sets how long a write may wait. With @p hurry: one second, and then not at all until the reader
- * takes something. Otherwise: as long as it takes; ten seconds once hy_stopping(). What was not taken
- * by then is lost, which hy_terminal_end() reports. A program hurries while packets flow. Any thread;
- * threads that write to the same stream wait for one another.
+ * takes something. Otherwise: as long as it takes; ten seconds once hy_stopping(). What was not
+ * taken by then is lost, which hy_terminal_end() reports. A program hurries while packets flow. Any
+ * thread; threads that write to the same stream wait for one another.
  */
 void hy_terminal_hurry(bool hurry);
 
 /**
- * Writes what is left in the streams, and reports on standard error if output was lost. Once, on the
- * main thread, when the program ends.
+ * Writes what is left in the streams, and reports on standard error if output was lost. Once, on
+ * the main thread, when the program ends.
  *
  * @return 0; -EIO output was lost.
  */

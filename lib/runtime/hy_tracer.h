@@ -61,8 +61,8 @@ void hy_tracer_stop(void);
 void hy_tracer_status(struct hy_tracer_state *state);
 
 /**
- * Prints the records that nobody has read, packet by packet: a line for each node that a packet saw.
- * Main thread, after the workers have stopped and before hy_tracer_end().
+ * Prints the records that nobody has read, packet by packet: a line for each node that a packet
+ * saw. Main thread, after the workers have stopped and before hy_tracer_end().
  *
  * @return 0; -ENOMEM (reported).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * glibc applies a change of user to all threads of the process, EAL's included; the kernel takes the
- * capabilities of each that is no longer root's. The result is read back, thread by thread.
+ * glibc applies a change of user to all threads of the process, EAL's included; the kernel takes
+ * the capabilities of each that is no longer root's. The result is read back, thread by thread.
  */
 
 #include <dirent.h>

@@ -76,8 +76,8 @@ write_now(const struct channel *channel, const char *bytes, size_t size)
 }
 
 /*
- * Waits a moment for room. Signals interrupt it, and may change the channel's patience. There may be
- * room already, but too little.
+ * Waits a moment for room. Signals interrupt it, and may change the channel's patience. There may
+ * be room already, but too little.
  */
 static void
 wait_for_reader(const struct channel *channel)

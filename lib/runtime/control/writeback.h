@@ -10,8 +10,8 @@ struct hy_writeback;
 
 /*
  * Begins to replace what is in a file by a text, which is freed in any case; then closes the file,
- * if it is the last text. Returns 0; or a negative errno if there is no memory or thread for it, and
- * the file is open.
+ * if it is the last text. Returns 0; or a negative errno if there is no memory or thread for it,
+ * and the file is open.
  */
 int hy_writeback_start(int fd, bool last, char *text, size_t size, struct hy_writeback **writeback);
 

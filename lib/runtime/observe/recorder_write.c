@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A capture's writer: a thread, because a file may be slow, and nothing else is to wait for it. What
- * finds no room in the workers' rings meanwhile is counted there as lost.
+ * A capture's writer: a thread, because a file may be slow, and nothing else is to wait for it.
+ * What finds no room in the workers' rings meanwhile is counted there as lost.
  */
 
 #include <errno.h>
