@@ -52,7 +52,8 @@ def test_rows_of_a_table_agree_and_rates_are_those_of_its_packets(rig, workers):
     shown = tables(running.stdout())[:TABLES]
     before, seconds = {}, 0.0
     for total, interval, nodes, ports in shown:
-        assert total == pytest.approx(seconds + interval, abs=0.002) and interval > 0.9
+        # A second apart, but for the 0.2 s that a table waits for walks at most.
+        assert total == pytest.approx(seconds + interval, abs=0.002) and interval > 0.75
         chain = [nodes[name] for name in ("pkt_cls", "ip4_lookup", "ip4_rewrite", "ethdev_tx-0")]
         received = sum(int(row["packets"]) for name, row in nodes.items()
                        if name.startswith("ethdev_rx"))
