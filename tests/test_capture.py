@@ -239,7 +239,7 @@ def test_telemetry_starts_and_stops_captures_while_packets_flow(rig):
     assert running.ask("/l3fwd/capture") == {"running": 0, "packets": 0, "lost": 0, "unsure": 0,
                                              "missing": 0}
     assert running.ask("/l3fwd/capture_stop") == {"error": "no capture is running"}
-    assert "no parameter" in running.ask(start)["error"]
+    assert "a parameter is required" in running.ask(start)["error"]
     assert "'x' is not accepted" in running.ask(f"{start},{first},x")["error"]
     assert running.ask(f"{start},{first},at=pkt_cls,snaplen=0") == {
         "error": "snaplen: '0' is not a number from 1 to 65535"}

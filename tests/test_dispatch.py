@@ -311,7 +311,7 @@ def test_graph_of_a_worker_is_drawn_as_it_is_spread(rig):
 
 
 REFUSED = {
-    "no pin": ([], "--mode: dispatch wants --pin"),
+    "no pin": ([], "--mode: dispatch requires --pin"),
     "no lcore": (["--pin=ip4_lookup"], "--pin: 'ip4_lookup' is not PATTERN=LCORE[+LCORE...]"),
     "no pattern": (["--pin==2"], "--pin: '=2' is not PATTERN=LCORE[+LCORE...]"),
     "empty lcore": (["--pin=ip4_lookup="], "is not PATTERN=LCORE[+LCORE...]"),
@@ -331,7 +331,7 @@ REFUSED = {
     "feature's node": (["--pin=ip4_filter=2", "--feature=ip4_filter@0:proto=6"],
                        "pin of 'ip4_filter': no node that can be pinned matches"),
     "drops": (["--pin=pkt_drop=2"], "pin of 'pkt_drop': no node that can be pinned matches"),
-    "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "are for --mode=eventdev"),
+    "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "require --mode=eventdev"),
 }
 
 

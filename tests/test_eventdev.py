@@ -204,7 +204,7 @@ def test_explain_tells_of_the_device(rig):
 
 
 REFUSED = {
-    "no device": ([], ["--mode=eventdev"], "there is none; EAL's --vdev=event_sw0"),
+    "no device": ([], ["--mode=eventdev"], "none was found; EAL's --vdev=event_sw0"),
     "which device": (["event_sw0", "event_dsw0"], ["--mode=eventdev"],
                      "--event-device: is required: there are 2 event devices"),
     "other device": (["event_sw0"], ["--mode=eventdev", "--event-device=3"],
@@ -214,9 +214,9 @@ REFUSED = {
              "'fair' is not atomic, ordered or parallel"),
     "ordered": (["event_sw0"], ["--mode=eventdev", "--eventq-sched=ordered"],
                 "event device 0 does not send packets of port 0: use atomic"),
-    "poll": (["event_sw0"], ["--eventq-sched=atomic"], "are for --mode=eventdev"),
+    "poll": (["event_sw0"], ["--eventq-sched=atomic"], "require --mode=eventdev"),
     "vectors": (["event_sw0"], ["--mode=eventdev", "--event-vector-size=8"],
-                "that --event-vector asks for"),
+                "require --event-vector"),
     "size": (["event_sw0"], ["--mode=eventdev", "--event-vector", "--event-vector-size=0"],
              "'0' is not a number from 1 to 256"),
     "budget": (["event_sw0"], ["--mode=eventdev", "--rx-budget=0=8"],

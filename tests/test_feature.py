@@ -85,14 +85,14 @@ def test_features_come_and_go_while_packets_flow(rig, mode):
         assert answer == {**told, "enabled": n % 2}
         if n < 4:
             await_work(live.process, 0.02)
-    for wrong, error in (("", "FEATURE,PORT is accepted, with ,on or ,off"),
-                         (",ip4_filter", "there is no such port"),
-                         (",ip4_filter,9,on", "there is no such port"),
-                         (",ip4_filter,99,on", "there is no such port"),
+    for wrong, error in (("", "FEATURE,PORT is required, followed by ,on or ,off to change it"),
+                         (",ip4_filter", "no such port"),
+                         (",ip4_filter,9,on", "no such port"),
+                         (",ip4_filter,99,on", "no such port"),
                          (",ip4_filter,0,maybe", "on and off are accepted"),
                          (",ip4_filter,0,on,on", "on and off are accepted"),
-                         (",ip4_filte,0", "there is no such feature"),
-                         (",ip4_filte,0,on", "there is no such feature")):
+                         (",ip4_filte,0", "no such feature"),
+                         (",ip4_filte,0,on", "no such feature")):
         assert live.ask(f"/l3fwd/feature{wrong}") == {"error": error}, wrong
     run = live.stop()
     drops = {reason: n for reason, n in run.stats["drops"].items() if n > 0}

@@ -216,7 +216,7 @@ OUTPUTS = {
     "--export-dot": "--export-dot: {}/output: the file takes nothing",
     "--export-json": "--export-json: {}/output: the file takes nothing",
     "--dump-routes": "--dump-routes: {}/output: the file takes nothing",
-    "--capture": "--capture: {}/output: the file takes no packets",
+    "--capture": "--capture: {}/output: the file accepts no packets",
 }
 
 

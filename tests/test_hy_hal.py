@@ -217,7 +217,7 @@ def test_text_of_packs_says_what_json_says():
 
 
 REFUSED = {
-    "no command": ([], ["which command?", "inventory", "explain"]),
+    "no command": ([], ["a command is required", "inventory", "explain"]),
     "an unknown command": (["inventry"], ["'inventry'", "inventory, explain"]),
     "options before the command": (["--json", "inventory"], ["--json", "before its options"]),
     "an unknown option": (["inventory", "--frobnicate"], ["--frobnicate", "--help"]),

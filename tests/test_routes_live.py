@@ -266,8 +266,8 @@ def test_signals_without_their_options_are_answered_and_ignored(rig):
     process.send_signal(signal.SIGUSR1)
     run = rig.finish(process)
     assert run.stats["totals"]["tx"] > 0 and run.stats["totals"]["dropped"] == 0, run
-    assert "routes unchanged: SIGHUP has a file read again, and there is no --routes" in run.stderr
-    assert "SIGUSR1 has routes written, and there is no --dump-routes" in run.stderr
+    assert "routes unchanged: SIGHUP reads files again, which requires --routes" in run.stderr
+    assert "SIGUSR1 writes routes, which requires --dump-routes" in run.stderr
 
 
 @test_idle.needs_tap

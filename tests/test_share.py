@@ -305,8 +305,8 @@ def test_the_command_stands_before_between_or_behind_options(rig):
 
 
 REFUSED = {
-    (): "hy-graph: which command? There are: stats, json, dot, trace, list",
-    ("show",): "hy-graph: 'show' is no command; there are: stats, json, dot, trace, list",
+    (): "hy-graph: a command is required: stats, json, dot, trace, list",
+    ("show",): "hy-graph: 'show' is not a command; the commands are: stats, json, dot, trace, list",
     ("stats", "worker-1"): "hy-graph: 'worker-1': stats takes options only",
     ("stats", "--nosuch"): "hy-graph: hy-graph --help lists what is accepted",
     ("list", "--folder=/nonexistent"): f"/nonexistent: {NOBODY}",

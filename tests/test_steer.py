@@ -86,4 +86,4 @@ def test_bad_value_is_refused(rig, value):
 def test_steering_without_a_policy_is_refused(rig):
     run = rig.forward([SILENT, SILENT], STEER)
     assert run.code > 0
-    assert "--steer, --max-rules, --offload: are for the classes that" in run.stderr, run
+    assert "--steer, --max-rules, --offload: require --policy, whose" in run.stderr, run

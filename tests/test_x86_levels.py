@@ -102,7 +102,7 @@ def test_variant_that_a_cpu_lacks_is_refused_when_it_is_forced(rig, cpu):
     for variant in CPUS[cpu][1]:
         run = forward(rig, cpu, [], f"--node=ip4_lookup={variant}")
         assert run.code == 1 and run.wrote_packets() == [], run
-        assert (f"ip4_lookup={variant} cannot be had for process: needs {variant}: no "
+        assert (f"ip4_lookup={variant} cannot be used for process: needs {variant}: no "
                 f"({LACKS[variant]})") in run.stderr, run
 
 

@@ -15,8 +15,8 @@ const struct command commands[] = {
 	{ "stats", "calls, objects, drops and counters of each node, summed over graphs",
 		show_stats },
 	{ "json", "each graph, with its counters, in an array", show_json },
-	{ "dot", "each graph, with its counters, in the Graphviz language", show_dot },
-	{ "trace", "what a trace has recorded and the program has not printed yet", show_trace },
+	{ "dot", "each graph, with its counters, in Graphviz's language", show_dot },
+	{ "trace", "trace records that the program has not printed yet", show_trace },
 	{ "list", "the names of the graphs", show_list },
 	{ NULL },
 };
@@ -31,8 +31,7 @@ run(const struct settings *settings)
 		return rc; /* said why */
 	rc = settings->command->run(settings, share);
 	if (rc == -ENOENT)
-		fprintf(stderr,
-			"hy-graph: no graph matches '%s'; hy-graph list names those there are\n",
+		fprintf(stderr, "hy-graph: no graph matches '%s'; hy-graph list names all graphs\n",
 			settings->graph);
 	hy_share_detach(share);
 	return rc;

@@ -24,9 +24,9 @@ static const struct option options[] = {
 };
 
 static const char option_texts[] =
-	"  --file-prefix NAME  of the program, as it was given to EAL (default rte)\n"
-	"  --folder FOLDER     that the program shares its graphs in, in place of EAL's\n"
-	"  --graph PATTERN     only graphs whose names match, as a shell matches files\n"
+	"  --file-prefix NAME  the program's, as given to EAL (default rte)\n"
+	"  --folder FOLDER     where the program shares its graphs, instead of EAL's folder\n"
+	"  --graph PATTERN     only graphs whose names match a shell pattern\n"
 	"  --help, -h          print this\n"
 	"  --version           print the version\n";
 
@@ -74,8 +74,8 @@ read_command(const char *name, struct settings *settings)
 		snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", c->name);
 	}
 	if (name == NULL)
-		return refuse("which command? There are: %s", names);
-	return refuse("'%s' is no command; there are: %s", name, names);
+		return refuse("a command is required: %s", names);
+	return refuse("'%s' is not a command; the commands are: %s", name, names);
 }
 
 int

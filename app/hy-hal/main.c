@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hy-hal: what the HAL finds in this box, what it picks, and why. */
+/* hy-hal: what the HAL finds in this machine, what it selects, and why. */
 
 #include <sched.h>
 #include <stdio.h>
@@ -17,17 +17,15 @@
 #include "command.h"
 
 const struct command commands[] = {
-	{ "inventory", "what the process and the devices can do, and how that is known", "jpcfth",
+	{ "inventory", "capabilities of the process and of devices, and their origin", "jpcfth",
 		show_inventory },
-	{ "explain", "which variants are picked, and the fate of every other", "jgpndcfth",
+	{ "explain", "the selected variants, and the fate of every other one", "jgpndcfth",
 		show_explain },
-	{ "packs", "which packs are in it, and what variants and flow drivers each brought", "jph",
-		show_packs },
-	{ "selftest",
-		"whether each variant does what its family's reference does, and at what cost",
+	{ "packs", "packs, with their variants and flow drivers", "jph", show_packs },
+	{ "selftest", "compare each variant with its family's reference, and measure it",
 		"jpndcfFVNlPsh", selftest },
-	{ "report", "all of that, and what each port takes and refuses, in one file to send",
-		"jpndcfFVsLqh", report, "FILE" },
+	{ "report", "all of the above, and what each port accepts, in one file", "jpndcfFVsLqh",
+		report, "FILE" },
 	{ NULL },
 };
 

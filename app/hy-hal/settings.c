@@ -53,29 +53,29 @@ static const struct option options[] = {
 };
 
 static const char option_texts[] =
-	"  --json                      for programs to read\n"
-	"  --graph NAME                explain: only the families of that graph; known: l3fwd\n"
-	"  --pack FILE                 load nodes and variants from a shared object, after those\n"
-	"                              of the environment variable HALYARD_PACKS, FILE[:FILE...]\n"
+	"  --json                      print JSON\n"
+	"  --graph NAME                explain: only the families of that graph (l3fwd)\n"
+	"  --pack FILE                 load nodes and variants from a shared object, after the\n"
+	"                              files of HALYARD_PACKS, FILE[:FILE...]\n"
 	"  --node FAMILY[@PORT]=VARIANT\n"
 	"                              explain, selftest, report: force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
-	"                              explain, selftest, report: do without a variant\n"
+	"                              explain, selftest, report: exclude a variant\n"
 	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
-	"                              override what was found out, as in port0.rx_ptype_ip4=no\n"
-	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
+	"                              override a capability, as in port0.rx_ptype_ip4=no\n"
+	"  --cap-file FILE             overrides, one per line; --cap takes precedence\n"
 	"  --try-flows                 start each port, with one queue, and try which flow rules\n"
-	"                              it takes\n"
-	"  --family NAME               selftest, report: try only the variants of that family\n"
-	"  --variant FAMILY/VARIANT    selftest, report: try only that variant\n"
+	"                              it accepts\n"
+	"  --family NAME               selftest, report: test only the variants of that family\n"
+	"  --variant FAMILY/VARIANT    selftest, report: test only that variant\n"
 	"  --packets N                 selftest: send at least N packets through each variant\n"
-	"  --long                      selftest: the same with 20,000,000: about a minute each\n"
-	"  --pcap FOLDER               selftest: send the frames of its *.pcap files too\n"
-	"  --seed N                    selftest, report: make other packets (default 1)\n"
-	"  --load SECONDS              report: receive on all ports for so long, and report what\n"
-	"                              they counted (default 0: do not; 300 is a good load)\n"
-	"  --quick                     report: try each variant with a tenth of the bursts, and\n"
-	"                              do not measure its cost\n"
+	"  --long                      selftest: --packets 20000000, about a minute each\n"
+	"  --pcap FOLDER               selftest: also send the frames of FOLDER/*.pcap\n"
+	"  --seed N                    selftest, report: seed of the packets (default 1)\n"
+	"  --load SECONDS              report: receive on all ports for that time, and report\n"
+	"                              their counters (default 0: do not; 300 suffices)\n"
+	"  --quick                     report: test each variant with a tenth of the bursts, and\n"
+	"                              do not measure it\n"
 	"  --help, -h                  print this\n"
 	"  --version                   print the version\n";
 
@@ -92,8 +92,8 @@ usage(FILE *out)
 	}
 	fprintf(out,
 		"\n%s\n"
-		"Without EAL options: all PCI devices that are bound to a driver for DPDK, one core,\n"
-		"and hugepages if enough are free. Virtual devices are EAL's, as in\n"
+		"Without EAL options: all PCI devices bound to a DPDK driver, one core, and huge\n"
+		"pages if enough are free. Virtual devices are given to EAL, as in\n"
 		"  hy-hal --no-huge -m 512 --vdev=net_null0 -- inventory\n",
 		option_texts);
 }
@@ -125,12 +125,12 @@ read_command(const char *name, struct settings *settings)
 		snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", c->name);
 	}
 	if (name == NULL)
-		return refuse("which command? There are: %s", names);
+		return refuse("a command is required: %s", names);
 	if (name[0] == '-')
 		return refuse("%s: the command comes before its options, and behind EAL's and --; "
 			      "there are: %s",
 			name, names);
-	return refuse("'%s' is no command; there are: %s", name, names);
+	return refuse("'%s' is not a command; the commands are: %s", name, names);
 }
 
 static int

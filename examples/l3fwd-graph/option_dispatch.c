@@ -105,7 +105,7 @@ option_check_dispatch(const struct options *options)
 		return hy_option_refuse("--pin", "is for --mode=dispatch");
 	if (d->on && d->nb_pins == 0)
 		return hy_option_refuse("--mode",
-			"dispatch wants --pin: without one, all nodes run where packets come in, "
+			"dispatch requires --pin: without one, all nodes run where packets come in, "
 			"as with poll");
 	for (unsigned int i = 0; i < d->nb_pins; i++)
 		if (check_pattern(options, &d->pins[i]) < 0 || check_lcores(&d->pins[i]) < 0)

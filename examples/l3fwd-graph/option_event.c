@@ -60,7 +60,7 @@ choose_device(struct event_options *e)
 
 	if (n == 0)
 		return hy_option_refuse("--mode",
-			"eventdev wants an event device, and there is none; EAL's "
+			"eventdev needs an event device, and none was found; EAL's "
 			"--vdev=event_sw0 and --vdev=event_dsw0 make one in software");
 	if (!e->device_set && n > 1)
 		return hy_option_refuse("--event-device", "is required: there are %u event devices",
@@ -78,7 +78,7 @@ check_vectors(struct event_options *e)
 {
 	if (!e->vector && (e->vector_size > 0 || e->vector_tmo_ns > 0))
 		return hy_option_refuse("--event-vector-size, --event-vector-tmo",
-			"are for the event vectors that --event-vector asks for");
+			"require --event-vector");
 	if (!e->vector)
 		return 0;
 	e->vector_size = e->vector_size > 0 ? e->vector_size : VECTOR_SIZE;
@@ -94,7 +94,7 @@ option_check_event(struct options *options)
 		if (e->sched_set || e->device_set || e->vector || e->vector_size > 0 ||
 			e->vector_tmo_ns > 0)
 			return hy_option_refuse("--eventq-sched, --event-device, --event-vector*",
-				"are for --mode=eventdev");
+				"require --mode=eventdev");
 		return 0;
 	}
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)

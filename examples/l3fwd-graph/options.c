@@ -26,89 +26,89 @@
 const char options_usage[] =
 	"usage: l3fwd-graph [EAL options] -- -p MASK [options]\n"
 	"\n"
-	"As DPDK's l3fwd-graph:\n"
+	"Options of DPDK's l3fwd-graph:\n"
 	"  -p MASK                     ports to use, in hexadecimal\n"
 	"  -P                          promiscuous mode\n"
-	"  --config=(P,Q,L)[,(P,Q,L)]  port P's receive queue Q is polled by lcore L\n"
+	"  --config=(P,Q,L)[,(P,Q,L)]  lcore L polls receive queue Q of port P\n"
 	"                              (default: queue 0 of each port, over all workers)\n"
 	"  --eth-dest=P,MM:MM:MM:MM:MM:MM\n"
 	"                              next hop of port P's default route\n"
 	"  --max-pkt-len N             longest frame, with CRC (64 to 9600, default 1518)\n"
-	"  --no-numa                   one packet pool and table, whatever the sockets\n"
+	"  --no-numa                   one packet pool and table for all NUMA nodes\n"
 	"  --per-port-pool             a packet pool for each port\n"
 	"\n"
-	"Halyard's:\n"
-	"  --routes FILE               routes, instead of 198.18.P.0/24 to each port P:\n"
-	"                              lines of \"PREFIX port N mac MM:MM:MM:MM:MM:MM\"\n"
-	"                              SIGHUP has them read again\n"
-	"  --max-routes N              room for routes (default: a quarter more than the file\n"
-	"                              has, and at least 1024)\n"
-	"  --max-tbl8s N               room for networks /24 with longer prefixes inside\n"
+	"Halyard's options:\n"
+	"  --routes FILE               routes, instead of 198.18.P.0/24 to each port P;\n"
+	"                              lines of \"PREFIX port N mac MM:MM:MM:MM:MM:MM\";\n"
+	"                              read again on SIGHUP\n"
+	"  --max-routes N              most routes (default: a quarter more than the file\n"
+	"                              has, at least 1024)\n"
+	"  --max-tbl8s N               most /24 networks with longer prefixes inside\n"
 	"                              (default: likewise, at least 256)\n"
-	"  --max-next-hops N           room for next hops (default: likewise, at least 32767)\n"
-	"  --policy FILE               rules that give packets a class, before they are routed:\n"
-	"                              lines of \"rule ID class CLASS\" and what is asked of a\n"
-	"                              packet; SIGHUP has them read again\n"
-	"  --drop-class CLASS          drop the packets of a class; 0: those without one\n"
-	"  --steer CLASS=PORT,MAC      send the packets of a class there, whatever routes there are\n"
+	"  --max-next-hops N           most next hops (default: likewise, at least 32767)\n"
+	"  --policy FILE               rules that give packets a class before they are routed;\n"
+	"                              lines of \"rule ID class CLASS\" and conditions; read\n"
+	"                              again on SIGHUP\n"
+	"  --drop-class CLASS          drop the packets of a class; 0: packets without one\n"
+	"  --steer CLASS=PORT,MAC      send the packets of a class there, regardless of routes\n"
 	"  --feature NODE@PORT:FILTER\n"
-	"                              drop packets of PORT before they are routed; FILTER\n"
-	"                              as for --trace\n"
-	"  --max-rules N               room for rules (1 to 1048576, default 16384)\n"
-	"  --offload HOW               rules in hardware, by rte_flow, or in a simulator, by\n"
-	"                              sim:PROFILE, of generic, cnxk, mlx5, ice, i40e or\n"
-	"                              iavf; with settings behind, as in\n"
+	"                              drop matching packets of PORT before they are routed;\n"
+	"                              FILTER is as for --trace\n"
+	"  --max-rules N               most rules (1 to 1048576, default 16384)\n"
+	"  --offload HOW               install rules in hardware (rte_flow) or in a simulator\n"
+	"                              (sim:PROFILE, of generic, cnxk, mlx5, ice, i40e or\n"
+	"                              iavf); settings may follow, as in\n"
 	"                              sim:ice,table_size=64\n"
 	"  --burst N                   packets taken from a queue at a time (1 to 256, default 64)\n"
-	"  --rx-budget P=N             at most N packets from a queue of port P, before it is\n"
-	"                              the turn of others (1 to the burst)\n"
+	"  --rx-budget P=N             take at most N packets from a queue of port P before\n"
+	"                              polling other queues (1 to the burst)\n"
 	"  --mode=poll|eventdev|dispatch\n"
-	"                              workers poll their queues, as --config says (default),\n"
-	"                              all of them take what an event device deals out, or they\n"
-	"                              poll and hand packets over to where nodes are pinned\n"
+	"                              workers poll the queues of --config (default), take\n"
+	"                              packets from an event device, or poll and hand packets\n"
+	"                              over to the workers of --pin\n"
 	"  --pin PATTERN=LCORE[+LCORE...]\n"
-	"                              where nodes run with --mode=dispatch; with several\n"
-	"                              lcores, each flow on one of them\n"
+	"                              run matching nodes there, with --mode=dispatch; with\n"
+	"                              several lcores, each flow on one of them\n"
 	"  --eventq-sched=TYPE         atomic (default), ordered or parallel\n"
 	"  --event-device=N            which event device, if there are several\n"
-	"  --event-vector              take many packets an event, where the device can\n"
-	"  --event-vector-size=N       so many at most (1 to 256, default 64)\n"
-	"  --event-vector-tmo=NS       or what came in so long (default 1000000, or as\n"
-	"                              near to it as the device can)\n"
-	"  --idle MODE[:USEC]          workers without packets poll on (poll, the default),\n"
-	"                              pause between polls (pause), or sleep until one\n"
-	"                              arrives (interrupt), USEC at most\n"
+	"  --event-vector              receive several packets per event, if supported\n"
+	"  --event-vector-size=N       most packets per event (1 to 256, default 64)\n"
+	"  --event-vector-tmo=NS       longest wait for a vector to fill (default 1000000, or\n"
+	"                              the nearest value that the device supports)\n"
+	"  --idle MODE[:USEC]          workers without packets keep polling (poll, the default),\n"
+	"                              pause between polls (pause), or sleep until a packet\n"
+	"                              arrives, for USEC at most (interrupt)\n"
 	"  --node FAMILY[@PORT]=VARIANT\n"
 	"                              force a variant\n"
 	"  --deny FAMILY[@PORT]=VARIANT\n"
-	"                              do without a variant\n"
+	"                              exclude a variant\n"
 	"  --cap TARGET.CAPABILITY=LEVEL[:VALUE]\n"
-	"                              override what the HAL found out, as in port0.rx_mark=no\n"
-	"  --cap-file FILE             overrides, one a line; those of --cap have precedence\n"
-	"  --pack FILE                 load nodes and variants from a shared object, as those\n"
-	"                              that HALYARD_PACKS names, FILE[:FILE...]\n"
-	"  --user NAME|UID:GID         give up root's rights once ports are open\n"
-	"  --explain[=json]            print what the HAL picks and why, and exit\n"
-	"  --stats SECONDS             print the node table that often\n"
+	"                              override a capability, as in port0.rx_mark=no\n"
+	"  --cap-file FILE             overrides, one per line; --cap takes precedence\n"
+	"  --pack FILE                 load nodes and variants from a shared object, after the\n"
+	"                              files of HALYARD_PACKS, FILE[:FILE...]\n"
+	"  --user NAME|UID:GID         drop root privileges once ports are open\n"
+	"  --explain[=json]            print what the HAL selects and why, and exit\n"
+	"  --stats SECONDS             print the tables of nodes and drops at this interval\n"
 	"  --duration S                stop after S seconds\n"
 	"  --until-idle MS             stop when nothing has arrived for MS milliseconds\n"
-	"  --trace N[:FILTER]          follow N packets on each worker (1 to 1000), and print\n"
-	"                              their ways; FILTER is src=PREFIX, dst=PREFIX, proto=NUMBER\n"
-	"                              or several of these with commas between\n"
-	"  --capture FILE,at=POINT...  write packets to FILE, as pcapng, where they come to a NODE,\n"
-	"                              take an edge, NODE/TARGET, or are dropped, NODE:REASON; with\n"
-	"                              more of at=POINT, conditions as those of --trace, max=N\n"
-	"                              packets, snaplen=N bytes of each, ring=BYTES for what\n"
-	"                              waits to be written, fifo if FILE is one that a program\n"
-	"                              reads from, and commas between\n"
+	"  --trace N[:FILTER]          trace N packets on each worker (1 to 1000) and print\n"
+	"                              their paths; FILTER is src=PREFIX, dst=PREFIX, proto=NUMBER\n"
+	"                              or several of these, separated by commas\n"
+	"  --capture FILE,at=POINT...  write packets to FILE, as pcapng, where they enter a NODE,\n"
+	"                              take an edge (NODE/TARGET) or are dropped (NODE:REASON);\n"
+	"                              may be followed, separated by commas, by more of at=POINT,\n"
+	"                              a filter as for --trace, max=N packets, snaplen=N bytes of\n"
+	"                              each, ring=BYTES of buffer, and fifo, if FILE is a FIFO\n"
+	"                              that another program reads\n"
 	"  --export-dot FILE           write the graph with its counters, for Graphviz\n"
 	"  --export-json FILE          write the graph with its counters, as JSON\n"
-	"  --dry-run                   set all up, write the graph without counters, and exit\n"
-	"  --json FILE                 write final statistics; - is standard output, which then\n"
-	"                              holds nothing else\n"
-	"  --dump-routes FILE          write the routes at the end, and at SIGUSR1, as --routes\n"
+	"  --dry-run                   set up, write the graph without counters, and exit\n"
+	"  --json FILE                 write final statistics; with -, to standard output, and\n"
+	"                              everything else to standard error\n"
+	"  --dump-routes FILE          write the routes on exit and on SIGUSR1, as --routes\n"
 	"                              reads them; - is standard output\n"
-	"  --help, -h                  print this; before --, EAL's options too\n"
+	"  --help, -h                  print this; before --, also EAL's options\n"
 	"  --version                   print the version\n";
 
 static int
@@ -126,9 +126,8 @@ read_mask(const char *text, uint32_t *mask)
 	for (uint16_t p = 0; p < 32; p++)
 		if ((value >> p & 1) != 0 &&
 			rte_eth_find_next_owned_by(p, RTE_ETH_DEV_NO_OWNER) != p)
-			return hy_option_refuse("-p",
-				"'%s' names port %u; there are %u ports to be had", text, p,
-				rte_eth_dev_count_avail());
+			return hy_option_refuse("-p", "'%s' names port %u; %u ports are available",
+				text, p, rte_eth_dev_count_avail());
 	*mask = (uint32_t)value;
 	return 0;
 }
@@ -443,13 +442,14 @@ check_outputs(const struct options *options)
 		return hy_option_refuse("--dump-routes", "- is where --json writes; name a file");
 	if (options->explain != EXPLAIN_NO && options->dump != NULL)
 		return hy_option_refuse("--explain",
-			"makes no table that --dump-routes could tell");
+			"cannot be combined with --dump-routes: it makes no table");
 	if (options->explain != EXPLAIN_NO &&
 		(options->json != NULL || options->dot != NULL || options->graph_json != NULL))
 		return hy_option_refuse("--explain",
-			"forwards nothing that --json, --export-dot or --export-json could tell");
+			"cannot be combined with --json, --export-dot or --export-json: it forwards nothing");
 	if (options->dry_run && options->json != NULL)
-		return hy_option_refuse("--dry-run", "forwards nothing that --json could tell");
+		return hy_option_refuse("--dry-run",
+			"cannot be combined with --json: it forwards nothing");
 	return 0;
 }
 
@@ -469,20 +469,24 @@ check_together(const struct options *options)
 	if (options->routes == NULL &&
 		(options->max_routes | options->max_tbl8s | options->max_next_hops) != 0)
 		return hy_option_refuse("--max-routes, --max-tbl8s, --max-next-hops",
-			"are for routes that change, which those of --routes do");
+			"require --routes: only its routes change");
 	if (options->policy == NULL &&
 		(options->nb_drop_class > 0 || options->nb_steers > 0 || options->max_rules > 0 ||
 			options->offload.params.provider != NULL))
 		return hy_option_refuse("--drop-class, --steer, --max-rules, --offload",
-			"are for the classes that the rules of --policy give");
+			"require --policy, whose rules give classes");
 	if (options->explain != EXPLAIN_NO && options->trace != NULL)
-		return hy_option_refuse("--explain", "forwards nothing that --trace could follow");
+		return hy_option_refuse("--explain",
+			"cannot be combined with --trace: it forwards nothing");
 	if (options->dry_run && options->trace != NULL)
-		return hy_option_refuse("--dry-run", "forwards nothing that --trace could follow");
+		return hy_option_refuse("--dry-run",
+			"cannot be combined with --trace: it forwards nothing");
 	if (options->explain != EXPLAIN_NO && options->capture != NULL)
-		return hy_option_refuse("--explain", "forwards nothing that --capture could take");
+		return hy_option_refuse("--explain",
+			"cannot be combined with --capture: it forwards nothing");
 	if (options->dry_run && options->capture != NULL)
-		return hy_option_refuse("--dry-run", "forwards nothing that --capture could take");
+		return hy_option_refuse("--dry-run",
+			"cannot be combined with --capture: it forwards nothing");
 	return check_outputs(options);
 }
 

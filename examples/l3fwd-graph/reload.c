@@ -90,7 +90,7 @@ reload(const struct options *options, const struct pipeline *pipeline, FILE *out
 	if (options->policy != NULL)
 		parts[n++] = classes_reload_part(&classes); /* last: nothing takes it back */
 	if (n == 0)
-		hy_terminal_error("routes unchanged: SIGHUP has a file read again, and there is no "
+		hy_terminal_error("routes unchanged: SIGHUP reads files again, which requires "
 				  "--routes");
 	else
 		hy_reload(parts, n, out);

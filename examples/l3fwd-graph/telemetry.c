@@ -117,13 +117,14 @@ feature_tell(const char *parameter, struct rte_tel_data *data)
 	int rc;
 
 	if (parameter == NULL || strlen(parameter) >= sizeof(copy))
-		return hy_telemetry_error("FEATURE,PORT is accepted, with ,on or ,off", data);
+		return hy_telemetry_error(
+			"FEATURE,PORT is required, followed by ,on or ,off to change it", data);
 	strcpy(copy, parameter);
 	feature = strsep(&rest, ",");
 	if (!port_read(strsep(&rest, ","), &port))
-		return hy_telemetry_error("there is no such port", data);
+		return hy_telemetry_error("no such port", data);
 	if (hy_arc_get(shown_arc, feature, port, NULL) == -ENOENT)
-		return hy_telemetry_error("there is no such feature", data);
+		return hy_telemetry_error("no such feature", data);
 	rc = feature_set(feature, port, rest == NULL ? "" : rest);
 	if (rc == -EINVAL)
 		return hy_telemetry_error("on and off are accepted", data);
@@ -142,7 +143,7 @@ on_feature(const char *command __rte_unused, const char *parameter, struct rte_t
 	int rc;
 
 	pthread_mutex_lock(&lock);
-	rc = shown_arc == NULL ? hy_telemetry_error("there are features with --feature only", data)
+	rc = shown_arc == NULL ? hy_telemetry_error("features require --feature", data)
 			       : feature_tell(parameter, data);
 	pthread_mutex_unlock(&lock);
 	return rc;
@@ -155,7 +156,7 @@ on_port(const char *command __rte_unused, const char *parameter, struct rte_tel_
 	uint16_t port;
 
 	if (!port_read(parameter, &port))
-		return hy_telemetry_error("there is no such port", data);
+		return hy_telemetry_error("no such port", data);
 	hy_port_status_read(port, &status);
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_int(data, "port", port);

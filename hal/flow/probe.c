@@ -300,7 +300,7 @@ hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
 	memset(limits, 0, sizeof(*limits));
 	limits->priorities = 1;
 	if (hy_flow_spread_get(port, &a.spread) != 0) {
-		snprintf(limits->reason, sizeof(limits->reason), "there is no such port");
+		snprintf(limits->reason, sizeof(limits->reason), "no such port");
 		return -ENODEV;
 	}
 	hy_flow_limits_declared(driver, &declared);

@@ -178,12 +178,12 @@ const struct hy_capability *
 hy_hal_capability(const struct hy_hal *hal, struct hy_target target, enum hy_cap cap)
 {
 	static const struct hy_capability none[HY_TARGET_KINDS] = {
-		[HY_TARGET_PORT] = { .reason = "there is no such port" },
-		[HY_TARGET_EVENT] = { .reason = "there is no such event device" },
-		[HY_TARGET_CRYPTO] = { .reason = "there is no such crypto device" },
-		[HY_TARGET_REGEX] = { .reason = "there is no such regex device" },
-		[HY_TARGET_EVENT_PORT] = { .reason = "there is no such pair of devices" },
-		[HY_TARGET_EVENT_CRYPTO] = { .reason = "there is no such pair of devices" },
+		[HY_TARGET_PORT] = { .reason = "no such port" },
+		[HY_TARGET_EVENT] = { .reason = "no such event device" },
+		[HY_TARGET_CRYPTO] = { .reason = "no such crypto device" },
+		[HY_TARGET_REGEX] = { .reason = "no such regex device" },
+		[HY_TARGET_EVENT_PORT] = { .reason = "no such pair of devices" },
+		[HY_TARGET_EVENT_CRYPTO] = { .reason = "no such pair of devices" },
 	};
 	const struct hy_target peer = hy_target_peer(target);
 	struct hy_target of = target;

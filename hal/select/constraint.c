@@ -29,7 +29,7 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 		/* Of a port that runs: one that does not is parked, one that is planned may yet
 		 * show what is needed when it runs. */
 		if (!s->forced && !hal->planning && hy_target_runs(hal, s->target)) {
-			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be had for %s: %s",
+			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be used for %s: %s",
 				s->family->node.name, forced->impl.variant, where, c->reason);
 			return -ENOTSUP;
 		}
@@ -110,12 +110,12 @@ static int
 give_up(struct hy_selection *s, const struct hy_with *with, char *error)
 {
 	if (s->forced) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s requires %s=%s, which there is not",
+		snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s requires %s=%s, which does not exist",
 			s->family->node.name, s->chosen->impl.variant, with->family, with->variant);
 		return -ENOTSUP;
 	}
 	hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_CONSTRAINED,
-		"requires %s=%s, which there is not", with->family, with->variant);
+		"requires %s=%s, which does not exist", with->family, with->variant);
 	return 1;
 }
 

@@ -236,8 +236,8 @@ static int
 port_up(struct hy_hal *hal, uint16_t port, char *error)
 {
 	if (!rte_eth_dev_is_valid_port(port)) {
-		snprintf(error, HY_HAL_ERROR_SIZE,
-			"port %u cannot be started: there is no such device", port);
+		snprintf(error, HY_HAL_ERROR_SIZE, "port %u cannot be started: no such device",
+			port);
 		return -ENODEV;
 	}
 	hal->life[port].state = HY_PORT_UP;

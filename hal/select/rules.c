@@ -74,7 +74,7 @@ device_parse(const struct hy_hal *hal, const char *spec, const struct hy_family 
 					hy_target_index(target);
 	if (!found) {
 		snprintf(error, HY_HAL_ERROR_SIZE,
-			"'%.64s': '%.32s' is none of the %s that there are; accepted: event0, "
+			"'%.64s': '%.32s' is not one of the %s; accepted: event0, "
 			"crypto0, regex0, event0:port0, event0:crypto0 and the like",
 			spec, text, hy_kind_names(family->target));
 		return -EINVAL;

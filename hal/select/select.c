@@ -531,7 +531,7 @@ hy_hal_select(struct hy_hal *hal, char *error)
 	if (rc < 0)
 		return rc;
 	if (orphan != NULL)
-		HY_LOG(WARNING, "variant '%s' is of a family '%s', which there is not",
+		HY_LOG(WARNING, "variant '%s' belongs to the unknown family '%s'",
 			orphan->impl.variant, orphan->family);
 	rc = hy_slate_bind(hal, &slate, error);
 	if (rc < 0) {

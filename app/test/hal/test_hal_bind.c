@@ -159,7 +159,7 @@ forced_variant_that_cannot_be_bound_is_an_error(void **state)
 	seen.fail_bind = 2;
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
 	assert_string_equal(error,
-		"bind_force=hw cannot be had for port 1: cannot be bound: no "
+		"bind_force=hw cannot be used for port 1: cannot be bound: no "
 		"flow table for port 1");
 	/* Port 0's, which had been bound, is not any more; the selection before stands. */
 	assert_int_equal(seen.unbinds, 1);
@@ -311,7 +311,7 @@ what_cannot_be_prepared_is_not_chosen_in_phase_two(void **state)
 	assert_int_equal(hy_hal_force(hal, "plan_fail=hw", error), 0);
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
 	assert_string_equal(error,
-		"plan_fail=hw cannot be had for port 0: cannot be prepared: no "
+		"plan_fail=hw cannot be used for port 0: cannot be prepared: no "
 		"adapter for port 0");
 }
 

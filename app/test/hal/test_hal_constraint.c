@@ -164,11 +164,11 @@ family_that_there_is_not_cannot_be_required(void **state)
 	EVENT("con_b9", "con_nobody", "event", .excludes = true);
 	select_all();
 	assert_fate("con_a9", 0, "event", HY_FATE_CONSTRAINED, 20,
-		"requires con_nobody=event, which there is not");
+		"requires con_nobody=event, which does not exist");
 	assert_string_equal(chosen("con_b9", 0), "event");
 	assert_int_equal(hy_hal_force(hal, "con_a9=event", error), 0);
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
-	assert_string_equal(error, "con_a9=event requires con_nobody=event, which there is not");
+	assert_string_equal(error, "con_a9=event requires con_nobody=event, which does not exist");
 }
 
 /* Both want the other to go: the first by name gives way, whichever was declared first. */

@@ -197,7 +197,7 @@ pairs_are_of_each_event_device_with_each_other(void **state)
 	assert_int_equal(hy_hal_port_ignore(hal, first), 0);
 	assert_int_equal(hal->list.n, RTE_DIM(kinds) - 1);
 	assert_cap(cap_of(HY_TARGET_EVENT_PORT, event, first, HY_CAP_EVENT_RX_FLOW_ID), HY_LEVEL_NO,
-		0, "there is no such pair of devices");
+		0, "no such pair of devices");
 }
 
 static void
@@ -225,7 +225,7 @@ a_pair_has_what_its_devices_and_the_process_have(void **state)
 	assert_cap(cap_of(HY_TARGET_EVENT, event, 0, HY_CAP_CRYPTO_SYM), HY_LEVEL_NO, 0,
 		"a capability of crypto devices, not of event devices");
 	assert_cap(cap_of(HY_TARGET_REGEX, 0, 0, HY_CAP_REGEX_QPS), HY_LEVEL_NO, 0,
-		"there is no such regex device");
+		"no such regex device");
 }
 
 static void

@@ -226,7 +226,7 @@ port_that_vanishes_without_a_word_is_gone(void **state)
 	assert_string_equal(chosen("live_rx", 1), "parked");
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
 	assert_int_equal(poll_out(), -ENODEV);
-	assert_string_equal(error, "port 1 cannot be started: there is no such device");
+	assert_string_equal(error, "port 1 cannot be started: no such device");
 	/* Another device in its place. */
 	assert_int_equal(port_add("net_null_9"), 1);
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
@@ -339,7 +339,7 @@ port_that_comes_back_unfit_stays_down_and_holds_up_no_other(void **state)
 	assert_int_equal(hy_hal_port_state(hal, 1), HY_PORT_DOWN);
 	assert_string_equal(chosen("live_rx", 1), "parked");
 	assert_string_equal(running(1)->reason,
-		"live_cls=fast cannot be had for port 1: cannot be bound: port 1 is busy");
+		"live_cls=fast cannot be used for port 1: cannot be bound: port 1 is busy");
 	/* The other port lives on, and this one is as good as new once it is started. */
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
 	assert_int_equal(poll_out(), 0);

@@ -94,7 +94,7 @@ port_that_is_not_there_has_no_capability(void **state)
 	RTE_SET_USED(state);
 	for (size_t i = 0; i < RTE_DIM(ports); i++)
 		for (int cap = HY_CAP_RX_QUEUES; cap <= HY_CAP_RUNNING; cap++)
-			assert_cap(of_port(ports[i], cap), HY_LEVEL_NO, 0, "there is no such port");
+			assert_cap(of_port(ports[i], cap), HY_LEVEL_NO, 0, "no such port");
 	assert_int_equal(of_port(UINT16_MAX, HY_CAP_SIMD_BITS)->level, HY_LEVEL_YES);
 }
 
@@ -107,7 +107,7 @@ port_that_is_ignored_is_none_until_another_hal(void **state)
 	assert_int_equal(hy_hal_port_ignore(hal, RTE_MAX_ETHPORTS), -EINVAL);
 	assert_int_equal(hy_hal_port_ignore(hal, port), 0);
 	assert_int_equal(hy_hal_probe(hal), 0);
-	assert_cap(of_port(port, HY_CAP_RX_QUEUES), HY_LEVEL_NO, 0, "there is no such port");
+	assert_cap(of_port(port, HY_CAP_RX_QUEUES), HY_LEVEL_NO, 0, "no such port");
 	select_all();
 	assert_null(hy_hal_selection(hal, "pkt_cls", port));
 	assert_int_equal(hy_hal_force(hal, "pkt_cls@0=ptype", error), -EINVAL);
@@ -289,7 +289,7 @@ width_that_the_user_forced_holds_and_is_told(void **state)
 	assert_non_null(strstr(out, "\nip4_lookup for process: x4\n"));
 	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0)
 		assert_non_null(strstr(out,
-			"\nforced: -95 ip4_lookup=avx2 cannot be had for process: needs simd_bits "
+			"\nforced: -95 ip4_lookup=avx2 cannot be used for process: needs simd_bits "
 			"of 256: it is 128, limited by --force-max-simd-bitwidth=128\n"));
 	else
 		assert_non_null(strstr(out, "needs avx2: no (the CPU lacks AVX2)\n"));
@@ -305,7 +305,8 @@ width_between_takes_what_fits_it(void **state)
 		skip();
 	run_with_width("256", "avx512", out, sizeof(out));
 	assert_non_null(strstr(out, "\nip4_lookup for process: avx2\n"));
-	assert_non_null(strstr(out, "\nforced: -95 ip4_lookup=avx512 cannot be had for process: "));
+	assert_non_null(strstr(out,
+		"\nforced: -95 ip4_lookup=avx512 cannot be used for process: "));
 	run_with_width("256", "scalar", out, sizeof(out));
 	assert_non_null(strstr(out, "\nforced: 0 none\n"));
 }

@@ -151,7 +151,7 @@ force_that_cannot_be_met_fails_says_why_and_selections_stand(void **state)
 	force("rule_cannot=giant");
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
 	assert_string_equal(error,
-		"rule_cannot=giant cannot be had for process: needs rx_ptype_ip4: no "
+		"rule_cannot=giant cannot be used for process: needs rx_ptype_ip4: no "
 		"(a capability of ports, not of the process)");
 	assert_ptr_equal(selected("rule_cannot", 0), before);
 	assert_string_equal(chosen("rule_cannot", 0), "good");
@@ -172,7 +172,7 @@ force_that_one_port_cannot_meet_fails_and_names_the_port(void **state)
 	force("rule_port=two");
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
 	assert_string_equal(error,
-		"rule_port=two cannot be had for port 1: needs tx_queues of 2: it is 1, "
+		"rule_port=two cannot be used for port 1: needs tx_queues of 2: it is 1, "
 		"the driver's limit");
 	assert_null(hy_hal_selection(hal, "rule_port", 0));
 	force("rule_port@1=plain");
@@ -190,7 +190,7 @@ forced_and_denied_fails(void **state)
 	deny("rule_clash=plain");
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
 	assert_string_equal(error,
-		"rule_clash=plain cannot be had for process: denied by the user");
+		"rule_clash=plain cannot be used for process: denied by the user");
 }
 
 static void

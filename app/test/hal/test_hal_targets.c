@@ -167,9 +167,8 @@ what_is_no_such_target_is_refused(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(specs); i++)
 		assert_int_equal(hy_hal_force(hal, specs[i], error), -EINVAL);
 	assert_string_equal(error,
-		"'tgt_regex@regex0=plain': 'regex0' is none of the regex devices that there "
-		"are; accepted: event0, crypto0, regex0, event0:port0, event0:crypto0 and the "
-		"like");
+		"'tgt_regex@regex0=plain': 'regex0' is not one of the regex devices; "
+		"accepted: event0, crypto0, regex0, event0:port0, event0:crypto0 and the like");
 	assert_int_equal(hal->nb_rules, 0);
 }
 

@@ -86,7 +86,7 @@ vectors_that_cannot_be_had_fall_back_to_single_events(void **state)
 	oct_open(&spec);
 	assert_chosen("sso_vector", "single");
 	snprintf(reason, sizeof(reason),
-		"cannot be bound: port %u: event vectors of 33 packets are not to be had; 4 to "
+		"cannot be bound: port %u: event vectors of 33 packets are not supported; 4 to "
 		"2048 are, powers of 2",
 		R.nic[0]);
 	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_BIND_FAILED,

@@ -46,7 +46,7 @@ hy_dump_poll(const struct hy_dump *dump, FILE *out)
 	if (!hy_signals_take(SIGUSR1))
 		return;
 	if (!document->wanted) {
-		hy_terminal_error("SIGUSR1 has %s written, and there is no %s", dump->what,
+		hy_terminal_error("SIGUSR1 writes %s, which requires %s", dump->what,
 			document->option);
 		return;
 	}

@@ -277,7 +277,8 @@ hy_recorder_begin(const struct hy_recorder_params *params, const char *text)
 static void
 abandon(void)
 {
-	hy_option_refuse("--capture", "%s: the file takes no packets", hy_recorder.recording.file);
+	hy_option_refuse("--capture", "%s: the file accepts no packets",
+		hy_recorder.recording.file);
 	hy_recorder.failed = true;
 	hy_recorder_stop_parts();
 	hy_recorder_count(true);

@@ -33,7 +33,8 @@ on_start(const char *command __rte_unused, const char *text, struct rte_tel_data
 	char error[HY_OPTION_ERROR_SIZE];
 
 	if (text == NULL)
-		return hy_telemetry_error("no parameter; what --capture accepts is accepted", data);
+		return hy_telemetry_error(
+			"a parameter is required: FILE,at=POINT..., as for --capture", data);
 	if (hy_recorder_start(text, error) < 0)
 		return hy_telemetry_error(error, data);
 	return state_tell(data);
@@ -51,6 +52,7 @@ on_stop(const char *command __rte_unused, const char *parameter __rte_unused,
 const struct hy_telemetry_command hy_telemetry_recorder[HY_TELEMETRY_RECORDER] = {
 	{ "/capture", on_capture,
 		"How far the capture is, or how far the last one was. No parameter" },
-	{ "/capture_start", on_start, "Starts a capture. Parameter: what --capture accepts" },
+	{ "/capture_start", on_start,
+		"Starts a capture. Parameter: FILE,at=POINT..., as for --capture" },
 	{ "/capture_stop", on_stop, "Stops the capture. No parameter" },
 };

@@ -119,7 +119,7 @@ pair_check(struct event_feed *feed, uint16_t port, char *reason, size_t size)
 	if (p->sched_type == RTE_SCHED_TYPE_ORDERED &&
 		(tx & RTE_EVENT_ETH_TX_ADAPTER_CAP_INTERNAL_PORT) == 0)
 		return event_refuse(-ENOTSUP, reason, size,
-			"ordered wants an event device that sends by itself what it put in order; "
+			"ordered needs an event device that sends by itself what it has ordered; "
 			"event device %u does not send packets of port %u: use atomic",
 			p->device, port);
 	return 0;

@@ -48,7 +48,7 @@ vectors_check(const struct event_feed *feed, uint16_t port, struct range *wait, 
 	if (p->vector_size < limits.min_sz || p->vector_size > limits.max_sz ||
 		(limits.log2_sz != 0 && !rte_is_power_of_2(p->vector_size)))
 		return event_refuse(-ENOTSUP, reason, size,
-			"port %u: event vectors of %u packets are not to be had; %u to %u are%s",
+			"port %u: event vectors of %u packets are not supported; %u to %u are%s",
 			port, p->vector_size, limits.min_sz, limits.max_sz,
 			limits.log2_sz != 0 ? ", powers of 2" : "");
 	wait->min = RTE_MAX(wait->min, limits.min_timeout_ns);
