@@ -210,7 +210,7 @@ def test_contender_is_dpdks_own_l3fwd(tmp_path):
     done = subprocess.run(
         [os.environ.get("CC", "cc"), "-std=gnu11", "-O3", "-w", "-fPIC", "-shared", "-D_GNU_SOURCE",
          "-DALLOW_EXPERIMENTAL_API", f"-I{source / 'l3fwd'}", f"-I{source / 'common'}",
-         f"-I{l3fwd.ROOT / 'app' / 'bench'}", l3fwd.ROOT / "tests" / "contender" / "l3fwd.c",
+         f"-I{l3fwd.ROOT}", l3fwd.ROOT / "tests" / "contender" / "l3fwd.c",
          "-o", contender, *flags], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     figures, _ = measure(tmp_path, "l3fwd", "--work", "hop_per_port_p*", "--contender", contender)
