@@ -99,7 +99,7 @@ def test_standard_error_whose_reader_goes_on_gets_the_next_lines(rig):
         os.read(reader, 1 << 16)
     process.send_signal(signal.SIGUSR1)
     live.until(lambda: select.select([reader], [], [], 0)[0], "a line", process)
-    assert os.read(reader, 1 << 16).startswith(b"l3fwd-graph: SIGUSR1 has routes written")
+    assert os.read(reader, 1 << 16).startswith(b"l3fwd-graph: SIGUSR1 writes routes")
     os.close(writer)
     process.send_signal(signal.SIGTERM)
     live.until(lambda: process.poll() is not None, "the end")
