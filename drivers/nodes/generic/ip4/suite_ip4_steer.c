@@ -10,7 +10,6 @@
 #include <hy_conform.h>
 #include <hy_ip4_steer.h>
 
-#include <hy_ip4_steer.h>
 #include "ip4_fib.h"
 
 #define STEERS 40 /* among them the least class there is, and the greatest */
