@@ -122,7 +122,7 @@ struct hy_variant {
 	 *
 	 * @param target The port.
 	 * @param[in,out] plan What the variants before it want of the port.
-	 * @param[out] reason Why it cannot be had, like that of bind.
+	 * @param[out] reason Why it cannot be chosen, like that of bind.
 	 * @return 0, or a negative errno: the next candidate is tried.
 	 */
 	int (*prepare)(const struct hy_hal *hal, struct hy_target target, struct hy_port_plan *plan,

@@ -17,7 +17,7 @@
  * - Where a port cannot tell fragments, which have no ports, those that carry the mark of a rule for
  *   ports are classified in software.
  * - A random sample of marked packets is classified again in software. What differs is recorded,
- *   and if it happens too often the port's marks are believed no more. Until then, packets that are
+ *   and if it happens too often the port's marks are distrusted. Until then, packets that are
  *   not in the sample keep the class of a wrong mark.
  * - Of the packets without a valid mark some are looked at. If most of those that rules in hardware
  *   match come without a mark, or if packets name another port than the one that received them, the
@@ -54,7 +54,7 @@ struct hy_offload_params {
 	uint32_t max_rules;    /**< In hardware at once, to 2^20. [16,384; less if marks are few] */
 	uint32_t sample_every; /**< One of so many marked packets is checked, to 2^31. [1,024] */
 	/**
-	 * Mismatches after which marks are believed no more, and bursts with packets that name
+	 * Mismatches before a port's marks are distrusted, and bursts with packets that name
 	 * another port. [8]
 	 */
 	uint32_t demote_after;

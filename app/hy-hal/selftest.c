@@ -110,7 +110,7 @@ variant_refuse(const char *name)
 	fprintf(stderr, "\n");
 }
 
-/* All variants of the families in question; complains of one that there is not. */
+/* All variants of the selected families; complains of one that does not exist. */
 static int
 entries_find(const struct settings *settings, struct run *run)
 {

@@ -345,7 +345,7 @@ take_lane(struct port *port, struct queue *queue, int l, struct rte_event events
 	return taken;
 }
 
-/* From one lane, so that there are others for other ports. */
+/* From one lane, so that other ports have the others. */
 static uint16_t
 take(struct port *port, uint8_t id, struct rte_event events[], uint16_t n)
 {

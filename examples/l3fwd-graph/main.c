@@ -119,7 +119,7 @@ export_graph(const struct options *options, const struct pipeline *pipeline, str
 	return dot < 0 ? dot : json;
 }
 
-/* What is told of the graphs and tables, while there are any. */
+/* Writes what was asked for of the graphs and tables, while they exist. */
 static int
 export_all(const struct options *options, const struct pipeline *pipeline, struct outputs *out)
 {

@@ -51,7 +51,7 @@ option_read_event_device(const char *text, struct options *options)
 		&options->event.device);
 }
 
-/* Without --event-device, the one that there is. */
+/* Without --event-device, the only one. */
 static int
 choose_device(struct event_options *e)
 {

@@ -17,7 +17,7 @@
 #define ROUTES_LEAST 1024u
 #define TBL8S_LEAST 256u
 
-/* What was asked for; or for what there is, with a quarter more. */
+/* What was asked for; else the routes of the file, and a quarter more. */
 static uint32_t
 room(uint32_t asked, uint32_t n, uint32_t least)
 {

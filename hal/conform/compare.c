@@ -42,7 +42,7 @@ conform_burst_make(struct conform_trial *trial)
 		if (ref->packets[i] == NULL || cand->packets[i] == NULL) {
 			rte_pktmbuf_free(ref->packets[i]);
 			rte_pktmbuf_free(cand->packets[i]);
-			trial->n = i; /* what there is to free */
+			trial->n = i; /* to be freed */
 			return -ENOMEM;
 		}
 		*conform_tag(ref->packets[i]) = (struct conform_tag){ ref, i };

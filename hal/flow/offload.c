@@ -109,7 +109,7 @@ defaults(const struct hy_offload_params *given)
 	return p;
 }
 
-/* Slots are twice the rules, so that there are some while others are in quarantine. */
+/* Twice as many slots as rules, so that some are free while others are in quarantine. */
 static int
 layout(struct hy_offload *o)
 {

@@ -105,7 +105,7 @@ struct watch {
 	uint64_t left;            /* when a rule last began to leave hardware */
 };
 
-/* Why a port's marks are believed no longer. */
+/* Why a port's marks are distrusted. */
 enum demotion { DEMOTED_WRONG, DEMOTED_MISSING, DEMOTED_FOREIGN };
 
 struct hy_offload {

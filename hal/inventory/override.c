@@ -22,7 +22,7 @@ concerns(const struct hy_override *o, const struct hy_hal_device *dev)
 		o->target.peer == dev->target.peer;
 }
 
-/* Without a word on it, a value stays, but for what there is not. */
+/* A value that is not given stays, unless the capability is now absent. */
 static uint64_t
 value_of(const struct hy_override *o, const struct hy_capability *cap)
 {

@@ -340,7 +340,7 @@ hy_place_again(struct hy_hal *hal, const struct hy_slate *slate)
 	hy_node_id id;
 	int rc = 0;
 
-	/* All leave before one is placed: a node that becomes free can then be had. */
+	/* All leave before one is placed: a node that becomes free can then be used. */
 	for (unsigned int i = 0; i < slate->n; i++) {
 		const struct hy_selection *s = &slate->selections[i];
 		const struct hy_hal_node *node = hy_place_find(hal, s->family, s->target);

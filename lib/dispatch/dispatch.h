@@ -73,7 +73,7 @@ struct hy_stage *hy_stage_get(struct hy_dispatch *dispatch, const char *target, 
 /* Has nodes of a stage take it up anew in images to come. */
 int hy_stage_config(struct hy_stage *stage, enum hy_stage_node which);
 struct hy_stage *hy_stage_find(const struct hy_dispatch *dispatch, const char *target);
-/* Sees to it that there is a ring. Returns 0 or -ENOMEM, logged. */
+/* Makes a ring if there is none. Returns 0 or -ENOMEM, logged. */
 int hy_stage_ring(struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int from,
 	unsigned int to);
 /* Whether a node of the registry is one of the dispatch's own. */

@@ -42,7 +42,7 @@ hy_ring_lane(const struct hy_ring *ring, unsigned int lane)
 	return ring->lanes + (size_t)lane * ring->size;
 }
 
-/* The producer: objects that there is room for; looks at the other end if it knows of fewer. */
+/* The producer: room in objects; looks at the other end if it knows of less. */
 static inline uint32_t
 hy_ring_room(struct hy_ring *ring, uint32_t wanted)
 {

@@ -215,7 +215,7 @@ struct hy_arc_place {
 int hy_arc_join(const struct hy_graph *graph, const struct hy_node *node, unsigned int lane,
 	struct hy_arc_place *place);
 
-/** What a feature is told of an object. */
+/** What a feature knows of an object. */
 struct hy_arc_hop {
 	uint32_t cookie; /**< As it was enabled. */
 	uint16_t edge;   /**< Where the object goes if the feature lets it pass. */

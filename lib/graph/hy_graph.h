@@ -108,7 +108,7 @@ struct hy_drop {
 struct hy_counter {
 	const char *name;          /**< As statistics show it; a name, unique within the node. */
 	const char *unit;          /**< What is counted, a name: "bytes". NULL: just a number. */
-	enum hy_severity severity; /**< How bad it is that there is something to count. */
+	enum hy_severity severity; /**< How bad a count other than 0 is. */
 	const char *text;          /**< One sentence, as in struct hy_drop; may be NULL. */
 };
 

@@ -175,7 +175,7 @@ hy_lanes_append(const struct hy_graph *graph, const struct hy_node *node, const 
 	}
 }
 
-/* Appends what there is room for; releases the rest, and counts it. */
+/* Appends as many as fit; releases and counts the rest. */
 void hy_stream_overflow(struct hy_graph *graph, struct hy_node *node, uint16_t edge, void **objs,
 	uint32_t n);
 

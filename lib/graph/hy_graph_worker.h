@@ -128,7 +128,7 @@ static inline void hy_release(struct hy_graph *graph, void **objs, uint16_t n);
  * counts as sent until then: reserve what will be put. At most one reservation a target, and none
  * when process returns.
  *
- * @param[in,out] n Objects wanted; what there is room for.
+ * @param[in,out] n Objects wanted; then as many as fit.
  * @return Where to write the objects.
  */
 void **hy_stream_get(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t *n);

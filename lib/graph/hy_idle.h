@@ -5,9 +5,8 @@
  * without a break. When they stop it goes on polling for a while, then pauses the CPU ever longer
  * between walks, then sleeps until a device wakes it. Any object takes it back to polling.
  *
- * It sleeps only if the graph's struct hy_object_ops can wait and all of its sources have somebody
- * to wake the worker. Otherwise it stays at the longest pause: a queue that rings no bell must be
- * looked at.
+ * It sleeps only if the graph's struct hy_object_ops can wait and each of its sources can wake the
+ * worker. Otherwise it stays at the longest pause: a queue that cannot interrupt must be polled.
  *
  * @code
  * hy_idle_init(&idle, NULL);

@@ -172,7 +172,7 @@ int hy_policy_commit(struct hy_policy *policy);
 void hy_policy_abort(struct hy_policy *policy);
 
 /**
- * Stages the rules of a text file in place of all that there are. What was staged before is
+ * Stages the rules of a text file in place of all present ones. What was staged before is
  * forgotten.
  *
  * A line is "rule ID class CLASS" and any of "precedence N" (0 without), "type 0x0800", "vlan 7",

@@ -158,7 +158,7 @@ disable(const struct change *c)
 	return 0;
 }
 
-/* What the program is told of a change, copied while the arc is there for sure. */
+/* What the program's notifier gets, copied while the arc certainly exists. */
 struct notice {
 	char arc[RTE_GRAPH_FEATURE_ARC_NAMELEN], feature[RTE_GRAPH_FEATURE_ARC_NAMELEN];
 	rte_node_t node;

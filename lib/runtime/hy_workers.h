@@ -175,7 +175,7 @@ struct hy_quiet {
 
 /**
  * Looks at what the workers have done; to be called now and then. Time alone says little on a busy
- * machine, so that every source must have been called in vain since the last packet.
+ * machine, so that every source must have returned nothing since the last packet.
  *
  * @return Whether no packet has come for quiet->ms, and every source was asked for some in that time.
  * False also if memory runs out.

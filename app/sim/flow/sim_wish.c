@@ -149,7 +149,7 @@ item_fields(const struct layer *layer, const struct rte_flow_item *item, struct 
 	return 0;
 }
 
-/* The ether type in front of a tag says no more than that there is a tag, which VLAN does. */
+/* The ether type in front of a tag only announces the tag, as the VLAN item does. */
 static int
 type_before_tag(const struct rte_flow_item *item, struct hy_sim_wish *wish,
 	struct rte_flow_error *error)

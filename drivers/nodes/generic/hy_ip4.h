@@ -77,7 +77,7 @@ struct hy_ip4_fib_params {
  * Creates a table without routes.
  *
  * @param name 1 to 16 bytes, unique among the process's tables.
- * @return 0; -EINVAL; -EEXIST; -ENOMEM; -ENOTSUP the engine's lookup is not to be had: the CPU or
+ * @return 0; -EINVAL; -EEXIST; -ENOMEM; -ENOTSUP the engine's lookup is not available: the CPU or
  * EAL's vector width does not allow it.
  */
 int hy_ip4_fib_create(const char *name, const struct hy_ip4_fib_params *params,
@@ -218,7 +218,7 @@ int hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_rout
 	struct hy_ip4_next_hop *next_hop);
 
 /** Names for hy_hal_declare(), by which variants of ip4_lookup are chosen. */
-#define HY_IP4_ROUTES "ip4_routes"           /**< Value: routes that there are going to be. */
+#define HY_IP4_ROUTES "ip4_routes"           /**< Value: routes that the table will hold. */
 #define HY_IP4_LIVE_ROUTES "ip4_live_routes" /**< They change while packets flow. */
 
 /**

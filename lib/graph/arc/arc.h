@@ -13,7 +13,7 @@
 /* Where the chain of an index is, and when the other place for one is free again. */
 struct hy_arc_slot {
 	uint64_t token; /* of the last change */
-	uint8_t side;   /* 0 or 1: the chain that objects are told of */
+	uint8_t side;   /* 0 or 1: the chain that objects get */
 };
 
 struct hy_arc {

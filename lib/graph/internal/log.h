@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One log line, for whoever reads the terminal: what was wrong, and what is accepted. */
+/* One log line: what was wrong, and what is accepted. */
 #ifndef HY_GRAPH_LOG_H
 #define HY_GRAPH_LOG_H
 

@@ -79,7 +79,7 @@ name_copy(const struct hy_graph *graph, const char *from, char to[HY_NAME_SIZE])
 	return 0;
 }
 
-/* Why a point cannot be captured in the image that there is. */
+/* Why a point cannot be captured in the present image. */
 static int
 spot_refuse(const struct hy_graph *graph, const struct hy_capture_spot *spot)
 {

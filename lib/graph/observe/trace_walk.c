@@ -225,7 +225,7 @@ scatter(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void
 	for (uint32_t i = 0; i < n && trace->nb_visits > 0; i++) {
 		struct hy_trace_visit *v = visit_sent(trace, objs[i]);
 
-		/* Of several copies, one that is dropped is what there is to say. */
+		/* Of several copies, one that is dropped is reported. */
 		if (v == NULL || (v->sent && (int16_t)next[i] >= 0))
 			continue;
 		v->sent = true;

@@ -10,7 +10,7 @@
 #include "lib/graph/update/control.h"
 #include "reg_node.h"
 
-/* hy_registry_get() for those who were given the id: says that there is no such node. */
+/* hy_registry_get() for ids that callers hand in: logs it if the node does not exist. */
 static struct hy_reg_node *
 node_wanted(hy_node_id id)
 {

@@ -113,7 +113,7 @@ text_copy(const char **copy, const char *text)
 	return text != NULL && *copy == NULL ? -ENOMEM : 0;
 }
 
-/* Copies detours one by one, so that what there is of them after a failure can be freed. */
+/* Copies detours one by one, so that after a failure the copies can be freed. */
 static int
 detours_copy(struct hy_graph_params *copy, const struct hy_graph_params *params)
 {

@@ -332,7 +332,7 @@ topology_check(const struct hy_topology *topo)
 	return rc == -EEXIST ? -EPROTO : rc;
 }
 
-/* Sources first, edges to nodes that there are. */
+/* Sources first, edges to nodes that exist. */
 static bool
 topology_valid(const struct hy_topology *topo)
 {

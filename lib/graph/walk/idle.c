@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker's rest: polls, pauses, sleeps, as the number of walks in vain grows. */
+/* A worker's rest: polls, pauses, sleeps, as the number of empty walks grows. */
 
 #include <rte_cycles.h>
 #include <rte_pause.h>

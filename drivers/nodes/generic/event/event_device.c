@@ -78,7 +78,7 @@ queue_setup(const struct event_feed *feed, const struct rte_event_dev_info *info
 	return 0;
 }
 
-/* As deep as bursts are; what brings packets may bring all that there is room for. */
+/* As deep as bursts are; what brings packets may fill all the room. */
 static int
 port_setup(const struct event_feed *feed, uint8_t port, const struct rte_event_dev_info *info)
 {

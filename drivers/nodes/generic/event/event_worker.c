@@ -9,7 +9,7 @@
 
 #include "event_feed.h"
 
-/* Of services in vain: event_sw finds in one run that there is room, and fills it in the next. */
+/* Empty runs of services: event_sw finds room in one run, and fills it in the next. */
 #define RUNS_MOST 2
 
 int

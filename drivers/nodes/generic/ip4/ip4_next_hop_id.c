@@ -64,7 +64,7 @@ ip4_id_find(const struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop
 		: (uint32_t)(uintptr_t)data;
 }
 
-/* Everything for more next hops, beside what there is. */
+/* Everything for more next hops, beside the present arrays. */
 static int
 room_create(struct hy_ip4_fib *fib, uint32_t room, struct ip4_next_hop **next_hops,
 	struct rte_hash **ids)

@@ -91,7 +91,7 @@ hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop)
 	return 0;
 }
 
-/* The default route if no other covers it; that there is none shows in its next hop. */
+/* The default route if no other covers it; its next hop tells whether one exists. */
 static struct hy_ip4_route
 route_covering(const struct hy_ip4_fib *fib, uint32_t dst)
 {
