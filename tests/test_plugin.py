@@ -509,7 +509,7 @@ RTE_INIT(run) {{ fclose(fopen("{marker}", "w")); }}
     run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={path}")
     assert (run.stats["totals"]["tx"], marker.exists()) == (100, True), run
     marker.unlink()
-    header = changed / "hy_graph_worker.h"
+    header = changed / "hy_graph_inline.h"
     text = header.read_text()
     lines = text.splitlines(keepends=True)
     at = next(i for i, line in enumerate(lines) if line.startswith("\tvoid *ctx;"))
