@@ -299,6 +299,8 @@ hy_ports_poll(struct hy_graph *const *graphs, unsigned int n, FILE *out, char *e
 	char from_hal[HY_HAL_ERROR_SIZE] = "";
 	int rc;
 
+	if (ports_hal == NULL)
+		return 0;
 	ports_out = out;
 	reset_error[0] = '\0';
 	rc = hy_hal_poll(ports_hal, graphs, n, &ops, from_hal);
@@ -344,7 +346,8 @@ hy_ports_stop(unsigned int *in_use, unsigned int *total)
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
 		if (!hy_ports[p].known)
 			continue;
-		if (hy_ports[p].started) {
+		/* One that was removed since the last poll is the driver's no more. */
+		if (hy_ports[p].started && rte_eth_dev_is_valid_port(p)) {
 			drain(&hy_ports[p]);
 			rte_eth_dev_stop(p);
 		}

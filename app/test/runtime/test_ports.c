@@ -153,6 +153,38 @@ a_buffer_that_is_not_given_back_is_counted(void **state)
 	assert_int_equal(in_use, 0);
 }
 
+static void
+polling_without_ports_does_nothing(void **state)
+{
+	const struct hy_port_params port = port_params(0);
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_ports_poll(NULL, 0, NULL, error), 0);
+	assert_int_equal(start(&port, 1), 0);
+	assert_int_equal(hy_ports_poll(NULL, 0, NULL, error), 0);
+	hy_ports_stop(NULL, NULL);
+	assert_int_equal(hy_ports_poll(NULL, 0, NULL, error), 0);
+}
+
+static void
+a_port_that_was_removed_is_not_drained(void **state)
+{
+	const struct hy_port_params ports[] = { port_params(0), port_params(1) };
+	unsigned int in_use = UINT_MAX, all = 0;
+
+	RTE_SET_USED(state);
+	assert_int_equal(start(ports, 2), 0);
+	assert_int_equal(rte_vdev_uninit(names[0]), 0); /* nobody has polled since */
+	assert_false(rte_eth_dev_is_valid_port(ids[0]));
+	unit_log_clear();
+	hy_ports_stop(&in_use, &all);
+	assert_null(strstr(unit_log(), "not ready port"));
+	assert_null(strstr(unit_log(), "Invalid port_id"));
+	assert_int_equal(in_use, 0);
+	assert_true(all > 0);
+	assert_false(rte_eth_dev_is_valid_port(ids[1]));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_port_is_found_by_number_and_by_name, setup, teardown),
 	cmocka_unit_test_setup_teardown(ports_that_come_later_get_a_pool_of_their_own, setup,
@@ -161,6 +193,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_port_is_started_once, setup, teardown),
 	cmocka_unit_test_setup_teardown(a_buffer_that_is_not_given_back_is_counted, setup,
 		teardown),
+	cmocka_unit_test_setup_teardown(polling_without_ports_does_nothing, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_port_that_was_removed_is_not_drained, setup, teardown),
 };
 
 UNIT_SUITE(tests)
