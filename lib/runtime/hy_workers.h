@@ -6,7 +6,7 @@
  * take from an event device (hy_event.h).
  *
  * @code
- * hy_workers_init(&workers, NULL, 0, true);
+ * hy_workers_init(&workers, NULL, RTE_MAX_LCORE, true);
  * // ports, selection, nodes
  * hy_workers_graphs(&workers, &graphs);
  * hy_workers_run(&workers, &loop);
@@ -145,10 +145,15 @@ struct hy_loop {
  */
 int hy_workers_run(struct hy_workers *workers, const struct hy_loop *loop);
 
-/** Has all workers walk. @return 0; what rte_eal_remote_launch() returns: then none does. */
+/**
+ * Has all workers walk.
+ *
+ * @return 0; -EBUSY an lcore already runs a function; -EPIPE EAL cannot reach it. On an error no
+ * worker walks.
+ */
 int hy_workers_launch(struct hy_workers *workers);
 
-/** Has all workers end after the walk that they are in, and waits for them. */
+/** Has all workers end after the walk that they are in, and waits for them, if they walk. */
 void hy_workers_join(struct hy_workers *workers);
 
 /**

@@ -23,7 +23,8 @@ worker_add(struct hy_workers *workers, unsigned int lcore, bool numa)
 	}
 	workers->worker[workers->nb++] = (struct hy_worker){ .lcore = lcore,
 		.socket = numa ? (int)rte_lcore_to_socket_id(lcore) : SOCKET_ID_ANY,
-		.all = workers };
+		.all = workers,
+		.ended = true };
 	return 0;
 }
 
@@ -88,34 +89,41 @@ worker_main(void *arg)
 	return 0;
 }
 
+/* Ends the first n workers. */
+static void
+join_first(struct hy_workers *workers, unsigned int n)
+{
+	__atomic_store_n(&workers->stop, true, __ATOMIC_RELAXED);
+	for (unsigned int w = 0; w < n; w++)
+		rte_eal_wait_lcore(workers->worker[w].lcore);
+	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
+	for (unsigned int w = 0; w < n; w++)
+		RTE_VERIFY(__atomic_load_n(&workers->worker[w].ended, __ATOMIC_ACQUIRE));
+}
+
 int
 hy_workers_launch(struct hy_workers *workers)
 {
-	int rc = 0;
-
 	__atomic_store_n(&workers->stop, false, __ATOMIC_RELAXED);
-	for (unsigned int w = 0; w < workers->nb; w++)
-		workers->worker[w].ended = true;
-	for (unsigned int w = 0; w < workers->nb && rc == 0; w++) {
-		workers->worker[w].ended = false;
-		rc = rte_eal_remote_launch(worker_main, &workers->worker[w],
-			workers->worker[w].lcore);
-		workers->worker[w].ended = rc < 0;
+	for (unsigned int w = 0; w < workers->nb; w++) {
+		struct hy_worker *worker = &workers->worker[w];
+		int rc;
+
+		worker->ended = false;
+		rc = rte_eal_remote_launch(worker_main, worker, worker->lcore);
+		if (rc < 0) {
+			worker->ended = true;
+			join_first(workers, w); /* the lcore itself may be busy for ever */
+			return rc;
+		}
 	}
-	if (rc < 0)
-		hy_workers_join(workers);
-	return rc;
+	return 0;
 }
 
 void
 hy_workers_join(struct hy_workers *workers)
 {
-	__atomic_store_n(&workers->stop, true, __ATOMIC_RELAXED);
-	for (unsigned int w = 0; w < workers->nb; w++)
-		rte_eal_wait_lcore(workers->worker[w].lcore);
-	/* What workers wrote is here by now, and this says it where EAL is not looked into. */
-	for (unsigned int w = 0; w < workers->nb; w++)
-		RTE_VERIFY(__atomic_load_n(&workers->worker[w].ended, __ATOMIC_ACQUIRE));
+	join_first(workers, workers->nb);
 }
 
 uint64_t
