@@ -34,13 +34,13 @@ def swapped(sent):
     return sent[6:12] + sent[:6] + sent[12:]
 
 
-def run(rig, program, ports, *words, tx_queues=1, lcores=2, **env):
+def run(rig, program, ports, *words, tx_queues=1, lcores=2, stdout=subprocess.PIPE, **env):
     """Runs the program over captures; returns its exit code and what it printed."""
     cpu = min(os.sched_getaffinity(0))
     command = [*l3fwd.UNDER, str(program), "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry",
                "-m", "256", "--lcores", ",".join(f"{n}@{cpu}" for n in range(lcores)),
                *rig.vdevs(ports, tx_queues), "--", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False,
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False,
                           timeout=l3fwd.TIMEOUT,
                           env={**os.environ, "RUNTIME_DIRECTORY": str(rig.folder), **env})
     assert not l3fwd.has_sanitizer_report(done.stderr), done.stderr
@@ -96,6 +96,21 @@ def test_ports_that_are_not_there_are_refused_by_name(rig, names, error):
     done = run(rig, BUILT, [[[frame(1, 0x0800)]]], *first, *names)
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert error in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("text", [" 5", "+5", "5ms", "4294967296"])
+def test_time_that_is_not_a_number_is_refused(rig, text):
+    done = run(rig, BUILT, [[[frame(1, 0x0800)]]], text, "0")
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    assert "usage: reflect" in done.stderr, done.stderr
+
+
+def test_report_that_is_lost_is_an_error(rig):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = run(rig, BUILT, [[[frame(1, 0x0800)]]], str(IDLE_MS), "0", stdout=full)
+    assert done.returncode == 1, done.stderr
+    assert "reflect: standard output: No space left on device\n" in done.stderr, done.stderr
+    l3fwd.assert_same_frames([swapped(frame(1, 0x0800))], sent(rig, 0, 1), "port 0")
 
 
 def test_port_with_too_few_queues_is_refused(rig):

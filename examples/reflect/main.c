@@ -10,6 +10,7 @@
 #include <hy_file.h>
 #include <hy_mbuf.h>
 #include <hy_node.h>
+#include <hy_option.h>
 #include <hy_signals.h>
 #include <hy_workers.h>
 
@@ -93,9 +94,8 @@ main(int argc, char **argv)
 	char error[HY_HAL_ERROR_SIZE] = "the log says why";
 	struct hy_ends ends = { .next = "reflect" };
 	static struct hy_workers workers;
-	unsigned long idle_ms;
+	unsigned int idle_ms;
 	bool good = false;
-	char *end;
 	int eal;
 
 	hy_signals_catch();
@@ -103,10 +103,9 @@ main(int argc, char **argv)
 		hy_hal_create(&ends.hal) < 0)
 		return EXIT_FAILURE;
 	ends.nb_ports = argc > eal + 2 ? (unsigned int)(argc - eal - 2) : 0;
-	idle_ms = ends.nb_ports > 0 ? strtoul(argv[eal + 1], &end, 10) : 0;
-	if (ends.nb_ports == 0 || *end != '\0' || idle_ms > UINT32_MAX)
+	if (ends.nb_ports == 0 || !hy_option_is_number(argv[eal + 1], 0, UINT32_MAX, &idle_ms))
 		fprintf(stderr, "%s\n", usage);
-	else if (reflect(&workers, &ends, argv + eal + 2, (uint32_t)idle_ms, error) < 0)
+	else if (reflect(&workers, &ends, argv + eal + 2, idle_ms, error) < 0)
 		fprintf(stderr, "reflect: %s\n", error);
 	else
 		good = hy_workers_end(&workers, stdout);
@@ -114,5 +113,5 @@ main(int argc, char **argv)
 	hy_ports_stop(NULL, NULL);
 	hy_hal_destroy(ends.hal);
 	rte_eal_cleanup();
-	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+	return hy_output_end("reflect") == EXIT_SUCCESS && good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
