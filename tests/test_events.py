@@ -116,6 +116,16 @@ def test_port_that_its_driver_does_not_set_up_again_stays_down(events):
     assert_stays_down(events)
 
 
+def test_reset_that_fails_again_is_reported_again(events):
+    events.event(0, RESET, "port 0 is down: it asks for a reset")
+    events.event(1, RESET, "port 1 is up again")
+    print(0, RESET, file=events.commands)
+    events.event(1, RESET, "port 1 is up again")
+    run = events.finish()
+    assert run.stderr.count("port 0 stays down: its reset failed: Input/output error") == 2, run
+    assert run.stats["ports"][1]["resets"] == 2, run
+
+
 def test_port_that_is_removed_is_dropped_for_and_the_others_go_on(events):
     events.event(1, REMOVED, "port 1 is gone: it was removed")
     events.event(2, RESET, "port 2 is up again")

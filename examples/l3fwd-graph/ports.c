@@ -81,8 +81,9 @@ ports_poll(const struct options *options, struct hy_graph *const *graphs, unsign
 		return;
 	}
 	/* A port that came back may have got a variant that does not keep order. */
-	if (feed_check(options, error, sizeof(error)) == 0 || strcmp(error, said) == 0)
-		return;
-	fprintf(stderr, "l3fwd-graph: %s\n", error);
+	if (feed_check(options, error, sizeof(error)) == 0)
+		error[0] = '\0';
+	else if (strcmp(error, said) != 0)
+		fprintf(stderr, "l3fwd-graph: %s\n", error);
 	strcpy(said, error);
 }

@@ -305,7 +305,11 @@ hy_ports_poll(struct hy_graph *const *graphs, unsigned int n, FILE *out, char *e
 	reset_error[0] = '\0';
 	rc = hy_hal_poll(ports_hal, graphs, n, &ops, from_hal);
 	hy_port_watch(ports_hal, out);
-	if (rc >= 0 || strcmp(from_hal, said) == 0)
+	if (rc >= 0) {
+		said[0] = '\0'; /* the next error is news */
+		return 0;
+	}
+	if (strcmp(from_hal, said) == 0)
 		return 0;
 	strcpy(said, from_hal);
 	strcpy(error, from_hal);
