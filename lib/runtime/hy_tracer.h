@@ -39,7 +39,7 @@ int hy_tracer_check(const char *text);
  *
  * @param graphs Of the workers; outlive the tracer, the array too.
  * @param text Of the option --trace, with which messages begin; NULL: start none now.
- * @return 0; -EINVAL the trace could not start (reported).
+ * @return 0; -EINVAL the trace could not start (reported), and hy_tracer_end() was called.
  */
 int hy_tracer_begin(struct hy_graph *const *graphs, unsigned int nb_graphs, const char *text);
 

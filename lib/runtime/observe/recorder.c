@@ -266,6 +266,7 @@ hy_recorder_begin(const struct hy_recorder_params *params, const char *text)
 
 	pthread_mutex_lock(&hy_recorder.lock);
 	hy_recorder.params = *params;
+	hy_recorder.failed = false;
 	pthread_mutex_unlock(&hy_recorder.lock);
 	if (text == NULL || hy_recorder_start(text, error) == 0)
 		return 0;

@@ -149,6 +149,7 @@ hy_tracer_begin(struct hy_graph *const *graphs, unsigned int nb_graphs, const ch
 	pthread_mutex_unlock(&lock);
 	if (text == NULL || hy_tracer_start(text, error) == 0)
 		return 0;
+	hy_tracer_end();
 	return hy_option_refuse("--trace", "%s", error);
 }
 
