@@ -16,6 +16,9 @@ rules_commit(struct hy_policy *policy, char *error)
 		snprintf(error, HY_POLICY_ERROR_SIZE,
 			"rte_acl cannot compile so many rules that overlap in so many fields, or has "
 			"no memory for it (EAL's -m)");
+	else if (rc == -ETIMEDOUT)
+		snprintf(error, HY_POLICY_ERROR_SIZE,
+			"a worker has not finished its walk within a second");
 	else if (rc < 0)
 		snprintf(error, HY_POLICY_ERROR_SIZE, "%s", strerror(-rc));
 	return rc;

@@ -16,6 +16,7 @@
 #include <rte_telemetry.h>
 
 #include <hy_ports.h>
+#include <hy_terminal.h>
 
 #include "hal/internal/dpdk.h"
 #include "telemetry.h"
@@ -201,7 +202,11 @@ telemetry_begin(void)
 		{ "/route", on_route,
 			"The route that an address takes. Parameter: an IPv4 address, A.B.C.D" },
 	};
-	const int rc = hy_telemetry_register("/l3fwd", commands, RTE_DIM(commands));
+	int rc = hy_telemetry_register("/l3fwd", commands, RTE_DIM(commands));
 
-	return rc < 0 ? rc : hy_telemetry_begin("/l3fwd");
+	if (rc == 0)
+		rc = hy_telemetry_begin("/l3fwd");
+	if (rc < 0)
+		hy_terminal_error("telemetry: %s", strerror(-rc));
+	return rc;
 }
