@@ -81,7 +81,11 @@ def test_headers_are_installed(installed):
     assert {"hy_graph.h", "hy_graph_worker.h", "hy_capability.h", "hy_hal.h", "hy_node.h"} <= there
 
 
-def test_each_header_compiles_by_itself(installed, tmp_path):
+@pytest.mark.parametrize("compiler", [
+    (os.environ.get("CC", "cc"), "-xc", "-std=gnu11", "-Wextra"),
+    (os.environ.get("CXX", "c++"), "-xc++", "-std=gnu++17"),
+], ids=["c", "cxx"])
+def test_each_header_compiles_by_itself(installed, tmp_path, compiler):
     flags = pkg_config(installed, "--cflags")
     (folder,) = [Path(word[2:]) for word in flags if word.endswith("include/halyard")]
     names = sorted(path.name for path in folder.glob("*.h"))
@@ -89,8 +93,7 @@ def test_each_header_compiles_by_itself(installed, tmp_path):
     for name in names:
         source = tmp_path / f"{name}.c"
         source.write_text(f"#include <{name}>\n")
-        run(os.environ.get("CC", "cc"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra",
-            "-Werror", *flags, source)
+        run(*compiler, "-fsyntax-only", "-Wall", "-Werror", *flags, source)
 
 
 def test_example_in_hy_graph_worker_runs(installed, tmp_path):

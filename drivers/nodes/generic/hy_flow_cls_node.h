@@ -83,7 +83,7 @@ hy_flow_cls_keys(void **objs, uint32_t n, struct hy_flow_key key[])
 	for (uint32_t j = 0; j < n; j++)
 		rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[j], void *));
 	do { /* n is at least 1 */
-		const struct rte_mbuf *m = objs[i];
+		const struct rte_mbuf *m = (const struct rte_mbuf *)objs[i];
 
 		hy_flow_key(hy_mbuf_peek(m, HY_FLOW_HEADERS, bounce), m->pkt_len, &key[i]);
 	} while (++i < n);
@@ -115,7 +115,7 @@ static __rte_always_inline void
 hy_flow_cls_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
 	const struct hy_flow_cls_answer answer[])
 {
-	const struct hy_flow_cls_ctx *ctx = node->ctx;
+	const struct hy_flow_cls_ctx *ctx = (const struct hy_flow_cls_ctx *)node->ctx;
 	uint32_t *class_id = hy_lane(graph, node, HY_FLOW_CLS_LANE_CLASS);
 	uint16_t next[HY_BURST_MAX];
 
@@ -138,7 +138,7 @@ static __rte_always_inline uint16_t
 hy_flow_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
 	hy_policy_classify_t *classify)
 {
-	const struct hy_flow_cls_ctx *ctx = node->ctx;
+	const struct hy_flow_cls_ctx *ctx = (const struct hy_flow_cls_ctx *)node->ctx;
 	struct hy_flow_cls_answer answer[HY_BURST_MAX];
 	struct hy_flow_key key[HY_BURST_MAX];
 

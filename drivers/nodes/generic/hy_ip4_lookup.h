@@ -71,7 +71,7 @@ static __rte_always_inline uint16_t
 hy_ip4_lookup_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
 	hy_ip4_lookup_kernel_t *kernel)
 {
-	const struct hy_ip4_lookup_ctx *ctx = node->ctx;
+	const struct hy_ip4_lookup_ctx *ctx = (const struct hy_ip4_lookup_ctx *)node->ctx;
 	uint16_t next[HY_BURST_MAX];
 
 	kernel(ctx->view, hy_lane(graph, node, HY_IP4_LOOKUP_LANE_ROUTE), next, n);

@@ -154,7 +154,7 @@ hy_pkt_cls_frames(void **objs, uint32_t n, uint8_t bounce[][HY_PKT_CLS_HEADERS],
 	uint32_t i = 0;
 
 	do { /* n is at least 1 */
-		const struct rte_mbuf *m = objs[i];
+		const struct rte_mbuf *m = (const struct rte_mbuf *)objs[i];
 
 		frame[i] = hy_mbuf_peek(m, HY_PKT_CLS_HEADERS, bounce[i]);
 		rte_prefetch0(frame[i]); /* all are on their way when the first is checked */
