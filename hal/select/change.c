@@ -62,39 +62,68 @@ needs_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_cand
 	return score;
 }
 
-/* Whether a score would win against the best of the others. */
+/* Whether a score would win against a rival, if there is one. */
 static bool
 wins(const struct hy_candidate *c, int score, const struct hy_candidate *rival)
 {
 	if (rival == NULL || score != rival->score)
 		return rival == NULL || score > rival->score;
-	return strcmp(c->variant->impl.variant, rival->variant->impl.variant) < 0;
+	if (c->variant != rival->variant)
+		return strcmp(c->variant->impl.variant, rival->variant->impl.variant) < 0;
+	return hy_target_index(c->on) < hy_target_index(rival->on);
 }
 
-/* The best of what fits, but for the candidate itself. */
+/* The best of what fits: of the candidate's variant on other devices, or of other variants. */
 static const struct hy_candidate *
-rival_find(const struct hy_selection *s, const struct hy_candidate *c)
+rival_find(const struct hy_selection *s, const struct hy_candidate *c, bool same)
 {
 	const struct hy_candidate *rival = NULL;
 
 	for (unsigned int i = 0; i < s->nb_candidates; i++) {
 		const struct hy_candidate *other = &s->candidates[i];
 
-		if (other != c && other->fate <= HY_FATE_OUTSCORED &&
+		if (other != c && (other->variant == c->variant) == same &&
+			other->fate <= HY_FATE_OUTSCORED &&
 			(rival == NULL || wins(other, other->score, rival)))
 			rival = other;
 	}
 	return rival;
 }
 
+/* Whether the user forces the candidate's variant, so that only its devices compete. */
+static bool
+is_forced(const struct hy_selection *s, const struct hy_candidate *c)
+{
+	return s->forced && s->chosen == c->variant;
+}
+
+/* Whether the ports' plan asked its variant; the first failure ends that. */
+static bool
+was_asked(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c)
+{
+	uint16_t at = 0, port;
+	bool all = true;
+
+	while (c->variant->prepare != NULL && hy_port_next(hal, s->target, c->on, &at, &port)) {
+		const struct hy_trial *trial = hy_trial_find(hal, c->variant, port);
+
+		if (trial != NULL && !trial->ok)
+			return true;
+		all &= trial != NULL;
+	}
+	return all;
+}
+
 /* Bonuses that it lacks, until it would win; if they are not enough, what is missing then. */
 static void
 score_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c, int score)
 {
-	const struct hy_candidate *rival = rival_find(s, c);
+	const struct hy_candidate *same = rival_find(s, c, true);
+	const struct hy_candidate *rival = is_forced(s, c) ? NULL : rival_find(s, c, false);
+	char where[HY_NAME_SIZE];
 
-	for (unsigned int i = 0;
-		i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]) && !wins(c, score, rival);
+	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]) &&
+		!(wins(c, score, rival) && wins(c, score, same));
 		i++) {
 		const struct hy_need *need = &c->variant->needs[i];
 		const struct hy_capability *cap = hy_need_subject(hal, s, c, need);
@@ -112,6 +141,9 @@ score_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_cand
 	if (!wins(c, score, rival))
 		line_add(c, "the user must force it; %s scores %d, and it at most %d",
 			rival->variant->impl.variant, rival->score, score);
+	if (!wins(c, score, same))
+		line_add(c, "its variant must not fit %s, where it scores %d",
+			hy_target_text(same->on, where, sizeof(where)), same->score);
 }
 
 void
@@ -119,6 +151,7 @@ hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s, stru
 {
 	const bool here = c->variant->on == HY_TARGET_PROCESS || c->on.id != HY_NO_DEVICE;
 	const bool stands_in = c->variant->parked && hy_target_runs(hal, s->target);
+	const bool asked = c->fate != HY_FATE_BIND_FAILED || was_asked(hal, s, c);
 	int score;
 
 	c->change[0] = '\0';
@@ -126,7 +159,7 @@ hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s, stru
 		return;
 	if (c->fate == HY_FATE_DENIED)
 		line_add(c, "the user must not deny it");
-	if (s->forced)
+	if (s->forced && !is_forced(s, c))
 		line_add(c, "the user must not force %s", s->chosen->impl.variant);
 	if (stands_in) {
 		line_add(c, "the port must not run");
@@ -142,9 +175,12 @@ hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s, stru
 	score = needs_add(hal, s, c);
 	if (c->fate == HY_FATE_REJECTED)
 		line_add(c, "its own check must accept the target");
-	if (c->fate == HY_FATE_BIND_FAILED)
+	if (c->fate == HY_FATE_BIND_FAILED && asked)
 		line_add(c, "what failed at bring-up must succeed");
 	if (c->fate == HY_FATE_CONSTRAINED)
 		line_add(c, "its constraint must hold");
 	score_add(hal, s, c, score);
+	/* If it had won when the plan was made, it would have been asked. */
+	if (!asked && c->change[0] == '\0')
+		line_add(c, "its ports must be planned and configured again");
 }

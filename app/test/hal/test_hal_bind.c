@@ -288,6 +288,27 @@ variant_of_the_process_prepares_every_port(void **state)
 		"cannot be prepared: port 1: no adapter for port 1");
 }
 
+/* What does not win a plan is not asked, and nothing has failed. */
+static void
+change_of_what_was_not_asked_is_what_makes_it_win(void **state)
+{
+	RTE_SET_USED(state);
+	ports_and_family(2, "plan_unasked");
+	hooked("plan_unasked=hw");
+	VARIANT("plan_unasked", "hw", .score = 5, .prepare = prepare,
+		.needs = { { .declared = "plan_much", .bonus = 50 } });
+	assert_int_equal(hy_hal_plan(hal, error), 0);
+	select_all();
+	assert_fate("plan_unasked", 0, "hw", HY_FATE_BIND_FAILED, 5,
+		"the port was configured without asking it");
+	assert_string_equal(candidate("plan_unasked", 0, "hw")->change,
+		"plan_much must be yes, for +50; it is no (the program has not declared it)");
+	assert_int_equal(hy_hal_declare(hal, "plan_much", 1, "a test"), 0);
+	assert_int_equal(hy_hal_plan(hal, error), 0);
+	select_all();
+	assert_string_equal(chosen("plan_unasked", 0), "hw");
+}
+
 static void
 what_cannot_be_prepared_is_not_chosen_in_phase_two(void **state)
 {
@@ -298,6 +319,8 @@ what_cannot_be_prepared_is_not_chosen_in_phase_two(void **state)
 	select_all();
 	assert_fate("plan_fail", 0, "hw", HY_FATE_BIND_FAILED, 20,
 		"the port was configured without asking it");
+	assert_string_equal(candidate("plan_fail", 0, "hw")->change,
+		"its ports must be planned and configured again");
 	seen.fail_prepare = 1;
 	seen.pool = "stack";
 	assert_int_equal(hy_hal_plan(hal, error), 0);
@@ -307,6 +330,8 @@ what_cannot_be_prepared_is_not_chosen_in_phase_two(void **state)
 	select_all();
 	assert_fate("plan_fail", 0, "hw", HY_FATE_BIND_FAILED, 20,
 		"cannot be prepared: no adapter for port 0");
+	assert_string_equal(candidate("plan_fail", 0, "hw")->change,
+		"what failed at bring-up must succeed");
 	assert_string_equal(chosen("plan_fail", 1), "hw");
 	assert_int_equal(hy_hal_force(hal, "plan_fail=hw", error), 0);
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
@@ -418,6 +443,7 @@ static const struct CMUnitTest hal_bind_tests[] = {
 	BIND_TEST(plan_has_no_traces_of_what_fell),
 	BIND_TEST(plan_gathers_what_the_chosen_variants_want),
 	BIND_TEST(variant_of_the_process_prepares_every_port),
+	BIND_TEST(change_of_what_was_not_asked_is_what_makes_it_win),
 	BIND_TEST(what_cannot_be_prepared_is_not_chosen_in_phase_two),
 	BIND_TEST(plan_refuses_an_offload_that_the_port_lacks),
 	BIND_TEST(two_pools_for_one_port_are_refused),

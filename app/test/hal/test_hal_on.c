@@ -245,6 +245,28 @@ capabilities_of_packs_are_like_others(void **state)
 		"\"test_port\": {\"level\": \"no\""));
 }
 
+/* A device is the HAL's choice: what keeps one of a variant's candidates out is another of them. */
+static void
+change_to_another_device_of_the_chosen_variant(void **state)
+{
+	const enum hy_cap turbo = hy_cap_find("test_turbo");
+
+	RTE_SET_USED(state);
+	families_add();
+	crypto_add();
+	assert_int_equal(hy_hal_capability_set(hal,
+				 (struct hy_target){ .kind = HY_TARGET_CRYPTO, .id = 0 }, turbo,
+				 HY_LEVEL_YES, HY_ORIGIN_PROBED, 9, "found"),
+		0);
+	for (unsigned int forced = 0; forced < 2; forced++) {
+		select_all();
+		assert_int_equal(hy_hal_selection(hal, "on_crypto", 0)->on.id, 0);
+		assert_string_equal(candidate_on("on_crypto", 0, HY_TARGET_CRYPTO, 1)->change,
+			"its variant must not fit crypto device 0, where it scores 20");
+		assert_int_equal(hy_hal_force(hal, "on_crypto=turbo", error), 0);
+	}
+}
+
 static void
 as_many_needs_as_there_is_room_for_are_asked(void **state)
 {
@@ -271,6 +293,7 @@ static const struct CMUnitTest hal_on_tests[] = {
 	HAL_TEST(variant_on_a_pair_is_for_the_port_in_it),
 	HAL_TEST(node_that_moves_to_another_device_gets_a_new_context),
 	HAL_TEST(capabilities_of_packs_are_like_others),
+	HAL_TEST(change_to_another_device_of_the_chosen_variant),
 	HAL_TEST(as_many_needs_as_there_is_room_for_are_asked),
 };
 
