@@ -269,8 +269,6 @@ void hy_cap_fill(struct hy_capability *cap, enum hy_level level, uint64_t value,
 void hy_cap_limit(struct hy_capability *cap, uint64_t value);            /* 0: it has not got it */
 void hy_cap_flag(struct hy_capability *cap, bool has, const char *flag); /* a flag of DPDK's */
 void hy_device_blank(struct hy_hal_device *dev, struct hy_target target);
-/* Asks packs for the capabilities that they added. */
-void hy_device_ask(struct hy_hal_device *dev);
 /* A blank one; it moves when the next is added. A name or driver may be NULL. NULL: no memory. */
 struct hy_hal_device *hy_device_add(struct hy_device_list *list, struct hy_target target,
 	const char *name, const char *driver);

@@ -39,22 +39,32 @@ hy_cap_flag(struct hy_capability *cap, bool has, const char *flag)
 		has ? "the driver says %s" : "the driver does not say %s", flag);
 }
 
+/* Capabilities from a first one on are as nobody has looked at them. */
+static void
+caps_blank(struct hy_hal_device *dev, int first)
+{
+	const enum hy_target_kind kind = dev->target.kind;
+
+	for (int c = first; c < HY_CAPS_MAX; c++) {
+		if (hy_cap_concerns(kind, c))
+			hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "nobody has tried it");
+		else if (hy_cap_kind(c) < HY_TARGET_KINDS)
+			hy_cap_fill(&dev->caps[c], HY_LEVEL_NO, 0, "a capability of %s, not of %s",
+				hy_kind_names(hy_cap_kind(c)), hy_kind_names(kind));
+	}
+}
+
 void
 hy_device_blank(struct hy_hal_device *dev, struct hy_target target)
 {
 	memset(dev, 0, sizeof(*dev));
 	dev->target = target;
-	for (int c = HY_CAP_NONE + 1; c < HY_CAPS_MAX; c++) {
-		if (hy_cap_concerns(target.kind, c))
-			hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "nobody has tried it");
-		else if (hy_cap_kind(c) < HY_TARGET_KINDS)
-			hy_cap_fill(&dev->caps[c], HY_LEVEL_NO, 0, "a capability of %s, not of %s",
-				hy_kind_names(hy_cap_kind(c)), hy_kind_names(target.kind));
-	}
+	caps_blank(dev, HY_CAP_NONE + 1);
 }
 
-void
-hy_device_ask(struct hy_hal_device *dev)
+/* Asks packs for the capabilities that they added. */
+static void
+device_ask(struct hy_hal_device *dev)
 {
 	for (int c = HY_CAPS; c < HY_CAPS_MAX; c++) {
 		const struct hy_cap_desc *desc = hy_cap_desc(c);
@@ -131,9 +141,20 @@ port_probe(struct hy_hal *hal, uint16_t id)
 	else
 		hy_probe_port(port, id);
 	if (port->present && !hy_port_frozen(hal, id))
-		hy_device_ask(&port->dev);
+		device_ask(&port->dev);
 	if (port->present)
 		device_settle(hal, &port->dev, old.present ? &old.dev : NULL);
+}
+
+/* The CPU stays as it was first seen; packs may have come since. */
+static void
+process_probe(struct hy_hal *hal)
+{
+	const struct hy_hal_device old = hal->process;
+
+	caps_blank(&hal->process, HY_CAPS);
+	device_ask(&hal->process);
+	device_settle(hal, &hal->process, &old);
 }
 
 int
@@ -142,6 +163,7 @@ hy_hal_probe(struct hy_hal *hal)
 	struct hy_device_list list = { 0 };
 	int rc;
 
+	process_probe(hal);
 	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++)
 		port_probe(hal, id);
 	rc = hy_probe_event(&list);
@@ -156,7 +178,7 @@ hy_hal_probe(struct hy_hal *hal)
 		return rc;
 	}
 	for (unsigned int i = 0; i < list.n; i++)
-		hy_device_ask(&list.devices[i]);
+		device_ask(&list.devices[i]);
 	for (unsigned int i = 0; i < list.n; i++)
 		device_settle(hal, &list.devices[i], device_find(hal, list.devices[i].target));
 	free(hal->list.devices);

@@ -70,6 +70,5 @@ hy_probe_process(struct hy_hal *hal)
 	widest = RTE_VECT_SIMD_MAX; /* EAL's default here: SVE's width is each CPU's own */
 #endif
 	simd_width_raise(&caps[HY_CAP_SIMD_BITS], widest);
-	hy_device_ask(&hal->process);
 	memcpy(hal->cpu, caps, sizeof(hal->cpu));
 }

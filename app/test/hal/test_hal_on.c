@@ -245,6 +245,43 @@ capabilities_of_packs_are_like_others(void **state)
 		"\"test_port\": {\"level\": \"no\""));
 }
 
+static enum hy_level licence;
+
+static void
+licence_probe(struct hy_target target, struct hy_capability *cap)
+{
+	assert_int_equal(target.kind, HY_TARGET_PROCESS);
+	assert_int_equal(cap->level, HY_LEVEL_UNKNOWN);
+	cap->level = licence;
+}
+
+/* Packs may come, and what they ask for may change, while a HAL exists. */
+static void
+capability_of_the_process_is_probed_again(void **state)
+{
+	static const struct hy_cap_desc desc = {
+		.key = "test_licence", .kind = HY_TARGET_PROCESS, .probe = licence_probe
+	};
+	const struct hy_target process = { .kind = HY_TARGET_PROCESS };
+	const struct hy_capability *cap;
+	struct hy_capability simd;
+
+	RTE_SET_USED(state);
+	simd = *hy_hal_capability(hal, process, HY_CAP_SIMD_BITS);
+	licence = HY_LEVEL_YES;
+	assert_int_equal(hy_cap_register(&desc), 0);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	cap = hy_hal_capability(hal, process, hy_cap_find("test_licence"));
+	assert_int_equal(cap->level, HY_LEVEL_YES);
+	licence = HY_LEVEL_NO;
+	assert_int_equal(hy_hal_probe(hal), 0);
+	assert_int_equal(cap->level, HY_LEVEL_NO);
+	assert_int_equal(hy_hal_override(hal, "process.test_licence=yes", error), 0);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	assert_int_equal(cap->level, HY_LEVEL_YES);
+	assert_memory_equal(hy_hal_capability(hal, process, HY_CAP_SIMD_BITS), &simd, sizeof(simd));
+}
+
 /* A device is the HAL's choice: what keeps one of a variant's candidates out is another of them. */
 static void
 change_to_another_device_of_the_chosen_variant(void **state)
@@ -293,6 +330,7 @@ static const struct CMUnitTest hal_on_tests[] = {
 	HAL_TEST(variant_on_a_pair_is_for_the_port_in_it),
 	HAL_TEST(node_that_moves_to_another_device_gets_a_new_context),
 	HAL_TEST(capabilities_of_packs_are_like_others),
+	HAL_TEST(capability_of_the_process_is_probed_again),
 	HAL_TEST(change_to_another_device_of_the_chosen_variant),
 	HAL_TEST(as_many_needs_as_there_is_room_for_are_asked),
 };
