@@ -230,7 +230,7 @@ void hy_bindings_end(struct hy_hal *hal);
 /* place.c: the node records for other selections than the HAL's. */
 struct hy_hal_node *hy_place_find(const struct hy_hal *hal, const struct hy_family *family,
 	struct hy_target target);
-/* Whether nodes were handed out for a port, or for a pair with it. */
+/* Whether nodes were handed out for a port or a pair with it, or run on one. */
 bool hy_place_has_port(const struct hy_hal *hal, uint16_t port);
 /* Gives all nodes that were handed out what a slate chooses. May stop half-way: see reselect.c. */
 int hy_place_again(struct hy_hal *hal, const struct hy_slate *slate);

@@ -12,6 +12,21 @@
 
 #include "hal/internal/hal.h"
 
+/* Whether a variant may be out because its target, or a device that it could run on, does not run. */
+static bool
+waits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_variant *variant)
+{
+	bool waits = !hy_target_runs(hal, s->target);
+
+	for (unsigned int i = 0; i < s->nb_candidates; i++) {
+		const struct hy_candidate *c = &s->candidates[i];
+
+		waits |= c->variant == variant && c->on.id != HY_NO_DEVICE &&
+			!hy_target_runs(hal, c->on);
+	}
+	return waits;
+}
+
 /* Takes the forced candidate, or the best that is left. */
 static int
 pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
@@ -26,9 +41,9 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 		c = hy_candidate_of(s, forced);
 		s->forced = c->fate == HY_FATE_OUTSCORED;
 		s->on = c->on;
-		/* Of a port that runs: one that does not is parked, one that is planned may yet
+		/* Of devices that run: a port that does not is left, one that is planned may yet
 		 * show what is needed when it runs. */
-		if (!s->forced && !hal->planning && hy_target_runs(hal, s->target)) {
+		if (!s->forced && !hal->planning && !waits(hal, s, forced)) {
 			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be used for %s: %s",
 				s->family->node.name, forced->impl.variant, where, c->reason);
 			return -ENOTSUP;

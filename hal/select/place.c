@@ -299,6 +299,17 @@ hy_place_find(const struct hy_hal *hal, const struct hy_family *family, struct h
 	return NULL;
 }
 
+/* Whether the variant of a node that is in use names a kind of device, and runs on that port. */
+static bool
+runs_on_port(const struct hy_hal_node *node, uint16_t port)
+{
+	const struct hy_target on = node->placement.on, peer = hy_target_peer(on);
+
+	return node->variant->on != HY_TARGET_PROCESS && node->placement.target[0] != '\0' &&
+		((on.kind == HY_TARGET_PORT && on.id == port) ||
+			(peer.kind == HY_TARGET_PORT && peer.id == port));
+}
+
 bool
 hy_place_has_port(const struct hy_hal *hal, uint16_t port)
 {
@@ -308,6 +319,7 @@ hy_place_has_port(const struct hy_hal *hal, uint16_t port)
 		const struct hy_hal_node *node = hal->nodes[i];
 		struct hy_target pair = { .kind = HY_TARGET_EVENT_PORT, .peer = port };
 
+		has |= runs_on_port(node, port);
 		if (node->family->target == HY_TARGET_PORT)
 			has |= node->at[port];
 		if (node->family->target != HY_TARGET_EVENT_PORT)

@@ -304,6 +304,50 @@ change_to_another_device_of_the_chosen_variant(void **state)
 	}
 }
 
+/* Polls until there is nothing left to do. */
+static void
+poll_out(void)
+{
+	int rc = 1;
+
+	for (unsigned int i = 0; i < 10 && rc > 0; i++)
+		rc = hy_hal_poll(hal, NULL, 0, NULL, error);
+	if (rc != 0)
+		fail_msg("%d: %s", rc, error);
+}
+
+/* Also one that the user forces: workers would stay on a device that is gone. */
+static void
+port_that_a_forced_variant_runs_on_can_leave(void **state)
+{
+	const uint16_t port = port_add("net_null_a");
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	nb_bound = 0;
+	family_add("on_port", HY_TARGET_PROCESS, 10);
+	VARIANT("on_port", "nic", .on = HY_TARGET_PORT, .bind = on_bind, .score = 20);
+	assert_int_equal(hy_hal_force(hal, "on_port=nic", error), 0);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	select_all();
+	assert_string_equal(chosen("on_port", 0), "nic");
+	assert_int_equal(hy_hal_node(hal, "on_port", 0, &id), 0);
+	assert_int_equal(hy_hal_port_stop(hal, port), 0);
+	poll_out();
+	assert_int_equal(hy_hal_port_state(hal, port), HY_PORT_DOWN);
+	assert_string_equal(chosen("on_port", 0), "plain");
+	assert_int_equal(hy_hal_port_start(hal, port), 0);
+	poll_out();
+	assert_string_equal(chosen("on_port", 0), "nic");
+	assert_int_equal(nb_bound, 2);
+	/* Nobody watches: found out by the next look. */
+	port_remove("net_null_a");
+	assert_int_equal(hy_hal_probe(hal), 0);
+	poll_out();
+	assert_int_equal(hy_hal_port_state(hal, port), HY_PORT_GONE);
+	assert_string_equal(chosen("on_port", 0), "plain");
+}
+
 static void
 as_many_needs_as_there_is_room_for_are_asked(void **state)
 {
@@ -332,6 +376,7 @@ static const struct CMUnitTest hal_on_tests[] = {
 	HAL_TEST(capabilities_of_packs_are_like_others),
 	HAL_TEST(capability_of_the_process_is_probed_again),
 	HAL_TEST(change_to_another_device_of_the_chosen_variant),
+	HAL_TEST(port_that_a_forced_variant_runs_on_can_leave),
 	HAL_TEST(as_many_needs_as_there_is_room_for_are_asked),
 };
 
