@@ -522,6 +522,27 @@ RTE_INIT(run) {{ fclose(fopen("{marker}", "w")); }}
     assert not marker.exists()
 
 
+def test_plugin_built_with_another_contract_of_a_family_is_refused(rig, installed, folder):
+    """A variant reads what the family's init has filled in: here, the view of a table."""
+    include = Path(test_install.pkg_config(installed, "--variable=includedir")[0])
+    source, path, changed = folder / "view.c", folder / "view.so", folder / "view-include"
+    source.write_text(NODE + "#include <hy_ip4_lookup.h>\n")
+    shutil.copytree(next(p.parent for p in include.rglob("hy_graph_worker.h")), changed)
+    build = [os.environ.get("CC", "cc"), "-std=gnu11", "-fPIC", "-shared", *flags().split(),
+             f"-I{changed}", *test_install.pkg_config(installed, "--cflags"), source, "-o", path]
+    test_install.run(*build)
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={path}")
+    assert run.stats["totals"]["tx"] == 100, run
+    header = changed / "hy_ip4_view.h"
+    text = header.read_text()
+    member = "\tstruct hy_ip4_copy *copy;\n"
+    assert text.count(member) == 1
+    header.write_text(text.replace(member, member + "\tvoid *more;\n"))
+    test_install.run(*build)
+    assert_refused(rig, path, "it was built with other headers of Halyard: struct hy_ip4_view is "
+                              "48 there; accepted: 40")
+
+
 def test_plugin_without_a_node_is_refused(rig, installed, folder):
     source, path = folder / "empty.c", folder / "empty.so"
     source.write_text(NODE.partition("static")[0])

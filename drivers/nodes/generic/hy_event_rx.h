@@ -20,6 +20,7 @@
 
 #include <hy_event.h>
 #include <hy_graph_worker.h>
+#include <hy_plugin.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,6 +100,15 @@ hy_event_is_vector(const struct rte_event *event)
 	return event->event_type == RTE_EVENT_TYPE_ETHDEV_VECTOR ||
 		event->event_type == RTE_EVENT_TYPE_ETH_RX_ADAPTER_VECTOR;
 }
+
+/** @cond What packs have of this header: see HY_PLUGIN_NUMBERS(). */
+#define HY_EVENT_RX_NUMBERS \
+	HY_PLUGIN_SIZE(struct hy_event_rx_ctx), HY_PLUGIN_SIZE(struct hy_event_worker), \
+		HY_PLUGIN_OFFSET(hy_event_worker, nb_ordered), \
+		HY_PLUGIN_OFFSET(hy_event_worker, services)
+
+HY_PLUGIN_NUMBERS(event_rx, HY_EVENT_RX_NUMBERS);
+/** @endcond */
 
 #pragma GCC visibility pop
 

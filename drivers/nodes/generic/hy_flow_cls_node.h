@@ -148,6 +148,15 @@ hy_flow_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 	return n;
 }
 
+/** @cond What packs have of this header: see HY_PLUGIN_NUMBERS(). */
+#define HY_FLOW_CLS_NUMBERS \
+	HY_PLUGIN_SIZE(struct hy_flow_cls_ctx), HY_PLUGIN_SIZE(struct hy_policy_view), \
+		HY_PLUGIN_SIZE(struct hy_policy_rule), HY_PLUGIN_SIZE(struct hy_flow_key), \
+		HY_PLUGIN_OFFSET(hy_flow_cls_ctx, hits), HY_PLUGIN_OFFSET(hy_flow_cls_ctx, next)
+
+HY_PLUGIN_NUMBERS(flow_cls, HY_FLOW_CLS_NUMBERS);
+/** @endcond */
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

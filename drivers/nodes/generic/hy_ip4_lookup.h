@@ -79,6 +79,13 @@ hy_ip4_lookup_process(struct hy_graph *graph, struct hy_node *node, void **objs,
 	return n;
 }
 
+/** @cond What packs have of this header: see HY_PLUGIN_NUMBERS(). */
+#define HY_IP4_LOOKUP_NUMBERS \
+	HY_PLUGIN_SIZE(struct hy_ip4_lookup_ctx), HY_PLUGIN_OFFSET(hy_ip4_lookup_ctx, view)
+
+HY_PLUGIN_NUMBERS(ip4_lookup, HY_IP4_LOOKUP_NUMBERS);
+/** @endcond */
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -90,6 +90,16 @@ hy_ip4_rewrite_one(uint8_t *frame, uint32_t len, const struct hy_ip4_adjacency *
 	return port->edge;
 }
 
+/** @cond What packs have of this header: see HY_PLUGIN_NUMBERS(). */
+#define HY_IP4_REWRITE_NUMBERS \
+	HY_PLUGIN_SIZE(struct hy_ip4_rewrite_ctx), HY_PLUGIN_SIZE(struct hy_ip4_rewrite_port), \
+		HY_PLUGIN_OFFSET(hy_ip4_rewrite_ctx, view), \
+		HY_PLUGIN_OFFSET(hy_ip4_rewrite_ctx, port), \
+		HY_PLUGIN_OFFSET(hy_ip4_rewrite_port, edge)
+
+HY_PLUGIN_NUMBERS(ip4_rewrite, HY_IP4_REWRITE_NUMBERS);
+/** @endcond */
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -16,6 +16,7 @@
 
 #include <hy_graph_worker.h>
 #include <hy_ip4.h>
+#include <hy_plugin.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,6 +60,13 @@ struct hy_ip4_steer_config {
 	const struct hy_ip4_steer *steers; /**< Must outlive the graphs. */
 	unsigned int nb_steers;            /**< Entries; packets of other classes are dropped. */
 };
+
+/** @cond What packs have of this header: see HY_PLUGIN_NUMBERS(). */
+#define HY_IP4_STEER_NUMBERS \
+	HY_PLUGIN_SIZE(struct hy_ip4_steer_ctx), HY_PLUGIN_OFFSET(hy_ip4_steer_ctx, id)
+
+HY_PLUGIN_NUMBERS(ip4_steer, HY_IP4_STEER_NUMBERS);
+/** @endcond */
 
 #ifdef __cplusplus
 }

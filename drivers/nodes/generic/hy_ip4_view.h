@@ -24,6 +24,7 @@
 
 #include <hy_graph_worker.h>
 #include <hy_ip4.h>
+#include <hy_plugin.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,6 +103,17 @@ hy_ip4_adjacencies(const struct hy_ip4_view *view)
 	rte_smp_rmb();
 	return __atomic_load_n(&view->adjacencies, __ATOMIC_ACQUIRE);
 }
+
+/** @cond What packs have of this header: see HY_PLUGIN_NUMBERS(). */
+#define HY_IP4_VIEW_NUMBERS \
+	HY_PLUGIN_SIZE(struct hy_ip4_view), HY_PLUGIN_SIZE(struct hy_ip4_copy), \
+		HY_PLUGIN_OFFSET(hy_ip4_view, copy), HY_PLUGIN_OFFSET(hy_ip4_view, rte_fib_none), \
+		HY_PLUGIN_OFFSET(hy_ip4_view, adjacencies), \
+		HY_PLUGIN_OFFSET(hy_ip4_view, default_entry), \
+		HY_PLUGIN_OFFSET(hy_ip4_copy, default_entry)
+
+HY_PLUGIN_NUMBERS(ip4_view, HY_IP4_VIEW_NUMBERS);
+/** @endcond */
 
 #pragma GCC visibility pop
 

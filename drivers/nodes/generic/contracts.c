@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the families' headers compile into packs: a plugin that has it otherwise is refused. */
+
+#include <hy_event_rx.h>
+#include <hy_flow_cls_node.h>
+#include <hy_ip4_lookup.h>
+#include <hy_ip4_rewrite.h>
+#include <hy_ip4_steer.h>
+#include <hy_ip4_view.h>
+
+#include "lib/graph/internal/plugin_notes.h"
+
+static const struct hy_plugin_number numbers[] = { HY_EVENT_RX_NUMBERS, HY_FLOW_CLS_NUMBERS,
+	HY_IP4_LOOKUP_NUMBERS, HY_IP4_REWRITE_NUMBERS, HY_IP4_STEER_NUMBERS, HY_IP4_VIEW_NUMBERS };
+
+RTE_INIT(contracts_add)
+{
+	hy_plugin_numbers_add(numbers, RTE_DIM(numbers));
+}
