@@ -543,6 +543,20 @@ def test_plugin_built_with_another_contract_of_a_family_is_refused(rig, installe
                               "48 there; accepted: 40")
 
 
+def test_variant_with_an_unknown_engine_is_refused(rig, installed, folder):
+    source, path = folder / "engine.c", folder / "engine.so"
+    source.write_text(NODE + 'HY_NODE_VARIANT(ip4_lookup, typo, .impl.process = take,'
+                             '.engine = "rte_fob");')
+    test_install.run(os.environ.get("CC", "cc"), "-std=gnu11", "-fPIC", "-shared", *flags().split(),
+                     *test_install.pkg_config(installed, "--cflags"), source, "-o", path)
+    run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={path}",
+                      "--node=ip4_lookup=typo")
+    assert run.code == 1, run
+    assert ("reads tables of engine 'rte_fob'; accepted: rte_lpm, rte_fib, "
+            "rte_fib_avx512") in run.stderr, run
+    assert run.wrote_packets() == []
+
+
 def test_plugin_without_a_node_is_refused(rig, installed, folder):
     source, path = folder / "empty.c", folder / "empty.so"
     source.write_text(NODE.partition("static")[0])

@@ -45,7 +45,7 @@ enum hy_ip4_engine {
 /**
  * @param variant Name of a variant of ip4_lookup, as the HAL chose it.
  * @return The engine of the tables that it reads (hy_variant.engine); HY_IP4_LPM if it names none, or is
- * no variant.
+ * no variant. One that names an engine that does not exist is refused when a graph is created.
  */
 enum hy_ip4_engine hy_ip4_engine_of(const char *variant);
 

@@ -38,34 +38,54 @@ static const char *const engines[] = {
 	[HY_IP4_FIB_AVX512] = HY_IP4_ENGINE_FIB_AVX512,
 };
 
+/* The engine of a name; RTE_DIM(engines): there is none. */
+static unsigned int
+engine_find(const char *name)
+{
+	unsigned int engine = 0;
+
+	while (engine < RTE_DIM(engines) && strcmp(engines[engine], name) != 0)
+		engine++;
+	return engine;
+}
+
+/* What a variant says of its engine. */
+static const char *
+engine_named(const char *name)
+{
+	const struct hy_variant *variant = hy_variant_find("ip4_lookup", name);
+
+	return variant == NULL || variant->engine == NULL ? HY_IP4_ENGINE_LPM : variant->engine;
+}
+
 enum hy_ip4_engine
 hy_ip4_engine_of(const char *name)
 {
-	const struct hy_variant *variant = hy_variant_find("ip4_lookup", name);
-	enum hy_ip4_engine engine = RTE_DIM(engines) - 1;
+	const unsigned int engine = engine_find(engine_named(name));
 
-	if (variant == NULL || variant->engine == NULL)
-		return HY_IP4_LPM;
-	while (engine > HY_IP4_LPM && strcmp(engines[engine], variant->engine) != 0)
-		engine--;
-	return engine;
+	return engine < RTE_DIM(engines) ? (enum hy_ip4_engine)engine : HY_IP4_LPM;
 }
 
 int
 hy_ip4_lookup_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
-	const enum hy_ip4_engine engine = hy_ip4_engine_of(hy_graph_node_variant(graph, node));
+	const char *const named = engine_named(hy_graph_node_variant(graph, node));
 	struct hy_ip4_lookup_ctx *ctx = node->ctx;
 	struct hy_ip4_fib *fib = hy_ip4_fib_for(graph, config);
 
 	if (fib == NULL)
 		return hy_node_refuse(graph, node,
 			"needs a struct hy_ip4_lookup_config with a table");
-	if (fib->params.engine != engine)
+	if (engine_find(named) == RTE_DIM(engines))
+		return hy_node_refuse(graph, node,
+			"reads tables of engine '%s'; accepted: " HY_IP4_ENGINE_LPM
+			", " HY_IP4_ENGINE_FIB ", " HY_IP4_ENGINE_FIB_AVX512,
+			named);
+	if (fib->params.engine != engine_find(named))
 		return hy_node_refuse(graph, node,
 			"reads tables of engine %s, and table '%s' is %s; "
 			"hy_ip4_engine_of() tells which a variant reads",
-			engines[engine], fib->name, engines[fib->params.engine]);
+			named, fib->name, engines[fib->params.engine]);
 	ctx->fib = fib;
 	ctx->view = hy_ip4_fib_view(fib);
 	return hy_ip4_fib_use(graph, node, fib);
