@@ -44,48 +44,77 @@ need_add(struct hy_candidate *c, const struct hy_need *need, const struct hy_cap
 		cap->reason);
 }
 
-/* The needs without which it is out. Returns the score that it has with those that are met. */
-static int
-needs_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c)
+/*
+ * The score that a candidate has by the needs that are met, once its port runs. Those without which
+ * it is out are added as lines, if it is to have any; false: there are such.
+ */
+static bool
+needs_look(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
+	struct hy_candidate *lines, int *score)
 {
-	int score = c->variant->score;
+	const bool runs = hy_target_runs(hal, s->target) && hy_target_runs(hal, c->on);
+	bool fits = true;
 
+	*score = c->variant->score;
 	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]); i++) {
 		const struct hy_need *need = &c->variant->needs[i];
 		const struct hy_capability *cap = hy_need_subject(hal, s, c, need);
 
-		if (hy_need_met(need, cap))
-			score += need->bonus;
-		else if (need->bonus == 0)
-			need_add(c, need, cap);
+		if (hy_need_met(need, cap)) {
+			*score += need->bonus;
+		} else if (need->bonus == 0 && (runs || need->cap != HY_CAP_RUNNING)) {
+			fits = false;
+			if (lines != NULL)
+				need_add(lines, need, cap);
+		}
 	}
-	return score;
+	return fits;
 }
+
+/* What a candidate has to win against. */
+struct rival {
+	const struct hy_candidate *c; /* NULL: nothing */
+	int score;
+};
 
 /* Whether a score would win against a rival, if there is one. */
 static bool
-wins(const struct hy_candidate *c, int score, const struct hy_candidate *rival)
+wins(const struct hy_candidate *c, int score, struct rival rival)
 {
-	if (rival == NULL || score != rival->score)
-		return rival == NULL || score > rival->score;
-	if (c->variant != rival->variant)
-		return strcmp(c->variant->impl.variant, rival->variant->impl.variant) < 0;
-	return hy_target_index(c->on) < hy_target_index(rival->on);
+	if (rival.c == NULL || score != rival.score)
+		return rival.c == NULL || score > rival.score;
+	if (c->variant != rival.c->variant)
+		return strcmp(c->variant->impl.variant, rival.c->variant->impl.variant) < 0;
+	return hy_target_index(c->on) < hy_target_index(rival.c->on);
+}
+
+/* Whether a candidate fits; of a port that does not run, whether it will when that does. */
+static bool
+would_fit(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
+	int *score)
+{
+	*score = c->score;
+	if (hy_target_runs(hal, s->target))
+		return c->fate <= HY_FATE_OUTSCORED;
+	return !c->variant->parked && c->on.id != HY_NO_DEVICE &&
+		(c->fate <= HY_FATE_OUTSCORED || c->fate == HY_FATE_NEEDS_UNMET) &&
+		needs_look(hal, s, c, NULL, score);
 }
 
 /* The best of what fits: of the candidate's variant on other devices, or of other variants. */
-static const struct hy_candidate *
-rival_find(const struct hy_selection *s, const struct hy_candidate *c, bool same)
+static struct rival
+rival_find(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
+	bool same)
 {
-	const struct hy_candidate *rival = NULL;
+	struct rival rival = { 0 };
+	int score;
 
 	for (unsigned int i = 0; i < s->nb_candidates; i++) {
 		const struct hy_candidate *other = &s->candidates[i];
 
 		if (other != c && (other->variant == c->variant) == same &&
-			other->fate <= HY_FATE_OUTSCORED &&
-			(rival == NULL || wins(other, other->score, rival)))
-			rival = other;
+			would_fit(hal, s, other, &score) && wins(other, score, rival))
+			rival = (struct rival){ other, score };
 	}
 	return rival;
 }
@@ -118,8 +147,9 @@ was_asked(const struct hy_hal *hal, const struct hy_selection *s, const struct h
 static void
 score_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c, int score)
 {
-	const struct hy_candidate *same = rival_find(s, c, true);
-	const struct hy_candidate *rival = is_forced(s, c) ? NULL : rival_find(s, c, false);
+	const struct rival same = rival_find(hal, s, c, true);
+	const struct rival rival = is_forced(s, c) ? (struct rival){ 0 }
+						   : rival_find(hal, s, c, false);
 	char where[HY_NAME_SIZE];
 
 	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]) &&
@@ -140,10 +170,10 @@ score_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_cand
 	}
 	if (!wins(c, score, rival))
 		line_add(c, "the user must force it; %s scores %d, and it at most %d",
-			rival->variant->impl.variant, rival->score, score);
+			rival.c->variant->impl.variant, rival.score, score);
 	if (!wins(c, score, same))
 		line_add(c, "its variant must not fit %s, where it scores %d",
-			hy_target_text(same->on, where, sizeof(where)), same->score);
+			hy_target_text(same.c->on, where, sizeof(where)), same.score);
 }
 
 void
@@ -172,7 +202,7 @@ hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s, stru
 	if (c->fate == HY_FATE_NEEDS_UNMET &&
 		(!hy_target_runs(hal, s->target) || !hy_target_runs(hal, c->on)))
 		line_add(c, "the port must run");
-	score = needs_add(hal, s, c);
+	needs_look(hal, s, c, c, &score);
 	if (c->fate == HY_FATE_REJECTED)
 		line_add(c, "its own check must accept the target");
 	if (c->fate == HY_FATE_BIND_FAILED && asked)

@@ -348,6 +348,32 @@ port_that_a_forced_variant_runs_on_can_leave(void **state)
 	assert_string_equal(chosen("on_port", 0), "plain");
 }
 
+/* What stands in for a port is no rival of what runs on it, and the others are again. */
+static void
+change_of_what_waits_for_its_port_has_the_rivals_of_then(void **state)
+{
+	const uint16_t port = port_add("net_null_a");
+
+	RTE_SET_USED(state);
+	family_add("on_down", HY_TARGET_PORT, 10);
+	VARIANT("on_down", "fast", .score = 20, .needs = { { .cap = HY_CAP_RUNNING } });
+	VARIANT("on_down", "lacks", .score = 90, .needs = { { .declared = "on_more" } });
+	VARIANT("on_down", "parked", .score = 50, .parked = true, .impl.process = hal_process);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	select_all();
+	assert_string_equal(chosen("on_down", port), "fast");
+	assert_int_equal(hy_hal_port_stop(hal, port), 0);
+	poll_out();
+	assert_string_equal(chosen("on_down", port), "parked");
+	assert_string_equal(candidate("on_down", port, "fast")->change, "the port must run");
+	assert_string_equal(candidate("on_down", port, "plain")->change,
+		"the port must run\n"
+		"the user must force it; fast scores 20, and it at most 10");
+	assert_string_equal(candidate("on_down", port, "lacks")->change,
+		"the port must run\n"
+		"on_more must be yes; it is no (the program has not declared it)");
+}
+
 static void
 as_many_needs_as_there_is_room_for_are_asked(void **state)
 {
@@ -377,6 +403,7 @@ static const struct CMUnitTest hal_on_tests[] = {
 	HAL_TEST(capability_of_the_process_is_probed_again),
 	HAL_TEST(change_to_another_device_of_the_chosen_variant),
 	HAL_TEST(port_that_a_forced_variant_runs_on_can_leave),
+	HAL_TEST(change_of_what_waits_for_its_port_has_the_rivals_of_then),
 	HAL_TEST(as_many_needs_as_there_is_room_for_are_asked),
 };
 
