@@ -90,10 +90,10 @@ struct hy_dispatch_params {
  *
  * @param name A name of fewer than HY_DISPATCH_NAME_SIZE bytes.
  * @param[out] dispatch Belongs to the caller, until hy_dispatch_destroy().
- * @return 0; -EINVAL (logged) a worker does not exist, a pattern that matches
- * no node of the graph, a cycle of the graph that would cross workers, a source pinned to several workers, several workers without ops->flow_hash,
- * a drop_node with edges, a node's name too long for that of the nodes that join; -ENOMEM; what
- * hy_graph_create() returns.
+ * @return 0; -EINVAL (logged) a worker that does not exist, a pattern that matches no node of the
+ * graph, a cycle of the graph that would cross workers, a source pinned to several workers, several
+ * workers without ops->flow_hash, a drop_node with edges, a node's name too long for that of the nodes
+ * that join; -ENOMEM; what hy_graph_create() returns.
  */
 int hy_dispatch_create(const char *name, const struct hy_dispatch_params *params,
 	struct hy_dispatch **dispatch);
