@@ -91,6 +91,14 @@ hy_ports_count(void)
 }
 
 void
+hy_port_watch_new(uint16_t port)
+{
+	pthread_mutex_lock(&lock);
+	watched[port] = (struct watched){ 0 };
+	pthread_mutex_unlock(&lock);
+}
+
+void
 hy_port_leave(uint16_t port)
 {
 	struct hy_port_status *status = &watched[port].status;

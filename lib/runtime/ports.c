@@ -88,6 +88,7 @@ note(const struct hy_port_params *given)
 	struct hy_port_params *p = &hy_ports[given->port].params;
 
 	*p = *given;
+	hy_port_watch_new(given->port);
 	hy_ports[given->port].known = true;
 	p->nb_rxd = p->nb_rxd > 0 ? p->nb_rxd : HY_PORT_DESCRIPTORS;
 	p->nb_txd = p->nb_txd > 0 ? p->nb_txd : HY_PORT_DESCRIPTORS;

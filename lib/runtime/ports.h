@@ -33,6 +33,8 @@ void hy_port_pools_free(unsigned int *in_use, unsigned int *total);
 
 /* Looks at links, and once a second at what was lost. */
 void hy_port_watch(const struct hy_hal *hal, FILE *out);
+/* Forgets the device that had the number before. */
+void hy_port_watch_new(uint16_t port);
 /* Counts what a port has lost; its link is unknown until it is looked at again. */
 void hy_port_leave(uint16_t port);
 /* Counts a reset. */

@@ -185,6 +185,28 @@ a_port_that_was_removed_is_not_drained(void **state)
 	assert_false(rte_eth_dev_is_valid_port(ids[1]));
 }
 
+static void
+a_port_has_no_status_of_the_one_that_had_its_number_before(void **state)
+{
+	const struct hy_port_params port = port_params(0);
+	const uint16_t number = ids[0];
+	struct hy_port_status status;
+
+	RTE_SET_USED(state);
+	assert_int_equal(start(&port, 1), 0);
+	assert_int_equal(hy_ports_poll(NULL, 0, NULL, error), 0);
+	hy_port_status_read(number, &status);
+	assert_true(status.link_known);
+	assert_true(status.link_up);
+	teardown(NULL);
+	setup(NULL);
+	assert_int_equal(ids[0], number);
+	assert_int_equal(start(&port, 1), 0);
+	hy_port_status_read(number, &status);
+	assert_false(status.link_known);
+	assert_false(status.link_up);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_port_is_found_by_number_and_by_name, setup, teardown),
 	cmocka_unit_test_setup_teardown(ports_that_come_later_get_a_pool_of_their_own, setup,
@@ -195,6 +217,8 @@ static const struct CMUnitTest tests[] = {
 		teardown),
 	cmocka_unit_test_setup_teardown(polling_without_ports_does_nothing, setup, teardown),
 	cmocka_unit_test_setup_teardown(a_port_that_was_removed_is_not_drained, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_port_has_no_status_of_the_one_that_had_its_number_before,
+		setup, teardown),
 };
 
 UNIT_SUITE(tests)
