@@ -68,8 +68,10 @@ struct hy_ports_params {
  *
  * @param hal Must outlive the ports, until hy_ports_stop().
  * @return 0; -ENODEV no such port; -EEXIST it was started already; -ENOSPC it has fewer queues than
- * are wanted; -ERANGE frames of max_len are too long for it; -ENOMEM; or what the driver returned.
- * Ports that were started before the one that failed run, and hy_ports_stop() closes all of the call.
+ * are wanted; -ERANGE frames of max_len are too long for it; -EBUSY packets of a device that had its
+ * number before are in use, and their pool is too small or of another kind; -ENOMEM; or what the
+ * driver returned. Ports that were started before the one that failed run, and hy_ports_stop()
+ * closes all of the call.
  */
 int hy_ports_start(struct hy_hal *hal, const struct hy_ports_params *params, char *error);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packet pools: one for all ports, one for each NUMA node, or a port's own. */
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 
 #include <hy_graph_worker.h>
 
@@ -34,6 +37,26 @@ pool_size(const struct hy_hal *hal, const struct hy_ports_params *params)
 	return RTE_MAX((unsigned int)POOL_LEAST, held);
 }
 
+/*
+ * Sees to a pool that the port of an earlier call has left, if any: one that will do is used again,
+ * another is freed. Returns whether packets are in the way of that.
+ */
+static bool
+left_is_busy(struct pool *pool, unsigned int size, const char *ops)
+{
+	const char *wanted = ops[0] != '\0' ? ops : rte_mbuf_best_mempool_ops();
+
+	if (pool->pool == NULL || pool->call == calls ||
+		(pool->pool->size >= size &&
+			strcmp(rte_mempool_get_ops(pool->pool->ops_index)->name, wanted) == 0))
+		return false;
+	if (rte_mempool_in_use_count(pool->pool) > 0)
+		return true;
+	rte_mempool_free(pool->pool);
+	pool->pool = NULL;
+	return false;
+}
+
 static int
 pool_of(const struct hy_hal *hal, const struct hy_ports_params *params, uint16_t port, char *error)
 {
@@ -48,6 +71,10 @@ pool_of(const struct hy_hal *hal, const struct hy_ports_params *params, uint16_t
 	if (hy_ports[port].params.own_pool || wanted[0] != '\0' ||
 		(pool->pool != NULL && pool->call != calls))
 		pool = &pools[RTE_MAX_NUMA_NODES + port];
+	if (left_is_busy(pool, size, wanted))
+		return hy_port_refuse(port, -EBUSY, error,
+			"packets of the device that had this number before are in use, and their "
+			"pool is not large enough, or of another kind");
 	if (pool->pool == NULL) {
 		snprintf(name, sizeof(name), "hy_packets_%zu", (size_t)(pool - pools));
 		pool->pool = rte_pktmbuf_pool_create_by_ops(name, size, HY_POOL_CACHE, 0,

@@ -207,6 +207,35 @@ a_port_has_no_status_of_the_one_that_had_its_number_before(void **state)
 	assert_false(status.link_up);
 }
 
+static void
+a_pool_that_is_left_over_is_not_taken_if_it_is_too_small(void **state)
+{
+	struct hy_port_params port = port_params(0);
+	struct rte_mbuf *packet;
+	unsigned int in_use, small, large;
+
+	RTE_SET_USED(state);
+	port.own_pool = true;
+	assert_int_equal(start(&port, 1), 0);
+	assert_int_equal(rte_eth_rx_burst(ids[0], 0, &packet, 1), 1);
+	hy_ports_stop(&in_use, &small);
+	assert_int_equal(in_use, 1);
+	teardown(NULL);
+	setup(NULL);
+	port.nb_rxd = UINT16_MAX / 2;
+	assert_true(port.nb_rxd > small);
+	assert_int_equal(start(&port, 1), -EBUSY);
+	assert_non_null(strstr(error, "packets of the device that had this number before"));
+	hy_ports_stop(NULL, NULL);
+	rte_pktmbuf_free(packet);
+	teardown(NULL);
+	setup(NULL);
+	assert_int_equal(start(&port, 1), 0);
+	hy_ports_stop(&in_use, &large);
+	assert_int_equal(in_use, 0);
+	assert_true(large > port.nb_rxd);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_port_is_found_by_number_and_by_name, setup, teardown),
 	cmocka_unit_test_setup_teardown(ports_that_come_later_get_a_pool_of_their_own, setup,
@@ -217,6 +246,8 @@ static const struct CMUnitTest tests[] = {
 		teardown),
 	cmocka_unit_test_setup_teardown(polling_without_ports_does_nothing, setup, teardown),
 	cmocka_unit_test_setup_teardown(a_port_that_was_removed_is_not_drained, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_pool_that_is_left_over_is_not_taken_if_it_is_too_small,
+		setup, teardown),
 	cmocka_unit_test_setup_teardown(a_port_has_no_status_of_the_one_that_had_its_number_before,
 		setup, teardown),
 };
