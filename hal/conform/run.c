@@ -141,15 +141,20 @@ machine_check(struct conform_trial *trial, const struct hy_hal *hal)
 			"stands in while a port does not run, and does not do the family's work");
 	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&variant->needs[i]); i++) {
 		const struct hy_need *need = &variant->needs[i];
-		const struct hy_capability *cap;
+		const enum hy_cap cap = hy_need_cap(need);
+		const struct hy_capability *has;
 
-		if (need->bonus != 0 || !hy_cap_concerns(HY_TARGET_PROCESS, need->cap))
+		if (need->bonus != 0 || need->declared != NULL)
 			continue;
-		cap = hy_hal_capability(hal, (struct hy_target){ .kind = HY_TARGET_PROCESS },
-			need->cap);
-		if (cap->level < HY_LEVEL_YES || cap->value < need->at_least)
+		if (cap == HY_CAP_NONE)
+			return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP,
+				"needs %s: no pack has registered it", hy_need_name(need));
+		if (!hy_cap_concerns(HY_TARGET_PROCESS, cap))
+			continue;
+		has = hy_hal_capability(hal, (struct hy_target){ .kind = HY_TARGET_PROCESS }, cap);
+		if (!hy_need_met(need, has))
 			return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "needs %s: %s",
-				hy_cap_name(need->cap), cap->reason);
+				hy_need_name(need), has->reason);
 	}
 	return 0;
 }

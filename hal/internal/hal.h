@@ -188,6 +188,8 @@ void hy_candidate_restore(struct hy_candidate *c);
 /* The best one of a variant that fits, or else any; the chosen one. */
 struct hy_candidate *hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant);
 struct hy_candidate *hy_candidate_chosen(struct hy_selection *s);
+/* What a need asks for; HY_CAP_NONE: a declaration, or what no pack has registered. */
+enum hy_cap hy_need_cap(const struct hy_need *need);
 /* What a need asks about: of what the variant runs on, or else of what it is selected for. */
 const struct hy_capability *hy_need_subject(const struct hy_hal *hal, const struct hy_selection *s,
 	const struct hy_candidate *c, const struct hy_need *need);

@@ -56,6 +56,12 @@ hy_need_name(const struct hy_need *need)
 	return need->key != NULL ? need->key : hy_cap_name(need->cap);
 }
 
+enum hy_cap
+hy_need_cap(const struct hy_need *need)
+{
+	return need->key != NULL ? hy_cap_find(need->key) : need->cap;
+}
+
 /* Whether a capability is one of a target itself, or of a device of a pair. */
 static bool
 has_kind(struct hy_target target, enum hy_cap cap)
@@ -70,12 +76,10 @@ hy_need_subject(const struct hy_hal *hal, const struct hy_selection *s,
 	const struct hy_candidate *c, const struct hy_need *need)
 {
 	static const struct hy_capability unregistered = { .reason = "no pack has registered it" };
-	enum hy_cap cap = need->cap;
+	const enum hy_cap cap = hy_need_cap(need);
 
 	if (need->declared != NULL)
 		return hy_hal_declared(hal, need->declared);
-	if (need->key != NULL)
-		cap = hy_cap_find(need->key);
 	if (cap == HY_CAP_NONE)
 		return &unregistered;
 	return hy_hal_capability(hal,

@@ -46,6 +46,13 @@ spoiled_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint1
 
 HY_NODE_VARIANT(pkt_cls, spoiled, .text = "For tests", .impl.process = spoiled_process);
 
+/* Instructions that the CPU lacks, or that nobody knows of. */
+HY_CAPABILITY(conform_isa, .kind = HY_TARGET_PROCESS)
+HY_NODE_VARIANT(pkt_cls, lacking, .text = "For tests", .impl.process = spoiled_process,
+	.needs = { { .key = "conform_isa" } })
+HY_NODE_VARIANT(pkt_cls, unheard, .text = "For tests", .impl.process = spoiled_process,
+	.needs = { { .key = "conform_none" } })
+
 /* The first packet of a burst that goes on, or that is dropped; n: there is none. */
 static uint16_t
 first(const struct burst *b, bool passes)
@@ -385,6 +392,20 @@ every_variant_does_as_its_reference(void **state)
 }
 
 static void
+variant_is_not_run_without_what_it_needs_by_key(void **state)
+{
+	struct hy_conform_result result;
+
+	RTE_SET_USED(state);
+	assert_int_equal(run("pkt_cls", "lacking", 7, &result), 0);
+	assert_int_equal(result.outcome, HY_CONFORM_SKIPPED);
+	assert_string_equal(result.text, "needs conform_isa: nobody has tried it");
+	assert_int_equal(run("pkt_cls", "unheard", 7, &result), 0);
+	assert_int_equal(result.outcome, HY_CONFORM_SKIPPED);
+	assert_string_equal(result.text, "needs conform_none: no pack has registered it");
+}
+
+static void
 spoiled_variant_is_found_in_each_way(void **state)
 {
 	RTE_SET_USED(state);
@@ -500,6 +521,7 @@ suite_is_registered_once_a_family(void **state)
 
 static const struct CMUnitTest conform_tests[] = {
 	CONFORM_TEST(every_variant_does_as_its_reference),
+	CONFORM_TEST(variant_is_not_run_without_what_it_needs_by_key),
 	CONFORM_TEST(spoiled_variant_is_found_in_each_way),
 	CONFORM_TEST(packet_that_differs_is_shown),
 	CONFORM_TEST(same_seed_makes_the_same_packets),
