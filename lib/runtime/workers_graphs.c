@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_lcore.h>
 #include <rte_memory.h>
 
 #include "lib/graph/internal/log.h"
