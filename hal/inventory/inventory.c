@@ -39,19 +39,17 @@ hy_cap_flag(struct hy_capability *cap, bool has, const char *flag)
 		has ? "the driver says %s" : "the driver does not say %s", flag);
 }
 
-/* Capabilities from a first one on are as nobody has looked at them. */
+/* A capability is as nobody has looked at it. */
 static void
-caps_blank(struct hy_hal_device *dev, int first)
+cap_blank(struct hy_hal_device *dev, int c)
 {
 	const enum hy_target_kind kind = dev->target.kind;
 
-	for (int c = first; c < HY_CAPS_MAX; c++) {
-		if (hy_cap_concerns(kind, c))
-			hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "nobody has tried it");
-		else if (hy_cap_kind(c) < HY_TARGET_KINDS)
-			hy_cap_fill(&dev->caps[c], HY_LEVEL_NO, 0, "a capability of %s, not of %s",
-				hy_kind_names(hy_cap_kind(c)), hy_kind_names(kind));
-	}
+	if (hy_cap_concerns(kind, c))
+		hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "nobody has tried it");
+	else if (hy_cap_kind(c) < HY_TARGET_KINDS)
+		hy_cap_fill(&dev->caps[c], HY_LEVEL_NO, 0, "a capability of %s, not of %s",
+			hy_kind_names(hy_cap_kind(c)), hy_kind_names(kind));
 }
 
 void
@@ -59,7 +57,8 @@ hy_device_blank(struct hy_hal_device *dev, struct hy_target target)
 {
 	memset(dev, 0, sizeof(*dev));
 	dev->target = target;
-	caps_blank(dev, HY_CAP_NONE + 1);
+	for (int c = HY_CAP_NONE + 1; c < HY_CAPS_MAX; c++)
+		cap_blank(dev, c);
 }
 
 /* Asks packs for the capabilities that they added. */
@@ -130,6 +129,18 @@ device_settle(const struct hy_hal *hal, struct hy_hal_device *dev, const struct 
 	hy_overrides_apply(hal, dev);
 }
 
+/* A port that does not run is not asked: what packs have added since is unknown. */
+static void
+port_keep(struct hy_hal *hal, uint16_t id)
+{
+	struct hy_hal_device *dev = &hal->ports[id].dev;
+
+	hy_port_running_set(hal, id);
+	for (int c = HY_CAPS; c < HY_CAPS_MAX; c++)
+		if (dev->caps[c].level == HY_LEVEL_NO && dev->caps[c].reason[0] == '\0')
+			cap_blank(dev, c);
+}
+
 static void
 port_probe(struct hy_hal *hal, uint16_t id)
 {
@@ -137,7 +148,7 @@ port_probe(struct hy_hal *hal, uint16_t id)
 	const struct hy_hal_port old = *port;
 
 	if (hy_port_frozen(hal, id))
-		hy_port_running_set(hal, id);
+		port_keep(hal, id);
 	else
 		hy_probe_port(port, id);
 	if (port->present && !hy_port_frozen(hal, id))
@@ -152,7 +163,8 @@ process_probe(struct hy_hal *hal)
 {
 	const struct hy_hal_device old = hal->process;
 
-	caps_blank(&hal->process, HY_CAPS);
+	for (int c = HY_CAPS; c < HY_CAPS_MAX; c++)
+		cap_blank(&hal->process, c);
 	device_ask(&hal->process);
 	device_settle(hal, &hal->process, &old);
 }

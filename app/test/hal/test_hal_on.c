@@ -375,6 +375,24 @@ change_of_what_waits_for_its_port_has_the_rivals_of_then(void **state)
 }
 
 static void
+capability_that_comes_while_a_port_is_down_is_unknown(void **state)
+{
+	static const struct hy_cap_desc desc = { .key = "test_late", .kind = HY_TARGET_PORT };
+	const struct hy_target port = { .kind = HY_TARGET_PORT, .id = port_add("net_null_a") };
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	select_all();
+	assert_int_equal(hy_hal_port_stop(hal, port.id), 0);
+	poll_out();
+	assert_int_equal(hy_hal_port_state(hal, port.id), HY_PORT_DOWN);
+	assert_int_equal(hy_cap_register(&desc), 0);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	assert_int_equal(hy_hal_capability(hal, port, hy_cap_find("test_late"))->level,
+		HY_LEVEL_UNKNOWN);
+}
+
+static void
 as_many_needs_as_there_is_room_for_are_asked(void **state)
 {
 	struct hy_variant variant = { .family = "on_needs",
@@ -404,6 +422,7 @@ static const struct CMUnitTest hal_on_tests[] = {
 	HAL_TEST(change_to_another_device_of_the_chosen_variant),
 	HAL_TEST(port_that_a_forced_variant_runs_on_can_leave),
 	HAL_TEST(change_of_what_waits_for_its_port_has_the_rivals_of_then),
+	HAL_TEST(capability_that_comes_while_a_port_is_down_is_unknown),
 	HAL_TEST(as_many_needs_as_there_is_room_for_are_asked),
 };
 
