@@ -109,7 +109,7 @@ struct options {
 /* What --help prints. */
 extern const char options_usage[];
 
-/* Reads the command line. Returns 0, or -1 after saying what is wrong. */
+/* Reads the command line. Returns 0, or -1 or -EINVAL after saying what is wrong. */
 int options_read(int argc, char **argv, struct options *options);
 
 /* "atomic" and the like. */
