@@ -148,10 +148,11 @@ static void
 score_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c, int score)
 {
 	const struct rival same = rival_find(hal, s, c, true);
-	const struct rival rival = is_forced(s, c) ? (struct rival){ 0 }
-						   : rival_find(hal, s, c, false);
+	struct rival rival = { 0 };
 	char where[HY_NAME_SIZE];
 
+	if (!is_forced(s, c))
+		rival = rival_find(hal, s, c, false);
 	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]) &&
 		!(wins(c, score, rival) && wins(c, score, same));
 		i++) {
