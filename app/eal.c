@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See eal.h. */
 
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,21 +34,17 @@ number_in(const char *path)
 static bool
 hugepages_free(unsigned int mb)
 {
-	static const char dir[] = "/sys/kernel/mm/hugepages", prefix[] = "hugepages-";
-	DIR *sizes = opendir(dir);
 	bool enough = false;
+	glob_t files;
 
-	for (struct dirent *d; sizes != NULL && (d = readdir(sizes)) != NULL;) {
-		char path[512];
+	if (glob("/sys/kernel/mm/hugepages/hugepages-*kB/free_hugepages", 0, NULL, &files) != 0)
+		return false;
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		const char *size_kb = strrchr(files.gl_pathv[i], '-') + 1;
 
-		if (strncmp(d->d_name, prefix, sizeof(prefix) - 1) != 0)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s/free_hugepages", dir, d->d_name);
-		enough |= number_in(path) * strtoul(d->d_name + sizeof(prefix) - 1, NULL, 10) >=
-			mb * 1024ul;
+		enough |= number_in(files.gl_pathv[i]) * strtoul(size_kb, NULL, 10) >= mb * 1024ul;
 	}
-	if (sizes != NULL)
-		closedir(sizes);
+	globfree(&files);
 	return enough;
 }
 
@@ -68,4 +65,16 @@ eal_init(const char *program, unsigned int huge_mb, unsigned int plain_mb, const
 	for (char *rest = text; rest != NULL && n < (int)RTE_DIM(args) - 1;)
 		args[n++] = strsep(&rest, " ");
 	return rte_eal_init(n, args);
+}
+
+unsigned int
+eal_first_cpu(void)
+{
+	unsigned int cpu = 0;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+			cpu++;
+	return cpu;
 }

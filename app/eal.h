@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* EAL as a tool starts it by itself, without a word from the user. */
-#ifndef HY_APP_EAL_H
-#define HY_APP_EAL_H
+#pragma once
 
 /*
  * Shares nothing with other DPDK programs, and has huge_mb MB of hugepages to begin with; or, if they
@@ -10,4 +9,5 @@
  */
 int eal_init(const char *program, unsigned int huge_mb, unsigned int plain_mb, const char *options);
 
-#endif
+/* The first CPU that the process may run on. */
+unsigned int eal_first_cpu(void);

@@ -46,7 +46,8 @@ nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions
 
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
 HOMONYMS = ("hy_dispatch_pin", "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats",
-            "hy_offload_stats", "hy_policy_view", "hy_port_status")
+            "hy_hal_options", "hy_mode_options", "hy_offload_stats", "hy_policy_view",
+            "hy_port_options", "hy_port_status", "hy_run", "hy_run_options")
 
 
 def is_wrong(record):

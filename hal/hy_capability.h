@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What the box can do: targets, and the capabilities that the HAL finds in them.
+ * What the machine can do: targets, and the capabilities that the HAL finds in them.
  */
-#ifndef HY_CAPABILITY_H
-#define HY_CAPABILITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <hy_graph.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** What a variant runs for. */
 enum hy_target_kind {
@@ -37,8 +32,8 @@ struct hy_target {
 };
 
 /**
- * What a target may be able to do, kind by kind. A target has the process's capabilities too, and
- * a pair those of both its devices.
+ * The capabilities, by kind of target. A target also has the capabilities of the process, and a
+ * pair those of both its devices.
  */
 enum hy_cap {
 	HY_CAP_NONE,
@@ -52,35 +47,35 @@ enum hy_cap {
 	/* A port. */
 	HY_CAP_RX_QUEUES, /**< Value: receive queues that the port can have. */
 	HY_CAP_TX_QUEUES, /**< Value: transmit queues that the port can have. */
-	/** The port's packet_type tells IPv4 from IPv4 behind a VLAN tag. */
+	/** The port's packet_type distinguishes IPv4 from IPv4 after a VLAN tag. */
 	HY_CAP_RX_PTYPE_IP4,
 	HY_CAP_RX_CHECKSUM_IP4, /**< It can check IPv4 header checksums. */
 	HY_CAP_RX_SCATTER,      /**< It can spread a frame over several buffers. */
 	HY_CAP_TX_CHECKSUM_IP4, /**< It can fill in IPv4 header checksums. */
 	HY_CAP_TX_SEGMENTS,     /**< It can send frames of several buffers. */
-	/** It can free buffers of one pool, with one reference each, without looking at them. */
+	/** It can free buffers of a single pool, with one reference each, without reading them. */
 	HY_CAP_TX_FAST_FREE,
 	HY_CAP_ANY_POOL,         /**< It takes buffers from pools with EAL's best mempool ops. */
-	HY_CAP_RX_METADATA_MARK, /**< It hands on marks of flow rules with its packets. */
+	HY_CAP_RX_METADATA_MARK, /**< It delivers marks of flow rules with packets. */
 	HY_CAP_FLOW_MARK,        /**< Flow rules can mark packets. Value: largest mark. */
-	HY_CAP_FLOW_PRIORITY,    /**< Flow rules can have priorities. Value: how many. */
-	HY_CAP_RUNNING, /**< Nothing was heard that keeps it from running: see hy_hal_live.h. */
+	HY_CAP_FLOW_PRIORITY,    /**< Flow rules can have priorities. Value: their number. */
+	HY_CAP_RUNNING,          /**< No event was seen that stops it: see hy_hal_live.h. */
 
 	/* An event device. */
 	HY_CAP_EVENT_QUEUES,      /**< Value: queues that it can have. */
 	HY_CAP_EVENT_PORTS,       /**< Value: ports that it can have. */
 	HY_CAP_EVENT_ATOMIC,      /**< Its queues can schedule atomic flows. */
-	HY_CAP_EVENT_ORDERED,     /**< Its queues can put flows back in order. */
+	HY_CAP_EVENT_ORDERED,     /**< Its queues can restore the order of flows. */
 	HY_CAP_EVENT_PARALLEL,    /**< Its queues can schedule without order. */
 	HY_CAP_EVENT_ALL_TYPES,   /**< One queue takes events of all schedule types. */
-	HY_CAP_EVENT_FLOW_ID,     /**< What it hands out has the flow id that it was given. */
+	HY_CAP_EVENT_FLOW_ID,     /**< Dequeued events keep their flow id. */
 	HY_CAP_EVENT_NO_SERVICE,  /**< It schedules without a service core. */
 	HY_CAP_EVENT_RECONFIGURE, /**< It can be configured more than once. */
 
 	/* An event device with a port. */
 	HY_CAP_EVENT_RX_INTERNAL, /**< Packets reach the event device without a service core. */
-	HY_CAP_EVENT_RX_VECTOR,   /**< They can come as vectors. Value: the longest. */
-	HY_CAP_EVENT_RX_FLOW_ID,  /**< They can be given a flow id of the program's. */
+	HY_CAP_EVENT_RX_VECTOR,   /**< They can arrive as vectors. Value: the longest. */
+	HY_CAP_EVENT_RX_FLOW_ID,  /**< The program can set their flow id. */
 	HY_CAP_EVENT_TX_INTERNAL, /**< Packets are sent without a service core. */
 	HY_CAP_EVENT_TX_VECTOR,   /**< They can be sent as vectors. */
 
@@ -90,7 +85,7 @@ enum hy_cap {
 	HY_CAP_CRYPTO_ASYM,        /**< It has asymmetric operations. */
 	HY_CAP_CRYPTO_CHAIN,       /**< It can encrypt and authenticate in one operation. */
 	HY_CAP_CRYPTO_SEGMENTS,    /**< It works in place on frames of several buffers. */
-	HY_CAP_CRYPTO_IPSEC,       /**< It can do IPsec's ESP by itself (rte_security). */
+	HY_CAP_CRYPTO_IPSEC,       /**< It can process IPsec ESP by itself (rte_security). */
 	HY_CAP_CRYPTO_AES_GCM,     /**< Value: longest key, in bits. */
 	HY_CAP_CRYPTO_AES_CBC,     /**< Value: longest key, in bits. */
 	HY_CAP_CRYPTO_AES_CTR,     /**< Value: longest key, in bits. */
@@ -99,9 +94,9 @@ enum hy_cap {
 	HY_CAP_CRYPTO_SHA256_HMAC, /**< Value: longest digest, in bits. */
 
 	/* An event device with a crypto device. */
-	HY_CAP_EVENT_CRYPTO_NEW,    /**< Results become new events without a service core. */
-	HY_CAP_EVENT_CRYPTO_FWD,    /**< Events become operations, and events, without one. */
-	HY_CAP_EVENT_CRYPTO_VECTOR, /**< Results can come as vectors. */
+	HY_CAP_EVENT_CRYPTO_NEW, /**< Results become new events without a service core. */
+	HY_CAP_EVENT_CRYPTO_FWD, /**< Events become operations, and results events, without one. */
+	HY_CAP_EVENT_CRYPTO_VECTOR, /**< Results can arrive as vectors. */
 
 	/* A regex device. */
 	HY_CAP_REGEX_QPS,     /**< Value: queue pairs that it can have. */
@@ -113,46 +108,46 @@ enum hy_cap {
 };
 
 #define HY_CAPS_ADDED 32                      /**< Most capabilities that packs add. */
-#define HY_CAPS_MAX (HY_CAPS + HY_CAPS_ADDED) /**< Ids are less. */
+#define HY_CAPS_MAX (HY_CAPS + HY_CAPS_ADDED) /**< Limit of ids. */
 
-/** How sure it is. In order: a need is met by HY_LEVEL_YES. */
+/** Whether a target has a capability. In order: only HY_LEVEL_YES meets a need. */
 enum hy_level { HY_LEVEL_NO, HY_LEVEL_UNKNOWN, HY_LEVEL_YES };
 
-/** How it is known. */
+/** How a capability is known. */
 enum hy_origin {
-	HY_ORIGIN_DECLARED,   /**< The driver, the CPU or the program says so. */
-	HY_ORIGIN_PROBED,     /**< It was tried. */
-	HY_ORIGIN_OBSERVED,   /**< Traffic showed it. */
-	HY_ORIGIN_OVERRIDDEN, /**< The user says so. */
+	HY_ORIGIN_DECLARED,   /**< From the driver, the CPU or the program. */
+	HY_ORIGIN_PROBED,     /**< From a trial. */
+	HY_ORIGIN_OBSERVED,   /**< From traffic. */
+	HY_ORIGIN_OVERRIDDEN, /**< From the user. */
 };
 
 /** A capability of a target. */
 struct hy_capability {
 	enum hy_level level;       /**< Whether the target has it. */
-	enum hy_origin origin;     /**< Who says so. */
-	uint64_t value;            /**< A limit, where the capability has one. */
-	char reason[HY_TEXT_SIZE]; /**< Why, in words. */
+	enum hy_origin origin;     /**< How this is known. */
+	uint64_t value;            /**< A limit, if the capability has one. */
+	char reason[HY_TEXT_SIZE]; /**< The reason, as text. */
 };
 
 /** A capability that a pack adds to those of enum hy_cap, by its key. */
 struct hy_cap_desc {
-	/** Its name, as needs (struct hy_need.key), inventory and overrides have it; unique. */
+	/** Its unique name, for needs (struct hy_need.key), inventory and overrides. */
 	const char *key;
-	enum hy_target_kind kind; /**< Of which targets it is one. */
-	const char *text;         /**< What it means, in a sentence; may be NULL. */
+	enum hy_target_kind kind; /**< The kind of target that can have it. */
+	const char *text;         /**< Its meaning, in one sentence; may be NULL. */
 	/**
-	 * Finds out whether a target has it; may be NULL: then it is unknown, until
-	 * hy_hal_capability_set() or the user says more. Called by the control thread, for each
-	 * target of the kind that hy_hal_create() or hy_hal_probe() finds, but for ports that do not
-	 * run.
+	 * Finds out whether a target has it. NULL: it is unknown until hy_hal_capability_set() or
+	 * the user sets it. The control thread calls this for each target of the kind that
+	 * hy_hal_create() or hy_hal_probe() finds, except ports that do not run.
 	 *
-	 * @param[in,out] cap Unknown; to be filled in with level, value and reason.
+	 * @param[in,out] cap Initially unknown, with origin HY_ORIGIN_DECLARED; set level, value and
+	 * reason, and the origin if it is another one.
 	 */
 	void (*probe)(struct hy_target target, struct hy_capability *cap);
 };
 
 /**
- * Registers a capability. Called by HY_CAPABILITY (hy_node.h). A HAL that exists takes it up at its
+ * Registers a capability. Called by HY_CAPABILITY (hy_node.h). An existing HAL probes it in its
  * next hy_hal_probe().
  *
  * @param desc Must stay valid while the process lives or its plugin is loaded.
@@ -160,20 +155,16 @@ struct hy_cap_desc {
  */
 int hy_cap_register(const struct hy_cap_desc *desc);
 
-/** @return The id of a capability by its name; HY_CAP_NONE: there is none. Ids of those that packs
- * add are valid until a plugin is loaded or unloaded. */
+/**
+ * @return The id of a capability; HY_CAP_NONE: no such name. Ids of capabilities that packs add are
+ * valid until a plugin is loaded or unloaded.
+ */
 enum hy_cap hy_cap_find(const char *name);
 
-/** @return Its name, as inventory and needs print it and overrides take it. Never NULL. */
+/** @return The name of a capability, as in the inventory and in overrides. Never NULL. */
 const char *hy_cap_name(enum hy_cap cap);
 
-/** @return Whether a capability is one of that kind of target itself. */
+/** @return Whether a capability is one of this kind of target itself. */
 bool hy_cap_concerns(enum hy_target_kind kind, enum hy_cap cap);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

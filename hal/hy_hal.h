@@ -1,159 +1,163 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Hardware abstraction layer: looks at the box, and picks for every node family and every target
- * the best variant that fits, with the reason for each candidate's fate.
+ * Hardware abstraction layer: finds out what the machine can do, and selects for each node family
+ * and target the best variant that fits, with the reason for each candidate's fate.
  *
- * A *family* fixes a contract: edges, drop reasons, lanes, and a reference variant that runs
- * anywhere. A *variant* is another implementation, which states what it needs. A *target* is what
- * a variant runs for: the process (CPU), or one port. Families and variants are declared with the
- * macros of hy_node.h.
+ * A *family* defines a contract: edges, drop reasons, lanes, and a reference variant that runs
+ * everywhere. A *variant* is another implementation, which states its needs. A *target* is what a
+ * variant is selected for: the process (CPU), a port, another device, or a pair of devices. The
+ * macros of hy_node.h declare families and variants.
  *
  * Use, in this order: hy_hal_create() after rte_eal_init(); hy_hal_declare() for what the program
- * is going to do; hy_hal_force() and hy_hal_deny() as the user says; hy_hal_plan() when the ports
- * exist, and hy_hal_select() when they run; hy_hal_node() or hy_hal_node_clone() for
- * each node of the graph; hy_graph_create(). What comes after, while packets flow, is in hy_hal_live.h.
+ * is going to do; hy_hal_force() and hy_hal_deny() for the user's rules; hy_hal_plan() when the
+ * ports exist, and hy_hal_select() when they run; hy_hal_node() or hy_hal_node_clone() for each
+ * node of the graph; hy_graph_create(). hy_hal_live.h has the functions for use while packets flow.
  *
- * Not thread-safe: one control thread uses a struct hy_hal. Functions return 0 or a negative
- * errno. Those that take @p error write there one sentence on what was wrong and what is accepted.
+ * Not thread-safe: one control thread uses a struct hy_hal. Functions return 0 or a negative errno.
+ * Those with @p error set it to one sentence that says what was wrong and what is accepted.
  */
-#ifndef HY_HAL_H
-#define HY_HAL_H
+#pragma once
 
 #include <hy_capability.h>
 #include <hy_graph.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
-/** The pack that a file is built into; the build sets it for each pack. */
+/** The pack to which a file belongs; set by the build of each pack. */
 #ifndef HY_PACK
 #define HY_PACK "out-of-tree"
 #endif
 
-#pragma GCC visibility push(default)
-
-#define HY_HAL_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
-#define HY_REASON_SIZE 256    /**< Room for a candidate's reason. */
-#define HY_CHANGE_SIZE 512    /**< Room for what would have to change for a candidate. */
-#define HY_NEEDS_MAX 16       /**< Needs that a variant can state. */
-#define HY_WITH_MAX 4         /**< Constraints that a variant can state. */
+#define HY_HAL_ERROR_SIZE 384 /**< Size of @p error arguments, in bytes. */
+#define HY_REASON_SIZE 256    /**< Size of a candidate's reason, in bytes. */
+#define HY_CHANGE_SIZE 512    /**< Size of the changes that a candidate needs, in bytes. */
+#define HY_NEEDS_MAX 16       /**< Most needs of a variant. */
+#define HY_WITH_MAX 4         /**< Most constraints of a variant. */
 
 struct hy_hal;
 struct hy_port_plan;
 
-/** What a variant needs of its target. */
+/**
+ * A need of a variant. Exactly one of cap, key and declared is set; a need with none ends a list.
+ */
 struct hy_need {
-	enum hy_cap cap; /**< A capability of the target; */
-	/** or, with HY_CAP_NONE, one that a pack adds (HY_CAPABILITY), by its key; */
-	const char *key;
-	/** or, without both, what the program declares by this name. None ends a list. */
-	const char *declared;
-	uint64_t at_least; /**< Of the value. */
-	/** 0: without it the variant is out. Else: what it adds to the score if met; may be less. */
+	enum hy_cap cap;      /**< A capability of the target. */
+	const char *key;      /**< The key of a capability that a pack adds (HY_CAPABILITY). */
+	const char *declared; /**< The name of a declaration by the program. */
+	uint64_t at_least;    /**< Least value. */
+	/**
+	 * 0: the need is mandatory. Otherwise it is optional, and this is added to the score if it
+	 * is met; may be negative.
+	 */
 	int bonus;
-	const char *why; /**< Why there is a bonus, for explain; may be NULL. */
+	const char *why; /**< The reason for the bonus, for explain; may be NULL. */
 };
 
 /**
- * What a variant asks of another family's selection for the same target. Where one of the two
- * families is selected for the process, it is asked of all targets of the other.
+ * A constraint of a variant on another family's selection for the same target. If one of the two
+ * families is selected for the process, it applies to all targets of the other.
  */
 struct hy_with {
-	const char *family;  /**< Whose selection; NULL ends a list. */
-	const char *variant; /**< The one that must be chosen there, */
-	bool excludes;       /**< or must not be. */
-	const char *why;     /**< For explain; may be NULL. */
+	const char *family;  /**< The other family; NULL ends a list. */
+	const char *variant; /**< The variant that must be chosen there. */
+	bool excludes;       /**< The variant must not be chosen there instead. */
+	const char *why;     /**< The reason, for explain; may be NULL. */
 };
 
 /** A family of nodes. node.impl is the reference variant; node.impl.variant names it. */
 struct hy_family {
-	const char *text;           /**< What it does, in a sentence. */
-	const char *pack;           /**< Name of the pack that its reference variant comes from. */
-	enum hy_target_kind target; /**< What a variant is selected for. */
+	const char *text;           /**< What the family does, in one sentence. */
+	const char *pack;           /**< The pack of its reference variant. */
+	enum hy_target_kind target; /**< The kind of target for which variants are selected. */
 	struct hy_node_desc node;   /**< The contract, and the reference variant. */
 	int score;                  /**< Of the reference variant. */
-	/** As in struct hy_variant; NULL for a reference variant that needs nothing of its target. */
+	/** As in struct hy_variant; NULL if the reference variant needs nothing of its target. */
 	int (*bind)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
 	void (*unbind)(const struct hy_hal *hal, struct hy_target target); /**< Likewise. */
 };
 
 /** Another implementation of a family. */
 struct hy_variant {
-	const char *family; /**< Name of the family that it implements. */
-	const char *text;   /**< What makes it different, in a sentence. */
-	const char *pack;   /**< Name of the pack that it comes from. */
+	const char *family; /**< The family that it implements. */
+	const char *text;   /**< What makes it different, in one sentence. */
+	const char *pack;   /**< The pack to which it belongs. */
 	/**
-	 * impl.variant is its name. Without init, fini and ctx_size it has the family's. One with
-	 * prepare or bind may be without process too: then the reference variant's runs.
+	 * impl.variant is its name. Without init, fini and ctx_size it uses the family's. A variant
+	 * with prepare or bind may also omit process: then it runs the reference variant's.
 	 */
 	struct hy_node_impl impl;
 	/**
-	 * Kind of device that it runs on, where that is not what its family is selected for: of a family
-	 * for the process, a crypto device; of one for ports, a pair with the port. It then is a
-	 * candidate once for each such device that concerns the selection's target (a pair concerns the
-	 * port in it, and the process all), and fits, bind and unbind are called for that device.
-	 * HY_TARGET_PROCESS, which is 0: it runs on what its family is selected for.
+	 * Kind of device on which it runs, if that differs from the kind of target of its family:
+	 * for example a crypto device in a family for the process, or a pair with the port in a
+	 * family for ports. The variant is then a candidate once for each such device that concerns
+	 * the target (a pair concerns the port in it, and the process concerns all), and fits, bind
+	 * and unbind are called for that device. HY_TARGET_PROCESS, which is 0: it runs on the
+	 * family's target.
 	 */
 	enum hy_target_kind on;
-	struct hy_need needs[HY_NEEDS_MAX]; /**< All must be met, but those with a bonus. */
+	struct hy_need needs[HY_NEEDS_MAX]; /**< All must be met, except those with a bonus. */
 	/**
-	 * The last word, after the needs; may be NULL.
+	 * A final check after the needs; may be NULL.
 	 *
 	 * @param[out] reason Why it does not fit.
 	 * @return Whether the variant fits @p target.
 	 */
 	bool (*fits)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
-	int score; /**< Highest wins; on a draw the first name in alphabetical order. */
+	int score; /**< The highest wins; of equal ones, the alphabetically first name. */
 	/**
-	 * Engine of the tables that it reads, by a name of the family's header; NULL: the one that the
-	 * reference variant reads, or the family has no engines.
+	 * The engine of the tables that it reads, by a name from the family's header; NULL: the
+	 * reference variant's engine, or the family has no engines.
 	 */
 	const char *engine;
-	/** All must hold. Who asks gives way: only if the user forced it, the others do. */
+	/**
+	 * All must hold. If one does not, this variant is not chosen; but if the user forced it,
+	 * the other family's choice is excluded instead.
+	 */
 	struct hy_with with[HY_WITH_MAX];
 	/**
-	 * Says how a port is to be configured; may be NULL. Adds to the port's plan, and does nothing
-	 * else, since it may be called several times. hy_hal_plan() calls it for every port that the
-	 * variant's target concerns: of a port, or of a pair with a port, that one; of the process and
-	 * of other devices, each. A variant that has it cannot be chosen if one of them failed, or
-	 * was not asked for.
+	 * Asks for a port configuration; may be NULL. It only adds to the port's plan, and has no
+	 * other effect, since it may be called several times. hy_hal_plan() calls it for each port
+	 * that the target concerns: for a port, or a pair with a port, for that port; for the
+	 * process and other devices, for all ports. A variant with prepare cannot be chosen if one
+	 * of these calls failed or was not made.
 	 *
 	 * @param target The port.
-	 * @param[in,out] plan What the variants before it want of the port.
-	 * @param[out] reason Why it cannot be chosen, like that of bind.
+	 * @param[in,out] plan The port's plan so far.
+	 * @param[out] reason Why it cannot be chosen, as for bind.
 	 * @return 0, or a negative errno: the next candidate is tried.
 	 */
 	int (*prepare)(const struct hy_hal *hal, struct hy_target target, struct hy_port_plan *plan,
 		char *reason, size_t size);
 	/**
-	 * Takes possession of what it needs from the target, before any graph runs it there; may be
-	 * NULL. The variant that it follows may still be bound, and run. Called once for each target,
-	 * however often selections choose it, until unbind. Ports run when it is called.
+	 * Acquires what it needs of the target, before any graph runs it there; may be NULL. The
+	 * previous variant may still be bound and running. Called once for each target until
+	 * unbind, however often selections choose the variant. Ports run when it is called.
 	 *
 	 * @return 0, or a negative errno: the next candidate is tried.
 	 */
 	int (*bind)(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size);
-	/** Undoes bind, when no graph runs it there any more. The port may have stopped, or be gone:
-	 * hy_hal_port_state() says so. */
+	/**
+	 * Undoes bind, when no graph runs the variant there any more. The port may have stopped or
+	 * been removed: see hy_hal_port_state().
+	 */
 	void (*unbind)(const struct hy_hal *hal, struct hy_target target);
 	/**
-	 * It stands in for its family while a port does not run, and never else: touches no device,
-	 * and needs nothing. Other variants of a family that has such a one need not ask for
-	 * HY_CAP_RUNNING, nor is it held to what the reference variant does. See hy_hal_live.h.
+	 * The variant stands in for its family only while a port does not run: it uses no device
+	 * and has no needs. It is not compared with the reference variant. The other variants of
+	 * its family need not ask for HY_CAP_RUNNING. See hy_hal_live.h.
 	 */
 	bool parked;
 	/**
-	 * Why the family's suite (hy_conform.h) cannot try it, in words: it drives a device that no
-	 * suite can stand in for, and is tried by tests of its pack. NULL for all others.
+	 * Why the family's suite (hy_conform.h) cannot test it, as text: it drives a device that no
+	 * suite can replace, and is tested by its pack. NULL for all others.
 	 */
 	const char *apart;
 };
 
 /**
- * Registers a family, and its reference variant as a node of the graph registry under its name,
- * so that a graph made without a HAL has it. Called by HY_NODE_FAMILY.
+ * Registers a family, and its reference variant as a node of the graph registry under the family's
+ * name, so that graphs without a HAL can use it. Called by HY_NODE_FAMILY.
  *
  * @param family Must stay valid while the process lives or its plugin is loaded.
  * @return 0; -EINVAL; -EEXIST; -ENOMEM.
@@ -164,19 +168,19 @@ int hy_family_register(const struct hy_family *family);
 int hy_variant_register(const struct hy_variant *variant);
 
 /**
- * Finds a variant by the names of its family and its own; the reference variant is one of them. For
- * the thread that selects, and for init() of nodes.
+ * Finds a variant, which may be the reference variant, by the name of its family and its own name.
+ * For the thread that selects, and for init() of nodes.
  *
  * @param variant May be NULL.
- * @return It, valid until its plugin is unloaded; NULL: there is none.
+ * @return The variant, valid until its plugin is unloaded; NULL: there is none.
  */
 const struct hy_variant *hy_variant_find(const char *family, const char *variant);
 
 /**
- * Looks at the process and at the devices that exist, and raises EAL's vector width to the CPU's,
- * unless the user limited it with --force-max-simd-bitwidth. One HAL at a time. To be called after
- * rte_eal_init() and before tables (LPM, FIB, ACL) are created, since those choose their code by
- * that width.
+ * Creates a HAL: probes the process and the existing devices, and raises EAL's vector width to the
+ * CPU's, unless the user limited it with --force-max-simd-bitwidth. Only one HAL may exist. Call it
+ * after rte_eal_init() and before tables (LPM, FIB, ACL) are created, since those choose their code
+ * by that width.
  *
  * @param[out] hal Belongs to the caller, until hy_hal_destroy().
  * @return 0; -ENOMEM.
@@ -184,165 +188,169 @@ const struct hy_variant *hy_variant_find(const char *family, const char *variant
 int hy_hal_create(struct hy_hal **hal);
 
 /**
- * Frees it, removes the nodes that it made, and gives the families' own nodes their reference
- * variants back: graphs go first. NULL is allowed.
+ * Frees a HAL, removes the nodes that it created, and restores the reference variants of the
+ * families' own nodes. Destroy the graphs first. NULL is allowed.
  */
 void hy_hal_destroy(struct hy_hal *hal);
 
 /**
- * Looks at the devices again: after some were added, removed or configured otherwise. Quirks that
- * are known of their drivers are corrected, and what the user overrides stays so. A port that is
- * new is asked to hand on marks of flow rules (rte_eth_rx_metadata_negotiate()), which it may be
- * before it is configured only: create the HAL before ports are.
+ * Probes the devices again, after some were added, removed or reconfigured. Corrects known quirks
+ * of their drivers, and keeps the user's overrides. Asks a new port to deliver marks of flow rules
+ * (rte_eth_rx_metadata_negotiate()), which is possible only before it is configured: create the HAL
+ * before you configure ports.
  *
- * @return 0; -ENOMEM: ports are up to date, other devices as before.
+ * @return 0; -ENOMEM: ports are up to date, other devices unchanged.
  */
 int hy_hal_probe(struct hy_hal *hal);
 
 /**
- * Leaves a port out: it is not looked at, nothing is selected for it. For ports that the program
- * does not use.
+ * Ignores a port, which the program does not use: it is not probed, and nothing is selected for it.
  *
  * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more; -ENOMEM as hy_hal_probe().
  */
 int hy_hal_port_ignore(struct hy_hal *hal, uint16_t port);
 
 /**
- * Says what the program is going to do, for the selections to come: variants can be better at one
- * than at another. Said again, the last word counts.
+ * Declares what the program is going to do, for later selections: some variants are better for one
+ * use than for another. A repeated declaration replaces the previous one.
  *
- * @param name What, by a name from the header of the pack whose variants ask for it, such as
- * HY_IP4_ROUTES. Copied; one that nobody asks for does no harm.
- * @param value How much of it; 1 where there is nothing to count. 0 takes it back.
- * @param why In words, for people: where that is known from. Copied.
+ * @param name A name from the header of the pack whose variants ask for it, such as HY_IP4_ROUTES.
+ * Copied. Unknown names are harmless.
+ * @param value The amount; 1 if there is nothing to count. 0 withdraws the declaration.
+ * @param why How this is known, as text for people. Copied.
  * @return 0; -EINVAL malformed name; -ENOMEM.
  */
 int hy_hal_declare(struct hy_hal *hal, const char *name, uint64_t value, const char *why);
 
-/** What was declared under a name. Never NULL. Valid until the next declaration. */
+/** @return The declaration of a name. Never NULL. Valid until the next declaration. */
 const struct hy_capability *hy_hal_declared(const struct hy_hal *hal, const char *name);
 
-/** What a target can do, as struct hy_target says. Never NULL. Valid until the next probe. */
+/** @return A capability of a target (see enum hy_cap). Never NULL. Valid until the next probe. */
 const struct hy_capability *hy_hal_capability(const struct hy_hal *hal, struct hy_target target,
 	enum hy_cap cap);
 
 /**
- * Corrects what is known of a target, for the selections to come: for who tries what the inventory
- * does not, or sees in traffic what no probe can. Outlives hy_hal_probe(), while the target is
- * there. What the user overrides stays as the user says. If level or value is another one now,
- * the next hy_hal_poll() selects again.
+ * Corrects a capability of a target, for later selections: for callers that try what the inventory
+ * does not try, or observe in traffic what no probe can find. Survives hy_hal_probe() as long as
+ * the target exists. The user's overrides take precedence. If level or value changes, the next
+ * hy_hal_poll() selects again.
  *
- * @param reason In words, for people: how that is known. Copied.
- * @return 0; -EINVAL it is no capability of such a target; -ENODEV there is no such target.
+ * @param reason How this is known, as text for people. Copied.
+ * @return 0; -EINVAL not a capability of such a target; -ENODEV no such target.
  */
 int hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_cap cap,
 	enum hy_level level, enum hy_origin origin, uint64_t value, const char *reason);
 
 /**
- * Overrides what was found out about capabilities, for this HAL and all of its targets, also those
- * to come. Of overrides that concern the same capability of a target, the last one counts.
+ * Overrides capabilities, for this HAL and all its targets, including later ones. Of overrides for
+ * the same capability of a target, the last one takes precedence.
  *
  * @param spec "TARGET.CAPABILITY=LEVEL" or "TARGET.CAPABILITY=LEVEL:VALUE". TARGET is "process",
- * "port0", "event0", "crypto0", "regex0", a pair, "event0:port1" or "event0:crypto0", or the name
- * of a driver, for all its devices, as fnmatch() has it: "net_cn*"; of a pair, that is the event
- * device's. CAPABILITY is a name that the inventory prints. LEVEL is "no", "unknown" or "yes".
- * VALUE is a number; without one it stays as it was found out.
- * @return 0; -EINVAL malformed; -ENOTSUP it claims what the CPU lacks, or
- * that a port runs, which is seen and not said; -ENOMEM.
+ * "port0", "event0", "crypto0", "regex0", a pair such as "event0:port1" or "event0:crypto0", or,
+ * for all its devices, the name of a driver as a pattern for fnmatch(), such as "net_cn*"; the
+ * driver of a pair is the event device's. CAPABILITY is a name that the inventory prints. LEVEL is
+ * "no", "unknown" or "yes". VALUE is a number; without it, the value does not change.
+ * @return 0; -EINVAL malformed; -ENOTSUP it claims what the CPU lacks, or that a port runs, which
+ * cannot be overridden; -ENOMEM.
  */
 int hy_hal_override(struct hy_hal *hal, const char *spec, char *error);
 
 /**
- * Takes overrides from a file: one a line, "#" begins a comment. All of them, or on an error none.
+ * Reads overrides from a file: one per line; "#" begins a comment. Applies all of them or, on an
+ * error, none.
  *
- * @return As hy_hal_override(); -EFBIG more than 65536 bytes; -EISDIR, -EINVAL no regular file; or
- * what else reading failed with. @p error names file and line.
+ * @return As hy_hal_override(); -EFBIG more than 65536 bytes; -EISDIR, -EINVAL not a regular file;
+ * or the error of reading it. @p error names file and line.
  */
 int hy_hal_override_file(struct hy_hal *hal, const char *path, char *error);
 
 /**
- * Forces a variant, for the selections to come.
+ * Forces a variant in later selections.
  *
- * @param spec "FAMILY=VARIANT" for all targets, or "FAMILY@PORT=VARIANT", which has precedence. Of
- * a family for devices or pairs, PORT is "event0", "crypto0", "regex0", "event0:port0" and so on.
- * @return 0; -EINVAL malformed, or no such family, variant or port; -EEXIST forced otherwise
- * already; -ENOMEM.
+ * @param spec "FAMILY=VARIANT" for all targets, or "FAMILY@PORT=VARIANT", which takes precedence.
+ * For families for devices or pairs, PORT is "event0", "crypto0", "regex0", "event0:port0" and so
+ * on.
+ * @return 0; -EINVAL malformed, or no such family, variant or port; -EEXIST another variant is
+ * forced; -ENOMEM.
  */
 int hy_hal_force(struct hy_hal *hal, const char *spec, char *error);
 
-/** Denies a variant, for the selections to come. As hy_hal_force(). */
+/** Excludes a variant from later selections. Parameters and errors are those of hy_hal_force(). */
 int hy_hal_deny(struct hy_hal *hal, const char *spec, char *error);
 
 /**
- * Picks a variant for every family and target, and binds it. The order of trial: what is denied or
- * lacks something it needs is out; a forced variant wins, or the selection fails; constraints
- * across families; then score, then name. What cannot be bound falls to the next.
+ * Selects a variant for each family and target, and binds it. Denied variants and variants with
+ * unmet needs are excluded. A forced variant is selected, or else the selection fails. Otherwise
+ * constraints across families decide, then the score, then the name. If a variant cannot be bound,
+ * the next one is tried.
  *
- * A variant of a family that nobody declared is a warning in the log. While graphs run, use
- * hy_hal_reselect() (hy_hal_live.h).
+ * Logs a warning about a variant of an unknown family. While graphs run, use hy_hal_reselect()
+ * (hy_hal_live.h).
  *
- * @return 0; -ENOTSUP a forced variant does not fit, or none is left; -ENOMEM. On an error the
- * selections made before stand, and what they bound.
+ * @return 0; -ENOTSUP a forced variant does not fit, or none is left; -ENOMEM. On an error,
+ * previous selections and bindings stay.
  */
 int hy_hal_select(struct hy_hal *hal, char *error);
 
 #define HY_NO_DEVICE UINT16_MAX /**< Id of a target: there is no such device. */
 
-/** What became of a candidate. */
+/** The fate of a candidate. */
 enum hy_fate {
 	HY_FATE_CHOSEN,
-	HY_FATE_OUTSCORED,   /**< It fits; another is better, or was forced. */
-	HY_FATE_DENIED,      /**< The user does not want it. */
+	HY_FATE_OUTSCORED,   /**< It fits, but another is better or was forced. */
+	HY_FATE_DENIED,      /**< The user denied it. */
 	HY_FATE_NEEDS_UNMET, /**< The target lacks something. */
-	HY_FATE_REJECTED,    /**< Its own predicate says no. */
-	HY_FATE_CONSTRAINED, /**< It does not go with another family's selection. */
-	HY_FATE_BIND_FAILED, /**< Its prepare or bind failed, or it was not prepared. */
+	HY_FATE_REJECTED,    /**< Its own predicate refused the target. */
+	HY_FATE_CONSTRAINED, /**< A constraint on another family's selection does not hold. */
+	HY_FATE_BIND_FAILED, /**< Its prepare or bind failed, or prepare was not called. */
 };
 
 /** A candidate in a selection. */
 struct hy_candidate {
-	const struct hy_variant *variant; /**< What was judged. */
-	/** What it would run on; its id is HY_NO_DEVICE if there is no device of that kind. */
+	const struct hy_variant *variant; /**< The variant. */
+	/** The target on which it would run; its id is HY_NO_DEVICE if no such device exists. */
 	struct hy_target on;
 	enum hy_fate fate;           /**< The outcome. */
-	int score;                   /**< Bonuses included. */
-	char reason[HY_REASON_SIZE]; /**< For that fate, in words. */
-	char parts[HY_REASON_SIZE];  /**< What its score is made of; "" without bonuses. */
-	/** What would have to change for it to be chosen: all of these lines; "" if it is. */
+	int score;                   /**< Including bonuses. */
+	char reason[HY_REASON_SIZE]; /**< The reason for the fate, as text. */
+	char parts[HY_REASON_SIZE];  /**< The parts of the score; "" without bonuses. */
+	/**
+	 * Lines, all of which would have to become true for it to be chosen; "" if it is chosen.
+	 */
 	char change[HY_CHANGE_SIZE];
 };
 
 /** The outcome for one family and target. */
 struct hy_selection {
-	const struct hy_family *family;  /**< Whose variants were judged. */
-	struct hy_target target;         /**< What they were judged for. */
-	const struct hy_variant *chosen; /**< The one to run. */
-	struct hy_target on;             /**< What it runs on; see struct hy_variant. */
-	bool forced;                     /**< Chosen by the user. */
-	unsigned int nb_candidates;      /**< Entries of candidates. */
-	struct hy_candidate *candidates; /**< Best first, the chosen one before all. */
+	const struct hy_family *family;  /**< The family. */
+	struct hy_target target;         /**< The target. */
+	const struct hy_variant *chosen; /**< The variant to run. */
+	struct hy_target on;             /**< The target on which it runs; see struct hy_variant. */
+	bool forced;                     /**< The user forced it. */
+	unsigned int nb_candidates;      /**< Number of candidates. */
+	struct hy_candidate *candidates; /**< The chosen one first, then best first. */
 };
 
 /**
  * Finds a selection.
  *
- * @param port Ignored when the family's target is the process.
- * @return It, valid until the next selection or hy_hal_destroy(); NULL: no such family or port,
- * or nothing was selected yet.
+ * @param port Ignored if the family's target is the process.
+ * @return The selection, valid until the next one or hy_hal_destroy(); NULL: no such family or
+ * port, or nothing was selected yet.
  */
 const struct hy_selection *hy_hal_selection(const struct hy_hal *hal, const char *family,
 	uint16_t port);
 
-/** As hy_hal_selection(), for a family of any kind of target: of devices, and of pairs of them. */
+/** As hy_hal_selection(), for any kind of target, including devices and pairs. */
 const struct hy_selection *hy_hal_selection_for(const struct hy_hal *hal, const char *family,
 	struct hy_target target);
 
 /**
- * The node to use for a target: one node for all ports whose selection is the same, so that their
- * bursts do not split. It is the family's own for the first selection that is asked for, and
+ * Gets the node for a target. Ports with the same selection share one node, so that bursts are not
+ * split. It is the family's own node for the first selection that is requested, and
  * "FAMILY-VARIANT" for others.
  *
- * @return 0; -ENOENT nothing was selected for that family and port; -ENOMEM.
+ * @return 0; -ENOENT nothing was selected for this family and port; -ENOMEM.
  */
 int hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *id);
 
@@ -351,9 +359,9 @@ int hy_hal_node_for(struct hy_hal *hal, const char *family, struct hy_target tar
 	hy_node_id *id);
 
 /**
- * A node of its own for a target, named "FAMILY-suffix": for nodes with state of their port.
+ * Creates a target's own node, named "FAMILY-suffix": for nodes with state of their port.
  *
- * @return As hy_hal_node(), and what hy_node_clone() returns.
+ * @return As hy_hal_node(), and as hy_node_clone().
  */
 int hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, const char *suffix,
 	hy_node_id *id);
@@ -362,55 +370,54 @@ int hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, con
 int hy_hal_node_clone_for(struct hy_hal *hal, const char *family, struct hy_target target,
 	const char *suffix, hy_node_id *id);
 
-/** Where a node that the HAL handed out belongs. */
+/** A node that the HAL has handed out. */
 struct hy_placement {
-	char node[HY_NAME_SIZE];   /**< Its name. */
-	const char *family;        /**< Its family's name. */
+	char node[HY_NAME_SIZE];   /**< The name of the node. */
+	const char *family;        /**< The name of its family. */
 	const char *variant;       /**< The variant that it runs. */
 	char target[HY_NAME_SIZE]; /**< "process", "port 0", "port 0,2". */
-	/** What the variant runs on, if it names a kind of device (hy_variant.on); else the target of
-	 * one of the selections that the node is for. For init() of nodes, and for programs. */
+	/**
+	 * The device on which the variant runs, if it names a kind of device (hy_variant.on); otherwise
+	 * the target of one of the node's selections.
+	 */
 	struct hy_target on;
 };
 
-/** @return The placement of a node; NULL: the HAL did not place it. Valid as selections are. */
+/** @return The placement of a node, valid as long as selections; NULL: it is not the HAL's. */
 const struct hy_placement *hy_hal_placement(const struct hy_hal *hal, const char *node);
 
 /**
- * Tells what the variant of a node runs on, for init() of variants that name a kind of device
- * (hy_variant.on): by the name that hy_graph_node_name() gives. The context is made anew when a later
- * selection moves the node to another device.
+ * Gets the device on which the variant of a node runs, for init() of variants that name a kind of
+ * device (hy_variant.on). When a later selection moves the node to another device, its context is
+ * created again.
  *
- * @return 0; -ENOENT no HAL has handed the node out, as in a suite (hy_conform.h).
+ * @param node The node's name, as of hy_graph_node_name().
+ * @return 0; -ENOENT no HAL has handed out the node, as in a suite (hy_conform.h).
  */
 int hy_hal_node_target(const char *node, struct hy_target *target);
 
 /**
- * @name Output for people and for programs. Return 0, or why it could not be written.
+ * @name Output as text and as JSON. Return 0, or a negative errno if it could not be written.
  * @{
  */
 /** All capabilities of the process and of the devices. */
 int hy_hal_inventory_print(const struct hy_hal *hal, FILE *out);
 /** {"inventory": {"process", "declared", "ports": […], "devices": […]}} */
 int hy_hal_inventory_json(const struct hy_hal *hal, FILE *out);
-/** All selections, with the fate of every candidate, and what would have to change for others. */
+/**
+ * All selections, with the fate of each candidate, and what would have to change for the others.
+ */
 int hy_hal_explain(const struct hy_hal *hal, FILE *out);
 /** {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}]} */
 int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);
-/** As hy_hal_explain(), of @p families only, with NULL behind the last; NULL: of all. */
+/** As hy_hal_explain(), but only for @p families, terminated by NULL; NULL: for all. */
 int hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, FILE *out);
 /** As hy_hal_explain_json(), likewise. */
 int hy_hal_explain_families_json(const struct hy_hal *hal, const char *const *families, FILE *out);
-/** The packs in this program, those of plugins included, and what each brought; also -ENOMEM. */
+/** The packs of this program and of its plugins, with their variants and flow drivers. */
 int hy_packs_print(FILE *out);
 /** {"packs": [{"pack", "variants": ["FAMILY/VARIANT", …], "flow_drivers": [PATTERN, …]}, …]} */
 int hy_packs_json(FILE *out);
 /** @} */
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a worker keeps of a port's marks: how many packets hardware classified, the random sample of
- * them that is classified again in software, a record of each time that the two differ, and how many
- * of the packets without a mark should have had one.
+ * A worker's state for the marks of a port: counts of the packets that hardware classified, a
+ * random sample of them that software classifies again, a record of each difference, and counts of
+ * the packets that should have had a mark.
  *
- * For nodes that read marks. Everything here but @ref hy_mark_worker.looks belongs to the one worker
- * whose it is; others read the counters and take from the ring.
+ * For nodes that read marks. Only the worker changes its state, except @ref hy_mark_worker.looks;
+ * other threads read the counters and dequeue from the ring.
  */
-#ifndef HY_MARK_H
-#define HY_MARK_H
+#pragma once
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -18,11 +17,9 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 struct rte_ring;
 
@@ -31,44 +28,45 @@ struct rte_ring;
 
 /** A packet that hardware and software classify differently. */
 struct hy_mark_mismatch {
-	uint32_t mark;     /**< As it came with the packet. */
-	uint32_t hw_rule;  /**< Id of the rule that the mark stands for. */
+	uint32_t mark;     /**< The packet's mark. */
+	uint32_t hw_rule;  /**< Id of the rule of the mark. */
 	uint32_t sw_rule;  /**< Id of the rule that software finds; 0 and no class: none. */
-	uint16_t hw_class; /**< Class of the one, */
-	uint16_t sw_class; /**< and of the other: this one the packet got. */
-	uint32_t len;      /**< Of the packet, in bytes. */
-	uint8_t frame[HY_MISMATCH_FRAME]; /**< How the packet begins; 0 behind its first segment. */
+	uint16_t hw_class; /**< Class of the rule of the mark. */
+	uint16_t sw_class; /**< Class that software finds, which the packet got. */
+	uint32_t len;      /**< Length of the packet, in bytes. */
+	uint8_t frame[HY_MISMATCH_FRAME]; /**< Its first bytes, of its first segment; then 0. */
 };
 
-/** Of one worker and one port. */
+/** The state of one worker for one port. */
 struct hy_mark_worker {
 	alignas(RTE_CACHE_LINE_SIZE) uint64_t marked; /**< Packets that hardware classified. */
-	uint64_t unmarked;                            /**< That came without a mark. */
-	uint64_t stale;      /**< Whose mark stands for nothing (any more). */
-	uint64_t residue;    /**< Marked ones that a rule of software's own was looked up for. */
-	uint64_t sampled;    /**< Marked ones that were classified again. */
-	uint64_t mismatches; /**< Of those, found wrong. */
-	uint64_t random;     /**< State of its generator, never 0. */
+	uint64_t unmarked;                            /**< Packets without a mark. */
+	uint64_t stale;      /**< Packets with a mark of no current rule. */
+	uint64_t residue;    /**< Marked packets that were compared with rules of software. */
+	uint64_t sampled;    /**< Marked packets that were classified again. */
+	uint64_t mismatches; /**< Sampled packets whose mark was wrong. */
+	uint64_t random;     /**< State of the random generator, never 0. */
 	uint32_t gap;        /**< Marked packets until the next sample. */
-	uint32_t every;      /**< Mean of that, at least 1. */
+	uint32_t every;      /**< Mean gap, at least 1. */
 	bool periodic;       /**< For tests: the gap is always the mean. */
 	/** struct hy_mark_mismatch by value, for one producer and one consumer. */
 	struct rte_ring *records;
 	/**
-	 * Packets without a valid mark that software has looked at so far, to find out whether
-	 * hardware should have marked them; of those, the ones that it should have,
+	 * Packets without a valid mark that software has examined so far, to find out whether
+	 * hardware should have marked them.
 	 */
 	uint64_t looked;
-	uint64_t missing;   /**< and that came without a mark; */
-	uint64_t garbled;   /**< and that came with a mark that stands for nothing. */
+	uint64_t missing; /**< Examined packets without a mark that should have had one. */
+	uint64_t
+		garbled; /**< Examined packets with an invalid mark that should have had another. */
 	uint64_t fragments; /**< Marked fragments that software classified. */
-	/** As many as looked may become. Raised by the control thread, so the cost is bounded. */
+	/** Limit of looked. The control thread raises it, so that the cost is bounded. */
 	uint64_t looks;
 };
 
 /**
- * Draws the gap to the next sample: 1 to 2 * every - 1, all alike. Random, since a fixed distance
- * meets only some of the packets of traffic that is periodic itself.
+ * Draws the gap to the next sample: uniformly from 1 to 2 * every - 1. It is random because a fixed
+ * gap would always sample the same packets of periodic traffic.
  */
 static inline uint32_t
 hy_mark_gap(struct hy_mark_worker *worker)
@@ -84,7 +82,7 @@ hy_mark_gap(struct hy_mark_worker *worker)
 	return 1 + (uint32_t)(((x >> 32) * (2 * (uint64_t)worker->every - 1)) >> 32);
 }
 
-/** How many more packets without a mark the worker is to look at. */
+/** @return How many more packets without a mark the worker should examine. */
 static inline uint64_t
 hy_mark_looks(const struct hy_mark_worker *worker)
 {
@@ -94,16 +92,9 @@ hy_mark_looks(const struct hy_mark_worker *worker)
 }
 
 /**
- * Reports that a packet which the driver of @p port received says that it came by another port,
- * @p other. Whoever receives packets compares one in each burst. Of ports without an offload nothing
- * is kept. Any thread.
+ * Reports that a packet received from @p port names another port, @p other. Receive nodes check one
+ * packet in each burst. Ignored for ports without an offload. Any thread.
  */
 void hy_mark_foreign(uint16_t port, uint16_t other);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

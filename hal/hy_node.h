@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a node file includes: the fast path, and the declaration of families and variants.
+ * The header for node files: the fast path, and the declaration of families and variants.
  *
- * A family is declared once, in the file of its reference variant. A variant for an ISA or a
- * vendor is one more file with its kernel and one HY_NODE_VARIANT that states what it needs;
- * nothing else names it.
+ * The file of its reference variant declares a family. A variant for an ISA or a vendor is another
+ * file with its kernel and one HY_NODE_VARIANT that states its needs; no other file names it.
  */
-#ifndef HY_NODE_H
-#define HY_NODE_H
+#pragma once
 
 #include <rte_common.h>
 
@@ -16,7 +14,7 @@
 #include <hy_hal.h>
 #include <hy_plugin.h>
 
-/** @cond What node files have of the HAL's headers: see HY_PLUGIN_NUMBERS(). */
+/** @cond What node files use of the HAL's headers: see HY_PLUGIN_NUMBERS(). */
 #define HY_HAL_NUMBERS \
 	HY_PLUGIN_SIZE(struct hy_family), HY_PLUGIN_SIZE(struct hy_variant), \
 		HY_PLUGIN_SIZE(struct hy_need), HY_PLUGIN_SIZE(struct hy_with), \
@@ -53,8 +51,8 @@
 	}
 
 /**
- * Declares and registers a capability: HY_CAPABILITY(acme_tcam, .kind = HY_TARGET_PORT, .probe = …).
- * The fields are those of struct hy_cap_desc; key is filled in.
+ * Declares and registers a capability: HY_CAPABILITY(acme_tcam, .kind = HY_TARGET_PORT, .probe =
+ * …). The fields are those of struct hy_cap_desc; key is filled in.
  */
 #define HY_CAPABILITY(key_, ...) \
 	static const struct hy_cap_desc hy_cap_desc_##key_ = { .key = #key_, __VA_ARGS__ }; \
@@ -64,12 +62,10 @@
 		hy_registration_check("capability " #key_, hy_cap_register(&hy_cap_desc_##key_)); \
 	}
 
-/** @cond Instructions that one function may use while its file is built for any CPU. */
+/** @cond Instruction sets for single functions in files built for any CPU. */
 #ifdef RTE_ARCH_X86_64
 #define HY_TARGET_AVX2 __attribute__((target("avx2,tune=haswell")))
 #define HY_TARGET_AVX512 \
 	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,tune=skylake-avx512")))
 #endif
 /** @endcond */
-
-#endif

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Classification offload: rules of a policy are put into a port's hardware, which marks the packets
- * that match, so that workers need not classify them.
+ * Classification offload: installs rules of a policy in a port's hardware, which marks matching
+ * packets, so that workers need not classify them.
  *
- * The policy stays the truth. Hardware holds those of its rules that it takes and that are hit
- * most; a packet without a mark, or with a mark that stands for nothing any more, is classified in
- * software. Whatever is installed, evicted, refused or lost, each packet gets the class that the
- * policy gives it, as long as the port marks as its rules say, and is counted once, by the node that
- * classifies it:
+ * The policy is authoritative. Hardware holds those of its rules that it supports and that are hit
+ * most. Packets without a mark, or with a mark of no current rule, are classified in software.
+ * Whatever is installed, evicted, refused or lost, each packet gets the class that the policy gives
+ * it, as long as the port marks according to its rules. The node that classifies a packet counts
+ * it, once:
  *
- * - A mark is never 0, is compared in full, and carries a generation. One that was taken back is
- *   not given out again before workers have left it and @ref hy_offload_params.settle_us is over.
- * - A marked packet is held to the *residue* of its rule: the rules before it which it overlaps,
- *   and which hardware does not have, does not put first, or may overlook.
- * - Where a port cannot tell fragments, which have no ports, those that carry the mark of a rule for
+ * - A mark is never 0, is compared in full, and contains a generation. A mark that was withdrawn is
+ *   not used again before workers have left it and @ref hy_offload_params.settle_us has passed.
+ * - A marked packet is compared with the *residue* of its rule: the overlapping rules before it
+ *   that hardware does not have, does not prefer, or may miss.
+ * - If a port cannot distinguish fragments, which have no ports, marked fragments of a rule for
  *   ports are classified in software.
- * - A random sample of marked packets is classified again in software. What differs is recorded,
- *   and if it happens too often the port's marks are distrusted. Until then, packets that are
- *   not in the sample keep the class of a wrong mark.
- * - Of the packets without a valid mark some are looked at. If most of those that rules in hardware
- *   match come without a mark, or if packets name another port than the one that received them, the
- *   port's rules are taken back, and software classifies.
+ * - A random sample of marked packets is classified again in software. Differences are recorded,
+ *   and if there are too many, the port's marks are distrusted. Until then, packets that are not in
+ *   the sample keep the class of a wrong mark.
+ * - A port whose rules are in a group (mlx5) marks packets to its default MAC address only, unless
+ *   it is promiscuous. So an offload does not change which packets a port accepts.
+ * - Some of the packets without a valid mark are examined. If most packets that rules in hardware
+ *   match arrive without a mark, or if packets name another port than the one that received them,
+ *   the port's rules are removed, and software classifies.
  *
- * Control plane: for one policy, its commits and the functions below are called by one thread at a
- * time. A program may have flow rules of its own on the port, which are left alone; they must not
- * MARK, for their marks would be taken for the policy's. Functions return 0 or a negative errno.
+ * Control plane: only one thread at a time may commit a policy or call the functions below for it.
+ * A program may have its own flow rules on the port, which are left alone; they must not MARK,
+ * since their marks would be taken for the policy's. Functions return 0 or a negative errno.
  */
-#ifndef HY_OFFLOAD_H
-#define HY_OFFLOAD_H
+#pragma once
 
 #include <stdio.h>
 
@@ -36,152 +37,162 @@
 #include <hy_mark.h>
 #include <hy_policy.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 struct hy_hal;
 struct hy_offload;
 
-/** How a port is used. What is 0 has the default in brackets. */
+/** Parameters of an offload. 0 or NULL selects the default in brackets. */
 struct hy_offload_params {
-	/** Who takes the rules; outlives the offload. [hy_flow_rte_of() its port] */
+	/** Takes the rules; outlives the offload. [hy_flow_rte_of() its port] */
 	const struct hy_flow_provider *provider;
-	/** How they look. [the driver of the port's driver name] */
+	/** Defines the form of rules. [the flow driver for the port's driver] */
 	const struct hy_flow_driver *driver;
-	uint32_t max_rules;    /**< In hardware at once, to 2^20. [16,384; less if marks are few] */
-	uint32_t sample_every; /**< One of so many marked packets is checked, to 2^31. [1,024] */
+	uint32_t
+		max_rules; /**< Most rules in hardware, to 2^20. [16,384; fewer if marks are few] */
+	uint32_t sample_every; /**< Mean gap between checked packets, to 2^31. [1,024] */
 	/**
-	 * Mismatches before a port's marks are distrusted, and bursts with packets that name
-	 * another port. [8]
+	 * Number of mismatches, and of bursts with packets that name another port, after which a
+	 * port's marks are distrusted. [8]
 	 */
 	uint32_t demote_after;
 	/**
-	 * The longest time that a packet may lie in a receive queue between its mark and the worker,
-	 * in microseconds. [100,000]
+	 * The longest time that a marked packet may wait in a receive queue, in microseconds.
+	 * [100,000]
 	 */
 	uint32_t settle_us;
-	uint32_t age_us; /**< How often hits are compared, in microseconds. [1,000,000] */
-	uint32_t batch;  /**< Rules installed, and evicted, by a poll at most. [256] */
-	/** Rules with a longer residue stay in software; 32,767 and more are alike. [16] */
+	uint32_t age_us; /**< Interval between comparisons of hits, in microseconds. [1,000,000] */
+	uint32_t batch;  /**< Most rules that a poll installs, and evicts. [256] */
+	/** Longest residue of rules in hardware; 16,383 is the maximum. [16] */
 	uint32_t max_residue;
 };
 
 /**
- * Begins to offload a policy to a port. Probes what the port takes; nothing is installed before
- * hy_offload_poll().
+ * Begins to offload a policy to a port. Probes what the port takes. hy_offload_poll() installs
+ * rules.
  *
  * @param policy Has a QSBR variable; outlives the offload.
- * @param port Its number; to be started for most drivers, or they refuse all rules.
+ * @param port Must be started for most drivers: they refuse all rules before.
  * @param[out] offload Belongs to the caller, until hy_offload_destroy().
  * @return 0; -ENODEV no such port; -ENOTSUP the port takes no rule that marks, see @p reason;
- * -EEXIST it has an offload already; -EINVAL params; -ENOMEM.
- * @param[out] reason Why not, of @p size bytes.
+ * -EEXIST the port has an offload; -EINVAL params; -ENOMEM.
+ * @param[out] reason The reason for an error, in @p size bytes.
  */
 int hy_offload_create(struct hy_policy *policy, uint16_t port,
 	const struct hy_offload_params *params, struct hy_offload **offload, char *reason,
 	size_t size);
 
 /**
- * Takes the port's marks from workers, waits up to a second until they have left them, and removes
- * the rules from the port, unless it is gone. NULL is allowed.
+ * Withdraws the port's marks from workers, waits up to a second until they have left them, and
+ * removes the rules from the port, unless it is gone. NULL is allowed.
  */
 void hy_offload_destroy(struct hy_offload *offload);
 
 /**
- * Does what is due: destroys rules that workers have left, installs such as are hit most, evicts
- * such as are hit least where the table is full, judges the port's marks. Never waits for workers.
- * To be called a few times a second, and more often while much is to be installed.
+ * Does the pending work: destroys rules that workers have left, installs the most hit rules, evicts
+ * the least hit ones if the table is full, and checks the port's marks. Never waits for workers.
+ * Call it a few times a second, and more often while many rules are to be installed. If the port has
+ * begun to treat VLAN tags differently, or rules spread packets over queues and its RSS types or
+ * key have changed, first removes all rules and probes the port again; if that fails, packets are
+ * classified in software until hy_offload_up().
  *
- * @return What was installed, evicted, destroyed: 0 means that all is settled.
+ * @return The number of rules installed, evicted and destroyed; 0: nothing was pending.
  */
 uint32_t hy_offload_poll(struct hy_offload *offload);
 
 /**
- * The port is about to be stopped or reset: from now on software classifies. To be called before,
- * since a driver may keep rules over a stop, or free their handles.
+ * Switches to software because the port is about to be stopped or reset. Call it before: a driver
+ * may keep rules over a stop, or free their handles.
  *
- * @param answers Whether the port takes calls still: its rules are removed. False if it is broken,
- * and to be reset: they are forgotten, as the reset takes them.
+ * @param answers True: the port accepts calls, and its rules are removed. False: the port is broken
+ * and will be reset; its rules are forgotten, since the reset deletes them.
  */
 void hy_offload_down(struct hy_offload *offload, bool answers);
 
 /**
- * The port runs (again): limits are probed again, and hy_offload_poll() installs.
+ * As hy_offload_down(), when the port's driver recovers it (RTE_ETH_EVENT_ERR_RECOVERING), and so
+ * takes no calls. The driver may restore the rules. hy_offload_up() removes them if the port
+ * advertises RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP; otherwise their marks are not used again until a
+ * reset, since their handles may be invalid.
+ */
+void hy_offload_recovers(struct hy_offload *offload);
+
+/**
+ * Resumes when the port runs again: probes its limits again. hy_offload_poll() installs rules.
  *
- * @return 0; -ENOTSUP it takes no rule that marks any more; -ENODEV it is gone.
+ * @return 0; -ENOTSUP the port takes no rule that marks any more; -ENODEV the port is gone.
  */
 int hy_offload_up(struct hy_offload *offload);
 
-/** The port was removed: as hy_offload_down(), and no function of the provider is called again. */
+/** As hy_offload_down(), when the port was removed: the provider is not called any more. */
 void hy_offload_gone(struct hy_offload *offload);
 
 /**
- * Tells the HAL what the port's flow engine is good for, by the capabilities flow_mark and
- * flow_priority: variants that read marks are selected from then on, or, once the offload is
- * demoted, no more. hy_offload_follow() says it for you, whenever it changes.
+ * Sets the HAL's capabilities flow_mark and flow_priority to what the port's flow engine can do.
+ * From then on, variants that read marks can be selected or, once the offload is demoted, cannot.
+ * hy_offload_follow() does this on every change.
  *
- * @return 0, or what hy_hal_capability_set() does.
+ * @return 0, or the errors of hy_hal_capability_set().
  */
 int hy_offload_declare(struct hy_offload *offload, struct hy_hal *hal);
 
 /**
- * Has an offload follow its port: hy_hal_poll() calls hy_offload_down(), hy_offload_up() and
- * hy_offload_gone() when the port is so. The HAL is told what hy_offload_declare() tells it: now,
- * when the port comes up, and when hy_offload_poll() demotes it. hy_offload_destroy() takes it back.
- * Whenever that is another thing than before, hy_hal_poll() selects again.
+ * Makes an offload follow its port: hy_hal_poll() then calls hy_offload_down(),
+ * hy_offload_recovers(), hy_offload_up() and hy_offload_gone() when the port changes its state. Calls hy_offload_declare() now, when the port
+ * comes up, and when hy_offload_poll() demotes the port; hy_offload_destroy() withdraws the
+ * capabilities. On each change of a capability, hy_hal_poll() selects again.
  *
  * @param hal Must outlive the offload; used by the thread that calls hy_offload_poll().
- * @return 0; -EEXIST it follows already; -ENODEV the HAL does not know the port; -ENOMEM.
+ * @return 0; -EEXIST it already follows a HAL; -ENODEV the HAL does not know the port; -ENOMEM.
  */
 int hy_offload_follow(struct hy_offload *offload, struct hy_hal *hal);
 
-/** In which state an offload is. */
+/** The state of an offload. */
 enum hy_offload_state {
-	HY_OFFLOAD_UP,      /**< Installs, and its marks are believed. */
+	HY_OFFLOAD_UP,      /**< Installs rules, and trusts the port's marks. */
 	HY_OFFLOAD_DOWN,    /**< The port does not run. */
 	HY_OFFLOAD_GONE,    /**< The port was removed. */
-	HY_OFFLOAD_DEMOTED, /**< Its marks were wrong or did not arrive: it gets no rules any more. */
+	HY_OFFLOAD_DEMOTED, /**< The port's marks were wrong or missing: it gets no more rules. */
 };
 
-/** How it stands. */
+/** State and counters of an offload. */
 struct hy_offload_stats {
-	uint16_t port;                /**< Whose. */
-	enum hy_offload_state state;  /**< And how that is. */
+	uint16_t port;                /**< Its port. */
+	enum hy_offload_state state;  /**< Its state. */
 	struct hy_flow_limits limits; /**< What the port takes. */
-	uint32_t hw_rules;            /**< Rules whose marks workers believe. */
-	uint32_t sw_rules;            /**< All others. */
-	uint32_t room;                /**< Most rules in hardware at once. */
-	uint32_t leaving;             /**< Rules in hardware that are being taken back. */
-	bool full;                    /**< The port refused a rule for want of room. */
+	uint32_t hw_rules;            /**< Rules in hardware whose marks are used. */
+	uint32_t sw_rules;            /**< All other rules. */
+	uint32_t room;                /**< Most rules in hardware. */
+	uint32_t leaving;             /**< Rules in hardware that are being removed. */
+	bool full;                    /**< The port refused a rule for lack of room. */
 	uint64_t installed;           /**< Rules created so far. */
-	uint64_t evicted;             /**< Removed for such as were hit more. */
-	uint64_t lost;                /**< Forgotten because the port stopped or was removed. */
-	uint64_t failed;              /**< Removals that the port refused: it goes on marking. */
-	uint64_t marked;              /**< Packets that hardware classified, */
-	uint64_t unmarked;            /**< those without a mark, */
-	uint64_t stale;               /**< those whose mark was of no rule, */
-	uint64_t fragments; /**< and marked fragments, which software classified for their ports. */
-	uint64_t residue;   /**< Marked ones that were held to rules of software. */
-	uint64_t sampled;   /**< Marked ones that were classified again. */
-	uint64_t mismatches; /**< Of those, found wrong. */
-	uint64_t looked;     /**< Packets without a valid mark that were looked at: of those, */
-	uint64_t missing;    /**< hardware should have marked these, */
-	uint64_t garbled;    /**< and these, whose mark stood for nothing. */
-	uint64_t foreign;    /**< Bursts with a packet that named another port. */
-	char demoted[128];   /**< In state HY_OFFLOAD_DEMOTED why, in words; else "". */
+	uint64_t evicted;             /**< Rules removed in favour of rules that are hit more. */
+	uint64_t lost;     /**< Rules forgotten because the port stopped or was removed. */
+	uint64_t failed;   /**< Removals that the port refused: it keeps marking. */
+	uint64_t marked;   /**< Packets that hardware classified. */
+	uint64_t unmarked; /**< Packets without a mark. */
+	uint64_t stale;    /**< Packets with a mark of no current rule. */
+	uint64_t
+		fragments; /**< Marked fragments that software classified because of their ports. */
+	uint64_t residue;  /**< Marked packets that were compared with rules of software. */
+	uint64_t sampled;  /**< Marked packets that were classified again. */
+	uint64_t mismatches; /**< Sampled packets whose mark was wrong. */
+	uint64_t looked;     /**< Packets without a valid mark that were examined. */
+	uint64_t missing;    /**< Examined packets without a mark that should have had one. */
+	uint64_t
+		garbled; /**< Examined packets with an invalid mark that should have had another. */
+	uint64_t foreign;  /**< Bursts with a packet that named another port. */
+	char demoted[128]; /**< In state HY_OFFLOAD_DEMOTED, the reason as text; else "". */
 };
 
-/** Reads how it stands. Any thread. */
+/** Reads state and counters. Any thread. */
 void hy_offload_stats(struct hy_offload *offload, struct hy_offload_stats *stats);
 
-/** @return Why a rule is not in hardware, in words; NULL: it is, or there is no such rule. */
+/** @return Why a rule is not in hardware, as text; NULL: it is, or there is no such rule. */
 const char *hy_offload_reason(struct hy_offload *offload, uint32_t rule_id);
 
 /**
- * Takes the oldest mismatch that was recorded and not yet taken. Each worker keeps up to 63.
+ * Takes the oldest recorded mismatch. Each worker keeps up to 63.
  *
  * @return 0; -ENOENT there is none.
  */
@@ -191,20 +202,14 @@ int hy_offload_mismatch(struct hy_offload *offload, struct hy_mark_mismatch *mis
 struct hy_offload *hy_offload_of(uint16_t port);
 
 /**
- * @name Output, also as telemetry /halyard/offload[,PORT]. Any thread. Return 0, or why
- * it could not be written.
+ * @name Output; telemetry has it as /halyard/offload[,PORT]. Any thread. Return 0, or a negative
+ * errno if it could not be written.
  * @{
  */
-/** For people. */
+/** As text. */
 int hy_offload_print(struct hy_offload *offload, FILE *out);
 /** {"port", "state", "driver", …, "refused": [{"reason", "rules"}]} */
 int hy_offload_json(struct hy_offload *offload, FILE *out);
 /** @} */
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

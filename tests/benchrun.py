@@ -58,7 +58,7 @@ def check(figures, name, calibrated=False):
     for _, rows in itertools.groupby(figures["rows"], lambda row: row["work"]):
         balanced(list(rows))
     for ratio in figures["ratios"]:
-        assert list(ratio) == ["work", "against", "ratio"]
+        assert list(ratio) == ["work", "contender", "against", "ratio"]
     for omission in figures["skipped"] + figures["wrong"]:
         assert list(omission) == ["work", "contender", "reason"]
         assert omission["reason"]

@@ -2,6 +2,7 @@
 """A run of l3fwd-graph whose routes change, and the frames that leave it meanwhile."""
 
 import collections
+import contextlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import socket
 import struct
 import threading
 import time
+from pathlib import Path
 
 import l3fwd
 from pcapfile import PcapError
@@ -41,6 +43,15 @@ def await_handlers(process, *signals):
     """Waits until a process has taken over signals, which would have ended it before."""
     mask = sum(1 << (sig - 1) for sig in signals)
     until(lambda: int(status(process, "SigCgt"), 16) & mask == mask, "handlers", process)
+
+
+def threads(process):
+    """The names of the threads of a process; of those that end meanwhile, maybe."""
+    names = set()
+    for task in os.scandir(f"/proc/{process.pid}/task"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            names.add(Path(task.path, "comm").read_text(encoding="ascii").strip())
+    return names
 
 
 def workers(process):
@@ -97,6 +108,8 @@ class Live:
                                       f"--json={json_path or rig.folder / 'stats.json'}"], eal,
                                      stdout=out, stderr=err, **how)
         self.wait(lambda: "HAL picked" in self.stdout(), "the start")
+        if how.get("telemetry"):
+            self.wait(lambda: "error" not in self.ask("/halyard/graph"), "the workers")
 
     def stdout(self):
         """What it has printed so far."""

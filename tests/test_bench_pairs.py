@@ -124,7 +124,7 @@ def test_runs_alternate_and_every_row_has_a_ratio(tmp_path, capsys):
     assert log.read_text().split() == [
         side for number in [0, *range(6)]
         for side in (("base", "tree") if number % 2 == 0 else ("tree", "base"))]
-    result = pairs.report(measured)
+    result = pairs.report(measured, True)
     printed = capsys.readouterr().out
     assert "6 pairs of runs of 1 benchmarks: some " in printed
     assert [(row["work"], row["contender"]) for row in result["rows"]] == [
@@ -136,11 +136,33 @@ def test_runs_alternate_and_every_row_has_a_ratio(tmp_path, capsys):
     assert (result["skipped"], result["broken"]) == ([], None)
 
 
+def test_short_form_has_a_line_for_the_benchmark_and_its_slowest_rows(capsys):
+    """All of the short form's rows are rows of the long one."""
+    measured = pairs.Benchmark("walk", {}, [], None)
+    for n in range(6):
+        base = {(f"w{work}", "halyard"): 100.0 + n for work in range(9)}
+        measured.figures[pairs.BASE].append(base)
+        measured.figures[pairs.TREE].append({
+            key: figure * (1 + (int(key[0][1:]) - 2) / 100) for key, figure in base.items()})
+    measured.skipped[pairs.BASE] = {("gone", None): "there is no memory"}
+    for figures in measured.figures[pairs.TREE]:
+        figures["gone", "halyard"] = 1.0
+    long_result = pairs.report(measured, True)
+    long_lines = capsys.readouterr().out.splitlines()
+    assert pairs.report(measured, False) == long_result
+    first, *rows = capsys.readouterr().out.splitlines()
+    assert first.split() == ("walk 9 rows 1.020 is their median; 6 slower, 2 faster; 1 skipped: "
+                             "base: there is no memory").split()
+    assert [row.split()[0] for row in rows] == ["w8", "w7", "w6"]
+    assert set(rows) < set(long_lines)
+    assert len(long_lines) == 2 + 9 + 1
+
+
 def test_rows_that_one_revision_lacks_are_said_and_others_compared(tmp_path, capsys):
     base = f'exec {BENCH} "$@" --work "walk of [01] *"'
     benchmark, _ = compare(tmp_path, ["idle"], {pairs.BASE: base})
     (measured,) = pairs.measure([benchmark], 2)
-    result = pairs.report(measured)
+    result = pairs.report(measured, True)
     assert {row["work"] for row in result["rows"]} == {"walk of 1 objects", "walk of 0 objects"}
     assert result["skipped"] == [
         {"work": "walk of 64 objects", "contender": who, "side": "base",
@@ -152,7 +174,7 @@ def test_benchmark_that_one_revision_lacks_is_said(tmp_path, capsys):
     base = f'shift; exec {BENCH} nothing "$@"'
     benchmark, _ = compare(tmp_path, ["idle"], {pairs.BASE: base})
     (measured,) = pairs.measure([benchmark], 2)
-    result = pairs.report(measured)
+    result = pairs.report(measured, True)
     assert result["rows"] == []
     assert "'nothing' is no benchmark" in result["broken"]
     assert "idle ended after 0 pairs: base: " in capsys.readouterr().out
@@ -164,7 +186,7 @@ def test_pairs_before_a_failure_count(tmp_path, capsys):
            f'exec {BENCH} "$@"'
     benchmark, _ = compare(tmp_path, ["idle"], {pairs.TREE: tree})
     (measured,) = pairs.measure([benchmark], 6)
-    result = pairs.report(measured)
+    result = pairs.report(measured, True)
     assert {row["pairs"] for row in result["rows"]} == {2}
     assert result["broken"] == "tree: it broke"
     assert "idle ended after 2 pairs: tree: it broke" in capsys.readouterr().out

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tools/demo with a capture of the user's: what is refused leaves all files as they are."""
 
+import resource
 import shutil
 import struct
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 import l3fwd
 import pcapfile
 from frames import traffic
+from test_terminal import EVIL, assert_harmless
 
 pytestmark = [
     pytest.mark.skipif(bool(l3fwd.UNDER), reason="the demo runs programs of this CPU"),
@@ -27,10 +29,10 @@ def build_folder(tmp_path):
     return folder
 
 
-def demo(build, *capture, cwd=None):
+def demo(build, *capture, cwd=None, **how):
     """Runs the demo."""
     return subprocess.run([l3fwd.ROOT / "tools" / "demo", build, *capture], capture_output=True,
-                          text=True, check=False, timeout=l3fwd.TIMEOUT, cwd=cwd)
+                          text=True, check=False, timeout=l3fwd.TIMEOUT, cwd=cwd, **how)
 
 
 def results(build):
@@ -104,6 +106,18 @@ def test_capture_that_is_cut_is_told_and_whole_packets_are_forwarded(build, form
     assert len(pcapfile.read(build / "demo" / "out1.pcap")) == 5, done
 
 
+def test_name_of_a_capture_does_not_reach_the_terminal(build):
+    name = f"in{EVIL}.pcap"
+    pcapfile.write(build / name, traffic("10.1.2.3"))
+    done = demo(build, name, cwd=build)
+    assert done.returncode == 0 and len(done.stdout) > 200, done
+    assert_harmless(done.stdout.replace("\t", " "))
+    shutil.copy(build / name, build / "demo" / name)
+    done = demo(build, build / "demo" / name)
+    assert done.returncode == 1 and "is in the folder of the demo's results" in done.stderr, done
+    assert_harmless(done.stderr)
+
+
 @pytest.mark.parametrize("name", ["-dash.pcap", "a b.pcap", "a,b.pcap", "a\nb.pcap", "'$(x).pcap"])
 def test_capture_may_have_any_name(build, name):
     """One that began with a dash was taken for an option."""
@@ -111,3 +125,26 @@ def test_capture_may_have_any_name(build, name):
     done = demo(build, name, cwd=build)
     assert done.returncode == 0, done
     assert len(pcapfile.read(build / "demo" / "out1.pcap")) == 100, done
+
+
+# Bytes that a file may have, of what it would have.
+NO_ROOM = {"out1.pcap": (20000, 54000), "graph.svg": (4096, 6000), "in.pcap": (65536, 90000)}
+
+
+@pytest.mark.parametrize("name", NO_ROOM)
+def test_result_that_finds_no_room_is_named(build, name):
+    """net_pcap and dot lose what they cannot write, and the demo was called a success."""
+    most, whole = NO_ROOM[name]
+    frames = traffic("10.1.2.3", 1000 if name == "out1.pcap" else 10)
+    capture = [] if name == "in.pcap" else [pcapfile.write(build / "in.pcap", frames)]
+
+    def limit():  # a write beyond it fails, as Python ignores SIGXFSZ
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    done = demo(build, *capture, preexec_fn=limit, restore_signals=False)
+    assert done.returncode == 1, done
+    assert done.stderr.splitlines()[-1].startswith(f"{build}/demo/{name}: "), done
+    assert "Traceback" not in done.stderr, done
+    assert (build / "demo" / name).stat().st_size <= most
+    done = demo(build, *capture)
+    assert done.returncode == 0 and (build / "demo" / name).stat().st_size > whole, done

@@ -331,7 +331,7 @@ REFUSED = {
     "feature's node": (["--pin=ip4_filter=2", "--feature=ip4_filter@0:proto=6"],
                        "pin of 'ip4_filter': no node that can be pinned matches"),
     "drops": (["--pin=pkt_drop=2"], "pin of 'pkt_drop': no node that can be pinned matches"),
-    "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "require --mode=eventdev"),
+    "event device's": (["--pin=ip4_lookup=2", "--eventq-sched=atomic"], "--eventq-sched: requires --mode=eventdev"),
 }
 
 
@@ -347,7 +347,7 @@ def test_pins_are_for_dispatch(rig):
     for mode in ([], ["--mode=poll"]):
         run = rig.forward([[plain(1)], SILENT], *mode, "--pin=ip4_lookup=2", tx_queues=2, workers=2)
         said = run.stderr.splitlines()[-1]
-        assert (run.code, said) == (1, "l3fwd-graph: --pin: is for --mode=dispatch"), run
+        assert (run.code, said) == (1, "l3fwd-graph: --pin: requires --mode=dispatch"), run
 
 
 def test_port_without_transmit_queues_names_the_pins(rig):

@@ -28,12 +28,12 @@ def test_ports_of_sctp_are_not_lowered(profile):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_group_default_rule_and_each_priority(profile):
-    """The driver takes the rule that leads to the group at the lowest priority that it has for users,
+    """The driver takes the two rules that lead to the group at the lowest priority that it has for users,
     the default rule, and all shapes at each priority that probing found."""
     said = ask("mlx5", profile, "groups")
     assert (said["group"], said["default"], said["jump"]) == (1, True, 3)
     assert said["priorities"] == PRIORITIES
-    assert said["asked"] == said["taken"] == said["alike"] == SHAPES * PRIORITIES + 2
+    assert said["asked"] == said["taken"] == said["alike"] == SHAPES * PRIORITIES + 3
 
 
 @pytest.mark.parametrize("profile", PROFILES)

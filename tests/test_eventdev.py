@@ -214,13 +214,13 @@ REFUSED = {
              "'fair' is not atomic, ordered or parallel"),
     "ordered": (["event_sw0"], ["--mode=eventdev", "--eventq-sched=ordered"],
                 "event device 0 does not send packets of port 0: use atomic"),
-    "poll": (["event_sw0"], ["--eventq-sched=atomic"], "require --mode=eventdev"),
+    "poll": (["event_sw0"], ["--eventq-sched=atomic"], "--eventq-sched: requires --mode=eventdev"),
     "vectors": (["event_sw0"], ["--mode=eventdev", "--event-vector-size=8"],
-                "require --event-vector"),
+                "--event-vector-size: requires --event-vector"),
     "size": (["event_sw0"], ["--mode=eventdev", "--event-vector", "--event-vector-size=0"],
              "'0' is not a number from 1 to 256"),
     "budget": (["event_sw0"], ["--mode=eventdev", "--rx-budget=0=8"],
-               "is for --mode=poll and --mode=dispatch: an event device"),
+               "--rx-budget: cannot be combined with --mode=eventdev: an event device"),
 }
 
 

@@ -133,4 +133,4 @@ def test_features_and_steering_are_refused_together(rig):
     run = rig.forward([SILENT, SILENT], rules(rig, "rule 1 class 7"),
                       "--steer=7=1,02:00:00:00:00:77", "--feature=ip4_filter@0:proto=1")
     assert run.code > 0
-    assert "--feature: is for packets that are routed, and those of --steer" in run.stderr, run
+    assert "--feature: cannot be combined with --steer: steered packets" in run.stderr, run

@@ -16,9 +16,10 @@ import pytest
 import live
 import oracle
 import pcapfile
+import silent_syslog
 import stalling
 from frames import traffic
-from l3fwd import SILENT, options
+from l3fwd import NO_LEAK_CHECK, SILENT, options
 
 ROUTES = [oracle.route("198.18.1.0/24", 0, "02:00:00:00:00:01")]
 
@@ -163,12 +164,16 @@ def test_terminal_that_is_not_read_holds_up_nobody(rig):
     os.close(reader)
 
 
+def need_fuse():
+    if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
+        pytest.skip("only root can mount a file system, and needs /dev/fuse for this one")
+
+
 class Stalling(live.Live):
     """A run with files on a disk that can be made to stall."""
 
     def __init__(self, rig, *app, **how):
-        if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
-            pytest.skip("only root can mount a file system, and needs /dev/fuse for this one")
+        need_fuse()
         self.disk, self.stall = rig.folder / "disk", rig.folder / "stall"
         self.disk.mkdir()
         # LeakSanitizer stops all threads at the end, and waits for one that waits for the disk.
@@ -209,6 +214,49 @@ def test_dump_to_a_disk_that_stalls_holds_up_nobody(rig):
     assert running.file("routes").read_bytes().endswith(b"00:08\n")
     run = running.stop()
     assert run.code == 0, run
+
+
+@pytest.mark.parametrize("stream", ["output", "error"])
+def test_standard_stream_on_a_disk_that_stalls_holds_up_nobody(rig, stream):
+    """poll() says that a file has room: write() then had the control thread wait for the disk."""
+    need_fuse()
+    disk, stall, other = (rig.folder / name for name in ("disk", "stall", "other"))
+    disk.mkdir()
+    rig.env = NO_LEAK_CHECK
+    redirect = {"output": '> "$disk/log"', "error": '2> "$disk/log"'}[stream]
+    with open(other, "wb") as out:
+        process = rig.start([*options(1, [(0, 0, 1)]), rig.routes(ROUTES)], rig.vdevs([SILENT]),
+                            stdout=out, stderr=out,
+                            under=[sys.executable, stalling.__file__, str(disk), str(stall), "sh",
+                                   "-c", f'disk=$1; shift; exec "$@" {redirect}', "sh", str(disk)])
+    live.until(lambda: live.workers(process), "a worker", process)
+    live.await_ticks(process)
+    stall.touch()
+    for _ in range(5):
+        process.send_signal(signal.SIGUSR1)  # answered by a line on standard error
+        process.send_signal(signal.SIGHUP)  # and by one on standard output
+        live.await_ticks(process, 50)
+    process.send_signal(signal.SIGTERM)
+    live.until(lambda: process.poll() is not None, "the end")
+    assert process.returncode == 1
+    said = {"output": "l3fwd-graph: standard output: the file took nothing, and output was lost\n",
+            "error": "\ntotal   rx "}[stream]
+    assert said in other.read_text()
+
+
+def test_syslog_that_takes_nothing_holds_up_nobody(rig):
+    """DPDK's log goes there, too: once the daemon's queue was full, the program was deaf to SIGTERM."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount another /dev")
+    dev = rig.folder / "dev"
+    dev.mkdir()
+    process = rig.start(options(1, [(0, 0, 1)]), [*rig.vdevs([SILENT]), "--log-level=lib.eal:debug"],
+                        under=[sys.executable, silent_syslog.__file__, str(dev)])
+    live.until(lambda: live.workers(process), "a worker", process)
+    process.send_signal(signal.SIGTERM)
+    run = rig.finish(process)
+    queue = int(Path("/proc/sys/net/unix/max_dgram_qlen").read_text())
+    assert run.code == 0 and run.stderr.count("\nEAL: ") > queue + 1, run
 
 
 OUTPUTS = {
@@ -277,8 +325,7 @@ class StallingInput:
     """A run that reads a file from a disk that can be made to stall."""
 
     def __init__(self, rig, option, content, stalled=False):
-        if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
-            pytest.skip("only root can mount a file system, and needs /dev/fuse for this one")
+        need_fuse()
         rig.env = {"ASAN_OPTIONS": f"detect_leaks=0:{os.environ.get('ASAN_OPTIONS', '')}"}
         disk, self.stall, source = rig.folder / "disk", rig.folder / "stall", rig.folder / "source"
         disk.mkdir()
@@ -324,18 +371,49 @@ def test_reload_from_a_disk_that_stalls_holds_up_nobody(rig, option):
         live.until(lambda: running.out.read_text().count(reloaded) == rounds, "a reload", process)
     running.stall.touch()
     process.send_signal(signal.SIGHUP)
-    live.until(lambda: "hy-file-read" in threads(process), "the reader", process)
+    live.until(lambda: "hy-file-read" in live.threads(process), "the reader", process)
     assert "stopped while it was read" in running.end()
-
-
-def threads(process):
-    """The names of the threads of a process."""
-    return {Path(task.path, "comm").read_text().strip()
-            for task in os.scandir(f"/proc/{process.pid}/task")}
 
 
 @pytest.mark.parametrize("option", INPUTS)
 def test_start_from_a_disk_that_stalls_can_be_stopped(rig, option):
     running = StallingInput(rig, option, INPUTS[option][1], stalled=True)
-    live.until(lambda: "hy-file-read" in threads(running.process), "the reader", running.process)
+    live.until(lambda: "hy-file-read" in live.threads(running.process), "the reader",
+               running.process)
     assert "stopped while it was read" in running.end()
+
+
+@pytest.mark.parametrize("option, thread, said", [
+    ("--json", "hy-file-open", "stopped while it was opened"),
+    ("--dump-routes", "hy-file-open", "stopped while it was opened"),
+    ("--export-dot", "hy-file-open", "stopped while it was opened"),
+    ("--export-json", "hy-file-open", "stopped while it was opened"),
+    ("--pack", "hy-file-read", "stopped while it was read"),
+    ("--cap-file", "hy-file-read", "stopped while it was read"),  # with exit status 1
+])
+def test_start_with_a_file_on_a_disk_that_stalls_can_be_stopped(rig, option, thread, said):
+    """The main thread opened reports, and the dynamic linker packs: deaf to SIGTERM."""
+    running = StallingInput(rig, option, "", stalled=True)
+    live.until(lambda: thread in live.threads(running.process), "the thread", running.process)
+    assert f"l3fwd-graph: {option}: {running.path}: {said}\n" in running.end()
+
+
+def test_stop_while_files_are_emptied_leaves_whole_reports(rig):
+    """What had been in files was lost, nothing was written instead, and the exit status was 0: on a
+    busy machine, too. The disk stalls when the capture has its first bytes, before the picture."""
+    need_fuse()
+    disk, stall = rig.folder / "disk", rig.folder / "stall"
+    disk.mkdir()
+    stall.with_name("stall.written").touch()
+    rig.env = NO_LEAK_CHECK
+    report = rig.write("stats.json", "precious")
+    process = rig.start([*options(1, [(0, 0, 1)]), f"--capture={disk}/capture,at=ip4_lookup",
+                         f"--export-dot={disk}/picture", f"--json={report}"], rig.vdevs([SILENT]),
+                        under=[sys.executable, stalling.__file__, str(disk), str(stall)])
+    live.until(lambda: "hy-file-empty" in live.threads(process), "the thread", process)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.5)
+    stall.unlink()
+    run = rig.finish(process)
+    assert run.code == 0 and "stopped while it" not in run.stderr, run
+    assert "none leaked" in run.stdout and run.stats["totals"]["rx"] == 0, run

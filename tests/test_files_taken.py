@@ -2,9 +2,12 @@
 """Files that somebody uses already are not written over: another option, standard output, a port, or
 another program."""
 
+import errno
 import itertools
 import os
+import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +15,9 @@ import l3fwd
 import live
 import pcapfile
 from frames import traffic
-from l3fwd import options
+from l3fwd import NO_LEAK_CHECK, options
 from test_files_written import ROUTES, WRITTEN, option_of, run_with
+from test_output_lost import failing, injected
 
 MINE = "this program has it open already, as another file of its own or a port's"
 OTHERS = "another program writes to it"
@@ -61,6 +65,40 @@ def test_capture_that_a_port_reads_is_no_output(rig, output):
     run = run_with(rig, output.format(path), records=path)
     assert_refused(run, output, path, MINE)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("output", WRITTEN, ids=option_of)
+def test_capture_that_a_port_reads_is_no_output_when_too_many_files_are_open(rig, output):
+    """What is open could not be listed, and was taken for nothing."""
+    path = pcapfile.write(rig.folder / "in.pcap", traffic("198.18.1.1"))
+    before = path.read_bytes()
+    rig.env = NO_LEAK_CHECK
+    run = run_with(rig, output.format(path), records=path,
+                   under=failing("openat", errno.EMFILE, path, of="/proc/self/fd"))
+    assert injected(path) == 1
+    assert_refused(run, output, path, "Too many open files")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("output", WRITTEN, ids=option_of)
+def test_library_that_is_mapped_is_no_output(rig, output):
+    """It was emptied under the program, which died of SIGBUS."""
+    rig.simulate("net_pcap")  # preloads the simulator, which is not used
+    path = Path(shutil.copy(l3fwd.SIMNIC, rig.folder / "library.so"))
+    rig.env["LD_PRELOAD"] = str(path)
+    before = path.read_bytes()
+    run = run_with(rig, output.format(path))
+    assert_refused(run, output, path, "is the file of a loaded library, which is read")
+    assert path.read_bytes() == before
+
+
+def test_file_with_the_name_of_the_vdso_is_written(rig, monkeypatch):
+    """The kernel's library has a name without a file. One of that name was taken for it."""
+    path = rig.write("linux-vdso.so.1", "old")
+    monkeypatch.chdir(rig.folder)
+    run = run_with(rig, f"--json={path.name}")
+    assert run.code == 0, run
+    assert path.read_text().startswith("{")
 
 
 @pytest.mark.parametrize("output", WRITTEN, ids=option_of)

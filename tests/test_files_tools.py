@@ -40,6 +40,18 @@ def test_capture_that_is_cut_is_refused_by_hy_hal(tmp_path):
     assert f"hy-hal: --pcap: {path}: truncated dump file" in done.stderr, done
 
 
+def test_folder_of_captures_may_have_any_name(tmp_path):
+    """It was taken for a pattern, and said not to be there."""
+    folder = tmp_path / "[a]*?\\b"
+    folder.mkdir()
+    path = pcapfile.write(folder / "cut.pcap", traffic("198.18.1.1", 5))
+    os.truncate(path, path.stat().st_size - 1)
+    done = selftest(folder)
+    assert f"hy-hal: --pcap: {path}: truncated dump file" in done.stderr, done
+    done = selftest(tmp_path / ("x" * 5000))
+    assert done.returncode == 1 and "x: File name too long\n" in done.stderr, done
+
+
 def test_fifo_among_captures_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.pcap")
     done = selftest(tmp_path)

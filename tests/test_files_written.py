@@ -245,6 +245,67 @@ def test_dump_of_routes_to_a_file_that_was_removed_is_reported(rig):
     assert running.stdout().count("routes: written to") == 1
 
 
+@pytest.mark.parametrize("output", ["--dump-routes", "--export-dot", "--json"])
+def test_file_that_was_renamed_is_not_overwritten_by_its_old_name(rig, output):
+    """A dump was called written to its name, where there was no file, and took the place of the one
+    that had been put aside."""
+    path, aside = rig.folder / "output", rig.folder / "aside"
+    where = {"json_path": path} if output == "--json" else {}
+    running = endless(rig, *([] if where else [f"{output}={path}"]), **where)
+    if output == "--dump-routes":
+        running.process.send_signal(signal.SIGUSR1)
+        running.wait(lambda: running.stdout().count("routes: written to") == 1, "a dump")
+    running.wait(path.exists, "the file")
+    before = path.read_bytes()
+    path.rename(aside)
+    assert_alive(running)  # the routes are others now
+    said = f"l3fwd-graph: {output}: {path}: No such file or directory"
+    if output == "--dump-routes":
+        running.process.send_signal(signal.SIGUSR1)
+        running.wait(lambda: said in running.stderr(), "the reason")
+    running.process.send_signal(signal.SIGTERM)
+    run = rig.finish(running.process)
+    assert run.code == 1 and said in running.stderr(), running.stderr()
+    assert not path.exists() and aside.read_bytes() == before
+    assert len(before) == 0 or running.stdout().count("routes: written to") == 1
+
+
+def unlinked(path):
+    path.unlink()
+
+
+def replaced(path):
+    other = path.with_name("other")
+    other.write_text("another's")
+    other.rename(path)
+
+
+def truncated(path):
+    os.truncate(path, 0)
+
+
+LOST = {unlinked: "it was removed or replaced", replaced: "it was removed or replaced",
+        truncated: "another program changed it"}
+
+
+@pytest.mark.parametrize("change", LOST, ids=lambda change: change.__name__)
+def test_capture_whose_file_changes_meanwhile_is_reported_lost(rig, change):
+    """Its packets were counted as captured, the program ended with 0, and nobody could read them."""
+    path = rig.folder / "capture"
+    running = endless(rig, f"--capture={path},at=pkt_cls")
+    running.wait(lambda: path.exists() and path.stat().st_size > 1 << 16, "packets")
+    change(path)
+    live.await_work(running.process)
+    running.process.send_signal(signal.SIGTERM)
+    run = rig.finish(running.process)
+    run.stdout, run.stderr = running.stdout(), running.stderr()
+    assert run.code == 1, run
+    said = f"l3fwd-graph: --capture: {path}: {LOST[change]} while packets were written to it\n"
+    assert said in run.stderr, run
+    packets, lost = told(run)
+    assert packets == 0 and lost > 0, run
+
+
 def test_capture_to_a_fifo_holds_up_nobody(rig):
     running = endless(rig)
     fifo = rig.folder / "fifo"

@@ -121,14 +121,14 @@ def test_page_is_followed_from_an_empty_folder_to_the_tree(reader, folder):
         if i in captures:
             test_book.demo_capture(folder / "acme")
         reader.follow(block)
-    assert len(captures) == 2
-    assert reader.compared == 24
+    assert len(captures) == 3
+    assert reader.compared == 27
     if test_install.sanitizer():
         return  # where Halyard is built once more, it is by whoever runs this without them
     reader.env["CFLAGS"] = "-O0"  # takes less time
     for block in page[tree:]:
         reader.follow(block)
-    assert reader.compared == 26
+    assert reader.compared == 29
 
 
 def test_code_on_the_page_is_that_of_the_example():

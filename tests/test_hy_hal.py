@@ -49,7 +49,7 @@ def cap_names(target):
     """The capabilities of a kind of target, as a refusal lists them."""
     done = hal("inventory", f"--cap={target}.nosuch=no")
     assert done.returncode == 1, done
-    return done.stderr.partition("there are: ")[2].strip().split(", ")
+    return done.stderr.partition("accepted: ")[2].strip().split(", ")
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +219,7 @@ def test_text_of_packs_says_what_json_says():
 REFUSED = {
     "no command": ([], ["a command is required", "inventory", "explain"]),
     "an unknown command": (["inventry"], ["'inventry'", "inventory, explain"]),
-    "options before the command": (["--json", "inventory"], ["--json", "before its options"]),
+    "options before the command": (["--json", "inventory"], ["--json", "before its own options"]),
     "an unknown option": (["inventory", "--frobnicate"], ["--frobnicate", "--help"]),
     "a word behind": (["inventory", "please"], ["'please'", "inventory"]),
     "an option of another command": (["inventory", "--graph=l3fwd"], ["--graph", "inventory"]),
@@ -253,7 +253,7 @@ def test_a_bad_line_of_overrides_is_named(tmp_path):
     caps.write_text("port0.flow_mark=yes:10\n\nport0.flow_mrak=no\n")
     done = hal("inventory", f"--cap-file={caps}")
     assert done.returncode == 1
-    assert ":3: 'port0.flow_mrak=no': 'flow_mrak' is no capability of ports; there are: " in \
+    assert ":3: 'port0.flow_mrak=no': 'flow_mrak' is not a capability of ports; accepted: " in \
         done.stderr
 
 
@@ -332,7 +332,7 @@ def test_kinds_of_rules_that_ports_take_are_said_in_words(folder):
                           timeout=l3fwd.TIMEOUT)
     assert done.returncode == 0, done
     narrow, wide = done.stdout.split("flow rules of port ")[1:]
-    assert ("takes 32 of 41 kinds of rules, 13 of them with fragments checked in software; 7 rules "
+    assert ("takes 32 of 41 kinds of rules, 13 of them with marks checked in software; 7 rules "
             "at once with several queues\n") in narrow, narrow
     assert ("    the port does not compare VXLAN network identifiers: VXLAN\n") in narrow, narrow
     assert "VXLAN" not in wide and "    a range of ports: UDP, range of ports\n" in wide, wide
@@ -364,5 +364,5 @@ def test_eal_options_without_a_command_are_told_where_it_goes():
     done = subprocess.run([HY_HAL, "-a", "0000:03:00.0"], capture_output=True, text=True,
                           check=False, timeout=l3fwd.TIMEOUT)
     assert done.returncode == 1, done
-    assert done.stderr.startswith("hy-hal: -a: the command comes before its options, and behind "
-                                  "EAL's and --; there are: inventory,"), done
+    assert done.stderr.startswith("hy-hal: -a: the command comes after EAL's options and --, and "
+                                  "before its own options; the commands are: inventory,"), done

@@ -11,7 +11,9 @@ import subprocess
 import pytest
 
 import l3fwd
+import live
 import pcapfile
+import test_files_stalled
 import test_install
 
 EXAMPLE = l3fwd.ROOT / "examples" / "reflect"
@@ -54,13 +56,13 @@ def sent(rig, port, tx_queues):
 
 
 def reported(done):
-    """The counts of the line of the node, by name, and those of the totals."""
-    line = re.search(r"(?m)^reflect +scalar +(\d+)(.*)$", done.stdout)
+    """Packets of the node, what it counted and why it dropped, by name; and the totals."""
+    line = re.search(r"(?m)^reflect +scalar +\d+ +(\d+) ", done.stdout)
     totals = re.search(r"(?m)^total   rx (\d+) = tx (\d+) \+ dropped (\d+)$", done.stdout)
     assert line and totals, (done.stdout, done.stderr)
-    words = line[2].split()
-    counts = dict(zip(words[::2], map(int, words[1::2])))
-    return int(line[1]), counts, tuple(map(int, totals.groups()))
+    counts = re.findall(r"(?m)^(?:reflect +(ip4|ip6|other)|(too_short)) +(\d+)", done.stdout)
+    return (int(line[1]), {one or other: int(n) for one, other, n in counts},
+            tuple(map(int, totals.groups())))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -155,3 +157,24 @@ def test_it_is_built_outside_of_the_tree_and_ends_upon_a_signal(rig, installed, 
     assert process.returncode == 0, printed
     total = re.search(r"(?m)^total   rx (\d+) = tx (\d+) \+ dropped 0$", printed)
     assert total and int(total[1]) == int(total[2]) > 0, printed
+
+
+def test_standard_output_whose_reader_stops_does_not_keep_it_from_ending(rig):
+    """It waited for the reader of its report, deaf to signals."""
+    reader, writer = os.pipe()
+    cpu = min(os.sched_getaffinity(0))
+    test_files_stalled.fill(writer)
+    process = subprocess.Popen(
+        [*l3fwd.UNDER, BUILT, "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "256",
+         f"--lcores=0@{cpu},1@{cpu}", "--vdev=net_null0", "--", "0", "net_null0"], stdout=writer,
+        stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "RUNTIME_DIRECTORY": str(rig.folder)})
+    rig.processes.append(process)
+    live.until(lambda: live.workers(process), "a worker", process)
+    live.await_ticks(process)
+    process.send_signal(signal.SIGTERM)
+    _, stderr = process.communicate(timeout=l3fwd.TIMEOUT)
+    os.close(writer)
+    os.close(reader)
+    assert process.returncode == 1
+    assert "reflect: standard output: its reader took nothing, and output was lost\n" in stderr

@@ -155,7 +155,7 @@ BAD = {
                                "mac MM:MM:MM:MM:MM:MM"),
     "duplicate": (MOVED + MOVED.splitlines()[0], "{path}:4: prefix: is a duplicate of line 1"),
     "port that is not in use": (MOVED + "10.9.0.0/16 port 3 mac 02:00:00:00:00:01\n",
-                                "{path}:4: port: 3 is not in use; -p is 0x7"),
+                                "{path}:4: port: 3 is not in use; in use are 0, 1, 2"),
     "NUL byte": (MOVED.encode() + b"\0\n", "{path}:4: line: has a NUL byte"),
     "too many routes": (MOVED + "".join(route(f"10.8.{i}.0/24", 1, 1).line() + "\n"
                                         for i in range(99)),
@@ -183,9 +183,9 @@ def test_bad_file_at_a_reload_changes_nothing(rig):
         sink.more(way, live)
         assert dump(live) == listed(HOME), name
     live.path.unlink()
-    assert live.reload_bad() == f"--routes: {live.path}: No such file or directory"
+    assert live.reload_bad() == f"{live.path}: No such file or directory"
     live.path.mkdir()
-    assert live.reload_bad() == f"--routes: {live.path}: Is a directory"
+    assert live.reload_bad() == f"{live.path}: Is a directory"
     live.path.rmdir()
     sink.more(way, live)
     assert live.reload(HOME) == (0, 0, 0, 3)
@@ -362,7 +362,7 @@ def test_dump_is_not_written_over_a_file_that_matters(rig, other):
     run = rig.run([*l3fwd.options(3, [(0, 0, 1)]), f"--routes={path}", f"--dump-routes={name}",
                    f"--json={rig.folder}/stats.json", "--duration=1"], rig.vdevs([SILENT] * 3))
     said = (f"{name}: this program has it open already" if other == "json"
-            else f"'{name}' is the file of --routes")
+            else f"{name}: is the file of --routes")
     assert run.code != 0 and f"--dump-routes: {said}" in run.stderr, run
     assert path.read_text() == GOOD
 

@@ -131,8 +131,8 @@ MUTATIONS = {
                                  r"expected \d+",
     ("pkt_cls", "frees"): FREED,
     ("pkt_cls", "frees_and_sends"): FREED,
-    ("pkt_cls", "puts"): r"burst \d+ .*: \d+ put into the pool, which neither frees nor releases "
-                         r"them",
+    ("pkt_cls", "puts"): r"burst \d+ .*: \d+ put directly into the pool, without a free or "
+                         r"a release",
     ("pkt_cls", "holds"): r"burst \d+ \(30 packets\), packet 15 .*: is held by another reference "
                           r"after the burst",
     ("pkt_cls", "keeps"): r"burst \d+ \(40 packets\), packet 39 .*: got nothing, expected .*",

@@ -263,7 +263,7 @@ class Hostile:
         os.kill(pid, signal.SIGSTOP)  # else its memory changes while it is copied
         description = (primary.shared / "graph-g").read_bytes()
         source, place = self.memory_of(pid, description)
-        self.memory = os.memfd_create("hostile")
+        self.memory = os.open(folder / "memory", os.O_RDWR | os.O_CREAT, 0o600)
         size = os.stat(source).st_size
         os.truncate(self.memory, size)
         self.parts = []  # of the memory that the description names
@@ -348,6 +348,30 @@ def test_a_sharer_that_truncates_its_memory_kills_no_reader(tmp_path):
         primary.stop()
 
 
+def test_a_sharer_that_leases_its_memory_holds_up_no_reader(tmp_path):
+    """Whoever opened it waited until the kernel broke the lease, for 45 s each time."""
+    patience = int(Path("/proc/sys/fs/lease-break-time").read_text())
+    assert patience > 20
+    with Primary(tmp_path, KINDS["small"]) as primary:
+        hostile = Hostile(primary, tmp_path / "hostile")
+        command = [*l3fwd.UNDER, HY_GRAPH, "stats", f"--folder={hostile.folder}"]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+        before = signal.signal(signal.SIGIO, signal.SIG_IGN)  # which asks to give it back
+        try:
+            fcntl.fcntl(hostile.memory, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            done = subprocess.run(command, capture_output=True, text=True, check=False,
+                                  timeout=patience - 5)
+        except OSError as error:
+            pytest.skip(f"no leases on this file system: {error}")
+        finally:
+            hostile.close()
+            signal.signal(signal.SIGIO, before)
+            os.kill(primary.process.pid, signal.SIGCONT)
+        assert done.returncode == 1 and "it changed each of" in done.stderr, done
+        primary.changes(2)
+        primary.stop()
+
+
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="prlimit is not installed")
 def test_reader_with_too_few_files_says_so(tmp_path):
     """It blamed the memory."""
@@ -368,16 +392,37 @@ def test_reader_with_too_few_files_says_so(tmp_path):
         primary.stop()
 
 
-@pytest.mark.parametrize("size", [(64 << 20) + 1, 1 << 30, (1 << 30) + 1])
-def test_reader_is_not_made_to_read_a_large_description(tmp_path, size):
-    """One of 1 GiB was read 200 times; a larger one was said to change all the time."""
-    folder = tmp_path / "hostile"
+def damaged(folder, size):
+    """A folder with a description of zeros, and the lock of a program that shares there."""
     folder.mkdir(mode=0o700)
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.fcntl(lock, 37,  # F_OFD_SETLK
                 struct.pack("=hhiqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0, 0))
     (folder / "graph-g").touch(mode=0o600)
     os.truncate(folder / "graph-g", size)
+    return lock
+
+
+@pytest.mark.parametrize("size, looks", [(1 << 10, 200), (16 << 20, 4), (64 << 20, 1)])
+def test_reader_looks_less_often_at_a_large_description(tmp_path, size, looks):
+    """To parse one of 64 MiB 200 times held it up for minutes."""
+    if l3fwd.UNDER or shutil.which("strace") is None:
+        pytest.skip("needs strace, and no emulator")
+    lock = damaged(tmp_path / "hostile", size)
+    calls = tmp_path / "calls"
+    done = subprocess.run(["strace", "-qq", "-o", calls, "-e", "trace=openat", HY_GRAPH, "stats",
+                           f"--folder={tmp_path / 'hostile'}"], capture_output=True, text=True,
+                          check=False, env=dict(os.environ, **l3fwd.NO_LEAK_CHECK))
+    os.close(lock)
+    assert done.returncode == 1 and "what it shares is damaged" in done.stderr, done
+    assert calls.read_text().count('"graph-g"') == looks
+
+
+@pytest.mark.parametrize("size", [(64 << 20) + 1, 1 << 30, (1 << 30) + 1])
+def test_reader_is_not_made_to_read_a_large_description(tmp_path, size):
+    """One of 1 GiB was read 200 times; a larger one was said to change all the time."""
+    folder = tmp_path / "hostile"
+    lock = damaged(folder, size)
     with open(tmp_path / "err", "w", encoding="utf-8") as err:
         reader = subprocess.Popen([*l3fwd.UNDER, HY_GRAPH, "stats", f"--folder={folder}"], stderr=err)
         _, status, usage = os.wait4(reader.pid, 0)

@@ -42,15 +42,15 @@ def test_each_refusal_of_a_profile_is_fed_a_flow(profile):
     """A refusal of sim_PROFILE.c, or of what it calls in sim_fdir.c, has its flows in sim_rules.c,
     and every other way round."""
     source = (ROOT / "app" / "sim" / "flow" / f"sim_{profile}.c").read_text()
-    source += "".join(body for name, body in shared_functions() if f"{name}(" in source)
+    source += "".join(body for name, body in shared_functions() if re.search(rf"{name}\b", source))
     # What only a creation meets, and other profiles of the file: test_driver_oracle.py feeds those.
     source = re.sub(r"(?ms)^(admit|judge_guest)\(.*?^}", "", source)
-    calls = re.findall(r"(?:hy_sim_bad_\w+|unmapped)\((.*?),\s*error\)", source, re.S)
+    calls = re.findall(r"(?:hy_sim_bad_\w+|hy_sim_refuse|unmapped)\((.*?)\);", source, re.S)
     refusals = {text for call in calls for text in strings(call)}
     rules = (ROOT / "app" / "test" / "flow" / "sim_rules.c").read_text()
     fed = {strings(rule)[0] for rule in
            re.findall(r'\{ "%s",\s*"[^"]*",(.*?)\},\n' % profile, rules, re.S)}
-    shared = {"no such queue", "RSS over no queue"}  # hy_sim_bad_queues()
+    shared = {"no such queue", "RSS over no queue"}  # hy_sim_check_queues()
     assert len(refusals) >= 7
     assert refusals - fed == set()
     assert fed - refusals <= shared

@@ -97,12 +97,12 @@ def test_order_that_is_lost_by_a_reset_is_told_of(cn10k, folder, monkeypatch):
         ports=cn10k.vdevs([[traffic("198.18.1.1")], SILENT, SILENT]),
         config="(0,0,1),(1,0,1),(2,0,1)", eal=["--vdev", "sim_event_cn10k0", "-m", "512"],
         stderr=subprocess.STDOUT)
-    said = ("l3fwd-graph: ordered wants packets to be sent by event device 0, which puts them in "
-            "order; ethdev_tx of port 1 has no variant for that, or another one was chosen: use "
+    said = ("l3fwd-graph: ordered needs event device 0 to transmit packets and put them in order; "
+            "ethdev_tx of port 1 has no variant for that, or another one was selected: use "
             "atomic\n")
-    assert "ordered wants" not in events.text()
+    assert "ordered needs" not in events.text()
     events.event(1, test_events.RESET, said)
     run = events.finish()
     variants = {n["name"]: n["variant"] for n in run.stats["nodes"]}
     assert (variants["ethdev_tx-0"], variants["ethdev_tx-1"]) == ("sso_vector", "late"), run
-    assert events.text().count("ordered wants") == 1, events.text()
+    assert events.text().count("ordered needs") == 1, events.text()

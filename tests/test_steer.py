@@ -66,7 +66,7 @@ def test_packets_without_a_class_can_be_steered(rig):
 BAD = {
     "7": "'7' is not CLASS=PORT,MAC, as in 7=1,02:00:00:00:00:01",
     "7=2": "'7=2' is not CLASS=PORT,MAC",
-    "7=2,02:00": "'7=2,02:00' is not CLASS=PORT,MAC",
+    "7=2,02:00": "--steer: '02:00' is not a MAC address, MM:MM:MM:MM:MM:MM",
     f"65536=2,{MAC}": "--steer: class: '65536' is not a number from 0 to 65535",
     f"x=2,{MAC}": "--steer: class: 'x' is not a number",
     f"7=32,{MAC}": "--steer: port: '32' is not a number from 0 to 31",
@@ -86,4 +86,4 @@ def test_bad_value_is_refused(rig, value):
 def test_steering_without_a_policy_is_refused(rig):
     run = rig.forward([SILENT, SILENT], STEER)
     assert run.code > 0
-    assert "--steer, --max-rules, --offload: require --policy, whose" in run.stderr, run
+    assert "--steer: requires --policy: its rules give classes" in run.stderr, run

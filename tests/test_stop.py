@@ -2,6 +2,7 @@
 """Ends that are not quiet ones: under load, while starting, and when something fails on the way.
 Each is named after the fault that it once showed."""
 
+import errno
 import json
 import signal
 import time
@@ -10,8 +11,10 @@ import pytest
 
 import frames
 import l3fwd
+import live
 import oracle
 from live import await_handlers
+from test_output_lost import failing, injected
 
 EVERYWHERE = [oracle.route(f"{half}.0.0.0/1", 1, "02:00:00:00:00:01") for half in (0, 128)]
 
@@ -96,6 +99,79 @@ def test_start_that_is_refused_late_leaves_output_files_as_they_were(rig, why):
     assert run.code == 1 and f"{REFUSED[why][0].split('=')[0]}: " in run.stderr, run
     assert len(outputs) >= 3
     assert {path.read_text() for path in outputs.values()} == {"precious"}
+
+
+OUTPUTS = {"--export-dot": "digraph", "--export-json": "{", "--json": "{", "--dump-routes": "# "}
+
+
+@pytest.mark.parametrize("call, option, value", [
+    ("ftruncate", "--json", "{}"), ("ftruncate", "--dump-routes", "{}"),
+    ("write", "--capture", "{},at=pkt_cls")])
+def test_file_that_fails_once_others_are_empty_refuses_no_start(rig, call, option, value):
+    """The start was refused, and what had been in files was lost."""
+    outputs = {name: rig.write(name, "precious") for name in OUTPUTS if name != option}
+    path = rig.write("failing", "precious")
+    rig.env = l3fwd.NO_LEAK_CHECK
+    process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), "--until-idle=50",
+                         f"{option}={value.format(path)}",
+                         *(f"{name}={other}" for name, other in outputs.items())],
+                        rig.vdevs([l3fwd.SILENT]), under=failing(call, errno.EIO, path))
+    run = rig.finish(process)
+    assert injected(path) > 0
+    assert run.code == 1, run
+    assert run.stderr.count(f"l3fwd-graph: {option}: {path}: Input/output error\n") == 1, run
+    assert "none leaked" in run.stdout, run
+    for name, other in outputs.items():
+        assert other.read_text().startswith(OUTPUTS[name]), name
+    assert path.read_text() == ("" if option == "--capture" else "precious")
+
+
+def test_dump_whose_file_failed_is_refused_for_that_reason(rig):
+    path = rig.write("dump", "precious")
+    rig.env = l3fwd.NO_LEAK_CHECK
+    strace, *fault = failing("ftruncate", errno.EIO, path)
+    with open(rig.folder / "stderr", "w", encoding="utf-8") as err:
+        process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), f"--dump-routes={path}"],
+                            rig.vdevs([l3fwd.SILENT]), stderr=err, under=[strace, "-D", *fault])
+    live.until(lambda: live.workers(process), "a worker", process)
+    live.await_work(process)
+    process.send_signal(signal.SIGUSR1)
+    said = "l3fwd-graph: SIGUSR1 writes routes, but the file of --dump-routes has failed\n"
+    live.until(lambda: said in (rig.folder / "stderr").read_text(), "an answer", process)
+    process.send_signal(signal.SIGTERM)
+    assert rig.finish(process).code == 1 and path.read_text() == "precious"
+
+
+@pytest.mark.parametrize("option", ["--routes", "--policy", "--json", "--export-dot"])
+def test_file_whose_server_says_interrupted_is_no_stop(rig, option):
+    """It was taken for a signal that had stopped the program, which ended with 0."""
+    path = rig.write("file", "" if option == "--policy" else "10.0.0.0/8 port 0 mac "
+                     "02:00:00:00:00:01\n")
+    rig.env = l3fwd.NO_LEAK_CHECK
+    process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), "--until-idle=50", f"{option}={path}"],
+                        rig.vdevs([l3fwd.SILENT]), under=failing("openat", errno.EINTR, path))
+    run = rig.finish(process)
+    assert injected(path) > 0
+    assert run.code == 1 and "stopped while it started" not in run.stderr, run
+    assert f"l3fwd-graph: {option}: {path}: Interrupted system call\n" in run.stderr, run
+
+
+@pytest.mark.parametrize("option", ["export-dot", "export-json", "dump-routes", "json"])
+def test_export_that_is_interrupted_after_a_stop_is_lost(rig, option):
+    path = rig.write("file", "")
+    rig.env = l3fwd.NO_LEAK_CHECK
+    strace, *fault = failing("close", errno.EINTR, path)
+    process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), f"--{option}={path}"],
+                        rig.vdevs([[frames.traffic("198.18.0.1")]]),
+                        under=[strace, "-D", *fault])  # whose child gets no signal
+    await_handlers(process, signal.SIGTERM)
+    live.until(lambda: live.workers(process), "a worker", process)
+    live.await_work(process)
+    process.send_signal(signal.SIGTERM)
+    run = rig.finish(process)
+    live.until(lambda: injected(path) > 0, "strace's report")
+    assert run.code == 1 and "stopped while it started" not in run.stderr, run
+    assert f"l3fwd-graph: --{option}: {path}: Interrupted system call\n" in run.stderr, run
 
 
 @pytest.mark.parametrize("option", ["--explain", "--explain=json"])

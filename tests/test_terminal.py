@@ -72,18 +72,21 @@ NO_HUGE = ["--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "256"
 
 
 @pytest.mark.parametrize("command", ["hy-hal inventory", "hy-hal explain", "l3fwd-graph --explain",
-                                     "l3fwd-graph --duration=1"])
+                                     "l3fwd-graph --duration=1", "hy-hal inventory --json",
+                                     "hy-hal explain --json", "l3fwd-graph --explain=json",
+                                     "l3fwd-graph --duration=1 --json=-"])
 def test_names_of_devices_are_harmless_on_standard_output(tmp_path, command):
-    """The inventory had them as they are on EAL's command line."""
-    program, word = command.split()
+    """The inventory had them as they are on EAL's command line; JSON had DEL and C1's controls."""
+    program, *words = command.split()
     path = l3fwd.L3FWD if program == "l3fwd-graph" else BUILD / "app" / program / program
-    app = ["-p", "1", "--config=(0,0,1)", word] if program == "l3fwd-graph" else [word]
+    app = ["-p", "1", "--config=(0,0,1)", *words] if program == "l3fwd-graph" else words
     done = subprocess.run([*UNDER, path, *NO_HUGE, f"--vdev=net_null0{EVIL}", "--", *app],
                           capture_output=True, text=True, errors="backslashreplace", check=False,
                           timeout=l3fwd.TIMEOUT, cwd=tmp_path,
                           env=dict(os.environ, RUNTIME_DIRECTORY=str(tmp_path)))
     assert done.returncode == 0 and len(done.stdout) > 200, done
-    assert_harmless(done.stdout, "[2J" if word in ("inventory", "--explain") else "")
+    shown = words[0] in ("inventory", "--explain", "--explain=json") or "--json" in words
+    assert_harmless(done.stdout, "[2J" if shown else "")
     assert_harmless(done.stderr, "")
 
 
@@ -116,6 +119,19 @@ def test_long_message_keeps_characters_where_it_is_cut(tmp_path, tool, offset):
     assert not [c for c in done.stderr if c in "?\ufffd"], done.stderr
 
 
+def test_error_of_telemetry_can_be_read_whatever_a_file_is_called(rig):
+    """DPDK took the bytes of other characters than ASCII's for indexes: what it sent was no JSON."""
+    running = live.Live(rig, [oracle.route("198.18.1.0/24", 0, "02:00:00:00:00:01")],
+                        options(1, [(0, 0, 1)]), rig.vdevs([[traffic("198.18.1.1")]]),
+                        telemetry=True)
+    live.await_work(running.process, 0.01)  # captures can be started then
+    for name in ("\u00e9" * 20, "\U0001f600" * 20, "\ufffd" * 20):
+        answer = running.ask(f"/l3fwd/capture_start,absent/{name},at=pkt_cls")
+        said = "?" * len(name.encode())
+        assert answer == {"error": f"absent/{said}: No such file or directory"}, answer
+    assert running.stop().code == 0
+
+
 def test_words_of_telemetry_and_names_of_files_are_harmless(rig):
     vdevs = rig.vdevs([[pcapfile.write(rig.folder / "in.pcap", traffic("198.18.1.1"))]],
                       more=",infinite_rx=1")
@@ -123,6 +139,7 @@ def test_words_of_telemetry_and_names_of_files_are_harmless(rig):
     running = live.Live(rig, [oracle.route("198.18.1.0/24", 0, "02:00:00:00:00:01")],
                         [*options(1, [(0, 0, 1)]), f"--dump-routes={dump}"], vdevs,
                         telemetry=True)
+    live.await_work(running.process, 0.01)
     for text in (f"F,at=nowhere,{EVIL}", f"F,{EVIL}", f"F,at={EVIL}", f"absent/{EVIL},at=pkt_cls"):
         assert_harmless(str(running.ask(f"/l3fwd/capture_start,{text}")))
     capture = rig.folder / f"capture{EVIL}"

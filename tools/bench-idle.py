@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --idle costs and saves: the time that a packet takes through l3fwd-graph between two kernel
-interfaces (net_tap) after a silence, and the CPU time of the worker, for each mode.
+"""Measures what --idle costs and saves, for each mode: the latency of a packet through l3fwd-graph
+between two kernel interfaces (net_tap) after a pause, and the worker's CPU time.
 
-The kernel stamps a packet when it goes out through one interface and when it comes in through the
-other, so that this program's own speed does not count. Modes take turns, round after round: only
-ratios within one run mean anything. Needs root and two CPUs. Packets that do not arrive are an
-error."""
+The kernel timestamps a packet on both interfaces, so that the speed of this program does not count.
+Modes take turns, round after round; only ratios within one run are meaningful. Needs root and two CPUs.
+A packet that does not arrive is an error."""
 
 import argparse
 import json

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares this tree's benchmarks with another revision's: tools/bench-pairs.py BASE [BENCH...]
 
-Both are built with the same compiler, flags and DPDK, in folders whose paths have the same length.
-Their programs run in pairs, in turn this one first and that one first. For each row stands the ratio
-of this tree's figure to the base's, below 1: this tree is faster. It is the Hodges-Lehmann estimate
-over the pairs, on a logarithmic scale, with the exact 95 % interval of Wilcoxon's signed-rank test:
-that needs no normal distribution, and an outlier does not widen it. Of twenty rows in which nothing
-differs, one interval is expected to leave out 1."""
+Both are built with the same compiler, flags and DPDK, in folders with paths of equal length. Their
+programs run in pairs, alternately this tree's and the base's first. The figure of a row is the ratio of
+this tree's figure to the base's; below 1, this tree is faster. It is the Hodges-Lehmann estimate over
+the pairs, on a logarithmic scale, with the exact 95 % interval of Wilcoxon's signed-rank test, which
+assumes no normal distribution and is not widened by an outlier. If nothing differs, expect one in
+twenty intervals to exclude 1."""
 
 import argparse
 import io
@@ -16,6 +16,7 @@ import math
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tarfile
@@ -25,6 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BENCHES = ["arc", "classify", "dispatch", "enqueue", "idle", "l3fwd", "lookup", "offload", "routes",
            "walk"]
+SHORT = 3  # rows of a benchmark without -v
 PAIRS, PAIRS_QUICK = 16, 6  # fewer than 6 have no interval of 95 %
 BASE, TREE = "base", "tree"
 
@@ -184,16 +186,37 @@ def verdict(row):
     return "faster" if row["high"] < 1 else ""
 
 
-def report(benchmark):
-    """Prints a benchmark's rows; returns them for the JSON file."""
+def print_row(row):
+    """Prints the line of a row."""
+    interval = "" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
+    print(f"{row['work']:<24}{row['contender']:<22}{row['ratio']:7.3f}  {interval:<16}  "
+          f"{verdict(row)}".rstrip())
+
+
+def print_short(benchmark, both, lacking):
+    """Prints a line for the benchmark, and the rows that differ, those that are slower most first."""
+    counts = [sum(verdict(row) == what for row in both) for what in ("slower", "faster")]
+    print(f"{benchmark.name:<24}{f'{len(both)} rows':<22}"
+          + (f"{statistics.median(row['ratio'] for row in both):7.3f}  is their median; "
+             f"{counts[0]} slower, {counts[1]} faster" if both else "")
+          + (f"; {len(lacking)} skipped: {lacking[0]['side']}: {lacking[0]['reason']}"
+             if lacking else ""))
+    differ = [row for row in both if verdict(row) in ("slower", "faster")]
+    for row in sorted(differ, key=lambda row: -row["ratio"])[:SHORT]:
+        print_row(row)
+
+
+def report(benchmark, details):
+    """Prints a benchmark's rows, or the short form; returns all rows for the JSON file."""
     both, lacking = benchmark.rows()
-    print(f"\n{benchmark.name:<24}{'contender':<22}{'ratio':>7}  95 % interval")
-    for row in both:
-        interval = "" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
-        print(f"{row['work']:<24}{row['contender']:<22}{row['ratio']:7.3f}  {interval:<16}  "
-              f"{verdict(row)}".rstrip())
-    for row in lacking:
-        print(f"{row['work']:<24}{row['contender']:<22}skipped: {row['side']}: {row['reason']}")
+    if details:
+        print(f"\n{benchmark.name:<24}{'contender':<22}{'ratio':>7}  95 % interval")
+        for row in both:
+            print_row(row)
+        for row in lacking:
+            print(f"{row['work']:<24}{row['contender']:<22}skipped: {row['side']}: {row['reason']}")
+    else:
+        print_short(benchmark, both, lacking)
     if benchmark.broken is not None:
         print(f"{benchmark.name} ended after {both[0]['pairs'] if both else 0} pairs: "
               f"{benchmark.broken}")
@@ -234,6 +257,7 @@ def parse():
     parser.add_argument("--work", help="only works of that pattern")
     parser.add_argument("--rounds", help="of each run; without it hy-bench's --quick is given")
     parser.add_argument("--prefixes", help="as hy-bench has it")
+    parser.add_argument("-v", dest="details", action="store_true", help="print every row")
     parser.add_argument("--folder", type=Path, default=ROOT / "build-bench")
     parser.add_argument("--json", type=Path, help="file for all ratios [FOLDER/pairs.json]")
     args = parser.parse_args()
@@ -279,7 +303,7 @@ def main():
                   for name in args.benches or BENCHES]
     results, path = [], args.json or args.folder / "pairs.json"
     for benchmark in measure(benchmarks, args.pairs):
-        results.append(report(benchmark))
+        results.append(report(benchmark, args.details))
         path.write_text(json.dumps({"base": names[BASE], "tree": names[TREE], "pairs": args.pairs,
                                     "benches": results}, indent=1))
     rows = [row for result in results for row in result["rows"]]

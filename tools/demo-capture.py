@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the demo's capture: what a router's port sees on an ordinary, slightly broken day.
+"""Writes the demo's capture: ordinary traffic of a router's port, with some malformed packets.
 
 demo-capture.py FILE          writes it
-demo-capture.py --check FILE  fails if that is no capture of Ethernet frames, and says on standard
-                              error if it is cut
+demo-capture.py --check FILE  fails unless the file is a capture of Ethernet frames; reports a
+                              truncated file on standard error
+demo-capture.py --whole FILE...  fails unless each pcap file ends with a whole packet
+demo-capture.py --printable NAME  prints a name without control characters
 """
 
 import os
@@ -155,22 +157,36 @@ def pcapng_blocks(file):
         yield max(size, 12) - 12, kind in PCAPNG_PACKETS
 
 
-def check_end(path):
-    """Says on standard error if a capture ends inside a packet: libpcap hands the whole ones out
-    before it notices. Ends the program if there are none."""
+def cut_after(path):
+    """How many packets precede the one inside which a capture ends; None if there is no such one."""
     whole, size = 0, os.path.getsize(path)
     with open(path, "rb") as file:
         magic = file.read(4)
         file.seek(0)
         for body, is_packet in pcap_records(file) if magic in PCAP_MAGICS else pcapng_blocks(file):
             if file.tell() + body > size:
-                if whole == 0:
-                    sys.exit(f"{printable(path)}: is cut inside its first packet")
-                print(f"{printable(path)}: is cut inside packet {whole + 1}; the {whole} before it "
-                      "are forwarded", file=sys.stderr)
-                return
+                return whole
             file.seek(body, os.SEEK_CUR)
             whole += is_packet
+    return None
+
+
+def check_end(path):
+    """Says on standard error if a capture ends inside a packet: libpcap hands the whole ones out
+    before it notices. Ends the program if there are none."""
+    whole = cut_after(path)
+    if whole == 0:
+        sys.exit(f"{printable(path)}: is cut inside its first packet")
+    if whole is not None:
+        print(f"{printable(path)}: is cut inside packet {whole + 1}; the {whole} before it are "
+              "forwarded", file=sys.stderr)
+
+
+def check_whole(paths):
+    """Ends the program, saying so, if a pcap file has lost its end."""
+    for path in paths:
+        if os.path.getsize(path) < 24 or cut_after(path) is not None:
+            sys.exit(f"{printable(path)}: is not whole; is the disk full?")
 
 
 def printable(path):
@@ -201,9 +217,16 @@ def check(path):
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "--check":
         return check(sys.argv[2])
+    if len(sys.argv) > 2 and sys.argv[1] == "--whole":
+        return check_whole(sys.argv[2:])
+    if len(sys.argv) == 3 and sys.argv[1] == "--printable":
+        return print(printable(sys.argv[2]))
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    write(sys.argv[1])
+    try:
+        return write(sys.argv[1])
+    except OSError as error:
+        sys.exit(f"{printable(sys.argv[1])}: {error.strerror}")
 
 
 def write(path):

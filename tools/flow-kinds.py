@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the table of kinds of flow rules, as CSV: which of them each vendor's driver takes, by the
-programs of BUILD that run the driver's own flow code. tools/flow-kinds.py BUILD. Fails if one of them
-was not built, or contradicts itself."""
+"""Prints, as CSV, which kinds of flow rules each vendor's driver accepts, according to the programs of
+BUILD that run the driver's own flow code: tools/flow-kinds.py BUILD. Fails if such a program was not
+built or contradicts itself."""
 
 import csv
 import json

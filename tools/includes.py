@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the rooms of the tree: tools/includes.py FILE...
 
-A room is a folder of ROOMS. Headers at its top named hy_*.h are public; what lies in internal/ is for
-the rooms above it in this tree; all else belongs to the room. Another folder's header is named by its
-path from the root. Findings go to standard output, one a line; the exit status tells whether there
-were any.
+A room is a folder of ROOMS. Headers named hy_*.h at its top are public; headers in internal/ are for
+the rooms above it in this tree; all others are private to the room. A header of another folder is
+included by its path from the root. Findings go to standard output, one per line; the exit status is
+non-zero if there are any.
 """
 
 import collections
@@ -17,13 +17,15 @@ import sys
 ROOMS = {
     "lib/file": (),
     "lib/graph": ("lib/file",),
-    "lib/dispatch": ("lib/graph",),
+    "lib/dispatch": ("lib/file", "lib/graph"),
     "lib/policy": ("lib/file", "lib/graph"),
     "lib/rte_graph_compat": ("lib/file", "lib/graph"),
     "hal": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy"),
     "drivers/nodes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal"),
     "lib/runtime": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal",
                     "drivers/nodes"),
+    "lib/routes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal", "drivers/nodes",
+                   "lib/runtime"),
 }
 PACKETS = r"rte_(ethdev|ether|flow|mbuf|mempool)\.h"
 # What a room does not know of DPDK. Feature arcs of DPDK's API have mbufs in them.

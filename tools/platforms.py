@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ran where, for the book: node family by platform, and the DPDK functions of each node file.
+"""Makes the book's tables of platforms: node families by platform, DPDK functions by node file.
 
-Compares what was found with the tables in doc/platforms/ and fails if they differ; with --write,
-writes them. What cannot be known here (a variant that this CPU cannot run, a platform without a
-record) is left as the tables have it.
+Compares the results with the tables in doc/platforms/ and fails if they differ; with --write, writes
+them. Entries that this machine cannot determine (a variant that its CPU cannot run, a platform without
+a record) are kept.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a feature arc costs between two nodes: where nothing is enabled, where a feature is for
- * objects that do not come, for half of those that come in random order, and for all. Beside it the
- * other way to leave it out while nothing is enabled: the node before asks once a burst.
+ * The cost of a feature arc between two nodes: with nothing enabled, with a feature for an index
+ * that no object has, for half of the objects in random order, and for all. For comparison, the
+ * alternative while nothing is enabled: the node before the arc checks a flag once a burst.
  */
 
 #include <stdio.h>
@@ -11,11 +11,12 @@
 #include <hy_arc.h>
 
 #include "bench.h"
+#include "graphs.h"
 
-#define WALKS 256    /* a run */
-#define OBJECTS 8192 /* in turn: more than a branch predictor learns */
+#define WALKS 256    /* per run */
+#define OBJECTS 8192 /* cycled through; more than a branch predictor learns */
 #define COOKIE 3
-#define INDEX_NONE 2 /* objects' are 0 and 1 */
+#define INDEX_NONE 2 /* objects have 0 and 1 */
 
 struct object {
 	uint32_t index;
@@ -26,17 +27,19 @@ static void *turn[OBJECTS + HY_BURST_MAX];
 static uint32_t ones; /* objects of index 1 among OBJECTS */
 static uint16_t per_walk;
 
+enum { SOURCE, PASS, SINK, FEATURE, NODES };
+
 /* One contender: source → pass → sink, with an arc before the sink or without. */
 struct way {
 	const char *name;
 	bool arc;
-	bool asks;             /* its pass asks whether something is enabled */
+	bool asks;             /* its pass node checks whether something is enabled */
 	unsigned int features; /* bit i: enabled for index i */
 	struct hy_graph *graph;
 	uint32_t at;
-	uint32_t enabled; /* what pass asks for */
-	uint64_t objs;    /* at the sink, since it was checked last, as all of these */
-	uint64_t cookies; /* that the feature was told */
+	uint32_t enabled; /* what the pass node checks */
+	uint64_t objs;    /* seen by the sink; these count from the last check */
+	uint64_t cookies; /* sum of the cookies that the feature got */
 	uint64_t walks;
 };
 
@@ -46,9 +49,8 @@ struct feature_ctx {
 };
 
 static int
-way_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+way_init(const struct hy_graph *graph __rte_unused, struct hy_node *node, const void *config)
 {
-	RTE_SET_USED(graph);
 	*(struct way **)node->ctx = *(struct way *const *)config;
 	return 0;
 }
@@ -81,20 +83,12 @@ source_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 }
 
 static uint16_t
-pass_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	RTE_SET_USED(objs);
-	hy_stream_move(graph, node, 0, n);
-	return n;
-}
-
-static uint16_t
 ask_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const struct way *way = way_of(node);
 
 	if (unlikely(__atomic_load_n(&way->enabled, __ATOMIC_ACQUIRE) != 0))
-		hy_release(graph, objs, n); /* never: it is the question that costs */
+		hy_release(graph, objs, n); /* never taken: the check is what is measured */
 	else
 		hy_stream_move(graph, node, 0, n);
 	return n;
@@ -119,19 +113,11 @@ feature_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint1
 }
 
 static uint16_t
-sink_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+sink_process(struct hy_graph *graph __rte_unused, struct hy_node *node, void **objs __rte_unused,
+	uint16_t n)
 {
-	RTE_SET_USED(graph);
-	RTE_SET_USED(objs);
 	way_of(node)->objs += n;
 	return n;
-}
-
-static void
-release(void **objs, unsigned int n)
-{
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
 }
 
 static void
@@ -153,7 +139,7 @@ way_run(void *arg)
 	return made;
 }
 
-/* A run is through all objects, or a part of them that divides the whole. */
+/* The objects of a run are a divisor or a multiple of OBJECTS. */
 static bool
 way_check(void *arg)
 {
@@ -172,28 +158,6 @@ way_check(void *arg)
 }
 
 static int
-node_add(struct way *way, const char *role, hy_node_process_t *process, uint32_t flags,
-	const char *to)
-{
-	const bool feature = process == feature_process;
-	char name[HY_NAME_SIZE], target[HY_NAME_SIZE];
-	const struct hy_node_desc desc = { .name = name,
-		.impl = { .process = process,
-			.init = feature ? feature_init : way_init,
-			.ctx_size = sizeof(struct feature_ctx) },
-		.flags = flags,
-		.edges = { to == NULL ? NULL : target },
-		.lanes = { feature ? HY_ARC_LANE : NULL } };
-	hy_node_id id;
-	int rc;
-
-	snprintf(name, sizeof(name), "%s_%s", way->name, role);
-	snprintf(target, sizeof(target), "%s_%s", way->name, to == NULL ? "" : to);
-	rc = hy_node_register(&desc, &id);
-	return rc == 0 ? hy_node_config(id, &way, sizeof(way)) : rc;
-}
-
-static int
 arc_add(const struct way *way)
 {
 	char name[HY_NAME_SIZE], end[HY_NAME_SIZE], node[HY_NAME_SIZE];
@@ -205,8 +169,8 @@ arc_add(const struct way *way)
 	int rc;
 
 	snprintf(name, sizeof(name), "%s_arc", way->name);
-	snprintf(end, sizeof(end), "%s_sink", way->name);
-	snprintf(node, sizeof(node), "%s_feature", way->name);
+	snprintf(end, sizeof(end), "%s_%d", way->name, SINK);
+	snprintf(node, sizeof(node), "%s_%d", way->name, FEATURE);
 	rc = hy_arc_feature_register(&feature);
 	if (rc == 0)
 		rc = hy_arc_create(name, &params, &arc);
@@ -219,34 +183,28 @@ arc_add(const struct way *way)
 static int
 way_create(struct way *way)
 {
+	hy_node_process_t *const processes[] = { [SOURCE] = source_process,
+		[PASS] = way->asks ? ask_process : graph_pass,
+		[SINK] = sink_process,
+		[FEATURE] = feature_process };
+	const struct hy_graph_params params = { .lanes = { HY_ARC_LANE }, .burst = HY_BURST_MAX };
 	char pattern[HY_NAME_SIZE];
-	static const struct hy_object_ops ops = { .release = release };
-	const struct hy_graph_params params = { .patterns = (const char *[]){ pattern },
-		.nb_patterns = 1,
-		.ops = &ops,
-		.lanes = { HY_ARC_LANE },
-		.burst = HY_BURST_MAX,
-		.socket = SOCKET_ID_ANY };
-	int rc;
+	int rc = 0;
 
-	snprintf(pattern, sizeof(pattern), "%s_source", way->name);
-	rc = node_add(way, "source", source_process, HY_NODE_SOURCE, "pass");
-	if (rc == 0)
-		rc = node_add(way, "pass", way->asks ? ask_process : pass_process, 0, "sink");
-	if (rc == 0)
-		rc = node_add(way, "sink", sink_process, 0, NULL);
-	if (rc == 0 && way->arc)
-		rc = node_add(way, "feature", feature_process, 0, NULL);
+	for (unsigned int i = 0; i < (way->arc ? NODES : FEATURE) && rc == 0; i++) {
+		const bool feature = i == FEATURE;
+		const struct graph_node node = { way->name, i, i == SOURCE, i < SINK,
+			&(unsigned int){ i + 1 }, feature ? HY_ARC_LANE : NULL };
+		const struct hy_node_impl impl = { .process = processes[i],
+			.init = feature ? feature_init : way_init,
+			.ctx_size = sizeof(struct feature_ctx) };
+
+		rc = graph_node_ours(&node, &impl, &way, sizeof(way));
+	}
 	if (rc == 0 && way->arc)
 		rc = arc_add(way);
-	return rc == 0 ? hy_graph_create(way->name, &params, &way->graph) : rc;
-}
-
-/* For all works: graphs are there until the last one. */
-static void
-stay(void *arg)
-{
-	RTE_SET_USED(arg);
+	snprintf(pattern, sizeof(pattern), "%s_%d", way->name, SOURCE);
+	return rc == 0 ? graph_ours(way->name, pattern, params, &way->graph) : rc;
 }
 
 void
@@ -289,7 +247,7 @@ bench_arc(void)
 
 			if (failed[w] < 0)
 				bench_cannot("%s", strerror(-failed[w]));
-			field_enter(&f, &c, stay);
+			field_enter(&f, &c, field_keep);
 		}
 		field_measure(&f, CYCLES_OBJECT);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How steady the machine is: two pieces of work that always take the same number of core cycles,
- * on each lcore alone and on two at once. What they spread is what figures of a run spread too. What
- * they last longer in all than the median says, an lcore was busy with something else.
+ * How steady the machine is: two pieces of work with a constant number of core cycles run on each
+ * lcore alone, then on two at once. Their spread is the spread that figures of a run have too. The
+ * time that the medians do not account for went to other programs.
  */
 
 #include <stdalign.h>
@@ -11,18 +11,16 @@
 
 #include <rte_common.h>
 #include <rte_cycles.h>
-#include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_pause.h>
 
 #include "bench.h"
+#include "lanes.h"
 
-#define REPEATS 2001 /* in all longer than the kernel lets a program run while others wait */
-#define GLANCES 201  /* before every run: some ms */
+#define REPEATS 2001 /* longer in all than a scheduling period of the kernel */
+#define GLANCES 201  /* before every run; takes some ms */
 #define SPIN_STEPS 40000
-#define CHASE_LINES 8192 /* 512 KB: in a second-level cache, not in a first-level one */
-#define LCORES 2
-#define SPREAD_MOST 0.10 /* between the first and the last tenth, as a part of the median */
+#define CHASE_LINES 8192 /* 512 KB: fits a second-level cache, not a first-level one */
+#define SPREAD_MOST 0.10 /* between the first and the last tenth, relative to the median */
 #define LOST_MOST 0.10   /* of an lcore, to other programs */
 #define SLOWDOWN_MOST 1.10
 
@@ -32,27 +30,28 @@ struct line {
 	alignas(RTE_CACHE_LINE_SIZE) const struct line *next;
 };
 
-/* What an lcore measured. */
+/* The measurements of an lcore. */
 struct sample {
 	double median[WORKS]; /* TSC cycles a step */
 	double spread[WORKS];
-	double lost; /* part of the time in which the lcore did something else */
+	double lost; /* share of the time that the lcore did something else */
 };
 
 struct place {
-	unsigned int lcore, number;
 	struct line *lines;
 	atomic_uint *arrived; /* both lcores start together; NULL: it runs alone */
 	struct sample sample;
 };
 
 static struct {
-	bool done, trusted, has_two, two_cores;
+	bool done, trusted, two_cores;
 	unsigned int nb_lcores;
-	struct sample alone[LCORES], together[LCORES];
+	struct sample samples[2][LANES]; /* alone and, with two lcores, together */
 } result;
 
-/* One addition that waits for the one before: a core cycle. */
+static const char *const whens[] = { "alone", "together" };
+
+/* Additions that depend on one another: one core cycle each. */
 static void
 spin(void)
 {
@@ -88,7 +87,7 @@ chase(const struct line *line)
 	__asm__ volatile("" : : "r"(line));
 }
 
-/* All lines in one circle, in no order that hardware guesses. */
+/* Links all lines in one circle, in an order that hardware cannot predict. */
 static void
 lines_link(struct line *lines)
 {
@@ -101,29 +100,15 @@ lines_link(struct line *lines)
 		lines[order[i]].next = &lines[order[(i + 1) % CHASE_LINES]];
 }
 
-static double
-sum(const double *times)
-{
-	double all = 0;
-
-	for (unsigned int i = 0; i < REPEATS; i++)
-		all += times[i];
-	return all;
-}
-
-static int
-measure(void *arg)
+static void
+measure(void *places, unsigned int lane)
 {
 	static const double steps[WORKS] = { SPIN_STEPS, CHASE_LINES };
-	struct place *p = arg;
-	const cpu_set_t before = bench_bind(p->number);
+	struct place *p = (struct place *)places + lane;
 	double times[REPEATS], all = 0, own = 0;
 
-	if (p->arrived != NULL) {
-		atomic_fetch_add(p->arrived, 1);
-		while (atomic_load(p->arrived) < LCORES)
-			rte_pause();
-	}
+	if (p->arrived != NULL)
+		bench_meet(p->arrived, LANES);
 	chase(p->lines); /* into the cache */
 	for (unsigned int w = 0; w < WORKS; w++) {
 		for (unsigned int i = 0; i < REPEATS; i++) {
@@ -134,8 +119,8 @@ measure(void *arg)
 			else
 				chase(p->lines);
 			times[i] = (double)(rte_rdtsc_precise() - start) / steps[w];
+			all += times[i] * steps[w];
 		}
-		all += sum(times) * steps[w];
 		qsort(times, REPEATS, sizeof(times[0]), bench_by_value);
 		p->sample.median[w] = times[REPEATS / 2];
 		p->sample.spread[w] = (times[REPEATS * 9 / 10] - times[REPEATS / 10]) /
@@ -143,67 +128,37 @@ measure(void *arg)
 		own += times[REPEATS / 2] * REPEATS * steps[w];
 	}
 	p->sample.lost = RTE_MAX(1 - own / all, 0.0);
-	bench_unbind(&before);
-	return 0;
-}
-
-/* Measures on an lcore, this one or another. */
-static void
-start(struct place *p)
-{
-	if (p->lcore != rte_lcore_id())
-		rte_eal_remote_launch(measure, p, p->lcore);
-}
-
-static void
-finish(struct place *p)
-{
-	if (p->lcore == rte_lcore_id())
-		measure(p);
-	else
-		rte_eal_wait_lcore(p->lcore);
-}
-
-static bool
-steady(const struct sample *s)
-{
-	return s->spread[SPIN] <= SPREAD_MOST && s->spread[CHASE] <= SPREAD_MOST &&
-		s->lost <= LOST_MOST;
 }
 
 static void
 judge(void)
 {
 	result.trusted = result.two_cores = true;
-	result.has_two = result.nb_lcores > 1;
 	for (unsigned int l = 0; l < result.nb_lcores; l++) {
-		const struct sample *alone = &result.alone[l], *both = &result.together[l];
+		const struct sample *alone = &result.samples[0][l], *both = &result.samples[1][l];
 
-		result.trusted &= steady(alone);
-		for (unsigned int w = 0; result.has_two && w < WORKS; w++)
+		result.trusted &= alone->spread[SPIN] <= SPREAD_MOST &&
+			alone->spread[CHASE] <= SPREAD_MOST && alone->lost <= LOST_MOST;
+		for (unsigned int w = 0; result.nb_lcores == LANES && w < WORKS; w++)
 			result.two_cores &= both->median[w] <= SLOWDOWN_MOST * alone->median[w];
 		result.two_cores &= both->lost <= LOST_MOST;
 	}
-	result.two_cores &= result.has_two;
-}
-
-static void
-sample_print(const char *when, unsigned int lcore, const struct sample *s)
-{
-	printf("lcore %u %-9s  addition %.3f cycles, spread %4.1f %%;  L2 load %5.2f cycles, "
-	       "spread %4.1f %%;  lost to others %4.1f %%\n",
-		lcore, when, s->median[SPIN], 100 * s->spread[SPIN], s->median[CHASE],
-		100 * s->spread[CHASE], 100 * s->lost);
+	result.two_cores &= result.nb_lcores == LANES;
 }
 
 static void
 result_print(void)
 {
-	for (unsigned int l = 0; l < result.nb_lcores; l++)
-		sample_print("alone", l, &result.alone[l]);
-	for (unsigned int l = 0; result.has_two && l < result.nb_lcores; l++)
-		sample_print("together", l, &result.together[l]);
-	if (result.has_two)
+	for (unsigned int when = 0; when < result.nb_lcores; when++)
+		for (unsigned int l = 0; l < result.nb_lcores; l++) {
+			const struct sample *s = &result.samples[when][l];
+
+			printf("lcore %u %-9s  addition %.3f cycles, spread %4.1f %%;  L2 load "
+			       "%5.2f cycles, spread %4.1f %%;  lost to others %4.1f %%\n",
+				l, whens[when], s->median[SPIN], 100 * s->spread[SPIN],
+				s->median[CHASE], 100 * s->spread[CHASE], 100 * s->lost);
+		}
+	if (result.nb_lcores == LANES)
 		printf("two lcores are two cores: %s\n",
 			result.two_cores ? "yes"
 					 : "NO, they slow one another down, or others run on them");
@@ -222,38 +177,23 @@ calibrate_warn(void)
 void
 calibrate(void)
 {
-	struct line *lines = aligned_alloc(alignof(struct line),
-		LCORES * CHASE_LINES * sizeof(*lines));
-	struct place places[LCORES];
+	struct line *lines = bench_alloc((size_t)LANES * CHASE_LINES, sizeof(*lines));
+	struct place places[LANES];
 	atomic_uint arrived = 0;
-	unsigned int lcore, n = 0;
+	const unsigned int n = RTE_MIN(rte_lcore_count(), (unsigned int)LANES);
 
-	if (lines == NULL) {
-		fprintf(stderr, "hy-bench: no memory to calibrate with\n");
-		exit(EXIT_FAILURE);
-	}
-	RTE_LCORE_FOREACH(lcore) {
-		if (n == LCORES)
-			break;
-		places[n] = (struct place){
-			.lcore = lcore, .number = n, .lines = lines + n * CHASE_LINES
-		};
-		lines_link(places[n++].lines);
-	}
-	result.nb_lcores = n;
 	for (unsigned int l = 0; l < n; l++) {
-		start(&places[l]);
-		finish(&places[l]);
-		result.alone[l] = places[l].sample;
-	}
-	for (unsigned int l = 0; n == LCORES && l < n; l++) {
+		places[l] = (struct place){ .lines = lines + l * CHASE_LINES };
+		lines_link(places[l].lines);
+		lanes_run(measure, places, l, 1);
+		result.samples[0][l] = places[l].sample;
 		places[l].arrived = &arrived;
-		start(&places[l]);
 	}
-	for (unsigned int l = 0; n == LCORES && l < n; l++) {
-		finish(&places[l]);
-		result.together[l] = places[l].sample;
-	}
+	if (n == LANES)
+		lanes_run(measure, places, 0, n);
+	for (unsigned int l = 0; l < n; l++)
+		result.samples[1][l] = places[l].sample;
+	result.nb_lcores = n;
 	free(lines);
 	judge();
 	result.done = true;
@@ -280,8 +220,7 @@ calibrate_write_json(FILE *out)
 		return;
 	fprintf(out, ",\n \"calibration\": {\"trusted\": %s, \"two_cores\": %s",
 		result.trusted ? "true" : "false", result.two_cores ? "true" : "false");
-	samples_write(out, "alone", result.alone);
-	if (result.has_two)
-		samples_write(out, "together", result.together);
+	for (unsigned int when = 0; when < result.nb_lcores; when++)
+		samples_write(out, whens[when], result.samples[when]);
 	fprintf(out, "}");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What chance does to a sample: the tails of the binomial distribution. */
+/* The tails of the binomial distribution. */
 
 #include <math.h>
 
@@ -7,7 +7,7 @@
 
 #define IMPROBABLE 1e-9
 
-/* The probability that exactly k of n samples have what the share p of all has, 0 < p < 1. */
+/* The probability of exactly k successes in n trials of probability p, 0 < p < 1. */
 static double
 exactly(uint64_t k, uint64_t n, double p)
 {
@@ -20,13 +20,13 @@ exactly(uint64_t k, uint64_t n, double p)
 bool
 chance_explains(uint64_t found, uint64_t n, double p)
 {
-	double tail = 0; /* as far off, or farther */
+	double tail = 0; /* probability of this deviation or a larger one */
 
 	if (found > n)
 		return false;
 	if (p <= 0 || p >= 1)
 		return found == (p <= 0 ? 0 : n);
-	/* Each tail is summed from its far end, so that no digits are lost. */
+	/* Each tail is summed from its far end, to keep precision. */
 	if ((double)found <= (double)n * p) {
 		for (uint64_t k = 0; k <= found; k++)
 			tail += exactly(k, n, p);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variants of flow_cls against each other, over policies of some sizes: what their scores are
- * made from. Every rule is hit as often as any other, so that the linear scan goes half the way.
+ * The variants of flow_cls against each other, with policies of several sizes: the basis of their
+ * scores. Every rule is hit equally often, so that the linear scan visits half of the rules.
  */
 
 #include <string.h>
 
 #include <netinet/in.h>
-#include <rte_memory.h>
 
 #include <hy_policy_view.h>
 
@@ -46,7 +45,7 @@ check(void *arg)
 	return rig->sum == rig->expected;
 }
 
-/* As operators have them: from a network to a host or a network, a service of it. */
+/* A typical rule: from a network to a service of a host or network. */
 static struct hy_flow_rule
 rule_of(uint32_t id)
 {
@@ -69,7 +68,7 @@ rule_of(uint32_t id)
 	return rule;
 }
 
-/* Of a packet that a rule asks for. */
+/* The key of a packet that matches. */
 static struct hy_flow_key
 key_of(const struct hy_flow_match *m)
 {
@@ -86,34 +85,11 @@ key_of(const struct hy_flow_match *m)
 	};
 }
 
-static struct hy_policy *
-policy_of(uint32_t nb_rules)
-{
-	const struct hy_policy_params params = {
-		.max_rules = nb_rules, .workers = 1, .socket = SOCKET_ID_ANY
-	};
-	struct hy_policy *policy = NULL;
-	int rc = hy_policy_create("bench", &params, &policy);
-
-	for (uint32_t id = 0; id < nb_rules && rc == 0; id++) {
-		const struct hy_flow_rule rule = rule_of(id);
-
-		rc = hy_policy_add(policy, &rule);
-	}
-	if (rc == 0)
-		rc = hy_policy_commit(policy);
-	if (rc == 0)
-		return policy;
-	bench_cannot("a policy of %u rules: %s", nb_rules, strerror(-rc));
-	hy_policy_destroy(policy);
-	return NULL;
-}
-
 static void
 work(const char *name, uint32_t nb_rules)
 {
 	static struct hy_flow_key keys[KEYS];
-	struct hy_policy *policy = policy_of(nb_rules);
+	struct hy_policy *policy = bench_policy(nb_rules, rule_of, NULL);
 	const struct hy_policy_view *view = policy == NULL ? NULL : hy_policy_view(policy);
 	struct rig linear = { view, keys, hy_policy_classify_linear, 0, 0 }, acl = linear;
 	struct contender contenders[] = {

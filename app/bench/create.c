@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long it takes to create and destroy a graph: a source, and nodes of two edges each to random
- * ones further on, so that all are reached.
+ * The time to create and destroy a graph: a source, and nodes with two edges each, to the next node
+ * and to a random later one, so that all are reached.
  */
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rte_graph.h>
-#include <hy_graph_worker.h>
-
+#include "graphs.h"
 #include "walk.h"
 
 #define EDGES 2
@@ -18,92 +16,24 @@
 struct rig {
 	char prefix[8], pattern[16];
 	unsigned int nodes;
-	uint64_t made; /* graphs */
 	bool failed;
-	hy_node_id *ids;
-	unsigned int registered;      /* of them */
-	unsigned int (*edges)[EDGES]; /* nodes above their own; as many as there are */
+	unsigned int (*edges)[EDGES]; /* to the next node and a random later one */
 };
 
 static uint16_t
-ours_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+rte_process(struct rte_graph *graph __rte_unused, struct rte_node *node __rte_unused,
+	void **objs __rte_unused, uint16_t n __rte_unused)
 {
-	RTE_SET_USED(graph), RTE_SET_USED(node), RTE_SET_USED(objs), RTE_SET_USED(n);
 	return 0;
-}
-
-static uint16_t
-rte_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t n)
-{
-	RTE_SET_USED(graph), RTE_SET_USED(node), RTE_SET_USED(objs), RTE_SET_USED(n);
-	return 0;
-}
-
-static void
-release(void **objs, unsigned int n)
-{
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
-}
-
-static const struct hy_object_ops ops = { .release = release };
-
-/* Of a node's two edges one leads to the next node, so that all are reached. */
-static unsigned int
-edges_of(const struct rig *rig, unsigned int i, char names[EDGES][16])
-{
-	const unsigned int n = RTE_MIN(EDGES, rig->nodes - 1 - i);
-
-	for (unsigned int e = 0; e < n; e++)
-		snprintf(names[e], sizeof(names[e]), "%s_%u", rig->prefix, rig->edges[i][e]);
-	return n;
-}
-
-static bool
-register_ours(struct rig *rig, unsigned int i)
-{
-	struct hy_node_desc desc = { .flags = i == 0 ? HY_NODE_SOURCE : 0,
-		.impl.process = ours_process };
-	char name[32], names[EDGES][16];
-	const unsigned int n = edges_of(rig, i, names);
-
-	snprintf(name, sizeof(name), "%s_%u", rig->prefix, i);
-	desc.name = name;
-	for (unsigned int e = 0; e < n; e++)
-		desc.edges[e] = names[e];
-	return hy_node_register(&desc, &rig->ids[i]) == 0;
-}
-
-static bool
-register_rte(const struct rig *rig, unsigned int i)
-{
-	const size_t size = sizeof(struct rte_node_register) + EDGES * sizeof(char *);
-	struct rte_node_register *reg = calloc(1, size);
-	char names[EDGES][16];
-	bool done;
-
-	if (reg == NULL)
-		return false;
-	snprintf(reg->name, sizeof(reg->name), "%s_%u", rig->prefix, i);
-	reg->flags = i == 0 ? RTE_NODE_SOURCE_F : 0;
-	reg->process = rte_process;
-	reg->nb_edges = (rte_edge_t)edges_of(rig, i, names);
-	for (unsigned int e = 0; e < reg->nb_edges; e++)
-		reg->next_nodes[e] = names[e];
-	done = __rte_node_register(reg) != RTE_NODE_ID_INVALID;
-	free(reg);
-	return done;
 }
 
 static uint64_t
 ours_once(struct rig *rig, const char *pattern)
 {
-	const struct hy_graph_params params = {
-		.patterns = &pattern, .nb_patterns = 1, .ops = &ops, .socket = SOCKET_ID_ANY
-	};
+	const struct hy_graph_params params = { .nb_patterns = 0 };
 	struct hy_graph *graph;
 
-	rig->failed |= hy_graph_create("create", &params, &graph) < 0;
+	rig->failed |= graph_ours("create", pattern, params, &graph) < 0;
 	if (!rig->failed)
 		hy_graph_destroy(graph);
 	return 1;
@@ -131,11 +61,7 @@ static uint64_t
 rte_by_pattern(void *arg)
 {
 	struct rig *rig = arg;
-	const char *pattern = rig->pattern;
-	struct rte_graph_param params = {
-		.socket_id = SOCKET_ID_ANY, .nb_node_patterns = 1, .node_patterns = &pattern
-	};
-	const rte_graph_t id = rte_graph_create("create", &params);
+	const rte_graph_t id = graph_rte("create", rig->pattern);
 
 	rig->failed |= id == RTE_GRAPH_ID_INVALID;
 	if (!rig->failed)
@@ -152,35 +78,27 @@ check(void *arg)
 static bool
 prepare(struct rig *rig, unsigned int nodes, bool rte)
 {
+	const struct hy_node_impl ours = { .process = graph_nothing };
 	bool right = true;
 
-	*rig = (struct rig){ .nodes = nodes };
+	rig->nodes = nodes;
+	rig->failed = false;
 	snprintf(rig->prefix, sizeof(rig->prefix), "c%u", nodes);
 	snprintf(rig->pattern, sizeof(rig->pattern), "%s_*", rig->prefix);
-	rig->ids = calloc(nodes, sizeof(*rig->ids));
-	rig->edges = calloc(nodes, sizeof(*rig->edges));
-	if (rig->ids == NULL || rig->edges == NULL)
-		return false;
+	rig->edges = bench_alloc(nodes, sizeof(*rig->edges));
 	for (unsigned int i = 0; i + 2 < nodes; i++) {
 		rig->edges[i][0] = i + 1;
 		rig->edges[i][1] = i + 2 + bench_random() % (nodes - i - 2);
 	}
 	rig->edges[nodes - 2][0] = nodes - 1;
 	for (unsigned int i = 0; i < nodes && right; i++) {
-		right = register_ours(rig, i);
-		rig->registered += right;
-		right = right && (!rte || register_rte(rig, i));
+		const struct graph_node node = { rig->prefix, i, i == 0,
+			RTE_MIN(EDGES, nodes - 1 - i), rig->edges[i] };
+
+		right = graph_node_ours(&node, &ours, NULL, 0) == 0 &&
+			(!rte || graph_node_rte(&node, rte_process, NULL) == 0);
 	}
 	return right;
-}
-
-static void
-strike(struct rig *rig)
-{
-	for (unsigned int i = 0; i < rig->registered; i++)
-		hy_node_unregister(rig->ids[i]);
-	free(rig->ids);
-	free(rig->edges);
 }
 
 static void
@@ -188,32 +106,34 @@ work(unsigned int nodes, bool rte)
 {
 	struct rig rig;
 	const struct contender all[] = {
-		{ .name = "halyard", .run = ours_by_pattern, .subject = true },
-		{ .name = "halyard_by_source", .run = ours_by_source },
-		{ .name = "librte_graph", .run = rte_by_pattern, .against = "librte_graph" },
+		{ .name = "halyard",
+			.arg = &rig,
+			.run = ours_by_pattern,
+			.check = check,
+			.subject = true },
+		{ .name = "halyard_by_source", .arg = &rig, .run = ours_by_source, .check = check },
+		{ .name = "librte_graph",
+			.arg = &rig,
+			.run = rte_by_pattern,
+			.check = check,
+			.against = "librte_graph" },
 	};
-	struct contender contenders[RTE_DIM(all)];
 	char name[32];
 
 	snprintf(name, sizeof(name), "create_destroy_%u", nodes);
 	if (!bench_wanted(name))
 		return;
-	if (!prepare(&rig, nodes, rte)) {
+	if (prepare(&rig, nodes, rte)) {
+		bench_work(name, MICROSECONDS, all, RTE_DIM(all) - !rte);
+	} else {
 		bench_cannot("nodes could not be registered");
 		bench_skip(name, NULL);
-		strike(&rig);
-		return;
 	}
-	for (unsigned int c = 0; c < RTE_DIM(all); c++) {
-		contenders[c] = all[c];
-		contenders[c].arg = &rig;
-		contenders[c].check = check;
-	}
-	bench_work(name, MICROSECONDS, contenders, RTE_DIM(all) - !rte);
-	strike(&rig);
+	graph_nodes_strike(rig.prefix);
+	free(rig.edges);
 }
 
-/* How much longer n log n says that it takes for so many nodes than for so many. */
+/* The growth of n log n from one number of nodes to another. */
 static double
 n_log_n(double nodes, double than)
 {

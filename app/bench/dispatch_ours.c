@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The dispatch benchmark's contenders of ours: by the public API only. */
+/* Halyard's contenders of the dispatch benchmark. They use the public API only. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #include <hy_dispatch.h>
 #include <hy_graph_worker.h>
 
+#include "graphs.h"
 #include "handover.h"
 
 struct our_team {
 	struct team team; /* the first member */
 	struct hy_dispatch *dispatch;
 	struct hy_graph *graphs[LANES];
-	hy_node_id ids[CHAIN_NODES_MAX + 1]; /* and that of the node for drops */
 };
 
 static uint16_t
@@ -34,23 +34,21 @@ between(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 static uint16_t
-sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+sink(struct hy_graph *graph __rte_unused, struct hy_node *node, void **objs, uint16_t n)
 {
-	RTE_SET_USED(graph);
 	lane_see(node->ctx, objs, n);
 	return n;
 }
 
-/* Nothing comes here, or the lap is wrong. */
+/* Gets no objects in a correct lap. */
 static uint16_t
-drop(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+drop(struct hy_graph *graph, struct hy_node *node __rte_unused, void **objs, uint16_t n)
 {
-	RTE_SET_USED(node);
 	hy_release(graph, objs, n);
 	return n;
 }
 
-/* A node of worker w's graph works for lane w. */
+/* A node of worker w's graph belongs to lane w. */
 static int
 init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
@@ -61,48 +59,26 @@ init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 	return 0;
 }
 
-static void
-release(void **objs, unsigned int n)
-{
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
-}
-
-static const struct hy_object_ops ops = { .release = release };
-
+/* The nodes of the chain, and behind them the drop node. */
 static int
-node_register(struct our_team *ot, unsigned int index, const char *prefix)
+nodes_register(const struct team *team)
 {
-	const struct team *team = &ot->team;
-	const bool first = index == 0, last = index + 1 == team->chain->nb_nodes;
-	char name[HY_NAME_SIZE], next[HY_NAME_SIZE];
-	const struct hy_node_desc desc = {
-		.name = name,
-		.flags = first ? HY_NODE_SOURCE : 0,
-		.impl = { .process = first ? source
-				: last     ? sink
-					   : between,
+	const unsigned int last = team->chain->nb_nodes - 1;
+	int rc = 0;
+
+	for (unsigned int i = 0; i <= last + 1 && rc == 0; i++) {
+		const struct graph_node node = { team->prefix, i, i == 0, i < last,
+			&(unsigned int){ i + 1 } };
+		struct hy_node_impl impl = { .process = i < last ? between : sink,
 			.init = init,
-			.ctx_size = sizeof(struct chain_ctx) },
-		.edges = { last ? NULL : next },
-	};
-	int rc;
+			.ctx_size = sizeof(struct chain_ctx) };
 
-	snprintf(name, sizeof(name), "%s_%u", prefix, index);
-	snprintf(next, sizeof(next), "%s_%u", prefix, index + 1);
-	rc = hy_node_register(&desc, &ot->ids[index]);
-	return rc < 0 ? rc : hy_node_config(ot->ids[index], &team, sizeof(team));
-}
-
-static int
-nodes_register(struct our_team *ot, const char *prefix, const char *drop_name)
-{
-	const struct hy_node_desc desc = { .name = drop_name, .impl.process = drop };
-	const unsigned int n = ot->team.chain->nb_nodes;
-	int rc = hy_node_register(&desc, &ot->ids[n]);
-
-	for (unsigned int i = 0; i < n && rc == 0; i++)
-		rc = node_register(ot, i, prefix);
+		if (i == 0)
+			impl.process = source;
+		else if (i > last)
+			impl.process = drop;
+		rc = graph_node_ours(&node, &impl, &team, sizeof(team));
+	}
 	return rc;
 }
 
@@ -113,11 +89,11 @@ walk(struct team *team, unsigned int lane)
 }
 
 static int
-dispatch_create(struct our_team *ot, const char *prefix, const struct hy_graph_params *graph)
+dispatch_create(struct our_team *ot, const struct hy_graph_params *graph)
 {
 	static const uint16_t second[] = { 1 };
 	char pinned[HY_NAME_SIZE];
-	/* What is not pinned runs where its parents do. */
+	/* Nodes that are not pinned run where their parents do. */
 	const struct hy_dispatch_pin pin = {
 		.pattern = pinned, .workers = second, .nb_workers = RTE_DIM(second)
 	};
@@ -126,26 +102,25 @@ dispatch_create(struct our_team *ot, const char *prefix, const struct hy_graph_p
 		.pins = &pin,
 		.nb_pins = 1,
 		.ring_bursts = RING_BURSTS };
-
 	int rc;
 
 	ot->team.all_pinned = true;
-	snprintf(pinned, sizeof(pinned), "%s_%u", prefix, ot->team.chain->pinned);
-	rc = hy_dispatch_create(prefix, &params, &ot->dispatch);
+	snprintf(pinned, sizeof(pinned), "%s_%u", ot->team.prefix, ot->team.chain->pinned);
+	rc = hy_dispatch_create(ot->team.prefix, &params, &ot->dispatch);
 	for (uint16_t l = 0; l < LANES && rc == 0; l++)
 		ot->graphs[l] = hy_dispatch_graph(ot->dispatch, l);
 	return rc;
 }
 
 static int
-completion_create(struct our_team *ot, const char *prefix, struct hy_graph_params *params)
+completion_create(struct our_team *ot, struct hy_graph_params *params)
 {
 	int rc = 0;
 
 	for (unsigned int l = 0; l < LANES && rc == 0; l++) {
 		char name[HY_NAME_SIZE];
 
-		snprintf(name, sizeof(name), "%s-%u", prefix, l);
+		snprintf(name, sizeof(name), "%s-%u", ot->team.prefix, l);
 		params->worker = (uint16_t)l;
 		rc = hy_graph_create(name, params, &ot->graphs[l]);
 	}
@@ -153,35 +128,27 @@ completion_create(struct our_team *ot, const char *prefix, struct hy_graph_param
 }
 
 struct team *
-dispatch_ours_create(const struct chain *chain, const char *name, bool hands_over)
+dispatch_ours_create(const struct chain *chain, const char *name, enum team_way way)
 {
-	static unsigned int count;
-	struct our_team *ot = aligned_alloc(alignof(struct our_team), sizeof(*ot));
-	char prefix[16], pattern[24], drop_name[24];
+	struct our_team *ot = bench_alloc(1, sizeof(*ot));
+	char pattern[GRAPH_PREFIX_SIZE + 2], drop_name[HY_NAME_SIZE];
 	const char *const patterns[] = { pattern };
 	struct hy_graph_params params = { .patterns = patterns,
 		.nb_patterns = 1,
-		.ops = &ops,
+		.ops = &graph_ops,
 		.drop_node = drop_name,
 		.burst = (uint16_t)chain->burst,
 		.socket = SOCKET_ID_ANY };
 	int rc;
 
-	if (ot == NULL)
-		return NULL;
-	team_init(&ot->team, chain, name, hands_over);
+	team_init(&ot->team, chain, name, way != COMPLETION);
 	ot->team.walk = walk;
-	ot->dispatch = NULL;
-	ot->graphs[0] = ot->graphs[1] = NULL;
-	snprintf(prefix, sizeof(prefix), "dispatch%u", count++);
-	snprintf(pattern, sizeof(pattern), "%s_*", prefix);
-	snprintf(drop_name, sizeof(drop_name), "%s-drop", prefix);
-	for (unsigned int i = 0; i <= CHAIN_NODES_MAX; i++)
-		ot->ids[i] = UINT32_MAX; /* no node */
-	rc = nodes_register(ot, prefix, drop_name);
+	snprintf(pattern, sizeof(pattern), "%s_0", ot->team.prefix); /* and all that it reaches */
+	snprintf(drop_name, sizeof(drop_name), "%s_%u", ot->team.prefix, chain->nb_nodes);
+	rc = nodes_register(&ot->team);
 	if (rc == 0)
-		rc = hands_over ? dispatch_create(ot, prefix, &params)
-				: completion_create(ot, prefix, &params);
+		rc = way == COMPLETION ? completion_create(ot, &params)
+				       : dispatch_create(ot, &params);
 	if (rc == 0)
 		return &ot->team;
 	bench_cannot("%s", strerror(-rc));
@@ -197,7 +164,6 @@ dispatch_ours_destroy(void *team)
 	for (unsigned int l = 0; l < LANES && ot->dispatch == NULL; l++)
 		hy_graph_destroy(ot->graphs[l]);
 	(void)hy_dispatch_destroy(ot->dispatch);
-	for (unsigned int i = 0; i <= ot->team.chain->nb_nodes; i++)
-		hy_node_unregister(ot->ids[i]);
+	graph_nodes_strike(ot->team.prefix);
 	free(ot);
 }

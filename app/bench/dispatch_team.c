@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A contender of the dispatch benchmark: what it has to do in a lap, and whether it did. */
+/* A contender of the dispatch benchmark: its task in a lap, and the check that it was done. */
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "handover.h"
 
 void
 team_init(struct team *team, const struct chain *chain, const char *name, bool hands_over)
 {
-	memset(team, 0, sizeof(*team));
+	static unsigned int count;
+
+	snprintf(team->prefix, sizeof(team->prefix), "d%u", count++);
 	team->chain = chain;
 	team->name = name;
 	team->hands_over = hands_over;

@@ -1,185 +1,139 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bodies of hy_enqueue_next(), over mixes of edges, with and without a lane. */
+/* The bodies of hy_enqueue_next(), for several mixes of edges, with and without a lane. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_vect.h>
-
 #include "lib/graph/walk/enqueue.h"
 
 #include "bench.h"
+#include "graphs.h"
 
 #define EDGES 16
 #define BURSTS 64 /* different ones, so that no branch predictor learns them */
 
-struct rig {
+/* What all bodies of a work share. */
+static struct {
 	struct hy_graph *graph;
 	struct hy_node *node;
-	hy_scatter_t *scatter;
 	uint32_t burst;
 	uint16_t next[BURSTS][HY_BURST_MAX];
-	void *objs[HY_BURST_MAX];
 	uint64_t expected[EDGES]; /* objects to each edge in one run */
+} rig;
+
+struct scatterer {
+	hy_scatter_t *scatter;
 	uint64_t arrived[EDGES], runs;
 };
 
-static uint16_t
-nothing(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	(void)graph, (void)node, (void)objs, (void)n;
-	return 0;
-}
-
-static void
-release(void **objs, unsigned int n)
-{
-	(void)objs, (void)n;
-}
-
-static const struct hy_object_ops ops = { .release = release };
-
+/* A source, node 0, and a sink for each of its edges. */
 static int
 nodes_register(void)
 {
-	struct hy_node_desc source = {
-		.name = "bench_source", .flags = HY_NODE_SOURCE, .impl = { .process = nothing }
-	};
-	struct hy_node_desc sink = { .impl = { .process = nothing } };
-	char names[EDGES][HY_NAME_SIZE];
+	const struct hy_node_impl impl = { .process = graph_nothing };
+	unsigned int sinks[EDGES];
 	int rc = 0;
 
-	for (unsigned int i = 0; i < EDGES; i++) {
-		snprintf(names[i], sizeof(names[i]), "bench_sink%u", i);
-		sink.name = source.edges[i] = names[i];
-		if (rc == 0)
-			rc = hy_node_register(&sink, NULL);
+	for (unsigned int i = 0; i < EDGES && rc == 0; i++) {
+		sinks[i] = i + 1;
+		rc = graph_node_ours(&(const struct graph_node){ "bench", i + 1 }, &impl, NULL, 0);
 	}
-	return rc == 0 ? hy_node_register(&source, NULL) : rc;
+	return rc < 0
+		? rc
+		: graph_node_ours(&(const struct graph_node){ "bench", 0, true, EDGES, sinks },
+			  &impl, NULL, 0);
 }
 
 static uint64_t
 run(void *arg)
 {
-	struct rig *rig = arg;
-	struct hy_node *node = rig->node;
+	struct scatterer *s = arg;
+	struct hy_node *node = rig.node;
 
 	for (unsigned int b = 0; b < BURSTS; b++) {
-		rig->scatter(rig->graph, node, rig->next[b], node->stream, rig->burst);
+		s->scatter(rig.graph, node, rig.next[b], node->stream, rig.burst);
 		for (unsigned int e = 0; e < EDGES; e++) {
-			rig->arrived[e] += node->edges[e].to->waiting;
+			s->arrived[e] += node->edges[e].to->waiting;
 			node->edges[e].to->waiting = 0;
 		}
 	}
-	rig->runs++;
-	return (uint64_t)BURSTS * rig->burst;
+	s->runs++;
+	return (uint64_t)BURSTS * rig.burst;
 }
 
 static bool
 check(void *arg)
 {
-	struct rig *rig = arg;
+	const struct scatterer *s = arg;
 
 	for (unsigned int e = 0; e < EDGES; e++)
-		if (rig->arrived[e] != rig->runs * rig->expected[e])
+		if (s->arrived[e] != s->runs * rig.expected[e])
 			return false;
 	return true;
 }
 
-/* Fills next[] so that of 100 objects `first` take edge 0 and the others one of the rest. */
+/*
+ * Fills next[] so that `first` percent of the objects take edge 0, the others a random other one.
+ */
 static void
-mix(struct rig *rig, unsigned int edges, unsigned int first, unsigned int burst)
+mix(unsigned int edges, unsigned int first)
 {
+	memset(rig.expected, 0, sizeof(rig.expected));
 	for (unsigned int b = 0; b < BURSTS; b++) {
-		for (unsigned int i = 0; i < burst; i++) {
-			rig->next[b][i] = edges == 1 || bench_random() % 100 < first
+		for (unsigned int i = 0; i < rig.burst; i++) {
+			rig.next[b][i] = edges == 1 || bench_random() % 100 < first
 				? 0
 				: (uint16_t)(1 + bench_random() % (edges - 1));
-			rig->expected[rig->next[b][i]]++;
+			rig.expected[rig.next[b][i]]++;
 		}
 	}
-}
-
-static void
-rig_close(void *arg)
-{
-	struct rig *rig = arg;
-
-	hy_graph_destroy(rig->graph);
-	free(rig);
-}
-
-/* A graph for a body, with the objects of another one's; NULL if it cannot run here. */
-static struct rig *
-rig_open(const struct hy_scatter_body *body, const struct rig *like,
-	const struct hy_graph_params *params)
-{
-	struct rig *rig = calloc(1, sizeof(*rig));
-	char name[HY_NAME_SIZE];
-	int rc = -ENOMEM;
-
-	if (!body->cpu_can())
-		bench_cannot("the CPU lacks its instructions");
-	else if (body->simd_bits > rte_vect_get_max_simd_bitwidth())
-		bench_cannot("it needs vectors of %u bits, %u are allowed", body->simd_bits,
-			rte_vect_get_max_simd_bitwidth());
-	else if (rig != NULL) {
-		*rig = *like;
-		rig->scatter = body->scatter;
-		snprintf(name, sizeof(name), "bench-%s", body->name);
-		rc = hy_graph_create(name, params, &rig->graph);
-	}
-	if (rc < 0) {
-		bench_cannot("%s", strerror(-rc));
-		free(rig);
-		return NULL;
-	}
-	rig->node = &rig->graph->plan.nodes[0];
-	rig->graph->part = true; /* a copy, not an exchange */
-	return rig;
 }
 
 static void
 work(const char *name, unsigned int edges, unsigned int first, unsigned int burst,
 	unsigned int lanes)
 {
-	const char *const patterns[] = { "bench_source" };
-	struct hy_graph_params params = {
-		.patterns = patterns, .nb_patterns = 1, .ops = &ops, .burst = HY_BURST_MAX
-	};
+	struct hy_graph_params params = { .burst = HY_BURST_MAX };
 	char full[64];
 	struct field f = { .work = full };
-	struct rig *objects;
+	int rc;
 
 	snprintf(full, sizeof(full), "%s_%u%s", name, burst, lanes > 0 ? "_lane" : "");
 	if (!bench_wanted(full))
 		return;
-	objects = calloc(1, sizeof(*objects));
-	if (objects == NULL) {
-		bench_cannot("no memory for objects");
+	for (unsigned int l = 0; l < lanes; l++)
+		params.lanes[l] = "lane";
+	rc = graph_ours("bench", "bench_0", params, &rig.graph);
+	if (rc < 0) {
+		bench_cannot("%s", strerror(-rc));
 		bench_skip(full, NULL);
 		return;
 	}
-	mix(objects, edges, first, burst);
-	objects->burst = burst;
-	for (unsigned int l = 0; l < lanes; l++)
-		params.lanes[l] = "lane";
+	rig.node = &rig.graph->plan.nodes[0];
+	rig.graph->part = true; /* a copy, not an exchange */
+	rig.burst = burst;
+	mix(edges, first);
 	for (unsigned int i = hy_scatter_nb_bodies; i-- > 0;) {
 		const struct hy_scatter_body *body = &hy_scatter_bodies[i];
 		const bool best = body->scatter == hy_scatter_best();
-		const struct contender c = { .name = body->name,
-			.arg = rig_open(body, objects, &params),
-			.run = run,
-			.check = check,
-			.against = best ? NULL : body->name,
-			.subject = best };
+		struct scatterer *s = NULL;
 
-		field_enter(&f, &c, rig_close);
+		if (bench_simd(body->cpu_can(), body->simd_bits)) {
+			s = bench_alloc(1, sizeof(*s));
+			s->scatter = body->scatter;
+		}
+		field_enter(&f,
+			&(const struct contender){ .name = body->name,
+				.arg = s,
+				.run = run,
+				.check = check,
+				.against = best ? NULL : body->name,
+				.subject = best },
+			free);
 	}
 	field_measure(&f, CYCLES_OBJECT);
-	free(objects);
+	hy_graph_destroy(rig.graph);
 }
 
 void

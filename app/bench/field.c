@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contenders for a work: made before it, destroyed after it. */
+/* The contenders for a work: created before it, destroyed after it. */
+
+#include <rte_common.h>
 
 #include "bench.h"
 
@@ -10,17 +12,18 @@ field_enter(struct field *f, const struct contender *contender, void (*destroy)(
 		bench_skip(f->work, contender->name);
 		return;
 	}
-	if (f->n == CONTENDERS_MAX) {
-		bench_cannot("more than %d contenders", CONTENDERS_MAX);
-		bench_skip(f->work, contender->name);
-		destroy(contender->arg);
-		return;
-	}
+	if (f->n == CONTENDERS_MAX)
+		bench_fail("%s: more than %d contenders", f->work, CONTENDERS_MAX);
 	f->all[f->n] = *contender;
 	f->destroy[f->n++] = destroy;
 }
 
-/* In reverse order: rte_graph gives the number of the last graph to the next one. */
+void
+field_keep(void *arg __rte_unused)
+{
+}
+
+/* In reverse order, because rte_graph reuses only the number of the last graph. */
 void
 field_measure(struct field *f, enum unit unit)
 {

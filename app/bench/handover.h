@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The dispatch benchmark: a chain of nodes on two lcores. Either the first lcore hands bursts over to
- * the second, where the rest of the chain is pinned, or each runs the whole chain to completion.
- * Objects are no pointers but numbers: 1, 2 and so on in every lap.
+ * The dispatch benchmark: a chain of nodes on two lcores. Either the first lcore hands bursts over
+ * to the second, to which the rest of the chain is pinned, or each runs the whole chain to
+ * completion. Objects are not pointers but numbers: 1, 2 and so on in every lap.
  */
-#ifndef HY_BENCH_HANDOVER_H
-#define HY_BENCH_HANDOVER_H
+#pragma once
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -15,79 +14,79 @@
 #include <rte_common.h>
 
 #include "bench.h"
+#include "lanes.h"
 
-#define LANES 2
-#define CHAIN_NODES_MAX 8
-#define RING_BURSTS 32 /* between lcores; what librte_graph has for the shorter chains */
+#define RING_BURSTS 32 /* between lcores; librte_graph has as many for the shorter chains */
 #define LAP_OBJECTS 32768
-#define LAPS 16      /* a round */
-#define LAPS_QUICK 1 /* with --quick */
+#define LAPS_QUICK 1 /* a round, with --quick; else LAPS_MAX */
 
 struct chain {
 	const char *name;
 	unsigned int burst;
-	unsigned int nb_nodes; /* a source, nodes that send all on, a sink */
+	unsigned int nb_nodes; /* a source, nodes that pass all objects on, a sink */
 	unsigned int pinned;   /* the first node that is pinned to the second lcore */
 	unsigned int rounds;   /* of work on each object in every node between; 0: none */
-	/* Percentage of the objects that come to the first lcore where each runs the whole chain. */
+	/* Percentage of the objects for the first lcore when each runs the whole chain. */
 	unsigned int first_percent;
 };
 
-/* What an lcore makes and sees in a lap; nobody else writes there meanwhile. */
+/* What an lcore makes and sees in a lap. No other thread writes it during the lap. */
 struct lane {
 	alignas(2 * RTE_CACHE_LINE_SIZE) uint64_t next,
 		end;              /* its source: next object, last plus 1 */
 	uint64_t seen, sum, last; /* its sink: how many, their sum, the latest */
-	uint64_t worked;          /* its nodes between: the sum of what their work came to */
-	bool strict;      /* the sink looks at every object and not only at ends of bursts */
-	bool disorder;    /* an object came before one with a lower number */
-	const void *room; /* of a source that looks whether there is some */
+	uint64_t worked;          /* its inner nodes: the sum of their results */
+	bool strict;              /* the sink checks every object, not only the ends of bursts */
+	bool disorder;            /* an object arrived before one with a lower number */
+	const void *room;         /* the pool that a paced source checks */
 };
 
-/* A contender, and the first member of each one's own. */
+/* How a contender uses two lcores. */
+enum team_way {
+	COMPLETION, /* each runs the whole chain */
+	HANDOVER,   /* the first hands bursts over to the second */
+	PACED,      /* the same, at the pace of the second */
+};
+
+/* A contender; the first member of each contender's own structure. */
 struct team {
 	const struct chain *chain;
 	const char *name;
+	char prefix[16]; /* of its nodes' names */
 	/* Walks a lane's graph once. */
 	void (*walk)(struct team *team, unsigned int lane);
-	bool hands_over;   /* all objects come to the first lane */
-	bool all_pinned;   /* and all must be seen by the second */
-	bool wrong;        /* something was, and has been said */
-	unsigned int laps; /* of this round */
-	uint64_t worked;   /* what the work of all nodes on all objects of a lap comes to */
+	bool hands_over; /* all objects start on the first lane */
+	bool all_pinned; /* and all must reach the second */
+	bool wrong;      /* an error was found and reported */
+	uint64_t worked; /* expected sum of the results of all nodes for all objects of a lap */
 	struct lane lanes[LANES];
-	/* Objects that the second lane is to see, once the first knows. */
+	/* Objects that the second lane must see; UINT64_MAX until the first lane knows. */
 	alignas(2 * RTE_CACHE_LINE_SIZE) atomic_ullong left;
-	alignas(2 * RTE_CACHE_LINE_SIZE) atomic_uint arrived;
-	uint64_t start[LANES][LAPS], stop[LANES][LAPS]; /* TSC */
+	struct laps laps; /* of this round */
 };
 
-/* What a node is given. */
+/* The context of a node. */
 struct chain_ctx {
 	const struct chain *chain;
 	struct lane *lane;
 };
 
+/* Prepares a team, all zero so far, under a new prefix. */
 void team_init(struct team *team, const struct chain *chain, const char *name, bool hands_over);
-/* A lap begins: divides its objects among the lanes. */
+/* Begins a lap: divides its objects among the lanes. */
 void team_begin(struct team *team);
-/* It has ended: says what is wrong with it. */
+/* Ends a lap: reports what is wrong with it. */
 void team_check(struct team *team);
-/* Of a struct contender whose argument is a team: cycles of the wall clock an object. */
-double team_round(void *team);
-/* Every object was seen once, in order, by an lcore that may, and worked on by every node. */
-bool team_right(void *team);
 
-/* Create a team, or return NULL. Of librte_graph's models, dispatch is in DPDK 23.07 and later. */
-struct team *dispatch_ours_create(const struct chain *chain, const char *name, bool hands_over);
-struct team *dispatch_rte_create(const struct chain *chain, const char *name);
-struct team *dispatch_mcore_create(const struct chain *chain, const char *name, bool paced);
+/* Create a team, or return NULL. librte_graph has the dispatch model since DPDK 23.07. */
+struct team *dispatch_ours_create(const struct chain *chain, const char *name, enum team_way way);
+struct team *dispatch_rte_create(const struct chain *chain, const char *name, enum team_way way);
 void dispatch_ours_destroy(void *team);
-void dispatch_rte_destroy(void *team); /* of both */
+void dispatch_rte_destroy(void *team);
 
 /* The common work of all contenders. */
 
-/* Makes a burst where there is room for most objects, or what the lap still wants. */
+/* Makes a burst of at most `most` objects, or what remains of the lap. */
 static inline uint16_t
 lane_make(const struct chain_ctx *ctx, void **objs, unsigned int most)
 {
@@ -137,5 +136,3 @@ lane_see(const struct chain_ctx *ctx, void *const *objs, unsigned int n)
 	lane->sum += sum;
 	lane->seen += n;
 }
-
-#endif

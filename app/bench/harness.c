@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds: contenders take turns, and what they did is measured and checked. */
+/* Rounds: contenders take turns, and their work is measured and checked. */
 
 #include <fnmatch.h>
 #include <signal.h>
@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "bench.h"
 
-#define TRIES 4 /* of a round that another program disturbs */
+#define TRIES 4 /* of a round disturbed by another program */
 
 static struct bench_settings settings;
-static volatile sig_atomic_t stopped; /* by that signal; 0: not */
+static volatile sig_atomic_t stopped; /* the signal; 0: none */
 static bool matched;                  /* a work was wanted */
-static char noted[160];               /* why something cannot be made */
+static char noted[160];               /* why something cannot be created */
 
 static void
 stop(int signal)
@@ -28,7 +27,7 @@ stop(int signal)
 void
 bench_start(const struct bench_settings *s)
 {
-	/* The second one ends a contender that does not come to an end. */
+	/* A second signal kills a contender that does not end. */
 	const struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
 
 	settings = *s;
@@ -79,7 +78,7 @@ bench_by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Times that the kernel took the CPU away from this thread. */
+/* Involuntary context switches of this thread. */
 static long
 interruptions(void)
 {
@@ -88,7 +87,7 @@ interruptions(void)
 	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* Repeats the work until it has lasted long enough for the clock. */
+/* Repeats the work until the time measured is long enough. */
 static double
 measure_once(const struct contender *c, enum unit unit)
 {
@@ -97,6 +96,8 @@ measure_once(const struct contender *c, enum unit unit)
 	const uint64_t start = rte_rdtsc();
 	uint64_t done = 0, now;
 
+	if (c->also != NULL)
+		return *c->also;
 	if (c->figure != NULL)
 		return c->figure(c->arg);
 	do {
@@ -106,7 +107,7 @@ measure_once(const struct contender *c, enum unit unit)
 	return scale * (double)(now - start) / (double)done;
 }
 
-/* A round in which another program had the CPU for a while says nothing, and is done again. */
+/* Repeats a round in which another program had the CPU. */
 static double
 measure(const struct contender *c, enum unit unit)
 {
@@ -122,7 +123,7 @@ measure(const struct contender *c, enum unit unit)
 	return figure;
 }
 
-/* A round of those that lead, each with its riders. Returns false if a signal came. */
+/* Runs a round of the leading contenders, each with its further figures. False after a signal. */
 static bool
 round_run(struct row *rows, const struct contender *contenders, unsigned int n,
 	const unsigned int leads[], unsigned int nb_leads, unsigned int round)
@@ -137,21 +138,21 @@ round_run(struct row *rows, const struct contender *contenders, unsigned int n,
 			rows[c].rounds[round] = rows[c].sorted[round] = measure(&contenders[c],
 				rows->unit);
 			rows[c].places[round] = place;
-		} while (++c < n && contenders[c].rides);
+		} while (++c < n && contenders[c].also != NULL);
 		if (stopped != 0)
 			return false;
 	}
 	return true;
 }
 
-/* Whether all were right. */
+/* Returns whether all contenders are right. */
 static bool
 check(const char *work, const struct contender *contenders, unsigned int n)
 {
 	bool right = true;
 
 	for (unsigned int c = 0; c < n; c++) {
-		if (contenders[c].check(contenders[c].arg))
+		if (contenders[c].also != NULL || contenders[c].check(contenders[c].arg))
 			continue;
 		results_wrong(work, contenders[c].name, "its results are wrong");
 		right = false;
@@ -166,7 +167,7 @@ bench_work(const char *work, enum unit unit, const struct contender *contenders,
 	struct row *rows;
 
 	for (unsigned int c = 0; c < n; c++)
-		if (!contenders[c].rides)
+		if (contenders[c].also == NULL)
 			leads[nb_leads++] = c;
 	if (n == 0 || stopped != 0)
 		return;
@@ -174,11 +175,8 @@ bench_work(const char *work, enum unit unit, const struct contender *contenders,
 	rows = rows_reserve(work, unit, contenders, n, nb_rounds);
 	while (r < nb_rounds && round_run(rows, contenders, n, leads, nb_leads, r))
 		r++;
-	if (r < nb_rounds || !check(work, contenders, n)) {
-		rows_forget(n);
-		return;
-	}
-	rows_add(contenders, n);
+	if (r == nb_rounds && check(work, contenders, n))
+		rows_add(contenders, n);
 }
 
 int

@@ -1,153 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hy_idle_step() adds to a walk: of a graph with objects, with a single one, and with none,
- * while its worker still polls. What the harness calls an object is a walk here.
- * tools/bench-idle.py measures what comes after polling.
+ * What hy_idle_step() adds to a walk with many objects, with one and with none, while the worker
+ * polls. The harness's objects are walks here. tools/bench-idle.py measures what follows polling.
  */
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include <hy_idle.h>
 
-#include "bench.h"
+#include "walk.h"
 
-#define WALKS 256 /* a run */
-
-/* A graph of a source and a sink, and a worker's rest. */
-struct worker {
-	struct hy_graph *graph;
-	struct hy_idle idle;
-	bool steps;
-	uint64_t walks; /* since it was checked last */
-	uint64_t made;
-	uint64_t idle_walks; /* in all */
-};
-
-static uint16_t per_walk; /* objects that the source makes */
-static uint64_t object;
-
-static uint16_t
-source_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	n = RTE_MIN(n, per_walk);
-	for (uint16_t i = 0; i < n; i++)
-		objs[i] = &object;
-	hy_stream_move(graph, node, 0, n);
-	return n;
-}
-
-static uint16_t
-sink_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	RTE_SET_USED(graph);
-	RTE_SET_USED(node);
-	RTE_SET_USED(objs);
-	return n;
-}
-
-static void
-release(void **objs, unsigned int n)
-{
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
-}
+static struct hy_idle idle; /* of the work's walker that steps */
 
 static uint64_t
-worker_run(void *arg)
+step_run(void *walker)
 {
-	struct worker *w = arg;
-	uint64_t made = 0;
+	struct hy_graph *graph = walk_ours_graph(walker);
 
-	if (w->steps) {
-		for (unsigned int i = 0; i < WALKS; i++) {
-			const uint32_t n = hy_graph_walk(w->graph);
-
-			hy_idle_step(&w->idle, w->graph, n);
-			made += n;
-		}
-	} else {
-		for (unsigned int i = 0; i < WALKS; i++)
-			made += hy_graph_walk(w->graph);
-	}
-	w->walks += WALKS;
-	w->made += made;
-	return WALKS;
+	for (unsigned int i = 0; i < WALKS; i++)
+		hy_idle_step(&idle, graph, hy_graph_walk(graph));
+	return walked_done(walker, WALKS);
 }
 
 static bool
-worker_check(void *arg)
+step_check(void *walker)
 {
-	struct worker *w = arg;
+	const struct walked *w = walker;
 	struct hy_idle_stats stats;
-	bool good = w->made == w->walks * per_walk;
 
-	hy_idle_read(&w->idle, &stats);
-	good &= stats.idle_walks - w->idle_walks == (w->steps && per_walk == 0 ? w->walks : 0);
-	w->idle_walks = stats.idle_walks;
-	w->walks = 0;
-	w->made = 0;
-	return good;
+	hy_idle_read(&idle, &stats);
+	return walk_check(walker) && stats.idle_walks == (w->topology->burst == 0 ? w->walks : 0);
 }
 
-static int
-graph_create(struct worker *w, const char *name)
+/* A source and a sink, walked with steps and without. */
+static void
+work(struct topology *t, unsigned int objects)
 {
-	static const char *const patterns[] = { "idle_source" };
-	static const struct hy_object_ops ops = { .release = release };
-	const struct hy_graph_params params = {
-		.patterns = patterns, .nb_patterns = 1, .ops = &ops, .socket = SOCKET_ID_ANY
-	};
 	const struct hy_idle_params polls = { .polls = UINT32_MAX };
+	char name[sizeof(t->name)];
+	struct field f = { .work = name };
+	struct contender step = {
+		.name = "step", .run = step_run, .check = step_check, .subject = true
+	};
+	struct contender walk = {
+		.name = "walk", .run = walk_ours_run, .check = walk_check, .against = "walk"
+	};
 
-	hy_idle_init(&w->idle, &polls);
-	return hy_graph_create(name, &params, &w->graph);
+	snprintf(name, sizeof(name), "walk of %u objects", objects);
+	if (!bench_wanted(name))
+		return;
+	topo_chain(t, name, 0, objects);
+	t->unit = CYCLES_WALK;
+	hy_idle_init(&idle, &polls);
+	step.arg = walk_ours_create(t, 16);
+	field_enter(&f, &step, walk_ours_destroy);
+	walk.arg = walk_ours_create(t, 16);
+	field_enter(&f, &walk, walk_ours_destroy);
+	field_measure(&f, t->unit);
 }
 
 void
 bench_idle(void)
 {
-	static const struct hy_node_desc source = { .name = "idle_source",
-		.impl.process = source_process,
-		.flags = HY_NODE_SOURCE,
-		.edges = { "idle_sink" } };
-	static const struct hy_node_desc sink = { .name = "idle_sink",
-		.impl.process = sink_process };
-	static const uint16_t objects[] = { 64, 1, 0 };
-	static struct worker without, with = { .steps = true };
-	const struct contender contenders[] = {
-		{ .name = "step",
-			.arg = &with,
-			.run = worker_run,
-			.check = worker_check,
-			.subject = true },
-		{ .name = "walk",
-			.arg = &without,
-			.run = worker_run,
-			.check = worker_check,
-			.against = "walk" },
-	};
+	struct topology *t = bench_alloc(1, sizeof(*t));
 
-	int rc = hy_node_register(&source, NULL);
-
-	if (rc == 0)
-		rc = hy_node_register(&sink, NULL);
-	if (rc == 0)
-		rc = graph_create(&with, "with");
-	if (rc == 0)
-		rc = graph_create(&without, "without");
-	if (rc < 0) {
-		bench_cannot("the graphs: %s", strerror(-rc));
-		bench_skip("*", NULL);
-	}
-	for (unsigned int i = 0; i < RTE_DIM(objects) && rc == 0; i++) {
-		char work[32];
-
-		per_walk = objects[i];
-		snprintf(work, sizeof(work), "walk of %u objects", per_walk);
-		if (bench_wanted(work))
-			bench_work(work, CYCLES_WALK, contenders, RTE_DIM(contenders));
-	}
-	hy_graph_destroy(with.graph);
-	hy_graph_destroy(without.graph);
+	work(t, 64);
+	work(t, 1);
+	work(t, 0);
+	free(t);
 }

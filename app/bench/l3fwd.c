@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The works of the l3fwd benchmark, and who contends for them. */
+/* The works of the l3fwd benchmark, and their contenders. */
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #define TTL 64
 
 enum destinations {
-	EIGHT_ROUTES, /* so many, as many behind each route */
-	HALF_ROUTED,  /* the same, and as many that no route leads to */
-	EACH_ROUTE,   /* one behind every prefix of a large table */
+	EIGHT_ROUTES, /* `destinations` in all, equally many behind each route */
+	HALF_ROUTED,  /* the same, half of them without a route */
+	EACH_ROUTE,   /* one in every prefix of a large table */
 };
 
 struct work {
@@ -26,35 +26,34 @@ struct work {
 	enum destinations kind;
 	uint32_t destinations, packets;
 	unsigned int nb_ports;
-	uint16_t burst; /* packets that a receive call brings at most; 0: as many as asked */
+	uint16_t burst; /* limit of packets per receive call; 0: none */
 	bool loop;
-	bool hop_per_port; /* as DPDK's l3fwd knows next hops; else eight in all */
+	/*
+	 * For the contender of the user (--contender): one next hop per port, as in DPDK's l3fwd; else
+	 * eight in all.
+	 */
+	bool hop_per_port;
+	bool studied;    /* further, by itself */
+	bool two_lcores; /* also on two at once */
 };
 
-static const struct work main_works[] = {
-	{ "one_flow", EIGHT_ROUTES, 1, 4096, 2, 0, false, false },
-	{ "dst256_8", EIGHT_ROUTES, 256, 4096, 2, 0, false, false },
-	{ "dst64k_8", EIGHT_ROUTES, 65536, 65536, 2, 0, false, false },
-	{ "dst64k_miss", HALF_ROUTED, 65536, 65536, 2, 0, false, false },
-	{ "table172k", EACH_ROUTE, 0, 0, 2, 0, false, false },
-	{ "burst8", EIGHT_ROUTES, 256, 4096, 2, 8, false, false },
-	{ "burst1", EIGHT_ROUTES, 256, 4096, 2, 1, false, false },
-	{ "dst256_8_p1", EIGHT_ROUTES, 256, 4096, 1, 0, false, false },
-	{ "dst256_8_p8", EIGHT_ROUTES, 256, 4096, 8, 0, false, false },
-	{ "closed_loop", EIGHT_ROUTES, 256, 4096, 1, 0, true, false },
+static const struct work works[] = {
+	{ "one_flow", EIGHT_ROUTES, 1, 4096, 2 },
+	{ "dst256_8", EIGHT_ROUTES, 256, 4096, 2, .studied = true, .two_lcores = true },
+	{ "dst64k_8", EIGHT_ROUTES, 65536, 65536, 2, .studied = true },
+	{ "dst64k_miss", HALF_ROUTED, 65536, 65536, 2 },
+	{ "table172k", EACH_ROUTE, 0, 0, 2, .studied = true },
+	{ "burst8", EIGHT_ROUTES, 256, 4096, 2, .burst = 8 },
+	{ "burst1", EIGHT_ROUTES, 256, 4096, 2, .burst = 1 },
+	{ "dst256_8_p1", EIGHT_ROUTES, 256, 4096, 1 },
+	{ "dst256_8_p8", EIGHT_ROUTES, 256, 4096, 8 },
+	{ "closed_loop", EIGHT_ROUTES, 256, 4096, 1, .loop = true },
+	{ "hop_per_port_p1", EIGHT_ROUTES, 256, 4096, 1, .hop_per_port = true },
+	{ "hop_per_port_p2", EIGHT_ROUTES, 256, 4096, 2, .hop_per_port = true },
+	{ "hop_per_port_p8", EIGHT_ROUTES, 256, 4096, 8, .hop_per_port = true },
 };
 
-/* With a contender of the user's. */
-static const struct work foreign_works[] = {
-	{ "hop_per_port_p1", EIGHT_ROUTES, 256, 4096, 1, 0, false, true },
-	{ "hop_per_port_p2", EIGHT_ROUTES, 256, 4096, 2, 0, false, true },
-	{ "hop_per_port_p8", EIGHT_ROUTES, 256, 4096, 8, 0, false, true },
-};
-
-/* Works of which other questions are asked too. */
-static const char *const studied[] = { "dst256_8", "dst64k_8", "table172k" };
-
-/* What all contenders for a work have in common. */
+/* What all contenders for a work share. */
 struct stage {
 	struct l3fwd_table *table;
 	struct l3fwd_rig rig[L3FWD_LANES];
@@ -64,7 +63,7 @@ struct stage {
 static uint32_t
 destination(const struct work *w, const struct l3fwd_table *table, uint32_t i)
 {
-	const struct l3fwd_route *route = &table->routes[i % table->n];
+	const struct bench_route *route = &table->routes[i % table->n];
 	const uint32_t d = i % RTE_MAX(w->destinations, 1u);
 
 	switch (w->kind) {
@@ -81,13 +80,9 @@ static struct l3fwd_traffic *
 traffic_for(const struct work *w, const struct l3fwd_table *table)
 {
 	const uint32_t n = w->kind == EACH_ROUTE ? table->n : w->packets;
-	uint32_t *dst = calloc(n, sizeof(*dst));
+	uint32_t *dst = bench_alloc(n, sizeof(*dst));
 	struct l3fwd_traffic *traffic;
 
-	if (dst == NULL) {
-		bench_cannot("no memory for %u destinations", n);
-		return NULL;
-	}
 	for (uint32_t i = 0; i < n; i++)
 		dst[i] = destination(w, table, i);
 	bench_shuffle(dst, n);
@@ -106,7 +101,7 @@ stage_strike(struct stage *s)
 	table_free(s->table);
 }
 
-/* Prepares what a work needs. If it cannot, the work is skipped under that name. */
+/* Prepares a work. On failure, skips it under that name. */
 static bool
 stage_set(struct stage *s, const struct work *w, unsigned int lanes, const char *name)
 {
@@ -129,147 +124,135 @@ stage_set(struct stage *s, const struct work *w, unsigned int lanes, const char 
 	return false;
 }
 
-static void
-compare(const struct work *w)
-{
-	static const struct ours_params defaults;
-	struct field f = { .work = w->name };
-	struct l3fwd_way librte;
-	struct stage s;
+/* The contenders of every work. */
+static const struct {
+	l3fwd_contender_t *create;
+	enum role_in_ratios role;
+	const char *two_lcores; /* its work on two lcores; NULL: none */
+} contenders[] = {
+	{ rxtx_create, ROLE_SHOWN, NULL },
+	{ static_create, ROLE_PEER, "two_lcores_static" },
+	{ static_checked_create, ROLE_PEER, NULL },
+	{ librte_create, ROLE_PEER, "two_lcores_librte_node" },
+	{ librte_typed_create, ROLE_SHOWN, NULL },
+	{ halyard_create, ROLE_SUBJECT, "two_lcores_halyard" },
+};
 
-	if (!bench_wanted(w->name) || !stage_set(&s, w, 1, w->name))
-		return;
-	l3fwd_enter(&f, s.rig, rxtx_create(s.rig), NULL, ROLE_SHOWN);
-	l3fwd_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_PEER);
-	l3fwd_enter(&f, s.rig, static_create(s.rig, s.table, true), NULL, ROLE_PEER);
-	librte = librte_create(s.rig, s.table);
-	l3fwd_enter(&f, s.rig, librte, NULL, ROLE_PEER);
-	l3fwd_enter(&f, s.rig, librte_typed(&librte), NULL, ROLE_SHOWN);
-	l3fwd_enter(&f, s.rig, ours_create(s.rig, &defaults), NULL, ROLE_SUBJECT);
-	field_measure(&f, CYCLES_PACKET);
-	stage_strike(&s);
+static void
+compare(struct field *f, struct stage *s)
+{
+	for (unsigned int i = 0; i < RTE_DIM(contenders); i++)
+		l3fwd_enter(f, s->rig, contenders[i].create(s->rig, s->table), NULL,
+			contenders[i].role);
 }
 
-#define STUDY_NAME 40
-
-/* Whether a study of a work is wanted; and its name. */
-static bool
-study_wanted(const struct work *w, const char *study, char name[STUDY_NAME])
+/* Cycles by node; librte_node always counts them. */
+static void
+librte_nodes(struct field *f, struct stage *s)
 {
-	snprintf(name, STUDY_NAME, "%s_%s", w->name, study);
-	return bench_wanted(name);
+	l3fwd_nodes(f->work, s->rig, librte_create(s->rig, s->table));
 }
 
-/* Cycles by node: of ours in a run in which every walk is timed, of librte_node always. */
+/* Cycles by node of Halyard, with every walk timed. */
 static void
-nodes(const struct work *w, struct stage *s)
+our_nodes(struct field *f, struct stage *s)
 {
 	static const struct ours_params timed = { .sample_every = 1 };
-	char name[STUDY_NAME];
 
-	if (study_wanted(w, "librte_node", name))
-		l3fwd_nodes(name, s->rig, librte_create(s->rig, s->table));
-	if (study_wanted(w, "halyard", name))
-		l3fwd_nodes(name, s->rig, ours_create(s->rig, &timed));
+	l3fwd_nodes(f->work, s->rig, ours_create(s->rig, &timed));
 }
 
-/* Ours as selected, then with one variant exchanged. */
+/* Halyard with the selected variants, then with one of them replaced. */
 static void
-variants(const struct work *w, struct stage *s)
+variants(struct field *f, struct stage *s)
 {
-	static const struct ours_params defaults;
-	struct ours_params params[CONTENDERS_MAX - 1];
-	char name[STUDY_NAME];
-	struct field f = { .work = name };
-	unsigned int n;
+	const struct hy_variant *others[CONTENDERS_MAX - 1];
+	const unsigned int n = ours_variants(others, RTE_DIM(others));
 
-	if (!study_wanted(w, "variants", name))
-		return;
-	l3fwd_enter(&f, s->rig, ours_create(s->rig, &defaults), "selected", ROLE_SHOWN);
-	n = ours_variants(params, RTE_DIM(params));
+	l3fwd_enter(f, s->rig, halyard_create(s->rig, s->table), "selected", ROLE_SHOWN);
 	for (unsigned int i = 0; i < n; i++) {
-		char variant[32];
+		const struct ours_params params = { .variant = others[i] };
+		char name[32];
 
-		snprintf(variant, sizeof(variant), "%.11s=%.16s", params[i].family->node.name,
-			params[i].variant->impl.variant);
-		l3fwd_enter(&f, s->rig, ours_create(s->rig, &params[i]), variant, ROLE_SHOWN);
+		snprintf(name, sizeof(name), "%.11s=%.16s", others[i]->family,
+			others[i]->impl.variant);
+		l3fwd_enter(f, s->rig, ours_create(s->rig, &params), name, ROLE_SHOWN);
 	}
-	field_measure(&f, CYCLES_PACKET);
 }
 
-/* Ours with other bursts. */
+/* Halyard with several burst sizes. */
 static void
-bursts(const struct work *w, struct stage *s)
+bursts(struct field *f, struct stage *s)
 {
-	static const uint16_t sizes[] = { 8, 16, 32, 64, 128, 256 };
-	char name[STUDY_NAME];
-	struct field f = { .work = name };
-
-	if (!study_wanted(w, "bursts", name))
-		return;
-	for (unsigned int i = 0; i < RTE_DIM(sizes); i++) {
-		const struct ours_params params = { .burst = sizes[i] };
+	for (uint16_t size = 8; size <= 256; size = (uint16_t)(2 * size)) {
+		const struct ours_params params = { .burst = size };
 		char burst[16];
 
-		snprintf(burst, sizeof(burst), "burst_%u", sizes[i]);
-		l3fwd_enter(&f, s->rig, ours_create(s->rig, &params), burst, ROLE_SHOWN);
+		snprintf(burst, sizeof(burst), "burst_%u", size);
+		l3fwd_enter(f, s->rig, ours_create(s->rig, &params), burst, ROLE_SHOWN);
 	}
-	field_measure(&f, CYCLES_PACKET);
 }
 
-/* Ours, and the same graph made without a HAL. */
+/* Halyard, and the same graph created without the HAL. */
 static void
-by_hand(const struct work *w, struct stage *s)
+by_hand(struct field *f, struct stage *s)
 {
-	static const struct ours_params defaults;
-	char name[STUDY_NAME];
-	struct field f = { .work = name };
-
-	if (!study_wanted(w, "by_hand", name))
-		return;
-	l3fwd_enter(&f, s->rig, by_hand_create(s->rig), "by_hand", ROLE_PEER);
-	l3fwd_enter(&f, s->rig, ours_create(s->rig, &defaults), NULL, ROLE_SUBJECT);
-	field_measure(&f, CYCLES_PACKET);
+	l3fwd_enter(f, s->rig, by_hand_create(s->rig), "by_hand", ROLE_PEER);
+	l3fwd_enter(f, s->rig, halyard_create(s->rig, s->table), NULL, ROLE_SUBJECT);
 }
 
+static l3fwd_contender_t *foreign_create;
+
+/* The static loop against a contender from a shared object, such as DPDK's own l3fwd. */
 static void
-study(const struct work *w)
+foreign(struct field *f, struct stage *s)
 {
-	static const char *const studies[] = { "librte_node", "halyard", "variants", "by_hand",
-		"bursts" };
-	char name[STUDY_NAME], stage[STUDY_NAME];
-	bool any = false;
-	struct stage s;
+	const struct l3fwd_way way = foreign_create(s->rig, s->table);
 
-	for (unsigned int i = 0; i < RTE_DIM(studies); i++)
-		any |= study_wanted(w, studies[i], name);
-	snprintf(stage, sizeof(stage), "%s_*", w->name);
-	if (!any || !stage_set(&s, w, 1, stage))
-		return;
-	nodes(w, &s);
-	variants(w, &s);
-	by_hand(w, &s);
-	bursts(w, &s);
-	stage_strike(&s);
-}
-
-/* The static loop against a contender from a shared object: DPDK's own l3fwd, to which it is like. */
-static void
-foreign(const struct work *w, l3fwd_contender_t *create)
-{
-	struct field f = { .work = w->name };
-	struct l3fwd_way way;
-	struct stage s;
-
-	if (!bench_wanted(w->name) || !stage_set(&s, w, 1, w->name))
-		return;
-	way = create(s.rig, s.table);
 	if (way.arg == NULL)
-		l3fwd_fail("--contender %s: it could not be created", bench_settings()->contender);
-	l3fwd_enter(&f, s.rig, way, NULL, ROLE_PEER);
-	l3fwd_enter(&f, s.rig, static_create(s.rig, s.table, false), NULL, ROLE_SUBJECT);
-	field_measure(&f, CYCLES_PACKET);
-	stage_strike(&s);
+		bench_fail("l3fwd: --contender %s: it could not be created",
+			bench_settings()->contender);
+	l3fwd_enter(f, s->rig, way, NULL, ROLE_PEER);
+	l3fwd_enter(f, s->rig, static_create(s->rig, s->table), NULL, ROLE_SUBJECT);
+}
+
+/* A study of a work: its contenders, and the suffix of its name. */
+struct study {
+	const char *suffix;
+	void (*enter)(struct field *f, struct stage *s);
+};
+
+static const struct study main_study = { "", compare }, foreign_study = { "", foreign };
+static const struct study further_studies[] = { { "_librte_node", librte_nodes },
+	{ "_halyard", our_nodes }, { "_variants", variants }, { "_by_hand", by_hand },
+	{ "_bursts", bursts } };
+
+/*
+ * Measures the wanted studies of a work on one stage. If that cannot be set, skips them under one
+ * name.
+ */
+static void
+ask(const struct work *w, const struct study *studies, unsigned int n)
+{
+	bool set = false;
+	struct stage s;
+
+	for (unsigned int i = 0; i < n; i++) {
+		char name[40], all[40];
+		struct field f = { .work = name };
+
+		snprintf(name, sizeof(name), "%s%s", w->name, studies[i].suffix);
+		snprintf(all, sizeof(all), "%s%s", w->name, n > 1 ? "_*" : "");
+		if (!bench_wanted(name))
+			continue;
+		if (!set && !stage_set(&s, w, 1, all))
+			return;
+		set = true;
+		studies[i].enter(&f, &s);
+		field_measure(&f, CYCLES_PACKET);
+	}
+	if (set)
+		stage_strike(&s);
 }
 
 static l3fwd_contender_t *
@@ -279,55 +262,33 @@ foreign_load(const char *path)
 	l3fwd_contender_t *create;
 
 	if (object == NULL)
-		l3fwd_fail("--contender %s: %s", path, dlerror());
+		bench_fail("l3fwd: --contender %s: %s", path, dlerror());
 	*(void **)&create = dlsym(object, "l3fwd_contender");
 	if (create == NULL)
-		l3fwd_fail("--contender %s: it has no l3fwd_contender()", path);
+		bench_fail("l3fwd: --contender %s: it has no l3fwd_contender()", path);
 	return create;
 }
 
-/* Every contender on one lcore, and on two. */
+/* A contender on one lcore, and on two. */
 static void
-lcores(const struct work *w)
+lcores(const struct work *w, const char *name, l3fwd_contender_t *create)
 {
-	static const char *const names[] = { "static", "librte_node", "halyard" };
-	static const struct ours_params defaults;
+	struct l3fwd_way ways[L3FWD_LANES];
+	struct stage s;
 
-	for (unsigned int n = 0; n < RTE_DIM(names); n++) {
-		struct l3fwd_way ways[L3FWD_LANES];
-		struct stage s;
-		char name[48];
-
-		snprintf(name, sizeof(name), "two_lcores_%s", names[n]);
-		if (!bench_wanted(name))
-			continue;
-		if (rig_lanes() < L3FWD_LANES) {
-			bench_cannot("it takes two lcores, and there is one");
-			bench_skip(name, NULL);
-			continue;
-		}
-		if (!stage_set(&s, w, L3FWD_LANES, name))
-			continue;
-		for (unsigned int l = 0; l < L3FWD_LANES; l++) {
-			const struct l3fwd_rig *rig = &s.rig[l];
-
-			ways[l] = n == 0 ? static_create(rig, s.table, false)
-				: n == 1 ? librte_create(rig, s.table)
-					 : ours_create(rig, &defaults);
-		}
-		lcores_work(name, s.rig, ways);
-		stage_strike(&s);
+	if (name == NULL || !bench_wanted(name))
+		return;
+	if (rig_lanes() < L3FWD_LANES) {
+		bench_cannot("it takes two lcores, and there is one");
+		bench_skip(name, NULL);
+		return;
 	}
-}
-
-static const struct work *
-work_find(const char *name)
-{
-	const struct work *w = main_works;
-
-	while (strcmp(w->name, name) != 0)
-		w++;
-	return w;
+	if (!stage_set(&s, w, L3FWD_LANES, name))
+		return;
+	for (unsigned int l = 0; l < L3FWD_LANES; l++)
+		ways[l] = create(&s.rig[l], s.table);
+	lcores_work(name, s.rig, ways);
+	stage_strike(&s);
 }
 
 static void
@@ -336,7 +297,8 @@ prefixes_try(const char *path)
 	struct l3fwd_table *table = table_full(path, 1);
 
 	if (table == NULL)
-		l3fwd_fail("--prefixes %s: packets to none of them are forwarded (RFC 1812 5.3.7)",
+		bench_fail(
+			"l3fwd: --prefixes %s: packets to none of them are forwarded (RFC 1812 5.3.7)",
 			path);
 	table_free(table);
 }
@@ -344,11 +306,9 @@ prefixes_try(const char *path)
 void
 bench_l3fwd(void)
 {
-	l3fwd_contender_t *create = NULL;
-
-	/* What is wrong with the user's files is said before any work is done. */
+	/* Errors in the user's files are reported before any work is measured. */
 	if (bench_settings()->contender != NULL)
-		create = foreign_load(bench_settings()->contender);
+		foreign_create = foreign_load(bench_settings()->contender);
 	if (bench_settings()->prefixes != NULL)
 		prefixes_try(bench_settings()->prefixes);
 	printf("librte_node and the driver net_ring are the system's, as their packager compiled them; "
@@ -360,11 +320,16 @@ bench_l3fwd(void)
 		bench_skip("*", NULL);
 		return;
 	}
-	for (unsigned int i = 0; i < RTE_DIM(main_works); i++)
-		compare(&main_works[i]);
-	for (unsigned int i = 0; i < RTE_DIM(studied); i++)
-		study(work_find(studied[i]));
-	lcores(work_find("dst256_8"));
-	for (unsigned int i = 0; create != NULL && i < RTE_DIM(foreign_works); i++)
-		foreign(&foreign_works[i], create);
+	for (unsigned int i = 0; i < RTE_DIM(works); i++)
+		if (!works[i].hop_per_port)
+			ask(&works[i], &main_study, 1);
+	for (unsigned int i = 0; i < RTE_DIM(works); i++)
+		if (works[i].studied)
+			ask(&works[i], further_studies, RTE_DIM(further_studies));
+	for (unsigned int i = 0; i < RTE_DIM(works); i++)
+		for (unsigned int c = 0; c < RTE_DIM(contenders) && works[i].two_lcores; c++)
+			lcores(&works[i], contenders[c].two_lcores, contenders[c].create);
+	for (unsigned int i = 0; i < RTE_DIM(works) && foreign_create != NULL; i++)
+		if (works[i].hop_per_port)
+			ask(&works[i], &foreign_study, 1);
 }

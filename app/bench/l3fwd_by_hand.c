@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The graph of l3fwd_ours.c without a HAL: nodes that a programmer registers, joins and configures,
- * with the functions that the HAL would choose. What the HAL costs a packet is the difference.
+ * The graph of l3fwd_ours.c without the HAL: nodes are registered, joined and configured by hand,
+ * with the functions that the HAL would choose. The difference is the HAL's cost per packet.
  */
 
 #include <stdio.h>
-#include <string.h>
 
 #include <hy_ethdev.h>
 #include <hy_hal.h>
@@ -14,7 +13,7 @@
 #include "l3fwd.h"
 #include "l3fwd_ours.h"
 
-/* A node like a family's, whose first edge, if it has one, leads to the node of that name. */
+/* Registers a node like a family's. Its first edge leads to `next`, unless that is NULL. */
 static hy_node_id
 node_register(const char *family, const char *name, const char *next)
 {
@@ -23,7 +22,7 @@ node_register(const char *family, const char *name, const char *next)
 	hy_node_id id;
 
 	desc.name = name;
-	desc.impl = ours_impl(s->family, s->chosen);
+	desc.impl = ours_impl(s->chosen);
 	if (next != NULL)
 		desc.edges[0] = next;
 	ours_must(hy_node_register(&desc, &id), name);
@@ -47,8 +46,8 @@ port_nodes(unsigned int port, hy_node_id rewrite, uint16_t edge[])
 }
 
 /*
- * Once for all works: a node's name is never free again while the process lives. Which lookup runs
- * depends on the work's number of routes; see by_hand_create().
+ * Registers the nodes once for all works, since graphs of several works use them. The lookup
+ * variant depends on the work's number of routes; see by_hand_create().
  */
 static void
 nodes_register(hy_node_id *lookup, hy_node_id *rewrite, uint16_t edge[])
@@ -68,15 +67,13 @@ by_hand_create(const struct l3fwd_rig *rig)
 	static const struct ours_params params = { .source = "hand_rx" };
 	static uint16_t edge[RTE_MAX_ETHPORTS];
 	static hy_node_id lookup, rewrite;
-	const struct hy_selection *chosen;
 	static bool registered;
 	struct hy_node_impl impl;
 
 	if (!registered)
 		nodes_register(&lookup, &rewrite, edge);
 	registered = true;
-	chosen = ours_selection("ip4_lookup");
-	impl = ours_impl(chosen->family, chosen->chosen);
+	impl = ours_impl(ours_selection("ip4_lookup")->chosen);
 	ours_must(hy_node_impl_set(lookup, &impl), "hand_lookup");
 	if (ours_table_set(lookup, rewrite, edge) < 0)
 		return (struct l3fwd_way){ .name = "by_hand" };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The l3fwd benchmark's contender from the system DPDK: librte_graph with the nodes of librte_node,
- * set up as DPDK's own l3fwd-graph does it. Its nodes cannot be removed, and its table is one for
- * the process: ports are made known once, routes are exchanged for each work.
+ * set up as in DPDK's own l3fwd-graph. Its nodes cannot be removed, and the process has a single
+ * table: ports are configured once, routes are replaced for each work.
  */
 
 #include <assert.h>
@@ -20,7 +20,7 @@
 #include "l3fwd.h"
 
 #define NAME_LENGTH 32
-#define TABLE_ROUTES 1024 /* ip4_lookup's own table has room for these */
+#define TABLE_ROUTES 1024 /* capacity of ip4_lookup's own table */
 #define TABLE_TBL8S 256
 
 struct librte {
@@ -28,9 +28,11 @@ struct librte {
 	rte_graph_t id;
 	struct rte_graph *graph;
 	const struct rte_node *drop;
-	void *callbacks[L3FWD_PORTS]; /* of ethdev_rx, while they are taken away */
+	void *callbacks[L3FWD_PORTS]; /* of ethdev_rx, while they are removed */
 	struct rte_lpm *large;        /* instead of librte_node's own table; NULL: none */
 };
+
+static struct librte *last; /* created; NULL: it was destroyed, or there was none */
 
 static int
 nodes_configure(void)
@@ -62,38 +64,34 @@ own_table(void)
 
 /*
  * Gives ip4_lookup a table with room for more routes than its own. The context of the node is
- * librte_node's private business: it begins with the table, or we leave it alone.
+ * private to librte_node: unless it begins with the table, it is not touched.
  */
 static int
 table_exchange(struct librte *w, const char *graph, const struct l3fwd_table *table)
 {
-	const struct rte_lpm_config config = { .max_rules = table->n,
-		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
 	struct rte_node *lookup = rte_graph_node_get_by_name(graph, "ip4_lookup");
 	const struct rte_lpm *own = own_table();
 
 	if (lookup == NULL || own == NULL || memcmp(lookup->ctx, &own, sizeof(own)) != 0)
 		return bench_cannot("librte_node's table takes %d routes", TABLE_ROUTES);
-	w->large = rte_lpm_create("l3fwd_librte", SOCKET_ID_ANY, &config);
+	w->large = table_lpm(table, "l3fwd_librte");
 	if (w->large == NULL)
-		return bench_cannot("no memory for librte_node's table");
+		return -1;
 	memcpy(lookup->ctx, &w->large, sizeof(w->large));
 	return 0;
 }
 
 static int
-routes_add(const struct librte *w, const struct l3fwd_table *table)
+routes_add(const struct l3fwd_table *table)
 {
 	if (own_table() == NULL)
 		return bench_cannot("librte_node has no table");
 	rte_lpm_delete_all(own_table());
 	for (uint32_t i = 0; i < table->n; i++) {
-		const struct l3fwd_route *r = &table->routes[i];
-		const int rc = w->large != NULL ? rte_lpm_add(w->large, r->prefix, r->depth, r->hop)
-						: rte_node_ip4_route_add(r->prefix, r->depth,
-							  r->hop, RTE_NODE_IP4_LOOKUP_NEXT_REWRITE);
+		const struct bench_route *r = &table->routes[i];
 
-		if (rc < 0)
+		if (rte_node_ip4_route_add(r->prefix, r->depth, r->hop,
+			    RTE_NODE_IP4_LOOKUP_NEXT_REWRITE) < 0)
 			return bench_cannot("librte_node does not take route %u", i);
 	}
 	static_assert(RTE_NODE_IP4_LOOKUP_NEXT_REWRITE == 0, "a next hop is an entry by itself");
@@ -123,7 +121,7 @@ librte_run(void *arg, uint64_t turns)
 		rte_graph_walk(w->graph);
 }
 
-/* Without the callbacks that read packet types: the mbufs have them already. */
+/* Removes the callbacks that read packet types, since the mbufs have them already. */
 static void
 librte_typed_run(void *arg, uint64_t turns)
 {
@@ -162,7 +160,7 @@ librte_nodes(void *arg, struct l3fwd_node nodes[NODES_MAX])
 	return n;
 }
 
-/* Every ethdev_rx adds a callback to its queue when a graph is created, and none takes it away. */
+/* Every ethdev_rx adds a callback to its queue when a graph is created, and never removes it. */
 static void
 callbacks_remove(const struct l3fwd_rig *rig)
 {
@@ -185,6 +183,7 @@ librte_destroy(void *arg)
 	callbacks_remove(w->rig);
 	rte_lpm_free(w->large);
 	free(w);
+	last = NULL;
 }
 
 /* A graph with a source for each port of the rig. */
@@ -206,14 +205,14 @@ graph_create(struct librte *w, const char *name)
 	w->id = rte_graph_create(name, &params);
 	if (w->id == RTE_GRAPH_ID_INVALID)
 		return bench_cannot("librte_graph: %s", rte_strerror(abs(rte_errno)));
-	if (w->id != rig->lane) /* ethdev_tx sends on the queue of the graph's number */
+	if (w->id != rig->lane) /* ethdev_tx uses the graph's number as queue */
 		return bench_cannot("librte_graph: graph %u where %u is wanted", w->id, rig->lane);
 	w->graph = rte_graph_lookup(name);
 	w->drop = rte_graph_node_get_by_name(name, "pkt_drop");
 	return 0;
 }
 
-/* The graph and its table, which is one for all graphs. */
+/* Sets up the graph, and the table, which all graphs share. */
 static int
 set_up(struct librte *w, const struct l3fwd_table *table)
 {
@@ -222,57 +221,50 @@ set_up(struct librte *w, const struct l3fwd_table *table)
 	snprintf(name, sizeof(name), "l3fwd-%u", w->rig->lane);
 	if (nodes_configure() < 0 || graph_create(w, name) < 0)
 		return -1;
-	if ((table->n > TABLE_ROUTES || table->tbl8s > TABLE_TBL8S) &&
-		table_exchange(w, name, table) < 0)
-		return -1;
 	if (hops_add(w->rig->loop) < 0)
 		return -1;
-	return w->rig->lane == 0 ? routes_add(w, table) : 0;
+	if (table->n > TABLE_ROUTES || table->tbl8s > TABLE_TBL8S)
+		return table_exchange(w, name, table);
+	return w->rig->lane == 0 ? routes_add(table) : 0;
 }
+
+static const struct l3fwd_way librte = { .name = "librte_node",
+	.users = USERS_LIBRTE_NODE,
+	.rewrites = true,
+	.drops = librte_drops,
+	.nodes = librte_nodes,
+	.destroy = librte_destroy,
+	.burst = RTE_GRAPH_BURST_SIZE };
 
 struct l3fwd_way
 librte_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 {
-	struct librte *w = calloc(1, sizeof(*w));
-	struct l3fwd_way way = { .name = "librte_node",
-		.users = USERS_LIBRTE_NODE,
-		.rewrites = true,
-		.run = librte_run,
-		.drops = librte_drops,
-		.nodes = librte_nodes,
-		.destroy = librte_destroy,
-		.burst = RTE_GRAPH_BURST_SIZE,
-		.arg = w };
+	struct librte *w = bench_alloc(1, sizeof(*w));
+	struct l3fwd_way way = librte;
 
-	if (w == NULL) {
-		bench_cannot("no memory for a graph");
-		return (struct l3fwd_way){ .name = way.name };
-	}
 	w->rig = rig;
 	w->id = RTE_GRAPH_ID_INVALID;
 	if (set_up(w, table) < 0) {
 		librte_destroy(w);
-		return (struct l3fwd_way){ .name = way.name };
+		return way;
 	}
+	last = w;
+	way.run = librte_run;
+	way.arg = w;
 	return way;
 }
 
-static void
-nothing_destroy(void *arg __rte_unused)
-{
-}
-
 struct l3fwd_way
-librte_typed(const struct l3fwd_way *librte)
+librte_typed_create(const struct l3fwd_rig *rig __rte_unused,
+	const struct l3fwd_table *table __rte_unused)
 {
-	struct l3fwd_way way = *librte;
+	struct l3fwd_way way = librte;
 
 	way.name = "librte_typed";
-	if (way.run == NULL) {
+	way.arg = last;
+	way.run = last == NULL ? NULL : librte_typed_run;
+	way.destroy = field_keep;
+	if (last == NULL)
 		bench_cannot("there is no librte_node");
-		return way;
-	}
-	way.run = librte_typed_run;
-	way.destroy = nothing_destroy;
 	return way;
 }

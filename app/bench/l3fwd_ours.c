@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The l3fwd benchmark's own contender: the nodes that l3fwd-graph is made of, as the HAL selects
- * them, or with another variant of one family.
+ * Halyard's contender of the l3fwd benchmark: the nodes of l3fwd-graph, as the HAL selects them, or
+ * with another variant of one family.
  */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <hy_ethdev.h>
+#include <hy_assembly.h>
 #include <hy_flow_cls.h>
 #include <hy_graph_worker.h>
 #include <hy_hal.h>
@@ -33,7 +32,7 @@ static struct {
 	uint16_t edge[RTE_MAX_ETHPORTS];
 	const struct l3fwd_table *table;
 	bool loop;
-	struct hy_ip4_fib *fib[ENGINES]; /* made when a variant wants to read it */
+	struct hy_ip4_fib *fib[ENGINES]; /* created when a variant needs it */
 } shared;
 
 const struct hy_selection *
@@ -46,25 +45,20 @@ void
 ours_must(int rc, const char *what)
 {
 	if (rc < 0)
-		l3fwd_fail("%s: %s", what, strerror(-rc));
+		bench_fail("l3fwd: %s: %s", what, strerror(-rc));
 }
 
-static void
-hal_create(void)
-{
-	ours_must(hy_hal_create(&shared.hal), "the HAL");
-	for (unsigned int p = 0; p <= RIG_LOOP; p++)
-		hy_hal_port_ignore(shared.hal, rig_port(USERS_LIBRTE_NODE, p));
-}
-
-/* For a table of so many routes. */
+/* Selects variants for a table of so many routes. */
 static int
 hal_select(uint32_t routes)
 {
 	char error[HY_HAL_ERROR_SIZE];
 
-	if (shared.hal == NULL)
-		hal_create();
+	if (shared.hal == NULL) {
+		ours_must(hy_hal_create(&shared.hal), "the HAL");
+		for (unsigned int p = 0; p <= RIG_LOOP; p++)
+			hy_hal_port_ignore(shared.hal, rig_port(USERS_LIBRTE_NODE, p));
+	}
 	ours_must(hy_hal_declare(shared.hal, HY_IP4_ROUTES, routes, "the work's table"), "the HAL");
 	if (hy_hal_select(shared.hal, error) < 0)
 		return bench_cannot("the HAL: %s", error);
@@ -72,48 +66,37 @@ hal_select(uint32_t routes)
 	return 0;
 }
 
-/* A transmitting node and a receiving one for each queue of a port. */
-static void
-port_nodes(unsigned int port)
-{
-	const uint16_t id = rig_port(USERS_ALL, port);
-	const struct hy_ethdev_tx_config tx = { .port = id, .nb_queues = (uint16_t)rig_lanes() };
-	char name[HY_NAME_SIZE];
-	hy_node_id node, classifier;
-
-	snprintf(name, sizeof(name), "%u", id);
-	ours_must(hy_hal_node_clone(shared.hal, "ethdev_tx", id, name, &node), "ethdev_tx");
-	ours_must(hy_node_config(node, &tx, sizeof(tx)), "ethdev_tx");
-	ours_must(hy_node_name(node, name, sizeof(name)), "ethdev_tx");
-	ours_must(hy_node_edge_add(shared.rewrite, name, &shared.edge[id]), name);
-	ours_must(hy_hal_node(shared.hal, "pkt_cls", id, &classifier), "pkt_cls");
-	for (unsigned int q = 0; q < rig_lanes(); q++) {
-		const struct hy_ethdev_rx_config rx = { .port = id, .queue = (uint16_t)q };
-
-		snprintf(name, sizeof(name), "%u-%u", id, q);
-		ours_must(hy_hal_node_clone(shared.hal, "ethdev_rx", id, name, &node), "ethdev_rx");
-		ours_must(hy_node_config(node, &rx, sizeof(rx)), "ethdev_rx");
-		ours_must(hy_node_name(classifier, name, sizeof(name)), "pkt_cls");
-		ours_must(hy_node_edge_set(node, 0, name), "ethdev_rx");
-	}
-}
-
-/* The other nodes, once for all works. */
+/*
+ * Creates the other nodes, once for all works: a transmitting node per port and a receiving one per
+ * queue.
+ */
 static void
 nodes_create(void)
 {
 	static bool created;
-	hy_node_id drop;
+	uint16_t ports[RIG_LOOP + 1];
+	struct hy_rx_queue queues[RTE_DIM(ports) * L3FWD_LANES];
+	struct hy_ends ends = { .hal = shared.hal,
+		.ports = ports,
+		.nb_ports = RTE_DIM(ports),
+		.queues = queues,
+		.nb_workers = rig_lanes() };
+	hy_node_id drop, classifier;
 
 	if (created)
 		return;
 	created = true;
 	ours_must(hy_hal_node(shared.hal, "ip4_rewrite", 0, &shared.rewrite), "ip4_rewrite");
 	ours_must(hy_hal_node(shared.hal, "pkt_drop", 0, &drop), "pkt_drop");
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
-		shared.edge[p] = HY_IP4_NO_EDGE;
-	for (unsigned int p = 0; p <= RIG_LOOP; p++)
-		port_nodes(p);
+	ours_must(hy_hal_node(shared.hal, "pkt_cls", rig_port(USERS_ALL, 0), &classifier),
+		"pkt_cls");
+	for (unsigned int p = 0; p <= RIG_LOOP; p++) {
+		ports[p] = rig_port(USERS_ALL, p);
+		for (unsigned int q = 0; q < rig_lanes(); q++)
+			queues[ends.nb_queues++] = (struct hy_rx_queue){ ports[p], (uint16_t)q };
+	}
+	ours_must(hy_tx_nodes(&ends, shared.rewrite, shared.edge), "ethdev_tx");
+	ours_must(hy_rx_nodes(&ends), "ethdev_rx");
 }
 
 static int
@@ -143,12 +126,12 @@ static int
 routes_add(struct hy_ip4_fib *fib)
 {
 	const struct l3fwd_table *table = shared.table;
-	struct hy_ip4_change *changes = calloc(table->n, sizeof(*changes));
+	struct hy_ip4_change *changes = bench_alloc(table->n, sizeof(*changes));
 	uint32_t id[HOPS];
-	int rc = changes == NULL ? -ENOMEM : hops_add(fib, id);
+	int rc = hops_add(fib, id);
 
 	for (uint32_t i = 0; i < table->n && rc == 0; i++) {
-		const struct l3fwd_route *route = &table->routes[i];
+		const struct bench_route *route = &table->routes[i];
 
 		changes[i] = (struct hy_ip4_change){ HY_IP4_ADD,
 			{ route->prefix, route->depth, id[route->hop] } };
@@ -159,7 +142,7 @@ routes_add(struct hy_ip4_fib *fib)
 	return rc;
 }
 
-/* The table with the work's routes that a lookup variant reads; NULL: it could not be made. */
+/* Returns the table, with the work's routes, that a lookup variant reads; NULL on failure. */
 static struct hy_ip4_fib *
 table_for(const char *lookup)
 {
@@ -169,21 +152,18 @@ table_for(const char *lookup)
 		.max_next_hops = HOPS,
 		.max_tbl8s = RTE_MAX(shared.table->tbl8s, 1u),
 		.socket = SOCKET_ID_ANY };
-	struct hy_ip4_fib *fib;
+	struct hy_ip4_fib *fib = shared.fib[engine];
 	char name[16];
 	int rc;
 
-	if (shared.fib[engine] != NULL)
-		return shared.fib[engine];
+	if (fib != NULL)
+		return fib;
 	snprintf(name, sizeof(name), "l3fwd_ours_%d", engine);
 	rc = hy_ip4_fib_create(name, &params, &fib);
+	if (rc == 0)
+		rc = routes_add(fib);
 	if (rc < 0) {
 		bench_cannot("the table of %u routes: %s", shared.table->n, strerror(-rc));
-		return NULL;
-	}
-	rc = routes_add(fib);
-	if (rc < 0) {
-		bench_cannot("%u routes: %s", shared.table->n, strerror(-rc));
 		hy_ip4_fib_destroy(fib);
 		return NULL;
 	}
@@ -191,7 +171,7 @@ table_for(const char *lookup)
 	return fib;
 }
 
-/* For graphs to come with these nodes: the table that a variant of ip4_lookup reads. */
+/* Sets the table that a variant of ip4_lookup reads, for graphs created later with these nodes. */
 static int
 table_set(const char *variant, hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[])
 {
@@ -250,8 +230,7 @@ ours_drops(void *arg)
 
 	ours_must(hy_stats_read(hy_graph_name(w->graph), &stats), "statistics");
 	for (unsigned int n = 0; n < stats->nb_nodes; n++)
-		for (unsigned int d = 0; d < stats->nodes[n].nb_drops; d++)
-			sum += stats->nodes[n].drops[d].objs;
+		sum += hy_stats_dropped(&stats->nodes[n]);
 	hy_stats_free(stats);
 	return sum;
 }
@@ -281,27 +260,28 @@ ours_destroy(void *arg)
 }
 
 struct hy_node_impl
-ours_impl(const struct hy_family *family, const struct hy_variant *variant)
+ours_impl(const struct hy_variant *variant)
 {
+	const struct hy_node_impl *family = &ours_selection(variant->family)->family->node.impl;
 	struct hy_node_impl impl = variant->impl;
 
 	if (impl.init == NULL && impl.fini == NULL && impl.ctx_size == 0) {
-		impl.init = family->node.impl.init;
-		impl.fini = family->node.impl.fini;
-		impl.ctx_size = family->node.impl.ctx_size;
+		impl.init = family->init;
+		impl.fini = family->fini;
+		impl.ctx_size = family->ctx_size;
 	}
 	return impl;
 }
 
-/* Graphs take a node's implementation when they are created: sets it for those to come. */
+/* Sets a family's implementation for graphs created later. */
 static void
-variant_set(const struct hy_family *family, const struct hy_variant *variant)
+variant_set(const struct hy_variant *variant)
 {
-	const struct hy_node_impl impl = ours_impl(family, variant);
+	const struct hy_node_impl impl = ours_impl(variant);
 	hy_node_id id;
 
-	ours_must(hy_node_lookup(family->node.name, &id), family->node.name);
-	ours_must(hy_node_impl_set(id, &impl), family->node.name);
+	ours_must(hy_node_lookup(variant->family, &id), variant->family);
+	ours_must(hy_node_impl_set(id, &impl), variant->family);
 }
 
 void
@@ -310,49 +290,40 @@ ours_variant_set(const char *family, const char *variant, hy_node_id node)
 	const struct hy_selection *s = ours_selection(family);
 
 	for (unsigned int c = 0; s != NULL && c < s->nb_candidates; c++) {
-		const struct hy_node_impl impl = ours_impl(s->family, s->candidates[c].variant);
+		const struct hy_node_impl impl = ours_impl(s->candidates[c].variant);
 
 		if (strcmp(impl.variant, variant) != 0)
 			continue;
 		ours_must(hy_node_impl_set(node, &impl), variant);
 		return;
 	}
-	l3fwd_fail("%s has no variant %s", family, variant);
-}
-
-/* Variants of one family beside the selected one. */
-static unsigned int
-family_variants(const char *family, struct ours_params *params, unsigned int most)
-{
-	const struct hy_selection *s = ours_selection(family);
-	unsigned int n = 0;
-
-	for (unsigned int c = 0; s != NULL && c < s->nb_candidates && n < most; c++)
-		if (s->candidates[c].fate == HY_FATE_OUTSCORED)
-			params[n++] = (struct ours_params){ .family = s->family,
-				.variant = s->candidates[c].variant };
-	return n;
+	bench_fail("l3fwd: %s has no variant %s", family, variant);
 }
 
 unsigned int
-ours_variants(struct ours_params *params, unsigned int most)
+ours_variants(const struct hy_variant *variants[], unsigned int most)
 {
 	static const char *const families[] = { "pkt_cls", "ip4_lookup", "ip4_rewrite" };
 	unsigned int n = 0;
 
-	for (unsigned int f = 0; f < RTE_DIM(families); f++)
-		n += family_variants(families[f], params + n, most - n);
+	for (unsigned int f = 0; f < RTE_DIM(families); f++) {
+		const struct hy_selection *s = ours_selection(families[f]);
+
+		for (unsigned int c = 0; s != NULL && c < s->nb_candidates && n < most; c++)
+			if (s->candidates[c].fate == HY_FATE_OUTSCORED)
+				variants[n++] = s->candidates[c].variant;
+	}
 	return n;
 }
 
-/* Packets that a turn receives from one port; nodes handle more, where several ports bring them. */
+/* Packets that a turn receives from one port; nodes get more if several ports receive. */
 static uint16_t
 budget_of(const struct ours_params *ours)
 {
 	return ours->burst > 0 ? ours->burst : HY_BURST_DEFAULT;
 }
 
-/* Leads what the rig's ports receive to a node. */
+/* Connects the receiving nodes of the rig's ports to a node. */
 static void
 receive_to(const struct l3fwd_rig *rig, const char *to)
 {
@@ -398,11 +369,11 @@ graph_create(struct ours *w, const struct ours_params *ours)
 		receive_to(rig, ours->flow_cls);
 	rc = hy_graph_create(name, &params, &w->graph);
 	if (ours->flow_cls != NULL)
-		receive_to(rig, "pkt_cls"); /* of the ports, all of which are alike */
+		receive_to(rig, "pkt_cls"); /* all ports have the same one */
 	return rc;
 }
 
-/* The table that the graph to come reads, with the variant wanted. */
+/* Sets the table for the wanted variant. */
 static int
 variant_table(const struct ours_params *params)
 {
@@ -422,20 +393,18 @@ ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
 		.drops = ours_drops,
 		.nodes = ours_nodes,
 		.destroy = ours_destroy };
-	struct ours *w = calloc(1, sizeof(*w));
+	struct ours *w;
 	int rc;
 
-	if (w == NULL || variant_table(params) < 0) {
-		bench_cannot("no memory for a graph");
-		free(w);
+	if (variant_table(params) < 0)
 		return way;
-	}
+	w = bench_alloc(1, sizeof(*w));
 	w->rig = rig;
 	if (params->variant != NULL)
-		variant_set(params->family, params->variant);
+		variant_set(params->variant);
 	rc = graph_create(w, params);
 	if (params->variant != NULL)
-		variant_set(params->family, ours_selection(params->family->node.name)->chosen);
+		variant_set(ours_selection(params->variant->family)->chosen);
 	if (rc < 0) {
 		bench_cannot("the graph: %s", strerror(-rc));
 		free(w);
@@ -444,4 +413,12 @@ ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
 	way.run = ours_run;
 	way.arg = w;
 	return way;
+}
+
+struct l3fwd_way
+halyard_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table __rte_unused)
+{
+	static const struct ours_params selected;
+
+	return ours_create(rig, &selected);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ways with our nodes share: the selection, and the tables. */
-#ifndef HY_BENCH_L3FWD_OURS_H
-#define HY_BENCH_L3FWD_OURS_H
+/* What the ways with Halyard's nodes share: the selection and the tables. */
+#pragma once
 
 #include <hy_hal.h>
 
-/* Ends the program if something of ours could not be made that every work needs. */
+/* Exits with an error if rc is negative. */
 void ours_must(int rc, const char *what);
 
-/* What the HAL has chosen for the rig's ports. */
+/* The HAL's selection for the rig's ports. */
 const struct hy_selection *ours_selection(const char *family);
 
-/* A variant as the HAL would run it; see struct hy_variant. */
-struct hy_node_impl ours_impl(const struct hy_family *family, const struct hy_variant *variant);
+/* The implementation of a variant, completed as the HAL does; see struct hy_variant. */
+struct hy_node_impl ours_impl(const struct hy_variant *variant);
 
-/* Lets a node of a family run a variant, in graphs to come. */
+/* Sets the variant of a node for graphs created later. */
 void ours_variant_set(const char *family, const char *variant, hy_node_id node);
 
-/* Gives nodes the work's table, and the edges that lead from rewrite to the ports; or -1. */
+/*
+ * Configures the nodes with the work's table and with the edges of rewrite by port. Returns 0 or
+ * -1.
+ */
 int ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[]);
-
-#endif

@@ -11,12 +11,12 @@
 
 #include "l3fwd.h"
 
-#define PORTS_BIG 2 /* that works with many packets, or several lanes, have */
+#define PORTS_BIG 2 /* ports of works with many packets or several lanes */
 #define RING_BIG (1 << 18)
 #define RING_SMALL (1 << 13)
-#define PORTS_ALL (L3FWD_PORTS + 1) /* with the looping one */
-#define PRIVATE_SIZE 64             /* librte_node wants it behind every mbuf */
-/* Small, so that many packets take little memory; nothing but the headers is looked at. */
+#define PORTS_ALL (L3FWD_PORTS + 1) /* including the looping one */
+#define PRIVATE_SIZE 64             /* librte_node needs it in every mbuf */
+/* Small, so that many packets take little memory. */
 #define DATA_ROOM (RTE_PKTMBUF_HEADROOM + 128)
 #define POOL_CACHE 256
 #define DRAIN_BURST 64
@@ -26,7 +26,7 @@ static struct {
 	uint16_t port[USERS][PORTS_ALL];
 	unsigned int lanes;
 	uint16_t burst;
-	eth_rx_burst_t receive; /* of the driver */
+	eth_rx_burst_t receive; /* the driver's */
 } rigs;
 
 static struct rte_ring *
@@ -55,8 +55,8 @@ pool_create(const char *name, uint32_t n)
 }
 
 /*
- * One of the ethdevs over a port's rings: its id, or -1. ethdev wants a pool, from which net_ring takes
- * nothing.
+ * Creates one of the ethdevs over a port's rings. Returns its id, or -1. ethdev requires a pool,
+ * which net_ring does not use.
  */
 static int
 port_create(unsigned int which, unsigned int port, struct rte_mempool *none)
@@ -82,8 +82,8 @@ port_create(unsigned int which, unsigned int port, struct rte_mempool *none)
 }
 
 /*
- * net_ring keeps the counters of a port's queues in one cache line, which lcores would fight over:
- * lets the other lanes use those of another port that has the same rings.
+ * net_ring keeps the counters of a port's queues in one cache line, which lcores would contend for.
+ * Makes the other lanes use those of another port over the same rings.
  */
 static int
 queues_separate(unsigned int port, struct rte_mempool *none)
@@ -184,9 +184,8 @@ rig_open(struct l3fwd_rig *rig, unsigned int lane, unsigned int nb_ports, bool l
 	}
 	snprintf(name, sizeof(name), "l3fwd_%u", lane);
 	rig->pool = pool_create(name, traffic->n);
-	rig->mbufs = calloc(traffic->n, sizeof(struct rte_mbuf *));
-	if (rig->pool == NULL || rig->mbufs == NULL ||
-		rte_pktmbuf_alloc_bulk(rig->pool, rig->mbufs, traffic->n) < 0)
+	rig->mbufs = bench_alloc(traffic->n, sizeof(struct rte_mbuf *));
+	if (rig->pool == NULL || rte_pktmbuf_alloc_bulk(rig->pool, rig->mbufs, traffic->n) < 0)
 		return bench_cannot("no memory for %u packets", traffic->n);
 	return 0;
 }
@@ -196,7 +195,7 @@ rig_close(struct l3fwd_rig *rig)
 {
 	rte_mempool_free(rig->pool);
 	free(rig->mbufs);
-	traffic_free(rig->traffic);
+	free(rig->traffic);
 }
 
 void
@@ -231,11 +230,11 @@ rig_received(const struct l3fwd_rig *rig, enum l3fwd_users users)
 	return sum;
 }
 
-/* What was found in a transmit ring. */
+/* The content of the transmit rings. */
 struct drained {
 	uint32_t packets;
 	uint64_t hops;     /* of all packets */
-	const char *wrong; /* with the last packet that is */
+	const char *wrong; /* error of the last wrong packet; NULL: none */
 };
 
 static void
@@ -260,7 +259,7 @@ port_drain(struct l3fwd_rig *rig, unsigned int port, bool rewrites, struct drain
 	}
 }
 
-/* Packets that were dropped are in the pool: takes them back. */
+/* Takes dropped packets back from the pool. */
 static bool
 dropped_take(struct l3fwd_rig *rig, uint32_t n)
 {
@@ -269,8 +268,8 @@ dropped_take(struct l3fwd_rig *rig, uint32_t n)
 
 	if (n == 0)
 		return rte_mempool_avail_count(rig->pool) == 0;
-	taken = calloc(n, sizeof(struct rte_mbuf *));
-	all = taken != NULL && rte_mempool_avail_count(rig->pool) == n &&
+	taken = bench_alloc(n, sizeof(struct rte_mbuf *));
+	all = rte_mempool_avail_count(rig->pool) == n &&
 		rte_pktmbuf_alloc_bulk(rig->pool, taken, n) == 0;
 	free(taken);
 	return all;
@@ -299,7 +298,7 @@ rig_check(struct l3fwd_rig *rig, const char *name, bool rewrites, uint64_t forwa
 			name);
 	else
 		return true;
-	/* So that it is not held against the other contenders. */
+	/* The next contender starts with all packets. */
 	dropped_take(rig, rte_mempool_avail_count(rig->pool));
 	return false;
 }

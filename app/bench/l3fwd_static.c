@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contenders of the l3fwd benchmark without a graph: a loop as that of DPDK's own l3fwd. Bursts of
- * 32, four lookups at a time, packets of one port gathered and sent as 32. Without checks, or with
- * those of pkt_cls and ip4_rewrite, one packet after the other.
+ * Contenders of the l3fwd benchmark without a graph. The lower bound sends packets unchanged, through
+ * the next port. The others are a loop like that of DPDK's own l3fwd, with bursts of 32, four lookups
+ * at a time, and packets gathered by port into bursts of 32. Without checks, or with those of pkt_cls
+ * and ip4_rewrite, packet by packet.
  */
 
 #include <stdlib.h>
@@ -17,13 +18,15 @@
 
 #include "l3fwd.h"
 
-/* As l3fwd has them. */
+#define RXTX_BURST HY_BURST_DEFAULT
+
+/* As in l3fwd. */
 #define BURST 32
 #define STEP 4
 #define PREFETCH 3
 #define SEND_AT_ONCE (BURST / 2)
 
-#define DROPS_CHECKS HY_DESC_DROPS /* counters of pkt_cls's drop reasons; then these */
+#define DROPS_CHECKS HY_DESC_DROPS /* first the drop reasons of pkt_cls, then these */
 enum { DROP_NO_ROUTE = DROPS_CHECKS, DROP_TTL, DROP_MTU, DROP_TX_FULL, DROPS };
 
 typedef uint32_t four __attribute__((vector_size(16)));
@@ -34,10 +37,11 @@ struct gathered {
 };
 
 struct static_loop {
-	alignas(RTE_CACHE_LINE_SIZE) const struct l3fwd_rig *rig; /* other lcores have others */
+	alignas(RTE_CACHE_LINE_SIZE) const
+		struct l3fwd_rig *rig; /* own cache lines for each lcore */
 	struct rte_lpm *lpm;
 	struct {
-		alignas(16) struct rte_ether_hdr l2; /* spaced by what is quick to multiply with */
+		alignas(16) struct rte_ether_hdr l2; /* aligned to make indexing cheap */
 	} hops[HOPS + 1];
 	struct gathered gathered[L3FWD_PORTS];
 	uint64_t drops[DROPS];
@@ -66,7 +70,7 @@ send_now(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t
 		drop(s, DROP_TX_FULL, mbufs[sent]);
 }
 
-/* Gathers packets for a port until there are 32; many at once need not wait. */
+/* Gathers packets for a port until there are 32. A large group is sent at once. */
 static __rte_always_inline void
 send_later(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t n)
 {
@@ -89,7 +93,7 @@ send_later(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16
 	g->n = (uint16_t)(n - now);
 }
 
-/* Packets that follow one another to the same port go together. Those without a route are dropped. */
+/* Sends consecutive packets for one port together. Drops packets without a route. */
 static __rte_always_inline void
 send_groups(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *hop, uint16_t n)
 {
@@ -97,7 +101,7 @@ send_groups(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *hop,
 
 	start[0] = 0;
 	for (uint16_t i = 1; i < n; i++) {
-		start[groups] = i; /* stays if the port is another one */
+		start[groups] = i; /* kept if the port differs */
 		groups = (uint16_t)(groups + (hop_port(hop[i]) != hop_port(hop[i - 1])));
 	}
 	start[groups] = n;
@@ -153,10 +157,11 @@ forward(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n)
 	lookup(s, dst, hop, n);
 	for (uint16_t i = 0; i < n; i++)
 		rewrite(s, mbufs[i], hop[i]);
-	send_groups(s, mbufs, hop, n);
+	if (n > 0)
+		send_groups(s, mbufs, hop, n);
 }
 
-/* Keeps what pkt_cls would let pass, and drops the others. Returns how many are kept. */
+/* Keeps packets that pass the checks of pkt_cls, and drops the others. Returns the number kept. */
 static __rte_always_inline uint16_t
 check(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *dst, uint16_t n)
 {
@@ -178,7 +183,7 @@ check(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *dst, uint16_t n)
 	return kept;
 }
 
-/* Keeps what has a route and what ip4_rewrite would let pass, and rewrites it. */
+/* Rewrites packets that have a route and pass the checks of ip4_rewrite, and drops the others. */
 static __rte_always_inline uint16_t
 rewrite_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *hop, uint16_t n)
 {
@@ -262,36 +267,11 @@ static_drops(void *arg)
 	return sum;
 }
 
-/* The loops of a work have one table: made with the first of them, freed with the last. */
+/* The loops of a work share a table, created with the first of them and freed with the last. */
 static struct {
 	struct rte_lpm *lpm;
 	unsigned int users;
 } shared;
-
-static struct rte_lpm *
-table_take(const struct l3fwd_table *table)
-{
-	const struct rte_lpm_config config = { .max_rules = table->n,
-		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
-
-	if (shared.users++ > 0)
-		return shared.lpm;
-	shared.lpm = rte_lpm_create("l3fwd_static", SOCKET_ID_ANY, &config);
-	if (shared.lpm == NULL)
-		bench_cannot("no memory for the static loop's table");
-	for (uint32_t i = 0; i < table->n && shared.lpm != NULL; i++) {
-		const struct l3fwd_route *route = &table->routes[i];
-
-		if (rte_lpm_add(shared.lpm, route->prefix, route->depth, route->hop) == 0)
-			continue;
-		bench_cannot("route %u of %u does not fit in rte_lpm", i, table->n);
-		rte_lpm_free(shared.lpm);
-		shared.lpm = NULL;
-	}
-	if (shared.lpm == NULL)
-		shared.users = 0;
-	return shared.lpm;
-}
 
 static void
 static_destroy(void *arg)
@@ -301,27 +281,77 @@ static_destroy(void *arg)
 	free(arg);
 }
 
-struct l3fwd_way
-static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, bool checked)
+static struct l3fwd_way
+way_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, const char *name,
+	void (*run)(void *arg, uint64_t turns))
 {
-	struct l3fwd_way way = { .name = checked ? "static_checked" : "static" };
-	struct static_loop *s = aligned_alloc(alignof(struct static_loop), sizeof(*s));
-	struct rte_lpm *lpm = s == NULL ? NULL : table_take(table);
+	struct l3fwd_way way = { .name = name,
+		.users = USERS_ALL,
+		.rewrites = true,
+		.drops = static_drops,
+		.destroy = static_destroy,
+		.burst = BURST };
+	struct static_loop *s;
 
-	if (lpm == NULL) {
-		bench_cannot("no memory for the static loop");
-		free(s);
+	if (shared.users == 0)
+		shared.lpm = table_lpm(table, "l3fwd_static");
+	if (shared.lpm == NULL)
 		return way;
-	}
-	*s = (struct static_loop){ .rig = rig, .lpm = lpm };
+	shared.users++;
+	s = bench_alloc(1, sizeof(*s));
+	s->rig = rig;
+	s->lpm = shared.lpm;
 	for (unsigned int hop = 0; hop < HOPS; hop++)
 		s->hops[hop].l2 = l3fwd_hop_header(hop);
-	way.users = USERS_ALL;
-	way.rewrites = true;
-	way.run = checked ? static_checked_run : static_run;
-	way.drops = static_drops;
-	way.destroy = static_destroy;
-	way.burst = BURST;
+	way.run = run;
 	way.arg = s;
 	return way;
+}
+
+struct l3fwd_way
+static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
+{
+	return way_create(rig, table, "static", static_run);
+}
+
+struct l3fwd_way
+static_checked_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
+{
+	return way_create(rig, table, "static_checked", static_checked_run);
+}
+
+static void
+rxtx_run(void *arg, uint64_t turns)
+{
+	const struct l3fwd_rig *rig = arg;
+	const uint16_t *port = rig->port[USERS_ALL], queue = (uint16_t)rig->lane;
+	struct rte_mbuf *mbufs[RXTX_BURST];
+
+	while (turns-- > 0 && rig_pending(rig)) {
+		for (unsigned int p = 0; p < rig->nb_ports; p++) {
+			const uint16_t n = rte_eth_rx_burst(port[p], queue, mbufs, RXTX_BURST);
+			const unsigned int to = p + 1 < rig->nb_ports ? p + 1 : 0;
+
+			if (n > 0)
+				rte_eth_tx_burst(port[to], queue, mbufs, n);
+		}
+	}
+}
+
+static uint64_t
+rxtx_drops(void *arg __rte_unused)
+{
+	return 0;
+}
+
+struct l3fwd_way
+rxtx_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table __rte_unused)
+{
+	return (struct l3fwd_way){ .name = "rxtx",
+		.users = USERS_ALL,
+		.run = rxtx_run,
+		.drops = rxtx_drops,
+		.destroy = field_keep,
+		.burst = RXTX_BURST,
+		.arg = (void *)(uintptr_t)rig };
 }

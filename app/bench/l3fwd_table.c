@@ -2,98 +2,54 @@
 /* Routes of the l3fwd benchmark. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_common.h>
-#include <rte_ip.h>
+#include <rte_lpm.h>
 
 #include "l3fwd.h"
 
-#define QUICK_STEP 8                   /* made up: one prefix of so many, with --quick */
-#define EIGHT_DEPTH 19                 /* so that 65,536 destinations have room in eight */
+#define QUICK_STEP 8                   /* with --quick, every eighth of the generated prefixes */
+#define EIGHT_DEPTH 19                 /* so that eight prefixes hold 65,536 destinations */
 #define EIGHT_FIRST IP4(198, 18, 0, 0) /* RFC 2544: for benchmarks */
 
-/* Hop i of eight, on ports in turn. */
+/* Next hop i of eight, on the ports in turn. */
 static uint8_t
 hop_of(unsigned int i, unsigned int nb_ports)
 {
 	return (uint8_t)(i % nb_ports * HOPS_PER_PORT + i / nb_ports);
 }
 
-static uint32_t
-mask_of(unsigned int depth)
+/* Appends a route; routes must come in order. */
+static void
+table_append(struct l3fwd_table *table, const struct bench_route *route)
 {
-	return depth == 0 ? 0 : UINT32_MAX << (32 - depth);
-}
+	const struct bench_route *last = &table->routes[table->n];
 
-static int
-by_prefix(const void *a, const void *b)
-{
-	const struct l3fwd_route *x = a, *y = b;
-
-	if (x->prefix != y->prefix)
-		return x->prefix < y->prefix ? -1 : 1;
-	return (int)x->depth - y->depth;
-}
-
-static struct l3fwd_table *
-table_create(uint32_t room)
-{
-	struct l3fwd_table *table = calloc(1, sizeof(*table));
-
-	if (table != NULL)
-		table->routes = calloc(room, sizeof(*table->routes));
-	if (table != NULL && table->routes != NULL)
-		return table;
-	bench_cannot("no memory for %u routes", room);
-	free(table);
-	return NULL;
-}
-
-/* Sorts routes and throws doubles out. */
-static struct l3fwd_table *
-table_finish(struct l3fwd_table *table)
-{
-	uint32_t kept = 0, last24 = UINT32_MAX;
-
-	qsort(table->routes, table->n, sizeof(*table->routes), by_prefix);
-	for (uint32_t i = 0; i < table->n; i++) {
-		const struct l3fwd_route *route = &table->routes[i];
-
-		if (kept > 0 && by_prefix(route, &table->routes[kept - 1]) == 0)
-			continue;
-		if (route->depth > 24 && route->prefix >> 8 != last24) {
-			last24 = route->prefix >> 8;
-			table->tbl8s++;
-		}
-		table->routes[kept++] = *route;
-	}
-	table->n = kept;
-	return table;
+	table->tbl8s += route->depth > 24 &&
+		(table->n == 0 || last[-1].depth <= 24 ||
+			last[-1].prefix >> 8 != route->prefix >> 8);
+	table->routes[table->n++] = *route;
 }
 
 struct l3fwd_table *
 table_eight(unsigned int nb_hops, unsigned int nb_ports)
 {
-	struct l3fwd_table *table = table_create(TABLE_EIGHT);
+	struct l3fwd_table *table = bench_alloc(1, sizeof(*table));
 
-	if (table == NULL)
-		return NULL;
-	for (table->n = 0; table->n < TABLE_EIGHT; table->n++)
-		table->routes[table->n] = (struct l3fwd_route){
-			.prefix = EIGHT_FIRST + (table->n << (32 - EIGHT_DEPTH)),
-			.depth = EIGHT_DEPTH,
-			.hop = hop_of(table->n % nb_hops, nb_ports),
-		};
-	return table_finish(table);
+	table->routes = bench_alloc(TABLE_EIGHT, sizeof(*table->routes));
+	for (uint32_t i = 0; i < TABLE_EIGHT; i++)
+		table_append(table,
+			&(struct bench_route){ EIGHT_FIRST + (i << (32 - EIGHT_DEPTH)), EIGHT_DEPTH,
+				hop_of(i % nb_hops, nb_ports) });
+	return table;
 }
 
-/* Whether packets to all addresses of a prefix may be forwarded (RFC 1812 5.3.7). */
+/* Returns whether packets to all addresses of a prefix may be forwarded (RFC 1812 5.3.7). */
 static bool
-forwardable(const struct l3fwd_route *route)
+forwardable(const struct bench_route *route)
 {
 	const uint32_t first = route->prefix >> 24;
-	const uint32_t last = (route->prefix | ~mask_of(route->depth)) >> 24;
+	const uint32_t last = (route->prefix | ~bench_mask(route->depth)) >> 24;
 
 	return first > 0 && (last < 127 || first > 127) && last < 224;
 }
@@ -103,20 +59,19 @@ table_full(const char *path, unsigned int nb_ports)
 {
 	const unsigned int step = path == NULL && bench_settings()->quick ? QUICK_STEP : 1;
 	unsigned int n;
-	struct bench_prefix *prefixes = bench_prefixes(path, &n);
-	struct l3fwd_table *table = table_create(n);
+	struct bench_route *prefixes = bench_prefixes(path, &n);
+	struct l3fwd_table *table = bench_alloc(1, sizeof(*table));
 
-	for (unsigned int i = 0; i < n && table != NULL; i += step) {
-		struct l3fwd_route *route = &table->routes[table->n];
+	table->routes = prefixes; /* those that are forwarded to remain, from the start on */
+	for (unsigned int i = 0; i < n; i += step) {
+		struct bench_route route = prefixes[i];
 
-		*route = (struct l3fwd_route){ .prefix = prefixes[i].address,
-			.depth = prefixes[i].depth,
-			.hop = hop_of(bench_random() % TABLE_EIGHT, nb_ports) };
-		table->n += forwardable(route);
+		route.hop = hop_of(bench_random() % TABLE_EIGHT, nb_ports);
+		if (forwardable(&route))
+			table_append(table, &route);
 	}
-	free(prefixes);
-	if (table == NULL || table->n > 0)
-		return table == NULL ? NULL : table_finish(table);
+	if (table->n > 0)
+		return table;
 	bench_cannot("--prefixes: packets to none of them are forwarded (RFC 1812 5.3.7)");
 	table_free(table);
 	return NULL;
@@ -134,13 +89,34 @@ uint32_t
 table_hop(const struct l3fwd_table *table, uint32_t dst)
 {
 	for (unsigned int depth = 32; depth > 0; depth--) {
-		const struct l3fwd_route key = { .prefix = dst & mask_of(depth),
+		const struct bench_route key = { .prefix = dst & bench_mask(depth),
 			.depth = (uint8_t)depth };
-		const struct l3fwd_route *found = bsearch(&key, table->routes, table->n,
-			sizeof(key), by_prefix);
+		const struct bench_route *found = bsearch(&key, table->routes, table->n,
+			sizeof(key), bench_by_prefix);
 
 		if (found != NULL)
 			return found->hop;
 	}
 	return HOP_NONE;
+}
+
+struct rte_lpm *
+table_lpm(const struct l3fwd_table *table, const char *name)
+{
+	const struct rte_lpm_config config = { .max_rules = table->n,
+		.number_tbl8s = RTE_MAX(table->tbl8s, 1u) };
+	struct rte_lpm *lpm = rte_lpm_create(name, SOCKET_ID_ANY, &config);
+
+	if (lpm == NULL)
+		bench_cannot("%s: no memory for a table of %u routes", name, table->n);
+	for (uint32_t i = 0; i < table->n && lpm != NULL; i++) {
+		const struct bench_route *r = &table->routes[i];
+
+		if (rte_lpm_add(lpm, r->prefix, r->depth, r->hop) == 0)
+			continue;
+		bench_cannot("%s: route %u of %u does not fit in rte_lpm", name, i, table->n);
+		rte_lpm_free(lpm);
+		lpm = NULL;
+	}
+	return lpm;
 }

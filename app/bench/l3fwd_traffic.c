@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of the l3fwd benchmark: what is received, and whether what is sent is right. */
+/* Packets of the l3fwd benchmark: those received, and the check of those sent. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_byteorder.h>
@@ -13,7 +12,7 @@
 #define SEEN_NEVER 0
 #define PAYLOAD_LEN 18
 
-/* What a packet looks like. The payload names it. */
+/* A packet; the payload has its number. */
 struct frame {
 	struct rte_ether_hdr l2;
 	struct rte_ipv4_hdr ip;
@@ -71,17 +70,9 @@ frame_write(struct frame *frame, uint32_t index, uint32_t dst, uint8_t ttl)
 struct l3fwd_traffic *
 traffic_create(const uint32_t *dst, uint32_t n, uint8_t ttl, const struct l3fwd_table *table)
 {
-	struct l3fwd_traffic *traffic = calloc(1, sizeof(*traffic));
+	struct l3fwd_traffic *traffic = bench_alloc(1,
+		sizeof(*traffic) + n * sizeof(traffic->packets[0]));
 
-	if (traffic != NULL)
-		traffic->packets = aligned_alloc(alignof(struct l3fwd_packet),
-			n * sizeof(*traffic->packets));
-	if (traffic == NULL || traffic->packets == NULL) {
-		bench_cannot("no memory for %u packets", n);
-		free(traffic);
-		return NULL;
-	}
-	memset(traffic->packets, 0, n * sizeof(*traffic->packets));
 	for (traffic->n = 0; traffic->n < n; traffic->n++) {
 		struct l3fwd_packet *packet = &traffic->packets[traffic->n];
 
@@ -91,14 +82,6 @@ traffic_create(const uint32_t *dst, uint32_t n, uint8_t ttl, const struct l3fwd_
 		traffic->routed += packet->hop != HOP_NONE;
 	}
 	return traffic;
-}
-
-void
-traffic_free(struct l3fwd_traffic *traffic)
-{
-	if (traffic != NULL)
-		free(traffic->packets);
-	free(traffic);
 }
 
 void
@@ -169,7 +152,7 @@ traffic_check(struct l3fwd_traffic *traffic, const struct rte_mbuf *m, unsigned 
 	want.ip.time_to_live = (uint8_t)(want.ip.time_to_live - hops);
 	if (got->ip.time_to_live != want.ip.time_to_live)
 		return "its TTL is wrong";
-	/* 0 has two representations: routers may differ in which they write. */
+	/* 0 has two representations, and routers may write either. */
 	if (rte_raw_cksum(&got->ip, sizeof(got->ip)) != 0xffff)
 		return "its header checksum is wrong";
 	want.ip.hdr_checksum = got->ip.hdr_checksum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What figures depend on: processor, compiler, memory, and how DPDK was built. */
+/* The environment that figures depend on: processor, compiler, memory, and the build of DPDK. */
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -72,10 +72,7 @@ peer(void)
 								       : "linked statically";
 }
 
-/*
- * How DPDK was built: what tools/dpdk-build has written beside it. Libraries themselves tell
- * nothing.
- */
+/* How DPDK was built, as written beside it by tools/dpdk-build; the libraries do not tell. */
 static const char *
 peer_build(void)
 {
@@ -124,26 +121,17 @@ machine_write_json(FILE *out)
 		peer(), peer_build(), rte_graph_has_stats_feature() ? "true" : "false");
 }
 
-cpu_set_t
-bench_bind(unsigned int number)
+bool
+bench_simd(bool cpu_can, unsigned int bits)
 {
-	cpu_set_t all, one;
-
-	CPU_ZERO(&all);
-	CPU_ZERO(&one);
-	sched_getaffinity(0, sizeof(all), &all);
-	for (unsigned int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
-		if (CPU_ISSET(cpu, &all) && number-- == 0)
-			CPU_SET(cpu, &one);
-	if (CPU_COUNT(&one) > 0)
-		sched_setaffinity(0, sizeof(one), &one);
-	return all;
-}
-
-void
-bench_unbind(const cpu_set_t *before)
-{
-	sched_setaffinity(0, sizeof(*before), before);
+	if (!cpu_can)
+		bench_cannot("the CPU lacks its instructions");
+	else if (bits > rte_vect_get_max_simd_bitwidth())
+		bench_cannot("it needs vectors of %u bits, %u are allowed", bits,
+			rte_vect_get_max_simd_bitwidth());
+	else
+		return true;
+	return false;
 }
 
 void

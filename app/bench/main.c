@@ -18,13 +18,13 @@
 #include "app/eal.h"
 #include "bench.h"
 
-#define PLAIN_MB 1024 /* cannot grow, as hugepages can: room for all tables of the largest work */
+#define PLAIN_MB 1024 /* cannot grow as hugepages can; enough for the largest work */
 
 static const struct bench {
 	const char *name;
 	void (*run)(void);
-	unsigned int lcores;    /* that it can use */
-	unsigned int memory_mb; /* of hugepages, or it runs on PLAIN_MB without */
+	unsigned int lcores;    /* most that it uses */
+	unsigned int memory_mb; /* of hugepages; if they are not free, PLAIN_MB without */
 } benches[] = {
 	{ "arc", bench_arc, 1, 256 },
 	{ "classify", bench_classify, 1, 512 },
@@ -46,11 +46,17 @@ struct arguments {
 };
 
 static void
+benches_print(FILE *out)
+{
+	for (unsigned int i = 0; i < RTE_DIM(benches); i++)
+		fprintf(out, " %s", benches[i].name);
+}
+
+static void
 usage(FILE *out)
 {
 	fprintf(out, "usage: hy-bench [EAL options --] BENCH [options]\nBENCH is one of:");
-	for (unsigned int i = 0; i < RTE_DIM(benches); i++)
-		fprintf(out, " %s", benches[i].name);
+	benches_print(out);
 	fprintf(out,
 		"\n  --work PATTERN    only works whose names match, as in --work 'mix*_256'\n"
 		"  --rounds N        rounds at least, %d to %d\n"
@@ -93,8 +99,7 @@ parse_bench(int argc, char **argv, unsigned int *bench)
 	else
 		fprintf(stderr, "hy-bench: one benchmark at a time, not '%s' too;", argv[1]);
 	fprintf(stderr, " there are:");
-	for (unsigned int i = 0; i < RTE_DIM(benches); i++)
-		fprintf(stderr, " %s", benches[i].name);
+	benches_print(stderr);
 	fprintf(stderr, "\n");
 	return -EINVAL;
 }
@@ -103,69 +108,53 @@ parse_bench(int argc, char **argv, unsigned int *bench)
 static int
 parse(int argc, char **argv, struct arguments *args)
 {
-	static const struct option options[] = {
-		{ "work", required_argument, NULL, 'w' },
+	const char **const texts[] = { &args->settings.works, &args->settings.prefixes,
+		&args->settings.contender, &args->json };
+	int quick = 0, calibrate = 0, index = 0, opt;
+	const struct option options[] = {
+		{ "work", required_argument, NULL, 0 }, /* indexes of texts */
+		{ "prefixes", required_argument, NULL, 1 },
+		{ "contender", required_argument, NULL, 2 },
+		{ "json", required_argument, NULL, 3 },
+		{ "quick", no_argument, &quick, 1 },
+		{ "calibrate", no_argument, &calibrate, 1 },
 		{ "rounds", required_argument, NULL, 'r' },
-		{ "prefixes", required_argument, NULL, 'p' },
-		{ "quick", no_argument, NULL, 'q' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "calibrate", no_argument, NULL, 'k' },
-		{ "contender", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char name[] = "hy-bench";
 	unsigned int rounds = 0;
-	bool quick = false;
-	int opt;
 
-	argv[0] = name; /* in getopt's messages */
+	argv[0] = name; /* for getopt's messages */
 	*args = (struct arguments){ .settings.works = "*" };
-	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (opt) {
-		case 'w':
-			args->settings.works = optarg;
-			break;
-		case 'r':
-			if (parse_rounds(optarg, &rounds) < 0)
-				return -EINVAL;
-			break;
-		case 'p':
-			args->settings.prefixes = optarg;
-			break;
-		case 'q':
-			quick = true;
-			break;
-		case 'j':
-			args->json = optarg;
-			break;
-		case 'k':
-			args->calibrate = true;
-			break;
-		case 'c':
-			args->settings.contender = optarg;
-			break;
-		case 'h':
-			usage(stdout);
+	while ((opt = getopt_long(argc, argv, "h", options, &index)) != -1) {
+		if (opt == 'h' || opt == 'v') {
+			if (opt == 'h')
+				usage(stdout);
+			else
+				hy_version_print("hy-bench");
 			exit(hy_output_end("hy-bench"));
-		case 'v':
-			hy_version_print("hy-bench");
-			exit(hy_output_end("hy-bench"));
-		default:
+		}
+		if (opt == '?') {
 			usage(stderr);
 			return -EINVAL;
 		}
+		if (opt == 'r' && parse_rounds(optarg, &rounds) < 0)
+			return -EINVAL;
+		if (options[index].flag == NULL && opt < (int)RTE_DIM(texts))
+			*texts[opt] = optarg;
 	}
+	args->calibrate = calibrate != 0;
 	args->settings.rounds = rounds > 0 ? rounds : quick ? ROUNDS_MIN : 31;
-	args->settings.quick = quick;
+	args->settings.quick = quick != 0;
 	args->settings.round_us = quick ? 500 : 3000;
 	return parse_bench(argc - optind, argv + optind, &args->bench);
 }
 
 /*
- * EAL's options. Lcores may run on every CPU: one that is bound to a busy CPU would measure the
- * others. No more of them than CPUs.
+ * EAL's options. Lcores may run on every CPU, since one bound to a busy CPU would be disturbed.
+ * There are at most as many as CPUs.
  */
 static const char *
 options(unsigned int lcores)
@@ -188,7 +177,7 @@ options(unsigned int lcores)
 	return text;
 }
 
-/* Memory ahead, or creating a graph would measure the kernel. */
+/* Reserves memory at start; otherwise creating a graph would measure the kernel. */
 static int
 eal_start(const struct arguments *args)
 {
@@ -208,9 +197,10 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
-	if (split < argc ? parse(argc - split, argv + split, &args) : parse(argc, argv, &args))
+	split %= argc; /* 0: there are no options of EAL */
+	if (parse(argc - split, argv + split, &args) < 0)
 		return EXIT_FAILURE;
-	/* Some works read it only after others have been done. */
+	/* Checked now, because some works read it only after others have run. */
 	if (args.settings.prefixes != NULL && access(args.settings.prefixes, R_OK) != 0) {
 		fprintf(stderr, "hy-bench: --prefixes %s: %s\n", args.settings.prefixes,
 			strerror(errno));
@@ -218,7 +208,7 @@ main(int argc, char **argv)
 	}
 	if (results_open(args.json, benches[args.bench].name) < 0)
 		return EXIT_FAILURE;
-	if ((split < argc ? rte_eal_init(split, argv) : eal_start(&args)) < 0) {
+	if ((split > 0 ? rte_eal_init(split, argv) : eal_start(&args)) < 0) {
 		fprintf(stderr, "hy-bench: EAL could not be initialised\n");
 		return EXIT_FAILURE;
 	}

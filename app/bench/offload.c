@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What offload is worth: the forwarding graph with a policy of 1,000 rules, classified by rte_acl,
- * and by marks that packets carry already. Marks are set when the rings are refilled, untimed; a
- * simulated flow engine has told them once, before all.
+ * The benefit of offload: the forwarding graph with a policy of 1,000 rules, classified by rte_acl,
+ * and by marks that packets carry. Marks are set when the rings are refilled, untimed; they come
+ * from a simulated flow engine.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
 #include <hy_flow_cls.h>
 #include <hy_flow_sim.h>
 #include <hy_graph.h>
-#include <hy_node.h>
 #include <hy_offload.h>
 
 #include "l3fwd.h"
@@ -39,54 +36,19 @@ struct side {
 static struct {
 	const char *work;
 	struct side acl, mark;
-	struct hy_flow_sim *sim;
 	struct hy_offload *offload;
+	/*
+	 * Packets say that they are of the port with the engine. They are received through another
+	 * one over the same rings, so that the engine takes no time in laps.
+	 */
+	uint16_t port;
 	struct l3fwd_rig rig;
 	struct l3fwd_table *table;
 	uint32_t *marks;
 	uint32_t forged;
 } b;
 
-/* Notes an error. Returns whether there is none. */
-static bool
-good(int rc, const char *what)
-{
-	if (rc < 0)
-		bench_cannot("%s: %s", what, strerror(-rc));
-	return rc >= 0;
-}
-
-/* The engine stands behind no port, so that it has no part in what is timed. */
-static int
-sim_validate(uint16_t port __rte_unused, const struct rte_flow_attr *attr,
-	const struct rte_flow_item *items, const struct rte_flow_action *actions,
-	struct rte_flow_error *error)
-{
-	return hy_flow_sim_check(b.sim, attr, items, actions, error);
-}
-
-static int
-sim_create(uint16_t port __rte_unused, const struct rte_flow_attr *attr,
-	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,
-	struct rte_flow_error *error)
-{
-	return hy_flow_sim_add(b.sim, attr, items, actions, flow, error);
-}
-
-static int
-sim_destroy(uint16_t port __rte_unused, void *flow, struct rte_flow_error *error)
-{
-	return hy_flow_sim_remove(b.sim, flow, error);
-}
-
-static const struct hy_flow_provider sim_provider = {
-	.name = "simulator",
-	.validate = sim_validate,
-	.create = sim_create,
-	.destroy = sim_destroy,
-};
-
-/* One rule for the packets to each destination; the others are for hosts and services like them. */
+/* One rule matches the packets to each destination; the others are similar. */
 static struct hy_flow_rule
 rule_for(uint32_t i)
 {
@@ -106,33 +68,20 @@ rule_for(uint32_t i)
 static bool
 side_make(struct side *side)
 {
-	struct hy_policy_params params = {
-		.max_rules = RULES, .workers = 1, .socket = SOCKET_ID_ANY
-	};
-
-	side->qsbr = rte_zmalloc("qsbr", rte_rcu_qsbr_get_memsize(1), RTE_CACHE_LINE_SIZE);
-	if (side->qsbr == NULL || rte_rcu_qsbr_init(side->qsbr, 1) != 0)
-		return good(-ENOMEM, "a QSBR variable");
-	params.qsbr = side->qsbr;
-	if (!good(hy_policy_create("bench", &params, &side->policy), "the policy"))
-		return false;
-	for (uint32_t i = 0; i < RULES; i++) {
-		const struct hy_flow_rule rule = rule_for(i);
-
-		if (!good(hy_policy_add(side->policy, &rule), "a rule"))
-			return false;
-	}
-	return good(hy_policy_commit(side->policy), "the rules");
+	side->qsbr = bench_alloc(1, rte_rcu_qsbr_get_memsize(1));
+	rte_rcu_qsbr_init(side->qsbr, 1);
+	side->policy = bench_policy(RULES, rule_for, side->qsbr);
+	return side->policy != NULL;
 }
 
 static void
 side_free(struct side *side)
 {
 	hy_policy_destroy(side->policy);
-	rte_free(side->qsbr);
+	free(side->qsbr);
 }
 
-/* The graph with a policy. */
+/* The graph, with a policy. */
 static struct l3fwd_way
 classifying(const struct side *side, const char *variant)
 {
@@ -156,18 +105,19 @@ static bool
 offload_make(void)
 {
 	const struct hy_flow_sim_params sim = { .profile = "generic" };
-	const struct hy_offload_params params = { .provider = &sim_provider,
+	const struct hy_offload_params params = { .provider = &hy_flow_simulator,
 		.driver = hy_flow_driver_of("generic"),
 		.sample_every = SAMPLE_EVERY,
 		.settle_us = SETTLE_US };
 	struct hy_offload_stats stats;
 	char reason[256];
+	int rc;
 
-	if (!good(hy_flow_sim_create(&sim, &b.sim), "the flow engine"))
-		return false;
-	hy_flow_sim_start(b.sim);
-	if (hy_offload_create(b.mark.policy, b.rig.port[USERS_ALL][0], &params, &b.offload, reason,
-		    sizeof(reason)) < 0)
+	rc = hy_flow_sim_attach(b.port, &sim);
+	if (rc < 0)
+		return bench_cannot("the flow engine: %s", strerror(-rc)) == 0;
+	if (hy_offload_create(b.mark.policy, b.port, &params, &b.offload, reason, sizeof(reason)) <
+		0)
 		return bench_cannot("the offload: %s", reason) == 0;
 	for (int i = 0; i < 100; i++) {
 		usleep(SETTLE_US);
@@ -179,21 +129,19 @@ offload_make(void)
 	return stats.hw_rules == RULES;
 }
 
-/* The marks of all packets, of which one in so many gets that of a packet with another rule. */
+/* Sets the marks of all packets; one in forge_one_in gets the mark of another rule. */
 static bool
 marks_make(uint32_t forge_one_in)
 {
 	struct l3fwd_traffic *traffic = b.rig.traffic;
 	struct rte_mbuf **mbufs = b.rig.mbufs;
 
-	b.marks = calloc(traffic->n, sizeof(*b.marks));
-	if (b.marks == NULL)
-		return good(-ENOMEM, "marks");
+	b.marks = bench_alloc(traffic->n, sizeof(*b.marks));
 	b.forged = 0;
-	traffic->port = b.rig.port[USERS_ALL][0];
+	traffic->port = b.port;
 	for (uint32_t i = 0; i < traffic->n; i++) {
 		traffic_write(traffic, i, mbufs[i]);
-		if (hy_flow_sim_rx(b.sim, &mbufs[i], 1) != 1 ||
+		if (hy_flow_sim_rx(hy_flow_sim_of(b.port), &mbufs[i], 1) != 1 ||
 			(mbufs[i]->ol_flags & RTE_MBUF_F_RX_FDIR_ID) == 0)
 			return bench_cannot("a packet got no mark") == 0;
 		b.marks[i] = mbufs[i]->hash.fdir.hi;
@@ -208,7 +156,7 @@ marks_make(uint32_t forge_one_in)
 	return true;
 }
 
-/* Laps until the sample has met forged marks, but for a chance that can be forgotten. */
+/* Runs laps until the sample contains a forged mark, except with negligible probability. */
 static void
 sample_enough(struct entrant *mark, double share)
 {
@@ -222,8 +170,8 @@ sample_enough(struct entrant *mark, double share)
 }
 
 /*
- * What marks were worth, and whether the sample found as many of the forged ones as it must. Returns
- * what is wrong, NULL: nothing.
+ * Reports how packets were classified, and checks that sampling found enough of the forged marks.
+ * Returns what is wrong, or NULL.
  */
 static const char *
 judge(const char *work, double share)
@@ -248,25 +196,21 @@ judge(const char *work, double share)
 	return NULL;
 }
 
-/* All that a work needs. If it cannot be made, why has been noted. */
+/* Prepares a work. On failure, bench_cannot() was called. */
 static bool
 stage_set(uint32_t forge_one_in)
 {
-	uint32_t *dst = calloc(PACKETS, sizeof(*dst));
+	uint32_t dst[PACKETS];
 	bool made;
 
 	memset(&b, 0, sizeof(b));
+	b.port = rig_port(USERS_LIBRTE_NODE, 0);
 	b.table = table_eight(TABLE_EIGHT, 1);
-	if (dst == NULL || b.table == NULL) {
-		free(dst);
-		return good(-ENOMEM, "destinations");
-	}
 	for (uint32_t i = 0; i < PACKETS; i++)
 		dst[i] = rule_for(i % DESTINATIONS).match.dst;
 	bench_shuffle(dst, PACKETS);
 	made = rig_open(&b.rig, 0, 1, false, traffic_create(dst, PACKETS, 64, b.table)) == 0 &&
 		ours_table_create(b.table, false) == 0;
-	free(dst);
 	return made && side_make(&b.acl) && side_make(&b.mark) && offload_make() &&
 		marks_make(forge_one_in);
 }
@@ -277,14 +221,14 @@ stage_strike(void)
 	hy_offload_destroy(b.offload);
 	side_free(&b.acl);
 	side_free(&b.mark);
-	hy_flow_sim_destroy(b.sim);
+	hy_flow_sim_detach(b.port);
 	ours_table_destroy();
 	rig_close(&b.rig);
 	table_free(b.table);
 	free(b.marks);
 }
 
-/* The contender by marks checks what the sample found, after the others. */
+/* The contender by marks checks the sample, after the others. */
 static bool
 mark_right(void *arg)
 {
@@ -304,14 +248,13 @@ mark_right(void *arg)
 static void
 work(const char *name, uint32_t forge_one_in)
 {
-	static const struct ours_params params;
 	struct field f = { .work = name };
 
 	if (!bench_wanted(name))
 		return;
 	if (stage_set(forge_one_in)) {
 		b.work = name;
-		l3fwd_enter(&f, &b.rig, ours_create(&b.rig, &params), "no policy", ROLE_SHOWN);
+		l3fwd_enter(&f, &b.rig, halyard_create(&b.rig, NULL), "no policy", ROLE_SHOWN);
 		l3fwd_enter(&f, &b.rig, classifying(&b.acl, "acl"), "acl", ROLE_PEER);
 		l3fwd_enter(&f, &b.rig, classifying(&b.mark, "mark"), "mark", ROLE_SUBJECT);
 		if (f.n > 0 && f.all[f.n - 1].subject)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The random numbers of benchmarks: the same in every run, so that runs do the same work. */
+/* Random numbers of benchmarks, the same in every run, so that runs do the same work. */
 
 #include "bench.h"
 

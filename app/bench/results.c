@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was measured, and what was not and why: the table and the JSON file. */
+/* The results, and what is missing and why: the table and the JSON file. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,27 +12,26 @@
 #include <hy_file.h>
 
 #include "bench.h"
+#include "lib/file/internal/json.h"
 
 #define ROWS_MAX 2048
-#define RATIOS_MAX 1024
-#define OMISSIONS_MAX 1024
 #define NAME_SIZE sizeof(((struct row *)0)->work)
 
-/* A contender, or a work if that is empty, that has no figures. */
-struct omission {
-	char work[NAME_SIZE], contender[NAME_SIZE], reason[160];
-};
+/* A list in the JSON file: its text so far. */
+static struct list {
+	const char *key;
+	FILE *out;
+	char *text;
+	size_t size;
+	unsigned int n;
+} lists[] = { { "rows" }, { "ratios" }, { "skipped" }, { "wrong" } };
+enum { ROWS, RATIOS, SKIPPED, WRONG };
 
 static struct row rows[ROWS_MAX];
-static struct {
-	char work[NAME_SIZE], against[NAME_SIZE];
-	double ratio;
-} ratios[RATIOS_MAX];
-static struct omission skipped[OMISSIONS_MAX], wrong[OMISSIONS_MAX];
-static unsigned int nb_rows, nb_ratios, nb_skipped, nb_wrong;
+static unsigned int nb_rows;
 static struct {
 	const char *bench, *path; /* NULL: none */
-	char part[4096];          /* is written, and takes the path's place; "": /dev/null */
+	char part[4096];          /* is written and then renamed to path; "": /dev/null */
 	mode_t mode;
 	bool failed, said;
 } json;
@@ -57,18 +56,12 @@ p10(const struct row *row)
 	return row->sorted[(row->nb_rounds - 1) / 10];
 }
 
-static void __attribute__((noreturn)) too_many(const char *what, unsigned int most)
-{
-	fprintf(stderr, "hy-bench: more than %u %s\n", most, what);
-	exit(EXIT_FAILURE);
-}
-
 struct row *
 rows_reserve(const char *work, enum unit unit, const struct contender *contenders, unsigned int n,
 	unsigned int nb_rounds)
 {
 	if (nb_rows + n > ROWS_MAX || n > CONTENDERS_MAX)
-		too_many("rows", ROWS_MAX);
+		bench_fail("more than %d rows", ROWS_MAX);
 	for (unsigned int c = 0; c < n; c++) {
 		struct row *row = &rows[nb_rows + c];
 
@@ -76,27 +69,11 @@ rows_reserve(const char *work, enum unit unit, const struct contender *contender
 		snprintf(row->contender, NAME_SIZE, "%s", contenders[c].name);
 		row->unit = unit;
 		row->nb_rounds = nb_rounds;
-		row->rounds = calloc(2ul * nb_rounds, sizeof(*row->rounds));
-		row->places = calloc(nb_rounds, sizeof(*row->places));
-		if (row->rounds == NULL || row->places == NULL) {
-			fprintf(stderr, "hy-bench: %s: no memory for its figures\n", work);
-			exit(EXIT_FAILURE);
-		}
-		row->sorted = row->rounds + nb_rounds;
 	}
 	return &rows[nb_rows];
 }
 
-void
-rows_forget(unsigned int n)
-{
-	for (struct row *row = &rows[nb_rows]; row < &rows[nb_rows + n]; row++) {
-		free(row->rounds);
-		free(row->places);
-	}
-}
-
-/* By how much the figures of a work lie above their best: of the contender that spreads most. */
+/* The largest distance of a contender's median from its lowest tenth. */
 static double
 noise(const struct row *first, unsigned int n)
 {
@@ -107,7 +84,7 @@ noise(const struct row *first, unsigned int n)
 	return most;
 }
 
-/* One line a work, and a heading when other contenders come on. */
+/* Prints a line for a work, and a heading when the contenders change. */
 static void
 print_work(const struct row *first, const struct contender *contenders, unsigned int n)
 {
@@ -125,18 +102,30 @@ print_work(const struct row *first, const struct contender *contenders, unsigned
 		printf("  %*.2f", (int)RTE_MAX(strlen(contenders[c].name), 7u), median(&first[c]));
 }
 
-static double
-add_ratio(const char *work, const char *against, double ratio)
+/* Begins an entry of a list. */
+static FILE *
+entry(unsigned int which)
 {
-	if (nb_ratios == RATIOS_MAX)
-		too_many("ratios", RATIOS_MAX);
-	snprintf(ratios[nb_ratios].work, NAME_SIZE, "%s", work);
-	snprintf(ratios[nb_ratios].against, NAME_SIZE, "%s", against);
-	ratios[nb_ratios++].ratio = ratio;
+	struct list *list = &lists[which];
+
+	if (list->out == NULL)
+		list->out = open_memstream(&list->text, &list->size);
+	if (list->out == NULL)
+		bench_fail("no memory for results");
+	fputs(list->n++ > 0 ? ",\n  " : "\n  ", list->out);
+	return list->out;
+}
+
+static double
+add_ratio(const struct row *row, const char *against, double ratio)
+{
+	fprintf(entry(RATIOS),
+		"{\"work\": \"%s\", \"contender\": \"%s\", \"against\": \"%s\", \"ratio\": %.6g}",
+		row->work, row->contender, against, ratio);
 	return ratio;
 }
 
-/* The fastest of the contenders that count as the peer of contender c, if c is the first one. */
+/* The fastest contender that counts as the same peer as c; -1 if c is not the first of them. */
 static double
 fastest_peer(const struct row *first, const struct contender *contenders, unsigned int n,
 	unsigned int c)
@@ -155,8 +144,10 @@ fastest_peer(const struct row *first, const struct contender *contenders, unsign
 }
 
 static void
-write_row(FILE *out, const struct row *row)
+add_row(const struct row *row)
 {
+	FILE *out = entry(ROWS);
+
 	fprintf(out,
 		"{\"work\": \"%s\", \"contender\": \"%s\", \"unit\": \"%s\", \"median\": %.6g, "
 		"\"p10\": %.6g, \"min\": %.6g, \"max\": %.6g, \"rounds\": [",
@@ -170,37 +161,6 @@ write_row(FILE *out, const struct row *row)
 	fprintf(out, "]}");
 }
 
-/* A string of JSON: of names and messages of ours, which are ASCII. */
-static void
-write_text(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text >= ' ' ? *text : ' ', out);
-	}
-	fputc('"', out);
-}
-
-static void
-write_omissions(FILE *out, const char *key, const struct omission *all, unsigned int n)
-{
-	fprintf(out, ",\n \"%s\": [", key);
-	for (unsigned int i = 0; i < n; i++) {
-		fprintf(out, "%s\n  {\"work\": \"%s\", \"contender\": ", i > 0 ? "," : "",
-			all[i].work);
-		if (all[i].contender[0] == '\0')
-			fprintf(out, "null");
-		else
-			fprintf(out, "\"%s\"", all[i].contender);
-		fprintf(out, ", \"reason\": ");
-		write_text(out, all[i].reason);
-		fprintf(out, "}");
-	}
-	fprintf(out, "]");
-}
-
 static void
 write_all(FILE *out, bool complete)
 {
@@ -208,18 +168,12 @@ write_all(FILE *out, bool complete)
 		complete ? "true" : "false");
 	machine_write_json(out);
 	calibrate_write_json(out);
-	fprintf(out, ",\n \"rows\": [");
-	for (unsigned int i = 0; i < nb_rows; i++) {
-		fprintf(out, "%s\n  ", i > 0 ? "," : "");
-		write_row(out, &rows[i]);
+	for (unsigned int i = 0; i < RTE_DIM(lists); i++) {
+		if (lists[i].out != NULL)
+			fflush(lists[i].out);
+		fprintf(out, ",\n \"%s\": [%s]", lists[i].key,
+			lists[i].out != NULL ? lists[i].text : "");
 	}
-	fprintf(out, "],\n \"ratios\": [");
-	for (unsigned int i = 0; i < nb_ratios; i++)
-		fprintf(out, "%s\n  {\"work\": \"%s\", \"against\": \"%s\", \"ratio\": %.6g}",
-			i > 0 ? "," : "", ratios[i].work, ratios[i].against, ratios[i].ratio);
-	fprintf(out, "]");
-	write_omissions(out, "skipped", skipped, nb_skipped);
-	write_omissions(out, "wrong", wrong, nb_wrong);
 	fprintf(out, "}\n");
 }
 
@@ -232,7 +186,7 @@ refuse(const char *why)
 	return -1;
 }
 
-/* Opens the file that takes the path's place, empty. */
+/* Opens the file that replaces the path, empty. */
 static FILE *
 part_open(char *why)
 {
@@ -266,7 +220,7 @@ part_write(FILE *out, bool complete)
 	return rc;
 }
 
-/* Replaces the file as a whole. What could be written before stays if it cannot be now. */
+/* Replaces the file as a whole; on failure the old content stays. */
 static void
 save(bool complete)
 {
@@ -301,7 +255,7 @@ results_open(const char *path, const char *bench)
 	if (hy_output_open(path, 0, &fd, why) < 0)
 		return refuse(why);
 	if (made)
-		unlink(path); /* until there are results */
+		unlink(path); /* created again with the first results */
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		json.part[0] = '\0';
 	json.mode = st.st_mode & 0777;
@@ -325,6 +279,7 @@ rows_add(const struct contender *contenders, unsigned int n)
 	for (unsigned int c = 0; c < n; c++) {
 		qsort(first[c].sorted, first[c].nb_rounds, sizeof(first[c].sorted[0]),
 			bench_by_value);
+		add_row(&first[c]);
 		if (contenders[c].subject)
 			subject = c;
 	}
@@ -335,7 +290,7 @@ rows_add(const struct contender *contenders, unsigned int n)
 
 		if (best >= 0)
 			printf("  %.2fx %s",
-				add_ratio(first->work, contenders[c].against,
+				add_ratio(&first[subject], contenders[c].against,
 					best / median(&first[subject])),
 				contenders[c].against);
 	}
@@ -361,21 +316,19 @@ bench_growth(const char *work, const char *from, const char *contender, double e
 
 	if (to != NULL && base != NULL)
 		printf("%-36s  %.2fx %s\n", work,
-			add_ratio(work, against, expected * median(base) / median(to)), against);
+			add_ratio(to, against, expected * median(base) / median(to)), against);
 }
 
 static void
-omit(struct omission *all, unsigned int *n, const char *work, const char *contender,
-	const char *reason)
+omit(unsigned int list, const char *work, const char *contender, const char *reason)
 {
-	struct omission *o = &all[*n];
+	const char *quote = contender == NULL ? "" : "\"";
+	FILE *out = entry(list);
 
-	if (*n == OMISSIONS_MAX)
-		too_many("works without figures", OMISSIONS_MAX);
-	snprintf(o->work, sizeof(o->work), "%s", work);
-	snprintf(o->contender, sizeof(o->contender), "%s", contender == NULL ? "" : contender);
-	snprintf(o->reason, sizeof(o->reason), "%s", reason);
-	(*n)++;
+	fprintf(out, "{\"work\": \"%s\", \"contender\": %s%s%s, \"reason\": ", work, quote,
+		contender == NULL ? "null" : contender, quote);
+	hy_json_string(reason, out);
+	fputc('}', out);
 	save(false);
 }
 
@@ -385,18 +338,18 @@ results_skip(const char *work, const char *contender, const char *reason)
 	printf("%-23s skipped%s%s: %s\n", work, contender == NULL ? "" : ": ",
 		contender == NULL ? "" : contender, reason);
 	fflush(stdout);
-	omit(skipped, &nb_skipped, work, contender, reason);
+	omit(SKIPPED, work, contender, reason);
 }
 
 void
 results_wrong(const char *work, const char *contender, const char *reason)
 {
 	fprintf(stderr, "hy-bench: %s: %s is wrong: %s\n", work, contender, reason);
-	omit(wrong, &nb_wrong, work, contender, reason);
+	omit(WRONG, work, contender, reason);
 }
 
 bool
 results_right(void)
 {
-	return nb_wrong == 0;
+	return lists[WRONG].n == 0;
 }

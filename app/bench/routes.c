@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changes of routes: hy_ip4.h against bare calls of the library below it, on the same prefixes. The
- * table has nothing but what the library needs to have; ours also has the list of all routes, the
- * next hops' counts, and the way back if a change fails.
+ * Changes of routes: hy_ip4.h against direct calls of the library below it, with the same prefixes.
+ * Halyard's table also keeps the list of routes, counts the users of next hops, and undoes failed
+ * changes.
  */
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -16,14 +15,14 @@
 #include "drivers/nodes/generic/ip4/ip4_fib.h"
 
 #include "bench.h"
+#include "fibs.h"
 
-#define NEXT_HOPS 256
 #define TBL8S 4096
-#define CHANGED 256 /* prefixes that come and go in one run, in 10.0.0.0/8 */
+#define CHANGED 256 /* prefixes added and deleted in a run, in 10.0.0.0/8 */
 
 #define PROBE RTE_IPV4(10u, 0, 7, 1) /* an address in one of them */
 
-/* A table, ours or bare. */
+/* A table of Halyard or of a library. */
 struct table {
 	struct hy_ip4_fib *ours;
 	struct rte_lpm *lpm;
@@ -32,56 +31,25 @@ struct table {
 
 struct rig {
 	enum hy_ip4_engine engine;
-	bool bare, live;
+	bool bare;
 	const struct hy_ip4_change *changes; /* that add all prefixes */
 	uint32_t n;
 	struct table table; /* filled, for single changes */
-	uint32_t covering;  /* where packets to a prefix that comes and goes are sent without it */
+	uint32_t covering;  /* next hop of PROBE without the prefixes of a run */
 	bool wrong;
 };
 
-static union {
-	struct rte_rcu_qsbr v;
-	alignas(RTE_CACHE_LINE_SIZE) uint8_t room[1024];
-} qsbr; /* without readers: all has passed */
-
-static void __attribute__((noreturn)) give_up(const char *what)
-{
-	fprintf(stderr, "hy-bench: %s\n", what);
-	exit(EXIT_FAILURE);
-}
-
-static struct hy_ip4_fib *
-ours_create(const struct rig *rig)
-{
-	const struct hy_ip4_fib_params params = { .engine = rig->engine,
-		.max_routes = rig->n + CHANGED,
-		.max_tbl8s = TBL8S,
-		.socket = SOCKET_ID_ANY,
-		.qsbr = &qsbr.v };
-	const struct hy_ip4_port port = { .port = 0, .max_len = 1514 };
-	struct hy_ip4_next_hop hop = { .port = 0 };
-	struct hy_ip4_fib *fib = NULL;
-	int rc = hy_ip4_fib_create("bench", &params, &fib);
-	uint32_t id;
-
-	if (rc == 0)
-		rc = hy_ip4_port_add(fib, &port);
-	for (unsigned int i = 0; i < NEXT_HOPS && rc == 0; i++) {
-		hop.mac.addr_bytes[5] = (uint8_t)i;
-		rc = hy_ip4_next_hop_add(fib, &hop, &id);
-	}
-	if (rc == 0)
-		return fib;
-	bench_cannot("a table of %u routes: %s", rig->n, strerror(-rc));
-	hy_ip4_fib_destroy(fib);
-	return NULL;
-}
+static struct rte_rcu_qsbr *qsbr; /* without readers: grace periods end at once */
 
 /* Returns false if there is no memory for it. */
 static bool
 table_create(const struct rig *rig, struct table *table)
 {
+	const struct hy_ip4_fib_params ours = { .engine = rig->engine,
+		.max_routes = rig->n + CHANGED,
+		.max_tbl8s = TBL8S,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = qsbr };
 	const struct rte_lpm_config lpm = { .max_rules = rig->n + CHANGED, .number_tbl8s = TBL8S };
 	struct rte_fib_conf fib = { .type = RTE_FIB_DIR24_8,
 		.default_nh = INT16_MAX,
@@ -90,7 +58,7 @@ table_create(const struct rig *rig, struct table *table)
 
 	*table = (struct table){ 0 };
 	if (!rig->bare)
-		table->ours = ours_create(rig);
+		table->ours = fib_create("bench", &ours, NULL, 0);
 	else if (rig->engine == HY_IP4_LPM)
 		table->lpm = rte_lpm_create("bare", SOCKET_ID_ANY, &lpm);
 	else
@@ -112,7 +80,9 @@ table_destroy(struct table *table)
 	*table = (struct table){ 0 };
 }
 
-/* Applies changes: bare, or ours in one call. Returns how many failed. */
+/*
+ * Applies changes: to a library one by one, to Halyard in one call. Returns the number of failures.
+ */
 static uint32_t
 apply(const struct table *table, const struct hy_ip4_change *changes, uint32_t n)
 {
@@ -150,7 +120,10 @@ lookup(const struct table *table, uint32_t dst)
 	return wide == INT16_MAX ? UINT32_MAX : (uint32_t)wide;
 }
 
-/* Whether each prefix's first address leads where the longest of those that begin there does. */
+/*
+ * Returns whether the first address of each prefix is routed by the longest prefix that begins
+ * there.
+ */
 static bool
 filled(const struct rig *rig, const struct table *table)
 {
@@ -175,7 +148,7 @@ load(void *arg)
 
 	if (rig->wrong || !table_create(rig, &table)) {
 		rig->wrong = true;
-		return 1; /* there will be no figure */
+		return 1; /* not used: the work has no figures */
 	}
 	took = rte_rdtsc();
 	rig->wrong = apply(&table, rig->changes, rig->n) > 0;
@@ -185,7 +158,7 @@ load(void *arg)
 	return 1e6 * (double)took / (double)rte_get_tsc_hz();
 }
 
-/* Prefixes that come, lead elsewhere, and go: three changes each, one a call. */
+/* Adds, replaces and deletes prefixes, one change per call. */
 static uint64_t
 change(void *arg)
 {
@@ -199,7 +172,7 @@ change(void *arg)
 
 			rig->wrong |= apply(&rig->table, &one, 1) > 0;
 		}
-		/* One clock in a thousand, and what ran is known to have done something. */
+		/* Costs a thousandth, and shows that the changes had an effect. */
 		rig->wrong |= lookup(&rig->table, PROBE) !=
 			(verbs[v] == HY_IP4_DELETE ? rig->covering : v);
 	}
@@ -214,7 +187,7 @@ check(void *arg)
 	return !rig->wrong && (rig->table.ours == NULL || filled(rig, &rig->table));
 }
 
-/* A table that can be made, for changes a filled one. Returns false if it cannot. */
+/* Creates a table, filled for single changes. Returns false on failure. */
 static bool
 rig_open(struct rig *rig, bool single)
 {
@@ -239,7 +212,7 @@ rig_close(void *arg)
 	table_destroy(&((struct rig *)arg)->table);
 }
 
-/* What is done to a library's table and to ours. */
+/* What is measured of a library's table and of Halyard's. */
 struct work {
 	const char *name;
 	enum hy_ip4_engine engine;
@@ -275,16 +248,16 @@ compare(const struct work *w, const struct hy_ip4_change *changes, uint32_t n)
 	field_measure(&f, MICROSECONDS);
 }
 
-/* Changes that add prefixes, but for those that are to come and go. Returns how many. */
+/* Makes changes that add all prefixes outside 10.0.0.0/8. Returns their number. */
 static uint32_t
-additions(struct hy_ip4_change *changes, const struct bench_prefix *prefixes, unsigned int n)
+additions(struct hy_ip4_change *changes, const struct bench_route *prefixes, unsigned int n)
 {
 	uint32_t added = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (prefixes[i].depth < 8 || prefixes[i].address >> 24 != 10)
-			changes[added++].route = (struct hy_ip4_route){ prefixes[i].address,
-				prefixes[i].depth, i * 7 % NEXT_HOPS };
+		if (prefixes[i].depth < 8 || prefixes[i].prefix >> 24 != 10)
+			changes[added++].route = fib_route(prefixes[i].prefix, prefixes[i].depth,
+				i);
 	return added;
 }
 
@@ -299,21 +272,24 @@ bench_routes(void)
 		{ "change_fib", HY_IP4_FIB, .single = true },
 		{ "change_fib_live", HY_IP4_FIB, .single = true, .live = true },
 	};
-	/* rte_lpm searches all rules of one length: its time is the square of their number. */
+	/*
+	 * rte_lpm searches all rules of one length: its time grows with the square of their number.
+	 */
 	const unsigned int all = bench_settings()->prefixes != NULL ? 1 : 4;
 	const unsigned int step = bench_settings()->quick ? 8 : all;
 	unsigned int n;
-	struct bench_prefix *prefixes = bench_prefixes(bench_settings()->prefixes, &n);
-	struct hy_ip4_change *changes = calloc(n, sizeof(*changes));
+	struct bench_route *prefixes = bench_prefixes(bench_settings()->prefixes, &n);
+	struct hy_ip4_change *changes = bench_alloc(n, sizeof(*changes));
 
-	if (changes == NULL || rte_rcu_qsbr_init(&qsbr.v, 1) != 0)
-		give_up("no memory");
+	qsbr = bench_alloc(1, rte_rcu_qsbr_get_memsize(1));
+	rte_rcu_qsbr_init(qsbr, 1);
 	n = additions(changes, prefixes, (n + step - 1) / step);
 	if (n == 0)
-		give_up("--prefixes: all are in 10.0.0.0/8, where prefixes come and go");
+		bench_fail("--prefixes: all are in 10.0.0.0/8, where prefixes come and go");
 	for (unsigned int i = 0; i < RTE_DIM(works); i++)
 		if (bench_wanted(works[i].name))
 			compare(&works[i], changes, n);
 	free(changes);
 	free(prefixes);
+	free(qsbr);
 }

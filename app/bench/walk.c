@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The works of the walk benchmark, and who contends for them. */
+/* The works of the walk benchmark, and their contenders. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void
 enter_rte(struct field *f, const struct topology *t)
 {
 	const struct {
-		const char *name, *alone; /* where there is only one way */
+		const char *name, *alone; /* name if there is only one way */
 		enum rte_way way;
 		bool stats;
 	} ways[] = {
@@ -34,7 +34,7 @@ enter_rte(struct field *f, const struct topology *t)
 	const bool chooses = topo_chooses(t);
 
 	for (unsigned int i = 0; i < RTE_DIM(ways); i++) {
-		/* What counts nothing is no peer: it is shown, and not compared. */
+		/* A contender without statistics is shown, but not compared. */
 		struct contender c = { .name = chooses ? ways[i].name : ways[i].alone,
 			.against = ways[i].stats ? peer : NULL,
 			.run = walk_rte_run,
@@ -71,11 +71,11 @@ work(const struct topology *t)
 	enter_ours(&f, t, ours, 16);
 	enter_ours(&f, t, "halyard_k1", 1);
 	plain.arg = walk_plain_create(t);
-	enter(&f, plain, walk_plain_destroy);
+	enter(&f, plain, free);
 	field_measure(&f, t->unit);
 }
 
-/* How often the node where a diamond's arms meet is called in a walk. */
+/* Calls per walk of the node where a diamond's arms meet. */
 static void
 calls(const struct topology *t)
 {
@@ -101,110 +101,91 @@ calls(const struct topology *t)
 	field_measure(&f, CALLS_WALK);
 }
 
+/* Works of one shape, named NAME_B for each burst B. A further row is a line. */
+static const struct works {
+	const char *name;
+	enum { CHAIN, MIX, DIAMOND, HALVES } shape;
+	unsigned int bursts[6];       /* the first one counts even if it is 0 */
+	unsigned int nodes;           /* of CHAIN, between source and sink; DIAMOND: arms */
+	unsigned int edges, first;    /* of MIX, and the percentage along the first */
+	const unsigned int depths[4]; /* of the arms of DIAMOND */
+	unsigned int sources;         /* of DIAMOND, if several: they are part of the name */
+	enum move move;
+	unsigned int plain_moves;
+	bool by_walk; /* cycles are those of a walk, and the name is the work's */
+} all[] = {
+	{ "home_run", CHAIN, { 64, 32, 8 }, 4 },
+	{ "chain1", CHAIN, { 256 }, 1 },
+	{ "chain2", CHAIN, { 256 }, 2 },
+	{ "chain4", CHAIN, { 256 }, 4 },
+	{ "chain8", CHAIN, { 256 }, 8 },
+	{ "chain16", CHAIN, { 256 }, 16 },
+	{ "chain1", CHAIN, { 32 }, 1 },
+	{ "chain2", CHAIN, { 32 }, 2 },
+	{ "chain4", CHAIN, { 32 }, 4 },
+	{ "chain8", CHAIN, { 32 }, 8 },
+	{ "chain16", CHAIN, { 32 }, 16 },
+	/* The cost of a walk with no object or a single one. */
+	{ "idle", CHAIN, { 0 }, 4, .by_walk = true },
+	{ "single", CHAIN, { 1 }, 4, .by_walk = true },
+	{ "one_edge", MIX, { 256, 64, 32, 8, 1 }, .edges = 1, .first = 100 },
+	{ "mix2", MIX, { 256, 64, 32, 8, 1 }, .edges = 2, .first = 50 },
+	{ "mix2_90_10", MIX, { 256, 64, 32, 8, 1 }, .edges = 2, .first = 90 },
+	{ "mix2_99_1", MIX, { 256, 64, 32, 8, 1 }, .edges = 2, .first = 99 },
+	{ "mix4", MIX, { 256, 64, 32, 8, 1 }, .edges = 4, .first = 25 },
+	{ "mix8", MIX, { 256, 64, 32, 8, 1 }, .edges = 8, .first = 12 },
+	{ "mix16", MIX, { 256, 64, 32, 8, 1 }, .edges = 16, .first = 6 },
+	{ "diamond_0_1", DIAMOND, { 256 }, 2, .depths = { 0, 1 } },
+	{ "diamond_1_8", DIAMOND, { 256 }, 2, .depths = { 1, 8 } },
+	{ "diamond_0_1_2_4", DIAMOND, { 256 }, 4, .depths = { 0, 1, 2, 4 } },
+	/* More than a burst meets: 300 objects, which take two calls in one visit, and more in several. */
+	{ "diamond_0_1_2_4", DIAMOND, { 100 }, 4, .depths = { 0, 1, 2, 4 }, .sources = 3 },
+	/* As in ByteDance's study: ways to pass a batch on, and batches that are split repeatedly. */
+	{ "move_swap", CHAIN, { 8, 32, 64, 128, 256 }, 4, .plain_moves = 4 },
+	{ "move_memcpy", CHAIN, { 8, 32, 64, 128, 256 }, 4, .move = MOVE_COPY, .plain_moves = 4 },
+	{ "move_assign", CHAIN, { 8, 32, 64, 128, 256 }, 4, .move = MOVE_ASSIGN, .plain_moves = 4 },
+	{ "split_1_2_4", HALVES, { 8, 32, 64, 128, 256 } },
+};
+
 static void
-chains(struct topology *t)
+build(struct topology *t, const struct works *w, unsigned int burst)
 {
-	static const unsigned int lengths[] = { 1, 2, 4, 8, 16 }, bursts[] = { 256, 32 };
 	char name[sizeof(t->name)];
 
-	topo_chain(t, "home_run_64", 4, 64);
-	work(t);
-	topo_chain(t, "home_run_32", 4, 32);
-	work(t);
-	topo_chain(t, "home_run_8", 4, 8);
-	work(t);
-	for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
-		for (unsigned int l = 0; l < RTE_DIM(lengths); l++) {
-			snprintf(name, sizeof(name), "chain%u_%u", lengths[l], bursts[b]);
-			topo_chain(t, name, lengths[l], bursts[b]);
-			work(t);
-		}
-	}
-	/* What a walk costs that has nothing, or next to nothing, to do. */
-	topo_chain(t, "idle", 4, 0);
-	t->unit = CYCLES_WALK;
-	work(t);
-	topo_chain(t, "single", 4, 1);
-	t->unit = CYCLES_WALK;
-	work(t);
-}
-
-static void
-mixes(struct topology *t)
-{
-	static const unsigned int bursts[] = { 256, 64, 32, 8, 1 };
-	static const unsigned int edges[][2] = { { 1, 100 }, { 2, 50 }, { 2, 90 }, { 2, 99 },
-		{ 4, 25 }, { 8, 12 }, { 16, 6 } };
-
-	for (unsigned int e = 0; e < RTE_DIM(edges); e++) {
-		for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
-			topo_mix(t, bursts[b], edges[e][0], edges[e][1]);
-			work(t);
-		}
-	}
-}
-
-static void
-diamonds(struct topology *t)
-{
-	static const unsigned int depths[][4] = { { 0, 1 }, { 1, 8 }, { 0, 1, 2, 4 } };
-	static const char *const names[] = { "diamond_0_1", "diamond_1_8", "diamond_0_1_2_4" };
-	static const unsigned int arms[] = { 2, 2, 4 };
-	char name[sizeof(t->name)];
-
-	for (unsigned int d = 0; d < RTE_DIM(depths); d++) {
-		snprintf(name, sizeof(name), "%s_256", names[d]);
-		topo_diamond(t, name, 1, 256, depths[d], arms[d]);
-		work(t);
-		calls(t);
-	}
-	/* More than a burst meets: 300 objects, which separate visits would not take in two calls. */
-	topo_diamond(t, "diamond_0_1_2_4_3x100", 3, 100, depths[2], arms[2]);
-	work(t);
-	calls(t);
-}
-
-/* The study of ByteDance's: ways to hand a batch on, and batches that split and split again. */
-static void
-batches(struct topology *t)
-{
-	static const char *const names[] = { [MOVE_SWAP] = "move_swap",
-		[MOVE_COPY] = "move_memcpy",
-		[MOVE_ASSIGN] = "move_assign" };
-	static const unsigned int bursts[] = { 8, 32, 64, 128, 256 };
-	char name[sizeof(t->name)];
-
-	for (unsigned int m = 0; m < RTE_DIM(names); m++) {
-		for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
-			snprintf(name, sizeof(name), "%s_%u", names[m], bursts[b]);
-			topo_chain(t, name, 4, bursts[b]);
-			t->move = m;
-			t->plain_moves = 4;
-			work(t);
-		}
-	}
-	for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
-		topo_halves(t, bursts[b]);
-		work(t);
-	}
+	if (w->by_walk)
+		snprintf(name, sizeof(name), "%s", w->name);
+	else if (w->sources > 1)
+		snprintf(name, sizeof(name), "%s_%ux%u", w->name, w->sources, burst);
+	else
+		snprintf(name, sizeof(name), "%s_%u", w->name, burst);
+	if (w->shape == MIX)
+		topo_mix(t, name, burst, w->edges, w->first);
+	else if (w->shape == DIAMOND)
+		topo_diamond(t, name, RTE_MAX(w->sources, 1u), burst, w->depths, w->nodes);
+	else if (w->shape == HALVES)
+		topo_halves(t, name, burst);
+	else
+		topo_chain(t, name, w->nodes, burst);
+	t->unit = w->by_walk ? CYCLES_WALK : CYCLES_OBJECT;
+	t->move = w->move;
+	t->plain_moves += w->plain_moves;
 }
 
 void
 bench_walk(void)
 {
-	struct topology *t = aligned_alloc(alignof(struct topology), sizeof(*t));
+	struct topology *t = bench_alloc(1, sizeof(*t));
 
-	if (t == NULL) {
-		bench_cannot("no memory");
-		bench_skip("*", NULL);
-		return;
-	}
-	bench_create(); /* while there are few other nodes: librte_graph's registry only grows */
+	bench_create(); /* first, since librte_graph's registry only grows */
 	for (unsigned int i = 0; topo_upstream(t, i); i++)
 		work(t);
-	chains(t);
-	mixes(t);
-	diamonds(t);
-	batches(t);
+	for (unsigned int i = 0; i < RTE_DIM(all); i++) {
+		for (unsigned int b = 0; b == 0 || all[i].bursts[b] > 0; b++) {
+			build(t, &all[i], all[i].bursts[b]);
+			work(t);
+			if (all[i].shape == DIAMOND)
+				calls(t);
+		}
+	}
 	free(t);
 }

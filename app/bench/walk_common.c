@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all contenders of the walk benchmark do with objects, and what they must have seen. */
+/* What all contenders of the walk benchmark share, and the simulation of what they must see. */
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <rte_common.h>
 
 #include "walk.h"
 
@@ -14,12 +12,12 @@ walked_init(struct walked *w, const struct topology *t)
 	*w = (struct walked){ .topology = t };
 	for (unsigned int i = 0; i < t->nb_nodes; i++) {
 		w->nodes[i].topo = &t->nodes[i];
-		/* Sources make different objects, so that sinks can tell whose they got. */
+		/* Sources make different objects, so that sinks can tell them apart. */
 		w->nodes[i].at = i * WALK_BURST_MAX % t->nb_objects;
 	}
 }
 
-/* Objects that a node makes a walk, if it is a source. */
+/* Objects that a node makes per walk: 0 unless it is a source. */
 static unsigned int
 made_by(const struct topology *t, const struct topo_node *node)
 {
@@ -48,15 +46,13 @@ struct stream {
 static void
 append(struct stream *to, void *const *objs, unsigned int n)
 {
-	if (to->n + n > WALK_STREAM_MAX) {
-		fprintf(stderr, "hy-bench: more than %d objects wait at a node\n", WALK_STREAM_MAX);
-		exit(EXIT_FAILURE);
-	}
+	if (to->n + n > WALK_STREAM_MAX)
+		bench_fail("more than %d objects wait at a node", WALK_STREAM_MAX);
 	memcpy(&to->objs[to->n], objs, n * sizeof(*objs));
 	to->n += n;
 }
 
-/* Sends a stream's objects on, in the plainest way there is. */
+/* Passes on a stream's objects, in the simplest way. */
 static void
 forward(const struct topo_node *node, struct stream *streams, const struct stream *from)
 {
@@ -77,7 +73,7 @@ forward(const struct topo_node *node, struct stream *streams, const struct strea
 	}
 }
 
-/* Adds to w what so many walks bring. */
+/* Simulates walks; adds what nodes see to w. */
 static void
 expect(struct walked *w, uint64_t walks, struct stream *streams)
 {
@@ -110,7 +106,7 @@ equal(const struct walked *got, const struct walked *want)
 	uint64_t difference = 0, miscounted = 0;
 	bool totals = got->totals;
 
-	/* Which objects a split sends where depends on the order in which nodes run. */
+	/* The order in which nodes run decides which objects a split sends where. */
 	for (unsigned int i = 0; i < t->nb_nodes; i++)
 		totals |= t->nodes[i].role == SPLIT;
 	for (unsigned int i = 0; i < t->nb_nodes; i++) {
@@ -137,12 +133,10 @@ walk_check(void *walker)
 {
 	const struct walked *got = walker;
 	const struct topology *t = got->topology;
-	struct stream *streams = calloc(t->nb_nodes, sizeof(*streams));
-	uint64_t period = 1; /* walks after which the objects are the first ones again */
+	struct stream *streams = bench_alloc(t->nb_nodes, sizeof(*streams));
+	uint64_t period = 1; /* number of walks after which objects repeat */
 	struct walked want;
 
-	if (streams == NULL)
-		return false;
 	for (unsigned int i = 0; i < t->nb_nodes; i++)
 		while (period * made_by(t, &t->nodes[i]) % t->nb_objects != 0)
 			period *= 2;

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all contenders of the walk benchmark do with objects: make them and sum them up. As wide as
- * the CPU is, since DPDK's flags allow only SSE4.2, and this work must not hide the graph's.
+ * The work of all contenders of the walk benchmark: to make and sum objects. It uses the widest
+ * vectors of the CPU, although DPDK's flags allow only SSE4.2, since it must not hide the graph's
+ * cost.
  */
 
 #include <rte_common.h>
 
 #include "walk.h"
 
-/* Compilers split it where a CPU has narrower vectors. */
+/* Compilers split it for narrower vectors. */
 typedef uint64_t wide __attribute__((vector_size(64), aligned(8), may_alias));
 #define LANES (sizeof(wide) / sizeof(uint64_t))
 
-static __rte_always_inline void
-make(const struct walk_ctx *source, void **objs, unsigned int n)
+/* The resolvers of clones run before ThreadSanitizer is ready. */
+#if defined(RTE_ARCH_X86_64) && !defined(__SANITIZE_THREAD__)
+#define BY_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define BY_CPU
+#endif
+
+BY_CPU void
+make_objects(const struct walk_ctx *source, void **objs, unsigned int n)
 {
 	const struct topology *t = source->topology;
 	void *const *from = &t->objects[source->node->at];
@@ -26,8 +34,8 @@ make(const struct walk_ctx *source, void **objs, unsigned int n)
 	source->node->at = (source->node->at + n) & (t->nb_objects - 1);
 }
 
-static __rte_always_inline void
-see(struct walk_node *sink, void *const *objs, unsigned int n)
+BY_CPU void
+see_objects(struct walk_node *sink, void *const *objs, unsigned int n)
 {
 	uint64_t sum = 0;
 	unsigned int i = 0;
@@ -47,56 +55,3 @@ see(struct walk_node *sink, void *const *objs, unsigned int n)
 	sink->count += n;
 	sink->sum += sum;
 }
-
-static void
-make_baseline(const struct walk_ctx *source, void **objs, unsigned int n)
-{
-	make(source, objs, n);
-}
-
-static void
-see_baseline(struct walk_node *sink, void *const *objs, unsigned int n)
-{
-	see(sink, objs, n);
-}
-
-make_objects_t *make_objects = make_baseline;
-see_objects_t *see_objects = see_baseline;
-
-#ifdef RTE_ARCH_X86_64
-__attribute__((target("avx2"))) static void
-make_avx2(const struct walk_ctx *source, void **objs, unsigned int n)
-{
-	make(source, objs, n);
-}
-
-__attribute__((target("avx2"))) static void
-see_avx2(struct walk_node *sink, void *const *objs, unsigned int n)
-{
-	see(sink, objs, n);
-}
-
-__attribute__((target("avx512f"))) static void
-make_avx512(const struct walk_ctx *source, void **objs, unsigned int n)
-{
-	make(source, objs, n);
-}
-
-__attribute__((target("avx512f"))) static void
-see_avx512(struct walk_node *sink, void *const *objs, unsigned int n)
-{
-	see(sink, objs, n);
-}
-
-RTE_INIT(objects_by_cpu)
-{
-	if (__builtin_cpu_supports("avx2")) {
-		make_objects = make_avx2;
-		see_objects = see_avx2;
-	}
-	if (__builtin_cpu_supports("avx512f")) {
-		make_objects = make_avx512;
-		see_objects = see_avx512;
-	}
-}
-#endif

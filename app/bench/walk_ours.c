@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walk benchmark's nodes, ours: by the public API only. */
+/* Halyard's nodes of the walk benchmark. They use the public API only. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,12 +7,13 @@
 #include <hy_graph_worker.h>
 #include <hy_stats.h>
 
+#include "graphs.h"
 #include "walk.h"
 
 struct walker {
-	struct walked walked; /* the first member */
-	struct hy_graph *graph;
-	hy_node_id ids[TOPO_NODES_MAX];
+	struct walked walked;   /* the first member */
+	struct hy_graph *graph; /* with its nodes' prefix as name */
+	char prefix[GRAPH_PREFIX_SIZE];
 };
 
 static uint16_t
@@ -29,14 +30,13 @@ source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 static uint16_t
-source_to_many(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+source_to_many(struct hy_graph *graph, struct hy_node *node, void **objs __rte_unused,
+	uint16_t n __rte_unused)
 {
 	const struct walk_ctx *ctx = node->ctx;
 	const struct topo_node *topo = ctx->node->topo;
 	uint16_t made = 0;
 
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
 	for (uint16_t e = 0; e < topo->nb_edges; e++) {
 		uint16_t part = (uint16_t)(topo->percent[e] * ctx->topology->burst / 100);
 		void **to = hy_stream_get(graph, node, e, &part);
@@ -46,14 +46,6 @@ source_to_many(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 		made += part;
 	}
 	return made;
-}
-
-static uint16_t
-pass(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	RTE_SET_USED(objs);
-	hy_stream_move(graph, node, 0, n);
-	return n;
 }
 
 static uint16_t
@@ -100,35 +92,24 @@ split(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 static uint16_t
-sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+sink(struct hy_graph *graph __rte_unused, struct hy_node *node, void **objs, uint16_t n)
 {
-	RTE_SET_USED(graph);
 	see_objects(((const struct walk_ctx *)node->ctx)->node, objs, n);
 	return n;
 }
 
 static int
-init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+init(const struct hy_graph *graph __rte_unused, struct hy_node *node, const void *config)
 {
-	RTE_SET_USED(graph);
 	memcpy(node->ctx, config, sizeof(struct walk_ctx));
 	return 0;
 }
-
-static void
-release(void **objs, unsigned int n)
-{
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
-}
-
-static const struct hy_object_ops ops = { .release = release };
 
 static hy_node_process_t *
 process_of(const struct topology *t, const struct topo_node *node)
 {
 	static hy_node_process_t *const passes[] = {
-		[MOVE_SWAP] = pass, [MOVE_COPY] = pass_copy, [MOVE_ASSIGN] = pass_assign
+		[MOVE_SWAP] = graph_pass, [MOVE_COPY] = pass_copy, [MOVE_ASSIGN] = pass_assign
 	};
 
 	switch (node->role) {
@@ -146,61 +127,48 @@ process_of(const struct topology *t, const struct topo_node *node)
 }
 
 static int
-node_register(struct walker *w, unsigned int index, const char *prefix)
+node_register(struct walker *w, unsigned int index)
 {
 	const struct topology *t = w->walked.topology;
 	const struct topo_node *node = &t->nodes[index];
 	const struct walk_ctx ctx = { t, &w->walked.nodes[index] };
-	struct hy_node_desc desc = {
-		.flags = node->role == SOURCE ? HY_NODE_SOURCE : 0,
-		.impl = { .process = process_of(t, node),
-			.init = init,
-			.ctx_size = sizeof(struct walk_ctx) },
+	const struct hy_node_impl impl = {
+		.process = process_of(t, node), .init = init, .ctx_size = sizeof(struct walk_ctx)
 	};
-	char name[HY_NAME_SIZE], edges[TOPO_EDGES_MAX][HY_NAME_SIZE];
-	int rc;
 
-	snprintf(name, sizeof(name), "%s_%u", prefix, index);
-	desc.name = name;
-	for (unsigned int e = 0; e < node->nb_edges; e++) {
-		snprintf(edges[e], sizeof(edges[e]), "%s_%u", prefix, node->edges[e]);
-		desc.edges[e] = edges[e];
-	}
-	rc = hy_node_register(&desc, &w->ids[index]);
-	return rc < 0 ? rc : hy_node_config(w->ids[index], &ctx, sizeof(ctx));
+	return graph_node_ours(&(const struct graph_node){ w->prefix, index, node->role == SOURCE,
+				       node->nb_edges, node->edges },
+		&impl, &ctx, sizeof(ctx));
 }
 
 void *
 walk_ours_create(const struct topology *topology, uint16_t sample_every)
 {
 	static unsigned int count;
-	char prefix[16], pattern[24];
-	const char *const patterns[] = { pattern };
-	const struct hy_graph_params params = { .patterns = patterns,
-		.nb_patterns = 1,
-		.ops = &ops,
-		.burst = HY_BURST_MAX,
-		.sample_every = sample_every,
-		.socket = SOCKET_ID_ANY };
-	struct walker *w = calloc(1, sizeof(*w));
+	const struct hy_graph_params params = { .burst = HY_BURST_MAX,
+		.sample_every = sample_every };
+	char pattern[GRAPH_PREFIX_SIZE + 2];
+	struct walker *w = bench_alloc(1, sizeof(*w));
 	int rc = 0;
 
-	if (w == NULL)
-		return NULL;
 	walked_init(&w->walked, topology);
-	for (unsigned int i = 0; i < topology->nb_nodes; i++)
-		w->ids[i] = UINT32_MAX; /* no node */
-	snprintf(prefix, sizeof(prefix), "walk%u", count++);
-	snprintf(pattern, sizeof(pattern), "%s_*", prefix);
+	snprintf(w->prefix, sizeof(w->prefix), "walk%u", count++);
+	snprintf(pattern, sizeof(pattern), "%s_*", w->prefix);
 	for (unsigned int i = 0; i < topology->nb_nodes && rc == 0; i++)
-		rc = node_register(w, i, prefix);
+		rc = node_register(w, i);
 	if (rc == 0)
-		rc = hy_graph_create(prefix, &params, &w->graph);
+		rc = graph_ours(w->prefix, pattern, params, &w->graph);
 	if (rc == 0)
 		return w;
-	bench_cannot("%s: %s", prefix, strerror(-rc));
+	bench_cannot("%s: %s", w->prefix, strerror(-rc));
 	walk_ours_destroy(w);
 	return NULL;
+}
+
+struct hy_graph *
+walk_ours_graph(void *arg)
+{
+	return ((struct walker *)arg)->graph;
 }
 
 uint64_t
@@ -217,16 +185,17 @@ walk_ours_run(void *arg)
 static uint64_t
 join_calls(const struct walker *w)
 {
+	const struct hy_node_stats *node;
 	struct hy_stats *stats;
 	char name[HY_NAME_SIZE];
 	uint64_t calls = 0;
 
-	if (hy_node_name(w->ids[w->walked.topology->join], name, sizeof(name)) < 0 ||
-		hy_stats_read(hy_graph_name(w->graph), &stats) < 0)
+	snprintf(name, sizeof(name), "%s_%u", w->prefix, w->walked.topology->join);
+	if (hy_stats_read(w->prefix, &stats) < 0)
 		return 0;
-	for (unsigned int i = 0; i < stats->nb_nodes; i++)
-		if (strcmp(stats->nodes[i].name, name) == 0)
-			calls = stats->nodes[i].calls;
+	node = hy_stats_find(stats, w->walked.topology->join, name);
+	if (node != NULL)
+		calls = node->calls;
 	hy_stats_free(stats);
 	return calls;
 }
@@ -241,7 +210,7 @@ walk_ours_calls(void *arg)
 	return (double)(join_calls(w) - before) / WALKS;
 }
 
-/* All that meet are handed over in as few calls as they fit in, so in one visit a walk. */
+/* All objects that meet are passed in as few calls as possible, so in one visit per walk. */
 bool
 walk_ours_joined(void *arg)
 {
@@ -263,7 +232,6 @@ walk_ours_destroy(void *arg)
 	struct walker *w = arg;
 
 	hy_graph_destroy(w->graph);
-	for (unsigned int i = 0; i < w->walked.topology->nb_nodes; i++)
-		hy_node_unregister(w->ids[i]);
+	graph_nodes_strike(w->prefix);
 	free(w);
 }

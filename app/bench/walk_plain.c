@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The walk benchmark without a graph: the common work, which no graph can beat; and where the work
- * is to move batches, the same moves between plain arrays.
+ * The walk benchmark without a graph: the common work, which is the lower bound, and, for works
+ * that move batches, the same moves between plain arrays.
  */
-
-#include <stdlib.h>
-
-#include <rte_common.h>
 
 #include "walk.h"
 
@@ -18,8 +14,9 @@ struct walker {
 	struct walk_ctx sources[TOPO_NODES_MAX];
 	struct walk_node *sinks[TOPO_NODES_MAX];
 	unsigned int nb_sources, nb_sinks;
-	unsigned int made; /* by each source */
-	void **arrays[MOVES_MAX + 1][PARTS_MAX];
+	unsigned int made;                       /* objects per walk and source */
+	void **arrays[MOVES_MAX + 1][PARTS_MAX]; /* in room; MOVE_SWAP exchanges them */
+	alignas(64) void *room[MOVES_MAX + 1][PARTS_MAX][WALK_BURST_MAX];
 };
 
 static void
@@ -42,7 +39,7 @@ move_batch(struct walker *w, unsigned int move, unsigned int n)
 	}
 }
 
-/* From 2^move arrays of n objects each, to twice as many of half as many. */
+/* Splits 2^move arrays of n objects each in halves. */
 static void
 halve(struct walker *w, unsigned int move, unsigned int n)
 {
@@ -82,12 +79,10 @@ walk_plain_run(void *arg)
 void *
 walk_plain_create(const struct topology *t)
 {
-	struct walker *w = calloc(1, sizeof(*w));
+	struct walker *w = bench_alloc(1, sizeof(*w));
 
-	if (w == NULL)
-		return NULL;
 	walked_init(&w->walked, t);
-	w->walked.totals = true; /* all goes to the first sinks */
+	w->walked.totals = true; /* all objects go to the first sinks */
 	for (unsigned int i = 0; i < t->nb_nodes; i++) {
 		struct walk_node *node = &w->walked.nodes[i];
 
@@ -97,25 +92,8 @@ walk_plain_create(const struct topology *t)
 			w->sinks[w->nb_sinks++] = node;
 	}
 	w->made = topo_made(t) / w->nb_sources;
-	for (unsigned int m = 0; m <= MOVES_MAX; m++) {
-		for (unsigned int p = 0; p < PARTS_MAX; p++) {
-			w->arrays[m][p] = aligned_alloc(64, WALK_BURST_MAX * sizeof(void *));
-			if (w->arrays[m][p] == NULL) {
-				walk_plain_destroy(w);
-				return NULL;
-			}
-		}
-	}
-	return w;
-}
-
-void
-walk_plain_destroy(void *arg)
-{
-	struct walker *w = arg;
-
 	for (unsigned int m = 0; m <= MOVES_MAX; m++)
 		for (unsigned int p = 0; p < PARTS_MAX; p++)
-			free(w->arrays[m][p]);
-	free(w);
+			w->arrays[m][p] = w->room[m][p];
+	return w;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rte_graph_walk() is inline, and counts by RTE_LIBRTE_GRAPH_STATS. Undefined here, it is what a
- * user gets who builds a program without statistics.
+ * rte_graph_walk() is inline, and counts if RTE_LIBRTE_GRAPH_STATS is defined. Here it is
+ * undefined, as in programs built without statistics.
  */
 
 #include <rte_config.h>
 #undef RTE_LIBRTE_GRAPH_STATS
 
-#include "walk_rte.h"
+#include <rte_graph_worker.h>
+
+#include "walk.h"
 
 void
 walk_rte_nostats(struct rte_graph *graph)

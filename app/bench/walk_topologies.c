@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The graphs that the walk benchmark walks. */
+/* The topologies of the walk benchmark. */
 
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ join(struct topology *t, unsigned int from, unsigned int to, unsigned int percen
 	node->edges[node->nb_edges++] = to;
 }
 
-/* Gives each object the edge that it names, and a number of its own above it. */
+/* Makes objects: the edge of each in the low bits, and a random number above. */
 static void
 objects(struct topology *t, unsigned int edges, unsigned int first)
 {
@@ -65,15 +65,11 @@ topo_chain(struct topology *t, const char *name, unsigned int nodes, unsigned in
 
 /* source → one node → sinks; of 100 objects `first` to the first one, the others at random */
 void
-topo_mix(struct topology *t, unsigned int burst, unsigned int edges, unsigned int first)
+topo_mix(struct topology *t, const char *name, unsigned int burst, unsigned int edges,
+	unsigned int first)
 {
-	char name[sizeof(t->name)], split[16] = "";
 	unsigned int source, node;
 
-	if (first >= 90 && edges > 1)
-		snprintf(split, sizeof(split), "_%u_%u", first, 100 - first);
-	snprintf(name, sizeof(name), edges == 1 ? "one_edge_%u" : "mix%2$u%3$s_%1$u", burst, edges,
-		split);
 	start(t, name, burst);
 	source = add(t, SOURCE);
 	node = add(t, SPREAD);
@@ -114,12 +110,10 @@ topo_diamond(struct topology *t, const char *name, unsigned int sources, unsigne
 
 /* source → one node → two nodes → four sinks, by halves */
 void
-topo_halves(struct topology *t, unsigned int burst)
+topo_halves(struct topology *t, const char *name, unsigned int burst)
 {
 	unsigned int top, half[2];
-	char name[sizeof(t->name)];
 
-	snprintf(name, sizeof(name), "split_1_2_4_%u", burst);
 	start(t, name, burst);
 	t->plain_moves = 2;
 	t->plain_halves = true;
@@ -165,7 +159,7 @@ stages(struct topology *t, const unsigned int widths[], const unsigned int perce
 bool
 topo_upstream(struct topology *t, unsigned int i)
 {
-	/* A stage whose percentages are 0 has as many nodes as the one before: straight edges. */
+	/* A stage without percentages has as many nodes as the one before, and straight edges. */
 	static const struct {
 		const char *name;
 		unsigned int burst, nb_stages, widths[7], percent[7][WIDTH];

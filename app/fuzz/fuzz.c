@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all fuzz targets share: EAL, the choice of a target, silence, the file that is read. */
+/* What all fuzz targets share: EAL, the choice of the target, muted output, the input file. */
 
 #include <ctype.h>
-#include <sched.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 #include <rte_eal.h>
 #include <rte_log.h>
 
+#include "app/eal.h"
 #include "app/test/unit.h"
 #include "fuzz.h"
 
@@ -25,15 +25,9 @@ static int file = -1;
 static uint64_t accepted, refused;
 
 void
-fuzz_fault(const char *format, ...)
+fuzz_fault(const char *where, const char *what)
 {
-	va_list ap;
-
-	fprintf(terminal, "fault: ");
-	va_start(ap, format);
-	vfprintf(terminal, format, ap);
-	va_end(ap);
-	fprintf(terminal, "\n");
+	fprintf(terminal, "fault: %s%s\n", where, what);
 	fflush(terminal);
 	abort();
 }
@@ -53,8 +47,7 @@ fuzz_file(const void *bytes, size_t size)
 
 	FUZZ_CHECK(ftruncate(file, 0) == 0);
 	FUZZ_CHECK(size == 0 || pwrite(file, bytes, size, 0) == (ssize_t)size);
-	FUZZ_CHECK(futimens(file, old) ==
-		0); /* hy_file_read() waits for a new file's tick to pass */
+	FUZZ_CHECK(futimens(file, old) == 0); /* else hy_file_read() waits for the tick to pass */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	return path;
 }
@@ -65,32 +58,18 @@ fuzz_file_fd(void)
 	return file;
 }
 
-bool
-fuzz_seed_text(const char *const *texts, unsigned int n, unsigned int i, FILE *out)
-{
-	if (i < n)
-		fputs(texts[i], out);
-	return i < n;
-}
-
-/* Two ports, an event device, a main lcore and two workers, all on a CPU that we may use. */
+/* Two ports, an event device, a main lcore and two workers, all on one allowed CPU. */
 static void
-eal_start(char *program)
+eal_start(void)
 {
-	char args[][32] = { "--no-huge", "-m256", "--no-pci", "--no-shconf", "--no-telemetry",
-		"--log-level=lib.eal:error", "--vdev=net_null0", "--vdev=net_null1",
-		"--vdev=event_sw0", "" };
-	char *argv[RTE_DIM(args) + 2] = { program };
-	cpu_set_t cpus;
-	int cpu = 0;
+	char options[128];
 
-	sched_getaffinity(0, sizeof(cpus), &cpus);
-	while (cpu + 1 < CPU_SETSIZE && !CPU_ISSET(cpu, &cpus))
-		cpu++;
-	snprintf(args[RTE_DIM(args) - 1], sizeof(args[0]), "--lcores=(0-2)@%d", cpu);
-	for (size_t i = 0; i < RTE_DIM(args); i++)
-		argv[i + 1] = args[i];
-	if (rte_eal_init(RTE_DIM(args) + 1, argv) < 0) {
+	snprintf(options, sizeof(options),
+		"--no-pci --log-level=lib.eal:error --vdev=net_null0 --vdev=net_null1 "
+		"--vdev=event_sw0 --lcores=(0-2)@%u",
+		eal_first_cpu());
+	if (eal_init("hy-fuzz", UINT_MAX, 256, options) <
+		0) { /* so many hugepages are never free */
 		fprintf(stderr, "rte_eal_init() failed\n");
 		exit(EXIT_FAILURE);
 	}
@@ -122,7 +101,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 	char *program = (*argv)[0];
 
 	fuzz_target = target_find(*argc > 1 ? (*argv)[1] : "");
-	++*argv; /* the target's name is no option of libFuzzer */
+	++*argv; /* libFuzzer must not see the target's name */
 	--*argc;
 	(*argv)[0] = program;
 	terminal = stderr;
@@ -132,14 +111,14 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 		perror("fuzz");
 		return EXIT_FAILURE;
 	}
-	eal_start(program);
-	if (getenv("FUZZ_LOG") == NULL) /* what is refused, in words */
+	eal_start();
+	if (getenv("FUZZ_LOG") == NULL) /* no log of refused inputs */
 		rte_log_set_global_level(RTE_LOG_EMERG);
 	else
 		nowhere = stderr;
 	if (fuzz_target->init != NULL)
 		fuzz_target->init();
-	/* What is kept for ever is there before the first input's blocks are counted. */
+	/* Allocates what is never freed, before the blocks of the first input are counted. */
 	LLVMFuzzerTestOneInput(NULL, 0);
 	accepted = refused = 0;
 	atexit(counts_print);
@@ -152,7 +131,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	const int64_t blocks = unit_alloc_live();
 	const unsigned int heap_blocks = unit_heap_live();
 	FILE *const out = stdout;
-	/* Its own block, so that a sanitizer sees the first byte beyond. */
+	/* In a block of its own, so that a sanitizer detects reads beyond its end. */
 	uint8_t *copy = malloc(RTE_MAX(size, 1u));
 
 	FUZZ_CHECK(copy != NULL);
@@ -166,7 +145,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	stdout = out;
 	stderr = terminal;
 	free(copy);
-	/* What getline(3) allocates is not counted, and makes it fewer. */
+	/* Blocks allocated by getline(3) are not counted, but freeing them is. */
 	FUZZ_CHECK(size == 0 || unit_alloc_live() <= blocks);
 	FUZZ_CHECK(size == 0 || unit_heap_live() == heap_blocks);
 	return 0;

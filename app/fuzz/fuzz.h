@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz targets, in one program: "hy-fuzz TARGET [options of libFuzzer]", and "hy-replay TARGET …"
- * (replay.c) under any compiler. A target says what must hold of each input.
+ * (replay.c) under any compiler. A target checks what must hold for each input.
  */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +18,10 @@ struct fuzz_target {
 	void (*init)(void);
 	/* Runs one input. Returns whether the code under test accepted it. */
 	bool (*one)(const uint8_t *bytes, size_t size);
-	/* Writes the i-th input to start from. Returns false if there are no more. */
+	/* Writes seed i. Returns false if there is none. NULL: the seeds are texts. */
 	bool (*seed)(unsigned int i, FILE *out);
+	/* Seeds of targets that read text; ends with NULL. */
+	const char *const *texts;
 };
 
 extern const struct fuzz_target fuzz_captures, fuzz_graph, fuzz_options, fuzz_overrides,
@@ -30,28 +31,23 @@ extern const struct fuzz_target fuzz_captures, fuzz_graph, fuzz_options, fuzz_ov
 extern const struct fuzz_target *fuzz_target;
 
 /* Reports a fault and aborts. */
-void fuzz_fault(const char *format, ...) __rte_format_printf(1, 2) __attribute__((noreturn));
+void fuzz_fault(const char *where, const char *what) __attribute__((noreturn));
 
-/* What must hold. */
+/* Reports a fault unless the condition holds. */
 #define FUZZ_CHECK(what) \
 	do { \
 		if (!(what)) \
-			fuzz_fault("%s:%d: %s", __FILE__, __LINE__, #what); \
+			fuzz_fault(__FILE__ ":" RTE_STR(__LINE__) ": ", #what); \
 	} while (0)
 
-/* Checks that a message has no control characters, which a terminal would obey. */
+/* Checks that a message has no control characters, which a terminal would interpret. */
 void fuzz_check_message(const char *text);
 
-/* The path of a regular file with these bytes, until the next call. */
+/* Returns the path of a regular file with these bytes, valid until the next call. */
 const char *fuzz_file(const void *bytes, size_t size);
 /* Its descriptor. */
 int fuzz_file_fd(void);
 
-/* Writes the i-th of n texts; for the seed() of targets that read text. */
-bool fuzz_seed_text(const char *const *texts, unsigned int n, unsigned int i, FILE *out);
-
-/* What libFuzzer calls, and replay.c. */
+/* Called by libFuzzer and by replay.c. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the reader of captures (--pcap of hy-hal), which reads them with libpcap. */
+/* Fuzzes the reader of captures (--pcap of hy-hal), which uses libpcap. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ folder_remove(void)
 	rmdir(folder);
 }
 
-/* A folder whose one capture is the input. */
+/* Makes a folder with the input as its only capture. */
 static void
 captures_init(void)
 {
@@ -58,7 +58,7 @@ put(FILE *out, unsigned int width, uint32_t value)
 		putc(i < sizeof(value) ? (int)(value >> 8 * i & 0xff) : 0, out);
 }
 
-/* A block of pcapng: its type, its length, that many words, its length. */
+/* Writes a pcapng block: type, length, n words, length. */
 static void
 put_block(FILE *out, uint32_t type, const uint32_t *words, uint32_t n)
 {
@@ -69,7 +69,7 @@ put_block(FILE *out, uint32_t type, const uint32_t *words, uint32_t n)
 	put(out, 4, 12 + 4 * n);
 }
 
-/* Two frames, as pcap in either precision and byte order of its numbers, or as pcapng. */
+/* Two frames, as pcap in either precision, or as pcapng. */
 static bool
 captures_seed(unsigned int i, FILE *out)
 {

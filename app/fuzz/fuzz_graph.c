@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzes the graph core: the input's bytes are the choices of the machine of app/test, which does
- * things to the registry and to graphs, and knows what must come of them.
+ * Fuzzes the graph core: the input's bytes are the choices of app/test's machine, which changes the
+ * registry and graphs, and checks the outcome.
  */
 
 #include "app/test/graph/graph_machine.h"
@@ -20,7 +20,7 @@ graph_init(void)
 		hy_node_unregister(id);
 }
 
-/* The first bytes tell how many nodes and sources there are, and whether to start with some. */
+/* The first bytes choose the number of nodes and sources, and whether to start with some. */
 static bool
 graph_one(const uint8_t *bytes, size_t size)
 {
@@ -45,11 +45,11 @@ graph_one(const uint8_t *bytes, size_t size)
 	if (machine_fault() == NULL)
 		machine_stop();
 	if (machine_fault() != NULL && size > 0)
-		fuzz_fault("%s", machine_fault());
+		fuzz_fault("", machine_fault());
 	return machine_counts.creates > creates;
 }
 
-/* Random choices; an empty corpus takes a fuzzer minutes to grow out of. */
+/* Random choices: from an empty corpus, a fuzzer would need minutes to find as many. */
 static bool
 graph_seed(unsigned int i, FILE *out)
 {

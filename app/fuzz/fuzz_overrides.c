@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzes what the user tells the HAL: --cap-file, and, line by line, --cap, --node and --deny. After
- * the first line that is refused, the HAL is as it was.
+ * Fuzzes the user's overrides of the HAL: --cap-file, and, line by line, --cap, --node and --deny.
+ * A refused line must leave the HAL unchanged.
  */
 
 #include <stdlib.h>
@@ -95,12 +95,9 @@ static bool
 overrides_one(const uint8_t *bytes, size_t size)
 {
 	bool good = read_file(bytes, size);
-	char *text = malloc(size + 1), *rest = text, *line;
+	char *text = strndup((const char *)bytes, size), *rest = text, *line;
 
 	FUZZ_CHECK(text != NULL);
-	if (size > 0)
-		memcpy(text, bytes, size);
-	text[size] = '\0';
 	forget();
 	while ((line = strsep(&rest, "\n")) != NULL)
 		good |= read_line(line);
@@ -109,19 +106,15 @@ overrides_one(const uint8_t *bytes, size_t size)
 	return good;
 }
 
-static bool
-overrides_seed(unsigned int i, FILE *out)
-{
-	static const char *const texts[] = {
-		"port0.rx_mark=no\n",
-		"# a NIC\nnet_null.rx_ptype_ip4=unknown\nnet_*.rx_mark=yes:0xffff # all\r\n",
-		"process.simd_bits=yes:128\nprocess.avx512=no\nevent0.running=no",
-		"ip4_lookup=scalar\nethdev_rx@0=plain\nevent0:port1.running=yes:1\n",
-		"ip4_rewrite=avx2\npkt_cls@1=scalar\n",
-	};
+static const char *const texts[] = {
+	"port0.rx_mark=no\n",
+	"# a NIC\nnet_null.rx_ptype_ip4=unknown\nnet_*.rx_mark=yes:0xffff # all\r\n",
+	"process.simd_bits=yes:128\nprocess.avx512=no\nevent0.running=no",
+	"ip4_lookup=scalar\nethdev_rx@0=plain\nevent0:port1.running=yes:1\n",
+	"ip4_rewrite=avx2\npkt_cls@1=scalar\n",
+	NULL,
+};
 
-	return fuzz_seed_text(texts, RTE_DIM(texts), i, out);
-}
-
-const struct fuzz_target fuzz_overrides = { "overrides", overrides_init, overrides_one,
-	overrides_seed };
+const struct fuzz_target fuzz_overrides = {
+	.name = "overrides", .init = overrides_init, .one = overrides_one, .texts = texts
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes what is read of a plugin's file before any of its code runs. */
+/* Fuzzes the reader of plugin files, which runs before any code of a plugin. */
 
 #include <link.h>
 #include <string.h>
@@ -18,7 +18,7 @@ check_text(const char *text, size_t size)
 	fuzz_check_message(text);
 }
 
-/* Every text of a tag ends, and lies in the file: a sanitizer sees a byte beyond. */
+/* Every text of a tag is terminated and lies in the file: a sanitizer detects reads beyond it. */
 static void
 check_tags(int fd)
 {
@@ -59,7 +59,7 @@ plugin_one(const uint8_t *bytes, size_t size)
 
 HY_PLUGIN_NUMBERS(seed, HY_PLUGIN_CORE);
 
-/* What a plugin tells the dynamic linker: tags, and their strings behind them. */
+/* The dynamic section of a plugin: tags, followed by their strings. */
 static const char strings[] = "\0libc.so.6\0fuzz.so";
 #define TAGS 5
 #define TAGS_SIZE (TAGS * sizeof(ElfW(Dyn)) + sizeof(strings))
@@ -79,8 +79,8 @@ tags_write(uint64_t at, FILE *out)
 }
 
 /*
- * The least that is a plugin: a header of ours, segments, notes, tags. The i-th seed has i segments
- * without use, and as many notes before ours.
+ * A minimal plugin: a header, segments, notes, tags. Seed i has i unused segments, and i notes
+ * before Halyard's.
  */
 static bool
 plugin_seed(unsigned int i, FILE *out)

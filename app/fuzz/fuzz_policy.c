@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the reader of policy files (--policy), and what the policy is after it refused one. */
+/* Fuzzes the reader of policy files (--policy), and checks the policy after a refused file. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #define RULES_MAX 16
 
 static struct hy_policy *policy;
-/* What was committed last. */
+/* The rules committed last. */
 static struct hy_flow_rule rules[RULES_MAX];
 static uint32_t nb_rules;
 
-/* A policy with a rule. */
+/* Creates a policy with one rule. */
 static void
 policy_start(void)
 {
@@ -39,7 +39,7 @@ static void
 policy_init(void)
 {
 	policy_start();
-	atexit(policy_stop); /* its blocks are known to DPDK's heap only, and would seem lost */
+	atexit(policy_stop); /* else LeakSanitizer reports its blocks */
 }
 
 static bool
@@ -61,7 +61,7 @@ check_rule(const struct hy_flow_rule *rule)
 	FUZZ_CHECK(same_rule(rule, &again));
 }
 
-/* The policy has the rules that were committed last, and nothing is staged. */
+/* Checks that the policy has the rules committed last, and that nothing is staged. */
 static void
 check_unchanged(void)
 {
@@ -73,7 +73,7 @@ check_unchanged(void)
 		FUZZ_CHECK(same_rule(&now[i], &rules[i]));
 }
 
-/* What is printed is read as the same rules. */
+/* Checks that the printed policy is read as the same rules. */
 static void
 check_printed(void)
 {
@@ -101,7 +101,7 @@ load(const uint8_t *bytes, size_t size)
 		return false;
 	}
 	rc = hy_policy_commit(policy);
-	if (rc < 0) { /* rte_acl refuses what overlaps too much */
+	if (rc < 0) { /* rte_acl refuses rules that overlap too much */
 		FUZZ_CHECK(rc == -E2BIG || rc == -ENOMEM);
 		hy_policy_abort(policy);
 		return false;
@@ -127,20 +127,17 @@ policy_one(const uint8_t *bytes, size_t size)
 	return true;
 }
 
-static bool
-policy_seed(unsigned int i, FILE *out)
-{
-	static const char *const texts[] = {
-		"rule 1 class 7\n",
-		"# voice\nrule 10 class 1 dscp 46 # EF\nrule 20 class 2 precedence 5 proto udp "
-		"sport 1000-2000 dport 53\n",
-		"rule 1 class 3 type 0x0800 vlan 100 src 10.0.0.0/8 dst 192.0.2.1\n"
-		"rule 2 class 65535 proto 6 dport 80\n",
-		"rule 4294967295 class 9 precedence 4294967295 tunnel 16777215 proto icmp\n",
-		"rule 1 class 1 proto sctp sport 0\nrule 1 class 2\n",
-	};
+static const char *const texts[] = {
+	"rule 1 class 7\n",
+	"# voice\nrule 10 class 1 dscp 46 # EF\nrule 20 class 2 precedence 5 proto udp "
+	"sport 1000-2000 dport 53\n",
+	"rule 1 class 3 type 0x0800 vlan 100 src 10.0.0.0/8 dst 192.0.2.1\n"
+	"rule 2 class 65535 proto 6 dport 80\n",
+	"rule 4294967295 class 9 precedence 4294967295 tunnel 16777215 proto icmp\n",
+	"rule 1 class 1 proto sctp sport 0\nrule 1 class 2\n",
+	NULL,
+};
 
-	return fuzz_seed_text(texts, RTE_DIM(texts), i, out);
-}
-
-const struct fuzz_target fuzz_policy = { "policy", policy_init, policy_one, policy_seed };
+const struct fuzz_target fuzz_policy = {
+	.name = "policy", .init = policy_init, .one = policy_one, .texts = texts
+};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzes the reader of descriptions of other processes' graphs. The input is what follows the layout
- * numbers, of which every other value is refused; the name is the one that the input begins with.
+ * Fuzzes the reader of descriptions of other processes' graphs. The input follows the layout
+ * numbers, which are fixed, since any other value is refused. The graph's name is the one at the
+ * start of the input.
  */
 
 #include <errno.h>
@@ -32,7 +33,7 @@ check_text(const struct hy_graph *graph, int (*write)(const struct hy_graph *gra
 	free(text);
 }
 
-/* Copies must be fit for all that hy_share_graph() says, whichever image is walked. */
+/* Copies must support all that hy_share_graph() promises, whichever image is walked. */
 static void
 check_copy(struct hy_share_description *d, unsigned int walked)
 {
@@ -50,7 +51,7 @@ check_copy(struct hy_share_description *d, unsigned int walked)
 	check_text(d->copy, hy_graph_export_json);
 }
 
-/* All of a block that is described can be read, if the files are as long as they are said to be. */
+/* Checks that a described block can be read as a whole, if the files have the described length. */
 static void
 check_place(const struct hy_share_place *place)
 {
@@ -90,7 +91,7 @@ check_description(struct hy_share_description *d)
 	check_place(&d->graph);
 	if (d->trace_serial != 0)
 		check_place(&d->trace);
-	/* As the reader does when the second image is walked. */
+	/* As the reader does while the second image is walked. */
 	FUZZ_CHECK(hy_stats_add(d->copy->control->history, d->images[0].image, HY_STATS_COUNTERS) ==
 		0);
 	check_copy(d, d->nb_images - 1);
@@ -123,7 +124,7 @@ share_one(const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* There are no objects; only pictures of the graphs are wanted. */
+/* The graphs have no objects; they are only described. */
 static uint16_t
 process(struct hy_graph *graph __rte_unused, struct hy_node *node __rte_unused,
 	void **objs __rte_unused, uint16_t n __rte_unused)
@@ -137,35 +138,28 @@ release(void **objs __rte_unused, unsigned int n __rte_unused)
 }
 
 static void
-node_register(const struct hy_node_desc *desc)
-{
-	hy_node_id id;
-
-	FUZZ_CHECK(hy_node_register(desc, &id) == 0);
-}
-
-static void
 graphs_register(void)
 {
-	const struct hy_node_desc source = { .name = "src",
-		.flags = HY_NODE_SOURCE,
-		.impl = { "plain", process },
-		.edges = { "split" } };
-	const struct hy_node_desc split = { .name = "split",
-		.impl = { "plain", process },
-		.edges = { "a", "b" },
-		.lanes = { "side" },
-		.drops = { { "first", HY_SEV_INFO, "A reason." }, { "second", HY_SEV_ERROR } },
-		.counters = { { "hits", NULL, HY_SEV_INFO, "All." }, { "bytes", "bytes" } } };
-	const struct hy_node_desc a = {
-		.name = "a", .impl = { NULL, process }, .edges = { "b", "split" }
+	const struct hy_node_desc nodes[] = {
+		{ .name = "src",
+			.flags = HY_NODE_SOURCE,
+			.impl = { "plain", process },
+			.edges = { "split" } },
+		{ .name = "split",
+			.impl = { "plain", process },
+			.edges = { "a", "b" },
+			.lanes = { "side" },
+			.drops = { { "first", HY_SEV_INFO, "A reason." },
+				{ "second", HY_SEV_ERROR } },
+			.counters = { { "hits", NULL, HY_SEV_INFO, "All." },
+				{ "bytes", "bytes" } } },
+		{ .name = "a", .impl = { NULL, process }, .edges = { "b", "split" } },
+		{ .name = "b", .impl = { NULL, process } },
 	};
-	const struct hy_node_desc b = { .name = "b", .impl = { NULL, process } };
+	hy_node_id id;
 
-	node_register(&source);
-	node_register(&split);
-	node_register(&a);
-	node_register(&b);
+	for (size_t i = 0; i < RTE_DIM(nodes); i++)
+		FUZZ_CHECK(hy_node_register(&nodes[i], &id) == 0);
 }
 
 static void
@@ -181,7 +175,7 @@ describe(struct hy_graph *graph, FILE *out)
 	free(text);
 }
 
-/* A graph, one with a trace, one that changes, one that has. */
+/* A graph; one with a trace; one during an update; one after it. */
 static bool
 share_seed(unsigned int i, FILE *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a fuzz target without libFuzzer, so under any compiler: over the files that are named, or
- * over inputs made of a seed; or writes the inputs to start from.
+ * Runs a fuzz target without libFuzzer, so with any compiler: on the files named, or on random
+ * inputs; or writes the seeds.
  */
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ replay_file(const char *path)
 	size = fread(input, 1, sizeof(input), in);
 	fclose(in);
 	printf("%s: %zu bytes\n", path, size);
-	fflush(stdout); /* whatever aborts, the last line names it */
+	fflush(stdout); /* if it aborts, the last line names the input */
 	LLVMFuzzerTestOneInput(input, size);
 	return 0;
 }
@@ -67,7 +67,10 @@ seeds_write(const char *folder)
 			perror(path);
 			return -1;
 		}
-		more = fuzz_target->seed(i, out);
+		if (fuzz_target->seed != NULL)
+			more = fuzz_target->seed(i, out);
+		else if ((more = fuzz_target->texts[i] != NULL))
+			fputs(fuzz_target->texts[i], out);
 		if (fclose(out) != 0 || (!more && remove(path) != 0)) {
 			perror(path);
 			return -1;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of hy-graph share. */
-#ifndef HY_GRAPH_COMMAND_H
-#define HY_GRAPH_COMMAND_H
+/* Declarations of hy-graph's files. */
+#pragma once
 
 #include <limits.h>
 
 #include <hy_share.h>
 
-/* What the user asks for. */
+/* The command line. */
 struct settings {
 	const struct command *command;
 	char folder[PATH_MAX];
@@ -17,27 +16,27 @@ struct settings {
 struct command {
 	const char *name;
 	const char *text; /* for --help */
-	/* Shows the graphs that match; 0, or a negative errno. */
+	/* Shows the matching graphs. Returns 0 or a negative errno. */
 	int (*run)(const struct settings *settings, const struct hy_share *share);
+	/* Instead of run: shows the copy of a matching graph, as for show_each(). */
+	int (*show)(const struct hy_share *share, const struct hy_graph *copy, unsigned int nth);
 };
 
 /* The commands, the last one without a name. */
 extern const struct command commands[];
 
-/* settings.c: 0, or negative: said why. --help prints and exits. */
+/* settings.c: reads the command line. Returns 0, or a negative value (reported). --help exits. */
 int settings_read(int argc, char **argv, struct settings *settings);
 
 /* show.c */
 int show_list(const struct settings *settings, const struct hy_share *share);
 int show_stats(const struct settings *settings, const struct hy_share *share);
 int show_json(const struct settings *settings, const struct hy_share *share);
-int show_dot(const struct settings *settings, const struct hy_share *share);
+int show_dot(const struct hy_share *share, const struct hy_graph *copy, unsigned int nth);
 
-/* Calls a function for a copy of each graph that matches. -ENOENT if none does. */
+/* Calls a function for a copy of each matching graph. Returns -ENOENT if none matches. */
 int show_each(const struct settings *settings, const struct hy_share *share,
 	int (*show)(const struct hy_share *share, const struct hy_graph *copy, unsigned int nth));
 
 /* show_trace.c */
-int show_trace(const struct settings *settings, const struct hy_share *share);
-
-#endif
+int show_trace(const struct hy_share *share, const struct hy_graph *copy, unsigned int nth);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hy-graph: what the graphs of a running program are and do, seen from outside. */
+/* hy-graph: shows the graphs of a running program, and their statistics, from outside. */
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <hy_file.h>
 #include <hy_mbuf.h>
@@ -15,8 +14,8 @@ const struct command commands[] = {
 	{ "stats", "calls, objects, drops and counters of each node, summed over graphs",
 		show_stats },
 	{ "json", "each graph, with its counters, in an array", show_json },
-	{ "dot", "each graph, with its counters, in Graphviz's language", show_dot },
-	{ "trace", "trace records that the program has not printed yet", show_trace },
+	{ "dot", "each graph, with its counters, in Graphviz's language", .show = show_dot },
+	{ "trace", "trace records that the program has not printed yet", .show = show_trace },
 	{ "list", "the names of the graphs", show_list },
 	{ NULL },
 };
@@ -28,8 +27,9 @@ run(const struct settings *settings)
 	int rc = hy_share_attach(settings->folder, &hy_mbuf_ops, &share);
 
 	if (rc < 0)
-		return rc; /* said why */
-	rc = settings->command->run(settings, share);
+		return rc; /* reported */
+	rc = settings->command->run != NULL ? settings->command->run(settings, share)
+					    : show_each(settings, share, settings->command->show);
 	if (rc == -ENOENT)
 		fprintf(stderr, "hy-graph: no graph matches '%s'; hy-graph list names all graphs\n",
 			settings->graph);

@@ -2,7 +2,6 @@
 /* Reading the command line. */
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,17 +46,8 @@ version(void)
 	exit(hy_output_end("hy-graph"));
 }
 
-static int __rte_format_printf(1, 2) refuse(const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "hy-graph: ");
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fprintf(stderr, "\n");
-	return -1;
-}
+/* Its value is to be returned. */
+#define refuse(...) (fprintf(stderr, "hy-graph: " __VA_ARGS__), fputc('\n', stderr), -1)
 
 static int
 read_command(const char *name, struct settings *settings)
@@ -86,8 +76,8 @@ settings_read(int argc, char **argv, struct settings *settings)
 	int letter;
 
 	*settings = (struct settings){ .graph = "*" };
-	argv[0] = program; /* in getopt's messages */
-	/* The command may stand before, between or behind options: getopt sorts it behind. */
+	argv[0] = program; /* for getopt's messages */
+	/* The command may stand before, between or after options: getopt moves it to the end. */
 	while ((letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (letter == 'p')
 			prefix = optarg;

@@ -68,20 +68,14 @@ show_json(const struct settings *settings, const struct hy_share *share)
 	return rc;
 }
 
-static int
-dot_one(const struct hy_share *share __rte_unused, const struct hy_graph *copy,
+int
+show_dot(const struct hy_share *share __rte_unused, const struct hy_graph *copy,
 	unsigned int nth __rte_unused)
 {
 	return hy_graph_export_dot(copy, stdout);
 }
 
-int
-show_dot(const struct settings *settings, const struct hy_share *share)
-{
-	return show_each(settings, share, dot_one);
-}
-
-/* A text of the program may be anything, also what a terminal would obey. */
+/* A text of the program may contain anything, also control characters for a terminal. */
 static void
 text_print(const char *text)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The frames of all captures in a folder. */
 
+#include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +17,10 @@
 
 #include "command.h"
 
-/* Of all captures: a frame takes some memory of its own, too. */
-#define BYTES_MAX (256ul << 20)
-#define FRAME_BYTES 64
+#define BYTES_MAX (256ul << 20) /* of all captures */
+#define FRAME_BYTES 64          /* that a frame takes beside its data */
 
-/* As struct hy_frames, to be added to. */
+/* A struct hy_frames that can grow. */
 struct gathered {
 	size_t bytes_left;
 	uint8_t **bytes;
@@ -32,12 +33,10 @@ grow(struct gathered *all)
 {
 	const uint32_t room = RTE_MAX(2 * all->room, 1024u);
 	uint8_t **bytes = realloc(all->bytes, room * sizeof(*bytes));
-	uint32_t *len;
+	uint32_t *len = bytes != NULL ? realloc(all->len, room * sizeof(*len)) : NULL;
 
-	if (bytes == NULL)
-		return false;
-	all->bytes = bytes;
-	len = realloc(all->len, room * sizeof(*len));
+	if (bytes != NULL)
+		all->bytes = bytes;
 	if (len == NULL)
 		return false;
 	all->len = len;
@@ -45,7 +44,7 @@ grow(struct gathered *all)
 	return true;
 }
 
-/* Returns NULL, or why not. */
+/* Returns NULL, or why the frame cannot be added. */
 static const char *
 frame_add(struct gathered *all, const u_char *bytes, uint32_t len)
 {
@@ -65,20 +64,20 @@ frame_add(struct gathered *all, const u_char *bytes, uint32_t len)
 	return NULL;
 }
 
-/* Names of files may be anything, also what a terminal would obey. */
-static void
+/* File names may contain anything, even terminal control sequences. */
+static int
 complain(const char *path, const char *what)
 {
 	char text[4096 + PCAP_ERRBUF_SIZE];
 
 	snprintf(text, sizeof(text), "%s: %s", path, what);
-	fprintf(stderr, "hy-hal: --pcap: %s\n", hy_printable(text));
+	return refuse("--pcap: %s", hy_printable(text));
 }
 
 static int
 file_read(const char *path, struct gathered *all)
 {
-	char error[PCAP_ERRBUF_SIZE] = "is not a regular file"; /* to open it may wait */
+	char error[PCAP_ERRBUF_SIZE] = "is not a regular file"; /* opening it might block */
 	struct stat st;
 	pcap_t *pcap = stat(path, &st) == 0 && !S_ISREG(st.st_mode)
 		? NULL
@@ -88,11 +87,9 @@ file_read(const char *path, struct gathered *all)
 	const u_char *bytes;
 	int rc = PCAP_ERROR;
 
-	if (pcap == NULL) {
-		complain(path, error);
-		return -1;
-	}
-	if (pcap_datalink(pcap) != DLT_EN10MB) { /* nothing that a port could receive */
+	if (pcap == NULL)
+		return complain(path, error);
+	if (pcap_datalink(pcap) != DLT_EN10MB) { /* not what a port receives */
 		pcap_close(pcap);
 		return 0;
 	}
@@ -109,23 +106,23 @@ int
 captures_read(const char *folder, struct hy_frames *frames)
 {
 	struct gathered all = { .bytes_left = BYTES_MAX };
-	char pattern[4096];
+	char pattern[2 * PATH_MAX], *to = pattern;
 	glob_t files;
 	int rc = 0;
 
-	snprintf(pattern, sizeof(pattern), "%s/*.pcap", folder);
-	if (glob(pattern, 0, NULL, &files) != 0) {
-		fprintf(stderr, "hy-hal: --pcap: there is no %s\n", pattern);
-		return -1;
-	}
+	if (strlen(folder) > PATH_MAX - sizeof("/*.pcap"))
+		return refuse("--pcap: %s: %s", folder, strerror(ENAMETOOLONG));
+	for (const char *from = folder; *from != '\0'; from++) /* its name is no pattern */
+		to += sprintf(to, strchr("*?[\\", *from) == NULL ? "%c" : "\\%c", *from);
+	strcpy(to, "/*.pcap");
+	if (glob(pattern, 0, NULL, &files) != 0)
+		return refuse("--pcap: there is no %s/*.pcap", folder);
 	for (size_t i = 0; i < files.gl_pathc && rc == 0; i++)
 		rc = file_read(files.gl_pathv[i], &all);
 	globfree(&files);
 	*frames = (struct hy_frames){ (const uint8_t *const *)all.bytes, all.len, all.n };
-	if (rc == 0 && all.n == 0) {
-		fprintf(stderr, "hy-hal: --pcap: no file of %s has an Ethernet frame\n", pattern);
-		rc = -1;
-	}
+	if (rc == 0 && all.n == 0)
+		rc = refuse("--pcap: no file of %s/*.pcap has an Ethernet frame", folder);
 	if (rc < 0)
 		captures_free(frames);
 	return rc;

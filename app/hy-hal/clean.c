@@ -16,25 +16,15 @@
 
 #define NAME_MIN 3 /* a shorter name is part of too many words */
 
-/* Whether what a pattern matches is to be replaced. */
+/* Whether the match of a pattern is to be replaced. */
 typedef bool(is_private_t)(const char *match, size_t n, bool version);
 
+/* PCI addresses and times of day have two colons, which are not adjacent. */
 static bool
-always(const char *match, size_t n, bool version)
-{
-	RTE_SET_USED(match);
-	RTE_SET_USED(n);
-	RTE_SET_USED(version);
-	return true;
-}
-
-/* A PCI address and a time of day have two colons, and none side by side. */
-static bool
-is_ip6(const char *match, size_t n, bool version)
+is_ip6(const char *match, size_t n, bool version __rte_unused)
 {
 	unsigned int colons = 0;
 
-	RTE_SET_USED(version);
 	for (size_t i = 0; i < n; i++) {
 		if (match[i] == ':' && i + 1 < n && match[i + 1] == ':')
 			return true;
@@ -43,7 +33,7 @@ is_ip6(const char *match, size_t n, bool version)
 	return colons > 2;
 }
 
-/* More than four numbers are a version. */
+/* More than four numbers are a version, not an address. */
 static bool
 is_ip4(const char *match, size_t n, bool version)
 {
@@ -61,37 +51,36 @@ is_ip4(const char *match, size_t n, bool version)
 
 /* Decimal numbers may be counters. */
 static bool
-has_letter(const char *match, size_t n, bool version)
+has_letter(const char *match, size_t n, bool version __rte_unused)
 {
-	RTE_SET_USED(version);
 	for (size_t i = 0; i < n; i++)
 		if (isalpha((unsigned char)match[i]))
 			return true;
 	return false;
 }
 
-/* Not the length of a prefix, as in "/24". */
+/* A prefix length, as in "/24", is not a path. */
 static bool
 is_path(const char *match, size_t n, bool version)
 {
 	return memchr(match + 1, '/', n - 1) != NULL || has_letter(match, n, version);
 }
 
-/* In the order in which they are replaced. A match stands alone: no letter or digit beside it. */
+/* Replaced in this order. A match counts only without a letter or digit on either side. */
 static const struct pattern {
 	const char *regex, *instead;
-	is_private_t *is_private;
+	is_private_t *is_private; /* NULL: every match is */
 } patterns[CLEAN_PATTERNS] = {
 	{ "/[[:alnum:]_.~-][^] \t\n\"'\\<>,;:()]*", "<path>", is_path },
-	{ "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uuid>", always },
-	{ "([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", "<mac>", always },
+	{ "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uuid>", NULL },
+	{ "([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", "<mac>", NULL },
 	{ "[0-9a-f]{4}[.][0-9a-f]{4}[.][0-9a-f]{4}", "<mac>", has_letter },
 	{ "[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,19}(([.][0-9]{1,3}){3})?", "<ip>", is_ip6 },
 	{ "[0-9]{1,3}([.][0-9]{1,3}){3,}", "<ip>", is_ip4 },
 	{ "(0x)?[0-9a-f]{12,}", "<hex>", has_letter },
 };
 
-/* Names that say nothing of whose machine it is. */
+/* Names that identify nobody. */
 static bool
 is_common(const char *name)
 {
@@ -112,7 +101,7 @@ name_add(struct cleaner *cleaner, const char *name)
 	return cleaner->names[cleaner->nb_names++] == NULL ? -ENOMEM : 0;
 }
 
-/* Also without its domain. */
+/* With and without its domain. */
 static int
 host_add(struct cleaner *cleaner)
 {
@@ -193,7 +182,7 @@ stands_alone(const char *text, const char *from, const char *to)
 	return (from == text || !isalnum((unsigned char)from[-1])) && !isalnum((unsigned char)*to);
 }
 
-/* The next match from `from` on; false: there is none. */
+/* Finds the next match from *from on. False: there is none. */
 static bool
 pattern_find(const regex_t *regex, const struct pattern *pattern, const char *text, bool version,
 	const char **from, const char **to)
@@ -202,12 +191,13 @@ pattern_find(const regex_t *regex, const struct pattern *pattern, const char *te
 
 	while (regexec(regex, *from, 1, &match, *from > text ? REG_NOTBOL : 0) == 0) {
 		const char *const at = *from + match.rm_so;
-
 		const bool alone = stands_alone(text, at, *from + match.rm_eo);
 
 		*to = *from + match.rm_eo;
 		*from = at;
-		if (*to > at && alone && pattern->is_private(at, (size_t)(*to - at), version))
+		if (*to > at && alone &&
+			(pattern->is_private == NULL ||
+				pattern->is_private(at, (size_t)(*to - at), version)))
 			return true;
 		if (*at == '\0')
 			return false;
@@ -216,7 +206,7 @@ pattern_find(const regex_t *regex, const struct pattern *pattern, const char *te
 	return false;
 }
 
-/* Whether a name stands where a number does. A MAC address of digits is longer than most numbers. */
+/* Whether a name may be a number in this place. A MAC address is longer than most numbers. */
 static bool
 is_number(const char *name, const char *text, const char *from, const char *to)
 {
@@ -231,7 +221,7 @@ name_find(const char *name, const char *text, const char **from, const char **to
 {
 	while ((*from = strcasestr(*from, name)) != NULL) {
 		*to = *from + strlen(name);
-		/* The name of a member in JSON is ours. */
+		/* Names of JSON members are the program's own. */
 		if (stands_alone(text, *from, *to) && strncmp(*to, "\":", 2) != 0 &&
 			!is_number(name, text, *from, *to))
 			return true;
@@ -240,7 +230,7 @@ name_find(const char *name, const char *text, const char **from, const char **to
 	return false;
 }
 
-/* Replaces all that a pattern or a name matches in text, which it frees. */
+/* Replaces all matches of a pattern or a name in a copy of the text, and frees the text. */
 static char *
 replace(const struct cleaner *cleaner, unsigned int which, char *text, bool version)
 {

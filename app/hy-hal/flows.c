@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the flow engines of the ports take. Most answer only while their port runs, so each is started
- * for it and stopped again.
+ * Finds out which rules the ports' flow engines take. Most answer only while their port runs, so
+ * each port is started and stopped again.
  */
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -16,11 +15,11 @@
 #include "command.h"
 
 #define DESCRIPTORS 128
-#define PACKETS 1023 /* of a queue: with descriptors rounded up to what its driver wants */
-#define RULES 64     /* in a table; probing has a few at a time */
+#define PACKETS 1023 /* for a queue, whose driver may round the descriptors up */
+#define RULES 64     /* in a table; probing has only a few at a time */
 #define RSS (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP)
 
-/* What ports were found to take. */
+/* The results, by port. */
 static struct tried {
 	const struct hy_flow_driver *driver; /* NULL: not tried */
 	struct hy_flow_limits limits;
@@ -42,7 +41,7 @@ port_start(uint16_t port, uint16_t nb_queues, struct rte_mempool *pool)
 	if (rc == 0)
 		rc = rte_eth_dev_configure(port, nb_queues, nb_queues, &conf);
 	if (rc == 0)
-		hy_flow_rte_prepare(port, RULES); /* if not, it is asked rule by rule */
+		hy_flow_rte_prepare(port, RULES); /* if it fails, rules are tried one by one */
 	if (rc == 0)
 		rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &nb_rxd, &nb_txd);
 	for (uint16_t q = 0; q < nb_queues && rc == 0; q++) {
@@ -53,7 +52,7 @@ port_start(uint16_t port, uint16_t nb_queues, struct rte_mempool *pool)
 	return rc == 0 ? rte_eth_dev_start(port) : rc;
 }
 
-/* Goes with EAL, when drivers have given back what they hold of it. */
+/* EAL frees the pool at exit, when drivers have returned their packets. */
 struct rte_mempool *
 ports_pool(const char *name, uint16_t nb_queues)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hy-hal: what the HAL finds in this machine, what it selects, and why. */
+/* hy-hal: shows what the HAL finds in this machine, what it selects, and why. */
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,51 +29,45 @@ const struct command commands[] = {
 };
 
 static int
-packs_load(const struct settings *settings)
+packs_load(const struct values *packs)
 {
 	char error[HY_PLUGIN_ERROR_SIZE];
 
-	if (hy_plugin_load_list(secure_getenv(HY_PLUGIN_ENV), error) < 0) {
-		fprintf(stderr, "hy-hal: " HY_PLUGIN_ENV ": %s\n", hy_printable(error));
-		return -1;
-	}
-	for (unsigned int i = 0; i < settings->nb_packs; i++) {
-		if (hy_plugin_load(settings->packs[i], NULL, error) < 0) {
-			fprintf(stderr, "hy-hal: --pack: %s\n", hy_printable(error));
-			return -1;
-		}
+	if (hy_plugin_load_list(secure_getenv(HY_PLUGIN_ENV), error) < 0)
+		return refuse(HY_PLUGIN_ENV ": %s", hy_printable(error));
+	for (unsigned int i = 0; i < packs->n; i++) {
+		if (hy_plugin_load(packs->text[i], NULL, error) < 0)
+			return refuse("--pack: %s", hy_printable(error));
 	}
 	return 0;
 }
 
-/* Applies one option's values; names the option that is refused. */
+/* In this order: --cap takes precedence over --cap-file. */
 static int
-apply(struct hy_hal *hal, const char *option, const char *const *values, unsigned int n,
-	int (*one)(struct hy_hal *hal, const char *value, char *error))
+settings_apply(const struct settings *settings, struct hy_hal *hal)
 {
+	static const struct {
+		enum list list;
+		const char *option;
+		int (*apply)(struct hy_hal *hal, const char *value, char *error);
+	} steps[] = {
+		{ CAP_FILES, "cap-file", hy_hal_override_file },
+		{ CAPS, "cap", hy_hal_override },
+		{ FORCE, "node", hy_hal_force },
+		{ DENY, "deny", hy_hal_deny },
+	};
 	char error[HY_HAL_ERROR_SIZE];
 
-	for (unsigned int i = 0; i < n; i++) {
-		if (one(hal, values[i], error) < 0) {
-			fprintf(stderr, "hy-hal: --%s: %s\n", option, hy_printable(error));
-			return -1;
+	for (size_t s = 0; s < RTE_DIM(steps); s++) {
+		const struct values *values = &settings->lists[steps[s].list];
+
+		for (unsigned int i = 0; i < values->n; i++) {
+			if (steps[s].apply(hal, values->text[i], error) == 0)
+				continue;
+			return refuse("--%s: %s", steps[s].option, hy_printable(error));
 		}
 	}
 	return 0;
-}
-
-static int
-settings_apply(const struct settings *s, struct hy_hal *hal)
-{
-	int rc = apply(hal, "cap-file", s->cap_files, s->nb_cap_files, hy_hal_override_file);
-
-	if (rc == 0)
-		rc = apply(hal, "cap", s->caps, s->nb_caps, hy_hal_override);
-	if (rc == 0)
-		rc = apply(hal, "node", s->force, s->nb_force, hy_hal_force);
-	if (rc == 0)
-		rc = apply(hal, "deny", s->deny, s->nb_deny, hy_hal_deny);
-	return rc;
 }
 
 static int
@@ -83,12 +76,10 @@ run(const struct settings *settings)
 	struct hy_hal *hal;
 	int rc;
 
-	if (packs_load(settings) < 0)
+	if (packs_load(&settings->lists[PACKS]) < 0)
 		return -1;
-	if (hy_hal_create(&hal) < 0) {
-		fprintf(stderr, "hy-hal: out of memory\n");
-		return -1;
-	}
+	if (hy_hal_create(&hal) < 0)
+		return refuse("out of memory");
 	rc = settings_apply(settings, hal);
 	if (rc == 0 && settings->try_flows)
 		rc = flows_try(hal);
@@ -98,22 +89,9 @@ run(const struct settings *settings)
 	return rc;
 }
 
-/* The first CPU that the process may run on. */
-static unsigned int
-first_cpu(void)
-{
-	unsigned int cpu = 0;
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
-			cpu++;
-	return cpu;
-}
-
 /*
- * The PCI bus is looked at: devices that are bound to a driver of DPDK are what an inventory is for.
- * Those that are not are passed by in silence.
+ * Scans the PCI bus: an inventory shows devices that are bound to a DPDK driver. Log messages about
+ * devices that are not bound are suppressed.
  */
 static int
 eal_start(void)
@@ -121,7 +99,7 @@ eal_start(void)
 	char options[64];
 	int rc;
 
-	snprintf(options, sizeof(options), "--log-level=critical --lcores=0@%u", first_cpu());
+	snprintf(options, sizeof(options), "--log-level=critical --lcores=0@%u", eal_first_cpu());
 	rc = eal_init("hy-hal", 512, 512, options);
 	if (rc >= 0)
 		rte_log_set_global_level(RTE_LOG_WARNING);
@@ -138,13 +116,10 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
-	if (split < argc)
-		rc = settings_read(argc - split, argv + split, &settings);
-	else
-		rc = settings_read(argc, argv, &settings);
-	if (rc < 0)
+	split %= argc; /* 0: there are no options of EAL */
+	if (settings_read(argc - split, argv + split, &settings) < 0)
 		return EXIT_FAILURE;
-	if ((split < argc ? rte_eal_init(split, argv) : eal_start()) < 0) {
+	if ((split > 0 ? rte_eal_init(split, argv) : eal_start()) < 0) {
 		fprintf(stderr, "hy-hal: EAL could not be initialised: %s\n",
 			rte_strerror(rte_errno));
 		return EXIT_FAILURE;

@@ -9,23 +9,12 @@
 
 #include <hy_file.h>
 
+#include "lib/file/internal/json.h"
 #include "outline.h"
 
 #define INDENT 4
 
-void
-json_text(const char *text, FILE *out)
-{
-	fputc('"', out);
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc((unsigned char)*text >= ' ' ? *text : '?', out);
-	}
-	fputc('"', out);
-}
-
-/* Begins a line of text, or a member of JSON. */
+/* Begins a line of text or a JSON member. */
 static void
 begin(struct outline *o, const char *name)
 {
@@ -109,7 +98,7 @@ outline_row_close(struct outline *o)
 	outline_close(o);
 }
 
-/* In text, a list is no deeper than what it is in: its items are. */
+/* In text, a list is not indented, but its items are. */
 void
 outline_list(struct outline *o, const char *name)
 {
@@ -146,7 +135,7 @@ string(struct outline *o, const char *text, bool version)
 		return;
 	hy_printable(clean);
 	if (o->json)
-		json_text(clean, o->out);
+		hy_json_string(clean, o->out);
 	else
 		fputs(clean, o->out);
 	free(clean);

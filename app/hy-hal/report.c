@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report: all that can be found out about a box, in one file that a user can send. */
+/* report: everything that can be found out about a machine, in one file that a user can send. */
 
 #include <errno.h>
 #include <limits.h>
@@ -13,19 +13,19 @@
 #include <rte_dev.h>
 #include <rte_eventdev.h>
 
+#include <hy_document.h>
 #include <hy_file.h>
 #include <hy_hal_live.h>
 
 #include "report.h"
 
-#define FORMAT 1 /* of the file: its next number when a name in it gets another meaning */
+#define FORMAT 1 /* version of the file; incremented when a name in it changes its meaning */
 
 void
 report_progress(const char *format, ...)
 {
-	va_list ap;
-
 	char text[PATH_MAX + 64];
+	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
@@ -49,32 +49,33 @@ complain(const struct settings *settings, const char *why)
 	char name[256];
 
 	snprintf(name, sizeof(name), "%s", settings->file);
-	fprintf(stderr, "hy-hal: report: %s: %s\n", hy_printable(name), why);
-	return -1;
+	return refuse("report: %s: %s", hy_printable(name), why);
 }
 
+/* Refuses a file that is read: an option's, or that of a library or plugin, which HALYARD_PACKS may name. */
 static int
-is_read(const struct settings *settings, const char *option, const char *const *names,
-	unsigned int n)
+read_check(const struct settings *settings)
 {
-	struct stat written, read;
+	const struct values *caps = &settings->lists[CAP_FILES], *packs = &settings->lists[PACKS];
+	struct hy_input inputs[2 * REPEATS_MAX];
+	unsigned int n = 0;
+	const char *reader;
+	char why[64];
 
-	for (unsigned int i = 0; i < n; i++) {
-		char why[64];
-
-		if (stat(settings->file, &written) < 0 || stat(names[i], &read) < 0 ||
-			!S_ISREG(read.st_mode) || written.st_dev != read.st_dev ||
-			written.st_ino != read.st_ino)
-			continue;
-		snprintf(why, sizeof(why), "is the file of --%s, which is read", option);
-		return complain(settings, why);
-	}
-	return 0;
+	for (unsigned int i = 0; i < caps->n; i++)
+		inputs[n++] = (struct hy_input){ "--cap-file", caps->text[i] };
+	for (unsigned int i = 0; i < packs->n; i++)
+		inputs[n++] = (struct hy_input){ "--pack", packs->text[i] };
+	reader = hy_input_find(inputs, n, settings->file);
+	if (reader == NULL)
+		return 0;
+	snprintf(why, sizeof(why), "is the file of %s, which is read", reader);
+	return complain(settings, why);
 }
 
 /*
- * Opens the file to see whether it can be written at the end, which may be minutes away, and leaves it
- * as it was. A program that is stopped meanwhile, or that a driver crashes, leaves nothing behind.
+ * Checks now that the file can be written, since the report may take minutes. Leaves it unchanged:
+ * if the program is killed or a driver crashes, nothing is left behind.
  */
 static int
 file_check(const struct settings *settings)
@@ -84,8 +85,7 @@ file_check(const struct settings *settings)
 	const bool is_new = lstat(settings->file, &st) < 0;
 	int fd;
 
-	if (is_read(settings, "cap-file", settings->cap_files, settings->nb_cap_files) < 0 ||
-		is_read(settings, "pack", settings->packs, settings->nb_packs) < 0)
+	if (read_check(settings) < 0)
 		return -1;
 	if (hy_output_open(settings->file, 0, &fd, error) < 0)
 		return complain(settings, error);
@@ -95,7 +95,7 @@ file_check(const struct settings *settings)
 	return 0;
 }
 
-/* All of it or nothing: a file that was not there goes again, another one is left empty. */
+/* Writes all or nothing: on an error, a new file is removed, and an existing one left empty. */
 static int
 file_write(const struct settings *settings, const char *text, size_t size)
 {
@@ -109,7 +109,7 @@ file_write(const struct settings *settings, const char *text, size_t size)
 	rc = hy_output_empty(fd);
 	if (rc == 0)
 		rc = hy_output_write(fd, text, size);
-	/* Some file systems write, and say that they cannot, when a descriptor is closed: any. */
+	/* Some file systems write, and report errors, only when a descriptor is closed: any one. */
 	if (rc == 0 && (copy = dup(fd)) >= 0 && close(copy) < 0)
 		rc = -errno;
 	if (rc != 0) {
@@ -122,7 +122,7 @@ file_write(const struct settings *settings, const char *text, size_t size)
 	return rc;
 }
 
-/* What a function of another command writes, as a part of the report. */
+/* The output of another command, as a part of the report. */
 struct part {
 	char *text;
 	size_t size;
@@ -147,18 +147,17 @@ part_embed(struct outline *o, struct part *part, const char *name, int rc)
 	free(part->text);
 }
 
-/* inventory, selections and packs, as the commands of these names print them. */
+/* inventory, selections and packs, as the commands print them. */
 static void
 hal_write(struct outline *o, const struct hy_hal *hal)
 {
 	struct part part;
 
-	if (o->json) {
-		if ((o->rc = part_open(&part)) == 0)
-			part_embed(o, &part, NULL, hy_hal_explain_json(hal, part.out));
-	} else {
-		if ((o->rc = part_open(&part)) == 0)
-			part_embed(o, &part, "inventory", hy_hal_inventory_print(hal, part.out));
+	o->rc = part_open(&part);
+	if (o->rc == 0 && o->json) { /* the inventory, too */
+		part_embed(o, &part, NULL, hy_hal_explain_json(hal, part.out));
+	} else if (o->rc == 0) {
+		part_embed(o, &part, "inventory", hy_hal_inventory_print(hal, part.out));
 		if (o->rc == 0 && (o->rc = part_open(&part)) == 0)
 			part_embed(o, &part, "selections", hy_hal_explain(hal, part.out));
 	}
@@ -183,7 +182,7 @@ selftest_embed(struct outline *o, const struct settings *settings, const struct 
 	return rc;
 }
 
-/* Whoever reads figures of simulated devices has to know. */
+/* Lists simulated devices, so that their figures are not taken for real ones. */
 static void
 simulated_write(struct outline *o)
 {
@@ -220,7 +219,7 @@ head_write(struct outline *o)
 	outline_close(o);
 }
 
-/* The selftest comes last: its ports are not the box's. */
+/* The selftest comes last: it creates ports of its own. */
 static int
 all_write(struct outline *o, const struct settings *settings, struct hy_hal *hal)
 {
@@ -233,10 +232,8 @@ all_write(struct outline *o, const struct settings *settings, struct hy_hal *hal
 	report_pci(o);
 	if (flows_try(hal) < 0)
 		return -1;
-	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0) {
-		fprintf(stderr, "hy-hal: report: %s\n", error);
-		return -1;
-	}
+	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0)
+		return refuse("report: %s", error);
 	hal_write(o, hal);
 	if (rte_eth_dev_count_avail() > 0) {
 		pool = ports_pool("hy_hal_report", REPORT_QUEUES);
@@ -249,7 +246,7 @@ all_write(struct outline *o, const struct settings *settings, struct hy_hal *hal
 	return selftest_embed(o, settings, hal);
 }
 
-/* Writes it in memory first: the file is touched only when there is all of it. */
+/* Writes the report in memory first: the file is touched only when it is complete. */
 static int
 made(const struct settings *settings, struct hy_hal *hal, const struct cleaner *cleaner)
 {

@@ -5,17 +5,17 @@
 
 #include "report.h"
 
-/* How far a rule came. */
+/* The result for a rule. */
 struct trial {
-	const char *stage; /* that refused it; NULL: none */
+	const char *stage; /* that refused the rule; NULL: none */
 	int rc;
 	struct rte_flow_error error;
 	const char *reason; /* of the stage "lowering" */
 };
 
 /*
- * Lowers a rule by what the driver declares, and hands it to the driver. Not by what the port was
- * found to take: the driver's own words are wanted, also of what Halyard asks no longer.
+ * Lowers a rule by the limits that the flow driver declares, and passes it to the port's driver.
+ * The probed limits would hide the driver's own messages for rules that Halyard no longer tries.
  */
 static struct trial
 rule_try(uint16_t port, const struct hy_flow_driver *driver, const struct hy_flow_spread *spread,
@@ -50,7 +50,7 @@ rule_try(uint16_t port, const struct hy_flow_driver *driver, const struct hy_flo
 	return trial;
 }
 
-/* @return Whether it was taken. */
+/* Returns whether the rule was taken. */
 static bool
 kind_write(struct outline *o, const struct hy_flow_kind *kind, const struct trial *trial,
 	bool offloaded)
@@ -73,7 +73,7 @@ kind_write(struct outline *o, const struct hy_flow_kind *kind, const struct tria
 	return trial->stage == NULL;
 }
 
-/* What Halyard makes of the port: it offloads no rule beyond that. */
+/* The probed limits: Halyard offloads no rule beyond them. */
 static void
 probe_write(struct outline *o, const struct hy_flow_driver *driver,
 	const struct hy_flow_limits *limits)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ports count under load: they receive for some seconds, and what they receive is dropped. */
+/* What ports count under load: they receive for some seconds, and drop all packets. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define BURST 64
 
-/* Extended statistics of a port at one time. */
+/* Statistics of a port at one time. */
 struct sample {
 	struct rte_eth_stats basic;
 	struct rte_eth_xstat *values;
@@ -25,7 +25,7 @@ struct sample {
 struct load {
 	uint16_t nb_queues; /* 0: the port does not run */
 	int rc;             /* why not */
-	uint64_t packets;   /* that were handed out */
+	uint64_t packets;   /* received */
 	struct sample before, after;
 };
 
@@ -96,7 +96,7 @@ load_run(struct load loads[], struct rte_mempool *pool, unsigned int seconds)
 	}
 }
 
-/* Those that changed. A counter may not be among those of the first sample, where queues come and go. */
+/* The counters that changed. One may be missing in the first sample, if queues come and go. */
 static void
 extended_write(struct outline *o, const struct load *l)
 {

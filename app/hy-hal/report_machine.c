@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report says of the machine. Files that hold serial numbers or names are not opened. */
+/* The machine in a report. Files with serial numbers or names are not read. */
 
-#include <dirent.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define LINE 4096
 #define NODES 64
 
-/* The first line of a file, "" if there is none. */
+/* The first line of a file, or "". */
 static char *__rte_format_printf(2, 3) line_of(char line[LINE], const char *format, ...)
 {
 	char path[512];
@@ -40,7 +40,7 @@ static char *__rte_format_printf(2, 3) line_of(char line[LINE], const char *form
 	return line;
 }
 
-/* What follows a name and a separator in the first line of a file that begins so, without quotes. */
+/* Reads what follows a name and a separator, without quotes, in the first line that begins so. */
 static bool
 value_in(const char *path, const char *name, char separator, char line[LINE])
 {
@@ -75,16 +75,7 @@ line_write(struct outline *o, const char *name, const char *path)
 		outline_version(o, name, line);
 }
 
-static void
-cpuinfo_write(struct outline *o, const char *name, const char *in_cpuinfo)
-{
-	char line[LINE];
-
-	if (value_in("/proc/cpuinfo", in_cpuinfo, ':', line))
-		outline_text(o, name, "%s", line);
-}
-
-/* Of some thousands of flags, those that decide which code can run, and how well clocks can be read. */
+/* Only the flags that decide which code can run, and how reliable the TSC is. */
 static void
 isa_write(struct outline *o)
 {
@@ -109,20 +100,19 @@ isa_write(struct outline *o)
 static void
 cpu_write(struct outline *o)
 {
+	static const char *const values[][2] = { { "model", "model name" },
+		{ "family", "cpu family" }, { "model_number", "model" }, { "stepping", "stepping" },
+		{ "microcode", "microcode" }, { "implementer", "CPU implementer" },
+		{ "part", "CPU part" }, { "variant", "CPU variant" },
+		{ "revision", "CPU revision" } };
 	static const char base[] = "/sys/devices/system/cpu/";
 	struct utsname name;
 	char line[LINE];
 
 	outline_open(o, "cpu");
-	cpuinfo_write(o, "model", "model name");
-	cpuinfo_write(o, "family", "cpu family");
-	cpuinfo_write(o, "model_number", "model");
-	cpuinfo_write(o, "stepping", "stepping");
-	cpuinfo_write(o, "microcode", "microcode");
-	cpuinfo_write(o, "implementer", "CPU implementer");
-	cpuinfo_write(o, "part", "CPU part");
-	cpuinfo_write(o, "variant", "CPU variant");
-	cpuinfo_write(o, "revision", "CPU revision");
+	for (size_t i = 0; i < RTE_DIM(values); i++)
+		if (value_in("/proc/cpuinfo", values[i][1], ':', line))
+			outline_text(o, values[i][0], "%s", line);
 	if (uname(&name) == 0)
 		outline_text(o, "architecture", "%s", name.machine);
 	isa_write(o);
@@ -148,30 +138,29 @@ cpu_write(struct outline *o)
 	outline_close(o);
 }
 
-/* Pages of each size, of the machine or of one node. */
+/* Huge pages of each size, of the machine or of a node. */
 static void
 hugepages_write(struct outline *o, const char *folder)
 {
-	static const char prefix[] = "hugepages-";
-	DIR *sizes = opendir(folder);
+	char pattern[256], line[LINE];
+	glob_t sizes = { 0 };
 
 	outline_list(o, "hugepages");
-	for (const struct dirent *d; sizes != NULL && (d = readdir(sizes)) != NULL;) {
-		char line[LINE];
+	snprintf(pattern, sizeof(pattern), "%s/hugepages-*", folder);
+	glob(pattern, 0, NULL, &sizes);
+	for (size_t i = 0; i < sizes.gl_pathc; i++) {
+		const char *path = sizes.gl_pathv[i];
 
-		if (strncmp(d->d_name, prefix, sizeof(prefix) - 1) != 0)
-			continue;
 		outline_row(o);
-		outline_number(o, "size_kb", strtoul(d->d_name + sizeof(prefix) - 1, NULL, 10));
-		line_of(line, "%s/%s/nr_hugepages", folder, d->d_name);
+		outline_number(o, "size_kb", strtoul(strrchr(path, '-') + 1, NULL, 10));
+		line_of(line, "%s/nr_hugepages", path);
 		outline_number(o, "pages", strtoul(line, NULL, 10));
-		line_of(line, "%s/%s/free_hugepages", folder, d->d_name);
+		line_of(line, "%s/free_hugepages", path);
 		outline_number(o, "free", strtoul(line, NULL, 10));
 		outline_row_close(o);
 	}
+	globfree(&sizes);
 	outline_list_close(o);
-	if (sizes != NULL)
-		closedir(sizes);
 }
 
 static void
@@ -202,7 +191,7 @@ memory_write(struct outline *o)
 	outline_list_close(o);
 }
 
-/* Of the kernel's command line, the parameters that concern packets. The rest may name the machine. */
+/* The kernel's parameters that affect packet processing. Others may identify the machine. */
 static void
 boot_write(struct outline *o)
 {
@@ -223,22 +212,10 @@ boot_write(struct outline *o)
 	outline_words_close(o);
 }
 
-static unsigned int
-entries(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	unsigned int n = 0;
-
-	for (const struct dirent *d; dir != NULL && (d = readdir(dir)) != NULL;)
-		n += d->d_name[0] != '.';
-	if (dir != NULL)
-		closedir(dir);
-	return n;
-}
-
 static void
 system_write(struct outline *o)
 {
+	glob_t groups = { 0 };
 	struct utsname name;
 	char line[LINE];
 
@@ -253,7 +230,9 @@ system_write(struct outline *o)
 	if (uname(&name) == 0)
 		outline_version(o, "kernel", name.release);
 	boot_write(o);
-	outline_number(o, "iommu_groups", entries("/sys/kernel/iommu_groups"));
+	glob("/sys/kernel/iommu_groups/*", 0, NULL, &groups);
+	outline_number(o, "iommu_groups", groups.gl_pathc);
+	globfree(&groups);
 }
 
 void
@@ -278,7 +257,7 @@ report_machine(struct outline *o)
 	outline_close(o);
 }
 
-/* Network, network and crypto accelerators, and all that makes up an OCTEON. */
+/* NICs, crypto devices, accelerators, and all devices of an OCTEON. */
 static bool
 pci_matters(unsigned long class, unsigned long vendor)
 {
@@ -289,23 +268,22 @@ pci_matters(unsigned long class, unsigned long vendor)
 }
 
 static void
-pci_device_write(struct outline *o, const char *address)
+pci_device_write(struct outline *o, const char *folder)
 {
-	static const char base[] = "/sys/bus/pci/devices";
 	static const char *const numbers[] = { "vendor", "device", "subsystem_vendor",
 		"subsystem_device", "revision", "class", "numa_node", "current_link_speed",
 		"current_link_width", "max_link_speed", "max_link_width", "sriov_totalvfs",
 		"sriov_numvfs" };
-	char line[LINE], path[512], driver[512];
+	char line[LINE], link[512], driver[512];
 	ssize_t n;
 
 	outline_row(o);
-	outline_text(o, "address", "%s", address);
+	outline_text(o, "address", "%s", strrchr(folder, '/') + 1);
 	for (size_t i = 0; i < RTE_DIM(numbers); i++)
-		if (*line_of(line, "%s/%s/%s", base, address, numbers[i]) != '\0')
+		if (*line_of(line, "%s/%s", folder, numbers[i]) != '\0')
 			outline_text(o, numbers[i], "%s", line);
-	snprintf(path, sizeof(path), "%s/%s/driver", base, address);
-	n = readlink(path, driver, sizeof(driver) - 1);
+	snprintf(link, sizeof(link), "%s/driver", folder);
+	n = readlink(link, driver, sizeof(driver) - 1);
 	driver[n < 0 ? 0 : n] = '\0';
 	outline_text(o, "kernel_driver", "%s",
 		n < 0                                  ? "none"
@@ -317,20 +295,19 @@ pci_device_write(struct outline *o, const char *address)
 void
 report_pci(struct outline *o)
 {
-	static const char folder[] = "/sys/bus/pci/devices";
-	struct dirent **devices = NULL;
-	const int n = scandir(folder, &devices, NULL, alphasort);
+	glob_t devices = { 0 };
 
 	outline_list(o, "pci");
-	for (int i = 0; i < n; i++) {
+	glob("/sys/bus/pci/devices/*", 0, NULL, &devices);
+	for (size_t i = 0; i < devices.gl_pathc; i++) {
+		const char *folder = devices.gl_pathv[i];
 		char class[LINE], vendor[LINE];
 
-		line_of(class, "%s/%s/class", folder, devices[i]->d_name);
-		line_of(vendor, "%s/%s/vendor", folder, devices[i]->d_name);
+		line_of(class, "%s/class", folder);
+		line_of(vendor, "%s/vendor", folder);
 		if (pci_matters(strtoul(class, NULL, 16), strtoul(vendor, NULL, 16)))
-			pci_device_write(o, devices[i]->d_name);
-		free(devices[i]);
+			pci_device_write(o, folder);
 	}
+	globfree(&devices);
 	outline_list_close(o);
-	free(devices);
 }

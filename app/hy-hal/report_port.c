@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report says of a port: what its driver tells, and then what was tried. */
+/* A port in a report: what its driver says, then the results of trials. */
 
 #include <string.h>
 
@@ -20,8 +20,8 @@ bus_of(const struct rte_device *device)
 }
 
 /*
- * The drivers of simulated devices call themselves what vendors' drivers do, so that all code takes
- * them for those. But they are on the bus of virtual devices, where no such NIC is.
+ * Simulated devices have the driver names of vendors, so that all code treats them as the real
+ * ones. But they are on the bus of virtual devices, where no such NIC can be.
  */
 bool
 report_simulated(const struct rte_device *device, const char *driver)
@@ -45,7 +45,7 @@ firmware_write(struct outline *o, uint16_t port)
 			rc > 0 ? "its text is too long" : report_errno(rc));
 }
 
-/* Names of the bits that are set; those that DPDK has no name for count as one word. */
+/* The names of the bits that are set, including DPDK's name for unknown bits. */
 static void
 bits_write(struct outline *o, const char *name, uint64_t bits, const char *(*name_of)(uint64_t bit))
 {
@@ -69,7 +69,7 @@ ptypes_write(struct outline *o, uint16_t port)
 
 		if (rte_get_ptype_name(ptypes[i], name, sizeof(name)) != 0)
 			continue;
-		name[strcspn(name, " ")] = '\0'; /* it puts one behind */
+		name[strcspn(name, " ")] = '\0'; /* DPDK appends a space */
 		outline_word(o, name);
 	}
 	outline_words_close(o);
@@ -161,7 +161,7 @@ port_write(struct outline *o, uint16_t port, struct rte_mempool *pool)
 	outline_number(o, "port", port);
 	outline_text(o, "name", "%s", name);
 	if (rc != 0) {
-		outline_text(o, "error", "its driver tells nothing: %s", report_errno(rc));
+		outline_text(o, "error", "its driver gives no information: %s", report_errno(rc));
 	} else {
 		const int socket = rte_eth_dev_socket_id(port);
 

@@ -70,7 +70,7 @@ refusal_write(struct outline *o, const char *what, const char *why)
 	outline_row_close(o);
 }
 
-/* 1, 2, 4 and so on of both directions, until one has its limit, and the other goes on alone. */
+/* Tries 1, 2, 4 and so on queues of both directions; a direction at its limit stays there. */
 static void
 queues_try(struct outline *o, uint16_t port, const struct rte_eth_dev_info *info)
 {
@@ -94,7 +94,7 @@ queues_try(struct outline *o, uint16_t port, const struct rte_eth_dev_info *info
 	outline_close(o);
 }
 
-/* Each offload by itself; drivers take RSS_HASH together with RSS only. */
+/* Tries each offload by itself, but RSS_HASH with RSS, since drivers require that. */
 static void
 offloads_try(struct outline *o, uint16_t port, bool rx, const struct rte_eth_dev_info *info)
 {
@@ -119,16 +119,6 @@ offloads_try(struct outline *o, uint16_t port, bool rx, const struct rte_eth_dev
 	outline_list_close(o);
 }
 
-static void
-rss_names_write(struct outline *o, uint64_t offered)
-{
-	outline_words(o, "rss_types");
-	for (size_t i = 0; i < RTE_DIM(rss_types); i++)
-		if ((offered & rss_types[i].bit) != 0)
-			outline_word(o, rss_types[i].name);
-	outline_words_close(o);
-}
-
 void
 report_trial_stopped(struct outline *o, uint16_t port, const struct rte_eth_dev_info *info)
 {
@@ -137,7 +127,11 @@ report_trial_stopped(struct outline *o, uint16_t port, const struct rte_eth_dev_
 	queues_try(o, port, info);
 	offloads_try(o, port, true, info);
 	offloads_try(o, port, false, info);
-	rss_names_write(o, info->flow_type_rss_offloads);
+	outline_words(o, "rss_types");
+	for (size_t i = 0; i < RTE_DIM(rss_types); i++)
+		if ((info->flow_type_rss_offloads & rss_types[i].bit) != 0)
+			outline_word(o, rss_types[i].name);
+	outline_words_close(o);
 	outline_list(o, "rss_types_refused");
 	for (size_t i = 0; i < RTE_DIM(rss_types); i++) {
 		int rc;
@@ -151,7 +145,7 @@ report_trial_stopped(struct outline *o, uint16_t port, const struct rte_eth_dev_
 	outline_list_close(o);
 }
 
-/* Many drivers take a type when they are configured, and have no say until it reaches the device. */
+/* Many drivers accept any type at configuration, and refuse it only when it reaches the device. */
 void
 report_trial_running(struct outline *o, uint16_t port, const struct rte_eth_dev_info *info)
 {
@@ -171,7 +165,7 @@ report_trial_running(struct outline *o, uint16_t port, const struct rte_eth_dev_
 			refusal_write(o, rss_types[i].name, report_errno(rc));
 		else if (rte_eth_dev_rss_hash_conf_get(port, &now) == 0 &&
 			(now.rss_hf & rss_types[i].bit) == 0)
-			refusal_write(o, rss_types[i].name, "taken, and not there afterwards");
+			refusal_write(o, rss_types[i].name, "accepted, but not set afterwards");
 		rc = 0;
 	}
 	outline_list_close(o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* selftest: every variant against its family's reference, and what each costs. */
+/* selftest: compares every variant with its family's reference, and measures it. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,16 +12,16 @@
 #include <hy_hal_live.h>
 
 #include "command.h"
-#include "outline.h"
+#include "lib/file/internal/json.h"
 
 #define QUICK_CASES 1000 /* bursts: enough for gross faults, not for rare outcomes */
 
-/* A variant, and what came of it. */
+/* A variant and its results. */
 struct entry {
 	struct hy_conform_item item;
 	struct hy_conform_result result;
 	struct hy_conform_cost cost; /* no rounds: not measured */
-	char chosen[HY_TEXT_SIZE];   /* targets that it is selected for */
+	char chosen[HY_TEXT_SIZE];   /* targets for which it is selected */
 };
 
 struct run {
@@ -40,12 +40,14 @@ static const char *const outcomes[] = {
 	[HY_CONFORM_FAILED] = "FAILED",
 };
 
-/* Whether a text is "FAMILY/VARIANT", of this variant. */
+/* Whether a value of --family or --variant names a variant. */
 static bool
-names(const char *text, const struct hy_conform_item *item)
+names(enum list list, const char *text, const struct hy_conform_item *item)
 {
 	const size_t n = strlen(item->family);
 
+	if (list == FAMILIES)
+		return strcmp(text, item->family) == 0;
 	return strncmp(text, item->family, n) == 0 && text[n] == '/' &&
 		strcmp(text + n + 1, item->variant) == 0;
 }
@@ -53,13 +55,11 @@ names(const char *text, const struct hy_conform_item *item)
 static bool
 wanted(const struct settings *settings, const struct hy_conform_item *item)
 {
-	for (unsigned int i = 0; i < settings->nb_family; i++)
-		if (strcmp(settings->family[i], item->family) == 0)
-			return true;
-	for (unsigned int i = 0; i < settings->nb_variant; i++)
-		if (names(settings->variant[i], item))
-			return true;
-	return settings->nb_family + settings->nb_variant == 0;
+	for (enum list list = FAMILIES; list <= VARIANTS; list++)
+		for (unsigned int i = 0; i < settings->lists[list].n; i++)
+			if (names(list, settings->lists[list].text[i], item))
+				return true;
+	return settings->lists[FAMILIES].n + settings->lists[VARIANTS].n == 0;
 }
 
 /* "process", "port 0, port 2", or "". */
@@ -83,34 +83,32 @@ chosen_write(const struct hy_hal *hal, struct entry *entry)
 	}
 }
 
-/* Families come in order, each with all of its variants. */
-static void
-family_refuse(const char *name)
+/* Refuses a value that names no variant. Variants come in the order of their families. */
+static int
+name_check(enum list list, const char *name)
 {
+	const char *const what = list == FAMILIES ? "family" : "variant";
 	struct hy_conform_item item = { 0 };
 	const char *last = "";
 
-	fprintf(stderr, "hy-hal: --family: no family '%s'; there are:", name);
+	while (hy_conform_next(&item))
+		if (names(list, name, &item))
+			return 0;
+	fprintf(stderr, "hy-hal: --%s: no %s '%s'; there are:", what, what, name);
+	item = (struct hy_conform_item){ 0 };
 	while (hy_conform_next(&item)) {
-		if (strcmp(item.family, last) != 0)
+		if (list == VARIANTS)
+			fprintf(stderr, "%s %s/%s", *last != '\0' ? "," : "", item.family,
+				item.variant);
+		else if (strcmp(item.family, last) != 0)
 			fprintf(stderr, "%s %s", *last != '\0' ? "," : "", item.family);
 		last = item.family;
 	}
 	fprintf(stderr, "\n");
+	return -ENOENT;
 }
 
-static void
-variant_refuse(const char *name)
-{
-	struct hy_conform_item item = { 0 };
-
-	fprintf(stderr, "hy-hal: --variant: no variant '%s'; there are:", name);
-	for (const char *comma = ""; hy_conform_next(&item); comma = ",")
-		fprintf(stderr, "%s %s/%s", comma, item.family, item.variant);
-	fprintf(stderr, "\n");
-}
-
-/* All variants of the selected families; complains of one that does not exist. */
+/* Collects the selected variants. Refuses names that do not exist. */
 static int
 entries_find(const struct settings *settings, struct run *run)
 {
@@ -127,30 +125,14 @@ entries_find(const struct settings *settings, struct run *run)
 		run->entries = more;
 		more[run->n++] = (struct entry){ .item = item };
 	}
-	for (unsigned int i = 0; i < settings->nb_family; i++) {
-		unsigned int e = 0;
-
-		while (e < run->n && strcmp(run->entries[e].item.family, settings->family[i]) != 0)
-			e++;
-		if (e == run->n) {
-			family_refuse(settings->family[i]);
-			return -ENOENT;
-		}
-	}
-	for (unsigned int i = 0; i < settings->nb_variant; i++) {
-		unsigned int e = 0;
-
-		while (e < run->n && !names(settings->variant[i], &run->entries[e].item))
-			e++;
-		if (e == run->n) {
-			variant_refuse(settings->variant[i]);
-			return -ENOENT;
-		}
-	}
+	for (enum list list = FAMILIES; list <= VARIANTS; list++)
+		for (unsigned int i = 0; i < settings->lists[list].n; i++)
+			if (name_check(list, settings->lists[list].text[i]) < 0)
+				return -ENOENT;
 	return 0;
 }
 
-/* What packets of the reference variant became of, and how many. */
+/* How often each outcome occurred in the reference variant. */
 static void
 counts_print(const struct hy_conform_result *r, FILE *out)
 {
@@ -190,8 +172,8 @@ result_print(const struct entry *entry, FILE *out)
 }
 
 /*
- * Whether a family's variants that this machine can run were all run, with bursts enough. A variant
- * that was not run has failed with its reason.
+ * Whether all variants of a family passed that this machine can run, with enough bursts. A variant
+ * that could not be run has failed.
  */
 static bool
 family_passed(const struct run *run, const char *family)
@@ -285,7 +267,7 @@ counts_json(const struct hy_conform_result *r, FILE *out)
 			continue;
 		fprintf(out, "%s{\"outcome\": \"%s\", \"reason\": ", n++ > 0 ? ", " : "",
 			c->outcome);
-		json_text(c->excuse, out);
+		hy_json_string(c->excuse, out);
 		fprintf(out, "}");
 	}
 	fprintf(out, "]");
@@ -298,14 +280,14 @@ entry_json(const struct entry *entry, FILE *out)
 
 	fprintf(out, "    {\"family\": \"%s\", \"variant\": \"%s\", \"pack\": ", entry->item.family,
 		entry->item.variant);
-	json_text(entry->item.pack, out);
+	hy_json_string(entry->item.pack, out);
 	fprintf(out,
 		", \"reference\": %s, \"outcome\": \"%s\", \"cases\": %u, \"frames\": %" PRIu64
 		", \"captured\": %" PRIu64 ",\n     \"text\": ",
 		entry->item.reference ? "true" : "false",
 		r->outcome == HY_CONFORM_FAILED ? "failed" : outcomes[r->outcome], r->cases,
 		r->frames, r->captured);
-	json_text(r->text, out);
+	hy_json_string(r->text, out);
 	fprintf(out, ", \"frame\": \"");
 	for (uint32_t i = 0; i < r->shown_len; i++)
 		fprintf(out, "%02x", r->shown[i]);
@@ -334,7 +316,7 @@ run_json(const struct run *run)
 	fprintf(run->out, "\n  ]\n}\n");
 }
 
-/* What did not pass, in a line each, for whoever reads the last lines only. */
+/* Ends with a summary, and a line for each failure. */
 static void
 verdict_print(const struct run *run)
 {
@@ -392,10 +374,8 @@ selftest(const struct settings *settings, struct hy_hal *hal)
 	bool passed = false;
 	int rc;
 
-	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0) {
-		fprintf(stderr, "hy-hal: selftest: %s\n", error);
-		return -1;
-	}
+	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0)
+		return refuse("selftest: %s", error);
 	rc = selftest_write(settings, hal, stdout, &passed);
 	return rc == 0 && passed ? 0 : -1;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the command line. Every refusal names the option and what is accepted. */
+/* Reads the command line. Each error names the option and what is accepted. */
 
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +19,11 @@
 #define PACKETS_MAX 100000000000 /* bursts are counted in 32 bits */
 #define LOAD_MAX 86400
 
-/* The families that a program's graph is made of. */
-static const struct graph {
-	const char *name;
-	const char *families[8];
-} graphs[] = {
-	{ "l3fwd",
-		{ "ethdev_rx", "pkt_cls", "ip4_lookup", "ip4_rewrite", "ethdev_tx", "pkt_drop" } },
-};
+/* The families in l3fwd's graph. */
+static const char *const l3fwd[] = { "ethdev_rx", "pkt_cls", "ip4_lookup", "ip4_rewrite",
+	"ethdev_tx", "pkt_drop", NULL };
 
-/* By letters that commands list as theirs. */
+/* struct command.options lists these letters. */
 static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "graph", required_argument, NULL, 'g' },
@@ -51,6 +45,9 @@ static const struct option options[] = {
 	{ "version", no_argument, NULL, 'v' },
 	{ NULL, 0, NULL, 0 },
 };
+
+/* The options of enum list, in that order. */
+static const char list_letters[] = "pndcfFV";
 
 static const char option_texts[] =
 	"  --json                      print JSON\n"
@@ -98,18 +95,6 @@ usage(FILE *out)
 		option_texts);
 }
 
-static int __rte_format_printf(1, 2) refuse(const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "hy-hal: ");
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fprintf(stderr, "\n");
-	return -1;
-}
-
 static int
 read_command(const char *name, struct settings *settings)
 {
@@ -127,8 +112,8 @@ read_command(const char *name, struct settings *settings)
 	if (name == NULL)
 		return refuse("a command is required: %s", names);
 	if (name[0] == '-')
-		return refuse("%s: the command comes before its options, and behind EAL's and --; "
-			      "there are: %s",
+		return refuse("%s: the command comes after EAL's options and --, and before its "
+			      "own options; the commands are: %s",
 			name, names);
 	return refuse("'%s' is not a command; the commands are: %s", name, names);
 }
@@ -136,21 +121,18 @@ read_command(const char *name, struct settings *settings)
 static int
 read_graph(const char *name, struct settings *settings)
 {
-	for (size_t i = 0; i < RTE_DIM(graphs); i++) {
-		if (strcmp(graphs[i].name, name) == 0) {
-			settings->families = graphs[i].families;
-			return 0;
-		}
-	}
-	return refuse("--graph: '%s' is no graph that is known here; there is: l3fwd", name);
+	if (strcmp(name, "l3fwd") != 0)
+		return refuse("--graph: '%s' is not a known graph; accepted: l3fwd", name);
+	settings->families = l3fwd;
+	return 0;
 }
 
 static int
-read_repeated(const char *option, const char *text, const char **values, unsigned int *n)
+read_repeated(const char *option, const char *text, struct values *values)
 {
-	if (*n == REPEATS_MAX)
+	if (values->n == REPEATS_MAX)
 		return refuse("--%s: more than %d times", option, REPEATS_MAX);
-	values[(*n)++] = text;
+	values->text[values->n++] = text;
 	return 0;
 }
 
@@ -171,34 +153,24 @@ read_number(const char *option, const char *text, uint64_t least, uint64_t most,
 static int
 read_option(int letter, const char *name, struct settings *settings)
 {
+	const char *at = strchr(list_letters, letter);
+
+	if (at != NULL)
+		return read_repeated(name, optarg, &settings->lists[at - list_letters]);
 	switch (letter) {
 	case 'j':
 		settings->json = true;
 		return 0;
 	case 'g':
 		return read_graph(optarg, settings);
-	case 'p':
-		return read_repeated(name, optarg, settings->packs, &settings->nb_packs);
-	case 'n':
-		return read_repeated(name, optarg, settings->force, &settings->nb_force);
-	case 'd':
-		return read_repeated(name, optarg, settings->deny, &settings->nb_deny);
-	case 'c':
-		return read_repeated(name, optarg, settings->caps, &settings->nb_caps);
-	case 'f':
-		return read_repeated(name, optarg, settings->cap_files, &settings->nb_cap_files);
 	case 't':
 		settings->try_flows = true;
 		return 0;
-	case 'F':
-		return read_repeated(name, optarg, settings->family, &settings->nb_family);
 	case 'P':
 		settings->pcap = optarg;
 		return 0;
 	case 's':
 		return read_number(name, optarg, 0, UINT64_MAX, &settings->seed);
-	case 'V':
-		return read_repeated(name, optarg, settings->variant, &settings->nb_variant);
 	case 'N':
 		return read_number(name, optarg, 1, PACKETS_MAX, &settings->packets);
 	case 'l':
@@ -218,7 +190,7 @@ read_option(int letter, const char *name, struct settings *settings)
 	}
 }
 
-/* What is left of the command line when options are read. */
+/* Reads the words that follow the options. */
 static int
 read_argument(int n, char **words, struct settings *settings)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands that show what the HAL knows and picks. */
+/* The commands that show what the HAL knows and selects. */
 
 #include <stdio.h>
 #include <string.h>
@@ -13,19 +13,19 @@
 static int
 written(int rc)
 {
-	if (rc < 0 && !ferror(stdout)) /* else main() says so */
+	if (rc < 0 && !ferror(stdout)) /* else main() reports it */
 		fprintf(stderr, "hy-hal: %s\n", strerror(-rc));
 	return rc;
 }
 
-/* Whoever misses a NIC in what is shown. */
+/* Explains an output without ports. */
 static void
 ports_miss(void)
 {
 	if (rte_eth_dev_count_avail() == 0)
 		fprintf(stderr,
 			"hy-hal: there is no port: no NIC is bound to a driver for DPDK, and no "
-			"virtual one was asked for (see hy-hal --help)\n");
+			"virtual one was requested (see hy-hal --help)\n");
 }
 
 int
@@ -47,11 +47,9 @@ show_explain(const struct settings *settings, struct hy_hal *hal)
 	char error[HY_HAL_ERROR_SIZE];
 	int rc;
 
-	/* As a program does before it configures ports: some variants have a say in that. */
-	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0) {
-		fprintf(stderr, "hy-hal: explain: %s\n", error);
-		return -1;
-	}
+	/* Plans first, as programs do: some variants affect how ports are configured. */
+	if (hy_hal_plan(hal, error) < 0 || hy_hal_select(hal, error) < 0)
+		return refuse("explain: %s", error);
 	ports_miss();
 	rc = settings->json ? hy_hal_explain_families_json(hal, settings->families, stdout)
 			    : hy_hal_explain_families(hal, settings->families, stdout);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Adapters of the simulated event device: internal ports between it and NICs of its own kind, with
- * event vectors. After event/cnxk/cn10k_eventdev.c and cnxk_eventdev_adptr.c of DPDK v22.11.
+ * Adapters of the simulated event_cn10k: internal ports to and from net_cn10k, with event vectors.
+ * After event/cnxk/cn10k_eventdev.c and cnxk_eventdev_adptr.c of DPDK v22.11.
  */
 
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include "event.h"
@@ -20,30 +19,29 @@
 #define VECTOR_NS_MAX (511 * VECTOR_NS)
 #define FLOW_IDS (1u << 20)
 
-bool
-event_is_kin(const struct rte_eth_dev *eth)
+/* Whether a port and this event device are blocks of the same SoC. */
+static bool
+is_kin(const struct rte_eth_dev *eth)
 {
 	return strcmp(eth->device->driver->name, KIN) == 0;
 }
 
 static int
-rx_caps(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, uint32_t *caps)
+rx_caps(const struct rte_eventdev *dev __rte_unused, const struct rte_eth_dev *eth, uint32_t *caps)
 {
-	RTE_SET_USED(dev);
-	*caps = event_is_kin(eth) ? RTE_EVENT_ETH_RX_ADAPTER_CAP_INTERNAL_PORT |
+	*caps = is_kin(eth) ? RTE_EVENT_ETH_RX_ADAPTER_CAP_INTERNAL_PORT |
 			RTE_EVENT_ETH_RX_ADAPTER_CAP_MULTI_EVENTQ |
 			RTE_EVENT_ETH_RX_ADAPTER_CAP_OVERRIDE_FLOW_ID |
 			RTE_EVENT_ETH_RX_ADAPTER_CAP_EVENT_VECTOR
-				  : RTE_EVENT_ETH_RX_ADAPTER_SW_CAP;
+			    : RTE_EVENT_ETH_RX_ADAPTER_SW_CAP;
 	return 0;
 }
 
 static int
-vector_limits(const struct rte_eventdev *dev, const struct rte_eth_dev *eth,
+vector_limits(const struct rte_eventdev *dev __rte_unused, const struct rte_eth_dev *eth,
 	struct rte_event_eth_rx_adapter_vector_limits *limits)
 {
-	RTE_SET_USED(dev);
-	if (!event_is_kin(eth))
+	if (!is_kin(eth))
 		return -ENOTSUP;
 	limits->log2_sz = true;
 	limits->min_sz = VECTOR_MIN;
@@ -73,10 +71,13 @@ rx_add_one(struct event_device *device, const struct rte_eth_dev *eth, uint16_t 
 		rx = rx_find(device, NULL, 0);
 	if (rx == NULL)
 		return -ENOSPC;
-	lock_take(&rx->lock); /* of a queue that went, a port may still look here */
+	pthread_mutex_lock(
+		&rx->lock); /* a port may still be polling the queue that was here before */
 	rx->port = eth->data->port_id;
 	rx->queue = queue;
-	/* cnxk_sso_rx_adapter_queue_add(): dev->rx_offloads takes the port's flags of this moment. */
+	/*
+	 * cnxk_sso_rx_adapter_queue_add(): dev->rx_offloads copies the port's flags at this moment.
+	 */
 	rx->marks = nic->negotiated;
 	rx->own_flow_id = (conf->rx_queue_flags & RTE_EVENT_ETH_RX_ADAPTER_QUEUE_FLOW_ID_VALID) !=
 		0;
@@ -91,7 +92,7 @@ rx_add_one(struct event_device *device, const struct rte_eth_dev *eth, uint16_t 
 		rx->vector_cycles = conf->vector_timeout_ns * rte_get_tsc_hz() / NS_PER_S;
 	}
 	__atomic_store_n(&rx->nic, nic, __ATOMIC_RELEASE);
-	lock_give(&rx->lock);
+	pthread_mutex_unlock(&rx->lock);
 	return 0;
 }
 
@@ -101,7 +102,7 @@ rx_add(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t qu
 {
 	int rc = 0;
 
-	if (!event_is_kin(eth))
+	if (!is_kin(eth))
 		return -EINVAL;
 	if (queue >= 0)
 		return rx_add_one(dev->data->dev_private, eth, (uint16_t)queue, conf);
@@ -120,24 +121,23 @@ rx_del(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t qu
 
 		if (rx->nic != nic_of_dev(eth) || (queue >= 0 && rx->queue != queue))
 			continue;
-		lock_take(&rx->lock);
+		pthread_mutex_lock(&rx->lock);
 		if (rx->open != NULL) {
 			rte_pktmbuf_free_bulk(rx->open->mbufs, rx->open->nb_elem);
 			rte_mempool_put(rx->vector_pool, rx->open);
 		}
 		rx->open = NULL;
 		__atomic_store_n(&rx->nic, NULL, __ATOMIC_RELEASE);
-		lock_give(&rx->lock);
+		pthread_mutex_unlock(&rx->lock);
 	}
 	return 0;
 }
 
-/* cnxk_sso_rx_adapter_start(), _stop(): packets come as soon as their queue is added. */
+/* cnxk_sso_rx_adapter_start(), _stop(): packets arrive once their queue is added. */
 static int
-rx_start_stop(const struct rte_eventdev *dev, const struct rte_eth_dev *eth)
+rx_start_stop(const struct rte_eventdev *dev __rte_unused,
+	const struct rte_eth_dev *eth __rte_unused)
 {
-	RTE_SET_USED(dev);
-	RTE_SET_USED(eth);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ static void
 event_put(struct event_device *device, struct event_rx *rx, struct rte_event event)
 {
 	simnic_sync();
-	/* There is room: event_rx_poll() looked, and nobody else feeds from this queue now. */
+	/* The ring has room: event_rx_poll() checked, and holds the lock of this receive queue. */
 	while (rte_ring_enqueue_elem(device->queues[rx->event.queue_id].ring, &event,
 		       sizeof(event)) != 0)
 		rte_pause();
@@ -227,7 +227,8 @@ event_rx_poll(struct event_device *device, uint8_t queue)
 	for (int i = 0; i < EVENT_RX; i++) {
 		struct event_rx *rx = &device->rx[i];
 
-		if (__atomic_load_n(&rx->nic, __ATOMIC_ACQUIRE) == NULL || !lock_try(&rx->lock))
+		if (__atomic_load_n(&rx->nic, __ATOMIC_ACQUIRE) == NULL ||
+			pthread_mutex_trylock(&rx->lock) != 0)
 			continue;
 		if (rx->nic != NULL && rx->event.queue_id == queue &&
 			rte_ring_free_count(device->queues[queue].ring) > EVENT_MAX / 2) {
@@ -236,17 +237,16 @@ event_rx_poll(struct event_device *device, uint8_t queue)
 			else
 				poll_packets(device, rx);
 		}
-		lock_give(&rx->lock);
+		pthread_mutex_unlock(&rx->lock);
 	}
 }
 
 static int
-tx_caps(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, uint32_t *caps)
+tx_caps(const struct rte_eventdev *dev __rte_unused, const struct rte_eth_dev *eth, uint32_t *caps)
 {
-	RTE_SET_USED(dev);
-	*caps = event_is_kin(eth) ? RTE_EVENT_ETH_TX_ADAPTER_CAP_INTERNAL_PORT |
+	*caps = is_kin(eth) ? RTE_EVENT_ETH_TX_ADAPTER_CAP_INTERNAL_PORT |
 			RTE_EVENT_ETH_TX_ADAPTER_CAP_EVENT_VECTOR
-				  : 0;
+			    : 0;
 	return 0;
 }
 
@@ -257,7 +257,7 @@ tx_change(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t
 	uint64_t *added = &device->tx_added[eth->data->port_id];
 	const uint64_t bits = queue < 0 ? UINT64_MAX : UINT64_C(1) << queue;
 
-	if (!event_is_kin(eth))
+	if (!is_kin(eth))
 		return -EINVAL;
 	if (add)
 		__atomic_fetch_or(added, bits, __ATOMIC_RELEASE);
@@ -267,28 +267,26 @@ tx_change(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t
 }
 
 static int
-tx_add(uint8_t id, const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t queue)
+tx_add(uint8_t id __rte_unused, const struct rte_eventdev *dev, const struct rte_eth_dev *eth,
+	int32_t queue)
 {
-	RTE_SET_USED(id);
 	return tx_change(dev, eth, queue, true);
 }
 
 static int
-tx_del(uint8_t id, const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t queue)
+tx_del(uint8_t id __rte_unused, const struct rte_eventdev *dev, const struct rte_eth_dev *eth,
+	int32_t queue)
 {
-	RTE_SET_USED(id);
 	return tx_change(dev, eth, queue, false);
 }
 
 static int
-tx_start_stop(uint8_t id, const struct rte_eventdev *dev)
+tx_start_stop(uint8_t id __rte_unused, const struct rte_eventdev *dev __rte_unused)
 {
-	RTE_SET_USED(id);
-	RTE_SET_USED(dev);
 	return 0;
 }
 
-/* Sends by a queue that was added to the adapter; how many. */
+/* Sends on a queue, if it was added to the adapter. Returns how many packets were sent. */
 static uint16_t
 transmit(const struct event_device *device, uint16_t port, uint16_t queue, struct rte_mbuf **pkts,
 	uint16_t n)
@@ -299,7 +297,7 @@ transmit(const struct event_device *device, uint16_t port, uint16_t queue, struc
 	return nic_tx(&nic_of(port)->tx[queue], pkts, n);
 }
 
-/* What could not be sent stays where it is in the vector, for another try. */
+/* Packets that could not be sent stay in the vector, for another try. */
 static bool
 send_vector(const struct event_device *device, struct rte_event_vector *vector)
 {
@@ -323,18 +321,17 @@ send_vector(const struct event_device *device, struct rte_event_vector *vector)
 }
 
 /*
- * cn10k_worker.h, SSO_TX(): one event a call, however many it is given. For vectors and for ordered
- * events cn10k_nix_xmit_pkts_vector() and cn10k_sso_tx_one() wait until what the port has in hand is
- * the head: without anything in hand for ever, in place of which nothing is sent here.
+ * cn10k_worker.h, SSO_TX(): takes one event a call, whatever n is. For vectors and ordered events,
+ * cn10k_nix_xmit_pkts_vector() and cn10k_sso_tx_one() wait until the event that the port holds is
+ * the head. A port that holds no event would wait forever; here it sends nothing instead.
  */
 uint16_t
-event_tx(void *arg, struct rte_event events[], uint16_t n)
+event_tx(void *arg, struct rte_event events[], uint16_t n __rte_unused)
 {
 	const struct event_port *port = arg;
 	const bool vector = (events->event_type & RTE_EVENT_TYPE_VECTOR) != 0;
 	bool sent;
 
-	RTE_SET_USED(n);
 	if (!port->in_hand && (vector || events->sched_type == RTE_SCHED_TYPE_ORDERED))
 		return 0;
 	if (vector)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulated NICs: virtual devices under the names of vendors' drivers, and their control. */
+/* Simulated NICs: virtual devices under the names of vendors' drivers, and their control path. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,9 @@
 
 #include "nic.h"
 
-/* Of DPDK v22.11; the engine has the rest (flow/sim_*.c). */
+#define RSS_KEY 40 /* bytes */
+
+/* After DPDK v22.11. flow/sim_*.c simulates the flow engines. */
 static const struct vendor vendors[] = {
 	{
 		.driver = "net_cn10k",
@@ -20,14 +22,12 @@ static const struct vendor vendors[] = {
 		.negotiates = true, /* cn10k_ethdev.c, cn10k_nix_rx_metadata_negotiate() */
 		.odd_errors = true,
 		.own_pools = true,
-		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	},
 	{
 		.driver = "mlx5_pci",
 		.alias = "sim_mlx5",
 		.profile = "mlx5",
 		.threads = true, /* net/mlx5/linux/mlx5_os.c: RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE */
-		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	},
 	{
 		.driver = "mlx5_pci",
@@ -35,32 +35,11 @@ static const struct vendor vendors[] = {
 		.profile = "mlx5_hws",
 		.templates = true,
 		.threads = true,
-		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	},
-	{
-		.driver = "net_ice",
-		.alias = "sim_ice",
-		.profile = "ice",
-		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
-	},
-	{
-		.driver = "net_i40e",
-		.alias = "sim_i40e",
-		.profile = "i40e",
-		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
-	},
-	{
-		.driver = "net_iavf",
-		.alias = "sim_iavf",
-		.profile = "iavf",
-		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
-	},
-	{
-		.driver = "net_sim",
-		.alias = "sim_nic",
-		.profile = "generic",
-		.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS,
-	},
+	{ "net_ice", "sim_ice", "ice" },
+	{ "net_i40e", "sim_i40e", "i40e" },
+	{ "net_iavf", "sim_iavf", "iavf" },
+	{ "net_sim", "sim_nic", "generic", .no_fast_free = true },
 };
 
 static struct rte_vdev_driver drivers[RTE_DIM(vendors)];
@@ -80,11 +59,21 @@ nic_of(uint16_t port)
 	return nic_of_dev(&rte_eth_devices[port]);
 }
 
+static void
+strip_follow(const struct rte_eth_dev *dev)
+{
+	const uint64_t offloads = dev->data->dev_conf.rxmode.offloads;
+
+	__atomic_store_n(&nic_of_dev(dev)->strips, (offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0,
+		__ATOMIC_RELAXED);
+}
+
 static int
 configure(struct rte_eth_dev *dev)
 {
 	const struct rte_eth_conf *conf = &dev->data->dev_conf;
 
+	strip_follow(dev);
 	hy_flow_sim_configure(nic_of_dev(dev)->engine, dev->data->nb_rx_queues,
 		conf->rxmode.mq_mode == RTE_ETH_MQ_RX_RSS ? &conf->rx_adv_conf.rss_conf : NULL);
 	return 0;
@@ -124,7 +113,7 @@ close_port(struct rte_eth_dev *dev)
 	return 0;
 }
 
-/* As a vendor's driver that removes and probes its device again. */
+/* Like a driver that removes its device and probes it again. */
 static int
 reset(struct rte_eth_dev *dev)
 {
@@ -149,11 +138,14 @@ info(struct rte_eth_dev *dev, struct rte_eth_dev_info *to)
 	to->max_rx_queues = nic->nb_rx_captures > 0 ? nic->nb_rx_captures : SIMNIC_QUEUES;
 	to->max_tx_queues = nic->nb_tx_captures > 0 ? nic->nb_tx_captures : SIMNIC_QUEUES;
 	to->min_rx_bufsize = 0;
-	to->rx_offload_capa = RTE_ETH_RX_OFFLOAD_RSS_HASH;
-	to->tx_offload_capa = vendor->tx_offloads;
+	to->rx_offload_capa = RTE_ETH_RX_OFFLOAD_RSS_HASH | RTE_ETH_RX_OFFLOAD_VLAN_FILTER |
+		RTE_ETH_RX_OFFLOAD_VLAN_STRIP | RTE_ETH_RX_OFFLOAD_VLAN_EXTEND;
+	to->tx_offload_capa = RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
+		(vendor->no_fast_free ? 0 : RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
 	to->flow_type_rss_offloads = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP |
 		RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY | RTE_ETH_RSS_L4_SRC_ONLY |
 		RTE_ETH_RSS_L4_DST_ONLY;
+	to->hash_key_size = RSS_KEY;
 	to->dev_capa = vendor->rules_keep ? RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP : 0;
 	return 0;
 }
@@ -172,9 +164,8 @@ negotiate(struct rte_eth_dev *dev, uint64_t *features)
 }
 
 static int
-link_update(struct rte_eth_dev *dev, int wait)
+link_update(struct rte_eth_dev *dev, int wait __rte_unused)
 {
-	RTE_SET_USED(wait);
 	dev->data->dev_link.link_speed = RTE_ETH_SPEED_NUM_100G;
 	dev->data->dev_link.link_duplex = RTE_ETH_LINK_FULL_DUPLEX;
 	return 0;
@@ -186,27 +177,78 @@ is_removed(struct rte_eth_dev *dev)
 	return nic_of_dev(dev)->state == NIC_REMOVED;
 }
 
-/* What needs nothing done. */
 static int
-done(struct rte_eth_dev *dev)
+promiscuous_enable(struct rte_eth_dev *dev)
 {
-	RTE_SET_USED(dev);
+	hy_flow_sim_accept(nic_of_dev(dev)->engine, NULL);
 	return 0;
 }
 
 static int
-mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
+promiscuous_disable(struct rte_eth_dev *dev)
 {
-	RTE_SET_USED(dev);
-	RTE_SET_USED(mtu);
+	hy_flow_sim_accept(nic_of_dev(dev)->engine, &dev->data->mac_addrs[0]);
+	return 0;
+}
+
+static int
+mac_set(struct rte_eth_dev *dev, struct rte_ether_addr *mac)
+{
+	if (!dev->data->promiscuous)
+		hy_flow_sim_accept(nic_of_dev(dev)->engine, mac);
+	return 0;
+}
+
+static int
+rss_hash_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *rss)
+{
+	hy_flow_sim_rss(nic_of_dev(dev)->engine, rss);
+	return 0;
+}
+
+/* Rules keep theirs. */
+static int
+rss_hash_update(struct rte_eth_dev *dev, struct rte_eth_rss_conf *rss)
+{
+	uint8_t key[RSS_KEY];
+	struct rte_eth_rss_conf next = { .rss_key = key };
+
+	if (dev->data->dev_conf.rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
+		return -ENOTSUP;
+	rss_hash_get(dev, &next);
+	next.rss_hf = rss->rss_hf;
+	if (rss->rss_key != NULL)
+		next.rss_key = rss->rss_key;
+	hy_flow_sim_configure(nic_of_dev(dev)->engine, dev->data->nb_rx_queues, &next);
+	return 0;
+}
+
+/* For operations that have no effect here. */
+static int
+done(struct rte_eth_dev *dev __rte_unused)
+{
+	return 0;
+}
+
+/* No VLAN id is ever filtered out. */
+static int
+vlan_offload_set(struct rte_eth_dev *dev, int mask __rte_unused)
+{
+	strip_follow(dev);
+	return 0;
+}
+
+static int
+mtu_set(struct rte_eth_dev *dev __rte_unused, uint16_t mtu __rte_unused)
+{
 	return 0;
 }
 
 #if HY_DPDK_QUEUE_STATS
 static int
-stats_all(struct rte_eth_dev *dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues)
+stats_all(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
+	struct eth_queue_stats *queues __rte_unused)
 {
-	RTE_SET_USED(queues);
 	return nic_stats(dev, stats);
 }
 #else
@@ -224,11 +266,15 @@ static const struct eth_dev_ops ops = {
 	.rx_queue_setup = nic_rx_setup,
 	.tx_queue_setup = nic_tx_setup,
 	.link_update = link_update,
-	.promiscuous_enable = done,
-	.promiscuous_disable = done,
+	.promiscuous_enable = promiscuous_enable,
+	.promiscuous_disable = promiscuous_disable,
+	.mac_addr_set = mac_set,
 	.allmulticast_enable = done,
 	.allmulticast_disable = done,
+	.vlan_offload_set = vlan_offload_set,
 	.mtu_set = mtu_set,
+	.rss_hash_update = rss_hash_update,
+	.rss_hash_conf_get = rss_hash_get,
 	.stats_get = stats_all,
 	.stats_reset = nic_stats_reset,
 	.flow_ops_get = nic_flow_ops,
@@ -242,23 +288,24 @@ number(const char *key, const char *value, void *to)
 	char *end;
 	const unsigned long parsed = strtoul(value, &end, 0);
 
-	if (*value == '\0' || *end != '\0' || parsed > UINT32_MAX) {
-		RTE_LOG(ERR, USER1, "simnic: %s=%s is no number\n", key, value);
-		return -EINVAL;
-	}
+	if (*value == '\0' || *end != '\0' || parsed > UINT32_MAX)
+		return NIC_REFUSE(-EINVAL, "%s=%s is not a number\n", key, value);
 	*(uint32_t *)to = (uint32_t)parsed;
 	return 0;
 }
 
+#define NUMBERS 8 /* of the keys: the others name captures */
+
+static const char *const keys[] = { "table_size", "mark_max", "lose_rules", "no_marks",
+	"mark_every", "mark_until", "lie_every", "port_add", "rx_pcap", "tx_pcap", NULL };
+
 static int
 engine_make(struct rte_kvargs *args, struct nic *nic)
 {
-	static const char *const keys[] = { "table_size", "mark_max", "lose_rules", "no_marks",
-		"mark_every", "mark_until", "lie_every", "port_add" };
 	struct hy_flow_sim_params params = { .profile = nic->vendor->profile };
-	uint32_t values[RTE_DIM(keys)] = { 0 };
+	uint32_t values[NUMBERS] = { 0 };
 
-	for (size_t k = 0; k < RTE_DIM(keys); k++) {
+	for (size_t k = 0; k < NUMBERS; k++) {
 		const int rc = rte_kvargs_process(args, keys[k], number, &values[k]);
 
 		if (rc != 0)
@@ -272,12 +319,10 @@ engine_make(struct rte_kvargs *args, struct nic *nic)
 	return hy_flow_sim_create(&params, &nic->engine);
 }
 
-/* Makes the engine and opens the captures. */
+/* Opens the captures and creates the engine. */
 static int
 arguments_take(const char *args, struct nic *nic)
 {
-	static const char *const keys[] = { "table_size", "mark_max", "lose_rules", "no_marks",
-		"mark_every", "mark_until", "lie_every", "port_add", "rx_pcap", "tx_pcap", NULL };
 	struct rte_kvargs *list = rte_kvargs_parse(args, keys);
 	int rc;
 
@@ -323,6 +368,7 @@ probe(struct rte_vdev_device *vdev)
 	hy_flow_sim_deliver(nic->engine, !vendor->negotiates);
 	rte_eth_random_addr(nic->mac.addr_bytes);
 	dev->data->mac_addrs = &nic->mac;
+	dev->data->promiscuous = 1; /* like DPDK's own virtual ports */
 	dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
 	if (vendor->threads)
 		dev->data->dev_flags |= RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
@@ -400,11 +446,9 @@ simnic_remove(uint16_t port)
 void
 simnic_offences(uint16_t port, struct simnic_offences *offences)
 {
-	const struct nic *nic = nic_of(port);
+	const struct simnic_offences *counted = &nic_of(port)->offences;
 
-	offences->flow_when_removed = __atomic_load_n(&nic->offences.flow_when_removed,
-		__ATOMIC_RELAXED);
-	offences->flow_validated = __atomic_load_n(&nic->offences.flow_validated, __ATOMIC_RELAXED);
-	offences->flow_when_broken = __atomic_load_n(&nic->offences.flow_when_broken,
-		__ATOMIC_RELAXED);
+	__atomic_load(&counted->flow_when_removed, &offences->flow_when_removed, __ATOMIC_RELAXED);
+	__atomic_load(&counted->flow_validated, &offences->flow_validated, __ATOMIC_RELAXED);
+	__atomic_load(&counted->flow_when_broken, &offences->flow_when_broken, __ATOMIC_RELAXED);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rte_flow of simulated NICs: the engine's answers, in the words of the vendor's driver. */
-
-#include <rte_errno.h>
+/* rte_flow of simulated NICs: the engine's results, with the error codes of the vendor's driver. */
 
 #include "nic.h"
 
@@ -15,7 +13,7 @@ enum {
 
 /*
  * net/cnxk/cnxk_flow.c, cnxk_flow_create() and cnxk_flow_validate() of DPDK v22.11: rte_errno is
- * 0 for actions that cannot be mapped, and otherwise a negative number that no errno has.
+ * 0 for actions that cannot be mapped, and otherwise a negative number that is not an errno.
  */
 static int
 odd_error(int rc, struct rte_flow_error *error)
@@ -28,7 +26,7 @@ odd_error(int rc, struct rte_flow_error *error)
 		break;
 	case RTE_FLOW_ERROR_TYPE_ACTION:
 	case RTE_FLOW_ERROR_TYPE_ACTION_CONF:
-		/* roc_npc.c, npc_rss_action_configure(): an errno, and negative */
+		/* roc_npc.c, npc_rss_action_configure(): a negative errno */
 		odd = error->type == RTE_FLOW_ERROR_TYPE_ACTION_CONF ? rc : NPC_ERR_ACTION_NOTSUP;
 		break;
 	case RTE_FLOW_ERROR_TYPE_ITEM:
@@ -56,7 +54,7 @@ nic_can_answer(struct nic *nic, struct rte_flow_error *error)
 		state == NIC_REMOVED ? "the NIC was removed" : "the NIC needs a reset");
 }
 
-/* roc_npc.c, npc_parse_actions(), behind npc_parse_attr() and npc_parse_pattern(). */
+/* roc_npc.c, npc_parse_actions(), which runs after npc_parse_attr() and npc_parse_pattern(). */
 static void
 marks_count(struct nic *nic, const struct rte_flow_action *actions, int rc,
 	const struct rte_flow_error *error)
@@ -72,7 +70,7 @@ marks_count(struct nic *nic, const struct rte_flow_action *actions, int rc,
 	}
 }
 
-/* cn10k_flow.c: create() looks for a count that is not 0, destroy() for one that becomes 0. */
+/* cn10k_flow.c: create() switches on if the count is not 0, destroy() off if it becomes 0. */
 static void
 marks_switch(struct nic *nic, bool on)
 {
@@ -91,9 +89,10 @@ marking_rules(const struct nic *nic)
 	return stats.marking;
 }
 
+/* Validates a rule and, unless @p flow is NULL, creates it. */
 static int
-flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
-	const struct rte_flow_item items[], const struct rte_flow_action actions[],
+rule_try(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	const struct rte_flow_item items[], const struct rte_flow_action actions[], void **flow,
 	struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
@@ -101,13 +100,16 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	int rc = nic_can_answer(nic, &own);
 
 	if (rc == 0 && nic->vendor->templates) {
-		__atomic_fetch_add(&nic->offences.flow_validated, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&nic->offences.flow_validated, flow == NULL, __ATOMIC_RELAXED);
+		/* net/mlx5/mlx5_flow.c, mlx5_flow_create() */
 		rc = rte_flow_error_set(&own, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"would crash");
+			flow == NULL ? "would crash" : "Flow non-Q creation not supported");
 	}
 	if (rc == 0) {
 		rc = hy_flow_sim_check(nic->engine, attr, items, actions, &own);
 		marks_count(nic, actions, rc, &own);
+		if (flow != NULL)
+			rc = hy_flow_sim_add(nic->engine, attr, items, actions, flow, &own);
 		if (rc != 0 && nic->vendor->odd_errors)
 			rc = odd_error(rc, &own);
 	}
@@ -116,32 +118,24 @@ flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	return rc;
 }
 
+static int
+flow_validate(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
+	const struct rte_flow_item items[], const struct rte_flow_action actions[],
+	struct rte_flow_error *error)
+{
+	return rule_try(dev, attr, items, actions, NULL, error);
+}
+
 static struct rte_flow *
 flow_create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr,
 	const struct rte_flow_item items[], const struct rte_flow_action actions[],
 	struct rte_flow_error *error)
 {
-	struct nic *nic = nic_of_dev(dev);
-	struct rte_flow_error own = { 0 };
 	void *flow = NULL;
-	int rc = nic_can_answer(nic, &own);
 
-	/* net/mlx5/mlx5_flow.c, mlx5_flow_create() */
-	if (rc == 0 && nic->vendor->templates)
-		rc = rte_flow_error_set(&own, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"Flow non-Q creation not supported");
-	if (rc == 0) {
-		marks_count(nic, actions,
-			hy_flow_sim_check(nic->engine, attr, items, actions, &own), &own);
-		rc = hy_flow_sim_add(nic->engine, attr, items, actions, &flow, &own);
-		if (rc != 0 && nic->vendor->odd_errors)
-			rc = odd_error(rc, &own);
-	}
-	if (error != NULL)
-		*error = own;
-	if (rc == 0)
-		marks_switch(nic, true);
-	return rc == 0 ? flow : NULL;
+	if (rule_try(dev, attr, items, actions, &flow, error) == 0)
+		marks_switch(nic_of_dev(dev), true);
+	return flow;
 }
 
 static int
@@ -207,9 +201,8 @@ RTE_INIT(flow_ops_complete)
 }
 
 int
-nic_flow_ops(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
+nic_flow_ops(struct rte_eth_dev *dev __rte_unused, const struct rte_flow_ops **ops)
 {
-	RTE_SET_USED(dev);
 	*ops = &flow_ops;
 	return 0;
 }

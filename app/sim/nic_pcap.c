@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Captures behind the queues of a simulated NIC: read whole when it is probed, written as it sends. */
+/* Captures of a simulated NIC's queues: read completely at probe, written as packets are sent. */
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <pcap/pcap.h>
-#include <rte_log.h>
 #include <rte_mbuf.h>
 
-#include "lock.h"
+#include "hal/internal/list.h"
 #include "nic.h"
 
 #define RX_KEY "rx_pcap"
 #define TX_KEY "tx_pcap"
 #define FRAME_MOST UINT16_MAX
 
-/* All frames of a file, in the order of the file. */
+/* All frames of a file, in order. */
 struct capture {
 	struct simnic_frame *frames;
 	uint32_t n;
 };
 
-/* Several workers may send by one queue of an event device's internal port. */
+/* Locked: several workers may send on one queue through an event device's internal port. */
 struct dump {
-	struct lock lock;
+	pthread_mutex_t lock; /* zeroed: not locked */
 	pcap_t *dead;
 	pcap_dumper_t *file;
-	uint8_t room[FRAME_MOST]; /* where a frame of several segments is put together */
+	uint8_t room[FRAME_MOST]; /* to linearize frames of several segments */
 };
 
 void
@@ -43,52 +43,37 @@ nic_capture_free(struct capture *capture)
 }
 
 static int
-frame_add(struct capture *capture, uint32_t *room, const uint8_t *data, uint32_t len)
+frame_add(struct capture *capture, const uint8_t *data, uint32_t len)
 {
-	struct simnic_frame *frame;
-	uint8_t *copy;
+	struct simnic_frame *frame = hy_list_room(&capture->frames, capture->n, sizeof(*frame));
+	uint8_t *copy = malloc(RTE_MAX(len, 1u));
 
-	if (capture->n == *room) {
-		const uint32_t more = RTE_MAX(2 * *room, 64u);
-		void *frames = reallocarray(capture->frames, more, sizeof(capture->frames[0]));
-
-		if (frames == NULL)
-			return -ENOMEM;
-		capture->frames = frames;
-		*room = more;
-	}
-	copy = malloc(RTE_MAX(len, 1u));
-	if (copy == NULL)
+	if (frame == NULL || copy == NULL) {
+		free(copy);
 		return -ENOMEM;
+	}
 	memcpy(copy, data, len);
-	frame = &capture->frames[capture->n++];
-	frame->data = copy;
-	frame->len = (uint16_t)len;
+	*frame = (struct simnic_frame){ .data = copy, .len = (uint16_t)len };
+	capture->n++;
 	return 0;
 }
 
-/* Reads to the end, or to the first record that is cut off: captures that were broken off count. */
+/* Reads to the end, or to the first truncated record: an interrupted capture is valid. */
 static int
 capture_read(pcap_t *file, const char *path, struct capture *capture)
 {
 	struct pcap_pkthdr *header;
 	const uint8_t *data;
-	uint32_t room = 0;
 	int rc = 0;
 
-	if (pcap_datalink(file) != DLT_EN10MB) {
-		RTE_LOG(ERR, USER1, "simnic: " RX_KEY "=%s: link type %d is not Ethernet\n", path,
+	if (pcap_datalink(file) != DLT_EN10MB)
+		return NIC_REFUSE(-EINVAL, RX_KEY "=%s: link type %d is not Ethernet\n", path,
 			pcap_datalink(file));
-		return -EINVAL;
-	}
 	while (rc == 0 && pcap_next_ex(file, &header, &data) == 1) {
-		if (header->caplen <= FRAME_MOST) {
-			rc = frame_add(capture, &room, data, header->caplen);
-			continue;
-		}
-		RTE_LOG(ERR, USER1, "simnic: " RX_KEY "=%s: a frame of %u bytes, at most %u\n",
-			path, header->caplen, FRAME_MOST);
-		rc = -EFBIG;
+		if (header->caplen > FRAME_MOST)
+			return NIC_REFUSE(-EFBIG, RX_KEY "=%s: a frame of %u bytes, at most %u\n",
+				path, header->caplen, FRAME_MOST);
+		rc = frame_add(capture, data, header->caplen);
 	}
 	return rc;
 }
@@ -98,9 +83,8 @@ queue_for(struct queue queues[], uint16_t *n, const char *key)
 {
 	if (*n < SIMNIC_QUEUES)
 		return &queues[(*n)++];
-	RTE_LOG(ERR, USER1, "simnic: %s is given more often than the %u queues that there are\n",
-		key, SIMNIC_QUEUES);
-	return NULL;
+	return NIC_REFUSE(NULL, "%s is given more often than the %u queues of a port\n", key,
+		SIMNIC_QUEUES);
 }
 
 static int
@@ -115,10 +99,8 @@ rx_open(const char *key, const char *path, void *to)
 	if (queue == NULL)
 		return -ENOSPC;
 	file = pcap_open_offline(path, why);
-	if (file == NULL) {
-		RTE_LOG(ERR, USER1, "simnic: " RX_KEY "=%s: %s\n", path, why);
-		return -EINVAL;
-	}
+	if (file == NULL)
+		return NIC_REFUSE(-EINVAL, RX_KEY "=%s: %s\n", path, why);
 	queue->capture = calloc(1, sizeof(*queue->capture));
 	rc = queue->capture != NULL ? capture_read(file, path, queue->capture) : -ENOMEM;
 	pcap_close(file);
@@ -148,8 +130,7 @@ tx_open(const char *key, const char *path, void *to)
 	dump->file = pcap_dump_open(dump->dead, path);
 	if (dump->file != NULL)
 		return 0;
-	RTE_LOG(ERR, USER1, "simnic: " TX_KEY "=%s: %s\n", path, pcap_geterr(dump->dead));
-	return -EINVAL;
+	return NIC_REFUSE(-EINVAL, TX_KEY "=%s: %s\n", path, pcap_geterr(dump->dead));
 }
 
 int
@@ -165,11 +146,11 @@ nic_dump_write(struct dump *dump, struct rte_mbuf *const pkts[], uint16_t n)
 {
 	struct timespec now;
 
-	lock_take(&dump->lock);
+	pthread_mutex_lock(&dump->lock);
 	clock_gettime(CLOCK_REALTIME, &now);
 	for (uint16_t i = 0; i < n; i++) {
 		const uint32_t len = RTE_MIN(rte_pktmbuf_pkt_len(pkts[i]), (uint32_t)FRAME_MOST);
-		/* Of a file with nanoseconds, tv_usec is those. */
+		/* In a nanosecond capture, tv_usec holds nanoseconds. */
 		const struct pcap_pkthdr header = { .ts = { now.tv_sec, now.tv_nsec },
 			.caplen = len,
 			.len = rte_pktmbuf_pkt_len(pkts[i]) };
@@ -177,7 +158,7 @@ nic_dump_write(struct dump *dump, struct rte_mbuf *const pkts[], uint16_t n)
 		pcap_dump((u_char *)dump->file, &header,
 			rte_pktmbuf_read(pkts[i], 0, len, dump->room));
 	}
-	lock_give(&dump->lock);
+	pthread_mutex_unlock(&dump->lock);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mempool operations of a platform, as cnxk's NPA has them: its NICs receive into pools of that
- * kind and no others. Objects are kept as in DPDK's default pools.
+ * Mempool operations of a platform, like those of cnxk's NPA: its NICs receive only into pools with
+ * these operations. They store objects as DPDK's default pools do.
  */
 
 #include <errno.h>

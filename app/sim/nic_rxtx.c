@@ -1,60 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of simulated NICs: packets come from a wire or are made of frames, and go to a wire. */
+/* Queues of simulated NICs: packets come from a wire or a feed of frames, and go to a wire. */
 
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_ether.h>
 #include <rte_jhash.h>
 #include <rte_mbuf.h>
 
 #include "nic.h"
 
-#define IP4_ADDRESSES 26 /* where they lie in a frame without a tag */
+#define IP4_ADDRESSES 26 /* their offset in an untagged frame */
 
-/* Its ring: made with the queue first set up, and there for the life of the port. */
+/* Its ring is created when the queue is first set up, and lives as long as the port. */
 static int
-wire_make(struct queue *queue, const char *direction, uint16_t port, uint16_t index, int socket)
+queue_setup(struct rte_eth_dev *dev, struct queue *queue, const char *direction, uint16_t index,
+	unsigned int socket)
 {
 	char name[RTE_RING_NAMESIZE];
 
+	queue->nic = nic_of_dev(dev);
+	queue->port = dev->data->port_id;
 	if (queue->wire != NULL)
 		return 0;
-	snprintf(name, sizeof(name), "simnic%u_%s%u", port, direction, index);
-	queue->wire = rte_ring_create(name, SIMNIC_WIRE, socket, RING_F_EXACT_SZ);
+	snprintf(name, sizeof(name), "simnic%u_%s%u", queue->port, direction, index);
+	queue->wire = rte_ring_create(name, SIMNIC_WIRE, (int)socket, RING_F_EXACT_SZ);
 	return queue->wire != NULL ? 0 : -rte_errno;
 }
 
 int
-nic_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t nb_desc, unsigned int socket,
-	const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+nic_rx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t nb_desc __rte_unused,
+	unsigned int socket, const struct rte_eth_rxconf *conf __rte_unused,
+	struct rte_mempool *pool)
 {
-	struct nic *nic = nic_of_dev(dev);
-	struct queue *queue = &nic->rx[index];
+	struct queue *queue = &nic_of_dev(dev)->rx[index];
 
-	RTE_SET_USED(nb_desc);
-	RTE_SET_USED(conf);
-	if (!nic_pool_fits(nic, pool))
+	if (!nic_pool_fits(nic_of_dev(dev), pool))
 		return -EINVAL;
-	queue->nic = nic;
-	queue->port = dev->data->port_id;
 	queue->pool = pool;
 	dev->data->rx_queues[index] = queue;
-	return wire_make(queue, "rx", queue->port, index, (int)socket);
+	return queue_setup(dev, queue, "rx", index, socket);
 }
 
 int
-nic_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t nb_desc, unsigned int socket,
-	const struct rte_eth_txconf *conf)
+nic_tx_setup(struct rte_eth_dev *dev, uint16_t index, uint16_t nb_desc __rte_unused,
+	unsigned int socket, const struct rte_eth_txconf *conf __rte_unused)
 {
-	struct nic *nic = nic_of_dev(dev);
-	struct queue *queue = &nic->tx[index];
+	struct queue *queue = &nic_of_dev(dev)->tx[index];
 
-	RTE_SET_USED(nb_desc);
-	RTE_SET_USED(conf);
-	queue->nic = nic;
-	queue->port = dev->data->port_id;
 	dev->data->tx_queues[index] = queue;
-	return wire_make(queue, "tx", queue->port, index, (int)socket);
+	return queue_setup(dev, queue, "tx", index, socket);
 }
 
 static void
@@ -81,7 +76,7 @@ nic_queues_free(struct nic *nic)
 	}
 }
 
-/* Fills a packet, and as many more as it takes. False: there are too few; the packet is freed. */
+/* Fills a packet, and as many more segments as needed. False: no mbufs; the packet was freed. */
 static bool
 fill(struct rte_mbuf *pkt, const struct simnic_frame *frame, struct rte_mempool *pool)
 {
@@ -108,7 +103,7 @@ fill(struct rte_mbuf *pkt, const struct simnic_frame *frame, struct rte_mempool 
 	return true;
 }
 
-/* Makes packets of the next frames of a feed. */
+/* Makes packets from the next frames of a feed. */
 static uint16_t
 feed(struct queue *queue, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -135,7 +130,7 @@ feed(struct queue *queue, struct rte_mbuf **pkts, uint16_t n)
 	return n;
 }
 
-/* What RSS would have made of it: a hash of the addresses, for flow ids of events. */
+/* Stands in for the RSS hash: a hash of the addresses, for flow ids of events. */
 static uint32_t
 hash_of(const struct rte_mbuf *pkt)
 {
@@ -179,15 +174,11 @@ nic_rx(void *arg, struct rte_mbuf **pkts, uint16_t room)
 	}
 	__atomic_fetch_add(&queue->packets, n, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&queue->bytes, bytes, __ATOMIC_RELAXED);
-	return hy_flow_sim_rx(queue->nic->engine, pkts, n);
-}
-
-static void
-leave(struct queue *queue, struct rte_mbuf **pkts, uint16_t n)
-{
-	if (queue->dump != NULL)
-		nic_dump_write(queue->dump, pkts, n);
-	rte_pktmbuf_free_bulk(pkts, n);
+	n = hy_flow_sim_rx(queue->nic->engine, pkts, n);
+	for (uint16_t i = 0; i < n && __atomic_load_n(&queue->nic->strips, __ATOMIC_RELAXED); i++)
+		if (pkts[i]->data_len >= sizeof(struct rte_ether_hdr) + RTE_VLAN_HLEN)
+			rte_vlan_strip(pkts[i]);
+	return n;
 }
 
 uint16_t
@@ -205,10 +196,12 @@ nic_tx(void *arg, struct rte_mbuf **pkts, uint16_t n)
 	for (uint16_t i = 0; i < space; i++)
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	simnic_sync();
+	if (!wired && queue->dump != NULL)
+		nic_dump_write(queue->dump, pkts, space);
 	if (wired)
 		space = (uint16_t)rte_ring_enqueue_burst(queue->wire, (void **)pkts, space, NULL);
 	else
-		leave(queue, pkts, space);
+		rte_pktmbuf_free_bulk(pkts, space);
 	__atomic_fetch_add(&queue->packets, space, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&queue->bytes, bytes, __ATOMIC_RELAXED);
 	return space;
@@ -228,14 +221,13 @@ nic_stats(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 		stats->obytes += __atomic_load_n(&nic->tx[q].bytes, __ATOMIC_RELAXED);
 	}
 	hy_flow_sim_stats(nic->engine, &engine);
-	stats->ipackets -= engine.dropped + engine.missed;
+	stats->ipackets -= engine.dropped + engine.missed + engine.filtered;
 	return 0;
 }
 
 int
-nic_stats_reset(struct rte_eth_dev *dev)
+nic_stats_reset(struct rte_eth_dev *dev __rte_unused)
 {
-	RTE_SET_USED(dev);
 	return -ENOTSUP;
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rte_flow by templates, as ConnectX has it with dv_flow_en=2 (DPDK v22.11, net/mlx5/mlx5_flow_hw.c):
- * a rule is a request on a queue, is there when that was pushed, and answered when it is pulled. What
- * a rule may say is for the engine to judge, by the rules of dv_flow_en=1.
+ * rte_flow by templates, as on a ConnectX with dv_flow_en=2 (DPDK v22.11, net/mlx5/mlx5_flow_hw.c):
+ * a rule is a request on a queue, takes effect when the queue is pushed, and is answered when the
+ * queue is pulled. The engine judges a rule's contents as with dv_flow_en=1.
  *
- * The driver trusts who calls it, and goes wrong where this refuses with EINVAL and "trusted".
+ * Where this refuses with EINVAL and "trusted", the driver does not check its arguments and fails
+ * in undefined ways.
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "nic_template.h"
 
@@ -24,6 +26,26 @@ template_copy(enum rte_flow_conv_op op, const void *from)
 	return to;
 }
 
+static void
+template_free(struct template *template)
+{
+	LIST_REMOVE(template, next);
+	free(template->parts);
+	free(template->masks);
+	free(template);
+}
+
+static void
+table_free(struct rte_flow_template_table *table)
+{
+	for (uint8_t i = 0; i < table->nb_patterns; i++)
+		table->patterns[i]->users--;
+	for (uint8_t i = 0; i < table->nb_actions; i++)
+		table->actions[i]->users--;
+	LIST_REMOVE(table, next);
+	free(table);
+}
+
 void
 nic_templates_free(struct nic *nic)
 {
@@ -32,21 +54,10 @@ nic_templates_free(struct nic *nic)
 	if (t == NULL)
 		return;
 	nic_templates_flush(nic);
-	for (struct rte_flow_template_table *table; (table = t->tables) != NULL;) {
-		t->tables = table->next;
-		free(table);
-	}
-	for (struct rte_flow_actions_template *a; (a = t->actions) != NULL;) {
-		t->actions = a->next;
-		free(a->actions);
-		free(a->masks);
-		free(a);
-	}
-	for (struct rte_flow_pattern_template *p; (p = t->patterns) != NULL;) {
-		t->patterns = p->next;
-		free(p->items);
-		free(p);
-	}
+	while (!LIST_EMPTY(&t->tables))
+		table_free(LIST_FIRST(&t->tables));
+	while (!LIST_EMPTY(&t->templates))
+		template_free(LIST_FIRST(&t->templates));
 	free(t);
 	nic->templates = NULL;
 }
@@ -66,17 +77,17 @@ info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port_info,
 
 /* mlx5_flow.c, mlx5_flow_port_configure(); flow_hw_configure() */
 static int
-configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr, uint16_t nb_queues,
-	const struct rte_flow_queue_attr *queues[], struct rte_flow_error *error)
+configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr __rte_unused,
+	uint16_t nb_queues, const struct rte_flow_queue_attr *queues[],
+	struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
 
-	RTE_SET_USED(attr);
 	if (!nic->vendor->templates)
 		return template_refuse(error, ENOTSUP,
 			"port configure with incorrect steering mode");
 	if (nic->templates != NULL && nic->templates->n > 0)
-		return template_refuse(error, EBUSY, "there are requests that were not pulled");
+		return template_refuse(error, EBUSY, "requests were not pulled");
 	if (nb_queues != 1 || queues[0]->size == 0)
 		return template_refuse(error, EINVAL,
 			"not simulated: more than one queue, or one of no size");
@@ -90,36 +101,58 @@ configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *attr, uint16
 	return 0;
 }
 
-/* flow_hw_pattern_validate(); mlx5dr_definer.c, which matches on no ranges */
+/* flow_hw_pattern_validate(); mlx5dr_definer.c cannot match ranges */
 static const char *
 bad_items(const struct rte_flow_item *items)
 {
+	static const enum rte_flow_item_type taken[] = { RTE_FLOW_ITEM_TYPE_ETH,
+		RTE_FLOW_ITEM_TYPE_VLAN, RTE_FLOW_ITEM_TYPE_IPV4, RTE_FLOW_ITEM_TYPE_IPV6,
+		RTE_FLOW_ITEM_TYPE_UDP, RTE_FLOW_ITEM_TYPE_TCP, RTE_FLOW_ITEM_TYPE_VXLAN };
+
 	for (; items->type != RTE_FLOW_ITEM_TYPE_END; items++) {
+		size_t t = 0;
+
 		if (items->last != NULL)
 			return "no ranges";
-		switch (items->type) {
-		case RTE_FLOW_ITEM_TYPE_ETH:
-		case RTE_FLOW_ITEM_TYPE_VLAN:
-		case RTE_FLOW_ITEM_TYPE_IPV4:
-		case RTE_FLOW_ITEM_TYPE_IPV6:
-		case RTE_FLOW_ITEM_TYPE_UDP:
-		case RTE_FLOW_ITEM_TYPE_TCP:
-		case RTE_FLOW_ITEM_TYPE_VXLAN:
-			break;
-		default:
+		while (t < RTE_DIM(taken) && taken[t] != items->type)
+			t++;
+		if (t == RTE_DIM(taken))
 			return "Unsupported item type";
-		}
 	}
 	return NULL;
+}
+
+/* Adds a copy of a template; NULL: no memory. */
+static struct template *
+template_add(struct rte_eth_dev *dev, void *parts, void *masks)
+{
+	struct template *template = calloc(1, sizeof(*template));
+
+	if (template == NULL) {
+		free(parts);
+		free(masks);
+		return NULL;
+	}
+	template->parts = parts;
+	template->masks = masks;
+	LIST_INSERT_HEAD(&nic_of_dev(dev)->templates->templates, template, next);
+	return template;
+}
+
+static int
+template_destroy(struct template *template, const char *why, struct rte_flow_error *error)
+{
+	if (template->users > 0)
+		return template_refuse(error, EBUSY, why);
+	template_free(template);
+	return 0;
 }
 
 static struct rte_flow_pattern_template *
 pattern_create(struct rte_eth_dev *dev, const struct rte_flow_pattern_template_attr *attr,
 	const struct rte_flow_item items[], struct rte_flow_error *error)
 {
-	struct nic_templates *t = nic_of_dev(dev)->templates;
 	const char *why = bad_items(items);
-	struct rte_flow_pattern_template *p;
 
 	if (why == NULL && (!attr->ingress || attr->relaxed_matching))
 		why = "not simulated: other than ingress, relaxed matching";
@@ -127,34 +160,19 @@ pattern_create(struct rte_eth_dev *dev, const struct rte_flow_pattern_template_a
 		template_refuse(error, EINVAL, why);
 		return NULL;
 	}
-	p = calloc(1, sizeof(*p));
-	if (p == NULL)
-		return NULL;
-	p->items = template_copy(RTE_FLOW_CONV_OP_PATTERN, items);
-	p->next = t->patterns;
-	t->patterns = p;
-	return p;
+	return (void *)template_add(dev, template_copy(RTE_FLOW_CONV_OP_PATTERN, items), NULL);
 }
 
 static int
-pattern_destroy(struct rte_eth_dev *dev, struct rte_flow_pattern_template *p,
+pattern_destroy(struct rte_eth_dev *dev __rte_unused, struct rte_flow_pattern_template *pattern,
 	struct rte_flow_error *error)
 {
-	struct rte_flow_pattern_template **at = &nic_of_dev(dev)->templates->patterns;
-
-	if (p->users > 0)
-		return template_refuse(error, EBUSY, "item template in using");
-	while (*at != p)
-		at = &(*at)->next;
-	*at = p->next;
-	free(p->items);
-	free(p);
-	return 0;
+	return template_destroy((struct template *)pattern, "item template in using", error);
 }
 
 /*
- * mlx5_flow_hw_actions_validate(); hws/mlx5dr_action.c, action_order_arr of MLX5DR_TABLE_TYPE_NIC_RX:
- * MARK, then COUNT, then what ends the packet's way.
+ * mlx5_flow_hw_actions_validate(); hws/mlx5dr_action.c, action_order_arr of
+ * MLX5DR_TABLE_TYPE_NIC_RX: MARK, then COUNT, then the fate.
  */
 static const char *
 bad_actions(const struct rte_flow_action *actions, const struct rte_flow_action *masks)
@@ -193,9 +211,7 @@ actions_create(struct rte_eth_dev *dev, const struct rte_flow_actions_template_a
 	const struct rte_flow_action actions[], const struct rte_flow_action masks[],
 	struct rte_flow_error *error)
 {
-	struct nic_templates *t = nic_of_dev(dev)->templates;
 	const char *why = bad_actions(actions, masks);
-	struct rte_flow_actions_template *a;
 
 	if (why == NULL && !attr->ingress)
 		why = "not simulated: other than ingress";
@@ -203,31 +219,15 @@ actions_create(struct rte_eth_dev *dev, const struct rte_flow_actions_template_a
 		template_refuse(error, ENOTSUP, why);
 		return NULL;
 	}
-	a = calloc(1, sizeof(*a));
-	if (a == NULL)
-		return NULL;
-	a->actions = template_copy(RTE_FLOW_CONV_OP_ACTIONS, actions);
-	a->masks = template_copy(RTE_FLOW_CONV_OP_ACTIONS, masks);
-	a->next = t->actions;
-	t->actions = a;
-	return a;
+	return (void *)template_add(dev, template_copy(RTE_FLOW_CONV_OP_ACTIONS, actions),
+		template_copy(RTE_FLOW_CONV_OP_ACTIONS, masks));
 }
 
 static int
-actions_destroy(struct rte_eth_dev *dev, struct rte_flow_actions_template *a,
+actions_destroy(struct rte_eth_dev *dev __rte_unused, struct rte_flow_actions_template *actions,
 	struct rte_flow_error *error)
 {
-	struct rte_flow_actions_template **at = &nic_of_dev(dev)->templates->actions;
-
-	if (a->users > 0)
-		return template_refuse(error, EBUSY, "action template in using");
-	while (*at != a)
-		at = &(*at)->next;
-	*at = a->next;
-	free(a->actions);
-	free(a->masks);
-	free(a);
-	return 0;
+	return template_destroy((struct template *)actions, "action template in using", error);
 }
 
 /* flow_hw_table_create() */
@@ -237,7 +237,6 @@ table_create(struct rte_eth_dev *dev, const struct rte_flow_template_table_attr 
 	struct rte_flow_actions_template *actions[], uint8_t nb_actions,
 	struct rte_flow_error *error)
 {
-	struct nic_templates *t = nic_of_dev(dev)->templates;
 	const bool root = attr->flow_attr.group == 0;
 	struct rte_flow_template_table *table;
 
@@ -256,36 +255,24 @@ table_create(struct rte_eth_dev *dev, const struct rte_flow_template_table_attr 
 	table->size = rte_align32pow2(attr->nb_flows);
 	table->nb_patterns = nb_patterns;
 	table->nb_actions = nb_actions;
-	for (uint8_t i = 0; i < nb_patterns; i++) {
-		table->patterns[i] = patterns[i];
-		patterns[i]->users++;
-	}
-	for (uint8_t i = 0; i < nb_actions; i++) {
-		table->actions[i] = actions[i];
-		actions[i]->users++;
-	}
-	table->next = t->tables;
-	t->tables = table;
+	memcpy(table->patterns, patterns, nb_patterns * sizeof(*patterns));
+	memcpy(table->actions, actions, nb_actions * sizeof(*actions));
+	for (uint8_t i = 0; i < nb_patterns; i++)
+		table->patterns[i]->users++;
+	for (uint8_t i = 0; i < nb_actions; i++)
+		table->actions[i]->users++;
+	LIST_INSERT_HEAD(&nic_of_dev(dev)->templates->tables, table, next);
 	return table;
 }
 
 /* flow_hw_table_destroy() */
 static int
-table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *table,
+table_destroy(struct rte_eth_dev *dev __rte_unused, struct rte_flow_template_table *table,
 	struct rte_flow_error *error)
 {
-	struct rte_flow_template_table **at = &nic_of_dev(dev)->templates->tables;
-
 	if (table->used > 0)
 		return template_refuse(error, EBUSY, "table in using");
-	while (*at != table)
-		at = &(*at)->next;
-	*at = table->next;
-	for (uint8_t i = 0; i < table->nb_patterns; i++)
-		table->patterns[i]->users--;
-	for (uint8_t i = 0; i < table->nb_actions; i++)
-		table->actions[i]->users--;
-	free(table);
+	table_free(table);
 	return 0;
 }
 
@@ -293,18 +280,21 @@ void
 simnic_templates(uint16_t port, struct simnic_templates *templates)
 {
 	const struct nic_templates *t = nic_of(port)->templates;
+	const struct rte_flow_template_table *table;
+	const struct template *template;
 
 	*templates = (struct simnic_templates){ 0 };
 	if (t == NULL)
 		return;
 	templates->pushes = t->pushes;
 	templates->unanswered = t->n;
-	for (const struct rte_flow_template_table *i = t->tables; i != NULL; i = i->next)
+	for (table = LIST_FIRST(&t->tables); table != NULL; table = LIST_NEXT(table, next))
 		templates->tables++;
-	for (const struct rte_flow_pattern_template *i = t->patterns; i != NULL; i = i->next)
-		templates->patterns++;
-	for (const struct rte_flow_actions_template *i = t->actions; i != NULL; i = i->next)
-		templates->actions++;
+	for (template = LIST_FIRST(&t->templates); template != NULL;
+		template = LIST_NEXT(template, next)) {
+		templates->patterns += template->masks == NULL;
+		templates->actions += template->masks != NULL;
+	}
 }
 
 void

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The queue of a NIC that takes rules by templates: requests that are pushed, done, and pulled.
- */
+/* The queue of a NIC that takes rules by templates: requests are pushed, executed and pulled. */
 
 #include <stdlib.h>
-
-#include <rte_errno.h>
 
 #include "nic_template.h"
 
@@ -27,9 +23,7 @@ static void
 flow_free(struct flow *flow)
 {
 	flow->table->used--;
-	*flow->at = flow->next;
-	if (flow->next != NULL)
-		flow->next->at = flow->at;
+	LIST_REMOVE(flow, next);
 	free(flow);
 }
 
@@ -42,18 +36,18 @@ nic_templates_flush(struct nic *nic)
 		return;
 	for (; t->n > 0; t->n--, t->head = (t->head + 1) % t->size)
 		job_free(job_at(t, 0));
-	while (t->flows != NULL)
-		flow_free(t->flows);
+	while (!LIST_EMPTY(&t->flows))
+		flow_free(LIST_FIRST(&t->flows));
 }
 
-/* The next job of the queue; NULL: it is full of such as were not pulled. */
+/* Adds a job to the queue; NULL: the queue is full of jobs that were not pulled. */
 static struct job *
 job_take(struct nic_templates *t)
 {
 	return t->n == t->size ? NULL : job_at(t, t->n++);
 }
 
-/* Values are the rule's, masks are the template's. False: the items are not the template's. */
+/* Takes values from the rule and masks from the template. False: the items do not match it. */
 static bool
 items_join(const struct rte_flow_item *values, struct rte_flow_item *template)
 {
@@ -66,7 +60,7 @@ items_join(const struct rte_flow_item *values, struct rte_flow_item *template)
 	return values->type == RTE_FLOW_ITEM_TYPE_END;
 }
 
-/* What a mask says is fixed is the template's; of the mark, mlx5 looks whether it is 0. */
+/* Masked action fields come from the template. Of MARK, mlx5 only checks whether the mask is 0. */
 static bool
 actions_join(const struct rte_flow_action *values, const struct rte_flow_action *masks,
 	struct rte_flow_action *template)
@@ -82,16 +76,19 @@ actions_join(const struct rte_flow_action *values, const struct rte_flow_action 
 	return values->type == RTE_FLOW_ACTION_TYPE_END;
 }
 
-/* What a rule asks for, from the templates of its table; copied twice, as values lie elsewhere. */
+/*
+ * Builds the rule from its table's templates. Copies twice: its values point to the caller's
+ * memory.
+ */
 static bool
 job_fill(struct job *job, const struct rte_flow_template_table *table,
 	const struct rte_flow_item items[], uint8_t pattern, const struct rte_flow_action actions[],
 	uint8_t action)
 {
 	struct rte_flow_item *i = template_copy(RTE_FLOW_CONV_OP_PATTERN,
-		table->patterns[pattern]->items);
+		table->patterns[pattern]->parts);
 	struct rte_flow_action *a = template_copy(RTE_FLOW_CONV_OP_ACTIONS,
-		table->actions[action]->actions);
+		table->actions[action]->parts);
 	const bool fits = items_join(items, i) &&
 		actions_join(actions, table->actions[action]->masks, a);
 
@@ -122,12 +119,11 @@ job_do(struct nic *nic, struct job *job)
 }
 
 static int
-push(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_error *error)
+push(struct rte_eth_dev *dev, uint32_t queue __rte_unused, struct rte_flow_error *error)
 {
 	struct nic *nic = nic_of_dev(dev);
 	const int rc = nic_can_answer(nic, error);
 
-	RTE_SET_USED(queue);
 	if (rc != 0)
 		return rc;
 	nic->templates->pushes++;
@@ -165,10 +161,8 @@ async_create(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_a
 		t->n--;
 		return NULL;
 	}
-	*flow = (struct flow){ .next = t->flows, .at = &t->flows, .table = table };
-	if (t->flows != NULL)
-		t->flows->at = &flow->next;
-	t->flows = flow;
+	flow->table = table;
+	LIST_INSERT_HEAD(&t->flows, flow, next);
 	table->used++;
 	job->creates = true;
 	job->flow = flow;
@@ -199,15 +193,14 @@ async_destroy(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_
 	return attr->postpone ? 0 : push(dev, queue, error);
 }
 
-/* flow_hw_pull(): a flow's memory goes when its destruction is pulled. */
+/* flow_hw_pull(): frees a flow when its destruction is pulled. */
 static int
-pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[], uint16_t n,
-	struct rte_flow_error *error)
+pull(struct rte_eth_dev *dev, uint32_t queue __rte_unused, struct rte_flow_op_result results[],
+	uint16_t n, struct rte_flow_error *error)
 {
 	struct nic_templates *t = nic_of_dev(dev)->templates;
 	int i = nic_can_answer(nic_of_dev(dev), error);
 
-	RTE_SET_USED(queue);
 	for (; i >= 0 && i < n && t->n > 0 && job_at(t, 0)->done; i++) {
 		struct job *job = job_at(t, 0);
 
@@ -257,7 +250,5 @@ template_queue_ops(struct rte_flow_ops *ops)
 	ops->async_destroy = async_destroy;
 	ops->push = push;
 	ops->pull = pull;
-#else
-	RTE_SET_USED(ops); /* they are in nic_templates_fp_ops */
 #endif
 }

@@ -4,8 +4,7 @@
  * tables run in link order, as one cmocka group. "PROGRAM --list" prints the names of the tests,
  * "PROGRAM PATTERN..." runs those that match an fnmatch(3) pattern.
  */
-#ifndef UNIT_H
-#define UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,5 +56,3 @@ unsigned int unit_alloc_count(void);
 int64_t unit_alloc_live(void);
 /* Blocks that are taken from DPDK's heaps. */
 unsigned int unit_heap_live(void);
-
-#endif

@@ -143,7 +143,7 @@ __wrap_rte_malloc_socket(const char *type, size_t size, unsigned int align, int 
 {
 	void *block = fails() ? NULL : __real_rte_malloc_socket(type, size, align, socket);
 
-	/* DPDK's heap is zeroed, for now: nobody shall rely on it who did not ask for zeroes. */
+	/* DPDK's heap happens to be zeroed. Code that did not ask for that must not rely on it. */
 	return block == NULL ? NULL : memset(block, 0xa5, size);
 }
 

@@ -2,9 +2,9 @@
 /* The features of --feature: see feature.h. */
 
 #include <stdio.h>
-#include <string.h>
 
 #include <hy_mbuf.h>
+#include <hy_terminal.h>
 
 #include "feature.h"
 
@@ -59,9 +59,7 @@ features_create(const struct options *options, struct hy_hal *hal, struct rte_rc
 	for (uint32_t p = 0; p < RTE_MAX_ETHPORTS && rc == 0; p++)
 		if (features->lists[p].nb_filters > 0)
 			rc = hy_arc_enable(features->arc, HY_IP4_FILTER_NODE, p, p);
-	if (rc < 0)
-		fprintf(stderr, "l3fwd-graph: --feature: %s\n", strerror(-rc));
-	return rc < 0 ? -1 : 0;
+	return hy_terminal_report("--feature", rc);
 }
 
 void

@@ -3,8 +3,7 @@
  * --feature: the arc ip4_input, between the checks of a packet and the lookup of its route, with
  * features that are enabled for ports. A port's number is also that of its list of filters.
  */
-#ifndef L3FWD_FEATURE_H
-#define L3FWD_FEATURE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -30,5 +29,3 @@ void features_print(const struct options *options, FILE *out);
 
 /* When there are no graphs any more. */
 void features_destroy(struct features *features);
-
-#endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The value of --offload: rte_flow or sim:PROFILE, and SETTING=N behind commas. */
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "option.h"
 #include "options.h"
 
 #define SETTLE_US 100000
@@ -92,8 +92,9 @@ read_setting(char *text, struct offload_options *o)
 }
 
 int
-option_read_offload(const char *text, struct options *options)
+option_read_offload(const char *text, void *to)
 {
+	struct options *options = to;
 	char copy[256], *rest = copy, *word;
 
 	options->offload = (struct offload_options){ 0 };
@@ -102,10 +103,10 @@ option_read_offload(const char *text, struct options *options)
 			"'%s' is too long; up to %zu bytes are accepted", text, sizeof(copy) - 1);
 	strcpy(copy, text);
 	if (read_provider(strsep(&rest, ","), &options->offload) < 0)
-		return -1;
+		return -EINVAL;
 	while ((word = strsep(&rest, ",")) != NULL)
 		if (read_setting(word, &options->offload) < 0)
-			return -1;
+			return -EINVAL;
 	if (options->offload.params.settle_us == 0)
 		options->offload.params.settle_us = SETTLE_US;
 	return 0;

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes and features for those who ask through DPDK's telemetry socket. */
-#ifndef L3FWD_TELEMETRY_H
-#define L3FWD_TELEMETRY_H
+/* The program's commands of DPDK's telemetry socket. */
+#pragma once
 
 #include <hy_arc.h>
 #include <hy_telemetry.h>
 
-#include "tables.h"
+#define TELEMETRY_COMMANDS 2
 
-/* Registers the program's commands, before EAL runs. Returns 0 or a negative errno. */
-int telemetry_begin(void);
+extern const struct hy_telemetry_command telemetry_commands[TELEMETRY_COMMANDS];
 
-/*
- * Answers /l3fwd/routes and /l3fwd/route from now on, out of tables that stay where they are, and
- * /l3fwd/feature, if there is an arc, or NULL.
- */
-void telemetry_show(const struct tables *tables, struct hy_arc *arc);
-
-/* Returns when nobody uses the tables and the arc any more. */
-void telemetry_hide(void);
-
-#endif
+/* Answers /l3fwd/feature out of an arc from now on; NULL: no more, as none uses it when this returns. */
+void telemetry_show(struct hy_arc *arc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ethdev_rx for a driver that hands over few packets a call: asks until the burst is full. */
+/* ethdev_rx for a driver that returns few packets per call: polls until the burst is full. */
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <hy_ethdev.h>
 #include <hy_node.h>
 
-#define DRIVER "net_pcap" /* a pattern: net_acme* would do as well */
-#define CALL 32           /* packets that it hands over a call, at most */
+#define DRIVER "net_pcap" /* a pattern, such as net_acme* */
+#define CALL 32           /* most packets that the driver returns per call */
 
 static uint16_t
 fill_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -43,7 +43,7 @@ fill_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_
 
 	RTE_SET_USED(hal);
 	if (rte_eth_dev_info_get(target.id, &info) != 0) {
-		snprintf(reason, size, "the port does not say who drives it");
+		snprintf(reason, size, "the driver of the port is unknown");
 		return false;
 	}
 	if (fnmatch(DRIVER, info.driver_name, 0) == 0)
@@ -53,7 +53,7 @@ fill_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_
 }
 
 HY_NODE_VARIANT(ethdev_rx, fill,
-	.text = "Asks the driver again until the burst is full or the queue is empty",
+	.text = "Polls the queue until the burst is full or the queue is empty",
 	.impl.process = fill_process,
 	.impl.init = fill_init,
 	.impl.ctx_size = sizeof(struct hy_ethdev_rx_config),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ethdev_tx that offers what the port refused once more. Many drivers take back the descriptors of
- * what was sent when the next burst comes: then there is room on the second try, and fewer packets
- * are dropped.
+ * ethdev_tx that tries packets which the port refused once more. Many drivers reclaim the descriptors
+ * of sent packets on the next burst. Then the second try finds room, and fewer packets are dropped.
  */
 
 #include <rte_ethdev.h>
@@ -45,9 +44,9 @@ retry_init(const struct hy_graph *graph, struct hy_node *node, const void *confi
 	return 0;
 }
 
-/* The reference scores 10: whoever loads the pack has this one. */
+/* The reference variant scores 10, so loading the pack selects this one. */
 HY_NODE_VARIANT(ethdev_tx, retry,
-	.text = "Offers what the port refused once more",
+	.text = "Tries packets that the port refused once more",
 	.impl.process = retry_process,
 	.impl.init = retry_init,
 	.impl.ctx_size = sizeof(struct retry_ctx),

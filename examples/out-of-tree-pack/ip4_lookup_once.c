@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ip4_lookup for large tables and few flows: looks each destination of a burst up once. What it found
- * is in a table, by the hash that the NIC made of the packet's flow. It is forgotten with the burst,
- * since routes may have changed at the next one.
+ * ip4_lookup for large tables and few flows: looks each destination of a burst up once. It keeps the
+ * results in a table, indexed by the NIC's hash of the packet's flow. They are valid for one burst
+ * only, since routes may change before the next one.
  */
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define WORKERS 64
 #define SLOTS 256 /* a power of 2 */
 
-/* What was found in a burst. */
+/* A result of the current burst. */
 struct once_slot {
 	uint64_t burst;
 	uint32_t dst;
@@ -28,9 +28,9 @@ struct once_slot {
 	uint16_t next;
 };
 
-/* Of one worker: no other one touches it. */
+/* The table of one worker, used by no other. */
 struct once_worker {
-	uint64_t burst; /* counts on */
+	uint64_t burst; /* counts bursts */
 	struct once_slot slot[SLOTS];
 } __rte_cache_aligned;
 
@@ -39,7 +39,7 @@ struct once_ctx {
 	struct once_worker *worker;
 };
 
-/* Any slot would do: a bad hash costs another lookup. */
+/* Any slot is correct: a bad hash only costs another lookup. */
 static struct once_slot *
 slot_of(struct once_worker *worker, const struct rte_mbuf *m, uint32_t dst)
 {
@@ -85,7 +85,7 @@ once_init(const struct hy_graph *graph, struct hy_node *node, const void *config
 	return hy_ip4_lookup_init(graph, node, config);
 }
 
-/* The NIC is to hand on its hash, where it has one. */
+/* Requests the hash from NICs that offer it. */
 static int
 once_prepare(const struct hy_hal *hal, struct hy_target target, struct hy_port_plan *plan,
 	char *reason, size_t size)
@@ -97,11 +97,11 @@ once_prepare(const struct hy_hal *hal, struct hy_target target, struct hy_port_p
 	if (rc == 0)
 		plan->rx_offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_RSS_HASH;
 	else
-		snprintf(reason, size, "the driver does not tell its offloads");
+		snprintf(reason, size, "the driver does not report its offloads");
 	return rc;
 }
 
-/* Memory for all workers, from before the first graph until after the last. */
+/* Allocates memory for all workers, from before the first graph until after the last. */
 static int
 once_bind(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
 {
@@ -127,7 +127,7 @@ once_unbind(const struct hy_hal *hal, struct hy_target target)
 }
 
 HY_NODE_VARIANT(ip4_lookup, once,
-	.text = "Looks each destination of a burst up once, by the NIC's hash",
+	.text = "Looks up each destination once per burst, by the NIC's hash",
 	.impl.process = once_process,
 	.impl.init = once_init,
 	.impl.fini = hy_ip4_lookup_fini,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What makes the shared object a plugin. */
+/* Makes the shared object a plugin. */
 
 #include <hy_plugin.h>
 

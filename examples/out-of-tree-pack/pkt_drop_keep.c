@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pkt_drop that keeps what it drops: the first bytes of the last packets, in memory while the graph
- * runs. When the graph is destroyed they are written to drops-GRAPH.pcap, in the folder that
- * DROPS_DIR names or the current one.
+ * pkt_drop that keeps the first bytes of the last packets in memory while the graph runs. When the
+ * graph is destroyed, it writes them to drops-GRAPH.pcap in the folder DROPS_DIR, or else in the
+ * current folder.
  */
 
 #include <limits.h>
@@ -28,7 +28,7 @@ struct keep_ctx {
 	pcap_t *pcap;
 	pcap_dumper_t *file;
 	uint64_t nb_dropped;
-	struct kept kept[KEPT_MAX]; /* the packet dropped as the nth is in n % KEPT_MAX */
+	struct kept kept[KEPT_MAX]; /* the nth dropped packet is in slot n % KEPT_MAX */
 };
 
 static uint16_t
@@ -53,7 +53,7 @@ keep_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 	return n;
 }
 
-/* Opens the file: that it cannot be written is better known now. */
+/* Opens the file now, so that errors are reported early. */
 static int
 keep_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
@@ -90,14 +90,14 @@ keep_fini(const struct hy_graph *graph, struct hy_node *node)
 		pcap_dump((u_char *)ctx->file, &kept->header, kept->bytes);
 	}
 	if (pcap_dump_flush(ctx->file) != 0)
-		hy_node_refuse(graph, node, "could not write all that it kept");
+		hy_node_refuse(graph, node, "could not write all packets");
 	pcap_dump_close(ctx->file);
 	pcap_close(ctx->pcap);
 }
 
-/* Copying costs time: only who asks for this variant gets it, for the reference scores 10. */
+/* Copying costs time. The reference variant scores 10, so this one is used only on request. */
 HY_NODE_VARIANT(pkt_drop, keep,
-	.text = "Writes the last packets that were dropped to a capture",
+	.text = "Writes the last dropped packets to a capture",
 	.impl.process = keep_process,
 	.impl.init = keep_init,
 	.impl.fini = keep_fini,

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reflect: sends frames back out of their port, with their MAC addresses swapped, and counts them. */
 
-#include <stdlib.h>
 #include <string.h>
 
-#include <rte_eal.h>
 #include <rte_ether.h>
 
-#include <hy_file.h>
 #include <hy_mbuf.h>
 #include <hy_node.h>
-#include <hy_option.h>
-#include <hy_signals.h>
-#include <hy_workers.h>
+#include <hy_program.h>
+#include <hy_run.h>
+#include <hy_terminal.h>
 
 #define EDGES_SIZE (RTE_MAX_ETHPORTS * sizeof(uint16_t))
 
@@ -59,59 +56,62 @@ HY_NODE_FAMILY(reflect, .text = "Swaps MAC addresses", .score = 10,
 		.drops = { { "too_short", HY_SEV_WARN, "No room for an Ethernet header" } },
 		.counters = { { "ip4" }, { "ip6" }, { "other" } } });
 
-/* From ports by name to packets that flow, until none have come for idle_ms (0: until a signal). */
+/* From ports by name to the report of packets that flowed. */
 static int
-reflect(struct hy_workers *workers, struct hy_ends *ends, char **names, uint32_t idle_ms,
-	char *error)
+reflect(struct hy_ends *ends, struct hy_workers *workers, char **names,
+	const struct hy_run_options *options)
 {
 	const struct hy_graph_params graph = { .ops = &hy_mbuf_ops, .drop_node = "pkt_drop" };
 	const struct hy_port_params each = { .promiscuous = true };
-	const struct hy_loop loop = { .out = stdout, .quiet_ms = idle_ms };
-	uint16_t ports[RTE_MAX_ETHPORTS], edge[RTE_MAX_ETHPORTS];
-	struct hy_rx_queue queues[RTE_MAX_ETHPORTS];
+	static struct hy_rx_queue queues[RTE_MAX_ETHPORTS];
+	static uint16_t ports[RTE_MAX_ETHPORTS];
+	uint16_t edge[RTE_MAX_ETHPORTS];
 	const struct hy_graphs graphs = { &graph, queues, ends->nb_ports, .idle = HY_IDLE_PAUSE };
+	const struct hy_run run = {
+		.options = options, .hal = ends->hal, .workers = workers, .ends = ends
+	};
+	char error[HY_HAL_ERROR_SIZE] = "the log says why";
 	hy_node_id id;
 	int rc = hy_ports_find(ends->hal, names, ends->nb_ports, ports, error);
 
-	rc = rc < 0 ? rc : hy_workers_init(workers, NULL, ends->nb_ports, true);
-	if (rc < 0)
-		return rc;
 	ends->ports = ports;
-	hy_workers_deal(workers, ends, queues);
-	rc = hy_ends_up(ends, &each, error);
+	rc = rc < 0 ? rc : hy_workers_init(workers, NULL, ends->nb_ports, true);
+	if (rc == 0)
+		hy_workers_deal(workers, ends, queues);
+	rc = rc < 0 ? rc : hy_ends_up(ends, &each, error);
 	rc = rc < 0 ? rc : hy_hal_node(ends->hal, "reflect", 0, &id);
 	rc = rc < 0 ? rc : hy_tx_nodes(ends, id, edge);
 	rc = rc < 0 ? rc : hy_node_config(id, edge, EDGES_SIZE);
 	rc = rc < 0 ? rc : hy_rx_nodes(ends);
 	rc = rc < 0 ? rc : hy_workers_graphs(workers, &graphs);
-	return rc < 0 ? rc : hy_workers_run(workers, &loop);
+	if (rc < 0)
+		hy_terminal_error("%s", error);
+	return rc < 0 ? rc : hy_run(&run);
 }
 
 int
 main(int argc, char **argv)
 {
-	static const char usage[] = "usage: reflect [EAL options] -- IDLE_MS PORT...";
-	char error[HY_HAL_ERROR_SIZE] = "the log says why";
-	struct hy_ends ends = { .next = "reflect" };
+	static const struct hy_program program = { .name = "reflect",
+		.usage = "reflect [EAL options] -- IDLE_MS PORT..." };
 	static struct hy_workers workers;
-	unsigned int idle_ms;
-	bool good = false;
-	int eal;
+	struct hy_run_options options = { 0 };
+	struct hy_ends ends = { .next = "reflect" };
+	int rc = hy_program_begin(&program, &argc, &argv);
 
-	hy_signals_catch();
-	if (hy_file_prepare() < 0 || (eal = rte_eal_init(argc, argv)) < 0 ||
-		hy_hal_create(&ends.hal) < 0)
-		return EXIT_FAILURE;
-	ends.nb_ports = argc > eal + 2 ? (unsigned int)(argc - eal - 2) : 0;
-	if (ends.nb_ports == 0 || !hy_option_is_number(argv[eal + 1], 0, UINT32_MAX, &idle_ms))
-		fprintf(stderr, "%s\n", usage);
-	else if (reflect(&workers, &ends, argv + eal + 2, idle_ms, error) < 0)
-		fprintf(stderr, "reflect: %s\n", error);
+	if (rc != 0)
+		return hy_program_end(rc);
+	if (argc < 3 ||
+		hy_option_number("IDLE_MS", argv[1], 0, UINT32_MAX, &options.until_idle_ms) < 0)
+		rc = hy_option_refuse("usage", "%s", program.usage);
 	else
-		good = hy_workers_end(&workers, stdout);
+		rc = hy_hal_create(&ends.hal);
+	if (rc == 0) {
+		ends.nb_ports = (unsigned int)argc - 2;
+		rc = reflect(&ends, &workers, argv + 2, &options);
+	}
 	hy_workers_destroy(&workers);
 	hy_ports_stop(NULL, NULL);
 	hy_hal_destroy(ends.hal);
-	rte_eal_cleanup();
-	return hy_output_end("reflect") == EXIT_SUCCESS && good ? EXIT_SUCCESS : EXIT_FAILURE;
+	return hy_program_end(rc);
 }

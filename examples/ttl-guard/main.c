@@ -1,95 +1,83 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ttl-guard: passes IPv4 packets from port 0 on to port 1, but for those whose time to live is
- * below a minimum. A program outside Halyard's tree, with a node of its own.
+ * ttl-guard: forwards IPv4 packets from port 0 to port 1, and drops those with a time to live
+ * below a minimum. A program outside Halyard's tree, with its own node.
  *
  *     ethdev_rx → pkt_cls → ttl_guard → ethdev_tx
  *
  * usage: ttl-guard [EAL options] -- MIN_TTL [FAMILY=VARIANT]...
- * Ends when nothing has arrived for 100 ms.
+ * Exits when no packet has arrived for 100 ms.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_eal.h>
 #include <rte_ethdev.h>
 
-#include <hy_about.h>
+#include <hy_assembly.h>
 #include <hy_ethdev.h>
-#include <hy_file.h>
-#include <hy_hal.h>
+#include <hy_program.h>
 #include <hy_stats.h>
+#include <hy_terminal.h>
 
 #include "ttl_guard.h"
 
-#define NB_PORTS 2
 #define PORT_IN 0
 #define PORT_OUT 1
 #define IDLE_MS 100
 
-static const char usage[] = "usage: ttl-guard [EAL options] -- MIN_TTL [FAMILY=VARIANT]...\n"
-			    "MIN_TTL is a number from 0 to 255\n";
+static const struct hy_program program = { .name = "ttl-guard",
+	.usage = "ttl-guard [EAL options] -- MIN_TTL [FAMILY=VARIANT]..." };
 
 static int
 refuse(const char *what, int rc)
 {
-	fprintf(stderr, "ttl-guard: %s: %s\n", what, strerror(-rc));
-	return -1;
+	return hy_terminal_refuse(rc, "%s: %s", what, strerror(-rc));
 }
 
 static int
 options_read(int argc, char **argv, struct ttl_guard_config *guard, struct hy_hal *hal)
 {
 	char error[HY_HAL_ERROR_SIZE] = "out of memory";
-	char *end = NULL;
-	const long min_ttl = argc > 1 ? strtol(argv[1], &end, 10) : -1;
+	unsigned int min_ttl = 0;
 
-	if (min_ttl < 0 || min_ttl > UINT8_MAX || end == argv[1] || *end != '\0') {
-		fputs(usage, stderr);
-		return -1;
-	}
+	if (argc < 2)
+		return hy_option_refuse("usage", "%s", program.usage);
+	if (hy_option_number("MIN_TTL", argv[1], 0, UINT8_MAX, &min_ttl) < 0)
+		return -EINVAL;
 	guard->min_ttl = (uint8_t)min_ttl;
-	for (int i = 2; i < argc; i++) {
-		if (hy_hal_force(hal, argv[i], error) < 0) {
-			fprintf(stderr, "ttl-guard: %s\n", error);
-			return -1;
-		}
-	}
+	for (int i = 2; i < argc; i++)
+		if (hy_hal_force(hal, argv[i], error) < 0)
+			return hy_option_refuse(argv[i], "%s", error);
 	return 0;
 }
 
+/* Starts two ports, one of which receives, and has the HAL select variants for them. */
 static int
-ports_start(void)
+ports_start(struct hy_hal *hal)
 {
-	const struct rte_eth_conf conf = { 0 };
-	struct rte_mempool *pool;
+	static const uint16_t ports[] = { PORT_IN, PORT_OUT };
+	static const struct hy_rx_queue queue = { .port = PORT_IN };
+	const struct hy_ends ends = { .hal = hal,
+		.ports = ports,
+		.nb_ports = RTE_DIM(ports),
+		.queues = &queue,
+		.nb_queues = 1,
+		.nb_workers = 1 };
+	const struct hy_port_params each = { 0 };
+	char error[HY_HAL_ERROR_SIZE] = "out of memory";
+	int rc;
 
-	if (rte_eth_dev_count_avail() != NB_PORTS)
+	if (rte_eth_dev_count_avail() != RTE_DIM(ports))
 		return refuse("two ports are needed, see EAL's --vdev and -a", -ENODEV);
-	pool = rte_pktmbuf_pool_create("packets", 8191, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-		SOCKET_ID_ANY);
-	if (pool == NULL)
-		return refuse("no memory for packets, see EAL's -m", -ENOMEM);
-	for (uint16_t port = 0; port < NB_PORTS; port++) {
-		int rc = rte_eth_dev_configure(port, 1, 1, &conf);
-
-		if (rc == 0)
-			rc = rte_eth_rx_queue_setup(port, 0, 1024, SOCKET_ID_ANY, NULL, pool);
-		if (rc == 0)
-			rc = rte_eth_tx_queue_setup(port, 0, 1024, SOCKET_ID_ANY, NULL);
-		if (rc == 0)
-			rc = rte_eth_dev_start(port);
-		if (rc < 0)
-			return refuse("a port cannot be started", rc);
-	}
-	return 0;
+	rc = hy_ends_up(&ends, &each, error);
+	return rc < 0 ? hy_terminal_refuse(rc, "%s", error) : 0;
 }
 
-/* Leads an edge of one node to another node. */
+/* Connects an edge of one node to another node. */
 static int
 join(hy_node_id from, uint16_t edge, hy_node_id to)
 {
@@ -99,7 +87,7 @@ join(hy_node_id from, uint16_t edge, hy_node_id to)
 	return rc < 0 ? rc : hy_node_edge_set(from, edge, name);
 }
 
-/* Takes the nodes that the HAL selected, configures them, and joins them in a row. */
+/* Takes the nodes that the HAL selected, configures them, and connects them in a row. */
 static int
 nodes_join(struct hy_hal *hal, const struct ttl_guard_config *guard)
 {
@@ -129,7 +117,7 @@ nodes_join(struct hy_hal *hal, const struct ttl_guard_config *guard)
 	return rc < 0 ? refuse("nodes", rc) : 0;
 }
 
-/* The graph: its source, and all that edges lead to. */
+/* Creates the graph of the source and all nodes that its edges reach. */
 static struct hy_graph *
 graph_create(void)
 {
@@ -150,7 +138,7 @@ graph_create(void)
 	return graph;
 }
 
-/* Walks until nothing has arrived for a while. */
+/* Walks the graph until no packet has arrived for a while. */
 static void
 walk_until_idle(struct hy_graph *graph)
 {
@@ -190,57 +178,41 @@ report(void)
 	hy_stats_free(stats);
 }
 
-/* The program's course: options, ports, selection, graph. */
+/* Runs the program: options, ports and selection, nodes, graph. */
 static int
 guard_packets(int argc, char **argv, struct hy_hal *hal)
 {
-	char error[HY_HAL_ERROR_SIZE] = "out of memory";
 	struct ttl_guard_config guard;
 	struct hy_graph *graph;
+	int rc = options_read(argc, argv, &guard, hal);
 
-	if (options_read(argc, argv, &guard, hal) < 0 || ports_start() < 0)
-		return -1;
-	hy_hal_probe(hal);
-	if (hy_hal_select(hal, error) < 0) {
-		fprintf(stderr, "ttl-guard: %s\n", error);
-		return -1;
-	}
-	if (nodes_join(hal, &guard) < 0)
-		return -1;
+	if (rc == 0)
+		rc = ports_start(hal);
+	if (rc == 0)
+		rc = nodes_join(hal, &guard);
+	if (rc < 0)
+		return rc;
 	graph = graph_create();
 	if (graph == NULL)
-		return -1;
+		return -EINVAL;
 	walk_until_idle(graph);
 	report();
 	hy_graph_destroy(graph);
 	return 0;
 }
 
-/* EAL around it. */
+/* Initializes EAL and the HAL around it. */
 int
 main(int argc, char **argv)
 {
 	struct hy_hal *hal = NULL;
-	uint16_t port;
-	int rc = hy_file_prepare();
+	int rc = hy_program_begin(&program, &argc, &argv);
 
-	if (rc < 0)
-		return EXIT_FAILURE;
-	if (hy_about(argc, argv, "ttl-guard", usage))
-		return hy_output_end("ttl-guard");
-	rc = rte_eal_init(argc, argv);
-	if (rc < 0)
-		return EXIT_FAILURE;
-	argc -= rc;
-	argv += rc;
-	rc = hy_hal_create(&hal);
+	if (rc == 0)
+		rc = hy_hal_create(&hal);
 	if (rc == 0)
 		rc = guard_packets(argc, argv, hal);
+	hy_ports_stop(NULL, NULL);
 	hy_hal_destroy(hal);
-	RTE_ETH_FOREACH_DEV(port) {
-		rte_eth_dev_stop(port);
-		rte_eth_dev_close(port);
-	}
-	rte_eal_cleanup();
-	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return hy_program_end(rc);
 }

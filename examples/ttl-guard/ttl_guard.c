@@ -26,7 +26,7 @@ ttl_guard_init(const struct hy_graph *graph, struct hy_node *node, const void *c
 }
 
 HY_NODE_FAMILY(ttl_guard,
-	.text = "Compares one time to live after the other",
+	.text = "Compares one time to live at a time",
 	.target = HY_TARGET_PROCESS,
 	.score = 10,
 	.node = {

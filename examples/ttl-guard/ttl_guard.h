@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The contract of the family ttl_guard, and the body that its variants share: they differ in the
- * kernel only. Objects are packets whose IPv4 header pkt_cls has checked. No lanes.
+ * Contract of the node family ttl_guard, and the body that its variants share: they differ only in
+ * the kernel. Objects are packets whose IPv4 header pkt_cls has checked. No lanes.
  */
-#ifndef TTL_GUARD_H
-#define TTL_GUARD_H
+#pragma once
 
 #include <rte_ether.h>
 #include <rte_ip.h>
@@ -15,18 +14,18 @@
 enum ttl_guard_next { TTL_GUARD_NEXT_PASS };
 enum ttl_guard_drop { TTL_GUARD_TTL_TOO_LOW };
 
-/* Where in a frame the time to live is. pkt_cls lets no frame pass that is shorter. */
+/* Offset of the time to live in a frame. pkt_cls passes no shorter frame. */
 #define TTL_GUARD_TTL_AT (RTE_ETHER_HDR_LEN + offsetof(struct rte_ipv4_hdr, time_to_live))
 
-/* Configuration, for hy_node_config(); and what a node keeps of it. */
+/* Configuration, for hy_node_config(), and context of the node. */
 struct ttl_guard_config {
 	uint8_t min_ttl;
 };
 
 /*
- * A kernel. Pure: no graph, no packet.
+ * A kernel. It uses no graph and no packet.
  *
- * ttl: of n packets.
+ * ttl: times to live of n packets.
  * next: TTL_GUARD_NEXT_PASS or HY_DROP(TTL_GUARD_TTL_TOO_LOW) for each.
  */
 typedef void(ttl_guard_kernel)(uint8_t min_ttl, const uint8_t ttl[], uint16_t next[], uint32_t n);
@@ -55,5 +54,3 @@ ttl_guard_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
-
-#endif

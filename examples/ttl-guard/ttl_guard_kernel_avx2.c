@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ttl_guard in AVX2: sixteen times to live at a time, the rest by the scalar kernel. */
+/* ttl_guard in AVX2: sixteen times to live at a time. The scalar kernel handles the tail. */
 
 #include "ttl_guard.h"
 

@@ -3,7 +3,7 @@
 
 #include "fifo.h"
 
-/* Nodes that have objects and are not in the queue come behind those that are. */
+/* Appends to the queue the nodes that have objects and are not in it. */
 static void
 newcomers_queue(const struct hy_graph *graph, struct fifo *fifo)
 {
@@ -11,7 +11,7 @@ newcomers_queue(const struct hy_graph *graph, struct fifo *fifo)
 
 	for (; node != NULL; node = hy_walk_next(graph, node->rank + 1u)) {
 		if (node->rank >= FIFO_NODES || (fifo->queued >> node->rank & 1) != 0)
-			continue; /* of what is not queued, the core sees to in the end */
+			continue; /* the core runs unqueued nodes at the end */
 		fifo->queued |= UINT64_C(1) << node->rank;
 		fifo->queue[(fifo->first + fifo->n++) % FIFO_NODES] = node->rank;
 	}
@@ -23,7 +23,7 @@ void
 fifo_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 {
 	struct fifo *fifo = ctx;
-	/* In a cycle objects may go round for ever: what is left then waits for the next walk. */
+	/* Objects may circulate in a cycle for ever: after these calls, the rest waits for the next walk. */
 	unsigned int calls = (unsigned int)graph->plan.max_sweeps * graph->plan.nb_nodes;
 
 	for (unsigned int s = 0; s < graph->plan.nb_sources; s++)

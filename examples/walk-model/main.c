@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * walk-model: walks one graph in the core's order and in an order of its own, and prints what each
- * node did: the objects are the same, the calls are not. A program outside Halyard's tree.
+ * walk-model: walks one graph in the core's order and in its own order, and prints what each node did:
+ * the same objects, in different calls. A program outside Halyard's tree.
  *
  *     numbers → by_three → { a, b → c } → join
  *
@@ -29,7 +29,7 @@ static const char usage[] =
 
 enum { NEXT_A, NEXT_B };
 
-/* Objects are numbers: pointers into an array, which nobody has to free. */
+/* Objects are numbers: pointers into an array, which need not be freed. */
 static uint8_t numbers[1 << 10];
 
 static void
@@ -91,7 +91,7 @@ static const struct hy_node_desc nodes[] = {
 	{ .name = "join", .impl.process = join_process },
 };
 
-/* Walks a graph, and prints a line a node: graph, node, objects, calls. */
+/* Walks a graph and prints one line per node: graph, node, objects, calls. */
 static int
 run(const char *name, hy_walk_model_t *model, void *ctx, unsigned long walks)
 {

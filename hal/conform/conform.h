@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the engine share.
+ * What the files of the conformance engine share.
  *
  * suite.c     the list of suites
- * frame.c     frames: random, and adversarial
+ * frame.c     random and adversarial frames
  * layout.c    packets in memory: alignment, segments, guard pages
- * side.c      a graph around one variant, and what became of each packet in it
+ * side.c      a graph around one variant, and the fate of each packet in it
  * compare.c   one burst through both sides
- * hold.c      whether a variant has freed or kept packets
- * outcome.c   whether each outcome of the family occurred
- * watch.c     faults and endless loops
- * run.c       a variant, from its first burst to the result
- * measure.c   what a packet costs
+ * hold.c      detects packets that a variant freed or kept
+ * outcome.c   checks that each outcome of the family occurred
+ * watch.c     catches faults and endless loops
+ * run.c       the run of a variant
+ * measure.c   the cost of a packet
  */
-#ifndef HY_CONFORM_PRIVATE_H
-#define HY_CONFORM_PRIVATE_H
+#pragma once
 
 #include <hy_conform.h>
 #include <hy_graph_worker.h>
@@ -27,11 +26,11 @@ void conform_frame(enum hy_suite_kind kind, const struct hy_frames *captures,
 
 /* layout.c */
 
-/* Pages that can be touched between pages that cannot. */
+/* Accessible pages, each between two inaccessible ones. */
 struct conform_arena {
 	uint8_t *pages;
 	size_t page_size;
-	uint32_t used; /* slots of the present burst */
+	uint32_t used; /* slots, by the current burst */
 };
 
 int conform_arena_create(struct conform_arena *arena);
@@ -39,7 +38,7 @@ void conform_arena_destroy(struct conform_arena *arena);
 
 struct conform_side;
 
-/* Behind a packet's struct rte_mbuf: which packet of which side it is. */
+/* Private data of an mbuf: the side and index of the packet. */
 struct conform_tag {
 	struct conform_side *side;
 	uint32_t index;
@@ -51,17 +50,17 @@ conform_tag(void *packet)
 	return rte_mbuf_to_priv(packet);
 }
 
-/* A packet in one segment, as drivers make them. NULL: none left. */
+/* A packet in one segment, as drivers make them. NULL: the pool is empty. */
 struct rte_mbuf *conform_packet_plain(struct rte_mempool *pool,
 	const struct hy_suite_packet *packet);
-/* In a layout at random: at any address, at guard pages, in pieces. */
+/* A packet in a random layout: at any address, at guard pages, in several segments. */
 struct rte_mbuf *conform_packet_odd(struct rte_mempool *pool, struct conform_arena *arena,
 	const struct hy_suite_packet *packet);
-/* Whether the room around a packet is untouched; else says what was written there. */
+/* Whether the room around a packet is unchanged; if not, describes the change. */
 bool conform_room_untouched(const struct rte_mbuf *m, char *text, size_t size);
 /*
- * How far an address in a guard page is from a packet, and in words; 0: it is in none of its guard
- * pages. Packets share them: it belongs to the nearest.
+ * The distance of an address in a guard page from a packet, with a description; 0: it is in none of
+ * the packet's guard pages. Packets share guard pages: the address belongs to the nearest packet.
  */
 uintptr_t conform_guard_of(const struct conform_arena *arena, const struct rte_mbuf *m,
 	uintptr_t address, char *text, size_t size);
@@ -69,76 +68,68 @@ uintptr_t conform_guard_of(const struct conform_arena *arena, const struct rte_m
 /* side.c */
 
 #define CONFORM_GRAPHS HY_SUITE_WORKERS /* of a side, each with a burst of its own */
-#define CONFORM_NO_OUT UINT16_MAX
 
-/* What became of a packet. */
+/* Where packets go: along an edge, or to one of these. */
+#define CONFORM_EDGES (HY_DESC_EDGES + UINT8_MAX)
+enum {
+	CONFORM_DROP = CONFORM_EDGES,
+	CONFORM_RELEASED,
+	CONFORM_TAKEN,
+	CONFORM_OUTS,
+	CONFORM_NO_OUT
+};
+
+/* The fate of a packet. */
 struct conform_fate {
-	uint16_t out;                 /* an edge, or one of the three behind them */
-	uint16_t times;               /* that it was sent somewhere */
-	uint32_t order;               /* among those that went there */
-	uint32_t lanes[HY_LANES_MAX]; /* as they came there; of edges only */
+	uint16_t out;                 /* an edge, or a CONFORM_ */
+	uint16_t times;               /* how often it was sent */
+	uint32_t order;               /* among the packets of this out */
+	uint32_t lanes[HY_LANES_MAX]; /* on arrival; of edges only */
+	uint8_t wide[HY_WIDE_MAX][HY_WIDE_BYTES];
 };
 
 struct conform_side {
 	const struct hy_suite *suite;
 	const struct hy_family *family;
 	const struct hy_variant *variant;
-	struct hy_suite_side is; /* what the suite knows of it */
+	struct hy_suite_side is; /* for the suite */
 	void *state;
-	bool made; /* state is the suite's to undo */
+	bool made; /* the suite must tear state down */
 
+	char name[HY_NAME_SIZE]; /* of the node */
 	hy_node_id node;
-	hy_node_id helpers[2 + HY_DESC_EDGES + UINT8_MAX]; /* sources and sinks, then the node */
+	hy_node_id helpers[2 + CONFORM_EDGES]; /* sources and sinks, then the node */
 	unsigned int nb_helpers;
-	uint16_t nb_edges, nb_lanes, nb_drops, nb_counters;
+	uint16_t nb_edges, nb_lanes, nb_wide, nb_drops, nb_counters;
 	struct hy_graph *graphs[CONFORM_GRAPHS];
 
-	/* The burst. */
+	/* The current burst. */
 	struct rte_mbuf *packets[HY_BURST_MAX];
 	uint32_t (*lanes)[HY_LANES_MAX];
+	uint8_t (*wide)[HY_WIDE_MAX][HY_WIDE_BYTES];
 	struct conform_fate fate[HY_BURST_MAX];
-	uint32_t sent[HY_DESC_EDGES + UINT8_MAX + 3];        /* packets that went to each out */
-	uint64_t sent_in_all[HY_DESC_EDGES + UINT8_MAX + 3]; /* in all bursts */
-	uint32_t in, end;  /* packets that the sources still have to bring */
-	uint16_t limit[2]; /* that each source brings in a walk */
+	uint32_t sent[CONFORM_OUTS];        /* packets to each out */
+	uint64_t sent_in_all[CONFORM_OUTS]; /* in all bursts before */
+	uint32_t in, end;                   /* packets that the sources have not sent yet */
+	uint16_t limit[2];                  /* packets that each source sends in a walk */
 };
-
-/* Outs behind the edges. */
-static inline uint16_t
-conform_out_drop(const struct conform_side *side)
-{
-	return side->nb_edges;
-}
-
-static inline uint16_t
-conform_out_released(const struct conform_side *side)
-{
-	return side->nb_edges + 1;
-}
-
-static inline uint16_t
-conform_out_taken(const struct conform_side *side)
-{
-	return side->nb_edges + 2;
-}
 
 /* "edge 0 (ip4_lookup)", "a drop", "nothing" */
 const char *conform_out_text(const struct conform_side *side, uint16_t out, char *text,
 	size_t size);
 
-/* Sets up one side: state, node, graphs of these bursts. On an error nothing is left. */
+/* Sets up one side: state, node, and graphs with these burst sizes. Undoes all on an error. */
 int conform_side_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS]);
 void conform_side_destroy(struct conform_side *side);
-/* Forgets the fates of n packets. */
+/* Begins a burst: clears the fates of n packets. */
 void conform_side_begin(struct conform_side *side, uint32_t n);
-/* Sends packets first to first + n - 1 through a graph, as the limits say. */
+/* Sends packets first to first + n - 1 through a graph, within the limits. */
 int conform_side_send(struct conform_side *side, unsigned int graph, uint32_t first, uint32_t n);
-/* Notes what the node has sent elsewhere than along edges in a burst. */
+/* Ends a burst: records the packets that the node sent other than along edges. */
 void conform_side_end(struct conform_side *side);
 
-/* All that a node counts, one number after the other; how many, what one is, and its value. */
-#define CONFORM_COUNTS_MAX \
-	(HY_DESC_EDGES + UINT8_MAX + HY_CORE_DROPS + HY_DESC_DROPS + HY_DESC_COUNTERS + 1)
+/* All counters of a node as a list: their number, their names, and their values. */
+#define CONFORM_COUNTS_MAX (CONFORM_EDGES + HY_CORE_DROPS + HY_DESC_DROPS + HY_DESC_COUNTERS + 1)
 unsigned int conform_counts(const struct conform_side *side);
 const char *conform_count_text(const struct conform_side *side, unsigned int k, char *text,
 	size_t size);
@@ -146,64 +137,67 @@ void conform_counts_read(const struct conform_side *side, unsigned int graph, ui
 
 /* watch.c */
 
-/* Calls what may fault or loop. Returns 0, or the signal that ended it, at what address. */
+/*
+ * Calls a function that may fault or loop. Returns 0, or the signal that ended it, and its address.
+ */
 int conform_watch(int (*call)(void *arg), void *arg, int *rc, uintptr_t *address);
 
 /* run.c */
 
-/* A variant under trial, and its reference. */
+/* A variant under test, and its reference. */
 struct conform_trial {
 	const struct hy_conform_params *params;
 	struct hy_conform_result *result;
 	struct conform_arena arena;
 	struct rte_mempool *pool;
 	struct conform_side ref, cand;
-	const struct hy_hal *bound_by; /* the candidate is bound, with this */
+	const struct hy_hal *bound_by; /* the HAL with which the candidate was bound; else NULL */
 	struct hy_suite_packet scratch;
 	unsigned int setup;
 	uint32_t changes; /* of tables, in this set-up */
 	uint32_t lanes[HY_BURST_MAX][HY_LANES_MAX];
+	uint8_t wide[HY_BURST_MAX][HY_WIDE_MAX][HY_WIDE_BYTES];
 
-	/* The burst under way. */
+	/* The current burst. */
 	uint32_t number; /* in this set-up, from 0 on */
 	uint32_t n;
-	unsigned int graph; /* of the candidate's */
+	unsigned int graph; /* the candidate's */
 	uint64_t before[2][CONFORM_COUNTS_MAX];
-	unsigned int unused; /* packets in the pool, when the burst was made */
+	unsigned int unused; /* packets in the pool when the burst was ready */
 };
 
-/* Makes both sides. Says in the result why it could not, or why the variant is left out. */
+/* Creates both sides. On an error, the result says why it failed or why the variant is skipped. */
 int conform_trial_create(struct conform_trial *trial, const struct hy_hal *hal, const char *family,
 	const char *variant, const uint16_t bursts[CONFORM_GRAPHS]);
 void conform_trial_destroy(struct conform_trial *trial);
 
-/* Notes a failure; packet -1: of the burst as a whole. */
-void conform_fail(struct conform_trial *trial, int packet, const char *format, ...)
+/* Records a failure; packet -1: of the burst as a whole. Returns -EILSEQ. */
+int conform_fail(struct conform_trial *trial, int packet, const char *format, ...)
 	__rte_format_printf(3, 4);
-/* Says of a fault where it hit. */
+/* Records a fault, and the packet at whose guard page it occurred. */
 void conform_fail_signal(struct conform_trial *trial, int signal, uintptr_t address);
 
 /* hold.c */
 
-/* From now on a variant that frees a packet of the burst only gives up one of many references. */
+/* From now on, a variant that frees a packet of the burst only drops one of many references. */
 void conform_hold(struct conform_trial *trial);
-/* Whether it has left all of them; else notes the failure. 0 or -EILSEQ. */
+/* Whether the variant has kept all references. 0, or -EILSEQ as of conform_fail(). */
 int conform_hold_check(struct conform_trial *trial);
-/* Packets can be freed again. */
+/* Makes packets free-able again. */
 void conform_hold_end(struct conform_trial *trial);
 
 /* outcome.c */
 
-/* Adds what occurred in a set-up, when its bursts are over. */
+/* Adds the outcomes of a set-up, when its bursts are over. */
 void conform_outcomes_add(struct conform_trial *trial);
-/* Whether all occurred that must, in a run long enough. 0 or -ENODATA: noted in the result. */
+/* Checks that a run that is long enough had all mandatory outcomes. 0; -ENODATA: see the result. */
 int conform_outcomes_check(const struct hy_suite *suite, struct hy_conform_result *result);
 
-/* compare.c: makes, sends and compares one burst. 0; -EILSEQ: see the result; or an error. */
+/* compare.c: makes, sends and compares a burst. 0; -EILSEQ: see the result; or an error. */
 int conform_burst_make(struct conform_trial *trial);
+/* The packets of a burst: of any kind and layout, or typical ones as drivers make them. */
+int conform_packets_make(struct conform_trial *trial, bool typical);
 int conform_burst_send_ref(struct conform_trial *trial);
 int conform_burst_send_cand(void *trial);
 int conform_burst_compare(struct conform_trial *trial);
 void conform_burst_free(struct conform_trial *trial);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames: random ones, which are mostly in order, and adversarial ones, which are at the limits. */
+/* Frames: random ones, which are mostly valid, and adversarial ones, which are at the limits. */
 
 #include <string.h>
 
@@ -7,8 +7,6 @@
 #include <rte_ether.h>
 #include <rte_ip.h>
 #include <rte_random.h>
-#include <rte_tcp.h>
-#include <rte_udp.h>
 
 #include "conform.h"
 
@@ -45,7 +43,7 @@ ip4(struct hy_suite_packet *packet)
 	return (struct rte_ipv4_hdr *)(packet->bytes + RTE_ETHER_HDR_LEN);
 }
 
-/* Writes the checksum that a header of its IHL has, whatever else is wrong with it. */
+/* Sets the checksum of a header with its IHL, even if the header is invalid. */
 static void
 ip4_sum(struct rte_ipv4_hdr *ip)
 {
@@ -53,7 +51,7 @@ ip4_sum(struct rte_ipv4_hdr *ip)
 	ip->hdr_checksum = ~rte_raw_cksum(ip, rte_ipv4_hdr_len(ip));
 }
 
-/* Most packets of a network are short, or as long as can be. */
+/* Most packets in networks are either short or of full size. */
 static uint32_t
 payload_length(void)
 {
@@ -67,7 +65,7 @@ payload_length(void)
 	}
 }
 
-/* IPv4 behind an Ethernet header at the start, its length from len on. */
+/* Writes an IPv4 header after the Ethernet header, and sets the frame's length. */
 static void
 ip4_write(struct hy_suite_packet *packet, uint32_t header, uint32_t payload)
 {
@@ -84,18 +82,18 @@ ip4_write(struct hy_suite_packet *packet, uint32_t header, uint32_t payload)
 	/* One in eight is a fragment. */
 	ip->fragment_offset = below(8) == 0 ? rte_cpu_to_be_16((uint16_t)below(1 << 14)) : 0;
 	ip->dst_addr = rte_cpu_to_be_32(0x01000000 + below(0xdf000000 - 0x01000000));
-	if (payload >= 36 && below(16) == 0) { /* VXLAN, as tunnels are told by */
+	if (payload >= 36 && below(16) == 0) { /* VXLAN, for rules on tunnels */
 		ip->next_proto_id = IPPROTO_UDP;
 		put16(behind + 2, VXLAN_PORT);
 		memcpy(behind + 8, (const uint8_t[]){ 0x08, 0, 0, 0 }, 4);
 	}
 	ip4_sum(ip);
 	packet->len = RTE_ETHER_HDR_LEN + header + payload;
-	if (packet->len < 60 && below(2) == 0) /* the padding of short frames */
+	if (packet->len < 60 && below(2) == 0) /* padded */
 		packet->len = 60;
 }
 
-/* A frame that mostly can be forwarded. */
+/* A frame that can mostly be forwarded. */
 static void
 random_frame(struct hy_suite_packet *packet)
 {
@@ -112,7 +110,7 @@ random_frame(struct hy_suite_packet *packet)
 		packet->bytes[0] |= RTE_ETHER_GROUP_ADDR;
 	if (below(16) == 0)
 		put16(packet->bytes + 12, types[below(RTE_DIM(types))]);
-	if (below(32) == 0 && packet->len + 4 < HY_SUITE_FRAME_MAX) { /* tagged, and whole */
+	if (below(32) == 0 && packet->len + 4 < HY_SUITE_FRAME_MAX) { /* tagged */
 		memmove(packet->bytes + 16, packet->bytes + 12, packet->len - 12);
 		put16(packet->bytes + 12, RTE_ETHER_TYPE_VLAN);
 		put16(packet->bytes + 14, below(4096));
@@ -120,7 +118,7 @@ random_frame(struct hy_suite_packet *packet)
 	}
 }
 
-/* What is done to a frame that was in order. */
+/* Changes to a valid frame. */
 
 static void
 twist_length(struct hy_suite_packet *packet)
@@ -144,7 +142,7 @@ twist_version_ihl(struct hy_suite_packet *packet)
 	ip4_sum(ip4(packet));
 }
 
-/* Around the header's length, around the frame's, at its limits. */
+/* Near the length of the header, near that of the frame, and at the limits. */
 static void
 twist_total_length(struct hy_suite_packet *packet)
 {
@@ -166,7 +164,7 @@ twist_ttl(struct hy_suite_packet *packet)
 	ip4_sum(ip4(packet));
 }
 
-/* A right checksum near where its sums carry: the identification makes up the difference. */
+/* A valid checksum where the sum nearly carries: the identification compensates. */
 static void
 twist_checksum_carry(struct hy_suite_packet *packet)
 {
@@ -181,7 +179,7 @@ twist_checksum_carry(struct hy_suite_packet *packet)
 	ip->packet_id = (uint16_t)~rest;
 }
 
-/* A wrong one: by a bit, by a carry, or one of the two ways to write zero. */
+/* A wrong checksum: by a bit, by a carry, or one of the two representations of zero. */
 static void
 twist_checksum_wrong(struct hy_suite_packet *packet)
 {
@@ -258,7 +256,7 @@ adversarial_frame(struct hy_suite_packet *packet)
 	static void (*const ends[])(struct hy_suite_packet * packet) = { twist_length, twist_cut };
 
 	random_frame(packet);
-	if (below(4) == 0) { /* two faults in one frame: which counts? */
+	if (below(4) == 0) { /* two faults in one frame: which takes precedence? */
 		twists[below(RTE_DIM(twists))](packet);
 		ip4(packet)->version_ihl |= 0x45; /* twists rely on a header of 20 bytes or more */
 	}
@@ -268,7 +266,7 @@ adversarial_frame(struct hy_suite_packet *packet)
 		ends[below(RTE_DIM(ends))](packet);
 }
 
-/* Short packets to anywhere, of which a router has most to do. */
+/* Short packets to random destinations, which cost a router most. */
 static void
 typical_frame(struct hy_suite_packet *packet)
 {
@@ -285,8 +283,11 @@ conform_frame(enum hy_suite_kind kind, const struct hy_frames *captures,
 	uint32_t i;
 
 	memset(packet->lanes, 0, sizeof(packet->lanes));
+	memset(packet->wide, 0, sizeof(packet->wide));
 	packet->packet_type = 0;
 	packet->mark = 0;
+	packet->mark_flags = 0;
+	packet->port = RTE_MBUF_PORT_INVALID;
 	switch (kind) {
 	case HY_SUITE_ADVERSARIAL:
 		adversarial_frame(packet);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets belong to the engine from the first to the last: a node hands them on, and never frees
- * them. So each is given references enough that a node which frees it leaves it readable, and the
- * packet can be named.
+ * The engine owns the packets all the time: nodes pass them on, and never free them. Each packet
+ * gets so many references that it stays readable if a node frees it, and can be named in the
+ * result.
  */
 
 #include <errno.h>
@@ -20,7 +20,7 @@ conform_hold(struct conform_trial *trial)
 	trial->unused = rte_mempool_avail_count(trial->pool);
 }
 
-/* References that a node has taken away (less than 0) or added. */
+/* References that a node has dropped (negative) or added. */
 static int
 references(const struct rte_mbuf *m)
 {
@@ -35,9 +35,9 @@ conform_hold_check(struct conform_trial *trial)
 {
 	const unsigned int unused = rte_mempool_avail_count(trial->pool);
 
-	if (unused != trial->unused) { /* these may be any of the burst: none is looked at */
+	if (unused != trial->unused) { /* these may be any of the burst: none may be read */
 		conform_fail(trial, -1,
-			"%u put into the pool, which neither frees nor releases them",
+			"%u put directly into the pool, without a free or a release",
 			unused - trial->unused);
 		trial->n = 0;
 		return -EILSEQ;
@@ -45,12 +45,10 @@ conform_hold_check(struct conform_trial *trial)
 	for (uint32_t i = 0; i < trial->n; i++) {
 		const int n = references(trial->cand.packets[i]);
 
-		if (n == 0)
-			continue;
-		conform_fail(trial, (int)i,
-			n < 0 ? "was freed; a node hands packets on, or calls hy_release()"
-			      : "is held by another reference after the burst");
-		return -EILSEQ;
+		if (n != 0)
+			return conform_fail(trial, (int)i,
+				n < 0 ? "was freed; a node hands packets on, or calls hy_release()"
+				      : "is held by another reference after the burst");
 	}
 	return 0;
 }

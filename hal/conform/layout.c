@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets in memory. The reference gets each as a driver would make it. The variant under trial
- * gets it at any address, in any pieces, and up against pages that fault when they are touched.
+ * Packets in memory. The reference gets each packet as a driver would make it. The variant under
+ * test gets it at any address, in any segments, and adjacent to pages that fault when accessed.
  */
 
 #include <errno.h>
@@ -15,20 +15,18 @@
 
 #include "conform.h"
 
-#define SLOTS (2 * HY_BURST_MAX) /* pages for data; each lies between two that fault */
-#define ROOM 4096                /* used of a page: at its end, or at its start */
-#define BORDER 32                /* bytes around a segment that are watched */
+#define SLOTS (2 * HY_BURST_MAX) /* pages for data, each between two that fault */
+#define ROOM 4096                /* bytes used at the end or the start of a page */
+#define BORDER 32                /* bytes around a segment that are checked */
 #define CANARY 0xa5
-#define SHIFT_MAX 64 /* most bytes that a plain segment is moved by, for its alignment */
+#define SHIFT_MAX 64 /* most bytes by which a plain segment is shifted, for its alignment */
 
-/* Of all segments in pages: nobody counts references to these. */
+/* For all segments in pages: their references are not counted. */
 static struct rte_mbuf_ext_shared_info shared;
 
 static void
-page_free(void *address, void *arg)
+page_free(void *address __rte_unused, void *arg __rte_unused)
 {
-	RTE_SET_USED(address);
-	RTE_SET_USED(arg);
 }
 
 int
@@ -60,7 +58,7 @@ conform_arena_destroy(struct conform_arena *arena)
 	arena->pages = NULL;
 }
 
-/* Where a segment lies. */
+/* The place of a segment. */
 enum place { PLAIN, AT_END, AT_START };
 
 static enum place
@@ -71,7 +69,7 @@ place_random(void)
 	return r < 3 ? PLAIN : r < 7 ? AT_END : AT_START;
 }
 
-/* The bytes before and behind a segment that are in its room. */
+/* The number of checked bytes before and after a segment. */
 static void
 borders(const struct rte_mbuf *m, uint32_t *before, uint32_t *behind)
 {
@@ -79,7 +77,7 @@ borders(const struct rte_mbuf *m, uint32_t *before, uint32_t *behind)
 	*behind = RTE_MIN((uint32_t)rte_pktmbuf_tailroom(m), (uint32_t)BORDER);
 }
 
-/* A segment with these bytes, and marked borders. */
+/* Makes a segment with these bytes, and fills its borders. */
 static struct rte_mbuf *
 segment(struct rte_mempool *pool, struct conform_arena *arena, enum place place,
 	const uint8_t *bytes, uint32_t n)
@@ -117,10 +115,9 @@ metadata_set(struct rte_mbuf *m, const struct hy_suite_packet *packet)
 	if (m == NULL)
 		return NULL;
 	m->packet_type = packet->packet_type;
-	if (packet->mark != 0) {
-		m->ol_flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
-		m->hash.fdir.hi = packet->mark;
-	}
+	m->port = packet->port;
+	m->hash.fdir.hi = packet->mark; /* pools do not reset it */
+	m->ol_flags |= packet->mark_flags;
 	return m;
 }
 
@@ -137,7 +134,7 @@ conform_packet_plain(struct rte_mempool *pool, const struct hy_suite_packet *pac
 	return metadata_set(m, packet);
 }
 
-/* In two pieces or more, of which some may be empty; mostly cut where headers are. */
+/* A packet in two segments or more, some possibly empty, mostly split within the headers. */
 static struct rte_mbuf *
 pieces(struct rte_mempool *pool, struct conform_arena *arena, const struct hy_suite_packet *packet)
 {
@@ -184,17 +181,13 @@ conform_room_untouched(const struct rte_mbuf *m, char *text, size_t size)
 
 		borders(m, &before, &behind);
 		for (uint32_t i = 1; i <= before; i++)
-			if (data[-(int)i] != CANARY) {
-				snprintf(text, size, "wrote to byte %u before its segment %u", i,
-					s);
-				return false;
-			}
+			if (data[-(int)i] != CANARY)
+				return HY_REASON(false, text, size,
+					"wrote to byte %u before its segment %u", i, s);
 		for (uint32_t i = 0; i < behind; i++)
-			if (data[m->data_len + i] != CANARY) {
-				snprintf(text, size, "wrote to byte %u behind its segment %u",
-					i + 1, s);
-				return false;
-			}
+			if (data[m->data_len + i] != CANARY)
+				return HY_REASON(false, text, size,
+					"wrote to byte %u behind its segment %u", i + 1, s);
 	}
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a packet costs in a variant, and in the reference beside it. The graphs time their nodes
- * themselves, in each walk; here the two alternate, with the same packets, new in each walk.
+ * The cost of a packet in a variant and in the reference. The graphs measure their nodes in each
+ * walk; the two graphs alternate, with the same packets, which are new in each walk.
  */
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define ROUNDS 31
 #define WALKS 24 /* of each side in a round */
 
-/* Medians are of these. */
+/* The results of all rounds. */
 struct rounds {
 	double clocks[ROUNDS], reference[ROUNDS], ratio[ROUNDS];
 };
@@ -37,10 +37,11 @@ median(double *values)
 	return values[ROUNDS / 2];
 }
 
-/* Clocks and packets of all timed calls of a side's node so far. */
+/* The clocks and packets of all timed calls of a side's node so far. */
 static int
 timed(const struct conform_side *side, uint64_t *clocks, uint64_t *packets)
 {
+	const struct hy_node_stats *node;
 	struct hy_stats *stats;
 	char name[HY_NAME_SIZE];
 	int rc;
@@ -49,44 +50,16 @@ timed(const struct conform_side *side, uint64_t *clocks, uint64_t *packets)
 	rc = hy_stats_read(name, &stats);
 	if (rc < 0)
 		return rc;
-	snprintf(name, sizeof(name), "%s-%s", side->family->node.name, side->is.name);
-	for (unsigned int i = 0; i < stats->nb_nodes; i++)
-		if (strcmp(stats->nodes[i].name, name) == 0) {
-			*clocks = stats->nodes[i].sampled_cycles;
-			*packets = stats->nodes[i].sampled_objs;
-		}
+	node = hy_stats_find(stats, 0, side->name);
+	if (node != NULL) {
+		*clocks = node->sampled_cycles;
+		*packets = node->sampled_objs;
+	}
 	hy_stats_free(stats);
 	return 0;
 }
 
-/* The same packets for both sides, as drivers would make them. */
-static int
-packets_make(struct conform_trial *trial)
-{
-	struct conform_side *const sides[] = { &trial->ref, &trial->cand };
-	const struct hy_suite *suite = trial->ref.suite;
-
-	trial->n = HY_BURST_DEFAULT;
-	for (uint32_t i = 0; i < trial->n; i++) {
-		conform_frame(HY_SUITE_TYPICAL, NULL, &trial->scratch);
-		if (suite->shape != NULL)
-			suite->shape(trial->ref.state, HY_SUITE_TYPICAL, &trial->scratch);
-		memcpy(trial->lanes[i], trial->scratch.lanes, sizeof(trial->lanes[i]));
-		for (size_t s = 0; s < RTE_DIM(sides); s++) {
-			struct rte_mbuf *m = conform_packet_plain(trial->pool, &trial->scratch);
-
-			if (m == NULL)
-				return -ENOMEM;
-			*conform_tag(m) = (struct conform_tag){ sides[s], i };
-			sides[s]->packets[i] = m;
-		}
-	}
-	conform_side_begin(&trial->ref, trial->n);
-	conform_side_begin(&trial->cand, trial->n);
-	return 0;
-}
-
-/* Some walks of both sides; which is first, alternates. */
+/* Some walks of both sides, which take turns in being first. */
 static int
 walks(void *arg)
 {
@@ -96,7 +69,8 @@ walks(void *arg)
 	for (unsigned int w = 0; w < WALKS && rc == 0; w++) {
 		struct conform_side *const sides[] = { &trial->ref, &trial->cand };
 
-		rc = packets_make(trial);
+		trial->n = HY_BURST_DEFAULT;
+		rc = conform_packets_make(trial, true);
 		for (unsigned int s = 0; s < RTE_DIM(sides) && rc == 0; s++) {
 			rc = conform_side_send(sides[(s + w) % 2], 0, 0, trial->n);
 			conform_side_end(sides[(s + w) % 2]);
@@ -128,7 +102,7 @@ round_run(struct conform_trial *trial, struct rounds *rounds, unsigned int r, ui
 		return rc;
 	for (unsigned int s = 0; s < 2; s++) {
 		if (objs[s][1] == objs[s][0])
-			return -EILSEQ; /* nothing to divide by: it took no packet */
+			return -EILSEQ; /* the node received no packet */
 		cost[s] = (double)(clocks[s][1] - clocks[s][0]) / (double)(objs[s][1] - objs[s][0]);
 	}
 	*packets += objs[1][1] - objs[1][0];

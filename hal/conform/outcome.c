@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Outcomes of a family: edges, drop reasons, what is sent out or released. One that never occurs in
- * a run is one that a variant may get wrong unnoticed, so the suite has failed, not the variant.
+ * Outcomes of a family: edges, drop reasons, packets sent out or released. If an outcome never
+ * occurs in a run, a variant may get it wrong unnoticed; that is a failure of the suite, not of the
+ * variant.
  */
 
 #include <errno.h>
@@ -20,7 +21,7 @@ count(struct conform_trial *trial, const char *outcome, uint64_t packets)
 	while (c < result->counts + result->nb_counts && strcmp(c->outcome, outcome) != 0)
 		c++;
 	if (c == result->counts + RTE_DIM(result->counts))
-		return; /* hy_suite_register() has checked for room */
+		return; /* cannot occur: hy_suite_register() checks the number */
 	if (c == result->counts + result->nb_counts) {
 		*c = (struct hy_conform_count){ 0 };
 		snprintf(c->outcome, sizeof(c->outcome), "%s", outcome);
@@ -51,17 +52,17 @@ conform_outcomes_add(struct conform_trial *trial)
 		count(trial, conform_count_text(ref, k, outcome, sizeof(outcome)), values[k]);
 	}
 	if (ref->suite->take != NULL)
-		count(trial, "sent out", ref->sent_in_all[conform_out_taken(ref)]);
-	if (sink || ref->sent_in_all[conform_out_released(ref)] > 0)
-		count(trial, "release", ref->sent_in_all[conform_out_released(ref)]);
+		count(trial, "sent out", ref->sent_in_all[CONFORM_TAKEN]);
+	if (sink || ref->sent_in_all[CONFORM_RELEASED] > 0)
+		count(trial, "release", ref->sent_in_all[CONFORM_RELEASED]);
 }
 
-/* What is wrong with an outcome, as a format for the suite's family and the outcome; NULL: nothing. */
+/* What is wrong with an outcome: a format for the suite's family and the outcome; or NULL. */
 static const char *
 complaint(const struct hy_conform_count *c)
 {
 	if (c->packets == 0 && c->excuse == NULL)
-		return "the suite of %s does not reach outcome '%s', so that nothing is known of it";
+		return "the suite of %s does not reach outcome '%s', which is therefore not tested";
 	if (c->packets > 0 && c->excuse != NULL)
 		return "the suite of %s excuses outcome '%s', which occurs";
 	return NULL;
@@ -90,7 +91,7 @@ conform_outcomes_check(const struct hy_suite *suite, struct hy_conform_result *r
 	for (unsigned int e = 0; e < HY_SUITE_EXCUSED && wrong == NULL; e++) {
 		outcome = suite->excused[e].outcome;
 		if (outcome != NULL && !is_outcome(result, outcome))
-			wrong = "the suite of %s excuses '%s', which is no outcome";
+			wrong = "the suite of %s excuses '%s', which is not an outcome";
 	}
 	if (wrong == NULL)
 		return 0;

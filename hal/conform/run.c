@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A variant's trial, from its first burst to the result. */
+/* The run of a variant, from its first burst to the result. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 
 #include "conform.h"
 
-#define SMALL 32     /* most bursts are not much longer than what a kernel takes at once */
-#define PACKETS 4095 /* a burst twice over, in pieces */
+#define SMALL 32     /* most bursts are at most this long: near what a kernel takes at once */
+#define PACKETS 4095 /* in the pool: a burst for both sides, in segments */
 #define CHANGE_EVERY 64
-#define ODD_BURST 23 /* of a graph that hands long bursts on in parts */
+#define ODD_BURST 23 /* of a graph that splits long bursts */
 
-void
+int
 conform_fail(struct conform_trial *trial, int packet, const char *format, ...)
 {
 	struct hy_conform_result *result = trial->result;
@@ -45,9 +45,10 @@ conform_fail(struct conform_trial *trial, int packet, const char *format, ...)
 	vsnprintf(result->text + used, sizeof(result->text) - used, format, ap);
 	va_end(ap);
 	result->outcome = HY_CONFORM_FAILED;
+	return -EILSEQ;
 }
 
-/* The packet whose guard page an address is in, or -1. */
+/* The packet to whose guard pages an address belongs, or -1. */
 static int
 guarded_packet(const struct conform_trial *trial, uintptr_t address, char *text, size_t size)
 {
@@ -86,40 +87,25 @@ conform_fail_signal(struct conform_trial *trial, int signal, uintptr_t address)
 		conform_fail(trial, -1, "%s", strsignal(signal));
 }
 
-static int
-refuse(struct conform_trial *trial, enum hy_conform_outcome outcome, int rc, const char *format,
-	...)
-{
-	va_list ap;
+/* Its value is rc, to be returned. */
+#define refuse(trial, how, rc, ...) \
+	(snprintf((trial)->result->text, sizeof((trial)->result->text), __VA_ARGS__), \
+		(trial)->result->outcome = (how), (rc))
 
-	va_start(ap, format);
-	vsnprintf(trial->result->text, sizeof(trial->result->text), format, ap);
-	va_end(ap);
-	trial->result->outcome = outcome;
-	return rc;
-}
-
-/* Finds both variants. */
+/* Finds the family, its suite, and both variants. */
 static int
 sides_find(struct conform_trial *trial, const char *family, const char *variant)
 {
 	const struct hy_family *found = hy_family_find(family);
 	const struct hy_suite *suite = hy_suite_find(family);
-	const struct hy_variant *const *variants;
-	unsigned int n;
 
 	if (found == NULL)
 		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "there is no family '%s'", family);
 	if (suite == NULL)
 		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "family '%s' has no suite",
 			family);
-	n = hy_variants(found, &variants);
-	for (unsigned int v = 0; v < n; v++) {
-		if (strcmp(variants[v]->impl.variant, variant) == 0)
-			trial->cand.variant = variants[v];
-		if (strcmp(variants[v]->impl.variant, found->node.impl.variant) == 0)
-			trial->ref.variant = variants[v];
-	}
+	trial->cand.variant = hy_variant_find(family, variant);
+	trial->ref.variant = hy_variant_find(family, found->node.impl.variant);
 	if (trial->cand.variant == NULL)
 		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "family '%s' has no variant '%s'",
 			family, variant);
@@ -128,7 +114,7 @@ sides_find(struct conform_trial *trial, const char *family, const char *variant)
 	return 0;
 }
 
-/* Whether the process can run the variant: what a port would have to do, suites stand in for. */
+/* Whether the process can run the variant. Needs of ports do not count: suites replace ports. */
 static int
 machine_check(struct conform_trial *trial, const struct hy_hal *hal)
 {
@@ -159,7 +145,7 @@ machine_check(struct conform_trial *trial, const struct hy_hal *hal)
 	return 0;
 }
 
-/* Binds a variant of the process as a selection does. Suites stand in for the devices of others. */
+/* Binds a variant of the process like a selection. For other targets, suites replace devices. */
 static int
 cand_bind(struct conform_trial *trial, const struct hy_hal *hal)
 {
@@ -190,10 +176,11 @@ side_create(struct conform_trial *trial, struct conform_side *side, const char *
 		.pool = trial->pool,
 		.setup = trial->setup };
 	side->lanes = trial->lanes;
+	side->wide = trial->wide;
 	rc = conform_side_create(side, bursts);
 	if (rc < 0)
 		return refuse(trial, HY_CONFORM_FAILED, rc,
-			"the graph of %s cannot be made: %s; the log says why",
+			"the graph of %s cannot be created: %s; the log says why",
 			side->variant->impl.variant, strerror(-rc));
 	return 0;
 }
@@ -238,7 +225,7 @@ conform_trial_destroy(struct conform_trial *trial)
 			(struct hy_target){ .kind = HY_TARGET_PROCESS });
 }
 
-/* How many packets, and how they come: whole, as long as they are; else in parts. */
+/* Plans a burst: its size, and whether the node gets it whole or in parts. */
 static void
 burst_plan(struct conform_trial *trial)
 {
@@ -254,7 +241,7 @@ burst_plan(struct conform_trial *trial)
 	trial->graph = number <= HY_BURST_MAX ? 0 : (unsigned int)rte_rand_max(CONFORM_GRAPHS);
 	cand->limit[0] = HY_BURST_MAX;
 	cand->limit[1] = 0;
-	if (trial->graph > 0) { /* the sources' packets meet at the node: it is called for parts */
+	if (trial->graph > 0) { /* two sources feed the node: it is called with parts */
 		cand->limit[0] = (uint16_t)(1 + rte_rand_max(HY_BURST_MAX));
 		cand->limit[1] = (uint16_t)rte_rand_max(HY_BURST_MAX + 1);
 	}
@@ -282,7 +269,7 @@ burst_run(struct conform_trial *trial)
 	return rc < 0 ? rc : conform_burst_compare(trial);
 }
 
-/* Now and then, before a burst: both sides' tables, alike. */
+/* Occasionally changes the tables of both sides in the same way, before a burst. */
 static int
 tables_change(struct conform_trial *trial)
 {
@@ -304,7 +291,7 @@ tables_change(struct conform_trial *trial)
 	return 0;
 }
 
-/* All bursts of one set-up: as many as are asked for, and until there are packets enough. */
+/* Runs all bursts of one set-up: at least `cases`, and until `packets` were sent. */
 static int
 setup_run(struct conform_trial *trial, const struct hy_hal *hal, const char *family,
 	const char *variant, uint32_t cases, uint64_t packets)
@@ -353,8 +340,7 @@ hy_conform_run(const struct hy_hal *hal, const char *family, const char *variant
 	memset(result, 0, sizeof(*result));
 	if (trial == NULL) {
 		result->outcome = HY_CONFORM_FAILED;
-		snprintf(result->text, sizeof(result->text), "out of memory");
-		return -ENOMEM;
+		return HY_REASON(-ENOMEM, result->text, sizeof(result->text), "out of memory");
 	}
 	for (unsigned int s = 0; s < setups && rc == 0; s++) {
 		memset(trial, 0, sizeof(*trial));

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One side of a comparison: a node of the family that runs one variant, between two sources (so
- * that it is handed parts of its stream too) and a sink on each edge. Nodes note in the packets'
- * fates where they went; what a node releases comes by the object operations.
+ * that it is also called with parts of its stream) and a sink on each edge. Sinks record the fates
+ * of packets; the object operations record packets that a node releases.
  */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <rte_malloc.h>
 
 #include "conform.h"
-#include "lib/graph/internal/log.h"
 
 /* A helper node's configuration, and its context. */
 struct helper {
@@ -33,25 +31,32 @@ note(void *packet, uint16_t out)
 	return fate;
 }
 
-/* A graph goes: what a fault has left in its streams may be no packets at all. */
+/* Set while a graph is destroyed: after a fault, its streams may contain invalid pointers. */
 static _Thread_local bool forgets;
 
 static void
 note_released(void **objs, unsigned int n)
 {
 	for (unsigned int i = 0; i < n && !forgets; i++)
-		note(objs[i], conform_out_released(conform_tag(objs[i])->side));
+		note(objs[i], CONFORM_RELEASED);
 }
 
-/* Packets stay the engine's, wherever they went: it frees them after it has looked at them. */
+/* The engine owns all packets: it frees them after it has compared them. */
 static const struct hy_object_ops conform_ops = { .release = note_released };
 
 static int
-helper_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+helper_init(const struct hy_graph *graph __rte_unused, struct hy_node *node, const void *config)
 {
-	RTE_SET_USED(graph);
 	memcpy(node->ctx, config, sizeof(struct helper));
 	return 0;
+}
+
+static void *
+wide_value(const struct conform_side *side, const struct hy_graph *graph,
+	const struct hy_node *node, unsigned int l, unsigned int i)
+{
+	return RTE_PTR_ADD(hy_lane_wide(graph, node, l),
+		(size_t)i * side->family->node.wide[l].bytes);
 }
 
 static uint16_t
@@ -66,6 +71,9 @@ source_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 		objs[i] = side->packets[side->in + i];
 		for (unsigned int l = 0; l < side->nb_lanes; l++)
 			hy_lane(graph, node, l)[i] = side->lanes[side->in + i][l];
+		for (unsigned int l = 0; l < side->nb_wide; l++)
+			memcpy(wide_value(side, graph, node, l, i), side->wide[side->in + i][l],
+				side->family->node.wide[l].bytes);
 	}
 	side->in += n;
 	hy_stream_move(graph, node, 0, n);
@@ -82,6 +90,9 @@ sink_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 
 		for (unsigned int l = 0; l < helper->side->nb_lanes; l++)
 			fate->lanes[l] = hy_lane(graph, node, l)[i];
+		for (unsigned int l = 0; l < helper->side->nb_wide; l++)
+			memcpy(fate->wide[l], wide_value(helper->side, graph, node, l, i),
+				helper->side->family->node.wide[l].bytes);
 	}
 	return n;
 }
@@ -91,11 +102,11 @@ conform_out_text(const struct conform_side *side, uint16_t out, char *text, size
 {
 	if (out == CONFORM_NO_OUT)
 		snprintf(text, size, "nothing");
-	else if (out == conform_out_drop(side))
+	else if (out == CONFORM_DROP)
 		snprintf(text, size, "a drop");
-	else if (out == conform_out_released(side))
+	else if (out == CONFORM_RELEASED)
 		snprintf(text, size, "a release");
-	else if (out == conform_out_taken(side))
+	else if (out == CONFORM_TAKEN)
 		snprintf(text, size, "sent out");
 	else if (side->family->node.edges[RTE_MIN(out, HY_DESC_EDGES - 1)] != NULL)
 		snprintf(text, size, "edge %u (%s)", out, side->family->node.edges[out]);
@@ -104,7 +115,7 @@ conform_out_text(const struct conform_side *side, uint16_t out, char *text, size
 	return text;
 }
 
-/* Registers a source or a sink, and remembers it. */
+/* Registers a source or a sink. */
 static int
 helper_add(struct conform_side *side, const char *kind, uint16_t which, bool source, char *name)
 {
@@ -116,16 +127,13 @@ helper_add(struct conform_side *side, const char *kind, uint16_t which, bool sou
 			.init = helper_init,
 			.ctx_size = sizeof(struct helper) },
 	};
-	char target[HY_NAME_SIZE];
 	hy_node_id id;
 	int rc;
 
 	snprintf(name, HY_NAME_SIZE, "conform-%s-%s-%u", side->is.name, kind, which);
-	if (source) {
-		snprintf(target, sizeof(target), "%s-%s", side->family->node.name, side->is.name);
-		desc.edges[0] = target;
-	}
+	desc.edges[0] = source ? side->name : NULL;
 	memcpy(desc.lanes, side->family->node.lanes, sizeof(desc.lanes));
+	memcpy(desc.wide, side->family->node.wide, sizeof(desc.wide));
 	rc = hy_node_register(&desc, &id);
 	if (rc < 0)
 		return rc;
@@ -139,7 +147,7 @@ is_source(const struct conform_side *side)
 	return (side->family->node.flags & HY_NODE_SOURCE) != 0;
 }
 
-/* The node under trial: a clone of the family's, its edges to sinks. */
+/* Creates the node under test: a clone of the family's node, with its edges leading to sinks. */
 static int
 node_create(struct conform_side *side)
 {
@@ -154,7 +162,7 @@ node_create(struct conform_side *side)
 		return rc;
 	side->helpers[side->nb_helpers++] = side->node;
 	rc = hy_node_impl_set(side->node, &impl);
-	if (rc == 0) /* edges that a program has added to the family's own node */
+	if (rc == 0) /* remove edges that a program has added to the family's own node */
 		rc = hy_node_edge_shrink(side->node, side->nb_edges - side->suite->nb_edges);
 	for (uint16_t e = 0; rc == 0 && e < side->nb_edges; e++) {
 		rc = helper_add(side, "edge", e, false, name);
@@ -181,12 +189,13 @@ graphs_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS])
 		.sample_every = 1,
 		.socket = SOCKET_ID_ANY,
 	};
-	int rc = helper_add(side, "drop", conform_out_drop(side), false, drop);
+	int rc = helper_add(side, "drop", CONFORM_DROP, false, drop);
 
 	memcpy(params.lanes, side->family->node.lanes, sizeof(params.lanes));
+	params.wide = side->family->node.wide;
+	params.nb_wide = side->nb_wide;
 	if (is_source(side))
-		snprintf(names[0], sizeof(names[0]), "%s-%s", side->family->node.name,
-			side->is.name);
+		strcpy(names[0], side->name);
 	for (uint16_t s = 0; rc == 0 && s < 2 && !is_source(side); s++)
 		rc = helper_add(side, "source", s, true, names[s]);
 	for (unsigned int g = 0; rc == 0 && g < CONFORM_GRAPHS && bursts[g] > 0; g++) {
@@ -205,6 +214,7 @@ contract_read(struct conform_side *side)
 {
 	const struct hy_node_desc *node = &side->family->node;
 
+	snprintf(side->name, sizeof(side->name), "%s-%s", node->name, side->is.name);
 	while (side->nb_edges < HY_DESC_EDGES && node->edges[side->nb_edges] != NULL)
 		side->nb_edges++;
 	while (side->nb_drops < HY_DESC_DROPS && node->drops[side->nb_drops].name != NULL)
@@ -214,10 +224,12 @@ contract_read(struct conform_side *side)
 		side->nb_counters++;
 	while (side->nb_lanes < HY_LANES_MAX && node->lanes[side->nb_lanes] != NULL)
 		side->nb_lanes++;
+	while (side->nb_wide < HY_WIDE_MAX && node->wide[side->nb_wide].bytes != 0)
+		side->nb_wide++;
 	side->nb_edges += side->suite->nb_edges;
 }
 
-/* What tables wait for, where they change. */
+/* The QSBR variable of tables that change. */
 static int
 qsbr_create(struct conform_side *side)
 {
@@ -267,7 +279,7 @@ conform_side_destroy(struct conform_side *side)
 void
 conform_side_begin(struct conform_side *side, uint32_t n)
 {
-	for (unsigned int out = 0; out < side->nb_edges + 3u; out++) {
+	for (unsigned int out = 0; out < CONFORM_OUTS; out++) {
 		side->sent_in_all[out] += side->sent[out];
 		side->sent[out] = 0;
 	}
@@ -286,11 +298,11 @@ conform_side_send(struct conform_side *side, unsigned int graph, uint32_t first,
 		rc = side->suite->feed(side->state, side->packets + first, (uint16_t)n);
 		if (rc < 0)
 			return rc;
-		/* A source that goes on for ever is the watch's to end. */
+		/* watch.c stops a source that never ends. */
 		while (hy_graph_walk(side->graphs[graph]) > 0)
 			;
 	} else {
-		do { /* without packets too: an empty walk */
+		do { /* at least once: an empty burst is an empty walk */
 			hy_graph_walk(side->graphs[graph]);
 		} while (side->in < side->end);
 	}
@@ -308,7 +320,7 @@ conform_side_end(struct conform_side *side)
 		return;
 	while ((n = side->suite->take(side->state, taken, HY_BURST_MAX)) > 0)
 		for (uint16_t i = 0; i < n; i++)
-			note(taken[i], conform_out_taken(side));
+			note(taken[i], CONFORM_TAKEN);
 }
 
 unsigned int
@@ -340,10 +352,8 @@ conform_counts_read(const struct conform_side *side, unsigned int graph, uint64_
 {
 	const struct hy_node *node = NULL;
 	struct hy_node *found;
-	char name[HY_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s-%s", side->family->node.name, side->is.name);
-	if (hy_graph_node(side->graphs[graph], name, &found) == 0)
+	if (hy_graph_node(side->graphs[graph], side->name, &found) == 0)
 		node = found;
 	for (int e = 0; e < side->nb_edges; e++)
 		*values++ = node->edges[e].objs;

@@ -1,33 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The suites, as constructors and plugins register them. */
+/* The suites that constructors and plugins have registered. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "conform.h"
+#include "hal/internal/list.h"
 #include "lib/graph/internal/plugin_notes.h"
 
-/* Registered while objects are loaded, by one thread. */
+/* Only the thread that loads objects changes these. */
 static const struct hy_suite **suites;
 static unsigned int nb_suites;
 
 static void
 suite_undo(uintptr_t what)
 {
-	for (unsigned int i = 0; i < nb_suites; i++)
-		if (suites[i] == (const struct hy_suite *)what) {
-			suites[i] = suites[--nb_suites];
-			return;
-		}
+	hy_list_forget(suites, &nb_suites, (const void *)what);
 }
 
-/* Used only during calls of the thread that loads and unloads. */
+/* Suites are used only during calls of the thread that loads and unloads. */
 static bool
-suite_busy(uintptr_t what, char *error)
+suite_busy(uintptr_t what __rte_unused, char *error __rte_unused)
 {
-	RTE_SET_USED(what);
-	RTE_SET_USED(error);
 	return false;
 }
 
@@ -36,19 +30,19 @@ static const struct hy_plugin_kind suite_kind = { suite_busy, suite_undo };
 int
 hy_suite_register(const struct hy_suite *suite)
 {
-	const struct hy_suite **all;
+	const struct hy_suite **added;
 
-	/* With all edges and drops of a descriptor, and what is sent out or released. */
+	/* Beside the edges and drops of a descriptor, packets may be sent out or released. */
 	if (!hy_name_valid(suite->family) ||
 		suite->nb_edges > HY_CONFORM_COUNTS - HY_DESC_EDGES - HY_DESC_DROPS - 2)
 		return -EINVAL;
 	if (hy_suite_find(suite->family) != NULL)
 		return -EEXIST;
-	all = realloc(suites, (nb_suites + 1) * sizeof(*all));
-	if (all == NULL)
+	added = hy_list_room(&suites, nb_suites, sizeof(*added));
+	if (added == NULL)
 		return -ENOMEM;
-	suites = all;
-	all[nb_suites++] = suite;
+	*added = suite;
+	nb_suites++;
 	hy_plugin_registered(&suite_kind, (uintptr_t)suite);
 	return 0;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults and endless loops of a call, caught where they happen: the handler leaves the call for
- * good. Fit for code that holds no lock and allocates nothing, as a node's process function is.
+ * Catches faults and endless loops of a call: the signal handler jumps out of it. Suitable for code
+ * that holds no locks and allocates nothing, such as a node's process function.
  */
 
-#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,10 +20,9 @@ static _Thread_local volatile bool watching;
 static _Thread_local volatile uintptr_t at;
 
 static void
-on_signal(int signal, siginfo_t *info, void *context)
+on_signal(int signal, siginfo_t *info, void *context __rte_unused)
 {
-	RTE_SET_USED(context);
-	if (!watching) { /* another thread's, or what was caught itself fails: as without us */
+	if (!watching) { /* of another thread, or not in the call: default action */
 		struct sigaction by_default = { .sa_handler = SIG_DFL };
 
 		sigaction(signal, &by_default, NULL);
@@ -37,7 +34,7 @@ on_signal(int signal, siginfo_t *info, void *context)
 	siglongjmp(leave, signal);
 }
 
-/* A timer that reaches this thread and no other. */
+/* Starts a timer that signals only this thread. */
 static bool
 timer_begin(timer_t *timer)
 {
@@ -51,7 +48,7 @@ timer_begin(timer_t *timer)
 	return true;
 }
 
-/* The frame that a signal comes back to: nothing in it changes on the way. */
+/* A signal returns to this frame, whose variables do not change during the call. */
 static int
 guarded(int (*call)(void *arg), void *arg, int *rc)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The provider that hands rules to rte_flow by templates: a rule is a request on a queue, many are
- * under way at once, and answers are waited for together.
+ * The provider that uses rte_flow's templates: a rule is a request on a queue. Many requests are in
+ * progress at once, and their answers are awaited together.
  */
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -16,23 +15,23 @@
 #include "lib/graph/internal/log.h"
 #include "many.h"
 
-#define QUEUE 0      /* the only one, as there is one thread for a port */
-#define ROOM 1024    /* requests that it holds */
-#define PULL 64      /* answers taken at once */
+#define QUEUE 0      /* the only one, since one thread controls a port */
+#define ROOM 1024    /* requests in the queue */
+#define PULL 64      /* answers pulled at once */
 #define WAIT_MS 1000 /* for the next answer */
 
 static const struct rte_flow_op_attr later = { .postpone = 1 };
 
-/* Of each port; changed by the thread that changes its rules only. */
+/* Only the thread that changes a port's rules uses its entry. */
 static struct async_port ports[RTE_MAX_ETHPORTS];
 
-/* Whether a port can be asked; if not, says so. */
+/* Whether a port accepts requests: 0 or a negative errno. */
 static int
 port_check(uint16_t port, struct rte_flow_error *error)
 {
 	if (port >= RTE_MAX_ETHPORTS || !ports[port].ready)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"the port was not made ready for templates");
+			"the port was not prepared for templates");
 	if (ports[port].stuck)
 		return rte_flow_error_set(error, EIO, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"the port's flow queue does not answer");
@@ -55,7 +54,7 @@ rule_free(struct async_rule *rule)
 	free(rule);
 }
 
-/* An answer to a request of either sort. */
+/* Handles the answer to a creation or a destruction. */
 static void
 answer(struct async_port *a, const struct rte_flow_op_result *result)
 {
@@ -64,14 +63,14 @@ answer(struct async_port *a, const struct rte_flow_op_result *result)
 
 	a->under_way--;
 	flow->request = NULL;
-	if (r == NULL) /* nobody asks: see creation_end() */
+	if (r == NULL) /* see creation_end() */
 		return;
 	r->rc = result->status == RTE_FLOW_OP_SUCCESS ? 0 : -EIO;
 	if (r->rc != 0)
-		r->error.message = "the flow queue says no more than that it failed";
+		r->error.message = "the flow queue reports a failure without a reason";
 }
 
-/* Sends what is under way, and waits for all answers. */
+/* Pushes the requests, and waits for all answers. */
 static void
 drain(struct async_port *a, uint16_t port)
 {
@@ -102,7 +101,8 @@ creation_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r)
 	struct async_table *table;
 	struct async_flow *flow;
 
-	r->flow = NULL;
+	if (r->attr == NULL)
+		return;
 	r->rc = port_check(port, &r->error);
 	if (r->rc != 0)
 		return;
@@ -130,8 +130,8 @@ creation_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r)
 }
 
 /*
- * A handle is one also if its rule failed, and only destroying it gives back what it has of its
- * table: net/mlx5/hws/mlx5dr_rule.c, mlx5dr_rule_destroy_failed_hws().
+ * The handle of a failed rule is valid, and only its destruction frees its place in the table:
+ * net/mlx5/hws/mlx5dr_rule.c, mlx5dr_rule_destroy_failed_hws().
  */
 static void
 creation_end(struct async_port *a, uint16_t port, struct hy_flow_request *r)
@@ -155,6 +155,8 @@ destruction_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r
 {
 	struct async_flow *flow = r->flow;
 
+	if (flow == NULL)
+		return;
 	r->rc = port_check(port, &r->error);
 	if (r->rc != 0)
 		return;
@@ -171,13 +173,16 @@ destruction_begin(struct async_port *a, uint16_t port, struct hy_flow_request *r
 static void
 destruction_end(struct async_port *a __rte_unused, uint16_t port, struct hy_flow_request *r)
 {
-	if (r->rc == 0)
+	if (r->rc == 0 && r->flow != NULL)
 		flow_free(r->flow, port);
 }
 
 typedef void(step)(struct async_port *a, uint16_t port, struct hy_flow_request *r);
 
-/* Begins as many requests as the queue holds, waits for their answers, and ends them. */
+/*
+ * Begins as many requests as the queue holds, waits for their answers, and ends them; then the next
+ * ones. A request without a rule to create or to destroy is skipped.
+ */
 static void
 in_turns(uint16_t port, struct hy_flow_request *requests, unsigned int n, step *begin, step *end)
 {
@@ -199,7 +204,6 @@ static void
 destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 {
 	struct hy_flow_request *parts = calloc((size_t)n * ASYNC_PARTS, sizeof(*parts));
-	unsigned int m = 0;
 
 	for (unsigned int i = 0; i < n; i++)
 		requests[i].rc = parts == NULL ? -ENOMEM : port_check(port, &requests[i].error);
@@ -211,23 +215,18 @@ destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 		const struct async_rule *rule = requests[i].flow;
 
 		for (unsigned int p = 0; p < rule->n; p++)
-			if (rule->parts[p] != NULL)
-				parts[m++].flow = rule->parts[p];
+			parts[i * ASYNC_PARTS + p].flow = rule->parts[p];
 	}
-	in_turns(port, parts, m, destruction_begin, destruction_end);
-	m = 0;
+	in_turns(port, parts, n * ASYNC_PARTS, destruction_begin, destruction_end);
 	for (unsigned int i = 0; i < n; i++) {
 		struct async_rule *rule = requests[i].flow;
 
 		for (unsigned int p = 0; p < rule->n; p++) {
-			const struct hy_flow_request *part = &parts[m];
+			const struct hy_flow_request *part = &parts[i * ASYNC_PARTS + p];
 
-			if (rule->parts[p] == NULL)
-				continue;
-			m++;
-			if (part->rc == 0)
+			if (part->rc == 0) {
 				rule->parts[p] = NULL;
-			else if (requests[i].rc == 0) {
+			} else if (requests[i].rc == 0) {
 				requests[i].rc = part->rc;
 				requests[i].error = part->error;
 			}
@@ -238,17 +237,17 @@ destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 	free(parts);
 }
 
-/* What became of a rule's parts. Of a rule that has failed in part, the rest goes as well. */
+/* Collects the results of a rule's parts. If one failed, the others are destroyed. */
 static void
 rule_end(uint16_t port, struct hy_flow_request *r, struct async_rule *rule,
-	const struct async_part *parts)
+	const struct hy_flow_request *parts)
 {
 	struct hy_flow_request rest = { .flow = rule };
 	unsigned int left = 0;
 
 	r->rc = 0;
 	for (unsigned int p = 0; p < rule->n; p++) {
-		const struct hy_flow_request *part = &parts[p].request;
+		const struct hy_flow_request *part = &parts[p];
 
 		rule->parts[p] = part->flow;
 		left += part->flow != NULL;
@@ -265,7 +264,7 @@ rule_end(uint16_t port, struct hy_flow_request *r, struct async_rule *rule,
 		return;
 	}
 	destroy_many(port, &rest, 1);
-	if (rest.rc != 0) /* its memory is with the port's, and what is left of it in hardware */
+	if (rest.rc != 0) /* parts may remain in hardware; port_forget() frees their memory */
 		r->rc = -ETIMEDOUT;
 }
 
@@ -275,7 +274,6 @@ create_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 	struct async_part *parts = calloc((size_t)n * ASYNC_PARTS, sizeof(*parts));
 	struct hy_flow_request *all = calloc((size_t)n * ASYNC_PARTS, sizeof(*all));
 	struct async_rule **rules = calloc(n, sizeof(struct async_rule *));
-	unsigned int m = 0, done = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
 		requests[i].flow = NULL;
@@ -289,24 +287,21 @@ create_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 			continue;
 		}
 		LIST_INSERT_HEAD(&ports[port].rules, rules[i], next);
-		rules[i]->n = hy_async_expand(&requests[i], &parts[(size_t)i * ASYNC_PARTS]);
+		rules[i]->n = hy_async_expand(&requests[i], &parts[i * ASYNC_PARTS]);
 		for (unsigned int p = 0; p < rules[i]->n; p++)
-			all[m++] = parts[(size_t)i * ASYNC_PARTS + p].request;
+			all[i * ASYNC_PARTS + p] = parts[i * ASYNC_PARTS + p].request;
 	}
-	in_turns(port, all, m, creation_begin, creation_end);
-	for (unsigned int i = 0; i < n; i++) {
-		if (rules == NULL || rules[i] == NULL)
-			continue;
-		for (unsigned int p = 0; p < rules[i]->n; p++)
-			parts[(size_t)i * ASYNC_PARTS + p].request = all[done++];
-		rule_end(port, &requests[i], rules[i], &parts[(size_t)i * ASYNC_PARTS]);
-	}
+	if (all != NULL)
+		in_turns(port, all, n * ASYNC_PARTS, creation_begin, creation_end);
+	for (unsigned int i = 0; i < n; i++)
+		if (rules != NULL && rules[i] != NULL)
+			rule_end(port, &requests[i], rules[i], &all[i * ASYNC_PARTS]);
 	free(parts);
 	free(all);
 	free(rules);
 }
 
-/* Not rte_flow_validate(), which ports that take templates may lack: templates are made, or not. */
+/* Creates the templates: ports with templates may lack rte_flow_validate(). */
 static int
 validate(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
 	const struct rte_flow_action *actions, struct rte_flow_error *error)
@@ -359,7 +354,7 @@ const struct hy_flow_provider hy_flow_rte_async = {
 	.destroy_many = destroy_many,
 };
 
-/* The driver lets go of its tables by itself, when the port is reset or configured for flows. */
+/* The driver frees its tables itself when the port is reset or configured for flows. */
 static void
 port_forget(struct async_port *a)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of rules by templates; see async_expand.h. */
+/* Parts of rules by templates; see async.h. */
 
 #include <netinet/in.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
 
-#include "async_expand.h"
+#include "async.h"
 
 #define NONE RTE_FLOW_ITEM_TYPE_END
-#define OTHER RTE_FLOW_ITEM_TYPE_RAW /* than those below */
+#define OTHER RTE_FLOW_ITEM_TYPE_RAW /* none of the items below */
 
-/* Items behind a rule's own, the types of RSS that they leave, and which of a priority's three. */
+/* The items of each part that follow the rule's own. */
 static const struct tail {
 	enum rte_flow_item_type l3, l4;
 } tails[ASYNC_PARTS] = {
@@ -34,7 +34,7 @@ static const struct tail {
 		RTE_ETH_RSS_NONFRAG_IPV6_OTHER | RTE_ETH_RSS_IPV6_EX | RTE_ETH_RSS_IPV6_TCP_EX | \
 		RTE_ETH_RSS_IPV6_UDP_EX)
 
-/* What of a rule's headers is known: its layers 3 and 4, by items or by the protocol of IPv4. */
+/* The layers 3 and 4 that a rule asks for, by items or by the protocol of IPv4. */
 static struct tail
 headers_of(const struct rte_flow_item *items, unsigned int *n)
 {
@@ -76,7 +76,7 @@ headers_of(const struct rte_flow_item *items, unsigned int *n)
 	return known;
 }
 
-/* The types that say how packets of these layers are hashed. */
+/* The RSS types that apply to packets of these layers. */
 static uint64_t
 types_of(uint64_t types, const struct tail *layers)
 {
@@ -88,7 +88,7 @@ types_of(uint64_t types, const struct tail *layers)
 		types &= ~RTE_ETH_RSS_TCP;
 	if (layers->l4 != RTE_FLOW_ITEM_TYPE_UDP)
 		types &= ~RTE_ETH_RSS_UDP;
-	/* A half of what is not hashed is refused: mlx5_flow.c, mlx5_validate_action_rss(). */
+	/* "Source only" of a layer that is not hashed is refused: mlx5_validate_action_rss(). */
 	if ((types & RTE_ETH_RSS_IP) == 0)
 		types &= ~(RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY);
 	if ((types & (RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP)) == 0)
@@ -123,7 +123,9 @@ part_make(struct async_part *part, const struct hy_flow_request *rule, unsigned 
 	memcpy(part->actions, rule->actions, (nb_actions + 1) * sizeof(part->actions[0]));
 	part->rss = *rss_of(rule->actions, &nb_actions);
 	part->rss.types = types_of(part->rss.types, layers);
-	/* Of no type that the rule names: by one queue, as from the port. 0 would be the driver's own. */
+	/*
+	 * No type applies: use one queue, like the port. 0 would mean the driver's default types.
+	 */
 	if (part->rss.types == 0 && rss_of(rule->actions, &nb_actions)->types != 0)
 		part->rss.queue_num = 1;
 	for (unsigned int a = 0; a < nb_actions; a++)
@@ -159,7 +161,7 @@ hy_async_expand(const struct hy_flow_request *rule, struct async_part *parts)
 		const struct tail layers = { known.l3 != NONE ? known.l3 : more.l3,
 			known.l4 != NONE ? known.l4 : more.l4 };
 
-		/* Those that go with what the rule says already, each once. */
+		/* Skip parts that contradict or repeat the rule's own items. */
 		if ((known.l3 != NONE && more.l3 != (known.l3 == OTHER ? NONE : known.l3)) ||
 			(known.l4 != NONE && more.l4 != NONE))
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Template tables: which rules go into one, and how large it is. */
+/* Template tables: which rules share one, and how large it is. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,20 +10,20 @@
 #include "async.h"
 
 #define ACTIONS_MAX 8
-#define RULES_FIRST 64 /* of the first table of a shape; each further one is twice as large */
+#define RULES_FIRST 64 /* in the first table of a shape; each further table has twice as many */
 
 static bool
 append(struct async_shape *shape, const void *bytes, size_t n)
 {
 	if (n > sizeof(shape->bytes) - shape->n)
 		return false;
-	if (n > 0) /* an RSS key may be none */
+	if (n > 0) /* an RSS key may be NULL */
 		memcpy(&shape->bytes[shape->n], bytes, n);
 	shape->n += n;
 	return true;
 }
 
-/* An item's type, and its mask, of which rte_flow_conv() knows how long it is. */
+/* Appends an item's type and its mask, whose length rte_flow_conv() knows. */
 static bool
 append_item(struct async_shape *shape, const struct rte_flow_item *item)
 {
@@ -43,7 +43,7 @@ append_item(struct async_shape *shape, const struct rte_flow_item *item)
 		(size_t)n - (size_t)((const uint8_t *)copy.item.spec - copy.bytes));
 }
 
-/* An action's type, and what is the same in all rules of a table: everything but the mark. */
+/* Appends an action's type and parameters, except the mark. */
 static bool
 append_action(struct async_shape *shape, const struct rte_flow_action *action)
 {
@@ -84,16 +84,7 @@ shape_of(const struct hy_flow_request *r, struct async_shape *shape)
 	return fits;
 }
 
-static struct rte_flow_pattern_template *
-pattern_make(uint16_t port, const struct hy_flow_request *r, struct rte_flow_error *error)
-{
-	/* Not relaxed: an item without a mask asks for its header, as in rules without templates. */
-	static const struct rte_flow_pattern_template_attr attr = { .ingress = 1 };
-
-	return rte_flow_pattern_template_create(port, &attr, r->items, error);
-}
-
-/* What is not 0 in an action's mask is the same in all rules of a table. */
+/* Action fields with a mask other than 0 are the same in all rules of a table. */
 static struct rte_flow_actions_template *
 actions_make(uint16_t port, const struct hy_flow_request *r, struct rte_flow_error *error)
 {
@@ -116,7 +107,7 @@ actions_make(uint16_t port, const struct hy_flow_request *r, struct rte_flow_err
 	return rte_flow_actions_template_create(port, &attr, r->actions, masks, error);
 }
 
-/* Lets go of what was made, in reverse. */
+/* Destroys in reverse order what was created. */
 static void
 table_unmake(struct async_table *t, uint16_t port)
 {
@@ -133,6 +124,8 @@ static struct async_table *
 table_make(uint16_t port, const struct hy_flow_request *r, const struct async_shape *shape,
 	uint32_t size, struct rte_flow_error *error)
 {
+	/* Not relaxed: an item without a mask requires its header, as without templates. */
+	static const struct rte_flow_pattern_template_attr strict = { .ingress = 1 };
 	const struct rte_flow_template_table_attr attr = { .flow_attr = *r->attr,
 		.nb_flows = size };
 	struct async_table *t = calloc(1, sizeof(*t));
@@ -145,7 +138,7 @@ table_make(uint16_t port, const struct hy_flow_request *r, const struct async_sh
 	}
 	t->shape = *shape;
 	t->size = size;
-	t->pattern = pattern_make(port, r, error);
+	t->pattern = rte_flow_pattern_template_create(port, &strict, r->items, error);
 	if (t->pattern != NULL)
 		t->actions = actions_make(port, r, error);
 	if (t->actions != NULL)
@@ -169,7 +162,7 @@ hy_async_table_get(struct async_port *a, uint16_t port, const struct hy_flow_req
 
 	if (!shape_of(request, &shape)) {
 		rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"no template is made of such a rule");
+			"templates do not support such a rule");
 		return NULL;
 	}
 	for (t = LIST_FIRST(&a->tables); t != NULL; t = LIST_NEXT(t, next)) {

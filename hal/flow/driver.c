@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Drivers: what rules of their NICs look like. Packs bring them. */
+/* Flow drivers: what rules of their NICs look like. Packs register them. */
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <rte_common.h>
 #include <rte_log.h>
 
 #include <hy_policy.h>
 
 #include <hy_flow.h>
+#include "hal/internal/list.h"
 #include "lib/graph/internal/plugin_notes.h"
 #include "offload.h"
 
-/* For NICs that nobody has a driver for. */
+/*
+ * For NICs without a flow driver of their own. Rules say where packets go, since drivers differ in
+ * what they do otherwise: net/sfc drops them (sfc_flow.c, sfc_flow_parse_actions()).
+ */
 static const struct hy_flow_driver any = {
 	.driver = "*",
 	.source = "lib/ethdev/rte_flow.h",
@@ -24,9 +27,10 @@ static const struct hy_flow_driver any = {
 	.says_whole = true,
 	.mark_max = UINT32_MAX,
 	.priorities = 1024,
+	.fate = HY_FLOW_FATE_RSS,
 };
 
-/* What packs brought, the last one first. */
+/* Registered by packs, in reverse order. */
 #define DRIVERS_MAX 16
 static const struct hy_flow_driver *drivers[DRIVERS_MAX];
 static unsigned int nb_drivers;
@@ -88,13 +92,7 @@ hy_flow_driver_register(const struct hy_flow_driver *driver)
 void
 hy_flow_driver_unregister(const struct hy_flow_driver *driver)
 {
-	for (unsigned int i = 0; i < nb_drivers; i++) {
-		if (drivers[i] != driver)
-			continue;
-		nb_drivers--;
-		memmove(&drivers[i], &drivers[i + 1], (nb_drivers - i) * sizeof(drivers[0]));
-		return;
-	}
+	hy_list_forget(drivers, &nb_drivers, driver);
 }
 
 unsigned int

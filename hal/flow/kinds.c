@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kinds of rules that people write, to say in words how many of them a port takes. */
+/* Common kinds of rules, to report how many of them a port takes. */
 
 #include <netinet/in.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 
 #define OF(fields_, ...) { .fields = (fields_), __VA_ARGS__ }
 
-/* What is asked of packets of a protocol that has ports. */
+/* Kinds of rules for a protocol with ports. */
 #define OF_PROTOCOL(text, p) \
 	{ text, OF(HY_FLOW_PROTO, .proto = (p)) }, \
 	{ text ", destination", OF(HY_FLOW_PROTO | DST, .proto = (p), TO) }, \
@@ -84,7 +84,7 @@ hy_flow_kinds_count(const struct hy_flow_driver *driver, const struct hy_flow_li
 		if (hy_flow_lower(driver, limits, &kinds[k].match, 1, 0, &one_queue, &lowered,
 			    &reason) == 0) {
 			counts->taken++;
-			counts->checked += lowered.fragments;
+			counts->checked += lowered.fragments || lowered.wider;
 		}
 		if (reasons != NULL)
 			reasons[k] = reason;
@@ -101,7 +101,7 @@ hy_flow_kinds_print(const struct hy_flow_driver *driver, const struct hy_flow_li
 	hy_flow_kinds_count(driver, limits, &counts, reasons);
 	fprintf(out, "  takes %u of %u kinds of rules", counts.taken, counts.kinds);
 	if (counts.checked > 0)
-		fprintf(out, ", %u of them with fragments checked in software", counts.checked);
+		fprintf(out, ", %u of them with marks checked in software", counts.checked);
 	if (driver->spread_rules > 0)
 		fprintf(out, "; %u rules at once with several queues", driver->spread_rules);
 	fprintf(out, "\n");

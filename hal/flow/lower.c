@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lowering: a rule of the policy becomes the rte_flow rule that a port takes.
+ * Lowering: turns a rule of the policy into an rte_flow rule that a port takes.
  *
- * Only what hardware compares as software does is lowered: a rule that it would match more widely
- * is refused, one that it matches more narrowly is not, since what it overlooks goes to software.
- * The one exception is a rule for ports on a NIC that takes fragments or what is in a tunnel for
- * packets with such ports: its mark is checked.
+ * A rule that hardware would match more widely than software is refused. One that hardware matches
+ * more narrowly is not: packets that hardware misses are classified in software. The exceptions are
+ * rules for ports on a NIC that also finds ports in fragments or inside tunnels, and rules for
+ * tunnels: their marks are checked.
  */
 
 #include <errno.h>
@@ -19,7 +19,9 @@
 
 #include <hy_policy_view.h>
 
-#include <hy_flow.h>
+#include "probe.h"
+
+#define ETHER_TYPE_QINQ_OLD 0x9100
 
 static bool
 is_ip4(const struct hy_flow_match *m)
@@ -28,7 +30,7 @@ is_ip4(const struct hy_flow_match *m)
 		((m->fields & HY_FLOW_ETHER_TYPE) != 0 && m->ether_type == RTE_ETHER_TYPE_IPV4);
 }
 
-/* The protocol that a rule is for, also where a tunnel implies it; 0: any. */
+/* The protocol that a rule asks for or that its tunnel implies; 0: any. */
 static uint8_t
 protocol(const struct hy_flow_match *m)
 {
@@ -37,20 +39,21 @@ protocol(const struct hy_flow_match *m)
 	return (m->fields & HY_FLOW_PROTO) != 0 ? m->proto : 0;
 }
 
-/* Of a protocol without an item of its own here: the IPv4 header says it. */
+const uint8_t hy_flow_protocols[HY_FLOW_PATTERNS] = {
+	[HY_FLOW_PATTERN_TCP] = IPPROTO_TCP,
+	[HY_FLOW_PATTERN_UDP] = IPPROTO_UDP,
+	[HY_FLOW_PATTERN_SCTP] = IPPROTO_SCTP,
+};
+
+/* A protocol without an item of its own is matched in the IPv4 header. */
 static enum hy_flow_pattern
 pattern_of_protocol(uint8_t proto)
 {
-	switch (proto) {
-	case IPPROTO_TCP:
-		return HY_FLOW_PATTERN_TCP;
-	case IPPROTO_UDP:
-		return HY_FLOW_PATTERN_UDP;
-	case IPPROTO_SCTP:
-		return HY_FLOW_PATTERN_SCTP;
-	default:
-		return HY_FLOW_PATTERN_IPV4;
-	}
+	unsigned int p = HY_FLOW_PATTERNS - 1;
+
+	while (p > HY_FLOW_PATTERN_IPV4 && hy_flow_protocols[p] != proto)
+		p--;
+	return (enum hy_flow_pattern)p;
 }
 
 static bool
@@ -74,10 +77,18 @@ is_prefix(const struct hy_flow_match *m)
 static bool
 is_range(const struct hy_flow_match *m)
 {
-	/* A tunnel's destination port is known, whatever range the rule names. */
+	/* The destination port of a tunnel is fixed, whatever range the rule names. */
 	return ((m->fields & HY_FLOW_SPORT) != 0 && m->sport[0] != m->sport[1]) ||
 		((m->fields & (HY_FLOW_DPORT | HY_FLOW_TUNNEL)) == HY_FLOW_DPORT &&
 			m->dport[0] != m->dport[1]);
+}
+
+static bool
+is_type_of_tag(const struct hy_flow_match *m)
+{
+	return (m->fields & HY_FLOW_ETHER_TYPE) != 0 &&
+		(m->ether_type == RTE_ETHER_TYPE_VLAN || m->ether_type == RTE_ETHER_TYPE_QINQ ||
+			m->ether_type == ETHER_TYPE_QINQ_OLD);
 }
 
 /* Why a driver cannot take a rule; NULL: it can. */
@@ -88,6 +99,8 @@ objection(const struct hy_flow_driver *driver, const struct hy_flow_match *m)
 
 	if ((m->fields & ~driver->fields) != 0)
 		return "the driver does not match one of its fields";
+	if (is_type_of_tag(m))
+		return "the ether type of a tag, which NICs find in any tagged packet";
 	if (is_range(m))
 		return "a range of ports";
 	if (is_prefix(m) && !driver->prefixes)
@@ -106,8 +119,8 @@ is_tagged(const struct hy_flow_match *m)
 }
 
 /*
- * The items that a rule becomes. A protocol without ports is compared in the IPv4 header or, where
- * the port does not take that, by the item of its own header.
+ * The items of a rule. A protocol without ports is matched in the IPv4 header or, if the port does
+ * not take that, by the item of its own header.
  */
 static enum hy_flow_pattern
 pattern_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
@@ -122,7 +135,7 @@ pattern_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *lim
 	return by_item ? pattern_of_protocol(protocol(m)) : HY_FLOW_PATTERN_IPV4;
 }
 
-/* What a rule asks of the port in its pattern: bits as in hy_flow_limits.takes. */
+/* What a rule requires of the port in its pattern: bits as in hy_flow_limits.takes. */
 static uint32_t
 asked(const struct hy_flow_match *m, enum hy_flow_pattern pattern)
 {
@@ -142,7 +155,7 @@ asked(const struct hy_flow_match *m, enum hy_flow_pattern pattern)
 	return is_prefix(m) ? bits | HY_FLOW_FORM_PREFIX : bits;
 }
 
-/* Why a port does not take a rule that its driver may take; NULL: it does. */
+/* Why a port does not take a rule that the driver supports; NULL: it does. */
 static const char *
 refusal(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
 	enum hy_flow_pattern pattern)
@@ -160,12 +173,14 @@ refusal(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
 		{ HY_FLOW_SPORT, "the port does not compare source ports of this protocol" },
 		{ HY_FLOW_DPORT, "the port does not compare destination ports of this protocol" },
 		{ HY_FLOW_ETHER_TYPE, "the port does not compare the ether type" },
-		{ HY_FLOW_FORM_BARE, "the port wants a port in a rule for this protocol" },
-		{ HY_FLOW_FORM_ANY, "the port wants more fields in such a rule" },
+		{ HY_FLOW_FORM_BARE, "the port requires a port number in rules for this protocol" },
+		{ HY_FLOW_FORM_ANY, "the port requires more fields in such a rule" },
 	};
 	const uint32_t takes = limits->takes[is_tagged(m)][pattern];
 	const uint32_t missing = asked(m, pattern) & ~takes;
 
+	if (is_tagged(m) && limits->tags_change)
+		return "the port changes VLAN tags before software sees them";
 	if (missing == 0)
 		return NULL;
 	if (takes == 0 && is_tagged(m) && limits->takes[0][pattern] != 0)
@@ -178,7 +193,7 @@ refusal(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
 	return "the port takes no such rule";
 }
 
-/* Appends an item; an all-zero mask means that the item need only be there. */
+/* Appends an item. With a mask of zeros, only its presence is required. */
 static void
 item_add(struct hy_flow_lowered *out, enum rte_flow_item_type type, const void *spec,
 	const void *mask, size_t size)
@@ -203,7 +218,7 @@ static void
 lower_l2(const struct hy_flow_limits *limits, const struct hy_flow_match *m,
 	struct hy_flow_lowered *out)
 {
-	/* What is IPv4 is said by the item that follows: drivers refuse its type here. */
+	/* The next item implies IPv4: drivers refuse its ether type here. */
 	const bool type = (m->fields & HY_FLOW_ETHER_TYPE) != 0 && !is_ip4(m);
 	const bool tag = is_tagged(m);
 
@@ -290,8 +305,8 @@ action_add(struct hy_flow_lowered *out, enum rte_flow_action_type type, const vo
 }
 
 /*
- * The port's own types and key, explicitly: mlx5 takes others for granted, RTE_ETH_RSS_IP and a key
- * that is built in (net/mlx5/mlx5_flow.c, flow_list_create(); mlx5_flow_dv.c, flow_dv_translate();
+ * Names the port's types and key explicitly: the defaults of mlx5 are RTE_ETH_RSS_IP and a built-in
+ * key (net/mlx5/mlx5_flow.c, flow_list_create(); mlx5_flow_dv.c, flow_dv_translate();
  * mlx5_flow_hw.c, flow_hw_tir_action_register()).
  */
 static void
@@ -330,9 +345,6 @@ lower_any(struct hy_flow_lowered *out)
 void
 hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limits *limits)
 {
-	static const uint8_t protocols[] = { [HY_FLOW_PATTERN_TCP] = IPPROTO_TCP,
-		[HY_FLOW_PATTERN_UDP] = IPPROTO_UDP,
-		[HY_FLOW_PATTERN_SCTP] = IPPROTO_SCTP };
 	const uint32_t ip4 = (driver->fields & (HY_FLOW_IP4 & ~HY_FLOW_PROTO)) | HY_FLOW_FORM_ANY |
 		(driver->prefixes ? HY_FLOW_FORM_PREFIX : 0);
 	const uint32_t l4 = ip4 | (driver->fields & HY_FLOW_PORTS) | HY_FLOW_FORM_BARE |
@@ -353,7 +365,7 @@ hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limi
 		if (driver->protocols[0] == 0)
 			takes[HY_FLOW_PATTERN_IPV4] = ip4 | (driver->fields & HY_FLOW_PROTO);
 		for (unsigned int p = HY_FLOW_PATTERN_TCP; p < HY_FLOW_PATTERNS; p++)
-			if (driver_has_protocol(driver, protocols[p]))
+			if (driver_has_protocol(driver, hy_flow_protocols[p]))
 				takes[p] = l4;
 		if (takes[HY_FLOW_PATTERN_UDP] != 0)
 			takes[HY_FLOW_PATTERN_UDP] |= driver->fields & HY_FLOW_TUNNEL;
@@ -367,11 +379,15 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *
 {
 	const enum hy_flow_pattern pattern = pattern_of(driver, limits, match);
 	const bool l4 = pattern >= HY_FLOW_PATTERN_TCP;
-	/* A fragment has no ports in software, not even the first one. */
+	/* In software fragments have no ports, not even the first one. */
 	const bool wants_whole = driver->says_whole &&
 		(match->fields & (HY_FLOW_PORTS | HY_FLOW_TUNNEL)) != 0;
+	/* The protocol of the first header excludes all tunnels but those over UDP. */
+	const bool inner = driver->inner_ports && l4 &&
+		(!driver->names_protocol || pattern == HY_FLOW_PATTERN_UDP);
 	const bool takes_whole = (limits->takes[is_tagged(match)][pattern] & HY_FLOW_FORM_WHOLE) !=
 		0;
+	static const struct hy_flow_spread first = { .nb_queues = 1 };
 
 	*reason = objection(driver, match);
 	if (*reason == NULL)
@@ -384,7 +400,12 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *
 	out->attr.ingress = 1;
 	out->attr.group = driver->group;
 	out->attr.priority = priority;
-	out->fragments = (wants_whole && !takes_whole) || (driver->inner_ports && l4);
+	out->fragments = wants_whole && !takes_whole;
+	/*
+	 * Software finds a tunnel only with flag I. Drivers do not compare it: mlx5_flow_dv.c,
+	 * flow_dv_translate_item_vxlan().
+	 */
+	out->wider = inner || (match->fields & HY_FLOW_TUNNEL) != 0;
 	lower_l2(limits, match, out);
 	if (is_ip4(match))
 		lower_ip4(match, !l4 || driver->names_protocol, wants_whole && takes_whole, out);
@@ -393,8 +414,10 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *
 	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);
 	out->mark.id = mark;
 	action_add(out, RTE_FLOW_ACTION_TYPE_MARK, &out->mark);
+	/* What types of 0 mean is the driver's choice (rte_flow.rst, RSS). A port without RSS has queue 0. */
 	if (driver->fate == HY_FLOW_FATE_RSS)
-		lower_fate(spread, out);
+		lower_fate(spread->types == 0 && strcmp(driver->driver, "*") == 0 ? &first : spread,
+			out);
 	else
 		action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);
 	return 0;
@@ -415,16 +438,22 @@ hy_flow_lower_default(const struct hy_flow_driver *driver, const struct hy_flow_
 
 void
 hy_flow_lower_jump(const struct hy_flow_driver *driver, uint32_t priority,
-	struct hy_flow_lowered *out)
+	const struct rte_ether_addr *to, struct hy_flow_lowered *out)
 {
 	lower_any(out);
+	if (to != NULL) {
+		out->spec.eth.hdr.dst_addr = *to;
+		memset(&out->mask.eth.hdr.dst_addr, 0xff, sizeof(*to));
+		out->items[0].spec = &out->spec.eth;
+		out->items[0].mask = &out->mask.eth;
+	}
 	out->attr.priority = priority;
 	out->jump.group = driver->group;
 	action_add(out, RTE_FLOW_ACTION_TYPE_JUMP, &out->jump);
 	action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);
 }
 
-/* Headers that a NIC's parser has to find in a packet before it can compare what a rule asks for. */
+/* The headers that a NIC's parser must find in a packet to match a rule. */
 #define TYPED 1
 #define PORTS 2
 #define TUNNEL 4
@@ -442,11 +471,10 @@ headers_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *lim
 }
 
 /*
- * Parsers differ in what they make of two tags, of a TCP header that is cut off behind its ports, of
- * a tunnel that is not well formed; software's is one of them. A packet that is marked for the lower
- * rule has shown that the NIC found that rule's headers, and nothing of others. So the upper rule may
- * need no header that the lower one does without. Patterns with and without a VLAN item differ in
- * what drivers make of tagged frames.
+ * Parsers, software's included, differ for two tags, for a TCP header truncated after its ports,
+ * and for malformed tunnels. The mark of the lower rule proves that the NIC found that rule's
+ * headers, but no others. So the upper rule must not need a header that the lower one does not
+ * need. Drivers also differ in how patterns with and without a VLAN item match tagged frames.
  */
 bool
 hy_flow_sees_all_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many rules at once, by whatever provider. */
+/* Many rules at once, with any provider. */
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The offload of a policy to a port: its life, and its part in commits. */
+/* The offload of a policy to a port: its lifetime, and its part in commits. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 
 #define RULES_MAX (1u << 20)
 #define SAMPLE_EVERY_MAX (1u << 31)  /* hy_mark_gap() counts in 64 bits */
-#define GENERATIONS_MIN 3            /* as long as slots can be given up for them */
-#define RESIDUE_MAX HY_MARK_RESIDUES /* as a slot can count */
-#define RECORDS 64                   /* of mismatches, for each worker; a ring keeps one less */
+#define GENERATIONS_MIN 3            /* traded for slots if marks are few */
+#define RESIDUE_MAX HY_MARK_RESIDUES /* limited by the counter in a slot */
+#define RECORDS 64                   /* of mismatches, for each worker; a ring holds one less */
 
 pthread_mutex_t hy_offload_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 struct hy_offload *hy_offload_list;
@@ -33,7 +33,7 @@ hy_offload_now(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Each function below that begins with `on_` is called by hy_policy_commit(). */
+/* hy_policy_commit() calls the functions whose names begin with `on_`. */
 static int
 on_prepare(void *arg, const struct hy_policy_view *next)
 {
@@ -76,12 +76,12 @@ on_publish(void *arg)
 	o->next_plan = NULL;
 	o->next_marks = NULL;
 	o->dirty = false;
-	o->retry = false; /* all that was refused for its neighbours is untried again */
+	o->retry = false; /* rules refused because of others are untried again */
 	o->full = false;
 	pthread_mutex_unlock(&o->mutex);
 }
 
-/* The table before, and with it the view, must not outlive this. */
+/* The previous table refers to the previous view, and must not outlive this. */
 static void
 on_after(void *arg)
 {
@@ -109,7 +109,7 @@ defaults(const struct hy_offload_params *given)
 	return p;
 }
 
-/* Twice as many slots as rules, so that some are free while others are in quarantine. */
+/* Allocates twice as many slots as rules, since freed slots are in quarantine for a while. */
 static int
 layout(struct hy_offload *o)
 {
@@ -128,7 +128,7 @@ layout(struct hy_offload *o)
 	o->batch = calloc(1, sizeof(*o->batch));
 	if (o->flows == NULL || o->batch == NULL)
 		return -ENOMEM;
-	/* In quarantine: packets may wait that an offload before this one had marked. */
+	/* In quarantine: packets marked for a previous offload may still wait. */
 	for (uint32_t i = 0; i < o->nb_slots; i++) {
 		o->flows[i].generation = 1;
 		o->flows[i].since = hy_offload_now();
@@ -160,7 +160,19 @@ workers_make(struct hy_offload *o)
 	return 0;
 }
 
-/* Looks at what the port takes. Rules that others put there are left alone. */
+/*
+ * How a port treats VLAN tags. It may take other rules, or none, when that changes. While it is
+ * promiscuous, it filters none.
+ */
+static int
+vlan_of(uint16_t port)
+{
+	const int vlan = rte_eth_dev_get_vlan_offload(port);
+
+	return rte_eth_promiscuous_get(port) == 1 ? vlan & ~RTE_ETH_VLAN_FILTER_OFFLOAD : vlan;
+}
+
+/* Finds out what the port takes. Leaves rules of others alone. */
 static int
 port_begin(struct hy_offload *o, char *reason, size_t size)
 {
@@ -169,22 +181,19 @@ port_begin(struct hy_offload *o, char *reason, size_t size)
 	int rc;
 
 	if (rte_eth_dev_info_get(o->port, &info) != 0 ||
-		hy_flow_spread_get(o->port, &o->spread) != 0) {
-		snprintf(reason, size, "there is no port %u", o->port);
-		return -ENODEV;
-	}
+		hy_flow_spread_get(o->port, &o->spread) != 0)
+		return HY_REASON(-ENODEV, reason, size, "there is no port %u", o->port);
 	if (o->any_provider)
 		o->params.provider = hy_flow_rte_of(o->port);
 	if (o->any_driver)
 		o->params.driver = hy_flow_driver_of(info.driver_name == NULL ? ""
 									      : info.driver_name);
+	o->vlan = vlan_of(o->port);
 	rc = hy_flow_probe(o->port, o->params.provider, o->params.driver, &o->limits);
 	if (rc == 0 && o->limits.mark_max == 0)
 		rc = -ENOTSUP;
-	if (rc != 0) {
-		snprintf(reason, size, "%s", o->limits.reason);
-		return rc;
-	}
+	if (rc != 0)
+		return HY_REASON(rc, reason, size, "%s", o->limits.reason);
 	o->room = o->params.max_rules;
 	if (o->params.driver->spread_rules > 0 && o->spread.nb_queues > 1)
 		o->room = RTE_MIN(o->room, o->params.driver->spread_rules);
@@ -233,7 +242,7 @@ list_remove(struct hy_offload *o)
 	pthread_mutex_unlock(&hy_offload_list_mutex);
 }
 
-/* Each step is undone by hy_offload_destroy() or offload_free(). */
+/* hy_offload_destroy() or offload_free() undoes each step. */
 static int
 offload_build(struct hy_offload *o, char *reason, size_t size)
 {
@@ -268,7 +277,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		[REASON_FULL] = "the port has no room",
 		[REASON_COLD] = "others are hit more",
 		[REASON_OVERLAP] = "it overlaps a rule in hardware, which has no priorities",
-		[REASON_RESIDUE] = "too many rules before it would have to be looked at",
+		[REASON_RESIDUE] = "software would have to check too many rules before it",
 		[REASON_TWIN] = "a rule in hardware has the same pattern",
 		[REASON_OTHER] = "other reasons",
 	};
@@ -278,18 +287,13 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	reason[0] = '\0';
 	if (port >= RTE_MAX_ETHPORTS || hy_policy_qsbr(policy) == NULL ||
 		(params != NULL &&
-			(params->max_rules > RULES_MAX ||
-				params->sample_every > SAMPLE_EVERY_MAX))) {
-		snprintf(reason, size,
+			(params->max_rules > RULES_MAX || params->sample_every > SAMPLE_EVERY_MAX)))
+		return HY_REASON(-EINVAL, reason, size,
 			"a port, a policy with a QSBR variable, at most %u rules, and a sample of "
 			"one in %u at least are needed",
 			RULES_MAX, SAMPLE_EVERY_MAX);
-		return -EINVAL;
-	}
-	if (hy_offload_of(port) != NULL) {
-		snprintf(reason, size, "port %u has an offload already", port);
-		return -EEXIST;
-	}
+	if (hy_offload_of(port) != NULL)
+		return HY_REASON(-EEXIST, reason, size, "port %u has an offload already", port);
 	o = calloc(1, sizeof(*o));
 	if (o == NULL)
 		return -ENOMEM;
@@ -318,7 +322,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	return 0;
 }
 
-/* No rule is to be in hardware. */
+/* Plans no rule for hardware. */
 static void
 plan_empty(struct hy_offload *o)
 {
@@ -326,7 +330,7 @@ plan_empty(struct hy_offload *o)
 		o->plan->rules[r].slot = NO_SLOT;
 }
 
-/* Up to a second, as a policy does. */
+/* Waits up to a second, like a policy. */
 static void
 wait_for_workers(struct hy_offload *o)
 {
@@ -338,7 +342,7 @@ wait_for_workers(struct hy_offload *o)
 		hy_offload_now() - begin < 1000000);
 	if (o->garbage != NULL)
 		HY_LOG(ERR,
-			"port %u: a worker does not leave the port's marks, which stay in memory",
+			"port %u: a worker does not release the port's marks, which stay in memory",
 			o->port);
 }
 
@@ -389,7 +393,7 @@ settle(struct hy_offload *o)
 	}
 }
 
-/* Software takes over from hardware that was caught. Its rules leave as others do. */
+/* Stops using the marks of hardware that cannot be trusted. Its rules leave as usual. */
 static void
 demote(struct hy_offload *o)
 {
@@ -400,12 +404,45 @@ demote(struct hy_offload *o)
 	hy_offload_jump_remove(o);
 }
 
+/* Whether the port still treats VLAN tags, and spreads packets, as its rules assume. */
+static bool
+settings_same(const struct hy_offload *o)
+{
+	struct hy_flow_spread spread;
+
+	if (vlan_of(o->port) != o->vlan)
+		return false;
+	/* A driver that could not tell its key once has not changed it. */
+	return o->params.driver->fate != HY_FLOW_FATE_RSS || o->spread.nb_queues <= 1 ||
+		hy_flow_spread_get(o->port, &spread) != 0 || spread.key_len != o->spread.key_len ||
+		(spread.types == o->spread.types &&
+			memcmp(spread.key, o->spread.key, spread.key_len) == 0);
+}
+
+/* Begins again if they have changed. */
+static void
+settings_follow(struct hy_offload *o)
+{
+	bool same;
+
+	pthread_mutex_lock(&o->mutex);
+	same = o->state != HY_OFFLOAD_UP || !rte_eth_dev_is_valid_port(o->port) || settings_same(o);
+	pthread_mutex_unlock(&o->mutex);
+	if (same)
+		return;
+	hy_offload_down(o, true);
+	hy_offload_up(o);
+	if (o->hal != NULL)
+		hy_offload_declare(o, o->hal);
+}
+
 uint32_t
 hy_offload_poll(struct hy_offload *o)
 {
 	bool demoted = false;
 	uint32_t done = 0;
 
+	settings_follow(o);
 	pthread_mutex_lock(&o->mutex);
 	hy_offload_collect(o);
 	if (o->state == HY_OFFLOAD_UP && hy_offload_distrust(o)) {
@@ -415,6 +452,7 @@ hy_offload_poll(struct hy_offload *o)
 	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED)
 		done += hy_offload_destroy_left(o, false);
 	if (o->state == HY_OFFLOAD_UP) {
+		hy_offload_reach_follow(o);
 		settle(o);
 		done += hy_offload_age(o);
 		done += hy_offload_install(o);
@@ -422,7 +460,7 @@ hy_offload_poll(struct hy_offload *o)
 	if (o->state == HY_OFFLOAD_UP && o->dirty) {
 		struct marks *marks = hy_offload_marks_make(o, o->plan);
 
-		/* Without memory for another, the table before stays right. */
+		/* If there is no memory, the current table remains valid. */
 		if (marks != NULL) {
 			hy_offload_marks_publish(o, marks, o->plan);
 			o->dirty = false;
@@ -439,8 +477,21 @@ void
 hy_offload_down(struct hy_offload *o, bool answers)
 {
 	pthread_mutex_lock(&o->mutex);
-	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED) {
+	/* A port that is down may still have rules that it refused to remove. */
+	if (o->state != HY_OFFLOAD_GONE && (o->state != HY_OFFLOAD_DOWN || !answers)) {
 		hy_offload_forget(o, answers);
+		if (o->state == HY_OFFLOAD_UP)
+			o->state = HY_OFFLOAD_DOWN;
+	}
+	pthread_mutex_unlock(&o->mutex);
+}
+
+void
+hy_offload_recovers(struct hy_offload *o)
+{
+	pthread_mutex_lock(&o->mutex);
+	if (o->state == HY_OFFLOAD_UP || o->state == HY_OFFLOAD_DEMOTED) {
+		hy_offload_abandon(o);
 		if (o->state == HY_OFFLOAD_UP)
 			o->state = HY_OFFLOAD_DOWN;
 	}
@@ -459,6 +510,7 @@ hy_offload_up(struct hy_offload *o)
 	if (o->state == HY_OFFLOAD_DOWN) {
 		const uint64_t marks = (uint64_t)o->generations << o->slot_bits;
 
+		hy_offload_destroy_kept(o);
 		rc = port_begin(o, reason, sizeof(reason));
 		if (rc == 0 && marks + o->nb_slots - 1 > o->limits.mark_max) {
 			snprintf(reason, sizeof(reason), "marks up to %u are fewer than before",

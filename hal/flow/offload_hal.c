@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an offload found out about its port, as capabilities that variants ask for. */
+/* Reports what an offload found out about its port, as capabilities for variants. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ hy_offload_declare(struct hy_offload *o, struct hy_hal *hal)
 }
 
 /*
- * While the port is down, nothing is declared: it has no packets, and its classifier, which finds
- * no marks, may stay for when it is back.
+ * Does not change capabilities when the port goes down: it receives no packets, and its classifier
+ * can stay until the port is back.
  */
 static void
 on_port(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
@@ -49,10 +49,12 @@ on_port(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
 		return;
 	if (state == HY_PORT_GONE) {
 		hy_offload_gone(o);
+	} else if (state == HY_PORT_DOWN && hy_hal_port_recovers(hal, port)) {
+		hy_offload_recovers(o);
 	} else if (state == HY_PORT_DOWN) {
 		hy_offload_down(o, hy_hal_port_answers(hal, port));
 	} else if (state == HY_PORT_UP) {
-		hy_offload_up(o); /* on an error it stays down, and says why */
+		hy_offload_up(o); /* on an error it stays down, and the reason is declared */
 		hy_offload_declare(o, hal);
 	}
 }
@@ -80,12 +82,12 @@ void
 hy_offload_unfollow(struct hy_offload *o)
 {
 	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = o->port };
-	static const char why[] = "nothing is offloaded to it any more";
+	static const char why[] = "its offload was removed";
 
 	if (o->hal == NULL)
 		return;
 	hy_hal_port_unobserve(o->hal, on_port, o);
-	/* -ENODEV: then there is nothing to be said of it. */
+	/* May fail with -ENODEV: then there is no capability to change. */
 	hy_hal_capability_set(o->hal, target, HY_CAP_FLOW_MARK, HY_LEVEL_NO, HY_ORIGIN_OBSERVED, 0,
 		why);
 	hy_hal_capability_set(o->hal, target, HY_CAP_FLOW_PRIORITY, HY_LEVEL_NO, HY_ORIGIN_OBSERVED,

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules in and out of hardware: what is hit most goes in, what workers have left goes out. */
+/*
+ * Rules in hardware: the most hit ones are installed, and rules that workers have left destroyed.
+ */
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/graph/internal/log.h"
+#include <rte_ethdev.h>
+
 #include "many.h"
 #include "offload.h"
 #include "probe.h"
 
-/* A rule displaces another when it is hit more than twice as often, and by that many packets. */
+/* A rule displaces another if it is hit more than twice as often, plus this number of packets. */
 #define EVICT_FACTOR 2
 #define EVICT_MORE 8
 
@@ -34,7 +37,7 @@ flow_free(struct hy_offload *o, struct flow *flow)
 	o->full = false;
 }
 
-/* Has the port remove the rules that are in the batch. */
+/* Destroys the rules in the batch. */
 static void
 batch_destroy(struct hy_offload *o)
 {
@@ -49,6 +52,7 @@ batch_destroy(struct hy_offload *o)
 			continue;
 		}
 		flow->state = FLOW_STUCK;
+		flow->handle = NULL; /* it may be invalid now */
 		o->leaving--;
 		o->stuck++;
 		o->failed++;
@@ -78,13 +82,9 @@ hy_offload_destroy_left(struct hy_offload *o, bool now)
 	return done;
 }
 
-/*
- * The port is about to stop, or to be reset, or went. If it answers, all rules are removed: it may
- * keep rules over a stop, and nobody could tell later which handles are valid still. Otherwise
- * they are forgotten, for a reset takes them. Marks that wait in queues are those of no table.
- */
-void
-hy_offload_forget(struct hy_offload *o, bool answers)
+/* Lets all rules leave. Marked packets that wait in queues match no table. */
+static void
+withdraw(struct hy_offload *o)
 {
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
 		o->plan->rules[r].slot = NO_SLOT;
@@ -92,6 +92,17 @@ hy_offload_forget(struct hy_offload *o, bool answers)
 	}
 	hy_offload_marks_publish(o, NULL, o->plan);
 	o->lost += o->leaving;
+}
+
+/*
+ * Called when the port is about to stop or to be reset, or was removed. If it answers, removes all
+ * rules: a port may keep rules over a stop, and it would be unknown which handles are still valid.
+ * Otherwise forgets them, since a reset deletes them.
+ */
+void
+hy_offload_forget(struct hy_offload *o, bool answers)
+{
+	withdraw(o);
 	if (answers) {
 		hy_offload_jump_remove(o);
 		hy_offload_destroy_left(o, true);
@@ -105,7 +116,43 @@ hy_offload_forget(struct hy_offload *o, bool answers)
 	hy_offload_port_rules_forget(o);
 }
 
-/* The next slot whose marks nobody can meet any more. One may have been freed a moment ago. */
+void
+hy_offload_abandon(struct hy_offload *o)
+{
+	withdraw(o);
+	for (uint32_t i = 0; i < o->nb_slots; i++)
+		if (o->flows[i].state == FLOW_LEAVING)
+			o->flows[i].state = FLOW_STUCK;
+	o->stuck += o->leaving;
+	o->leaving = 0;
+	hy_offload_port_rules_forget(o);
+}
+
+/*
+ * Other ports may restore rules, too (net/hns3, hns3_ethdev.c, hns3_restore_conf()), but do not say
+ * whether the handles are valid.
+ */
+void
+hy_offload_destroy_kept(struct hy_offload *o)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(o->port, &info) != 0 ||
+		(info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP) == 0)
+		return;
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_STUCK || flow->handle == NULL)
+			continue;
+		flow->state = FLOW_LEAVING;
+		o->stuck--;
+		o->leaving++;
+	}
+	hy_offload_destroy_left(o, true);
+}
+
+/* The next slot whose marks cannot occur any more: freed slots are in quarantine first. */
 static uint32_t
 slot_find(const struct hy_offload *o, uint32_t from)
 {
@@ -124,9 +171,9 @@ slot_find(const struct hy_offload *o, uint32_t from)
 }
 
 /*
- * A priority between those of the rules that it overlaps, so that hardware decides as the policy
- * does; in the middle, so that there is room for rules to come. Where there is none, the residue
- * decides. Without priorities, no two rules in hardware may overlap.
+ * Finds a priority between those of the overlapping rules, so that hardware decides as the policy
+ * does; in the middle, to leave room for later rules. If there is none, the residue decides.
+ * Without priorities, no two rules in hardware may overlap.
  */
 static bool
 priority_find(const struct hy_offload *o, uint32_t rank, uint32_t *priority)
@@ -154,7 +201,7 @@ priority_find(const struct hy_offload *o, uint32_t rank, uint32_t *priority)
 	return true;
 }
 
-/* What a driver says is kept as a reason, whatever else there is not. */
+/* Records the driver's message, or its errno, as a reason. */
 static uint8_t
 refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error)
 {
@@ -166,8 +213,8 @@ refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error)
 }
 
 /*
- * A rule in hardware, if there is one of the table that this rule would go to, and one whose values
- * can be changed: asked for again, it would be refused as its own twin. NULL: there is none.
+ * A rule in hardware whose values can be changed, preferably in the table that this rule would use.
+ * It cannot be tried unchanged: it would be refused as a duplicate. NULL: there is none.
  */
 static const struct hy_flow_match *
 in_hardware_like(const struct hy_offload *o, const struct hy_flow_match *match)
@@ -186,7 +233,7 @@ in_hardware_like(const struct hy_offload *o, const struct hy_flow_match *match)
 	return like;
 }
 
-/* Where the error does not tell, a rule does that the port has no other reason to refuse. */
+/* If the error is ambiguous, tries a rule that the port can only refuse for lack of room. */
 static bool
 means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match)
 {
@@ -197,7 +244,7 @@ means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match
 			in_hardware_like(o, match));
 }
 
-/* Puts a rule into the batch, as if hardware had it already, or notes why not. */
+/* Puts a rule into the batch, as if it were in hardware already, or records why not. */
 static void
 stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 {
@@ -230,13 +277,14 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	};
 	flow->state = FLOW_LIVE;
 	flow->priority = priority;
-	flow->fragments = lowered->fragments;
+	flow->checks = (lowered->fragments ? HY_MARK_FRAGMENTS : 0) |
+		(lowered->wider ? HY_MARK_RULE : 0);
 	state->slot = slot;
 	state->reason = REASON_NONE;
 	o->live++;
 }
 
-/* Whether the rule of a slot is in hardware, with the pattern that this one has. */
+/* Whether a slot's rule is in hardware and has the same pattern. */
 static bool
 is_twin(const struct hy_offload *o, uint32_t slot, const struct hy_flow_match *match)
 {
@@ -245,7 +293,9 @@ is_twin(const struct hy_offload *o, uint32_t slot, const struct hy_flow_match *m
 	return flow->state != FLOW_FREE && hy_flow_same(&flow->match, match);
 }
 
-/* The slot of another rule in hardware that has the pattern of the rule in this slot, or NO_SLOT. */
+/*
+ * The slot of another rule in hardware with the same pattern as the rule in this slot, or NO_SLOT.
+ */
 static uint32_t
 twin_find(const struct hy_offload *o, uint32_t slot)
 {
@@ -256,9 +306,9 @@ twin_find(const struct hy_offload *o, uint32_t slot)
 }
 
 /*
- * Takes back what stage() did for a rule that the port did not take, and notes why. It may have had it
- * for a moment: net/cnxk writes a rule before it finds no group of queues for it (roc_npc.c,
- * roc_npc_flow_create()). So the slot goes on as that of a rule that was removed.
+ * Undoes stage() for a rule that the port refused, and records why. The rule may have been active
+ * for a moment: net/cnxk writes a rule before it looks for a group of queues (roc_npc.c,
+ * roc_npc_flow_create()). So the slot is treated like that of a removed rule.
  */
 static void
 unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_request *request)
@@ -268,7 +318,7 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	const bool was_full = o->full;
 	bool full;
 
-	if (request->rc == -ETIMEDOUT) { /* it may be there: no other rule may have its mark */
+	if (request->rc == -ETIMEDOUT) { /* it may exist: no other rule may use its mark */
 		flow->state = FLOW_STUCK;
 		o->live--;
 		o->stuck++;
@@ -281,15 +331,15 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	state->twin = twin_find(o, staged->slot);
 	if (full)
 		state->reason = REASON_FULL;
-	else if (state->twin != NO_SLOT) /* in whatever words ports say so */
+	else if (state->twin != NO_SLOT) /* messages of drivers differ */
 		state->reason = REASON_TWIN;
 	else
 		state->reason = refusal(o, request->rc, &request->error);
 	state->slot = NO_SLOT;
-	o->retry = true; /* others may have stayed out for its sake */
+	o->retry = true; /* others may have been refused because of it */
 }
 
-/* Hands the batch to the port. Returns how many rules that took. */
+/* Creates the rules in the batch. Returns how many the port took. */
 static uint32_t
 batch_create(struct hy_offload *o)
 {
@@ -314,7 +364,7 @@ batch_create(struct hy_offload *o)
 	return done;
 }
 
-/* The least hit first; of those alike, the last in the policy. */
+/* Sorts by hits, least first; then by rank, last first. */
 static int
 colder(const void *a, const void *b, void *arg)
 {
@@ -326,7 +376,7 @@ colder(const void *a, const void *b, void *arg)
 	return (x < y) - (x > y);
 }
 
-/* Ranks of rules in hardware, or of those that might be, in the order of colder(). */
+/* The ranks of rules in hardware, or of candidates for hardware, sorted by colder(). */
 static uint32_t *
 ranks_sorted(const struct hy_offload *o, bool hardware, uint32_t *n)
 {
@@ -347,8 +397,9 @@ ranks_sorted(const struct hy_offload *o, bool hardware, uint32_t *n)
 }
 
 /*
- * What only its neighbours kept out may go in when one of those has gone, or has settled. A twin is
- * held against the one slot that kept it out: there may be many of both.
+ * Rules that were refused only because of others can be tried again when one of those was removed
+ * or has settled. A twin is compared only with the slot that kept it out, since there may be many
+ * of both.
  */
 static void
 retry_neighbours(struct hy_offload *o)
@@ -365,8 +416,8 @@ retry_neighbours(struct hy_offload *o)
 }
 
 /*
- * How many rules more the port may have. Of those that spread packets, one that it would not remove
- * has its group of queues still; and to ask for one too many may do harm (net/cnxk, v22.11).
+ * How many more rules the port may get. If rules take a group of queues, stuck ones still have
+ * theirs, and asking for one too many may corrupt the driver (net/cnxk, v22.11).
  */
 static uint32_t
 room_left(const struct hy_offload *o)
@@ -380,7 +431,7 @@ room_left(const struct hy_offload *o)
 uint32_t
 hy_offload_install(struct hy_offload *o)
 {
-	/* One by one, the first refusal for want of room is the last. */
+	/* One by one, installing stops at the first refusal for lack of room. */
 	const uint32_t many = o->params.provider->create_many == NULL ? 1 : BATCH;
 	uint32_t n, slot = 0, done = 0;
 	uint32_t *ranks;
@@ -409,20 +460,7 @@ hy_offload_install(struct hy_offload *o)
 	return done;
 }
 
-static void
-rates_update(struct hy_offload *o)
-{
-	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
-		struct rule_state *state = &o->plan->rules[r];
-		const uint64_t hits = hy_offload_hits(o, o->plan->view->rules[r].index);
-		const uint64_t rate = state->rate / 2 + (hits - state->hits);
-
-		state->rate = rate > UINT32_MAX ? UINT32_MAX : (uint32_t)rate;
-		state->hits = hits;
-	}
-}
-
-/* Takes the coldest rules out for such as are hotter. Returns how many leave. */
+/* Evicts the coldest rules in favour of hotter ones. Returns how many leave. */
 static uint32_t
 evict(struct hy_offload *o)
 {
@@ -458,11 +496,18 @@ hy_offload_age(struct hy_offload *o)
 	if (now - o->aged < o->params.age_us)
 		return 0;
 	o->aged = now;
-	rates_update(o);
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		struct rule_state *state = &o->plan->rules[r];
+		const uint64_t hits = hy_offload_hits(o, o->plan->view->rules[r].index);
+		const uint64_t rate = state->rate / 2 + (hits - state->hits);
+
+		state->rate = rate > UINT32_MAX ? UINT32_MAX : (uint32_t)rate;
+		state->hits = hits;
+	}
 	if (!o->full)
 		return 0;
 	done = evict(o);
-	/* Somebody else may have made room: the hottest is tried once more. */
+	/* Others may have made room: try the hottest rule again. */
 	if (done == 0 && room_left(o) > 0)
 		o->full = false;
 	return done;

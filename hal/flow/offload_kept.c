@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules that a port would not remove: they mark packets for as long as the port has them, and so
- * beyond the life of their offload. The next offload of that port gives their slots to no rule.
+ * Rules that a port refused to remove: they keep marking packets, even after their offload was
+ * destroyed. The next offload of the port does not use their slots.
  */
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct kept {
 	struct kept *next;
 	uint16_t port;
-	char name[RTE_ETH_NAME_MAX_LEN]; /* of the device: the port's id may go to another */
+	char name[RTE_ETH_NAME_MAX_LEN]; /* of the device: another may get the port's id */
 	uint32_t mark;
 	struct hy_flow_match match;
 };

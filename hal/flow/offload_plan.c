@@ -1,44 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans: what the engine knows of each rule of a view, handed on from view to view by rule id. */
+/* Plans: the state of each rule of a view, carried from view to view by rule id. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "offload.h"
 
-/* Arrays are never empty: malloc(0) may be NULL. */
-static size_t
-room(uint32_t n)
-{
-	return (size_t)n + 1;
-}
-
-static int
-by_id(const void *a, const void *b, void *arg)
-{
-	const struct hy_policy_rule *rules = arg;
-	const uint32_t x = rules[*(const uint32_t *)a].rule.id;
-	const uint32_t y = rules[*(const uint32_t *)b].rule.id;
-
-	return (x > y) - (x < y);
-}
-
 uint32_t
 hy_offload_plan_find(const struct plan *plan, uint32_t id)
 {
-	uint32_t low = 0, high = plan->view->nb_rules;
+	const struct hy_policy_rule *rule = hy_policy_view_find(plan->view, id);
 
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (plan->view->rules[plan->by_id[mid]].rule.id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == plan->view->nb_rules || plan->view->rules[plan->by_id[low]].rule.id != id)
-		return NO_SLOT;
-	return plan->by_id[low];
+	return rule == NULL ? NO_SLOT : (uint32_t)(rule - plan->view->rules);
 }
 
 uint64_t
@@ -51,7 +24,7 @@ hy_offload_hits(const struct hy_offload *o, uint32_t index)
 	return hits;
 }
 
-/* What is known of a rule from the plan before, if it asks for the same as it did. */
+/* The state of a rule from the previous plan, if its match is unchanged. */
 static struct rule_state
 carried(const struct hy_offload *o, const struct hy_policy_rule *rule)
 {
@@ -64,7 +37,7 @@ carried(const struct hy_offload *o, const struct hy_policy_rule *rule)
 		memcmp(&old->view->rules[rank].rule.match, &rule->rule.match,
 			sizeof(rule->rule.match)) != 0)
 		return state;
-	/* Before the comparison of counters: a rule with another class has another counter. */
+	/* A rule whose class has changed has another counter. */
 	if (old->view->rules[rank].index == rule->index) {
 		state.hits = old->rules[rank].hits;
 		state.rate = old->rules[rank].rate;
@@ -83,18 +56,14 @@ hy_offload_plan_make(struct hy_offload *o, const struct hy_policy_view *view)
 	if (plan == NULL)
 		return NULL;
 	plan->view = view;
-	plan->rules = malloc(room(view->nb_rules) * sizeof(*plan->rules));
-	plan->by_id = malloc(room(view->nb_rules) * sizeof(*plan->by_id));
-	if (plan->rules == NULL || plan->by_id == NULL) {
+	/* Never of 0 bytes: malloc(0) may return NULL. */
+	plan->rules = malloc(((size_t)view->nb_rules + 1) * sizeof(*plan->rules));
+	if (plan->rules == NULL) {
 		hy_offload_plan_free(o, plan);
 		return NULL;
 	}
-	for (uint32_t r = 0; r < view->nb_rules; r++) {
+	for (uint32_t r = 0; r < view->nb_rules; r++)
 		plan->rules[r] = carried(o, &view->rules[r]);
-		plan->by_id[r] = r;
-	}
-	qsort_r(plan->by_id, view->nb_rules, sizeof(*plan->by_id), by_id,
-		(void *)(uintptr_t)view->rules);
 	return plan;
 }
 
@@ -106,7 +75,6 @@ hy_offload_plan_free(struct hy_offload *o, struct plan *plan)
 	if (plan->held)
 		hy_policy_view_release(o->policy, plan->view);
 	free(plan->rules);
-	free(plan->by_id);
 	free(plan);
 }
 

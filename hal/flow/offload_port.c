@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules that a port needs beside those of the policy, and the order in which they come and go.
+ * The rules that a port needs in addition to those of the policy, and their order.
  *
- * Where rules are in a group, a rule in group 0 sends all packets there. At each moment that it is in
- * hardware, so is the default rule of the group, for a NIC may drop what no rule of a group matches.
+ * If the policy's rules are in a group, a rule in group 0 leads packets there. Whenever that is
+ * in hardware, so is the group's default rule: a NIC may drop packets that no rule of a group
+ * matches.
+ *
+ * That rule must match no packet that the port would not accept otherwise. The driver's own rules
+ * for the port's addresses are in group 0, too: a rule for all packets would make the port
+ * promiscuous, and take packets from the kernel (net/mlx5/mlx5_trigger.c, mlx5_traffic_enable();
+ * linux/mlx5_os.c, mlx5_os_set_promisc(), which only virtual functions need). Packets to other
+ * addresses, broadcast and multicast are left to the driver's rules, and so to software.
  */
 
 #include <errno.h>
 #include <string.h>
+
+#include <rte_ethdev.h>
 
 #include "lib/graph/internal/log.h"
 #include "offload.h"
 #include "probe.h"
 
 /*
- * Of the rule in group 0, so that the program's own rules there come first: the lowest that mlx5 has
- * for its users, 3 or, with fewer levels, 1 (mlx5_flow.c, mlx5_get_lowest_priority()).
+ * Of the rule in group 0, so that the program's own rules there take precedence: mlx5's lowest
+ * priority for applications, 3, or 1 with fewer levels (mlx5_flow.c, mlx5_get_lowest_priority()).
  */
 #define JUMP_PRIORITY 3
 
@@ -33,7 +42,7 @@ rule_make(struct hy_offload *o, const struct hy_flow_lowered *rule, void **flow,
 	return rc;
 }
 
-/* Once only: after a failure nobody knows whether the handle is valid. False: the rule may stay. */
+/* Tries only once: after a failure the handle may be invalid. False: the rule may still exist. */
 static bool
 rule_remove(struct hy_offload *o, void **flow, const char *what)
 {
@@ -47,6 +56,37 @@ rule_remove(struct hy_offload *o, void **flow, const char *what)
 	return rc == 0;
 }
 
+/* Which packets the port accepts that may reach the policy's rules. */
+static struct reach
+reach_of(const struct hy_offload *o)
+{
+	const struct hy_flow_driver *driver = o->params.driver;
+	struct reach reach = { .own = driver->own_address ||
+			(driver->group > 0 && rte_eth_promiscuous_get(o->port) != 1) };
+
+	if (reach.own)
+		rte_eth_macaddr_get(o->port, &reach.address);
+	return reach;
+}
+
+static int
+jump_make(struct hy_offload *o, const char **why)
+{
+	struct hy_flow_lowered rule;
+	bool stays = false;
+	int rc = 0;
+
+	for (uint32_t p = JUMP_PRIORITY + 1; p > 0 && o->jump == NULL && !stays; p--) {
+		hy_flow_lower_jump(o->params.driver, p - 1, o->reach.own ? &o->reach.address : NULL,
+			&rule);
+		rc = rule_make(o, &rule, &o->jump, why);
+		/* No answer and no handle: it may exist, and cannot be removed. */
+		stays = rc == -ETIMEDOUT && o->jump == NULL;
+	}
+	o->jump_stays |= stays;
+	return rc;
+}
+
 static int
 group_make(struct hy_offload *o, const char **why)
 {
@@ -57,16 +97,55 @@ group_make(struct hy_offload *o, const char **why)
 		*why = "the port has more receive queues than a rule spreads packets over";
 		return rc;
 	}
-	rc = rule_make(o, &rule, &o->fallback, why);
-	if (rc != 0)
-		return rc;
-	for (uint32_t p = JUMP_PRIORITY + 1; p > 0 && o->jump == NULL && !o->jump_stays; p--) {
-		hy_flow_lower_jump(o->params.driver, p - 1, &rule);
-		rc = rule_make(o, &rule, &o->jump, why);
-		/* Without an answer and without a handle: it may be there, and cannot be removed. */
-		o->jump_stays = rc == -ETIMEDOUT && o->jump == NULL;
+	/* The driver's rules for addresses name VLANs then; the jump would not. */
+	if (o->reach.own &&
+		(rte_eth_dev_get_vlan_offload(o->port) & RTE_ETH_VLAN_FILTER_OFFLOAD) != 0) {
+		*why = "packets of any VLAN would pass the port's filter";
+		return -ENOTSUP;
 	}
-	return rc;
+	rc = rule_make(o, &rule, &o->fallback, why);
+	return rc == 0 ? jump_make(o, why) : rc;
+}
+
+/*
+ * Replaces the rule that leads to the group, the new one first. Packets that came by the old one may
+ * wait in a queue without a mark: no marks are due until the rules have settled once more.
+ */
+static void
+jump_replace(struct hy_offload *o)
+{
+	void *old = o->jump;
+	const char *why = NULL;
+	int rc;
+
+	o->jump = NULL;
+	rc = jump_make(o, &why);
+	if (rc != 0)
+		HY_LOG(WARNING, "port %u: no rule leads to the policy's rules: %s", o->port,
+			why != NULL ? why : strerror(-rc));
+	if (!rule_remove(o, &old, "the rule that led to the policy's rules"))
+		o->jump_stays = true;
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		if (o->flows[i].state != FLOW_LIVE)
+			continue;
+		o->flows[i].settled = false;
+		o->flows[i].since = hy_offload_now();
+	}
+}
+
+void
+hy_offload_reach_follow(struct hy_offload *o)
+{
+	const struct reach reach = reach_of(o);
+
+	if (!rte_eth_dev_is_valid_port(o->port))
+		return;
+	if (reach.own == o->reach.own && rte_is_same_ether_addr(&reach.address, &o->reach.address))
+		return;
+	o->reach = reach;
+	o->dirty = true;
+	if (o->params.driver->group > 0)
+		jump_replace(o);
 }
 
 int
@@ -74,6 +153,7 @@ hy_offload_port_rules_make(struct hy_offload *o, const char **why)
 {
 	int rc = 0;
 
+	o->reach = reach_of(o);
 	if (o->params.driver->group > 0)
 		rc = group_make(o, why);
 	if (rc == 0 && o->params.driver->keep_sentinel)

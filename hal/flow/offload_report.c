@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How an offload stands: for programs, for people, and for telemetry. */
+/* The state of an offload: as a structure, as text, as JSON and in telemetry. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,34 +26,19 @@ static const char *const states[] = {
 static void
 stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
 {
-	struct mark_counts c;
-
-	hy_offload_counts(o, &c);
-	*s = (struct hy_offload_stats){
-		.port = o->port,
-		.state = o->state,
-		.limits = o->limits,
-		.hw_rules = o->live,
-		.sw_rules = o->plan->view->nb_rules - o->live,
-		.leaving = o->leaving,
-		.room = o->room,
-		.full = o->full,
-		.installed = o->installed,
-		.evicted = o->evicted,
-		.lost = o->lost,
-		.failed = o->failed,
-		.marked = c.marked,
-		.unmarked = c.unmarked,
-		.stale = c.stale,
-		.fragments = c.fragments,
-		.residue = c.residue,
-		.sampled = c.sampled,
-		.mismatches = c.mismatches,
-		.looked = c.looked,
-		.missing = c.missing,
-		.garbled = c.garbled,
-		.foreign = c.foreign,
-	};
+	hy_offload_counts(o, s);
+	s->port = o->port;
+	s->state = o->state;
+	s->limits = o->limits;
+	s->hw_rules = o->live;
+	s->sw_rules = o->plan->view->nb_rules - o->live;
+	s->leaving = o->leaving;
+	s->room = o->room;
+	s->full = o->full;
+	s->installed = o->installed;
+	s->evicted = o->evicted;
+	s->lost = o->lost;
+	s->failed = o->failed;
 	if (o->state == HY_OFFLOAD_DEMOTED)
 		memcpy(s->demoted, o->demoted, sizeof(s->demoted));
 }
@@ -105,7 +90,7 @@ hy_offload_mismatch(struct hy_offload *o, struct hy_mark_mismatch *mismatch)
 	return rc == 0 ? 0 : -ENOENT;
 }
 
-/* Share of packets that hardware classified, in percent. */
+/* The share of packets that hardware classified, in percent. */
 static double
 hit_rate(const struct hy_offload_stats *s)
 {
@@ -114,99 +99,116 @@ hit_rate(const struct hy_offload_stats *s)
 	return packets == 0 ? 0 : 100.0 * (double)s->marked / (double)packets;
 }
 
-/* How many rules each reason keeps in software. */
+/* What is reported of an offload. */
+struct report {
+	struct hy_offload_stats s;
+	struct hy_flow_kind_counts kinds;
+	uint32_t count[REASONS]; /* rules that each reason keeps in software */
+};
+
 static void
-reasons_count(const struct hy_offload *o, uint32_t count[REASONS])
+report_read(const struct hy_offload *o, struct report *r)
 {
-	memset(count, 0, REASONS * sizeof(count[0]));
-	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++)
-		count[o->plan->rules[r].reason]++;
-	count[REASON_NONE] = 0;
+	stats_read(o, &r->s);
+	hy_flow_kinds_count(o->params.driver, &r->s.limits, &r->kinds, NULL);
+	memset(r->count, 0, sizeof(r->count));
+	for (uint32_t i = 0; i < o->plan->view->nb_rules; i++)
+		r->count[o->plan->rules[i].reason]++;
+	r->count[REASON_NONE] = 0;
 }
 
 static void
 print(const struct hy_offload *o, FILE *out)
 {
-	struct hy_offload_stats s;
-	uint32_t count[REASONS];
+	struct report r;
+	const struct hy_offload_stats *s = &r.s;
 
-	stats_read(o, &s);
-	reasons_count(o, count);
-	fprintf(out, "port %u: offload %s, rules as of %s by %s\n", s.port, states[s.state],
+	report_read(o, &r);
+	fprintf(out, "port %u: offload %s, rules as of %s by %s\n", s->port, states[s->state],
 		o->params.driver->driver, o->params.provider->name);
-	if (s.demoted[0] != '\0')
-		fprintf(out, "  %s\n", s.demoted);
-	fprintf(out, "  %s\n", s.limits.reason);
-	if (s.limits.mark_max > 0)
-		hy_flow_kinds_print(o->params.driver, &s.limits, out);
-	fprintf(out, "  rules: %u in hardware, %u in software, %u leaving%s\n", s.hw_rules,
-		s.sw_rules, s.leaving, s.full ? "; the port is full" : "");
-	for (unsigned int r = 0; r < REASONS; r++)
-		if (count[r] > 0)
-			fprintf(out, "    %u in software: %s\n", count[r], o->reasons[r]);
+	if (s->demoted[0] != '\0')
+		fprintf(out, "  %s\n", s->demoted);
+	fprintf(out, "  %s\n", s->limits.reason);
+	if (s->limits.mark_max > 0)
+		hy_flow_kinds_print(o->params.driver, &s->limits, out);
+	fprintf(out, "  rules: %u in hardware, %u in software, %u leaving%s\n", s->hw_rules,
+		s->sw_rules, s->leaving, s->full ? "; the port is full" : "");
+	for (unsigned int i = 0; i < REASONS; i++)
+		if (r.count[i] > 0)
+			fprintf(out, "    %u in software: %s\n", r.count[i], o->reasons[i]);
 	fprintf(out,
 		"  so far: %" PRIu64 " installed, %" PRIu64 " evicted, %" PRIu64 " lost, %" PRIu64
 		" not removed\n",
-		s.installed, s.evicted, s.lost, s.failed);
+		s->installed, s->evicted, s->lost, s->failed);
 	fprintf(out,
 		"  packets: %" PRIu64 " classified by hardware (%.1f %%), %" PRIu64
 		" unmarked, %" PRIu64 " with a stale mark, %" PRIu64 " marked fragments\n",
-		s.marked, hit_rate(&s), s.unmarked, s.stale, s.fragments);
+		s->marked, hit_rate(s), s->unmarked, s->stale, s->fragments);
 	fprintf(out,
-		"  of those by hardware: %" PRIu64 " held to rules of software, %" PRIu64
+		"  of those by hardware: %" PRIu64 " compared with rules of software, %" PRIu64
 		" sampled, %" PRIu64 " wrong\n",
-		s.residue, s.sampled, s.mismatches);
+		s->residue, s->sampled, s->mismatches);
 	fprintf(out,
 		"  of those without a valid mark: %" PRIu64 " looked at; a mark was due to %" PRIu64
 		" without one and %" PRIu64 " with another\n",
-		s.looked, s.missing, s.garbled);
-	if (s.foreign > 0)
+		s->looked, s->missing, s->garbled);
+	if (s->foreign > 0)
 		fprintf(out, "  %" PRIu64 " bursts had packets that name another port\n",
-			s.foreign);
+			s->foreign);
+}
+
+/* The numbers among the statistics, by their names in JSON and telemetry. */
+#define NUMBER(member) \
+	{ \
+#member, offsetof(struct hy_offload_stats, member), \
+			sizeof(((struct hy_offload_stats *)0)->member) == sizeof(uint64_t) \
+	}
+
+static const struct number {
+	const char *name;
+	size_t at;
+	bool wide; /* uint64_t, else uint32_t */
+} numbers[] = { NUMBER(hw_rules), NUMBER(sw_rules), NUMBER(leaving), NUMBER(room),
+	NUMBER(installed), NUMBER(evicted), NUMBER(lost), NUMBER(failed), NUMBER(marked),
+	NUMBER(unmarked), NUMBER(stale), NUMBER(fragments), NUMBER(residue), NUMBER(sampled),
+	NUMBER(mismatches), NUMBER(looked), NUMBER(missing), NUMBER(garbled), NUMBER(foreign) };
+
+static uint64_t
+number_of(const struct hy_offload_stats *s, const struct number *number)
+{
+	const char *at = (const char *)s + number->at;
+
+	return number->wide ? *(const uint64_t *)(const void *)at
+			    : *(const uint32_t *)(const void *)at;
 }
 
 static void
 json(const struct hy_offload *o, FILE *out)
 {
-	struct hy_flow_kind_counts kinds;
-	struct hy_offload_stats s;
-	uint32_t count[REASONS];
+	struct report r;
+	const struct hy_offload_stats *s = &r.s;
 	const char *comma = "";
 
-	stats_read(o, &s);
-	hy_flow_kinds_count(o->params.driver, &s.limits, &kinds, NULL);
-	reasons_count(o, count);
-	fprintf(out, "{\"port\": %u, \"state\": \"%s\", \"driver\": ", s.port, states[s.state]);
+	report_read(o, &r);
+	fprintf(out, "{\"port\": %u, \"state\": \"%s\", \"driver\": ", s->port, states[s->state]);
 	hy_json_string(o->params.driver->driver, out);
 	fprintf(out, ", \"provider\": ");
 	hy_json_string(o->params.provider->name, out);
-	fprintf(out, ", \"mark_max\": %u, \"priorities\": %u, \"hw_rules\": %u, \"sw_rules\": %u",
-		s.limits.mark_max, s.limits.priorities, s.hw_rules, s.sw_rules);
-	fprintf(out, ", \"leaving\": %u, \"room\": %u, \"full\": %s", s.leaving, s.room,
-		s.full ? "true" : "false");
-	fprintf(out, ", \"kinds\": %u, \"kinds_taken\": %u, \"kinds_checked\": %u", kinds.kinds,
-		kinds.taken, kinds.checked);
-	fprintf(out,
-		", \"installed\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"lost\": %" PRIu64
-		", \"failed\": %" PRIu64,
-		s.installed, s.evicted, s.lost, s.failed);
-	fprintf(out,
-		", \"marked\": %" PRIu64 ", \"unmarked\": %" PRIu64 ", \"stale\": %" PRIu64
-		", \"fragments\": %" PRIu64 ", \"residue\": %" PRIu64 ", \"sampled\": %" PRIu64
-		", \"mismatches\": %" PRIu64,
-		s.marked, s.unmarked, s.stale, s.fragments, s.residue, s.sampled, s.mismatches);
-	fprintf(out,
-		", \"looked\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"garbled\": %" PRIu64
-		", \"foreign\": %" PRIu64 ", \"demoted\": ",
-		s.looked, s.missing, s.garbled, s.foreign);
-	hy_json_string(s.demoted, out);
-	fprintf(out, ", \"hw_hit_rate\": %.4f, \"refused\": [", hit_rate(&s) / 100);
-	for (unsigned int r = 0; r < REASONS; r++) {
-		if (count[r] == 0)
+	fprintf(out, ", \"mark_max\": %u, \"priorities\": %u, \"full\": %s", s->limits.mark_max,
+		s->limits.priorities, s->full ? "true" : "false");
+	fprintf(out, ", \"kinds\": %u, \"kinds_taken\": %u, \"kinds_checked\": %u", r.kinds.kinds,
+		r.kinds.taken, r.kinds.checked);
+	for (size_t i = 0; i < RTE_DIM(numbers); i++)
+		fprintf(out, ", \"%s\": %" PRIu64, numbers[i].name, number_of(s, &numbers[i]));
+	fprintf(out, ", \"demoted\": ");
+	hy_json_string(s->demoted, out);
+	fprintf(out, ", \"hw_hit_rate\": %.4f, \"refused\": [", hit_rate(s) / 100);
+	for (unsigned int i = 0; i < REASONS; i++) {
+		if (r.count[i] == 0)
 			continue;
 		fprintf(out, "%s{\"reason\": ", comma);
-		hy_json_string(o->reasons[r], out);
-		fprintf(out, ", \"rules\": %u}", count[r]);
+		hy_json_string(o->reasons[i], out);
+		fprintf(out, ", \"rules\": %u}", r.count[i]);
 		comma = ", ";
 	}
 	fprintf(out, "]}");
@@ -236,52 +238,32 @@ hy_offload_json(struct hy_offload *o, FILE *out)
 static void
 dict_fill(const struct hy_offload *o, struct rte_tel_data *d)
 {
-	struct hy_flow_kind_counts kinds;
-	struct hy_offload_stats s;
-	uint32_t count[REASONS];
+	struct report r;
+	const struct hy_offload_stats *s = &r.s;
 	struct rte_tel_data *refused = rte_tel_data_alloc();
 
-	stats_read(o, &s);
-	hy_flow_kinds_count(o->params.driver, &s.limits, &kinds, NULL);
-	reasons_count(o, count);
+	report_read(o, &r);
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_string(d, "state", states[s.state]);
+	rte_tel_data_add_dict_string(d, "state", states[s->state]);
 	rte_tel_data_add_dict_string(d, "driver", o->params.driver->driver);
 	rte_tel_data_add_dict_string(d, "provider", o->params.provider->name);
-	rte_tel_data_add_dict_string(d, "limits", s.limits.reason);
-	rte_tel_data_add_dict_uint(d, "hw_rules", s.hw_rules);
-	rte_tel_data_add_dict_uint(d, "sw_rules", s.sw_rules);
-	rte_tel_data_add_dict_uint(d, "leaving", s.leaving);
-	rte_tel_data_add_dict_uint(d, "room", s.room);
-	rte_tel_data_add_dict_uint(d, "full", s.full);
-	rte_tel_data_add_dict_uint(d, "kinds", kinds.kinds);
-	rte_tel_data_add_dict_uint(d, "kinds_taken", kinds.taken);
-	rte_tel_data_add_dict_uint(d, "kinds_checked", kinds.checked);
-	rte_tel_data_add_dict_uint(d, "installed", s.installed);
-	rte_tel_data_add_dict_uint(d, "evicted", s.evicted);
-	rte_tel_data_add_dict_uint(d, "lost", s.lost);
-	rte_tel_data_add_dict_uint(d, "failed", s.failed);
-	rte_tel_data_add_dict_uint(d, "marked", s.marked);
-	rte_tel_data_add_dict_uint(d, "unmarked", s.unmarked);
-	rte_tel_data_add_dict_uint(d, "stale", s.stale);
-	rte_tel_data_add_dict_uint(d, "fragments", s.fragments);
-	rte_tel_data_add_dict_uint(d, "residue", s.residue);
-	rte_tel_data_add_dict_uint(d, "sampled", s.sampled);
-	rte_tel_data_add_dict_uint(d, "mismatches", s.mismatches);
-	rte_tel_data_add_dict_uint(d, "looked", s.looked);
-	rte_tel_data_add_dict_uint(d, "missing", s.missing);
-	rte_tel_data_add_dict_uint(d, "garbled", s.garbled);
-	rte_tel_data_add_dict_uint(d, "foreign", s.foreign);
-	rte_tel_data_add_dict_string(d, "demoted", s.demoted);
-	/* Of names there are letters, digits, underscores and slashes: reasons are values. */
+	rte_tel_data_add_dict_string(d, "limits", s->limits.reason);
+	rte_tel_data_add_dict_uint(d, "full", s->full);
+	rte_tel_data_add_dict_uint(d, "kinds", r.kinds.kinds);
+	rte_tel_data_add_dict_uint(d, "kinds_taken", r.kinds.taken);
+	rte_tel_data_add_dict_uint(d, "kinds_checked", r.kinds.checked);
+	for (size_t i = 0; i < RTE_DIM(numbers); i++)
+		rte_tel_data_add_dict_uint(d, numbers[i].name, number_of(s, &numbers[i]));
+	rte_tel_data_add_dict_string(d, "demoted", s->demoted);
+	/* Reasons are values, since DPDK restricts the characters of names. */
 	if (refused == NULL || rte_tel_data_start_array(refused, RTE_TEL_STRING_VAL) != 0)
 		return;
-	for (unsigned int r = 0; r < REASONS; r++) {
+	for (unsigned int i = 0; i < REASONS; i++) {
 		char text[RTE_TEL_MAX_STRING_LEN];
 
-		if (count[r] == 0)
+		if (r.count[i] == 0)
 			continue;
-		snprintf(text, sizeof(text), "%u: %s", count[r], o->reasons[r]);
+		snprintf(text, sizeof(text), "%u: %s", r.count[i], o->reasons[i]);
 		rte_tel_data_add_array_string(refused, text);
 	}
 	rte_tel_data_add_dict_container(d, "refused", refused, 0);
@@ -324,5 +306,5 @@ telemetry(const char *cmd __rte_unused, const char *params, struct rte_tel_data 
 RTE_INIT(telemetry_register)
 {
 	rte_telemetry_register_cmd("/halyard/offload", telemetry,
-		"Ports that a policy is offloaded to; with a port, how that stands");
+		"Ports to which a policy is offloaded; with a port, the state of its offload");
 }

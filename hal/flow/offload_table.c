@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mark tables: made from a plan, shown to workers, freed when they have left them. */
+/* Mark tables: built from a plan, published to workers, freed when workers have left them. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "offload.h"
 
 /*
- * Whether hardware decides between two rules that overlap as the policy does. Of rules at the same
- * priority it may take either. A packet that was marked before the upper rule was in hardware may
- * still wait in a queue until that one has settled.
+ * Whether hardware decides between two overlapping rules as the policy does. It may choose either
+ * of two rules at the same priority. Until the upper rule has settled, packets that were marked
+ * before it was in hardware may still wait in a queue.
  */
 static bool
 left_to_hardware(const struct hy_offload *o, const struct plan *plan, uint32_t upper,
@@ -50,9 +50,9 @@ hy_offload_residue(const struct hy_offload *o, const struct plan *plan, uint32_t
 }
 
 /*
- * Packets that a rule in hardware is sure to see. Software finds more than hardware need find: a NIC
- * may take another port for that of tunnels, compares the ether type that comes first, may look for a
- * rule on the VLAN alone in packets that are not IP, and may compare the priority in a tag.
+ * The packets that a rule in hardware must match. Software may match more: a NIC may use another
+ * port for tunnels, compares the outermost ether type, may apply a rule on the VLAN alone only to
+ * packets that are not IP, and may compare the priority in a tag.
  */
 static uint8_t
 due_of(const struct hy_offload *o, const struct flow *flow)
@@ -67,7 +67,9 @@ due_of(const struct hy_offload *o, const struct flow *flow)
 		: HY_MARK_DUE | HY_MARK_DUE_TAGGED;
 }
 
-/* Fills slots, residues and what is due. A rule whose residue has become too long goes back to software. */
+/*
+ * Fills in slots, residues and due packets. A rule whose residue is too long returns to software.
+ */
 static uint32_t
 fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues, uint8_t *due)
 {
@@ -90,8 +92,7 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 		due[r] = due_of(o, &o->flows[slot]);
 		s = &marks->table.slots[slot];
 		n = o->safety.residue ? n : 0;
-		if (o->flows[slot].fragments && o->safety.fragments)
-			s->checks = HY_MARK_FRAGMENTS;
+		s->checks = o->safety.fragments ? o->flows[slot].checks : 0;
 		s->mark = flow_mark(o, slot);
 		s->index = plan->view->rules[r].index;
 		s->class_id = plan->view->rules[r].rule.class_id;
@@ -104,7 +105,7 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 	return used;
 }
 
-/* As many residues as there can be: a rule has at most all those before it, and itself. */
+/* The most residues that there can be: for each rule, all rules before it, and itself. */
 static size_t
 residues_most(const struct plan *plan, uint32_t max)
 {
@@ -143,7 +144,8 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 	marks->table.due = due;
 	marks->table.slot_mask = o->nb_slots - 1;
 	marks->table.workers = o->worker;
-	marks->table.inner_ports = o->params.driver->inner_ports;
+	marks->table.own = o->reach.own;
+	marks->table.address = o->reach.address;
 	return marks;
 fail:
 	rte_free(due);
@@ -162,7 +164,7 @@ hy_offload_marks_free(struct marks *marks)
 	rte_free(marks);
 }
 
-/* Flows that the plan no longer has leave when workers have left the tables that had them. */
+/* Flows that are not in the plan any more leave when workers have left the tables with them. */
 static void
 flows_leave(struct hy_offload *o, uint64_t token)
 {

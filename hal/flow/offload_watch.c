@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a port's marks deserve to be believed, as the control thread judges it from what workers
- * have counted: marks that are wrong, marks that do not arrive, packets that name another port.
+ * Whether a port's marks can be trusted. The control thread checks what workers have counted: wrong
+ * marks, missing marks, and packets that name another port.
  */
 
 #include <inttypes.h>
@@ -9,12 +9,12 @@
 
 #include "offload.h"
 
-#define WATCH_US 100000   /* between judgements of what is missing, at least */
-#define WINDOW_US 1000000 /* after which marks that arrived count no longer */
-#define LOOKS 256         /* packets that a worker looks at between judgements */
-#define ENOUGH 32         /* packets without the mark that was due are no accident */
+#define WATCH_US 100000   /* least time between checks for missing marks */
+#define WINDOW_US 1000000 /* after which the counts start again */
+#define LOOKS 256         /* packets that a worker may look at between checks */
+#define ENOUGH 32         /* packets without a due mark that are not a coincidence */
 
-/* Packets of a port that say they came by another, as workers met them; and whether anybody asks. */
+/* Packets of a port that name another port, as workers report them. */
 static struct foreign {
 	bool asked;
 	uint16_t other;
@@ -49,9 +49,9 @@ relaxed(const uint64_t *counter)
 }
 
 void
-hy_offload_counts(const struct hy_offload *o, struct mark_counts *c)
+hy_offload_counts(const struct hy_offload *o, struct hy_offload_stats *c)
 {
-	*c = (struct mark_counts){ .foreign = relaxed(&foreign[o->port].bursts) };
+	*c = (struct hy_offload_stats){ .foreign = relaxed(&foreign[o->port].bursts) };
 	for (unsigned int w = 0; w < o->workers; w++) {
 		const struct hy_mark_worker *worker = &o->worker[w];
 
@@ -68,9 +68,8 @@ hy_offload_counts(const struct hy_offload *o, struct mark_counts *c)
 	}
 }
 
-/* A window begins: workers may look at packets again. */
 static void
-window_begin(struct hy_offload *o, const struct mark_counts *now)
+window_begin(struct hy_offload *o, const struct hy_offload_stats *now)
 {
 	o->watch.begin = *now;
 	o->watch.since = hy_offload_now();
@@ -88,21 +87,21 @@ looks_grant(struct hy_offload *o)
 }
 
 /*
- * Marks of rules that are on their way out, or that the port will not remove, stand for nothing, and
- * that is as it should be: what came with one since the last judgement does not count.
+ * Marks of rules that are leaving, or that the port refused to remove, are legitimately stale:
+ * packets that came with such a mark since the last check do not count.
  */
 static void
-stale_forgive(struct hy_offload *o, const struct mark_counts *now)
+stale_forgive(struct hy_offload *o, const struct hy_offload_stats *now)
 {
 	if (o->stuck > 0 || o->leaving > 0 || o->watch.left + o->params.settle_us > o->watch.judged)
 		o->watch.begin.garbled = now->garbled;
 }
 
-/* Whether most of the marks that are due do not arrive, as far as a window shows it. */
+/* Whether most of the marks that are due in a window do not arrive. */
 static bool
-marks_missing(struct hy_offload *o, const struct mark_counts *now)
+marks_missing(struct hy_offload *o, const struct hy_offload_stats *now)
 {
-	const struct mark_counts *begin = &o->watch.begin;
+	const struct hy_offload_stats *begin = &o->watch.begin;
 	const uint64_t looked = now->looked - begin->looked;
 	const uint64_t marked = now->marked - begin->marked;
 	const uint64_t soft = now->unmarked - begin->unmarked + (now->stale - begin->stale) +
@@ -127,7 +126,7 @@ marks_missing(struct hy_offload *o, const struct mark_counts *now)
 bool
 hy_offload_distrust(struct hy_offload *o)
 {
-	struct mark_counts now;
+	struct hy_offload_stats now;
 
 	hy_offload_counts(o, &now);
 	if (now.mismatches >= o->params.demote_after) {
@@ -159,7 +158,7 @@ hy_offload_distrust(struct hy_offload *o)
 void
 hy_offload_watch_begin(struct hy_offload *o)
 {
-	struct mark_counts now;
+	struct hy_offload_stats now;
 
 	hy_offload_watch_port(o->port, true);
 	hy_offload_counts(o, &now);

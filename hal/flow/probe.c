@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a port's flow engine takes, found out by trying. */
+/* Finds out what a port's flow engine takes by trying. */
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
 #include <rte_ether.h>
 
 #include <hy_policy.h>
 
+#include "lib/graph/internal/log.h"
 #include "probe.h"
+
+/* Settings of a port that change what software sees of tags. */
+#define TAGS_CHANGE \
+	(RTE_ETH_VLAN_STRIP_OFFLOAD | RTE_ETH_QINQ_STRIP_OFFLOAD | RTE_ETH_VLAN_EXTEND_OFFLOAD)
 
 static const struct hy_flow_match nobody = {
 	.fields = HY_FLOW_SRC | HY_FLOW_DST,
@@ -30,7 +36,7 @@ static const struct hy_flow_match nobody_exactly = {
 	.dport = { HY_FLOW_DISCARD, HY_FLOW_DISCARD },
 };
 
-/* The rule that no traffic meets, with all that NICs with a table for each protocol want. */
+/* The sentinel; with protocol and ports for NICs that have a table for each protocol. */
 static const struct hy_flow_match *
 sentinel_of(const struct hy_flow_driver *driver)
 {
@@ -74,8 +80,8 @@ rule_remove(struct attempt *a, void *flow)
 }
 
 /*
- * A refusal says something of a rule only if the port goes on to take the one that it took at first:
- * else it is full by now, or answers no longer.
+ * A refusal is due to the rule only if the port still takes the sentinel: otherwise the port is
+ * full, or does not answer any more.
  */
 static void
 control(struct attempt *a)
@@ -87,7 +93,7 @@ control(struct attempt *a)
 	if (a->rc == 0)
 		rule_remove(a, flow);
 	else
-		a->broken = "it took a rule before that it refuses now";
+		a->broken = "it refuses a rule that it took before";
 }
 
 static bool
@@ -98,7 +104,7 @@ create_and_remove(struct attempt *a, const struct hy_flow_limits *limits,
 	void *flow;
 	int rc;
 
-	/* Once more: others may have filled the port, and have left it again. */
+	/* Try twice: the port may have been full for a moment. */
 	for (unsigned int tries = 0; tries < 2 && a->broken == NULL; tries++) {
 		rc = rule_create(a, limits, match, mark, priority, &flow, &why);
 		if (rc == 0) {
@@ -139,41 +145,20 @@ takes(struct attempt *a, uint32_t mark, uint32_t priority)
 	return hy_flow_attempt(a, a->declared, sentinel_of(a->driver), mark, priority);
 }
 
-/* The largest of 1 to most that is taken, of which 1 is. */
+/* The largest mark or priority, from one that the port takes up to `most`. */
 static uint32_t
-largest_mark(struct attempt *a, uint32_t most)
+largest(struct attempt *a, bool mark, uint32_t low, uint32_t most)
 {
-	uint32_t low = 1;
+	uint32_t mid = most;
 
-	if (takes(a, most, 0))
-		return most;
-	while (most - low > 1) {
-		const uint32_t mid = low + (most - low) / 2;
-
-		if (takes(a, mid, 0))
+	while (low < most) {
+		if (takes(a, mark ? mid : 1, mark ? 0 : mid))
 			low = mid;
 		else
-			most = mid;
+			most = mid - 1;
+		mid = low + (most - low + 1) / 2;
 	}
 	return low;
-}
-
-static uint32_t
-count_priorities(struct attempt *a, uint32_t most)
-{
-	uint32_t low = 0;
-
-	if (takes(a, 1, most - 1))
-		return most;
-	for (most--; most - low > 1;) {
-		const uint32_t mid = low + (most - low) / 2;
-
-		if (takes(a, 1, mid))
-			low = mid;
-		else
-			most = mid;
-	}
-	return low + 1;
 }
 
 int
@@ -181,7 +166,9 @@ hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits, uint32_t mark,
 	void **flow, const char **why)
 {
-	/* As of a port with one queue, without RSS, of which a NIC may have few: it meets nothing. */
+	/*
+	 * One queue and no RSS, since a NIC may support few rules with RSS: it matches no traffic.
+	 */
 	const struct attempt a = {
 		.port = port, .provider = provider, .driver = driver, .spread = { .nb_queues = 1 }
 	};
@@ -189,7 +176,7 @@ hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
 	return rule_create(&a, limits, sentinel_of(driver), mark, 0, flow, why);
 }
 
-/* The same fields, prefix lengths and protocol, which make up the table that a rule goes to. */
+/* A rule for the same table: the same fields, prefix lengths and protocol. */
 static struct hy_flow_match
 nobody_like(const struct hy_flow_match *like)
 {
@@ -216,7 +203,7 @@ hy_flow_can_be_nobodys(const struct hy_flow_match *match)
 	return memcmp(&m, match, sizeof(m)) != 0;
 }
 
-/* Where the rule does meet traffic, mark 1 has generation 0: it stands for nothing. */
+/* If the rule does match traffic, mark 1 is harmless: it has generation 0, which is never used. */
 bool
 hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
@@ -231,10 +218,10 @@ hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
 	if (hy_flow_spread_get(port, &a.spread) != 0 ||
 		rule_create(&a, limits, &match, 1, 0, &flow, &why) != 0)
 		return false;
-	return provider->destroy(port, flow, &error) == 0; /* one that stays has the room */
+	return provider->destroy(port, flow, &error) == 0; /* else it occupies the room */
 }
 
-/* The smallest rule that marks; it tells what is wrong, if something is. */
+/* Tries the smallest rule that marks, and explains a failure. */
 static int
 first_try(const struct attempt *a, struct hy_flow_limits *limits)
 {
@@ -249,7 +236,7 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 		return 0;
 	if (why == NULL)
 		why = "it cannot be removed";
-	if (strcmp(why, strerror(-rc)) == 0) /* rte_flow has no better words */
+	if (strcmp(why, strerror(-rc)) == 0) /* the driver gave no message */
 		snprintf(limits->reason, sizeof(limits->reason), "%s takes no rule that marks: %s",
 			a->provider->name, why);
 	else
@@ -260,9 +247,9 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 }
 
 /*
- * What there is to find out. Patterns are tried as on a port with one queue, since NICs may have few
- * rules with RSS. Where marks are switched on by the first rule that marks, one is held meanwhile:
- * they would go on and off with each trial.
+ * Finds out all limits. Tries as on a port with one queue, since a NIC may support few rules with
+ * RSS. If the first rule that marks switches marks on, keeps one meanwhile: otherwise each trial
+ * would switch them on and off.
  */
 static void
 find_out(struct attempt *a, struct hy_flow_limits *limits)
@@ -276,13 +263,13 @@ find_out(struct attempt *a, struct hy_flow_limits *limits)
 		if (a->rc != 0)
 			return;
 	}
-	limits->mark_max = largest_mark(a, a->driver->mark_max);
-	limits->priorities = count_priorities(a, a->driver->priorities);
+	limits->mark_max = largest(a, true, 1, a->driver->mark_max);
+	limits->priorities = largest(a, false, 0, a->driver->priorities - 1) + 1;
 	hy_flow_try_patterns(a, limits);
-	/* Rules that were only validated may have been refused by a port that was on its way out. */
+	/* A port that is failing may have refused rules that were only validated. */
 	if (!takes(a, 1, 0) && a->broken == NULL) {
 		a->rc = -EIO;
-		a->broken = "it took a rule before that it refuses now";
+		a->broken = "it refuses a rule that it took before";
 	}
 	if (held != NULL)
 		rule_remove(a, held);
@@ -299,12 +286,11 @@ hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
 
 	memset(limits, 0, sizeof(*limits));
 	limits->priorities = 1;
-	if (hy_flow_spread_get(port, &a.spread) != 0) {
-		snprintf(limits->reason, sizeof(limits->reason), "no such port");
-		return -ENODEV;
-	}
+	if (hy_flow_spread_get(port, &a.spread) != 0)
+		return HY_REASON(-ENODEV, limits->reason, sizeof(limits->reason), "no such port");
 	hy_flow_limits_declared(driver, &declared);
 	a.declared = &declared;
+	limits->tags_change = (rte_eth_dev_get_vlan_offload(port) & TAGS_CHANGE) != 0;
 	if (first_try(&a, limits) != 0)
 		return 0;
 	find_out(&a, limits);
@@ -312,7 +298,7 @@ hy_flow_probe(uint16_t port, const struct hy_flow_provider *provider,
 		memset(limits, 0, sizeof(*limits));
 		limits->priorities = 1;
 		snprintf(limits->reason, sizeof(limits->reason),
-			"%s cannot be tried to the end: %s (%s)", provider->name, a.broken,
+			"%s cannot be probed completely: %s (%s)", provider->name, a.broken,
 			strerror(-a.rc));
 		return 0;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The provider that hands rules to rte_flow, and so to the port's own driver. */
+/* The provider that passes rules to rte_flow, and so to the port's driver. */
 
 #include <errno.h>
 
@@ -8,9 +8,9 @@
 #include "many.h"
 
 /*
- * Drivers are known to refuse a rule by "return -rte_errno" without setting it, and to go on with
- * half a rule when that is 0: net/ice, ice_fdir_parse() and ice_hash_parse_pattern_action() of a
- * priority, whose caller then reads through a NULL pointer. hy_flow_errno() takes 0 for EIO as well.
+ * Some drivers refuse a rule with "return -rte_errno" without setting rte_errno, and if that is 0,
+ * continue with half a rule: net/ice, ice_fdir_parse() and ice_hash_parse_pattern_action() for a
+ * priority, whose caller then dereferences NULL. hy_flow_errno() treats 0 as EIO, too.
  */
 #define NO_REASON EIO
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a port spreads packets over its queues, which rules have to do alike. */
+/* How a port spreads packets over its queues: rules must do the same. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rules may ask of a port, pattern by pattern, found out by trying.
+ * Finds out what rules may ask of a port by trying, pattern by pattern.
  *
- * A field is tried on top of a rule that is taken, and then all that were taken are tried together.
- * So a port takes what is lowered by the outcome if it takes with a rule also one that asks for less;
- * what asks for nothing at all, or for no port, is tried by itself.
+ * Each field is tried in addition to a rule that the port takes, and then all accepted fields are
+ * tried together. This assumes that a port which takes a rule also takes one with fewer fields;
+ * rules without any field, or without a port, are tried separately.
  */
 
 #include <netinet/in.h>
@@ -17,26 +17,20 @@
 
 #include "probe.h"
 
-/* A VLAN id that is rarely used: a tagged rule may meet traffic while it is tried. */
+/* A rarely used VLAN id: a tagged rule may match traffic while it is tried. */
 #define TAG 4094
 
-static const uint8_t protocol[HY_FLOW_PATTERNS] = {
-	[HY_FLOW_PATTERN_TCP] = IPPROTO_TCP,
-	[HY_FLOW_PATTERN_UDP] = IPPROTO_UDP,
-	[HY_FLOW_PATTERN_SCTP] = IPPROTO_SCTP,
-};
-
-/* One pattern that is being tried: how it is lowered, and what was taken so far. */
+/* A pattern that is being tried. */
 struct pattern {
 	struct attempt *attempt;
-	struct hy_flow_limits declared; /* What rules are lowered by. */
+	struct hy_flow_limits declared; /* for lowering */
 	unsigned int tag;
 	enum hy_flow_pattern id;
-	uint32_t base;  /* What each rule names. */
-	uint32_t taken; /* As in hy_flow_limits.takes. */
+	uint32_t base;  /* fields of every tried rule */
+	uint32_t taken; /* so far; as in hy_flow_limits.takes */
 };
 
-/* The rule that asks for these fields and forms, with values that nobody sends. */
+/* A rule with these fields and forms, and with values that do not occur in traffic. */
 static struct hy_flow_match
 rule_of(const struct pattern *p, uint32_t bits)
 {
@@ -45,7 +39,7 @@ rule_of(const struct pattern *p, uint32_t bits)
 
 	if (p->id >= HY_FLOW_PATTERN_TCP) {
 		m.fields |= HY_FLOW_PROTO;
-		m.proto = protocol[p->id];
+		m.proto = hy_flow_protocols[p->id];
 	} else if ((bits & HY_FLOW_PROTO) != 0) {
 		m.proto = IPPROTO_UDP;
 	}
@@ -70,7 +64,7 @@ rule_of(const struct pattern *p, uint32_t bits)
 	if ((bits & HY_FLOW_SPORT) != 0)
 		m.sport[0] = m.sport[1] = HY_FLOW_DISCARD;
 	if ((bits & HY_FLOW_TUNNEL) != 0)
-		m.fields &= ~HY_FLOW_DPORT; /* it is known */
+		m.fields &= ~HY_FLOW_DPORT; /* fixed by the tunnel */
 	else if ((bits & HY_FLOW_DPORT) != 0)
 		m.dport[0] = m.dport[1] = HY_FLOW_DISCARD;
 	if ((bits & HY_FLOW_TUNNEL) != 0)
@@ -80,7 +74,7 @@ rule_of(const struct pattern *p, uint32_t bits)
 	return m;
 }
 
-/* Tries exactly these, by the items of this pattern. */
+/* Tries a rule with exactly these fields and forms and the items of this pattern. */
 static bool
 is_taken(struct pattern *p, uint32_t bits)
 {
@@ -94,7 +88,7 @@ is_taken(struct pattern *p, uint32_t bits)
 	return hy_flow_attempt(p->attempt, &limits, &match, 1, 0);
 }
 
-/* A rule of the pattern that is taken. Those that are created must meet no traffic. */
+/* Finds a rule of the pattern that the port takes. Rules that are created must match no traffic. */
 static bool
 base_find(struct pattern *p)
 {
@@ -116,7 +110,7 @@ base_find(struct pattern *p)
 	return !p->attempt->driver->validates_for_good && is_taken(p, 0);
 }
 
-/* Rules that ask for nothing, or for no port: what is created to be tried asks for addresses too. */
+/* Rules without fields, or without a port. If trying means creating, rules name addresses too. */
 static void
 try_bare(struct pattern *p)
 {
@@ -146,7 +140,7 @@ try_fields(struct pattern *p, uint32_t declared)
 		p->taken |= HY_FLOW_FORM_WHOLE;
 }
 
-/* Where not all are taken together, rules do without what is asked for least. */
+/* If the port does not take all fields together, drops the least used ones first. */
 static void
 try_together(struct pattern *p)
 {
@@ -196,6 +190,8 @@ hy_flow_try_patterns(struct attempt *a, struct hy_flow_limits *limits)
 	memcpy(limits->takes, a->declared->takes, sizeof(limits->takes));
 	limits->whole_tags = a->declared->whole_tags;
 	try_tag(a, limits, 0);
+	if (limits->tags_change)
+		memset(limits->takes[1], 0, sizeof(limits->takes[1]));
 	if (takes_none(limits, 1))
 		return;
 	try_tag(a, limits, 1);

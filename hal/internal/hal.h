@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the HAL share. */
-#ifndef HY_HAL_PRIVATE_H
-#define HY_HAL_PRIVATE_H
+/* Internals that the files of the HAL share. */
+#pragma once
 
 #include <rte_ethdev.h>
 
 #include <hy_hal_live.h>
 
-/* Of the two numbers of a pair, the second is below this. */
+#include "lib/graph/internal/log.h"
+
+/* Limit of the id of a pair's second device. */
 #define HY_PEERS_MAX \
 	(RTE_MAX_ETHPORTS > RTE_CRYPTO_MAX_DEVS ? RTE_MAX_ETHPORTS : RTE_CRYPTO_MAX_DEVS)
 #define HY_TARGETS_MAX (RTE_EVENT_MAX_DEVS * HY_PEERS_MAX)
 static_assert(HY_TARGETS_MAX > UINT8_MAX, "ids of event, crypto and regex devices are bytes");
 
-/* A number of a target among those of its kind. */
+/* The index of a target among those of its kind. */
 static inline unsigned int
 hy_target_index(struct hy_target target)
 {
@@ -23,12 +24,12 @@ hy_target_index(struct hy_target target)
 	return pair ? target.id * HY_PEERS_MAX + target.peer : target.id;
 }
 
-/* A target as it was last seen. */
+/* A target as of the last probe. */
 struct hy_hal_device {
 	struct hy_target target;
-	char name[RTE_ETH_NAME_MAX_LEN];   /* of a pair: its event device's */
+	char name[RTE_ETH_NAME_MAX_LEN];   /* of a pair: of its event device */
 	char driver[RTE_ETH_NAME_MAX_LEN]; /* likewise */
-	bool set[HY_CAPS_MAX];             /* by hy_hal_capability_set(): outlives a probe */
+	bool set[HY_CAPS_MAX];             /* by hy_hal_capability_set(): survives a probe */
 	struct hy_capability caps[HY_CAPS_MAX];
 };
 
@@ -45,14 +46,14 @@ struct hy_hal_port {
 	struct hy_hal_device dev;
 };
 
-/* What the user said of a variant. */
+/* A user's rule: forces or denies a variant. */
 struct hy_rule {
 	const struct hy_variant *variant;
 	int at; /* hy_target_index() of a target; -1: all */
 	bool deny;
 };
 
-/* What the program said that it is going to do. */
+/* A program's declaration of what it is going to do. */
 struct hy_declaration {
 	char name[HY_NAME_SIZE];
 	struct hy_capability cap;
@@ -61,15 +62,15 @@ struct hy_declaration {
 /* A node that was handed out. */
 struct hy_hal_node {
 	hy_node_id id;
-	bool made; /* by the HAL: goes with it */
+	bool made; /* by the HAL, which removes it */
 	bool shared;
-	bool at[HY_TARGETS_MAX]; /* targets that it was handed out for */
+	bool at[HY_TARGETS_MAX]; /* targets for which it was handed out */
 	const struct hy_family *family;
 	const struct hy_variant *variant;
 	struct hy_placement placement;
 };
 
-/* What every shared node of a family is configured with. */
+/* The configuration of all shared nodes of a family. */
 struct hy_hal_config {
 	const struct hy_family *family;
 	void *data;
@@ -84,7 +85,7 @@ struct hy_lead {
 	struct hy_target target;
 };
 
-/* How prepare() went for a port, when hy_hal_plan() was called last. */
+/* The result of prepare() for a port in the last hy_hal_plan(). */
 struct hy_trial {
 	const struct hy_variant *variant;
 	uint16_t port;
@@ -92,22 +93,23 @@ struct hy_trial {
 	char reason[HY_REASON_SIZE];
 };
 
-/* A variant that has been bound, and not been unbound. */
+/* A variant that is bound to a target. */
 struct hy_binding {
 	const struct hy_variant *variant;
 	struct hy_target target;
-	bool fresh;   /* by the selection that is under way */
-	bool leaving; /* to be unbound when the graphs have taken the last selection up */
+	bool fresh;   /* bound by the selection in progress */
+	bool leaving; /* to be unbound when the graphs have taken up the last selection */
 };
 
-/* What is known of a port's life, and wanted of it. */
+/* The lifecycle of a port. */
 struct hy_port_life {
 	enum hy_port_state state;
-	uint32_t events; /* heard and not yet seen to, EVENT_ bits of port_events.c; atomic */
-	uint32_t wish;   /* what is to be done once the workers have left the port, likewise */
-	bool held;       /* down until it is started: no reset is asked of the program */
-	bool fresh;      /* came up, and no selection has seen to it yet */
+	uint32_t events; /* not handled yet: EVENT_ bits of port_events.c; atomic */
+	uint32_t wish;   /* EVENT_ bits to serve when the workers have left the port */
+	bool held;       /* down until it is started: the program is not asked to reset it */
+	bool fresh;      /* up, but not selected for yet */
 	bool broken;     /* down because it needs a reset, or its driver recovers it */
+	bool recovers;   /* the latter */
 	char reason[HY_TEXT_SIZE]; /* why it does not run */
 };
 
@@ -116,20 +118,25 @@ struct hy_observer {
 	void *arg;
 };
 
+/* The selections of a HAL, or those in progress: judged and sorted, without effect on it yet. */
+struct hy_slate {
+	struct hy_selection *selections; /* by family name, then target */
+	unsigned int n;
+};
+
 struct hy_hal {
 	struct hy_hal_device process;
-	struct hy_capability cpu[HY_CAPS_MAX]; /* as it is, whatever the user says of the process */
+	struct hy_capability cpu[HY_CAPS_MAX]; /* of the process, without overrides */
 	struct hy_hal_port ports[RTE_MAX_ETHPORTS];
-	struct hy_device_list list;    /* of what is no port: by kind, then id; pairs are last */
-	struct hy_override *overrides; /* as the user gave them: the last word counts */
+	struct hy_device_list list;    /* all but ports: by kind, then id; pairs are last */
+	struct hy_override *overrides; /* in the order given: the last one takes precedence */
 	unsigned int nb_overrides;
 	struct hy_declaration *declared;
 	unsigned int nb_declared;
 	struct hy_rule *rules;
 	unsigned int nb_rules;
-	struct hy_selection *selections; /* by family name, then target */
-	unsigned int nb_selections;
-	struct hy_hal_node **nodes; /* each its own block: placements stay where they are */
+	struct hy_slate selected;
+	struct hy_hal_node **nodes; /* allocated one by one, so that placements do not move */
 	unsigned int nb_nodes;
 	struct hy_hal_config *configs;
 	unsigned int nb_configs;
@@ -138,31 +145,25 @@ struct hy_hal {
 	struct hy_port_plan plans[RTE_MAX_ETHPORTS];
 	struct hy_trial *trials;
 	unsigned int nb_trials;
-	bool planning; /* ports are judged as they will be, not as they are */
+	bool planning; /* judges ports as if they ran */
 	struct hy_binding *bindings;
 	unsigned int nb_bindings;
 	struct hy_port_life life[RTE_MAX_ETHPORTS];
 	struct hy_observer *observers;
 	unsigned int nb_observers;
 	bool watched;      /* callbacks are registered */
-	bool reselect_due; /* what hy_hal_poll() has seen is not yet in the graphs */
-	bool outdated;     /* a capability was set otherwise since the last selection */
+	bool reselect_due; /* port events since the last selection */
+	bool outdated;     /* a capability has changed since the last selection */
 };
 
-/* Selections in the making: candidates judged and in order, with nothing of the HAL changed. */
-struct hy_slate {
-	struct hy_selection *selections;
-	unsigned int n;
-};
-
-/* Whether it is one, and not the end of a list. */
+/* Whether an entry is a need, and not the end of the list. */
 static inline bool
 hy_need_asks(const struct hy_need *need)
 {
 	return need->cap != HY_CAP_NONE || need->key != NULL || need->declared != NULL;
 }
 
-/* Whether a target is judged as one that runs: before ports are started, all are. */
+/* Whether a target counts as running: in a plan, all do. */
 static inline bool
 hy_target_runs(const struct hy_hal *of, struct hy_target target)
 {
@@ -171,26 +172,28 @@ hy_target_runs(const struct hy_hal *of, struct hy_target target)
 		hy_hal_capability(of, target, HY_CAP_RUNNING)->level >= HY_LEVEL_YES;
 }
 
-/* hal.c: whether one exists, which may point to families and variants. */
+/* hal.c: whether a HAL exists, which may point to families and variants. */
 bool hy_hal_exists(void);
 
-/* select.c. A slate is freed by whoever made it, unless the HAL took it over. */
+/* select.c. The caller frees a slate, unless it gives it to the HAL. */
 int hy_slate_make(const struct hy_hal *hal, struct hy_slate *slate, char *error);
 void hy_slate_free(struct hy_slate *slate);
-/* Puts the outcome in words, and gives it to the HAL in place of the selections before. */
-void hy_slate_take(struct hy_hal *hal, struct hy_slate *slate);
-const struct hy_selection *hy_slate_find(const struct hy_selection *selections, unsigned int n,
-	const char *family, struct hy_target target);
-/* Puts a candidate that fitted out of the race; takes that back. */
-void hy_candidate_strike(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
+/* Changes what a slate selects, before it is committed. */
+typedef int(hy_slate_apply)(struct hy_hal *hal, const struct hy_slate *slate, void *arg,
+	char *error);
+/*
+ * Replaces the HAL's selections and bindings; on an error, undoes its bindings. apply may be NULL.
+ */
+int hy_slate_select(struct hy_hal *hal, char *error, hy_slate_apply *apply, void *arg);
+/* Sets the fate of a candidate, and its reason, followed by the parts of its score. */
+void hy_candidate_decide(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
 	__rte_format_printf(3, 4);
-void hy_candidate_restore(struct hy_candidate *c);
-/* The best one of a variant that fits, or else any; the chosen one. */
+/* The best fitting candidate of a variant, or else any. */
 struct hy_candidate *hy_candidate_of(struct hy_selection *s, const struct hy_variant *variant);
 struct hy_candidate *hy_candidate_chosen(struct hy_selection *s);
-/* What a need asks for; HY_CAP_NONE: a declaration, or what no pack has registered. */
+/* The capability that a need names; HY_CAP_NONE: a declaration, or not registered. */
 enum hy_cap hy_need_cap(const struct hy_need *need);
-/* What a need asks about: of what the variant runs on, or else of what it is selected for. */
+/* The capability or declaration that decides a need: of the candidate's device or of the target. */
 const struct hy_capability *hy_need_subject(const struct hy_hal *hal, const struct hy_selection *s,
 	const struct hy_candidate *c, const struct hy_need *need);
 bool hy_need_met(const struct hy_need *need, const struct hy_capability *cap);
@@ -204,78 +207,112 @@ int hy_no_memory(char *error);
 void hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s,
 	struct hy_candidate *c);
 
-/* constraint.c: whether two targets concern each other: no device of the one stands where another's
- * does. The process concerns all. */
+/*
+ * constraint.c: whether two targets concern each other: they do not name different devices of the same
+ * kind. The process concerns all targets.
+ */
 bool hy_targets_meet(struct hy_target a, struct hy_target b);
-/* Chooses, out of what has not been struck. Said again, starts anew. */
+/* Chooses among the candidates that are not struck. May be repeated. */
 int hy_slate_resolve(const struct hy_hal *hal, struct hy_slate *slate, char *error);
 
-/* plan.c: how prepare() went for a port; NULL: it was not asked. */
+/* plan.c: the result of prepare() for a port; NULL: it was not called. */
 const struct hy_trial *hy_trial_find(const struct hy_hal *hal, const struct hy_variant *variant,
 	uint16_t port);
-/* The next port that concerns a selection's target and what its variant runs on, from *at on, which
- * counts on; false: that was all. */
+/*
+ * Iterates over the ports that concern both a selection's target and its variant's device; *at starts
+ * at 0. False: there are no more.
+ */
 bool hy_port_next(const struct hy_hal *hal, struct hy_target target, struct hy_target on,
 	uint16_t *at, uint16_t *port);
 
-/* bind.c: resolves a slate, and binds what is chosen; to be committed or rolled back. */
+/* bind.c: resolves a slate, and binds its choices; to be committed or rolled back. */
 int hy_slate_bind(struct hy_hal *hal, struct hy_slate *slate, char *error);
 void hy_bindings_rollback(struct hy_hal *hal);
-/* What the slate does not choose is to leave. */
+/* Marks bindings that the slate does not choose as leaving. */
 void hy_bindings_commit(struct hy_hal *hal, const struct hy_slate *slate);
 bool hy_is_bound(const struct hy_hal *hal, const struct hy_variant *variant,
 	struct hy_target target);
-/* Unbinds what is to leave; all that is bound. */
+/* Unbinds the leaving bindings. */
 void hy_bindings_release(struct hy_hal *hal);
+/* Unbinds all. */
 void hy_bindings_end(struct hy_hal *hal);
 
-/* place.c: the node records for other selections than the HAL's. */
+/* place.c: the shared node of a target, or NULL. */
 struct hy_hal_node *hy_place_find(const struct hy_hal *hal, const struct hy_family *family,
 	struct hy_target target);
-/* Whether nodes were handed out for a port or a pair with it, or run on one. */
+/* Whether nodes were handed out for a port or a pair with it, or run on such a device. */
 bool hy_place_has_port(const struct hy_hal *hal, uint16_t port);
-/* Gives all nodes that were handed out what a slate chooses. May stop half-way: see reselect.c. */
+/*
+ * Gives all handed-out nodes the choices of a slate. An error leaves some changed: see reselect.c.
+ */
 int hy_place_again(struct hy_hal *hal, const struct hy_slate *slate);
 int hy_place_impl(const struct hy_hal_node *node);
-/* Whether it runs what a selection chose, on the same device. */
+/* Whether a node runs what a selection chose, on the same device. */
 bool hy_place_suits(const struct hy_hal_node *node, const struct hy_selection *s);
 /* Unregisters a node that the HAL made. */
 void hy_place_remove(const struct hy_hal_node *node);
 
-/* port_events.c: a port that does not run is as it was last seen, and known as such. */
+/* port_events.c: whether a port is not to be probed, but kept as it was last seen. */
 bool hy_port_frozen(struct hy_hal *hal, uint16_t port);
 void hy_port_running_set(struct hy_hal *hal, uint16_t port);
 void hy_hal_unwatch(struct hy_hal *hal);
 
 /* capability.c */
-/* HY_TARGET_KINDS: there is no such capability */
+/* HY_TARGET_KINDS: no such capability */
 enum hy_target_kind hy_cap_kind(enum hy_cap cap);
-/* One that a pack added, or NULL. */
+/* The description of a capability, or NULL. */
 const struct hy_cap_desc *hy_cap_desc(enum hy_cap cap);
 const char *hy_level_name(enum hy_level level);
-int hy_level_find(const char *name); /* negative: none of that name */
+int hy_level_find(const char *name); /* negative: no such level */
 const char *hy_origin_name(enum hy_origin origin);
-const char *hy_kind_name(enum hy_target_kind kind);
 const char *hy_kind_names(enum hy_target_kind kind); /* plural */
 /* "process", "port 3", "event device 0 with port 3" */
 const char *hy_target_text(struct hy_target target, char *text, size_t size);
 bool hy_target_same(struct hy_target a, struct hy_target b);
 struct hy_target hy_target_device(struct hy_target target);
 struct hy_target hy_target_peer(struct hy_target target);
-/* override_parse.c: reads "process", "port3", "event0:port3". */
+/* override_parse.c: parses "process", "port3", "event0:port3". */
 bool hy_target_parse(const char *text, struct hy_target *target);
+/* Write "'SPEC': ..." for what a user wrote. Their value is an error, to be returned. */
+#define hy_spec_fail(rc, error, spec, ...) \
+	(snprintf(error, HY_HAL_ERROR_SIZE, \
+		 RTE_FMT("'%.64s': " RTE_FMT_HEAD(__VA_ARGS__, ), spec, \
+			 RTE_FMT_TAIL(__VA_ARGS__, ))), \
+		(rc))
+#define hy_spec_refuse(error, spec, ...) hy_spec_fail(-EINVAL, error, spec, __VA_ARGS__)
 
-/* inventory.c: what probes fill in, as declared by the driver unless they say otherwise */
+/* inventory.c: sets a capability, with origin HY_ORIGIN_DECLARED */
 void hy_cap_fill(struct hy_capability *cap, enum hy_level level, uint64_t value, const char *reason,
 	...) __rte_format_printf(4, 5);
-void hy_cap_limit(struct hy_capability *cap, uint64_t value);            /* 0: it has not got it */
-void hy_cap_flag(struct hy_capability *cap, bool has, const char *flag); /* a flag of DPDK's */
+void hy_cap_limit(struct hy_capability *cap, uint64_t value); /* 0: not supported */
 void hy_device_blank(struct hy_hal_device *dev, struct hy_target target);
-/* A blank one; it moves when the next is added. A name or driver may be NULL. NULL: no memory. */
+/* NULL: there is no such target. */
+struct hy_hal_device *hy_device_find(const struct hy_hal *hal, struct hy_target target);
+
+/* A capability that a driver reports by a flag of DPDK's. */
+struct hy_cap_flag {
+	enum hy_cap cap;
+	uint64_t flag;
+	const char *name;
+};
+
+#define HY_CAP_FLAG(cap_, prefix_, flag_) \
+	{ \
+		cap_, prefix_##flag_, #flag_ \
+	}
+
+/* Sets capabilities from the flags that a driver reports. */
+void hy_cap_flags(struct hy_capability *caps, uint64_t has, const struct hy_cap_flag *flags,
+	unsigned int n);
+
+/*
+ * Adds a blank device. It moves when the next is added. Name and driver may be NULL. NULL: no
+ * memory.
+ */
 struct hy_hal_device *hy_device_add(struct hy_device_list *list, struct hy_target target,
 	const char *name, const char *driver);
 
-/* inventory_print.c: a member of an object */
+/* inventory_print.c: writes a member of a JSON object */
 void hy_inventory_json(const struct hy_hal *hal, FILE *out);
 
 /* inventory_process.c, inventory_port.c */
@@ -289,17 +326,15 @@ int hy_probe_regex(struct hy_device_list *list);
 int hy_probe_pairs(const struct hy_hal *hal, struct hy_device_list *list);
 
 /*
- * family.c: both lists are sorted by name, whatever order constructors ran in. Valid until the next
- * registration: plugins are loaded by the thread that selects.
+ * family.c: both lists are sorted by name, and valid until the next registration: the thread that
+ * selects also loads plugins.
  */
 unsigned int hy_families(const struct hy_family *const **families);
 const struct hy_family *hy_family_find(const char *name);
-/* A variant of a family that nobody declared, or NULL. */
+/* A variant of an unknown family, or NULL. */
 const struct hy_variant *hy_variant_orphan(void);
-/* A variant's implementation, with what it leaves to its family. */
+/* A variant's implementation, completed from its family's. */
 struct hy_node_impl hy_variant_impl(const struct hy_family *family,
 	const struct hy_variant *variant);
-/* The variants of a family, its reference one included. */
+/* The variants of a family, including the reference variant. */
 unsigned int hy_variants(const struct hy_family *family, const struct hy_variant *const **variants);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What capabilities there are, of which targets, and what all of it is called. */
+/* All capabilities, their kinds of targets, and the names of both. */
 
 #include <errno.h>
 #include <string.h>
@@ -9,10 +9,7 @@
 #include "hal/internal/hal.h"
 #include "lib/graph/internal/plugin_notes.h"
 
-static const struct {
-	const char *name;
-	enum hy_target_kind kind;
-} caps[HY_CAPS] = {
+static const struct hy_cap_desc caps[HY_CAPS] = {
 	[HY_CAP_NONE] = { "none", HY_TARGET_KINDS },
 
 	[HY_CAP_SIMD_BITS] = { "simd_bits", HY_TARGET_PROCESS },
@@ -76,7 +73,7 @@ static const struct {
 
 static const char *const levels[] = { "no", "unknown", "yes" };
 
-/* One of them, with its id to follow; all of them. */
+/* The name of one target, to be followed by its id; and the plural. */
 static const struct {
 	const char *one;
 	const char *all;
@@ -90,15 +87,17 @@ static const struct {
 	[HY_TARGET_EVENT_CRYPTO] = { "pair", "event devices with crypto devices" },
 };
 
-/* What packs added; with holes, where plugins were unloaded. */
+/* Capabilities of packs; with gaps where plugins were unloaded. */
 static const struct hy_cap_desc *added[HY_CAPS_ADDED];
 
 const struct hy_cap_desc *
 hy_cap_desc(enum hy_cap cap)
 {
-	const unsigned int at = (unsigned int)cap - HY_CAPS;
+	const unsigned int at = (unsigned int)cap;
 
-	return at < HY_CAPS_ADDED ? added[at] : NULL;
+	if (at < HY_CAPS)
+		return &caps[at];
+	return at < HY_CAPS_MAX ? added[at - HY_CAPS] : NULL;
 }
 
 static void
@@ -110,9 +109,8 @@ cap_undo(uintptr_t what)
 }
 
 static bool
-cap_busy(uintptr_t what, char *error)
+cap_busy(uintptr_t what __rte_unused, char *error)
 {
-	RTE_SET_USED(what);
 	if (hy_hal_exists())
 		snprintf(error, HY_PLUGIN_ERROR_SIZE,
 			"it has capabilities, and a HAL exists; destroy that first");
@@ -153,9 +151,7 @@ hy_cap_name(enum hy_cap cap)
 {
 	const struct hy_cap_desc *desc = hy_cap_desc(cap);
 
-	if (desc != NULL)
-		return desc->key;
-	return (unsigned int)cap < HY_CAPS ? caps[cap].name : "none";
+	return desc != NULL ? desc->key : "none";
 }
 
 enum hy_target_kind
@@ -163,9 +159,7 @@ hy_cap_kind(enum hy_cap cap)
 {
 	const struct hy_cap_desc *desc = hy_cap_desc(cap);
 
-	if (desc != NULL)
-		return desc->kind;
-	return (unsigned int)cap < HY_CAPS ? caps[cap].kind : HY_TARGET_KINDS;
+	return desc != NULL ? desc->kind : HY_TARGET_KINDS;
 }
 
 bool
@@ -198,12 +192,6 @@ hy_origin_name(enum hy_origin origin)
 }
 
 const char *
-hy_kind_name(enum hy_target_kind kind)
-{
-	return kinds[kind].one;
-}
-
-const char *
 hy_kind_names(enum hy_target_kind kind)
 {
 	return kinds[kind].all;
@@ -230,7 +218,7 @@ hy_target_same(struct hy_target a, struct hy_target b)
 	return a.kind == b.kind && a.id == b.id && a.peer == b.peer;
 }
 
-/* The first device of a pair; any other target as it is. */
+/* The first device of a pair; other targets unchanged. */
 struct hy_target
 hy_target_device(struct hy_target target)
 {
@@ -239,7 +227,7 @@ hy_target_device(struct hy_target target)
 	return (struct hy_target){ .kind = HY_TARGET_EVENT, .id = target.id };
 }
 
-/* The second device of a pair; the process, where there is none. */
+/* The second device of a pair; the process for other targets. */
 struct hy_target
 hy_target_peer(struct hy_target target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inventory: what the process and each device can do, how that is known, and why. */
+/* The inventory: what the process and each device can do, and how that is known. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <rte_version.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 #include "override.h"
 #include "quirk.h"
 
@@ -33,20 +34,24 @@ hy_cap_limit(struct hy_capability *cap, uint64_t value)
 }
 
 void
-hy_cap_flag(struct hy_capability *cap, bool has, const char *flag)
+hy_cap_flags(struct hy_capability *caps, uint64_t has, const struct hy_cap_flag *flags,
+	unsigned int n)
 {
-	hy_cap_fill(cap, has ? HY_LEVEL_YES : HY_LEVEL_NO, 0,
-		has ? "the driver says %s" : "the driver does not say %s", flag);
+	for (const struct hy_cap_flag *f = flags; f < flags + n; f++)
+		hy_cap_fill(&caps[f->cap], (has & f->flag) != 0 ? HY_LEVEL_YES : HY_LEVEL_NO, 0,
+			(has & f->flag) != 0 ? "the driver reports %s"
+					     : "the driver does not report %s",
+			f->name);
 }
 
-/* A capability is as nobody has looked at it. */
+/* Resets a capability to unknown, or to no if it is not one of this kind of target. */
 static void
 cap_blank(struct hy_hal_device *dev, int c)
 {
 	const enum hy_target_kind kind = dev->target.kind;
 
 	if (hy_cap_concerns(kind, c))
-		hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "nobody has tried it");
+		hy_cap_fill(&dev->caps[c], HY_LEVEL_UNKNOWN, 0, "not probed");
 	else if (hy_cap_kind(c) < HY_TARGET_KINDS)
 		hy_cap_fill(&dev->caps[c], HY_LEVEL_NO, 0, "a capability of %s, not of %s",
 			hy_kind_names(hy_cap_kind(c)), hy_kind_names(kind));
@@ -61,7 +66,7 @@ hy_device_blank(struct hy_hal_device *dev, struct hy_target target)
 		cap_blank(dev, c);
 }
 
-/* Asks packs for the capabilities that they added. */
+/* Probes the capabilities that packs added. */
 static void
 device_ask(struct hy_hal_device *dev)
 {
@@ -77,41 +82,37 @@ struct hy_hal_device *
 hy_device_add(struct hy_device_list *list, struct hy_target target, const char *name,
 	const char *driver)
 {
-	struct hy_hal_device *dev = realloc(list->devices, (list->n + 1) * sizeof(*dev));
+	struct hy_hal_device *dev = hy_list_room(&list->devices, list->n, sizeof(*dev));
 
 	if (dev == NULL)
 		return NULL;
-	list->devices = dev;
-	dev += list->n++;
+	list->n++;
 	hy_device_blank(dev, target);
 	snprintf(dev->name, sizeof(dev->name), "%s", name == NULL ? "" : name);
 	snprintf(dev->driver, sizeof(dev->driver), "%s", driver == NULL ? "?" : driver);
 	return dev;
 }
 
-/* NULL: there is no such target. */
-static struct hy_hal_device *
-device_find(struct hy_hal *hal, struct hy_target target)
+struct hy_hal_device *
+hy_device_find(const struct hy_hal *hal, struct hy_target target)
 {
-	if (target.kind == HY_TARGET_PROCESS)
-		return &hal->process;
-	if (target.kind == HY_TARGET_PORT)
-		return target.id < RTE_MAX_ETHPORTS && hal->ports[target.id].present
-			? &hal->ports[target.id].dev
-			: NULL;
-	for (unsigned int i = 0; i < hal->list.n; i++) {
-		struct hy_hal_device *dev = &hal->list.devices[i];
+	struct hy_hal *of = (struct hy_hal *)(uintptr_t)hal;
 
-		if (dev->target.kind == target.kind && dev->target.id == target.id &&
-			dev->target.peer == target.peer)
-			return dev;
-	}
+	if (target.kind == HY_TARGET_PROCESS)
+		return &of->process;
+	if (target.kind == HY_TARGET_PORT)
+		return target.id < RTE_MAX_ETHPORTS && of->ports[target.id].present
+			? &of->ports[target.id].dev
+			: NULL;
+	for (unsigned int i = 0; i < of->list.n; i++)
+		if (hy_target_same(of->list.devices[i].target, target))
+			return &of->list.devices[i];
 	return NULL;
 }
 
 /*
- * What comes after a device was looked at: what is known of its driver; what was set by hand, if
- * it is the device that it was; and, above all, what the user says.
+ * Corrects a device after it was probed: by the quirks of its driver; by hy_hal_capability_set(),
+ * if it is the same device as before; and last by the user's overrides.
  */
 static void
 device_settle(const struct hy_hal *hal, struct hy_hal_device *dev, const struct hy_hal_device *old)
@@ -129,7 +130,7 @@ device_settle(const struct hy_hal *hal, struct hy_hal_device *dev, const struct 
 	hy_overrides_apply(hal, dev);
 }
 
-/* A port that does not run is not asked: what packs have added since is unknown. */
+/* A port that does not run is not probed: capabilities that packs have added since are unknown. */
 static void
 port_keep(struct hy_hal *hal, uint16_t id)
 {
@@ -157,7 +158,7 @@ port_probe(struct hy_hal *hal, uint16_t id)
 		device_settle(hal, &port->dev, old.present ? &old.dev : NULL);
 }
 
-/* The CPU stays as it was first seen; packs may have come since. */
+/* Keeps what was found of the CPU; but packs may have been loaded since. */
 static void
 process_probe(struct hy_hal *hal)
 {
@@ -192,7 +193,7 @@ hy_hal_probe(struct hy_hal *hal)
 	for (unsigned int i = 0; i < list.n; i++)
 		device_ask(&list.devices[i]);
 	for (unsigned int i = 0; i < list.n; i++)
-		device_settle(hal, &list.devices[i], device_find(hal, list.devices[i].target));
+		device_settle(hal, &list.devices[i], hy_device_find(hal, list.devices[i].target));
 	free(hal->list.devices);
 	hal->list = list;
 	return 0;
@@ -229,7 +230,7 @@ hy_hal_capability(const struct hy_hal *hal, struct hy_target target, enum hy_cap
 		of = (struct hy_target){ .kind = HY_TARGET_EVENT, .id = target.id };
 	else if (hy_cap_concerns(peer.kind, cap))
 		of = peer;
-	dev = device_find((struct hy_hal *)(uintptr_t)hal, of);
+	dev = hy_device_find(hal, of);
 	return dev == NULL ? &none[of.kind] : &dev->caps[cap];
 }
 
@@ -237,7 +238,7 @@ int
 hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_cap cap,
 	enum hy_level level, enum hy_origin origin, uint64_t value, const char *reason)
 {
-	struct hy_hal_device *dev = device_find(hal, target);
+	struct hy_hal_device *dev = hy_device_find(hal, target);
 	struct hy_capability before;
 
 	if (!hy_cap_concerns(target.kind, cap))
@@ -249,7 +250,7 @@ hy_hal_capability_set(struct hy_hal *hal, struct hy_target target, enum hy_cap c
 	dev->caps[cap].origin = origin;
 	dev->set[cap] = true;
 	hy_overrides_apply(hal, dev);
-	/* As selections see it: what the user overrides has not changed. */
+	/* As selections see it: an overridden capability does not change. */
 	hal->outdated |= dev->caps[cap].level != before.level ||
 		dev->caps[cap].value != before.value;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a crypto device can do, of what IPsec asks for. */
+/* What a crypto device can do, as far as IPsec needs it. */
 
 #include <errno.h>
 
@@ -8,7 +8,7 @@
 
 #include "hal/internal/hal.h"
 
-/* An algorithm's longest key (of ciphers and AEADs) or digest (of hashes), in bits. */
+/* The value is the longest key (ciphers, AEADs) or digest (hashes), in bits. */
 static const struct algorithm {
 	enum hy_cap cap;
 	struct rte_cryptodev_sym_capability_idx idx;
@@ -51,7 +51,7 @@ probe_algorithms(uint8_t id, struct hy_capability *caps)
 	}
 }
 
-/* Whether it takes and gives whole ESP packets. */
+/* Whether it processes whole ESP packets. */
 static void
 probe_ipsec(uint8_t id, struct hy_capability *cap)
 {
@@ -75,17 +75,13 @@ probe_ipsec(uint8_t id, struct hy_capability *cap)
 static void
 probe_device(uint8_t id, const struct rte_cryptodev_info *info, struct hy_capability *caps)
 {
-	const uint64_t has = info->feature_flags;
+#define FLAG(cap, flag) HY_CAP_FLAG(HY_CAP_CRYPTO_##cap, RTE_CRYPTODEV_FF_, flag)
+	static const struct hy_cap_flag flags[] = { FLAG(SYM, SYMMETRIC_CRYPTO),
+		FLAG(ASYM, ASYMMETRIC_CRYPTO), FLAG(CHAIN, SYM_OPERATION_CHAINING),
+		FLAG(SEGMENTS, IN_PLACE_SGL) };
 
 	hy_cap_limit(&caps[HY_CAP_CRYPTO_QPS], info->max_nb_queue_pairs);
-	hy_cap_flag(&caps[HY_CAP_CRYPTO_SYM], (has & RTE_CRYPTODEV_FF_SYMMETRIC_CRYPTO) != 0,
-		"SYMMETRIC_CRYPTO");
-	hy_cap_flag(&caps[HY_CAP_CRYPTO_ASYM], (has & RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO) != 0,
-		"ASYMMETRIC_CRYPTO");
-	hy_cap_flag(&caps[HY_CAP_CRYPTO_CHAIN],
-		(has & RTE_CRYPTODEV_FF_SYM_OPERATION_CHAINING) != 0, "SYM_OPERATION_CHAINING");
-	hy_cap_flag(&caps[HY_CAP_CRYPTO_SEGMENTS], (has & RTE_CRYPTODEV_FF_IN_PLACE_SGL) != 0,
-		"IN_PLACE_SGL");
+	hy_cap_flags(caps, info->feature_flags, flags, RTE_DIM(flags));
 	probe_ipsec(id, &caps[HY_CAP_CRYPTO_IPSEC]);
 	probe_algorithms(id, caps);
 }

@@ -9,41 +9,28 @@
 #include "hal/internal/dpdk.h"
 #include "hal/internal/hal.h"
 
-static void
-probe_types(const struct rte_event_dev_info *info, struct hy_capability *caps)
-{
+#define FLAG(cap, flag) HY_CAP_FLAG(HY_CAP_EVENT_##cap, RTE_EVENT_DEV_CAP_, flag)
+
+static const struct hy_cap_flag flags[] = {
+	FLAG(ALL_TYPES, QUEUE_ALL_TYPES),
+	FLAG(FLOW_ID, CARRY_FLOW_ID),
+	FLAG(NO_SERVICE, DISTRIBUTED_SCHED),
 #if HY_DPDK_EVENT_TYPES
-	const uint32_t has = info->event_dev_cap;
-
-	hy_cap_flag(&caps[HY_CAP_EVENT_ATOMIC], (has & RTE_EVENT_DEV_CAP_ATOMIC) != 0, "ATOMIC");
-	hy_cap_flag(&caps[HY_CAP_EVENT_ORDERED], (has & RTE_EVENT_DEV_CAP_ORDERED) != 0, "ORDERED");
-	hy_cap_flag(&caps[HY_CAP_EVENT_PARALLEL], (has & RTE_EVENT_DEV_CAP_PARALLEL) != 0,
-		"PARALLEL");
-#else
-	static const enum hy_cap types[] = { HY_CAP_EVENT_ATOMIC, HY_CAP_EVENT_ORDERED,
-		HY_CAP_EVENT_PARALLEL };
-
-	RTE_SET_USED(info);
-	for (unsigned int i = 0; i < RTE_DIM(types); i++)
-		hy_cap_fill(&caps[types[i]], HY_LEVEL_UNKNOWN, 0,
-			"this DPDK has no way for a driver to say it");
+	FLAG(ATOMIC, ATOMIC),
+	FLAG(ORDERED, ORDERED),
+	FLAG(PARALLEL, PARALLEL),
 #endif
-}
+};
 
 static void
 probe_device(const struct rte_event_dev_info *info, struct hy_capability *caps)
 {
-	const uint32_t has = info->event_dev_cap;
-
 	hy_cap_limit(&caps[HY_CAP_EVENT_QUEUES], info->max_event_queues);
 	hy_cap_limit(&caps[HY_CAP_EVENT_PORTS], info->max_event_ports);
-	probe_types(info, caps);
-	hy_cap_flag(&caps[HY_CAP_EVENT_ALL_TYPES], (has & RTE_EVENT_DEV_CAP_QUEUE_ALL_TYPES) != 0,
-		"QUEUE_ALL_TYPES");
-	hy_cap_flag(&caps[HY_CAP_EVENT_FLOW_ID], (has & RTE_EVENT_DEV_CAP_CARRY_FLOW_ID) != 0,
-		"CARRY_FLOW_ID");
-	hy_cap_flag(&caps[HY_CAP_EVENT_NO_SERVICE],
-		(has & RTE_EVENT_DEV_CAP_DISTRIBUTED_SCHED) != 0, "DISTRIBUTED_SCHED");
+	for (enum hy_cap c = HY_CAP_EVENT_ATOMIC; c <= HY_CAP_EVENT_PARALLEL; c++)
+		hy_cap_fill(&caps[c], HY_LEVEL_UNKNOWN, 0,
+			"this DPDK has no way for a driver to report it");
+	hy_cap_flags(caps, info->event_dev_cap, flags, RTE_DIM(flags));
 	hy_cap_fill(&caps[HY_CAP_EVENT_RECONFIGURE], HY_LEVEL_YES, 0, "as DPDK's API promises");
 }
 
@@ -52,7 +39,7 @@ hy_probe_event(struct hy_device_list *list)
 {
 	unsigned int left = rte_event_dev_count();
 
-	/* No further than the last one: EAL logs ids that are none. */
+	/* Stops after the last device: DPDK logs an error for other ids. */
 	for (uint8_t id = 0; id < RTE_EVENT_MAX_DEVS && left > 0; id++) {
 		struct rte_event_dev_info info;
 		struct hy_hal_device *dev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What adapters can do between an event device and a port or crypto device: it takes both to say. */
+/* What adapters can do between an event device and a port or crypto device. */
 
 #include <errno.h>
 #include <string.h>
@@ -9,84 +9,49 @@
 
 #include "hal/internal/hal.h"
 
-/* A driver that cannot answer for a pair is not asked again: all of it is unknown. */
-static void
-unknown(struct hy_hal_device *dev, const enum hy_cap caps[], unsigned int n, int rc)
-{
-	for (unsigned int i = 0; i < n; i++)
-		hy_cap_fill(&dev->caps[caps[i]], HY_LEVEL_UNKNOWN, 0, "the driver cannot say: %s",
-			strerror(-rc));
-}
+#define RX(cap, flag) HY_CAP_FLAG(HY_CAP_EVENT_RX_##cap, RTE_EVENT_ETH_RX_ADAPTER_CAP_, flag)
+#define TX(cap, flag) HY_CAP_FLAG(HY_CAP_EVENT_TX_##cap, RTE_EVENT_ETH_TX_ADAPTER_CAP_, flag)
+#define CRYPTO(cap, flag) \
+	HY_CAP_FLAG(HY_CAP_EVENT_CRYPTO_##cap, RTE_EVENT_CRYPTO_ADAPTER_CAP_, flag)
 
-static void
-probe_rx_vector(uint8_t event, uint16_t port, bool has, struct hy_capability *cap)
-{
-	struct rte_event_eth_rx_adapter_vector_limits limits;
+static const struct hy_cap_flag rx_flags[] = { RX(INTERNAL, INTERNAL_PORT),
+	RX(VECTOR, EVENT_VECTOR), RX(FLOW_ID, OVERRIDE_FLOW_ID) };
+static const struct hy_cap_flag tx_flags[] = { TX(INTERNAL, INTERNAL_PORT),
+	TX(VECTOR, EVENT_VECTOR) };
+static const struct hy_cap_flag crypto_flags[] = { CRYPTO(NEW, INTERNAL_PORT_OP_NEW),
+	CRYPTO(FWD, INTERNAL_PORT_OP_FWD), CRYPTO(VECTOR, EVENT_VECTOR) };
 
-	hy_cap_flag(cap, has, "EVENT_VECTOR");
-	if (has && rte_event_eth_rx_adapter_vector_limits_get(event, port, &limits) == 0)
-		cap->value = limits.max_sz;
+/* Sets the capabilities of a pair; if the driver could not answer, all are unknown. */
+static void
+flags_set(struct hy_hal_device *dev, int rc, uint32_t has, const struct hy_cap_flag *flags,
+	unsigned int n)
+{
+	if (rc == 0)
+		hy_cap_flags(dev->caps, has, flags, n);
+	for (unsigned int i = 0; i < n && rc != 0; i++)
+		hy_cap_fill(&dev->caps[flags[i].cap], HY_LEVEL_UNKNOWN, 0,
+			"the driver cannot tell: %s", strerror(-rc));
 }
 
 static void
 probe_port(struct hy_hal_device *dev)
 {
-	static const enum hy_cap rx[] = { HY_CAP_EVENT_RX_INTERNAL, HY_CAP_EVENT_RX_VECTOR,
-		HY_CAP_EVENT_RX_FLOW_ID };
-	static const enum hy_cap tx[] = { HY_CAP_EVENT_TX_INTERNAL, HY_CAP_EVENT_TX_VECTOR };
+	struct hy_capability *vector = &dev->caps[HY_CAP_EVENT_RX_VECTOR];
+	struct rte_event_eth_rx_adapter_vector_limits limits;
 	const uint8_t event = (uint8_t)dev->target.id;
 	const uint16_t port = dev->target.peer;
-	struct hy_capability *caps = dev->caps;
-	uint32_t has;
+	uint32_t has = 0;
 	int rc = rte_event_eth_rx_adapter_caps_get(event, port, &has);
 
-	if (rc < 0) {
-		unknown(dev, rx, RTE_DIM(rx), rc);
-	} else {
-		hy_cap_flag(&caps[HY_CAP_EVENT_RX_INTERNAL],
-			(has & RTE_EVENT_ETH_RX_ADAPTER_CAP_INTERNAL_PORT) != 0, "INTERNAL_PORT");
-		hy_cap_flag(&caps[HY_CAP_EVENT_RX_FLOW_ID],
-			(has & RTE_EVENT_ETH_RX_ADAPTER_CAP_OVERRIDE_FLOW_ID) != 0,
-			"OVERRIDE_FLOW_ID");
-		probe_rx_vector(event, port, (has & RTE_EVENT_ETH_RX_ADAPTER_CAP_EVENT_VECTOR) != 0,
-			&caps[HY_CAP_EVENT_RX_VECTOR]);
-	}
+	flags_set(dev, rc, has, rx_flags, RTE_DIM(rx_flags));
+	if (vector->level == HY_LEVEL_YES &&
+		rte_event_eth_rx_adapter_vector_limits_get(event, port, &limits) == 0)
+		vector->value = limits.max_sz;
 	rc = rte_event_eth_tx_adapter_caps_get(event, port, &has);
-	if (rc < 0) {
-		unknown(dev, tx, RTE_DIM(tx), rc);
-		return;
-	}
-	hy_cap_flag(&caps[HY_CAP_EVENT_TX_INTERNAL],
-		(has & RTE_EVENT_ETH_TX_ADAPTER_CAP_INTERNAL_PORT) != 0, "INTERNAL_PORT");
-	hy_cap_flag(&caps[HY_CAP_EVENT_TX_VECTOR],
-		(has & RTE_EVENT_ETH_TX_ADAPTER_CAP_EVENT_VECTOR) != 0, "EVENT_VECTOR");
+	flags_set(dev, rc, has, tx_flags, RTE_DIM(tx_flags));
 }
 
-static void
-probe_crypto(struct hy_hal_device *dev)
-{
-	static const enum hy_cap all[] = { HY_CAP_EVENT_CRYPTO_NEW, HY_CAP_EVENT_CRYPTO_FWD,
-		HY_CAP_EVENT_CRYPTO_VECTOR };
-	struct hy_capability *caps = dev->caps;
-	uint32_t has;
-	const int rc = rte_event_crypto_adapter_caps_get((uint8_t)dev->target.id,
-		(uint8_t)dev->target.peer, &has);
-
-	if (rc < 0) {
-		unknown(dev, all, RTE_DIM(all), rc);
-		return;
-	}
-	hy_cap_flag(&caps[HY_CAP_EVENT_CRYPTO_NEW],
-		(has & RTE_EVENT_CRYPTO_ADAPTER_CAP_INTERNAL_PORT_OP_NEW) != 0,
-		"INTERNAL_PORT_OP_NEW");
-	hy_cap_flag(&caps[HY_CAP_EVENT_CRYPTO_FWD],
-		(has & RTE_EVENT_CRYPTO_ADAPTER_CAP_INTERNAL_PORT_OP_FWD) != 0,
-		"INTERNAL_PORT_OP_FWD");
-	hy_cap_flag(&caps[HY_CAP_EVENT_CRYPTO_VECTOR],
-		(has & RTE_EVENT_CRYPTO_ADAPTER_CAP_EVENT_VECTOR) != 0, "EVENT_VECTOR");
-}
-
-/* Adds a pair; by index, since the list moves as it grows. */
+/* Adds a pair with an event device, given by index since the list may move. */
 static struct hy_hal_device *
 pair_add(struct hy_device_list *list, unsigned int event, enum hy_target_kind kind, uint16_t peer)
 {
@@ -123,13 +88,17 @@ crypto_pairs(struct hy_device_list *list, unsigned int event)
 
 	for (unsigned int i = 0; i < nb_devices; i++) {
 		struct hy_hal_device *dev;
+		uint32_t has = 0;
+		int rc;
 
 		if (list->devices[i].target.kind != HY_TARGET_CRYPTO)
 			continue;
 		dev = pair_add(list, event, HY_TARGET_EVENT_CRYPTO, list->devices[i].target.id);
 		if (dev == NULL)
 			return -ENOMEM;
-		probe_crypto(dev);
+		rc = rte_event_crypto_adapter_caps_get((uint8_t)dev->target.id,
+			(uint8_t)dev->target.peer, &has);
+		flags_set(dev, rc, has, crypto_flags, RTE_DIM(crypto_flags));
 	}
 	return 0;
 }

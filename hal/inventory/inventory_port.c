@@ -9,8 +9,8 @@
 #include "hal/internal/hal.h"
 
 /*
- * Whether packet_type can be trusted to mean "IPv4 right behind the Ethernet header". A driver that
- * knows IPv4 but not VLAN may say IPv4 of a tagged frame, so both are asked for.
+ * Whether packet_type says reliably that IPv4 directly follows the Ethernet header. A driver that
+ * reports IPv4 but not VLAN may report IPv4 for a tagged frame, so both are required.
  */
 static void
 probe_ptypes(uint16_t port, struct hy_capability *cap)
@@ -27,42 +27,24 @@ probe_ptypes(uint16_t port, struct hy_capability *cap)
 	if (n <= 0)
 		hy_cap_fill(cap, HY_LEVEL_UNKNOWN, 0, "the driver names no packet types");
 	else if (!ip4)
-		hy_cap_fill(cap, HY_LEVEL_NO, 0, "the driver's packet types do not have IPv4");
+		hy_cap_fill(cap, HY_LEVEL_NO, 0, "the driver's packet types do not include IPv4");
 	else if (!vlan)
-		hy_cap_fill(cap, HY_LEVEL_NO, 0, "the driver's packet types do not tell VLAN tags");
+		hy_cap_fill(cap, HY_LEVEL_NO, 0,
+			"the driver's packet types do not distinguish VLAN tags");
 	else
 		hy_cap_fill(cap, HY_LEVEL_YES, 0,
-			"the driver's packet types tell IPv4 and VLAN tags");
+			"the driver's packet types distinguish IPv4 and VLAN tags");
 }
 
-static void
-probe_offloads(const struct rte_eth_dev_info *info, struct hy_capability *caps)
-{
-	static const struct {
-		enum hy_cap cap;
-		bool rx;
-		uint64_t flag;
-		const char *name;
-	} offloads[] = {
-		{ HY_CAP_RX_CHECKSUM_IP4, true, RTE_ETH_RX_OFFLOAD_IPV4_CKSUM, "IPV4_CKSUM" },
-		{ HY_CAP_RX_SCATTER, true, RTE_ETH_RX_OFFLOAD_SCATTER, "SCATTER" },
-		{ HY_CAP_TX_CHECKSUM_IP4, false, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, "IPV4_CKSUM" },
-		{ HY_CAP_TX_SEGMENTS, false, RTE_ETH_TX_OFFLOAD_MULTI_SEGS, "MULTI_SEGS" },
-		{ HY_CAP_TX_FAST_FREE, false, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, "MBUF_FAST_FREE" },
-	};
+#define RX(cap, flag) HY_CAP_FLAG(HY_CAP_RX_##cap, RTE_ETH_RX_OFFLOAD_, flag)
+#define TX(cap, flag) HY_CAP_FLAG(HY_CAP_TX_##cap, RTE_ETH_TX_OFFLOAD_, flag)
 
-	for (unsigned int i = 0; i < RTE_DIM(offloads); i++) {
-		const uint64_t capa = offloads[i].rx ? info->rx_offload_capa
-						     : info->tx_offload_capa;
-		const bool has = (capa & offloads[i].flag) != 0;
+static const struct hy_cap_flag rx_offloads[] = { RX(CHECKSUM_IP4, IPV4_CKSUM),
+	RX(SCATTER, SCATTER) };
+static const struct hy_cap_flag tx_offloads[] = { TX(CHECKSUM_IP4, IPV4_CKSUM),
+	TX(SEGMENTS, MULTI_SEGS), TX(FAST_FREE, MBUF_FAST_FREE) };
 
-		hy_cap_fill(&caps[offloads[i].cap], has ? HY_LEVEL_YES : HY_LEVEL_NO, 0,
-			has ? "the driver offers %s" : "the driver does not offer %s",
-			offloads[i].name);
-	}
-}
-
-/* Some devices receive into pools of their own kind only. */
+/* Some devices receive only into pools of their own kind. */
 static void
 probe_pools(uint16_t port, struct hy_capability *cap)
 {
@@ -75,8 +57,8 @@ probe_pools(uint16_t port, struct hy_capability *cap)
 }
 
 /*
- * Whether marks of flow rules reach the packets. Drivers that want to be told before the port is
- * configured are told now: it is how to ask them. What they answered holds from then on.
+ * Whether marks of flow rules reach the packets. To ask a driver is to negotiate, which is possible
+ * only before the port is configured. The answer stays valid.
  */
 static void
 probe_mark(uint16_t port, const struct hy_hal_device *old, struct hy_capability *cap)
@@ -101,13 +83,6 @@ probe_mark(uint16_t port, const struct hy_hal_device *old, struct hy_capability 
 	cap->origin = HY_ORIGIN_PROBED;
 }
 
-/* What another device owns (bonding, failsafe) is that device's. */
-static bool
-is_ours(const struct hy_hal_port *port, uint16_t id)
-{
-	return !port->ignored && rte_eth_find_next_owned_by(id, RTE_ETH_DEV_NO_OWNER) == id;
-}
-
 static void
 probe_device(struct hy_hal_device *dev, const struct rte_eth_dev_info *info,
 	const struct hy_hal_device *old)
@@ -115,12 +90,11 @@ probe_device(struct hy_hal_device *dev, const struct rte_eth_dev_info *info,
 	const uint16_t id = dev->target.id;
 	struct hy_capability *caps = dev->caps;
 
-	hy_cap_fill(&caps[HY_CAP_RX_QUEUES], HY_LEVEL_YES, info->max_rx_queues,
-		"the driver's limit");
-	hy_cap_fill(&caps[HY_CAP_TX_QUEUES], HY_LEVEL_YES, info->max_tx_queues,
-		"the driver's limit");
+	hy_cap_limit(&caps[HY_CAP_RX_QUEUES], info->max_rx_queues);
+	hy_cap_limit(&caps[HY_CAP_TX_QUEUES], info->max_tx_queues);
 	probe_ptypes(id, &caps[HY_CAP_RX_PTYPE_IP4]);
-	probe_offloads(info, caps);
+	hy_cap_flags(caps, info->rx_offload_capa, rx_offloads, RTE_DIM(rx_offloads));
+	hy_cap_flags(caps, info->tx_offload_capa, tx_offloads, RTE_DIM(tx_offloads));
 	probe_pools(id, &caps[HY_CAP_ANY_POOL]);
 	probe_mark(id, old, &caps[HY_CAP_RX_METADATA_MARK]);
 	for (enum hy_cap c = HY_CAP_FLOW_MARK; c <= HY_CAP_FLOW_PRIORITY; c++)
@@ -138,10 +112,11 @@ hy_probe_port(struct hy_hal_port *port, uint16_t id)
 	int rc = -ENODEV;
 
 	port->present = false;
-	if (is_ours(port, id))
+	/* Used, and not owned by another device (bonding, failsafe). */
+	if (!port->ignored && rte_eth_find_next_owned_by(id, RTE_ETH_DEV_NO_OWNER) == id)
 		rc = rte_eth_dev_info_get(id, &info);
 	if (rc == -EIO && old.present) {
-		/* Pulled out, and not closed yet: it is known, but of no use. */
+		/* Unplugged, but not closed yet: still known, but unusable. */
 		port->present = true;
 		hy_cap_fill(&dev->caps[HY_CAP_RUNNING], HY_LEVEL_NO, 0, "the device was removed");
 		dev->caps[HY_CAP_RUNNING].origin = HY_ORIGIN_OBSERVED;

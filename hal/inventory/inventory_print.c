@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inventory, for people and for programs. */
+/* The inventory, as text and as JSON. */
 
-#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include <hy_file.h>
 
@@ -28,40 +28,30 @@ caps_print(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out
 			cap_print(hy_cap_name(c), &caps[c], out);
 }
 
-/* Names of devices may be of the command line. */
-static const char *
-shown(const struct hy_hal_device *dev, char name[RTE_ETH_NAME_MAX_LEN])
+/* The name of a device may come from the command line, and so contain anything. */
+static void
+device_print(const struct hy_hal_device *dev, FILE *out)
 {
-	snprintf(name, RTE_ETH_NAME_MAX_LEN, "%s", dev->name);
-	return hy_printable(name);
+	char where[HY_NAME_SIZE], name[RTE_ETH_NAME_MAX_LEN];
+
+	strcpy(name, dev->name);
+	fprintf(out, "%s: %s%sdriver %s\n", hy_target_text(dev->target, where, sizeof(where)),
+		hy_printable(name), name[0] == '\0' ? "" : ", ", dev->driver);
+	caps_print(dev->caps, dev->target.kind, out);
 }
 
 int
 hy_hal_inventory_print(const struct hy_hal *hal, FILE *out)
 {
-	char where[HY_NAME_SIZE], name[RTE_ETH_NAME_MAX_LEN];
-
 	fprintf(out, "process\n");
 	caps_print(hal->process.caps, HY_TARGET_PROCESS, out);
 	for (unsigned int i = 0; i < hal->nb_declared; i++)
 		cap_print(hal->declared[i].name, &hal->declared[i].cap, out);
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		const struct hy_hal_port *port = &hal->ports[p];
-
-		if (!port->present)
-			continue;
-		fprintf(out, "port %u: %s, driver %s\n", p, shown(&port->dev, name),
-			port->dev.driver);
-		caps_print(port->dev.caps, HY_TARGET_PORT, out);
-	}
-	for (unsigned int i = 0; i < hal->list.n; i++) {
-		const struct hy_hal_device *dev = &hal->list.devices[i];
-
-		fprintf(out, "%s: %s%sdriver %s\n",
-			hy_target_text(dev->target, where, sizeof(where)), shown(dev, name),
-			dev->name[0] == '\0' ? "" : ", ", dev->driver);
-		caps_print(dev->caps, dev->target.kind, out);
-	}
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		if (hal->ports[p].present)
+			device_print(&hal->ports[p].dev, out);
+	for (unsigned int i = 0; i < hal->list.n; i++)
+		device_print(&hal->list.devices[i], out);
 	return hy_output_flush(out);
 }
 
@@ -91,16 +81,7 @@ caps_json(const struct hy_capability *caps, enum hy_target_kind kind, FILE *out)
 	fprintf(out, "}");
 }
 
-static void
-declared_json(const struct hy_hal *hal, FILE *out)
-{
-	fprintf(out, ",\n    \"declared\": {");
-	for (unsigned int i = 0; i < hal->nb_declared; i++)
-		cap_json(i > 0 ? "," : "", hal->declared[i].name, &hal->declared[i].cap, out);
-	fprintf(out, "}");
-}
-
-/* The kind is how an override calls it; pairs have a peer. */
+/* Kinds are named as in overrides. Pairs have a peer, too. */
 static void
 device_json(const struct hy_hal_device *dev, FILE *out)
 {
@@ -112,7 +93,11 @@ device_json(const struct hy_hal_device *dev, FILE *out)
 		[HY_TARGET_EVENT_CRYPTO] = "event:crypto",
 	};
 
-	fprintf(out, "{\"kind\": \"%s\", \"id\": %u", kinds[dev->target.kind], dev->target.id);
+	if (dev->target.kind == HY_TARGET_PORT)
+		fprintf(out, "{\"port\": %u", dev->target.id);
+	else
+		fprintf(out, "{\"kind\": \"%s\", \"id\": %u", kinds[dev->target.kind],
+			dev->target.id);
 	if (hy_target_peer(dev->target).kind != HY_TARGET_PROCESS)
 		fprintf(out, ", \"peer\": %u", dev->target.peer);
 	fprintf(out, ", \"name\": ");
@@ -124,17 +109,6 @@ device_json(const struct hy_hal_device *dev, FILE *out)
 	fprintf(out, "}");
 }
 
-static void
-devices_json(const struct hy_hal *hal, FILE *out)
-{
-	fprintf(out, ",\n    \"devices\": [");
-	for (unsigned int i = 0; i < hal->list.n; i++) {
-		fprintf(out, "%s\n     ", i > 0 ? "," : "");
-		device_json(&hal->list.devices[i], out);
-	}
-	fprintf(out, "]");
-}
-
 void
 hy_inventory_json(const struct hy_hal *hal, FILE *out)
 {
@@ -142,25 +116,23 @@ hy_inventory_json(const struct hy_hal *hal, FILE *out)
 
 	fprintf(out, "  \"inventory\": {\n    \"process\": ");
 	caps_json(hal->process.caps, HY_TARGET_PROCESS, out);
-	declared_json(hal, out);
-	fprintf(out, ",\n    \"ports\": [");
+	fprintf(out, ",\n    \"declared\": {");
+	for (unsigned int i = 0; i < hal->nb_declared; i++)
+		cap_json(i > 0 ? "," : "", hal->declared[i].name, &hal->declared[i].cap, out);
+	fprintf(out, "},\n    \"ports\": [");
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		const struct hy_hal_port *port = &hal->ports[p];
-
-		if (!port->present)
+		if (!hal->ports[p].present)
 			continue;
-		fprintf(out, "%s\n     {\"port\": %u, \"name\": ", comma, p);
-		hy_json_string(port->dev.name, out);
-		fprintf(out, ", \"driver\": ");
-		hy_json_string(port->dev.driver, out);
-		fprintf(out, ", \"capabilities\": ");
-		caps_json(port->dev.caps, HY_TARGET_PORT, out);
-		fprintf(out, "}");
+		fprintf(out, "%s\n     ", comma);
+		device_json(&hal->ports[p].dev, out);
 		comma = ",";
 	}
-	fprintf(out, "]");
-	devices_json(hal, out);
-	fprintf(out, "}");
+	fprintf(out, "],\n    \"devices\": [");
+	for (unsigned int i = 0; i < hal->list.n; i++) {
+		fprintf(out, "%s\n     ", i > 0 ? "," : "");
+		device_json(&hal->list.devices[i], out);
+	}
+	fprintf(out, "]}");
 }
 
 int

@@ -9,7 +9,7 @@
 
 #include "hal/internal/hal.h"
 
-/* Sets a capability that the CPU has if it has all of some flags. */
+/* Sets a capability that the CPU has if it has all of the flags. */
 static void
 cap_from_flags(struct hy_capability *cap, const enum rte_cpu_flag_t flags[], unsigned int n)
 {
@@ -23,7 +23,7 @@ cap_from_flags(struct hy_capability *cap, const enum rte_cpu_flag_t flags[], uns
 	hy_cap_fill(cap, HY_LEVEL_YES, 0, "the CPU has it");
 }
 
-/* Raises EAL's vector width to the widest that the CPU has. EAL refuses where the user set it. */
+/* Raises EAL's vector width to the widest of the CPU. EAL refuses if the user has set it. */
 static void
 simd_width_raise(struct hy_capability *cap, uint16_t widest)
 {
@@ -67,7 +67,7 @@ hy_probe_process(struct hy_hal *hal)
 	static const enum rte_cpu_flag_t neon[] = { RTE_CPUFLAG_NEON };
 
 	cap_from_flags(&caps[HY_CAP_NEON], neon, RTE_DIM(neon));
-	widest = RTE_VECT_SIMD_MAX; /* EAL's default here: SVE's width is each CPU's own */
+	widest = RTE_VECT_SIMD_MAX; /* EAL's default here: the width of SVE depends on the CPU */
 #endif
 	simd_width_raise(&caps[HY_CAP_SIMD_BITS], widest);
 	memcpy(hal->cpu, caps, sizeof(hal->cpu));

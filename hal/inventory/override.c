@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user says of capabilities, on the command line and in files. */
+/* The user's overrides of capabilities, from the command line and from files. */
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -9,6 +9,7 @@
 
 #include <hy_file.h>
 
+#include "hal/internal/list.h"
 #include "override.h"
 
 static bool
@@ -18,11 +19,10 @@ concerns(const struct hy_override *o, const struct hy_hal_device *dev)
 		return false;
 	if (o->target.kind == HY_TARGET_KINDS)
 		return fnmatch(o->driver, dev->driver, 0) == 0;
-	return o->target.kind == dev->target.kind && o->target.id == dev->target.id &&
-		o->target.peer == dev->target.peer;
+	return hy_target_same(o->target, dev->target);
 }
 
-/* A value that is not given stays, unless the capability is now absent. */
+/* Without a value, the capability keeps its value, unless it is now absent. */
 static uint64_t
 value_of(const struct hy_override *o, const struct hy_capability *cap)
 {
@@ -46,143 +46,101 @@ hy_overrides_apply(const struct hy_hal *hal, struct hy_hal_device *dev)
 }
 
 /*
- * Code for instructions that the CPU lacks would fault, whatever anybody says; and so would workers
- * on a port that is being reset.
+ * Refuses overrides that would make the program crash: code for instructions that the CPU lacks,
+ * and workers on a port that is being reset.
  */
 static int
 claim_check(const struct hy_hal *hal, const struct hy_override *o, char *error)
 {
 	const struct hy_capability *cpu = &hal->cpu[o->cap];
 
-	if (o->cap == HY_CAP_RUNNING && o->level >= HY_LEVEL_YES) {
-		snprintf(error, HY_HAL_ERROR_SIZE,
-			"'%s': that a port runs is seen, not said; accepted: no, unknown", o->text);
-		return -ENOTSUP;
-	}
+	if (o->cap == HY_CAP_RUNNING && o->level >= HY_LEVEL_YES)
+		return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
+			"'%s': an override cannot make a port run; accepted: no, unknown", o->text);
 	if (o->target.kind != HY_TARGET_PROCESS || o->level < HY_LEVEL_YES || o->cap >= HY_CAPS)
 		return 0;
 	if (cpu->level >= HY_LEVEL_YES && (!o->has_value || o->value <= cpu->value))
 		return 0;
-	snprintf(error, HY_HAL_ERROR_SIZE,
-		"'%s': no override gives the CPU what it lacks; found: %s %s, up to %" PRIu64
+	return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
+		"'%s': an override cannot add what the CPU lacks; found: %s %s, up to %" PRIu64
 		" (%s)",
 		o->text, hy_cap_name(o->cap), hy_level_name(cpu->level), cpu->value, cpu->reason);
-	return -ENOTSUP;
 }
 
-/* Takes over some that are well-formed: all, or on an error none. */
+/* Adds a valid override, which is not applied yet. */
 static int
-add(struct hy_hal *hal, const struct hy_override *new, unsigned int n, char *error)
+add(struct hy_hal *hal, const char *spec, char *error)
 {
-	struct hy_override *all = realloc(hal->overrides, (hal->nb_overrides + n) * sizeof(*all));
+	struct hy_override *o = hy_list_room(&hal->overrides, hal->nb_overrides, sizeof(*o));
+	int rc;
 
-	if (all == NULL) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "out of memory for overrides");
-		return -ENOMEM;
-	}
-	memcpy(all + hal->nb_overrides, new, n * sizeof(*all));
-	hal->overrides = all;
-	hal->nb_overrides += n;
+	if (o == NULL)
+		return HY_REASON(-ENOMEM, error, HY_HAL_ERROR_SIZE, "out of memory for overrides");
+	rc = hy_override_parse(spec, o, error);
+	if (rc == 0)
+		rc = claim_check(hal, o, error);
+	hal->nb_overrides += rc == 0;
+	return rc;
+}
+
+static void
+apply_all(struct hy_hal *hal)
+{
 	hy_overrides_apply(hal, &hal->process);
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		if (hal->ports[p].present)
 			hy_overrides_apply(hal, &hal->ports[p].dev);
 	for (unsigned int i = 0; i < hal->list.n; i++)
 		hy_overrides_apply(hal, &hal->list.devices[i]);
-	return 0;
 }
 
 int
 hy_hal_override(struct hy_hal *hal, const char *spec, char *error)
 {
-	struct hy_override override;
-	int rc = hy_override_parse(spec, &override, error);
+	const int rc = add(hal, spec, error);
 
 	if (rc == 0)
-		rc = claim_check(hal, &override, error);
-	return rc < 0 ? rc : add(hal, &override, 1, error);
+		apply_all(hal);
+	return rc;
 }
 
 #define FILE_MAX 65536 /* bytes */
 
-/* A file that is being read. */
-struct file {
-	const char *path;
-	unsigned int line;
-	struct hy_override *overrides;
-	unsigned int n;
-};
-
-/* Says where something is wrong, before what it is. */
+/* Adds the override of a line, unless it has only space and a comment. Modifies the text. */
 static int
-refuse(const struct file *file, int rc, const char *what, char *error)
+line_add(struct hy_hal *hal, char *text, char *error)
 {
-	snprintf(error, HY_HAL_ERROR_SIZE, "%.120s:%u: %.240s", file->path, file->line, what);
-	return rc;
-}
-
-/* One line: an override, or nothing but space and a comment. It is cut where the override ends. */
-static int
-line_read(const struct hy_hal *hal, struct file *file, char *text, char *error)
-{
-	char what[HY_HAL_ERROR_SIZE];
-	struct hy_override *all;
 	size_t len;
-	int rc;
 
 	text[strcspn(text, "#\r")] = '\0';
 	text += strspn(text, " \t");
 	len = strlen(text);
 	while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
 		text[--len] = '\0';
-	if (len == 0)
-		return 0;
-	all = realloc(file->overrides, (file->n + 1) * sizeof(*all));
-	if (all == NULL)
-		return refuse(file, -ENOMEM, "out of memory", error);
-	file->overrides = all;
-	rc = hy_override_parse(text, &all[file->n], what);
-	if (rc == 0)
-		rc = claim_check(hal, &all[file->n], what);
-	file->n++;
-	return rc < 0 ? refuse(file, rc, what, error) : 0;
-}
-
-/* All lines. */
-static int
-lines_read(const struct hy_hal *hal, struct file *file, struct hy_file *in, char *error)
-{
-	char why[HY_FILE_ERROR_SIZE];
-	char *text;
-	int rc;
-
-	while ((rc = hy_file_line(in, &text, why)) > 0) {
-		file->line = in->line;
-		rc = line_read(hal, file, text, error);
-		if (rc < 0)
-			return rc;
-	}
-	file->line = in->line;
-	return rc < 0 ? refuse(file, rc, why, error) : 0;
+	return len == 0 ? 0 : add(hal, text, error);
 }
 
 int
 hy_hal_override_file(struct hy_hal *hal, const char *path, char *error)
 {
-	struct file file = { .path = path };
-	char why[HY_FILE_ERROR_SIZE];
+	const unsigned int before = hal->nb_overrides;
+	char what[RTE_MAX(HY_HAL_ERROR_SIZE, HY_FILE_ERROR_SIZE)], *text;
 	struct hy_file in;
-	int rc = hy_file_read(path, FILE_MAX, &in, why);
+	int rc = hy_file_read(path, FILE_MAX, &in, what);
+	const bool is_read = rc == 0;
 
-	if (rc < 0)
-		snprintf(error, HY_HAL_ERROR_SIZE, "%.200s: %s", path, why);
-	else
-		rc = lines_read(hal, &file, &in, error);
+	while (rc >= 0 && (rc = hy_file_line(&in, &text, what)) > 0)
+		rc = line_add(hal, text, what);
+	if (!is_read)
+		snprintf(error, HY_HAL_ERROR_SIZE, "%.200s: %.180s", path, what);
+	else if (rc < 0)
+		snprintf(error, HY_HAL_ERROR_SIZE, "%.120s:%u: %.240s", path, in.line, what);
 	hy_file_free(&in);
-	if (rc == 0 && file.n > 0)
-		rc = add(hal, file.overrides, file.n, error);
-	free(file.overrides);
-	if (rc < 0)
-		hy_printable(error);
+	if (rc == 0) {
+		apply_all(hal);
+		return 0;
+	}
+	hal->nb_overrides = before; /* all or none */
+	hy_printable(error);
 	return rc;
 }

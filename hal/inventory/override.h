@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user says of capabilities. */
-#ifndef HY_OVERRIDE_H
-#define HY_OVERRIDE_H
+/* The user's overrides of capabilities. */
+#pragma once
 
 #include "hal/internal/hal.h"
 
-/* One of what hy_hal_override() was told. */
+/* An override. */
 struct hy_override {
-	struct hy_target target;   /* its kind is HY_TARGET_KINDS if it goes by driver */
-	char driver[HY_NAME_SIZE]; /* as fnmatch() has it */
+	struct hy_target target;   /* of kind HY_TARGET_KINDS: see driver */
+	char driver[HY_NAME_SIZE]; /* pattern for fnmatch() */
 	enum hy_cap cap;
 	enum hy_level level;
 	bool has_value;
@@ -16,10 +15,8 @@ struct hy_override {
 	char text[HY_NAME_SIZE]; /* as the user wrote it */
 };
 
-/* override_parse.c: reads one, or says what is wrong with it. 0, -EINVAL. */
+/* override_parse.c: parses an override. 0; -EINVAL: see error. */
 int hy_override_parse(const char *spec, struct hy_override *override, char *error);
 
-/* Corrects a device as the user wants it; of those that concern it, the last word counts. */
+/* Applies all overrides that concern a device, in order: the last one takes precedence. */
 void hy_overrides_apply(const struct hy_hal *hal, struct hy_hal_device *dev);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading overrides: TARGET.CAPABILITY=LEVEL[:VALUE]. */
+/* Parses overrides: TARGET.CAPABILITY=LEVEL[:VALUE]. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,20 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hal/internal/list.h"
 #include "override.h"
 
-static int __rte_format_printf(3, 4) refuse(char *error, const char *spec, const char *format, ...)
-{
-	const int n = snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': ", spec);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(error + n, (size_t)(HY_HAL_ERROR_SIZE - n), format, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
-/* Reads "NAME" followed by a device id; returns what is behind it, NULL if it is none. */
+/* Reads "NAME" followed by a device id. Returns the rest of the text; NULL: it does not match. */
 static const char *
 id_read(const char *text, const char *name, uint16_t *id)
 {
@@ -35,7 +25,7 @@ id_read(const char *text, const char *name, uint16_t *id)
 	return value < UINT16_MAX ? end : NULL;
 }
 
-/* The second device of "eventN:…". */
+/* Reads the second device of "eventN:…". */
 static bool
 peer_read(const char *text, struct hy_target *target)
 {
@@ -74,7 +64,7 @@ hy_target_parse(const char *text, struct hy_target *target)
 	return false;
 }
 
-/* Names of drivers have an underscore, or are patterns; what has neither is a slip. */
+/* Names of drivers have an underscore, or are patterns; anything else is a typo. */
 static bool
 is_driver(const char *text)
 {
@@ -82,15 +72,7 @@ is_driver(const char *text)
 		strlen(text) < HY_NAME_SIZE;
 }
 
-static void
-names_append(char *names, size_t size, const char *name)
-{
-	const size_t used = strlen(names);
-
-	snprintf(names + used, size - used, "%s%s", used > 0 ? ", " : "", name);
-}
-
-/* Finds a capability among those of a kind, or among all but the process's for a driver. */
+/* Finds a capability of a kind of target; for a driver, of any kind but the process. */
 static int
 cap_read(const char *spec, const char *text, struct hy_override *o, char *error)
 {
@@ -106,16 +88,17 @@ cap_read(const char *spec, const char *text, struct hy_override *o, char *error)
 			o->cap = c;
 			return 0;
 		}
-		names_append(names, sizeof(names), hy_cap_name(c));
+		hy_names_append(names, sizeof(names), hy_cap_name(c));
 	}
 	if (kind == HY_TARGET_KINDS)
-		return refuse(error, spec,
-			"'%.32s' is no capability of devices; hy-hal inventory lists them", text);
-	return refuse(error, spec, "'%.32s' is no capability of %s; there are: %s", text,
+		return hy_spec_refuse(error, spec,
+			"'%.32s' is not a capability of devices; hy-hal inventory lists them",
+			text);
+	return hy_spec_refuse(error, spec, "'%.32s' is not a capability of %s; accepted: %s", text,
 		hy_kind_names(kind), names);
 }
 
-/* LEVEL[:VALUE]; the text is cut at the colon. */
+/* Reads LEVEL[:VALUE]. Modifies the text. */
 static int
 level_read(const char *spec, char *text, struct hy_override *o, char *error)
 {
@@ -126,15 +109,17 @@ level_read(const char *spec, char *text, struct hy_override *o, char *error)
 		*value++ = '\0';
 	level = hy_level_find(text);
 	if (level < 0)
-		return refuse(error, spec, "'%.32s' is no level; accepted: no, unknown, yes", text);
+		return hy_spec_refuse(error, spec,
+			"'%.32s' is not a level; accepted: no, unknown, yes", text);
 	o->level = (enum hy_level)level;
 	if (value == NULL)
 		return 0;
 	errno = 0;
 	o->value = strtoull(value, &end, 0);
 	if (!isdigit((unsigned char)*value) || *end != '\0' || errno != 0)
-		return refuse(error, spec,
-			"'%.32s' is no value; accepted: a number, such as 65535 or 0xffff", value);
+		return hy_spec_refuse(error, spec,
+			"'%.32s' is not a value; accepted: a number, such as 65535 or 0xffff",
+			value);
 	o->has_value = true;
 	return 0;
 }
@@ -148,21 +133,20 @@ hy_override_parse(const char *spec, struct hy_override *o, char *error)
 
 	*o = (struct hy_override){ 0 };
 	if (strlen(spec) >= sizeof(copy))
-		return refuse(error, spec, "longer than %zu characters", sizeof(copy) - 1);
+		return hy_spec_refuse(error, spec, "longer than %zu characters", sizeof(copy) - 1);
 	strcpy(copy, spec);
 	strcpy(o->text, spec);
 	level = strchr(copy, '=');
-	if (level == NULL)
-		return refuse(error, spec, "not TARGET.CAPABILITY=LEVEL[:VALUE]");
-	*level++ = '\0';
+	if (level != NULL)
+		*level++ = '\0';
 	cap = strrchr(copy, '.');
-	if (cap == NULL)
-		return refuse(error, spec, "not TARGET.CAPABILITY=LEVEL[:VALUE]");
+	if (level == NULL || cap == NULL)
+		return hy_spec_refuse(error, spec, "not TARGET.CAPABILITY=LEVEL[:VALUE]");
 	*cap++ = '\0';
 	if (!hy_target_parse(copy, &o->target)) {
 		if (!is_driver(copy))
-			return refuse(error, spec,
-				"'%.32s' is no target; accepted: process, portN, eventN, cryptoN, "
+			return hy_spec_refuse(error, spec,
+				"'%.32s' is not a target; accepted: process, portN, eventN, cryptoN, "
 				"regexN, eventN:portN, eventN:cryptoN, or a driver's name, such as "
 				"net_ice or net_cn*",
 				copy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of drivers that neither they nor a probe tell. */
+/* Known facts about drivers that neither the drivers nor probes report. */
 
 #include <fnmatch.h>
 
@@ -10,10 +10,7 @@
 #define DPDK(year, month) RTE_VERSION_NUM(year, month, 0, 0)
 
 static const struct hy_quirk quirks[] = {
-	/*
-	 * Nobody needs to negotiate where the driver turns marks on by itself. Those that know the
-	 * call answer for themselves.
-	 */
+	/* These drivers deliver marks without negotiation, which they do not implement. */
 	{ .drivers = { "mlx5_pci", "mlx5_auxiliary" },
 		.before = DPDK(23, 7),
 		.cap = HY_CAP_RX_METADATA_MARK,
@@ -38,7 +35,7 @@ static const struct hy_quirk quirks[] = {
 		.level = HY_LEVEL_YES,
 		.reason = "rules that mark turn it on: iavf_fdir_create(), iavf_fdir.c, 22.11" },
 
-	/* Where the PF grants more, the user overrides it. */
+	/* If the PF grants more, the user can override the limit. */
 	{ .drivers = { "net_iavf" },
 		.before = DPDK(26, 3),
 		.cap = HY_CAP_RX_QUEUES,
@@ -54,7 +51,7 @@ static const struct hy_quirk quirks[] = {
 		.reason =
 			"more only if the PF grants them: iavf_dev_configure(), iavf_ethdev.c, 22.11" },
 
-	/* Before 24.03, event devices had no way to say which schedule types they have. */
+	/* Before 24.03, event devices could not report their schedule types. */
 	{ .drivers = { "event_sw", "event_dsw", "event_cn*k", "event_dlb2*_pf" },
 		.before = DPDK(24, 3),
 		.cap = HY_CAP_EVENT_ATOMIC,
@@ -80,7 +77,7 @@ static const struct hy_quirk quirks[] = {
 		.level = HY_LEVEL_NO,
 		.reason = "set up again, its ports fail: dsw_port_setup(), dsw_evdev.c, 22.11" },
 
-	/* Of packets polled by a service core: those that fill a vector take the place of others. */
+	/* With a service core, packets that fill a vector overwrite others. */
 	{ .drivers = { "*" },
 		.cap = HY_CAP_EVENT_RX_VECTOR,
 		.unless = HY_CAP_EVENT_RX_INTERNAL,
@@ -99,7 +96,7 @@ hy_quirks(unsigned int *n)
 bool
 hy_quirk_matches(const struct hy_quirk *quirk, const char *driver, uint32_t version)
 {
-	/* Candidates and updates of a release come after it, by number. */
+	/* Release candidates and updates have higher numbers than their release. */
 	if (version < quirk->from || (quirk->before != 0 && version >= quirk->before))
 		return false;
 	for (unsigned int i = 0; i < RTE_DIM(quirk->drivers) && quirk->drivers[i] != NULL; i++)

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is bound, by target. A selection under way binds what is new to it beside what is there; as
- * a whole it is committed, and then what it does not choose is to leave, or it is rolled back.
+ * The bound variants, by target. A selection in progress binds its new choices in addition to the
+ * existing bindings. Committing it marks the bindings that it does not choose as leaving; rolling
+ * it back unbinds the new ones.
  */
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hal/internal/hal.h"
-
-static bool
-has_hooks(const struct hy_variant *variant)
-{
-	return variant->bind != NULL || variant->unbind != NULL;
-}
+#include "hal/internal/list.h"
 
 static struct hy_binding *
 binding_of(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_target target)
@@ -36,34 +30,25 @@ hy_is_bound(const struct hy_hal *hal, const struct hy_variant *variant, struct h
 	return binding_of(hal, variant, target) != NULL;
 }
 
-static struct hy_binding *
-binding_find(const struct hy_hal *hal, const struct hy_selection *s)
-{
-	return binding_of(hal, s->chosen, s->on);
-}
-
-/* Binds a selection's choice; what cannot be bound is struck: 1. */
+/* Binds a selection's choice. 1: it could not be bound, and was struck. */
 static int
 bind_one(struct hy_hal *hal, struct hy_selection *s, char *error)
 {
-	struct hy_binding *bindings = realloc(hal->bindings,
-		(hal->nb_bindings + 1) * sizeof(*bindings));
+	struct hy_binding *b = hy_list_room(&hal->bindings, hal->nb_bindings, sizeof(*b));
 	char reason[HY_REASON_SIZE] = "";
 	int rc = 0;
 
-	if (bindings == NULL)
+	if (b == NULL)
 		return hy_no_memory(error);
-	hal->bindings = bindings;
 	if (s->chosen->bind != NULL)
 		rc = s->chosen->bind(hal, s->on, reason, sizeof(reason));
 	if (rc < 0) {
-		hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_BIND_FAILED,
+		hy_candidate_decide(hy_candidate_chosen(s), HY_FATE_BIND_FAILED,
 			"cannot be bound: %.160s", reason[0] != '\0' ? reason : strerror(-rc));
 		return 1;
 	}
-	bindings[hal->nb_bindings++] = (struct hy_binding){
-		.variant = s->chosen, .target = s->on, .fresh = true
-	};
+	*b = (struct hy_binding){ .variant = s->chosen, .target = s->on, .fresh = true };
+	hal->nb_bindings++;
 	return 0;
 }
 
@@ -77,22 +62,21 @@ hy_slate_bind(struct hy_hal *hal, struct hy_slate *slate, char *error)
 		for (unsigned int i = 0; i < slate->n && struck == 0; i++) {
 			struct hy_selection *s = &slate->selections[i];
 
-			if (has_hooks(s->chosen) && binding_find(hal, s) == NULL)
+			if ((s->chosen->bind != NULL || s->chosen->unbind != NULL) &&
+				!hy_is_bound(hal, s->chosen, s->on))
 				struck = bind_one(hal, s, error);
 		}
 	} while (struck > 0);
 	return struck;
 }
 
-/* Unbinds one, last first where there are several, and forgets it. */
+/* Callers unbind in reverse order. */
 static void
 unbind(struct hy_hal *hal, unsigned int i)
 {
 	const struct hy_binding b = hal->bindings[i];
 
-	hal->nb_bindings--;
-	memmove(&hal->bindings[i], &hal->bindings[i + 1],
-		(hal->nb_bindings - i) * sizeof(*hal->bindings));
+	hy_list_remove(hal->bindings, &hal->nb_bindings, i, sizeof(b));
 	if (b.variant->unbind != NULL)
 		b.variant->unbind(hal, b.target);
 }
@@ -113,7 +97,8 @@ hy_bindings_commit(struct hy_hal *hal, const struct hy_slate *slate)
 		hal->bindings[i].leaving = true;
 	}
 	for (unsigned int i = 0; i < slate->n; i++) {
-		struct hy_binding *b = binding_find(hal, &slate->selections[i]);
+		const struct hy_selection *s = &slate->selections[i];
+		struct hy_binding *b = binding_of(hal, s->chosen, s->on);
 
 		if (b != NULL)
 			b->leaving = false;

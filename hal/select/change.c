@@ -8,7 +8,7 @@
 
 #include "hal/internal/hal.h"
 
-/* Adds a line, as far as there is room: never a part of one. */
+/* Adds a line if there is room for all of it. */
 static void __rte_format_printf(2, 3) line_add(struct hy_candidate *c, const char *format, ...)
 {
 	const size_t len = strlen(c->change), room = sizeof(c->change) - len;
@@ -26,7 +26,7 @@ static void __rte_format_printf(2, 3) line_add(struct hy_candidate *c, const cha
 		c->change[len] = '\0';
 }
 
-/* What must become true of a need, and what that would add to the score. */
+/* Adds a line: how a need would be met, and what that would add to the score. */
 static void
 need_add(struct hy_candidate *c, const struct hy_need *need, const struct hy_capability *cap)
 {
@@ -45,8 +45,8 @@ need_add(struct hy_candidate *c, const struct hy_need *need, const struct hy_cap
 }
 
 /*
- * The score that a candidate has by the needs that are met, once its port runs. Those without which
- * it is out are added as lines, if it is to have any; false: there are such.
+ * Computes the score of a candidate from the needs that are met once its port runs. False:
+ * mandatory needs are not met; they are added to @p lines unless that is NULL.
  */
 static bool
 needs_look(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
@@ -71,13 +71,13 @@ needs_look(const struct hy_hal *hal, const struct hy_selection *s, const struct 
 	return fits;
 }
 
-/* What a candidate has to win against. */
+/* The candidate to beat. */
 struct rival {
-	const struct hy_candidate *c; /* NULL: nothing */
+	const struct hy_candidate *c; /* NULL: none */
 	int score;
 };
 
-/* Whether a score would win against a rival, if there is one. */
+/* Whether a candidate with this score would beat the rival, if there is one. */
 static bool
 wins(const struct hy_candidate *c, int score, struct rival rival)
 {
@@ -88,7 +88,7 @@ wins(const struct hy_candidate *c, int score, struct rival rival)
 	return hy_target_index(c->on) < hy_target_index(rival.c->on);
 }
 
-/* Whether a candidate fits; of a port that does not run, whether it will when that does. */
+/* Whether a candidate fits or, on a port that does not run, will fit when it runs. */
 static bool
 would_fit(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
 	int *score)
@@ -101,7 +101,7 @@ would_fit(const struct hy_hal *hal, const struct hy_selection *s, const struct h
 		needs_look(hal, s, c, NULL, score);
 }
 
-/* The best of what fits: of the candidate's variant on other devices, or of other variants. */
+/* The best fitting candidate: of the same variant on other devices, or of other variants. */
 static struct rival
 rival_find(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
 	bool same)
@@ -119,14 +119,14 @@ rival_find(const struct hy_hal *hal, const struct hy_selection *s, const struct 
 	return rival;
 }
 
-/* Whether the user forces the candidate's variant, so that only its devices compete. */
+/* Whether the user forces the candidate's variant: then only its devices compete. */
 static bool
 is_forced(const struct hy_selection *s, const struct hy_candidate *c)
 {
 	return s->forced && s->chosen == c->variant;
 }
 
-/* Whether the ports' plan asked its variant; the first failure ends that. */
+/* Whether the plan asked the candidate's variant about its ports, up to the first failure. */
 static bool
 was_asked(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c)
 {
@@ -143,7 +143,9 @@ was_asked(const struct hy_hal *hal, const struct hy_selection *s, const struct h
 	return all;
 }
 
-/* Bonuses that it lacks, until it would win; if they are not enough, what is missing then. */
+/*
+ * Adds the missing bonuses until the candidate would win; if they do not suffice, what else would.
+ */
 static void
 score_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c, int score)
 {
@@ -164,8 +166,8 @@ score_add(const struct hy_hal *hal, const struct hy_selection *s, struct hy_cand
 			need_add(c, need, cap);
 			score += need->bonus;
 		} else if (met && need->bonus < 0) {
-			line_add(c, "%s must not be%s: that costs %d", hy_need_name(need),
-				need->at_least > 0 ? " so much" : "", -need->bonus);
+			line_add(c, "%s must be %s: it costs %d", hy_need_name(need),
+				need->at_least > 0 ? "smaller" : "absent", -need->bonus);
 			score -= need->bonus;
 		}
 	}
@@ -197,7 +199,7 @@ hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s, stru
 		return;
 	}
 	if (!here) {
-		line_add(c, "one of the %s must be there", hy_kind_names(c->on.kind));
+		line_add(c, "one of the %s must exist", hy_kind_names(c->on.kind));
 		return;
 	}
 	if (c->fate == HY_FATE_NEEDS_UNMET &&
@@ -207,11 +209,11 @@ hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s, stru
 	if (c->fate == HY_FATE_REJECTED)
 		line_add(c, "its own check must accept the target");
 	if (c->fate == HY_FATE_BIND_FAILED && asked)
-		line_add(c, "what failed at bring-up must succeed");
+		line_add(c, "the step that failed at bring-up must succeed");
 	if (c->fate == HY_FATE_CONSTRAINED)
 		line_add(c, "its constraint must hold");
 	score_add(hal, s, c, score);
-	/* If it had won when the plan was made, it would have been asked. */
+	/* It would have been asked if it had won when the plan was made. */
 	if (!asked && c->change[0] == '\0')
 		line_add(c, "its ports must be planned and configured again");
 }

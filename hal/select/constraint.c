@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Constraints across families. Each selection takes its best candidate; while one asks for what
- * does not hold, it gives way to its next, in order of families and targets. Only if the user forced
- * it, those give way that it asks something of. Candidates are only ever struck, so this ends, and
- * link order has no say in it.
+ * Constraints across families. Each selection takes its best candidate. While a choice states a
+ * constraint that does not hold, its selection falls back to the next candidate, in the order of
+ * families and targets. If the user forced the choice, the other selection falls back instead.
+ * Candidates are only ever struck, so this terminates, and the result does not depend on link
+ * order.
  */
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "hal/internal/hal.h"
 
-/* Whether a variant may be out because its target, or a device that it could run on, does not run. */
+/* Whether the target of a variant, or a device that it could run on, does not run. */
 static bool
 waits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_variant *variant)
 {
@@ -27,7 +28,7 @@ waits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_va
 	return waits;
 }
 
-/* Takes the forced candidate, or the best that is left. */
+/* Chooses the forced candidate, or the best remaining one. */
 static int
 pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 {
@@ -41,13 +42,13 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 		c = hy_candidate_of(s, forced);
 		s->forced = c->fate == HY_FATE_OUTSCORED;
 		s->on = c->on;
-		/* Of devices that run: a port that does not is left, one that is planned may yet
-		 * show what is needed when it runs. */
-		if (!s->forced && !hal->planning && !waits(hal, s, forced)) {
-			snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s cannot be used for %s: %s",
-				s->family->node.name, forced->impl.variant, where, c->reason);
-			return -ENOTSUP;
-		}
+		/*
+		 * Not while a device is down, or in a plan: what it needs may show up when it runs.
+		 */
+		if (!s->forced && !hal->planning && !waits(hal, s, forced))
+			return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
+				"%s=%s cannot be used for %s: %s", s->family->node.name,
+				forced->impl.variant, where, c->reason);
 	}
 	s->chosen = s->forced ? forced : NULL;
 	for (unsigned int i = 0; i < s->nb_candidates && s->chosen == NULL; i++)
@@ -57,10 +58,9 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 		}
 	if (s->chosen != NULL)
 		return 0;
-	snprintf(error, HY_HAL_ERROR_SIZE, "no variant of %s is left for %s: %s: %s",
-		s->family->node.name, where, s->candidates[0].variant->impl.variant,
-		s->candidates[0].reason);
-	return -ENOTSUP;
+	return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
+		"no variant of %s is left for %s: %s: %s", s->family->node.name, where,
+		s->candidates[0].variant->impl.variant, s->candidates[0].reason);
 }
 
 bool
@@ -78,21 +78,7 @@ hy_targets_meet(struct hy_target a, struct hy_target b)
 	return true;
 }
 
-/* Whether what one selection asks is asked of another. */
-static bool
-concerns(const struct hy_selection *s, const struct hy_with *with, const struct hy_selection *other)
-{
-	return strcmp(other->family->node.name, with->family) == 0 &&
-		hy_targets_meet(s->target, other->target);
-}
-
-static bool
-holds(const struct hy_with *with, const struct hy_selection *other)
-{
-	return (strcmp(other->chosen->impl.variant, with->variant) == 0) != with->excludes;
-}
-
-/* Makes one of two selections give way. */
+/* Strikes the choice of one of two selections: 1; -ENOTSUP if both are forced. */
 static int
 give_way(struct hy_selection *s, const struct hy_with *with, struct hy_selection *other,
 	char *error)
@@ -103,38 +89,36 @@ give_way(struct hy_selection *s, const struct hy_with *with, struct hy_selection
 	char where[HY_NAME_SIZE];
 
 	hy_target_text(other->target, where, sizeof(where));
-	if (s->forced && other->forced) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s %s %s=%s for %s, where %s is forced%s%s",
-			s->family->node.name, s->chosen->impl.variant, verb, with->family,
-			with->variant, where, other->chosen->impl.variant, colon, why);
-		return -ENOTSUP;
-	}
+	if (s->forced && other->forced)
+		return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
+			"%s=%s %s %s=%s for %s, where %s is forced%s%s", s->family->node.name,
+			s->chosen->impl.variant, verb, with->family, with->variant, where,
+			other->chosen->impl.variant, colon, why);
 	if (s->forced)
-		hy_candidate_strike(hy_candidate_chosen(other), HY_FATE_CONSTRAINED,
+		hy_candidate_decide(hy_candidate_chosen(other), HY_FATE_CONSTRAINED,
 			"%s=%s, which was forced, %s %s=%s%s%s", s->family->node.name,
 			s->chosen->impl.variant, verb, with->family, with->variant, colon, why);
 	else
-		hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_CONSTRAINED,
+		hy_candidate_decide(hy_candidate_chosen(s), HY_FATE_CONSTRAINED,
 			"%s %s=%s: for %s it is %s%s%s", verb, with->family, with->variant, where,
 			other->chosen->impl.variant, colon, why);
 	return 1;
 }
 
-/* Asks for a family that nobody declared, or that has no such target. */
+/* Strikes a choice that requires an unknown family, or one without such a target: 1. */
 static int
 give_up(struct hy_selection *s, const struct hy_with *with, char *error)
 {
-	if (s->forced) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "%s=%s requires %s=%s, which does not exist",
-			s->family->node.name, s->chosen->impl.variant, with->family, with->variant);
-		return -ENOTSUP;
-	}
-	hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_CONSTRAINED,
+	if (s->forced)
+		return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
+			"%s=%s requires %s=%s, which does not exist", s->family->node.name,
+			s->chosen->impl.variant, with->family, with->variant);
+	hy_candidate_decide(hy_candidate_chosen(s), HY_FATE_CONSTRAINED,
 		"requires %s=%s, which does not exist", with->family, with->variant);
 	return 1;
 }
 
-/* Strikes the first candidate that has to go for a selection: 1; 0 there is none, or an error. */
+/* Strikes the first candidate that violates a selection's constraints: 1. 0: none; or an error. */
 static int
 constraints_check(struct hy_slate *slate, struct hy_selection *s, char *error)
 {
@@ -145,10 +129,12 @@ constraints_check(struct hy_slate *slate, struct hy_selection *s, char *error)
 		for (unsigned int i = 0; i < slate->n; i++) {
 			struct hy_selection *other = &slate->selections[i];
 
-			if (!concerns(s, with, other))
+			if (strcmp(other->family->node.name, with->family) != 0 ||
+				!hy_targets_meet(s->target, other->target))
 				continue;
 			found = true;
-			if (!holds(with, other))
+			if ((strcmp(other->chosen->impl.variant, with->variant) == 0) ==
+				with->excludes)
 				return give_way(s, with, other, error);
 		}
 		if (!found && !with->excludes)
@@ -157,7 +143,7 @@ constraints_check(struct hy_slate *slate, struct hy_selection *s, char *error)
 	return 0;
 }
 
-/* What was constrained by a choice that has fallen since is free again. */
+/* Restores candidates that were struck because of choices that may have changed since. */
 static void
 constraints_forget(struct hy_slate *slate)
 {
@@ -165,10 +151,10 @@ constraints_forget(struct hy_slate *slate)
 		struct hy_selection *s = &slate->selections[i];
 
 		for (unsigned int c = 0; c < s->nb_candidates; c++) {
-			struct hy_candidate *candidate = &s->candidates[c];
-
-			if (candidate->fate == HY_FATE_CONSTRAINED)
-				hy_candidate_restore(candidate);
+			if (s->candidates[c].fate != HY_FATE_CONSTRAINED)
+				continue;
+			s->candidates[c].fate = HY_FATE_OUTSCORED;
+			s->candidates[c].reason[0] = '\0';
 		}
 	}
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program says that it is going to do, by names that it shares with the packs. */
+/* What the program declares that it is going to do, by names that packs define. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 
 static struct hy_declaration *
 find(const struct hy_hal *hal, const char *name)
@@ -16,20 +16,6 @@ find(const struct hy_hal *hal, const char *name)
 	return NULL;
 }
 
-static struct hy_declaration *
-add(struct hy_hal *hal, const char *name)
-{
-	struct hy_declaration *declared = realloc(hal->declared,
-		(hal->nb_declared + 1) * sizeof(*declared));
-
-	if (declared == NULL)
-		return NULL;
-	hal->declared = declared;
-	declared += hal->nb_declared++;
-	strcpy(declared->name, name);
-	return declared;
-}
-
 int
 hy_hal_declare(struct hy_hal *hal, const char *name, uint64_t value, const char *why)
 {
@@ -38,10 +24,13 @@ hy_hal_declare(struct hy_hal *hal, const char *name, uint64_t value, const char 
 	if (!hy_name_valid(name))
 		return -EINVAL;
 	declared = find(hal, name);
-	if (declared == NULL)
-		declared = add(hal, name);
-	if (declared == NULL)
-		return -ENOMEM;
+	if (declared == NULL) {
+		declared = hy_list_room(&hal->declared, hal->nb_declared, sizeof(*declared));
+		if (declared == NULL)
+			return -ENOMEM;
+		hal->nb_declared++;
+		strcpy(declared->name, name);
+	}
 	declared->cap = (struct hy_capability){ .level = value > 0 ? HY_LEVEL_YES : HY_LEVEL_NO,
 		.origin = HY_ORIGIN_DECLARED,
 		.value = value };

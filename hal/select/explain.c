@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reasons for every choice, for people and for programs. */
+/* The reasons for every choice, as text and as JSON. */
 
-#include <errno.h>
 #include <string.h>
 
 #include <hy_file.h>
@@ -12,52 +11,39 @@
 static const char *const fates[] = { "chosen", "outscored", "denied", "needs_unmet", "rejected",
 	"constrained", "bind_failed" };
 
-/* Whether a variant is of another pack than its family; one made by hand may have none. */
-static bool
-is_foreign(const struct hy_family *family, const struct hy_variant *variant)
-{
-	return variant->pack != NULL && family->pack != NULL &&
-		strcmp(variant->pack, family->pack) != 0;
-}
-
-/* Whether a candidate is for a device of a kind that its variant names, which is there. */
+/* Whether a candidate's variant names a kind of device, and such a device exists. */
 static bool
 runs_elsewhere(const struct hy_candidate *cand)
 {
 	return cand->variant->on != HY_TARGET_PROCESS && cand->on.id != HY_NO_DEVICE;
 }
 
-/* Of the first of some lines. */
-static int
-line_length(const char *lines)
-{
-	return (int)strcspn(lines, "\n");
-}
-
-static const char *
-line_next(const char *lines)
-{
-	lines += line_length(lines);
-	return *lines == '\n' ? lines + 1 : lines;
-}
-
 static void
 change_json(const char *lines, FILE *out)
 {
+	char copy[HY_CHANGE_SIZE], *rest = copy;
 	const char *comma = "";
-	char line[HY_CHANGE_SIZE];
 
+	strcpy(copy, lines);
 	fprintf(out, ",\n       \"change\": [");
-	for (; *lines != '\0'; lines = line_next(lines)) {
-		snprintf(line, sizeof(line), "%.*s", line_length(lines), lines);
+	for (char *line; (line = strsep(&rest, "\n")) != NULL && *line != '\0'; comma = ", ") {
 		fputs(comma, out);
 		hy_json_string(line, out);
-		comma = ", ";
 	}
 	fprintf(out, "]");
 }
 
-/* Whether a selection's family is one of those wanted: all, if there is no list. */
+static void
+change_print(const char *lines, FILE *out)
+{
+	char copy[HY_CHANGE_SIZE], *rest = copy;
+
+	strcpy(copy, lines);
+	for (char *line; (line = strsep(&rest, "\n")) != NULL && *line != '\0';)
+		fprintf(out, "               to be chosen: %s\n", line);
+}
+
+/* Whether a selection's family is in the list, or there is no list. */
 static bool
 is_wanted(const struct hy_selection *s, const char *const *families)
 {
@@ -73,8 +59,8 @@ hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, F
 {
 	char where[HY_NAME_SIZE];
 
-	for (unsigned int i = 0; i < hal->nb_selections; i++) {
-		const struct hy_selection *s = &hal->selections[i];
+	for (unsigned int i = 0; i < hal->selected.n; i++) {
+		const struct hy_selection *s = &hal->selected.selections[i];
 
 		if (!is_wanted(s, families))
 			continue;
@@ -90,12 +76,12 @@ hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, F
 				fprintf(out,
 					"on %s: ", hy_target_text(cand->on, where, sizeof(where)));
 			fputs(cand->reason, out);
-			if (is_foreign(s->family, cand->variant))
+			/* Without a macro, either may have no pack. */
+			if (cand->variant->pack != NULL && s->family->pack != NULL &&
+				strcmp(cand->variant->pack, s->family->pack) != 0)
 				fprintf(out, " [pack %s]", cand->variant->pack);
 			fputc('\n', out);
-			for (const char *line = cand->change; *line != '\0'; line = line_next(line))
-				fprintf(out, "               to be chosen: %.*s\n",
-					line_length(line), line);
+			change_print(cand->change, out);
 		}
 	}
 	return hy_output_flush(out);
@@ -136,11 +122,11 @@ hy_hal_explain_families_json(const struct hy_hal *hal, const char *const *famili
 	fprintf(out, "{\n");
 	hy_inventory_json(hal, out);
 	fprintf(out, ",\n  \"selections\": [\n");
-	for (unsigned int i = 0; i < hal->nb_selections; i++) {
-		if (!is_wanted(&hal->selections[i], families))
+	for (unsigned int i = 0; i < hal->selected.n; i++) {
+		if (!is_wanted(&hal->selected.selections[i], families))
 			continue;
 		fprintf(out, "%s", comma);
-		selection_json(&hal->selections[i], out);
+		selection_json(&hal->selected.selections[i], out);
 		comma = ",\n";
 	}
 	fprintf(out, "%s  ]\n}\n", *comma == '\0' ? "" : "\n");

@@ -9,9 +9,10 @@
 #include <hy_node.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 #include "lib/graph/internal/plugin_notes.h"
 
-/* Lists grow and are sorted as they do; they are read by name, so link order leaves no trace. */
+/* Both lists are kept sorted by name, so link order does not matter. */
 static struct {
 	pthread_mutex_t lock;
 	const struct hy_family **families;
@@ -40,48 +41,31 @@ variant_order(const void *a, const void *b)
 static int
 variant_add(const struct hy_variant *variant)
 {
-	const struct hy_variant **variants;
+	const struct hy_variant **added;
 
 	for (unsigned int i = 0; i < declared.nb_variants; i++)
 		if (variant_order(&declared.variants[i], &variant) == 0)
 			return -EEXIST;
-	variants = realloc(declared.variants, (declared.nb_variants + 1) * sizeof(*variants));
-	if (variants == NULL)
+	added = hy_list_room(&declared.variants, declared.nb_variants, sizeof(*added));
+	if (added == NULL)
 		return -ENOMEM;
-	declared.variants = variants;
-	variants[declared.nb_variants++] = variant;
-	qsort(variants, declared.nb_variants, sizeof(*variants), variant_order);
+	*added = variant;
+	qsort(declared.variants, ++declared.nb_variants, sizeof(*added), variant_order);
 	return 0;
-}
-
-/* Takes a variant out of the list. */
-static void
-variant_remove(const struct hy_variant *variant)
-{
-	unsigned int i = 0;
-
-	while (i < declared.nb_variants && declared.variants[i] != variant)
-		i++;
-	if (i == declared.nb_variants)
-		return;
-	declared.nb_variants--;
-	memmove(&declared.variants[i], &declared.variants[i + 1],
-		(declared.nb_variants - i) * sizeof(*declared.variants));
 }
 
 static void
 variant_undo(uintptr_t what)
 {
 	pthread_mutex_lock(&declared.lock);
-	variant_remove((const struct hy_variant *)what);
+	hy_list_forget(declared.variants, &declared.nb_variants, (const void *)what);
 	pthread_mutex_unlock(&declared.lock);
 }
 
 /* A HAL may have judged, chosen or forced any variant. */
 static bool
-declared_busy(uintptr_t what, char *error)
+declared_busy(uintptr_t what __rte_unused, char *error)
 {
-	RTE_SET_USED(what);
 	if (hy_hal_exists())
 		snprintf(error, HY_PLUGIN_ERROR_SIZE,
 			"it has families or variants, and a HAL exists; destroy that first");
@@ -101,7 +85,7 @@ has_own_state(const struct hy_node_impl *impl)
 	return impl->init != NULL || impl->fini != NULL || impl->ctx_size != 0;
 }
 
-/* A need is one of a capability, a key and a declaration, or none of them. */
+/* A need names at most one of a capability, a key and a declaration. */
 static bool
 need_is_valid(const struct hy_need *need)
 {
@@ -111,14 +95,6 @@ need_is_valid(const struct hy_need *need)
 	return (unsigned int)need->cap < HY_CAPS && named <= 1 &&
 		(need->key == NULL || hy_name_valid(need->key)) &&
 		(need->declared == NULL || hy_name_valid(need->declared));
-}
-
-/* Whether a variant runs its family's code, on a target that it prepares. */
-static bool
-prepares_only(const struct hy_variant *variant)
-{
-	return !has_own_state(&variant->impl) &&
-		(variant->prepare != NULL || variant->bind != NULL);
 }
 
 struct hy_node_impl
@@ -144,14 +120,16 @@ hy_variant_register(const struct hy_variant *variant)
 	int rc;
 
 	if (!hy_name_valid(variant->family) || !hy_name_valid(variant->impl.variant) ||
-		(variant->impl.process == NULL && !prepares_only(variant)))
+		(variant->impl.process == NULL &&
+			(has_own_state(&variant->impl) ||
+				(variant->prepare == NULL && variant->bind == NULL))))
 		return -EINVAL;
 	for (unsigned int i = 0; i < HY_NEEDS_MAX; i++) {
 		const struct hy_need *need = &variant->needs[i];
 
 		if (!need_is_valid(need))
 			return -EINVAL;
-		/* Behind a hole it would not be asked for. */
+		/* A need after a gap would be ignored. */
 		if (i > 0 && hy_need_asks(need) && !hy_need_asks(need - 1))
 			return -EINVAL;
 	}
@@ -163,9 +141,9 @@ hy_variant_register(const struct hy_variant *variant)
 				(i > 0 && with[-1].family == NULL)))
 			return -EINVAL;
 	}
-	/* What stands in for a device has nothing to bind. */
 	if ((unsigned int)variant->on >= HY_TARGET_KINDS)
 		return -EINVAL;
+	/* A parked variant touches no device, so it has nothing to bind. */
 	if (variant->parked &&
 		(variant->on != HY_TARGET_PROCESS || variant->prepare != NULL ||
 			variant->bind != NULL || variant->unbind != NULL))
@@ -196,31 +174,18 @@ reference_of(const struct hy_family *family)
 	return variant;
 }
 
-/* A family goes with its reference variant; its node leaves by itself. */
+/* Removes a family and its reference variant. Its node is unregistered separately. */
 static void
 family_undo(uintptr_t what)
 {
 	const struct hy_family *family = (const struct hy_family *)what;
-	unsigned int i = 0;
+	const struct hy_variant *reference;
 
 	pthread_mutex_lock(&declared.lock);
-	while (i < declared.nb_families && declared.families[i] != family)
-		i++;
-	if (i < declared.nb_families) {
-		declared.nb_families--;
-		memmove(&declared.families[i], &declared.families[i + 1],
-			(declared.nb_families - i) * sizeof(*declared.families));
-	}
-	for (i = 0; i < declared.nb_variants; i++) {
-		const struct hy_variant *variant = declared.variants[i];
-
-		if (strcmp(variant->family, family->node.name) != 0 ||
-			strcmp(variant->impl.variant, family->node.impl.variant) != 0)
-			continue;
-		variant_remove(variant);
-		free((void *)(uintptr_t)variant);
-		break;
-	}
+	hy_list_forget(declared.families, &declared.nb_families, family);
+	reference = hy_variant_find(family->node.name, family->node.impl.variant);
+	hy_list_forget(declared.variants, &declared.nb_variants, reference);
+	free((void *)(uintptr_t)reference);
 	pthread_mutex_unlock(&declared.lock);
 }
 
@@ -229,7 +194,7 @@ static const struct hy_plugin_kind family_kind = { declared_busy, family_undo };
 int
 hy_family_register(const struct hy_family *family)
 {
-	const struct hy_family **families;
+	const struct hy_family **added;
 	struct hy_variant *reference;
 	hy_node_id id;
 	int rc;
@@ -241,13 +206,11 @@ hy_family_register(const struct hy_family *family)
 		return rc;
 	reference = reference_of(family);
 	pthread_mutex_lock(&declared.lock);
-	families = realloc(declared.families, (declared.nb_families + 1) * sizeof(*families));
-	if (families != NULL)
-		declared.families = families;
-	rc = families == NULL || reference == NULL ? -ENOMEM : variant_add(reference);
+	added = hy_list_room(&declared.families, declared.nb_families, sizeof(*added));
+	rc = added == NULL || reference == NULL ? -ENOMEM : variant_add(reference);
 	if (rc == 0) {
-		families[declared.nb_families++] = family;
-		qsort(families, declared.nb_families, sizeof(*families), family_order);
+		*added = family;
+		qsort(declared.families, ++declared.nb_families, sizeof(*added), family_order);
 	}
 	pthread_mutex_unlock(&declared.lock);
 	if (rc < 0) {

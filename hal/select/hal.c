@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a HAL. */
+/* Creation and destruction of a HAL. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,14 +57,13 @@ hy_hal_destroy(struct hy_hal *hal)
 
 		if (node->made)
 			hy_place_remove(hal->nodes[i]);
-		else /* as registered: what a graph without a HAL has */
+		else /* as registered, for graphs without a HAL */
 			hy_node_impl_set(node->id, &node->family->node.impl);
 		free(hal->nodes[i]);
 	}
-	for (unsigned int i = 0; i < hal->nb_selections; i++)
-		free(hal->selections[i].candidates);
+	hy_slate_free(&hal->selected);
 	for (unsigned int i = 0; i < hal->nb_configs; i++) {
-		/* Other nodes that were configured are gone. */
+		/* Other configured nodes were removed above. */
 		if (hy_node_lookup(hal->configs[i].family->node.name, &base) == 0)
 			hy_node_config(base, NULL, 0);
 		free(hal->configs[i].data);
@@ -74,7 +73,6 @@ hy_hal_destroy(struct hy_hal *hal)
 	free(hal->trials);
 	free(hal->observers);
 	free(hal->nodes);
-	free(hal->selections);
 	free(hal->declared);
 	free(hal->rules);
 	free(hal->overrides);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packs, told by what they brought: nobody keeps a list of them. */
+/* Lists packs by what they registered: there is no list of packs. */
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <hy_file.h>
@@ -11,156 +9,105 @@
 #include "hal/internal/hal.h"
 #include "lib/file/internal/json.h"
 
-/* A variant, or a flow driver, which has no family. */
-struct item {
-	const char *pack;
-	const char *family;
-	const char *name;
-};
-
-struct items {
-	struct item *list; /* by pack; variants, then flow drivers; by name */
-	unsigned int n;
-};
-
-static int
-item_order(const void *a, const void *b)
+/* The first of two names that comes after `last`; a declaration without a macro has no pack. */
+static const char *
+first_after(const char *last, const char *a, const char *b)
 {
-	const struct item *ia = a, *ib = b;
-	int order = strcmp(ia->pack, ib->pack);
+	const bool b_counts = b != NULL && strcmp(b, last) > 0;
 
-	if (order == 0)
-		order = (ia->family == NULL) - (ib->family == NULL);
-	if (order == 0 && ia->family != NULL)
-		order = strcmp(ia->family, ib->family);
-	return order != 0 ? order : strcmp(ia->name, ib->name);
+	return b_counts && (a == NULL || strcmp(b, a) < 0) ? b : a;
 }
 
-/* What was made by hand may name no pack. */
-static int
-item_add(struct items *items, const char *pack, const char *family, const char *name)
-{
-	struct item *list;
-
-	if (pack == NULL)
-		return 0;
-	list = realloc(items->list, (items->n + 1) * sizeof(*list));
-	if (list == NULL)
-		return -ENOMEM;
-	items->list = list;
-	list[items->n++] = (struct item){ pack, family, name };
-	return 0;
-}
-
-static int
-items_collect(struct items *items)
+/* The next pack by name; NULL: there is none. */
+static const char *
+pack_next(const char *last)
 {
 	const struct hy_family *const *families;
 	const struct hy_variant *const *variants;
 	const struct hy_flow_driver *const *drivers;
 	const unsigned int nb_families = hy_families(&families);
 	const unsigned int nb_drivers = hy_flow_drivers(&drivers);
-	int rc = 0;
+	const char *next = NULL;
 
 	for (unsigned int f = 0; f < nb_families; f++) {
 		const unsigned int n = hy_variants(families[f], &variants);
 
-		for (unsigned int v = 0; rc == 0 && v < n; v++)
-			rc = item_add(items, variants[v]->pack, variants[v]->family,
-				variants[v]->impl.variant);
+		for (unsigned int v = 0; v < n; v++)
+			next = first_after(last, next, variants[v]->pack);
 	}
-	for (unsigned int d = 0; rc == 0 && d < nb_drivers; d++)
-		rc = item_add(items, drivers[d]->pack, NULL, drivers[d]->driver);
-	if (rc == 0 && items->n > 0)
-		qsort(items->list, items->n, sizeof(*items->list), item_order);
-	return rc;
+	for (unsigned int d = 0; d < nb_drivers; d++)
+		next = first_after(last, next, drivers[d]->pack);
+	return next;
 }
 
-static bool
-starts_pack(const struct items *items, unsigned int i)
+/* The next pattern by name of a pack's flow drivers; NULL: there is none. */
+static const char *
+driver_next(const char *pack, const char *last)
 {
-	return i == 0 || strcmp(items->list[i - 1].pack, items->list[i].pack) != 0;
+	const struct hy_flow_driver *const *drivers;
+	const unsigned int n = hy_flow_drivers(&drivers);
+	const char *next = NULL;
+
+	for (unsigned int d = 0; d < n; d++)
+		if (drivers[d]->pack != NULL && strcmp(drivers[d]->pack, pack) == 0)
+			next = first_after(last, next, drivers[d]->driver);
+	return next;
 }
 
+/* Families and variants are sorted by name. */
 static void
-print(const struct items *items, FILE *out)
+variants_write(const char *pack, const char *format, const char *between, FILE *out)
 {
-	for (unsigned int i = 0; i < items->n; i++) {
-		const struct item *item = &items->list[i];
-
-		if (starts_pack(items, i))
-			fprintf(out, "%s\n", item->pack);
-		if (item->family != NULL)
-			fprintf(out, "    %s/%s\n", item->family, item->name);
-		else
-			fprintf(out, "    flow rules of %s\n", item->name);
-	}
-}
-
-/* Writes a list of the items from i on that are of its pack and its kind; returns where it ends. */
-static unsigned int
-list_json(const struct items *items, unsigned int i, const char *pack, bool drivers, FILE *out)
-{
+	const struct hy_family *const *families;
+	const struct hy_variant *const *variants;
+	const unsigned int nb_families = hy_families(&families);
 	const char *comma = "";
 
-	fprintf(out, "[");
-	for (; i < items->n; i++) {
-		const struct item *item = &items->list[i];
+	for (unsigned int f = 0; f < nb_families; f++) {
+		const unsigned int n = hy_variants(families[f], &variants);
 
-		if (strcmp(item->pack, pack) != 0 || (item->family == NULL) != drivers)
-			break;
-		if (item->family != NULL)
-			fprintf(out, "%s\"%s/%s\"", comma, item->family, item->name);
-		else {
-			fprintf(out, "%s", comma);
-			hy_json_string(item->name, out);
+		for (unsigned int v = 0; v < n; v++) {
+			if (variants[v]->pack == NULL || strcmp(variants[v]->pack, pack) != 0)
+				continue;
+			fprintf(out, format, comma, variants[v]->family, variants[v]->impl.variant);
+			comma = between;
 		}
-		comma = ", ";
 	}
-	fprintf(out, "]");
-	return i;
-}
-
-static void
-print_json(const struct items *items, FILE *out)
-{
-	fprintf(out, "{\"packs\": [");
-	for (unsigned int i = 0; i < items->n;) {
-		const char *pack = items->list[i].pack;
-
-		fprintf(out, "%s\n  {\"pack\": ", i > 0 ? "," : "");
-		hy_json_string(pack, out);
-		fprintf(out, ", \"variants\": ");
-		i = list_json(items, i, pack, false, out);
-		fprintf(out, ", \"flow_drivers\": ");
-		i = list_json(items, i, pack, true, out);
-		fprintf(out, "}");
-	}
-	fprintf(out, "\n]}\n");
-}
-
-static int
-write_packs(void (*write)(const struct items *items, FILE *out), FILE *out)
-{
-	struct items items = { 0 };
-	int rc = items_collect(&items);
-
-	if (rc == 0) {
-		write(&items, out);
-		rc = hy_output_flush(out);
-	}
-	free(items.list);
-	return rc;
 }
 
 int
 hy_packs_print(FILE *out)
 {
-	return write_packs(print, out);
+	for (const char *pack = ""; (pack = pack_next(pack)) != NULL;) {
+		fprintf(out, "%s\n", pack);
+		variants_write(pack, "%s    %s/%s\n", "", out);
+		for (const char *driver = ""; (driver = driver_next(pack, driver)) != NULL;)
+			fprintf(out, "    flow rules of %s\n", driver);
+	}
+	return hy_output_flush(out);
 }
 
 int
 hy_packs_json(FILE *out)
 {
-	return write_packs(print_json, out);
+	const char *comma = "";
+
+	fprintf(out, "{\"packs\": [");
+	for (const char *pack = ""; (pack = pack_next(pack)) != NULL; comma = ",") {
+		const char *between = "";
+
+		fprintf(out, "%s\n  {\"pack\": ", comma);
+		hy_json_string(pack, out);
+		fprintf(out, ", \"variants\": [");
+		variants_write(pack, "%s\"%s/%s\"", ", ", out);
+		fprintf(out, "], \"flow_drivers\": [");
+		for (const char *driver = ""; (driver = driver_next(pack, driver)) != NULL;) {
+			fputs(between, out);
+			hy_json_string(driver, out);
+			between = ", ";
+		}
+		fprintf(out, "]}");
+	}
+	fprintf(out, "\n]}\n");
+	return hy_output_flush(out);
 }

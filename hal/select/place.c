@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From selections to nodes of the graph registry: shared ones, and ones of a port's own. */
+/* From selections to nodes of the graph registry: shared nodes, and a port's own nodes. */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hal/internal/hal.h"
-#include "lib/graph/internal/owner.h"
+#include "hal/internal/list.h"
+#include "lib/graph/internal/guard.h"
 
-/* Of clones: programs configure them and lead their edges, as those of other nodes. */
+/* Owner of clones. Programs may configure them and set their edges, as with other nodes. */
 static const struct hy_reg_owner owner = { .name = "a HAL", .lends = true };
 
 bool
@@ -26,7 +27,7 @@ hy_place_impl(const struct hy_hal_node *node)
 	return hy_node_impl_set(node->id, &impl);
 }
 
-/* The node runs what a selection chose from the next update of a graph on. */
+/* Gives a node the chosen variant, which it runs from the next update of its graph on. */
 static int
 variant_set(struct hy_hal_node *node, const struct hy_selection *s)
 {
@@ -35,12 +36,12 @@ variant_set(struct hy_hal_node *node, const struct hy_selection *s)
 	node->variant = s->chosen;
 	node->placement.variant = s->chosen->impl.variant;
 	node->placement.on = s->on;
-	if (moves) /* its context is of the device before */
+	if (moves) /* its context belongs to the previous device */
 		hy_registry_renew(node->id);
 	return hy_place_impl(node);
 }
 
-/* "process", "port 0,2", "event device 0 with port 1,3": of a family's kind, the i-th target. */
+/* The target with index i, of the kind of the node's family. */
 static struct hy_target
 target_at(const struct hy_hal_node *node, unsigned int i)
 {
@@ -53,7 +54,10 @@ target_at(const struct hy_hal_node *node, unsigned int i)
 	return target;
 }
 
-/* All targets, in order. Those that find no room are "...", never a part of a number. */
+/*
+ * Lists all targets in order: "process", "port 0,2", "event device 0 with port 1,3". Targets that
+ * do not fit become "...", and no number is cut.
+ */
 static void
 target_write(struct hy_hal_node *node)
 {
@@ -68,7 +72,7 @@ target_write(struct hy_hal_node *node)
 		if (!node->at[i])
 			continue;
 		hy_target_text(target_at(node, i), whole, sizeof(whole));
-		/* What differs only in its last number is told by that. */
+		/* If only the last number differs from the previous target, write only that. */
 		if (strrchr(whole, ' ') != NULL)
 			same = (size_t)(strrchr(whole, ' ') + 1 - whole);
 		if (strncmp(whole, last, same) != 0 || last[0] == '\0')
@@ -84,7 +88,6 @@ target_write(struct hy_hal_node *node)
 	}
 }
 
-/* Notes that a node is for a target. */
 static void
 target_add(struct hy_hal_node *node, struct hy_target target)
 {
@@ -92,17 +95,15 @@ target_add(struct hy_hal_node *node, struct hy_target target)
 	target_write(node);
 }
 
-/* Makes a record of a node that is handed out, and gives it the selected variant. */
+/* Records a node that is handed out, and gives it the chosen variant. */
 static int
 node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool made, bool shared)
 {
-	struct hy_hal_node **nodes = realloc(hal->nodes, (hal->nb_nodes + 1) * sizeof(*nodes));
+	struct hy_hal_node **added = hy_list_room(&hal->nodes, hal->nb_nodes, sizeof(*added));
 	struct hy_hal_node *node = calloc(1, sizeof(*node));
 	int rc = -ENOMEM;
 
-	if (nodes != NULL)
-		hal->nodes = nodes;
-	if (nodes != NULL && node != NULL) {
+	if (added != NULL && node != NULL) {
 		node->id = id;
 		node->made = made;
 		node->shared = shared;
@@ -115,12 +116,13 @@ node_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id id, bool 
 		free(node);
 		return rc;
 	}
-	nodes[hal->nb_nodes++] = node;
+	*added = node;
+	hal->nb_nodes++;
 	target_add(node, s->target);
 	return 0;
 }
 
-/* Configures a shared node like the others of its family. */
+/* Gives a shared node the configuration of its family. */
 static int
 config_apply(const struct hy_hal *hal, const struct hy_family *family, hy_node_id id)
 {
@@ -155,8 +157,7 @@ clone_make(struct hy_hal *hal, const struct hy_selection *s, const char *suffix,
 void
 hy_place_remove(const struct hy_hal_node *node)
 {
-	hy_registry_own(node->id, NULL);
-	hy_node_unregister(node->id);
+	hy_registry_unregister(node->id, &owner);
 }
 
 int
@@ -177,7 +178,7 @@ hy_hal_node_clone(struct hy_hal *hal, const char *family, uint16_t port, const c
 	return hy_hal_node_clone_for(hal, family, target, suffix, id);
 }
 
-/* The shared node that runs a selection's variant already. */
+/* The shared node that already runs the chosen variant, or NULL. */
 static struct hy_hal_node *
 shared_find(const struct hy_hal *hal, const struct hy_selection *s)
 {
@@ -190,7 +191,7 @@ shared_find(const struct hy_hal *hal, const struct hy_selection *s)
 	return NULL;
 }
 
-/* Takes a target from the shared node that an earlier selection gave it, if it was another. */
+/* Removes a target from the shared node of an earlier selection, if that does not suit any more. */
 static void
 shared_leave(struct hy_hal *hal, const struct hy_selection *s)
 {
@@ -224,7 +225,7 @@ base_note(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 	return rc < 0 ? rc : node_note(hal, s, *id, false, true);
 }
 
-/* What a shared node is called behind its family's name: the variant, and its device if it names one. */
+/* The suffix of a shared node's name: the variant, and its device if the variant names a kind. */
 static const char *
 clone_suffix(const struct hy_selection *s, char suffix[HY_NAME_SIZE])
 {
@@ -239,7 +240,7 @@ clone_suffix(const struct hy_selection *s, char suffix[HY_NAME_SIZE])
 	return suffix;
 }
 
-/* Gives a target its shared node: one that runs the variant, or the family's own, or a new one. */
+/* Finds the shared node of a target: one that runs the variant, the family's own, or a new one. */
 static int
 shared_place(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 {
@@ -249,7 +250,7 @@ shared_place(struct hy_hal *hal, const struct hy_selection *s, hy_node_id *id)
 
 	if (node == NULL && base == NULL)
 		return base_note(hal, s, id);
-	/* The family's own node has another variant; nobody uses it any more. */
+	/* The family's own node runs another variant, but has no targets any more: reuse it. */
 	if (node == NULL && base->placement.target[0] == '\0') {
 		node = base;
 		rc = variant_set(node, s);
@@ -278,13 +279,6 @@ hy_hal_node(struct hy_hal *hal, const char *family, uint16_t port, hy_node_id *i
 	return hy_hal_node_for(hal, family, (struct hy_target){ HY_TARGET_PORT, port }, id);
 }
 
-/* Whether a node was handed out for a selection's target. */
-static bool
-is_for(const struct hy_hal_node *node, const struct hy_selection *s)
-{
-	return node->family == s->family && node->at[hy_target_index(s->target)];
-}
-
 struct hy_hal_node *
 hy_place_find(const struct hy_hal *hal, const struct hy_family *family, struct hy_target target)
 {
@@ -299,7 +293,9 @@ hy_place_find(const struct hy_hal *hal, const struct hy_family *family, struct h
 	return NULL;
 }
 
-/* Whether the variant of a node that is in use names a kind of device, and runs on that port. */
+/*
+ * Whether a node in use runs a variant that names a kind of device, on that port or a pair with it.
+ */
 static bool
 runs_on_port(const struct hy_hal_node *node, uint16_t port)
 {
@@ -330,7 +326,7 @@ hy_place_has_port(const struct hy_hal *hal, uint16_t port)
 	return has;
 }
 
-/* Gives the nodes of a target's own its variant. */
+/* Gives a target's own nodes the chosen variant. */
 static int
 clones_place(const struct hy_hal *hal, const struct hy_selection *s)
 {
@@ -339,7 +335,8 @@ clones_place(const struct hy_hal *hal, const struct hy_selection *s)
 	for (unsigned int i = 0; i < hal->nb_nodes && rc == 0; i++) {
 		struct hy_hal_node *node = hal->nodes[i];
 
-		if (!node->shared && is_for(node, s) && !hy_place_suits(node, s))
+		if (!node->shared && node->family == s->family &&
+			node->at[hy_target_index(s->target)] && !hy_place_suits(node, s))
 			rc = variant_set(node, s);
 	}
 	return rc;
@@ -352,7 +349,7 @@ hy_place_again(struct hy_hal *hal, const struct hy_slate *slate)
 	hy_node_id id;
 	int rc = 0;
 
-	/* All leave before one is placed: a node that becomes free can then be used. */
+	/* Remove all targets first: nodes that lose their last target can then be reused. */
 	for (unsigned int i = 0; i < slate->n; i++) {
 		const struct hy_selection *s = &slate->selections[i];
 		const struct hy_hal_node *node = hy_place_find(hal, s->family, s->target);

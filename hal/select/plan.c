@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Phase one: how ports are to be configured for the variants that are going to be chosen. */
+/* Phase one of bring-up: the port configuration that the variants to be chosen ask for. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 
-/* Plans in the making. */
+/* Plans under construction. */
 struct draft {
 	struct hy_port_plan plans[RTE_MAX_ETHPORTS];
 	struct hy_trial *trials;
@@ -39,7 +40,7 @@ hy_port_next(const struct hy_hal *hal, struct hy_target target, struct hy_target
 	return false;
 }
 
-/* The lowest bit that is wanted and not offered, or 0. */
+/* The lowest bit that is wanted but not offered, or 0. */
 static uint64_t
 missing(uint64_t wanted, uint64_t offered)
 {
@@ -48,7 +49,7 @@ missing(uint64_t wanted, uint64_t offered)
 	return lacking & -lacking;
 }
 
-/* Whether a port can be configured so; if not, says why not. */
+/* Whether a port can be configured as planned; if not, gives the reason. */
 static bool
 plan_possible(uint16_t port, const struct hy_port_plan *plan, const struct hy_port_plan *before,
 	char *reason, size_t size)
@@ -56,15 +57,12 @@ plan_possible(uint16_t port, const struct hy_port_plan *plan, const struct hy_po
 	struct rte_eth_dev_info info;
 	uint64_t rx, tx;
 
-	if (before->mempool_ops[0] != '\0' && strcmp(before->mempool_ops, plan->mempool_ops) != 0) {
-		snprintf(reason, size, "wants packets from a pool of '%s', another variant of '%s'",
+	if (before->mempool_ops[0] != '\0' && strcmp(before->mempool_ops, plan->mempool_ops) != 0)
+		return HY_REASON(false, reason, size,
+			"needs a packet pool with operations '%s', but another variant needs '%s'",
 			plan->mempool_ops, before->mempool_ops);
-		return false;
-	}
-	if (rte_eth_dev_info_get(port, &info) != 0) {
-		snprintf(reason, size, "the port gives no information");
-		return false;
-	}
+	if (rte_eth_dev_info_get(port, &info) != 0)
+		return HY_REASON(false, reason, size, "the port gives no information");
 	rx = missing(plan->rx_offloads, info.rx_offload_capa);
 	tx = missing(plan->tx_offloads, info.tx_offload_capa);
 	if (rx != 0)
@@ -76,19 +74,7 @@ plan_possible(uint16_t port, const struct hy_port_plan *plan, const struct hy_po
 	return rx == 0 && tx == 0;
 }
 
-static struct hy_trial *
-trial_add(struct draft *draft, const struct hy_selection *s, uint16_t port)
-{
-	struct hy_trial *trials = realloc(draft->trials, (draft->nb_trials + 1) * sizeof(*trials));
-
-	if (trials == NULL)
-		return NULL;
-	draft->trials = trials;
-	trials[draft->nb_trials] = (struct hy_trial){ .variant = s->chosen, .port = port };
-	return &trials[draft->nb_trials++];
-}
-
-/* Says why a port cannot be prepared; which one, where the choice is for several. */
+/* Records why a port cannot be prepared, with its number if the choice is for several ports. */
 static void
 trial_fail(struct hy_trial *trial, const struct hy_selection *s, const char *reason)
 {
@@ -100,19 +86,22 @@ trial_fail(struct hy_trial *trial, const struct hy_selection *s, const char *rea
 		reason);
 }
 
-/* Asks a selection's choice how a port is to be configured; where that fails it is struck: 1. */
+/* Asks a selection's choice how to configure a port. 1: that failed, and the choice was struck. */
 static int
 prepare_port(const struct hy_hal *hal, struct draft *draft, struct hy_selection *s, uint16_t port,
 	char *error)
 {
 	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
 	struct hy_port_plan plan = draft->plans[port];
-	struct hy_trial *trial = trial_add(draft, s, port);
+	struct hy_trial *trial = hy_list_room(&draft->trials, draft->nb_trials, sizeof(*trial));
 	char reason[HY_REASON_SIZE] = "";
 	int rc;
 
 	if (trial == NULL)
 		return hy_no_memory(error);
+	draft->nb_trials++;
+	trial->variant = s->chosen;
+	trial->port = port;
 	rc = s->chosen->prepare(hal, target, &plan, reason, sizeof(reason));
 	if (rc < 0 && reason[0] == '\0')
 		snprintf(reason, sizeof(reason), "%s", strerror(-rc));
@@ -123,11 +112,11 @@ prepare_port(const struct hy_hal *hal, struct draft *draft, struct hy_selection 
 		return 0;
 	}
 	trial_fail(trial, s, reason);
-	hy_candidate_strike(hy_candidate_chosen(s), HY_FATE_BIND_FAILED, "%s", trial->reason);
+	hy_candidate_decide(hy_candidate_chosen(s), HY_FATE_BIND_FAILED, "%s", trial->reason);
 	return 1;
 }
 
-/* Prepares a selection's choice, for all ports that it concerns. */
+/* Prepares a selection's choice for all its ports. */
 static int
 prepare_one(const struct hy_hal *hal, struct draft *draft, struct hy_selection *s, char *error)
 {
@@ -140,7 +129,9 @@ prepare_one(const struct hy_hal *hal, struct draft *draft, struct hy_selection *
 	return rc;
 }
 
-/* What went well goes, to be asked again: a plan has no traces of what was not chosen in the end. */
+/*
+ * Clears plans and successful trials: the final plans must contain only what is chosen in the end.
+ */
 static void
 draft_restart(struct draft *draft)
 {
@@ -200,8 +191,8 @@ hy_hal_port_plan(const struct hy_hal *hal, uint16_t port)
 }
 
 /*
- * What a plan asks for, and marks if the port has agreed to those: each time that a driver is asked,
- * it takes back what it is not asked for again.
+ * What a plan asks for, and marks if the port agreed to them before: each negotiation revokes what
+ * it does not ask for.
  */
 static uint64_t
 metadata_wanted(const struct hy_hal *hal, uint16_t port)
@@ -229,7 +220,7 @@ hy_hal_port_conf(struct hy_hal *hal, uint16_t port, struct rte_eth_conf *conf)
 		rc = rte_eth_rx_metadata_negotiate(port, &granted);
 	if (rc < 0 && rc != -ENOTSUP && rc != -EBUSY)
 		return rc;
-	/* -EBUSY: it has been configured before, and what it gave then stands. */
+	/* -EBUSY: it was configured before, and what it granted then remains valid. */
 	if (rc != -EBUSY)
 		plan->rx_granted = rc == 0 ? granted : 0;
 	conf->rxmode.offloads |= plan->rx_offloads;

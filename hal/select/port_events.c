@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ports that stop, are reset, or go, under workers that go on. Drivers tell of it on a thread of
- * EAL's; there only a flag is set. The control thread parks the port (a selection in which it does
- * not run), waits until the graphs have taken that up, and then has it for itself.
+ * Ports that stop, are reset or are removed while workers keep running. Drivers report such events
+ * on an EAL thread, which only sets a flag. The control thread then parks the port (selects as if
+ * it did not run), waits until the graphs have taken that up, and has exclusive use of the port.
  */
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 
-/* What was heard of a port, and is wished of it until it has been seen to. */
-#define EVENT_RESET 0x1u   /* it asks for a reset */
-#define EVENT_STOP 0x2u    /* the program wants it */
-#define EVENT_RECOVER 0x4u /* its driver works on it */
-#define EVENT_GONE 0x8u
-#define EVENT_START 0x10u /* it runs again */
+/* Events of a port, and the wishes that they become until they are served. */
+#define EVENT_RESET 0x1u   /* the port asks for a reset */
+#define EVENT_STOP 0x2u    /* the program stops it */
+#define EVENT_RECOVER 0x4u /* its driver recovers it */
+#define EVENT_GONE 0x8u    /* it was removed */
+#define EVENT_START 0x10u  /* it runs again */
 #define EVENTS_LEAVE (EVENT_RESET | EVENT_STOP | EVENT_RECOVER | EVENT_GONE)
 
 static const struct {
@@ -33,8 +33,8 @@ static const struct {
 };
 
 /*
- * Called on any thread. A start that something follows for which the port has to leave is over; the
- * other way round, both hold: the port leaves, and comes back.
+ * Called on any thread. An event for which the port has to leave cancels an earlier start. A start
+ * after such an event does not cancel it: the port leaves, and comes back.
  */
 static void
 event_add(struct hy_port_life *life, uint32_t event)
@@ -58,11 +58,11 @@ event_note(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret __r
 	return 0;
 }
 
-/* Stops listening to the first n sorts of events. */
+/* Stops listening to the first n types of events. */
 static void
 unwatch(struct hy_hal *hal, size_t n)
 {
-	/* -EAGAIN: the callback runs right now. */
+	/* -EAGAIN: the callback is running. */
 	while (n-- > 0)
 		while (rte_eth_dev_callback_unregister(RTE_ETH_ALL, heard[n].type, event_note,
 			       hal) == -EAGAIN)
@@ -123,6 +123,12 @@ hy_hal_port_state(const struct hy_hal *hal, uint16_t port)
 }
 
 bool
+hy_hal_port_recovers(const struct hy_hal *hal, uint16_t port)
+{
+	return hy_hal_port_state(hal, port) == HY_PORT_DOWN && hal->life[port].recovers;
+}
+
+bool
 hy_hal_port_answers(const struct hy_hal *hal, uint16_t port)
 {
 	return hy_hal_port_state(hal, port) != HY_PORT_GONE && !hal->life[port].broken;
@@ -131,13 +137,12 @@ hy_hal_port_answers(const struct hy_hal *hal, uint16_t port)
 int
 hy_hal_port_observe(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
 {
-	struct hy_observer *observers = realloc(hal->observers,
-		(hal->nb_observers + 1) * sizeof(*observers));
+	struct hy_observer *o = hy_list_room(&hal->observers, hal->nb_observers, sizeof(*o));
 
-	if (observers == NULL)
+	if (o == NULL)
 		return -ENOMEM;
-	hal->observers = observers;
-	observers[hal->nb_observers++] = (struct hy_observer){ .notify = notify, .arg = arg };
+	*o = (struct hy_observer){ .notify = notify, .arg = arg };
+	hal->nb_observers++;
 	return 0;
 }
 
@@ -145,12 +150,11 @@ int
 hy_hal_port_unobserve(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
 {
 	for (unsigned int i = 0; i < hal->nb_observers; i++) {
-		struct hy_observer *o = &hal->observers[i];
+		const struct hy_observer *o = &hal->observers[i];
 
 		if (o->notify != notify || o->arg != arg)
 			continue;
-		hal->nb_observers--;
-		memmove(o, o + 1, (hal->nb_observers - i) * sizeof(*o));
+		hy_list_remove(hal->observers, &hal->nb_observers, i, sizeof(*o));
 		return 0;
 	}
 	return -ENOENT;
@@ -162,7 +166,7 @@ hy_port_frozen(struct hy_hal *hal, uint16_t port)
 	struct hy_port_life *life = &hal->life[port];
 	const bool used = hy_place_has_port(hal, port);
 
-	/* Went without a word: its nodes are still there, and want a selection. */
+	/* Removed without an event: its nodes still exist, and need a selection. */
 	if (life->state == HY_PORT_UP && used && !rte_eth_dev_is_valid_port(port))
 		event_raise(hal, port, EVENT_GONE);
 	return life->state != HY_PORT_UP || (used && !rte_eth_dev_is_valid_port(port));
@@ -193,7 +197,7 @@ state_set(struct hy_hal *hal, uint16_t port, enum hy_port_state state, const cha
 	hy_port_running_set(hal, port);
 }
 
-/* The same, and tells those who want to know. */
+/* The same, and notifies the observers. */
 static void
 state_tell(struct hy_hal *hal, uint16_t port, enum hy_port_state state, const char *reason)
 {
@@ -212,7 +216,7 @@ why_leaving(uint32_t wish)
 	return (wish & EVENT_RECOVER) != 0 ? "its driver recovers" : "the program stops it";
 }
 
-/* Turns what was heard into wishes; ports that have to leave are not selected for any more. */
+/* Turns events into wishes. Ports that have to leave get no variants that use the device. */
 static void
 events_take(struct hy_hal *hal)
 {
@@ -235,11 +239,9 @@ events_take(struct hy_hal *hal)
 static int
 port_up(struct hy_hal *hal, uint16_t port, char *error)
 {
-	if (!rte_eth_dev_is_valid_port(port)) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "port %u cannot be started: no such device",
-			port);
-		return -ENODEV;
-	}
+	if (!rte_eth_dev_is_valid_port(port))
+		return HY_REASON(-ENODEV, error, HY_HAL_ERROR_SIZE,
+			"port %u cannot be started: no such device", port);
 	hal->life[port].state = HY_PORT_UP;
 	hal->life[port].fresh = true;
 	hal->life[port].broken = false;
@@ -262,11 +264,10 @@ port_reset(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 		return port_up(hal, port, error);
 	snprintf(reason, sizeof(reason), "its reset failed: %s", strerror(-rc));
 	state_set(hal, port, HY_PORT_DOWN, reason);
-	snprintf(error, HY_HAL_ERROR_SIZE, "port %u stays down: %s", port, reason);
-	return rc;
+	return HY_REASON(rc, error, HY_HAL_ERROR_SIZE, "port %u stays down: %s", port, reason);
 }
 
-/* Does what is wished of a port that no worker uses any more. */
+/* Serves the wishes for a port that no worker uses any more. */
 static int
 port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, char *error)
 {
@@ -282,7 +283,8 @@ port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 	}
 	if (life->state == HY_PORT_LEAVING) {
 		life->held = (wish & (EVENT_STOP | EVENT_RECOVER)) != 0;
-		life->broken = (wish & (EVENT_RESET | EVENT_RECOVER)) != 0;
+		life->recovers = (wish & EVENT_RECOVER) != 0;
+		life->broken = life->recovers || (wish & EVENT_RESET) != 0;
 		state_tell(hal, port, HY_PORT_DOWN, why_leaving(wish));
 	}
 	if ((wish & EVENT_START) != 0 && life->state != HY_PORT_UP)
@@ -292,7 +294,9 @@ port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 	return 0;
 }
 
-/* Ports that came up, of which some got no variant, stay down: the others need not wait for them. */
+/*
+ * Takes down the ports that just came up, since one of them got no variant: others must not wait.
+ */
 static void
 fresh_give_up(struct hy_hal *hal, const char *error)
 {
@@ -307,13 +311,6 @@ fresh_give_up(struct hy_hal *hal, const char *error)
 	}
 }
 
-static void
-fresh_forget(struct hy_hal *hal)
-{
-	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
-		hal->life[p].fresh = false;
-}
-
 int
 hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
 	const struct hy_port_ops *ops, char *error)
@@ -323,14 +320,17 @@ hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
 	events_take(hal);
 	if (hal->reselect_due || hal->outdated) {
 		rc = hy_hal_reselect(hal, graphs, n, error);
-		/* Without a port that has to be left, nothing waits for it: said once. */
+		/*
+		 * If no port has to leave, nothing depends on the selection: report the error once.
+		 */
 		hal->outdated &= rc < 0 && rc != -ENOTSUP;
 		if (rc == -ENOTSUP)
 			fresh_give_up(hal, error);
 		if (rc < 0 && hal->reselect_due)
 			return rc;
 		hal->reselect_due = false;
-		fresh_forget(hal);
+		for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
+			hal->life[p].fresh = false;
 	}
 	if (!hy_hal_settle(hal, graphs, n))
 		return 1;

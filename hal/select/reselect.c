@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Another selection while graphs run. The registry is changed first, graphs are compiled from it,
- * and only when all have been are they published. Until then everything can be taken back without
- * memory: a selection in the making changes nothing, and setting implementations and edges as they
- * were cannot fail.
+ * Selection while graphs run. It changes the registry, compiles all graphs from that, and publishes
+ * them only when all are compiled. Until then everything can be undone without memory: a selection
+ * in progress changes nothing, and restoring implementations and edges cannot fail.
  */
 
 #include <errno.h>
@@ -12,8 +11,9 @@
 #include <string.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 
-/* What was before a change of nodes and edges. */
+/* The nodes and edges before a change. */
 struct undo {
 	struct hy_hal_node *nodes;
 	unsigned int nb_nodes;
@@ -24,16 +24,14 @@ struct undo {
 int
 hy_hal_node_config(struct hy_hal *hal, const char *family, const void *config, size_t size)
 {
-	struct hy_hal_config *configs = realloc(hal->configs,
-		(hal->nb_configs + 1) * sizeof(*configs));
 	const struct hy_family *of = hy_family_find(family);
+	struct hy_hal_config *config_of = hy_list_room(&hal->configs, hal->nb_configs,
+		sizeof(*config_of));
 	void *copy = malloc(RTE_MAX(size, (size_t)1));
 	unsigned int c = 0;
 	int rc = 0;
 
-	if (configs != NULL)
-		hal->configs = configs;
-	if (of == NULL || configs == NULL || copy == NULL) {
+	if (of == NULL || config_of == NULL || copy == NULL) {
 		free(copy);
 		return of == NULL ? -ENOENT : -ENOMEM;
 	}
@@ -45,30 +43,28 @@ hy_hal_node_config(struct hy_hal *hal, const char *family, const void *config, s
 		free(copy);
 		return rc;
 	}
-	while (c < hal->nb_configs && configs[c].family != of)
+	while (c < hal->nb_configs && hal->configs[c].family != of)
 		c++;
-	if (c == hal->nb_configs)
-		configs[hal->nb_configs++] = (struct hy_hal_config){ .family = of };
-	free(configs[c].data);
-	configs[c].data = copy;
-	configs[c].size = size;
+	hal->nb_configs += c == hal->nb_configs;
+	config_of = &hal->configs[c];
+	free(config_of->data);
+	*config_of = (struct hy_hal_config){ .family = of, .data = copy, .size = size };
 	return 0;
 }
 
 int
 hy_hal_lead(struct hy_hal *hal, hy_node_id node, uint16_t edge, const char *family, uint16_t port)
 {
-	struct hy_lead *leads = realloc(hal->leads, (hal->nb_leads + 1) * sizeof(*leads));
-	struct hy_lead *lead;
+	struct hy_lead *lead = hy_list_room(&hal->leads, hal->nb_leads, sizeof(*lead));
+	struct hy_lead *const end = lead;
 	char name[HY_NAME_SIZE];
 	hy_node_id to;
 	int rc;
 
-	if (leads == NULL)
+	if (lead == NULL)
 		return -ENOMEM;
-	hal->leads = leads;
-	lead = leads;
-	while (lead < leads + hal->nb_leads && (lead->node != node || lead->edge != edge)) {
+	lead = hal->leads;
+	while (lead < end && (lead->node != node || lead->edge != edge)) {
 		if (lead->node == node && strcmp(lead->family->node.name, family) == 0)
 			return -EEXIST;
 		lead++;
@@ -80,7 +76,7 @@ hy_hal_lead(struct hy_hal *hal, hy_node_id node, uint16_t edge, const char *fami
 		rc = hy_node_edge_set(node, edge, name);
 	if (rc < 0)
 		return rc;
-	hal->nb_leads += lead == leads + hal->nb_leads;
+	hal->nb_leads += lead == end;
 	*lead = (struct hy_lead){ .node = node,
 		.edge = edge,
 		.family = hy_family_find(family),
@@ -88,7 +84,7 @@ hy_hal_lead(struct hy_hal *hal, hy_node_id node, uint16_t edge, const char *fami
 	return 0;
 }
 
-/* Leads an edge to the node that its family and port have now. */
+/* Sets an edge to the node that its family and port have now. */
 static int
 lead_again(const struct hy_hal *hal, const struct hy_lead *lead, bool *changed)
 {
@@ -128,7 +124,7 @@ runs_the_same(const struct hy_hal_node *a, const struct hy_hal_node *b)
 			hy_target_same(a->placement.on, b->placement.on));
 }
 
-/* Sets nodes and edges as they were, and removes nodes that were made since. */
+/* Restores nodes and edges, and removes nodes created since. */
 static void
 undo_do(struct hy_hal *hal, const struct undo *undo)
 {
@@ -156,11 +152,17 @@ undo_free(struct undo *undo)
 	free(undo->targets);
 }
 
-/* Changes nodes, edges and graphs, or nothing. */
+/* The graphs of a call. */
+struct graphs {
+	struct hy_graph *const *all;
+	unsigned int n;
+};
+
+/* Changes nodes, edges and graphs; on an error, nothing. */
 static int
-apply(struct hy_hal *hal, const struct hy_slate *slate, struct hy_graph *const *graphs,
-	unsigned int n, char *error)
+apply(struct hy_hal *hal, const struct hy_slate *slate, void *arg, char *error)
 {
+	const struct graphs *graphs = arg;
 	struct undo undo;
 	int rc = undo_make(hal, &undo);
 
@@ -175,11 +177,11 @@ apply(struct hy_hal *hal, const struct hy_slate *slate, struct hy_graph *const *
 	for (unsigned int l = 0; l < hal->nb_leads && rc == 0; l++)
 		rc = lead_again(hal, &hal->leads[l], &undo.changed);
 	if (rc == 0 && undo.changed)
-		rc = hy_graph_update_all(graphs, n);
+		rc = hy_graph_update_all(graphs->all, graphs->n);
 	if (rc < 0) {
 		undo_do(hal, &undo);
 		snprintf(error, HY_HAL_ERROR_SIZE,
-			"the graphs cannot be changed, and go on as they are: %s", strerror(-rc));
+			"the graphs cannot be updated and stay as they are: %s", strerror(-rc));
 	}
 	undo_free(&undo);
 	return rc;
@@ -188,24 +190,10 @@ apply(struct hy_hal *hal, const struct hy_slate *slate, struct hy_graph *const *
 int
 hy_hal_reselect(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n, char *error)
 {
-	struct hy_slate slate;
-	int rc;
+	struct graphs all = { graphs, n };
 
 	hy_hal_probe(hal);
-	rc = hy_slate_make(hal, &slate, error);
-	if (rc < 0)
-		return rc;
-	rc = hy_slate_bind(hal, &slate, error);
-	if (rc == 0)
-		rc = apply(hal, &slate, graphs, n, error);
-	if (rc < 0) {
-		hy_bindings_rollback(hal);
-		hy_slate_free(&slate);
-		return rc;
-	}
-	hy_bindings_commit(hal, &slate);
-	hy_slate_take(hal, &slate);
-	return 0;
+	return hy_slate_select(hal, error, apply, &all);
 }
 
 bool

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user says of variants: "FAMILY[@PORT]=VARIANT", forced or denied. */
+/* The user's rules for variants: "FAMILY[@PORT]=VARIANT", forced or denied. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 
-/* Room for a list of names in a message. */
-#define NAMES_SIZE 192
+#define NAMES_SIZE 192 /* room for a list of names in a message */
+#define SPEC_SIZE (3 * HY_NAME_SIZE)
 
-static void
-name_append(char *names, const char *name)
-{
-	const size_t used = strlen(names);
-
-	snprintf(names + used, NAMES_SIZE - used, "%s%s", used > 0 ? ", " : "", name);
-}
-
-static void
+static int
 family_unknown(const char *spec, const char *name, char *error)
 {
 	const struct hy_family *const *families;
@@ -26,12 +18,11 @@ family_unknown(const char *spec, const char *name, char *error)
 	char names[NAMES_SIZE] = "";
 
 	for (unsigned int i = 0; i < n; i++)
-		name_append(names, families[i]->node.name);
-	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': no family '%.64s'; there are: %s", spec, name,
-		names);
+		hy_names_append(names, sizeof(names), families[i]->node.name);
+	return hy_spec_refuse(error, spec, "no family '%.64s'; there are: %s", name, names);
 }
 
-static void
+static int
 variant_unknown(const char *spec, const struct hy_family *family, const char *name, char *error)
 {
 	const struct hy_variant *const *variants;
@@ -39,12 +30,12 @@ variant_unknown(const char *spec, const struct hy_family *family, const char *na
 	char names[NAMES_SIZE] = "";
 
 	for (unsigned int i = 0; i < n; i++)
-		name_append(names, variants[i]->impl.variant);
-	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': %s has no variant '%.64s'; it has: %s", spec,
+		hy_names_append(names, sizeof(names), variants[i]->impl.variant);
+	return hy_spec_refuse(error, spec, "%s has no variant '%.64s'; it has: %s",
 		family->node.name, name, names);
 }
 
-static void
+static int
 port_unknown(const struct hy_hal *hal, const char *spec, const char *text, char *error)
 {
 	char names[NAMES_SIZE] = "", name[8];
@@ -53,74 +44,51 @@ port_unknown(const struct hy_hal *hal, const char *spec, const char *text, char 
 		if (!hal->ports[p].present)
 			continue;
 		snprintf(name, sizeof(name), "%u", p);
-		name_append(names, name);
+		hy_names_append(names, sizeof(names), name);
 	}
-	snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': there is no port '%.16s'; there are: %s", spec,
-		text, names[0] == '\0' ? "none" : names);
+	return hy_spec_refuse(error, spec, "there is no port '%.16s'; there are: %s", text,
+		names[0] == '\0' ? "none" : names);
 }
 
-/* Reads the device or pair of "FAMILY@TARGET". */
+/* Reads the target of "FAMILY@PORT" or "FAMILY@TARGET", which must exist and concern the family. */
 static int
-device_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *family,
+target_read(const struct hy_hal *hal, const char *spec, const struct hy_family *family,
 	const char *text, int *at, char *error)
 {
+	const bool port = family->target == HY_TARGET_PORT;
+	char whole[SPEC_SIZE + sizeof("port")];
 	struct hy_target target;
-	bool found = false;
 
-	if (hy_target_parse(text, &target) && target.kind == family->target)
-		for (unsigned int i = 0; i < hal->list.n; i++)
-			found |= hal->list.devices[i].target.kind == target.kind &&
-				hy_target_index(hal->list.devices[i].target) ==
-					hy_target_index(target);
-	if (!found) {
-		snprintf(error, HY_HAL_ERROR_SIZE,
-			"'%.64s': '%.32s' is not one of the %s; accepted: event0, "
-			"crypto0, regex0, event0:port0, event0:crypto0 and the like",
-			spec, text, hy_kind_names(family->target));
-		return -EINVAL;
-	}
-	*at = (int)hy_target_index(target);
-	return 0;
-}
-
-/* Reads the port of "FAMILY@PORT", which must exist and concern the family. */
-static int
-port_parse(const struct hy_hal *hal, const char *spec, const struct hy_family *family,
-	const char *text, int *port, char *error)
-{
-	char *end;
-	const unsigned long value = strtoul(text, &end, 10);
-
-	if (family->target != HY_TARGET_PORT && family->target != HY_TARGET_PROCESS)
-		return device_parse(hal, spec, family, text, port, error);
-	if (family->target != HY_TARGET_PORT) {
-		snprintf(error, HY_HAL_ERROR_SIZE,
-			"'%.64s': %s is chosen for the process, not a port; say %s=VARIANT", spec,
+	if (family->target == HY_TARGET_PROCESS)
+		return hy_spec_refuse(error, spec,
+			"%s is chosen for the process, not a port; say %s=VARIANT",
 			family->node.name, family->node.name);
-		return -EINVAL;
+	snprintf(whole, sizeof(whole), "%s%s", port ? "port" : "", text);
+	if (hy_target_parse(whole, &target) && target.kind == family->target &&
+		hy_device_find(hal, target) != NULL) {
+		*at = (int)hy_target_index(target);
+		return 0;
 	}
-	if (*text < '0' || *text > '9' || *end != '\0' || value >= RTE_MAX_ETHPORTS ||
-		!hal->ports[value].present) {
-		port_unknown(hal, spec, text, error);
-		return -EINVAL;
-	}
-	*port = (int)value;
-	return 0;
+	if (port)
+		return port_unknown(hal, spec, text, error);
+	return hy_spec_refuse(error, spec,
+		"'%.32s' is not one of the %s; accepted: event0, crypto0, regex0, event0:port0, "
+		"event0:crypto0 and the like",
+		text, hy_kind_names(family->target));
 }
 
-/* Takes a specification apart; on success the rule is complete but for deny. */
+/* Parses a specification into a rule, except deny. */
 static int
 spec_parse(const struct hy_hal *hal, const char *spec, struct hy_rule *rule, char *error)
 {
-	char copy[3 * HY_NAME_SIZE];
+	char copy[SPEC_SIZE];
 	const struct hy_family *family;
 	char *name, *at;
-	int rc;
+	int rc = 0;
 
-	if (strlen(spec) >= sizeof(copy) || strchr(spec, '=') == NULL) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s' is not FAMILY[@PORT]=VARIANT", spec);
-		return -EINVAL;
-	}
+	if (strlen(spec) >= sizeof(copy) || strchr(spec, '=') == NULL)
+		return HY_REASON(-EINVAL, error, HY_HAL_ERROR_SIZE,
+			"'%.64s' is not FAMILY[@PORT]=VARIANT", spec);
 	strcpy(copy, spec);
 	name = strchr(copy, '=');
 	*name++ = '\0';
@@ -128,35 +96,26 @@ spec_parse(const struct hy_hal *hal, const char *spec, struct hy_rule *rule, cha
 	if (at != NULL)
 		*at++ = '\0';
 	family = hy_family_find(copy);
-	if (family == NULL) {
-		family_unknown(spec, copy, error);
-		return -EINVAL;
-	}
+	if (family == NULL)
+		return family_unknown(spec, copy, error);
 	rule->at = -1;
-	if (at != NULL) {
-		rc = port_parse(hal, spec, family, at, &rule->at, error);
-		if (rc < 0)
-			return rc;
-	}
+	if (at != NULL)
+		rc = target_read(hal, spec, family, at, &rule->at, error);
+	if (rc < 0)
+		return rc;
 	rule->variant = hy_variant_find(family->node.name, name);
-	if (rule->variant == NULL) {
-		variant_unknown(spec, family, name, error);
-		return -EINVAL;
-	}
-	return 0;
+	return rule->variant != NULL ? 0 : variant_unknown(spec, family, name, error);
 }
 
 static int
 rule_add(struct hy_hal *hal, const char *spec, const struct hy_rule *rule, char *error)
 {
-	struct hy_rule *rules = realloc(hal->rules, (hal->nb_rules + 1) * sizeof(*rules));
+	struct hy_rule *added = hy_list_room(&hal->rules, hal->nb_rules, sizeof(*added));
 
-	if (rules == NULL) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': out of memory", spec);
-		return -ENOMEM;
-	}
-	hal->rules = rules;
-	rules[hal->nb_rules++] = *rule;
+	if (added == NULL)
+		return hy_spec_fail(-ENOMEM, error, spec, "out of memory");
+	*added = *rule;
+	hal->nb_rules++;
 	return 0;
 }
 
@@ -176,9 +135,8 @@ hy_hal_force(struct hy_hal *hal, const char *spec, char *error)
 			continue;
 		if (other->variant == rule.variant)
 			return 0;
-		snprintf(error, HY_HAL_ERROR_SIZE, "'%.64s': %s is forced to '%s' already", spec,
+		return hy_spec_fail(-EEXIST, error, spec, "%s is forced to '%s' already",
 			rule.variant->family, other->variant->impl.variant);
-		return -EEXIST;
 	}
 	return rule_add(hal, spec, &rule, error);
 }

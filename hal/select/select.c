@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selection: judges the variants of each family for each target, and says why one was chosen. */
+/* Selection: judges the variants of each family for each target, and explains the choice. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hal/internal/hal.h"
+#include "hal/internal/list.h"
 #include "lib/graph/internal/log.h"
 
 static bool
@@ -29,7 +30,7 @@ is_denied(const struct hy_hal *hal, const struct hy_variant *variant, struct hy_
 	return false;
 }
 
-/* A rule for the port beats one for all. */
+/* A rule for the target takes precedence over one for all. */
 const struct hy_variant *
 hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family, struct hy_target target)
 {
@@ -62,7 +63,7 @@ hy_need_cap(const struct hy_need *need)
 	return need->key != NULL ? hy_cap_find(need->key) : need->cap;
 }
 
-/* Whether a capability is one of a target itself, or of a device of a pair. */
+/* Whether a capability is one of a target, or of a device of a pair. */
 static bool
 has_kind(struct hy_target target, enum hy_cap cap)
 {
@@ -92,30 +93,25 @@ hy_need_met(const struct hy_need *need, const struct hy_capability *cap)
 	return cap->level >= HY_LEVEL_YES && cap->value >= need->at_least;
 }
 
-/* Why a need is not met. */
+/* Explains why a need is not met. */
 static void
-need_explain(const struct hy_need *need, const struct hy_capability *cap, char *reason, size_t size)
+need_explain(struct hy_candidate *c, const struct hy_need *need, const struct hy_capability *cap)
 {
 	if (cap->level < HY_LEVEL_YES)
-		snprintf(reason, size, "needs %s: %s (%s)", hy_need_name(need),
+		snprintf(c->reason, sizeof(c->reason), "needs %s: %s (%s)", hy_need_name(need),
 			hy_level_name(cap->level), cap->reason);
 	else
-		snprintf(reason, size, "needs %s of %" PRIu64 ": it is %" PRIu64 ", %s",
-			hy_need_name(need), need->at_least, cap->value, cap->reason);
+		snprintf(c->reason, sizeof(c->reason),
+			"needs %s of %" PRIu64 ": it is %" PRIu64 ", %s", hy_need_name(need),
+			need->at_least, cap->value, cap->reason);
 }
 
-/* Adds to what a candidate's score is made of, as far as there is room. */
-static void __rte_format_printf(2, 3) part_add(struct hy_candidate *c, const char *format, ...)
-{
-	const size_t len = strlen(c->parts);
-	va_list ap;
+/* Appends to the explanation of a candidate's score, as far as there is room. */
+#define part_add(c, ...) \
+	snprintf((c)->parts + strlen((c)->parts), sizeof((c)->parts) - strlen((c)->parts), \
+		__VA_ARGS__)
 
-	va_start(ap, format);
-	vsnprintf(c->parts + len, sizeof(c->parts) - len, format, ap);
-	va_end(ap);
-}
-
-/* Notes what a need that is met makes of the score: "30, -15 for ip4_routes of 10000 or more". */
+/* Explains the bonus of a need that is met: "30, -15 for ip4_routes of 10000 or more". */
 static void
 bonus_explain(struct hy_candidate *c, const struct hy_need *need)
 {
@@ -128,94 +124,97 @@ bonus_explain(struct hy_candidate *c, const struct hy_need *need)
 		part_add(c, ": %s", need->why);
 }
 
-/* Whether there is a device for a candidate, and it runs; if not, says why. */
-static bool
-device_runs(const struct hy_hal *hal, const struct hy_candidate *c, char *reason, size_t size)
+/* Gives the reason why a device or target does not run. */
+static void
+rest_explain(struct hy_candidate *c, const struct hy_hal *hal, struct hy_target target)
 {
-	const struct hy_capability *running = hy_hal_capability(hal, c->on, HY_CAP_RUNNING);
+	const struct hy_capability *running = hy_hal_capability(hal, target, HY_CAP_RUNNING);
 
+	snprintf(c->reason, sizeof(c->reason), "needs running: %s (%s)",
+		hy_level_name(running->level), running->reason);
+}
+
+/* Whether a candidate's device exists and runs; if not, gives the reason. */
+static bool
+device_runs(const struct hy_hal *hal, struct hy_candidate *c)
+{
 	if (c->on.id == HY_NO_DEVICE)
-		snprintf(reason, size, "there is none of the %s that it runs on",
+		snprintf(c->reason, sizeof(c->reason), "there is none of the %s that it runs on",
 			hy_kind_names(c->on.kind));
 	else if (!hy_target_runs(hal, c->on))
-		snprintf(reason, size, "needs running: %s (%s)", hy_level_name(running->level),
-			running->reason);
+		rest_explain(c, hal, c->on);
 	else
 		return true;
 	return false;
 }
 
-/* Whether a variant and its family suit a port that runs, or does not; if not, says why. */
+/*
+ * Whether a candidate suits its target as far as that runs or does not; if not, gives the reason.
+ */
 static bool
-life_suits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_candidate *c,
-	char *reason, size_t size)
+life_suits(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c)
 {
-	const struct hy_capability *running = hy_hal_capability(hal, s->target, HY_CAP_RUNNING);
 	const struct hy_variant *variant = c->variant;
 	const bool binds = variant->prepare != NULL || variant->bind != NULL;
 	bool parks = false;
 
-	if (variant->on != HY_TARGET_PROCESS && !device_runs(hal, c, reason, size))
+	if (variant->on != HY_TARGET_PROCESS && !device_runs(hal, c))
 		return false;
 	if (hy_target_runs(hal, s->target)) {
 		if (variant->parked)
-			snprintf(reason, size, "stands in while the port does not run");
+			strcpy(c->reason, "stands in while the port does not run");
 		return !variant->parked;
 	}
 	for (unsigned int i = 0; i < s->nb_candidates; i++)
 		parks |= s->candidates[i].variant->parked;
 	if (variant->parked || (!parks && !binds))
 		return true;
-	snprintf(reason, size, "needs running: %s (%s)", hy_level_name(running->level),
-		running->reason);
+	rest_explain(c, hal, s->target);
 	return false;
 }
 
-/* Whether a variant's own predicate lets it pass, if it has one; if not, says why. */
+/* Whether a variant's own predicate, if any, accepts the target; if not, gives the reason. */
 static bool
-predicate_says(const struct hy_hal *hal, struct hy_target target, const struct hy_variant *variant,
-	char *reason, size_t size)
+predicate_says(const struct hy_hal *hal, struct hy_candidate *c)
 {
-	snprintf(reason, size, "its predicate says no");
-	return variant->fits == NULL || variant->fits(hal, target, reason, size);
+	strcpy(c->reason, "its predicate says no");
+	return c->variant->fits == NULL ||
+		c->variant->fits(hal, c->on, c->reason, sizeof(c->reason));
 }
 
-/* Whether a variant was asked how ports are to be configured, if it wants to be; if not, says why. */
+/* Whether a variant with prepare() was asked about all its ports; if not, gives the reason. */
 static bool
-is_prepared(const struct hy_hal *hal, struct hy_target target, const struct hy_candidate *c,
-	char *reason, size_t size)
+is_prepared(const struct hy_hal *hal, struct hy_target target, struct hy_candidate *c)
 {
-	const struct hy_variant *variant = c->variant;
 	uint16_t at = 0, port;
 	int unasked = -1;
 
-	if (variant->prepare == NULL || hal->planning)
+	if (c->variant->prepare == NULL || hal->planning)
 		return true;
 	while (hy_port_next(hal, target, c->on, &at, &port)) {
-		const struct hy_trial *trial = hy_trial_find(hal, variant, port);
+		const struct hy_trial *trial = hy_trial_find(hal, c->variant, port);
 
 		if (trial == NULL && unasked < 0)
 			unasked = port;
 		if (trial == NULL || trial->ok)
 			continue;
-		snprintf(reason, size, "%s", trial->reason);
+		strcpy(c->reason, trial->reason);
 		return false;
 	}
 	if (unasked >= 0 && target.kind == HY_TARGET_PORT)
-		snprintf(reason, size, "the port was configured without asking it");
+		strcpy(c->reason, "the port was configured without asking it");
 	else if (unasked >= 0)
-		snprintf(reason, size, "port %d was configured without asking it", unasked);
+		snprintf(c->reason, sizeof(c->reason), "port %d was configured without asking it",
+			unasked);
 	return unasked < 0;
 }
 
-/* Adds up a candidate's score, which is explained where it has parts. Whether its needs are met. */
+/* Computes and explains a candidate's score. Returns whether its mandatory needs are met. */
 static bool
-needs_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c,
-	char *reason, size_t size)
+needs_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c)
 {
 	for (unsigned int i = 0; i < HY_NEEDS_MAX && hy_need_asks(&c->variant->needs[i]); i++) {
 		const struct hy_need *need = &c->variant->needs[i];
-
 		const struct hy_capability *cap = hy_need_subject(hal, s, c, need);
 
 		if (hy_need_met(need, cap)) {
@@ -223,38 +222,34 @@ needs_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_ca
 			if (need->bonus != 0)
 				bonus_explain(c, need);
 		} else if (need->bonus == 0) {
-			need_explain(need, cap, reason, size);
+			need_explain(c, need, cap);
 			return false;
 		}
 	}
 	return true;
 }
 
-/* Decides whether a candidate fits; until one is chosen, all that do are outscored. */
+/* Decides whether a candidate fits. Until one is chosen, all that fit are outscored. */
 static void
 candidate_judge(const struct hy_hal *hal, const struct hy_selection *s, struct hy_candidate *c)
 {
-	const struct hy_variant *variant = c->variant;
-	char reason[HY_REASON_SIZE];
-
-	c->score = variant->score;
-	c->fate = HY_FATE_OUTSCORED;
-	if (is_denied(hal, variant, s->target)) {
+	c->score = c->variant->score;
+	if (is_denied(hal, c->variant, s->target)) {
 		c->fate = HY_FATE_DENIED;
-		strcpy(reason, "denied by the user");
-	} else if (!life_suits(hal, s, c, reason, sizeof(reason)) ||
-		!needs_judge(hal, s, c, reason, sizeof(reason))) {
+		strcpy(c->reason, "denied by the user");
+	} else if (!life_suits(hal, s, c) || !needs_judge(hal, s, c)) {
 		c->fate = HY_FATE_NEEDS_UNMET;
-	} else if (!predicate_says(hal, c->on, variant, reason, sizeof(reason))) {
+	} else if (!predicate_says(hal, c)) {
 		c->fate = HY_FATE_REJECTED;
-	} else if (!is_prepared(hal, s->target, c, reason, sizeof(reason))) {
+	} else if (!is_prepared(hal, s->target, c)) {
 		c->fate = HY_FATE_BIND_FAILED;
+	} else {
+		c->fate = HY_FATE_OUTSCORED;
+		c->reason[0] = '\0';
 	}
-	if (c->fate != HY_FATE_OUTSCORED)
-		strcpy(c->reason, reason);
 }
 
-/* Best first: what fits before what does not, then score, then name. */
+/* Best first: fitting before unfitting ones, then by score, then by name. */
 static int
 candidate_order(const void *a, const void *b)
 {
@@ -272,43 +267,19 @@ candidate_order(const void *a, const void *b)
 	return hy_target_index(ca->on) < hy_target_index(cb->on) ? -1 : 1;
 }
 
-/* Says why a candidate was or was not chosen, before what its score is made of. */
-static void __rte_format_printf(2, 0)
-	reason_vset(struct hy_candidate *c, const char *format, va_list ap)
+void
+hy_candidate_decide(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
 {
 	size_t len;
+	va_list ap;
 
+	c->fate = fate;
+	va_start(ap, format);
 	vsnprintf(c->reason, sizeof(c->reason), format, ap);
+	va_end(ap);
 	len = strlen(c->reason);
 	if (c->parts[0] != '\0')
 		snprintf(c->reason + len, sizeof(c->reason) - len, " (its own: %s)", c->parts);
-}
-
-static void __rte_format_printf(2, 3) reason_set(struct hy_candidate *c, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	reason_vset(c, format, ap);
-	va_end(ap);
-}
-
-void
-hy_candidate_strike(struct hy_candidate *c, enum hy_fate fate, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	reason_vset(c, format, ap);
-	va_end(ap);
-	c->fate = fate;
-}
-
-void
-hy_candidate_restore(struct hy_candidate *c)
-{
-	c->fate = HY_FATE_OUTSCORED;
-	c->reason[0] = '\0';
 }
 
 struct hy_candidate *
@@ -346,28 +317,24 @@ outscored_explain(struct hy_selection *s)
 		if (c->fate != HY_FATE_OUTSCORED)
 			continue;
 		if (s->forced)
-			reason_set(c, "%s was forced", s->chosen->impl.variant);
+			hy_candidate_decide(c, c->fate, "%s was forced", s->chosen->impl.variant);
 		else if (c->score == s->candidates[0].score)
-			reason_set(c, "%s scores %d too, and comes first by name",
+			hy_candidate_decide(c, c->fate, "%s scores %d too, and comes first by name",
 				s->chosen->impl.variant, c->score);
 		else
-			reason_set(c, "%s scores %d", s->chosen->impl.variant,
+			hy_candidate_decide(c, c->fate, "%s scores %d", s->chosen->impl.variant,
 				s->candidates[0].score);
 	}
 }
 
-/* Puts a selection's outcome in words, the chosen one first. */
+/* Explains the outcome of a selection, and sorts the chosen candidate first. */
 static void
 selection_explain(const struct hy_hal *hal, struct hy_selection *s)
 {
-	struct hy_candidate *chosen = hy_candidate_chosen(s);
-
-	chosen->fate = HY_FATE_CHOSEN;
-	if (s->forced)
-		reason_set(chosen, "forced by the user");
-	else
-		reason_set(chosen,
-			s->nb_candidates == 1 ? "the only one" : "best score of what fits");
+	hy_candidate_decide(hy_candidate_chosen(s), HY_FATE_CHOSEN, "%s",
+		s->forced                       ? "forced by the user"
+			: s->nb_candidates == 1 ? "the only one"
+						: "best score of what fits");
 	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
 	outscored_explain(s);
 	for (unsigned int i = 0; i < s->nb_candidates; i++)
@@ -377,11 +344,10 @@ selection_explain(const struct hy_hal *hal, struct hy_selection *s)
 int
 hy_no_memory(char *error)
 {
-	snprintf(error, HY_HAL_ERROR_SIZE, "out of memory");
-	return -ENOMEM;
+	return HY_REASON(-ENOMEM, error, HY_HAL_ERROR_SIZE, "out of memory");
 }
 
-/* The next target of a kind; at counts on, from 0. */
+/* Iterates over the targets of a kind; *at starts at 0. */
 static bool
 target_next(const struct hy_hal *hal, enum hy_target_kind kind, unsigned int *at,
 	struct hy_target *target)
@@ -402,7 +368,7 @@ target_next(const struct hy_hal *hal, enum hy_target_kind kind, unsigned int *at
 	return false;
 }
 
-/* The next target that a variant could run on, for a selection's target; at counts on, from 0. */
+/* Iterates over the targets that a variant could run on, for a selection's target. */
 static bool
 on_next(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_variant *variant,
 	unsigned int *at, struct hy_target *on)
@@ -417,7 +383,7 @@ on_next(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_
 	return false;
 }
 
-/* Lists the candidates of a variant; one without a device, if there is none. NULL: counts them. */
+/* Lists the candidates of a variant: one without a device if none exists. NULL: only counts. */
 static unsigned int
 candidates_list(const struct hy_hal *hal, const struct hy_selection *s,
 	const struct hy_variant *variant, struct hy_candidate *list)
@@ -436,7 +402,7 @@ candidates_list(const struct hy_hal *hal, const struct hy_selection *s,
 	return 1;
 }
 
-/* Fills in a selection's candidates, those that fit first, the best before all. */
+/* Fills in a selection's candidates, best first. */
 static int
 selection_judge(const struct hy_hal *hal, struct hy_selection *s)
 {
@@ -457,30 +423,28 @@ selection_judge(const struct hy_hal *hal, struct hy_selection *s)
 	return 0;
 }
 
-static void
-selections_free(struct hy_selection *selections, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++)
-		free(selections[i].candidates);
-	free(selections);
-}
-
-static unsigned int
-count_targets(const struct hy_hal *hal, enum hy_target_kind kind)
-{
-	struct hy_target target;
-	unsigned int n = 0;
-
-	for (unsigned int at = 0; target_next(hal, kind, &at, &target);)
-		n++;
-	return n;
-}
-
 void
 hy_slate_free(struct hy_slate *slate)
 {
-	selections_free(slate->selections, slate->n);
+	for (unsigned int i = 0; i < slate->n; i++)
+		free(slate->selections[i].candidates);
+	free(slate->selections);
 	*slate = (struct hy_slate){ 0 };
+}
+
+/* Adds the judged selection of a family for a target. */
+static int
+selection_add(const struct hy_hal *hal, struct hy_slate *slate, const struct hy_family *family,
+	struct hy_target target)
+{
+	struct hy_selection *s = hy_list_room(&slate->selections, slate->n, sizeof(*s));
+
+	if (s == NULL)
+		return -ENOMEM;
+	slate->n++;
+	s->family = family;
+	s->target = target;
+	return selection_judge(hal, s);
 }
 
 int
@@ -488,73 +452,64 @@ hy_slate_make(const struct hy_hal *hal, struct hy_slate *slate, char *error)
 {
 	const struct hy_family *const *families;
 	const unsigned int nb_families = hy_families(&families);
-	struct hy_selection *all;
-	unsigned int most = 1;
+	struct hy_target target;
+	int rc = 0;
 
+	*slate = (struct hy_slate){ 0 };
 	for (unsigned int f = 0; f < nb_families; f++)
-		most += count_targets(hal, families[f]->target);
-	all = calloc(most, sizeof(*all));
-	*slate = (struct hy_slate){ .selections = all };
-	if (all == NULL)
-		return hy_no_memory(error);
-	for (unsigned int f = 0; f < nb_families; f++) {
-		struct hy_target target;
-
-		for (unsigned int at = 0; target_next(hal, families[f]->target, &at, &target);) {
-			struct hy_selection *s = &all[slate->n++];
-
-			s->family = families[f];
-			s->target = target;
-			if (selection_judge(hal, s) < 0) {
-				hy_slate_free(slate);
-				return hy_no_memory(error);
-			}
-		}
-	}
-	return 0;
-}
-
-void
-hy_slate_take(struct hy_hal *hal, struct hy_slate *slate)
-{
-	for (unsigned int i = 0; i < slate->n; i++)
-		selection_explain(hal, &slate->selections[i]);
-	selections_free(hal->selections, hal->nb_selections);
-	hal->selections = slate->selections;
-	hal->nb_selections = slate->n;
-	hal->outdated = false;
+		for (unsigned int at = 0;
+			rc == 0 && target_next(hal, families[f]->target, &at, &target);)
+			rc = selection_add(hal, slate, families[f], target);
+	if (rc == 0)
+		return 0;
+	hy_slate_free(slate);
+	return hy_no_memory(error);
 }
 
 int
-hy_hal_select(struct hy_hal *hal, char *error)
+hy_slate_select(struct hy_hal *hal, char *error, hy_slate_apply *apply, void *arg)
 {
-	const struct hy_variant *orphan = hy_variant_orphan();
 	struct hy_slate slate;
 	int rc = hy_slate_make(hal, &slate, error);
 
 	if (rc < 0)
 		return rc;
-	if (orphan != NULL)
-		HY_LOG(WARNING, "variant '%s' belongs to the unknown family '%s'",
-			orphan->impl.variant, orphan->family);
 	rc = hy_slate_bind(hal, &slate, error);
+	if (rc == 0 && apply != NULL)
+		rc = apply(hal, &slate, arg, error);
 	if (rc < 0) {
 		hy_bindings_rollback(hal);
 		hy_slate_free(&slate);
 		return rc;
 	}
 	hy_bindings_commit(hal, &slate);
-	hy_bindings_release(hal);
-	hy_slate_take(hal, &slate);
+	for (unsigned int i = 0; i < slate.n; i++)
+		selection_explain(hal, &slate.selections[i]);
+	hy_slate_free(&hal->selected);
+	hal->selected = slate;
+	hal->outdated = false;
 	return 0;
 }
 
-const struct hy_selection *
-hy_slate_find(const struct hy_selection *selections, unsigned int n, const char *family,
-	struct hy_target target)
+int
+hy_hal_select(struct hy_hal *hal, char *error)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		const struct hy_selection *s = &selections[i];
+	const struct hy_variant *orphan = hy_variant_orphan();
+	const int rc = hy_slate_select(hal, error, NULL, NULL);
+
+	if (orphan != NULL && rc != -ENOMEM)
+		HY_LOG(WARNING, "variant '%s' belongs to the unknown family '%s'",
+			orphan->impl.variant, orphan->family);
+	if (rc == 0)
+		hy_bindings_release(hal);
+	return rc;
+}
+
+const struct hy_selection *
+hy_hal_selection_for(const struct hy_hal *hal, const char *family, struct hy_target target)
+{
+	for (unsigned int i = 0; i < hal->selected.n; i++) {
+		const struct hy_selection *s = &hal->selected.selections[i];
 
 		if (strcmp(s->family->node.name, family) != 0)
 			continue;
@@ -564,12 +519,6 @@ hy_slate_find(const struct hy_selection *selections, unsigned int n, const char 
 			return s;
 	}
 	return NULL;
-}
-
-const struct hy_selection *
-hy_hal_selection_for(const struct hy_hal *hal, const char *family, struct hy_target target)
-{
-	return hy_slate_find(hal->selections, hal->nb_selections, family, target);
 }
 
 const struct hy_selection *

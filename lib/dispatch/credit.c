@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The walk of a worker: each source is given room for no more than the rings have that its objects
- * may come to. Which rings these are, and how many objects one may become on the way, is found once
- * for each set of pins.
+ * The walk of a worker: each source gets room for no more objects than the rings that it can reach
+ * have. These rings, and how many objects one can become on the way, are found once for each set of
+ * pins.
  */
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "dispatch.h"
 
-/* Objects that a source may make. Notes in *lack the ring that lets it make none. */
+/* Objects that a source may make. If none, *lack is the ring without room. */
 static uint32_t
 credit(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t n,
 	const struct hy_out **lack)
@@ -42,7 +42,7 @@ spend(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t made)
 	}
 }
 
-/* What each ring has room for, and how much of it is kept for objects that wait in the graph. */
+/* Reads the room of each ring, and how much of it is reserved for objects that wait in the graph. */
 static void
 rooms_look(const struct hy_graph *graph, const struct hy_view *view)
 {
@@ -74,7 +74,7 @@ rings_wait(const struct hy_dispatch *dispatch, const struct hy_feeder *feeder)
 	return false;
 }
 
-/* Runs a source as far as it may. Returns false if it was not called, and may have had objects. */
+/* Runs a source within its credit. Returns false if it was not called but may have objects. */
 static bool
 source_run(struct hy_graph *graph, struct hy_walk *walk, const struct hy_view *view, unsigned int s,
 	bool hold)
@@ -96,7 +96,7 @@ source_run(struct hy_graph *graph, struct hy_walk *walk, const struct hy_view *v
 	return true;
 }
 
-/* Wakes those who sleep on what this walk has put into rings. */
+/* Wakes sleeping workers for which this walk put objects into rings. */
 static void
 bells_ring(const struct hy_view *view)
 {
@@ -112,7 +112,7 @@ bells_ring(const struct hy_view *view)
 	}
 	if (put == 0)
 		return;
-	/* Between objects and the look who sleeps, as between going to sleep and the last walk. */
+	/* Orders the objects before the read of asleep; its counterpart is in dispatch_arm(). */
 	rte_smp_mb();
 	for (; put != 0; put &= put - 1) {
 		const uint16_t to = (uint16_t)__builtin_ctzll(put);
@@ -120,7 +120,7 @@ bells_ring(const struct hy_view *view)
 
 		if (__atomic_load_n(asleep, __ATOMIC_RELAXED) != 0 &&
 			__atomic_exchange_n(asleep, 0, __ATOMIC_ACQ_REL) != 0)
-			dispatch->notify(to, dispatch->arg);
+			hy_dispatch_notify(dispatch, to);
 	}
 }
 
@@ -130,12 +130,12 @@ hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 	struct hy_view *view = ctx;
 	struct hy_dispatch *dispatch = view->dispatch;
 	struct hy_dispatch_worker *me = &dispatch->workers[view->worker];
-	/* In one order with the bit that hy_graph_resting() reads. */
+	/* Sequentially consistent with the bit that hy_graph_resting() reads. */
 	const uint32_t order = __atomic_load_n(&dispatch->order, __ATOMIC_SEQ_CST);
 	const bool hold = (order & HY_ORDER_HOLD) != 0;
-	/* Others may have their new graphs, which empty none of the rings that this one may fill. */
+	/* Other workers may have new graphs, which do not read the rings that this one may fill. */
 	const bool late = __atomic_load_n(&dispatch->plan, __ATOMIC_RELAXED) != view->plan;
-	/* Room may not do for all: each walk, another source is the first to take of it. */
+	/* Room may not suffice for all sources, so each walk starts with another one. */
 	unsigned int s = (unsigned int)(graph->walks % view->nb_feeders);
 	bool held = late;
 
@@ -149,11 +149,11 @@ hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 	if (dispatch->notify != NULL)
 		bells_ring(view);
 	__atomic_store_n(&me->waiting, hy_walk_waiting(graph), __ATOMIC_RELAXED);
-	/* Who sees it sees all that this walk has done, and that no later walk follows older orders. */
+	/* A thread that reads it sees all effects of this walk, and that later walks follow this order. */
 	__atomic_store_n(&me->followed, order, __ATOMIC_RELEASE);
 }
 
-/* --- What is found once. --- */
+/* --- Found once for each set of pins. --- */
 
 /* The stages that a worker hands objects to. */
 struct leaving {
@@ -162,10 +162,10 @@ struct leaving {
 	unsigned int worker;
 	unsigned int nb_places;
 	uint32_t *
-		factors; /* [place * nb_places + target]: of one object taken, at the stage before */
+		factors; /* [place * nb_places + target]: objects from one, at the stage before target */
 };
 
-/* Takes the most that edges of a node can bring to each stage. Returns whether that is news. */
+/* Updates the most objects that a node can bring to each stage. Returns whether one has changed. */
 static bool
 factors_add(struct leaving *l, unsigned int p)
 {
@@ -206,7 +206,7 @@ factors_find(struct leaving *l)
 	}
 }
 
-/* The index of a worker's source that empties rings to a node; there is one. */
+/* The index of a worker's source that reads rings to a node; it exists. */
 static unsigned int
 feeder_behind(const struct hy_dispatch_plan *plan, const struct hy_stage *stage,
 	unsigned int worker)
@@ -218,7 +218,7 @@ feeder_behind(const struct hy_dispatch_plan *plan, const struct hy_stage *stage,
 	return f;
 }
 
-/* Lists the rings that objects of a source may come to; place is where they start. */
+/* Lists the rings that objects of a source can reach; they start at place. */
 static int
 reach_fill(struct leaving *l, struct hy_feeder *feeder, unsigned int place)
 {
@@ -243,7 +243,7 @@ reach_fill(struct leaving *l, struct hy_feeder *feeder, unsigned int place)
 	return 0;
 }
 
-/* Fills in a worker's feeders, which hy_pin_plan() has listed by their places. */
+/* Fills in a worker's feeders, which hy_pin_plan() listed by their places. */
 static int
 worker_fill(struct leaving *l)
 {
@@ -273,7 +273,7 @@ ends_behind(const struct hy_dispatch_plan *plan, const struct hy_feeder *feeder)
 	return true;
 }
 
-/* The source behind the first ring that a source leads to and that never ends. */
+/* The reader of the first ring that a source leads to and that never ends. */
 static unsigned int
 endless_behind(const struct hy_dispatch_plan *plan, unsigned int feeder)
 {
@@ -284,7 +284,7 @@ endless_behind(const struct hy_dispatch_plan *plan, unsigned int feeder)
 	return reach->feeder;
 }
 
-/* Rings in a circle, all full, would wait for one another. Logs what it returns. */
+/* Refuses rings in a circle: full ones would wait for one another. Logs what it returns. */
 static int
 circle_check(const struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 {
@@ -306,14 +306,13 @@ circle_check(const struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 		return 0;
 	for (unsigned int i = 0; i < plan->nb_feeders; i++) /* into the circle, if it leads there */
 		f = endless_behind(plan, f);
-	HY_LOG(ERR,
+	return HY_REFUSE(-EINVAL,
 		"dispatch '%s': the graph has a cycle by '%s' that crosses workers; the nodes of a "
 		"cycle must be pinned to one worker",
 		dispatch->name, plan->feeders[f].stage->target);
-	return -EINVAL;
 }
 
-/* What a worker looks for in its rings. */
+/* Fills in how much room a worker wants in its rings. */
 static void
 rooms_plan(struct hy_dispatch_plan *plan)
 {
@@ -327,7 +326,7 @@ rooms_plan(struct hy_dispatch_plan *plan)
 			const uint32_t size = out->ring->size;
 
 			out->factor = RTE_MAX(out->factor, factor);
-			/* Never all of it: what goes round for ever would shut it for ever. */
+			/* Never all of it: objects that circulate for ever would block it for ever. */
 			out->reserve = RTE_MIN(out->reserve, RTE_MIN(size / 2, size - factor));
 			out->wanted = RTE_MAX(out->wanted, RTE_MAX(factor, size / 2));
 		}
@@ -345,7 +344,7 @@ hy_credit_plan(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan)
 	for (l.worker = 0; l.worker < dispatch->nb_workers && rc == 0; l.worker++)
 		rc = worker_fill(&l);
 	if (rc < 0)
-		HY_LOG(ERR, "dispatch '%s': not enough memory", dispatch->name);
+		hy_dispatch_no_memory(dispatch);
 	if (rc == 0)
 		rc = circle_check(dispatch, plan);
 	if (rc == 0)

@@ -19,8 +19,7 @@
 static int
 refused(const char *name, const char *why)
 {
-	HY_LOG(ERR, "dispatch '%s': %s", name, why);
-	return -EINVAL;
+	return HY_REFUSE(-EINVAL, "dispatch '%s': %s", name, why);
 }
 
 static int
@@ -36,16 +35,13 @@ params_check(const char *name, const struct hy_dispatch_params *params)
 		return refused(name, "a graph with patterns and ops->release is required");
 	if (graph->drop_node == NULL || strlen(graph->drop_node) >= HY_NAME_SIZE)
 		return refused(name, "a drop_node is required: a full ring drops");
-	if (params->nb_workers == 0 || params->nb_workers > HY_DISPATCH_WORKERS_MAX) {
-		HY_LOG(ERR, "dispatch '%s': %u workers; 1 to %d are accepted", name,
+	if (params->nb_workers == 0 || params->nb_workers > HY_DISPATCH_WORKERS_MAX)
+		return HY_REFUSE(-EINVAL, "dispatch '%s': %u workers; 1 to %d are accepted", name,
 			params->nb_workers, HY_DISPATCH_WORKERS_MAX);
-		return -EINVAL;
-	}
-	if (params->ring_bursts > RING_BURSTS_MAX) {
-		HY_LOG(ERR, "dispatch '%s': rings of %u bursts; 1 to %d are accepted, 0 for %d",
-			name, params->ring_bursts, RING_BURSTS_MAX, RING_BURSTS);
-		return -EINVAL;
-	}
+	if (params->ring_bursts > RING_BURSTS_MAX)
+		return HY_REFUSE(-EINVAL,
+			"dispatch '%s': rings of %u bursts; 1 to %d are accepted, 0 for %d", name,
+			params->ring_bursts, RING_BURSTS_MAX, RING_BURSTS);
 	if (graph->burst > HY_BURST_MAX)
 		return refused(name, "the graph's burst is more than HY_BURST_MAX");
 	if (params->nb_pins > 0 && params->pins == NULL)
@@ -56,10 +52,12 @@ params_check(const char *name, const struct hy_dispatch_params *params)
 	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
 		if (graph->lanes[i] != NULL && !hy_name_valid(graph->lanes[i]))
 			return refused(name, "a lane of the graph has no valid name");
+	if (graph->nb_wide > HY_WIDE_MAX || (graph->nb_wide > 0 && graph->wide == NULL))
+		return refused(name, "more wide lanes are announced than there can be, or are");
 	return 0;
 }
 
-/* Before it sleeps: from here on it is rung for. The core looks at rings once more after this. */
+/* Before a worker sleeps: from here on, others wake it. The core walks once more after this. */
 static int
 dispatch_arm(struct hy_graph *graph, bool on)
 {
@@ -88,19 +86,16 @@ dispatch_wait(struct hy_graph *graph, unsigned int usec)
 	const struct hy_view *view = hy_walk_context(graph);
 	const struct hy_dispatch_worker *me = &view->dispatch->workers[view->worker];
 
-	/* What is held back waits for no device, and for what came after the last walk nobody rings. */
+	/* No device wakes a worker for sources held back, or for objects that came after its last walk. */
 	if (me->held || __atomic_load_n(&me->asleep, __ATOMIC_RELAXED) == 0)
 		return 1;
 	return view->dispatch->user_ops->wait(graph, usec);
 }
 
 static uint16_t
-idle_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+idle_process(struct hy_graph *graph __rte_unused, struct hy_node *node __rte_unused,
+	void **objs __rte_unused, uint16_t n __rte_unused)
 {
-	RTE_SET_USED(graph);
-	RTE_SET_USED(node);
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
 	return 0;
 }
 
@@ -120,6 +115,21 @@ idle_register(struct hy_dispatch *dispatch)
 	return rc;
 }
 
+int
+hy_dispatch_no_memory(const struct hy_dispatch *dispatch)
+{
+	return HY_REFUSE(-ENOMEM, "dispatch '%s': not enough memory", dispatch->name);
+}
+
+void
+hy_dispatch_notify(const struct hy_dispatch *dispatch, uint16_t worker)
+{
+	const struct hy_graph *outer = hy_graph_enter(dispatch->workers[worker].graph);
+
+	dispatch->notify(worker, dispatch->arg);
+	hy_graph_inside = outer;
+}
+
 static void
 ops_wrap(struct hy_dispatch *dispatch, const struct hy_object_ops *ops)
 {
@@ -131,7 +141,7 @@ ops_wrap(struct hy_dispatch *dispatch, const struct hy_object_ops *ops)
 	dispatch->ops.wait = dispatch_wait;
 }
 
-/* While the dispatch is there, so is the code that it sleeps and wakes by. */
+/* Keeps the code by which the dispatch sleeps and wakes loaded while it exists. */
 static void
 code_hold(struct hy_dispatch *dispatch)
 {
@@ -144,7 +154,7 @@ code_hold(struct hy_dispatch *dispatch)
 	hy_plugin_user_add(&dispatch->user);
 }
 
-/* Copies what outlives the caller's parameters. What was allocated is freed by dispatch_free(). */
+/* Copies parameters. dispatch_free() frees what this allocated, also after an error. */
 static int
 params_copy(struct hy_dispatch *dispatch, const struct hy_dispatch_params *params)
 {
@@ -163,6 +173,10 @@ params_copy(struct hy_dispatch *dispatch, const struct hy_dispatch_params *param
 	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
 		if (graph->lanes[i] != NULL)
 			strcpy(dispatch->lanes[dispatch->nb_lanes++], graph->lanes[i]);
+	while (dispatch->nb_wide < graph->nb_wide) {
+		dispatch->wide[dispatch->nb_wide] = graph->wide[dispatch->nb_wide];
+		dispatch->nb_wide++;
+	}
 	dispatch->workers = rte_zmalloc("hy_dispatch",
 		params->nb_workers * sizeof(*dispatch->workers), HY_RING_APART);
 	dispatch->sockets = calloc(params->nb_workers, sizeof(*dispatch->sockets));
@@ -214,6 +228,8 @@ graphs_create(struct hy_dispatch *dispatch, const struct hy_graph_params *graph)
 			break;
 		rc = hy_graph_create(name, &params, &dispatch->workers[w].graph);
 		hy_pin_params_free(&params);
+		if (rc == 0) /* before an init() of the next one's nodes finds it */
+			hy_graph_own(dispatch->workers[w].graph, &hy_dispatch_owner);
 	}
 	return rc;
 }
@@ -243,7 +259,7 @@ hy_dispatch_create(const char *name, const struct hy_dispatch_params *params,
 		dispatch_free(dispatch);
 		return rc;
 	}
-	hy_registry_lock(); /* planned and compiled by the same nodes */
+	hy_registry_lock(); /* plan and compile from the same nodes */
 	rc = hy_pin_plan(dispatch, params->pins, params->nb_pins, &dispatch->plan);
 	if (rc == 0)
 		rc = hy_pin_stages(dispatch, dispatch->plan);
@@ -263,15 +279,44 @@ hy_dispatch_graph(const struct hy_dispatch *dispatch, uint16_t worker)
 	return worker < dispatch->nb_workers ? dispatch->workers[worker].graph : NULL;
 }
 
-uint64_t
-hy_dispatch_destroy(struct hy_dispatch *dispatch)
+/* Refuses, in the log, to destroy a dispatch from within one of its graphs or its destruction. */
+static int
+destroy_check(const struct hy_dispatch *dispatch)
+{
+	int rc = 0;
+
+	if (dispatch->leaving)
+		return HY_REFUSE(-EBUSY,
+			"dispatch '%s': hy_dispatch_destroy() refused: called by itself",
+			dispatch->name);
+	for (unsigned int w = 0; w < dispatch->nb_workers && rc == 0; w++)
+		if (dispatch->workers[w].graph != NULL)
+			rc = hy_graph_destroy_check(dispatch->workers[w].graph);
+	return rc;
+}
+
+/* Destroys the graphs. Each stays the dispatch's while a fini() of another's nodes runs. */
+static void
+graphs_destroy(struct hy_dispatch *dispatch)
+{
+	for (unsigned int w = 0; w < dispatch->nb_workers; w++) {
+		struct hy_graph *graph = dispatch->workers[w].graph;
+
+		if (graph == NULL)
+			continue;
+		hy_graph_own(graph, NULL);
+		hy_graph_destroy(graph);
+		dispatch->workers[w].graph = NULL;
+	}
+}
+
+static uint64_t
+destroy_locked(struct hy_dispatch *dispatch)
 {
 	uint64_t released;
 
-	if (dispatch == NULL)
-		return 0;
-	for (unsigned int w = 0; w < dispatch->nb_workers; w++)
-		hy_graph_destroy(dispatch->workers[w].graph);
+	dispatch->leaving = true;
+	graphs_destroy(dispatch);
 	released = hy_stages_free(dispatch);
 	while (dispatch->plan != NULL) {
 		struct hy_dispatch_plan *plan = dispatch->plan;
@@ -279,8 +324,21 @@ hy_dispatch_destroy(struct hy_dispatch *dispatch)
 		dispatch->plan = plan->next;
 		hy_pin_plan_free(dispatch, plan);
 	}
-	hy_registry_own(dispatch->idle, NULL);
-	hy_node_unregister(dispatch->idle);
+	hy_registry_unregister(dispatch->idle, &hy_dispatch_owner);
 	dispatch_free(dispatch);
+	return released;
+}
+
+uint64_t
+hy_dispatch_destroy(struct hy_dispatch *dispatch)
+{
+	uint64_t released = 0;
+
+	if (dispatch == NULL)
+		return 0;
+	hy_registry_lock(); /* what runs now may not change or wait for the dispatch */
+	if (destroy_check(dispatch) == 0)
+		released = destroy_locked(dispatch);
+	hy_registry_unlock();
 	return released;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of a dispatch. A *stage* is a node that objects are handed to, with the nodes and rings
- * that do so; it stays until the dispatch is destroyed, rings empty while no pin wants them. A
- * *plan* is what follows from one set of pins, and never changes: workers read it in each walk, and
- * take up another together with the image of their graph.
+ * The parts of a dispatch. A *stage* is a node that receives objects from other workers, with the
+ * nodes and rings that hand them over. It stays until the dispatch is destroyed; rings that no pin
+ * needs are empty. A *plan* follows from one set of pins and never changes. Workers read it in each
+ * walk, and switch to another one together with the image of their graph.
  */
-#ifndef HY_DISPATCH_INTERNAL_H
-#define HY_DISPATCH_INTERNAL_H
+#pragma once
 
 #include <hy_dispatch.h>
 #include <hy_walk.h>
 
-#include "lib/graph/internal/owner.h"
+#include "lib/graph/internal/guard.h"
 #include "lib/graph/internal/plugin_notes.h"
 
 #include "ring.h"
@@ -68,12 +67,12 @@ struct hy_stage {
 	struct hy_ring *rings[];
 };
 
-/* The stage of a node, made if there is none; NULL with the reason logged. */
+/* The stage of a node, created if missing; NULL with the reason logged. */
 struct hy_stage *hy_stage_get(struct hy_dispatch *dispatch, const char *target, int *rc);
-/* Has nodes of a stage take it up anew in images to come. */
+/* Makes a stage's node read it again in later images. */
 int hy_stage_config(struct hy_stage *stage, enum hy_stage_node which);
 struct hy_stage *hy_stage_find(const struct hy_dispatch *dispatch, const char *target);
-/* Makes a ring if there is none. Returns 0 or -ENOMEM, logged. */
+/* Creates a ring if missing. Returns 0 or -ENOMEM, logged. */
 int hy_stage_ring(struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int from,
 	unsigned int to);
 /* Whether a node of the registry is one of the dispatch's own. */
@@ -87,12 +86,12 @@ extern const struct hy_node_desc hy_handoff_nodes[STAGE_NODES];
 /* Counts a walk in which a source was not called, at the node of a graph before a stage. */
 void hy_handoff_held(struct hy_graph *graph, const struct hy_stage *stage);
 
-/* credit.c: what a source may make. */
+/* credit.c: how many objects a source may make. */
 
 /* A ring that objects of a source may come to, on the worker where the source runs. */
 struct hy_reach {
 	unsigned int out;    /* among those of the worker's view */
-	unsigned int feeder; /* the source behind the ring */
+	unsigned int feeder; /* the source that reads the ring */
 	uint32_t factor;     /* objects that one may become on the way there */
 };
 
@@ -111,12 +110,12 @@ struct hy_out {
 	const struct hy_stage *stage;
 	uint16_t to;
 	uint32_t factor;  /* objects that one of the worker's graph may become on the way there */
-	uint32_t wanted;  /* with less than this, somebody may be given nothing: look again */
+	uint32_t wanted;  /* with less than this, a source may get no room: read the ring again */
 	uint32_t reserve; /* most room to leave for objects that wait in the worker's graph */
 	/* The worker's alone, from here on. */
 	uint32_t kept; /* room to leave in this walk for objects that wait */
-	uint32_t left; /* room that nobody has been given in this walk */
-	uint32_t rung; /* the ring's tail when the other end was last thought of */
+	uint32_t left; /* room not given to a source yet in this walk */
+	uint32_t rung; /* the ring's tail when the reader was last woken */
 };
 
 /* A worker's part of a plan: the context of its walks. */
@@ -143,6 +142,11 @@ hy_walk_model_t hy_credit_walk;
 
 /* dispatch.c */
 
+/* Logs that memory is short. Returns -ENOMEM. */
+int hy_dispatch_no_memory(const struct hy_dispatch *dispatch);
+
+/* Calls the program's notify() for a worker. */
+void hy_dispatch_notify(const struct hy_dispatch *dispatch, uint16_t worker);
 void hy_dispatch_graph_name(const struct hy_dispatch *dispatch, unsigned int worker,
 	char name[HY_NAME_SIZE]);
 
@@ -151,7 +155,7 @@ struct hy_dispatch_worker {
 		uint32_t followed; /* the order that the last walk followed, to its end */
 	uint32_t waiting;          /* objects that it left in the graph */
 	bool held;                 /* a source was not called in it */
-	/* Between arm(true) and arm(false), or until somebody has rung: others write this. */
+	/* From arm(true) to arm(false), or until another thread woke it; others write this. */
 	alignas(HY_RING_APART) uint32_t asleep;
 	struct hy_graph *graph;
 };
@@ -169,6 +173,8 @@ struct hy_dispatch {
 	char drop_node[HY_NAME_SIZE];
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE]; /* without holes */
 	unsigned int nb_lanes;
+	struct hy_wide_lane wide[HY_WIDE_MAX];
+	unsigned int nb_wide;
 	uint32_t ring_objs;
 	uint32_t patience_ms;
 	int *sockets;
@@ -181,19 +187,18 @@ struct hy_dispatch {
 	char idle_name[HY_NAME_SIZE];
 	struct hy_stage *stages;
 	struct hy_dispatch_plan *plan; /* the newest */
+	bool leaving;                  /* it is being destroyed */
 };
 
 /* pin.c */
 
-/* What follows from pins: stages, rings, a plan. Nothing of it shows yet. */
+/* Makes the stages, rings and plan of pins, without publishing anything. */
 int hy_pin_plan(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins,
 	unsigned int nb_pins, struct hy_dispatch_plan **plan);
 void hy_pin_plan_free(struct hy_dispatch *dispatch, struct hy_dispatch_plan *plan);
-/* Fills in what a worker's graph has of its own; hy_pin_params_free() frees that. */
+/* Fills in the parameters specific to a worker's graph; hy_pin_params_free() frees them. */
 int hy_pin_params(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan,
 	unsigned int worker, struct hy_graph_params *params);
 void hy_pin_params_free(struct hy_graph_params *params);
-/* Tells stages where their nodes run by a plan: for graphs compiled from now on. */
+/* Sets where the nodes of stages run by a plan, for graphs compiled from now on. */
 int hy_pin_stages(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan);
-
-#endif

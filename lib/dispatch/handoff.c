@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The nodes between workers: "out" hands all objects over, "split" those whose flow runs elsewhere,
- * and "in" is the source on the other side. One copy into the ring and one out of it: what was
- * handed over stays in the producer's stream, which thereby never leaves its worker's cache.
+ * and "in" is the source on the other side. Objects are copied into the ring and out of it, so that
+ * the producer's stream never leaves its worker's cache.
  */
-
-#include "lib/graph/internal/log.h"
 
 #include "dispatch.h"
 
@@ -41,9 +39,20 @@ static void
 ways(struct hy_graph *graph, const struct out_ctx *ctx, void **objs, uint32_t *to, uint16_t n)
 {
 	graph->plan.ops->flow_hash(objs, to, n);
-	/* Multiplied, since a NIC's hash has picked a queue by its low bits, others have no high ones. */
+	/* Multiplied: RSS used up a NIC hash's low bits, and other hashes have weak high bits. */
 	for (uint16_t i = 0; i < n; i++)
 		to[i] = (uint32_t)(((uint64_t)(to[i] * UINT32_C(0x9e3779b1)) * ctx->nb_to) >> 32);
+}
+
+/* Copies the values of a wide lane of those objects that go one way, the first n, to a place each. */
+static void
+wide_select(uint8_t *places, uint32_t at, uint32_t mask, const uint8_t *values, uint16_t bytes,
+	uint32_t way, const uint32_t *to, uint32_t n)
+{
+	for (uint32_t i = 0, done = 0; done < n; i++)
+		if (to[i] == way)
+			memmove(places + (size_t)((at + done++) & mask) * bytes,
+				values + (size_t)i * bytes, bytes);
 }
 
 /* Puts those objects of a burst that go one way into its ring. */
@@ -68,6 +77,10 @@ pick(struct hy_graph *graph, struct hy_node *node, struct hy_ring *ring, uint32_
 			hy_ring_lane(ring, l)[at] = hy_lane(graph, node, l)[i];
 		sent++;
 	}
+	for (unsigned int l = ring->nb_lanes; l < ring->nb_all; l++)
+		wide_select(ring->lanes[l], tail, ring->size - 1,
+			hy_lane_wide(graph, node, l - ring->nb_lanes), ring->bytes[l], way, to,
+			sent);
 	if (sent > 0)
 		hy_ring_publish(ring, sent);
 }
@@ -77,6 +90,7 @@ static void
 keep(struct hy_graph *graph, struct hy_node *node, uint32_t way, const uint32_t *to, void **objs,
 	uint16_t n)
 {
+	const struct hy_dispatch *dispatch = ((const struct out_ctx *)node->ctx)->stage->dispatch;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
@@ -86,6 +100,11 @@ keep(struct hy_graph *graph, struct hy_node *node, uint32_t way, const uint32_t 
 		for (unsigned int l = 0; l < graph->plan.nb_lanes; l++)
 			hy_lane(graph, node, l)[kept] = hy_lane(graph, node, l)[i];
 		kept++;
+	}
+	for (unsigned int l = 0; l < dispatch->nb_wide; l++) {
+		uint8_t *values = hy_lane_wide(graph, node, l);
+
+		wide_select(values, 0, UINT32_MAX, values, dispatch->wide[l].bytes, way, to, kept);
 	}
 	hy_enqueue(graph, node, NEXT_TARGET, objs, kept);
 }
@@ -118,10 +137,16 @@ static int
 graph_check(const struct hy_graph *graph, const struct hy_node *node, const struct hy_stage *stage)
 {
 	const uint16_t worker = hy_graph_worker(graph);
+	struct hy_graph_params params;
+	const struct hy_view *view;
 	char name[HY_NAME_SIZE];
 
 	hy_dispatch_graph_name(stage->dispatch, worker, name);
-	if (worker < stage->nb_workers && strcmp(name, hy_graph_name(graph)) == 0)
+	hy_graph_params_get(graph, &params);
+	view = params.walk_ctx;
+	/* The name alone may be taken by another graph before the dispatch's is created. */
+	if (params.walk == hy_credit_walk && view->dispatch == stage->dispatch &&
+		view->worker == worker && strcmp(name, hy_graph_name(graph)) == 0)
 		return 0;
 	return hy_node_refuse(graph, node, "is for the graphs of dispatch '%s' alone",
 		stage->dispatch->name);

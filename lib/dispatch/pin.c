@@ -12,27 +12,20 @@
 
 #include "dispatch.h"
 
-static int
-no_memory(const struct hy_dispatch *dispatch)
-{
-	HY_LOG(ERR, "dispatch '%s': not enough memory", dispatch->name);
-	return -ENOMEM;
-}
-
 static bool
 runs_on(const struct hy_place *place, unsigned int worker)
 {
 	return (place->workers >> worker & 1) != 0;
 }
 
-/* Whether a worker has a source for what others hand over to a node. */
+/* Whether a worker has a source for objects that others hand over to a node. */
 static bool
 fed_on(const struct hy_place *place, unsigned int worker)
 {
 	return runs_on(place, worker) && (place->from & ~(UINT64_C(1) << worker)) != 0;
 }
 
-/* Notes who hands objects over to whom. */
+/* Finds which workers hand objects over to each node. */
 static void
 crossings_find(struct hy_placement *placement, unsigned int nb_workers)
 {
@@ -49,7 +42,7 @@ crossings_find(struct hy_placement *placement, unsigned int nb_workers)
 	}
 }
 
-/* Makes the stage and the rings to a node. */
+/* Creates the stage and the rings to a node. */
 static int
 rings_make(struct hy_dispatch *dispatch, const struct hy_place *place)
 {
@@ -168,14 +161,14 @@ hy_pin_plan(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, un
 	int rc;
 
 	if (plan == NULL)
-		return no_memory(dispatch);
+		return hy_dispatch_no_memory(dispatch);
 	rc = hy_placement_make(dispatch, pins, nb_pins, &plan->placement);
 	if (rc == 0)
 		crossings_find(&plan->placement, dispatch->nb_workers);
 	for (unsigned int i = 0; i < plan->placement.nb_places && rc == 0; i++)
 		rc = rings_make(dispatch, &plan->placement.places[i]);
 	if (rc == 0 && views_list(dispatch, plan) < 0)
-		rc = no_memory(dispatch);
+		rc = hy_dispatch_no_memory(dispatch);
 	if (rc == 0)
 		rc = hy_credit_plan(dispatch, plan);
 	if (rc < 0)
@@ -229,7 +222,7 @@ hy_pin_params(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan,
 	params->walk_ctx = &plan->views[worker];
 	if (patterns == NULL || detours == NULL) {
 		hy_pin_params_free(params);
-		return no_memory(dispatch);
+		return hy_dispatch_no_memory(dispatch);
 	}
 	for (unsigned int i = 0; i < view->nb_feeders; i++) {
 		const struct hy_feeder *feeder = &plan->feeders[view->first + i];
@@ -245,7 +238,7 @@ hy_pin_params(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan,
 			continue;
 		detours[params->nb_detours++] = (struct hy_detour){ places[i].name,
 			stage->nodes[runs_on(&places[i], worker) ? STAGE_SPLIT : STAGE_OUT].name };
-		/* What was handed over is where it belongs: who is in a detour makes none himself. */
+		/* Objects from a ring are on the right worker: nodes of a detour take none. */
 		if (fed_on(&places[i], worker))
 			detours[params->nb_detours++] = (struct hy_detour){
 				stage->nodes[STAGE_SPLIT].name, stage->nodes[STAGE_IN].name
@@ -272,9 +265,9 @@ order_give(struct hy_dispatch *dispatch, uint32_t hold)
 }
 
 /*
- * Waits until each worker has made a walk that began after now, or rests. That it did is known by
- * the order that it publishes at a walk's end, a new one each time: counted walks would not tell,
- * as a CPU may load for a walk before others see that earlier ones are over.
+ * Waits until each worker has made a walk that began after now, or rests. The order that it
+ * publishes at the end of a walk, a new one each time, shows that. A count of walks would not, as a
+ * CPU may load for a walk before others see that earlier walks are over.
  */
 static bool
 all_pass(struct hy_dispatch *dispatch, uint64_t deadline)
@@ -291,7 +284,7 @@ all_pass(struct hy_dispatch *dispatch, uint64_t deadline)
 	return true;
 }
 
-/* Objects in rings, and on the way within graphs. Adds up where tails are. */
+/* Objects in rings and in graphs. *tails becomes the sum of the rings' tails. */
 static uint64_t
 under_way(const struct hy_dispatch *dispatch, uint64_t *tails)
 {
@@ -317,12 +310,12 @@ sleepers_wake(struct hy_dispatch *dispatch)
 {
 	for (uint16_t w = 0; w < dispatch->nb_workers && dispatch->notify != NULL; w++)
 		if (__atomic_exchange_n(&dispatch->workers[w].asleep, 0, __ATOMIC_ACQ_REL) != 0)
-			dispatch->notify(w, dispatch->arg);
+			hy_dispatch_notify(dispatch, w);
 }
 
 /*
- * Waits until nothing is under way. What a walk has in hand is in no ring, so rings must be empty
- * before and after a walk of each worker, and nothing have been put into them in between.
+ * Waits until no objects are left. Objects in the hands of a walk are in no ring, so rings must be
+ * empty before and after a walk of each worker, with nothing put into them in between.
  */
 static bool
 all_drained(struct hy_dispatch *dispatch, uint64_t deadline)
@@ -359,24 +352,23 @@ graphs_update(struct hy_dispatch *dispatch, const struct hy_dispatch_plan *plan)
 	if (rc < 0)
 		n--;
 	else
-		rc = hy_graph_update_each(graphs, params, n);
+		rc = hy_graph_update_as(&hy_dispatch_owner, graphs, params, n);
 	while (n-- > 0)
 		hy_pin_params_free(&params[n]);
 	return rc;
 }
 
-/* The same, with words for the caller's log. */
+/* The same, and logs a failure. */
 static int
 drain(struct hy_dispatch *dispatch, uint64_t deadline)
 {
 	if (all_drained(dispatch, deadline))
 		return 0;
-	HY_LOG(ERR, "dispatch '%s': workers were not through within %u ms", dispatch->name,
-		dispatch->patience_ms);
-	return -ETIMEDOUT;
+	return HY_REFUSE(-ETIMEDOUT, "dispatch '%s': workers were not through within %u ms",
+		dispatch->name, dispatch->patience_ms);
 }
 
-/* Waits until each worker has its new graph, or rests: then it takes that up first of all. */
+/* Waits until each worker has its new graph, or rests: then it switches before its next walk. */
 static bool
 all_updated(const struct hy_dispatch *dispatch, uint64_t deadline)
 {
@@ -390,7 +382,7 @@ all_updated(const struct hy_dispatch *dispatch, uint64_t deadline)
 	return true;
 }
 
-/* Frees plans that no worker has any more: all but the newest, once everybody has that. */
+/* Frees all plans but the newest, once every worker has that. */
 static void
 plans_trim(struct hy_dispatch *dispatch)
 {
@@ -414,15 +406,17 @@ deadline_of(const struct hy_dispatch *dispatch)
 int
 hy_dispatch_drain(struct hy_dispatch *dispatch)
 {
-	int rc;
+	int rc = hy_graph_wait_check("hy_dispatch_drain()");
 
+	if (rc < 0)
+		return rc;
 	order_give(dispatch, HY_ORDER_HOLD);
 	rc = drain(dispatch, deadline_of(dispatch));
 	order_give(dispatch, 0);
 	return rc;
 }
 
-/* Plans by the registry, and compiles all graphs by the same: from the caller's lock to its unlock. */
+/* Plans and compiles all graphs from the same registry: the caller holds the lock. */
 static int
 switch_over(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, unsigned int nb_pins)
 {
@@ -440,7 +434,7 @@ switch_over(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, un
 		return rc;
 	}
 	plan->next = dispatch->plan;
-	/* Seen by walks with the order to go on, if not before. */
+	/* Walks see it with the order to resume, at the latest. */
 	__atomic_store_n(&dispatch->plan, plan, __ATOMIC_RELAXED);
 	return 0;
 }
@@ -458,7 +452,7 @@ change(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins, unsigne
 	hy_registry_unlock();
 	if (rc < 0)
 		return rc;
-	sleepers_wake(dispatch); /* for sources that they have only now */
+	sleepers_wake(dispatch); /* for their new sources */
 	if (!all_updated(dispatch, deadline))
 		HY_LOG(WARNING, "dispatch '%s': a worker has not taken its new graph up yet",
 			dispatch->name);
@@ -470,10 +464,12 @@ hy_dispatch_pin(struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pins
 	unsigned int nb_pins)
 {
 	struct hy_dispatch_plan *plan = NULL;
-	int rc;
+	int rc = hy_graph_wait_check("hy_dispatch_pin()");
 
+	if (rc < 0)
+		return rc;
 	plans_trim(dispatch);
-	/* What is refused stops nobody. Nodes may come and go until workers are through. */
+	/* Refused pins stop no source. The registry may change until workers are drained. */
 	hy_registry_lock();
 	rc = hy_pin_plan(dispatch, pins, nb_pins, &plan);
 	hy_registry_unlock();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From patterns and pins to where each node runs. */
+/* Places nodes on workers by patterns and pins. */
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,13 +14,6 @@ struct making {
 	const struct hy_dispatch *dispatch;
 	struct hy_placement *placement;
 };
-
-static int
-no_memory(const struct hy_dispatch *dispatch)
-{
-	HY_LOG(ERR, "dispatch '%s': not enough memory", dispatch->name);
-	return -ENOMEM;
-}
 
 /* The place of a node, by name; nb_places if it has none. */
 static unsigned int
@@ -47,7 +40,7 @@ place_add(struct making *m, hy_node_id id)
 		return rc;
 	places = realloc(placement->places, (placement->nb_places + 1) * sizeof(*places));
 	if (places == NULL)
-		return no_memory(m->dispatch);
+		return hy_dispatch_no_memory(m->dispatch);
 	placement->places = places;
 	places[placement->nb_places++] = place;
 	return 0;
@@ -69,11 +62,9 @@ pattern_add(struct making *m, const char *pattern)
 		matched++;
 		rc = place_add(m, id);
 	}
-	if (rc == 0 && matched == 0) {
-		HY_LOG(ERR, "dispatch '%s': pattern '%s' matches no node", m->dispatch->name,
-			pattern);
-		return -ENOENT;
-	}
+	if (rc == 0 && matched == 0)
+		return HY_REFUSE(-ENOENT, "dispatch '%s': pattern '%s' matches no node",
+			m->dispatch->name, pattern);
 	return rc;
 }
 
@@ -91,7 +82,7 @@ edge_add(struct making *m, unsigned int from, hy_node_id id, const char *target)
 	place = &placement->places[from];
 	edges = realloc(place->edges, (place->nb_edges + 1) * sizeof(*edges));
 	if (edges == NULL)
-		return no_memory(m->dispatch);
+		return hy_dispatch_no_memory(m->dispatch);
 	place->edges = edges;
 	edges[place->nb_edges++] = place_find(placement, target);
 	return 0;
@@ -160,10 +151,9 @@ place_follow(struct making *m, unsigned int index)
 		if (hy_node_lookup(target, &id) == 0) {
 			rc = edge_add(m, index, id, target);
 		} else if (own == NULL || hy_arc_is_live(own)) {
-			HY_LOG(ERR,
+			rc = HY_REFUSE(-ENOENT,
 				"dispatch '%s': node '%s' leads to '%s', which is not registered",
 				m->dispatch->name, place.name, target);
-			rc = -ENOENT;
 		}
 	}
 	while (rc == 0 && (arc = hy_arc_next_of(arc)) != NULL)
@@ -175,9 +165,8 @@ place_follow(struct making *m, unsigned int index)
 static int
 pin_refused(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *pin, const char *why)
 {
-	HY_LOG(ERR, "dispatch '%s': pin of '%s': %s", dispatch->name,
+	return HY_REFUSE(-EINVAL, "dispatch '%s': pin of '%s': %s", dispatch->name,
 		pin->pattern == NULL ? "" : pin->pattern, why);
-	return -EINVAL;
 }
 
 /* The workers of a pin as bits; 0 if it cannot be. */
@@ -278,31 +267,29 @@ workers_find(const struct hy_dispatch *dispatch, const struct hy_dispatch_pin *p
 	for (unsigned int i = 0; i < placement->nb_places; i++) {
 		const struct hy_place *place = &placement->places[i];
 
-		/* Drops come to the drop_node, wherever they are made. */
+		/* Every worker sends drops to the drop_node. */
 		if (place->reached || strcmp(place->name, dispatch->drop_node) == 0)
 			continue;
-		HY_LOG(ERR, "dispatch '%s': no source reaches node '%s'", dispatch->name,
-			place->name);
-		return -EINVAL;
+		return HY_REFUSE(-EINVAL, "dispatch '%s': no source reaches node '%s'",
+			dispatch->name, place->name);
 	}
 	return 0;
 }
 
-/* What is dropped makes no detour, and nobody leaves it room in a ring: it must end where it is. */
+/* Drops take no detour and no room is reserved for them in rings: they must end on their worker. */
 static int
 drop_node_check(const struct hy_dispatch *dispatch)
 {
 	uint16_t nb_edges = 0;
 	hy_node_id id;
 
-	/* That there is none is for the graphs to say. */
+	/* If there is none, creating the graphs reports it. */
 	if (hy_node_lookup(dispatch->drop_node, &id) < 0 || hy_node_edge_count(id, &nb_edges) < 0 ||
 		nb_edges == 0)
 		return 0;
-	HY_LOG(ERR,
+	return HY_REFUSE(-EINVAL,
 		"dispatch '%s': drop_node '%s' leads on (%u edges); one without edges is accepted",
 		dispatch->name, dispatch->drop_node, nb_edges);
-	return -EINVAL;
 }
 
 int

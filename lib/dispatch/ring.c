@@ -4,25 +4,37 @@
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
 
+#include "dispatch.h"
 #include "ring.h"
 
 /* How far ahead of its tail the producer claims lines, as a part of the ring. */
 #define CLAIM_PART 8
 
 struct hy_ring *
-hy_ring_new(uint32_t objs, unsigned int nb_lanes, int socket)
+hy_ring_new(const struct hy_dispatch *dispatch, int socket)
 {
-	const uint32_t size = rte_align32pow2(objs);
-	const size_t pointers = RTE_ALIGN(sizeof(struct hy_ring) + size * sizeof(void *),
+	const uint32_t size = rte_align32pow2(dispatch->ring_objs);
+	size_t bytes = RTE_ALIGN(sizeof(struct hy_ring) + size * sizeof(void *),
 		RTE_CACHE_LINE_SIZE);
-	struct hy_ring *ring = rte_zmalloc_socket("hy_ring",
-		pointers + (size_t)nb_lanes * size * sizeof(uint32_t), HY_RING_APART, socket);
+	struct hy_ring shape = { .size = size,
+		.nb_lanes = dispatch->nb_lanes,
+		.nb_all = dispatch->nb_lanes + dispatch->nb_wide };
+	struct hy_ring *ring;
+	size_t at = bytes;
 
+	for (unsigned int l = 0; l < shape.nb_all; l++) {
+		shape.bytes[l] = l < shape.nb_lanes ? sizeof(uint32_t)
+						    : dispatch->wide[l - shape.nb_lanes].bytes;
+		bytes += (size_t)size * shape.bytes[l];
+	}
+	ring = rte_zmalloc_socket("hy_ring", bytes, HY_RING_APART, socket);
 	if (ring == NULL)
 		return NULL;
-	ring->size = size;
-	ring->nb_lanes = nb_lanes;
-	ring->lanes = RTE_PTR_ADD(ring, pointers);
+	*ring = shape;
+	for (unsigned int l = 0; l < ring->nb_all; l++) {
+		ring->lanes[l] = RTE_PTR_ADD(ring, at);
+		at += (size_t)size * ring->bytes[l];
+	}
 	return ring;
 }
 
@@ -33,7 +45,7 @@ before_wrap(const struct hy_ring *ring, uint32_t at, uint32_t n)
 	return RTE_MIN(n, ring->size - at);
 }
 
-/* Asks for a line, which is to be read or written. */
+/* Prefetches a line for reading or writing. */
 static __rte_always_inline void
 line_fetch(const void *line, bool to_write)
 {
@@ -60,9 +72,12 @@ lines_fetch(const struct hy_ring *ring, uint32_t from, uint32_t n, bool to_write
 
 	for (uint32_t i = 0; i < n; i += RTE_CACHE_LINE_SIZE / sizeof(ring->objs[0]))
 		line_fetch(&ring->objs[(from + i) & mask], to_write);
-	for (unsigned int l = 0; l < ring->nb_lanes; l++)
-		for (uint32_t i = 0; i < n; i += RTE_CACHE_LINE_SIZE / sizeof(ring->lanes[0]))
-			line_fetch(hy_ring_lane(ring, l) + ((from + i) & mask), to_write);
+	for (unsigned int l = 0; l < ring->nb_all; l++)
+		for (uint32_t at = 0; at < n * ring->bytes[l]; at += RTE_CACHE_LINE_SIZE)
+			line_fetch(ring->lanes[l] +
+					((from * ring->bytes[l] + at) &
+						(ring->size * ring->bytes[l] - 1)),
+				to_write);
 }
 
 void
@@ -71,9 +86,18 @@ hy_ring_publish(struct hy_ring *ring, uint32_t n)
 	const uint32_t tail = ring->tail + n, ahead = tail + ring->size / CLAIM_PART;
 
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
-	/* Not those that the consumer may still have to read. */
+	/* Not lines that the consumer may still read. */
 	if (ahead + n - ring->head_seen <= ring->size)
 		lines_fetch(ring, ahead, n, true);
+}
+
+/* A lane of a node that uses all lanes. */
+static inline uint8_t *
+lane_of(const struct hy_ring *ring, const struct hy_graph *graph, const struct hy_node *node,
+	unsigned int l)
+{
+	return l < ring->nb_lanes ? (uint8_t *)hy_lane(graph, node, l)
+				  : hy_lane_wide(graph, node, l - ring->nb_lanes);
 }
 
 void
@@ -85,11 +109,12 @@ hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_
 
 	memcpy(&ring->objs[at], objs, first * sizeof(*objs));
 	memcpy(ring->objs, objs + first, (n - first) * sizeof(*objs));
-	for (unsigned int l = 0; l < ring->nb_lanes; l++) {
-		const uint32_t *lane = hy_lane(graph, node, l);
+	for (unsigned int l = 0; l < ring->nb_all; l++) {
+		const uint8_t *lane = lane_of(ring, graph, node, l);
+		const size_t bytes = ring->bytes[l];
 
-		memcpy(hy_ring_lane(ring, l) + at, lane, first * sizeof(*lane));
-		memcpy(hy_ring_lane(ring, l), lane + first, (n - first) * sizeof(*lane));
+		memcpy(ring->lanes[l] + at * bytes, lane, first * bytes);
+		memcpy(ring->lanes[l], lane + first * bytes, (n - first) * bytes);
 	}
 	hy_ring_publish(ring, n);
 }
@@ -107,11 +132,12 @@ hy_ring_take(struct hy_ring *ring, const struct hy_graph *graph, const struct hy
 	first = before_wrap(ring, at, n);
 	memcpy(objs + from, &ring->objs[at], first * sizeof(*objs));
 	memcpy(objs + from + first, ring->objs, (n - first) * sizeof(*objs));
-	for (unsigned int l = 0; l < ring->nb_lanes; l++) {
-		uint32_t *lane = hy_lane(graph, source, l) + from;
+	for (unsigned int l = 0; l < ring->nb_all; l++) {
+		const size_t bytes = ring->bytes[l];
+		uint8_t *lane = lane_of(ring, graph, source, l) + from * bytes;
 
-		memcpy(lane, hy_ring_lane(ring, l) + at, first * sizeof(*lane));
-		memcpy(lane + first, hy_ring_lane(ring, l), (n - first) * sizeof(*lane));
+		memcpy(lane, ring->lanes[l] + at * bytes, first * bytes);
+		memcpy(lane + first * bytes, ring->lanes[l], (n - first) * bytes);
 	}
 	head = ring->head + n;
 	__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);

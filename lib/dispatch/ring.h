@@ -4,16 +4,16 @@
  * are of one piece: here bursts go in and out as they lie in streams, pointers and each lane by
  * themselves, in at most two memcpy() each.
  *
- * What a hand-over costs is the wait for cache lines that the other end has. So there are few of them,
- * and most are asked for before they are needed:
+ * What a hand-over costs is the wait for cache lines that the other end has. So there are few of
+ * them, and most are asked for before they are needed:
  * - Both ends remember where they last saw the other, and look again only when that is not enough:
  *   as long as the ring is neither full nor empty, the line of an index moves once in many bursts.
- * - Places start on a line: a burst of 64 pointers has 8 of them and no part of a ninth, in which the
- *   producer would write while the consumer reads.
- * - The producer claims the lines of bursts to come, and the consumer fetches those of the next burst.
+ * - Places start on a line: a burst of 64 pointers has 8 of them and no part of a ninth, in which
+ *   the producer would write while the consumer reads.
+ * - The producer claims the lines of bursts to come, and the consumer fetches those of the next
+ *   burst.
  */
-#ifndef HY_DISPATCH_RING_H
-#define HY_DISPATCH_RING_H
+#pragma once
 
 #include <stdalign.h>
 
@@ -25,24 +25,28 @@
 struct hy_ring {
 	alignas(HY_RING_APART) uint32_t tail; /* objects ever put, modulo 2^32 */
 	uint32_t head_seen;
-	alignas(HY_RING_APART) uint32_t head; /* objects ever taken */
+	alignas(HY_RING_APART) uint32_t head; /* objects read so far */
 	uint32_t tail_seen;
 	alignas(HY_RING_APART) uint32_t size; /* a power of two */
-	uint32_t nb_lanes;
-	uint32_t *lanes; /* nb_lanes times size */
+	uint32_t nb_lanes;                    /* of 32 bits, which come first */
+	uint32_t nb_all;                      /* with the wide ones */
+	uint8_t *lanes[HY_LANES_MAX + HY_WIDE_MAX];
+	uint16_t bytes[HY_LANES_MAX + HY_WIDE_MAX]; /* an object; a power of two */
 	alignas(HY_RING_APART) void *objs[];
 };
 
-/* Makes a ring for at least so many objects; NULL without memory. */
-struct hy_ring *hy_ring_new(uint32_t objs, unsigned int nb_lanes, int socket);
+struct hy_dispatch;
+
+/* Makes a ring for the objects and lanes of a dispatch; NULL without memory. */
+struct hy_ring *hy_ring_new(const struct hy_dispatch *dispatch, int socket);
 
 static inline uint32_t *
 hy_ring_lane(const struct hy_ring *ring, unsigned int lane)
 {
-	return ring->lanes + (size_t)lane * ring->size;
+	return (uint32_t *)(void *)ring->lanes[lane];
 }
 
-/* The producer: room in objects; looks at the other end if it knows of less. */
+/* The producer's: room in objects; reads the other index if it knows of less. */
 static inline uint32_t
 hy_ring_room(struct hy_ring *ring, uint32_t wanted)
 {
@@ -52,8 +56,8 @@ hy_ring_room(struct hy_ring *ring, uint32_t wanted)
 }
 
 /*
- * The consumer: objects that wait, for all it knows; looks at the other end if it knows of none. Not
- * for a few more: each look takes the line from the producer, who is about to write there.
+ * The consumer: objects that wait, for all it knows; looks at the other end if it knows of none.
+ * Not for a few more: each look takes the line from the producer, who is about to write there.
  */
 static inline uint32_t
 hy_ring_count(struct hy_ring *ring)
@@ -74,7 +78,7 @@ hy_ring_look(const struct hy_ring *ring, uint32_t *tail)
 /* The producer: shows n more objects, which it has written, and claims lines for others. */
 void hy_ring_publish(struct hy_ring *ring, uint32_t n);
 
-/* Puts n objects of the node's burst, which there is room for, with all of the node's lanes. */
+/* Puts n objects of the node's burst with all of the node's lanes; there must be room. */
 void hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_node *node,
 	void **objs, uint32_t n);
 
@@ -82,7 +86,5 @@ void hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struc
 uint32_t hy_ring_take(struct hy_ring *ring, const struct hy_graph *graph,
 	const struct hy_node *source, void **objs, uint32_t from, uint32_t n);
 
-/* Takes all objects out; neither end is in use. Returns how many there were. */
+/* Removes all objects; neither end may be in use. Returns how many there were. */
 uint32_t hy_ring_release(struct hy_ring *ring, const struct hy_object_ops *ops);
-
-#endif

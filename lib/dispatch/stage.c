@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nodes and rings by which objects are handed to a pinned node. */
+/* The nodes and rings that hand objects over to a pinned node. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,35 +56,30 @@ node_register(const struct hy_dispatch *dispatch, struct hy_stage *stage, enum h
 	int rc;
 
 	if (snprintf(name, HY_NAME_SIZE, "%s-%s-%s", dispatch->name, desc.name, stage->target) >=
-		HY_NAME_SIZE) {
-		HY_LOG(ERR, "dispatch '%s': '%s-%s-%s' is too long for a node's name",
+		HY_NAME_SIZE)
+		return HY_REFUSE(-EINVAL, "dispatch '%s': '%s-%s-%s' is too long for a node's name",
 			dispatch->name, dispatch->name, desc.name, stage->target);
-		return -EINVAL;
-	}
 	desc.name = name;
 	if (which != STAGE_OUT)
 		desc.edges[0] = stage->target;
 	for (unsigned int l = 0; l < dispatch->nb_lanes; l++)
 		desc.lanes[l] = dispatch->lanes[l];
+	memcpy(desc.wide, dispatch->wide, sizeof(desc.wide));
 	rc = hy_node_register(&desc, &id);
 	if (rc < 0)
 		return rc;
 	stage->nodes[which].id = id;
 	rc = hy_stage_config(stage, which);
-	if (rc < 0) {
-		hy_registry_own(id, NULL);
-		hy_node_unregister(id);
-	}
+	if (rc < 0)
+		hy_registry_unregister(id, &hy_dispatch_owner);
 	return rc;
 }
 
 static void
 stage_free(const struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int nb_nodes)
 {
-	for (unsigned int i = 0; i < nb_nodes; i++) {
-		hy_registry_own(stage->nodes[i].id, NULL);
-		hy_node_unregister(stage->nodes[i].id);
-	}
+	for (unsigned int i = 0; i < nb_nodes; i++)
+		hy_registry_unregister(stage->nodes[i].id, &hy_dispatch_owner);
 	for (unsigned int i = 0; i < dispatch->nb_workers * dispatch->nb_workers; i++)
 		rte_free(stage->rings[i]);
 	free(stage);
@@ -100,8 +95,7 @@ hy_stage_get(struct hy_dispatch *dispatch, const char *target, int *rc)
 		return stage;
 	stage = calloc(1, sizeof(*stage) + rings * sizeof(struct hy_ring *));
 	if (stage == NULL) {
-		HY_LOG(ERR, "dispatch '%s': not enough memory", dispatch->name);
-		*rc = -ENOMEM;
+		*rc = hy_dispatch_no_memory(dispatch);
 		return NULL;
 	}
 	stage->dispatch = dispatch;
@@ -127,15 +121,12 @@ hy_stage_ring(struct hy_dispatch *dispatch, struct hy_stage *stage, unsigned int
 
 	if (*ring != NULL)
 		return 0;
-	/* Workers that look what waits for a stage may come upon it: it is empty. */
-	__atomic_store_n(ring,
-		hy_ring_new(dispatch->ring_objs, dispatch->nb_lanes, dispatch->sockets[to]),
-		__ATOMIC_RELEASE);
+	/* Workers that read the rings of a stage may find it already: it is empty. */
+	__atomic_store_n(ring, hy_ring_new(dispatch, dispatch->sockets[to]), __ATOMIC_RELEASE);
 	if (*ring != NULL)
 		return 0;
-	HY_LOG(ERR, "dispatch '%s': not enough memory on socket %d", dispatch->name,
+	return HY_REFUSE(-ENOMEM, "dispatch '%s': not enough memory on socket %d", dispatch->name,
 		dispatch->sockets[to]);
-	return -ENOMEM;
 }
 
 uint64_t

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text files, read as a whole: what is used of a file was in it at one time. */
+/* Text files, read as a whole, so that all of the content was there at one time. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "refuse.h"
 
 #define TICK_MS 20        /* the longest there is, twice */
-#define CHUNK (1ul << 20) /* bytes between two looks at the condition to stop */
+#define CHUNK (1ul << 20) /* bytes between two checks of the condition to stop */
 
 static bool (*stop_when)(void);
 
@@ -71,7 +71,7 @@ tick_pass(int fd, struct stat *st)
 	return 0;
 }
 
-/* Opens what is a regular file: to open anything else may wait, or do something. */
+/* Opens regular files only: opening another file may wait, or have an effect. */
 static int
 file_open(const char *path, size_t max, struct stat *st, char *error)
 {
@@ -114,13 +114,6 @@ bytes_read(int fd, size_t size, struct hy_file *file, atomic_uint *steps, char *
 	return 0;
 }
 
-static bool
-same(const struct stat *one, const struct stat *two)
-{
-	return one->st_size == two->st_size && one->st_mtim.tv_sec == two->st_mtim.tv_sec &&
-		one->st_mtim.tv_nsec == two->st_mtim.tv_nsec;
-}
-
 int
 hy_file_read_here(const char *path, size_t max, struct hy_file *file, atomic_uint *steps,
 	char *error)
@@ -141,7 +134,9 @@ hy_file_read_here(const char *path, size_t max, struct hy_file *file, atomic_uin
 	close(fd);
 	if (rc != 0)
 		return rc;
-	if (file->size != (size_t)before.st_size || !same(&before, &after))
+	if (file->size != (size_t)before.st_size || after.st_size != before.st_size ||
+		after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+		after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
 		return hy_file_refuse(-EAGAIN,
 			"changed while it was read; replace files by renaming", error);
 	file->text[file->size] = '\0';

@@ -13,15 +13,9 @@
 #include <hy_file.h>
 #include "refuse.h"
 
-#define HOW (O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define HOW (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-static bool
-is_null(const struct stat *st)
-{
-	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
-}
-
-/* Whether a file that was there may be written to. */
+/* Whether an existing file may be written to. */
 static int
 file_check(const struct stat *st, unsigned int flags, char *error)
 {
@@ -29,7 +23,7 @@ file_check(const struct stat *st, unsigned int flags, char *error)
 		return hy_file_refuse(-ELOOP, "is a symbolic link, which is not followed", error);
 	if ((flags & HY_OUTPUT_FIFO) != 0)
 		return S_ISFIFO(st->st_mode) ? 0 : hy_file_refuse(-EINVAL, "is not a FIFO", error);
-	if (is_null(st))
+	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3)) /* /dev/null */
 		return 0;
 	if (!S_ISREG(st->st_mode))
 		return hy_file_refuse(-EINVAL, "is not a regular file", error);
@@ -38,38 +32,50 @@ file_check(const struct stat *st, unsigned int flags, char *error)
 	return 0;
 }
 
-/* Whether the process has the file open as another descriptor, too: for itself, or for its drivers. */
-static bool
+/*
+ * Whether the process has the file open as another descriptor, too: for itself, or for its drivers.
+ * Returns 0, 1, or why that cannot be found out.
+ */
+static int
 is_open_elsewhere(int fd, const struct stat *st)
 {
-	DIR *const all = opendir("/proc/self/fd"); /* without /proc nobody can say */
+	DIR *const all = opendir("/proc/self/fd");
 	const struct dirent *d;
-	bool found = false;
 	struct stat other;
 	char own[16];
+	int rc;
 
+	if (all == NULL) /* without /proc this is unknown */
+		return errno == ENOENT ? 0 : -errno;
 	snprintf(own, sizeof(own), "%d", fd);
-	while (all != NULL && !found && (d = readdir(all)) != NULL)
-		found = d->d_name[0] != '.' && strcmp(d->d_name, own) != 0 &&
-			fstatat(dirfd(all), d->d_name, &other, 0) == 0 &&
-			other.st_dev == st->st_dev && other.st_ino == st->st_ino;
-	if (all != NULL)
-		closedir(all);
-	return found;
+	do {
+		errno = 0;
+		d = readdir(all);
+		rc = d == NULL ? -errno
+			       : d->d_name[0] != '.' && strcmp(d->d_name, own) != 0 &&
+				fstatat(dirfd(all), d->d_name, &other, 0) == 0 &&
+				other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+	} while (d != NULL && rc == 0);
+	closedir(all);
+	return rc;
 }
 
-/* Whether nobody else uses a regular file, as far as can be told; and so that others can tell. */
+/* Locks a regular file. Returns whether nobody else uses it, as far as is known. */
 static int
 file_take(int fd, char *error)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat st;
+	int rc;
 
 	if (fstat(fd, &st) < 0)
 		return hy_file_fail(-errno, error);
 	if (!S_ISREG(st.st_mode))
 		return 0;
-	if (is_open_elsewhere(fd, &st))
+	rc = is_open_elsewhere(fd, &st);
+	if (rc < 0)
+		return hy_file_fail(rc, error);
+	if (rc > 0)
 		return hy_file_refuse(-EBUSY,
 			"this program has it open already, as another file of its own or a port's",
 			error);
@@ -79,7 +85,7 @@ file_take(int fd, char *error)
 	return 0;
 }
 
-/* Before it is opened, since to open a device may do something; and then what was opened. */
+/* Called before opening, since opening a device may have an effect; and for the opened file. */
 static int
 old_open(const char *path, unsigned int flags, int *fd, char *error)
 {
@@ -109,7 +115,7 @@ any_open(const char *path, unsigned int flags, int *fd, char *error)
 
 	if ((flags & HY_OUTPUT_FIFO) != 0)
 		return old_open(path, flags, fd, error);
-	/* Again if it goes away between the two calls; not for ever, should that be on purpose. */
+	/* Retries if it disappears between the two calls, but not for ever, as that may be an attack. */
 	for (unsigned int i = 0; i < 10; i++) {
 		*fd = open(path, HOW | O_CREAT | O_EXCL, 0600);
 		if (*fd >= 0) {
@@ -154,6 +160,8 @@ hy_output_write(int fd, const char *bytes, size_t size)
 	for (size_t at = 0; at < size;) {
 		const ssize_t n = write(fd, bytes + at, size - at);
 
+		if (n == 0) /* it takes nothing, and would for ever */
+			return -EIO;
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		at += n < 0 ? 0 : (size_t)n;
@@ -176,7 +184,7 @@ hy_output_end(const char *program)
 {
 	int rc = hy_output_flush(stdout), fd;
 
-	/* Some file systems write, and say that they cannot, when a descriptor is closed: any. */
+	/* Some file systems write, and report errors, only when any descriptor is closed. */
 	if (rc == 0 && (fd = dup(STDOUT_FILENO)) >= 0 && close(fd) < 0)
 		rc = -errno;
 	if (rc < 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process needs before it touches a file. */
+/* Prepares a process before it uses files. */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ output_write(void *cookie, const char *bytes, size_t size)
 	return 0;
 }
 
-/* What goes to a terminal as a message is no command to it. */
+/* Keeps messages from sending commands to a terminal. */
 static ssize_t
 error_write(void *cookie, const char *bytes, size_t size)
 {
@@ -70,9 +71,23 @@ streams_replace(void)
 	return 0;
 }
 
+/* A library may end the program, as EAL does after its --help: with 0, whatever became of the output. */
+static void
+on_end(int status, void *arg __attribute__((unused)))
+{
+	const int rc = status == EXIT_SUCCESS ? hy_output_flush(stdout) : 0;
+
+	if (rc == 0)
+		return;
+	fprintf(stderr, "%s: standard output: %s\n", program_invocation_short_name, strerror(-rc));
+	_exit(EXIT_FAILURE);
+}
+
 int
 hy_file_prepare(void)
 {
+	if (on_exit(on_end, NULL) != 0)
+		return -ENOMEM;
 	signal(SIGXFSZ, SIG_IGN);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)

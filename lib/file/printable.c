@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text that may be anything, for a terminal. */
 
-#include <stdint.h>
 #include <string.h>
 
 #include <hy_file.h>
 
-/* Bytes of the character at s, of at most size; 0 if it is none or a control character. */
-static unsigned int
-character(const unsigned char *s, size_t size)
-{
-	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 }; /* C1 ends below U+00A0 */
-	const unsigned int n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	uint32_t code = s[0] & (0xffu >> (n + 1));
+#include "lib/file/internal/json.h"
 
-	if (n == 1)
-		return s[0] >= ' ' && s[0] != 0x7f;
-	if (s[0] < 0xc0 || s[0] >= 0xf8 || n > size)
+unsigned int
+hy_utf8(const unsigned char *s, size_t size, uint32_t *code)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned int n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+	*code = n == 1 ? s[0] : s[0] & (0xffu >> (n + 1));
+	if ((n > 1 && s[0] < 0xc0) || s[0] >= 0xf8 || n > size)
 		return 0;
 	for (unsigned int i = 1; i < n; i++) {
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-		code = code << 6 | (s[i] & 0x3fu);
+		*code = *code << 6 | (s[i] & 0x3fu);
 	}
-	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : n;
+	return *code < least[n] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : n;
 }
 
 void
 hy_printable_lines(char *bytes, size_t size)
 {
 	for (size_t at = 0; at < size;) {
-		const unsigned int n = character((unsigned char *)bytes + at, size - at);
+		uint32_t code;
+		const unsigned int n = hy_utf8((unsigned char *)bytes + at, size - at, &code);
+		const bool good = n > 0 && !hy_is_control(code);
 
-		if (n == 0 && bytes[at] != '\n' && bytes[at] != '\t')
+		if (!good && bytes[at] != '\n' && bytes[at] != '\t')
 			bytes[at] = '?';
-		at += n == 0 ? 1 : n;
+		at += good ? n : 1;
 	}
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the thread that reads a file does, and what it shares with the one that waits. */
-#ifndef HY_FILE_READ_H
-#define HY_FILE_READ_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -12,5 +11,3 @@ bool hy_file_stops(void);
 /* hy_file_read() without a limit on time; *steps grows with each answer of the file system. */
 int hy_file_read_here(const char *path, size_t max, struct hy_file *file, atomic_uint *steps,
 	char *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How functions that take @p error say why they fail. Both return rc. */
-#ifndef HY_FILE_REFUSE_H
-#define HY_FILE_REFUSE_H
+/* Write the reason of a failure to @p error. Both return rc. */
+#pragma once
 
 #include <string.h>
 
@@ -14,7 +13,7 @@ hy_file_refuse(int rc, const char *why, char *error)
 	return rc;
 }
 
-/* What the first write to the stdout of hy_file_prepare() failed with; 0 for any other stream. */
+/* The first write error of the stdout of hy_file_prepare(); 0 for any other stream. */
 int hy_file_output_error(const FILE *stream);
 
 static inline int
@@ -22,5 +21,3 @@ hy_file_fail(int rc, char *error)
 {
 	return hy_file_refuse(rc, strerror(-rc), error);
 }
-
-#endif

@@ -2,8 +2,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
-#include <hy_file.h>
+#include "lib/file/internal/job.h"
 
 int
 hy_file_thread(void *(*run)(void *arg), void *arg, const char *name)
@@ -22,4 +23,18 @@ hy_file_thread(void *(*run)(void *arg), void *arg, const char *name)
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -rc;
+}
+
+void
+hy_file_tick(pthread_cond_t *changed, pthread_mutex_t *lock)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += HY_FILE_TICK_MS * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_nsec -= 1000000000L;
+		until.tv_sec++;
+	}
+	pthread_cond_clockwait(changed, lock, CLOCK_MONOTONIC, &until);
 }

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a program answers before it starts: its version, and how it is used.
+ * The --version and --help options of a program.
  */
-#ifndef HY_ABOUT_H
-#define HY_ABOUT_H
+#pragma once
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** @return The version of the library, as in "0.1.0". Any thread. */
 const char *hy_version(void);
@@ -24,23 +21,18 @@ const char *hy_version(void);
 void hy_version_print(const char *program);
 
 /**
- * Answers -h, --help and --version on the command line of a program whose own words follow EAL's
- * and "--". To be called on the main thread before rte_eal_init(); needs neither memory nor devices.
+ * Handles -h, --help and --version on the command line of a program whose own arguments follow
+ * EAL's and "--". Called on the main thread before rte_eal_init(); needs neither memory nor
+ * devices.
  *
- * --version, anywhere, prints the version. -h and --help behind "--" print @p usage. Among EAL's
- * words they are left to rte_eal_init(), which then prints EAL's options and @p usage, and exits.
+ * --version, anywhere, prints the version. -h and --help after "--" print @p usage. Among EAL's
+ * arguments, they are left to rte_eal_init(), which prints EAL's options and @p usage, and exits.
  *
  * @param program The program's name.
  * @param usage Printed to standard output. Must live as long as the program.
- * @return Whether an answer was printed: the program exits with what hy_output_end() of
- * hy_file.h returns.
+ * @return Whether something was printed: the program then exits with the result of hy_output_end()
+ * (hy_file.h).
  */
 bool hy_about(int argc, char **argv, const char *program, const char *usage);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The start of a grace period by RCU (QSBR), for whoever publishes what workers read.
+ * Grace periods of RCU (QSBR), for code that publishes data to workers.
  */
-#ifndef HY_GRACE_H
-#define HY_GRACE_H
+#pragma once
 
 #include <rte_atomic.h>
+#include <rte_cycles.h>
+#include <rte_pause.h>
 #include <rte_rcu_qsbr.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
+
+HY_API_BEGIN
 
 /**
- * Starts a grace period, as rte_rcu_qsbr_start(), and orders it behind all that this thread has
- * written.
+ * Starts a grace period like rte_rcu_qsbr_start(), ordered after all earlier writes of this thread.
  *
  * A worker that rte_rcu_qsbr_check() finds offline must see, when it comes back online, what was
  * published before. rte_rcu_qsbr_thread_online() has a full fence between its store and the loads
- * that follow; this is the counterpart. rte_rcu_qsbr_start() alone (DPDK 22.11 to 26.07) lets an Arm
- * CPU with RCpc loads (LDAPR) read the worker's state before its own stores are visible.
+ * that follow; this is the counterpart. rte_rcu_qsbr_start() alone (DPDK 22.11 to 26.07) lets an
+ * Arm CPU with RCpc loads (LDAPR) read the worker's state before its own stores are visible.
  *
  * Any thread may call this.
  *
@@ -33,8 +33,29 @@ hy_grace_start(struct rte_rcu_qsbr *qsbr)
 	return rte_rcu_qsbr_start(qsbr);
 }
 
-#ifdef __cplusplus
-}
-#endif
+/**
+ * Waits until all workers that were online have reported to @p qsbr since @p token, for a second at
+ * most. Blocks: a worker must not call this.
+ *
+ * @return Whether they have.
+ */
+static inline bool
+hy_grace_wait(struct rte_rcu_qsbr *qsbr, uint64_t token)
+{
+	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
 
-#endif
+	while (rte_rcu_qsbr_check(qsbr, token, false) != 1) {
+		const uint64_t waited = rte_get_timer_cycles() - start;
+
+		if (waited > hz)
+			return false;
+		/* A walk takes microseconds; a longer one may be waiting for this CPU. */
+		if (waited < hz / 10000)
+			rte_pause();
+		else
+			rte_delay_us_sleep(20);
+	}
+	return true;
+}
+
+HY_API_END

@@ -23,30 +23,26 @@
  * HY_NODE_REGISTER(count)
  * @endcode
  *
- * hy_graph.h says what a process function must do and what else a descriptor has. A node keeps what
- * is its own in node->ctx, which its init() fills; hy_graph_worker() and the other properties of a
- * graph are there, too.
+ * It sends all of its objects along edge 0, to the node "sink". A process function must send, drop
+ * or release each of the n objects exactly once, and return n; hy_graph.h says more, and describes
+ * the other fields of a descriptor and the properties of a graph, such as hy_graph_worker(). A node
+ * keeps its own data in node->ctx, which its init() fills.
  *
- * Everything here belongs to the one thread that walks the graph, and nothing takes a lock,
- * allocates or fails: hy_graph_create() sizes streams for all that the sources can have under way,
- * and what a misdeclared node makes beyond that is released and counted under the drop reason
+ * Only the thread that walks the graph may use these functions. None takes a lock, allocates or
+ * fails: hy_graph_create() sizes streams for all objects that the sources can have in the graph. If
+ * a node sends more than it declares, the excess is released and counted under the drop reason
  * "stream_full".
  *
  * A stream is the array of objects that wait on one node, with the graph's side-data lanes beside
- * it. While a node runs, its stream holds the burst that it was handed. Every function that moves
- * objs[i] of that burst moves the i-th value of every lane with it, so a node addresses lanes with
- * the same index as its objects.
+ * it. While a node runs, its stream holds its burst. Every function that moves objs[i] of that
+ * burst also moves the i-th value of every lane, so a node uses the same index for objects and
+ * lanes.
  */
-#ifndef HY_GRAPH_WORKER_H
-#define HY_GRAPH_WORKER_H
+#pragma once
 
 #include <hy_graph.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /**
  * @name What nodes call
@@ -54,12 +50,12 @@ extern "C" {
  */
 
 /**
- * Sends objs[i] along next[i], for all i. Order is kept on every edge. If all take one edge, the
- * node's whole input is sent and nothing waits at the target, the two streams are exchanged and no
- * pointer is copied.
+ * Sends objs[i] along next[i], for all i. Order is kept on every edge. If the node sends its whole
+ * input along one edge, and nothing waits at the target, the two streams are swapped and no pointer
+ * is copied.
  *
  * @param next Index of an edge, or HY_DROP(), for each object.
- * @param objs A part of the node's burst, whose lane values go along; or pointers held anywhere
+ * @param objs Part of the node's burst, sent with its lane values; or pointers stored anywhere
  * else, to new objects, whose lane values are 0.
  */
 static inline void hy_enqueue_next(struct hy_graph *graph, struct hy_node *node,
@@ -74,61 +70,70 @@ static inline void hy_enqueue_next(struct hy_graph *graph, struct hy_node *node,
 static inline void hy_enqueue(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
 	void **objs, uint16_t n);
 
-/** hy_enqueue() of exactly one object. */
+/** hy_enqueue() of one object, with the number known to the compiler. */
 static inline void hy_enqueue_x1(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
 	void **objs);
 
-/** hy_enqueue() of exactly two objects. */
+/** Likewise, of two objects. */
 static inline void hy_enqueue_x2(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
 	void **objs);
 
-/** hy_enqueue() of exactly four objects. */
+/** Likewise, of four objects. */
 static inline void hy_enqueue_x4(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
 	void **objs);
 
 /**
  * Sends the first @p n objects of the node's burst along one edge, in O(1) when the burst is the
- * node's whole input and nothing waits at the target. The node does not touch objs or lanes after.
+ * node's whole input and nothing waits at the target. The node must not use objs or lanes
+ * afterwards.
  *
- * @param n At most what the process function was handed; the rest, if any, must have been sent.
+ * @param n At most the size of the burst; the node must have sent the other objects already.
  */
 static inline void hy_stream_move(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
 	uint16_t n);
 
 /**
- * The edge index that drops an object for reason @p r, an index into the descriptor's drops: what
- * to write to next[i], or to pass as an edge.
+ * The edge index that drops an object for reason @p r, an index into the descriptor's drops. Used
+ * in next[i] or as an edge.
  */
 #define HY_DROP(r) ((uint16_t)(-1 - HY_CORE_DROPS - (r)))
 
 /**
- * The side data of the burst that a node was handed.
+ * The side data of a node's burst.
  *
  * @param lane Index into the lanes of the node's descriptor.
- * @return One value an object, in the order of the objects; for a source, room for the values of
- * what it makes, undefined until written. Not valid after the burst was sent on.
+ * @return One value for each object, in their order; for a source, room for the values of the
+ * objects that it makes, undefined until written. Not valid after the burst was sent on.
  */
 static inline uint32_t *hy_lane(const struct hy_graph *graph, const struct hy_node *node,
 	unsigned int lane);
 
 /**
- * Adds to a counter of the node. Exact, and read by other threads without disturbing this one.
+ * A wide lane of the node's burst: like hy_lane(), for an array of larger values (struct
+ * hy_wide_lane), each aligned to its size. Call it once a burst.
  *
- * @param counter Index into the counters of the node's descriptor, which must be there.
+ * @param lane Index into the wide lanes of the node's descriptor.
+ */
+void *hy_lane_wide(const struct hy_graph *graph, const struct hy_node *node, unsigned int lane);
+
+/**
+ * Adds to a counter of the node. Counts are exact; readers do not disturb this thread.
+ *
+ * @param counter Index into the counters of the node's descriptor, which must have it.
  */
 static inline void hy_counter_add(struct hy_node *node, unsigned int counter, uint64_t n);
 
-/** Frees objects at the end of their way, through the graph's struct hy_object_ops. */
+/** Frees objects at the end of their path, through the graph's struct hy_object_ops. */
 static inline void hy_release(struct hy_graph *graph, void **objs, uint16_t n);
 
 /**
- * Reserves room at the end of a target's stream, to write objects in place: how a node sends
- * objects of its own making with values in their lanes, such as the fragments of a packet. What
- * other calls send to that target before hy_stream_put() goes behind the reserved room, which
- * counts as sent until then: reserve what will be put. At most one reservation a target, and none
- * when process returns.
+ * Reserves room at the end of a target's stream, to write objects in place. A node uses it to send
+ * new objects with lane values, such as the fragments of a packet. Other calls before
+ * hy_stream_put() append after the reserved room, which counts as sent until then: reserve no more
+ * than will be put. At most one reservation for each target at a time, and none when process
+ * returns.
  *
- * @param[in,out] n Objects wanted; then as many as fit.
+ * @param[in,out] n Objects wanted; on return, those that fit.
  * @return Where to write the objects.
  */
 void **hy_stream_get(struct hy_graph *graph, struct hy_node *node, uint16_t edge, uint16_t *n);
@@ -137,8 +142,12 @@ void **hy_stream_get(struct hy_graph *graph, struct hy_node *node, uint16_t edge
 uint32_t *hy_stream_get_lane(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
 	unsigned int lane);
 
+/** hy_stream_get_lane() of a wide lane. */
+void *hy_stream_get_wide(struct hy_graph *graph, struct hy_node *node, uint16_t edge,
+	unsigned int lane);
+
 /**
- * Ends a reservation: the first @p n objects written there are sent, the rest of it is given back.
+ * Ends a reservation: sends the first @p n objects written there, and returns the rest of the room.
  *
  * @param n At most what hy_stream_get() granted.
  */
@@ -146,8 +155,8 @@ void hy_stream_put(struct hy_graph *graph, struct hy_node *node, uint16_t edge, 
 
 /** Drop reasons that every node has, before its own; statistics show them. */
 enum hy_core_drop {
-	HY_CORE_DROP_STREAM_FULL,  /**< More objects were sent to a node than were declared. */
-	HY_CORE_DROP_NODE_REMOVED, /**< Waited on a node that hy_graph_update() took away. */
+	HY_CORE_DROP_STREAM_FULL, /**< More objects were sent to a node than its parents declared. */
+	HY_CORE_DROP_NODE_REMOVED, /**< Waited on a node that hy_graph_update() removed. */
 	HY_CORE_DROPS,
 };
 
@@ -159,46 +168,40 @@ enum hy_core_drop {
  */
 
 /**
- * Walks a graph once: runs every source, then every node that has objects, in rank order, so that
- * in a graph without cycles each node runs at most once, with all that its parents made, and
- * nothing stays behind. In a graph with cycles, or with streams that cannot be as long as declared
- * replication wants them, what max_sweeps passes leave stays for the next walk, and sources make
- * that much less. Before all that, takes up what hy_graph_update() has left for it.
+ * Walks a graph once. First switches to the image that hy_graph_update() published, if any. Then
+ * runs every source, and every node that has objects, in rank order. In a graph without cycles,
+ * each node runs at most once, on all objects of its parents, and no object stays in the graph. In
+ * a cyclic graph, or where nodes declare that they make more objects than streams can hold
+ * (HY_STREAM_MAX), objects left after max_sweeps passes wait for the next walk, in which the
+ * sources make so many fewer.
  *
- * Last of all, if nothing stays behind, the graph reports to its QSBR variable that it holds
- * nothing (struct hy_graph_params.qsbr).
+ * If no object stays in the graph, the walk ends with a report to the QSBR variable that the graph
+ * holds no references (struct hy_graph_params.qsbr).
  *
- * @return Objects that the sources made: 0 means that there was nothing to do.
+ * @return Objects that the sources made; 0: there was nothing to do.
  */
 uint32_t hy_graph_walk(struct hy_graph *graph);
 
 /**
- * Says that the calling thread, which walks the graph, does not do so again for a while: writers
- * that wait for the graph at its QSBR variable wait no longer, until its next walk. For workers
- * that leave their loop, or sleep by other means than hy_idle_step(), which calls it, or create,
- * change or destroy graphs themselves: init() and fini() may want a lock, such as a table's mutex,
- * of a writer who waits for this very graph. A new graph rests.
+ * Declares that the calling thread, which walks the graph, will not do so for a while. Until the
+ * next walk, writers at the QSBR variable do not wait for the graph. For workers that leave their
+ * loop, that sleep without hy_idle_step(), which calls this itself, or that create, change or
+ * destroy graphs: init() and fini() may take a lock, such as a table's mutex, that a writer holds
+ * while it waits for this graph. A new graph rests.
  *
- * Objects that stay in a graph with cycles hold what they have looked up: then it does nothing.
+ * Does nothing while objects stay in a cyclic graph, since they hold references.
  */
 void hy_graph_rest(struct hy_graph *graph);
 
 /**
- * Whether a graph rests: no walk is under way, and the next one comes after what the caller did
- * before, such as setting a flag with sequential consistency that the walk reads likewise. May be
- * called by any thread.
+ * Whether a graph rests: no walk is running, and the next one sees what the caller wrote before
+ * this call, if both access it with sequential consistency. Any thread may call this.
  */
 bool hy_graph_resting(const struct hy_graph *graph);
 
 /** @} */
 
-#pragma GCC visibility pop
+HY_API_END
 
-#ifdef __cplusplus
-}
-#endif
-
-/* The inlined functions, and the structures that they look into. */
+/* The inlined functions and their structures. */
 #include <hy_graph_inline.h>
-
-#endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Rest for a worker whose graph has nothing to do. While sources bring objects the worker polls
- * without a break. When they stop it goes on polling for a while, then pauses the CPU ever longer
- * between walks, then sleeps until a device wakes it. Any object takes it back to polling.
+ * Rest for a worker whose graph has nothing to do. While sources bring objects, the worker polls
+ * without pauses. When they stop, it keeps polling for a while, then pauses the CPU for longer and
+ * longer between walks, then sleeps until a device wakes it. Any object returns it to polling.
  *
  * It sleeps only if the graph's struct hy_object_ops can wait and each of its sources can wake the
  * worker. Otherwise it stays at the longest pause: a queue that cannot interrupt must be polled.
@@ -19,43 +19,38 @@
  * walk, the longest pause, and hy_idle_params.wait_us. While it sleeps, its graph rests: see
  * hy_graph_rest().
  */
-#ifndef HY_IDLE_H
-#define HY_IDLE_H
+#pragma once
 
 #include <hy_graph_worker.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /**
- * When to pause, and when to sleep. The defaults are what hy_idle_init() takes for NULL. They poll
- * and pause for some 40 us, a little longer than a wake-up was measured to take on net_tap
+ * When to pause, and when to sleep. hy_idle_init() uses the defaults for NULL. They poll and pause
+ * for some 40 us, a little longer than the wake-up time measured on net_tap
  * (tools/bench-idle.py): 15 to 26 us.
  */
 struct hy_idle_params {
-	/** Walks without an object, in a row, before the first pause; default 256. */
+	/** Consecutive empty walks before the first pause; default 256. */
 	uint32_t polls;
 	/** Pauses, one a walk, before the first wait; default 32. */
 	uint32_t pauses;
 	/**
-	 * rte_pause() calls in a pause, at most: the first has one, each later one twice as many as
-	 * the one before. Default 64; 0: never pauses.
+	 * Most rte_pause() calls in a pause. The first pause has one call, each later one twice as
+	 * many. Default 64; 0: never pauses.
 	 */
 	uint32_t pause_most;
-	/** Microseconds in one wait, at most; default 10,000. 0: never waits. */
+	/** Most microseconds in one wait; default 10,000. 0: never waits. */
 	uint32_t wait_us;
 };
 
-/** What a worker's rest amounts to, since hy_idle_init(). */
+/** Statistics of a worker's rest since hy_idle_init(). */
 struct hy_idle_stats {
 	uint64_t idle_walks;    /**< Walks in which no source made an object. */
 	uint64_t pauses;        /**< Breaks between walks that did not give up the CPU. */
 	uint64_t waits;         /**< Times that the worker slept. */
-	uint64_t wakeups;       /**< Of these, the ones that a device ended. */
-	uint64_t called_off;    /**< Times that objects or a live change came before it slept. */
+	uint64_t wakeups;       /**< Waits that a device ended. */
+	uint64_t called_off;    /**< Waits called off by objects or a live change. */
 	uint64_t waited_cycles; /**< TSC cycles in waits. */
 };
 
@@ -65,7 +60,7 @@ struct hy_idle_stats {
  */
 struct hy_idle {
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_idle_params params; /**< As given. */
-	uint32_t empty;             /**< Walks without an object in a row, as far as it matters. */
+	uint32_t empty;             /**< Consecutive empty walks, as far as they matter. */
 	struct hy_idle_stats stats; /**< Written by the worker alone. */
 };
 
@@ -76,7 +71,7 @@ struct hy_idle {
  */
 void hy_idle_init(struct hy_idle *idle, const struct hy_idle_params *params);
 
-/** The defaults, for those who change only some of them. */
+/** The defaults, for callers that change only some of them. */
 extern const struct hy_idle_params hy_idle_defaults;
 
 /** @cond core */
@@ -84,8 +79,8 @@ void hy_idle_rest(struct hy_idle *idle, struct hy_graph *graph);
 /** @endcond */
 
 /**
- * What a worker calls after each walk: rests if that is due. Before it sleeps, it walks the graph
- * once more itself, since what came before the devices were asked to wake it would wake nobody.
+ * Called by a worker after each walk; rests if that is due. Before it sleeps, it walks the graph
+ * once more itself, since objects that arrived before the devices were armed would not wake it.
  *
  * @param made What hy_graph_walk() returned.
  */
@@ -101,10 +96,4 @@ hy_idle_step(struct hy_idle *idle, struct hy_graph *graph, uint32_t made)
 /** Reads a worker's statistics, from any thread. The worker is not stopped; no counter tears. */
 void hy_idle_read(const struct hy_idle *idle, struct hy_idle_stats *stats);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

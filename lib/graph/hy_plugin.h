@@ -3,16 +3,16 @@
  * @file
  * Plugins: nodes, families and variants in a shared object that is loaded while a program runs.
  *
- * A plugin is node files as they would be in the tree, and one HY_PLUGIN() that says what they
- * were built for. The loader reads that from the file before any code of the plugin runs.
+ * A plugin consists of node files, written as in the tree, and one HY_PLUGIN() that records what
+ * they were built for. The loader reads that record from the file before any code of the plugin
+ * runs.
  *
- * To be called by one control thread, not from a constructor, after rte_eal_init(); while a plugin
- * is loaded or unloaded, no other thread may register nodes or create graphs. Functions return 0 or
- * a negative errno. Those that take @p error write there one sentence that names the plugin, what
- * was wrong and what is accepted, and have then changed nothing.
+ * Called by one control thread, after rte_eal_init(), and not from a constructor. While a plugin is
+ * loaded or unloaded, no other thread may register nodes or create graphs. Functions return 0 or a
+ * negative errno. On an error, those that take @p error write one sentence there that names the
+ * plugin, what was wrong and what is accepted, and have changed nothing.
  */
-#ifndef HY_PLUGIN_H
-#define HY_PLUGIN_H
+#pragma once
 
 #include <assert.h>
 
@@ -22,24 +22,20 @@
 #include <hy_capture.h>
 #include <hy_graph_worker.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /**
- * Number of Halyard's binary interface: what is compiled into a node from the public headers, such
- * as the layout of structures and the bodies of inline functions. Any change there changes it.
+ * Number of Halyard's binary interface: the parts of the public headers that are compiled into a
+ * node, such as structure layouts and inline functions. Any change there changes the number.
  */
 #define HY_ABI 1
 
 #define HY_PLUGIN_ERROR_SIZE 1024 /**< Room that @p error arguments must have. */
 
-/** @cond What HY_PLUGIN() leaves in the file: an ELF note. abi and dpdk stay where they are. */
+/** @cond The ELF note that HY_PLUGIN() writes to the file. abi and dpdk keep their offsets. */
 #define HY_PLUGIN_OWNER "Halyard"
-#define HY_PLUGIN_NOTE 1         /* its type; of what HY_PLUGIN_NUMBERS() leaves, */
-#define HY_PLUGIN_NUMBERS_NOTE 2 /* this: an array of struct hy_plugin_number */
+#define HY_PLUGIN_NOTE 1         /* type of that note */
+#define HY_PLUGIN_NUMBERS_NOTE 2 /* type of HY_PLUGIN_NUMBERS()'s: struct hy_plugin_number[] */
 
 struct hy_plugin_desc {
 	uint32_t abi;  /* HY_ABI */
@@ -57,7 +53,7 @@ struct hy_plugin_note {
 	struct hy_plugin_desc desc;
 };
 
-/* Something that the compiler took from our headers: "struct hy_node", 64. */
+/* A number that the compiler took from our headers: "struct hy_node", 64. */
 struct hy_plugin_number {
 	char what[28];
 	uint32_t is;
@@ -69,7 +65,7 @@ struct hy_plugin_number {
 #define HY_PLUGIN_COUNT(number_) { #number_, number_ }
 /* clang-format on */
 
-/* What nodes have of the core's headers: all that the loader of a plugin compares. */
+/* The numbers of the core's headers that the loader of a plugin compares. */
 #define HY_PLUGIN_CORE \
 	HY_PLUGIN_SIZE(struct hy_graph), HY_PLUGIN_SIZE(struct hy_plan), \
 		HY_PLUGIN_SIZE(struct hy_node), HY_PLUGIN_SIZE(struct hy_edge), \
@@ -89,7 +85,7 @@ struct hy_plugin_number {
 		HY_PLUGIN_COUNT(HY_CORE_DROPS), HY_PLUGIN_COUNT(HY_DESC_DROPS), \
 		HY_PLUGIN_COUNT(HY_ARC_EDGE_SHIFT)
 
-/* Leaves such numbers in the file, under a name that is unique in its source file. */
+/* Writes such numbers to the file, under a name that is unique in its source file. */
 #define HY_PLUGIN_NUMBERS(name_, ...) \
 	__attribute__((used, section(".note.halyard"), aligned(4))) static const struct { \
 		uint32_t owner_size; \
@@ -130,58 +126,61 @@ struct hy_plugin_number {
 struct hy_plugin;
 
 /**
- * Loads a plugin and registers what it has. Refused, before any of its code runs:
+ * Loads a plugin and registers its nodes, families and variants. Before any of its code runs, this
+ * refuses:
  *
  * - a file, or a folder above it, that everyone may write, or that belongs neither to root nor to
- *   the effective user. Symbolic links are resolved first. /tmp is such a folder.
- * - what is no ELF shared object for this machine, or is cut off;
- * - what has no HY_PLUGIN(), or was built for another HY_ABI or DPDK release (year and month), or
- *   with headers by which a structure has another layout;
- * - what would have the dynamic linker search in other folders than those of the system and of
- *   LD_LIBRARY_PATH, or load what is not needed by a name alone: RPATH, RUNPATH, filters, audits;
- * - what needs a library, at any level, that is not loaded and for which one of these reasons holds,
- *   or that is nowhere. Libraries are loaded with the plugin, and unloaded with it.
+ *   the effective user. Symbolic links are resolved first. /tmp is such a folder;
+ * - a file that is not an ELF shared object for this machine, or is truncated;
+ * - a file without HY_PLUGIN(), or built for another HY_ABI or DPDK release (year and month), or
+ *   with headers that give a structure another layout;
+ * - a file that makes the dynamic linker search outside the folders of the system and of
+ *   LD_LIBRARY_PATH, or load libraries other than by plain name: RPATH, RUNPATH, filters, audits;
+ * - a file that needs a library, at any level, that is missing, or that is not loaded yet and would
+ *   be refused for one of these reasons. Libraries are loaded and unloaded with the plugin.
  *
- * Refused after its constructors have run, upon which all that they registered is taken out and
- * the file unloaded: a plugin of which any node, family or variant was refused, or that registers
- * none.
+ * After its constructors have run, this refuses a plugin that registers nothing, or of which a
+ * node, family or variant was refused. All its registrations are then undone, and the file is
+ * unloaded.
  *
  * @param[out] plugin Until hy_plugin_unload(); may be NULL.
  * @param[out] error HY_PLUGIN_ERROR_SIZE bytes.
- * @return 0; -ENOENT and the like, the file cannot be opened; -EPERM who may write it, or whose it
- * is, or a library's; -ENOEXEC no plugin, cut off, built for something else, or a library is refused; -EEXIST loaded already, or another
- * plugin of its name is; -ELIBACC the dynamic linker refused it; -ENODATA it registers nothing;
- * -ENOMEM; or what the registration that was refused returned.
+ * @return 0; -ENOENT and the like: the file cannot be opened; -EPERM owner or permissions of the
+ * file or of a library; -ENOEXEC no plugin, truncated, built for something else, or a library is
+ * refused; -EEXIST it, or another plugin of its name, is already loaded; -ELIBACC the dynamic
+ * linker refused it; -ENODATA it registers nothing; -EDEADLK called by code of a graph, or with the
+ * registry's lock held (hy_graph.h); -ENOMEM; or what the refused registration returned.
  */
 int hy_plugin_load(const char *path, struct hy_plugin **plugin, char *error);
 
-/** Environment variable whose plugins programs load: see hy_plugin_load_list(). */
+/** Environment variable with the plugins that programs load: see hy_plugin_load_list(). */
 #define HY_PLUGIN_ENV "HALYARD_PACKS"
 
 /**
  * Loads several plugins: all or none.
  *
- * @param list Paths with colons between. NULL and empty paths are passed over.
- * @return 0; what hy_plugin_load() returned for the first that was refused.
+ * @param list Paths separated by colons. NULL and empty paths are skipped.
+ * @return 0; what hy_plugin_load() returned for the first refused plugin.
  */
 int hy_plugin_load_list(const char *list, char *error);
 
 /**
- * Takes all that a plugin registered out again, and unloads it. Whatever else the plugin gave
- * pointers to must be undone by its own destructors.
+ * Undoes all registrations of a plugin, and unloads it. The plugin's own destructors must undo
+ * everything else that has pointers into it.
  *
- * @param plugin As hy_plugin_load() gave it, and not unloaded yet.
+ * @param plugin From hy_plugin_load(), and not unloaded yet.
  * @param[out] error HY_PLUGIN_ERROR_SIZE bytes.
- * @return 0; -EBUSY a graph has one of its nodes, runs its code, is walked by it or has its object
- * operations; another node would run its code (such as a clone); one of its nodes is a feature that
- * an arc has in graphs, or would have in those to come; an arc that it created exists, has one of
- * its features, or asks its code for indexes; a dispatch has its object operations, or notifies
- * workers by its code; it has families or variants and a HAL exists; or an
- * offload makes rules by a flow driver of it.
+ * @return 0; -EBUSY a graph has one of its nodes, runs its code, is walked by it, has its object
+ * operations, or has a trace or a capture that matches by it; another node, such as a clone, would
+ * run its code; one of its nodes is a live feature of an arc; an arc that it created exists, or an
+ * arc has one of its features or reads indexes by its code; a dispatch has its object operations,
+ * or notifies workers by its code; it has families or variants and a HAL exists; or an offload
+ * makes rules by its flow driver. -EDEADLK called by code of a graph, or with the registry's lock
+ * held (hy_graph.h).
  */
 int hy_plugin_unload(struct hy_plugin *plugin, char *error);
 
-/** What a plugin says of itself. */
+/** Description of a plugin. */
 struct hy_plugin_info {
 	const char *path;    /**< Symbolic links resolved. */
 	const char *name;    /**< From HY_PLUGIN(). */
@@ -191,16 +190,10 @@ struct hy_plugin_info {
 	uint32_t dpdk;       /**< RTE_VERSION when it was built. */
 };
 
-/** @return The plugin loaded after @p plugin, or the first one for NULL; NULL: there is none. */
+/** @return The plugin loaded after @p plugin, or the first one for NULL; NULL: no more plugins. */
 struct hy_plugin *hy_plugin_next(const struct hy_plugin *plugin);
 
-/** @return What @p plugin says of itself; valid until it is unloaded. */
+/** @return The description of @p plugin, valid until it is unloaded. */
 const struct hy_plugin_info *hy_plugin_describe(const struct hy_plugin *plugin);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Graph core, observation: what graphs have done, and what they look like.
+ * Graph core, observation: statistics and pictures of graphs.
  *
- * Workers count with plain stores to memory of their own. Whoever reads here neither stops a worker
- * nor writes what it reads, and no number tears; a walk under way may be counted in part. Calls,
- * objects, drops and named counters are exact; cycles and burst sizes are taken in walks that are
- * timed, see hy_graph_params.sample_every, of which 1 makes them exact too.
+ * Workers count with plain stores to their own memory. Reading here neither stops a worker nor
+ * writes to that memory, and no counter tears. A running walk may be counted in part. Calls,
+ * objects, drops and named counters are exact. Cycles and burst sizes are measured in timed walks,
+ * see hy_graph_params.sample_every; with 1, they are exact too.
  *
- * Counters start with a graph, and go on over hy_graph_update(): what it takes away is still told,
- * marked as gone. They end with hy_graph_destroy(): a graph of the same name starts from 0.
+ * Counters start with a graph and continue across hy_graph_update(): nodes and edges that it
+ * removes are still reported, marked as gone. They end with hy_graph_destroy(): a later graph of
+ * the same name starts from 0.
  *
- * As in hy_graph.h, any thread may call these functions, and an error is logged unless it says
- * otherwise. None keeps the FILE that it is handed, nor closes it. "A write error" is the
- * negative errno of a write to it that failed, now or earlier, such as -ENOSPC; -EIO if unknown.
+ * As in hy_graph.h, any thread may call these functions, and errors are logged unless a function
+ * says otherwise. None keeps or closes the FILE passed to it. "A write error" is the negative errno
+ * of a failed write to it, now or earlier, such as -ENOSPC; -EIO if unknown.
  */
-#ifndef HY_STATS_H
-#define HY_STATS_H
+#pragma once
 
 #include <stdio.h>
 
 #include <hy_graph.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /**
- * Sizes of bursts that are told apart: 0 objects, 1, 2 to 3, 4 to 7 and so on, 128 to 255, 256.
- * Bucket b, from 1 on, starts at 2^(b - 1).
+ * Buckets of burst sizes: 0 objects, 1, 2 to 3, 4 to 7 and so on, 128 to 255, 256. Bucket b, from 1
+ * on, starts at 2^(b - 1).
  */
 #define HY_BURST_BUCKETS 10
 
-/** What was counted on one edge, for one drop reason, or by one counter of a node. */
+/** Counts of one edge, one drop reason, or one counter of a node. */
 struct hy_edge_stats {
 	char name[HY_NAME_SIZE];   /**< Target node, drop reason, or counter. */
 	char unit[HY_NAME_SIZE];   /**< Of a counter: its unit. Else "". */
@@ -42,7 +38,7 @@ struct hy_edge_stats {
 	enum hy_severity severity; /**< Of a drop reason or counter. */
 	uint64_t objs;  /**< Objects that took the edge, or were dropped for the reason. */
 	uint64_t value; /**< Of a counter, in its unit. */
-	bool gone;      /**< A live change has taken it away; it was there once. */
+	bool gone;      /**< A live change removed it. */
 };
 
 /** Counters of one node, summed over the graphs that have it. */
@@ -51,22 +47,22 @@ struct hy_node_stats {
 	/** "": a node of one implementation. "mixed": graphs differ. */
 	char variant[HY_NAME_SIZE];
 	bool is_source; /**< Has HY_NODE_SOURCE. */
-	bool gone;      /**< Live changes have taken it out of every graph that had it. */
+	bool gone;      /**< Live changes removed it from every graph that had it. */
 	/** Of a source: most objects that it makes in one walk of each of the graphs. Otherwise 0. */
 	uint32_t budget;
 	uint64_t calls; /**< Of its process function. */
-	uint64_t objs;  /**< Taken; made, by a source. */
+	uint64_t objs;  /**< Handled, or made by a source. */
 	/**
-	 * TSC cycles spent on objects, estimated from walks that were timed: cycles an object
-	 * there, times objs. 0 while none was timed.
+	 * TSC cycles spent on objects, estimated from timed walks: cycles for each object there, times
+	 * objs. 0 while no walk was timed.
 	 */
 	uint64_t cycles;
-	uint64_t idle_cycles;         /**< Those of calls that brought no object, likewise. */
-	uint64_t sampled_calls;       /**< Calls that were timed. */
-	uint64_t sampled_objs;        /**< Objects of those. */
-	uint64_t sampled_cycles;      /**< TSC cycles of those that brought objects. */
-	uint64_t sampled_idle_cycles; /**< TSC cycles of those that brought none. */
-	/** Calls that were timed, by the size of their burst. */
+	uint64_t idle_cycles;         /**< Likewise of calls that brought no object. */
+	uint64_t sampled_calls;       /**< Timed calls. */
+	uint64_t sampled_objs;        /**< Objects of timed calls. */
+	uint64_t sampled_cycles;      /**< TSC cycles of timed calls that brought objects. */
+	uint64_t sampled_idle_cycles; /**< TSC cycles of timed calls that brought none. */
+	/** Timed calls by the size of their burst. */
 	uint64_t bursts[HY_BURST_BUCKETS];
 	unsigned int nb_edges;       /**< Entries of edges. */
 	unsigned int nb_drops;       /**< Entries of drops. */
@@ -79,7 +75,7 @@ struct hy_node_stats {
 
 /** A snapshot of statistics. */
 struct hy_stats {
-	unsigned int nb_graphs; /**< That matched. */
+	unsigned int nb_graphs; /**< Matching graphs. */
 	unsigned int nb_nodes;  /**< Entries of nodes. */
 	/** Sources first, then in walk order of the oldest graph that has the node. */
 	struct hy_node_stats *nodes;
@@ -94,17 +90,36 @@ struct hy_stats {
 int hy_stats_read(const char *pattern, struct hy_stats **stats);
 
 /**
- * As hy_stats_read(), but the counters of each graph are those between two of its walks, so that its
- * nodes agree: what one has sent, the next one has taken, unless it still waits (in graphs with
- * cycles, and between workers). The worker copies them before its next walk, which takes it about a
+ * As hy_stats_read(), but reads the counters of each graph between two of its walks, so that its
+ * nodes agree: what one node sent, the next one has handled, unless it still waits (in cyclic
+ * graphs, and between workers). The worker copies the counters before its next walk, in about a
  * microsecond. Graphs are read one after the other. Other control functions wait meanwhile.
  *
- * @param wait_us Microseconds to wait for the next walk of each graph. One that is not walked in
- * this time is read as it is.
+ * @param wait_us Microseconds to wait for the next walk of each graph. A graph that is not walked
+ * in this time is read as it is.
  * @param[out] stats Belongs to the caller, until hy_stats_free().
  * @return As hy_stats_read().
  */
 int hy_stats_read_between_walks(const char *pattern, unsigned int wait_us, struct hy_stats **stats);
+
+/**
+ * A node's entry, or NULL if there is none. It lives as long as @p stats.
+ *
+ * @param hint Index of the entry at which the search begins: any number.
+ */
+struct hy_node_stats *hy_stats_find(const struct hy_stats *stats, unsigned int hint,
+	const char *name);
+
+/** Objects that a node dropped, for any reason. */
+static inline uint64_t
+hy_stats_dropped(const struct hy_node_stats *node)
+{
+	uint64_t n = 0;
+
+	for (unsigned int d = 0; d < node->nb_drops; d++)
+		n += node->drops[d].objs;
+	return n;
+}
 
 /** Frees a snapshot. NULL is allowed. */
 void hy_stats_free(struct hy_stats *stats);
@@ -112,26 +127,31 @@ void hy_stats_free(struct hy_stats *stats);
 /**
  * @name Pictures
  *
- * As Graphviz dot: sources as houses, edges with the objects that took them, drops in one dashed
- * edge a node. As JSON: all that is known of nodes and edges; the book describes it. Both show the
- * nodes that the graph has now, with counters that go on over hy_graph_update().
+ * Graphviz dot draws sources as houses, edges with their object counts, and one dashed edge for the
+ * drops of each node. JSON has all data of nodes and edges; the book describes it. Both show the
+ * graph's current nodes, with counters that continue across hy_graph_update().
  *
- * The hy_topology_ functions draw what hy_graph_create() would compile, from the registry as it is:
- * no graph is made, no init() called, and there are no counters.
+ * The hy_topology_ functions show the graph that hy_graph_create() would compile from the current
+ * registry. They create no graph, call no init(), and show no counters.
  * @{
  */
 
-/** Writes a graph with its counters in the Graphviz language. @return 0; a write error; -ENOMEM. */
+/**
+ * Writes a graph with its counters in the Graphviz language.
+ *
+ * @return 0; a write error; -EBUSY hy_graph_create() has not made the graph yet, but calls its
+ * nodes' init(); -ENOMEM.
+ */
 int hy_graph_export_dot(const struct hy_graph *graph, FILE *out);
 
-/** Writes a graph with its counters as one JSON object. @return 0; a write error; -ENOMEM. */
+/** Writes a graph with its counters as one JSON object. @return As hy_graph_export_dot(). */
 int hy_graph_export_json(const struct hy_graph *graph, FILE *out);
 
 /**
  * Writes the graph that hy_graph_create() would make, in the Graphviz language.
  *
- * @return 0; a write error; or what hy_graph_create() returns, but for -EEXIST: the name may be taken.
- * Nothing is written then.
+ * @return 0; a write error; or what hy_graph_create() returns, but for -EEXIST: the name may be
+ * taken. Nothing is written then.
  */
 int hy_topology_export_dot(const char *name, const struct hy_graph_params *params, FILE *out);
 
@@ -140,10 +160,4 @@ int hy_topology_export_json(const char *name, const struct hy_graph_params *para
 
 /** @} */
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

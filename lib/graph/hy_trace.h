@@ -1,52 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Trace of objects through a graph: the next N objects that match are marked, and each node that
- * they come to leaves a record of what it saw of them and of what it did.
+ * Trace of objects through a graph. The next N matching objects are marked, and each node that they
+ * reach leaves a record of the object and of what happened to it.
  *
  * A trace belongs to one graph. The worker takes the records, into a ring that is allocated when
- * the trace is started; any other thread reads them and puts them in words. The worker never waits:
- * what finds no room in the ring is counted as lost. A graph that is not traced pays nothing; one
- * that is walks slower until the last marked object has left it, and its walks are not timed
- * meanwhile, so that struct hy_node_stats.cycles tells of the others only.
+ * the trace starts; any other thread reads and formats them. The worker never waits: records that
+ * do not fit into the ring are counted as lost. A graph that is not traced pays nothing. A traced
+ * one walks slower until its last marked object has left. Its walks are not timed meanwhile, so
+ * struct hy_node_stats.cycles covers the others only.
  *
  * An object is marked by its address, and followed for as long as it waits in the graph: along
- * edges and back edges, as several copies where a node replicates it, through hy_graph_update(). It
- * is at its end when a node is called with it and leaves it waiting nowhere: has sent it, released
- * it, kept it for later, or put another in its place.
+ * edges and back edges, as several copies where a node replicates it, and through
+ * hy_graph_update(). Its trace ends when a node is called with it and leaves it waiting nowhere in
+ * the graph, because the node transmitted it, released it, kept it for later, or replaced it by
+ * another object.
  *
- * Functions are called as those of hy_graph.h, and not from code that a walk runs.
+ * Calling rules are those of hy_graph.h. Code that a walk runs must not call these functions.
  */
-#ifndef HY_TRACE_H
-#define HY_TRACE_H
+#pragma once
 
 #include <hy_graph.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
-#pragma GCC visibility push(default)
-
-#define HY_TRACE_DATA 88               /**< Most bytes that are taken of an object. */
-#define HY_TRACE_LIVE_MAX 256          /**< Most marked objects that are followed at a time. */
+#define HY_TRACE_DATA 88               /**< Most bytes copied from an object. */
+#define HY_TRACE_LIVE_MAX 256          /**< Most objects followed at a time. */
 #define HY_TRACE_RECORDS_MAX (1 << 20) /**< Most records of a ring. */
 
 /**
- * Whether an object is to be traced. Runs on the worker, in its walk: must not block.
+ * Selects the objects to trace. Runs on the worker, during its walk; must not block.
  *
  * @param arg Of struct hy_trace_params.
  */
 typedef bool(hy_trace_match_t)(const void *obj, void *arg);
 
-/** What to trace. Copied by hy_trace_start(), but for what @p arg points to. */
+/** Parameters of a trace. hy_trace_start() copies them, but not what @p arg points to. */
 struct hy_trace_params {
 	uint32_t nb_objs;        /**< Objects to mark, at least 1. */
-	hy_trace_match_t *match; /**< Asked of objects in turn. NULL takes all. */
-	void *arg;               /**< For match; outlives the trace until it is stopped. */
+	hy_trace_match_t *match; /**< Called for objects in turn. NULL: all match. */
+	void *arg;               /**< For match; must live until the trace is stopped. */
 	/**
-	 * The node that marks, by name: what comes to it is asked, or what it makes if it is a
-	 * source. NULL: what any source makes.
+	 * Name of the node that marks objects: those that reach it, or that it makes if it is a
+	 * source. NULL: those that any source makes.
 	 */
 	const char *at;
 	/**
@@ -56,83 +52,75 @@ struct hy_trace_params {
 	uint32_t nb_records;
 };
 
-/** How far a trace is. All but running count since hy_trace_start(). */
+/** Progress of a trace. All but running count since hy_trace_start(). */
 struct hy_trace_state {
 	bool running;      /**< Objects may still be marked, or are still followed. */
-	uint32_t marked;   /**< Objects that were marked; at most nb_objs. */
-	uint64_t unmarked; /**< Matched, but as many as can be were followed already. */
-	uint64_t recorded; /**< Records that found room in the ring. */
-	uint64_t lost;     /**< Records that found none. */
+	uint32_t marked;   /**< Objects marked; at most nb_objs. */
+	uint64_t unmarked; /**< Objects that matched while HY_TRACE_LIVE_MAX were followed. */
+	uint64_t recorded; /**< Records written to the ring. */
+	uint64_t lost;     /**< Records that did not fit. */
 };
 
-/** One object at one node. As long as four cache lines: a record outlives the node it names. */
+/** One object at one node; four cache lines. A record outlives the node that it names. */
 struct hy_trace_record {
-	uint64_t tsc;                 /**< Of its worker, when the node was called. */
-	uint32_t serial;              /**< The object's number in this trace, from 1 on. */
-	hy_node_id node;              /**< The node. */
-	uint16_t burst;               /**< Objects that the call had; that it made, in a source. */
-	uint16_t index;               /**< The object's place among them, from 0 on. */
-	bool last;                    /**< The object left the graph in this call. */
-	uint8_t nb_lanes;             /**< Entries of lanes. */
-	uint16_t size;                /**< Bytes of data. */
-	uint32_t lanes[HY_LANES_MAX]; /**< The node's side data of the object, before the call. */
-	uint8_t data[HY_TRACE_DATA]; /**< What was taken of the object; see struct hy_node_trace. */
-	char name[HY_NAME_SIZE];     /**< The node's. */
+	uint64_t tsc;     /**< The worker's TSC when the node was called. */
+	uint32_t serial;  /**< The object's number in this trace, from 1. */
+	hy_node_id node;  /**< The node. */
+	uint16_t burst;   /**< Objects passed to the call, or made by a source's call. */
+	uint16_t index;   /**< The object's place among them, from 0. */
+	bool last;        /**< The object left the graph in this call. */
+	uint8_t nb_lanes; /**< Entries of lanes. */
+	uint16_t size;    /**< Bytes of data. */
+	uint32_t lanes[HY_LANES_MAX]; /**< Values of lanes, but wide ones, before the call. */
+	uint8_t data[HY_TRACE_DATA];  /**< Copied from the object; see struct hy_node_trace. */
+	char name[HY_NAME_SIZE];      /**< The node's. */
 	/**
-	 * The reason for which the node dropped the object, "" if it did not. HY_TRACE_UNSURE where
-	 * that cannot be told: the node dropped for several reasons in that call, and sent objects
-	 * without hy_enqueue_next().
+	 * The reason for which the node dropped the object, or "" if it did not. HY_TRACE_UNSURE: the
+	 * node dropped for several reasons in that call, without hy_enqueue_next().
 	 */
 	char drop[HY_NAME_SIZE];
 };
 
-#define HY_TRACE_UNSURE "?" /**< Dropped, but the reason cannot be told. */
+#define HY_TRACE_UNSURE "?" /**< Dropped for an unknown reason. */
 
 /**
- * Starts a trace. The worker comes to it before its next walk. Takes the place of a trace that has
- * ended or was stopped, and frees what is unread of that.
+ * Starts a trace, with the worker's next walk. Replaces a trace that has ended or was stopped, and
+ * frees its unread records.
  *
- * @return 0; -EBUSY one is running; -EINVAL no objects, or too many records; -ENOENT the graph has
- * no node params->at; -EDEADLK called by node code, object operations or match in a walk that is
- * traced or captured; -ENOMEM.
+ * @return 0; -EBUSY one is running, or called in the middle of a change of the graph; -EINVAL no
+ * objects, or too many records; -ENOENT the graph has no node params->at; -EDEADLK called by code
+ * of a graph on its worker (hy_graph.h); -ENOMEM.
  */
 int hy_trace_start(struct hy_graph *graph, const struct hy_trace_params *params);
 
 /**
  * Stops a trace: when this returns, nothing is marked or recorded any more, and match is not
- * called. It waits for the walk under way, if there is one; the worker does not wait. What was
- * recorded can still be read, until the next hy_trace_start() or hy_graph_destroy(). Stopping a
- * graph that is not traced does nothing. Called where hy_trace_start() returns -EDEADLK, it logs so
- * and stops nothing.
+ * called. It waits for the end of the current walk, if any; the worker does not wait. Records can
+ * still be read until the next hy_trace_start() or hy_graph_destroy(). Does nothing if the graph is
+ * not traced. Where hy_trace_start() returns -EDEADLK, it logs that and stops nothing.
  */
 void hy_trace_stop(struct hy_graph *graph);
 
 /**
- * Takes records out, oldest first: those of one object in the order of its way. May be called while
- * the worker walks, at any time after hy_trace_start().
+ * Reads and removes records, oldest first, so those of one object are in the order of its path. May
+ * be called while the worker walks, at any time after hy_trace_start().
  *
- * @return Records taken: less than @p n if no more are there, 0 in a graph that was never traced.
+ * @return Records read: less than @p n if there are no more, 0 if the graph was never traced.
  */
 unsigned int hy_trace_read(struct hy_graph *graph, struct hy_trace_record *records, unsigned int n);
 
-/** Reads how far a trace is. @return 0; -ENOENT the graph was never traced (not logged). */
+/** Reads the progress of a trace. @return 0; -ENOENT the graph was never traced (not logged). */
 int hy_trace_status(const struct hy_graph *graph, struct hy_trace_state *status);
 
 /**
- * Puts what a record says of its object in words: by the node's formatter, else by that of the
- * graph's object operations, else lanes and data in hexadecimal: also if the node is registered no
- * more.
+ * Formats what a record shows of its object: by the node's formatter, or else by that of the
+ * graph's object operations, or else lanes and data in hexadecimal, as for a node that is no longer
+ * registered.
  *
- * @param graph The one that it was read from.
- * @param text One line without its end, cut where @p size ends it. "" if there is nothing to say.
+ * @param graph The graph that the record was read from.
+ * @param text One line without a newline, truncated to @p size. "" if there is nothing to show.
  */
 void hy_trace_format(const struct hy_graph *graph, const struct hy_trace_record *record, char *text,
 	size_t size);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

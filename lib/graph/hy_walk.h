@@ -1,76 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Walk models from outside: a program that wants nodes run in another order than the core's, or
- * sources held back, gives its graphs a function (struct hy_graph_params.walk) that says in each
- * walk what runs next. It runs nodes by the functions below alone, so that statistics, samples of
- * cycles, traces, live changes, sleep and QSBR go on as with the core's own walk.
+ * External walk models. To run nodes in another order than the core's, or to hold sources back, a
+ * program gives its graphs a function (struct hy_graph_params.walk) that selects what runs next in
+ * each walk. It runs nodes only by the functions below, so that statistics, cycle samples, traces,
+ * live changes, sleep and QSBR work as with the core's own walk.
  *
- * A model decides the order, not what is right: a source never gets more than its budget and than
- * streams have room for, and what a model leaves waiting in a graph without cycles the core runs
- * after it, in rank order. In a graph with cycles it may stay for the next walk.
+ * A model decides the order and nothing else. A source never gets more room than its budget and the
+ * streams allow. In a graph without cycles, the core runs the nodes that a model leaves with
+ * objects afterwards, in rank order. In a cyclic graph, they may keep them for the next walk.
  *
- * Nodes that have objects are in a set, ordered by rank: hy_walk_next() looks, hy_walk_node() takes
- * one out and runs it. `graph->plan` (hy_graph_worker.h) tells how many sources and nodes there are;
- * it changes only between walks, together with what the model is handed as its context.
+ * Nodes that have objects form a set ordered by rank: hy_walk_next() finds one, hy_walk_node()
+ * removes it from the set and runs it. `graph->plan` (hy_graph_worker.h) has the numbers of sources
+ * and nodes. It changes only between walks, together with the model's context.
  */
-#ifndef HY_WALK_H
-#define HY_WALK_H
+#pragma once
 
 #include <hy_graph_worker.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /**
  * Runs a source.
  *
- * @param source Its rank, below graph->plan.nb_sources. Once a walk.
- * @param most Objects that it may make; none: it is not called.
- * @return Objects that it made.
+ * @param source Its rank, below graph->plan.nb_sources. Each source at most once in a walk.
+ * @param most Most objects to make; 0: the source is not called.
+ * @return Objects made.
  */
 uint32_t hy_walk_source(struct hy_graph *graph, struct hy_walk *walk, unsigned int source,
 	uint32_t most);
 
 /**
- * The most objects that a source would make now if hy_walk_source() set no other limit: its budget,
- * as hy_graph_source_budget() has it.
+ * The most objects that a source would make now without a limit by hy_walk_source(): its budget,
+ * see hy_graph_source_budget().
  */
 uint32_t hy_walk_budget(const struct hy_graph *graph, unsigned int source);
 
-/** The first node of at least a rank that has objects, or NULL. */
+/** The first node from a rank on that has objects, or NULL. */
 struct hy_node *hy_walk_next(const struct hy_graph *graph, unsigned int rank);
 
 /**
- * Runs a node that has objects, in bursts, on all of them; where streams could overflow, on as many
- * as its targets have room for. What is left makes it one of those that have objects again.
+ * Runs a node on all of its objects, in bursts. Where streams could overflow, it runs on as many as
+ * its targets have room for, and returns to the set with the rest.
  *
- * @return Objects that it took.
+ * @return Objects that the node handled.
  */
 uint32_t hy_walk_node(struct hy_graph *graph, struct hy_walk *walk, struct hy_node *node);
 
-/** Runs the nodes that have objects, and those that get some, as a walk without a model does. */
+/** Runs the nodes that have or receive objects, as a walk without a model does. */
 void hy_walk_nodes(struct hy_graph *graph, struct hy_walk *walk);
 
-/** @return A node's own function, also while the core calls another in its place, as for a capture. */
+/** @return A node's own function, even while the core has replaced it, as for a capture. */
 hy_node_process_t *hy_walk_process(const struct hy_node *node);
 
 /** @return Objects that wait in the graph. */
 uint32_t hy_walk_waiting(const struct hy_graph *graph);
 
 /**
- * @return struct hy_graph_params.walk_ctx, as walks have it now: for object operations, which run on
+ * @return struct hy_graph_params.walk_ctx of the current image. For object operations, which run on
  * the same thread.
  */
 void *hy_walk_context(const struct hy_graph *graph);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

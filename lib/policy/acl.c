@@ -85,7 +85,7 @@ range_of(bool named, const uint16_t range[2], struct rte_acl_field *field)
 	field->mask_range.u16 = named ? range[1] : UINT16_MAX;
 }
 
-/* A field of up to 4 bytes that is asked for whole or not at all. */
+/* A field of up to 4 bytes that a rule matches exactly or not at all. */
 static void
 exact_of(bool named, uint32_t value, struct rte_acl_field *field)
 {

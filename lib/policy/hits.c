@@ -43,7 +43,7 @@ policy_hits_create(struct hy_policy *policy)
 	policy->free_slots = malloc(nb_slots(policy) * sizeof(*policy->free_slots));
 	if (policy->class_hits == NULL || policy->slots == NULL || policy->free_slots == NULL)
 		return -ENOMEM;
-	/* The lowest are taken first: neighbours for rules that come together. */
+	/* Lowest first, so that rules added together get adjacent counters. */
 	for (uint32_t slot = nb_slots(policy); slot-- > 0;)
 		policy->free_slots[policy->nb_free++] = slot;
 	return workers_create(policy);
@@ -84,7 +84,8 @@ policy_hits_plan(const struct hy_policy *policy, struct policy_view *view)
 
 	for (uint32_t rank = 0; rank < view->shown.nb_rules; rank++) {
 		struct hy_policy_rule *rule = &view->rules[rank];
-		const struct hy_policy_rule *before = policy_view_find(policy->view, rule->rule.id);
+		const struct hy_policy_rule *before = hy_policy_view_find(&policy->view->shown,
+			rule->rule.id);
 
 		if (before != NULL && before->rule.class_id == rule->rule.class_id)
 			rule->index = before->index;
@@ -117,7 +118,7 @@ policy_hits_retire(struct hy_policy *policy, const struct policy_view *gone)
 		struct policy_slot *slot = &policy->slots[index];
 
 		if (slot->version != gone->shown.version)
-			continue; /* a rule of the view behind it has it */
+			continue; /* a rule of the next view has it */
 		policy->class_hits[slot->class_id] += slot_hits(policy, index);
 		slot->version = 0;
 		policy->free_slots[policy->nb_free++] = index;
@@ -131,7 +132,7 @@ hy_policy_hits(struct hy_policy *policy, uint32_t id)
 	uint64_t hits = 0;
 
 	pthread_mutex_lock(&policy->lock);
-	rule = policy_view_find(policy->view, id);
+	rule = hy_policy_view_find(&policy->view->shown, id);
 	if (rule != NULL)
 		hits = slot_hits(policy, rule->index);
 	pthread_mutex_unlock(&policy->lock);

@@ -1,44 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Classification policy: ordered rules that give each packet a class. The policy is the truth in
- * software; hardware that classifies too is held to it.
+ * Classification policy: ordered rules that give each packet a class. The policy in software is the
+ * reference; hardware that classifies too is checked against it.
  *
- * Changes are staged, and take effect together: hy_policy_commit() compiles all rules into a new
- * *view*, immutable, that workers see from one packet burst to the next. Workers take no lock
- * (hy_policy_view.h). The view before is freed when all of them have left it, which their graphs
+ * Changes are staged and take effect together. hy_policy_commit() compiles all rules into a new
+ * immutable *view*, which workers use from their next burst. Workers take no lock
+ * (hy_policy_view.h). The previous view is freed when all workers have left it, as their graphs
  * report to the policy's QSBR variable.
  *
- * Any thread that is no worker may call the functions below: they take the policy's mutex. Staged
+ * Any thread except workers may call the functions below, which take the policy's mutex. Staged
  * changes belong to the policy, not to a thread. Values are in host byte order. Functions return 0
- * or a negative errno, and on an error have changed nothing. Those that take @p error write there
- * one sentence on what was wrong and what is accepted, of fewer than HY_POLICY_ERROR_SIZE bytes;
+ * or a negative errno, and on an error have changed nothing. Those that take @p error write one
+ * sentence there on what was wrong and what is accepted, shorter than HY_POLICY_ERROR_SIZE bytes;
  * NULL is allowed.
  */
-#ifndef HY_POLICY_H
-#define HY_POLICY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 struct hy_policy;
 struct rte_rcu_qsbr;
 
-#define HY_FLOW_NO_CLASS 0 /**< Of a packet that no rule matches; no rule can have it. */
+#define HY_FLOW_NO_CLASS 0 /**< Class of packets that no rule matches; no rule can have it. */
 
 #define HY_POLICY_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
-#define HY_FLOW_TEXT_SIZE 256    /**< Room for a rule in words. */
+#define HY_FLOW_TEXT_SIZE 256    /**< Room for a rule as text. */
 
-/** What a rule can ask of a packet: bits of struct hy_flow_match.fields. */
+/** Fields that a rule can match: bits of struct hy_flow_match.fields. */
 enum hy_flow_field {
-	HY_FLOW_ETHER_TYPE = 0x01, /**< Ether type, behind up to two VLAN tags. */
+	HY_FLOW_ETHER_TYPE = 0x01, /**< Ether type, after up to two VLAN tags. */
 	HY_FLOW_VLAN = 0x02,       /**< VLAN id of the outer tag. */
 	HY_FLOW_SRC = 0x04,        /**< IPv4 source. */
 	HY_FLOW_DST = 0x08,        /**< IPv4 destination. */
@@ -51,7 +48,7 @@ enum hy_flow_field {
 
 /** Fields that only IPv4 packets have. */
 #define HY_FLOW_IP4 (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP)
-/** Fields that only packets with ports have. A fragment of a packet has none, the first neither. */
+/** Fields that only packets with ports have. Fragments have none, not even the first one. */
 #define HY_FLOW_PORTS (HY_FLOW_SPORT | HY_FLOW_DPORT)
 /** Addresses, protocol and ports. */
 #define HY_FLOW_5_TUPLE (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_PORTS)
@@ -60,16 +57,16 @@ enum hy_flow_field {
 	(HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN | HY_FLOW_DSCP | HY_FLOW_TUNNEL)
 
 /**
- * What a rule asks of a packet: all the fields that it names. A packet that lacks one of them, such
- * as a fragment, which has no ports, does not match. No field at all matches every packet.
+ * The fields that a packet must have to match a rule. A packet that lacks one of them does not
+ * match, such as a fragment, which has no ports. A match without fields matches every packet.
  *
- * Fields that are not named must be 0. Fields that no packet can have together are refused: IPv4
+ * Fields that are not used must be 0. Fields that no packet can have together are refused: IPv4
  * fields or ports with another ether type than 0x0800, ports with a protocol other than TCP, UDP or
  * SCTP, a tunnel with a protocol other than UDP or without destination port 4789.
  */
 struct hy_flow_match {
-	uint32_t fields;     /**< HY_FLOW_ bits: which of the following count. */
-	uint16_t ether_type; /**< 0x0600 at least. */
+	uint32_t fields;     /**< HY_FLOW_ bits: which of the following are used. */
+	uint16_t ether_type; /**< At least 0x0600. */
 	uint16_t vlan;       /**< 1 to 4094. */
 	uint32_t src;        /**< Bits beyond src_len are 0. */
 	uint32_t dst;        /**< Bits beyond dst_len are 0. */
@@ -82,38 +79,38 @@ struct hy_flow_match {
 	uint32_t tunnel;     /**< Less than 2^24. */
 };
 
-/** A rule. The first that matches, by precedence and then by id, gives the packet its class. */
+/** A rule. The first match, by precedence and then by id, gives the packet its class. */
 struct hy_flow_rule {
 	uint32_t id;                /**< Unique in its policy. */
 	uint32_t precedence;        /**< Lower comes first. */
 	uint16_t class_id;          /**< 1 to 65535. */
-	struct hy_flow_match match; /**< What it asks of a packet. */
+	struct hy_flow_match match; /**< The packets that it matches. */
 };
 
 /** Checks a rule as hy_policy_add() does. @return 0; -EINVAL. */
 int hy_flow_rule_check(const struct hy_flow_rule *rule, char *error);
 
 /**
- * Puts a rule in the words that hy_policy_load() reads, as snprintf(3) does. HY_FLOW_TEXT_SIZE bytes
- * are room enough.
+ * Formats a rule as hy_policy_load() reads it, as snprintf(3) does. HY_FLOW_TEXT_SIZE bytes are
+ * enough.
  */
 int hy_flow_rule_format(const struct hy_flow_rule *rule, char *text, size_t size);
 
 /**
- * Reads a rule from the words that a line of hy_policy_load()'s file has.
+ * Parses a rule written as a line of hy_policy_load()'s file.
  *
  * @return 0; -EINVAL, and @p error names the field.
  */
 int hy_flow_rule_parse(const char *text, struct hy_flow_rule *rule, char *error);
 
-/** Of a policy. */
+/** Parameters of a policy. */
 struct hy_policy_params {
 	uint32_t max_rules;   /**< 1 to 2^20. */
-	unsigned int workers; /**< Graphs that use it have worker numbers below; at least 1. */
+	unsigned int workers; /**< Graphs that use it have lower worker numbers; at least 1. */
 	int socket;           /**< NUMA node, or SOCKET_ID_ANY. */
 	/**
-	 * The variable that all graphs of the policy report to (struct hy_graph_params); it must
-	 * outlive the policy. NULL: rules cannot change while a graph uses it.
+	 * The QSBR variable to which all graphs that use the policy report (struct hy_graph_params).
+	 * Must outlive the policy. NULL: rules cannot change while a graph uses it.
 	 */
 	struct rte_rcu_qsbr *qsbr;
 };
@@ -128,8 +125,8 @@ int hy_policy_create(const char *name, const struct hy_policy_params *params,
 	struct hy_policy **policy);
 
 /**
- * Frees a policy, staged changes with it. No graph and no listener may use it any more; waits up to
- * a second for all that report to its QSBR variable. NULL is allowed.
+ * Frees a policy and its staged changes. No graph and no listener may use it any more. Waits up to
+ * a second for all readers of its QSBR variable. NULL is allowed.
  */
 void hy_policy_destroy(struct hy_policy *policy);
 
@@ -139,12 +136,13 @@ const char *hy_policy_name(const struct hy_policy *policy);
 /**
  * Stages a new rule. Copied.
  *
- * @return 0; -EINVAL, see hy_flow_rule_check(); -EEXIST its id is taken; -ENOSPC max_rules; -ENOMEM.
+ * @return 0; -EINVAL, see hy_flow_rule_check(); -EEXIST its id is taken; -ENOSPC max_rules;
+ * -ENOMEM.
  */
 int hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule);
 
 /**
- * Stages another rule in place of the one with its id.
+ * Stages a rule that replaces the one with its id.
  *
  * @return 0; -EINVAL; -ENOENT no rule has its id.
  */
@@ -154,34 +152,34 @@ int hy_policy_replace(struct hy_policy *policy, const struct hy_flow_rule *rule)
 int hy_policy_remove(struct hy_policy *policy, uint32_t id);
 
 /**
- * Publishes what was staged: all of it, or on an error nothing. What was staged stays staged then.
- * Waits up to a second until workers have left the rules before, and frees those; if a worker takes
- * longer, the next commit does.
+ * Publishes all staged changes; on an error none, and they stay staged. Waits up to a second until
+ * workers have left the previous rules, and frees those. If a worker takes longer, the next commit
+ * frees them.
  *
- * A rule goes on with the hits of the rule that had its id before, if that gave the same class, and
- * starts with none otherwise.
+ * A rule keeps the hits of the earlier rule with its id if that had the same class. Otherwise it
+ * starts at 0.
  *
- * @return 0, also with nothing staged; -EBUSY a graph uses the policy, which has no QSBR variable;
+ * @return 0, also if nothing is staged; -EBUSY a graph uses the policy, which has no QSBR variable;
  * -ETIMEDOUT a worker has still not left the rules before the last commit; -ENOMEM; -E2BIG rte_acl
- * cannot compile so many rules that overlap in so many fields, or has no memory for it; what a
- * listener's prepare() returned.
+ * cannot compile so many overlapping rules, or lacks the memory; what a listener's prepare()
+ * returned.
  */
 int hy_policy_commit(struct hy_policy *policy);
 
-/** Forgets what was staged. */
+/** Discards staged changes. */
 void hy_policy_abort(struct hy_policy *policy);
 
 /**
- * Stages the rules of a text file in place of all present ones. What was staged before is
- * forgotten.
+ * Stages the rules of a text file in place of all current ones, and discards earlier staged
+ * changes.
  *
  * A line is "rule ID class CLASS" and any of "precedence N" (0 without), "type 0x0800", "vlan 7",
- * "src 10.0.0.0/8", "dst 192.0.2.1", "proto tcp" (udp, sctp, icmp, or a number), "sport 1024-65535",
- * "dport 80", "dscp 46", "tunnel 5000", in any order. '#' starts a comment.
+ * "src 10.0.0.0/8", "dst 192.0.2.1", "proto tcp" (udp, sctp, icmp, or a number), "sport
+ * 1024-65535", "dport 80", "dscp 46", "tunnel 5000", in any order. '#' starts a comment.
  *
- * @return 0; what hy_file_read() and hy_file_line() of hy_file.h return; -EINVAL a line is no rule; -EEXIST two lines
- * have one id; -ENOSPC more than max_rules; -ENOMEM. Then nothing was staged, and what had been
- * staged before still is.
+ * @return 0; what hy_file_read() and hy_file_line() (hy_file.h) return; -EINVAL a line is no rule;
+ * -EEXIST two lines have one id; -ENOSPC more than max_rules; -ENOMEM. On an error, earlier staged
+ * changes stay staged.
  */
 int hy_policy_load(struct hy_policy *policy, const char *path, char *error);
 
@@ -189,19 +187,19 @@ int hy_policy_load(struct hy_policy *policy, const char *path, char *error);
  * Copies the published rules in their order.
  *
  * @param rules Room for @p n; not written to if there are more.
- * @return How many there are.
+ * @return Number of published rules.
  */
 uint32_t hy_policy_rules_get(struct hy_policy *policy, struct hy_flow_rule *rules, uint32_t n);
 
-/** @return Packets that a published rule has classified; 0 if there is no such rule. */
+/** @return Packets that a published rule classified; 0: no such rule. */
 uint64_t hy_policy_hits(struct hy_policy *policy, uint32_t id);
 
-/** @return Packets that got a class, by rules there are and rules there were. Never falls. */
+/** @return Packets that got a class by current and earlier rules. Never decreases. */
 uint64_t hy_policy_class_hits(struct hy_policy *policy, uint16_t class_id);
 
 /** A class and the packets that got it. */
 struct hy_policy_class {
-	uint16_t class_id; /**< Of a rule there is or was. */
+	uint16_t class_id; /**< Of a current or earlier rule. */
 	uint64_t hits;     /**< As hy_policy_class_hits() counts. */
 };
 
@@ -214,17 +212,11 @@ struct hy_policy_class {
 int hy_policy_classes(struct hy_policy *policy, struct hy_policy_class **classes, uint32_t *n);
 
 /**
- * Prints the published rules, one a line as hy_policy_load() reads them, each with its hits in a
- * comment.
+ * Prints the published rules as hy_policy_load() reads them, one a line, with their hits as
+ * comments.
  *
- * @return 0; or why it could not be written, such as -ENOSPC.
+ * @return 0; a write error, such as -ENOSPC.
  */
 int hy_policy_print(struct hy_policy *policy, FILE *out);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

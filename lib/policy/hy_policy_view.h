@@ -1,44 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What workers see of a policy, for nodes that classify and for the engine that offloads: views,
+ * The workers' side of a policy, for nodes that classify and for the offload engine: views,
  * classification in software, hit counters, and marks of ports.
  *
- * A view that a worker takes is valid until its graph reports to the policy's QSBR variable: to the
- * end of the process function.
+ * A worker's view is valid until its graph reports to the policy's QSBR variable: until the end of
+ * the process function.
  */
-#ifndef HY_POLICY_VIEW_H
-#define HY_POLICY_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 
 #include <rte_config.h>
+#include <rte_ether.h>
 
 #include <hy_policy.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 struct hy_mark_worker;
 struct rte_acl_ctx;
 
-/** Bytes of a frame that a key is made of, at most: Ethernet, two tags, IPv4, UDP, VXLAN. */
+/** Most bytes of a frame that a key depends on: Ethernet, two tags, IPv4, UDP, VXLAN. */
 #define HY_FLOW_HEADERS (14 + 2 * 4 + 60 + 8 + 8)
 
-/** UDP port that VXLAN is sent to (RFC 7348). */
+/** Destination UDP port of VXLAN (RFC 7348). */
 #define HY_FLOW_VXLAN_PORT 4789
 
-/** What rules can ask of one packet, in host byte order; what it does not have is 0. */
+/** The fields of a packet that rules can match, in host byte order; missing ones are 0. */
 struct hy_flow_key {
-	uint32_t has;        /**< HY_FLOW_ bits of what the packet has. */
+	uint32_t has;        /**< HY_FLOW_ bits of the packet's fields. */
 	uint32_t src;        /**< With HY_FLOW_SRC; all IPv4 fields come together. */
 	uint32_t dst;        /**< With HY_FLOW_DST. */
 	uint32_t tunnel;     /**< With HY_FLOW_TUNNEL. */
 	uint16_t ether_type; /**< With HY_FLOW_ETHER_TYPE. */
-	uint16_t vlan;       /**< With HY_FLOW_VLAN; 0 of a tag that gives only a priority. */
+	uint16_t vlan;       /**< With HY_FLOW_VLAN; 0: a tag with only a priority. */
 	uint16_t sport;      /**< With HY_FLOW_SPORT; the two ports come together. */
 	uint16_t dport;      /**< With HY_FLOW_DPORT. */
 	uint8_t proto;       /**< With HY_FLOW_PROTO. */
@@ -46,25 +42,25 @@ struct hy_flow_key {
 };
 
 /**
- * Makes the key of a frame. Whatever is cut off or malformed, the packet does not have: an IPv4
- * header needs version, length and all its bytes, ports need a packet that is no fragment. Lengths
- * and checksums in headers are not looked at.
+ * Makes the key of a frame. Truncated or malformed fields count as missing: an IPv4 header needs
+ * its version, length and all its bytes, ports need a packet that is no fragment. Lengths and
+ * checksums in headers are not checked.
  *
  * @param frame Of any alignment; min(len, HY_FLOW_HEADERS) bytes in one piece.
  * @param len Of the whole frame, in bytes.
  */
 void hy_flow_key(const uint8_t *frame, uint32_t len, struct hy_flow_key *key);
 
-/** @return Whether a packet is what a rule asks for. */
+/** @return Whether a packet matches. */
 bool hy_flow_matches(const struct hy_flow_match *match, const struct hy_flow_key *key);
 
-/** @return Whether there can be a packet that matches both. Both have passed hy_flow_rule_check(). */
+/** @return Whether a packet can match both. Both must have passed hy_flow_rule_check(). */
 bool hy_flow_overlap(const struct hy_flow_match *a, const struct hy_flow_match *b);
 
 /**
- * @return Whether two ask for the same, be it named or implied by what is: a tunnel is in UDP to port
- * 4789, and what only IPv4 has is in ether type 0x0800. The same packets match both then. Both have
- * passed hy_flow_rule_check().
+ * @return Whether two have the same fields, given or implied: a tunnel implies UDP to port 4789,
+ * and IPv4 fields imply ether type 0x0800. Then the same packets match both. Both must have passed
+ * hy_flow_rule_check().
  */
 bool hy_flow_same(const struct hy_flow_match *a, const struct hy_flow_match *b);
 
@@ -72,27 +68,30 @@ bool hy_flow_same(const struct hy_flow_match *a, const struct hy_flow_match *b);
 struct hy_policy_rule {
 	struct hy_flow_rule rule; /**< As it was added. */
 	/**
-	 * Of its hit counter. It stays while the rule is in the policy with this class, and is not
-	 * given to another rule while a worker can have it in hand.
+	 * Index of its hit counter. It stays the same while the rule is in the policy with this class,
+	 * and no other rule gets it while a worker may still use it.
 	 */
 	uint32_t index;
 };
 
-#define HY_POLICY_ACLS_MAX 8 /**< Most parts that rules are compiled in. */
+#define HY_POLICY_ACLS_MAX 8 /**< Most parts into which rules are compiled. */
 
-/** All rules, as compiled by one commit. Immutable. */
+/** All rules of one commit, compiled. Immutable. */
 struct hy_policy_view {
-	uint64_t version;                   /**< Of the n-th commit: n; 0 before the first. */
+	uint64_t version;                   /**< n for the n-th commit; 0 before the first. */
 	uint32_t nb_rules;                  /**< Entries of rules. */
 	const struct hy_policy_rule *rules; /**< By precedence and id: a place here is a *rank*. */
 	/** The same rules compiled, in parts of consecutive ranks; none without rules. */
 	struct rte_acl_ctx *acls[HY_POLICY_ACLS_MAX];
-	uint32_t nb_acls; /**< Entries of acls; one does for all but rules that overlap much. */
+	uint32_t nb_acls; /**< Entries of acls; one, unless rules overlap a lot. */
 };
 
-#define HY_POLICY_NONE UINT32_MAX /**< The rank of no rule. */
+/** @return The rule with an id, or NULL. */
+const struct hy_policy_rule *hy_policy_view_find(const struct hy_policy_view *view, uint32_t id);
 
-/** @return The rank of the first rule that matches, or HY_POLICY_NONE. The oracle. */
+#define HY_POLICY_NONE UINT32_MAX /**< No rank: no rule matches. */
+
+/** @return The rank of the first rule that matches, or HY_POLICY_NONE. The reference. */
 uint32_t hy_policy_classify(const struct hy_policy_view *view, const struct hy_flow_key *key);
 
 /** Classifies a burst: rank[i] of key[i]. Pure. */
@@ -102,62 +101,63 @@ typedef void(hy_policy_classify_t)(const struct hy_policy_view *view,
 hy_policy_classify_t hy_policy_classify_linear; /**< hy_policy_classify(), one by one. */
 hy_policy_classify_t hy_policy_classify_acl;    /**< rte_acl, as wide as EAL's vectors may be. */
 
-/** @name Which packets of a rule hardware is sure to mark: bits of hy_mark_table.due.
+/** @name Packets of a rule that hardware must mark: bits of hy_mark_table.due.
  * @{
  */
 #define HY_MARK_DUE 1        /**< Plain packets without a VLAN tag. */
 #define HY_MARK_DUE_TAGGED 2 /**< Plain packets with one. */
 /** @} */
 
-/** @name What marked packets of a rule are checked for: hy_mark_slot.checks; 0: nothing.
+/** @name Checks of a rule's marked packets: hy_mark_slot.checks; 0: none.
  * @{
  */
 #define HY_MARK_FRAGMENTS \
-	0x8000 /**< Being fragments, which hardware marks too: software has those. */
-#define HY_MARK_RESIDUES 0x7fff /**< So many rules before it that only software has. */
+	0x8000              /**< Fragments, which hardware marks too, but software must classify. */
+#define HY_MARK_RULE 0x4000 /**< Packets that do not match the rule, which hardware marks too. */
+#define HY_MARK_RESIDUES 0x3fff /**< Number of earlier rules that only software has. */
 /** @} */
 
-/** What a mark of a port's hardware stands for. */
+/** The meaning of one mark of a port's hardware. */
 struct hy_mark_slot {
 	uint32_t mark;     /**< In full, generation included; 0: the slot is free. */
-	uint32_t index;    /**< Of the hit counter of its rule, */
-	uint16_t class_id; /**< whose class is here, too: few packets need more of it. */
-	uint16_t checks; /**< HY_MARK_FRAGMENTS, and a number of rules, HY_MARK_RESIDUES at most: */
-	/** where their ranks begin in the table's residues; the rule's own rank is behind them. */
+	uint32_t index;    /**< Of its rule's hit counter. */
+	uint16_t class_id; /**< Its rule's class; few packets need more of the rule. */
+	uint16_t checks;   /**< Such bits, and a number of rules up to HY_MARK_RESIDUES. */
+	/** Where the ranks of those rules start in the table's residues; its own rank follows them. */
 	uint32_t residue;
 };
 
 /**
- * The marks of one port, made by the engine that offloads, read by workers. Immutable once
- * published. A mark's slot is its lower bits.
+ * The marks of one port, made by the offload engine, read by workers. Immutable once published. The
+ * lower bits of a mark select its slot.
  */
 struct hy_mark_table {
 	const struct hy_policy_view *view; /**< The rules that the marks stand for. */
 	const uint32_t *residues;          /**< Ranks that slots refer to. */
-	const uint8_t *due;                /**< HY_MARK_DUE bits by rank: 0 of rules in software. */
-	struct hy_mark_worker *workers;    /**< Of each worker (hy_mark.h). */
-	uint32_t slot_mask;                /**< Number of slots, a power of 2, less 1. */
-	bool checked;                      /**< Some slot has checks. */
-	/** HY_MARK_FRAGMENTS: ports may be those inside a tunnel, so the whole rule is compared. */
-	bool inner_ports;
-	struct hy_mark_slot slots[]; /**< By mark & slot_mask. */
+	const uint8_t *due;             /**< HY_MARK_DUE bits by rank; 0 for rules in software. */
+	struct hy_mark_worker *workers; /**< One for each worker (hy_mark.h). */
+	uint32_t slot_mask;             /**< Number of slots, a power of 2, less 1. */
+	bool checked;                   /**< Some slot has checks. */
+	bool own; /**< Only packets to @ref address reach the rules; else all packets. */
+	struct rte_ether_addr address; /**< A MAC address of the port. */
+	struct hy_mark_slot slots[];   /**< By mark & slot_mask. */
 };
 
-/** A policy as workers see it: the start of struct hy_policy. Node code uses what is below. */
+/** A policy as workers see it: the start of struct hy_policy. Node code uses the functions below. */
 struct hy_policy_shown {
 	const struct hy_policy_view *view;                   /**< Never NULL. */
-	uint64_t *const *hits;                               /**< Of each worker, by index. */
+	uint64_t *const *hits;                               /**< For each worker, by index. */
 	const struct hy_mark_table *marks[RTE_MAX_ETHPORTS]; /**< NULL: none. */
 };
 
-/** @return The view of now. Never NULL. Any thread that the policy's QSBR variable waits for. */
+/** @return The current view. Never NULL. For readers of the policy's QSBR variable. */
 static inline const struct hy_policy_view *
 hy_policy_view(const struct hy_policy *policy)
 {
 	return __atomic_load_n(&((const struct hy_policy_shown *)policy)->view, __ATOMIC_ACQUIRE);
 }
 
-/** @return The marks of a port, valid as a view is, with the view that they are for; NULL: none. */
+/** @return The marks of a port, valid as long as a view; NULL: none. */
 static inline const struct hy_mark_table *
 hy_policy_marks(const struct hy_policy *policy, uint16_t port)
 {
@@ -165,14 +165,14 @@ hy_policy_marks(const struct hy_policy *policy, uint16_t port)
 		__ATOMIC_ACQUIRE);
 }
 
-/** @return The hit counters of a worker, which it alone writes. */
+/** @return The hit counters of a worker, which only it writes. */
 static inline uint64_t *
 hy_policy_counters(const struct hy_policy *policy, unsigned int worker)
 {
 	return ((const struct hy_policy_shown *)policy)->hits[worker];
 }
 
-/** Counts a packet that a rule has classified, in a worker's counters. */
+/** Counts a packet that a rule classified, in a worker's counters. */
 static inline void
 hy_policy_hit(uint64_t *counters, uint32_t index)
 {
@@ -183,13 +183,13 @@ hy_policy_hit(uint64_t *counters, uint32_t index)
  * @name Control plane.
  * @{
  */
-/** @return The view of now, kept until it is given back. */
+/** @return The current view, kept until hy_policy_view_release(). */
 const struct hy_policy_view *hy_policy_view_hold(struct hy_policy *policy);
-/** Gives a view back that was held. */
+/** Releases a view that was held. */
 void hy_policy_view_release(struct hy_policy *policy, const struct hy_policy_view *view);
 
 /**
- * Shows workers the marks of a port in place of those before, which the caller frees when workers
+ * Publishes the marks of a port in place of the earlier ones, which the caller frees when workers
  * have left them. @p table may be NULL.
  */
 void hy_policy_marks_set(struct hy_policy *policy, uint16_t port,
@@ -199,42 +199,35 @@ void hy_policy_marks_set(struct hy_policy *policy, uint16_t port,
 struct rte_rcu_qsbr *hy_policy_qsbr(const struct hy_policy *policy);
 /** @return Workers of struct hy_policy_params. */
 unsigned int hy_policy_workers(const struct hy_policy *policy);
-/** A node's init() says that its graph reads the policy from now on. */
+/** Called by a node's init(): its graph reads the policy from now on. */
 void hy_policy_use(struct hy_policy *policy);
-/** A node's fini() takes that back. */
+/** Called by a node's fini(): undoes hy_policy_use(). */
 void hy_policy_unuse(struct hy_policy *policy);
 
 /**
- * Somebody who takes part in every commit. The functions are called by hy_policy_commit(), in this
- * order, with the policy's mutex held, which its thread may take again; they must not stage or
- * commit. Any may be NULL.
+ * A listener takes part in every commit. hy_policy_commit() calls the functions in this order, with
+ * the policy's recursive mutex held. They must not stage or commit. Any may be NULL.
  */
 struct hy_policy_listener {
 	/**
-	 * Makes all that publish() needs. @p next stays until after() of the commit that replaces it.
+	 * Prepares publish(). @p next stays valid until after() of the commit that replaces it.
 	 *
 	 * @return 0; a negative errno: the commit fails with it, and nothing is published.
 	 */
 	int (*prepare)(void *arg, const struct hy_policy_view *next);
-	/** Undoes prepare(): somebody else could not. */
+	/** Undoes prepare(), after another listener failed. */
 	void (*cancel)(void *arg);
-	/** The view of prepare() has just been shown to workers. Cannot fail. */
+	/** Called when the view of prepare() has been published. Cannot fail. */
 	void (*publish)(void *arg);
-	/** Workers have left what was shown before; called by a later commit if they took long. */
+	/** Called when workers have left the earlier view; by a later commit if they take long. */
 	void (*after)(void *arg);
-	void *arg; /**< Handed to them. */
+	void *arg; /**< Passed to the functions. */
 };
 
 /** Adds a listener, which must stay valid until hy_policy_unlisten(). @return 0; -ENOMEM. */
 int hy_policy_listen(struct hy_policy *policy, const struct hy_policy_listener *listener);
-/** Takes a listener away; an after() that it is owed is called if workers leave within a second. */
+/** Removes a listener; calls its pending after(), if any, if workers leave within a second. */
 void hy_policy_unlisten(struct hy_policy *policy, const struct hy_policy_listener *listener);
 /** @} */
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a frame to what rules can ask of it. */
+/* Extracts the fields of a frame that rules can match. */
 
-#include <string.h>
-
-#include <rte_byteorder.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
-#include <rte_tcp.h>
 #include <rte_udp.h>
 #include <rte_vxlan.h>
 
@@ -35,7 +31,7 @@ is_tag(uint16_t type)
 		type == ETHER_TYPE_QINQ_OLD;
 }
 
-/* The ether type behind the tags. Returns where that header starts, 0 if the frame ends before. */
+/* Reads the ether type after the tags. Returns where that header starts; 0: the frame is shorter. */
 static uint32_t
 key_l2(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 {
@@ -60,7 +56,7 @@ key_l2(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 	return at;
 }
 
-/* Returns where what follows the header starts, 0 if there is no header, or only a fragment. */
+/* Returns the offset after the header; 0: there is no header, or only a fragment. */
 static uint32_t
 key_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key)
 {

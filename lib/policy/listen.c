@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Those who take part in commits. */
+/* Listeners, which take part in commits. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rule asks of a packet: whether it can be asked, is met, and by whom else. */
+/* Matches of rules: checked, applied to packets, and compared. */
 
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include <netinet/in.h>
@@ -64,7 +63,7 @@ has_ports(uint8_t proto)
 	return proto == IPPROTO_TCP || proto == IPPROTO_UDP || proto == IPPROTO_SCTP;
 }
 
-/* Names what follows from what a match names: a tunnel is in UDP, and so on down to IPv4. */
+/* Adds the fields that a match implies: a tunnel implies UDP, and so on down to IPv4. */
 static struct hy_flow_match
 implied(const struct hy_flow_match *match)
 {
@@ -82,7 +81,7 @@ implied(const struct hy_flow_match *match)
 	return m;
 }
 
-/* Whether what one asks for by ports cannot have the protocol that the other asks for. */
+/* Whether the ports of one match exclude the protocol of the other. */
 static bool
 lacks_ports(const struct hy_flow_match *a, const struct hy_flow_match *b)
 {
@@ -121,25 +120,15 @@ hy_flow_same(const struct hy_flow_match *x, const struct hy_flow_match *y)
 	return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-static int __rte_format_printf(3, 4) refuse(char *error, const char *field, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	if (error == NULL)
-		return -EINVAL;
-	n = snprintf(error, HY_POLICY_ERROR_SIZE, "%s: ", field);
-	va_start(ap, format);
-	vsnprintf(error + n, (size_t)(HY_POLICY_ERROR_SIZE - n), format, ap);
-	va_end(ap);
-	return -EINVAL;
-}
+/* Its value is to be returned. */
+#define refuse(error, field, ...) \
+	(snprintf(error, (error) == NULL ? 0 : HY_POLICY_ERROR_SIZE, \
+		 RTE_FMT("%s: " RTE_FMT_HEAD(__VA_ARGS__, ), field, RTE_FMT_TAIL(__VA_ARGS__, ))), \
+		-EINVAL)
 
 static int
-check_prefix(const char *field, bool named, uint32_t prefix, uint8_t len, char *error)
+check_prefix(const char *field, uint32_t prefix, uint8_t len, char *error)
 {
-	if (!named)
-		return prefix == 0 && len == 0 ? 0 : refuse(error, field, "set, but not named");
 	if (len < 1 || len > 32)
 		return refuse(error, field, "length %u; 1 to 32 are accepted", len);
 	if (len < 32 && (prefix << len) != 0)
@@ -148,23 +137,24 @@ check_prefix(const char *field, bool named, uint32_t prefix, uint8_t len, char *
 }
 
 static int
-check_range(const char *field, bool named, const uint16_t range[2], char *error)
+check_field(const struct policy_field *f, const struct hy_flow_rule *rule, char *error)
 {
-	if (!named && (range[0] | range[1]) != 0)
-		return refuse(error, field, "set, but not named");
-	if (range[0] > range[1])
-		return refuse(error, field, "%u-%u is empty; the first port comes first", range[0],
-			range[1]);
-	return 0;
-}
+	const bool named = (rule->match.fields & f->bit) != 0;
+	const uint16_t *range = (const uint16_t *)((const char *)rule + f->at);
+	const uint32_t value = policy_number(f, rule);
+	const uint8_t len = f->kind == POLICY_PREFIX ? *((const uint8_t *)rule + f->len) : 0;
 
-static int
-check_value(const char *field, bool named, uint32_t value, uint32_t min, uint32_t max, char *error)
-{
+	if (!named && (value != 0 || len != 0 || (f->kind == POLICY_PORTS && range[1] != 0)))
+		return refuse(error, f->name, "set, but not named");
 	if (!named)
-		return value == 0 ? 0 : refuse(error, field, "set, but not named");
-	if (value < min || value > max)
-		return refuse(error, field, "%u; %u to %u are accepted", value, min, max);
+		return 0;
+	if (f->kind == POLICY_PREFIX)
+		return check_prefix(f->name, value, len, error);
+	if (f->kind == POLICY_PORTS && range[0] > range[1])
+		return refuse(error, f->name, "%u-%u is empty; the first port comes first",
+			range[0], range[1]);
+	if (f->kind != POLICY_PORTS && (value < f->min || value > f->max))
+		return refuse(error, f->name, "%u; %u to %u are accepted", value, f->min, f->max);
 	return 0;
 }
 
@@ -191,32 +181,15 @@ check_together(const struct hy_flow_match *m, char *error)
 int
 hy_flow_rule_check(const struct hy_flow_rule *rule, char *error)
 {
-	const struct hy_flow_match *m = &rule->match;
-	const uint32_t f = m->fields;
+	const uint32_t fields = rule->match.fields;
 	int rc = 0;
 
 	if (rule->class_id == HY_FLOW_NO_CLASS)
 		rc = refuse(error, "class", "0 is of packets that no rule matches; 1 to 65535");
-	else if (f >= 2 * HY_FLOW_TUNNEL)
-		rc = refuse(error, "fields", "0x%x has bits that are no field", f);
-	if (rc == 0)
-		rc = check_value("type", f & HY_FLOW_ETHER_TYPE, m->ether_type, 0x600, 0xffff,
-			error);
-	if (rc == 0)
-		rc = check_value("vlan", f & HY_FLOW_VLAN, m->vlan, 1, 4094, error);
-	if (rc == 0)
-		rc = check_prefix("src", f & HY_FLOW_SRC, m->src, m->src_len, error);
-	if (rc == 0)
-		rc = check_prefix("dst", f & HY_FLOW_DST, m->dst, m->dst_len, error);
-	if (rc == 0)
-		rc = check_value("proto", f & HY_FLOW_PROTO, m->proto, 0, 255, error);
-	if (rc == 0)
-		rc = check_range("sport", f & HY_FLOW_SPORT, m->sport, error);
-	if (rc == 0)
-		rc = check_range("dport", f & HY_FLOW_DPORT, m->dport, error);
-	if (rc == 0)
-		rc = check_value("dscp", f & HY_FLOW_DSCP, m->dscp, 0, 63, error);
-	if (rc == 0)
-		rc = check_value("tunnel", f & HY_FLOW_TUNNEL, m->tunnel, 0, (1 << 24) - 1, error);
-	return rc == 0 ? check_together(m, error) : rc;
+	else if (fields >= 2 * HY_FLOW_TUNNEL)
+		rc = refuse(error, "fields", "0x%x has bits that are no field", fields);
+	for (const struct policy_field *p = policy_fields; p < policy_fields + POLICY_FIELDS; p++)
+		if (rc == 0 && p->bit != 0)
+			rc = check_field(p, rule, error);
+	return rc == 0 ? check_together(&rule->match, error) : rc;
 }

@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a policy, and its commits: what workers see, and how long it stays. */
+/* Creates, commits and frees policies, and the views that workers read. */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cycles.h>
-#include <rte_errno.h>
 #include <rte_malloc.h>
-#include <rte_pause.h>
 
 #include <hy_grace.h>
 
 #include "policy.h"
-
-static bool
-params_good(const char *name, const struct hy_policy_params *params)
-{
-	return name[0] != '\0' && strlen(name) <= POLICY_NAME_MAX && params->max_rules > 0 &&
-		params->max_rules <= POLICY_RULES_MAX && params->workers > 0 &&
-		params->workers <= RTE_MAX_LCORE;
-}
-
-static void
-lock_create(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(lock, &attr);
-	pthread_mutexattr_destroy(&attr);
-}
 
 static void
 policy_free(struct hy_policy *policy)
@@ -51,7 +29,9 @@ hy_policy_create(const char *name, const struct hy_policy_params *params, struct
 	struct hy_policy *policy;
 	int rc;
 
-	if (!params_good(name, params))
+	if (name[0] == '\0' || strlen(name) > POLICY_NAME_MAX || params->max_rules == 0 ||
+		params->max_rules > POLICY_RULES_MAX || params->workers == 0 ||
+		params->workers > RTE_MAX_LCORE)
 		return -EINVAL;
 	policy = rte_zmalloc_socket("hy_policy", sizeof(*policy), RTE_CACHE_LINE_SIZE,
 		params->socket);
@@ -59,7 +39,7 @@ hy_policy_create(const char *name, const struct hy_policy_params *params, struct
 		return -ENOMEM;
 	strcpy(policy->name, name);
 	policy->params = *params;
-	lock_create(&policy->lock);
+	policy->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	rc = policy_hits_create(policy);
 	if (rc == 0)
 		rc = policy_view_create(policy, NULL, 0, &policy->view);
@@ -87,34 +67,12 @@ hy_policy_name(const struct hy_policy *policy)
 	return policy->name;
 }
 
-/* Whether workers have reported since the token; waits up to a second for it. */
-static bool
-workers_left(const struct hy_policy *policy)
-{
-	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
-
-	if (policy->params.qsbr == NULL)
-		return true;
-	while (rte_rcu_qsbr_check(policy->params.qsbr, policy->token, false) != 1) {
-		const uint64_t waited = rte_get_timer_cycles() - start;
-
-		if (waited > hz)
-			return false;
-		/* A walk takes microseconds; one that takes longer may lack this very CPU. */
-		if (waited < hz / 10000)
-			rte_pause();
-		else
-			rte_delay_us_sleep(20);
-	}
-	return true;
-}
-
 int
 policy_reclaim(struct hy_policy *policy)
 {
 	if (policy->retired == NULL)
 		return 0;
-	if (!workers_left(policy))
+	if (policy->params.qsbr != NULL && !hy_grace_wait(policy->params.qsbr, policy->token))
 		return -ETIMEDOUT;
 	policy_hits_retire(policy, policy->retired);
 	policy_listeners_after(policy);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of lib/policy share: the policy behind what workers see, and how views are made. */
-#ifndef POLICY_H
-#define POLICY_H
+/* Internals of lib/policy: the policy, and how views are made. */
+#pragma once
 
 #include <pthread.h>
 #include <stdalign.h>
@@ -14,17 +13,45 @@
 #define POLICY_NAME_MAX 16
 #define POLICY_RULES_MAX (1u << 20)
 #define POLICY_CLASSES (UINT16_MAX + 1)
-#define POLICY_LINE_SIZE 1024 /* of a rule in words, its end included */
+#define POLICY_LINE_SIZE 1024 /* of a rule as text, with its NUL */
 
-/* A view with what only the control plane reads. */
+enum policy_kind { POLICY_NUMBER, POLICY_HEX, POLICY_PROTO, POLICY_PREFIX, POLICY_PORTS };
+
+#define POLICY_FIELDS 12
+
+/* A part of a rule: where it is, and how it is written as text. */
+struct policy_field {
+	const char *name;
+	enum policy_kind kind;
+	uint32_t bit;    /* in hy_flow_match.fields; 0: every rule has it */
+	size_t at, size; /* in struct hy_flow_rule */
+	uint32_t min, max;
+	const char *accepted;
+	size_t len; /* where a prefix's length is */
+};
+
+/* rule_text.c: the parts of a rule, in the order in which they are written. */
+extern const struct policy_field policy_fields[POLICY_FIELDS];
+
+static inline uint32_t
+policy_number(const struct policy_field *field, const struct hy_flow_rule *rule)
+{
+	const void *at = (const char *)rule + field->at;
+
+	return field->size == sizeof(uint32_t)    ? *(const uint32_t *)at
+		: field->size == sizeof(uint16_t) ? *(const uint16_t *)at
+						  : *(const uint8_t *)at;
+}
+
+/* A view, with data that only the control plane reads. */
 struct policy_view {
 	struct hy_policy_view shown; /* first: a pointer to one is a pointer to the other */
 	struct hy_policy_rule *rules;
 	uint32_t *by_id;      /* ranks in order of rule ids */
-	unsigned int holders; /* the policy, until workers have left it, and who holds it */
+	unsigned int holders; /* references: the policy's until workers have left it, and others */
 };
 
-/* A hit counter, one in each worker's array. Workers alone write those; a new owner starts at base. */
+/* A hit counter, one in each worker's array. Only workers write it; a new owner starts at base. */
 struct policy_slot {
 	uint64_t version; /* of the last view with its rule; 0: free */
 	uint64_t base;
@@ -33,30 +60,30 @@ struct policy_slot {
 
 struct policy_listener {
 	const struct hy_policy_listener *listener;
-	bool owed; /* its after() */
+	bool owed; /* its after() is pending */
 };
 
 struct hy_policy {
 	struct hy_policy_shown shown; /* first: what workers read */
-	/* Of the control plane, in lines of its own. */
+	/* The control plane's, in cache lines of its own. */
 	alignas(RTE_CACHE_LINE_SIZE) char name[POLICY_NAME_MAX + 1];
 	struct hy_policy_params params;
-	pthread_mutex_t lock; /* recursive: listeners may look at the policy */
+	pthread_mutex_t lock; /* recursive: listeners may read the policy */
 	unsigned int nb_users;
 
-	struct hy_flow_rule *staged; /* by id: what is to be */
+	struct hy_flow_rule *staged; /* by id: the rules to publish */
 	uint32_t nb_staged, room;
-	bool changed; /* staged is not what is published */
+	bool changed; /* staged differs from the published rules */
 
 	struct policy_view *view;    /* published */
-	struct policy_view *retired; /* the one before, until workers have left it; or NULL */
-	uint64_t token;              /* that they report */
+	struct policy_view *retired; /* the previous one, until workers have left it; or NULL */
+	uint64_t token;              /* which they then report */
 
 	uint64_t **hits;           /* by worker, then by slot */
-	struct policy_slot *slots; /* twice max_rules: rules there are, and those of retired */
+	struct policy_slot *slots; /* twice max_rules: current rules, and those of retired */
 	uint32_t *free_slots;
 	uint32_t nb_free;
-	uint64_t *class_hits; /* by class, of rules that are gone */
+	uint64_t *class_hits; /* by class, of removed rules */
 
 	struct policy_listener *listeners;
 	unsigned int nb_listeners;
@@ -68,15 +95,13 @@ struct hy_policy {
 /* Compiles rules; indexes are left to the caller. Returns 0, -ENOMEM or -E2BIG. */
 int policy_view_create(const struct hy_policy *policy, const struct hy_flow_rule *rules, uint32_t n,
 	struct policy_view **view);
-/* Takes a holder away, and frees the view with the last. NULL is allowed. */
+/* Releases a reference, and frees the view with the last one. NULL is allowed. */
 void policy_view_drop(struct policy_view *view);
-/* The rule of that id, or NULL. */
-struct hy_policy_rule *policy_view_find(const struct policy_view *view, uint32_t id);
 
 /*
  * acl.c
  */
-/* Compiles the rules of a view. Returns 0, -ENOMEM or -E2BIG; what was made stays to be destroyed. */
+/* Compiles the rules of a view. Returns 0, -ENOMEM or -E2BIG; the caller destroys what was made. */
 int policy_acl_create(struct hy_policy_view *view, int socket);
 void policy_acl_destroy(struct hy_policy_view *view);
 
@@ -85,16 +110,16 @@ void policy_acl_destroy(struct hy_policy_view *view);
  */
 int policy_hits_create(struct hy_policy *policy);
 void policy_hits_destroy(struct hy_policy *policy);
-/* Gives each rule of a view its counter; takes none before policy_hits_publish(). */
+/* Assigns each rule of a view a counter; reserves none before policy_hits_publish(). */
 void policy_hits_plan(const struct hy_policy *policy, struct policy_view *view);
 void policy_hits_publish(struct hy_policy *policy, const struct policy_view *view);
-/* Adds the counters of rules that are gone to their classes. */
+/* Adds the counters of removed rules to their classes. */
 void policy_hits_retire(struct hy_policy *policy, const struct policy_view *gone);
 
 /*
  * stage.c
  */
-/* Stages rules, given in order of ids, in place of all. Copied. Returns 0 or -ENOMEM. */
+/* Replaces all staged rules by copies of these, in order of ids. Returns 0 or -ENOMEM. */
 int policy_stage_all(struct hy_policy *policy, const struct hy_flow_rule *rules, uint32_t n);
 
 /*
@@ -114,5 +139,3 @@ void policy_listeners_after(struct hy_policy *policy);
  */
 /* Waits until workers have left the retired view, and frees it. Returns 0 or -ETIMEDOUT. */
 int policy_reclaim(struct hy_policy *policy);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is to be published: rules in order of their ids. */
+/* Staged rules, in order of their ids. */
 
 #include <errno.h>
 #include <stdlib.h>

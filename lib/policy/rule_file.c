@@ -8,6 +8,8 @@
 
 #include <hy_file.h>
 
+#include "lib/graph/internal/log.h"
+#include "lib/graph/internal/table.h"
 #include "policy.h"
 
 /* A rule, and the line that it is from. */
@@ -18,21 +20,17 @@ struct line {
 
 struct lines {
 	struct line *lines;
-	uint32_t n, room;
+	uint32_t n;
 };
 
 static int
 append(struct lines *lines, const struct hy_flow_rule *rule, unsigned int number)
 {
-	if (lines->n == lines->room) {
-		const uint32_t room = lines->room == 0 ? 64 : 2 * lines->room;
-		struct line *grown = realloc(lines->lines, room * sizeof(*grown));
+	struct line *grown = hy_table_room(lines->lines, lines->n, sizeof(*grown));
 
-		if (grown == NULL)
-			return -ENOMEM;
-		lines->lines = grown;
-		lines->room = room;
-	}
+	if (grown == NULL)
+		return -ENOMEM;
+	lines->lines = grown;
 	lines->lines[lines->n++] = (struct line){ *rule, number };
 	return 0;
 }
@@ -49,11 +47,9 @@ read_line(char *text, unsigned int number, struct lines *lines, uint32_t max, ch
 	rc = hy_flow_rule_parse(text, &rule, error);
 	if (rc < 0)
 		return rc;
-	if (lines->n == max) {
-		snprintf(error, HY_POLICY_ERROR_SIZE, "more than %u rules, the policy's limit",
-			max);
-		return -ENOSPC;
-	}
+	if (lines->n == max)
+		return HY_REASON(-ENOSPC, error, HY_POLICY_ERROR_SIZE,
+			"more than %u rules, the policy's limit", max);
 	return append(lines, &rule, number);
 }
 
@@ -67,7 +63,7 @@ by_id(const void *a, const void *b)
 	return la->number < lb->number ? -1 : la->number > lb->number;
 }
 
-/* Puts the lines in order of ids. *number becomes the line that a fault is on. */
+/* Sorts the lines by ids. *number becomes the line of a fault. */
 static int
 sort(const struct lines *lines, unsigned int *number, char *error)
 {
@@ -79,9 +75,8 @@ sort(const struct lines *lines, unsigned int *number, char *error)
 		if (line->rule.id != line[-1].rule.id)
 			continue;
 		*number = line->number;
-		snprintf(error, HY_POLICY_ERROR_SIZE, "rule: %u is on line %u already",
-			line->rule.id, line[-1].number);
-		return -EEXIST;
+		return HY_REASON(-EEXIST, error, HY_POLICY_ERROR_SIZE,
+			"rule: %u is on line %u already", line->rule.id, line[-1].number);
 	}
 	return 0;
 }
@@ -101,7 +96,7 @@ stage(struct hy_policy *policy, const struct lines *lines)
 	return rc;
 }
 
-/* Reads all lines. *number becomes the line that a fault is on. */
+/* Reads all lines. *number becomes the line of a fault. */
 static int
 read_lines(struct hy_file *file, struct lines *lines, uint32_t max, unsigned int *number,
 	char *error)

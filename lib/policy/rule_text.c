@@ -10,25 +10,46 @@
 
 #include "policy.h"
 
-/* What a keyword's value is read into. */
-struct reading {
-	struct hy_flow_rule *rule;
-	const char *keyword;
-	char *error;
+#define AT(member) \
+	offsetof(struct hy_flow_rule, member), sizeof(((struct hy_flow_rule *)NULL)->member)
+
+static const char prefix[] = "an IPv4 prefix: A.B.C.D/N, N from 1 to 32, no bits beyond";
+static const char ports[] = "a port from 0 to 65535, or a range FIRST-LAST";
+
+const struct policy_field policy_fields[POLICY_FIELDS] = {
+	{ "rule", POLICY_NUMBER, 0, AT(id), 0, UINT32_MAX, "a number from 0 to 4294967295" },
+	{ "class", POLICY_NUMBER, 0, AT(class_id), 1, UINT16_MAX, "a class from 1 to 65535" },
+	{ "precedence", POLICY_NUMBER, 0, AT(precedence), 0, UINT32_MAX,
+		"a number from 0 to 4294967295" },
+	{ "type", POLICY_HEX, HY_FLOW_ETHER_TYPE, AT(match.ether_type), 0x600, UINT16_MAX,
+		"an ether type from 0x0600 to 0xffff" },
+	{ "vlan", POLICY_NUMBER, HY_FLOW_VLAN, AT(match.vlan), 1, 4094,
+		"a VLAN id from 1 to 4094" },
+	{ "src", POLICY_PREFIX, HY_FLOW_SRC, AT(match.src), 1, 32, prefix,
+		offsetof(struct hy_flow_rule, match.src_len) },
+	{ "dst", POLICY_PREFIX, HY_FLOW_DST, AT(match.dst), 1, 32, prefix,
+		offsetof(struct hy_flow_rule, match.dst_len) },
+	{ "proto", POLICY_PROTO, HY_FLOW_PROTO, AT(match.proto), 0, UINT8_MAX,
+		"icmp, tcp, udp, sctp or a number from 0 to 255" },
+	{ "sport", POLICY_PORTS, HY_FLOW_SPORT, AT(match.sport[0]), 0, UINT16_MAX, ports },
+	{ "dport", POLICY_PORTS, HY_FLOW_DPORT, AT(match.dport[0]), 0, UINT16_MAX, ports },
+	{ "dscp", POLICY_NUMBER, HY_FLOW_DSCP, AT(match.dscp), 0, 63, "a code point from 0 to 63" },
+	{ "tunnel", POLICY_NUMBER, HY_FLOW_TUNNEL, AT(match.tunnel), 0, (1 << 24) - 1,
+		"a VXLAN network identifier from 0 to 16777215" },
 };
 
-typedef int(read_value_t)(const struct reading *to, char *text);
-
-static int
-refuse(const struct reading *to, char *text, const char *accepted)
+static void
+number_set(void *at, size_t size, uint32_t value)
 {
-	if (to->error != NULL)
-		snprintf(to->error, HY_POLICY_ERROR_SIZE, "%s: '%.64s' is not %s", to->keyword,
-			hy_printable(text), accepted);
-	return -EINVAL;
+	if (size == sizeof(uint32_t))
+		*(uint32_t *)at = value;
+	else if (size == sizeof(uint16_t))
+		*(uint16_t *)at = (uint16_t)value;
+	else
+		*(uint8_t *)at = (uint8_t)value;
 }
 
-/* Decimal, or hexadecimal behind 0x. Numbers with a sign, or beyond max, are none. */
+/* Decimal, or hexadecimal after 0x. Numbers with a sign, or beyond max, are refused. */
 static bool
 is_number(const char *text, uint32_t max, uint32_t *value)
 {
@@ -44,59 +65,36 @@ is_number(const char *text, uint32_t max, uint32_t *value)
 	return *end == '\0' && errno == 0 && n <= max;
 }
 
-static int
-read_id(const struct reading *to, char *text)
-{
-	return is_number(text, UINT32_MAX, &to->rule->id)
-		? 0
-		: refuse(to, text, "a number from 0 to 4294967295");
-}
+static const struct {
+	const char *name;
+	uint8_t proto;
+} protocols[] = {
+	{ "icmp", IPPROTO_ICMP },
+	{ "tcp", IPPROTO_TCP },
+	{ "udp", IPPROTO_UDP },
+	{ "sctp", IPPROTO_SCTP },
+};
 
-static int
-read_class(const struct reading *to, char *text)
-{
-	uint32_t value;
-
-	if (!is_number(text, UINT16_MAX, &value) || value == HY_FLOW_NO_CLASS)
-		return refuse(to, text, "a class from 1 to 65535");
-	to->rule->class_id = (uint16_t)value;
-	return 0;
-}
-
-static int
-read_precedence(const struct reading *to, char *text)
-{
-	return is_number(text, UINT32_MAX, &to->rule->precedence)
-		? 0
-		: refuse(to, text, "a number from 0 to 4294967295");
-}
-
-static int
-read_type(const struct reading *to, char *text)
+static bool
+read_number(const struct policy_field *field, const char *text, void *at)
 {
 	uint32_t value;
 
-	if (!is_number(text, UINT16_MAX, &value) || value < 0x600)
-		return refuse(to, text, "an ether type from 0x0600 to 0xffff");
-	to->rule->match.ether_type = (uint16_t)value;
-	return 0;
+	for (size_t i = 0; field->kind == POLICY_PROTO && i < RTE_DIM(protocols); i++) {
+		if (strcmp(text, protocols[i].name) == 0) {
+			number_set(at, field->size, protocols[i].proto);
+			return true;
+		}
+	}
+	if (!is_number(text, field->max, &value) || value < field->min)
+		return false;
+	number_set(at, field->size, value);
+	return true;
 }
 
-static int
-read_vlan(const struct reading *to, char *text)
+static bool
+read_prefix(char *text, uint32_t *value, uint8_t *len)
 {
-	uint32_t value;
-
-	if (!is_number(text, 4094, &value) || value == 0)
-		return refuse(to, text, "a VLAN id from 1 to 4094");
-	to->rule->match.vlan = (uint16_t)value;
-	return 0;
-}
-
-static int
-read_prefix(const struct reading *to, char *text, uint32_t *prefix, uint8_t *len)
-{
-	static const char accepted[] = "an IPv4 prefix: A.B.C.D/N, N from 1 to 32, no bits beyond";
 	char *slash = strchr(text, '/');
 	uint32_t bits = 32;
 	struct in_addr address;
@@ -109,53 +107,14 @@ read_prefix(const struct reading *to, char *text, uint32_t *prefix, uint8_t *len
 	if (slash != NULL)
 		*slash = '/';
 	if (!good || (bits < 32 && (ntohl(address.s_addr) << bits) != 0))
-		return refuse(to, text, accepted);
-	*prefix = ntohl(address.s_addr);
+		return false;
+	*value = ntohl(address.s_addr);
 	*len = (uint8_t)bits;
-	return 0;
+	return true;
 }
 
-static int
-read_src(const struct reading *to, char *text)
-{
-	return read_prefix(to, text, &to->rule->match.src, &to->rule->match.src_len);
-}
-
-static int
-read_dst(const struct reading *to, char *text)
-{
-	return read_prefix(to, text, &to->rule->match.dst, &to->rule->match.dst_len);
-}
-
-static const struct {
-	const char *name;
-	uint8_t proto;
-} protocols[] = {
-	{ "icmp", IPPROTO_ICMP },
-	{ "tcp", IPPROTO_TCP },
-	{ "udp", IPPROTO_UDP },
-	{ "sctp", IPPROTO_SCTP },
-};
-
-static int
-read_proto(const struct reading *to, char *text)
-{
-	uint32_t value;
-
-	for (size_t i = 0; i < RTE_DIM(protocols); i++) {
-		if (strcmp(text, protocols[i].name) == 0) {
-			to->rule->match.proto = protocols[i].proto;
-			return 0;
-		}
-	}
-	if (!is_number(text, UINT8_MAX, &value))
-		return refuse(to, text, "icmp, tcp, udp, sctp or a number from 0 to 255");
-	to->rule->match.proto = (uint8_t)value;
-	return 0;
-}
-
-static int
-read_ports(const struct reading *to, char *text, uint16_t range[2])
+static bool
+read_ports(char *text, uint16_t range[2])
 {
 	char *dash = strchr(text, '-');
 	uint32_t first = 0, last = 0;
@@ -170,61 +129,26 @@ read_ports(const struct reading *to, char *text, uint16_t range[2])
 		*dash = '-';
 	}
 	if (!good)
-		return refuse(to, text, "a port from 0 to 65535, or a range FIRST-LAST");
+		return false;
 	range[0] = (uint16_t)first;
 	range[1] = (uint16_t)last;
-	return 0;
+	return true;
 }
 
-static int
-read_sport(const struct reading *to, char *text)
+static bool
+read_value(const struct policy_field *field, char *text, struct hy_flow_rule *rule)
 {
-	return read_ports(to, text, to->rule->match.sport);
+	void *at = (char *)rule + field->at;
+
+	switch (field->kind) {
+	case POLICY_PREFIX:
+		return read_prefix(text, at, (uint8_t *)rule + field->len);
+	case POLICY_PORTS:
+		return read_ports(text, at);
+	default:
+		return read_number(field, text, at);
+	}
 }
-
-static int
-read_dport(const struct reading *to, char *text)
-{
-	return read_ports(to, text, to->rule->match.dport);
-}
-
-static int
-read_dscp(const struct reading *to, char *text)
-{
-	uint32_t value;
-
-	if (!is_number(text, 63, &value))
-		return refuse(to, text, "a code point from 0 to 63");
-	to->rule->match.dscp = (uint8_t)value;
-	return 0;
-}
-
-static int
-read_tunnel(const struct reading *to, char *text)
-{
-	return is_number(text, (1 << 24) - 1, &to->rule->match.tunnel)
-		? 0
-		: refuse(to, text, "a VXLAN network identifier from 0 to 16777215");
-}
-
-static const struct keyword {
-	const char *name;
-	read_value_t *read;
-	uint32_t field; /* of the match; 0: of the rule */
-} keywords[] = {
-	{ "rule", read_id, 0 },
-	{ "class", read_class, 0 },
-	{ "precedence", read_precedence, 0 },
-	{ "type", read_type, HY_FLOW_ETHER_TYPE },
-	{ "vlan", read_vlan, HY_FLOW_VLAN },
-	{ "src", read_src, HY_FLOW_SRC },
-	{ "dst", read_dst, HY_FLOW_DST },
-	{ "proto", read_proto, HY_FLOW_PROTO },
-	{ "sport", read_sport, HY_FLOW_SPORT },
-	{ "dport", read_dport, HY_FLOW_DPORT },
-	{ "dscp", read_dscp, HY_FLOW_DSCP },
-	{ "tunnel", read_tunnel, HY_FLOW_TUNNEL },
-};
 
 #define KEYWORD_RULE 0x1u
 #define KEYWORD_CLASS 0x2u
@@ -243,18 +167,23 @@ complain(char *error, const char *keyword, const char *what)
 static int
 read_keyword(const char *name, char *value, struct hy_flow_rule *rule, uint32_t *seen, char *error)
 {
-	for (size_t k = 0; k < RTE_DIM(keywords); k++) {
-		const struct reading to = { rule, name, error };
+	for (size_t k = 0; k < POLICY_FIELDS; k++) {
+		const struct policy_field *field = &policy_fields[k];
 
-		if (strcmp(name, keywords[k].name) != 0)
+		if (strcmp(name, field->name) != 0)
 			continue;
 		if ((*seen & 1u << k) != 0)
 			return complain(error, name, "given twice");
 		if (value == NULL)
 			return complain(error, name, "the line ends before its value");
 		*seen |= 1u << k;
-		rule->match.fields |= keywords[k].field;
-		return keywords[k].read(&to, value);
+		rule->match.fields |= field->bit;
+		if (read_value(field, value, rule))
+			return 0;
+		if (error != NULL)
+			snprintf(error, HY_POLICY_ERROR_SIZE, "%s: '%.64s' is not %s", name,
+				hy_printable(value), field->accepted);
+		return -EINVAL;
 	}
 	return complain(error, name,
 		"unknown; accepted are rule, class, precedence, type, vlan, src, dst, proto, "
@@ -293,56 +222,59 @@ hy_flow_rule_parse(const char *text, struct hy_flow_rule *out, char *error)
 }
 
 static void
-write_prefix(FILE *out, const char *keyword, uint32_t prefix, uint8_t len)
+write_prefix(FILE *out, uint32_t value, uint8_t len)
 {
-	fprintf(out, " %s %u.%u.%u.%u/%u", keyword, prefix >> 24, prefix >> 16 & 255,
-		prefix >> 8 & 255, prefix & 255, len);
+	fprintf(out, "%u.%u.%u.%u/%u", value >> 24, value >> 16 & 255, value >> 8 & 255,
+		value & 255, len);
 }
 
 static void
-write_ports(FILE *out, const char *keyword, const uint16_t range[2])
-{
-	fprintf(out, " %s %u", keyword, range[0]);
-	if (range[1] != range[0])
-		fprintf(out, "-%u", range[1]);
-}
-
-static void
-write_proto(FILE *out, uint8_t proto)
+write_proto(FILE *out, uint32_t proto)
 {
 	for (size_t i = 0; i < RTE_DIM(protocols); i++) {
 		if (protocols[i].proto == proto) {
-			fprintf(out, " proto %s", protocols[i].name);
+			fputs(protocols[i].name, out);
 			return;
 		}
 	}
-	fprintf(out, " proto %u", proto);
+	fprintf(out, "%u", proto);
+}
+
+static void
+write_value(FILE *out, const struct policy_field *field, const struct hy_flow_rule *rule)
+{
+	const uint16_t *range = (const uint16_t *)((const char *)rule + field->at);
+
+	switch (field->kind) {
+	case POLICY_PREFIX:
+		write_prefix(out, policy_number(field, rule),
+			*((const uint8_t *)rule + field->len));
+		break;
+	case POLICY_PORTS:
+		fprintf(out, "%u", range[0]);
+		if (range[1] != range[0])
+			fprintf(out, "-%u", range[1]);
+		break;
+	case POLICY_PROTO:
+		write_proto(out, policy_number(field, rule));
+		break;
+	case POLICY_HEX:
+		fprintf(out, "0x%04x", policy_number(field, rule));
+		break;
+	case POLICY_NUMBER:
+		fprintf(out, "%u", policy_number(field, rule));
+	}
 }
 
 void
 policy_rule_write(FILE *out, const struct hy_flow_rule *rule)
 {
-	const struct hy_flow_match *m = &rule->match;
-
-	fprintf(out, "rule %u class %u precedence %u", rule->id, rule->class_id, rule->precedence);
-	if ((m->fields & HY_FLOW_ETHER_TYPE) != 0)
-		fprintf(out, " type 0x%04x", m->ether_type);
-	if ((m->fields & HY_FLOW_VLAN) != 0)
-		fprintf(out, " vlan %u", m->vlan);
-	if ((m->fields & HY_FLOW_SRC) != 0)
-		write_prefix(out, "src", m->src, m->src_len);
-	if ((m->fields & HY_FLOW_DST) != 0)
-		write_prefix(out, "dst", m->dst, m->dst_len);
-	if ((m->fields & HY_FLOW_PROTO) != 0)
-		write_proto(out, m->proto);
-	if ((m->fields & HY_FLOW_SPORT) != 0)
-		write_ports(out, "sport", m->sport);
-	if ((m->fields & HY_FLOW_DPORT) != 0)
-		write_ports(out, "dport", m->dport);
-	if ((m->fields & HY_FLOW_DSCP) != 0)
-		fprintf(out, " dscp %u", m->dscp);
-	if ((m->fields & HY_FLOW_TUNNEL) != 0)
-		fprintf(out, " tunnel %u", m->tunnel);
+	for (const struct policy_field *f = policy_fields; f < policy_fields + POLICY_FIELDS; f++) {
+		if (f->bit != 0 && (rule->match.fields & f->bit) == 0)
+			continue;
+		fprintf(out, "%s%s ", f == policy_fields ? "" : " ", f->name);
+		write_value(out, f, rule);
+	}
 }
 
 int

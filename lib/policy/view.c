@@ -82,14 +82,15 @@ policy_view_drop(struct policy_view *view)
 	rte_free(view);
 }
 
-struct hy_policy_rule *
-policy_view_find(const struct policy_view *view, uint32_t id)
+const struct hy_policy_rule *
+hy_policy_view_find(const struct hy_policy_view *shown, uint32_t id)
 {
-	uint32_t low = 0, high = view->shown.nb_rules;
+	const struct policy_view *view = (const struct policy_view *)shown;
+	uint32_t low = 0, high = shown->nb_rules;
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
-		struct hy_policy_rule *rule = &view->rules[view->by_id[middle]];
+		const struct hy_policy_rule *rule = &view->rules[view->by_id[middle]];
 
 		if (rule->rule.id == id)
 			return rule;

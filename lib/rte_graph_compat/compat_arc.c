@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Feature arcs: what is registered, and making, finding and destroying them. */
+/* Feature arcs: registration, creation, search and destruction. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "compat_arc.h"
 #include "lib/graph/internal/log.h"
 
-/* What the macros registered; never taken away. */
+/* Registered by the macros; never removed. */
 static STAILQ_HEAD(arc_list,
 	rte_graph_feature_arc_register) arc_list = STAILQ_HEAD_INITIALIZER(arc_list);
 static STAILQ_HEAD(feature_list,
@@ -24,19 +24,16 @@ static struct {
 } all;
 
 void
-__rte_graph_feature_arc_register(struct rte_graph_feature_arc_register *reg, const char *caller,
-	int line)
+__rte_graph_feature_arc_register(struct rte_graph_feature_arc_register *reg,
+	const char *caller __rte_unused, int line __rte_unused)
 {
-	RTE_SET_USED(caller);
-	RTE_SET_USED(line);
 	STAILQ_INSERT_TAIL(&arc_list, reg, next_arc);
 }
 
 void
-__rte_graph_feature_register(struct rte_graph_feature_register *reg, const char *caller, int line)
+__rte_graph_feature_register(struct rte_graph_feature_register *reg,
+	const char *caller __rte_unused, int line __rte_unused)
 {
-	RTE_SET_USED(caller);
-	RTE_SET_USED(line);
 	STAILQ_INSERT_TAIL(&feature_list, reg, next_feature);
 }
 
@@ -72,7 +69,29 @@ hy_compat_arc_node(const struct arc *arc, unsigned int slot)
 	return hy_compat_node(slot == 0 ? arc->pub.start_node->id : arc->features[slot - 1].node);
 }
 
-/* From now on a node runs what it shall run in an arc; or what it did before, if it leaves. */
+/* Whether an arc's edge from a slot to a later one is this edge of the slot's node. */
+static bool
+slot_names(const struct arc *arc, unsigned int slot, rte_edge_t edge)
+{
+	for (unsigned int to = slot + 1; to <= arc->pub.num_added_features; to++)
+		if (arc->edges[slot][to] == edge)
+			return true;
+	return false;
+}
+
+bool
+hy_compat_arc_names(const struct compat_node *node, rte_edge_t edge)
+{
+	for (uint32_t i = 0; i < all.max && node->arcs > 0; i++)
+		for (unsigned int slot = 0;
+			all.arcs[i] != NULL && slot <= all.arcs[i]->pub.num_added_features; slot++)
+			if (hy_compat_arc_node(all.arcs[i], slot) == node &&
+				slot_names(all.arcs[i], slot, edge))
+				return true;
+	return false;
+}
+
+/* Switches a node to its process function for arcs, or back if it leaves. */
 static void
 node_join(struct compat_node *node, rte_node_process_t process)
 {
@@ -87,7 +106,7 @@ node_leave(struct compat_node *node)
 		node->arc_process = NULL;
 }
 
-/* Whether a node is registered, and has a function to run; says so if not. */
+/* Whether a node is registered and has a process function; logs it if not. */
 static bool
 node_given(const char *what, const char *name, const struct rte_node_register *node,
 	rte_node_process_t process)
@@ -96,10 +115,9 @@ node_given(const char *what, const char *name, const struct rte_node_register *n
 
 	if (known != NULL && strcmp(known->name, node->name) == 0 && process != NULL)
 		return true;
-	HY_LOG(ERR, "rte_graph: %s '%s': its node %s", what, name,
+	return HY_REFUSE(false, "rte_graph: %s '%s': its node %s", what, name,
 		known == NULL || process != NULL ? "is missing or not registered"
 						 : "has no function for it");
-	return false;
 }
 
 static int
@@ -133,17 +151,13 @@ feature_insert(struct arc *arc, const struct rte_graph_feature_register *reg)
 
 	if (rc < 0)
 		return rc;
-	if (hy_compat_arc_find(arc, feature.name) >= 0) {
-		HY_LOG(ERR, "rte_graph: arc '%s' has a feature '%s' already",
+	if (hy_compat_arc_find(arc, feature.name) >= 0)
+		return HY_REFUSE(-EEXIST, "rte_graph: arc '%s' has a feature '%s' already",
 			arc->pub.feature_arc_name, feature.name);
-		return -EEXIST;
-	}
-	if (n >= arc->pub.max_features) {
-		HY_LOG(ERR,
+	if (n >= arc->pub.max_features)
+		return HY_REFUSE(-ENOSPC,
 			"rte_graph: arc '%s' has no room for feature '%s': it has %u, with its end",
 			arc->pub.feature_arc_name, feature.name, n);
-		return -ENOSPC;
-	}
 	memcpy(before, arc->features, sizeof(before));
 	if (n > 0)
 		arc->features[n] = arc->features[n - 1];
@@ -178,7 +192,7 @@ arc_free(struct arc *arc)
 	free(arc);
 }
 
-/* Takes an arc out of the table, if it is there. */
+/* Removes an arc from the table, if it is there. */
 static void
 arc_undo(struct arc *arc)
 {
@@ -227,33 +241,24 @@ arc_check(const struct rte_graph_feature_arc_register *reg, const char *name)
 {
 	const struct rte_graph_feature_register *end = reg->end_feature;
 
-	if (all.arcs == NULL) {
-		HY_LOG(ERR, "rte_graph: arc '%s' without rte_graph_feature_arc_init()", name);
-		return -EPERM;
-	}
-	if (hy_compat_arc_of_name(name) != NULL) {
-		HY_LOG(ERR, "rte_graph: arc '%s': the name is taken", name);
-		return -EEXIST;
-	}
+	if (all.arcs == NULL)
+		return HY_REFUSE(-EPERM, "rte_graph: arc '%s' without rte_graph_feature_arc_init()",
+			name);
+	if (hy_compat_arc_of_name(name) != NULL)
+		return HY_REFUSE(-EEXIST, "rte_graph: arc '%s': the name is taken", name);
 	if (!node_given("arc", name, reg->start_node, reg->start_node_feature_process_fn))
 		return -EINVAL;
 	if (reg->max_indexes == 0 || end == NULL || end->arc_name == NULL ||
-		strcmp(end->arc_name, name) != 0) {
-		HY_LOG(ERR, "rte_graph: arc '%s': %s", name,
+		strcmp(end->arc_name, name) != 0)
+		return HY_REFUSE(-EINVAL, "rte_graph: arc '%s': %s", name,
 			reg->max_indexes == 0 ? "it has no indexes"
 				: end == NULL ? "it has no end feature"
 					      : "its end feature is another arc's");
-		return -EINVAL;
-	}
-	if (reg->max_features >= FEATURES_MAX) {
-		HY_LOG(ERR, "rte_graph: arc '%s': %u features, but it can have %u", name,
-			reg->max_features, FEATURES_MAX - 1);
-		return -E2BIG;
-	}
-	if (hy_compat_node_used(hy_compat_node(reg->start_node->id))) {
-		HY_LOG(ERR, "rte_graph: arc '%s': a graph has its start node", name);
-		return -EBUSY;
-	}
+	if (reg->max_features >= FEATURES_MAX)
+		return HY_REFUSE(-E2BIG, "rte_graph: arc '%s': %u features, but it can have %u",
+			name, reg->max_features, FEATURES_MAX - 1);
+	if (hy_compat_node_used(hy_compat_node(reg->start_node->id)))
+		return HY_REFUSE(-EBUSY, "rte_graph: arc '%s': a graph has its start node", name);
 	return 0;
 }
 
@@ -271,15 +276,12 @@ arc_create(const struct rte_graph_feature_arc_register *reg, struct arc **create
 		return rc;
 	while (id < all.max && all.arcs[id] != NULL)
 		id++;
-	if (id == all.max) {
-		HY_LOG(ERR, "rte_graph: arc '%s': there are %u already", name, all.max);
-		return -ENOSPC;
-	}
+	if (id == all.max)
+		return HY_REFUSE(-ENOSPC, "rte_graph: arc '%s': there are %u already", name,
+			all.max);
 	arc = arc_new(reg);
-	if (arc == NULL) {
-		HY_LOG(ERR, "rte_graph: arc '%s': not enough memory", name);
-		return -ENOMEM;
-	}
+	if (arc == NULL)
+		return HY_REFUSE(-ENOMEM, "rte_graph: arc '%s': not enough memory", name);
 	strcpy(arc->pub.feature_arc_name, name);
 	arc->pub.feature_arc_index = (rte_graph_feature_arc_t)id;
 	rc = feature_insert(arc, reg->end_feature);
@@ -304,10 +306,8 @@ rte_graph_feature_arc_create(struct rte_graph_feature_arc_register *reg,
 	struct arc *arc;
 	int rc = -EINVAL;
 
-	if (reg == NULL) {
-		HY_LOG(ERR, "rte_graph: an arc without a registration");
-		return rc;
-	}
+	if (reg == NULL)
+		return HY_REFUSE(rc, "rte_graph: an arc without a registration");
 	hy_compat_lock();
 	rc = arc_create(reg, &arc);
 	if (rc == 0 && id != NULL)
@@ -364,8 +364,7 @@ hy_compat_feature_arcs_init(uint16_t more, int mbuf_offset)
 		max++;
 	max = RTE_MIN(max, (uint32_t)RTE_GRAPH_FEATURE_ARC_INITIALIZER);
 	if (all.arcs != NULL) {
-		HY_LOG(ERR, "rte_graph: arcs are initialised already");
-		rc = -EEXIST;
+		rc = HY_REFUSE(-EEXIST, "rte_graph: arcs are initialised already");
 	} else {
 		all.arcs = calloc(max + 1u, sizeof(struct arc *));
 		rc = all.arcs == NULL ? -ENOMEM : 0;
@@ -384,11 +383,9 @@ hy_compat_feature_arcs_init(uint16_t more, int mbuf_offset)
 static int
 idle_check(const struct arc *arc)
 {
-	if (hy_compat_node_used(hy_compat_arc_node(arc, 0))) {
-		HY_LOG(ERR, "rte_graph: arc '%s': a graph has its start node",
+	if (hy_compat_node_used(hy_compat_arc_node(arc, 0)))
+		return HY_REFUSE(-EBUSY, "rte_graph: arc '%s': a graph has its start node",
 			arc->pub.feature_arc_name);
-		return -EBUSY;
-	}
 	return 0;
 }
 
@@ -398,15 +395,12 @@ feature_add(const struct rte_graph_feature_register *reg)
 	struct arc *arc = hy_compat_arc_of_name(reg->arc_name);
 	int rc;
 
-	if (arc == NULL) {
-		HY_LOG(ERR, "rte_graph: there is no arc '%s'",
+	if (arc == NULL)
+		return HY_REFUSE(-ENOENT, "rte_graph: there is no arc '%s'",
 			reg->arc_name == NULL ? "(null)" : reg->arc_name);
-		return -ENOENT;
-	}
-	if (arc->pub.fp_feature_enable_bitmask != 0) {
-		HY_LOG(ERR, "rte_graph: arc '%s': a feature is enabled", arc->pub.feature_arc_name);
-		return -EBUSY;
-	}
+	if (arc->pub.fp_feature_enable_bitmask != 0)
+		return HY_REFUSE(-EBUSY, "rte_graph: arc '%s': a feature is enabled",
+			arc->pub.feature_arc_name);
 	rc = idle_check(arc);
 	if (rc == 0)
 		rc = feature_insert(arc, reg);
@@ -415,7 +409,7 @@ feature_add(const struct rte_graph_feature_register *reg)
 	rc = arc_connect(arc);
 	if (rc < 0) {
 		feature_remove(arc, reg->feature_name);
-		arc_connect(arc); /* what it needs is there */
+		arc_connect(arc); /* everything it needs exists */
 	}
 	return rc;
 }
@@ -425,10 +419,8 @@ rte_graph_feature_add(struct rte_graph_feature_register *reg)
 {
 	int rc = -EINVAL;
 
-	if (reg == NULL) {
-		HY_LOG(ERR, "rte_graph: a feature without a registration");
-		return rc;
-	}
+	if (reg == NULL)
+		return HY_REFUSE(rc, "rte_graph: a feature without a registration");
 	hy_compat_lock();
 	rc = feature_add(reg);
 	hy_compat_unlock();

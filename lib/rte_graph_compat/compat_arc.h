@@ -3,8 +3,7 @@
  * A feature arc, as the control plane sees it. Its nodes have slots: 0 is the start, then come the
  * features in their order, last of them the end. All wants the adapter's lock held.
  */
-#ifndef HY_COMPAT_ARC_H
-#define HY_COMPAT_ARC_H
+#pragma once
 
 #include "compat.h"
 #include "rte_graph_feature_arc_worker.h"
@@ -35,11 +34,9 @@ int hy_compat_arc_find(const struct arc *arc, const char *feature);
 /* Puts the features in order. Returns 0, or -EINVAL: they stand in a circle (logged). */
 int hy_compat_arc_sort(struct arc *arc);
 /* Makes the edges that the order wants, and words that lead all indexes straight to the end.
- * Returns 0 or a negative errno (logged, but for -ENOMEM). */
+ * Returns 0 or a negative errno (logged, but for -ENOMEM): nodes have the edges that they had. */
 int hy_compat_arc_connect(struct arc *arc);
 
 /* An arc by number or by name, or NULL. */
 struct arc *hy_compat_arc(rte_graph_feature_arc_t id);
 struct arc *hy_compat_arc_of_name(const char *name);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What there is: arcs by name, their features by name and place. */
+/* Lookups: arcs by name, their features by name and place. */
 
 #include <errno.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of an arc's features, and the edges that it wants. */
+/* The order of an arc's features, and the edges for it. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compat_arc.h"
@@ -25,7 +24,7 @@ precedes(const struct feature *a, const struct feature *b)
 	return strcmp(a->before, b->name) == 0 || strcmp(b->after, a->name) == 0;
 }
 
-/* Of those that may come next, the one that was added first; the end is the last of all. */
+/* Of the features that may come next, the one added first; the end is always last. */
 int
 hy_compat_arc_sort(struct arc *arc)
 {
@@ -39,11 +38,9 @@ hy_compat_arc_sort(struct arc *arc)
 			if (o != f &&
 				(f == n - 1 || precedes(&arc->features[o], &arc->features[f])))
 				behind[f] |= UINT64_C(1) << o;
-	if (hy_arc_sort(n, behind, order) < n) {
-		HY_LOG(ERR, "rte_graph: arc '%s': its features' order is a circle",
+	if (hy_arc_sort(n, behind, order) < n)
+		return HY_REFUSE(-EINVAL, "rte_graph: arc '%s': its features' order is a circle",
 			arc->pub.feature_arc_name);
-		return -EINVAL;
-	}
 	for (unsigned int i = 0; i < n; i++)
 		sorted[i] = arc->features[order[i]];
 	memcpy(arc->features, sorted, n * sizeof(*sorted));
@@ -62,11 +59,11 @@ edge_to(struct compat_node *from, const struct compat_node *to, rte_edge_t *edge
 	return hy_compat_edges_set(from, from->nb_edges, &target, 1);
 }
 
-int
-hy_compat_arc_connect(struct arc *arc)
+/* Makes the edges from each slot to all later ones. */
+static int
+edges_make(struct arc *arc)
 {
 	const unsigned int end = arc->pub.num_added_features;
-	union rte_graph_feature_word *word = arc->pub.words;
 
 	for (unsigned int from = 0; from < end; from++) {
 		for (unsigned int to = from + 1; to <= end; to++) {
@@ -77,6 +74,24 @@ hy_compat_arc_connect(struct arc *arc)
 				return rc;
 		}
 	}
+	return 0;
+}
+
+int
+hy_compat_arc_connect(struct arc *arc)
+{
+	const unsigned int end = arc->pub.num_added_features;
+	union rte_graph_feature_word *word = arc->pub.words;
+	rte_edge_t before[1 + FEATURES_MAX];
+	int rc;
+
+	for (unsigned int slot = 0; slot <= end; slot++)
+		before[slot] = hy_compat_arc_node(arc, slot)->nb_edges;
+	rc = edges_make(arc);
+	for (unsigned int slot = 0; rc < 0 && slot <= end; slot++)
+		hy_compat_arc_node(arc, slot)->nb_edges = before[slot];
+	if (rc < 0)
+		return rc;
 	for (unsigned int slot = 0; slot <= end; slot++) {
 		for (uint32_t i = 0; i < arc->pub.max_indexes; i++, word++) {
 			word->app_cookie = UINT16_MAX;

@@ -58,28 +58,22 @@ slot_behind(const struct change *c)
 	return above == 0 ? end : c->feature + 2 + (unsigned int)__builtin_ctzll(above);
 }
 
-/* Finds what is to change. Returns 0 or a negative errno (logged). */
+/* Finds the arc, feature and index to change. Returns 0 or a negative errno (logged). */
 static int
 change_find(struct change *c, rte_graph_feature_arc_t id, uint32_t index, const char *name)
 {
 	int feature;
 
 	c->arc = hy_compat_arc(id);
-	if (c->arc == NULL) {
-		HY_LOG(ERR, "rte_graph: there is no arc %u", id);
-		return -ENOENT;
-	}
+	if (c->arc == NULL)
+		return HY_REFUSE(-ENOENT, "rte_graph: there is no arc %u", id);
 	feature = hy_compat_arc_find(c->arc, name);
-	if (feature < 0) {
-		HY_LOG(ERR, "rte_graph: arc '%s' has no feature '%s'", c->arc->pub.feature_arc_name,
-			name == NULL ? "(null)" : name);
-		return -ENOENT;
-	}
-	if (index >= c->arc->pub.max_indexes) {
-		HY_LOG(ERR, "rte_graph: arc '%s' has no index %u: they are below %u",
+	if (feature < 0)
+		return HY_REFUSE(-ENOENT, "rte_graph: arc '%s' has no feature '%s'",
+			c->arc->pub.feature_arc_name, name == NULL ? "(null)" : name);
+	if (index >= c->arc->pub.max_indexes)
+		return HY_REFUSE(-ERANGE, "rte_graph: arc '%s' has no index %u: they are below %u",
 			c->arc->pub.feature_arc_name, index, c->arc->pub.max_indexes);
-		return -ERANGE;
-	}
 	c->feature = (unsigned int)feature;
 	c->index = index;
 	return 0;
@@ -95,11 +89,10 @@ constraints_check(const struct arc *arc)
 		for (unsigned int i = 0; i < RTE_DIM(names); i++) {
 			if (names[i][0] == '\0' || hy_compat_arc_find(arc, names[i]) >= 0)
 				continue;
-			HY_LOG(ERR,
+			return HY_REFUSE(-EINVAL,
 				"rte_graph: arc '%s': feature '%s' runs %s '%s', which it has not",
 				arc->pub.feature_arc_name, arc->features[f].name,
 				i == 0 ? "after" : "before", names[i]);
-			return -EINVAL;
 		}
 	}
 	return 0;
@@ -122,11 +115,10 @@ enable(const struct change *c, uint16_t cookie)
 	const unsigned int slot = c->feature + 1, before = slot_before(c);
 	int rc = 0;
 
-	if ((c->arc->enabled[c->index] >> c->feature & 1) != 0) {
-		HY_LOG(ERR, "rte_graph: arc '%s': feature '%s' is enabled already on index %u",
+	if ((c->arc->enabled[c->index] >> c->feature & 1) != 0)
+		return HY_REFUSE(-EEXIST,
+			"rte_graph: arc '%s': feature '%s' is enabled already on index %u",
 			c->arc->pub.feature_arc_name, feature->name, c->index);
-		return -EEXIST;
-	}
 	if (c->arc->pub.fp_feature_enable_bitmask == 0)
 		rc = constraints_check(c->arc);
 	if (rc < 0)
@@ -145,11 +137,10 @@ disable(const struct change *c)
 	struct feature *feature = &c->arc->features[c->feature];
 	const unsigned int before = slot_before(c);
 
-	if ((c->arc->enabled[c->index] >> c->feature & 1) == 0) {
-		HY_LOG(ERR, "rte_graph: arc '%s': feature '%s' is not enabled on index %u",
+	if ((c->arc->enabled[c->index] >> c->feature & 1) == 0)
+		return HY_REFUSE(-ENOENT,
+			"rte_graph: arc '%s': feature '%s' is not enabled on index %u",
 			c->arc->pub.feature_arc_name, feature->name, c->index);
-		return -ENOENT;
-	}
 	if (c->feature < c->arc->pub.num_added_features - 1u)
 		word_store(c, before, slot_behind(c), word_of(c, before)->app_cookie);
 	c->arc->enabled[c->index] &= ~(UINT64_C(1) << c->feature);
@@ -158,7 +149,7 @@ disable(const struct change *c)
 	return 0;
 }
 
-/* What the program's notifier gets, copied while the arc certainly exists. */
+/* Arguments for the program's notifier, copied while the arc exists. */
 struct notice {
 	char arc[RTE_GRAPH_FEATURE_ARC_NAMELEN], feature[RTE_GRAPH_FEATURE_ARC_NAMELEN];
 	rte_node_t node;

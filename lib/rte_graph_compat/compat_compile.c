@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiling a graph: which nodes it has, their shadows, and what the core makes of them. */
+/* Compiles a graph: its nodes, their shadows, and the core's graph. */
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compat.h"
 #include "lib/graph/internal/log.h"
@@ -41,55 +40,28 @@ pattern_take(struct node_set *set, const char *graph, const char *pattern)
 	}
 	if (matched)
 		return 0;
-	HY_LOG(ERR, "rte_graph: graph '%s': pattern '%s' matches no node", graph,
+	return HY_REFUSE(-EFAULT, "rte_graph: graph '%s': pattern '%s' matches no node", graph,
 		pattern == NULL ? "(null)" : pattern);
-	return -EFAULT;
 }
 
-/* Takes what a node's edges lead to. */
+/* Adds the targets of a node's edges. */
 static int
 targets_take(struct node_set *set, const char *graph, const struct compat_node *node)
 {
-	if (node->nb_edges == 0 && (node->flags & RTE_NODE_SOURCE_F) != 0) {
-		HY_LOG(ERR, "rte_graph: graph '%s': the source '%s' has no edge", graph,
-			node->name);
-		return -EINVAL;
-	}
+	if (node->nb_edges == 0 && (node->flags & RTE_NODE_SOURCE_F) != 0)
+		return HY_REFUSE(-EINVAL, "rte_graph: graph '%s': the source '%s' has no edge",
+			graph, node->name);
 	for (rte_edge_t e = 0; e < node->nb_edges; e++) {
 		struct compat_node *to = hy_compat_node_find(node->edges[e]);
 
-		if (to == NULL) {
-			HY_LOG(ERR,
+		if (to == NULL)
+			return HY_REFUSE(-EINVAL,
 				"rte_graph: graph '%s': node '%s' leads to '%s', which is not registered",
 				graph, node->name, node->edges[e]);
-			return -EINVAL;
-		}
 		if (node_take(set, to) < 0)
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-/* Finds the nodes that patterns name. Returns 0 or a negative errno (logged, but for -ENOMEM). */
-static int
-patterns_take(struct node_set *set, const char *graph, const struct rte_graph_param *prm)
-{
-	int rc = 0;
-
-	for (uint16_t p = 0; p < prm->nb_node_patterns && rc == 0; p++)
-		rc = pattern_take(set, graph, prm->node_patterns[p]);
-	return rc;
-}
-
-/* Takes the nodes of a graph as it is. */
-static int
-nodes_of(struct node_set *set, const struct compat_graph *graph)
-{
-	int rc = 0;
-
-	for (rte_node_t i = 0; i < graph->pub.nb_nodes && rc == 0; i++)
-		rc = node_take(set, hy_compat_node(graph->pub.nodes[i]->id));
-	return rc;
 }
 
 /* Has the core compile the graph, which checks it, and binds its nodes to their shadows. */
@@ -113,28 +85,17 @@ core_compile(struct compat_graph *graph, const struct node_set *set)
 		patterns[i] = names[i];
 		rc = hy_node_name(set->nodes[i]->core, names[i], sizeof(names[i]));
 	}
-	hy_compat_compiling = true;
+	hy_compat_compiling = graph;
 	if (rc == 0 && graph->pub.core != NULL) {
 		rc = hy_graph_update(graph->pub.core, &params);
 	} else if (rc == 0) {
 		hy_compat_core_name(name, graph->pub.name, graph->pub.id);
 		rc = hy_graph_create(name, &params, &graph->pub.core);
 	}
-	hy_compat_compiling = false;
+	hy_compat_compiling = NULL;
 	free(names);
 	free(patterns);
 	return rc;
-}
-
-/* What node code goes through: the shadows of a set, then NULL. */
-static struct rte_node **
-shadows_list(const struct node_set *set)
-{
-	struct rte_node **nodes = calloc(set->n + 1u, sizeof(*nodes));
-
-	for (rte_node_t i = 0; nodes != NULL && i < set->n; i++)
-		nodes[i] = &set->nodes[i]->shadow->pub;
-	return nodes;
 }
 
 /* Makes shadows, and has the core compile the graph. */
@@ -148,7 +109,10 @@ shadows_compile(struct compat_graph *graph, const struct node_set *set)
 		hy_compat_shadows_withdraw(graph);
 		return rc;
 	}
-	graph->pub.nodes = shadows_list(set);
+	/* The list for node code: the shadows, then NULL. */
+	graph->pub.nodes = calloc(set->n + 1u, sizeof(struct rte_node *));
+	for (rte_node_t i = 0; graph->pub.nodes != NULL && i < set->n; i++)
+		graph->pub.nodes[i] = &set->nodes[i]->shadow->pub;
 	graph->pub.nb_nodes = set->n;
 	rc = graph->pub.nodes == NULL ? -ENOMEM : core_compile(graph, set);
 	if (rc == 0) {
@@ -163,7 +127,7 @@ shadows_compile(struct compat_graph *graph, const struct node_set *set)
 	return rc;
 }
 
-/* Compiles what patterns or another graph take, with all that it leads to. */
+/* Compiles the nodes that patterns match or another graph has, and the targets of their edges. */
 static int
 set_compile(struct compat_graph *graph, struct node_set *set)
 {
@@ -171,10 +135,8 @@ set_compile(struct compat_graph *graph, struct node_set *set)
 
 	for (rte_node_t i = 0; i < set->n && rc == 0; i++)
 		rc = targets_take(set, graph->pub.name, set->nodes[i]);
-	if (rc == 0 && set->n == 0) {
-		HY_LOG(ERR, "rte_graph: graph '%s' has no nodes", graph->pub.name);
-		rc = -EINVAL;
-	}
+	if (rc == 0 && set->n == 0)
+		rc = HY_REFUSE(-EINVAL, "rte_graph: graph '%s' has no nodes", graph->pub.name);
 	for (rte_node_t i = 0; i < set->n && rc == 0; i++)
 		rc = hy_compat_edges_resolve(set->nodes[i]);
 	return rc == 0 ? shadows_compile(graph, set) : rc;
@@ -185,8 +147,16 @@ hy_compat_graph_compile(struct compat_graph *graph, const struct rte_graph_param
 	const struct compat_graph *like)
 {
 	struct node_set set = { 0 };
-	int rc = like == NULL ? patterns_take(&set, graph->pub.name, prm) : nodes_of(&set, like);
+	int rc = 0;
 
+	if (hy_compat_compiling != NULL) /* its nodes' shadows are staged */
+		return HY_REFUSE(-EBUSY,
+			"rte_graph: graph '%s': refused: called by a node's init() in graph '%s'",
+			graph->pub.name, hy_compat_compiling->pub.name);
+	for (uint16_t p = 0; like == NULL && p < prm->nb_node_patterns && rc == 0; p++)
+		rc = pattern_take(&set, graph->pub.name, prm->node_patterns[p]);
+	for (rte_node_t i = 0; like != NULL && i < like->pub.nb_nodes && rc == 0; i++)
+		rc = node_take(&set, hy_compat_node(like->pub.nodes[i]->id));
 	if (rc == 0)
 		rc = set_compile(graph, &set);
 	for (rte_node_t i = 0; i < set.n; i++)

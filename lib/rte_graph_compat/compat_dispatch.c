@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The dispatch model of rte_graph: which model graphs have, where nodes are to run, which lcore walks
- * a graph. Bursts are not handed from lcore to lcore: a graph that would have to is refused.
+ * The dispatch model of rte_graph: the model of graphs, the lcores of nodes, and the lcore that
+ * walks a graph. Bursts are not handed from lcore to lcore, and graphs that need that are refused.
  */
 
 #include <errno.h>
@@ -22,11 +22,9 @@ rte_graph_worker_model_set(uint8_t model)
 {
 	struct compat_graph *graph = NULL;
 
-	if (!rte_graph_model_is_valid(model)) {
-		HY_LOG(ERR, "rte_graph: there is no model %u: they are %u and %u", model,
-			RTE_GRAPH_MODEL_RTC, RTE_GRAPH_MODEL_MCORE_DISPATCH);
-		return -EINVAL;
-	}
+	if (!rte_graph_model_is_valid(model))
+		return HY_REFUSE(-EINVAL, "rte_graph: there is no model %u: they are %u and %u",
+			model, RTE_GRAPH_MODEL_RTC, RTE_GRAPH_MODEL_MCORE_DISPATCH);
 	hy_compat_lock();
 	while ((graph = hy_compat_graph_next(graph)) != NULL)
 		__atomic_store_n(&graph->pub.model, model, __ATOMIC_RELAXED);
@@ -45,11 +43,9 @@ rte_graph_model_mcore_dispatch_node_lcore_affinity_set(const char *name, unsigne
 {
 	struct compat_node *node;
 
-	if (lcore_id >= RTE_MAX_LCORE) {
-		HY_LOG(ERR, "rte_graph: there is no lcore %u: they are below %u", lcore_id,
-			RTE_MAX_LCORE);
-		return -EINVAL;
-	}
+	if (lcore_id >= RTE_MAX_LCORE)
+		return HY_REFUSE(-EINVAL, "rte_graph: there is no lcore %u: they are below %u",
+			lcore_id, RTE_MAX_LCORE);
 	hy_compat_lock();
 	node = name == NULL ? NULL : hy_compat_node_find(name);
 	if (node != NULL)
@@ -64,27 +60,24 @@ rte_graph_model_mcore_dispatch_node_lcore_affinity_set(const char *name, unsigne
 static int
 bind_check(const struct compat_graph *graph, int lcore)
 {
-	if (lcore < 0 || rte_eal_lcore_role((unsigned int)lcore) == ROLE_OFF) {
-		HY_LOG(ERR, "rte_graph: graph '%s': lcore %d is not one of the program's",
+	if (lcore < 0 || rte_eal_lcore_role((unsigned int)lcore) == ROLE_OFF)
+		return HY_REFUSE(-ENOLINK,
+			"rte_graph: graph '%s': lcore %d is not one of the program's",
 			graph->pub.name, lcore);
-		return -ENOLINK;
-	}
-	if (graph->pub.model != RTE_GRAPH_MODEL_MCORE_DISPATCH) {
-		HY_LOG(ERR, "rte_graph: graph '%s' cannot be bound: its model is not dispatch",
+	if (graph->pub.model != RTE_GRAPH_MODEL_MCORE_DISPATCH)
+		return HY_REFUSE(-EPERM,
+			"rte_graph: graph '%s' cannot be bound: its model is not dispatch",
 			graph->pub.name);
-		return -EPERM;
-	}
 	for (rte_node_t i = 0; i < graph->pub.nb_nodes; i++) {
 		const struct rte_node *node = graph->pub.nodes[i];
 
 		if (node->dispatch.lcore_id == RTE_MAX_LCORE ||
 			node->dispatch.lcore_id == (unsigned int)lcore)
 			continue;
-		HY_LOG(ERR,
+		return HY_REFUSE(-ENOTSUP,
 			"rte_graph: graph '%s' cannot be bound to lcore %d: its node '%s' runs on "
 			"lcore %u, and bursts are handed from lcore to lcore by hy_dispatch.h only",
 			graph->pub.name, lcore, node->name, node->dispatch.lcore_id);
-		return -ENOTSUP;
 	}
 	return 0;
 }
@@ -102,10 +95,7 @@ rte_graph_model_mcore_dispatch_core_bind(rte_graph_t id, int lcore)
 	rc = graph == NULL ? -ENOENT : bind_check(graph, lcore);
 	if (rc == 0)
 		graph->pub.dispatch.lcore_id = (unsigned int)lcore;
-	hy_compat_unlock();
-	if (rc < 0)
-		hy_compat_errno(rc);
-	return rc;
+	return hy_compat_end(rc);
 }
 
 void

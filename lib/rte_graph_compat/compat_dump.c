@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes and graphs as text. Of a graph, what it was created with: never the registry's edges. */
+/* Nodes and graphs as text. A graph is shown as compiled, without later changes of the registry. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,6 +45,8 @@ graph_print(FILE *f, const struct rte_graph *graph)
 {
 	fprintf(f, "graph <%s>\n  id=%u\n  socket=%d\n  nb_nodes=%" PRIu32 "\n", graph->name,
 		graph->id, graph->socket, graph->nb_nodes);
+	if (graph->core == NULL) /* an init() of its creation runs */
+		return;
 	fprintf(f, "  core=<%s>\n  stream_capacity=%" PRIu32 "\n", hy_graph_name(graph->core),
 		hy_graph_stream_capacity(graph->core));
 }
@@ -82,7 +84,7 @@ rte_graph_obj_dump(FILE *f, struct rte_graph *graph, bool all)
 {
 	hy_compat_lock();
 	graph_print(f, graph);
-	for (rte_node_t i = 0; i < graph->nb_nodes; i++) {
+	for (rte_node_t i = 0; i < graph->nb_nodes && graph->core != NULL; i++) {
 		const struct rte_node *node = graph->nodes[i];
 		const struct table *edges = ((const struct shadow *)node)->current;
 		char name[HY_NAME_SIZE];
@@ -112,8 +114,5 @@ rte_graph_export(const char *name, FILE *f)
 	hy_compat_lock();
 	graph = hy_compat_graph_find(name);
 	rc = graph == NULL ? -ENOENT : hy_graph_export_dot(graph->pub.core, f);
-	hy_compat_unlock();
-	if (rc < 0)
-		hy_compat_errno(rc);
-	return rc;
+	return hy_compat_end(rc);
 }

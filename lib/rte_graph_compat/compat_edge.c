@@ -11,16 +11,14 @@
 #include "compat.h"
 #include "lib/graph/internal/log.h"
 
-/* The node of this id; says so if there is none. */
+/* The node of this id; NULL (logged) if there is none. */
 static struct compat_node *
 node_wanted(rte_node_t id)
 {
 	struct compat_node *node = hy_compat_node(id);
 
-	if (node == NULL) {
-		HY_LOG(ERR, "rte_graph: there is no node of id %u", id);
-		hy_compat_errno(-EINVAL);
-	}
+	if (node == NULL)
+		rte_errno = HY_REFUSE(EINVAL, "rte_graph: there is no node of id %u", id);
 	return node;
 }
 
@@ -30,17 +28,13 @@ hy_compat_edges_set(struct compat_node *node, uint32_t from, const char *const *
 	const uint32_t all = RTE_MAX(from + n, (uint32_t)node->nb_edges);
 	char(*edges)[RTE_NODE_NAMESIZE];
 
-	if (from > node->nb_edges) {
-		HY_LOG(ERR, "rte_graph: node '%s': edge %u, but the next one is %u", node->name,
-			from, node->nb_edges);
-		return -EINVAL;
-	}
-	if (all >= RTE_EDGE_ID_INVALID) {
-		HY_LOG(ERR, "rte_graph: node '%s': %u edges, but it can have %u", node->name, all,
-			RTE_EDGE_ID_INVALID - 1);
-		return -E2BIG;
-	}
-	/* A new list, so that a name that is refused leaves the old one as it was. */
+	if (from > node->nb_edges)
+		return HY_REFUSE(-EINVAL, "rte_graph: node '%s': edge %u, but the next one is %u",
+			node->name, from, node->nb_edges);
+	if (all >= RTE_EDGE_ID_INVALID)
+		return HY_REFUSE(-E2BIG, "rte_graph: node '%s': %u edges, but it can have %u",
+			node->name, all, RTE_EDGE_ID_INVALID - 1);
+	/* A new list, so that a refused name does not change the old one. */
 	edges = calloc(all + 1, sizeof(*edges));
 	if (edges == NULL)
 		return -ENOMEM;
@@ -97,6 +91,24 @@ hy_compat_edges_resolve(struct compat_node *node)
 	return 0;
 }
 
+/* Whether an arc uses one of n edges that are to lead elsewhere, or, for NULL, to go; logs it if so. */
+static bool
+arc_holds(const struct compat_node *node, uint32_t from, const char *const *targets, uint32_t n)
+{
+	for (uint32_t e = from; e < node->nb_edges && e < from + n; e++) {
+		const char *target = targets == NULL ? NULL : targets[e - from];
+
+		if ((target != NULL && strcmp(target, node->edges[e]) == 0) ||
+			!hy_compat_arc_names(node, (rte_edge_t)e))
+			continue;
+		rte_errno = HY_REFUSE(EBUSY,
+			"rte_graph: node '%s': an arc uses its edge %u to '%s'; destroy that first",
+			node->name, e, node->edges[e]);
+		return true;
+	}
+	return false;
+}
+
 rte_edge_t
 rte_node_edge_update(rte_node_t id, rte_edge_t from, const char **next_nodes, uint16_t nb_edges)
 {
@@ -105,16 +117,16 @@ rte_node_edge_update(rte_node_t id, rte_edge_t from, const char **next_nodes, ui
 
 	hy_compat_lock();
 	node = node_wanted(id);
-	if (node != NULL) {
-		rc = hy_compat_edges_set(node, from == RTE_EDGE_ID_INVALID ? node->nb_edges : from,
-			next_nodes, nb_edges);
+	if (node != NULL && from == RTE_EDGE_ID_INVALID)
+		from = node->nb_edges;
+	if (node != NULL && arc_holds(node, from, next_nodes, nb_edges)) {
+		rc = -EBUSY;
+	} else if (node != NULL) {
+		rc = hy_compat_edges_set(node, from, next_nodes, nb_edges);
 		if (rc == -ENOMEM)
 			HY_LOG(ERR, "rte_graph: node '%s': not enough memory", node->name);
-		if (rc < 0)
-			hy_compat_errno(rc);
 	}
-	hy_compat_unlock();
-	return node == NULL || rc < 0 ? 0 : nb_edges;
+	return hy_compat_end(rc) < 0 || node == NULL ? 0 : nb_edges;
 }
 
 rte_edge_t
@@ -126,10 +138,9 @@ rte_node_edge_shrink(rte_node_t id, rte_edge_t size)
 	hy_compat_lock();
 	node = node_wanted(id);
 	if (node != NULL && size > node->nb_edges) {
-		HY_LOG(ERR, "rte_graph: node '%s': cannot shrink %u edges to %u", node->name,
-			node->nb_edges, size);
-		hy_compat_errno(-E2BIG);
-	} else if (node != NULL) {
+		rte_errno = HY_REFUSE(E2BIG, "rte_graph: node '%s': cannot shrink %u edges to %u",
+			node->name, node->nb_edges, size);
+	} else if (node != NULL && !arc_holds(node, size, NULL, node->nb_edges)) {
 		node->nb_edges = size;
 		node->resolved = false;
 		left = size;

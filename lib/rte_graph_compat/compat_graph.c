@@ -40,23 +40,10 @@ hy_compat_graph_of_id(rte_graph_t id)
 	return graph;
 }
 
-/* Where a graph of the lowest free id goes in the list. */
-static struct compat_graph **
-free_id(rte_graph_t *id)
-{
-	struct compat_graph **link = &graphs;
-
-	for (*id = 0; *link != NULL && (*link)->pub.id == *id; link = &(*link)->next)
-		++*id;
-	return link;
-}
-
-/* What frees the objects of a graph unless the program says how: nobody. */
+/* Default release() of a graph: frees nothing. */
 static void
-objects_forget(void **objs, unsigned int n)
+objects_forget(void **objs __rte_unused, unsigned int n __rte_unused)
 {
-	RTE_SET_USED(objs);
-	RTE_SET_USED(n);
 }
 
 static const struct hy_object_ops forgotten = { .release = objects_forget };
@@ -103,28 +90,29 @@ static int
 graph_create(const char *name, const struct rte_graph_param *prm,
 	const struct compat_graph *original, rte_graph_t *id)
 {
-	struct compat_graph *graph, **link = free_id(id);
+	struct compat_graph *graph, **link = &graphs;
 	int rc;
 
-	if (hy_compat_graph_find(name) != NULL) {
-		HY_LOG(ERR, "rte_graph: graph '%s': the name is taken", name);
-		return -EEXIST;
-	}
-	if (*id == RTE_GRAPH_ID_INVALID) {
-		HY_LOG(ERR, "rte_graph: graph '%s': there are %u already", name, *id);
-		return -ENOSPC;
-	}
+	/* The lowest id that is free. */
+	*id = 0;
+	for (graph = graphs; graph != NULL && graph->pub.id == *id; graph = graph->next)
+		++*id;
+	if (hy_compat_graph_find(name) != NULL)
+		return HY_REFUSE(-EEXIST, "rte_graph: graph '%s': the name is taken", name);
+	if (*id == RTE_GRAPH_ID_INVALID)
+		return HY_REFUSE(-ENOSPC, "rte_graph: graph '%s': there are %u already", name, *id);
 	graph = graph_new(name, prm, original);
-	if (graph == NULL) {
-		HY_LOG(ERR, "rte_graph: graph '%s': not enough memory", name);
-		return -ENOMEM;
-	}
+	if (graph == NULL)
+		return HY_REFUSE(-ENOMEM, "rte_graph: graph '%s': not enough memory", name);
 	graph->pub.id = *id;
 	rc = hy_compat_graph_compile(graph, prm, original);
 	if (rc < 0) {
 		graph_free(graph);
 		return rc;
 	}
+	/* Not before: an init() may have destroyed other graphs. */
+	while (*link != NULL && (*link)->pub.id < *id)
+		link = &(*link)->next;
 	graph->next = *link;
 	*link = graph;
 	return 0;
@@ -133,18 +121,15 @@ graph_create(const char *name, const struct rte_graph_param *prm,
 static int
 param_check(const char *graph, const struct rte_graph_param *prm)
 {
-	if (prm == NULL || (prm->node_patterns == NULL && prm->nb_node_patterns > 0)) {
-		HY_LOG(ERR, "rte_graph: graph '%s': its parameters or patterns are missing", graph);
-		return -EINVAL;
-	}
+	if (prm == NULL || (prm->node_patterns == NULL && prm->nb_node_patterns > 0))
+		return HY_REFUSE(-EINVAL,
+			"rte_graph: graph '%s': its parameters or patterns are missing", graph);
 #ifdef HY_COMPAT_PCAP
-	if (prm->pcap_enable) {
-		HY_LOG(ERR,
+	if (prm->pcap_enable)
+		return HY_REFUSE(-ENOTSUP,
 			"rte_graph: graph '%s': pcap_enable is not supported: hy_capture_start() "
 			"captures, see hy_compat_graph_objects()",
 			graph);
-		return -ENOTSUP;
-	}
 #endif
 	return 0;
 }
@@ -156,16 +141,12 @@ rte_graph_create(const char *name, struct rte_graph_param *prm)
 	rte_graph_t id = 0;
 	int rc = hy_compat_name_copy(checked, name, "graph");
 
+	hy_compat_lock();
 	if (rc == 0)
 		rc = param_check(checked, prm);
-	if (rc == 0) {
-		hy_compat_lock();
+	if (rc == 0)
 		rc = graph_create(checked, prm, NULL, &id);
-		hy_compat_unlock();
-	}
-	if (rc < 0)
-		hy_compat_errno(rc);
-	return rc < 0 ? RTE_GRAPH_ID_INVALID : id;
+	return hy_compat_end(rc) < 0 ? RTE_GRAPH_ID_INVALID : id;
 }
 
 /* Clones a graph. Returns 0 or a negative errno (logged). */
@@ -176,20 +157,14 @@ graph_clone(rte_graph_t id, const char *name, const struct rte_graph_param *prm,
 	char whole[RTE_GRAPH_NAMESIZE];
 	int rc;
 
-	if (original == NULL) {
-		HY_LOG(ERR, "rte_graph: there is no graph of id %u", id);
-		return -ENOENT;
-	}
-	if (original->clone) {
-		HY_LOG(ERR, "rte_graph: graph '%s' is a clone, and cannot be cloned",
+	if (original == NULL)
+		return HY_REFUSE(-ENOENT, "rte_graph: there is no graph of id %u", id);
+	if (original->clone)
+		return HY_REFUSE(-EEXIST, "rte_graph: graph '%s' is a clone, and cannot be cloned",
 			original->pub.name);
-		return -EEXIST;
-	}
-	if (prm == NULL) {
-		HY_LOG(ERR, "rte_graph: a clone of graph '%s' without parameters",
+	if (prm == NULL)
+		return HY_REFUSE(-EINVAL, "rte_graph: a clone of graph '%s' without parameters",
 			original->pub.name);
-		return -EINVAL;
-	}
 	rc = hy_compat_clone_name(original->pub.name, name, whole);
 	return rc < 0 ? rc : graph_create(whole, prm, original, clone);
 }
@@ -198,14 +173,9 @@ rte_graph_t
 rte_graph_clone(rte_graph_t id, const char *name, struct rte_graph_param *prm)
 {
 	rte_graph_t clone = RTE_GRAPH_ID_INVALID;
-	int rc;
 
 	hy_compat_lock();
-	rc = graph_clone(id, name, prm, &clone);
-	hy_compat_unlock();
-	if (rc < 0)
-		hy_compat_errno(rc);
-	return rc < 0 ? RTE_GRAPH_ID_INVALID : clone;
+	return hy_compat_end(graph_clone(id, name, prm, &clone)) < 0 ? RTE_GRAPH_ID_INVALID : clone;
 }
 
 int
@@ -222,10 +192,7 @@ hy_compat_graph_update(rte_graph_t id, const struct rte_graph_param *prm)
 		rc = param_check(graph->pub.name, prm);
 	if (rc == 0)
 		rc = hy_compat_graph_compile(graph, prm, NULL);
-	hy_compat_unlock();
-	if (rc < 0)
-		hy_compat_errno(rc);
-	return rc;
+	return hy_compat_end(rc);
 }
 
 /* Says how many objects nobody is going to free. */
@@ -248,10 +215,13 @@ int
 rte_graph_destroy(rte_graph_t id)
 {
 	struct compat_graph *graph, **link = &graphs;
+	int rc;
 
 	hy_compat_lock();
+	hy_registry_lock(); /* nobody leaves an image of the graph after the check */
 	graph = hy_compat_graph_of_id(id);
-	if (graph != NULL) {
+	rc = graph == NULL ? -ENOENT : hy_graph_destroy_check(graph->pub.core);
+	if (rc == 0) {
 		while (*link != graph)
 			link = &(*link)->next;
 		*link = graph->next;
@@ -259,10 +229,8 @@ rte_graph_destroy(rte_graph_t id)
 		hy_graph_destroy(graph->pub.core);
 		graph_free(graph);
 	}
-	hy_compat_unlock();
-	if (graph == NULL)
-		hy_compat_errno(-ENOENT);
-	return graph == NULL ? -ENOENT : 0;
+	hy_registry_unlock();
+	return hy_compat_end(rc);
 }
 
 void
@@ -275,12 +243,11 @@ rte_graph_t
 rte_graph_from_name(const char *name)
 {
 	const struct compat_graph *graph;
-	rte_graph_t id = RTE_GRAPH_ID_INVALID;
+	rte_graph_t id;
 
 	hy_compat_lock();
 	graph = hy_compat_graph_find(name);
-	if (graph != NULL)
-		id = graph->pub.id;
+	id = graph == NULL ? RTE_GRAPH_ID_INVALID : graph->pub.id;
 	hy_compat_unlock();
 	return id;
 }
@@ -292,9 +259,7 @@ rte_graph_id_to_name(rte_graph_t id)
 
 	hy_compat_lock();
 	graph = hy_compat_graph_of_id(id);
-	hy_compat_unlock();
-	if (graph == NULL)
-		hy_compat_errno(-EINVAL);
+	hy_compat_end(graph == NULL ? -EINVAL : 0);
 	return graph == NULL ? NULL : graph->pub.name;
 }
 
@@ -343,7 +308,7 @@ rte_graph_node_get(rte_graph_t graph_id, rte_node_t node_id)
 		shadow = hy_compat_shadow(graph, node_id);
 	hy_compat_unlock();
 	if (shadow == NULL)
-		hy_compat_errno(graph == NULL ? -EINVAL : -ENOENT);
+		rte_errno = graph == NULL ? EINVAL : ENOENT;
 	return shadow == NULL ? NULL : &shadow->pub;
 }
 
@@ -361,6 +326,6 @@ rte_graph_node_get_by_name(const char *graph_name, const char *name)
 		shadow = hy_compat_shadow(graph, node->id);
 	hy_compat_unlock();
 	if (shadow == NULL)
-		hy_compat_errno(-ENOENT);
+		rte_errno = ENOENT;
 	return shadow == NULL ? NULL : &shadow->pub;
 }

@@ -11,20 +11,9 @@
 
 static struct {
 	pthread_mutex_t lock;
-	struct compat_node **nodes; /* by id; nodes are never taken away */
+	struct compat_node **nodes; /* by id; nodes are never removed */
 	rte_node_t nb_nodes;
-} registry;
-
-/* Constructors of node files use the lock: it must be there before them. */
-RTE_INIT_PRIO(hy_compat_init, LOG)
-{
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(&registry.lock, &attr);
-	pthread_mutexattr_destroy(&attr);
-}
+} registry = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
 
 void
 hy_compat_lock(void)
@@ -38,10 +27,13 @@ hy_compat_unlock(void)
 	pthread_mutex_unlock(&registry.lock);
 }
 
-void
-hy_compat_errno(int rc)
+int
+hy_compat_end(int rc)
 {
-	rte_errno = -rc;
+	hy_compat_unlock();
+	if (rc < 0)
+		rte_errno = -rc;
+	return rc;
 }
 
 void
@@ -58,16 +50,12 @@ hy_compat_name_copy(char to[RTE_NODE_NAMESIZE], const char *from, const char *wh
 {
 	size_t n;
 
-	if (from == NULL) {
-		HY_LOG(ERR, "rte_graph: a %s without a name", what);
-		return -EINVAL;
-	}
+	if (from == NULL)
+		return HY_REFUSE(-EINVAL, "rte_graph: a %s without a name", what);
 	n = strnlen(from, RTE_NODE_NAMESIZE);
-	if (n == RTE_NODE_NAMESIZE) {
-		HY_LOG(ERR, "rte_graph: %s '%.*s...': a name has fewer than %d bytes", what,
-			RTE_NODE_NAMESIZE, from, RTE_NODE_NAMESIZE);
-		return -E2BIG;
-	}
+	if (n == RTE_NODE_NAMESIZE)
+		return HY_REFUSE(-E2BIG, "rte_graph: %s '%.*s...': a name has fewer than %d bytes",
+			what, RTE_NODE_NAMESIZE, from, RTE_NODE_NAMESIZE);
 	memcpy(to, from, n + 1);
 	return 0;
 }
@@ -161,11 +149,9 @@ xstats_copy(struct compat_node *node, const char *name,
 {
 	if (n == 0)
 		return 0;
-	if (n > UINT8_MAX) {
-		HY_LOG(ERR, "rte_graph: node '%s': %u counters, but it can have %u", name, n,
-			UINT8_MAX);
-		return -E2BIG;
-	}
+	if (n > UINT8_MAX)
+		return HY_REFUSE(-E2BIG, "rte_graph: node '%s': %u counters, but it can have %u",
+			name, n, UINT8_MAX);
 	node->xstat_desc = calloc(n, sizeof(*node->xstat_desc));
 	if (node->xstat_desc == NULL)
 		return -ENOMEM;
@@ -200,8 +186,7 @@ node_register(const struct compat_node *like, const char *name, const char *cons
 	if (rc < 0)
 		goto out;
 	if (hy_compat_node_find(name) != NULL) {
-		HY_LOG(ERR, "rte_graph: node '%s': the name is taken", name);
-		rc = -EEXIST;
+		rc = HY_REFUSE(-EEXIST, "rte_graph: node '%s': the name is taken", name);
 		goto out;
 	}
 	rc = hy_compat_edges_set(node, 0, targets, like->nb_edges);
@@ -212,10 +197,8 @@ node_register(const struct compat_node *like, const char *name, const char *cons
 out:
 	if (rc == -ENOMEM)
 		HY_LOG(ERR, "rte_graph: node '%s': not enough memory", name);
-	if (rc < 0) {
+	if (rc < 0)
 		node_free(node);
-		hy_compat_errno(rc);
-	}
 	return rc;
 }
 
@@ -226,9 +209,8 @@ __rte_node_register(const struct rte_node_register *reg)
 	struct compat_node like;
 
 	if (reg == NULL || reg->process == NULL) {
-		HY_LOG(ERR, "rte_graph: node '%.*s' has no process function", RTE_NODE_NAMESIZE,
-			reg == NULL ? "" : reg->name);
-		hy_compat_errno(-EINVAL);
+		rte_errno = HY_REFUSE(EINVAL, "rte_graph: node '%.*s' has no process function",
+			RTE_NODE_NAMESIZE, reg == NULL ? "" : reg->name);
 		return id;
 	}
 	like = (struct compat_node){
@@ -243,68 +225,44 @@ __rte_node_register(const struct rte_node_register *reg)
 		.nb_edges = reg->nb_edges,
 	};
 	hy_compat_lock();
-	node_register(&like, reg->name, reg->next_nodes, &id);
-	hy_compat_unlock();
+	hy_compat_end(node_register(&like, reg->name, reg->next_nodes, &id));
 	return id;
 }
 
-/* The targets of a node's edges, to be freed. There is one pointer more than edges. */
-static const char **
-targets_of(const struct compat_node *node)
+static int
+node_clone(rte_node_t id, const char *name, rte_node_t *clone)
 {
-	const char **targets = calloc(node->nb_edges + 1u, sizeof(*targets));
+	char whole[RTE_NODE_NAMESIZE];
+	struct compat_node like;
+	const char **targets;
+	int rc;
 
-	for (rte_edge_t e = 0; targets != NULL && e < node->nb_edges; e++)
-		targets[e] = node->edges[e];
-	return targets;
+	if (hy_compat_node(id) == NULL)
+		return HY_REFUSE(-EINVAL, "rte_graph: there is no node of id %u", id);
+	like = *hy_compat_node(id);
+	if (like.parent_id != RTE_NODE_ID_INVALID)
+		return HY_REFUSE(-EEXIST, "rte_graph: node '%s' is a clone, and cannot be cloned",
+			like.name);
+	like.parent_id = id;
+	rc = hy_compat_clone_name(like.name, name, whole);
+	if (rc < 0)
+		return rc;
+	targets = calloc(like.nb_edges + 1u, sizeof(*targets));
+	for (rte_edge_t e = 0; targets != NULL && e < like.nb_edges; e++)
+		targets[e] = like.edges[e];
+	rc = targets == NULL ? -ENOMEM : node_register(&like, whole, targets, clone);
+	free(targets);
+	return rc;
 }
 
 rte_node_t
 rte_node_clone(rte_node_t id, const char *name)
 {
 	rte_node_t clone = RTE_NODE_ID_INVALID;
-	const char **targets = NULL;
-	char whole[RTE_NODE_NAMESIZE];
-	struct compat_node like;
-	int rc = -EINVAL;
 
 	hy_compat_lock();
-	if (hy_compat_node(id) == NULL) {
-		HY_LOG(ERR, "rte_graph: there is no node of id %u", id);
-		goto out;
-	}
-	like = *hy_compat_node(id);
-	if (like.parent_id != RTE_NODE_ID_INVALID) {
-		HY_LOG(ERR, "rte_graph: node '%s' is a clone, and cannot be cloned", like.name);
-		rc = -EEXIST;
-		goto out;
-	}
-	like.parent_id = id;
-	rc = hy_compat_clone_name(like.name, name, whole);
-	if (rc < 0)
-		goto out;
-	targets = targets_of(&like);
-	rc = targets == NULL ? -ENOMEM : node_register(&like, whole, targets, &clone);
-out:
-	hy_compat_unlock();
-	free(targets);
-	if (rc < 0)
-		hy_compat_errno(rc);
+	hy_compat_end(node_clone(id, name, &clone));
 	return clone;
-}
-
-static int
-core_unregister(const struct compat_node *node)
-{
-	int rc;
-
-	hy_registry_lock();
-	hy_registry_own(node->core, NULL);
-	rc = hy_node_unregister(node->core);
-	if (rc < 0)
-		hy_registry_own(node->core, &hy_compat_owner);
-	hy_registry_unlock();
-	return rc;
 }
 
 int
@@ -316,14 +274,13 @@ rte_node_free(rte_node_t id)
 	hy_compat_lock();
 	node = hy_compat_node(id);
 	if (node == NULL) {
-		HY_LOG(ERR, "rte_graph: there is no node of id %u", id);
-		rc = -ENOENT;
+		rc = HY_REFUSE(-ENOENT, "rte_graph: there is no node of id %u", id);
 	} else if (hy_compat_node_used(node) || node->arcs > 0) {
-		HY_LOG(ERR, "rte_graph: node '%s' cannot be freed: a graph or an arc has it",
+		rc = HY_REFUSE(-EBUSY,
+			"rte_graph: node '%s' cannot be freed: a graph or an arc has it",
 			node->name);
-		rc = -EBUSY;
 	} else {
-		rc = core_unregister(node);
+		rc = hy_registry_unregister(node->core, &hy_compat_owner);
 	}
 	if (rc == 0) {
 		registry.nodes[id] = NULL;
@@ -334,10 +291,7 @@ rte_node_free(rte_node_t id)
 			registry.nb_nodes--;
 		node_free(node);
 	}
-	hy_compat_unlock();
-	if (rc < 0)
-		hy_compat_errno(rc);
-	return rc < 0 ? -1 : 0;
+	return hy_compat_end(rc) < 0 ? -1 : 0;
 }
 
 rte_node_t
@@ -358,9 +312,7 @@ rte_node_id_to_name(rte_node_t id)
 
 	hy_compat_lock();
 	node = hy_compat_node(id);
-	hy_compat_unlock();
-	if (node == NULL)
-		hy_compat_errno(-EINVAL);
+	hy_compat_end(node == NULL ? -EINVAL : 0);
 	return node == NULL ? NULL : node->name;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walk's side of shadows: running a node on a burst, and what its targets have no room for. */
+/* Shadows in a walk: runs a node on a burst, and keeps objects that its targets have no room for. */
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ run(const struct binding *binding, struct hy_node *core, uint16_t n)
 	return done;
 }
 
-/* Whether what is late is next: after the end of the stream, which it found full. */
+/* Whether late objects are next: after those of the stream, which was full. */
 static bool
 late_is_due(const struct hy_graph *graph, uint16_t n)
 {
@@ -39,7 +39,7 @@ run_burst(const struct binding *binding, struct hy_node *core, void **objs, uint
 	return run(binding, core, n);
 }
 
-/* Counts what it runs by itself: with the burst before, it may be more than a call can return. */
+/* Counts its objects itself: with the previous burst, they may exceed what a call can return. */
 static __rte_noinline void
 run_late(const struct binding *binding, struct hy_node *core)
 {

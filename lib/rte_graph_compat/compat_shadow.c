@@ -22,7 +22,7 @@
  */
 #define STREAM_SIZE ((UINT16_MAX + 1) * sizeof(void *))
 
-_Thread_local bool hy_compat_compiling;
+_Thread_local const struct compat_graph *hy_compat_compiling;
 
 static void **
 stream_new(void)
@@ -31,13 +31,6 @@ stream_new(void)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return stream == MAP_FAILED ? NULL : stream;
-}
-
-static struct table *
-table_ref(struct table *table)
-{
-	__atomic_fetch_add(&table->refs, 1, __ATOMIC_RELAXED);
-	return table;
 }
 
 static void
@@ -183,6 +176,23 @@ hy_compat_shadows_free(struct compat_graph *graph)
 	}
 }
 
+/* Whether the core compiles the adapter's graph, and not another one that an init() of it makes. */
+static bool
+is_compiled(const struct hy_graph *core)
+{
+	const struct compat_graph *graph = hy_compat_compiling;
+	struct hy_graph_params params;
+	char name[HY_NAME_SIZE];
+
+	if (graph == NULL)
+		return false;
+	hy_compat_core_name(name, graph->pub.name, graph->pub.id);
+	hy_graph_params_get(core, &params);
+	/* The name of a graph in creation is free, and any graph may have the operations of one that
+	 * exists. */
+	return params.ops == &graph->ops && strcmp(name, hy_graph_name(core)) == 0;
+}
+
 /*
  * Binds a node of the core to its shadow. If the shadow runs already, in an image of the graph that
  * this one is to replace, its init() has been called, and the worker must not notice.
@@ -194,7 +204,7 @@ hy_compat_bind(const struct hy_graph *core, struct hy_node *node, const void *co
 	const struct compat_node *from;
 	struct shadow *shadow;
 
-	if (!hy_compat_compiling)
+	if (!is_compiled(core))
 		return hy_node_refuse(core, node,
 			"is one of rte_graph's, and runs only in graphs of rte_graph_create()");
 	from = *(struct compat_node *const *)config;
@@ -209,46 +219,47 @@ hy_compat_bind(const struct hy_graph *core, struct hy_node *node, const void *co
 	}
 	shadow->bound++;
 	binding->shadow = shadow;
-	binding->table = table_ref(shadow->staged);
+	__atomic_fetch_add(&shadow->staged->refs, 1, __ATOMIC_RELAXED);
+	binding->table = shadow->staged;
 	return 0;
 }
 
-/* What is behind the stream goes as the stream does: the core knows nothing of it. */
-static void
-late_release(struct shadow *shadow)
-{
-	const struct compat_graph *graph = (const struct compat_graph *)shadow->pub.graph;
-
-	if (shadow->pub.nb_late > 0)
-		graph->ops.release(shadow->late, shadow->pub.nb_late);
-	shadow->pub.nb_late = 0;
-}
-
 void
-hy_compat_unbind(const struct hy_graph *core, struct hy_node *node)
+hy_compat_unbind(const struct hy_graph *core __rte_unused, struct hy_node *node)
 {
 	const struct binding *binding = node->ctx;
 	struct shadow *shadow = binding->shadow;
+	const struct compat_graph *graph = (const struct compat_graph *)shadow->pub.graph;
 
-	RTE_SET_USED(core);
 	if (--shadow->bound == 0) {
-		late_release(shadow);
+		/* What is behind the stream goes as that does: the core knows nothing of it. */
+		if (shadow->pub.nb_late > 0)
+			graph->ops.release(shadow->late, shadow->pub.nb_late);
+		shadow->pub.nb_late = 0;
 		if (shadow->from->fini != NULL)
 			shadow->from->fini(shadow->pub.graph, &shadow->pub);
 	}
 	table_unref(binding->table);
 }
 
+static bool
+has_node(const struct compat_graph *graph, const struct compat_node *node)
+{
+	for (const struct shadow *s = graph->shadows; s != NULL; s = s->next)
+		if (s->from == node)
+			return true;
+	return false;
+}
+
 bool
 hy_compat_node_used(const struct compat_node *node)
 {
 	const struct compat_graph *graph = NULL;
+	bool used = hy_compat_compiling != NULL && has_node(hy_compat_compiling, node);
 
-	while ((graph = hy_compat_graph_next(graph)) != NULL)
-		for (const struct shadow *s = graph->shadows; s != NULL; s = s->next)
-			if (s->from == node)
-				return true;
-	return false;
+	while (!used && (graph = hy_compat_graph_next(graph)) != NULL)
+		used = has_node(graph, node);
+	return used;
 }
 
 uint64_t

@@ -22,7 +22,7 @@ struct counts {
 	uint64_t *own; /* of the counters that the node has registered */
 };
 
-/* A node of one graph, and what was read of it last. */
+/* A node of one graph, and its last counts. */
 struct cell {
 	rte_graph_t graph_index; /* in the cluster */
 	rte_node_t node_index;   /* likewise */
@@ -31,7 +31,7 @@ struct cell {
 
 struct cluster_node {
 	struct rte_graph_cluster_node_stats stat; /* its xstat arrays are the cluster's */
-	struct counts base;                       /* what reset() left behind */
+	struct counts base;                       /* counts at the last reset() */
 };
 
 struct rte_graph_cluster_stats {
@@ -65,7 +65,7 @@ row_print(FILE *f, const struct rte_graph_cluster_node_stats *s)
 			s->xstat_count[i], "", "", "");
 }
 
-/* What prints the table when the program has no callback of its own. */
+/* Prints the table when the program has no callback. */
 static int
 table_print(bool is_first, bool is_last, void *cookie,
 	const struct rte_graph_cluster_node_stats *stats)
@@ -132,7 +132,7 @@ matches(const struct rte_graph_cluster_stats_param *prm, const char *name)
 	return false;
 }
 
-/* Whether every pattern matches a graph; says so if one does not. */
+/* Whether every pattern matches a graph; logs one that does not. */
 static bool
 patterns_match(const struct rte_graph_cluster_stats_param *prm)
 {
@@ -141,16 +141,15 @@ patterns_match(const struct rte_graph_cluster_stats_param *prm)
 
 		while (graph != NULL && fnmatch(prm->graph_patterns[p], graph->pub.name, 0) != 0)
 			graph = hy_compat_graph_next(graph);
-		if (graph == NULL) {
-			HY_LOG(ERR, "rte_graph: statistics: pattern '%s' matches no graph",
+		if (graph == NULL)
+			return HY_REFUSE(false,
+				"rte_graph: statistics: pattern '%s' matches no graph",
 				prm->graph_patterns[p]);
-			return false;
-		}
 	}
 	return true;
 }
 
-/* Takes all graphs that match, for which there is room. Returns 0 or -ENOMEM. */
+/* Adds all matching graphs, for which there is room. Returns 0 or -ENOMEM. */
 static int
 cluster_fill(struct rte_graph_cluster_stats *cluster,
 	const struct rte_graph_cluster_stats_param *prm)
@@ -198,7 +197,7 @@ rte_graph_cluster_stats_create(const struct rte_graph_cluster_stats_param *prm)
 
 	if (prm == NULL || prm->graph_patterns == NULL || prm->nb_graph_patterns == 0) {
 		HY_LOG(ERR, "rte_graph: statistics: no pattern is given");
-		hy_compat_errno(-EINVAL);
+		rte_errno = EINVAL;
 		return NULL;
 	}
 	cluster = calloc(1, sizeof(*cluster));
@@ -213,7 +212,7 @@ rte_graph_cluster_stats_create(const struct rte_graph_cluster_stats_param *prm)
 		HY_LOG(ERR, "rte_graph: statistics: not enough memory");
 	if (rc < 0) {
 		rte_graph_cluster_stats_destroy(cluster);
-		hy_compat_errno(rc);
+		rte_errno = -rc;
 		return NULL;
 	}
 	return cluster;
@@ -241,34 +240,21 @@ rte_graph_cluster_stats_destroy(struct rte_graph_cluster_stats *stat)
 static uint64_t
 cycles_of(const struct hy_stats *core, const struct rte_node *node, unsigned int *at)
 {
+	const struct hy_node_stats *found;
 	char name[HY_NAME_SIZE];
 
 	hy_compat_core_name(name, node->name, node->id);
-	for (unsigned int i = 0; i < core->nb_nodes; i++) {
-		const struct hy_node_stats *s = &core->nodes[(*at + i) % core->nb_nodes];
-
-		if (strcmp(s->name, name) == 0) {
-			*at = (*at + i + 1) % core->nb_nodes;
-			return s->cycles + s->idle_cycles;
-		}
-	}
-	return 0;
+	found = hy_stats_find(core, *at, name);
+	if (found == NULL)
+		return 0;
+	*at = (unsigned int)(found - core->nodes) + 1;
+	return found->cycles + found->idle_cycles;
 }
 
 static uint64_t
 count_read(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
-static void
-node_read(struct counts *counts, const struct rte_node *node)
-{
-	counts->calls = count_read(&node->total_calls);
-	counts->objs = count_read(&node->total_objs);
-	counts->cycles = node->total_cycles;
-	for (uint16_t i = 0; i < node->nb_xstats; i++)
-		counts->own[i] = count_read(&node->xstats[i]);
 }
 
 /* The shadow of a cell's node; NULL if that was freed, and another has its id. */
@@ -305,12 +291,16 @@ graph_read(struct rte_graph_cluster_stats *cluster, rte_graph_t g, size_t *cell)
 		node = &shadow->pub;
 		if (core != NULL)
 			node->total_cycles = cycles_of(core, node, &at);
-		node_read(&c->counts, node);
+		c->counts.calls = count_read(&node->total_calls);
+		c->counts.objs = count_read(&node->total_objs);
+		c->counts.cycles = node->total_cycles;
+		for (uint16_t i = 0; i < node->nb_xstats; i++)
+			c->counts.own[i] = count_read(&node->xstats[i]);
 	}
 	hy_stats_free(core);
 }
 
-/* Begins a sum: with what a reset left behind to be taken off. */
+/* Starts a sum, less the counts at the last reset. */
 static void
 sum_begin(struct cluster_node *node)
 {

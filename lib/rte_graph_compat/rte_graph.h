@@ -6,15 +6,14 @@
  * put `-I` *includedir*`/halyard/compat` before DPDK's include folders, and link with libhalyard.
  *
  * Functions have the names, parameters and results that DPDK's guide documents; where they differ
- * from what librte_graph does, the book's page on it says so. The macros below give each of them a
- * symbol of our own, so that a program may be linked with both libraries.
+ * from what librte_graph does, the book's page on it says so. The macros below give each that is not
+ * inline a symbol of our own, so that a program may be linked with both libraries.
  *
  * Unless a function says otherwise: it may be called from any thread after rte_eal_init() (those
  * that register nodes also before), also by a node's init(), sets rte_errno when it fails, logs
  * one line that names what was wrong, and has then changed nothing.
  */
-#ifndef HY_COMPAT_RTE_GRAPH_H
-#define HY_COMPAT_RTE_GRAPH_H
+#pragma once
 
 #ifdef _RTE_GRAPH_H_
 #error "DPDK's rte_graph.h was included before Halyard's: its -I must come after halyard/compat"
@@ -31,9 +30,7 @@
 
 #include <hy_graph.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
 /** @cond names Symbols of our own behind DPDK's names. */
 #define rte_graph_cluster_stats_create hy_compat_graph_cluster_stats_create
@@ -46,9 +43,7 @@ extern "C" {
 #define rte_graph_dump hy_compat_graph_dump
 #define rte_graph_export hy_compat_graph_export
 #define rte_graph_from_name hy_compat_graph_from_name
-#define rte_graph_has_stats_feature hy_compat_graph_has_stats_feature
 #define rte_graph_id_to_name hy_compat_graph_id_to_name
-#define rte_graph_is_invalid hy_compat_graph_is_invalid
 #define rte_graph_list_dump hy_compat_graph_list_dump
 #define rte_graph_lookup hy_compat_graph_lookup
 #define rte_graph_max_count hy_compat_graph_max_count
@@ -64,14 +59,10 @@ extern "C" {
 #define rte_node_free hy_compat_node_free
 #define rte_node_from_name hy_compat_node_from_name
 #define rte_node_id_to_name hy_compat_node_id_to_name
-#define rte_node_is_invalid hy_compat_node_is_invalid
 #define rte_node_list_dump hy_compat_node_list_dump
 #define rte_node_max_count hy_compat_node_max_count
-#define rte_edge_is_invalid hy_compat_edge_is_invalid
 #define __rte_node_register hy_compat_node_register
 /** @endcond */
-
-#pragma GCC visibility push(default)
 
 #define RTE_GRAPH_NAMESIZE 64                 /**< Room for a graph's name and its NUL. */
 #define RTE_NODE_NAMESIZE 64                  /**< Room for a node's name and its NUL. */
@@ -115,7 +106,7 @@ typedef int (*rte_node_init_t)(const struct rte_graph *graph, struct rte_node *n
 
 /**
  * Undoes rte_node_init_t; not called where that failed. Must not call functions of this header:
- * after a live change it runs in whatever thread is the first to find that the worker is through.
+ * after a live change it runs in the first thread that finds that the worker has left the old image.
  */
 typedef void (*rte_node_fini_t)(const struct rte_graph *graph, struct rte_node *node);
 
@@ -127,7 +118,7 @@ typedef void (*rte_node_fini_t)(const struct rte_graph *graph, struct rte_node *
 typedef int (*rte_graph_cluster_stats_cb_t)(bool is_first, bool is_last, void *cookie,
 	const struct rte_graph_cluster_node_stats *stats);
 
-/** Would be told of a burst for a graph that is bound to another lcore. Never called. */
+/** DPDK's notification of bursts for another lcore. Accepted, never called: none are handed over. */
 typedef void (*packets_enqueued_cb)(struct rte_graph *graph, uint64_t cb_priv);
 
 /** @cond Programs for a DPDK from before do not know of these fields, and do not set them. */
@@ -275,11 +266,13 @@ rte_edge_t rte_node_edge_count(rte_node_t id);
 
 /**
  * Leads edges elsewhere, and adds edges behind the last one. Graphs that exist are not changed.
+ * Edges that an arc uses (rte_graph_feature_arc.h) stay as they are until it is destroyed.
  *
  * @param from The first edge to set, at most the number of edges; RTE_EDGE_ID_INVALID: behind the
  * last one.
  * @return @p nb_edges, or 0: EINVAL no such node, @p from would leave a hole, or a name is NULL;
- * E2BIG a name is too long, or there would be too many edges; ENOMEM.
+ * E2BIG a name is too long, or there would be too many edges; EBUSY an arc uses an edge that would
+ * lead elsewhere; ENOMEM.
  */
 rte_edge_t rte_node_edge_update(rte_node_t id, rte_edge_t from, const char **next_nodes,
 	uint16_t nb_edges);
@@ -287,7 +280,8 @@ rte_edge_t rte_node_edge_update(rte_node_t id, rte_edge_t from, const char **nex
 /**
  * Takes the last edges away. Graphs that exist are not changed.
  *
- * @return @p size, or RTE_EDGE_ID_INVALID: EINVAL no such node; E2BIG it has fewer edges.
+ * @return @p size, or RTE_EDGE_ID_INVALID: EINVAL no such node; E2BIG it has fewer edges; EBUSY
+ * an arc uses one that would go.
  */
 rte_edge_t rte_node_edge_shrink(rte_node_t id, rte_edge_t size);
 
@@ -317,7 +311,7 @@ void rte_node_list_dump(FILE *f);
  * without an edge, an edge into a source or to the node itself, a target that is not registered,
  * or a node that no source reaches; EFAULT a pattern matches no node; EEXIST the name is taken;
  * E2BIG the name is too long; ENOSPC a node has too many targets, or there are too many graphs;
- * ENOMEM; ENOTSUP pcap_enable is set; or what an init() returned, upon which those that had
+ * ENOMEM; ENOTSUP pcap_enable is set; EBUSY called by a node's init(); or what an init() returned, upon which those that had
  * succeeded were undone by fini().
  */
 rte_graph_t rte_graph_create(const char *name, struct rte_graph_param *prm);
@@ -337,7 +331,8 @@ rte_graph_t rte_graph_clone(rte_graph_t id, const char *name, struct rte_graph_p
  * Destroys a graph: releases the objects that wait in it (see hy_compat_graph_objects()), calls
  * fini() of its nodes, frees it. No thread may be walking it.
  *
- * @return 0, or -ENOENT.
+ * @return 0; -ENOENT; -EBUSY called by an init() in a change of the graph; -EDEADLK by its worker, as
+ * hy_graph_destroy().
  */
 int rte_graph_destroy(rte_graph_t id);
 
@@ -357,7 +352,7 @@ int hy_compat_graph_update(rte_graph_t id, const struct rte_graph_param *prm);
 /**
  * Sets what may be done to the objects of a graph. release() frees those that wait in the graph when
  * it is destroyed, and those of which there are too many for a stream; it may also be called by
- * whatever thread is the first to find that the worker is through with a live change. copy() allows
+ * the first thread that finds that the worker has left the image before a live change. copy() allows
  * hy_capture_start() on graph->core, snapshot() and format() say what a trace shows. For packets,
  * pass &hy_mbuf_ops (hy_mbuf.h).
  *
@@ -463,10 +458,4 @@ rte_graph_has_stats_feature(void)
 	return 1;
 }
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -10,8 +10,7 @@
  * from any thread, and logs one line that names what was wrong when it fails; it has then changed
  * nothing. rte_graph_feature_arc_worker.h is what nodes call.
  */
-#ifndef HY_COMPAT_RTE_GRAPH_FEATURE_ARC_H
-#define HY_COMPAT_RTE_GRAPH_FEATURE_ARC_H
+#pragma once
 
 #ifdef _RTE_GRAPH_FEATURE_ARC_H_
 #error "DPDK's rte_graph_feature_arc.h was included before Halyard's"
@@ -27,9 +26,7 @@
 
 #include "rte_graph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
 /** @cond names Symbols of our own behind DPDK's names. */
 #define rte_graph_feature_add hy_compat_feature_add
@@ -48,8 +45,6 @@ extern "C" {
 #define __rte_graph_feature_arc_register hy_compat_feature_arc_register
 #define __rte_graph_feature_register hy_compat_feature_register
 /** @endcond */
-
-#pragma GCC visibility push(default)
 
 #define RTE_GRAPH_FEATURE_ARC_NAMELEN RTE_NODE_NAMESIZE /**< Room for a name and its NUL. */
 
@@ -219,10 +214,4 @@ int rte_graph_feature_arc_feature_to_node(rte_graph_feature_arc_t arc, rte_graph
  */
 uint32_t rte_graph_feature_arc_names_get(char *arc_names[]);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -8,8 +8,7 @@
  * that one's data) is one 64-bit word, which is loaded and stored whole: no edge goes with another
  * change's data.
  */
-#ifndef HY_COMPAT_RTE_GRAPH_FEATURE_ARC_WORKER_H
-#define HY_COMPAT_RTE_GRAPH_FEATURE_ARC_WORKER_H
+#pragma once
 
 #ifdef _RTE_GRAPH_FEATURE_ARC_WORKER_H_
 #error "DPDK's rte_graph_feature_arc_worker.h was included before Halyard's"
@@ -22,9 +21,7 @@
 #include "rte_graph_feature_arc.h"
 #include "rte_graph_worker.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
 /** @cond names Names of our own behind DPDK's. */
 #define rte_graph_feature_arc_get hy_compat_feature_arc_get
@@ -58,12 +55,8 @@ struct rte_graph_feature_arc_mbuf_dynfields {
 	rte_graph_feature_data_t feature_data; /**< Of the feature that it goes to. */
 };
 
-#pragma GCC visibility push(default)
-
 /** @return An arc, valid until it is destroyed, or NULL. */
 struct rte_graph_feature_arc *rte_graph_feature_arc_get(rte_graph_feature_arc_t arc);
-
-#pragma GCC visibility pop
 
 /** @return What an mbuf carries through the arc of this mbuf_dyn_offset. */
 static __rte_always_inline struct rte_graph_feature_arc_mbuf_dynfields *
@@ -162,8 +155,4 @@ rte_graph_feature_arc_feature_data_prefetch(struct rte_graph_feature_arc *arc,
 	rte_prefetch0(&arc->words[fdata]);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

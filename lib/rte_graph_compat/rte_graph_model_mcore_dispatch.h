@@ -7,14 +7,11 @@
  *
  * Included by rte_graph_worker.h.
  */
-#ifndef HY_COMPAT_RTE_GRAPH_MODEL_MCORE_DISPATCH_H
-#define HY_COMPAT_RTE_GRAPH_MODEL_MCORE_DISPATCH_H
+#pragma once
 
 #include "rte_graph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
 /** @cond names Symbols of our own behind DPDK's names. */
 #define rte_graph_model_is_valid hy_compat_graph_model_is_valid
@@ -24,8 +21,6 @@ extern "C" {
 #define rte_graph_worker_model_get hy_compat_graph_worker_model_get
 #define rte_graph_worker_model_set hy_compat_graph_worker_model_set
 /** @endcond */
-
-#pragma GCC visibility push(default)
 
 #define RTE_GRAPH_MODEL_RTC 0            /**< A walk runs all nodes. What graphs begin with. */
 #define RTE_GRAPH_MODEL_MCORE_DISPATCH 1 /**< A graph can be bound to an lcore. */
@@ -65,10 +60,4 @@ int rte_graph_model_mcore_dispatch_core_bind(rte_graph_t id, int lcore);
 /** Undoes rte_graph_model_mcore_dispatch_core_bind(). */
 void rte_graph_model_mcore_dispatch_core_unbind(rte_graph_t id);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -11,8 +11,7 @@
  *
  * Everything here belongs to the one thread that walks the graph.
  */
-#ifndef HY_COMPAT_RTE_GRAPH_WORKER_H
-#define HY_COMPAT_RTE_GRAPH_WORKER_H
+#pragma once
 
 #ifdef _RTE_GRAPH_WORKER_H_
 #error "DPDK's rte_graph_worker.h was included before Halyard's"
@@ -34,25 +33,7 @@
 #include "rte_graph.h"
 #include "rte_graph_model_mcore_dispatch.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/** @cond names Names of our own behind DPDK's. */
-#define rte_graph_walk hy_compat_graph_walk
-#define rte_graph_walk_mcore_dispatch hy_compat_graph_walk_mcore_dispatch
-#define rte_graph_walk_rtc hy_compat_graph_walk_rtc
-#define rte_graph_worker_model_no_check_get hy_compat_graph_worker_model_no_check_get
-#define rte_node_enqueue hy_compat_node_enqueue
-#define rte_node_enqueue_next hy_compat_node_enqueue_next
-#define rte_node_enqueue_x1 hy_compat_node_enqueue_x1
-#define rte_node_enqueue_x2 hy_compat_node_enqueue_x2
-#define rte_node_enqueue_x4 hy_compat_node_enqueue_x4
-#define rte_node_next_stream_get hy_compat_node_next_stream_get
-#define rte_node_next_stream_move hy_compat_node_next_stream_move
-#define rte_node_next_stream_put hy_compat_node_next_stream_put
-#define rte_node_xstat_increment hy_compat_node_xstat_increment
-/** @endcond */
+HY_API_BEGIN
 
 /** A graph, as node code sees it. */
 struct rte_graph {
@@ -121,8 +102,6 @@ struct rte_node {
 
 /** @cond adapter Not for node code. */
 
-#pragma GCC visibility push(default)
-
 /*
  * Sends objects for which there is not room enough in the target's stream: those that do not fit
  * run after it, up to 65,535 a node. What is beyond that is released, and counted as the core's
@@ -130,8 +109,6 @@ struct rte_node {
  */
 void hy_compat_send_late(struct rte_graph *graph, struct rte_node *node, rte_edge_t next,
 	void **objs, uint32_t n);
-
-#pragma GCC visibility pop
 
 static __rte_always_inline void
 hy_compat_send(struct rte_graph *graph, struct rte_node *node, rte_edge_t next, void **objs,
@@ -203,11 +180,9 @@ rte_node_enqueue_next(struct rte_graph *graph, struct rte_node *node, rte_edge_t
  * @return Where to write them. The next call for the same edge returns the same place.
  */
 static inline void **
-rte_node_next_stream_get(struct rte_graph *graph, struct rte_node *node, rte_edge_t next,
-	uint16_t nb_objs)
+rte_node_next_stream_get(struct rte_graph *graph __rte_unused, struct rte_node *node,
+	rte_edge_t next, uint16_t nb_objs __rte_unused)
 {
-	RTE_SET_USED(graph);
-	RTE_SET_USED(nb_objs);
 	return node->edges[next].stream;
 }
 
@@ -265,8 +240,4 @@ rte_graph_walk_mcore_dispatch(struct rte_graph *graph)
 	hy_graph_walk(graph->core);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

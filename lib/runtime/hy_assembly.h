@@ -9,21 +9,16 @@
  * of hy_graph.h return, of which some log the reason. Nodes that were made stay until
  * hy_hal_destroy().
  */
-#ifndef HY_ASSEMBLY_H
-#define HY_ASSEMBLY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <hy_ports.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
-#pragma GCC visibility push(default)
-
-#define HY_TX_NO_EDGE UINT16_MAX /**< The edge to a port that is none of the program's. */
+#define HY_TX_NO_EDGE UINT16_MAX /**< The edge to a port that the program does not use. */
 
 /** Which worker polls a receive queue. */
 struct hy_rx_queue {
@@ -87,7 +82,7 @@ int hy_rx_nodes(const struct hy_ends *ends);
  * Makes a node of ethdev_tx for each port, "ethdev_tx-PORT", and an edge to it.
  *
  * @param from The node that sends.
- * @param[out] edge The edge of @p from by port; HY_TX_NO_EDGE for numbers that are none of ports.
+ * @param[out] edge The edge of @p from by port; HY_TX_NO_EDGE for other port numbers.
  */
 int hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[RTE_MAX_ETHPORTS]);
 
@@ -98,10 +93,4 @@ int hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[RTE_M
  */
 int hy_event_nodes(const struct hy_ends *ends, uint8_t device);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -6,22 +6,19 @@
  *
  * A document is named by an option of the command line, with which messages begin. All are reported
  * by hy_terminal_error(). Its file is opened when the program is otherwise ready and emptied when
- * nothing can fail any more, so that a start that is refused leaves it unchanged.
+ * nothing can be refused any more, so that a start that is refused leaves it unchanged.
  *
  * A document is used by one thread at a time. Functions return 0 or a negative errno value.
  */
-#ifndef HY_DOCUMENT_H
-#define HY_DOCUMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** A file that the program reads; must not be overwritten. */
 struct hy_input {
@@ -30,16 +27,17 @@ struct hy_input {
 };
 
 /**
- * Finds a file among those that the program reads, whatever paths lead to it. Any thread.
+ * Finds a file among those that the program reads and the libraries that it has loaded, plugins and
+ * drivers included, also by another path. Any thread.
  *
- * @return The input's option; NULL: the file is none of them.
+ * @return The input's option, or "a loaded library"; NULL: the file is none of them.
  */
 const char *hy_input_find(const struct hy_input *inputs, unsigned int nb_inputs, const char *name);
 
 /** A document. Zeroed: none. The program may read wanted and standard; the rest is private. */
 struct hy_document {
 	const char *option;             /**< Of the command line; outlives the document. */
-	const char *name;               /**< Its value, likewise. */
+	const char *name;               /**< Its value; lives as long as the process. */
 	bool wanted;                    /**< Opened, and not finished. */
 	bool standard;                  /**< It is standard output, not a file. */
 	int fd;                         /**< Private, as all that follow: its file. */
@@ -61,7 +59,12 @@ struct hy_document {
 int hy_document_open(struct hy_document *document, const char *option, const char *name, bool dash,
 	const struct hy_input *inputs, unsigned int nb_inputs);
 
-/** Empties the file. @return 0; what truncating it failed with (reported). */
+/**
+ * Empties the file, even while the program is stopped. Where that fails, the document is not wanted
+ * any more.
+ *
+ * @return 0; what truncating it failed with (reported).
+ */
 int hy_document_empty(struct hy_document *document);
 
 /** Closes the file if it is still open and no thread writes it. */
@@ -85,8 +88,8 @@ bool hy_document_writing(const struct hy_document *document);
 /**
  * Looks whether the text is in the file, without waiting for it.
  *
- * @param[out] rc If so: 0; or what writing it failed with, -ENOENT if the file was removed
- * meanwhile.
+ * @param[out] rc If so: 0; or what writing it failed with, -ENOENT if the file was removed or
+ * renamed meanwhile.
  */
 bool hy_document_written(struct hy_document *document, int *rc);
 
@@ -131,10 +134,4 @@ void hy_dump_poll(const struct hy_dump *dump, FILE *out);
  */
 int hy_dump_finish(const struct hy_dump *dump, FILE *out);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -6,19 +6,16 @@
  *
  * Any thread may call these functions, before and after rte_eal_init().
  */
-#ifndef HY_OPTION_H
-#define HY_OPTION_H
+#pragma once
 
 #include <stdbool.h>
+
+#include <rte_ether.h>
 
 #include <hy_ip4_filter.h>
 #include <hy_terminal.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 #define HY_OPTION_ERROR_SIZE 2048 /**< Bytes of a reason that repeats a value, with its NUL. */
 
@@ -41,6 +38,29 @@ int hy_option_number(const char *option, const char *text, unsigned int min, uns
 	unsigned int *value);
 
 /**
+ * Reads the decimal number in front of a separator, as in "0=8" or "7=1,02:00:00:00:00:01".
+ *
+ * @param[in,out] text Moves behind the separator.
+ * @param form What the whole value has to look like, "PORT=PACKETS".
+ * @return 0; -EINVAL there is no separator, or no number from 0 to @p max before it (reported).
+ */
+int hy_option_number_before(const char *option, const char **text, char separator, const char *form,
+	unsigned int max, unsigned int *value);
+
+/** Reads a MAC address, MM:MM:MM:MM:MM:MM. @return 0; -EINVAL @p text is none (reported). */
+int hy_option_mac(const char *option, const char *text, struct rte_ether_addr *mac);
+
+/**
+ * Reads one of several words.
+ *
+ * @param words NULL for numbers that have no word.
+ * @param form The words as a sentence lists them: "poll, eventdev or dispatch".
+ * @return 0 with its number in @p value; -EINVAL @p text is none of them (reported).
+ */
+int hy_option_word(const char *option, const char *text, const char *const *words,
+	unsigned int nb_words, const char *form, unsigned int *value);
+
+/**
  * Reads one condition of a filter: "src=PREFIX", "dst=PREFIX" or "proto=NUMBER".
  *
  * @param word Is cut to pieces.
@@ -53,10 +73,4 @@ int hy_option_condition(const char *option, char *word, struct hy_ip4_filter *fi
 /** Reads a whole filter: conditions with commas between. As hy_option_condition(). */
 int hy_option_filter(const char *option, char *text, struct hy_ip4_filter *filter);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -14,8 +14,7 @@
  * called by any thread. Functions return 0 or a negative errno. Those that take @p error write one
  * sentence there, in HY_HAL_ERROR_SIZE bytes, which names the port and what it accepts.
  */
-#ifndef HY_PORTS_H
-#define HY_PORTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,11 +22,7 @@
 
 #include <hy_hal_live.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 #define HY_PORT_DESCRIPTORS 1024 /**< Descriptors of a queue, unless params say otherwise. */
 
@@ -41,7 +36,7 @@ struct hy_port_params {
 	uint16_t nb_rx_queues;
 	uint16_t nb_tx_queues; /**< Transmit queues: one for each worker that sends. */
 	uint16_t nb_rxd;       /**< Descriptors of a receive queue; 0: HY_PORT_DESCRIPTORS. */
-	uint16_t nb_txd;       /**< Descriptors of a transmit queue; likewise. */
+	uint16_t nb_txd;       /**< Descriptors of a transmit queue; 0: HY_PORT_DESCRIPTORS. */
 	uint32_t max_len;      /**< Longest frame in bytes, with CRC; 0: 1518. */
 	/** RTE_ETH_RSS_ bits for several queues, as far as the device has them; 0: IP, TCP, UDP. */
 	uint64_t rss;
@@ -76,7 +71,7 @@ struct hy_ports_params {
 int hy_ports_start(struct hy_hal *hal, const struct hy_ports_params *params, char *error);
 
 /**
- * Sees to what has happened to the ports, a step at a time, without waiting: resets those that ask
+ * Handles events of the ports, a step at a time, without waiting: resets those that ask
  * for it, closes those that were removed (hy_hal_poll()), and looks at links and what drivers lost.
  * Links that interrupt are seen at once, others within a second. Without ports, nothing happens.
  *
@@ -142,10 +137,4 @@ int hy_port_find(const char *name, uint16_t *port);
 int hy_ports_find(struct hy_hal *hal, char *const *names, unsigned int n, uint16_t *ports,
 	char *error);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

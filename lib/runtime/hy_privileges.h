@@ -5,18 +5,16 @@
  *
  * Messages name the option --user, by which programs take the user to become.
  */
-#ifndef HY_PRIVILEGES_H
-#define HY_PRIVILEGES_H
+#pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
-/** The user whom a program becomes. Both are 0 where it stays who it is. */
+/** The user that a program changes to. Both members are 0 if it does not change. */
 struct hy_user {
 	uint32_t uid; /**< User. */
 	uint32_t gid; /**< Group, its only one. */
@@ -49,6 +47,9 @@ int hy_privileges_begin(void);
  */
 int hy_privileges_drop(const struct hy_user *user);
 
+/** Whether hy_privileges_drop() has given up rights. Any thread. */
+bool hy_privileges_dropped(void);
+
 /**
  * What to add to a message on a file that could not be opened. Any thread.
  *
@@ -58,10 +59,4 @@ int hy_privileges_drop(const struct hy_user *user);
  */
 const char *hy_privileges_note(const char *path, int access);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

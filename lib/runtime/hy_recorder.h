@@ -17,8 +17,7 @@
  * Functions return 0 or a negative errno value. Those that take @p error write the reason there,
  * HY_OPTION_ERROR_SIZE bytes.
  */
-#ifndef HY_RECORDER_H
-#define HY_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,11 +27,7 @@
 #include <hy_graph.h>
 #include <hy_option.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** How far the capture is, or how far the last one was. */
 struct hy_recorder_state {
@@ -61,7 +56,8 @@ int hy_recorder_check(const char *text);
  * Allows captures from now on, and starts one. Main thread; the graphs exist.
  *
  * @param text Of the option --capture, with which messages begin; NULL: start none now.
- * @return 0; -EINVAL the capture could not start (reported), and hy_recorder_end() was called.
+ * @return 0, also if the file was emptied and then failed (reported): hy_recorder_end() returns -EIO;
+ * -EINVAL the capture could not start (reported), and hy_recorder_end() was called.
  */
 int hy_recorder_begin(const struct hy_recorder_params *params, const char *text);
 
@@ -85,10 +81,4 @@ int hy_recorder_stop(char *error);
 /** Reads how far the capture is. Any thread. */
 void hy_recorder_status(struct hy_recorder_state *state);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

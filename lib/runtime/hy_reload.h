@@ -5,16 +5,13 @@
  * checked before anything changes; if one is refused, or its content cannot be applied, all stays
  * as it was.
  */
-#ifndef HY_RELOAD_H
-#define HY_RELOAD_H
+#pragma once
 
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_policy.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 #define HY_RELOAD_ERROR_SIZE 4096 /**< Bytes of a reason, with its NUL. */
 
@@ -27,7 +24,7 @@ struct hy_reload_part {
 	const char *what; /**< In messages: "routes". */
 	const char *path; /**< Of the file. */
 	/** Reads and checks the file; changes nothing that workers see. */
-	int (*read)(void *arg, char *error);
+	int (*read)(void *arg, const char *path, char *error);
 	/** Applies what was read, or nothing of it. */
 	int (*apply)(void *arg, char *error);
 	/** Takes apply() back. NULL: the part is the last one. */
@@ -35,7 +32,7 @@ struct hy_reload_part {
 	/** Frees what read() and apply() hold; called once read() was, whatever that returned. */
 	void (*end)(void *arg);
 	/** Puts the change in words: "routes: 3 added". Called before end(). */
-	void (*say)(const void *arg, FILE *out);
+	void (*say)(void *arg, FILE *out);
 	void *arg; /**< For these functions. */
 };
 
@@ -48,10 +45,20 @@ struct hy_reload_part {
  */
 int hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out);
 
-#pragma GCC visibility pop
+/**
+ * Reads and applies one part without a word, when a program starts.
+ *
+ * @param[out] error Why not; HY_RELOAD_ERROR_SIZE bytes.
+ * @return 0; what the function returned that failed.
+ */
+int hy_reload_start(const struct hy_reload_part *part, char *error);
 
-#ifdef __cplusplus
-}
-#endif
+/**
+ * A policy as a part: its rules become those of a file that hy_policy_load() reads. It has no undo(),
+ * so that it is the last part.
+ *
+ * @param path Outlives the part.
+ */
+struct hy_reload_part hy_reload_policy(struct hy_policy *policy, const char *path);
 
-#endif
+HY_API_END

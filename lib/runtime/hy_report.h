@@ -7,25 +7,20 @@
  * Use, in this order: hy_report_port_add() when ports and graphs exist; hy_report_start() when
  * workers start; hy_report_read_between_walks() and hy_report_table() for each table while packets
  * flow; hy_report_read() once the workers have stopped and before graphs are destroyed. Then the
- * program destroys graphs, stops ports, and sets what that left over: under_way, mbufs_in_use and
- * mbufs_total. hy_report_table(), hy_report_balance() and hy_report_json() are last. What a program
+ * program destroys graphs, stops ports, and sets what that left over: under_way, events_freed,
+ * mbufs_in_use and mbufs_total. hy_report_table(), hy_report_balance() and hy_report_json() are last. What a program
  * knows besides, it prints before, between or after.
  *
  * For the control thread that uses the HAL. Nothing is written but to the FILE that is handed over.
  */
-#ifndef HY_REPORT_H
-#define HY_REPORT_H
+#pragma once
 
 #include <rte_ethdev.h>
 
+#include <hy_mode_options.h>
 #include <hy_ports.h>
-#include <hy_workers.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** A port. */
 struct hy_report_port {
@@ -48,10 +43,11 @@ struct hy_report_worker {
 	struct hy_idle_stats rest; /**< Its rest. */
 };
 
-/** A report. Zeroed but for hal and all, before the first call. */
+/** A report. Zeroed but for hal, all and mode, before the first call. */
 struct hy_report {
-	const struct hy_hal *hal;     /**< That placed the nodes; outlives the report. */
-	const struct hy_workers *all; /**< The workers; outlive the last read. */
+	const struct hy_hal *hal;           /**< That placed the nodes; outlives the report. */
+	const struct hy_workers *all;       /**< The workers; outlive the last read. */
+	const struct hy_mode_options *mode; /**< How packets reach them; NULL: they poll. */
 	struct hy_report_port
 		ports[RTE_MAX_ETHPORTS]; /**< In the order in which they were added. */
 	unsigned int nb_ports;           /**< Entries of ports. */
@@ -64,12 +60,16 @@ struct hy_report {
 	double seconds;            /**< From start to stats while packets flow; 0 at the end. */
 	double interval;           /**< From before to stats, likewise. */
 	uint64_t under_way;        /**< Packets freed that were between workers. */
+	uint64_t events_freed;     /**< Packets freed that were in the event device. */
 	unsigned int mbufs_in_use; /**< Packet buffers that are in no pool at the end. */
 	unsigned int mbufs_total;  /**< Packet buffers of all pools. */
 };
 
 /** Adds a port that runs; at most RTE_MAX_ETHPORTS. @param fed As in struct hy_report_port. */
 void hy_report_port_add(struct hy_report *report, uint16_t port, const char *fed);
+
+/** Adds the ports of the ends; with an event device, fed by the ports' own nodes of the family next. */
+void hy_report_ends_add(struct hy_report *report, const struct hy_ends *ends);
 
 /** @return "up", "down" or "gone". */
 const char *hy_report_port_state(const struct hy_report *report, uint16_t port);
@@ -95,10 +95,13 @@ void hy_report_free(struct hy_report *report);
 /** Prints which variant each node runs, and where: a line a node. */
 void hy_report_picks(const struct hy_report *report, FILE *out);
 
-/** Prints nodes and drops by reason; while packets flow, also the time, rates and ports. */
+/**
+ * Prints nodes, their counters, drops by reason, and what workers handed over to one another; while
+ * packets flow, also the time, rates and ports.
+ */
 void hy_report_table(const struct hy_report *report, FILE *out);
 
-/** Prints how workers rested. */
+/** Prints how workers rested, if --idle lets them. */
 void hy_report_rest(const struct hy_report *report, FILE *out);
 
 /**
@@ -109,16 +112,15 @@ void hy_report_rest(const struct hy_report *report, FILE *out);
 bool hy_report_balance(const struct hy_report *report, FILE *out);
 
 /**
- * Prints one JSON object: "ports", "nodes", "workers", "drops", "totals" and "mbufs".
+ * Prints one JSON object: "ports", "nodes", "workers", "event", "dispatch", "drops", "totals" and
+ * "mbufs".
  *
- * @param more Prints members of the program's own between workers and drops, each followed by a
+ * @param more Prints members of the program's own between dispatch and drops, each followed by a
  * comma; NULL: none.
  * @param arg For more.
  */
 void hy_report_json(const struct hy_report *report, void (*more)(const void *arg, FILE *out),
 	const void *arg, FILE *out);
-
-#define HY_REASONS_MAX 64 /**< Most drop reasons that are told apart. */
 
 /** A drop reason, over all nodes that have it. Valid as the statistics are. */
 struct hy_reason {
@@ -128,12 +130,13 @@ struct hy_reason {
 };
 
 /**
- * Sums up drops by reason; those of the graph core only if there were any.
+ * Sums up the drops of the next reason; of the reasons of the graph core only those that occurred.
  *
- * @return Entries of @p reasons that were filled in.
+ * @param[in,out] at 0 before the first call; moves on.
+ * @return Whether there was another reason, now in @p reason.
  */
-unsigned int hy_report_drops(const struct hy_report *report, const struct hy_stats *stats,
-	struct hy_reason reasons[HY_REASONS_MAX]);
+bool hy_report_drop(const struct hy_report *report, const struct hy_stats *stats, unsigned int *at,
+	struct hy_reason *reason);
 
 /** Sums up packets that were taken from a port, and sent on it. */
 uint64_t hy_report_rx(const struct hy_report *report, const struct hy_stats *stats,
@@ -142,10 +145,4 @@ uint64_t hy_report_rx(const struct hy_report *report, const struct hy_stats *sta
 uint64_t hy_report_tx(const struct hy_report *report, const struct hy_stats *stats,
 	const struct hy_report_port *port);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -9,16 +9,13 @@
  * that would end the process, such as SIGPIPE and SIGUSR2, are ignored, except for those that leave
  * a core dump of use (SIGSEGV, SIGABRT and the like) and those that no process can catch.
  */
-#ifndef HY_SIGNALS_H
-#define HY_SIGNALS_H
+#pragma once
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** Private: public only so that a worker can ask hy_stopping() in every walk at the cost of a load. */
 extern bool hy_stop_flag;
@@ -48,10 +45,4 @@ void hy_signals_catch(void);
  */
 bool hy_signals_take(int signal);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

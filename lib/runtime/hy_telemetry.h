@@ -6,18 +6,13 @@
  *
  * DPDK calls commands on a thread of its own.
  */
-#ifndef HY_TELEMETRY_H
-#define HY_TELEMETRY_H
+#pragma once
 
 #include <rte_telemetry.h>
 
 #include <hy_report.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 #define HY_TELEMETRY_PREFIX_MAX 16 /**< Most characters of a prefix. */
 
@@ -68,10 +63,20 @@ void hy_telemetry_end(void);
  */
 int hy_telemetry_error(const char *error, struct rte_tel_data *data);
 
-#pragma GCC visibility pop
+/**
+ * Adds a text of any characters to a dictionary. DPDK's answer would be no JSON if it had others than
+ * ASCII's: each of their bytes becomes '?'. What is longer than a string of telemetry's is cut.
+ *
+ * @return 0; what adding to @p dict failed with.
+ */
+int hy_telemetry_text(struct rte_tel_data *dict, const char *name, const char *text);
 
-#ifdef __cplusplus
-}
-#endif
+/**
+ * Adds what is known of a port's link and losses to a dictionary: "link", "link_mbps",
+ * "link_changes", "missed", "no_mbuf", "rx_errors" and "tx_errors".
+ *
+ * @return 0; what adding to @p data failed with.
+ */
+int hy_telemetry_port(const struct hy_port_status *status, struct rte_tel_data *data);
 
-#endif
+HY_API_END

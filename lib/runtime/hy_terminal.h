@@ -2,29 +2,29 @@
 /**
  * @file
  * Standard output and standard error of a program that must not wait for their readers: a terminal
- * with flow control, or a pipe whose reader has stopped. And the form of the program's messages.
+ * with flow control, a pipe whose reader has stopped, or a file on a disk that stalls. And the form of
+ * the program's messages.
  */
-#ifndef HY_TERMINAL_H
-#define HY_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 
 #include <rte_common.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /**
  * Replaces stdout and stderr by streams that wait for their readers only as hy_terminal_hurry()
  * says. What passes stderr is made harmless as by hy_printable_lines(); stdout is left as it is, as
- * it may be a report. To be called on the main thread, after hy_file_prepare() and hy_about(), and
- * before there are other threads.
+ * it may be a report. To be called on the main thread, after hy_file_prepare(), hy_about() and
+ * hy_privileges_begin(), and before rte_eal_init() and other threads. Starts a thread for each of the
+ * two that is a regular file. DPDK's log goes to stderr alone, and not to a syslog or journal daemon,
+ * which may stall, too.
  *
  * @param program The program's name, with which messages begin; lives as long as the process.
- * @return 0; -ENOMEM (reported on standard error).
+ * @return 0; -ENOMEM; or what starting a thread failed with. Errors are reported on standard error.
  */
 int hy_terminal_begin(const char *program);
 
@@ -53,10 +53,16 @@ int hy_terminal_end(void);
  */
 void hy_terminal_error(const char *format, ...) __rte_format_printf(1, 2);
 
-#pragma GCC visibility pop
+/** Prints a message of hy_terminal_error(). Its value is @p rc, to be returned. */
+#define hy_terminal_refuse(rc, ...) (hy_terminal_error(__VA_ARGS__), (rc))
 
-#ifdef __cplusplus
-}
-#endif
+/**
+ * Prints what a negative errno means, as a message of hy_terminal_error().
+ *
+ * @param what What failed; it stands before the reason.
+ * @param rc   A negative errno; prints nothing otherwise.
+ * @return @p rc.
+ */
+int hy_terminal_report(const char *what, int rc);
 
-#endif
+HY_API_END

@@ -9,19 +9,14 @@
  *
  * Functions return 0 or a negative errno value.
  */
-#ifndef HY_TRACER_H
-#define HY_TRACER_H
+#pragma once
 
 #include <stdio.h>
 
 #include <hy_option.h>
 #include <hy_trace.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** How far the trace is, over all workers. */
 struct hy_tracer_state {
@@ -68,10 +63,4 @@ void hy_tracer_status(struct hy_tracer_state *state);
  */
 int hy_tracer_print(FILE *out);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -16,8 +16,7 @@
  * For one control thread, but for what workers do themselves. Functions return 0 or a negative
  * errno.
  */
-#ifndef HY_WORKERS_H
-#define HY_WORKERS_H
+#pragma once
 
 #include <rte_config.h>
 
@@ -26,11 +25,7 @@
 #include <hy_idle.h>
 #include <hy_stats.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 struct rte_rcu_qsbr;
 
@@ -130,7 +125,7 @@ struct hy_loop {
 	/** What the program does in each round, about every millisecond: looks at files, reports. */
 	void (*tick)(void *arg);
 	void *arg; /**< For tick. */
-	/** For hy_ports_poll(), in each round; its errors are logged. NULL: tick does that. */
+	/** For hy_ports_poll(), in each round; its errors are reported. NULL: tick does that. */
 	FILE *out;
 	uint32_t
 		quiet_ms; /**< Calls hy_stop() when no packet has come for so long: hy_workers_quiet(). */
@@ -205,22 +200,6 @@ struct hy_totals {
  */
 void hy_totals_read(const struct hy_stats *stats, uint64_t under_way, struct hy_totals *totals);
 
-/**
- * Prints a program's last words: the totals, and the packet buffers that hy_ports_stop() counted.
- *
- * @return Whether each packet and each buffer is accounted for.
- */
-bool hy_totals_print(const struct hy_totals *totals, unsigned int in_use, unsigned int all,
-	FILE *out);
-
-/**
- * A program's end, once the workers have ended: prints what each node took, dropped and counted,
- * destroys the graphs, stops the ports (hy_ports_stop()), and prints the totals.
- *
- * @return Whether each packet and each buffer is accounted for; false also if memory runs out.
- */
-bool hy_workers_end(struct hy_workers *workers, FILE *out);
-
 /** What workers handed over to a node that others run, when a graph is spread over them. */
 struct hy_handover {
 	const char *node; /**< Its name; valid as the statistics are. */
@@ -238,10 +217,4 @@ struct hy_handover {
  */
 bool hy_handover_read(const struct hy_stats *stats, unsigned int i, struct hy_handover *handover);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

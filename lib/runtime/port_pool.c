@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
-
-#include <hy_graph_worker.h>
 
 #include "ports.h"
 

@@ -118,20 +118,13 @@ hy_port_was_reset(uint16_t port)
 	pthread_mutex_unlock(&lock);
 }
 
-static bool
-link_interrupts(uint16_t port)
-{
-	struct rte_eth_conf conf;
-
-	return rte_eth_dev_conf_get(port, &conf) == 0 && conf.intr_conf.lsc != 0;
-}
-
 void
 hy_port_watch(const struct hy_hal *hal, FILE *out)
 {
 	static uint64_t next;
 	const uint64_t now = rte_rdtsc();
 	const bool due = now >= next;
+	struct rte_eth_conf conf;
 
 	if (due)
 		next = now + rte_get_tsc_hz();
@@ -139,7 +132,8 @@ hy_port_watch(const struct hy_hal *hal, FILE *out)
 		if (!hy_ports[p].started || hy_hal_port_state(hal, p) != HY_PORT_UP)
 			continue;
 		if (due)
-			watched[p].interrupts = link_interrupts(p);
+			watched[p].interrupts = rte_eth_dev_conf_get(p, &conf) == 0 &&
+				conf.intr_conf.lsc != 0;
 		if (due || watched[p].interrupts || !watched[p].status.link_known)
 			link_look(p, out);
 		if (due)

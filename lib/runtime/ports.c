@@ -12,7 +12,6 @@
 #include <rte_ethdev.h>
 
 #include <hy_flow.h>
-#include <hy_graph_worker.h>
 
 #include "lib/graph/internal/log.h"
 #include "ports.h"
@@ -63,10 +62,8 @@ check(const struct hy_hal *hal, const struct hy_port_params *p, char *error)
 {
 	uint64_t rx, tx;
 
-	if (!rte_eth_dev_is_valid_port(p->port)) {
-		snprintf(error, HY_HAL_ERROR_SIZE, "there is no port %u", p->port);
-		return -ENODEV;
-	}
+	if (!rte_eth_dev_is_valid_port(p->port))
+		return HY_REASON(-ENODEV, error, HY_HAL_ERROR_SIZE, "there is no port %u", p->port);
 	if (hy_ports[p->port].known)
 		return hy_port_refuse(p->port, -EEXIST, error, "was started already");
 	rx = has(hal, p->port, HY_CAP_RX_QUEUES);
@@ -98,7 +95,7 @@ note(const struct hy_port_params *given)
 
 /*
  * Whether the port can deliver a frame that one buffer cannot hold. A network card drops what
- * exceeds the MTU; a virtual device delivers whatever its peer or its file has.
+ * exceeds the MTU; a virtual device delivers all frames of its peer or its file.
  */
 static bool
 frames_may_exceed_buffer(const struct rte_eth_dev_info *info, uint32_t max_frame)
@@ -313,12 +310,9 @@ hy_ports_poll(struct hy_graph *const *graphs, unsigned int n, FILE *out, char *e
 	if (strcmp(from_hal, said) == 0)
 		return 0;
 	strcpy(said, from_hal);
-	strcpy(error, from_hal);
-	if (reset_error[0] == '\0')
-		return rc;
-	strncat(error, "; ", HY_HAL_ERROR_SIZE - 1 - strlen(error));
-	strncat(error, reset_error, HY_HAL_ERROR_SIZE - 1 - strlen(error));
-	return -EIO;
+	snprintf(error, HY_HAL_ERROR_SIZE, "%s%s%s", from_hal, reset_error[0] != '\0' ? "; " : "",
+		reset_error);
+	return reset_error[0] != '\0' ? -EIO : rc;
 }
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the parts of hy_ports.h share. */
-#ifndef HY_RUNTIME_PORTS_H
-#define HY_RUNTIME_PORTS_H
+#pragma once
 
 #include <rte_ethdev.h>
 
@@ -39,5 +38,3 @@ void hy_port_watch_new(uint16_t port);
 void hy_port_leave(uint16_t port);
 /* Counts a reset. */
 void hy_port_was_reset(uint16_t port);
-
-#endif

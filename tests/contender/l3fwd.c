@@ -96,7 +96,7 @@ l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 		memcpy(&val_eth[rig->port[USERS_ALL][p]], &header, 2 * RTE_ETHER_ADDR_LEN);
 	}
 	for (uint32_t i = 0; i < table->n; i++) {
-		const struct l3fwd_route *r = &table->routes[i];
+		const struct bench_route *r = &table->routes[i];
 
 		rte_lpm_add(lpm, r->prefix, r->depth, rig->port[USERS_ALL][hop_port(r->hop)]);
 	}

@@ -4,8 +4,7 @@
  * (KEX), and whether an entry of the MCAM matches it. Written from Linux's octeontx2 AF driver, not
  * from DPDK, whose rules it is held against.
  */
-#ifndef CNXK_KEY_H
-#define CNXK_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct kex_entry {
  */
 bool kex_matches(const struct kex *kex, const struct kex_entry *entry, const uint8_t *frame,
 	uint32_t len, uint16_t channel, bool second_pass);
-
-#endif

@@ -4,8 +4,7 @@
  * profile says which words of which headers the filters of a flow type compare, and for which packet
  * types; a filter is programmed by a packet.
  */
-#ifndef ORACLE_E810_H
-#define ORACLE_E810_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ void e810_reverse(uint8_t *packet, uint32_t len);
 
 /* Whether a filter that reports marks matches a frame. */
 bool e810_matches(const struct e810 *nic, const uint8_t *frame, uint32_t len);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the fixture of an event device gives to events.c. */
-#ifndef ORACLE_EVENTS_H
-#define ORACLE_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ struct event_oracle {
 
 /* Each fixture defines it. */
 extern struct event_oracle event_oracle;
-
-#endif

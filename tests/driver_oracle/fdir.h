@@ -4,8 +4,7 @@
  * programs them, by a packet that stands for those to match, and their lookup. All filters of a flow
  * type compare the same fields.
  */
-#ifndef HY_ORACLE_FDIR_H
-#define HY_ORACLE_FDIR_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -107,5 +106,3 @@ fdir_reverse(struct hy_sim_key *key)
 	key->sport = key->dport;
 	key->dport = port;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A port that has nothing but flow operations, for drivers whose own dev_ops reach for hardware. */
-#ifndef HY_ORACLE_FLOW_PORT_H
-#define HY_ORACLE_FLOW_PORT_H
+#pragma once
 
 #include <rte_malloc.h>
 
@@ -42,5 +41,3 @@ flow_port_alloc(const char *driver, const struct eth_dev_ops *ops, size_t privat
 	dev->data->dev_conf.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP;
 	return dev->data->dev_private != NULL ? dev : NULL;
 }
-
-#endif

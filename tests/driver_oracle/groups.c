@@ -36,11 +36,16 @@ ask(struct tally *tally, const struct hy_flow_lowered *lowered, const char *word
 static int
 find_jump(struct tally *tally)
 {
+	static const struct rte_ether_addr own = { { 0x02, 0, 0, 0, 0, 1 } };
 	struct hy_flow_lowered lowered;
 
 	for (int p = JUMP_PRIORITY; p >= 0; p--) {
-		hy_flow_lower_jump(tally->law->driver, (uint32_t)p, &lowered);
-		if (ask(tally, &lowered, "the rule that leads to the group"))
+		bool taken;
+
+		hy_flow_lower_jump(tally->law->driver, (uint32_t)p, NULL, &lowered);
+		taken = ask(tally, &lowered, "the rule that leads to the group");
+		hy_flow_lower_jump(tally->law->driver, (uint32_t)p, &own, &lowered);
+		if (ask(tally, &lowered, "the same for one address") && taken)
 			return p;
 	}
 	return -1;

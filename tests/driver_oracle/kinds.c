@@ -26,7 +26,7 @@ ask_kind(const struct law *law, const struct hy_flow_kind *kind)
 			law_note(kind->name, "lowered, refused: %s", answer.message);
 		printf(", \"taken\": %s, \"checked\": %s, \"reason\": \"\"",
 			law_taken(&answer) ? "true" : "false",
-			lowered.fragments ? "true" : "false");
+			lowered.fragments || lowered.wider ? "true" : "false");
 	}
 	printf("}");
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the laws share: the port and the simulator that are asked, and a tally of their answers. */
-#ifndef LAWS_H
-#define LAWS_H
+#pragma once
 
 #include <hy_flow.h>
 #include <hy_flow_sim.h>
@@ -84,5 +83,3 @@ int law_programmed(const struct law *law);
 int law_priorities(const struct law *law);
 int law_kinds(const struct law *law);
 int law_device(const struct law *law);
-
-#endif

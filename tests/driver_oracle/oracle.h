@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a driver's fixture gives to the laws: a port of the driver, with no hardware behind it. */
-#ifndef ORACLE_H
-#define ORACLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ struct oracle {
 
 /* Each fixture defines it; a program has one. */
 extern const struct oracle oracle;
-
-#endif

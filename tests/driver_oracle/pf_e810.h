@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The far end of a virtual function's channel: the driver of an E810's physical function. */
-#ifndef ORACLE_PF_E810_H
-#define ORACLE_PF_E810_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void pf_ask(enum virtchnl_ops op, const uint8_t *msg, uint16_t len, struct pf_an
 
 /* Whether a rule of the virtual function marks a frame. */
 bool pf_matches(const uint8_t *frame, uint32_t len);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a virtual function may configure its port: queues, and the hash that picks one of them. */
-#ifndef ORACLE_PF_PORT_H
-#define ORACLE_PF_PORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ bool pf_port_takes(enum virtchnl_ops op, const uint8_t *msg);
 
 /* The RTE_ETH_RSS_ types that the function asked for, and got, since the last call. */
 uint64_t pf_port_hashed(void);
-
-#endif

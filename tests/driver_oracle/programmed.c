@@ -179,7 +179,7 @@ change(struct packet *p, const struct change *c)
 
 struct count {
 	const struct law *law;
-	unsigned int rules, both, neither, overlooked, fragments;
+	unsigned int rules, both, neither, overlooked, fragments, wider;
 };
 
 static void
@@ -197,8 +197,10 @@ compare_frames(const struct hy_flow_rule *rule, const struct hy_flow_lowered *lo
 		const bool hard = oracle.matches(frame, len);
 		hy_flow_key(frame, len, &key);
 		const bool soft = hy_flow_matches(&rule->match, &key);
-		if (hard && !soft && lowered->fragments && (key.has & HY_FLOW_PORTS) == 0)
-			count->fragments++; /* whoever reads the mark checks that */
+		if (hard && !soft && lowered->wider)
+			count->wider++; /* whoever reads the mark compares the packet */
+		else if (hard && !soft && lowered->fragments && (key.has & HY_FLOW_PORTS) == 0)
+			count->fragments++; /* or checks that */
 		else if (hard && !soft)
 			law_note(words, "hardware matches what the rule does not: %s",
 				changes[i].name);
@@ -240,9 +242,9 @@ law_programmed(const struct law *law)
 	if (oracle.matches != NULL)
 		law_each_shape(program, &count);
 	printf("\"looks\": %s, \"rules\": %u, \"both\": %u, \"neither\": %u, \"overlooked\": %u, "
-	       "\"fragments\": %u,\n",
+	       "\"fragments\": %u, \"wider\": %u,\n",
 		oracle.matches != NULL ? "true" : "false", count.rules, count.both, count.neither,
-		count.overlooked, count.fragments);
+		count.overlooked, count.fragments, count.wider);
 	return 0;
 }
 

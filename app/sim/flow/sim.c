@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulated flow engine: its life, and its table of rules.
+ * The simulated flow engine: its lifetime and its table of rules.
  *
- * Rules lie in one hash table, by mask and masked value; a packet is looked up once for each mask
- * there is, as a NIC does that has a table for each. A lock keeps changes and bursts apart: workers
- * share it, and the simulator is in no timed path.
+ * Rules are in one hash table, by mask and masked value. A packet is looked up once for each mask,
+ * as in a NIC with a table for each. A lock that workers share separates changes from bursts: the
+ * simulator is not on a timed path.
  */
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 #include <rte_ethdev.h>
 #include <rte_jhash.h>
-#include <rte_random.h>
 
+#include "hal/internal/list.h"
 #include "sim_engine.h"
 
 static const struct hy_sim_profile *const profiles[] = { &hy_sim_generic, &hy_sim_cnxk,
@@ -56,7 +56,7 @@ hy_flow_sim_create(const struct hy_flow_sim_params *params, struct hy_flow_sim *
 	s->deliver = true;
 	s->nb_queues = 1;
 	hy_sim_rss_of_port(&s->rss, 1, NULL);
-	s->faults.are = params->faults;
+	s->faults = params->faults;
 	s->nb_buckets = rte_align32pow2(s->table_size);
 	s->rules = calloc(s->table_size, sizeof(s->rules[0]));
 	s->buckets = calloc(s->nb_buckets, sizeof(s->buckets[0]));
@@ -88,18 +88,6 @@ hy_flow_sim_profile(const struct hy_flow_sim *sim)
 	return sim->profile->name;
 }
 
-uint16_t
-hy_sim_queues(const struct hy_flow_sim *sim)
-{
-	return sim->nb_queues;
-}
-
-bool
-hy_sim_has_rss(const struct hy_flow_sim *sim)
-{
-	return sim->has_rss;
-}
-
 void
 hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues,
 	const struct rte_eth_rss_conf *rss)
@@ -111,7 +99,18 @@ hy_flow_sim_configure(struct hy_flow_sim *sim, uint16_t nb_rx_queues,
 	rte_rwlock_write_unlock(&sim->lock);
 }
 
-/* The rest is done under the lock; the functions that rte_flow's mirror stand at the end. */
+void
+hy_flow_sim_rss(struct hy_flow_sim *sim, struct rte_eth_rss_conf *rss)
+{
+	rte_rwlock_read_lock(&sim->lock);
+	rss->rss_hf = sim->rss.types;
+	rss->rss_key_len = HY_SIM_RSS_KEY;
+	if (rss->rss_key != NULL)
+		memcpy(rss->rss_key, sim->rss.key, HY_SIM_RSS_KEY);
+	rte_rwlock_read_unlock(&sim->lock);
+}
+
+/* The functions below run under the lock, except the public ones at the end. */
 
 static bool
 keys_equal(const struct hy_sim_key *a, const struct hy_sim_key *b)
@@ -126,13 +125,12 @@ bucket_of(const struct hy_flow_sim *sim, uint32_t mask, const struct hy_sim_key 
 		(sim->nb_buckets - 1);
 }
 
-/* The number of a mask, which is added if there is none; -ENOMEM. */
+/* The index of a mask, which is added if it is new; or -ENOMEM. */
 static int64_t
 mask_get(struct hy_flow_sim *sim, const struct hy_sim_key *key, const struct rte_flow_attr *attr)
 {
 	const uint32_t priority = sim->profile->chains ? attr->priority : 0;
 	uint32_t i, unused = sim->nb_masks;
-	struct mask *more;
 
 	for (i = 0; i < sim->nb_masks; i++) {
 		if (sim->masks[i].rules == 0)
@@ -141,14 +139,11 @@ mask_get(struct hy_flow_sim *sim, const struct hy_sim_key *key, const struct rte
 			keys_equal(&sim->masks[i].key, key))
 			return i;
 	}
-	if (unused == sim->masks_room) {
-		more = reallocarray(sim->masks, 2 * unused + 4, sizeof(*more));
-		if (more == NULL)
+	if (unused == sim->nb_masks) {
+		if (hy_list_room(&sim->masks, sim->nb_masks, sizeof(*sim->masks)) == NULL)
 			return -ENOMEM;
-		sim->masks = more;
-		sim->masks_room = 2 * unused + 4;
+		sim->nb_masks++;
 	}
-	sim->nb_masks = RTE_MAX(sim->nb_masks, unused + 1);
 	sim->masks[unused] = (struct mask){
 		.key = *key, .group = attr->group, .priority = priority
 	};
@@ -184,7 +179,7 @@ hy_sim_match(const struct hy_flow_sim *sim, const struct hy_sim_key *key, uint32
 	return best;
 }
 
-/* RSS over one queue takes a group of queues, too. */
+/* RSS takes a group of queues even over one queue. */
 static bool
 has_rss(const struct rule *rule)
 {
@@ -218,7 +213,7 @@ unlink_all(struct hy_flow_sim *sim)
 	return n;
 }
 
-/* The index of a rule; -ENOENT. */
+/* The index of a rule, or -ENOENT. */
 static int64_t
 rule_find(const struct hy_flow_sim *sim, const void *flow)
 {
@@ -228,9 +223,9 @@ rule_find(const struct hy_flow_sim *sim, const void *flow)
 	return -ENOENT;
 }
 
-/* Whether a rule goes with those that are there. */
+/* Checks a rule against those in the table. */
 static int
-goes_with(const struct hy_flow_sim *sim, const struct rule *rule, struct rte_flow_error *error)
+check_others(const struct hy_flow_sim *sim, const struct rule *rule)
 {
 	const struct hy_sim_wish *wish = &rule->wish;
 
@@ -238,56 +233,56 @@ goes_with(const struct hy_flow_sim *sim, const struct rule *rule, struct rte_flo
 		r != NULL && sim->profile->twin != 0; r = r->next)
 		if (r->mask == rule->mask && keys_equal(&r->wish.value, &wish->value) &&
 			r->wish.attr.priority == wish->attr.priority)
-			return rte_flow_error_set(error, -sim->profile->twin,
-				RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "this pattern is there already");
+			return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_HANDLE, -sim->profile->twin,
+				"this pattern is there already");
 	if (wish->type == HY_SIM_ANY)
 		return 0;
 	/* i40e_fdir.c, i40e_flow_set_fdir_inset(); ice_fdir_filter.c, ice_fdir_cur_prof_conflict();
-	 * for iavf Linux, ice_virtchnl_fdir.c, ice_vc_fdir_write_flow_prof() */
+	 * for iavf, Linux, ice_virtchnl_fdir.c, ice_vc_fdir_write_flow_prof() */
 	if (sim->types[wish->type].rules > 0 &&
 		!keys_equal(&sim->types[wish->type].mask, &wish->mask))
-		return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_HANDLE, EINVAL,
 			"rules of this flow type match on other fields");
 	for (unsigned int t = 0; t < HY_SIM_TYPES; t++)
 		if ((wish->excludes & 1u << t) != 0 && sim->types[t].rules > 0)
-			return rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+			return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_HANDLE, EINVAL,
 				"there are rules of a flow type that excludes this one");
 	return 0;
 }
 
-/* Why no rule can be added now, whatever it says. */
+/* Checks whether any rule can be added now. */
 static int
-room(struct hy_flow_sim *sim, struct rte_flow_error *error)
+room(struct hy_flow_sim *sim, const struct hy_sim_wish *wish)
 {
 	if (sim->profile->needs_start && !sim->started)
-		return rte_flow_error_set(error, ENODEV, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, ENODEV,
 			"port not started");
 	if (sim->fail_in > 0 && --sim->fail_in == 0)
-		return rte_flow_error_set(error, -sim->fail_with, RTE_FLOW_ERROR_TYPE_UNSPECIFIED,
-			NULL, "refused by hy_flow_sim_fail()");
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, -sim->fail_with,
+			"refused by hy_flow_sim_fail()");
 	if (sim->nb_rules == sim->table_size)
-		return rte_flow_error_set(error, -sim->profile->full, RTE_FLOW_ERROR_TYPE_HANDLE,
-			NULL, "the table is full");
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_HANDLE, -sim->profile->full,
+			"the table is full");
 	return 0;
 }
 
 static int
-rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *error)
+rule_add(struct hy_flow_sim *sim, struct rule *rule)
 {
-	int rc = room(sim, error);
+	int rc = room(sim, &rule->wish);
 	int64_t mask;
 
 	if (rc != 0)
 		return rc;
 	mask = mask_get(sim, &rule->wish.mask, &rule->wish.attr);
 	if (mask < 0)
-		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+		return hy_sim_refuse(&rule->wish, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, ENOMEM,
 			"no memory");
 	rule->mask = (uint32_t)mask;
 	rule->bucket = bucket_of(sim, rule->mask, &rule->wish.value);
-	rc = goes_with(sim, rule, error);
+	rc = check_others(sim, rule);
 	if (rc == 0 && sim->profile->admit != NULL)
-		rc = sim->profile->admit(sim, &rule->wish, error);
+		rc = sim->profile->admit(&rule->wish);
 	if (rc != 0)
 		return rc;
 	sim->nb_spread += has_rss(rule);
@@ -301,17 +296,26 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule, struct rte_flow_error *erro
 	return 0;
 }
 
-static int
-wish_judge(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
-	const struct rte_flow_item *items, const struct rte_flow_action *actions,
-	struct hy_sim_wish *wish, struct rte_flow_error *error)
+int
+hy_sim_judge(struct hy_sim_wish *wish, hy_sim_step *const *steps)
 {
-	int rc = hy_sim_wish_read(attr, items, actions, wish, error);
+	int rc = 0;
+
+	while (rc == 0 && *steps != NULL)
+		rc = (*steps++)(wish);
+	return rc;
+}
+
+static int
+wish_judge(const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, struct hy_sim_wish *wish)
+{
+	int rc = hy_sim_wish_read(attr, items, actions, wish);
 
 	if (rc == 0)
-		rc = sim->profile->judge(sim, wish, error);
-	if (rc == 0 && wish->mark && wish->mark_id > sim->mark_max)
-		rc = rte_flow_error_set(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, NULL,
+		rc = hy_sim_judge(wish, wish->sim->profile->judge);
+	if (rc == 0 && wish->mark && wish->mark_id > wish->sim->mark_max)
+		rc = hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_ACTION_CONF, EINVAL,
 			"the mark is larger than this NIC can carry");
 	return rc;
 }
@@ -321,9 +325,9 @@ hy_flow_sim_check(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *items, const struct rte_flow_action *actions,
 	struct rte_flow_error *error)
 {
-	struct hy_sim_wish wish;
+	struct hy_sim_wish wish = { .sim = sim, .error = error };
 
-	return wish_judge(sim, attr, items, actions, &wish, error);
+	return wish_judge(attr, items, actions, &wish);
 }
 
 int
@@ -337,10 +341,12 @@ hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	if (rule == NULL)
 		return rte_flow_error_set(error, ENOMEM, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
 			"no memory");
-	rc = wish_judge(sim, attr, items, actions, &rule->wish, error);
+	rule->wish.sim = sim;
+	rule->wish.error = error;
+	rc = wish_judge(attr, items, actions, &rule->wish);
 	rte_rwlock_write_lock(&sim->lock);
 	if (rc == 0)
-		rc = rule_add(sim, rule, error);
+		rc = rule_add(sim, rule);
 	if (rc == 0) {
 		*flow = (void *)(uintptr_t)rule->id;
 		sim->stats.created++;
@@ -424,6 +430,16 @@ hy_flow_sim_stop(struct hy_flow_sim *sim)
 }
 
 void
+hy_flow_sim_accept(struct hy_flow_sim *sim, const struct rte_ether_addr *mac)
+{
+	rte_rwlock_write_lock(&sim->lock);
+	sim->filters = mac != NULL;
+	if (mac != NULL)
+		sim->mac = *mac;
+	rte_rwlock_write_unlock(&sim->lock);
+}
+
+void
 hy_flow_sim_deliver(struct hy_flow_sim *sim, bool marks)
 {
 	rte_rwlock_write_lock(&sim->lock);
@@ -435,7 +451,8 @@ void
 hy_flow_sim_fault(struct hy_flow_sim *sim, const struct hy_flow_sim_faults *faults)
 {
 	rte_rwlock_write_lock(&sim->lock);
-	sim->faults = (struct hy_sim_faults){ .are = *faults };
+	sim->faults = *faults;
+	sim->marks = 0;
 	rte_rwlock_write_unlock(&sim->lock);
 }
 
@@ -452,21 +469,11 @@ void
 hy_flow_sim_stats(struct hy_flow_sim *sim, struct hy_flow_sim_stats *stats)
 {
 	rte_rwlock_write_lock(&sim->lock);
+	*stats = sim->stats;
 	stats->rules = sim->nb_rules;
-	stats->masks = 0;
 	for (uint32_t m = 0; m < sim->nb_masks; m++)
 		stats->masks += sim->masks[m].rules > 0;
-	stats->marking = 0;
 	for (uint32_t i = 0; i < sim->nb_rules; i++)
 		stats->marking += sim->rules[i]->wish.mark || sim->rules[i]->wish.flag;
-	stats->created = sim->stats.created;
-	stats->refused = sim->stats.refused;
-	stats->lost = sim->stats.lost;
 	rte_rwlock_write_unlock(&sim->lock);
-	stats->packets = __atomic_load_n(&sim->stats.packets, __ATOMIC_RELAXED);
-	stats->marked = __atomic_load_n(&sim->stats.marked, __ATOMIC_RELAXED);
-	stats->dropped = __atomic_load_n(&sim->stats.dropped, __ATOMIC_RELAXED);
-	stats->missed = __atomic_load_n(&sim->stats.missed, __ATOMIC_RELAXED);
-	stats->lied = __atomic_load_n(&sim->stats.lied, __ATOMIC_RELAXED);
-	stats->withheld = __atomic_load_n(&sim->stats.withheld, __ATOMIC_RELAXED);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Profile of Intel's E810, after DPDK v22.11: drivers/net/ice (ice_generic_flow.c, ice_fdir_filter.c).
+ * Profile of Intel's E810, after DPDK v22.11: drivers/net/ice (ice_generic_flow.c,
+ * ice_fdir_filter.c).
  */
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "hal/internal/dpdk.h"
 #include "sim_fdir.h"
 
-/* A MAC address in whose mask any bit is set is matched in full. */
+/* A MAC address is matched in full if its mask has any bit set. */
 static void
 whole_mac(uint8_t *mask, uint8_t *value, const uint8_t *spec)
 {
@@ -25,11 +26,11 @@ whole_mac(uint8_t *mask, uint8_t *value, const uint8_t *spec)
 }
 
 /*
- * ice_fdir_filter.c, ice_fdir_parse_pattern(): the ether type counts in full, in a pattern of eth
- * alone. IP addresses beyond item->last are not looked at. Packets with "more fragments" have a table
- * of their own, which is not simulated.
+ * ice_fdir_filter.c, ice_fdir_parse_pattern(): the ether type is compared only in full, and only in
+ * the pattern eth. Address ranges are ignored. Packets with "more fragments" have a table of their
+ * own, which is not simulated.
  */
-static void
+static int
 ether_fields(struct hy_sim_wish *wish)
 {
 	const struct rte_flow_item *eth = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_ETH);
@@ -43,108 +44,88 @@ ether_fields(struct hy_sim_wish *wish)
 		whole_mac(mask->dst_mac, value->dst_mac, spec->hdr.dst_addr.addr_bytes);
 		whole_mac(mask->src_mac, value->src_mac, spec->hdr.src_addr.addr_bytes);
 	}
+	return 0;
 }
 
 /*
- * The same, the case of IPV4. Since v25.03 a mask of an offset has offset and "more fragments" compared
- * (ice_flow.c, ice_flds_info), with those of a whole packet, as the one has that programs the rule
- * (ice_fdir.c).
+ * The same, the IPV4 case. Since v25.03 a mask on the offset compares offset and "more fragments"
+ * (ice_flow.c, ice_flds_info) with 0, as in the packet that programs the rule (ice_fdir.c).
  */
-static void
-fragment_field(struct hy_sim_wish *wish, rte_be16_t asked)
+static int
+fragment_field(struct hy_sim_wish *wish)
 {
 	const rte_be16_t offset = RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK);
+	const bool compared = HY_DPDK_ICE_FRAGMENTS && (wish->mask.frag & offset) != 0;
 
-	if (!HY_DPDK_ICE_FRAGMENTS || (asked & offset) == 0)
-		return;
-	wish->mask.frag = offset | RTE_BE16(RTE_IPV4_HDR_MF_FLAG);
+	wish->mask.frag = compared ? offset | RTE_BE16(RTE_IPV4_HDR_MF_FLAG) : 0;
 	wish->value.frag = 0;
+	return 0;
 }
 
 static int
-judge_fragments(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_fragments(struct hy_sim_wish *wish)
 {
-	const struct rte_flow_item *item = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4);
-	const struct rte_flow_item_ipv4 *last = item == NULL ? NULL : item->last;
+	const struct rte_flow_item *item = HY_DPDK_ICE_FRAGMENTS
+		? hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4)
+		: NULL;
+	const struct rte_flow_item_ipv4 *last;
 
 	if (item == NULL || item->spec == NULL || item->mask == NULL)
 		return 0;
+	last = item->last;
 	if (last != NULL && last->hdr.fragment_offset != 0)
-		return hy_sim_bad_item(item, EINVAL, "no ranges of fragments", error);
+		return hy_sim_bad_item(wish, item, EINVAL, "no ranges of fragments");
 	if ((wish->mask.frag & wish->value.frag & RTE_BE16(RTE_IPV4_HDR_MF_FLAG)) != 0)
-		return hy_sim_bad_item(item, ENOTSUP, "not simulated: rules on fragments", error);
+		return hy_sim_bad_item(wish, item, ENOTSUP, "not simulated: rules on fragments");
 	return 0;
 }
 
-/* The same: before v26.07 a range of items other than IPV4 is noticed, and taken for none. */
+/* The same: before v26.07 the driver ignores ranges of items other than IPV4. */
 static int
-judge_ranges(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_ranges(struct hy_sim_wish *wish)
 {
 	for (const struct rte_flow_item *i = wish->items; i->type != RTE_FLOW_ITEM_TYPE_END; i++)
-		if (i->last != NULL && i->type != RTE_FLOW_ITEM_TYPE_IPV4)
-			return hy_sim_bad_item(i, EINVAL, "no ranges", error);
+		if (HY_DPDK_ICE_NO_RANGES && i->last != NULL && i->type != RTE_FLOW_ITEM_TYPE_IPV4)
+			return hy_sim_bad_item(wish, i, EINVAL, "no ranges");
 	return 0;
-}
-
-/* ice_fdir_filter.c, ice_fdir_parse_action(). */
-static int
-judge_actions(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
-{
-	for (const struct rte_flow_action *a = wish->actions; a->type != RTE_FLOW_ACTION_TYPE_END;
-		a++) {
-		if (a->type == RTE_FLOW_ACTION_TYPE_FLAG || a->type == RTE_FLOW_ACTION_TYPE_JUMP)
-			return hy_sim_bad_action(a, EINVAL, "no FLAG, no JUMP", error);
-		/* The driver copies it unseen, and would crash. */
-		if (a->type == RTE_FLOW_ACTION_TYPE_COUNT && a->conf == NULL)
-			return hy_sim_bad_action(a, EINVAL, "COUNT without conf", error);
-	}
-	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_COUNT) > 1)
-		return hy_sim_bad_action(wish->actions, EINVAL, "more than one COUNT", error);
-	return hy_sim_fdir_actions(sim, wish, error);
 }
 
 /*
  * ice_generic_flow.c, ice_flow_valid_attr(), ice_search_pattern_match_item(); ice_fdir_filter.c,
- * ice_fdir_parse(): priority 1 is for other engines, and an empty input set is none.
+ * ice_fdir_parse(): priority 1 is for other engines, and an empty input set is refused.
  */
 static int
-judge_pattern(struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_pattern(struct hy_sim_wish *wish)
 {
-	int rc = hy_sim_fdir_attr(&wish->attr, error);
-	rte_be16_t frag;
+	static hy_sim_step *const steps[] = { hy_sim_fdir_attr, hy_sim_fdir_e810_pattern,
+		judge_ranges, judge_fragments, hy_sim_fdir_fields, fragment_field, ether_fields,
+		hy_sim_fdir_settle, hy_sim_fdir_need_field, NULL };
 
-	if (rc == 0)
-		rc = hy_sim_fdir_e810_pattern(wish, error);
-	if (rc == 0)
-		rc = HY_DPDK_ICE_NO_RANGES ? judge_ranges(wish, error) : 0;
-	if (rc == 0)
-		rc = HY_DPDK_ICE_FRAGMENTS ? judge_fragments(wish, error) : 0;
-	frag = wish->mask.frag;
-	if (rc == 0)
-		rc = hy_sim_fdir_fields(wish, error);
-	if (rc != 0)
-		return rc;
-	fragment_field(wish, frag);
-	ether_fields(wish);
-	hy_sim_fdir_settle(wish);
-	return hy_sim_fdir_need_field(wish, error);
+	return hy_sim_fdir_engine(wish, steps);
 }
 
+/* ice_fdir_filter.c, ice_fdir_parse_action(). It copies COUNT's conf without a check, and crashes. */
 static int
-judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_actions(struct hy_sim_wish *wish)
 {
-	const int rc = hy_sim_fdir_unmarked(wish, judge_pattern(wish, error), error);
+	const struct rte_flow_action *count = hy_sim_action(wish, RTE_FLOW_ACTION_TYPE_COUNT);
 
-	return rc == 0 ? judge_actions(sim, wish, error) : rc;
+	if (wish->flag || hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_JUMP) > 0)
+		return hy_sim_bad_action(wish, wish->actions, EINVAL, "no FLAG, no JUMP");
+	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_COUNT) > 1)
+		return hy_sim_bad_action(wish, wish->actions, EINVAL, "more than one COUNT");
+	if (count != NULL && count->conf == NULL)
+		return hy_sim_bad_action(wish, count, EINVAL, "COUNT without conf");
+	return 0;
 }
 
 const struct hy_sim_profile hy_sim_ice = {
 	.name = "ice",
-	.table_size =
-		16384, /* fd_fltr_guar and fd_fltr_best_effort together, which firmware says */
+	.table_size = 16384, /* fd_fltr_guar plus fd_fltr_best_effort, as the firmware reports */
 	.mark_max = UINT32_MAX,
+	.bare_specs = true,
 	.full = -EINVAL, /* ice_rxtx.c, ice_check_fdir_programming_status() */
 	.twin = -EEXIST, /* ice_fdir_filter.c, ice_fdir_create_filter() */
-	.judge = judge,
+	.judge = { judge_pattern, judge_actions, hy_sim_fdir_region, hy_sim_fdir_fate,
+		hy_sim_check_queues },
 };

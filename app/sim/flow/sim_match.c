@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's parser of frames: what a NIC sees in the headers before its rules are asked. */
+/* The simulator's parser of frames: what a NIC extracts from the headers to match its rules. */
 
 #include <string.h>
 
@@ -13,9 +13,8 @@
 #include "sim.h"
 
 #define TAGS_MAX 2
-#define VXLAN_HAS_VNI 0x08 /* flag I of RFC 7348 */
 
-/* The two ports stand first in all three headers; a NIC parses a header when all of it is there. */
+/* All three headers begin with the two ports. A NIC parses a header only if it is complete. */
 static void
 parse_l4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_sim_key *key)
 {
@@ -41,7 +40,7 @@ parse_l4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_sim_key *key
 	key->dport = ports->dst_port;
 	at += size;
 	if (layer == HY_SIM_UDP && key->dport == RTE_BE16(RTE_VXLAN_DEFAULT_PORT) &&
-		len - at >= sizeof(struct rte_vxlan_hdr) && (frame[at] & VXLAN_HAS_VNI) != 0) {
+		len - at >= sizeof(struct rte_vxlan_hdr)) { /* drivers compare no flags */
 		key->layers |= HY_SIM_VXLAN;
 		memcpy(key->vni, frame + at + offsetof(struct rte_vxlan_hdr, vx_vni),
 			sizeof(key->vni));

@@ -6,8 +6,6 @@
 
 #include <errno.h>
 
-#include <rte_byteorder.h>
-#include <rte_errno.h>
 #include <rte_ip.h>
 
 #include "sim.h"
@@ -19,80 +17,88 @@
 
 /* mlx5_flow_dv.c, flow_dv_validate_attributes(); mlx5_flow.c, mlx5_get_lowest_priority(). */
 static int
-judge_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+judge_attr(struct hy_sim_wish *wish)
 {
+	const struct rte_flow_attr *attr = &wish->attr;
 	const uint32_t priorities = attr->group == 0 ? ROOT_PRIORITIES : GROUP_PRIORITIES;
 
 	if (attr->priority != LOWEST_PRIORITY && attr->priority >= priorities)
-		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, ENOTSUP,
-			"priorities 0 to 3 in group 0, 0 to 21843 in others", error);
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, ENOTSUP,
+			"priorities 0 to 3 in group 0, 0 to 21843 in others");
 	if (!attr->ingress || attr->egress || attr->transfer)
-		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_ATTR, EINVAL,
-			"one of ingress, egress, transfer; the last two are not simulated", error);
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_ATTR, EINVAL,
+			"one of ingress, egress, transfer; the last two are not simulated");
 	return 0;
 }
 
 /* mlx5_flow_dv.c, flow_dv_validate_item_ipv4(); mlx5_flow.c, mlx5_flow_validate_item_ipv4(). */
 static int
-judge_ip4(const struct rte_flow_item *item, struct rte_flow_error *error)
+judge_ip4(struct hy_sim_wish *wish, const struct rte_flow_item *item)
 {
 	const struct rte_flow_item_ipv4 *mask = item->mask, *spec = item->spec;
 
 	if (mask != NULL && mask->hdr.next_proto_id != 0 && mask->hdr.next_proto_id != 0xff)
-		return hy_sim_bad_item(item, EINVAL, "half a protocol", error);
+		return hy_sim_bad_item(wish, item, EINVAL, "half a protocol");
 	if (mask != NULL && spec != NULL &&
 		(spec->hdr.fragment_offset & mask->hdr.fragment_offset) != 0)
-		return hy_sim_bad_item(item, ENOTSUP,
-			"fragments; only \"no fragment\" is simulated", error);
+		return hy_sim_bad_item(wish, item, ENOTSUP,
+			"fragments; only \"no fragment\" is simulated");
 	return 0;
 }
 
-/* mlx5_flow.c, mlx5_flow_item_acceptable(); ranges are let pass for IPv4, and not looked at. */
+/* mlx5_flow.c, mlx5_flow_item_acceptable(): ranges of IPv4 are accepted and ignored. */
 static int
-judge_item(const struct hy_sim_wish *wish, const struct rte_flow_item *item,
-	struct rte_flow_error *error)
+judge_item(struct hy_sim_wish *wish, const struct rte_flow_item *item)
 {
 	if (item->spec == NULL && (item->mask != NULL || item->last != NULL))
-		return hy_sim_bad_item(item, EINVAL, "mask or last without a spec", error);
+		return hy_sim_bad_item(wish, item, EINVAL, "mask or last without a spec");
 	if (item->type == RTE_FLOW_ITEM_TYPE_IPV4)
-		return judge_ip4(item, error);
+		return judge_ip4(wish, item);
 	if (hy_sim_is_range(item))
-		return hy_sim_bad_item(item, EINVAL, "no ranges", error);
+		return hy_sim_bad_item(wish, item, EINVAL, "no ranges");
 	/* mlx5_flow_validate_item_udp() and _tcp(), _vxlan() */
 	if ((item->type == RTE_FLOW_ITEM_TYPE_UDP || item->type == RTE_FLOW_ITEM_TYPE_TCP) &&
 		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4) == NULL &&
 		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV6) == NULL)
-		return hy_sim_bad_item(item, EINVAL, "L4 without L3", error);
+		return hy_sim_bad_item(wish, item, EINVAL, "L4 without L3");
 	if (item->type == RTE_FLOW_ITEM_TYPE_VXLAN &&
 		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_UDP) == NULL)
-		return hy_sim_bad_item(item, EINVAL, "VXLAN without UDP", error);
+		return hy_sim_bad_item(wish, item, EINVAL, "VXLAN without UDP");
 	/* mlx5_flow_os.c, mlx5_flow_os_item_supported() and the switch of flow_dv_validate() */
 	if (item->type == RTE_FLOW_ITEM_TYPE_SCTP)
-		return hy_sim_bad_item(item, ENOTSUP, "no SCTP", error);
+		return hy_sim_bad_item(wish, item, ENOTSUP, "no SCTP");
 	return 0;
 }
 
-/* A protocol that an L4 item contradicts: mlx5_flow.c, mlx5_flow_validate_item_udp() and _tcp(). */
 static int
-judge_protocol(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_items(struct hy_sim_wish *wish)
+{
+	return hy_sim_each_item(wish, judge_item);
+}
+
+/*
+ * A protocol that contradicts the L4 item: mlx5_flow.c, mlx5_flow_validate_item_udp() and _tcp().
+ */
+static int
+judge_protocol(struct hy_sim_wish *wish)
 {
 	const uint8_t l4 = (wish->mask.layers & HY_SIM_UDP) != 0 ? IPPROTO_UDP
 		: (wish->mask.layers & HY_SIM_TCP) != 0          ? IPPROTO_TCP
 								 : 0;
 
 	if (l4 != 0 && wish->mask.proto != 0 && wish->value.proto != l4)
-		return hy_sim_bad_item(hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4), EINVAL,
-			"the protocol is not that of the L4 item", error);
+		return hy_sim_bad_item(wish, hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4), EINVAL,
+			"the protocol is not that of the L4 item");
 	return 0;
 }
 
 /* mlx5_flow_dv.c, flow_dv_validate_action_jump(). */
 static int
-judge_jump(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_jump(struct hy_sim_wish *wish)
 {
 	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_JUMP) > 0 && wish->jump == 0)
-		return hy_sim_bad_action(wish->actions, EINVAL, "JUMP to the root table, group 0",
-			error);
+		return hy_sim_bad_action(wish, wish->actions, EINVAL,
+			"JUMP to the root table, group 0");
 	return 0;
 }
 
@@ -100,71 +106,72 @@ judge_jump(const struct hy_sim_wish *wish, struct rte_flow_error *error)
 #define L4_PARTIAL (RTE_ETH_RSS_L4_SRC_ONLY | RTE_ETH_RSS_L4_DST_ONLY)
 #define L4_TYPES (RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP)
 
-/* mlx5_flow.c, mlx5_validate_action_rss(); by hardware steering, after 22.11 only. */
+/* mlx5_flow.c, mlx5_validate_action_rss(); hardware steering calls it only after 22.11. */
 static int
-judge_rss(const struct rte_flow_action *action, struct rte_flow_error *error)
+judge_rss(struct hy_sim_wish *wish)
 {
-	const struct rte_flow_action_rss *rss = action->conf;
+	const struct rte_flow_action *action = hy_sim_action(wish, RTE_FLOW_ACTION_TYPE_RSS);
+	const struct rte_flow_action_rss *rss = action != NULL ? action->conf : NULL;
 	const uint64_t known = RTE_ETH_RSS_IP | L4_TYPES | L3_PARTIAL | L4_PARTIAL |
 		RTE_ETH_RSS_ESP;
 
+	if (rss == NULL)
+		return 0;
 	if (rss->func != RTE_ETH_HASH_FUNCTION_DEFAULT &&
 		rss->func != RTE_ETH_HASH_FUNCTION_TOEPLITZ)
-		return hy_sim_bad_action(action, ENOTSUP, "RSS by Toeplitz's hash only", error);
+		return hy_sim_bad_action(wish, action, ENOTSUP, "RSS by Toeplitz's hash only");
 	if (rss->level > 2)
-		return hy_sim_bad_action(action, ENOTSUP, "RSS of levels 0 to 2 only", error);
+		return hy_sim_bad_action(wish, action, ENOTSUP, "RSS of levels 0 to 2 only");
 	if ((rss->key != NULL || rss->key_len > 0) && rss->key_len != HY_SIM_RSS_KEY)
-		return hy_sim_bad_action(action, ENOTSUP, "an RSS key has 40 bytes", error);
+		return hy_sim_bad_action(wish, action, ENOTSUP, "an RSS key has 40 bytes");
 	if ((rss->types & ~known) != 0)
-		return hy_sim_bad_action(action, ENOTSUP, "RSS of IP, TCP, UDP and ESP only",
-			error);
+		return hy_sim_bad_action(wish, action, ENOTSUP, "RSS of IP, TCP, UDP and ESP only");
 	if ((rss->types & L3_PARTIAL) != 0 && (rss->types & RTE_ETH_RSS_IP) == 0)
-		return hy_sim_bad_action(action, EINVAL, "part of L3, and no type of L3", error);
+		return hy_sim_bad_action(wish, action, EINVAL, "part of L3, and no type of L3");
 	if ((rss->types & L4_PARTIAL) != 0 && (rss->types & L4_TYPES) == 0)
-		return hy_sim_bad_action(action, EINVAL, "part of L4, and no type of L4", error);
+		return hy_sim_bad_action(wish, action, EINVAL, "part of L4, and no type of L4");
 	return 0;
 }
 
 /* mlx5_flow_dv.c, flow_dv_validate(), flow_dv_validate_action_mark(), mlx5_flow.c. */
 static int
-judge_actions(const struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_actions(struct hy_sim_wish *wish)
 {
 	const struct rte_flow_action *a = wish->actions;
 
 	if (wish->mark && wish->mark_id > MARK_MAX)
-		return hy_sim_bad_action(a, EINVAL, "marks 0 to 0xffffef only", error);
+		return hy_sim_bad_action(wish, a, EINVAL, "marks 0 to 0xffffef only");
 	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_MARK) > 1 || (wish->mark && wish->flag))
-		return hy_sim_bad_action(a, EINVAL, "one MARK or FLAG", error);
+		return hy_sim_bad_action(wish, a, EINVAL, "one MARK or FLAG");
 	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_COUNT) > 1)
-		return hy_sim_bad_action(a, EINVAL, "one COUNT", error);
+		return hy_sim_bad_action(wish, a, EINVAL, "one COUNT");
 	if (hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_PASSTHRU) > 0)
-		return hy_sim_bad_action(a, ENOTSUP, "no PASSTHRU", error);
-	/* A second DROP is not looked at. */
+		return hy_sim_bad_action(wish, a, ENOTSUP, "no PASSTHRU");
+	/* A second DROP is ignored. */
 	if (hy_sim_fates(wish) > (wish->drop ? hy_sim_which(wish, RTE_FLOW_ACTION_TYPE_DROP) : 1))
-		return hy_sim_bad_action(a, EINVAL, "more than one fate", error);
+		return hy_sim_bad_action(wish, a, EINVAL, "more than one fate");
 	if (hy_sim_fates(wish) == 0)
-		return hy_sim_bad_action(a, EINVAL, "no fate", error);
+		return hy_sim_bad_action(wish, a, EINVAL, "no fate");
 	if (wish->drop && (wish->mark || wish->flag))
-		return hy_sim_bad_action(a, EINVAL, "DROP goes with COUNT only", error);
-	for (; a->type != RTE_FLOW_ACTION_TYPE_END; a++)
-		if (a->type == RTE_FLOW_ACTION_TYPE_RSS && judge_rss(a, error) != 0)
-			return -rte_errno;
-	return judge_jump(wish, error);
-}
-
-/* rdma-core's dr_action.c, dr_actions_build_ste_arr(): groups become levels of tables. */
-static int
-admit(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish, struct rte_flow_error *error)
-{
-	(void)sim;
-	if (wish->jump != 0 && wish->jump <= wish->attr.group)
-		return hy_sim_bad_action(wish->actions, EINVAL,
-			"JUMP to the rule's own group, or to one before", error);
+		return hy_sim_bad_action(wish, a, EINVAL, "DROP goes with COUNT only");
 	return 0;
 }
 
-/* mlx5_flow.c, mlx5_get_matcher_priority(): at one priority L4 comes before L3, and that before L2. */
-static void
+/* rdma-core's dr_action.c, dr_actions_build_ste_arr(): a group is a level of tables. */
+static int
+admit(struct hy_sim_wish *wish)
+{
+	if (wish->jump != 0 && wish->jump <= wish->attr.group)
+		return hy_sim_bad_action(wish, wish->actions, EINVAL,
+			"JUMP to the rule's own group, or to one before");
+	return 0;
+}
+
+/*
+ * mlx5_flow.c, mlx5_get_matcher_priority(): at the same priority, L4 precedes L3, and L3 precedes
+ * L2.
+ */
+static int
 order_by_layer(struct hy_sim_wish *wish)
 {
 	const uint32_t priorities = wish->attr.group == 0 ? ROOT_PRIORITIES : GROUP_PRIORITIES;
@@ -175,71 +182,53 @@ order_by_layer(struct hy_sim_wish *wish)
 	if (wish->attr.priority == LOWEST_PRIORITY)
 		wish->attr.priority = priorities - 1;
 	wish->attr.priority = 3 * wish->attr.priority + layer;
-}
-
-static int
-judge_hws(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
-{
-	int rc = judge_attr(&wish->attr, error);
-
-	for (const struct rte_flow_item *i = wish->items;
-		rc == 0 && i->type != RTE_FLOW_ITEM_TYPE_END; i++)
-		rc = judge_item(wish, i, error);
-	if (rc == 0)
-		rc = judge_protocol(wish, error);
-	if (rc == 0)
-		rc = judge_actions(wish, error);
-	if (rc == 0)
-		rc = hy_sim_check_queues(sim, wish, error);
-	return rc;
-}
-
-static int
-judge(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
-{
-	const int rc = judge_hws(sim, wish, error);
-
-	if (rc == 0)
-		order_by_layer(wish);
-	return rc;
+	return 0;
 }
 
 /* mlx5_flow_dv.c, flow_dv_validate_item_vlan(). */
 static int
-judge_guest(const struct hy_flow_sim *sim, struct hy_sim_wish *wish, struct rte_flow_error *error)
+judge_guest(struct hy_sim_wish *wish)
 {
 	const struct rte_flow_item *item = hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_VLAN);
 	const struct rte_flow_item_vlan *mask = item != NULL ? item->mask : NULL;
 
 	if (mask != NULL && mask->hdr.vlan_tci != RTE_BE16(0x0fff))
-		return hy_sim_bad_item(item, EINVAL, "VLAN ids only, and in full", error);
-	return judge(sim, wish, error);
+		return hy_sim_bad_item(wish, item, EINVAL, "VLAN ids only, and in full");
+	return 0;
 }
 
 /*
- * Only mlx5_flow.c, mlx5_ctrl_flow_vlan(), and mlx5_trigger.c, mlx5_traffic_enable(), deliver what no
- * rule matches, and they do so in group 0. A table of another group ends in rdma-core's dr_domain.c
- * in a drop address for NIC receive; by hardware steering, hws/mlx5dr_table.c,
- * mlx5dr_table_create_default_ft(), connects a miss for FDB only. A table's matchers are a chain,
- * with one for each mask and priority (mlx5_flow_dv.c, flow_dv_matcher_register(); rdma-core's
- * dr_matcher.c; hws/mlx5dr_matcher.c, mlx5dr_matcher_connect()). RSS without types or a key has the
- * driver's: mlx5_flow.c, flow_list_create(); mlx5_flow_hw.c, flow_hw_tir_action_register().
+ * Packets that no rule matches are delivered in group 0 only: mlx5_flow.c, mlx5_ctrl_flow_vlan();
+ * mlx5_trigger.c, mlx5_traffic_enable(). In tables of other groups, a miss leads to a drop address
+ * for NIC receive (rdma-core's dr_domain.c); with hardware steering, hws/mlx5dr_table.c,
+ * mlx5dr_table_create_default_ft(), connects misses for FDB only. A table's matchers form a chain,
+ * one for each mask and priority (mlx5_flow_dv.c, flow_dv_matcher_register(); rdma-core's
+ * dr_matcher.c; hws/mlx5dr_matcher.c, mlx5dr_matcher_connect()). The port's MAC addresses are rules
+ * of the driver, too, of the lowest priority (mlx5_trigger.c, mlx5_traffic_enable()). RSS without types or key uses the
+ * driver's defaults: mlx5_flow.c, flow_list_create(); mlx5_flow_hw.c,
+ * flow_hw_tir_action_register().
  */
 #define BOTH \
-	.table_size = 65536 /* as much as there is memory */, .mark_max = MARK_MAX, \
-	.full = -ENOMEM, .needs_start = true /* mlx5_flow.c, mlx5_flow_create() */, \
+	.table_size = 65536 /* limited by memory only */, .mark_max = MARK_MAX, .full = -ENOMEM, \
+	.needs_start = true /* mlx5_flow.c, mlx5_flow_create() */, \
 	.forgets = true /* mlx5_trigger.c, mlx5_dev_stop() */, \
 	.counts_bytes = true /* mlx5_flow_dv.c, flow_dv_query_count() */, .misses_drop = true, \
-	.chains = true, .own_defaults = true, .admit = admit
+	.rules_first = true, .chains = true, .own_defaults = true, .admit = admit
 
-const struct hy_sim_profile hy_sim_mlx5 = { .name = "mlx5", BOTH, .judge = judge };
+#define STEPS \
+	judge_attr, judge_items, judge_protocol, judge_actions, judge_rss, judge_jump, \
+		hy_sim_check_queues
+
+const struct hy_sim_profile hy_sim_mlx5 = {
+	.name = "mlx5", BOTH, .judge = { STEPS, order_by_layer }
+};
 
 /* A VF in a virtual machine: linux/mlx5_vlan_os.c, mlx5_vlan_vmwa_init(). */
 const struct hy_sim_profile hy_sim_mlx5_guest = {
-	.name = "mlx5_guest", BOTH, .judge = judge_guest
+	.name = "mlx5_guest", BOTH, .judge = { judge_guest, STEPS, order_by_layer }
 };
 
-/* By dv_flow_en=2. A rule has its matcher's priority, whatever it matches on. */
+/* dv_flow_en=2: a rule's priority is its matcher's, whatever the rule matches. */
 const struct hy_sim_profile hy_sim_mlx5_hws = {
-	.name = "mlx5_hws", BOTH, .one_hash = true, .judge = judge_hws
+	.name = "mlx5_hws", BOTH, .one_hash = true, .judge = { STEPS }
 };

@@ -2,7 +2,7 @@
 /* Simulated flow engines behind ports of any driver, by receive callbacks; a provider of rules. */
 
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
@@ -16,28 +16,14 @@ struct attachment {
 	const struct rte_eth_rxtx_callback *callbacks[RTE_MAX_QUEUES_PER_PORT];
 };
 
-/* Of each port; changed by control threads only. */
-static struct attachment *attachments[RTE_MAX_ETHPORTS];
+/* By port; only control threads change it. Without an engine: not attached. */
+static struct attachment attachments[RTE_MAX_ETHPORTS];
 
 static uint16_t
-rx(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t room, void *sim)
+rx(uint16_t port __rte_unused, uint16_t queue __rte_unused, struct rte_mbuf **pkts, uint16_t n,
+	uint16_t room __rte_unused, void *sim)
 {
-	RTE_SET_USED(port);
-	RTE_SET_USED(queue);
-	RTE_SET_USED(room);
 	return hy_flow_sim_rx(sim, pkts, n);
-}
-
-static void
-detach(uint16_t port, struct attachment *attachment)
-{
-	for (uint16_t q = 0; q < attachment->nb_callbacks; q++) {
-		rte_eth_remove_rx_callback(port, q, attachment->callbacks[q]);
-		/* DPDK leaves that to whoever knows that no worker is within. */
-		rte_free((void *)(uintptr_t)attachment->callbacks[q]);
-	}
-	hy_flow_sim_destroy(attachment->sim);
-	free(attachment);
 }
 
 int
@@ -45,51 +31,58 @@ hy_flow_sim_attach(uint16_t port, const struct hy_flow_sim_params *params)
 {
 	struct rte_eth_dev_info info = { 0 };
 	struct rte_eth_conf conf;
-	struct attachment *attachment;
+	struct attachment *a;
 	int rc;
 
 	if (rte_eth_dev_info_get(port, &info) != 0 || info.nb_rx_queues == 0 ||
 		rte_eth_dev_conf_get(port, &conf) != 0)
 		return -ENODEV;
-	if (attachments[port] != NULL)
+	a = &attachments[port];
+	if (a->sim != NULL)
 		return -EEXIST;
-	attachment = calloc(1, sizeof(*attachment));
-	if (attachment == NULL)
-		return -ENOMEM;
-	rc = hy_flow_sim_create(params, &attachment->sim);
-	if (rc != 0) {
-		free(attachment);
+	rc = hy_flow_sim_create(params, &a->sim);
+	if (rc != 0)
 		return rc;
-	}
-	hy_flow_sim_configure(attachment->sim, info.nb_rx_queues,
+	hy_flow_sim_configure(a->sim, info.nb_rx_queues,
 		conf.rxmode.mq_mode == RTE_ETH_MQ_RX_RSS ? &conf.rx_adv_conf.rss_conf : NULL);
-	hy_flow_sim_start(attachment->sim);
-	for (uint16_t q = 0; q < info.nb_rx_queues; q++) {
-		attachment->callbacks[q] = rte_eth_add_rx_callback(port, q, rx, attachment->sim);
-		if (attachment->callbacks[q] == NULL) {
+	hy_flow_sim_start(a->sim);
+	while (a->nb_callbacks < info.nb_rx_queues) {
+		const uint16_t q = a->nb_callbacks;
+
+		a->callbacks[q] = rte_eth_add_rx_callback(port, q, rx, a->sim);
+		if (a->callbacks[q] == NULL) {
 			rc = -rte_errno;
-			detach(port, attachment);
+			hy_flow_sim_detach(port);
 			return rc;
 		}
-		attachment->nb_callbacks++;
+		a->nb_callbacks++;
 	}
-	attachments[port] = attachment;
 	return 0;
 }
 
 void
 hy_flow_sim_detach(uint16_t port)
 {
+	struct attachment *a;
+
 	if (hy_flow_sim_of(port) == NULL)
 		return;
-	detach(port, attachments[port]);
-	attachments[port] = NULL;
+	a = &attachments[port];
+	for (uint16_t q = 0; q < a->nb_callbacks; q++) {
+		rte_eth_remove_rx_callback(port, q, a->callbacks[q]);
+		/*
+		 * DPDK leaves freeing to the caller, which knows that no worker is in the callback.
+		 */
+		rte_free((void *)(uintptr_t)a->callbacks[q]);
+	}
+	hy_flow_sim_destroy(a->sim);
+	memset(a, 0, sizeof(*a));
 }
 
 struct hy_flow_sim *
 hy_flow_sim_of(uint16_t port)
 {
-	return port < RTE_MAX_ETHPORTS && attachments[port] != NULL ? attachments[port]->sim : NULL;
+	return port < RTE_MAX_ETHPORTS ? attachments[port].sim : NULL;
 }
 
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* By which receive queue a simulated NIC gives a packet out: RSS of the port, or that of a rule. */
+/* The receive queue of a packet: by the port's RSS, or by a rule's. */
 
 #include <stdalign.h>
 #include <string.h>
@@ -9,20 +9,18 @@
 
 #include "sim.h"
 
-#define RETA 512 /* entries of the redirection table, which has the queues in turn */
+#define RETA 512 /* entries of the redirection table, which lists the queues in turn */
 
-/* What a hash of addresses is asked for by: mlx5_flow.h, MLX5_IPV4_LAYER_TYPES. */
+/* The types that ask for a hash of addresses: mlx5_flow.h, MLX5_IPV4_LAYER_TYPES. */
 #define IP4_TYPES \
 	(RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_TCP | \
 		RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_OTHER)
 
-/* What drivers take where nobody names a key. */
-static void
-default_key(uint8_t *key)
-{
-	for (unsigned int i = 0; i < HY_SIM_RSS_KEY; i++)
-		key[i] = (uint8_t)(0x6d + 0x5b * i);
-}
+/* The key of drivers, where none is given. Aligned, since rte_softrss() reads words. */
+static alignas(uint32_t) const uint8_t default_key[HY_SIM_RSS_KEY] = { 0x6d, 0xc8, 0x23, 0x7e, 0xd9,
+	0x34, 0x8f, 0xea, 0x45, 0xa0, 0xfb, 0x56, 0xb1, 0x0c, 0x67, 0xc2, 0x1d, 0x78, 0xd3, 0x2e,
+	0x89, 0xe4, 0x3f, 0x9a, 0xf5, 0x50, 0xab, 0x06, 0x61, 0xbc, 0x17, 0x72, 0xcd, 0x28, 0x83,
+	0xde, 0x39, 0x94, 0xef, 0x4a };
 
 void
 hy_sim_rss_of_port(struct hy_sim_rss *rss, uint16_t nb_queues, const struct rte_eth_rss_conf *conf)
@@ -31,7 +29,7 @@ hy_sim_rss_of_port(struct hy_sim_rss *rss, uint16_t nb_queues, const struct rte_
 	rss->nb_queues = RTE_MIN(nb_queues, HY_SIM_QUEUES);
 	for (uint16_t q = 0; q < rss->nb_queues; q++)
 		rss->queues[q] = q;
-	default_key(rss->key);
+	memcpy(rss->key, default_key, sizeof(default_key));
 	if (conf == NULL)
 		return;
 	rss->types = conf->rss_hf;
@@ -59,15 +57,15 @@ hy_sim_rss_of_rule(struct hy_sim_rss *rss, const struct rte_flow_action *action)
 		memcpy(rss->key, asked->key, rss->key_len);
 }
 
-/* Whether ports count, too. Of a fragment nobody hashes ports. */
+/* Whether ports are hashed too. Those of fragments never are. */
 static bool
 by_ports(const struct hy_sim_profile *profile, bool rule, uint64_t types,
 	const struct hy_sim_key *key)
 {
 	const bool udp = (types & RTE_ETH_RSS_UDP) != 0;
 	/*
-	 * mlx5_flow_hw.c, flow_hw_hashfields_set(): by hardware steering a rule has one hash, of UDP's
-	 * ports or, without UDP, of TCP's. One by one, mlx5_flow_expand_rss() makes a rule for each.
+	 * mlx5_flow_hw.c, flow_hw_hashfields_set(): with hardware steering, a rule hashes UDP's
+	 * ports or, without UDP, TCP's. Otherwise mlx5_flow_expand_rss() makes a rule for each.
 	 */
 	const bool tcp = (types & RTE_ETH_RSS_TCP) != 0 && !(rule && profile->one_hash && udp);
 
@@ -85,13 +83,10 @@ hy_sim_rss_queue(const struct hy_sim_profile *profile, const struct hy_sim_rss *
 	uint64_t types = rss->types;
 	uint32_t tuple[] = { rte_be_to_cpu_32(key->src), rte_be_to_cpu_32(key->dst),
 		(uint32_t)rte_be_to_cpu_16(key->sport) << 16 | rte_be_to_cpu_16(key->dport) };
-	alignas(uint32_t) uint8_t built_in[HY_SIM_RSS_KEY];
 	uint32_t hash;
 
-	if (rule != NULL && profile->own_defaults && rule->key_len == 0) {
-		default_key(built_in);
-		hash_key = built_in;
-	}
+	if (rule != NULL && profile->own_defaults && rule->key_len == 0)
+		hash_key = default_key;
 	if (rule != NULL && types == 0)
 		types = profile->own_defaults ? RTE_ETH_RSS_IP : port->types;
 	if (rss->nb_queues <= 1 || (key->layers & HY_SIM_IP4) == 0 || (types & IP4_TYPES) == 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that pass a simulated flow engine: marked, counted, dropped, spread over queues. */
+/* Packets through a simulated flow engine: marked, counted, dropped, spread over queues. */
 
 #include <errno.h>
+#include <string.h>
 
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 #include <rte_random.h>
 
@@ -10,14 +12,30 @@
 
 #define JUMPS_MAX 8
 
-/* What the rules say of one packet. */
+/* What the rules do with one packet. */
 struct verdict {
-	bool mark, flag, drop, missed;
+	bool mark, flag, drop, missed, filtered;
 	uint32_t id;
 	uint16_t queue;
 };
 
-/* Another mark than the true one: that of a rule there is, since that would be believed. */
+enum fault { MARK_TRUE, MARK_WRONG, MARK_NONE };
+
+/* What the faults do to the mark of a packet. */
+static enum fault
+fault_of(struct hy_flow_sim *sim)
+{
+	const struct hy_flow_sim_faults *are = &sim->faults;
+
+	if (are->no_marks != 0 || (are->mark_every > 0 && rte_rand_max(are->mark_every) != 0))
+		return MARK_NONE;
+	if (are->mark_until > 0 &&
+		__atomic_fetch_add(&sim->marks, 1, __ATOMIC_RELAXED) >= are->mark_until)
+		return MARK_NONE;
+	return are->lie_every > 0 && rte_rand_max(are->lie_every) == 0 ? MARK_WRONG : MARK_TRUE;
+}
+
+/* A wrong mark: that of another rule if possible, since readers would accept it. */
 static uint32_t
 another_mark(const struct hy_flow_sim *sim, uint32_t id)
 {
@@ -41,6 +59,10 @@ judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt, bool counts)
 	uint32_t group = 0;
 
 	hy_sim_parse(rte_pktmbuf_mtod(pkt, const uint8_t *), rte_pktmbuf_data_len(pkt), &key);
+	verdict.filtered = sim->filters && (key.dst_mac[0] & RTE_ETHER_GROUP_ADDR) == 0 &&
+		memcmp(key.dst_mac, &sim->mac, sizeof(sim->mac)) != 0;
+	if (verdict.filtered && !sim->profile->rules_first)
+		return verdict;
 	for (int jumps = 0; jumps < JUMPS_MAX; jumps++) {
 		struct rule *rule = hy_sim_match(sim, &key, group);
 
@@ -48,6 +70,7 @@ judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt, bool counts)
 			verdict.missed = group > 0 && sim->profile->misses_drop;
 			break;
 		}
+		verdict.filtered = false;
 		if (rule->wish.count && counts) {
 			__atomic_fetch_add(&rule->hits, 1, __ATOMIC_RELAXED);
 			__atomic_fetch_add(&rule->bytes, rte_pktmbuf_pkt_len(pkt),
@@ -69,6 +92,12 @@ judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt, bool counts)
 	return verdict;
 }
 
+static bool
+is_freed(const struct verdict *verdict)
+{
+	return verdict->drop || verdict->missed || verdict->filtered;
+}
+
 int
 hy_flow_sim_queue(struct hy_flow_sim *sim, const struct rte_mbuf *pkt)
 {
@@ -77,21 +106,21 @@ hy_flow_sim_queue(struct hy_flow_sim *sim, const struct rte_mbuf *pkt)
 	rte_rwlock_read_lock(&sim->lock);
 	verdict = judge_packet(sim, pkt, false);
 	rte_rwlock_read_unlock(&sim->lock);
-	return verdict.drop || verdict.missed ? -ENOENT : verdict.queue;
+	return is_freed(&verdict) ? -ENOENT : verdict.queue;
 }
 
 static void
 deliver(struct hy_flow_sim *sim, const struct verdict *verdict, struct rte_mbuf *pkt,
 	struct hy_flow_sim_stats *burst)
 {
-	enum hy_sim_mark mark = HY_SIM_MARK_TRUE;
+	enum fault fault = MARK_TRUE;
 
-	pkt->port = (uint16_t)(pkt->port + sim->faults.are.port_add);
+	pkt->port = (uint16_t)(pkt->port + sim->faults.port_add);
 	if (!sim->deliver || (!verdict->mark && !verdict->flag))
 		return;
 	if (verdict->mark)
-		mark = hy_sim_mark(&sim->faults);
-	if (mark == HY_SIM_MARK_NONE) {
+		fault = fault_of(sim);
+	if (fault == MARK_NONE) {
 		burst->withheld++;
 		return;
 	}
@@ -99,8 +128,8 @@ deliver(struct hy_flow_sim *sim, const struct verdict *verdict, struct rte_mbuf 
 	if (!verdict->mark)
 		return;
 	pkt->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
-	pkt->hash.fdir.hi = mark == HY_SIM_MARK_TRUE ? verdict->id : another_mark(sim, verdict->id);
-	burst->lied += mark == HY_SIM_MARK_WRONG;
+	pkt->hash.fdir.hi = fault == MARK_TRUE ? verdict->id : another_mark(sim, verdict->id);
+	burst->lied += fault == MARK_WRONG;
 	burst->marked++;
 }
 
@@ -116,21 +145,23 @@ hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
 	for (uint16_t i = 0; i < n; i++) {
 		const struct verdict verdict = judge_packet(sim, pkts[i], true);
 
-		if (verdict.drop || verdict.missed) {
+		if (is_freed(&verdict)) {
 			rte_pktmbuf_free(pkts[i]);
 			burst.dropped += verdict.drop;
 			burst.missed += verdict.missed;
+			burst.filtered += verdict.filtered;
 			continue;
 		}
 		deliver(sim, &verdict, pkts[i], &burst);
 		pkts[kept++] = pkts[i];
 	}
-	rte_rwlock_read_unlock(&sim->lock);
 	__atomic_fetch_add(&sim->stats.packets, burst.packets, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.marked, burst.marked, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.dropped, burst.dropped, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.missed, burst.missed, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.filtered, burst.filtered, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.lied, burst.lied, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.withheld, burst.withheld, __ATOMIC_RELAXED);
+	rte_rwlock_read_unlock(&sim->lock);
 	return kept;
 }

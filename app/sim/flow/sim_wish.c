@@ -1,94 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules as rte_flow has them, taken apart: a mask and a value to match on, and what to do. */
+/*
+ * Reads rte_flow rules: into a mask and a value to match, and what to do with packets that match.
+ */
 
 #include <errno.h>
 #include <string.h>
 
-#include <rte_ethdev.h>
+#include "sim_engine.h"
 
-#include "sim.h"
-
-/* What of an item's header the simulator can match on, and where that lies in the key. */
-struct field {
+/* A field of an item that the simulator can match, and its place in the key. */
+static const struct field {
+	enum rte_flow_item_type type;
 	uint16_t in_item, in_key, size;
-};
-
-#define FIELD(item, member, key_member) \
+} fields[] = {
+#define FIELD(type_, item, member, key_member) \
 	{ \
-		offsetof(struct rte_flow_item_##item, member), \
+		RTE_FLOW_ITEM_TYPE_##type_, offsetof(struct rte_flow_item_##item, member), \
 			offsetof(struct hy_sim_key, key_member), \
 			sizeof(((struct hy_sim_key *)0)->key_member) \
 	}
-
-static const struct field eth_fields[] = {
-	FIELD(eth, hdr.dst_addr, dst_mac),
-	FIELD(eth, hdr.src_addr, src_mac),
-	FIELD(eth, hdr.ether_type, type),
-	{ 0 },
-};
-static const struct field vlan_fields[] = {
-	FIELD(vlan, hdr.vlan_tci, tci),
-	FIELD(vlan, hdr.eth_proto, type),
-	{ 0 },
-};
-static const struct field ip4_fields[] = {
-	FIELD(ipv4, hdr.src_addr, src),
-	FIELD(ipv4, hdr.dst_addr, dst),
-	FIELD(ipv4, hdr.type_of_service, tos),
-	FIELD(ipv4, hdr.time_to_live, ttl),
-	FIELD(ipv4, hdr.next_proto_id, proto),
-	FIELD(ipv4, hdr.fragment_offset, frag),
-	{ 0 },
-};
-static const struct field no_fields[] = {
-	{ 0 },
-};
-static const struct field udp_fields[] = {
-	FIELD(udp, hdr.src_port, sport),
-	FIELD(udp, hdr.dst_port, dport),
-	{ 0 },
-};
-static const struct field tcp_fields[] = {
-	FIELD(tcp, hdr.src_port, sport),
-	FIELD(tcp, hdr.dst_port, dport),
-	{ 0 },
-};
-static const struct field sctp_fields[] = {
-	FIELD(sctp, hdr.src_port, sport),
-	FIELD(sctp, hdr.dst_port, dport),
-	{ 0 },
-};
-static const struct field vxlan_fields[] = {
-	FIELD(vxlan, hdr.vx_vni, vni),
-	{ 0 },
+	FIELD(ETH, eth, hdr.dst_addr, dst_mac),
+	FIELD(ETH, eth, hdr.src_addr, src_mac),
+	FIELD(ETH, eth, hdr.ether_type, type),
+	FIELD(VLAN, vlan, hdr.vlan_tci, tci),
+	FIELD(VLAN, vlan, hdr.eth_proto, type),
+	FIELD(IPV4, ipv4, hdr.src_addr, src),
+	FIELD(IPV4, ipv4, hdr.dst_addr, dst),
+	FIELD(IPV4, ipv4, hdr.type_of_service, tos),
+	FIELD(IPV4, ipv4, hdr.time_to_live, ttl),
+	FIELD(IPV4, ipv4, hdr.next_proto_id, proto),
+	FIELD(IPV4, ipv4, hdr.fragment_offset, frag),
+	FIELD(UDP, udp, hdr.src_port, sport),
+	FIELD(UDP, udp, hdr.dst_port, dport),
+	FIELD(TCP, tcp, hdr.src_port, sport),
+	FIELD(TCP, tcp, hdr.dst_port, dport),
+	FIELD(SCTP, sctp, hdr.src_port, sport),
+	FIELD(SCTP, sctp, hdr.dst_port, dport),
+	FIELD(VXLAN, vxlan, hdr.vx_vni, vni),
 };
 
-/* An item that the simulator knows. */
+/* An item that the simulator supports. */
 struct layer {
 	enum rte_flow_item_type type;
-	unsigned int rank; /* items come in this order, none twice */
+	unsigned int rank; /* items come in this order, each rank at most once */
 	uint16_t size;
 	uint32_t layers;  /* that a packet must have */
-	const void *mask; /* by default */
-	const struct field *fields;
+	const void *mask; /* default */
 };
 
-#define LAYER(type_, item, rank_, layers_, fields_) \
+#define LAYER(type_, item, rank_, layers_) \
 	{ \
 		.type = RTE_FLOW_ITEM_TYPE_##type_, .rank = (rank_), \
 		.size = sizeof(struct rte_flow_item_##item), .layers = (layers_), \
-		.mask = &rte_flow_item_##item##_mask, .fields = (fields_), \
+		.mask = &rte_flow_item_##item##_mask, \
 	}
 
 static const struct layer layers[] = {
-	LAYER(ETH, eth, 1, 0, eth_fields),
-	LAYER(VLAN, vlan, 2, HY_SIM_TAG, vlan_fields),
-	LAYER(IPV4, ipv4, 3, HY_SIM_IP4, ip4_fields),
-	LAYER(IPV6, ipv6, 3, HY_SIM_IP6, no_fields),
-	LAYER(UDP, udp, 4, HY_SIM_UDP, udp_fields),
-	LAYER(TCP, tcp, 4, HY_SIM_TCP, tcp_fields),
-	LAYER(SCTP, sctp, 4, HY_SIM_SCTP, sctp_fields),
-	LAYER(VXLAN, vxlan, 5, HY_SIM_VXLAN, vxlan_fields),
+	LAYER(ETH, eth, 1, 0),
+	LAYER(VLAN, vlan, 2, HY_SIM_TAG),
+	LAYER(IPV4, ipv4, 3, HY_SIM_IP4),
+	LAYER(IPV6, ipv6, 3, HY_SIM_IP6),
+	LAYER(UDP, udp, 4, HY_SIM_UDP),
+	LAYER(TCP, tcp, 4, HY_SIM_TCP),
+	LAYER(SCTP, sctp, 4, HY_SIM_SCTP),
+	LAYER(VXLAN, vxlan, 5, HY_SIM_VXLAN),
 };
 
 static const struct layer *
@@ -100,7 +75,7 @@ layer_of(enum rte_flow_item_type type)
 	return NULL;
 }
 
-/* The bits that say whether another VLAN tag follows are no bytes of a header. */
+/* Reads the flags for a following VLAN tag, which are bit fields outside the header. */
 static void
 tag_bits(const struct rte_flow_item *item, const void *mask, struct hy_sim_wish *wish)
 {
@@ -120,10 +95,9 @@ tag_bits(const struct rte_flow_item *item, const void *mask, struct hy_sim_wish 
 	wish->value.layers |= wanted ? bit : 0;
 }
 
-/* Copies the fields; what is left of the mask after that cannot be matched on. */
+/* Copies the fields. The simulator cannot match what then remains of the mask. */
 static int
-item_fields(const struct layer *layer, const struct rte_flow_item *item, struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
+item_fields(const struct layer *layer, const struct rte_flow_item *item, struct hy_sim_wish *wish)
 {
 	const uint8_t *mask = item->mask != NULL ? item->mask : layer->mask, *spec = item->spec;
 	uint8_t left[64], *to_mask = (uint8_t *)&wish->mask, *to_value = (uint8_t *)&wish->value;
@@ -135,7 +109,9 @@ item_fields(const struct layer *layer, const struct rte_flow_item *item, struct 
 		((struct rte_flow_item_eth *)left)->has_vlan = 0;
 	if (layer->type == RTE_FLOW_ITEM_TYPE_VLAN)
 		((struct rte_flow_item_vlan *)left)->has_more_vlan = 0;
-	for (const struct field *f = layer->fields; f->size != 0; f++) {
+	for (const struct field *f = fields; f < fields + RTE_DIM(fields); f++) {
+		if (f->type != layer->type)
+			continue;
 		memset(left + f->in_item, 0, f->size);
 		for (uint16_t i = 0; i < f->size; i++) {
 			to_mask[f->in_key + i] |= mask[f->in_item + i];
@@ -144,28 +120,44 @@ item_fields(const struct layer *layer, const struct rte_flow_item *item, struct 
 	}
 	for (uint16_t i = 0; i < layer->size; i++)
 		if (left[i] != 0)
-			return hy_sim_bad_item(item, ENOTSUP,
-				"not simulated: a match on this field of the header", error);
+			return hy_sim_bad_item(wish, item, ENOTSUP,
+				"not simulated: a match on this field of the header");
 	return 0;
 }
 
-/* The ether type in front of a tag only announces the tag, as the VLAN item does. */
+/* An ether type before a tag only says that a tag follows, like the VLAN item itself. */
 static int
-type_before_tag(const struct rte_flow_item *item, struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
+type_before_tag(const struct rte_flow_item *item, struct hy_sim_wish *wish)
 {
 	if (wish->mask.type != 0 &&
 		wish->value.type != (RTE_BE16(RTE_ETHER_TYPE_VLAN) & wish->mask.type) &&
 		wish->value.type != (RTE_BE16(RTE_ETHER_TYPE_QINQ) & wish->mask.type))
-		return hy_sim_bad_item(item, EINVAL, "VLAN follows another ether type", error);
+		return hy_sim_bad_item(wish, item, EINVAL, "VLAN follows another ether type");
 	wish->mask.type = 0;
 	wish->value.type = 0;
 	return 0;
 }
 
+/*
+ * A rule on Ethernet alone compares the type of the outermost header: mlx5_flow_dv.c,
+ * flow_dv_translate_item_eth(); for cnxk, Linux's npc_profile.h, NPC_LT_LA_ETHER. A
+ * tag's type implies a tag.
+ */
+static void
+type_of_tag(struct hy_sim_wish *wish)
+{
+	const rte_be16_t type = wish->value.type;
+
+	if (wish->mask.layers != 0 || wish->mask.type != UINT16_MAX ||
+		(type != RTE_BE16(RTE_ETHER_TYPE_VLAN) && type != RTE_BE16(RTE_ETHER_TYPE_QINQ)))
+		return;
+	wish->mask.type = wish->value.type = 0;
+	wish->mask.layers |= HY_SIM_TAG;
+	wish->value.layers |= HY_SIM_TAG;
+}
+
 static int
-items_read(const struct rte_flow_item *items, struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
+items_read(const struct rte_flow_item *items, struct hy_sim_wish *wish)
 {
 	unsigned int n = 0, rank = 0;
 	int rc = 0;
@@ -176,27 +168,28 @@ items_read(const struct rte_flow_item *items, struct hy_sim_wish *wish,
 		if (items->type == RTE_FLOW_ITEM_TYPE_VOID)
 			continue;
 		if (layer == NULL)
-			return hy_sim_bad_item(items, ENOTSUP, "not simulated: this item", error);
+			return hy_sim_bad_item(wish, items, ENOTSUP, "not simulated: this item");
 		if (layer->rank == rank || (layer->rank < rank && rank < 5))
-			return hy_sim_bad_item(items, EINVAL, "items out of order", error);
+			return hy_sim_bad_item(wish, items, EINVAL, "items out of order");
 		if (layer->rank < rank)
-			return hy_sim_bad_item(items, ENOTSUP, "not simulated: inner headers",
-				error);
+			return hy_sim_bad_item(wish, items, ENOTSUP,
+				"not simulated: inner headers");
 		if (layer->type == RTE_FLOW_ITEM_TYPE_VLAN)
-			rc = type_before_tag(items, wish, error);
+			rc = type_before_tag(items, wish);
 		rank = layer->rank;
 		wish->mask.layers |= layer->layers;
 		wish->value.layers |= layer->layers;
 		wish->items[n++] = *items;
-		if (rc == 0 && items->spec != NULL)
-			rc = item_fields(layer, items, wish, error);
+		if (rc == 0 && items->spec != NULL &&
+			(items->mask != NULL || !wish->sim->profile->bare_specs))
+			rc = item_fields(layer, items, wish);
 	}
+	type_of_tag(wish);
 	return rc;
 }
 
 static int
-action_read(const struct rte_flow_action *action, struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
+action_read(const struct rte_flow_action *action, struct hy_sim_wish *wish)
 {
 	switch (action->type) {
 	case RTE_FLOW_ACTION_TYPE_MARK:
@@ -204,7 +197,7 @@ action_read(const struct rte_flow_action *action, struct hy_sim_wish *wish,
 	case RTE_FLOW_ACTION_TYPE_QUEUE:
 	case RTE_FLOW_ACTION_TYPE_RSS:
 		if (action->conf == NULL)
-			return hy_sim_bad_action(action, EINVAL, "action without conf", error);
+			return hy_sim_bad_action(wish, action, EINVAL, "action without conf");
 		break;
 	case RTE_FLOW_ACTION_TYPE_FLAG:
 	case RTE_FLOW_ACTION_TYPE_COUNT:
@@ -212,7 +205,7 @@ action_read(const struct rte_flow_action *action, struct hy_sim_wish *wish,
 	case RTE_FLOW_ACTION_TYPE_PASSTHRU:
 		break;
 	default:
-		return hy_sim_bad_action(action, ENOTSUP, "not simulated: this action", error);
+		return hy_sim_bad_action(wish, action, ENOTSUP, "not simulated: this action");
 	}
 	if (action->type == RTE_FLOW_ACTION_TYPE_MARK)
 		wish->mark_id = ((const struct rte_flow_action_mark *)action->conf)->id;
@@ -229,25 +222,23 @@ action_read(const struct rte_flow_action *action, struct hy_sim_wish *wish,
 
 int
 hy_sim_wish_read(const struct rte_flow_attr *attr, const struct rte_flow_item *items,
-	const struct rte_flow_action *actions, struct hy_sim_wish *wish,
-	struct rte_flow_error *error)
+	const struct rte_flow_action *actions, struct hy_sim_wish *wish)
 {
 	unsigned int n = 0;
 	int rc;
 
 	if (attr == NULL || items == NULL || actions == NULL)
-		return hy_sim_bad_attr(RTE_FLOW_ERROR_TYPE_UNSPECIFIED, EINVAL,
-			"attributes, items and actions must be given", error);
-	memset(wish, 0, sizeof(*wish));
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, EINVAL,
+			"attributes, items and actions must be given");
 	wish->attr = *attr;
-	rc = items_read(items, wish, error);
+	rc = items_read(items, wish);
 	for (; actions->type != RTE_FLOW_ACTION_TYPE_END && rc == 0; actions++) {
 		if (actions->type == RTE_FLOW_ACTION_TYPE_VOID)
 			continue;
 		if (n + 1 == RTE_DIM(wish->actions))
-			return hy_sim_bad_action(actions, ENOTSUP, "too many actions", error);
+			return hy_sim_bad_action(wish, actions, ENOTSUP, "too many actions");
 		wish->actions[n++] = *actions;
-		rc = action_read(actions, wish, error);
+		rc = action_read(actions, wish);
 	}
 	return rc;
 }
@@ -281,6 +272,18 @@ hy_sim_item(const struct hy_sim_wish *wish, enum rte_flow_item_type type)
 	return NULL;
 }
 
+int
+hy_sim_each_item(struct hy_sim_wish *wish,
+	int (*judge)(struct hy_sim_wish *wish, const struct rte_flow_item *item))
+{
+	int rc = 0;
+
+	for (const struct rte_flow_item *i = wish->items;
+		rc == 0 && i->type != RTE_FLOW_ITEM_TYPE_END; i++)
+		rc = judge(wish, i);
+	return rc;
+}
+
 bool
 hy_sim_is_range(const struct rte_flow_item *item)
 {
@@ -294,22 +297,20 @@ hy_sim_is_range(const struct rte_flow_item *item)
 	return false;
 }
 
-bool
-hy_sim_items_are(const struct hy_sim_wish *wish, const enum rte_flow_item_type *types)
+const struct rte_flow_action *
+hy_sim_action(const struct hy_sim_wish *wish, enum rte_flow_action_type type)
 {
-	const struct rte_flow_item *item = wish->items;
-
-	while (item->type == *types && *types != RTE_FLOW_ITEM_TYPE_END) {
-		item++;
-		types++;
-	}
-	return item->type == *types;
+	for (const struct rte_flow_action *a = wish->actions; a->type != RTE_FLOW_ACTION_TYPE_END;
+		a++)
+		if (a->type == type)
+			return a;
+	return NULL;
 }
 
-const char *
-hy_sim_bad_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish)
+int
+hy_sim_check_queues(struct hy_sim_wish *wish)
 {
-	const uint16_t n = hy_sim_queues(sim);
+	const uint16_t n = wish->sim->nb_queues;
 
 	for (const struct rte_flow_action *a = wish->actions; a->type != RTE_FLOW_ACTION_TYPE_END;
 		a++) {
@@ -317,14 +318,14 @@ hy_sim_bad_queues(const struct hy_flow_sim *sim, const struct hy_sim_wish *wish)
 		const struct rte_flow_action_rss *rss = a->conf;
 
 		if (a->type == RTE_FLOW_ACTION_TYPE_QUEUE && queue->index >= n)
-			return "no such queue";
+			return hy_sim_bad_action(wish, a, EINVAL, "no such queue");
 		if (a->type != RTE_FLOW_ACTION_TYPE_RSS)
 			continue;
 		if (rss->queue_num == 0)
-			return "RSS over no queue";
+			return hy_sim_bad_action(wish, a, EINVAL, "RSS over no queue");
 		for (uint32_t q = 0; q < rss->queue_num; q++)
 			if (rss->queue[q] >= n)
-				return "no such queue";
+				return hy_sim_bad_action(wish, a, EINVAL, "no such queue");
 	}
-	return NULL;
+	return 0;
 }

@@ -13,7 +13,7 @@ char stand_in_noted[128], stand_in_wrong[128];
 
 /* In place of hy-bench's, which ends the program. */
 void
-l3fwd_fail(const char *format, ...)
+bench_fail(const char *format, ...)
 {
 	fail_msg("%s", format);
 	abort();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* In place of hy-bench's harness, for tests of its l3fwd benchmark: notes what it is told. */
-#ifndef BENCH_STAND_IN_H
-#define BENCH_STAND_IN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ extern struct stand_in_measured {
 	double figure;
 	bool right;
 } stand_in_measured;
-
-#endif

@@ -67,6 +67,7 @@ passes(bool hands_over, bool strict, enum fault fault)
 {
 	unsigned int bursts = 0;
 
+	memset(&team, 0, sizeof(team));
 	team_init(&team, &chain, "tested", hands_over);
 	team.all_pinned = hands_over;
 	team.lanes[1].strict = strict;

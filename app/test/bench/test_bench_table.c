@@ -16,12 +16,12 @@ search_finds_the_longest_prefix(void **state)
 		uint8_t depth, hop;
 	} routes[] = { { IP4(10, 0, 0, 0), 8, 1 }, { IP4(10, 1, 0, 0), 16, 2 },
 		{ IP4(10, 1, 2, 3), 32, 3 } };
-	struct l3fwd_route list[RTE_DIM(routes)];
+	struct bench_route list[RTE_DIM(routes)];
 	const struct l3fwd_table nested = { .routes = list, .n = RTE_DIM(routes) };
 
 	RTE_SET_USED(state);
 	for (unsigned int i = 0; i < RTE_DIM(routes); i++)
-		list[i] = (struct l3fwd_route){
+		list[i] = (struct bench_route){
 			.prefix = routes[i].prefix, .depth = routes[i].depth, .hop = routes[i].hop
 		};
 	assert_int_equal(table_hop(&nested, IP4(10, 2, 0, 0)), 1);
@@ -39,7 +39,7 @@ made_up_table_has_routes_that_packets_are_forwarded_by(void **state)
 	RTE_SET_USED(state);
 	assert_in_range(large->n, 130000, 172620);
 	for (uint32_t i = 0; i < large->n; i++, checked++) {
-		const struct l3fwd_route *r = &large->routes[i];
+		const struct bench_route *r = &large->routes[i];
 
 		assert_int_equal(r->prefix & ((UINT64_C(1) << (32 - r->depth)) - 1), 0);
 		assert_true(hop_port(r->hop) < PORTS);

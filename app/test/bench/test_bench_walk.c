@@ -43,7 +43,7 @@ right_contender_is_right(void **state)
 
 	RTE_SET_USED(state);
 	for (unsigned int b = 0; b < RTE_DIM(bursts); b++) {
-		topo_mix(&topology, bursts[b], 4, 25);
+		topo_mix(&topology, "mix", bursts[b], 4, 25);
 		for (unsigned int w = 0; w < RTE_DIM(walks); w++, checked++) {
 			walk_mix(walks[w], 0, 0);
 			assert_true(walk_check(&walked));
@@ -56,7 +56,7 @@ static void
 lost_object_is_noticed(void **state)
 {
 	RTE_SET_USED(state);
-	topo_mix(&topology, 64, 4, 25);
+	topo_mix(&topology, "mix", 64, 4, 25);
 	walk_mix(2000, 63, 4);
 	assert_false(walk_check(&walked));
 }
@@ -67,7 +67,7 @@ object_at_the_wrong_sink_is_noticed(void **state)
 	unsigned int odd = 0;
 
 	RTE_SET_USED(state);
-	topo_mix(&topology, 64, 2, 50);
+	topo_mix(&topology, "mix", 64, 2, 50);
 	while (edge_of(topology.objects[odd]) != 0)
 		odd++;
 	assert_true(odd < 64);
@@ -79,7 +79,7 @@ static void
 object_seen_instead_of_another_is_noticed(void **state)
 {
 	RTE_SET_USED(state);
-	topo_mix(&topology, 64, 4, 25);
+	topo_mix(&topology, "mix", 64, 4, 25);
 	walk_mix(10, 0, 0);
 	assert_true(walk_check(&walked));
 	walked.nodes[2].sum += 1 << 16; /* as many, but not the same */
@@ -93,7 +93,7 @@ total_of_a_split_is_checked(void **state)
 	struct walked *w;
 
 	RTE_SET_USED(state);
-	topo_halves(&topology, 64);
+	topo_halves(&topology, "halves", 64);
 	plain = walk_plain_create(&topology);
 	assert_non_null(plain);
 	assert_int_equal(walk_plain_run(plain), 64 * WALKS);
@@ -102,7 +102,7 @@ total_of_a_split_is_checked(void **state)
 	for (unsigned int i = 0; i < topology.nb_nodes; i++)
 		w->nodes[i].sum += topology.nodes[i].role == SINK;
 	assert_false(walk_check(plain));
-	walk_plain_destroy(plain);
+	free(plain);
 }
 
 static void

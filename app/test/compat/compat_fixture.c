@@ -117,7 +117,6 @@ PROCESS(probe_sink)
 static int
 probe_init(const struct rte_graph *graph, struct rte_node *node)
 {
-	RTE_SET_USED(graph);
 	for (unsigned int i = 0; i < nb_probes; i++) {
 		if (strcmp(probes[i].name, node->name) != 0)
 			continue;
@@ -125,6 +124,8 @@ probe_init(const struct rte_graph *graph, struct rte_node *node)
 		probes[i].probe->node = node;
 		if (probes[i].probe->process != NULL)
 			node->process = probes[i].probe->process;
+		if (probes[i].probe->in_init != NULL)
+			probes[i].probe->in_init(graph);
 		probes[i].probe->inits += probes[i].probe->init_rc == 0;
 		return probes[i].probe->init_rc;
 	}

@@ -6,8 +6,7 @@
  * Node code must not leave a walk by a failing assertion, so it counts into obj_faults instead,
  * which must be 0 when a test ends.
  */
-#ifndef COMPAT_FIXTURE_H
-#define COMPAT_FIXTURE_H
+#pragma once
 
 #include <rte_graph_worker.h>
 
@@ -40,7 +39,8 @@ struct probe {
 	uint32_t last;      /* of a sink: id of the last object + 1 */
 	uint32_t backwards; /* of a sink: objects whose id is not above the last one's */
 	unsigned int inits, finis;
-	int init_rc;                /* what init() returns */
+	int init_rc;                                    /* what init() returns */
+	void (*in_init)(const struct rte_graph *graph); /* called by init(), or NULL */
 	rte_node_process_t process; /* that init() puts in place; NULL: the registered one */
 	struct rte_node *node;      /* that init() was called for last */
 	void **array;               /* node->objs in the last call */
@@ -79,5 +79,3 @@ char *printed(void (*print)(FILE *f, void *arg), void *arg);
 int compat_setup(void **state);
 int compat_teardown(void **state);
 #define COMPAT_TEST(f) cmocka_unit_test_setup_teardown(f, compat_setup, compat_teardown)
-
-#endif

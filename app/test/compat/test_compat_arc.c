@@ -277,6 +277,79 @@ nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed(void **state)
 	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
 }
 
+/* Words name edges by number: an object would follow one that is not there, or another one. */
+static void
+edges_of_an_arc_stay_until_it_is_destroyed(void **state)
+{
+	struct nodes nodes;
+	struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, 1);
+	const rte_graph_feature_arc_t id = arc->feature_arc_index;
+	const char *others[5], *same[5];
+	unsigned int refused = 0;
+
+	RTE_SET_USED(state);
+	features_add(&nodes, arc);
+	assert_int_equal(rte_graph_feature_enable(id, 0, "f1", 100, NULL), 0);
+	for (unsigned int n = 0; n < 3; n++) {
+		const rte_node_t node = n == 0 ? nodes.start->id : nodes.feature[n]->id;
+		const rte_edge_t edges = rte_node_edge_count(node);
+
+		/* The end, which came first, and the features behind. */
+		assert_int_equal(edges, n == 0 ? 4 : 3 - n);
+		for (rte_edge_t e = 0; e < edges; e++, refused++) {
+			unit_log_clear();
+			rte_errno = 0;
+			others[0] = N("other");
+			assert_int_equal(rte_node_edge_update(node, e, others, 1), 0);
+			assert_int_equal(rte_errno, EBUSY);
+			assert_int_equal(unit_log_lines(), 1);
+			assert_non_null(strstr(unit_log(), "an arc uses its edge"));
+			rte_errno = 0;
+			assert_int_equal(rte_node_edge_shrink(node, e), RTE_EDGE_ID_INVALID);
+			assert_int_equal(rte_errno, EBUSY);
+			same[e] = target(node, e);
+		}
+		/* What is left as it is, and edges of the program's own behind them. */
+		assert_int_equal(rte_node_edge_update(node, 0, same, edges), edges);
+		assert_int_equal(rte_node_edge_update(node, RTE_EDGE_ID_INVALID, others, 1), 1);
+		assert_int_equal(rte_node_edge_update(node, edges, others, 1), 1);
+		assert_int_equal(rte_node_edge_shrink(node, edges), edges);
+	}
+	assert_int_equal(refused, 4 + 2 + 1);
+	assert_int_equal(path(&nodes, arc, 0), 2);
+	assert_int_equal(rte_graph_feature_arc_destroy(id), 0);
+	assert_int_equal(rte_node_edge_update(nodes.start->id, 0, others, 1), 1);
+	assert_int_equal(rte_node_edge_shrink(nodes.start->id, 0), 0);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
+static void
+adding_a_feature_fails_clean_at_every_allocation(void **state)
+{
+	struct nodes nodes;
+	struct rte_graph_feature_arc *arc = arc_add(&nodes, __func__, 1);
+	const rte_node_t ids[] = { nodes.start->id, nodes.feature[0]->id, nodes.feature[1]->id };
+	unsigned int failed = 0;
+	int rc;
+
+	RTE_SET_USED(state);
+	assert_int_equal(feature_add(&nodes, arc, 0, "f0", NULL, NULL), 0);
+	do {
+		unit_alloc_fail(failed + 1);
+		rc = feature_add(&nodes, arc, 1, "f1", NULL, NULL);
+		unit_alloc_fail(0);
+		failed += rc != 0;
+		assert_int_equal(rc == 0 || rc == -ENOMEM, true);
+		for (unsigned int i = 0; i < RTE_DIM(ids); i++)
+			assert_int_equal(rte_node_edge_count(ids[i]), (rc == 0 ? 3u : 2u) - i);
+		assert_int_equal(rte_graph_feature_arc_num_features(arc->feature_arc_index),
+			rc == 0 ? 3 : 2);
+		assert_int_equal(path(&nodes, arc, 0), 0);
+	} while (rc != 0 && failed < 50);
+	assert_in_range(failed, 3, 49);
+	assert_int_equal(rte_graph_feature_arc_cleanup(), 0);
+}
+
 /* Sanitizers hand signals over later than they come. */
 #if defined(RTE_ARCH_X86_64) && !defined(SANITIZED)
 #define STEPS
@@ -503,6 +576,8 @@ static const struct CMUnitTest compat_arc[] = {
 	ARC_TEST(an_object_goes_through_what_is_enabled_on_its_index),
 	ARC_TEST(the_last_of_65535_indexes_has_features_of_its_own),
 	ARC_TEST(features_are_found_by_their_whole_names_and_stand_in_order),
+	ARC_TEST(edges_of_an_arc_stay_until_it_is_destroyed),
+	ARC_TEST(adding_a_feature_fails_clean_at_every_allocation),
 	ARC_TEST(nodes_of_an_arc_run_their_arcs_functions_until_it_is_destroyed),
 	ARC_TEST(who_is_told_that_a_feature_is_disabled_may_destroy_the_arc),
 	ARC_TEST(an_arc_may_be_destroyed_while_a_change_waits_for_readers),

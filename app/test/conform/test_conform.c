@@ -295,7 +295,7 @@ static const struct {
 		-EILSEQ },
 	{ forgets_the_last_of_256,
 		"burst 257 (256 packets), packet 255 (*: got nothing, expected *", -EILSEQ },
-	{ sends_one_twice, "burst * packet *: sent on 2 times, expected once", -EILSEQ },
+	{ sends_one_twice, "burst * packet *: sent 2 times, expected once", -EILSEQ },
 	{ turns_two_around,
 		"burst * packet *: came as number * to edge 0 (ip4_lookup), expected as number *",
 		-EILSEQ },
@@ -399,7 +399,7 @@ variant_is_not_run_without_what_it_needs_by_key(void **state)
 	RTE_SET_USED(state);
 	assert_int_equal(run("pkt_cls", "lacking", 7, &result), 0);
 	assert_int_equal(result.outcome, HY_CONFORM_SKIPPED);
-	assert_string_equal(result.text, "needs conform_isa: nobody has tried it");
+	assert_string_equal(result.text, "needs conform_isa: not probed");
 	assert_int_equal(run("pkt_cls", "unheard", 7, &result), 0);
 	assert_int_equal(result.outcome, HY_CONFORM_SKIPPED);
 	assert_string_equal(result.text, "needs conform_none: no pack has registered it");

@@ -201,7 +201,7 @@ outcome_that_never_occurs_fails_the_suite(void **state)
 	assert_string_equal(result.text, "");
 	assert_int_equal(conform_outcomes_check(&stale, &result), -ENODATA);
 	assert_string_equal(result.text,
-		"the suite of some excuses 'drop gone', which is no outcome");
+		"the suite of some excuses 'drop gone', which is not an outcome");
 	result.counts[1].packets = 1;
 	assert_int_equal(conform_outcomes_check(&suite, &result), -ENODATA);
 	assert_string_equal(result.text,
@@ -209,8 +209,8 @@ outcome_that_never_occurs_fails_the_suite(void **state)
 	result.counts[1] = (struct hy_conform_count){ "drop never", 0, NULL };
 	assert_int_equal(conform_outcomes_check(&suite, &result), -ENODATA);
 	assert_string_equal(result.text,
-		"the suite of some does not reach outcome 'drop never', so that nothing is known "
-		"of it");
+		"the suite of some does not reach outcome 'drop never', which is therefore not "
+		"tested");
 	assert_int_equal(result.outcome, HY_CONFORM_FAILED);
 	/* Of a run too short to say so, nothing is said. */
 	result.cases = HY_CONFORM_CASES - 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of a graph over several workers share: a chain, its dispatch, and what it counts. */
-#ifndef DISPATCH_FIXTURE_H
-#define DISPATCH_FIXTURE_H
+#pragma once
 
 #include <hy_dispatch.h>
 
@@ -47,5 +46,3 @@ uint32_t walk(uint16_t worker);
 uint64_t counted(const char *node, const char *what);
 
 int dispatch_teardown(void **state);
-
-#endif

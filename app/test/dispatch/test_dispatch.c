@@ -8,6 +8,38 @@
 
 #include "dispatch_fixture.h"
 
+#define WIDE \
+	{ "ip6", 16 }, \
+	{ \
+		"key", 64 \
+	}
+#define WIDE_PARAMS .wide = (const struct hy_wide_lane[]){ WIDE }, .nb_wide = 2
+
+/* A value of a wide lane: words that all tell the object and their place. */
+static void
+wide_write(const struct hy_graph *graph, const struct hy_node *node, unsigned int l, unsigned int i,
+	uint32_t id)
+{
+	const unsigned int words = l == 0 ? 4 : 16;
+	uint32_t *value = (uint32_t *)hy_lane_wide(graph, node, l) + (size_t)i * words;
+
+	for (unsigned int w = 0; w < words; w++)
+		value[w] = id * 1000 + 100 * l + w;
+}
+
+static bool
+wide_is(const struct hy_graph *graph, const struct hy_node *node, unsigned int l, unsigned int i,
+	uint32_t id)
+{
+	const unsigned int words = l == 0 ? 4 : 16;
+	const uint32_t *value = (const uint32_t *)hy_lane_wide(graph, node, l) + (size_t)i * words;
+	bool same = true;
+
+	for (unsigned int w = 0; w < words; w++)
+		same = same && value[w] == id * 1000 + 100 * l + w;
+	return same;
+}
+
 static uint16_t
 lane_source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
@@ -18,6 +50,8 @@ lane_source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 
 		hy_lane(graph, node, 0)[i] = ~id;
 		hy_lane(graph, node, 1)[i] = 3 * id;
+		wide_write(graph, node, 0, i, id);
+		wide_write(graph, node, 1, i, id);
 	}
 	hy_stream_move(graph, node, 0, made);
 	return made;
@@ -32,7 +66,8 @@ lane_sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 		const uint32_t id = ((struct obj *)objs[i])->id;
 
 		obj_faults += id != lane_next++ || hy_lane(graph, node, 0)[i] != 3 * id ||
-			hy_lane(graph, node, 1)[i] != ~id;
+			hy_lane(graph, node, 1)[i] != ~id || !wide_is(graph, node, 0, i, id) ||
+			!wide_is(graph, node, 1, i, id);
 	}
 	return probe_sink(graph, node, objs, n);
 }
@@ -46,11 +81,12 @@ bursts_go_over_in_order_with_their_lanes(void **state)
 	RTE_SET_USED(state);
 	lane_next = 0;
 	NODE(&src, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = lane_source,
-		.edges = { "sink" }, .lanes = { "a", "b" });
-	NODE(&sink, .name = "sink", .impl.process = lane_sink, .lanes = { "b", "a" });
+		.edges = { "sink" }, .lanes = { "a", "b" }, .wide = { WIDE });
+	NODE(&sink, .name = "sink", .impl.process = lane_sink, .lanes = { "b", "a" },
+		.wide = { WIDE });
 	sink_add(NULL, "gone");
-	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { "a", "b" }), .nb_workers = 2,
-		.ring_bursts = 3, PINS({ "sink", WORKERS(1) }));
+	DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { "a", "b" }, WIDE_PARAMS),
+		.nb_workers = 2, .ring_bursts = 3, PINS({ "sink", WORKERS(1) }));
 	/* Parts of bursts, so that they lie across the ring's end. */
 	for (unsigned int i = 0; i < 100; i++) {
 		src.per_call = (uint16_t)(1 + i % BURST);
@@ -238,7 +274,8 @@ flow_sink(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 
 		obj_faults += flows[f].graph != NULL &&
 			(flows[f].graph != graph || flows[f].last >= id);
-		obj_faults += hy_lane(graph, node, 0)[i] != 3 * id;
+		obj_faults += hy_lane(graph, node, 0)[i] != 3 * id ||
+			!wide_is(graph, node, 1, i, id);
 		flows[f].graph = graph;
 		flows[f].last = id;
 	}
@@ -257,10 +294,12 @@ a_flow_stays_on_one_of_several_workers_in_order(void **state)
 
 		memset(flows, 0, sizeof(flows));
 		NODE(&src, .name = "src", .flags = HY_NODE_SOURCE, .impl.process = lane_source,
-			.edges = { "sink" }, .lanes = { "x", "y" });
-		NODE(&sink, .name = "sink", .impl.process = flow_sink, .lanes = { "y" });
+			.edges = { "sink" }, .lanes = { "x", "y" }, .wide = { WIDE });
+		NODE(&sink, .name = "sink", .impl.process = flow_sink, .lanes = { "y" },
+			.wide = { WIDE });
 		sink_add(NULL, "gone");
-		DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { "x", "y" }),
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops, .lanes = { "x", "y" },
+				 WIDE_PARAMS),
 			.nb_workers = 3, .pins = &pin, .nb_pins = 1, .ring_bursts = 2);
 		for (unsigned int i = 0; sink.objs < 5000 && i < 20000; i++)
 			walk((uint16_t)(i % 3));

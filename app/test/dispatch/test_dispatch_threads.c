@@ -78,10 +78,23 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 		item->seq = (uint32_t)seq;
 		objs[made] = item;
 		hy_lane(graph, node, 0)[made] = ~item->seq;
+		for (unsigned int w = 0; w < 16; w++)
+			((uint32_t(*)[16])hy_lane_wide(graph, node, 0))[made][w] = item->seq + w;
 	}
 	hy_stream_move(graph, node, 0, made);
 	__atomic_store_n(&rig.made[odd], rig.made[odd] + made, __ATOMIC_RELAXED);
 	return made;
+}
+
+static bool
+key_right(const struct hy_graph *graph, const struct hy_node *node, uint16_t i, uint32_t seq)
+{
+	const uint32_t *words = (const uint32_t *)hy_lane_wide(graph, node, 0) + 16 * (size_t)i;
+	bool right = true;
+
+	for (unsigned int w = 0; w < 16; w++)
+		right = right && words[w] == seq + w;
+	return right;
 }
 
 static uint16_t
@@ -105,7 +118,8 @@ check(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 
 		if (before != 0 && item->seq + 1 != before + FLOWS / 2)
 			count(&rig.faults, 1);
-		if (hy_lane(graph, node, 0)[i] != ~item->seq)
+		if (hy_lane(graph, node, 0)[i] != ~item->seq ||
+			!key_right(graph, node, i, item->seq))
 			count(&rig.faults, 1);
 	}
 	count(&rig.out, n);
@@ -193,11 +207,12 @@ nodes_add(void)
 	memset(&rig, 0, sizeof(rig));
 	for (unsigned int i = 0; i < 2; i++)
 		NODE(NULL, .name = names[i], .flags = HY_NODE_SOURCE, .impl.process = make,
-			.edges = { "p0" }, .lanes = { "l" });
+			.edges = { "p0" }, .lanes = { "l" }, .wide = { { "key", 64 } });
 	for (unsigned int i = 0; i < 3; i++)
 		NODE(NULL, .name = chain[i], .impl.process = pass, .edges = { chain[i + 1] },
 			.lanes = { "l" });
-	NODE(NULL, .name = "end", .impl.process = check, .lanes = { "l" });
+	NODE(NULL, .name = "end", .impl.process = check, .lanes = { "l" },
+		.wide = { { "key", 64 } });
 	NODE(NULL, .name = "gone", .impl.process = drop);
 	for (unsigned int w = 0; w < WORKERS_NB; w++) {
 		pthread_mutex_init(&rig.lock[w], NULL);
@@ -215,6 +230,8 @@ dispatch_add(const struct hy_object_ops *object_ops, const struct hy_dispatch_pi
 		.ops = object_ops,
 		.drop_node = "gone",
 		.lanes = { "l" },
+		.wide = &(const struct hy_wide_lane){ "key", 64 },
+		.nb_wide = 1,
 		.burst = 32 };
 
 	assert_int_equal(hy_dispatch_create("d",

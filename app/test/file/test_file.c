@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that change while they are read. */
+/* Files that change while they are read, and folders that cannot be read to their end. */
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +90,50 @@ a_file_that_changes_within_the_tick_in_which_it_was_written_is_refused(void **st
 	assert_int_equal(WEXITSTATUS(status), ROUNDS);
 }
 
+static unsigned int listed = UINT_MAX; /* entries of folders that may still be read */
+
+/* Stands in for libc's, for the library, too. */
+struct dirent *
+readdir(DIR *folder)
+{
+	struct dirent *(*const real)(DIR *) = (struct dirent * (*)(DIR *))
+		dlsym(RTLD_NEXT, "readdir");
+
+	if (listed > 0) {
+		listed--;
+		return real(folder);
+	}
+	errno = EIO;
+	return NULL;
+}
+
+/* It was taken for whole: what was not in it was written over. */
+static void
+a_file_is_not_written_to_if_the_list_of_open_ones_breaks_off(void **state)
+{
+	char name[] = "/tmp/hy-test-file-XXXXXX", error[HY_FILE_ERROR_SIZE];
+	const int open_already = mkstemp(name);
+	int fd;
+
+	RTE_SET_USED(state);
+	assert_true(open_already >= 0);
+	for (unsigned int n = 0; n <= 2; n++) { /* "." and "..", which are no files */
+		listed = n;
+		assert_int_equal(hy_output_open(name, 0, &fd, error), -EIO);
+		assert_string_equal(error, strerror(EIO));
+		assert_int_equal(listed, 0);
+	}
+	listed = UINT_MAX;
+	assert_int_equal(hy_output_open(name, 0, &fd, error), -EBUSY);
+	close(open_already);
+	assert_int_equal(hy_output_open(name, 0, &fd, error), 0);
+	close(fd);
+	unlink(name);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_file_that_changes_within_the_tick_in_which_it_was_written_is_refused),
+	cmocka_unit_test(a_file_is_not_written_to_if_the_list_of_open_ones_breaks_off),
 };
 
 UNIT_SUITE(tests)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Providers that fail: the simulator's rules, by one that fails on call; and what removes no rule. */
-#ifndef FAILING_FIXTURE_H
-#define FAILING_FIXTURE_H
+#pragma once
 
 #include <hy_flow.h>
 
@@ -21,5 +20,3 @@ extern struct failing failing;
 
 /* A destroy() by which every rule stays, with -EIO. */
 int refuse_destroy(uint16_t port, void *flow, struct rte_flow_error *error);
-
-#endif

@@ -33,6 +33,7 @@ const struct flow_profile flow_profiles[FLOW_PROFILES] = {
 };
 
 static struct rte_rcu_qsbr *qsbr;
+static struct rte_ether_addr port_address; /* of the port, and so the destination of all frames */
 
 /* What came out of the classifier, in order. */
 static uint16_t classes[TRAFFIC_MAX];
@@ -188,7 +189,7 @@ flow_frame(uint8_t *frame, uint64_t *seed)
 	uint32_t at = 12;
 
 	memset(frame, 0, 160);
-	frame[5] = 1;
+	memcpy(frame, &port_address, sizeof(port_address));
 	frame[11] = 2;
 	for (; tags > 0; tags--) {
 		const rte_be16_t tci = rte_cpu_to_be_16((uint16_t)(PICK(vlans, seed) |
@@ -296,6 +297,7 @@ rig_open(const struct flow_profile *profile, struct hy_flow_sim_params sim,
 	memset(R, 0, sizeof(*R));
 	R->seed = 5;
 	R->port = port_open(1, 1, 16);
+	assert_int_equal(rte_eth_macaddr_get(R->port->id, &port_address), 0);
 	assert_int_equal(hy_flow_sim_attach(R->port->id, &sim), 0);
 	R->sim = hy_flow_sim_of(R->port->id);
 	assert_int_equal(hy_policy_create("flow", &p, &R->policy), 0);
@@ -391,7 +393,7 @@ flow_exact_frame(uint8_t *frame, uint32_t id)
 		rte_cpu_to_be_16((uint16_t)(ports_of[id / 5 % 5] + id / 25)) };
 
 	memset(frame, 0, 74);
-	frame[5] = 1;
+	memcpy(frame, &port_address, sizeof(port_address));
 	frame[12] = 8;
 	memcpy(frame + 14, &ip, sizeof(ip));
 	checksum_write(frame + 14, sizeof(ip));

@@ -3,8 +3,7 @@
  * What the tests of offload share: rules and frames of few values, so that they meet; and a rig, a
  * port of rings with a simulated flow engine behind it, whose packets go through flow_cls by marks.
  */
-#ifndef FLOW_FIXTURE_H
-#define FLOW_FIXTURE_H
+#pragma once
 
 #include <hy_flow_sim.h>
 #include <hy_offload.h>
@@ -69,5 +68,3 @@ struct hy_offload_stats flow_stats(void);
 int flow_setup(void **state);
 int flow_teardown(void **state);
 #define FLOW_TEST(f) cmocka_unit_test_setup_teardown(f, flow_setup, flow_teardown)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of simulated hardware share: packets in a line, and the commonest flows. */
-#ifndef SIM_FIXTURE_H
-#define SIM_FIXTURE_H
+#pragma once
 
 #include <rte_flow.h>
 #include <rte_mbuf.h>
@@ -53,5 +52,3 @@ void sim_match(struct sim_match *flow, const struct sim_packet *packet, uint32_t
 int sim_setup(void **state);
 int sim_teardown(void **state);
 #define SIM_TEST(f) cmocka_unit_test_setup_teardown(f, sim_setup, sim_teardown)
-
-#endif

@@ -3,8 +3,7 @@
  * The rules by which the simulator's profiles refuse flows, each with the flow that it refuses and
  * the nearest one that it takes: fed to the engine itself, and to NICs through rte_flow.
  */
-#ifndef SIM_RULES_H
-#define SIM_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ extern const size_t sim_rules_count;
 
 /* Queues of the port that the rules are for. */
 #define SIM_RULES_QUEUES 4
-
-#endif

@@ -324,7 +324,7 @@ destroyed_offload_follows_no_more_and_leaves_software(void **state)
 	matching_traffic(100);
 	hy_offload_destroy(R->offload);
 	R->offload = NULL;
-	assert_string_equal(flow_mark_cap()->reason, "nothing is offloaded to it any more");
+	assert_string_equal(flow_mark_cap()->reason, "its offload was removed");
 	matching_traffic(100);
 	assert_int_equal(live(NULL), 0);
 	assert_string_equal(variant(), "linear");

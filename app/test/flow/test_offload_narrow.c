@@ -370,11 +370,15 @@ port_that_comes_back_is_tried_again(void **state)
 }
 
 static void
-iavf_open(void)
+intel_open(const char *driver)
 {
-	flow_open(&flow_profiles[FLOW_PROFILES - 1], (struct hy_flow_sim_params){ 0 },
+	const struct flow_profile *profile = flow_profiles;
+
+	while (strcmp(profile->driver, driver) != 0)
+		profile++;
+	flow_open(profile, (struct hy_flow_sim_params){ 0 },
 		(struct hy_offload_params){ .sample_every = 1000000 });
-	assert_string_equal(R->offload->params.driver->driver, "net_iavf");
+	assert_string_equal(R->offload->params.driver->driver, driver);
 	flow_exact_rules(1, 2);
 	flow_settle();
 	assert_int_equal(flow_stats().hw_rules, 2);
@@ -382,11 +386,11 @@ iavf_open(void)
 
 /* Marked packets become ones with GRE, as an E810's tables mark them for what they have inside. */
 static void
-tunnel_harm(bool guard)
+tunnel_harm(const char *driver, bool guard)
 {
 	unsigned int n;
 
-	iavf_open();
+	intel_open(driver);
 	R->offload->safety.fragments = guard;
 	R->offload->dirty = true;
 	flow_settle();
@@ -401,15 +405,15 @@ tunnel_harm(bool guard)
 
 /*
  * The same with VXLAN, which a physical function looks into at ports that its host has told it:
- * outside is UDP, and not what the rule asks for.
+ * outside is UDP, and not what the rule asks for. With its comms package, an E810 looks into GTP-U, too:
+ * base/ice_flow.c, ice_ptypes_udp_il and ice_ptypes_gtpu, ICE_PROT_UDP_IL_OR_S.
  */
 static void
-tunnel_over_udp_with_the_mark_of_a_rule_for_inner_ports_goes_to_software(void **state)
+tunnel_over_udp(const char *driver)
 {
-	static const uint16_t outside[] = { RTE_BE16(4789), RTE_BE16(8472) };
+	static const uint16_t outside[] = { RTE_BE16(4789), RTE_BE16(2152) };
 
-	RTE_SET_USED(state);
-	iavf_open();
+	intel_open(driver);
 	assert_int_equal(flow_hold(packets, frame, flow_exact_frame(frame, 1), 32), 32);
 	for (unsigned int i = 0; i < 16; i++) {
 		struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(packets[i], struct rte_ipv4_hdr *,
@@ -428,10 +432,30 @@ tunnel_over_udp_with_the_mark_of_a_rule_for_inner_ports_goes_to_software(void **
 }
 
 static void
-tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software(void **state)
+tunnel_over_udp_with_the_mark_of_a_rule_for_inner_ports_goes_to_software(void **state)
 {
 	RTE_SET_USED(state);
-	tunnel_harm(true);
+	tunnel_over_udp("net_iavf");
+}
+
+static void
+tunnel_over_udp_with_the_mark_of_a_rule_goes_to_software_on_ice(void **state)
+{
+	RTE_SET_USED(state);
+	tunnel_over_udp("net_ice");
+}
+
+static void
+tunnel_over_udp_with_the_mark_of_a_rule_goes_to_software_on_i40e(void **state)
+{
+	RTE_SET_USED(state);
+	tunnel_over_udp("net_i40e");
+}
+
+static void
+tunnel_goes_to_software(const char *driver)
+{
+	tunnel_harm(driver, true);
 	assert_int_equal(R->wrong, 0);
 	assert_int_equal(R->hits[2], 16);
 	assert_int_equal(R->hits[HY_FLOW_NO_CLASS], 16);
@@ -439,86 +463,30 @@ tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software(void **state)
 }
 
 static void
+tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software(void **state)
+{
+	RTE_SET_USED(state);
+	tunnel_goes_to_software("net_iavf");
+}
+
+/*
+ * An XL710's fields are those of the innermost headers, and those of the outer ones have others:
+ * i40e_ethdev.c, I40E_REG_INSET_L3_SRC_IP4 and _TUNNEL_L3_DST_IP4, _L4_SRC_PORT and
+ * _TUNNEL_L4_UDP_SRC_PORT.
+ */
+static void
+tunnel_with_the_mark_of_a_rule_goes_to_software_on_i40e(void **state)
+{
+	RTE_SET_USED(state);
+	tunnel_goes_to_software("net_i40e");
+}
+
+static void
 without_the_check_tunnels_get_the_class_of_ports(void **state)
 {
 	RTE_SET_USED(state);
-	tunnel_harm(false);
+	tunnel_harm("net_iavf", false);
 	assert_int_equal(R->wrong, 16);
-}
-
-/* net/cnxk writes the rule to the NIC first, and then runs out of RSS groups. */
-static void
-late_take(void)
-{
-	if (flow_hold(packets, frame, flow_exact_frame(frame, 1), 1) != 1)
-		fail_msg("no packet came");
-}
-
-static void
-mark_of_a_rule_that_was_refused_after_all_is_stale(void **state)
-{
-	RTE_SET_USED(state);
-	narrow_open((struct hy_offload_params){ .sample_every = 1000000 });
-	flow_exact_rules(1, 1);
-	failing.calls = 0;
-	failing.fail_at = 1;
-	failing.fail_for = 1;
-	failing.fail_with = -EINVAL;
-	failing.late = late_take;
-	flow_settle();
-	failing.late = NULL;
-	assert_string_equal(hy_offload_reason(R->offload, 1),
-		"the port refuses it: refused by the test");
-	flow_exact_rules(2, 1);
-	flow_settle();
-	assert_int_equal(flow_stats().hw_rules, 1);
-	flow_send(packets, 1);
-	assert_int_equal(R->compared, 1);
-	assert_int_equal(R->wrong, 0);
-	assert_int_equal(flow_stats().stale, 1);
-}
-
-#define GENERATIONS 7
-
-static unsigned int refusals;
-
-/* The first packet is that of rule 1. As many rules are refused as a slot has generations. */
-static void
-late_take_of_the_first(void)
-{
-	if (refusals++ == 0)
-		late_take();
-	if (refusals == GENERATIONS)
-		failing.fail_at = 0;
-}
-
-/* Within one poll, each further rule would have the slot of the one before, and the last its mark. */
-static void
-slot_of_a_rule_that_was_refused_is_in_quarantine(void **state)
-{
-	RTE_SET_USED(state);
-	memset(&failing, 0, sizeof(failing));
-	flow_open(&flow_profiles[0], (struct hy_flow_sim_params){ .mark_max = 15 },
-		(struct hy_offload_params){
-			.provider = &failing_provider, .max_rules = 1, .sample_every = 1000000 });
-	assert_int_equal(R->offload->generations, GENERATIONS);
-	flow_exact_rules(1, GENERATIONS + 1);
-	usleep(2 * R->offload->params.settle_us);
-	refusals = 0;
-	failing.calls = 0;
-	failing.fail_at = 1;
-	failing.fail_with = -EINVAL;
-	failing.late = late_take_of_the_first;
-	hy_offload_poll(R->offload);
-	failing.late = NULL;
-	assert_true(refusals > 0);
-	flow_send(packets, 1);
-	assert_int_equal(R->compared, 1);
-	assert_int_equal(R->wrong, 0);
-	assert_int_equal(refusals, R->offload->nb_slots);
-	failing.fail_at = 0;
-	flow_settle();
-	assert_int_equal(flow_stats().hw_rules, 1);
 }
 
 /* A port that came back with fewer marks than before takes no kind of rule. */
@@ -552,11 +520,47 @@ port_that_came_back_without_marks_takes_no_kind(void **state)
 	free(text);
 }
 
+/*
+ * Without flag I, a VXLAN header has no network identifier (RFC 7348). Drivers compare that field, and
+ * not the flags: mlx5_flow_dv.c, flow_dv_translate_item_vxlan().
+ */
+static void
+network_identifier_without_its_flag_is_no_tunnel(void **state)
+{
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[2], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ .sample_every = 1000000 });
+	rule_add("rule 1 class 1 precedence 1 tunnel 5");
+	flow_commit();
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, 1);
+	for (uint8_t flagged = 0; flagged < 2; flagged++) {
+		const uint32_t len = flow_exact_frame(frame, 1);
+
+		frame[36] = HY_FLOW_VXLAN_PORT >> 8;
+		frame[37] = HY_FLOW_VXLAN_PORT & 0xff;
+		frame[42] = (uint8_t)(flagged << 3);
+		frame[48] = 5;
+		assert_int_equal(flow_hold(packets, frame, len, 16), 16);
+		assert_true((packets[0]->ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0);
+		flow_send(packets, 16);
+	}
+	assert_int_equal(R->wrong, 0);
+	assert_int_equal(R->hits[1], 16);
+	assert_int_equal(R->hits[HY_FLOW_NO_CLASS], 16);
+	assert_int_equal(flow_stats().marked, 16);
+	flow_assert_counted();
+}
+
 static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(fragment_with_the_mark_of_a_rule_for_ports_goes_to_software),
 	FLOW_TEST(without_the_check_first_fragments_get_the_class_of_ports),
 	FLOW_TEST(fragment_is_no_mismatch_in_the_sample),
 	FLOW_TEST(tunnel_over_udp_with_the_mark_of_a_rule_for_inner_ports_goes_to_software),
+	FLOW_TEST(network_identifier_without_its_flag_is_no_tunnel),
+	FLOW_TEST(tunnel_over_udp_with_the_mark_of_a_rule_goes_to_software_on_ice),
+	FLOW_TEST(tunnel_over_udp_with_the_mark_of_a_rule_goes_to_software_on_i40e),
+	FLOW_TEST(tunnel_with_the_mark_of_a_rule_goes_to_software_on_i40e),
 	FLOW_TEST(tunnel_with_the_mark_of_a_rule_for_ports_goes_to_software),
 	FLOW_TEST(without_the_check_tunnels_get_the_class_of_ports),
 	FLOW_TEST(only_rules_for_ports_are_checked),
@@ -565,8 +569,6 @@ static const struct CMUnitTest offload_narrow_tests[] = {
 	FLOW_TEST(narrow_port_is_found_out_by_trying),
 	FLOW_TEST(failure_while_a_port_is_tried_narrows_nothing),
 	FLOW_TEST(port_that_comes_back_is_tried_again),
-	FLOW_TEST(mark_of_a_rule_that_was_refused_after_all_is_stale),
-	FLOW_TEST(slot_of_a_rule_that_was_refused_is_in_quarantine),
 	FLOW_TEST(port_that_came_back_without_marks_takes_no_kind),
 };
 

@@ -69,7 +69,7 @@ engine_make(const struct flow_profile *profile, const struct hy_flow_driver *dri
 	hy_flow_sim_start(sim);
 	if (driver->group > 0) {
 		assert_int_equal(hy_flow_lower_default(driver, &one_queue, &rules[0]), 0);
-		hy_flow_lower_jump(driver, 0, &rules[1]);
+		hy_flow_lower_jump(driver, 0, NULL, &rules[1]);
 		for (unsigned int i = 0; i < RTE_DIM(rules); i++)
 			assert_int_equal(hy_flow_sim_add(sim, &rules[i].attr, rules[i].items,
 						 rules[i].actions, &flow, &error),

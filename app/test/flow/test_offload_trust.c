@@ -258,7 +258,9 @@ packets_from_before_a_rule_are_no_alarm(void **state)
 		(struct hy_offload_params){ .settle_us = 200000 });
 	n = flow_hold(packets, frame, flow_exact_frame(frame, 1), 200);
 	flow_exact_rules(0, RULES);
-	judged(3); /* quarantine of slots */
+	/* No poll after the one that installs the rules: it could find them settled. */
+	for (int polls = 0; polls < 100 && flow_stats().hw_rules == 0; polls++)
+		judged(1);
 	assert_int_equal(flow_stats().hw_rules, RULES);
 	flow_send(packets, n);
 	assert_no_alarm(n);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of arcs share: features that leave their marks on objects. */
-#ifndef ARC_FIXTURE_H
-#define ARC_FIXTURE_H
+#pragma once
 
 #include <hy_arc.h>
 
@@ -49,5 +48,3 @@ bool arc_has(struct hy_graph *graph, const char *node);
 int arc_setup(void **state);
 int arc_teardown(void **state);
 #define ARC_TEST(f) cmocka_unit_test_setup_teardown(f, arc_setup, arc_teardown)
-
-#endif

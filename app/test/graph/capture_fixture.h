@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects that can be captured, and what is expected of captures. */
-#ifndef CAPTURE_FIXTURE_H
-#define CAPTURE_FIXTURE_H
+#pragma once
 
 #include <hy_capture.h>
 
@@ -28,5 +27,3 @@ void expect_capture(struct hy_graph *graph, struct hy_capture_state expected);
 
 /* A source: of four objects it sends to edge 0, to edge 1, to edge 2 and drops. */
 hy_node_process_t spread_source;
-
-#endif

@@ -6,8 +6,7 @@
  * Node code must not leave a walk by a failing assertion, so it counts into obj_faults instead,
  * which must be 0 when a test ends.
  */
-#ifndef GRAPH_FIXTURE_H
-#define GRAPH_FIXTURE_H
+#pragma once
 
 #include <rte_cycles.h>
 #include <rte_memory.h>
@@ -128,5 +127,3 @@ void registry_clear(void);
 int graph_setup(void **state);
 int graph_teardown(void **state);
 #define GRAPH_TEST(f) cmocka_unit_test_setup_teardown(f, graph_setup, graph_teardown)
-
-#endif

@@ -14,7 +14,8 @@
 
 struct machine machine;
 struct machine_counts machine_counts;
-const char *const machine_lane_names[LANES] = { "value", "x", "y" };
+const char *const machine_lane_names[LANES] = { "value", "x", "y", "wide", "widest" };
+const uint16_t machine_lane_bytes[LANES] = { 4, 4, 4, 16, 64 };
 
 void
 machine_wrong(const char *format, ...)

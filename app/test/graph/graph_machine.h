@@ -8,8 +8,7 @@
  * Choices are drawn from bytes (a fuzzer's) or from a seed. It asserts nothing by itself, for it
  * runs under cmocka and under a fuzzer: machine_fault() tells what was wrong first.
  */
-#ifndef GRAPH_MACHINE_H
-#define GRAPH_MACHINE_H
+#pragma once
 
 #include <hy_graph_worker.h>
 
@@ -40,6 +39,8 @@ struct machine_counts {
 	uint64_t counters;                /* of statistics, compared */
 	uint64_t carried;                 /* objects that a live change left waiting */
 	uint64_t cyclic;                  /* walks of graphs with cycles */
+	uint64_t wide;                    /* walks of graphs with wide lanes */
+	uint64_t wide_values;             /* compared with the model */
 	uint64_t by_body[MACHINE_BODIES]; /* walks with each body of hy_enqueue_next() */
 	unsigned int most_nodes, most_sources, least_burst, most_burst;
 };
@@ -61,5 +62,3 @@ bool machine_has_more(void);
 void machine_stop(void);
 /* The first fault, or NULL. */
 const char *machine_fault(void);
-
-#endif

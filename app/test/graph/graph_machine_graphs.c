@@ -9,6 +9,7 @@
 
 #include "app/test/unit.h"
 #include "graph_machine_model.h"
+#include "lib/graph/compile/image.h"
 #include "lib/graph/walk/enqueue.h"
 
 struct machine_params
@@ -34,11 +35,10 @@ machine_draw_params(void)
 	params.source_budget = params.burst % 3 == 0 ? params.burst / 3 : 0;
 	params.sample_every = (uint16_t)machine_draw(4);
 	params.max_sweeps = (uint16_t)machine_draw(4);
-	/* All lanes mostly, in any order. */
-	params.nb_lanes = order < 6 ? 3 : order - 5;
+	/* All lanes mostly, in any order; at times no wide ones. */
+	params.nb_lanes = order < 5 ? LANES : order < 6 ? LANE_WIDE : order - 5;
 	for (unsigned int l = 0; l < params.nb_lanes; l++)
-		params.lanes[l] = params.nb_lanes == LANES ? (l + order) % LANES
-							   : (LANE_Y + 1 + l) % LANES;
+		params.lanes[l] = params.nb_lanes == LANES ? (l + order) % LANES : l;
 	return params;
 }
 
@@ -49,6 +49,7 @@ call(unsigned int graph, const struct machine_params *p, struct hy_graph **creat
 	const char name[] = { 'g', (char)('0' + graph), '\0' };
 	const char *patterns[RTE_DIM(p->nodes) + 1];
 	char names[RTE_DIM(p->nodes)][HY_NAME_SIZE], drop[HY_NAME_SIZE];
+	struct hy_wide_lane wide[HY_WIDE_MAX];
 	struct hy_graph_params params = { .patterns = patterns,
 		.ops = &machine_ops,
 		.burst = p->burst,
@@ -66,8 +67,17 @@ call(unsigned int graph, const struct machine_params *p, struct hy_graph **creat
 		machine_name((unsigned int)p->drop, drop);
 		params.drop_node = drop;
 	}
-	for (unsigned int l = 0; l < p->nb_lanes; l++)
-		params.lanes[l] = machine_lane_names[p->lanes[l]];
+	params.wide = wide;
+	for (unsigned int l = 0, narrow = 0; l < p->nb_lanes; l++) {
+		const unsigned int lane = p->lanes[l];
+
+		if (lane < LANE_WIDE) {
+			params.lanes[narrow++] = machine_lane_names[lane];
+			continue;
+		}
+		strcpy(wide[params.nb_wide].name, machine_lane_names[lane]);
+		wide[params.nb_wide++].bytes = machine_lane_bytes[lane];
+	}
 	if (created == NULL) {
 		params.worker = hy_graph_worker(machine.graphs[graph].graph); /* a clone's is 1 */
 		return hy_graph_update(machine.graphs[graph].graph, &params);
@@ -75,21 +85,37 @@ call(unsigned int graph, const struct machine_params *p, struct hy_graph **creat
 	return hy_graph_create(name, &params, created);
 }
 
+/* Bytes of an object in a stream of an image, with its lanes. */
+static uint64_t
+object_bytes(const struct machine_image *image)
+{
+	uint64_t bytes = sizeof(void *);
+
+	for (unsigned int l = 0; l < LANES; l++)
+		bytes += image->lane[l] ? machine_lane_bytes[l] : 0;
+	return bytes;
+}
+
 /* Streams of all graphs, with that one, may take what the test has of memory, and more. */
 static bool
 is_large(unsigned int graph, const struct machine_image *image)
 {
-	const uint32_t cap = image->nb_sources * image->burst * (image->replicating ? 64u : 1u);
-	uint32_t objs = image->nb_nodes * cap;
+	const uint64_t own = object_bytes(image);
+	/* Several nodes that replicate may stand in a row. */
+	const uint32_t replicas = !image->replicating ? 1 : own > 20 ? 1024 : 64;
+	const uint32_t cap = image->nb_sources * image->burst * replicas;
+	uint64_t bytes = image->nb_nodes * cap * own;
 
 	for (unsigned int i = 0; i < MACHINE_GRAPHS; i++) {
 		const struct machine_graph *g = &machine.graphs[i];
 		const unsigned int more = g->next.nb_nodes + (i == graph ? image->nb_nodes : 0);
+		const uint64_t most = RTE_MAX(object_bytes(&g->now), object_bytes(&g->next));
 
 		if (g->graph != NULL)
-			objs += (g->now.nb_nodes + more) * hy_graph_stream_capacity(g->graph);
+			bytes += (g->now.nb_nodes + more) * hy_graph_stream_capacity(g->graph) *
+				RTE_MAX(most, own);
 	}
-	return objs > 1u << 20;
+	return bytes > 20u << 20;
 }
 
 /* Whether a refusal is one that the model knows of, or that was provoked. */
@@ -254,6 +280,13 @@ draw_body(void)
 	return &hy_scatter_bodies[can[b] == CAN ? b : hy_scatter_nb_bodies - 1];
 }
 
+/* The body that bursts without wide lanes are sent by. */
+static hy_scatter_t **
+own_scatter(struct hy_graph *graph)
+{
+	return graph->image->wide != NULL ? &graph->image->wide->scatter : &graph->plan.scatter;
+}
+
 void
 machine_walk(unsigned int graph)
 {
@@ -267,11 +300,12 @@ machine_walk(unsigned int graph)
 		if (g->pending)
 			model_take_up(graph);
 		else
-			g->graph->plan.scatter = body->scatter;
+			*own_scatter(g->graph) = body->scatter;
 		machine_counts.walks++;
 		machine_counts.cyclic += g->now.cyclic;
+		machine_counts.wide += g->graph->image->wide != NULL;
 		for (unsigned int b = 0; b < hy_scatter_nb_bodies; b++)
-			machine_counts.by_body[b] += g->graph->plan.scatter ==
+			machine_counts.by_body[b] += *own_scatter(g->graph) ==
 				hy_scatter_bodies[b].scatter;
 		hy_graph_walk(g->graph);
 		CHECK(machine.expected == 0, "%ju objects were not released",

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the machine share: the state of its model. See graph_machine.h. */
-#ifndef GRAPH_MACHINE_MODEL_H
-#define GRAPH_MACHINE_MODEL_H
+#pragma once
 
 #include <hy_stats.h>
 
 #include "graph_machine.h"
 
-enum { LANE_VALUE, LANE_X, LANE_Y, LANES };
+enum { LANE_VALUE, LANE_X, LANE_Y, LANE_WIDE, LANE_WIDEST, LANES }; /* two wide ones */
 enum { ANY_INVAL = 1, ANY_NOENT = 2 }; /* errors that a refusal may have */
 
 /* How a node sends objects on; the result is the same. */
@@ -96,6 +95,7 @@ struct machine {
 extern struct machine machine;
 extern struct machine_obj machine_objs[MACHINE_OBJS];
 extern const char *const machine_lane_names[LANES];
+extern const uint16_t machine_lane_bytes[LANES];
 extern const struct hy_object_ops machine_ops;
 
 /* Notes what is wrong, if it is the first. */
@@ -154,5 +154,3 @@ void machine_walk(unsigned int graph);
 void machine_compare(unsigned int graph);
 void machine_export(unsigned int graph);
 void machine_destroy(unsigned int graph);
-
-#endif

@@ -149,6 +149,49 @@ move(const struct machine_ctx *ctx, struct machine_obj *o, unsigned int slot)
 	}
 }
 
+/* Which of the node's lanes of its kind, 32 bits or wide, its l-th lane is. */
+static unsigned int
+lane_index(const struct machine_node *m, unsigned int l)
+{
+	unsigned int index = 0;
+
+	for (unsigned int i = 0; i < l; i++)
+		index += (m->lanes[i] < LANE_WIDE) == (m->lanes[l] < LANE_WIDE);
+	return index;
+}
+
+/* The value that stands beside the i-th object in the node's l-th lane, in as many words as it has. */
+static uint32_t *
+lane_value(const struct hy_graph *graph, const struct hy_node *node, unsigned int l, size_t i)
+{
+	const struct machine_node *m =
+		&machine.nodes[((const struct machine_ctx *)node->ctx)->node];
+	const unsigned int lane = m->lanes[l], index = lane_index(m, l);
+
+	return lane < LANE_WIDE
+		? hy_lane(graph, node, index) + i
+		: (uint32_t *)hy_lane_wide(graph, node, index) + i * machine_lane_bytes[lane] / 4;
+}
+
+/* The words of a value are odd multiples of it: a wide one that is 0 is 0 all over. */
+static void
+value_write(uint32_t *words, unsigned int lane, uint32_t value)
+{
+	for (uint32_t w = 0; w < machine_lane_bytes[lane] / 4u; w++)
+		words[w] = value * (2 * w + 1);
+}
+
+static bool
+value_is(const uint32_t *words, unsigned int lane, uint32_t value)
+{
+	bool same = (uintptr_t)words % machine_lane_bytes[lane] == 0;
+
+	for (uint32_t w = 0; w < machine_lane_bytes[lane] / 4u; w++)
+		same = same && words[w] == value * (2 * w + 1);
+	machine_counts.wide_values += lane >= LANE_WIDE;
+	return same;
+}
+
 /* All that go the way of the first are written in place, the others are sent meanwhile. */
 static void
 send_reserved(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
@@ -164,7 +207,9 @@ send_reserved(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 		room += next[i] == next[0];
 	to = hy_stream_get(graph, node, next[0], &room);
 	for (unsigned int l = 0; l < m->nb_lanes; l++)
-		lanes[l] = hy_stream_get_lane(graph, node, next[0], l);
+		lanes[l] = m->lanes[l] < LANE_WIDE
+			? hy_stream_get_lane(graph, node, next[0], lane_index(m, l))
+			: hy_stream_get_wide(graph, node, next[0], lane_index(m, l));
 	for (uint16_t i = 0; i < n; i++) {
 		struct machine_obj *o = objs[i];
 
@@ -175,9 +220,12 @@ send_reserved(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 		memset(o->lane, 0, sizeof(o->lane)); /* but for those that the node knows */
 		memset(o->known, true, sizeof(o->known));
 		for (unsigned int l = 0; l < m->nb_lanes; l++) {
-			lanes[l][used] = hy_lane(graph, node,
-				l)[objs + i - node->stream - graph->cursor];
-			o->lane[m->lanes[l]] = lanes[l][used];
+			const unsigned int lane = m->lanes[l];
+			const uint32_t value = *lane_value(graph, node, l,
+				(size_t)(objs + i - node->stream - graph->cursor));
+
+			value_write(lanes[l] + used * machine_lane_bytes[lane] / 4, lane, value);
+			o->lane[lane] = value;
 		}
 		to[used++] = o;
 	}
@@ -276,13 +324,14 @@ arrive(const struct hy_graph *graph, const struct hy_node *node, void *obj, unsi
 		"object %u comes out of order on edge %u of node %u", o->id, o->slot, o->from);
 	last[ctx->graph][o->from][o->slot][ctx->node] = o->seq;
 	for (unsigned int l = 0; l < m->nb_lanes; l++) {
-		uint32_t *value = &hy_lane(graph, node, l)[i];
+		uint32_t *value = lane_value(graph, node, l, i);
 		const unsigned int lane = m->lanes[l];
 
-		CHECK(!o->known[lane] || *value == o->lane[lane],
+		CHECK(!o->known[lane] || value_is(value, lane, o->lane[lane]),
 			"object %u has %u in lane %u at node %u, expected %u", o->id, *value, lane,
 			ctx->node, o->lane[lane]);
-		*value = o->lane[lane] = machine_mix(o->id, lane, o->hops);
+		o->lane[lane] = machine_mix(o->id, lane, o->hops);
+		value_write(value, lane, o->lane[lane]);
 		o->known[lane] = true;
 	}
 	o->hops++;
@@ -340,7 +389,8 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 		for (unsigned int l = 0; l < m->nb_lanes; l++) {
 			const uint32_t value = machine_mix(o->id, m->lanes[l], 1000);
 
-			hy_lane(graph, node, l)[made] = o->lane[m->lanes[l]] = value;
+			value_write(lane_value(graph, node, l, made), m->lanes[l], value);
+			o->lane[m->lanes[l]] = value;
 			o->known[m->lanes[l]] = true;
 		}
 		slots[made++] = way(ctx, o, false);

@@ -97,8 +97,16 @@ machine_register(unsigned int node)
 	}
 	for (unsigned int d = 0; made.can_drop && d < MACHINE_DROPS; d++)
 		desc.drops[d].name = d == 0 ? "d0" : "d1";
-	for (unsigned int l = 0; l < made.nb_lanes; l++)
-		desc.lanes[l] = machine_lane_names[made.lanes[l]];
+	for (unsigned int l = 0, narrow = 0, wide = 0; l < made.nb_lanes; l++) {
+		const unsigned int lane = made.lanes[l];
+
+		if (lane < LANE_WIDE) {
+			desc.lanes[narrow++] = machine_lane_names[lane];
+			continue;
+		}
+		strcpy(desc.wide[wide].name, machine_lane_names[lane]);
+		desc.wide[wide++].bytes = machine_lane_bytes[lane];
+	}
 	rc = hy_node_register(&desc, &made.id);
 	CHECK(rc == (m->registered ? -EEXIST : 0), "register node %u: %d", node, rc);
 	if (rc != 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plugins of tests, loaded and refused. */
-#ifndef PLUGIN_FIXTURE_H
-#define PLUGIN_FIXTURE_H
+#pragma once
 
 #include <limits.h>
 
@@ -23,5 +22,3 @@ void plugin_unload(struct hy_plugin *plugin);
 
 /* Asserts that a load fails with this sentence behind the path, and left nothing behind. */
 void assert_plugin_refused(const char *path, int expected, const char *format, ...);
-
-#endif

@@ -100,17 +100,20 @@ tenths_graph(struct probe *src, struct probe *split)
 	NODE(src, .name = "src", .flags = HY_NODE_SOURCE | HY_NODE_WAKES,
 		.impl.process = probe_source, .edges = { "split" });
 	NODE(split, .name = "split", .impl = { "plain", tenths }, .edges = { "a", "b", "c" },
-		.lanes = { "side" },
+		.lanes = { "side" }, .wide = { { "key", 64 } },
 		.drops = { { "first", HY_SEV_INFO, "The \"first\" reason." },
 			{ "never", HY_SEV_WARN, "Nobody comes here." }, { "third", HY_SEV_ERROR } },
 		.counters = {
 			{ "hits", NULL, HY_SEV_INFO, "All." }, { "bytes", "bytes", HY_SEV_WARN } });
 	sink_add(NULL, "a");
-	NODE(NULL, .name = "b", .impl.process = probe_sink, .lanes = { "side" });
+	NODE(NULL, .name = "b", .impl.process = probe_sink, .lanes = { "side" },
+		.wide = { { "ip6", 16 }, { "key", 64 } });
 	sink_add(NULL, "c");
 	sink_add(NULL, "drop");
 	return GRAPH("g", .burst = 70, .source_budget = 60, .drop_node = "drop", .worker = 3,
-		.lanes = { "other", "side" }, .sample_every = 1);
+		.lanes = { "other", "side" },
+		.wide = (const struct hy_wide_lane[]){ { "key", 64 }, { "ip6", 16 } }, .nb_wide = 2,
+		.sample_every = 1);
 }
 static char *
 text_of(int (*write)(const struct hy_graph *graph, FILE *out), const struct hy_graph *graph)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of shared graphs have in common: a folder, a reader in the same process, at other
  * addresses, and a graph of which there is much to tell. */
-#ifndef SHARE_FIXTURE_H
-#define SHARE_FIXTURE_H
+#pragma once
 
 #include <hy_share.h>
 
@@ -30,5 +29,3 @@ struct hy_graph *tenths_graph(struct probe *src, struct probe *split);
 void assert_same_pictures(struct hy_graph *graph);
 /* Returns how many entries of how many nodes it compared. */
 unsigned int assert_same_stats(const char *pattern, unsigned int nb_nodes);
-
-#endif

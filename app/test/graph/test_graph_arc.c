@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
+
 #include <hy_plugin.h>
 
 #include "app/test/unit_plugin.h"
@@ -183,15 +186,19 @@ an_object_under_way_sees_the_features_of_before(void **state)
 	const struct hy_arc_setting after[] = { { "a", 11 }, { "c", 12 }, { "d", 13 } };
 	const uint32_t old = trail(trail(trail(0, 1, 1), 2, 2), 4, 3);
 	const uint32_t new = trail(trail(trail(0, 1, 11), 3, 12), 4, 13);
+	struct rte_rcu_qsbr *qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(1),
+		RTE_CACHE_LINE_SIZE);
 	struct hy_graph *graph;
 
 	RTE_SET_USED(state);
+	assert_non_null(qsbr);
+	assert_int_equal(rte_rcu_qsbr_init(qsbr, 1), 0);
 	feature_add("a", 1, NULL, NULL);
 	feature_add("b", 2, NULL, NULL);
 	feature_add("c", 3, NULL, NULL);
 	feature_add("d", 4, NULL, NULL);
-	arc_add(NULL);
-	graph = arc_graph("g", 0, NULL);
+	arc_add(qsbr);
+	graph = arc_graph("g", 0, qsbr);
 	assert_int_equal(hy_arc_enable(arc, "c", 9, 0), 0); /* all are in the graph */
 	assert_int_equal(hy_arc_set(arc, 4, before, RTE_DIM(before)), 0);
 	feature_hook = change_at_first;
@@ -208,6 +215,9 @@ an_object_under_way_sees_the_features_of_before(void **state)
 	nb_to_set = 0;
 	assert_int_equal(arc_trail(graph, 4), trail(0, 1, 1));
 	assert_int_equal(arc_trail(graph, 4), 0);
+	hy_graph_destroy(graph);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	rte_free(qsbr);
 }
 
 static void

@@ -260,7 +260,7 @@ static const struct hy_arc_params end_params = { .end = "end", .index = index_fr
 
 /* Each allocation fails once, in turn. */
 static void
-creating_an_arc_fails_clean_at_every_allocation(void **state)
+creating_an_arc_fails_clean_at_every_allocation_and_says_so(void **state)
 {
 	unsigned int heap, failed = 0;
 	int64_t live;
@@ -275,12 +275,14 @@ creating_an_arc_fails_clean_at_every_allocation(void **state)
 	for (;; failed++) {
 		int rc;
 
+		unit_log_clear();
 		unit_alloc_fail(failed + 1);
 		rc = hy_arc_create("arc", &end_params, &arc);
 		unit_alloc_fail(0);
 		if (rc == 0)
 			break;
 		assert_int_equal(rc, -ENOMEM);
+		assert_int_not_equal(unit_log_lines(), 0);
 		assert_int_equal(unit_heap_live(), heap);
 		assert_int_equal(unit_alloc_live(), live);
 	}
@@ -288,7 +290,19 @@ creating_an_arc_fails_clean_at_every_allocation(void **state)
 }
 
 static void
-enabling_fails_clean_at_every_allocation(void **state)
+registering_a_feature_says_that_memory_is_short(void **state)
+{
+	const struct hy_arc_feature feature = { .arc = "arc", .node = "a" };
+
+	RTE_SET_USED(state);
+	unit_alloc_fail(1);
+	assert_int_equal(hy_arc_feature_register(&feature), -ENOMEM);
+	unit_alloc_fail(0);
+	assert_int_not_equal(unit_log_lines(), 0);
+}
+
+static void
+enabling_fails_clean_at_every_allocation_and_says_so(void **state)
 {
 	const struct hy_arc_setting two[] = { { "a", 1 }, { "b", 2 } };
 	struct hy_graph *graph;
@@ -302,12 +316,14 @@ enabling_fails_clean_at_every_allocation(void **state)
 	for (;; failed++) {
 		int rc;
 
+		unit_log_clear();
 		unit_alloc_fail(failed + 1);
 		rc = hy_arc_set(arc, 100, two, 2);
 		unit_alloc_fail(0);
 		if (rc == 0)
 			break;
 		assert_int_equal(rc, -ENOMEM);
+		assert_int_not_equal(unit_log_lines(), 0);
 		assert_int_equal(arc_trail(graph, 100), 0);
 		assert_int_equal(hy_graph_node_count(graph), 2);
 		assert_int_equal(hy_arc_get(arc, "a", 100, NULL), -ENODATA);
@@ -451,7 +467,117 @@ what_an_object_under_way_may_read_is_neither_written_to_nor_freed(void **state)
 	rte_free(qsbr);
 }
 
+/* Its objects have no chain: the feature read another's, or beyond all chains. */
+static void
+a_feature_that_a_node_leads_to_by_name_is_refused(void **state)
+{
+	struct hy_graph *graph = NULL;
+	hy_node_id src, drops;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, BEFORE("b"));
+	feature_add("b", 2, NULL, NULL);
+	arc_add(NULL);
+	assert_int_equal(hy_node_lookup("src", &src), 0);
+	assert_int_equal(hy_node_edge_add(src, "b", NULL), 0);
+	unit_log_clear();
+	for (unsigned int live = 0; live < 2; live++) {
+		assert_int_equal(GRAPH_TRY("h", &graph, .patterns = (const char *[]){ "src" },
+					 .nb_patterns = 1, .lanes = { "other", HY_ARC_LANE }),
+			-EINVAL);
+		assert_null(graph);
+		assert_logged("graph 'h': node 'src' leads to 'b', a feature of arc 'arc'; only "
+			      "that arc may lead there");
+		assert_int_equal(hy_node_edge_shrink(src, 1), 0);
+		arc_graph("g", 0, NULL);
+		assert_int_equal(hy_arc_enable(arc, "a", 7, 1), 0);
+		assert_int_equal(hy_arc_enable(arc, "b", 7, 2), 0); /* from one to the other */
+		assert_int_equal(hy_graph_lookup("g", &graph), 0);
+		assert_int_equal(arc_trail(graph, 7), trail(trail(0, 1, 1), 2, 2));
+		assert_int_equal(hy_node_edge_add(src, "b", NULL), 0);
+		assert_int_equal(hy_graph_update(graph, NULL), -EINVAL);
+		assert_logged("a feature of arc 'arc'");
+		assert_int_equal(arc_trail(graph, 7), trail(trail(0, 1, 1), 2, 2));
+		hy_graph_destroy(graph);
+		graph = NULL;
+	}
+	/* Likewise what is dropped. */
+	drops = NODE(NULL, .name = "drops", .impl.process = probe_drop, .drops = { { "d" } });
+	assert_int_equal(hy_node_edge_set(src, 1, "drops"), 0);
+	assert_int_equal(GRAPH_TRY("h", &graph, .patterns = (const char *[]){ "src" },
+				 .nb_patterns = 1, .lanes = { "other", HY_ARC_LANE },
+				 .drop_node = "a"),
+		-EINVAL);
+	assert_logged("node 'drops' leads to 'a', a feature of arc 'arc'");
+	assert_int_equal(hy_node_unregister(drops), 0);
+}
+
+/* A feature that has objects take its own edge 0. */
+static uint16_t
+stray_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	hy_enqueue(graph, node, 0, objs, n);
+	return n;
+}
+
+static int
+stray_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(config);
+	return hy_arc_join(graph, node, 0, node->ctx);
+}
+
+/* There, the word of a chain is 0 unless it is enabled: objects took an edge 0 that it has not. */
+static void
+an_own_edge_of_a_feature_into_another_feature_is_refused(void **state)
+{
+	static const struct hy_arc_feature stray = { .arc = "arc", .node = "stray" };
+	static const struct hy_arc_feature drops = { .arc = "arc", .node = "drops" };
+	struct hy_graph *graph;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	NODE(NULL, .name = "stray", .edges = { "b" }, .lanes = { HY_ARC_LANE },
+		.impl = { .process = stray_process,
+			.init = stray_init,
+			.ctx_size = sizeof(struct hy_arc_place) });
+	assert_int_equal(hy_arc_feature_register(&stray), 0);
+	feature_add("b", 2, NULL, NULL);
+	NODE(NULL, .name = "drops", .lanes = { HY_ARC_LANE }, .drops = { { "d" } },
+		.impl = { .process = probe_drop,
+			.init = stray_init,
+			.ctx_size = sizeof(struct hy_arc_place) });
+	assert_int_equal(hy_arc_feature_register(&drops), 0);
+	arc_add(NULL);
+	sink_add(NULL, "gone");
+	graph = GRAPH("g", .patterns = (const char *[]){ "src" }, .nb_patterns = 1,
+		.lanes = { HY_ARC_LANE }, .drop_node = "gone", .burst = HY_BURST_MAX);
+	for (unsigned int live = 0; live < 2; live++) {
+		unit_log_clear();
+		assert_int_equal(hy_arc_enable(arc, "stray", 7, 1), -EINVAL);
+		assert_logged("graph 'g': node 'stray' leads to 'b', a feature of arc 'arc'; only "
+			      "that arc may lead there");
+		assert_int_equal(arc_trail(graph, 7), live == 0 ? 0 : trail(0, 2, 3));
+		/* Nor where it is enabled: another index would come to it, too. */
+		assert_int_equal(hy_arc_enable(arc, "b", 7, 3), 0);
+	}
+	/* Likewise what a feature drops. */
+	assert_int_equal(hy_node_lookup("stray", &id), 0);
+	assert_int_equal(hy_node_edge_shrink(id, 0), 0);
+	assert_int_equal(hy_arc_enable(arc, "drops", 7, 1), 0);
+	hy_graph_destroy(graph);
+	assert_int_equal(GRAPH_TRY("g", &graph, .patterns = (const char *[]){ "src" },
+				 .nb_patterns = 1, .lanes = { HY_ARC_LANE }, .drop_node = "b"),
+		-EINVAL);
+	assert_logged("node 'drops' leads to 'b', a feature of arc 'arc'");
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(hy_arc_feature_unregister("stray"), 0);
+	assert_int_equal(hy_arc_feature_unregister("drops"), 0);
+}
+
 static const struct CMUnitTest tests[] = {
+	ARC_TEST(an_own_edge_of_a_feature_into_another_feature_is_refused),
+	ARC_TEST(a_feature_that_a_node_leads_to_by_name_is_refused),
 	ARC_TEST(features_that_make_no_sense_are_refused),
 	ARC_TEST(arcs_that_make_no_sense_are_refused),
 	ARC_TEST(settings_that_make_no_sense_change_nothing),
@@ -460,8 +586,9 @@ static const struct CMUnitTest tests[] = {
 	ARC_TEST(an_arc_that_a_graph_has_is_not_destroyed),
 	ARC_TEST(the_node_of_an_enabled_feature_stays_with_its_edges),
 	ARC_TEST(an_enabled_feature_is_given_no_edge_of_its_own),
-	ARC_TEST(creating_an_arc_fails_clean_at_every_allocation),
-	ARC_TEST(enabling_fails_clean_at_every_allocation),
+	ARC_TEST(creating_an_arc_fails_clean_at_every_allocation_and_says_so),
+	ARC_TEST(registering_a_feature_says_that_memory_is_short),
+	ARC_TEST(enabling_fails_clean_at_every_allocation_and_says_so),
 	ARC_TEST(an_arc_that_cannot_leave_for_want_of_memory_leaves_later),
 	ARC_TEST(a_graph_that_does_not_report_to_the_arc_is_refused),
 	ARC_TEST(a_worker_that_hangs_is_not_waited_for_for_ever),

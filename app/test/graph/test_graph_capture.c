@@ -27,6 +27,29 @@ what_comes_to_a_node_is_taken_until_there_is_enough(void **state)
 	expect_taken(graph, "");
 }
 
+/* Two sources of a burst each: "pass" is called twice, and its stream goes on in its place. */
+static void
+what_a_node_passes_on_in_parts_is_taken(void **state)
+{
+	struct probe src[2] = { { .budget = 8 }, { .budget = 4 } }, pass = { 0 };
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	source_add(&src[0], "a", "pass");
+	source_add(&src[1], "b", "pass");
+	pass_add(&pass, "pass", "sink");
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .burst = 4, .ops = &capture_ops);
+	CAPTURE(graph, POINTS({ "pass", "sink" }));
+	hy_graph_walk(graph);
+	assert_int_equal(pass.calls, 2);
+	expect_taken(graph, "0:0 0:1 0:2 0:3 0:4 0:5 0:6 0:7 ");
+	hy_capture_stop(graph);
+	hy_graph_walk(graph);
+	assert_int_equal(pass.objs, 12);
+	assert_int_equal(edge_objs(graph, "pass", 0), 12);
+}
+
 static bool
 id_is_odd(const void *obj, void *arg)
 {
@@ -255,6 +278,7 @@ a_trace_and_a_capture_go_together(void **state)
 
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(what_comes_to_a_node_is_taken_until_there_is_enough),
+	GRAPH_TEST(what_a_node_passes_on_in_parts_is_taken),
 	GRAPH_TEST(the_predicate_chooses_and_is_asked_at_the_points_only),
 	GRAPH_TEST(of_a_source_what_it_has_sent_is_taken),
 	GRAPH_TEST(edges_and_reasons_are_told_apart_though_they_lead_to_one_node),

@@ -391,8 +391,8 @@ a_change_within_a_change_of_the_same_graph_is_refused(void **state)
 	assert_int_equal(nested_rc[0], -EBUSY);
 	assert_int_equal(nested_rc[1], 0);
 	assert_string_equal(unit_log(),
-		"halyard: graph 'g': is being changed; refused in the middle of "
-		"that, such as by a node's init()\n");
+		"halyard: graph 'g': hy_graph_update() refused: called in the middle of a change "
+		"of the graph, such as by a node's init() or fini()\n");
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(hy_graph_walk(graph), 8);
 		assert_int_equal(hy_graph_walk(other), 8);

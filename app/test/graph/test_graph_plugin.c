@@ -368,6 +368,112 @@ a_dispatch_that_sleeps_or_notifies_by_its_code_keeps_a_plugin(void **state)
 	plugin_unload(plugin);
 }
 
+static size_t
+no_copy(const void *obj, struct hy_capture_record *record, size_t size)
+{
+	RTE_SET_USED(obj);
+	RTE_SET_USED(record);
+	RTE_SET_USED(size);
+	return 0;
+}
+
+/* The graph has no node of the plugin; the worker calls match() all the same. */
+static void
+a_trace_or_a_capture_that_matches_by_its_code_keeps_a_plugin(void **state)
+{
+	static const struct hy_object_ops ops = { .release = obj_release, .copy = no_copy };
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	const struct hy_capture_point point = { .node = "end" };
+	struct hy_trace_params trace = { .nb_objs = 1 };
+	struct hy_capture_params capture = { .points = &point, .nb_points = 1 };
+	struct hy_plugin *plugin = plugin_load(file.path);
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	code_borrow();
+	trace.match = capture.match = (hy_trace_match_t *)(void *)a_walk;
+	source_add(NULL, "src", "end");
+	sink_add(NULL, "end");
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1,
+		.ops = &ops);
+	assert_int_equal(hy_trace_start(graph, &trace), 0);
+	assert_busy(plugin, ": a trace of graph 'g' matches by its code; stop that first");
+	hy_trace_stop(graph);
+	assert_int_equal(hy_capture_start(graph, &capture), 0);
+	assert_busy(plugin, ": a capture of graph 'g' matches by its code; stop that first");
+	hy_capture_stop(graph);
+	plugin_unload(plugin);
+}
+
+static struct hy_plugin *to_unload;
+static int unload_rc;
+
+static int
+unload_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(config);
+	unload_rc = hy_plugin_unload(to_unload, plugin_error);
+	return 0;
+}
+
+/* No list has a graph whose nodes are being initialised, though it is walked by the plugin's code. */
+static void
+an_init_of_a_graph_that_it_walks_does_not_unload_a_plugin(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin.so", "plugin.so");
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	to_unload = plugin_load(file.path);
+	code_borrow();
+	source_add(NULL, "src", "end");
+	NODE(NULL, .name = "end", .impl = { .process = probe_sink, .init = unload_init });
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1,
+		.walk = a_walk);
+	assert_int_equal(unload_rc, -EDEADLK);
+	assert_non_null(strstr(plugin_error, ": called by code of a graph"));
+	assert_ptr_equal(hy_plugin_next(NULL), to_unload);
+	hy_graph_destroy(graph);
+	plugin_unload(to_unload);
+}
+
+static const char *to_load;
+static int load_rc[2];
+
+static int
+load_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	struct hy_arc *arc;
+
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(config);
+	load_rc[0] = hy_plugin_load(to_load, NULL, plugin_error);
+	load_rc[1] = hy_plugin_load_list(to_load, plugin_error);
+	return hy_arc_lookup("plugin_arc", &arc) == -ENOENT ? 0 : -EEXIST;
+}
+
+/* What it registers could not be undone there: its arc stayed, and its code did not. */
+static void
+an_init_does_not_load_a_plugin(void **state)
+{
+	const struct plugin_file file = plugin_copy("hy-test-plugin-arc-bad.so", "bad.so");
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	to_load = file.path;
+	source_add(NULL, "src", "end");
+	NODE(NULL, .name = "end", .impl = { .process = probe_sink, .init = load_init });
+	graph = GRAPH("g", .patterns = (const char *const[]){ "src" }, .nb_patterns = 1);
+	assert_int_equal(load_rc[0], -EDEADLK);
+	assert_int_equal(load_rc[1], -EDEADLK);
+	assert_non_null(strstr(plugin_error, ": called by code of a graph"));
+	assert_null(hy_plugin_next(NULL));
+	hy_graph_destroy(graph);
+}
+
 static void
 a_node_that_left_by_itself_is_no_obstacle(void **state)
 {
@@ -474,6 +580,9 @@ static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(an_arc_that_asks_its_code_for_indexes_keeps_a_plugin),
 	GRAPH_TEST(a_graph_that_it_walks_or_whose_objects_it_handles_keeps_a_plugin),
 	GRAPH_TEST(a_dispatch_that_sleeps_or_notifies_by_its_code_keeps_a_plugin),
+	GRAPH_TEST(a_trace_or_a_capture_that_matches_by_its_code_keeps_a_plugin),
+	GRAPH_TEST(an_init_of_a_graph_that_it_walks_does_not_unload_a_plugin),
+	GRAPH_TEST(an_init_does_not_load_a_plugin),
 	GRAPH_TEST(a_node_that_left_by_itself_is_no_obstacle),
 	GRAPH_TEST(a_feature_or_an_arc_that_left_by_itself_is_no_obstacle),
 	GRAPH_TEST(loading_fails_clean_at_every_allocation),

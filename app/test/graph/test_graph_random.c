@@ -84,6 +84,8 @@ random_changes_do_what_a_model_says(void **state)
 	assert_true(c->objs > 5000 * seeds && c->arrivals > 10000 * seeds);
 	assert_true(c->replicas > 100 * seeds && c->carried > seeds && c->removed > seeds);
 	assert_true(c->counters > 1000 * seeds);
+	assert_true(c->wide > 10 * seeds && c->walks - c->wide > 5 * seeds);
+	assert_true(c->wide_values > 50 * seeds);
 	for (unsigned int b = 0; b < hy_scatter_nb_bodies; b++)
 		if (hy_scatter_bodies[b].cpu_can())
 			assert_true(c->by_body[b] > 10 * seeds);

@@ -28,6 +28,27 @@ objects_leave_a_record_at_each_node_until_all_have_left(void **state)
 	expect_records(graph, "");
 }
 
+/* Two sources of a burst each: "pass" is called twice, and its stream could go on in its place. */
+static void
+objects_are_followed_through_a_node_that_passes_them_on_in_parts(void **state)
+{
+	struct probe src[2] = { { .budget = 2 }, { .budget = 2 } };
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	source_add(&src[0], "a", "pass");
+	source_add(&src[1], "b", "pass");
+	pass_add(NULL, "pass", "sink");
+	sink_add(NULL, "sink");
+	graph = GRAPH("g", .burst = 2);
+	assert_int_equal(START(graph, .nb_objs = 4, .at = "pass"), 0);
+	hy_graph_walk(graph);
+	expect_records(graph,
+		"1 pass 0/2\n2 pass 1/2\n3 pass 0/2\n4 pass 1/2\n"
+		"1 sink 0/2.\n2 sink 1/2.\n3 sink 0/2.\n4 sink 1/2.\n");
+	STATUS(graph, .running = false, .marked = 4, .recorded = 8);
+}
+
 static bool
 id_is_odd(const void *obj, void *arg)
 {
@@ -377,6 +398,7 @@ what_a_live_change_releases_is_followed_no_more(void **state)
 
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(objects_leave_a_record_at_each_node_until_all_have_left),
+	GRAPH_TEST(objects_are_followed_through_a_node_that_passes_them_on_in_parts),
 	GRAPH_TEST(the_predicate_chooses_and_is_asked_no_more_when_there_are_enough),
 	GRAPH_TEST(a_node_that_is_named_marks_what_comes_to_it),
 	GRAPH_TEST(a_dropped_object_has_its_reason_in_the_record_of_the_node_that_dropped_it),

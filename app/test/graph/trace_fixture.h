@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Graphs to trace, and what is expected of their traces. */
-#ifndef TRACE_FIXTURE_H
-#define TRACE_FIXTURE_H
+#pragma once
 
 #include <hy_trace.h>
 
@@ -24,5 +23,3 @@ void expect_status(struct hy_graph *graph, struct hy_trace_state expected);
  */
 extern uint32_t laps;
 struct hy_graph *cycle_add(struct probe *src, uint16_t burst);
-
-#endif

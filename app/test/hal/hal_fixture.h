@@ -3,8 +3,7 @@
  * What the tests of the HAL share: families and variants declared in a line, virtual ports, a
  * fresh HAL around every test. Families cannot be taken back: each test's have names of their own.
  */
-#ifndef HAL_FIXTURE_H
-#define HAL_FIXTURE_H
+#pragma once
 
 #include <hy_hal.h>
 #include <hy_stats.h>
@@ -59,5 +58,3 @@ bool json_valid(const char *text);
 int hal_setup(void **state);
 int hal_teardown(void **state);
 #define HAL_TEST(f) cmocka_unit_test_setup_teardown(f, hal_setup, hal_teardown)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of selection under traffic share: two ports of rings, and a graph for each. */
-#ifndef HAL_LIVE_FIXTURE_H
-#define HAL_LIVE_FIXTURE_H
+#pragma once
 
 #include "hal_fixture.h"
 
@@ -31,5 +30,3 @@ int live_setup(void **state);
 int live_teardown(void **state);
 
 #define LIVE_TEST(f) cmocka_unit_test_setup_teardown(f, live_setup, live_teardown)
-
-#endif

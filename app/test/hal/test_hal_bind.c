@@ -331,7 +331,7 @@ what_cannot_be_prepared_is_not_chosen_in_phase_two(void **state)
 	assert_fate("plan_fail", 0, "hw", HY_FATE_BIND_FAILED, 20,
 		"cannot be prepared: no adapter for port 0");
 	assert_string_equal(candidate("plan_fail", 0, "hw")->change,
-		"what failed at bring-up must succeed");
+		"the step that failed at bring-up must succeed");
 	assert_string_equal(chosen("plan_fail", 1), "hw");
 	assert_int_equal(hy_hal_force(hal, "plan_fail=hw", error), 0);
 	assert_int_equal(hy_hal_select(hal, error), -ENOTSUP);
@@ -387,8 +387,8 @@ two_pools_for_one_port_are_refused(void **state)
 	assert_string_equal(hy_hal_port_plan(hal, 0)->mempool_ops, "stack");
 	assert_string_equal(chosen("plan_pool_a", 0), "hw");
 	assert_fate("plan_pool_b", 0, "hw", HY_FATE_BIND_FAILED, 20,
-		"cannot be prepared: wants packets from a pool of 'cn10k', another variant of "
-		"'stack'");
+		"cannot be prepared: needs a packet pool with operations 'cn10k', but another "
+		"variant needs 'stack'");
 }
 
 static void

@@ -69,11 +69,11 @@ event_devices_say_what_they_schedule(void **state)
 	assert_cap(cap_of(HY_TARGET_EVENT, dsw, 0, HY_CAP_EVENT_QUEUES), HY_LEVEL_YES, 16,
 		"the driver's limit");
 	assert_cap(cap_of(HY_TARGET_EVENT, sw, 0, HY_CAP_EVENT_FLOW_ID), HY_LEVEL_YES, 0,
-		"the driver says CARRY_FLOW_ID");
+		"the driver reports CARRY_FLOW_ID");
 	assert_cap(cap_of(HY_TARGET_EVENT, sw, 0, HY_CAP_EVENT_NO_SERVICE), HY_LEVEL_NO, 0,
-		"the driver does not say DISTRIBUTED_SCHED");
+		"the driver does not report DISTRIBUTED_SCHED");
 	assert_cap(cap_of(HY_TARGET_EVENT, dsw, 0, HY_CAP_EVENT_NO_SERVICE), HY_LEVEL_YES, 0,
-		"the driver says DISTRIBUTED_SCHED");
+		"the driver reports DISTRIBUTED_SCHED");
 	assert_int_equal(cap_of(HY_TARGET_EVENT, sw, 0, HY_CAP_EVENT_ORDERED)->level, HY_LEVEL_YES);
 	assert_int_equal(cap_of(HY_TARGET_EVENT, dsw, 0, HY_CAP_EVENT_ORDERED)->level, HY_LEVEL_NO);
 	assert_int_equal(cap_of(HY_TARGET_EVENT, dsw, 0, HY_CAP_EVENT_ATOMIC)->level, HY_LEVEL_YES);
@@ -146,13 +146,13 @@ crypto_devices_list_what_ipsec_asks_for(void **state)
 	assert_cap(cap_of(HY_TARGET_CRYPTO, openssl, 0, HY_CAP_CRYPTO_SHA256_HMAC), HY_LEVEL_YES,
 		256, "the driver lists it");
 	assert_cap(cap_of(HY_TARGET_CRYPTO, openssl, 0, HY_CAP_CRYPTO_ASYM), HY_LEVEL_YES, 0,
-		"the driver says ASYMMETRIC_CRYPTO");
+		"the driver reports ASYMMETRIC_CRYPTO");
 	assert_cap(cap_of(HY_TARGET_CRYPTO, openssl, 0, HY_CAP_CRYPTO_IPSEC), HY_LEVEL_NO, 0,
 		"the driver has no rte_security context");
 	assert_cap(cap_of(HY_TARGET_CRYPTO, null, 0, HY_CAP_CRYPTO_AES_GCM), HY_LEVEL_NO, 0,
 		"the driver does not list it");
 	assert_cap(cap_of(HY_TARGET_CRYPTO, null, 0, HY_CAP_CRYPTO_ASYM), HY_LEVEL_NO, 0,
-		"the driver does not say ASYMMETRIC_CRYPTO");
+		"the driver does not report ASYMMETRIC_CRYPTO");
 	if (device_try("crypto_aesni_mb0", "") < 0)
 		return;
 	probe();
@@ -184,15 +184,15 @@ pairs_are_of_each_event_device_with_each_other(void **state)
 	assert_int_equal(hal->list.devices[2].target.peer, first);
 	assert_int_equal(hal->list.devices[3].target.peer, second);
 	assert_cap(cap_of(HY_TARGET_EVENT_PORT, event, second, HY_CAP_EVENT_RX_INTERNAL),
-		HY_LEVEL_NO, 0, "the driver does not say INTERNAL_PORT");
+		HY_LEVEL_NO, 0, "the driver does not report INTERNAL_PORT");
 	assert_cap(cap_of(HY_TARGET_EVENT_PORT, event, second, HY_CAP_EVENT_RX_FLOW_ID),
-		HY_LEVEL_YES, 0, "the driver says OVERRIDE_FLOW_ID");
+		HY_LEVEL_YES, 0, "the driver reports OVERRIDE_FLOW_ID");
 	assert_cap(cap_of(HY_TARGET_EVENT_PORT, event, first, HY_CAP_EVENT_TX_VECTOR), HY_LEVEL_YES,
-		0, "the driver says EVENT_VECTOR");
+		0, "the driver reports EVENT_VECTOR");
 	assert_int_equal(cap_of(HY_TARGET_EVENT_PORT, event, first, HY_CAP_EVENT_RX_VECTOR)->level,
 		HY_LEVEL_NO);
 	assert_cap(cap_of(HY_TARGET_EVENT_CRYPTO, event, crypto, HY_CAP_EVENT_CRYPTO_FWD),
-		HY_LEVEL_NO, 0, "the driver does not say INTERNAL_PORT_OP_FWD");
+		HY_LEVEL_NO, 0, "the driver does not report INTERNAL_PORT_OP_FWD");
 	/* A port that is left out leaves its pair. */
 	assert_int_equal(hy_hal_port_ignore(hal, first), 0);
 	assert_int_equal(hal->list.n, RTE_DIM(kinds) - 1);
@@ -387,7 +387,7 @@ json_has_devices_and_pairs(void **state)
 	assert_non_null(strstr(json, "{\"kind\": \"event:crypto\", \"id\": 0, \"peer\": 0, "));
 	assert_non_null(strstr(printed(hy_hal_inventory_print),
 		"event device 0 with crypto device 0: event_dsw0, driver event_dsw\n"
-		"    crypto_new      no                declared: the driver does not say "
+		"    crypto_new      no                declared: the driver does not report "
 		"INTERNAL_PORT_OP_NEW\n"));
 }
 

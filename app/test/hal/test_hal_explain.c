@@ -92,7 +92,7 @@ what_would_have_to_change_is_enough(void **state)
 		"expl_rules must be 5 or more; it is no (the program has not declared it)\n"
 		"expl_more must be 2 or more, for +30; it is 1 (a test)");
 	assert_string_equal(candidate("expl_change", 0, "slow")->change,
-		"expl_live must not be: that costs 15");
+		"expl_live must be absent: it costs 15");
 	assert_int_equal(hy_hal_declare(hal, "expl_live", 0, "a test"), 0);
 	select_all();
 	assert_string_equal(chosen("expl_change", 0), "slow");

@@ -218,7 +218,7 @@ tap_port_tells_ip4_so_pkt_cls_believes_it(void **state)
 		skip();
 	assert_int_equal(hy_hal_probe(hal), 0);
 	assert_cap(of_port((uint16_t)port, HY_CAP_RX_PTYPE_IP4), HY_LEVEL_YES, 0,
-		"the driver's packet types tell IPv4 and VLAN tags");
+		"the driver's packet types distinguish IPv4 and VLAN tags");
 	/* What the CPU can do is not asked here. */
 #if defined(RTE_ARCH_X86_64)
 	assert_int_equal(hy_hal_deny(hal, "pkt_cls=avx512", error), 0);

@@ -199,7 +199,7 @@ graph_that_refuses_the_new_variant_leaves_the_old_everywhere(void **state)
 	hal->rules[0].deny = false; /* as if it were forced */
 	assert_int_equal(hy_hal_reselect(hal, live_graphs, PORTS, error), -EIO);
 	assert_string_equal(error,
-		"the graphs cannot be changed, and go on as they are: Input/output error");
+		"the graphs cannot be updated and stay as they are: Input/output error");
 	assert_string_equal(chosen("live_cls", 1), "plain");
 	live_assert_variant("live_cls-plain", "plain", "port 1");
 	/* Bound for the attempt, and not any more. */

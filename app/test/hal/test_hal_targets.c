@@ -66,8 +66,8 @@ selections_of(const char *family)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < hal->nb_selections; i++)
-		n += strcmp(hal->selections[i].family->node.name, family) == 0;
+	for (unsigned int i = 0; i < hal->selected.n; i++)
+		n += strcmp(hal->selected.selections[i].family->node.name, family) == 0;
 	return n;
 }
 

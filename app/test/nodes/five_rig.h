@@ -8,8 +8,7 @@
  * and gives back what is sent. five_check holds the class of every packet against the oracle:
  * hy_policy_classify() on the rules of the moment, worked out for all frames before they are shown.
  */
-#ifndef FIVE_RIG_H
-#define FIVE_RIG_H
+#pragma once
 
 #include <hy_hal_live.h>
 #include <hy_offload.h>
@@ -106,5 +105,3 @@ uint64_t five_count(const char *node, unsigned int port, const char *what);
 
 int five_setup(void **state);
 int five_teardown(void **state);
-
-#endif

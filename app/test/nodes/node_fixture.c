@@ -394,11 +394,13 @@ rig_table(const char *lookup)
 	return table;
 }
 
+const char *rig_rewriter = "scalar";
+
 struct hy_graph *
 rig_chain(const char *classifier, const char *lookup, uint16_t burst, struct hy_ip4_fib **fib)
 {
 	struct hy_ip4_rewrite_config rewrite;
-	const hy_node_id id = rig_clone("ip4_rewrite", "scalar", NULL);
+	const hy_node_id id = rig_clone("ip4_rewrite", rig_rewriter, NULL);
 
 	rig_nodes("pkt_cls-rig");
 	rig_clone("pkt_cls", classifier, "ip4_lookup-rig");

@@ -3,8 +3,7 @@
  * What the tests of the generic nodes share: frames, packets of any segmentation, ports made of
  * rings, and a rig: a source of given packets and sinks that keep what comes, in a real graph.
  */
-#ifndef NODE_FIXTURE_H
-#define NODE_FIXTURE_H
+#pragma once
 
 #include <rte_ip.h>
 #include <rte_mbuf.h>
@@ -93,6 +92,8 @@ hy_node_id rig_clone(const char *node, const char *variant, const char *next);
 struct hy_ip4_fib *rig_table(const char *lookup);
 const struct rte_ether_addr *rig_mac(int next_hop, uint16_t port);
 
+/* The variant of ip4_rewrite in the next rig_chain(); "scalar" by default. */
+extern const char *rig_rewriter;
 /* rig_source, pkt_cls, ip4_lookup, ip4_rewrite, sinks. The table is written to fib if not NULL. */
 struct hy_graph *rig_chain(const char *classifier, const char *lookup, uint16_t burst,
 	struct hy_ip4_fib **fib);
@@ -127,5 +128,3 @@ void rig_clear(void);
 int node_setup(void **state);
 int node_teardown(void **state);
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, node_setup, node_teardown)
-
-#endif

@@ -264,7 +264,7 @@ graph_that_does_not_fit_the_policy_is_refused(void **state)
 	policy_new(2, NULL);
 	node_make("linear");
 	assert_int_equal(graph_try(2, NULL), -EINVAL);
-	assert_non_null(strstr(unit_log(), "is of worker 2, and policy 'rig' has 2"));
+	assert_non_null(strstr(unit_log(), "belongs to worker 2; policy 'rig' has 2 workers"));
 	done();
 }
 

@@ -457,6 +457,9 @@ packets_follow_the_old_or_the_new_routes_of_rte_lpm(void **state)
 	RTE_SET_USED(state);
 	live_run("scalar");
 	live_run("x4");
+#ifdef RTE_ARCH_ARM64
+	live_run("neon");
+#endif
 }
 
 static void

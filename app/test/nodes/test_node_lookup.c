@@ -286,6 +286,8 @@ static const struct variant {
 	{ "fib", hy_ip4_lookup_fib, always, HY_IP4_FIB },
 #ifdef RTE_ARCH_X86_64
 	{ "fib_avx512", hy_ip4_lookup_fib_avx512, fib_avx512_runs, HY_IP4_FIB_AVX512 },
+#elif defined(RTE_ARCH_ARM64)
+	{ "neon", hy_ip4_lookup_neon, always, HY_IP4_LPM },
 #endif
 	{ "scalar", hy_ip4_lookup_scalar, always, HY_IP4_LPM },
 	{ "x4", hy_ip4_lookup_x4, always, HY_IP4_LPM },

@@ -158,7 +158,7 @@ configuration_that_makes_no_sense_is_refused(void **state)
 	RTE_SET_USED(state);
 	nodes_make(1);
 	nowhere.next_hop.port = 9;
-	assert_refused(twice, 2, "is given two next hops for class 7");
+	assert_refused(twice, 2, "has two next hops for class 7");
 	assert_refused(&nowhere, 1, "sends class 7 to port 9, which its table does not have");
 	assert_int_equal(hy_node_config(steer_id, &none, sizeof(none)), 0);
 	unit_log_clear();

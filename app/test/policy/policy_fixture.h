@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of policies share: rules and keys that meet often, and a policy for each test. */
-#ifndef POLICY_FIXTURE_H
-#define POLICY_FIXTURE_H
+#pragma once
 
 #include <hy_policy_view.h>
 
@@ -26,5 +25,3 @@ uint16_t class_of(uint16_t dport);
 int policy_setup(void **state);
 int policy_teardown(void **state);
 #define POLICY_TEST(f) cmocka_unit_test_setup_teardown(f, policy_setup, policy_teardown)
-
-#endif

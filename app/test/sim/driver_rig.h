@@ -3,8 +3,7 @@
  * A port of a simulated vendor's NIC with an offload, and no graph: what rules do in hardware, seen by
  * the packets that the port gives out.
  */
-#ifndef DRIVER_RIG_H
-#define DRIVER_RIG_H
+#pragma once
 
 #include <hy_flow_sim.h>
 #include <hy_offload.h>
@@ -46,5 +45,3 @@ struct hy_offload_stats driver_stats(void);
 int driver_setup(void **state);
 int driver_teardown(void **state);
 #define DRIVER_TEST(f) cmocka_unit_test_setup_teardown(f, driver_setup, driver_teardown)
-
-#endif

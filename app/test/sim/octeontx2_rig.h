@@ -3,8 +3,7 @@
  * The octeontx2 pack on simulated devices: two NICs feed an event device of their kind, workers
  * take from there, and what comes in by one NIC leaves by the other.
  */
-#ifndef OCTEONTX2_RIG_H
-#define OCTEONTX2_RIG_H
+#pragma once
 
 #include <hy_event.h>
 #include <hy_graph_worker.h>
@@ -77,5 +76,3 @@ void assert_refused(const struct hy_selection *s, const char *variant, enum hy_f
 int oct_setup(void **state);
 int oct_teardown(void **state);
 #define OCT_TEST(f) cmocka_unit_test_setup_teardown(f, oct_setup, oct_teardown)
-
-#endif

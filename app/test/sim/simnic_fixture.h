@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports of simulated NICs for tests. */
-#ifndef SIMNIC_FIXTURE_H
-#define SIMNIC_FIXTURE_H
+#pragma once
 
 #include "app/sim/simnic.h"
 
@@ -29,5 +28,3 @@ void flushed_expect(uint8_t device, unsigned int n);
 int simnic_setup(void **state);
 int simnic_teardown(void **state);
 #define SIMNIC_TEST(f) cmocka_unit_test_setup_teardown(f, simnic_setup, simnic_teardown)
-
-#endif

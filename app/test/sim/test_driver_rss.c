@@ -119,6 +119,35 @@ STAYS(marked_flows_of_a_protocol_stay_on_their_queues_on_mlx5, "sim_mlx5_0", tru
 STAYS(marked_flows_stay_on_their_queues_by_templates, "sim_hws0", false)
 STAYS(marked_flows_of_a_protocol_stay_on_their_queues_by_templates, "sim_hws0", true)
 STAYS(marked_flows_stay_on_their_queues_on_cnxk, "sim_cn10k0", false)
+STAYS(marked_flows_stay_on_their_queues_on_other_nics, "sim_nic0", false)
+
+/*
+ * net/sfc/sfc_flow.c, sfc_flow_parse_actions(), drops packets of a rule that does not say where they
+ * go; only drivers that are known to deliver them may get such rules.
+ */
+static void
+rule_for_an_unknown_driver_says_where_packets_go(void **state)
+{
+	const struct hy_flow_match match = { .fields = HY_FLOW_DST, .dst = 1, .dst_len = 32 };
+	const struct hy_flow_driver *driver = hy_flow_driver_of("net_sfc_efx");
+	struct hy_flow_limits limits;
+
+	RTE_SET_USED(state);
+	assert_string_equal(driver->driver, "*");
+	hy_flow_limits_declared(driver, &limits);
+	for (uint16_t queues = 1; queues <= QUEUES; queues++) {
+		const struct hy_flow_spread spread = { .nb_queues = queues, .types = RIG_RSS };
+		struct hy_flow_lowered rule;
+		const char *reason;
+
+		assert_int_equal(hy_flow_lower(driver, &limits, &match, 1, 0, &spread, &rule,
+					 &reason),
+			0);
+		assert_int_equal(rule.actions[0].type, RTE_FLOW_ACTION_TYPE_MARK);
+		assert_int_equal(rule.actions[1].type,
+			queues == 1 ? RTE_FLOW_ACTION_TYPE_QUEUE : RTE_FLOW_ACTION_TYPE_RSS);
+	}
+}
 
 /* mlx5 refuses a partial hash of a layer of which no type is named: no part may be left with one. */
 static void
@@ -189,17 +218,73 @@ rss_without_types_or_key_is_the_drivers_own(void **state)
 	assert_int_equal(after.of[0][1][after.queues[0][1][0]], FLOWS); /* all by one */
 }
 
+/*
+ * A port whose RSS changes hashes packets anew, and rules with the old types or key do not. cnxk
+ * refuses rules with another key than the port's: npc_rss_action_configure().
+ */
+static void
+rules_follow_the_ports_rss(const char *nic, uint64_t rss_hf, uint8_t key_byte)
+{
+	static struct seen before, after, plain;
+	uint8_t key[HY_FLOW_RSS_KEY];
+	struct rte_eth_rss_conf rss = { .rss_hf = rss_hf };
+	unsigned int moved = 0;
+
+	driver_open(nic, NULL, QUEUES, RIG_RSS);
+	rules_between(true);
+	assert_int_equal(driver_offload(NULL), 0);
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, 2);
+	see(&before);
+	for (size_t i = 0; i < sizeof(key); i++)
+		key[i] = (uint8_t)(key_byte + 37 * i);
+	if (key_byte != 0) {
+		rss.rss_key = key;
+		rss.rss_key_len = 40;
+	}
+	assert_int_equal(rte_eth_dev_rss_hash_update(D->port, &rss), 0);
+	driver_settle();
+	assert_int_equal(driver_stats().state, HY_OFFLOAD_UP);
+	assert_int_equal(driver_stats().hw_rules, 2);
+	see(&after);
+	hy_offload_destroy(D->offload);
+	D->offload = NULL;
+	see(&plain);
+	assert_memory_equal(&after, &plain, sizeof(plain));
+	for (uint32_t i = 0; i < FLOWS; i++)
+		moved += before.queues[1][1][i] != after.queues[1][1][i];
+	assert_true(moved > FLOWS / 2);
+}
+
+static void
+rules_follow_the_ports_key_on_cnxk(void **state)
+{
+	RTE_SET_USED(state);
+	rules_follow_the_ports_rss("sim_cn10k0", RIG_RSS, 0x5a);
+}
+
+static void
+rules_follow_the_ports_types_on_mlx5(void **state)
+{
+	RTE_SET_USED(state);
+	rules_follow_the_ports_rss("sim_mlx5_0", RTE_ETH_RSS_IP, 0);
+}
+
 static const struct CMUnitTest driver_rss[] = {
 	DRIVER_TEST(marked_flows_stay_on_their_queues_on_mlx5),
 	DRIVER_TEST(marked_flows_of_a_protocol_stay_on_their_queues_on_mlx5),
 	DRIVER_TEST(marked_flows_stay_on_their_queues_by_templates),
 	DRIVER_TEST(marked_flows_of_a_protocol_stay_on_their_queues_by_templates),
 	DRIVER_TEST(marked_flows_stay_on_their_queues_on_cnxk),
+	DRIVER_TEST(marked_flows_stay_on_their_queues_on_other_nics),
+	DRIVER_TEST(rule_for_an_unknown_driver_says_where_packets_go),
 	DRIVER_TEST(partial_hash_of_ports_is_taken_by_templates),
 	DRIVER_TEST(partial_hash_of_addresses_is_taken_by_templates),
 	DRIVER_TEST(packets_of_no_type_stay_on_the_first_queue_by_templates),
 	DRIVER_TEST(level_of_the_ports_hash_is_that_of_rules),
 	DRIVER_TEST(rss_without_types_or_key_is_the_drivers_own),
+	DRIVER_TEST(rules_follow_the_ports_key_on_cnxk),
+	DRIVER_TEST(rules_follow_the_ports_types_on_mlx5),
 };
 
 UNIT_SUITE(driver_rss)

@@ -111,6 +111,31 @@ rule_of_the_program_survives_an_offload_on_i40e(void **state)
 	rule_of_the_program_survives_an_offload("sim_i40e0");
 }
 
+/* The port restores them: net/cnxk says so, RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP. */
+static void
+rules_that_a_port_keeps_while_it_recovers_are_removed(void **state)
+{
+	uint32_t before, stuck;
+
+	RTE_SET_USED(state);
+	driver_open("sim_cn10k0", NULL, 1, 0);
+	driver_rules(RULES);
+	assert_int_equal(driver_offload(NULL), 0);
+	stuck = D->offload->stuck; /* a test before may have left rules to the port */
+	driver_settle();
+	before = driver_sim().rules;
+	assert_true(before >= RULES);
+	hy_offload_recovers(D->offload);
+	assert_int_equal(driver_sim().rules, before); /* the driver is not called */
+	driver_settle();
+	assert_int_equal(driver_sim().rules, before);
+	assert_int_equal(hy_offload_up(D->offload), 0);
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, RULES);
+	assert_int_equal(driver_sim().rules, before + 1); /* the sentinel of before */
+	assert_int_equal(D->offload->stuck, stuck);
+}
+
 /* Stop and start keep rules on some ports: none of the offload's is there twice, or left behind. */
 static void
 stopped_port_keeps_no_rule_of_an_offload(void **state)
@@ -428,6 +453,7 @@ static const struct CMUnitTest driver_rules_tests[] = {
 	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_cnxk),
 	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_ice),
 	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_i40e),
+	DRIVER_TEST(rules_that_a_port_keeps_while_it_recovers_are_removed),
 	DRIVER_TEST(stopped_port_keeps_no_rule_of_an_offload),
 };
 

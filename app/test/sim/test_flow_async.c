@@ -110,7 +110,7 @@ only_a_device_set_up_for_templates_is_made_ready(void **state)
 	assert_int_equal(hy_flow_rte_async.create(port, requests[0].attr, requests[0].items,
 				 requests[0].actions, &flow, &error),
 		-ENOTSUP);
-	assert_string_equal(error.message, "the port was not made ready for templates");
+	assert_string_equal(error.message, "the port was not prepared for templates");
 	assert_int_equal(hy_flow_rte_async.create(RTE_MAX_ETHPORTS, requests[0].attr,
 				 requests[0].items, requests[0].actions, &flow, &error),
 		-ENOTSUP);

@@ -91,13 +91,13 @@ nics_of_others_get_no_variant_of_the_pack(void **state)
 	oct_select();
 	assert_string_equal(oct_selected("event_rx", R.device)->chosen->impl.variant, "single");
 	snprintf(wanted, sizeof(wanted),
-		"with port %u it lacks rx_internal: the driver does not say INTERNAL_PORT",
+		"with port %u it lacks rx_internal: the driver does not report INTERNAL_PORT",
 		R.nic[0]);
 	assert_refused(oct_selected("event_rx", R.device), "sso_vector", HY_FATE_REJECTED, wanted);
 	assert_refused(hy_hal_selection(R.hal, "ethdev_rx", R.nic[0]), "npa", HY_FATE_REJECTED,
 		"the driver does not ask for pools of " SIMNIC_POOL);
 	snprintf(wanted, sizeof(wanted),
-		"event device %u with it lacks tx_internal: the driver does not say INTERNAL_PORT",
+		"event device %u with it lacks tx_internal: the driver does not report INTERNAL_PORT",
 		R.device.id);
 	assert_refused(hy_hal_selection(R.hal, "ethdev_tx", R.nic[0]), "sso", HY_FATE_REJECTED,
 		wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the families' headers compile into packs: a plugin that has it otherwise is refused. */
+/* The layouts that plugins compile from the families' headers. A plugin with others is refused. */
 
 #include <hy_event_rx.h>
 #include <hy_flow_cls_node.h>

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Packets by way of an event device: it takes them from receive queues, schedules them over the
- * workers, and keeps the order of each flow. In place of ethdev_rx, a graph has the node event_rx.
+ * Receives packets through an event device, which takes them from receive queues, schedules them over
+ * the workers, and keeps the order of each flow. A graph has the node event_rx instead of ethdev_rx.
  *
- * A *feed* is all that leads there: an event device with one event queue and an event port for each
- * worker, and its eth rx adapter, to which receive queues were added. The worker with index w
- * (hy_graph_worker()) has event port w; one port more is the adapter's.
+ * A *feed* is an event device with one event queue and an event port for each worker, together with
+ * its eth rx adapter and the receive queues added to that. The worker with index w (hy_graph_worker())
+ * uses event port w; the adapter uses one more port.
  *
- * Use, in this order: configure and start the ports; hy_event_create() for the device;
- * hy_hal_select(), in which the variant of event_rx that is chosen for the device attaches the
- * feed, so that what cannot be attached falls to the next one; hy_event_check();
- * hy_event_follow(); hy_hal_node_for() for the node event_rx, which all graphs share. In the end,
- * when no graph has that node any more and before the ports are stopped, hy_event_destroy().
+ * Call in this order: configure and start the ports; hy_event_create() for the device;
+ * hy_hal_select(), in which the variant of event_rx that is selected for the device attaches the feed
+ * (if that fails, the next variant is tried); hy_event_check(); hy_event_follow(); hy_hal_node_for()
+ * for the node event_rx, which all graphs share. Call hy_event_destroy() when no graph has that node
+ * any more, before the ports are stopped.
  *
- * Order. A worker holds the flows of what it has taken (atomic), or their places (ordered), until
- * it takes more. So event_rx takes from the device once a walk, and a walk sends all that it was
- * given, before the next one: packets of an atomic flow are sent in the order of their arrival,
- * whichever workers had them. What breaks that: graphs with cycles, which let objects stay over
- * (max_sweeps); transmit queues of one port that the NIC serves in another order than they were
- * filled, since each worker of ethdev_tx/own_queue has its own; and parallel scheduling, which
- * promises nothing. Where there is nothing to keep, with parallel scheduling or one worker, and the
- * device does not send itself, event_rx goes on taking until its burst is full.
+ * Order. A worker holds the flows of the events that it dequeued (atomic) or their places (ordered)
+ * until it dequeues again. So event_rx dequeues once a walk, and the walk sends these packets before
+ * the next one begins: packets of an atomic flow leave in the order of their arrival, whichever
+ * workers had them. Three things break that order: graphs with cycles, which keep objects from walk to
+ * walk (max_sweeps); a NIC that serves the transmit queues of a port in another order than the workers
+ * filled them, since each worker of ethdev_tx/own_queue has its own queue; and parallel scheduling,
+ * which promises no order. If there is no order to keep, with parallel scheduling or one worker, and
+ * the device does not transmit, event_rx dequeues until its burst is full.
  *
- * Services. Devices and adapters in software want a thread to run them: service lcores, if EAL has
- * any (-s), and else the workers, whenever they find nothing to take.
+ * Services. Software devices and adapters need a thread to run them: service lcores if EAL has any
+ * (-s), else the workers, whenever they find nothing to dequeue.
  *
- * Functions are for one control thread, return 0 or a negative errno, and where they take
- * @p reason, write there one sentence on what was wrong; HY_REASON_SIZE is room enough.
+ * Functions are for one control thread and return 0 or a negative errno. Those with @p reason write
+ * one sentence about the error there; HY_REASON_SIZE bytes are enough.
  */
-#ifndef HY_EVENT_H
-#define HY_EVENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,124 +38,115 @@
 #include <hy_ethdev.h>
 #include <hy_hal_live.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
-#pragma GCC visibility push(default)
-
-/** Packets that a feed holds and no worker has taken, at most, where the device has a limit. */
+/** Most packets in a feed that no worker has taken yet, for devices with a limit. */
 #define HY_EVENT_MOST 4096
 
-/** What a vector waits if nobody says how long. */
+/** Default timeout of an event vector. */
 #define HY_EVENT_VECTOR_TIMEOUT_NS 1000000
 
-/** What a feed is to be. */
+/** Parameters of a feed. */
 struct hy_event_params {
-	uint8_t device;      /**< Event device id. Not in use: it is configured, and started. */
+	uint8_t device; /**< Event device id. The device must be unused: the feed configures and starts it. */
 	uint8_t sched_type;  /**< RTE_SCHED_TYPE_ATOMIC, _ORDERED or _PARALLEL. */
-	uint16_t nb_workers; /**< Graphs that have event_rx, with workers from 0 on. */
-	/** Receive queues that feed it, of ports that run. Copied. */
+	uint16_t nb_workers; /**< Graphs that have event_rx. Their workers count from 0. */
+	/** Receive queues that feed it, of started ports. Copied. */
 	const struct hy_ethdev_rx_config *queues;
-	/** Entries of queues. 0: events come by event port nb_workers, which is the caller's then. */
+	/** Entries of queues. 0: the caller owns event port nb_workers, and enqueues events there. */
 	unsigned int nb_queues;
 	uint16_t vector_size; /**< Most packets in an event vector; 0: no vectors. */
-	/** A vector that is not full waits no longer. 0: HY_EVENT_VECTOR_TIMEOUT_NS, or what its
-	 * ports can do that is nearest. */
+	/** Longest wait of a vector that is not full. 0: HY_EVENT_VECTOR_TIMEOUT_NS, or the nearest
+	 * value that the ports support. */
 	uint64_t vector_timeout_ns;
 	int socket; /**< NUMA node, or SOCKET_ID_ANY. */
 };
 
 /**
- * Configures an event device for a feed, within the limits that it tells. No packet comes before
- * hy_event_attach(). Once for a device that cannot be configured again (event_dsw).
+ * Configures an event device for a feed, within the limits that it reports. No packet arrives before
+ * hy_event_attach(). Some devices (event_dsw) can be configured only once.
  *
- * @return 0; -EINVAL a parameter is out of range, or a queue is not of a port that is set up;
- * -ENODEV; -EEXIST the device has a feed, or another one has the queue; -ENOTSUP the device has not
- * got the schedule type, or as many ports, or cannot send a port's packets in order, which ordered
- * wants (HY_CAP_EVENT_TX_INTERNAL); -ENOMEM; or what the driver returned. The device is not
- * started then.
+ * @return 0; -EINVAL a parameter is out of range, or a queue does not belong to a configured port;
+ * -ENODEV no such event device; -EEXIST the device has a feed, or another feed has the port; -ENOTSUP
+ * the device does not support the schedule type or that many ports, or cannot transmit a port's
+ * packets in order, which ordered scheduling requires (HY_CAP_EVENT_TX_INTERNAL); -ENOMEM; or the
+ * driver's error. After an error the device is not started.
  */
 int hy_event_create(const struct hy_event_params *params, char *reason, size_t size);
 
 /**
- * Stops a feed, and closes its device. No graph with event_rx may exist. The program's ports still
- * run, and are left as they are. A device without a feed is allowed.
+ * Stops a feed and closes its device. No graph with event_rx may exist. The ports must still be
+ * started, and stay so. A device without a feed is allowed.
  *
- * @return Packets that were in it, and that no worker has taken: they are freed.
+ * @return Packets in the feed that no worker had taken. They are freed.
  */
 uint64_t hy_event_destroy(uint8_t device);
 
 /**
- * The parameters of a device's feed, until it is destroyed; NULL: it has none. vector_timeout_ns is
- * what its vectors wait, once it is attached; and 0 while packets come one by one.
+ * @return The parameters of a device's feed, valid until it is destroyed; NULL if the device has none.
+ * vector_timeout_ns is the actual timeout once event vectors are attached, and 0 otherwise.
  */
 const struct hy_event_params *hy_event_of(uint8_t device);
 
-/** Of the feed that has a queue of that port. As hy_event_of(). */
+/** @return The same for the feed that has a queue of that port; NULL if none has. */
 const struct hy_event_params *hy_event_of_port(uint16_t port);
 
-/** How packets come from the device. */
+/** Form of the events that carry packets. */
 enum hy_event_form {
-	HY_EVENT_SINGLE, /**< One an event, RTE_EVENT_TYPE_ETHDEV or _ETH_RX_ADAPTER. */
-	/** Many an event, of the same types with RTE_EVENT_TYPE_VECTOR: whoever takes one puts
-	 * ev.vec back into its pool. Each vector is of one receive queue. */
+	HY_EVENT_SINGLE, /**< One packet per event, RTE_EVENT_TYPE_ETHDEV or _ETH_RX_ADAPTER. */
+	/** Many packets per event, of the same types with RTE_EVENT_TYPE_VECTOR, all from one receive
+	 * queue. The consumer returns ev.vec to its pool. */
 	HY_EVENT_VECTOR,
 };
 
 /**
- * Makes the rx adapter, adds the queues, and starts it all. For the bind of variants of event_rx:
- * their device is target.id. Attached once more in the same form, it counts.
+ * Creates the rx adapter, adds the queues, and starts adapter and device. For the bind of variants of
+ * event_rx, whose device is target.id. Further calls with the same form are counted.
  *
- * @return 0, also for a device without a feed, which nothing runs on; -ENOTSUP vectors are not
- * wanted, or a port's adapter is software, which cannot make them, or takes none of that size or
- * timeout; -EBUSY it is attached in the other form; -ENOMEM; or what the driver returned. Nothing
- * is left of it then.
+ * @return 0, also for a device without a feed (nothing is started then); -ENOTSUP vectors were not
+ * requested, or a port uses a software adapter, which cannot build them, or does not support their
+ * size or timeout; -EBUSY the feed is attached in the other form; -ENOMEM; or the driver's error. After
+ * an error nothing is left behind.
  */
 int hy_event_attach(uint8_t device, enum hy_event_form form, char *reason, size_t size);
 
-/** Undoes one hy_event_attach(), the last one by stopping the device; also without a feed. */
+/** Undoes one hy_event_attach(). The last one stops the device. A device without a feed is allowed. */
 void hy_event_detach(uint8_t device);
 
 /**
- * Said by variants of ethdev_tx in bind and unbind: a port's packets are sent by the event device,
- * which puts ordered ones back in order. As long as one port's are, event_rx takes once a walk, so
- * that a worker has in hand what it sends. Nothing happens to a port that no feed has.
+ * For bind and unbind of variants of ethdev_tx: states that the event device transmits a port's
+ * packets, and restores the order of ordered ones. As long as it does so for any port, event_rx
+ * dequeues once a walk, so that a worker still holds the events that it sends. Ignored for a port
+ * without a feed.
  */
 void hy_event_tx_ordered(uint16_t port, bool on);
 
 /**
- * Whether order is kept as the schedule type promises, once variants are selected: to be asked
- * again whenever hy_hal_poll() has selected others, since a port that comes back from a reset may
- * get none that the device sends for. Ports that are down do not count once a feed follows them.
+ * Checks that the selected variants keep the order that the schedule type promises. Call it again
+ * whenever hy_hal_poll() has selected other variants, since a port may return from a reset without a
+ * variant through which the device transmits. Ports that are down are ignored once a feed follows them.
  *
- * @return 0; -ENODEV no feed; -ENOTSUP scheduling is ordered, and a port's ethdev_tx sends by
- * itself: one of the feed's, or any with transmit queues that no feed has.
+ * @return 0; -ENODEV no feed; -ENOTSUP scheduling is ordered, and the ethdev_tx of a port bypasses the
+ * device: a port of the feed, or any port with transmit queues that belongs to no feed.
  */
 int hy_event_check(uint8_t device, char *reason, size_t size);
 
 /**
- * Has a feed follow its ports: a queue is taken out before its port is reset or goes, and added
- * again when the port is up. What fails then is logged, and the port stays out.
+ * Makes a feed follow its ports: it removes a queue before its port is reset or removed, and adds the
+ * queue again when the port is up. If that fails, it is logged, and the port stays out.
  *
  * @param hal Must outlive the feed.
- * @return 0; -ENODEV no feed; -EEXIST it follows already; -ENOMEM.
+ * @return 0; -ENODEV no feed; -EEXIST the feed already follows its ports; -ENOMEM.
  */
 int hy_event_follow(uint8_t device, struct hy_hal *hal);
 
-#define HY_EVENT_NO_EDGE UINT16_MAX /**< Packets of that port drop as "port_unknown". */
+#define HY_EVENT_NO_EDGE UINT16_MAX /**< Packets of that port are dropped as "port_unknown". */
 
-/** Configuration of event_rx, for hy_node_config(); one node for all workers. */
+/** Configuration of event_rx, for hy_node_config(). All workers share the node. */
 struct hy_event_rx_config {
-	uint8_t device; /**< With a feed, which is attached. */
-	/** The node's edge for packets of each port, by their mbuf's port. */
+	uint8_t device; /**< A device whose feed is attached. */
+	/** The node's edge by the port that received the packet (mbuf port). */
 	uint16_t edge[RTE_MAX_ETHPORTS];
 };
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The contract of the family flow_cls, for its variants, and the parts of the body that they share:
- * keys of a burst, classification in software, and sending on.
+ * Contract of the node family flow_cls, for its variants, and the parts of the body that they share:
+ * the keys of a burst, classification in software, and the enqueue.
  *
- * Every packet leaves by the edge that the program gives its class (struct hy_flow_cls_config), by
- * default that to pkt_cls, or is dropped as "denied". The one lane is written: the class. Each
- * packet that a rule matches is counted at that rule, once. Packets are read, never written.
+ * Every packet leaves by the edge that the program assigns to its class (struct hy_flow_cls_config), by
+ * default the edge to pkt_cls, or is dropped as "denied". The node writes the class to its one lane.
+ * A rule counts each packet that it matches once. The node reads packets and never writes them.
  *
  * A variant loads the view of the policy once a burst (hy_policy_view.h). A variant without init, fini
- * and ctx_size is given the family's: the context is then a struct hy_flow_cls_ctx. A variant with
- * more state has that first in its context, and calls hy_flow_cls_init() and hy_flow_cls_fini().
+ * and ctx_size inherits the family's: its context is a struct hy_flow_cls_ctx. A variant with more
+ * state places this struct first in its context, and calls hy_flow_cls_init() and hy_flow_cls_fini().
  */
-#ifndef HY_FLOW_CLS_NODE_H
-#define HY_FLOW_CLS_NODE_H
+#pragma once
 
 #include <rte_prefetch.h>
 
@@ -22,13 +21,9 @@
 #include <hy_node.h>
 #include <hy_policy_view.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HY_API_BEGIN
 
-#pragma GCC visibility push(default)
-
-/** Edges that the family declares; the program may add others. */
+/** Edges that the family declares. The program may add more. */
 enum hy_flow_cls_next { HY_FLOW_CLS_NEXT_PKT_CLS };
 /** Drop reasons: "denied". */
 enum hy_flow_cls_drop { HY_FLOW_CLS_DENIED };
@@ -38,34 +33,34 @@ enum hy_flow_cls_lane { HY_FLOW_CLS_LANE_CLASS };
 /** Counters, in packets. */
 enum hy_flow_cls_counter {
 	HY_FLOW_CLS_SW_HITS,        /**< Software found a rule. */
-	HY_FLOW_CLS_SW_MISSES,      /**< Software found that no rule matches. */
-	HY_FLOW_CLS_HW_HITS,        /**< The mark told the rule. */
-	HY_FLOW_CLS_HW_STALE,       /**< The mark stands for no rule any more; software looked. */
-	HY_FLOW_CLS_RESIDUE_CHECKS, /**< Marked, and compared with rules that only software has. */
-	HY_FLOW_CLS_SAMPLED,        /**< Marked, and classified in software too. */
-	HY_FLOW_CLS_MISMATCHES,     /**< Sampled, and the mark was wrong. */
+	HY_FLOW_CLS_SW_MISSES,      /**< Software found no matching rule. */
+	HY_FLOW_CLS_HW_HITS,        /**< The mark named the rule. */
+	HY_FLOW_CLS_HW_STALE,       /**< The mark names no current rule; classified in software. */
+	HY_FLOW_CLS_RESIDUE_CHECKS, /**< Marked, and compared with the rules that only software has. */
+	HY_FLOW_CLS_SAMPLED,        /**< Marked, and classified again in software. */
+	HY_FLOW_CLS_MISMATCHES,     /**< Sampled packets whose mark was wrong. */
 };
 
-/** Context of variants that use the family's init, or begin with it. */
+/** Context of variants that use the family's init, or its first member. */
 struct hy_flow_cls_ctx {
 	struct hy_policy *policy; /**< For hy_policy_view(). */
-	uint64_t *hits;           /**< Of the worker, by index of rules. */
+	uint64_t *hits;           /**< The worker's hit counters, by index of the rule. */
 	uint16_t *next;           /**< Edge or HY_DROP() by class: 65,536 entries. */
 	bool one_way;             /**< All classes take HY_FLOW_CLS_NEXT_PKT_CLS. */
 };
 
-/** The family's init, for a context that begins with struct hy_flow_cls_ctx. */
+/** The family's init. The context must begin with a struct hy_flow_cls_ctx. */
 hy_node_init_t hy_flow_cls_init;
-/** The family's fini, likewise. */
+/** The family's fini, for the same contexts. */
 hy_node_fini_t hy_flow_cls_fini;
 
-/** What a packet is found to be. */
+/** The classification of a packet. */
 struct hy_flow_cls_answer {
 	uint32_t class_id; /**< HY_FLOW_NO_CLASS: no rule matches. */
-	uint32_t index;    /**< The rule's hit counter, if one matches. */
+	uint32_t index;    /**< Index of the rule's hit counter, if a rule matches. */
 };
 
-/** @return The answer that a rule gives; NULL: none matches. */
+/** @return The answer for packets of a rule; @p rule NULL: for packets that no rule matches. */
 static __rte_always_inline struct hy_flow_cls_answer
 hy_flow_cls_answer(const struct hy_policy_rule *rule)
 {
@@ -73,7 +68,7 @@ hy_flow_cls_answer(const struct hy_policy_rule *rule)
 			    : (struct hy_flow_cls_answer){ rule->rule.class_id, rule->index };
 }
 
-/** Makes the key of every packet of a burst. @param n At least 1. */
+/** Extracts the key of every packet of a burst. @param n At least 1. */
 static __rte_always_inline void
 hy_flow_cls_keys(void **objs, uint32_t n, struct hy_flow_key key[])
 {
@@ -89,7 +84,7 @@ hy_flow_cls_keys(void **objs, uint32_t n, struct hy_flow_key key[])
 	} while (++i < n);
 }
 
-/** Classifies packets in software, and counts them as such. */
+/** Classifies packets in software, and counts them as "sw_hits" or "sw_misses". */
 static __rte_always_inline void
 hy_flow_cls_software(struct hy_node *node, const struct hy_policy_view *view,
 	hy_policy_classify_t *classify, const struct hy_flow_key key[],
@@ -108,8 +103,9 @@ hy_flow_cls_software(struct hy_node *node, const struct hy_policy_view *view,
 }
 
 /**
- * Counts each packet at its rule, writes its class into the lane, and sends it where its class goes.
- * A variant calls it once for all packets of a burst, whoever found their rules.
+ * Counts each packet at its rule, writes its class to the lane, and sends it along the edge of its
+ * class. A variant calls it once for all packets of a burst, whether hardware or software classified
+ * them.
  */
 static __rte_always_inline void
 hy_flow_cls_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
@@ -133,7 +129,7 @@ hy_flow_cls_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint
 	hy_enqueue_next(graph, node, next, objs, n);
 }
 
-/** The process function of a variant that classifies all packets in software. */
+/** Process function of a variant that classifies all packets in software. */
 static __rte_always_inline uint16_t
 hy_flow_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
 	hy_policy_classify_t *classify)
@@ -148,7 +144,7 @@ hy_flow_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 	return n;
 }
 
-/** @cond What packs have of this header: see HY_PLUGIN_NUMBERS(). */
+/** @cond What plugins compile from this header: see HY_PLUGIN_NUMBERS(). */
 #define HY_FLOW_CLS_NUMBERS \
 	HY_PLUGIN_SIZE(struct hy_flow_cls_ctx), HY_PLUGIN_SIZE(struct hy_policy_view), \
 		HY_PLUGIN_SIZE(struct hy_policy_rule), HY_PLUGIN_SIZE(struct hy_flow_key), \
@@ -157,10 +153,4 @@ hy_flow_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 HY_PLUGIN_NUMBERS(flow_cls, HY_FLOW_CLS_NUMBERS);
 /** @endcond */
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

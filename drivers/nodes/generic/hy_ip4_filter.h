@@ -1,37 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * A choice of packets by their IPv4 header, for a trace (hy_trace.h) or a capture (hy_capture.h); and
- * a feature (hy_arc.h) that drops those of a list of such choices.
+ * Filters that select packets by their IPv4 header, for a trace (hy_trace.h) or a capture
+ * (hy_capture.h); and a feature (hy_arc.h) that drops the packets which a list of filters matches.
  */
-#ifndef HY_IP4_FILTER_H
-#define HY_IP4_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <hy_api.h>
 
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** A range of addresses. */
 struct hy_ip4_prefix {
-	uint32_t address; /**< Host byte order; bits beyond depth do not count. */
-	uint8_t depth;    /**< 0 to 32; 0 is every address. */
+	uint32_t address; /**< Host byte order. Bits beyond depth are ignored. */
+	uint8_t depth;    /**< 0 to 32. 0 matches every address. */
 };
 
-/** A choice of packets; zeroes are no condition. */
+/** A filter. A member that is zero sets no condition. */
 struct hy_ip4_filter {
-	struct hy_ip4_prefix src; /**< Where they come from. */
-	struct hy_ip4_prefix dst; /**< Where they are to go. */
-	bool has_proto;           /**< Whether proto counts. */
-	uint8_t proto;            /**< The protocol field of the header. */
+	struct hy_ip4_prefix src; /**< Source address. */
+	struct hy_ip4_prefix dst; /**< Destination address. */
+	bool has_proto;           /**< proto must match. */
+	uint8_t proto;            /**< Protocol field of the header. */
 };
 
 /**
- * Whether a packet is Ethernet, untagged, with an IPv4 header that a filter lets pass. A
+ * Whether a packet is an untagged Ethernet frame with an IPv4 header that a filter matches. A
  * hy_trace_match_t for graphs of packets.
  *
  * @param obj A struct rte_mbuf.
@@ -39,31 +36,26 @@ struct hy_ip4_filter {
  */
 bool hy_ip4_filter_match(const void *obj, void *filter);
 
-/** The arc for IPv4 packets that were checked, and whose route is still to be looked up. */
+/** The arc of IPv4 packets between their checks and their route lookup. */
 #define HY_IP4_INPUT_ARC "ip4_input"
 
-/** The feature of HY_IP4_INPUT_ARC, and its node. Its cookie is the number of a list. */
+/** A feature of HY_IP4_INPUT_ARC, and its node. Its cookie is the index of a list. */
 #define HY_IP4_FILTER_NODE "ip4_filter"
 
-/** Filters of which one that matches is enough. */
+/** A list of filters. It matches a packet if one of them does. */
 struct hy_ip4_filter_list {
 	const struct hy_ip4_filter *filters; /**< Must outlive the graphs. */
-	unsigned int nb_filters;             /**< Entries; without any, nothing matches. */
+	unsigned int nb_filters;             /**< Entries. An empty list matches nothing. */
 };
 
 /**
- * Configuration of HY_IP4_FILTER_NODE, for hy_node_config(). Packets that match the list of their
- * index's cookie are dropped as "filtered"; with a cookie beyond the lists all are, as "no_list".
+ * Configuration of HY_IP4_FILTER_NODE, for hy_node_config(). The cookie of a packet's index selects
+ * the list. Packets that the list matches are dropped as "filtered"; with a cookie beyond the lists,
+ * all packets are dropped as "no_list".
  */
 struct hy_ip4_filter_config {
 	const struct hy_ip4_filter_list *lists; /**< Must outlive the graphs. */
 	unsigned int nb_lists;                  /**< Entries. */
 };
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -3,45 +3,40 @@
  * @file
  * Graphs whose objects are packets: struct rte_mbuf.
  */
-#ifndef HY_MBUF_H
-#define HY_MBUF_H
+#pragma once
 
 #include <rte_mbuf.h>
 
 #include <hy_arc.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /**
- * Object operations for struct hy_graph_params.ops of a graph of packets. Its worker can sleep (see
- * hy_idle.h) if all sources are ethdev_rx or wake it themselves (HY_NODE_WAKES), and all ports of
- * the former could interrupt when the graph was
- * created: configured with intr_conf.rxq, started, of a driver that has receive interrupts. It
- * counts in milliseconds, rounded up, and a signal to the thread wakes it too.
+ * Object operations of a graph of packets, for struct hy_graph_params.ops. The graph's worker can
+ * sleep (hy_idle.h) if every source is an ethdev_rx or wakes the worker itself (HY_NODE_WAKES), and if
+ * the port of every ethdev_rx could interrupt when the graph was created: it was configured with
+ * intr_conf.rxq and started, and its driver supports receive interrupts. The sleep is in milliseconds,
+ * rounded up, and a signal to the thread ends it too.
  *
- * A trace shows of a packet its length and its first bytes, in words: where Ethernet and IPv4
- * headers send it. A capture takes its frame, and as its origin the port.
+ * A trace shows the length of a packet and the addresses in its Ethernet and IPv4 headers. A capture
+ * stores its frame, with the receiving port as its origin.
  *
- * The hash of a packet's flow is the NIC's, if that gave one (RTE_MBUF_F_RX_RSS_HASH). Else it is
- * made of what Ethernet, up to two VLAN tags, and IPv4 or IPv6 without extensions say: addresses,
- * protocol, and the ports of TCP, UDP and SCTP, but for fragments, which have none. Of other frames
- * it is made of the MAC addresses.
+ * The flow hash of a packet is the NIC's, if the NIC provided one (RTE_MBUF_F_RX_RSS_HASH). Else it
+ * covers the IPv4 or IPv6 addresses, the protocol, and the ports of TCP, UDP and SCTP. The parser
+ * skips up to two VLAN tags and no IPv6 extension headers; fragments have no ports. For other frames
+ * the hash covers the MAC addresses.
  */
 extern const struct hy_object_ops hy_mbuf_ops;
 
-/** Indexes for an arc (hy_arc.h): the port that each packet was received on. */
+/** Indexes for an arc (hy_arc.h): the port on which each packet was received. */
 void hy_mbuf_ports(void *const objs[], uint32_t index[], uint16_t n);
 
 /**
- * The first bytes of a frame in one piece, wherever its segments end.
+ * Gives contiguous access to the first bytes of a frame, even if they span segments.
  *
  * @param want Bytes wanted.
- * @param bounce Room for @p want bytes, written only if they are not in one segment.
- * @return At least min(want, packet length) bytes; the packet itself where it can be.
+ * @param bounce Room for @p want bytes, written only if they span segments.
+ * @return At least min(want, packet length) bytes, in the packet itself if they are contiguous.
  */
 static inline const uint8_t *
 hy_mbuf_peek(const struct rte_mbuf *m, uint32_t want, uint8_t *bounce)
@@ -58,10 +53,4 @@ hy_mbuf_peek(const struct rte_mbuf *m, uint32_t want, uint8_t *bounce)
  */
 void hy_mbuf_poke(struct rte_mbuf *m, const uint8_t *bytes, uint32_t n);
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

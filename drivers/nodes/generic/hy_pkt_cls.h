@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * The contract of the family pkt_cls, for its variants: which frames are IPv4 packets to be
- * forwarded (RFC 1812 5.2), and the check of one frame that variants share.
+ * Contract of the node family pkt_cls, for its variants: which frames are IPv4 packets to forward
+ * (RFC 1812 5.2), and the check of one frame that variants share.
  *
- * Every frame leaves by the edge to ip4_lookup or is dropped. A frame that is wrong in two ways
- * counts under the first drop reason of enum hy_pkt_cls_drop. The one lane is written: the
- * destination address of what goes on, in host byte order; of what is dropped, anything. A frame's
- * bytes are read, never written; no byte beyond its length or beyond HY_PKT_CLS_HEADERS is read.
+ * Every frame leaves by the edge to ip4_lookup or is dropped. A frame with several faults counts
+ * under the first matching drop reason of enum hy_pkt_cls_drop. The node writes its one lane: the
+ * destination address in host byte order if the frame is forwarded, an undefined value if it is
+ * dropped. It reads frames and never writes them; it reads no byte beyond the frame's length or
+ * beyond HY_PKT_CLS_HEADERS.
  *
- * There is no configuration and no context. Everything here is for the worker.
+ * The family has no configuration and no context. Everything here is for the worker.
  */
-#ifndef HY_PKT_CLS_H
-#define HY_PKT_CLS_H
+#pragma once
 
 #include <rte_byteorder.h>
 #include <rte_ether.h>
@@ -23,33 +23,29 @@
 #include <hy_mbuf.h>
 #include <hy_node.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
+HY_API_BEGIN
 
 /** Edges. */
 enum hy_pkt_cls_next { HY_PKT_CLS_NEXT_IP4_LOOKUP };
 
-/** Drop reasons, the first one that applies before all others. */
+/** Drop reasons. The first one that applies counts. */
 enum hy_pkt_cls_drop {
-	HY_PKT_CLS_TRUNCATED,      /**< Shorter than its headers say, or than an IPv4 header. */
+	HY_PKT_CLS_TRUNCATED,      /**< Shorter than its headers or its IPv4 length. */
 	HY_PKT_CLS_L2_NOT_UNICAST, /**< Group bit in the destination MAC address. */
 	HY_PKT_CLS_VLAN_UNKNOWN,   /**< A VLAN tag. */
-	HY_PKT_CLS_NOT_IP4,        /**< Another ether type. */
-	HY_PKT_CLS_BAD_HEADER,     /**< Version, header length or total length. */
-	HY_PKT_CLS_BAD_CHECKSUM,   /**< Header checksum. */
-	HY_PKT_CLS_MARTIAN_DST,    /**< A destination that is never forwarded to. */
+	HY_PKT_CLS_NOT_IP4,        /**< The ether type is not IPv4. */
+	HY_PKT_CLS_BAD_HEADER,     /**< Wrong version, header length or total length. */
+	HY_PKT_CLS_BAD_CHECKSUM,   /**< Wrong header checksum. */
+	HY_PKT_CLS_MARTIAN_DST,    /**< A destination that must not be forwarded to. */
 };
 
 /** Lanes: "ip4_route". */
 enum hy_pkt_cls_lane { HY_PKT_CLS_LANE_ROUTE };
 
-/** Bytes of a frame that the checks may read: an Ethernet header and the longest IPv4 header. */
+/** Most bytes of a frame that the checks read: an Ethernet header and the longest IPv4 header. */
 #define HY_PKT_CLS_HEADERS (RTE_ETHER_HDR_LEN + 15 * RTE_IPV4_IHL_MULTIPLIER)
 
-/** Ether type 0x9100: a tag stacked outside, from before 802.1ad. */
+/** Ether type 0x9100: an outer tag as used before 802.1ad. */
 #define HY_PKT_CLS_ETHER_TYPE_QINQ_OLD 0x9100
 
 /** @return Whether RFC 1812 5.3.7 forbids forwarding to @p dst: 0/8, 127/8, 224/4 and 240/4. */
@@ -62,10 +58,10 @@ hy_pkt_cls_is_martian(uint32_t dst)
 }
 
 /**
- * Checks the IPv4 header behind 14 bytes of Ethernet (RFC 1812 5.2.2 and 4.2.2.5).
+ * Checks the IPv4 header that follows 14 bytes of Ethernet (RFC 1812 5.2.2 and 4.2.2.5).
  *
- * @param len Of the frame, in bytes.
- * @param[out] dst Destination address in host byte order; of what is dropped, anything.
+ * @param len Length of the frame in bytes.
+ * @param[out] dst Destination address in host byte order; undefined if the frame is dropped.
  * @return As hy_pkt_cls_one().
  */
 static inline uint16_t
@@ -94,11 +90,11 @@ hy_pkt_cls_ip4(const uint8_t *frame, uint32_t len, uint32_t *dst)
 }
 
 /**
- * Checks one frame. Reads no byte beyond @p len, nor beyond HY_PKT_CLS_HEADERS.
+ * Checks one frame. Reads no byte beyond @p len or beyond HY_PKT_CLS_HEADERS.
  *
- * @param len Of the frame, in bytes.
- * @param known_ip4 The NIC has seen that the ether type is 0x0800.
- * @param[out] dst Destination address in host byte order; of what is dropped, anything.
+ * @param len Length of the frame in bytes.
+ * @param known_ip4 The NIC has reported the ether type 0x0800.
+ * @param[out] dst Destination address in host byte order; undefined if the frame is dropped.
  * @return HY_PKT_CLS_NEXT_IP4_LOOKUP, or HY_DROP() of the reason.
  */
 static inline uint16_t
@@ -110,7 +106,7 @@ hy_pkt_cls_one(const uint8_t *frame, uint32_t len, bool known_ip4, uint32_t *dst
 		return HY_DROP(HY_PKT_CLS_TRUNCATED);
 	if (unlikely((frame[0] & RTE_ETHER_GROUP_ADDR) != 0))
 		return HY_DROP(HY_PKT_CLS_L2_NOT_UNICAST);
-	/* Frames may start at odd addresses, struct rte_ether_hdr must not. */
+	/* Frames may start at odd addresses; struct rte_ether_hdr may not. */
 	memcpy(&type, frame + offsetof(struct rte_ether_hdr, ether_type), sizeof(type));
 	if (!known_ip4 && unlikely(type != RTE_BE16(RTE_ETHER_TYPE_IPV4))) {
 		switch (rte_be_to_cpu_16(type)) {
@@ -126,25 +122,25 @@ hy_pkt_cls_one(const uint8_t *frame, uint32_t len, bool known_ip4, uint32_t *dst
 }
 
 /**
- * A kernel: checks a burst. Pure: neither graph nor mbuf.
+ * A kernel: checks a burst. A pure function of its arguments, without graph and mbufs.
  *
- * @param frame @p n frames. As much of them as hy_pkt_cls_one() reads is in one piece.
- * @param len Their lengths, in bytes.
- * @param[out] next HY_PKT_CLS_NEXT_IP4_LOOKUP or the drop of each.
- * @param[out] dst Addresses in host byte order; of dropped frames, anything.
+ * @param frame @p n frames. The bytes that hy_pkt_cls_one() reads are contiguous in each.
+ * @param len Their lengths in bytes.
+ * @param[out] next HY_PKT_CLS_NEXT_IP4_LOOKUP or HY_DROP() for each frame.
+ * @param[out] dst Destination addresses in host byte order; undefined for dropped frames.
  * @param n 1 to HY_BURST_MAX.
  */
 typedef void(hy_pkt_cls_kernel_t)(const uint8_t *const frame[], const uint32_t len[],
 	uint16_t next[], uint32_t dst[], uint32_t n);
 
-/** The reference variant's kernel, one frame at a time: for the tail of others. */
+/** The reference variant's kernel, one frame at a time. Other kernels use it for their tails. */
 hy_pkt_cls_kernel_t hy_pkt_cls_scalar;
 
 /**
- * Finds the frames of a burst, and prefetches them.
+ * Finds the frames of a burst and prefetches them.
  *
  * @param n At least 1.
- * @param bounce Room for the headers of frames that are in pieces.
+ * @param bounce Room for headers that span segments.
  * @param[out] len Lengths in bytes.
  */
 static __rte_always_inline void
@@ -157,12 +153,12 @@ hy_pkt_cls_frames(void **objs, uint32_t n, uint8_t bounce[][HY_PKT_CLS_HEADERS],
 		const struct rte_mbuf *m = (const struct rte_mbuf *)objs[i];
 
 		frame[i] = hy_mbuf_peek(m, HY_PKT_CLS_HEADERS, bounce[i]);
-		rte_prefetch0(frame[i]); /* all are on their way when the first is checked */
+		rte_prefetch0(frame[i]); /* all are under way when the first is checked */
 		len[i] = m->pkt_len;
 	} while (++i < n);
 }
 
-/** The process function of a variant, but for its kernel. */
+/** Process function of a variant with kernel @p kernel. */
 static __rte_always_inline uint16_t
 hy_pkt_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
 	hy_pkt_cls_kernel_t *kernel)
@@ -178,10 +174,4 @@ hy_pkt_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 	return n;
 }
 
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HY_API_END

@@ -7,10 +7,10 @@
 #include <hy_flow.h>
 #include <hy_policy.h>
 
-/* The descriptor of a received packet says "no mark" by a mark of all ones. */
+/* In a receive descriptor, a mark of all ones means "no mark". */
 #define MARK_MAX (UINT32_MAX - 1)
 
-/* A mask of DSCP alone and one of a prefix would be ignored, or refused. */
+/* The driver ignores or refuses masks of DSCP alone and of prefixes. */
 HY_FLOW_DRIVER(ice,
 	.driver = "net_ice",
 	.source = "net/ice/ice_fdir_filter.c: ice_fdir_parse_pattern(); ice_rxtx.c: "
@@ -18,13 +18,14 @@ HY_FLOW_DRIVER(ice,
 	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE,
 	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
 	.names_protocol = true, /* base/ice_flow.c: ice_ptypes_udp_il, ICE_PROT_UDP_IL_OR_S */
+	.inner_ports = true,    /* of GTP-U with the comms package, and at tunnel ports */
 	.mark_max = MARK_MAX,
 	.priorities = 1,
 	.full = EINVAL);
 
 /*
- * A virtual function of such a NIC. Whatever its physical function says becomes EINVAL when a rule is
- * created; to validate one tells what the driver thinks (iavf_parse_engine_validate()).
+ * A virtual function of such a NIC. On create(), every error of the physical function becomes
+ * EINVAL; validation returns the driver's own errors (iavf_parse_engine_validate()).
  */
 HY_FLOW_DRIVER(iavf,
 	.driver = "net_iavf",
@@ -42,6 +43,11 @@ HY_FLOW_DRIVER(i40e,
 	.source = "net/i40e/i40e_flow.c: i40e_flow_parse_fdir_pattern(), _action()",
 	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN,
 	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
-	.whole_tags = true, /* 22.11 takes a mask of the id and ignores it; later ones refuse it */
+	.whole_tags = true, /* 22.11 ignores a mask of the id; later releases refuse it */
+	/*
+	 * The fields are those of the innermost headers: i40e_ethdev.c has others for a tunnel's
+	 * own, I40E_REG_INSET_TUNNEL_L3_DST_IP4, _TUNNEL_L4_UDP_SRC_PORT.
+	 */
+	.inner_ports = true,
 	.mark_max = UINT32_MAX,
 	.priorities = 1);

@@ -4,7 +4,7 @@
 #include <hy_flow.h>
 #include <hy_policy.h>
 
-/* Also under the names that mlx5_pci got later: net_mlx5, mlx5_auxiliary. */
+/* Also matches later names of mlx5_pci: net_mlx5, mlx5_auxiliary. */
 HY_FLOW_DRIVER(mlx5,
 	.driver = "*mlx5*",
 	.source = "net/mlx5/mlx5_flow_dv.c: flow_dv_validate(); mlx5_flow.h: MLX5_FLOW_MARK_MAX",
@@ -12,7 +12,9 @@ HY_FLOW_DRIVER(mlx5,
 	.prefixes = true,
 	.says_whole = true,
 	.mark_max = 0xffffef,
-	/* Each that rules of a mask have is a matcher more that packets pass; there are thousands. */
+	/*
+	 * There are thousands, but each priority of a mask is another matcher for packets to pass.
+	 */
 	.priorities = 16,
 	.group = 1,
 	.templates = true, /* with dv_flow_en=2 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ethdev_rx on NICs that fill packet buffers by themselves, out of a pool that hardware manages
- * (cnxk's NPA): they receive into pools of their platform's operations only, whatever EAL's best
- * ones are. The poll is any port's.
+ * ethdev_rx for NICs that allocate packet buffers themselves, from a pool that hardware manages
+ * (cnxk's NPA). They receive only into pools with their platform's mempool operations, whatever EAL
+ * prefers. Polling is the reference variant's.
  */
 
 #include <stdio.h>
@@ -14,31 +14,26 @@
 #include <hy_hal_live.h>
 #include <hy_node.h>
 
+#include "lib/graph/internal/log.h"
+
 static bool
-npa_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
+npa_fits(const struct hy_hal *hal __rte_unused, struct hy_target target, char *reason, size_t size)
 {
 	const char *ops = rte_mbuf_platform_mempool_ops();
 
-	RTE_SET_USED(hal);
-	if (ops == NULL) {
-		snprintf(reason, size, "no device here has a hardware manager of packet pools");
-		return false;
-	}
-	if (rte_eth_dev_pool_ops_supported(target.id, ops) != 0) {
-		snprintf(reason, size, "the driver does not ask for pools of %s", ops);
-		return false;
-	}
+	if (ops == NULL)
+		return HY_REASON(false, reason, size,
+			"no device here has a hardware manager of packet pools");
+	if (rte_eth_dev_pool_ops_supported(target.id, ops) != 0)
+		return HY_REASON(false, reason, size, "the driver does not ask for pools of %s",
+			ops);
 	return true;
 }
 
 static int
-npa_prepare(const struct hy_hal *hal, struct hy_target target, struct hy_port_plan *plan,
-	char *reason, size_t size)
+npa_prepare(const struct hy_hal *hal __rte_unused, struct hy_target target __rte_unused,
+	struct hy_port_plan *plan, char *reason __rte_unused, size_t size __rte_unused)
 {
-	RTE_SET_USED(hal);
-	RTE_SET_USED(target);
-	RTE_SET_USED(reason);
-	RTE_SET_USED(size);
 	rte_strscpy(plan->mempool_ops, rte_mbuf_platform_mempool_ops(), sizeof(plan->mempool_ops));
 	return 0;
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ethdev_tx by the event device that schedules the workers (cnxk's SSO): it sends what it handed
- * out in the order in which it came, whichever worker is done first. So all workers send on the
- * port's first transmit queue, which the device serializes; a queue for each would be served by the
- * NIC in any order.
+ * ethdev_tx through the event device that schedules the workers (cnxk's SSO). It sends packets in
+ * the order in which they arrived, whichever worker finishes first. So all workers send on the
+ * port's first transmit queue, which the device serializes; the NIC would serve several queues in
+ * any order.
  *
- * Which queue a packet takes is written over the upper half of its mark (hash.txadapter.txq, at
- * byte 50, hash.fdir.hi at 48): nobody wants that of a packet that leaves.
+ * The transmit queue of a packet overwrites the upper half of its mark (hash.txadapter.txq is at
+ * byte 50, hash.fdir.hi at 48), which is not needed any more.
  */
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <rte_mbuf.h>
 
 #include <hy_ethdev.h>
 #include <hy_event_rx.h>
@@ -47,10 +45,10 @@ sso_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 }
 
 /*
- * Another source than event_rx of that device, or NULL. To send a packet that is not of the event in
- * hand, the driver waits until the worker is at the head of its queue, for ever if it has no event:
- * common/cnxk/roc_sso.h (later roc_sso_dp.h), roc_sso_hws_head_wait(), by event/cnxk/cn10k_worker.h
- * (cn10k_tx_worker.h), cn10k_sso_hws_event_tx().
+ * Another source than event_rx of that device, or NULL. To send a packet that is not of the event
+ * in hand, the driver waits until the worker is at the head of its queue, for ever if it has no
+ * event: common/cnxk/roc_sso.h (later roc_sso_dp.h), roc_sso_hws_head_wait(), by
+ * event/cnxk/cn10k_worker.h (cn10k_tx_worker.h), cn10k_sso_hws_event_tx().
  *
  * Sources are the first nodes by rank, and initialised before this one.
  */
@@ -109,16 +107,13 @@ sso_tx_has(const struct hy_hal *hal, uint16_t port, enum hy_cap cap, char *reaso
 	struct hy_target pair = { .kind = HY_TARGET_EVENT_PORT, .peer = port };
 	const struct hy_capability *found;
 
-	if (feed == NULL) {
-		snprintf(reason, size, "the port feeds no event device");
-		return false;
-	}
+	if (feed == NULL)
+		return HY_REASON(false, reason, size, "the port feeds no event device");
 	pair.id = feed->device;
 	found = hy_hal_capability(hal, pair, cap);
-	if (found->level < HY_LEVEL_YES)
-		snprintf(reason, size, "event device %u with it lacks %s: %s", pair.id,
+	return found->level >= HY_LEVEL_YES ||
+		HY_REASON(false, reason, size, "event device %u with it lacks %s: %s", pair.id,
 			hy_cap_name(cap), found->reason);
-	return found->level >= HY_LEVEL_YES;
 }
 
 static bool
@@ -128,25 +123,24 @@ sso_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_t
 }
 
 /*
- * An adapter for each port, with the port's id. Bound before event_rx, which comes later by name,
- * starts the event device: drivers choose their code for it by the queues that they were told.
+ * Creates an adapter for each port, with the port's id. This runs before event_rx, which is later
+ * by name, starts the event device: drivers choose their transmit function by the queues added so
+ * far.
  */
 int
-sso_tx_bind(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
+sso_tx_bind(const struct hy_hal *hal __rte_unused, struct hy_target target, char *reason,
+	size_t size)
 {
 	struct rte_event_port_conf unused = { 0 }; /* the device sends by itself */
 	const uint8_t adapter = (uint8_t)target.id;
 	int rc = -ENOSPC;
 
-	RTE_SET_USED(hal);
 	if (target.id < RTE_EVENT_ETH_TX_ADAPTER_MAX_INSTANCE)
 		rc = rte_event_eth_tx_adapter_create(adapter, hy_event_of_port(target.id)->device,
 			&unused);
-	if (rc < 0) {
-		snprintf(reason, size, "there is no tx adapter %u for it: %s", target.id,
-			strerror(-rc));
-		return rc;
-	}
+	if (rc < 0)
+		return HY_REASON(rc, reason, size, "there is no tx adapter %u for it: %s",
+			target.id, strerror(-rc));
 	rc = rte_event_eth_tx_adapter_queue_add(adapter, target.id, SSO_TX_QUEUE);
 	if (rc == 0)
 		rc = rte_event_eth_tx_adapter_start(adapter);
@@ -162,14 +156,13 @@ sso_tx_bind(const struct hy_hal *hal, struct hy_target target, char *reason, siz
 }
 
 void
-sso_tx_unbind(const struct hy_hal *hal, struct hy_target target)
+sso_tx_unbind(const struct hy_hal *hal __rte_unused, struct hy_target target)
 {
 	const uint8_t adapter = (uint8_t)target.id;
 
-	RTE_SET_USED(hal);
 	hy_event_tx_ordered(target.id, false);
 	rte_event_eth_tx_adapter_stop(adapter);
-	/* A device that is closed already has let go of the queue, and cannot be told. */
+	/* A closed device has released the queue, and cannot be called. */
 	if (hy_event_of_port(target.id) != NULL)
 		rte_event_eth_tx_adapter_queue_del(adapter, target.id, SSO_TX_QUEUE);
 	rte_event_eth_tx_adapter_free(adapter);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ethdev_tx by the event device, as ethdev_tx_sso.c, a burst at a time: as an event vector. */
+/* ethdev_tx through the event device, like ethdev_tx_sso.c, with a burst as an event vector. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include <rte_errno.h>
-#include <rte_mbuf.h>
 
 #include <hy_ethdev.h>
 
 #include "sso_tx.h"
 
-#define VECTORS_EACH 8 /* of a worker, which has one at a time unless the driver is slow */
+#define VECTORS_EACH 8 /* for a worker, which needs one at a time unless the driver is slow */
 
-/* How many are sent: the first ones. A vector that went as a whole is put back by the driver. */
+/*
+ * Returns how many packets, the first ones, were sent. The driver frees a vector that it sent
+ * whole.
+ */
 static uint16_t
 send_vector(const struct sso_tx_ctx *ctx, void **objs, uint16_t n)
 {
@@ -85,10 +87,9 @@ sso_vector_bind(const struct hy_hal *hal, struct hy_target target, char *reason,
 	vectors_name(target.id, name);
 	vectors = rte_event_vector_pool_create(name, VECTORS_EACH * feed->nb_workers, 0,
 		HY_BURST_MAX, feed->socket);
-	if (vectors == NULL) {
-		snprintf(reason, size, "no pool of event vectors: %s", rte_strerror(rte_errno));
-		return -rte_errno;
-	}
+	if (vectors == NULL)
+		return HY_REASON(-rte_errno, reason, size, "no pool of event vectors: %s",
+			rte_strerror(rte_errno));
 	rc = sso_tx_bind(hal, target, reason, size);
 	if (rc < 0)
 		rte_mempool_free(vectors);

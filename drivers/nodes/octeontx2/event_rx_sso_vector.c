@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * event_rx where the event device makes vectors of packets by itself (cnxk's SSO): one dequeue, and
- * one flow or place in the order to hold, for all packets of a vector. A vector longer than the
- * walk has room for stays in hand, and with it what it holds.
+ * event_rx for an event device that makes vectors of packets itself (cnxk's SSO): one dequeue, and
+ * one flow or position in the order, for all packets of a vector. If a vector has more packets than
+ * fit into a walk, the node keeps it, and with it the flow.
  */
 
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_mbuf.h>
-
 #include <hy_event_rx.h>
 #include <hy_node.h>
 
+#include "lib/graph/internal/log.h"
+
 struct sso_vector_ctx {
-	struct hy_event_rx_ctx rx;       /* first, as hy_event_rx_send() wants it */
-	struct rte_event_vector *vector; /* in hand; NULL: none */
+	struct hy_event_rx_ctx rx;       /* first, for hy_event_rx_send() */
+	struct rte_event_vector *vector; /* not empty yet; NULL: none */
 };
 
-/* Takes the next vector in hand; a packet that comes by itself becomes the burst's. */
+/* Dequeues the next vector; a single packet goes directly to the burst. */
 static uint16_t
 vector_take(struct sso_vector_ctx *ctx, struct hy_node *node, void **objs)
 {
@@ -38,7 +38,7 @@ vector_take(struct sso_vector_ctx *ctx, struct hy_node *node, void **objs)
 	return 1;
 }
 
-/* Moves packets of the vector in hand to the burst; an empty one goes back to its pool. */
+/* Moves packets from the vector to the burst, and frees an empty vector. */
 static uint16_t
 vector_unpack(struct sso_vector_ctx *ctx, void **objs, uint16_t room)
 {
@@ -69,7 +69,7 @@ sso_vector_process(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 		if (ctx->vector != NULL)
 			got = vector_unpack(ctx, objs + made, n - made);
 		made += got;
-		/* Another dequeue would give up the flow of this one. */
+		/* Another dequeue would release the flow of this vector. */
 	} while (hy_event_gathers(&ctx->rx.worker) && got > 0 && made < n);
 	if (made > 0)
 		hy_event_rx_send(graph, node, objs, made);
@@ -85,30 +85,28 @@ sso_vector_init(const struct hy_graph *graph, struct hy_node *node, const void *
 	return hy_event_rx_init(graph, node, config);
 }
 
-/* What is still in hand is like what no worker has taken. */
+/* Packets left in the vector are treated like events that no worker has dequeued. */
 static void
-sso_vector_fini(const struct hy_graph *graph, struct hy_node *node)
+sso_vector_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 {
 	struct sso_vector_ctx *ctx = node->ctx;
 	const struct rte_event event = { .event_type = RTE_EVENT_TYPE_ETHDEV_VECTOR,
 		.vec = ctx->vector };
 
-	RTE_SET_USED(graph);
 	if (ctx->vector != NULL)
 		hy_event_drop(ctx->rx.worker.device, &event);
 }
 
-/* Every port of the feed must be one that the device takes vectors from by itself. */
+/* The device must make vectors itself for every port of the feed. */
 static bool
 sso_vector_fits(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
 {
 	static const enum hy_cap wanted[] = { HY_CAP_EVENT_RX_INTERNAL, HY_CAP_EVENT_RX_VECTOR };
 	const struct hy_event_params *feed = hy_event_of((uint8_t)target.id);
 
-	if (feed == NULL || feed->vector_size == 0) {
-		snprintf(reason, size, feed == NULL ? "nothing feeds it" : "nobody wants vectors");
-		return false;
-	}
+	if (feed == NULL || feed->vector_size == 0)
+		return HY_REASON(false, reason, size, "%s",
+			feed == NULL ? "nothing feeds it" : "nobody wants vectors");
 	for (unsigned int q = 0; q < feed->nb_queues; q++) {
 		const struct hy_target pair = {
 			.kind = HY_TARGET_EVENT_PORT, .id = target.id, .peer = feed->queues[q].port
@@ -119,25 +117,23 @@ sso_vector_fits(const struct hy_hal *hal, struct hy_target target, char *reason,
 
 			if (cap->level >= HY_LEVEL_YES)
 				continue;
-			snprintf(reason, size, "with port %u it lacks %s: %s", pair.peer,
-				hy_cap_name(wanted[c]), cap->reason);
-			return false;
+			return HY_REASON(false, reason, size, "with port %u it lacks %s: %s",
+				pair.peer, hy_cap_name(wanted[c]), cap->reason);
 		}
 	}
 	return true;
 }
 
 static int
-sso_vector_bind(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
+sso_vector_bind(const struct hy_hal *hal __rte_unused, struct hy_target target, char *reason,
+	size_t size)
 {
-	RTE_SET_USED(hal);
 	return hy_event_attach((uint8_t)target.id, HY_EVENT_VECTOR, reason, size);
 }
 
 static void
-sso_vector_unbind(const struct hy_hal *hal, struct hy_target target)
+sso_vector_unbind(const struct hy_hal *hal __rte_unused, struct hy_target target)
 {
-	RTE_SET_USED(hal);
 	hy_event_detach((uint8_t)target.id);
 }
 

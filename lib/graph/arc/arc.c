@@ -19,11 +19,10 @@ params_check(const char *name, const struct hy_arc_params *params)
 		return hy_name_refused("arc", name);
 	if (!hy_name_valid(params->end))
 		return hy_name_refused("end of an arc", params->end);
-	if ((params->index == NULL) == (params->index_lane == NULL)) {
-		HY_LOG(ERR, "arc '%s': %s index and index_lane; one of them is accepted", name,
+	if ((params->index == NULL) == (params->index_lane == NULL))
+		return HY_REFUSE(-EINVAL,
+			"arc '%s': %s index and index_lane; one of them is accepted", name,
 			params->index == NULL ? "neither" : "both");
-		return -EINVAL;
-	}
 	if (params->index_lane != NULL && !hy_name_valid(params->index_lane))
 		return hy_name_refused("lane", params->index_lane);
 	return 0;
@@ -34,21 +33,18 @@ static int
 ends_check(const struct hy_arc *arc)
 {
 	for (const struct hy_arc *o = hy_arc_next_of(NULL); o != NULL; o = hy_arc_next_of(o)) {
-		if (strcmp(o->end, arc->end) == 0) {
-			HY_LOG(ERR, "arc '%s': arc '%s' ends at '%s' already", arc->name, o->name,
-				arc->end);
-			return -EEXIST;
-		}
+		if (strcmp(o->end, arc->end) == 0)
+			return HY_REFUSE(-EEXIST, "arc '%s': arc '%s' ends at '%s' already",
+				arc->name, o->name, arc->end);
 		if (hy_arc_position(o, arc->end) < 0 && hy_arc_position(arc, o->end) < 0)
 			continue;
-		HY_LOG(ERR, "arc '%s': '%s' is the end of one arc and a feature of another, '%s'",
+		return HY_REFUSE(-EINVAL,
+			"arc '%s': '%s' is the end of one arc and a feature of another, '%s'",
 			arc->name, hy_arc_position(arc, o->end) < 0 ? arc->end : o->end, o->name);
-		return -EINVAL;
 	}
 	if (hy_arc_position(arc, arc->end) < 0)
 		return 0;
-	HY_LOG(ERR, "arc '%s': its end '%s' is a feature of it", arc->name, arc->end);
-	return -EINVAL;
+	return HY_REFUSE(-EINVAL, "arc '%s': its end '%s' is a feature of it", arc->name, arc->end);
 }
 
 static void
@@ -82,8 +78,8 @@ arc_fill(struct hy_arc *arc)
 }
 
 /*
- * Of a plugin that creates an arc while it is loaded. It remembers the arc by its node's id, which is
- * never used again: the arc may be gone, and its memory another one's.
+ * Of a plugin that creates an arc while it is loaded. It remembers the arc by its node's id, which
+ * is never used again: the arc may be gone, and its memory another one's.
  */
 
 static struct hy_arc *
@@ -131,7 +127,7 @@ hy_arc_create(const char *name, const struct hy_arc_params *params, struct hy_ar
 		return rc;
 	arc = calloc(1, sizeof(*arc));
 	if (arc == NULL)
-		return -ENOMEM;
+		return HY_REFUSE(-ENOMEM, "arc '%s': not enough memory", name);
 	strcpy(arc->name, name);
 	strcpy(arc->end, params->end);
 	arc->params = *params;
@@ -150,7 +146,7 @@ hy_arc_create(const char *name, const struct hy_arc_params *params, struct hy_ar
 	}
 	node = arc->node;
 	hy_plugin_registered(&arc_kind, node);
-	if (arc_of(node) == NULL) /* could not be written down, and was taken back */
+	if (arc_of(node) == NULL) /* could not be recorded, and was undone */
 		return -ENOMEM;
 	*out = arc;
 	return 0;
@@ -180,10 +176,10 @@ hy_arc_feature_at(const struct hy_arc *arc, unsigned int position)
 int
 hy_arc_destroy(struct hy_arc *arc)
 {
-	int rc;
+	int rc = hy_graph_wait_check("hy_arc_destroy()");
 
-	if (arc == NULL)
-		return 0;
+	if (arc == NULL || rc < 0)
+		return arc == NULL ? 0 : rc;
 	pthread_mutex_lock(&changing);
 	hy_registry_lock();
 	rc = hy_arc_node_unregister(arc);
@@ -206,9 +202,8 @@ feature_refused(const struct hy_arc *arc, const char *feature)
 	for (unsigned int f = 0; f < arc->nb_features && used < sizeof(names); f++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 			f == 0 ? "" : ", ", arc->features[f]);
-	HY_LOG(ERR, "arc '%s': has no feature '%.80s'; accepted: %s", arc->name, feature,
-		used == 0 ? "none" : names);
-	return -ENOENT;
+	return HY_REFUSE(-ENOENT, "arc '%s': has no feature '%.80s'; accepted: %s", arc->name,
+		feature, used == 0 ? "none" : names);
 }
 
 static int
@@ -216,9 +211,8 @@ index_check(const struct hy_arc *arc, uint32_t index)
 {
 	if (index < HY_ARC_INDEXES)
 		return 0;
-	HY_LOG(ERR, "arc '%s': index is %u; 0 to %u are accepted", arc->name, index,
+	return HY_REFUSE(-EINVAL, "arc '%s': index is %u; 0 to %u are accepted", arc->name, index,
 		HY_ARC_INDEXES - 1);
-	return -EINVAL;
 }
 
 /* Makes an index have a chain. With the arcs' mutex. */
@@ -231,7 +225,7 @@ apply(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain *chain)
 	hy_arc_table_read(arc, index, &before);
 	if (before.enabled == 0 && chain->enabled == 0) {
 		if (arc->nb_in_use == 0)
-			hy_arc_take_out(arc); /* did not do so when it should */
+			hy_arc_take_out(arc); /* an earlier attempt failed */
 		return 0;
 	}
 	rc = hy_arc_table_prepare(arc, index);
@@ -257,11 +251,9 @@ chain_fill(const struct hy_arc *arc, const struct hy_arc_setting *settings, unsi
 
 		if (f < 0)
 			return feature_refused(arc, settings[i].feature);
-		if ((chain->enabled >> f & 1) != 0) {
-			HY_LOG(ERR, "arc '%s': feature '%s' is given twice", arc->name,
-				settings[i].feature);
-			return -EINVAL;
-		}
+		if ((chain->enabled >> f & 1) != 0)
+			return HY_REFUSE(-EINVAL, "arc '%s': feature '%s' is given twice",
+				arc->name, settings[i].feature);
 		chain->enabled |= UINT64_C(1) << f;
 		chain->cookie[f] = settings[i].cookie;
 	}
@@ -273,10 +265,13 @@ hy_arc_set(struct hy_arc *arc, uint32_t index, const struct hy_arc_setting *sett
 	unsigned int n)
 {
 	struct hy_arc_chain chain;
-	int rc = index_check(arc, index);
+	int rc = hy_graph_wait_check("hy_arc_set()");
 
 	if (rc == 0)
-		rc = chain_fill(arc, settings, n, &chain);
+		rc = index_check(arc, index);
+	if (rc < 0)
+		return rc;
+	rc = chain_fill(arc, settings, n, &chain);
 	if (rc < 0)
 		return rc;
 	pthread_mutex_lock(&changing);
@@ -285,14 +280,16 @@ hy_arc_set(struct hy_arc *arc, uint32_t index, const struct hy_arc_setting *sett
 	return rc;
 }
 
-/* Enables or disables one feature, and leaves the others. */
+/* Enables or disables one feature. */
 static int
 change(struct hy_arc *arc, const char *feature, uint32_t index, bool enable, uint32_t cookie)
 {
 	const int f = hy_arc_position(arc, feature);
 	struct hy_arc_chain chain;
-	int rc = index_check(arc, index);
+	int rc = hy_graph_wait_check(enable ? "hy_arc_enable()" : "hy_arc_disable()");
 
+	if (rc == 0)
+		rc = index_check(arc, index);
 	if (rc < 0)
 		return rc;
 	if (f < 0)
@@ -326,7 +323,10 @@ hy_arc_get(const struct hy_arc *arc, const char *feature, uint32_t index, uint32
 {
 	const int f = hy_arc_position(arc, feature);
 	struct hy_arc_chain chain;
+	int rc = hy_graph_wait_check("hy_arc_get()");
 
+	if (rc < 0)
+		return rc;
 	if (f < 0)
 		return -ENOENT;
 	pthread_mutex_lock(&changing);

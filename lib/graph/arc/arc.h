@@ -4,8 +4,7 @@
  * a time, and is held while it waits for workers; the registry's covers what graphs are compiled
  * by: the list of arcs, and which features are in graphs.
  */
-#ifndef HY_GRAPH_ARC_H
-#define HY_GRAPH_ARC_H
+#pragma once
 
 #include "lib/graph/internal/arcs.h"
 #include "lib/graph/registry/registry.h"
@@ -18,8 +17,8 @@ struct hy_arc_slot {
 
 struct hy_arc {
 	struct hy_arc_view *view; /* what workers read */
-	struct hy_arc_view *old;  /* what some may still read since it grew, until */
-	uint64_t old_token;       /* this has passed; or NULL */
+	struct hy_arc_view *old;  /* the view before it grew, which some may still read, or NULL */
+	uint64_t old_token;       /* until this has passed */
 	struct hy_arc_slot *slots;
 	char name[HY_NAME_SIZE];
 	char end[HY_NAME_SIZE];
@@ -35,11 +34,12 @@ struct hy_arc {
 	uint64_t
 		present; /* bit f: no walk begins in an image without the feature: see arc_live.c */
 	uint64_t live;   /* bit f: the feature is in graphs that have the end */
+	bool leaving;    /* graphs are compiled without it, though features are live */
 	uint32_t nb_in_use;  /* indexes that have a feature enabled */
 	struct hy_arc *next; /* in the list of arcs */
 };
 
-/* What is enabled for an index. */
+/* The features enabled for an index. */
 struct hy_arc_chain {
 	uint64_t enabled; /* bit f: the feature is */
 	uint32_t cookie[HY_ARC_FEATURES_MAX];
@@ -57,15 +57,17 @@ hy_arc_edge(const struct hy_arc *arc, int from, int to)
 /* arc_feature.c. Finds the features that registered on an arc, and their order. */
 int hy_arc_order(struct hy_arc *arc);
 
-/* arc_table.c. All but the reading may wait for workers: see hy_arc_set(). */
+/* arc_table.c. All but hy_arc_table_read() may wait for workers: see hy_arc_set(). */
 int hy_arc_table_create(struct hy_arc *arc);
 void hy_arc_table_free(struct hy_arc *arc);
-/* What is enabled for an index, which may be beyond the table. */
+/* Reads the chain of an index, which may be beyond the table. */
 void hy_arc_table_read(const struct hy_arc *arc, uint32_t index, struct hy_arc_chain *chain);
 /* Makes sure that hy_arc_table_write() can be called for an index. */
 int hy_arc_table_prepare(struct hy_arc *arc, uint32_t index);
 void hy_arc_table_write(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain *chain);
-/* Waits until no worker holds anything from before. Returns 0 or -ETIMEDOUT. */
+/* Leads objects without a chain from each present feature to the end. */
+void hy_arc_table_ends(struct hy_arc *arc);
+/* Waits for a grace period. Returns 0, -ETIMEDOUT, or what hy_arc_unheld() returns. */
 int hy_arc_grace(const struct hy_arc *arc);
 
 /* arc_node.c. The node that tells objects their chain. Unregistering fails as of any node. */
@@ -74,25 +76,35 @@ int hy_arc_node_unregister(const struct hy_arc *arc);
 
 /* arc_live.c. With the arcs' mutex. */
 
-/* Has features in all graphs that have the end, when it returns 0. */
+/* Brings features into all graphs that have the end. */
 int hy_arc_bring_in(struct hy_arc *arc, uint64_t features);
-/* Takes the arc out of all graphs, if it can. Nothing is enabled. */
+/* Removes the arc from all graphs, if it can. Nothing is enabled. */
 void hy_arc_take_out(struct hy_arc *arc);
-/* Takes away the edges that live features have been given; no graph has them any more. */
+/*
+ * For an arc without a QSBR variable, whose graphs nobody walks: -EBUSY (logged) if objects, which
+ * may have a chain, wait in a graph with its node.
+ */
+int hy_arc_unheld(const struct hy_arc *arc);
+/* Removes the edges that the arc added to live features; no graph has them any more. */
 void hy_arc_edges_remove(const struct hy_arc *arc);
 
 /* arc_find.c. With the registry's lock held. */
 void hy_arc_link(struct hy_arc *arc);
 void hy_arc_unlink(struct hy_arc *arc);
+/*
+ * The arc of which a node is a feature, if an edge must not lead to it; NULL: it may. Only objects
+ * that take an edge of the arc's node, or one that the arc added to a feature, have a chain that
+ * names it. own: the edge is the node's own, or leads to the drop node.
+ */
+const struct hy_arc *hy_arc_bars(const struct hy_reg_node *from, bool own,
+	const struct hy_reg_node *to);
 /* Whether an edge leads from an arc to its end. */
 bool hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to);
-/* The arc that has a feature's node in graphs, and tells objects of its edges by number; or NULL. */
+/* The arc of which a node is a live feature, whose chains name its edges by number; or NULL. */
 const struct hy_arc *hy_arc_live_with(const struct hy_reg_node *node);
-/* How many edges a node has without those that such an arc gave it, which come last. */
+/* How many edges a node has without those that its arc added, which come last. */
 unsigned int hy_arc_edges_own(const struct hy_reg_node *node);
-/* Whether that arc may tell objects of the node's edge to a target. */
+/* Whether chains of that arc may name the node's edge to a target. */
 bool hy_arc_leads(const struct hy_reg_node *node, const char *target);
-/* Where an edge that leads to a node leads while arcs are as they are. */
+/* Where an edge to a node leads with the arcs that are live now. */
 struct hy_reg_node *hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to);
-
-#endif

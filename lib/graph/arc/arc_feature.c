@@ -12,7 +12,7 @@
 struct feature {
 	char arc[HY_NAME_SIZE];
 	char node[HY_NAME_SIZE];
-	char after[HY_ARC_ORDER_MAX][HY_NAME_SIZE]; /* "" behind the last */
+	char after[HY_ARC_ORDER_MAX][HY_NAME_SIZE]; /* "" after the last */
 	char before[HY_ARC_ORDER_MAX][HY_NAME_SIZE];
 	uintptr_t serial;     /* no other feature of the process ever has it */
 	struct feature *next; /* by node's name, so that no order depends on that of constructors */
@@ -103,10 +103,9 @@ names_copy(const char *node, const char *const names[], char copies[][HY_NAME_SI
 	for (unsigned int i = 0; i < HY_ARC_ORDER_MAX && names[i] != NULL; i++) {
 		if (!hy_name_valid(names[i]))
 			return hy_name_refused("feature", names[i]);
-		if (strcmp(names[i], node) == 0) {
-			HY_LOG(ERR, "feature '%s': would come before or after itself", node);
-			return -EINVAL;
-		}
+		if (strcmp(names[i], node) == 0)
+			return HY_REFUSE(-EINVAL, "feature '%s': would come before or after itself",
+				node);
 		strcpy(copies[i], names[i]);
 	}
 	return 0;
@@ -136,14 +135,12 @@ hy_arc_feature_register(const struct hy_arc_feature *feature)
 		return hy_name_refused("arc", feature->arc);
 	copy = calloc(1, sizeof(*copy));
 	if (copy == NULL)
-		return -ENOMEM;
+		return HY_REFUSE(-ENOMEM, "feature '%s': not enough memory", feature->node);
 	rc = feature_fill(copy, feature);
 	hy_registry_lock();
-	if (rc == 0 && feature_find(feature->node) != NULL) {
-		HY_LOG(ERR, "feature '%s': is one of arc '%s' already", feature->node,
+	if (rc == 0 && feature_find(feature->node) != NULL)
+		rc = HY_REFUSE(-EEXIST, "feature '%s': is one of arc '%s' already", feature->node,
 			feature_find(feature->node)->arc);
-		rc = -EEXIST;
-	}
 	if (rc == 0) {
 		link = feature_link(copy->node);
 		copy->next = *link;
@@ -168,11 +165,10 @@ hy_arc_feature_unregister(const char *node)
 	feature = feature_find(node);
 	arc = feature == NULL ? NULL : arc_of(feature);
 	if (feature == NULL) {
-		HY_LOG(ERR, "feature '%s': there is none", node);
-		rc = -ENOENT;
+		rc = HY_REFUSE(-ENOENT, "feature '%s': there is none", node);
 	} else if (arc != NULL) {
-		HY_LOG(ERR, "feature '%s': is on arc '%s'; destroy that first", node, arc->name);
-		rc = -EBUSY;
+		rc = HY_REFUSE(-EBUSY, "feature '%s': is on arc '%s'; destroy that first", node,
+			arc->name);
 	} else {
 		feature_remove(feature);
 	}
@@ -194,10 +190,9 @@ collect(struct sort *s)
 	for (struct feature *f = features; f != NULL; f = f->next) {
 		if (strcmp(f->arc, s->arc) != 0)
 			continue;
-		if (s->n == HY_ARC_FEATURES_MAX) {
-			HY_LOG(ERR, "arc '%s': more than %d features", s->arc, HY_ARC_FEATURES_MAX);
-			return -ENOSPC;
-		}
+		if (s->n == HY_ARC_FEATURES_MAX)
+			return HY_REFUSE(-ENOSPC, "arc '%s': more than %d features", s->arc,
+				HY_ARC_FEATURES_MAX);
 		s->feature[s->n++] = f;
 	}
 	return 0;
@@ -210,11 +205,10 @@ constrain(struct sort *s, unsigned int f, const char *other, bool after)
 
 	while (o < s->n && strcmp(s->feature[o]->node, other) != 0)
 		o++;
-	if (o == s->n) {
-		HY_LOG(ERR, "arc '%s': feature '%s' is to come %s '%s', which is no feature of it",
+	if (o == s->n)
+		return HY_REFUSE(-ENOENT,
+			"arc '%s': feature '%s' is to come %s '%s', which is no feature of it",
 			s->arc, s->feature[f]->node, after ? "after" : "before", other);
-		return -ENOENT;
-	}
 	if (after)
 		s->behind[f] |= UINT64_C(1) << o;
 	else
@@ -253,8 +247,8 @@ circle_refused(const struct sort *s, const unsigned int order[], unsigned int nb
 		if ((placed >> f & 1) == 0)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, " '%s'",
 				s->feature[f]->node);
-	HY_LOG(ERR, "arc '%s': each of%s waits for another of them to come first", s->arc, names);
-	return -EINVAL;
+	return HY_REFUSE(-EINVAL, "arc '%s': each of%s waits for another of them to come first",
+		s->arc, names);
 }
 
 unsigned int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arcs of the process, and what a topology asks of them. */
+/* The arcs of the process, and queries of topologies. */
 
 #include <string.h>
 
@@ -68,6 +68,9 @@ hy_arc_edges_own(const struct hy_reg_node *node)
 {
 	const struct hy_arc *arc = hy_arc_live_with(node);
 
+	for (const struct hy_arc *a = arcs; a != NULL && arc == NULL; a = a->next)
+		if (a->node == node->id)
+			arc = a; /* its own node: position -1 */
 	return arc == NULL ? node->nb_edges : arc->nb_own[hy_arc_position(arc, node->name) + 1];
 }
 
@@ -79,11 +82,28 @@ hy_arc_leads(const struct hy_reg_node *node, const char *target)
 	return arc != NULL && (strcmp(target, arc->end) == 0 || hy_arc_position(arc, target) >= 0);
 }
 
-/* Whether what takes an edge comes from an arc, and leaves it there. */
+const struct hy_arc *
+hy_arc_bars(const struct hy_reg_node *from, bool own, const struct hy_reg_node *to)
+{
+	for (const struct hy_arc *arc = arcs; arc != NULL; arc = arc->next)
+		if (hy_arc_position(arc, to->name) >= 0 && from->id != arc->node &&
+			(own || hy_arc_position(arc, from->name) < 0))
+			return arc;
+	return NULL;
+}
+
+/* Whether graphs are compiled with an arc. */
+static bool
+is_compiled(const struct hy_arc *arc)
+{
+	return arc->live != 0 && !arc->leaving;
+}
+
+/* Whether an edge leads from an arc to its end. */
 static bool
 leaves(const struct hy_arc *arc, const struct hy_reg_node *from, const struct hy_reg_node *to)
 {
-	return arc->live != 0 && strcmp(to->name, arc->end) == 0 &&
+	return is_compiled(arc) && strcmp(to->name, arc->end) == 0 &&
 		(from->id == arc->node || hy_arc_position(arc, from->name) >= 0);
 }
 
@@ -102,9 +122,9 @@ hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to)
 	if (to == NULL)
 		return NULL;
 	for (const struct hy_arc *arc = arcs; arc != NULL; arc = arc->next) {
-		if (arc->live == 0 || strcmp(to->name, arc->end) != 0)
+		if (!is_compiled(arc) || strcmp(to->name, arc->end) != 0)
 			continue;
-		/* What leaves the arc is not to go round. */
+		/* Objects that leave the arc must not enter it again. */
 		if (leaves(arc, from, to))
 			continue;
 		return hy_registry_get(arc->node);

@@ -3,14 +3,15 @@
  * An arc in graphs that are walked. A feature is live from its first enabling until nothing of its
  * arc is enabled any more: then the arc's node and all of its features leave together.
  *
- * Chains name edges by number, and a number is valid only in images that have the edge. No walk meets
- * a chain in any other image:
- * - A chain is written after images with its edges have been published and a grace period has passed.
- *   A published image is never withdrawn (control.h), so every walk that begins later, even that of a
- *   worker that rested through it all, takes up one of these images or a later one.
- * - While the arc is live its nodes only gain edges, so later images have all edges of earlier ones.
- * - Edges leave, and their numbers are used again, once no chain names a feature and no object is
- *   under way with such a chain.
+ * Chains name edges by number, and a number is valid only in images that have the edge. No walk
+ * uses a chain in any other image:
+ * - A chain is written after images with its edges were published and a grace period has passed. A
+ *   published image is never withdrawn (control.h), so every later walk, even of a worker that
+ *   rested meanwhile, uses one of these images or a later one.
+ * - While the arc is live its nodes only gain edges, so later images have all edges of earlier
+ *   ones.
+ * - Edges are removed, and their numbers used again, once no chain names a feature and no object
+ *   with such a chain is left.
  */
 
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "lib/graph/internal/log.h"
 #include "lib/graph/registry/reg_node.h"
 #include "lib/graph/update/control.h"
+#include "lib/graph/update/qsbr.h"
 
 /* The node of a feature, or, by -1, the arc's own; NULL: it is not registered. */
 static struct hy_reg_node *
@@ -47,7 +49,7 @@ edges_count(const struct hy_arc *arc, uint16_t counts[])
 	}
 }
 
-/* Takes away edges beyond those numbers from the arc's node and some features. */
+/* Removes edges beyond those numbers from the arc's node and some features. */
 static void
 edges_shrink(const struct hy_arc *arc, uint64_t features, const uint16_t counts[])
 {
@@ -67,7 +69,7 @@ hy_arc_edges_remove(const struct hy_arc *arc)
 	edges_shrink(arc, arc->live, arc->nb_own);
 }
 
-/* Leads a node to a feature, or, by -1, to the end. */
+/* Adds an edge to a feature, or, for -1, to the end. */
 static int
 edge_add(const struct hy_arc *arc, struct hy_reg_node *node, int from, int to)
 {
@@ -81,23 +83,19 @@ edge_add(const struct hy_arc *arc, struct hy_reg_node *node, int from, int to)
 	return 0;
 }
 
-/* Leads a node to the end, and to all live features behind it. */
+/* Adds edges to the end, and to all live features after a node. */
 static int
 edges_add_from(const struct hy_arc *arc, int from)
 {
 	struct hy_reg_node *node = node_at(arc, from);
 	int rc;
 
-	if (node == NULL) {
-		HY_LOG(ERR, "arc '%s': the node of feature '%s' is not registered", arc->name,
-			arc->features[from]);
-		return -ENOENT;
-	}
-	if (from >= 0 && node->owner != NULL && !node->owner->lends) {
-		HY_LOG(ERR, "arc '%s': the node of feature '%s' belongs to %s", arc->name,
-			node->name, node->owner->name);
-		return -EPERM;
-	}
+	if (node == NULL)
+		return HY_REFUSE(-ENOENT, "arc '%s': the node of feature '%s' is not registered",
+			arc->name, arc->features[from]);
+	if (from >= 0 && node->owner != NULL && !node->owner->lends)
+		return HY_REFUSE(-EPERM, "arc '%s': the node of feature '%s' belongs to %s",
+			arc->name, node->name, node->owner->name);
 	rc = edge_add(arc, node, from, -1);
 	for (int to = from + 1; to < (int)arc->nb_features && rc == 0; to++)
 		if (is_live(arc, to))
@@ -116,7 +114,7 @@ edges_add(const struct hy_arc *arc)
 	return rc;
 }
 
-/* Whether an image has the end, or a node that the registry leads there, wherever that is run. */
+/* Whether an image has the end, or a node with an edge to it, which may run on another worker. */
 static bool
 image_concerned(const struct hy_image *image, const char *end)
 {
@@ -132,14 +130,14 @@ image_concerned(const struct hy_image *image, const char *end)
 static bool
 graph_concerned(const struct hy_graph *graph, const char *end)
 {
-	const struct hy_image *image = hy_graph_image(graph);
+	const struct hy_image *image = graph->control->current;
 
 	while (image != NULL && !image_concerned(image, end))
 		image = image->successor;
 	return image != NULL;
 }
 
-/* Compiles the graphs again that an arc concerns, all or none. */
+/* Recompiles the graphs that an arc concerns, all or none. */
 static int
 graphs_update(const struct hy_arc *arc)
 {
@@ -147,11 +145,14 @@ graphs_update(const struct hy_arc *arc)
 	unsigned int n = 0;
 	int rc;
 
-	while ((graph = hy_graph_next(graph)) != NULL)
+	/* Reads all first: a fini() that this runs may destroy other graphs. */
+	while ((graph = hy_graph_next(graph)) != NULL) {
+		hy_graph_image(graph);
 		n++;
+	}
 	graphs = calloc(n + 1, sizeof(struct hy_graph *));
 	if (graphs == NULL)
-		return -ENOMEM;
+		return HY_REFUSE(-ENOMEM, "arc '%s': not enough memory", arc->name);
 	n = 0;
 	while ((graph = hy_graph_next(graph)) != NULL)
 		if (graph_concerned(graph, arc->end))
@@ -186,37 +187,64 @@ more_set(struct hy_arc *arc, uint64_t features)
 	return rc;
 }
 
+static bool
+image_has(const struct hy_image *image, hy_node_id id)
+{
+	unsigned int r = 0;
+
+	while (r < image->plan.nb_nodes && image->nodes[r].reg->id != id)
+		r++;
+	return r < image->plan.nb_nodes;
+}
+
+int
+hy_arc_unheld(const struct hy_arc *arc)
+{
+	const struct hy_graph *graph = NULL;
+
+	hy_registry_lock();
+	while ((graph = hy_graph_next(graph)) != NULL &&
+		!(image_has(__atomic_load_n(&graph->image, __ATOMIC_ACQUIRE), arc->node) &&
+			hy_graph_holds(graph)))
+		;
+	if (graph != NULL)
+		HY_LOG(ERR, "arc '%s': objects wait in graph '%s'; walk it until they have left",
+			arc->name, hy_graph_name(graph));
+	hy_registry_unlock();
+	return graph != NULL ? -EBUSY : 0;
+}
+
 int
 hy_arc_bring_in(struct hy_arc *arc, uint64_t features)
 {
 	int rc;
 
 	hy_registry_lock();
-	rc = (features & ~arc->live) == 0 ? 0 : more_set(arc, features);
+	rc = more_set(arc, features);
 	hy_registry_unlock();
-	/* No later walk is in an image without these edges: see above. */
-	if (rc == 0)
+	/* No later walk is in an image without these edges: see above. Without QSBR, none is under way. */
+	if (rc == 0 && arc->params.qsbr != NULL)
 		rc = hy_arc_grace(arc);
-	if (rc == 0)
-		arc->present = arc->live;
-	return rc;
+	if (rc < 0)
+		return rc;
+	arc->present = arc->live;
+	hy_arc_table_ends(arc);
+	return 0;
 }
 
 void
 hy_arc_take_out(struct hy_arc *arc)
 {
-	const uint64_t live = arc->live;
-
-	/* Objects that wait in a cycle may be on their way to a feature. */
-	if (live == 0 || hy_arc_grace(arc) < 0)
+	/* Objects that wait in a cycle may still reach a feature. */
+	if (arc->live == 0 || hy_arc_grace(arc) < 0)
 		return;
 	hy_registry_lock();
-	arc->live = 0;
+	arc->leaving = true;
 	if (graphs_update(arc) == 0) {
-		edges_shrink(arc, live, arc->nb_own);
-		arc->present = 0;
-	} else {
-		arc->live = live;
+		hy_arc_edges_remove(arc);
+		arc->live = 0;
 	}
+	arc->leaving = false;
+	arc->present = 0; /* even if it stays: graphs that an init() created have no feature */
 	hy_registry_unlock();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node of an arc, by which objects are told which features they are to see, and its features. */
+/* The node of an arc, which selects the features of objects, and joining its features. */
 
-#include <errno.h>
 #include <string.h>
 
 #include "arc.h"
@@ -102,15 +101,7 @@ hy_arc_node_register(struct hy_arc *arc)
 int
 hy_arc_node_unregister(const struct hy_arc *arc)
 {
-	int rc;
-
-	hy_registry_lock();
-	hy_registry_own(arc->node, NULL);
-	rc = hy_node_unregister(arc->node);
-	if (rc < 0)
-		hy_registry_own(arc->node, &owner);
-	hy_registry_unlock();
-	return rc;
+	return hy_registry_unregister(arc->node, &owner);
 }
 
 int

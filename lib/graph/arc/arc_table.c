@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is enabled for each index. A chain is a word for each feature of the arc; each index has
- * room for two. A change writes the chain that objects are not told of, and then the one word that
- * leads to it: so all of a change is seen, or nothing. It is written to again when no worker holds
- * objects that were told of it before, by QSBR.
+ * The features enabled for each index. A chain has a word for each feature of the arc, and each
+ * index has room for two chains. A change writes the unused chain, and then the one word that
+ * selects it, so that workers see all of the change or nothing. A chain is reused after a QSBR
+ * grace period, when no worker holds objects that have it.
+ *
+ * Chain 0 is no index's. It is that of objects beyond the table, and of those that a feature makes.
  */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_malloc.h>
-#include <rte_pause.h>
 
 #include <hy_grace.h>
 
@@ -32,10 +32,17 @@ view_free(struct hy_arc_view *view)
 	free(view);
 }
 
+/* How many words the chains of so many indexes have. */
+static size_t
+hops_count(const struct hy_arc *arc, uint32_t nb_indexes)
+{
+	return (2 * (size_t)nb_indexes + 1) * arc->nb_features;
+}
+
 static struct hy_arc_view *
 view_new(const struct hy_arc *arc, uint32_t nb_indexes)
 {
-	const size_t nb_hops = 2 * (size_t)nb_indexes * RTE_MAX(arc->nb_features, 1u);
+	const size_t nb_hops = hops_count(arc, nb_indexes) + 1; /* rte_malloc(3) of 0 fails */
 	struct hy_arc_view *view = calloc(1, sizeof(*view));
 
 	if (view == NULL)
@@ -70,30 +77,18 @@ hy_arc_table_free(struct hy_arc *arc)
 static uint64_t
 now(const struct hy_arc *arc)
 {
-	return arc->params.qsbr == NULL ? 0 : hy_grace_start(arc->params.qsbr);
+	return arc->params.qsbr == NULL ? 1 : hy_grace_start(arc->params.qsbr);
 }
 
+/* Waits until a change has passed; 0 is none. */
 static int
 grace(const struct hy_arc *arc, uint64_t token)
 {
-	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
-
 	if (arc->params.qsbr == NULL)
+		return token == 0 ? 0 : hy_arc_unheld(arc);
+	if (hy_grace_wait(arc->params.qsbr, token))
 		return 0;
-	while (rte_rcu_qsbr_check(arc->params.qsbr, token, false) != 1) {
-		const uint64_t waited = rte_get_timer_cycles() - start;
-
-		if (waited > hz) {
-			HY_LOG(ERR, "arc '%s': a worker has not reported for a second", arc->name);
-			return -ETIMEDOUT;
-		}
-		/* A walk takes microseconds; one that takes longer may lack this very CPU. */
-		if (waited < hz / 10000)
-			rte_pause();
-		else
-			rte_delay_us_sleep(20);
-	}
-	return 0;
+	return HY_REFUSE(-ETIMEDOUT, "arc '%s': a worker has not reported for a second", arc->name);
 }
 
 int
@@ -105,11 +100,10 @@ hy_arc_grace(const struct hy_arc *arc)
 static int
 refused(const struct hy_arc *arc, uint32_t nb_indexes)
 {
-	HY_LOG(ERR, "arc '%s': no memory for %u indexes", arc->name, nb_indexes);
-	return -ENOMEM;
+	return HY_REFUSE(-ENOMEM, "arc '%s': no memory for %u indexes", arc->name, nb_indexes);
 }
 
-/* A larger table with all that is in this one: where a chain is does not change. */
+/* Copies the table to a larger one; chains keep their places. */
 static int
 grow(struct hy_arc *arc, uint32_t index)
 {
@@ -118,8 +112,13 @@ grow(struct hy_arc *arc, uint32_t index)
 	struct hy_arc_slot *slots;
 	struct hy_arc_view *view;
 
-	if (arc->old != NULL && grace(arc, arc->old_token) < 0)
-		return -ETIMEDOUT;
+	/* Without a QSBR variable nobody walks, and objects that wait have a chain but no view. */
+	if (arc->old != NULL && arc->params.qsbr != NULL) {
+		const int rc = grace(arc, arc->old_token);
+
+		if (rc < 0)
+			return rc;
+	}
 	view_free(arc->old);
 	arc->old = NULL;
 	slots = realloc(arc->slots, nb_indexes * sizeof(*slots));
@@ -131,8 +130,7 @@ grow(struct hy_arc *arc, uint32_t index)
 		return refused(arc, nb_indexes);
 	memset(&slots[small->nb_indexes], 0, (nb_indexes - small->nb_indexes) * sizeof(*slots));
 	memcpy(view->entries, small->entries, small->nb_indexes * sizeof(*view->entries));
-	memcpy(view->hops, small->hops,
-		2 * (size_t)small->nb_indexes * arc->nb_features * sizeof(*view->hops));
+	memcpy(view->hops, small->hops, hops_count(arc, small->nb_indexes) * sizeof(*view->hops));
 	arc->old = arc->view;
 	__atomic_store_n(&arc->view, view, __ATOMIC_RELEASE);
 	arc->old_token = now(arc);
@@ -155,7 +153,7 @@ hy_arc_table_prepare(struct hy_arc *arc, uint32_t index)
 static uint32_t
 chain_at(const struct hy_arc *arc, uint32_t index, unsigned int side)
 {
-	return (2 * index + side) * arc->nb_features;
+	return (2 * index + side + 1) * arc->nb_features;
 }
 
 void
@@ -182,11 +180,21 @@ edge_word(const struct hy_arc *arc, int from, int to)
 }
 
 void
+hy_arc_table_ends(struct hy_arc *arc)
+{
+	for (uint64_t bits = arc->present; bits != 0; bits &= bits - 1) {
+		const int f = __builtin_ctzll(bits);
+
+		__atomic_store_n(&arc->view->hops[f], edge_word(arc, f, -1), __ATOMIC_RELAXED);
+	}
+}
+
+void
 hy_arc_table_write(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain *chain)
 {
 	struct hy_arc_slot *slot = &arc->slots[index];
 	const uint32_t at = chain_at(arc, index, slot->side ^ 1u);
-	int next = -1; /* from the last feature to the first: what comes behind; the end */
+	int next = -1; /* from the last feature to the first: the following one; first the end */
 
 	for (int f = (int)arc->nb_features - 1; f >= 0; f--) {
 		uint64_t word = 0;

@@ -19,15 +19,6 @@ struct kept {
 static struct kept *kept;
 static bool keeping;
 
-/* A few sizes for each power of two, so that a block fits more than the one that it was made for. */
-static size_t
-size_class(size_t size)
-{
-	const size_t step = (size_t)rte_align64pow2(size) / 8;
-
-	return step < RTE_CACHE_LINE_SIZE ? size : RTE_ALIGN(size, step);
-}
-
 /* Takes the smallest block that fits and is not twice as large as need be; NULL if none does. */
 static void *
 kept_take(const char *type, size_t size, int socket)
@@ -50,12 +41,15 @@ kept_take(const char *type, size_t size, int socket)
 void *
 hy_memory_zalloc(const char *type, size_t size, int socket)
 {
+	const size_t step = (size_t)rte_align64pow2(size) / 8;
 	void *block = kept_take(type, size, socket);
 
 	if (block != NULL)
 		return block;
-	return rte_zmalloc_socket(type, keeping ? size_class(size) : size, RTE_CACHE_LINE_SIZE,
-		socket);
+	/* A few sizes for each power of two, so that a block fits more than what it was made for. */
+	if (keeping && step >= RTE_CACHE_LINE_SIZE)
+		size = RTE_ALIGN(size, step);
+	return rte_zmalloc_socket(type, size, RTE_CACHE_LINE_SIZE, socket);
 }
 
 void

@@ -6,8 +6,7 @@
  * with a word that looks like the serial that the reader expects (share.h). A block that never changes
  * its type has its serial in the same place for ever. All calls require the registry's lock.
  */
-#ifndef HY_GRAPH_MEMORY_H
-#define HY_GRAPH_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void hy_memory_free(const char *type, void *block);
 
 /* From now on what is freed is kept; or, when there are no readers, given back, with all that was. */
 void hy_memory_keep(bool keep);
-
-#endif

@@ -13,8 +13,7 @@
 static int
 memory_short(const char *of)
 {
-	HY_LOG(ERR, "'%s': not enough memory to write it out", of);
-	return -ENOMEM;
+	return HY_REFUSE(-ENOMEM, "'%s': not enough memory to write it out", of);
 }
 
 int

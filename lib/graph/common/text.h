@@ -3,8 +3,7 @@
  * Text that is made while the registry is locked, and written when it is not: whoever reads the file
  * may be slow, and must not hold up the control plane.
  */
-#ifndef HY_GRAPH_TEXT_H
-#define HY_GRAPH_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -21,5 +20,3 @@ int hy_text_begin(struct hy_text *text, const char *of);
 /* Unlocks the registry, writes the text and frees it. Returns 0, -ENOMEM, or why the
  * text could not be written. */
 int hy_text_end(struct hy_text *text, FILE *out);
-
-#endif

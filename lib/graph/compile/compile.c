@@ -9,7 +9,7 @@
 #include "lib/graph/internal/log.h"
 #include "lib/graph/update/control.h"
 
-/* Calls fini() of the nodes whose context is the image's own, last first, and frees those. */
+/* Calls fini() of the nodes whose contexts are the image's own, last first, and frees these. */
 static void
 nodes_fini(const struct hy_graph *graph, struct hy_image *image)
 {
@@ -24,7 +24,7 @@ nodes_fini(const struct hy_graph *graph, struct hy_image *image)
 			rte_free(image->hot[r].ctx);
 }
 
-/* Of this thread: init() is told the properties that its graph is to have. */
+/* Of this thread: init() sees the new properties of its graph. */
 struct scope {
 	const struct hy_graph *graph;
 	const struct hy_image *image;
@@ -85,7 +85,7 @@ nodes_init(const struct hy_graph *graph, struct hy_image *image)
 	return rc;
 }
 
-/* What an image needs so that all that may wait in one that it follows finds room. */
+/* Room that an image needs for all objects that may wait in its predecessor. */
 static uint32_t
 room_wanted(const struct hy_image *before)
 {
@@ -96,15 +96,14 @@ room_wanted(const struct hy_image *before)
 	return before->holds ? before->stream_cap : 0;
 }
 
-/* Builds a topology, unless some node that may belong to it is missing. */
+/* Builds a topology, unless a node that may belong to it failed to register. */
 static int
 topology_build(const char *name, const struct hy_graph_params *params, struct hy_topology *topo)
 {
-	if (hy_registry_failed() != NULL) {
-		HY_LOG(ERR, "graph '%s': refused, since '%s' failed to register at load", name,
+	if (hy_registry_failed() != NULL)
+		return HY_REFUSE(-ENOEXEC,
+			"graph '%s': refused, since '%s' failed to register at load", name,
 			hy_registry_failed());
-		return -ENOEXEC;
-	}
 	return hy_topology_build(name, params, topo);
 }
 
@@ -127,6 +126,14 @@ hy_graph_outline(const char *name, const struct hy_graph_params *params, struct 
 		hy_topology_free(&topo);
 	}
 	return memory_checked(name, params, rc);
+}
+
+static void
+image_release(struct hy_image *image)
+{
+	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
+		image->nodes[r].reg->refs--;
+	hy_image_free(image);
 }
 
 int
@@ -152,22 +159,19 @@ hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *par
 		hy_image_follow(image, before, earlier);
 		hy_image_budgets(image, before);
 	}
-	rc = nodes_init(graph, image);
-	if (rc < 0) {
-		hy_image_free(image);
-		return rc;
-	}
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		image->nodes[r].reg->refs++;
-	*out = image;
-	return 0;
+		image->nodes[r].reg->refs++; /* before an init() can unregister one */
+	rc = nodes_init(graph, image);
+	if (rc < 0)
+		image_release(image);
+	else
+		*out = image;
+	return rc;
 }
 
 void
 hy_graph_discard(const struct hy_graph *graph, struct hy_image *image)
 {
 	nodes_fini(graph, image);
-	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
-		image->nodes[r].reg->refs--;
-	hy_image_free(image);
+	image_release(image);
 }

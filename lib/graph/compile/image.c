@@ -14,8 +14,9 @@
 
 /* Bytes of one stream: pointers, then lanes, each with slack. Also sets the lanes' offsets. */
 static size_t
-stream_layout(struct hy_plan *plan)
+stream_layout(struct hy_image *image)
 {
+	struct hy_plan *plan = &image->plan;
 	const size_t room = plan->stream_cap + HY_STREAM_SLACK;
 	size_t size = RTE_ALIGN(room * sizeof(void *), RTE_CACHE_LINE_SIZE);
 
@@ -23,17 +24,19 @@ stream_layout(struct hy_plan *plan)
 		plan->lane_offset[l] = (uint32_t)size;
 		size += RTE_ALIGN(room * sizeof(uint32_t), RTE_CACHE_LINE_SIZE);
 	}
+	size = hy_wide_layout(image->wide, size, room);
 	/* An odd number of lines: the streams' first lines do not all fall into one cache set. */
 	return size | RTE_CACHE_LINE_SIZE;
 }
 
 /* Bytes of each part of an image, in the order in which they lie. */
 struct layout {
-	size_t hot, pending, budgets, edges, nodes;
+	size_t hot, pending, budgets, edges, nodes, wide;
 };
 
 static size_t
-image_layout(const struct hy_topology *topo, unsigned int nb_words, struct layout *layout)
+image_layout(const struct hy_graph_params *params, const struct hy_topology *topo,
+	unsigned int nb_words, struct layout *layout)
 {
 	size_t edges = topo->nb_edges * sizeof(struct hy_edge);
 
@@ -44,10 +47,12 @@ image_layout(const struct hy_topology *topo, unsigned int nb_words, struct layou
 	layout->budgets = RTE_ALIGN(topo->nb_sources * sizeof(uint16_t), RTE_CACHE_LINE_SIZE);
 	layout->edges = RTE_ALIGN(edges, RTE_CACHE_LINE_SIZE);
 	layout->nodes = topo->nb_nodes * sizeof(struct hy_image_node);
-	return layout->hot + layout->pending + layout->budgets + layout->edges + layout->nodes;
+	layout->wide = hy_wide_size(params, topo->nb_nodes);
+	return layout->hot + layout->pending + layout->budgets + layout->edges + layout->nodes +
+		layout->wide;
 }
 
-/* Zeroed memory for what is only looked at. */
+/* Zeroed memory of an image for display only. */
 static struct hy_image *
 outline_alloc(size_t size)
 {
@@ -62,12 +67,13 @@ outline_alloc(size_t size)
 
 /* The image and all its tables in one piece of zeroed memory: hot lines, bitmap, edges, the rest. */
 static struct hy_image *
-image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket, bool outline)
+image_alloc(const struct hy_graph_params *params, const struct hy_topology *topo,
+	unsigned int nb_words, bool outline)
 {
 	struct layout layout;
-	const size_t size = image_layout(topo, nb_words, &layout);
+	const size_t size = image_layout(params, topo, nb_words, &layout);
 	struct hy_image *image = outline ? outline_alloc(size)
-					 : hy_memory_zalloc("hy_image", size, socket);
+					 : hy_memory_zalloc("hy_image", size, params->socket);
 
 	if (image == NULL)
 		return NULL;
@@ -77,6 +83,8 @@ image_alloc(const struct hy_topology *topo, unsigned int nb_words, int socket, b
 	image->plan.budgets = RTE_PTR_ADD(image->plan.pending, layout.pending);
 	image->edges = RTE_PTR_ADD(image->plan.budgets, layout.budgets);
 	image->nodes = RTE_PTR_ADD(image->edges, layout.edges);
+	if (layout.wide > 0)
+		image->wide = RTE_PTR_ADD(image->nodes, layout.nodes);
 	return image;
 }
 
@@ -103,7 +111,7 @@ node_fill(struct hy_image *image, struct hy_reg_node *reg, unsigned int rank)
 		node->lane[l] = (uint8_t)lane_index(image, reg->lanes[l]);
 		node->lanes_in |= (uint8_t)(1u << node->lane[l]);
 	}
-	/* What a source writes nothing to has no value yet. */
+	/* Lanes that a source does not use have no values yet. */
 	node->lanes_out = (reg->flags & HY_NODE_SOURCE) != 0 ? node->lanes_in : UINT8_MAX;
 
 	cold->reg = reg;
@@ -116,7 +124,7 @@ node_fill(struct hy_image *image, struct hy_reg_node *reg, unsigned int rank)
 	cold->nb_drops = (uint16_t)(HY_CORE_DROPS + reg->nb_drops);
 }
 
-/* Joins the nodes. Drop reasons and counters have negative indexes: node->edges is behind them. */
+/* Joins the nodes. Drop reasons and counters have negative indexes: they precede node->edges. */
 static void
 edges_fill(struct hy_image *image, const struct hy_topology *topo)
 {
@@ -136,9 +144,9 @@ edges_fill(struct hy_image *image, const struct hy_topology *topo)
 }
 
 /*
- * Spreads what nodes use to all that lead there: values that nobody reads any more need not be
- * copied. Objects that wait in a graph may see another image, with other readers, and so may those
- * that an image without cycles takes over.
+ * Propagates the lanes that nodes use to all nodes before them: values that no later node reads
+ * need not be copied. Objects that wait in a graph may reach another image, with other readers, and
+ * so may objects of an earlier image in one without cycles.
  */
 static void
 lanes_fill(struct hy_image *image, bool takes_over)
@@ -189,7 +197,7 @@ image_compile(const struct hy_graph_params *params, const struct hy_topology *to
 	uint32_t stream_cap, bool outline, struct hy_image **out)
 {
 	const unsigned int nb_words = topo->nb_nodes / 64 + 1; /* a bit for the one behind, too */
-	struct hy_image *image = image_alloc(topo, nb_words, params->socket, outline);
+	struct hy_image *image = image_alloc(params, topo, nb_words, outline);
 
 	if (image == NULL)
 		return -ENOMEM;
@@ -201,7 +209,8 @@ image_compile(const struct hy_graph_params *params, const struct hy_topology *to
 		image->plan.budgets[s] = image->plan.source_budget;
 	image->hot[topo->nb_nodes].rank = (uint16_t)topo->nb_nodes;
 	edges_fill(image, topo);
-	lanes_fill(image, stream_cap > 0); /* room for what may wait in the one before */
+	lanes_fill(image, stream_cap > 0); /* objects may wait in the previous image */
+	hy_wide_fill(image, params, image->holds || stream_cap > 0);
 	*out = image;
 	return 0;
 }
@@ -223,7 +232,7 @@ hy_image_build(const struct hy_graph_params *params, const struct hy_topology *t
 
 	if (rc < 0)
 		return rc;
-	stream_size = stream_layout(&image->plan);
+	stream_size = stream_layout(image);
 	image->streams = rte_malloc_socket("hy_streams", topo->nb_nodes * stream_size,
 		RTE_CACHE_LINE_SIZE, params->socket);
 	if (image->streams == NULL) {
@@ -236,26 +245,19 @@ hy_image_build(const struct hy_graph_params *params, const struct hy_topology *t
 	return 0;
 }
 
-/* A source that had the graph's own budget has the new one. */
-static void
-budget_inherit(struct hy_plan *plan, unsigned int source, const struct hy_plan *before,
-	unsigned int was)
-{
-	const uint16_t budget = hy_budget_read(before, was);
-
-	if (budget != before->source_budget)
-		plan->budgets[source] = RTE_MIN(budget, plan->burst);
-}
-
 void
 hy_image_budgets(struct hy_image *image, const struct hy_image *before)
 {
 	for (unsigned int s = 0; s < image->plan.nb_sources; s++)
 		image->nodes[s].reg->mark = s + 1;
-	for (unsigned int s = 0; s < before->plan.nb_sources; s++)
-		if (before->nodes[s].reg->mark != 0)
-			budget_inherit(&image->plan, before->nodes[s].reg->mark - 1, &before->plan,
-				s);
+	for (unsigned int s = 0; s < before->plan.nb_sources; s++) {
+		const uint16_t budget = hy_budget_read(&before->plan, s);
+		const uint32_t mark = before->nodes[s].reg->mark;
+
+		/* A source with the graph's default budget gets the new default. */
+		if (mark != 0 && budget != before->plan.source_budget)
+			image->plan.budgets[mark - 1] = RTE_MIN(budget, image->plan.burst);
+	}
 	for (unsigned int s = 0; s < image->plan.nb_sources; s++)
 		image->nodes[s].reg->mark = 0;
 }
@@ -300,7 +302,7 @@ hy_image_bequeath(struct hy_image *image, struct hy_image *next)
 		const uint32_t was = hy_image_was(next, r, image);
 		struct hy_image_node *heir = &next->nodes[r];
 
-		/* What the image itself inherits is not its own to give. */
+		/* A context that the image itself inherits is not its own to give. */
 		if (!heir->inherits || was == HY_NO_RANK || !image->nodes[was].initialised)
 			continue;
 		heir->inherits = false;

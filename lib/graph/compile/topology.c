@@ -11,22 +11,23 @@
 
 #include "lib/graph/arc/arc.h"
 #include "lib/graph/internal/log.h"
-#include "lib/graph/registry/reg_node.h"
+#include "lib/graph/registry/params.h"
 #include "topology.h"
 
 #define NODES_MAX UINT16_MAX
 
-/* What is being built, before the nodes have ranks: indexes are in order of discovery. */
+/* A topology under construction. Nodes have no ranks yet: indexes are in order of discovery. */
 struct build {
 	const char *graph;
 	const struct hy_graph_params *params;
 	struct hy_topology *topo;
+	bool direct;              /* edges lead to their targets: there are no detours, no arcs */
 	unsigned int room;        /* for nodes */
 	unsigned int *first_edge; /* of each node, in targets; one more at the end */
 	unsigned int *targets;    /* index of each edge's target, node after node */
 	unsigned int edge_room;   /* for targets */
-	unsigned int drop;   /* index of the node that drops go to; valid if any node can drop */
-	unsigned int *order; /* nodes in reverse postorder */
+	unsigned int drop;        /* index of the drop node; valid if any node can drop */
+	unsigned int *order;      /* nodes in reverse postorder */
 	struct detour {
 		const struct hy_reg_node *target;
 		struct hy_reg_node *instead;
@@ -56,10 +57,8 @@ node_add(struct build *b, struct hy_reg_node *node)
 
 	if (node->mark != 0)
 		return 0;
-	if (topo->nb_nodes == NODES_MAX) {
-		HY_LOG(ERR, "graph '%s': more than %d nodes", b->graph, NODES_MAX);
-		return -E2BIG;
-	}
+	if (topo->nb_nodes == NODES_MAX)
+		return HY_REFUSE(-E2BIG, "graph '%s': more than %d nodes", b->graph, NODES_MAX);
 	nodes = table_grow(topo->nodes, &b->room, topo->nb_nodes, sizeof(struct hy_reg_node *));
 	if (nodes == NULL)
 		return -ENOMEM;
@@ -87,10 +86,9 @@ pattern_add(struct build *b, const char *pattern)
 		if (rc < 0)
 			return rc;
 	}
-	if (matched == 0) {
-		HY_LOG(ERR, "graph '%s': pattern '%s' matches no node", b->graph, pattern);
-		return -ENOENT;
-	}
+	if (matched == 0)
+		return HY_REFUSE(-ENOENT, "graph '%s': pattern '%s' matches no node", b->graph,
+			pattern);
 	return 0;
 }
 
@@ -105,22 +103,26 @@ patterns_add(struct build *b)
 }
 
 static int
-target_add(struct build *b, const struct hy_reg_node *from, struct hy_reg_node *to,
+target_add(struct build *b, const struct hy_reg_node *from, bool own, struct hy_reg_node *to,
 	const char *name, unsigned int *index)
 {
+	const struct hy_arc *arc;
 	int rc;
 
-	if (to == NULL) {
-		HY_LOG(ERR, "graph '%s': node '%s' leads to '%s', which is not registered",
+	if (to == NULL)
+		return HY_REFUSE(-ENOENT,
+			"graph '%s': node '%s' leads to '%s', which is not registered", b->graph,
+			from->name, name);
+	arc = b->direct ? NULL : hy_arc_bars(from, own, to);
+	if (arc != NULL)
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': node '%s' leads to '%s', a feature of arc '%s'; only that arc "
+			"may lead there",
+			b->graph, from->name, name, arc->name);
+	if ((to->flags & HY_NODE_SOURCE) != 0)
+		return HY_REFUSE(-EINVAL, "graph '%s': edge from '%s' into the source '%s'",
 			b->graph, from->name, name);
-		return -ENOENT;
-	}
-	if ((to->flags & HY_NODE_SOURCE) != 0) {
-		HY_LOG(ERR, "graph '%s': edge from '%s' into the source '%s'", b->graph, from->name,
-			name);
-		return -EINVAL;
-	}
-	rc = node_add(b, to);
+	rc = to->mark != 0 ? 0 : node_add(b, to);
 	*index = to->mark - 1;
 	return rc;
 }
@@ -128,18 +130,16 @@ target_add(struct build *b, const struct hy_reg_node *from, struct hy_reg_node *
 static int
 drop_target_add(struct build *b, const struct hy_reg_node *from)
 {
-	if (b->params->drop_node == NULL) {
-		HY_LOG(ERR, "graph '%s': node '%s' can drop, but the graph names no drop_node",
+	if (b->params->drop_node == NULL)
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': node '%s' can drop, but the graph names no drop_node",
 			b->graph, from->name);
-		return -EINVAL;
-	}
-	if (strcmp(from->name, b->params->drop_node) == 0) {
-		HY_LOG(ERR, "graph '%s': its drop_node '%s' declares drop reasons itself", b->graph,
+	if (strcmp(from->name, b->params->drop_node) == 0)
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': its drop_node '%s' declares drop reasons itself", b->graph,
 			from->name);
-		return -EINVAL;
-	}
-	return target_add(b, from, hy_registry_find(b->params->drop_node), b->params->drop_node,
-		&b->drop);
+	return target_add(b, from, true, hy_registry_find(b->params->drop_node),
+		b->params->drop_node, &b->drop);
 }
 
 static int
@@ -170,21 +170,24 @@ detours_find(struct build *b)
 		b->detours[i].instead = hy_registry_find(d->instead);
 		if (b->detours[i].target != NULL && b->detours[i].instead != NULL)
 			continue;
-		HY_LOG(ERR, "graph '%s': detour from '%s' to '%s', which is not registered",
-			b->graph, d->target, b->detours[i].target == NULL ? d->target : d->instead);
-		return -ENOENT;
+		return HY_REFUSE(-ENOENT,
+			"graph '%s': detour from '%s' to '%s', which is not registered", b->graph,
+			d->target, b->detours[i].target == NULL ? d->target : d->instead);
 	}
 	return 0;
 }
 
-/* Where an edge from a node to another leads in this graph; to may be NULL. */
+/*
+ * The target of an edge in this graph, with detours; to may be NULL. own: no arc added the edge.
+ * Edges that one added, or that leave it, lead where its chains say.
+ */
 static struct hy_reg_node *
-detour(const struct build *b, const struct hy_reg_node *from, struct hy_reg_node *to)
+detour(const struct build *b, const struct hy_reg_node *from, bool own, struct hy_reg_node *to)
 {
 	struct hy_reg_node *end = to;
 
-	/* What is on an arc has come by the detour before it: it is not to go round. */
-	if (to == NULL || hy_arc_leaves(from, to))
+	/* Objects on an arc came by the detour before it, and must not take it again. */
+	if (to == NULL || !own || hy_arc_leaves(from, to))
 		return to;
 	for (unsigned int i = 0; i < b->params->nb_detours; i++) {
 		if (b->detours[i].instead == from)
@@ -195,20 +198,22 @@ detour(const struct build *b, const struct hy_reg_node *from, struct hy_reg_node
 	return end;
 }
 
-/* Takes in what a node's edges lead to. */
+/* Adds the targets of a node's edges. */
 static int
 node_follow(struct build *b, const struct hy_reg_node *node)
 {
+	const unsigned int nb_own = b->direct ? node->nb_edges : hy_arc_edges_own(node);
 	int rc = 0;
 
 	for (unsigned int e = 0; e < node->nb_edges && rc == 0; e++) {
 		struct hy_reg_edge *edge = &node->edges[e];
 		struct hy_reg_node *target = hy_registry_target(edge);
-		struct hy_reg_node *end = detour(b, node, target);
 		unsigned int to;
 
-		/* An arc is where its end runs: detours come first. */
-		rc = target_add(b, node, hy_arc_detour(node, end), edge->target, &to);
+		/* An arc runs where its end runs, so detours come first. */
+		if (!b->direct)
+			target = hy_arc_detour(node, detour(b, node, e < nb_own, target));
+		rc = target_add(b, node, e < nb_own, target, edge->target, &to);
 		if (rc == 0)
 			rc = edge_add(b, to);
 	}
@@ -217,7 +222,7 @@ node_follow(struct build *b, const struct hy_reg_node *node)
 	return rc;
 }
 
-/* Takes in all that edges lead to. */
+/* Adds the targets of all edges. */
 static int
 edges_follow(struct build *b)
 {
@@ -238,11 +243,9 @@ edges_follow(struct build *b)
 		first[i + 1] = topo->nb_edges;
 		topo->nb_sources += (topo->nodes[i]->flags & HY_NODE_SOURCE) != 0;
 	}
-	if (topo->nb_sources == 0) {
-		HY_LOG(ERR, "graph '%s': none of its %u nodes is a source", b->graph,
+	if (topo->nb_sources == 0)
+		return HY_REFUSE(-EINVAL, "graph '%s': none of its %u nodes is a source", b->graph,
 			topo->nb_nodes);
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -254,7 +257,7 @@ edge_describe(const struct build *b, const struct hy_reg_node *node, unsigned in
 	char text[EDGE_TEXT])
 {
 	struct hy_reg_node *target = hy_registry_target(&node->edges[e]);
-	struct hy_reg_node *end = detour(b, node, target);
+	struct hy_reg_node *end = detour(b, node, e < hy_arc_edges_own(node), target);
 	struct hy_reg_node *to = hy_arc_detour(node, end);
 	int used = snprintf(text, EDGE_TEXT, "edge %u to '%s'", e, target->name);
 
@@ -266,7 +269,7 @@ edge_describe(const struct build *b, const struct hy_reg_node *node, unsigned in
 			end == target ? " (" : "", to->name);
 }
 
-/* Where detours and arcs have led edges, they must be different nodes still. */
+/* Edges of a node must lead to different nodes, even after detours and arcs. */
 static int
 edges_check(const struct build *b)
 {
@@ -282,11 +285,10 @@ edges_check(const struct build *b)
 	to = b->targets[b->first_edge[twins.node] + twins.first];
 	edge_describe(b, node, twins.first, first);
 	edge_describe(b, node, twins.second, second);
-	HY_LOG(ERR,
+	return HY_REFUSE(-EINVAL,
 		"graph '%s': node '%s': %s and %s both lead to '%s'; edges of a node must lead to "
 		"different nodes",
 		b->graph, node->name, first, second, b->topo->nodes[to]->name);
-	return -EINVAL;
 }
 
 static bool
@@ -307,25 +309,15 @@ lanes_check(const struct build *b)
 		for (unsigned int l = 0; l < node->nb_lanes; l++) {
 			if (lane_declared(b->params, node->lanes[l]))
 				continue;
-			HY_LOG(ERR, "graph '%s': node '%s' uses lane '%s', which is not declared",
+			return HY_REFUSE(-EINVAL,
+				"graph '%s': node '%s' uses lane '%s', which is not declared",
 				b->graph, node->name, node->lanes[l]);
-			return -EINVAL;
 		}
+		for (unsigned int l = 0; l < node->nb_wide; l++)
+			if (hy_wide_declared(b->graph, b->params, node->name, &node->wide[l]) < 0)
+				return -EINVAL;
 	}
 	return 0;
-}
-
-/* Edges of a node, with one more for all its drops. */
-static unsigned int
-successors(const struct hy_reg_node *node)
-{
-	return node->nb_edges + (node->nb_drops > 0);
-}
-
-static unsigned int
-successor(const struct build *b, unsigned int node, unsigned int e)
-{
-	return e < b->topo->nodes[node]->nb_edges ? b->targets[b->first_edge[node] + e] : b->drop;
 }
 
 /*
@@ -334,7 +326,7 @@ successor(const struct build *b, unsigned int node, unsigned int e)
  */
 struct visit {
 	unsigned int node;
-	unsigned int left; /* successors to look at; the last one first, so that it ranks last */
+	unsigned int left; /* successors to visit; the last one first, so that it ranks last */
 };
 enum { UNSEEN, OPEN, FINISHED };
 
@@ -344,7 +336,7 @@ search_from(struct build *b, unsigned int root, struct visit *stack, uint8_t *st
 {
 	unsigned int depth = 1;
 
-	stack[0] = (struct visit){ .node = root, .left = successors(b->topo->nodes[root]) };
+	stack[0] = (struct visit){ .node = root, .left = hy_successors(b->topo->nodes[root]) };
 	state[root] = OPEN;
 	while (depth > 0) {
 		struct visit *top = &stack[depth - 1];
@@ -356,14 +348,17 @@ search_from(struct build *b, unsigned int root, struct visit *stack, uint8_t *st
 			depth--;
 			continue;
 		}
-		to = successor(b, top->node, --top->left);
+		top->left--;
+		to = top->left < b->topo->nodes[top->node]->nb_edges
+			? b->targets[b->first_edge[top->node] + top->left]
+			: b->drop;
 		if (state[to] == OPEN)
 			b->topo->cyclic = true;
 		if (state[to] != UNSEEN)
 			continue;
 		state[to] = OPEN;
 		stack[depth++] = (struct visit){ .node = to,
-			.left = successors(b->topo->nodes[to]) };
+			.left = hy_successors(b->topo->nodes[to]) };
 	}
 }
 
@@ -386,11 +381,9 @@ order_find(struct build *b)
 		if ((b->topo->nodes[i]->flags & HY_NODE_SOURCE) != 0)
 			search_from(b, i, stack, state, &slot);
 	for (unsigned int i = 0; i < n && rc == 0; i++) {
-		if (state[i] == UNSEEN) {
-			HY_LOG(ERR, "graph '%s': no source reaches node '%s'", b->graph,
+		if (state[i] == UNSEEN)
+			rc = HY_REFUSE(-EINVAL, "graph '%s': no source reaches node '%s'", b->graph,
 				b->topo->nodes[i]->name);
-			rc = -EINVAL;
-		}
 	}
 out:
 	free(stack);
@@ -438,109 +431,13 @@ out:
 	return rc;
 }
 
-/* The rank that successor e of the node of rank r has. */
-static unsigned int
-successor_rank(const struct hy_topology *topo, unsigned int r, unsigned int e)
-{
-	return e < topo->nodes[r]->nb_edges ? topo->targets[topo->first_edge[r] + e]
-					    : topo->drop_rank;
-}
-
-/* The most sources that lead to one node: each brings at most a burst to it in one walk. */
-static int
-converging_sources(const struct hy_topology *topo, uint64_t *most)
-{
-	const unsigned int words = (topo->nb_sources + 63) / 64;
-	uint64_t *reach = calloc((size_t)topo->nb_nodes * words, sizeof(*reach));
-
-	if (reach == NULL)
-		return -ENOMEM;
-	*most = 1;
-	for (unsigned int r = 0; r < topo->nb_nodes; r++) {
-		uint64_t *own = &reach[(size_t)r * words], count = 0;
-
-		if (r < topo->nb_sources)
-			own[r / 64] |= UINT64_C(1) << (r % 64);
-		for (unsigned int w = 0; w < words; w++)
-			count += (unsigned int)__builtin_popcountll(own[w]);
-		*most = RTE_MAX(*most, count);
-		for (unsigned int e = 0; e < successors(topo->nodes[r]); e++) {
-			uint64_t *to = &reach[(size_t)successor_rank(topo, r, e) * words];
-
-			for (unsigned int w = 0; w < words; w++)
-				to[w] |= own[w];
-		}
-	}
-	free(reach);
-	return 0;
-}
-
-/*
- * Objects that can come of one object of each source, summed over sources: the product of declared
- * replication along the worst path. Capped at HY_STREAM_MAX, back edges left out.
- */
-static int
-replicated_objects(const struct hy_topology *topo, uint64_t *objects)
-{
-	uint64_t *grown = calloc(topo->nb_nodes, sizeof(*grown));
-
-	if (grown == NULL)
-		return -ENOMEM;
-	*objects = 0;
-	for (unsigned int r = topo->nb_nodes; r-- > 0;) {
-		const unsigned int n = successors(topo->nodes[r]);
-
-		grown[r] = 1;
-		for (unsigned int e = 0; e < n; e++) {
-			const unsigned int to = successor_rank(topo, r, e);
-
-			if (to > r)
-				grown[r] = RTE_MAX(grown[r], grown[to]);
-		}
-		if (n > 0 && r >= topo->nb_sources)
-			grown[r] *= topo->nodes[r]->replicates;
-		grown[r] = RTE_MIN(grown[r], (uint64_t)HY_STREAM_MAX);
-		if (r < topo->nb_sources)
-			*objects += grown[r];
-	}
-	free(grown);
-	return 0;
-}
-
-/*
- * Fixes the streams' capacity. Without replication a node never holds more than a burst of each
- * source that reaches it; in a cycle, than all that is under way, which the walk bounds by what it
- * lets sources make. With replication and a cycle, or beyond HY_STREAM_MAX, no capacity is enough,
- * and the walk has to give nodes only as much as their targets have room for.
- */
-static int
-streams_size(struct build *b)
-{
-	struct hy_topology *topo = b->topo;
-	bool replicating = false;
-	uint64_t bursts;
-	int rc = 0;
-
-	for (unsigned int r = topo->nb_sources; r < topo->nb_nodes; r++)
-		replicating |= topo->nodes[r]->replicates > 1;
-	if (replicating)
-		rc = replicated_objects(topo, &bursts);
-	else if (topo->cyclic)
-		bursts = topo->nb_sources;
-	else
-		rc = converging_sources(topo, &bursts);
-	if (rc < 0)
-		return rc;
-	bursts *= b->params->burst;
-	topo->throttled = (replicating && topo->cyclic) || bursts > HY_STREAM_MAX;
-	topo->stream_cap = (uint32_t)RTE_MIN(bursts, (uint64_t)HY_STREAM_MAX);
-	return 0;
-}
-
 int
 hy_topology_build(const char *graph, const struct hy_graph_params *params, struct hy_topology *topo)
 {
-	struct build b = { .graph = graph, .params = params, .topo = topo };
+	struct build b = { .graph = graph,
+		.params = params,
+		.topo = topo,
+		.direct = params->nb_detours == 0 && hy_arc_next_of(NULL) == NULL };
 	int rc;
 
 	memset(topo, 0, sizeof(*topo));
@@ -558,7 +455,7 @@ hy_topology_build(const char *graph, const struct hy_graph_params *params, struc
 	if (rc == 0)
 		rc = rank(&b);
 	if (rc == 0)
-		rc = streams_size(&b);
+		rc = hy_topology_streams(topo, params->burst);
 	for (unsigned int i = 0; i < topo->nb_nodes; i++)
 		topo->nodes[i]->mark = 0;
 	free(b.detours);

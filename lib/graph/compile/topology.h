@@ -3,8 +3,7 @@
  * A topology: which nodes of the registry make a graph, checked, in walk order, and how many
  * objects may wait on one of them. It lives only while a graph is compiled, under the lock.
  */
-#ifndef HY_GRAPH_TOPOLOGY_H
-#define HY_GRAPH_TOPOLOGY_H
+#pragma once
 
 #include "lib/graph/registry/registry.h"
 
@@ -26,6 +25,16 @@ int hy_topology_build(const char *graph, const struct hy_graph_params *params,
 	struct hy_topology *topo);
 void hy_topology_free(struct hy_topology *topo);
 
+/* Edges of a node, with one more for all its drops. */
+static inline unsigned int
+hy_successors(const struct hy_reg_node *node)
+{
+	return node->nb_edges + (node->nb_drops > 0);
+}
+
+/* topology_streams.c: sets throttled and stream_cap of a ranked topology. Returns 0 or -ENOMEM. */
+int hy_topology_streams(struct hy_topology *topo, uint16_t burst);
+
 /* Two edges of one node that lead to one node, by their indexes among its edges. */
 struct hy_twins {
 	unsigned int node;
@@ -40,5 +49,3 @@ struct hy_twins {
  */
 int hy_edges_distinct(unsigned int nb_nodes, const unsigned int *first_edge,
 	const unsigned int *targets, struct hy_twins *twins);
-
-#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rule for edges that every graph keeps, compiled or read: those of one node lead to different
- * nodes. Enqueuing deals objects to the ends of targets' streams, and statistics name an edge by
- * its target: both take it for granted.
+ * A rule of every graph, compiled or read: the edges of a node lead to different nodes. Enqueuing
+ * writes objects to the ends of targets' streams, and statistics name an edge by its target; both
+ * rely on this.
  */
 
 #include <errno.h>
@@ -19,12 +19,16 @@ hy_edges_distinct(unsigned int nb_nodes, const unsigned int *first_edge,
 	int rc = last == NULL ? -ENOMEM : 0;
 
 	for (unsigned int n = 0; n < nb_nodes && rc == 0; n++) {
-		for (unsigned int e = first_edge[n]; e < first_edge[n + 1] && rc == 0; e++) {
+		const unsigned int first = first_edge[n], end = first_edge[n + 1];
+
+		/* Most nodes need no marks. */
+		if (end - first < 2 || (end - first == 2 && targets[first] != targets[first + 1]))
+			continue;
+		for (unsigned int e = first; e < end && rc == 0; e++) {
 			const unsigned int to = targets[e];
 
-			if (last[to] > first_edge[n]) {
-				*twins = (struct hy_twins){ n, last[to] - 1 - first_edge[n],
-					e - first_edge[n] };
+			if (last[to] > first) {
+				*twins = (struct hy_twins){ n, last[to] - 1 - first, e - first };
 				rc = -EEXIST;
 			}
 			last[to] = e + 1;

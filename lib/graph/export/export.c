@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pictures of graphs: of one that is there, with its counters, and of one that could be. */
+/* Pictures of existing graphs, with their counters, and of graphs that could be created. */
 
 #include <errno.h>
 
@@ -16,18 +16,21 @@ graph_export(const struct hy_graph *graph, FILE *out, hy_picture_write_t *write)
 	struct hy_picture picture = { .name = control->name, .params = &control->params };
 	struct hy_stats *stats = NULL;
 	struct hy_text text;
-	int rc = hy_text_begin(&text, control->name), written;
+	int written, rc = hy_text_begin(&text, control->name);
 
 	if (rc < 0)
 		return rc;
 	picture.walks = __atomic_load_n(&graph->walks, __ATOMIC_RELAXED);
-	rc = hy_stats_of(graph, &stats);
+	if (control->current == NULL)
+		rc = hy_graph_busy_check(graph, "exporting it"); /* an init() of its creation */
+	else
+		rc = hy_stats_of(graph, &stats);
 	if (rc == 0) {
-		/* That of the statistics, though the worker may have taken up another since. */
+		/* The image of the statistics, though the worker may have switched since. */
 		picture.image = control->current;
 		picture.stats = stats;
 		write(&picture, text.stream);
-	} else {
+	} else if (rc == -ENOMEM) {
 		HY_LOG(ERR, "graph '%s': not enough memory to export it", control->name);
 	}
 	written = hy_text_end(&text, out);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a picture of a graph is drawn from, be the graph there or not. */
-#ifndef HY_GRAPH_PICTURE_H
-#define HY_GRAPH_PICTURE_H
+/* The input of a picture of a graph, existing or not. */
+#pragma once
 
 #include "lib/graph/stats/stats.h"
 
@@ -29,5 +28,3 @@ typedef void(hy_picture_write_t)(const struct hy_picture *picture, FILE *out);
 
 hy_picture_write_t hy_picture_write_dot;
 hy_picture_write_t hy_picture_write_json;
-
-#endif

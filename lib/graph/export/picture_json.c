@@ -9,15 +9,11 @@
 static const char *
 severity_name(enum hy_severity severity)
 {
-	switch (severity) {
-	case HY_SEV_INFO:
-		return "info";
-	case HY_SEV_WARN:
-		return "warn";
-	case HY_SEV_ERROR:
-		return "error";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[HY_SEV_INFO] = "info", [HY_SEV_WARN] = "warn", [HY_SEV_ERROR] = "error"
+	};
+
+	return severity < RTE_DIM(names) ? names[severity] : "unknown";
 }
 
 static void
@@ -27,6 +23,16 @@ names_write(const char *key, const char (*names)[HY_NAME_SIZE], unsigned int n, 
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(out, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
 	fprintf(out, "]");
+}
+
+/* Wide lanes, if there are any. */
+static void
+wide_write(const struct hy_wide_lane *wide, unsigned int n, FILE *out)
+{
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(out, "%s{\"name\": \"%s\", \"bytes\": %u}%s",
+			i == 0 ? ", \"wide_lanes\": [" : ", ", wide[i].name, wide[i].bytes,
+			i + 1 == n ? "]" : "");
 }
 
 static void
@@ -48,7 +54,7 @@ drops_write(const struct hy_image_node *cold, const struct hy_node_stats *stats,
 {
 	fprintf(out, ",\n     \"drops\": [");
 	for (unsigned int d = 0; d < cold->nb_drops; d++) {
-		const struct hy_drop *drop = hy_image_drop(cold, d);
+		const struct hy_counter *drop = hy_image_drop(cold, d);
 
 		fprintf(out, "%s\n      {\"name\": \"%s\", \"severity\": \"%s\", \"text\": ",
 			d > 0 ? "," : "", drop->name, severity_name(drop->severity));
@@ -107,6 +113,7 @@ node_write(const struct hy_picture *picture, const struct hy_node *node, FILE *o
 		reg->name, node->rank, cold->variant,
 		(reg->flags & HY_NODE_SOURCE) != 0 ? "true" : "false", node->replicates);
 	names_write("lanes", reg->lanes, reg->nb_lanes, out);
+	wide_write(reg->wide, reg->nb_wide, out);
 	if (stats != NULL)
 		calls_write(stats, out);
 	edges_write(node, stats, out);
@@ -149,6 +156,8 @@ hy_picture_write_json(const struct hy_picture *picture, FILE *out)
 		fprintf(out, "null");
 	fprintf(out, ", ");
 	names_write("lanes", image->lanes, plan->nb_lanes, out);
+	if (image->wide != NULL)
+		wide_write(image->wide->lanes, image->wide->nb_lanes, out);
 	if (picture->stats != NULL)
 		fprintf(out, ", \"walks\": %" PRIu64, picture->walks);
 	fprintf(out, ",\n  \"nodes\": [");

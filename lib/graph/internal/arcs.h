@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arcs of the process, for code that plans where nodes run. With the registry's lock held. */
-#ifndef HY_GRAPH_ARCS_H
-#define HY_GRAPH_ARCS_H
+#pragma once
 
 #include <hy_arc.h>
 
-/* The first arc, or the one behind another; NULL after the last. */
+/* The first arc, or the one after another; NULL after the last. */
 struct hy_arc *hy_arc_next_of(const struct hy_arc *arc);
 /* The position of a feature on an arc, by its whole name, or -1. hy_arc_feature_at() is the inverse. */
 int hy_arc_position(const struct hy_arc *arc, const char *feature);
 /*
- * Puts n features in order: of those that need not wait, again and again the first. Bit o of
- * behind[f]: feature o comes before f. Returns how many have a place: less than n if those left wait
+ * Sorts n features, always choosing the first one whose predecessors are all placed. Bit o of
+ * behind[f]: feature o comes before f. Returns how many were placed: less than n if the others wait
  * for one another in a circle.
  */
 unsigned int hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int order[]);
@@ -19,5 +18,3 @@ unsigned int hy_arc_sort(unsigned int n, const uint64_t behind[], unsigned int o
 const char *hy_arc_end(const struct hy_arc *arc);
 /* Whether graphs have any of its features. */
 bool hy_arc_is_live(const struct hy_arc *arc);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One log line: what was wrong, and what is accepted. */
-#ifndef HY_GRAPH_LOG_H
-#define HY_GRAPH_LOG_H
+/* Log lines of the core: each says what was wrong, and what is accepted. */
+#pragma once
 
 #include <rte_log.h>
 
@@ -12,4 +11,8 @@ extern int hy_graph_logtype;
 		RTE_FMT("halyard: " RTE_FMT_HEAD(__VA_ARGS__, ) "\n", \
 			RTE_FMT_TAIL(__VA_ARGS__, )))
 
-#endif
+/* Logs an error. Its value is rc, to be returned. */
+#define HY_REFUSE(rc, ...) (HY_LOG(ERR, __VA_ARGS__), (rc))
+
+/* Writes the reason of an error into a buffer instead, cut to its size. */
+#define HY_REASON(rc, reason, size, ...) (snprintf(reason, size, __VA_ARGS__), (rc))

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * While a thread loads a plugin, each function that registers something notes how to take it back: a
- * failed load and an unload go through these notes backwards.
+ * While a thread loads a plugin, each function that registers something notes how to undo it. A
+ * failed load and an unload process these notes in reverse.
  */
-#ifndef HY_GRAPH_PLUGIN_NOTES_H
-#define HY_GRAPH_PLUGIN_NOTES_H
+#pragma once
 
 #include <hy_plugin.h>
 
 /* A kind of thing that can be registered. */
 struct hy_plugin_kind {
-	/* Whether it is in use; if so, says by what. Memory of HY_PLUGIN_ERROR_SIZE. */
+	/* Whether it is in use; if so, writes by what to error, of HY_PLUGIN_ERROR_SIZE. */
 	bool (*busy)(uintptr_t what, char *error);
-	/* Takes it back. It may be gone already. */
+	/* Undoes it. It may be gone already. */
 	void (*undo)(uintptr_t what);
 };
 
@@ -25,23 +24,21 @@ void hy_plugin_registered_node(hy_node_id id);
 bool hy_plugin_load_fails(const char *what, int rc);
 
 /*
- * Numbers that another layer's headers compile into plugins, by HY_PLUGIN_NUMBERS() there: a plugin
- * that has others is refused, and so is one that has any that nobody has added. Called once, when the
- * program is loaded.
+ * Adds numbers that another layer's headers compile into plugins by HY_PLUGIN_NUMBERS(). A plugin
+ * with different numbers is refused, and so is one with numbers that nobody added. Called once,
+ * when the program is loaded.
  */
 void hy_plugin_numbers_add(const struct hy_plugin_number *numbers, unsigned int n);
 
-/* plugin_user.c: what calls or reads code that it was given, and that no graph, node or arc shows as theirs. */
+/* plugin_user.c: users of a plugin's code that are no graph, node or arc. */
 struct hy_plugin_user {
 	struct hy_plugin_user *next;
 	const char *what, *name; /* "dispatch", "d" */
 	uintptr_t code[4];       /* addresses of functions and tables; some may be 0 */
 };
 
-/* From one to the other no plugin with any of that code is unloaded. Any thread. */
+/* In between, no plugin with any of that code is unloaded. Any thread. */
 void hy_plugin_user_add(struct hy_plugin_user *user);
 void hy_plugin_user_remove(struct hy_plugin_user *user); /* nothing if it was not added */
 /* With the registry's lock held. */
 const struct hy_plugin_user *hy_plugin_user_first(void);
-
-#endif

@@ -14,7 +14,7 @@
 static_assert(sizeof(struct hy_capture_record) % sizeof(uint64_t) == 0, "records lie aligned");
 static_assert(HY_CAPTURE_POINTS < CAPTURE_GAP, "no point is a gap");
 
-/* Of one that has ended, all records are there to be read. */
+/* When a capture has ended, all its records can be read. */
 static bool
 is_running(const struct hy_capture *capture)
 {
@@ -41,27 +41,22 @@ params_check(const struct hy_graph *graph, const struct hy_capture_params *param
 	const char *name = graph->control->name;
 	const unsigned int nb_points = params == NULL ? 0 : params->nb_points;
 
-	if (graph->control->params.ops->copy == NULL) {
-		HY_LOG(ERR, "graph '%s': capture: its object operations copy nothing", name);
-		return -ENOTSUP;
-	}
-	if (nb_points == 0 || nb_points > HY_CAPTURE_POINTS) {
-		HY_LOG(ERR, "graph '%s': capture: %u points; 1 to %d are accepted", name, nb_points,
-			HY_CAPTURE_POINTS);
-		return -EINVAL;
-	}
-	if (params->snap > HY_CAPTURE_SNAP_MAX) {
-		HY_LOG(ERR, "graph '%s': capture: %u bytes of an object; at most %d are accepted",
-			name, params->snap, HY_CAPTURE_SNAP_MAX);
-		return -EINVAL;
-	}
+	if (graph->control->params.ops->copy == NULL)
+		return HY_REFUSE(-ENOTSUP,
+			"graph '%s': capture: its object operations copy nothing", name);
+	if (nb_points == 0 || nb_points > HY_CAPTURE_POINTS)
+		return HY_REFUSE(-EINVAL, "graph '%s': capture: %u points; 1 to %d are accepted",
+			name, nb_points, HY_CAPTURE_POINTS);
+	if (params->snap > HY_CAPTURE_SNAP_MAX)
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': capture: %u bytes of an object; at most %d are accepted", name,
+			params->snap, HY_CAPTURE_SNAP_MAX);
 	if (params->nb_bytes != 0 &&
 		(params->nb_bytes < HY_CAPTURE_BYTES_MIN ||
-			params->nb_bytes > HY_CAPTURE_BYTES_MAX)) {
-		HY_LOG(ERR, "graph '%s': capture: a ring of %u bytes; %d to %u are accepted", name,
+			params->nb_bytes > HY_CAPTURE_BYTES_MAX))
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': capture: a ring of %u bytes; %d to %u are accepted", name,
 			params->nb_bytes, HY_CAPTURE_BYTES_MIN, HY_CAPTURE_BYTES_MAX);
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -71,10 +66,9 @@ name_copy(const struct hy_graph *graph, const char *from, char to[HY_NAME_SIZE])
 	to[0] = '\0';
 	if (from == NULL)
 		return 0;
-	if (!hy_name_valid(from)) {
-		HY_LOG(ERR, "graph '%s': capture: '%s' is not a name", graph->control->name, from);
-		return -EINVAL;
-	}
+	if (!hy_name_valid(from))
+		return HY_REFUSE(-EINVAL, "graph '%s': capture: '%s' is not a name",
+			graph->control->name, from);
 	strcpy(to, from);
 	return 0;
 }
@@ -85,23 +79,18 @@ spot_refuse(const struct hy_graph *graph, const struct hy_capture_spot *spot)
 {
 	const char *name = graph->control->name;
 
-	if (spot->at == NULL) {
-		HY_LOG(ERR, "graph '%s': capture: it has no node '%s'", name, spot->node);
-		return -ENOENT;
-	}
-	if (spot->edge[0] != '\0') {
-		HY_LOG(ERR, "graph '%s': capture: node '%s' has no edge to '%s'", name, spot->node,
-			spot->edge);
-		return -ENOENT;
-	}
-	if (spot->drop[0] != '\0') {
-		HY_LOG(ERR, "graph '%s': capture: node '%s' has no drop reason '%s'", name,
-			spot->node, spot->drop);
-		return -ENOENT;
-	}
-	HY_LOG(ERR, "graph '%s': capture: source '%s' has more than %d edges; name one", name,
+	if (spot->at == NULL)
+		return HY_REFUSE(-ENOENT, "graph '%s': capture: it has no node '%s'", name,
+			spot->node);
+	if (spot->edge[0] != '\0')
+		return HY_REFUSE(-ENOENT, "graph '%s': capture: node '%s' has no edge to '%s'",
+			name, spot->node, spot->edge);
+	if (spot->drop[0] != '\0')
+		return HY_REFUSE(-ENOENT, "graph '%s': capture: node '%s' has no drop reason '%s'",
+			name, spot->node, spot->drop);
+	return HY_REFUSE(-EINVAL,
+		"graph '%s': capture: source '%s' has more than %d edges; name one", name,
 		spot->node, HY_CAPTURE_EDGES);
-	return -EINVAL;
 }
 
 static int
@@ -111,13 +100,11 @@ spot_fill(const struct hy_graph *graph, const struct hy_capture_point *point,
 	const char *name = graph->control->name;
 	int rc;
 
-	if (point->node == NULL || (point->edge != NULL && point->drop != NULL)) {
-		HY_LOG(ERR,
+	if (point->node == NULL || (point->edge != NULL && point->drop != NULL))
+		return HY_REFUSE(-EINVAL,
 			"graph '%s': capture: a point is a node, with an edge or a drop reason or "
 			"neither",
 			name);
-		return -EINVAL;
-	}
 	rc = name_copy(graph, point->node, spot->node);
 	if (rc == 0)
 		rc = name_copy(graph, point->edge, spot->edge);
@@ -126,10 +113,9 @@ spot_fill(const struct hy_graph *graph, const struct hy_capture_point *point,
 	for (unsigned int d = 0; rc == 0 && d < HY_CORE_DROPS; d++) {
 		if (strcmp(spot->drop, hy_core_drops[d].name) != 0)
 			continue;
-		HY_LOG(ERR,
+		rc = HY_REFUSE(-EINVAL,
 			"graph '%s': capture: objects dropped for '%s' are gone when they count",
 			name, spot->drop);
-		rc = -EINVAL;
 	}
 	if (rc < 0)
 		return rc;
@@ -147,10 +133,9 @@ capture_alloc(const struct hy_graph *graph, const struct hy_capture_params *para
 		RTE_CACHE_LINE_SIZE, graph->control->socket);
 	int rc = 0;
 
-	if (capture == NULL) {
-		HY_LOG(ERR, "graph '%s': capture: no memory for %u bytes", graph->control->name, n);
-		return -ENOMEM;
-	}
+	if (capture == NULL)
+		return HY_REFUSE(-ENOMEM, "graph '%s': capture: no memory for %u bytes",
+			graph->control->name, n);
 	capture->nb_bytes = n;
 	capture->nb_spots = (uint16_t)params->nb_points;
 	capture->match = params->match;
@@ -176,10 +161,9 @@ start_locked(struct hy_graph *graph, const struct hy_capture_params *params)
 
 	if (rc < 0)
 		return rc;
-	if (control->capture != NULL && is_running(control->capture)) {
-		HY_LOG(ERR, "graph '%s': a capture is running; stop it first", control->name);
-		return -EBUSY;
-	}
+	if (control->capture != NULL && is_running(control->capture))
+		return HY_REFUSE(-EBUSY, "graph '%s': a capture is running; stop it first",
+			control->name);
 	rc = capture_alloc(graph, params, &capture);
 	if (rc < 0)
 		return rc;
@@ -194,12 +178,14 @@ start_locked(struct hy_graph *graph, const struct hy_capture_params *params)
 int
 hy_capture_start(struct hy_graph *graph, const struct hy_capture_params *params)
 {
-	int rc = hy_graph_lent_check(graph, "hy_capture_start()");
+	int rc = hy_graph_inside_check("hy_capture_start()");
 
 	if (rc < 0)
 		return rc;
 	hy_registry_lock();
-	rc = start_locked(graph, params);
+	rc = hy_graph_busy_check(graph, "hy_capture_start()");
+	if (rc == 0)
+		rc = start_locked(graph, params);
 	hy_registry_unlock();
 	return rc;
 }
@@ -207,14 +193,14 @@ hy_capture_start(struct hy_graph *graph, const struct hy_capture_params *params)
 void
 hy_capture_stop(struct hy_graph *graph)
 {
-	if (hy_graph_lent_check(graph, "hy_capture_stop()") < 0)
+	if (hy_graph_inside_check("hy_capture_stop()") < 0)
 		return;
 	hy_registry_lock();
 	withdraw(graph);
 	hy_registry_unlock();
 }
 
-/* Copies what fits of the records from head to tail. Returns how much of the buffer is used. */
+/* Copies the records from head to tail that fit. Returns how much of the buffer is used. */
 static size_t
 records_copy(struct hy_capture *capture, uint64_t tail, uint8_t *buffer, size_t size)
 {

@@ -3,15 +3,14 @@
  * A capture, between the control plane that starts and reads it (capture.c) and the worker that
  * copies (capture_walk.c).
  *
- * Whoever exchanges graph->capture for NULL has it, as with a trace (trace.h): the worker for the
- * length of each walk, the control plane for good. While the worker has it, the process functions
- * of the nodes that are looked at are replaced by one that looks before and after.
+ * The thread that exchanges graph->capture for NULL owns it, as with a trace (trace.h): the worker
+ * during each walk, the control plane for good. While the worker owns it, the process functions of
+ * the captured nodes are replaced by one that copies objects before and after the call.
  *
- * The ring holds records one behind the other. None goes round its end: where the next one does not
- * fit, a gap is left, and a record that is only a size says how long it is.
+ * Records in the ring are contiguous and none wraps around its end. Where the next one does not
+ * fit, a gap is left up to the ring's start.
  */
-#ifndef HY_GRAPH_CAPTURE_H
-#define HY_GRAPH_CAPTURE_H
+#pragma once
 
 #include <hy_capture.h>
 
@@ -90,5 +89,3 @@ void hy_capture_find(struct hy_capture_spot *spot, struct hy_image *image);
 /* The worker's part: takes the capture for a walk; NULL if there is none. */
 struct hy_capture *hy_capture_borrow(struct hy_graph *graph);
 void hy_capture_return(struct hy_capture *capture, struct hy_graph *graph);
-
-#endif

@@ -14,7 +14,7 @@
 #include "capture.h"
 #include "lib/graph/update/control.h"
 
-/* Bytes in one piece for a record at an offset of the ring, of those that nobody has to read yet. */
+/* Contiguous free bytes at an offset of the ring. */
 static uint32_t
 room_at(const struct hy_capture *capture, uint64_t tail)
 {
@@ -46,13 +46,13 @@ record_write(struct hy_capture *capture, const struct hy_object_ops *ops, const 
 	return hy_capture_size(record->size);
 }
 
-/* Leaves out the rest of the ring; the reader goes on at its start. */
+/* Skips the rest of the ring; the reader continues at its start. */
 static uint64_t
 gap_write(struct hy_capture *capture, uint64_t tail, uint32_t room)
 {
 	struct hy_capture_record *gap = RTE_PTR_ADD(capture->ring, tail & (capture->nb_bytes - 1));
 
-	/* What is too short for a record is a gap without words. */
+	/* A rest that is too short for a record is a gap without a marker. */
 	if (room >= sizeof(*gap))
 		gap->point = CAPTURE_GAP;
 	return tail + room;
@@ -175,7 +175,7 @@ spot_before(struct hy_capture *capture, const struct hy_graph *graph, uint16_t p
 	}
 }
 
-/* What came to a target otherwise than by hy_enqueue_next(). */
+/* Objects that reached a target by other calls than hy_enqueue_next(). */
 static void
 shared_after(struct hy_capture *capture, const struct hy_graph *graph, uint16_t point)
 {
@@ -214,13 +214,13 @@ spot_after(struct hy_capture *capture, const struct hy_graph *graph, uint16_t po
 	}
 }
 
-/* Takes those of the objects that went along a point's edge; it had taken so many before. */
+/* Captures the objects that took a point's edge, which had so many before. */
 static void
 shared_next(struct hy_capture *capture, const struct hy_graph *graph, uint16_t point,
 	uint64_t before, const uint16_t *next, void **objs, uint32_t n)
 {
 	struct hy_capture_spot *spot = &capture->spots[point];
-	/* Order is kept on every edge: those that found no room, and are gone, were the last. */
+	/* Order is kept on every edge: objects released for lack of room were the last ones. */
 	uint64_t left = spot->at->edges[spot->out].objs - before;
 
 	spot->ours_next += left;
@@ -244,7 +244,7 @@ scatter(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void
 		if (spot->at == node && spot->how == CAPTURE_SHARED)
 			before[p] = node->edges[spot->out].objs;
 	}
-	/* Moves pointers, and leaves objs as it is. */
+	/* Moves pointers and does not change objs. */
 	capture->scatter(graph, node, next, objs, n);
 	for (uint16_t p = 0; p < capture->nb_spots; p++) {
 		const struct hy_capture_spot *spot = &capture->spots[p];
@@ -261,6 +261,8 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	struct hy_capture *capture = graph->control->capture;
 	uint16_t done;
 
+	if (graph->part != 0)
+		graph->part = HY_PART_COPIED; /* looks for objects at their targets afterwards */
 	capture->tsc = rte_rdtsc();
 	for (uint16_t p = 0; p < capture->nb_spots; p++)
 		if (capture->spots[p].at == node)
@@ -275,7 +277,7 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return done;
 }
 
-/* Finds the way out of a node that a point names. Returns false if there is none. */
+/* Finds the edge or drop reason that a point names. Returns false if there is none. */
 static bool
 out_find(struct hy_capture_spot *spot, const struct hy_image_node *cold)
 {

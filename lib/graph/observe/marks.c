@@ -30,7 +30,7 @@ hy_marks_add(struct hy_marks *marks, const void *obj)
 	return &marks->slots[i];
 }
 
-/* Those behind move up, as far as a search from their home still finds them. */
+/* Moves later marks up, as far as a search from their home still finds them. */
 void
 hy_marks_remove(struct hy_marks *marks, struct hy_mark *mark)
 {

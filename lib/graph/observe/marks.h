@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The objects that a trace follows, by address: a table with open addressing, never full. */
-#ifndef HY_GRAPH_MARKS_H
-#define HY_GRAPH_MARKS_H
+#pragma once
 
 #include <assert.h>
 
@@ -25,9 +24,7 @@ struct hy_marks {
 
 /* The mark of an object, or NULL. */
 struct hy_mark *hy_marks_find(struct hy_marks *marks, const void *obj);
-/* Marks an object that has no mark. Pointers to other marks stay what they are. */
+/* Marks an object that has no mark. Pointers to other marks stay valid. */
 struct hy_mark *hy_marks_add(struct hy_marks *marks, const void *obj);
 /* Takes a mark away. No pointer to any mark is valid after. */
 void hy_marks_remove(struct hy_marks *marks, struct hy_mark *mark);
-
-#endif

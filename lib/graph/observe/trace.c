@@ -18,7 +18,7 @@ static_assert(sizeof(struct hy_trace_record) == 4 * 64, "as hy_trace.h says");
 #define RECORDS_AN_OBJECT 16
 #define RECORDS_DEFAULT_MAX 4096
 
-/* Of one that has ended, all records are there to be read. */
+/* When a trace has ended, all its records can be read. */
 static bool
 is_running(const struct hy_trace *trace)
 {
@@ -51,23 +51,20 @@ node_find(const struct hy_graph *graph, const char *name, hy_node_id *id)
 		*id = image->nodes[r].reg->id;
 		return 0;
 	}
-	HY_LOG(ERR, "graph '%s': trace: it has no node '%s'", graph->control->name, name);
-	return -ENOENT;
+	return HY_REFUSE(-ENOENT, "graph '%s': trace: it has no node '%s'", graph->control->name,
+		name);
 }
 
 static int
 params_check(const struct hy_graph *graph, const struct hy_trace_params *params)
 {
-	if (params == NULL || params->nb_objs == 0) {
-		HY_LOG(ERR, "graph '%s': trace: of no objects; at least 1 is accepted",
+	if (params == NULL || params->nb_objs == 0)
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': trace: of no objects; at least 1 is accepted",
 			graph->control->name);
-		return -EINVAL;
-	}
-	if (params->nb_records > HY_TRACE_RECORDS_MAX) {
-		HY_LOG(ERR, "graph '%s': trace: %u records; at most %d are accepted",
+	if (params->nb_records > HY_TRACE_RECORDS_MAX)
+		return HY_REFUSE(-EINVAL, "graph '%s': trace: %u records; at most %d are accepted",
 			graph->control->name, params->nb_records, HY_TRACE_RECORDS_MAX);
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -83,10 +80,9 @@ trace_alloc(const struct hy_graph *graph, const struct hy_trace_params *params)
 	n = rte_align32pow2(n);
 	trace = hy_memory_zalloc("hy_trace", sizeof(*trace) + n * sizeof(trace->ring[0]),
 		graph->control->socket);
-	if (trace == NULL) {
-		HY_LOG(ERR, "graph '%s': trace: no memory for %u records", graph->control->name, n);
-		return NULL;
-	}
+	if (trace == NULL)
+		return HY_REFUSE(NULL, "graph '%s': trace: no memory for %u records",
+			graph->control->name, n);
 	trace->nb_records = n;
 	trace->nb_objs = params->nb_objs;
 	trace->match = params->match;
@@ -116,10 +112,9 @@ start_locked(struct hy_graph *graph, const struct hy_trace_params *params)
 		rc = node_find(graph, params->at, &at);
 	if (rc < 0)
 		return rc;
-	if (control->trace != NULL && is_running(control->trace)) {
-		HY_LOG(ERR, "graph '%s': a trace is running; stop it first", control->name);
-		return -EBUSY;
-	}
+	if (control->trace != NULL && is_running(control->trace))
+		return HY_REFUSE(-EBUSY, "graph '%s': a trace is running; stop it first",
+			control->name);
 	trace = trace_alloc(graph, params);
 	if (trace == NULL)
 		return -ENOMEM;
@@ -136,12 +131,14 @@ start_locked(struct hy_graph *graph, const struct hy_trace_params *params)
 int
 hy_trace_start(struct hy_graph *graph, const struct hy_trace_params *params)
 {
-	int rc = hy_graph_lent_check(graph, "hy_trace_start()");
+	int rc = hy_graph_inside_check("hy_trace_start()");
 
 	if (rc < 0)
 		return rc;
 	hy_registry_lock();
-	rc = start_locked(graph, params);
+	rc = hy_graph_busy_check(graph, "hy_trace_start()");
+	if (rc == 0)
+		rc = start_locked(graph, params);
 	hy_registry_unlock();
 	return rc;
 }
@@ -149,7 +146,7 @@ hy_trace_start(struct hy_graph *graph, const struct hy_trace_params *params)
 void
 hy_trace_stop(struct hy_graph *graph)
 {
-	if (hy_graph_lent_check(graph, "hy_trace_stop()") < 0)
+	if (hy_graph_inside_check("hy_trace_stop()") < 0)
 		return;
 	hy_registry_lock();
 	withdraw(graph);
@@ -207,7 +204,7 @@ hy_trace_status(const struct hy_graph *graph, struct hy_trace_state *status)
 	return trace == NULL ? -ENOENT : 0;
 }
 
-/* What no formatter knows. */
+/* For records without a formatter. */
 static void
 format_hex(const struct hy_trace_record *record, char *text, size_t size)
 {

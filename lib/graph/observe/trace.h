@@ -3,14 +3,13 @@
  * A trace, between the control plane that starts and reads it (trace.c) and the worker that takes
  * the records (trace_walk.c).
  *
- * Whoever exchanges graph->trace for NULL has it. The worker does so at the start of a walk, if the
- * attention word says that there is a trace, and puts it back at the end. To get it back for good,
- * the control plane clears its bit in the word and tries until it succeeds, which is at the end of
- * the walk under way at the latest: the worker does not look for it again. The records go through a
- * ring with one writer and one reader, who is the holder of the registry's lock.
+ * The thread that exchanges graph->trace for NULL owns it. The worker does so at the start of a
+ * walk if the attention word has its bit, and puts it back at the end. To get it back for good, the
+ * control plane clears the bit and retries until it succeeds, at the end of the current walk at the
+ * latest, since the worker does not take it again. Records pass through a ring with one writer and
+ * one reader, which holds the registry's lock.
  */
-#ifndef HY_GRAPH_TRACE_H
-#define HY_GRAPH_TRACE_H
+#pragma once
 
 #include <hy_trace.h>
 
@@ -66,12 +65,12 @@ struct hy_trace {
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_trace_record ring[];
 };
 
-/* Frees a trace that the worker has not. NULL is allowed. */
+/* Frees a trace that the worker does not own. NULL is allowed. */
 void hy_trace_free(struct hy_trace *trace);
 
-/* How far a trace is. */
+/* Reads the progress of a trace. */
 void hy_trace_state_read(const struct hy_trace *trace, struct hy_trace_state *state);
-/* Copies up to n records that wait from a ring of so many, and leaves them. Returns how many. */
+/* Copies up to n unread records from a ring of that size, without removing them. Returns how many. */
 unsigned int hy_trace_peek(const struct hy_trace *trace, uint32_t nb_records,
 	struct hy_trace_record *records, unsigned int n);
 
@@ -85,5 +84,3 @@ void hy_trace_before(struct hy_trace *trace, const struct hy_graph *graph,
 	const struct hy_node *node, uint16_t n);
 void hy_trace_after(struct hy_trace *trace, const struct hy_graph *graph,
 	const struct hy_node *node, uint16_t done);
-
-#endif

@@ -25,7 +25,7 @@ see(struct hy_trace *trace, void **objs, uint32_t n)
 	}
 }
 
-/* Looks at all that waits in the graph. Of the node that has just run, only what is behind done. */
+/* Finds marked objects that wait in the graph. In the node that just ran, only those after done. */
 static void
 look(struct hy_trace *trace, const struct hy_graph *graph, const struct hy_node *ran, uint32_t done,
 	uint32_t end)
@@ -53,7 +53,7 @@ mark_drop(struct hy_trace *trace, struct hy_mark *mark)
 	trace->live--;
 }
 
-/* After a live change: what waited on nodes that are gone has been released. */
+/* After a live change: objects on removed nodes have been released. */
 static void
 marks_compare(struct hy_trace *trace, const struct hy_graph *graph)
 {
@@ -64,7 +64,7 @@ marks_compare(struct hy_trace *trace, const struct hy_graph *graph)
 	while (i < MARKS_SLOTS) {
 		struct hy_mark *mark = &marks->slots[i];
 
-		/* Another may have moved to the place of one that is taken away. */
+		/* Another mark may have moved to the place of a removed one. */
 		if (mark->obj != NULL && mark->seen != trace->looks)
 			mark_drop(trace, mark);
 		else
@@ -73,7 +73,7 @@ marks_compare(struct hy_trace *trace, const struct hy_graph *graph)
 	trace->image = graph->image;
 }
 
-/* Whether an object is to be marked, and can be. */
+/* Whether an object matches and can be marked. */
 static bool
 wanted(struct hy_trace *trace, const void *obj)
 {
@@ -138,7 +138,7 @@ visit(struct hy_trace *trace, const struct hy_graph *graph, const struct hy_node
 	v->record->burst = n;
 }
 
-/* Whether the node marks objects, and there are some to be marked yet. */
+/* Whether the node marks objects, and the trace still wants some. */
 static bool
 marks_here(const struct hy_trace *trace, const struct hy_graph *graph, const struct hy_node *node)
 {
@@ -148,7 +148,7 @@ marks_here(const struct hy_trace *trace, const struct hy_graph *graph, const str
 				 : hy_image_node(node)->reg->id == trace->at;
 }
 
-/* What the drops stand at, to see afterwards which of them grew. */
+/* Notes the drop counters, to see afterwards which of them grew. */
 static void
 drops_note(struct hy_trace *trace, const struct hy_node *node)
 {
@@ -244,12 +244,6 @@ dropped(const struct hy_trace *trace, const struct hy_node *drop, const void *ob
 	return false;
 }
 
-static const char *
-drop_name(const struct hy_image_node *cold, int d)
-{
-	return d < HY_CORE_DROPS ? hy_core_drops[d].name : cold->reg->drops[d - HY_CORE_DROPS].name;
-}
-
 /* The reason, where the node has sent objects without saying which: the one that has grown. */
 static const char *
 drop_guess(const struct hy_trace *trace, const struct hy_node *node)
@@ -263,7 +257,7 @@ drop_guess(const struct hy_trace *trace, const struct hy_node *node)
 			continue;
 		if (name[0] != '\0')
 			return HY_TRACE_UNSURE;
-		name = drop_name(cold, d);
+		name = hy_image_drop(cold, (unsigned int)d)->name;
 	}
 	for (unsigned int e = 0; name[0] != '\0' && e < cold->nb_edges; e++)
 		if (node->edges[e].to == drop)
@@ -280,13 +274,13 @@ drop_reason(const struct hy_trace *trace, const struct hy_node *node,
 		trace->drops[HY_CORE_DROP_STREAM_FULL];
 
 	if (!lives && overflow)
-		return v->sent ? drop_name(cold, HY_CORE_DROP_STREAM_FULL) : HY_TRACE_UNSURE;
+		return v->sent ? hy_core_drops[HY_CORE_DROP_STREAM_FULL].name : HY_TRACE_UNSURE;
 	if (cold->nb_drops == HY_CORE_DROPS ||
 		!dropped(trace, node->edges[(int16_t)HY_DROP(0)].to, v->obj))
 		return "";
 	if (!v->sent)
 		return drop_guess(trace, node);
-	return v->edge < 0 ? drop_name(cold, -1 - v->edge) : "";
+	return v->edge < 0 ? hy_image_drop(cold, (unsigned int)(-1 - v->edge))->name : "";
 }
 
 static void
@@ -299,7 +293,7 @@ visit_end(const struct hy_trace *trace, const struct hy_node *node, const struct
 	v->record->last = !lives;
 }
 
-/* Marks what a source has made, if it waits somewhere: nothing else is safe to look at. */
+/* Marks objects that a source made, if they wait somewhere: others are not safe to read. */
 static void
 mark_made(struct hy_trace *trace, const struct hy_graph *graph, const struct hy_node *node,
 	uint16_t made)
@@ -353,7 +347,7 @@ hy_trace_borrow(struct hy_graph *graph)
 {
 	struct hy_trace *trace = NULL;
 
-	/* One that has ended lies there until it is read; what asked for attention was an image. */
+	/* A trace that has ended stays there to be read, without its bit. */
 	if ((__atomic_load_n(&graph->attention, __ATOMIC_ACQUIRE) & HY_ATTEND_TRACE) != 0)
 		trace = __atomic_exchange_n(&graph->trace, NULL, __ATOMIC_ACQ_REL);
 	if (trace == NULL)

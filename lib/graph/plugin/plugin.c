@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading and unloading plugins: whole, or not at all. */
+/* Loads and unloads plugins, completely or not at all. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "lib/graph/arc/arc.h"
+#include "lib/graph/observe/capture.h"
+#include "lib/graph/observe/trace.h"
 #include "lib/graph/registry/reg_node.h"
 #include "lib/graph/update/control.h"
 #include "plugin.h"
@@ -39,13 +41,13 @@ struct hy_plugin {
 	unsigned int nb_libraries;
 	struct registered *registered; /* in order */
 	unsigned int nb_registered;
-	char failed[HY_NAME_SIZE]; /* what the first refused registration was of */
-	int rc;                    /* and what it returned */
+	char failed[HY_NAME_SIZE]; /* name of the first refused registration */
+	int rc;                    /* its error */
 };
 
 static TAILQ_HEAD(plugins, hy_plugin) plugins = TAILQ_HEAD_INITIALIZER(plugins);
 
-/* What this thread is loading: its constructors run on the thread that calls dlopen(). */
+/* The plugin that this thread is loading. Constructors run on the thread that calls dlopen(). */
 static _Thread_local struct hy_plugin *loading;
 
 void
@@ -56,7 +58,7 @@ hy_plugin_registered(const struct hy_plugin_kind *kind, uintptr_t what)
 	if (loading == NULL)
 		return;
 	all = realloc(loading->registered, (loading->nb_registered + 1) * sizeof(*all));
-	if (all == NULL) { /* the load fails: what would be forgotten goes at once */
+	if (all == NULL) { /* the load fails: it cannot be recorded, so undo it now */
 		kind->undo(what);
 		hy_plugin_load_fails("memory", -ENOMEM);
 		return;
@@ -134,7 +136,7 @@ base_of(const void *address)
 	return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
-/* Whether an address is in what goes with a plugin. */
+/* Whether an address is in code that is unloaded with a plugin. */
 static bool
 is_of(const struct hy_plugin *plugin, const void *address)
 {
@@ -166,14 +168,7 @@ is_code_of(const struct hy_plugin *plugin, const struct hy_node_impl *impl)
 		(uintptr_t)impl->fini);
 }
 
-/* A clone is traced by its original's functions, whatever implementation it is given. */
-static bool
-is_traced_by(const struct hy_plugin *plugin, const struct hy_node_trace *trace)
-{
-	return HAS_ONE_OF(plugin, (uintptr_t)trace->snapshot, (uintptr_t)trace->format);
-}
-
-/* The operations themselves, or any of them, whoever has copied them. */
+/* The operations themselves, or any function of a copy of them. */
 static bool
 handles(const struct hy_plugin *plugin, const struct hy_object_ops *ops)
 {
@@ -197,7 +192,9 @@ other_node_busy(const struct hy_plugin *plugin, char *error)
 	for (hy_node_id id = 0; (node = hy_registry_next(id)) != NULL; id = node->id + 1) {
 		if (is_own(plugin, node->id))
 			continue;
-		if (is_traced_by(plugin, &node->trace))
+		/* A clone is traced by its original's functions, even with other code. */
+		if (HAS_ONE_OF(plugin, (uintptr_t)node->trace.snapshot,
+			    (uintptr_t)node->trace.format))
 			snprintf(error, HY_PLUGIN_ERROR_SIZE,
 				"node '%s' is traced by its code; unregister it", node->name);
 		else if (is_code_of(plugin, &node->impl))
@@ -225,6 +222,20 @@ node_of_image(const struct hy_plugin *plugin, const struct hy_image *image)
 	return NULL;
 }
 
+/* What of a graph calls its code as match() until it is stopped; NULL: nothing. */
+static const char *
+matches(const struct hy_plugin *plugin, const struct hy_control *control)
+{
+	const struct hy_capture *capture = control->capture;
+	const struct hy_trace *trace = control->trace;
+
+	if (trace != NULL && !trace->stopped && HAS_ONE_OF(plugin, (uintptr_t)trace->match))
+		return "trace";
+	if (capture != NULL && !capture->stopped && HAS_ONE_OF(plugin, (uintptr_t)capture->match))
+		return "capture";
+	return NULL;
+}
+
 /* Whether a graph still runs its code: graphs keep the implementations that they were made with. */
 static bool
 graph_busy(const struct hy_plugin *plugin, char *error)
@@ -232,7 +243,7 @@ graph_busy(const struct hy_plugin *plugin, char *error)
 	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g)) {
 		const struct hy_image *image = hy_graph_image(g);
 		const struct hy_reg_node *node = NULL;
-		const char *graph = g->control->name;
+		const char *graph = g->control->name, *matched = matches(plugin, g->control);
 		bool walked = false;
 
 		for (; image != NULL && node == NULL; image = image->successor) {
@@ -250,6 +261,10 @@ graph_busy(const struct hy_plugin *plugin, char *error)
 		else if (handles(plugin, g->control->params.ops))
 			snprintf(error, HY_PLUGIN_ERROR_SIZE,
 				"it handles the objects of graph '%s'; destroy that first", graph);
+		else if (matched != NULL)
+			snprintf(error, HY_PLUGIN_ERROR_SIZE,
+				"a %s of graph '%s' matches by its code; stop that first", matched,
+				graph);
 		else
 			continue;
 		return true;
@@ -283,29 +298,12 @@ user_busy(const struct hy_plugin *plugin, char *error)
 	return user != NULL;
 }
 
-static bool
-code_busy(const struct hy_plugin *plugin, char *error)
-{
-	bool busy;
-
-	hy_registry_lock();
-	busy = other_node_busy(plugin, error) || graph_busy(plugin, error) ||
-		arc_busy(plugin, error) || user_busy(plugin, error);
-	hy_registry_unlock();
-	return busy;
-}
-
-static int __rte_format_printf(4, 5)
-	refuse(char *error, const char *path, int rc, const char *format, ...)
-{
-	const int used = snprintf(error, HY_PLUGIN_ERROR_SIZE, "'%.300s': ", path);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(error + used, (size_t)(HY_PLUGIN_ERROR_SIZE - used), format, ap);
-	va_end(ap);
-	return rc;
-}
+/* Its value is rc, to be returned. */
+#define refuse(error, path, rc, ...) \
+	(snprintf(error, HY_PLUGIN_ERROR_SIZE, \
+		 RTE_FMT("'%.300s': " RTE_FMT_HEAD(__VA_ARGS__, ), path, \
+			 RTE_FMT_TAIL(__VA_ARGS__, ))), \
+		(rc))
 
 /* The file and its descriptor; path is resolved. */
 static int
@@ -329,7 +327,7 @@ file_check(struct hy_plugin *plugin, char *error)
 	return 0;
 }
 
-/* Neither the file nor the name is loaded already, by whatever means. */
+/* Refuses a file or name that is already loaded in any way. */
 static int
 twice_check(const struct hy_plugin *plugin, char *error)
 {
@@ -348,7 +346,7 @@ twice_check(const struct hy_plugin *plugin, char *error)
 	return 0;
 }
 
-/* Takes what was registered back, last first, and unmaps the code. */
+/* Undoes registrations, last first, and unmaps the code. */
 static void
 unmap(struct hy_plugin *plugin)
 {
@@ -366,7 +364,7 @@ unmap(struct hy_plugin *plugin)
 	free(plugin);
 }
 
-/* What the dynamic linker said, without the path that it begins with. */
+/* The dynamic linker's error without the path that it begins with. */
 static const char *
 dl_reason(const struct hy_plugin *plugin)
 {
@@ -481,6 +479,8 @@ hy_plugin_load(const char *path, struct hy_plugin **out, char *error)
 	struct hy_plugin *plugin;
 	int rc;
 
+	if (hy_graph_wait_check("hy_plugin_load()") < 0) /* a failure could not be undone */
+		return refuse(error, path, -EDEADLK, "called by code of a graph");
 	if (loading != NULL)
 		return refuse(error, path, -EBUSY, "a plugin cannot load another one");
 	plugin = calloc(1, sizeof(*plugin));
@@ -497,7 +497,7 @@ hy_plugin_load(const char *path, struct hy_plugin **out, char *error)
 	if (rc == 0) {
 		rc = hy_plugin_needs_find(plugin->path, &needs, reason);
 		if (rc < 0)
-			refuse(error, plugin->path, rc, "%s", reason);
+			rc = refuse(error, plugin->path, rc, "%s", reason);
 	}
 	if (rc == 0)
 		rc = map(plugin, &needs, error);
@@ -524,8 +524,14 @@ int
 hy_plugin_unload(struct hy_plugin *plugin, char *error)
 {
 	char reason[HY_PLUGIN_ERROR_SIZE];
-	bool busy = code_busy(plugin, reason);
+	bool busy;
 
+	if (hy_graph_wait_check("hy_plugin_unload()") < 0) /* the graph may be about to run it */
+		return refuse(error, plugin->path, -EDEADLK, "called by code of a graph");
+	hy_registry_lock();
+	busy = other_node_busy(plugin, reason) || graph_busy(plugin, reason) ||
+		arc_busy(plugin, reason) || user_busy(plugin, reason);
+	hy_registry_unlock();
 	for (unsigned int i = 0; !busy && i < plugin->nb_registered; i++)
 		busy = plugin->registered[i].kind->busy(plugin->registered[i].what, reason);
 	if (busy)
@@ -533,36 +539,6 @@ hy_plugin_unload(struct hy_plugin *plugin, char *error)
 	TAILQ_REMOVE(&plugins, plugin, next);
 	unmap(plugin);
 	return 0;
-}
-
-int
-hy_plugin_load_list(const char *list, char *error)
-{
-	char path[PATH_MAX], unloading[HY_PLUGIN_ERROR_SIZE];
-	struct hy_plugin *plugin;
-	size_t len;
-	int rc;
-
-	if (list == NULL)
-		return 0;
-	list += strspn(list, ":");
-	if (*list == '\0')
-		return 0;
-	len = strcspn(list, ":");
-	if (len >= sizeof(path)) {
-		snprintf(error, HY_PLUGIN_ERROR_SIZE, "'%.200s...': %s", list,
-			strerror(ENAMETOOLONG));
-		return -ENAMETOOLONG;
-	}
-	memcpy(path, list, len);
-	path[len] = '\0';
-	rc = hy_plugin_load(path, &plugin, error);
-	if (rc < 0)
-		return rc;
-	rc = hy_plugin_load_list(list + len, error);
-	if (rc < 0)
-		hy_plugin_unload(plugin, unloading);
-	return rc;
 }
 
 struct hy_plugin *

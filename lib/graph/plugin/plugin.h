@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this folder share: a plugin's file, its libraries, what it needs. */
-#ifndef HY_GRAPH_PLUGIN_H
-#define HY_GRAPH_PLUGIN_H
+/* Internals of this folder: a plugin's file, its libraries, and its dependencies. */
+#pragma once
 
 #include <limits.h>
 
@@ -15,14 +14,18 @@
  */
 #define HY_PLUGIN_REASON_SIZE 512
 
+/* Write the reason of an error, which is their value. */
+#define hy_plugin_fail(rc, reason, ...) (snprintf(reason, HY_PLUGIN_REASON_SIZE, __VA_ARGS__), (rc))
+#define hy_plugin_refuse(reason, ...) hy_plugin_fail(-ENOEXEC, reason, __VA_ARGS__)
+
 /* Whether nobody but root and the effective user can change a file, by its resolved path. */
 int hy_plugin_path_check(const char *path, char *reason);
-/* Reads and checks what HY_PLUGIN() left in a file. */
+/* Reads and checks the notes of HY_PLUGIN() in a file. */
 int hy_plugin_file_read(int fd, struct hy_plugin_desc *desc, char *reason);
 /* Whether a file is an ELF file for this machine. */
 bool hy_plugin_is_ours(int fd);
 
-/* plugin_library.c: what a shared object tells the dynamic linker, by tags. */
+/* plugin_library.c: the dynamic tags of a shared object. */
 struct hy_plugin_dynamic {
 	Elf *elf;
 	Elf_Data *tags;
@@ -43,7 +46,7 @@ bool hy_plugin_library_find(const char *name, char path[PATH_MAX]);
 /* Whether a loaded plugin has brought a library along, and its path then. */
 bool hy_plugin_brings(const void *handle, char path[PATH_MAX]);
 
-/* plugin_needs.c: what is to be loaded before a plugin, what others need first. */
+/* plugin_needs.c: the libraries to load before a plugin, in order of their dependencies. */
 struct hy_plugin_need {
 	char name[256];
 	char path[PATH_MAX]; /* resolved, and checked as a plugin's own is */
@@ -55,5 +58,3 @@ struct hy_plugin_needs {
 /* By the resolved path of a plugin. After a failure there is nothing to free. */
 int hy_plugin_needs_find(const char *path, struct hy_plugin_needs *needs, char *reason);
 void hy_plugin_needs_free(struct hy_plugin_needs *needs);
-
-#endif

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,32 +18,18 @@
 /* Our own ELF header, as the linker places it: says which machine this is. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-static int __rte_format_printf(2, 3) refuse(char *reason, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(reason, HY_PLUGIN_REASON_SIZE, format, ap);
-	va_end(ap);
-	return -ENOEXEC;
-}
-
 static int
 owner_check(const char *path, const struct stat *st, char *reason)
 {
-	if (st->st_mode & S_IWOTH) {
-		refuse(reason,
+	if (st->st_mode & S_IWOTH)
+		return hy_plugin_fail(-EPERM, reason,
 			"'%.200s' can be written by everyone; neither the file nor a folder above "
 			"it may be",
 			path);
-		return -EPERM;
-	}
-	if (st->st_uid != 0 && st->st_uid != geteuid()) {
-		refuse(reason,
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return hy_plugin_fail(-EPERM, reason,
 			"'%.200s' belongs to user %u; accepted: root and user %u, who runs this",
 			path, st->st_uid, geteuid());
-		return -EPERM;
-	}
 	return 0;
 }
 
@@ -62,11 +47,10 @@ hy_plugin_path_check(const char *path, char *reason)
 
 		if (stat(at, &st) < 0) {
 			rc = -errno;
-			refuse(reason, "%s", strerror(-rc));
-			return rc;
+			return hy_plugin_fail(rc, reason, "%s", strerror(-rc));
 		}
 		if (is_file && !S_ISREG(st.st_mode))
-			return refuse(reason, "it is no regular file");
+			return hy_plugin_refuse(reason, "it is no regular file");
 		is_file = false;
 		rc = owner_check(at, &st, reason);
 		if (rc < 0)
@@ -116,20 +100,21 @@ header_check(Elf *elf, char *reason)
 	GElf_Ehdr ehdr;
 
 	if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &ehdr) == NULL)
-		return refuse(reason, "it is no ELF file, or is cut off in its header");
+		return hy_plugin_refuse(reason, "it is no ELF file, or is cut off in its header");
 	if (!is_ours(&ehdr))
-		return refuse(reason,
+		return hy_plugin_refuse(reason,
 			"it is for another machine: ELF class %u, data %u, machine %u; accepted: "
 			"%u, %u, %u",
 			ehdr.e_ident[EI_CLASS], ehdr.e_ident[EI_DATA], ehdr.e_machine,
 			__ehdr_start.e_ident[EI_CLASS], __ehdr_start.e_ident[EI_DATA],
 			__ehdr_start.e_machine);
 	if (ehdr.e_type != ET_DYN)
-		return refuse(reason, "it is no shared object; build it with -shared -fPIC");
+		return hy_plugin_refuse(reason,
+			"it is no shared object; build it with -shared -fPIC");
 	return 0;
 }
 
-/* What our headers compile into a plugin: the core's numbers, then those of other layers. */
+/* Numbers that our headers compile into a plugin: the core's, then those of other layers. */
 static const struct hy_plugin_number core_numbers[] = { HY_PLUGIN_CORE };
 static_assert(RTE_DIM(core_numbers) <= 64, "a bit for each");
 
@@ -148,10 +133,13 @@ hy_plugin_numbers_add(const struct hy_plugin_number *numbers, unsigned int n)
 	layers[nb_layers++].n = n;
 }
 
-/* What our notes in a file say. */
+#define NOTES_MAX (1u << 20) /* bytes of all notes; ours take some thousand */
+
+/* The contents of our notes in a file. */
 struct notes {
+	uint64_t size; /* of all notes */
 	struct hy_plugin_desc desc;
-	size_t desc_size;                      /* 0: there is no such note */
+	size_t desc_size;                      /* 0: no such note */
 	uint64_t core;                         /* bit i: it has core_numbers[i] */
 	char objection[HY_PLUGIN_REASON_SIZE]; /* to the first number that is not ours, or "" */
 };
@@ -182,13 +170,14 @@ numbers_compare(const char *bytes, size_t size, struct notes *notes)
 		number.what[sizeof(number.what) - 1] = '\0';
 		ours = number_find(number.what, notes);
 		if (ours == NULL && is_text(number.what, sizeof(number.what)))
-			refuse(notes->objection,
+			snprintf(notes->objection, HY_PLUGIN_REASON_SIZE,
 				"it was built with other headers of Halyard: %s is unknown here",
 				number.what);
 		else if (ours == NULL)
-			refuse(notes->objection, "what its headers of Halyard left is damaged");
+			snprintf(notes->objection, HY_PLUGIN_REASON_SIZE,
+				"what its headers of Halyard left is damaged");
 		else if (ours->is != number.is)
-			refuse(notes->objection,
+			snprintf(notes->objection, HY_PLUGIN_REASON_SIZE,
 				"it was built with other headers of Halyard: %s is %u there; "
 				"accepted: %u",
 				number.what, number.is, ours->is);
@@ -234,20 +223,26 @@ segments_read(Elf *elf, uint64_t file_size, struct notes *notes, char *reason)
 		GElf_Phdr phdr;
 
 		if (gelf_getphdr(elf, i, &phdr) == NULL)
-			return refuse(reason, "it is cut off in its program headers");
+			return hy_plugin_refuse(reason, "it is cut off in its program headers");
 		if (phdr.p_filesz > file_size || phdr.p_offset > file_size - phdr.p_filesz)
-			return refuse(reason,
+			return hy_plugin_refuse(reason,
 				"it is cut off: segment %d has %ju bytes from byte %ju on, the "
 				"file ends at byte %ju",
 				i, (uintmax_t)phdr.p_filesz, (uintmax_t)phdr.p_offset,
 				(uintmax_t)file_size);
-		if (phdr.p_type == PT_NOTE)
-			notes_read(elf, &phdr, notes);
+		if (phdr.p_type != PT_NOTE)
+			continue;
+		notes->size += phdr.p_filesz;
+		if (notes->size > NOTES_MAX)
+			return hy_plugin_refuse(reason,
+				"it has %ju bytes of notes; accepted: at most %u",
+				(uintmax_t)notes->size, NOTES_MAX);
+		notes_read(elf, &phdr, notes);
 	}
 	return 0;
 }
 
-/* What the plugin was built for, in the order in which that can be known. */
+/* Checks what the plugin was built for, in the order in which fields can be read. */
 static int
 notes_check(const struct notes *notes, char *reason)
 {
@@ -255,30 +250,30 @@ notes_check(const struct notes *notes, char *reason)
 	const size_t size = notes->desc_size;
 
 	if (size == 0)
-		return refuse(reason, "it is no plugin: it has no HY_PLUGIN()");
+		return hy_plugin_refuse(reason, "it is no plugin: it has no HY_PLUGIN()");
 	if (size < offsetof(struct hy_plugin_desc, name))
-		return refuse(reason, "what its HY_PLUGIN() left is damaged");
+		return hy_plugin_refuse(reason, "what its HY_PLUGIN() left is damaged");
 	if (desc->abi != HY_ABI)
-		return refuse(reason, "it was built for ABI %u of Halyard; accepted: %u", desc->abi,
-			HY_ABI);
+		return hy_plugin_refuse(reason, "it was built for ABI %u of Halyard; accepted: %u",
+			desc->abi, HY_ABI);
 	if (desc->dpdk >> 16 !=
 		RTE_VERSION_NUM(rte_version_year(), rte_version_month(), 0, 0) >> 16)
-		return refuse(reason, "it was built for DPDK %02u.%02u; accepted: %02u.%02u",
-			desc->dpdk >> 24, desc->dpdk >> 16 & 0xff, rte_version_year(),
-			rte_version_month());
+		return hy_plugin_refuse(reason,
+			"it was built for DPDK %02u.%02u; accepted: %02u.%02u", desc->dpdk >> 24,
+			desc->dpdk >> 16 & 0xff, rte_version_year(), rte_version_month());
 	if (notes->objection[0] != '\0')
-		return refuse(reason, "%s", notes->objection);
+		return hy_plugin_refuse(reason, "%s", notes->objection);
 	if (notes->core != UINT64_MAX >> (64 - RTE_DIM(core_numbers)))
-		return refuse(reason,
+		return hy_plugin_refuse(reason,
 			"it was built with other headers of Halyard: these left %d sizes and "
 			"offsets; accepted: %zu",
 			__builtin_popcountll(notes->core), RTE_DIM(core_numbers));
 	if (size != sizeof(*desc) || !is_text(desc->name, sizeof(desc->name)) ||
 		!is_text(desc->version, sizeof(desc->version)) ||
 		!is_text(desc->text, sizeof(desc->text)))
-		return refuse(reason, "what its HY_PLUGIN() left is damaged");
+		return hy_plugin_refuse(reason, "what its HY_PLUGIN() left is damaged");
 	if (!hy_name_valid(desc->name))
-		return refuse(reason,
+		return hy_plugin_refuse(reason,
 			"its HY_PLUGIN() has the name '%s'; accepted: 1 to %d of "
 			"A-Z a-z 0-9 _ . -",
 			desc->name, HY_NAME_SIZE - 1);
@@ -294,7 +289,7 @@ hy_plugin_file_read(int fd, struct hy_plugin_desc *desc, char *reason)
 	int rc;
 
 	if (elf_version(EV_CURRENT) == EV_NONE || fstat(fd, &st) < 0)
-		return refuse(reason, "it cannot be read");
+		return hy_plugin_refuse(reason, "it cannot be read");
 	/* No mapping: a file that shrinks meanwhile is then an error, too. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	rc = header_check(elf, reason);

@@ -35,13 +35,15 @@ offset_of(const struct hy_plugin_dynamic *dynamic, uint64_t address, uint64_t si
 	return false;
 }
 
+#define DATA_MAX (64ul << 20) /* bytes of tags, or of their strings */
+
 /* What is loaded to an address, or NULL. Not by the offset that a header gives besides. */
 static Elf_Data *
 data_at(const struct hy_plugin_dynamic *dynamic, uint64_t address, uint64_t size, Elf_Type type)
 {
 	uint64_t offset;
 
-	return offset_of(dynamic, address, size, &offset)
+	return size <= DATA_MAX && offset_of(dynamic, address, size, &offset)
 		? elf_getdata_rawchunk(dynamic->elf, (int64_t)offset, size, type)
 		: NULL;
 }
@@ -126,9 +128,8 @@ hy_plugin_dynamic_open(int fd, struct hy_plugin_dynamic *dynamic, char *reason)
 	*dynamic = (struct hy_plugin_dynamic){ .elf = elf_begin(fd, ELF_C_READ, NULL) };
 	if (dynamic->elf != NULL && tags_find(dynamic) && texts_valid(dynamic))
 		return 0;
-	snprintf(reason, HY_PLUGIN_REASON_SIZE,
+	return hy_plugin_refuse(reason,
 		"what it or a library of it has for the dynamic linker is damaged");
-	return -ENOEXEC;
 }
 
 void
@@ -157,13 +158,6 @@ is_candidate(const char *folder, const char *name, char path[PATH_MAX])
 	return is;
 }
 
-/* Of the system, which are searched last. */
-static bool
-is_default(const char *folder)
-{
-	return strncmp(folder, "/lib", 4) == 0 || strncmp(folder, "/usr/lib", 8) == 0;
-}
-
 /* Looks in the folders that the dynamic linker names: LD_LIBRARY_PATH's, and the system's. */
 static bool
 folders_search(const char *name, bool defaults, char path[PATH_MAX])
@@ -178,8 +172,10 @@ folders_search(const char *name, bool defaults, char path[PATH_MAX])
 		dlinfo(self, RTLD_DI_SERINFO, info) == 0)
 		for (unsigned int i = 0; i < info->dls_cnt && !found; i++) {
 			const char *folder = info->dls_serpath[i].dls_name;
+			const bool is_default = strncmp(folder, "/lib", 4) == 0 ||
+				strncmp(folder, "/usr/lib", 8) == 0; /* which is searched last */
 
-			found = is_default(folder) == defaults && is_candidate(folder, name, path);
+			found = is_default == defaults && is_candidate(folder, name, path);
 		}
 	free(info);
 	if (self != NULL)

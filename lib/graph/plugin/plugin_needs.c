@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,17 +25,7 @@ struct level {
 	unsigned int depth;
 };
 
-static int __rte_format_printf(2, 3) refuse(char *reason, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(reason, HY_PLUGIN_REASON_SIZE, format, ap);
-	va_end(ap);
-	return -ENOEXEC;
-}
-
-/* Tags by which the dynamic linker would load what no name stands for, or search elsewhere. */
+/* Tags that make the dynamic linker load other files than named ones, or search elsewhere. */
 static const char *
 tag_refused(int64_t tag)
 {
@@ -73,20 +62,21 @@ tags_check(const struct hy_plugin_dynamic *dynamic, const struct level *level, c
 		const char *what = tag_refused(tag.tag);
 
 		if (what != NULL)
-			return refuse(reason,
+			return hy_plugin_refuse(reason,
 				"%s has %s, '%.80s'; accepted: none, so that libraries come from "
 				"the system's folders or LD_LIBRARY_PATH",
 				owner, what, tag.text);
 		if (tag.tag == DT_NEEDED && strpbrk(tag.text, "/$") != NULL)
-			return refuse(reason, "%s needs '%.80s'; accepted: a name without a folder",
-				owner, tag.text);
+			return hy_plugin_refuse(reason,
+				"%s needs '%.80s'; accepted: a name without a folder", owner,
+				tag.text);
 		if (tag.tag == DT_SONAME)
 			soname = tag.text;
 	}
 	/* By another name, the dynamic linker would search for it, though it is loaded. */
 	if (level->name != NULL && strcmp(soname, level->name) != 0)
-		return refuse(reason, "%s has the SONAME '%.80s'; accepted: '%.80s'", owner, soname,
-			level->name);
+		return hy_plugin_refuse(reason, "%s has the SONAME '%.80s'; accepted: '%.80s'",
+			owner, soname, level->name);
 	return 0;
 }
 
@@ -136,30 +126,29 @@ need_find(struct hy_plugin_needs *needs, const char *name, const struct level *a
 	int rc;
 
 	if (strlen(name) >= sizeof(needs->needs->name) || level.depth > LEVELS_MAX)
-		return refuse(reason, "it needs '%.80s...' at level %u; accepted: %d levels", name,
-			level.depth, LEVELS_MAX);
+		return hy_plugin_refuse(reason,
+			"it needs '%.80s...' at level %u; accepted: %d levels", name, level.depth,
+			LEVELS_MAX);
 	for (const struct level *l = above; l->name != NULL; l = l->above)
 		if (strcmp(l->name, name) == 0)
-			return refuse(reason, "its library '%.80s' needs itself", name);
+			return hy_plugin_refuse(reason, "its library '%.80s' needs itself", name);
 	found = library_look(needs, name, path);
 	if (found == PRESENT)
 		return 0;
 	if (found == NOWHERE)
-		return refuse(reason,
+		return hy_plugin_refuse(reason,
 			"it needs '%.80s', which is neither loaded nor in a folder of the dynamic "
 			"linker",
 			name);
 	rc = hy_plugin_path_check(path, why);
-	if (rc < 0) {
-		refuse(reason, "its library '%.80s': %.400s", name, why);
-		return rc;
-	}
+	if (rc < 0)
+		return hy_plugin_fail(rc, reason, "its library '%.80s': %.400s", name, why);
 	rc = file_find(needs, &level, path, reason);
-	/* Behind what it needs itself. */
+	/* After its own dependencies. */
 	return rc < 0 ? rc : needs_add(needs, name, path);
 }
 
-/* Takes in what a file, whose path was checked, needs. */
+/* Adds the dependencies of a file whose path was checked. */
 static int
 file_find(struct hy_plugin_needs *needs, const struct level *level, const char *path, char *reason)
 {
@@ -170,8 +159,7 @@ file_find(struct hy_plugin_needs *needs, const struct level *level, const char *
 
 	if (fd < 0) {
 		rc = -errno;
-		refuse(reason, "'%.200s': %s", path, strerror(-rc));
-		return rc;
+		return hy_plugin_fail(rc, reason, "'%.200s': %s", path, strerror(-rc));
 	}
 	rc = hy_plugin_dynamic_open(fd, &dynamic, reason);
 	if (rc == 0)
@@ -193,7 +181,7 @@ hy_plugin_needs_find(const char *path, struct hy_plugin_needs *needs, char *reas
 	*needs = (struct hy_plugin_needs){ 0, NULL };
 	rc = file_find(needs, &level, path, reason);
 	if (rc == -ENOMEM)
-		refuse(reason, "out of memory");
+		rc = hy_plugin_fail(rc, reason, "out of memory");
 	if (rc < 0)
 		hy_plugin_needs_free(needs);
 	return rc;

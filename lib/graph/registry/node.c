@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the public API does to the nodes of the registry. */
+/* The public API for nodes of the registry. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,15 +10,13 @@
 #include "lib/graph/update/control.h"
 #include "reg_node.h"
 
-/* hy_registry_get() for ids that callers hand in: logs it if the node does not exist. */
+/* hy_registry_get() for ids from callers: logs a missing node. */
 static struct hy_reg_node *
 node_wanted(hy_node_id id)
 {
 	struct hy_reg_node *node = hy_registry_get(id);
 
-	if (node == NULL)
-		HY_LOG(ERR, "there is no node of id %u", id);
-	return node;
+	return node != NULL ? node : HY_REFUSE(NULL, "there is no node of id %u", id);
 }
 
 /* The same for a call that changes the node; NULL with the reason in rc, if that may not be. */
@@ -40,9 +38,7 @@ node_to_change(hy_node_id id, int *rc)
 static int
 memory_checked(const char *name, int rc)
 {
-	if (rc == -ENOMEM)
-		HY_LOG(ERR, "node '%s': not enough memory", name);
-	return rc;
+	return rc == -ENOMEM ? HY_REFUSE(rc, "node '%s': not enough memory", name) : rc;
 }
 
 int
@@ -76,7 +72,7 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 	if (!hy_name_valid(suffix))
 		return hy_name_refused("suffix", suffix);
 	hy_registry_lock();
-	/* What its owner has configured, a copy lacks. */
+	/* A copy would lack its owner's configuration. */
 	node = node_to_change(id, &rc);
 	clone = calloc(1, sizeof(*clone));
 	if (node == NULL || clone == NULL) {
@@ -89,9 +85,9 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 		goto out;
 	}
 	if (hy_reg_node_edge_find(node, name) >= 0) {
-		HY_LOG(ERR, "node '%s': its edge to '%s' would lead from the clone to itself",
+		rc = HY_REFUSE(-EINVAL,
+			"node '%s': its edge to '%s' would lead from the clone to itself",
 			node->name, name);
-		rc = -EINVAL;
 		goto out;
 	}
 	*clone = *node;
@@ -111,9 +107,10 @@ hy_node_clone(hy_node_id id, const char *suffix, hy_node_id *clone_id)
 		if (rc < 0)
 			goto out;
 	}
-	rc = hy_reg_node_drops_copy(clone, node->drops, node->nb_drops);
+	rc = hy_reg_node_entries_copy(&clone->drops, &clone->nb_drops, node->drops, node->nb_drops);
 	if (rc == 0)
-		rc = hy_reg_node_counters_copy(clone, node->counters, node->nb_counters);
+		rc = hy_reg_node_entries_copy(&clone->counters, &clone->nb_counters, node->counters,
+			node->nb_counters);
 	if (rc == 0)
 		rc = hy_registry_insert(clone, clone_id);
 out:
@@ -125,7 +122,7 @@ out:
 	return rc;
 }
 
-/* Whether an arc has a node in graphs, or in those to come; by which one it is held. */
+/* Whether a node is a live feature of an arc; why is that arc then. */
 static bool
 feature_held(const struct hy_reg_node *node, char *why)
 {
@@ -137,30 +134,24 @@ feature_held(const struct hy_reg_node *node, char *why)
 	return arc != NULL;
 }
 
-/* Whether an arc tells objects of a node's edges, by their numbers; says so if it does. */
+/* Whether a node is a live feature of an arc; logs it if so. */
 static bool
 is_live_feature(const struct hy_reg_node *node)
 {
 	char why[HY_TEXT_SIZE];
-	const bool is = feature_held(node, why);
 
-	if (is)
-		HY_LOG(ERR, "node '%s' %s", node->name, why);
-	return is;
+	return feature_held(node, why) && HY_REFUSE(true, "node '%s' %s", node->name, why);
 }
 
 int
 hy_registry_held(const struct hy_reg_node *node, char *why)
 {
-	if (node->owner != NULL) {
-		snprintf(why, HY_TEXT_SIZE, "belongs to %s, which alone may unregister it",
-			node->owner->name);
-		return -EPERM;
-	}
-	if (node->refs > 0) {
-		snprintf(why, HY_TEXT_SIZE, "is in a graph, or in one that waits to be taken up");
-		return -EBUSY;
-	}
+	if (node->owner != NULL)
+		return HY_REASON(-EPERM, why, HY_TEXT_SIZE,
+			"belongs to %s, which alone may unregister it", node->owner->name);
+	if (node->refs > 0)
+		return HY_REASON(-EBUSY, why, HY_TEXT_SIZE,
+			"is in a graph, or in one that waits to be taken up");
 	return feature_held(node, why) ? -EBUSY : 0;
 }
 
@@ -172,7 +163,7 @@ hy_node_unregister(hy_node_id id)
 	int rc = -ENOENT;
 
 	hy_registry_lock();
-	/* A graph may have left the node since it was last looked at. */
+	/* A worker may have left images with the node since its graph was last read. */
 	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g))
 		hy_graph_image(g);
 	node = node_wanted(id);
@@ -189,6 +180,20 @@ hy_node_unregister(hy_node_id id)
 }
 
 int
+hy_registry_unregister(hy_node_id id, const struct hy_reg_owner *owner)
+{
+	int rc;
+
+	hy_registry_lock();
+	hy_registry_own(id, NULL);
+	rc = hy_node_unregister(id);
+	if (rc < 0)
+		hy_registry_own(id, owner);
+	hy_registry_unlock();
+	return rc;
+}
+
+int
 hy_node_config(hy_node_id id, const void *config, size_t size)
 {
 	struct hy_reg_node *node;
@@ -197,11 +202,10 @@ hy_node_config(hy_node_id id, const void *config, size_t size)
 
 	if (config != NULL) {
 		copy = malloc(size > 0 ? size : 1);
-		if (copy == NULL) {
-			HY_LOG(ERR, "node of id %u: no memory for %zu bytes of configuration", id,
+		if (copy == NULL)
+			return HY_REFUSE(-ENOMEM,
+				"node of id %u: no memory for %zu bytes of configuration", id,
 				size);
-			return -ENOMEM;
-		}
 		memcpy(copy, config, size);
 	}
 	hy_registry_lock();
@@ -249,26 +253,25 @@ hy_node_lookup(const char *name, hy_node_id *id)
 	return node == NULL ? -ENOENT : 0;
 }
 
-/* Whether a node has an edge of this index; says so if it has not. */
+/* Whether a node has an edge of this index; logs it if not. */
 static bool
 edge_exists(const struct hy_reg_node *node, uint16_t edge)
 {
 	if (edge < node->nb_edges)
 		return true;
-	HY_LOG(ERR, "node '%s': edge %u, but it has %u", node->name, edge, node->nb_edges);
-	return false;
+	return HY_REFUSE(false, "node '%s': edge %u, but it has %u", node->name, edge,
+		node->nb_edges);
 }
 
-/* Copies a name out of the registry, whose own copy may go as soon as the lock is given up. */
+/* Copies a name out of the registry, whose own copy may go when the lock is released. */
 static int
 name_out(const char *from, char *to, size_t size)
 {
 	if (from == NULL)
 		return -ENOENT;
-	if (strlen(from) >= size) {
-		HY_LOG(ERR, "name '%s' does not fit into %zu bytes", from, size);
-		return -ENAMETOOLONG;
-	}
+	if (strlen(from) >= size)
+		return HY_REFUSE(-ENAMETOOLONG, "name '%s' does not fit into %zu bytes", from,
+			size);
 	strcpy(to, from);
 	return 0;
 }
@@ -350,9 +353,8 @@ hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target)
 	if (rc == 0) {
 		index = hy_reg_node_edge_find(node, target);
 		if (index >= 0 && index != edge) {
-			HY_LOG(ERR, "node '%s': edge %d leads to '%s' already", node->name, index,
-				target);
-			rc = -EEXIST;
+			rc = HY_REFUSE(-EEXIST, "node '%s': edge %d leads to '%s' already",
+				node->name, index, target);
 		} else if (index < 0 && hy_arc_leads(node, node->edges[edge].target) &&
 			is_live_feature(node)) {
 			rc = -EBUSY;
@@ -388,9 +390,8 @@ hy_node_edge_shrink(hy_node_id id, uint16_t n)
 	if (node == NULL) {
 		/* rc says why. */
 	} else if (n > node->nb_edges) {
-		HY_LOG(ERR, "node '%s': cannot shrink to %u edges, it has %u", node->name, n,
-			node->nb_edges);
-		rc = -EINVAL;
+		rc = HY_REFUSE(-EINVAL, "node '%s': cannot shrink to %u edges, it has %u",
+			node->name, n, node->nb_edges);
 	} else if (is_live_feature(node)) {
 		rc = -EBUSY;
 	} else {

@@ -11,6 +11,56 @@
 #include "params.h"
 #include "registry.h"
 
+/* Whether wide lane `at` has the name of another lane. */
+static bool
+wide_repeated(const char *const lanes[HY_LANES_MAX], const struct hy_wide_lane *wide,
+	unsigned int at)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
+		found |= lanes[i] != NULL && strcmp(lanes[i], wide[at].name) == 0;
+	for (unsigned int i = 0; i < at; i++)
+		found |= strcmp(wide[i].name, wide[at].name) == 0;
+	return found;
+}
+
+int
+hy_wide_check(const char *of, const char *name, const char *const lanes[HY_LANES_MAX],
+	const struct hy_wide_lane *wide, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		const uint16_t bytes = wide[i].bytes;
+
+		if (!hy_name_valid(wide[i].name))
+			return hy_name_refused("wide lane", wide[i].name);
+		if (bytes < 8 || bytes > HY_WIDE_BYTES || !rte_is_power_of_2(bytes))
+			return HY_REFUSE(-EINVAL,
+				"%s '%s': wide lane '%s' has %u bytes; 8, 16, 32 and 64 are accepted",
+				of, name, wide[i].name, bytes);
+		if (wide_repeated(lanes, wide, i))
+			return HY_REFUSE(-EINVAL, "%s '%s': lane '%s' twice", of, name,
+				wide[i].name);
+	}
+	return 0;
+}
+
+int
+hy_wide_declared(const char *graph, const struct hy_graph_params *params, const char *node,
+	const struct hy_wide_lane *lane)
+{
+	uint16_t bytes = 0;
+
+	for (unsigned int i = 0; i < params->nb_wide; i++)
+		if (strcmp(params->wide[i].name, lane->name) == 0)
+			bytes = params->wide[i].bytes;
+	if (bytes == lane->bytes)
+		return 0;
+	return HY_REFUSE(-EINVAL,
+		"graph '%s': node '%s' uses wide lane '%s' of %u bytes, declared are %u", graph,
+		node, lane->name, lane->bytes, bytes);
+}
+
 static int
 lanes_check(const char *graph, const struct hy_graph_params *params)
 {
@@ -23,8 +73,8 @@ lanes_check(const char *graph, const struct hy_graph_params *params)
 			if (params->lanes[j] == NULL ||
 				strcmp(params->lanes[i], params->lanes[j]) != 0)
 				continue;
-			HY_LOG(ERR, "graph '%s': lane '%s' twice", graph, params->lanes[i]);
-			return -EINVAL;
+			return HY_REFUSE(-EINVAL, "graph '%s': lane '%s' twice", graph,
+				params->lanes[i]);
 		}
 	}
 	return 0;
@@ -46,9 +96,8 @@ detours_check(const char *graph, const struct hy_graph_params *params)
 
 			if (!same && strcmp(d->instead, other->instead) != 0)
 				continue;
-			HY_LOG(ERR, "graph '%s': two detours %s '%s'", graph, same ? "from" : "to",
-				same ? d->target : d->instead);
-			return -EINVAL;
+			return HY_REFUSE(-EINVAL, "graph '%s': two detours %s '%s'", graph,
+				same ? "from" : "to", same ? d->target : d->instead);
 		}
 	}
 	return 0;
@@ -60,48 +109,44 @@ hy_params_check(const char *graph, const struct hy_graph_params *params)
 	uint16_t burst;
 
 	if (params == NULL || params->nb_patterns == 0 || params->ops == NULL ||
-		params->ops->release == NULL) {
-		HY_LOG(ERR, "graph '%s': patterns and ops->release are required", graph);
-		return -EINVAL;
-	}
-	if ((params->ops->arm == NULL) != (params->ops->wait == NULL)) {
-		HY_LOG(ERR, "graph '%s': ops->%s without ops->%s; both are accepted, or neither",
-			graph, params->ops->arm == NULL ? "wait" : "arm",
+		params->ops->release == NULL)
+		return HY_REFUSE(-EINVAL, "graph '%s': patterns and ops->release are required",
+			graph);
+	if ((params->ops->arm == NULL) != (params->ops->wait == NULL))
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': ops->%s without ops->%s; both are accepted, or neither", graph,
+			params->ops->arm == NULL ? "wait" : "arm",
 			params->ops->arm == NULL ? "arm" : "wait");
-		return -EINVAL;
-	}
-	if (params->burst > HY_BURST_MAX) {
-		HY_LOG(ERR, "graph '%s': burst is %u; 1 to %d are accepted, 0 for the default",
-			graph, params->burst, HY_BURST_MAX);
-		return -EINVAL;
-	}
+	if (params->burst > HY_BURST_MAX)
+		return HY_REFUSE(-EINVAL,
+			"graph '%s': burst is %u; 1 to %d are accepted, 0 for the default", graph,
+			params->burst, HY_BURST_MAX);
 	burst = params->burst == 0 ? HY_BURST_DEFAULT : params->burst;
-	if (params->source_budget > burst) {
-		HY_LOG(ERR,
+	if (params->source_budget > burst)
+		return HY_REFUSE(-EINVAL,
 			"graph '%s': source_budget is %u; 1 to %u are accepted, 0 for the burst",
 			graph, params->source_budget, burst);
-		return -EINVAL;
-	}
-	if (params->qsbr != NULL && params->worker >= params->qsbr->max_threads) {
-		HY_LOG(ERR,
+	if (params->qsbr != NULL && params->worker >= params->qsbr->max_threads)
+		return HY_REFUSE(-EINVAL,
 			"graph '%s': worker is %u; numbers below %u are accepted, since that many "
 			"can report to its QSBR variable",
 			graph, params->worker, params->qsbr->max_threads);
-		return -EINVAL;
-	}
 	for (unsigned int i = 0; i < params->nb_patterns; i++) {
-		if (params->patterns == NULL || params->patterns[i] == NULL) {
-			HY_LOG(ERR, "graph '%s': pattern %u of %u is missing", graph, i,
-				params->nb_patterns);
-			return -EINVAL;
-		}
+		if (params->patterns == NULL || params->patterns[i] == NULL)
+			return HY_REFUSE(-EINVAL, "graph '%s': pattern %u of %u is missing", graph,
+				i, params->nb_patterns);
 	}
-	if (params->nb_detours > 0 && params->detours == NULL) {
-		HY_LOG(ERR, "graph '%s': %u detours, but no table of them", graph,
+	if (params->nb_detours > 0 && params->detours == NULL)
+		return HY_REFUSE(-EINVAL, "graph '%s': %u detours, but no table of them", graph,
 			params->nb_detours);
+	if (params->nb_wide > HY_WIDE_MAX || (params->nb_wide > 0 && params->wide == NULL))
+		return HY_REFUSE(-EINVAL, "graph '%s': %u wide lanes%s; %d are accepted", graph,
+			params->nb_wide, params->wide == NULL ? ", but no table of them" : "",
+			HY_WIDE_MAX);
+	if (lanes_check(graph, params) < 0 ||
+		hy_wide_check("graph", graph, params->lanes, params->wide, params->nb_wide) < 0)
 		return -EINVAL;
-	}
-	return lanes_check(graph, params) < 0 ? -EINVAL : detours_check(graph, params);
+	return detours_check(graph, params);
 }
 
 /* Copies a string that may be missing. */
@@ -134,6 +179,7 @@ int
 hy_params_copy(struct hy_graph_params *copy, const struct hy_graph_params *params)
 {
 	const char **patterns = calloc(params->nb_patterns, sizeof(*patterns));
+	struct hy_wide_lane *wide = NULL;
 	int rc = patterns == NULL ? -ENOMEM : 0;
 
 	*copy = *params;
@@ -142,6 +188,7 @@ hy_params_copy(struct hy_graph_params *copy, const struct hy_graph_params *param
 	copy->drop_node = NULL;
 	copy->detours = NULL;
 	copy->nb_detours = 0;
+	copy->wide = NULL;
 	memset(copy->lanes, 0, sizeof(copy->lanes));
 	if (copy->burst == 0)
 		copy->burst = HY_BURST_DEFAULT;
@@ -158,6 +205,13 @@ hy_params_copy(struct hy_graph_params *copy, const struct hy_graph_params *param
 		rc = text_copy(&copy->drop_node, params->drop_node);
 	for (unsigned int i = 0; i < HY_LANES_MAX && rc == 0; i++)
 		rc = text_copy(&copy->lanes[i], params->lanes[i]);
+	if (rc == 0 && params->nb_wide > 0) {
+		copy->wide = wide = calloc(params->nb_wide, sizeof(*wide));
+		if (wide == NULL)
+			rc = -ENOMEM;
+		else
+			memcpy(wide, params->wide, params->nb_wide * sizeof(*wide));
+	}
 	if (rc == 0)
 		rc = detours_copy(copy, params);
 	if (rc < 0)
@@ -174,6 +228,7 @@ hy_params_free(struct hy_graph_params *copy)
 	free((char *)(uintptr_t)copy->drop_node);
 	for (unsigned int i = 0; i < HY_LANES_MAX; i++)
 		free((char *)(uintptr_t)copy->lanes[i]);
+	free((void *)(uintptr_t)copy->wide);
 	for (unsigned int i = 0; i < copy->nb_detours; i++) {
 		free((char *)(uintptr_t)copy->detours[i].target);
 		free((char *)(uintptr_t)copy->detours[i].instead);

@@ -8,79 +8,51 @@
 #include <hy_graph_worker.h>
 
 #include "lib/graph/internal/log.h"
+#include "lib/graph/internal/table.h"
+#include "params.h"
 #include "reg_node.h"
+
+static void
+entries_free(struct hy_counter *entries, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		free((char *)(uintptr_t)entries[i].name);
+		free((char *)(uintptr_t)entries[i].unit);
+		free((char *)(uintptr_t)entries[i].text);
+	}
+	free(entries);
+}
 
 void
 hy_reg_node_free(struct hy_reg_node *node)
 {
 	if (node == NULL)
 		return;
-	for (unsigned int i = 0; i < node->nb_drops; i++) {
-		free((char *)(uintptr_t)node->drops[i].name);
-		free((char *)(uintptr_t)node->drops[i].text);
-	}
-	free(node->drops);
-	for (unsigned int i = 0; i < node->nb_counters; i++) {
-		free((char *)(uintptr_t)node->counters[i].name);
-		free((char *)(uintptr_t)node->counters[i].unit);
-		free((char *)(uintptr_t)node->counters[i].text);
-	}
-	free(node->counters);
+	entries_free(node->drops, node->nb_drops);
+	entries_free(node->counters, node->nb_counters);
 	free(node->edges);
 	free(node->sorted);
 	free(node->config);
 	free(node);
 }
 
-static bool
-core_drop_named(const char *name)
-{
-	for (unsigned int i = 0; i < HY_CORE_DROPS; i++)
-		if (strcmp(hy_core_drops[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Copies drop reasons; what was copied before a failure belongs to the node and is freed with it.
- */
 int
-hy_reg_node_drops_copy(struct hy_reg_node *node, const struct hy_drop *drops, unsigned int n)
+hy_reg_node_entries_copy(struct hy_counter **copies, unsigned int *nb_copies,
+	const struct hy_counter *entries, unsigned int n)
 {
 	if (n == 0)
 		return 0;
-	node->drops = calloc(n, sizeof(*node->drops));
-	if (node->drops == NULL)
+	*copies = calloc(n, sizeof(**copies));
+	if (*copies == NULL)
 		return -ENOMEM;
-	node->nb_drops = n;
+	*nb_copies = n;
 	for (unsigned int i = 0; i < n; i++) {
-		const char *text = drops[i].text == NULL ? "" : drops[i].text;
+		struct hy_counter *copy = &(*copies)[i];
 
-		node->drops[i].severity = drops[i].severity;
-		node->drops[i].name = strdup(drops[i].name);
-		node->drops[i].text = strdup(text);
-		if (node->drops[i].name == NULL || node->drops[i].text == NULL)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-int
-hy_reg_node_counters_copy(struct hy_reg_node *node, const struct hy_counter *counters,
-	unsigned int n)
-{
-	if (n == 0)
-		return 0;
-	node->counters = calloc(n, sizeof(*node->counters));
-	if (node->counters == NULL)
-		return -ENOMEM;
-	node->nb_counters = n;
-	for (unsigned int i = 0; i < n; i++) {
-		struct hy_counter *copy = &node->counters[i];
-
-		copy->severity = counters[i].severity;
-		copy->name = strdup(counters[i].name);
-		copy->unit = strdup(counters[i].unit == NULL ? "" : counters[i].unit);
-		copy->text = strdup(counters[i].text == NULL ? "" : counters[i].text);
+		copy->severity = entries[i].severity;
+		copy->name = strdup(entries[i].name);
+		copy->unit = strdup(entries[i].unit == NULL ? "" : entries[i].unit);
+		copy->text = strdup(entries[i].text == NULL ? "" : entries[i].text);
 		if (copy->name == NULL || copy->unit == NULL || copy->text == NULL)
 			return -ENOMEM;
 	}
@@ -92,10 +64,8 @@ hy_reg_node_target_check(const struct hy_reg_node *node, const char *target)
 {
 	if (!hy_name_valid(target))
 		return hy_name_refused("edge target", target);
-	if (strcmp(target, node->name) == 0) {
-		HY_LOG(ERR, "node '%s': an edge to itself is refused", node->name);
-		return -EINVAL;
-	}
+	if (strcmp(target, node->name) == 0)
+		return HY_REFUSE(-EINVAL, "node '%s': an edge to itself is refused", node->name);
 	return 0;
 }
 
@@ -133,25 +103,17 @@ hy_reg_node_edge_find(const struct hy_reg_node *node, const char *target)
 	return node->sorted[at];
 }
 
-/* Makes room for one more edge; room doubles at every power of two. */
 static int
 edge_room(struct hy_reg_node *node)
 {
-	const size_t n = node->nb_edges, room = n == 0 ? 1 : 2 * n;
-	struct hy_reg_edge *edges;
-	uint16_t *sorted;
+	struct hy_reg_edge *edges = hy_table_room(node->edges, node->nb_edges, sizeof(*edges));
+	uint16_t *sorted = hy_table_room(node->sorted, node->nb_edges, sizeof(*sorted));
 
-	if ((n & (n - 1)) != 0)
-		return 0;
-	edges = realloc(node->edges, room * sizeof(*edges));
-	if (edges == NULL)
-		return -ENOMEM;
-	node->edges = edges;
-	sorted = realloc(node->sorted, room * sizeof(*sorted));
-	if (sorted == NULL)
-		return -ENOMEM;
-	node->sorted = sorted;
-	return 0;
+	if (edges != NULL)
+		node->edges = edges;
+	if (sorted != NULL)
+		node->sorted = sorted;
+	return edges == NULL || sorted == NULL ? -ENOMEM : 0;
 }
 
 int
@@ -159,16 +121,15 @@ hy_reg_node_edge_append(struct hy_reg_node *node, const char *target)
 {
 	unsigned int at;
 
-	if (node->nb_edges == HY_EDGES_MAX) {
-		HY_LOG(ERR, "node '%s': more than %d edges", node->name, HY_EDGES_MAX);
-		return -ENOSPC;
-	}
+	if (node->nb_edges == HY_EDGES_MAX)
+		return HY_REFUSE(-ENOSPC, "node '%s': more than %d edges", node->name,
+			HY_EDGES_MAX);
 	if (edge_room(node) < 0)
 		return -ENOMEM;
 	at = sorted_at(node, target);
 	sorted_insert(node, at, node->nb_edges, node->nb_edges - at);
 	strcpy(node->edges[node->nb_edges].target, target);
-	node->edges[node->nb_edges++].last = 0;
+	node->edges[node->nb_edges++].last = HY_NO_NODE;
 	return 0;
 }
 
@@ -190,6 +151,7 @@ hy_reg_node_edge_set(struct hy_reg_node *node, unsigned int edge, const char *ta
 	memmove(&node->sorted[old], &node->sorted[old + 1],
 		(node->nb_edges - old - 1) * sizeof(*node->sorted));
 	strcpy(node->edges[edge].target, target);
+	node->edges[edge].last = HY_NO_NODE;
 	node->nb_edges--; /* while the index has one less */
 	at = sorted_at(node, target);
 	sorted_insert(node, at, edge, node->nb_edges - at);
@@ -210,10 +172,9 @@ hy_reg_node_edges_shrink(struct hy_reg_node *node, unsigned int n)
 int
 hy_reg_node_impl_copy(struct hy_reg_node *node, const struct hy_node_impl *impl)
 {
-	if (impl == NULL || impl->process == NULL) {
-		HY_LOG(ERR, "node '%s': process is NULL; a node must do something", node->name);
-		return -EINVAL;
-	}
+	if (impl == NULL || impl->process == NULL)
+		return HY_REFUSE(-EINVAL, "node '%s': process is NULL; a node must do something",
+			node->name);
 	if (impl->variant != NULL && !hy_name_valid(impl->variant))
 		return hy_name_refused("variant", impl->variant);
 	node->impl = *impl;
@@ -222,13 +183,12 @@ hy_reg_node_impl_copy(struct hy_reg_node *node, const struct hy_node_impl *impl)
 	return 0;
 }
 
-/* An index behind a hole in a descriptor's table would mean something else than its author thinks.
+/* An index after a gap in a descriptor's table would not mean what its author expects.
  */
 static int
 hole_refused(const struct hy_reg_node *node, const char *table, unsigned int index)
 {
-	HY_LOG(ERR, "node '%s': %s[%u] is missing", node->name, table, index);
-	return -EINVAL;
+	return HY_REFUSE(-EINVAL, "node '%s': %s[%u] is missing", node->name, table, index);
 }
 
 static int
@@ -244,10 +204,9 @@ desc_edges(struct hy_reg_node *node, const struct hy_node_desc *desc)
 		rc = hy_reg_node_target_check(node, desc->edges[i]);
 		if (rc < 0)
 			return rc;
-		if (hy_reg_node_edge_find(node, desc->edges[i]) >= 0) {
-			HY_LOG(ERR, "node '%s': two edges to '%s'", node->name, desc->edges[i]);
-			return -EINVAL;
-		}
+		if (hy_reg_node_edge_find(node, desc->edges[i]) >= 0)
+			return HY_REFUSE(-EINVAL, "node '%s': two edges to '%s'", node->name,
+				desc->edges[i]);
 		rc = hy_reg_node_edge_append(node, desc->edges[i]);
 		if (rc < 0)
 			return rc;
@@ -256,77 +215,81 @@ desc_edges(struct hy_reg_node *node, const struct hy_node_desc *desc)
 }
 
 static int
-text_check(const struct hy_reg_node *node, const char *what, const char *name, const char *text)
-{
-	if (text == NULL || strlen(text) < HY_TEXT_SIZE)
-		return 0;
-	HY_LOG(ERR, "node '%s': text of %s '%s' has %d bytes or more", node->name, what, name,
-		HY_TEXT_SIZE);
-	return -EINVAL;
-}
-
-static int
 twice_refused(const struct hy_reg_node *node, const char *what, const char *name)
 {
-	HY_LOG(ERR, "node '%s': %s '%s' twice", node->name, what, name);
-	return -EINVAL;
+	return HY_REFUSE(-EINVAL, "node '%s': %s '%s' twice", node->name, what, name);
+}
+
+static bool
+core_drop_named(const char *name)
+{
+	for (unsigned int i = 0; i < HY_CORE_DROPS; i++)
+		if (strcmp(hy_core_drops[i].name, name) == 0)
+			return true;
+	return false;
 }
 
 static int
-desc_drops(struct hy_reg_node *node, const struct hy_node_desc *desc)
+entry_check(const struct hy_reg_node *node, const char *what, const struct hy_counter *entry,
+	const struct hy_counter *before, bool is_drop)
 {
-	unsigned int n = 0;
-	int rc;
+	if (!hy_name_valid(entry->name))
+		return hy_name_refused(what, entry->name);
+	if (entry->unit != NULL && !hy_name_valid(entry->unit))
+		return hy_name_refused("unit", entry->unit);
+	if (is_drop && core_drop_named(entry->name))
+		return HY_REFUSE(-EINVAL, "node '%s': drop reason '%s' is the core's own",
+			node->name, entry->name);
+	if (entry->text != NULL && strlen(entry->text) >= HY_TEXT_SIZE)
+		return HY_REFUSE(-EINVAL, "node '%s': text of %s '%s' has %d bytes or more",
+			node->name, what, entry->name, HY_TEXT_SIZE);
+	for (; before < entry; before++)
+		if (strcmp(before->name, entry->name) == 0)
+			return twice_refused(node, what, entry->name);
+	return 0;
+}
 
-	for (unsigned int i = 0; i < HY_DESC_DROPS; i++) {
-		if (desc->drops[i].name == NULL)
+/* Checks a descriptor's drop reasons or counters. Returns how many there are. */
+static int
+entries_check(const struct hy_reg_node *node, const struct hy_counter *entries, bool is_drop)
+{
+	int n = 0;
+
+	for (int i = 0; i < HY_DESC_COUNTERS; i++) {
+		int rc;
+
+		if (entries[i].name == NULL)
 			continue;
 		if (i != n)
-			return hole_refused(node, "drops", n);
-		if (!hy_name_valid(desc->drops[i].name))
-			return hy_name_refused("drop reason", desc->drops[i].name);
-		if (core_drop_named(desc->drops[i].name)) {
-			HY_LOG(ERR, "node '%s': drop reason '%s' is the core's own", node->name,
-				desc->drops[i].name);
-			return -EINVAL;
-		}
-		rc = text_check(node, "drop reason", desc->drops[i].name, desc->drops[i].text);
+			return hole_refused(node, is_drop ? "drops" : "counters", (unsigned int)n);
+		rc = entry_check(node, is_drop ? "drop reason" : "counter", &entries[i], entries,
+			is_drop);
 		if (rc < 0)
 			return rc;
-		for (unsigned int j = 0; j < i; j++)
-			if (strcmp(desc->drops[j].name, desc->drops[i].name) == 0)
-				return twice_refused(node, "drop reason", desc->drops[i].name);
 		n++;
 	}
-	return hy_reg_node_drops_copy(node, desc->drops, n);
+	return n;
 }
 
 static int
-desc_counters(struct hy_reg_node *node, const struct hy_node_desc *desc)
+desc_entries(struct hy_reg_node *node, const struct hy_node_desc *desc)
 {
-	unsigned int n = 0;
-	int rc;
+	struct hy_counter drops[HY_DESC_DROPS];
+	int n;
 
-	for (unsigned int i = 0; i < HY_DESC_COUNTERS; i++) {
-		const struct hy_counter *counter = &desc->counters[i];
-
-		if (counter->name == NULL)
-			continue;
-		if (i != n)
-			return hole_refused(node, "counters", n);
-		if (!hy_name_valid(counter->name))
-			return hy_name_refused("counter", counter->name);
-		if (counter->unit != NULL && !hy_name_valid(counter->unit))
-			return hy_name_refused("unit", counter->unit);
-		rc = text_check(node, "counter", counter->name, counter->text);
-		if (rc < 0)
-			return rc;
-		for (unsigned int j = 0; j < i; j++)
-			if (strcmp(desc->counters[j].name, counter->name) == 0)
-				return twice_refused(node, "counter", counter->name);
-		n++;
-	}
-	return hy_reg_node_counters_copy(node, desc->counters, n);
+	static_assert(HY_DESC_DROPS == HY_DESC_COUNTERS, "both are checked by one loop");
+	for (unsigned int i = 0; i < HY_DESC_DROPS; i++)
+		drops[i] = (struct hy_counter){ .name = desc->drops[i].name,
+			.severity = desc->drops[i].severity,
+			.text = desc->drops[i].text };
+	n = entries_check(node, drops, true);
+	if (n >= 0)
+		n = hy_reg_node_entries_copy(&node->drops, &node->nb_drops, drops, (unsigned int)n);
+	if (n == 0)
+		n = entries_check(node, desc->counters, false);
+	return n < 0 ? n
+		     : hy_reg_node_entries_copy(&node->counters, &node->nb_counters, desc->counters,
+			       (unsigned int)n);
 }
 
 static int
@@ -344,7 +307,14 @@ desc_lanes(struct hy_reg_node *node, const struct hy_node_desc *desc)
 				return twice_refused(node, "lane", desc->lanes[i]);
 		strcpy(node->lanes[node->nb_lanes++], desc->lanes[i]);
 	}
-	return 0;
+	memcpy(node->wide, desc->wide, sizeof(node->wide));
+	for (unsigned int i = 0; i < HY_WIDE_MAX; i++) {
+		if (desc->wide[i].name[0] == '\0' && desc->wide[i].bytes == 0)
+			continue;
+		if (i != node->nb_wide++)
+			return hole_refused(node, "wide", node->nb_wide - 1);
+	}
+	return hy_wide_check("node", node->name, desc->lanes, desc->wide, node->nb_wide);
 }
 
 int
@@ -356,21 +326,16 @@ hy_reg_node_fill(struct hy_reg_node *node, const struct hy_node_desc *desc)
 	node->flags = desc->flags;
 	node->trace = desc->trace;
 	node->replicates = RTE_MAX(desc->replicates, 1);
-	if (desc->flags != 0 && (desc->flags & ~HY_NODE_WAKES) != HY_NODE_SOURCE) {
-		HY_LOG(ERR, "node '%s': unknown flags 0x%x", node->name, desc->flags);
-		return -EINVAL;
-	}
-	if ((desc->flags & HY_NODE_SOURCE) != 0 && node->replicates > 1) {
-		HY_LOG(ERR, "node '%s': a source has nothing to replicate", node->name);
-		return -EINVAL;
-	}
+	if (desc->flags != 0 && (desc->flags & ~HY_NODE_WAKES) != HY_NODE_SOURCE)
+		return HY_REFUSE(-EINVAL, "node '%s': unknown flags 0x%x", node->name, desc->flags);
+	if ((desc->flags & HY_NODE_SOURCE) != 0 && node->replicates > 1)
+		return HY_REFUSE(-EINVAL, "node '%s': a source has nothing to replicate",
+			node->name);
 	rc = hy_reg_node_impl_copy(node, &desc->impl);
 	if (rc == 0)
 		rc = desc_edges(node, desc);
 	if (rc == 0)
-		rc = desc_drops(node, desc);
-	if (rc == 0)
-		rc = desc_counters(node, desc);
+		rc = desc_entries(node, desc);
 	if (rc == 0)
 		rc = desc_lanes(node, desc);
 	return rc;

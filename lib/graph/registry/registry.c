@@ -10,15 +10,16 @@
 #include <hy_graph_worker.h>
 
 #include "lib/graph/internal/log.h"
+#include "lib/graph/internal/table.h"
 #include "lib/graph/plugin/plugin.h"
 #include "registry.h"
 
 int hy_graph_logtype;
 
-const struct hy_drop hy_core_drops[] = {
-	[HY_CORE_DROP_STREAM_FULL] = { "stream_full", HY_SEV_ERROR,
+const struct hy_counter hy_core_drops[] = {
+	[HY_CORE_DROP_STREAM_FULL] = { "stream_full", "", HY_SEV_ERROR,
 		"More objects were sent to a node than its parents declared" },
-	[HY_CORE_DROP_NODE_REMOVED] = { "node_removed", HY_SEV_INFO,
+	[HY_CORE_DROP_NODE_REMOVED] = { "node_removed", "", HY_SEV_INFO,
 		"Waited on a node that a live change of the graph took away" },
 };
 
@@ -28,30 +29,51 @@ static struct {
 	struct hy_reg_node **by_id;
 	hy_node_id nb_ids; /* ids given so far; entries of removed nodes are NULL */
 	char failed[HY_NAME_SIZE];
-} registry;
+} registry = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
 
-/* Constructors of node files use the registry and the log: both must be there before them. */
+/* How often the calling thread holds the lock. */
+static _Thread_local unsigned int held;
+
+/* Constructors of node files use the log: it must be there before them. */
 RTE_INIT_PRIO(registry_init, LOG)
 {
-	pthread_mutexattr_t attr;
-
 	hy_graph_logtype = rte_log_register_type_and_pick_level("halyard.graph", RTE_LOG_NOTICE);
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(&registry.lock, &attr);
-	pthread_mutexattr_destroy(&attr);
 }
 
 void
 hy_registry_lock(void)
 {
 	pthread_mutex_lock(&registry.lock);
+	held++;
 }
 
 void
 hy_registry_unlock(void)
 {
+	held--;
 	pthread_mutex_unlock(&registry.lock);
+}
+
+_Thread_local const struct hy_graph *hy_graph_inside;
+
+int
+hy_graph_inside_check(const char *what)
+{
+	if (hy_graph_inside == NULL)
+		return 0;
+	return HY_REFUSE(-EDEADLK, "%s refused: called by code of graph '%s' on its worker", what,
+		hy_graph_name(hy_graph_inside));
+}
+
+int
+hy_graph_wait_check(const char *what)
+{
+	if (held == 0)
+		return hy_graph_inside_check(what);
+	return HY_REFUSE(-EDEADLK,
+		"%s refused: called with the registry's lock held, such as by a node's init() or "
+		"fini()",
+		what);
 }
 
 static int
@@ -73,9 +95,9 @@ hy_name_valid(const char *name)
 int
 hy_name_refused(const char *what, const char *name)
 {
-	HY_LOG(ERR, "%s '%.80s': a name is 1 to %d of A-Z a-z 0-9 _ . -", what,
-		name == NULL ? "(null)" : name, HY_NAME_SIZE - 1);
-	return -EINVAL;
+	/* In a descriptor, an array that need not have an end. */
+	return HY_REFUSE(-EINVAL, "%s '%.*s': a name is 1 to %d of A-Z a-z 0-9 _ . -", what,
+		HY_NAME_SIZE, name == NULL ? "(null)" : name, HY_NAME_SIZE - 1);
 }
 
 struct hy_reg_node *
@@ -101,10 +123,10 @@ hy_registry_target(struct hy_reg_edge *edge)
 {
 	struct hy_reg_node *node = hy_registry_get(edge->last);
 
-	if (node == NULL || strcmp(node->name, edge->target) != 0)
+	if (node == NULL) {
 		node = hy_registry_find(edge->target);
-	if (node != NULL)
-		edge->last = node->id;
+		edge->last = node == NULL ? HY_NO_NODE : node->id;
+	}
 	return node;
 }
 
@@ -151,7 +173,7 @@ hy_registration_check(const char *what, int rc)
 {
 	if (rc == 0 || hy_plugin_load_fails(what, rc))
 		return;
-	/* Not to the log: whatever that is set to, this must be seen. */
+	/* Not to the log: this must be seen at any log level. */
 	fprintf(stderr,
 		"halyard: registration of '%s' failed at load: %s; no graph will be created\n",
 		what == NULL ? "(null)" : what, strerror(-rc));
@@ -166,19 +188,13 @@ hy_registry_insert(struct hy_reg_node *node, hy_node_id *id)
 {
 	struct hy_reg_node **by_id;
 
-	if (hy_registry_find(node->name) != NULL) {
-		HY_LOG(ERR, "node '%s': the name is taken", node->name);
-		return -EEXIST;
-	}
-	/* Room for ids doubles at every power of two. */
-	if ((registry.nb_ids & (registry.nb_ids - 1)) == 0) {
-		const size_t room = registry.nb_ids == 0 ? 1 : 2 * (size_t)registry.nb_ids;
-
-		by_id = realloc(registry.by_id, room * sizeof(*by_id));
-		if (by_id == NULL)
-			return -ENOMEM;
-		registry.by_id = by_id;
-	}
+	if (hy_registry_find(node->name) != NULL)
+		return HY_REFUSE(-EEXIST, "node '%s': the name is taken", node->name);
+	/* By ids, not by nodes: an id is never used again. */
+	by_id = hy_table_room(registry.by_id, registry.nb_ids, sizeof(*by_id));
+	if (by_id == NULL)
+		return -ENOMEM;
+	registry.by_id = by_id;
 	if (tsearch(node, &registry.by_name, by_name) == NULL)
 		return -ENOMEM;
 	node->id = registry.nb_ids;

@@ -3,46 +3,51 @@
  * The registry as the control plane sees it: every node of the process by name and by id. One
  * mutex covers it and the list of graphs. It is recursive, since a node's init() may look up.
  */
-#ifndef HY_GRAPH_REGISTRY_H
-#define HY_GRAPH_REGISTRY_H
+#pragma once
 
-#include "lib/graph/internal/owner.h"
+#include "lib/graph/internal/guard.h"
 
-/* Targets are names, since they may come and go; the id says which node it was last. */
+#define HY_NO_NODE UINT32_MAX /* never an id */
+
+/* Targets are names, since they may come and go. An id is never used again, and names do not change:
+ * while the node that it was last is registered, it is the target. */
 struct hy_reg_edge {
 	char target[HY_NAME_SIZE];
 	hy_node_id last;
 };
 
 struct hy_reg_node {
+	/* First, in one cache line: the members that compiling a graph reads of every node. */
+	uint32_t flags;
+	uint16_t replicates;
+	unsigned int mark; /* scratch for the topology that is being compiled */
+	unsigned int refs; /* images of graphs that have it */
+	unsigned int nb_edges;
+	unsigned int nb_drops;
+	unsigned int nb_lanes;
+	struct hy_reg_edge *edges; /* room for nb_edges, up to the next power of two */
 	hy_node_id id;
 	const struct hy_reg_owner *owner; /* or NULL: anybody may change it */
-	unsigned int refs;                /* images of graphs that have it */
 	char name[HY_NAME_SIZE];
 	char variant[HY_NAME_SIZE]; /* "" for none */
 	struct hy_node_impl impl;   /* impl.variant is not used: the name is above */
-	uint32_t flags;
-	uint16_t replicates;
-	unsigned int nb_edges;
-	struct hy_reg_edge *edges; /* room for nb_edges, up to the next power of two */
-	uint16_t *sorted;          /* indexes of edges in order of their targets' names */
-	unsigned int nb_drops;
-	struct hy_drop *drops;
+	uint16_t *sorted;           /* indexes of edges in order of their targets' names */
+	struct hy_counter *drops;   /* drop reasons, whose unit is ""; no string is NULL */
 	unsigned int nb_counters;
-	struct hy_counter *counters; /* no string of theirs is NULL */
-	unsigned int nb_lanes;
+	struct hy_counter *counters; /* likewise */
 	char lanes[HY_LANES_MAX][HY_NAME_SIZE];
+	unsigned int nb_wide;
+	struct hy_wide_lane wide[HY_WIDE_MAX];
 	struct hy_node_trace trace; /* never changes, like name, drops and lanes */
 	void *config;
 	unsigned int revision; /* counts changes of impl and config */
-	unsigned int mark;     /* scratch for the topology that is being compiled */
 };
 
-/* All of this wants hy_registry_lock() held. */
+/* The functions below require hy_registry_lock(). */
 
 struct hy_reg_node *hy_registry_find(const char *name);
 struct hy_reg_node *hy_registry_get(hy_node_id id);
-/* The node that an edge leads to, or NULL. Mostly without a search: names seldom change hands. */
+/* The target of an edge, or NULL. Mostly without a search. */
 struct hy_reg_node *hy_registry_target(struct hy_reg_edge *edge);
 
 /* The first node with an id of at least id, or NULL: walks the registry in order of registration.
@@ -53,7 +58,7 @@ struct hy_reg_node *hy_registry_next(hy_node_id id);
 const char *hy_registry_failed(void);
 
 /* Drop reasons that every node has, by enum hy_core_drop; HY_CORE_DROPS of them. */
-extern const struct hy_drop hy_core_drops[];
+extern const struct hy_counter hy_core_drops[];
 
 /* Puts a complete node under its name and a new id. Returns 0, -EEXIST (logged) or -ENOMEM. */
 int hy_registry_insert(struct hy_reg_node *node, hy_node_id *id);
@@ -66,7 +71,5 @@ void hy_registry_remove(struct hy_reg_node *node);
  */
 int hy_registry_held(const struct hy_reg_node *node, char *why);
 
-/* Says what is wrong with a name of something; returns -EINVAL. */
+/* Logs what is wrong with a name of something; returns -EINVAL. */
 int hy_name_refused(const char *what, const char *name);
-
-#endif

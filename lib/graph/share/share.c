@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process that shares its graphs: the folder, and when what is written there. */
+/* The process that shares its graphs: the folder, and when descriptions are written there. */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -38,13 +37,12 @@ failed(const char *what)
 {
 	const int rc = -errno;
 
-	HY_LOG(ERR, "share: %s: %s: %s", share.path, what, strerror(errno));
-	return rc;
+	return HY_REFUSE(rc, "share: %s: %s: %s", share.path, what, strerror(errno));
 }
 
 /*
- * The lock says that somebody shares here, and is gone as soon as its process is. Only those take it
- * who share: a reader asks whether it is taken.
+ * The lock marks a folder in which a process shares, and disappears with that process. Only sharers
+ * take it; readers test whether it is taken.
  */
 static int
 lock_take(void)
@@ -63,9 +61,9 @@ lock_take(void)
 		return 0;
 	if (errno != EAGAIN && errno != EACCES)
 		return failed(HY_SHARE_LOCK);
-	HY_LOG(ERR, "share: %s: another program shares its graphs there; each needs its own folder",
+	return HY_REFUSE(-EBUSY,
+		"share: %s: another program shares its graphs there; each needs its own folder",
 		share.path);
-	return -EBUSY;
 }
 
 static int
@@ -104,7 +102,7 @@ hy_share_forget(const struct hy_graph *graph)
 	unlinkat(share.folder, path, 0);
 }
 
-/* Writes a description, and has it take the place of the one before. */
+/* Writes a description, and replaces the previous one by it. */
 static int
 describe(const struct hy_graph *graph, const char *path)
 {
@@ -157,14 +155,10 @@ start_locked(const char *folder)
 {
 	int rc;
 
-	if (share.on) {
-		HY_LOG(ERR, "share: graphs are shared already, in %s", share.path);
-		return -EALREADY;
-	}
-	if (rte_eal_process_type() == RTE_PROC_SECONDARY) {
-		HY_LOG(ERR, "share: a secondary process has no graphs to share");
-		return -EPERM;
-	}
+	if (share.on)
+		return HY_REFUSE(-EALREADY, "share: graphs are shared already, in %s", share.path);
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
+		return HY_REFUSE(-EPERM, "share: a secondary process has no graphs to share");
 	share.lock = -1;
 	rc = hy_share_path(folder, share.path);
 	if (rc == 0)

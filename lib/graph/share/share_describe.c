@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the description of a graph: numbers of 64 bits, texts with a NUL behind. */
+/* Writes the description of a graph: numbers of 64 bits, NUL-terminated texts. */
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/graph/observe/trace.h"
-#include "lib/graph/stats/stats.h"
 #include "share_layout.h"
 
 static void
@@ -60,7 +59,7 @@ put_entries(FILE *out, const struct hy_edge_stats *entries, unsigned int n)
 	}
 }
 
-/* What images that are gone have counted: NULL if there was none. */
+/* The counters of earlier images; NULL if there was none. */
 static void
 put_history(FILE *out, const struct hy_stats *history)
 {
@@ -89,6 +88,16 @@ put_history(FILE *out, const struct hy_stats *history)
 }
 
 static void
+put_wide(FILE *out, const struct hy_wide_lane *wide, unsigned int n)
+{
+	put(out, n);
+	for (unsigned int l = 0; l < n; l++) {
+		put_text(out, wide[l].name);
+		put(out, wide[l].bytes);
+	}
+}
+
+static void
 put_node(FILE *out, const struct hy_image *image, unsigned int rank)
 {
 	const struct hy_image_node *cold = &image->nodes[rank];
@@ -103,6 +112,7 @@ put_node(FILE *out, const struct hy_image *image, unsigned int rank)
 	put(out, reg->nb_lanes);
 	for (unsigned int l = 0; l < reg->nb_lanes; l++)
 		put_text(out, reg->lanes[l]);
+	put_wide(out, reg->wide, reg->nb_wide);
 	put(out, reg->nb_drops);
 	for (unsigned int d = 0; d < reg->nb_drops; d++) {
 		put_text(out, reg->drops[d].name);
@@ -146,6 +156,10 @@ put_image(FILE *out, struct hy_image *image)
 	put(out, plan->max_sweeps);
 	for (unsigned int l = 0; l < HY_LANES_MAX; l++)
 		put_text(out, image->lanes[l]);
+	if (image->wide != NULL)
+		put_wide(out, image->wide->lanes, image->wide->nb_lanes);
+	else
+		put(out, 0);
 	put(out, plan->stream_cap);
 	put(out, plan->cyclic);
 	put(out, plan->throttled);

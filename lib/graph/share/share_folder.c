@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The folder that graphs are shared in: where it is by default, and whose it is. Another user who can
- * change a name on the way to it, or in it, could lead a program to files that are not its own.
+ * The folder that graphs are shared in: where it is by default, and whose it is. Another user who
+ * can change a name on the way to it, or in it, could lead a program to files that are not its own.
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "lib/graph/internal/log.h"
 #include "share.h"
 
-/* The folder that systemd, or whoever logs the user in, made for the user's sockets and the like. */
+/* The user's runtime folder, created by systemd or another login manager. */
 static int
 base_folder(char base[PATH_MAX])
 {
@@ -27,7 +27,7 @@ base_folder(char base[PATH_MAX])
 		named = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
 	if (named != NULL)
 		return snprintf(base, PATH_MAX, "%s", named) < PATH_MAX ? 0 : -EINVAL;
-	/* EAL takes /tmp then, where anybody may have made the folder first. */
+	/* EAL then uses /tmp, where any user may have created the folder first. */
 	snprintf(base, PATH_MAX, "/run/user/%u", (unsigned int)getuid());
 	return lstat(base, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == getuid() ? 0 : -ENOENT;
 }
@@ -43,21 +43,18 @@ hy_share_folder(const char *prefix, char *path, size_t size)
 		prefix = prefix == NULL ? "rte" : prefix + 1;
 	}
 	rc = base_folder(base);
-	if (rc == -ENOENT) {
-		HY_LOG(ERR,
+	if (rc == -ENOENT)
+		return HY_REFUSE(rc,
 			"share: no folder that only user %u can make: %s is not there, and "
 			"XDG_RUNTIME_DIR is not set; set it, or name a folder",
 			(unsigned int)getuid(), base);
-		return rc;
-	}
 	n = rc < 0 ? -1 : snprintf(path, size, "%s/dpdk/%s/halyard", base, prefix);
 	if (n >= 0 && (size_t)n < size && prefix[0] != '\0' && strchr(prefix, '/') == NULL)
 		return 0;
-	HY_LOG(ERR,
+	return HY_REFUSE(-EINVAL,
 		"share: file prefix '%.64s': the path of its folder would be too long, or the "
 		"prefix is empty or contains '/'",
 		prefix);
-	return -EINVAL;
 }
 
 int
@@ -71,9 +68,9 @@ hy_share_path(const char *folder, char path[PATH_MAX])
 		memcpy(path, folder, n + 1);
 		return 0;
 	}
-	HY_LOG(ERR, "share: the path of the folder has %zu bytes; 1 to %d are accepted", n,
+	return HY_REFUSE(-EINVAL,
+		"share: the path of the folder has %zu bytes; 1 to %d are accepted", n,
 		PATH_MAX - 1);
-	return -EINVAL;
 }
 
 static int
@@ -81,19 +78,17 @@ failed(const char *path)
 {
 	const int rc = -errno;
 
-	HY_LOG(ERR, "share: %s: %s", path, strerror(errno));
-	return rc;
+	return HY_REFUSE(rc, "share: %s: %s", path, strerror(errno));
 }
 
 static int
 distrusted(const char *path, const char *why, uid_t owner)
 {
-	HY_LOG(ERR, "share: %s: %s (owner: user %u); not used by user %u", path, why,
+	return HY_REFUSE(-EPERM, "share: %s: %s (owner: user %u); not used by user %u", path, why,
 		(unsigned int)owner, (unsigned int)geteuid());
-	return -EPERM;
 }
 
-/* Whether only root and the user decide what a folder on the way leads to. */
+/* Whether only root and the user control the entries of a folder on the way. */
 static int
 way_check(int folder, const char *path)
 {
@@ -103,7 +98,7 @@ way_check(int folder, const char *path)
 		return failed(path);
 	if (st.st_uid != 0 && st.st_uid != geteuid())
 		return distrusted(path, "a folder of another user's", st.st_uid);
-	/* In a sticky one nobody can rename what is another's. */
+	/* In a sticky folder nobody can rename another user's entries. */
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (st.st_mode & S_ISVTX) == 0)
 		return distrusted(path, "other users can write in this folder", st.st_uid);
 	return 0;
@@ -134,7 +129,7 @@ step(int from, const char *name, const char *path)
 	return rc;
 }
 
-/* Whether only its owner can change what is in the folder, and the owner is who it must be. */
+/* Whether the right user owns the folder, and only the owner can change its entries. */
 static int
 own_check(int folder, const char *path, bool others, uid_t *owner)
 {
@@ -150,7 +145,7 @@ own_check(int folder, const char *path, bool others, uid_t *owner)
 	return 0;
 }
 
-/* Opens the folder itself, which is never behind a link. */
+/* Opens the folder itself, which must not be a link. */
 static int
 end(int from, const char *name, const char *path, bool others, uid_t *owner)
 {
@@ -170,7 +165,7 @@ end(int from, const char *name, const char *path, bool others, uid_t *owner)
 	return rc;
 }
 
-/* Cuts the last name off a path, which becomes that of the folder above. */
+/* Removes the last name of a path, which becomes that of the parent folder. */
 static const char *
 last_name(char *path)
 {
@@ -285,7 +280,7 @@ hy_share_readdir(DIR *folder)
 	return d == NULL ? NULL : d->d_name;
 }
 
-/* Whether a file is a description that a process of the user has left. */
+/* Whether a file is a description of an earlier process of the user. */
 static bool
 is_left(int folder, const char *name)
 {
@@ -313,11 +308,10 @@ hy_share_folder_clear(int folder, const char *path)
 		return failed(path);
 	while (rc == 0 && (name = hy_share_readdir(dir)) != NULL) {
 		if (!is_left(folder, name)) {
-			HY_LOG(ERR,
+			rc = HY_REFUSE(-EEXIST,
 				"share: %s/%s: no description that Halyard left; move it, or name "
 				"another folder",
 				path, name);
-			rc = -EEXIST;
 		} else if (unlinkat(folder, name, 0) < 0) {
 			rc = failed(path);
 		}

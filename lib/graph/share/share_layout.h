@@ -3,8 +3,7 @@
  * What a description begins with. A reader whose own differ is of another version: it would look for
  * counters in the wrong places.
  */
-#ifndef HY_GRAPH_SHARE_LAYOUT_H
-#define HY_GRAPH_SHARE_LAYOUT_H
+#pragma once
 
 #include <hy_plugin.h>
 
@@ -26,6 +25,7 @@ static const uint64_t hy_share_layout[] = {
 	sizeof(struct hy_edge),
 	HY_CORE_DROPS,
 	HY_DESC_DROPS,
+	HY_WIDE_MAX,
 	HY_BURST_BUCKETS,
 	sizeof(struct hy_trace),
 	offsetof(struct hy_trace, serial),
@@ -33,5 +33,3 @@ static const uint64_t hy_share_layout[] = {
 	offsetof(struct hy_trace, tail),
 	sizeof(struct hy_trace_record),
 };
-
-#endif

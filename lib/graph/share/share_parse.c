@@ -13,7 +13,7 @@
 #include "lib/graph/stats/stats.h"
 #include "share_layout.h"
 
-/* What is not read yet. Once it is bad, all that comes out of it is 0 or "". */
+/* The unread part. After an error, all further values are 0 or "". */
 struct cursor {
 	const char *at;
 	size_t left;
@@ -49,7 +49,7 @@ get_to(struct cursor *c, uint64_t most)
 	return 0;
 }
 
-/* A text of fewer than so many bytes; lives as long as what is read. */
+/* Reads a text shorter than that; it lives as long as the input. */
 static const char *
 get_text(struct cursor *c, size_t size)
 {
@@ -66,7 +66,7 @@ get_text(struct cursor *c, size_t size)
 	return text;
 }
 
-/* A name, or "" where there may be none. */
+/* Reads a name, or "" if that is allowed. */
 static const char *
 get_name(struct cursor *c, bool required)
 {
@@ -86,7 +86,7 @@ or_null(const char *text)
 static void *
 table_new(struct cursor *c, size_t n, size_t size, int *rc)
 {
-	/* What there are so many of takes a byte each at least. */
+	/* Each element takes at least a byte. */
 	void *table = n > c->left ? NULL : calloc(RTE_MAX(n, 1u), size);
 
 	if (table == NULL && n <= c->left)
@@ -203,7 +203,7 @@ never_run(struct hy_graph *graph __rte_unused, struct hy_node *node __rte_unused
 	return 0;
 }
 
-/* Stands for a node's own: what its records hold is not what the graph's operations take. */
+/* Stands for a node's own snapshot: its records are not the graph's operations' to format. */
 static size_t
 never_taken(const struct hy_node *node __rte_unused, const void *obj __rte_unused,
 	const uint32_t *lanes __rte_unused, void *data __rte_unused, size_t size __rte_unused)
@@ -227,6 +227,19 @@ lanes_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_no
 	}
 }
 
+/* Reads the count; the core's limits are checked elsewhere. */
+static unsigned int
+wide_parse(struct cursor *c, struct hy_wide_lane wide[HY_WIDE_MAX])
+{
+	const unsigned int n = (unsigned int)get_to(c, HY_WIDE_MAX);
+
+	for (unsigned int l = 0; l < n; l++) {
+		strcpy(wide[l].name, get_name(c, true));
+		wide[l].bytes = (uint16_t)get_to(c, HY_WIDE_BYTES);
+	}
+	return n;
+}
+
 static void
 desc_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_node_desc *desc)
 {
@@ -239,6 +252,9 @@ desc_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_nod
 	desc->trace.snapshot = get_to(c, 1) != 0 ? never_taken : NULL;
 	desc->replicates = (uint16_t)get_to(c, UINT16_MAX);
 	lanes_parse(c, params, desc);
+	n = wide_parse(c, desc->wide);
+	for (unsigned int l = 0; l < n; l++)
+		c->bad |= hy_wide_declared("", params, desc->name, &desc->wide[l]) < 0;
 	n = (unsigned int)get_to(c, HY_DESC_DROPS);
 	for (unsigned int d = 0; d < n; d++) {
 		desc->drops[d].name = get_name(c, true);
@@ -290,7 +306,7 @@ node_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_top
 	topo->first_edge[rank] = topo->nb_edges;
 	for (unsigned int e = 0; e < n; e++)
 		targets[topo->nb_edges++] = (unsigned int)get_to(c, UINT16_MAX);
-	reg->nb_edges = n; /* whose targets are in the topology: nobody asks for their names here */
+	reg->nb_edges = n; /* their targets are in the topology; names are not needed here */
 	return 0;
 }
 
@@ -320,18 +336,6 @@ names_check(const struct hy_topology *topo)
 	return rc;
 }
 
-/* Whether it keeps the rules that a compiled topology keeps. Returns 0, -EPROTO or -ENOMEM. */
-static int
-topology_check(const struct hy_topology *topo)
-{
-	struct hy_twins twins;
-	int rc = names_check(topo);
-
-	if (rc == 0)
-		rc = hy_edges_distinct(topo->nb_nodes, topo->first_edge, topo->targets, &twins);
-	return rc == -EEXIST ? -EPROTO : rc;
-}
-
 /* Sources first, edges to nodes that exist. */
 static bool
 topology_valid(const struct hy_topology *topo)
@@ -350,6 +354,7 @@ static int
 topology_parse(struct cursor *c, const struct hy_graph_params *params, struct hy_topology *topo,
 	struct hy_share_description *d)
 {
+	struct hy_twins twins;
 	unsigned int n;
 	int rc = 0;
 
@@ -368,7 +373,11 @@ topology_parse(struct cursor *c, const struct hy_graph_params *params, struct hy
 	if (rc < 0)
 		return rc;
 	topo->first_edge[n] = topo->nb_edges;
-	return topology_check(topo);
+	/* It keeps the rules that a compiled topology keeps. */
+	rc = names_check(topo);
+	if (rc == 0)
+		rc = hy_edges_distinct(n, topo->first_edge, topo->targets, &twins);
+	return rc == -EEXIST ? -EPROTO : rc;
 }
 
 static int
@@ -376,7 +385,8 @@ image_parse(struct cursor *c, struct hy_share_description *d)
 {
 	struct hy_share_image *shared = &d->images[d->nb_images++];
 	struct hy_topology topo = { 0 };
-	struct hy_graph_params params = { 0 };
+	struct hy_wide_lane wide[HY_WIDE_MAX] = { 0 };
+	struct hy_graph_params params = { .wide = wide };
 	int rc;
 
 	shared->serial = get(c);
@@ -386,6 +396,9 @@ image_parse(struct cursor *c, struct hy_share_description *d)
 	params.max_sweeps = (uint16_t)get_to(c, UINT16_MAX);
 	for (unsigned int l = 0; l < HY_LANES_MAX; l++)
 		params.lanes[l] = or_null(get_name(c, false));
+	params.nb_wide = wide_parse(c, wide);
+	if (c->bad || hy_wide_check("graph", "", params.lanes, wide, params.nb_wide) < 0)
+		return -EPROTO;
 	rc = topology_parse(c, &params, &topo, d);
 	if (rc == 0)
 		rc = hy_image_outline(&params, &topo, 0, &shared->image);
@@ -426,7 +439,7 @@ copy_new(struct cursor *c, const char *name, const struct hy_object_ops *ops,
 	return history_parse(c, &control->history);
 }
 
-/* Records behind the trace, a power of two. */
+/* Records after the trace, a power of two. */
 static bool
 trace_valid(const struct hy_share_description *d)
 {

@@ -10,11 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <rte_errno.h>
-
 #include "share.h"
 
-/* Appends a page, to the last extent if it goes on there. */
+/* Appends a page, to the last extent if it is adjacent. */
 static int
 page_add(struct hy_share_place *place, const struct rte_memseg *page)
 {
@@ -83,7 +81,7 @@ hy_share_place_free(struct hy_share_place *place)
 	place->nb_extents = 0;
 }
 
-/* Opens a file that the process has open. What it is, is known before it is opened for reading. */
+/* Opens a file that the process has open. Its type is checked before it is opened for reading. */
 static int
 extent_open(pid_t pid, uid_t owner, const struct hy_share_extent *extent)
 {
@@ -101,7 +99,7 @@ extent_open(pid_t pid, uid_t owner, const struct hy_share_extent *extent)
 		rc = -EAGAIN;
 	} else {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		rc = open(path, O_RDONLY | O_CLOEXEC);
+		rc = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* it may have a lease */
 		if (rc < 0)
 			rc = -errno;
 	}

@@ -15,11 +15,15 @@
 #include "lib/graph/stats/stats.h"
 #include "share.h"
 
-/* Looks at a graph that changes, a millisecond apart: a change takes less. */
+#define DESCRIPTION_MAX (64 << 20) /* bytes; 10,000 nodes have less */
+
+/*
+ * Attempts to read a changing graph, a millisecond apart: a change takes less. Fewer for large
+ * descriptions, which take long to parse.
+ */
 #define LOOKS 200
 #define LOOK_US 1000
-
-#define DESCRIPTION_MAX (64 << 20) /* bytes; 10,000 nodes have less */
+#define LOOKS_BYTES DESCRIPTION_MAX
 
 struct hy_share {
 	int folder;
@@ -28,7 +32,7 @@ struct hy_share {
 	const struct hy_object_ops *ops;
 };
 
-/* Whether somebody shares here: asks after the lock, and does not take it. */
+/* Whether a process shares here: tests the lock without taking it. */
 static bool
 is_alive(const struct hy_share *share)
 {
@@ -40,11 +44,10 @@ is_alive(const struct hy_share *share)
 static int
 nobody(const char *what)
 {
-	HY_LOG(ERR, "share: %s: no program shares its graphs there", what);
-	return -ESRCH;
+	return HY_REFUSE(-ESRCH, "share: %s: no program shares its graphs there", what);
 }
 
-/* Opens the folder and its lock. -ENOENT if nobody ever shared there. */
+/* Opens the folder and its lock. -ENOENT: no process ever shared there. */
 static int
 folder_open(struct hy_share *share, const char *path)
 {
@@ -69,10 +72,8 @@ hy_share_attach(const char *folder, const struct hy_object_ops *ops, struct hy_s
 	if (rc < 0)
 		return rc;
 	share = calloc(1, sizeof(*share));
-	if (share == NULL) {
-		HY_LOG(ERR, "share: not enough memory");
-		return -ENOMEM;
-	}
+	if (share == NULL)
+		return HY_REFUSE(-ENOMEM, "share: not enough memory");
 	share->ops = ops;
 	share->folder = share->lock = -1;
 	rc = folder_open(share, path);
@@ -120,10 +121,8 @@ hy_share_next(const struct hy_share *share, const char *after, char name[HY_NAME
 	rc = -errno;
 	if (folder != NULL)
 		closedir(folder);
-	if (rc < 0) {
-		HY_LOG(ERR, "share: its folder cannot be read: %s", strerror(-rc));
-		return rc;
-	}
+	if (rc < 0)
+		return HY_REFUSE(rc, "share: its folder cannot be read: %s", strerror(-rc));
 	if (!is_alive(share))
 		return nobody("the program has ended");
 	strcpy(name, next);
@@ -174,21 +173,30 @@ file_read(const struct hy_share *share, const char *name, char **bytes, size_t *
 	return rc;
 }
 
+/* What was looked at so far. */
+struct looks {
+	unsigned int n;
+	size_t bytes; /* of descriptions */
+};
+
 static int
-description_read(const struct hy_share *share, const char *name, struct hy_share_description *d)
+description_read(const struct hy_share *share, const char *name, struct hy_share_description *d,
+	struct looks *looks)
 {
 	char *bytes = NULL;
 	size_t size = 0;
 	int rc = hy_name_valid(name) ? file_read(share, name, &bytes, &size) : -ENOENT;
 
+	looks->n++;
 	if (rc < 0)
 		return rc;
+	looks->bytes += size;
 	rc = hy_share_parse(name, bytes, size, share->ops, d);
 	free(bytes);
 	return rc;
 }
 
-/* What the same thing is called in an image that is laid out alike. */
+/* The same address in an image with the same layout. */
 static const void *
 beside(const struct hy_image *image, const struct hy_image *from, const void *part)
 {
@@ -217,7 +225,7 @@ node_copy(struct hy_image *image, const struct hy_image *from, unsigned int rank
 	}
 }
 
-/* Takes over what an image has counted. */
+/* Copies the counters of an image. */
 static void
 image_copy(struct hy_image *image, const struct hy_image *from)
 {
@@ -242,7 +250,7 @@ image_read(const struct hy_share *share, const struct hy_share_description *d, u
 	if (memory != NULL)
 		rc = hy_share_read(d->pid, share->owner, &shared->place, 0, block,
 			shared->place.size);
-	/* No other image ever has that serial: if it is there yet, it was there all the time. */
+	/* Serials are unique: if it is still there, it was there all the time. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (rc == 0)
 		rc = hy_share_read(d->pid, share->owner, &shared->place,
@@ -255,7 +263,7 @@ image_read(const struct hy_share *share, const struct hy_share_description *d, u
 	return rc;
 }
 
-/* What the worker says: its walks, and which of the images it walks. */
+/* Reads the worker's state: its walks, and which of the images it walks. */
 static int
 graph_read(const struct hy_share *share, const struct hy_share_description *d, unsigned int *walked)
 {
@@ -268,7 +276,7 @@ graph_read(const struct hy_share *share, const struct hy_share_description *d, u
 			offsetof(struct hy_graph, image), &image, sizeof(image));
 	if (rc < 0)
 		return rc;
-	/* First: what it has left by now, it counts in no more. */
+	/* First: it no longer counts in images that it has left by now. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	*walked = 0;
 	for (unsigned int i = 1; i < d->nb_images; i++)
@@ -277,7 +285,7 @@ graph_read(const struct hy_share *share, const struct hy_share_description *d, u
 	return 0;
 }
 
-/* Makes the copy of what was described. Images that were left are history to it. */
+/* Makes a copy from a description. Images that were left become its history. */
 static int
 copy_fill(const struct hy_share *share, struct hy_share_description *d)
 {
@@ -286,7 +294,7 @@ copy_fill(const struct hy_share *share, struct hy_share_description *d)
 	unsigned int walked = 0;
 	int rc = graph_read(share, d, &walked);
 
-	/* All images: one that was freed meanwhile says that the worker walks another by now. */
+	/* All images: if one was freed meanwhile, the worker now walks another. */
 	for (unsigned int i = 0; i < d->nb_images && rc == 0; i++)
 		rc = image_read(share, d, i);
 	for (unsigned int i = 0; i < walked && rc == 0; i++)
@@ -304,9 +312,10 @@ copy_fill(const struct hy_share *share, struct hy_share_description *d)
 
 /* One look at a graph. */
 static int
-graph_look(const struct hy_share *share, const char *name, struct hy_share_description *d)
+graph_look(const struct hy_share *share, const char *name, struct hy_share_description *d,
+	struct looks *looks)
 {
-	int rc = description_read(share, name, d);
+	int rc = description_read(share, name, d, looks);
 
 	if (rc < 0)
 		return rc;
@@ -318,7 +327,7 @@ graph_look(const struct hy_share *share, const char *name, struct hy_share_descr
 
 /* Says why a graph cannot be read, after the last look. */
 static int
-refuse(const struct hy_share *share, const char *name, int rc)
+refuse(const struct hy_share *share, const char *name, int rc, unsigned int looks)
 {
 	if (rc == -ENOMEM)
 		HY_LOG(ERR, "graph '%s': not enough memory for a copy, or too many open files",
@@ -328,8 +337,8 @@ refuse(const struct hy_share *share, const char *name, int rc)
 	else if (!is_alive(share))
 		return nobody("the program has ended");
 	else if (rc == -EAGAIN)
-		HY_LOG(ERR, "graph '%s': it changed each of %d times that it was looked at", name,
-			LOOKS);
+		HY_LOG(ERR, "graph '%s': it changed each of %u times that it was looked at", name,
+			looks);
 	else if (rc == -EPROTO)
 		HY_LOG(ERR,
 			"graph '%s': its program is of another version of Halyard than this reader, "
@@ -338,11 +347,12 @@ refuse(const struct hy_share *share, const char *name, int rc)
 	return rc;
 }
 
-/* Whether to look again, after a while. What is no description may be just no more one. */
+/* Whether to retry after a pause. A bad description may have been replaced meanwhile. */
 static bool
-look_again(const struct hy_share *share, int rc, unsigned int looks)
+look_again(const struct hy_share *share, int rc, const struct looks *looks)
 {
-	if ((rc != -EAGAIN && rc != -EPROTO) || looks == LOOKS || !is_alive(share))
+	if ((rc != -EAGAIN && rc != -EPROTO) || looks->n == LOOKS || looks->bytes >= LOOKS_BYTES ||
+		!is_alive(share))
 		return false;
 	usleep(LOOK_US);
 	return true;
@@ -352,16 +362,16 @@ int
 hy_share_graph(const struct hy_share *share, const char *name, struct hy_graph **graph)
 {
 	struct hy_share_description *d = calloc(1, sizeof(*d));
-	unsigned int looks = 0;
+	struct looks looks = { 0 };
 	int rc = d == NULL ? -ENOMEM : 0;
 
 	if (rc == 0)
 		do
-			rc = graph_look(share, name, d);
-		while (look_again(share, rc, ++looks));
+			rc = graph_look(share, name, d, &looks);
+		while (look_again(share, rc, &looks));
 	if (rc < 0) {
 		free(d);
-		return refuse(share, name, rc);
+		return refuse(share, name, rc, looks.n);
 	}
 	*graph = d->copy; /* which has d, for hy_share_free() */
 	/* cppcheck-suppress memleak */
@@ -452,7 +462,7 @@ static int
 header_read(const struct hy_share *share, const struct hy_share_description *d,
 	struct hy_trace *trace)
 {
-	/* What the worker keeps to itself comes behind. */
+	/* The worker's private part follows. */
 	const int rc = hy_share_read(d->pid, share->owner, &d->trace, 0, trace,
 		offsetof(struct hy_trace, image));
 
@@ -460,7 +470,7 @@ header_read(const struct hy_share *share, const struct hy_share_description *d,
 	return rc == 0 && trace->serial != d->trace_serial ? -EAGAIN : rc;
 }
 
-/* What may have been written over since it was waiting to be read is not told. */
+/* Leaves out records that may have been overwritten meanwhile. */
 static int
 trace_copy(const struct hy_share *share, const struct hy_share_description *d,
 	struct hy_trace_state *state, struct hy_trace_record *records, unsigned int n)
@@ -490,10 +500,10 @@ trace_copy(const struct hy_share *share, const struct hy_share_description *d,
 
 static int
 trace_look(const struct hy_share *share, const char *name, struct hy_trace_state *state,
-	struct hy_trace_record *records, unsigned int n)
+	struct hy_trace_record *records, unsigned int n, struct looks *looks)
 {
 	struct hy_share_description d;
-	int rc = description_read(share, name, &d);
+	int rc = description_read(share, name, &d, looks);
 
 	if (rc < 0)
 		return rc;
@@ -506,12 +516,12 @@ int
 hy_share_trace(const struct hy_share *share, const char *name, struct hy_trace_state *state,
 	struct hy_trace_record *records, unsigned int n)
 {
-	unsigned int looks = 0;
+	struct looks looks = { 0 };
 	int rc;
 
 	n = RTE_MIN(n, (unsigned int)HY_TRACE_RECORDS_MAX);
 	do
-		rc = trace_look(share, name, state, records, n);
-	while (look_again(share, rc, ++looks));
-	return rc < 0 ? refuse(share, name, rc) : rc;
+		rc = trace_look(share, name, state, records, n, &looks);
+	while (look_again(share, rc, &looks));
+	return rc < 0 ? refuse(share, name, rc, looks.n) : rc;
 }

@@ -14,7 +14,7 @@
 #include "moment.h"
 #include "stats.h"
 
-#define SPINS 1000 /* before the control plane sleeps: a worker that is awake takes less */
+#define SPINS 1000 /* before the control plane sleeps: a busy worker answers earlier */
 #define SLEEP_US 50
 
 void
@@ -56,14 +56,14 @@ ask(struct hy_graph *graph, struct hy_moment *moment, unsigned int wait_us)
 			usleep(SLEEP_US);
 	}
 	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_MOMENT, __ATOMIC_RELAXED);
-	/* What the worker has begun, it ends soon. */
+	/* The worker has begun to copy, and ends soon. */
 	if (__atomic_exchange_n(&graph->moment, NULL, __ATOMIC_ACQUIRE) == NULL)
 		while (!is_taken(moment))
 			rte_pause();
 	return moment->taken;
 }
 
-/* Has what the copy is made of lead to its own parts; what it leads to elsewhere stays. */
+/* Makes pointers of the copy into the image point into the copy; other pointers stay. */
 static void
 rebase(struct hy_image *copy, const struct hy_image *of)
 {
@@ -84,7 +84,7 @@ moment_read(struct hy_graph *graph, unsigned int wait_us, struct hy_stats **stat
 	bool taken;
 	int rc;
 
-	do { /* again if the worker took up another image first; no more than two can wait for it */
+	do { /* again if the worker switched to another image first; at most two can wait */
 		free(memory);
 		image = hy_graph_image(graph);
 		if (graph->control->behind || hy_graph_resting(graph))

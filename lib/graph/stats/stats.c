@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of counters, by the names of nodes and of what they count. */
+/* Sums of counters, by the names of nodes and of their counters. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "lib/graph/update/control.h"
 #include "stats.h"
 
-/* What was measured on a part, for the whole. */
+/* Extrapolates a measurement of a part to the whole. */
 static uint64_t
 scale(uint64_t measured, uint64_t whole, uint64_t part)
 {
 	return part == 0 ? 0 : (uint64_t)((double)measured * (double)whole / (double)part);
 }
 
-/* The place of a name, looked for at the hint first; n if it is not there. */
+/* The index of a name, searched from the hint on; n if not found. */
 static unsigned int
 entry_find(const struct hy_edge_stats *entries, unsigned int n, unsigned int hint, const char *name)
 {
@@ -28,7 +28,7 @@ entry_find(const struct hy_edge_stats *entries, unsigned int n, unsigned int hin
 	return i;
 }
 
-/* The entry of a name, made if there is none; NULL without memory. */
+/* The entry of a name, created if missing; NULL without memory. */
 static struct hy_edge_stats *
 entry_get(struct hy_edge_stats **entries, unsigned int *n, unsigned int hint, const char *name)
 {
@@ -59,7 +59,7 @@ hy_stats_find(const struct hy_stats *stats, unsigned int hint, const char *name)
 	return NULL;
 }
 
-/* Makes an entry: a source behind the other sources, anything else at the end. */
+/* Creates an entry: a source after the other sources, any other node at the end. */
 static struct hy_node_stats *
 node_new(struct hy_stats *stats, const char *name, bool is_source)
 {
@@ -103,7 +103,7 @@ drops_add(struct hy_node_stats *out, const struct hy_node *node, bool count)
 	const struct hy_image_node *cold = hy_image_node(node);
 
 	for (unsigned int i = 0; i < cold->nb_drops; i++) {
-		const struct hy_drop *drop = hy_image_drop(cold, i);
+		const struct hy_counter *drop = hy_image_drop(cold, i);
 		struct hy_edge_stats *e = entry_get(&out->drops, &out->nb_drops, i, drop->name);
 
 		if (e == NULL)
@@ -244,17 +244,6 @@ calls_merge(struct hy_node_stats *out, const struct hy_node_stats *from)
 		out->bursts[b] += from->bursts[b];
 }
 
-/* A graph that has the node knows its variant better than one that had it once. */
-static void
-variant_merge(struct hy_node_stats *out, const struct hy_node_stats *from)
-{
-	if (out->gone && !from->gone)
-		strcpy(out->variant, from->variant);
-	else if (out->gone == from->gone && strcmp(out->variant, from->variant) != 0)
-		strcpy(out->variant, "mixed");
-	out->gone &= from->gone;
-}
-
 static int
 node_merge(struct hy_stats *stats, unsigned int hint, const struct hy_node_stats *from)
 {
@@ -268,7 +257,12 @@ node_merge(struct hy_stats *stats, unsigned int hint, const struct hy_node_stats
 		strcpy(out->variant, from->variant);
 		out->gone = from->gone;
 	}
-	variant_merge(out, from);
+	/* A graph that has the node takes precedence over one that once had it. */
+	if (out->gone && !from->gone)
+		strcpy(out->variant, from->variant);
+	else if (out->gone == from->gone && strcmp(out->variant, from->variant) != 0)
+		strcpy(out->variant, "mixed");
+	out->gone &= from->gone;
 	calls_merge(out, from);
 	out->budget += from->budget;
 	rc = entries_merge(&out->edges, &out->nb_edges, from->edges, from->nb_edges);
@@ -300,7 +294,7 @@ hy_stats_new(struct hy_stats **stats)
 int
 hy_stats_of(const struct hy_graph *graph, struct hy_stats **out)
 {
-	/* First: it may make history. */
+	/* First: it may add to the history. */
 	const struct hy_image *image = hy_graph_image(graph);
 
 	return hy_stats_of_image(graph, image, out);
@@ -316,7 +310,7 @@ hy_stats_of_image(const struct hy_graph *graph, const struct hy_image *image, st
 	if (rc < 0)
 		return rc;
 	rc = hy_stats_add(stats, image, HY_STATS_COUNTERS);
-	/* Only what a source may do now: history has no budgets. */
+	/* Current budgets alone: history has none. */
 	for (unsigned int s = 0; s < image->plan.nb_sources && rc == 0; s++)
 		hy_stats_find(stats, s, image->nodes[s].reg->name)->budget +=
 			hy_budget_read(&image->plan, s);

@@ -4,8 +4,7 @@
  * images before it, its history; those of several graphs are merged from such. Only in what is
  * merged are cycles and idle_cycles meant to be read: they are estimated graph by graph.
  */
-#ifndef HY_GRAPH_STATS_H
-#define HY_GRAPH_STATS_H
+#pragma once
 
 #include "lib/graph/compile/image.h"
 
@@ -20,7 +19,7 @@ int hy_stats_new(struct hy_stats **stats);
 /* Adds the nodes of an image. Returns 0 or -ENOMEM, upon which some of them may have been added. */
 int hy_stats_add(struct hy_stats *stats, const struct hy_image *image, enum hy_stats_what what);
 
-/* Marks all entries as gone: who merges statistics of the past adds those that it has not. */
+/* Marks all entries as gone; merging keeps that for entries that current statistics lack. */
 void hy_stats_bury(struct hy_stats *stats);
 
 /* Adds what other statistics count. Returns as hy_stats_add(). */
@@ -32,9 +31,3 @@ int hy_stats_of(const struct hy_graph *graph, struct hy_stats **stats);
 /* Likewise, of that image and the graph's history. */
 int hy_stats_of_image(const struct hy_graph *graph, const struct hy_image *image,
 	struct hy_stats **stats);
-
-/* A node's entry, looked for at the hint first; NULL if there is none. */
-struct hy_node_stats *hy_stats_find(const struct hy_stats *stats, unsigned int hint,
-	const char *name);
-
-#endif

@@ -14,7 +14,6 @@
 #include "lib/graph/observe/trace.h"
 #include "lib/graph/registry/params.h"
 #include "lib/graph/share/share.h"
-#include "lib/graph/stats/stats.h"
 #include "qsbr.h"
 
 /* Under the registry's lock. */
@@ -60,6 +59,7 @@ graph_alloc(const char *name, const struct hy_graph_params *params)
 		return NULL;
 	}
 	strcpy(control->name, name);
+	control->changing = true;
 	control->worker = params->worker;
 	control->socket = params->socket;
 	graph->control = control;
@@ -72,8 +72,7 @@ taken_check(const char *name, const struct hy_graph_params *params)
 {
 	if (graph_find(name) == NULL)
 		return hy_qsbr_check(name, params);
-	HY_LOG(ERR, "graph '%s': the name is taken", name);
-	return -EEXIST;
+	return HY_REFUSE(-EEXIST, "graph '%s': the name is taken", name);
 }
 
 static int
@@ -86,10 +85,9 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 	if (rc < 0)
 		return rc;
 	graph = graph_alloc(name, params);
-	if (graph == NULL) {
-		HY_LOG(ERR, "graph '%s': not enough memory on socket %d", name, params->socket);
-		return -ENOMEM;
-	}
+	if (graph == NULL)
+		return HY_REFUSE(-ENOMEM, "graph '%s': not enough memory on socket %d", name,
+			params->socket);
 	control = graph->control;
 	rc = hy_graph_compile(graph, &control->params, &control->current);
 	if (rc == 0) {
@@ -104,11 +102,13 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 	hy_graph_announce(graph, control->current);
 	graph->image = control->current;
 	graph->plan = graph->image->plan;
+	hy_graph_append_cap(graph);
 	graph->sample_left = 1; /* the first walk is timed, so that no figure is ever a guess */
 	hy_qsbr_join(graph);
 	while (*link != NULL)
 		link = &(*link)->control->next;
 	*link = graph;
+	control->changing = false;
 	hy_share_publish(graph);
 	*out = graph;
 	return 0;
@@ -121,13 +121,11 @@ hy_graph_create(const char *name, const struct hy_graph_params *params, struct h
 
 	if (!hy_name_valid(name))
 		return hy_name_refused("graph", name);
-	if (rte_eal_process_type() == RTE_PROC_SECONDARY) {
-		HY_LOG(ERR,
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
+		return HY_REFUSE(-EPERM,
 			"graph '%s': refused in a secondary process, which may only look at the "
 			"primary's (hy_share.h)",
 			name);
-		return -EPERM;
-	}
 	rc = hy_params_check(name, params);
 	if (rc < 0)
 		return rc;
@@ -135,6 +133,45 @@ hy_graph_create(const char *name, const struct hy_graph_params *params, struct h
 	rc = graph_create_locked(name, params, graph);
 	hy_registry_unlock();
 	return rc;
+}
+
+void
+hy_graph_own(struct hy_graph *graph, const struct hy_reg_owner *owner)
+{
+	hy_registry_lock();
+	graph->control->owner = owner;
+	hy_registry_unlock();
+}
+
+int
+hy_graph_owner_check(const struct hy_graph *graph, const char *what)
+{
+	const struct hy_reg_owner *owner = graph->control->owner;
+
+	if (owner == NULL)
+		return 0;
+	return HY_REFUSE(-EPERM, "graph '%s': %s refused: the graph belongs to %s",
+		graph->control->name, what, owner->name);
+}
+
+int
+hy_graph_busy_check(const struct hy_graph *graph, const char *what)
+{
+	if (!graph->control->changing)
+		return 0;
+	return HY_REFUSE(-EBUSY,
+		"graph '%s': %s refused: called in the middle of a change of the graph, such as by "
+		"a node's init() or fini()",
+		graph->control->name, what);
+}
+
+int
+hy_graph_destroy_check(const struct hy_graph *graph)
+{
+	const char *what = "hy_graph_destroy()";
+
+	return hy_graph_inside == graph ? hy_graph_inside_check(what)
+					: hy_graph_busy_check(graph, what);
 }
 
 int
@@ -145,10 +182,12 @@ hy_graph_clone(const struct hy_graph *graph, const char *name, uint16_t worker, 
 	int rc;
 
 	hy_registry_lock();
+	rc = hy_graph_owner_check(graph, "hy_graph_clone()");
 	params = graph->control->params;
 	params.worker = worker;
 	params.socket = socket;
-	rc = hy_graph_create(name, &params, clone);
+	if (rc == 0)
+		rc = hy_graph_create(name, &params, clone);
 	hy_registry_unlock();
 	return rc;
 }
@@ -161,22 +200,20 @@ hy_graph_params_get(const struct hy_graph *graph, struct hy_graph_params *params
 	hy_registry_unlock();
 }
 
-void
-hy_graph_destroy(struct hy_graph *graph)
+static void
+destroy_locked(struct hy_graph *graph)
 {
 	struct hy_graph **link = &graphs;
 	struct hy_image *image;
 
-	if (graph == NULL)
-		return;
-	hy_registry_lock();
+	graph->control->changing = true;
 	while (*link != graph)
 		link = &(*link)->control->next;
 	*link = graph->control->next;
-	/* Before any fini(): one may want a lock that a writer has, who waits for this graph. */
+	/* Before any fini(): it may take a lock that a writer holds while it waits for this graph. */
 	hy_qsbr_leave(graph);
 	hy_graph_catch_up(graph);
-	hy_share_forget(graph); /* not before: to leave an image describes the graph anew */
+	hy_share_forget(graph); /* not before: leaving an image describes the graph again */
 	image = graph->image;
 	if (graph->next != NULL)
 		hy_graph_discard(graph, graph->next);
@@ -188,7 +225,23 @@ hy_graph_destroy(struct hy_graph *graph)
 	}
 	hy_graph_discard(graph, image);
 	graph_free(graph);
+}
+
+int
+hy_graph_destroy(struct hy_graph *graph)
+{
+	int rc;
+
+	if (graph == NULL)
+		return 0;
+	hy_registry_lock();
+	rc = hy_graph_owner_check(graph, "hy_graph_destroy()");
+	if (rc == 0)
+		rc = hy_graph_destroy_check(graph);
+	if (rc == 0)
+		destroy_locked(graph);
 	hy_registry_unlock();
+	return rc;
 }
 
 int
@@ -200,9 +253,8 @@ hy_node_refuse(const struct hy_graph *graph, const struct hy_node *node, const c
 	va_start(ap, format);
 	vsnprintf(why, sizeof(why), format, ap);
 	va_end(ap);
-	HY_LOG(ERR, "graph '%s': node '%s': %s", hy_graph_name(graph),
+	return HY_REFUSE(-EINVAL, "graph '%s': node '%s': %s", hy_graph_name(graph),
 		hy_graph_node_name(graph, node), why);
-	return -EINVAL;
 }
 
 int
@@ -302,8 +354,8 @@ hy_graph_node(struct hy_graph *graph, const char *name, struct hy_node **node)
 	return rc;
 }
 
-/* Sets a budget in an image that may have no such source; says whether it has. The burst of the
- * image that is walked may be less than that of the one which is left for the worker. */
+/* Sets a budget in an image, and returns whether it has the source. The burst of the image that is
+ * walked may be less than that of the published one. */
 static bool
 budget_set(struct hy_image *image, const struct hy_reg_node *source, uint16_t objs)
 {
@@ -322,57 +374,55 @@ hy_graph_source_budget(struct hy_graph *graph, const char *source, uint16_t objs
 {
 	const struct hy_control *control = graph->control;
 	const struct hy_reg_node *node;
-	int rc = 0;
+	int rc;
 
 	hy_registry_lock();
 	node = hy_registry_find(source);
-	if (objs == 0 || objs > control->burst) {
-		HY_LOG(ERR, "graph '%s': source '%s': budget is %u; 1 to %u are accepted",
+	rc = hy_graph_busy_check(graph, "hy_graph_source_budget()");
+	if (rc < 0) {
+		/* It would be lost with the current image. */
+	} else if (objs == 0 || objs > control->burst) {
+		rc = HY_REFUSE(-EINVAL,
+			"graph '%s': source '%s': budget is %u; 1 to %u are accepted",
 			control->name, source, objs, control->burst);
-		rc = -EINVAL;
 	} else if (node != NULL && (node->flags & HY_NODE_SOURCE) == 0) {
-		HY_LOG(ERR, "graph '%s': node '%s' is no source; only those have a budget",
+		rc = HY_REFUSE(-EINVAL,
+			"graph '%s': node '%s' is no source; only those have a budget",
 			control->name, source);
-		rc = -EINVAL;
 	} else {
 		bool found = false;
 
-		/* In the image that is walked, and in what is left for the worker. */
+		/* In the image that is walked, and in those published. */
 		for (struct hy_image *i = hy_graph_image(graph); i != NULL; i = i->successor)
 			found |= budget_set(i, node, objs);
-		if (!found) {
-			HY_LOG(ERR, "graph '%s': there is no node '%s'", control->name, source);
-			rc = -ENOENT;
-		}
+		if (!found)
+			rc = HY_REFUSE(-ENOENT, "graph '%s': there is no node '%s'", control->name,
+				source);
 	}
 	hy_registry_unlock();
 	return rc;
 }
 
 const char *
-hy_graph_node_name(const struct hy_graph *graph, const struct hy_node *node)
+hy_graph_node_name(const struct hy_graph *graph __rte_unused, const struct hy_node *node)
 {
-	RTE_SET_USED(graph);
 	return hy_image_node(node)->reg->name;
 }
 
 const char *
-hy_graph_node_variant(const struct hy_graph *graph, const struct hy_node *node)
+hy_graph_node_variant(const struct hy_graph *graph __rte_unused, const struct hy_node *node)
 {
-	RTE_SET_USED(graph);
 	return hy_image_node(node)->impl.variant;
 }
 
 uint32_t
-hy_graph_node_flags(const struct hy_graph *graph, const struct hy_node *node)
+hy_graph_node_flags(const struct hy_graph *graph __rte_unused, const struct hy_node *node)
 {
-	RTE_SET_USED(graph);
 	return hy_image_node(node)->reg->flags;
 }
 
 uint16_t
-hy_graph_edge_count(const struct hy_graph *graph, const struct hy_node *node)
+hy_graph_edge_count(const struct hy_graph *graph __rte_unused, const struct hy_node *node)
 {
-	RTE_SET_USED(graph);
 	return hy_image_node(node)->nb_edges;
 }

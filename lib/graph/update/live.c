@@ -10,9 +10,10 @@
 #include "lib/graph/registry/params.h"
 #include "lib/graph/share/share.h"
 #include "lib/graph/stats/stats.h"
+#include "lib/graph/walk/wide.h"
 #include "qsbr.h"
 
-/* Adds what the current image has counted to the history. Returns 0 or -ENOMEM: nothing is added. */
+/* Adds the current image's counters to the history. Returns 0; -ENOMEM: nothing is added. */
 static int
 history_add(struct hy_control *control)
 {
@@ -32,20 +33,17 @@ static void
 current_leave(const struct hy_graph *graph)
 {
 	struct hy_control *control = graph->control;
+	const bool outer = control->changing;
 	struct hy_image *left = control->current;
 
+	control->changing = true;
 	control->current = left->successor;
 	if (control->current == control->published)
 		control->published = NULL;
-	hy_share_publish(graph); /* while those who read by what was published still can */
+	hy_share_publish(graph); /* while readers of the old description still can */
 	hy_image_bequeath(left, control->current);
 	hy_graph_discard(graph, left);
-}
-
-static struct hy_image *
-image_walked(const struct hy_graph *graph)
-{
-	return __atomic_load_n(&graph->image, __ATOMIC_ACQUIRE);
+	control->changing = outer;
 }
 
 struct hy_image *
@@ -54,8 +52,9 @@ hy_graph_image(const struct hy_graph *graph)
 	struct hy_control *control = graph->control;
 
 	control->behind = false;
-	/* Read anew each time: fini() may have looked, too. */
-	while (control->current != image_walked(graph) && !control->behind) {
+	/* Reads both each time: fini() may have read the graph, too. */
+	while (control->current != __atomic_load_n(&graph->image, __ATOMIC_ACQUIRE) &&
+		!control->behind) {
 		control->behind = history_add(control) < 0;
 		if (!control->behind)
 			current_leave(graph);
@@ -66,7 +65,7 @@ hy_graph_image(const struct hy_graph *graph)
 void
 hy_graph_catch_up(const struct hy_graph *graph)
 {
-	while (graph->control->current != image_walked(graph))
+	while (graph->control->current != __atomic_load_n(&graph->image, __ATOMIC_ACQUIRE))
 		current_leave(graph);
 }
 
@@ -84,8 +83,9 @@ hy_graph_before_published(const struct hy_graph *graph)
 }
 
 /*
- * Leaves an image for the worker. If the last one still waits, replaces and returns it. Otherwise the
- * worker walks that one or is taking it up, and will find the new image when it next looks.
+ * Publishes an image for the worker. If the last one still waits, replaces and returns it.
+ * Otherwise the worker walks that one or is switching to it, and finds the new image before its
+ * next walk.
  */
 static struct hy_image *
 publish(struct hy_graph *graph, struct hy_image *image)
@@ -94,8 +94,8 @@ publish(struct hy_graph *graph, struct hy_image *image)
 	struct hy_image *before = hy_graph_before_published(graph), *last = control->published;
 	struct hy_image *replaced = last;
 
-	/* Released: the image is complete. Relaxed if the worker was faster, since nothing that it has
-	 * written is read before graph->image has been acquired. */
+	/* Release: the image is complete. Relaxed if the worker was faster, since nothing that it
+	 * wrote is read before graph->image is acquired. */
 	if (last == NULL ||
 		!__atomic_compare_exchange_n(&graph->next, &replaced, image, false,
 			__ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
@@ -105,8 +105,8 @@ publish(struct hy_graph *graph, struct hy_image *image)
 	}
 	before->successor = image;
 	control->published = image;
-	/* After graph->next: a worker that clears the bit later acquires it and sees the image; if it
-	 * cleared it earlier, the bit is set for its next walk. */
+	/* After graph->next: a worker that clears the bit later sees the image. If it cleared the bit
+	 * earlier, the bit is set for its next walk. */
 	__atomic_or_fetch(&graph->attention, HY_ATTEND_IMAGE, __ATOMIC_RELEASE);
 	return replaced;
 }
@@ -124,17 +124,12 @@ change_prepare(struct change *change, struct hy_graph *graph, const struct hy_gr
 	int rc = hy_params_copy(&change->params, params);
 
 	change->graph = graph;
-	if (rc < 0) {
-		HY_LOG(ERR, "graph '%s': not enough memory", graph->control->name);
-		return rc;
-	}
+	if (rc < 0)
+		return HY_REFUSE(rc, "graph '%s': not enough memory", graph->control->name);
 	hy_graph_image(graph); /* frees what the worker has left */
-	graph->control->changing = true;
 	rc = hy_graph_compile(graph, &change->params, &change->image);
-	if (rc < 0) {
-		graph->control->changing = false;
+	if (rc < 0)
 		hy_params_free(&change->params);
-	}
 	return rc;
 }
 
@@ -148,7 +143,6 @@ change_publish(struct change *change)
 	graph->control->params = change->params;
 	hy_graph_announce(graph, change->image);
 	replaced = publish(graph, change->image);
-	graph->control->changing = false;
 	hy_share_publish(graph);
 	if (replaced == NULL)
 		return;
@@ -156,87 +150,105 @@ change_publish(struct change *change)
 	hy_graph_discard(graph, replaced);
 }
 
-static void
-change_cancel(struct change *change)
-{
-	change->graph->control->changing = false;
-	hy_graph_discard(change->graph, change->image);
-	hy_params_free(&change->params);
-}
-
 static int
-change_check(const struct hy_graph *graph, const struct hy_graph_params *params)
+params_check(const struct hy_graph *graph, const struct hy_graph_params *params)
 {
 	const struct hy_graph_params *now = &graph->control->params;
-	int rc;
 
-	/* This thread has the lock, and an image that would follow another one than it was made for. */
-	if (graph->control->changing) {
-		HY_LOG(ERR,
-			"graph '%s': is being changed; refused in the middle of that, such as by a "
-			"node's init()",
+	if (params->ops != now->ops || params->worker != now->worker ||
+		params->socket != now->socket || params->qsbr != now->qsbr)
+		return HY_REFUSE(-EINVAL, "graph '%s': ops, worker, socket and qsbr cannot change",
 			hy_graph_name(graph));
-		return -EBUSY;
+	return hy_params_check(graph->control->name, params);
+}
+
+/* Whether a graph stands among those before it: its images would follow the same one. */
+static bool
+is_repeated(struct hy_graph *const *graphs, unsigned int at)
+{
+	unsigned int g = 0;
+
+	while (graphs[g] != graphs[at])
+		g++;
+	return g < at;
+}
+
+/* Checks all graphs of a change before any code of theirs runs, and marks them. */
+static int
+changes_begin(const struct hy_reg_owner *by, struct hy_graph *const *graphs,
+	const struct hy_graph_params *params, unsigned int n, unsigned int *begun)
+{
+	int rc = 0;
+
+	for (*begun = 0; *begun < n; ++*begun) {
+		struct hy_graph *graph = graphs[*begun];
+
+		if (is_repeated(graphs, *begun))
+			return HY_REFUSE(-EINVAL, "graph '%s': given twice for one change",
+				hy_graph_name(graph));
+		rc = hy_graph_busy_check(graph, "hy_graph_update()");
+		if (rc == 0 && params != NULL && graph->control->owner != by)
+			rc = hy_graph_owner_check(graph, "hy_graph_update() with parameters");
+		if (rc == 0)
+			rc = params_check(graph,
+				params != NULL ? &params[*begun] : &graph->control->params);
+		if (rc < 0)
+			return rc;
+		graph->control->changing = true;
 	}
-	rc = hy_params_check(graph->control->name, params);
-	if (rc == 0 &&
-		(params->ops != now->ops || params->worker != now->worker ||
-			params->socket != now->socket || params->qsbr != now->qsbr)) {
-		HY_LOG(ERR, "graph '%s': ops, worker, socket and qsbr cannot change",
-			hy_graph_name(graph));
-		return -EINVAL;
+	return 0;
+}
+
+/* Compiles all, and publishes all or none. */
+static int
+changes_make(struct change *changes, struct hy_graph *const *graphs,
+	const struct hy_graph_params *params, unsigned int n)
+{
+	unsigned int prepared = 0;
+	int rc = 0;
+
+	for (; prepared < n && rc == 0; prepared++)
+		rc = change_prepare(&changes[prepared], graphs[prepared],
+			params != NULL ? &params[prepared] : &graphs[prepared]->control->params);
+	if (rc < 0)
+		prepared--;
+	while (prepared-- > 0) {
+		if (rc == 0) {
+			change_publish(&changes[prepared]);
+			continue;
+		}
+		hy_graph_discard(changes[prepared].graph, changes[prepared].image);
+		hy_params_free(&changes[prepared].params);
 	}
 	return rc;
 }
 
-/* Refuses a graph that stands among those before it: its images would follow the same one. */
-static int
-graph_repeated(struct hy_graph *const *graphs, unsigned int at)
+int
+hy_graph_update_as(const struct hy_reg_owner *owner, struct hy_graph *const *graphs,
+	const struct hy_graph_params *params, unsigned int n)
 {
-	for (unsigned int g = 0; g < at; g++) {
-		if (graphs[g] != graphs[at])
-			continue;
-		HY_LOG(ERR, "graph '%s': given twice for one change", hy_graph_name(graphs[at]));
-		return -EINVAL;
-	}
-	return 0;
+	struct change *changes = calloc(n + 1, sizeof(*changes));
+	unsigned int begun;
+	int rc;
+
+	if (changes == NULL)
+		return HY_REFUSE(-ENOMEM, "not enough memory to change %u graphs", n);
+	hy_registry_lock();
+	rc = changes_begin(owner, graphs, params, n, &begun);
+	if (rc == 0)
+		rc = changes_make(changes, graphs, params, n);
+	while (begun-- > 0)
+		graphs[begun]->control->changing = false;
+	hy_registry_unlock();
+	free(changes);
+	return rc;
 }
 
 int
 hy_graph_update_each(struct hy_graph *const *graphs, const struct hy_graph_params *params,
 	unsigned int n)
 {
-	struct change *changes = calloc(n + 1, sizeof(*changes));
-	unsigned int prepared = 0;
-	int rc = 0;
-
-	if (changes == NULL) {
-		HY_LOG(ERR, "not enough memory to change %u graphs", n);
-		return -ENOMEM;
-	}
-	hy_registry_lock();
-	for (; prepared < n && rc == 0; prepared++) {
-		struct hy_graph *graph = graphs[prepared];
-		const struct hy_graph_params *own = params != NULL ? &params[prepared]
-								   : &graph->control->params;
-
-		rc = graph_repeated(graphs, prepared);
-		if (rc == 0)
-			rc = change_check(graph, own);
-		if (rc == 0)
-			rc = change_prepare(&changes[prepared], graph, own);
-	}
-	if (rc < 0)
-		prepared--;
-	while (prepared-- > 0) {
-		if (rc < 0)
-			change_cancel(&changes[prepared]);
-		else
-			change_publish(&changes[prepared]);
-	}
-	hy_registry_unlock();
-	free(changes);
-	return rc;
+	return hy_graph_update_as(NULL, graphs, params, n);
 }
 
 int
@@ -263,7 +275,7 @@ hy_graph_updating(const struct hy_graph *graph)
 	return updating;
 }
 
-/* Moves what waits on a node to the same node in another image. For its room, see room_wanted(). */
+/* Moves a node's waiting objects to the same node of another image; see room_wanted(). */
 static void
 objects_move(const struct hy_image *from, const struct hy_node *node, struct hy_image *to,
 	struct hy_node *heir)
@@ -283,11 +295,12 @@ objects_move(const struct hy_image *from, const struct hy_node *node, struct hy_
 		else
 			memset(lane, 0, n * sizeof(*lane));
 	}
+	hy_wide_carry(from->wide, node->stream, to->wide, heir->stream, n);
 	heir->waiting = n;
 	to->plan.pending[heir->rank / 64] |= UINT64_C(1) << (heir->rank % 64);
 }
 
-/* Carries over what waits on nodes that stay. Returns whether anything did. */
+/* Moves the waiting objects of nodes that stay. Returns whether there were any. */
 static bool
 heirs_carry(struct hy_image *from, struct hy_image *to)
 {
@@ -311,7 +324,7 @@ heirs_carry(struct hy_image *from, struct hy_image *to)
 	return carried;
 }
 
-/* Releases what still waits, on nodes that are gone, and counts it there. */
+/* Releases and counts the objects that still wait, on removed nodes. */
 static void
 rest_release(struct hy_image *from)
 {
@@ -333,12 +346,13 @@ hy_graph_settle(struct hy_graph *graph, uint32_t left)
 	struct hy_image *image = graph->image;
 	const struct hy_plan *own = &image->plan;
 
-	/* In a cycle, what sources may have under way can wait for ever. */
+	/* In a cycle, objects can wait for ever. */
 	if (left > 0 && (!own->cyclic || own->throttled || left > image->stream_cap))
 		return;
 	graph->plan.cyclic = own->cyclic;
 	graph->plan.throttled = own->throttled;
 	graph->plan.stream_cap = image->stream_cap;
+	hy_graph_append_cap(graph);
 	__atomic_store_n(&image->carries, false, __ATOMIC_RELAXED);
 }
 
@@ -348,7 +362,7 @@ hy_graph_take_up(struct hy_graph *graph)
 	struct hy_image *next;
 	bool carried = false;
 
-	/* First: what is published from here on asks again. */
+	/* First: an image published from here on sets the bit again. */
 	__atomic_and_fetch(&graph->attention, ~HY_ATTEND_IMAGE, __ATOMIC_ACQUIRE);
 	next = __atomic_exchange_n(&graph->next, NULL, __ATOMIC_ACQ_REL);
 	if (next == NULL)
@@ -359,8 +373,8 @@ hy_graph_take_up(struct hy_graph *graph)
 		rest_release(graph->image);
 	}
 	graph->plan = next->plan;
-	/* More may have come than a walk of the new graph would have; until it is through, walks go
-	 * by the room that there is, and look after each pass what is left. */
+	/* There may be more objects than in any walk of the new graph. Until they have left, walks
+	 * check the room of streams, and what is left after each pass. */
 	__atomic_store_n(&next->carries, carried, __ATOMIC_RELAXED);
 	if (carried)
 		graph->plan.cyclic = graph->plan.throttled = true;
@@ -368,4 +382,5 @@ hy_graph_take_up(struct hy_graph *graph)
 		graph->plan.stream_cap = next->stream_cap;
 	graph->sample_left = 1;
 	__atomic_store_n(&graph->image, next, __ATOMIC_RELEASE);
+	hy_graph_append_cap(graph);
 }

@@ -17,11 +17,10 @@ hy_qsbr_check(const char *name, const struct hy_graph_params *params)
 	while ((graph = hy_graph_next(graph)) != NULL) {
 		if (graph->qsbr != params->qsbr || graph->reader != params->worker)
 			continue;
-		HY_LOG(ERR,
+		return HY_REFUSE(-EBUSY,
 			"graph '%s': graph '%s' reports to the QSBR variable as worker %u already; "
 			"each graph wants a number of its own",
 			name, graph->control->name, params->worker);
-		return -EBUSY;
 	}
 	return 0;
 }

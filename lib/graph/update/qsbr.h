@@ -5,8 +5,7 @@
  * start of a walk until hy_graph_rest(); in between it reports at the end of each walk. So a graph
  * that nobody walks keeps no writer waiting.
  */
-#ifndef HY_GRAPH_QSBR_H
-#define HY_GRAPH_QSBR_H
+#pragma once
 
 #include <rte_rcu_qsbr.h>
 
@@ -32,12 +31,10 @@ hy_graph_holds(const struct hy_graph *graph)
 	return pending != 0;
 }
 
-/* The worker's part, at the end of a walk. Objects that wait hold what they have looked up. */
+/* The worker's part, at the end of a walk. Waiting objects hold references. */
 static __rte_always_inline void
 hy_qsbr_report(struct hy_graph *graph)
 {
 	if (graph->qsbr != NULL && !hy_graph_holds(graph))
 		rte_rcu_qsbr_quiescent(graph->qsbr, graph->reader);
 }
-
-#endif

@@ -9,14 +9,15 @@
 #include <rte_vect.h>
 
 #include "enqueue.h"
+#include "lib/graph/compile/image.h"
 
 #define TABLE 64 /* targets that a burst may be dealt to */
 #define FEW 8    /* objects that are sent sooner than a table is made */
 
-/* What a burst is dealt to: first the target of drops, then that of each edge from 0 on. */
+/* The targets of a burst: first that of drops, then that of each edge from 0 on. */
 struct table {
 	unsigned int n;
-	struct hy_node *to[TABLE]; /* NULL: nothing is dealt there */
+	struct hy_node *to[TABLE]; /* NULL: no object goes there */
 };
 
 static inline unsigned int
@@ -136,16 +137,59 @@ by_runs(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void
 	}
 }
 
+/*
+ * Sends few objects. Which target is new to the walk cannot be predicted, so none asks: the bits of
+ * all are gathered and stored once.
+ */
+static void
+one_by_one(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+	uint32_t n)
+{
+	uint64_t *const pending = graph->plan.pending;
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct hy_edge *e = &node->edges[(int16_t)next[i]];
+
+		if (unlikely(e->to->waiting + 1 > graph->append_cap)) {
+			hy_append_apart(graph, node, next[i], objs + i, 1);
+			continue;
+		}
+		hy_append_copy(graph, node, e, objs + i, 1);
+		bits |= UINT64_C(1) << e->to->rank % 64;
+	}
+	pending[0] |= bits;
+}
+
 void
 hy_scatter_scalar(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
 	uint32_t n)
 {
 	struct table table;
 
-	if (run_length(next, n) == n)
+	if (run_length(next, n) == n) {
 		hy_send_all(graph, node, next[0], objs, n);
+		return;
+	}
+	hy_stream_settle(graph, node);
+	if (n <= FEW && graph->plan.nb_words == 1)
+		one_by_one(graph, node, next, objs, n);
 	else if (n > FEW && table_make(graph, node, next, n, &table))
 		deal(graph, node, &table, next, objs, n);
+	else
+		by_runs(graph, node, next, objs, n);
+}
+
+void
+hy_scatter_wide(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
+	uint32_t n)
+{
+	const struct hy_wide *wide = graph->image->wide;
+
+	if (wide->nodes[node->rank].next == 0)
+		wide->scatter(graph, node, next, objs, n);
+	else if (run_length(next, n) == n)
+		hy_send_all(graph, node, next[0], objs, n);
 	else
 		by_runs(graph, node, next, objs, n);
 }

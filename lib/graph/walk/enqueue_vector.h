@@ -14,8 +14,7 @@
  * tail, behind which it may have written up to HY_STREAM_SLACK more;
  * pack_lane(tail, lane, hit): the same for lane values.
  */
-#ifndef HY_GRAPH_ENQUEUE_VECTOR_H
-#define HY_GRAPH_ENQUEUE_VECTOR_H
+#pragma once
 
 #include "enqueue.h"
 
@@ -30,18 +29,18 @@ struct burst {
 	void **objs;
 	uint32_t left[WORDS]; /* bits of objects not sent yet */
 	unsigned int words;
-	bool beside; /* lane values stand beside the objects, from this index on */
+	bool beside; /* the objects have lane values, from this index on */
 	size_t from;
 };
 
-/* An edge, and which objects take it. */
+/* An edge and the objects that take it. */
 struct pass {
 	uint16_t edge;
 	uint32_t count;
 	uint32_t hit[WORDS];
 };
 
-/* Finds the objects that take the edge of the first one left. There is one. */
+/* Finds the objects that take the same edge as the first one left. At least one is left. */
 VECTOR static inline void
 match(struct burst *b, struct pass *p)
 {
@@ -120,7 +119,7 @@ scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 	b.beside = hy_in_stream(graph, node, objs, &b.from);
 	memset(b.left, 0xff, b.words * sizeof(*b.left));
 	if (n % 32 != 0) {
-		/* All is read 32 at a time, for which only streams have room behind their end. */
+		/* Objects are read 32 at a time, and only streams have room for that after their end. */
 		b.left[b.words - 1] = (UINT32_C(1) << n % 32) - 1;
 		b.next = memcpy(own_next, next, n * sizeof(*next));
 		if (!b.beside)
@@ -131,6 +130,7 @@ scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 		hy_send_all(graph, node, first.edge, objs, n);
 		return;
 	}
+	hy_stream_settle(graph, node);
 	match(&b, &second);
 	if (MANY * (first.count + second.count) <= 2 * n) {
 		hy_scatter_scalar(graph, node, next, objs, n);
@@ -148,7 +148,7 @@ scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next
 		one_by_one(&b, b.left);
 }
 
-/* Whether 32 objects or more take one edge. The last 32 may have been looked at before. */
+/* Whether 32 objects or more take one edge. The last 32 may overlap the ones before. */
 VECTOR static inline bool
 all_take_one(const uint16_t *next, uint32_t n)
 {
@@ -165,7 +165,7 @@ scatter(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void
 		hy_send_all(graph, node, next[0], objs, n);
 		return;
 	}
-	/* Objects of a node's own making can be more than it was handed. */
+	/* New objects of a node can be more than its burst. */
 	for (; n > HY_BURST_MAX; n -= HY_BURST_MAX) {
 		scatter_burst(graph, node, next, objs, HY_BURST_MAX);
 		next += HY_BURST_MAX;
@@ -176,5 +176,3 @@ scatter(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void
 	else
 		hy_scatter_scalar(graph, node, next, objs, n);
 }
-
-#endif

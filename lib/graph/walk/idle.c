@@ -36,16 +36,17 @@ pause_cpu(struct hy_idle *idle, uint32_t nth)
 	hy_count(&idle->stats.pauses, n > 0);
 }
 
-/* Sleeps between arming and disarming, unless there is an object after all. */
+/* Sleeps between arming and disarming, unless an object has arrived. */
 static void
 wait_armed(struct hy_idle *idle, struct hy_graph *graph)
 {
 	const uint32_t made = hy_graph_walk(graph);
+	const struct hy_graph *outer;
 	uint64_t start;
 	bool woken;
 
 	hy_count(&idle->stats.idle_walks, made == 0);
-	/* A walk that takes up a live change disarms: other sources may be there now. */
+	/* A walk that switches to another image disarms: it may have other sources. */
 	if (made > 0 || hy_graph_holds(graph) || !graph->armed) {
 		hy_count(&idle->stats.called_off, 1);
 		idle->empty = 0;
@@ -53,7 +54,9 @@ wait_armed(struct hy_idle *idle, struct hy_graph *graph)
 	}
 	hy_graph_rest(graph);
 	start = rte_rdtsc();
+	outer = hy_graph_enter(graph);
 	woken = graph->plan.ops->wait(graph, idle->params.wait_us) > 0;
+	hy_graph_inside = outer;
 	hy_count(&idle->stats.waited_cycles, rte_rdtsc() - start);
 	hy_count(&idle->stats.waits, 1);
 	hy_count(&idle->stats.wakeups, woken);
@@ -61,20 +64,26 @@ wait_armed(struct hy_idle *idle, struct hy_graph *graph)
 		idle->empty = 0;
 }
 
-/* Asks the devices to wake this thread. Returns whether all of them will. */
+/* Asks the devices to wake this thread. Returns whether all of them do. */
 static bool
 arm(const struct hy_idle *idle, struct hy_graph *graph)
 {
+	const struct hy_graph *outer = hy_graph_enter(graph);
+
 	graph->armed = idle->empty != REFUSED && idle->params.wait_us > 0 &&
 		graph->plan.ops->wait != NULL && graph->plan.ops->arm(graph, true) == 0;
+	hy_graph_inside = outer;
 	return graph->armed;
 }
 
 void
 hy_graph_disarm(struct hy_graph *graph)
 {
+	const struct hy_graph *outer = hy_graph_enter(graph);
+
 	if (graph->armed)
 		graph->plan.ops->arm(graph, false);
+	hy_graph_inside = outer;
 	graph->armed = false;
 }
 
@@ -86,7 +95,7 @@ hy_idle_rest(struct hy_idle *idle, struct hy_graph *graph)
 	const uint32_t n = idle->empty;
 
 	hy_count(&idle->stats.idle_walks, 1);
-	/* Objects that a cycle keeps under way need the next walk: what brings them is no device. */
+	/* Objects that wait in a cycle need the next walk: no device wakes the worker for them. */
 	if (unlikely(hy_graph_holds(graph))) {
 		idle->empty = 0;
 	} else if (n < params->polls) {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The walk: sources, then pending nodes in rank order. In a graph without cycles one pass empties
- * everything. With cycles, passes ("sweeps") repeat up to a budget, and what stays over is taken
- * off what the sources may make in the next walk; thereby no stream can overflow.
+ * all streams. With cycles, passes ("sweeps") repeat up to a budget, and sources may make fewer
+ * objects in the next walk by those that are left, so no stream can overflow.
  */
-
-#include <errno.h>
 
 #include <rte_cycles.h>
 
 #include <hy_walk.h>
 
-#include "lib/graph/internal/log.h"
+#include "enqueue.h"
 #include "lib/graph/observe/capture.h"
 #include "lib/graph/observe/trace.h"
 #include "lib/graph/stats/moment.h"
 #include "lib/graph/update/control.h"
 #include "lib/graph/update/qsbr.h"
+#include "wide.h"
 
 /*
- * A timed walk reads the clock once a call: the end of one is the start of the next. A traced walk
- * looks at the objects before and after. All others are given neither tsc nor trace.
+ * A timed walk reads the clock once for each call: the end of one is the start of the next. A
+ * traced walk records the objects before and after each call. Other walks pass neither tsc nor
+ * trace.
  */
 static __rte_always_inline uint16_t
 run(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint16_t n, uint64_t *tsc,
@@ -47,19 +47,19 @@ run(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint16_t n, uin
 	return done;
 }
 
-/* Runs a node on a part of what waits: its stream cannot be given away meanwhile. */
+/* Runs a node on a part of its stream, which must not be swapped meanwhile. */
 static void
-run_part(struct hy_graph *graph, struct hy_node *node, uint32_t from, uint32_t n, uint64_t *tsc,
-	struct hy_trace *trace)
+run_part(struct hy_graph *graph, struct hy_node *node, uint8_t part, uint32_t from, uint32_t n,
+	uint64_t *tsc, struct hy_trace *trace)
 {
-	graph->part = true;
+	graph->part = part;
 	graph->cursor = from;
 	run(graph, node, from, (uint16_t)n, tsc, trace);
-	graph->part = false;
+	graph->part = 0;
 	graph->cursor = 0;
 }
 
-/* Runs a node on all that waits, in bursts. */
+/* Runs a node on all of its waiting objects, in bursts. */
 static __rte_always_inline void
 drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
 {
@@ -70,14 +70,18 @@ drain(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_tra
 	if (likely(n <= graph->plan.burst)) {
 		run(graph, node, 0, (uint16_t)n, tsc, trace);
 	} else {
+		/* A trace looks for the objects at their targets after each part. */
+		const uint8_t part = trace == NULL ? HY_PART_KEPT : HY_PART_COPIED;
+
 		for (uint32_t from = 0; from < n; from += graph->plan.burst)
-			run_part(graph, node, from, RTE_MIN(n - from, graph->plan.burst), tsc,
+			run_part(graph, node, part, from, RTE_MIN(n - from, graph->plan.burst), tsc,
 				trace);
+		hy_stream_end(graph, node);
 	}
 	node->waiting = 0;
 }
 
-/* Objects that the fullest target of a node still has room for. */
+/* Room left in the fullest target of a node. */
 static uint32_t
 room(const struct hy_graph *graph, const struct hy_node *node)
 {
@@ -94,7 +98,7 @@ room(const struct hy_graph *graph, const struct hy_node *node)
 	return least;
 }
 
-/* Runs a node on as much as its targets have room for. Returns how many objects that was. */
+/* Runs a node on as many objects as its targets have room for. Returns how many. */
 static uint32_t
 drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
 {
@@ -112,18 +116,13 @@ drain_throttled(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, str
 		if (k == n)
 			run(graph, node, 0, (uint16_t)n, tsc, trace);
 		else
-			run_part(graph, node, done, k, tsc, trace);
+			run_part(graph, node, HY_PART_COPIED, done, k, tsc, trace);
 		done += k;
 	}
 	left = n - done;
 	node->waiting = left;
 	if (left > 0) {
-		memmove(node->stream, node->stream + done, left * sizeof(*node->stream));
-		for (unsigned int l = 0; l < graph->plan.nb_lanes; l++) {
-			uint32_t *lane = hy_stream_lane(graph, node->stream, l);
-
-			memmove(lane, lane + done, left * sizeof(*lane));
-		}
+		hy_stream_shift(graph, node, 0, done, left);
 		hy_pending_set(graph, node);
 	}
 	return done;
@@ -140,7 +139,7 @@ run_source(struct hy_graph *graph, struct hy_node *node, uint32_t n, uint64_t *t
 	return n;
 }
 
-/* Every source gets its turn, from the given one on, as long as there is credit. */
+/* Runs sources in turn, from the given one on, while there is credit. */
 static uint32_t
 run_sources(struct hy_graph *graph, unsigned int first, uint32_t credit, uint64_t *tsc,
 	struct hy_trace *trace)
@@ -177,9 +176,9 @@ next_pending(const struct hy_plan *plan, unsigned int rank)
 }
 
 /*
- * All edges lead forward: one pass in rank order empties the graph. Mostly a node feeds the next
- * one in rank, so that one is asked before the bitmap: a branch foretold waits for nothing, while a
- * node's address that comes out of the bitmap waits for all that the node before wrote there.
+ * All edges lead forward: one pass in rank order empties the graph. A node mostly feeds the next
+ * one in rank, so that is tested before the bitmap. A predicted branch waits for nothing, while an
+ * address computed from the bitmap waits for all stores of the previous node to it.
  */
 static __rte_always_inline void
 drain_forward(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
@@ -214,7 +213,7 @@ walk_acyclic(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 	return made;
 }
 
-/* Runs a pending node on as much as may be. Returns how many objects that was. */
+/* Runs a pending node on as many objects as possible. Returns how many. */
 static uint32_t
 run_pending(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
 {
@@ -257,8 +256,8 @@ under_way(const struct hy_graph *graph, struct hy_node **last)
 }
 
 /*
- * Full streams in a circle: nobody can go first. One node runs without regard for room, and what
- * does not fit is released and counted as stream_full.
+ * Full streams in a circle block one another. One node runs regardless of room; objects that do not
+ * fit are released and counted as stream_full.
  */
 static void
 break_deadlock(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, struct hy_trace *trace)
@@ -268,8 +267,8 @@ break_deadlock(struct hy_graph *graph, struct hy_node *node, uint64_t *tsc, stru
 }
 
 /*
- * After a pass over a graph with cycles, in which nodes took so many objects. Returns whether
- * another one is of use.
+ * Called after a pass over a cyclic graph in which nodes handled so many objects. Returns whether
+ * another pass is useful.
  */
 static bool
 pass_end(struct hy_graph *graph, uint32_t done, uint64_t *tsc, struct hy_trace *trace)
@@ -284,7 +283,7 @@ pass_end(struct hy_graph *graph, uint32_t done, uint64_t *tsc, struct hy_trace *
 	return left > 0;
 }
 
-/* Objects that sources may make in a graph with cycles: what waits already is taken off. */
+/* Objects that sources may make in a cyclic graph, less those that already wait. */
 static uint32_t
 credit_now(const struct hy_graph *graph)
 {
@@ -302,11 +301,11 @@ sweeps(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 			break;
 }
 
-/* Apart, so that walks of graphs without cycles stay short in the instruction cache. */
+/* Not inlined, to keep walks of graphs without cycles short in the instruction cache. */
 static __rte_noinline uint32_t
 walk_looping(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
-	/* Credit may not do for all: each walk, another source is the first to take of it. */
+	/* Credit may not suffice for all sources, so each walk starts with another one. */
 	const unsigned int first = (unsigned int)(graph->walks % graph->plan.nb_sources);
 	const uint32_t made = run_sources(graph, first, credit_now(graph), tsc, trace);
 
@@ -326,7 +325,7 @@ struct hy_walk {
 	struct hy_trace *trace;
 	uint32_t credit; /* objects that sources may still make */
 	uint32_t made;
-	uint32_t done; /* objects that nodes took */
+	uint32_t done; /* objects that nodes handled */
 };
 
 void *
@@ -389,14 +388,14 @@ hy_walk_waiting(const struct hy_graph *graph)
 void
 hy_walk_nodes(struct hy_graph *graph, struct hy_walk *walk)
 {
-	walk->done = 1; /* what is stuck is seen to here */
+	walk->done = 1; /* blocked nodes are handled here */
 	if (loops(&graph->plan))
 		sweeps(graph, walk->tsc, walk->trace);
 	else
 		drain_forward(graph, walk->tsc, walk->trace);
 }
 
-/* Apart likewise. */
+/* Likewise not inlined. */
 static __rte_noinline uint32_t
 walk_model(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 {
@@ -422,7 +421,7 @@ walk(struct hy_graph *graph, uint64_t *tsc, struct hy_trace *trace)
 					    : walk_looping(graph, tsc, trace);
 }
 
-/* A walk that is timed. Apart, so that it costs the others no room in the instruction cache. */
+/* A timed walk. Not inlined, to save other walks' room in the instruction cache. */
 static __rte_noinline uint32_t
 walk_timed(struct hy_graph *graph)
 {
@@ -432,38 +431,25 @@ walk_timed(struct hy_graph *graph)
 	return walk(graph, &tsc, NULL);
 }
 
-_Thread_local const struct hy_graph *hy_graph_lent;
-
-int
-hy_graph_lent_check(const struct hy_graph *graph, const char *what)
-{
-	if (hy_graph_lent == NULL)
-		return 0;
-	HY_LOG(ERR,
-		"graph '%s': %s refused: called in a walk of graph '%s' by what that runs, which "
-		"may call no control functions",
-		graph->control->name, what, hy_graph_lent->control->name);
-	return -EDEADLK;
-}
-
 /*
- * A walk before which the control plane has something done, or which is looked at. One that is
- * traced or captured is not timed: its calls take longer than others. Apart likewise.
+ * A walk with a task from the control plane, or that is traced or captured. The latter are not
+ * timed, since their calls take longer. Likewise not inlined.
  */
 static __rte_noinline uint32_t
 walk_attended(struct hy_graph *graph)
 {
+	const struct hy_graph *outer = hy_graph_enter(graph);
 	struct hy_capture *capture;
 	struct hy_trace *trace;
 	uint32_t made;
 
-	hy_qsbr_wake(graph); /* first: all else may look something up */
+	hy_qsbr_wake(graph); /* first: everything else may read shared tables */
 	hy_moment_take(graph);
 	hy_graph_take_up(graph);
 	capture = hy_capture_borrow(graph);
 	trace = hy_trace_borrow(graph);
-	if (capture != NULL || trace != NULL)
-		hy_graph_lent = graph;
+	if (capture == NULL && trace == NULL)
+		hy_graph_inside = outer; /* nobody waits for the end of this walk */
 	if (trace != NULL) {
 		made = walk(graph, NULL, trace);
 		hy_trace_return(trace, graph);
@@ -474,8 +460,7 @@ walk_attended(struct hy_graph *graph)
 	}
 	if (capture != NULL)
 		hy_capture_return(capture, graph);
-	if (capture != NULL || trace != NULL)
-		hy_graph_lent = NULL;
+	hy_graph_inside = outer;
 	return made;
 }
 

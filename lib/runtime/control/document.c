@@ -2,6 +2,7 @@
 /* Documents, and the files that they are written to. */
 
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,25 +12,37 @@
 #include <hy_file.h>
 #include <hy_terminal.h>
 
+#include "lib/file/internal/job.h"
 #include "writeback.h"
 
-/* Whether two names lead to one regular file. */
+/* Whether a name leads to that file. */
 static bool
-same_file(const char *one, const char *two)
+leads_to(const char *name, const struct stat *file)
 {
-	struct stat a, b;
+	struct stat st;
 
-	return stat(one, &a) == 0 && stat(two, &b) == 0 && S_ISREG(a.st_mode) &&
-		a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return stat(name, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+static int
+is_library(struct dl_phdr_info *library, size_t size __rte_unused, void *file)
+{
+	/* The kernel's vDSO has a name too, but no file. */
+	return strchr(library->dlpi_name, '/') != NULL && leads_to(library->dlpi_name, file);
 }
 
 const char *
 hy_input_find(const struct hy_input *inputs, unsigned int nb_inputs, const char *name)
 {
+	struct stat file;
+
+	if (stat(name, &file) < 0 || !S_ISREG(file.st_mode))
+		return NULL;
 	for (unsigned int i = 0; i < nb_inputs; i++)
-		if (same_file(name, inputs[i].name))
+		if (leads_to(inputs[i].name, &file))
 			return inputs[i].option;
-	return NULL;
+	/* It is mapped: to empty it would end the program. */
+	return dl_iterate_phdr(is_library, &file) != 0 ? "a loaded library" : NULL;
 }
 
 static void
@@ -47,12 +60,43 @@ hy_document_complain(const struct hy_document *document, int rc)
 	refuse(document, rc == -ETIMEDOUT ? "the file takes nothing" : strerror(-rc));
 }
 
+/* What opening a file needs and leaves. The names live as long as the process. */
+struct opening {
+	const char *name;
+	const struct hy_input *inputs;
+	unsigned int nb_inputs;
+	int fd;
+};
+
+static int
+open_run(void *arg, atomic_uint *steps __rte_unused, char *why)
+{
+	struct opening *o = arg;
+	const char *reader = hy_input_find(o->inputs, o->nb_inputs, o->name);
+
+	if (reader == NULL) /* opening it might change it */
+		return hy_output_open(o->name, 0, &o->fd, why);
+	snprintf(why, HY_FILE_ERROR_SIZE, "is the file of %s, which is read", reader);
+	return -EBUSY;
+}
+
+static void
+open_drop(void *arg)
+{
+	const struct opening *o = arg;
+
+	if (o->fd >= 0)
+		close(o->fd);
+}
+
 int
 hy_document_open(struct hy_document *document, const char *option, const char *name, bool dash,
 	const struct hy_input *inputs, unsigned int nb_inputs)
 {
-	char why[HY_FILE_ERROR_SIZE], printable[4096];
-	const char *reader;
+	static const struct hy_file_job job = { "hy-file-open", "opened", open_run, open_drop,
+		false };
+	struct opening opening = { name, inputs, nb_inputs, -1 };
+	char why[HY_FILE_ERROR_SIZE];
 	int rc;
 
 	*document = (struct hy_document){ .option = option, .name = name };
@@ -62,17 +106,11 @@ hy_document_open(struct hy_document *document, const char *option, const char *n
 		document->wanted = document->standard = true;
 		return 0;
 	}
-	reader = hy_input_find(inputs, nb_inputs, name); /* opening it might change it */
-	if (reader != NULL) {
-		snprintf(printable, sizeof(printable), "%s", name);
-		hy_terminal_error("%s: '%s' is the file of %s, which is read", option,
-			hy_printable(printable), reader);
-		return -EBUSY;
-	}
-	rc = hy_output_open(name, 0, &document->fd, why);
+	rc = hy_file_job(&job, &opening, sizeof(opening), why);
 	if (rc < 0)
 		refuse(document, why);
 	document->wanted = rc == 0;
+	document->fd = opening.fd;
 	return rc;
 }
 
@@ -82,13 +120,31 @@ has_file(const struct hy_document *document)
 	return document->wanted && !document->standard;
 }
 
+static int
+empty_run(void *arg, atomic_uint *steps __rte_unused, char *why)
+{
+	const int rc = hy_output_empty(*(const int *)arg);
+
+	snprintf(why, HY_FILE_ERROR_SIZE, "%s", strerror(-rc));
+	return rc;
+}
+
 int
 hy_document_empty(struct hy_document *document)
 {
-	const int rc = has_file(document) ? hy_output_empty(document->fd) : 0;
+	static const struct hy_file_job job = { "hy-file-empty", "emptied", empty_run, NULL, true };
+	char why[HY_FILE_ERROR_SIZE];
+	int fd = document->fd, rc;
 
-	if (rc < 0)
-		hy_document_complain(document, rc);
+	if (!has_file(document))
+		return 0;
+	rc = hy_file_job(&job, &fd, sizeof(fd), why);
+	if (rc == 0)
+		return 0;
+	refuse(document, why);
+	if (rc != -ETIMEDOUT) /* else the thread still has the file */
+		close(fd);
+	document->wanted = false;
 	return rc;
 }
 
@@ -121,8 +177,8 @@ write_begin(struct hy_document *document, bool last, int rc)
 		rc = -errno;
 	document->stream = NULL;
 	if (rc == 0)
-		return hy_writeback_start(document->fd, last, document->text, document->size,
-			&document->writeback);
+		return hy_writeback_start(document->fd, document->name, last, document->text,
+			document->size, &document->writeback);
 	free(document->text);
 	return rc;
 }

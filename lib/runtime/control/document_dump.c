@@ -46,8 +46,10 @@ hy_dump_poll(const struct hy_dump *dump, FILE *out)
 	if (!hy_signals_take(SIGUSR1))
 		return;
 	if (!document->wanted) {
-		hy_terminal_error("SIGUSR1 writes %s, which requires %s", dump->what,
-			document->option);
+		hy_terminal_error(document->name == NULL
+				? "SIGUSR1 writes %s, which requires %s"
+				: "SIGUSR1 writes %s, but the file of %s has failed",
+			dump->what, document->option);
 		return;
 	}
 	rc = hy_document_write(document, make(dump));

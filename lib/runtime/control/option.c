@@ -21,8 +21,7 @@ hy_option_refuse(const char *option, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(reason, sizeof(reason), format, ap);
 	va_end(ap);
-	hy_terminal_error("%s: %s", option, hy_printable(reason));
-	return -EINVAL;
+	return hy_terminal_refuse(-EINVAL, "%s: %s", option, hy_printable(reason));
 }
 
 const char *
@@ -52,6 +51,41 @@ hy_option_number(const char *option, const char *text, unsigned int min, unsigne
 	if (hy_option_is_number(text, min, max, value))
 		return 0;
 	return hy_option_refuse(option, "'%s' is not a number from %u to %u", text, min, max);
+}
+
+int
+hy_option_number_before(const char *option, const char **text, char separator, const char *form,
+	unsigned int max, unsigned int *value)
+{
+	const char *end = strchr(*text, separator);
+	char number[16];
+
+	if (end == NULL || end - *text >= (int)sizeof(number))
+		return hy_option_refuse(option, "'%s' is not %s", *text, form);
+	snprintf(number, sizeof(number), "%.*s", (int)(end - *text), *text);
+	*text = end + 1;
+	return hy_option_number(option, number, 0, max, value);
+}
+
+int
+hy_option_mac(const char *option, const char *text, struct rte_ether_addr *mac)
+{
+	if (strlen(text) == strlen("MM:MM:MM:MM:MM:MM") && rte_ether_unformat_addr(text, mac) == 0)
+		return 0;
+	return hy_option_refuse(option, "'%s' is not a MAC address, MM:MM:MM:MM:MM:MM", text);
+}
+
+int
+hy_option_word(const char *option, const char *text, const char *const *words,
+	unsigned int nb_words, const char *form, unsigned int *value)
+{
+	for (unsigned int i = 0; i < nb_words; i++) {
+		if (words[i] == NULL || strcmp(text, words[i]) != 0)
+			continue;
+		*value = i;
+		return 0;
+	}
+	return hy_option_refuse(option, "'%s' is not %s", text, form);
 }
 
 static int

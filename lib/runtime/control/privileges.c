@@ -12,8 +12,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <rte_common.h>
-
 #include <hy_privileges.h>
 #include <hy_terminal.h>
 
@@ -24,11 +22,8 @@ static char note[48]; /* empty before rights are given up */
 int
 hy_privileges_begin(void)
 {
-	const int rc = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
-
-	if (rc < 0)
-		hy_terminal_error("no_new_privs: %s", strerror(-rc));
-	return rc;
+	return hy_terminal_report("no_new_privs",
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno);
 }
 
 /* What each thread's status must say. */
@@ -73,28 +68,45 @@ line_check(const struct expected all[EXPECTED], char *line)
 	return 0;
 }
 
+/* Returns how many lines are as expected; -EAGAIN: this line is not; -ENOENT: the thread has ended. */
+static int
+status_check(const struct expected all[EXPECTED], const char *path, char *line, int size)
+{
+	FILE *status = fopen(path, "re");
+	int found = 0, rc = 0;
+
+	if (status == NULL)
+		return errno == ESRCH ? -ENOENT : -errno;
+	while (rc >= 0 && fgets(line, size, status) != NULL) {
+		rc = line_check(all, line);
+		found += rc;
+	}
+	if (rc >= 0 && ferror(status)) {
+		found = errno == ESRCH ? -ENOENT : -errno;
+		rc = 0;
+	}
+	fclose(status);
+	return rc < 0 ? -EAGAIN : found;
+}
+
+/* glibc changes no thread that is about to end, as telemetry's do when a client leaves. */
 static int
 thread_check(const struct expected all[EXPECTED], const char *thread)
 {
-	char path[sizeof("/proc/self/task//status") + NAME_MAX], line[256];
-	unsigned int found = 0;
-	FILE *status;
-	int rc = 0;
+	char path[sizeof("/proc/self/task//status") + NAME_MAX], line[256] = "";
+	unsigned int patience = 1000;
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%s/status", thread);
-	status = fopen(path, "re");
-	if (status == NULL)
-		return errno == ENOENT || errno == ESRCH /* it has ended */
-			? 0
-			: complain("%s: %s", path, strerror(errno));
-	while (rc >= 0 && fgets(line, sizeof(line), status) != NULL) {
-		rc = line_check(all, line);
-		found += rc == 1;
-	}
-	fclose(status);
-	if (rc < 0)
+	while ((rc = status_check(all, path, line, sizeof(line))) == -EAGAIN && patience-- > 0)
+		usleep(1000);
+	if (rc == -ENOENT)
+		return 0;
+	if (rc == -EAGAIN)
 		return complain("thread %s still has '%s'", thread, line);
-	return found == EXPECTED ? 0 : complain("%s does not tell what rights are left", path);
+	if (rc < 0)
+		return complain("%s: %s", path, strerror(-rc));
+	return rc == EXPECTED ? 0 : complain("%s does not tell what rights are left", path);
 }
 
 static int
@@ -109,12 +121,14 @@ threads_check(const struct hy_user *user)
 	if (tasks == NULL)
 		return complain("/proc/self/task: %s", strerror(errno));
 	expect(user, all);
-	while (rc == 0 && (d = readdir(tasks)) != NULL) {
+	while (rc == 0 && (errno = 0, d = readdir(tasks)) != NULL) {
 		if (d->d_name[0] == '.')
 			continue;
 		rc = thread_check(all, d->d_name);
 		threads++;
 	}
+	if (rc == 0 && errno != 0)
+		rc = complain("/proc/self/task: %s", strerror(errno));
 	closedir(tasks);
 	return rc == 0 && threads == 0 ? complain("/proc/self/task names no thread") : rc;
 }
@@ -136,6 +150,12 @@ hy_privileges_drop(const struct hy_user *user)
 		return -EPERM;
 	snprintf(note, sizeof(note), " (as user %u of --user)", uid);
 	return 0;
+}
+
+bool
+hy_privileges_dropped(void)
+{
+	return note[0] != '\0';
 }
 
 const char *

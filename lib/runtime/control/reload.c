@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A reload of several files: all are applied, or none. */
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ static unsigned int
 read_all(const struct hy_reload_part *parts, unsigned int nb_parts, char *error, int *rc)
 {
 	for (unsigned int i = 0; i < nb_parts; i++) {
-		*rc = parts[i].read(parts[i].arg, error);
+		*rc = parts[i].read(parts[i].arg, parts[i].path, error);
 		if (*rc < 0)
 			return i;
 	}
@@ -73,5 +74,16 @@ hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out)
 		parts[i].end(parts[i].arg);
 	}
 	fflush(out);
+	return rc;
+}
+
+int
+hy_reload_start(const struct hy_reload_part *part, char *error)
+{
+	int rc = part->read(part->arg, part->path, error);
+
+	if (rc == 0)
+		rc = part->apply(part->arg, error);
+	part->end(part->arg);
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams over file descriptors 1 and 2 that ask before each write whether it would wait. */
+/* Streams over file descriptors 1 and 2 that wait no longer than they are told to. */
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,10 +18,13 @@
 #include <unistd.h>
 
 #include <rte_common.h>
+#include <rte_log.h>
 
 #include <hy_file.h>
 #include <hy_signals.h>
 #include <hy_terminal.h>
+
+#include "terminal_file.h"
 
 #define TICK_MS 100
 #define HURRY_MS 1000
@@ -29,9 +33,10 @@
 /* What changes is under the lock that stdio has for the stream. */
 struct channel {
 	int fd;
-	bool raw;   /* may carry a report, and passes unchanged */
-	bool stuck; /* the reader was waited for, and has taken nothing since */
-	int error;  /* of the first write that failed */
+	struct hy_terminal_file *file; /* NULL: a pipe or a terminal, say */
+	bool raw;                      /* may carry a report, and passes unchanged */
+	bool stuck;                    /* the reader was waited for, and has taken nothing since */
+	int error;                     /* of the first write that failed */
 };
 
 static struct channel out = { .fd = STDOUT_FILENO, .raw = true }, err = { .fd = STDERR_FILENO };
@@ -67,6 +72,8 @@ write_now(const struct channel *channel, const char *bytes, size_t size)
 	struct pollfd room = { .fd = channel->fd, .events = POLLOUT };
 	ssize_t n = -1;
 
+	if (channel->file != NULL)
+		return hy_terminal_file_try(channel->file, bytes, size);
 	pthread_mutex_lock(&turn);
 	errno = EAGAIN;
 	if (poll(&room, 1, 0) > 0)
@@ -84,52 +91,59 @@ wait_for_reader(const struct channel *channel)
 {
 	struct pollfd room = { .fd = channel->fd, .events = POLLOUT };
 
-	if (poll(&room, 1, TICK_MS) > 0)
+	/* To ask a file whether it has room may wait for its disk. */
+	if (channel->file != NULL || poll(&room, 1, TICK_MS) > 0)
 		poll(NULL, 0, 1);
 }
 
-/* Writes a piece. Returns how much of it: less is an error, by errno. */
-static size_t
-piece_write(struct channel *channel, const char *piece, size_t size)
+/*
+ * Writes a piece, and adds to *done how much of it was written. Returns whether that was all; if not,
+ * errno says why.
+ */
+static bool
+piece_write(struct channel *channel, const char *piece, size_t size, size_t *done)
 {
 	uint64_t since = now_ms();
+	size_t at = 0;
 
-	for (size_t at = 0; at < size;) {
+	do {
 		const ssize_t n = write_now(channel, piece + at, size - at);
 
 		if (n >= 0) {
 			at += (size_t)n;
+			*done += (size_t)n;
 			channel->stuck = false;
 			since = now_ms();
 		} else if (errno != EINTR && errno != EAGAIN) {
-			return at;
+			return false;
 		} else if (now_ms() - since >= patience(channel)) {
+			if (channel->file != NULL)
+				hy_terminal_file_forget(channel->file);
 			channel->stuck = true;
 			errno = ETIMEDOUT;
-			return at;
+			return false;
 		} else {
 			wait_for_reader(channel);
 		}
-	}
-	return size;
+	} while (at < size);
+	return true;
 }
 
 static ssize_t
 stream_write(void *cookie, const char *bytes, size_t size)
 {
 	struct channel *channel = cookie;
-	char piece[PIPE_BUF]; /* a pipe that has room at all has room for so much */
+	char piece[HY_TERMINAL_PIECE]; /* a pipe that has room at all has room for so much */
 
+	static_assert(HY_TERMINAL_PIECE <= PIPE_BUF, "more might wait");
 	for (size_t done = 0; done < size;) {
-		size_t n = RTE_MIN(size - done, sizeof(piece)), written;
+		size_t n = RTE_MIN(size - done, sizeof(piece));
 
 		if (channel->raw)
 			memcpy(piece, bytes + done, n);
 		else
 			n = hy_printable_copy(piece, sizeof(piece), bytes + done, size - done);
-		written = piece_write(channel, piece, n);
-		done += written;
-		if (written < n) {
+		if (!piece_write(channel, piece, n, &done)) {
 			channel->error = channel->error == 0 ? errno : channel->error;
 			return (ssize_t)done; /* an error, by errno */
 		}
@@ -138,30 +152,40 @@ stream_write(void *cookie, const char *bytes, size_t size)
 }
 
 /*
- * A terminal that has room may have too little, and so may a pipe with other writers: a write would
- * then block. So open a description of our own that does not block; the one shared with other
- * processes must stay as it is. Where opening it is not permitted, writes may block.
+ * A file gets a thread that writes to it. A terminal that has room may have too little, and so may a
+ * pipe with other writers: a write would then block. So open a description of our own that does not
+ * block; the one shared with other processes must stay as it is. Where opening it is not permitted,
+ * writes may block.
  */
-static void
+static int
 own(struct channel *channel)
 {
 	char path[32];
 	struct stat st;
 	int fd;
 
-	if (fstat(channel->fd, &st) < 0 || (!S_ISFIFO(st.st_mode) && !isatty(channel->fd)))
-		return;
+	if (fstat(channel->fd, &st) < 0)
+		return 0;
+	if (S_ISREG(st.st_mode))
+		return hy_terminal_file_start(channel->fd, &channel->file);
+	if (!S_ISFIFO(st.st_mode) && !isatty(channel->fd))
+		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", channel->fd);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0)
 		channel->fd = fd;
+	return 0;
 }
 
-static FILE *
-stream_open(struct channel *channel)
+static int
+stream_open(struct channel *channel, FILE **stream)
 {
-	own(channel);
-	return fopencookie(channel, "w", (cookie_io_functions_t){ .write = stream_write });
+	const int rc = own(channel);
+
+	if (rc < 0)
+		return rc;
+	*stream = fopencookie(channel, "w", (cookie_io_functions_t){ .write = stream_write });
+	return *stream == NULL ? -ENOMEM : 0;
 }
 
 void
@@ -180,6 +204,12 @@ hy_terminal_error(const char *format, ...)
 	free(text);
 }
 
+int
+hy_terminal_report(const char *what, int rc)
+{
+	return rc < 0 ? hy_terminal_refuse(rc, "%s: %s", what, strerror(-rc)) : rc;
+}
+
 const char *
 hy_terminal_program(void)
 {
@@ -189,18 +219,20 @@ hy_terminal_program(void)
 int
 hy_terminal_begin(const char *program)
 {
-	FILE *const to_out = stream_open(&out), *const to_err = stream_open(&err);
+	FILE *to_out, *to_err;
+	int rc = stream_open(&out, &to_out);
 
 	name = program;
-	if (to_out == NULL || to_err == NULL) {
-		hy_terminal_error("out of memory");
-		return -ENOMEM;
-	}
+	if (rc == 0)
+		rc = stream_open(&err, &to_err);
+	if (rc < 0)
+		return hy_terminal_report("standard output and error", rc);
 	if (isatty(STDOUT_FILENO))
 		setvbuf(to_out, NULL, _IOLBF, 0);
 	setvbuf(to_err, NULL, _IONBF, 0);
 	stdout = to_out;
 	stderr = to_err;
+	rte_openlog_stream(to_err); /* only there: syslog(3) waits for a daemon that has stalled */
 	return 0;
 }
 
@@ -212,18 +244,23 @@ hy_terminal_hurry(bool hurry)
 
 /* Returns whether all that was written to a stream is out; reports it if not. */
 static bool
-finish(FILE *stream, const struct channel *channel, const char *what)
+finish(FILE *stream, struct channel *channel, const char *what)
 {
+	size_t none = 0;
 	int error;
 
 	fflush(stream);
 	flockfile(stream);
+	/* Some file systems write, and say that they cannot, when a descriptor is closed: any. */
+	if (channel->file != NULL && channel->error == 0 && !piece_write(channel, "", 0, &none))
+		channel->error = errno;
 	error = channel->error;
 	funlockfile(stream);
-	if (error != 0)
-		hy_terminal_error("%s: %s", what,
-			error == ETIMEDOUT ? "its reader took nothing, and output was lost"
-					   : strerror(error));
+	if (error == ETIMEDOUT)
+		hy_terminal_error("%s: %s took nothing, and output was lost", what,
+			channel->file != NULL ? "the file" : "its reader");
+	else if (error != 0)
+		hy_terminal_error("%s: %s", what, strerror(error));
 	return error == 0;
 }
 

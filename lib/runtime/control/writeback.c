@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See writeback.h. Writer and waiter each leave once; whoever is the last frees. */
+/* See writeback.h. Writer and waiter each leave once; the last one frees. */
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +21,8 @@
 
 struct hy_writeback {
 	int fd;
-	bool last; /* it is closed then, which may have to wait for the disk, too */
+	char *name; /* a copy */
+	bool last;  /* it is closed then, which may have to wait for the disk, too */
 	char *text;
 	size_t size;
 	atomic_size_t written; /* also shows that it goes on */
@@ -28,34 +30,48 @@ struct hy_writeback {
 	atomic_bool left;      /* by the writer or the waiter */
 };
 
-/* Whether the file has a name still: nobody finds what is written to one that was removed. */
+/*
+ * Whether the file has its name still: nobody finds what is written to one that was removed, and one
+ * that was renamed may have been put aside with what is in it. Another user, as with --user, may not
+ * be allowed to look.
+ */
 static int
-name_check(int fd)
+name_check(const struct hy_writeback *w)
 {
-	struct stat st;
+	struct stat st, named;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(w->fd, &st) < 0)
 		return -errno;
-	return S_ISREG(st.st_mode) && st.st_nlink == 0 ? -ENOENT : 0;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (st.st_nlink == 0)
+		return -ENOENT;
+	if (lstat(w->name, &named) < 0)
+		return errno == EACCES ? 0 : -errno;
+	return st.st_dev == named.st_dev && st.st_ino == named.st_ino ? 0 : -ENOENT;
 }
 
 static int
 text_write(struct hy_writeback *w)
 {
-	const int rc = hy_output_empty(w->fd);
+	int rc = name_check(w);
 
+	if (rc == 0)
+		rc = hy_output_empty(w->fd);
 	if (rc < 0)
 		return rc;
 	for (size_t at = 0; at < w->size;) {
 		const ssize_t n = pwrite(w->fd, w->text + at, RTE_MIN(w->size - at, CHUNK),
 			(off_t)at);
 
+		if (n == 0)
+			return -EIO;
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		at += n < 0 ? 0 : (size_t)n;
 		w->written = at;
 	}
-	return name_check(w->fd);
+	return name_check(w);
 }
 
 /* Returns whether the other has left before. */
@@ -69,6 +85,7 @@ static void
 writeback_free(struct hy_writeback *w)
 {
 	free(w->text);
+	free(w->name);
 	free(w);
 }
 
@@ -86,18 +103,22 @@ writer_main(void *arg)
 }
 
 int
-hy_writeback_start(int fd, bool last, char *text, size_t size, struct hy_writeback **writeback)
+hy_writeback_start(int fd, const char *name, bool last, char *text, size_t size,
+	struct hy_writeback **writeback)
 {
 	struct hy_writeback *w = calloc(1, sizeof(*w));
 	int rc = -ENOMEM;
 
-	if (w != NULL) {
-		*w = (struct hy_writeback){ .fd = fd, .last = last, .text = text, .size = size };
-		rc = hy_file_thread(writer_main, w, "hy-write");
-	}
-	if (rc < 0) {
+	if (w == NULL) {
 		free(text);
-		free(w);
+		return rc;
+	}
+	*w = (struct hy_writeback){ .fd = fd, .last = last, .text = text, .size = size };
+	w->name = strdup(name);
+	if (w->name != NULL)
+		rc = hy_file_thread(writer_main, w, "hy-write");
+	if (rc < 0) {
+		writeback_free(w);
 		return rc;
 	}
 	*writeback = w;
@@ -114,13 +135,6 @@ hy_writeback_ended(struct hy_writeback *writeback, int *rc)
 	return true;
 }
 
-/* To close a file may be to write all of it: 1 MiB/s is slow. */
-static size_t
-most_ticks(const struct hy_writeback *w, size_t written)
-{
-	return STALL_TICKS + (w->last && written == w->size ? written / 1024 : 0);
-}
-
 int
 hy_writeback_wait(struct hy_writeback *writeback)
 {
@@ -130,10 +144,12 @@ hy_writeback_wait(struct hy_writeback *writeback)
 
 	while (!hy_writeback_ended(writeback, &rc)) {
 		const size_t now = writeback->written;
+		/* To close a file may be to write all of it: 1 MiB/s is slow. */
+		const size_t closing = writeback->last && now == writeback->size ? now / 1024 : 0;
 
 		ticks = now == written ? ticks + 1 : 0;
 		written = now;
-		if (ticks > most_ticks(writeback, now) && !leave(writeback))
+		if (ticks > STALL_TICKS + closing && !leave(writeback))
 			return -ETIMEDOUT;
 		rte_delay_us_sleep(TICK_US);
 	}

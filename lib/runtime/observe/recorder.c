@@ -7,16 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include <hy_file.h>
 #include <hy_ip4_filter.h>
 #include <hy_signals.h>
 
+#include "lib/file/internal/job.h"
 #include "recorder.h"
 
-#define WAIT_MS 100
-#define STALL_WAITS 30 /* for a file that takes nothing, when the capture is to end, */
+#define STALL_WAITS 30 /* ticks for a file that takes nothing, when the capture is to end, */
 #define END_WAITS 300  /* and for all that is to be written */
 
 struct hy_recorder hy_recorder = {
@@ -92,11 +91,9 @@ parts_fill(char *error)
 			part->points[part->nb_points++] = *point;
 			found = true;
 		}
-		if (!found) {
-			snprintf(error, HY_OPTION_ERROR_SIZE, "no worker has a node '%s'",
-				point->node);
-			return -EINVAL;
-		}
+		if (!found)
+			return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE,
+				"no worker has a node '%s'", point->node);
 	}
 	return 0;
 }
@@ -133,40 +130,21 @@ parts_start(char *error)
 	return 0;
 }
 
-/* Waits for the writer to change something, but not for long. With the lock. */
-static void
-wait_a_little(void)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += WAIT_MS * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_nsec -= 1000000000L;
-		until.tv_sec++;
-	}
-	pthread_cond_clockwait(&hy_recorder.changed, &hy_recorder.lock, CLOCK_MONOTONIC, &until);
-}
-
 static int
 start_locked(const char *text, char *error)
 {
 	int rc;
 
-	if (hy_recorder.params.nb_graphs == 0 || hy_recorder.phase != PHASE_NONE) {
-		snprintf(error, HY_OPTION_ERROR_SIZE, "%s",
+	if (hy_recorder.params.nb_graphs == 0 || hy_recorder.phase != PHASE_NONE)
+		return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE, "%s",
 			hy_recorder.params.nb_graphs == 0 ? "no packets flow"
 							  : "a capture is running; stop it first");
-		return -EINVAL;
-	}
-	if (hy_recording_read(text, &hy_recorder.recording) < 0) {
-		snprintf(error, HY_OPTION_ERROR_SIZE, "%s", hy_option_reason());
-		return -EINVAL;
-	}
+	if (hy_recording_read(text, &hy_recorder.recording) < 0)
+		return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE, "%s", hy_option_reason());
 	if (parts_fill(error) < 0 || parts_start(error) < 0)
 		return -EINVAL;
 	hy_recorder.phase = PHASE_OPENING;
-	hy_recorder.stop = false;
+	hy_recorder.stop = hy_recorder.emptied = false;
 	hy_recorder.error[0] = '\0';
 	hy_recorder.state = (struct hy_recorder_state){ .running = true };
 	rc = hy_recorder_write_start();
@@ -174,23 +152,20 @@ start_locked(const char *text, char *error)
 		hy_recorder_stop_parts();
 		hy_recorder.phase = PHASE_NONE;
 		hy_recorder.state.running = false;
-		snprintf(error, HY_OPTION_ERROR_SIZE, "%s", strerror(-rc));
-		return -EINVAL;
+		return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE, "%s", strerror(-rc));
 	}
 	for (unsigned int i = 0; hy_recorder.phase == PHASE_OPENING && !hy_stopping(); i++) {
-		wait_a_little();
+		hy_file_tick(&hy_recorder.changed, &hy_recorder.lock);
 		if (i < STALL_WAITS)
 			continue;
 		hy_recorder.stop = true; /* as soon as it is open */
 		hy_recorder_stop_parts();
-		snprintf(error, HY_OPTION_ERROR_SIZE, "%s: opening it takes too long",
-			hy_recorder.recording.file);
-		return -EINVAL;
+		return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE,
+			"%s: opening it takes too long", hy_recorder.recording.file);
 	}
 	if (hy_recorder.error[0] == '\0')
 		return 0;
-	snprintf(error, HY_OPTION_ERROR_SIZE, "%s", hy_recorder.error);
-	return -EINVAL;
+	return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE, "%s", hy_recorder.error);
 }
 
 int
@@ -215,7 +190,7 @@ stop_locked(void)
 
 	hy_recorder.stop = true;
 	for (unsigned int i = 0; hy_recorder.phase != PHASE_NONE && i < END_WAITS; i++) {
-		wait_a_little();
+		hy_file_tick(&hy_recorder.changed, &hy_recorder.lock);
 		stalled = hy_recorder.state.packets == packets ? stalled + 1 : 0;
 		packets = hy_recorder.state.packets;
 		if (stalled == STALL_WAITS)
@@ -259,6 +234,19 @@ hy_recorder_check(const char *text)
 	return hy_recording_read(text, &checked);
 }
 
+/* Whether what was in the file is lost: so is the capture, but it is too late to refuse it. */
+static bool
+emptied(void)
+{
+	bool is;
+
+	pthread_mutex_lock(&hy_recorder.lock);
+	is = hy_recorder.emptied;
+	hy_recorder.failed |= is;
+	pthread_mutex_unlock(&hy_recorder.lock);
+	return is;
+}
+
 int
 hy_recorder_begin(const struct hy_recorder_params *params, const char *text)
 {
@@ -270,8 +258,11 @@ hy_recorder_begin(const struct hy_recorder_params *params, const char *text)
 	pthread_mutex_unlock(&hy_recorder.lock);
 	if (text == NULL || hy_recorder_start(text, error) == 0)
 		return 0;
+	hy_option_refuse("--capture", "%s", error);
+	if (emptied())
+		return 0;
 	hy_recorder_end();
-	return hy_option_refuse("--capture", "%s", error);
+	return -EINVAL;
 }
 
 /* The graphs go away, and the file is stuck: its writer is left behind, and touches them no more. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder's state: of what starts and stops it (recorder.c) and of its writer (recorder_write.c). */
-#ifndef HY_RECORDER_PRIVATE_H
-#define HY_RECORDER_PRIVATE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -9,6 +8,8 @@
 
 #include <hy_capture.h>
 #include <hy_recorder.h>
+
+#include "lib/graph/internal/log.h"
 
 /* What is captured into which file. */
 struct hy_recording {
@@ -50,6 +51,7 @@ struct hy_recorder {
 	enum phase phase;
 	bool stop;                        /* it is asked to end */
 	bool failed;                      /* some file is not whole */
+	bool emptied;                     /* the file, of what was in it */
 	char error[HY_OPTION_ERROR_SIZE]; /* why the file could not be opened; or "" */
 	struct hy_recorder_state state;
 
@@ -68,5 +70,3 @@ void hy_recorder_count(bool stopped);
 /* Has the workers copy no more, and says how much was captured. With the lock. */
 void hy_recorder_stop_parts(void);
 void hy_recorder_say(void);
-
-#endif

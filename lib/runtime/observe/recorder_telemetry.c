@@ -7,7 +7,8 @@
 #include "lib/runtime/report/telemetry.h"
 
 static int
-state_tell(struct rte_tel_data *data)
+on_capture(const char *command __rte_unused, const char *parameter __rte_unused,
+	struct rte_tel_data *data)
 {
 	struct hy_recorder_state state;
 
@@ -21,14 +22,7 @@ state_tell(struct rte_tel_data *data)
 }
 
 static int
-on_capture(const char *command __rte_unused, const char *parameter __rte_unused,
-	struct rte_tel_data *data)
-{
-	return state_tell(data);
-}
-
-static int
-on_start(const char *command __rte_unused, const char *text, struct rte_tel_data *data)
+on_start(const char *command, const char *text, struct rte_tel_data *data)
 {
 	char error[HY_OPTION_ERROR_SIZE];
 
@@ -37,16 +31,16 @@ on_start(const char *command __rte_unused, const char *text, struct rte_tel_data
 			"a parameter is required: FILE,at=POINT..., as for --capture", data);
 	if (hy_recorder_start(text, error) < 0)
 		return hy_telemetry_error(error, data);
-	return state_tell(data);
+	return on_capture(command, NULL, data);
 }
 
 static int
-on_stop(const char *command __rte_unused, const char *parameter __rte_unused,
-	struct rte_tel_data *data)
+on_stop(const char *command, const char *parameter __rte_unused, struct rte_tel_data *data)
 {
 	char error[HY_OPTION_ERROR_SIZE];
 
-	return hy_recorder_stop(error) < 0 ? hy_telemetry_error(error, data) : state_tell(data);
+	return hy_recorder_stop(error) < 0 ? hy_telemetry_error(error, data)
+					   : on_capture(command, NULL, data);
 }
 
 const struct hy_telemetry_command hy_telemetry_recorder[HY_TELEMETRY_RECORDER] = {

@@ -24,6 +24,7 @@
 
 struct writer {
 	struct hy_pcapng *file;
+	bool emptied;   /* the file */
 	int error;      /* that the file failed with */
 	uint64_t taken; /* packets that were handed to the file */
 	uint64_t seen;  /* packets in the file, and for how many ticks no more than these */
@@ -182,9 +183,8 @@ file_spares(char *error)
 
 	if (reader == NULL)
 		return 0;
-	snprintf(error, HY_OPTION_ERROR_SIZE, "'%s' is the file of %s, which is read", path,
-		reader);
-	return -EBUSY;
+	return HY_REASON(-EBUSY, error, HY_OPTION_ERROR_SIZE,
+		"%s: is the file of %s, which is read", path, reader);
 }
 
 static int
@@ -197,12 +197,11 @@ file_open(struct writer *w, char *error)
 	if (file_spares(error) < 0)
 		return -1;
 	rc = hy_output_open(o->file, o->fifo ? HY_OUTPUT_FIFO : 0, &fd, why);
-	if (rc < 0) {
-		snprintf(error, HY_OPTION_ERROR_SIZE, "%s: %s%s", o->file, why,
+	if (rc < 0)
+		return HY_REASON(-1, error, HY_OPTION_ERROR_SIZE, "%s: %s%s", o->file, why,
 			hy_privileges_note(o->file, W_OK));
-		return -1;
-	}
 	rc = hy_output_empty(fd);
+	w->emptied = rc == 0;
 	if (rc == 0)
 		rc = hy_pcapng_open(fd, hy_terminal_program(), o->snap, &w->file);
 	if (rc < 0) {
@@ -212,7 +211,7 @@ file_open(struct writer *w, char *error)
 	return rc;
 }
 
-/* Opens the file and tells whoever waits for that. */
+/* Opens the file, and wakes the thread that waits for it. */
 static int
 begin(struct writer *w)
 {
@@ -220,6 +219,7 @@ begin(struct writer *w)
 	int rc = w == NULL ? -1 : file_open(w, error);
 
 	pthread_mutex_lock(&hy_recorder.lock);
+	hy_recorder.emptied = w != NULL && w->emptied;
 	if (rc == 0) {
 		hy_recorder.phase = PHASE_WRITING;
 	} else {
@@ -232,6 +232,31 @@ begin(struct writer *w)
 	pthread_cond_broadcast(&hy_recorder.changed);
 	pthread_mutex_unlock(&hy_recorder.lock);
 	return rc;
+}
+
+static const char *
+reason(int rc)
+{
+	switch (rc) {
+	case -EAGAIN:
+		return "nothing reads from this FIFO any more";
+	case -ENOENT:
+		return "it was removed or replaced while packets were written to it";
+	case -ESTALE:
+		return "another program changed it while packets were written to it";
+	default:
+		return strerror(-rc);
+	}
+}
+
+/* Reports why the file failed. With the lock. */
+static void
+fail(int rc)
+{
+	hy_option_refuse("--capture", "%s: %s", hy_recorder.recording.file, reason(rc));
+	hy_recorder.failed = true;
+	if (rc == -ENOENT || rc == -ESTALE)
+		hy_recorder.state.packets = 0; /* nobody can read them */
 }
 
 /* Has the workers stop, writes the rest, closes the file, and says how much it was. */
@@ -254,12 +279,8 @@ end(struct writer *w)
 
 	pthread_mutex_lock(&hy_recorder.lock);
 	if (hy_recorder.params.nb_graphs > 0) {
-		if (rc < 0) {
-			hy_option_refuse("--capture", "%s: %s", hy_recorder.recording.file,
-				rc == -EAGAIN ? "nothing reads from this FIFO any more"
-					      : strerror(-rc));
-			hy_recorder.failed = true;
-		}
+		if (rc < 0)
+			fail(rc);
 		hy_recorder_count(true);
 		hy_recorder_say();
 	}

@@ -12,6 +12,8 @@
 #include <hy_ip4_filter.h>
 #include <hy_tracer.h>
 
+#include "lib/graph/internal/log.h"
+#include "lib/graph/internal/trace_print.h"
 #include "tracer.h"
 
 #define RECORDS_A_PACKET 8 /* one for each node; programs have five or so on a packet's way */
@@ -87,15 +89,11 @@ start_locked(const char *text, char *error)
 	int rc = 0;
 
 	status_read(&state);
-	if (traced == NULL || state.running) {
-		snprintf(error, HY_OPTION_ERROR_SIZE, "%s",
+	if (traced == NULL || state.running)
+		return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE, "%s",
 			traced == NULL ? "no packets flow" : "a trace is running; stop it first");
-		return -EINVAL;
-	}
-	if (choice_read(text, &choice) < 0) {
-		snprintf(error, HY_OPTION_ERROR_SIZE, "%s", hy_option_reason());
-		return -EINVAL;
-	}
+	if (choice_read(text, &choice) < 0)
+		return HY_REASON(-EINVAL, error, HY_OPTION_ERROR_SIZE, "%s", hy_option_reason());
 	chosen = choice; /* nothing is traced that could read it now */
 	if (!chosen.filtered)
 		params.match = NULL;
@@ -183,79 +181,33 @@ hy_tracer_each(unsigned int most, void (*call)(const struct hy_tracer_line *line
 }
 
 static int
-by_packet(const void *a, const void *b)
-{
-	const struct hy_trace_record *const *x = a, *const *y = b;
-
-	if ((*x)->serial != (*y)->serial)
-		return (*x)->serial < (*y)->serial ? -1 : 1;
-	return *x < *y ? -1 : 1; /* in the order of recording */
-}
-
-static void
-record_print(const struct hy_graph *graph, const struct hy_trace_record *record, uint64_t since,
-	FILE *out)
-{
-	char text[HY_TEXT_SIZE];
-
-	hy_trace_format(graph, record, text, sizeof(text));
-	fprintf(out, "  %-16s %3u of %-3u %9.1f us  %s", record->name, record->index + 1u,
-		record->burst, (double)(record->tsc - since) * 1e6 / (double)rte_get_tsc_hz(),
-		text);
-	if (record->drop[0] != '\0')
-		fprintf(out, "%sdropped: %s", text[0] == '\0' ? "" : "  ", record->drop);
-	fprintf(out, "\n");
-}
-
-/* Prints n records, from recorded ones that are sorted into by. */
-static void
-records_print(const struct hy_graph *graph, const struct hy_trace_record **by, unsigned int n,
-	FILE *out)
-{
-	uint64_t since = 0;
-
-	for (unsigned int i = 0; i < n; i++) {
-		if (i == 0 || by[i]->serial != by[i - 1]->serial) {
-			fprintf(out, "packet %u of %s\n", by[i]->serial, hy_graph_name(graph));
-			since = by[i]->tsc;
-		}
-		record_print(graph, by[i], since, out);
-	}
-}
-
-static int
 worker_print(struct hy_graph *graph, FILE *out)
 {
+	const struct hy_trace_style style = { "packet", "us", (double)rte_get_tsc_hz() / 1e6, 1 };
+	const char *name = hy_graph_name(graph);
 	struct hy_trace_record *records;
-	const struct hy_trace_record **by;
 	struct hy_trace_state status;
 	unsigned int n;
-	int rc = 0;
+	int rc = -ENOMEM;
 
 	if (hy_trace_status(graph, &status) < 0)
 		return 0; /* it was never traced */
 	n = (unsigned int)status.recorded;
 	records = calloc(n + 1, sizeof(*records));
-	by = calloc(n + 1, sizeof(*by));
-	if (records == NULL || by == NULL) {
-		rc = -ENOMEM;
-	} else {
+	if (records != NULL) {
 		n = hy_trace_read(graph, records, n);
-		for (unsigned int i = 0; i < n; i++)
-			by[i] = &records[i];
-		qsort(by, n, sizeof(*by), by_packet);
-		records_print(graph, by, n, out);
-		fprintf(out, "%s: %" PRIu32 " packets traced, %u records, %" PRIu64 " lost\n",
-			hy_graph_name(graph), status.marked, n, status.lost);
-		if (status.unmarked > 0)
-			fprintf(out,
-				"%s: %" PRIu64 " more matched while %d were followed, the most at "
-				"a time\n",
-				hy_graph_name(graph), status.unmarked, HY_TRACE_LIVE_MAX);
-		fprintf(out, "\n");
+		rc = hy_trace_print(graph, records, n, &style, out);
 	}
+	if (rc == 0)
+		fprintf(out, "%s: %" PRIu32 " packets traced, %u records, %" PRIu64 " lost\n", name,
+			status.marked, n, status.lost);
+	if (rc == 0 && status.unmarked > 0)
+		fprintf(out,
+			"%s: %" PRIu64 " more matched while %d were followed, the most at a time\n",
+			name, status.unmarked, HY_TRACE_LIVE_MAX);
+	if (rc == 0)
+		fprintf(out, "\n");
 	free(records);
-	free(by);
 	return rc;
 }
 
@@ -268,7 +220,5 @@ hy_tracer_print(FILE *out)
 	for (unsigned int i = 0; i < nb_traced && rc == 0; i++)
 		rc = worker_print(traced[i], out);
 	pthread_mutex_unlock(&lock);
-	if (rc < 0)
-		hy_terminal_error("--trace: %s", strerror(-rc));
-	return rc;
+	return hy_terminal_report("--trace", rc);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of the tracer for telemetry. */
-#ifndef HY_TRACER_PRIVATE_H
-#define HY_TRACER_PRIVATE_H
+#pragma once
 
 #include <hy_trace.h>
 
@@ -14,5 +13,3 @@ struct hy_tracer_line {
 /* Takes records out, at most so many, and hands each to a function. Returns how many. */
 unsigned int hy_tracer_each(unsigned int most,
 	void (*call)(const struct hy_tracer_line *line, void *arg), void *arg);
-
-#endif

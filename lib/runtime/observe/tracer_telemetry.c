@@ -12,7 +12,8 @@
 #define LINES_MAX 24 /* fit in one answer even if all names and texts are the longest */
 
 static int
-state_tell(struct rte_tel_data *data)
+on_trace(const char *command __rte_unused, const char *parameter __rte_unused,
+	struct rte_tel_data *data)
 {
 	struct hy_tracer_state state;
 
@@ -25,14 +26,7 @@ state_tell(struct rte_tel_data *data)
 }
 
 static int
-on_trace(const char *command __rte_unused, const char *parameter __rte_unused,
-	struct rte_tel_data *data)
-{
-	return state_tell(data);
-}
-
-static int
-on_start(const char *command __rte_unused, const char *text, struct rte_tel_data *data)
+on_start(const char *command, const char *text, struct rte_tel_data *data)
 {
 	char error[HY_OPTION_ERROR_SIZE];
 
@@ -40,15 +34,14 @@ on_start(const char *command __rte_unused, const char *text, struct rte_tel_data
 		return hy_telemetry_error("no parameter; what --trace accepts is accepted", data);
 	if (hy_tracer_start(text, error) < 0)
 		return hy_telemetry_error(error, data);
-	return state_tell(data);
+	return on_trace(command, NULL, data);
 }
 
 static int
-on_stop(const char *command __rte_unused, const char *parameter __rte_unused,
-	struct rte_tel_data *data)
+on_stop(const char *command, const char *parameter __rte_unused, struct rte_tel_data *data)
 {
 	hy_tracer_stop();
-	return state_tell(data);
+	return on_trace(command, NULL, data);
 }
 
 static void
@@ -63,7 +56,7 @@ line_tell(const struct hy_tracer_line *line, void *arg)
 	rte_tel_data_add_dict_string(record, "node", line->record.name);
 	rte_tel_data_add_dict_uint(record, "ns",
 		(uint64_t)((double)line->record.tsc * 1e9 / (double)rte_get_tsc_hz()));
-	rte_tel_data_add_dict_string(record, "text", line->text);
+	hy_telemetry_text(record, "text", line->text);
 	rte_tel_data_add_dict_string(record, "drop", line->record.drop);
 }
 

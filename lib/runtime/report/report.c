@@ -2,11 +2,9 @@
 /* What a report reads: statistics, ports and workers. */
 
 #include <stdio.h>
-#include <string.h>
 
 #include <rte_cycles.h>
 
-#include <hy_graph_worker.h>
 #include <hy_hal_live.h>
 #include <hy_report.h>
 
@@ -21,6 +19,18 @@ hy_report_port_add(struct hy_report *report, uint16_t port, const char *fed)
 	if (rte_eth_dev_info_get(port, &info) == 0 && info.driver_name != NULL)
 		snprintf(p->driver, sizeof(p->driver), "%s", info.driver_name);
 	rte_eth_macaddr_get(port, &p->mac);
+}
+
+void
+hy_report_ends_add(struct hy_report *report, const struct hy_ends *ends)
+{
+	for (unsigned int i = 0; i < ends->nb_ports; i++) {
+		char fed[HY_NAME_SIZE] = "";
+
+		if (report->mode != NULL && report->mode->mode == HY_MODE_EVENTDEV)
+			snprintf(fed, sizeof(fed), "%s-%u", ends->next, ends->ports[i]);
+		hy_report_port_add(report, ends->ports[i], fed);
+	}
 }
 
 void

@@ -34,24 +34,15 @@ ports_json(const struct hy_report *report, FILE *out)
 	fprintf(out, "],\n");
 }
 
-/* {"name": objects, …} */
+/* {"name": objects or value, …} */
 static void
-edges_json(const char *key, const struct hy_edge_stats *edges, unsigned int n, FILE *out)
+counts_json(const char *key, const struct hy_edge_stats *counts, unsigned int n, FILE *out)
 {
 	fprintf(out, "\"%s\": {", key);
-	for (unsigned int e = 0; e < n; e++)
-		fprintf(out, "%s\"%s\": %" PRIu64, e > 0 ? ", " : "", edges[e].name, edges[e].objs);
-	fprintf(out, "}");
-}
-
-/* {"name": value, …} */
-static void
-counters_json(const struct hy_node_stats *node, FILE *out)
-{
-	fprintf(out, "\"counters\": {");
-	for (unsigned int c = 0; c < node->nb_counters; c++)
-		fprintf(out, "%s\"%s\": %" PRIu64, c > 0 ? ", " : "", node->counters[c].name,
-			node->counters[c].value);
+	for (unsigned int i = 0; i < n;
+		i++) /* edges and drops have no value, counters no objects */
+		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", counts[i].name,
+			counts[i].objs + counts[i].value);
 	fprintf(out, "}");
 }
 
@@ -70,11 +61,11 @@ nodes_json(const struct hy_report *report, FILE *out)
 			i > 0 ? "," : "", node->name, place == NULL ? "" : place->family,
 			node->variant, place == NULL ? "" : place->target, node->calls, node->objs,
 			node->cycles, node->budget);
-		edges_json("edges", node->edges, node->nb_edges, out);
+		counts_json("edges", node->edges, node->nb_edges, out);
 		fprintf(out, ", ");
-		edges_json("drops", node->drops, node->nb_drops, out);
+		counts_json("drops", node->drops, node->nb_drops, out);
 		fprintf(out, ", ");
-		counters_json(node, out);
+		counts_json("counters", node->counters, node->nb_counters, out);
 		fprintf(out, "}");
 	}
 	fprintf(out, "],\n");
@@ -100,27 +91,73 @@ workers_json(const struct hy_report *report, FILE *out)
 	fprintf(out, "],\n");
 }
 
+/* Or null, if packets come another way. */
+static void
+event_json(const struct hy_report *report, FILE *out)
+{
+	const struct hy_mode_options *mode = report->mode;
+
+	if (mode == NULL || mode->mode != HY_MODE_EVENTDEV)
+		fprintf(out, "  \"event\": null,\n");
+	else
+		fprintf(out,
+			"  \"event\": {\"device\": %u, \"sched\": \"%s\", \"freed\": %" PRIu64
+			"},\n",
+			mode->device, hy_mode_sched_name(mode), report->events_freed);
+}
+
+/* {"node": {…}, …}, or null if no graph is spread over workers. */
+static void
+dispatch_json(const struct hy_report *report, FILE *out)
+{
+	const bool spread = report->mode != NULL && report->mode->mode == HY_MODE_DISPATCH;
+	const char *comma = "";
+	struct hy_handover way;
+
+	fprintf(out, "  \"dispatch\": %s", spread ? "{" : "null");
+	for (unsigned int i = 0; spread && i < report->stats->nb_nodes; i++) {
+		if (!hy_handover_read(report->stats, i, &way))
+			continue;
+		fprintf(out,
+			"%s\n    \"%s\": {\"packets\": %" PRIu64 ", \"held_back\": %" PRIu64 "}",
+			comma, way.node, way.packets, way.held_back);
+		comma = ",";
+	}
+	fprintf(out, "%s,\n", spread ? "}" : "");
+}
+
+static void
+drops_json(const struct hy_report *report, FILE *out)
+{
+	const char *comma = "";
+	struct hy_reason reason;
+
+	fprintf(out, "  \"drops\": {");
+	for (unsigned int at = 0; hy_report_drop(report, report->stats, &at, &reason);) {
+		fprintf(out, "%s\"%s\": %" PRIu64, comma, reason.name, reason.objs);
+		comma = ", ";
+	}
+	fprintf(out, "},\n");
+}
+
 void
 hy_report_json(const struct hy_report *report, void (*more)(const void *arg, FILE *out),
 	const void *arg, FILE *out)
 {
-	struct hy_reason reasons[HY_REASONS_MAX];
-	const unsigned int n = hy_report_drops(report, report->stats, reasons);
 	struct hy_totals t;
 
 	fprintf(out, "{\n");
 	ports_json(report, out);
 	nodes_json(report, out);
 	workers_json(report, out);
+	event_json(report, out);
+	dispatch_json(report, out);
 	if (more != NULL)
 		more(arg, out);
-	fprintf(out, "  \"drops\": {");
-	for (unsigned int i = 0; i < n; i++)
-		fprintf(out, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "", reasons[i].name,
-			reasons[i].objs);
+	drops_json(report, out);
 	hy_totals_read(report->stats, report->under_way, &t);
 	fprintf(out,
-		"},\n  \"totals\": {\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"dropped\": %" PRIu64
+		"  \"totals\": {\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"dropped\": %" PRIu64
 		"},\n  \"mbufs\": {\"in_use\": %u, \"total\": %u}\n}\n",
 		t.rx, t.tx, t.dropped, report->mbufs_in_use, report->mbufs_total);
 }

@@ -7,46 +7,54 @@
 #include <hy_graph_worker.h>
 #include <hy_report.h>
 
-unsigned int
-hy_report_drops(const struct hy_report *report, const struct hy_stats *stats,
-	struct hy_reason reasons[HY_REASONS_MAX])
+/* Sums up a reason over all nodes. Returns whether the drop is the first that has it. */
+static bool
+sum_reason(const struct hy_stats *stats, const struct hy_edge_stats *drop, uint64_t *objs)
 {
-	unsigned int n = 0;
+	bool met = false;
 
-	if (report->under_way > 0)
-		reasons[n++] = (struct hy_reason){ .name = "under_way",
-			.text = "was on its way to another worker when they stopped",
-			.objs = report->under_way };
-
+	*objs = 0;
 	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
-		for (unsigned int d = 0; d < stats->nodes[i].nb_drops; d++) {
-			const struct hy_edge_stats *drop = &stats->nodes[i].drops[d];
-			unsigned int r = 0;
+		const struct hy_node_stats *node = &stats->nodes[i];
 
-			/* The core's own reasons are news only if they happen. */
-			if (d < HY_CORE_DROPS && drop->objs == 0)
+		for (unsigned int d = 0; d < node->nb_drops; d++) {
+			/* The core's own reasons are news only if they occur. */
+			if ((d < HY_CORE_DROPS && node->drops[d].objs == 0) ||
+				strcmp(node->drops[d].name, drop->name) != 0)
 				continue;
-			while (r < n && strcmp(reasons[r].name, drop->name) != 0)
-				r++;
-			if (r == HY_REASONS_MAX)
-				continue;
-			if (r == n)
-				reasons[n++] = (struct hy_reason){ .name = drop->name,
-					.text = drop->text };
-			reasons[r].objs += drop->objs;
+			if (!met && &node->drops[d] != drop)
+				return false;
+			met = true;
+			*objs += node->drops[d].objs;
 		}
 	}
-	return n;
+	return met;
 }
 
-static uint64_t
-dropped_by(const struct hy_node_stats *node)
+bool
+hy_report_drop(const struct hy_report *report, const struct hy_stats *stats, unsigned int *at,
+	struct hy_reason *reason)
 {
-	uint64_t n = 0;
+	unsigned int from = (*at)++, passed = 1;
 
-	for (unsigned int d = 0; d < node->nb_drops; d++)
-		n += node->drops[d].objs;
-	return n;
+	*reason = (struct hy_reason){ .name = "under_way",
+		.text = "was on its way to another worker when they stopped",
+		.objs = report->under_way };
+	if (from == 0 && report->under_way > 0)
+		return true;
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &stats->nodes[i];
+
+		for (unsigned int d = 0; d < node->nb_drops; d++) {
+			if (passed++ < from || !sum_reason(stats, &node->drops[d], &reason->objs))
+				continue;
+			*at = passed;
+			reason->name = node->drops[d].name;
+			reason->text = node->drops[d].text;
+			return true;
+		}
+	}
+	return false;
 }
 
 static uint64_t
@@ -65,7 +73,7 @@ sum_port(const struct hy_report *report, const struct hy_stats *stats, uint16_t 
 		if (place == NULL || strcmp(place->family, family) != 0 ||
 			strcmp(place->target, target) != 0)
 			continue;
-		n += node->objs - (sends ? dropped_by(node) : 0);
+		n += node->objs - (sends ? hy_stats_dropped(node) : 0);
 	}
 	return n;
 }

@@ -49,20 +49,10 @@ rates_print(const struct hy_report *report, uint64_t now, uint64_t before, FILE 
 }
 
 /* What a node had handled when the table before was printed. */
-static uint64_t
-objs_before(const struct hy_report *report, const char *node)
-{
-	const struct hy_stats *before = report->before;
-
-	for (unsigned int i = 0; before != NULL && i < before->nb_nodes; i++)
-		if (strcmp(before->nodes[i].name, node) == 0)
-			return before->nodes[i].objs;
-	return 0;
-}
-
 static void
 node_line(const struct hy_report *report, const struct hy_node_stats *node, int width, FILE *out)
 {
+	const struct hy_node_stats *before = NULL;
 	const double calls = node->calls > 0 ? (double)node->calls : 1;
 
 	fprintf(out, "%-*s %-10s %12" PRIu64 " %12" PRIu64 " %10.1f", width, node->name,
@@ -72,8 +62,10 @@ node_line(const struct hy_report *report, const struct hy_node_stats *node, int 
 		fprintf(out, " %12.1f", (double)node->cycles / (double)node->objs);
 	else
 		fprintf(out, " %12s", "-");
+	if (report->before != NULL)
+		before = hy_stats_find(report->before, 0, node->name);
 	if (report->seconds > 0)
-		rates_print(report, node->objs, objs_before(report, node->name), out);
+		rates_print(report, node->objs, before == NULL ? 0 : before->objs, out);
 	fprintf(out, "\n");
 }
 
@@ -118,13 +110,66 @@ ports_table(const struct hy_report *report, FILE *out)
 	}
 }
 
+/* What nodes counted besides packets and drops. */
+static void
+counters_table(const struct hy_stats *stats, FILE *out)
+{
+	bool first = true;
+
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &stats->nodes[i];
+
+		for (unsigned int c = 0; c < node->nb_counters; c++) {
+			if (node->counters[c].value == 0)
+				continue;
+			fprintf(out, "%s%-*s %-18s %12" PRIu64 "\n", first ? "\ncounters\n" : "",
+				name_width(stats), node->name, node->counters[c].name,
+				node->counters[c].value);
+			first = false;
+		}
+	}
+}
+
+static void
+drops_table(const struct hy_report *report, FILE *out)
+{
+	struct hy_reason reason;
+	bool first = true;
+
+	for (unsigned int at = 0; hy_report_drop(report, report->stats, &at, &reason);) {
+		if (reason.objs == 0)
+			continue;
+		if (first)
+			fprintf(out, "\n%-18s %12s\n", "drop reason", "packets");
+		first = false;
+		fprintf(out, "%-18s %12" PRIu64 "  %s\n", reason.name, reason.objs, reason.text);
+	}
+}
+
+/* What workers handed to others, by the node that it was for. */
+static void
+handovers_table(const struct hy_stats *stats, FILE *out)
+{
+	struct hy_handover way;
+	bool first = true;
+
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		if (!hy_handover_read(stats, i, &way))
+			continue;
+		if (first)
+			fprintf(out, "\n%-18s %12s %12s\n", "handed over to", "packets",
+				"held back");
+		first = false;
+		fprintf(out, "%-18s %12" PRIu64 " %12" PRIu64 "\n", way.node, way.packets,
+			way.held_back);
+	}
+}
+
 void
 hy_report_table(const struct hy_report *report, FILE *out)
 {
 	const struct hy_stats *stats = report->stats;
 	const int width = name_width(stats);
-	struct hy_reason reasons[HY_REASONS_MAX];
-	unsigned int n;
 
 	if (report->seconds > 0)
 		fprintf(out, "after %.3f s, %.3f s since the last table\n", report->seconds,
@@ -138,20 +183,16 @@ hy_report_table(const struct hy_report *report, FILE *out)
 		node_line(report, &stats->nodes[i], width, out);
 	if (report->seconds > 0)
 		ports_table(report, out);
-	n = hy_report_drops(report, stats, reasons);
-	for (unsigned int i = 0, listed = 0; i < n; i++) {
-		if (reasons[i].objs == 0)
-			continue;
-		if (listed++ == 0)
-			fprintf(out, "\n%-18s %12s\n", "drop reason", "packets");
-		fprintf(out, "%-18s %12" PRIu64 "  %s\n", reasons[i].name, reasons[i].objs,
-			reasons[i].text);
-	}
+	counters_table(stats, out);
+	drops_table(report, out);
+	handovers_table(stats, out);
 }
 
 void
 hy_report_rest(const struct hy_report *report, FILE *out)
 {
+	if (report->mode == NULL || report->mode->ports->idle == HY_IDLE_POLL)
+		return;
 	fprintf(out, "\n%-8s %14s %14s %12s %10s %10s %12s\n", "worker", "walks", "idle", "pauses",
 		"waits", "wake-ups", "seconds");
 	for (unsigned int w = 0; w < report->nb_workers; w++) {
@@ -171,6 +212,11 @@ hy_report_balance(const struct hy_report *report, FILE *out)
 {
 	uint64_t tx_errors = 0;
 	struct hy_totals t;
+	bool balanced;
+
+	if (report->events_freed > 0)
+		fprintf(out, "%" PRIu64 " packets were still in the event device, and are freed\n",
+			report->events_freed);
 
 	for (unsigned int i = 0; i < report->nb_ports; i++) {
 		const struct hy_report_port *p = &report->ports[i];
@@ -195,5 +241,11 @@ hy_report_balance(const struct hy_report *report, FILE *out)
 			"tx errors: the driver's count of packets that it did not send; they are "
 			"in tx, or dropped as tx_full\n");
 	hy_totals_read(report->stats, report->under_way, &t);
-	return hy_totals_print(&t, report->mbufs_in_use, report->mbufs_total, out);
+	balanced = t.rx == t.tx + t.dropped;
+	fprintf(out,
+		"total   rx %" PRIu64 " = tx %" PRIu64 " + dropped %" PRIu64 "%s\n"
+		"mbufs   %u of %u in use%s\n",
+		t.rx, t.tx, t.dropped, balanced ? "" : "  DO NOT ADD UP", report->mbufs_in_use,
+		report->mbufs_total, report->mbufs_in_use > 0 ? "  LEAKED" : ", none leaked");
+	return balanced && report->mbufs_in_use == 0;
 }

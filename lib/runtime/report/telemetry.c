@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_common.h>
-
 #include <hy_telemetry.h>
 
+#include "hal/internal/dpdk.h"
 #include "telemetry.h"
 
 int
@@ -55,17 +54,27 @@ part_length(const char *text)
 	return n > 0 ? n : STRING_MAX - 1;
 }
 
-/* Takes the first part off a text. */
+/* Takes the first part off a text, in ASCII: DPDK escapes no other byte, but writes any. */
 static void
 part_take(const char **text, char part[STRING_MAX])
 {
 	const size_t n = part_length(*text);
 
-	memcpy(part, *text, n);
+	for (size_t i = 0; i < n; i++)
+		part[i] = (char)(((unsigned char)(*text)[i] & 0x80) == 0 ? (*text)[i] : '?');
 	part[n] = '\0';
 	*text += n;
 	if (**text == ' ')
 		++*text;
+}
+
+int
+hy_telemetry_text(struct rte_tel_data *dict, const char *name, const char *text)
+{
+	char part[STRING_MAX];
+
+	part_take(&text, part);
+	return rte_tel_data_add_dict_string(dict, name, part);
 }
 
 int
@@ -86,6 +95,18 @@ hy_telemetry_error(const char *error, struct rte_tel_data *data)
 		rte_tel_data_add_array_string(more, part);
 	}
 	return rte_tel_data_add_dict_container(data, "more", more, 0);
+}
+
+int
+hy_telemetry_port(const struct hy_port_status *status, struct rte_tel_data *data)
+{
+	rte_tel_data_add_dict_string(data, "link", hy_port_link(status));
+	rte_tel_data_add_dict_uint(data, "link_mbps", status->link_mbps);
+	rte_tel_data_add_dict_uint(data, "link_changes", status->link_changes);
+	rte_tel_data_add_dict_uint(data, "missed", status->missed);
+	rte_tel_data_add_dict_uint(data, "no_mbuf", status->no_mbuf);
+	rte_tel_data_add_dict_uint(data, "rx_errors", status->rx_errors);
+	return rte_tel_data_add_dict_uint(data, "tx_errors", status->tx_errors);
 }
 
 struct rte_tel_data *

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The commands of the parts of the runtime library. */
-#ifndef HY_TELEMETRY_PRIVATE_H
-#define HY_TELEMETRY_PRIVATE_H
+#pragma once
 
 #include <hy_telemetry.h>
 
@@ -26,5 +25,3 @@ struct hy_telemetry_list {
 
 /* Begins the next entry, a dictionary. Returns NULL if there is no room for it. */
 struct rte_tel_data *hy_telemetry_entry(struct hy_telemetry_list *list);
-
-#endif

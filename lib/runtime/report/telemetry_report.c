@@ -4,7 +4,6 @@
  * that thread answers: telemetry's thread leaves its question and waits.
  */
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -110,18 +109,15 @@ nodes_tell(const struct hy_report *report __rte_unused, const struct hy_stats *s
 	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
 		const struct hy_node_stats *node = &stats->nodes[i];
 		struct rte_tel_data *entry;
-		uint64_t dropped = 0;
 
 		if (!matches(pattern, node->name) || (entry = hy_telemetry_entry(list)) == NULL)
 			continue;
-		for (unsigned int d = 0; d < node->nb_drops; d++)
-			dropped += node->drops[d].objs;
 		rte_tel_data_add_dict_string(entry, "node", node->name);
 		rte_tel_data_add_dict_string(entry, "variant", node->variant);
 		rte_tel_data_add_dict_uint(entry, "calls", node->calls);
 		rte_tel_data_add_dict_uint(entry, "packets", node->objs);
 		rte_tel_data_add_dict_uint(entry, "cycles", node->cycles);
-		rte_tel_data_add_dict_uint(entry, "dropped", dropped);
+		rte_tel_data_add_dict_uint(entry, "dropped", hy_stats_dropped(node));
 	}
 }
 
@@ -129,18 +125,16 @@ static void
 drops_tell(const struct hy_report *report, const struct hy_stats *stats, const char *pattern,
 	struct hy_telemetry_list *list)
 {
-	struct hy_reason reasons[HY_REASONS_MAX];
-	const unsigned int n = hy_report_drops(report, stats, reasons);
+	struct hy_reason reason;
 
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int at = 0; hy_report_drop(report, stats, &at, &reason);) {
 		struct rte_tel_data *entry;
 
-		if (!matches(pattern, reasons[i].name) ||
-			(entry = hy_telemetry_entry(list)) == NULL)
+		if (!matches(pattern, reason.name) || (entry = hy_telemetry_entry(list)) == NULL)
 			continue;
-		rte_tel_data_add_dict_string(entry, "reason", reasons[i].name);
-		rte_tel_data_add_dict_uint(entry, "packets", reasons[i].objs);
-		rte_tel_data_add_dict_string(entry, "text", reasons[i].text);
+		rte_tel_data_add_dict_string(entry, "reason", reason.name);
+		rte_tel_data_add_dict_uint(entry, "packets", reason.objs);
+		hy_telemetry_text(entry, "text", reason.text);
 	}
 }
 
@@ -162,15 +156,10 @@ ports_tell(const struct hy_report *report, const struct hy_stats *stats, const c
 		rte_tel_data_add_dict_string(entry, "driver", port->driver);
 		rte_tel_data_add_dict_string(entry, "state",
 			hy_report_port_state(report, port->port));
-		rte_tel_data_add_dict_string(entry, "link", hy_port_link(&status));
-		rte_tel_data_add_dict_uint(entry, "link_mbps", status.link_mbps);
+		rte_tel_data_add_dict_uint(entry, "resets", status.resets);
 		rte_tel_data_add_dict_uint(entry, "rx", hy_report_rx(report, stats, port));
 		rte_tel_data_add_dict_uint(entry, "tx", hy_report_tx(report, stats, port));
-		rte_tel_data_add_dict_uint(entry, "missed", status.missed);
-		rte_tel_data_add_dict_uint(entry, "no_mbuf", status.no_mbuf);
-		rte_tel_data_add_dict_uint(entry, "rx_errors", status.rx_errors);
-		rte_tel_data_add_dict_uint(entry, "tx_errors", status.tx_errors);
-		rte_tel_data_add_dict_uint(entry, "resets", status.resets);
+		hy_telemetry_port(&status, entry);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flow_cls: gives each packet the class of the first rule of a policy that it matches. */
+/* flow_cls: assigns to each packet the class of the first policy rule that it matches. */
 
 #include <errno.h>
 
@@ -24,15 +24,16 @@ policy_check(const struct hy_graph *graph, struct hy_node *node, struct hy_polic
 			"variable",
 			hy_policy_name(policy));
 	if (hy_graph_worker(graph) >= hy_policy_workers(policy))
-		return hy_node_refuse(graph, node, "is of worker %u, and policy '%s' has %u",
-			hy_graph_worker(graph), hy_policy_name(policy), hy_policy_workers(policy));
+		return hy_node_refuse(graph, node,
+			"belongs to worker %u; policy '%s' has %u workers", hy_graph_worker(graph),
+			hy_policy_name(policy), hy_policy_workers(policy));
 	return 0;
 }
 
-/* An edge that the node has not would lead out of its memory, for each packet of the class. */
+/* Checks edges here once, since process() indexes memory by them for each packet. */
 static int
-ways_check(const struct hy_graph *graph, struct hy_node *node,
-	const struct hy_flow_cls_config *config)
+ways_fill(const struct hy_graph *graph, struct hy_node *node,
+	const struct hy_flow_cls_config *config, uint16_t next[])
 {
 	const uint16_t nb_edges = hy_graph_edge_count(graph, node);
 
@@ -43,19 +44,10 @@ ways_check(const struct hy_graph *graph, struct hy_node *node,
 			return hy_node_refuse(graph, node,
 				"has no edge %u for class %u; edges 0 to %d are accepted",
 				way->edge, way->class_id, nb_edges - 1);
-	}
-	return 0;
-}
-
-static void
-ways_fill(const struct hy_flow_cls_config *config, uint16_t next[])
-{
-	for (unsigned int i = 0; i < config->nb_ways; i++) {
-		const struct hy_flow_way *way = &config->ways[i];
-
 		next[way->class_id] = way->edge == HY_FLOW_DENY ? HY_DROP(HY_FLOW_CLS_DENIED)
 								: way->edge;
 	}
+	return 0;
 }
 
 int
@@ -69,8 +61,6 @@ hy_flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void 
 		return hy_node_refuse(graph, node,
 			"needs a struct hy_flow_cls_config with a policy");
 	rc = policy_check(graph, node, cls->policy);
-	if (rc == 0)
-		rc = ways_check(graph, node, cls);
 	if (rc < 0)
 		return rc;
 	/* Zeroes are HY_FLOW_CLS_NEXT_PKT_CLS. */
@@ -78,7 +68,11 @@ hy_flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void 
 		RTE_CACHE_LINE_SIZE, hy_graph_socket(graph));
 	if (ctx->next == NULL)
 		return -ENOMEM;
-	ways_fill(cls, ctx->next);
+	rc = ways_fill(graph, node, cls, ctx->next);
+	if (rc < 0) {
+		rte_free(ctx->next);
+		return rc;
+	}
 	ctx->one_way = cls->nb_ways == 0;
 	ctx->policy = cls->policy;
 	ctx->hits = hy_policy_counters(cls->policy, hy_graph_worker(graph));
@@ -96,7 +90,7 @@ hy_flow_cls_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node
 }
 
 HY_NODE_FAMILY(flow_cls,
-	.text = "Asks the rules of a policy one after the other",
+	.text = "Tries the rules of a policy one after the other",
 	.target = HY_TARGET_PORT,
 	.score = 10,
 	.node = {
@@ -112,22 +106,22 @@ HY_NODE_FAMILY(flow_cls,
 		.lanes = { [HY_FLOW_CLS_LANE_CLASS] = HY_FLOW_CLASS_LANE },
 		.drops = {
 			[HY_FLOW_CLS_DENIED] = { "denied", HY_SEV_INFO,
-				"The class of the packet is not to be forwarded" },
+				"Packets of this class must not be forwarded" },
 		},
 		.counters = {
 			[HY_FLOW_CLS_SW_HITS] = { "sw_hits", "packets", HY_SEV_INFO,
 				"Software found a rule" },
 			[HY_FLOW_CLS_SW_MISSES] = { "sw_misses", "packets", HY_SEV_INFO,
-				"Software found that no rule matches" },
+				"Software found no matching rule" },
 			[HY_FLOW_CLS_HW_HITS] = { "hw_hits", "packets", HY_SEV_INFO,
-				"A mark of the hardware told the rule" },
+				"The mark of the hardware named the rule" },
 			[HY_FLOW_CLS_HW_STALE] = { "hw_stale", "packets", HY_SEV_INFO,
-				"The mark was of no rule, or of none any more: software looked" },
+				"The mark named no current rule: classified in software" },
 			[HY_FLOW_CLS_RESIDUE_CHECKS] = { "residue_checks", "packets", HY_SEV_INFO,
-				"Marked, and held against rules before that only software has" },
+				"Marked, and compared with earlier rules that only software has" },
 			[HY_FLOW_CLS_SAMPLED] = { "sampled", "packets", HY_SEV_INFO,
-				"Marked, and classified in software too" },
+				"Marked, and classified again in software" },
 			[HY_FLOW_CLS_MISMATCHES] = { "mismatches", "packets", HY_SEV_ERROR,
-				"Sampled, and the mark was wrong; software's answer was taken" },
+				"Sampled, and the mark was wrong: software's result was used" },
 		},
 	});

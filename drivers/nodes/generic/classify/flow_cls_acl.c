@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flow_cls with rte_acl: what a packet costs hardly depends on the number of rules. */
+/* flow_cls with rte_acl: the cost of a packet hardly depends on the number of rules. */
 
 #include <hy_flow_cls_node.h>
 
@@ -9,9 +9,9 @@ acl_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 	return hy_flow_cls_process(graph, node, objs, n, hy_policy_classify_acl);
 }
 
-/* Where it overtakes is from hy-bench classify, see the book's page on benchmarks. */
+/* hy-bench classify measured the number of rules from which it is faster: see doc/benchmarks.rst. */
 HY_NODE_VARIANT(flow_cls, acl,
-	.text = "rte_acl, as wide as EAL's vectors may be",
+	.text = "rte_acl, with the vectors that EAL allows",
 	.impl.process = acl_process,
 	.needs = { { .declared = HY_FLOW_RULES, .at_least = 12, .bonus = 15 } },
 	.score = 5);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What keeps marks honest: rules that only software has and that come before a mark's, and a random
- * sample of marked packets, classified again.
+ * Checks of marks: rules that only software has and that precede the rule of a mark; and a random
+ * sample of marked packets, which software classifies again.
  */
 
 #include <rte_ring_elem.h>
@@ -36,7 +36,7 @@ flow_cls_matches(const struct hy_mark_table *table, const struct hy_mark_slot *s
 	return hy_flow_matches(&table->view->rules[table->residues[own]].rule.match, &key);
 }
 
-/* The first of the rules that only software has, or else the mark's. */
+/* The first matching rule that only software has, or else the mark's rule. */
 static const struct hy_policy_rule *
 residue_check(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
 	const struct rte_mbuf *m)
@@ -69,11 +69,11 @@ mismatch_record(struct hy_mark_worker *worker, const struct rte_mbuf *m,
 
 	memcpy(record.frame, rte_pktmbuf_mtod(m, const void *),
 		RTE_MIN(m->data_len, HY_MISMATCH_FRAME));
-	/* Of more than there is room for, the first are kept; all are counted. */
+	/* The ring keeps the first records that fit; the counter counts all. */
 	(void)rte_ring_sp_enqueue_elem(worker->records, &record, sizeof(record));
 }
 
-/* Classifies a marked packet again. Software's answer counts. */
+/* Classifies a marked packet again. Software's result wins. */
 static const struct hy_policy_rule *
 sample(const struct hy_mark_table *table, struct hy_mark_worker *worker, const struct rte_mbuf *m,
 	const struct hy_policy_rule *hw, struct mark_tally *t)

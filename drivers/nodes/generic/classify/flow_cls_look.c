@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Marks that do not arrive: of packets without a valid mark, which ones hardware should have marked.
- * Only plain packets are evidence: a NIC may see less than software does in a fragment, in a packet
- * with options, in a tunnel, or in one that is damaged.
+ * Missing marks: finds packets without a valid mark that hardware should have marked. Only plain
+ * packets are evidence: in fragments, tunnels, damaged packets and packets with options a NIC may see
+ * less than software does.
  */
 
 #include <netinet/in.h>
@@ -18,7 +18,7 @@
 
 #include "flow_cls_mark.h"
 
-/* UDP ports behind which NICs look for tunnels: ESP, GTP-C, GTP-U, VXLAN, VXLAN-GPE, Geneve, MPLS. */
+/* UDP ports that NICs parse as tunnels: ESP, GTP-C, GTP-U, VXLAN, VXLAN-GPE, Geneve, MPLS. */
 static const uint16_t tunnels[] = { 4500, RTE_GTPC_UDP_PORT, RTE_GTPU_UDP_PORT,
 	RTE_VXLAN_DEFAULT_PORT, RTE_VXLAN_GPE_DEFAULT_PORT, RTE_GENEVE_DEFAULT_PORT, 6635 };
 
@@ -31,7 +31,7 @@ is_tunnel(const struct hy_flow_key *key)
 	return false;
 }
 
-/* Bytes that a plain packet of a protocol has behind its IPv4 header, at least; UINT32_MAX: none is. */
+/* Least bytes after the IPv4 header of a plain packet; UINT32_MAX: packets of the protocol are not plain. */
 static uint32_t
 l4_least(const struct hy_flow_key *key)
 {
@@ -49,7 +49,7 @@ l4_least(const struct hy_flow_key *key)
 	}
 }
 
-/* An IPv4 header without options, no fragment, of a length that the packet has, not damaged. */
+/* Intact, without options, not a fragment, and not longer than the frame. */
 static bool
 is_plain_ip4(const uint8_t *header, uint32_t len, const struct hy_flow_key *key)
 {
@@ -67,7 +67,7 @@ is_plain_ip4(const uint8_t *header, uint32_t len, const struct hy_flow_key *key)
 		rte_raw_cksum(&ip, sizeof(ip)) == 0xffff;
 }
 
-/* The HY_MARK_DUE bit that says whether hardware marks such a packet of a rule; 0: it need not. */
+/* The HY_MARK_DUE bit of a rule that applies to such packets; 0: hardware need not mark them. */
 static uint8_t
 kind_of(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key *key)
 {
@@ -78,7 +78,7 @@ kind_of(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key
 		(key->has & HY_FLOW_ETHER_TYPE) == 0 || key->ether_type < RTE_ETHER_TYPE_IPV4 ||
 		key->ether_type == RTE_ETHER_TYPE_IPV6)
 		return 0;
-	/* One tag, and not another behind it. */
+	/* Exactly one tag. */
 	if (tagged &&
 		(frame[12] != 0x81 || frame[13] != 0 ||
 			(frame[16] << 8 | frame[17]) != key->ether_type))
@@ -87,6 +87,13 @@ kind_of(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key
 		((key->has & HY_FLOW_IP4) == 0 || !is_plain_ip4(frame + l3, m->pkt_len - l3, key)))
 		return 0;
 	return tagged ? HY_MARK_DUE_TAGGED : HY_MARK_DUE;
+}
+
+/* Whether the port leads a packet to its rules. */
+static bool
+reaches_rules(const struct hy_mark_table *table, const uint8_t *frame)
+{
+	return !table->own || memcmp(frame, &table->address, sizeof(table->address)) == 0;
 }
 
 static bool
@@ -100,16 +107,10 @@ is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
 
 	hy_flow_key(frame, m->pkt_len, &key);
 	kind = kind_of(m, frame, &key);
-	if (kind == 0)
+	if (kind == 0 || !reaches_rules(table, frame))
 		return false;
 	hy_policy_classify_acl(table->view, &key, &rank, 1);
 	return rank != HY_POLICY_NONE && (table->due[rank] & kind) != 0;
-}
-
-static void
-add(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
 void
@@ -128,7 +129,7 @@ flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, 
 		missing += !marked;
 		garbled += marked;
 	}
-	add(&worker->looked, most);
-	add(&worker->missing, missing);
-	add(&worker->garbled, garbled);
+	mark_count(&worker->looked, most);
+	mark_count(&worker->missing, missing);
+	mark_count(&worker->garbled, garbled);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flow_cls by marks: hardware has found the rule already, and the frame is not even looked at. What
- * comes without a mark, or with one that stands for nothing, is classified in software.
+ * flow_cls with marks: hardware has already found the rule, so software need not read the frame.
+ * Packets without a mark, or with a mark that names no current rule, are classified in software.
  *
- * The marks are hy_offload.h's. A marked packet is held to the residue of its rule, if there is one;
- * a fragment goes to software, if hardware marks those too where the rule is for ports; and a random
- * sample of marked packets is classified again. Of packets without a valid mark, a few
- * are looked at to see whether hardware should have marked them.
+ * hy_offload.h sets the marks. A marked packet is compared with the residue of its rule, if there is
+ * one: the earlier rules that only software has. If hardware may match more than the rule, such as
+ * fragments, packets that do not match it are classified in software. A random sample of marked
+ * packets is classified again. A few packets without a valid mark are inspected for whether hardware
+ * should have marked them.
  */
 
 #include "flow_cls_mark.h"
@@ -16,20 +17,20 @@ struct mark_ctx {
 	unsigned int worker;
 };
 
-/* One burst, as it is told apart. */
+/* The state of one burst. */
 struct burst {
 	struct hy_flow_cls_answer answer[HY_BURST_MAX];
-	uint32_t soft[HY_BURST_MAX]; /* places of the packets that software is to classify */
+	uint32_t soft[HY_BURST_MAX]; /* indexes of packets for software to classify */
 	uint32_t nb_soft;
-	uint32_t checked[HY_BURST_MAX]; /* packets of one port whose mark needs a check */
+	uint32_t checked[HY_BURST_MAX]; /* packets of one port whose marks need a check */
 	uint32_t nb_checked;
 	struct mark_tally all;
 };
 
 /*
- * Packets of a burst from this one on, as long as they are of one port: those that its hardware has
- * marked. Returns where they end. Without `checks`, their marks say all, and no sample is due; with
- * it, packets of marks that do not say all are fetched, and left for checked().
+ * Classifies packets by their marks, from index `from` up to the first packet of another port.
+ * Returns that index. Without `checks`, all marks are conclusive and no sample is due. With it,
+ * packets whose marks need a check are prefetched and left to checked().
  */
 static __rte_always_inline uint32_t
 by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worker *worker,
@@ -47,7 +48,7 @@ by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_work
 
 		if (unlikely(m->port != port))
 			break;
-		/* A free slot has mark 0. */
+		/* Mark 0 is that of a free slot. */
 		if (unlikely(!marked || slot->mark != mark || mark == 0)) {
 			t->stale += marked;
 			b->soft[b->nb_soft++] = i;
@@ -67,17 +68,17 @@ by_marks(struct burst *b, const struct hy_mark_table *table, struct hy_mark_work
 	return i;
 }
 
-/* Whether hardware may have marked a packet for ports that it does not have itself. */
+/* Whether hardware may have matched what the packet itself does not have. */
 static inline bool
 is_doubtful(const struct hy_mark_table *table, const struct hy_mark_slot *slot,
 	const struct rte_mbuf *m)
 {
-	if ((slot->checks & HY_MARK_FRAGMENTS) == 0)
-		return false;
-	return table->inner_ports ? !flow_cls_matches(table, slot, m) : !flow_cls_is_whole(m);
+	if ((slot->checks & HY_MARK_RULE) != 0)
+		return !flow_cls_matches(table, slot, m);
+	return (slot->checks & HY_MARK_FRAGMENTS) != 0 && !flow_cls_is_whole(m);
 }
 
-/* Those whose marks do not say all: fragments go to software, and others are held to the residue. */
+/* Packets whose marks need a check: fragments go to software, others are compared with the residue. */
 static void
 checked(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worker *worker,
 	void **objs, struct mark_tally *t)
@@ -98,13 +99,7 @@ checked(struct burst *b, const struct hy_mark_table *table, struct hy_mark_worke
 	t->marked -= t->fragments;
 }
 
-static inline void
-add(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
-}
-
-/* Packets of a port with marks, from this one on. Returns where they end. */
+/* Classifies the packets of a port with marks, from index `from` on. Returns the end. */
 static uint32_t
 port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w, void **objs,
 	uint32_t from, uint32_t n)
@@ -122,14 +117,14 @@ port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w,
 		checked(b, table, worker, objs, &t);
 	if (b->nb_soft > soft && unlikely(hy_mark_looks(worker) > 0))
 		flow_cls_look(table, worker, objs, &b->soft[soft], b->nb_soft - soft);
-	add(&worker->marked, t.marked);
-	add(&worker->unmarked, to - from - t.marked - t.stale - t.fragments);
-	add(&worker->stale, t.stale);
+	mark_count(&worker->marked, t.marked);
+	mark_count(&worker->unmarked, to - from - t.marked - t.stale - t.fragments);
+	mark_count(&worker->stale, t.stale);
 	if (unlikely(t.fragments > 0))
-		add(&worker->fragments, t.fragments);
-	add(&worker->residue, t.residue);
-	add(&worker->sampled, t.sampled);
-	add(&worker->mismatches, t.mismatches);
+		mark_count(&worker->fragments, t.fragments);
+	mark_count(&worker->residue, t.residue);
+	mark_count(&worker->sampled, t.sampled);
+	mark_count(&worker->mismatches, t.mismatches);
 	b->all.marked += t.marked;
 	b->all.stale += t.stale;
 	b->all.residue += t.residue;
@@ -139,9 +134,9 @@ port_process(struct burst *b, const struct hy_mark_table *table, unsigned int w,
 	return to;
 }
 
-/* Those of a port without marks: software is to classify them. */
+/* Leaves the packets of a port without marks to software. Returns the end. */
 static uint32_t
-port_without(struct burst *b, void **objs, uint32_t from, uint32_t n)
+port_unmarked(struct burst *b, void **objs, uint32_t from, uint32_t n)
 {
 	const uint16_t port = ((const struct rte_mbuf *)objs[from])->port;
 	uint32_t i = from;
@@ -152,9 +147,9 @@ port_without(struct burst *b, void **objs, uint32_t from, uint32_t n)
 	return i;
 }
 
-/* Tells a burst apart by port, and each port's packets by their marks. */
+/* Splits a burst by port, and each port's packets by their marks. */
 static void
-told_apart(const struct mark_ctx *ctx, struct burst *b, void **objs, uint32_t n)
+split(const struct mark_ctx *ctx, struct burst *b, void **objs, uint32_t n)
 {
 	for (uint32_t from = 0; from < n;) {
 		const uint16_t port = ((const struct rte_mbuf *)objs[from])->port;
@@ -163,11 +158,11 @@ told_apart(const struct mark_ctx *ctx, struct burst *b, void **objs, uint32_t n)
 			: NULL;
 
 		from = likely(table != NULL) ? port_process(b, table, ctx->worker, objs, from, n)
-					     : port_without(b, objs, from, n);
+					     : port_unmarked(b, objs, from, n);
 	}
 }
 
-/* The packets that software is to classify. */
+/* Classifies the packets that are left to software. */
 static void
 by_software(struct hy_node *node, struct burst *b, void **objs)
 {
@@ -186,7 +181,7 @@ by_software(struct hy_node *node, struct burst *b, void **objs)
 		b->answer[b->soft[i]] = answer[i];
 }
 
-/* Each packet is counted once: by hardware's counter, or by one of software's. */
+/* Counts each packet once, as classified by hardware or by software. */
 static void
 count(struct hy_node *node, const struct mark_tally *t)
 {
@@ -208,7 +203,7 @@ mark_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 
 	b.nb_soft = 0;
 	b.all = (struct mark_tally){ 0 };
-	told_apart(node->ctx, &b, objs, n);
+	split(node->ctx, &b, objs, n);
 	if (b.nb_soft > 0)
 		by_software(node, &b, objs);
 	count(node, &b.all);
@@ -226,7 +221,7 @@ mark_init(const struct hy_graph *graph, struct hy_node *node, const void *config
 }
 
 HY_NODE_VARIANT(flow_cls, mark,
-	.text = "Believes the marks of the port's flow engine, and checks a sample of them",
+	.text = "Trusts the marks of the port's flow engine, and checks a sample of them",
 	.impl.process = mark_process,
 	.impl.init = mark_init,
 	.impl.fini = hy_flow_cls_fini,

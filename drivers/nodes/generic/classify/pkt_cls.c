@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pkt_cls: parses Ethernet, and lets pass IPv4 that RFC 1812 allows to forward. Everything behind
- * it reads the destination from the side data, not from the packet.
+ * pkt_cls: parses Ethernet and passes IPv4 packets that RFC 1812 allows to forward. Later nodes read
+ * the destination from the lane instead of the packet.
  */
 
 #include "pkt_cls_kernels.h"
@@ -80,7 +80,7 @@ HY_NODE_FAMILY(pkt_cls,
 	});
 
 HY_NODE_VARIANT(pkt_cls, ptype,
-	.text = "Believes the NIC's packet type where it says IPv4",
+	.text = "Trusts the NIC's packet type if it says IPv4",
 	.impl.process = ptype_process,
 	.needs = { { .cap = HY_CAP_RX_PTYPE_IP4 } },
 	.score = 20);

@@ -9,6 +9,8 @@
 
 #include <hy_node.h>
 
+#define KERNEL hy_pkt_cls_avx2
+#define CLASSIFY pkt_cls_classify_avx2
 #define VECTOR HY_TARGET_AVX2
 #define WIDTH 8
 
@@ -20,30 +22,6 @@ pieces(const uint8_t *const frame[], unsigned int at)
 	return (lanes)_mm256_inserti128_si256(
 		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(frame[0] + at))),
 		_mm_loadu_si128((const __m128i *)(frame[4] + at)), 1);
-}
-
-VECTOR static inline lanes
-low32(lanes a, lanes b)
-{
-	return (lanes)_mm256_unpacklo_epi32((__m256i)a, (__m256i)b);
-}
-
-VECTOR static inline lanes
-high32(lanes a, lanes b)
-{
-	return (lanes)_mm256_unpackhi_epi32((__m256i)a, (__m256i)b);
-}
-
-VECTOR static inline lanes
-low64(lanes a, lanes b)
-{
-	return (lanes)_mm256_unpacklo_epi64((__m256i)a, (__m256i)b);
-}
-
-VECTOR static inline lanes
-high64(lanes a, lanes b)
-{
-	return (lanes)_mm256_unpackhi_epi64((__m256i)a, (__m256i)b);
 }
 
 VECTOR static inline lanes
@@ -61,19 +39,6 @@ true_lanes(lanes v)
 }
 
 #include "pkt_cls_vector.h"
-
-VECTOR void
-hy_pkt_cls_avx2(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
-	uint32_t n)
-{
-	classify(frame, len, next, dst, n);
-}
-
-static uint16_t
-process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	return hy_pkt_cls_process(graph, node, objs, n, hy_pkt_cls_avx2);
-}
 
 HY_NODE_VARIANT(pkt_cls, avx2,
 	.text = "Checks eight headers at a time",

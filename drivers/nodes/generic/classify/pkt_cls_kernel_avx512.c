@@ -9,43 +9,34 @@
 
 #include <hy_node.h>
 
+#define KERNEL hy_pkt_cls_avx512
+#define CLASSIFY pkt_cls_classify_avx512
+#define FEWER pkt_cls_classify_avx2
 #define VECTOR HY_TARGET_AVX512
 #define WIDTH 16
 
 typedef uint32_t lanes __attribute__((vector_size(4 * WIDTH)));
 
-VECTOR static inline lanes
-pieces(const uint8_t *const frame[], unsigned int at)
-{
-	__m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(frame[0] + at)));
+#define PAIRS
 
-	v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(frame[4] + at)), 1);
-	v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(frame[8] + at)), 2);
-	return (lanes)_mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(frame[12] + at)), 3);
+VECTOR static inline lanes
+pair(const uint8_t *a, const uint8_t *b)
+{
+	const __m512i v = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(a + 2)));
+
+	return (lanes)_mm512_inserti64x4(v, _mm256_loadu_si256((const __m256i *)(b + 2)), 1);
 }
 
 VECTOR static inline lanes
-low32(lanes a, lanes b)
+starts(lanes v, lanes w)
 {
-	return (lanes)_mm512_unpacklo_epi32((__m512i)a, (__m512i)b);
+	return (lanes)_mm512_shuffle_i64x2((__m512i)v, (__m512i)w, 0x88);
 }
 
 VECTOR static inline lanes
-high32(lanes a, lanes b)
+ends(lanes v, lanes w)
 {
-	return (lanes)_mm512_unpackhi_epi32((__m512i)a, (__m512i)b);
-}
-
-VECTOR static inline lanes
-low64(lanes a, lanes b)
-{
-	return (lanes)_mm512_unpacklo_epi64((__m512i)a, (__m512i)b);
-}
-
-VECTOR static inline lanes
-high64(lanes a, lanes b)
-{
-	return (lanes)_mm512_unpackhi_epi64((__m512i)a, (__m512i)b);
+	return (lanes)_mm512_shuffle_i64x2((__m512i)v, (__m512i)w, 0xdd);
 }
 
 VECTOR static inline lanes
@@ -56,26 +47,11 @@ swap32(lanes v)
 			0x0c0d0e0f)));
 }
 
-VECTOR static inline uint32_t
-true_lanes(lanes v)
-{
-	return _mm512_movepi32_mask((__m512i)v);
-}
+#define MARKS __mmask16
+#define equal(m, v, w) _mm512_mask_cmpeq_epi32_mask(m, (__m512i)(v), (__m512i)(w))
+#define below(m, v, w) _mm512_mask_cmplt_epu32_mask(m, (__m512i)(v), (__m512i)(w))
 
 #include "pkt_cls_vector.h"
-
-VECTOR void
-hy_pkt_cls_avx512(const uint8_t *const frame[], const uint32_t len[], uint16_t next[],
-	uint32_t dst[], uint32_t n)
-{
-	classify(frame, len, next, dst, n);
-}
-
-static uint16_t
-process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	return hy_pkt_cls_process(graph, node, objs, n, hy_pkt_cls_avx512);
-}
 
 HY_NODE_VARIANT(pkt_cls, avx512,
 	.text = "Checks sixteen headers at a time",

@@ -9,6 +9,8 @@
 
 #include <hy_node.h>
 
+#define KERNEL hy_pkt_cls_neon
+#define CLASSIFY pkt_cls_classify_neon
 #define VECTOR /* any 64-bit Arm CPU has it */
 #define WIDTH 4
 
@@ -18,30 +20,6 @@ static inline lanes
 pieces(const uint8_t *const frame[], unsigned int at)
 {
 	return (lanes)vld1q_u8(frame[0] + at);
-}
-
-static inline lanes
-low32(lanes a, lanes b)
-{
-	return (lanes)vzip1q_u32((uint32x4_t)a, (uint32x4_t)b);
-}
-
-static inline lanes
-high32(lanes a, lanes b)
-{
-	return (lanes)vzip2q_u32((uint32x4_t)a, (uint32x4_t)b);
-}
-
-static inline lanes
-low64(lanes a, lanes b)
-{
-	return (lanes)vzip1q_u64((uint64x2_t)a, (uint64x2_t)b);
-}
-
-static inline lanes
-high64(lanes a, lanes b)
-{
-	return (lanes)vzip2q_u64((uint64x2_t)a, (uint64x2_t)b);
 }
 
 static inline lanes
@@ -59,19 +37,6 @@ true_lanes(lanes v)
 }
 
 #include "pkt_cls_vector.h"
-
-void
-hy_pkt_cls_neon(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
-	uint32_t n)
-{
-	classify(frame, len, next, dst, n);
-}
-
-static uint16_t
-process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	return hy_pkt_cls_process(graph, node, objs, n, hy_pkt_cls_neon);
-}
 
 HY_NODE_VARIANT(pkt_cls, neon,
 	.text = "Checks four headers at a time",

@@ -1,147 +1,238 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pkt_cls in vector instructions: what its kernels have in common. WIDTH headers at a time, turned
- * so that a vector holds one field of all of them; then each check is one comparison. A vector
- * finds what is right: IPv4 without options, to be forwarded. What is not goes through the check of
- * one frame, which knows the reasons.
+ * The body that the vector kernels of pkt_cls share. It loads WIDTH headers at a time and transposes
+ * them, so that a vector holds one field of all of them and each check is one comparison. The vector
+ * checks recognize IPv4 without options that may be forwarded. Every other frame goes through the
+ * scalar check, which finds the drop reason.
  *
- * A file that includes this defines before:
- * VECTOR: the target attribute of its instruction set;
- * WIDTH: 32-bit lanes of a vector, at least 4;
- * lanes: the type of a vector, a GCC vector of uint32_t;
- * pieces(frame, at): 16 bytes, from byte at on, of frames 0, 4, 8 and so on;
- * low32(a, b), high32(a, b), low64(a, b), high64(a, b): halves of 16 bytes of a and b, interleaved;
- * swap32(v): lanes of the other byte order;
- * true_lanes(v): bit i is set if lane i is not 0, and then it is all ones.
+ * A file defines these before it includes this one:
+ * KERNEL, CLASSIFY: names of the kernel that is defined here, and of one that says whether all pass;
+ * VECTOR: target attribute of the instruction set;
+ * WIDTH: 32-bit lanes of a vector: 4, 8 or 16;
+ * lanes: vector type, a GCC vector of uint32_t;
+ * swap32(v): the lanes with their bytes reversed;
+ * FEWER, if there is one: the pkt_cls_classify_t for fewer than WIDTH frames.
+ *
+ * It also defines what pkt_cls_columns.h needs, and how it marks frames, one of:
+ * true_lanes(v): bit i is set if lane i is all ones, clear if it is 0;
+ * MARKS: a type, a bit for each frame, with equal(m, v, w) and below(m, v, w): the frames of m of which
+ * v equals w, or is less than w.
  */
-#ifndef HY_PKT_CLS_VECTOR_H
-#define HY_PKT_CLS_VECTOR_H
+#pragma once
 
+#include "pkt_cls_columns.h"
 #include "pkt_cls_kernels.h"
 
-/* The shortest frame that is read as a vector: Ethernet, and IPv4 without options. */
+/* Shortest frame that the vector checks read: Ethernet, and IPv4 without options. */
 #define SHORTEST (RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr))
-#define TOO_FEW 4 /* frames for a vector to pay */
+#define TOO_FEW 4 /* frames: fewer do not pay for a vector */
 
-/* Four neighbouring dwords of frames, each in a vector of its own. */
-struct columns {
-	lanes dword[4];
-};
+#ifndef MARKS
+#define MARKS lanes
+#define ALL_MARKS (~(lanes){ 0 })
+#define equal(m, v, w) ((m) & (lanes)((v) == (w)))
+#define below(m, v, w) ((m) & (lanes)((v) < (w)))
+#else
+#define ALL_MARKS ((MARKS)UINT32_MAX)
+#define true_lanes(m) ((uint32_t)(m))
+#endif
 
-VECTOR static inline struct columns
-columns(const uint8_t *const frame[], unsigned int at)
+/* Sum of the header's 16-bit words, folded once: 0xffff if the checksum is correct. */
+VECTOR static __rte_always_inline lanes
+header_sum(lanes first, const struct columns *rest, lanes low)
 {
-	const lanes a = pieces(frame, at), b = pieces(frame + 1, at);
-	const lanes c = pieces(frame + 2, at), d = pieces(frame + 3, at);
-	const lanes first_ab = low32(a, b), last_ab = high32(a, b);
-	const lanes first_cd = low32(c, d), last_cd = high32(c, d);
-
-	return (struct columns){ { low64(first_ab, first_cd), high64(first_ab, first_cd),
-		low64(last_ab, last_cd), high64(last_ab, last_cd) } };
-}
-
-/* The sum of the header's 16-bit words: 0xffff if the checksum is right. */
-VECTOR static inline lanes
-header_sum(lanes first, const struct columns *rest)
-{
-	lanes sum = (first & 0xffff) + (first >> 16);
+	lanes sum = (first & low) + (first >> 16);
 
 	for (unsigned int i = 0; i < 4; i++)
-		sum += (rest->dword[i] & 0xffff) + (rest->dword[i] >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (sum & 0xffff) + (sum >> 16);
+		sum += (rest->dword[i] & low) + (rest->dword[i] >> 16);
+	return (sum & low) + (sum >> 16);
 }
 
-/* Which of WIDTH frames are sent to a group of stations: few, so that all are asked at once first. */
-static __rte_always_inline uint32_t
+/* Which of WIDTH frames have a group address. Few do, so that byte0 is tested first. */
+static __rte_noinline uint32_t
 to_groups(const uint8_t *const frame[])
 {
 	uint32_t bits = 0;
-	uint8_t any = 0;
 
-	for (unsigned int i = 0; i < WIDTH; i++)
-		any |= frame[i][0];
-	if (likely((any & RTE_ETHER_GROUP_ADDR) == 0))
-		return 0;
 	for (unsigned int i = 0; i < WIDTH; i++)
 		bits |= (frame[i][0] & UINT32_C(1)) << i; /* RTE_ETHER_GROUP_ADDR */
 	return bits;
 }
 
-/* Which of WIDTH frames, none shorter than SHORTEST, are right. dst is written for all. */
-VECTOR static inline uint32_t
-right_ones(const uint8_t *const frame[], lanes len, lanes *dst)
-{
-	/* Bytes 2 to 17: the ether type ends the third dword, the IPv4 header starts the fourth. */
-	const struct columns start = columns(frame, 2), rest = columns(frame, 18);
-	const lanes type = start.dword[2] >> 16, first = start.dword[3];
-	const lanes total = swap32(first) & 0xffff;
-	lanes net, right;
+enum number { HIGH, TYPE, BYTE, VHL, LOW, SHORT, LEAST, NET, NETS, LOOPBACK, HOSTS, NUMBERS };
 
-	*dst = swap32(rest.dword[3]);
-	net = *dst >> 24;
-	right = (lanes)(type == RTE_BE16(RTE_ETHER_TYPE_IPV4));
-	right &= (lanes)((first & 0xff) == RTE_IPV4_VHL_DEF);
-	right &= (lanes)(total >= sizeof(struct rte_ipv4_hdr));
-	right &= (lanes)(total <= len - RTE_ETHER_HDR_LEN);
-	right &= (lanes)(header_sum(first, &rest) == 0xffff);
-	right &= (lanes)(net > 0) & (lanes)(net != 127) & (lanes)(net < 224);
-	return true_lanes(right) & ~to_groups(frame);
+/*
+ * What the fields are compared with. Read from memory, as operands: of constants that it knows, GCC
+ * makes vectors by shuffles, which the transposition already keeps busy.
+ */
+static const uint32_t numbers[NUMBERS] = {
+	[HIGH] = 0xffff0000,
+	[TYPE] = (uint32_t)RTE_BE16(RTE_ETHER_TYPE_IPV4) << 16,
+	[BYTE] = 0xff,
+	[VHL] = RTE_IPV4_VHL_DEF,
+	[LOW] = 0xffff,
+	[SHORT] = SHORTEST - 1,
+	[LEAST] = sizeof(struct rte_ipv4_hdr),
+	[NET] = UINT32_C(1) << 24,
+	[NETS] = UINT32_C(223) << 24,
+	[LOOPBACK] = UINT32_C(127) << 24,
+	[HOSTS] = 0xffffff,
+};
+
+#define NUMBER(of) ((lanes){ 0 } + number[of])
+
+/* Which of WIDTH frames, none shorter than SHORTEST, do not pass all checks. Writes dst for all. */
+VECTOR static __rte_always_inline uint32_t
+wrong_ones(const uint8_t *const frame[], lanes len, lanes *dst)
+{
+	const struct headers h = headers(frame);
+	const lanes first = h.start.dword[3];
+	const uint32_t *number = numbers;
+	uint32_t wrong;
+	MARKS right;
+
+	__asm__("" : "+r"(number)); /* now the compiler does not know them */
+	*dst = swap32(h.rest.dword[3]);
+	right = equal(ALL_MARKS, h.start.dword[2] & NUMBER(HIGH), NUMBER(TYPE));
+	right = equal(right, first & NUMBER(BYTE), NUMBER(VHL));
+	/* A total length of less than 20 wraps around, to more than a frame has after Ethernet. */
+	right = below(right, (swap32(first) & NUMBER(LOW)) - NUMBER(LEAST), len - NUMBER(SHORT));
+	right = equal(right, header_sum(first, &h.rest, NUMBER(LOW)), NUMBER(LOW));
+	/* From 1/8 to 223/8, except for 127/8. */
+	right = below(right, *dst - NUMBER(NET), NUMBER(NETS));
+	right = below(right, NUMBER(HOSTS), *dst ^ NUMBER(LOOPBACK));
+	wrong = ~true_lanes(right) & UINT32_MAX >> (32 - WIDTH);
+	if (unlikely((h.byte0 & RTE_ETHER_GROUP_ADDR) != 0))
+		wrong |= to_groups(frame);
+	return wrong;
 }
 
-/* WIDTH frames. */
-VECTOR static __rte_always_inline void
+/* The scalar check of n frames. Returns 0 if all pass. */
+static __rte_noinline uint32_t
+classify_singly(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
+	uint32_t n)
+{
+	uint32_t wrong = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		next[i] = hy_pkt_cls_one(frame[i], len[i], false, &dst[i]);
+		wrong |= next[i];
+	}
+	return wrong;
+}
+
+/* The scalar check of the frames whose bits are set. Returns 0 if all pass. */
+static __rte_noinline uint32_t
+classify_again(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
+	uint32_t which)
+{
+	uint32_t wrong = 0;
+
+	for (; which != 0; which &= which - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctz(which);
+
+		next[i] = hy_pkt_cls_one(frame[i], len[i], false, &dst[i]);
+		wrong |= next[i];
+	}
+	return wrong;
+}
+
+/* Classifies WIDTH frames. Returns 0 if all pass. */
+VECTOR static __rte_always_inline uint32_t
 classify_vector(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[])
 {
 	lanes lengths, addresses;
 	uint32_t wrong;
 
 	memcpy(&lengths, len, sizeof(lengths));
-	if (unlikely(true_lanes((lanes)(lengths < SHORTEST)) != 0)) {
-		hy_pkt_cls_scalar(frame, len, next, dst, WIDTH);
-		return;
-	}
-	wrong = ~right_ones(frame, lengths, &addresses) & (uint32_t)((UINT64_C(1) << WIDTH) - 1);
-	memcpy(dst, &addresses, sizeof(addresses));
-	static_assert(HY_PKT_CLS_NEXT_IP4_LOOKUP == 0, "what is right is zeroed");
+	static_assert(HY_PKT_CLS_NEXT_IP4_LOOKUP == 0, "a frame that passes has next 0");
 	memset(next, 0, WIDTH * sizeof(*next));
-	for (; wrong != 0; wrong &= wrong - 1) {
-		const unsigned int i = (unsigned int)__builtin_ctz(wrong);
-
-		next[i] = hy_pkt_cls_one(frame[i], len[i], false, &dst[i]);
+	wrong = true_lanes(below(ALL_MARKS, lengths, (lanes){ 0 } + SHORTEST));
+	if (likely(wrong == 0)) {
+		wrong = wrong_ones(frame, lengths, &addresses);
+		memcpy(dst, &addresses, sizeof(addresses));
+	} else {
+		wrong = UINT32_MAX >> (32 - WIDTH);
 	}
+	return likely(wrong == 0) ? 0 : classify_again(frame, len, next, dst, wrong);
 }
 
-/* Fewer than WIDTH frames: the first one stands in for those that lack. */
-VECTOR static inline void
-classify_tail(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
+#ifndef FEWER
+#define FEWER classify_few
+
+/* Classifies fewer than WIDTH frames; copies of the first one fill the vector. */
+VECTOR static __rte_noinline uint32_t
+classify_few(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
 	uint32_t n)
 {
 	const uint8_t *frames[WIDTH];
-	uint32_t lens[WIDTH], dsts[WIDTH];
+	uint32_t lens[WIDTH], dsts[WIDTH], wrong;
 	uint16_t nexts[WIDTH];
 
 	for (uint32_t i = 0; i < WIDTH; i++) {
 		frames[i] = frame[i < n ? i : 0];
 		lens[i] = len[i < n ? i : 0];
 	}
-	classify_vector(frames, lens, nexts, dsts);
+	wrong = classify_vector(frames, lens, nexts, dsts);
 	memcpy(next, nexts, n * sizeof(*next));
 	memcpy(dst, dsts, n * sizeof(*dst));
+	return wrong;
 }
+#endif
 
-VECTOR static inline void
-classify(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
+VECTOR uint32_t
+CLASSIFY(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
 	uint32_t n)
 {
-	uint32_t i;
+	uint32_t wrong = 0, i;
 
+	if (n < TOO_FEW)
+		return classify_singly(frame, len, next, dst, n);
+	if (n < WIDTH)
+		return FEWER(frame, len, next, dst, n);
 	for (i = 0; i + WIDTH <= n; i += WIDTH)
-		classify_vector(frame + i, len + i, next + i, dst + i);
-	if (n - i >= TOO_FEW)
-		classify_tail(frame + i, len + i, next + i, dst + i, n - i);
-	else
-		hy_pkt_cls_scalar(frame + i, len + i, next + i, dst + i, n - i);
+		wrong |= classify_vector(frame + i, len + i, next + i, dst + i);
+	if (i < n) { /* the last WIDTH frames, some of them once more, with the same result */
+		i = n - WIDTH;
+		wrong |= classify_vector(frame + i, len + i, next + i, dst + i);
+	}
+	return wrong;
 }
 
-#endif
+void
+KERNEL(const uint8_t *const frame[], const uint32_t len[], uint16_t next[], uint32_t dst[],
+	uint32_t n)
+{
+	CLASSIFY(frame, len, next, dst, n);
+}
+
+/* For bursts in which a packet has several segments. */
+static __rte_noinline uint16_t
+process_segments(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return hy_pkt_cls_process(graph, node, objs, n, KERNEL);
+}
+
+static uint16_t
+process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const uint8_t *frame[HY_BURST_MAX];
+	uint32_t len[HY_BURST_MAX], segments = 0, i = 0;
+	uint16_t next[HY_BURST_MAX];
+
+	do { /* n is at least 1 */
+		const struct rte_mbuf *m = objs[i];
+
+		frame[i] = rte_pktmbuf_mtod(m, const uint8_t *);
+		rte_prefetch0(frame[i]); /* all are under way when the first is checked */
+		len[i] = m->pkt_len;
+		segments |= m->nb_segs;
+	} while (++i < n);
+	if (unlikely(segments != 1))
+		return process_segments(graph, node, objs, n);
+	if (likely(CLASSIFY(frame, len, next, hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), n) == 0))
+		hy_stream_move(graph, node, HY_PKT_CLS_NEXT_IP4_LOOKUP, n);
+	else
+		hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}

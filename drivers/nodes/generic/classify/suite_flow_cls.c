@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What flow_cls is tried with: policies without rules, with few and with many, of all that a rule
- * can ask, and frames of which every other one is made to match some rule, or nearly. Rules come and
- * go between bursts. Each rule's hits are compared too.
+ * Conformance of flow_cls: policies with no, few and many rules on every field of a match, and frames
+ * of which every other one is made to match a rule or to miss it by a bit. Rules change between
+ * bursts. Packets have marks, as a NIC would set them. The hits of each rule are compared too.
  */
 
 #include <errno.h>
@@ -16,11 +16,13 @@
 #include <hy_conform.h>
 
 #include <hy_flow_cls_node.h>
+
+#include "suite_flow_marks.h"
 #include "suite_flow_match.h"
 
-#define RULES_MAX 300
-#define CHANGES 6 /* of rules at a time */
-#define CLASSES 9 /* of which 3 and 7 are denied, and 5 takes another edge */
+#define RULES_MAX SUITE_MARKS_RULES
+#define CHANGES 6 /* rules per change */
+#define CLASSES 9 /* 3 and 7 are denied, 5 takes another edge */
 
 static const uint32_t rules_of[] = { 0, 25, RULES_MAX }; /* by set-up */
 
@@ -32,8 +34,9 @@ static const struct hy_flow_way ways[] = {
 
 struct policy {
 	struct hy_policy *policy;
+	struct suite_marks *marks;
 	struct hy_flow_rule rules[RULES_MAX];
-	bool there[RULES_MAX]; /* and not removed just now */
+	bool there[RULES_MAX]; /* currently in the policy */
 	uint32_t nb_rules;
 };
 
@@ -44,7 +47,7 @@ fill(struct policy *p, uint32_t n)
 	int rc = 0;
 
 	while (rc == 0 && p->nb_rules < n) {
-		const struct hy_flow_rule rule = { .id = 1000 + p->nb_rules,
+		const struct hy_flow_rule rule = { .id = SUITE_MARKS_ID + p->nb_rules,
 			.precedence = hy_suite_flow_number(&x) % 50,
 			.class_id = (uint16_t)(1 + hy_suite_flow_number(&x) % CLASSES),
 			.match = hy_suite_flow_match(&x, n == RULES_MAX) };
@@ -54,6 +57,16 @@ fill(struct policy *p, uint32_t n)
 		p->rules[p->nb_rules++] = rule;
 	}
 	return rc == 0 ? hy_policy_commit(p->policy) : rc;
+}
+
+static void
+teardown(void *state)
+{
+	struct policy *p = state;
+
+	suite_marks_destroy(p->marks);
+	hy_policy_destroy(p->policy);
+	free(p);
 }
 
 static int
@@ -73,22 +86,15 @@ setup(const struct hy_suite_side *side, void **state)
 	rc = hy_policy_create(name, &params, &p->policy);
 	if (rc == 0)
 		rc = fill(p, rules_of[side->setup]);
-	if (rc < 0) {
-		hy_policy_destroy(p->policy);
-		free(p);
-		return rc;
-	}
+	if (rc == 0)
+		rc = suite_marks_create(name, p->policy, rules_of[side->setup] == RULES_MAX,
+			&p->marks);
+	if (rc == 0)
+		rc = suite_marks_publish(p->marks);
 	*state = p;
-	return 0;
-}
-
-static void
-teardown(void *state)
-{
-	struct policy *p = state;
-
-	hy_policy_destroy(p->policy);
-	free(p);
+	if (rc < 0)
+		teardown(p);
+	return rc;
 }
 
 static int
@@ -102,7 +108,7 @@ configure(void *state, hy_node_id id)
 	return hy_node_config(id, &config, sizeof(config));
 }
 
-/* Removes some rules, and adds again what was removed, with another class. */
+/* Removes some rules, and adds removed ones again with another class. */
 static int
 change(void *state, uint32_t number)
 {
@@ -110,8 +116,10 @@ change(void *state, uint32_t number)
 	uint32_t x = number;
 	int rc = 0;
 
-	if (p->nb_rules == RULES_MAX && number % 8 != 0) /* these take long to compile */
+	suite_marks_turn(p->marks);
+	if (p->nb_rules == RULES_MAX && number % 8 != 0) /* compiling these takes long */
 		return 0;
+	suite_marks_withdraw(p->marks);
 	for (unsigned int i = 0; i < CHANGES && p->nb_rules > 0 && rc == 0; i++) {
 		const uint32_t r = hy_suite_flow_number(&x) % p->nb_rules;
 
@@ -120,30 +128,43 @@ change(void *state, uint32_t number)
 		} else {
 			p->rules[r].class_id = (uint16_t)(1 + hy_suite_flow_number(&x) % CLASSES);
 			rc = hy_policy_add(p->policy, &p->rules[r]);
+			suite_marks_renew(p->marks, p->rules[r].id);
 		}
 		p->there[r] = !p->there[r];
 	}
-	return rc == 0 ? hy_policy_commit(p->policy) : rc;
+	rc = rc == 0 ? hy_policy_commit(p->policy) : rc;
+	return rc == 0 ? suite_marks_publish(p->marks) : rc;
+}
+
+/* Makes most frames match a rule. */
+static void
+frame_shape(const struct policy *p, enum hy_suite_kind kind, struct hy_suite_packet *packet)
+{
+	const bool typical = kind == HY_SUITE_TYPICAL;
+
+	if (p->nb_rules == 0 || packet->len < 60 || (!typical && rte_rand_max(2) == 0) ||
+		kind == HY_SUITE_CAPTURED) /* keep the frame */
+		return;
+	hy_suite_flow_write(&p->rules[rte_rand_max(p->nb_rules)].match, packet);
+	if (!typical && rte_rand_max(4) == 0) /* a near miss: flip one bit of the headers */
+		packet->bytes[12 + rte_rand_max(44)] ^= (uint8_t)(1u << rte_rand_max(8));
 }
 
 static void
 shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 {
 	const struct policy *p = state;
-	const bool typical = kind == HY_SUITE_TYPICAL;
 
-	if (p->nb_rules == 0 || packet->len < 60 || (!typical && rte_rand_max(2) == 0) ||
-		kind == HY_SUITE_CAPTURED) /* these go as they are */
-		return;
-	hy_suite_flow_write(&p->rules[rte_rand_max(p->nb_rules)].match, packet);
-	if (!typical && rte_rand_max(4) == 0) /* nearly: one bit is another, among the headers */
-		packet->bytes[12 + rte_rand_max(44)] ^= (uint8_t)(1u << rte_rand_max(8));
+	frame_shape(p, kind, packet);
+	suite_marks_draw(p->marks, packet);
 }
 
 static bool
 agree(void *reference, void *variant, char *text)
 {
 	const struct policy *ref = reference, *cand = variant;
+	const char *unreached;
+	uint64_t unjust;
 
 	for (uint32_t i = 0; i < ref->nb_rules; i++) {
 		const uint32_t id = ref->rules[i].id;
@@ -157,9 +178,24 @@ agree(void *reference, void *variant, char *text)
 			got, expected);
 		return false;
 	}
-	return true;
+	unjust = suite_marks_unjust(cand->marks);
+	if (unjust > 0) {
+		snprintf(text, HY_CONFORM_TEXT_SIZE,
+			"%u rules: %" PRIu64 " right marks were called wrong", cand->nb_rules,
+			unjust);
+		return false;
+	}
+	unreached = suite_marks_unreached(cand->marks);
+	if (unreached == NULL)
+		return true;
+	snprintf(text, HY_CONFORM_TEXT_SIZE, "%u rules: %s did not occur", cand->nb_rules,
+		unreached);
+	return false;
 }
 
 HY_SUITE(flow_cls, .nb_edges = 1, .nb_setups = RTE_DIM(rules_of), .setup = setup,
 	.teardown = teardown, .configure = configure, .shape = shape, .change = change,
-	.change_every = 512, .agree = agree);
+	.change_every = 256, .agree = agree,
+	.summed_counters = 1u << HY_FLOW_CLS_SW_HITS | 1u << HY_FLOW_CLS_HW_HITS,
+	.own_counters = 1u << HY_FLOW_CLS_HW_STALE | 1u << HY_FLOW_CLS_RESIDUE_CHECKS |
+		1u << HY_FLOW_CLS_SAMPLED | 1u << HY_FLOW_CLS_MISMATCHES);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See suite_flow_match.h. */
+/* Matches by chance, and frames that fit them. */
 
 #include <rte_common.h>
 #include <rte_random.h>
 
 #include <hy_flow_cls_node.h>
+
 #include "suite_flow_match.h"
 
 uint32_t
@@ -14,7 +15,7 @@ hy_suite_flow_number(uint32_t *x)
 	return *x >> 8;
 }
 
-/* A prefix that matches often, or seldom. */
+/* A prefix that matches often, or rarely if narrow. */
 static uint32_t
 prefix(uint32_t *x, bool narrow, uint8_t *len)
 {
@@ -48,7 +49,7 @@ hy_suite_flow_match(uint32_t *x, bool narrow)
 		match.tunnel = hy_suite_flow_number(x) & 0xffffff;
 	} else {
 		match.fields = fields & (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP);
-		if (match.fields == 0 || narrow) /* else it would match every packet, or many */
+		if (match.fields == 0 || narrow) /* else it would match too many packets */
 			match.fields = HY_FLOW_DST;
 		if (hy_suite_flow_number(x) % 4 == 0)
 			match.fields |= HY_FLOW_VLAN;

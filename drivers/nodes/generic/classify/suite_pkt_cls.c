@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pkt_cls is tried with: any frame, and packet types that tell the truth, or nothing. */
+/* Conformance of pkt_cls: any frame, with a correct packet type or none. */
 
 #include <rte_random.h>
 
@@ -7,7 +7,7 @@
 
 #include "pkt_cls_kernels.h"
 
-/* As a NIC would, of a frame that it can tell the type of. */
+/* The type that a NIC would report. */
 static uint32_t
 packet_type(const uint8_t *frame)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ethdev_rx: polls one receive queue of one port, and hands what came to the classifier. */
+/* ethdev_rx: polls one receive queue of a port, and passes the packets to the classifier. */
 
 #include <rte_ethdev.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ethdev_tx: sends on the worker's own transmit queue of one port. What the port refuses drops. */
+/* ethdev_tx: sends on the worker's own transmit queue of a port, and drops what the port refuses. */
 
 #include <rte_ethdev.h>
 
@@ -39,7 +39,7 @@ ethdev_tx_init(const struct hy_graph *graph, struct hy_node *node, const void *c
 }
 
 HY_NODE_FAMILY(ethdev_tx,
-	.text = "Sends on a transmit queue of the worker's own",
+	.text = "Sends on the worker's own transmit queue",
 	.target = HY_TARGET_PORT,
 	.score = 10,
 	.node = {
@@ -54,6 +54,6 @@ HY_NODE_FAMILY(ethdev_tx,
 			[HY_ETHDEV_TX_FULL] = {
 				"tx_full", HY_SEV_ERROR, "The port's queue was full" },
 			[HY_ETHDEV_TX_PORT_DOWN] = {
-				"port_down", HY_SEV_ERROR, "The port was being reset, or was removed" },
+				"port_down", HY_SEV_ERROR, "The port was being reset or had been removed" },
 		},
 	});

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the worker of a graph of packets sleeps: on the receive interrupts of the queues that it
- * polls. EAL's epoll instance of the thread holds them only from arm(true) to arm(false), so that
- * nothing is left behind when a port is closed or another thread takes the graph over.
+ * The worker of a graph of packets sleeps on the receive interrupts of the queues that it polls. They
+ * are in the epoll instance that EAL has for the thread only from arm(true) to arm(false), so that
+ * nothing is left behind when a port is closed or another thread takes over the graph.
  *
- * Two sorts of drivers, both of DPDK 22.11:
- * - NICs ring an eventfd when their interrupt is enabled (rte_eth_dev_rx_intr_enable()), which does
- *   not tell of packets that are there already. The walk between arm and wait finds those.
+ * Two kinds of drivers exist, both in DPDK 22.11:
+ * - NICs signal an eventfd once their interrupt is enabled (rte_eth_dev_rx_intr_enable()), but not for
+ *   packets that had already arrived. The walk between arm and wait finds those.
  * - net_tap (drivers/net/tap/tap_intr.c) has no operation to enable interrupts, -ENOTSUP. Its event
- *   descriptor is the queue's TUN descriptor itself, always on, and readable as long as there are
- *   packets. EAL adds it edge-triggered, but an edge is reported when a readable descriptor is
- *   added too. Its rx_burst looks at the queue only after a signal has reached some thread of the
- *   process (rte_eth_tap.c: tap_trigger), which may be a little later than the wake-up.
+ *   descriptor is the queue's TUN descriptor itself, always enabled, and readable while packets wait.
+ *   EAL adds it edge-triggered, but adding a readable descriptor counts as an edge. Its rx_burst polls
+ *   the queue only after a signal has reached some thread of the process (rte_eth_tap.c: tap_trigger),
+ *   which may be slightly later than the wake-up.
  */
 
 #include <errno.h>
 
 #include <rte_epoll.h>
 #include <rte_ethdev.h>
-#include <rte_interrupts.h>
 
 #include "ethdev_rx.h"
 
-#define EVENTS 16 /* taken at a time; the walk looks at every queue, whoever rang */
+#define EVENTS 16 /* per wait; the walk polls every queue anyway */
 
 bool
 ethdev_wakes(uint16_t port, uint16_t queue)
 {
 	struct rte_eth_conf conf;
 
-	/* Ports that were not asked to interrupt are common, and ethdev logs an error for them. */
+	/* Many ports are configured without interrupts, and ethdev would log an error for them. */
 	return rte_eth_dev_conf_get(port, &conf) == 0 && conf.intr_conf.rxq != 0 &&
 		rte_eth_dev_rx_intr_ctl_q_get_fd(port, queue) >= 0;
 }
@@ -58,21 +57,15 @@ queue_arm(const struct hy_ethdev_rx_config *rx)
 	return 0;
 }
 
-/* Whether a source needs no queue to wake the worker: its port does not run, or it sees to it. */
-static bool
-needs_none(const struct hy_graph *graph, const struct hy_node *source)
-{
-	return source->process == ethdev_rx_parked ||
-		(hy_graph_node_flags(graph, source) & HY_NODE_WAKES) != 0;
-}
-
-/* The queue that a source polls, or NULL. */
+/* The queue that wakes the worker for a source; NULL: the port is stopped, or the source wakes it. */
 static const struct hy_ethdev_rx_config *
 queue_of(const struct hy_graph *graph, const struct hy_node *source)
 {
 	const struct ethdev_rx_ctx *ctx = source->ctx;
+	const bool needs_none = source->process == ethdev_rx_parked ||
+		(hy_graph_node_flags(graph, source) & HY_NODE_WAKES) != 0;
 
-	return needs_none(graph, source) ? NULL : &ctx->rx;
+	return needs_none ? NULL : &ctx->rx;
 }
 
 /* Disarms the queues of the first n sources. */
@@ -92,7 +85,8 @@ can_wake(const struct hy_graph *graph, const struct hy_node *source)
 {
 	const struct ethdev_rx_ctx *ctx = source->ctx;
 
-	return needs_none(graph, source) || (source->process == ethdev_rx_process && ctx->wakes);
+	return queue_of(graph, source) == NULL ||
+		(source->process == ethdev_rx_process && ctx->wakes);
 }
 
 int
@@ -123,6 +117,6 @@ ethdev_wait(struct hy_graph *graph __rte_unused, unsigned int usec)
 	const unsigned int ms = usec / 1000 + (usec % 1000 != 0);
 	struct rte_epoll_event events[EVENTS];
 
-	/* A signal ends the wait, and counts as a wake-up: net_tap's comes with a packet. */
+	/* A signal ends the wait and counts as a wake-up: net_tap's arrives with a packet. */
 	return rte_epoll_wait_interruptible(RTE_EPOLL_PER_THREAD, events, EVENTS, (int)ms) != 0;
 }

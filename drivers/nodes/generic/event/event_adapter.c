@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rx adapter of a feed. It has the id of its event device. Ports whose packets reach the device
- * by themselves and ports that a service polls can be in one.
+ * The rx adapter of a feed. It has the id of its event device. It can hold ports whose packets reach
+ * the device directly together with ports that a service polls. Services of the device and of the
+ * adapter run on service lcores if EAL has any, and else in the workers (event_worker_idle()).
  */
 
 #include <errno.h>
@@ -13,9 +14,9 @@
 
 #include "event_feed.h"
 
-#define POLL_MOST 128 /* packets that a run of the service takes, about */
+#define POLL_MOST 128 /* about as many packets per run of the service */
 
-/* The service enqueues at the event port behind the workers'. The device is configured already. */
+/* The service uses the event port after the workers'. The device is already configured. */
 static int
 service_configure(uint8_t id __rte_unused, uint8_t device __rte_unused,
 	struct rte_event_eth_rx_adapter_conf *conf, void *arg)
@@ -49,7 +50,7 @@ event_adapter_add(struct event_feed *feed, uint16_t port)
 		if (p->queues[q].port == port)
 			rc = rte_event_eth_rx_adapter_queue_add(p->device, port, p->queues[q].queue,
 				&conf);
-	feed->added[port] = true; /* some, if not all: all are to go */
+	feed->added[port] = true; /* perhaps only some: removal handles both */
 	if (rc < 0)
 		event_adapter_remove(feed, port);
 	return rc;
@@ -81,7 +82,7 @@ queues_remove(struct event_feed *feed)
 		event_adapter_remove(feed, feed->params.queues[q].port);
 }
 
-/* Forgets the adapter and what it needed. */
+/* Frees the adapter and what it used. */
 static void
 adapter_free(struct event_feed *feed)
 {
@@ -91,7 +92,7 @@ adapter_free(struct event_feed *feed)
 
 	queues_remove(feed);
 	rte_event_eth_rx_adapter_free(id);
-	/* What DPDK 22.11 to 26.07 leave behind. */
+	/* DPDK 22.11 to 26.07 leave it registered. */
 	if (serves)
 		rte_service_component_unregister(service);
 	event_vectors_free(feed);
@@ -110,11 +111,65 @@ queues_add(struct event_feed *feed, char *reason, size_t size)
 			continue;
 		rc = event_adapter_add(feed, port);
 		if (rc < 0)
-			event_refuse(rc, reason, size,
+			rc = event_refuse(rc, reason, size,
 				"event device %u does not take packets of port %u: %s", p->device,
 				port, strerror(-rc));
 	}
 	return rc;
+}
+
+/* Maps the services to the service lcores round robin, if there are any. */
+static int
+deal(const struct event_feed *feed, bool on)
+{
+	uint32_t lcores[RTE_MAX_LCORE];
+	const int32_t n = rte_service_lcore_list(lcores, RTE_MAX_LCORE);
+	int rc = 0;
+
+	for (unsigned int s = 0; n > 0 && s < feed->nb_services && rc == 0; s++) {
+		const uint32_t lcore = lcores[s % (uint32_t)n];
+
+		rc = rte_service_map_lcore_set(feed->services[s], lcore, on);
+		if (rc == 0 && on) {
+			rc = rte_service_lcore_start(lcore);
+			rc = rc == -EALREADY ? 0 : rc;
+		}
+	}
+	return rc;
+}
+
+static int
+services_start(struct event_feed *feed)
+{
+	const uint8_t device = feed->params.device;
+	int rc = 0;
+
+	feed->nb_services = 0;
+	if (rte_event_dev_service_id_get(device, &feed->services[feed->nb_services]) == 0)
+		feed->nb_services++;
+	if (rte_event_eth_rx_adapter_service_id_get(device, &feed->services[feed->nb_services]) ==
+		0)
+		feed->nb_services++;
+	for (unsigned int s = 0; s < feed->nb_services && rc == 0; s++) {
+		/* Workers run it without being mapped, so EAL must not check for mapped lcores. */
+		rc = rte_service_set_runstate_mapped_check(feed->services[s], 0);
+		if (rc == 0)
+			rc = rte_service_runstate_set(feed->services[s], 1);
+	}
+	return rc < 0 ? rc : deal(feed, true);
+}
+
+static void
+services_stop(struct event_feed *feed)
+{
+	for (unsigned int s = 0; s < feed->nb_services; s++) {
+		rte_service_runstate_set(feed->services[s], 0);
+		/* Wait before unmapping: an unmapped lcore never marks the service inactive. */
+		while (rte_service_may_be_active(feed->services[s]) == 1)
+			rte_pause();
+	}
+	deal(feed, false);
+	feed->nb_services = 0;
 }
 
 int
@@ -135,7 +190,7 @@ event_adapter_start(struct event_feed *feed, char *reason, size_t size)
 	}
 	rc = queues_add(feed, reason, size);
 	if (rc == 0) {
-		rc = event_services_start(feed);
+		rc = services_start(feed);
 		if (rc == 0)
 			rc = event_device_start(feed);
 		if (rc == 0) {
@@ -144,11 +199,11 @@ event_adapter_start(struct event_feed *feed, char *reason, size_t size)
 				event_device_stop(feed);
 		}
 		if (rc < 0)
-			event_refuse(rc, reason, size, "event device %u cannot be started: %s", id,
-				strerror(-rc));
+			rc = event_refuse(rc, reason, size, "event device %u cannot be started: %s",
+				id, strerror(-rc));
 	}
 	if (rc < 0) {
-		event_services_stop(feed);
+		services_stop(feed);
 		adapter_free(feed);
 	}
 	return rc;
@@ -158,8 +213,8 @@ void
 event_adapter_stop(struct event_feed *feed)
 {
 	event_drain(feed);
-	queues_remove(feed); /* some drivers do not stop before */
+	queues_remove(feed); /* some drivers do not stop with queues added */
 	event_device_stop(feed);
-	event_services_stop(feed);
+	services_stop(feed);
 	adapter_free(feed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event device of a feed: one queue, from which each worker's port takes. */
+/* The event device of a feed: one queue, linked to the port of each worker. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,17 +7,7 @@
 
 #include "event_feed.h"
 
-static const char *
-sched_name(uint8_t type)
-{
-	static const char *const names[] = { [RTE_SCHED_TYPE_ORDERED] = "ordered",
-		[RTE_SCHED_TYPE_ATOMIC] = "atomic",
-		[RTE_SCHED_TYPE_PARALLEL] = "parallel" };
-
-	return names[type];
-}
-
-/* Of the workers, and one for whatever brings events without an internal port. */
+/* One for each worker, and one for a producer without an internal port. */
 static unsigned int
 nb_ports(const struct event_feed *feed)
 {
@@ -37,7 +27,7 @@ configure(const struct event_feed *feed, const struct rte_event_dev_info *info, 
 			(uint32_t)HY_BURST_MAX),
 		.nb_event_port_enqueue_depth = RTE_MIN(info->max_event_port_enqueue_depth,
 			(uint32_t)HY_BURST_MAX),
-		/* Negative: the device knows no limit, and wants none. */
+		/* Negative: the device has no limit and accepts none. */
 		.nb_events_limit = RTE_MIN(info->max_num_events, HY_EVENT_MOST),
 	};
 	int rc;
@@ -60,25 +50,28 @@ queue_setup(const struct event_feed *feed, const struct rte_event_dev_info *info
 	size_t size)
 {
 	const struct hy_event_params *p = &feed->params;
+	static const char *const types[] = { [RTE_SCHED_TYPE_ORDERED] = "ordered",
+		[RTE_SCHED_TYPE_ATOMIC] = "atomic",
+		[RTE_SCHED_TYPE_PARALLEL] = "parallel" };
 	struct rte_event_queue_conf conf;
 	int rc = rte_event_queue_default_conf_get(p->device, EVENT_QUEUE, &conf);
 
 	if (rc == 0) {
-		/* Not for all types, of which DLB2 would make an ordered queue. */
+		/* Not RTE_EVENT_QUEUE_CFG_ALL_TYPES: DLB2 would make an ordered queue. */
 		conf.schedule_type = p->sched_type;
 		conf.event_queue_cfg = 0;
 		rc = rte_event_queue_setup(p->device, EVENT_QUEUE, &conf);
 	}
 	if (rc == -ENOTSUP)
 		return event_refuse(rc, reason, size, "event device %u (%s) has no %s queues",
-			p->device, info->driver_name, sched_name(p->sched_type));
+			p->device, info->driver_name, types[p->sched_type]);
 	if (rc < 0)
 		return event_refuse(rc, reason, size, "event device %u (%s): its queue: %s",
 			p->device, info->driver_name, strerror(-rc));
 	return 0;
 }
 
-/* As deep as bursts are; what brings packets may fill all the room. */
+/* Depths are those of bursts. A producer may fill the whole device. */
 static int
 port_setup(const struct event_feed *feed, uint8_t port, const struct rte_event_dev_info *info)
 {
@@ -99,11 +92,11 @@ port_setup(const struct event_feed *feed, uint8_t port, const struct rte_event_d
 	rc = rte_event_port_setup(device, port, &conf);
 	if (rc < 0 || port >= feed->params.nb_workers)
 		return rc;
-	rte_errno = 0; /* drivers that have no link left need not say so */
+	rte_errno = 0; /* drivers without a free link need not set it */
 	rc = rte_event_port_link(device, port, &queue, NULL, 1);
 	if (rc == 1)
 		return 0;
-	/* What was wrong is the one or the other, and dlb2's errno is negative. */
+	/* Drivers return the error or set rte_errno, and dlb2's is negative. */
 	return rc < 0 ? rc : rte_errno != 0 ? -abs(rte_errno) : -ENOSPC;
 }
 
@@ -121,7 +114,7 @@ event_device_configure(struct event_feed *feed, char *reason, size_t size)
 	for (unsigned int p = 0; rc == 0 && p < nb_ports(feed); p++) {
 		rc = port_setup(feed, (uint8_t)p, &info);
 		if (rc < 0)
-			event_refuse(rc, reason, size, "event device %u (%s): its port %u: %s",
+			rc = event_refuse(rc, reason, size, "event device %u (%s): its port %u: %s",
 				device, info.driver_name, p,
 				rc == -ENOSPC ? "the device linked no queue to it" : strerror(-rc));
 	}

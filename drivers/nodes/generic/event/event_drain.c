@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets that are in a feed when no more are to come: what its service holds back, what is in the
- * device, and what is under way in there.
+ * Drains a feed at its end: packets that its service holds back, packets in the device, and packets
+ * that move between the ports of the device.
  */
 
 #include <rte_cycles.h>
@@ -9,11 +9,11 @@
 
 #include "event_feed.h"
 
-#define FLUSH_MS 100    /* for workers to take what the service holds */
-#define DRAIN_VAIN 1024 /* times in a row that nothing comes, for event_dsw to come to rest */
-#define DRAIN_MOST (16 * DRAIN_VAIN)
+#define FLUSH_MS 100     /* for workers to take what the service holds */
+#define DRAIN_EMPTY 1024 /* empty rounds in a row, for event_dsw to settle */
+#define DRAIN_MOST (16 * DRAIN_EMPTY)
 
-/* In place of packets that are received: they are as good as lost, and are freed. */
+/* Frees received packets instead of enqueueing them. */
 static uint16_t
 discard_all(uint16_t port __rte_unused, uint16_t queue __rte_unused, uint32_t room __rte_unused,
 	uint32_t held __rte_unused, struct rte_event *events, uint16_t n, void *arg,
@@ -27,7 +27,7 @@ discard_all(uint16_t port __rte_unused, uint16_t queue __rte_unused, uint32_t ro
 	return 0;
 }
 
-/* Has the service discard what it receives of a port, or no longer. Others reach the device alone. */
+/* Makes the service discard packets of a port, or stop doing so. Ports with an internal port have none. */
 static void
 discard(struct event_feed *feed, uint16_t port, bool on)
 {
@@ -40,7 +40,7 @@ discard(struct event_feed *feed, uint16_t port, bool on)
 		feed);
 }
 
-/* Whether the service has packets that found no room in the device: nobody else gets at those. */
+/* Whether the service holds packets that did not fit into the device. Nothing else can reach them. */
 static bool
 holds_back(const struct event_feed *feed)
 {
@@ -62,7 +62,7 @@ is_last(const struct event_feed *feed, uint16_t port)
 void
 event_flush(struct event_feed *feed, uint16_t port)
 {
-	/* Without a queue the service does nothing, and keeps what it holds. */
+	/* Without a queue, the service would not run and would keep its packets. */
 	if (!is_last(feed, port))
 		return;
 	discard(feed, port, true);
@@ -71,7 +71,7 @@ event_flush(struct event_feed *feed, uint16_t port)
 	discard(feed, port, false);
 }
 
-/* Frees what the workers' ports give. Returns how much that was. */
+/* Frees the packets at the workers' ports. Returns how many. */
 static uint64_t
 drain_once(struct event_feed *feed)
 {
@@ -90,8 +90,8 @@ drain_once(struct event_feed *feed)
 }
 
 /*
- * A device that stops tells of what is in it, but for event_dsw, which forgets packets on their way
- * from one worker to another. They arrive while all of its ports are looked after.
+ * A device that stops flushes its events, except event_dsw: it loses packets that migrate from one
+ * worker to another. They arrive while all of its ports are polled.
  */
 void
 event_drain(struct event_feed *feed)
@@ -103,10 +103,10 @@ event_drain(struct event_feed *feed)
 	for (unsigned int i = 0; i < DRAIN_MOST && holds_back(feed); i++)
 		drain_once(feed);
 	rte_event_eth_rx_adapter_stop(p->device);
-	for (unsigned int i = 0, vain = 0; i < DRAIN_MOST && vain < DRAIN_VAIN; i++) {
+	for (unsigned int i = 0, empty = 0; i < DRAIN_MOST && empty < DRAIN_EMPTY; i++) {
 		if (feed->software)
 			rte_event_maintain(p->device, (uint8_t)p->nb_workers,
 				RTE_EVENT_DEV_MAINT_OP_FLUSH);
-		vain = drain_once(feed) > 0 ? 0 : vain + 1;
+		empty = drain_once(feed) > 0 ? 0 : empty + 1;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Feeds: which there are, and what a new one must be like. */
+/* The feeds of the process, and the checks of a new one. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,17 +13,6 @@
 #include "event_feed.h"
 
 static struct event_feed *feeds[RTE_EVENT_MAX_DEVS];
-
-int
-event_refuse(int rc, char *reason, size_t size, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(reason, size, format, ap);
-	va_end(ap);
-	return rc;
-}
 
 struct event_feed *
 event_feed_of(uint8_t device)
@@ -97,12 +86,12 @@ queue_check(const struct hy_event_params *p, unsigned int i, char *reason, size_
 			q->port, event_feed_of_port(q->port)->params.device);
 	for (unsigned int j = 0; j < i; j++)
 		if (p->queues[j].port == q->port && p->queues[j].queue == q->queue)
-			return event_refuse(-EINVAL, reason, size, "queue %u of port %u twice",
-				q->queue, q->port);
+			return event_refuse(-EINVAL, reason, size,
+				"queue %u of port %u is listed twice", q->queue, q->port);
 	return 0;
 }
 
-/* Finds out how a queue's packets get to the device, and back from there. */
+/* Checks how packets of a port reach the device, and how the device transmits them. */
 static int
 pair_check(struct event_feed *feed, uint16_t port, char *reason, size_t size)
 {
@@ -119,7 +108,7 @@ pair_check(struct event_feed *feed, uint16_t port, char *reason, size_t size)
 	if (p->sched_type == RTE_SCHED_TYPE_ORDERED &&
 		(tx & RTE_EVENT_ETH_TX_ADAPTER_CAP_INTERNAL_PORT) == 0)
 		return event_refuse(-ENOTSUP, reason, size,
-			"ordered needs an event device that sends by itself what it has ordered; "
+			"ordered needs an event device that transmits the packets that it orders; "
 			"event device %u does not send packets of port %u: use atomic",
 			p->device, port);
 	return 0;
@@ -131,7 +120,7 @@ queues_check(struct event_feed *feed, char *reason, size_t size)
 	const struct hy_event_params *p = &feed->params;
 	int rc = 0;
 
-	feed->software = p->nb_queues == 0; /* as good as: it is the caller who enqueues */
+	feed->software = p->nb_queues == 0; /* the caller enqueues */
 	for (unsigned int i = 0; i < p->nb_queues && rc == 0; i++) {
 		rc = queue_check(p, i, reason, size);
 		if (rc == 0)
@@ -143,8 +132,7 @@ queues_check(struct event_feed *feed, char *reason, size_t size)
 static void
 feed_free(struct event_feed *feed)
 {
-	if (feed != NULL)
-		free((void *)(uintptr_t)feed->params.queues);
+	free((void *)(uintptr_t)feed->params.queues);
 	free(feed);
 }
 

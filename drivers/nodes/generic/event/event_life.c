@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of a feed as variants are bound to its device, and as its ports come and go. */
+/* Attaches and detaches a feed as variants are bound, and follows its ports. */
 
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@ hy_event_attach(uint8_t device, enum hy_event_form form, char *reason, size_t si
 		return 0;
 	if (feed->attached > 0 && feed->form != form)
 		return event_refuse(-EBUSY, reason, size,
-			"event device %u is started with %s, and keeps them", device,
+			"event device %u is started with %s, which cannot change", device,
 			feed->form == HY_EVENT_VECTOR ? "event vectors" : "single events");
 	if (feed->attached == 0) {
 		feed->form = form;
@@ -61,8 +61,10 @@ hy_event_tx_ordered(uint16_t port, bool on)
 		__ATOMIC_RELAXED);
 }
 
-/* Whether the feed's packets may leave by a port: by its own, and by those that only send. None do
- * by one that is down: its ethdev_tx drops them. */
+/*
+ * Whether the feed's packets may leave by a port: one of the feed, or one that belongs to no feed and
+ * can transmit. While a port is down, its ethdev_tx drops them.
+ */
 static bool
 may_send(const struct event_feed *feed, uint16_t port)
 {
@@ -89,22 +91,21 @@ hy_event_check(uint8_t device, char *reason, size_t size)
 	RTE_ETH_FOREACH_DEV(port)
 		if (may_send(feed, port) && !feed->ordered[port])
 			return event_refuse(-ENOTSUP, reason, size,
-				"ordered wants packets to be sent by event device %u, which puts "
-				"them in order; ethdev_tx of port %u has no variant for that, or "
-				"another one was chosen: use atomic",
+				"ordered needs event device %u to transmit packets and put them in "
+				"order; ethdev_tx of port %u has no variant for that, or another "
+				"one was selected: use atomic",
 				device, port);
 	return 0;
 }
 
-/* A port that stops must not be polled; one that is up again is as good as new. */
+/* A port that stops must not be polled. A port that is up again starts afresh. */
 static void
-on_port(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg)
+on_port(struct hy_hal *hal __rte_unused, uint16_t port, enum hy_port_state state, void *arg)
 {
 	struct event_feed *feed = arg;
 	const bool up = state == HY_PORT_UP;
 	int rc;
 
-	RTE_SET_USED(hal);
 	if (event_feed_of_port(port) != feed || feed->attached == 0)
 		return;
 	if (!up && feed->added[port])

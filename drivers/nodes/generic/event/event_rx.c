@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* event_rx: takes packets from the worker's port of an event device, and deals them out by port. */
+/* event_rx: dequeues packets from the worker's port of an event device, and sends them by rx port. */
 
 #include <errno.h>
 
@@ -13,15 +13,15 @@ void
 hy_event_rx_send(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const struct hy_event_rx_ctx *ctx = node->ctx;
-	uint16_t next[HY_BURST_MAX], same = 0;
+	uint16_t next[HY_BURST_MAX], same = 0, i = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
+	do {
 		const uint16_t port = ((const struct rte_mbuf *)objs[i])->port;
 
 		next[i] = port < RTE_DIM(ctx->edge) ? ctx->edge[port]
 						    : HY_DROP(HY_EVENT_RX_PORT_UNKNOWN);
 		same += next[i] == next[0];
-	}
+	} while (++i < n);
 	if (same == n)
 		hy_stream_move(graph, node, next[0], n);
 	else
@@ -47,7 +47,7 @@ event_rx_single(struct hy_graph *graph, struct hy_node *node, void **objs, uint1
 	return made;
 }
 
-/* Edges are checked here once, and not with each packet. */
+/* Checks edges here once, instead of for each packet. */
 static int
 edges_read(const struct hy_graph *graph, const struct hy_node *node,
 	const struct hy_event_rx_config *config, struct hy_event_rx_ctx *ctx)
@@ -88,21 +88,20 @@ hy_event_rx_init(const struct hy_graph *graph, struct hy_node *node, const void 
 }
 
 static int
-single_bind(const struct hy_hal *hal, struct hy_target target, char *reason, size_t size)
+single_bind(const struct hy_hal *hal __rte_unused, struct hy_target target, char *reason,
+	size_t size)
 {
-	RTE_SET_USED(hal);
 	return hy_event_attach((uint8_t)target.id, HY_EVENT_SINGLE, reason, size);
 }
 
 static void
-single_unbind(const struct hy_hal *hal, struct hy_target target)
+single_unbind(const struct hy_hal *hal __rte_unused, struct hy_target target)
 {
-	RTE_SET_USED(hal);
 	hy_event_detach((uint8_t)target.id);
 }
 
 HY_NODE_FAMILY(event_rx,
-	.text = "Takes packets from the worker's port of an event device",
+	.text = "Dequeues packets from the worker's port of an event device",
 	.target = HY_TARGET_EVENT,
 	.score = 10,
 	.bind = single_bind,
@@ -118,11 +117,11 @@ HY_NODE_FAMILY(event_rx,
 		},
 		.drops = {
 			[HY_EVENT_RX_PORT_UNKNOWN] = {
-				"port_unknown", HY_SEV_ERROR, "No edge is for its receiving port" },
+				"port_unknown", HY_SEV_ERROR, "The receiving port has no edge" },
 		},
 		.counters = {
 			[HY_EVENT_RX_FOREIGN] = {
 				"foreign_events", "events", HY_SEV_ERROR,
-				"Events that were no received packets: given back, and forgotten" },
+				"Events other than received packets: ignored" },
 		},
 	});

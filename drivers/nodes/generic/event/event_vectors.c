@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event vectors: whether all ports of a feed can have them as it wants them, and their pool. */
+/* Event vectors: checks that all ports of a feed support the requested ones, and creates their pool. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,14 +11,14 @@
 
 #define VECTORS_LEAST 1024 /* in the pool */
 
-/* What vectors may wait, in nanoseconds. */
+/* Range of timeouts, in nanoseconds. */
 struct range {
 	uint64_t min, max;
 };
 
 /*
- * Whether a port's packets can come in vectors as long as wanted; if not, says why not. Narrows what
- * they may wait down to what the port can do.
+ * Checks whether a port's packets can arrive in vectors of the requested size. Narrows the range of
+ * timeouts to those that the port supports.
  */
 static int
 vectors_check(const struct event_feed *feed, uint16_t port, struct range *wait, char *reason,
@@ -31,7 +31,7 @@ vectors_check(const struct event_feed *feed, uint16_t port, struct range *wait, 
 
 	if (rc < 0)
 		return event_refuse(rc, reason, size, "port %u: %s", port, strerror(-rc));
-	/* rxa_create_event_vector() of DPDK 22.11 to 26.07 writes over events. */
+	/* rxa_create_event_vector() of DPDK 22.11 to 26.07 overwrites events. */
 	if ((caps & RTE_EVENT_ETH_RX_ADAPTER_CAP_INTERNAL_PORT) == 0)
 		return event_refuse(-ENOTSUP, reason, size,
 			"port %u reaches event device %u by an adapter in software, whose event "

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a worker does at its event port. */
+/* How a worker dequeues from its event port. */
 
 #include <errno.h>
 
-#include <rte_event_eth_rx_adapter.h>
 #include <rte_mbuf.h>
 #include <rte_service.h>
 
 #include "event_feed.h"
 
-/* Empty runs of services: event_sw finds room in one run, and fills it in the next. */
+/* Empty runs of services to allow: event_sw finds room in one run and fills it in the next. */
 #define RUNS_MOST 2
 
 int
@@ -30,7 +29,7 @@ event_worker_get(const struct event_feed *feed, uint16_t index, struct hy_event_
 		.orderless = p->nb_workers == 1 || p->sched_type == RTE_SCHED_TYPE_PARALLEL,
 		.nb_ordered = &feed->nb_ordered,
 		.maintains = (info.event_dev_cap & RTE_EVENT_DEV_CAP_MAINTENANCE_FREE) == 0 };
-	/* Service lcores, if there are any, have them all. */
+	/* Service lcores run all services if there are any. */
 	if (rte_service_lcore_count() > 0)
 		return 0;
 	worker->nb_services = feed->nb_services;
@@ -38,7 +37,7 @@ event_worker_get(const struct event_feed *feed, uint16_t index, struct hy_event_
 	return 0;
 }
 
-/* ThreadSanitizer does not see in what order the device hands packets from thread to thread. */
+/* Tells ThreadSanitizer about the order in which the device passes packets between threads. */
 static inline void
 order_say(void)
 {
@@ -52,7 +51,7 @@ order_say(void)
 bool
 event_worker_idle(const struct hy_event_worker *worker)
 {
-	/* Whoever comes first runs it; the others need not wait. */
+	/* The first worker runs it; the others do not wait. */
 	for (unsigned int s = 0; s < worker->nb_services; s++)
 		rte_service_run_iter_on_app_lcore(worker->services[s], 1);
 	if (worker->maintains)
@@ -75,7 +74,7 @@ hy_event_take(const struct hy_event_worker *worker, struct rte_event *events, ui
 			n - taken, 0);
 		order_say();
 		taken += got;
-		/* Taking again gives up the flows of what was taken: while that is nothing, none. */
+		/* Dequeueing again would release the flows of the events that it has. */
 		if (taken > 0 && !gathers)
 			break;
 		if (got > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What event_rx is tried with: DPDK's event_sw, whose event port behind the worker's brings packets
- * in place of an adapter. Packets of two ports have edges, those of a third have none.
+ * Conformance of event_rx: DPDK's event_sw, into which the suite enqueues packets at the event port
+ * after the worker's, in place of an adapter. Two ports have edges, a third one has none.
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define PORTS 3
 #define EDGES 2
-#define FROM 1 /* event port of one worker's feed, by which events come */
+#define FROM 1 /* event port at which events are enqueued */
 
 static void
 teardown(void *state)
@@ -27,7 +27,7 @@ teardown(void *state)
 	free(state);
 }
 
-/* The side's device, which stays for the next run: event_sw leaves a service behind with each. */
+/* The side's device. Runs share it, since event_sw leaves a service behind for each device. */
 static int
 device_of(const struct hy_suite_side *side)
 {
@@ -77,7 +77,7 @@ configure(void *state, hy_node_id id)
 	return hy_node_config(id, &config, sizeof(config));
 }
 
-/* The port goes by the length, which both sides see alike. */
+/* The port depends on the length, which is the same on both sides. */
 static int
 feed(void *state, struct rte_mbuf **packets, uint16_t n)
 {

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes in an rte_fib that must not change under its readers, as it reuses a tbl8 at once.
+ * Routes in rte_fib (DIR24_8). It reuses a tbl8 at once, so it must not change under its readers.
  *
- * Changes are made to a copy that is hidden from workers, which is then shown in place of the
- * other. What it was changed by is kept, and done to the other copy before the next changes: by
- * then workers have left it, in all likelihood, and nobody waits.
+ * Changes go into a copy that is hidden from workers, which then replaces the copy they read. A log
+ * keeps these changes, and replays them on the other copy before the next ones. By then workers have
+ * most likely left that copy, so nobody waits.
  */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_errno.h>
-
 #include "ip4_fib.h"
 
-/* Changes are for this one from now on. */
+static int
+copy_create(const struct hy_ip4_fib *fib, struct hy_ip4_copy *copy)
+{
+	return ip4_rte_fib_create(fib, copy == &fib->copy[0] ? 'a' : 'b', &copy->rte_fib);
+}
+
+/* Directs changes to a copy from now on. */
 static void
 turn_to(struct hy_ip4_fib *fib, struct hy_ip4_copy *copy)
 {
@@ -23,27 +27,21 @@ turn_to(struct hy_ip4_fib *fib, struct hy_ip4_copy *copy)
 	fib->rib = rte_fib_get_rib(copy->rte_fib);
 }
 
-/* By its name, which differs from that of the other. */
-static struct rte_fib *
-copy_create(struct hy_ip4_fib *fib, const struct hy_ip4_copy *copy)
-{
-	return ip4_rte_fib_create(fib, copy == &fib->copies.copy[0] ? 'a' : 'b');
-}
-
 static int
 fib_create(struct hy_ip4_fib *fib)
 {
+	int rc;
+
 	fib->view.rte_fib_none = ip4_rte_fib_none(fib);
-	fib->view.copy = &fib->copies.copy[0];
-	fib->copies.hidden = &fib->copies.copy[1];
-	fib->view.copy->rte_fib = copy_create(fib, fib->view.copy);
-	if (fib->view.copy->rte_fib == NULL)
-		return -rte_errno;
-	turn_to(fib, fib->view.copy);
-	return 0;
+	fib->view.copy = &fib->copy[0];
+	fib->copies.hidden = &fib->copy[1];
+	rc = copy_create(fib, fib->view.copy);
+	if (rc == 0)
+		turn_to(fib, fib->view.copy);
+	return rc;
 }
 
-/* Also when nobody reads any more: the copy that is shown can then be changed itself. */
+/* Also called once nobody reads the table: then the shown copy can change itself. */
 static void
 hidden_free(struct hy_ip4_fib *fib)
 {
@@ -65,11 +63,10 @@ hidden_create(struct hy_ip4_fib *fib)
 {
 	struct rte_rib_node *node = NULL;
 	struct hy_ip4_route r;
-	int rc = 0;
+	int rc = copy_create(fib, fib->copies.hidden);
 
-	fib->copies.hidden->rte_fib = copy_create(fib, fib->copies.hidden);
-	if (fib->copies.hidden->rte_fib == NULL)
-		return -rte_errno;
+	if (rc < 0)
+		return rc;
 	while (rc == 0 && ip4_rib_next(fib->rib, &node, &r))
 		rc = ip4_rte_fib_change(fib->copies.hidden->rte_fib, r.prefix, r.depth, r.next_hop);
 	if (rc < 0)
@@ -77,7 +74,7 @@ hidden_create(struct hy_ip4_fib *fib)
 	return rc;
 }
 
-/* Does to the hidden copy what was done to the one that is shown. */
+/* Replays the log on the hidden copy. */
 static int
 hidden_catch_up(struct hy_ip4_fib *fib)
 {
@@ -94,7 +91,7 @@ hidden_catch_up(struct hy_ip4_fib *fib)
 				ip4_change_to(&copies->log[i]));
 	}
 	copies->nb_log = 0;
-	if (rc < 0) /* neither one nor the other: the next change makes a new one */
+	if (rc < 0) /* half replayed: the next change makes a new copy */
 		hidden_free(fib);
 	return rc;
 }
@@ -144,7 +141,7 @@ fib_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t
 
 	if (copies->changing == shown)
 		return;
-	if (n == 0) { /* as it was before: it lacks nothing */
+	if (n == 0) { /* the hidden copy is as it was before */
 		turn_to(fib, shown);
 		return;
 	}
@@ -169,15 +166,6 @@ fib_change_default(struct hy_ip4_fib *fib, uint32_t entry)
 	return 0;
 }
 
-static uint32_t
-fib_lookup(struct hy_ip4_fib *fib, uint32_t dst)
-{
-	uint64_t id;
-
-	rte_fib_lookup_bulk(fib->view.copy->rte_fib, &dst, &id, 1);
-	return id == fib->view.rte_fib_none ? IP4_FIB_NO_ROUTE : (uint32_t)id;
-}
-
 const struct ip4_engine ip4_engine_fib = {
 	.create = fib_create,
 	.destroy = fib_destroy,
@@ -185,5 +173,4 @@ const struct ip4_engine ip4_engine_fib = {
 	.change = fib_change,
 	.change_default = fib_change_default,
 	.commit = fib_commit,
-	.lookup = fib_lookup,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes in rte_lpm, which is changed under its readers: it stores entry by entry, and defers the
- * reuse of a tbl8 until the table's QSBR variable says that nobody reads it.
+ * Routes in rte_lpm. It changes under its readers, entry by entry, and defers the reuse of a tbl8 until
+ * the table's QSBR variable reports that nobody reads it.
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@ lpm_create(struct hy_ip4_fib *fib)
 	struct rte_lpm_rcu_config rcu = { .v = params->qsbr, .mode = RTE_LPM_QSBR_MODE_DQ };
 	char name[IP4_FIB_NAME_MAX + 3];
 
-	/* An rte_fib has a tree of its own name, which is a table's with another suffix. */
+	/* The tree of an rte_fib has the name of the table too, with another suffix. */
 	snprintf(name, sizeof(name), "%s.l", fib->name);
 	fib->rib = rte_rib_create(name, params->socket, &rib);
 	if (fib->rib == NULL)
@@ -42,14 +42,14 @@ lpm_destroy(struct hy_ip4_fib *fib)
 	rte_rib_free(fib->rib);
 }
 
-/* Without a defer queue a deletion frees at once, and that is what undoing several may need. */
+/* Undoing several changes may delete routes, which without a defer queue frees at once. */
 static int
 lpm_begin(struct hy_ip4_fib *fib, uint32_t n)
 {
 	return ip4_fib_frozen(fib) && n > 1 ? -EBUSY : 0;
 }
 
-/* There is a tbl8 for every /24 that may have one, so one that lacks is waiting for workers. */
+/* rte_lpm has a tbl8 for every /24 that may need one, so a missing one still waits for workers. */
 static int
 lpm_add(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id)
 {
@@ -72,8 +72,8 @@ lpm_remove(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 }
 
 /*
- * Workers read the default route, then the table: whoever finds it changed finds all that was
- * changed before. That nobody has what it was with a table that changes after it, is waited for.
+ * Workers read the default route first, then the table. So a worker that reads the new default route
+ * sees all earlier changes. The wait ensures that no worker combines the old one with later changes.
  */
 static int
 lpm_change_default(struct hy_ip4_fib *fib, uint32_t entry)
@@ -109,28 +109,10 @@ lpm_change(struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth, uint32_t id)
 	return rc;
 }
 
-static void
-lpm_commit(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint32_t n)
-{
-	RTE_SET_USED(fib);
-	RTE_SET_USED(changes);
-	RTE_SET_USED(n);
-}
-
-static uint32_t
-lpm_lookup(struct hy_ip4_fib *fib, uint32_t dst)
-{
-	uint32_t id;
-
-	return rte_lpm_lookup(fib->view.lpm, dst, &id) == 0 ? id : IP4_FIB_NO_ROUTE;
-}
-
 const struct ip4_engine ip4_engine_lpm = {
 	.create = lpm_create,
 	.destroy = lpm_destroy,
 	.begin = lpm_begin,
 	.change = lpm_change,
 	.change_default = lpm_change_default,
-	.commit = lpm_commit,
-	.lookup = lpm_lookup,
 };

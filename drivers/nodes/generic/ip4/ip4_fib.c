@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The IPv4 forwarding table: its life, its ports, who uses it, and how long what it frees waits. */
+/* The IPv4 forwarding table: creation and destruction, ports, users, and grace periods. */
 
 #include <errno.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_malloc.h>
-#include <rte_pause.h>
 
 #include <hy_grace.h>
 
 #include "ip4_fib.h"
 
-#define NEXT_HOPS_MAX (1u << 24) /* an LPM entry has 24 bits for it */
+#define NEXT_HOPS_MAX (1u << 24) /* an LPM entry has 24 bits for the id */
 #define TBL8S_MAX (1u << 21)  /* so that an index into their entries fits a signed 32-bit gather */
 #define ROUTES_MAX (1u << 28) /* rte_rib and rte_fib count nodes, two a route, in an int */
 
@@ -32,19 +30,6 @@ params_check(const char *name, struct hy_ip4_fib_params *params)
 	return 0;
 }
 
-static int
-parts_create(struct hy_ip4_fib *fib)
-{
-	int rc = fib->engine->create(fib);
-
-	if (rc < 0)
-		return rc;
-	rc = ip4_next_hops_create(fib);
-	if (rc < 0)
-		fib->engine->destroy(fib);
-	return rc;
-}
-
 int
 hy_ip4_fib_create(const char *name, const struct hy_ip4_fib_params *params, struct hy_ip4_fib **out)
 {
@@ -60,7 +45,12 @@ hy_ip4_fib_create(const char *name, const struct hy_ip4_fib_params *params, stru
 	fib->params = checked;
 	strcpy(fib->name, name);
 	fib->engine = checked.engine == HY_IP4_LPM ? &ip4_engine_lpm : &ip4_engine_fib;
-	rc = parts_create(fib);
+	rc = fib->engine->create(fib);
+	if (rc == 0) {
+		rc = ip4_next_hops_create(fib);
+		if (rc < 0)
+			fib->engine->destroy(fib);
+	}
 	if (rc < 0) {
 		rte_free(fib);
 		return rc;
@@ -75,7 +65,7 @@ hy_ip4_fib_destroy(struct hy_ip4_fib *fib)
 {
 	if (fib == NULL)
 		return;
-	/* An engine's deferred frees are lost if it goes before they are due. */
+	/* An engine destroyed before its deferred frees are due would leak them. */
 	ip4_fib_wait(fib, ip4_fib_token(fib));
 	fib->engine->destroy(fib);
 	ip4_next_hops_destroy(fib);
@@ -165,18 +155,8 @@ ip4_fib_passed(struct hy_ip4_fib *fib, uint64_t token)
 int
 ip4_fib_wait(struct hy_ip4_fib *fib, uint64_t token)
 {
-	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
-
-	while (!ip4_fib_passed(fib, token)) {
-		const uint64_t waited = rte_get_timer_cycles() - start;
-
-		if (waited > hz && !fib->undoing)
+	while (fib->params.qsbr != NULL && !hy_grace_wait(fib->params.qsbr, token))
+		if (!fib->undoing)
 			return -ETIMEDOUT;
-		/* A walk takes microseconds; one that takes longer may lack this very CPU. */
-		if (waited < hz / 10000)
-			rte_pause();
-		else
-			rte_delay_us_sleep(20);
-	}
 	return 0;
 }

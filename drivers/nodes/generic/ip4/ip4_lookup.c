@@ -8,22 +8,33 @@
 #include <hy_trace.h>
 
 #include "ip4_fib.h"
+#include "ip4_lookup_kernels.h"
 
-void
-hy_ip4_lookup_scalar(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
+uint32_t
+ip4_lookup_singly(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	const uint32_t none = __atomic_load_n(&view->default_entry, __ATOMIC_ACQUIRE);
+	uint32_t misses = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t entry;
 
 		if (rte_lpm_lookup(view->lpm, route[i], &entry) == 0)
-			entry |= RTE_LPM_LOOKUP_SUCCESS;
+			entry |= RTE_LPM_LOOKUP_SUCCESS; /* id 0 is a next hop, too */
 		else
 			entry = none;
 		route[i] = entry & HY_IP4_ID_MASK;
 		next[i] = entry != 0 ? HY_IP4_LOOKUP_NEXT_REWRITE : HY_DROP(HY_IP4_LOOKUP_NO_ROUTE);
+		misses |= next[i];
 	}
+	static_assert(HY_IP4_LOOKUP_NEXT_REWRITE == 0, "only drops leave bits in misses");
+	return misses;
+}
+
+void
+hy_ip4_lookup_scalar(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
+{
+	ip4_lookup_singly(view, route, next, n);
 }
 
 static uint16_t
@@ -38,7 +49,7 @@ static const char *const engines[] = {
 	[HY_IP4_FIB_AVX512] = HY_IP4_ENGINE_FIB_AVX512,
 };
 
-/* The engine of a name; RTE_DIM(engines): there is none. */
+/* The engine of that name; RTE_DIM(engines) if none. */
 static unsigned int
 engine_find(const char *name)
 {
@@ -49,7 +60,7 @@ engine_find(const char *name)
 	return engine;
 }
 
-/* What a variant says of its engine. */
+/* The name of a variant's engine. */
 static const char *
 engine_named(const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ip4_lookup in AVX2: eight addresses at a time, tbl24 and, where one is longer, tbl8 gathered. */
+/* ip4_lookup in AVX2: eight addresses at a time. Gathers tbl24, and tbl8 if an entry needs it. */
 
 #include <rte_lpm.h>
 
@@ -9,7 +9,7 @@
 
 #include <immintrin.h>
 
-/* Entries of eight addresses; 0, or the default route's, where the table has none. */
+/* Entries of eight addresses; an address without one gets the default entry, or 0. */
 HY_TARGET_AVX2 static inline __m256i
 lookup8(const struct rte_lpm *lpm, __m256i ip, __m256i none)
 {
@@ -20,7 +20,7 @@ lookup8(const struct rte_lpm *lpm, __m256i ip, __m256i none)
 	entry = _mm256_i32gather_epi32((const int *)lpm->tbl24, _mm256_srli_epi32(ip, 8), 4);
 	is_ext = _mm256_cmpeq_epi32(_mm256_and_si256(entry, ext), ext);
 	if (!_mm256_testz_si256(is_ext, is_ext)) {
-		/* The entry's 24 bits are a group of 256 entries, the address's last 8 which. */
+		/* 24 bits of the entry select a group of 256 entries, 8 of the address one of them. */
 		const __m256i index = _mm256_or_si256(_mm256_slli_epi32(entry, 8),
 			_mm256_and_si256(ip, _mm256_set1_epi32(0xff)));
 
@@ -31,14 +31,15 @@ lookup8(const struct rte_lpm *lpm, __m256i ip, __m256i none)
 	return _mm256_blendv_epi8(none, entry, is_hit);
 }
 
-HY_TARGET_AVX2 void
-hy_ip4_lookup_avx2(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
+HY_TARGET_AVX2 static uint32_t
+lookup(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	const __m256i none = _mm256_set1_epi32((int)__atomic_load_n(&view->default_entry,
 		__ATOMIC_ACQUIRE));
 	const __m256i id_mask = _mm256_set1_epi32(HY_IP4_ID_MASK);
 	const __m256i drop = _mm256_set1_epi32(HY_DROP(HY_IP4_LOOKUP_NO_ROUTE));
-	uint32_t i = 0;
+	__m256i misses = _mm256_setzero_si256();
+	uint32_t i = 0, late;
 
 	static_assert(HY_IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
 	for (; i + 8 <= n; i += 8) {
@@ -48,17 +49,25 @@ hy_ip4_lookup_avx2(const struct hy_ip4_view *view, uint32_t route[], uint16_t ne
 		const __m256i wide = _mm256_and_si256(is_miss, drop);
 		const __m256i packed = _mm256_packus_epi32(wide, wide);
 
+		misses = _mm256_or_si256(misses, is_miss);
 		_mm256_storeu_si256((__m256i *)&route[i], _mm256_and_si256(entry, id_mask));
 		_mm_storeu_si128((__m128i *)&next[i],
 			_mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
 	}
-	hy_ip4_lookup_scalar(view, route + i, next + i, n - i);
+	late = ip4_lookup_singly(view, route + i, next + i, n - i);
+	return late | (uint32_t)_mm256_movemask_epi8(misses);
+}
+
+void
+hy_ip4_lookup_avx2(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
+{
+	lookup(view, route, next, n);
 }
 
 static uint16_t
 avx2_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return hy_ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx2);
+	return ip4_lookup_process(graph, node, objs, n, lookup);
 }
 
 HY_NODE_VARIANT(ip4_lookup, avx2,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ip4_lookup in AVX-512: sixteen addresses at a time; the tail is one more, masked. */
+/* ip4_lookup in AVX-512: sixteen addresses at a time. The tail takes one masked step. */
 
 #include <rte_lpm.h>
 
@@ -9,7 +9,8 @@
 
 #include <immintrin.h>
 
-HY_TARGET_AVX512 static inline void
+/* Returns which of the lanes miss. */
+HY_TARGET_AVX512 static inline __mmask16
 lookup16(const struct rte_lpm *lpm, uint32_t route[], uint16_t next[], __mmask16 lanes,
 	__m512i none)
 {
@@ -24,37 +25,46 @@ lookup16(const struct rte_lpm *lpm, uint32_t route[], uint16_t next[], __mmask16
 	entry = _mm512_mask_i32gather_epi32(none, lanes, _mm512_srli_epi32(ip, 8), lpm->tbl24, 4);
 	is_ext = _mm512_mask_cmpeq_epi32_mask(lanes, _mm512_and_si512(entry, ext), ext);
 	if (is_ext != 0) {
-		/* The entry's 24 bits are a group of 256 entries, the address's last 8 which. */
+		/* 24 bits of the entry select a group of 256 entries, 8 of the address one of them. */
 		const __m512i index = _mm512_or_si512(_mm512_slli_epi32(entry, 8),
 			_mm512_and_si512(ip, _mm512_set1_epi32(0xff)));
 
 		entry = _mm512_mask_i32gather_epi32(entry, is_ext, index, lpm->tbl8, 4);
 	}
 	entry = _mm512_mask_mov_epi32(none, _mm512_test_epi32_mask(entry, success), entry);
-	is_miss = _mm512_testn_epi32_mask(entry, entry);
+	is_miss = _mm512_mask_testn_epi32_mask(lanes, entry, entry);
 
 	static_assert(HY_IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
 	_mm512_mask_storeu_epi32(route, lanes, _mm512_and_si512(entry, id_mask));
 	_mm256_mask_storeu_epi16(next, lanes, _mm256_maskz_mov_epi16(is_miss, drop));
+	return is_miss;
 }
 
-HY_TARGET_AVX512 void
-hy_ip4_lookup_avx512(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
+HY_TARGET_AVX512 static uint32_t
+lookup(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
 {
 	const __m512i none = _mm512_set1_epi32((int)__atomic_load_n(&view->default_entry,
 		__ATOMIC_ACQUIRE));
-	uint32_t i = 0;
+	uint32_t i = 0, misses = 0;
 
 	for (; i + 16 <= n; i += 16)
-		lookup16(view->lpm, route + i, next + i, UINT16_MAX, none);
+		misses |= lookup16(view->lpm, route + i, next + i, UINT16_MAX, none);
 	if (i < n)
-		lookup16(view->lpm, route + i, next + i, (__mmask16)((1u << (n - i)) - 1), none);
+		misses |= lookup16(view->lpm, route + i, next + i, (__mmask16)((1u << (n - i)) - 1),
+			none);
+	return misses;
+}
+
+void
+hy_ip4_lookup_avx512(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
+{
+	lookup(view, route, next, n);
 }
 
 static uint16_t
 avx512_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return hy_ip4_lookup_process(graph, node, objs, n, hy_ip4_lookup_avx512);
+	return ip4_lookup_process(graph, node, objs, n, lookup);
 }
 
 HY_NODE_VARIANT(ip4_lookup, avx512,

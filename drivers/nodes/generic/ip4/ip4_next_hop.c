@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Next hops: what users do with them. Each id is one place to lead to, and each place one id. */
+/* Next hops, as users and nodes add, change, hold and delete them. */
 
 #include <errno.h>
 
@@ -31,7 +31,7 @@ next_hop_add(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop, uin
 		rc = ip4_id_take(fib, &taken);
 		if (rc < 0)
 			return rc;
-		if (ip4_id_remember(fib, next_hop, taken) < 0) {
+		if (ip4_id_add(fib, next_hop, taken) < 0) {
 			ip4_id_give_back(fib, taken, 0);
 			return -ENOMEM;
 		}
@@ -92,7 +92,7 @@ next_hop_set(struct hy_ip4_fib *fib, uint32_t id, const struct hy_ip4_next_hop *
 	rc = ip4_adjacencies_copy(fib, fib->next_hop_room, &adjacencies);
 	if (rc < 0)
 		return rc;
-	if (ip4_id_remember(fib, next_hop, id) < 0) {
+	if (ip4_id_add(fib, next_hop, id) < 0) {
 		rte_free(adjacencies);
 		return -ENOMEM;
 	}
@@ -130,25 +130,21 @@ hy_ip4_next_hop_get(struct hy_ip4_fib *fib, uint32_t id, struct hy_ip4_next_hop 
 	return rc;
 }
 
-static int
-next_hop_delete(struct hy_ip4_fib *fib, uint32_t id)
-{
-	if (!id_known(fib, id))
-		return -ENOENT;
-	if (fib->next_hops[id].routes > 0 || fib->next_hops[id].held > 0 || ip4_fib_frozen(fib))
-		return -EBUSY;
-	ip4_id_forget(fib, id);
-	ip4_id_give_back(fib, id, ip4_fib_token(fib));
-	return 0;
-}
-
 int
 hy_ip4_next_hop_delete(struct hy_ip4_fib *fib, uint32_t id)
 {
-	int rc;
+	int rc = 0;
 
 	pthread_mutex_lock(&fib->lock);
-	rc = next_hop_delete(fib, id);
+	if (!id_known(fib, id)) {
+		rc = -ENOENT;
+	} else if (fib->next_hops[id].routes > 0 || fib->next_hops[id].held > 0 ||
+		ip4_fib_frozen(fib)) {
+		rc = -EBUSY;
+	} else {
+		ip4_id_forget(fib, id);
+		ip4_id_give_back(fib, id, ip4_fib_token(fib));
+	}
 	pthread_mutex_unlock(&fib->lock);
 	return rc;
 }

@@ -10,8 +10,9 @@
 #include <hy_trace.h>
 
 #include "ip4_fib.h"
+#include "ip4_rewrite_one.h"
 
-/* Segments end within the headers: rewrite a copy, and write it back in pieces. */
+/* For headers that span segments: rewrites a copy and writes it back. */
 static uint16_t
 rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
 	const struct hy_ip4_rewrite_port *port)
@@ -20,12 +21,22 @@ rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
 	const void *headers = rte_pktmbuf_read(m, 0, sizeof(copy), copy);
 	uint16_t next;
 
-	if (headers != copy) /* all in one segment, behind empty ones */
+	if (headers != copy) /* contiguous, after empty segments */
 		memcpy(copy, headers, sizeof(copy));
 	next = hy_ip4_rewrite_one(copy, m->pkt_len, adjacency, port);
 	if (next == port->edge)
 		hy_mbuf_poke(m, copy, sizeof(copy));
 	return next;
+}
+
+uint16_t
+ip4_rewrite_packet(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
+	const struct hy_ip4_rewrite_port *port)
+{
+	if (likely(m->data_len >= HY_IP4_REWRITE_HEADERS))
+		return hy_ip4_rewrite_one(rte_pktmbuf_mtod(m, uint8_t *), m->pkt_len, adjacency,
+			port);
+	return rewrite_in_pieces(m, adjacency, port);
 }
 
 static uint16_t
@@ -37,21 +48,15 @@ ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct rte_mbuf *m = objs[i];
 		const struct hy_ip4_adjacency *adjacency = &adjacencies[route[i]];
-		const struct hy_ip4_rewrite_port *port = &ctx->port[adjacency->port];
 
-		if (likely(m->data_len >= HY_IP4_REWRITE_HEADERS))
-			next[i] = hy_ip4_rewrite_one(rte_pktmbuf_mtod(m, uint8_t *), m->pkt_len,
-				adjacency, port);
-		else
-			next[i] = rewrite_in_pieces(m, adjacency, port);
+		next[i] = ip4_rewrite_packet(objs[i], adjacency, &ctx->port[adjacency->port]);
 	}
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
 
-/* The table's ports, which are fixed while it is in use. */
+/* Copies the table's ports, which are fixed while the table is in use. */
 static int
 ports_copy(const struct hy_graph *graph, struct hy_node *node, const uint16_t edge[])
 {

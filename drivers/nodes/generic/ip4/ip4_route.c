@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of routes, all or none, and of the next hops' counts with them. */
+/* Changes of routes, all or none. They update the next hops' reference counts. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 
 #include "ip4_fib.h"
 
-/* A route's place in the order of all. */
+/* The sort key of a route. */
 static uint64_t
 route_key(uint32_t prefix, uint8_t depth)
 {
 	return (uint64_t)prefix << 8 | depth;
 }
 
-/* Routes that are loaded in order are not searched for: a sixth of the time of a load. */
+/* Skips the search for routes that are added in order: a sixth of the time of a load. */
 static uint32_t
 route_find(const struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 {
@@ -24,14 +24,14 @@ route_find(const struct hy_ip4_fib *fib, uint32_t prefix, uint8_t depth)
 	return depth == 0 ? ip4_default_find(fib) : ip4_rib_find(fib->rib, prefix, depth);
 }
 
-/* Whether the /24 around an address has longer prefixes, and so a tbl8. */
+/* Whether the /24 of an address has longer prefixes, and thus a tbl8. */
 static bool
 has_tbl8(const struct hy_ip4_fib *fib, uint32_t address)
 {
 	return rte_rib_get_nxt(fib->rib, address, 24, NULL, RTE_RIB_GET_NXT_COVER) != NULL;
 }
 
-/* Leads a prefix from one next hop to another; either may be none. The reverse undoes it. */
+/* Changes a prefix from one next hop to another; either may be none. Swapping them undoes it. */
 static int
 route_lead(struct hy_ip4_fib *fib, const struct hy_ip4_route *route, uint32_t from, uint32_t to)
 {
@@ -69,7 +69,7 @@ ip4_change_to(const struct hy_ip4_change *change)
 	return change->verb == HY_IP4_DELETE ? IP4_FIB_NO_ROUTE : change->route.next_hop;
 }
 
-/* Whether a change is possible; from is where the prefix leads now. */
+/* Checks a change; from is the prefix's present next hop. */
 static int
 change_check(const struct hy_ip4_fib *fib, const struct hy_ip4_change *change, uint32_t from)
 {
@@ -86,7 +86,7 @@ change_check(const struct hy_ip4_fib *fib, const struct hy_ip4_change *change, u
 	return ip4_fib_frozen(fib) && from != IP4_FIB_NO_ROUTE ? -EBUSY : 0;
 }
 
-/* Does a change and says where the prefix led before. */
+/* Applies a change and reports the previous next hop of the prefix. */
 static int
 change_apply(struct hy_ip4_fib *fib, const struct hy_ip4_change *change, uint32_t *from)
 {
@@ -103,7 +103,7 @@ change_apply(struct hy_ip4_fib *fib, const struct hy_ip4_change *change, uint32_
 	return route_lead(fib, route, *from, ip4_change_to(change));
 }
 
-/* Undoes the first n changes, last first. There is room for what was there before. */
+/* Undoes the first n changes, last one first. The previous routes are known to fit. */
 static void
 changes_undo(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, const uint32_t *from,
 	uint32_t n)
@@ -123,7 +123,6 @@ changes_apply(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint3
 {
 	int rc = fib->engine->begin(fib, n);
 
-	*at = n;
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
@@ -133,7 +132,8 @@ changes_apply(struct hy_ip4_fib *fib, const struct hy_ip4_change *changes, uint3
 	}
 	if (rc < 0)
 		changes_undo(fib, changes, from, *at);
-	fib->engine->commit(fib, changes, rc < 0 ? 0 : n);
+	if (fib->engine->commit != NULL)
+		fib->engine->commit(fib, changes, rc < 0 ? 0 : n);
 	return rc;
 }
 

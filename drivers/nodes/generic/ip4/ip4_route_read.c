@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What routes there are, and which of them an address takes. */
+/* Lists routes, and finds the route of an address. */
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "ip4_fib.h"
+#include "ip4_lookup_kernels.h"
 
 uint32_t
 ip4_rib_find(struct rte_rib *rib, uint32_t prefix, uint8_t depth)
@@ -68,7 +69,7 @@ hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, uint32_t 
 			routes[i++] = (struct hy_ip4_route){ .next_hop = ip4_default_find(fib) };
 		while (ip4_rib_next(fib->rib, &node, &routes[i]))
 			i++;
-		/* The tree gives longer prefixes first. */
+		/* The tree returns longer prefixes first. */
 		qsort(routes, nb_routes, sizeof(*routes), by_prefix);
 	}
 	pthread_mutex_unlock(&fib->lock);
@@ -78,20 +79,21 @@ hy_ip4_routes_get(struct hy_ip4_fib *fib, struct hy_ip4_route *routes, uint32_t 
 int
 hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop)
 {
-	uint32_t id;
+	uint16_t next;
 
 	pthread_mutex_lock(&fib->lock);
-	id = fib->engine->lookup(fib, dst);
-	if (id == IP4_FIB_NO_ROUTE)
-		id = ip4_default_find(fib);
+	if (fib->view.lpm != NULL)
+		hy_ip4_lookup_scalar(&fib->view, &dst, &next, 1);
+	else
+		hy_ip4_lookup_fib(&fib->view, &dst, &next, 1);
 	pthread_mutex_unlock(&fib->lock);
-	if (id == IP4_FIB_NO_ROUTE)
+	if (next != HY_IP4_LOOKUP_NEXT_REWRITE)
 		return -ENOENT;
-	*next_hop = id;
+	*next_hop = dst;
 	return 0;
 }
 
-/* The default route if no other covers it; its next hop tells whether one exists. */
+/* The default route if no other covers dst. Its next hop is IP4_FIB_NO_ROUTE if it does not exist. */
 static struct hy_ip4_route
 route_covering(const struct hy_ip4_fib *fib, uint32_t dst)
 {
@@ -107,14 +109,15 @@ hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *r
 	struct hy_ip4_next_hop *next_hop)
 {
 	struct hy_ip4_route found;
+	int rc = -ENOENT;
 
 	pthread_mutex_lock(&fib->lock);
 	found = route_covering(fib, dst);
-	if (found.next_hop != IP4_FIB_NO_ROUTE)
+	if (found.next_hop != IP4_FIB_NO_ROUTE) {
 		*next_hop = ip4_adjacency_read(&fib->view.adjacencies[found.next_hop]);
+		*route = found;
+		rc = 0;
+	}
 	pthread_mutex_unlock(&fib->lock);
-	if (found.next_hop == IP4_FIB_NO_ROUTE)
-		return -ENOENT;
-	*route = found;
-	return 0;
+	return rc;
 }

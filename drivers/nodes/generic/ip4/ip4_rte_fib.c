@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rte_fib (DIR24_8): its creation, and changes that go round what is wrong in the library. */
+/* One rte_fib (DIR24_8): its creation, and changes that work around faults of the library. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 
 #include "ip4_fib.h"
 
+/* One more than are ever in use: rte_fib wants two free ones where it takes one. */
 static uint32_t
 nb_tbl8s(const struct hy_ip4_fib *fib)
 {
-	/* One more than are ever in use: rte_fib wants two free ones where it takes one. */
 	return fib->params.max_tbl8s + 1;
 }
 
@@ -23,10 +23,10 @@ ip4_rte_fib_none(const struct hy_ip4_fib *fib)
 	return most <= INT16_MAX ? INT16_MAX : INT32_MAX;
 }
 
-struct rte_fib *
-ip4_rte_fib_create(const struct hy_ip4_fib *fib, char suffix)
+int
+ip4_rte_fib_create(const struct hy_ip4_fib *fib, char suffix, struct rte_fib **made)
 {
-	const uint32_t none = ip4_rte_fib_none(fib);
+	const uint32_t none = fib->view.rte_fib_none;
 	struct rte_fib_conf conf = {
 		.type = RTE_FIB_DIR24_8,
 		.default_nh = none,
@@ -38,29 +38,22 @@ ip4_rte_fib_create(const struct hy_ip4_fib *fib, char suffix)
 		? RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512
 		: RTE_FIB_LOOKUP_DIR24_8_SCALAR_MACRO;
 	char name[IP4_FIB_NAME_MAX + 3];
-	struct rte_fib *created;
 
 	snprintf(name, sizeof(name), "%s.%c", fib->name, suffix);
-	created = rte_fib_create(name, fib->params.socket, &conf);
-	if (created != NULL && rte_fib_select_lookup(created, lookup) < 0) {
-		rte_fib_free(created);
-		rte_errno = ENOTSUP;
-		return NULL;
-	}
-	return created;
-}
-
-static int
-change(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
-{
-	return id == IP4_FIB_NO_ROUTE ? rte_fib_delete(to, prefix, depth)
-				      : rte_fib_add(to, prefix, depth, id);
+	*made = rte_fib_create(name, fib->params.socket, &conf);
+	if (*made == NULL)
+		return -rte_errno;
+	if (rte_fib_select_lookup(*made, lookup) == 0)
+		return 0;
+	rte_fib_free(*made);
+	*made = NULL;
+	return -ENOTSUP;
 }
 
 /*
- * rte_fib counts the /24s with longer prefixes, but before 26.03 not one whose first such prefix
- * leads where the shorter one around it does. When that is deleted, it counts one less than none,
- * and takes no long prefix any more. So such a prefix is led elsewhere to begin with.
+ * rte_fib counts the /24s with longer prefixes. Before 26.03 it misses a /24 whose first longer prefix
+ * has the next hop of the covering route: deleting that prefix makes the count wrap around, and
+ * rte_fib accepts no long prefix any more. So such a prefix gets another next hop first.
  */
 static int
 change_counted(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
@@ -76,10 +69,11 @@ change_counted(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)
 		if (rc < 0)
 			return rc;
 	}
-	return change(to, prefix, depth, id);
+	return id == IP4_FIB_NO_ROUTE ? rte_fib_delete(to, prefix, depth)
+				      : rte_fib_add(to, prefix, depth, id);
 }
 
-/* Of the prefixes of 255.255.255.255, the one with a depth. */
+/* The prefix of that depth which contains 255.255.255.255. */
 static uint32_t
 last_prefix(uint8_t depth)
 {
@@ -87,9 +81,9 @@ last_prefix(uint8_t depth)
 }
 
 /*
- * Up to 26.07 rte_fib overwrites its whole table when a route is changed that reaches to the end of
- * the addresses, has longer ones that fill its end without a gap, and the last of them reaches to
- * the end of the addresses too. So these are taken away first, the longest first, and put back.
+ * Up to 26.07 rte_fib overwrites its whole table when a route changes that ends at 255.255.255.255 and
+ * whose end is covered without a gap by longer routes, the last of which ends there too. So these
+ * are deleted first, the longest first, and added again afterwards.
  */
 int
 ip4_rte_fib_change(struct rte_fib *to, uint32_t prefix, uint8_t depth, uint32_t id)

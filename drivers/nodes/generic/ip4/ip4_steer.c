@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ip4_steer: the class of a packet to its next hop, without a route. It never touches a packet. */
+/* ip4_steer: class of a packet to next hop, without a route lookup. It touches no packet. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <hy_node.h>
 #include <hy_trace.h>
 
-#include "ip4_next_hop.h"
+#include "ip4_fib.h"
 
 static uint16_t
 ip4_steer_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -43,7 +43,7 @@ release_all(struct hy_ip4_steer_ctx *ctx)
 	rte_free(ctx->id);
 }
 
-/* One next hop after the other, all of which release_all() gives back. */
+/* Holds the next hop of each class. release_all() releases them. */
 static int
 hold_all(const struct hy_graph *graph, struct hy_node *node,
 	const struct hy_ip4_steer_config *config)
@@ -56,7 +56,7 @@ hold_all(const struct hy_graph *graph, struct hy_node *node,
 		int rc;
 
 		if (ctx->id[steer->class_id] != HY_IP4_STEER_NO_ID)
-			return hy_node_refuse(graph, node, "is given two next hops for class %u",
+			return hy_node_refuse(graph, node, "has two next hops for class %u",
 				steer->class_id);
 		rc = ip4_next_hop_hold(ctx->fib, &steer->next_hop, &id);
 		if (rc == -ENODEV)
@@ -127,7 +127,7 @@ ip4_steer_format(const struct hy_trace_record *record, char *text, size_t size)
 }
 
 HY_NODE_FAMILY(ip4_steer,
-	.text = "Takes the next hop of a packet's class",
+	.text = "Takes the next hop of the packet's class",
 	.target = HY_TARGET_PROCESS,
 	.score = 10,
 	.node = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ip4_lookup is tried with: routes of every length, nested and side by side, and addresses at
- * their limits; once without a default route, so that many addresses have none, once with one.
- * Routes come, go and lead elsewhere between bursts. It touches no packet.
+ * Conformance of ip4_lookup: routes of every length, nested and adjacent, and addresses at their
+ * limits; once without a default route, so that many addresses have no route, and once with one.
+ * Routes are added, deleted and changed between bursts.
  */
 
 #include <errno.h>
@@ -16,19 +16,19 @@
 
 #include "ip4_fib.h"
 
-#define ROUTES 1500 /* short of what tbl8s there are room for */
+#define ROUTES 1500 /* few enough for the tbl8s */
 #define NEXT_HOPS 200
-#define CHANGES 8 /* of routes at a time */
+#define CHANGES 8 /* routes per change */
 
 struct tables {
 	struct hy_ip4_fib *fib;
 	struct hy_ip4_route routes[ROUTES];
-	bool there[ROUTES]; /* and not withdrawn just now */
+	bool there[ROUTES]; /* currently in the table */
 	uint32_t nb_routes;
 	bool has_default;
 };
 
-/* The same numbers for both sides: rte_rand() is the packets'. */
+/* A sequence that is the same for both sides; packets use rte_rand(). */
 static uint32_t
 next_number(uint32_t *x)
 {
@@ -37,9 +37,9 @@ next_number(uint32_t *x)
 }
 
 /*
- * Routes of a least depth to 32; every other one lies within the one before. Without the shortest,
- * which cover all addresses, more than half of these have no route. Those are few, as each is written
- * to millions of entries.
+ * Adds routes with depths from `least` to 32. Every other one lies within the previous one. Without
+ * the shortest, which cover all addresses, more than half of the addresses have no route. Short routes
+ * are few, since each writes millions of entries.
  */
 static int
 routes_add(struct tables *tables, uint32_t least)
@@ -90,6 +90,15 @@ fill(struct tables *tables)
 	return rc;
 }
 
+static void
+teardown(void *state)
+{
+	struct tables *tables = state;
+
+	hy_ip4_fib_destroy(tables->fib);
+	free(tables);
+}
+
 static int
 setup(const struct hy_suite_side *side, void **state)
 {
@@ -110,22 +119,10 @@ setup(const struct hy_suite_side *side, void **state)
 	tables->has_default = side->setup == 1;
 	if (rc == 0)
 		rc = fill(tables);
-	if (rc < 0) {
-		hy_ip4_fib_destroy(tables->fib);
-		free(tables);
-		return rc;
-	}
 	*state = tables;
-	return 0;
-}
-
-static void
-teardown(void *state)
-{
-	struct tables *tables = state;
-
-	hy_ip4_fib_destroy(tables->fib);
-	free(tables);
+	if (rc < 0)
+		teardown(tables);
+	return rc;
 }
 
 static int
@@ -137,7 +134,7 @@ configure(void *state, hy_node_id id)
 	return hy_node_config(id, &config, sizeof(config));
 }
 
-/* Withdraws a route, or adds one that was withdrawn, to another next hop. */
+/* Deletes a route, or adds a deleted one again with another next hop. */
 static int
 route_change(struct tables *tables, uint32_t r, uint32_t next_hop)
 {
@@ -154,7 +151,7 @@ route_change(struct tables *tables, uint32_t r, uint32_t next_hop)
 	return rc;
 }
 
-/* Some routes, and the default route's next hop. */
+/* Changes some routes, and the default route's next hop. */
 static int
 change(void *state, uint32_t number)
 {
@@ -173,7 +170,7 @@ change(void *state, uint32_t number)
 	return rc;
 }
 
-/* The destination: anywhere, or in a route, or just outside of it. */
+/* Chooses a destination: anywhere, within a route, or just outside one. */
 static void
 shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 {
@@ -185,7 +182,7 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 		route->prefix + size - 1, route->prefix + (uint32_t)rte_rand_max(size) };
 	uint32_t *dst = &packet->lanes[HY_IP4_LOOKUP_LANE_ROUTE];
 
-	if (kind == HY_SUITE_TYPICAL) /* one a route: as many as caches hold */
+	if (kind == HY_SUITE_TYPICAL) /* one per route: few enough for the caches */
 		*dst = route->prefix + r * 2654435761u % size;
 	else if (rte_rand_max(3) == 0)
 		*dst = (uint32_t)rte_rand();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ip4_rewrite is tried with: what pkt_cls lets pass, to next hops behind several ports. Between
- * bursts next hops get other addresses, and move to other ports.
+ * Conformance of ip4_rewrite: packets that pkt_cls passes, to next hops on several ports. Between
+ * bursts, next hops change their addresses and ports.
  */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,8 +80,8 @@ configure(void *state, hy_node_id id)
 }
 
 /*
- * A next hop has moved. Typical packets go to those of port 0, of which the ids are multiples of
- * PORTS: these stay there.
+ * Changes a next hop. Typical packets use the next hops of port 0, whose ids are multiples of PORTS:
+ * these stay on port 0.
  */
 static int
 change(void *state, uint32_t number)
@@ -96,7 +95,7 @@ change(void *state, uint32_t number)
 	return hy_ip4_next_hop_set(state, id, &hop);
 }
 
-/* Puts right what is wrong with the header, but for its TTL. */
+/* Repairs the header, except for its TTL. */
 static void
 mend(struct hy_suite_packet *packet)
 {
@@ -121,7 +120,7 @@ shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 	RTE_SET_USED(state);
 	if (hy_pkt_cls_one(packet->bytes, packet->len, false, &dst) != HY_PKT_CLS_NEXT_IP4_LOOKUP)
 		mend(packet);
-	/* Typical ones to a port that takes them: else the reference would drop some early. */
+	/* Typical packets use a port that accepts them: else the reference would drop some early. */
 	packet->lanes[HY_IP4_REWRITE_LANE_ROUTE] = kind == HY_SUITE_TYPICAL
 		? PORTS * (uint32_t)rte_rand_max(NEXT_HOPS / PORTS)
 		: (uint32_t)rte_rand_max(NEXT_HOPS);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ip4_steer is tried with: classes that have a next hop, and their neighbours, which have none. */
+/* Conformance of ip4_steer: classes with a next hop, and their neighbours without one. */
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <rte_random.h>
 
@@ -12,25 +10,9 @@
 
 #include "ip4_fib.h"
 
-#define STEERS 40 /* among them the least class there is, and the greatest */
+#define STEERS 40 /* including the lowest and the highest class */
 
-struct steering {
-	struct hy_ip4_fib *fib;
-	struct hy_ip4_steer steers[STEERS];
-};
-
-static int
-fill(struct steering *s)
-{
-	const struct hy_ip4_port port = { .port = 0, .max_len = RTE_ETHER_MAX_LEN };
-
-	for (unsigned int i = 0; i < STEERS; i++)
-		s->steers[i] = (struct hy_ip4_steer){
-			.class_id = i == STEERS - 1 ? UINT16_MAX : (uint16_t)(3 * i),
-			.next_hop.mac = { { 2, 0, 0, 0, 0, (uint8_t)(i % 7) } }
-		};
-	return hy_ip4_port_add(s->fib, &port);
-}
+static struct hy_ip4_steer steers[STEERS]; /* the same for both sides */
 
 static int
 setup(const struct hy_suite_side *side, void **state)
@@ -38,53 +20,49 @@ setup(const struct hy_suite_side *side, void **state)
 	const struct hy_ip4_fib_params params = {
 		.max_routes = 1, .max_next_hops = STEERS, .max_tbl8s = 1, .socket = SOCKET_ID_ANY
 	};
-	struct steering *s = calloc(1, sizeof(*s));
+	const struct hy_ip4_port port = { .port = 0, .max_len = RTE_ETHER_MAX_LEN };
 	char name[IP4_FIB_NAME_MAX + 1];
+	struct hy_ip4_fib *fib = NULL;
 	int rc;
 
-	if (s == NULL)
-		return -ENOMEM;
+	for (unsigned int i = 0; i < STEERS; i++)
+		steers[i] = (struct hy_ip4_steer){ .class_id = i == STEERS - 1 ? UINT16_MAX
+									       : (uint16_t)(3 * i),
+			.next_hop.mac = { { 2, 0, 0, 0, 0, (uint8_t)(i % 7) } } };
 	snprintf(name, sizeof(name), "suite-%s", side->name);
-	rc = hy_ip4_fib_create(name, &params, &s->fib);
+	rc = hy_ip4_fib_create(name, &params, &fib);
 	if (rc == 0)
-		rc = fill(s);
-	if (rc < 0) {
-		hy_ip4_fib_destroy(s->fib);
-		free(s);
-		return rc;
-	}
-	*state = s;
-	return 0;
+		rc = hy_ip4_port_add(fib, &port);
+	if (rc < 0)
+		hy_ip4_fib_destroy(fib);
+	*state = fib;
+	return rc;
 }
 
 static void
 teardown(void *state)
 {
-	struct steering *s = state;
-
-	hy_ip4_fib_destroy(s->fib);
-	free(s);
+	hy_ip4_fib_destroy(state);
 }
 
 static int
 configure(void *state, hy_node_id id)
 {
-	const struct steering *s = state;
-	const struct hy_ip4_steer_config config = { .tables = { .fibs = { s->fib }, .nb_fibs = 1 },
-		.steers = s->steers,
-		.nb_steers = STEERS };
+	const struct hy_ip4_steer_config config = {
+		.tables = { .fibs = { state }, .nb_fibs = 1 }, .steers = steers, .nb_steers = STEERS
+	};
 
 	return hy_node_config(id, &config, sizeof(config));
 }
 
-/* A class with a next hop, one beside it, or any. */
+/* Chooses a class with a next hop, the next class, or any. */
 static void
 shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 {
-	const struct steering *s = state;
-	const uint16_t class_id = s->steers[rte_rand_max(STEERS)].class_id;
+	const uint16_t class_id = steers[rte_rand_max(STEERS)].class_id;
 	uint32_t *lane = &packet->lanes[HY_IP4_STEER_LANE_CLASS];
 
+	RTE_SET_USED(state);
 	packet->lanes[HY_IP4_STEER_LANE_ROUTE] = (uint32_t)rte_rand();
 	*lane = class_id;
 	if (kind == HY_SUITE_TYPICAL)

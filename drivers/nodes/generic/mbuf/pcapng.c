@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing pcapng: a section, interfaces, packets. Blocks and options are multiples
- * of four bytes, in the byte order of this machine.
+ * Writes pcapng: a section, interfaces, packets.
  *
- * rte_pcapng is not used: that of DPDK 22.11 has no comments, takes the padding for bytes of the
- * packet, wants a packet buffer for each copy, and takes no heed of a write that was cut short.
+ * rte_pcapng does not fit: that of DPDK 22.11 writes no comments, counts the padding as bytes of the
+ * packet, needs a packet buffer for each copy, and ignores short writes.
  */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -47,7 +47,7 @@ section_write(struct hy_pcapng *file, const char *program)
 	const struct {
 		uint32_t order;
 		uint16_t major, minor;
-		uint32_t length[2]; /* not known */
+		uint32_t length[2]; /* unknown */
 	} section = { ORDER, 1, 0, { UINT32_MAX, UINT32_MAX } };
 	struct hy_pcapng_options options = { 0 };
 	char text[128];
@@ -57,7 +57,7 @@ section_write(struct hy_pcapng *file, const char *program)
 	return hy_pcapng_block(file, BLOCK_SECTION, &section, sizeof(section), NULL, 0, &options);
 }
 
-/* A port that is gone, or none at all, is an interface, too. */
+/* A removed port is an interface too, and so is "no port". */
 static int
 interface_write(struct hy_pcapng *file, uint16_t port)
 {
@@ -138,7 +138,7 @@ hy_pcapng_write(struct hy_pcapng *file, const struct hy_capture_record *record,
 
 	if (file->error < 0)
 		return file->error;
-	if (file->interface[port] == 0) { /* it came later */
+	if (file->interface[port] == 0) { /* the port was added later */
 		const int rc = interface_write(file, port);
 
 		if (rc < 0)

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole blocks wait in a buffer until they are written. So a file that cannot grow is cut after its
- * last whole block, and the packets in it are known.
+ * Blocks of a pcapng file: they and their options are multiples of four bytes, in the byte order of
+ * this machine. Whole blocks wait in a buffer until they are written, so that a file that cannot grow
+ * is truncated behind its last whole block, and the number of packets in it is known.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <rte_common.h>
 
 #include "pcapng_block.h"
 
-#define OPTION_END 0
+#define END_OF_OPTIONS 0
 
-/* Of a packet: its fields, data and options, with the heads of all. */
+/* 64: the head, fields and end of a packet's block. */
 static_assert(HY_PCAPNG_BUFFER > 64 + HY_CAPTURE_SNAP_MAX + HY_PCAPNG_OPTIONS_MAX,
 	"any block fits");
 
@@ -32,7 +37,7 @@ hy_pcapng_option(struct hy_pcapng_options *options, uint16_t code, const void *v
 	options->size += all;
 }
 
-/* The blocks of the buffer that are in the file as a whole: their bytes, and how many are packets. */
+/* Bytes and packets of the blocks in the buffer that the file has completely. */
 static size_t
 blocks_sent(const struct hy_pcapng *file, uint64_t *packets)
 {
@@ -50,7 +55,7 @@ blocks_sent(const struct hy_pcapng *file, uint64_t *packets)
 	return at;
 }
 
-/* Takes no more; the file ends behind its last whole block, if it can be cut. */
+/* Rejects further packets, and truncates the file after its last complete block if possible. */
 static int
 fail(struct hy_pcapng *file, int error)
 {
@@ -61,7 +66,7 @@ fail(struct hy_pcapng *file, int error)
 	file->error = error;
 	file->used = file->sent = 0;
 	if (lseek(file->fd, 0, SEEK_CUR) >= 0 && ftruncate(file->fd, (off_t)file->written) < 0)
-		return error; /* the first reason counts */
+		return error; /* report the first error */
 	return error;
 }
 
@@ -81,7 +86,7 @@ hy_pcapng_block(struct hy_pcapng *file, uint32_t type, const void *fields, uint3
 	const uint32_t pad = RTE_ALIGN(data_size, 4u) - data_size;
 	uint32_t head[2] = { type };
 
-	hy_pcapng_option(options, OPTION_END, NULL, 0);
+	hy_pcapng_option(options, END_OF_OPTIONS, NULL, 0);
 	head[1] = (uint32_t)(sizeof(head) + sizeof(head[1])) + size + data_size + pad +
 		options->size;
 	if (head[1] > sizeof(file->buffer) - file->used) {
@@ -108,7 +113,9 @@ hy_pcapng_flush(struct hy_pcapng *file)
 		const ssize_t n = write(file->fd, file->buffer + file->sent,
 			file->used - file->sent);
 
-		if (n >= 0)
+		if (n == 0)
+			return fail(file, -EIO);
+		if (n > 0)
 			file->sent += (size_t)n;
 		else if (errno == EAGAIN)
 			return -EAGAIN;
@@ -130,6 +137,21 @@ hy_pcapng_packets(const struct hy_pcapng *file)
 	return file->packets + packets;
 }
 
+/* Whether somebody who looks for a file will find all that was written to it, and nothing else. */
+static int
+file_check(const struct hy_pcapng *file)
+{
+	struct stat st;
+
+	if (fstat(file->fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (st.st_nlink == 0)
+		return -ENOENT;
+	return st.st_size == (off_t)file->written ? 0 : -ESTALE;
+}
+
 int
 hy_pcapng_close(struct hy_pcapng *file)
 {
@@ -138,6 +160,8 @@ hy_pcapng_close(struct hy_pcapng *file)
 	if (file == NULL)
 		return 0;
 	rc = hy_pcapng_flush(file);
+	if (rc == 0)
+		rc = file_check(file);
 	if (close(file->fd) < 0 && rc == 0)
 		rc = -errno;
 	free(file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pkt_drop and null are tried with: any frame, no set-up. */
+/* Conformance of pkt_drop and null: any frame, no set-up. */
 
 #include <hy_conform.h>
 

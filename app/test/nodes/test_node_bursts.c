@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The vector variants of pkt_cls and ip4_rewrite in a real graph, in bursts of every tail: one packet
+ * of a burst is unlike the others, at each place in turn.
+ */
+
+#include <string.h>
+
+#include <rte_cpuflags.h>
+
+#include "node_fixture.h"
+
+#define BURST_MOST 49 /* three vectors of 16, and one more */
+#define HEADERS 34    /* bytes of Ethernet and IPv4 without options */
+
+struct variant {
+	const char *name;
+	enum rte_cpu_flag_t flag; /* that the CPU must have */
+};
+
+static const struct variant classifiers[] = {
+#ifdef RTE_ARCH_X86_64
+	{ "scalar", RTE_CPUFLAG_SSE2 },
+	{ "avx2", RTE_CPUFLAG_AVX2 },
+	{ "avx512", RTE_CPUFLAG_AVX512BW },
+#elif defined(RTE_ARCH_ARM64)
+	{ "scalar", RTE_CPUFLAG_NEON },
+	{ "neon", RTE_CPUFLAG_NEON },
+#endif
+};
+
+static const struct variant rewriters[] = {
+#ifdef RTE_ARCH_X86_64
+	{ "scalar", RTE_CPUFLAG_SSE2 },
+	{ "avx2", RTE_CPUFLAG_AVX2 },
+	{ "avx512", RTE_CPUFLAG_AVX512BW },
+#elif defined(RTE_ARCH_ARM64)
+	{ "scalar", RTE_CPUFLAG_NEON },
+	{ "neon", RTE_CPUFLAG_NEON },
+#endif
+};
+
+/* Calls run with a graph of each pair of variants that the CPU can run. */
+static void
+each_pair(void (*run)(struct hy_graph *graph))
+{
+	unsigned int graphs = 0;
+
+	for (size_t c = 0; c < RTE_DIM(classifiers); c++) {
+		for (size_t r = 0; r < RTE_DIM(rewriters); r++) {
+			if (rte_cpu_get_flag_enabled(classifiers[c].flag) != 1 ||
+				rte_cpu_get_flag_enabled(rewriters[r].flag) != 1)
+				continue;
+			rig_rewriter = rewriters[r].name;
+			run(rig_chain(classifiers[c].name, "scalar", 64, NULL));
+			rig_clear();
+			graphs++;
+		}
+	}
+	rig_rewriter = "scalar";
+	assert_true(graphs > 0);
+}
+
+/* A burst: packet i goes to port i % 2, except for the odd one. */
+struct burst {
+	struct rte_mbuf *packets[BURST_MOST];
+	uint8_t frames[BURST_MOST][96];
+	uint32_t lens[BURST_MOST];
+	unsigned int n, odd;
+};
+
+static void
+burst_make(struct burst *b, unsigned int n, unsigned int odd, bool one_port)
+{
+	b->n = n;
+	b->odd = odd;
+	for (unsigned int i = 0; i < n; i++) {
+		b->lens[i] = FRAME(b->frames[i], .payload = 30, .id = (uint16_t)i,
+			.ttl = (uint8_t)(2 + i), .dst = IP4(198, 18, one_port ? 1 : i % 2, 7));
+		if (i != odd)
+			b->packets[i] = packet(b->frames[i], b->lens[i]);
+	}
+}
+
+/* Sends the burst; drops says whether the odd packet is dropped. */
+static void
+burst_check(struct burst *b, struct hy_graph *graph, bool drops)
+{
+	unsigned int at[RIG_OUTS] = { 0 }, segments[BURST_MOST];
+
+	for (unsigned int i = 0; i < b->n; i++)
+		segments[i] = b->packets[i]->nb_segs;
+	rig_send(graph, b->packets, NULL, b->n);
+	for (unsigned int i = 0; i < b->n; i++) {
+		const bool drop = drops && i == b->odd;
+		const unsigned int sink = drop ? RIG_DROP : b->frames[i][32];
+
+		assert_true(at[sink] < out[sink].n);
+		assert_ptr_equal(out[sink].packets[at[sink]++], b->packets[i]);
+		if (!drop)
+			frame_forward(b->frames[i], rig_mac(1, (uint16_t)sink),
+				rig_mac(0, (uint16_t)sink));
+		assert_packet(b->packets[i], b->frames[i], b->lens[i], segments[i]);
+	}
+	for (unsigned int i = 0; i < RIG_OUTS; i++)
+		assert_int_equal(at[i], out[i].n);
+	rig_free();
+}
+
+static unsigned int compared;
+
+/* In bursts of each size, at changing places: the headers end a segment after each of their bytes. */
+static void
+cut_each(struct hy_graph *graph)
+{
+	for (unsigned int n = 1; n <= BURST_MOST; n++) {
+		for (uint32_t cut = 0; cut <= HEADERS + 1; cut++, compared++) {
+			const unsigned int odd = (cut * 7 + n / 2) % n;
+			struct burst b;
+
+			burst_make(&b, n, odd, cut % 2 == 0);
+			b.packets[odd] = packet_cut(b.frames[odd], b.lens[odd], cut);
+			burst_check(&b, graph, false);
+		}
+	}
+}
+
+static void
+boundary_in_one_packet_of_a_burst_changes_nothing(void **state)
+{
+	RTE_SET_USED(state);
+	compared = 0;
+	each_pair(cut_each);
+	assert_true(compared > 0 && compared % (BURST_MOST * (HEADERS + 2)) == 0);
+}
+
+/* The odd packet's fault: what is written where. All but the checksum of the last are made right. */
+static const struct {
+	uint8_t at, value;
+	bool sum;
+} faults[] = { { 22, 1, true }, { 22, 0, true }, { 14, 0x44, true }, { 30, 127, true },
+	{ 30, 224, true }, { 0, 1, true }, { 12, 0x81, true }, { 17, 51, true }, { 17, 19, true },
+	{ 31, 19, true } /* no route */, { 25, 1, false } };
+
+static void
+fault_each(struct hy_graph *graph)
+{
+	for (unsigned int n = 1; n <= BURST_MOST; n++) {
+		for (unsigned int odd = 0; odd < n; odd++, compared++) {
+			const unsigned int f = (n + odd) % RTE_DIM(faults);
+			struct burst b;
+
+			burst_make(&b, n, odd, odd % 2 == 0);
+			b.frames[odd][faults[f].at] = (uint8_t)(faults[f].value +
+				(faults[f].sum ? 0 : b.frames[odd][faults[f].at]));
+			if (faults[f].sum)
+				frame_sum(b.frames[odd]);
+			b.packets[odd] = packet(b.frames[odd], b.lens[odd]);
+			burst_check(&b, graph, true);
+		}
+	}
+}
+
+static void
+fault_at_every_place_of_a_burst_drops_that_packet_alone(void **state)
+{
+	RTE_SET_USED(state);
+	compared = 0;
+	each_pair(fault_each);
+	assert_true(compared > 0 && compared % (BURST_MOST * (BURST_MOST + 1) / 2) == 0);
+}
+
+/* Shorter than the headers: in one piece, and cut in two. */
+static void
+short_each(struct hy_graph *graph)
+{
+	for (unsigned int n = 1; n <= BURST_MOST; n++) {
+		for (uint32_t len = 0; len < HEADERS; len++, compared++) {
+			const unsigned int odd = (len * 7 + n) % n;
+			struct burst b;
+
+			burst_make(&b, n, odd, false);
+			b.lens[odd] = len;
+			b.packets[odd] = len % 2 == 0 ? packet(b.frames[odd], len)
+						      : packet_cut(b.frames[odd], len, len / 2);
+			burst_check(&b, graph, true);
+		}
+	}
+}
+
+static void
+short_frame_in_a_burst_is_dropped_alone(void **state)
+{
+	RTE_SET_USED(state);
+	compared = 0;
+	each_pair(short_each);
+	assert_true(compared > 0 && compared % (BURST_MOST * HEADERS) == 0);
+}
+
+/* The ports of the rig send frames of at most 1,514 bytes. */
+static void
+long_each(struct hy_graph *graph)
+{
+	static uint8_t frame[FRAME_MAX];
+
+	for (unsigned int n = 1; n <= BURST_MOST; n++) {
+		for (uint32_t len = 1513; len <= 1516; len++, compared++) {
+			struct rte_mbuf *sent;
+			struct burst b;
+
+			burst_make(&b, n, n / 2, true);
+			FRAME(frame, .payload = (uint16_t)(len - HEADERS),
+				.dst = IP4(198, 18, 1, 7));
+			b.packets[n / 2] = sent = packet(frame, len);
+			rig_send(graph, b.packets, NULL, n);
+			assert_int_equal(out[1].n, len > 1514 ? n - 1 : n);
+			assert_int_equal(out[RIG_DROP].n, len > 1514);
+			if (len <= 1514)
+				frame_forward(frame, rig_mac(1, 1), rig_mac(0, 1));
+			assert_packet(sent, frame, len, 1);
+			rig_free();
+		}
+	}
+}
+
+static void
+frame_too_long_in_a_burst_is_dropped_alone(void **state)
+{
+	RTE_SET_USED(state);
+	compared = 0;
+	each_pair(long_each);
+	assert_true(compared > 0 && compared % (BURST_MOST * 4) == 0);
+}
+
+static const struct CMUnitTest node_bursts_tests[] = {
+	NODE_TEST(boundary_in_one_packet_of_a_burst_changes_nothing),
+	NODE_TEST(fault_at_every_place_of_a_burst_drops_that_packet_alone),
+	NODE_TEST(short_frame_in_a_burst_is_dropped_alone),
+	NODE_TEST(frame_too_long_in_a_burst_is_dropped_alone),
+};
+
+UNIT_SUITE(node_bursts_tests)

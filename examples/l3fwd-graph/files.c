@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Routes and policy, from the command line's point of view. */
+
+#include <hy_terminal.h>
+
+#include "files.h"
+
+#define GIVEN_MOST 8u
+
+int
+routes_create(const struct options *options, struct hy_routes **routes)
+{
+	struct hy_route given[GIVEN_MOST];
+	struct hy_routes_params params = {
+		.path = options->routes,
+		.given = given,
+		.ports = options->ports.ports,
+		.nb_ports = options->ports.nb_ports,
+		.max_len = options->ports.max_len - RTE_ETHER_CRC_LEN,
+		.max_routes = options->max_routes,
+		.max_tbl8s = options->max_tbl8s,
+		.max_next_hops = options->max_next_hops,
+	};
+	char error[HY_ROUTES_ERROR_SIZE];
+	int rc;
+
+	/* The benchmarking range of RFC 2544, of which DPDK's app takes eight networks. */
+	for (uint16_t p = 0; p < GIVEN_MOST; p++)
+		if (port_enabled(options, p))
+			given[params.nb_given++] = (struct hy_route){
+				.prefix = RTE_IPV4(198u, 18, p, 0),
+				.depth = 24,
+				.next_hop = { .port = p, .mac = options->eth_dest[p] },
+			};
+	rc = hy_routes_create(&params, routes, error);
+	return rc < 0 ? hy_terminal_refuse(rc, "--routes: %s", error) : 0;
+}
+
+int
+classes_create(const struct options *options, const struct hy_workers *workers,
+	struct classes *classes)
+{
+	const struct hy_policy_params params = {
+		.max_rules = options->max_rules,
+		.workers = workers->nb,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = workers->qsbr,
+	};
+	char error[HY_RELOAD_ERROR_SIZE] = "out of memory";
+	struct hy_reload_part rules;
+	int rc;
+
+	if (options->policy == NULL)
+		return 0;
+	rc = hy_policy_create("l3fwd", &params, &classes->policy);
+	if (rc == 0) {
+		rules = hy_reload_policy(classes->policy, options->policy);
+		rc = hy_reload_start(&rules, error);
+	}
+	if (rc < 0)
+		hy_terminal_error("--policy: %s", error);
+	while (classes->nb_ways < options->nb_drop_class) {
+		classes->ways[classes->nb_ways] = (struct hy_flow_way){
+			.class_id = options->drop_class[classes->nb_ways], .edge = HY_FLOW_DENY
+		};
+		classes->nb_ways++;
+	}
+	return rc;
+}
+
+void
+classes_destroy(struct classes *classes)
+{
+	hy_policy_destroy(classes->policy);
+	*classes = (struct classes){ 0 };
+}
+
+void
+files_reload(const struct options *options, struct hy_routes *routes, const struct classes *classes,
+	FILE *out)
+{
+	struct hy_reload_part parts[2];
+	unsigned int n = 0;
+
+	if (options->routes != NULL)
+		parts[n++] = hy_routes_part(routes);
+	if (options->policy != NULL)
+		parts[n++] = hy_reload_policy(classes->policy, options->policy);
+	if (n == 0)
+		hy_terminal_error("routes unchanged: SIGHUP reads files again, which requires "
+				  "--routes");
+	else
+		hy_reload(parts, n, out);
+}
