@@ -115,8 +115,8 @@ void hy_share_free(struct hy_graph *graph);
 
 /**
  * Reads the statistics of all graphs whose names match an fnmatch(3) pattern, as hy_stats_read()
- * does in the program itself. Those of each graph are read at one time, those of several graphs are
- * not.
+ * does in the program itself. Those of each graph are one copy, during which its worker goes on: one
+ * node's may be some bursts ahead of another's. Those of several graphs are read one after another.
  *
  * @param[out] stats Belongs to the caller, until hy_stats_free().
  * @return 0; -ENOENT no graph matches (not logged); or what hy_share_graph() returns.
