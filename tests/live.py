@@ -27,7 +27,8 @@ def until(condition, what, process=None):
     """Waits until a condition holds; returns what it returned."""
     deadline = time.monotonic() + WAIT
     while not (found := condition()):
-        assert process is None or process.poll() is None, f"ended while waiting for {what}"
+        code = None if process is None else process.poll()
+        assert code is None, f"ended with {code} while waiting for {what}"
         assert time.monotonic() < deadline, f"waited {WAIT} s in vain for {what}"
         time.sleep(0.001)
     return found
