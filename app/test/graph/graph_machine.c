@@ -99,6 +99,7 @@ machine_draw_registered(void)
 void
 machine_start(const struct machine_setup *setup)
 {
+	machine_fuse_none();
 	memset(&machine, 0, sizeof(machine));
 	machine.setup = *setup;
 	if (setup->nb_objs == 0)
@@ -129,9 +130,26 @@ machine_create_some(unsigned int graph)
 	machine_compile(graph, &params, false);
 }
 
+/* Mostly forward, for what has cycles is not fused. */
+static void
+step_edge(bool add)
+{
+	const unsigned int a = machine_draw_registered(), b = machine_draw_node();
+	const bool turned = b < a && machine_draw(16) != 0;
+
+	if (add)
+		machine_edge_add(turned ? b : a, turned ? a : b);
+	else
+		machine_edge_set(turned ? b : a, turned ? a : b);
+}
+
 static void
 step_registry(unsigned int what)
 {
+	if (machine.setup.bare && what >= 6) {
+		step_edge(what != 6);
+		return;
+	}
 	switch (what) {
 	case 0:
 		machine_register(machine_draw_node());
@@ -199,6 +217,8 @@ machine_step(void)
 	const unsigned int what = machine_draw(32);
 
 	machine_counts.steps++;
+	if (machine.setup.bare && machine_draw(4) == 0)
+		machine_fuse();
 	if (what < 10)
 		step_registry(what);
 	else if (what == 10)
@@ -218,6 +238,7 @@ machine_stop(void)
 		machine_destroy(i);
 	for (unsigned int i = 0; i < machine.setup.nb_nodes; i++)
 		machine_unregister(i);
+	machine_fuse_none();
 	for (uint32_t i = 0; i < machine.nb_objs; i++)
 		CHECK(machine_objs[i].state == DONE, "object %u is in state %d at the end", i,
 			(int)machine_objs[i].state);

@@ -23,6 +23,7 @@ struct machine_setup {
 	unsigned int nb_nodes;   /* 6 to MACHINE_NODES, even: the second half are clones' names */
 	unsigned int nb_sources; /* 1 to nb_nodes / 4; the first ones of each half */
 	uint32_t nb_objs;        /* that sources make; 0: MACHINE_OBJS */
+	bool bare;               /* nodes use no lanes, and fusions of chains of them come and go */
 	const uint8_t *bytes;    /* to draw from; NULL: from the seed */
 	size_t nb_bytes;
 	uint64_t seed;
@@ -41,6 +42,9 @@ struct machine_counts {
 	uint64_t cyclic;                  /* walks of graphs with cycles */
 	uint64_t wide;                    /* walks of graphs with wide lanes */
 	uint64_t wide_values;             /* compared with the model */
+	uint64_t offers;                  /* of fusions */
+	uint64_t fused_whole, fused_part; /* bursts that a fusion handled, and their objects */
+	uint64_t fused_objs;
 	uint64_t by_body[MACHINE_BODIES]; /* walks with each body of hy_enqueue_next() */
 	unsigned int most_nodes, most_sources, least_burst, most_burst;
 };

@@ -37,6 +37,8 @@ machine_draw_params(void)
 	params.max_sweeps = (uint16_t)machine_draw(4);
 	/* All lanes mostly, in any order; at times no wide ones. */
 	params.nb_lanes = order < 5 ? LANES : order < 6 ? LANE_WIDE : order - 5;
+	if (machine.setup.bare && order < 5) /* with wide ones nothing is fused */
+		params.nb_lanes = order % 2 == 0 ? 0 : LANE_WIDE;
 	for (unsigned int l = 0; l < params.nb_lanes; l++)
 		params.lanes[l] = params.nb_lanes == LANES ? (l + order) % LANES : l;
 	return params;

@@ -115,6 +115,10 @@ unsigned int machine_draw_node(void);
 unsigned int machine_draw_registered(void);
 void machine_name(unsigned int node, char name[HY_NAME_SIZE]);
 
+/* Offers a fusion, or withdraws it: graph_machine_nodes.c. */
+void machine_fuse(void);
+void machine_fuse_none(void);
+
 /* Node code: graph_machine_nodes.c. */
 hy_node_process_t machine_process_a, machine_process_b;
 hy_node_init_t machine_init;

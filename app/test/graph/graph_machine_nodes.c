@@ -6,6 +6,8 @@
 
 #include <rte_common.h>
 
+#include <hy_fuse.h>
+
 #include "graph_machine_model.h"
 
 #define MAGIC 0x600d600du
@@ -400,8 +402,10 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return made;
 }
 
-static uint16_t
-process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, unsigned int impl)
+/* Whether a node may run in a graph with that many objects; its context can be used. */
+static bool
+runs_rightly(const struct hy_graph *graph, const struct hy_node *node, uint16_t n,
+	unsigned int impl)
 {
 	const struct machine_ctx *ctx = node->ctx;
 	const struct machine_image *image;
@@ -409,7 +413,7 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, u
 
 	if (ctx == NULL || ctx->magic != MAGIC) {
 		machine_wrong("a node runs with a context that is none");
-		return n;
+		return false;
 	}
 	g = &machine.graphs[ctx->graph];
 	image = &g->now;
@@ -420,6 +424,18 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, u
 		ctx->node, ctx->serial, image->serial[ctx->node]);
 	CHECK(n >= 1 && n <= image->burst, "node %u is handed %u objects, burst %u", ctx->node, n,
 		image->burst);
+	return true;
+}
+
+static uint16_t
+process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, unsigned int impl)
+{
+	const struct machine_ctx *ctx = node->ctx;
+	struct machine_graph *g;
+
+	if (!runs_rightly(graph, node, n, impl))
+		return n;
+	g = &machine.graphs[ctx->graph];
 	g->calls[ctx->node]++;
 	if (machine.nodes[ctx->node].source) {
 		n = make(graph, node, objs, n);
@@ -444,4 +460,128 @@ uint16_t
 machine_process_b(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	return process(graph, node, objs, n, 1);
+}
+
+/* The ways of an object through a chain. Returns whether it takes the chain's edges to the end. */
+static bool
+passes(const struct hy_fuse *fuse, struct hy_node *const nodes[], const struct machine_obj *o,
+	unsigned int slots[])
+{
+	struct machine_obj at = *o;
+
+	for (unsigned int i = 0; i < fuse->nb_nodes; i++) {
+		at.hops++;
+		slots[i] = way(nodes[i]->ctx, &at, true);
+		if (slots[i] == RELEASE || (i < fuse->nb_nodes - 1 && slots[i] != fuse->edge[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Where one object of a node goes may depend on others: no fusion knows that. */
+static bool
+chain_is_usual(const struct hy_fuse *fuse, const struct hy_graph *graph,
+	struct hy_node *const nodes[], uint16_t n)
+{
+	bool usual = true;
+
+	for (unsigned int i = 0; i < fuse->nb_nodes; i++) {
+		const struct machine_ctx *ctx = nodes[i]->ctx;
+
+		if (!runs_rightly(graph, nodes[i], n, fuse->process[i] == machine_process_b))
+			return false;
+		usual = usual && machine.nodes[ctx->node].style != TOGETHER;
+		CHECK(!machine.graphs[ctx->graph].now.cyclic, "a graph with cycles is fused");
+		CHECK(nodes[i]->replicates == 1, "node %u is fused, which replicates", ctx->node);
+	}
+	return usual;
+}
+
+/* Objects that passed a chain. What is left of a burst is another call of its first node alone. */
+static void
+fused_count(const struct hy_fuse *fuse, struct hy_node *const nodes[], uint16_t done, uint16_t n)
+{
+	for (unsigned int i = 0; i < fuse->nb_nodes && done > 0; i++) {
+		const struct machine_ctx *ctx = nodes[i]->ctx;
+		struct machine_graph *g = &machine.graphs[ctx->graph];
+
+		g->calls[ctx->node] += i > 0 || done == n;
+		g->objs[ctx->node] += done;
+	}
+	machine_counts.fused_whole += done == n;
+	machine_counts.fused_part += done > 0 && done < n;
+	machine_counts.fused_objs += done;
+}
+
+static uint16_t
+run_fused(const struct hy_fuse *fuse, struct hy_graph *graph, struct hy_node *const nodes[],
+	void **objs, uint16_t n, uint16_t next[])
+{
+	unsigned int slots[HY_FUSE_MAX];
+	uint16_t done = 0;
+
+	if (!chain_is_usual(fuse, graph, nodes, n))
+		return 0;
+	for (; done < n && passes(fuse, nodes, objs[done], slots); done++) {
+		for (unsigned int i = 0; i < fuse->nb_nodes; i++) {
+			arrive(graph, nodes[i], objs[done], 0);
+			move(nodes[i]->ctx, objs[done], slots[i]);
+		}
+		next[done] = edge_of(slots[fuse->nb_nodes - 1]);
+	}
+	fused_count(fuse, nodes, done, n);
+	return done;
+}
+
+#define FUSES 6
+static const struct hy_fuse fuses[FUSES];
+
+/* For a semicolon, it ends with a declaration. */
+#define RUN(i) \
+	static uint16_t run_##i(struct hy_graph *graph, struct hy_node *const nodes[], \
+		void **objs, uint16_t n, uint16_t next[]) \
+	{ \
+		return run_fused(&fuses[i], graph, nodes, objs, n, next); \
+	} \
+	struct hy_fuse
+RUN(0);
+RUN(1);
+RUN(2);
+RUN(3);
+RUN(4);
+RUN(5);
+
+#define A machine_process_a
+#define B machine_process_b
+static const struct hy_fuse fuses[FUSES] = {
+	{ "aa0", 2, { A, A }, { 0 }, run_0 },
+	{ "aa1", 2, { A, A }, { 1 }, run_1 },
+	{ "ab0", 2, { A, B }, { 0 }, run_2 },
+	{ "ba0", 2, { B, A }, { 0 }, run_3 },
+	{ "aaa00", 3, { A, A, A }, { 0, 0 }, run_4 },
+	{ "aaaa010", 4, { A, A, A, A }, { 0, 1, 0 }, run_5 },
+};
+#undef A
+#undef B
+
+static bool offered[RTE_DIM(fuses)];
+
+void
+machine_fuse(void)
+{
+	const unsigned int i = machine_draw(RTE_DIM(fuses));
+	const int rc = offered[i] ? hy_fuse_withdraw(&fuses[i]) : hy_fuse_offer(&fuses[i]);
+
+	CHECK(rc == 0, "fusion '%s': %d", fuses[i].name, rc);
+	offered[i] = !offered[i];
+	machine_counts.offers += offered[i];
+}
+
+void
+machine_fuse_none(void)
+{
+	for (unsigned int i = 0; i < RTE_DIM(fuses); i++) {
+		hy_fuse_withdraw(&fuses[i]);
+		offered[i] = false;
+	}
 }

@@ -55,7 +55,9 @@ impl_of(unsigned int impl)
 static void
 draw_edges(unsigned int node, struct machine_node *m)
 {
-	const unsigned int n = machine_draw(is_source(node) ? 8 : 5);
+	/* At least one way on, if chains are wanted. */
+	const unsigned int n = machine.setup.bare ? 1 + machine_draw(3)
+						  : machine_draw(is_source(node) ? 8 : 5);
 
 	for (unsigned int i = 0; i < n; i++) {
 		const unsigned int near = node + 1 + machine_draw(16);
@@ -75,18 +77,20 @@ machine_register(unsigned int node)
 	struct machine_node *m = &machine.nodes[node], made = { 0 };
 	char name[HY_NAME_SIZE], targets[MACHINE_EDGES][HY_NAME_SIZE];
 	struct hy_node_desc desc = { .name = name };
+	const unsigned int odds = machine.setup.nb_nodes < 40 && !machine.setup.bare ? 8 : 40;
 	int rc;
 
 	machine_name(node, name);
 	made.source = is_source(node);
 	made.can_drop = machine_draw(4) == 0;
-	made.replicates = !made.source && machine_draw(machine.setup.nb_nodes < 40 ? 8 : 40) == 0
-		? (uint16_t)(2 + machine_draw(3))
-		: 1;
+	made.replicates = !made.source && machine_draw(odds) == 0 ? (uint16_t)(2 + machine_draw(3))
+								  : 1;
 	made.style = (enum machine_style)machine_draw(STYLES);
 	if (machine_draw(40) == 0)
 		made.lanes[made.nb_lanes++] = 1 + machine_draw(LANES - 1);
 	made.lanes[made.nb_lanes++] = LANE_VALUE;
+	if (machine.setup.bare)
+		made.nb_lanes = 0;
 	draw_edges(node, &made);
 	desc.flags = made.source ? HY_NODE_SOURCE : 0;
 	desc.impl = impl_of(0);

@@ -15,10 +15,12 @@
 #define SEEDS 300
 
 static void
-one_seed(uint64_t seed, unsigned int nb_nodes, unsigned int nb_sources, unsigned int steps)
+one_seed(uint64_t seed, unsigned int nb_nodes, unsigned int nb_sources, unsigned int steps,
+	bool bare)
 {
 	const struct machine_setup setup = { .nb_nodes = nb_nodes,
 		.nb_sources = nb_sources,
+		.bare = bare,
 		.seed = seed * UINT64_C(0x2545f4914f6cdd1d) };
 
 	unit_log_clear();
@@ -57,7 +59,7 @@ random_changes_do_what_a_model_says(void **state)
 		const unsigned int nb_nodes = seed % 2 == 0 ? 200 : 6 + 2 * (seed * 7 % 40);
 
 		one_seed(seed, nb_nodes, 1 + (unsigned int)seed * 3 % RTE_MIN(8u, nb_nodes / 4),
-			120);
+			120, false);
 	}
 	print_message(
 		"# %ju seeds: %ju steps, %ju walks (%ju cyclic), %ju graphs, "
@@ -95,8 +97,32 @@ random_changes_do_what_a_model_says(void **state)
 	assert_in_range(c->most_sources, 8, 16);
 }
 
+/* Graphs of few nodes and few sources, in which chains are more frequent. */
+static void
+random_fusions_do_what_a_model_says(void **state)
+{
+	const uint64_t only = number("HALYARD_SEED"), more = number("HALYARD_SEEDS");
+	const uint64_t seeds = more > 0 ? more : SEEDS;
+	const struct machine_counts *c = &machine_counts;
+	const uint64_t walks = c->walks, arrivals = c->arrivals;
+
+	RTE_SET_USED(state);
+	for (uint64_t seed = only > 0 ? only : 1; seed <= (only > 0 ? only : seeds); seed++)
+		one_seed(seed, 8 + 2 * (unsigned int)(seed * 7 % 20), 1 + seed % 2, 150, true);
+	print_message("# %ju seeds: %ju offers, %ju walks, %ju arrivals, %ju objects fused in %ju "
+		      "whole bursts and %ju parts\n",
+		(uintmax_t)seeds, (uintmax_t)c->offers, (uintmax_t)(c->walks - walks),
+		(uintmax_t)(c->arrivals - arrivals), (uintmax_t)c->fused_objs,
+		(uintmax_t)c->fused_whole, (uintmax_t)c->fused_part);
+	if (only > 0 || seeds < SEEDS)
+		return;
+	assert_true(c->offers > 10 * seeds && c->walks - walks > 30 * seeds);
+	assert_true(c->fused_objs > 10 * seeds && c->fused_whole > seeds && c->fused_part > seeds);
+}
+
 static const struct CMUnitTest tests[] = {
 	GRAPH_TEST(random_changes_do_what_a_model_says),
+	GRAPH_TEST(random_fusions_do_what_a_model_says),
 };
 
 UNIT_SUITE(tests)

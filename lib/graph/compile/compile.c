@@ -6,6 +6,7 @@
 
 #include <rte_malloc.h>
 
+#include "fuse.h"
 #include "lib/graph/internal/log.h"
 #include "lib/graph/update/control.h"
 
@@ -162,11 +163,13 @@ hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *par
 	for (unsigned int r = 0; r < image->plan.nb_nodes; r++)
 		image->nodes[r].reg->refs++; /* before an init() can unregister one */
 	rc = nodes_init(graph, image);
-	if (rc < 0)
+	if (rc < 0) {
 		image_release(image);
-	else
-		*out = image;
-	return rc;
+		return rc;
+	}
+	hy_image_fuse(image);
+	*out = image;
+	return 0;
 }
 
 void

@@ -14,6 +14,8 @@
 
 #define HY_NO_RANK UINT32_MAX
 
+struct hy_fuse;
+
 /* A node of a graph, by rank: the cold side of struct hy_node. */
 struct hy_image_node {
 	struct hy_reg_node *reg;
@@ -34,11 +36,13 @@ struct hy_image_node {
 	uint32_t reserved;
 	uint32_t handed; /* objects of the parts so far, which take one edge; see stream.c */
 	uint16_t handed_edge;
+	const struct hy_fuse *fuse; /* of the chain that it begins; NULL: of none */
 };
 
 struct hy_image {
 	struct hy_plan plan;
 	bool holds;   /* objects may wait in it between walks */
+	bool fused;   /* some node begins a chain with a fusion */
 	bool carries; /* objects of earlier images may wait in it; assumed until the worker knows */
 	uint32_t stream_cap;   /* its own need; the plan's may be more while it carries */
 	hy_walk_model_t *walk; /* of params, and what it is handed */

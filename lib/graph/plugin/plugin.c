@@ -11,6 +11,8 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include <hy_fuse.h>
+
 #include "lib/graph/arc/arc.h"
 #include "lib/graph/observe/capture.h"
 #include "lib/graph/observe/trace.h"
@@ -209,6 +211,13 @@ other_node_busy(const struct hy_plugin *plugin, char *error)
 	return false;
 }
 
+/* Whether a chain that a node begins is run by its code. */
+static bool
+fuses(const struct hy_plugin *plugin, const struct hy_fuse *fuse)
+{
+	return fuse != NULL && HAS_ONE_OF(plugin, (uintptr_t)fuse, (uintptr_t)fuse->run);
+}
+
 /* Whether an image runs its code on a node that is not the plugin's own. */
 static const struct hy_reg_node *
 node_of_image(const struct hy_plugin *plugin, const struct hy_image *image)
@@ -216,7 +225,8 @@ node_of_image(const struct hy_plugin *plugin, const struct hy_image *image)
 	for (unsigned int r = 0; image != NULL && r < image->plan.nb_nodes; r++) {
 		const struct hy_image_node *node = &image->nodes[r];
 
-		if (!is_own(plugin, node->reg->id) && is_code_of(plugin, &node->impl))
+		if (!is_own(plugin, node->reg->id) &&
+			(is_code_of(plugin, &node->impl) || fuses(plugin, node->fuse)))
 			return node->reg;
 	}
 	return NULL;

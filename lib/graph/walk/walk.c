@@ -10,6 +10,7 @@
 #include <hy_walk.h>
 
 #include "enqueue.h"
+#include "lib/graph/compile/fuse.h"
 #include "lib/graph/observe/capture.h"
 #include "lib/graph/observe/trace.h"
 #include "lib/graph/stats/moment.h"
@@ -450,6 +451,8 @@ walk_attended(struct hy_graph *graph)
 	trace = hy_trace_borrow(graph);
 	if (capture == NULL && trace == NULL)
 		hy_graph_inside = outer; /* nobody waits for the end of this walk */
+	else
+		hy_image_part(graph->image); /* each node is looked at */
 	if (trace != NULL) {
 		made = walk(graph, NULL, trace);
 		hy_trace_return(trace, graph);
@@ -460,6 +463,8 @@ walk_attended(struct hy_graph *graph)
 	}
 	if (capture != NULL)
 		hy_capture_return(capture, graph);
+	if (capture != NULL || trace != NULL)
+		hy_image_join(graph->image);
 	hy_graph_inside = outer;
 	return made;
 }
