@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_lookup in AVX2: eight addresses at a time. Gathers tbl24, and tbl8 if an entry needs it. */
 
-#include <rte_lpm.h>
-
 #include "ip4_lookup_kernels.h"
 
 #ifdef RTE_ARCH_X86_64
 
-#include <immintrin.h>
-
-/* Entries of eight addresses; an address without one gets the default entry, or 0. */
-HY_TARGET_AVX2 static inline __m256i
-lookup8(const struct rte_lpm *lpm, __m256i ip, __m256i none)
-{
-	const __m256i ext = _mm256_set1_epi32(RTE_LPM_VALID_EXT_ENTRY_BITMASK);
-	const __m256i success = _mm256_set1_epi32(RTE_LPM_LOOKUP_SUCCESS);
-	__m256i entry, is_ext, is_hit;
-
-	entry = _mm256_i32gather_epi32((const int *)lpm->tbl24, _mm256_srli_epi32(ip, 8), 4);
-	is_ext = _mm256_cmpeq_epi32(_mm256_and_si256(entry, ext), ext);
-	if (!_mm256_testz_si256(is_ext, is_ext)) {
-		/* 24 bits of the entry select a group of 256 entries, 8 of the address one of them. */
-		const __m256i index = _mm256_or_si256(_mm256_slli_epi32(entry, 8),
-			_mm256_and_si256(ip, _mm256_set1_epi32(0xff)));
-
-		entry = _mm256_mask_i32gather_epi32(entry, (const int *)lpm->tbl8, index, is_ext,
-			4);
-	}
-	is_hit = _mm256_cmpeq_epi32(_mm256_and_si256(entry, success), success);
-	return _mm256_blendv_epi8(none, entry, is_hit);
-}
+#include "ip4_avx2.h"
 
 HY_TARGET_AVX2 static uint32_t
 lookup(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32_t n)
@@ -44,7 +20,7 @@ lookup(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], uint32
 	static_assert(HY_IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
 	for (; i + 8 <= n; i += 8) {
 		const __m256i ip = _mm256_loadu_si256((const __m256i *)&route[i]);
-		const __m256i entry = lookup8(view->lpm, ip, none);
+		const __m256i entry = ip4_entries_avx2(view->lpm, ip, none);
 		const __m256i is_miss = _mm256_cmpeq_epi32(entry, _mm256_setzero_si256());
 		const __m256i wide = _mm256_and_si256(is_miss, drop);
 		const __m256i packed = _mm256_packus_epi32(wide, wide);

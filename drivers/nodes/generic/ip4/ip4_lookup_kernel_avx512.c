@@ -1,38 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_lookup in AVX-512: sixteen addresses at a time. The tail takes one masked step. */
 
-#include <rte_lpm.h>
-
 #include "ip4_lookup_kernels.h"
 
 #ifdef RTE_ARCH_X86_64
 
-#include <immintrin.h>
+#include "ip4_avx512.h"
 
 /* Returns which of the lanes miss. */
 HY_TARGET_AVX512 static inline __mmask16
 lookup16(const struct rte_lpm *lpm, uint32_t route[], uint16_t next[], __mmask16 lanes,
 	__m512i none)
 {
-	const __m512i ext = _mm512_set1_epi32(RTE_LPM_VALID_EXT_ENTRY_BITMASK);
-	const __m512i success = _mm512_set1_epi32(RTE_LPM_LOOKUP_SUCCESS);
 	const __m512i id_mask = _mm512_set1_epi32(HY_IP4_ID_MASK);
 	const __m256i drop = _mm256_set1_epi16((short)HY_DROP(HY_IP4_LOOKUP_NO_ROUTE));
 	const __m512i ip = _mm512_maskz_loadu_epi32(lanes, route);
-	__mmask16 is_ext, is_miss;
-	__m512i entry;
-
-	entry = _mm512_mask_i32gather_epi32(none, lanes, _mm512_srli_epi32(ip, 8), lpm->tbl24, 4);
-	is_ext = _mm512_mask_cmpeq_epi32_mask(lanes, _mm512_and_si512(entry, ext), ext);
-	if (is_ext != 0) {
-		/* 24 bits of the entry select a group of 256 entries, 8 of the address one of them. */
-		const __m512i index = _mm512_or_si512(_mm512_slli_epi32(entry, 8),
-			_mm512_and_si512(ip, _mm512_set1_epi32(0xff)));
-
-		entry = _mm512_mask_i32gather_epi32(entry, is_ext, index, lpm->tbl8, 4);
-	}
-	entry = _mm512_mask_mov_epi32(none, _mm512_test_epi32_mask(entry, success), entry);
-	is_miss = _mm512_mask_testn_epi32_mask(lanes, entry, entry);
+	const __m512i entry = ip4_entries_avx512(lpm, ip, lanes, none);
+	const __mmask16 is_miss = _mm512_mask_testn_epi32_mask(lanes, entry, entry);
 
 	static_assert(HY_IP4_LOOKUP_NEXT_REWRITE == 0, "next is the drop code or nothing");
 	_mm512_mask_storeu_epi32(route, lanes, _mm512_and_si512(entry, id_mask));

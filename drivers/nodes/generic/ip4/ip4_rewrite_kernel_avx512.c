@@ -5,18 +5,10 @@
 
 #ifdef RTE_ARCH_X86_64
 
-#include <immintrin.h>
-
-#include <hy_node.h>
-
 #define VECTOR HY_TARGET_AVX512
+#define write_l2 ip4_write_l2_avx512
 
-VECTOR static __rte_always_inline void
-write_l2(uint8_t *frame, const void *l2)
-{
-	_mm_mask_storeu_epi8(frame, 0x3fff, _mm_loadu_si128((const __m128i *)l2));
-}
-
+#include "ip4_avx512.h"
 #include "ip4_rewrite_vector.h"
 
 HY_NODE_VARIANT(ip4_rewrite, avx512,

@@ -14,18 +14,11 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <string.h>
 
 #include <rte_mbuf.h>
 
 #include "ip4_rewrite_one.h"
-
-/* A port is read at once: the length in the lower half of the word, the edge above it. */
-static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "halves of words are told by their shift");
-static_assert(offsetof(struct hy_ip4_rewrite_port, max_len) == 0, "max_len is the lower half");
-static_assert(offsetof(struct hy_ip4_rewrite_port, edge) == 4, "edge starts the upper half");
-static_assert(sizeof(struct hy_ip4_rewrite_port) == sizeof(uint64_t), "a port is one word");
 
 VECTOR static void
 rewrite(const struct hy_ip4_rewrite_port *ports, const struct hy_ip4_adjacency *adjacencies,
