@@ -20,7 +20,7 @@
 #pragma once
 
 #include <hy_capability.h>
-#include <hy_graph.h>
+#include <hy_fuse.h>
 
 HY_API_BEGIN
 
@@ -168,6 +168,31 @@ int hy_family_register(const struct hy_family *family);
 int hy_variant_register(const struct hy_variant *variant);
 
 /**
+ * A fusion (hy_fuse.h) of variants of several families. A HAL offers it to graphs as long as the user
+ * does not deny it. So it runs wherever the variants of its chain were chosen and nothing stands
+ * between them.
+ */
+struct hy_fusion {
+	const char *name;    /**< What it does: a name that its variants share. */
+	const char *variant; /**< Which of these it is. */
+	const char *fuse;    /**< "NAME-VARIANT": see hy_graph_node_fused(). */
+	const char *text;    /**< What makes it different, in one sentence. */
+	const char *pack;    /**< The pack to which it belongs. */
+	struct {
+		const char *family;     /**< A family; NULL: the chain has ended. */
+		const char *variant;    /**< The variant of it. */
+	} chain[HY_FUSE_MAX];           /**< At least two. */
+	uint16_t edge[HY_FUSE_MAX - 1]; /**< As in struct hy_fuse. */
+	hy_fused_t *run;                /**< Likewise. */
+};
+
+/** Registers a fusion. Called by HY_NODE_FUSION. As hy_family_register(). */
+int hy_fusion_register(const struct hy_fusion *fusion);
+
+/** @return The fusion of that hy_fusion.fuse, or NULL. As hy_variant_find(). */
+const struct hy_fusion *hy_fusion_find(const char *fuse);
+
+/**
  * Finds a variant, which may be the reference variant, by the name of its family and its own name.
  * For the thread that selects, and for init() of nodes.
  *
@@ -275,7 +300,10 @@ int hy_hal_override_file(struct hy_hal *hal, const char *path, char *error);
  */
 int hy_hal_force(struct hy_hal *hal, const char *spec, char *error);
 
-/** Excludes a variant from later selections. Parameters and errors are those of hy_hal_force(). */
+/**
+ * Excludes a variant from later selections. Parameters and errors are those of hy_hal_force(). Also
+ * excludes a fusion, by "NAME=VARIANT", or by "NAME" all of that name.
+ */
 int hy_hal_deny(struct hy_hal *hal, const char *spec, char *error);
 
 /**
@@ -408,9 +436,15 @@ int hy_hal_inventory_json(const struct hy_hal *hal, FILE *out);
  * All selections, with the fate of each candidate, and what would have to change for the others.
  */
 int hy_hal_explain(const struct hy_hal *hal, FILE *out);
-/** {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}]} */
+/**
+ * {"inventory": …, "selections": [{"family", "target", "variant", "forced", "candidates": …}],
+ * "fusions": [{"fusion", "variant", "pack", "text", "chain": […], "fate", "reason"}]}
+ */
 int hy_hal_explain_json(const struct hy_hal *hal, FILE *out);
-/** As hy_hal_explain(), but only for @p families, terminated by NULL; NULL: for all. */
+/**
+ * As hy_hal_explain(), but only for @p families, terminated by NULL, and fusions that begin with one of
+ * them; NULL: for all.
+ */
 int hy_hal_explain_families(const struct hy_hal *hal, const char *const *families, FILE *out);
 /** As hy_hal_explain_json(), likewise. */
 int hy_hal_explain_families_json(const struct hy_hal *hal, const char *const *families, FILE *out);

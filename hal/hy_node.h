@@ -17,10 +17,10 @@
 /** @cond What node files use of the HAL's headers: see HY_PLUGIN_NUMBERS(). */
 #define HY_HAL_NUMBERS \
 	HY_PLUGIN_SIZE(struct hy_family), HY_PLUGIN_SIZE(struct hy_variant), \
-		HY_PLUGIN_SIZE(struct hy_need), HY_PLUGIN_SIZE(struct hy_with), \
-		HY_PLUGIN_SIZE(struct hy_target), HY_PLUGIN_SIZE(struct hy_capability), \
-		HY_PLUGIN_SIZE(struct hy_cap_desc), HY_PLUGIN_COUNT(HY_CAPS), \
-		HY_PLUGIN_COUNT(HY_TARGET_KINDS)
+		HY_PLUGIN_SIZE(struct hy_fusion), HY_PLUGIN_SIZE(struct hy_need), \
+		HY_PLUGIN_SIZE(struct hy_with), HY_PLUGIN_SIZE(struct hy_target), \
+		HY_PLUGIN_SIZE(struct hy_capability), HY_PLUGIN_SIZE(struct hy_cap_desc), \
+		HY_PLUGIN_COUNT(HY_CAPS), HY_PLUGIN_COUNT(HY_TARGET_KINDS)
 /** @endcond */
 
 /**
@@ -48,6 +48,23 @@
 	{ \
 		hy_registration_check(#family_ "/" #name_, \
 			hy_variant_register(&hy_variant_##family_##_##name_)); \
+	}
+
+/**
+ * Declares and registers a fusion: HY_NODE_FUSION(ip4_forward, avx2, .chain = { { "pkt_cls", "avx2" },
+ * … }, .run = …). The fields are those of struct hy_fusion; names and pack are filled in.
+ */
+#define HY_NODE_FUSION(name_, variant_, ...) \
+	static const struct hy_fusion hy_fusion_##name_##_##variant_ = { .name = #name_, \
+		.variant = #variant_, \
+		.fuse = #name_ "-" #variant_, \
+		.pack = HY_PACK, \
+		__VA_ARGS__ }; \
+	HY_PLUGIN_NUMBERS(fusion_##name_##_##variant_, HY_HAL_NUMBERS); \
+	RTE_INIT(hy_fusion_register_##name_##_##variant_) \
+	{ \
+		hy_registration_check(#name_ "/" #variant_, \
+			hy_fusion_register(&hy_fusion_##name_##_##variant_)); \
 	}
 
 /**

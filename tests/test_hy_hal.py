@@ -123,7 +123,7 @@ def test_text_says_what_json_says(found):
 
 def test_explain_json_has_inventory_and_selections_of_the_graph():
     explained = json.loads(passes("explain", "--graph=l3fwd", "--json", vdevs=VDEVS))
-    assert list(explained) == ["inventory", "selections"]
+    assert list(explained) == ["inventory", "selections", "fusions"]
     assert {s["family"] for s in explained["selections"]} == L3FWD
     everything = json.loads(passes("explain", "--json", vdevs=VDEVS))
     assert {s["family"] for s in everything["selections"]} > L3FWD
@@ -131,6 +131,7 @@ def test_explain_json_has_inventory_and_selections_of_the_graph():
         explained["selections"]
     assert [s["target"] for s in explained["selections"] if s["family"] == "pkt_cls"] == [
         "port 0", "port 1"]
+    assert explained["fusions"] == everything["fusions"]
 
 
 def test_forced_and_denied_variants_are_explained():

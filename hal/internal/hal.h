@@ -46,10 +46,11 @@ struct hy_hal_port {
 	struct hy_hal_device dev;
 };
 
-/* A user's rule: forces or denies a variant. */
+/* A user's rule: forces or denies a variant, or denies a fusion. */
 struct hy_rule {
-	const struct hy_variant *variant;
-	int at; /* hy_target_index() of a target; -1: all */
+	const struct hy_variant *variant; /* or NULL */
+	const struct hy_fusion *fusion;   /* likewise */
+	int at;                           /* hy_target_index() of a target; -1: all */
 	bool deny;
 };
 
@@ -136,6 +137,9 @@ struct hy_hal {
 	struct hy_rule *rules;
 	unsigned int nb_rules;
 	struct hy_slate selected;
+	struct hy_offer **offers; /* of fusions, see fusion.c */
+	unsigned int nb_offers;
+	bool fusions_due;           /* offers have changed: graphs are to be updated */
 	struct hy_hal_node **nodes; /* allocated one by one, so that placements do not move */
 	unsigned int nb_nodes;
 	struct hy_hal_config *configs;
@@ -202,6 +206,14 @@ const char *hy_need_name(const struct hy_need *need);
 const struct hy_variant *hy_rule_forced(const struct hy_hal *hal, const struct hy_family *family,
 	struct hy_target target);
 int hy_no_memory(char *error);
+
+/* fusion.c: all that are declared. */
+unsigned int hy_fusions(const struct hy_fusion *const **fusions);
+bool hy_fusion_denied(const struct hy_hal *hal, const struct hy_fusion *fusion);
+/* Offers all that are not denied, and withdraws others. 0 or -ENOMEM. */
+int hy_fusions_offer(struct hy_hal *hal);
+/* Withdraws all. No graph may be left. */
+void hy_fusions_end(struct hy_hal *hal);
 
 /* change.c: finds out what would have to change for a candidate to be chosen. */
 void hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s,

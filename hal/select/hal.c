@@ -68,6 +68,7 @@ hy_hal_destroy(struct hy_hal *hal)
 			hy_node_config(base, NULL, 0);
 		free(hal->configs[i].data);
 	}
+	hy_fusions_end(hal);
 	free(hal->configs);
 	free(hal->leads);
 	free(hal->trials);

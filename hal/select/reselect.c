@@ -176,7 +176,7 @@ apply(struct hy_hal *hal, const struct hy_slate *slate, void *arg, char *error)
 		undo.changed |= !runs_the_same(hal->nodes[i], &undo.nodes[i]);
 	for (unsigned int l = 0; l < hal->nb_leads && rc == 0; l++)
 		rc = lead_again(hal, &hal->leads[l], &undo.changed);
-	if (rc == 0 && undo.changed)
+	if (rc == 0 && (undo.changed || hal->fusions_due))
 		rc = hy_graph_update_all(graphs->all, graphs->n);
 	if (rc < 0) {
 		undo_do(hal, &undo);

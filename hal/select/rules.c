@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The user's rules for variants: "FAMILY[@PORT]=VARIANT", forced or denied. */
+/* The user's rules: "FAMILY[@PORT]=VARIANT", forced or denied; "FUSION[=VARIANT]", denied. */
 
 #include <errno.h>
 #include <string.h>
@@ -119,12 +119,65 @@ rule_add(struct hy_hal *hal, const char *spec, const struct hy_rule *rule, char 
 	return 0;
 }
 
+/* Whether a specification names a fusion: by "NAME" or "NAME=VARIANT". */
+static bool
+names_fusion(const char *spec, const struct hy_fusion *fusion)
+{
+	const size_t n = strlen(fusion->name);
+
+	return strncmp(spec, fusion->name, n) == 0 && (spec[n] == '\0' || spec[n] == '=');
+}
+
+static bool
+names_any_fusion(const char *spec)
+{
+	const struct hy_fusion *const *fusions;
+	const unsigned int n = hy_fusions(&fusions);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (names_fusion(spec, fusions[i]))
+			return true;
+	return false;
+}
+
+/* Denies the fusions that a specification names, of which there is at least one. */
+static int
+fusions_deny(struct hy_hal *hal, const char *spec, char *error)
+{
+	const struct hy_fusion *const *fusions;
+	const unsigned int n = hy_fusions(&fusions);
+	const char *variant = strchr(spec, '=');
+	char names[NAMES_SIZE] = "";
+	int denied = 0, rc = 0;
+
+	for (unsigned int i = 0; i < n && rc == 0; i++) {
+		const struct hy_rule rule = { .fusion = fusions[i], .at = -1, .deny = true };
+
+		if (!names_fusion(spec, fusions[i]))
+			continue;
+		hy_names_append(names, sizeof(names), fusions[i]->variant);
+		if (variant != NULL && strcmp(variant + 1, fusions[i]->variant) != 0)
+			continue;
+		rc = rule_add(hal, spec, &rule, error);
+		denied++;
+	}
+	if (rc < 0 || denied > 0)
+		return rc;
+	return hy_spec_refuse(error, spec, "this fusion has no variant '%.64s'; it has: %s",
+		variant + 1, names);
+}
+
 int
 hy_hal_force(struct hy_hal *hal, const char *spec, char *error)
 {
 	struct hy_rule rule = { .deny = false };
-	const int rc = spec_parse(hal, spec, &rule, error);
+	int rc;
 
+	if (names_any_fusion(spec))
+		return hy_spec_refuse(error, spec,
+			"a fusion cannot be forced, only denied; it runs where the variants of its "
+			"chain do");
+	rc = spec_parse(hal, spec, &rule, error);
 	if (rc < 0)
 		return rc;
 	for (unsigned int i = 0; i < hal->nb_rules; i++) {
@@ -144,9 +197,11 @@ hy_hal_force(struct hy_hal *hal, const char *spec, char *error)
 int
 hy_hal_deny(struct hy_hal *hal, const char *spec, char *error)
 {
-	struct hy_rule rule;
-	const int rc = spec_parse(hal, spec, &rule, error);
+	struct hy_rule rule = { .deny = true };
+	int rc;
 
-	rule.deny = true;
+	if (names_any_fusion(spec))
+		return fusions_deny(hal, spec, error);
+	rc = spec_parse(hal, spec, &rule, error);
 	return rc < 0 ? rc : rule_add(hal, spec, &rule, error);
 }
