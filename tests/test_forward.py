@@ -7,6 +7,7 @@ import functools
 import lzma
 import os
 import random
+import tempfile
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
@@ -83,6 +84,31 @@ def test_generated_frames_are_forwarded_as_the_oracle_says(rig, variant, max_pkt
         assert frame.expect == (None if isinstance(what, oracle.Forwarded) else what), frame
     unseen = [reason for reason in oracle.REASONS if run.stats["drops"][reason] == 0]
     assert unseen == ["tx_full"], run
+
+
+@functools.cache
+def fusions():
+    """The fusions that this machine can run: those whose chains have no variant that it cannot."""
+    with tempfile.TemporaryDirectory() as folder:
+        explained = explain(folder)
+    fits = {f"{s['family']}/{c['variant']}" for s in explained["selections"]
+            for c in s["candidates"] if c["fate"] in ("chosen", "outscored")}
+    return [f for f in explained["fusions"] if set(f["chain"]) <= fits]
+
+
+@pytest.mark.parametrize("way", ["fused", "apart"])
+def test_generated_frames_are_forwarded_alike_fused_and_apart(rig, way):
+    records = [frame.data for frame in generated(9600)]
+    assert "scalar" in [fusion["variant"] for fusion in fusions()]
+    for fusion in fusions():
+        chain = [f"--node={of.replace('/', '=')}" for of in fusion["chain"]]
+        deny = [f"--deny={fusion['fusion']}"] if way == "apart" else []
+        run = rig.forward([[records], SILENT, SILENT], *chain, *deny, "--max-pkt-len=9600",
+                          rig.routes(frames.ROUTES))
+        expected = oracle.forward(records, frames.ROUTES, run.macs, 9600)
+        assert run.assert_agrees(expected) == len(records)
+        said = f"  {fusion['fusion']:<16} {fusion['variant']:<10} fuses "
+        assert (said in run.stdout) == (way == "fused"), run
 
 
 def test_generated_frames_are_classified_as_the_oracle_says(rig, classifier):

@@ -134,6 +134,25 @@ def test_explain_json_has_inventory_and_selections_of_the_graph():
     assert explained["fusions"] == everything["fusions"]
 
 
+def test_fusion_is_explained_by_what_its_chain_runs():
+    variant = ["--node=pkt_cls=scalar", "--node=ip4_lookup=scalar", "--node=ip4_rewrite=scalar"]
+
+    def fates(*words):
+        explained = json.loads(passes("explain", "--json", *words, vdevs=VDEVS))
+        return {f["variant"]: (f["fate"], f["reason"]) for f in explained["fusions"]
+                if f["fusion"] == "ip4_forward"}
+
+    found = fates(*variant)
+    assert found.pop("scalar") == ("chosen", "where nothing stands between its nodes")
+    for other, (fate, reason) in found.items():
+        assert fate == "needs_unmet" and reason == f"needs pkt_cls/{other}, which was not chosen"
+    assert fates(*variant, "--deny=ip4_forward")["scalar"] == ("denied", "denied by the user")
+    assert "    scalar     denied                 denied by the user\n" in passes(
+        "explain", *variant, "--deny=ip4_forward=scalar", vdevs=VDEVS)
+    assert fates(*variant[:2], "--deny=ip4_rewrite=scalar")["scalar"] == (
+        "needs_unmet", "needs ip4_rewrite/scalar, which was not chosen")
+
+
 def test_forced_and_denied_variants_are_explained():
     explained = json.loads(passes("explain", "--json", "--node=ip4_lookup=scalar",
                                   "--node=pkt_cls@1=scalar", "--deny=pkt_cls@0=scalar",

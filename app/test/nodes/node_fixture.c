@@ -274,7 +274,7 @@ rig_nodes(const char *first)
 			.impl = { .process = sink_process,
 				.init = sink_init,
 				.ctx_size = sizeof(void *) },
-			.lanes = { rig_lane },
+			.lanes = { rig_fused ? NULL : rig_lane },
 		};
 		const struct kept *kept = &out[i];
 
@@ -395,12 +395,14 @@ rig_table(const char *lookup)
 }
 
 const char *rig_rewriter = "scalar";
+bool rig_fused;
 
 struct hy_graph *
 rig_chain(const char *classifier, const char *lookup, uint16_t burst, struct hy_ip4_fib **fib)
 {
 	struct hy_ip4_rewrite_config rewrite;
 	const hy_node_id id = rig_clone("ip4_rewrite", rig_rewriter, NULL);
+	struct hy_node *first;
 
 	rig_nodes("pkt_cls-rig");
 	rig_clone("pkt_cls", classifier, "ip4_lookup-rig");
@@ -415,7 +417,12 @@ rig_chain(const char *classifier, const char *lookup, uint16_t burst, struct hy_
 	assert_int_equal(hy_node_edge_add(id, "rig_out-0", &rewrite.edge[0]), 0);
 	assert_int_equal(hy_node_edge_add(id, "rig_out-1", &rewrite.edge[1]), 0);
 	assert_int_equal(hy_node_config(id, &rewrite, sizeof(rewrite)), 0);
-	return rig_graph(burst);
+	if (rig_fused)
+		rig_fuse(classifier);
+	rig_graph(burst);
+	assert_int_equal(hy_graph_node(rig, "pkt_cls-rig", &first), 0);
+	assert_int_equal(hy_graph_node_fused(rig, first) != NULL, rig_fused);
+	return rig;
 }
 
 uint64_t
@@ -542,6 +549,9 @@ rig_clear(void)
 	table = NULL;
 	rig_qsbr = NULL;
 	rig_lane = "ip4_route";
+	if (rig_fused)
+		rig_part();
+	rig_fused = false;
 }
 
 int

@@ -94,6 +94,13 @@ const struct rte_ether_addr *rig_mac(int next_hop, uint16_t port);
 
 /* The variant of ip4_rewrite in the next rig_chain(); "scalar" by default. */
 extern const char *rig_rewriter;
+/* Whether the next rig_chain(), all of whose variants are named alike, is fused; false by default.
+ * Sinks then keep no lanes. */
+extern bool rig_fused;
+extern uint64_t rig_fused_objs; /* that the fusion has handled */
+/* Offers the fusion of variants of that name, as a HAL does, and withdraws it. */
+void rig_fuse(const char *variant);
+void rig_part(void);
 /* rig_source, pkt_cls, ip4_lookup, ip4_rewrite, sinks. The table is written to fib if not NULL. */
 struct hy_graph *rig_chain(const char *classifier, const char *lookup, uint16_t burst,
 	struct hy_ip4_fib **fib);

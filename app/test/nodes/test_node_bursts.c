@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The vector variants of pkt_cls and ip4_rewrite in a real graph, in bursts of every tail: one packet
- * of a burst is unlike the others, at each place in turn.
+ * The vector variants of pkt_cls and ip4_rewrite, and those of ip4_forward, in a real graph, in bursts
+ * of every tail: one packet of a burst is unlike the others, at each place in turn.
  */
 
 #include <string.h>
@@ -40,16 +40,34 @@ static const struct variant rewriters[] = {
 #endif
 };
 
-/* Calls run with a graph of each pair of variants that the CPU can run. */
+static const struct variant fusions[] = {
+#ifdef RTE_ARCH_X86_64
+	{ "scalar", RTE_CPUFLAG_SSE2 },
+	{ "avx2", RTE_CPUFLAG_AVX2 },
+	{ "avx512", RTE_CPUFLAG_AVX512BW },
+#elif defined(RTE_ARCH_ARM64)
+	{ "scalar", RTE_CPUFLAG_NEON },
+#endif
+};
+
+static bool
+can_run(const struct variant *variant)
+{
+	return rte_cpu_get_flag_enabled(variant->flag) == 1;
+}
+
+/*
+ * Calls run with a graph of each pair of variants, and of each fusion, that the CPU can run. What has
+ * several segments in each burst is left to the nodes.
+ */
 static void
-each_pair(void (*run)(struct hy_graph *graph))
+each_chain(void (*run)(struct hy_graph *graph), bool in_segments)
 {
 	unsigned int graphs = 0;
 
 	for (size_t c = 0; c < RTE_DIM(classifiers); c++) {
 		for (size_t r = 0; r < RTE_DIM(rewriters); r++) {
-			if (rte_cpu_get_flag_enabled(classifiers[c].flag) != 1 ||
-				rte_cpu_get_flag_enabled(rewriters[r].flag) != 1)
+			if (!can_run(&classifiers[c]) || !can_run(&rewriters[r]))
 				continue;
 			rig_rewriter = rewriters[r].name;
 			run(rig_chain(classifiers[c].name, "scalar", 64, NULL));
@@ -57,8 +75,19 @@ each_pair(void (*run)(struct hy_graph *graph))
 			graphs++;
 		}
 	}
-	rig_rewriter = "scalar";
 	assert_true(graphs > 0);
+	for (size_t f = 0; f < RTE_DIM(fusions); f++) {
+		if (!can_run(&fusions[f]))
+			continue;
+		rig_rewriter = fusions[f].name;
+		rig_fused = true;
+		rig_fused_objs = 0;
+		run(rig_chain(fusions[f].name, fusions[f].name, 64, NULL));
+		assert_true(in_segments ? rig_fused_objs == 0
+					: rig_fused_objs > BURST_MOST * BURST_MOST / 2);
+		rig_clear();
+	}
+	rig_rewriter = "scalar";
 }
 
 /* A burst: packet i goes to port i % 2, except for the odd one. */
@@ -130,7 +159,7 @@ boundary_in_one_packet_of_a_burst_changes_nothing(void **state)
 {
 	RTE_SET_USED(state);
 	compared = 0;
-	each_pair(cut_each);
+	each_chain(cut_each, true);
 	assert_true(compared > 0 && compared % (BURST_MOST * (HEADERS + 2)) == 0);
 }
 
@@ -166,7 +195,7 @@ fault_at_every_place_of_a_burst_drops_that_packet_alone(void **state)
 {
 	RTE_SET_USED(state);
 	compared = 0;
-	each_pair(fault_each);
+	each_chain(fault_each, false);
 	assert_true(compared > 0 && compared % (BURST_MOST * (BURST_MOST + 1) / 2) == 0);
 }
 
@@ -193,7 +222,7 @@ short_frame_in_a_burst_is_dropped_alone(void **state)
 {
 	RTE_SET_USED(state);
 	compared = 0;
-	each_pair(short_each);
+	each_chain(short_each, false);
 	assert_true(compared > 0 && compared % (BURST_MOST * HEADERS) == 0);
 }
 
@@ -228,7 +257,7 @@ frame_too_long_in_a_burst_is_dropped_alone(void **state)
 {
 	RTE_SET_USED(state);
 	compared = 0;
-	each_pair(long_each);
+	each_chain(long_each, false);
 	assert_true(compared > 0 && compared % (BURST_MOST * 4) == 0);
 }
 

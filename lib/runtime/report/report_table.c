@@ -9,6 +9,26 @@
 
 #include <hy_report.h>
 
+/* The chains that a graph has fused. */
+static void
+fused_print(struct hy_graph *graph, FILE *out)
+{
+	struct hy_node *node;
+
+	for (unsigned int r = 0; hy_graph_node_at(graph, r, &node) == 0; r++) {
+		const char *fuse = hy_graph_node_fused(graph, node);
+		const struct hy_fusion *fusion = fuse == NULL ? NULL : hy_fusion_find(fuse);
+
+		if (fusion == NULL)
+			continue;
+		fprintf(out, "  %-16s %-10s fuses %s", fusion->name, fusion->variant,
+			hy_graph_node_name(graph, node));
+		for (unsigned int i = 1; i < HY_FUSE_MAX && fusion->chain[i].family != NULL; i++)
+			fprintf(out, ", %s", fusion->chain[i].family);
+		fprintf(out, "\n");
+	}
+}
+
 void
 hy_report_picks(const struct hy_report *report, FILE *out)
 {
@@ -21,6 +41,7 @@ hy_report_picks(const struct hy_report *report, FILE *out)
 			fprintf(out, "  %-16s %-10s %s\n", node->name, place->variant,
 				place->target);
 	}
+	fused_print(report->all->graphs[0], out);
 }
 
 /* Of the longest name; of those that usually are, if they are shorter. */
