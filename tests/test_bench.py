@@ -147,7 +147,7 @@ def test_l3fwd_compares_contenders_that_forward_right(tmp_path, work):
     assert {row["unit"] for row in figures["rows"]} == {"cycles/packet"}
     assert ratios(figures, work) == {
         peer: pytest.approx(got[peer] / got["halyard"], rel=CLOSE)
-        for peer in ("static", "static_checked", "librte_node")}
+        for peer in ("static", "static_checked", "librte_node", "librte_typed")}
     if figures["machine"]["memory"] == "no hugepages":
         assert "THERE ARE NO HUGEPAGES" in printed
 

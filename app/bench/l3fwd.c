@@ -134,7 +134,7 @@ static const struct {
 	{ static_create, ROLE_PEER, "two_lcores_static" },
 	{ static_checked_create, ROLE_PEER, NULL },
 	{ librte_create, ROLE_PEER, "two_lcores_librte_node" },
-	{ librte_typed_create, ROLE_SHOWN, NULL },
+	{ librte_typed_create, ROLE_PEER, NULL },
 	{ halyard_create, ROLE_SUBJECT, "two_lcores_halyard" },
 };
 
