@@ -43,15 +43,31 @@ def test_walk_with_a_choice_is_compared_with_the_better_way(tmp_path):
 
 def test_all_kinds_of_walks_pass_their_checks(tmp_path):
     """hy-bench fails if a sink of any contender did not see what it must."""
-    works = {"one_edge_1", "mix16_1", "split_1_2_4_8", "move_assign_8", "move_memcpy_8",
-             "move_swap_8", "idle", "single", "tree", "reverse_tree", "parallel_tree",
-             "home_run_2_sources", "home_run_2_sinks", "diamond_0_1_2_4_3x100"}
+    works = {"one_edge_1", "mix16_1", "mix64_256", "split_1_2_4_8", "pass_assign_8",
+             "pass_memcpy8_8", "pass_memcpy1_32", "pass_swap_8", "batches_4_assign_256", "idle",
+             "single", "tree", "reverse_tree", "parallel_tree", "home_run_2_sources",
+             "home_run_2_sinks", "diamond_0_1_2_4_3x100"}
     seen = {}
     for work in sorted(works):
         figures, _ = measure(tmp_path, "walk", "--work", work)
         seen[work] = {row["unit"] for row in figures["rows"]}
     assert seen == {work: {"cycles/walk" if work in ("idle", "single") else "cycles/object"}
                     for work in works}
+
+
+def test_loss_is_shown_for_each_doubling_of_the_batches(tmp_path):
+    figures, printed = measure(tmp_path, "walk", "--work", "batches_*_memcpy8_256")
+    works = [f"batches_{n}_memcpy8_256" for n in (1, 2, 4)]
+    got = [medians(figures, work) for work in works]
+    contenders = ["librte_graph", "librte_graph_nostats", "halyard", "halyard_k1", "plain"]
+    assert [list(figures_of) for figures_of in got] == [contenders] * 3
+    shown = re.findall(r"^lost from (\S+) to (\S+):(.*)", printed, re.MULTILINE)
+    assert [(base, to) for base, to, _ in shown] == [(works[0], works[1]), (works[1], works[2])]
+    for (_, _, losses), base, to in zip(shown, got, got[1:]):
+        assert [word for word in losses.split() if "%" not in word] == contenders
+        for loss, contender in re.findall(r"(-?[\d.]+)% (\S+)", losses):
+            want = 100 * (1 - base[contender] / to[contender])
+            assert float(loss) == pytest.approx(want, abs=0.1)
 
 
 def test_join_of_a_diamond_is_called_once_a_burst(tmp_path):

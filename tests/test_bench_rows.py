@@ -59,9 +59,13 @@ EXPECTED = {
                                   "halyard halyard_k1 work_only",
         "{one_edge,mix2,mix2_90_10,mix2_99_1,mix4,mix8,mix16}_{256,64,32,8,1}":
             "librte_graph_x4 librte_graph_next nostats_x4 nostats_next halyard halyard_k1 work_only",
+        "mix64_256":
+            "librte_graph_x4 librte_graph_next nostats_x4 nostats_next halyard halyard_k1 work_only",
         "diamond_{0_1_256,1_8_256,0_1_2_4_256,0_1_2_4_3x100}_calls": "librte_graph halyard",
-        "move_{swap,memcpy,assign}_{8,32,64,128,256}":
-            "librte_graph librte_graph_nostats halyard halyard_k1 plain",
+        **{works: "librte_graph librte_graph_nostats halyard halyard_k1 plain" for works in (
+            "pass_{swap,assign,memcpy8}_{8,32,64,128,256}", "pass_memcpy{1,2,4,16,32}_{32,64,128,256}",
+            "pass_memcpy64_{64,128,256}", "pass_memcpy128_{128,256}", "pass_memcpy256_256",
+            "batches_{1,2,4}_{assign,memcpy8}_256")},
         "split_1_2_4_{8,32,64,128,256}": "librte_graph_x4 librte_graph_next nostats_x4 "
                                          "nostats_next halyard halyard_k1 plain"},
 }

@@ -125,6 +125,12 @@ uint64_t chance_samples(double p);
 void bench_growth(const char *work, const char *from, const char *contender, double expected,
 	const char *against);
 
+/*
+ * Prints how much of its speed each contender loses from one work to another with equal contenders.
+ * Does nothing if either work was not measured.
+ */
+void bench_loss(const char *work, const char *from);
+
 /* Compares doubles for qsort(3), ascending. */
 int bench_by_value(const void *a, const void *b);
 

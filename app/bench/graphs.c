@@ -19,7 +19,7 @@ int
 graph_node_ours(const struct graph_node *node, const struct hy_node_impl *impl, const void *config,
 	size_t config_size)
 {
-	char name[HY_NAME_SIZE], edges[GRAPH_EDGES_MAX][HY_NAME_SIZE];
+	char name[HY_NAME_SIZE], target[HY_NAME_SIZE];
 	struct hy_node_desc desc = {
 		.name = name, .flags = node->source ? HY_NODE_SOURCE : 0, .impl = *impl
 	};
@@ -28,11 +28,11 @@ graph_node_ours(const struct graph_node *node, const struct hy_node_impl *impl, 
 
 	desc.lanes[0] = node->lane;
 	node_name(name, sizeof(name), node->prefix, node->index);
-	for (unsigned int e = 0; e < node->nb_edges; e++) {
-		node_name(edges[e], sizeof(edges[e]), node->prefix, node->edges[e]);
-		desc.edges[e] = edges[e];
-	}
 	rc = hy_node_register(&desc, &id);
+	for (unsigned int e = 0; e < node->nb_edges && rc == 0; e++) {
+		node_name(target, sizeof(target), node->prefix, node->edges[e]);
+		rc = hy_node_edge_add(id, target, NULL);
+	}
 	return rc < 0 || config == NULL ? rc : hy_node_config(id, config, config_size);
 }
 

@@ -11,7 +11,7 @@
 #include <hy_graph_worker.h>
 
 #define GRAPH_PREFIX_SIZE 16
-#define GRAPH_EDGES_MAX 16
+#define GRAPH_EDGES_MAX 64
 
 struct graph_node {
 	const char *prefix;

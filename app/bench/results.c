@@ -319,6 +319,25 @@ bench_growth(const char *work, const char *from, const char *contender, double e
 			add_ratio(to, against, expected * median(base) / median(to)), against);
 }
 
+void
+bench_loss(const char *work, const char *from)
+{
+	bool begun = false;
+
+	for (unsigned int i = 0; i < nb_rows; i++) {
+		const struct row *to = &rows[i], *base = find_row(from, to->contender);
+
+		if (strcmp(to->work, work) != 0 || base == NULL)
+			continue;
+		if (!begun)
+			printf("lost from %s to %s:", from, work);
+		printf("  %.1f%% %s", 100 * (1 - median(base) / median(to)), to->contender);
+		begun = true;
+	}
+	if (begun)
+		printf("\n");
+}
+
 static void
 omit(unsigned int list, const char *work, const char *contender, const char *reason)
 {

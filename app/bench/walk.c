@@ -101,16 +101,22 @@ calls(const struct topology *t)
 	field_measure(&f, CALLS_WALK);
 }
 
+#define ASSIGN .move = MOVE_ASSIGN
+#define COPY(n) .move = MOVE_COPY, .group = (n)
+#define BATCHES_BURST 256
+
 /* Works of one shape, named NAME_B for each burst B. A further row is a line. */
 static const struct works {
 	const char *name;
-	enum { CHAIN, MIX, DIAMOND, HALVES } shape;
-	unsigned int bursts[6];       /* the first one counts even if it is 0 */
-	unsigned int nodes;           /* of CHAIN, between source and sink; DIAMOND: arms */
+	enum { CHAIN, MIX, DIAMOND, HALVES, BATCHES } shape;
+	unsigned int bursts[6]; /* the first one counts even if it is 0 */
+	/* Of CHAIN, between source and sink; of DIAMOND: arms; of BATCHES: sinks. */
+	unsigned int nodes;
 	unsigned int edges, first;    /* of MIX, and the percentage along the first */
 	const unsigned int depths[4]; /* of the arms of DIAMOND */
 	unsigned int sources;         /* of DIAMOND, if several: they are part of the name */
 	enum move move;
+	unsigned int group; /* of MOVE_COPY */
 	unsigned int plain_moves;
 	bool by_walk; /* cycles are those of a walk, and the name is the work's */
 } all[] = {
@@ -135,15 +141,30 @@ static const struct works {
 	{ "mix4", MIX, { 256, 64, 32, 8, 1 }, .edges = 4, .first = 25 },
 	{ "mix8", MIX, { 256, 64, 32, 8, 1 }, .edges = 8, .first = 12 },
 	{ "mix16", MIX, { 256, 64, 32, 8, 1 }, .edges = 16, .first = 6 },
+	{ "mix64", MIX, { 256 }, .edges = 64, .first = 2 },
 	{ "diamond_0_1", DIAMOND, { 256 }, 2, .depths = { 0, 1 } },
 	{ "diamond_1_8", DIAMOND, { 256 }, 2, .depths = { 1, 8 } },
 	{ "diamond_0_1_2_4", DIAMOND, { 256 }, 4, .depths = { 0, 1, 2, 4 } },
 	/* More than a burst meets: 300 objects, which take two calls in one visit, and more in several. */
 	{ "diamond_0_1_2_4", DIAMOND, { 100 }, 4, .depths = { 0, 1, 2, 4 }, .sources = 3 },
-	/* As in ByteDance's study: ways to pass a batch on, and batches that are split repeatedly. */
-	{ "move_swap", CHAIN, { 8, 32, 64, 128, 256 }, 4, .plain_moves = 4 },
-	{ "move_memcpy", CHAIN, { 8, 32, 64, 128, 256 }, 4, .move = MOVE_COPY, .plain_moves = 4 },
-	{ "move_assign", CHAIN, { 8, 32, 64, 128, 256 }, 4, .move = MOVE_ASSIGN, .plain_moves = 4 },
+	/* As in ByteDance's study: ways to pass a burst on, and bursts that are split. */
+	{ "pass_swap", CHAIN, { 8, 32, 64, 128, 256 }, 4, .plain_moves = 4 },
+	{ "pass_assign", CHAIN, { 8, 32, 64, 128, 256 }, 4, ASSIGN, .plain_moves = 4 },
+	{ "pass_memcpy1", CHAIN, { 32, 64, 128, 256 }, 4, COPY(1), .plain_moves = 4 },
+	{ "pass_memcpy2", CHAIN, { 32, 64, 128, 256 }, 4, COPY(2), .plain_moves = 4 },
+	{ "pass_memcpy4", CHAIN, { 32, 64, 128, 256 }, 4, COPY(4), .plain_moves = 4 },
+	{ "pass_memcpy8", CHAIN, { 8, 32, 64, 128, 256 }, 4, COPY(8), .plain_moves = 4 },
+	{ "pass_memcpy16", CHAIN, { 32, 64, 128, 256 }, 4, COPY(16), .plain_moves = 4 },
+	{ "pass_memcpy32", CHAIN, { 32, 64, 128, 256 }, 4, COPY(32), .plain_moves = 4 },
+	{ "pass_memcpy64", CHAIN, { 64, 128, 256 }, 4, COPY(64), .plain_moves = 4 },
+	{ "pass_memcpy128", CHAIN, { 128, 256 }, 4, COPY(128), .plain_moves = 4 },
+	{ "pass_memcpy256", CHAIN, { 256 }, 4, COPY(256), .plain_moves = 4 },
+	{ "batches_1_assign", BATCHES, { BATCHES_BURST }, 1, ASSIGN, .plain_moves = 1 },
+	{ "batches_2_assign", BATCHES, { BATCHES_BURST }, 2, ASSIGN, .plain_moves = 1 },
+	{ "batches_4_assign", BATCHES, { BATCHES_BURST }, 4, ASSIGN, .plain_moves = 1 },
+	{ "batches_1_memcpy8", BATCHES, { BATCHES_BURST }, 1, COPY(8), .plain_moves = 1 },
+	{ "batches_2_memcpy8", BATCHES, { BATCHES_BURST }, 2, COPY(8), .plain_moves = 1 },
+	{ "batches_4_memcpy8", BATCHES, { BATCHES_BURST }, 4, COPY(8), .plain_moves = 1 },
 	{ "split_1_2_4", HALVES, { 8, 32, 64, 128, 256 } },
 };
 
@@ -164,11 +185,32 @@ build(struct topology *t, const struct works *w, unsigned int burst)
 		topo_diamond(t, name, RTE_MAX(w->sources, 1u), burst, w->depths, w->nodes);
 	else if (w->shape == HALVES)
 		topo_halves(t, name, burst);
+	else if (w->shape == BATCHES)
+		topo_batches(t, name, burst, w->nodes);
 	else
 		topo_chain(t, name, w->nodes, burst);
 	t->unit = w->by_walk ? CYCLES_WALK : CYCLES_OBJECT;
 	t->move = w->move;
+	t->group = w->group;
 	t->plain_moves += w->plain_moves;
+}
+
+/* What it costs to send a burst to twice as many nodes. */
+static void
+doublings(void)
+{
+	static const char *const ways[] = { "assign", "memcpy8" };
+
+	for (unsigned int i = 0; i < RTE_DIM(ways); i++)
+		for (unsigned int batches = 1; batches < 4; batches *= 2) {
+			char from[sizeof(((struct topology *)0)->name)], to[sizeof(from)];
+
+			snprintf(from, sizeof(from), "batches_%u_%s_%u", batches, ways[i],
+				BATCHES_BURST);
+			snprintf(to, sizeof(to), "batches_%u_%s_%u", 2 * batches, ways[i],
+				BATCHES_BURST);
+			bench_loss(to, from);
+		}
 }
 
 void
@@ -187,5 +229,6 @@ bench_walk(void)
 				calls(t);
 		}
 	}
+	doublings();
 	free(t);
 }

@@ -12,8 +12,8 @@
 
 #include "bench.h"
 
-#define TOPO_NODES_MAX 32
-#define TOPO_EDGES_MAX 16
+#define TOPO_NODES_MAX 72
+#define TOPO_EDGES_MAX 64
 #define OBJECTS_FEW 1024   /* different ones, where none chooses an edge; fit in L1 */
 #define OBJECTS_MANY 65536 /* where objects choose; more than a branch predictor learns */
 #define WALK_BURST_MAX 256
@@ -23,30 +23,32 @@
 /* What a node does with objects. */
 enum role {
 	SOURCE, /* makes them, for each edge its percentage of a burst */
-	PASS,   /* sends all along its one edge, by the topology's way to move them */
+	PASS,   /* sends a run along each edge, by the topology's way to move them */
 	SPREAD, /* sends each along the edge that it names */
 	SPLIT,  /* sends the first so many percent along the first edge, and so on */
 	SINK,   /* counts and sums them */
 };
 
-/* How PASS moves a batch. */
+/* How PASS moves objects: by swapping streams (one edge only), in groups, or one at a time. */
 enum move { MOVE_SWAP, MOVE_COPY, MOVE_ASSIGN };
 
 struct topo_node {
 	enum role role;
 	unsigned int nb_edges;
 	unsigned int edges[TOPO_EDGES_MAX];   /* indexes of later nodes */
-	unsigned int percent[TOPO_EDGES_MAX]; /* of SOURCE and SPLIT */
+	unsigned int percent[TOPO_EDGES_MAX]; /* of SOURCE, PASS and SPLIT */
 };
 
 struct topology {
 	char name[48];
 	enum unit unit;
 	enum move move;
+	unsigned int group;       /* objects that MOVE_COPY copies at once */
 	unsigned int burst;       /* objects that a source makes per walk, for 100 percent */
 	unsigned int join;        /* the node whose calls are counted; 0 for none */
 	unsigned int plain_moves; /* times that the plain contender moves a batch */
 	bool plain_halves;        /* whether it halves the batch each time */
+	unsigned int plain_parts; /* arrays that hold the objects at the end */
 	unsigned int nb_nodes;    /* in topological order */
 	struct topo_node nodes[TOPO_NODES_MAX];
 	unsigned int nb_objects; /* different ones, a power of two */
@@ -83,6 +85,7 @@ void topo_mix(struct topology *t, const char *name, unsigned int burst, unsigned
 void topo_diamond(struct topology *t, const char *name, unsigned int sources, unsigned int burst,
 	const unsigned int depths[], unsigned int arms);
 void topo_halves(struct topology *t, const char *name, unsigned int burst);
+void topo_batches(struct topology *t, const char *name, unsigned int burst, unsigned int batches);
 /* The seven of DPDK 22.11's app/test/test_graph_perf.c. Returns false when i is above. */
 bool topo_upstream(struct topology *t, unsigned int i);
 
@@ -123,6 +126,13 @@ void walk_rte_destroy(void *walker);
 
 /* Other parts of the walk benchmark. */
 void bench_create(void);
+
+/* How many of n objects a node sends along an edge, if `at` of them have gone along earlier ones. */
+static inline unsigned int
+topo_part(const struct topo_node *node, unsigned int edge, unsigned int n, unsigned int at)
+{
+	return edge + 1 < node->nb_edges ? node->percent[edge] * n / 100 : n - at;
+}
 
 /* The work of all contenders, cheap enough to measure the graph. */
 

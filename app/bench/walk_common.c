@@ -60,9 +60,7 @@ forward(const struct topo_node *node, struct stream *streams, const struct strea
 
 	for (unsigned int e = 0; e < node->nb_edges; e++) {
 		struct stream *to = &streams[node->edges[e]];
-		const unsigned int n = node->role == PASS || e + 1 == node->nb_edges
-			? from->n - at
-			: node->percent[e] * from->n / 100;
+		const unsigned int n = topo_part(node, e, from->n, at);
 
 		for (unsigned int i = 0; node->role == SPREAD && i < from->n; i++)
 			if (edge_of(from->objs[i]) == e)

@@ -51,15 +51,31 @@ source_to_many(struct hy_graph *graph, struct hy_node *node, void **objs __rte_u
 static uint16_t
 pass_copy(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	hy_enqueue(graph, node, 0, objs, n);
+	const struct walk_ctx *ctx = node->ctx;
+	const struct topo_node *topo = ctx->node->topo;
+	const unsigned int group = ctx->topology->group;
+
+	for (unsigned int e = 0, at = 0; e < topo->nb_edges; e++) {
+		const unsigned int end = at + topo_part(topo, e, n, at);
+
+		for (; at < end; at += RTE_MIN(group, end - at))
+			hy_enqueue(graph, node, (uint16_t)e, objs + at,
+				(uint16_t)RTE_MIN(group, end - at));
+	}
 	return n;
 }
 
 static uint16_t
 pass_assign(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	for (uint16_t i = 0; i < n; i++)
-		hy_enqueue_x1(graph, node, 0, &objs[i]);
+	const struct topo_node *topo = ((const struct walk_ctx *)node->ctx)->node->topo;
+
+	for (unsigned int e = 0, at = 0; e < topo->nb_edges; e++) {
+		const unsigned int end = at + topo_part(topo, e, n, at);
+
+		for (; at < end; at++)
+			hy_enqueue_x1(graph, node, (uint16_t)e, &objs[at]);
+	}
 	return n;
 }
 
@@ -78,16 +94,14 @@ static uint16_t
 split(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const struct topo_node *topo = ((const struct walk_ctx *)node->ctx)->node->topo;
-	const uint16_t last = (uint16_t)(topo->nb_edges - 1);
 	uint16_t at = 0;
 
-	for (uint16_t e = 0; e < last; e++) {
-		const uint16_t part = (uint16_t)(topo->percent[e] * n / 100);
+	for (uint16_t e = 0; e < topo->nb_edges; e++) {
+		const uint16_t part = (uint16_t)topo_part(topo, e, n, at);
 
 		hy_enqueue(graph, node, e, objs + at, part);
 		at += part;
 	}
-	hy_enqueue(graph, node, last, objs + at, n - at);
 	return n;
 }
 

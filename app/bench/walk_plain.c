@@ -4,6 +4,8 @@
  * that move batches, the same moves between plain arrays.
  */
 
+#include <rte_common.h>
+
 #include "walk.h"
 
 #define MOVES_MAX 4
@@ -15,28 +17,37 @@ struct walker {
 	struct walk_node *sinks[TOPO_NODES_MAX];
 	unsigned int nb_sources, nb_sinks;
 	unsigned int made;                       /* objects per walk and source */
+	unsigned int parts;                      /* arrays that the last move fills, equally */
 	void **arrays[MOVES_MAX + 1][PARTS_MAX]; /* in room; MOVE_SWAP exchanges them */
 	alignas(64) void *room[MOVES_MAX + 1][PARTS_MAX][WALK_BURST_MAX];
 };
 
 static void
+copy_group_by_group(void **to, void **from, unsigned int n, unsigned int group)
+{
+	for (unsigned int at = 0; at < n; at += group)
+		memcpy(&to[at], &from[at], RTE_MIN(group, n - at) * sizeof(*to));
+}
+
+/* Moves n objects, in equal runs to the arrays of the last move. */
+static void
 move_batch(struct walker *w, unsigned int move, unsigned int n)
 {
-	void ***from = &w->arrays[move][0], ***to = &w->arrays[move + 1][0];
+	const struct topology *t = w->walked.topology;
+	void ***from = &w->arrays[move][0], ***to = w->arrays[move + 1];
+	const unsigned int parts = move + 1 < t->plain_moves ? 1 : w->parts, run = n / parts;
 	void **other = *to;
 
-	switch (w->walked.topology->move) {
-	case MOVE_SWAP:
+	if (t->move == MOVE_SWAP) {
 		*to = *from;
 		*from = other;
-		break;
-	case MOVE_COPY:
-		memcpy(*to, *from, n * sizeof(**to));
-		break;
-	case MOVE_ASSIGN:
-		assign_objects(*to, *from, n);
-		break;
+		return;
 	}
+	for (unsigned int p = 0; p < parts; p++)
+		if (t->move == MOVE_COPY)
+			copy_group_by_group(to[p], *from + p * run, run, t->group);
+		else
+			assign_objects(to[p], *from + p * run, run);
 }
 
 /* Splits 2^move arrays of n objects each in halves. */
@@ -57,7 +68,7 @@ walk_plain_run(void *arg)
 {
 	struct walker *w = arg;
 	const struct topology *t = w->walked.topology;
-	const unsigned int made = w->made, parts = t->plain_halves ? 1u << t->plain_moves : 1;
+	const unsigned int made = w->made;
 
 	for (unsigned int walk = 0; walk < WALKS; walk++) {
 		for (unsigned int s = 0; s < w->nb_sources && made > 0; s++) {
@@ -68,9 +79,9 @@ walk_plain_run(void *arg)
 				else
 					move_batch(w, m, made);
 			}
-			for (unsigned int p = 0; p < parts; p++)
+			for (unsigned int p = 0; p < w->parts; p++)
 				see_objects(w->sinks[p], w->arrays[t->plain_moves][p],
-					made / parts);
+					made / w->parts);
 		}
 	}
 	return walked_done(&w->walked, WALKS);
@@ -92,6 +103,7 @@ walk_plain_create(const struct topology *t)
 			w->sinks[w->nb_sinks++] = node;
 	}
 	w->made = topo_made(t) / w->nb_sources;
+	w->parts = RTE_MAX(t->plain_parts, 1u);
 	for (unsigned int m = 0; m <= MOVES_MAX; m++)
 		for (unsigned int p = 0; p < PARTS_MAX; p++)
 			w->arrays[m][p] = w->room[m][p];

@@ -66,15 +66,31 @@ pass(struct rte_graph *graph, struct rte_node *node, void **objs __rte_unused, u
 static uint16_t
 pass_copy(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t n)
 {
-	rte_node_enqueue(graph, node, 0, objs, n);
+	const struct walk_ctx *ctx = ctx_of(node);
+	const struct topo_node *topo = ctx->node->topo;
+	const unsigned int group = ctx->topology->group;
+
+	for (unsigned int e = 0, at = 0; e < topo->nb_edges; e++) {
+		const unsigned int end = at + topo_part(topo, e, n, at);
+
+		for (; at < end; at += RTE_MIN(group, end - at))
+			rte_node_enqueue(graph, node, (rte_edge_t)e, objs + at,
+				(uint16_t)RTE_MIN(group, end - at));
+	}
 	return n;
 }
 
 static uint16_t
 pass_assign(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t n)
 {
-	for (uint16_t i = 0; i < n; i++)
-		rte_node_enqueue_x1(graph, node, 0, objs[i]);
+	const struct topo_node *topo = ctx_of(node)->node->topo;
+
+	for (unsigned int e = 0, at = 0; e < topo->nb_edges; e++) {
+		const unsigned int end = at + topo_part(topo, e, n, at);
+
+		for (; at < end; at++)
+			rte_node_enqueue_x1(graph, node, (rte_edge_t)e, objs[at]);
+	}
 	return n;
 }
 
@@ -173,9 +189,7 @@ split(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t n, e
 	uint16_t at = 0;
 
 	for (rte_edge_t e = 0; e < topo->nb_edges; e++) {
-		const uint16_t part = e + 1u < topo->nb_edges
-			? (uint16_t)(topo->percent[e] * n / 100)
-			: n - at;
+		const uint16_t part = (uint16_t)topo_part(topo, e, n, at);
 
 		if (part == 0)
 			continue;

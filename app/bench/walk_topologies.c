@@ -117,6 +117,7 @@ topo_halves(struct topology *t, const char *name, unsigned int burst)
 	start(t, name, burst);
 	t->plain_moves = 2;
 	t->plain_halves = true;
+	t->plain_parts = 4;
 	add(t, SOURCE);
 	top = add(t, SPLIT);
 	join(t, 0, top, 100);
@@ -127,6 +128,22 @@ topo_halves(struct topology *t, const char *name, unsigned int burst)
 		join(t, half[h], add(t, SINK), 50);
 		join(t, half[h], add(t, SINK), 50);
 	}
+	objects(t, 1, 100);
+}
+
+/* source → one node → sinks, a run of equal length to each */
+void
+topo_batches(struct topology *t, const char *name, unsigned int burst, unsigned int batches)
+{
+	unsigned int source, node;
+
+	start(t, name, burst);
+	t->plain_parts = batches;
+	source = add(t, SOURCE);
+	node = add(t, PASS);
+	join(t, source, node, 100);
+	for (unsigned int b = 0; b < batches; b++)
+		join(t, node, add(t, SINK), 100 / batches);
 	objects(t, 1, 100);
 }
 

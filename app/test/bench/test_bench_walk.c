@@ -106,6 +106,29 @@ total_of_a_split_is_checked(void **state)
 }
 
 static void
+run_at_the_wrong_sink_is_noticed(void **state)
+{
+	struct walked *plain;
+	struct walk_node sink;
+
+	RTE_SET_USED(state);
+	topo_batches(&topology, "batches", 64, 4);
+	topology.move = MOVE_COPY;
+	topology.group = 3; /* a run of 16 is no multiple of it */
+	topology.plain_moves = 1;
+	plain = walk_plain_create(&topology);
+	assert_non_null(plain);
+	plain->totals = false;
+	assert_int_equal(walk_plain_run(plain), 64 * WALKS);
+	assert_true(walk_check(plain));
+	sink = plain->nodes[2];
+	plain->nodes[2] = plain->nodes[3];
+	plain->nodes[3] = sink;
+	assert_false(walk_check(plain));
+	free(plain);
+}
+
+static void
 objects_are_made_in_turn_and_summed(void **state)
 {
 	unsigned int next = 0;
@@ -177,6 +200,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(object_at_the_wrong_sink_is_noticed),
 	cmocka_unit_test(object_seen_instead_of_another_is_noticed),
 	cmocka_unit_test(total_of_a_split_is_checked),
+	cmocka_unit_test(run_at_the_wrong_sink_is_noticed),
 	cmocka_unit_test(objects_are_made_in_turn_and_summed),
 	cmocka_unit_test(upstream_topologies_are_upstreams),
 };
