@@ -70,6 +70,18 @@ def test_loss_is_shown_for_each_doubling_of_the_batches(tmp_path):
             assert float(loss) == pytest.approx(want, abs=0.1)
 
 
+def test_lowest_tenth_is_shown_below_the_median(tmp_path):
+    figures, printed = measure(tmp_path, "walk", "--work", "pass_memcpy64_*")
+    shown = re.findall(r"^(pass_\S+) .*%((?:  +[\d.]+)+)  [\d.]+x .*\n +lowest tenth((?:  +[\d.]+)+)$",
+                       printed, re.MULTILINE)
+    assert [work for work, _, _ in shown] == [f"pass_memcpy64_{n}" for n in (64, 128, 256)]
+    for work, upper, lower in shown:
+        rows = [row for row in figures["rows"] if row["work"] == work]
+        for printed_figures, key in ((upper, "median"), (lower, "p10")):
+            assert [float(word) for word in printed_figures.split()] == pytest.approx(
+                [row[key] for row in rows], abs=0.011)
+
+
 def test_join_of_a_diamond_is_called_once_a_burst(tmp_path):
     figures, _ = measure(tmp_path, "walk", "--work", "diamond_*_calls")
     ours = {row["work"]: set(row["rounds"]) for row in figures["rows"]

@@ -217,8 +217,8 @@ main(int argc, char **argv)
 	bench_start(&args.settings);
 	machine_measure();
 	machine_print(stdout);
-	printf("median of at least %u rounds, less is better; a ratio above 1: ours is faster; noise: "
-	       "the median above the lowest tenth\n",
+	printf("median of at least %u rounds, and below it their lowest tenth; less is better; a ratio "
+	       "above 1: ours is faster; noise: the median above the lowest tenth\n",
 		args.settings.rounds);
 	if (args.calibrate)
 		calibrate();

@@ -84,9 +84,17 @@ noise(const struct row *first, unsigned int n)
 	return most;
 }
 
-/* Prints a line for a work, and a heading when the contenders change. */
 static void
-print_work(const struct row *first, const struct contender *contenders, unsigned int n)
+print_figures(const struct row *first, const struct contender *contenders, unsigned int n,
+	double (*figure)(const struct row *row))
+{
+	for (unsigned int c = 0; c < n; c++)
+		printf("  %*.2f", (int)RTE_MAX(strlen(contenders[c].name), 7u), figure(&first[c]));
+}
+
+/* Prints the medians of a work, and a heading when the contenders change. */
+static void
+print_medians(const struct row *first, const struct contender *contenders, unsigned int n)
 {
 	static char heading[512];
 	char now[sizeof(heading)];
@@ -98,8 +106,7 @@ print_work(const struct row *first, const struct contender *contenders, unsigned
 	if (strcmp(now, heading) != 0)
 		puts(strcpy(heading, now));
 	printf("%-23s%13s  %5.1f%%", first->work, unit_names[first->unit], 100 * noise(first, n));
-	for (unsigned int c = 0; c < n; c++)
-		printf("  %*.2f", (int)RTE_MAX(strlen(contenders[c].name), 7u), median(&first[c]));
+	print_figures(first, contenders, n, median);
 }
 
 /* Begins an entry of a list. */
@@ -284,7 +291,7 @@ rows_add(const struct contender *contenders, unsigned int n)
 			subject = c;
 	}
 	nb_rows += n;
-	print_work(first, contenders, n);
+	print_medians(first, contenders, n);
 	for (unsigned int c = 0; c < n && subject < n; c++) {
 		const double best = fastest_peer(first, contenders, n, c);
 
@@ -294,6 +301,8 @@ rows_add(const struct contender *contenders, unsigned int n)
 					best / median(&first[subject])),
 				contenders[c].against);
 	}
+	printf("\n%*s", 23 + 13 + 2 + 6, "lowest tenth");
+	print_figures(first, contenders, n, p10);
 	printf("\n");
 	fflush(stdout);
 	save(false);
