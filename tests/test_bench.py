@@ -219,7 +219,7 @@ def test_l3fwd_shows_nodes_variants_bursts_and_lcores(tmp_path):
     assert set(medians(figures, "dst256_8_librte_node")) == nodes
     assert set(medians(figures, "dst256_8_halyard")) == nodes
     assert list(medians(figures, "dst256_8_bursts")) == [
-        f"burst_{n}" for n in (8, 16, 32, 64, 128, 256)]
+        f"{who}_{n}" for who in ("burst", "static") for n in (1, 8, 16, 32, 64, 128, 256)]
     variants = list(medians(figures, "dst256_8_variants"))
     assert variants[0] == "selected"
     assert len(variants) == len(set(variants))

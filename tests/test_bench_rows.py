@@ -38,7 +38,8 @@ EXPECTED = {
         "{dst256_8,dst64k_8,table172k}_variants": "selected ip4_lookup=scalar pkt_cls=scalar",
         "{dst256_8,dst64k_8,table172k}_by_hand": "by_hand halyard",
         "{dst256_8,dst64k_8,table172k}_bursts":
-            "burst_8 burst_16 burst_32 burst_64 burst_128 burst_256",
+            "burst_1 burst_8 burst_16 burst_32 burst_64 burst_128 burst_256 static_1 static_8 "
+            "static_16 static_32 static_64 static_128 static_256",
         "two_lcores_{static,librte_node,halyard}":
             "one_lcore two_lcores first_of_two second_of_two"},
     "lookup": {"{r8,r1k,r10k,all}_{one,256,64k,each}":

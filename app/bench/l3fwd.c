@@ -180,16 +180,23 @@ variants(struct field *f, struct stage *s)
 	}
 }
 
-/* Halyard with several burst sizes. */
+/* Halyard and the static loop with several burst sizes. */
 static void
 bursts(struct field *f, struct stage *s)
 {
-	for (uint16_t size = 8; size <= 256; size = (uint16_t)(2 * size)) {
-		const struct ours_params params = { .burst = size };
-		char burst[16];
+	static const uint16_t sizes[] = { 1, 8, 16, 32, 64, 128, 256 };
+	char name[16];
 
-		snprintf(burst, sizeof(burst), "burst_%u", size);
-		l3fwd_enter(f, s->rig, ours_create(s->rig, &params), burst, ROLE_SHOWN);
+	for (unsigned int i = 0; i < RTE_DIM(sizes); i++) {
+		const struct ours_params params = { .burst = sizes[i] };
+
+		snprintf(name, sizeof(name), "burst_%u", sizes[i]);
+		l3fwd_enter(f, s->rig, ours_create(s->rig, &params), name, ROLE_SHOWN);
+	}
+	for (unsigned int i = 0; i < RTE_DIM(sizes); i++) {
+		snprintf(name, sizeof(name), "static_%u", sizes[i]);
+		l3fwd_enter(f, s->rig, static_burst_create(s->rig, s->table, sizes[i]), name,
+			ROLE_SHOWN);
 	}
 }
 

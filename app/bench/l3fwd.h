@@ -198,6 +198,9 @@ typedef struct l3fwd_way(l3fwd_contender_t)(const struct l3fwd_rig *rig,
 	const struct l3fwd_table *table);
 
 l3fwd_contender_t rxtx_create, static_create, static_checked_create, librte_create;
+/* static_create() with bursts of another size, up to 256. */
+struct l3fwd_way static_burst_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table,
+	uint16_t burst);
 /* The graph of librte_create() for the same rig, but ports report packet types, as some NICs do. */
 l3fwd_contender_t librte_typed_create;
 /* Halyard, as selected. ours_create() uses the routes of ours_table_create() in any case. */

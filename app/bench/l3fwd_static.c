@@ -22,9 +22,9 @@
 
 /* As in l3fwd. */
 #define BURST 32
+#define BURST_MAX 256
 #define STEP 4
 #define PREFETCH 3
-#define SEND_AT_ONCE (BURST / 2)
 
 #define DROPS_CHECKS HY_DESC_DROPS /* first the drop reasons of pkt_cls, then these */
 enum { DROP_NO_ROUTE = DROPS_CHECKS, DROP_TTL, DROP_MTU, DROP_TX_FULL, DROPS };
@@ -33,13 +33,14 @@ typedef uint32_t four __attribute__((vector_size(16)));
 
 struct gathered {
 	uint16_t n;
-	struct rte_mbuf *mbufs[BURST];
+	struct rte_mbuf *mbufs[BURST_MAX];
 };
 
 struct static_loop {
 	alignas(RTE_CACHE_LINE_SIZE) const
 		struct l3fwd_rig *rig; /* own cache lines for each lcore */
 	struct rte_lpm *lpm;
+	uint16_t burst; /* packets received at once */
 	struct {
 		alignas(16) struct rte_ether_hdr l2; /* aligned to make indexing cheap */
 	} hops[HOPS + 1];
@@ -70,24 +71,25 @@ send_now(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t
 		drop(s, DROP_TX_FULL, mbufs[sent]);
 }
 
-/* Gathers packets for a port until there are 32. A large group is sent at once. */
+/* Gathers packets for a port until there are enough. A large group is sent at once. */
 static __rte_always_inline void
-send_later(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t n)
+send_later(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t n,
+	uint16_t enough)
 {
 	struct gathered *g = &s->gathered[port];
 	uint16_t now;
 
-	if (n >= SEND_AT_ONCE && g->n == 0) {
+	if (n >= enough / 2 && g->n == 0) {
 		send_now(s, port, mbufs, n);
 		return;
 	}
-	now = RTE_MIN(n, (uint16_t)(BURST - g->n));
+	now = RTE_MIN(n, (uint16_t)(enough - g->n));
 	for (uint16_t i = 0; i < now; i++)
 		g->mbufs[g->n + i] = mbufs[i];
 	g->n = (uint16_t)(g->n + now);
-	if (likely(g->n < BURST))
+	if (likely(g->n < enough))
 		return;
-	send_now(s, port, g->mbufs, BURST);
+	send_now(s, port, g->mbufs, enough);
 	for (uint16_t i = now; i < n; i++)
 		g->mbufs[i - now] = mbufs[i];
 	g->n = (uint16_t)(n - now);
@@ -95,9 +97,10 @@ send_later(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16
 
 /* Sends consecutive packets for one port together. Drops packets without a route. */
 static __rte_always_inline void
-send_groups(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *hop, uint16_t n)
+send_groups(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *hop, uint16_t n,
+	uint16_t enough)
 {
-	uint16_t start[BURST + 1], groups = 1;
+	uint16_t start[BURST_MAX + 1], groups = 1;
 
 	start[0] = 0;
 	for (uint16_t i = 1; i < n; i++) {
@@ -109,7 +112,7 @@ send_groups(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *hop,
 		const uint16_t first = start[g], size = (uint16_t)(start[g + 1] - first);
 
 		if (likely(hop[first] != HOP_NONE))
-			send_later(s, hop_port(hop[first]), mbufs + first, size);
+			send_later(s, hop_port(hop[first]), mbufs + first, size, enough);
 		else
 			for (uint16_t i = 0; i < size; i++)
 				drop(s, DROP_NO_ROUTE, mbufs[first + i]);
@@ -145,9 +148,9 @@ rewrite(const struct static_loop *s, struct rte_mbuf *m, uint32_t hop)
 }
 
 static __rte_always_inline void
-forward(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n)
+forward(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
 {
-	uint32_t dst[BURST], hop[BURST];
+	uint32_t dst[BURST_MAX], hop[BURST_MAX];
 
 	for (uint16_t i = 0; i < n; i++) {
 		if (i + PREFETCH < n)
@@ -158,7 +161,7 @@ forward(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n)
 	for (uint16_t i = 0; i < n; i++)
 		rewrite(s, mbufs[i], hop[i]);
 	if (n > 0)
-		send_groups(s, mbufs, hop, n);
+		send_groups(s, mbufs, hop, n, enough);
 }
 
 /* Keeps packets that pass the checks of pkt_cls, and drops the others. Returns the number kept. */
@@ -208,34 +211,35 @@ rewrite_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *hop, u
 }
 
 static __rte_always_inline void
-forward_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n)
+forward_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
 {
-	uint32_t dst[BURST], hop[BURST];
+	uint32_t dst[BURST_MAX], hop[BURST_MAX];
 
 	n = check(s, mbufs, dst, n);
 	lookup(s, dst, hop, n);
 	n = rewrite_checked(s, mbufs, hop, n);
 	if (n > 0)
-		send_groups(s, mbufs, hop, n);
+		send_groups(s, mbufs, hop, n, enough);
 }
 
 static __rte_always_inline void
-loop(struct static_loop *s, uint64_t turns, bool checked)
+loop(struct static_loop *s, uint64_t turns, bool checked, uint16_t burst)
 {
 	const struct l3fwd_rig *rig = s->rig;
-	struct rte_mbuf *mbufs[BURST];
+	const uint16_t enough = RTE_MAX(burst, (uint16_t)BURST);
+	struct rte_mbuf *mbufs[BURST_MAX];
 
 	while (turns-- > 0 && rig_pending(rig)) {
 		for (unsigned int p = 0; p < rig->nb_ports; p++) {
 			const uint16_t n = rte_eth_rx_burst(rig->port[USERS_ALL][p],
-				(uint16_t)rig->lane, mbufs, BURST);
+				(uint16_t)rig->lane, mbufs, burst);
 
 			if (n == 0)
 				continue;
 			if (checked)
-				forward_checked(s, mbufs, n);
+				forward_checked(s, mbufs, n, enough);
 			else
-				forward(s, mbufs, n);
+				forward(s, mbufs, n, enough);
 		}
 	}
 	for (uint16_t p = 0; p < rig->nb_ports; p++) {
@@ -247,13 +251,19 @@ loop(struct static_loop *s, uint64_t turns, bool checked)
 static void
 static_run(void *arg, uint64_t turns)
 {
-	loop(arg, turns, false);
+	loop(arg, turns, false, BURST); /* the compiler knows the number, as in l3fwd */
+}
+
+static void
+static_burst_run(void *arg, uint64_t turns)
+{
+	loop(arg, turns, false, ((const struct static_loop *)arg)->burst);
 }
 
 static void
 static_checked_run(void *arg, uint64_t turns)
 {
-	loop(arg, turns, true);
+	loop(arg, turns, true, BURST);
 }
 
 static uint64_t
@@ -283,14 +293,14 @@ static_destroy(void *arg)
 
 static struct l3fwd_way
 way_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, const char *name,
-	void (*run)(void *arg, uint64_t turns))
+	uint16_t burst, void (*run)(void *arg, uint64_t turns))
 {
 	struct l3fwd_way way = { .name = name,
 		.users = USERS_ALL,
 		.rewrites = true,
 		.drops = static_drops,
 		.destroy = static_destroy,
-		.burst = BURST };
+		.burst = burst };
 	struct static_loop *s;
 
 	if (shared.users == 0)
@@ -301,6 +311,7 @@ way_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, const c
 	s = bench_alloc(1, sizeof(*s));
 	s->rig = rig;
 	s->lpm = shared.lpm;
+	s->burst = burst;
 	for (unsigned int hop = 0; hop < HOPS; hop++)
 		s->hops[hop].l2 = l3fwd_hop_header(hop);
 	way.run = run;
@@ -311,13 +322,19 @@ way_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, const c
 struct l3fwd_way
 static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 {
-	return way_create(rig, table, "static", static_run);
+	return way_create(rig, table, "static", BURST, static_run);
+}
+
+struct l3fwd_way
+static_burst_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, uint16_t burst)
+{
+	return way_create(rig, table, "static", burst, static_burst_run);
 }
 
 struct l3fwd_way
 static_checked_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 {
-	return way_create(rig, table, "static_checked", static_checked_run);
+	return way_create(rig, table, "static_checked", BURST, static_checked_run);
 }
 
 static void
