@@ -32,7 +32,7 @@ EXPECTED = {
     "idle": {"walk of {64,1,0} objects": "step walk"},
     "l3fwd": {
         "{one_flow,dst256_8,dst64k_8,dst64k_miss,table172k,burst8,burst1,dst256_8_p1,dst256_8_p8,"
-        "closed_loop}": "rxtx static static_checked librte_node librte_typed halyard",
+        "closed_loop}": "rxtx static static_checked librte_pipeline librte_node librte_typed halyard",
         "{dst256_8,dst64k_8,table172k}_{librte_node,halyard}":
             "ethdev_rx pkt_cls ip4_lookup ip4_rewrite ethdev_tx",
         "{dst256_8,dst64k_8,table172k}_variants": "selected ip4_lookup=scalar pkt_cls=scalar",
@@ -72,6 +72,7 @@ EXPECTED = {
 }
 # Reasons for which a contender may be missing on a machine that has room for all.
 MAY_SKIP = re.compile(r"the CPU lacks its instructions$|it needs vectors of \d+ bits, \d+ are allowed$|"
+                      r"DPDK was built without librte_pipeline$|"
                       r"DPDK \S+ has no such model; DPDK 23\.07 and later have$|"
                       r"it takes two lcores, and there is one$|2 lcores are needed, there is one$|"
                       r"the table of \d+ routes: Operation not supported$")

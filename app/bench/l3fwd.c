@@ -133,6 +133,7 @@ static const struct {
 	{ rxtx_create, ROLE_SHOWN, NULL },
 	{ static_create, ROLE_PEER, "two_lcores_static" },
 	{ static_checked_create, ROLE_PEER, NULL },
+	{ pipeline_create, ROLE_PEER, NULL },
 	{ librte_create, ROLE_PEER, "two_lcores_librte_node" },
 	{ librte_typed_create, ROLE_PEER, NULL },
 	{ halyard_create, ROLE_SUBJECT, "two_lcores_halyard" },
@@ -318,8 +319,8 @@ bench_l3fwd(void)
 		foreign_create = foreign_load(bench_settings()->contender);
 	if (bench_settings()->prefixes != NULL)
 		prefixes_try(bench_settings()->prefixes);
-	printf("librte_node and the driver net_ring are the system's, as their packager compiled them; "
-	       "mbufs have little room\n");
+	printf("librte_node, librte_pipeline and the driver net_ring are the system's, as their packager "
+	       "compiled them; mbufs have little room\n");
 	if (!rte_eal_has_hugepages())
 		printf("THERE ARE NO HUGEPAGES: misses of the TLB are in all figures, which are worth "
 		       "little\n");

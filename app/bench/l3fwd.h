@@ -11,8 +11,10 @@
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_ether.h>
+#include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
@@ -42,6 +44,20 @@ struct rte_ether_addr l3fwd_port_mac(unsigned int port);
 struct rte_ether_addr l3fwd_hop_mac(unsigned int hop);
 /* The Ethernet header of packets to a next hop. */
 struct rte_ether_hdr l3fwd_hop_header(unsigned int hop);
+
+/* Rewrites a packet for its next hop: MAC addresses, TTL and checksum. For contenders without nodes. */
+static __rte_always_inline void
+l3fwd_rewrite(struct rte_mbuf *m, const struct rte_ether_hdr *l2)
+{
+	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *,
+		RTE_ETHER_HDR_LEN);
+	uint32_t sum;
+
+	memcpy(rte_pktmbuf_mtod(m, void *), l2, RTE_ETHER_HDR_LEN);
+	ip->time_to_live--;
+	sum = ip->hdr_checksum + (uint32_t)RTE_BE16(0x0100);
+	ip->hdr_checksum = (uint16_t)(sum + (sum >> 16));
+}
 
 /* Routes (l3fwd_table.c). */
 
@@ -201,6 +217,8 @@ l3fwd_contender_t rxtx_create, static_create, static_checked_create, librte_crea
 /* static_create() with bursts of another size, up to 256. */
 struct l3fwd_way static_burst_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table,
 	uint16_t burst);
+/* DPDK's librte_pipeline; skipped where DPDK was built without it. */
+l3fwd_contender_t pipeline_create;
 /* The graph of librte_create() for the same rig, but ports report packet types, as some NICs do. */
 l3fwd_contender_t librte_typed_create;
 /* Halyard, as selected. ours_create() uses the routes of ours_table_create() in any case. */

@@ -136,18 +136,6 @@ lookup(const struct static_loop *s, const uint32_t *dst, uint32_t *hop, uint16_t
 }
 
 static __rte_always_inline void
-rewrite(const struct static_loop *s, struct rte_mbuf *m, uint32_t hop)
-{
-	struct rte_ipv4_hdr *ip = ip_of(m);
-	uint32_t sum;
-
-	memcpy(rte_pktmbuf_mtod(m, void *), &s->hops[hop].l2, RTE_ETHER_HDR_LEN);
-	ip->time_to_live--;
-	sum = ip->hdr_checksum + (uint32_t)RTE_BE16(0x0100);
-	ip->hdr_checksum = (uint16_t)(sum + (sum >> 16));
-}
-
-static __rte_always_inline void
 forward(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
 {
 	uint32_t dst[BURST_MAX], hop[BURST_MAX];
@@ -159,7 +147,7 @@ forward(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t eno
 	}
 	lookup(s, dst, hop, n);
 	for (uint16_t i = 0; i < n; i++)
-		rewrite(s, mbufs[i], hop[i]);
+		l3fwd_rewrite(mbufs[i], &s->hops[hop[i]].l2);
 	if (n > 0)
 		send_groups(s, mbufs, hop, n, enough);
 }
@@ -202,7 +190,7 @@ rewrite_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *hop, u
 		} else if (unlikely(m->pkt_len > L3FWD_MTU)) {
 			drop(s, DROP_MTU, m);
 		} else {
-			rewrite(s, m, hop[i]);
+			l3fwd_rewrite(m, &s->hops[hop[i]].l2);
 			hop[kept] = hop[i];
 			mbufs[kept++] = m;
 		}
