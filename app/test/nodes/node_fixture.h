@@ -98,7 +98,9 @@ extern const char *rig_rewriter;
  * Sinks then keep no lanes. */
 extern bool rig_fused;
 extern uint64_t rig_fused_objs; /* that the fusion has handled */
-/* Offers the fusion of variants of that name, as a HAL does, and withdraws it. */
+/* Whether there is a fusion of variants of that name. */
+bool rig_can_fuse(const char *variant);
+/* Offers it, as a HAL does, and withdraws it. */
 void rig_fuse(const char *variant);
 void rig_part(void);
 /* rig_source, pkt_cls, ip4_lookup, ip4_rewrite, sinks. The table is written to fib if not NULL. */

@@ -23,15 +23,26 @@ counted_run(struct hy_graph *graph, struct hy_node *const chain[], void **objs, 
 
 static struct hy_fuse fuse = { .run = counted_run };
 
-/* Offers the fusion of three variants, as a HAL does. */
+static const struct hy_fusion *
+fusion_of(const char *variant)
+{
+	char name[HY_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "ip4_forward-%s", variant);
+	return hy_fusion_find(name);
+}
+
+bool
+rig_can_fuse(const char *variant)
+{
+	return fusion_of(variant) != NULL;
+}
+
 void
 rig_fuse(const char *variant)
 {
-	char name[HY_NAME_SIZE];
-	const struct hy_fusion *fusion;
+	const struct hy_fusion *fusion = fusion_of(variant);
 
-	snprintf(name, sizeof(name), "ip4_forward-%s", variant);
-	fusion = hy_fusion_find(name);
 	assert_non_null(fusion);
 	fuse.name = fusion->fuse;
 	memcpy(fuse.edge, fusion->edge, sizeof(fuse.edge));

@@ -49,6 +49,10 @@ ip4_look_t ip4_look_avx2, ip4_look_avx512;
 		{ "ip4_rewrite", variant_ } }, \
 	.edge = { HY_PKT_CLS_NEXT_IP4_LOOKUP, HY_IP4_LOOKUP_NEXT_REWRITE }
 
+/* The first four fields of 16 bits in an mbuf, read as one word. */
+#define REARM_FIELD(word, i) \
+	((uint16_t)((word) >> 16 * (RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN ? (i) : 3 - (i))))
+
 /* The body of a fusion's function. */
 static __rte_always_inline uint16_t
 ip4_forward_run(struct hy_node *const nodes[], void **objs, uint16_t n, uint16_t next[],
@@ -69,12 +73,12 @@ ip4_forward_run(struct hy_node *const nodes[], void **objs, uint16_t n, uint16_t
 		uint64_t word; /* data_off, refcnt, nb_segs, port */
 
 		memcpy(&word, &m->rearm_data, sizeof(word));
-		frame[i] = (uint8_t *)m->buf_addr + (uint16_t)word;
+		frame[i] = (uint8_t *)m->buf_addr + REARM_FIELD(word, 0);
 		rte_prefetch0(frame[i]); /* all are under way when the first is checked */
 		len[i] = m->pkt_len;
 		segments |= word;
 	} while (++i < n);
-	if (unlikely((uint16_t)(segments >> 32) != 1))
+	if (unlikely(REARM_FIELD(segments, 2) != 1))
 		return 0;
 	return (uint16_t)kernel(&forward, frame, len, next, n);
 }

@@ -32,7 +32,7 @@ struct found {
 		uint32_t word[HY_BURST_MAX + WIDTH]; /* TTL to checksum, to be written */
 };
 
-/* Looks at WIDTH frames. Returns how many pass before the first that does not. */
+/* Looks at WIDTH frames. Returns how many pass before the first that does not; 0 if one is short. */
 VECTOR static __rte_always_inline uint32_t
 look_vector(const struct ip4_forward *forward, const uint8_t *const frame[], const uint32_t len[],
 	uint32_t id[], uint32_t word[])
