@@ -147,8 +147,9 @@ fusions_deny(struct hy_hal *hal, const char *spec, char *error)
 	const struct hy_fusion *const *fusions;
 	const unsigned int n = hy_fusions(&fusions);
 	const char *variant = strchr(spec, '=');
+	const unsigned int before = hal->nb_rules;
 	char names[NAMES_SIZE] = "";
-	int denied = 0, rc = 0;
+	int rc = 0;
 
 	for (unsigned int i = 0; i < n && rc == 0; i++) {
 		const struct hy_rule rule = { .fusion = fusions[i], .at = -1, .deny = true };
@@ -159,9 +160,10 @@ fusions_deny(struct hy_hal *hal, const char *spec, char *error)
 		if (variant != NULL && strcmp(variant + 1, fusions[i]->variant) != 0)
 			continue;
 		rc = rule_add(hal, spec, &rule, error);
-		denied++;
 	}
-	if (rc < 0 || denied > 0)
+	if (rc < 0)
+		hal->nb_rules = before; /* all of that name or none */
+	if (rc < 0 || hal->nb_rules > before)
 		return rc;
 	return hy_spec_refuse(error, spec, "this fusion has no variant '%.64s'; it has: %s",
 		variant + 1, names);

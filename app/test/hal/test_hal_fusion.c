@@ -319,6 +319,26 @@ malformed_fusion_is_refused(void **state)
 	assert_int_equal(hy_fusion_register(&fast), -EEXIST);
 }
 
+/* Neither does it deny some of them. */
+static void
+denial_that_finds_no_memory_denies_nothing(void **state)
+{
+	const char *said;
+
+	RTE_SET_USED(state);
+	declare();
+	for (unsigned int nth = 1; nth <= 3; nth++) { /* one rule for each variant */
+		strcpy(error, "untouched");
+		unit_alloc_fail(nth);
+		assert_int_equal(hy_hal_deny(hal, "fus", error), -ENOMEM);
+		unit_alloc_fail(0);
+		assert_string_equal(error, "'fus': out of memory");
+		select_all();
+		said = printed(hy_hal_explain);
+		assert_null(strstr(said, "denied by the user"));
+	}
+}
+
 static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(chain_of_chosen_variants_is_fused),
 	HAL_TEST(other_choice_is_fused_otherwise_or_not_at_all),
@@ -328,6 +348,7 @@ static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(what_is_said_wrongly_of_a_fusion_is_refused),
 	HAL_TEST(explanations_say_what_became_of_each_fusion),
 	HAL_TEST(malformed_fusion_is_refused),
+	HAL_TEST(denial_that_finds_no_memory_denies_nothing),
 };
 
 UNIT_SUITE(hal_fusion_tests)
