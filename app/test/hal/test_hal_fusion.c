@@ -339,6 +339,46 @@ denial_that_finds_no_memory_denies_nothing(void **state)
 	}
 }
 
+static void
+every_allocation_of_offers_can_fail(void **state)
+{
+	struct hy_graph *graph;
+	unsigned int failed = 0;
+	int rc;
+
+	RTE_SET_USED(state);
+	declare();
+	for (;; failed++) {
+		strcpy(error, "untouched");
+		unit_alloc_fail(failed + 1);
+		rc = hy_hal_select(hal, error);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_string_equal(error, "out of memory");
+		assert_true(failed < 10000);
+	}
+	assert_true(failed >= 8);
+	graph = graph_make();
+	assert_fused(graph, "fus-fast");
+	graph_end(graph);
+}
+
+static void
+registration_that_finds_no_memory_changes_nothing(void **state)
+{
+	static const struct hy_fusion late = FUSION("late", CHAIN("late", "late"));
+
+	RTE_SET_USED(state);
+	declare();
+	unit_alloc_fail(1);
+	assert_int_equal(hy_fusion_register(&late), -ENOMEM);
+	unit_alloc_fail(0);
+	assert_null(hy_fusion_find("fus-late"));
+	assert_ptr_equal(hy_fusion_find("fus-fast"), &fast);
+}
+
 static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(chain_of_chosen_variants_is_fused),
 	HAL_TEST(other_choice_is_fused_otherwise_or_not_at_all),
@@ -349,6 +389,8 @@ static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(explanations_say_what_became_of_each_fusion),
 	HAL_TEST(malformed_fusion_is_refused),
 	HAL_TEST(denial_that_finds_no_memory_denies_nothing),
+	HAL_TEST(every_allocation_of_offers_can_fail),
+	HAL_TEST(registration_that_finds_no_memory_changes_nothing),
 };
 
 UNIT_SUITE(hal_fusion_tests)
