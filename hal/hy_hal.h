@@ -315,8 +315,9 @@ int hy_hal_deny(struct hy_hal *hal, const char *spec, char *error);
  * Logs a warning about a variant of an unknown family. While graphs run, use hy_hal_reselect()
  * (hy_hal_live.h).
  *
- * @return 0; -ENOTSUP a forced variant does not fit, or none is left; -ENOMEM. On an error,
- * previous selections and bindings stay.
+ * @return 0; -ENOTSUP a forced variant does not fit, or none is left; -EEXIST the program has offered
+ * a fusion of the name of one that is declared; -ENOMEM. On an error, previous selections and bindings
+ * stay.
  */
 int hy_hal_select(struct hy_hal *hal, char *error);
 

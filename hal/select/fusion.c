@@ -160,15 +160,15 @@ offer_get(struct hy_hal *hal, const struct hy_fusion *fusion)
 }
 
 int
-hy_fusions_offer(struct hy_hal *hal)
+hy_fusions_offer(struct hy_hal *hal, char *error)
 {
 	for (unsigned int i = 0; i < declared.n; i++) {
 		struct hy_offer *offer = offer_get(hal, declared.fusions[i]);
 		bool wanted;
-		int rc = 0;
+		int rc;
 
 		if (offer == NULL)
-			return -ENOMEM;
+			return hy_no_memory(error);
 		if (offer->fuse.name == NULL && !fuse_fill(&offer->fuse, offer->fusion)) {
 			offer->fuse.name = NULL; /* a plugin may bring what is missing */
 			continue;
@@ -177,8 +177,12 @@ hy_fusions_offer(struct hy_hal *hal)
 		if (wanted == offer->offered)
 			continue;
 		rc = wanted ? hy_fuse_offer(&offer->fuse) : hy_fuse_withdraw(&offer->fuse);
+		if (rc == -EEXIST)
+			return HY_REASON(rc, error, HY_HAL_ERROR_SIZE,
+				"fusion '%s': the program offers one of that name (hy_fuse_offer())",
+				offer->fuse.name);
 		if (rc < 0)
-			return rc;
+			return hy_no_memory(error);
 		offer->offered = wanted;
 		hal->fusions_due = true;
 	}

@@ -475,8 +475,8 @@ hy_slate_select(struct hy_hal *hal, char *error, hy_slate_apply *apply, void *ar
 	if (rc < 0)
 		return rc;
 	rc = hy_slate_bind(hal, &slate, error);
-	if (rc == 0 && hy_fusions_offer(hal) < 0)
-		rc = hy_no_memory(error);
+	if (rc == 0)
+		rc = hy_fusions_offer(hal, error);
 	if (rc == 0 && apply != NULL)
 		rc = apply(hal, &slate, arg, error);
 	if (rc < 0) {

@@ -379,6 +379,28 @@ registration_that_finds_no_memory_changes_nothing(void **state)
 	assert_ptr_equal(hy_fusion_find("fus-fast"), &fast);
 }
 
+/* The program's own stays; what the HAL then says names it. */
+static void
+name_that_the_program_has_offered_is_refused(void **state)
+{
+	const struct hy_fuse own = {
+		.name = "fus-fast", .nb_nodes = 2, .process = { pass_fast, last_fast }, .run = run
+	};
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	declare();
+	assert_int_equal(hy_fuse_offer(&own), 0);
+	strcpy(error, "untouched");
+	assert_int_equal(hy_hal_select(hal, error), -EEXIST);
+	assert_string_equal(error,
+		"fusion 'fus-fast': the program offers one of that name (hy_fuse_offer())");
+	assert_int_equal(hy_fuse_withdraw(&own), 0);
+	graph = graph_make();
+	assert_fused(graph, "fus-fast");
+	graph_end(graph);
+}
+
 static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(chain_of_chosen_variants_is_fused),
 	HAL_TEST(other_choice_is_fused_otherwise_or_not_at_all),
@@ -391,6 +413,7 @@ static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(denial_that_finds_no_memory_denies_nothing),
 	HAL_TEST(every_allocation_of_offers_can_fail),
 	HAL_TEST(registration_that_finds_no_memory_changes_nothing),
+	HAL_TEST(name_that_the_program_has_offered_is_refused),
 };
 
 UNIT_SUITE(hal_fusion_tests)
