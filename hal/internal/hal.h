@@ -209,7 +209,8 @@ int hy_no_memory(char *error);
 
 /* fusion.c: all that are declared. */
 unsigned int hy_fusions(const struct hy_fusion *const **fusions);
-bool hy_fusion_denied(const struct hy_hal *hal, const struct hy_fusion *fusion);
+/* Whether the user has denied it, as of the last selection. */
+bool hy_fusion_withheld(const struct hy_hal *hal, const struct hy_fusion *fusion);
 /* Offers all that are not denied, and withdraws others. 0, -ENOMEM, or -EEXIST. */
 int hy_fusions_offer(struct hy_hal *hal, char *error);
 /* Withdraws all. No graph may be left. */

@@ -70,7 +70,7 @@ is_chosen(const struct hy_hal *hal, const char *family, const char *variant)
 static enum hy_fate
 fusion_judge(const struct hy_hal *hal, const struct hy_fusion *fusion, char reason[HY_REASON_SIZE])
 {
-	if (hy_fusion_denied(hal, fusion)) {
+	if (hy_fusion_withheld(hal, fusion)) {
 		strcpy(reason, "denied by the user");
 		return HY_FATE_DENIED;
 	}

@@ -112,13 +112,22 @@ struct hy_offer {
 	bool offered;
 };
 
-bool
-hy_fusion_denied(const struct hy_hal *hal, const struct hy_fusion *fusion)
+static bool
+is_denied(const struct hy_hal *hal, const struct hy_fusion *fusion)
 {
 	for (unsigned int i = 0; i < hal->nb_rules; i++)
 		if (hal->rules[i].fusion == fusion)
 			return true;
 	return false;
+}
+
+bool
+hy_fusion_withheld(const struct hy_hal *hal, const struct hy_fusion *fusion)
+{
+	for (unsigned int i = 0; i < hal->nb_offers; i++)
+		if (hal->offers[i]->fusion == fusion && hal->offers[i]->offered)
+			return false;
+	return is_denied(hal, fusion);
 }
 
 /* Fills in the functions of a chain. False: this program lacks one of its variants. */
@@ -173,7 +182,7 @@ hy_fusions_offer(struct hy_hal *hal, char *error)
 			offer->fuse.name = NULL; /* a plugin may bring what is missing */
 			continue;
 		}
-		wanted = !hy_fusion_denied(hal, offer->fusion);
+		wanted = !is_denied(hal, offer->fusion);
 		if (wanted == offer->offered)
 			continue;
 		rc = wanted ? hy_fuse_offer(&offer->fuse) : hy_fuse_withdraw(&offer->fuse);

@@ -401,6 +401,21 @@ name_that_the_program_has_offered_is_refused(void **state)
 	graph_end(graph);
 }
 
+/* Like that of a variant, which stays chosen until then. */
+static void
+denial_is_explained_once_it_takes_effect(void **state)
+{
+	RTE_SET_USED(state);
+	declare();
+	select_all();
+	deny("fus=fast");
+	assert_non_null(strstr(printed(hy_hal_explain),
+		"\n    fast       chosen                 where nothing stands between its nodes\n"));
+	select_all();
+	assert_non_null(strstr(printed(hy_hal_explain),
+		"\n    fast       denied                 denied by the user\n"));
+}
+
 static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(chain_of_chosen_variants_is_fused),
 	HAL_TEST(other_choice_is_fused_otherwise_or_not_at_all),
@@ -414,6 +429,7 @@ static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(every_allocation_of_offers_can_fail),
 	HAL_TEST(registration_that_finds_no_memory_changes_nothing),
 	HAL_TEST(name_that_the_program_has_offered_is_refused),
+	HAL_TEST(denial_is_explained_once_it_takes_effect),
 };
 
 UNIT_SUITE(hal_fusion_tests)
