@@ -79,9 +79,44 @@ a_bad_plugin_leaves_no_variant(void **state)
 	assert_null(hy_hal_selection(hal, "plugin_family", 0));
 }
 
+/* Loaded while a HAL exists, offered by it, and gone without a trace. */
+static void
+a_plugins_fusion_is_offered_and_goes_with_it(void **state)
+{
+	char path[PATH_MAX], words[HY_PLUGIN_ERROR_SIZE];
+	struct hy_plugin *plugin = NULL;
+
+	RTE_SET_USED(state);
+	if (hy_variant_find("plugged", "plain") == NULL)
+		family_add("plugged", HY_TARGET_PROCESS, 10);
+	strcpy(path, unit_plugin("hy-test-plugin.so", "plugin.so"));
+	if (hy_plugin_load(path, &plugin, words) != 0)
+		fail_msg("%s", words);
+	assert_non_null(hy_fusion_find("plugin_fusion-early"));
+	/* Before and after a selection offers it, the HAL is what has to go. */
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(hy_plugin_unload(plugin, words), -EBUSY);
+		if (strstr(words, "and a HAL exists; destroy that first") == NULL)
+			fail_msg("%s", words);
+		select_all();
+	}
+	assert_non_null(strstr(printed(hy_hal_explain),
+		"\n    early      chosen                 where nothing stands between its nodes\n"));
+	hy_hal_destroy(hal);
+	hal = NULL;
+	if (hy_plugin_unload(plugin, words) != 0)
+		fail_msg("%s", words);
+	assert_null(hy_fusion_find("plugin_fusion-early"));
+	hal_renew();
+	select_all();
+	assert_null(strstr(printed(hy_hal_explain), "plugin_fusion"));
+	assert_int_equal(hy_hal_deny(hal, "plugin_fusion", error), -EINVAL);
+}
+
 static const struct CMUnitTest tests[] = {
 	HAL_TEST(a_plugins_families_and_variants_are_selected_and_go_with_it),
 	HAL_TEST(a_bad_plugin_leaves_no_variant),
+	HAL_TEST(a_plugins_fusion_is_offered_and_goes_with_it),
 };
 
 UNIT_SUITE(tests)

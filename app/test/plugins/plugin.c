@@ -55,3 +55,18 @@ HY_NODE_FAMILY(plugin_family,
 
 HY_NODE_VARIANT(plugged, foreign, .text = "For the test's family", .impl.process = pass_too,
 	.score = 30);
+
+static uint16_t
+run_none(struct hy_graph *graph, struct hy_node *const nodes[], void **objs, uint16_t n,
+	uint16_t next[])
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(nodes);
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	RTE_SET_USED(next);
+	return 0;
+}
+
+HY_NODE_FUSION(plugin_fusion, early, .text = "Of a plugin", .run = run_none,
+	.chain = { { "plugged", "foreign" }, { "plugin_family", "early" } });

@@ -298,13 +298,16 @@ arc_busy(const struct hy_plugin *plugin, char *error)
 static bool
 user_busy(const struct hy_plugin *plugin, char *error)
 {
-	const struct hy_plugin_user *user = hy_plugin_user_first();
+	const struct hy_plugin_user *user;
 
+	hy_registry_lock();
+	user = hy_plugin_user_first();
 	while (user != NULL && !has_one_of(plugin, user->code, RTE_DIM(user->code)))
 		user = user->next;
 	if (user != NULL)
 		snprintf(error, HY_PLUGIN_ERROR_SIZE, "%s '%s' uses its code; destroy that first",
 			user->what, user->name);
+	hy_registry_unlock();
 	return user != NULL;
 }
 
@@ -540,10 +543,12 @@ hy_plugin_unload(struct hy_plugin *plugin, char *error)
 		return refuse(error, plugin->path, -EDEADLK, "called by code of a graph");
 	hy_registry_lock();
 	busy = other_node_busy(plugin, reason) || graph_busy(plugin, reason) ||
-		arc_busy(plugin, reason) || user_busy(plugin, reason);
+		arc_busy(plugin, reason);
 	hy_registry_unlock();
 	for (unsigned int i = 0; !busy && i < plugin->nb_registered; i++)
 		busy = plugin->registered[i].kind->busy(plugin->registered[i].what, reason);
+	/* Last: a HAL offers fusions of the plugin, and is what can be destroyed. */
+	busy = busy || user_busy(plugin, reason);
 	if (busy)
 		return refuse(error, plugin->path, -EBUSY, "%.500s", reason);
 	TAILQ_REMOVE(&plugins, plugin, next);
