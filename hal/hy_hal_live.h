@@ -84,7 +84,7 @@ int hy_hal_lead(struct hy_hal *hal, hy_node_id node, uint16_t edge, const char *
  * the previous choices.
  *
  * All or nothing: on an error, the previous selection stays in all graphs. Graphs are not updated
- * if no node or edge changes.
+ * if no node, edge or fusion changes.
  *
  * @return 0; the errors of hy_hal_select() and hy_graph_update().
  */

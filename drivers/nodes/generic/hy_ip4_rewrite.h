@@ -8,7 +8,8 @@
  * lane holds the next hop's id; the node reads it and does not write it. In a forwarded frame the node
  * rewrites MAC addresses, TTL and header checksum (RFC 1812 5.2.3, 5.3.1), all within the first
  * HY_IP4_REWRITE_HEADERS bytes, which may span several segments. A dropped frame keeps its bytes. A
- * frame with a TTL of 0 or 1 counts as "ttl_expired" whatever its length.
+ * frame with a TTL of 0 or 1 counts as "ttl_expired" whatever its length. No two packets of a burst may
+ * share these bytes, as clones of an mbuf do: some variants read several headers before they write one.
  *
  * hy_ip4_view.h says how to read the table. A variant without init, fini and ctx_size inherits the
  * family's: its context is a struct hy_ip4_rewrite_ctx.

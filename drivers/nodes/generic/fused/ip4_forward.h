@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ip4_forward: pkt_cls, ip4_lookup and ip4_rewrite fused (hy_fuse.h). A header is read once, checked,
- * looked up and rewritten. Of packets with one segment, those before the first that any of the nodes
- * would drop.
+ * looked up and rewritten. It handles the packets before the first that any of the nodes would drop, and
+ * none of a burst in which one has several segments.
  */
 #pragma once
 
