@@ -5,6 +5,8 @@
  */
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <rte_cpuflags.h>
 
@@ -242,11 +244,115 @@ frame_too_long_in_a_burst_is_dropped_alone(void **state)
 	assert_true(compared > 0 && compared % (BURST_MOST * 4) == 0);
 }
 
+/* A frame of that checksum; or 0xffff, which is another 0. */
+static uint32_t
+frame_of_sum(uint8_t *frame, uint16_t sum)
+{
+	const uint32_t len = FRAME(frame, .dst = IP4(198, 18, sum % 2, 7));
+	const uint32_t id = (frame_checksum(frame) + 0xffffu - sum) % 0xffff;
+
+	frame[18] = (uint8_t)(id >> 8);
+	frame[19] = (uint8_t)id;
+	assert_int_equal(frame_checksum(frame), sum % 0xffff);
+	frame[24] = (uint8_t)(sum >> 8);
+	frame[25] = (uint8_t)sum;
+	return len;
+}
+
+/* A TTL less is 0x0100 more in the checksum, which is carried around from 0xff00 on. */
+static void
+sum_each(struct hy_graph *graph)
+{
+	struct burst b = { .n = BURST_MOST, .odd = BURST_MOST };
+
+	for (uint32_t sum = 0xfd00; sum < 0x10200; sum += b.n, compared++) {
+		for (unsigned int i = 0; i < b.n; i++) {
+			b.lens[i] = frame_of_sum(b.frames[i], (uint16_t)(sum + i));
+			b.packets[i] = packet(b.frames[i], b.lens[i]);
+		}
+		burst_check(&b, graph, false);
+	}
+}
+
+static void
+every_checksum_that_wraps_is_right_in_a_burst(void **state)
+{
+	RTE_SET_USED(state);
+	compared = 0;
+	each_chain(sum_each, false);
+	assert_true(compared > 0);
+}
+
+/* The pages of frames; no page beside one can be read. */
+static uint8_t *pages[BURST_MOST];
+static struct rte_mbuf_ext_shared_info keeper[BURST_MOST];
+static size_t page_size;
+
+static void
+keep(void *page __rte_unused, void *arg __rte_unused)
+{
+}
+
+/* A packet without room around its headers, at the end of a page or at its start. */
+static struct rte_mbuf *
+packet_tight(const uint8_t *frame, unsigned int i, bool at_end)
+{
+	uint8_t *at = pages[i] + (at_end ? page_size - HEADERS : 0);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	assert_non_null(m);
+	memcpy(at, frame, HEADERS);
+	keeper[i].free_cb = keep;
+	rte_mbuf_ext_refcnt_set(&keeper[i], 1);
+	rte_pktmbuf_attach_extbuf(m, at, RTE_BAD_IOVA, HEADERS, &keeper[i]);
+	assert_non_null(rte_pktmbuf_append(m, HEADERS));
+	return m;
+}
+
+static void
+tight_each(struct hy_graph *graph)
+{
+	for (unsigned int n = 1; n <= BURST_MOST; n++) {
+		for (unsigned int at_end = 0; at_end < 2; at_end++, compared++) {
+			struct burst b = { .n = n, .odd = n };
+
+			for (unsigned int i = 0; i < n; i++) {
+				b.lens[i] = FRAME(b.frames[i], .id = (uint16_t)i,
+					.dst = IP4(198, 18, i % 2, 7));
+				b.packets[i] = packet_tight(b.frames[i], i, at_end != 0);
+			}
+			burst_check(&b, graph, false);
+		}
+	}
+}
+
+static void
+nothing_beside_the_headers_is_touched(void **state)
+{
+	RTE_SET_USED(state);
+	page_size = (size_t)sysconf(_SC_PAGESIZE);
+	for (unsigned int i = 0; i < BURST_MOST; i++) {
+		uint8_t *at = mmap(NULL, 3 * page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+		assert_true(at != MAP_FAILED);
+		pages[i] = at + page_size;
+		assert_int_equal(mprotect(pages[i], page_size, PROT_READ | PROT_WRITE), 0);
+	}
+	compared = 0;
+	each_chain(tight_each, false);
+	assert_true(compared > 0 && compared % (BURST_MOST * 2) == 0);
+	for (unsigned int i = 0; i < BURST_MOST; i++)
+		munmap(pages[i] - page_size, 3 * page_size);
+}
+
 static const struct CMUnitTest node_bursts_tests[] = {
 	NODE_TEST(boundary_in_one_packet_of_a_burst_changes_nothing),
 	NODE_TEST(fault_at_every_place_of_a_burst_drops_that_packet_alone),
 	NODE_TEST(short_frame_in_a_burst_is_dropped_alone),
 	NODE_TEST(frame_too_long_in_a_burst_is_dropped_alone),
+	NODE_TEST(every_checksum_that_wraps_is_right_in_a_burst),
+	NODE_TEST(nothing_beside_the_headers_is_touched),
 };
 
 UNIT_SUITE(node_bursts_tests)
