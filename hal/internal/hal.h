@@ -213,6 +213,8 @@ unsigned int hy_fusions(const struct hy_fusion *const **fusions);
 bool hy_fusion_withheld(const struct hy_hal *hal, const struct hy_fusion *fusion);
 /* Offers all that are not denied, and withdraws others. 0, -ENOMEM, or -EEXIST. */
 int hy_fusions_offer(struct hy_hal *hal, char *error);
+/* As before hy_fusions_offer(), after a selection that failed there or later. */
+void hy_fusions_undo(struct hy_hal *hal);
 /* Withdraws all. No graph may be left. */
 void hy_fusions_end(struct hy_hal *hal);
 

@@ -110,6 +110,7 @@ struct hy_offer {
 	const struct hy_fusion *fusion;
 	struct hy_fuse fuse;
 	bool offered;
+	bool before; /* whether it was, when the selection under way began */
 };
 
 static bool
@@ -168,9 +169,21 @@ offer_get(struct hy_hal *hal, const struct hy_fusion *fusion)
 	return offer;
 }
 
+static int
+offer_set(struct hy_offer *offer, bool offered)
+{
+	const int rc = offered ? hy_fuse_offer(&offer->fuse) : hy_fuse_withdraw(&offer->fuse);
+
+	if (rc == 0)
+		offer->offered = offered;
+	return rc;
+}
+
 int
 hy_fusions_offer(struct hy_hal *hal, char *error)
 {
+	for (unsigned int i = 0; i < hal->nb_offers; i++)
+		hal->offers[i]->before = hal->offers[i]->offered;
 	for (unsigned int i = 0; i < declared.n; i++) {
 		struct hy_offer *offer = offer_get(hal, declared.fusions[i]);
 		bool wanted;
@@ -185,17 +198,27 @@ hy_fusions_offer(struct hy_hal *hal, char *error)
 		wanted = !is_denied(hal, offer->fusion);
 		if (wanted == offer->offered)
 			continue;
-		rc = wanted ? hy_fuse_offer(&offer->fuse) : hy_fuse_withdraw(&offer->fuse);
+		rc = offer_set(offer, wanted);
 		if (rc == -EEXIST)
 			return HY_REASON(rc, error, HY_HAL_ERROR_SIZE,
 				"fusion '%s': the program offers one of that name (hy_fuse_offer())",
 				offer->fuse.name);
 		if (rc < 0)
 			return hy_no_memory(error);
-		offer->offered = wanted;
 		hal->fusions_due = true;
 	}
 	return 0;
+}
+
+void
+hy_fusions_undo(struct hy_hal *hal)
+{
+	for (unsigned int i = 0; i < hal->nb_offers; i++) {
+		struct hy_offer *offer = hal->offers[i];
+
+		if (offer->offered != offer->before)
+			offer_set(offer, offer->before); /* without memory it stays withdrawn */
+	}
 }
 
 void

@@ -475,11 +475,16 @@ hy_slate_select(struct hy_hal *hal, char *error, hy_slate_apply *apply, void *ar
 	if (rc < 0)
 		return rc;
 	rc = hy_slate_bind(hal, &slate, error);
-	if (rc == 0)
-		rc = hy_fusions_offer(hal, error);
+	if (rc < 0) {
+		hy_bindings_rollback(hal);
+		hy_slate_free(&slate);
+		return rc;
+	}
+	rc = hy_fusions_offer(hal, error);
 	if (rc == 0 && apply != NULL)
 		rc = apply(hal, &slate, arg, error);
 	if (rc < 0) {
+		hy_fusions_undo(hal);
 		hy_bindings_rollback(hal);
 		hy_slate_free(&slate);
 		return rc;

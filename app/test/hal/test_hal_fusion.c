@@ -416,6 +416,33 @@ denial_is_explained_once_it_takes_effect(void **state)
 		"\n    fast       denied                 denied by the user\n"));
 }
 
+/* A later update of the graph finds what was offered before. */
+static void
+failed_reselection_leaves_fusions_as_they_are(void **state)
+{
+	struct hy_graph *graph;
+	unsigned int failed = 0;
+	int rc;
+
+	RTE_SET_USED(state);
+	declare();
+	graph = graph_make();
+	deny("fus");
+	for (;; failed++) {
+		unit_alloc_fail(failed + 1);
+		rc = hy_hal_reselect(hal, &graph, 1, error);
+		unit_alloc_fail(0);
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(hy_graph_update(graph, NULL), 0);
+		assert_fused(graph, "fus-fast");
+	}
+	assert_true(failed >= 10);
+	assert_fused(graph, NULL);
+	graph_end(graph);
+}
+
 static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(chain_of_chosen_variants_is_fused),
 	HAL_TEST(other_choice_is_fused_otherwise_or_not_at_all),
@@ -430,6 +457,7 @@ static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(registration_that_finds_no_memory_changes_nothing),
 	HAL_TEST(name_that_the_program_has_offered_is_refused),
 	HAL_TEST(denial_is_explained_once_it_takes_effect),
+	HAL_TEST(failed_reselection_leaves_fusions_as_they_are),
 };
 
 UNIT_SUITE(hal_fusion_tests)
