@@ -16,7 +16,7 @@
  *
  * The nodes of a chain run one after another, though fused, in walks that are traced or captured,
  * while objects wait on one of the later nodes, and for streams longer than a burst. Not fused are
- * graphs that are cyclic, whose streams have no room for all objects that their nodes may send, that
+ * graphs that are to stay apart (struct hy_graph_params), that are cyclic, whose streams have no room for all objects that their nodes may send, that
  * have wide lanes, or that a model walks; nor is a chain whose last node leads to one that uses lanes,
  * since a fusion writes none. In a graph that takes over objects of a cyclic one, all nodes count as
  * using lanes until its next update. A feature, a detour or another implementation of a node parts a

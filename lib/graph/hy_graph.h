@@ -411,6 +411,7 @@ struct hy_graph_params {
 	hy_walk_model_t *walk;
 	/** Passed to walk. Must live until the worker has another one, or the graph is destroyed. */
 	void *walk_ctx;
+	bool apart; /**< No chain of nodes is fused: see hy_fuse.h. */
 };
 
 /**

@@ -114,13 +114,14 @@ declare(void)
 	assert_int_equal(hy_fusion_register(&lost), 0);
 }
 
+static const char *const patterns[] = { "fus_src" };
+static const struct hy_graph_params params = {
+	.patterns = patterns, .nb_patterns = 1, .ops = &ops, .socket = SOCKET_ID_ANY
+};
+
 static struct hy_graph *
 graph_make(void)
 {
-	const char *const patterns[] = { "fus_src" };
-	const struct hy_graph_params params = {
-		.patterns = patterns, .nb_patterns = 1, .ops = &ops, .socket = SOCKET_ID_ANY
-	};
 	struct hy_graph *graph;
 	hy_node_id id;
 
@@ -218,6 +219,25 @@ denied_fusion_parts_the_chain_live(void **state)
 	/* Nothing has changed. */
 	assert_int_equal(hy_hal_reselect(hal, &graph, 1, error), 0);
 	assert_false(hy_graph_updating(graph));
+	graph_end(graph);
+}
+
+static void
+graph_that_is_to_stay_apart_is_not_fused(void **state)
+{
+	struct hy_graph_params apart = params;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	declare();
+	graph = graph_make();
+	apart.apart = true;
+	assert_int_equal(hy_graph_update(graph, &apart), 0);
+	assert_fused(graph, NULL);
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_fused(graph, NULL);
+	assert_int_equal(hy_graph_update(graph, &params), 0);
+	assert_fused(graph, "fus-fast");
 	graph_end(graph);
 }
 
@@ -447,6 +467,7 @@ static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(chain_of_chosen_variants_is_fused),
 	HAL_TEST(other_choice_is_fused_otherwise_or_not_at_all),
 	HAL_TEST(denied_fusion_parts_the_chain_live),
+	HAL_TEST(graph_that_is_to_stay_apart_is_not_fused),
 	HAL_TEST(one_fusion_is_denied_by_its_variant),
 	HAL_TEST(fusion_ends_with_its_hal),
 	HAL_TEST(what_is_said_wrongly_of_a_fusion_is_refused),

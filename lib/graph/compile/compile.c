@@ -167,7 +167,8 @@ hy_graph_compile(const struct hy_graph *graph, const struct hy_graph_params *par
 		image_release(image);
 		return rc;
 	}
-	hy_image_fuse(image);
+	if (!params->apart)
+		hy_image_fuse(image);
 	*out = image;
 	return 0;
 }
