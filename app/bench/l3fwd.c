@@ -154,25 +154,26 @@ librte_nodes(struct field *f, struct stage *s)
 	l3fwd_nodes(f->work, s->rig, librte_create(s->rig, s->table));
 }
 
-/* Cycles by node of Halyard, with every walk timed. */
+/* Cycles by node of Halyard, with every walk timed. Those of fused nodes would all be the first's. */
 static void
 our_nodes(struct field *f, struct stage *s)
 {
-	static const struct ours_params timed = { .sample_every = 1 };
+	static const struct ours_params timed = { .sample_every = 1, .apart = true };
 
 	l3fwd_nodes(f->work, s->rig, ours_create(s->rig, &timed));
 }
 
-/* Halyard with the selected variants, then with one of them replaced. */
+/* Halyard with the selected variants, then with one of them replaced; none fused, as most cannot be. */
 static void
 variants(struct field *f, struct stage *s)
 {
 	const struct hy_variant *others[CONTENDERS_MAX - 1];
 	const unsigned int n = ours_variants(others, RTE_DIM(others));
 
-	l3fwd_enter(f, s->rig, halyard_create(s->rig, s->table), "selected", ROLE_SHOWN);
+	l3fwd_enter(f, s->rig, ours_create(s->rig, &(const struct ours_params){ .apart = true }),
+		"selected", ROLE_SHOWN);
 	for (unsigned int i = 0; i < n; i++) {
-		const struct ours_params params = { .variant = others[i] };
+		const struct ours_params params = { .variant = others[i], .apart = true };
 		char name[32];
 
 		snprintf(name, sizeof(name), "%.11s=%.16s", others[i]->family,

@@ -232,6 +232,7 @@ struct ours_params {
 	const char *flow_cls;             /* node between ethdev_rx and pkt_cls; NULL: none */
 	struct rte_rcu_qsbr *qsbr;        /* QSBR variable that the graph reports to; NULL: none */
 	const char *source;               /* name of receiving nodes; NULL: ethdev_rx */
+	bool apart;                       /* no chain is fused */
 };
 
 struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_params *params);

@@ -353,6 +353,7 @@ graph_create(struct ours *w, const struct ours_params *ours)
 		.burst = RTE_MIN(2 * burst, HY_BURST_MAX), /* as l3fwd-graph does */
 		.source_budget = burst,
 		.sample_every = ours->sample_every,
+		.apart = ours->apart,
 		.worker = (uint16_t)rig->lane,
 		.qsbr = ours->qsbr,
 		.socket = SOCKET_ID_ANY };
