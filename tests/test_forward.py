@@ -88,7 +88,7 @@ def test_generated_frames_are_forwarded_as_the_oracle_says(rig, variant, max_pkt
 
 @functools.cache
 def fusions():
-    """The fusions that this machine can run: those whose chains have no variant that it cannot."""
+    """The fusions that run on this machine: it can run each variant of their chains."""
     with tempfile.TemporaryDirectory() as folder:
         explained = explain(folder)
     fits = {f"{s['family']}/{c['variant']}" for s in explained["selections"]

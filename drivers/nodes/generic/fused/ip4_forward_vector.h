@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The body that the vector kernels of ip4_forward share. Of all frames, WIDTH headers at a time are
- * checked and looked up; then all are rewritten, frame by frame. Both loops have steps that do not wait
- * for one another; a loop that did both would.
+ * checked and looked up; then all are rewritten, frame by frame.
  *
  * A file defines these before it includes this one, besides what pkt_cls_checks.h needs:
  * LOOK: the name of its ip4_look_t;
