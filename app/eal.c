@@ -2,12 +2,15 @@
 /* See eal.h. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_eal.h>
@@ -30,6 +33,29 @@ number_in(const char *path)
 	return strtoul(line, NULL, 10);
 }
 
+#define HUGEPAGES "/sys/kernel/mm/hugepages"
+#define PATIENCE_MS 5000 /* for another program that is about to take hugepages */
+#define TICK_MS 5
+
+/*
+ * Keeps other such programs from counting the same free hugepages before EAL takes them. Returns a
+ * descriptor to be closed then; -1 if there are no hugepages, or another program takes too long.
+ */
+static int
+hugepages_lock(void)
+{
+	const int fd = open(HUGEPAGES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int waited = 0; fd >= 0 && waited < PATIENCE_MS; waited += TICK_MS) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return fd;
+		usleep(TICK_MS * 1000);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 /* Whether so many MB of hugepages of one size are free. */
 static bool
 hugepages_free(unsigned int mb)
@@ -37,7 +63,7 @@ hugepages_free(unsigned int mb)
 	bool enough = false;
 	glob_t files;
 
-	if (glob("/sys/kernel/mm/hugepages/hugepages-*kB/free_hugepages", 0, NULL, &files) != 0)
+	if (glob(HUGEPAGES "/hugepages-*kB/free_hugepages", 0, NULL, &files) != 0)
 		return false;
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		const char *size_kb = strrchr(files.gl_pathv[i], '-') + 1;
@@ -51,20 +77,28 @@ hugepages_free(unsigned int mb)
 int
 eal_init(const char *program, unsigned int huge_mb, unsigned int plain_mb, const char *options)
 {
-	const bool huge = hugepages_free(huge_mb);
+	const int lock = hugepages_lock();
+	const bool huge = lock >= 0 && hugepages_free(huge_mb);
 	static char *text; /* to stay: EAL may keep parts of it */
 	char *args[16] = { NULL };
-	int n = 0;
+	int n = 0, rc;
 
 	if (asprintf(&text, "%s --no-telemetry %s -m %u %s", program,
 		    huge ? "--in-memory" : "--no-huge --no-shconf", huge ? huge_mb : plain_mb,
 		    options) < 0) {
+		if (lock >= 0)
+			close(lock);
 		rte_errno = ENOMEM;
 		return -1;
 	}
+	if (lock >= 0 && !huge)
+		close(lock);
 	for (char *rest = text; rest != NULL && n < (int)RTE_DIM(args) - 1;)
 		args[n++] = strsep(&rest, " ");
-	return rte_eal_init(n, args);
+	rc = rte_eal_init(n, args);
+	if (huge)
+		close(lock);
+	return rc;
 }
 
 unsigned int

@@ -19,7 +19,7 @@ graphviz_output_format = "svg"
 
 # Manual pages: the page of the book, name, description, authors, section.
 man_pages = [
-    ("l3fwd-graph", "l3fwd-graph", "forward IPv4 packets through a packet graph", [author], 1),
+    ("l3fwd-graph", "l3fwd-graph", "forward IP packets through a packet graph", [author], 1),
     ("hy-hal", "hy-hal", "inspect a machine and explain which node variants fit it", [author], 1),
 ]
 
@@ -46,8 +46,8 @@ nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions
 
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
 HOMONYMS = ("hy_dispatch_pin", "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats",
-            "hy_hal_options", "hy_mode_options", "hy_offload_stats", "hy_policy_view",
-            "hy_port_options", "hy_port_status", "hy_run", "hy_run_options")
+            "hy_hal_options", "hy_ip6_node", "hy_ip6_trie", "hy_mode_options",
+            "hy_offload_stats", "hy_policy_view", "hy_port_options", "hy_port_status", "hy_run", "hy_run_options")
 
 
 def is_wrong(record):

@@ -16,6 +16,11 @@
  * (Not in a child process: children share EAL's memory, even without hugepages, and one that
  * crashes could corrupt its heap.)
  *
+ * Fusions (struct hy_fusion) are tested in the same way, by the name of the fusion in place of a
+ * family's. One side has the reference variants of the chain's families, one node after another. The
+ * other has the fusion's own chain, fused. Each call of the fusion is also compared by itself: how many
+ * packets it handled, their edges, and that it changed nothing else.
+ *
  * Functions are for one control thread, after rte_eal_init(), while no graph is walked. They return
  * 0 or a negative errno.
  */
@@ -43,6 +48,7 @@ enum hy_suite_kind {
 	HY_SUITE_ADVERSARIAL, /**< Lengths, fields and checksums at and beyond their limits. */
 	HY_SUITE_CAPTURED,    /**< From a capture. */
 	HY_SUITE_TYPICAL,     /**< For benchmarks: what a router mostly forwards. */
+	HY_SUITE_PASSING,     /**< Of fusions: random, to be shaped so that it passes the chain. */
 	HY_SUITE_KINDS
 };
 
@@ -78,9 +84,12 @@ struct hy_suite_excuse {
 	const char *reason;  /**< The reason, as text. */
 };
 
-/** What is needed to test a family. Each side gets its own. */
+/**
+ * What is needed to test a family, or all fusions of a name. Each side gets its own. What is said of the
+ * node under test holds for a fusion's chain: edges are those of its last node, lanes of its first.
+ */
 struct hy_suite {
-	const char *family; /**< The family's name. */
+	const char *family; /**< The family's name, or that of fusions (hy_fusion.name). */
 	/** Number of set-ups, which share the bursts; the last one is measured. 0 means 1. */
 	unsigned int nb_setups;
 	/**
@@ -95,6 +104,8 @@ struct hy_suite {
 	void (*teardown)(void *state);
 	/** Calls hy_node_config() for the node under test. May be NULL. @return 0 or an errno. */
 	int (*configure)(void *state, hy_node_id id);
+	/** Likewise of fusions, for each node of the chain: @p at is 0 for the first. */
+	int (*configure_chain)(void *state, unsigned int at, hy_node_id id);
 	/**
 	 * Turns any frame into one that can reach the node: sets lanes and metadata, and corrects
 	 * what previous nodes would refuse. Takes random numbers from rte_rand(). May be NULL.
@@ -191,6 +202,16 @@ struct hy_conform_count {
 	const char *excuse;         /**< Why it need not occur; NULL: it must. */
 };
 
+/** What a fusion did in a run. */
+struct hy_conform_fused {
+	uint64_t passing; /**< Packets that it could have handled. */
+	uint64_t handled; /**< Packets that it did handle. */
+	uint32_t whole;   /**< Calls in which it handled all packets. */
+	uint32_t stopped; /**< Calls in which it handled those before one that does not pass. */
+	uint32_t fewer;   /**< Calls in which it handled fewer; hy_fusion.stops says why. */
+	const char *why;  /**< Why it last did; NULL: it did not. Valid as long as its plugin. */
+};
+
 /** The result of a run. */
 struct hy_conform_result {
 	enum hy_conform_outcome outcome;       /**< The verdict. */
@@ -204,6 +225,7 @@ struct hy_conform_result {
 	uint32_t nb_counts;                    /**< Outcomes of the family. */
 	/** How often each outcome occurred: the first nb_counts are valid. */
 	struct hy_conform_count counts[HY_CONFORM_COUNTS];
+	struct hy_conform_fused fused; /**< Of fusions; else zero. */
 };
 
 /**
@@ -211,10 +233,13 @@ struct hy_conform_result {
  * too: whether it behaves the same in bursts, with segments and at guard pages.
  *
  * @param hal Knows what this machine can run.
+ * @param family A family, or the name of a fusion. A fusion cannot be run, and is skipped, if one of
+ * its chain's variants cannot, or is not registered.
  * @param[out] result Always set.
  * @return 0 passed or skipped; -ENOENT no such family, variant or suite; -EILSEQ it differs;
  * -EFAULT it faulted; -ETIMEDOUT; -ENODATA an outcome did not occur in HY_CONFORM_CASES bursts or
- * more; -ENOMEM; or the error of creating its graphs or of a change of tables.
+ * more, or a fusion handled no packet; -ENOMEM; or the error of creating its graphs or of a change of
+ * tables.
  */
 int hy_conform_run(const struct hy_hal *hal, const char *family, const char *variant,
 	const struct hy_conform_params *params, struct hy_conform_result *result);
@@ -230,7 +255,8 @@ struct hy_conform_cost {
 
 /**
  * Measures a variant and the reference variant in turn, with packets of kind HY_SUITE_TYPICAL in
- * bursts of HY_BURST_DEFAULT that fit into the caches. Times only the node's own function.
+ * bursts of HY_BURST_DEFAULT that fit into the caches. Times only the node's own function; of a fusion,
+ * those of all nodes of the chain, beside the reference variants one after another.
  *
  * @return 0; -ENOENT; -ENOTSUP this machine cannot run it, or no suite can; -EFAULT; -ETIMEDOUT;
  * -ENOMEM; or the error of creating its graphs.
@@ -238,18 +264,19 @@ struct hy_conform_cost {
 int hy_conform_measure(const struct hy_hal *hal, const char *family, const char *variant,
 	uint64_t seed, struct hy_conform_cost *cost);
 
-/** A family and one of its variants, for hy_conform_next(). */
+/** A family and one of its variants, or a fusion, for hy_conform_next(). */
 struct hy_conform_item {
-	const char
-		*family; /**< The family; names are valid until a plugin is loaded or unloaded. */
+	/** The family, or the fusion's name. Names are valid until a plugin is loaded or unloaded. */
+	const char *family;
 	const char *variant; /**< The variant. */
 	const char *pack;    /**< The pack of the variant. */
 	bool reference;      /**< It is the family's reference variant. */
+	bool fusion;         /**< It is a fusion. */
 	unsigned int at;     /**< Position, for hy_conform_next(). */
 };
 
 /**
- * Iterates over all variants of all families, by name.
+ * Iterates over all variants of all families, by name, and then over all fusions.
  *
  * @param item Zeroed to begin with.
  * @return false: there are no more.

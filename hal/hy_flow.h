@@ -147,6 +147,12 @@ struct hy_flow_driver {
 	/** Devices may be set up to take rules only by templates: see hy_flow_rte_prepare(). */
 	bool templates;
 	enum hy_flow_fate fate; /**< What follows MARK. */
+	/**
+	 * A device argument: unless it is 0, the driver resets the port without an event and frees
+	 * all rules. An offload then refuses the port. NULL: there is none.
+	 */
+	const char *self_reset;
+	bool self_resets; /**< The default of that argument. */
 };
 
 /**

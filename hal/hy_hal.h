@@ -160,7 +160,7 @@ struct hy_variant {
  * name, so that graphs without a HAL can use it. Called by HY_NODE_FAMILY.
  *
  * @param family Must stay valid while the process lives or its plugin is loaded.
- * @return 0; -EINVAL; -EEXIST; -ENOMEM.
+ * @return 0; -EINVAL; -EEXIST it is registered, or a fusion has its name (logged); -ENOMEM.
  */
 int hy_family_register(const struct hy_family *family);
 
@@ -184,9 +184,22 @@ struct hy_fusion {
 	} chain[HY_FUSE_MAX];           /**< At least two. */
 	uint16_t edge[HY_FUSE_MAX - 1]; /**< As in struct hy_fuse. */
 	hy_fused_t *run;                /**< Likewise. */
+	hy_fuse_pick_t *pick;           /**< Likewise. */
+	/**
+	 * Where it stops though the next object passes. NULL: nowhere. For conformance (hy_conform.h),
+	 * which takes it for a fault if a fusion stops earlier than this and than the chain does.
+	 *
+	 * @param n Objects at @p objs, as they come to the fusion: at least 1.
+	 * @param[out] why If it returns less than @p n: the reason, as text.
+	 * @return After how many objects at the earliest; @p n: it does not.
+	 */
+	uint16_t (*stops)(void *const objs[], uint16_t n, const char **why);
 };
 
-/** Registers a fusion. Called by HY_NODE_FUSION. As hy_family_register(). */
+/**
+ * Registers a fusion. Called by HY_NODE_FUSION. As hy_family_register(); -EEXIST also if a family has
+ * its name (logged): users deny both by name.
+ */
 int hy_fusion_register(const struct hy_fusion *fusion);
 
 /** @return The fusion of that hy_fusion.fuse, or NULL. As hy_variant_find(). */

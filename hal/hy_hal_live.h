@@ -129,7 +129,8 @@ struct hy_port_ops {
 	 * The port has asked for a reset (RTE_ETH_EVENT_INTR_RESET): reset it, configure it with
 	 * hy_hal_port_conf(), and start it. NULL: it stays down.
 	 *
-	 * @return 0; a negative errno: the port stays down, and an error is reported.
+	 * @return 0; -EAGAIN: the port stays down, and is asked for again after a second; another
+	 * negative errno: the port stays down. The error is reported.
 	 */
 	int (*reset)(uint16_t port, void *arg);
 	/** The port was removed: close it. */
@@ -161,9 +162,9 @@ int hy_hal_watch(struct hy_hal *hal);
 
 /**
  * Takes a port from the workers, as before a reset, but without one: it stays down until
- * hy_hal_port_start(). hy_hal_poll() does the work. May be called on any thread. Stop the device
- * only when hy_hal_port_state() is HY_PORT_DOWN: observers may call its driver, as offloads do to
- * remove their rules.
+ * hy_hal_port_start(), even if its driver recovers it meanwhile. hy_hal_poll() does the work. May be
+ * called on any thread. Stop the device only when hy_hal_port_state() is HY_PORT_DOWN: observers may
+ * call its driver, as offloads do to remove their rules.
  *
  * @return 0; -EINVAL @p port is RTE_MAX_ETHPORTS or more.
  */
@@ -183,8 +184,9 @@ int hy_hal_port_start(struct hy_hal *hal, uint16_t port);
  * failed for lack of memory.
  *
  * Also selects again if hy_hal_capability_set() has changed a capability since the last selection.
- * If a forced variant does not fit any more, this is reported once, and the previous selection
- * stays.
+ * If a forced variant does not fit any more, or the user left no other, this is reported once, and
+ * the previous selection stays. If ports have to leave or come up, only the choices for such
+ * families and targets stay.
  *
  * A port that comes up but that no variant fits, or that the forced variant does not fit, is
  * reported and goes down until hy_hal_port_start().

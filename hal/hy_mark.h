@@ -57,8 +57,9 @@ struct hy_mark_worker {
 	 */
 	uint64_t looked;
 	uint64_t missing; /**< Examined packets without a mark that should have had one. */
-	uint64_t
-		garbled; /**< Examined packets with an invalid mark that should have had another. */
+	/** Examined packets with an invalid mark that should have had another, without those that a
+	 * rule marked which the port did not remove. */
+	uint64_t garbled;
 	uint64_t fragments; /**< Marked fragments that software classified. */
 	/** Limit of looked. The control thread raises it, so that the cost is bounded. */
 	uint64_t looks;

@@ -74,7 +74,8 @@ struct hy_offload_params {
  * @param policy Has a QSBR variable; outlives the offload.
  * @param port Must be started for most drivers: they refuse all rules before.
  * @param[out] offload Belongs to the caller, until hy_offload_destroy().
- * @return 0; -ENODEV no such port; -ENOTSUP the port takes no rule that marks, see @p reason;
+ * @return 0; -ENODEV no such port; -ENOTSUP the port takes no rule that marks, or its driver may reset
+ * it without an event, see @p reason;
  * -EEXIST the port has an offload; -EINVAL params; -ENOMEM.
  * @param[out] reason The reason for an error, in @p size bytes.
  */
@@ -179,8 +180,9 @@ struct hy_offload_stats {
 	uint64_t mismatches; /**< Sampled packets whose mark was wrong. */
 	uint64_t looked;     /**< Packets without a valid mark that were examined. */
 	uint64_t missing;    /**< Examined packets without a mark that should have had one. */
-	uint64_t
-		garbled; /**< Examined packets with an invalid mark that should have had another. */
+	/** Examined packets with an invalid mark that should have had another, without those that a
+	 * rule marked which the port did not remove. */
+	uint64_t garbled;
 	uint64_t foreign;  /**< Bursts with a packet that named another port. */
 	char demoted[128]; /**< In state HY_OFFLOAD_DEMOTED, the reason as text; else "". */
 };

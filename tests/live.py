@@ -185,9 +185,11 @@ class Live:
 
 class Sink:
     """Pipes that ports write their frames to, and how often each (destination, port, MAC address)
-    was seen. As a pipe has little room, frames come no faster than they are counted."""
+    was seen; at: the offset of the four bytes that count of destinations. As a pipe has little room,
+    frames come no faster than they are counted."""
 
-    def __init__(self, folder, ports, queues=1):
+    def __init__(self, folder, ports, queues=1, at=30):
+        self.at = at
         self.seen = collections.Counter()
         self.threads = []
         self.errors = []
@@ -212,7 +214,7 @@ class Sink:
             return
         while head := pipe.read(record.size):
             frame = pipe.read(record.unpack(head)[2])
-            self.seen[int.from_bytes(frame[30:34], "big"), port, frame[:6]] += 1
+            self.seen[int.from_bytes(frame[self.at:self.at + 4], "big"), port, frame[:6]] += 1
 
     def more(self, key, live, n=500):
         """Waits until so many more frames of a kind were seen."""

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What l3fwd-graph must do with a frame, worked out a second time from the RFCs.
 
-Written to be checked by eye against RFC 791 (header), RFC 1071 (checksum) and RFC 1812 section
-5 (what a router verifies and changes), and to share no method with the C code: the checksum of a
+Written to be checked by eye against RFC 791 (header), RFC 1071 (checksum), RFC 1812 section 5 (what
+a router verifies and changes), RFC 8200 section 3 (IPv6's header) and RFC 4291 section 2 (addresses
+that are not forwarded), and to share no method with the C code: the checksum of a
 forwarded packet is computed from nothing instead of updated, and the longest prefix is found by
 trying every length.
 """
 
-from ipaddress import IPv4Network
-from typing import NamedTuple
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import NamedTuple, Union
 
 ETHER = 14
 IPV4_MIN = 20
 CRC = 4
+IPV6_HEADER = 40
 ETHERTYPE_IPV4 = 0x0800
+ETHERTYPE_IPV6 = 0x86DD
+HOP_BY_HOP = 0
 ETHERTYPES_VLAN = (0x8100, 0x88A8, 0x9100)
 
 # Every reason for which l3fwd-graph drops a frame. The oracle never says tx_full: that depends on
@@ -32,11 +36,14 @@ REASONS = (
     "tx_full",
 )
 
+# Reasons that only tables with an IPv6 prefix know.
+REASONS6 = ("martian_src",)
+
 
 class Route(NamedTuple):
     """A prefix and where it leads."""
 
-    prefix: IPv4Network
+    prefix: Union[IPv4Network, IPv6Network]
     port: int
     mac: bytes
 
@@ -56,13 +63,13 @@ class Result(NamedTuple):
     """The verdict on many frames."""
 
     out: dict  # port: its frames, in order
-    drops: dict  # reason: count, for every reason
+    drops: dict  # reason: count, for every reason of the families that are forwarded
     verdicts: list  # a reason or a Forwarded for each frame, in order
 
 
 def route(prefix, port, mac):
     """A Route from text."""
-    return Route(IPv4Network(prefix), port, bytes.fromhex(mac.replace(":", "")))
+    return Route(ip_network(prefix), port, bytes.fromhex(mac.replace(":", "")))
 
 
 def default_routes(ports):
@@ -88,23 +95,72 @@ def is_martian(address):
     return address >> 28 in (0xE, 0xF) or address >> 24 in (0, 127)
 
 
+MARTIANS6 = [IPv6Network(n) for n in ("::/128", "::1/128", "fe80::/10", "ff00::/8")]
+
+
+def is_martian6(address):
+    """An address from and to which no router forwards (RFC 4291 2.5.2, 2.5.3, 2.5.6), or a group
+    of hosts (2.7)."""
+    return any(
+        address >> (128 - n.prefixlen) == int(n.network_address) >> (128 - n.prefixlen)
+        for n in MARTIANS6
+    )
+
+
 class Table:
-    """Longest prefix match by trying the lengths from 32 down."""
+    """Longest prefix match by trying the lengths from the longest down, for each family."""
 
     def __init__(self, routes):
-        self.by_length = {}
+        self.by_length = {4: {}, 6: {}}
         for r in routes:
-            table = self.by_length.setdefault(r.prefix.prefixlen, {})
+            table = self.by_length[r.prefix.version].setdefault(r.prefix.prefixlen, {})
             table[int(r.prefix.network_address)] = r
-        self.lengths = sorted(self.by_length, reverse=True)
+        self.lengths = {v: sorted(of, reverse=True) for v, of in self.by_length.items()}
 
-    def lookup(self, address):
+    def lookup(self, address, version=4):
         """The route for an address (an int), or None."""
-        for length in self.lengths:
-            found = self.by_length[length].get(address >> (32 - length) << (32 - length))
+        bits = {4: 32, 6: 128}[version]
+        for length in self.lengths[version]:
+            found = self.by_length[version][length].get(
+                address >> (bits - length) << (bits - length)
+            )
             if found:
                 return found
         return None
+
+    def has_ip6(self):
+        """Whether IPv6 is forwarded at all."""
+        return bool(self.by_length[6])
+
+
+def verdict6(frame, table, port_macs, max_pkt_len):
+    """What becomes of a frame of ether type 0x86dd, if there is an IPv6 route."""
+    packet = frame[ETHER:]
+    if len(packet) < IPV6_HEADER:
+        return "truncated"
+    payload_length = int.from_bytes(packet[4:6], "big")
+    if packet[0] >> 4 != 6:
+        return "bad_header"
+    if payload_length == 0 and packet[6] == HOP_BY_HOP:  # a jumbogram (RFC 2675)
+        return "bad_header"
+    if IPV6_HEADER + payload_length > len(packet):
+        return "truncated"
+    source = int.from_bytes(packet[8:24], "big")
+    destination = int.from_bytes(packet[24:40], "big")
+    if is_martian6(destination):
+        return "martian_dst"
+    if is_martian6(source):
+        return "martian_src"
+    found = table.lookup(destination, 6)
+    if found is None:
+        return "no_route"
+    hop_limit = packet[7]
+    if hop_limit <= 1:
+        return "ttl_expired"
+    if len(frame) > max_pkt_len - CRC:
+        return "mtu_exceeded"
+    ethernet = found.mac + port_macs[found.port] + frame[12:14]
+    return Forwarded(found.port, ethernet + packet[:7] + bytes([hop_limit - 1]) + packet[8:])
 
 
 def verdict(frame, table, port_macs, max_pkt_len):
@@ -116,6 +172,8 @@ def verdict(frame, table, port_macs, max_pkt_len):
     ethertype = int.from_bytes(frame[12:14], "big")
     if ethertype in ETHERTYPES_VLAN:
         return "vlan_unknown"
+    if ethertype == ETHERTYPE_IPV6 and table.has_ip6():
+        return verdict6(frame, table, port_macs, max_pkt_len)
     if ethertype != ETHERTYPE_IPV4:
         return "not_ip4"
 
@@ -155,7 +213,8 @@ def verdict(frame, table, port_macs, max_pkt_len):
 def forward(frames, routes, port_macs, max_pkt_len=1518):
     """Verdicts on all frames. port_macs maps each port to its own MAC address."""
     table = Table(routes)
-    result = Result({port: [] for port in port_macs}, dict.fromkeys(REASONS, 0), [])
+    reasons = REASONS + (REASONS6 if table.has_ip6() else ())
+    result = Result({port: [] for port in port_macs}, dict.fromkeys(reasons, 0), [])
     for frame in frames:
         what = verdict(frame, table, port_macs, max_pkt_len)
         result.verdicts.append(what)

@@ -188,6 +188,36 @@ def test_l3fwd_compares_contenders_that_forward_right(tmp_path, work):
         assert "THERE ARE NO HUGEPAGES" in printed
 
 
+@pytest.mark.parametrize("work", ["ip6_one_flow", "ip6_table73k", "mix46"])
+def test_l3fwd_forwards_ip6_and_both_families(tmp_path, work):
+    """librte_node has nodes for IPv6 since DPDK 23.07."""
+    figures, _ = measure(tmp_path, "l3fwd", "--work", work)
+    has_nodes = at_least(figures["machine"]["dpdk"], (23, 7))
+    librte = ["librte_node", "librte_typed"]
+    got = medians(figures, work)
+    assert list(got) == ["rxtx", "static", "static_checked", *librte * has_nodes, "halyard",
+                         "halyard_apart"]
+    assert [s["contender"] for s in figures["skipped"]] == librte * (not has_nodes)
+    assert ratios(figures, work) == {peer: pytest.approx(got[peer] / got["halyard"], rel=CLOSE)
+                                     for peer in list(got)[1:-2]}
+
+
+def test_file_of_prefixes_may_have_both_families(tmp_path):
+    """A family of which it has none is made up."""
+    prefixes = tmp_path / "prefixes"
+    prefixes.write_text("11.0.0.0/8\n" + "".join(f"2001:db8:{i:x}::/48\n" for i in range(300)))
+    for work in ("table172k", "ip6_table73k"):
+        figures, _ = measure(tmp_path, "l3fwd", "--work", work, "--prefixes", prefixes)
+        assert "halyard" in medians(figures, work)
+    figures, _ = measure(tmp_path, "routes", "--work", "load_ip6", "--prefixes", prefixes)
+    assert set(medians(figures, "load_ip6")) == {"rte_lpm6", "rte_fib6", "halyard"}
+    for wrong in ("2001:db8::1/32", "2001:db8::/129", "::/0", "2001:db8::"):
+        prefixes.write_text(f"10.0.0.0/8\n{wrong}\n")
+        done = bench("lookup", "--quick", "--work", "ip6_all_256", "--prefixes", prefixes)
+        assert (done.returncode, ":2: is not A.B.C.D/1 to /32, or A:B::/1" in done.stderr) == (
+            1, True), done.stderr
+
+
 def test_skipped_peer_leaves_the_other_contenders(tmp_path):
     """Room for two tables of rte_lpm, and not for three."""
     figures, printed = measure(

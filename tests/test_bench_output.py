@@ -160,5 +160,5 @@ def test_book_documents_every_option():
     assert offered - common == {"--work", "--rounds", "--quick", "--calibrate", "--json",
                                 "--prefixes", "--contender"}
     assert common < offered
-    # And an option of bench-pairs.py, and one of EAL's.
-    assert documented == offered - common | {"--pairs", "--force"}
+    # And two options of bench-pairs.py, and one of EAL's.
+    assert documented == offered - common | {"--pairs", "--by", "--force"}

@@ -192,6 +192,22 @@ def test_pairs_before_a_failure_count(tmp_path, capsys):
     assert "idle ended after 2 pairs: tree: it broke" in capsys.readouterr().out
 
 
+def test_drift_of_the_machine_is_divided_out():
+    """Each run is slowed by another factor, which all of its contenders feel; ours is 2 % slower."""
+    measured = pairs.Benchmark("walk", {}, [], None, "static")
+    for n in range(6):
+        for side, ours in ((pairs.BASE, 100.0), (pairs.TREE, 102.0)):
+            slow = 1 + n / 10 if side == pairs.BASE else 1.7 - n / 10
+            measured.figures[side].append({("w", "halyard"): ours * slow, ("w", "static"): 50 * slow,
+                                           ("alone", "halyard"): ours})
+    both, lacking = measured.rows()
+    assert [(row["contender"], row["low"], row["high"]) for row in both] == [
+        ("halyard", pytest.approx(1.02), pytest.approx(1.02)),
+        ("static", pytest.approx(1), pytest.approx(1))]
+    assert [(row["work"], row["reason"]) for row in lacking] == [
+        ("alone", "it has no such row, or none of static")]
+
+
 def test_contender_that_is_wrong_ends_a_benchmark(tmp_path):
     """Figures count only where the output of both was right."""
     wrong = {"rows": [], "skipped": [], "wrong": [{"work": "w", "contender": "c", "reason": "r"}]}

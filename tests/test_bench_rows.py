@@ -33,6 +33,9 @@ EXPECTED = {
     "l3fwd": {
         "{one_flow,dst256_8,dst64k_8,dst64k_miss,table172k,burst8,burst1,dst256_8_p1,dst256_8_p8,"
         "closed_loop}": "rxtx static static_checked librte_pipeline librte_node librte_typed halyard",
+        "{ip6_one_flow,ip6_dst256_8,ip6_dst64k_8,ip6_table73k,mix46}":
+            "rxtx static static_checked librte_node librte_typed halyard halyard_apart",
+        "{ecmp8,ecmp8_p2}": "single group single_apart group_apart",
         "{dst256_8,dst64k_8,table172k}_{librte_node,halyard}":
             "ethdev_rx pkt_cls ip4_lookup ip4_rewrite ethdev_tx",
         "{dst256_8,dst64k_8,table172k}_variants": "selected ip4_lookup=scalar pkt_cls=scalar",
@@ -43,10 +46,12 @@ EXPECTED = {
         "two_lcores_{static,librte_node,halyard}":
             "one_lcore two_lcores first_of_two second_of_two"},
     "lookup": {"{r8,r1k,r10k,all}_{one,256,64k,each}":
-               "rte_lpm_lookupx4 scalar x4 fib avx2 avx512 fib_avx512"},
+               "rte_lpm_lookupx4 scalar x4 fib avx2 avx512 fib_avx512",
+               "{ip6_r8,ip6_all}_{256,64k,each}": "rte_lpm6 rte_fib6 rte_fib6_avx512 scalar batch"},
     "offload": {"offload_1000{,_forged}": "no_policy acl mark"},
     "routes": {"{load,change}_lpm": "rte_lpm halyard", "change_lpm_live": "rte_lpm halyard",
-               "{load,change}_fib": "rte_fib halyard", "change_fib_live": "rte_fib halyard"},
+               "{load,change}_fib": "rte_fib halyard", "change_fib_live": "rte_fib halyard",
+               "{load,change}_ip6": "rte_lpm6 rte_fib6 halyard", "parts_ip6": "prepare exchange"},
     "walk": {
         "create_destroy_{10,100,1000}": "halyard halyard_by_source librte_graph",
         "create_destroy_10000": "halyard halyard_by_source",
@@ -73,7 +78,8 @@ EXPECTED = {
 # Reasons for which a contender may be missing on a machine that has room for all.
 MAY_SKIP = re.compile(r"the CPU lacks its instructions$|it needs vectors of \d+ bits, \d+ are allowed$|"
                       r"DPDK was built without librte_pipeline$|"
-                      r"DPDK \S+ has no such model; DPDK 23\.07 and later have$|"
+                      r"DPDK \S+ has no (such model|IPv6 nodes); DPDK 23\.07 and later have$|"
+                      r"there is no librte_node$|"
                       r"it takes two lcores, and there is one$|2 lcores are needed, there is one$|"
                       r"the table of \d+ routes: Operation not supported$")
 
@@ -105,13 +111,15 @@ def test_every_benchmark_has_every_row_without_hugepages(tmp_path, name):
 @pytest.mark.parametrize("bits", [128, 256])
 @pytest.mark.parametrize("name, works", [("classify", "r10"), ("enqueue", "mix4*"),
                                          ("l3fwd", "table172k*"), ("lookup", "r10k_*"),
+                                         ("lookup", "ip6_r8_*"),
                                          ("walk", "mix4*")])
 def test_benchmark_that_chooses_by_width_ends_with_narrow_vectors(tmp_path, name, works, bits):
     figures, _ = measure(tmp_path, name, "--work", works, timeout=1200,
                          eal=[*PLAIN, *lcores(), f"--force-max-simd-bitwidth={bits}"])
     assert figures["machine"]["simd_bits"] == bits
     contenders = {row["contender"] for row in figures["rows"]}
-    too_wide = {"avx512", "fib_avx512", "ip4_lookup=avx512", "ip4_lookup=fib_avx512"}
+    too_wide = {"avx512", "fib_avx512", "ip4_lookup=avx512", "ip4_lookup=fib_avx512",
+                "rte_fib6_avx512"}
     if bits < 256:
         too_wide |= {"avx2", "ip4_lookup=avx2"}
     assert contenders & too_wide == set()

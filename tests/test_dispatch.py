@@ -166,7 +166,7 @@ def test_long_names_keep_to_their_column(rig):
     lines = run.stdout.splitlines()
     (head,) = (i for i, line in enumerate(lines) if line.startswith("node "))
     table = lines[head:lines.index("", head)]
-    assert len(table) == 1 + len(run.stats["nodes"]) == 11, run
+    assert len(table) == 1 + len(run.stats["nodes"]) == 13, run
     assert any(line.startswith("worker-out-ip4_lookup ") for line in table), run
     at = table[0].index("variant")
     assert {(line[at - 1], line[at] == " ") for line in table} == {(" ", False)}, run
@@ -327,7 +327,7 @@ REFUSED = {
     "main lcore": (["--pin=ip4_lookup=0"], "--pin: lcore 0 is the main lcore"),
     "receive queue": (["--pin=ethdev_*=2"], "'ethdev_*' matches ethdev_rx-0-0, which runs where "
                       "--config says"),
-    "no such node": (["--pin=ip6_lookup=2"], "ip6_lookup"),
+    "no such node": (["--pin=ip7_lookup=2"], "ip7_lookup"),
     "feature's node": (["--pin=ip4_filter=2", "--feature=ip4_filter@0:proto=6"],
                        "pin of 'ip4_filter': no node that can be pinned matches"),
     "drops": (["--pin=pkt_drop=2"], "pin of 'pkt_drop': no node that can be pinned matches"),

@@ -11,6 +11,7 @@ import pytest
 import frames
 import l3fwd
 import oracle
+import pcapfile
 import test_plugin
 from live import await_work, until
 
@@ -124,6 +125,53 @@ def test_reset_that_fails_again_is_reported_again(events):
     run = events.finish()
     assert run.stderr.count("port 0 stays down: its reset failed: Input/output error") == 2, run
     assert run.stats["ports"][1]["resets"] == 2, run
+
+
+def simulated(rig, settings):
+    """EAL's options: port 0 receives without end, ports 1 and 2 are simulated NICs, port 1 with settings;
+    what each sends is recorded."""
+    usual = rig.drivers
+    rig.simulate("sim_nic")
+    rig.drivers = usual  # of the others
+    records = [f.data for f in frames.generate(6) if len(f.data) < 1500][:500]
+    sent = [rig.folder / f"sent{port}.pcap" for port in (1, 2)]
+    # A NIC has as many queues as captures; each worker sends on its own.
+    return sent, [*rig.vdevs([[records]], tx_queues=0, more=",infinite_rx=1"),
+                  "--vdev", f"sim_nic1,tx_pcap={sent[0]},{settings}",
+                  "--vdev", f"sim_nic2,tx_pcap={sent[1]}"]
+
+
+def test_reset_that_has_to_wait_is_tried_again(rig, folder, monkeypatch):
+    """As virtual functions answer while their host's side is not done."""
+    _, ports = simulated(rig, "reset_waits=2")
+    events = Events(rig, folder, monkeypatch, ports=ports)
+    events.event(1, RESET, "port 1 is up again")
+    run = events.finish()
+    assert run.stderr.count("port 1 stays down: its reset has to wait, and is tried every second") == 1
+    assert (run.stats["ports"][1]["state"], run.stats["ports"][1]["resets"]) == ("up", 1), run
+
+
+def test_reset_keeps_the_address_that_frames_are_sent_from(rig, folder, monkeypatch):
+    """Though the driver has made up another one."""
+    (sent, _), ports = simulated(rig, "vf=1")
+    events = Events(rig, folder, monkeypatch, ports=ports)
+    before = events.text()
+    events.event(1, RESET, "port 1 is up again")
+    run = events.finish()
+    port = run.stats["ports"][1]
+    assert port["resets"] == 1 and port["tx"] > 1000, (run, before)
+    sources = {frame[6:12].hex(":") for frame in pcapfile.read(sent)}
+    assert sources == {port["mac"].lower()}, run
+    assert "Interface MAC" not in run.stderr and "another MAC" not in run.stderr, run
+
+
+def test_drivers_are_asked_to_tell_of_removals(rig, folder, monkeypatch):
+    """mlx5 and others raise the event only then, as the plugin does for simulated NICs."""
+    _, ports = simulated(rig, "vf=0")
+    events = Events(rig, folder, monkeypatch, ports=ports)
+    events.event(1, REMOVED, "port 1 is gone: it was removed")
+    run = events.finish()
+    assert [port["state"] for port in run.stats["ports"]] == ["up", "gone", "up"], run
 
 
 def test_port_that_is_removed_is_dropped_for_and_the_others_go_on(events):

@@ -2,9 +2,13 @@
 """l3fwd-graph --feature: packets of some ports are filtered before they are routed, and features
 come and go while packets flow."""
 
+import random
+from ipaddress import IPv6Address, IPv6Network
+
 import pytest
 
 import frames
+import frames6
 import l3fwd
 import oracle
 import pcapfile
@@ -15,15 +19,15 @@ from test_routes_live import HOME, replay, to_nowhere
 
 ROUTES = [oracle.route("0.0.0.0/0", 1, "02:00:00:00:00:01")]
 # What pkt_cls finds, before the arc.
-EARLY = oracle.REASONS[:oracle.REASONS.index("no_route")]
+EARLY = oracle.REASONS[:oracle.REASONS.index("no_route")] + oracle.REASONS6
 
 
-def split(records, matches, macs):
+def split(records, matches, macs, routes=ROUTES):
     """What becomes of frames if those that match and get as far as the arc are filtered."""
-    before = oracle.forward(records, ROUTES, macs).verdicts
+    before = oracle.forward(records, routes, macs).verdicts
     passed = [frame for frame, verdict in zip(records, before, strict=True)
               if verdict in EARLY or not matches(frame)]
-    return oracle.forward(passed, ROUTES, macs), len(records) - len(passed)
+    return oracle.forward(passed, routes, macs), len(records) - len(passed)
 
 
 def assert_filtered(run, records, matches):
@@ -56,6 +60,43 @@ def test_one_filter_of_several_is_enough(rig):
         frame[30] >= 128 and frame[23] == 17) or frame[26] < 64) > 300
 
 
+def test_each_family_has_filters_of_its_own(rig):
+    """Both families in the same bursts, each with several filters, or none."""
+    records = [f.data for f in frames.generate(7)] + [f.data for f in frames6.generate(7)]
+    random.Random(7).shuffle(records)
+    network, source = IPv6Network("2001:db8::/32"), IPv6Address("2001:db8::5")
+    filtered = {4: 0, 6: 0}
+
+    def of_ip6(frame):
+        return (IPv6Address(frame[38:54]) in network and frame[20] == 17) or \
+            IPv6Address(frame[22:38]) == source
+
+    def matches(frame):
+        ip6 = frame[12:14] == b"\x86\xdd"
+        hit = of_ip6(frame) if ip6 else frame[30] >= 128
+        filtered[6 if ip6 else 4] += hit
+        return hit
+
+    run = rig.forward([[records], SILENT, SILENT], rig.routes(frames6.BOTH),
+                      f"--feature=ip6_filter@0:dst={network},proto=17",
+                      f"--feature=ip6_filter@0:src={source}", "--feature=ip6_filter@1:proto=58",
+                      "--feature=ip4_filter@0:dst=128.0.0.0/1")
+    expected, n = split(records, matches, run.macs, frames6.BOTH)
+    assert min(filtered.values()) > 300 and sum(filtered.values()) == n, filtered
+    assert run.stats["drops"]["filtered"] == n, run
+    for reason, drops in expected.drops.items():
+        assert run.stats["drops"][reason] == drops, reason
+    assert sum(map(len, expected.out.values())) > 5000
+    for port, out in expected.out.items():
+        assert sorted(run.sent(port)) == sorted(out), port
+    objs = {node["name"]: node["objs"] for node in run.stats["nodes"]}
+    for arc in ("ip4", "ip6"):
+        assert objs[f"{arc}_input"] == objs[f"{arc}_filter"] > objs[f"{arc}_lookup"] > 1000
+    picked = run.stdout.partition("The HAL picked")[2].partition("\n\n")[0]
+    assert [line.split() for line in picked.splitlines()[-2:]] == [
+        ["ip4_filter", "feature", "port", "0"], ["ip6_filter", "feature", "port", "0,1"]], picked
+
+
 def test_the_arc_is_in_the_graph_while_a_feature_is_enabled(rig):
     sent = packets(["10.1.2.3"], 100)
     without = rig.forward([[sent], SILENT], rig.routes(ROUTES))
@@ -73,7 +114,8 @@ def test_the_arc_is_in_the_graph_while_a_feature_is_enabled(rig):
 def test_features_come_and_go_while_packets_flow(rig, mode):
     """Every packet is filtered or sent, and none is lost in between."""
     live = Live(rig, HOME, [*l3fwd.options(3, [(0, 0, 1), (1, 0, 2)]), *mode,
-                            "--feature=ip4_filter@0:dst=10.1.2.0/24"],
+                            "--feature=ip4_filter@0:dst=10.1.2.0/24",
+                            "--feature=ip6_filter@1:proto=17"],
                 replay(rig, 3, {p: packets(["10.1.2.3"]) for p in (0, 1)}, to_both, (0, 1)),
                 workers=2, telemetry=True)
     told = {"feature": "ip4_filter", "port": 0, "enabled": 1}
@@ -83,6 +125,8 @@ def test_features_come_and_go_while_packets_flow(rig, mode):
         to = ("off", "on")[n % 2]
         answer = live.ask(f"/l3fwd/feature,ip4_filter,0,{to}")
         assert answer == {**told, "enabled": n % 2}
+        assert live.ask(f"/l3fwd/feature,ip6_filter,1,{to}") == {
+            "feature": "ip6_filter", "port": 1, "enabled": n % 2}
         if n < 4:
             await_work(live.process, 0.02)
     for wrong, error in (("", "FEATURE,PORT is required, followed by ,on or ,off to change it"),
@@ -109,10 +153,15 @@ def to_both(_port):
 
 
 BAD = {
-    "ip4_filter": "'ip4_filter' is not ip4_filter@PORT:FILTER, as in ip4_filter@0:dst=192.0.2.0/24",
-    "ip4_filter@0": "'ip4_filter@0' is not ip4_filter@PORT:FILTER",
-    "ip4_filte@0:proto=1": "'ip4_filte@0:proto=1' is not ip4_filter@PORT:FILTER",
-    "ip4_filter10@0:proto=1": "is not ip4_filter@PORT:FILTER",
+    "ip4_filter": "'ip4_filter' is not NODE@PORT:FILTER, as in ip4_filter@0:dst=192.0.2.0/24",
+    "ip6_filter@0": "'ip6_filter@0' is not NODE@PORT:FILTER",
+    "ip4_filte@0:proto=1": "'ip4_filte@0:proto=1' is not NODE@PORT:FILTER",
+    "ip4_filter10@0:proto=1": "is not NODE@PORT:FILTER",
+    "ip4_filter@0:dst=2001:db8::/32": "no packet of ip4_filter has such an address",
+    "ip6_filter@0:proto=1,src=10.0.0.0/8": "no packet of ip6_filter has such an address",
+    "ip6_filter@0:src=2001:db8::1/32": "--feature: 2001:db8::1/32 has bits set beyond its length",
+    "ip6_filter@0:src=2001:db8::/129": "--feature: '129' is not a number from 0 to 128",
+    "ip6_filter@0:src=2001:db8:1": "'2001:db8:1' is not an IPv4 address, A.B.C.D, or an IPv6 address",
     "ip4_filter@x:proto=1": "--feature: port: 'x' is not a number",
     "ip4_filter@32:proto=1": "--feature: port: '32' is not a number from 0 to 31",
     "ip4_filter@9:proto=1": "--feature: port 9 is not one of -p",

@@ -98,12 +98,12 @@ def test_reload_of_what_is_no_regular_file_is_refused_and_all_goes_on(rig, kind)
 @pytest.mark.parametrize("option", READ)
 def test_line_that_is_too_long_is_refused_by_file_and_line(rig, option):
     good = READ[option].rstrip()
-    path = rig.write("input", f"{good}#{'x' * (1021 - len(good))}\n{'#' * 1023}\n")
+    path = rig.write("input", f"{good}#{'x' * (4093 - len(good))}\n{'#' * 4095}\n")
     run = rig.run([*options(1, [(0, 0, 1)]), "--until-idle=100", f"{option}={path}"],
                   rig.vdevs([SILENT]))
     assert run.code == 1, run
-    assert f"{path}:2: " in run.stderr and "longer than 1022 bytes" in run.stderr, run
-    path.write_text(f"{good}#{'x' * (1021 - len(good))}\n{'#' * 1022}\n")
+    assert f"{path}:2: " in run.stderr and "longer than 4094 bytes" in run.stderr, run
+    path.write_text(f"{good}#{'x' * (4093 - len(good))}\n{'#' * 4094}\n")
     run = rig.run([*options(1, [(0, 0, 1)]), "--until-idle=100", f"{option}={path}"],
                   rig.vdevs([SILENT]))
     assert run.code == 0, run

@@ -4,6 +4,7 @@ a terminal."""
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 
@@ -78,13 +79,13 @@ def test_name_of_a_capture_does_not_reach_the_terminal(tmp_path):
 
 @pytest.mark.parametrize("kind, said", [
     ("/dev/zero", ": is not a regular file"), ("fifo", ": is not a regular file"),
-    ("long", ":2: longer than 1022 bytes")])
+    ("long", ":2: longer than 4094 bytes")])
 def test_hy_bench_reads_regular_files_only(tmp_path, kind, said):
     path = tmp_path / "prefixes"
     if kind == "fifo":
         os.mkfifo(path)
     elif kind == "long":
-        path.write_text("198.18.0.0/24\n" + "1" * 1023)
+        path.write_text("198.18.0.0/24\n" + "1" * 4095)
     else:
         path = kind
     done = run(HY_BENCH, "lookup", "--quick", "--work=table*", f"--prefixes={path}")
@@ -135,6 +136,28 @@ def test_hy_bench_writes_regular_files_of_its_user_only(tmp_path, kind):
     assert not (tmp_path / "absent").exists()
 
 
+@pytest.mark.parametrize("suffix", ["", ".part"])
+@pytest.mark.parametrize("option", ["--prefixes", "--contender", "a loaded library"])
+def test_hy_bench_replaces_no_file_that_it_reads(tmp_path, monkeypatch, option, suffix):
+    """The prefixes were gone after the first work."""
+    path = tmp_path / f"read{suffix}"
+    words = [f"{option}={path}"] if option.startswith("--") else []
+    if words:
+        path.write_text("198.18.0.0/24\n")
+    else:
+        shutil.copy(l3fwd.SIMNIC, path)
+        monkeypatch.setenv("LD_PRELOAD", str(path))
+    before = path.read_bytes()
+    done = run(HY_BENCH, "enqueue", "--quick", "--work=mix4_8_lane", *words,
+               f"--json={tmp_path}/read")
+    assert path.read_bytes() == before
+    assert done.returncode == 1, done
+    said = "with .part added, it " if suffix else ""
+    assert f": {said}is the file of {option}, which is read\n" in done.stderr, done
+    assert "mix4_8_lane" not in done.stdout, done
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
 def test_hy_bench_follows_no_link_in_place_of_its_part(tmp_path):
     place(tmp_path / "figures.part", "symlink")
     done = bench_json(tmp_path / "figures")
@@ -156,3 +179,16 @@ def test_hy_bench_creates_files_for_their_owner_and_keeps_the_mode_of_old_ones(t
 def test_hy_bench_writes_to_dev_null():
     assert bench_json("/dev/null").returncode == 0
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.parametrize("program, words", [(L3FWD, ["-p", "1"]), (HY_HAL, ["inventory"])])
+def test_start_that_eal_refuses_without_a_reason_is_no_success(tmp_path, monkeypatch, program,
+                                                               words):
+    """EAL's files did not fit into the limit, and the message ended with ": Success"."""
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
+    ended = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", *UNDER, str(program),
+                            "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--", *words],
+                           capture_output=True, text=True, check=False, timeout=l3fwd.TIMEOUT)
+    assert ended.returncode == 1 and ended.stdout == "", ended
+    said = f"{program.name}: EAL could not be initialised: its log says why\n"
+    assert ended.stderr.endswith(said), ended.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import frames
+import frames6
 import l3fwd
 import oracle
 from l3fwd import SILENT, options
@@ -137,15 +138,9 @@ def test_reload_changes_classes_while_packets_flow_and_a_bad_file_changes_nothin
     assert run.stats["totals"]["dropped"] == 0, run
 
 
-def test_reload_whose_policy_does_not_compile_takes_its_routes_back(rig):
-    """The routes are in the tables by then, and go again: both files change, or neither."""
+def uncompilable():
+    """Rules that rte_acl has no room for."""
     draw = random.Random(6)
-    path = rig.write("policy", "rule 1 class 1 dst 10.0.0.0/8\n")
-    live = Live(rig, ROUTES, [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=4000",
-                              "--max-routes=100"],
-                replay(rig, packets(["10.0.0.1"])), telemetry=True)
-    await_work(live.process)
-    before = live.ask("/l3fwd/routes")
     fields = [lambda: f"src {draw.randint(1, 223)}.{draw.randint(0, 255)}.0.0/16",
               lambda: f"dst {draw.randint(1, 223)}.{draw.randint(0, 255)}.0.0/16",
               lambda: "sport {}-{}".format(*sorted(draw.choices(range(65536), k=2))),
@@ -154,7 +149,18 @@ def test_reload_whose_policy_does_not_compile_takes_its_routes_back(rig):
               lambda: f"vlan {draw.randint(1, 4000)}"]
     lines = [f"rule {number} class 2 " + " ".join(
         field() for field in fields if draw.random() < .5) for number in range(4000)]
-    path.write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
+
+
+def test_reload_whose_policy_does_not_compile_takes_its_routes_back(rig):
+    """The routes are in the tables by then, and go again: both files change, or neither."""
+    path = rig.write("policy", "rule 1 class 1 dst 10.0.0.0/8\n")
+    live = Live(rig, ROUTES, [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=4000",
+                              "--max-routes=100"],
+                replay(rig, packets(["10.0.0.1"])), telemetry=True)
+    await_work(live.process)
+    before = live.ask("/l3fwd/routes")
+    path.write_text(uncompilable())
     live.write([*ROUTES, oracle.route("192.0.2.0/24", 1, "02:00:00:00:00:09")])
     live.process.send_signal(signal.SIGHUP)
     live.wait(lambda: "policy unchanged: rte_acl cannot compile" in live.stderr(), "a refusal")
@@ -250,3 +256,51 @@ def first_match(lines, frame):
             continue
         return rule["class"]
     return None
+
+
+@pytest.mark.parametrize("offload", [(), ("--offload=sim:generic",)], ids=["software", "marks"])
+@pytest.mark.parametrize("rule, matches", [("type 0x86dd", True), ("", True), ("vlan 5", False),
+                                           ("proto udp", False), ("proto 17 dport 7", False),
+                                           ("dscp 0", False), ("dst 32.1.13.184", False)])
+def test_ip6_packets_have_a_class_only_by_rules_without_ip4(rig, rule, matches, offload):
+    made = []
+    for i in range(200):
+        spec = frames6.Spec(random.Random(i))
+        spec.destination = int(ipaddress.ip_address("2001:db8::5"))
+        spec.next, spec.class_and_label, spec.payload = 17, 0, bytes((0, 7) * 4)
+        made.append(spec.frame())
+    routes = [oracle.route("2001:db8::/32", 1, "02:00:00:00:00:01")]
+    run = rig.forward([[made], SILENT], rig.routes(routes), rules(rig, f"rule 1 class 7 {rule}"),
+                      "--drop-class=7", *offload)
+    dropped = 200 if matches else 0
+    assert run.stats["classes"].get("7", 0) == run.stats["drops"]["denied"] == dropped, run
+    assert len(run.sent(1)) == 200 - dropped
+
+
+def test_reload_that_is_taken_back_leaves_groups_and_ip6_as_they_were(rig):
+    """Routes of all kinds change again and again, with a policy that does not compile."""
+    def text(n):
+        hop = f"port 1 mac 02:00:00:00:01:{n:02x}"
+        return (f"10.0.0.0/8 group port 1 mac 02:00:00:00:00:01, {hop} weight 3\n"
+                f"2001:db8::/32 {hop}\n" + f"2001:db8:{n:x}::/48 port 1 mac 02:00:00:00:00:01\n")
+
+    path = rig.write("policy", "rule 1 class 1 dst 10.0.0.0/8\n")
+    live = Live(rig, text(1), [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=4000",
+                               "--max-next-hops=6", f"--dump-routes={rig.folder}/dump"],
+                replay(rig, packets(["10.0.0.1"])), telemetry=True)
+    asked = ("/l3fwd/routes", "/l3fwd/group,2", "/l3fwd/route,2001:db8:1::1",
+             "/l3fwd/route,2001:db8:2::1", "/l3fwd/route,10.0.0.1")
+    before = [live.ask(command) for command in asked]
+    assert None not in before and before[0]["groups"] == 1
+    path.write_text(uncompilable())
+    for n in range(2, 6):
+        live.write(text(n))
+        live.hup()
+        live.wait(lambda n=n: live.stderr().count("routes unchanged: the reload") == n - 1, "both")
+        live.wait(lambda: [live.ask(command) for command in asked] == before, "the sweep")
+    path.write_text("rule 1 class 3 dst 10.0.0.0/8\n")
+    assert live.reload() == (1, 2, 1, 0)
+    live.wait(lambda: live.ask("/l3fwd/routes") == before[0], "the sweep")
+    assert live.ask("/l3fwd/route,2001:db8:2::1")["mac"] == "02:00:00:00:01:05"
+    run = live.stop()
+    assert run.stats["totals"]["dropped"] == 0, run

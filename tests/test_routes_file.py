@@ -15,6 +15,7 @@ from l3fwd import SILENT, options
 PORTS = 3
 SEEDS = range(40)  # of files of mutated lines
 GOOD = "10.0.0.0/8 port 1 mac 02:00:00:00:00:01"
+MEMBER, OTHER = (f"port 1 mac 02:00:00:00:00:0{i}" for i in (1, 2))  # of groups
 
 # A bad line, and the field that its message must name (None: any).
 BAD = {
@@ -28,7 +29,7 @@ BAD = {
     "address of three bytes": ("10.0.0/8 port 1 mac 02:00:00:00:00:01", "prefix"),
     "address of five bytes": ("10.0.0.0.0/8 port 1 mac 02:00:00:00:00:01", "prefix"),
     "address byte above 255": ("256.0.0.0/8 port 1 mac 02:00:00:00:00:01", "prefix"),
-    "address of IPv6": ("2001:db8::/32 port 1 mac 02:00:00:00:00:01", "prefix"),
+    "address of IPv6 with one colon at its end": ("2001:db8:/32 port 1 mac 02:00:00:00:00:01", "prefix"),
     "address a name": ("localhost/8 port 1 mac 02:00:00:00:00:01", "prefix"),
     "word port missing": ("10.0.0.0/8 1 mac 02:00:00:00:00:01", "port"),
     "word port misspelt": ("10.0.0.0/8 prot 1 mac 02:00:00:00:00:01", "port"),
@@ -51,6 +52,23 @@ BAD = {
     "prefix and port alone": ("10.0.0.0/8 port 1", "mac"),
     "a NUL byte": ("10.0.0.0/8 port 1 mac 02:00:00:00:00:01\0", None),
     "a word too many": ("10.0.0.0/8 port 1 mac 02:00:00:00:00:01 metric", None),
+    "group without members": ("10.0.0.0/8 group", "port"),
+    "group with an empty member": (f"10.0.0.0/8 group {MEMBER},, {OTHER}", "port"),
+    "group that ends in a comma": (f"10.0.0.0/8 group {MEMBER},", "port"),
+    "group without commas": (f"10.0.0.0/8 group {MEMBER} {OTHER}", "weight"),
+    "group of ports not there": ("10.0.0.0/8 group port 31 mac 02:00:00:00:00:01", "port"),
+    "member without mac": (f"10.0.0.0/8 group {MEMBER}, port 1", "mac"),
+    "member of a bad mac": (f"10.0.0.0/8 group {MEMBER}, port 1 mac 02:00:00:00:00", "mac"),
+    "member twice": (f"10.0.0.0/8 group {MEMBER}, {OTHER}, {MEMBER} weight 2", "group"),
+    "weight zero": (f"10.0.0.0/8 group {MEMBER} weight 0", "weight"),
+    "weight above 255": (f"10.0.0.0/8 group {MEMBER} weight 256", "weight"),
+    "weight no number": (f"10.0.0.0/8 group {MEMBER} weight x", "weight"),
+    "weight missing": (f"10.0.0.0/8 group {MEMBER} weight, {OTHER}", "weight"),
+    "weight with junk": (f"10.0.0.0/8 group {MEMBER} weight 1 2", "group"),
+    "weight of a route": (f"{GOOD} weight 2", "line"),
+    "65 members": ("10.0.0.0/8 group " + ", ".join(
+        f"port 1 mac 02:00:00:00:00:{i:02x}" for i in range(65)), "group"),
+    "word group misspelt": (f"10.0.0.0/8 gruop {MEMBER}", "port"),
     "a route too many": (f"{GOOD} 11.0.0.0/8 port 1 mac 02:00:00:00:00:01", None),
 }
 

@@ -152,7 +152,7 @@ BAD = {
                             "{path}:4: prefix: 10.9.0.0/8 has bits set beyond its length"),
     "half a line at the end": (MOVED + "10.9.0.0/16 port 1 m",
                                "{path}:4: mac: expected 'mac', found 'm'; a line is PREFIX port N "
-                               "mac MM:MM:MM:MM:MM:MM"),
+                               "mac MM:MM:MM:MM:MM:MM, or PREFIX group and members"),
     "duplicate": (MOVED + MOVED.splitlines()[0], "{path}:4: prefix: is a duplicate of line 1"),
     "port that is not in use": (MOVED + "10.9.0.0/16 port 3 mac 02:00:00:00:00:01\n",
                                 "{path}:4: port: 3 is not in use; in use are 0, 1, 2"),
@@ -220,7 +220,8 @@ def test_next_hops_that_lost_their_routes_make_room(rig):
     for n in range(1, RELOADS):
         assert live.reload(pair(n)) == (1, 1, 1, 0)
     assert live.ask("/l3fwd/routes") == {"tables": 1, "routes": 2, "max_routes": 3, "max_tbl8s": 2,
-                                         "next_hops": 2, "max_next_hops": 4}
+                                         "next_hops": 2, "groups": 0, "ip6_routes": 0,
+                                         "max_next_hops": 4}
     live.stop()
     assert len(live.changes()) == RELOADS - 1
 
@@ -374,7 +375,7 @@ def test_telemetry(rig):
     text = mac(2).hex(":").upper()
     assert live.ask("/l3fwd/routes") == {
         "tables": 1, "routes": 3, "max_routes": 1024, "max_tbl8s": 256, "next_hops": 3,
-        "max_next_hops": 32767}
+        "groups": 0, "ip6_routes": 0, "max_next_hops": 32767}
     found = live.ask("/l3fwd/route,10.1.2.200")
     assert found.pop("next_hop") < 3
     assert found == {"address": "10.1.2.200", "prefix": "10.1.2.128/25", "port": 2, "mac": text}

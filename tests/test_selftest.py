@@ -20,7 +20,7 @@ HY_HAL = l3fwd.BUILD / "app" / "hy-hal" / "hy-hal"
 MUTANTS = l3fwd.BUILD / "app" / "test" / "hy-test-mutants.so"
 EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-shconf", "--no-telemetry"]
 CASES = 10000
-TIMEOUT = 1500  # all variants, as another CPU, on a busy machine
+TIMEOUT = 2400  # all variants, as another CPU, on a busy machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("install")]
 installed = test_plugin.installed
@@ -114,7 +114,8 @@ def test_what_the_cpu_lacks_is_skipped_with_its_reason():
 
 FREED = (r"burst \d+ .*, packet \d+ .*: was freed; a node hands packets on, or calls "
          r"hy_release\(\)")
-FAMILIES = ("--family=ip4_lookup", "--family=ip4_rewrite", "--family=pkt_cls")
+FAMILIES = ("--family=ip4_forward", "--family=ip4_lookup", "--family=ip4_rewrite",
+            "--family=ip6_lookup", "--family=ip6_rewrite", "--family=pkt_cls")
 LATE = ("pkt_cls", "late")  # wrong only in its 100,000th burst
 
 # Mutant: what must be said of it.
@@ -144,6 +145,24 @@ MUTATIONS = {
     ("ip4_lookup", "cached"): r"burst \d+ .*, packet \d+ .*: (got .*, expected .*|lane ip4_route is "
                               r"0x\w+, expected 0x\w+)",
     ("ip4_lookup", "edits"): r"burst \d+ .*, packet \d+ .*: byte 22 is 0x\w\w, expected 0x\w\w",
+    ("ip4_forward", "masked"): r"burst \d+ .*, packet \d+ .*: (the fusion gave it ip4_rewrite: edge "
+                               r"\d, expected ip4_rewrite: edge \d|the fusion handled \d+ of \d+ "
+                               r"packets, and .*: expected .*|byte \d+ is 0x\w\w, expected 0x\w\w)",
+    ("ip4_forward", "greedy"): r"burst \d+ .*, packet \d+ .*: the fusion handled \d+ of \d+ packets, "
+                               r"and this one, which gets a drop, with them: expected no more than "
+                               r"\d+",
+    ("ip4_forward", "resting"): r"never ran: the fusion handled none of \d+ packets that pass: it "
+                                r"rests",
+    ("ip6_lookup", "uncounted"): r"burst \d+ \(33 packets\): counter hop_by_hop counted \d+, "
+                                 r"expected \d+",
+    ("ip6_lookup", "half"): r"burst \d+ .*, packet \d+ .*: (got .*, expected .*|lane ip4_route is "
+                            r"0x\w+, expected 0x\w+)",
+    ("ip6_rewrite", "as_ip4"): r"burst \d+ .*, packet \d+ .*: byte 1[23] is 0x\w\w, expected "
+                               r"0x\w\w",
+    ("ip6_rewrite", "parts_fragments"): r"burst \d+ .*, packet \d+ .*: (got edge \d.*, expected .*|got "
+                                        r"a drop, expected .*|byte \d+ is 0x\w\w, expected 0x\w\w)",
+    ("pkt_cls", "only_ip4"): r"burst \d+ .*, packet \d+ .*: got a drop, expected edge 1",
+    ("pkt_cls", "always_on"): r"burst \d+ .*: got edge 1.*, expected a drop",
     ("pkt_cls", "stray"): r"burst \d+ .*: Segmentation fault at address 0x\w+, in no packet's guard "
                           r"page",
 }
@@ -157,7 +176,7 @@ def test_each_mutant_is_found_and_named_and_nothing_else(mutants):
         assert tried[key]["pack"] == "mutants"
         assert "clocks" not in tried[key]
         assert (tried[key]["frame"] == "") == (
-            key[1] in ("one_short", "other_reason", "puts", "stray")), tried[key]
+            key[1] in ("one_short", "other_reason", "puts", "resting", "stray", "uncounted")), tried[key]
     for key, v in tried.items():
         assert key in MUTATIONS or v["cases"] >= CASES or v["outcome"] == "skipped", v
 
@@ -187,10 +206,41 @@ def test_every_outcome_of_every_family_is_reached_and_counted(all_variants):
         for outcome, packets in v["outcomes"].items():
             assert (packets == 0) == (outcome in excused), (outcome, v)
         assert sum(v["outcomes"].values()) == v["frames"], v
-        tables = v["family"] in ("flow_cls", "ip4_lookup", "ip4_rewrite")
+        tables = v["family"] in ("flow_cls", "ip4_forward", "ip4_lookup", "ip4_rewrite",
+                                 "ip6_forward", "ip6_lookup", "ip6_rewrite", "pkt_cls")
         assert (v["changes"] > 15) == tables, v
     assert all(e["reason"] for v in all_variants.values() for e in v["excused"])
     assert all_variants["ip4_lookup", "scalar"]["outcomes"]["drop no_route"] > 100_000
+
+
+def test_fusions_are_tried_and_measured_or_say_what_the_cpu_lacks(all_variants):
+    fusions = {key: v for key, v in all_variants.items() if v["fusion"]}
+    assert {family for family, _ in fusions} == {"ip4_forward", "ip6_forward"}
+    assert fusions["ip4_forward", "scalar"]["outcome"] == "passed"
+    assert fusions["ip6_forward", "scalar"]["outcome"] == "passed"
+    assert fusions["ip6_forward", "batch"]["outcome"] == "passed"
+    for (_, variant), v in fusions.items():
+        if v["outcome"] == "skipped":
+            assert re.match(f"needs (simd_bits|{variant})[ :]", v["text"]), v
+            continue
+        fused = v["fused"]
+        assert v["outcome"] == "passed" and v["clocks"] > 0 and not v["reference"], v
+        assert fused["passing"] >= fused["handled"] > v["frames"] / 4, v
+        assert min(fused["whole"], fused["stopped"], fused["fewer"]) > 100, v
+        assert fused["why"], v
+        excused = {e["outcome"] for e in v["excused"]}
+        assert all(n > 100 for o, n in v["outcomes"].items() if o not in excused), v
+    assert not any("fused" in v for v in all_variants.values() if not v["fusion"])
+
+
+def test_one_fusion_is_named_like_a_variant():
+    done = selftest("--variant=ip4_forward/scalar")
+    assert done.returncode == 0, done
+    assert re.search(r"^ip4_forward +scalar +generic +10000 +\d+  passed$", done.stdout, re.M), done
+    assert re.search(r"^ +fused \d+ of \d+ packets that pass: in \d+ calls all, in \d+ those before "
+                     r"one that does not pass, in \d+ fewer, as when a packet has several segments$",
+                     done.stdout, re.M), done
+    assert "\n1 variants: 1 passed, 0 skipped, 0 failed\n" in done.stdout
 
 
 def test_text_tells_the_outcomes():
@@ -214,7 +264,8 @@ def test_bad_options_are_refused_by_name(words, message):
 def test_mutants_are_found_whatever_the_seed(mutants, seed):
     done = selftest(*FAMILIES, f"--seed={seed}", HALYARD_PACKS=mutants)
     assert done.returncode == 1, done
-    named = re.findall(r"^hy-hal: selftest: (\w+)/(\w+) of pack mutants: burst", done.stderr, re.M)
+    named = re.findall(r"^hy-hal: selftest: (\w+)/(\w+) of pack mutants: (?:burst|never ran)",
+                       done.stderr, re.M)
     assert set(named) == set(MUTATIONS), done
 
 
@@ -228,8 +279,9 @@ def test_captures_are_sent_too(captures):
 
 REFUSED = {
     ("--family=nosuch",): "hy-hal: --family: no family 'nosuch'; there are: ethdev_rx, ethdev_tx, "
-                          "event_rx, flow_cls, ip4_lookup, ip4_rewrite, ip4_steer, null, pkt_cls, "
-                          "pkt_drop",
+                          "event_rx, flow_cls, ip4_lookup, ip4_rewrite, ip4_steer, ip6_lookup, "
+                          "ip6_rewrite, null, pkt_cls, pkt_drop, vlan_input, vlan_pop, vlan_push, "
+                          "ip4_forward, ip6_forward",
     ("--pcap=/nonexistent",): "hy-hal: --pcap: there is no /nonexistent/*.pcap",
     ("--seed=-1",): "hy-hal: --seed: '-1' is not a number from 0 to 18446744073709551615",
     ("--graph=l3fwd",): "hy-hal: --graph: not an option of selftest",

@@ -221,7 +221,7 @@ def test_hy_graph_tells_what_the_program_tells(rig):
     run_ = program.stop()
     own = json.loads((rig.folder / "graph.json").read_text())
     assert steady(seen) == steady(own)
-    assert len(own["nodes"]) == 6
+    assert len(own["nodes"]) == 8
     for node in own["nodes"]:
         line = re.search(rf"(?m)^{re.escape(node['name'])} +(\S+) +(\d+) +(\d+) ", table)
         assert line.group(1) == (node["variant"] or "-"), table

@@ -116,6 +116,15 @@ def test_a_folder_that_others_can_lead_astray_is_not_shared_in(rig, tmp_path, tr
     assert len(before) >= 2
 
 
+def test_a_folder_that_cannot_be_opened_is_reported(rig):
+    folder = rig.folder / "dpdk" / "rte" / "halyard"
+    folder.parent.mkdir(parents=True, mode=0o700)
+    folder.write_text("no folder\n")
+    run = rig.forward([[frames.traffic("198.18.0.1")]])
+    assert run.stats["totals"]["tx"] == 100, run
+    assert f"share: {folder}: Not a directory" in run.stderr, run
+
+
 @ROOT_ONLY
 def test_a_link_of_roots_on_the_way_is_followed(rig, tmp_path):
     """As /var/run is one."""

@@ -5,6 +5,7 @@ whoever found the class: software, or the hardware's marks."""
 import pytest
 
 import frames
+import frames6
 import oracle
 import pcapfile
 from l3fwd import SILENT
@@ -87,3 +88,21 @@ def test_steering_without_a_policy_is_refused(rig):
     run = rig.forward([SILENT, SILENT], STEER)
     assert run.code > 0
     assert "--steer: requires --policy: its rules give classes" in run.stderr, run
+
+
+@pytest.mark.parametrize("mode", [(), ("--mode=eventdev",)], ids=["poll", "eventdev"])
+@pytest.mark.parametrize("rule, app", [("rule 1 class 7 type 0x86dd", ()), ("rule 1 class 7", ()),
+                                       ("rule 1 class 8", (f"--steer=8=0,{MAC}",)),
+                                       ("rule 1 class 8 dst 192.0.2.1", (f"--steer=0=0,{MAC}",))],
+                         ids=["type", "any", "another", "none"])
+@pytest.mark.parametrize("offload", OFFLOADS)
+def test_ip6_packets_of_a_steered_class_take_their_route(rig, offload, rule, app, mode):
+    """They were dropped as not_ip4."""
+    records = [frame.data for frame in frames6.generate(5, plain=1000)]
+    routes = [r._replace(port=1) for r in frames6.ROUTES]
+    eal = ("--vdev=event_sw0",) if mode else ()
+    run = rig.forward([[records], SILENT, SILENT], *app, STEER, *OFFLOADS[offload], *mode,
+                      rig.routes(routes), rules(rig, rule), eal=eal)
+    expected = oracle.forward(records, routes, run.macs)
+    assert run.assert_agrees(expected) == len(records) > 5000
+    assert len(expected.out[1]) > 1000 and run.sent(0) == run.sent(2) == []

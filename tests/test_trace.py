@@ -3,13 +3,16 @@
 the reason if it was dropped."""
 
 import functools
+import random
 import re
 from collections import Counter
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
+from socket import AF_INET6, inet_ntop
 
 import pytest
 
 import frames
+import frames6
 import oracle
 import pcapfile
 from l3fwd import SILENT
@@ -56,6 +59,10 @@ def words(frame):
     if len(frame) < 14:
         return f"{len(frame)} B"
     text = f"{len(frame)} B to {frame[:6].hex(':').upper()}"
+    if frame[12:14] == b"\x86\xdd" and len(frame) >= 54:
+        source, destination = (inet_ntop(AF_INET6, frame[at:at + 16]) for at in (22, 38))
+        rest = f"{source} > {destination} proto {frame[20]} ttl {frame[21]}"
+        return f"{text}, {rest}" if len(f"{text}, {rest}") < 128 else f"{len(frame)} B, {rest}"
     if frame[12:14] != b"\x08\x00" or len(frame) < 34:
         return text + f", type 0x{frame[12:14].hex()}"
     source, destination = IPv4Address(frame[26:30]), IPv4Address(frame[30:34])
@@ -147,6 +154,27 @@ def test_a_filter_chooses_packets(rig):
         expected = [words(frame) for frame in records if chosen(frame)][:9]
         assert (text.endswith("255") or expected) and len(expected) < len(records)
         assert [way[0][1] for way in ways(run).get("worker-1", [])] == expected, run
+
+
+def test_a_filter_chooses_packets_of_either_family(rig):
+    """Also where IPv6 has no routes: a trace begins where packets come in."""
+    records = [f.data for f in frames6.generate(3)[:300] if len(f.data) >= 54]
+    records += frames.traffic("198.18.1.63", 60)
+    random.Random(3).shuffle(records)
+    tall = [frame for frame in records if frame[12:14] == b"\x86\xdd"]
+    source = IPv6Address(tall[5][22:38])
+    filters = {
+        f"src={source}": lambda frame: frame in tall and IPv6Address(frame[22:38]) == source,
+        "dst=2001:db8::/32": lambda frame: frame in tall and frame[38:42] == b"\x20\x01\x0d\xb8",
+        "src=::/0": lambda frame: frame in tall,
+        "src=0.0.0.0/0": lambda frame: frame[12:14] == b"\x08\x00",
+        "proto=17": lambda frame: frame[20 if frame in tall else 23] == 17,
+    }
+    for text, chosen in filters.items():
+        run = rig.forward([[records], SILENT], f"--trace=1000:{text}")
+        expected = [words(frame) for frame in records if chosen(frame)]
+        assert 0 < len(expected) < len(records)
+        assert [way[0][1] for way in ways(run)["worker-1"]][:256] == expected[:256], (text, run)
 
 
 def test_packets_that_pass_while_as_many_as_can_be_are_followed_are_counted(rig):

@@ -124,8 +124,9 @@ def build(folder, what):
 class Benchmark:
     """One benchmark of both revisions: its figures, and what went wrong."""
 
-    def __init__(self, name, programs, options, folder):
+    def __init__(self, name, programs, options, folder, by=None):
         self.name, self.programs, self.options, self.folder = name, programs, options, folder
+        self.by = by
         self.figures = {BASE: [], TREE: []}  # of each run: a dict of medians by work and contender
         self.skipped = {BASE: {}, TREE: {}}  # reasons by work and contender
         self.broken = None
@@ -159,11 +160,19 @@ class Benchmark:
             if self.broken is None:
                 self.run(side)
 
+    def relative(self, run):
+        """The figures of a run, divided by those of the contender `by` for the same work."""
+        if self.by is None:
+            return run
+        return {(work, contender): figure / run[work, self.by]
+                for (work, contender), figure in run.items() if (work, self.by) in run}
+
     def rows(self):
         """Paired ratios of all rows that both have, and rows that one of them lacks."""
-        runs = list(zip(self.figures[BASE], self.figures[TREE]))
+        named = list(zip(self.figures[BASE], self.figures[TREE]))
+        runs = [tuple(map(self.relative, pair)) for pair in named]
         both, lacking = [], []
-        for key in dict.fromkeys(key for pair in runs for run in pair for key in run):
+        for key in dict.fromkeys(key for pair in named for run in pair for key in run):
             ratios = [tree[key] / base[key] for base, tree in runs if key in base and key in tree]
             if len(ratios) == len(runs):
                 estimate, low, high = paired_ratio(ratios)
@@ -172,7 +181,9 @@ class Benchmark:
                 continue
             side = BASE if any(key not in base for base, _ in runs) else TREE
             reason = self.skipped[side].get(key) or self.skipped[side].get((key[0], None)) or \
-                self.skipped[side].get(("*", None)) or "it has no such row"
+                self.skipped[side].get(("*", None)) or \
+                ("it has no such row" if self.by is None else
+                 f"it has no such row, or none of {self.by}")
             lacking.append({"work": key[0], "contender": key[1], "side": side, "reason": reason})
         return both, lacking
 
@@ -255,6 +266,8 @@ def parse():
                                                   "--quick]; even, so that orders are balanced")
     parser.add_argument("--quick", action="store_true", help=f"{PAIRS_QUICK} pairs")
     parser.add_argument("--work", help="only works of that pattern")
+    parser.add_argument("--by", metavar="CONTENDER", help="divide figures by this contender's of "
+                                                          "the same run and work")
     parser.add_argument("--rounds", help="of each run; without it hy-bench's --quick is given")
     parser.add_argument("--prefixes", help="as hy-bench has it")
     parser.add_argument("-v", dest="details", action="store_true", help="print every row")
@@ -299,7 +312,7 @@ def main():
         options += ["--work", args.work]
     if args.prefixes is not None:
         options += ["--prefixes", os.path.abspath(args.prefixes)]
-    benchmarks = [Benchmark(name, programs, options, args.folder)
+    benchmarks = [Benchmark(name, programs, options, args.folder, args.by)
                   for name in args.benches or BENCHES]
     results, path = [], args.json or args.folder / "pairs.json"
     for benchmark in measure(benchmarks, args.pairs):

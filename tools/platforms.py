@@ -166,12 +166,13 @@ def simulated(runs, vendor, packs):
 
 def selftested(records, platform, state):
     """What `hy-hal selftest --json` says of the generic pack. A variant that it skipped has no
-    state: another machine may be able to run it. What stands in while a port is down is none."""
+    state: another machine may be able to run it. What stands in while a port is down is none, nor is
+    a fusion, which follows the variants of its chain."""
     states = {"passed": state, "failed": COMPILED, "skipped": None}
     found = {}
     for path in records:
         for one in json.loads(path.read_text())["variants"]:
-            if one["pack"] == GENERIC and "stands in" not in one["text"]:
+            if one["pack"] == GENERIC and "stands in" not in one["text"] and not one.get("fusion"):
                 cell = found.setdefault((one["family"], platform), {})
                 variant = one["variant"]
                 cell[variant] = states[one["outcome"]] or cell.get(variant)

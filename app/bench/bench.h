@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <hy_ip6.h>
+
 #define ROUNDS_MIN 15 /* fewer are not reliable on a machine with other load */
 #define ROUNDS_MAX 255
 #define CONTENDERS_MAX 16
@@ -158,9 +160,14 @@ int bench_by_prefix(const void *a, const void *b);
 
 /*
  * Routes without next hops, sorted and without duplicates: to the prefixes of a file, or, if path is
- * NULL, to prefixes with the distribution of lengths of networks of the Internet. Freed with free(3).
+ * NULL or the file has none of IPv4, to prefixes with the distribution of lengths of networks of the
+ * Internet. Freed with free(3).
  */
 struct bench_route *bench_prefixes(const char *path, unsigned int *n);
+/* The same of IPv6. */
+struct hy_ip6_route *bench_prefixes6(const char *path, unsigned int *n);
+/* Clears the bits of an address beyond a length. */
+void bench_cut6(uint8_t address[HY_IP6_BYTES], unsigned int depth);
 
 struct hy_policy;
 struct hy_flow_rule;
@@ -197,12 +204,16 @@ void results_skip(const char *work, const char *contender, const char *reason);
 void results_wrong(const char *work, const char *contender, const char *reason);
 bool results_right(void);
 
+struct hy_input;
+
 /*
  * Sets the JSON file, which is written anew after each work, so that no result is lost; NULL: none.
- * The file is a regular file of the user, replaced as a whole, or /dev/null. Returns 0, or -1
- * (reported) if it cannot be written.
+ * The file is a regular file of the user, replaced as a whole, or /dev/null; neither it nor
+ * FILE.part may be one of the inputs or a loaded library. Returns 0, or -1 (reported) if it cannot be
+ * written.
  */
-int results_open(const char *path, const char *bench);
+int results_open(const char *path, const char *bench, const struct hy_input *inputs,
+	unsigned int nb_inputs);
 /* Writes the file for the last time. Returns 0, or -1 (reported) if results are missing from it. */
 int results_close(bool complete);
 

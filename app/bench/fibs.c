@@ -31,8 +31,14 @@ fib_create(const char *name, const struct hy_ip4_fib_params *params,
 	return NULL;
 }
 
+uint32_t
+fib_hop(uint32_t i)
+{
+	return i * 7 % FIB_NEXT_HOPS;
+}
+
 struct hy_ip4_route
 fib_route(uint32_t prefix, uint8_t depth, uint32_t i)
 {
-	return (struct hy_ip4_route){ prefix, depth, i * 7 % FIB_NEXT_HOPS };
+	return (struct hy_ip4_route){ prefix, depth, fib_hop(i) };
 }

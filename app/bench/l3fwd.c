@@ -11,6 +11,7 @@
 
 #include <hy_hal.h>
 
+#include "fibs6.h"
 #include "l3fwd.h"
 
 #define TTL 64
@@ -33,8 +34,10 @@ struct work {
 	 * eight in all.
 	 */
 	bool hop_per_port;
-	bool studied;    /* further, by itself */
-	bool two_lcores; /* also on two at once */
+	enum { IP4, IP6, MIXED } family; /* of packets; all but IP4 with routes of both */
+	bool grouped;                    /* only of Halyard: one next hop, and a group of eight */
+	bool studied;                    /* further, by itself */
+	bool two_lcores;                 /* also on two at once */
 };
 
 static const struct work works[] = {
@@ -48,6 +51,13 @@ static const struct work works[] = {
 	{ "dst256_8_p1", EIGHT_ROUTES, 256, 4096, 1 },
 	{ "dst256_8_p8", EIGHT_ROUTES, 256, 4096, 8 },
 	{ "closed_loop", EIGHT_ROUTES, 256, 4096, 1, .loop = true },
+	{ "ip6_one_flow", EIGHT_ROUTES, 1, 4096, 2, .family = IP6 },
+	{ "ip6_dst256_8", EIGHT_ROUTES, 256, 4096, 2, .family = IP6 },
+	{ "ip6_dst64k_8", EIGHT_ROUTES, 65536, 65536, 2, .family = IP6 },
+	{ "ip6_table73k", EACH_ROUTE, 0, 0, 2, .family = IP6 },
+	{ "mix46", EIGHT_ROUTES, 512, 4096, 2, .family = MIXED },
+	{ "ecmp8", EIGHT_ROUTES, 4096, 4096, 1, .grouped = true },
+	{ "ecmp8_p2", EIGHT_ROUTES, 4096, 4096, 2, .grouped = true },
 	{ "hop_per_port_p1", EIGHT_ROUTES, 256, 4096, 1, .hop_per_port = true },
 	{ "hop_per_port_p2", EIGHT_ROUTES, 256, 4096, 2, .hop_per_port = true },
 	{ "hop_per_port_p8", EIGHT_ROUTES, 256, 4096, 8, .hop_per_port = true },
@@ -76,19 +86,67 @@ destination(const struct work *w, const struct l3fwd_table *table, uint32_t i)
 	}
 }
 
+static void
+destination6(const struct work *w, const struct l3fwd_table *table, uint32_t i,
+	uint8_t address[HY_IP6_BYTES])
+{
+	const uint32_t d = i % RTE_MAX(w->destinations, 1u);
+
+	if (w->kind == EACH_ROUTE)
+		fib6_address(&table->routes6[i % table->n6], address);
+	else
+		table_address6(&table->routes6[d % table->n6], d / table->n6, address);
+}
+
 static struct l3fwd_traffic *
 traffic_for(const struct work *w, const struct l3fwd_table *table)
 {
-	const uint32_t n = w->kind == EACH_ROUTE ? table->n : w->packets;
-	uint32_t *dst = bench_alloc(n, sizeof(*dst));
+	const uint32_t each = w->family == IP4 ? table->n : table->n6;
+	const uint32_t n = w->kind == EACH_ROUTE ? each : w->packets;
+	uint32_t *order = bench_alloc(n, sizeof(*order));
+	struct l3fwd_address *dst = bench_alloc(n, sizeof(*dst));
 	struct l3fwd_traffic *traffic;
 
 	for (uint32_t i = 0; i < n; i++)
-		dst[i] = destination(w, table, i);
-	bench_shuffle(dst, n);
+		order[i] = i;
+	bench_shuffle(order, n);
+	for (uint32_t i = 0; i < n; i++) {
+		/* Of both families, every second one in the order before. */
+		const uint32_t of = w->family == MIXED ? order[i] / 2 : order[i];
+
+		dst[i].is_ip6 = w->family == IP6 || (w->family == MIXED && order[i] % 2 == 1);
+		if (dst[i].is_ip6)
+			destination6(w, table, of, dst[i].ip6);
+		else
+			dst[i].ip4 = destination(w, table, of);
+	}
 	traffic = traffic_create(dst, n, w->loop ? UINT8_MAX : TTL, table);
+	traffic->any_hop = w->grouped;
+	free(order);
 	free(dst);
 	return traffic;
+}
+
+/* The routes of a work; NULL on failure. */
+static struct l3fwd_table *
+table_for(const struct work *w)
+{
+	const char *path = bench_settings()->prefixes;
+	const unsigned int hops = w->grouped ? 1 : w->hop_per_port ? w->nb_ports : TABLE_EIGHT;
+	struct l3fwd_table *table;
+	int rc = 0;
+
+	if (w->family == IP4 && w->kind == EACH_ROUTE)
+		return table_full(path, w->nb_ports);
+	table = table_eight(hops, w->nb_ports);
+	if (w->family != IP4 && w->kind == EACH_ROUTE)
+		rc = table_full6(table, path);
+	else if (w->family != IP4)
+		table_eight6(table);
+	if (rc == 0)
+		return table;
+	table_free(table);
+	return NULL;
 }
 
 static void
@@ -108,10 +166,7 @@ stage_set(struct stage *s, const struct work *w, unsigned int lanes, const char 
 	bool made;
 
 	*s = (struct stage){ .lanes = lanes };
-	if (w->kind != EACH_ROUTE)
-		s->table = table_eight(w->hop_per_port ? w->nb_ports : TABLE_EIGHT, w->nb_ports);
-	else
-		s->table = table_full(bench_settings()->prefixes, w->nb_ports);
+	s->table = table_for(w);
 	made = s->table != NULL;
 	for (unsigned int l = 0; l < lanes && made; l++)
 		made = rig_open(&s->rig[l], l, w->nb_ports, w->loop, traffic_for(w, s->table)) == 0;
@@ -124,27 +179,30 @@ stage_set(struct stage *s, const struct work *w, unsigned int lanes, const char 
 	return false;
 }
 
-/* The contenders of every work. */
+/* The contenders of every work, but those of one family's. */
 static const struct {
 	l3fwd_contender_t *create;
 	enum role_in_ratios role;
 	const char *two_lcores; /* its work on two lcores; NULL: none */
+	bool only_ip4, only_ip6;
 } contenders[] = {
 	{ rxtx_create, ROLE_SHOWN, NULL },
 	{ static_create, ROLE_PEER, "two_lcores_static" },
 	{ static_checked_create, ROLE_PEER, NULL },
-	{ pipeline_create, ROLE_PEER, NULL },
+	{ pipeline_create, ROLE_PEER, NULL, .only_ip4 = true },
 	{ librte_create, ROLE_PEER, "two_lcores_librte_node" },
 	{ librte_typed_create, ROLE_PEER, NULL },
 	{ halyard_create, ROLE_SUBJECT, "two_lcores_halyard" },
+	{ halyard_apart_create, ROLE_SHOWN, NULL, .only_ip6 = true },
 };
 
 static void
 compare(struct field *f, struct stage *s)
 {
 	for (unsigned int i = 0; i < RTE_DIM(contenders); i++)
-		l3fwd_enter(f, s->rig, contenders[i].create(s->rig, s->table), NULL,
-			contenders[i].role);
+		if (s->table->n6 == 0 ? !contenders[i].only_ip6 : !contenders[i].only_ip4)
+			l3fwd_enter(f, s->rig, contenders[i].create(s->rig, s->table), NULL,
+				contenders[i].role);
 }
 
 /* Cycles by node; librte_node always counts them. */
@@ -210,6 +268,21 @@ by_hand(struct field *f, struct stage *s)
 	l3fwd_enter(f, s->rig, halyard_create(s->rig, s->table), NULL, ROLE_SUBJECT);
 }
 
+/* Routes to a group of eight next hops beside routes to one of these, fused and not. */
+static void
+groups(struct field *f, struct stage *s)
+{
+	static const struct ours_params ways[] = { { .group = false }, { .group = true },
+		{ .apart = true }, { .apart = true, .group = true } };
+	static const char *const names[] = { "single", "group", "single_apart", "group_apart" };
+
+	for (unsigned int i = 0; i < RTE_DIM(ways); i++)
+		l3fwd_enter(f, s->rig, ours_create(s->rig, &ways[i]), names[i],
+			i == 0           ? ROLE_PEER
+				: i == 1 ? ROLE_SUBJECT
+					 : ROLE_SHOWN);
+}
+
 static l3fwd_contender_t *foreign_create;
 
 /* The static loop against a contender from a shared object, such as DPDK's own l3fwd. */
@@ -231,7 +304,8 @@ struct study {
 	void (*enter)(struct field *f, struct stage *s);
 };
 
-static const struct study main_study = { "", compare }, foreign_study = { "", foreign };
+static const struct study main_study = { "", compare }, foreign_study = { "", foreign },
+			  group_study = { "", groups };
 static const struct study further_studies[] = { { "_librte_node", librte_nodes },
 	{ "_halyard", our_nodes }, { "_variants", variants }, { "_by_hand", by_hand },
 	{ "_bursts", bursts } };
@@ -305,9 +379,9 @@ prefixes_try(const char *path)
 {
 	struct l3fwd_table *table = table_full(path, 1);
 
-	if (table == NULL)
-		bench_fail(
-			"l3fwd: --prefixes %s: packets to none of them are forwarded (RFC 1812 5.3.7)",
+	if (table == NULL || table_full6(table, path) < 0)
+		bench_fail("l3fwd: --prefixes %s: packets to none of them are forwarded "
+			   "(RFC 1812 5.3.7, RFC 4291 2.5)",
 			path);
 	table_free(table);
 }
@@ -331,7 +405,7 @@ bench_l3fwd(void)
 	}
 	for (unsigned int i = 0; i < RTE_DIM(works); i++)
 		if (!works[i].hop_per_port)
-			ask(&works[i], &main_study, 1);
+			ask(&works[i], works[i].grouped ? &group_study : &main_study, 1);
 	for (unsigned int i = 0; i < RTE_DIM(works); i++)
 		if (works[i].studied)
 			ask(&works[i], further_studies, RTE_DIM(further_studies));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The l3fwd benchmark: IPv4 forwarding from rings to rings, in several ways with the same packets,
+ * The l3fwd benchmark: IP forwarding from rings to rings, in several ways with the same packets,
  * routes and ports. A lap refills the receive rings (untimed), forwards until they are empty
  * (timed), and checks all packets sent (untimed).
  *
@@ -42,7 +42,7 @@ hop_port(uint32_t hop)
 /* The MAC addresses of a port and of a next hop. */
 struct rte_ether_addr l3fwd_port_mac(unsigned int port);
 struct rte_ether_addr l3fwd_hop_mac(unsigned int hop);
-/* The Ethernet header of packets to a next hop. */
+/* The Ethernet header of IPv4 packets to a next hop. */
 struct rte_ether_hdr l3fwd_hop_header(unsigned int hop);
 
 /* Rewrites a packet for its next hop: MAC addresses, TTL and checksum. For contenders without nodes. */
@@ -59,12 +59,22 @@ l3fwd_rewrite(struct rte_mbuf *m, const struct rte_ether_hdr *l2)
 	ip->hdr_checksum = (uint16_t)(sum + (sum >> 16));
 }
 
-/* Routes (l3fwd_table.c). */
+/* An address of either family. */
+struct l3fwd_address {
+	bool is_ip6;
+	uint32_t ip4;
+	uint8_t ip6[HY_IP6_BYTES];
+};
+
+/* Routes (l3fwd_table.c, l3fwd_table6.c). */
 
 struct l3fwd_table {
-	struct bench_route *routes; /* sorted by prefix and depth */
+	struct bench_route *routes; /* sorted by prefix and depth; at least one */
 	uint32_t n;
 	uint32_t tbl8s; /* groups of 256 entries that rte_lpm needs for prefixes longer than /24 */
+	unsigned int nb_ports;
+	struct hy_ip6_route *routes6; /* sorted likewise; the id of a next hop is its number */
+	uint32_t n6;                  /* 0: no IPv6 */
 };
 
 /* Number of routes of table_eight(). */
@@ -76,11 +86,23 @@ struct l3fwd_table {
 struct l3fwd_table *table_eight(unsigned int nb_hops, unsigned int nb_ports);
 /* A route for each of bench_prefixes(path) that packets may be forwarded to. */
 struct l3fwd_table *table_full(const char *path, unsigned int nb_ports);
+/* Adds as many routes of IPv6 to the same next hops. */
+void table_eight6(struct l3fwd_table *table);
+/* Adds a route for each of bench_prefixes6(path). */
+int table_full6(struct l3fwd_table *table, const char *path);
 void table_free(struct l3fwd_table *table);
+/* Next hop i of eight, on the ports of a table in turn. */
+uint8_t table_eight_hop(unsigned int i, unsigned int nb_ports);
 /* The next hop of the longest matching prefix, by search; contenders' tables must agree with it. */
 uint32_t table_hop(const struct l3fwd_table *table, uint32_t dst);
-/* A table of rte_lpm with the routes. */
+uint32_t table_hop6(const struct l3fwd_table *table, const uint8_t dst[HY_IP6_BYTES]);
+/* Number i of the addresses of an IPv6 route. */
+void table_address6(const struct hy_ip6_route *route, uint32_t i, uint8_t address[HY_IP6_BYTES]);
+/* A table of rte_lpm with the IPv4 routes. */
 struct rte_lpm *table_lpm(const struct l3fwd_table *table, const char *name);
+/* Tables of rte_fib6 and rte_lpm6 with those of IPv6; the former finds HOP_NONE where there is none. */
+struct rte_fib6 *table_fib6(const struct l3fwd_table *table, const char *name);
+struct rte_lpm6 *table_lpm6(const struct l3fwd_table *table, const char *name);
 
 /* Packets (l3fwd_traffic.c). */
 
@@ -96,18 +118,20 @@ struct l3fwd_packet {
 struct l3fwd_traffic {
 	uint32_t n;
 	uint32_t routed; /* packets with a route */
+	uint32_t ip6;    /* packets of IPv6 */
 	uint16_t lap;
 	uint16_t port;         /* ethdev id of the receiving port */
 	const uint32_t *marks; /* hardware mark of each packet; NULL: none */
+	bool any_hop;          /* packets may be sent to any next hop, but by its port */
 	struct l3fwd_packet packets[];
 };
 
 /* One packet for each destination, in that order. Freed with free(3). */
-struct l3fwd_traffic *traffic_create(const uint32_t *dst, uint32_t n, uint8_t ttl,
+struct l3fwd_traffic *traffic_create(const struct l3fwd_address *dst, uint32_t n, uint8_t ttl,
 	const struct l3fwd_table *table);
 /* Writes an mbuf as a driver that received packet i. */
 void traffic_write(const struct l3fwd_traffic *traffic, uint32_t i, struct rte_mbuf *m);
-/* Number of routers that the packet has passed since, by its TTL. */
+/* Number of routers that the packet, of IPv4, has passed since, by its TTL. */
 unsigned int traffic_hops(const struct l3fwd_traffic *traffic, const struct rte_mbuf *m);
 /* Begins a lap: no packet has been seen. */
 void traffic_lap(struct l3fwd_traffic *traffic);
@@ -223,6 +247,8 @@ l3fwd_contender_t pipeline_create;
 l3fwd_contender_t librte_typed_create;
 /* Halyard, as selected. ours_create() uses the routes of ours_table_create() in any case. */
 l3fwd_contender_t halyard_create;
+/* The same, and no chain is fused. */
+l3fwd_contender_t halyard_apart_create;
 
 /* Parameters of Halyard's contender. */
 struct ours_params {
@@ -233,6 +259,7 @@ struct ours_params {
 	struct rte_rcu_qsbr *qsbr;        /* QSBR variable that the graph reports to; NULL: none */
 	const char *source;               /* name of receiving nodes; NULL: ethdev_rx */
 	bool apart;                       /* no chain is fused */
+	bool group;                       /* all routes lead to a group of eight next hops */
 };
 
 struct l3fwd_way ours_create(const struct l3fwd_rig *rig, const struct ours_params *params);

@@ -55,7 +55,7 @@ nodes_register(hy_node_id *lookup, hy_node_id *rewrite, uint16_t edge[])
 	node_register("pkt_cls", "hand_cls", "hand_lookup");
 	*lookup = node_register("ip4_lookup", "hand_lookup", "hand_rewrite");
 	*rewrite = node_register("ip4_rewrite", "hand_rewrite", NULL);
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+	for (unsigned int p = 0; p < HY_IP4_PORTS; p++)
 		edge[p] = HY_IP4_NO_EDGE;
 	for (unsigned int p = 0; p <= RIG_LOOP; p++)
 		port_nodes(p, *rewrite, edge);
@@ -65,7 +65,7 @@ struct l3fwd_way
 by_hand_create(const struct l3fwd_rig *rig)
 {
 	static const struct ours_params params = { .source = "hand_rx" };
-	static uint16_t edge[RTE_MAX_ETHPORTS];
+	static uint16_t edge[HY_IP4_PORTS];
 	static hy_node_id lookup, rewrite;
 	static bool registered;
 	struct hy_node_impl impl;

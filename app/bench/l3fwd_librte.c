@@ -14,14 +14,13 @@
 #include <rte_graph.h>
 #include <rte_graph_worker.h>
 #include <rte_lpm.h>
+#include <rte_lpm6.h>
 #include <rte_node_eth_api.h>
 #include <rte_node_ip4_api.h>
 
-#include "l3fwd.h"
+#include "l3fwd_librte.h"
 
 #define NAME_LENGTH 32
-#define TABLE_ROUTES 1024 /* capacity of ip4_lookup's own table */
-#define TABLE_TBL8S 256
 
 struct librte {
 	const struct l3fwd_rig *rig;
@@ -30,6 +29,7 @@ struct librte {
 	const struct rte_node *drop;
 	void *callbacks[L3FWD_PORTS]; /* of ethdev_rx, while they are removed */
 	struct rte_lpm *large;        /* instead of librte_node's own table; NULL: none */
+	struct rte_lpm6 *large6;      /* the same of IPv6 */
 };
 
 static struct librte *last; /* created; NULL: it was destroyed, or there was none */
@@ -73,7 +73,7 @@ table_exchange(struct librte *w, const char *graph, const struct l3fwd_table *ta
 	const struct rte_lpm *own = own_table();
 
 	if (lookup == NULL || own == NULL || memcmp(lookup->ctx, &own, sizeof(own)) != 0)
-		return bench_cannot("librte_node's table takes %d routes", TABLE_ROUTES);
+		return bench_cannot("librte_node's table takes %d routes", LIBRTE_ROUTES);
 	w->large = table_lpm(table, "l3fwd_librte");
 	if (w->large == NULL)
 		return -1;
@@ -182,6 +182,7 @@ librte_destroy(void *arg)
 		rte_graph_destroy(w->id);
 	callbacks_remove(w->rig);
 	rte_lpm_free(w->large);
+	rte_lpm6_free(w->large6);
 	free(w);
 	last = NULL;
 }
@@ -223,7 +224,10 @@ set_up(struct librte *w, const struct l3fwd_table *table)
 		return -1;
 	if (hops_add(w->rig->loop) < 0)
 		return -1;
-	if (table->n > TABLE_ROUTES || table->tbl8s > TABLE_TBL8S)
+	if (table->n6 > 0 &&
+		librte6_set_up(name, table, w->rig->loop, w->rig->lane == 0, &w->large6) < 0)
+		return -1;
+	if (table->n > LIBRTE_ROUTES || table->tbl8s > LIBRTE_TBL8S)
 		return table_exchange(w, name, table);
 	return w->rig->lane == 0 ? routes_add(table) : 0;
 }

@@ -12,7 +12,7 @@
 #include <hy_flow_cls.h>
 #include <hy_graph_worker.h>
 #include <hy_hal.h>
-#include <hy_ip4.h>
+#include <hy_ip4_group.h>
 #include <hy_mbuf.h>
 #include <hy_stats.h>
 
@@ -29,10 +29,12 @@ struct ours {
 static struct {
 	struct hy_hal *hal;
 	hy_node_id lookup, rewrite;
-	uint16_t edge[RTE_MAX_ETHPORTS];
+	uint16_t edge[HY_IP4_PORTS];
 	const struct l3fwd_table *table;
 	bool loop;
-	struct hy_ip4_fib *fib[ENGINES]; /* created when a variant needs it */
+	/* With groups or without; created when a variant needs it. */
+	struct hy_ip4_fib *fib[2][ENGINES];
+	struct hy_ip6_fib *fib6[2][ENGINES]; /* with the next hops of that */
 } shared;
 
 const struct hy_selection *
@@ -48,9 +50,9 @@ ours_must(int rc, const char *what)
 		bench_fail("l3fwd: %s: %s", what, strerror(-rc));
 }
 
-/* Selects variants for a table of so many routes. */
+/* Selects variants for the work's table. */
 static int
-hal_select(uint32_t routes)
+hal_select(void)
 {
 	char error[HY_HAL_ERROR_SIZE];
 
@@ -59,7 +61,10 @@ hal_select(uint32_t routes)
 		for (unsigned int p = 0; p <= RIG_LOOP; p++)
 			hy_hal_port_ignore(shared.hal, rig_port(USERS_LIBRTE_NODE, p));
 	}
-	ours_must(hy_hal_declare(shared.hal, HY_IP4_ROUTES, routes, "the work's table"), "the HAL");
+	ours_must(hy_hal_declare(shared.hal, HY_IP4_ROUTES, shared.table->n, "the work's table"),
+		"the HAL");
+	ours_must(hy_hal_declare(shared.hal, HY_IP6_ROUTES, shared.table->n6, "the work's table"),
+		"the HAL");
 	if (hy_hal_select(shared.hal, error) < 0)
 		return bench_cannot("the HAL: %s", error);
 	ours_must(hy_hal_node(shared.hal, "ip4_lookup", 0, &shared.lookup), "ip4_lookup");
@@ -96,6 +101,7 @@ nodes_create(void)
 			queues[ends.nb_queues++] = (struct hy_rx_queue){ ports[p], (uint16_t)q };
 	}
 	ours_must(hy_tx_nodes(&ends, shared.rewrite, shared.edge), "ethdev_tx");
+	ours6_nodes(&ends, classifier);
 	ours_must(hy_rx_nodes(&ends), "ethdev_rx");
 }
 
@@ -122,60 +128,81 @@ hops_add(struct hy_ip4_fib *fib, uint32_t id[HOPS])
 	return rc;
 }
 
+/* A group of eight next hops. */
 static int
-routes_add(struct hy_ip4_fib *fib)
+group_add(struct hy_ip4_fib *fib, const uint32_t id[HOPS], uint32_t *group)
+{
+	struct hy_ip4_member members[TABLE_EIGHT];
+
+	for (unsigned int i = 0; i < TABLE_EIGHT; i++)
+		members[i] = (struct hy_ip4_member){
+			.next_hop = id[table_eight_hop(i, shared.table->nb_ports)], .weight = 1
+		};
+	return hy_ip4_group_create(fib, members, TABLE_EIGHT, HY_IP4_NO_ID, group);
+}
+
+/* Adds the work's routes to a table, and those of IPv6 to one beside it. */
+static int
+routes_add(struct hy_ip4_fib *fib, struct hy_ip6_fib **fib6, bool grouped)
 {
 	const struct l3fwd_table *table = shared.table;
 	struct hy_ip4_change *changes = bench_alloc(table->n, sizeof(*changes));
-	uint32_t id[HOPS];
+	uint32_t id[HOPS], group = 0;
 	int rc = hops_add(fib, id);
 
+	if (rc == 0 && grouped)
+		rc = group_add(fib, id, &group);
 	for (uint32_t i = 0; i < table->n && rc == 0; i++) {
 		const struct bench_route *route = &table->routes[i];
 
 		changes[i] = (struct hy_ip4_change){ HY_IP4_ADD,
-			{ route->prefix, route->depth, id[route->hop] } };
+			{ route->prefix, route->depth, grouped ? group : id[route->hop] } };
 	}
 	if (rc == 0)
 		rc = hy_ip4_routes_change(fib, changes, table->n, NULL);
 	free(changes);
-	return rc;
+	return rc == 0 ? ours6_fib_create(fib, table, id, fib6) : rc;
 }
 
 /* Returns the table, with the work's routes, that a lookup variant reads; NULL on failure. */
 static struct hy_ip4_fib *
-table_for(const char *lookup)
+table_for(const char *lookup, bool grouped)
 {
 	const enum hy_ip4_engine engine = hy_ip4_engine_of(lookup);
 	const struct hy_ip4_fib_params params = { .engine = engine,
 		.max_routes = shared.table->n,
-		.max_next_hops = HOPS,
+		.max_next_hops = HOPS + 1,
 		.max_tbl8s = RTE_MAX(shared.table->tbl8s, 1u),
 		.socket = SOCKET_ID_ANY };
-	struct hy_ip4_fib *fib = shared.fib[engine];
+	struct hy_ip4_fib *fib = shared.fib[grouped][engine];
+	struct hy_ip6_fib *fib6 = NULL;
 	char name[16];
 	int rc;
 
 	if (fib != NULL)
 		return fib;
-	snprintf(name, sizeof(name), "l3fwd_ours_%d", engine);
+	snprintf(name, sizeof(name), "l3fwd_ours_%d%s", engine, grouped ? "g" : "");
 	rc = hy_ip4_fib_create(name, &params, &fib);
 	if (rc == 0)
-		rc = routes_add(fib);
+		rc = routes_add(fib, &fib6, grouped);
 	if (rc < 0) {
-		bench_cannot("the table of %u routes: %s", shared.table->n, strerror(-rc));
+		bench_cannot("the table of %u routes: %s", shared.table->n + shared.table->n6,
+			strerror(-rc));
+		hy_ip6_fib_destroy(fib6);
 		hy_ip4_fib_destroy(fib);
 		return NULL;
 	}
-	shared.fib[engine] = fib;
+	shared.fib[grouped][engine] = fib;
+	shared.fib6[grouped][engine] = fib6;
 	return fib;
 }
 
 /* Sets the table that a variant of ip4_lookup reads, for graphs created later with these nodes. */
 static int
-table_set(const char *variant, hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[])
+table_set(const char *variant, bool grouped, hy_node_id lookup, hy_node_id rewrite,
+	const uint16_t edge[static HY_IP4_PORTS])
 {
-	struct hy_ip4_rewrite_config config = { .tables.fibs = { table_for(variant) },
+	struct hy_ip4_rewrite_config config = { .tables.fibs = { table_for(variant, grouped) },
 		.tables.nb_fibs = 1 };
 
 	if (config.tables.fibs[0] == NULL)
@@ -183,13 +210,15 @@ table_set(const char *variant, hy_node_id lookup, hy_node_id rewrite, const uint
 	memcpy(config.edge, edge, sizeof(config.edge));
 	ours_must(hy_node_config(lookup, &config.tables, sizeof(config.tables)), "ip4_lookup");
 	ours_must(hy_node_config(rewrite, &config, sizeof(config)), "ip4_rewrite");
+	ours6_fib_set(shared.hal, shared.fib6[grouped][hy_ip4_engine_of(variant)]);
 	return 0;
 }
 
 int
-ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[])
+ours_table_set(hy_node_id lookup, hy_node_id rewrite, const uint16_t edge[static HY_IP4_PORTS])
 {
-	return table_set(ours_selection("ip4_lookup")->chosen->impl.variant, lookup, rewrite, edge);
+	return table_set(ours_selection("ip4_lookup")->chosen->impl.variant, false, lookup, rewrite,
+		edge);
 }
 
 int
@@ -197,7 +226,7 @@ ours_table_create(const struct l3fwd_table *table, bool loop)
 {
 	shared.table = table;
 	shared.loop = loop;
-	if (hal_select(table->n) < 0)
+	if (hal_select() < 0)
 		return -1;
 	nodes_create();
 	return 0;
@@ -206,9 +235,14 @@ ours_table_create(const struct l3fwd_table *table, bool loop)
 void
 ours_table_destroy(void)
 {
-	for (unsigned int e = 0; e < ENGINES; e++) {
-		hy_ip4_fib_destroy(shared.fib[e]);
-		shared.fib[e] = NULL;
+	for (unsigned int e = 0; e < 2 * ENGINES; e++) {
+		struct hy_ip4_fib **fib = &shared.fib[e / ENGINES][e % ENGINES];
+		struct hy_ip6_fib **fib6 = &shared.fib6[e / ENGINES][e % ENGINES];
+
+		hy_ip6_fib_destroy(*fib6);
+		hy_ip4_fib_destroy(*fib);
+		*fib6 = NULL;
+		*fib = NULL;
 	}
 }
 
@@ -378,10 +412,12 @@ graph_create(struct ours *w, const struct ours_params *ours)
 static int
 variant_table(const struct ours_params *params)
 {
+	const struct hy_variant *variant = ours_selection("ip4_lookup")->chosen;
+
 	if (params->variant != NULL && strcmp(params->variant->family, "ip4_lookup") == 0)
-		return table_set(params->variant->impl.variant, shared.lookup, shared.rewrite,
-			shared.edge);
-	return ours_table_set(shared.lookup, shared.rewrite, shared.edge);
+		variant = params->variant;
+	return table_set(variant->impl.variant, params->group, shared.lookup, shared.rewrite,
+		shared.edge);
 }
 
 struct l3fwd_way
@@ -422,4 +458,14 @@ halyard_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table __rt
 	static const struct ours_params selected;
 
 	return ours_create(rig, &selected);
+}
+
+struct l3fwd_way
+halyard_apart_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table __rte_unused)
+{
+	static const struct ours_params apart = { .apart = true };
+	struct l3fwd_way way = ours_create(rig, &apart);
+
+	way.name = "halyard_apart";
+	return way;
 }

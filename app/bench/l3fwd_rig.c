@@ -46,8 +46,8 @@ ring_create(const char *what, unsigned int port, unsigned int lane)
 static struct rte_mempool *
 pool_create(const char *name, uint32_t n)
 {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, n, n > POOL_CACHE ? POOL_CACHE : 0,
-		PRIVATE_SIZE, DATA_ROOM, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, n,
+		n > 2 * POOL_CACHE ? POOL_CACHE : 0, PRIVATE_SIZE, DATA_ROOM, SOCKET_ID_ANY);
 
 	if (pool == NULL)
 		bench_cannot("no memory for %u packets", n);

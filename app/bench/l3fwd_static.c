@@ -4,61 +4,31 @@
  * the next port. The others are a loop like that of DPDK's own l3fwd, with bursts of 32, four lookups
  * at a time, and packets gathered by port into bursts of 32. Without checks, or with those of pkt_cls
  * and ip4_rewrite, packet by packet.
+ *
+ * For IPv6 the same with rte_fib6, which looks up a burst at a time. Where both families arrive, a
+ * burst is split by family first.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
-#include <rte_lpm.h>
 #include <rte_vect.h>
 
-#include <hy_graph.h>
 #include "drivers/nodes/generic/classify/pkt_cls_kernels.h"
 
-#include "l3fwd.h"
+#include "l3fwd_static6.h"
 
 #define RXTX_BURST HY_BURST_DEFAULT
 
-/* As in l3fwd. */
-#define BURST 32
-#define BURST_MAX 256
 #define STEP 4
-#define PREFETCH 3
-
-#define DROPS_CHECKS HY_DESC_DROPS /* first the drop reasons of pkt_cls, then these */
-enum { DROP_NO_ROUTE = DROPS_CHECKS, DROP_TTL, DROP_MTU, DROP_TX_FULL, DROPS };
 
 typedef uint32_t four __attribute__((vector_size(16)));
-
-struct gathered {
-	uint16_t n;
-	struct rte_mbuf *mbufs[BURST_MAX];
-};
-
-struct static_loop {
-	alignas(RTE_CACHE_LINE_SIZE) const
-		struct l3fwd_rig *rig; /* own cache lines for each lcore */
-	struct rte_lpm *lpm;
-	uint16_t burst; /* packets received at once */
-	struct {
-		alignas(16) struct rte_ether_hdr l2; /* aligned to make indexing cheap */
-	} hops[HOPS + 1];
-	struct gathered gathered[L3FWD_PORTS];
-	uint64_t drops[DROPS];
-};
 
 static struct rte_ipv4_hdr *
 ip_of(const struct rte_mbuf *m)
 {
 	return rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *, RTE_ETHER_HDR_LEN);
-}
-
-static void
-drop(struct static_loop *s, unsigned int reason, struct rte_mbuf *m)
-{
-	s->drops[reason]++;
-	rte_pktmbuf_free(m);
 }
 
 static void
@@ -68,7 +38,7 @@ send_now(struct static_loop *s, uint16_t port, struct rte_mbuf **mbufs, uint16_t
 	uint16_t sent = rte_eth_tx_burst(rig->port[USERS_ALL][port], (uint16_t)rig->lane, mbufs, n);
 
 	for (; unlikely(sent < n); sent++)
-		drop(s, DROP_TX_FULL, mbufs[sent]);
+		static_drop(s, DROP_TX_FULL, mbufs[sent]);
 }
 
 /* Gathers packets for a port until there are enough. A large group is sent at once. */
@@ -115,7 +85,7 @@ send_groups(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *hop,
 			send_later(s, hop_port(hop[first]), mbufs + first, size, enough);
 		else
 			for (uint16_t i = 0; i < size; i++)
-				drop(s, DROP_NO_ROUTE, mbufs[first + i]);
+				static_drop(s, DROP_NO_ROUTE, mbufs[first + i]);
 	}
 }
 
@@ -169,7 +139,7 @@ check(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *dst, uint16_t n)
 		if (likely(next == HY_PKT_CLS_NEXT_IP4_LOOKUP))
 			mbufs[kept++] = m;
 		else
-			drop(s, (uint16_t)(next - HY_DROP(0)), m);
+			static_drop(s, (uint16_t)(next - HY_DROP(0)), m);
 	}
 	return kept;
 }
@@ -184,11 +154,11 @@ rewrite_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *hop, u
 		struct rte_mbuf *m = mbufs[i];
 
 		if (unlikely(hop[i] == HOP_NONE)) {
-			drop(s, DROP_NO_ROUTE, m);
+			static_drop(s, DROP_NO_ROUTE, m);
 		} else if (unlikely(ip_of(m)->time_to_live <= 1)) {
-			drop(s, DROP_TTL, m);
+			static_drop(s, DROP_TTL, m);
 		} else if (unlikely(m->pkt_len > L3FWD_MTU)) {
-			drop(s, DROP_MTU, m);
+			static_drop(s, DROP_MTU, m);
 		} else {
 			l3fwd_rewrite(m, &s->hops[hop[i]].l2);
 			hop[kept] = hop[i];
@@ -198,12 +168,13 @@ rewrite_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint32_t *hop, u
 	return kept;
 }
 
+/* What follows the checks. */
 static __rte_always_inline void
-forward_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
+finish_checked(struct static_loop *s, struct rte_mbuf **mbufs, const uint32_t *dst, uint16_t n,
+	uint16_t enough)
 {
-	uint32_t dst[BURST_MAX], hop[BURST_MAX];
+	uint32_t hop[BURST_MAX];
 
-	n = check(s, mbufs, dst, n);
 	lookup(s, dst, hop, n);
 	n = rewrite_checked(s, mbufs, hop, n);
 	if (n > 0)
@@ -211,7 +182,93 @@ forward_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint
 }
 
 static __rte_always_inline void
-loop(struct static_loop *s, uint64_t turns, bool checked, uint16_t burst)
+forward_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
+{
+	uint32_t dst[BURST_MAX];
+
+	n = check(s, mbufs, dst, n);
+	finish_checked(s, mbufs, dst, n, enough);
+}
+
+static __rte_always_inline void
+finish6(struct static_loop *s, struct static_burst6 *b, uint16_t enough, bool checked)
+{
+	uint32_t hop[BURST_MAX];
+	uint16_t n = b->n;
+
+	static6_lookup(s, b, hop);
+	if (checked)
+		n = static6_rewrite_checked(s, b, hop);
+	else
+		for (uint16_t i = 0; i < n; i++)
+			static6_rewrite(s, b->mbufs[i], hop[i]);
+	if (n > 0)
+		send_groups(s, b->mbufs, hop, n, enough);
+}
+
+/* IPv6 only. */
+static __rte_always_inline void
+forward6(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
+{
+	struct static_burst6 b;
+
+	b.n = 0;
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + PREFETCH < n)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH], void *));
+		static6_take(&b, mbufs[i]);
+	}
+	finish6(s, &b, enough, false);
+}
+
+/* Both families. */
+static __rte_always_inline void
+forward46(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
+{
+	struct static_burst6 b;
+	uint16_t n4 = 0;
+
+	b.n = 0;
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + PREFETCH < n)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH], void *));
+		if (hy_pkt_cls_says_ip6(rte_pktmbuf_mtod(mbufs[i], const uint8_t *)))
+			static6_take(&b, mbufs[i]);
+		else
+			mbufs[n4++] = mbufs[i];
+	}
+	if (n4 > 0)
+		forward(s, mbufs, n4, enough);
+	if (b.n > 0)
+		finish6(s, &b, enough, false);
+}
+
+/* Both families, one of which may be missing. */
+static __rte_always_inline void
+forward46_checked(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n, uint16_t enough)
+{
+	struct static_burst6 b;
+	uint32_t dst[BURST_MAX];
+	uint16_t n4 = 0;
+
+	b.n = 0;
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + PREFETCH < n)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH], void *));
+		if (static6_check(s, &b, mbufs[i], &dst[n4]))
+			mbufs[n4++] = mbufs[i];
+	}
+	if (n4 > 0)
+		finish_checked(s, mbufs, dst, n4, enough);
+	if (b.n > 0)
+		finish6(s, &b, enough, true);
+}
+
+typedef void(forward_t)(struct static_loop *s, struct rte_mbuf **mbufs, uint16_t n,
+	uint16_t enough);
+
+static __rte_always_inline void
+loop(struct static_loop *s, uint64_t turns, forward_t *turn, uint16_t burst)
 {
 	const struct l3fwd_rig *rig = s->rig;
 	const uint16_t enough = RTE_MAX(burst, (uint16_t)BURST);
@@ -222,12 +279,8 @@ loop(struct static_loop *s, uint64_t turns, bool checked, uint16_t burst)
 			const uint16_t n = rte_eth_rx_burst(rig->port[USERS_ALL][p],
 				(uint16_t)rig->lane, mbufs, burst);
 
-			if (n == 0)
-				continue;
-			if (checked)
-				forward_checked(s, mbufs, n, enough);
-			else
-				forward(s, mbufs, n, enough);
+			if (n > 0)
+				turn(s, mbufs, n, enough);
 		}
 	}
 	for (uint16_t p = 0; p < rig->nb_ports; p++) {
@@ -239,19 +292,37 @@ loop(struct static_loop *s, uint64_t turns, bool checked, uint16_t burst)
 static void
 static_run(void *arg, uint64_t turns)
 {
-	loop(arg, turns, false, BURST); /* the compiler knows the number, as in l3fwd */
+	loop(arg, turns, forward, BURST); /* the compiler knows the number, as in l3fwd */
 }
 
 static void
 static_burst_run(void *arg, uint64_t turns)
 {
-	loop(arg, turns, false, ((const struct static_loop *)arg)->burst);
+	loop(arg, turns, forward, ((const struct static_loop *)arg)->burst);
 }
 
 static void
 static_checked_run(void *arg, uint64_t turns)
 {
-	loop(arg, turns, true, BURST);
+	loop(arg, turns, forward_checked, BURST);
+}
+
+static void
+static6_run(void *arg, uint64_t turns)
+{
+	loop(arg, turns, forward6, BURST);
+}
+
+static void
+static46_run(void *arg, uint64_t turns)
+{
+	loop(arg, turns, forward46, BURST);
+}
+
+static void
+static46_checked_run(void *arg, uint64_t turns)
+{
+	loop(arg, turns, forward46_checked, BURST);
 }
 
 static uint64_t
@@ -265,17 +336,40 @@ static_drops(void *arg)
 	return sum;
 }
 
-/* The loops of a work share a table, created with the first of them and freed with the last. */
+/* The loops of a work share its tables, created with the first of them and freed with the last. */
 static struct {
 	struct rte_lpm *lpm;
+	struct rte_fib6 *fib6; /* NULL: the work has no IPv6 */
 	unsigned int users;
 } shared;
+
+static void
+shared_free(void)
+{
+	rte_lpm_free(shared.lpm);
+	rte_fib6_free(shared.fib6);
+	shared.lpm = NULL;
+	shared.fib6 = NULL;
+}
+
+/* Returns false on failure. */
+static bool
+shared_create(const struct l3fwd_table *table)
+{
+	shared.lpm = table_lpm(table, "l3fwd_static");
+	if (shared.lpm != NULL && table->n6 > 0)
+		shared.fib6 = table_fib6(table, "l3fwd_static");
+	if (shared.lpm != NULL && (table->n6 == 0 || shared.fib6 != NULL))
+		return true;
+	shared_free();
+	return false;
+}
 
 static void
 static_destroy(void *arg)
 {
 	if (--shared.users == 0)
-		rte_lpm_free(shared.lpm);
+		shared_free();
 	free(arg);
 }
 
@@ -291,14 +385,13 @@ way_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, const c
 		.burst = burst };
 	struct static_loop *s;
 
-	if (shared.users == 0)
-		shared.lpm = table_lpm(table, "l3fwd_static");
-	if (shared.lpm == NULL)
+	if (shared.users == 0 && !shared_create(table))
 		return way;
 	shared.users++;
 	s = bench_alloc(1, sizeof(*s));
 	s->rig = rig;
 	s->lpm = shared.lpm;
+	s->fib6 = shared.fib6;
 	s->burst = burst;
 	for (unsigned int hop = 0; hop < HOPS; hop++)
 		s->hops[hop].l2 = l3fwd_hop_header(hop);
@@ -310,7 +403,12 @@ way_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table, const c
 struct l3fwd_way
 static_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 {
-	return way_create(rig, table, "static", BURST, static_run);
+	const struct l3fwd_traffic *traffic = rig->traffic;
+
+	return way_create(rig, table, "static", BURST,
+		traffic->ip6 == 0                    ? static_run
+			: traffic->ip6 == traffic->n ? static6_run
+						     : static46_run);
 }
 
 struct l3fwd_way
@@ -322,7 +420,8 @@ static_burst_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table
 struct l3fwd_way
 static_checked_create(const struct l3fwd_rig *rig, const struct l3fwd_table *table)
 {
-	return way_create(rig, table, "static_checked", BURST, static_checked_run);
+	return way_create(rig, table, "static_checked", BURST,
+		table->n6 == 0 ? static_checked_run : static46_checked_run);
 }
 
 static void

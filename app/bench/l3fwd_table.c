@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes of the l3fwd benchmark. */
+/* IPv4 routes of the l3fwd benchmark. */
 
 #include <stdlib.h>
 
@@ -12,9 +12,8 @@
 #define EIGHT_DEPTH 19                 /* so that eight prefixes hold 65,536 destinations */
 #define EIGHT_FIRST IP4(198, 18, 0, 0) /* RFC 2544: for benchmarks */
 
-/* Next hop i of eight, on the ports in turn. */
-static uint8_t
-hop_of(unsigned int i, unsigned int nb_ports)
+uint8_t
+table_eight_hop(unsigned int i, unsigned int nb_ports)
 {
 	return (uint8_t)(i % nb_ports * HOPS_PER_PORT + i / nb_ports);
 }
@@ -36,11 +35,12 @@ table_eight(unsigned int nb_hops, unsigned int nb_ports)
 {
 	struct l3fwd_table *table = bench_alloc(1, sizeof(*table));
 
+	table->nb_ports = nb_ports;
 	table->routes = bench_alloc(TABLE_EIGHT, sizeof(*table->routes));
 	for (uint32_t i = 0; i < TABLE_EIGHT; i++)
 		table_append(table,
 			&(struct bench_route){ EIGHT_FIRST + (i << (32 - EIGHT_DEPTH)), EIGHT_DEPTH,
-				hop_of(i % nb_hops, nb_ports) });
+				table_eight_hop(i % nb_hops, nb_ports) });
 	return table;
 }
 
@@ -62,11 +62,12 @@ table_full(const char *path, unsigned int nb_ports)
 	struct bench_route *prefixes = bench_prefixes(path, &n);
 	struct l3fwd_table *table = bench_alloc(1, sizeof(*table));
 
+	table->nb_ports = nb_ports;
 	table->routes = prefixes; /* those that are forwarded to remain, from the start on */
 	for (unsigned int i = 0; i < n; i += step) {
 		struct bench_route route = prefixes[i];
 
-		route.hop = hop_of(bench_random() % TABLE_EIGHT, nb_ports);
+		route.hop = table_eight_hop(bench_random() % TABLE_EIGHT, nb_ports);
 		if (forwardable(&route))
 			table_append(table, &route);
 	}
@@ -80,8 +81,10 @@ table_full(const char *path, unsigned int nb_ports)
 void
 table_free(struct l3fwd_table *table)
 {
-	if (table != NULL)
+	if (table != NULL) {
 		free(table->routes);
+		free(table->routes6);
+	}
 	free(table);
 }
 

@@ -17,6 +17,7 @@
 
 #include "bench.h"
 #include "fibs.h"
+#include "lookup.h"
 
 #define DESTINATIONS 65536
 #define BURST 64
@@ -42,9 +43,8 @@ struct rig {
 	uint64_t sum, expected;
 };
 
-/* Returns whether the CPU has the instructions of kernels with vectors of that width. */
-static bool
-cpu_can(uint16_t simd_bits __rte_unused)
+bool
+lookup_cpu_can(uint16_t simd_bits __rte_unused)
 {
 #ifdef RTE_ARCH_X86_64
 	static const enum rte_cpu_flag_t avx512[] = { RTE_CPUFLAG_AVX512F, RTE_CPUFLAG_AVX512BW,
@@ -181,7 +181,8 @@ work(const char *name, struct routes *routes, const struct destinations *to)
 		return;
 	}
 	for (unsigned int k = 0; k < RTE_DIM(kernels); k++) {
-		const bool can = bench_simd(cpu_can(kernels[k].simd_bits), kernels[k].simd_bits);
+		const bool can = bench_simd(lookup_cpu_can(kernels[k].simd_bits),
+			kernels[k].simd_bits);
 		struct contender c = { .name = kernels[k].name,
 			.run = run,
 			.check = check,
@@ -261,4 +262,5 @@ bench_lookup(void)
 		free(routes.changes);
 	}
 	free(all);
+	bench_lookup6();
 }

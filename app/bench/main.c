@@ -13,6 +13,7 @@
 #include <rte_vect.h>
 
 #include <hy_about.h>
+#include <hy_document.h>
 #include <hy_file.h>
 
 #include "app/eal.h"
@@ -177,6 +178,20 @@ options(unsigned int lcores)
 	return text;
 }
 
+/* Works may read the other files only after the first results are saved. */
+static int
+json_open(const struct arguments *args)
+{
+	struct hy_input inputs[2];
+	unsigned int n = 0;
+
+	if (args->settings.prefixes != NULL)
+		inputs[n++] = (struct hy_input){ "--prefixes", args->settings.prefixes };
+	if (args->settings.contender != NULL)
+		inputs[n++] = (struct hy_input){ "--contender", args->settings.contender };
+	return results_open(args->json, benches[args->bench].name, inputs, n);
+}
+
 /* Reserves memory at start; otherwise creating a graph would measure the kernel. */
 static int
 eal_start(const struct arguments *args)
@@ -206,7 +221,7 @@ main(int argc, char **argv)
 			strerror(errno));
 		return EXIT_FAILURE;
 	}
-	if (results_open(args.json, benches[args.bench].name) < 0)
+	if (json_open(&args) < 0)
 		return EXIT_FAILURE;
 	if ((split > 0 ? rte_eal_init(split, argv) : eal_start(&args)) < 0) {
 		fprintf(stderr, "hy-bench: EAL could not be initialised\n");

@@ -200,6 +200,7 @@ judge(const char *work, double share)
 static bool
 stage_set(uint32_t forge_one_in)
 {
+	struct l3fwd_address *to = bench_alloc(PACKETS, sizeof(*to));
 	uint32_t dst[PACKETS];
 	bool made;
 
@@ -209,8 +210,11 @@ stage_set(uint32_t forge_one_in)
 	for (uint32_t i = 0; i < PACKETS; i++)
 		dst[i] = rule_for(i % DESTINATIONS).match.dst;
 	bench_shuffle(dst, PACKETS);
-	made = rig_open(&b.rig, 0, 1, false, traffic_create(dst, PACKETS, 64, b.table)) == 0 &&
+	for (uint32_t i = 0; i < PACKETS; i++)
+		to[i].ip4 = dst[i];
+	made = rig_open(&b.rig, 0, 1, false, traffic_create(to, PACKETS, 64, b.table)) == 0 &&
 		ours_table_create(b.table, false) == 0;
+	free(to);
 	return made && side_make(&b.acl) && side_make(&b.mark) && offload_make() &&
 		marks_make(forge_one_in);
 }

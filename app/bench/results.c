@@ -9,6 +9,7 @@
 
 #include <rte_common.h>
 
+#include <hy_document.h>
 #include <hy_file.h>
 
 #include "bench.h"
@@ -244,8 +245,28 @@ save(bool complete)
 	json.failed = rc < 0;
 }
 
+/* Neither the file nor its part may be one that is read: both are replaced. */
+static int
+spare(const struct hy_input *inputs, unsigned int nb_inputs)
+{
+	const char *reader = hy_input_find(inputs, nb_inputs, json.path);
+	char why[HY_FILE_ERROR_SIZE];
+	bool part = false;
+
+	if (reader == NULL) {
+		reader = hy_input_find(inputs, nb_inputs, json.part);
+		part = reader != NULL;
+	}
+	if (reader == NULL)
+		return 0;
+	snprintf(why, sizeof(why), "%sis the file of %s, which is read",
+		part ? "with .part added, it " : "", reader);
+	return refuse(why);
+}
+
 int
-results_open(const char *path, const char *bench)
+results_open(const char *path, const char *bench, const struct hy_input *inputs,
+	unsigned int nb_inputs)
 {
 	char why[HY_FILE_ERROR_SIZE];
 	struct stat st;
@@ -258,6 +279,8 @@ results_open(const char *path, const char *bench)
 		return 0;
 	if (snprintf(json.part, sizeof(json.part), "%s.part", path) >= (int)sizeof(json.part))
 		return refuse(strerror(ENAMETOOLONG));
+	if (spare(inputs, nb_inputs) < 0)
+		return -1;
 	made = lstat(path, &st) < 0;
 	if (hy_output_open(path, 0, &fd, why) < 0)
 		return refuse(why);

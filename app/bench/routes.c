@@ -16,6 +16,7 @@
 
 #include "bench.h"
 #include "fibs.h"
+#include "routes.h"
 
 #define TBL8S 4096
 #define CHANGED 256 /* prefixes added and deleted in a run, in 10.0.0.0/8 */
@@ -289,6 +290,7 @@ bench_routes(void)
 	for (unsigned int i = 0; i < RTE_DIM(works); i++)
 		if (bench_wanted(works[i].name))
 			compare(&works[i], changes, n);
+	bench_routes6(qsbr);
 	free(changes);
 	free(prefixes);
 	free(qsbr);

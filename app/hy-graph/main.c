@@ -27,12 +27,14 @@ run(const struct settings *settings)
 	int rc = hy_share_attach(settings->folder, &hy_mbuf_ops, &share);
 
 	if (rc < 0)
-		return rc; /* reported */
+		return rc; /* reported, as all errors are but two */
 	rc = settings->command->run != NULL ? settings->command->run(settings, share)
 					    : show_each(settings, share, settings->command->show);
 	if (rc == -ENOENT)
 		fprintf(stderr, "hy-graph: no graph matches '%s'; hy-graph list names all graphs\n",
 			settings->graph);
+	else if (rc == -ENOMEM)
+		fprintf(stderr, "hy-graph: out of memory\n");
 	hy_share_detach(share);
 	return rc;
 }

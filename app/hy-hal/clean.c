@@ -221,9 +221,7 @@ name_find(const char *name, const char *text, const char **from, const char **to
 {
 	while ((*from = strcasestr(*from, name)) != NULL) {
 		*to = *from + strlen(name);
-		/* Names of JSON members are the program's own. */
-		if (stands_alone(text, *from, *to) && strncmp(*to, "\":", 2) != 0 &&
-			!is_number(name, text, *from, *to))
+		if (stands_alone(text, *from, *to) && !is_number(name, text, *from, *to))
 			return true;
 		++*from;
 	}
@@ -259,12 +257,54 @@ replace(const struct cleaner *cleaner, unsigned int which, char *text, bool vers
 	return made;
 }
 
+/* Frees the text. */
+static char *
+cleaned(const struct cleaner *cleaner, char *text, bool version)
+{
+	for (unsigned int i = 0; i < CLEAN_PATTERNS + cleaner->nb_names; i++)
+		text = replace(cleaner, i, text, version);
+	return text;
+}
+
 char *
 clean_text(const struct cleaner *cleaner, const char *text, bool version)
 {
-	char *clean = strdup(text);
+	return cleaned(cleaner, strdup(text), version);
+}
 
-	for (unsigned int i = 0; i < CLEAN_PATTERNS + cleaner->nb_names; i++)
-		clean = replace(cleaner, i, clean, version);
-	return clean;
+/* The end of a JSON string, at its second quote. */
+static const char *
+string_end(const char *c)
+{
+	while (*c != '"' && *c != '\0')
+		c += *c == '\\' && c[1] != '\0' ? 2 : 1;
+	return c;
+}
+
+char *
+clean_json(const struct cleaner *cleaner, const char *json)
+{
+	char *made = NULL;
+	size_t size;
+	FILE *out = open_memstream(&made, &size);
+	bool good = out != NULL;
+
+	while (good && *json != '\0') {
+		const size_t before = strcspn(json, "\"");
+		const char *const from = json + before + (json[before] == '"');
+		const char *const to = string_end(from);
+		char *text = strndup(from, (size_t)(to - from));
+
+		if (text != NULL && strncmp(to, "\":", 2) != 0) /* names are the program's own */
+			text = cleaned(cleaner, text, false);
+		good = text != NULL;
+		fprintf(out, "%.*s%s%s", (int)(from - json), json, good ? text : "",
+			*to == '"' ? "\"" : "");
+		free(text);
+		json = *to == '"' ? to + 1 : to;
+	}
+	if (out != NULL && fclose(out) == 0 && good)
+		return made;
+	free(made);
+	return NULL;
 }

@@ -24,6 +24,8 @@ void clean_free(struct cleaner *cleaner);
  * Returns a copy in which MAC and IP addresses, UUIDs, other long hexadecimal numbers, absolute
  * paths, and names of the host and its users are replaced by placeholders such as "<ip>". It keeps
  * PCI addresses, four numbers with dots in a version, and a name of digits where it may be a
- * number: JSON stays JSON. The caller frees it; NULL: no memory.
+ * number. The caller frees it; NULL: no memory.
  */
 char *clean_text(const struct cleaner *cleaner, const char *text, bool version);
+/* Likewise for JSON: only strings are cleaned, and no names of members, so that it stays JSON. */
+char *clean_json(const struct cleaner *cleaner, const char *json);

@@ -121,7 +121,7 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if ((split > 0 ? rte_eal_init(split, argv) : eal_start()) < 0) {
 		fprintf(stderr, "hy-hal: EAL could not be initialised: %s\n",
-			rte_strerror(rte_errno));
+			rte_errno == 0 ? "its log says why" : rte_strerror(rte_errno));
 		return EXIT_FAILURE;
 	}
 	rc = run(&settings);

@@ -115,24 +115,15 @@ outline_list_close(struct outline *o)
 	close_with(o, ']');
 }
 
-/* Cleaned text; the caller frees it. NULL: no memory. */
-static char *
-cleaned(struct outline *o, const char *text, bool version)
-{
-	char *const clean = clean_text(o->cleaner, text, version);
-
-	if (clean == NULL)
-		o->rc = -ENOMEM;
-	return clean;
-}
-
 static void
 string(struct outline *o, const char *text, bool version)
 {
-	char *const clean = cleaned(o, text, version);
+	char *const clean = clean_text(o->cleaner, text, version);
 
-	if (clean == NULL)
+	if (clean == NULL) {
+		o->rc = -ENOMEM;
 		return;
+	}
 	hy_printable(clean);
 	if (o->json)
 		hy_json_string(clean, o->out);
@@ -236,11 +227,14 @@ lines_indented(struct outline *o, char *text)
 void
 outline_embed(struct outline *o, const char *name, const char *written)
 {
-	char *const clean = cleaned(o, written, false);
+	char *const clean = o->json ? clean_json(o->cleaner, written)
+				    : clean_text(o->cleaner, written, false);
 	char *from = clean, *to;
 
-	if (clean == NULL)
+	if (clean == NULL) {
+		o->rc = -ENOMEM;
 		return;
+	}
 	if (!o->json) {
 		begin(o, name);
 		fputc('\n', o->out);

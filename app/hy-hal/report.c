@@ -2,6 +2,7 @@
 /* report: everything that can be found out about a machine, in one file that a user can send. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -73,6 +74,32 @@ read_check(const struct settings *settings)
 	return complain(settings, why);
 }
 
+/* The name of a file in the same folder, as mkostemp(3) takes it. Returns 0 or a negative errno. */
+static int
+beside(const char *file, char name[PATH_MAX])
+{
+	const char *slash = strrchr(file, '/');
+	const int folder = slash == NULL ? 0 : (int)(slash - file) + 1;
+
+	return snprintf(name, PATH_MAX, "%.*s.hy-hal-XXXXXX", folder, file) < PATH_MAX
+		? 0
+		: -ENAMETOOLONG;
+}
+
+/* Whether a file can be put beside an old one, to replace it. Returns 0 or a negative errno. */
+static int
+replace_check(const char *file)
+{
+	char name[PATH_MAX], *slash;
+	int rc = beside(file, name);
+
+	if (rc < 0)
+		return rc;
+	slash = strrchr(name, '/');
+	strcpy(slash == NULL ? name : slash + 1, ".");
+	return access(name, W_OK | X_OK) == 0 ? 0 : -errno;
+}
+
 /*
  * Checks now that the file can be written, since the report may take minutes. Leaves it unchanged:
  * if the program is killed or a driver crashes, nothing is left behind.
@@ -83,7 +110,7 @@ file_check(const struct settings *settings)
 	char error[HY_FILE_ERROR_SIZE];
 	struct stat st;
 	const bool is_new = lstat(settings->file, &st) < 0;
-	int fd;
+	int fd, rc;
 
 	if (read_check(settings) < 0)
 		return -1;
@@ -92,28 +119,63 @@ file_check(const struct settings *settings)
 	close(fd);
 	if (is_new)
 		unlink(settings->file);
-	return 0;
+	rc = is_new || !S_ISREG(st.st_mode) ? 0 : replace_check(settings->file);
+	if (rc == 0)
+		return 0;
+	snprintf(error, sizeof(error), "its folder, in which it is replaced: %s", strerror(-rc));
+	return complain(settings, error);
 }
 
-/* Writes all or nothing: on an error, a new file is removed, and an existing one left empty. */
+static int
+fd_write(int fd, const char *text, size_t size)
+{
+	int rc = hy_output_write(fd, text, size), copy;
+
+	/* Some file systems write, and report errors, only when a descriptor is closed: any one. */
+	if (rc == 0 && (copy = dup(fd)) >= 0 && close(copy) < 0)
+		rc = -errno;
+	return rc;
+}
+
+/* Replaces a file by another one of its mode and group. */
+static int
+file_replace(const char *file, const struct stat *old, const char *text, size_t size)
+{
+	char name[PATH_MAX];
+	int rc = beside(file, name), fd;
+
+	if (rc < 0)
+		return rc;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fchown(fd, (uid_t)-1, old->st_gid) == 0) /* else it is for its owner only */
+		fchmod(fd, old->st_mode & 0777);
+	rc = fd_write(fd, text, size);
+	close(fd);
+	if (rc == 0 && rename(name, file) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlink(name);
+	return rc;
+}
+
+/* Writes all or nothing: on an error, a new file is removed, and an existing one as it was. */
 static int
 file_write(const struct settings *settings, const char *text, size_t size)
 {
 	char error[HY_FILE_ERROR_SIZE];
 	struct stat st;
 	const bool is_new = lstat(settings->file, &st) < 0;
-	int fd, copy, rc;
+	int fd, rc;
 
 	if (hy_output_open(settings->file, 0, &fd, error) < 0)
 		return complain(settings, error);
-	rc = hy_output_empty(fd);
-	if (rc == 0)
-		rc = hy_output_write(fd, text, size);
-	/* Some file systems write, and report errors, only when a descriptor is closed: any one. */
-	if (rc == 0 && (copy = dup(fd)) >= 0 && close(copy) < 0)
-		rc = -errno;
+	if (!is_new && S_ISREG(st.st_mode))
+		rc = file_replace(settings->file, &st, text, size);
+	else
+		rc = fd_write(fd, text, size);
 	if (rc != 0) {
-		hy_output_empty(fd);
 		if (is_new)
 			unlink(settings->file);
 		complain(settings, strerror(-rc));

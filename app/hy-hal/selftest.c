@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* selftest: compares every variant with its family's reference, and measures it. */
+/* selftest: compares every variant, and every fusion, with the reference, and measures it. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 #define QUICK_CASES 1000 /* bursts: enough for gross faults, not for rare outcomes */
 
-/* A variant and its results. */
+/* A variant or a fusion, and its results. */
 struct entry {
 	struct hy_conform_item item;
 	struct hy_conform_result result;
@@ -62,7 +62,7 @@ wanted(const struct settings *settings, const struct hy_conform_item *item)
 	return settings->lists[FAMILIES].n + settings->lists[VARIANTS].n == 0;
 }
 
-/* "process", "port 0, port 2", or "". */
+/* "process", "port 0, port 2", or "". Fusions are not selected: they follow their variants. */
 static void
 chosen_write(const struct hy_hal *hal, struct entry *entry)
 {
@@ -83,7 +83,7 @@ chosen_write(const struct hy_hal *hal, struct entry *entry)
 	}
 }
 
-/* Refuses a value that names no variant. Variants come in the order of their families. */
+/* Refuses a value that names no variant. Variants come in the order of their families, then fusions. */
 static int
 name_check(enum list list, const char *name)
 {
@@ -154,6 +154,18 @@ counts_print(const struct hy_conform_result *r, FILE *out)
 	fprintf(out, "\n");
 }
 
+/* What a fusion did with the packets that passed the chain. */
+static void
+fused_print(const struct hy_conform_fused *f, FILE *out)
+{
+	fprintf(out,
+		"%14sfused %" PRIu64 " of %" PRIu64
+		" packets that pass: in %u calls all, in %u those before one that does not pass, "
+		"in %u fewer%s%s\n",
+		"", f->handled, f->passing, f->whole, f->stopped, f->fewer,
+		f->why != NULL ? ", as when " : "", f->why != NULL ? f->why : "");
+}
+
 static void
 result_print(const struct entry *entry, FILE *out)
 {
@@ -163,6 +175,8 @@ result_print(const struct entry *entry, FILE *out)
 		entry->item.variant, entry->item.pack, r->cases, r->frames, outcomes[r->outcome],
 		r->text[0] != '\0' ? ": " : "", r->text);
 	counts_print(r, out);
+	if (r->fused.passing > 0)
+		fused_print(&r->fused, out);
 	if (r->shown_len == 0)
 		return;
 	fprintf(out, "%*sframe:", 58, "");
@@ -274,6 +288,17 @@ counts_json(const struct hy_conform_result *r, FILE *out)
 }
 
 static void
+fused_json(const struct hy_conform_fused *f, FILE *out)
+{
+	fprintf(out,
+		",\n     \"fused\": {\"passing\": %" PRIu64 ", \"handled\": %" PRIu64
+		", \"whole\": %u, \"stopped\": %u, \"fewer\": %u, \"why\": ",
+		f->passing, f->handled, f->whole, f->stopped, f->fewer);
+	hy_json_string(f->why == NULL ? "" : f->why, out);
+	fprintf(out, "}");
+}
+
+static void
 entry_json(const struct entry *entry, FILE *out)
 {
 	const struct hy_conform_result *r = &entry->result;
@@ -282,9 +307,9 @@ entry_json(const struct entry *entry, FILE *out)
 		entry->item.variant);
 	hy_json_string(entry->item.pack, out);
 	fprintf(out,
-		", \"reference\": %s, \"outcome\": \"%s\", \"cases\": %u, \"frames\": %" PRIu64
+		", \"reference\": %s, \"fusion\": %s, \"outcome\": \"%s\", \"cases\": %u, \"frames\": %" PRIu64
 		", \"captured\": %" PRIu64 ",\n     \"text\": ",
-		entry->item.reference ? "true" : "false",
+		entry->item.reference ? "true" : "false", entry->item.fusion ? "true" : "false",
 		r->outcome == HY_CONFORM_FAILED ? "failed" : outcomes[r->outcome], r->cases,
 		r->frames, r->captured);
 	hy_json_string(r->text, out);
@@ -293,6 +318,8 @@ entry_json(const struct entry *entry, FILE *out)
 		fprintf(out, "%02x", r->shown[i]);
 	fprintf(out, "\", \"selected_for\": \"%s\"", entry->chosen);
 	counts_json(r, out);
+	if (entry->item.fusion)
+		fused_json(&r->fused, out);
 	if (entry->cost.rounds > 0)
 		fprintf(out,
 			",\n     \"clocks\": %.2f, \"reference_clocks\": %.2f, \"ratio\": %.3f, "

@@ -121,6 +121,12 @@ reset(struct rte_eth_dev *dev)
 
 	if (nic->state == NIC_REMOVED)
 		return -EIO;
+	if (nic->reset_waits > 0) {
+		nic->reset_waits--;
+		return -EAGAIN;
+	}
+	if (nic->is_vf)
+		rte_eth_random_addr(nic->mac.addr_bytes);
 	hy_flow_sim_flush(nic->engine);
 	nic_templates_free(nic);
 	__atomic_store_n(&nic->state, NIC_WORKS, __ATOMIC_RELEASE);
@@ -133,6 +139,8 @@ info(struct rte_eth_dev *dev, struct rte_eth_dev_info *to)
 	const struct nic *nic = nic_of_dev(dev);
 	const struct vendor *vendor = nic->vendor;
 
+	if (__atomic_load_n(&nic->busy, __ATOMIC_RELAXED))
+		return -EBUSY;
 	to->max_mac_addrs = 1;
 	to->max_rx_pktlen = UINT16_MAX;
 	to->max_rx_queues = nic->nb_rx_captures > 0 ? nic->nb_rx_captures : SIMNIC_QUEUES;
@@ -294,10 +302,11 @@ number(const char *key, const char *value, void *to)
 	return 0;
 }
 
-#define NUMBERS 8 /* of the keys: the others name captures */
+#define NUMBERS 11 /* of the keys: the others name captures */
 
 static const char *const keys[] = { "table_size", "mark_max", "lose_rules", "no_marks",
-	"mark_every", "mark_until", "lie_every", "port_add", "rx_pcap", "tx_pcap", NULL };
+	"mark_every", "mark_until", "lie_every", "port_add", "auto_reset", "reset_waits", "vf",
+	"rx_pcap", "tx_pcap", NULL };
 
 static int
 engine_make(struct rte_kvargs *args, struct nic *nic)
@@ -316,6 +325,9 @@ engine_make(struct rte_kvargs *args, struct nic *nic)
 	params.lose_rules = values[2] != 0;
 	params.faults = (struct hy_flow_sim_faults){ values[3], values[4], values[5], values[6],
 		values[7] };
+	nic->resets_itself = values[8] != 0;
+	nic->reset_waits = values[9];
+	nic->is_vf = values[10] != 0;
 	return hy_flow_sim_create(&params, &nic->engine);
 }
 
@@ -369,7 +381,7 @@ probe(struct rte_vdev_device *vdev)
 	rte_eth_random_addr(nic->mac.addr_bytes);
 	dev->data->mac_addrs = &nic->mac;
 	dev->data->promiscuous = 1; /* like DPDK's own virtual ports */
-	dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_INTR_RMV;
 	if (vendor->threads)
 		dev->data->dev_flags |= RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
 	dev->dev_ops = &ops;
@@ -431,16 +443,27 @@ simnic_break(uint16_t port)
 {
 	struct nic *nic = nic_of(port);
 
+	if (nic->resets_itself) {
+		hy_flow_sim_flush(nic->engine);
+		return;
+	}
 	__atomic_store_n(&nic->state, NIC_BROKEN, __ATOMIC_RELEASE);
 	hy_flow_sim_flush(nic->engine);
 	rte_eth_dev_callback_process(&rte_eth_devices[port], RTE_ETH_EVENT_INTR_RESET, NULL);
 }
 
 void
+simnic_busy(uint16_t port, bool on)
+{
+	__atomic_store_n(&nic_of(port)->busy, on, __ATOMIC_RELAXED);
+}
+
+void
 simnic_remove(uint16_t port)
 {
 	__atomic_store_n(&nic_of(port)->state, NIC_REMOVED, __ATOMIC_RELEASE);
-	rte_eth_dev_callback_process(&rte_eth_devices[port], RTE_ETH_EVENT_INTR_RMV, NULL);
+	if (rte_eth_devices[port].data->dev_conf.intr_conf.rmv)
+		rte_eth_dev_callback_process(&rte_eth_devices[port], RTE_ETH_EVENT_INTR_RMV, NULL);
 }
 
 void

@@ -54,6 +54,10 @@ struct nic {
 	const struct vendor *vendor;
 	struct hy_flow_sim *engine;
 	enum nic_state state;
+	bool resets_itself;    /* and tells nobody */
+	bool busy;             /* answers no questions; atomic */
+	bool is_vf;            /* has a new address after a reset */
+	uint32_t reset_waits;  /* resets that are still answered by -EAGAIN */
 	bool negotiated;       /* marks */
 	bool by_rules;         /* see simnic_marks_by_rules() */
 	bool strips;           /* VLAN tags, after its rules have matched them */

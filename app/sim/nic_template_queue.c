@@ -245,6 +245,7 @@ const struct rte_flow_fp_ops nic_templates_fp_ops = {
 void
 template_queue_ops(struct rte_flow_ops *ops)
 {
+	RTE_SET_USED(ops); /* from 24.03 on */
 #if !HY_DPDK_FLOW_FAST
 	ops->async_create = async_create;
 	ops->async_destroy = async_destroy;

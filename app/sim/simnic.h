@@ -19,8 +19,11 @@
  * sim_hws takes rules only by templates, like a ConnectX with dv_flow_en=2.
  *
  * NICs take the arguments of struct hy_flow_sim_params: table_size=N, mark_max=N, lose_rules=1, and
- * the faults no_marks=1, mark_every=N, mark_until=N, lie_every=N, port_add=N. Like net_pcap, they
- * also take captures. The n-th rx_pcap=FILE is received once, by the n-th receive queue; the n-th
+ * the faults no_marks=1, mark_every=N, mark_until=N, lie_every=N, port_add=N; auto_reset=1, which resets
+ * them as net_iavf does by default from DPDK 26.07 on; vf=1, which gives them another random address with
+ * each reset, like net_iavf and net_ixgbe_vf if the host has set none; and reset_waits=N, which answers
+ * the first N resets with -EAGAIN, like net_ixgbe_vf while the host's side is not done. Like net_pcap,
+ * they also take captures. The n-th rx_pcap=FILE is received once, by the n-th receive queue; the n-th
  * tx_pcap=FILE records what the n-th transmit queue sends, unless that goes to a wire. A port has
  * as many queues of a direction as captures, or SIMNIC_QUEUES without captures. So any program runs
  * on simulated NICs: LD_PRELOAD=halyard-simnic.so.
@@ -92,11 +95,18 @@ bool simnic_delivers(uint16_t port);
 
 /*
  * Makes the NIC need a reset: it loses its rules, and receives and sends nothing until
- * rte_eth_dev_reset(). Raises RTE_ETH_EVENT_INTR_RESET on the calling thread.
+ * rte_eth_dev_reset(). Raises RTE_ETH_EVENT_INTR_RESET on the calling thread. With auto_reset=1, it
+ * loses its rules, works on, and raises no event.
  */
 void simnic_break(uint16_t port);
 
-/* Unplugs the NIC: it receives and sends nothing. Raises RTE_ETH_EVENT_INTR_RMV. */
+/* Whether the NIC answers rte_eth_dev_info_get() with -EBUSY, as net_bnxt does while its firmware resets. */
+void simnic_busy(uint16_t port, bool on);
+
+/*
+ * Unplugs the NIC: it receives and sends nothing. Raises RTE_ETH_EVENT_INTR_RMV if the configuration asks
+ * for that (intr_conf.rmv), as mlx5 does.
+ */
 void simnic_remove(uint16_t port);
 
 /* State of the rules by templates. */

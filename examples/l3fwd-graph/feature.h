@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --feature: the arc ip4_input, between the checks of a packet and the lookup of its route, with
- * features that are enabled for ports. A port's number is also that of its list of filters.
+ * --feature: the arcs ip4_input and ip6_input, between the checks of a packet and the lookup of its
+ * route, with features that are enabled for ports. A port's number is also that of its list of filters.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 #include "options.h"
 
 struct features {
-	struct hy_arc *arc;                        /* NULL: no --feature */
-	struct hy_ip4_filter filters[REPEATS_MAX]; /* port after port */
-	struct hy_ip4_filter_list lists[RTE_MAX_ETHPORTS];
+	struct hy_arc *arc[FAMILIES];             /* NULL: no --feature for it */
+	struct hy_ip_filter filters[REPEATS_MAX]; /* family after family, port after port */
+	struct hy_ip_filter_list lists[FAMILIES][RTE_MAX_ETHPORTS];
 };
 
 /*
- * Makes the arc, and enables what the options say; before there are graphs, which report to this
+ * Makes the arcs, and enables what the options say; before there are graphs, which report to this
  * variable. Returns 0, or -1 after saying what is wrong.
  */
 int features_create(const struct options *options, struct hy_hal *hal, struct rte_rcu_qsbr *qsbr,

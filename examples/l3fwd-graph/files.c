@@ -16,10 +16,13 @@ routes_create(const struct options *options, struct hy_routes **routes)
 		.given = given,
 		.ports = options->ports.ports,
 		.nb_ports = options->ports.nb_ports,
+		.vlans = options->vlan,
+		.nb_vlans = options->nb_vlans,
 		.max_len = options->ports.max_len - RTE_ETHER_CRC_LEN,
 		.max_routes = options->max_routes,
 		.max_tbl8s = options->max_tbl8s,
 		.max_next_hops = options->max_next_hops,
+		.group_seed = options->group_seed,
 	};
 	char error[HY_ROUTES_ERROR_SIZE];
 	int rc;

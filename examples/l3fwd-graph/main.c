@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* l3fwd-graph: IPv4 forwarding on a packet graph, with the variants that suit the machine. */
+/* l3fwd-graph: IP forwarding on a packet graph, with the variants that suit the machine. */
 
 #include <errno.h>
 #include <signal.h>
@@ -22,6 +22,7 @@ tick(void *arg, FILE *out)
 	struct pipeline *pipeline = arg;
 
 	hy_offloads_poll(pipeline->offloads);
+	hy_routes_poll(pipeline->routes);
 	if (hy_signals_take(SIGHUP))
 		files_reload(pipeline->options, pipeline->routes, &pipeline->classes, out);
 }

@@ -22,6 +22,25 @@ read_eth_dest(const char *text, void *to)
 }
 
 static int
+read_vlan(const char *text, void *to)
+{
+	struct options *o = to;
+	struct hy_vlan *vlan = &o->vlan[o->nb_vlans];
+	unsigned int port = 0, vid = 0;
+
+	if (hy_option_number_before("--vlan: port", &text, ':', "PORT:VID, as in 0:100",
+		    RTE_MAX_ETHPORTS - 1, &port) < 0 ||
+		hy_option_number("--vlan: VID", text, 1, HY_VLAN_VID_MAX, &vid) < 0)
+		return -EINVAL;
+	*vlan = (struct hy_vlan){ .port = (uint16_t)port, .vid = (uint16_t)vid };
+	for (unsigned int i = 0; i < o->nb_vlans; i++)
+		if (o->vlan[i].port == port && o->vlan[i].vid == vid)
+			return hy_option_refuse("--vlan", "%u:%u is given twice", port, vid);
+	o->nb_vlans++;
+	return 0;
+}
+
+static int
 read_drop_class(const char *text, void *to)
 {
 	struct options *o = to;
@@ -57,27 +76,53 @@ read_steer(const char *text, void *to)
 	return 0;
 }
 
-#define FILTER_AT HY_IP4_FILTER_NODE "@"
+const char *const feature_nodes[FAMILIES] = {
+	[HY_IP_V4] = HY_IP4_FILTER_NODE,
+	[HY_IP_V6] = HY_IP6_FILTER_NODE,
+};
+
+/* Reads NODE, up to the '@'. */
+static int
+read_feature_node(const char *text, enum hy_ip_family *family)
+{
+	for (*family = HY_IP_V4; *family <= HY_IP_V6; ++*family) {
+		const size_t len = strlen(feature_nodes[*family]);
+
+		if (strncmp(text, feature_nodes[*family], len) == 0 && text[len] == '@')
+			return 0;
+	}
+	return -EINVAL;
+}
 
 static int
 read_feature(const char *text, void *to)
 {
-	static const char form[] = FILTER_AT "PORT:FILTER, as in " FILTER_AT "0:dst=192.0.2.0/24";
+	static const char form[] = "NODE@PORT:FILTER, as in " HY_IP4_FILTER_NODE
+				   "@0:dst=192.0.2.0/24 or " HY_IP6_FILTER_NODE
+				   "@0:dst=2001:db8::/32";
 	struct options *o = to;
 	struct feature *feature = &o->feature[o->nb_features++];
-	const char *rest = text + strlen(FILTER_AT);
+	const struct hy_ip_filter *filter = &feature->filter;
+	char conditions[160];
+	const char *rest;
 	unsigned int port = 0;
-	char filter[128];
 
-	if (strlen(text) >= sizeof(filter) || strncmp(text, FILTER_AT, strlen(FILTER_AT)) != 0 ||
+	if (strlen(text) >= sizeof(conditions) || read_feature_node(text, &feature->family) < 0 ||
 		strchr(text, ':') == NULL)
 		return hy_option_refuse("--feature", "'%s' is not %s", text, form);
+	rest = strchr(text, '@') + 1;
 	if (hy_option_number_before("--feature: port", &rest, ':', form, RTE_MAX_ETHPORTS - 1,
 		    &port) < 0)
 		return -EINVAL;
 	feature->port = (uint16_t)port;
-	strcpy(filter, rest);
-	return hy_option_filter("--feature", filter, &feature->filter);
+	strcpy(conditions, rest);
+	if (hy_option_filter("--feature", conditions, &feature->filter) < 0)
+		return -EINVAL;
+	if ((filter->src.family != HY_IP_ANY && filter->src.family != feature->family) ||
+		(filter->dst.family != HY_IP_ANY && filter->dst.family != feature->family))
+		return hy_option_refuse("--feature", "'%s': no packet of %s has such an address",
+			text, feature_nodes[feature->family]);
+	return 0;
 }
 
 static int
@@ -109,6 +154,10 @@ check(void *to)
 		if (!port_enabled(o, o->feature[i].port))
 			return hy_option_refuse("--feature", "port %u is not one of -p",
 				o->feature[i].port);
+	for (unsigned int i = 0; i < o->nb_vlans; i++)
+		if (!port_enabled(o, o->vlan[i].port))
+			return hy_option_refuse("--vlan", "port %u is not one of -p",
+				o->vlan[i].port);
 	for (unsigned int i = 0; i < o->nb_steers && rc == 0; i++)
 		rc = check_steer(o, &o->steer[i]);
 	return rc;
@@ -122,9 +171,14 @@ static const struct hy_option own[] = {
 	{ "eth-dest", HY_OPTION_READ, .read = read_eth_dest, .value = "=P,MM:MM:MM:MM:MM:MM",
 		.help = "next hop of port P's default route", .excludes = "routes",
 		.why = "its routes replace the default ones" },
+	{ "vlan", HY_OPTION_READ, .read = read_vlan, .value = "PORT:VID",
+		.help = "an interface for the frames of PORT with the tag of VLAN VID, 1 to 4094; "
+			"routes may lead to it, as in \"port 0.100\"",
+		.excludes = "steer", .why = "steered packets bypass the nodes that remove tags" },
 	{ "routes", HY_OPTION_TEXT, AT(routes), "FILE",
 		"routes, instead of 198.18.P.0/24 to each port P; lines of \"PREFIX port N mac "
-		"MM:MM:MM:MM:MM:MM\"; read again on SIGHUP" },
+		"MM:MM:MM:MM:MM:MM\", or \"PREFIX group\" and several such next hops; read again "
+		"on SIGHUP" },
 	{ "max-routes", HY_OPTION_NUMBER, AT(max_routes), "N",
 		"most routes (default: a quarter more than the file has, at least 1024)", 1,
 		1 << 28, ROUTES },
@@ -132,7 +186,12 @@ static const struct hy_option own[] = {
 		"most /24 networks with longer prefixes inside (default: likewise, at least 256)",
 		1, 1 << 21, ROUTES },
 	{ "max-next-hops", HY_OPTION_NUMBER, AT(max_next_hops), "N",
-		"most next hops (default: likewise, at least 32767)", 1, 1 << 24, ROUTES },
+		"most next hops and groups (default: likewise, at least 32767)", 1, 1 << 24,
+		ROUTES },
+	{ "group-seed", HY_OPTION_NUMBER, AT(group_seed), "N",
+		"of the hash that spreads flows over the members of groups (default 0); routers in "
+		"a row need different ones",
+		0, UINT32_MAX, ROUTES },
 	{ "policy", HY_OPTION_TEXT, AT(policy), "FILE",
 		"rules that give packets a class before they are routed; lines of \"rule ID class "
 		"CLASS\" and conditions; read again on SIGHUP" },

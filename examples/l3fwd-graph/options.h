@@ -4,11 +4,12 @@
 
 #include <hy_flow_sim.h>
 #include <hy_hal_options.h>
-#include <hy_ip4_filter.h>
 #include <hy_ip4_steer.h>
+#include <hy_ip_filter.h>
 #include <hy_mode_options.h>
 #include <hy_offload.h>
 #include <hy_run.h>
+#include <hy_vlan.h>
 
 #define REPEATS_MAX HY_OPTION_REPEATS
 #define OPTION_GROUPS 5
@@ -18,10 +19,16 @@ struct offload_options {
 	struct hy_offload_params params; /* without a provider: no --offload */
 };
 
-/* Packets of a port that ip4_filter drops. */
+#define FAMILIES (HY_IP_V6 + 1)
+
+/* The nodes of --feature, by the family of their packets; HY_IP_ANY has none. */
+extern const char *const feature_nodes[FAMILIES];
+
+/* Packets of a port that the node of a family drops. */
 struct feature {
+	enum hy_ip_family family;
 	uint16_t port;
-	struct hy_ip4_filter filter;
+	struct hy_ip_filter filter;
 };
 
 struct options {
@@ -31,8 +38,11 @@ struct options {
 	struct hy_run_options run;
 	struct rte_ether_addr eth_dest[RTE_MAX_ETHPORTS];
 	uint64_t eth_dest_set; /* mask of ports */
+	struct hy_vlan vlan[REPEATS_MAX];
+	unsigned int nb_vlans;
 	const char *routes, *dump;
 	unsigned int max_routes, max_tbl8s, max_next_hops; /* 0: as many as suit the file */
+	unsigned int group_seed;
 	const char *policy;
 	unsigned int max_rules;
 	uint16_t drop_class[REPEATS_MAX];

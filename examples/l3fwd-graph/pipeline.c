@@ -7,6 +7,7 @@
 #include <hy_mbuf.h>
 #include <hy_terminal.h>
 
+#include "ip6.h"
 #include "pipeline.h"
 #include "telemetry.h"
 
@@ -39,9 +40,9 @@ steer_lead(const struct options *options, const struct hy_ends *ends, hy_node_id
 	return rc;
 }
 
-/* flow_cls-P for each port: ports may lead to different pkt_cls. */
+/* flow_cls-P for each port: ports may lead to different pkt_cls. It is what packets go to first. */
 static int
-flow_nodes(const struct options *options, const struct hy_ends *ends, struct classes *classes)
+flow_nodes(const struct options *options, struct hy_ends *ends, struct classes *classes)
 {
 	int rc = 0;
 
@@ -53,13 +54,15 @@ flow_nodes(const struct options *options, const struct hy_ends *ends, struct cla
 
 		rc = hy_port_node(ends, "flow_cls", port, &cls);
 		if (rc == 0)
-			rc = hy_hal_lead(ends->hal, cls, 0, "pkt_cls", port);
+			rc = hy_ends_lead(ends, cls, port);
 		if (rc == 0 && options->nb_steers > 0)
 			rc = steer_lead(options, ends, cls, port, classes);
 		config.nb_ways = classes->nb_ways;
 		if (rc == 0)
 			rc = hy_node_config(cls, &config, sizeof(config));
 	}
+	ends->next = "flow_cls";
+	ends->next_by_port = true;
 	return rc;
 }
 
@@ -79,13 +82,16 @@ steer_configure(const struct options *options, struct hy_hal *hal,
 
 /* The nodes between those that receive and those that send, and both. */
 static int
-nodes_create(const struct options *options, const struct hy_ends *ends, struct pipeline *pipeline)
+nodes_create(const struct options *options, struct hy_ends *ends, struct pipeline *pipeline)
 {
 	const struct hy_ip4_lookup_config *tables = hy_routes_tables(pipeline->routes);
 	struct hy_ip4_rewrite_config rewrite = { .tables = *tables };
+	const struct hy_ip6_lookup_config *tables6 = hy_routes_tables6(pipeline->routes);
 	hy_node_id lookup_id, rewrite_id, drop_id;
-	int rc = hy_hal_node(ends->hal, "ip4_lookup", 0, &lookup_id);
+	int rc = ip6_lead(ends, tables6);
 
+	if (rc == 0)
+		rc = hy_hal_node(ends->hal, "ip4_lookup", 0, &lookup_id);
 	if (rc == 0)
 		rc = hy_hal_node(ends->hal, "ip4_rewrite", 0, &rewrite_id);
 	if (rc == 0)
@@ -96,12 +102,16 @@ nodes_create(const struct options *options, const struct hy_ends *ends, struct p
 		rc = steer_configure(options, ends->hal, tables);
 	if (rc == 0)
 		rc = hy_tx_nodes(ends, rewrite_id, rewrite.edge);
-	if (rc == 0 && ends->next_by_port)
+	if (rc == 0 && ends->nb_vlans > 0)
+		rc = hy_vlan_nodes(ends);
+	if (rc == 0 && pipeline->classes.policy != NULL)
 		rc = flow_nodes(options, ends, &pipeline->classes);
 	if (rc == 0)
 		rc = hy_mode_rx_nodes(&options->mode, ends);
 	if (rc == 0)
 		rc = hy_node_config(rewrite_id, &rewrite, sizeof(rewrite));
+	if (rc == 0)
+		rc = ip6_nodes(ends, tables6);
 	return hy_terminal_report("nodes", rc);
 }
 
@@ -121,16 +131,17 @@ pipeline_create(const struct options *options, struct hy_hal *hal, struct pipeli
 		return hy_terminal_refuse(rc, "%s", error);
 	pipeline->ends = hy_port_ends(&options->ports, workers->nb);
 	pipeline->ends.hal = hal;
-	pipeline->ends.next = classes ? "flow_cls" : "pkt_cls";
-	pipeline->ends.next_by_port = classes;
+	pipeline->ends.vlans = options->vlan;
+	pipeline->ends.nb_vlans = options->nb_vlans;
+	pipeline->ends.next = "pkt_cls";
 	rc = nodes_create(options, &pipeline->ends, pipeline);
 	if (rc == 0)
 		rc = features_create(options, hal, workers->qsbr, &pipeline->features);
-	graph.lanes[2] = pipeline->features.arc == NULL ? NULL : HY_ARC_LANE;
+	graph.lanes[2] = options->nb_features == 0 ? NULL : HY_ARC_LANE;
 	if (rc == 0)
 		rc = hy_mode_graphs(&options->mode, workers, graph);
 	if (rc == 0)
-		telemetry_show(pipeline->features.arc);
+		telemetry_show(options->nb_features == 0 ? NULL : &pipeline->features);
 	return rc;
 }
 

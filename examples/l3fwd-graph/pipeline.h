@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker. With
+ * The packet graph: ethdev_rx → pkt_cls → ip4_lookup → ip4_rewrite → ethdev_tx, one a worker, and for
+ * IPv6 ip6_lookup → ip6_rewrite in the place of those of IPv4. With
  * --policy, flow_cls stands before pkt_cls; with --feature, ip4_input and features before ip4_lookup;
- * with --mode=eventdev, event_rx in place of ethdev_rx. With --mode=dispatch it is one graph, and each
+ * with --vlan, vlan_input and vlan_pop before pkt_cls, and vlan_push before ethdev_tx; with
+ * --mode=eventdev, event_rx in place of ethdev_rx. With --mode=dispatch it is one graph, and each
  * worker has the part of it that is pinned there.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Commands for features and ports. DPDK calls them on a thread of its own and cannot unregister them,
- * so they look under a lock whether there is an arc.
+ * so they look under a lock whether there are features.
  */
 
 #include <errno.h>
@@ -16,16 +16,26 @@
 #include "telemetry.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hy_arc *shown; /* NULL: none; under the lock */
+static const struct features *shown; /* NULL: none; under the lock */
+
+/* The arc that a feature is on; NULL: none has it. */
+static struct hy_arc *
+arc_of(const char *feature)
+{
+	for (unsigned int family = HY_IP_V4; family < FAMILIES; family++)
+		if (strcmp(feature, feature_nodes[family]) == 0)
+			return shown->arc[family];
+	return NULL;
+}
 
 /* A port has the cookie of its own number. */
 static int
-feature_set(const char *feature, uint16_t port, const char *to)
+feature_set(struct hy_arc *arc, const char *feature, uint16_t port, const char *to)
 {
 	if (strcmp(to, "on") == 0)
-		return hy_arc_enable(shown, feature, port, port);
+		return hy_arc_enable(arc, feature, port, port);
 	if (strcmp(to, "off") == 0)
-		return hy_arc_disable(shown, feature, port);
+		return hy_arc_disable(arc, feature, port);
 	return to[0] == '\0' ? 0 : -EINVAL;
 }
 
@@ -34,6 +44,7 @@ static int
 feature_tell(const char *parameter, struct rte_tel_data *data)
 {
 	char copy[2 * HY_NAME_SIZE], *rest = copy;
+	struct hy_arc *arc;
 	const char *feature;
 	uint16_t port;
 	int rc;
@@ -45,9 +56,10 @@ feature_tell(const char *parameter, struct rte_tel_data *data)
 	feature = strsep(&rest, ",");
 	if (rest == NULL || hy_port_find(strsep(&rest, ","), &port) < 0)
 		return hy_telemetry_error("no such port", data);
-	if (hy_arc_get(shown, feature, port, NULL) == -ENOENT)
+	arc = arc_of(feature);
+	if (arc == NULL)
 		return hy_telemetry_error("no such feature", data);
-	rc = feature_set(feature, port, rest == NULL ? "" : rest);
+	rc = feature_set(arc, feature, port, rest == NULL ? "" : rest);
 	if (rc == -EINVAL)
 		return hy_telemetry_error("on and off are accepted", data);
 	if (rc < 0)
@@ -56,7 +68,7 @@ feature_tell(const char *parameter, struct rte_tel_data *data)
 	rte_tel_data_add_dict_string(data, "feature", feature);
 	rte_tel_data_add_dict_int(data, "port", (int)port);
 	return rte_tel_data_add_dict_int(data, "enabled",
-		hy_arc_get(shown, feature, port, NULL) == 0);
+		hy_arc_get(arc, feature, port, NULL) == 0);
 }
 
 static int
@@ -86,10 +98,10 @@ on_port(const char *command __rte_unused, const char *parameter, struct rte_tel_
 }
 
 void
-telemetry_show(struct hy_arc *arc)
+telemetry_show(const struct features *features)
 {
 	pthread_mutex_lock(&lock);
-	shown = arc;
+	shown = features;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -20,16 +20,39 @@ kind_random(const struct hy_frames *captures)
 	return r < 3 ? HY_SUITE_RANDOM : HY_SUITE_ADVERSARIAL;
 }
 
+/* What a burst consists of: one packet in so many is of any kind, the others pass a chain. */
+struct mix {
+	uint32_t one_in;
+	bool whole; /* all have one segment */
+};
+
+static struct mix
+mix_random(const struct conform_trial *trial)
+{
+	static const uint32_t rates[] = { 1, 8, 64, UINT32_MAX };
+
+	if (trial->fusion == NULL)
+		return (struct mix){ .one_in = 1 };
+	if (trial->number <= HY_BURST_MAX) /* each size once, for a fusion to handle all */
+		return (struct mix){ .one_in = UINT32_MAX, .whole = true };
+	return (struct mix){ .one_in = rates[rte_rand_max(RTE_DIM(rates))],
+		.whole = rte_rand_max(8) != 0 };
+}
+
 int
 conform_packets_make(struct conform_trial *trial, bool typical)
 {
 	const struct hy_frames *captures = trial->params->captures;
 	struct conform_side *ref = &trial->ref, *cand = &trial->cand;
 	struct hy_suite_packet *packet = &trial->scratch;
+	const struct mix mix = mix_random(trial);
 
 	trial->arena.used = 0;
 	for (uint32_t i = 0; i < trial->n; i++) {
-		const enum hy_suite_kind kind = typical ? HY_SUITE_TYPICAL : kind_random(captures);
+		const bool any = mix.one_in < UINT32_MAX && rte_rand_max(mix.one_in) == 0;
+		const enum hy_suite_kind kind = typical ? HY_SUITE_TYPICAL
+			: any                           ? kind_random(captures)
+							: HY_SUITE_PASSING;
 
 		conform_frame(kind, captures, packet);
 		if (ref->suite->shape != NULL)
@@ -38,16 +61,19 @@ conform_packets_make(struct conform_trial *trial, bool typical)
 		memcpy(trial->lanes[i], packet->lanes, sizeof(trial->lanes[i]));
 		memcpy(trial->wide[i], packet->wide, sizeof(trial->wide[i]));
 		ref->packets[i] = conform_packet_plain(trial->pool, packet);
-		cand->packets[i] = typical ? conform_packet_plain(trial->pool, packet)
-					   : conform_packet_odd(trial->pool, &trial->arena, packet);
+		cand->packets[i] = typical
+			? conform_packet_plain(trial->pool, packet)
+			: conform_packet_odd(trial->pool, &trial->arena, mix.whole, packet);
 		if (ref->packets[i] == NULL || cand->packets[i] == NULL) {
 			rte_pktmbuf_free(ref->packets[i]);
 			rte_pktmbuf_free(cand->packets[i]);
 			trial->n = i; /* for conform_burst_free() */
 			return -ENOMEM;
 		}
-		*conform_tag(ref->packets[i]) = (struct conform_tag){ ref, i };
-		*conform_tag(cand->packets[i]) = (struct conform_tag){ cand, i };
+		conform_tag(ref->packets[i])->side = ref;
+		conform_tag(ref->packets[i])->index = i;
+		conform_tag(cand->packets[i])->side = cand;
+		conform_tag(cand->packets[i])->index = i;
 	}
 	conform_side_begin(ref, trial->n);
 	conform_side_begin(cand, trial->n);
@@ -84,6 +110,7 @@ conform_burst_send_cand(void *arg)
 {
 	struct conform_trial *trial = arg;
 
+	trial->fused_rc = 0;
 	return conform_side_send(&trial->cand, trial->graph, 0, trial->n);
 }
 
@@ -122,16 +149,16 @@ static int
 lanes_compare(struct conform_trial *trial, uint32_t i)
 {
 	const struct conform_fate *ref = &trial->ref.fate[i], *cand = &trial->cand.fate[i];
+	const struct hy_node_desc *node = &trial->ref.nodes[0].family->node;
 
 	for (unsigned int l = 0; l < trial->ref.nb_lanes && ref->out < trial->ref.nb_edges; l++)
 		if (ref->lanes[l] != cand->lanes[l])
 			return conform_fail(trial, (int)i, "lane %s is 0x%08x, expected 0x%08x",
-				trial->ref.family->node.lanes[l], cand->lanes[l], ref->lanes[l]);
+				node->lanes[l], cand->lanes[l], ref->lanes[l]);
 	for (unsigned int l = 0; l < trial->ref.nb_wide && ref->out < trial->ref.nb_edges; l++)
 		if (memcmp(ref->wide[l], cand->wide[l], sizeof(ref->wide[l])) != 0)
 			return conform_fail(trial, (int)i,
-				"wide lane %s differs from the reference's",
-				trial->ref.family->node.wide[l].name);
+				"wide lane %s differs from the reference's", node->wide[l].name);
 	return 0;
 }
 
@@ -223,19 +250,9 @@ contents_compare(struct conform_trial *trial, uint32_t i)
 	return 0;
 }
 
-/* The bit of a counter of the family; 0: the count is none of those. */
-static uint32_t
-counter_bit(const struct conform_side *side, unsigned int k)
-{
-	const unsigned int end = conform_counts(side) - 1, first = end - side->nb_counters;
-
-	return k >= first && k < end ? 1u << (k - first) : 0;
-}
-
 static int
 counts_compare(struct conform_trial *trial)
 {
-	const struct hy_suite *suite = trial->ref.suite;
 	uint64_t ref[CONFORM_COUNTS_MAX], cand[CONFORM_COUNTS_MAX];
 	int64_t missing = 0;
 	char what[HY_TEXT_SIZE];
@@ -245,11 +262,11 @@ counts_compare(struct conform_trial *trial)
 	for (unsigned int k = 0; k < conform_counts(&trial->ref); k++) {
 		const int64_t wanted = (int64_t)(ref[k] - trial->before[0][k]);
 		const int64_t got = (int64_t)(cand[k] - trial->before[1][k]);
-		const uint32_t bit = counter_bit(&trial->ref, k);
+		const enum conform_counter kind = conform_counter_of(&trial->ref, k);
 
-		if ((bit & suite->summed_counters) != 0)
+		if (kind == CONFORM_SUMMED)
 			missing += wanted - got;
-		else if (got != wanted && (bit & suite->own_counters) == 0)
+		else if (got != wanted && kind == CONFORM_COMPARED)
 			return conform_fail(trial, -1, "%s counted %" PRId64 ", expected %" PRId64,
 				conform_count_text(&trial->ref, k, what, sizeof(what)), got,
 				wanted);

@@ -5,10 +5,12 @@
  * suite.c     the list of suites
  * frame.c     random and adversarial frames
  * layout.c    packets in memory: alignment, segments, guard pages
- * side.c      a graph around one variant, and the fate of each packet in it
+ * side.c      a graph around one variant, or a chain, and the fate of each packet in it
+ * clones.c    the nodes under test of a side: a family's, or a chain's
  * compare.c   one burst through both sides
  * hold.c      detects packets that a variant freed or kept
  * outcome.c   checks that each outcome of the family occurred
+ * witness.c   calls a fusion, and compares what it did with what the chain's nodes do
  * watch.c     catches faults and endless loops
  * run.c       the run of a variant
  * measure.c   the cost of a packet
@@ -42,6 +44,7 @@ struct conform_side;
 struct conform_tag {
 	struct conform_side *side;
 	uint32_t index;
+	uint16_t begin, end; /* of each segment's data, as the variant under test got it */
 };
 
 static inline struct conform_tag *
@@ -53,9 +56,9 @@ conform_tag(void *packet)
 /* A packet in one segment, as drivers make them. NULL: the pool is empty. */
 struct rte_mbuf *conform_packet_plain(struct rte_mempool *pool,
 	const struct hy_suite_packet *packet);
-/* A packet in a random layout: at any address, at guard pages, in several segments. */
+/* A packet in a random layout: at any address, at guard pages; unless whole, in several segments. */
 struct rte_mbuf *conform_packet_odd(struct rte_mempool *pool, struct conform_arena *arena,
-	const struct hy_suite_packet *packet);
+	bool whole, const struct hy_suite_packet *packet);
 /* Whether the room around a packet is unchanged; if not, describes the change. */
 bool conform_room_untouched(const struct rte_mbuf *m, char *text, size_t size);
 /*
@@ -70,7 +73,7 @@ uintptr_t conform_guard_of(const struct conform_arena *arena, const struct rte_m
 #define CONFORM_GRAPHS HY_SUITE_WORKERS /* of a side, each with a burst of its own */
 
 /* Where packets go: along an edge, or to one of these. */
-#define CONFORM_EDGES (HY_DESC_EDGES + UINT8_MAX)
+#define CONFORM_EDGES (HY_FUSE_MAX * HY_DESC_EDGES + UINT8_MAX)
 enum {
 	CONFORM_DROP = CONFORM_EDGES,
 	CONFORM_RELEASED,
@@ -88,19 +91,34 @@ struct conform_fate {
 	uint8_t wide[HY_WIDE_MAX][HY_WIDE_BYTES];
 };
 
-struct conform_side {
-	const struct hy_suite *suite;
+#define CONFORM_LAST UINT16_MAX /* in place of an edge: the node is the last one */
+
+/* A node under test: the only one of its side, or one of a chain. */
+struct conform_node {
 	const struct hy_family *family;
 	const struct hy_variant *variant;
+	uint16_t onward;             /* the edge to the chain's next node */
+	char name[2 * HY_NAME_SIZE]; /* a longer one than nodes may have is refused */
+	hy_node_id id;
+	uint16_t first_out;   /* its edges are outs from here on, but for the one onward */
+	uint16_t nb_declared; /* edges of the family; those behind are added */
+	uint16_t nb_edges, nb_drops, nb_counters;
+};
+
+struct conform_side {
+	const struct hy_suite *suite;
+	struct conform_node nodes[HY_FUSE_MAX];
+	unsigned int nb_nodes;
+	bool fused;              /* a fusion runs its nodes */
 	struct hy_suite_side is; /* for the suite */
 	void *state;
 	bool made; /* the suite must tear state down */
 
-	char name[HY_NAME_SIZE]; /* of the node */
-	hy_node_id node;
-	hy_node_id helpers[2 + CONFORM_EDGES]; /* sources and sinks, then the node */
+	/* Two sources, the sinks of edges and of drops, and the nodes under test. */
+	hy_node_id helpers[3 + CONFORM_EDGES + HY_FUSE_MAX];
 	unsigned int nb_helpers;
-	uint16_t nb_edges, nb_lanes, nb_wide, nb_drops, nb_counters;
+	/* Edges to sinks; the last node's are the first. Lanes are those of the first node. */
+	uint16_t nb_edges, nb_lanes, nb_wide;
 	struct hy_graph *graphs[CONFORM_GRAPHS];
 
 	/* The current burst. */
@@ -114,9 +132,31 @@ struct conform_side {
 	uint16_t limit[2];                  /* packets that each source sends in a walk */
 };
 
+static inline struct conform_node *
+conform_last(struct conform_side *side)
+{
+	return &side->nodes[side->nb_nodes - 1];
+}
+
+/* Whether the packets that take an out have passed all of the chain. */
+static inline bool
+conform_passes(struct conform_side *side, uint16_t out)
+{
+	return out < conform_last(side)->nb_edges;
+}
+
+/* clones.c */
+
 /* "edge 0 (ip4_lookup)", "a drop", "nothing" */
 const char *conform_out_text(const struct conform_side *side, uint16_t out, char *text,
 	size_t size);
+/* Counts what the families declare, and numbers the outs. Before conform_nodes_create(). */
+void conform_nodes_read(struct conform_side *side);
+/* Creates the nodes under test; add makes the sink of an out, and writes its name. */
+int conform_nodes_create(struct conform_side *side,
+	int (*add)(struct conform_side *side, uint16_t out, char *name));
+
+/* side.c */
 
 /* Sets up one side: state, node, and graphs with these burst sizes. Undoes all on an error. */
 int conform_side_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS]);
@@ -128,12 +168,16 @@ int conform_side_send(struct conform_side *side, unsigned int graph, uint32_t fi
 /* Ends a burst: records the packets that the node sent other than along edges. */
 void conform_side_end(struct conform_side *side);
 
-/* All counters of a node as a list: their number, their names, and their values. */
-#define CONFORM_COUNTS_MAX (CONFORM_EDGES + HY_CORE_DROPS + HY_DESC_DROPS + HY_DESC_COUNTERS + 1)
+/* clones.c: all counters of the nodes as a list: their number, their names, and their values. */
+#define CONFORM_COUNTS_MAX \
+	(CONFORM_EDGES + HY_FUSE_MAX * (HY_CORE_DROPS + HY_DESC_DROPS + HY_DESC_COUNTERS + 1))
 unsigned int conform_counts(const struct conform_side *side);
 const char *conform_count_text(const struct conform_side *side, unsigned int k, char *text,
 	size_t size);
 void conform_counts_read(const struct conform_side *side, unsigned int graph, uint64_t *values);
+/* How a count is compared, as its family's suite says. */
+enum conform_counter { CONFORM_COMPARED, CONFORM_SUMMED, CONFORM_OWN };
+enum conform_counter conform_counter_of(const struct conform_side *side, unsigned int k);
 
 /* watch.c */
 
@@ -151,7 +195,10 @@ struct conform_trial {
 	struct conform_arena arena;
 	struct rte_mempool *pool;
 	struct conform_side ref, cand;
-	const struct hy_hal *bound_by; /* the HAL with which the candidate was bound; else NULL */
+	const struct hy_hal *bound_by;   /* the HAL with which candidates were bound */
+	unsigned int bound;              /* which of the candidate's nodes, as bits */
+	const struct hy_fusion *fusion;  /* under test, or NULL */
+	struct conform_witness *witness; /* of its calls */
 	struct hy_suite_packet scratch;
 	unsigned int setup;
 	uint32_t changes; /* of tables, in this set-up */
@@ -164,11 +211,12 @@ struct conform_trial {
 	unsigned int graph; /* the candidate's */
 	uint64_t before[2][CONFORM_COUNTS_MAX];
 	unsigned int unused; /* packets in the pool when the burst was ready */
+	int fused_rc;        /* -EILSEQ: a call of the fusion was wrong; see the result */
 };
 
 /* Creates both sides. On an error, the result says why it failed or why the variant is skipped. */
 int conform_trial_create(struct conform_trial *trial, const struct hy_hal *hal, const char *family,
-	const char *variant, const uint16_t bursts[CONFORM_GRAPHS]);
+	const char *variant, const uint16_t bursts[CONFORM_GRAPHS], bool compared);
 void conform_trial_destroy(struct conform_trial *trial);
 
 /* Records a failure; packet -1: of the burst as a whole. Returns -EILSEQ. */
@@ -176,6 +224,18 @@ int conform_fail(struct conform_trial *trial, int packet, const char *format, ..
 	__rte_format_printf(3, 4);
 /* Records a fault, and the packet at whose guard page it occurred. */
 void conform_fail_signal(struct conform_trial *trial, int signal, uintptr_t address);
+
+/* witness.c */
+
+/* What a node of a chain runs that no other fusion knows: the variant's own function. */
+hy_node_process_t *conform_fuse_process(unsigned int at);
+/* Offers the fusion under test to the next graph; compared: calls it by way of the comparison. */
+int conform_fuse_begin(struct conform_trial *trial, bool compared);
+void conform_fuse_end(struct conform_trial *trial);
+/* Whether the graphs of the side under test run the fusion. */
+bool conform_is_fused(const struct conform_trial *trial);
+/* Checks that it ran, and in each way in a run that is long enough. 0; -ENODATA: see the result. */
+int conform_fuse_check(const struct hy_fusion *fusion, struct hy_conform_result *result);
 
 /* hold.c */
 
@@ -195,7 +255,11 @@ int conform_outcomes_check(const struct hy_suite *suite, struct hy_conform_resul
 
 /* compare.c: makes, sends and compares a burst. 0; -EILSEQ: see the result; or an error. */
 int conform_burst_make(struct conform_trial *trial);
-/* The packets of a burst: of any kind and layout, or typical ones as drivers make them. */
+/*
+ * The packets of a burst: of any kind and layout, or typical ones as drivers make them. To a chain, some
+ * bursts bring mostly packets that pass and have one segment: a single other one may end the fusion's
+ * work on the burst.
+ */
 int conform_packets_make(struct conform_trial *trial, bool typical);
 int conform_burst_send_ref(struct conform_trial *trial);
 int conform_burst_send_cand(void *trial);

@@ -101,6 +101,8 @@ segment(struct rte_mempool *pool, struct conform_arena *arena, enum place place,
 	}
 	m->data_len = (uint16_t)n;
 	m->pkt_len = n;
+	conform_tag(m)->begin = m->data_off;
+	conform_tag(m)->end = (uint16_t)(m->data_off + n);
 	data = rte_pktmbuf_mtod(m, uint8_t *);
 	borders(m, &before, &behind);
 	memset(data - before, CANARY, before);
@@ -163,10 +165,10 @@ pieces(struct rte_mempool *pool, struct conform_arena *arena, const struct hy_su
 }
 
 struct rte_mbuf *
-conform_packet_odd(struct rte_mempool *pool, struct conform_arena *arena,
+conform_packet_odd(struct rte_mempool *pool, struct conform_arena *arena, bool whole,
 	const struct hy_suite_packet *packet)
 {
-	if (rte_rand_max(4) == 0)
+	if (!whole && rte_rand_max(4) == 0)
 		return metadata_set(pieces(pool, arena, packet), packet);
 	return metadata_set(segment(pool, arena, place_random(), packet->bytes, packet->len),
 		packet);
@@ -177,13 +179,21 @@ conform_room_untouched(const struct rte_mbuf *m, char *text, size_t size)
 {
 	for (unsigned int s = 0; m != NULL; m = m->next, s++) {
 		const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
+		const struct conform_tag *tag = conform_tag((void *)(uintptr_t)m);
+		const uint32_t end = (uint32_t)m->data_off + m->data_len;
+		/* Bytes that the node has removed from the start are its own. */
+		const uint32_t own = m->data_off > tag->begin ? m->data_off - tag->begin : 0;
 		uint32_t before, behind;
 
 		borders(m, &before, &behind);
-		for (uint32_t i = 1; i <= before; i++)
+		/* Nothing was written beyond the borders of what the segment was. */
+		before -= RTE_MIN(before,
+			tag->begin > m->data_off ? tag->begin - (uint32_t)m->data_off : 0);
+		for (uint32_t i = own + 1; i <= before; i++)
 			if (data[-(int)i] != CANARY)
 				return HY_REASON(false, text, size,
 					"wrote to byte %u before its segment %u", i, s);
+		behind -= RTE_MIN(behind, end > tag->end ? end - tag->end : 0);
 		for (uint32_t i = 0; i < behind; i++)
 			if (data[m->data_len + i] != CANARY)
 				return HY_REASON(false, text, size,

@@ -37,7 +37,7 @@ median(double *values)
 	return values[ROUNDS / 2];
 }
 
-/* The clocks and packets of all timed calls of a side's node so far. */
+/* The clocks of all timed calls of a side's nodes so far, and the packets that came to the first. */
 static int
 timed(const struct conform_side *side, uint64_t *clocks, uint64_t *packets)
 {
@@ -50,10 +50,13 @@ timed(const struct conform_side *side, uint64_t *clocks, uint64_t *packets)
 	rc = hy_stats_read(name, &stats);
 	if (rc < 0)
 		return rc;
-	node = hy_stats_find(stats, 0, side->name);
-	if (node != NULL) {
-		*clocks = node->sampled_cycles;
-		*packets = node->sampled_objs;
+	for (unsigned int k = 0; k < side->nb_nodes; k++) {
+		node = hy_stats_find(stats, 0, side->nodes[k].name);
+		if (node == NULL)
+			continue;
+		*clocks += node->sampled_cycles;
+		if (k == 0)
+			*packets = node->sampled_objs;
 	}
 	hy_stats_free(stats);
 	return 0;
@@ -131,7 +134,7 @@ hy_conform_measure(const struct hy_hal *hal, const char *family, const char *var
 	trial->result = &result;
 	if (suite != NULL && suite->nb_setups > 0)
 		trial->setup = suite->nb_setups - 1;
-	rc = conform_trial_create(trial, hal, family, variant, burst);
+	rc = conform_trial_create(trial, hal, family, variant, burst, false);
 	if (rc == 0) {
 		trial->ref.limit[0] = trial->cand.limit[0] = HY_BURST_MAX;
 		rc = round_run(trial, &rounds, 0, &cost->packets); /* warms up */

@@ -41,15 +41,19 @@ conform_outcomes_add(struct conform_trial *trial)
 	const bool sink = ref->nb_edges == 0 && ref->suite->take == NULL;
 	uint64_t values[CONFORM_COUNTS_MAX];
 	char outcome[HY_NAME_SIZE];
+	unsigned int k = 0;
 
 	conform_counts_read(ref, 0, values);
 	for (uint16_t e = 0; e < ref->nb_edges; e++)
 		count(trial, conform_out_text(ref, e, outcome, sizeof(outcome)),
 			ref->sent_in_all[e]);
-	for (uint16_t d = 0; d < ref->nb_drops; d++) {
-		const unsigned int k = (unsigned int)ref->nb_edges + HY_CORE_DROPS + d;
-
-		count(trial, conform_count_text(ref, k, outcome, sizeof(outcome)), values[k]);
+	for (const struct conform_node *node = ref->nodes; node < ref->nodes + ref->nb_nodes;
+		node++) {
+		k += (unsigned int)node->nb_edges + HY_CORE_DROPS;
+		for (uint16_t d = 0; d < node->nb_drops; d++, k++)
+			count(trial, conform_count_text(ref, k, outcome, sizeof(outcome)),
+				values[k]);
+		k += (unsigned int)node->nb_counters + 1;
 	}
 	if (ref->suite->take != NULL)
 		count(trial, "sent out", ref->sent_in_all[CONFORM_TAKEN]);

@@ -92,34 +92,104 @@ conform_fail_signal(struct conform_trial *trial, int signal, uintptr_t address)
 	(snprintf((trial)->result->text, sizeof((trial)->result->text), __VA_ARGS__), \
 		(trial)->result->outcome = (how), (rc))
 
-/* Finds the family, its suite, and both variants. */
+/* The fusion of a name and a variant; NULL: there is none. Without a variant: any of that name. */
+static const struct hy_fusion *
+fusion_find(const char *name, const char *variant)
+{
+	const struct hy_fusion *const *fusions;
+	const unsigned int n = hy_fusions(&fusions);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (strcmp(fusions[i]->name, name) == 0 &&
+			(variant == NULL || strcmp(fusions[i]->variant, variant) == 0))
+			return fusions[i];
+	return NULL;
+}
+
+/* Adds a node to both sides: the family's reference variant, and the variant under test. */
+static void
+node_add(struct conform_trial *trial, const struct hy_family *family,
+	const struct hy_variant *variant, uint16_t onward)
+{
+	const struct hy_variant *reference = hy_variant_find(family->node.name,
+		family->node.impl.variant);
+
+	trial->ref.nodes[trial->ref.nb_nodes++] = (struct conform_node){
+		.family = family, .variant = reference, .onward = onward
+	};
+	trial->cand.nodes[trial->cand.nb_nodes++] = (struct conform_node){
+		.family = family, .variant = variant, .onward = onward
+	};
+}
+
+/* Whether a family has an edge, or a program adds it right behind those that it has. */
+static bool
+has_edge(const struct hy_family *family, uint16_t edge)
+{
+	uint16_t n = 0;
+
+	while (n < HY_DESC_EDGES && family->node.edges[n] != NULL)
+		n++;
+	return edge <= n && edge < HY_DESC_EDGES;
+}
+
+/* Finds the chain of a fusion. */
+static int
+chain_find(struct conform_trial *trial, const struct hy_fusion *fusion)
+{
+	for (unsigned int k = 0; k < HY_FUSE_MAX && fusion->chain[k].family != NULL; k++) {
+		const uint16_t edge = k + 1 < HY_FUSE_MAX ? fusion->edge[k] : 0;
+		const char *family = fusion->chain[k].family, *variant = fusion->chain[k].variant;
+		const struct hy_family *found = hy_family_find(family);
+		const struct hy_variant *is = hy_variant_find(family, variant);
+		const bool last = k + 1 == HY_FUSE_MAX || fusion->chain[k + 1].family == NULL;
+
+		if (found == NULL || is == NULL)
+			return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP,
+				"its chain needs %s/%s, which is not registered", family, variant);
+		if (!last && !has_edge(found, edge))
+			return refuse(trial, HY_CONFORM_FAILED, -ENODATA,
+				"never ran: its chain takes edge %u of %s, which has none", edge,
+				family);
+		node_add(trial, found, is, last ? CONFORM_LAST : edge);
+	}
+	trial->fusion = fusion;
+	trial->cand.fused = true;
+	return 0;
+}
+
+/* Finds the family or the fusion, its suite, and the nodes of both sides. */
 static int
 sides_find(struct conform_trial *trial, const char *family, const char *variant)
 {
 	const struct hy_family *found = hy_family_find(family);
 	const struct hy_suite *suite = hy_suite_find(family);
+	const bool fusion = fusion_find(family, NULL) != NULL;
+	const char *const what = fusion ? "fusion" : "family";
 
-	if (found == NULL)
+	if (found == NULL && !fusion)
 		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "there is no family '%s'", family);
+	if (found != NULL && fusion)
+		return refuse(trial, HY_CONFORM_FAILED, -ENOENT,
+			"both a family and a fusion are named '%s'", family);
 	if (suite == NULL)
-		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "family '%s' has no suite",
+		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "%s '%s' has no suite", what,
 			family);
-	trial->cand.variant = hy_variant_find(family, variant);
-	trial->ref.variant = hy_variant_find(family, found->node.impl.variant);
-	if (trial->cand.variant == NULL)
-		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "family '%s' has no variant '%s'",
-			family, variant);
-	trial->ref.family = trial->cand.family = found;
 	trial->ref.suite = trial->cand.suite = suite;
+	if (fusion && fusion_find(family, variant) != NULL)
+		return chain_find(trial, fusion_find(family, variant));
+	if (fusion || hy_variant_find(family, variant) == NULL)
+		return refuse(trial, HY_CONFORM_FAILED, -ENOENT, "%s '%s' has no variant '%s'",
+			what, family, variant);
+	node_add(trial, found, hy_variant_find(family, variant), CONFORM_LAST);
 	return 0;
 }
 
-/* Whether the process can run the variant. Needs of ports do not count: suites replace ports. */
+/* Whether the process can run a variant. Needs of ports do not count: suites replace ports. */
 static int
-machine_check(struct conform_trial *trial, const struct hy_hal *hal)
+machine_check(struct conform_trial *trial, const struct hy_hal *hal,
+	const struct hy_variant *variant)
 {
-	const struct hy_variant *variant = trial->cand.variant;
-
 	if (variant->apart != NULL)
 		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "%s", variant->apart);
 	if (variant->parked)
@@ -147,14 +217,15 @@ machine_check(struct conform_trial *trial, const struct hy_hal *hal)
 
 /* Binds a variant of the process like a selection. For other targets, suites replace devices. */
 static int
-cand_bind(struct conform_trial *trial, const struct hy_hal *hal)
+cand_bind(struct conform_trial *trial, const struct hy_hal *hal, unsigned int k)
 {
 	const struct hy_target process = { .kind = HY_TARGET_PROCESS };
-	const struct hy_variant *variant = trial->cand.variant;
+	const struct conform_node *node = &trial->cand.nodes[k];
+	const struct hy_variant *variant = node->variant;
 	char reason[HY_REASON_SIZE] = "";
 	int rc;
 
-	if (trial->cand.family->target != HY_TARGET_PROCESS || variant->on != HY_TARGET_PROCESS ||
+	if (node->family->target != HY_TARGET_PROCESS || variant->on != HY_TARGET_PROCESS ||
 		variant->bind == NULL || hy_is_bound(hal, variant, process))
 		return 0;
 	rc = variant->bind(hal, process, reason, sizeof(reason));
@@ -162,7 +233,31 @@ cand_bind(struct conform_trial *trial, const struct hy_hal *hal)
 		return refuse(trial, HY_CONFORM_SKIPPED, -ENOTSUP, "cannot be bound: %s",
 			reason[0] != '\0' ? reason : strerror(-rc));
 	trial->bound_by = hal;
+	trial->bound |= 1u << k;
 	return 0;
+}
+
+/* Whether the process can run all variants under test, which are bound then. */
+static int
+cand_prepare(struct conform_trial *trial, const struct hy_hal *hal)
+{
+	int rc = 0;
+
+	for (unsigned int k = 0; k < trial->cand.nb_nodes && rc == 0; k++)
+		rc = machine_check(trial, hal, trial->cand.nodes[k].variant);
+	for (unsigned int k = 0; k < trial->cand.nb_nodes && rc == 0; k++)
+		rc = cand_bind(trial, hal, k);
+	return rc;
+}
+
+static void
+cand_unbind(struct conform_trial *trial)
+{
+	for (unsigned int k = 0; k < trial->cand.nb_nodes; k++)
+		if ((trial->bound & 1u << k) != 0 && trial->cand.nodes[k].variant->unbind != NULL)
+			trial->cand.nodes[k].variant->unbind(trial->bound_by,
+				(struct hy_target){ .kind = HY_TARGET_PROCESS });
+	trial->bound = 0;
 }
 
 static int
@@ -171,33 +266,51 @@ side_create(struct conform_trial *trial, struct conform_side *side, const char *
 {
 	int rc;
 
-	side->is = (struct hy_suite_side){ .name = name,
-		.variant = side->variant->impl.variant,
-		.pool = trial->pool,
-		.setup = trial->setup };
+	const char *variant = side->fused ? trial->fusion->variant
+					  : side->nodes[0].variant->impl.variant;
+
+	side->is = (struct hy_suite_side){
+		.name = name, .variant = variant, .pool = trial->pool, .setup = trial->setup
+	};
 	side->lanes = trial->lanes;
 	side->wide = trial->wide;
 	rc = conform_side_create(side, bursts);
 	if (rc < 0)
 		return refuse(trial, HY_CONFORM_FAILED, rc,
-			"the graph of %s cannot be created: %s; the log says why",
-			side->variant->impl.variant, strerror(-rc));
+			"the graph of %s cannot be created: %s; the log says why", variant,
+			strerror(-rc));
 	return 0;
+}
+
+/* The side under test: with its fusion, if it is one. */
+static int
+cand_create(struct conform_trial *trial, const uint16_t bursts[CONFORM_GRAPHS], bool compared)
+{
+	int rc = trial->fusion == NULL ? 0 : conform_fuse_begin(trial, compared);
+
+	if (rc < 0)
+		return refuse(trial, HY_CONFORM_FAILED, rc, "the fusion cannot be offered: %s",
+			strerror(-rc));
+	rc = side_create(trial, &trial->cand, "cand", bursts);
+	if (rc == 0 && trial->fusion != NULL && !conform_is_fused(trial))
+		return refuse(trial, HY_CONFORM_FAILED, -ENODATA,
+			"never ran: a graph does not fuse this chain (see hy_fuse.h)");
+	return rc;
 }
 
 int
 conform_trial_create(struct conform_trial *trial, const struct hy_hal *hal, const char *family,
-	const char *variant, const uint16_t bursts[CONFORM_GRAPHS])
+	const char *variant, const uint16_t bursts[CONFORM_GRAPHS], bool compared)
 {
 	static const uint16_t single[CONFORM_GRAPHS] = { HY_BURST_DEFAULT };
 	int rc = sides_find(trial, family, variant);
 
 	if (rc == 0)
-		rc = machine_check(trial, hal);
-	if (rc == 0)
-		rc = cand_bind(trial, hal);
-	if (rc < 0)
+		rc = cand_prepare(trial, hal);
+	if (rc < 0) {
+		cand_unbind(trial);
 		return rc;
+	}
 	rte_srand(trial->params->seed + trial->setup);
 	trial->pool = rte_pktmbuf_pool_create("conform", PACKETS, 0,
 		RTE_ALIGN(sizeof(struct conform_tag), RTE_MBUF_PRIV_ALIGN),
@@ -207,7 +320,7 @@ conform_trial_create(struct conform_trial *trial, const struct hy_hal *hal, cons
 	if (rc == 0)
 		rc = side_create(trial, &trial->ref, "ref", single);
 	if (rc == 0)
-		rc = side_create(trial, &trial->cand, "cand", bursts);
+		rc = cand_create(trial, bursts, compared);
 	if (rc < 0)
 		conform_trial_destroy(trial);
 	return rc;
@@ -217,12 +330,11 @@ void
 conform_trial_destroy(struct conform_trial *trial)
 {
 	conform_side_destroy(&trial->cand);
+	conform_fuse_end(trial);
 	conform_side_destroy(&trial->ref);
 	conform_arena_destroy(&trial->arena);
 	rte_mempool_free(trial->pool);
-	if (trial->bound_by != NULL && trial->cand.variant->unbind != NULL)
-		trial->cand.variant->unbind(trial->bound_by,
-			(struct hy_target){ .kind = HY_TARGET_PROCESS });
+	cand_unbind(trial);
 }
 
 /* Plans a burst: its size, and whether the node gets it whole or in parts. */
@@ -266,6 +378,8 @@ burst_run(struct conform_trial *trial)
 		conform_fail_signal(trial, signal, address);
 		return signal == SIGALRM ? -ETIMEDOUT : -EFAULT;
 	}
+	if (rc == 0)
+		rc = trial->fused_rc;
 	return rc < 0 ? rc : conform_burst_compare(trial);
 }
 
@@ -300,7 +414,7 @@ setup_run(struct conform_trial *trial, const struct hy_hal *hal, const char *fam
 		ODD_BURST };
 	struct hy_conform_result *result = trial->result;
 	const struct hy_suite *suite = hy_suite_find(family);
-	int rc = conform_trial_create(trial, hal, family, variant, bursts);
+	int rc = conform_trial_create(trial, hal, family, variant, bursts, true);
 
 	if (rc < 0)
 		return rc;
@@ -350,6 +464,8 @@ hy_conform_run(const struct hy_hal *hal, const char *family, const char *variant
 		rc = setup_run(trial, hal, family, variant, (cases + setups - 1) / setups,
 			params->packets / setups);
 	}
+	if (rc == 0 && trial->fusion != NULL)
+		rc = conform_fuse_check(trial->fusion, result);
 	if (rc == 0)
 		rc = conform_outcomes_check(suite, result);
 	free(trial);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a comparison: a node of the family that runs one variant, between two sources (so
- * that it is also called with parts of its stream) and a sink on each edge. Sinks record the fates
- * of packets; the object operations record packets that a node releases.
+ * One side of a comparison: a node of the family that runs one variant, or a chain of nodes, between two
+ * sources (so that it is also called with parts of its stream) and a sink on each edge. Sinks record
+ * the fates of packets; the object operations record packets that a node releases.
  */
 
 #include <errno.h>
@@ -56,7 +56,7 @@ wide_value(const struct conform_side *side, const struct hy_graph *graph,
 	const struct hy_node *node, unsigned int l, unsigned int i)
 {
 	return RTE_PTR_ADD(hy_lane_wide(graph, node, l),
-		(size_t)i * side->family->node.wide[l].bytes);
+		(size_t)i * side->nodes[0].family->node.wide[l].bytes);
 }
 
 static uint16_t
@@ -73,7 +73,7 @@ source_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 			hy_lane(graph, node, l)[i] = side->lanes[side->in + i][l];
 		for (unsigned int l = 0; l < side->nb_wide; l++)
 			memcpy(wide_value(side, graph, node, l, i), side->wide[side->in + i][l],
-				side->family->node.wide[l].bytes);
+				side->nodes[0].family->node.wide[l].bytes);
 	}
 	side->in += n;
 	hy_stream_move(graph, node, 0, n);
@@ -88,31 +88,15 @@ sink_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 	for (uint16_t i = 0; i < n; i++) {
 		struct conform_fate *fate = note(objs[i], helper->which);
 
+		if (helper->side->nb_nodes > 1)
+			continue; /* a fusion writes no lanes */
 		for (unsigned int l = 0; l < helper->side->nb_lanes; l++)
 			fate->lanes[l] = hy_lane(graph, node, l)[i];
 		for (unsigned int l = 0; l < helper->side->nb_wide; l++)
 			memcpy(fate->wide[l], wide_value(helper->side, graph, node, l, i),
-				helper->side->family->node.wide[l].bytes);
+				helper->side->nodes[0].family->node.wide[l].bytes);
 	}
 	return n;
-}
-
-const char *
-conform_out_text(const struct conform_side *side, uint16_t out, char *text, size_t size)
-{
-	if (out == CONFORM_NO_OUT)
-		snprintf(text, size, "nothing");
-	else if (out == CONFORM_DROP)
-		snprintf(text, size, "a drop");
-	else if (out == CONFORM_RELEASED)
-		snprintf(text, size, "a release");
-	else if (out == CONFORM_TAKEN)
-		snprintf(text, size, "sent out");
-	else if (side->family->node.edges[RTE_MIN(out, HY_DESC_EDGES - 1)] != NULL)
-		snprintf(text, size, "edge %u (%s)", out, side->family->node.edges[out]);
-	else
-		snprintf(text, size, "edge %u", out);
-	return text;
 }
 
 /* Registers a source or a sink. */
@@ -131,9 +115,11 @@ helper_add(struct conform_side *side, const char *kind, uint16_t which, bool sou
 	int rc;
 
 	snprintf(name, HY_NAME_SIZE, "conform-%s-%s-%u", side->is.name, kind, which);
-	desc.edges[0] = source ? side->name : NULL;
-	memcpy(desc.lanes, side->family->node.lanes, sizeof(desc.lanes));
-	memcpy(desc.wide, side->family->node.wide, sizeof(desc.wide));
+	desc.edges[0] = source ? side->nodes[0].name : NULL;
+	if (source || side->nb_nodes == 1) { /* a chain that leads to lanes is not fused */
+		memcpy(desc.lanes, side->nodes[0].family->node.lanes, sizeof(desc.lanes));
+		memcpy(desc.wide, side->nodes[0].family->node.wide, sizeof(desc.wide));
+	}
 	rc = hy_node_register(&desc, &id);
 	if (rc < 0)
 		return rc;
@@ -144,42 +130,38 @@ helper_add(struct conform_side *side, const char *kind, uint16_t which, bool sou
 static bool
 is_source(const struct conform_side *side)
 {
-	return (side->family->node.flags & HY_NODE_SOURCE) != 0;
+	return (side->nodes[0].family->node.flags & HY_NODE_SOURCE) != 0;
 }
 
-/* Creates the node under test: a clone of the family's node, with its edges leading to sinks. */
+/* The sink of an edge. */
 static int
-node_create(struct conform_side *side)
+sink_add(struct conform_side *side, uint16_t out, char *name)
 {
-	const struct hy_node_impl impl = hy_variant_impl(side->family, side->variant);
-	hy_node_id base;
-	char name[HY_NAME_SIZE];
-	int rc = hy_node_lookup(side->family->node.name, &base);
+	return helper_add(side, "edge", out, false, name);
+}
 
-	if (rc == 0)
-		rc = hy_node_clone(base, side->is.name, &side->node);
-	if (rc < 0)
-		return rc;
-	side->helpers[side->nb_helpers++] = side->node;
-	rc = hy_node_impl_set(side->node, &impl);
-	if (rc == 0) /* remove edges that a program has added to the family's own node */
-		rc = hy_node_edge_shrink(side->node, side->nb_edges - side->suite->nb_edges);
-	for (uint16_t e = 0; rc == 0 && e < side->nb_edges; e++) {
-		rc = helper_add(side, "edge", e, false, name);
-		if (rc == 0)
-			rc = e < side->nb_edges - side->suite->nb_edges
-				? hy_node_edge_set(side->node, e, name)
-				: hy_node_edge_add(side->node, name, NULL);
+/* Adds the lanes of all nodes to those of a graph, each once. */
+static void
+lanes_add(const struct conform_side *side, const char *lanes[HY_LANES_MAX])
+{
+	unsigned int n = 0, l;
+
+	for (unsigned int k = 0; k < side->nb_nodes; k++) {
+		const char *const *of = side->nodes[k].family->node.lanes;
+
+		for (unsigned int i = 0; i < HY_LANES_MAX && of[i] != NULL; i++) {
+			for (l = 0; l < n && strcmp(lanes[l], of[i]) != 0; l++)
+				;
+			if (l == n && n < HY_LANES_MAX)
+				lanes[n++] = of[i];
+		}
 	}
-	if (rc == 0 && side->suite->configure != NULL)
-		rc = side->suite->configure(side->state, side->node);
-	return rc;
 }
 
 static int
 graphs_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS])
 {
-	char names[2][HY_NAME_SIZE], drop[HY_NAME_SIZE], name[HY_NAME_SIZE];
+	char names[2][2 * HY_NAME_SIZE], drop[HY_NAME_SIZE], name[HY_NAME_SIZE];
 	const char *const patterns[] = { names[0], names[1] };
 	struct hy_graph_params params = {
 		.patterns = patterns,
@@ -187,15 +169,16 @@ graphs_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS])
 		.ops = &conform_ops,
 		.drop_node = drop,
 		.sample_every = 1,
+		.apart = !side->fused,
 		.socket = SOCKET_ID_ANY,
 	};
 	int rc = helper_add(side, "drop", CONFORM_DROP, false, drop);
 
-	memcpy(params.lanes, side->family->node.lanes, sizeof(params.lanes));
-	params.wide = side->family->node.wide;
+	lanes_add(side, params.lanes);
+	params.wide = side->nodes[0].family->node.wide;
 	params.nb_wide = side->nb_wide;
 	if (is_source(side))
-		strcpy(names[0], side->name);
+		strcpy(names[0], side->nodes[0].name);
 	for (uint16_t s = 0; rc == 0 && s < 2 && !is_source(side); s++)
 		rc = helper_add(side, "source", s, true, names[s]);
 	for (unsigned int g = 0; rc == 0 && g < CONFORM_GRAPHS && bursts[g] > 0; g++) {
@@ -206,27 +189,6 @@ graphs_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRAPHS])
 		rc = hy_graph_create(name, &params, &side->graphs[g]);
 	}
 	return rc;
-}
-
-/* Counts what the family declares. */
-static void
-contract_read(struct conform_side *side)
-{
-	const struct hy_node_desc *node = &side->family->node;
-
-	snprintf(side->name, sizeof(side->name), "%s-%s", node->name, side->is.name);
-	while (side->nb_edges < HY_DESC_EDGES && node->edges[side->nb_edges] != NULL)
-		side->nb_edges++;
-	while (side->nb_drops < HY_DESC_DROPS && node->drops[side->nb_drops].name != NULL)
-		side->nb_drops++;
-	while (side->nb_counters < HY_DESC_COUNTERS &&
-		node->counters[side->nb_counters].name != NULL)
-		side->nb_counters++;
-	while (side->nb_lanes < HY_LANES_MAX && node->lanes[side->nb_lanes] != NULL)
-		side->nb_lanes++;
-	while (side->nb_wide < HY_WIDE_MAX && node->wide[side->nb_wide].bytes != 0)
-		side->nb_wide++;
-	side->nb_edges += side->suite->nb_edges;
 }
 
 /* The QSBR variable of tables that change. */
@@ -245,12 +207,12 @@ conform_side_create(struct conform_side *side, const uint16_t bursts[CONFORM_GRA
 {
 	int rc = qsbr_create(side);
 
-	contract_read(side);
+	conform_nodes_read(side);
 	if (rc == 0 && side->suite->setup != NULL)
 		rc = side->suite->setup(&side->is, &side->state);
 	side->made = rc == 0;
 	if (rc == 0)
-		rc = node_create(side);
+		rc = conform_nodes_create(side, sink_add);
 	if (rc == 0)
 		rc = graphs_create(side, bursts);
 	if (rc < 0)
@@ -321,45 +283,4 @@ conform_side_end(struct conform_side *side)
 	while ((n = side->suite->take(side->state, taken, HY_BURST_MAX)) > 0)
 		for (uint16_t i = 0; i < n; i++)
 			note(taken[i], CONFORM_TAKEN);
-}
-
-unsigned int
-conform_counts(const struct conform_side *side)
-{
-	return side->nb_edges + HY_CORE_DROPS + side->nb_drops + side->nb_counters + 1;
-}
-
-const char *
-conform_count_text(const struct conform_side *side, unsigned int k, char *text, size_t size)
-{
-	const struct hy_node_desc *node = &side->family->node;
-
-	if (k < side->nb_edges)
-		snprintf(text, size, "edge %u", k);
-	else if ((k -= side->nb_edges) < HY_CORE_DROPS)
-		snprintf(text, size, "the core's drop %u", k);
-	else if ((k -= HY_CORE_DROPS) < side->nb_drops)
-		snprintf(text, size, "drop %s", node->drops[k].name);
-	else if ((k -= side->nb_drops) < side->nb_counters)
-		snprintf(text, size, "counter %s", node->counters[k].name);
-	else
-		snprintf(text, size, "packets taken");
-	return text;
-}
-
-void
-conform_counts_read(const struct conform_side *side, unsigned int graph, uint64_t *values)
-{
-	const struct hy_node *node = NULL;
-	struct hy_node *found;
-
-	if (hy_graph_node(side->graphs[graph], side->name, &found) == 0)
-		node = found;
-	for (int e = 0; e < side->nb_edges; e++)
-		*values++ = node->edges[e].objs;
-	for (int d = 0; d < HY_CORE_DROPS + side->nb_drops; d++)
-		*values++ = node->edges[-1 - d].objs;
-	for (int c = 0; c < side->nb_counters; c++)
-		*values++ = node->edges[HY_COUNTER_SLOT(c)].objs;
-	*values = node->objs;
 }

@@ -61,6 +61,8 @@ hy_conform_next(struct hy_conform_item *item)
 {
 	const struct hy_family *const *families;
 	const unsigned int nb_families = hy_families(&families);
+	const struct hy_fusion *const *fusions;
+	const unsigned int nb_fusions = hy_fusions(&fusions);
 	unsigned int at = 0;
 
 	for (unsigned int f = 0; f < nb_families; f++) {
@@ -78,5 +80,13 @@ hy_conform_next(struct hy_conform_item *item)
 		item->at++;
 		return true;
 	}
-	return false;
+	if (item->at >= at + nb_fusions)
+		return false;
+	item->family = fusions[item->at - at]->name;
+	item->variant = fusions[item->at - at]->variant;
+	item->pack = fusions[item->at - at]->pack;
+	item->reference = false;
+	item->fusion = true;
+	item->at++;
+	return true;
 }

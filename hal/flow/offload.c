@@ -75,8 +75,8 @@ on_publish(void *arg)
 	hy_offload_marks_publish(o, o->next_marks, o->next_plan);
 	o->next_plan = NULL;
 	o->next_marks = NULL;
-	o->dirty = false;
-	o->retry = false; /* rules refused because of others are untried again */
+	o->dirty = o->stuck > 0; /* one may have got stuck since this table was made */
+	o->retry = false;        /* rules refused because of others are untried again */
 	o->full = false;
 	pthread_mutex_unlock(&o->mutex);
 }
@@ -188,6 +188,11 @@ port_begin(struct hy_offload *o, char *reason, size_t size)
 	if (o->any_driver)
 		o->params.driver = hy_flow_driver_of(info.driver_name == NULL ? ""
 									      : info.driver_name);
+	if (hy_offload_resets_itself(o->params.driver, &info))
+		return HY_REASON(-ENOTSUP, reason, size,
+			"the driver resets the port by itself, and frees its rules then; give the "
+			"device the argument %s=0",
+			o->params.driver->self_reset);
 	o->vlan = vlan_of(o->port);
 	rc = hy_flow_probe(o->port, o->params.provider, o->params.driver, &o->limits);
 	if (rc == 0 && o->limits.mark_max == 0)

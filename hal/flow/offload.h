@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <rte_ethdev.h>
 #include <rte_rcu_qsbr.h>
 
 #include <hy_offload.h>
@@ -22,6 +23,7 @@ enum flow_state {
 struct flow {
 	enum flow_state state;
 	bool planned;        /* In the plan; only used by flows_leave(). */
+	bool several;        /* Stuck with more than one rule, of former offloads. */
 	bool settled;        /* Packets received before it was created have all been classified. */
 	uint16_t checks;     /* Of its packets: HY_MARK_FRAGMENTS, HY_MARK_RULE. */
 	uint32_t generation; /* Of the mark, at least 1. */
@@ -204,6 +206,13 @@ void hy_offload_counts(const struct hy_offload *o, struct hy_offload_stats *coun
 void hy_offload_watch_begin(struct hy_offload *o); /* The port runs, and has no rules yet. */
 void hy_offload_watch_port(uint16_t port, bool asked);
 bool hy_offload_distrust(struct hy_offload *o); /* true: demotion and demoted give the reason. */
+
+/*
+ * Whether the driver of a port may reset it without an event (net/iavf/iavf_vchnl.c,
+ * iavf_dev_event_handle()): it then frees all rules, and handles are invalid.
+ */
+bool hy_offload_resets_itself(const struct hy_flow_driver *driver,
+	const struct rte_eth_dev_info *info);
 
 /*
  * Rules that the port refused to remove outlive their offload. Its destruction notes them, the next

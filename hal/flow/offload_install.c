@@ -29,6 +29,7 @@ flow_free(struct hy_offload *o, struct flow *flow)
 		o->stuck--;
 	flow->state = FLOW_FREE;
 	flow->handle = NULL;
+	flow->several = false;
 	flow->settled = false;
 	flow->since = hy_offload_now();
 	if (o->safety.generation)
@@ -56,6 +57,8 @@ batch_destroy(struct hy_offload *o)
 		o->leaving--;
 		o->stuck++;
 		o->failed++;
+		o->dirty = true; /* workers are told its mark */
+		o->watch.left = hy_offload_now();
 	}
 	b->n = 0;
 }
@@ -323,6 +326,8 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 		o->live--;
 		o->stuck++;
 		o->failed++;
+		o->dirty = true;
+		o->watch.left = hy_offload_now();
 	} else {
 		flow_free(o, flow);
 	}

@@ -24,10 +24,16 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *all;
 
 static bool
-is_noted(uint16_t port, uint32_t mark)
+is_of(const struct kept *kept, uint16_t port, const char *name)
+{
+	return kept->port == port && strcmp(kept->name, name) == 0;
+}
+
+static bool
+is_noted(uint16_t port, const char *name, uint32_t mark)
 {
 	for (const struct kept *kept = all; kept != NULL; kept = kept->next)
-		if (kept->port == port && kept->mark == mark)
+		if (is_of(kept, port, name) && kept->mark == mark)
 			return true;
 	return false;
 }
@@ -36,16 +42,18 @@ void
 hy_offload_kept_note(const struct hy_offload *o, uint32_t slot)
 {
 	const uint32_t mark = flow_mark(o, slot);
+	char name[RTE_ETH_NAME_MAX_LEN] = "";
 	struct kept *kept;
 
+	rte_eth_dev_get_name_by_port(o->port, name);
 	pthread_mutex_lock(&mutex);
-	kept = is_noted(o->port, mark) ? NULL : malloc(sizeof(*kept));
+	kept = is_noted(o->port, name, mark) ? NULL : malloc(sizeof(*kept));
 	if (kept != NULL) {
 		*kept = (struct kept){
 			.next = all, .port = o->port, .mark = mark, .match = o->flows[slot].match
 		};
 		all = kept;
-		rte_eth_dev_get_name_by_port(o->port, kept->name);
+		strcpy(kept->name, name);
 		HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
 	}
 	pthread_mutex_unlock(&mutex);
@@ -61,9 +69,10 @@ hy_offload_kept_avoid(struct hy_offload *o)
 	for (const struct kept *kept = all; kept != NULL; kept = kept->next) {
 		struct flow *flow = &o->flows[kept->mark & (o->nb_slots - 1)];
 
-		if (kept->port != o->port || strcmp(kept->name, name) != 0)
+		if (!is_of(kept, o->port, name))
 			continue;
-		o->stuck += flow->state != FLOW_STUCK; /* two may share a slot */
+		o->stuck += flow->state != FLOW_STUCK;
+		flow->several = flow->state == FLOW_STUCK; /* two may share a slot */
 		flow->state = FLOW_STUCK;
 		flow->generation = kept->mark >> o->slot_bits;
 		flow->match = kept->match;

@@ -105,6 +105,20 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 	return used;
 }
 
+/* Fills in the marks of rules that the port did not remove. Of these, packets may come for ever. */
+static void
+stays_fill(const struct hy_offload *o, struct marks *marks)
+{
+	for (uint32_t i = 0; i < o->nb_slots && o->stuck > 0; i++) {
+		const struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_STUCK)
+			continue;
+		marks->table.slots[i].checks = HY_MARK_STAYS;
+		marks->table.slots[i].index = flow->several ? 0 : flow_mark(o, i);
+	}
+}
+
 /* The most residues that there can be: for each rule, all rules before it, and itself. */
 static size_t
 residues_most(const struct plan *plan, uint32_t max)
@@ -133,6 +147,7 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 	if (marks == NULL || residues == NULL || due == NULL)
 		goto fail;
 	used = fill(o, plan, marks, residues, due);
+	stays_fill(o, marks);
 	kept = rte_malloc_socket("hy_residues", (used + 1) * sizeof(*kept), RTE_CACHE_LINE_SIZE,
 		socket);
 	if (kept == NULL)

@@ -87,13 +87,15 @@ looks_grant(struct hy_offload *o)
 }
 
 /*
- * Marks of rules that are leaving, or that the port refused to remove, are legitimately stale:
- * packets that came with such a mark since the last check do not count.
+ * Marks of rules that are leaving are legitimately stale: packets that came with such a mark since the
+ * last check do not count. Of rules that the port refused to remove, workers know the marks, and count
+ * none of their packets; until they do, these are forgiven likewise.
  */
 static void
 stale_forgive(struct hy_offload *o, const struct hy_offload_stats *now)
 {
-	if (o->stuck > 0 || o->leaving > 0 || o->watch.left + o->params.settle_us > o->watch.judged)
+	if (o->leaving > 0 || (o->stuck > 0 && o->dirty) ||
+		o->watch.left + o->params.settle_us > o->watch.judged)
 		o->watch.begin.garbled = now->garbled;
 }
 

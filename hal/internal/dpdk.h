@@ -26,6 +26,9 @@
 #define rte_graph_walk_rtc rte_graph_walk
 #endif
 
+/* librte_node has nodes for IPv6. */
+#define HY_DPDK_NODES_IP6 HY_DPDK_SINCE(23, 7)
+
 /* Ethdev drivers have a separate structure of flow functions for the fast path. */
 #define HY_DPDK_FLOW_FAST HY_DPDK_SINCE(24, 3)
 

@@ -108,9 +108,11 @@ struct hy_port_life {
 	uint32_t events; /* not handled yet: EVENT_ bits of port_events.c; atomic */
 	uint32_t wish;   /* EVENT_ bits to serve when the workers have left the port */
 	bool held;       /* down until it is started: the program is not asked to reset it */
+	bool stopped;    /* by the program, which has not started it since; atomic */
 	bool fresh;      /* up, but not selected for yet */
 	bool broken;     /* down because it needs a reset, or its driver recovers it */
 	bool recovers;   /* the latter */
+	uint64_t again;  /* when its reset is tried again, in TSC cycles; 0: not */
 	char reason[HY_TEXT_SIZE]; /* why it does not run */
 };
 
@@ -123,6 +125,7 @@ struct hy_observer {
 struct hy_slate {
 	struct hy_selection *selections; /* by family name, then target */
 	unsigned int n;
+	bool unfit; /* a previous choice stays although it no longer fits */
 };
 
 struct hy_hal {
@@ -158,6 +161,7 @@ struct hy_hal {
 	bool watched;      /* callbacks are registered */
 	bool reselect_due; /* port events since the last selection */
 	bool outdated;     /* a capability has changed since the last selection */
+	bool keeps;        /* selects for ports that leave or come up: see hy_slate_resolve() */
 };
 
 /* Whether an entry is a need, and not the end of the list. */
@@ -209,6 +213,8 @@ int hy_no_memory(char *error);
 
 /* fusion.c: all that are declared. */
 unsigned int hy_fusions(const struct hy_fusion *const **fusions);
+/* The first of those that share a name; NULL: there is none. */
+const struct hy_fusion *hy_fusion_named(const char *name);
 /* Whether the user has denied it, as of the last selection. */
 bool hy_fusion_withheld(const struct hy_hal *hal, const struct hy_fusion *fusion);
 /* Offers all that are not denied, and withdraws others. 0, -ENOMEM, or -EEXIST. */
@@ -227,7 +233,10 @@ void hy_candidate_change(const struct hy_hal *hal, const struct hy_selection *s,
  * kind. The process concerns all targets.
  */
 bool hy_targets_meet(struct hy_target a, struct hy_target b);
-/* Chooses among the candidates that are not struck. May be repeated. */
+/*
+ * Chooses among the candidates that are not struck. May be repeated. If hal->keeps, previous choices
+ * stay where none fits, except on ports that come up; slate->unfit is set then.
+ */
 int hy_slate_resolve(const struct hy_hal *hal, struct hy_slate *slate, char *error);
 
 /* plan.c: the result of prepare() for a port; NULL: it was not called. */

@@ -115,9 +115,10 @@ hy_probe_port(struct hy_hal_port *port, uint16_t id)
 	/* Used, and not owned by another device (bonding, failsafe). */
 	if (!port->ignored && rte_eth_find_next_owned_by(id, RTE_ETH_DEV_NO_OWNER) == id)
 		rc = rte_eth_dev_info_get(id, &info);
+	/* A driver that is busy with its firmware tells nothing: what was known stays. */
+	port->present = rc < 0 && rc != -ENODEV && old.present;
 	if (rc == -EIO && old.present) {
 		/* Unplugged, but not closed yet: still known, but unusable. */
-		port->present = true;
 		hy_cap_fill(&dev->caps[HY_CAP_RUNNING], HY_LEVEL_NO, 0, "the device was removed");
 		dev->caps[HY_CAP_RUNNING].origin = HY_ORIGIN_OBSERVED;
 	}

@@ -30,7 +30,7 @@ waits(const struct hy_hal *hal, const struct hy_selection *s, const struct hy_va
 
 /* Chooses the forced candidate, or the best remaining one. */
 static int
-pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
+choose(const struct hy_hal *hal, struct hy_selection *s, char *error)
 {
 	const struct hy_variant *forced = hy_rule_forced(hal, s->family, s->target);
 	const struct hy_candidate *c;
@@ -63,6 +63,36 @@ pick(const struct hy_hal *hal, struct hy_selection *s, char *error)
 		s->candidates[0].variant->impl.variant, s->candidates[0].reason);
 }
 
+/* Whether the previous choice can remain, which is in use on devices that run. */
+static bool
+keep(const struct hy_hal *hal, struct hy_selection *s)
+{
+	const struct hy_selection *before = hy_hal_selection_for(hal, s->family->node.name,
+		s->target);
+	const struct hy_candidate *c;
+
+	if (!hal->keeps || before == NULL || !hy_target_runs(hal, s->target) ||
+		!hy_target_runs(hal, before->on) ||
+		(s->target.kind == HY_TARGET_PORT && hal->life[s->target.id].fresh))
+		return false;
+	s->chosen = before->chosen;
+	s->on = before->on;
+	s->forced = s->chosen == hy_rule_forced(hal, s->family, s->target);
+	c = hy_candidate_chosen(s);
+	return c != NULL && c->fate != HY_FATE_CONSTRAINED && c->fate != HY_FATE_BIND_FAILED;
+}
+
+static int
+pick(const struct hy_hal *hal, struct hy_slate *slate, struct hy_selection *s, char *error)
+{
+	const int rc = choose(hal, s, error);
+
+	if (rc == 0 || !keep(hal, s))
+		return rc;
+	slate->unfit = true;
+	return 0;
+}
+
 bool
 hy_targets_meet(struct hy_target a, struct hy_target b)
 {
@@ -78,7 +108,14 @@ hy_targets_meet(struct hy_target a, struct hy_target b)
 	return true;
 }
 
-/* Strikes the choice of one of two selections: 1; -ENOTSUP if both are forced. */
+/* Whether a selection has no other choice: the user forced it, or it was kept. */
+static bool
+is_settled(struct hy_selection *s)
+{
+	return s->forced || hy_candidate_chosen(s)->fate > HY_FATE_OUTSCORED;
+}
+
+/* Strikes the choice of one of two selections: 1; -ENOTSUP if both are settled. */
 static int
 give_way(struct hy_selection *s, const struct hy_with *with, struct hy_selection *other,
 	char *error)
@@ -89,12 +126,12 @@ give_way(struct hy_selection *s, const struct hy_with *with, struct hy_selection
 	char where[HY_NAME_SIZE];
 
 	hy_target_text(other->target, where, sizeof(where));
-	if (s->forced && other->forced)
+	if (is_settled(s) && is_settled(other))
 		return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
 			"%s=%s %s %s=%s for %s, where %s is forced%s%s", s->family->node.name,
 			s->chosen->impl.variant, verb, with->family, with->variant, where,
 			other->chosen->impl.variant, colon, why);
-	if (s->forced)
+	if (is_settled(s))
 		hy_candidate_decide(hy_candidate_chosen(other), HY_FATE_CONSTRAINED,
 			"%s=%s, which was forced, %s %s=%s%s%s", s->family->node.name,
 			s->chosen->impl.variant, verb, with->family, with->variant, colon, why);
@@ -109,7 +146,7 @@ give_way(struct hy_selection *s, const struct hy_with *with, struct hy_selection
 static int
 give_up(struct hy_selection *s, const struct hy_with *with, char *error)
 {
-	if (s->forced)
+	if (is_settled(s))
 		return HY_REASON(-ENOTSUP, error, HY_HAL_ERROR_SIZE,
 			"%s=%s requires %s=%s, which does not exist", s->family->node.name,
 			s->chosen->impl.variant, with->family, with->variant);
@@ -168,7 +205,7 @@ hy_slate_resolve(const struct hy_hal *hal, struct hy_slate *slate, char *error)
 	while (struck > 0) {
 		struck = 0;
 		for (unsigned int i = 0; i < slate->n; i++) {
-			const int rc = pick(hal, &slate->selections[i], error);
+			const int rc = pick(hal, slate, &slate->selections[i], error);
 
 			if (rc < 0)
 				return rc;

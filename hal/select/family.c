@@ -10,6 +10,7 @@
 
 #include "hal/internal/hal.h"
 #include "hal/internal/list.h"
+#include "lib/graph/internal/log.h"
 #include "lib/graph/internal/plugin_notes.h"
 
 /* Both lists are kept sorted by name, so link order does not matter. */
@@ -195,12 +196,17 @@ int
 hy_family_register(const struct hy_family *family)
 {
 	const struct hy_family **added;
+	const struct hy_fusion *fusion;
 	struct hy_variant *reference;
 	hy_node_id id;
 	int rc;
 
 	if (family->node.impl.variant == NULL || family->target >= HY_TARGET_KINDS)
 		return -EINVAL;
+	fusion = family->node.name == NULL ? NULL : hy_fusion_named(family->node.name);
+	if (fusion != NULL)
+		return HY_REFUSE(-EEXIST, "family '%s': is the name of fusion '%s'",
+			family->node.name, fusion->fuse);
 	rc = hy_node_register(&family->node, &id);
 	if (rc < 0)
 		return rc;

@@ -11,6 +11,7 @@
 
 #include "hal/internal/hal.h"
 #include "hal/internal/list.h"
+#include "lib/graph/internal/log.h"
 #include "lib/graph/internal/plugin_notes.h"
 
 /* Sorted by name, so link order does not matter. */
@@ -73,6 +74,10 @@ hy_fusion_register(const struct hy_fusion *fusion)
 	if (!hy_name_valid(fusion->name) || !hy_name_valid(fusion->variant) ||
 		!hy_name_valid(fusion->fuse) || chain_length(fusion) < 2 || fusion->run == NULL)
 		return -EINVAL;
+	/* By its name the user could deny only one of the two, and would not see which. */
+	if (hy_family_find(fusion->name) != NULL)
+		return HY_REFUSE(-EEXIST, "fusion '%s': '%s' is the name of a family", fusion->fuse,
+			fusion->name);
 	pthread_mutex_lock(&declared.lock);
 	added = hy_list_room(&declared.fusions, declared.n, sizeof(*added));
 	if (added == NULL)
@@ -94,6 +99,15 @@ hy_fusion_find(const char *fuse)
 {
 	for (unsigned int i = 0; i < declared.n; i++)
 		if (strcmp(declared.fusions[i]->fuse, fuse) == 0)
+			return declared.fusions[i];
+	return NULL;
+}
+
+const struct hy_fusion *
+hy_fusion_named(const char *name)
+{
+	for (unsigned int i = 0; i < declared.n; i++)
+		if (strcmp(declared.fusions[i]->name, name) == 0)
 			return declared.fusions[i];
 	return NULL;
 }
@@ -135,9 +149,10 @@ hy_fusion_withheld(const struct hy_hal *hal, const struct hy_fusion *fusion)
 static bool
 fuse_fill(struct hy_fuse *fuse, const struct hy_fusion *fusion)
 {
-	*fuse = (struct hy_fuse){
-		.name = fusion->fuse, .nb_nodes = chain_length(fusion), .run = fusion->run
-	};
+	*fuse = (struct hy_fuse){ .name = fusion->fuse,
+		.nb_nodes = chain_length(fusion),
+		.run = fusion->run,
+		.pick = fusion->pick };
 	memcpy(fuse->edge, fusion->edge, sizeof(fuse->edge));
 	for (unsigned int i = 0; i < fuse->nb_nodes; i++) {
 		const struct hy_family *family = hy_family_find(fusion->chain[i].family);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
 #include "hal/internal/hal.h"
 #include "hal/internal/list.h"
 
@@ -17,7 +19,8 @@
 #define EVENT_STOP 0x2u    /* the program stops it */
 #define EVENT_RECOVER 0x4u /* its driver recovers it */
 #define EVENT_GONE 0x8u    /* it was removed */
-#define EVENT_START 0x10u  /* it runs again */
+#define EVENT_START 0x10u  /* the program has started it */
+#define EVENT_BACK 0x20u   /* its driver has recovered it */
 #define EVENTS_LEAVE (EVENT_RESET | EVENT_STOP | EVENT_RECOVER | EVENT_GONE)
 
 static const struct {
@@ -28,21 +31,30 @@ static const struct {
 	{ RTE_ETH_EVENT_INTR_RMV, EVENT_GONE },
 	{ RTE_ETH_EVENT_DESTROY, EVENT_GONE },
 	{ RTE_ETH_EVENT_ERR_RECOVERING, EVENT_RECOVER },
-	{ RTE_ETH_EVENT_RECOVERY_SUCCESS, EVENT_START },
+	{ RTE_ETH_EVENT_RECOVERY_SUCCESS, EVENT_BACK },
 	{ RTE_ETH_EVENT_RECOVERY_FAILED, EVENT_GONE },
 };
 
 /*
- * Called on any thread. An event for which the port has to leave cancels an earlier start. A start
- * after such an event does not cancel it: the port leaves, and comes back.
+ * What was noted before and does not count after an event. If the port has to leave, it does, and comes
+ * back when that is asked for once more. But a driver's recovery is over even if a reset is due then.
  */
+static uint32_t
+cancelled_by(uint32_t event)
+{
+	if ((event & (EVENTS_LEAVE & ~EVENT_RESET)) != 0)
+		return EVENT_START | EVENT_BACK;
+	return (event & EVENT_RESET) != 0 ? EVENT_START : 0;
+}
+
+/* Called on any thread. A start after an event that takes the port away does not cancel that. */
 static void
 event_add(struct hy_port_life *life, uint32_t event)
 {
 	uint32_t now = __atomic_load_n(&life->events, __ATOMIC_RELAXED), next;
 
 	do {
-		next = ((event & EVENTS_LEAVE) != 0 ? now & ~EVENT_START : now) | event;
+		next = (now & ~cancelled_by(event)) | event;
 	} while (!__atomic_compare_exchange_n(&life->events, &now, next, false, __ATOMIC_RELEASE,
 		__ATOMIC_RELAXED));
 }
@@ -100,6 +112,8 @@ event_raise(struct hy_hal *hal, uint16_t port, uint32_t event)
 {
 	if (port >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
+	if ((event & (EVENT_STOP | EVENT_START)) != 0)
+		__atomic_store_n(&hal->life[port].stopped, event == EVENT_STOP, __ATOMIC_RELAXED);
 	event_add(&hal->life[port], event);
 	return 0;
 }
@@ -226,9 +240,7 @@ events_take(struct hy_hal *hal)
 
 		if (events == 0 || !hal->ports[p].present)
 			continue;
-		if ((events & EVENTS_LEAVE) != 0)
-			life->wish &= ~EVENT_START;
-		life->wish |= events;
+		life->wish = (life->wish & ~cancelled_by(events)) | events;
 		if (life->state != HY_PORT_UP || (life->wish & EVENTS_LEAVE) == 0)
 			continue;
 		state_set(hal, p, HY_PORT_LEAVING, why_leaving(life->wish));
@@ -244,16 +256,27 @@ port_up(struct hy_hal *hal, uint16_t port, char *error)
 			"port %u cannot be started: no such device", port);
 	hal->life[port].state = HY_PORT_UP;
 	hal->life[port].fresh = true;
-	hal->life[port].broken = false;
+	hal->life[port].broken = hal->life[port].recovers = false;
+	hal->life[port].again = 0;
 	hy_hal_probe(hal);
 	state_tell(hal, port, HY_PORT_UP, "");
 	hal->reselect_due = true;
 	return 0;
 }
 
+/* Whether a reset that had to wait is due. */
+static bool
+retry_due(const struct hy_port_life *life)
+{
+	return life->again != 0 && life->state == HY_PORT_DOWN && !life->recovers &&
+		rte_get_tsc_cycles() >= life->again;
+}
+
 static int
 port_reset(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, char *error)
 {
+	struct hy_port_life *life = &hal->life[port];
+	const bool waited = life->again != 0;
 	char reason[HY_TEXT_SIZE];
 	int rc;
 
@@ -262,9 +285,27 @@ port_reset(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 	rc = ops->reset(port, ops->arg);
 	if (rc == 0)
 		return port_up(hal, port, error);
-	snprintf(reason, sizeof(reason), "its reset failed: %s", strerror(-rc));
+	life->again = rc == -EAGAIN ? rte_get_tsc_cycles() + rte_get_tsc_hz() : 0;
+	if (rc == -EAGAIN)
+		snprintf(reason, sizeof(reason),
+			"its reset has to wait, and is tried every second");
+	else
+		snprintf(reason, sizeof(reason), "its reset failed: %s", strerror(-rc));
 	state_set(hal, port, HY_PORT_DOWN, reason);
+	if (rc == -EAGAIN && waited)
+		return 0; /* said before */
 	return HY_REASON(rc, error, HY_HAL_ERROR_SIZE, "port %u stays down: %s", port, reason);
+}
+
+/* Whether a port that is down comes up. A recovery does not start what the program has stopped. */
+static bool
+returns(struct hy_port_life *life, uint32_t wish)
+{
+	if ((wish & EVENT_START) != 0)
+		return true;
+	if ((wish & EVENT_BACK) != 0 && life->recovers)
+		life->broken = life->recovers = false;
+	return (wish & EVENT_BACK) != 0 && !__atomic_load_n(&life->stopped, __ATOMIC_RELAXED);
 }
 
 /* Serves the wishes for a port that no worker uses any more. */
@@ -272,9 +313,11 @@ static int
 port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, char *error)
 {
 	struct hy_port_life *life = &hal->life[port];
-	const uint32_t wish = life->wish;
+	const uint32_t wish = life->wish | (retry_due(life) ? EVENT_RESET : 0);
 
 	life->wish = 0;
+	if ((wish & (EVENT_STOP | EVENT_GONE)) != 0)
+		life->again = 0;
 	if ((wish & EVENT_GONE) != 0 && life->state != HY_PORT_GONE) {
 		state_tell(hal, port, HY_PORT_GONE, why_leaving(wish));
 		if (ops != NULL && ops->gone != NULL)
@@ -286,9 +329,14 @@ port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 		life->recovers = (wish & EVENT_RECOVER) != 0;
 		life->broken = life->recovers || (wish & EVENT_RESET) != 0;
 		state_tell(hal, port, HY_PORT_DOWN, why_leaving(wish));
+	} else if ((wish & EVENT_RECOVER) != 0 && life->state == HY_PORT_DOWN) {
+		life->broken = life->recovers = true;
 	}
-	if ((wish & EVENT_START) != 0 && life->state != HY_PORT_UP)
+	if (life->state != HY_PORT_UP && returns(life, wish)) {
+		if ((wish & EVENT_START) == 0) /* as if it had been asked for a moment later */
+			event_add(life, wish & EVENT_RESET);
 		return port_up(hal, port, error);
+	}
 	if ((wish & EVENT_RESET) != 0 && life->state == HY_PORT_DOWN && !life->held)
 		return port_reset(hal, port, ops, error);
 	return 0;
@@ -319,7 +367,12 @@ hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
 
 	events_take(hal);
 	if (hal->reselect_due || hal->outdated) {
+		const bool outdated = hal->outdated;
+
+		/* A choice that no longer fits its port must not hold up others. */
+		hal->keeps = hal->reselect_due;
 		rc = hy_hal_reselect(hal, graphs, n, error);
+		hal->keeps = false;
 		/*
 		 * If no port has to leave, nothing depends on the selection: report the error once.
 		 */
@@ -331,12 +384,17 @@ hy_hal_poll(struct hy_hal *hal, struct hy_graph *const *graphs, unsigned int n,
 		hal->reselect_due = false;
 		for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
 			hal->life[p].fresh = false;
+		if (rc == 0 && outdated && hal->selected.unfit)
+			rc = -ENOTSUP;
 	}
 	if (!hy_hal_settle(hal, graphs, n))
-		return 1;
+		return rc < 0 ? rc : 1;
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		const int served = hal->life[p].wish == 0 ? 0 : port_serve(hal, p, ops, error);
+		const struct hy_port_life *life = &hal->life[p];
+		int served = 0;
 
+		if (life->wish != 0 || retry_due(life))
+			served = port_serve(hal, p, ops, error);
 		rc = rc < 0 ? rc : served;
 	}
 	return rc < 0 ? rc : hal->reselect_due;

@@ -196,6 +196,24 @@ hy_hal_force(struct hy_hal *hal, const char *spec, char *error)
 	return rule_add(hal, spec, &rule, error);
 }
 
+/* Adds to the refusal of a denial that names no family which fusions could be meant. */
+static void
+fusions_suggest(const char *spec, char *error)
+{
+	const struct hy_fusion *const *fusions;
+	const unsigned int n = hy_fusions(&fusions);
+	const size_t used = strlen(error);
+	char family[SPEC_SIZE], names[NAMES_SIZE] = "";
+
+	snprintf(family, sizeof(family), "%.*s", (int)strcspn(spec, "@="), spec);
+	if (n == 0 || hy_family_find(family) != NULL)
+		return;
+	for (unsigned int i = 0; i < n; i++) /* in order of names */
+		if (i == 0 || strcmp(fusions[i]->name, fusions[i - 1]->name) != 0)
+			hy_names_append(names, sizeof(names), fusions[i]->name);
+	snprintf(error + used, HY_HAL_ERROR_SIZE - used, "; fusions that can be denied: %s", names);
+}
+
 int
 hy_hal_deny(struct hy_hal *hal, const char *spec, char *error)
 {
@@ -205,5 +223,7 @@ hy_hal_deny(struct hy_hal *hal, const char *spec, char *error)
 	if (names_any_fusion(spec))
 		return fusions_deny(hal, spec, error);
 	rc = spec_parse(hal, spec, &rule, error);
+	if (rc < 0)
+		fusions_suggest(spec, error);
 	return rc < 0 ? rc : rule_add(hal, spec, &rule, error);
 }

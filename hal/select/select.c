@@ -327,14 +327,23 @@ outscored_explain(struct hy_selection *s)
 	}
 }
 
+static const char *
+choice_reason(const struct hy_selection *s, const struct hy_candidate *chosen)
+{
+	if (chosen->fate > HY_FATE_OUTSCORED)
+		return "as before, although it no longer fits";
+	if (s->forced)
+		return "forced by the user";
+	return s->nb_candidates == 1 ? "the only one" : "best score of what fits";
+}
+
 /* Explains the outcome of a selection, and sorts the chosen candidate first. */
 static void
 selection_explain(const struct hy_hal *hal, struct hy_selection *s)
 {
-	hy_candidate_decide(hy_candidate_chosen(s), HY_FATE_CHOSEN, "%s",
-		s->forced                       ? "forced by the user"
-			: s->nb_candidates == 1 ? "the only one"
-						: "best score of what fits");
+	struct hy_candidate *chosen = hy_candidate_chosen(s);
+
+	hy_candidate_decide(chosen, HY_FATE_CHOSEN, "%s", choice_reason(s, chosen));
 	qsort(s->candidates, s->nb_candidates, sizeof(*s->candidates), candidate_order);
 	outscored_explain(s);
 	for (unsigned int i = 0; i < s->nb_candidates; i++)

@@ -100,18 +100,30 @@ idle_process(struct hy_graph *graph __rte_unused, struct hy_node *node __rte_unu
 }
 
 static int
+idle_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	return hy_handoff_graph_check(graph, node, *(struct hy_dispatch *const *)config);
+}
+
+static int
 idle_register(struct hy_dispatch *dispatch)
 {
 	const struct hy_node_desc desc = { .name = dispatch->idle_name,
 		.flags = HY_NODE_SOURCE | HY_NODE_WAKES,
-		.impl.process = idle_process };
-
+		.impl = { .process = idle_process, .init = idle_init } };
 	int rc;
 
 	snprintf(dispatch->idle_name, sizeof(dispatch->idle_name), "%s-idle", dispatch->name);
+	hy_registry_lock(); /* nobody's graph has it before it knows its dispatch */
 	rc = hy_node_register(&desc, &dispatch->idle);
-	if (rc == 0)
-		hy_registry_own(dispatch->idle, &hy_dispatch_owner);
+	if (rc == 0) {
+		rc = hy_node_config(dispatch->idle, &dispatch, sizeof(dispatch));
+		if (rc < 0)
+			hy_node_unregister(dispatch->idle);
+		else
+			hy_registry_own(dispatch->idle, &hy_dispatch_owner);
+	}
+	hy_registry_unlock();
 	return rc;
 }
 
@@ -226,10 +238,9 @@ graphs_create(struct hy_dispatch *dispatch, const struct hy_graph_params *graph)
 		rc = hy_pin_params(dispatch, dispatch->plan, w, &params);
 		if (rc < 0)
 			break;
-		rc = hy_graph_create(name, &params, &dispatch->workers[w].graph);
+		rc = hy_graph_create_as(&hy_dispatch_owner, name, &params,
+			&dispatch->workers[w].graph);
 		hy_pin_params_free(&params);
-		if (rc == 0) /* before an init() of the next one's nodes finds it */
-			hy_graph_own(dispatch->workers[w].graph, &hy_dispatch_owner);
 	}
 	return rc;
 }
@@ -295,7 +306,7 @@ destroy_check(const struct hy_dispatch *dispatch)
 	return rc;
 }
 
-/* Destroys the graphs. Each stays the dispatch's while a fini() of another's nodes runs. */
+/* Destroys the graphs. Each stays the dispatch's while a fini() of its own or another's nodes runs. */
 static void
 graphs_destroy(struct hy_dispatch *dispatch)
 {
@@ -304,8 +315,7 @@ graphs_destroy(struct hy_dispatch *dispatch)
 
 		if (graph == NULL)
 			continue;
-		hy_graph_own(graph, NULL);
-		hy_graph_destroy(graph);
+		hy_graph_destroy_as(&hy_dispatch_owner, graph);
 		dispatch->workers[w].graph = NULL;
 	}
 }

@@ -83,6 +83,12 @@ uint64_t hy_stages_free(struct hy_dispatch *dispatch);
 /* handoff.c */
 
 extern const struct hy_node_desc hy_handoff_nodes[STAGE_NODES];
+/*
+ * Refuses a node of a dispatch in any graph but its own, clones among them: a ring has two ends, of
+ * one worker each, and the dispatch could not unregister the node when it is destroyed.
+ */
+int hy_handoff_graph_check(const struct hy_graph *graph, const struct hy_node *node,
+	const struct hy_dispatch *dispatch);
 /* Counts a walk in which a source was not called, at the node of a graph before a stage. */
 void hy_handoff_held(struct hy_graph *graph, const struct hy_stage *stage);
 

@@ -132,24 +132,24 @@ out_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 	return n;
 }
 
-/* A ring has two ends, of one worker each: other graphs are refused, clones among them. */
-static int
-graph_check(const struct hy_graph *graph, const struct hy_node *node, const struct hy_stage *stage)
+int
+hy_handoff_graph_check(const struct hy_graph *graph, const struct hy_node *node,
+	const struct hy_dispatch *dispatch)
 {
 	const uint16_t worker = hy_graph_worker(graph);
 	struct hy_graph_params params;
 	const struct hy_view *view;
 	char name[HY_NAME_SIZE];
 
-	hy_dispatch_graph_name(stage->dispatch, worker, name);
+	hy_dispatch_graph_name(dispatch, worker, name);
 	hy_graph_params_get(graph, &params);
 	view = params.walk_ctx;
 	/* The name alone may be taken by another graph before the dispatch's is created. */
-	if (params.walk == hy_credit_walk && view->dispatch == stage->dispatch &&
-		view->worker == worker && strcmp(name, hy_graph_name(graph)) == 0)
+	if (params.walk == hy_credit_walk && view->dispatch == dispatch && view->worker == worker &&
+		strcmp(name, hy_graph_name(graph)) == 0)
 		return 0;
 	return hy_node_refuse(graph, node, "is for the graphs of dispatch '%s' alone",
-		stage->dispatch->name);
+		dispatch->name);
 }
 
 static int
@@ -158,7 +158,7 @@ out_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 	const struct hy_stage *stage = *(struct hy_stage *const *)config;
 	const uint16_t worker = hy_graph_worker(graph);
 	struct out_ctx *ctx = node->ctx;
-	const int rc = graph_check(graph, node, stage);
+	const int rc = hy_handoff_graph_check(graph, node, stage->dispatch);
 
 	if (rc < 0)
 		return rc;
@@ -194,7 +194,7 @@ in_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
 {
 	const struct hy_stage *stage = *(struct hy_stage *const *)config;
 	struct in_ctx *ctx = node->ctx;
-	const int rc = graph_check(graph, node, stage);
+	const int rc = hy_handoff_graph_check(graph, node, stage->dispatch);
 
 	if (rc < 0)
 		return rc;

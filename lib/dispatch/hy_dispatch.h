@@ -9,8 +9,9 @@
  * a node on another worker, the graph has a node "DISPATCH-out-NODE" instead, which writes whole
  * bursts with their lanes to rings, one for each pair of workers. On the other side, a source
  * "DISPATCH-in-NODE" reads them. If some of the objects stay on the worker, the node is called
- * "DISPATCH-split-NODE". A ring has one producer and one consumer and takes no lock, so graphs
- * other than the dispatch's own that have one of these nodes are refused.
+ * "DISPATCH-split-NODE". A worker without any source has "DISPATCH-idle", which makes nothing. A
+ * ring has one producer and one consumer and takes no lock, so graphs other than the dispatch's own
+ * that have one of these nodes are refused.
  *
  * **Placement.** The first pin that matches a node applies. A node without a pin runs where its
  * parents run, in several graphs if necessary. A source without a pin runs on worker 0. The graph's

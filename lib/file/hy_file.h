@@ -25,7 +25,7 @@ HY_API_BEGIN
 
 #define HY_FILE_ERROR_SIZE 128    /**< Bytes of a reason, with its NUL. */
 #define HY_FILE_MAX (256ul << 20) /**< Most bytes of a text file with a record a line. */
-#define HY_FILE_LINE_MAX 1022     /**< Most bytes of a line, without its end. */
+#define HY_FILE_LINE_MAX 4094     /**< Most bytes of a line, without its end. */
 #define HY_FILE_STALL_MS 5000     /**< Most milliseconds between two answers of a file system. */
 
 /**
@@ -39,8 +39,8 @@ HY_API_BEGIN
  * Neither has a fileno(). If the process ends with status 0 and what was printed cannot be written,
  * whoever calls exit(), the reason is printed and the status is EXIT_FAILURE.
  *
- * @return 0; -ENOMEM; or the error of opening /dev/null. The program should then exit, as it cannot
- * report.
+ * @return 0; -ENOMEM; or the error of opening /dev/null. Errors are reported on standard error, if
+ * that is open. The program should then exit.
  */
 int hy_file_prepare(void);
 
@@ -57,6 +57,12 @@ int hy_file_thread(void *(*run)(void *arg), void *arg, const char *name);
  * It is called often, from any thread that reads. A process has one condition; NULL removes it.
  */
 void hy_file_stop_when(bool (*stop)(void));
+
+/**
+ * Whether that condition is set and holds: for what takes long with a file that was read, and can be
+ * given up with -EINTR, too.
+ */
+bool hy_file_stops(void);
 
 /** A text file in memory. All members are private. */
 struct hy_file {

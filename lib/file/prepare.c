@@ -83,8 +83,20 @@ on_end(int status, void *arg __attribute__((unused)))
 	_exit(EXIT_FAILURE);
 }
 
-int
-hy_file_prepare(void)
+/* On descriptor 2 itself: there may be no stream. */
+static void
+complain(int rc)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%.100s: standard input, output and error: %s\n",
+		program_invocation_short_name, strerror(-rc));
+	hy_printable_lines(text, strlen(text));
+	hy_output_write(STDERR_FILENO, text, strlen(text));
+}
+
+static int
+prepare(void)
 {
 	if (on_exit(on_end, NULL) != 0)
 		return -ENOMEM;
@@ -97,4 +109,14 @@ hy_file_prepare(void)
 			return -errno;
 	}
 	return streams_replace();
+}
+
+int
+hy_file_prepare(void)
+{
+	const int rc = prepare();
+
+	if (rc < 0)
+		complain(rc);
+	return rc;
 }

@@ -6,8 +6,6 @@
 
 #include <hy_file.h>
 
-/* Whether the condition of hy_file_stop_when() holds. */
-bool hy_file_stops(void);
 /* hy_file_read() without a limit on time; *steps grows with each answer of the file system. */
 int hy_file_read_here(const char *path, size_t max, struct hy_file *file, atomic_uint *steps,
 	char *error);

@@ -15,9 +15,13 @@
  *
  * The arc's node selects the features that an object passes, and their cookies. They hold until the
  * object reaches the end: it sees the features of its index from before a change, or from after it,
- * and never a mixture. A number in the lane HY_ARC_LANE names this chain. Graphs with an arc must
- * declare that lane, and features must not write to it. New objects that a feature sends to the
- * next one have no chain: features see cookie 0, and send them to the end.
+ * and never a mixture. Of one walk, all objects of an index see the same features, however many
+ * bursts they come in: none that takes a shorter way overtakes another. So objects of an index
+ * keep their order along the arc, if their features keep it. Only objects that wait in a graph
+ * between walks (hy_graph_walk()), or for another worker, can be overtaken after a change. A number
+ * in the lane HY_ARC_LANE names the chain. Graphs with an arc must declare that lane, and features must
+ * not write to it. New objects that a feature sends to the next one have no chain: features see cookie
+ * 0, and send them to the end.
  *
  * A feature is *live* from its first enabling until nothing of its arc is enabled any more. While
  * it is, chains name the edges of its node by number, in later graphs too. So the node cannot be
@@ -137,13 +141,15 @@ struct hy_arc_setting {
 
 /**
  * Enables these features for an index, and disables all others. An object sees either the earlier
- * features or these.
+ * features or these, and so do all objects of the index in one walk. A walk that begins after the
+ * call sees these.
  *
  * A feature that is not live is brought into the graphs first: all graphs that have the arc's end
  * are updated from the current registry, and the call waits until no worker is in a walk that began
  * earlier. It does not wait for resting workers, which switch to the update when they wake. It also
- * waits when the same index changes again while an object may still pass the earlier features. So a
- * thread whose own graph does not rest (hy_graph_rest()) must not call it, nor must node code.
+ * waits when the same index changes again while an object may still pass the earlier features, and
+ * once in 65,535 changes of the arc. So a thread whose own graph does not rest (hy_graph_rest()) must
+ * not call it, nor must node code.
  *
  * After -ETIMEDOUT a feature may be in graphs without being enabled for any index. Until the next
  * call, it costs what an arc costs.
@@ -189,8 +195,9 @@ int hy_arc_get(const struct hy_arc *arc, const char *feature, uint32_t index, ui
 /* What workers read. Replaced as a whole when it grows; numbers in the lane stay valid. */
 struct hy_arc_view {
 	uint32_t nb_indexes;
-	uint64_t *entries; /* by index: edge of the arc's node, and where its hops start */
-	uint64_t *hops;    /* one for each feature, in order: edge of its node, and cookie */
+	uint64_t
+		*entries; /* by index: its chain; behind all, by index: that of before; see arc.h */
+	uint64_t *hops;   /* one for each feature, in order: edge of its node, and cookie */
 };
 
 #define HY_ARC_EDGE_SHIFT 32

@@ -276,7 +276,7 @@ int hy_node_edge_add(hy_node_id id, const char *target, uint16_t *edge);
  *
  * @return 0; -ENOENT no such node or edge; -EPERM as hy_node_clone(); -EINVAL malformed target or
  * the node itself; -EEXIST another edge of the node already leads there; -EBUSY the node is a live
- * feature of an arc, and the edge leads to the arc's end or to another of its features.
+ * feature of an arc, and the edge leads to the arc's end or to another of its features, or would.
  */
 int hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target);
 

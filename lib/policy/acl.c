@@ -8,6 +8,8 @@
 #include <rte_acl.h>
 #include <rte_byteorder.h>
 
+#include <hy_file.h>
+
 #include "policy.h"
 
 /* rte_acl reads the first byte of a key, and then words of 4 bytes in network order. */
@@ -166,13 +168,15 @@ part_create(const struct hy_policy_rule *rules, uint32_t first, uint32_t n, int 
 
 /*
  * rte_acl merges rules into at most eight tries. Many rules that overlap in many fields do not fit,
- * and are halved until they do.
+ * and are halved until they do. That may take minutes: it can be stopped before each try.
  */
 static int
 parts_create(struct hy_policy_view *view, uint32_t first, uint32_t n, int socket)
 {
 	int rc;
 
+	if (hy_file_stops())
+		return -EINTR;
 	if (view->nb_acls == RTE_DIM(view->acls))
 		return -E2BIG;
 	rc = part_create(view->rules, first, n, socket, &view->acls[view->nb_acls]);

@@ -160,7 +160,8 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
  * starts at 0.
  *
  * @return 0, also if nothing is staged; -EBUSY a graph uses the policy, which has no QSBR variable;
- * -ETIMEDOUT a worker has still not left the rules before the last commit; -ENOMEM; -E2BIG rte_acl
+ * -ETIMEDOUT a worker has still not left the rules before the last commit; -EINTR the condition of
+ * hy_file_stop_when() (hy_file.h) holds while rules are compiled; -ENOMEM; -E2BIG rte_acl
  * cannot compile so many overlapping rules, or lacks the memory; what a listener's prepare()
  * returned.
  */

@@ -117,6 +117,12 @@ hy_policy_classify_t hy_policy_classify_acl;    /**< rte_acl, as wide as EAL's v
 #define HY_MARK_RESIDUES 0x3fff /**< Number of earlier rules that only software has. */
 /** @} */
 
+/**
+ * Instead, in the checks of a free slot: the port still sets its mark, by a rule that it did not
+ * remove. The mark is hy_mark_slot.index; 0: it may be of any generation.
+ */
+#define HY_MARK_STAYS 1
+
 /** The meaning of one mark of a port's hardware. */
 struct hy_mark_slot {
 	uint32_t mark;     /**< In full, generation included; 0: the slot is free. */

@@ -9,6 +9,16 @@
 #include "routes.h"
 
 int
+route_id_refused(const struct hy_routes *routes, int rc, char *error)
+{
+	if (rc != -ENOSPC)
+		return route_update_refused(rc, error);
+	return HY_REASON(rc, error, HY_ROUTES_ERROR_SIZE,
+		"--max-next-hops %u is too few for those of old and new routes together",
+		routes->fib.max_next_hops);
+}
+
+int
 route_update_refused(int rc, char *error)
 {
 	const char *why = strerror(-rc);
@@ -20,28 +30,44 @@ route_update_refused(int rc, char *error)
 	return HY_REASON(rc, error, HY_ROUTES_ERROR_SIZE, "%s", why);
 }
 
-/* Makes routes of the list into those of a table, which gets their next hops. */
-static int
-resolve(const struct hy_routes *routes, struct hy_ip4_fib *fib, struct hy_ip4_route *to,
-	char *error)
+/* A route's place in the order of all; the end of the array comes last. */
+static uint64_t
+key(const struct hy_ip4_route *routes, uint32_t n, uint32_t i)
 {
-	for (unsigned int i = 0; i < routes->list.n; i++) {
-		const struct hy_route *r = &routes->list.routes[i];
-		int rc;
+	return i < n ? (uint64_t)routes[i].prefix << 8 | routes[i].depth : UINT64_MAX;
+}
 
-		to[i] = (struct hy_ip4_route){ .prefix = r->prefix, .depth = r->depth };
-		rc = hy_ip4_next_hop_add(fib, &r->next_hop, &to[i].next_hop);
-		if (rc == -ENOSPC)
-			snprintf(error, HY_ROUTES_ERROR_SIZE,
-				"--max-next-hops %u is too few for those of old and new routes "
-				"together",
-				routes->fib.max_next_hops);
-		else if (rc < 0)
-			route_update_refused(rc, error);
-		if (rc < 0)
-			return rc;
+/* What a prefix led to before: *at moves along the old routes, as prefixes come in order. */
+static uint32_t
+before(const struct hy_ip4_route *old, uint32_t nb_old, uint32_t *at, const struct hy_ip4_route *to)
+{
+	const uint64_t wanted = key(to, 1, 0);
+
+	while (key(old, nb_old, *at) < wanted)
+		++*at;
+	return key(old, nb_old, *at) == wanted ? old[*at].next_hop : HY_IP4_NO_ID;
+}
+
+/* Makes routes of the list into those of a table, which gets their next hops and groups. */
+static int
+resolve(const struct hy_routes *routes, struct hy_ip4_fib *fib, const struct hy_ip4_route *old,
+	uint32_t nb_old, struct hy_ip4_route *to, char *error)
+{
+	const struct route_list *list = &routes->list;
+	uint32_t at = 0;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < list->n; i++) {
+		const struct hy_route *r = &list->routes[i];
+
+		to[i] = (struct hy_ip4_route){ r->prefix, r->depth, HY_IP4_NO_ID };
+		if (r->group != NULL)
+			to[i].next_hop = before(old, nb_old, &at, &to[i]);
 	}
-	return 0;
+	for (unsigned int turn = 0; turn < ROUTE_TURNS; turn++)
+		for (unsigned int i = 0; i < list->n && rc == 0; i++)
+			rc = route_id(fib, &list->routes[i], turn, &to[i].next_hop);
+	return rc < 0 ? route_id_refused(routes, rc, error) : 0;
 }
 
 /* A change and its reverse. */
@@ -56,13 +82,6 @@ change(struct route_update *update, enum hy_ip4_verb verb, const struct hy_ip4_r
 	update->there[update->n] = (struct hy_ip4_change){ .verb = verb, .route = *new };
 	update->back[update->n++] = (struct hy_ip4_change){ .verb = reverse[verb], .route = *old };
 	update->done[verb]++;
-}
-
-/* A route's place in the order of all; the end of the array comes last. */
-static uint64_t
-key(const struct hy_ip4_route *routes, uint32_t n, uint32_t i)
-{
-	return i < n ? (uint64_t)routes[i].prefix << 8 | routes[i].depth : UINT64_MAX;
 }
 
 static void
@@ -120,8 +139,9 @@ route_update_begin(const struct hy_routes *routes, struct hy_ip4_fib *fib,
 		return route_update_refused(-ENOMEM, error);
 	}
 	update->back = update->there + n;
+	route_groups_forget(&routes->groups);
 	hy_ip4_routes_get(fib, old, nb_old);
-	rc = resolve(routes, fib, old + nb_old, error);
+	rc = resolve(routes, fib, old, nb_old, old + nb_old, error);
 	if (rc == 0) {
 		merge(update, old, nb_old, old + nb_old, nb_new);
 		rc = room_check(&routes->fib, update, error);
@@ -157,11 +177,23 @@ route_update_sort(struct route_update *update)
 	qsort(update->back, update->n, sizeof(*update->back), by_turn);
 }
 
+static void
+groups_sweep(struct hy_ip4_fib *fib, uint32_t n)
+{
+	for (uint32_t id = 0; id < n; id++) {
+		struct hy_ip4_group group;
+
+		if (hy_ip4_group_get(fib, id, &group) == 0 && group.routes == 0)
+			hy_ip4_group_delete(fib, id); /* refuses if IPv6 routes hold it */
+	}
+}
+
 void
 route_update_end(struct route_update *update, bool sweep)
 {
 	const uint32_t n = sweep && update->fib != NULL ? hy_ip4_next_hops(update->fib) : 0;
 
+	groups_sweep(update->fib, n); /* first, as they hold next hops */
 	for (uint32_t id = 0; id < n; id++) {
 		struct hy_ip4_next_hop hop;
 		uint32_t routes;

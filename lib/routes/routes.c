@@ -24,10 +24,13 @@ hy_routes_create(const struct hy_routes_params *params, struct hy_routes **out, 
 	if (routes == NULL)
 		return route_update_refused(-ENOMEM, error);
 	routes->path = params->path;
+	routes->vlans = params->vlans;
+	routes->nb_vlans = params->nb_vlans;
 	routes->max_len = params->max_len;
 	routes->fib.max_routes = params->max_routes;
 	routes->fib.max_tbl8s = params->max_tbl8s;
 	routes->fib.max_next_hops = params->max_next_hops;
+	routes->fib.group_seed = params->group_seed;
 	while (routes->nb_ports < params->nb_ports) {
 		routes->ports[routes->nb_ports] = params->ports[routes->nb_ports];
 		routes->nb_ports++;
@@ -35,7 +38,7 @@ hy_routes_create(const struct hy_routes_params *params, struct hy_routes **out, 
 	if (params->path != NULL)
 		rc = route_file_read(routes, error);
 	for (unsigned int i = 0; params->path == NULL && i < params->nb_given && rc == 0; i++)
-		rc = route_list_append(&routes->list, &params->given[i], error);
+		rc = route_append(routes, &params->given[i], error);
 	if (rc < 0) {
 		hy_routes_destroy(routes);
 		return rc;
@@ -50,9 +53,11 @@ hy_routes_destroy(struct hy_routes *routes)
 	if (routes == NULL)
 		return;
 	routes_hide(routes);
+	for (unsigned int i = 0; i < routes->tables6.nb_fibs; i++)
+		hy_ip6_fib_destroy(routes->tables6.fibs[i]);
 	for (unsigned int i = 0; i < routes->tables.nb_fibs; i++)
 		hy_ip4_fib_destroy(routes->tables.fibs[i]);
-	route_list_free(&routes->list);
+	route_lists_free(routes);
 	free(routes);
 }
 
@@ -64,6 +69,9 @@ hy_routes_declare(const struct hy_routes *routes, struct hy_hal *hal)
 	if (rc == 0 && routes->path != NULL)
 		rc = hy_hal_declare(hal, HY_IP4_LIVE_ROUTES, 1,
 			"the route file can be read again while packets flow");
+	if (rc == 0 && routes->list6.n > 0)
+		rc = hy_hal_declare(hal, HY_IP6_ROUTES, routes->list6.n,
+			"IPv6 routes at the start");
 	return rc;
 }
 
@@ -87,18 +95,65 @@ fill(const struct hy_routes *routes, struct hy_ip4_fib *fib, char *error)
 	return rc;
 }
 
+const struct hy_vlan *
+route_vlan(const struct hy_routes *routes, uint16_t port)
+{
+	return port < HY_VLAN_PORT(0) ? NULL : &routes->vlans[port - HY_VLAN_PORT(0)];
+}
+
+void
+route_port_text(const struct hy_routes *routes, uint16_t port, char text[ROUTE_PORT_SIZE])
+{
+	const struct hy_vlan *vlan = route_vlan(routes, port);
+
+	if (vlan == NULL)
+		snprintf(text, ROUTE_PORT_SIZE, "%u", port);
+	else
+		snprintf(text, ROUTE_PORT_SIZE, "%u.%u", vlan->port, vlan->vid);
+}
+
+void
+route_hop_write(const struct hy_routes *routes, const struct hy_ip4_next_hop *hop, FILE *file)
+{
+	const uint8_t *mac = hop->mac.addr_bytes;
+	char port[ROUTE_PORT_SIZE];
+
+	route_port_text(routes, hop->port, port);
+	fprintf(file, " port %s mac %02x:%02x:%02x:%02x:%02x:%02x", port, mac[0], mac[1], mac[2],
+		mac[3], mac[4], mac[5]);
+}
+
+/* Adds a port, or a VLAN interface of one: it sends frames as long as its port does, but for tags. */
+static int
+port_add(const struct hy_routes *routes, struct hy_ip4_fib *fib, uint16_t number, uint16_t port)
+{
+	struct hy_ip4_port add = { .port = number, .max_len = routes->max_len };
+	const int rc = rte_eth_macaddr_get(port, &add.mac);
+
+	return rc < 0 ? rc : hy_ip4_port_add(fib, &add);
+}
+
+static int
+fill6(const struct hy_routes *routes, struct hy_ip6_fib *fib, char *error)
+{
+	struct route_update update = { 0 };
+	const int rc = route6_begin(routes, fib, &update, error);
+
+	if (rc == 0)
+		route6_exchange(&update);
+	route6_end(&update);
+	return rc;
+}
+
 static int
 ports_add(const struct hy_routes *routes, struct hy_ip4_fib *fib)
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < routes->nb_ports && rc == 0; i++) {
-		struct hy_ip4_port port = { .port = routes->ports[i], .max_len = routes->max_len };
-
-		rc = rte_eth_macaddr_get(port.port, &port.mac);
-		if (rc == 0)
-			rc = hy_ip4_port_add(fib, &port);
-	}
+	for (unsigned int i = 0; i < routes->nb_ports && rc == 0; i++)
+		rc = port_add(routes, fib, routes->ports[i], routes->ports[i]);
+	for (unsigned int i = 0; i < routes->nb_vlans && rc == 0; i++)
+		rc = port_add(routes, fib, (uint16_t)HY_VLAN_PORT(i), routes->vlans[i].port);
 	return rc;
 }
 
@@ -106,6 +161,7 @@ static int
 table_add(struct hy_routes *routes, int socket, char *error)
 {
 	struct hy_ip4_fib_params params = routes->fib;
+	struct hy_ip6_fib *fib6;
 	struct hy_ip4_fib *fib;
 	char name[16];
 	int rc;
@@ -122,7 +178,15 @@ table_add(struct hy_routes *routes, int socket, char *error)
 	rc = ports_add(routes, fib);
 	if (rc < 0)
 		snprintf(error, HY_ROUTES_ERROR_SIZE, "a port's MAC address: %s", strerror(-rc));
-	return rc < 0 ? rc : fill(routes, fib, error);
+	if (rc == 0)
+		rc = fill(routes, fib, error);
+	if (rc < 0)
+		return rc;
+	rc = hy_ip6_fib_create(fib, &fib6);
+	if (rc < 0)
+		return route_update_refused(rc, error);
+	routes->tables6.fibs[routes->tables6.nb_fibs++] = fib6;
+	return fill6(routes, fib6, error);
 }
 
 int
@@ -134,9 +198,10 @@ hy_routes_load(struct hy_routes *routes, const struct hy_hal *hal, const struct 
 	int rc = 0;
 
 	routes->workers = workers;
+	routes->hal = hal;
 	routes->fib.engine = hy_ip4_engine_of(lookup->chosen->impl.variant);
 	routes->fib.qsbr = workers->qsbr;
-	route_size(&routes->list, &routes->fib);
+	route_size(routes);
 	for (unsigned int w = 0; w < workers->nb && rc == 0; w++) {
 		const int socket = one ? SOCKET_ID_ANY : workers->worker[w].socket;
 		unsigned int i = 0;
@@ -146,7 +211,7 @@ hy_routes_load(struct hy_routes *routes, const struct hy_hal *hal, const struct 
 		if (i == made->nb_fibs)
 			rc = table_add(routes, socket, error);
 	}
-	route_list_free(&routes->list);
+	route_lists_free(routes);
 	if (rc == 0)
 		routes_show(routes);
 	return rc;
@@ -156,6 +221,12 @@ const struct hy_ip4_lookup_config *
 hy_routes_tables(const struct hy_routes *routes)
 {
 	return &routes->tables;
+}
+
+const struct hy_ip6_lookup_config *
+hy_routes_tables6(const struct hy_routes *routes)
+{
+	return &routes->tables6;
 }
 
 /*
@@ -180,8 +251,13 @@ on_read(void *arg, const char *path __rte_unused, char *error)
 	struct hy_routes *routes = arg;
 	int rc = route_file_read(routes, error);
 
-	for (unsigned int i = 0; i < routes->tables.nb_fibs && rc == 0; i++)
-		rc = route_update_begin(routes, routes->tables.fibs[i], &routes->updates[i], error);
+	for (unsigned int i = 0; i < routes->tables.nb_fibs && rc == 0; i++) {
+		struct route_update *update = &routes->updates[i];
+
+		rc = route_update_begin(routes, routes->tables.fibs[i], update, error);
+		if (rc == 0)
+			rc = route6_begin(routes, routes->tables6.fibs[i], update, error);
+	}
 	return rc;
 }
 
@@ -201,6 +277,8 @@ on_apply(void *arg, char *error)
 		take_back(routes, i);
 		return route_update_refused(rc, error);
 	}
+	for (unsigned int i = 0; i < routes->tables.nb_fibs; i++) /* cannot fail */
+		route6_exchange(&routes->updates[i]);
 	return 0;
 }
 
@@ -209,6 +287,8 @@ on_undo(void *arg)
 {
 	struct hy_routes *routes = arg;
 
+	for (unsigned int i = 0; i < routes->tables.nb_fibs; i++)
+		route6_exchange(&routes->updates[i]);
 	take_back(routes, routes->tables.nb_fibs);
 }
 
@@ -221,9 +301,11 @@ on_end(void *arg)
 	/* Rings between workers may hold ids of next hops: then a later reload sweeps. */
 	const bool sweep = begun && (dispatch == NULL || hy_dispatch_drain(dispatch) == 0);
 
-	for (unsigned int i = 0; i < routes->tables.nb_fibs; i++)
+	for (unsigned int i = 0; i < routes->tables.nb_fibs; i++) {
+		route6_end(&routes->updates[i]);
 		route_update_end(&routes->updates[i], sweep);
-	route_list_free(&routes->list);
+	}
+	route_lists_free(routes);
 }
 
 static void
@@ -250,31 +332,4 @@ hy_routes_part(struct hy_routes *routes)
 		.say = on_say,
 		.arg = routes,
 	};
-}
-
-int
-hy_routes_dump(const void *arg, FILE *file)
-{
-	const struct hy_routes *routes = arg;
-	struct hy_ip4_fib *fib = routes->tables.fibs[0];
-	const uint32_t n = hy_ip4_routes_get(fib, NULL, 0);
-	struct hy_ip4_route *all = calloc(n + 1, sizeof(*all));
-
-	if (all == NULL)
-		return -ENOMEM;
-	hy_ip4_routes_get(fib, all, n);
-	fprintf(file, "# %u routes\n", n);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct hy_ip4_route *r = &all[i];
-		struct hy_ip4_next_hop hop = { 0 };
-		const uint8_t *mac = hop.mac.addr_bytes;
-
-		hy_ip4_next_hop_get(fib, r->next_hop, &hop, NULL);
-		fprintf(file, "%u.%u.%u.%u/%u port %u mac %02x:%02x:%02x:%02x:%02x:%02x\n",
-			r->prefix >> 24, r->prefix >> 16 & 255, r->prefix >> 8 & 255,
-			r->prefix & 255, r->depth, hop.port, mac[0], mac[1], mac[2], mac[3], mac[4],
-			mac[5]);
-	}
-	free(all);
-	return 0;
 }

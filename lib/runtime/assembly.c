@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <hy_assembly.h>
 #include <hy_ethdev.h>
 #include <hy_event.h>
+
+#include "assembly_vlan.h"
 
 void
 hy_ends_ports(const struct hy_ends *ends, const struct hy_port_params *each,
@@ -59,17 +60,17 @@ hy_port_node(const struct hy_ends *ends, const char *family, uint16_t port, hy_n
 	return hy_hal_node_clone(ends->hal, family, port, suffix, id);
 }
 
-static int
-rx_lead(const struct hy_ends *ends, hy_node_id rx, uint16_t port)
+int
+hy_ends_lead(const struct hy_ends *ends, hy_node_id from, uint16_t port)
 {
 	char name[HY_NAME_SIZE];
 
 	if (ends->next == NULL)
 		return 0;
 	if (!ends->next_by_port)
-		return hy_hal_lead(ends->hal, rx, 0, ends->next, port);
+		return hy_hal_lead(ends->hal, from, 0, ends->next, port);
 	snprintf(name, sizeof(name), "%s-%u", ends->next, port);
-	return hy_node_edge_set(rx, 0, name);
+	return hy_node_edge_set(from, 0, name);
 }
 
 int
@@ -88,17 +89,17 @@ hy_rx_nodes(const struct hy_ends *ends)
 		if (rc == 0)
 			rc = hy_node_config(rx, &config, sizeof(config));
 		if (rc == 0)
-			rc = rx_lead(ends, rx, q->port);
+			rc = hy_ends_lead(ends, rx, q->port);
 	}
 	return rc;
 }
 
 int
-hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[RTE_MAX_ETHPORTS])
+hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[])
 {
 	int rc = 0;
 
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+	for (unsigned int p = 0; p < HY_VLAN_PORT(ends->nb_vlans); p++)
 		edge[p] = HY_TX_NO_EDGE;
 	for (unsigned int i = 0; i < ends->nb_ports && rc == 0; i++) {
 		const uint16_t port = ends->ports[i];
@@ -115,7 +116,7 @@ hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[RTE_MAX_E
 		if (rc == 0)
 			rc = hy_node_edge_add(from, name, &edge[port]);
 	}
-	return rc;
+	return rc < 0 ? rc : vlan_tx_nodes(ends, from, edge);
 }
 
 int

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <hy_ports.h>
+#include <hy_vlan.h>
 
 HY_API_BEGIN
 
@@ -42,7 +43,17 @@ struct hy_ends {
 	 */
 	const char *next;
 	bool next_by_port; /**< or, with this, the port's own: that of hy_port_node(). */
+	/**
+	 * VLAN interfaces (hy_vlan.h), each once, of these ports. hy_vlan_nodes() makes a node
+	 * "vlan_input-PORT" for each port, and "vlan_pop-PORT.VID" for each interface; hy_tx_nodes()
+	 * makes "vlan_push-PORT.VID".
+	 */
+	const struct hy_vlan *vlans;
+	unsigned int nb_vlans; /**< Entries of vlans. */
 };
+
+/** The number of a VLAN interface among a program's ports, by its index in struct hy_ends. */
+#define HY_VLAN_PORT(index) (RTE_MAX_ETHPORTS + (index))
 
 /**
  * Describes all ports of the ends alike, for hy_ports_start(): with as many receive queues as queues
@@ -78,13 +89,24 @@ int hy_port_node(const struct hy_ends *ends, const char *family, uint16_t port, 
 /** Makes a node of ethdev_rx for each queue, and leads it to the port's next node. */
 int hy_rx_nodes(const struct hy_ends *ends);
 
+/** Leads edge 0 of a node to the next node of a port. */
+int hy_ends_lead(const struct hy_ends *ends, hy_node_id from, uint16_t port);
+
 /**
- * Makes a node of ethdev_tx for each port, "ethdev_tx-PORT", and an edge to it.
+ * Makes the nodes that receive frames of VLAN interfaces, and leads them to the ports' next nodes. From
+ * then on the ports' next nodes are the ones of vlan_input: next and next_by_port are changed.
+ */
+int hy_vlan_nodes(struct hy_ends *ends);
+
+/**
+ * Makes a node of ethdev_tx for each port, "ethdev_tx-PORT", and an edge to it; for each VLAN interface
+ * an edge to its vlan_push.
  *
  * @param from The node that sends.
- * @param[out] edge The edge of @p from by port; HY_TX_NO_EDGE for other port numbers.
+ * @param[out] edge The edge of @p from by port, and of VLAN interfaces by HY_VLAN_PORT(): HY_VLAN_PORT(
+ * nb_vlans) entries. HY_TX_NO_EDGE for other port numbers.
  */
-int hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[RTE_MAX_ETHPORTS]);
+int hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[]);
 
 /**
  * Configures event_rx for a device with a feed (hy_event.h), in place of hy_rx_nodes(): each port's

@@ -12,7 +12,7 @@
 
 #include <rte_ether.h>
 
-#include <hy_ip4_filter.h>
+#include <hy_ip_filter.h>
 #include <hy_terminal.h>
 
 HY_API_BEGIN
@@ -61,16 +61,17 @@ int hy_option_word(const char *option, const char *text, const char *const *word
 	unsigned int nb_words, const char *form, unsigned int *value);
 
 /**
- * Reads one condition of a filter: "src=PREFIX", "dst=PREFIX" or "proto=NUMBER".
+ * Reads one condition of a filter: "src=PREFIX", "dst=PREFIX" or "proto=NUMBER"; prefixes are of IPv4
+ * or IPv6.
  *
  * @param word Is cut to pieces.
  * @param met Conditions read before, a bit each; 0 before the first.
  * @return 0; -EINVAL it is no such condition, or the second of its kind (reported).
  */
-int hy_option_condition(const char *option, char *word, struct hy_ip4_filter *filter,
+int hy_option_condition(const char *option, char *word, struct hy_ip_filter *filter,
 	unsigned int *met);
 
 /** Reads a whole filter: conditions with commas between. As hy_option_condition(). */
-int hy_option_filter(const char *option, char *text, struct hy_ip4_filter *filter);
+int hy_option_filter(const char *option, char *text, struct hy_ip_filter *filter);
 
 HY_API_END

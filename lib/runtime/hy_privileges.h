@@ -42,8 +42,8 @@ int hy_privileges_begin(void);
  * without capabilities, and then reads back, thread by thread, that they are. Does nothing if
  * user->uid is 0. Main thread, after hy_privileges_begin(), once.
  *
- * @return 0; -EPERM (reported on standard error): the process may be left with some of its rights
- * and must exit.
+ * @return 0; -EINTR the program is told to stop, and nothing was given up; -EPERM (reported on
+ * standard error): the process may be left with some of its rights and must exit.
  */
 int hy_privileges_drop(const struct hy_user *user);
 

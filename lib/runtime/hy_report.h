@@ -8,8 +8,8 @@
  * workers start; hy_report_read_between_walks() and hy_report_table() for each table while packets
  * flow; hy_report_read() once the workers have stopped and before graphs are destroyed. Then the
  * program destroys graphs, stops ports, and sets what that left over: under_way, events_freed,
- * mbufs_in_use and mbufs_total. hy_report_table(), hy_report_balance() and hy_report_json() are last. What a program
- * knows besides, it prints before, between or after.
+ * mbufs_in_use and mbufs_total. hy_report_table(), hy_report_balance() and hy_report_json() are last.
+ * What a program knows besides, it prints before, between or after.
  *
  * For the control thread that uses the HAL. Nothing is written but to the FILE that is handed over.
  */
@@ -51,6 +51,8 @@ struct hy_report {
 	struct hy_report_port
 		ports[RTE_MAX_ETHPORTS]; /**< In the order in which they were added. */
 	unsigned int nb_ports;           /**< Entries of ports. */
+	const struct hy_vlan *vlans; /**< VLAN interfaces, of struct hy_ends; outlive the report. */
+	unsigned int nb_vlans;       /**< Entries of vlans. */
 	struct hy_report_worker workers[RTE_MAX_LCORE]; /**< Likewise. */
 	unsigned int nb_workers;                        /**< Entries of workers. */
 	struct hy_stats *stats;    /**< Read last; the report's. NULL: nothing was read. */
@@ -68,7 +70,10 @@ struct hy_report {
 /** Adds a port that runs; at most RTE_MAX_ETHPORTS. @param fed As in struct hy_report_port. */
 void hy_report_port_add(struct hy_report *report, uint16_t port, const char *fed);
 
-/** Adds the ports of the ends; with an event device, fed by the ports' own nodes of the family next. */
+/**
+ * Adds the ports and VLAN interfaces of the ends; with an event device, fed by the ports' own nodes of
+ * the family next.
+ */
 void hy_report_ends_add(struct hy_report *report, const struct hy_ends *ends);
 
 /** @return "up", "down" or "gone". */
@@ -105,14 +110,14 @@ void hy_report_table(const struct hy_report *report, FILE *out);
 void hy_report_rest(const struct hy_report *report, FILE *out);
 
 /**
- * Prints ports, totals and packet buffers.
+ * Prints ports, VLAN interfaces, totals and packet buffers.
  *
  * @return Whether packets received are those sent and dropped, and no packet buffer is in use.
  */
 bool hy_report_balance(const struct hy_report *report, FILE *out);
 
 /**
- * Prints one JSON object: "ports", "nodes", "workers", "event", "dispatch", "drops", "totals" and
+ * Prints one JSON object: "ports", "vlans", "nodes", "workers", "event", "dispatch", "drops", "totals" and
  * "mbufs".
  *
  * @param more Prints members of the program's own between dispatch and drops, each followed by a
@@ -144,5 +149,13 @@ uint64_t hy_report_rx(const struct hy_report *report, const struct hy_stats *sta
 /** Likewise. */
 uint64_t hy_report_tx(const struct hy_report *report, const struct hy_stats *stats,
 	const struct hy_report_port *port);
+
+/**
+ * Sums up what a VLAN interface received, or gave to its port to send: the port may drop it.
+ *
+ * @param family "vlan_pop" or "vlan_push".
+ */
+uint64_t hy_report_vlan(const struct hy_stats *stats, const char *family,
+	const struct hy_vlan *vlan);
 
 HY_API_END

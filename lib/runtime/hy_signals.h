@@ -7,7 +7,8 @@
  * SIGINT, SIGTERM, SIGQUIT and SIGXCPU ask the program to stop. SIGHUP and SIGUSR1 ask for what the
  * program defines, such as a reload of its files; they interrupt no system call. All other signals
  * that would end the process, such as SIGPIPE and SIGUSR2, are ignored, except for those that leave
- * a core dump of use (SIGSEGV, SIGABRT and the like) and those that no process can catch.
+ * a core dump of use (SIGSEGV, SIGABRT and the like), those that no process can catch, and, until EAL is
+ * initialised, real-time signals.
  */
 #pragma once
 
@@ -36,6 +37,12 @@ void hy_stop(void);
  * at any later time leads to a clean stop.
  */
 void hy_signals_catch(void);
+
+/**
+ * Ignores the real-time signals that nobody handles. To be called when EAL has been initialised: net_tap
+ * takes one that is neither handled nor ignored.
+ */
+void hy_signals_ignore_rest(void);
 
 /**
  * Takes a request.

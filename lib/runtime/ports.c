@@ -120,6 +120,9 @@ conf_write(const struct hy_port_params *p, uint16_t nb_rx, const struct rte_eth_
 	/* Some devices have one vector for all: then receive interrupts get it. */
 	conf->intr_conf.lsc = info->dev_flags != NULL && !p->rx_interrupts &&
 		(*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+	/* mlx5 and others tell of their removal only if asked to. */
+	conf->intr_conf.rmv = info->dev_flags != NULL &&
+		(*info->dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
 	conf->rxmode.mtu = p->max_len - overhead;
 	if (p->max_len <= overhead || conf->rxmode.mtu > info->max_mtu ||
 		p->max_len > info->max_rx_pktlen)
@@ -188,6 +191,32 @@ flow_prepare(const struct hy_port_params *p)
 		HY_LOG(WARNING, "port %u: no flow rules by templates: %s", p->port, strerror(-rc));
 }
 
+/*
+ * Lets a port that was reset keep the address that routes send from. Drivers of virtual functions read it
+ * anew, and make one up if the host has set none.
+ */
+static int
+address_keep(struct hy_port *port, char *error)
+{
+	const uint16_t id = port->params.port;
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct rte_ether_addr now;
+	int rc = rte_eth_macaddr_get(id, &now);
+
+	if (rc == 0 && !port->has_mac) {
+		port->has_mac = true;
+		port->mac = now;
+	}
+	if (rc < 0 || memcmp(&now, &port->mac, sizeof(now)) == 0)
+		return 0;
+	rc = rte_eth_dev_default_mac_addr_set(id, &port->mac);
+	rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+	return rc < 0 ? hy_port_refuse(id, rc, error,
+				"has another MAC address since its reset, and refuses %s: %s", mac,
+				strerror(-rc))
+		      : 0;
+}
+
 /* Everything from a port that is stopped to one that runs. */
 static int
 bring_up(struct hy_port *port, char *error)
@@ -199,6 +228,9 @@ bring_up(struct hy_port *port, char *error)
 	rc = configure(ports_hal, p, port->nb_rx, error);
 	if (rc == 0)
 		rc = queues_setup(port, error);
+	if (rc < 0)
+		return rc;
+	rc = address_keep(port, error);
 	if (rc < 0)
 		return rc;
 	flow_prepare(p);
@@ -253,10 +285,12 @@ static int
 on_reset(uint16_t port, void *arg __rte_unused)
 {
 	struct hy_port *p = &hy_ports[port];
+	bool later; /* a virtual function, whose physical one is not done yet */
 	int rc;
 
 	hy_port_leave(port);
 	rc = rte_eth_dev_reset(port);
+	later = rc == -EAGAIN;
 	p->started = false;
 	/* Drivers without a reset of their own are stopped and set up anew. */
 	if (rc == -ENOTSUP)
@@ -267,6 +301,8 @@ on_reset(uint16_t port, void *arg __rte_unused)
 		rc = bring_up(p, reset_error);
 	if (rc == 0)
 		hy_port_was_reset(port);
+	if (later)
+		return -EAGAIN;
 	return rc < 0 ? -EIO : 0;
 }
 

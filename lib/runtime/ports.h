@@ -14,6 +14,8 @@ struct hy_port {
 	struct hy_port_params params; /* defaults filled in */
 	struct rte_mempool *pool;
 	uint16_t nb_rx; /* queues that were set up */
+	bool has_mac;
+	struct rte_ether_addr mac; /* as it was started with first */
 };
 
 extern struct hy_port hy_ports[RTE_MAX_ETHPORTS];

@@ -12,10 +12,13 @@
 #include <hy_ip4_lookup.h>
 #include <hy_ip4_rewrite.h>
 #include <hy_ip4_steer.h>
+#include <hy_ip6_lookup.h>
+#include <hy_ip6_rewrite.h>
 #include <hy_mbuf.h>
 #include <hy_node.h>
 #include <hy_pkt_cls.h>
 #include <hy_plugin.h>
+#include <hy_vlan.h>
 
 HY_PLUGIN("families", "1.0", "A variant of every family");
 
@@ -176,15 +179,16 @@ static uint16_t
 rewrite(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const struct hy_ip4_rewrite_ctx *ctx = node->ctx;
-	const struct hy_ip4_adjacency *adjacencies = hy_ip4_adjacencies(ctx->view);
 	const uint32_t *route = hy_lane(graph, node, HY_IP4_REWRITE_LANE_ROUTE);
-	uint8_t copy[HY_IP4_REWRITE_HEADERS];
+	uint8_t copy[HY_IP4_REWRITE_HEADERS], bounce[HY_IP4_FLOW_BYTES];
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint16_t i = 0; i < n; i++) {
-		const struct hy_ip4_adjacency *to = &adjacencies[route[i]];
-		const struct hy_ip4_rewrite_port *port = &ctx->port[to->port];
 		struct rte_mbuf *m = objs[i];
+		const uint8_t *frame = hy_mbuf_peek(m, sizeof(bounce), bounce);
+		const struct hy_ip4_adjacency *to = hy_ip4_adjacency_of(ctx->view, route[i], frame,
+			m->pkt_len);
+		const struct hy_ip4_rewrite_port *port = &ctx->port[to->port];
 
 		memmove(copy, hy_mbuf_peek(m, sizeof(copy), copy), sizeof(copy));
 		next[i] = hy_ip4_rewrite_one(copy, m->pkt_len, to, port);
@@ -196,6 +200,51 @@ rewrite(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 HY_NODE_VARIANT(ip4_rewrite, outside, .impl.process = rewrite);
+
+static void
+look_up6(const struct hy_ip6_trie *trie, const uint8_t *const dst[], uint32_t route[],
+	uint16_t next[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t found = hy_ip6_find(trie, dst[i]);
+
+		next[i] = found != 0 ? HY_IP6_LOOKUP_NEXT_REWRITE : HY_DROP(HY_IP6_LOOKUP_NO_ROUTE);
+		route[i] = found - (found != 0);
+	}
+}
+
+static uint16_t
+look_up6_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return hy_ip6_lookup_process(graph, node, objs, n, look_up6);
+}
+
+HY_NODE_VARIANT(ip6_lookup, outside, .impl.process = look_up6_process);
+
+static uint16_t
+rewrite6(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_ip6_rewrite_ctx *ctx = node->ctx;
+	const uint32_t *route = hy_lane(graph, node, HY_IP6_REWRITE_LANE_ROUTE);
+	uint8_t copy[HY_IP6_REWRITE_HEADERS], bounce[HY_IP6_FLOW_BYTES];
+	uint16_t next[HY_BURST_MAX];
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = objs[i];
+		const struct hy_ip4_adjacency *to = hy_ip6_adjacency_of(ctx->view->next_hops,
+			route[i], hy_mbuf_peek(m, sizeof(bounce), bounce), m->pkt_len);
+		const struct hy_ip4_rewrite_port *port = &ctx->port[to->port];
+
+		memmove(copy, hy_mbuf_peek(m, sizeof(copy), copy), sizeof(copy));
+		next[i] = hy_ip6_rewrite_one(copy, m->pkt_len, to, port);
+		if (next[i] == port->edge)
+			hy_mbuf_poke(m, copy, sizeof(copy));
+	}
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(ip6_rewrite, outside, .impl.process = rewrite6);
 
 static uint16_t
 steer(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -216,3 +265,97 @@ steer(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 HY_NODE_VARIANT(ip4_steer, outside, .impl.process = steer);
+
+static uint16_t
+word(const uint8_t *frame, unsigned int at)
+{
+	return (uint16_t)(frame[at] << 8 | frame[at + 1]);
+}
+
+static bool
+is_tag(uint16_t type)
+{
+	return type == 0x8100 || type == 0x88a8 || type == 0x9100;
+}
+
+/* Copies the frame without its bytes 12 to 15. */
+static void
+untag(struct rte_mbuf *m)
+{
+	uint8_t copy[16];
+
+	memmove(copy, hy_mbuf_peek(m, sizeof(copy), copy), sizeof(copy));
+	memmove(copy + HY_VLAN_TAG, copy, 12);
+	hy_mbuf_poke(m, copy, sizeof(copy));
+	m->pkt_len -= HY_VLAN_TAG;
+	for (uint16_t left = HY_VLAN_TAG, n; left > 0; left -= n, m = m->next) {
+		n = RTE_MIN(left, m->data_len);
+		m->data_off += n;
+		m->data_len -= n;
+	}
+}
+
+static uint16_t
+sort(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_vlan_input_config *config = node->ctx;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = objs[i];
+		uint8_t copy[18];
+		const uint8_t *frame = hy_mbuf_peek(m, sizeof(copy), copy);
+		uint16_t to = HY_VLAN_INPUT_NEXT_FRAME;
+
+		if (m->pkt_len >= sizeof(copy) && is_tag(word(frame, 12))) {
+			if (is_tag(word(frame, 16)))
+				to = HY_DROP(HY_VLAN_INPUT_STACKED);
+			else if (word(frame, 12) == 0x8100) {
+				to = config->edge[word(frame, 14) % HY_VLAN_VIDS];
+				if (word(frame, 14) % HY_VLAN_VIDS == 0)
+					untag(m);
+			}
+		}
+		hy_enqueue(graph, node, to, &objs[i], 1);
+	}
+	return n;
+}
+
+HY_NODE_VARIANT(vlan_input, outside, .impl.process = sort);
+
+static uint16_t
+pop(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	for (uint16_t i = n; i-- > 0;)
+		untag(objs[i]);
+	hy_enqueue(graph, node, HY_VLAN_POP_NEXT_FRAME, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(vlan_pop, outside, .impl.process = pop);
+
+static uint16_t
+push(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_vlan_push_ctx *ctx = node->ctx;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = objs[i];
+		uint8_t copy[16];
+
+		memmove(copy, hy_mbuf_peek(m, 12, copy), 12);
+		memcpy(copy + 12, ctx->tag, sizeof(ctx->tag));
+		if (rte_pktmbuf_headroom(m) < HY_VLAN_TAG) {
+			memmove(rte_pktmbuf_mtod_offset(m, uint8_t *, HY_VLAN_TAG),
+				rte_pktmbuf_mtod(m, uint8_t *), m->data_len);
+			m->data_len += HY_VLAN_TAG;
+			m->pkt_len += HY_VLAN_TAG;
+		} else {
+			rte_pktmbuf_prepend(m, HY_VLAN_TAG);
+		}
+		hy_mbuf_poke(m, copy, sizeof(copy));
+	}
+	hy_enqueue(graph, node, HY_VLAN_PUSH_NEXT_FRAME, objs, n);
+	return n;
+}
+
+HY_NODE_VARIANT(vlan_push, outside, .impl.process = push);

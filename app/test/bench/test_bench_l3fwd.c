@@ -1,88 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The l3fwd benchmark's own parts: it must notice a contender that does not forward right. */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include <rte_ethdev.h>
-#include <rte_ip.h>
-
-#include "app/bench/l3fwd.h"
-
-#include "app/test/unit.h"
-#include "bench_stand_in.h"
-
-#define PACKETS 64
-#define PORTS 2
-#define TTL 64
-
-static struct l3fwd_table *table;
-static struct l3fwd_traffic *traffic;
-static struct l3fwd_rig rig;
-
-/* What a contender does to a packet, and the fault in one of them. */
-typedef void fault_t(struct rte_mbuf *m, unsigned int *port);
-
-static struct rte_ether_hdr *
-l2_of(const struct rte_mbuf *m)
-{
-	return rte_pktmbuf_mtod(m, struct rte_ether_hdr *);
-}
-
-static struct rte_ipv4_hdr *
-ip_of(const struct rte_mbuf *m)
-{
-	return rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *, RTE_ETHER_HDR_LEN);
-}
-
-static void
-sum_write(const struct rte_mbuf *m)
-{
-	ip_of(m)->hdr_checksum = 0;
-	ip_of(m)->hdr_checksum = rte_ipv4_cksum(ip_of(m));
-}
-
-/* A router by the book, that searches the table itself. Returns the next hop. */
-static uint32_t
-route(struct rte_mbuf *m)
-{
-	const uint32_t hop = table_hop(table, rte_be_to_cpu_32(ip_of(m)->dst_addr));
-
-	if (hop == HOP_NONE)
-		return hop;
-	*l2_of(m) = l3fwd_hop_header(hop);
-	ip_of(m)->time_to_live--;
-	sum_write(m);
-	return hop;
-}
-
-/* Forwards a round, with a fault in the packet received as number `odd`. */
-static uint64_t
-forward(fault_t *fault, unsigned int odd)
-{
-	struct rte_mbuf *m;
-	unsigned int number = 0;
-	uint64_t drops = 0;
-
-	for (unsigned int p = 0; p < rig.nb_ports; p++) {
-		while (rte_eth_rx_burst(rig.port[USERS_ALL][p], 0, &m, 1) == 1) {
-			const uint32_t hop = route(m);
-			unsigned int port = hop_port(hop);
-
-			if (fault != NULL && number++ == odd)
-				fault(m, &port);
-			if (port < rig.nb_ports) {
-				assert_int_equal(rte_eth_tx_burst(rig.port[USERS_ALL][port], 0, &m,
-							 1),
-					1);
-			} else {
-				drops++;
-				rte_pktmbuf_free(m);
-			}
-		}
-	}
-	return drops;
-}
+#include "bench_l3fwd_fixture.h"
 
 /* Whether the rig takes a round with such a fault for right. */
 static bool
@@ -95,47 +14,25 @@ passes(fault_t *fault)
 	return rig_check(&rig, "contender", true, PACKETS, drops);
 }
 
-/* A rig with so many packets of a hundred without a route. */
 static int
-setup_with(unsigned int lost)
+setup_ip6(void **state)
 {
-	static bool ports;
-	uint32_t dst[PACKETS];
-
-	stand_in_noted[0] = stand_in_wrong[0] = '\0';
-	memset(&stand_in_skipped, 0, sizeof(stand_in_skipped));
-	if (!ports)
-		assert_int_equal(rig_ports(1), 0);
-	ports = true;
-	table = table_eight(TABLE_EIGHT, PORTS);
-	for (unsigned int i = 0; i < PACKETS; i++)
-		dst[i] = i % 100 < lost ? IP4(203, 0, 113, 1) : table->routes[i % 8].prefix + i;
-	traffic = traffic_create(dst, PACKETS, TTL, table);
-	assert_int_equal(rig_open(&rig, 0, PORTS, false, traffic), 0);
-	return 0;
+	RTE_SET_USED(state);
+	return setup_with(0, true, 0);
 }
 
 static int
-setup(void **state)
+setup_mixed(void **state)
 {
 	RTE_SET_USED(state);
-	return setup_with(0);
+	return setup_with(10, true, 3);
 }
 
 static int
 setup_drops(void **state)
 {
 	RTE_SET_USED(state);
-	return setup_with(10);
-}
-
-static int
-teardown(void **state)
-{
-	RTE_SET_USED(state);
-	rig_close(&rig);
-	table_free(table);
-	return 0;
+	return setup_with(10, false, 0);
 }
 
 static void
@@ -262,13 +159,31 @@ said_of(fault_t *fault)
 	return traffic_check(traffic, m, port, 1);
 }
 
+struct expected {
+	fault_t *fault;
+	const char *said;
+};
+
+/* Returns how many faults are said as expected, and not taken for right. */
+static unsigned int
+noticed(const struct expected faults[], unsigned int n)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const char *said = said_of(faults[i].fault);
+
+		assert_non_null(said);
+		assert_string_equal(said, faults[i].said);
+		found += !passes(faults[i].fault);
+	}
+	return found;
+}
+
 static void
 every_fault_is_noticed(void **state)
 {
-	static const struct {
-		fault_t *fault;
-		const char *said;
-	} faults[] = {
+	static const struct expected faults[] = {
 		{ wrong_destination, "its destination MAC address is not the next hop's" },
 		{ wrong_source, "its source MAC address is not the port's" },
 		{ wrong_type, "its content has changed" },
@@ -281,18 +196,63 @@ every_fault_is_noticed(void **state)
 		{ another_again, "it was sent twice" },
 		{ unknown, "it is none of the packets received" },
 	};
-	unsigned int noticed = 0;
 
 	RTE_SET_USED(state);
-	for (unsigned int i = 0; i < RTE_DIM(faults); i++) {
-		const char *said = said_of(faults[i].fault);
-
-		assert_non_null(said);
-		assert_string_equal(said, faults[i].said);
-		noticed += !passes(faults[i].fault);
-	}
-	assert_int_equal(noticed, 11);
+	assert_int_equal(noticed(faults, RTE_DIM(faults)), 11);
 	assert_true(passes(NULL));
+}
+
+static void
+hop_limit_kept(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	ip6_of(m)->hop_limits++;
+}
+
+static void
+wrong_label(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	ip6_of(m)->vtc_flow ^= RTE_BE32(1);
+}
+
+static void
+wrong_address6(struct rte_mbuf *m, unsigned int *port)
+{
+	RTE_SET_USED(port);
+	((uint8_t *)&ip6_of(m)->src_addr)[15] ^= 1;
+}
+
+static void
+every_fault_in_ip6_is_noticed(void **state)
+{
+	static const struct expected faults[] = {
+		{ wrong_destination, "its destination MAC address is not the next hop's" },
+		{ wrong_source, "its source MAC address is not the port's" },
+		{ hop_limit_kept, "its hop limit is wrong" },
+		{ wrong_label, "its content has changed" },
+		{ wrong_port, "it left by the wrong port" },
+		{ wrong_payload, "its content has changed" },
+		{ wrong_address6, "its content has changed" },
+		{ cut, "its length has changed" },
+		{ another_again, "it was sent twice" },
+	};
+
+	RTE_SET_USED(state);
+	assert_int_equal(traffic->ip6, PACKETS);
+	assert_int_equal(noticed(faults, RTE_DIM(faults)), RTE_DIM(faults));
+	assert_true(passes(NULL));
+}
+
+/* 22 of 64 are IPv4; ten have no route. */
+static void
+both_families_are_checked_in_one_lap(void **state)
+{
+	RTE_SET_USED(state);
+	assert_int_equal(traffic->ip6, PACKETS - 22);
+	assert_int_equal(traffic->routed, PACKETS - 10);
+	assert_true(passes(NULL));
+	assert_false(passes(dropped));
 }
 
 static void
@@ -387,179 +347,14 @@ loop_counts_hops_by_ttl(void **state)
 	assert_false(rig_check(&rig, "contender", true, hops + 1, 0));
 }
 
-/* A contender with one node. */
-struct one_node {
-	unsigned int cycles_a_lap;
-	bool loses;
-	uint64_t cycles, drops;
-	unsigned int destroyed;
-};
-
-static void
-one_node_run(void *arg, uint64_t turns)
-{
-	struct one_node *o = arg;
-
-	RTE_SET_USED(turns);
-	o->cycles += o->cycles_a_lap;
-	if (!o->loses)
-		o->drops += forward(NULL, 0);
-}
-
-static uint64_t
-one_node_drops(void *arg)
-{
-	return ((const struct one_node *)arg)->drops;
-}
-
-static unsigned int
-one_node_nodes(void *arg, struct l3fwd_node nodes[NODES_MAX])
-{
-	return l3fwd_node_add(nodes, 0, "node-7", ((const struct one_node *)arg)->cycles);
-}
-
-static void
-one_node_destroy(void *arg)
-{
-	((struct one_node *)arg)->destroyed++;
-}
-
-static void
-measure_nodes(struct one_node *o)
-{
-	const struct l3fwd_way way = { .name = "contender",
-		.users = USERS_ALL,
-		.rewrites = true,
-		.burst = 1,
-		.arg = o,
-		.run = one_node_run,
-		.drops = one_node_drops,
-		.nodes = one_node_nodes,
-		.destroy = one_node_destroy };
-
-	memset(&stand_in_measured, 0, sizeof(stand_in_measured));
-	l3fwd_nodes("work", &rig, way);
-}
-
-static void
-busy_node_is_measured_by_packet(void **state)
-{
-	struct one_node o = { .cycles_a_lap = 2 * PACKETS };
-
-	RTE_SET_USED(state);
-	measure_nodes(&o);
-	assert_int_equal(stand_in_measured.contenders, 1);
-	assert_string_equal(stand_in_measured.name, "node");
-	assert_true(stand_in_measured.figure == 2.0);
-	assert_true(stand_in_measured.right);
-	assert_int_equal(o.destroyed, 1);
-}
-
-static void
-busy_node_in_a_wrong_lap_is_wrong(void **state)
-{
-	struct one_node o = { .cycles_a_lap = 2 * PACKETS, .loses = true };
-
-	RTE_SET_USED(state);
-	measure_nodes(&o);
-	assert_int_equal(stand_in_measured.contenders, 1);
-	assert_false(stand_in_measured.right);
-}
-
-static void
-contender_without_a_busy_node_is_wrong(void **state)
-{
-	struct one_node idle[] = { { .loses = true }, { .loses = false } };
-	unsigned int i;
-
-	RTE_SET_USED(state);
-	for (i = 0; i < RTE_DIM(idle); i++) {
-		stand_in_wrong[0] = '\0';
-		measure_nodes(&idle[i]);
-		assert_int_equal(stand_in_measured.contenders, 0);
-		assert_string_equal(stand_in_wrong,
-			"work: contender: no node had anything to do in the first lap");
-		assert_int_equal(idle[i].destroyed, 1);
-	}
-	assert_int_equal(i, 2);
-}
-
-static void
-way_that_cannot_be_made_is_skipped_and_others_go_on(void **state)
-{
-	struct one_node o = { .cycles_a_lap = 2 * PACKETS };
-	const struct l3fwd_way good = { .name = "good",
-		.users = USERS_ALL,
-		.rewrites = true,
-		.burst = 1,
-		.arg = &o,
-		.run = one_node_run,
-		.drops = one_node_drops,
-		.destroy = one_node_destroy };
-	const struct l3fwd_way none = { .name = "none" };
-	struct field f = { .work = "work" };
-
-	RTE_SET_USED(state);
-	l3fwd_enter(&f, &rig, good, NULL, ROLE_PEER);
-	bench_cannot("no memory for %d things", 7);
-	bench_cannot("what followed from that");
-	l3fwd_enter(&f, &rig, none, NULL, ROLE_SUBJECT);
-	assert_int_equal(stand_in_skipped.n, 1);
-	assert_string_equal(stand_in_skipped.work, "work");
-	assert_string_equal(stand_in_skipped.contender, "none");
-	assert_string_equal(stand_in_skipped.reason, "no memory for 7 things");
-	assert_int_equal(f.n, 1);
-	field_measure(&f, CYCLES_PACKET);
-	assert_int_equal(stand_in_measured.contenders, 1);
-	assert_string_equal(stand_in_measured.name, "good");
-	assert_true(stand_in_measured.right);
-	assert_int_equal(o.destroyed, 1);
-
-	bench_cannot("no memory");
-	l3fwd_nodes("nodes", &rig, none);
-	assert_int_equal(stand_in_skipped.n, 2);
-	assert_string_equal(stand_in_skipped.work, "nodes");
-	assert_string_equal(stand_in_skipped.contender, "");
-}
-
-static void
-rig_without_room_says_so_and_can_be_closed(void **state)
-{
-	struct l3fwd_rig small;
-	const uint32_t many = 1 << 18; /* a ring holds one fewer */
-	uint32_t *dst = calloc(many, sizeof(*dst));
-
-	RTE_SET_USED(state);
-	assert_non_null(dst);
-	assert_int_equal(rig_open(&small, 0, PORTS, false, NULL), -1);
-	rig_close(&small);
-	assert_int_equal(rig_open(&small, 0, PORTS, false, traffic_create(dst, many, TTL, table)),
-		-1);
-	assert_string_equal(stand_in_noted, "262144 packets do not fit in a ring");
-	rig_close(&small);
-	free(dst);
-}
-
-static void
-burst_of_a_receive_call_is_limited(void **state)
-{
-	struct rte_mbuf *mbufs[PACKETS];
-	const uint16_t port = rig.port[USERS_ALL][0];
-
-	RTE_SET_USED(state);
-	rig_fill(&rig);
-	rig_burst(8);
-	assert_int_equal(rte_eth_rx_burst(port, 0, mbufs, 32), 8);
-	assert_int_equal(rte_eth_rx_burst(port, 0, mbufs, 4), 4);
-	rig_burst(0);
-	assert_int_equal(rte_eth_rx_burst(port, 0, mbufs, 32), 20);
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(contender_that_forwards_all_is_right, setup, teardown),
 	cmocka_unit_test_setup_teardown(packets_without_a_route_are_to_be_dropped_and_freed,
 		setup_drops, teardown),
 	cmocka_unit_test_setup_teardown(every_fault_is_noticed, setup, teardown),
+	cmocka_unit_test_setup_teardown(every_fault_in_ip6_is_noticed, setup_ip6, teardown),
+	cmocka_unit_test_setup_teardown(both_families_are_checked_in_one_lap, setup_mixed,
+		teardown),
 	cmocka_unit_test_setup_teardown(packet_without_a_route_that_was_sent_is_noticed,
 		setup_drops, teardown),
 	cmocka_unit_test_setup_teardown(dropped_packet_is_noticed, setup, teardown),
@@ -569,13 +364,6 @@ static const struct CMUnitTest tests[] = {
 		teardown),
 	cmocka_unit_test_setup_teardown(packet_lost_without_rewriting_is_noticed, setup, teardown),
 	cmocka_unit_test_setup_teardown(loop_counts_hops_by_ttl, setup, teardown),
-	cmocka_unit_test_setup_teardown(busy_node_is_measured_by_packet, setup, teardown),
-	cmocka_unit_test_setup_teardown(busy_node_in_a_wrong_lap_is_wrong, setup, teardown),
-	cmocka_unit_test_setup_teardown(contender_without_a_busy_node_is_wrong, setup, teardown),
-	cmocka_unit_test_setup_teardown(way_that_cannot_be_made_is_skipped_and_others_go_on, setup,
-		teardown),
-	cmocka_unit_test_setup_teardown(rig_without_room_says_so_and_can_be_closed, setup,
-		teardown),
-	cmocka_unit_test_setup_teardown(burst_of_a_receive_call_is_limited, setup, teardown),
 };
+
 UNIT_SUITE(tests)

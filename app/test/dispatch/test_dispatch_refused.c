@@ -45,6 +45,30 @@ graphs_of_a_dispatch_are_neither_cloned_nor_destroyed_nor_given_parameters(void 
 	}
 }
 
+/* The dispatch was destroyed without the node, whose name nobody could have from then on. */
+static void
+the_source_of_an_idle_worker_is_in_no_other_graph(void **state)
+{
+	static const char *const idle[] = { "d-idle" };
+	struct hy_graph *graph = NULL;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	chain_add();
+	for (unsigned int round = 0; round < 2; round++) {
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = 1);
+		unit_log_clear();
+		assert_int_equal(GRAPH_TRY("other", &graph, .patterns = idle, .nb_patterns = 1),
+			-EINVAL);
+		assert_non_null(strstr(unit_log(), "is for the graphs of dispatch 'd' alone"));
+		assert_null(graph);
+		assert_int_equal(walk(0), BURST);
+		hy_dispatch_destroy(dispatch);
+		dispatch = NULL;
+		assert_int_equal(hy_node_lookup("d-idle", &id), -ENOENT);
+	}
+}
+
 static unsigned int created_within;
 static int created_rc;
 
@@ -236,9 +260,69 @@ a_fini_of_one_graph_of_a_dispatch_destroys_no_other(void **state)
 	assert_int_equal(hy_graph_lookup("d-1", &graph), -ENOENT);
 }
 
+static unsigned int clones_within, clones_made;
+
+/* Of the graph that is being created or destroyed. */
+static void
+clone_try(const struct hy_graph *graph)
+{
+	struct hy_graph *twin;
+
+	if (strcmp(hy_graph_name(graph), "twin") == 0)
+		return;
+	clones_within++;
+	if (hy_graph_clone(graph, "twin", 2, SOCKET_ID_ANY, &twin) == -EPERM)
+		return;
+	clones_made++;
+	hy_graph_destroy(twin);
+}
+
+static int
+init_clones(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(node);
+	RTE_SET_USED(config);
+	clone_try(graph);
+	return 0;
+}
+
+static void
+fini_clones(const struct hy_graph *graph, struct hy_node *node)
+{
+	RTE_SET_USED(node);
+	clone_try(graph);
+}
+
+/* A graph was not the dispatch's before its creation had ended, nor once its destruction began. */
+static void
+an_init_or_fini_of_a_dispatchs_graph_does_not_clone_it(void **state)
+{
+	const struct hy_node_impl impl = {
+		.process = probe_pass, .init = init_clones, .fini = fini_clones
+	};
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	chain_add();
+	assert_int_equal(hy_node_lookup("work", &id), 0);
+	assert_int_equal(hy_node_impl_set(id, &impl), 0);
+	for (uint16_t workers = 1; workers <= 2; workers++) {
+		clones_within = clones_made = 0;
+		DISPATCH(.graph = CHAIN_PARAMS(.ops = &flow_ops), .nb_workers = workers);
+		assert_int_equal(clones_within, 1); /* in the graph of worker 0 */
+		assert_int_equal(walk(0), BURST);
+		hy_dispatch_destroy(dispatch);
+		dispatch = NULL;
+		assert_int_equal(clones_within, 2);
+		assert_int_equal(clones_made, 0);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	DISPATCH_TEST(an_init_or_fini_of_a_dispatchs_graph_does_not_clone_it),
 	DISPATCH_TEST(a_graph_that_has_the_name_of_a_dispatchs_own_has_no_node_of_it),
 	DISPATCH_TEST(graphs_of_a_dispatch_are_neither_cloned_nor_destroyed_nor_given_parameters),
+	DISPATCH_TEST(the_source_of_an_idle_worker_is_in_no_other_graph),
 	DISPATCH_TEST(a_dispatch_is_not_destroyed_from_within_its_own_change),
 	DISPATCH_TEST(an_init_takes_no_graph_from_a_dispatch_that_is_created_or_pinned),
 	DISPATCH_TEST(a_fini_of_one_graph_of_a_dispatch_destroys_no_other),

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_bus_vdev.h>
+#include <rte_ethdev.h>
+
 #include <hy_hal_live.h>
 
 #include "app/test/hal/port_event.h"
@@ -77,6 +80,52 @@ rule_that_stayed_in_a_removed_port_is_none_of_the_next_one(void **state)
 				 sizeof(reason)),
 		0);
 	assert_int_equal(R->offload->stuck, 0);
+}
+
+/* Notes each mark of few_slots() for a device that then leaves its port id to the next one. */
+static uint16_t
+device_with_rules_that_stay(void)
+{
+	struct flow flows[1 << 3] = { 0 };
+	struct hy_offload o = { .slot_bits = 3, .flows = flows };
+
+	assert_int_equal(rte_vdev_init("net_null_kept", NULL), 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name("net_null_kept", &o.port), 0);
+	for (uint32_t slot = 0; slot < RTE_DIM(flows); slot++) {
+		flows[slot].generation = 1;
+		hy_offload_kept_note(&o, slot);
+	}
+	assert_int_equal(rte_vdev_uninit("net_null_kept"), 0);
+	return o.port;
+}
+
+static void
+rule_that_stayed_is_noted_although_another_device_had_its_mark(void **state)
+{
+	const uint16_t port = device_with_rules_that_stay();
+	struct hy_offload_params params;
+	char reason[256];
+
+	RTE_SET_USED(state);
+	open_with_rules_that_stay();
+	assert_int_equal(R->port->id, port);
+	assert_int_equal(R->offload->slot_bits, 3);
+	params = few_slots();
+	params.driver = R->offload->params.driver;
+	params.settle_us = 1000;
+	hy_offload_destroy(R->offload);
+	assert_int_equal(hy_offload_create(R->policy, port, &params, &R->offload, reason,
+				 sizeof(reason)),
+		0);
+	assert_int_equal(R->offload->stuck, RULES);
+	for (uint32_t id = 0; id < RULES; id++)
+		assert_int_equal(hy_policy_remove(R->policy, id), 0);
+	flow_exact_rules(RULES, RULES);
+	flow_settle();
+	for (uint32_t id = 0; id < 2 * RULES; id++)
+		flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, id), 4));
+	assert_int_equal(R->wrong, 0);
+	assert_true(flow_stats().marked > 0 && flow_stats().stale > 0);
 }
 
 static void
@@ -255,6 +304,7 @@ rules_that_stay_by_chance_never_mark_for_others(void **state)
 static const struct CMUnitTest offload_kept_tests[] = {
 	FLOW_TEST(rule_that_stayed_in_a_stopped_port_is_gone_with_its_reset),
 	FLOW_TEST(rule_that_stayed_in_a_removed_port_is_none_of_the_next_one),
+	FLOW_TEST(rule_that_stayed_is_noted_although_another_device_had_its_mark),
 	FLOW_TEST(rules_that_outlive_a_recovery_mark_for_no_others),
 	FLOW_TEST(rules_that_stay_by_chance_never_mark_for_others),
 };

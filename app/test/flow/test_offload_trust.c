@@ -437,9 +437,37 @@ rule_that_stays_is_no_alarm_for_the_next_offload(void **state)
 	assert_null(hy_offload_reason(R->offload, below.id));
 	judged(1);
 	flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, 1), 200));
-	assert_int_equal(flow_stats().garbled, 200);
+	assert_int_equal(flow_stats().stale, 200);
+	assert_int_equal(flow_stats().garbled, 0);
 	assert_no_alarm(200);
 	assert_int_equal(R->wrong, 0);
+}
+
+/* Its own marks are known; those that stand for nothing were forgiven with them for ever. */
+static void
+rule_that_stays_excuses_no_marks_but_its_own(void **state)
+{
+	const struct hy_flow_rule below = { .id = 7,
+		.class_id = 7,
+		.precedence = 900,
+		.match = { .fields = HY_FLOW_DST, .dst = 0xc6120001, .dst_len = 32 } };
+
+	RTE_SET_USED(state);
+	stubborn = hy_flow_simulator;
+	open_with_rules((struct hy_offload_params){ .provider = &stubborn, .settle_us = 1000 });
+	assert_int_equal(hy_policy_add(R->policy, &below), 0);
+	flow_exact_rules(RULES, 1);
+	flow_settle();
+	stays(RULES);
+	judged(2);
+	/* For these the rule below is due. */
+	flow_send(packets, flow_hold(packets, frame, flow_exact_frame(frame, RULES), 200));
+	assert_int_equal(flow_stats().stale, 200);
+	assert_no_alarm(200);
+	assert_int_equal(flow_stats().garbled, 0);
+	assert_in_range(packets_until_demoted(mangled, 2 * SECOND), 32, SECOND);
+	assert_true(flow_stats().garbled >= 32);
+	assert_demoted("0 came with a mark", "marks of the port do not arrive");
 }
 
 /* A reset takes the rule that stayed, and so the excuse for marks that stand for nothing. */
@@ -558,6 +586,7 @@ static const struct CMUnitTest offload_trust_tests[] = {
 	FLOW_TEST(port_that_is_reset_is_no_alarm),
 	FLOW_TEST(marks_of_a_rule_that_left_are_no_alarm),
 	FLOW_TEST(rule_that_stays_is_no_alarm_for_the_next_offload),
+	FLOW_TEST(rule_that_stays_excuses_no_marks_but_its_own),
 	FLOW_TEST(rule_that_stayed_until_a_reset_excuses_no_mark_after_it),
 	FLOW_TEST(wrong_marks_are_found_after_as_many_packets_as_the_book_says),
 	FLOW_TEST(packets_with_a_priority_are_not_missed_where_tags_are_whole),

@@ -17,16 +17,29 @@ static uint32_t last[CLASSES][MARKS];
 static const uint16_t on[] = { 0, 1 };    /* the edges along the chain */
 static const uint16_t aside[] = { 1, 0 }; /* the edges of "a" and "b" to "aside" */
 
-/* The edge that an object takes from a node of the chain. */
+/* Whether an object goes to "d": of some hundred in a row none, all, half, few or most. */
+static bool
+forks(const struct obj *obj)
+{
+	static const uint32_t shares[] = { 0, 128, 256, 128, 0, 256, 8, 248 };
+	uint64_t seed = obj->id;
+
+	return rnd(&seed) % 256 < shares[obj->id / 300 % RTE_DIM(shares)];
+}
+
+/* The edge that an object takes from a node of the chains. */
 static uint16_t
 way(unsigned int stage, const struct obj *obj)
 {
-	uint64_t seed = (uint64_t)obj->id * FUSE_STAGES + stage;
+	uint64_t seed = (uint64_t)(stage == FUSE_FORK ? ~obj->id : obj->id) * FUSE_STAGES + stage;
 	const uint32_t r = rnd(&seed);
 
-	if (rig.rare == 0 || r % rig.rare != 0)
+	if (rig.rare == 0 || r % rig.rare != 0) {
+		if (stage == 0 && rig.fork)
+			return forks(obj);
 		return stage < 2 ? on[stage] : (uint16_t)(r / 256 % rig.targets);
-	if (stage < 2 && r / rig.rare % 2 == 0)
+	}
+	if (stage < 2 && r / rig.rare % 2 == 0 && !(rig.fork && stage == 0))
 		return aside[stage];
 	return HY_DROP(r / rig.rare / 2 % 2);
 }
@@ -42,12 +55,17 @@ pass(unsigned int stage, struct obj *obj)
 	return edge;
 }
 
-/* "a" writes the lane; "b" reads and writes it, "c" reads it. */
+/* "a" writes the lane; "b" reads and writes it, "c" and "d" read it. */
 static void
 lane_pass(struct hy_graph *graph, const struct hy_node *node, unsigned int stage, void **objs,
 	uint16_t n)
 {
 	uint32_t *lane = hy_lane(graph, node, 0);
+
+	if (stage == 0) /* what the source wrote */
+		for (uint16_t i = 0; i < n; i++)
+			obj_faults += lane[i] != ~((struct obj *)objs[i])->id;
+	stage = stage == FUSE_FORK ? 1 : stage;
 
 	for (uint16_t i = 0; i < n; i++) {
 		const uint32_t value = ~((struct obj *)objs[i])->id;
@@ -103,6 +121,12 @@ stage_c(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return stage_run(graph, node, 2, objs, n);
 }
 
+static uint16_t
+stage_d(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	return stage_run(graph, node, FUSE_FORK, objs, n);
+}
+
 uint16_t
 fuse_other_b(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
@@ -126,7 +150,11 @@ fused(struct hy_graph *graph, struct hy_node *const nodes[], void **objs, uint16
 {
 	uint16_t i = 0;
 
-	obj_faults += graph->cursor != 0 || objs != nodes[0]->stream;
+	obj_faults += !rig.fork && objs != nodes[0]->stream + graph->cursor;
+	if (rig.declines > 0) {
+		rig.declines--;
+		n = 0;
+	}
 	for (; i < n && passes_all(objs[i]); i++)
 		for (unsigned int s = 0; s < FUSE_STAGES; s++)
 			next[i] = pass(s, objs[i]);
@@ -134,7 +162,7 @@ fused(struct hy_graph *graph, struct hy_node *const nodes[], void **objs, uint16
 		obj_faults += probe_of(nodes[s]) != &rig.stage[s];
 		hy_counter_add(nodes[s], 0, i);
 	}
-	hy_count(i == n ? &rig.whole : i > 0 ? &rig.parted : &rig.none, 1);
+	hy_count(i == 0 ? &rig.none : i == n ? &rig.whole : &rig.parted, 1);
 	return i;
 }
 
@@ -143,6 +171,52 @@ const struct hy_fuse fuse_abc = { .name = "abc",
 	.process = { stage_a, stage_b, stage_c },
 	.edge = { 0, 1 },
 	.run = fused };
+
+static uint16_t
+fused_ad(struct hy_graph *graph, struct hy_node *const nodes[], void **objs, uint16_t n,
+	uint16_t next[])
+{
+	uint16_t i = 0;
+
+	for (; i < n && way(0, objs[i]) == 1; i++) {
+		next[i] = way(FUSE_FORK, objs[i]);
+		if ((int16_t)next[i] < 0)
+			break;
+		pass(0, objs[i]);
+		pass(FUSE_FORK, objs[i]);
+	}
+	obj_faults += probe_of(nodes[0]) != &rig.stage[0];
+	obj_faults += probe_of(nodes[1]) != &rig.stage[FUSE_FORK];
+	hy_counter_add(nodes[0], 0, i);
+	hy_counter_add(nodes[1], 0, i);
+	hy_count(&rig.forked, i > 0);
+	hy_count(&rig.picked, i > 0 && objs != nodes[0]->stream + graph->cursor);
+	return i;
+}
+
+/* Of objects that "a" drops, it picks some. */
+static void
+pick_ad(struct hy_node *const nodes[], void *const objs[], uint16_t n, uint64_t mine[HY_FUSE_WORDS])
+{
+	obj_faults += probe_of(nodes[0]) != &rig.stage[0];
+	obj_faults += n == 0 || n > HY_BURST_MAX;
+	hy_count(&rig.picks, 1);
+	memset(mine, 0, (n + 63u) / 64 * sizeof(*mine));
+	for (uint16_t i = 0; i < n; i++) {
+		const struct obj *obj = objs[i];
+		const uint16_t edge = way(0, obj);
+		const bool is = (int16_t)edge < 0 ? obj->id % 2 == 0 : edge == 1;
+
+		mine[i / 64] |= (uint64_t)is << i % 64;
+	}
+}
+
+const struct hy_fuse fuse_ad = { .name = "ad",
+	.nb_nodes = 2,
+	.process = { stage_a, stage_d },
+	.edge = { 1 },
+	.run = fused_ad,
+	.pick = pick_ad };
 
 static uint16_t
 source(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -183,19 +257,22 @@ end(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 static void
 stages_add(void)
 {
-	static const char *const names[] = { "a", "b", "c" };
+	static const char *const names[] = { "a", "b", "c", "d" };
 	static const char *const edges[][FUSE_TARGETS] = { { "b", "aside" }, { "aside", "c" },
-		{ "t0", "t1", "t2", "t3" } };
+		{ "t0", "t1", "t2", "t3" }, { "t0", "t1", "t2", "t3" } };
 
-	for (unsigned int s = 0; s < FUSE_STAGES; s++) {
+	for (unsigned int s = 0; s < (rig.fork ? FUSE_STAGES + 1 : FUSE_STAGES); s++) {
 		struct hy_node_desc desc = { .name = names[s],
-			.impl = { .variant = "one", .process = fuse_process[s] },
+			.impl = { .variant = "one",
+				.process = s == FUSE_FORK ? stage_d : fuse_process[s] },
 			.replicates = s == 1 ? rig.replicates : 0,
 			.drops = { { "d0", HY_SEV_INFO, "" }, { "d1", HY_SEV_INFO, "" } },
 			.counters = { { "seen" } } };
 
 		desc.lanes[0] = rig.lanes ? "word" : NULL;
 		memcpy(desc.edges, edges[s], (s < 2 ? 2 : rig.targets) * sizeof(*edges[s]));
+		if (s == 0 && rig.fork)
+			desc.edges[1] = names[FUSE_FORK];
 		rig.id[s] = node_add(&rig.stage[s], &desc);
 	}
 }
@@ -233,7 +310,7 @@ fuse_nodes_add(void)
 
 	memset(rig.stage, 0, sizeof(rig.stage));
 	memset(rig.end, 0, sizeof(rig.end));
-	rig.whole = rig.parted = rig.none = 0;
+	rig.whole = rig.parted = rig.none = rig.forked = rig.picked = rig.picks = 0;
 	fuse_objs_anew();
 	sources_add();
 	stages_add();
@@ -281,7 +358,7 @@ fuse_runs(struct hy_graph *graph)
 	runs = rig.whole + rig.parted + rig.none == before + 4;
 	assert_true(runs || rig.whole + rig.parted + rig.none == before);
 	assert_int_equal(hy_graph_node(graph, "a", &node), 0);
-	name = hy_graph_node_fused(graph, node);
+	name = hy_graph_node_fused(graph, node, 0);
 	assert_int_equal(name != NULL, runs);
 	if (runs)
 		assert_string_equal(name, "abc");
@@ -293,5 +370,6 @@ fuse_teardown(void **state)
 {
 	rig = (struct fuse_rig){ .replicates = 0 };
 	hy_fuse_withdraw(&fuse_abc);
+	hy_fuse_withdraw(&fuse_ad);
 	return graph_teardown(state);
 }

@@ -45,6 +45,7 @@ struct machine_counts {
 	uint64_t offers;                  /* of fusions */
 	uint64_t fused_whole, fused_part; /* bursts that a fusion handled, and their objects */
 	uint64_t fused_objs;
+	uint64_t fused_picked;            /* calls for a second chain, with a part of a burst */
 	uint64_t by_body[MACHINE_BODIES]; /* walks with each body of hy_enqueue_next() */
 	unsigned int most_nodes, most_sources, least_burst, most_burst;
 };

@@ -115,7 +115,7 @@ unsigned int machine_draw_node(void);
 unsigned int machine_draw_registered(void);
 void machine_name(unsigned int node, char name[HY_NAME_SIZE]);
 
-/* Offers a fusion, or withdraws it: graph_machine_nodes.c. */
+/* Offers a fusion, or withdraws it: graph_machine_fuse.c. */
 void machine_fuse(void);
 void machine_fuse_none(void);
 
@@ -126,6 +126,23 @@ hy_node_fini_t machine_fini;
 struct machine_ctx {
 	uint32_t node, serial, graph, magic;
 };
+
+#define MACHINE_SLOTS (MACHINE_EDGES + MACHINE_DROPS)
+#define MACHINE_RELEASE MACHINE_SLOTS /* in place of a slot: the object goes nowhere */
+
+/* What fusions do of it. The slot that an object takes from a node: an edge, or a drop behind all edges. */
+unsigned int machine_way(const struct machine_ctx *ctx, const struct machine_obj *o,
+	bool may_release);
+uint16_t machine_edge_of(unsigned int slot);
+/* The model moves one object, and counts it. */
+void machine_move(const struct machine_ctx *ctx, struct machine_obj *o, unsigned int slot);
+/* Compares an object that comes, the i-th of its burst, with what the model says of it. */
+void machine_arrive(const struct hy_graph *graph, const struct hy_node *node, void *obj,
+	unsigned int i);
+/* Whether a node may run in a graph with that many objects; its context can be used. */
+bool machine_runs_rightly(const struct hy_graph *graph, const struct hy_node *node, uint16_t n,
+	unsigned int impl);
+extern bool machine_picks; /* a fusion that picks has been offered to this machine's graphs */
 
 /* The model: graph_machine_model.c. */
 /* Compiles; returns what errors a refusal may have, 0 when it must be accepted. */

@@ -6,21 +6,23 @@
 
 #include <rte_common.h>
 
-#include <hy_fuse.h>
-
 #include "graph_machine_model.h"
 
 #define MAGIC 0x600d600du
 #define HOPS_MAX 24 /* after which an object is released where it is */
-#define SLOTS (MACHINE_EDGES + MACHINE_DROPS)
 #define SLOT_DROP(r) (MACHINE_EDGES + (r))
-#define RELEASE SLOTS
 
 struct machine_obj machine_objs[MACHINE_OBJS];
 
-/* Order: when what came last on an edge was sent. seq never starts anew, so nothing here must. */
-static uint64_t last[MACHINE_GRAPHS][MACHINE_NODES][SLOTS][MACHINE_NODES];
+#define WAYS 3 /* edge 0, edge 1, all others */
+
+/*
+ * Order: when what came last on an edge was sent; if there are fusions that pick, of what then goes the
+ * same way. seq never starts anew, so nothing here must.
+ */
+static uint64_t last[WAYS][MACHINE_GRAPHS][MACHINE_NODES][MACHINE_SLOTS][MACHINE_NODES];
 static uint64_t seq;
+bool machine_picks;
 
 static void
 objs_release(void **objs, unsigned int n)
@@ -112,8 +114,8 @@ obj_make(unsigned int graph, unsigned int at)
 }
 
 /* Where an object goes; TOGETHER, all of a burst go where its first one does. */
-static unsigned int
-way(const struct machine_ctx *ctx, const struct machine_obj *o, bool may_release)
+unsigned int
+machine_way(const struct machine_ctx *ctx, const struct machine_obj *o, bool may_release)
 {
 	const struct machine_image *image = &machine.graphs[ctx->graph].now;
 	const unsigned int nb_edges = image->nb_edges[ctx->node];
@@ -122,20 +124,20 @@ way(const struct machine_ctx *ctx, const struct machine_obj *o, bool may_release
 	unsigned int w;
 
 	if (may_release && (o->hops >= HOPS_MAX || ways == 0 || r % 61 == 0))
-		return RELEASE;
+		return MACHINE_RELEASE;
 	w = r / 64 % ways;
 	return w < nb_edges ? w : SLOT_DROP(w - nb_edges);
 }
 
-static uint16_t
-edge_of(unsigned int slot)
+uint16_t
+machine_edge_of(unsigned int slot)
 {
 	return slot < MACHINE_EDGES ? (uint16_t)slot : HY_DROP((slot - MACHINE_EDGES));
 }
 
 /* The model moves one object, and counts it. */
-static void
-move(const struct machine_ctx *ctx, struct machine_obj *o, unsigned int slot)
+void
+machine_move(const struct machine_ctx *ctx, struct machine_obj *o, unsigned int slot)
 {
 	struct machine_graph *g = &machine.graphs[ctx->graph];
 
@@ -263,8 +265,8 @@ send(struct hy_graph *graph, struct hy_node *node, unsigned int *slots, void **o
 	do { /* n is at least 1 */
 		if (style == TOGETHER && whole)
 			slots[i] = slots[0];
-		next[i] = edge_of(slots[i]);
-		move(ctx, objs[i], slots[i]);
+		next[i] = machine_edge_of(slots[i]);
+		machine_move(ctx, objs[i], slots[i]);
 	} while (++i < n);
 	if (style == TOGETHER && whole && objs == node->stream + graph->cursor)
 		hy_stream_move(graph, node, next[0], n);
@@ -298,22 +300,32 @@ replicate(struct hy_graph *graph, struct hy_node *node, unsigned int n)
 			break;
 		memset(o->known, true, sizeof(o->known));
 		o->hops = 2 * HOPS_MAX / 3; /* they shall not flood a graph with cycles */
-		slot = way(ctx, o, false);
-		move(ctx, o, slot);
+		slot = machine_way(ctx, o, false);
+		machine_move(ctx, o, slot);
 		objs[made] = o;
-		next[made++] = edge_of(slot);
+		next[made++] = machine_edge_of(slot);
 	}
 	hy_enqueue_next(graph, node, next, objs, made);
 	machine_counts.replicas += made;
 }
 
+static unsigned int
+order_class(const struct machine_ctx *ctx, const struct machine_obj *o)
+{
+	struct machine_obj at = *o;
+
+	at.hops++;
+	return machine_picks ? RTE_MIN(machine_way(ctx, &at, true), WAYS - 1u) : 0;
+}
+
 /* Compares an object that comes with what the model says of it. */
-static void
-arrive(const struct hy_graph *graph, const struct hy_node *node, void *obj, unsigned int i)
+void
+machine_arrive(const struct hy_graph *graph, const struct hy_node *node, void *obj, unsigned int i)
 {
 	const struct machine_ctx *ctx = node->ctx;
 	const struct machine_node *m = &machine.nodes[ctx->node];
 	struct machine_obj *o = obj;
+	uint64_t *before;
 
 	if (o < machine_objs || o >= machine_objs + machine.nb_objs) {
 		machine_wrong("node %u is handed no object: %p", ctx->node, obj);
@@ -322,9 +334,10 @@ arrive(const struct hy_graph *graph, const struct hy_node *node, void *obj, unsi
 	CHECK(o->state == WAITING && o->graph == ctx->graph && o->at == ctx->node,
 		"object %u (state %d) comes to node %u of graph %u, expected at %u of %u", o->id,
 		(int)o->state, ctx->node, ctx->graph, o->at, o->graph);
-	CHECK(last[ctx->graph][o->from][o->slot][ctx->node] < o->seq,
-		"object %u comes out of order on edge %u of node %u", o->id, o->slot, o->from);
-	last[ctx->graph][o->from][o->slot][ctx->node] = o->seq;
+	before = &last[order_class(ctx, o)][ctx->graph][o->from][o->slot][ctx->node];
+	CHECK(*before < o->seq, "object %u comes out of order on edge %u of node %u", o->id,
+		o->slot, o->from);
+	*before = o->seq;
 	for (unsigned int l = 0; l < m->nb_lanes; l++) {
 		uint32_t *value = lane_value(graph, node, l, i);
 		const unsigned int lane = m->lanes[l];
@@ -348,9 +361,9 @@ forward(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	uint16_t from = 0;
 
 	for (uint16_t i = 0; i < n; i++)
-		slots[i] = way(node->ctx, objs[i], true);
+		slots[i] = machine_way(node->ctx, objs[i], true);
 	for (uint16_t i = 0; i <= n; i++) {
-		if (i < n && slots[i] != RELEASE)
+		if (i < n && slots[i] != MACHINE_RELEASE)
 			continue;
 		if (i > from)
 			send(graph, node, slots + from, objs + from, (uint16_t)(i - from),
@@ -395,7 +408,7 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 			o->lane[m->lanes[l]] = value;
 			o->known[m->lanes[l]] = true;
 		}
-		slots[made++] = way(ctx, o, false);
+		slots[made++] = machine_way(ctx, o, false);
 	}
 	if (made > 0)
 		send(graph, node, slots, objs, made, true);
@@ -403,8 +416,8 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 /* Whether a node may run in a graph with that many objects; its context can be used. */
-static bool
-runs_rightly(const struct hy_graph *graph, const struct hy_node *node, uint16_t n,
+bool
+machine_runs_rightly(const struct hy_graph *graph, const struct hy_node *node, uint16_t n,
 	unsigned int impl)
 {
 	const struct machine_ctx *ctx = node->ctx;
@@ -433,7 +446,7 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, u
 	const struct machine_ctx *ctx = node->ctx;
 	struct machine_graph *g;
 
-	if (!runs_rightly(graph, node, n, impl))
+	if (!machine_runs_rightly(graph, node, n, impl))
 		return n;
 	g = &machine.graphs[ctx->graph];
 	g->calls[ctx->node]++;
@@ -441,7 +454,7 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n, u
 		n = make(graph, node, objs, n);
 	} else {
 		for (uint16_t i = 0; i < n; i++)
-			arrive(graph, node, objs[i], i);
+			machine_arrive(graph, node, objs[i], i);
 		forward(graph, node, objs, n);
 		if (machine.nodes[ctx->node].replicates > 1)
 			replicate(graph, node, n);
@@ -460,128 +473,4 @@ uint16_t
 machine_process_b(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	return process(graph, node, objs, n, 1);
-}
-
-/* The ways of an object through a chain. Returns whether it takes the chain's edges to the end. */
-static bool
-passes(const struct hy_fuse *fuse, struct hy_node *const nodes[], const struct machine_obj *o,
-	unsigned int slots[])
-{
-	struct machine_obj at = *o;
-
-	for (unsigned int i = 0; i < fuse->nb_nodes; i++) {
-		at.hops++;
-		slots[i] = way(nodes[i]->ctx, &at, true);
-		if (slots[i] == RELEASE || (i < fuse->nb_nodes - 1 && slots[i] != fuse->edge[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Where one object of a node goes may depend on others: no fusion knows that. */
-static bool
-chain_is_usual(const struct hy_fuse *fuse, const struct hy_graph *graph,
-	struct hy_node *const nodes[], uint16_t n)
-{
-	bool usual = true;
-
-	for (unsigned int i = 0; i < fuse->nb_nodes; i++) {
-		const struct machine_ctx *ctx = nodes[i]->ctx;
-
-		if (!runs_rightly(graph, nodes[i], n, fuse->process[i] == machine_process_b))
-			return false;
-		usual = usual && machine.nodes[ctx->node].style != TOGETHER;
-		CHECK(!machine.graphs[ctx->graph].now.cyclic, "a graph with cycles is fused");
-		CHECK(nodes[i]->replicates == 1, "node %u is fused, which replicates", ctx->node);
-	}
-	return usual;
-}
-
-/* Objects that passed a chain. What is left of a burst is another call of its first node alone. */
-static void
-fused_count(const struct hy_fuse *fuse, struct hy_node *const nodes[], uint16_t done, uint16_t n)
-{
-	for (unsigned int i = 0; i < fuse->nb_nodes && done > 0; i++) {
-		const struct machine_ctx *ctx = nodes[i]->ctx;
-		struct machine_graph *g = &machine.graphs[ctx->graph];
-
-		g->calls[ctx->node] += i > 0 || done == n;
-		g->objs[ctx->node] += done;
-	}
-	machine_counts.fused_whole += done == n;
-	machine_counts.fused_part += done > 0 && done < n;
-	machine_counts.fused_objs += done;
-}
-
-static uint16_t
-run_fused(const struct hy_fuse *fuse, struct hy_graph *graph, struct hy_node *const nodes[],
-	void **objs, uint16_t n, uint16_t next[])
-{
-	unsigned int slots[HY_FUSE_MAX];
-	uint16_t done = 0;
-
-	if (!chain_is_usual(fuse, graph, nodes, n))
-		return 0;
-	for (; done < n && passes(fuse, nodes, objs[done], slots); done++) {
-		for (unsigned int i = 0; i < fuse->nb_nodes; i++) {
-			arrive(graph, nodes[i], objs[done], 0);
-			move(nodes[i]->ctx, objs[done], slots[i]);
-		}
-		next[done] = edge_of(slots[fuse->nb_nodes - 1]);
-	}
-	fused_count(fuse, nodes, done, n);
-	return done;
-}
-
-#define FUSES 6
-static const struct hy_fuse fuses[FUSES];
-
-/* For a semicolon, it ends with a declaration. */
-#define RUN(i) \
-	static uint16_t run_##i(struct hy_graph *graph, struct hy_node *const nodes[], \
-		void **objs, uint16_t n, uint16_t next[]) \
-	{ \
-		return run_fused(&fuses[i], graph, nodes, objs, n, next); \
-	} \
-	struct hy_fuse
-RUN(0);
-RUN(1);
-RUN(2);
-RUN(3);
-RUN(4);
-RUN(5);
-
-#define A machine_process_a
-#define B machine_process_b
-static const struct hy_fuse fuses[FUSES] = {
-	{ "aa0", 2, { A, A }, { 0 }, run_0 },
-	{ "aa1", 2, { A, A }, { 1 }, run_1 },
-	{ "ab0", 2, { A, B }, { 0 }, run_2 },
-	{ "ba0", 2, { B, A }, { 0 }, run_3 },
-	{ "aaa00", 3, { A, A, A }, { 0, 0 }, run_4 },
-	{ "aaaa010", 4, { A, A, A, A }, { 0, 1, 0 }, run_5 },
-};
-#undef A
-#undef B
-
-static bool offered[RTE_DIM(fuses)];
-
-void
-machine_fuse(void)
-{
-	const unsigned int i = machine_draw(RTE_DIM(fuses));
-	const int rc = offered[i] ? hy_fuse_withdraw(&fuses[i]) : hy_fuse_offer(&fuses[i]);
-
-	CHECK(rc == 0, "fusion '%s': %d", fuses[i].name, rc);
-	offered[i] = !offered[i];
-	machine_counts.offers += offered[i];
-}
-
-void
-machine_fuse_none(void)
-{
-	for (unsigned int i = 0; i < RTE_DIM(fuses); i++) {
-		hy_fuse_withdraw(&fuses[i]);
-		offered[i] = false;
-	}
 }

@@ -308,6 +308,80 @@ a_clone_of_a_live_feature_has_no_edges_of_the_arc(void **state)
 	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 9), 2, 8));
 }
 
+/* Only the arc may lead there: each update would fail, and the edge could not be led back. */
+static void
+an_edge_of_a_live_feature_is_not_led_to_another_one(void **state)
+{
+	struct hy_graph *graph;
+	char target[HY_NAME_SIZE];
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	feature_add("b", 2, NULL, NULL); /* not live */
+	arc_add(NULL);
+	sink_add(NULL, "other");
+	sink_add(NULL, "another");
+	id = id_of("a");
+	assert_int_equal(hy_node_edge_add(id, "other", NULL), 0);
+	graph = arc_graph("g", 0, NULL);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	unit_log_clear();
+	assert_int_equal(hy_node_edge_set(id, 0, "b"), -EBUSY);
+	assert_logged("node 'a' is a feature of arc 'arc'; disable all features of that first");
+	assert_int_equal(hy_node_edge_target(id, 0, target, sizeof(target)), 0);
+	assert_string_equal(target, "other");
+	assert_int_equal(hy_node_edge_set(id, 0, "another"), 0);
+	assert_int_equal(hy_graph_update(graph, NULL), 0);
+	assert_int_equal(hy_arc_enable(arc, "b", 0, 8), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(trail(0, 1, 9), 2, 8));
+}
+
+static hy_node_id wanted; /* what the next fini() of "gone" tries to unregister */
+static unsigned int tries;
+static int tried;
+
+static void
+gone_fini(const struct hy_graph *graph, struct hy_node *node)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	tries++;
+	tried = hy_node_unregister(wanted);
+}
+
+/* Destroying the arc reads all graphs, which runs fini() of what their workers have left. */
+static void
+the_node_of_an_arc_is_left_to_it_while_it_is_destroyed(void **state)
+{
+	struct hy_graph *graph, *other;
+	hy_node_id gone;
+
+	RTE_SET_USED(state);
+	feature_add("a", 1, NULL, NULL);
+	arc_add(NULL);
+	NODE(NULL, .name = "src2", .flags = HY_NODE_SOURCE, .impl.process = probe_source,
+		.edges = { "gone" });
+	gone = NODE(NULL, .name = "gone", .impl = { .process = probe_sink, .fini = gone_fini });
+	graph = arc_graph("g", 0, NULL);
+	other = GRAPH("h", .patterns = (const char *[]){ "src2" }, .nb_patterns = 1);
+	assert_int_equal(hy_arc_enable(arc, "a", 0, 9), 0);
+	assert_int_equal(arc_trail(graph, 0), trail(0, 1, 9));
+	assert_int_equal(hy_arc_disable(arc, "a", 0), 0);
+	assert_int_equal(hy_node_config(gone, "", 1), 0);
+	assert_int_equal(hy_graph_update(other, NULL), 0);
+	wanted = id_of("arc");
+	tries = 0;
+	hy_graph_walk(other);
+	assert_int_equal(arc_trail(graph, 0), 0); /* "g", which is read first, has left it */
+	assert_int_equal(tries, 0);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(tries, 1);
+	assert_int_equal(tried, -EPERM);
+	assert_int_equal(hy_arc_lookup("arc", &arc), -ENOENT);
+	hy_graph_destroy(other);
+}
+
 static const struct CMUnitTest tests[] = {
 	ARC_TEST(a_graph_with_edges_to_an_end_and_to_its_arc_is_refused),
 	ARC_TEST(enabling_what_would_give_a_node_two_edges_to_the_arc_changes_nothing),
@@ -315,6 +389,8 @@ static const struct CMUnitTest tests[] = {
 	ARC_TEST(a_detour_to_an_end_beside_an_edge_to_the_arc_is_refused),
 	ARC_TEST(the_node_of_an_arc_is_left_to_the_arc),
 	ARC_TEST(edges_that_an_arc_tells_of_lead_where_it_has_led_them),
+	ARC_TEST(an_edge_of_a_live_feature_is_not_led_to_another_one),
+	ARC_TEST(the_node_of_an_arc_is_left_to_it_while_it_is_destroyed),
 	ARC_TEST(the_node_of_another_arc_is_no_feature),
 	ARC_TEST(a_clone_of_a_live_feature_has_no_edges_of_the_arc),
 };

@@ -18,9 +18,11 @@
 
 #define WORKERS 2
 #define FEATURES 5
-#define IN_USE 12   /* indexes that have features at a time */
-#define CHANGES 400 /* at least */
-#define RESTS 4000  /* changes beside workers that rest; some 600 were enough to see a crash */
+#define IN_USE 12 /* indexes that have features at a time */
+#define INDEXES_MOST (IN_USE << 5)
+#define CHANGES 400    /* at least */
+#define DISABLES 20000 /* some 5000 were enough to see an object overtaken */
+#define RESTS 4000     /* changes beside workers that rest; some 600 were enough to see a crash */
 #define CHANGES_MOST 200000
 #define SLOTS 64
 
@@ -32,6 +34,7 @@ struct traveller {
 	uint32_t index;
 	uint32_t cookie; /* that the first feature was told */
 	uint32_t seen;   /* bit f: by feature f */
+	uint64_t made;   /* how many its index had before */
 };
 
 struct worker {
@@ -40,6 +43,8 @@ struct worker {
 	struct traveller slots[SLOTS];
 	uint64_t seed;
 	uint64_t made, ended, featured, faults;
+	uint64_t made_of[INDEXES_MOST], ended_of[INDEXES_MOST]; /* by index */
+	uint64_t overtaken; /* objects, by later ones of their index */
 };
 
 static struct {
@@ -101,8 +106,11 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 
 	n = (uint16_t)RTE_MIN(n, SLOTS);
 	for (uint16_t i = 0; i < n; i++) {
-		worker->slots[i] = (struct traveller){ .index = rnd(&worker->seed) % indexes };
-		objs[i] = &worker->slots[i];
+		struct traveller *t = &worker->slots[i];
+
+		*t = (struct traveller){ .index = rnd(&worker->seed) % indexes };
+		t->made = worker->made_of[t->index]++;
+		objs[i] = t;
 	}
 	worker->made += n;
 	hy_stream_move(graph, node, 0, n);
@@ -120,6 +128,8 @@ end(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 		const struct traveller *t = objs[i];
 
 		worker->faults += t->seen != MASK(t->cookie);
+		worker->overtaken += t->made != worker->ended_of[t->index];
+		worker->ended_of[t->index] = t->made + 1;
 		__atomic_fetch_add(&worker->featured, t->seen != 0, __ATOMIC_RELAXED);
 	}
 	worker->ended += n;
@@ -246,6 +256,7 @@ stop(uint32_t changes, uint32_t empties)
 			      "left %u times\n",
 			w, (uintmax_t)worker->made, (uintmax_t)worker->featured, changes, empties);
 		assert_int_equal(worker->faults, 0);
+		assert_int_equal(worker->overtaken, 0);
 		assert_int_equal(worker->made, worker->ended);
 		hy_graph_destroy(worker->graph);
 	}
@@ -307,6 +318,24 @@ workers_that_rest_wake_to_chains_whose_edges_they_have(void **state)
 	stop(changes, empties);
 }
 
+/* One index, disabled and enabled over and over: each change falls into some walk's burst. */
+static void
+objects_of_an_index_keep_their_order_while_features_are_disabled(void **state)
+{
+	uint32_t changes = 0;
+	uint64_t seed = 13;
+
+	RTE_SET_USED(state);
+	start(false);
+	__atomic_store_n(&rig.indexes, 1, __ATOMIC_RELAXED);
+	chain_set(1, (1u << FEATURES) - 1, 0); /* the arc stays in the graphs */
+	while (changes < DISABLES || (changes < CHANGES_MOST && !is_enough())) {
+		chain_set(0, 1 + rnd(&seed) % ((1u << FEATURES) - 1), ++changes);
+		chain_set(0, 0, ++changes);
+	}
+	stop(changes, 0);
+}
+
 #define ROUNDS 500
 
 /* Creates and destroys an arc over and over: the list of all is never read beside a change. */
@@ -348,6 +377,7 @@ arcs_come_and_go_on_several_threads(void **state)
 static const struct CMUnitTest tests[] = {
 	ARC_TEST(arcs_come_and_go_on_several_threads),
 	ARC_TEST(an_object_sees_all_features_of_one_chain_whatever_is_enabled_meanwhile),
+	ARC_TEST(objects_of_an_index_keep_their_order_while_features_are_disabled),
 	ARC_TEST(workers_that_rest_wake_to_chains_whose_edges_they_have),
 };
 

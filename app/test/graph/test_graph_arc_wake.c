@@ -156,12 +156,89 @@ a_worker_that_wakes_after_edges_were_renumbered_has_the_new_numbers(void **state
 	assert_int_equal(wakes, 2);
 }
 
+static struct hy_graph *created;  /* by create_init() */
+static unsigned int create_fails; /* its calls that are to fail after they have created a graph */
+
+/* Creates a graph, which has the arc and this feature too, and then fails, or the test says so. */
+static int
+create_init(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	const struct hy_graph_params params = { .patterns = (const char *[]){ "src" },
+		.nb_patterns = 1,
+		.ops = &obj_ops,
+		.lanes = { HY_ARC_LANE },
+		.worker = 7,
+		.socket = SOCKET_ID_ANY };
+
+	RTE_SET_USED(node);
+	RTE_SET_USED(config);
+	if (strcmp(hy_graph_name(graph), "h") == 0 || create_fails == 0)
+		return 0;
+	create_fails--;
+	if (created == NULL)
+		obj_faults += hy_graph_create("h", &params, &created) != 0;
+	return -EPERM;
+}
+
+/* A feature that is refused, in all graphs, also in those that are created meanwhile. */
+static void
+graph_created_while_a_feature_is_refused(bool another)
+{
+	const struct hy_arc_feature feature = { .arc = "arc", .node = "create", .after = { "a" } };
+	const uint32_t mark = another ? trail(0, 1, 10) : 0;
+	struct hy_graph *graph;
+
+	created = NULL;
+	create_fails = 1;
+	feature_add("a", 1, NULL, NULL);
+	NODE(NULL, .name = "create", .impl = { .process = probe_pass, .init = create_init },
+		.edges = { "end" });
+	assert_int_equal(hy_arc_feature_register(&feature), 0);
+	arc_add(NULL);
+	graph = arc_graph("g", 0, NULL);
+	if (another)
+		assert_int_equal(hy_arc_enable(arc, "a", 1, 10), 0);
+	assert_int_equal(arc_trail(graph, 1), mark);
+	assert_int_equal(hy_arc_enable(arc, "create", 1, 5), -EPERM);
+	assert_non_null(created);
+	assert_int_equal(arc_trail(created, 1), mark);
+	assert_int_equal(arc_trail(graph, 1), mark);
+	assert_int_equal(arc_has(created, "arc"), another);
+	assert_false(arc_has(created, "create"));
+	assert_int_equal(hy_graph_node_count(created), hy_graph_node_count(graph));
+	if (!another)
+		assert_int_equal(hy_arc_destroy(arc), 0);
+}
+
+static void
+a_graph_that_an_init_creates_keeps_no_arc_whose_first_feature_is_refused(void **state)
+{
+	RTE_SET_USED(state);
+	graph_created_while_a_feature_is_refused(false);
+	assert_int_equal(hy_arc_feature_unregister("create"), 0);
+}
+
+static void
+a_graph_that_an_init_creates_keeps_no_further_feature_that_is_refused(void **state)
+{
+	RTE_SET_USED(state);
+	graph_created_while_a_feature_is_refused(true);
+	assert_int_equal(hy_arc_disable(arc, "a", 1), 0);
+	hy_graph_destroy(created);
+	assert_int_equal(hy_graph_lookup("g", &created), 0);
+	hy_graph_destroy(created);
+	assert_int_equal(hy_arc_destroy(arc), 0);
+	assert_int_equal(hy_arc_feature_unregister("create"), 0);
+}
+
 #define WAKE_TEST(f) cmocka_unit_test_setup_teardown(f, wake_setup, wake_teardown)
 
 static const struct CMUnitTest tests[] = {
 	WAKE_TEST(a_worker_that_wakes_while_a_feature_is_compiled_has_all_edges_that_chains_name),
 	WAKE_TEST(a_worker_that_wakes_while_a_feature_is_refused_has_all_edges_that_chains_name),
 	WAKE_TEST(a_worker_that_wakes_after_edges_were_renumbered_has_the_new_numbers),
+	ARC_TEST(a_graph_that_an_init_creates_keeps_no_arc_whose_first_feature_is_refused),
+	ARC_TEST(a_graph_that_an_init_creates_keeps_no_further_feature_that_is_refused),
 };
 
 UNIT_SUITE(tests)

@@ -29,7 +29,7 @@ static struct run apart, together;
 
 /* Of all runs together. */
 static struct {
-	uint64_t runs, objs, counts, whole, parted, none, apart, beside;
+	uint64_t runs, objs, counts, whole, parted, none, apart, beside, forked, picked;
 } sum;
 
 static void
@@ -49,13 +49,13 @@ run_once(struct run *run, uint16_t burst, const struct hy_scatter_body *body, bo
 	struct hy_graph *graph;
 
 	if (with)
-		assert_int_equal(hy_fuse_offer(&fuse_abc), 0);
+		assert_int_equal(hy_fuse_offer(&fuse_abc) + hy_fuse_offer(&fuse_ad), 0);
 	fuse_nodes_add();
 	graph = FUSE_GRAPH(.burst = burst, .sample_every = 1 + burst % 3);
 	graph->plan.scatter = body->scatter;
 	drive(graph);
 	if (with)
-		assert_int_equal(hy_fuse_withdraw(&fuse_abc), 0);
+		assert_int_equal(hy_fuse_withdraw(&fuse_abc) + hy_fuse_withdraw(&fuse_ad), 0);
 	assert_int_equal(obj_faults, 0);
 	assert_int_equal(obj_under_way, 0);
 	assert_int_equal(stream_full(graph), 0);
@@ -124,12 +124,16 @@ compare_at(uint16_t burst, unsigned int variant)
 	rig.targets = 1 + (burst + variant) % FUSE_TARGETS;
 	rig.rare = rare[(burst / 4 + variant) % RTE_DIM(rare)];
 	rig.lanes = (burst / 2 + variant) % 2 == 0;
+	rig.fork = (burst / 4 + variant / 2) % 2 == 0;
 	if (!body->cpu_can())
 		body = &hy_scatter_bodies[hy_scatter_nb_bodies - 1];
 	run_once(&apart, burst, body, false);
-	assert_int_equal(rig.whole + rig.parted + rig.none, 0);
+	assert_int_equal(rig.whole + rig.parted + rig.none + rig.forked + rig.picks, 0);
 	run_once(&together, burst, body, true);
 	compare();
+	assert_true(rig.fork || rig.forked + rig.picks == 0);
+	sum.forked += rig.forked;
+	sum.picked += rig.picked;
 	sum.whole += rig.whole;
 	sum.parted += rig.parted;
 	sum.none += rig.none;
@@ -149,42 +153,17 @@ the_nodes_are_the_model_of_a_fused_chain(void **state)
 	hy_stats_free(together.stats);
 	apart.stats = together.stats = NULL;
 	print_message("# %ju runs, %ju objects, %ju counters; fused calls: %ju whole, %ju in part, "
-		      "%ju of nothing; %ju calls of nodes, %ju objects from beside\n",
+		      "%ju of nothing; of a second chain: %ju, %ju of objects that were picked; "
+		      "%ju calls of nodes, %ju objects from beside\n",
 		(uintmax_t)sum.runs, (uintmax_t)sum.objs, (uintmax_t)sum.counts,
 		(uintmax_t)sum.whole, (uintmax_t)sum.parted, (uintmax_t)sum.none,
-		(uintmax_t)sum.apart, (uintmax_t)sum.beside);
+		(uintmax_t)sum.forked, (uintmax_t)sum.picked, (uintmax_t)sum.apart,
+		(uintmax_t)sum.beside);
 	assert_int_equal(sum.runs, 4 * HY_BURST_MAX);
 	assert_true(sum.objs > 1000000 && sum.counts > 20 * sum.runs);
 	assert_true(sum.whole > sum.runs && sum.parted > sum.runs && sum.none > sum.runs / 8);
 	assert_true(sum.apart > sum.runs && sum.beside > sum.runs);
-}
-
-/* Objects that wait on a later node, and streams longer than a burst, part the chain in that walk. */
-static void
-a_chain_is_parted_while_objects_wait_or_streams_are_long(void **state)
-{
-	struct hy_graph *graph;
-
-	RTE_SET_USED(state);
-	rig.targets = 1;
-	fuse_nodes_add();
-	assert_int_equal(hy_fuse_offer(&fuse_abc), 0);
-	graph = FUSE_GRAPH(.burst = 8);
-	fuse_walk_with(graph, 8);
-	assert_int_equal(rig.whole, 1);
-	rig.to_b.budget = 1;
-	fuse_walk_with(graph, 8);
-	rig.to_c.budget = 1;
-	fuse_walk_with(graph, 8);
-	rig.src[1].budget = 1;
-	fuse_walk_with(graph, 8);
-	assert_int_equal(rig.whole, 1);
-	assert_int_equal(rig.stage[0].objs, 8 + 8 + 9);
-	assert_int_equal(rig.stage[2].objs, 9 + 9 + 9);
-	rig.src[1].budget = 4;
-	fuse_walk_with(graph, 4); /* two sources, and no more than a burst */
-	assert_int_equal(rig.whole, 2);
-	assert_int_equal(rig.parted + rig.none + obj_faults + obj_under_way, 0);
+	assert_true(sum.picked > sum.runs && sum.forked > sum.picked + sum.runs / 2);
 }
 
 static const struct hy_node_stats *
@@ -363,7 +342,7 @@ expect_no_fit(struct hy_fuse fuse)
 	assert_int_equal(hy_fuse_offer(&fuse), 0);
 	rig_set((struct fuse_rig){ .lanes = true });
 	graph = FUSE_GRAPH(.burst = 8);
-	assert_null(hy_graph_node_fused(graph, graph_node(graph, "a")));
+	assert_null(hy_graph_node_fused(graph, graph_node(graph, "a"), 0));
 	assert_false(fuse_runs(graph));
 	assert_int_equal(hy_fuse_withdraw(&fuse), 0);
 	assert_int_equal(others, 0);
@@ -420,8 +399,8 @@ of_several_that_fit_the_one_offered_first_is_taken(void **state)
 	graph = FUSE_GRAPH(.burst = 8);
 	assert_true(fuse_runs(graph));
 	assert_int_equal(others, 0);
-	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "b")), "bc");
-	assert_null(hy_graph_node_fused(graph, graph_node(graph, "c")));
+	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "b"), 0), "bc");
+	assert_null(hy_graph_node_fused(graph, graph_node(graph, "c"), 0));
 	rig.to_b.budget = 1;
 	hy_graph_walk(graph);
 	assert_int_equal(others, 1);
@@ -430,7 +409,7 @@ of_several_that_fit_the_one_offered_first_is_taken(void **state)
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
 	fuse_walk_with(graph, 1);
 	assert_int_equal(others, 3); /* "same" knows none of the objects, and "bc" neither */
-	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "a")), "same");
+	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "a"), 0), "same");
 	registry_clear();
 	assert_int_equal(hy_fuse_withdraw(&same), 0);
 	assert_int_equal(hy_fuse_withdraw(&part), 0);
@@ -569,7 +548,6 @@ what_has_no_name_is_not_offered_while_others_are(void **state)
 
 static const struct CMUnitTest tests[] = {
 	FUSE_TEST(the_nodes_are_the_model_of_a_fused_chain),
-	FUSE_TEST(a_chain_is_parted_while_objects_wait_or_streams_are_long),
 	FUSE_TEST(timed_walks_count_the_cycles_of_a_chain_for_its_head),
 	FUSE_TEST(cycles_of_a_later_node_are_not_scaled_to_objects_that_were_fused),
 	FUSE_TEST(a_fused_chain_is_sampled_as_often_as_its_nodes),

@@ -60,17 +60,17 @@ an_offer_and_a_withdrawal_take_effect_at_an_update(void **state)
 	assert_int_equal(hy_fuse_offer(&fuse_abc), 0);
 	assert_false(fuse_runs(graph));
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
-	assert_null(hy_graph_node_fused(graph, graph_node(graph, "a"))); /* the worker's image */
+	assert_null(hy_graph_node_fused(graph, graph_node(graph, "a"), 0)); /* the worker's image */
 	assert_true(fuse_runs(graph));
 	hy_graph_rest(graph);
-	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "a")), "abc");
-	assert_null(hy_graph_node_fused(graph, graph_node(graph, "b")));
-	assert_null(hy_graph_node_fused(graph, graph_node(graph, "s0")));
+	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "a"), 0), "abc");
+	assert_null(hy_graph_node_fused(graph, graph_node(graph, "b"), 0));
+	assert_null(hy_graph_node_fused(graph, graph_node(graph, "s0"), 0));
 	assert_int_equal(hy_fuse_withdraw(&fuse_abc), 0);
 	assert_true(fuse_runs(graph));
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
 	assert_int_equal(hy_graph_node(graph, "a", &node), 0);
-	assert_string_equal(hy_graph_node_fused(graph, node), "abc");
+	assert_string_equal(hy_graph_node_fused(graph, node, 0), "abc");
 	assert_false(fuse_runs(graph));
 	expect_all_arrived();
 }
@@ -333,7 +333,7 @@ a_capture_and_a_trace_go_on_while_fusions_come_and_go(void **state)
 			hy_trace_stop(graph);
 		fuse_walk(graph, &seed);
 		assert_int_equal(rig.whole + rig.parted + rig.none, 0);
-		assert_int_equal(hy_graph_node_fused(graph, graph_node(graph, "a")) != NULL,
+		assert_int_equal(hy_graph_node_fused(graph, graph_node(graph, "a"), 0) != NULL,
 			i % 4 == 1 || i % 4 == 2);
 	}
 	assert_int_equal(hy_capture_status(graph, &captured_so_far), 0);
@@ -398,13 +398,13 @@ a_chain_runs_apart_while_objects_of_a_cycle_are_carried(void **state)
 		.nb_patterns = 1);
 	for (unsigned int i = 0; i < 4; i++)
 		hy_graph_walk(graph);
-	assert_null(hy_graph_node_fused(graph, graph_node(graph, "pass")));
+	assert_null(hy_graph_node_fused(graph, graph_node(graph, "pass"), 0));
 	waited = waiting(graph);
 	assert_true(waited > 0);
 	assert_int_equal(hy_node_edge_set(id, 1, "out"), 0);
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
 	hy_graph_walk(graph);
-	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "pass")), "turns");
+	assert_string_equal(hy_graph_node_fused(graph, graph_node(graph, "pass"), 0), "turns");
 	assert_int_equal(rig.whole, 0);
 	assert_int_equal(waiting(graph), 0);
 	assert_int_equal(out.objs, obj_made);
@@ -447,7 +447,8 @@ static uint64_t
 fused_calls(void)
 {
 	return __atomic_load_n(&rig.whole, __ATOMIC_RELAXED) +
-		__atomic_load_n(&rig.parted, __ATOMIC_RELAXED);
+		__atomic_load_n(&rig.parted, __ATOMIC_RELAXED) +
+		__atomic_load_n(&rig.forked, __ATOMIC_RELAXED);
 }
 
 static uint64_t
@@ -490,6 +491,7 @@ moment_check(void)
 		stats_of(stats, "a")->edges[0].objs + stats_of(stats, "sb")->objs);
 	assert_int_equal(stats_of(stats, "c")->objs,
 		stats_of(stats, "b")->edges[1].objs + stats_of(stats, "sc")->objs);
+	assert_int_equal(stats_of(stats, "d")->objs, stats_of(stats, "a")->edges[1].objs);
 	hy_stats_free(stats);
 }
 
@@ -500,7 +502,7 @@ one_round(struct hy_graph *graph, unsigned int round)
 	static struct taken seen;
 	uint64_t before;
 
-	assert_int_equal(hy_fuse_offer(&fuse_abc), 0);
+	assert_int_equal(hy_fuse_offer(&fuse_abc) + hy_fuse_offer(&fuse_ad), 0);
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
 	wait_for(fused_calls, 2);
 	CAPTURE(graph, POINTS({ "a" }, { "c" }), .max_objs = round % 2 == 0 ? 50 : 5000);
@@ -514,7 +516,7 @@ one_round(struct hy_graph *graph, unsigned int round)
 	hy_trace_stop(graph);
 	wait_for(fused_calls, 2);
 	moment_check();
-	assert_int_equal(hy_fuse_withdraw(&fuse_abc), 0);
+	assert_int_equal(hy_fuse_withdraw(&fuse_abc) + hy_fuse_withdraw(&fuse_ad), 0);
 	assert_int_equal(hy_graph_update(graph, NULL), 0);
 	wait_for(walks_done, 2);
 	assert_false(hy_graph_updating(graph));
@@ -528,7 +530,8 @@ one_round(struct hy_graph *graph, unsigned int round)
 static void
 a_worker_walks_while_another_thread_fuses_captures_and_traces(void **state)
 {
-	struct hy_graph *graph = graph_start((struct fuse_rig){ .lanes = true, .rare = 40 });
+	struct hy_graph *graph = graph_start((struct fuse_rig){
+		.lanes = true, .rare = 40, .fork = true });
 	unsigned int rounds = 0, seen = 0;
 
 	RTE_SET_USED(state);

@@ -110,14 +110,15 @@ random_fusions_do_what_a_model_says(void **state)
 	for (uint64_t seed = only > 0 ? only : 1; seed <= (only > 0 ? only : seeds); seed++)
 		one_seed(seed, 8 + 2 * (unsigned int)(seed * 7 % 20), 1 + seed % 2, 150, true);
 	print_message("# %ju seeds: %ju offers, %ju walks, %ju arrivals, %ju objects fused in %ju "
-		      "whole bursts and %ju parts\n",
+		      "whole bursts and %ju parts; %ju parts of bursts for two chains\n",
 		(uintmax_t)seeds, (uintmax_t)c->offers, (uintmax_t)(c->walks - walks),
 		(uintmax_t)(c->arrivals - arrivals), (uintmax_t)c->fused_objs,
-		(uintmax_t)c->fused_whole, (uintmax_t)c->fused_part);
+		(uintmax_t)c->fused_whole, (uintmax_t)c->fused_part, (uintmax_t)c->fused_picked);
 	if (only > 0 || seeds < SEEDS)
 		return;
 	assert_true(c->offers > 10 * seeds && c->walks - walks > 30 * seeds);
 	assert_true(c->fused_objs > 10 * seeds && c->fused_whole > seeds && c->fused_part > seeds);
+	assert_true(c->fused_picked > seeds);
 }
 
 static const struct CMUnitTest tests[] = {

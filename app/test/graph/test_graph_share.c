@@ -376,11 +376,77 @@ memory_is_kept_for_its_own_kind(void **state)
 	hy_memory_free("hy_image", first);
 }
 
+static struct hy_graph *heir, *walked;
+static bool bequeaths; /* the next fini() creates the heir */
+
+/* Has the worker of a graph that is changed switch to the change before. */
+static int
+init_walks(const struct hy_graph *graph, struct hy_node *node, const void *config)
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(node);
+	RTE_SET_USED(config);
+	if (walked != NULL)
+		hy_graph_walk(walked);
+	return 0;
+}
+
+static void
+fini_creates(const struct hy_graph *graph, struct hy_node *node)
+{
+	const struct hy_graph_params params = { .burst = 9 };
+
+	RTE_SET_USED(node);
+	if (!bequeaths)
+		return;
+	bequeaths = false;
+	obj_faults += graph_try(hy_graph_name(graph), &params, &heir) < 0;
+	obj_faults += hy_graph_node_count(graph) != 3; /* finds the next image left, too */
+}
+
+/* The new graph's description was removed with the old graph's, if that had images left behind. */
+static void
+a_graph_that_a_fini_creates_by_the_name_of_the_destroyed_one_is_shared(void **state)
+{
+	const struct hy_node_impl impl = {
+		.process = probe_pass, .init = init_walks, .fini = fini_creates
+	};
+	struct probe src = { .budget = 0 };
+	struct hy_graph *graph, *copy;
+	hy_node_id id;
+
+	RTE_SET_USED(state);
+	source_add(&src, "src", "pass");
+	id = NODE(NULL, .name = "pass", .impl = impl, .edges = { "sink" });
+	sink_add(NULL, "sink");
+	share();
+	for (unsigned int left = 0; left < 3; left++) { /* images when it is destroyed */
+		bequeaths = false;
+		graph = GRAPH("g", .burst = 8);
+		for (unsigned int i = 0; i < left; i++) {
+			assert_int_equal(hy_node_config(id, "", 1), 0);
+			walked = i > 0 ? graph : NULL;
+			assert_int_equal(hy_graph_update(graph, NULL), 0);
+		}
+		walked = NULL;
+		hy_graph_walk(graph);
+		bequeaths = true;
+		hy_graph_destroy(graph);
+		assert_false(bequeaths);
+		assert_int_equal(hy_share_graph(reader, "g", &copy), 0);
+		assert_int_equal(hy_graph_burst(copy), 9);
+		hy_share_free(copy);
+		hy_graph_destroy(heir);
+		assert_int_equal(hy_share_graph(reader, "g", &copy), -ENOENT);
+	}
+}
+
 static const struct CMUnitTest share_tests[] = {
 	SHARE_TEST(a_copy_tells_what_the_graph_tells),
 	SHARE_TEST(nothing_of_the_process_is_in_a_copy),
 	SHARE_TEST(statistics_go_on_over_updates),
 	SHARE_TEST(graphs_come_and_go),
+	SHARE_TEST(a_graph_that_a_fini_creates_by_the_name_of_the_destroyed_one_is_shared),
 	SHARE_TEST(a_folder_is_of_one_program),
 	SHARE_TEST(what_cannot_be_described_is_not_shared_and_works),
 	SHARE_TEST(memory_is_kept_for_the_next_image),

@@ -305,6 +305,74 @@ driver_that_recovers_has_the_port_for_itself(void **state)
 	assert_string_equal(story, "down0 up0 gone1 close1 down0 up0 ");
 }
 
+/* Both between two polls. It stayed down, and nothing could bring it back but the program. */
+static void
+reset_asked_for_after_a_recovery_is_not_forgotten(void **state)
+{
+	RTE_SET_USED(state);
+	rig_watch();
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	for (uint16_t p = 0; p < PORTS; p++) {
+		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
+		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_INTR_RESET), 0);
+	}
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 up0 down1 up1 down0 reset0 up0 down1 reset1 up1 ");
+	/* Of a port that the program has stopped, it is. */
+	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 up0 down1 up1 down0 reset0 up0 down1 reset1 up1 down0 ");
+}
+
+static void
+recovery_starts_no_port_that_the_program_stopped(void **state)
+{
+	RTE_SET_USED(state);
+	rig_watch();
+	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 down1 ");
+	assert_true(hy_hal_port_answers(hal, 0));
+	/* One begins to recover when it is stopped, one is stopped when it recovers. */
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(hy_hal_port_stop(hal, 1), 0);
+	assert_int_equal(poll_out(), 0);
+	for (uint16_t p = 0; p < PORTS; p++) {
+		assert_false(hy_hal_port_answers(hal, p));
+		assert_true(hy_hal_port_recovers(hal, p));
+		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
+	}
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 down1 ");
+	for (uint16_t p = 0; p < PORTS; p++) {
+		assert_int_equal(hy_hal_port_state(hal, p), HY_PORT_DOWN);
+		assert_true(hy_hal_port_answers(hal, p));
+		assert_false(hy_hal_port_recovers(hal, p));
+		assert_int_equal(hy_hal_port_start(hal, p), 0);
+	}
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 down1 up0 up1 ");
+	/* All at once. */
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 down1 up0 up1 down0 ");
+	/* Once it was started, it comes back by itself. */
+	assert_int_equal(hy_hal_port_start(hal, 0), 0);
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_int_equal(hy_hal_port_state(hal, 0), HY_PORT_UP);
+}
+
 static void
 forced_variant_comes_back_with_its_port(void **state)
 {
@@ -347,6 +415,27 @@ port_that_comes_back_unfit_stays_down_and_holds_up_no_other(void **state)
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
 	assert_int_equal(poll_out(), 0);
 	assert_fate("live_cls", 1, "fast", HY_FATE_CHOSEN, 20, "forced by the user");
+}
+
+/* Observers left its rules in it, as in one that its driver still recovers, and then forgot them. */
+static void
+port_that_comes_back_unfit_from_a_recovery_answers(void **state)
+{
+	RTE_SET_USED(state);
+	rig_watch();
+	assert_int_equal(hy_hal_force(hal, "live_cls@1=fast", error), 0);
+	live_reselect();
+	live_walk();
+	live.fail_bind = 3;
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_true(hy_hal_port_recovers(hal, 1));
+	assert_false(hy_hal_port_answers(hal, 1));
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
+	assert_int_equal(poll_out(), -ENOTSUP);
+	assert_string_equal(story, "down1 up1 down1 ");
+	assert_true(hy_hal_port_answers(hal, 1));
+	assert_false(hy_hal_port_recovers(hal, 1));
 }
 
 static void
@@ -402,6 +491,84 @@ every_allocation_of_an_event_can_fail_and_is_tried_again(void **state)
 	}
 }
 
+/* A family of ports with a variant that needs marks, which port 0 has, and which is in use there. */
+static void
+marks_begin(const char *family, const char *rule, bool force)
+{
+	rig_watch();
+	family_add(family, HY_TARGET_PORT, 10);
+	VARIANT(family, "marked", .score = 30, .needs = { { .cap = HY_CAP_FLOW_MARK } });
+	assert_int_equal(hy_hal_capability_set(hal, (struct hy_target){ HY_TARGET_PORT, 0 },
+				 HY_CAP_FLOW_MARK, HY_LEVEL_YES, HY_ORIGIN_PROBED, 1, "tried"),
+		0);
+	assert_int_equal(force ? hy_hal_force(hal, rule, error) : hy_hal_deny(hal, rule, error), 0);
+	live_reselect();
+	live_walk();
+	assert_string_equal(chosen(family, 0), "marked");
+}
+
+static void
+marks_end(void)
+{
+	assert_int_equal(hy_hal_capability_set(hal, (struct hy_target){ HY_TARGET_PORT, 0 },
+				 HY_CAP_FLOW_MARK, HY_LEVEL_NO, HY_ORIGIN_OBSERVED, 0, "they lie"),
+		0);
+}
+
+static void
+forced_variant_that_fits_no_more_holds_up_no_other_port(void **state)
+{
+	RTE_SET_USED(state);
+	marks_begin("unfit_forced", "unfit_forced@0=marked", true);
+	marks_end();
+	assert_int_equal(poll_out(), -ENOTSUP);
+	assert_string_equal(error,
+		"unfit_forced=marked cannot be used for port 0: needs flow_mark: no (they lie)");
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down1 reset1 up1 ");
+	assert_string_equal(chosen("live_rx", 1), "plain");
+	assert_string_equal(chosen("unfit_forced", 0), "marked");
+	assert_string_equal(chosen("unfit_forced", 1), "plain");
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RMV), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down1 reset1 up1 gone1 close1 ");
+}
+
+/* Both at once: the port leaves, and the error is reported. */
+static void
+forced_variant_that_fits_no_more_is_reported_while_another_port_leaves(void **state)
+{
+	RTE_SET_USED(state);
+	marks_begin("unfit_both", "unfit_both@0=marked", true);
+	marks_end();
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
+	assert_int_equal(poll_out(), -ENOTSUP);
+	assert_string_equal(error,
+		"unfit_both=marked cannot be used for port 0: needs flow_mark: no (they lie)");
+	assert_string_equal(story, "down1 reset1 up1 ");
+	/* Its own port: it is selected for anew, and does not fit. */
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
+	assert_int_equal(poll_out(), -ENOTSUP);
+	assert_string_equal(story, "down1 reset1 up1 down0 reset0 up0 down0 ");
+	assert_string_equal(chosen("live_rx", 0), "parked");
+	assert_string_equal(chosen("unfit_both", 0), "plain");
+}
+
+static void
+family_of_which_the_user_left_nothing_holds_up_no_other_port(void **state)
+{
+	RTE_SET_USED(state);
+	marks_begin("unfit_denied", "unfit_denied@0=plain", false);
+	marks_end();
+	assert_int_equal(poll_out(), -ENOTSUP);
+	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down1 reset1 up1 ");
+	assert_string_equal(chosen("unfit_denied", 0), "marked");
+	assert_string_equal(chosen("live_rx", 1), "plain");
+}
+
 static const struct CMUnitTest hal_event_tests[] = {
 	LIVE_TEST(reset_parks_the_port_resets_it_and_goes_on),
 	LIVE_TEST(destroyed_hal_hears_nothing_any_more),
@@ -411,10 +578,16 @@ static const struct CMUnitTest hal_event_tests[] = {
 	LIVE_TEST(program_stops_and_starts_a_port),
 	LIVE_TEST(last_of_start_and_stop_counts),
 	LIVE_TEST(driver_that_recovers_has_the_port_for_itself),
+	LIVE_TEST(reset_asked_for_after_a_recovery_is_not_forgotten),
+	LIVE_TEST(recovery_starts_no_port_that_the_program_stopped),
 	LIVE_TEST(forced_variant_comes_back_with_its_port),
 	LIVE_TEST(port_that_comes_back_unfit_stays_down_and_holds_up_no_other),
+	LIVE_TEST(port_that_comes_back_unfit_from_a_recovery_answers),
 	LIVE_TEST(bind_that_fails_after_a_reset_falls_to_the_next),
 	LIVE_TEST(every_allocation_of_an_event_can_fail_and_is_tried_again),
+	LIVE_TEST(forced_variant_that_fits_no_more_holds_up_no_other_port),
+	LIVE_TEST(forced_variant_that_fits_no_more_is_reported_while_another_port_leaves),
+	LIVE_TEST(family_of_which_the_user_left_nothing_holds_up_no_other_port),
 };
 
 UNIT_SUITE(hal_event_tests)

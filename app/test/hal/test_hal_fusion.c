@@ -6,6 +6,7 @@
 
 #include <hy_hal_live.h>
 
+#include "hal/internal/hal.h"
 #include "hal_fixture.h"
 
 #define MADE 8 /* objects a walk */
@@ -156,7 +157,7 @@ assert_fused(struct hy_graph *graph, const char *name)
 
 	hy_graph_walk(graph); /* takes up a change */
 	assert_int_equal(hy_graph_node(graph, "fus_first", &node), 0);
-	found = hy_graph_node_fused(graph, node);
+	found = hy_graph_node_fused(graph, node, 0);
 	assert_int_equal(found == NULL, name == NULL);
 	if (name != NULL)
 		assert_string_equal(found, name);
@@ -285,8 +286,52 @@ what_is_said_wrongly_of_a_fusion_is_refused(void **state)
 		"'fus=slow': this fusion has no variant 'slow'; it has: fast, lost, plain");
 	assert_int_equal(hy_hal_force(hal, "fus=fast", error), -EINVAL);
 	assert_non_null(strstr(error, "'fus=fast': a fusion cannot be forced, only denied"));
-	assert_int_equal(hy_hal_deny(hal, "fusion", error), -EINVAL);
-	assert_string_equal(error, "'fusion' is not FAMILY[@PORT]=VARIANT");
+}
+
+/* ip4_forward and ip6_forward are what the program itself has. */
+static void
+denial_of_what_is_unknown_says_which_fusions_there_are(void **state)
+{
+	static const char *const unknown[] = { "fusion", "fusion=fast", "ip4_for", "fus@0=fast" };
+
+	RTE_SET_USED(state);
+	declare();
+	for (unsigned int i = 0; i < RTE_DIM(unknown); i++) {
+		assert_int_equal(hy_hal_deny(hal, unknown[i], error), -EINVAL);
+		if (strstr(error, "; fusions that can be denied: fus, ip4_forward, ip6_forward") ==
+			NULL)
+			fail_msg("%s", error);
+		assert_int_equal(hy_hal_force(hal, unknown[i], error), -EINVAL);
+		assert_null(strstr(error, "ip4_forward"));
+	}
+	assert_int_equal(hy_hal_deny(hal, "fus_first=slow", error), -EINVAL);
+	assert_null(strstr(error, "ip4_forward"));
+}
+
+/* "--deny NAME" could mean either. */
+static void
+fusion_and_family_of_one_name_are_refused_whichever_comes_first(void **state)
+{
+	static const struct hy_fusion shadow = { .name = "fus_first",
+		.variant = "fast",
+		.fuse = "fus_first-fast",
+		.run = run,
+		CHAIN("fast", "fast") };
+
+	RTE_SET_USED(state);
+	declare();
+	unit_log_clear();
+	assert_int_equal(hy_fusion_register(&shadow), -EEXIST);
+	assert_non_null(strstr(unit_log(),
+		"fusion 'fus_first-fast': 'fus_first' is the name of a family"));
+	assert_null(hy_fusion_find("fus_first-fast"));
+	unit_log_clear();
+	assert_int_equal(family_try(&(const struct hy_family){ .score = 10,
+				 .node = { .name = "fus",
+					 .impl = { .variant = "plain", .process = pass } } }),
+		-EEXIST);
+	assert_non_null(strstr(unit_log(), "family 'fus': is the name of fusion 'fus-fast'"));
+	assert_null(hy_family_find("fus"));
 }
 
 static void
@@ -471,6 +516,8 @@ static const struct CMUnitTest hal_fusion_tests[] = {
 	HAL_TEST(one_fusion_is_denied_by_its_variant),
 	HAL_TEST(fusion_ends_with_its_hal),
 	HAL_TEST(what_is_said_wrongly_of_a_fusion_is_refused),
+	HAL_TEST(denial_of_what_is_unknown_says_which_fusions_there_are),
+	HAL_TEST(fusion_and_family_of_one_name_are_refused_whichever_comes_first),
 	HAL_TEST(explanations_say_what_became_of_each_fusion),
 	HAL_TEST(malformed_fusion_is_refused),
 	HAL_TEST(denial_that_finds_no_memory_denies_nothing),

@@ -199,7 +199,10 @@ static void
 port_start(uint16_t port)
 {
 	struct rte_eth_conf conf = { 0 };
+	struct rte_eth_dev_info info;
 
+	assert_int_equal(rte_eth_dev_info_get(port, &info), 0);
+	conf.intr_conf.rmv = (*info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0; /* not the ring's */
 	assert_int_equal(hy_hal_port_conf(F.hal, port, &conf), 0);
 	assert_int_equal(rte_eth_dev_configure(port, 1, 1, &conf), 0);
 	hy_flow_rte_prepare(port, STABLE + CHURNED); /* most NICs want no preparation */

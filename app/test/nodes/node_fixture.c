@@ -421,7 +421,7 @@ rig_chain(const char *classifier, const char *lookup, uint16_t burst, struct hy_
 		rig_fuse(classifier);
 	rig_graph(burst);
 	assert_int_equal(hy_graph_node(rig, "pkt_cls-rig", &first), 0);
-	assert_int_equal(hy_graph_node_fused(rig, first) != NULL, rig_fused);
+	assert_int_equal(hy_graph_node_fused(rig, first, 0) != NULL, rig_fused);
 	return rig;
 }
 

@@ -100,8 +100,10 @@ extern bool rig_fused;
 extern uint64_t rig_fused_objs; /* that the fusion has handled */
 /* Whether there is a fusion of variants of that name. */
 bool rig_can_fuse(const char *variant);
-/* Offers it, as a HAL does, and withdraws it. */
+/* Offers it, as a HAL does; likewise one for IPv6; and withdraws both. */
 void rig_fuse(const char *variant);
+extern uint64_t rig_fused_objs6; /* that the one for IPv6 has handled */
+void rig_fuse6(const char *variant);
 void rig_part(void);
 /* rig_source, pkt_cls, ip4_lookup, ip4_rewrite, sinks. The table is written to fib if not NULL. */
 struct hy_graph *rig_chain(const char *classifier, const char *lookup, uint16_t burst,

@@ -153,7 +153,7 @@ socket_is_the_one_asked_for(void **state)
 static void
 ports_are_checked(void **state)
 {
-	struct hy_ip4_port port = { .port = RTE_MAX_ETHPORTS - 1, .mac = mac, .max_len = 1514 };
+	struct hy_ip4_port port = { .port = HY_IP4_PORTS - 1, .mac = mac, .max_len = 1514 };
 
 	RTE_SET_USED(state);
 	small_table(1, 1, 1);
@@ -161,7 +161,7 @@ ports_are_checked(void **state)
 	assert_int_equal(hy_ip4_port_add(fib, &port), -EEXIST);
 	port.port = 0;
 	assert_int_equal(hy_ip4_port_add(fib, &port), -EEXIST);
-	port.port = RTE_MAX_ETHPORTS;
+	port.port = HY_IP4_PORTS;
 	assert_int_equal(hy_ip4_port_add(fib, &port), -EINVAL);
 	port.port = UINT16_MAX;
 	assert_int_equal(hy_ip4_port_add(fib, &port), -EINVAL);
@@ -195,7 +195,7 @@ next_hops_are_checked_and_counted_from_zero(void **state)
 	hy_ip4_fib_destroy(fib);
 	small_table(1, 1, 1);
 	assert_int_equal(hop_add(fib, 1, 0, &id), -ENODEV);
-	assert_int_equal(hop_add(fib, RTE_MAX_ETHPORTS, 0, &id), -ENODEV);
+	assert_int_equal(hop_add(fib, HY_IP4_PORTS, 0, &id), -ENODEV);
 	assert_int_equal(hop_add(fib, UINT16_MAX, 0, &id), -ENODEV);
 	assert_int_equal(id, 77);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ip4_filter: which packets it drops, by the list that its cookie names. */
+/* ip4_filter and ip6_filter: which packets they drop, by the list that their cookie names. */
 
 #include <errno.h>
 #include <string.h>
 
 #include <hy_arc.h>
-#include <hy_ip4_filter.h>
+#include <hy_ip_filter.h>
 #include <hy_mbuf.h>
 
 #include "node_fixture.h"
@@ -14,14 +14,14 @@
 #define NODE HY_IP4_FILTER_NODE "-rig" /* a clone, so that the pack's own stays as it was */
 
 /* The first filter has every condition, the second none but the destination. */
-static const struct hy_ip4_filter filters[] = {
-	{ .src = { IP4(192, 0, 2, 0), 24 },
-		.dst = { IP4(198, 18, 0, 0), 16 },
+static const struct hy_ip_filter filters[] = {
+	{ .src = { HY_IP_V4, 24, { 192, 0, 2 } },
+		.dst = { HY_IP_V4, 16, { 198, 18 } },
 		.has_proto = true,
 		.proto = IPPROTO_UDP },
-	{ .dst = { IP4(198, 18, 1, 1), 32 } },
+	{ .dst = { HY_IP_V4, 32, { 198, 18, 1, 1 } } },
 };
-static const struct hy_ip4_filter_list lists[] = { { NULL, 0 }, { filters, 1 }, { filters, 2 } };
+static const struct hy_ip_filter_list lists[] = { { NULL, 0 }, { filters, 1 }, { filters, 2 } };
 
 static struct hy_arc *arc;
 static struct hy_graph *graph;
@@ -46,7 +46,7 @@ graph_make(void)
 static void
 rig_make(void)
 {
-	const struct hy_ip4_filter_config config = { lists, RTE_DIM(lists) };
+	const struct hy_ip_filter_config config = { lists, RTE_DIM(lists) };
 	const struct hy_arc_params params = {
 		.end = "rig_out-0", .index = hy_mbuf_ports, .socket = SOCKET_ID_ANY
 	};
@@ -165,7 +165,7 @@ a_filter_without_configuration_is_refused(void **state)
 	assert_int_equal(hy_node_config(filter_id, NULL, 0), 0);
 	unit_log_clear();
 	assert_int_equal(hy_arc_enable(arc, NODE, 0, 0), -EINVAL);
-	assert_non_null(strstr(unit_log(), "needs a struct hy_ip4_filter_config"));
+	assert_non_null(strstr(unit_log(), "needs a struct hy_ip_filter_config"));
 	assert_int_equal(hy_arc_get(arc, NODE, 0, NULL), -ENODATA);
 	done();
 }

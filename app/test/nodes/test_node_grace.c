@@ -12,6 +12,7 @@
 
 #include <hy_mbuf.h>
 
+#include "drivers/nodes/generic/fused/ip4_forward.h"
 #include "drivers/nodes/generic/ip4/ip4_fib.h"
 #include "node_fixture.h"
 
@@ -151,6 +152,72 @@ next_hops_that_a_worker_reads_stay_as_they_are(void **state)
 	worker_ends_its_walk();
 	assert_int_equal(hy_ip4_next_hop_set(fib, 1, &hop), 0);
 	assert_int_equal(hy_ip4_adjacencies(&fib->view)[1].l2.dst_addr.addr_bytes[5], 101);
+}
+
+#define FRAME_ROOM 80 /* for what FRAME() writes */
+
+/* Publishes two arrays of next hops in turn. */
+static struct {
+	struct hy_ip4_adjacency hops[2][1];
+	struct hy_ip4_view *view;
+	unsigned int turns;
+	bool stop;
+} turner;
+
+static void *
+turn(void *arg __rte_unused)
+{
+	for (unsigned int i = 0; !__atomic_load_n(&turner.stop, __ATOMIC_RELAXED); i++) {
+		__atomic_store_n(&turner.view->adjacencies, turner.hops[i % 2], __ATOMIC_RELEASE);
+		__atomic_fetch_add(&turner.turns, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* As hy_ip4_view.h says: all packets of a burst get their next hops from one array. */
+static void
+fusion_reads_the_array_of_next_hops_once_a_burst(void **state)
+{
+	static uint8_t frames[HY_BURST_MAX][FRAME_ROOM];
+	static const struct hy_ip4_rewrite_port port = { .max_len = 1514, .edge = 3 };
+	struct hy_ip4_view view;
+	struct ip4_forward forward = { .hops = &view, .ports = &port };
+	uint8_t *frame[HY_BURST_MAX], fresh[FRAME_ROOM];
+	uint32_t len[HY_BURST_MAX], size, mixed = 0;
+	uint16_t next[HY_BURST_MAX] = { 0 };
+	pthread_t thread;
+
+	RTE_SET_USED(state);
+	table_in_use(HY_IP4_LPM, 1, 1);
+	assert_int_equal(change(HY_IP4_ADD, IP4(10, 0, 0, 0), 8, 0), 0);
+	view = fib->view;
+	forward.lpm = view.lpm;
+	turner.view = &view;
+	turner.hops[1]->l2.dst_addr.addr_bytes[5] = 1;
+	view.adjacencies = turner.hops[0];
+	turner.turns = 0;
+	turner.stop = false;
+	size = FRAME(fresh, .dst = IP4(10, 1, 2, 3));
+	for (unsigned int i = 0; i < HY_BURST_MAX; i++) {
+		frame[i] = frames[i];
+		len[i] = size;
+	}
+	assert_int_equal(pthread_create(&thread, NULL, turn, NULL), 0);
+	for (uint32_t burst = 0;
+		burst < 20000 || __atomic_load_n(&turner.turns, __ATOMIC_RELAXED) < 10000;
+		burst++) {
+		for (unsigned int i = 0; i < HY_BURST_MAX; i++)
+			memcpy(frames[i], fresh, sizeof(fresh));
+		if (ip4_forward_singly(&forward, frame, len, next, HY_BURST_MAX) != HY_BURST_MAX)
+			break;
+		for (unsigned int i = 1; i < HY_BURST_MAX; i++)
+			mixed += frames[i][5] != frames[0][5];
+	}
+	__atomic_store_n(&turner.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	assert_int_equal(next[HY_BURST_MAX - 1], 3); /* no burst stopped early */
+	assert_int_equal(frames[HY_BURST_MAX - 1][22], fresh[22] - 1);
+	assert_int_equal(mixed, 0);
 }
 
 static void
@@ -374,6 +441,7 @@ static const struct CMUnitTest node_grace_tests[] = {
 	GRACE_TEST(tbl8_of_rte_lpm_waits_for_a_worker_that_may_be_in_it),
 	GRACE_TEST(copy_of_rte_fib_waits_for_a_worker_that_may_be_in_it),
 	GRACE_TEST(next_hops_that_a_worker_reads_stay_as_they_are),
+	GRACE_TEST(fusion_reads_the_array_of_next_hops_once_a_burst),
 	GRACE_TEST(array_of_next_hops_that_grows_waits_for_a_worker),
 	GRACE_TEST(id_is_given_out_again_when_no_worker_has_it),
 	GRACE_TEST(full_table_of_next_hops_waits_for_a_deleted_one),

@@ -403,8 +403,8 @@ no_line_of_two_workers_has_two_writers_by_address(void **state)
 		      "all: %u pairs of spans\n",
 		lines[0], lines[1], lines[CONTROL_OF], lines[CONTROL_OF + 1],
 		lines[CONTROL_FOR_ALL], pairs);
-	/* Of each worker: 7 streams, 5 contexts, 4 more of its image, 3 beside it, packets; and 3. */
-	assert_int_equal(nb_spans, WORKERS * (7 + 5 + 4 + 3 + PACKETS + 3) + 2);
+	/* Of each worker: 7 streams, 6 contexts, 4 more of its image, 3 beside it, packets; and 3. */
+	assert_int_equal(nb_spans, WORKERS * (7 + 6 + 4 + 3 + PACKETS + 3) + 2);
 	assert_int_equal(lines[0], lines[1]);
 	assert_true(lines[0] > PACKETS * LINES(34) && lines[CONTROL_OF] >= 3);
 }

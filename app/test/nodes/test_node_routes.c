@@ -423,7 +423,7 @@ next_hop_is_set_to_what_no_other_one_is(void **state)
 	assert_int_equal(hy_ip4_next_hop_set(t.fib, 1, &hop), 0);
 	hop.port = 1;
 	assert_int_equal(hy_ip4_next_hop_set(t.fib, 1, &hop), -ENODEV);
-	hop.port = RTE_MAX_ETHPORTS;
+	hop.port = HY_IP4_PORTS;
 	assert_int_equal(hy_ip4_next_hop_set(t.fib, 1, &hop), -ENODEV);
 	hop = (struct hy_ip4_next_hop){ .mac.addr_bytes[5] = 77 };
 	assert_int_equal(hy_ip4_next_hop_set(t.fib, 1, &hop), 0);

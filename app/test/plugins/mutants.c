@@ -14,9 +14,12 @@ HY_PLUGIN("mutants", "1", "Variants that are wrong, for tests");
 
 /* Rewrites one packet, as the family's contract wants it. */
 static uint16_t
-rewrite(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
-	const struct hy_ip4_rewrite_port *port, bool carry)
+rewrite(const struct hy_ip4_rewrite_ctx *ctx, struct rte_mbuf *m, uint32_t route, bool carry)
 {
+	uint8_t bounce[HY_IP4_FLOW_BYTES];
+	const struct hy_ip4_adjacency *adjacency = hy_ip4_adjacency_of(ctx->view, route,
+		hy_mbuf_peek(m, sizeof(bounce), bounce), m->pkt_len);
+	const struct hy_ip4_rewrite_port *port = &ctx->port[adjacency->port];
 	uint8_t copy[HY_IP4_REWRITE_HEADERS];
 	const void *headers = rte_pktmbuf_read(m, 0, sizeof(copy), copy);
 	rte_le32_t field;
@@ -43,14 +46,10 @@ rewrite_burst(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 	uint16_t n, bool carry)
 {
 	const struct hy_ip4_rewrite_ctx *ctx = node->ctx;
-	const struct hy_ip4_adjacency *adjacencies = hy_ip4_adjacencies(ctx->view);
 	const uint32_t *route = hy_lane(graph, node, HY_IP4_REWRITE_LANE_ROUTE);
 
-	for (uint16_t i = 0; i < n; i++) {
-		const struct hy_ip4_adjacency *adjacency = &adjacencies[route[i]];
-
-		next[i] = rewrite(objs[i], adjacency, &ctx->port[adjacency->port], carry);
-	}
+	for (uint16_t i = 0; i < n; i++)
+		next[i] = rewrite(ctx, objs[i], route[i], carry);
 }
 
 static uint16_t
@@ -152,10 +151,12 @@ pkt_cls_burst(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 {
 	uint8_t bounce[HY_BURST_MAX][HY_PKT_CLS_HEADERS];
 	const uint8_t *frame[HY_BURST_MAX];
-	uint32_t len[HY_BURST_MAX];
+	uint32_t len[HY_BURST_MAX], *dst = hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE);
 
 	hy_pkt_cls_frames(objs, n, bounce, frame, len);
-	classify(frame, len, next, hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), n);
+	classify(frame, len, next, dst, n);
+	if (hy_pkt_cls_ip6_on(node))
+		hy_pkt_cls_ip6_rest(node, frame, len, next, dst, n);
 }
 
 /* The first place with this outcome; n: there is none. */
@@ -383,6 +384,105 @@ cached_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16
 HY_NODE_VARIANT(ip4_lookup, cached,
 	.text = "Remembers routes that have changed",
 	.impl.process = cached_process);
+
+/* ip4_forward, of a packet in one segment. Returns its edge, or a drop. */
+static uint16_t
+forward_one(struct hy_node *const nodes[], struct rte_mbuf *m, uint32_t mask)
+{
+	const struct hy_ip4_lookup_ctx *lookup = nodes[1]->ctx;
+	const struct hy_ip4_rewrite_ctx *rewrite = nodes[2]->ctx;
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	const struct hy_ip4_adjacency *adjacency;
+	uint32_t route;
+
+	if (hy_pkt_cls_one(frame, m->pkt_len, false, &route) != HY_PKT_CLS_NEXT_IP4_LOOKUP ||
+		route_one(lookup->view, &route) != HY_IP4_LOOKUP_NEXT_REWRITE)
+		return HY_DROP(0);
+	adjacency = hy_ip4_adjacency_of(rewrite->view, route & mask, frame, m->pkt_len);
+	return hy_ip4_rewrite_one(frame, m->pkt_len, adjacency, &rewrite->port[adjacency->port]);
+}
+
+/* How many packets before the first with several segments, which fusions here leave to the nodes. */
+static uint16_t
+stops(void *const objs[], uint16_t n, const char **why)
+{
+	uint16_t i = 0;
+
+	*why = "a packet has several segments";
+	while (i < n && ((const struct rte_mbuf *)objs[i])->nb_segs == 1)
+		i++;
+	return i;
+}
+
+static uint16_t
+forward(struct hy_node *const nodes[], void **objs, uint16_t n, uint16_t next[], uint32_t mask)
+{
+	const char *why;
+	uint16_t i;
+
+	n = stops(objs, n, &why);
+	for (i = 0; i < n; i++) {
+		next[i] = forward_one(nodes, objs[i], mask);
+		if ((int16_t)next[i] < 0)
+			break;
+	}
+	return i;
+}
+
+#define CHAIN \
+	.chain = { { "pkt_cls", "scalar" }, { "ip4_lookup", "scalar" }, \
+		{ "ip4_rewrite", "scalar" } }, \
+	.edge = { HY_PKT_CLS_NEXT_IP4_LOOKUP, HY_IP4_LOOKUP_NEXT_REWRITE }
+
+static uint16_t
+masked_run(struct hy_graph *graph, struct hy_node *const nodes[], void **objs, uint16_t n,
+	uint16_t next[])
+{
+	RTE_SET_USED(graph);
+	return forward(nodes, objs, n, next, 3);
+}
+
+HY_NODE_FUSION(ip4_forward, masked, .text = "Takes next hops for one of the first four",
+	.run = masked_run, .stops = stops, CHAIN);
+
+static uint16_t
+greedy_run(struct hy_graph *graph, struct hy_node *const nodes[], void **objs, uint16_t n,
+	uint16_t next[])
+{
+	const uint16_t done = forward(nodes, objs, n, next, HY_IP4_ID_MASK);
+
+	RTE_SET_USED(graph);
+	if (done < n)
+		next[done] = 0;
+	return (uint16_t)(done + (done < n));
+}
+
+HY_NODE_FUSION(ip4_forward, greedy, .text = "Forwards a packet that does not pass",
+	.run = greedy_run, .stops = stops, CHAIN);
+
+static uint16_t
+resting_run(struct hy_graph *graph, struct hy_node *const nodes[], void **objs, uint16_t n,
+	uint16_t next[])
+{
+	RTE_SET_USED(graph);
+	RTE_SET_USED(nodes);
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	RTE_SET_USED(next);
+	return 0;
+}
+
+static uint16_t
+rests(void *const objs[], uint16_t n, const char **why)
+{
+	RTE_SET_USED(objs);
+	RTE_SET_USED(n);
+	*why = "it rests";
+	return 0;
+}
+
+HY_NODE_FUSION(ip4_forward, resting, .text = "Handles nothing", .run = resting_run, .stops = rests,
+	CHAIN);
 
 static uint16_t
 edits_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)

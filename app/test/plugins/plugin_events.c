@@ -28,9 +28,23 @@ early_event(unsigned int *port, unsigned int *event)
 
 static bool had_event[RTE_MAX_ETHPORTS];
 
+/* As drivers do that raise a removal only if they were asked to. */
+static bool
+is_wanted(unsigned int port, unsigned int event)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf;
+
+	return event != RTE_ETH_EVENT_INTR_RMV || rte_eth_dev_info_get((uint16_t)port, &info) < 0 ||
+		info.dev_flags == NULL || (*info.dev_flags & RTE_ETH_DEV_INTR_RMV) == 0 ||
+		(rte_eth_dev_conf_get((uint16_t)port, &conf) == 0 && conf.intr_conf.rmv);
+}
+
 static void
 raise_one(unsigned int port, unsigned int event)
 {
+	if (!is_wanted(port, event))
+		return;
 	if (port < RTE_MAX_ETHPORTS)
 		__atomic_store_n(&had_event[port], true, __ATOMIC_RELAXED);
 	if (port_event_raise((uint16_t)port, event) < 0)

@@ -12,6 +12,8 @@
 
 #include <rte_vect.h>
 
+#include <hy_file.h>
+
 #include "policy_fixture.h"
 
 #define KEYS 2000
@@ -359,6 +361,50 @@ rules_that_rte_acl_takes_in_parts_only_are_found(void **state)
 	assert_true(compared.hits > compared.keys / 4);
 }
 
+static unsigned int asked, stop_from; /* so often; from which time on it is to stop */
+
+static bool
+stops_later(void)
+{
+	return ++asked >= stop_from;
+}
+
+/* rte_acl may take minutes for all parts of such rules, and a program be told to stop meanwhile. */
+static void
+compilation_of_many_parts_is_stopped_between_them(void **state)
+{
+	uint64_t seed = 4;
+	unsigned int tries;
+
+	RTE_SET_USED(state);
+	policy_new(1000, 1, NULL);
+	add_dport(UINT32_MAX, 0, 7, 80);
+	commit();
+	for (uint32_t id = 0; id < 500; id++) {
+		struct hy_flow_rule rule = rule_random(id, &seed);
+
+		rule.precedence = 1 + id;
+		assert_int_equal(hy_policy_add(policy, &rule), 0);
+	}
+	hy_file_stop_when(stops_later);
+	for (unsigned int i = 1; i <= 3; i++) {
+		asked = 0;
+		stop_from = i;
+		assert_int_equal(hy_policy_commit(policy), -EINTR);
+		assert_int_equal(asked, i);
+		assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 1);
+		assert_int_equal(class_of(80), 7);
+	}
+	asked = 0;
+	stop_from = UINT32_MAX;
+	commit(); /* all was still staged */
+	tries = asked;
+	hy_file_stop_when(NULL);
+	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 501);
+	assert_true(hy_policy_view(policy)->nb_acls > 1);
+	assert_true(tries > hy_policy_view(policy)->nb_acls);
+}
+
 /* Far too many of those: a clear refusal, and nothing changes. */
 static void
 rules_that_rte_acl_does_not_take_are_refused_whole(void **state)
@@ -386,6 +432,7 @@ rules_that_rte_acl_does_not_take_are_refused_whole(void **state)
 
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(rules_that_rte_acl_takes_in_parts_only_are_found),
+	POLICY_TEST(compilation_of_many_parts_is_stopped_between_them),
 	POLICY_TEST(rules_that_rte_acl_does_not_take_are_refused_whole),
 	POLICY_TEST(acl_finds_what_linear_finds_in_every_width),
 	POLICY_TEST(no_rules_match_nothing),

@@ -197,7 +197,7 @@ file_replaces_all_rules_and_keeps_hits(void **state)
 static void
 bad_file_stages_nothing_and_names_the_line(void **state)
 {
-	char error[HY_POLICY_ERROR_SIZE], text[2000];
+	char error[HY_POLICY_ERROR_SIZE], text[6000];
 
 	RTE_SET_USED(state);
 	policy_new(2, 1, NULL);
@@ -214,10 +214,10 @@ bad_file_stages_nothing_and_names_the_line(void **state)
 	memcpy(text, "rule 6 class 2 ", 15);
 	strcpy(text + sizeof(text) - 4, "x 1");
 	assert_int_equal(load(text, error), -EINVAL);
-	assert_string_equal(error, ":1: line: longer than 1022 bytes");
+	assert_string_equal(error, ":1: line: longer than 4094 bytes");
 	text[0] = '#';
 	assert_int_equal(load(text, error), -EINVAL);
-	assert_string_equal(error, ":1: line: longer than 1022 bytes");
+	assert_string_equal(error, ":1: line: longer than 4094 bytes");
 	assert_int_equal(hy_policy_load(policy, "/nowhere/policy", error), -ENOENT);
 	assert_string_equal(error, "/nowhere/policy: No such file or directory");
 	assert_int_equal(hy_policy_load(policy, "/dev/zero", error), -EINVAL);

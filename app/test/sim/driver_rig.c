@@ -44,7 +44,8 @@ driver_open(const char *name, const char *args, uint16_t nb_queues, uint64_t rss
 	};
 	uint64_t features = RTE_ETH_RX_METADATA_USER_MARK;
 
-	D->port = nic_probe(name, args);
+	/* Newer drivers reset some ports by themselves, which then get no rules. */
+	D->port = nic_probe(name, args != NULL ? args : "auto_reset=0");
 	D->nb_queues = nb_queues;
 	rig_rss = rss_hf;
 	rte_eth_rx_metadata_negotiate(D->port, &features);

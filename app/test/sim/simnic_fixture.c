@@ -18,7 +18,8 @@ static unsigned int nb_names;
 void
 nic_up(uint16_t port)
 {
-	const struct rte_eth_conf conf = { .rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
+	const struct rte_eth_conf conf = { .intr_conf.rmv = 1,
+		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
 		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP };
 
 	assert_int_equal(rte_eth_dev_configure(port, SIM_RULES_QUEUES, SIM_RULES_QUEUES, &conf), 0);

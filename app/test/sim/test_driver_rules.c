@@ -440,6 +440,34 @@ ports_of_sctp_stay_in_software_on_mlx5(void **state)
 	}
 }
 
+/* With auto_reset, net/iavf frees all rules at a reset of which nobody hears. */
+static void
+port_that_its_driver_resets_without_a_word_gets_no_rules(void **state)
+{
+	char reason[256];
+	int rc;
+
+	RTE_SET_USED(state);
+	driver_open("sim_iavf0", "auto_reset=1", 1, 0);
+	rc = hy_offload_create(D->policy, D->port, NULL, &D->offload, reason, sizeof(reason));
+	assert_int_equal(rc, -ENOTSUP);
+	assert_string_equal(reason,
+		"the driver resets the port by itself, and frees its rules then; give the device "
+		"the argument auto_reset=0");
+	assert_null(D->offload);
+}
+
+static void
+port_that_waits_for_its_reset_gets_rules(void **state)
+{
+	RTE_SET_USED(state);
+	driver_open("sim_iavf0", "auto_reset=0", 1, 0);
+	assert_int_equal(driver_offload(NULL), 0);
+	driver_rules(4);
+	driver_settle();
+	assert_int_equal(driver_stats().hw_rules, 4);
+}
+
 static const struct CMUnitTest driver_rules_tests[] = {
 	DRIVER_TEST(ports_of_sctp_stay_in_software_on_mlx5),
 	DRIVER_TEST(rule_on_a_vlan_is_in_hardware_on_i40e),
@@ -455,6 +483,8 @@ static const struct CMUnitTest driver_rules_tests[] = {
 	DRIVER_TEST(rule_of_the_program_survives_an_offload_on_i40e),
 	DRIVER_TEST(rules_that_a_port_keeps_while_it_recovers_are_removed),
 	DRIVER_TEST(stopped_port_keeps_no_rule_of_an_offload),
+	DRIVER_TEST(port_that_its_driver_resets_without_a_word_gets_no_rules),
+	DRIVER_TEST(port_that_waits_for_its_reset_gets_rules),
 };
 
 UNIT_SUITE(driver_rules_tests)

@@ -11,6 +11,7 @@
 #include <rte_ring.h>
 
 #include <hy_flow_sim.h>
+#include <hy_hal.h>
 
 #include "simnic_fixture.h"
 
@@ -444,6 +445,24 @@ ten_million_packets_come_marked_as_they_are(void **state)
 	}
 }
 
+static void
+a_port_whose_driver_is_busy_stays_known(void **state)
+{
+	const uint16_t port = nic_add("sim_nic0", NULL);
+	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
+	struct hy_hal *hal;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_hal_create(&hal), 0);
+	assert_int_equal(hy_hal_capability(hal, target, HY_CAP_RX_QUEUES)->value, SIMNIC_QUEUES);
+	simnic_busy(port, true);
+	assert_int_equal(hy_hal_probe(hal), 0);
+	assert_int_equal(hy_hal_capability(hal, target, HY_CAP_RX_QUEUES)->value, SIMNIC_QUEUES);
+	assert_int_equal(hy_hal_capability(hal, target, HY_CAP_RUNNING)->level, HY_LEVEL_YES);
+	simnic_busy(port, false);
+	hy_hal_destroy(hal);
+}
+
 static const struct CMUnitTest simnic[] = {
 	SIMNIC_TEST(nics_call_themselves_what_the_vendors_drivers_do),
 	SIMNIC_TEST(each_rule_holds_through_rte_flow),
@@ -455,6 +474,7 @@ static const struct CMUnitTest simnic[] = {
 	SIMNIC_TEST(a_claim_to_keep_rules_can_be_a_lie),
 	SIMNIC_TEST(arguments_that_make_no_sense_are_refused),
 	SIMNIC_TEST(a_nic_that_breaks_says_so_and_works_after_a_reset),
+	SIMNIC_TEST(a_port_whose_driver_is_busy_stays_known),
 	SIMNIC_TEST(a_nic_that_is_pulled_out_says_so_and_tells_who_touches_it),
 	SIMNIC_TEST(what_is_sent_is_found_on_the_wire_and_else_freed),
 	SIMNIC_TEST(long_frame_comes_in_segments_once_there_are_enough),

@@ -56,8 +56,9 @@ struct hy_ip4_fib_params {
 	/** Most tbl8s: tables of up to 1 KB, one for each /24 with longer prefixes [4,096]. */
 	uint32_t max_tbl8s;
 	/**
-	 * Most next hops, at most 2^24 [32,767]. Their array grows on demand. With more than 32,767,
-	 * or about as many tbl8s, rte_fib needs entries of 4 bytes instead of 2: 64 MB instead of 32.
+	 * Most next hops and groups of them, at most 2^24 [32,767]. Their array grows on demand. With
+	 * more than 32,767, or about as many tbl8s, rte_fib needs entries of 4 bytes instead of 2: 64 MB
+	 * instead of 32.
 	 */
 	uint32_t max_next_hops;
 	int socket; /**< NUMA node, or SOCKET_ID_ANY. */
@@ -70,6 +71,7 @@ struct hy_ip4_fib_params {
 	 * has two copies and takes twice the memory, and each set of changes publishes the other copy.
 	 */
 	struct rte_rcu_qsbr *qsbr;
+	uint32_t group_seed; /**< Of the flow hashes of groups (hy_ip4_group.h). Any value. */
 };
 
 /**
@@ -93,9 +95,15 @@ void hy_ip4_fib_destroy(struct hy_ip4_fib *fib);
 /** @return The NUMA node of the table, as in its parameters. */
 int hy_ip4_fib_socket(const struct hy_ip4_fib *fib);
 
+/**
+ * Ports have numbers less than this: those of ethdev, and above them any that a program gives, such as
+ * to VLAN interfaces.
+ */
+#define HY_IP4_PORTS (RTE_MAX_ETHPORTS + 256)
+
 /** A port that next hops can use. */
 struct hy_ip4_port {
-	uint16_t port;             /**< Less than RTE_MAX_ETHPORTS. */
+	uint16_t port;             /**< Less than HY_IP4_PORTS. */
 	struct rte_ether_addr mac; /**< Source address of the frames that it sends. */
 	uint32_t max_len;          /**< Longest frame that it sends, in bytes without CRC. */
 };
@@ -141,18 +149,18 @@ int hy_ip4_next_hop_get(struct hy_ip4_fib *fib, uint32_t id, struct hy_ip4_next_
 /**
  * Deletes a next hop. Its id is reused once no worker can hold it any more.
  *
- * @return 0; -ENOENT; -EBUSY, also while routes or a node of hy_ip4_steer.h use it.
+ * @return 0; -ENOENT; -EBUSY, also while routes, groups or a node of hy_ip4_steer.h use it.
  */
 int hy_ip4_next_hop_delete(struct hy_ip4_fib *fib, uint32_t id);
 
-/** @return An upper bound: all ids of next hops are less. Some ids below it may be free. */
+/** @return An upper bound: all ids of next hops and groups are less. Some below it may be free. */
 uint32_t hy_ip4_next_hops(struct hy_ip4_fib *fib);
 
 /** A route. */
 struct hy_ip4_route {
 	uint32_t prefix;   /**< Bits beyond depth must be 0. */
 	uint8_t depth;     /**< 0 to 32. */
-	uint32_t next_hop; /**< Id of its next hop. */
+	uint32_t next_hop; /**< Id of its next hop, or of a group of them (hy_ip4_group.h). */
 };
 
 /** What to do with a route. */
@@ -212,6 +220,7 @@ int hy_ip4_lookup(struct hy_ip4_fib *fib, uint32_t dst, uint32_t *next_hop);
 /**
  * Finds the route of an address together with its next hop.
  *
+ * @param[out] next_hop Of a route to a group, one whose port is HY_IP4_PORTS, and no address.
  * @return 0; -ENOENT no route.
  */
 int hy_ip4_route_lookup(struct hy_ip4_fib *fib, uint32_t dst, struct hy_ip4_route *route,
@@ -234,8 +243,8 @@ struct hy_ip4_lookup_config {
 /** Configuration of ip4_rewrite. The tables are those of ip4_lookup. */
 struct hy_ip4_rewrite_config {
 	struct hy_ip4_lookup_config tables; /**< As for ip4_lookup. */
-	/** The node's edge to the ethdev_tx node of each port, or HY_IP4_NO_EDGE. */
-	uint16_t edge[RTE_MAX_ETHPORTS];
+	/** The node's edge to the node that sends on each port, or HY_IP4_NO_EDGE. */
+	uint16_t edge[HY_IP4_PORTS];
 };
 
 HY_API_END

@@ -5,7 +5,8 @@
  * rewrite of one header that variants share.
  *
  * The program adds one edge for each port and passes them in struct hy_ip4_rewrite_config. The one
- * lane holds the next hop's id; the node reads it and does not write it. In a forwarded frame the node
+ * lane holds the id of a next hop or a group; the node reads it and does not write it. A packet to a
+ * group goes to the member that its flow takes, as hy_ip4_group_view.h says. In a forwarded frame the node
  * rewrites MAC addresses, TTL and header checksum (RFC 1812 5.2.3, 5.3.1), all within the first
  * HY_IP4_REWRITE_HEADERS bytes, which may span several segments. A dropped frame keeps its bytes. A
  * frame with a TTL of 0 or 1 counts as "ttl_expired" whatever its length. No two packets of a burst may
@@ -19,7 +20,7 @@
 #include <rte_byteorder.h>
 #include <rte_ip.h>
 
-#include <hy_ip4_view.h>
+#include <hy_ip4_group_view.h>
 #include <hy_node.h>
 
 HY_API_BEGIN
@@ -42,8 +43,11 @@ struct hy_ip4_rewrite_port {
 struct hy_ip4_rewrite_ctx {
 	const struct hy_ip4_view *view; /**< What the worker reads. */
 	struct hy_ip4_fib *fib;         /**< The table, for fini. */
-	/** By port id, for the ports of the table. Constant while the graph exists. */
-	struct hy_ip4_rewrite_port port[RTE_MAX_ETHPORTS];
+	/**
+	 * By port id, for the ports of the table. Constant while the graph exists. That of
+	 * HY_IP4_PORT_GROUP sends no frame.
+	 */
+	struct hy_ip4_rewrite_port port[HY_IP4_PORTS + 1];
 };
 
 /** The family's init. The context must begin with a struct hy_ip4_rewrite_ctx. */
@@ -59,7 +63,8 @@ void hy_ip4_rewrite_fini(const struct hy_graph *graph, struct hy_node *node);
  *
  * @param[in,out] frame HY_IP4_REWRITE_HEADERS bytes.
  * @param len Length of the whole frame in bytes.
- * @return The port's edge; or HY_DROP() of the reason, with nothing written.
+ * @return The port's edge; or HY_DROP() of the reason, with nothing written. With the adjacency of a
+ * group, it is a reason.
  */
 static __rte_always_inline uint16_t
 hy_ip4_rewrite_one(uint8_t *frame, uint32_t len, const struct hy_ip4_adjacency *adjacency,

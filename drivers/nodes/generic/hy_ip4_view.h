@@ -30,10 +30,13 @@ HY_API_BEGIN
 struct rte_fib;
 struct rte_lpm;
 
+/** In place of a port: the id is that of a group (hy_ip4_group_view.h). */
+#define HY_IP4_PORT_GROUP HY_IP4_PORTS
+
 /** What a next hop needs to be reached: the L2 header of its frames, and its port. */
 struct hy_ip4_adjacency {
 	struct rte_ether_hdr l2; /**< As on the wire. */
-	uint16_t port;           /**< A port of the table. */
+	uint16_t port;           /**< A port of the table, or HY_IP4_PORT_GROUP. */
 };
 
 static_assert(sizeof(struct hy_ip4_adjacency) == 16, "an adjacency is one 16-byte load");

@@ -2,15 +2,15 @@
 /**
  * @file
  * Contract of the node family pkt_cls, for its variants: which frames are IPv4 packets to forward
- * (RFC 1812 5.2), and the check of one frame that variants share.
+ * (RFC 1812 5.2), and the check of one frame that variants share. hy_pkt_cls_ip6.h adds IPv6.
  *
- * Every frame leaves by the edge to ip4_lookup or is dropped. A frame with several faults counts
- * under the first matching drop reason of enum hy_pkt_cls_drop. The node writes its one lane: the
- * destination address in host byte order if the frame is forwarded, an undefined value if it is
- * dropped. It reads frames and never writes them; it reads no byte beyond the frame's length or
- * beyond HY_PKT_CLS_HEADERS.
+ * While IPv6 is off, every frame leaves by the edge to ip4_lookup or is dropped. A frame with several
+ * faults counts under the first matching drop reason of enum hy_pkt_cls_drop. The node writes its one
+ * lane: the destination address in host byte order if the frame is forwarded, an undefined value if it
+ * is dropped. It reads frames and never writes them; it reads no byte beyond the frame's length or beyond
+ * HY_PKT_CLS_HEADERS.
  *
- * The family has no configuration and no context. Everything here is for the worker.
+ * The family has no configuration but that of IPv6. Everything here is for the worker.
  */
 #pragma once
 
@@ -22,21 +22,23 @@
 
 #include <hy_mbuf.h>
 #include <hy_node.h>
+#include <hy_pkt_cls_ip6.h>
 
 HY_API_BEGIN
 
-/** Edges. */
+/** Edges. A program adds that to ip6_lookup (struct hy_pkt_cls_config). */
 enum hy_pkt_cls_next { HY_PKT_CLS_NEXT_IP4_LOOKUP };
 
 /** Drop reasons. The first one that applies counts. */
 enum hy_pkt_cls_drop {
-	HY_PKT_CLS_TRUNCATED,      /**< Shorter than its headers or its IPv4 length. */
+	HY_PKT_CLS_TRUNCATED,      /**< Shorter than its headers or its IP length. */
 	HY_PKT_CLS_L2_NOT_UNICAST, /**< Group bit in the destination MAC address. */
 	HY_PKT_CLS_VLAN_UNKNOWN,   /**< A VLAN tag. */
-	HY_PKT_CLS_NOT_IP4,        /**< The ether type is not IPv4. */
-	HY_PKT_CLS_BAD_HEADER,     /**< Wrong version, header length or total length. */
-	HY_PKT_CLS_BAD_CHECKSUM,   /**< Wrong header checksum. */
-	HY_PKT_CLS_MARTIAN_DST,    /**< A destination that must not be forwarded to. */
+	HY_PKT_CLS_NOT_IP4,        /**< The ether type is not IPv4, nor IPv6 while that is on. */
+	HY_PKT_CLS_BAD_HEADER,   /**< Wrong version, header length or total length; a jumbogram. */
+	HY_PKT_CLS_BAD_CHECKSUM, /**< Wrong header checksum. */
+	HY_PKT_CLS_MARTIAN_DST,  /**< A destination that must not be forwarded to. */
+	HY_PKT_CLS_MARTIAN_SRC,  /**< IPv6 only: a source that must not be forwarded. */
 };
 
 /** Lanes: "ip4_route". */
@@ -167,9 +169,12 @@ hy_pkt_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 	const uint8_t *frame[HY_BURST_MAX];
 	uint32_t len[HY_BURST_MAX];
 	uint16_t next[HY_BURST_MAX];
+	uint32_t *dst = hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE);
 
 	hy_pkt_cls_frames(objs, n, bounce, frame, len);
-	kernel(frame, len, next, hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), n);
+	kernel(frame, len, next, dst, n);
+	if (hy_pkt_cls_ip6_on(node))
+		hy_pkt_cls_ip6_rest(node, frame, len, next, dst, n);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }

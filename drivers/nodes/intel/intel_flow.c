@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <netinet/in.h>
 
+#include <rte_version.h>
+
 #include <hy_flow.h>
 #include <hy_policy.h>
 
@@ -36,7 +38,13 @@ HY_FLOW_DRIVER(iavf,
 	.inner_ports = true,
 	.mark_max = MARK_MAX,
 	.priorities = 1,
-	.full = EINVAL);
+	.full = EINVAL,
+	/*
+	 * iavf_vchnl.c, iavf_dev_event_handle(), from 23.11 on: with it no RTE_ETH_EVENT_INTR_RESET
+	 * is raised, and iavf_dev_close() frees the rules.
+	 */
+	.self_reset = "auto_reset",
+	.self_resets = RTE_VERSION >= RTE_VERSION_NUM(26, 7, 0, 0));
 
 HY_FLOW_DRIVER(i40e,
 	.driver = "net_i40e",

@@ -9,6 +9,15 @@
 #include "lib/graph/internal/arcs.h"
 #include "lib/graph/registry/registry.h"
 
+/*
+ * An entry of the table: where the chain of an index starts, the edge of the arc's node that leads to
+ * it, and the change that selected it. It is one word, since workers read it while it changes. Walks
+ * that began before that change, and so know a lower number, go by the word behind all entries, which
+ * is the entry of before. 0: the edge 0, to the end.
+ */
+#define HY_ARC_ENTRY_SINCE 48
+#define HY_ARC_CHANGES_MAX UINT16_MAX /* then they are numbered anew */
+
 /* Where the chain of an index is, and when the other place for one is free again. */
 struct hy_arc_slot {
 	uint64_t token; /* of the last change */
@@ -19,6 +28,8 @@ struct hy_arc {
 	struct hy_arc_view *view; /* what workers read */
 	struct hy_arc_view *old;  /* the view before it grew, which some may still read, or NULL */
 	uint64_t old_token;       /* until this has passed */
+	uint32_t changes;    /* number of the last change; each walk of a worker reads it once */
+	uint64_t renumbered; /* no change until this has passed; 0: none is waited for */
 	struct hy_arc_slot *slots;
 	char name[HY_NAME_SIZE];
 	char end[HY_NAME_SIZE];
@@ -104,7 +115,7 @@ bool hy_arc_leaves(const struct hy_reg_node *from, const struct hy_reg_node *to)
 const struct hy_arc *hy_arc_live_with(const struct hy_reg_node *node);
 /* How many edges a node has without those that its arc added, which come last. */
 unsigned int hy_arc_edges_own(const struct hy_reg_node *node);
-/* Whether chains of that arc may name the node's edge to a target. */
+/* Whether an edge to a target is for chains of that arc: to its end, or to a feature of it. */
 bool hy_arc_leads(const struct hy_reg_node *node, const char *target);
 /* Where an edge to a node leads with the arcs that are live now. */
 struct hy_reg_node *hy_arc_detour(const struct hy_reg_node *from, struct hy_reg_node *to);

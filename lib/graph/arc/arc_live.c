@@ -128,36 +128,65 @@ image_concerned(const struct hy_image *image, const char *end)
 }
 
 static bool
-graph_concerned(const struct hy_graph *graph, const char *end)
+graph_concerned(const struct hy_arc *arc, const struct hy_graph *graph)
 {
 	const struct hy_image *image = graph->control->current;
 
-	while (image != NULL && !image_concerned(image, end))
+	while (image != NULL && !image_concerned(image, arc->end))
 		image = image->successor;
 	return image != NULL;
 }
 
-/* Recompiles the graphs that an arc concerns, all or none. */
+static bool
+image_has(const struct hy_image *image, hy_node_id id)
+{
+	unsigned int r = 0;
+
+	while (r < image->plan.nb_nodes && image->nodes[r].reg->id != id)
+		r++;
+	return r < image->plan.nb_nodes;
+}
+
+/*
+ * Whether a graph is to have, or has, a feature that is not live: an init() created it during a change
+ * that then failed. The arc's own node may also be there by an edge of a program's node.
+ */
+static bool
+graph_left_over(const struct hy_arc *arc, const struct hy_graph *graph)
+{
+	const struct hy_image *image = graph->control->current;
+	bool has = false;
+
+	while (image->successor != NULL)
+		image = image->successor;
+	for (int f = 0; f < (int)arc->nb_features && !has; f++) {
+		const struct hy_reg_node *node = node_at(arc, f);
+
+		has = !is_live(arc, f) && node != NULL && image_has(image, node->id);
+	}
+	return has;
+}
+
+/* Recompiles the graphs that a change of an arc concerns, all or none. */
 static int
-graphs_update(const struct hy_arc *arc)
+graphs_update(const struct hy_arc *arc,
+	bool (*concerned)(const struct hy_arc *arc, const struct hy_graph *graph))
 {
 	struct hy_graph **graphs, *graph = NULL;
 	unsigned int n = 0;
 	int rc;
 
-	/* Reads all first: a fini() that this runs may destroy other graphs. */
-	while ((graph = hy_graph_next(graph)) != NULL) {
-		hy_graph_image(graph);
+	hy_graph_read_all(); /* a fini() that this runs may destroy graphs */
+	while ((graph = hy_graph_next(graph)) != NULL)
 		n++;
-	}
 	graphs = calloc(n + 1, sizeof(struct hy_graph *));
 	if (graphs == NULL)
 		return HY_REFUSE(-ENOMEM, "arc '%s': not enough memory", arc->name);
 	n = 0;
 	while ((graph = hy_graph_next(graph)) != NULL)
-		if (graph_concerned(graph, arc->end))
+		if (concerned(arc, graph))
 			graphs[n++] = graph;
-	rc = hy_graph_update_all(graphs, n);
+	rc = n == 0 ? 0 : hy_graph_update_all(graphs, n);
 	free(graphs);
 	return rc;
 }
@@ -179,22 +208,13 @@ more_set(struct hy_arc *arc, uint64_t features)
 	arc->live |= more;
 	rc = edges_add(arc);
 	if (rc == 0)
-		rc = graphs_update(arc);
+		rc = graphs_update(arc, graph_concerned);
 	if (rc < 0) {
 		edges_shrink(arc, arc->live, counts);
 		arc->live = before;
+		graphs_update(arc, graph_left_over); /* or the next hy_arc_take_out() does */
 	}
 	return rc;
-}
-
-static bool
-image_has(const struct hy_image *image, hy_node_id id)
-{
-	unsigned int r = 0;
-
-	while (r < image->plan.nb_nodes && image->nodes[r].reg->id != id)
-		r++;
-	return r < image->plan.nb_nodes;
 }
 
 int
@@ -235,12 +255,18 @@ hy_arc_bring_in(struct hy_arc *arc, uint64_t features)
 void
 hy_arc_take_out(struct hy_arc *arc)
 {
+	if (arc->live == 0) {
+		hy_registry_lock();
+		graphs_update(arc, graph_left_over);
+		hy_registry_unlock();
+		return;
+	}
 	/* Objects that wait in a cycle may still reach a feature. */
-	if (arc->live == 0 || hy_arc_grace(arc) < 0)
+	if (hy_arc_grace(arc) < 0)
 		return;
 	hy_registry_lock();
 	arc->leaving = true;
-	if (graphs_update(arc) == 0) {
+	if (graphs_update(arc, graph_concerned) == 0) {
 		hy_arc_edges_remove(arc);
 		arc->live = 0;
 	}

@@ -11,24 +11,57 @@ enum lane { LANE_CHAIN, LANE_INDEX };
 struct ctx {
 	struct hy_arc_view *const *view;
 	hy_arc_index_t *index;
+	const uint32_t *changes;
+	uint64_t walk; /* the graph's number of the walk that read it */
+	uint64_t adopted;
 };
 
 static const struct hy_reg_owner owner = { .name = "an arc" };
 
+/*
+ * The highest entry that this walk goes by, in all of its bursts. Otherwise an object that comes after
+ * a feature was disabled would overtake those of its index that were sent to that feature before.
+ */
+static __rte_always_inline uint64_t
+adopted(const struct hy_graph *graph, struct ctx *ctx)
+{
+	if (ctx->walk != graph->walks) {
+		ctx->walk = graph->walks;
+		/* Acquired: what it selects was complete before, and is in the view of now. */
+		ctx->adopted = (((uint64_t)__atomic_load_n(ctx->changes, __ATOMIC_ACQUIRE) + 1)
+				       << HY_ARC_ENTRY_SINCE) -
+			1;
+	}
+	return ctx->adopted;
+}
+
+/* The entry of before a change of which this walk knows nothing. */
+static __rte_noinline uint64_t
+entry_before(const struct hy_arc_view *view, uint32_t index)
+{
+	/* Acquired: the word behind all entries is at least as new as this one. It is not changed again
+	 * before the walk has ended. */
+	__atomic_load_n(&view->entries[index], __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&view->entries[view->nb_indexes + (size_t)index], __ATOMIC_RELAXED);
+}
+
 static __rte_always_inline uint16_t
 tell(struct hy_graph *graph, struct hy_node *node, void **objs, const uint32_t index[], uint16_t n)
 {
-	const struct ctx *ctx = node->ctx;
+	struct ctx *ctx = node->ctx;
+	const uint64_t most = adopted(graph, ctx);
 	const struct hy_arc_view *view = __atomic_load_n(ctx->view, __ATOMIC_ACQUIRE);
 	uint32_t *chain = hy_lane(graph, node, LANE_CHAIN);
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint16_t i = 0; i < n; i++) {
-		/* Acquired: the chain was complete before. 0 leads to the end. */
-		const uint64_t entry = likely(index[i] < view->nb_indexes)
-			? __atomic_load_n(&view->entries[index[i]], __ATOMIC_ACQUIRE)
+		/* 0 leads to the end. */
+		uint64_t entry = likely(index[i] < view->nb_indexes)
+			? __atomic_load_n(&view->entries[index[i]], __ATOMIC_RELAXED)
 			: 0;
 
+		if (unlikely(entry > most))
+			entry = entry_before(view, index[i]);
 		chain[i] = (uint32_t)entry;
 		next[i] = (uint16_t)(entry >> HY_ARC_EDGE_SHIFT);
 	}
@@ -70,6 +103,8 @@ node_init(const struct hy_graph *graph, struct hy_node *node, const void *config
 
 	ctx->view = &arc->view;
 	ctx->index = arc->params.index;
+	ctx->changes = &arc->changes;
+	ctx->walk = UINT64_MAX; /* none yet */
 	return qsbr_check(graph, node, arc);
 }
 

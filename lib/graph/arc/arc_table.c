@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The features enabled for each index. A chain has a word for each feature of the arc, and each
- * index has room for two chains. A change writes the unused chain, and then the one word that
- * selects it, so that workers see all of the change or nothing. A chain is reused after a QSBR
- * grace period, when no worker holds objects that have it.
+ * index has room for two chains. A change writes the unused chain, then the one word that selects
+ * it, and then publishes its number. Workers read the number once a walk, and take the chain of
+ * before where the word is newer. So they see all of a change or nothing, and all objects of a walk
+ * alike. A chain is reused after a QSBR grace period, when no worker holds objects that have it, and
+ * no walk goes by a change before the one that replaced it.
  *
  * Chain 0 is no index's. It is that of objects beyond the table, and of those that a feature makes.
  */
@@ -48,8 +50,9 @@ view_new(const struct hy_arc *arc, uint32_t nb_indexes)
 	if (view == NULL)
 		return NULL;
 	view->nb_indexes = nb_indexes;
-	view->entries = rte_zmalloc_socket("hy_arc", nb_indexes * sizeof(*view->entries),
-		RTE_CACHE_LINE_SIZE, arc->params.socket);
+	view->entries = rte_zmalloc_socket("hy_arc",
+		2 * (size_t)nb_indexes * sizeof(*view->entries), RTE_CACHE_LINE_SIZE,
+		arc->params.socket);
 	view->hops = rte_zmalloc_socket("hy_arc", nb_hops * sizeof(*view->hops),
 		RTE_CACHE_LINE_SIZE, arc->params.socket);
 	if (view->entries != NULL && view->hops != NULL)
@@ -129,7 +132,10 @@ grow(struct hy_arc *arc, uint32_t index)
 	if (view == NULL)
 		return refused(arc, nb_indexes);
 	memset(&slots[small->nb_indexes], 0, (nb_indexes - small->nb_indexes) * sizeof(*slots));
-	memcpy(view->entries, small->entries, small->nb_indexes * sizeof(*view->entries));
+	for (uint32_t half = 0; half < 2; half++)
+		memcpy(view->entries + half * (size_t)nb_indexes,
+			small->entries + half * (size_t)small->nb_indexes,
+			small->nb_indexes * sizeof(*view->entries));
 	memcpy(view->hops, small->hops, hops_count(arc, small->nb_indexes) * sizeof(*view->hops));
 	arc->old = arc->view;
 	__atomic_store_n(&arc->view, view, __ATOMIC_RELEASE);
@@ -137,19 +143,51 @@ grow(struct hy_arc *arc, uint32_t index)
 	return 0;
 }
 
+/*
+ * Numbers changes anew from 0 on, when numbers run out. First no walk must go by a change before the
+ * last one, for which entries then have no edge; and later changes wait until none goes by the old
+ * numbers, which are all higher than the new ones.
+ */
+static int
+renumber(struct hy_arc *arc)
+{
+	int rc;
+
+	if (arc->changes == HY_ARC_CHANGES_MAX) {
+		rc = hy_arc_grace(arc);
+		if (rc < 0)
+			return rc;
+		for (uint32_t i = 0; i < arc->view->nb_indexes; i++) {
+			uint64_t *entry = &arc->view->entries[i];
+			const uint64_t anew = *entry & ((UINT64_C(1) << HY_ARC_ENTRY_SINCE) - 1);
+
+			__atomic_store_n(entry, anew, __ATOMIC_RELAXED);
+		}
+		__atomic_store_n(&arc->changes, 0, __ATOMIC_RELEASE);
+		arc->renumbered = now(arc);
+	}
+	rc = grace(arc, arc->renumbered);
+	if (rc == 0)
+		arc->renumbered = 0;
+	return rc;
+}
+
 int
 hy_arc_table_prepare(struct hy_arc *arc, uint32_t index)
 {
-	if (index >= arc->view->nb_indexes) {
-		const int rc = grow(arc, index);
+	int rc = renumber(arc);
 
+	if (rc < 0)
+		return rc;
+	if (index >= arc->view->nb_indexes) {
+		rc = grow(arc, index);
 		if (rc < 0)
 			return rc;
 	}
 	return grace(arc, arc->slots[index].token);
 }
 
-/* Where the chain of an index starts. */
+/* Where a chain of an index starts. */
 static uint32_t
 chain_at(const struct hy_arc *arc, uint32_t index, unsigned int side)
 {
@@ -189,6 +227,20 @@ hy_arc_table_ends(struct hy_arc *arc)
 	}
 }
 
+/* Selects a chain of an index, and the edge that leads to it, from the next change on. */
+static void
+entry_write(struct hy_arc *arc, uint32_t index, uint64_t word)
+{
+	const struct hy_arc_view *view = arc->view;
+	uint64_t *entry = &view->entries[index];
+	const uint64_t since = arc->changes + 1;
+
+	__atomic_store_n(&view->entries[view->nb_indexes + (size_t)index], *entry,
+		__ATOMIC_RELAXED);
+	__atomic_store_n(entry, since << HY_ARC_ENTRY_SINCE | word, __ATOMIC_RELEASE);
+	__atomic_store_n(&arc->changes, (uint32_t)since, __ATOMIC_RELEASE);
+}
+
 void
 hy_arc_table_write(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain *chain)
 {
@@ -205,8 +257,7 @@ hy_arc_table_write(struct hy_arc *arc, uint32_t index, const struct hy_arc_chain
 		}
 		__atomic_store_n(&arc->view->hops[at + (unsigned int)f], word, __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&arc->view->entries[index], edge_word(arc, -1, next) | at,
-		__ATOMIC_RELEASE);
+	entry_write(arc, index, edge_word(arc, -1, next) | at);
 	slot->side ^= 1;
 	slot->token = now(arc);
 }

@@ -118,7 +118,7 @@ hy_fuse_offer(const struct hy_fuse *fuse)
 	offer->fuse = fuse;
 	offer->user = (struct hy_plugin_user){ .what = "fusion",
 		.name = fuse->name,
-		.code = { (uintptr_t)fuse, (uintptr_t)fuse->run } };
+		.code = { (uintptr_t)fuse, (uintptr_t)fuse->run, (uintptr_t)fuse->pick } };
 	hy_registry_lock();
 	rc = offer_add(offer);
 	hy_registry_unlock();
@@ -172,6 +172,19 @@ fits(const struct hy_fuse *fuse, const struct hy_image *image, const struct hy_n
 	}
 }
 
+/* The first fusion offered that fits a node, and can pick or cannot; not of this edge. */
+static const struct hy_fuse *
+find(const struct hy_image *image, const struct hy_node *node, bool picks,
+	const struct hy_fuse *first)
+{
+	for (const struct offer *o = offers; o != NULL; o = o->next)
+		if ((o->fuse->pick != NULL) == picks &&
+			(first == NULL || o->fuse->edge[0] != first->edge[0]) &&
+			fits(o->fuse, image, node))
+			return o->fuse;
+	return NULL;
+}
+
 void
 hy_image_fuse(struct hy_image *image)
 {
@@ -179,13 +192,14 @@ hy_image_fuse(struct hy_image *image)
 
 	if (image->holds || plan->modelled || image->wide != NULL)
 		return;
-	for (unsigned int r = plan->nb_sources; r < plan->nb_nodes; r++)
-		for (const struct offer *o = offers; o != NULL && image->nodes[r].fuse == NULL;
-			o = o->next)
-			if (fits(o->fuse, image, &image->hot[r])) {
-				image->nodes[r].fuse = o->fuse;
-				image->fused = true;
-			}
+	for (unsigned int r = plan->nb_sources; r < plan->nb_nodes; r++) {
+		struct hy_image_node *cold = &image->nodes[r];
+
+		cold->fuse[0] = find(image, &image->hot[r], false, NULL);
+		cold->fuse[1] = find(image, &image->hot[r], true, cold->fuse[0]);
+		cold->now = cold->fuse[0] != NULL ? cold->fuse[0] : cold->fuse[1];
+		image->fused |= cold->now != NULL;
+	}
 	hy_image_join(image);
 }
 
@@ -201,14 +215,16 @@ void
 hy_image_join(struct hy_image *image)
 {
 	for (unsigned int r = 0; image->fused && r < image->plan.nb_nodes; r++)
-		if (image->nodes[r].fuse != NULL)
+		if (image->nodes[r].fuse[0] != NULL || image->nodes[r].fuse[1] != NULL)
 			image->hot[r].process = hy_fused_process;
 }
 
 const char *
-hy_graph_node_fused(const struct hy_graph *graph __rte_unused, const struct hy_node *node)
+hy_graph_node_fused(const struct hy_graph *graph __rte_unused, const struct hy_node *node,
+	unsigned int which)
 {
-	const struct hy_fuse *fuse = hy_image_node(node)->fuse;
+	const struct hy_fuse *fuse = which < HY_FUSE_CHAINS ? hy_image_node(node)->fuse[which]
+							    : NULL;
 
 	return fuse == NULL ? NULL : fuse->name;
 }

@@ -9,12 +9,11 @@
 #include "topology.h"
 #include "wide_table.h"
 
+#include <hy_fuse.h>
 #include <hy_graph_worker.h>
 #include <hy_stats.h>
 
 #define HY_NO_RANK UINT32_MAX
-
-struct hy_fuse;
 
 /* A node of a graph, by rank: the cold side of struct hy_node. */
 struct hy_image_node {
@@ -36,7 +35,9 @@ struct hy_image_node {
 	uint32_t reserved;
 	uint32_t handed; /* objects of the parts so far, which take one edge; see stream.c */
 	uint16_t handed_edge;
-	const struct hy_fuse *fuse; /* of the chain that it begins; NULL: of none */
+	/* Of the chains that it begins, see hy_graph_node_fused(); NULL: of none. */
+	const struct hy_fuse *fuse[HY_FUSE_CHAINS];
+	const struct hy_fuse *now; /* the worker's: which to try first; NULL: pick() */
 };
 
 struct hy_image {

@@ -20,8 +20,13 @@ void hy_registry_own(hy_node_id id, const struct hy_reg_owner *owner);
 /* hy_node_unregister() by a node's owner, whose it stays if that fails. */
 int hy_registry_unregister(hy_node_id id, const struct hy_reg_owner *owner);
 
-/* Likewise a graph: hy_graph_clone(), hy_graph_destroy(), and an update with parameters. */
-void hy_graph_own(struct hy_graph *graph, const struct hy_reg_owner *owner);
+/*
+ * Likewise a graph: hy_graph_clone(), hy_graph_destroy(), and an update with parameters. It is its
+ * owner's from before the first init() until after the last fini().
+ */
+int hy_graph_create_as(const struct hy_reg_owner *owner, const char *name,
+	const struct hy_graph_params *params, struct hy_graph **graph);
+int hy_graph_destroy_as(const struct hy_reg_owner *owner, struct hy_graph *graph);
 /* hy_graph_update_each() by the owner of the graphs. They stay its own meanwhile. */
 int hy_graph_update_as(const struct hy_reg_owner *owner, struct hy_graph *const *graphs,
 	const struct hy_graph_params *params, unsigned int n);

@@ -215,7 +215,8 @@ other_node_busy(const struct hy_plugin *plugin, char *error)
 static bool
 fuses(const struct hy_plugin *plugin, const struct hy_fuse *fuse)
 {
-	return fuse != NULL && HAS_ONE_OF(plugin, (uintptr_t)fuse, (uintptr_t)fuse->run);
+	return fuse != NULL &&
+		HAS_ONE_OF(plugin, (uintptr_t)fuse, (uintptr_t)fuse->run, (uintptr_t)fuse->pick);
 }
 
 /* Whether an image runs its code on a node that is not the plugin's own. */
@@ -226,7 +227,8 @@ node_of_image(const struct hy_plugin *plugin, const struct hy_image *image)
 		const struct hy_image_node *node = &image->nodes[r];
 
 		if (!is_own(plugin, node->reg->id) &&
-			(is_code_of(plugin, &node->impl) || fuses(plugin, node->fuse)))
+			(is_code_of(plugin, &node->impl) || fuses(plugin, node->fuse[0]) ||
+				fuses(plugin, node->fuse[1])))
 			return node->reg;
 	}
 	return NULL;
@@ -246,12 +248,15 @@ matches(const struct hy_plugin *plugin, const struct hy_control *control)
 	return NULL;
 }
 
-/* Whether a graph still runs its code: graphs keep the implementations that they were made with. */
+/*
+ * Whether a graph still runs its code: graphs keep the implementations that they were made with. All
+ * were read before: reading one now could run a fini() that uses the code where nobody looks again.
+ */
 static bool
 graph_busy(const struct hy_plugin *plugin, char *error)
 {
 	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g)) {
-		const struct hy_image *image = hy_graph_image(g);
+		const struct hy_image *image = g->control->current;
 		const struct hy_reg_node *node = NULL;
 		const char *graph = g->control->name, *matched = matches(plugin, g->control);
 		bool walked = false;
@@ -542,6 +547,7 @@ hy_plugin_unload(struct hy_plugin *plugin, char *error)
 	if (hy_graph_wait_check("hy_plugin_unload()") < 0) /* the graph may be about to run it */
 		return refuse(error, plugin->path, -EDEADLK, "called by code of a graph");
 	hy_registry_lock();
+	hy_graph_read_all();
 	busy = other_node_busy(plugin, reason) || graph_busy(plugin, reason) ||
 		arc_busy(plugin, reason);
 	hy_registry_unlock();

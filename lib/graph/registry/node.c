@@ -155,19 +155,15 @@ hy_registry_held(const struct hy_reg_node *node, char *why)
 	return feature_held(node, why) ? -EBUSY : 0;
 }
 
-int
-hy_node_unregister(hy_node_id id)
+/* After hy_graph_read_all(). */
+static int
+node_unregister(hy_node_id id)
 {
+	struct hy_reg_node *node = node_wanted(id);
+	int rc = node == NULL ? -ENOENT : 0;
 	char why[HY_TEXT_SIZE];
-	struct hy_reg_node *node;
-	int rc = -ENOENT;
 
-	hy_registry_lock();
-	/* A worker may have left images with the node since its graph was last read. */
-	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g))
-		hy_graph_image(g);
-	node = node_wanted(id);
-	if (node != NULL)
+	if (rc == 0)
 		rc = hy_registry_held(node, why);
 	if (node != NULL && rc < 0)
 		HY_LOG(ERR, "node '%s' %s", node->name, why);
@@ -175,6 +171,17 @@ hy_node_unregister(hy_node_id id)
 		hy_registry_remove(node);
 		hy_reg_node_free(node);
 	}
+	return rc;
+}
+
+int
+hy_node_unregister(hy_node_id id)
+{
+	int rc;
+
+	hy_registry_lock();
+	hy_graph_read_all();
+	rc = node_unregister(id);
 	hy_registry_unlock();
 	return rc;
 }
@@ -185,8 +192,9 @@ hy_registry_unregister(hy_node_id id, const struct hy_reg_owner *owner)
 	int rc;
 
 	hy_registry_lock();
+	hy_graph_read_all(); /* while the node is its owner's: a fini() may try to change it */
 	hy_registry_own(id, NULL);
-	rc = hy_node_unregister(id);
+	rc = node_unregister(id);
 	if (rc < 0)
 		hy_registry_own(id, owner);
 	hy_registry_unlock();
@@ -355,7 +363,9 @@ hy_node_edge_set(hy_node_id id, uint16_t edge, const char *target)
 		if (index >= 0 && index != edge) {
 			rc = HY_REFUSE(-EEXIST, "node '%s': edge %d leads to '%s' already",
 				node->name, index, target);
-		} else if (index < 0 && hy_arc_leads(node, node->edges[edge].target) &&
+		} else if (index < 0 &&
+			(hy_arc_leads(node, node->edges[edge].target) ||
+				hy_arc_leads(node, target)) &&
 			is_live_feature(node)) {
 			rc = -EBUSY;
 		} else if (index < 0) {

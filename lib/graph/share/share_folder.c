@@ -231,10 +231,13 @@ hy_share_folder_make(const char *path, bool parents)
 	way = way_open(above, path[0] == '/', parents);
 	if (way < 0)
 		return way;
-	if (mkdirat(way, name, 0700) < 0 && errno != EEXIST)
+	if (mkdirat(way, name, 0700) < 0 && errno != EEXIST) {
 		fd = failed(path);
-	else
+	} else {
 		fd = end(way, name, path, false, &owner);
+		if (fd < 0 && fd != -EPERM) /* that is logged */
+			HY_LOG(ERR, "share: %s: %s", path, strerror(-fd));
+	}
 	close(way);
 	return fd;
 }

@@ -36,6 +36,7 @@ struct hy_control {
 	const struct hy_reg_owner *owner; /* or NULL: the program; see guard.h */
 	/* It is being created, changed or destroyed, or leaves an image: fini() and release() run. */
 	bool changing;
+	bool leaving; /* it is being destroyed: what is shared tells nothing of it any more */
 	bool behind; /* the worker has left the current image, but history lacks the memory for it */
 	struct hy_trace *trace;     /* started last, or NULL; see trace.h */
 	struct hy_capture *capture; /* likewise; see capture.h */
@@ -52,6 +53,10 @@ struct hy_graph *hy_graph_next(const struct hy_graph *graph);
  * one is short, that one stays current until a later call finds memory.
  */
 struct hy_image *hy_graph_image(const struct hy_graph *graph);
+
+/* Reads all graphs. To be done before the registry is looked at and changed: it runs fini() of what
+ * workers have left, which may change anything. */
+void hy_graph_read_all(void);
 
 /* The predecessor of the last published image; NULL: the worker has switched to all. */
 struct hy_image *hy_graph_before_published(const struct hy_graph *graph);

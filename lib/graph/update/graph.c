@@ -76,7 +76,8 @@ taken_check(const char *name, const struct hy_graph_params *params)
 }
 
 static int
-graph_create_locked(const char *name, const struct hy_graph_params *params, struct hy_graph **out)
+graph_create_locked(const struct hy_reg_owner *owner, const char *name,
+	const struct hy_graph_params *params, struct hy_graph **out)
 {
 	struct hy_graph *graph, **link = &graphs;
 	struct hy_control *control;
@@ -89,6 +90,7 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 		return HY_REFUSE(-ENOMEM, "graph '%s': not enough memory on socket %d", name,
 			params->socket);
 	control = graph->control;
+	control->owner = owner;
 	rc = hy_graph_compile(graph, &control->params, &control->current);
 	if (rc == 0) {
 		rc = taken_check(name, params); /* an init() may have created graphs */
@@ -115,7 +117,8 @@ graph_create_locked(const char *name, const struct hy_graph_params *params, stru
 }
 
 int
-hy_graph_create(const char *name, const struct hy_graph_params *params, struct hy_graph **graph)
+hy_graph_create_as(const struct hy_reg_owner *owner, const char *name,
+	const struct hy_graph_params *params, struct hy_graph **graph)
 {
 	int rc;
 
@@ -130,17 +133,15 @@ hy_graph_create(const char *name, const struct hy_graph_params *params, struct h
 	if (rc < 0)
 		return rc;
 	hy_registry_lock();
-	rc = graph_create_locked(name, params, graph);
+	rc = graph_create_locked(owner, name, params, graph);
 	hy_registry_unlock();
 	return rc;
 }
 
-void
-hy_graph_own(struct hy_graph *graph, const struct hy_reg_owner *owner)
+int
+hy_graph_create(const char *name, const struct hy_graph_params *params, struct hy_graph **graph)
 {
-	hy_registry_lock();
-	graph->control->owner = owner;
-	hy_registry_unlock();
+	return hy_graph_create_as(NULL, name, params, graph);
 }
 
 int
@@ -206,14 +207,15 @@ destroy_locked(struct hy_graph *graph)
 	struct hy_graph **link = &graphs;
 	struct hy_image *image;
 
-	graph->control->changing = true;
+	graph->control->changing = graph->control->leaving = true;
 	while (*link != graph)
 		link = &(*link)->control->next;
 	*link = graph->control->next;
-	/* Before any fini(): it may take a lock that a writer holds while it waits for this graph. */
+	/* Before any fini(): it may take a lock that a writer holds while it waits for this graph, and
+	 * create another graph of this one's name, which is free now. */
 	hy_qsbr_leave(graph);
+	hy_share_forget(graph);
 	hy_graph_catch_up(graph);
-	hy_share_forget(graph); /* not before: leaving an image describes the graph again */
 	image = graph->image;
 	if (graph->next != NULL)
 		hy_graph_discard(graph, graph->next);
@@ -228,20 +230,27 @@ destroy_locked(struct hy_graph *graph)
 }
 
 int
-hy_graph_destroy(struct hy_graph *graph)
+hy_graph_destroy_as(const struct hy_reg_owner *owner, struct hy_graph *graph)
 {
-	int rc;
+	int rc = 0;
 
 	if (graph == NULL)
 		return 0;
 	hy_registry_lock();
-	rc = hy_graph_owner_check(graph, "hy_graph_destroy()");
+	if (graph->control->owner != owner)
+		rc = hy_graph_owner_check(graph, "hy_graph_destroy()");
 	if (rc == 0)
 		rc = hy_graph_destroy_check(graph);
 	if (rc == 0)
 		destroy_locked(graph);
 	hy_registry_unlock();
 	return rc;
+}
+
+int
+hy_graph_destroy(struct hy_graph *graph)
+{
+	return hy_graph_destroy_as(NULL, graph);
 }
 
 int

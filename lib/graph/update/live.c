@@ -40,7 +40,8 @@ current_leave(const struct hy_graph *graph)
 	control->current = left->successor;
 	if (control->current == control->published)
 		control->published = NULL;
-	hy_share_publish(graph); /* while readers of the old description still can */
+	if (!control->leaving)
+		hy_share_publish(graph); /* while readers of the old description still can */
 	hy_image_bequeath(left, control->current);
 	hy_graph_discard(graph, left);
 	control->changing = outer;
@@ -60,6 +61,13 @@ hy_graph_image(const struct hy_graph *graph)
 			current_leave(graph);
 	}
 	return control->current;
+}
+
+void
+hy_graph_read_all(void)
+{
+	for (struct hy_graph *g = hy_graph_next(NULL); g != NULL; g = hy_graph_next(g))
+		hy_graph_image(g);
 }
 
 void

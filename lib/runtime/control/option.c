@@ -88,30 +88,41 @@ hy_option_word(const char *option, const char *text, const char *const *words,
 	return hy_option_refuse(option, "'%s' is not %s", text, form);
 }
 
+static bool
+bits_beyond(const struct hy_ip_prefix *prefix, unsigned int bits)
+{
+	for (unsigned int bit = prefix->depth; bit < bits; bit++)
+		if ((prefix->address[bit / 8] & 0x80 >> bit % 8) != 0)
+			return true;
+	return false;
+}
+
 static int
-read_prefix(const char *option, char *text, struct hy_ip4_prefix *prefix)
+read_prefix(const char *option, char *text, struct hy_ip_prefix *prefix)
 {
 	char *slash = strchr(text, '/');
-	unsigned int depth = 32;
-	struct in_addr address;
+	unsigned int bits, depth;
+	bool v6;
 
-	if (slash != NULL) {
+	if (slash != NULL)
 		*slash = '\0';
-		if (hy_option_number(option, slash + 1, 0, 32, &depth) < 0)
-			return -EINVAL;
-	}
-	if (inet_pton(AF_INET, text, &address) != 1)
-		return hy_option_refuse(option, "'%s' is not an IPv4 address, A.B.C.D", text);
-	prefix->address = ntohl(address.s_addr);
+	v6 = strchr(text, ':') != NULL;
+	bits = depth = v6 ? 128 : 32;
+	if (slash != NULL && hy_option_number(option, slash + 1, 0, bits, &depth) < 0)
+		return -EINVAL;
+	if (inet_pton(v6 ? AF_INET6 : AF_INET, text, prefix->address) != 1)
+		return hy_option_refuse(option,
+			"'%s' is not an IPv4 address, A.B.C.D, or an IPv6 address, X:X::X", text);
+	prefix->family = v6 ? HY_IP_V6 : HY_IP_V4;
 	prefix->depth = (uint8_t)depth;
-	if (depth < 32 && prefix->address << depth != 0)
+	if (bits_beyond(prefix, bits))
 		return hy_option_refuse(option, "%s/%u has bits set beyond its length", text,
 			depth);
 	return 0;
 }
 
 int
-hy_option_condition(const char *option, char *word, struct hy_ip4_filter *filter, unsigned int *met)
+hy_option_condition(const char *option, char *word, struct hy_ip_filter *filter, unsigned int *met)
 {
 	static const char *const keys[] = { "src=", "dst=", "proto=" };
 	unsigned int key = 0, proto = 0;
@@ -137,12 +148,12 @@ hy_option_condition(const char *option, char *word, struct hy_ip4_filter *filter
 }
 
 int
-hy_option_filter(const char *option, char *text, struct hy_ip4_filter *filter)
+hy_option_filter(const char *option, char *text, struct hy_ip_filter *filter)
 {
 	unsigned int met = 0;
 	char *word;
 
-	*filter = (struct hy_ip4_filter){ 0 };
+	*filter = (struct hy_ip_filter){ 0 };
 	while ((word = strsep(&text, ",")) != NULL)
 		if (hy_option_condition(option, word, filter, &met) < 0)
 			return -EINVAL;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <hy_privileges.h>
+#include <hy_signals.h>
 #include <hy_terminal.h>
 
 static char note[48]; /* empty before rights are given up */
@@ -141,6 +142,9 @@ hy_privileges_drop(const struct hy_user *user)
 
 	if (uid == 0)
 		return 0;
+	/* A thread that prints may still wait for a disk, and glibc would wait for it. */
+	if (hy_stopping())
+		return -EINTR;
 	/* Groups first: only root may change them. */
 	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return complain("cannot become user %u, group %u: %s", uid, gid, strerror(errno));

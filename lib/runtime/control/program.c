@@ -26,7 +26,9 @@ answer(const struct hy_program *program, int argc, char **argv)
 
 	free(help);
 	help = hy_command_line_help(program->usage, program->groups, program->nb_groups);
-	return help == NULL ? -ENOMEM : hy_about(argc, argv, program->name, help);
+	if (help == NULL)
+		return hy_terminal_refuse(-ENOMEM, "out of memory");
+	return hy_about(argc, argv, program->name, help);
 }
 
 static int
@@ -65,7 +67,7 @@ eal_begin(int *argc, char ***argv)
 		return -EINTR;
 	if (n < 0)
 		return hy_terminal_refuse(-ENODEV, "EAL could not be initialised: %s",
-			rte_strerror(rte_errno));
+			rte_errno == 0 ? "its log says why" : rte_strerror(rte_errno));
 	eal_runs = true;
 	*argc -= n;
 	*argv += n;
@@ -91,6 +93,7 @@ hy_program_begin(const struct hy_program *program, int *argc, char ***argv)
 	hy_signals_catch(); /* before all that takes long: a stop at any time is a clean one */
 	hy_file_stop_when(hy_stopping);
 	rc = eal_begin(argc, argv);
+	hy_signals_ignore_rest();
 	if (rc == 0 && program->groups != NULL)
 		rc = hy_command_line_read(*argc, *argv, program->groups, program->nb_groups);
 	return rc;

@@ -98,23 +98,24 @@ export_all(struct state *s)
 	return s->lost || dot < 0 || json < 0 || dump < 0 ? -EIO : 0;
 }
 
-/* What the program prints now, for a report that is written later. */
-static char *
-keep(const struct hy_run *run, void (*print)(const void *arg, FILE *out))
+/* What the program prints now, for a report that is written later. Returns 0 or -ENOMEM (reported). */
+static int
+keep(const struct hy_run *run, void (*print)(const void *arg, FILE *out), char **text)
 {
-	char *text = NULL;
 	size_t size;
-	FILE *file = print == NULL ? NULL : open_memstream(&text, &size);
+	FILE *file;
 
+	if (print == NULL)
+		return 0;
+	file = open_memstream(text, &size);
 	if (file != NULL) {
 		print(run->arg, file);
 		if (fclose(file) == 0)
-			return text;
+			return 0;
+		free(*text);
 	}
-	if (print != NULL)
-		hy_terminal_error("report: out of memory");
-	free(text);
-	return NULL;
+	*text = NULL;
+	return hy_terminal_refuse(-ENOMEM, "report: out of memory");
 }
 
 static void
@@ -143,6 +144,8 @@ write_json(struct state *s)
 
 	if (!document->wanted)
 		return 0;
+	if (s->run->json != NULL && s->last_json == NULL) /* a part of it would be missing */
+		return hy_document_finish(document, -ENOMEM);
 	file = hy_document_begin(document);
 	if (file != NULL)
 		hy_report_json(&s->report, kept_print, s->last_json, file);
@@ -236,11 +239,13 @@ conclude(struct state *s, int rc)
 {
 	const struct hy_run *run = s->run;
 	const int captured = hy_recorder_end();
+	int kept;
 
 	if (rc == 0)
 		rc = hy_terminal_report("statistics", hy_report_read(&s->report));
-	s->last_table = keep(run, run->table);
-	s->last_json = keep(run, run->json);
+	kept = keep(run, run->table, &s->last_table);
+	if (s->documents[JSON].wanted)
+		keep(run, run->json, &s->last_json);
 	if (rc == 0)
 		rc = export_all(s);
 	if (run->options->trace != NULL && hy_tracer_print(s->out) < 0)
@@ -255,7 +260,7 @@ conclude(struct state *s, int rc)
 		s->report.events_freed = hy_mode_end(run->mode);
 	hy_ports_stop(&s->report.mbufs_in_use, &s->report.mbufs_total);
 	table(s, kept_print, s->last_table);
-	if (!hy_report_balance(&s->report, s->out) || captured < 0)
+	if (!hy_report_balance(&s->report, s->out) || captured < 0 || kept < 0)
 		rc = -EIO;
 	return write_json(s) < 0 ? -EIO : rc;
 }

@@ -24,6 +24,8 @@ on_apply(void *policy, char *error)
 	if (rc == -E2BIG)
 		why = "rte_acl cannot compile so many rules that overlap in so many fields, or has "
 		      "no memory for it (EAL's -m)";
+	else if (rc == -EINTR)
+		why = "stopped while rules were compiled";
 	else if (rc == -ETIMEDOUT)
 		why = "a worker has not finished its walk within a second";
 	snprintf(error, HY_RELOAD_ERROR_SIZE, "%s", why);

@@ -47,10 +47,19 @@ hy_signals_catch(void)
 	sigaction(SIGUSR1, &asks, NULL);
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
-	for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
-		signal(i, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void
+hy_signals_ignore_rest(void)
+{
+	struct sigaction now;
+
+	for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
+		if (sigaction(i, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+			now.sa_handler == SIG_DFL)
+			signal(i, SIG_IGN);
 }
 
 bool

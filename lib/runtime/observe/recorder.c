@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include <hy_file.h>
-#include <hy_ip4_filter.h>
+#include <hy_ip_filter.h>
 #include <hy_signals.h>
 
 #include "lib/file/internal/job.h"
@@ -102,7 +102,7 @@ static int
 parts_start(char *error)
 {
 	struct hy_capture_params params = {
-		.match = hy_recorder.recording.filtered ? hy_ip4_filter_match : NULL,
+		.match = hy_recorder.recording.filtered ? hy_ip_filter_match : NULL,
 		.arg = &hy_recorder.recording.filter,
 		.max_objs = hy_recorder.recording.max,
 		.snap = hy_recorder.recording.snap,

@@ -17,7 +17,7 @@ struct hy_recording {
 	const char *file;
 	struct hy_capture_point points[HY_CAPTURE_POINTS];
 	unsigned int nb_points;
-	struct hy_ip4_filter filter;
+	struct hy_ip_filter filter;
 	bool filtered;
 	unsigned int max; /* packets; 0: no end */
 	unsigned int snap;

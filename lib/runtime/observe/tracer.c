@@ -9,7 +9,7 @@
 
 #include <rte_cycles.h>
 
-#include <hy_ip4_filter.h>
+#include <hy_ip_filter.h>
 #include <hy_tracer.h>
 
 #include "lib/graph/internal/log.h"
@@ -23,7 +23,7 @@
 struct choice {
 	unsigned int nb_packets; /* of each worker */
 	bool filtered;
-	struct hy_ip4_filter filter;
+	struct hy_ip_filter filter;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +84,7 @@ static int
 start_locked(const char *text, char *error)
 {
 	struct hy_tracer_state state;
-	struct hy_trace_params params = { .match = hy_ip4_filter_match, .arg = &chosen.filter };
+	struct hy_trace_params params = { .match = hy_ip_filter_match, .arg = &chosen.filter };
 	struct choice choice;
 	int rc = 0;
 

@@ -31,6 +31,8 @@ hy_report_ends_add(struct hy_report *report, const struct hy_ends *ends)
 			snprintf(fed, sizeof(fed), "%s-%u", ends->next, ends->ports[i]);
 		hy_report_port_add(report, ends->ports[i], fed);
 	}
+	report->vlans = ends->vlans;
+	report->nb_vlans = ends->nb_vlans;
 }
 
 void

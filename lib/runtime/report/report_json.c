@@ -34,6 +34,20 @@ ports_json(const struct hy_report *report, FILE *out)
 	fprintf(out, "],\n");
 }
 
+static void
+vlans_json(const struct hy_report *report, FILE *out)
+{
+	fprintf(out, "  \"vlans\": [");
+	for (unsigned int i = 0; i < report->nb_vlans; i++)
+		fprintf(out,
+			"%s\n    {\"port\": %u, \"vid\": %u, \"rx\": %" PRIu64 ", \"tx\": %" PRIu64
+			"}",
+			i > 0 ? "," : "", report->vlans[i].port, report->vlans[i].vid,
+			hy_report_vlan(report->stats, "vlan_pop", &report->vlans[i]),
+			hy_report_vlan(report->stats, "vlan_push", &report->vlans[i]));
+	fprintf(out, "],\n");
+}
+
 /* {"name": objects or value, …} */
 static void
 counts_json(const char *key, const struct hy_edge_stats *counts, unsigned int n, FILE *out)
@@ -148,6 +162,7 @@ hy_report_json(const struct hy_report *report, void (*more)(const void *arg, FIL
 
 	fprintf(out, "{\n");
 	ports_json(report, out);
+	vlans_json(report, out);
 	nodes_json(report, out);
 	workers_json(report, out);
 	event_json(report, out);

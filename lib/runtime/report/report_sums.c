@@ -108,3 +108,16 @@ hy_report_tx(const struct hy_report *report, const struct hy_stats *stats,
 {
 	return sum_port(report, stats, port->port, "ethdev_tx");
 }
+
+uint64_t
+hy_report_vlan(const struct hy_stats *stats, const char *family, const struct hy_vlan *vlan)
+{
+	char name[HY_NAME_SIZE];
+	uint64_t n = 0;
+
+	snprintf(name, sizeof(name), "%s-%u.%u", family, vlan->port, vlan->vid);
+	for (unsigned int i = 0; i < stats->nb_nodes; i++)
+		if (strcmp(stats->nodes[i].name, name) == 0)
+			n += stats->nodes[i].objs - hy_stats_dropped(&stats->nodes[i]);
+	return n;
+}

@@ -9,24 +9,31 @@
 
 #include <hy_report.h>
 
+/* One of the chains that a node begins, if it is fused. */
+static void
+chain_print(struct hy_graph *graph, const struct hy_node *node, unsigned int which, FILE *out)
+{
+	const char *fuse = hy_graph_node_fused(graph, node, which);
+	const struct hy_fusion *fusion = fuse == NULL ? NULL : hy_fusion_find(fuse);
+
+	if (fusion == NULL)
+		return;
+	fprintf(out, "  %-16s %-10s fuses %s", fusion->name, fusion->variant,
+		hy_graph_node_name(graph, node));
+	for (unsigned int i = 1; i < HY_FUSE_MAX && fusion->chain[i].family != NULL; i++)
+		fprintf(out, ", %s", fusion->chain[i].family);
+	fprintf(out, "\n");
+}
+
 /* The chains that a graph has fused. */
 static void
 fused_print(struct hy_graph *graph, FILE *out)
 {
 	struct hy_node *node;
 
-	for (unsigned int r = 0; hy_graph_node_at(graph, r, &node) == 0; r++) {
-		const char *fuse = hy_graph_node_fused(graph, node);
-		const struct hy_fusion *fusion = fuse == NULL ? NULL : hy_fusion_find(fuse);
-
-		if (fusion == NULL)
-			continue;
-		fprintf(out, "  %-16s %-10s fuses %s", fusion->name, fusion->variant,
-			hy_graph_node_name(graph, node));
-		for (unsigned int i = 1; i < HY_FUSE_MAX && fusion->chain[i].family != NULL; i++)
-			fprintf(out, ", %s", fusion->chain[i].family);
-		fprintf(out, "\n");
-	}
+	for (unsigned int r = 0; hy_graph_node_at(graph, r, &node) == 0; r++)
+		for (unsigned int which = 0; which < HY_FUSE_CHAINS; which++)
+			chain_print(graph, node, which, out);
 }
 
 void
@@ -257,6 +264,11 @@ hy_report_balance(const struct hy_report *report, FILE *out)
 		fprintf(out, "\n");
 		tx_errors += p->status.tx_errors;
 	}
+	for (unsigned int i = 0; i < report->nb_vlans; i++)
+		fprintf(out, "VLAN %u.%u  rx %" PRIu64 "  tx %" PRIu64 "\n", report->vlans[i].port,
+			report->vlans[i].vid,
+			hy_report_vlan(report->stats, "vlan_pop", &report->vlans[i]),
+			hy_report_vlan(report->stats, "vlan_push", &report->vlans[i]));
 	if (tx_errors > 0)
 		fprintf(out,
 			"tx errors: the driver's count of packets that it did not send; they are "

@@ -113,6 +113,16 @@ is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
 	return rank != HY_POLICY_NONE && (table->due[rank] & kind) != 0;
 }
 
+/* Whether a mark of no rule is that of one that the port did not remove. */
+static bool
+is_left_over(const struct hy_mark_table *table, uint32_t mark)
+{
+	const struct hy_mark_slot *slot = &table->slots[mark & table->slot_mask];
+
+	return slot->mark == 0 && slot->checks == HY_MARK_STAYS &&
+		(slot->index == 0 || slot->index == mark);
+}
+
 void
 flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, void **objs,
 	const uint32_t places[], uint32_t n)
@@ -127,7 +137,7 @@ flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, 
 		if (!is_due(table, m))
 			continue;
 		missing += !marked;
-		garbled += marked;
+		garbled += marked && !is_left_over(table, m->hash.fdir.hi);
 	}
 	mark_count(&worker->looked, most);
 	mark_count(&worker->missing, missing);

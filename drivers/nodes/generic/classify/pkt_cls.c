@@ -41,29 +41,37 @@ ptype_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_
 	const uint8_t *frame[HY_BURST_MAX];
 	uint32_t len[HY_BURST_MAX], ptype[HY_BURST_MAX];
 	uint16_t next[HY_BURST_MAX];
-	uint32_t i = 0;
+	uint32_t *dst = hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), i = 0;
 
 	hy_pkt_cls_frames(objs, n, bounce, frame, len);
 	do { /* n is at least 1 */
 		ptype[i] = ((const struct rte_mbuf *)objs[i])->packet_type;
 	} while (++i < n);
-	hy_pkt_cls_ptype(frame, len, ptype, next, hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), n);
+	hy_pkt_cls_ptype(frame, len, ptype, next, dst, n);
+	if (hy_pkt_cls_ip6_on(node))
+		hy_pkt_cls_ip6_rest(node, frame, len, next, dst, n);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
 
 HY_NODE_FAMILY(pkt_cls,
-	.text = "Parses Ethernet and checks IPv4 headers in software",
+	.text = "Parses Ethernet and checks IP headers in software",
 	.target = HY_TARGET_PORT,
 	.score = 10,
 	.node = {
 		.name = "pkt_cls",
-		.impl = { .variant = "scalar", .process = scalar_process },
+		.impl = {
+			.variant = "scalar",
+			.process = scalar_process,
+			.init = hy_pkt_cls_init,
+			.fini = hy_pkt_cls_fini,
+			.ctx_size = sizeof(struct hy_pkt_cls_ctx),
+		},
 		.edges = { [HY_PKT_CLS_NEXT_IP4_LOOKUP] = "ip4_lookup" },
 		.lanes = { [HY_PKT_CLS_LANE_ROUTE] = "ip4_route" },
 		.drops = {
 			[HY_PKT_CLS_TRUNCATED] = { "truncated", HY_SEV_WARN,
-				"The frame ends before its headers or its IPv4 length do" },
+				"The frame ends before its headers or its IP length do" },
 			[HY_PKT_CLS_L2_NOT_UNICAST] = { "l2_not_unicast", HY_SEV_INFO,
 				"Sent to a group of stations (RFC 1812 5.3.4)" },
 			[HY_PKT_CLS_VLAN_UNKNOWN] = { "vlan_unknown", HY_SEV_INFO,
@@ -71,11 +79,13 @@ HY_NODE_FAMILY(pkt_cls,
 			[HY_PKT_CLS_NOT_IP4] = { "not_ip4", HY_SEV_INFO,
 				"The ether type is not IPv4" },
 			[HY_PKT_CLS_BAD_HEADER] = { "bad_header", HY_SEV_WARN,
-				"IPv4 version, IHL or total length is wrong (RFC 1812 5.2.2)" },
+				"IP version, IHL or length is wrong (RFC 1812 5.2.2, RFC 8200 3)" },
 			[HY_PKT_CLS_BAD_CHECKSUM] = { "bad_checksum", HY_SEV_WARN,
 				"The IPv4 header checksum is wrong (RFC 1812 5.2.2)" },
 			[HY_PKT_CLS_MARTIAN_DST] = { "martian_dst", HY_SEV_WARN,
-				"Destination in 0/8, 127/8, 224/4 or 240/4 (RFC 1812 5.3.7)" },
+				"A destination not to forward to (RFC 1812 5.3.7, RFC 4291 2.5)" },
+			[HY_PKT_CLS_MARTIAN_SRC] = { "martian_src", HY_SEV_WARN,
+				"An IPv6 source not to forward from (RFC 4291 2.5)" },
 		},
 	});
 

@@ -133,6 +133,25 @@ process_segments(struct hy_graph *graph, struct hy_node *node, void **objs, uint
 	return hy_pkt_cls_process(graph, node, objs, n, KERNEL);
 }
 
+/* While IPv6 is on. The first frame tells what most are likely to be. */
+static __rte_noinline uint16_t
+process_both(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
+	const uint8_t *const frame[], const uint32_t len[])
+{
+	uint32_t *dst = hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE);
+	uint16_t next[HY_BURST_MAX];
+	const uint32_t i = hy_pkt_cls_ip6_first(node, frame, len, next, dst, n);
+
+	if (i < n && CLASSIFY(frame + i, len + i, next + i, dst + i, n - i) != 0)
+		hy_pkt_cls_ip6_rest(node, frame + i, len + i, next + i, dst + i, n - i);
+	else if (i == 0) {
+		hy_stream_move(graph, node, HY_PKT_CLS_NEXT_IP4_LOOKUP, n);
+		return n;
+	}
+	hy_enqueue_next(graph, node, next, objs, n);
+	return n;
+}
+
 static uint16_t
 process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
@@ -150,6 +169,8 @@ process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	} while (++i < n);
 	if (unlikely(segments != 1))
 		return process_segments(graph, node, objs, n);
+	if (unlikely(hy_pkt_cls_ip6_on(node)))
+		return process_both(graph, node, objs, n, frame, len);
 	if (likely(CLASSIFY(frame, len, next, hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE), n) == 0))
 		hy_stream_move(graph, node, HY_PKT_CLS_NEXT_IP4_LOOKUP, n);
 	else

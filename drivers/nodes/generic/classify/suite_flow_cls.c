@@ -141,13 +141,16 @@ static void
 frame_shape(const struct policy *p, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 {
 	const bool typical = kind == HY_SUITE_TYPICAL;
+	const struct hy_flow_match *match;
 
 	if (p->nb_rules == 0 || packet->len < 60 || (!typical && rte_rand_max(2) == 0) ||
 		kind == HY_SUITE_CAPTURED) /* keep the frame */
 		return;
-	hy_suite_flow_write(&p->rules[rte_rand_max(p->nb_rules)].match, packet);
-	if (!typical && rte_rand_max(4) == 0) /* a near miss: flip one bit of the headers */
-		packet->bytes[12 + rte_rand_max(44)] ^= (uint8_t)(1u << rte_rand_max(8));
+	match = &p->rules[rte_rand_max(p->nb_rules)].match;
+	if (typical || rte_rand_max(4) != 0)
+		hy_suite_flow_write(match, packet);
+	else
+		hy_suite_flow_miss(match, packet);
 }
 
 static void

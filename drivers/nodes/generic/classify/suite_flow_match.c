@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Matches by chance, and frames that fit them. */
 
+#include <netinet/in.h>
+
 #include <rte_common.h>
 #include <rte_random.h>
 
 #include <hy_flow_cls_node.h>
 
 #include "suite_flow_match.h"
+
+#define THIRD_TAG 0x8100 /* an ether type after two tags */
 
 uint32_t
 hy_suite_flow_number(uint32_t *x)
@@ -27,17 +31,19 @@ prefix(uint32_t *x, bool narrow, uint8_t *len)
 		UINT32_MAX << (32 - *len);
 }
 
+/* A range of ports; one in four begins at 0. */
 static void
 range(uint32_t *x, uint16_t ports[2])
 {
-	ports[0] = (uint16_t)hy_suite_flow_number(x);
+	ports[0] = hy_suite_flow_number(x) % 4 == 0 ? 0 : (uint16_t)hy_suite_flow_number(x);
 	ports[1] = (uint16_t)(ports[0] + hy_suite_flow_number(x) % (UINT16_MAX - ports[0] + 1));
 }
 
 struct hy_flow_match
 hy_suite_flow_match(uint32_t *x, bool narrow)
 {
-	static const uint16_t types[] = { 0x0800, 0x0806, 0x86dd };
+	static const uint16_t types[] = { 0x0800, 0x0806, 0x86dd, THIRD_TAG };
+	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_TCP, IPPROTO_SCTP };
 	const uint32_t fields = hy_suite_flow_number(x);
 	struct hy_flow_match match = { 0 };
 
@@ -59,7 +65,7 @@ hy_suite_flow_match(uint32_t *x, bool narrow)
 	if (match.fields & HY_FLOW_DST)
 		match.dst = prefix(x, narrow, &match.dst_len);
 	if (match.fields & HY_FLOW_PROTO) {
-		match.proto = hy_suite_flow_number(x) % 2 ? 17 : 6;
+		match.proto = protocols[hy_suite_flow_number(x) % RTE_DIM(protocols)];
 		match.fields |= fields & HY_FLOW_PORTS;
 	}
 	if (match.fields & HY_FLOW_VLAN)
@@ -80,18 +86,37 @@ put(uint8_t *at, uint32_t value, unsigned int size)
 		at[i] = (uint8_t)(value >> 8 * (size - 1 - i));
 }
 
-void
+/* Writes the tags and the ether type. One tagged frame in four has two tags. Returns what follows. */
+static uint8_t *
+tags_write(const struct hy_flow_match *match, uint8_t *frame)
+{
+	static const uint16_t outer[] = { 0x8100, 0x88a8, 0x9100 };
+	const bool third = (match->fields & HY_FLOW_ETHER_TYPE) != 0 &&
+		match->ether_type == THIRD_TAG;
+	const bool tagged = (match->fields & HY_FLOW_VLAN) != 0 || third;
+	const bool two = third || (tagged && rte_rand_max(4) == 0);
+	uint8_t *at = frame + 12;
+
+	if (tagged) {
+		put(at, two ? outer[rte_rand_max(RTE_DIM(outer))] : 0x8100, 2);
+		put(at + 2, match->vlan, 2);
+		at += 4;
+	}
+	if (two) {
+		put(at, 0x8100, 2);
+		put(at + 2, match->vlan ^ 1, 2);
+		at += 4;
+	}
+	put(at, match->fields & HY_FLOW_ETHER_TYPE ? match->ether_type : 0x0800, 2);
+	return at + 2;
+}
+
+uint8_t *
 hy_suite_flow_write(const struct hy_flow_match *match, struct hy_suite_packet *packet)
 {
-	const bool tagged = (match->fields & HY_FLOW_VLAN) != 0;
-	uint8_t *frame = packet->bytes, *ip = frame + (tagged ? 18 : 14);
+	uint8_t *ip = tags_write(match, packet->bytes);
 	const unsigned int last = (unsigned int)rte_rand_max(2);
 
-	put(ip - 2, match->fields & HY_FLOW_ETHER_TYPE ? match->ether_type : 0x0800, 2);
-	if (tagged) {
-		put(frame + 12, 0x8100, 2);
-		put(frame + 14, match->vlan, 2);
-	}
 	ip[0] = 0x45;
 	put(ip + 6, 0, 2); /* a fragment would have no ports */
 	if (match->fields & HY_FLOW_DSCP)
@@ -110,5 +135,36 @@ hy_suite_flow_write(const struct hy_flow_match *match, struct hy_suite_packet *p
 		put(ip + 22, HY_FLOW_VXLAN_PORT, 2);
 		put(ip + 28, 0x08000000, 4);
 		put(ip + 32, match->tunnel, 3);
+	}
+	return ip;
+}
+
+static void
+bit_flip(uint8_t *bytes, unsigned int bit)
+{
+	bytes[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
+}
+
+void
+hy_suite_flow_miss(const struct hy_flow_match *match, struct hy_suite_packet *packet)
+{
+	uint8_t *ip = hy_suite_flow_write(match, packet);
+
+	switch (rte_rand_max(4)) {
+	case 0:
+		if ((match->fields & HY_FLOW_SRC) != 0)
+			bit_flip(ip + 12, match->src_len - 1u);
+		return;
+	case 1:
+		if ((match->fields & HY_FLOW_DST) != 0)
+			bit_flip(ip + 16, match->dst_len - 1u);
+		return;
+	case 2:
+		if ((match->fields & HY_FLOW_PORTS) != 0)
+			packet->len = (uint32_t)(ip - packet->bytes) + 20 +
+				(uint32_t)rte_rand_max(4);
+		return;
+	default:
+		bit_flip(packet->bytes + 12, (unsigned int)rte_rand_max(44 * 8));
 	}
 }

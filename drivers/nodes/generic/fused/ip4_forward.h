@@ -7,11 +7,12 @@
 #pragma once
 
 #include <rte_lpm.h>
-#include <rte_mbuf.h>
 
 #include <hy_ip4_lookup.h>
 #include <hy_ip4_rewrite.h>
 #include <hy_pkt_cls.h>
+
+#include "forward.h"
 
 /* What the nodes have, for one burst. */
 struct ip4_forward {
@@ -32,15 +33,17 @@ typedef uint32_t(ip4_forward_t)(const struct ip4_forward *forward, uint8_t *cons
 ip4_forward_t ip4_forward_singly;
 
 /*
- * Looks at frames, and returns how many pass before the first that does not, apart from group
- * addresses and lengths. Of these, writes the id of the next hop, and the word from TTL to checksum as
- * it is to be. There is room for a vector more.
+ * Checks frames, and returns how many pass before the first that does not, apart from group addresses
+ * and lengths. Of these, writes the destination, and the word from TTL to checksum as it is to be.
+ * There is room for a vector more.
  */
-typedef uint32_t(ip4_look_t)(const struct ip4_forward *forward, const uint8_t *const frame[],
-	const uint32_t len[], uint32_t id[], uint32_t word[], uint32_t n);
+typedef uint32_t(ip4_check_t)(const uint8_t *const frame[], const uint32_t len[], uint32_t dst[],
+	uint32_t word[], uint32_t n);
 
 #ifdef RTE_ARCH_X86_64
-ip4_look_t ip4_look_avx2, ip4_look_avx512;
+ip4_check_t ip4_check_avx2, ip4_check_avx512;
+#elif defined(RTE_ARCH_ARM64)
+ip4_check_t ip4_check_neon;
 #endif
 
 /* The nodes and the edges of the chain, for HY_NODE_FUSION. */
@@ -49,9 +52,32 @@ ip4_look_t ip4_look_avx2, ip4_look_avx512;
 		{ "ip4_rewrite", variant_ } }, \
 	.edge = { HY_PKT_CLS_NEXT_IP4_LOOKUP, HY_IP4_LOOKUP_NEXT_REWRITE }
 
-/* The first four fields of 16 bits in an mbuf, read as one word. */
-#define REARM_FIELD(word, i) \
-	((uint16_t)((word) >> 16 * (RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN ? (i) : 3 - (i))))
+/*
+ * Where a kernel stops: at a burst with segments; and if it takes width frames at a time, before a frame
+ * with options, which it leaves to the nodes, and before a vector with a frame too short for headers.
+ */
+static inline uint16_t
+ip4_forward_stops(void *const objs[], uint16_t n, uint16_t width, const char **why)
+{
+	uint16_t least = n;
+
+	if (forward_stops(objs, n, why) < n)
+		return 0;
+	for (uint16_t i = 0; i < n && width > 1; i++) {
+		const struct rte_mbuf *m = objs[i];
+
+		if (m->pkt_len < HY_IP4_REWRITE_HEADERS && i - i % width < least) {
+			*why = "a frame is shorter than its headers";
+			least = i - i % width;
+		} else if (m->pkt_len >= HY_IP4_REWRITE_HEADERS && i < least &&
+			*rte_pktmbuf_mtod_offset(m, const uint8_t *, RTE_ETHER_HDR_LEN) !=
+				RTE_IPV4_VHL_DEF) {
+			*why = "a header has options";
+			least = i;
+		}
+	}
+	return least;
+}
 
 /* The body of a fusion's function. */
 static __rte_always_inline uint16_t
@@ -65,20 +91,9 @@ ip4_forward_run(struct hy_node *const nodes[], void **objs, uint16_t n, uint16_t
 		.hops = rewrite->view,
 		.ports = rewrite->port };
 	uint8_t *frame[HY_BURST_MAX];
-	uint32_t len[HY_BURST_MAX], i = 0;
-	uint64_t segments = 0;
+	uint32_t len[HY_BURST_MAX];
 
-	do { /* n is at least 1 */
-		const struct rte_mbuf *m = objs[i];
-		uint64_t word; /* data_off, refcnt, nb_segs, port */
-
-		memcpy(&word, &m->rearm_data, sizeof(word));
-		frame[i] = (uint8_t *)m->buf_addr + REARM_FIELD(word, 0);
-		rte_prefetch0(frame[i]); /* all are under way when the first is checked */
-		len[i] = m->pkt_len;
-		segments |= word;
-	} while (++i < n);
-	if (unlikely(REARM_FIELD(segments, 2) != 1))
+	if (unlikely(!forward_frames(objs, n, frame, len)))
 		return 0;
 	return (uint16_t)kernel(&forward, frame, len, next, n);
 }

@@ -8,8 +8,9 @@
 #include "drivers/nodes/generic/classify/pkt_cls_avx2.h"
 #include "drivers/nodes/generic/ip4/ip4_avx2.h"
 
-#define LOOK ip4_look_avx2
+#define CHECK ip4_check_avx2
 #define write_l2 ip4_write_l2_avx2
+#define MEMBERS ip4_members_avx2
 
 VECTOR static __rte_always_inline lanes
 entries(const struct rte_lpm *lpm, lanes ip, uint32_t none)
@@ -20,6 +21,6 @@ entries(const struct rte_lpm *lpm, lanes ip, uint32_t none)
 #include "ip4_forward_vector.h"
 
 HY_NODE_FUSION(ip4_forward, avx2, .text = "Reads eight headers at a time, and each once",
-	.run = run, IP4_FORWARD_CHAIN("avx2"));
+	.run = run, .stops = stops, IP4_FORWARD_CHAIN("avx2"));
 
 #endif

@@ -84,7 +84,7 @@ hy_ip4_port_add(struct hy_ip4_fib *fib, const struct hy_ip4_port *port)
 {
 	int rc = 0;
 
-	if (port->port >= RTE_MAX_ETHPORTS)
+	if (port->port >= HY_IP4_PORTS)
 		return -EINVAL;
 	pthread_mutex_lock(&fib->lock);
 	if (fib->nb_users > 0)

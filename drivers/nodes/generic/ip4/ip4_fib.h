@@ -31,10 +31,11 @@
 /* A next hop, for the control plane. */
 struct ip4_next_hop {
 	uint32_t routes; /* routes that use it */
-	uint32_t held;   /* holds of nodes that use it without a route */
+	uint32_t held;   /* holds of IPv6 routes and groups, and of nodes without a route */
 	uint32_t next;   /* in the list of deleted ids */
 	uint64_t token;  /* of a deleted id: once it passes, no worker holds the id */
 	bool used;
+	struct ip4_group *group; /* NULL: it is no group; of a deleted id, what is to be freed */
 };
 
 /* A library that looks routes up. Called under the table's mutex. */
@@ -89,10 +90,11 @@ struct hy_ip4_fib {
 	uint32_t next_hop_room;
 	uint32_t deleted_first, deleted_last; /* ids, oldest first; first is UINT32_MAX if empty */
 	struct hy_ip4_adjacency *retired;     /* the previous array; workers may still read it */
+	struct hy_ip4_buckets *retired_buckets; /* of a group in it; or NULL */
 	uint64_t retired_token;
 
-	bool has_port[RTE_MAX_ETHPORTS];
-	struct hy_ip4_port ports[RTE_MAX_ETHPORTS];
+	bool has_port[HY_IP4_PORTS], port_down[HY_IP4_PORTS];
+	struct hy_ip4_port ports[HY_IP4_PORTS];
 };
 
 /* Whether the table accepts additions only. */
@@ -140,4 +142,8 @@ struct hy_ip4_next_hop ip4_adjacency_read(const struct hy_ip4_adjacency *adjacen
 /* ip4_next_hop.c */
 /* Adds a next hop, or finds it, and holds it: nobody can delete it until each hold is released. */
 int ip4_next_hop_hold(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop, uint32_t *id);
-void ip4_next_hop_release(struct hy_ip4_fib *fib, uint32_t id);
+/* Holds a next hop or a group by its id. Returns 0; -ENOENT there is neither. */
+int ip4_id_keep(struct hy_ip4_fib *fib, uint32_t id);
+void ip4_id_release(struct hy_ip4_fib *fib, uint32_t id);
+/* What ip4_adjacency_read() makes of an id that is held. */
+struct hy_ip4_next_hop ip4_id_read(struct hy_ip4_fib *fib, uint32_t id);

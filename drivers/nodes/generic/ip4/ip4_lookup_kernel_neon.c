@@ -10,52 +10,15 @@
 
 #include <string.h>
 
-#include <arm_neon.h>
-
-#include <rte_lpm.h>
-
 #include "ip4_lookup_kernels.h"
+#include "ip4_neon.h"
 
 #define VECTORS 4 /* of four entries each, that are checked at once */
-
-/* Entries in tbl24 of four addresses. */
-static __rte_always_inline uint32x4_t
-entries_load(const struct rte_lpm *lpm, const uint32_t route[])
-{
-	const uint32_t *tbl24 = (const uint32_t *)lpm->tbl24;
-	uint64_t ip[2]; /* half as many loads as addresses */
-
-	static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "the first address is the lower half");
-	memcpy(ip, route, sizeof(ip));
-	return (uint32x4_t){ tbl24[(uint32_t)ip[0] >> 8], tbl24[ip[0] >> 40],
-		tbl24[(uint32_t)ip[1] >> 8], tbl24[ip[1] >> 40] };
-}
 
 static __rte_always_inline void
 ids_store(uint32_t route[], uint32x4_t entry)
 {
 	vst1q_u32(route, vandq_u32(entry, vdupq_n_u32(HY_IP4_ID_MASK)));
-}
-
-/* Entries of four addresses; an address without one gets the default entry, or 0. */
-static __rte_always_inline uint32x4_t
-lookup4(const struct rte_lpm *lpm, const uint32_t route[], uint32x4_t none)
-{
-	const uint32x4_t ext = vdupq_n_u32(RTE_LPM_VALID_EXT_ENTRY_BITMASK);
-	uint32x4_t entry = entries_load(lpm, route);
-	const uint32x4_t is_ext = vceqq_u32(vandq_u32(entry, ext), ext);
-
-	if (unlikely(vmaxvq_u32(is_ext) != 0)) {
-		/* 24 bits of the entry select a group of 256 entries, 8 of the address one of them. */
-		const uint32_t *tbl8 = (const uint32_t *)lpm->tbl8;
-		const uint32x4_t index = vandq_u32(is_ext, vsliq_n_u32(vld1q_u32(route), entry, 8));
-
-		entry = vbslq_u32(is_ext,
-			(uint32x4_t){
-				tbl8[index[0]], tbl8[index[1]], tbl8[index[2]], tbl8[index[3]] },
-			entry);
-	}
-	return vbslq_u32(vtstq_u32(entry, vdupq_n_u32(RTE_LPM_LOOKUP_SUCCESS)), entry, none);
 }
 
 /* Four addresses at a time, and the last ones singly. Returns 0 if none is without a route. */
@@ -72,7 +35,7 @@ lookup_fours(const struct hy_ip4_view *view, uint32_t route[], uint16_t next[], 
 	if (n < 4)
 		return ip4_lookup_singly(view, route, next, n);
 	for (i = 0; i + 4 <= n; i += 4) {
-		const uint32x4_t entry = lookup4(lpm, route + i, none);
+		const uint32x4_t entry = ip4_entries_neon(lpm, route + i, none);
 		const uint32x4_t is_miss = vceqzq_u32(entry);
 
 		misses = vorrq_u32(misses, is_miss);
@@ -91,7 +54,7 @@ lookup_vectors(const struct rte_lpm *lpm, uint32_t route[], uint16_t next[])
 	uint32x4_t entry[VECTORS], odd = vdupq_n_u32(0);
 
 	for (unsigned int v = 0; v < VECTORS; v++) {
-		entry[v] = entries_load(lpm, route + 4 * v);
+		entry[v] = ip4_entries_load_neon(lpm, route + 4 * v);
 		odd |= entry[v] ^ RTE_LPM_LOOKUP_SUCCESS;
 	}
 	if (vmaxvq_u32(odd & RTE_LPM_VALID_EXT_ENTRY_BITMASK) != 0)

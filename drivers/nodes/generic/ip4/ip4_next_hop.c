@@ -5,18 +5,13 @@
 
 #include <rte_malloc.h>
 
+#include "drivers/nodes/generic/group/ip4_group.h"
 #include "ip4_next_hop.h"
 
 static bool
 port_known(const struct hy_ip4_fib *fib, uint16_t port)
 {
-	return port < RTE_MAX_ETHPORTS && fib->has_port[port];
-}
-
-static bool
-id_known(const struct hy_ip4_fib *fib, uint32_t id)
-{
-	return id < fib->nb_next_hops && fib->next_hops[id].used;
+	return port < HY_IP4_PORTS && fib->has_port[port];
 }
 
 static int
@@ -67,12 +62,37 @@ ip4_next_hop_hold(struct hy_ip4_fib *fib, const struct hy_ip4_next_hop *next_hop
 	return rc;
 }
 
+int
+ip4_id_keep(struct hy_ip4_fib *fib, uint32_t id)
+{
+	int rc = -ENOENT;
+
+	pthread_mutex_lock(&fib->lock);
+	if (ip4_is_id(fib, id)) {
+		fib->next_hops[id].held++;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&fib->lock);
+	return rc;
+}
+
 void
-ip4_next_hop_release(struct hy_ip4_fib *fib, uint32_t id)
+ip4_id_release(struct hy_ip4_fib *fib, uint32_t id)
 {
 	pthread_mutex_lock(&fib->lock);
 	fib->next_hops[id].held--;
 	pthread_mutex_unlock(&fib->lock);
+}
+
+struct hy_ip4_next_hop
+ip4_id_read(struct hy_ip4_fib *fib, uint32_t id)
+{
+	struct hy_ip4_next_hop next_hop;
+
+	pthread_mutex_lock(&fib->lock);
+	next_hop = ip4_adjacency_read(&fib->view.adjacencies[id]);
+	pthread_mutex_unlock(&fib->lock);
+	return next_hop;
 }
 
 static int
@@ -82,7 +102,7 @@ next_hop_set(struct hy_ip4_fib *fib, uint32_t id, const struct hy_ip4_next_hop *
 	uint32_t other;
 	int rc;
 
-	if (!id_known(fib, id))
+	if (!ip4_is_next_hop(fib, id))
 		return -ENOENT;
 	if (!port_known(fib, next_hop->port))
 		return -ENODEV;
@@ -99,6 +119,7 @@ next_hop_set(struct hy_ip4_fib *fib, uint32_t id, const struct hy_ip4_next_hop *
 	ip4_id_forget(fib, id);
 	ip4_adjacency_write(fib, &adjacencies[id], next_hop);
 	ip4_adjacencies_replace(fib, adjacencies);
+	ip4_groups_follow(fib);
 	return 0;
 }
 
@@ -120,7 +141,7 @@ hy_ip4_next_hop_get(struct hy_ip4_fib *fib, uint32_t id, struct hy_ip4_next_hop 
 	int rc = -ENOENT;
 
 	pthread_mutex_lock(&fib->lock);
-	if (id_known(fib, id)) {
+	if (ip4_is_next_hop(fib, id)) {
 		*next_hop = ip4_adjacency_read(&fib->view.adjacencies[id]);
 		if (routes != NULL)
 			*routes = fib->next_hops[id].routes;
@@ -136,7 +157,7 @@ hy_ip4_next_hop_delete(struct hy_ip4_fib *fib, uint32_t id)
 	int rc = 0;
 
 	pthread_mutex_lock(&fib->lock);
-	if (!id_known(fib, id)) {
+	if (!ip4_is_next_hop(fib, id)) {
 		rc = -ENOENT;
 	} else if (fib->next_hops[id].routes > 0 || fib->next_hops[id].held > 0 ||
 		ip4_fib_frozen(fib)) {

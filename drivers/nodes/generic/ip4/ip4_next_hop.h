@@ -9,6 +9,27 @@
 
 #define IP4_NO_ID UINT32_MAX
 
+/* Whether an id is that of a next hop or of a group. */
+static inline bool
+ip4_is_id(const struct hy_ip4_fib *fib, uint32_t id)
+{
+	return id < fib->nb_next_hops && fib->next_hops[id].used;
+}
+
+/* Whether an id is that of a next hop, not of a group. */
+static inline bool
+ip4_is_next_hop(const struct hy_ip4_fib *fib, uint32_t id)
+{
+	return ip4_is_id(fib, id) && fib->next_hops[id].group == NULL;
+}
+
+/* The group of an id; NULL: it is not a group's. */
+static inline struct ip4_group *
+ip4_group_find(const struct hy_ip4_fib *fib, uint32_t id)
+{
+	return ip4_is_id(fib, id) ? fib->next_hops[id].group : NULL;
+}
+
 /* A copy of the array of adjacencies with room for so many, to be changed and then to replace it. */
 int ip4_adjacencies_copy(struct hy_ip4_fib *fib, uint32_t room, struct hy_ip4_adjacency **copy);
 void ip4_adjacencies_replace(struct hy_ip4_fib *fib, struct hy_ip4_adjacency *by);

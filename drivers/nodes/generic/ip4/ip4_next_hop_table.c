@@ -16,6 +16,9 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
+#include <hy_ip4_group_view.h>
+
+#include "drivers/nodes/generic/group/ip4_group.h"
 #include "ip4_next_hop.h"
 
 #define ROOM_FIRST 16u
@@ -37,7 +40,9 @@ ip4_adjacencies_copy(struct hy_ip4_fib *fib, uint32_t room, struct hy_ip4_adjace
 	if (fib->retired != NULL && ip4_fib_wait(fib, fib->retired_token) < 0)
 		return -ETIMEDOUT;
 	rte_free(fib->retired);
+	rte_free(fib->retired_buckets);
 	fib->retired = NULL;
+	fib->retired_buckets = NULL;
 	*copy = rte_zmalloc_socket("hy_ip4_adjacencies", room * sizeof(**copy), RTE_CACHE_LINE_SIZE,
 		fib->params.socket);
 	if (*copy == NULL)
@@ -68,7 +73,11 @@ ip4_adjacency_write(const struct hy_ip4_fib *fib, struct hy_ip4_adjacency *adjac
 struct hy_ip4_next_hop
 ip4_adjacency_read(const struct hy_ip4_adjacency *adjacency)
 {
-	return (struct hy_ip4_next_hop){ .port = adjacency->port, .mac = adjacency->l2.dst_addr };
+	struct hy_ip4_next_hop hop = { .port = adjacency->port };
+
+	if (!hy_ip4_is_group(adjacency))
+		hop.mac = adjacency->l2.dst_addr;
+	return hop;
 }
 
 /* Ids by port and address. One entry more, as set() adds before it deletes; rte_hash needs 8. */
@@ -129,7 +138,7 @@ room_fill(const struct hy_ip4_fib *fib, struct ip4_next_hop *next_hops, struct r
 		const struct hy_ip4_next_hop key = ip4_adjacency_read(&fib->view.adjacencies[id]);
 
 		next_hops[id] = fib->next_hops[id];
-		if (next_hops[id].used && ids_add(ids, &key, id) < 0)
+		if (next_hops[id].used && next_hops[id].group == NULL && ids_add(ids, &key, id) < 0)
 			rc = -ENOMEM;
 	}
 	return rc;
@@ -185,16 +194,21 @@ ip4_next_hops_create(struct hy_ip4_fib *fib)
 void
 ip4_next_hops_destroy(struct hy_ip4_fib *fib)
 {
+	for (uint32_t id = 0; id < fib->nb_next_hops; id++)
+		ip4_group_free(fib->next_hops[id].group);
 	rte_hash_free(fib->next_hop_ids);
 	rte_free(fib->next_hops);
 	rte_free(fib->retired);
+	rte_free(fib->retired_buckets);
 	rte_free(fib->view.adjacencies);
 }
 
 void
 ip4_id_give_back(struct hy_ip4_fib *fib, uint32_t id, uint64_t token)
 {
-	fib->next_hops[id] = (struct ip4_next_hop){ .next = IP4_NO_ID, .token = token };
+	fib->next_hops[id] = (struct ip4_next_hop){
+		.next = IP4_NO_ID, .token = token, .group = fib->next_hops[id].group
+	};
 	if (fib->deleted_first == IP4_NO_ID)
 		fib->deleted_first = id;
 	else
@@ -213,6 +227,8 @@ ip4_id_take(struct hy_ip4_fib *fib, uint32_t *id)
 		rc = ip4_fib_wait(fib, fib->next_hops[oldest].token);
 		if (rc == 0) {
 			fib->deleted_first = fib->next_hops[oldest].next;
+			ip4_group_free(fib->next_hops[oldest].group);
+			fib->next_hops[oldest].group = NULL;
 			*id = oldest;
 		}
 		return rc;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ip4_rewrite: next hop to L2 header and port; TTL and checksum (RFC 1812 5.2.3, 5.3.1). */
 
-#include <stdio.h>
-
 #include <rte_mbuf.h>
 
 #include <hy_ip4_rewrite.h>
 #include <hy_mbuf.h>
 #include <hy_trace.h>
 
+#include "drivers/nodes/generic/group/ip4_group.h"
 #include "ip4_fib.h"
 #include "ip4_rewrite_one.h"
 
@@ -39,6 +38,17 @@ ip4_rewrite_packet(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
 	return rewrite_in_pieces(m, adjacency, port);
 }
 
+/* Of a packet that the adjacency of its route dropped, because it is a group's. */
+static __rte_noinline uint16_t
+rewrite_for_member(const struct hy_ip4_rewrite_ctx *ctx, struct rte_mbuf *m,
+	const struct hy_ip4_adjacency *group)
+{
+	const uint32_t id = ip4_member_of(group, m); /* which may be newer than the array */
+	const struct hy_ip4_adjacency *adjacency = &hy_ip4_adjacencies(ctx->view)[id];
+
+	return ip4_rewrite_packet(m, adjacency, &ctx->port[adjacency->port]);
+}
+
 static uint16_t
 ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
@@ -51,19 +61,19 @@ ip4_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 		const struct hy_ip4_adjacency *adjacency = &adjacencies[route[i]];
 
 		next[i] = ip4_rewrite_packet(objs[i], adjacency, &ctx->port[adjacency->port]);
+		if (unlikely((int16_t)next[i] < 0 && hy_ip4_is_group(adjacency)))
+			next[i] = rewrite_for_member(ctx, objs[i], adjacency);
 	}
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
 
-/* Copies the table's ports, which are fixed while the table is in use. */
-static int
-ports_copy(const struct hy_graph *graph, struct hy_node *node, const uint16_t edge[])
+int
+ip4_rewrite_ports(const struct hy_graph *graph, struct hy_node *node, const struct hy_ip4_fib *fib,
+	const uint16_t edge[], struct hy_ip4_rewrite_port port[])
 {
-	struct hy_ip4_rewrite_ctx *ctx = node->ctx;
-
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
-		if (!ctx->fib->has_port[p])
+	for (unsigned int p = 0; p < HY_IP4_PORTS; p++) {
+		if (!fib->has_port[p])
 			continue;
 		if (edge[p] == HY_IP4_NO_EDGE)
 			return hy_node_refuse(graph, node, "has no edge for port %u of its table",
@@ -72,8 +82,8 @@ ports_copy(const struct hy_graph *graph, struct hy_node *node, const uint16_t ed
 			return hy_node_refuse(graph, node,
 				"has no edge %u for port %u; edges 0 to %d are accepted", edge[p],
 				p, hy_graph_edge_count(graph, node) - 1);
-		ctx->port[p].edge = edge[p];
-		ctx->port[p].max_len = ctx->fib->ports[p].max_len;
+		port[p].edge = edge[p];
+		port[p].max_len = fib->ports[p].max_len;
 	}
 	return 0;
 }
@@ -93,7 +103,7 @@ hy_ip4_rewrite_init(const struct hy_graph *graph, struct hy_node *node, const vo
 	rc = hy_ip4_fib_use(graph, node, ctx->fib);
 	if (rc < 0)
 		return rc;
-	rc = ports_copy(graph, node, rewrite->edge);
+	rc = ip4_rewrite_ports(graph, node, ctx->fib, rewrite->edge, ctx->port);
 	if (rc < 0)
 		hy_ip4_fib_unuse(ctx->fib);
 	return rc;
@@ -108,26 +118,19 @@ hy_ip4_rewrite_fini(const struct hy_graph *graph __rte_unused, struct hy_node *n
 }
 
 static size_t
-ip4_rewrite_snapshot(const struct hy_node *node, const void *obj __rte_unused,
-	const uint32_t *lanes, void *data, size_t size __rte_unused)
+ip4_rewrite_snapshot(const struct hy_node *node, const void *obj, const uint32_t *lanes, void *data,
+	size_t size __rte_unused)
 {
 	const struct hy_ip4_rewrite_ctx *ctx = node->ctx;
 
-	memcpy(data, &hy_ip4_adjacencies(ctx->view)[lanes[HY_IP4_REWRITE_LANE_ROUTE]],
-		sizeof(struct hy_ip4_adjacency));
-	return sizeof(struct hy_ip4_adjacency);
+	return ip4_hop_snapshot(ctx->view, lanes[HY_IP4_REWRITE_LANE_ROUTE], obj, ip4_member_of,
+		data);
 }
 
 static int
 ip4_rewrite_format(const struct hy_trace_record *record, char *text, size_t size)
 {
-	char mac[RTE_ETHER_ADDR_FMT_SIZE];
-	struct hy_ip4_adjacency adjacency;
-
-	memcpy(&adjacency, record->data, sizeof(adjacency));
-	rte_ether_format_addr(mac, sizeof(mac), &adjacency.l2.dst_addr);
-	return snprintf(text, size, "next hop %u, port %u, %s",
-		record->lanes[HY_IP4_REWRITE_LANE_ROUTE], adjacency.port, mac);
+	return ip4_hop_format(record, record->lanes[HY_IP4_REWRITE_LANE_ROUTE], text, size);
 }
 
 HY_NODE_FAMILY(ip4_rewrite,

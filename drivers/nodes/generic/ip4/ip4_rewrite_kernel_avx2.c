@@ -7,6 +7,7 @@
 
 #define VECTOR HY_TARGET_AVX2
 #define write_l2 ip4_write_l2_avx2
+#define MEMBERS ip4_members_avx2
 
 #include "ip4_avx2.h"
 #include "ip4_rewrite_vector.h"

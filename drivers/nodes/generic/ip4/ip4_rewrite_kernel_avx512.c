@@ -7,6 +7,7 @@
 
 #define VECTOR HY_TARGET_AVX512
 #define write_l2 ip4_write_l2_avx512
+#define MEMBERS ip4_members_avx512
 
 #include "ip4_avx512.h"
 #include "ip4_rewrite_vector.h"

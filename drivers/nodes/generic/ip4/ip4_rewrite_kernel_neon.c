@@ -17,6 +17,7 @@
 
 #include <hy_node.h>
 
+#include "ip4_neon.h"
 #include "ip4_rewrite_one.h"
 
 #define VECTOR /* any 64-bit Arm CPU has it */
@@ -49,15 +50,8 @@ all_fit(struct words lens, uint32x4_t max_len)
 	return vminvq_u32(vandq_u32(whole, vcleq_u32(lens.first, max_len))) != 0;
 }
 
-/* Writes 14 bytes. */
-static __rte_always_inline void
-write_l2(uint8_t *frame, const void *l2)
-{
-	const uint8x16_t new = vld1q_u8(l2);
-
-	vst1_u8(frame, vget_low_u8(new));
-	vst1_u8(frame + 6, vget_low_u8(vextq_u8(new, new, 6)));
-}
+#define write_l2 ip4_write_l2_neon
+#define MEMBERS ip4_members_neon
 
 /* For ip4_rewrite_vector.h. */
 static __rte_always_inline bool

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets as objects of a graph: release, sleep, trace, capture, flow hash. */
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +58,22 @@ mbuf_snapshot(const void *obj, void *data, size_t size __rte_unused)
 		frame_copy(m, shot->frame, sizeof(shot->frame));
 }
 
+/* A frame of IPv6, in the words of IPv4's; without the MAC address if there is no room for it. */
+static int
+ip6_format(const struct mbuf_snapshot *shot, const char *mac, char *text, size_t size)
+{
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], rest[HY_TEXT_SIZE];
+	struct rte_ipv6_hdr ip;
+	int n;
+
+	memcpy(&ip, shot->frame + sizeof(struct rte_ether_hdr), sizeof(ip));
+	inet_ntop(AF_INET6, &ip.src_addr, src, sizeof(src));
+	inet_ntop(AF_INET6, &ip.dst_addr, dst, sizeof(dst));
+	snprintf(rest, sizeof(rest), "%s > %s proto %u ttl %u", src, dst, ip.proto, ip.hop_limits);
+	n = snprintf(text, size, "%u B to %s, %s", shot->len, mac, rest);
+	return n < (int)size ? n : snprintf(text, size, "%u B, %s", shot->len, rest);
+}
+
 static int
 mbuf_format(const struct hy_trace_record *record, char *text, size_t size)
 {
@@ -72,6 +89,9 @@ mbuf_format(const struct hy_trace_record *record, char *text, size_t size)
 	memcpy(&eth, shot.frame, sizeof(eth));
 	memcpy(&ip, shot.frame + sizeof(eth), sizeof(ip));
 	rte_ether_format_addr(mac, sizeof(mac), &eth.dst_addr);
+	if (eth.ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV6) &&
+		shot.len >= sizeof(eth) + sizeof(struct rte_ipv6_hdr))
+		return ip6_format(&shot, mac, text, size);
 	if (eth.ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4) || shot.len < sizeof(eth) + sizeof(ip))
 		return snprintf(text, size, "%u B to %s, type 0x%04x", shot.len, mac,
 			rte_be_to_cpu_16(eth.ether_type));

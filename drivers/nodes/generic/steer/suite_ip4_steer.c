@@ -8,7 +8,7 @@
 #include <hy_conform.h>
 #include <hy_ip4_steer.h>
 
-#include "ip4_fib.h"
+#include "drivers/nodes/generic/ip4/ip4_fib.h"
 
 #define STEERS 40 /* including the lowest and the highest class */
 

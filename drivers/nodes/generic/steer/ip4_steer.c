@@ -12,7 +12,7 @@
 #include <hy_node.h>
 #include <hy_trace.h>
 
-#include "ip4_fib.h"
+#include "drivers/nodes/generic/ip4/ip4_fib.h"
 
 static uint16_t
 ip4_steer_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -39,7 +39,7 @@ release_all(struct hy_ip4_steer_ctx *ctx)
 {
 	for (uint32_t c = 0; c < ctx->nb_classes; c++)
 		if (ctx->id[c] != HY_IP4_STEER_NO_ID)
-			ip4_next_hop_release(ctx->fib, ctx->id[c]);
+			ip4_id_release(ctx->fib, ctx->id[c]);
 	rte_free(ctx->id);
 }
 

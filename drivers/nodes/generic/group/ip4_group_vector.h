@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The body that the kernels share which find members of groups. WIDTH frames at a time, their flows are
+ * hashed; then their members are read one by one. Frames with options, or that end where ports would be,
+ * go one after another, and those beside them too.
+ *
+ * A file defines these before it includes this one, besides what pkt_cls_columns.h needs:
+ * MEMBERS: the name of its ip4_members_t;
+ * are_all(v): whether all lanes are all ones, of lanes that are that or 0.
+ */
+#pragma once
+
+#include "drivers/nodes/generic/classify/pkt_cls_columns.h"
+#include "ip4_group.h"
+
+/* Of a frame without options: it ends with the ports, and is all that is loaded. */
+#define FLOW_END (RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) + 4)
+/* headers() loads bytes 2 to 33 of a frame: with this added, those up to the ports. */
+#define FLOW_SKIP (FLOW_END - 34)
+
+/* A vector in memory. A fortified memcpy() to a part of an array is a call. */
+typedef uint32_t words __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+
+#define ALL(number) ((lanes){ 0 } + (number))
+
+/* All ones where a frame has ports. */
+VECTOR static __rte_always_inline lanes
+have_ports(const struct headers *h)
+{
+	const lanes proto = h->rest.dword[0] >> 8 & ALL(0xff);
+	/* In memory order: the total length is in the upper half, its bytes reversed. */
+	const lanes total = (h->start.dword[2] >> 8 & ALL(0xff00)) | h->start.dword[2] >> 24;
+	const lanes offset = h->start.dword[3] >> 16 &
+		ALL(RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK));
+	const lanes known = (lanes)(proto == IPPROTO_TCP) | (lanes)(proto == IPPROTO_UDP) |
+		(lanes)(proto == IPPROTO_SCTP);
+
+	return known & (lanes)(offset == 0) & (lanes)(total >= sizeof(struct rte_ipv4_hdr) + 4);
+}
+
+/* As hy_flow_hash(). */
+VECTOR static __rte_always_inline lanes
+flow_hash(const struct headers *h, const uint32_t seed[2])
+{
+	const lanes proto = h->rest.dword[0] >> 8 & ALL(0xff);
+	lanes hash = proto * HY_FLOW_HASH_PROTO ^ seed[0] ^ h->rest.dword[1];
+
+	hash = (hash ^ hash >> 16) * HY_FLOW_HASH_SRC + h->rest.dword[2];
+	hash = (hash ^ hash >> 15) * HY_FLOW_HASH_DST + seed[1];
+	hash ^= h->rest.dword[3] & have_ports(h);
+	hash = (hash ^ hash >> 16) * HY_FLOW_HASH_PORTS;
+	hash = (hash ^ hash >> 15) * HY_FLOW_HASH_LAST;
+	return hash ^ hash >> 16;
+}
+
+/* Hashes of WIDTH frames. Returns false if one of them is not as usual. */
+VECTOR static __rte_always_inline bool
+hash_vector(const uint32_t seed[2], const uint8_t *const frame[], const uint32_t len[],
+	uint32_t hash[])
+{
+	const uint8_t *part[WIDTH];
+	struct headers h;
+	lanes lengths, usual, hashes;
+
+	lengths = *(const words *)len;
+	if (unlikely(!are_all((lanes)(lengths >= FLOW_END))))
+		return false;
+	for (unsigned int i = 0; i < WIDTH; i++)
+		part[i] = frame[i] + FLOW_SKIP;
+	h = headers(part);
+	usual = (lanes)((h.start.dword[2] & 0xff) == RTE_IPV4_VHL_DEF);
+	hashes = flow_hash(&h, seed);
+	*(words *)hash = hashes;
+	return are_all(usual);
+}
+
+/* Members of WIDTH frames by their hashes. Usually, one route leads to one group. */
+VECTOR static __rte_always_inline void
+pick_vector(const struct hy_ip4_adjacency *adjacencies, const uint32_t hash[], uint32_t id[])
+{
+	const struct hy_ip4_adjacency *first = &adjacencies[id[0]];
+	const lanes ids = *(const words *)id;
+
+	if (likely(hy_ip4_is_group(first) && are_all((lanes)(ids == ALL(id[0]))))) {
+		const struct hy_ip4_buckets *buckets = hy_ip4_group_buckets(first);
+
+		for (uint32_t j = 0; j < WIDTH; j++)
+			id[j] = hy_ip4_group_member(buckets, hash[j]);
+		return;
+	}
+	for (uint32_t j = 0; j < WIDTH; j++) {
+		const struct hy_ip4_adjacency *adjacency = &adjacencies[id[j]];
+
+		if (hy_ip4_is_group(adjacency))
+			id[j] = hy_ip4_group_member(hy_ip4_group_buckets(adjacency), hash[j]);
+	}
+}
+
+VECTOR static void
+find(const struct hy_ip4_adjacency *adjacencies, const uint8_t *const frame[], const uint32_t len[],
+	uint32_t id[], uint32_t n)
+{
+	/* All groups of a table have the same seed. */
+	const uint32_t *seed = hy_ip4_group_buckets(&adjacencies[id[0]])->seed;
+	uint32_t hash[WIDTH], i;
+
+	for (i = 0; i + WIDTH <= n; i += WIDTH) {
+		if (likely(hash_vector(seed, frame + i, len + i, hash)))
+			pick_vector(adjacencies, hash, id + i);
+		else
+			ip4_members_singly(adjacencies, frame + i, len + i, id + i, WIDTH);
+	}
+	ip4_members_singly(adjacencies, frame + i, len + i, id + i, n - i);
+}
+
+/* Apart, since GCC 12 may forget to clear the upper halves of registers after a call. */
+void
+MEMBERS(const struct hy_ip4_adjacency *adjacencies, const uint8_t *const frame[],
+	const uint32_t len[], uint32_t id[], uint32_t n)
+{
+	find(adjacencies, frame, len, id, n);
+}
