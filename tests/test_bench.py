@@ -267,18 +267,28 @@ def test_l3fwd_shows_nodes_variants_bursts_and_lcores(tmp_path):
     assert "by_hand" not in printed
 
 
+def build_contender(tmp_path, source, *options):
+    """Compiles a contender of hy-bench l3fwd from a file."""
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True,
+                           text=True, check=True).stdout.split()
+    root = l3fwd.ROOT
+    folders = [root, root / "app" / "bench", root / "hal", root / "drivers" / "nodes" / "generic",
+               *root.glob("lib/*")]
+    contender = tmp_path / f"{source.stem}.so"
+    done = subprocess.run(
+        [os.environ.get("CC", "cc"), "-w", "-fPIC", "-shared", "-DALLOW_EXPERIMENTAL_API", *options,
+         *(f"-I{folder}" for folder in folders), source, "-o", contender, *flags],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return contender
+
+
 def test_contender_is_dpdks_own_l3fwd(tmp_path):
     """The static loop is a copy of what DPDK's l3fwd does; that one, unmodified, beside it."""
     source = upstream.source("examples/l3fwd") / "examples"
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True,
-                           text=True, check=True).stdout.split()
-    contender = tmp_path / "l3fwd.so"
-    done = subprocess.run(
-        [os.environ.get("CC", "cc"), "-std=gnu11", "-O3", "-w", "-fPIC", "-shared", "-D_GNU_SOURCE",
-         "-DALLOW_EXPERIMENTAL_API", f"-I{source / 'l3fwd'}", f"-I{source / 'common'}",
-         f"-I{l3fwd.ROOT}", l3fwd.ROOT / "tests" / "contender" / "l3fwd.c",
-         "-o", contender, *flags], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    contender = build_contender(tmp_path, l3fwd.ROOT / "tests" / "contender" / "l3fwd.c",
+                                "-std=gnu11", "-O3", "-D_GNU_SOURCE", f"-I{source / 'l3fwd'}",
+                                f"-I{source / 'common'}")
     figures, _ = measure(tmp_path, "l3fwd", "--work", "hop_per_port_p*", "--contender", contender)
     works = {row["work"] for row in figures["rows"]}
     assert works == {"hop_per_port_p1", "hop_per_port_p2", "hop_per_port_p8"}
@@ -296,11 +306,7 @@ def test_contender_is_dpdks_own_l3fwd(tmp_path):
 ])
 def test_contender_that_is_none_is_refused(tmp_path, body, message):
     (tmp_path / "none.c").write_text(f'#include "l3fwd.h"\n{body}\n')
-    flags = subprocess.run(["pkg-config", "--cflags", "libdpdk"], capture_output=True, text=True,
-                           check=True).stdout.split()
-    contender = tmp_path / "none.so"
-    subprocess.run(["cc", "-w", "-fPIC", "-shared", f"-I{l3fwd.ROOT / 'app' / 'bench'}", *flags,
-                    tmp_path / "none.c", "-o", contender], check=True)
+    contender = build_contender(tmp_path, tmp_path / "none.c")
     done = bench("l3fwd", "--work", "hop_per_port_p1", "--contender", contender)
     assert (done.returncode, f"--contender {contender}: {message}" in done.stderr) == (1, True), \
         done.stderr
@@ -334,12 +340,7 @@ struct l3fwd_way l3fwd_contender(const struct l3fwd_rig *rig, const struct l3fwd
         .run = run, .drops = dropped, .destroy = destroy, .arg = (void *)(uintptr_t)rig };
 }
 """)
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True,
-                           text=True, check=True).stdout.split()
-    contender = tmp_path / "lossy.so"
-    subprocess.run(["cc", "-w", "-fPIC", "-shared", "-DALLOW_EXPERIMENTAL_API",
-                    f"-I{l3fwd.ROOT / 'app' / 'bench'}", tmp_path / "lossy.c", "-o", contender,
-                    *flags], check=True)
+    contender = build_contender(tmp_path, tmp_path / "lossy.c")
     json_path = tmp_path / "figures.json"
     done = bench("l3fwd", "--quick", "--work", "hop_per_port_p1", "--contender", contender,
                  "--json", json_path)

@@ -18,10 +18,10 @@ SHOWN = {
     "enqueue": ["mix4_64"],
     "idle": ["walk of 64 objects"],
     "l3fwd": ["one_flow", "dst256_8", "dst64k_8", "table172k", "two_lcores_halyard"],
-    "lookup": ["r8_64k", "all_64k"],
+    "lookup": ["all_64k"],
     "offload": ["offload_1000"],
     "routes": ["load_lpm", "change_fib_live"],
-    "walk": ["home_run_256", "chain4_256", "tree", "mix4_256", "create_destroy_1000"],
+    "walk": ["home_run_256", "chain4_256", "mix4_256", "create_destroy_1000"],
 }
 FIRST = 3  # works of another selection
 PEERS = 3

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include <rte_cpuflags.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_graph.h>
@@ -62,6 +63,21 @@ machine_measure(void)
 	calibrate_addition(&addition.median, &addition.p10);
 }
 
+/* The widest vectors that the CPU has and EAL allows. */
+static unsigned int
+simd_bits(void)
+{
+#ifdef RTE_ARCH_X86
+	const unsigned int widest = rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 ? 512
+		: rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0                      ? 256
+										      : 128;
+
+	return RTE_MIN(widest, (unsigned int)rte_vect_get_max_simd_bitwidth());
+#else
+	return rte_vect_get_max_simd_bitwidth();
+#endif
+}
+
 /* The file from which librte_graph was loaded. */
 static const char *
 peer(void)
@@ -96,8 +112,7 @@ machine_print(FILE *out)
 {
 	const double tsc = (double)rte_get_tsc_hz() / 1e9;
 
-	fprintf(out, "%s, TSC %.2f GHz, SIMD %u bits; %s\n", cpu(), tsc,
-		rte_vect_get_max_simd_bitwidth(), memory());
+	fprintf(out, "%s, TSC %.2f GHz, SIMD %u bits; %s\n", cpu(), tsc, simd_bits(), memory());
 	fprintf(out,
 		"core clock %.2f GHz: an addition takes %.3f TSC cycles, %.3f in the lowest tenth\n",
 		tsc / addition.median, addition.median, addition.p10);
@@ -116,9 +131,9 @@ machine_write_json(FILE *out)
 		"\"simd_bits\": %u, \"memory\": \"%s\",\n  "
 		"\"compiler\": \"%s\", \"flags\": \"%s\", \"dpdk\": \"%s\", "
 		"\"dpdk_library\": \"%s\", \"dpdk_build\": \"%s\", \"librte_graph_stats\": %s}",
-		cpu(), (unsigned long)rte_get_tsc_hz(), addition.median, addition.p10,
-		rte_vect_get_max_simd_bitwidth(), memory(), COMPILER, HY_BENCH_FLAGS, rte_version(),
-		peer(), peer_build(), rte_graph_has_stats_feature() ? "true" : "false");
+		cpu(), (unsigned long)rte_get_tsc_hz(), addition.median, addition.p10, simd_bits(),
+		memory(), COMPILER, HY_BENCH_FLAGS, rte_version(), peer(), peer_build(),
+		rte_graph_has_stats_feature() ? "true" : "false");
 }
 
 bool
