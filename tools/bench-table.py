@@ -21,7 +21,7 @@ SHOWN = {
     "lookup": ["all_64k"],
     "offload": ["offload_1000"],
     "routes": ["load_lpm", "change_fib_live"],
-    "walk": ["home_run_256", "chain4_256", "mix4_256", "create_destroy_1000"],
+    "walk": ["home_run_256", "chain4_256", "tree", "create_destroy_1000"],
 }
 FIRST = 3  # works of another selection
 PEERS = 3
