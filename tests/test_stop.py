@@ -54,6 +54,31 @@ def test_stop_while_routes_are_loaded_does_not_wait_for_the_last(rig):
     pytest.fail(f"no routes were loaded after {delay} s")
 
 
+def test_stop_while_groups_are_made_does_not_wait_for_the_last(rig):
+    """Neither a stop nor the state of a link was looked at until each route had its group. These take
+    milliseconds each, and the last one finds no room."""
+    def group(i):
+        return ", ".join(f"port 0 mac 02:00:00:{i >> 8:02x}:{i & 255:02x}:{k:02x} "
+                         f"weight {255 if k else 1}" for k in range(64))
+
+    path = rig.write("groups", "".join(f"10.{i >> 8}.{i & 255}.0/24 group {group(i)}\n"
+                                       for i in range(800)))
+    stopped = 0
+    for delay in range(1, 40):  # ever later, until groups are being made
+        process = rig.start([*l3fwd.options(1, [(0, 0, 1)]), f"--routes={path}",
+                             f"--max-next-hops={800 * 65 - 1}"],
+                            [*rig.vdevs([l3fwd.SILENT]), "-m", "640"])
+        await_handlers(process, signal.SIGTERM)
+        time.sleep(delay * 0.25)
+        process.send_signal(signal.SIGTERM)
+        run = rig.finish(process)
+        assert run.code == 0 and "stopped while " in run.stderr, run
+        stopped += "stopped while routes were loaded" in run.stderr
+        if stopped == 2:
+            return
+    pytest.fail("no group was being made")
+
+
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 def test_stop_at_any_moment_of_the_start_is_a_clean_end(rig, sig):
     """Ever later, from the first moment on at which it can be one, until packets could flow."""

@@ -11,6 +11,8 @@
 
 #include <rte_jhash.h>
 
+#include <hy_signals.h>
+
 #include "lib/graph/internal/table.h"
 #include "routes.h"
 
@@ -151,6 +153,8 @@ group_id(struct hy_ip4_fib *fib, const struct hy_route_group *is, uint32_t befor
 			return 0;
 		}
 	}
+	if (hy_stopping()) /* many members of unlike weights take milliseconds */
+		return -EINTR;
 	ids = hy_table_room(group->ids, group->nb_ids, sizeof(*ids));
 	if (ids == NULL)
 		return -ENOMEM;

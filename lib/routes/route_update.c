@@ -27,6 +27,8 @@ route_update_refused(int rc, char *error)
 		why = "out of memory; see EAL's -m. A table of rte_fib is kept twice once it changes";
 	else if (rc == -ETIMEDOUT)
 		why = "a worker has not finished its walk within a second";
+	else if (rc == -EINTR)
+		why = "stopped while routes were loaded";
 	return HY_REASON(rc, error, HY_ROUTES_ERROR_SIZE, "%s", why);
 }
 

@@ -86,9 +86,7 @@ fill(const struct hy_routes *routes, struct hy_ip4_fib *fib, char *error)
 		const uint32_t n = RTE_MIN(update.n - i, LOADED_AT_ONCE);
 
 		rc = hy_stopping() ? -EINTR : hy_ip4_routes_change(fib, &update.there[i], n, NULL);
-		if (rc == -EINTR)
-			snprintf(error, HY_ROUTES_ERROR_SIZE, "stopped while routes were loaded");
-		else if (rc < 0)
+		if (rc < 0)
 			route_update_refused(rc, error);
 	}
 	route_update_end(&update, false);

@@ -104,7 +104,7 @@ void route_groups_each(const struct route_groups *groups,
  *
  * On entry, *id is what the prefix of a route to a group led to before, or HY_IP4_NO_ID. Flows of that
  * stay where they can. In the other turn, *id stays. Returns what functions of hy_ip4.h and
- * hy_ip4_group.h return.
+ * hy_ip4_group.h return, or -EINTR: the program is told to stop.
  */
 int route_id(struct hy_ip4_fib *fib, const struct hy_route *route, unsigned int turn, uint32_t *id);
 #define ROUTE_TURNS 2
