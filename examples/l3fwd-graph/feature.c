@@ -57,14 +57,14 @@ arc_create(enum hy_ip_family family, struct hy_hal *hal, struct rte_rcu_qsbr *qs
 }
 
 /* The ports that have filters of a family, a bit each. */
-static uint32_t
+static uint64_t
 ports_of(const struct options *options, enum hy_ip_family family)
 {
-	uint32_t ports = 0;
+	uint64_t ports = 0;
 
 	for (unsigned int i = 0; i < options->nb_features; i++)
 		if (options->feature[i].family == family)
-			ports |= UINT32_C(1) << options->feature[i].port;
+			ports |= UINT64_C(1) << options->feature[i].port;
 	return ports;
 }
 
@@ -76,12 +76,12 @@ features_create(const struct options *options, struct hy_hal *hal, struct rte_rc
 
 	lists_fill(options, features);
 	for (unsigned int family = HY_IP_V4; family < FAMILIES && rc == 0; family++) {
-		uint32_t ports = ports_of(options, family);
+		uint64_t ports = ports_of(options, family);
 
 		if (ports != 0)
 			rc = arc_create(family, hal, qsbr, features);
 		for (; ports != 0 && rc == 0; ports &= ports - 1) {
-			const uint32_t p = (uint32_t)__builtin_ctz(ports);
+			const uint32_t p = (uint32_t)__builtin_ctzll(ports);
 
 			rc = hy_arc_enable(features->arc[family], feature_nodes[family], p, p);
 		}
@@ -93,13 +93,13 @@ void
 features_print(const struct options *options, FILE *out)
 {
 	for (unsigned int family = HY_IP_V4; family < FAMILIES; family++) {
-		uint32_t ports = ports_of(options, family);
+		uint64_t ports = ports_of(options, family);
 
 		if (ports == 0)
 			continue;
 		fprintf(out, "  %-16s %-10s port ", feature_nodes[family], "feature");
 		for (const char *comma = ""; ports != 0; ports &= ports - 1, comma = ",")
-			fprintf(out, "%s%d", comma, __builtin_ctz(ports));
+			fprintf(out, "%s%d", comma, __builtin_ctzll(ports));
 		fprintf(out, "\n");
 	}
 }
