@@ -82,7 +82,8 @@ struct hy_file {
  * @param error As above; must not be NULL.
  * @return 0; -EISDIR, -EINVAL not a regular file; -EFBIG too large; -EAGAIN it changed while it was
  * read; -EINTR the condition of hy_file_stop_when() holds; -ETIMEDOUT the file system does not
- * answer; -ENOMEM; or an error of starting the thread, opening or reading.
+ * answer; -EBUSY several threads that were abandoned still wait; -ENOMEM; or an error of starting the
+ * thread, opening or reading.
  */
 int hy_file_read(const char *path, size_t max, struct hy_file *file, char *error);
 

@@ -22,6 +22,8 @@ struct running {
 	_Alignas(max_align_t) char arg[];
 };
 
+static atomic_uint behind; /* workers that have been left and go on */
+
 static void
 running_free(struct running *r)
 {
@@ -47,6 +49,7 @@ worker_main(void *arg)
 	if (r->job->drop != NULL)
 		r->job->drop(r->arg);
 	running_free(r);
+	behind--;
 	return NULL;
 }
 
@@ -74,6 +77,7 @@ worker_wait(struct running *r, char *error)
 			rc = hy_file_refuse(-ETIMEDOUT, "its file system does not answer", error);
 		}
 	}
+	behind += !r->left; /* before the worker can take it off */
 	r->left = true;
 	pthread_mutex_unlock(&r->lock);
 	return rc;
@@ -82,9 +86,13 @@ worker_wait(struct running *r, char *error)
 int
 hy_file_job(const struct hy_file_job *job, void *arg, size_t size, char *error)
 {
-	struct running *r = calloc(1, sizeof(*r) + size);
+	struct running *r;
 	int rc;
 
+	if (behind >= HY_FILE_BEHIND_MOST)
+		return hy_file_refuse(-EBUSY,
+			"not opened, since earlier files still wait for their disks", error);
+	r = calloc(1, sizeof(*r) + size);
 	if (r == NULL)
 		return hy_file_fail(-ENOMEM, error);
 	r->job = job;

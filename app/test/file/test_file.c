@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that change while they are read, and folders that cannot be read to their end. */
+/* Files that change while they are read, folders that cannot be read to their end, disks that stall. */
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -17,6 +18,7 @@
 #include <hy_file.h>
 
 #include "app/test/unit.h"
+#include "lib/file/internal/job.h"
 
 #define SIZE (3u << 20) /* is read in several pieces */
 #define ROUNDS 50
@@ -131,9 +133,71 @@ a_file_is_not_written_to_if_the_list_of_open_ones_breaks_off(void **state)
 	unlink(name);
 }
 
+static atomic_bool answers; /* the disk */
+static atomic_uint begun, dropped;
+
+static int
+stalled_run(void *arg, atomic_uint *steps, char *error)
+{
+	RTE_SET_USED(arg);
+	RTE_SET_USED(steps);
+	RTE_SET_USED(error);
+	begun++;
+	while (!answers)
+		usleep(1000);
+	return 0;
+}
+
+static void
+stalled_drop(void *arg)
+{
+	RTE_SET_USED(arg);
+	dropped++;
+}
+
+static bool
+always(void)
+{
+	return true;
+}
+
+/* Each reload from a disk that does not answer left another thread behind. */
+static void
+a_disk_that_stalls_holds_few_threads_however_often_it_is_asked(void **state)
+{
+	static const struct hy_file_job job = { "stalled", "read", stalled_run, stalled_drop,
+		false };
+	char error[HY_FILE_ERROR_SIZE];
+	unsigned int left = 0, refused = 0;
+	int arg = 0, rc;
+
+	RTE_SET_USED(state);
+	hy_file_stop_when(always); /* they are given up soon */
+	for (unsigned int i = 0; i < 12; i++) {
+		rc = hy_file_job(&job, &arg, sizeof(arg), error);
+		left += rc == -EINTR;
+		refused += rc == -EBUSY;
+	}
+	assert_int_equal(begun, left);
+	assert_int_equal(left, HY_FILE_BEHIND_MOST);
+	assert_int_equal(refused, 12 - HY_FILE_BEHIND_MOST);
+	assert_string_equal(error, "not opened, since earlier files still wait for their disks");
+	answers = true;
+	hy_file_stop_when(NULL);
+	while (dropped < left)
+		usleep(1000);
+	do /* the last thread that was left behind may still be ending */
+		rc = hy_file_job(&job, &arg, sizeof(arg), error);
+	while (rc == -EBUSY);
+	assert_int_equal(rc, 0);
+	assert_int_equal(begun, left + 1);
+	assert_int_equal(dropped, left);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_file_that_changes_within_the_tick_in_which_it_was_written_is_refused),
 	cmocka_unit_test(a_file_is_not_written_to_if_the_list_of_open_ones_breaks_off),
+	cmocka_unit_test(a_disk_that_stalls_holds_few_threads_however_often_it_is_asked),
 };
 
 UNIT_SUITE(tests)

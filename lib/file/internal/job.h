@@ -9,6 +9,9 @@
 
 #include <hy_file.h>
 
+/* Threads that disks may hold at a time: each may be asked again and again. */
+#define HY_FILE_BEHIND_MOST 4
+
 struct hy_file_job {
 	const char *thread; /* its name */
 	const char *what;   /* "read": what is done with the file */
@@ -23,7 +26,8 @@ struct hy_file_job {
  * Has a thread run a job on a copy of arg, and copies that back when it has ended. Returns what it
  * returned. Leaves the thread behind, and arg as it is, if the file system does not answer for
  * HY_FILE_STALL_MS, with -ETIMEDOUT, or if the condition of hy_file_stop_when() holds meanwhile and the
- * job is not final, with -EINTR. -ENOMEM, -EAGAIN: there is no thread. Errors come with their reason.
+ * job is not final, with -EINTR. -EBUSY: HY_FILE_BEHIND_MOST threads that were left behind still wait.
+ * -ENOMEM, -EAGAIN: there is no thread. Errors come with their reason.
  */
 int hy_file_job(const struct hy_file_job *job, void *arg, size_t size, char *error);
 
