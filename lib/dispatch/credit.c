@@ -63,12 +63,11 @@ static bool
 rings_wait(const struct hy_dispatch *dispatch, const struct hy_feeder *feeder)
 {
 	for (unsigned int from = 0; from < dispatch->nb_workers; from++) {
-		const struct hy_ring *ring = __atomic_load_n(
+		struct hy_ring *ring = __atomic_load_n(
 			&feeder->stage->rings[from * dispatch->nb_workers + feeder->worker],
 			__ATOMIC_ACQUIRE);
-		uint32_t tail;
 
-		if (ring != NULL && hy_ring_look(ring, &tail) > 0)
+		if (ring != NULL && hy_ring_count(ring) > 0)
 			return true;
 	}
 	return false;
@@ -106,9 +105,9 @@ bells_ring(const struct hy_view *view)
 	for (unsigned int o = 0; o < view->nb_outs; o++) {
 		struct hy_out *out = &view->outs[o];
 
-		if (out->ring->tail != out->rung)
+		if (out->ring->put != out->rung)
 			put |= UINT64_C(1) << out->to;
-		out->rung = out->ring->tail;
+		out->rung = out->ring->put;
 	}
 	if (put == 0)
 		return;

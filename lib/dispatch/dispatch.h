@@ -121,7 +121,7 @@ struct hy_out {
 	/* The worker's alone, from here on. */
 	uint32_t kept; /* room to leave in this walk for objects that wait */
 	uint32_t left; /* room not given to a source yet in this walk */
-	uint32_t rung; /* the ring's tail when the reader was last woken */
+	uint32_t rung; /* the ring's put when the reader was last woken */
 };
 
 /* A worker's part of a plan: the context of its walks. */

@@ -60,7 +60,7 @@ static void
 pick(struct hy_graph *graph, struct hy_node *node, struct hy_ring *ring, uint32_t way,
 	const uint32_t *to, void **objs, uint16_t n)
 {
-	const uint32_t room = hy_ring_room(ring, n), tail = ring->tail;
+	const uint32_t room = hy_ring_room(ring, n), tail = ring->put;
 	uint32_t sent = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
@@ -72,7 +72,9 @@ pick(struct hy_graph *graph, struct hy_node *node, struct hy_ring *ring, uint32_
 			hy_enqueue_x1(graph, node, HY_DROP(DROP_RING_FULL), &objs[i]);
 			continue;
 		}
-		ring->objs[at] = objs[i];
+		if (sent == 0)
+			hy_ring_aim(ring, objs[i]);
+		hy_ring_write(ring, sent, objs[i]);
 		for (unsigned int l = 0; l < ring->nb_lanes; l++)
 			hy_ring_lane(ring, l)[at] = hy_lane(graph, node, l)[i];
 		sent++;

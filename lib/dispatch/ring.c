@@ -9,13 +9,16 @@
 
 /* How far ahead of its tail the producer claims lines, as a part of the ring. */
 #define CLAIM_PART 8
+/* How many places the consumer frees at once, likewise. */
+#define FREE_PART 4
 
 struct hy_ring *
 hy_ring_new(const struct hy_dispatch *dispatch, int socket)
 {
 	const uint32_t size = rte_align32pow2(dispatch->ring_objs);
-	size_t bytes = RTE_ALIGN(sizeof(struct hy_ring) + size * sizeof(void *),
+	const size_t whole = RTE_ALIGN(sizeof(struct hy_ring) + size * sizeof(uint32_t),
 		RTE_CACHE_LINE_SIZE);
+	size_t bytes = RTE_ALIGN(whole + size * sizeof(void *), RTE_CACHE_LINE_SIZE);
 	struct hy_ring shape = { .size = size,
 		.nb_lanes = dispatch->nb_lanes,
 		.nb_all = dispatch->nb_lanes + dispatch->nb_wide };
@@ -31,6 +34,8 @@ hy_ring_new(const struct hy_dispatch *dispatch, int socket)
 	if (ring == NULL)
 		return NULL;
 	*ring = shape;
+	ring->whole = RTE_PTR_ADD(ring, whole);
+	ring->strayed = true;
 	for (unsigned int l = 0; l < ring->nb_all; l++) {
 		ring->lanes[l] = RTE_PTR_ADD(ring, at);
 		at += (size_t)size * ring->bytes[l];
@@ -70,8 +75,8 @@ lines_fetch(const struct hy_ring *ring, uint32_t from, uint32_t n, bool to_write
 {
 	const uint32_t mask = ring->size - 1;
 
-	for (uint32_t i = 0; i < n; i += RTE_CACHE_LINE_SIZE / sizeof(ring->objs[0]))
-		line_fetch(&ring->objs[(from + i) & mask], to_write);
+	for (uint32_t i = 0; i < n; i += RTE_CACHE_LINE_SIZE / sizeof(ring->near[0]))
+		line_fetch(&ring->near[(from + i) & mask], to_write);
 	for (unsigned int l = 0; l < ring->nb_all; l++)
 		for (uint32_t at = 0; at < n * ring->bytes[l]; at += RTE_CACHE_LINE_SIZE)
 			line_fetch(ring->lanes[l] +
@@ -83,12 +88,43 @@ lines_fetch(const struct hy_ring *ring, uint32_t from, uint32_t n, bool to_write
 void
 hy_ring_publish(struct hy_ring *ring, uint32_t n)
 {
-	const uint32_t tail = ring->tail + n, ahead = tail + ring->size / CLAIM_PART;
+	const uint32_t tail = ring->put + n, ahead = tail + ring->size / CLAIM_PART;
 
+	ring->put = tail;
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
 	/* Not lines that the consumer may still read. */
 	if (ahead + n - ring->head_seen <= ring->size)
 		lines_fetch(ring, ahead, n, true);
+}
+
+/* Writes objects as distances. Returns whether all could be. Without a branch, for vectors. */
+static bool
+near_write(uint32_t *near, void *const *objs, uint64_t base, uint32_t n)
+{
+	uint32_t least = UINT32_MAX;
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t distance = (uintptr_t)objs[i] - base;
+
+		near[i] = (uint32_t)distance;
+		all |= distance;
+		least = RTE_MIN(least, (uint32_t)distance);
+	}
+	return all <= UINT32_MAX && least > 0;
+}
+
+/* Likewise reads objects, and returns whether all were distances. */
+static bool
+near_read(void **objs, const uint32_t *near, uint64_t base, uint32_t n)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		objs[i] = (void *)(uintptr_t)(base + near[i]);
+		least = RTE_MIN(least, near[i]);
+	}
+	return least > 0;
 }
 
 /* A lane of a node that uses all lanes. */
@@ -104,11 +140,15 @@ void
 hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_node *node,
 	void **objs, uint32_t n)
 {
-	const uint32_t at = ring->tail & (ring->size - 1);
+	const uint32_t at = ring->put & (ring->size - 1);
 	const uint32_t first = before_wrap(ring, at, n);
 
-	memcpy(&ring->objs[at], objs, first * sizeof(*objs));
-	memcpy(ring->objs, objs + first, (n - first) * sizeof(*objs));
+	line_fetch(&ring->tail, true);
+	hy_ring_aim(ring, objs[0]);
+	if (!near_write(&ring->near[at], objs, ring->base, first) ||
+		!near_write(ring->near, objs + first, ring->base, n - first))
+		for (uint32_t i = 0; i < n; i++)
+			hy_ring_write(ring, i, objs[i]);
 	for (unsigned int l = 0; l < ring->nb_all; l++) {
 		const uint8_t *lane = lane_of(ring, graph, node, l);
 		const size_t bytes = ring->bytes[l];
@@ -119,19 +159,33 @@ hy_ring_put(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_
 	hy_ring_publish(ring, n);
 }
 
+/* Frees places after n objects were taken, so many at once that the producer rarely loses the line. */
+static void
+places_free(struct hy_ring *ring, uint32_t n)
+{
+	const uint32_t taken = ring->taken - ring->head, many = ring->size / FREE_PART;
+
+	if (taken >= many || ring->taken == ring->tail_seen)
+		__atomic_store_n(&ring->head, ring->taken, __ATOMIC_RELEASE);
+	else if (taken + n >= many) /* next time */
+		line_fetch(&ring->head, true);
+}
+
 uint32_t
 hy_ring_take(struct hy_ring *ring, const struct hy_graph *graph, const struct hy_node *source,
 	void **objs, uint32_t from, uint32_t n)
 {
-	const uint32_t at = ring->head & (ring->size - 1);
-	uint32_t first, head;
+	const uint32_t at = ring->taken & (ring->size - 1);
+	uint32_t first;
 
 	n = RTE_MIN(n, hy_ring_count(ring));
 	if (n == 0)
 		return 0;
 	first = before_wrap(ring, at, n);
-	memcpy(objs + from, &ring->objs[at], first * sizeof(*objs));
-	memcpy(objs + from + first, ring->objs, (n - first) * sizeof(*objs));
+	if (!near_read(objs + from, &ring->near[at], ring->base_seen, first) ||
+		!near_read(objs + from + first, ring->near, ring->base_seen, n - first))
+		for (uint32_t i = 0; i < n; i++)
+			objs[from + i] = hy_ring_read(ring, ring->taken + i);
 	for (unsigned int l = 0; l < ring->nb_all; l++) {
 		const size_t bytes = ring->bytes[l];
 		uint8_t *lane = lane_of(ring, graph, source, l) + from * bytes;
@@ -139,18 +193,22 @@ hy_ring_take(struct hy_ring *ring, const struct hy_graph *graph, const struct hy
 		memcpy(lane, ring->lanes[l] + at * bytes, first * bytes);
 		memcpy(lane + first * bytes, ring->lanes[l], (n - first) * bytes);
 	}
-	head = ring->head + n;
-	__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
-	lines_fetch(ring, head, RTE_MIN(n, ring->tail_seen - head), false);
+	ring->taken += n;
+	places_free(ring, n);
+	lines_fetch(ring, ring->taken, RTE_MIN(n, ring->tail_seen - ring->taken), false);
 	return n;
 }
 
 uint32_t
 hy_ring_release(struct hy_ring *ring, const struct hy_object_ops *ops)
 {
-	const uint32_t n = ring->tail - ring->head;
+	const uint32_t n = ring->put - ring->taken;
 
-	for (; ring->head != ring->tail; ring->head++)
-		ops->release(&ring->objs[ring->head & (ring->size - 1)], 1);
+	ring->base_seen = ring->base;
+	for (; ring->taken != ring->put; ring->taken++) {
+		void *obj = hy_ring_read(ring, ring->taken);
+
+		ops->release(&obj, 1);
+	}
 	return n;
 }
