@@ -16,14 +16,17 @@
 
 /* Objects that a source may make. If none, *lack is the ring without room. */
 static uint32_t
-credit(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t n,
-	const struct hy_out **lack)
+credit(const struct hy_view *view, const struct hy_feeder *feeder, const struct hy_out **lack)
 {
+	uint32_t n = UINT32_MAX;
+
 	for (unsigned int i = 0; i < feeder->nb_reach; i++) {
 		const struct hy_reach *reach = &feeder->reach[i];
 		const struct hy_out *out = &view->outs[reach->out];
-		const uint32_t room = (out->left - RTE_MIN(out->left, out->kept)) / reach->factor;
+		uint32_t room = out->left - RTE_MIN(out->left, out->kept);
 
+		if (reach->factor > 1)
+			room /= reach->factor;
 		if (room == 0)
 			*lack = out;
 		n = RTE_MIN(n, room);
@@ -42,13 +45,18 @@ spend(const struct hy_view *view, const struct hy_feeder *feeder, uint32_t made)
 	}
 }
 
+/* Objects that wait in the graph between two walks. */
+static uint32_t
+waiting_now(const struct hy_graph *graph)
+{
+	return graph->plan.cyclic || graph->plan.throttled ? hy_walk_waiting(graph) : 0;
+}
+
 /* Reads the room of each ring, and how much of it is reserved for objects that wait in the graph. */
 static void
 rooms_look(const struct hy_graph *graph, const struct hy_view *view)
 {
-	const uint64_t waiting = graph->plan.cyclic || graph->plan.throttled
-		? hy_walk_waiting(graph)
-		: 0;
+	const uint64_t waiting = waiting_now(graph);
 
 	for (unsigned int o = 0; o < view->nb_outs; o++) {
 		struct hy_out *out = &view->outs[o];
@@ -80,11 +88,11 @@ source_run(struct hy_graph *graph, struct hy_walk *walk, const struct hy_view *v
 {
 	const struct hy_feeder *feeder = &view->plan->feeders[view->first + s];
 	const struct hy_out *lack = NULL;
-	uint32_t n = hy_walk_budget(graph, s);
+	uint32_t n;
 
 	if (hold && feeder->stage == NULL)
 		return false;
-	n = credit(view, feeder, n, &lack);
+	n = credit(view, feeder, &lack);
 	if (n == 0) {
 		if (feeder->stage != NULL && !rings_wait(view->dispatch, feeder))
 			return true;
@@ -135,9 +143,10 @@ hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 	/* Other workers may have new graphs, which do not read the rings that this one may fill. */
 	const bool late = __atomic_load_n(&dispatch->plan, __ATOMIC_RELAXED) != view->plan;
 	/* Room may not suffice for all sources, so each walk starts with another one. */
-	unsigned int s = (unsigned int)(graph->walks % view->nb_feeders);
+	unsigned int s = me->turn < view->nb_feeders ? me->turn : 0;
 	bool held = late;
 
+	me->turn = s + 1;
 	rooms_look(graph, view);
 	for (unsigned int i = 0; i < view->nb_feeders && !late; i++) {
 		held |= !source_run(graph, walk, view, s, hold);
@@ -147,7 +156,7 @@ hy_credit_walk(struct hy_graph *graph, struct hy_walk *walk, void *ctx)
 	me->held = held;
 	if (dispatch->notify != NULL)
 		bells_ring(view);
-	__atomic_store_n(&me->waiting, hy_walk_waiting(graph), __ATOMIC_RELAXED);
+	__atomic_store_n(&me->waiting, waiting_now(graph), __ATOMIC_RELAXED);
 	/* A thread that reads it sees all effects of this walk, and that later walks follow this order. */
 	__atomic_store_n(&me->followed, order, __ATOMIC_RELEASE);
 }

@@ -161,6 +161,7 @@ struct hy_dispatch_worker {
 		uint32_t followed; /* the order that the last walk followed, to its end */
 	uint32_t waiting;          /* objects that it left in the graph */
 	bool held;                 /* a source was not called in it */
+	unsigned int turn;         /* the source to begin with next */
 	/* From arm(true) to arm(false), or until another thread woke it; others write this. */
 	alignas(HY_RING_APART) uint32_t asleep;
 	struct hy_graph *graph;
