@@ -86,6 +86,8 @@ start(struct rte_eth_dev *dev)
 
 	if (!nic_works(nic))
 		return -EIO;
+	if ((nic->clears & NIC_CLEARS_AT_START) != 0)
+		__atomic_store_n(&nic->missed, 0, __ATOMIC_RELAXED);
 	hy_flow_sim_start(nic->engine);
 	dev->data->dev_link.link_status = RTE_ETH_LINK_UP;
 	return 0;
@@ -127,6 +129,8 @@ reset(struct rte_eth_dev *dev)
 	}
 	if (nic->is_vf)
 		rte_eth_random_addr(nic->mac.addr_bytes);
+	if ((nic->clears & NIC_CLEARS_AT_RESET) != 0)
+		__atomic_store_n(&nic->missed, 0, __ATOMIC_RELAXED);
 	hy_flow_sim_flush(nic->engine);
 	nic_templates_free(nic);
 	__atomic_store_n(&nic->state, NIC_WORKS, __ATOMIC_RELEASE);
@@ -302,11 +306,11 @@ number(const char *key, const char *value, void *to)
 	return 0;
 }
 
-#define NUMBERS 11 /* of the keys: the others name captures */
+#define NUMBERS 12 /* of the keys: the others name captures */
 
 static const char *const keys[] = { "table_size", "mark_max", "lose_rules", "no_marks",
 	"mark_every", "mark_until", "lie_every", "port_add", "auto_reset", "reset_waits", "vf",
-	"rx_pcap", "tx_pcap", NULL };
+	"clears", "rx_pcap", "tx_pcap", NULL };
 
 static int
 engine_make(struct rte_kvargs *args, struct nic *nic)
@@ -328,6 +332,7 @@ engine_make(struct rte_kvargs *args, struct nic *nic)
 	nic->resets_itself = values[8] != 0;
 	nic->reset_waits = values[9];
 	nic->is_vf = values[10] != 0;
+	nic->clears = values[11];
 	return hy_flow_sim_create(&params, &nic->engine);
 }
 
@@ -453,6 +458,20 @@ simnic_break(uint16_t port)
 }
 
 void
+simnic_recovers(uint16_t port, bool on)
+{
+	__atomic_store_n(&nic_of(port)->state, on ? NIC_BROKEN : NIC_WORKS, __ATOMIC_RELEASE);
+	rte_eth_dev_callback_process(&rte_eth_devices[port],
+		on ? RTE_ETH_EVENT_ERR_RECOVERING : RTE_ETH_EVENT_RECOVERY_SUCCESS, NULL);
+}
+
+void
+simnic_miss(uint16_t port, uint64_t n)
+{
+	__atomic_fetch_add(&nic_of(port)->missed, n, __ATOMIC_RELAXED);
+}
+
+void
 simnic_busy(uint16_t port, bool on)
 {
 	__atomic_store_n(&nic_of(port)->busy, on, __ATOMIC_RELAXED);
@@ -474,4 +493,5 @@ simnic_offences(uint16_t port, struct simnic_offences *offences)
 	__atomic_load(&counted->flow_when_removed, &offences->flow_when_removed, __ATOMIC_RELAXED);
 	__atomic_load(&counted->flow_validated, &offences->flow_validated, __ATOMIC_RELAXED);
 	__atomic_load(&counted->flow_when_broken, &offences->flow_when_broken, __ATOMIC_RELAXED);
+	__atomic_load(&counted->stats_unanswered, &offences->stats_unanswered, __ATOMIC_RELAXED);
 }

@@ -30,6 +30,10 @@ struct vendor {
 	bool no_fast_free; /* lacks RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE */
 };
 
+/* When the NIC's count of missed frames begins again. */
+#define NIC_CLEARS_AT_RESET 1
+#define NIC_CLEARS_AT_START 2
+
 enum nic_state { NIC_WORKS, NIC_BROKEN, NIC_REMOVED };
 
 struct feed {
@@ -57,6 +61,8 @@ struct nic {
 	bool resets_itself;    /* and tells nobody */
 	bool busy;             /* answers no questions; atomic */
 	bool is_vf;            /* has a new address after a reset */
+	uint32_t clears;       /* NIC_CLEARS_ */
+	uint64_t missed;       /* frames; atomic */
 	uint32_t reset_waits;  /* resets that are still answered by -EAGAIN */
 	bool negotiated;       /* marks */
 	bool by_rules;         /* see simnic_marks_by_rules() */

@@ -220,6 +220,11 @@ nic_stats(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 		stats->opackets += __atomic_load_n(&nic->tx[q].packets, __ATOMIC_RELAXED);
 		stats->obytes += __atomic_load_n(&nic->tx[q].bytes, __ATOMIC_RELAXED);
 	}
+	/* A register that nobody answers for reads as all ones. */
+	stats->imissed = nic_works(nic) ? __atomic_load_n(&nic->missed, __ATOMIC_RELAXED)
+					: UINT32_MAX;
+	if (!nic_works(nic))
+		__atomic_fetch_add(&nic->offences.stats_unanswered, 1, __ATOMIC_RELAXED);
 	hy_flow_sim_stats(nic->engine, &engine);
 	stats->ipackets -= engine.dropped + engine.missed + engine.filtered;
 	return 0;

@@ -22,8 +22,9 @@
  * the faults no_marks=1, mark_every=N, mark_until=N, lie_every=N, port_add=N; auto_reset=1, which resets
  * them as net_iavf does by default from DPDK 26.07 on; vf=1, which gives them another random address with
  * each reset, like net_iavf and net_ixgbe_vf if the host has set none; and reset_waits=N, which answers
- * the first N resets with -EAGAIN, like net_ixgbe_vf while the host's side is not done. Like net_pcap,
- * they also take captures. The n-th rx_pcap=FILE is received once, by the n-th receive queue; the n-th
+ * the first N resets with -EAGAIN, like net_ixgbe_vf while the host's side is not done; and clears=N,
+ * which counts missed frames from 0 again after each reset (1), with each start (2) as net_ena does, or
+ * both (3). Like net_pcap, they also take captures. The n-th rx_pcap=FILE is received once, by the n-th receive queue; the n-th
  * tx_pcap=FILE records what the n-th transmit queue sends, unless that goes to a wire. A port has
  * as many queues of a direction as captures, or SIMNIC_QUEUES without captures. So any program runs
  * on simulated NICs: LD_PRELOAD=halyard-simnic.so.
@@ -100,6 +101,15 @@ bool simnic_delivers(uint16_t port);
  */
 void simnic_break(uint16_t port);
 
+/*
+ * The driver begins to recover the NIC, as net_hns3 does, or has done so. Raises
+ * RTE_ETH_EVENT_ERR_RECOVERING or RTE_ETH_EVENT_RECOVERY_SUCCESS. Rules survive.
+ */
+void simnic_recovers(uint16_t port, bool on);
+
+/* Makes the NIC miss frames. One that works no more reads as all ones: see simnic_offences. */
+void simnic_miss(uint16_t port, uint64_t n);
+
 /* Whether the NIC answers rte_eth_dev_info_get() with -EBUSY, as net_bnxt does while its firmware resets. */
 void simnic_busy(uint16_t port, bool on);
 
@@ -122,7 +132,8 @@ void simnic_mute(uint16_t port, bool mute, uint32_t answers);
 /* Forbidden calls of the program. */
 struct simnic_offences {
 	uint64_t flow_when_removed; /* rte_flow calls on a port that was unplugged */
-	uint64_t flow_when_broken;  /* rte_flow calls on a port that needs a reset */
+	uint64_t flow_when_broken;  /* rte_flow calls on a port that needs a reset or recovers */
+	uint64_t stats_unanswered;  /* rte_eth_stats_get() on a port that works no more */
 	/* rte_flow_validate() with dv_flow_en=2: net/mlx5 of DPDK v22.11 calls a NULL function */
 	uint64_t flow_validated;
 };

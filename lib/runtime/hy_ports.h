@@ -90,7 +90,9 @@ struct hy_port_status {
 	uint32_t link_mbps;        /**< Mbit/s; 0: unknown. */
 	unsigned int link_changes; /**< Times that the link went up or down. */
 	unsigned int resets;       /**< Times that the port was reset successfully. */
-	/** @name Frames since the port was started first, over all of its resets.
+	/** @name Frames since the port was started first, over all of its resets. Those that the
+	 * driver counted within a second before a reset, a recovery or a removal may be missing: from
+	 * then on it is not asked.
 	 * @{ */
 	uint64_t missed;    /**< No worker took them in time. */
 	uint64_t no_mbuf;   /**< The pool was empty. */
@@ -105,7 +107,7 @@ void hy_port_status_read(uint16_t port, struct hy_port_status *status);
 /** @return "up", "down", or "unknown". */
 const char *hy_port_link(const struct hy_port_status *status);
 
-/** Brings the frames of all statuses up to date, for a report. */
+/** Brings the frames of all statuses up to date, for a report: those of ports whose drivers answer. */
 void hy_ports_count(void);
 
 /**

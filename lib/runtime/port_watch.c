@@ -58,7 +58,7 @@ link_look(uint16_t port, FILE *out)
 		tell(port, &now, out);
 }
 
-/* Adds what a counter has gained; a reset sets it back to 0. */
+/* Adds what a counter has gained; some drivers set it back to 0 when a port is started. */
 static void
 gain(uint64_t *total, uint64_t last, uint64_t now)
 {
@@ -71,7 +71,7 @@ count(uint16_t port)
 	struct watched *w = &watched[port];
 	struct rte_eth_stats now;
 
-	if (!rte_eth_dev_is_valid_port(port) || rte_eth_stats_get(port, &now) < 0)
+	if (rte_eth_stats_get(port, &now) < 0)
 		return;
 	pthread_mutex_lock(&lock);
 	gain(&w->status.missed, w->last.imissed, now.imissed);
@@ -82,12 +82,35 @@ count(uint16_t port)
 	w->last = now;
 }
 
+/* Whether the driver of a port may be asked. */
+static bool
+answers(const struct hy_hal *hal, uint16_t port)
+{
+	return hy_ports[port].started && hy_hal_port_state(hal, port) != HY_PORT_LEAVING &&
+		hy_hal_port_answers(hal, port) && rte_eth_dev_is_valid_port(port);
+}
+
 void
-hy_ports_count(void)
+hy_port_watch_count(const struct hy_hal *hal)
 {
 	for (uint16_t p = 0; p < RTE_MAX_ETHPORTS; p++)
-		if (hy_ports[p].started)
+		if (answers(hal, p))
 			count(p);
+}
+
+void
+hy_port_watch_base(uint16_t port)
+{
+	struct watched *w = &watched[port];
+
+	if (rte_eth_stats_get(port, &w->last) < 0)
+		w->last = (struct rte_eth_stats){ 0 };
+}
+
+void
+hy_port_watch_started(uint16_t port)
+{
+	count(port);
 }
 
 void
@@ -103,7 +126,6 @@ hy_port_leave(uint16_t port)
 {
 	struct hy_port_status *status = &watched[port].status;
 
-	count(port);
 	pthread_mutex_lock(&lock);
 	status->link_known = status->link_up = status->link_half_duplex = false;
 	status->link_mbps = 0;

@@ -234,10 +234,12 @@ bring_up(struct hy_port *port, char *error)
 	if (rc < 0)
 		return rc;
 	flow_prepare(p);
+	hy_port_watch_base(p->port);
 	rc = rte_eth_dev_start(p->port);
 	if (rc < 0)
 		return hy_port_refuse(p->port, rc, error, "cannot be started: %s", strerror(-rc));
 	port->started = true;
+	hy_port_watch_started(p->port);
 	rc = p->promiscuous ? rte_eth_promiscuous_enable(p->port) : 0;
 	return rc < 0 ? hy_port_refuse(p->port, rc, error, "promiscuous mode: %s", strerror(-rc))
 		      : 0;
@@ -249,7 +251,11 @@ tell(struct hy_hal *hal, uint16_t port, enum hy_port_state state, void *arg __rt
 {
 	const struct hy_target target = { .kind = HY_TARGET_PORT, .id = port };
 
-	if (ports_out == NULL || !hy_ports[port].known)
+	if (!hy_ports[port].known)
+		return;
+	if (state != HY_PORT_UP)
+		hy_port_leave(port);
+	if (ports_out == NULL)
 		return;
 	if (state == HY_PORT_UP)
 		fprintf(ports_out, "port %u is up again\n", port);
@@ -288,7 +294,6 @@ on_reset(uint16_t port, void *arg __rte_unused)
 	bool later; /* a virtual function, whose physical one is not done yet */
 	int rc;
 
-	hy_port_leave(port);
 	rc = rte_eth_dev_reset(port);
 	later = rc == -EAGAIN;
 	p->started = false;
@@ -319,11 +324,17 @@ close_port(uint16_t port)
 static void
 on_gone(uint16_t port, void *arg __rte_unused)
 {
-	hy_port_leave(port);
 	if (rte_eth_dev_is_valid_port(port))
 		rte_eth_dev_stop(port);
 	close_port(port);
 	hy_ports[port] = (struct hy_port){ 0 }; /* the number may go to another device */
+}
+
+void
+hy_ports_count(void)
+{
+	if (ports_hal != NULL)
+		hy_port_watch_count(ports_hal);
 }
 
 int

@@ -36,7 +36,15 @@ void hy_port_pools_free(unsigned int *in_use, unsigned int *total);
 void hy_port_watch(const struct hy_hal *hal, FILE *out);
 /* Forgets the device that had the number before. */
 void hy_port_watch_new(uint16_t port);
-/* Counts what a port has lost; its link is unknown until it is looked at again. */
+/* Brings what ports have lost up to date, where drivers may be asked. */
+void hy_port_watch_count(const struct hy_hal *hal);
+/*
+ * Counts what a port loses from here on, before it is started, and once it is: drivers keep their
+ * counters over a reset, or begin again at one or at the start.
+ */
+void hy_port_watch_base(uint16_t port);
+void hy_port_watch_started(uint16_t port);
+/* The link of a port is unknown until it is looked at again. */
 void hy_port_leave(uint16_t port);
 /* Counts a reset. */
 void hy_port_was_reset(uint16_t port);
