@@ -18,6 +18,7 @@ from test_policy import rules
 from test_simulated import OFFLOAD, captured, require
 
 folder = test_events.folder
+LINK = 1  # RTE_ETH_EVENT_INTR_LSC
 pytestmark = pytest.mark.simulated
 
 # The options for how packets come, and the variants of event_rx and ethdev_tx that follow from it.
@@ -89,19 +90,39 @@ def test_captures_are_classified_by_marks_as_by_software(cn10k, captures, how):
     assert_counted(run, len(records))
 
 
-def test_order_that_is_lost_by_a_reset_is_told_of(cn10k, folder, monkeypatch):
-    """The port comes back with a variant that sends past the event device."""
-    monkeypatch.setenv("HY_TEST_EVENTS_LATE", "1")
-    events = test_events.Events(
-        cn10k, folder, monkeypatch, "--mode=eventdev", "--eventq-sched=ordered",
-        ports=cn10k.vdevs([[traffic("198.18.1.1")], SILENT, SILENT]),
+def begun(rig, folder, monkeypatch, *more):
+    """A running l3fwd-graph, whose ports 0 to 2 feed the event device."""
+    return test_events.Events(
+        rig, folder, monkeypatch, "--mode=eventdev", *more,
+        ports=rig.vdevs([[traffic("198.18.1.1")], SILENT, SILENT]),
         config="(0,0,1),(1,0,1),(2,0,1)", eal=["--vdev", "sim_event_cn10k0", "-m", "512"],
         stderr=subprocess.STDOUT)
+
+
+def test_reset_under_workers_is_refused(cn10k, folder, monkeypatch):
+    """The driver would restart the event device under the workers. The program goes on."""
+    events = begun(cn10k, folder, monkeypatch)
+    for port in (1, 0):
+        events.event(port, test_events.RESET,
+                     f"port {port} stays down: its reset failed: Input/output error; "
+                     f"port {port} (sim_cn10k{port}): cannot be reset: it feeds event device 0, "
+                     "and event_cn10k can change no queues while workers dequeue\n")
+    run = events.finish()
+    assert [(p["state"], p["resets"]) for p in run.stats["ports"]] == [
+        ("down", 0), ("down", 0), ("up", 0)], run
+    assert run.stats["totals"]["rx"] == 100, run
+
+
+def test_order_that_is_lost_by_another_selection_is_told_of(cn10k, folder, monkeypatch):
+    """When port 2 leaves, port 1 gets a variant that sends past the event device."""
+    monkeypatch.setenv("HY_TEST_EVENTS_LATE", "1")
+    events = begun(cn10k, folder, monkeypatch, "--eventq-sched=ordered")
     said = ("l3fwd-graph: ordered needs event device 0 to transmit packets and put them in order; "
             "ethdev_tx of port 1 has no variant for that, or another one was selected: use "
             "atomic\n")
     assert "ordered needs" not in events.text()
-    events.event(1, test_events.RESET, said)
+    print(1, LINK, file=events.commands)
+    events.event(2, test_events.RESET, said)
     run = events.finish()
     variants = {n["name"]: n["variant"] for n in run.stats["nodes"]}
     assert (variants["ethdev_tx-0"], variants["ethdev_tx-1"]) == ("sso_vector", "late"), run

@@ -5,6 +5,7 @@
  * queue until it releases the event: stricter than a lock for each flow.
  */
 
+#include <rte_debug.h>
 #include <rte_ring_elem.h>
 
 #include "event.h"
@@ -75,6 +76,27 @@ stop(struct rte_eventdev *dev)
 		device->ports[p].holds = -1;
 }
 
+/* As the driver does when it makes room for more events, by the ports of workers. */
+void
+event_restart(const struct rte_eventdev *dev)
+{
+	struct event_device *device = dev->data->dev_private;
+
+	if (!dev->data->dev_started)
+		return;
+	for (int p = 0; p < EVENT_PORTS; p++) {
+		const int thread = __atomic_load_n(&device->ports[p].thread, __ATOMIC_RELAXED);
+
+		if (thread != 0 && thread != rte_gettid())
+			rte_panic("event_cn10k: restarted while workers dequeue\n");
+		device->ports[p].holds = -1;
+	}
+	for (uint8_t q = 0; q < device->state.nb_queues; q++) {
+		event_flush((struct rte_eventdev *)(uintptr_t)dev, device->queues[q].ring);
+		device->queues[q].owner = 0;
+	}
+}
+
 static int
 close_device(struct rte_eventdev *dev)
 {
@@ -138,6 +160,7 @@ dequeue_burst(void *arg, struct rte_event events[], uint16_t n, uint64_t ticks)
 {
 	struct event_port *port = arg;
 
+	__atomic_store_n(&port->thread, rte_gettid(), __ATOMIC_RELAXED);
 	give_back(port);
 	port->in_hand = false;
 	return event_dequeue(&port->links, events, n, ticks, take);

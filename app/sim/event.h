@@ -26,6 +26,7 @@ struct event_port {
 	struct event_device *device;
 	uint8_t id;
 	int holds;    /* queue that the port has locked; -1: none */
+	int thread;   /* that dequeued last; 0: none; atomic */
 	bool in_hand; /* the port holds an event of any type */
 } __rte_cache_aligned;
 
@@ -54,6 +55,12 @@ struct event_device {
 
 /* Moves packets from the receive queues that feed an event queue into that queue. */
 void event_rx_poll(struct event_device *device, uint8_t queue);
+
+/*
+ * Stops the device and starts it again, which frees the events in it, if it runs. Ends the process if
+ * other threads have dequeued: the driver would reset the ports under them.
+ */
+void event_restart(const struct rte_eventdev *dev);
 
 uint16_t event_tx(void *port, struct rte_event events[], uint16_t n);
 

@@ -104,6 +104,7 @@ rx_add(const struct rte_eventdev *dev, const struct rte_eth_dev *eth, int32_t qu
 
 	if (!is_kin(eth))
 		return -EINVAL;
+	event_restart(dev); /* to v24.11: cnxk_sso_xae_reconfigure() */
 	if (queue >= 0)
 		return rx_add_one(dev->data->dev_private, eth, (uint16_t)queue, conf);
 	for (uint16_t q = 0; q < eth->data->nb_rx_queues && rc == 0; q++)

@@ -72,7 +72,8 @@ int hy_ports_start(struct hy_hal *hal, const struct hy_ports_params *params, cha
 
 /**
  * Handles events of the ports, a step at a time, without waiting: resets those that ask
- * for it, closes those that were removed (hy_hal_poll()), and looks at links and what drivers lost.
+ * for it, if their event device allows it (hy_event_reset_check()), closes those that were removed
+ * (hy_hal_poll()), and looks at links and what drivers lost.
  * Links that interrupt are seen at once, others within a second. Without ports, nothing happens.
  *
  * @param graphs All graphs with nodes of the HAL, as for hy_hal_poll().

@@ -2,6 +2,7 @@
 /* Attaches and detaches a feed as variants are bound, and follows its ports. */
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -96,6 +97,27 @@ hy_event_check(uint8_t device, char *reason, size_t size)
 				"one was selected: use atomic",
 				device, port);
 	return 0;
+}
+
+/*
+ * event/cnxk/cnxk_eventdev_adptr.c, cnxk_sso_rx_adapter_queue_add(), stops the device and starts it
+ * again for each queue (from DPDK 25.03 on, for a pool that is new to it): cnxk_sso_cleanup() resets
+ * the ports of the workers, and dequeues by the first. cn10k_eventdev.c, cn10k_sso_updt_tx_adptr_data(),
+ * reallocates them.
+ */
+int
+hy_event_reset_check(uint16_t port, char *reason, size_t size)
+{
+	const struct event_feed *feed = event_feed_of_port(port);
+	struct rte_event_dev_info info;
+
+	if (feed == NULL || feed->attached == 0 ||
+		rte_event_dev_info_get(feed->params.device, &info) < 0 ||
+		fnmatch("event_cn*k", info.driver_name, 0) != 0)
+		return 0;
+	return event_refuse(-EBUSY, reason, size,
+		"it feeds event device %u, and %s can change no queues while workers dequeue",
+		feed->params.device, info.driver_name);
 }
 
 /* A port that stops must not be polled. A port that is up again starts afresh. */
