@@ -33,6 +33,7 @@ struct vendor {
 /* When the NIC's count of missed frames begins again. */
 #define NIC_CLEARS_AT_RESET 1
 #define NIC_CLEARS_AT_START 2
+#define NIC_COUNTS_STARTED 4 /* it has no counts while it is stopped: all are 0 */
 
 enum nic_state { NIC_WORKS, NIC_BROKEN, NIC_REMOVED };
 

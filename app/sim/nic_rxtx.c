@@ -213,6 +213,8 @@ nic_stats(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 	struct nic *nic = nic_of_dev(dev);
 	struct hy_flow_sim_stats engine;
 
+	if ((nic->clears & NIC_COUNTS_STARTED) != 0 && !dev->data->dev_started)
+		return 0;
 	for (uint16_t q = 0; q < SIMNIC_QUEUES; q++) {
 		stats->ipackets += __atomic_load_n(&nic->rx[q].packets, __ATOMIC_RELAXED);
 		stats->ibytes += __atomic_load_n(&nic->rx[q].bytes, __ATOMIC_RELAXED);

@@ -24,7 +24,8 @@
  * each reset, like net_iavf and net_ixgbe_vf if the host has set none; and reset_waits=N, which answers
  * the first N resets with -EAGAIN, like net_ixgbe_vf while the host's side is not done; and clears=N,
  * which counts missed frames from 0 again after each reset (1), with each start (2) as net_ena does, or
- * both (3). Like net_pcap, they also take captures. The n-th rx_pcap=FILE is received once, by the n-th receive queue; the n-th
+ * both (3), and 4 more to tell 0 while it is stopped, as net_bnxt. Like net_pcap, they also take
+ * captures. The n-th rx_pcap=FILE is received once, by the n-th receive queue; the n-th
  * tx_pcap=FILE records what the n-th transmit queue sends, unless that goes to a wire. A port has
  * as many queues of a direction as captures, or SIMNIC_QUEUES without captures. So any program runs
  * on simulated NICs: LD_PRELOAD=halyard-simnic.so.

@@ -58,7 +58,7 @@ link_look(uint16_t port, FILE *out)
 		tell(port, &now, out);
 }
 
-/* Adds what a counter has gained; some drivers set it back to 0 when a port is started. */
+/* Adds what a counter has gained. One that is less than before has begun again. */
 static void
 gain(uint64_t *total, uint64_t last, uint64_t now)
 {
@@ -101,16 +101,10 @@ hy_port_watch_count(const struct hy_hal *hal)
 void
 hy_port_watch_base(uint16_t port)
 {
-	struct watched *w = &watched[port];
+	struct rte_eth_stats now;
 
-	if (rte_eth_stats_get(port, &w->last) < 0)
-		w->last = (struct rte_eth_stats){ 0 };
-}
-
-void
-hy_port_watch_started(uint16_t port)
-{
-	count(port);
+	if (rte_eth_stats_get(port, &now) == 0)
+		watched[port].last = now;
 }
 
 void

@@ -235,12 +235,11 @@ bring_up(struct hy_port *port, char *error)
 	if (rc < 0)
 		return rc;
 	flow_prepare(p);
-	hy_port_watch_base(p->port);
 	rc = rte_eth_dev_start(p->port);
 	if (rc < 0)
 		return hy_port_refuse(p->port, rc, error, "cannot be started: %s", strerror(-rc));
 	port->started = true;
-	hy_port_watch_started(p->port);
+	hy_port_watch_base(p->port);
 	rc = p->promiscuous ? rte_eth_promiscuous_enable(p->port) : 0;
 	return rc < 0 ? hy_port_refuse(p->port, rc, error, "promiscuous mode: %s", strerror(-rc))
 		      : 0;

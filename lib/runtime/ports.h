@@ -39,11 +39,10 @@ void hy_port_watch_new(uint16_t port);
 /* Brings what ports have lost up to date, where drivers may be asked. */
 void hy_port_watch_count(const struct hy_hal *hal);
 /*
- * Counts what a port loses from here on, before it is started, and once it is: drivers keep their
- * counters over a reset, or begin again at one or at the start.
+ * Counts what a port loses from here on, once it is started: drivers keep their counters over a reset, or
+ * begin again with it or with the start, and some have none while a port is stopped.
  */
 void hy_port_watch_base(uint16_t port);
-void hy_port_watch_started(uint16_t port);
 /* The link of a port is unknown until it is looked at again. */
 void hy_port_leave(uint16_t port);
 /* Counts a reset. */

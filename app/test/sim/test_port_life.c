@@ -117,6 +117,13 @@ counts_go_on_where_a_driver_keeps_them(void **state)
 }
 
 static void
+counts_of_a_driver_that_has_none_while_stopped_count_once(void **state)
+{
+	RTE_SET_USED(state);
+	frames_missed_are_counted_over_resets("clears=4");
+}
+
+static void
 a_driver_that_recovers_is_not_asked(void **state)
 {
 	struct hy_port_status status;
@@ -158,6 +165,7 @@ static const struct CMUnitTest port_life[] = {
 	LIFE_TEST(counts_begin_anew_where_a_reset_clears_them),
 	LIFE_TEST(counts_begin_anew_where_a_start_clears_them),
 	LIFE_TEST(counts_go_on_where_a_driver_keeps_them),
+	LIFE_TEST(counts_of_a_driver_that_has_none_while_stopped_count_once),
 	LIFE_TEST(a_driver_that_recovers_is_not_asked),
 	LIFE_TEST(a_nic_that_was_pulled_out_is_not_asked),
 };
