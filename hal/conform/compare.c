@@ -187,11 +187,11 @@ bytes_differ(const struct rte_mbuf *ref, const struct rte_mbuf *cand, uint8_t *w
 }
 
 static uint32_t
-segments_len(const struct rte_mbuf *m)
+segments_len(const struct rte_mbuf *m, uint32_t *nb_segs)
 {
 	uint32_t len = 0;
 
-	for (; m != NULL; m = m->next)
+	for (*nb_segs = 0; m != NULL; m = m->next, ++*nb_segs)
 		len += m->data_len;
 	return len;
 }
@@ -201,18 +201,24 @@ static const char *
 metadata_differ(const struct rte_mbuf *ref, const struct rte_mbuf *cand, bool onward,
 	uint64_t *wanted, uint64_t *got)
 {
+	uint32_t ref_segs, cand_segs;
+	const uint32_t ref_len = segments_len(ref, &ref_segs);
+	const uint32_t cand_len = segments_len(cand, &cand_segs);
 	const struct {
 		const char *name;
 		uint64_t ref, cand;
 	} fields[] = {
 		{ "pkt_len", ref->pkt_len, cand->pkt_len },
-		{ "length of its segments", segments_len(ref), segments_len(cand) },
+		{ "length of its segments", ref_len, cand_len },
+		/* Of its own segments: the reference's packet has others. */
+		{ "nb_segs", cand_segs, cand->nb_segs },
 		/* A node that sends a packet may set its port for an event device. */
 		{ "port", onward ? ref->port : 0, onward ? cand->port : 0 },
 		{ "ol_flags", ref->ol_flags & ~RTE_MBUF_F_EXTERNAL,
 			cand->ol_flags & ~RTE_MBUF_F_EXTERNAL },
 		{ "packet_type", ref->packet_type, cand->packet_type },
 		{ "vlan_tci", ref->vlan_tci, cand->vlan_tci },
+		{ "vlan_tci_outer", ref->vlan_tci_outer, cand->vlan_tci_outer },
 		{ "hash.rss", ref->hash.rss, cand->hash.rss },
 		{ "hash.fdir.hi", ref->hash.fdir.hi, cand->hash.fdir.hi },
 		{ "tx_offload", ref->tx_offload, cand->tx_offload },

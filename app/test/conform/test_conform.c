@@ -250,6 +250,33 @@ lengthens_an_empty_last_segment(struct burst *b)
 		last->data_len = 1;
 }
 
+/* A driver takes as many descriptors as a packet says that it has segments. */
+static void
+miscounts_segments(struct burst *b)
+{
+	if (b->packets[0]->nb_segs > 1)
+		b->packets[0]->nb_segs--;
+}
+
+static void
+loses_an_empty_last_segment(struct burst *b)
+{
+	struct rte_mbuf *m = b->packets[0];
+
+	if (m->nb_segs == 1 || rte_pktmbuf_lastseg(m)->data_len > 0)
+		return;
+	while (m->next->next != NULL)
+		m = m->next;
+	m->next = NULL;
+}
+
+/* Which a driver inserts, if the packet's flags say so. */
+static void
+changes_an_outer_tag(struct burst *b)
+{
+	b->packets[b->n - 1]->vlan_tci_outer = 7;
+}
+
 static void
 cuts_a_byte_off(struct burst *b)
 {
@@ -310,6 +337,11 @@ static const struct {
 	{ names_another_port, "burst * packet *: port is 0x5, expected 0x*", -EILSEQ },
 	{ lengthens_an_empty_last_segment,
 		"burst * packet 0 *: length of its segments is 0x*, expected 0x*", -EILSEQ },
+	{ miscounts_segments, "burst * packet 0 *: nb_segs is 0x*, expected 0x*", -EILSEQ },
+	{ loses_an_empty_last_segment, "burst * packet 0 *: nb_segs is 0x*, expected 0x*",
+		-EILSEQ },
+	{ changes_an_outer_tag,
+		"burst 2 (1 packet), packet 0 (*: vlan_tci_outer is 0x7, expected 0x0", -EILSEQ },
 	{ cuts_a_byte_off, "burst * packet 0 *: pkt_len is 0x*, expected 0x*", -EILSEQ },
 	{ runs_into_a_trap, "burst 6 (5 packets): Illegal instruction", -EFAULT },
 	{ never_returns, "burst 3 (2 packets): did not return", -ETIMEDOUT },
