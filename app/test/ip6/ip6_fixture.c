@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include <rte_cpuflags.h>
+
 #include "ip6_fixture.h"
 
 struct hy_ip4_fib *hops6;
@@ -111,4 +113,19 @@ ip6_teardown(void **state)
 	hops6 = NULL;
 	rig_qsbr = NULL;
 	return node_teardown(state);
+}
+
+bool
+ip6_can_run(const char *variant)
+{
+#ifdef RTE_ARCH_X86_64
+	if (strcmp(variant, "avx512") == 0)
+		return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
+			rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
+			rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
+	if (strcmp(variant, "avx2") == 0)
+		return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
+#endif
+	RTE_SET_USED(variant);
+	return true;
 }

@@ -31,3 +31,6 @@ uint32_t ip6_search(const struct hy_ip6_route *routes, uint32_t n, const uint8_t
 
 int ip6_teardown(void **state);
 #define IP6_TEST(f) cmocka_unit_test_setup_teardown(f, node_setup, ip6_teardown)
+
+/* Whether the CPU has what kernels of that name need. */
+bool ip6_can_run(const char *variant);

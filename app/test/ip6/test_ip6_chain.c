@@ -30,7 +30,7 @@ forwarded6(uint8_t frame[LEN], uint16_t port)
  * next hop of port 1, or to a group of both.
  */
 static struct hy_graph *
-chain(const char *classifier, const char *lookup, bool to_group)
+chain(const char *classifier, const char *lookup, const char *rewriter, bool to_group)
 {
 	const struct hy_ip4_member members[] = { { 0, 1 }, { 1, 1 } };
 	struct hy_ip6_route route = ip6_route("2001:db8:1::/48", 1);
@@ -48,7 +48,7 @@ chain(const char *classifier, const char *lookup, bool to_group)
 	rewrite.tables = (struct hy_ip6_lookup_config){ .fibs = { fib6 }, .nb_fibs = 1 };
 	cls.ip6 = rewrite.tables;
 	rig_nodes("pkt_cls-rig");
-	id = rig_clone("ip6_rewrite", "scalar", NULL);
+	id = rig_clone("ip6_rewrite", rewriter, NULL);
 	assert_int_equal(hy_node_edge_add(id, "rig_out-0", &rewrite.edge[0]), 0);
 	assert_int_equal(hy_node_edge_add(id, "rig_out-1", &rewrite.edge[1]), 0);
 	assert_int_equal(hy_node_config(id, &rewrite, sizeof(rewrite)), 0);
@@ -105,7 +105,7 @@ static void
 a_group_is_found_in_any_segments(void **state)
 {
 	static const uint8_t next[] = { IPPROTO_UDP, IPPROTO_ESP, IPPROTO_FRAGMENT, IPPROTO_TCP };
-	struct hy_graph *graph = chain("scalar", "batch", true);
+	struct hy_graph *graph = chain("scalar", "batch", "scalar", true);
 	unsigned int compared = 0, seen[RTE_DIM(next)][2] = { { 0 } };
 
 	RTE_SET_USED(state);
@@ -132,7 +132,7 @@ static void
 packets_to_a_group_are_dropped_as_others(void **state)
 {
 	static uint8_t frame[FRAME_MAX];
-	struct hy_graph *graph = chain("scalar", "batch", true);
+	struct hy_graph *graph = chain("scalar", "batch", "scalar", true);
 	struct rte_mbuf *m;
 
 	RTE_SET_USED(state);
@@ -153,24 +153,33 @@ packets_to_a_group_are_dropped_as_others(void **state)
 static void
 segments_may_end_at_every_byte_of_an_ip6_header(void **state)
 {
-	static const char *const classifiers[] = { "scalar", "ptype" };
-	static const char *const lookups[] = { "scalar", "batch" };
-	unsigned int compared = 0;
+	static const struct {
+		const char *classifier, *lookup, *rewriter;
+	} chains[] = { { "scalar", "scalar", "scalar" }, { "ptype", "batch", "scalar" },
+		{ "avx2", "batch", "avx2" }, { "avx512", "batch", "avx512" },
+		{ "neon", "batch", "neon" } };
+	unsigned int compared = 0, ran = 0;
 	uint8_t frame[LEN];
 
 	RTE_SET_USED(state);
 	ip6_frame(frame, LEN);
-	for (unsigned int v = 0; v < 2; v++) {
-		struct hy_graph *graph = chain(classifiers[v], lookups[v], false);
+	for (unsigned int v = 0; v < RTE_DIM(chains); v++) {
+		struct hy_graph *graph;
 
+		if (v > 1 &&
+			(!rig_can_fuse(chains[v].rewriter) || !ip6_can_run(chains[v].rewriter)))
+			continue;
+		graph = chain(chains[v].classifier, chains[v].lookup, chains[v].rewriter, false);
 		compared += every_boundary(graph, frame, 1);
+		ran++;
 		rig_clear();
 		hy_ip6_fib_destroy(fib6);
 		hy_ip4_fib_destroy(hops6);
 		fib6 = NULL;
 		hops6 = NULL;
 	}
-	assert_int_equal(compared, 2 * (LEN + 1 + LEN));
+	assert_true(ran > 2); /* each kind of CPU has vectors */
+	assert_int_equal(compared, ran * (LEN + 1 + LEN));
 }
 
 static void
@@ -181,7 +190,7 @@ a_truncated_ip6_header_is_dropped_at_every_length(void **state)
 
 	RTE_SET_USED(state);
 	ip6_frame(frame, LEN);
-	graph = chain("scalar", "batch", false);
+	graph = chain("scalar", "batch", "scalar", false);
 	for (uint32_t len = 0; len < LEN; len++) { /* the payload length says LEN */
 		struct rte_mbuf *m = packet_cut(frame, len, len / 2);
 

@@ -7,7 +7,6 @@
 
 #include <stdalign.h>
 
-#include <rte_cpuflags.h>
 #include <rte_rcu_qsbr.h>
 
 #include <hy_ip6_lookup.h>
@@ -55,7 +54,7 @@ static struct hy_graph *
 router(const char *variant, const char *lookup6, bool fused, const char *fused6)
 {
 	const hy_node_id rewrite4 = bare_clone("ip4_rewrite", variant, NULL);
-	const hy_node_id rewrite6 = bare_clone("ip6_rewrite", "scalar", NULL);
+	const hy_node_id rewrite6 = bare_clone("ip6_rewrite", variant, NULL);
 	struct hy_ip4_rewrite_config config4;
 	struct hy_ip6_rewrite_config config6;
 	struct hy_pkt_cls_config cls = { 0 };
@@ -291,21 +290,6 @@ compare(const char *variant, const char *lookup6, bool fused4, const char *fused
 	return forwarded;
 }
 
-static bool
-can_run(const char *variant)
-{
-#ifdef RTE_ARCH_X86_64
-	if (strcmp(variant, "avx512") == 0)
-		return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
-			rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-			rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
-	if (strcmp(variant, "avx2") == 0)
-		return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
-#endif
-	RTE_SET_USED(variant);
-	return true;
-}
-
 static void
 both_families_are_forwarded_alike_fused_and_apart(void **state)
 {
@@ -317,7 +301,7 @@ both_families_are_forwarded_alike_fused_and_apart(void **state)
 		const char *name = variants[v], *with = v == 0 ? "batch" : name;
 		uint32_t forwarded;
 
-		if (!rig_can_fuse(name) || !can_run(name))
+		if (!rig_can_fuse(name) || !ip6_can_run(name))
 			continue;
 		forwarded = compare(name, "batch", true, with);
 		print_message("# %s: of %u forwarded, %ju and %ju fused\n", name, forwarded,

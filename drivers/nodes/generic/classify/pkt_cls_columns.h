@@ -59,26 +59,27 @@ struct headers {
 
 #ifdef PAIRS
 VECTOR static __rte_always_inline lanes
-pair_of(struct headers *h, const uint8_t *const frame[])
+pair_of(struct headers *h, const uint8_t *const frame[], unsigned int skip)
 {
 	h->byte0 |= frame[0][0] | frame[4][0];
-	return pair(frame[0], frame[4]);
+	return pair(frame[0] + skip, frame[4] + skip);
 }
 
 VECTOR static __rte_always_inline struct columns
-columns(struct headers *h, const uint8_t *const frame[])
+columns(struct headers *h, const uint8_t *const frame[], unsigned int skip)
 {
-	const lanes a = pair_of(h, frame), b = pair_of(h, frame + 1);
-	const lanes c = pair_of(h, frame + 2), d = pair_of(h, frame + 3);
+	const lanes a = pair_of(h, frame, skip), b = pair_of(h, frame + 1, skip);
+	const lanes c = pair_of(h, frame + 2, skip), d = pair_of(h, frame + 3, skip);
 
 	return transpose(a, b, c, d);
 }
 
+/* As headers(), of the bytes that come skip later, apart from the first one. */
 VECTOR static __rte_always_inline struct headers
-headers(const uint8_t *const frame[])
+headers_after(const uint8_t *const frame[], unsigned int skip)
 {
 	struct headers h = { .byte0 = 0 };
-	const struct columns low = columns(&h, frame), high = columns(&h, frame + 8);
+	const struct columns low = columns(&h, frame, skip), high = columns(&h, frame + 8, skip);
 
 	for (unsigned int i = 0; i < 4; i++) {
 		h.start.dword[i] = starts(low.dword[i], high.dword[i]);
@@ -94,13 +95,20 @@ columns(const uint8_t *const frame[], unsigned int at)
 		pieces(frame + 3, at));
 }
 
+/* As headers(), of the bytes that come skip later, apart from the first one. */
 VECTOR static __rte_always_inline struct headers
-headers(const uint8_t *const frame[])
+headers_after(const uint8_t *const frame[], unsigned int skip)
 {
-	struct headers h = { columns(frame, 2), columns(frame, 18), 0 };
+	struct headers h = { columns(frame, 2 + skip), columns(frame, 18 + skip), 0 };
 
 	for (unsigned int i = 0; i < WIDTH; i++)
 		h.byte0 |= frame[i][0];
 	return h;
 }
 #endif
+
+VECTOR static __rte_always_inline struct headers
+headers(const uint8_t *const frame[])
+{
+	return headers_after(frame, 0);
+}

@@ -37,6 +37,20 @@ hy_pkt_cls_fini(const struct hy_graph *graph __rte_unused, struct hy_node *node)
 		hy_ip6_fib_unuse(ctx->fib);
 }
 
+uint32_t
+pkt_cls_ip6_pass(const uint8_t *const frame[], const uint32_t len[], uint32_t *options, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (len[i] < HY_PKT_CLS_IP6_LEAST || (*frame[i] & RTE_ETHER_GROUP_ADDR) != 0 ||
+			!hy_pkt_cls_says_ip6(frame[i]) || pkt_cls_ip6_one(frame[i], len[i], 0) != 0)
+			break;
+		*options += frame[i][IP6_PROTO] == IPPROTO_HOPOPTS;
+	}
+	return i;
+}
+
 void
 hy_pkt_cls_ip6_rest(const struct hy_node *node, const uint8_t *const frame[], const uint32_t len[],
 	uint16_t next[], uint32_t dst[], uint32_t n)

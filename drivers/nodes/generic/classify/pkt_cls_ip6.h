@@ -4,6 +4,10 @@
 
 #include <hy_pkt_cls.h>
 
+/* Where fields are in a frame. */
+#define IP6_PROTO (RTE_ETHER_HDR_LEN + offsetof(struct rte_ipv6_hdr, proto))
+#define IP6_DST (RTE_ETHER_HDR_LEN + offsetof(struct rte_ipv6_hdr, dst_addr))
+
 /* Whether an address is neither unspecified nor loopback nor link-local nor multicast. */
 static inline bool
 ip6_is_plain(const uint8_t *address)
@@ -44,3 +48,17 @@ pkt_cls_ip6_one(const uint8_t *frame, uint32_t len, uint16_t edge)
 		return HY_DROP(HY_PKT_CLS_MARTIAN_SRC);
 	return edge;
 }
+
+/*
+ * Checks frames. Returns how many pass before the first that does not, and adds to options how many of
+ * these have hop-by-hop options.
+ */
+typedef uint32_t(pkt_cls_ip6_pass_t)(const uint8_t *const frame[], const uint32_t len[],
+	uint32_t *options, uint32_t n);
+
+pkt_cls_ip6_pass_t pkt_cls_ip6_pass; /* one after another */
+#ifdef RTE_ARCH_X86_64
+pkt_cls_ip6_pass_t pkt_cls_ip6_pass_avx2, pkt_cls_ip6_pass_avx512;
+#elif defined(RTE_ARCH_ARM64)
+pkt_cls_ip6_pass_t pkt_cls_ip6_pass_neon;
+#endif

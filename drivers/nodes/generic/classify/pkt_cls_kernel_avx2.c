@@ -7,6 +7,8 @@
 
 #define KERNEL hy_pkt_cls_avx2
 #define CLASSIFY pkt_cls_classify_avx2
+#define PASS_IP6 pkt_cls_ip6_pass_avx2
+#define PASS_FEWER pkt_cls_ip6_pass
 
 #include "pkt_cls_avx2.h"
 #include "pkt_cls_vector.h"

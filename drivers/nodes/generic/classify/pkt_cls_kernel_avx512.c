@@ -7,6 +7,8 @@
 
 #define KERNEL hy_pkt_cls_avx512
 #define CLASSIFY pkt_cls_classify_avx512
+#define PASS_IP6 pkt_cls_ip6_pass_avx512
+#define PASS_FEWER pkt_cls_ip6_pass_avx2
 #define FEWER pkt_cls_classify_avx2
 
 #include "pkt_cls_avx512.h"

@@ -7,6 +7,8 @@
 
 #define KERNEL hy_pkt_cls_neon
 #define CLASSIFY pkt_cls_classify_neon
+#define PASS_IP6 pkt_cls_ip6_pass_neon
+#define PASS_FEWER pkt_cls_ip6_pass
 
 #include "pkt_cls_neon.h"
 #include "pkt_cls_vector.h"

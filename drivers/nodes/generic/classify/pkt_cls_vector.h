@@ -10,6 +10,7 @@
 #pragma once
 
 #include "pkt_cls_checks.h"
+#include "pkt_cls_ip6_vector.h"
 
 #define TOO_FEW 4 /* frames: fewer do not pay for a vector */
 
@@ -133,6 +134,24 @@ process_segments(struct hy_graph *graph, struct hy_node *node, void **objs, uint
 	return hy_pkt_cls_process(graph, node, objs, n, KERNEL);
 }
 
+/* Checks side by side the frames before the first that is not IPv6 or does not pass. Returns how many. */
+static uint32_t
+ip6_at_start(const struct hy_node *node, const uint8_t *const frame[], const uint32_t len[],
+	uint16_t next[], uint32_t dst[], uint32_t n)
+{
+	const struct hy_pkt_cls_ctx *ctx = node->ctx;
+	uint32_t options = 0; /* ip6_lookup counts them */
+
+	if (len[0] < RTE_ETHER_HDR_LEN || !hy_pkt_cls_says_ip6(frame[0]))
+		return 0;
+	n = PASS_IP6(frame, len, &options, n);
+	for (uint32_t i = 0; i < n; i++) {
+		next[i] = ctx->ip6_edge;
+		dst[i] = 0;
+	}
+	return n;
+}
+
 /* While IPv6 is on. The first frame tells what most are likely to be. */
 static __rte_noinline uint16_t
 process_both(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n,
@@ -140,8 +159,13 @@ process_both(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t
 {
 	uint32_t *dst = hy_lane(graph, node, HY_PKT_CLS_LANE_ROUTE);
 	uint16_t next[HY_BURST_MAX];
-	const uint32_t i = hy_pkt_cls_ip6_first(node, frame, len, next, dst, n);
+	uint32_t i = ip6_at_start(node, frame, len, next, dst, n);
 
+	if (i == n) {
+		hy_stream_move(graph, node, next[0], n);
+		return n;
+	}
+	i += hy_pkt_cls_ip6_first(node, frame + i, len + i, next + i, dst + i, n - i);
 	if (i < n && CLASSIFY(frame + i, len + i, next + i, dst + i, n - i) != 0)
 		hy_pkt_cls_ip6_rest(node, frame + i, len + i, next + i, dst + i, n - i);
 	else if (i == 0) {

@@ -58,16 +58,13 @@ VECTOR static __rte_always_inline bool
 hash_vector(const uint32_t seed[2], const uint8_t *const frame[], const uint32_t len[],
 	uint32_t hash[])
 {
-	const uint8_t *part[WIDTH];
 	struct headers h;
 	lanes lengths, usual, hashes;
 
 	lengths = *(const words *)len;
 	if (unlikely(!are_all((lanes)(lengths >= FLOW_END))))
 		return false;
-	for (unsigned int i = 0; i < WIDTH; i++)
-		part[i] = frame[i] + FLOW_SKIP;
-	h = headers(part);
+	h = headers_after(frame, FLOW_SKIP);
 	usual = (lanes)((h.start.dword[2] & 0xff) == RTE_IPV4_VHL_DEF);
 	hashes = flow_hash(&h, seed);
 	*(words *)hash = hashes;

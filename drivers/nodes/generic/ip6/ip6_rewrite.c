@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * ip6_rewrite: next hop to MAC addresses and port; hop limit (RFC 8200 3). There is no checksum to
- * update, and little left for vectors: twelve bytes and one are written.
- */
+/* ip6_rewrite: next hop to MAC addresses and port; hop limit (RFC 8200 3). */
 
 #include <rte_mbuf.h>
 
@@ -10,8 +7,8 @@
 #include <hy_mbuf.h>
 #include <hy_trace.h>
 
-#include "drivers/nodes/generic/ip4/ip4_rewrite_one.h"
 #include "ip6_fib.h"
+#include "ip6_rewrite_one.h"
 
 /* The member of a group that a packet takes. */
 static uint32_t
@@ -42,9 +39,8 @@ rewrite_in_pieces(struct rte_mbuf *m, const struct hy_ip4_adjacency *adjacency,
 	return next;
 }
 
-/* Of a packet to a group, one that is too long, or one whose headers span segments. */
-static __rte_noinline uint16_t
-rewrite_other(const struct hy_ip6_rewrite_ctx *ctx, struct rte_mbuf *m,
+uint16_t
+ip6_rewrite_packet(const struct hy_ip6_rewrite_ctx *ctx, struct rte_mbuf *m,
 	const struct hy_ip4_adjacency *adjacency)
 {
 	const struct hy_ip4_rewrite_port *port;
@@ -78,7 +74,7 @@ ip6_rewrite_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 			next[i] = hy_ip6_rewrite_one(rte_pktmbuf_mtod(m, uint8_t *), m->pkt_len,
 				adjacency, port);
 		else
-			next[i] = rewrite_other(ctx, m, adjacency);
+			next[i] = ip6_rewrite_packet(ctx, m, adjacency);
 	}
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
