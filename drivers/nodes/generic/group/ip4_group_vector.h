@@ -23,68 +23,92 @@ typedef uint32_t words __attribute__((vector_size(4 * WIDTH), aligned(4), may_al
 
 #define ALL(number) ((lanes){ 0 } + (number))
 
+/* Lanes whose comparison is one instruction in AVX2, too. None is negative. */
+typedef int32_t ints __attribute__((vector_size(4 * WIDTH)));
+
+enum number { BYTE, UPPER, PARTS, TCP, UDP, SCTP, SHORT, PROTO, SRC, DST, PORTS, LAST, NUMBERS };
+
+/*
+ * What fields are compared and multiplied with. Read from memory, as in pkt_cls_checks.h: GCC makes
+ * vectors of constants that it knows in each round.
+ */
+static const uint32_t numbers[NUMBERS] = {
+	[BYTE] = 0xff,
+	[UPPER] = 0xff00,
+	[PARTS] = RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK),
+	[TCP] = IPPROTO_TCP,
+	[UDP] = IPPROTO_UDP,
+	[SCTP] = IPPROTO_SCTP,
+	[SHORT] = sizeof(struct rte_ipv4_hdr) + 4 - 1,
+	[PROTO] = HY_FLOW_HASH_PROTO,
+	[SRC] = HY_FLOW_HASH_SRC,
+	[DST] = HY_FLOW_HASH_DST,
+	[PORTS] = HY_FLOW_HASH_PORTS,
+	[LAST] = HY_FLOW_HASH_LAST,
+};
+
 /* All ones where a frame has ports. */
 VECTOR static __rte_always_inline lanes
-have_ports(const struct headers *h)
+have_ports(const struct headers *h, lanes proto, const uint32_t number[])
 {
-	const lanes proto = h->rest.dword[0] >> 8 & ALL(0xff);
 	/* In memory order: the total length is in the upper half, its bytes reversed. */
-	const lanes total = (h->start.dword[2] >> 8 & ALL(0xff00)) | h->start.dword[2] >> 24;
-	const lanes offset = h->start.dword[3] >> 16 &
-		ALL(RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK));
-	const lanes known = (lanes)(proto == IPPROTO_TCP) | (lanes)(proto == IPPROTO_UDP) |
-		(lanes)(proto == IPPROTO_SCTP);
+	const lanes total = (h->start.dword[2] >> 8 & ALL(number[UPPER])) | h->start.dword[2] >> 24;
+	const lanes offset = h->start.dword[3] >> 16 & ALL(number[PARTS]);
+	const lanes known = (lanes)(proto == ALL(number[TCP])) |
+		(lanes)(proto == ALL(number[UDP])) | (lanes)(proto == ALL(number[SCTP]));
 
-	return known & (lanes)(offset == 0) & (lanes)(total >= sizeof(struct rte_ipv4_hdr) + 4);
+	return known & (lanes)(offset == 0) & (lanes)((ints)total > (ints)ALL(number[SHORT]));
 }
 
 /* As hy_flow_hash(). */
 VECTOR static __rte_always_inline lanes
-flow_hash(const struct headers *h, const uint32_t seed[2])
+flow_hash(const struct headers *h, const uint32_t seed[2], const uint32_t number[])
 {
-	const lanes proto = h->rest.dword[0] >> 8 & ALL(0xff);
-	lanes hash = proto * HY_FLOW_HASH_PROTO ^ seed[0] ^ h->rest.dword[1];
+	const lanes proto = h->rest.dword[0] >> 8 & ALL(number[BYTE]);
+	lanes hash = proto * ALL(number[PROTO]) ^ ALL(seed[0]) ^ h->rest.dword[1];
 
-	hash = (hash ^ hash >> 16) * HY_FLOW_HASH_SRC + h->rest.dword[2];
-	hash = (hash ^ hash >> 15) * HY_FLOW_HASH_DST + seed[1];
-	hash ^= h->rest.dword[3] & have_ports(h);
-	hash = (hash ^ hash >> 16) * HY_FLOW_HASH_PORTS;
-	hash = (hash ^ hash >> 15) * HY_FLOW_HASH_LAST;
+	hash = (hash ^ hash >> 16) * ALL(number[SRC]) + h->rest.dword[2];
+	hash = (hash ^ hash >> 15) * ALL(number[DST]) + ALL(seed[1]);
+	hash ^= h->rest.dword[3] & have_ports(h, proto, number);
+	hash = (hash ^ hash >> 16) * ALL(number[PORTS]);
+	hash = (hash ^ hash >> 15) * ALL(number[LAST]);
 	return hash ^ hash >> 16;
 }
 
 /* Hashes of WIDTH frames. Returns false if one of them is not as usual. */
 VECTOR static __rte_always_inline bool
-hash_vector(const uint32_t seed[2], const uint8_t *const frame[], const uint32_t len[],
-	uint32_t hash[])
+hash_vector(const uint32_t seed[2], const uint8_t *const frame[], const uint32_t len[], lanes *hash)
 {
+	const lanes lengths = *(const words *)len;
+	const uint32_t *number = numbers;
 	struct headers h;
-	lanes lengths, usual, hashes;
 
-	lengths = *(const words *)len;
-	if (unlikely(!are_all((lanes)(lengths >= FLOW_END))))
+	if (unlikely(!are_all((lanes)((ints)lengths > FLOW_END - 1))))
 		return false;
+	__asm__("" : "+r"(number)); /* now the compiler does not know them */
 	h = headers_after(frame, FLOW_SKIP);
-	usual = (lanes)((h.start.dword[2] & 0xff) == RTE_IPV4_VHL_DEF);
-	hashes = flow_hash(&h, seed);
-	*(words *)hash = hashes;
-	return are_all(usual);
+	*hash = flow_hash(&h, seed, number);
+	return are_all((lanes)((h.start.dword[2] & ALL(number[BYTE])) == RTE_IPV4_VHL_DEF));
 }
 
 /* Members of WIDTH frames by their hashes. Usually, one route leads to one group. */
 VECTOR static __rte_always_inline void
-pick_vector(const struct hy_ip4_adjacency *adjacencies, const uint32_t hash[], uint32_t id[])
+pick_vector(const struct hy_ip4_adjacency *adjacencies, lanes hashes, uint32_t id[])
 {
 	const struct hy_ip4_adjacency *first = &adjacencies[id[0]];
 	const lanes ids = *(const words *)id;
+	uint32_t hash[WIDTH];
 
 	if (likely(hy_ip4_is_group(first) && are_all((lanes)(ids == ALL(id[0]))))) {
 		const struct hy_ip4_buckets *buckets = hy_ip4_group_buckets(first);
 
+		*(words *)hash = hashes & ALL(buckets->mask);
+#pragma GCC unroll 16
 		for (uint32_t j = 0; j < WIDTH; j++)
-			id[j] = hy_ip4_group_member(buckets, hash[j]);
+			id[j] = __atomic_load_n(&buckets->member[hash[j]], __ATOMIC_RELAXED);
 		return;
 	}
+	*(words *)hash = hashes;
 	for (uint32_t j = 0; j < WIDTH; j++) {
 		const struct hy_ip4_adjacency *adjacency = &adjacencies[id[j]];
 
@@ -99,10 +123,11 @@ find(const struct hy_ip4_adjacency *adjacencies, const uint8_t *const frame[], c
 {
 	/* All groups of a table have the same seed. */
 	const uint32_t *seed = hy_ip4_group_buckets(&adjacencies[id[0]])->seed;
-	uint32_t hash[WIDTH], i;
+	lanes hash;
+	uint32_t i;
 
 	for (i = 0; i + WIDTH <= n; i += WIDTH) {
-		if (likely(hash_vector(seed, frame + i, len + i, hash)))
+		if (likely(hash_vector(seed, frame + i, len + i, &hash)))
 			pick_vector(adjacencies, hash, id + i);
 		else
 			ip4_members_singly(adjacencies, frame + i, len + i, id + i, WIDTH);
