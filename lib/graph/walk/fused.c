@@ -89,18 +89,20 @@ struct share {
 static void
 split(void *const objs[], uint16_t n, const bits mine, struct share *with, struct share *without)
 {
-	uint64_t word = 0;
-	uint16_t set = 0, clear = 0;
+	uint16_t set = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
-		word = i % 64 == 0 ? mine[i / 64] : word >> 1;
-		with->objs[set] = objs[i];
-		without->objs[clear] = objs[i];
-		set += word & 1;
-		clear += ~word & 1;
+	for (uint16_t at = 0; at < n; at += 64) {
+		const uint16_t end = RTE_MIN(n, at + 64);
+		uint64_t word = mine[at / 64];
+
+		for (uint16_t i = at; i < end; i++, word >>= 1) {
+			with->objs[set] = objs[i];
+			without->objs[i - set] = objs[i];
+			set += word & 1;
+		}
 	}
 	with->n = set;
-	without->n = clear;
+	without->n = n - set;
 }
 
 /* Clears the first bits that are set. */

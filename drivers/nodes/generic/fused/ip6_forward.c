@@ -91,7 +91,6 @@ ip6_forward_pick(struct hy_node *const nodes[], void *const objs[], uint16_t n,
 {
 	uint8_t bounce[HY_BURST_MAX][RTE_ETHER_HDR_LEN];
 	const uint8_t *frame[HY_BURST_MAX];
-	uint64_t word = 0;
 	uint16_t i = 0;
 
 	if (!ip6_forward_leads_here(nodes[0])) {
@@ -106,12 +105,13 @@ ip6_forward_pick(struct hy_node *const nodes[], void *const objs[], uint16_t n,
 		if (unlikely(m->data_len < RTE_ETHER_HDR_LEN))
 			frame[i] = ether_copy(m, bounce[i]);
 	} while (++i < n);
-	for (i = 0; i < n; i++) {
-		word |= (uint64_t)hy_pkt_cls_says_ip6(frame[i]) << i % 64;
-		if (i % 64 == 63 || i + 1 == n) {
-			mine[i / 64] = word;
-			word = 0;
-		}
+	for (i = 0; i < n; i += 64) {
+		const unsigned int here = RTE_MIN(n - i, 64);
+		uint64_t word = 0;
+
+		for (unsigned int bit = 0; bit < here; bit++)
+			word |= (uint64_t)hy_pkt_cls_says_ip6(frame[i + bit]) << bit;
+		mine[i / 64] = word;
 	}
 }
 
