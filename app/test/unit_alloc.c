@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_hash.h>
 #include <rte_malloc.h>
 
 #include "unit.h"
@@ -26,6 +27,8 @@ void __real_free(void *block);
 void *__real_rte_malloc_socket(const char *type, size_t size, unsigned int align, int socket);
 void *__real_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
 
+struct rte_hash *__real_rte_hash_create(const struct rte_hash_parameters *params);
+
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
@@ -36,6 +39,7 @@ FILE *__real_open_memstream(char **bytes, size_t *size);
 FILE *__wrap_open_memstream(char **bytes, size_t *size);
 void *__wrap_rte_malloc_socket(const char *type, size_t size, unsigned int align, int socket);
 void *__wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
+struct rte_hash *__wrap_rte_hash_create(const struct rte_hash_parameters *params);
 
 void
 unit_alloc_fail(unsigned int nth)
@@ -151,4 +155,11 @@ void *
 __wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket)
 {
 	return fails() ? NULL : __real_rte_zmalloc_socket(type, size, align, socket);
+}
+
+/* All memory of a hash table is one allocation here, since librte_hash is not wrapped. */
+struct rte_hash *
+__wrap_rte_hash_create(const struct rte_hash_parameters *params)
+{
+	return fails() ? NULL : __real_rte_hash_create(params);
 }

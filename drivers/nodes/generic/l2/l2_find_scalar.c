@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds slots in scalar code: the kernel that others are tested against, and what is rare in all. */
+
+#include <rte_hash.h>
+
+#include "l2_find.h"
+
+static __rte_always_inline uint64_t
+word_load(const struct hy_l2_view *view, uint32_t slot)
+{
+	return __atomic_load_n(&view->words[slot], __ATOMIC_ACQUIRE);
+}
+
+static uint32_t
+find_outside(const struct hy_l2_view *view, uint64_t key)
+{
+	const int32_t position = rte_hash_lookup(view->overflow, &key);
+
+	return position < 0 ? view->none : view->overflow_base + (uint32_t)position;
+}
+
+/* first: of the key's bucket. */
+static uint32_t
+find_one(const struct hy_l2_view *view, uint64_t key, uint32_t first)
+{
+	for (uint32_t i = 0; i < HY_L2_WAYS; i++)
+		if (word_load(view, first + i) == key)
+			return first + i;
+	return word_load(view, first + HY_L2_WAYS - 1) == 0 ? view->none : find_outside(view, key);
+}
+
+void
+hy_l2_find_scalar(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n)
+{
+	l2_find_fetch(view, key, slot, n);
+	for (uint32_t i = 0; i < n; i++)
+		slot[i] = find_one(view, key[i], slot[i]);
+}
+
+void
+l2_find_rest(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (slot[i] == view->none)
+			slot[i] = find_one(view, key[i], hy_l2_bucket(view, key[i]) * HY_L2_WAYS);
+}
