@@ -241,6 +241,7 @@ void bench_arc(void);
 void bench_dispatch(void);
 void bench_enqueue(void);
 void bench_idle(void);
+void bench_l2(void);
 void bench_l3fwd(void);
 void bench_classify(void);
 void bench_lookup(void);

@@ -32,6 +32,7 @@ static const struct bench {
 	{ "dispatch", bench_dispatch, 2, 256 },
 	{ "enqueue", bench_enqueue, 1, 256 },
 	{ "idle", bench_idle, 1, 256 },
+	{ "l2", bench_l2, 1, 512 },
 	{ "l3fwd", bench_l3fwd, 2, 512 },
 	{ "lookup", bench_lookup, 1, 512 },
 	{ "offload", bench_offload, 1, 512 },

@@ -76,7 +76,7 @@ keys_of_bucket(uint32_t bucket, uint64_t keys[], uint32_t n)
 {
 	for (uint32_t i = 0, tried = 0; i < n; tried++) {
 		keys[i] = key_of(tried, (uint16_t)(tried * 7 % HY_L2_VIDS));
-		i += hy_l2_bucket(view, keys[i]) == bucket;
+		i += hy_l2_bucket(view, keys[i]) == bucket * HY_L2_WAYS;
 	}
 }
 

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
+#include <rte_common.h>
 #include <rte_prefetch.h>
 
 #include <hy_api.h>
@@ -105,21 +106,25 @@ struct hy_l2_view {
 	const uint16_t *values;
 	uint32_t *seen;                  /**< By slot: the clock when it was used last. */
 	uint64_t seed[2];                /**< Of hy_l2_bucket(). */
-	uint32_t shift;                  /**< 64 less the bits of a bucket's number. */
+	uint32_t mask;                   /**< The first slot of the last bucket. */
 	uint32_t none;                   /**< The slot of a key that has none. */
 	uint32_t overflow_base;          /**< Slot of position 0 of the overflow. */
 	uint32_t clock;                  /**< In seconds. */
 	const struct rte_hash *overflow; /**< Keys whose buckets were full. */
 };
 
-/** @return The number of a key's bucket. */
-static inline uint32_t
+/**
+ * One multiplication would spread keys in a row evenly with most seeds, and leave most buckets empty
+ * with some.
+ *
+ * @return The first slot of a key's bucket.
+ */
+static __rte_always_inline uint32_t
 hy_l2_bucket(const struct hy_l2_view *view, uint64_t key)
 {
-	uint64_t hash = (key ^ view->seed[0]) * view->seed[1];
+	const uint64_t hash = (key ^ view->seed[0]) * view->seed[1];
 
-	hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(hash >> view->shift);
+	return (uint32_t)((hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 36) & view->mask;
 }
 
 /**
@@ -351,7 +356,7 @@ uint32_t hy_l2_vlan_entries(struct hy_l2_table *table, uint16_t vid);
 #define HY_L2_TABLE_NUMBERS \
 	HY_PLUGIN_SIZE(struct hy_l2_view), HY_PLUGIN_OFFSET(hy_l2_view, values), \
 		HY_PLUGIN_OFFSET(hy_l2_view, seen), HY_PLUGIN_OFFSET(hy_l2_view, seed), \
-		HY_PLUGIN_OFFSET(hy_l2_view, shift), HY_PLUGIN_OFFSET(hy_l2_view, none), \
+		HY_PLUGIN_OFFSET(hy_l2_view, mask), HY_PLUGIN_OFFSET(hy_l2_view, none), \
 		HY_PLUGIN_OFFSET(hy_l2_view, clock), HY_PLUGIN_COUNT(HY_L2_WAYS)
 
 HY_PLUGIN_NUMBERS(l2_table, HY_L2_TABLE_NUMBERS);

@@ -14,12 +14,18 @@ hy_l2_find_t hy_l2_find_neon;
 static __rte_always_inline void
 l2_find_fetch(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n)
 {
+	const struct hy_l2_view v = *view; /* which what is written to slot[] cannot change */
+
 	for (uint32_t i = 0; i < n; i++) {
-		slot[i] = hy_l2_bucket(view, key[i]) * HY_L2_WAYS;
-		rte_prefetch0(&view->words[slot[i]]);
-		rte_prefetch0(&view->values[slot[i]]);
+		slot[i] = hy_l2_bucket(&v, key[i]);
+		/* GCC does not inline rte_prefetch0() in functions for another CPU. */
+		__builtin_prefetch(&v.words[slot[i]]);
+		__builtin_prefetch(&v.values[slot[i]]);
 	}
 }
 
-/* Looks in the overflow for keys that have no slot yet. */
+/* In place of a way: the key is not in its bucket. */
+#define L2_ABSENT 32
+
+/* Completes slots, of which L2_ABSENT behind the first of a bucket is that of a key that is not there. */
 void l2_find_rest(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n);

@@ -11,22 +11,25 @@ word_load(const struct hy_l2_view *view, uint32_t slot)
 	return __atomic_load_n(&view->words[slot], __ATOMIC_ACQUIRE);
 }
 
+/* Where a key is that is not in its bucket. */
 static uint32_t
-find_outside(const struct hy_l2_view *view, uint64_t key)
+find_outside(const struct hy_l2_view *view, uint64_t key, uint32_t first)
 {
-	const int32_t position = rte_hash_lookup(view->overflow, &key);
+	int32_t position;
 
+	if (word_load(view, first + HY_L2_WAYS - 1) == 0)
+		return view->none;
+	position = rte_hash_lookup(view->overflow, &key);
 	return position < 0 ? view->none : view->overflow_base + (uint32_t)position;
 }
 
-/* first: of the key's bucket. */
 static uint32_t
 find_one(const struct hy_l2_view *view, uint64_t key, uint32_t first)
 {
 	for (uint32_t i = 0; i < HY_L2_WAYS; i++)
 		if (word_load(view, first + i) == key)
 			return first + i;
-	return word_load(view, first + HY_L2_WAYS - 1) == 0 ? view->none : find_outside(view, key);
+	return find_outside(view, key, first);
 }
 
 void
@@ -40,7 +43,10 @@ hy_l2_find_scalar(const struct hy_l2_view *view, const uint64_t key[], uint32_t 
 void
 l2_find_rest(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (slot[i] == view->none)
-			slot[i] = find_one(view, key[i], hy_l2_bucket(view, key[i]) * HY_L2_WAYS);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t first = hy_l2_bucket(view, key[i]);
+
+		if (slot[i] == first + L2_ABSENT)
+			slot[i] = find_outside(view, key[i], first);
+	}
 }

@@ -3,7 +3,7 @@
  * The body that the vector kernels share. A file defines these before it includes this one:
  * FIND: the name of its hy_l2_find_t;
  * VECTOR: the attribute of its functions;
- * matches(words, key): bits of the words of a bucket that are the key, of which at most one is.
+ * way_of(words, key): which word of a bucket is the key, of which at most one is, or L2_ABSENT.
  *
  * A vector is loaded without order, but each word of it at once: CPUs with these vectors do that for
  * aligned words. Values are read after the keys of the whole burst, behind a barrier.
@@ -14,20 +14,20 @@
 
 #include "l2_find.h"
 
+/* Returns whether a key is not in its bucket. */
 VECTOR static __rte_always_inline bool
 find(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n)
 {
-	const uint32_t none = view->none;
-	uint32_t missing = 0;
+	const uint64_t *words = view->words;
+	uint32_t ways = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t bits = matches(&view->words[slot[i]], key[i]);
-		const uint32_t found = slot[i] + (uint32_t)__builtin_ctz(bits | 1u << HY_L2_WAYS);
+		const uint32_t way = way_of(&words[slot[i]], key[i]);
 
-		slot[i] = bits != 0 ? found : none;
-		missing |= bits - 1;
+		slot[i] += way;
+		ways |= way;
 	}
-	return missing >> 31 != 0;
+	return (ways & L2_ABSENT) != 0;
 }
 
 VECTOR void

@@ -105,13 +105,13 @@ static void
 fetch(const struct hy_l2_table *t, const struct hy_l2_source source[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t number = hy_l2_bucket(&t->view, source[i].key);
+		const uint32_t first = hy_l2_bucket(&t->view, source[i].key);
 
-		rte_prefetch0(&t->words[number * HY_L2_WAYS]);
-		rte_prefetch0(&t->values[number * HY_L2_WAYS]);
-		rte_prefetch0(&t->view.seen[number * HY_L2_WAYS]);
-		rte_prefetch0(&t->moved[number * HY_L2_WAYS]);
-		rte_prefetch0(&t->buckets[number]);
+		rte_prefetch0(&t->words[first]);
+		rte_prefetch0(&t->values[first]);
+		rte_prefetch0(&t->view.seen[first]);
+		rte_prefetch0(&t->moved[first]);
+		rte_prefetch0(&t->buckets[first / HY_L2_WAYS]);
 	}
 }
 

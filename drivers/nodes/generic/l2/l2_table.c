@@ -111,7 +111,7 @@ hy_l2_table_create(const struct hy_l2_table_params *params, struct hy_l2_table *
 	}
 	t->view.words = t->words;
 	t->view.values = t->values;
-	t->view.shift = 64 - rte_log2_u32(s.buckets);
+	t->view.mask = (s.buckets - 1) * HY_L2_WAYS;
 	t->view.none = s.slots - 1;
 	t->view.overflow_base = s.buckets * HY_L2_WAYS;
 	t->view.overflow = t->overflow;
