@@ -30,6 +30,8 @@ EXPECTED = {
     "enqueue": {"{one_edge,mix2,mix2_90_10,mix2_99_1,mix4,mix8,mix16}_{256,64,8}{,_lane}":
                 "scalar avx2 avx512"},
     "idle": {"walk of {64,1,0} objects": "step walk"},
+    "l2": {"leaf_{64,1k,16k,65k,1M}": "rte_hash_14 rte_hash_8 rte_hash_bulk scalar avx2 avx512",
+           "learn_1M": "rte_hash table"},
     "l3fwd": {
         "{one_flow,dst256_8,dst64k_8,dst64k_miss,table172k,burst8,burst1,dst256_8_p1,dst256_8_p8,"
         "closed_loop}": "rxtx static static_checked librte_pipeline librte_node librte_typed halyard",
@@ -110,6 +112,7 @@ def test_every_benchmark_has_every_row_without_hugepages(tmp_path, name):
 
 @pytest.mark.parametrize("bits", [128, 256])
 @pytest.mark.parametrize("name, works", [("classify", "r10"), ("enqueue", "mix4*"),
+                                         ("l2", "leaf_1k"),
                                          ("l3fwd", "table172k*"), ("lookup", "r10k_*"),
                                          ("lookup", "ip6_r8_*"),
                                          ("walk", "mix4*")])
@@ -142,6 +145,8 @@ def test_benchmark_without_memory_skips_what_has_no_room(tmp_path, name):
         assert list(medians(figures, "one_flow")) == ["rxtx"]
     if name == "lookup":
         assert {s["work"] for s in figures["skipped"]} == set(names("r8_{one,256,64k,each}"))
+    if name == "l2":
+        assert {s["work"] for s in figures["skipped"] if s["contender"] == "scalar"} == {"leaf_1M"}
     if name in ("arc", "classify", "enqueue", "idle", "walk"):
         assert figures["rows"]
         assert figures["skipped"] == []
