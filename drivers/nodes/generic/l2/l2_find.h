@@ -27,5 +27,7 @@ l2_find_fetch(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot
 /* In place of a way: the key is not in its bucket. */
 #define L2_ABSENT 32
 
-/* Completes slots, of which L2_ABSENT behind the first of a bucket is that of a key that is not there. */
+/*
+ * Completes slots: L2_ABSENT behind the first of a bucket is that of a key that is not in it.
+ */
 void l2_find_rest(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n);

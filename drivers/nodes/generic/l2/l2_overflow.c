@@ -2,8 +2,10 @@
 /*
  * Entries whose buckets are full, in an rte_hash that workers read without a lock. Its positions are
  * slots too. Which position a key gets is known only when workers can find it: so the value of a free
- * position is HY_L2_MISS, and the entry is there once its value is stored. A deleted position is freed after a grace period: deleted ones gather in the open list;
- * once the closed list is freed, the open one is closed and gets a token.
+ * position is HY_L2_MISS, and the entry is there once its value is stored.
+ *
+ * A deleted position is freed after a grace period: deleted ones gather in the open list; once the
+ * closed list is freed, the open one is closed and gets a token.
  */
 
 #include <errno.h>
