@@ -11,13 +11,15 @@
 #include "enqueue.h"
 #include "lib/graph/compile/image.h"
 
-#define TABLE 64 /* targets that a burst may be dealt to */
-#define FEW 8    /* objects that are sent sooner than a table is made */
+#define TABLE 128 /* targets that a burst may be dealt to */
+#define FEW 8     /* objects that are sent sooner than a table is made */
 
 /* The targets of a burst: first that of drops, then that of each edge from 0 on. */
 struct table {
 	unsigned int n;
+	unsigned int lanes;        /* that some target uses */
 	struct hy_node *to[TABLE]; /* NULL: no object goes there */
+	void **end[TABLE];         /* of their streams */
 };
 
 static inline unsigned int
@@ -27,6 +29,17 @@ entry_of(uint16_t next)
 
 	/* 0 for all drops. RTE_MAX() would make a detour by a vector register. */
 	return entry & ((entry >> 15) - 1u);
+}
+
+/* Returns whether the target has room. */
+static inline bool
+table_set(const struct hy_graph *graph, struct table *table, unsigned int i, struct hy_node *to,
+	uint32_t n)
+{
+	table->to[i] = to;
+	table->end[i] = to->stream + to->waiting;
+	table->lanes |= to->lanes_in;
+	return graph->plan.stream_cap - to->waiting >= n;
 }
 
 /*
@@ -44,17 +57,16 @@ table_make(const struct hy_graph *graph, const struct hy_node *node, const uint1
 		least = RTE_MIN(least, (int16_t)next[i]);
 	}
 	table->n = (unsigned int)(most + 2);
-	if (table->n > TABLE)
+	table->lanes = 0;
+	table->to[0] = NULL;
+	if (table->n > RTE_MIN(TABLE, 2 * n)) /* more would cost more than they save */
 		return false;
-	table->to[0] = least < 0 ? node->edges[(int16_t)HY_DROP(0)].to : NULL;
-	for (int e = 0; e <= most; e++)
-		table->to[e + 1] = node->edges[e].to;
-	for (unsigned int i = 0; i < table->n; i++) {
-		const struct hy_node *to = table->to[i];
+	if (least < 0 && !table_set(graph, table, 0, node->edges[(int16_t)HY_DROP(0)].to, n))
+		return false;
+	for (unsigned int i = 1; i < table->n; i++) {
+		struct hy_node *to = node->edges[i - 1].to;
 
-		if (to != NULL && graph->plan.stream_cap - to->waiting < n)
-			return false;
-		if (i > 0 && to == table->to[0])
+		if (to == table->to[0] || !table_set(graph, table, i, to, n))
 			return false;
 	}
 	return true;
@@ -74,44 +86,60 @@ deal_lane(const struct hy_graph *graph, const struct table *table, unsigned int 
 		*end[entry_of(next[i])]++ = values == NULL ? 0 : values[i];
 }
 
+/* Counts what has come to the ends of streams. */
 static void
-deal(struct hy_graph *graph, struct hy_node *node, const struct table *table, const uint16_t *next,
-	void **objs, uint32_t n)
+deal_count(struct hy_graph *graph, struct hy_node *node, const struct table *table,
+	const uint16_t *next, uint32_t n)
 {
-	void **end[TABLE];
-	size_t from;
-	const bool beside = hy_in_stream(graph, node, objs, &from);
-	unsigned int lanes = 0; /* that some target uses */
+	uint64_t bits = 0;
 
-	for (unsigned int i = 0; i < table->n; i++) {
-		if (table->to[i] == NULL)
-			continue;
-		end[i] = table->to[i]->stream + table->to[i]->waiting;
-		lanes |= table->to[i]->lanes_in;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		*end[entry_of(next[i])]++ = objs[i];
-	for (lanes = hy_lanes_of_use(node, lanes, beside); lanes != 0; lanes &= lanes - 1) {
-		const unsigned int l = (unsigned int)__builtin_ctz(lanes);
-
-		deal_lane(graph, table, l, next,
-			beside ? hy_stream_lane(graph, node->stream, l) + from : NULL, n);
-	}
-
-	for (unsigned int i = 0; i < table->n; i++) {
+	for (unsigned int i = table->to[0] == NULL; i < table->n; i++) {
 		struct hy_node *to = table->to[i];
-		const uint32_t all = to == NULL ? 0 : (uint32_t)(end[i] - to->stream);
+		const uint32_t all = (uint32_t)(table->end[i] - to->stream);
 
-		if (to == NULL || all == to->waiting)
+		if (all == to->waiting)
 			continue;
 		if (i > 0)
 			hy_count(&node->edges[i - 1].objs, all - to->waiting);
 		to->waiting = all;
-		hy_pending_set(graph, to);
+		if (likely(graph->plan.nb_words == 1))
+			bits |= UINT64_C(1) << to->rank % 64;
+		else
+			hy_pending_set(graph, to);
 	}
+	graph->plan.pending[0] |= bits;
 	for (uint32_t i = 0; i < n && table->to[0] != NULL; i++)
 		if ((int16_t)next[i] < 0)
 			hy_count(&node->edges[(int16_t)next[i]].objs, 1);
+}
+
+/* Not inlined: few objects need none of its stack. Returns false if it has sent nothing. */
+static __rte_noinline bool
+deal(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs, uint32_t n)
+{
+	struct table table;
+	void ***const end = table.end;
+	unsigned int lanes;
+	size_t from;
+	bool beside;
+
+	if (!table_make(graph, node, next, n, &table))
+		return false;
+	if (table.to[0] == NULL)
+		for (uint32_t i = 0; i < n; i++)
+			*end[next[i] + 1]++ = objs[i];
+	else
+		for (uint32_t i = 0; i < n; i++)
+			*end[entry_of(next[i])]++ = objs[i];
+	beside = hy_in_stream(graph, node, objs, &from);
+	for (lanes = hy_lanes_of_use(node, table.lanes, beside); lanes != 0; lanes &= lanes - 1) {
+		const unsigned int l = (unsigned int)__builtin_ctz(lanes);
+
+		deal_lane(graph, &table, l, next,
+			beside ? hy_stream_lane(graph, node->stream, l) + from : NULL, n);
+	}
+	deal_count(graph, node, &table, next, n);
+	return true;
 }
 
 /* Objects from the start of next[] that take the same edge. */
@@ -165,8 +193,6 @@ void
 hy_scatter_scalar(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
 	uint32_t n)
 {
-	struct table table;
-
 	if (run_length(next, n) == n) {
 		hy_send_all(graph, node, next[0], objs, n);
 		return;
@@ -174,9 +200,7 @@ hy_scatter_scalar(struct hy_graph *graph, struct hy_node *node, const uint16_t *
 	hy_stream_settle(graph, node);
 	if (n <= FEW && graph->plan.nb_words == 1)
 		one_by_one(graph, node, next, objs, n);
-	else if (n > FEW && table_make(graph, node, next, n, &table))
-		deal(graph, node, &table, next, objs, n);
-	else
+	else if (n <= FEW || !deal(graph, node, next, objs, n))
 		by_runs(graph, node, next, objs, n);
 }
 

@@ -104,8 +104,8 @@ send(const struct burst *b, const struct pass *p)
 	hy_pending_set(b->graph, e->to);
 }
 
-/* At most HY_BURST_MAX objects. */
-VECTOR static inline void
+/* At most HY_BURST_MAX objects. Not inlined: few objects need none of its stack. */
+VECTOR static __rte_noinline void
 scatter_burst(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs,
 	uint32_t n)
 {
@@ -161,6 +161,10 @@ all_take_one(const uint16_t *next, uint32_t n)
 VECTOR static inline void
 scatter(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void **objs, uint32_t n)
 {
+	if (n <= TOO_FEW) {
+		hy_scatter_scalar(graph, node, next, objs, n);
+		return;
+	}
 	if (n >= 32 && all_take_one(next, n)) {
 		hy_send_all(graph, node, next[0], objs, n);
 		return;
@@ -171,8 +175,5 @@ scatter(struct hy_graph *graph, struct hy_node *node, const uint16_t *next, void
 		next += HY_BURST_MAX;
 		objs += HY_BURST_MAX;
 	}
-	if (n > TOO_FEW)
-		scatter_burst(graph, node, next, objs, n);
-	else
-		hy_scatter_scalar(graph, node, next, objs, n);
+	scatter_burst(graph, node, next, objs, n);
 }
