@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tools/check: what becomes of each target, where some fail and where time is short."""
+
+import subprocess
+
+import pytest
+
+import l3fwd
+
+MAKEFILE = """
+good bad last:
+	@echo "made $@"; test $@ != bad
+slow:
+	@sleep 1.1; echo "made $@"
+"""
+
+
+@pytest.fixture
+def check(tmp_path):
+    (tmp_path / "GNUmakefile").write_text(MAKEFILE)
+
+    def run(*arguments):
+        done = subprocess.run([l3fwd.ROOT / "tools" / "check", *arguments], cwd=tmp_path, text=True,
+                              capture_output=True, check=False, timeout=60)
+        made = [line[5:] for line in done.stdout.splitlines() if line.startswith("made ")]
+        return done, made
+    return run
+
+
+def test_all_targets_are_made_in_order(check):
+    done, made = check("none", "last", "good")
+    assert (done.returncode, made) == (0, ["last", "good"]), done
+    assert "check: last passed in 0 s\n" in done.stdout
+    assert "NOT CHECKED" not in done.stdout
+
+
+def test_others_are_made_after_one_that_fails(check):
+    done, made = check("none", "good", "bad", "last")
+    assert (done.returncode, made) == (1, ["good", "bad", "last"]), done
+    assert "check: bad FAILED in 0 s\n" in done.stdout
+    assert "check: failed: bad\n" in done.stderr
+
+
+def test_no_target_begins_when_the_time_is_over(check):
+    done, made = check("1", "slow", "good", "last")
+    assert (done.returncode, made) == (0, ["slow"]), done
+    assert "*** NOT CHECKED, for lack of time: good last ***\n" in done.stdout
+    for over in ("0", "-5"):
+        done, made = check(over, "good")
+        assert (done.returncode, made) == (0, []), done
+        assert "*** NOT CHECKED, for lack of time: good ***\n" in done.stdout
