@@ -43,7 +43,7 @@ ip6_find_rest(const struct hy_ip6_trie *trie, const uint8_t *const base[], uint3
 			entry[i] = found;
 			rte_prefetch0(&nodes[found & HY_IP6_NUMBER]); /* harmless if it is none */
 			which[left] = (uint16_t)i;
-			left += found >> 31;
+			left += (found & HY_IP6_NODE) != 0;
 		}
 	}
 }
@@ -62,7 +62,6 @@ ip6_find_large(const struct hy_ip6_trie *trie, const uint8_t *const base[], uint
 		entry[i] = found;
 		rte_prefetch0(&nodes[found & HY_IP6_NUMBER]);
 	}
-	static_assert(HY_IP6_NODE == UINT32_C(1) << 31, "the highest bit marks a node");
 	for (uint32_t i = 0; i < n; i++) {
 		found = entry[i];
 		if (likely((found & HY_IP6_NODE) != 0)) {
@@ -71,7 +70,7 @@ ip6_find_large(const struct hy_ip6_trie *trie, const uint8_t *const base[], uint
 			rte_prefetch0(&nodes[found & HY_IP6_NUMBER]);
 		}
 		which[left] = (uint16_t)i;
-		left += found >> 31;
+		left += (found & HY_IP6_NODE) != 0;
 	}
 	if (left > 0)
 		ip6_find_rest(trie, base, at, entry, which, left);
