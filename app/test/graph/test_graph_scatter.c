@@ -14,7 +14,7 @@
 #include "lib/graph/compile/image.h"
 #include "lib/graph/walk/enqueue.h"
 
-#define EDGES 64
+#define EDGES_MAX 130
 #define DROPS 3
 #define POISON 0x5a
 #define BURST 256
@@ -29,15 +29,16 @@ struct bench {
 	uint64_t seed;
 	unsigned int nb_lanes;
 	/* The model, by target: the edges', then the drop node. */
-	uint32_t waiting[EDGES + 1];
-	void *objs[EDGES + 1][CAP];
-	uint32_t lanes[EDGES + 1][HY_LANES_MAX][CAP];
-	uint64_t counted[EDGES + DROPS];
+	uint32_t waiting[EDGES_MAX + 1];
+	void *objs[EDGES_MAX + 1][CAP];
+	uint32_t lanes[EDGES_MAX + 1][HY_LANES_MAX][CAP];
+	uint64_t counted[EDGES_MAX + DROPS];
 	uint64_t overflown;
 	unsigned int exchanged;
 };
 
-static uint64_t released; /* by the graph's release(): how many, and which */
+static unsigned int edges; /* of the node */
+static uint64_t released;  /* by the graph's release(): how many, and which */
 static uint64_t released_sum;
 
 static void
@@ -54,23 +55,23 @@ static const struct hy_object_ops ops = { release };
 static unsigned int
 target_of(uint16_t next)
 {
-	return next < EDGES ? next : EDGES;
+	return next < edges ? next : edges;
 }
 
 static unsigned int
 counter_of(uint16_t next)
 {
-	return next < EDGES ? next : EDGES + (uint16_t)(HY_DROP(0) - next);
+	return next < edges ? next : edges + (uint16_t)(HY_DROP(0) - next);
 }
 
 static struct hy_node *
 target(struct bench *b, unsigned int t)
 {
-	return t < EDGES ? b->node->edges[t].to : b->node->edges[(int16_t)HY_DROP(0)].to;
+	return t < edges ? b->node->edges[t].to : b->node->edges[(int16_t)HY_DROP(0)].to;
 }
 
 static void
-bench_open(struct bench *b, unsigned int nb_lanes, hy_scatter_t *scatter)
+bench_open(struct bench *b, unsigned int nb_edges, unsigned int nb_lanes, hy_scatter_t *scatter)
 {
 	static const char *const lanes[HY_LANES_MAX] = { "a", "b", "c", "d" };
 	struct hy_graph_params params = { .ops = &ops, .burst = BURST, .drop_node = "drop" };
@@ -78,13 +79,14 @@ bench_open(struct bench *b, unsigned int nb_lanes, hy_scatter_t *scatter)
 		.drops = { { "d0" }, { "d1" }, { "d2" } });
 
 	memset(b, 0, sizeof(*b));
+	edges = nb_edges;
 	released = 0;
 	released_sum = 0;
 	source_add(NULL, "src0", "x");
 	source_add(NULL, "src1", "x");
 	sink_add(NULL, "drop");
-	for (unsigned int e = 0; e < EDGES; e++) {
-		char name[8];
+	for (unsigned int e = 0; e < edges; e++) {
+		char name[16];
 
 		snprintf(name, sizeof(name), "to-%u", e);
 		sink_add(NULL, name);
@@ -144,17 +146,17 @@ drops_match(const struct bench *b, void *const *stream)
 {
 	uint32_t at[DROPS] = { 0 };
 
-	for (uint32_t i = 0; i < b->waiting[EDGES]; i++) {
+	for (uint32_t i = 0; i < b->waiting[edges]; i++) {
 		const unsigned int reason = (uintptr_t)stream[i] % 8;
 
-		while (at[reason] < b->waiting[EDGES] &&
-			(uintptr_t)b->objs[EDGES][at[reason]] % 8 != reason)
+		while (at[reason] < b->waiting[edges] &&
+			(uintptr_t)b->objs[edges][at[reason]] % 8 != reason)
 			at[reason]++;
-		if (at[reason] == b->waiting[EDGES] || b->objs[EDGES][at[reason]] != stream[i])
+		if (at[reason] == b->waiting[edges] || b->objs[edges][at[reason]] != stream[i])
 			return false;
 		for (unsigned int l = 0; l < b->nb_lanes; l++)
 			if (hy_stream_lane(b->graph, (void **)(uintptr_t)stream, l)[i] !=
-				b->lanes[EDGES][l][at[reason]])
+				b->lanes[edges][l][at[reason]])
 				return false;
 		at[reason]++;
 	}
@@ -165,9 +167,9 @@ drops_match(const struct bench *b, void *const *stream)
 static void
 settle(struct bench *b, const char *what, uint32_t n)
 {
-	for (unsigned int t = 0; t <= EDGES; t++) {
+	for (unsigned int t = 0; t <= edges; t++) {
 		struct hy_node *to = target(b, t);
-		const bool ordered = t < EDGES;
+		const bool ordered = t < edges;
 		const bool is_pending = (b->graph->plan.pending[to->rank / 64] >> (to->rank % 64) &
 						1) != 0;
 
@@ -186,10 +188,10 @@ settle(struct bench *b, const char *what, uint32_t n)
 		to->waiting = 0;
 		b->waiting[t] = 0;
 	}
-	for (unsigned int e = 0; e < EDGES; e++)
+	for (unsigned int e = 0; e < edges; e++)
 		assert_int_equal(b->node->edges[e].objs, b->counted[e]);
 	for (int d = 0; d < DROPS; d++)
-		assert_int_equal(b->node->edges[(int16_t)HY_DROP(d)].objs, b->counted[EDGES + d]);
+		assert_int_equal(b->node->edges[(int16_t)HY_DROP(d)].objs, b->counted[edges + d]);
 	assert_int_equal(b->node->edges[-1 - HY_CORE_DROP_STREAM_FULL].objs, b->overflown);
 	assert_int_equal(released, b->overflown);
 	memset(b->graph->plan.pending, 0, b->graph->plan.nb_words * sizeof(uint64_t));
@@ -223,7 +225,7 @@ one_burst(struct bench *b, const char *what, const uint16_t *next, uint32_t n, e
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t lanes[HY_LANES_MAX] = { 0 };
 
-		const unsigned int reason = next[i] < EDGES ? 0 : counter_of(next[i]) - EDGES;
+		const unsigned int reason = next[i] < edges ? 0 : counter_of(next[i]) - edges;
 
 		objs[i] = (void *)(uintptr_t)(8 * (rnd(&b->seed) | UINT64_C(1) << 33) + reason);
 		for (unsigned int l = 0; l < b->nb_lanes && where != ELSEWHERE; l++) {
@@ -262,7 +264,7 @@ static void
 fill(uint16_t next[], uint32_t n, enum shape shape, unsigned int distinct, uint64_t *seed)
 {
 	/* Few edges are always the same ones, so that they can be filled up. */
-	const uint16_t base = (uint16_t)(shape == RUNS ? 0 : rnd(seed) % EDGES);
+	const uint16_t base = (uint16_t)(shape == RUNS ? 0 : rnd(seed) % edges);
 
 	for (uint32_t i = 0; i < n; i++) {
 		unsigned int pick = 0;
@@ -289,7 +291,7 @@ fill(uint16_t next[], uint32_t n, enum shape shape, unsigned int distinct, uint6
 		default:
 			break;
 		}
-		next[i] = (uint16_t)((base + pick) % EDGES);
+		next[i] = (uint16_t)((base + pick) % edges);
 		if (shape == DROPS_TOO && rnd(seed) % 3 == 0)
 			next[i] = HY_DROP(rnd(seed) % DROPS);
 	}
@@ -299,14 +301,15 @@ static struct bench bench;
 
 /* Every n from 1 to a full burst, in every shape, with and without objects that wait already. */
 static void
-compare_with_model(hy_scatter_t *scatter, unsigned int nb_lanes)
+compare_with_model(hy_scatter_t *scatter, unsigned int nb_edges, unsigned int nb_lanes)
 {
-	static const unsigned int distinct[] = { 1, 2, 4, 8, 9, 16, 64 };
+	static const unsigned int distinct[] = { 1, 2, 4, 8, 9, 16, 64, 126, 127, 128, 130 };
 	struct bench *b = &bench;
 	unsigned int compared = 0;
 	uint16_t next[HY_BURST_MAX];
 
-	bench_open(b, nb_lanes, scatter);
+	bench_open(b, nb_edges, nb_lanes, scatter);
+	assert_int_equal(b->graph->plan.nb_words, nb_edges < 60 ? 1 : nb_edges / 64 + 1);
 	for (uint32_t n = 1; n <= HY_BURST_MAX; n++) {
 		for (enum shape shape = 0; shape < SHAPES; shape++) {
 			const unsigned int d = distinct[(n + shape) % RTE_DIM(distinct)];
@@ -331,7 +334,7 @@ compare_with_model(hy_scatter_t *scatter, unsigned int nb_lanes)
 			assert_untouched(b);
 	}
 	assert_untouched(b);
-	assert_int_equal(compared, 256 * 14);
+	assert_int_equal(compared, 256 * (SHAPES + RTE_DIM(distinct)));
 	assert_true(b->exchanged > 256);
 	registry_clear();
 }
@@ -344,7 +347,7 @@ compare_overflow(hy_scatter_t *scatter)
 	uint16_t next[HY_BURST_MAX];
 	uint64_t full = 0;
 
-	bench_open(b, 2, scatter);
+	bench_open(b, 64, 2, scatter);
 	for (unsigned int round = 0; round < 400; round++) {
 		const uint32_t n = 1 + rnd(&b->seed) % HY_BURST_MAX;
 		const unsigned int distinct = 1 + round % 12;
@@ -372,7 +375,7 @@ compare_more_than_a_burst(hy_scatter_t *scatter)
 	struct bench *b = &bench;
 	unsigned int compared = 0;
 
-	bench_open(b, 1, scatter);
+	bench_open(b, 64, 1, scatter);
 	for (size_t i = 0; i < RTE_DIM(sizes); i++) {
 		for (enum shape shape = 0; shape < SHAPES; shape++) {
 			/* The drop node can overflow in another order: each edge in its own. */
@@ -414,7 +417,10 @@ static void
 compare_with_all_lanes(hy_scatter_t *scatter)
 {
 	for (unsigned int lanes = 0; lanes <= HY_LANES_MAX; lanes++)
-		compare_with_model(scatter, lanes);
+		compare_with_model(scatter, 64, lanes);
+	/* Pending bits in a single word; and more edges than are dealt out to at once. */
+	compare_with_model(scatter, 16, 1);
+	compare_with_model(scatter, EDGES_MAX, 1);
 }
 
 static void
