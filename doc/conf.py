@@ -38,7 +38,7 @@ nitpick_ignore = [
                  "rte_acl_ctx", "rte_eth_conf", "rte_eth_rss_conf",
                  "rte_ether_addr", "rte_ether_hdr", "rte_event", "rte_flow_action",
                  "rte_flow_attr", "rte_flow_error", "rte_flow_item", "rte_flow_query_count",
-                 "rte_lpm", "rte_mbuf", "rte_mempool", "rte_rcu_qsbr", "rte_ring",
+                 "rte_hash", "rte_lpm", "rte_mbuf", "rte_mempool", "rte_rcu_qsbr", "rte_ring",
                  "rte_tel_data", "size_t", "telemetry_cb", "uint16_t",
                  "uint32_t", "uint64_t", "uint8_t")
 ]
@@ -46,8 +46,9 @@ nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions
 
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
 HOMONYMS = ("hy_dispatch_pin", "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats",
-            "hy_hal_options", "hy_ip6_node", "hy_ip6_trie", "hy_mode_options",
-            "hy_offload_stats", "hy_policy_view", "hy_port_options", "hy_port_status", "hy_run", "hy_run_options")
+            "hy_hal_options", "hy_ip6_node", "hy_ip6_trie", "hy_l2_stats", "hy_mode_options",
+            "hy_offload_stats", "hy_policy_view", "hy_port_options", "hy_port_status", "hy_run",
+            "hy_run_options")
 
 
 def is_wrong(record):
