@@ -89,7 +89,7 @@ hy_file_job(const struct hy_file_job *job, void *arg, size_t size, char *error)
 	struct running *r;
 	int rc;
 
-	if (behind >= HY_FILE_BEHIND_MOST)
+	if (behind >= HY_FILE_BEHIND_MOST && !job->final)
 		return hy_file_refuse(-EBUSY,
 			"not opened, since earlier files still wait for their disks", error);
 	r = calloc(1, sizeof(*r) + size);

@@ -17,6 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watched {
 	struct hy_port_status status; /* written by the control thread, under the lock */
 	struct rte_eth_stats last;
+	bool base_is_due; /* the driver did not say what it starts from */
 	bool interrupts;
 } watched[RTE_MAX_ETHPORTS];
 
@@ -73,6 +74,11 @@ count(uint16_t port)
 
 	if (rte_eth_stats_get(port, &now) < 0)
 		return;
+	if (w->base_is_due) {
+		w->base_is_due = false;
+		w->last = now;
+		return;
+	}
 	pthread_mutex_lock(&lock);
 	gain(&w->status.missed, w->last.imissed, now.imissed);
 	gain(&w->status.no_mbuf, w->last.rx_nombuf, now.rx_nombuf);
@@ -103,7 +109,8 @@ hy_port_watch_base(uint16_t port)
 {
 	struct rte_eth_stats now;
 
-	if (rte_eth_stats_get(port, &now) == 0)
+	watched[port].base_is_due = rte_eth_stats_get(port, &now) < 0;
+	if (!watched[port].base_is_due)
 		watched[port].last = now;
 }
 

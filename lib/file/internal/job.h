@@ -26,7 +26,8 @@ struct hy_file_job {
  * Has a thread run a job on a copy of arg, and copies that back when it has ended. Returns what it
  * returned. Leaves the thread behind, and arg as it is, if the file system does not answer for
  * HY_FILE_STALL_MS, with -ETIMEDOUT, or if the condition of hy_file_stop_when() holds meanwhile and the
- * job is not final, with -EINTR. -EBUSY: HY_FILE_BEHIND_MOST threads that were left behind still wait.
+ * job is not final, with -EINTR. -EBUSY, not for a final one: HY_FILE_BEHIND_MOST threads that were left
+ * behind still wait.
  * -ENOMEM, -EAGAIN: there is no thread. Errors come with their reason.
  */
 int hy_file_job(const struct hy_file_job *job, void *arg, size_t size, char *error);
