@@ -8,9 +8,10 @@
  * lane holds the id of a next hop or a group; the node reads it and does not write it. A packet to a
  * group goes to the member that its flow takes, as hy_ip6_group_view.h says. In a forwarded frame the node
  * rewrites MAC addresses and the hop limit (RFC 8200 section 3), all within the first
- * HY_IP6_REWRITE_HEADERS bytes, which may span several segments. A dropped frame keeps its bytes. A
- * frame with a hop limit of 0 or 1 counts as "ttl_expired" whatever its length. No two packets of a
- * burst may share these bytes, as clones of an mbuf do.
+ * HY_IP6_REWRITE_HEADERS bytes, which may span several segments. Where a segment has 32 bytes, variants
+ * may write all of them, the others unchanged. A dropped frame keeps its bytes. A frame with a hop limit
+ * of 0 or 1 counts as "ttl_expired" whatever its length. No two packets of a burst may share these
+ * bytes, as clones of an mbuf do.
  *
  * hy_ip6_view.h says how to read the table. A variant without init, fini and ctx_size inherits the
  * family's: its context is a struct hy_ip6_rewrite_ctx.
