@@ -149,7 +149,8 @@ def test_benchmark_without_memory_skips_what_has_no_room(tmp_path, name):
         assert {s["work"] for s in figures["skipped"] if s["contender"] == "scalar"} == {"leaf_1M"}
     if name in ("arc", "classify", "enqueue", "idle", "walk"):
         assert figures["rows"]
-        assert figures["skipped"] == []
+        reasons = {omission["reason"] for omission in figures["skipped"]}
+        assert reasons <= {"the CPU lacks its instructions"}
 
 
 HUGE = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
