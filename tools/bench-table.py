@@ -13,12 +13,12 @@ import sys
 # What a reader wants to know first. Of another selection (--work), the first works stand instead.
 SHOWN = {
     "arc": ["arc_64"],
-    "classify": ["r10", "r1k"],
+    "classify": ["r1k"],
     "dispatch": ["handover_64", "chain4_64"],
     "enqueue": ["mix4_64"],
     "idle": ["walk of 64 objects"],
     "l2": ["leaf_65k"],
-    "l3fwd": ["one_flow", "dst256_8", "dst64k_8", "table172k", "two_lcores_halyard"],
+    "l3fwd": ["one_flow", "dst256_8", "dst64k_8", "table172k"],
     "lookup": ["all_64k"],
     "offload": ["offload_1000"],
     "routes": ["load_lpm", "change_fib_live"],
