@@ -5,6 +5,9 @@
  */
 
 #include <errno.h>
+#include <string.h>
+
+#include <rte_hash.h>
 
 #include "l2_fixture.h"
 
@@ -116,6 +119,76 @@ room_is_refused_only_while_a_worker_does_not_report(void **state)
 		assert_int_equal(port_of(keys[i]), 1);
 }
 
+/* Deletes all, and leaves nothing that waits. */
+static void
+empty(const uint64_t key[])
+{
+	hy_l2_flush(table, HY_L2_ANY, HY_L2_ANY, true);
+	for (uint32_t round = 0; round < 40; round++) {
+		worker_reports();
+		for (uint32_t i = 0; i <= HY_L2_WAYS; i++)
+			learn(key[i], 1);
+		hy_l2_flush(table, HY_L2_ANY, HY_L2_ANY, true);
+	}
+	worker_reports();
+}
+
+/* Learns keys of one bucket, whose slots wait. Returns how many of n had room. */
+static uint32_t
+learn_outside(const uint64_t keys[], uint32_t n)
+{
+	uint32_t learned = 0;
+
+	for (uint32_t i = 0; i < HY_L2_WAYS; i++)
+		assert_int_equal(learn(keys[i], 1), HY_L2_LEARNED);
+	for (uint32_t i = 0; i < HY_L2_WAYS; i++)
+		assert_int_equal(hy_l2_delete(table, keys[i]), 0);
+	for (uint32_t i = HY_L2_WAYS; i < n; i++)
+		learned += learn(keys[i], 1) == HY_L2_LEARNED;
+	return learned;
+}
+
+/*
+ * rte_hash loses a position when it has no bucket left for extension: some keys of one of its buckets
+ * stay, others come and go, and each of these takes a bucket that waits.
+ */
+static void
+overflow_loses_no_position(void **state)
+{
+	enum { N = 128, ROUNDS = 20, STAY = 80, COME = 40 };
+	static uint64_t all[40000];
+	uint64_t keys[HY_L2_WAYS + STAY + COME];
+	uint32_t refused = 0, n = HY_L2_WAYS;
+
+	RTE_SET_USED(state);
+	table_new(N, qsbr_new(1));
+	keys_of_bucket(1, all, RTE_DIM(all));
+	worker_begins();
+	memcpy(keys, all, HY_L2_WAYS * sizeof(*all));
+	for (uint32_t i = HY_L2_WAYS; n < RTE_DIM(keys); i++) {
+		const uint32_t hash = rte_hash_hash(view->overflow, &all[i]);
+
+		assert_true(i < RTE_DIM(all));
+		keys[n] = all[i];
+		n += (hash & 15) == 0 && (hash >> 16 & 15) == 0; /* in one of 16 buckets */
+	}
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		assert_int_equal(learn_outside(keys, HY_L2_WAYS + STAY), STAY);
+		for (uint32_t i = HY_L2_WAYS + STAY; i < RTE_DIM(keys); i++) {
+			if (learn(keys[i], 1) == HY_L2_LEARNED)
+				assert_int_equal(hy_l2_delete(table, keys[i]), 0);
+			else
+				refused++;
+		}
+		empty(keys);
+	}
+	learn_outside(all, HY_L2_WAYS + 1); /* frees some of what waits, and lets the rest wait */
+	worker_reports();
+	learn_outside(all, HY_L2_WAYS + N);
+	assert_int_equal(stats().overflowed, N);
+	assert_true(refused >= ROUNDS && refused < ROUNDS * (COME - 1));
+}
+
 static void
 worker_that_rests_is_not_waited_for(void **state)
 {
@@ -174,6 +247,7 @@ static const struct CMUnitTest tests[] = {
 	L2_TEST(slot_waits_for_a_worker_that_found_it),
 	L2_TEST(position_in_the_overflow_waits_for_a_worker_that_found_it),
 	L2_TEST(room_is_refused_only_while_a_worker_does_not_report),
+	L2_TEST(overflow_loses_no_position),
 	L2_TEST(worker_that_rests_is_not_waited_for),
 	L2_TEST(overflow_is_found_whatever_is_deleted_before),
 };

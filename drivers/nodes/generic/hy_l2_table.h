@@ -14,7 +14,8 @@
  * seconds, and entries are stamped with the last time told.
  *
  * All memory is reserved at creation (hy_l2_table_bytes()). An entry whose bucket is full goes to an
- * rte_hash, so no key is refused before the table has as many entries as it was created for.
+ * rte_hash. So once workers have left the slots of deleted entries, no key is refused before the table
+ * has as many entries as it was created for, unless its port has as many as its limit.
  */
 #pragma once
 
@@ -254,7 +255,7 @@ enum hy_l2_outcome {
 	HY_L2_REFUSED_LIMIT,   /**< The table has max_entries. */
 	HY_L2_REFUSED_PORT,    /**< The port has as many as its limit. The entry does not move. */
 	HY_L2_REFUSED_STATIC,  /**< It has a static entry of another port. */
-	HY_L2_REFUSED_ROOM,    /**< Slots that are free wait until workers have left them. */
+	HY_L2_REFUSED_ROOM,    /**< Free slots, or what they need, wait until workers leave them. */
 	HY_L2_REFUSED_INVALID, /**< No such port, a group address, or no key. */
 	HY_L2_OUTCOMES,        /**< Their number. */
 };

@@ -6,6 +6,9 @@
  *
  * A deleted position is freed after a grace period: deleted ones gather in the open list; once the
  * closed list is freed, the open one is closed and gets a token.
+ *
+ * rte_hash has as many buckets for extension as others. When it finds none, rte_hash_add_key() loses a
+ * position for good, so it is not called then (has_room()).
  */
 
 #include <errno.h>
@@ -43,7 +46,7 @@ l2_overflow_create(struct hy_l2_table *t)
 		.hash_func_init_val = (uint32_t)(t->view.seed[1] >> 32),
 		.socket_id = t->params.socket,
 		.extra_flag = RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF |
-			RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* guarantees room for all entries */
+			RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* room for all entries, see has_room() */
 	};
 
 	snprintf(name, sizeof(name), "hy_l2_%d_%u", (int)getpid(),
@@ -78,6 +81,22 @@ close_list(struct hy_l2_table *t)
 	waiting->token = l2_token(t);
 }
 
+/*
+ * Whether rte_hash has a bucket left for extension. It keeps chains compact: behind eight full slots
+ * for each of them, there is one more entry; and each position that waits holds one at most.
+ */
+static bool
+has_room(const struct hy_l2_table *t)
+{
+	return t->waiting.n + t->stats.overflowed / 8 < rte_align32pow2(t->overflow_room) / 8;
+}
+
+static int32_t
+add(struct hy_l2_table *t, uint64_t key)
+{
+	return has_room(t) ? rte_hash_add_key(t->overflow, &key) : -ENOSPC;
+}
+
 /* Frees positions that workers have left. Returns their number. */
 static uint32_t
 reap(struct hy_l2_table *t, uint32_t most)
@@ -96,6 +115,7 @@ reap(struct hy_l2_table *t, uint32_t most)
 			__ATOMIC_RELAXED);
 		rte_hash_free_key_with_position(t->overflow, (int32_t)position);
 	}
+	waiting->n -= freed;
 	close_list(t);
 	return freed;
 }
@@ -106,9 +126,9 @@ l2_overflow_take(struct hy_l2_table *t, uint64_t key, uint16_t value, uint32_t *
 	int32_t position;
 
 	reap(t, FREED);
-	position = rte_hash_add_key(t->overflow, &key);
+	position = add(t, key);
 	while (position < 0 && reap(t, FREED) > 0)
-		position = rte_hash_add_key(t->overflow, &key);
+		position = add(t, key);
 	if (position < 0)
 		return -EAGAIN;
 	*slot = t->view.overflow_base + (uint32_t)position;
@@ -128,6 +148,7 @@ l2_overflow_give_up(struct hy_l2_table *t, uint32_t position)
 	rte_hash_del_key(t->overflow, &key);
 	t->overflow_words[position] = t->waiting.open;
 	t->waiting.open = position;
+	t->waiting.n++;
 	t->stats.overflowed--;
 	close_list(t);
 	reap(t, FREED);

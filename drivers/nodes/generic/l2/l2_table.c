@@ -10,8 +10,8 @@
 #include "l2_table.h"
 #include "lib/graph/internal/log.h"
 
-#define LOAD 4      /* entries of a bucket, on average, of a full table */
-#define ROOM_MIN 8u /* entries of an rte_hash */
+#define LOAD 4       /* entries of a bucket, on average, of a full table */
+#define ROOM_MIN 64u /* entries of an rte_hash: eight may wait, see l2_overflow.c */
 
 struct sizes {
 	uint32_t buckets, overflow, slots;

@@ -33,6 +33,7 @@ struct l2_bucket {
 /* Positions of rte_hash that wait, by link, in two lists, of which one has a token. */
 struct l2_waiting {
 	uint32_t open, closed; /* the first ones, or L2_NOWHERE */
+	uint32_t n;            /* in both */
 	uint64_t token;        /* of the closed list */
 };
 
