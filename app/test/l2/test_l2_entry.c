@@ -110,6 +110,7 @@ static_entry_neither_moves_nor_ages(void **state)
 	assert_int_equal(port_of(fixed), 1);
 	assert_int_equal(stats().learn[HY_L2_REFUSED_STATIC], 1);
 	assert_int_equal(stats().static_entries, 1);
+	hy_l2_age(table, 999, 0, 0);
 	assert_int_equal(hy_l2_age(table, 1000, 1, hy_l2_buckets(table)), 1);
 	assert_int_equal(port_of(fixed), 1);
 	assert_int_equal(port_of(learned), HY_L2_MISS);
@@ -199,9 +200,10 @@ unused_entries_age_in_parts_of_a_sweep(void **state)
 	assert_int_equal(hy_l2_age(table, 1039, 40, hy_l2_buckets(table)), 0);
 	assert_int_equal(verdict_of(keys[3], 3), HY_L2_SOURCE_KNOWN); /* used */
 	assert_int_equal(hy_l2_add(table, keys[4], 0), 0);            /* static */
-	/* 300 s after the 20th entry. */
+	/* 300 s after the 20th entry, and the time is told again. */
+	hy_l2_age(table, 1319, 0, 0);
 	for (; calls < hy_l2_buckets(table); calls++) {
-		const uint32_t n = hy_l2_age(table, 1319, 300, 1);
+		const uint32_t n = hy_l2_age(table, 1320, 300, 1);
 
 		most = RTE_MAX(most, n);
 		aged += n;
@@ -212,7 +214,7 @@ unused_entries_age_in_parts_of_a_sweep(void **state)
 		assert_int_equal(port_of(keys[i]), i < 20 && i != 3 && i != 4 ? HY_L2_MISS : i % 4);
 	assert_int_equal(stats().aged, 18);
 	assert_int_equal(hy_l2_age(table, 5000, 0, hy_l2_buckets(table)), 0); /* 0: never */
-	assert_int_equal(hy_l2_age(table, 5000, 1, hy_l2_buckets(table)), 21);
+	assert_int_equal(hy_l2_age(table, 5001, 1, 1u << 31), 21); /* more than a sweep */
 	assert_int_equal(stats().entries, 1);
 }
 
@@ -227,7 +229,34 @@ clock_may_wrap(void **state)
 	assert_int_equal(learn(key, 1), HY_L2_LEARNED);
 	assert_int_equal(hy_l2_age(table, 20, 32, hy_l2_buckets(table)), 0);
 	assert_int_equal(idle_of(key), 31);
-	assert_int_equal(hy_l2_age(table, 21, 32, hy_l2_buckets(table)), 1);
+	assert_int_equal(hy_l2_age(table, 21, 32, hy_l2_buckets(table)), 0);
+	assert_int_equal(hy_l2_age(table, 22, 32, hy_l2_buckets(table)), 1);
+}
+
+/* Told the time each 5 s. Workers can stamp only what was told before. */
+static void
+entry_that_is_in_use_does_not_age(void **state)
+{
+	const uint64_t used = key_of(1, 1), unused = key_of(2, 1);
+	uint32_t now = 100;
+
+	RTE_SET_USED(state);
+	table_new(8, NULL);
+	hy_l2_age(table, now, 0, 0);
+	assert_int_equal(learn(used, 1), HY_L2_LEARNED);
+	assert_int_equal(learn(unused, 1), HY_L2_LEARNED);
+	for (uint32_t age = 1; age <= 5; age++) {
+		assert_int_equal(verdict_of(used, 1), HY_L2_SOURCE_KNOWN); /* up to now */
+		assert_int_equal(learn(unused, 1), HY_L2_REFRESHED);
+		now += 5;
+		assert_int_equal(hy_l2_age(table, now, age, hy_l2_buckets(table)), 0);
+		assert_int_equal(hy_l2_age(table, now, age, hy_l2_buckets(table)), 0);
+		assert_int_equal(idle_of(used), 5);
+	}
+	assert_int_equal(verdict_of(used, 1), HY_L2_SOURCE_KNOWN);
+	assert_int_equal(hy_l2_age(table, now + 5, 5, hy_l2_buckets(table)), 1);
+	assert_int_equal(port_of(used), 1);
+	assert_int_equal(port_of(unused), HY_L2_MISS);
 }
 
 static void
@@ -331,6 +360,7 @@ static const struct CMUnitTest tests[] = {
 	L2_TEST(limit_of_ports_is_that_of_the_parameters),
 	L2_TEST(unused_entries_age_in_parts_of_a_sweep),
 	L2_TEST(clock_may_wrap),
+	L2_TEST(entry_that_is_in_use_does_not_age),
 	L2_TEST(flush_takes_a_port_or_a_vlan),
 	L2_TEST(dump_reads_what_stays_once_while_the_table_changes),
 	L2_TEST(dump_of_an_empty_table_ends_at_once),

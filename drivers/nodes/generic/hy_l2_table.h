@@ -287,9 +287,14 @@ int hy_l2_delete(struct hy_l2_table *table, uint64_t key);
  * Sets the clock, and deletes learned entries that were not used for long. A sweep goes through the
  * table bucket by bucket, and each call continues it.
  *
+ * A stamp is the time told last before the use. So that no entry is deleted too early, age is what lay
+ * between the stamp and the time told before @p now. If it is told at regular intervals, entries are
+ * deleted that were not used for age seconds, and at the latest once they were not for age and an interval.
+ * A use within a longer interval than the last one counts as one at its beginning.
+ *
  * @param now Seconds since any moment; never lower than before. The clock may wrap.
  * @param age Seconds without use after which entries are deleted, up to INT32_MAX; 0: none is.
- * @param buckets Number of buckets to look at, of hy_l2_buckets() for a whole sweep.
+ * @param buckets Number of buckets to look at; hy_l2_buckets() or more: a whole sweep.
  * @return Number of deleted entries.
  */
 uint32_t hy_l2_age(struct hy_l2_table *table, uint32_t now, uint32_t age, uint32_t buckets);
@@ -310,7 +315,7 @@ uint32_t hy_l2_flush(struct hy_l2_table *table, uint16_t port, uint16_t vid, boo
 /** An entry. */
 struct hy_l2_entry {
 	uint64_t key;   /**< See hy_l2_key_split(). */
-	uint32_t idle;  /**< Seconds since it was used last. */
+	uint32_t idle;  /**< Seconds from the time told before its last use to that told last. */
 	uint16_t port;  /**< Where its frames go. */
 	bool is_static; /**< It was added, not learned. */
 };

@@ -22,15 +22,23 @@ hy_l2_buckets(const struct hy_l2_table *t)
 	return (nb_slots(t) + HY_L2_WAYS - 1) / HY_L2_WAYS;
 }
 
+/* A stamp is older than the use by up to the time until the next one was told. */
+static bool
+is_unused(const struct hy_l2_table *t, uint32_t slot, uint32_t age)
+{
+	const uint32_t seen = __atomic_load_n(&t->view.seen[slot], __ATOMIC_RELAXED);
+
+	return seen != t->view.clock && t->before - seen >= age;
+}
+
 static uint32_t
 age_bucket(struct hy_l2_table *t, uint32_t bucket, uint32_t age)
 {
 	uint32_t aged = 0;
 
 	for (uint32_t slot = bucket * HY_L2_WAYS; slot < (bucket + 1) * HY_L2_WAYS; slot++) {
-		if (!has_entry(t, slot) || (t->values[slot] & HY_L2_STATIC) != 0)
-			continue;
-		if (t->view.clock - __atomic_load_n(&t->view.seen[slot], __ATOMIC_RELAXED) < age)
+		if (!has_entry(t, slot) || (t->values[slot] & HY_L2_STATIC) != 0 ||
+			!is_unused(t, slot, age))
 			continue;
 		l2_entry_delete(t, slot);
 		aged++;
@@ -44,8 +52,11 @@ hy_l2_age(struct hy_l2_table *t, uint32_t now, uint32_t age, uint32_t buckets)
 	uint32_t aged = 0;
 
 	pthread_mutex_lock(&t->lock);
-	if (t->view.clock != now)
+	if (t->view.clock != now) {
+		t->before = t->view.clock;
 		__atomic_store_n(&t->view.clock, now, __ATOMIC_RELAXED);
+	}
+	buckets = RTE_MIN(buckets, hy_l2_buckets(t));
 	for (uint32_t i = 0; i < buckets && age > 0; i++) {
 		aged += age_bucket(t, t->sweep, age);
 		t->sweep++;

@@ -59,6 +59,7 @@ struct hy_l2_table {
 	struct l2_waiting waiting;
 	struct l2_port *ports;
 	uint32_t vlans[HY_L2_VIDS]; /* entries */
+	uint32_t before;            /* the clock before its last change */
 	uint32_t sweep;             /* the bucket that hy_l2_age() looks at next */
 	struct hy_l2_stats stats;
 };
