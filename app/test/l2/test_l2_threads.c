@@ -25,6 +25,7 @@
 static struct rte_rcu_qsbr *variable;
 static uint64_t keys[KEYS];
 static atomic_bool stop;
+static uint32_t added, timed_out; /* by hy_l2_add() */
 
 static struct worker {
 	unsigned int id;
@@ -124,7 +125,10 @@ change(uint32_t i, uint64_t *seed)
 	} else if (what == 60) {
 		const int rc = hy_l2_add(table, keys[number], port);
 
-		assert_true(rc == 0 || rc == -ENOSPC);
+		/* On a busy machine, a worker may not run for a second. */
+		assert_true(rc == 0 || rc == -ENOSPC || rc == -ETIMEDOUT);
+		added += rc == 0;
+		timed_out += rc == -ETIMEDOUT;
 	} else if (what == 61) {
 		hy_l2_age(table, i / 100, 1, hy_l2_buckets(table));
 	} else if (what == 62) {
@@ -181,6 +185,8 @@ workers_never_see_the_port_of_another_key(void **state)
 	assert_true(stats().learn[HY_L2_LEARNED] > 1000);
 	assert_true(stats().learn[HY_L2_MOVED] > 1000);
 	assert_true(stats().aged > 0);
+	print_message("%u added, %u timed out\n", added, timed_out);
+	assert_true(added > 100);
 }
 
 static const struct CMUnitTest tests[] = {

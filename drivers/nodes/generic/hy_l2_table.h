@@ -261,7 +261,8 @@ enum hy_l2_outcome {
 };
 
 /**
- * Learns sources. Does not block.
+ * Learns sources. Waits for other calls that hold the mutex, but not for workers. The longest of these is
+ * hy_l2_flush(), which reads the whole table.
  *
  * @param source @p n sources; later ones are judged by what became of earlier ones.
  * @param[out] outcome By source, an enum hy_l2_outcome.
@@ -273,10 +274,10 @@ void hy_l2_learn(struct hy_l2_table *table, const struct hy_l2_source source[], 
  * Adds a static entry, which neither moves nor ages. A learned one becomes static, a static one gets
  * this port. The address may be that of a group.
  *
- * Waits up to a second for workers, if all free slots wait for them.
+ * Waits up to a second in all for workers, if all free slots wait for them.
  *
- * @return 0; -EINVAL no such port, or no key; -ENOSPC the table has max_entries; -ETIMEDOUT workers did
- * not report.
+ * @return 0; -EINVAL no such port, or no key; -ENOSPC the table has max_entries; -ETIMEDOUT no slot was
+ * free within this second, most likely because a worker did not report.
  */
 int hy_l2_add(struct hy_l2_table *table, uint64_t key, uint16_t port);
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include <hy_grace.h>
+#include <rte_cycles.h>
 
 #include "l2_find.h"
 #include "l2_table.h"
@@ -150,21 +150,20 @@ add(struct hy_l2_table *t, uint64_t key, uint16_t port)
 int
 hy_l2_add(struct hy_l2_table *t, uint64_t key, uint16_t port)
 {
+	const uint64_t start = rte_get_timer_cycles();
 	int rc;
 
 	if (!l2_is_key(key) || port >= t->params.nb_ports)
 		return -EINVAL;
 	for (;;) {
-		uint64_t token;
-
 		pthread_mutex_lock(&t->lock);
 		rc = add(t, key, port);
 		pthread_mutex_unlock(&t->lock);
 		if (rc != -EAGAIN)
 			return rc;
-		token = l2_token(t);
-		if (t->params.qsbr == NULL || !hy_grace_wait(t->params.qsbr, token))
+		if (rte_get_timer_cycles() - start > rte_get_timer_hz())
 			return -ETIMEDOUT;
+		rte_delay_us_sleep(20); /* a walk takes microseconds */
 	}
 }
 
