@@ -9,6 +9,8 @@
 
 #include "l2_fixture.h"
 
+#define ROW 4096 /* keys */
+
 static void
 key_is_the_address_as_on_the_wire_with_the_vlan(void **state)
 {
@@ -172,6 +174,57 @@ a_million_entries_have_room(void **state)
 	print_message("%u of %u overflowed\n", stats().overflowed, N);
 }
 
+/* How many keys of a row are above the eighth of their bucket, in a table that they fill. */
+static uint32_t
+overflow_of_row(const uint64_t keys[], uint32_t n)
+{
+	static uint16_t of_bucket[ROW];
+	uint32_t overflow = 0;
+
+	assert_true(view->mask / HY_L2_WAYS < n);
+	memset(of_bucket, 0, sizeof(of_bucket));
+	for (uint32_t i = 0; i < n; i++)
+		overflow += of_bucket[hy_l2_bucket(view, keys[i]) / HY_L2_WAYS]++ >= HY_L2_WAYS;
+	return overflow;
+}
+
+static void
+keys_in_a_row_spread_with_each_seed(void **state)
+{
+	enum { VLANS_OF_MAC, MACS_OF_MAKER, MACS_BY_VLANS, ROWS, SEEDS = 400 };
+	static uint64_t keys[ROWS][ROW];
+	uint32_t worst[ROWS] = { 0 }, compared = 0;
+
+	RTE_SET_USED(state);
+	for (uint32_t i = 0; i < ROW; i++) {
+		keys[VLANS_OF_MAC][i] = key_of(1, (uint16_t)i);
+		keys[MACS_OF_MAKER][i] = key_of(i, 1);
+		keys[MACS_BY_VLANS][i] = key_of(i / 256, (uint16_t)(i % 256));
+	}
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const struct hy_l2_table_params params = { .max_entries = ROW,
+			.nb_ports = 1,
+			.socket = SOCKET_ID_ANY,
+			.seed = seed * UINT64_C(0x9e3779b97f4a7c15) };
+
+		assert_int_equal(hy_l2_table_create(&params, &table), 0);
+		view = hy_l2_table_view(table);
+		for (unsigned int row = 0; row < ROWS; row++) {
+			const uint32_t overflow = overflow_of_row(keys[row], ROW);
+
+			worst[row] = RTE_MAX(worst[row], overflow);
+			compared++;
+		}
+		hy_l2_table_destroy(table);
+		table = NULL;
+	}
+	print_message("at worst, %u, %u and %u of %u overflow\n", worst[0], worst[1], worst[2],
+		ROW);
+	assert_int_equal(compared, SEEDS * ROWS);
+	for (unsigned int row = 0; row < ROWS; row++)
+		assert_in_range(worst[row], 1, ROW / 40);
+}
+
 static void
 sources_that_are_none_are_refused(void **state)
 {
@@ -231,6 +284,7 @@ static const struct CMUnitTest tests[] = {
 	L2_TEST(table_takes_as_many_as_it_was_created_for),
 	L2_TEST(table_takes_as_many_in_one_bucket),
 	L2_TEST(a_million_entries_have_room),
+	L2_TEST(keys_in_a_row_spread_with_each_seed),
 	L2_TEST(sources_that_are_none_are_refused),
 	L2_TEST(words_that_are_no_keys_have_no_entry),
 };

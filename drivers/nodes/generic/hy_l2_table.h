@@ -116,14 +116,16 @@ struct hy_l2_view {
 
 /**
  * One multiplication would spread keys in a row evenly with most seeds, and leave most buckets empty
- * with some.
+ * with some. VLANs in a row differ only in bits that a product has in its highest, so these are folded
+ * onto others first.
  *
  * @return The first slot of a key's bucket.
  */
 static __rte_always_inline uint32_t
 hy_l2_bucket(const struct hy_l2_view *view, uint64_t key)
 {
-	const uint64_t hash = (key ^ view->seed[0]) * view->seed[1];
+	const uint64_t mixed = key ^ view->seed[0];
+	const uint64_t hash = (mixed ^ mixed >> 32) * view->seed[1];
 
 	return (uint32_t)((hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 36) & view->mask;
 }
