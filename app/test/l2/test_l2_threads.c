@@ -47,7 +47,8 @@ static hy_l2_find_t *
 kernel_of(const struct worker *worker)
 {
 #if defined(RTE_ARCH_X86_64) && !defined(SANITIZED)
-	if (worker->id == 1 && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0)
+	if (worker->id == 1 && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0 &&
+		rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI1) > 0)
 		return hy_l2_find_avx2;
 #elif defined(RTE_ARCH_ARM64) && !defined(SANITIZED)
 	if (worker->id == 1)

@@ -4,6 +4,7 @@
 
 #include <hy_l2_table.h>
 
+/* Those of x86 need BMI1 besides their vectors: without it, TZCNT is a BSF, which is undefined for 0. */
 #ifdef RTE_ARCH_X86_64
 hy_l2_find_t hy_l2_find_avx2, hy_l2_find_avx512;
 #elif defined(RTE_ARCH_ARM64)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds slots in AVX2: two comparisons of four words each. Every CPU with AVX2 has BMI, and some take
- * long for a BSF.
+ * Finds slots in AVX2: two comparisons of four words each. TZCNT is of BMI1, whose flag has to be checked
+ * too; some CPUs take long for a BSF.
  */
 
 #include <rte_common.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds slots in AVX-512: a bucket is one vector. Every CPU with AVX-512 has BMI. */
+/* Finds slots in AVX-512: a bucket is one vector. TZCNT is of BMI1, whose flag has to be checked too. */
 
 #include <rte_common.h>
 
