@@ -12,6 +12,8 @@
 #include <rte_cycles.h>
 #include <rte_hash.h>
 
+#include <hy_l2_table.h>
+
 #include "drivers/nodes/generic/l2/l2_find.h"
 
 #include "bench.h"

@@ -2,7 +2,7 @@
 /* Kernels that find slots, and what they share. */
 #pragma once
 
-#include <hy_l2_table.h>
+#include <hy_l2_view.h>
 
 /* Those of x86 need BMI1 besides their vectors: without it, TZCNT is a BSF, which is undefined for 0. */
 #ifdef RTE_ARCH_X86_64
