@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cpuflags.h>
 #include <rte_cycles.h>
 #include <rte_hash.h>
 
 #include <hy_l2_table.h>
 
-#include "drivers/nodes/generic/l2/l2_find.h"
+#include "drivers/nodes/generic/l2_table/l2_find.h"
 
 #include "bench.h"
 #include "lookup.h"
@@ -260,16 +259,6 @@ macs_free(struct macs *macs)
 	free(macs->expected);
 }
 
-static bool
-cpu_can(uint16_t simd_bits)
-{
-#ifdef RTE_ARCH_X86_64
-	if (simd_bits != 0 && rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI1) <= 0)
-		return false;
-#endif
-	return lookup_cpu_can(simd_bits);
-}
-
 static const struct kernel {
 	const char *name;
 	hy_l2_find_t *find;
@@ -323,7 +312,7 @@ leaf(const char *name, uint32_t n)
 	for (unsigned int k = 0; k < RTE_DIM(kernels); k++) {
 		struct rig *rig = &rigs[RTE_DIM(peers) + k];
 		const bool can = table != NULL &&
-			bench_simd(cpu_can(kernels[k].simd_bits), kernels[k].simd_bits);
+			bench_simd(lookup_cpu_can(kernels[k].simd_bits), kernels[k].simd_bits);
 
 		*rig = (struct rig){ .macs = &macs, .table = table, .find = kernels[k].find };
 		field_enter(&f,

@@ -7,7 +7,7 @@
 
 #include <hy_graph.h>
 
-#include "drivers/nodes/generic/l2/l2_find.h"
+#include "drivers/nodes/generic/l2_table/l2_find.h"
 #include "l2_fixture.h"
 
 struct kernel {
@@ -21,15 +21,13 @@ struct kernel {
 static bool
 has_avx2(void)
 {
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI1) > 0;
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
 }
 
 static bool
 has_avx512(void)
 {
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI1) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
 		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
 		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
 		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;

@@ -186,8 +186,7 @@ enum hy_l2_flood_counter {
 	HY_L2_FLOOD_LOST,   /**< "lost": ports that got none because there was no buffer. */
 };
 
-/** Edges of l2_output, to ports, are those that a program adds; its first one is "pkt_drop", unused. */
-/** Drop reasons of l2_output. The first one that applies counts. */
+/** Drop reasons of l2_output, whose edges a program adds. The first one that applies counts. */
 enum hy_l2_output_drop {
 	HY_L2_OUTPUT_SAME_PORT, /**< "same_port": the port is the one that received the frame. */
 	HY_L2_OUTPUT_BLOCKED,   /**< "port_blocked": the port does not forward, or is gone. */

@@ -152,14 +152,14 @@ enum hy_l2_verdict {
  * @param slot @p n slots that a kernel found in this walk, for keys of source addresses.
  * @param port @p n ports, below the table's number of ports.
  * @param[out] verdict By frame, an enum hy_l2_verdict.
- * @return How many are HY_L2_SOURCE_NEW or HY_L2_SOURCE_MOVED.
+ * @return How many are not HY_L2_SOURCE_KNOWN.
  */
 static inline uint32_t
 hy_l2_sources(const struct hy_l2_view *view, const uint32_t slot[], const uint16_t port[],
 	uint8_t verdict[], uint32_t n)
 {
 	const uint32_t clock = __atomic_load_n(&view->clock, __ATOMIC_RELAXED);
-	uint32_t to_learn = 0;
+	uint32_t unknown = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		rte_prefetch0(&view->seen[slot[i]]);
@@ -178,9 +178,9 @@ hy_l2_sources(const struct hy_l2_view *view, const uint32_t slot[], const uint16
 		else
 			verdict[i] = (value & HY_L2_STATIC) != 0 ? HY_L2_SOURCE_FIXED
 								 : HY_L2_SOURCE_MOVED;
-		to_learn += verdict[i] != HY_L2_SOURCE_FIXED;
+		unknown++;
 	}
-	return to_learn;
+	return unknown;
 }
 
 /** @cond What plugins compile from this header: see HY_PLUGIN_NUMBERS(). */

@@ -7,59 +7,28 @@
 
 #include "vlan_tag.h"
 
-/* Makes room for a tag in front of a frame: in the headroom, or else by moving the first segment. */
-static inline bool
-room_make(struct rte_mbuf *m)
-{
-	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
-
-	if (likely(m->data_off >= HY_VLAN_TAG))
-		m->data_off -= HY_VLAN_TAG;
-	else if (rte_pktmbuf_tailroom(m) >= HY_VLAN_TAG)
-		memmove(frame + HY_VLAN_TAG, frame, m->data_len);
-	else
-		return false;
-	m->data_len += HY_VLAN_TAG;
-	m->pkt_len += HY_VLAN_TAG;
-	return true;
-}
-
-/* The addresses span segments. There is room for the tag in front of them. */
-static void
-push_in_pieces(const struct hy_vlan_push_ctx *ctx, struct rte_mbuf *m)
+/* There is room for the tag in front of the frame. */
+void
+vlan_tag_push_in_pieces(struct rte_mbuf *m, const uint8_t tag[HY_VLAN_TAG])
 {
 	uint8_t copy[HY_VLAN_TAG + VLAN_TAG_AT];
 	const uint8_t *head = rte_pktmbuf_read(m, 0, sizeof(copy), copy);
 
 	memmove(copy, head + HY_VLAN_TAG, VLAN_TAG_AT);
-	memcpy(copy + VLAN_TAG_AT, ctx->tag, HY_VLAN_TAG);
+	memcpy(copy + VLAN_TAG_AT, tag, HY_VLAN_TAG);
 	hy_mbuf_poke(m, copy, sizeof(copy));
-}
-
-static inline uint16_t
-push(const struct hy_vlan_push_ctx *ctx, struct rte_mbuf *m)
-{
-	uint8_t *frame;
-
-	if (unlikely(!room_make(m)))
-		return HY_DROP(HY_VLAN_PUSH_NO_ROOM);
-	if (unlikely(m->data_len < HY_VLAN_TAG + VLAN_TAG_AT)) {
-		push_in_pieces(ctx, m);
-		return HY_VLAN_PUSH_NEXT_FRAME;
-	}
-	frame = rte_pktmbuf_mtod(m, uint8_t *);
-	memmove(frame, frame + HY_VLAN_TAG, VLAN_TAG_AT);
-	memcpy(frame + VLAN_TAG_AT, ctx->tag, HY_VLAN_TAG);
-	return HY_VLAN_PUSH_NEXT_FRAME;
 }
 
 static uint16_t
 vlan_push_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
+	const struct hy_vlan_push_ctx *ctx = node->ctx;
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint32_t i = 0; i < n; i++)
-		next[i] = push(node->ctx, objs[i]);
+		next[i] = likely(vlan_tag_push(objs[i], ctx->tag))
+			? (uint16_t)HY_VLAN_PUSH_NEXT_FRAME
+			: HY_DROP(HY_VLAN_PUSH_NO_ROOM);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }

@@ -5,7 +5,7 @@
  * l2_table.c     creation and destruction, what is counted
  * l2_slot.c      slots: found, taken, given up, reused after a grace period
  * l2_overflow.c  slots in the rte_hash, for keys whose buckets are full
- * l2_learn.c     entries: learned, added, deleted, read
+ * l2_entry.c     entries: learned, added, deleted, read
  * l2_sweep.c     all entries: aged, flushed, dumped
  * l2_find_*.c    kernels
  */

@@ -4,7 +4,6 @@
 
 #include <hy_l2_view.h>
 
-/* Those of x86 need BMI1 besides their vectors: without it, TZCNT is a BSF, which is undefined for 0. */
 #ifdef RTE_ARCH_X86_64
 hy_l2_find_t hy_l2_find_avx2, hy_l2_find_avx512;
 #elif defined(RTE_ARCH_ARM64)
@@ -27,6 +26,13 @@ l2_find_fetch(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot
 
 /* In place of a way: the key is not in its bucket. */
 #define L2_ABSENT 32
+
+/* The way of a bucket out of a mask that has its bit, or L2_ABSENT if that is 0. */
+static __rte_always_inline uint32_t
+l2_way(uint32_t mask)
+{
+	return (uint32_t)__builtin_ctzll(mask | UINT64_C(1) << L2_ABSENT);
+}
 
 /*
  * Completes slots: L2_ABSENT behind the first of a bucket is that of a key that is not in it.

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Finds slots in AVX2: two comparisons of four words each. TZCNT is of BMI1, whose flag has to be checked
- * too; some CPUs take long for a BSF.
- */
+/* Finds slots in AVX2: two comparisons of four words each. */
 
 #include <rte_common.h>
 
@@ -12,8 +9,10 @@
 
 #include <hy_node.h>
 
+#include "l2_find.h"
+
 #define FIND hy_l2_find_avx2
-#define VECTOR __attribute__((target("avx2,bmi,tune=haswell")))
+#define VECTOR HY_TARGET_AVX2
 
 VECTOR static __rte_always_inline uint32_t
 way_of(const uint64_t *words, uint64_t key)
@@ -24,7 +23,7 @@ way_of(const uint64_t *words, uint64_t key)
 	const int in_low = _mm256_movemask_pd((__m256d)_mm256_cmpeq_epi64(low, wanted));
 	const int in_high = _mm256_movemask_pd((__m256d)_mm256_cmpeq_epi64(high, wanted));
 
-	return _tzcnt_u32((uint32_t)(in_low | in_high << 4));
+	return l2_way((uint32_t)(in_low | in_high << 4));
 }
 
 #include "l2_find_vector.h"
