@@ -88,7 +88,6 @@ l2_rig_end(void)
 {
 	rig_free();
 	rig_clear();
-	rig_lane = "ip4_route";
 	rte_ring_free(l2_worker.learn);
 	hy_l2_table_destroy(l2_table);
 }
