@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* l2_output: gives each frame the tag that its port sends, and passes it to the port. */
 
-#include "l2_tag.h"
+#include "l2_output.h"
 
-/* Why a frame does not leave by a port. */
-static uint16_t
-refusal(const struct hy_l2_setup *setup, uint8_t in, uint8_t out)
+uint16_t
+l2_output_refusal(const struct hy_l2_setup *setup, uint8_t in, uint8_t out)
 {
 	if (in == out)
 		return HY_DROP(HY_L2_OUTPUT_SAME_PORT);
@@ -14,21 +13,6 @@ refusal(const struct hy_l2_setup *setup, uint8_t in, uint8_t out)
 	if ((setup->reach[in] >> out & 1) == 0)
 		return HY_DROP(HY_L2_OUTPUT_SPLIT);
 	return HY_DROP(HY_L2_OUTPUT_NO_MEMBER);
-}
-
-static inline uint16_t
-next_of(const struct hy_l2_ctx *ctx, const struct hy_l2_setup *setup, struct rte_mbuf *m,
-	uint32_t lane)
-{
-	const struct hy_l2_vlan *vlan = &setup->vlan[hy_l2_lane_vid(lane)];
-	const uint8_t in = hy_l2_lane_in(lane), out = hy_l2_lane_out(lane);
-	const bool untagged = (vlan->untagged >> out & 1) != 0;
-
-	if (unlikely(((setup->reach[in] & vlan->members) >> out & 1) == 0))
-		return refusal(setup, in, out);
-	if (l2_tag_differs(lane, untagged) && unlikely(!l2_tag_change(m, setup, lane, untagged)))
-		return HY_DROP(HY_L2_OUTPUT_NO_ROOM);
-	return ctx->edge[out];
 }
 
 static uint16_t
@@ -40,7 +24,7 @@ l2_output_process(struct hy_graph *graph, struct hy_node *node, void **objs, uin
 	uint16_t next[HY_BURST_MAX];
 
 	for (uint32_t i = 0; i < n; i++)
-		next[i] = next_of(ctx, setup, objs[i], lane[i]);
+		next[i] = l2_output_next(ctx, setup, objs[i], lane[i]);
 	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }

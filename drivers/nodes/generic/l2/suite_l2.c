@@ -20,15 +20,6 @@
 
 const uint16_t suite_l2_vids[SUITE_L2_VLANS] = { 1, 2, 2048, 4094 };
 
-struct state {
-	struct hy_l2_table *table;
-	struct hy_l2_setup *setup;
-	struct hy_l2_worker *workers[HY_SUITE_WORKERS];
-	struct rte_rcu_qsbr *qsbr;
-	uint64_t nb_handed_over; /* sources that workers have handed over, */
-	uint64_t handed_over;    /* and a sum of them */
-};
-
 /* In every state and with every property; port 0 is plain. */
 static void
 ports_set_up(struct hy_l2_setup *setup)
@@ -59,8 +50,8 @@ static void
 storms_set_up(struct hy_l2_setup *setup)
 {
 	for (unsigned int s = 0; s < HY_L2_STORMS; s++) {
-		setup->limited[s] = UINT64_C(1) << (5 + s);
-		setup->storm[5 + s][s] = (struct rte_meter_srtcm_profile){ .cir_period = UINT64_MAX,
+		setup->limited[s] = UINT64_C(1) << (1 + s);
+		setup->storm[1 + s][s] = (struct rte_meter_srtcm_profile){ .cir_period = UINT64_MAX,
 			.cbs = 1 };
 	}
 }
@@ -103,7 +94,7 @@ worker_make(const struct hy_suite_side *side, unsigned int number)
 void
 suite_l2_teardown(void *state)
 {
-	struct state *s = state;
+	struct suite_l2 *s = state;
 
 	for (unsigned int w = 0; w < HY_SUITE_WORKERS; w++)
 		if (s->workers[w] != NULL) {
@@ -123,7 +114,7 @@ suite_l2_setup(const struct hy_suite_side *side, void **state)
 		.socket = SOCKET_ID_ANY,
 		.qsbr = side->qsbr,
 		.seed = 1 };
-	struct state *s = calloc(1, sizeof(*s));
+	struct suite_l2 *s = calloc(1, sizeof(*s));
 	int rc = s == NULL ? -ENOMEM : hy_l2_table_create(&params, &s->table);
 
 	if (rc < 0) {
@@ -146,7 +137,7 @@ suite_l2_setup(const struct hy_suite_side *side, void **state)
 int
 suite_l2_configure(void *state, hy_node_id id)
 {
-	struct state *s = state;
+	struct suite_l2 *s = state;
 	struct hy_l2_config config = { .table = hy_l2_table_view(s->table),
 		.setup = (const struct hy_l2_setup *const *)&s->setup,
 		.workers = s->workers,
@@ -163,7 +154,7 @@ suite_l2_configure(void *state, hy_node_id id)
 
 /* Workers of the two sides take turns in other ways: sums do not depend on that. */
 static void
-handed_over_take(struct state *s)
+handed_over_take(struct suite_l2 *s)
 {
 	struct hy_l2_source source;
 
@@ -179,7 +170,7 @@ handed_over_take(struct state *s)
 int
 suite_l2_change(void *state, uint32_t number)
 {
-	struct state *s = state;
+	struct suite_l2 *s = state;
 
 	handed_over_take(s);
 	for (uint32_t station = number % 3; station < SUITE_L2_STATIONS; station += 3)
@@ -207,7 +198,7 @@ suite_l2_change(void *state, uint32_t number)
 bool
 suite_l2_agree(void *reference, void *variant, char *text)
 {
-	struct state *ref = reference, *cand = variant;
+	struct suite_l2 *ref = reference, *cand = variant;
 
 	handed_over_take(ref);
 	handed_over_take(cand);

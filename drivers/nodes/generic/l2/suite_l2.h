@@ -14,13 +14,25 @@
 
 extern const uint16_t suite_l2_vids[SUITE_L2_VLANS];
 
-/* As suites' functions. The state is private. */
+/* The state of suites. */
+struct suite_l2 {
+	struct hy_l2_table *table;
+	struct hy_l2_setup *setup;
+	struct hy_l2_worker *workers[HY_SUITE_WORKERS];
+	struct rte_rcu_qsbr *qsbr;
+	uint64_t nb_handed_over; /* sources that workers have handed over, */
+	uint64_t handed_over;    /* and a sum of them */
+};
+
+/* As suites' functions. */
 int suite_l2_setup(const struct hy_suite_side *side, void **state);
 void suite_l2_teardown(void *state);
 int suite_l2_configure(void *state, hy_node_id id);
 int suite_l2_change(void *state, uint32_t number);
 /* Whether workers have handed over the same sources. */
 bool suite_l2_agree(void *reference, void *variant, char *text);
+
+void suite_l2_shape_input(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet);
 
 /* Gives a frame a tag, or none, and a lane that says so. Returns the lane. */
 uint32_t suite_l2_tag(struct hy_suite_packet *packet);

@@ -47,8 +47,8 @@ addresses_draw(struct hy_suite_packet *packet)
 		memset(packet->bytes + RTE_ETHER_ADDR_LEN, 0, RTE_ETHER_ADDR_LEN);
 }
 
-static void
-shape_input(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
+void
+suite_l2_shape_input(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
 {
 	RTE_SET_USED(state);
 	if (kind == HY_SUITE_TYPICAL) {
@@ -69,7 +69,7 @@ shape_input(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet
 }
 
 HY_SUITE(l2_input, .setup = suite_l2_setup, .teardown = suite_l2_teardown,
-	.configure = suite_l2_configure, .shape = shape_input);
+	.configure = suite_l2_configure, .shape = suite_l2_shape_input);
 
 static void
 shape_learn(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
