@@ -193,6 +193,7 @@ static void
 unused_entries_age_in_parts_of_a_sweep(void **state)
 {
 	uint64_t keys[40];
+	uint64_t by_vlan = 0;
 	uint32_t aged = 0, calls = 0, most = 0;
 
 	RTE_SET_USED(state);
@@ -213,6 +214,16 @@ unused_entries_age_in_parts_of_a_sweep(void **state)
 	for (uint32_t i = 0; i < 40; i++)
 		assert_int_equal(port_of(keys[i]), i < 20 && i != 3 && i != 4 ? HY_L2_MISS : i % 4);
 	assert_int_equal(stats().aged, 18);
+	for (uint16_t port = 0; port < 4; port++)
+		assert_int_equal(hy_l2_port_aged(table, port), port == 0 || port == 3 ? 4 : 5);
+	assert_int_equal(hy_l2_port_aged(table, 4) + hy_l2_port_aged(table, 16), 0);
+	for (uint16_t vid = 0; vid < HY_L2_VIDS; vid++)
+		by_vlan += hy_l2_vlan_aged(table, vid);
+	assert_int_equal(by_vlan, 18);
+	for (uint32_t i = 0; i < 20; i++)
+		if (i != 3 && i != 4)
+			assert_true(hy_l2_vlan_aged(table, keys[i] >> HY_L2_KEY_VID & 0xfff) > 0);
+	assert_int_equal(hy_l2_vlan_aged(table, HY_L2_VIDS), 0);
 	assert_int_equal(hy_l2_age(table, 5000, 0, hy_l2_buckets(table)), 0); /* 0: never */
 	assert_int_equal(hy_l2_age(table, 5001, 1, 1u << 31), 21); /* more than a sweep */
 	assert_int_equal(stats().entries, 1);

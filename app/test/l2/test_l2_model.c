@@ -29,6 +29,7 @@ static struct {
 	uint32_t nb, learned[PORTS], max[PORTS];
 	uint32_t clock, time; /* told last, and what it is: less than INTERVAL later */
 	uint64_t flapped, aged, deleted, added;
+	uint64_t aged_port[PORTS], aged_vlan[HY_L2_VIDS];
 	bool held; /* the worker is in a walk, and does not report */
 } model;
 
@@ -180,6 +181,8 @@ model_age(uint32_t age)
 		done[AGE_LATE] += unused >= age && stays;
 		if (stays)
 			continue;
+		model.aged_port[e->port]++;
+		model.aged_vlan[e->key >> HY_L2_KEY_VID & 0xfff]++;
 		model_remove(e);
 		aged++;
 	}
@@ -299,10 +302,14 @@ compare(void)
 	assert_int_equal(s.added, model.added);
 	for (unsigned int o = 0; o < HY_L2_OUTCOMES; o++)
 		assert_int_equal(s.learn[o], done[LEARN + o]);
-	for (uint16_t p = 0; p < PORTS; p++)
+	for (uint16_t p = 0; p < PORTS; p++) {
 		assert_int_equal(hy_l2_port_entries(table, p), per_port[p]);
-	for (uint16_t v = 0; v < HY_L2_VIDS; v++)
+		assert_int_equal(hy_l2_port_aged(table, p), model.aged_port[p]);
+	}
+	for (uint16_t v = 0; v < HY_L2_VIDS; v++) {
 		assert_int_equal(hy_l2_vlan_entries(table, v), per_vlan[v]);
+		assert_int_equal(hy_l2_vlan_aged(table, v), model.aged_vlan[v]);
+	}
 	done[DUMP]++;
 }
 

@@ -188,4 +188,10 @@ uint32_t hy_l2_port_entries(struct hy_l2_table *table, uint16_t port);
 /** @return Entries of a VLAN; 0: no such VLAN. */
 uint32_t hy_l2_vlan_entries(struct hy_l2_table *table, uint16_t vid);
 
+/** @return Entries of a port that hy_l2_age() has deleted; 0: no such port. */
+uint64_t hy_l2_port_aged(struct hy_l2_table *table, uint16_t port);
+
+/** @return Entries of a VLAN that hy_l2_age() has deleted; 0: no such VLAN. */
+uint64_t hy_l2_vlan_aged(struct hy_l2_table *table, uint16_t vid);
+
 HY_API_END

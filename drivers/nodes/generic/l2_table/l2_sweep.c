@@ -40,6 +40,8 @@ age_bucket(struct hy_l2_table *t, uint32_t bucket, uint32_t age)
 		if (!has_entry(t, slot) || (t->values[slot] & HY_L2_STATIC) != 0 ||
 			!is_unused(t, slot, age))
 			continue;
+		t->ports[t->values[slot]].aged++;
+		t->aged[l2_vid(l2_word(t, slot))]++;
 		l2_entry_delete(t, slot);
 		aged++;
 	}

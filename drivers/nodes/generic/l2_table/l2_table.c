@@ -190,3 +190,27 @@ hy_l2_vlan_entries(struct hy_l2_table *t, uint16_t vid)
 	pthread_mutex_unlock(&t->lock);
 	return n;
 }
+
+uint64_t
+hy_l2_port_aged(struct hy_l2_table *t, uint16_t port)
+{
+	uint64_t n = 0;
+
+	pthread_mutex_lock(&t->lock);
+	if (port < t->params.nb_ports)
+		n = t->ports[port].aged;
+	pthread_mutex_unlock(&t->lock);
+	return n;
+}
+
+uint64_t
+hy_l2_vlan_aged(struct hy_l2_table *t, uint16_t vid)
+{
+	uint64_t n = 0;
+
+	pthread_mutex_lock(&t->lock);
+	if (vid < HY_L2_VIDS)
+		n = t->aged[vid];
+	pthread_mutex_unlock(&t->lock);
+	return n;
+}

@@ -41,6 +41,7 @@ struct l2_port {
 	uint32_t max;     /* learned entries */
 	uint32_t learned; /* entries */
 	uint32_t fixed;   /* static entries */
+	uint64_t aged;    /* entries deleted */
 };
 
 struct hy_l2_table {
@@ -59,6 +60,7 @@ struct hy_l2_table {
 	struct l2_waiting waiting;
 	struct l2_port *ports;
 	uint32_t vlans[HY_L2_VIDS]; /* entries */
+	uint64_t aged[HY_L2_VIDS];  /* by VLAN: entries deleted */
 	uint32_t before;            /* the clock before its last change */
 	uint32_t sweep;             /* the bucket that hy_l2_age() looks at next */
 	struct hy_l2_stats stats;
