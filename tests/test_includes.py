@@ -23,6 +23,7 @@ TREE = {
     "drivers/nodes/generic/node.c": '#include <rte_mbuf.h>\n\n#include "lib/graph/internal/log.h"\n',
     "lib/runtime/hy_ports.h": "",
     "lib/routes/routes.c": "#include <hy_ports.h>\n",
+    "lib/bridge/bridge.c": "#include <hy_ports.h>\n",
     "app/main.c": '#include "hal/select/select.h"\n',
 }
 LINE = "int x;\n"

@@ -26,6 +26,8 @@ ROOMS = {
                     "drivers/nodes"),
     "lib/routes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal", "drivers/nodes",
                    "lib/runtime"),
+    "lib/bridge": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal", "drivers/nodes",
+                   "lib/runtime"),
 }
 PACKETS = r"rte_(ethdev|ether|flow|mbuf|mempool)\.h"
 # What a room does not know of DPDK. Feature arcs of DPDK's API have mbufs in them.

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The nodes of a bridge, one of each family. */
+
+#include <hy_hal_live.h>
+
+#include "bridge.h"
+
+static const char *const families[] = { "l2_input", "l2_learn", "l2_lookup", "l2_flood",
+	"l2_output" };
+#define LOOKUP 2
+#define OUTPUT 4
+
+int
+hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *local)
+{
+	struct hy_l2_config config = { .table = hy_l2_table_view(bridge->table),
+		.setup = &bridge->setup,
+		.workers = bridge->worker,
+		.nb_workers = (uint16_t)bridge->workers->nb,
+		.qsbr = bridge->workers->qsbr };
+	uint16_t edge[HY_VLAN_PORT(ends->nb_vlans)];
+	hy_node_id node[RTE_DIM(families)];
+	int rc = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(families) && rc == 0; i++)
+		rc = hy_hal_node(ends->hal, families[i], 0, &node[i]);
+	if (rc == 0)
+		rc = hy_node_edge_set(node[LOOKUP], HY_L2_LOOKUP_NEXT_LOCAL,
+			local == NULL ? "pkt_drop" : local);
+	if (rc == 0)
+		rc = hy_tx_nodes(ends, node[OUTPUT], edge);
+	if (rc < 0)
+		return rc;
+	for (unsigned int i = 0; i < BRIDGE_PORTS; i++)
+		config.edge[i] = HY_L2_NO_EDGE;
+	for (unsigned int i = 0; i < bridge->nb_ports; i++)
+		if (edge[bridge->ports[i]] != HY_TX_NO_EDGE)
+			config.edge[i] = edge[bridge->ports[i]];
+	for (unsigned int i = 0; i < RTE_DIM(families) && rc == 0; i++)
+		rc = hy_hal_node_config(ends->hal, families[i], &config, sizeof(config));
+	ends->next = families[0];
+	ends->next_by_port = false;
+	bridge->hal = ends->hal;
+	return rc;
+}
