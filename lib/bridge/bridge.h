@@ -194,11 +194,12 @@ struct bridge_counts {
 };
 
 struct bridge_counts bridge_port_counts(const struct hy_bridge *bridge, uint16_t number);
-struct bridge_counts bridge_vlan_counts(const struct hy_bridge *bridge, uint16_t vid);
+/* Returns whether anything was counted of a VLAN. */
+bool bridge_vlan_counts(const struct hy_bridge *bridge, uint16_t vid, struct bridge_counts *c);
 /* Of all ports. */
 struct bridge_counts bridge_counts(const struct hy_bridge *bridge);
-/* Whether a VLAN has a member, or anything was counted of it. */
-bool bridge_vlan_is_known(const struct hy_bridge *bridge, uint16_t vid);
+/* How many ports are members of a VLAN. */
+unsigned int bridge_members(const struct hy_bridge *bridge, uint16_t vid);
 
 /* Commands: each changes its text, and writes why it is refused. */
 int bridge_command_add(struct hy_bridge *bridge, char *text, char *error);
@@ -213,7 +214,7 @@ struct bridge_filter {
 	uint32_t cursor;
 };
 
-/* Reads "[port P] [vlan V] [static] [cursor C]", of which @p words are allowed. */
+/* Reads "[port P] [vlan V] [cursor C]" of a dump, or "[port P] [vlan V] [static]" of a flush. */
 int bridge_filter(const struct bridge_place *at, const struct hy_bridge *bridge, char *text,
 	bool dump, struct bridge_filter *filter);
 /* Reads entries that match into n; moves the cursor on. Looks at no more than BRIDGE_LOOKS of them. */

@@ -34,17 +34,18 @@ on_read(void *arg, const char *path __rte_unused, char *error)
 {
 	struct hy_bridge *bridge = arg;
 	struct bridge_reload *r = &bridge->reload;
+	struct bridge_place at = { .path = bridge->path, .error = error };
 	int rc;
 
 	*r = (struct bridge_reload){ 0 };
 	rc = bridge_file_read(bridge, &r->file, error);
 	if (rc < 0)
 		return rc;
+	at.line = r->file->entries_line;
 	if (r->file->entries != bridge->file->entries)
-		return HY_REASON(-EINVAL, error, HY_BRIDGE_ERROR_SIZE,
-			"%s:%u: entries: the table has room for %u, which cannot change while "
-			"frames flow",
-			bridge->path, r->file->entries_line, bridge->file->entries);
+		return bridge_refuse(&at, "entries",
+			"the table has room for %u, which cannot change while frames flow; found %u",
+			bridge->file->entries, r->file->entries);
 	rc = bridge_statics_fit(bridge, r->file, error);
 	if (rc < 0)
 		return rc;

@@ -37,16 +37,21 @@ bridge_port_counts(const struct hy_bridge *bridge, uint16_t number)
 	return c;
 }
 
-struct bridge_counts
-bridge_vlan_counts(const struct hy_bridge *bridge, uint16_t vid)
+bool
+bridge_vlan_counts(const struct hy_bridge *bridge, uint16_t vid, struct bridge_counts *c)
 {
-	struct bridge_counts c = counts_of(&bridge->by_vlan[vid]);
-
-	c.entries = hy_l2_vlan_entries(bridge->table, vid);
-	c.aged = hy_l2_vlan_aged(bridge->table, vid);
+	*c = counts_of(&bridge->by_vlan[vid]);
+	c->entries = hy_l2_vlan_entries(bridge->table, vid);
+	c->aged = hy_l2_vlan_aged(bridge->table, vid);
 	for (unsigned int w = 0; w < bridge->workers->nb; w++)
-		c.flooded += load(&bridge->worker[w]->flooded_by_vlan[vid]);
-	return c;
+		c->flooded += load(&bridge->worker[w]->flooded_by_vlan[vid]);
+	return c->entries + c->learned + c->moved + c->refreshed + c->refused + c->flooded != 0;
+}
+
+unsigned int
+bridge_members(const struct hy_bridge *bridge, uint16_t vid)
+{
+	return (unsigned int)__builtin_popcountll(bridge->current->nodes.vlan[vid].members);
 }
 
 struct bridge_counts
@@ -68,15 +73,6 @@ bridge_counts(const struct hy_bridge *bridge)
 	all.entries = stats.entries;
 	all.aged = stats.aged;
 	return all;
-}
-
-bool
-bridge_vlan_is_known(const struct hy_bridge *bridge, uint16_t vid)
-{
-	const struct bridge_counts c = bridge_vlan_counts(bridge, vid);
-
-	return bridge->current->nodes.vlan[vid].members != 0 || c.entries != 0 ||
-		c.learned + c.moved + c.refreshed + c.refused + c.flooded != 0;
 }
 
 static void
@@ -111,12 +107,11 @@ hy_bridge_print(struct hy_bridge *bridge, FILE *out)
 	}
 	fprintf(out, "vlan ports     " COUNTS);
 	for (uint16_t vid = 0; vid < HY_L2_VIDS; vid++) {
-		const struct bridge_counts c = bridge_vlan_counts(bridge, vid);
+		struct bridge_counts c;
 
-		if (!bridge_vlan_is_known(bridge, vid))
+		if (!bridge_vlan_counts(bridge, vid, &c))
 			continue;
-		fprintf(out, "%4u %-10d", vid,
-			__builtin_popcountll(bridge->current->nodes.vlan[vid].members));
+		fprintf(out, "%4u %-10u", vid, bridge_members(bridge, vid));
 		counts_print(&c, out);
 	}
 }
@@ -153,12 +148,12 @@ hy_bridge_json(struct hy_bridge *bridge, FILE *out)
 	}
 	fprintf(out, "], \"vlans\": [");
 	for (uint16_t vid = 0; vid < HY_L2_VIDS; vid++) {
-		const struct bridge_counts c = bridge_vlan_counts(bridge, vid);
+		struct bridge_counts c;
 
-		if (!bridge_vlan_is_known(bridge, vid))
+		if (!bridge_vlan_counts(bridge, vid, &c))
 			continue;
-		fprintf(out, "%s{\"vlan\": %u, \"ports\": %d, ", comma, vid,
-			__builtin_popcountll(bridge->current->nodes.vlan[vid].members));
+		fprintf(out, "%s{\"vlan\": %u, \"ports\": %u, ", comma, vid,
+			bridge_members(bridge, vid));
 		counts_json(&c, out);
 		fprintf(out, "}");
 		comma = ", ";

@@ -18,7 +18,8 @@
 #include "lib/graph/internal/log.h"
 
 #define PATIENCE_S 5       /* with a control thread that does something else, such as a reload */
-#define ENTRIES 100u       /* of an answer, of at most 160 bytes each */
+#define ENTRIES 100u       /* of an answer, of at most 100 bytes each: DPDK sends 16 KB */
+#define VLANS 60u          /* likewise, of at most 260 bytes */
 #define PARAMETER_SIZE 256 /* bytes of a parameter, with its NUL */
 
 /* Answers, or writes why not. The text is the command's own. */
@@ -187,17 +188,16 @@ vlans_tell(struct hy_bridge *bridge, char *text, struct rte_tel_data *data, char
 		return -EINVAL;
 	rte_tel_data_start_dict(data);
 	for (uint16_t vid = (uint16_t)first; vid < HY_L2_VIDS; vid++) {
-		const struct bridge_counts c = bridge_vlan_counts(bridge, vid);
 		struct rte_tel_data *entry;
+		struct bridge_counts c;
 
-		if (!bridge_vlan_is_known(bridge, vid))
+		if (!bridge_vlan_counts(bridge, vid, &c))
 			continue;
-		entry = n < ENTRIES ? entry_add(data, vid) : NULL;
+		entry = n < VLANS ? entry_add(data, vid) : NULL;
 		if (entry == NULL)
 			return rte_tel_data_add_dict_uint(data, "next", vid);
 		n++;
-		rte_tel_data_add_dict_int(entry, "ports",
-			__builtin_popcountll(bridge->current->nodes.vlan[vid].members));
+		rte_tel_data_add_dict_uint(entry, "ports", bridge_members(bridge, vid));
 		add_counts(&c, entry);
 	}
 	return 0;
@@ -306,7 +306,7 @@ hy_bridge_telemetry(const char *prefix __rte_unused)
 		{ "/l2/stats", on_stats, "Counts of the bridge and of its table. No parameter" },
 		{ "/l2/ports", on_ports, "State and counts of the bridge's ports. No parameter" },
 		{ "/l2/vlans", on_vlans,
-			"Counts of VLANs. Parameter: the first VLAN; where 'next' is there, more follow" },
+			"Counts of VLANs in use. Parameter: the first VLAN; where 'next' is there, more follow" },
 		{ "/l2/dump", on_dump,
 			"Entries of the forwarding table. Parameter: [port P] [vlan V] [cursor C]; where "
 			"'next' is there, it is the cursor to go on with" },

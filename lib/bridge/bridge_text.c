@@ -35,7 +35,9 @@ bridge_refuse(const struct bridge_place *at, const char *field, const char *form
 	size_t n = 0;
 	va_list args;
 
-	if (at->path != NULL)
+	if (at->path != NULL && at->line == 0)
+		n = (size_t)snprintf(at->error, size, "%s: ", at->path);
+	else if (at->path != NULL)
 		n = (size_t)snprintf(at->error, size, "%s:%u: ", at->path, at->line);
 	n = RTE_MIN(n, size - 1);
 	n += (size_t)snprintf(at->error + n, size - n, "%s: ", field);

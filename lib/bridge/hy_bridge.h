@@ -111,15 +111,37 @@ int hy_bridge_state(struct hy_bridge *bridge, uint16_t port, enum hy_l2_state st
 /** @return The forwarding table, after hy_bridge_start(); any thread may use it. */
 struct hy_l2_table *hy_bridge_table(struct hy_bridge *bridge);
 
-/** Prints entries, ports and VLANs with their counts, as tables. */
+/**
+ * Prints the bridge's counts, and those of each port and of each VLAN of which there are any, as tables:
+ * entries, what was learned, moved, aged and refused, and frames that were flooded. By the port to
+ * which an entry moved; refused are also sources that came before a change of the set-up, by which they
+ * would not be learned.
+ */
 void hy_bridge_print(struct hy_bridge *bridge, FILE *out);
 
-/** The same for the JSON report: adds a member "bridge". */
+/** The same for the JSON report: a member "bridge", and a comma, as hy_report_json() wants it. */
 void hy_bridge_json(struct hy_bridge *bridge, FILE *out);
 
 /**
- * Registers the telemetry commands /halyard/l2/stats, ports, vlans, dump, add, del, flush and state. For
- * struct hy_program.
+ * Registers telemetry commands, which hy_bridge_poll() answers for the bridge that was started last.
+ * Blanks of parameters may be commas:
+ *
+ * @code
+ * /halyard/l2/stats                                      counts of the bridge and its table
+ * /halyard/l2/ports                                      state and counts by port
+ * /halyard/l2/vlans[,V]                                  counts of VLANs in use, from V on
+ * /halyard/l2/dump[,port P][ vlan V][ cursor C]          entries
+ * /halyard/l2/add,MM:MM:MM:MM:MM:MM vlan V port P        (or local) adds a static entry
+ * /halyard/l2/del,MM:MM:MM:MM:MM:MM vlan V               deletes an entry of either kind
+ * /halyard/l2/flush[,port P][ vlan V][ static]           deletes learned entries, static ones too
+ * /halyard/l2/state,P STATE                              as hy_bridge_state()
+ * @endcode
+ *
+ * Where an answer has "next", more follows from there: a VLAN, or a cursor. Entries by command stay until
+ * a reload that finds them otherwise in the file.
+ *
+ * @param prefix Not used: the commands are the library's, not the program's. For struct hy_program.
+ * @return As hy_telemetry_register().
  */
 int hy_bridge_telemetry(const char *prefix);
 

@@ -112,6 +112,17 @@ port_of(uint64_t key)
 	return hy_l2_get(hy_bridge_table(bridge), key, &entry) == 0 ? entry.port : HY_L2_MISS;
 }
 
+uint32_t
+bridge_random(uint64_t *seed)
+{
+	/* splitmix64 */
+	uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((z ^ (z >> 31)) >> 32);
+}
+
 const char *
 printed(void (*print)(struct hy_bridge *bridge, FILE *out))
 {

@@ -41,6 +41,9 @@ bool find(unsigned int worker, uint64_t key, uint16_t number);
 /* The port of a key, or HY_L2_MISS. */
 uint16_t port_of(uint64_t key);
 
+/* A random number. */
+uint32_t bridge_random(uint64_t *seed);
+
 /* What the bridge prints, until the next call. */
 const char *printed(void (*print)(struct hy_bridge *bridge, FILE *out));
 
