@@ -162,15 +162,23 @@ bridge_setup(void **state)
 }
 
 int
-bridge_teardown(void **state)
+bridge_done(void)
 {
-	RTE_SET_USED(state);
 	unit_alloc_fail(0);
 	hy_bridge_destroy(bridge);
 	bridge = NULL;
 	free(text);
 	text = NULL;
+	return unlink(path);
+}
+
+int
+bridge_teardown(void **state)
+{
+	const int rc = bridge_done();
+
+	RTE_SET_USED(state);
 	assert_int_equal(unit_heap_live(), heap_before);
 	assert_int_equal(unit_alloc_live(), live_before);
-	return unlink(path);
+	return rc;
 }

@@ -47,7 +47,11 @@ uint32_t bridge_random(uint64_t *seed);
 /* What the bridge prints, until the next call. */
 const char *printed(void (*print)(struct hy_bridge *bridge, FILE *out));
 
+/* Destroys the bridge and removes the file. */
+int bridge_done(void);
+
 int bridge_setup(void **state);
+/* Likewise, and checks that all memory is free. */
 int bridge_teardown(void **state);
 
 #define BRIDGE_TEST(name) cmocka_unit_test_setup_teardown(name, bridge_setup, bridge_teardown)
