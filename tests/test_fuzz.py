@@ -14,7 +14,8 @@ import l3fwd
 SECONDS = 5
 INPUTS = 400
 REPLAY = l3fwd.BUILD / "app/fuzz/hy-replay"
-TARGETS = ("captures", "graph", "options", "overrides", "plugin", "policy", "routes", "share")
+TARGETS = ("bridge", "captures", "graph", "options", "overrides", "plugin", "policy", "routes",
+           "share")
 
 
 def replay(*args):

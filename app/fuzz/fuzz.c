@@ -16,8 +16,8 @@
 #include "app/test/unit.h"
 #include "fuzz.h"
 
-static const struct fuzz_target *const targets[] = { &fuzz_captures, &fuzz_graph, &fuzz_options,
-	&fuzz_overrides, &fuzz_plugin, &fuzz_policy, &fuzz_routes, &fuzz_share };
+static const struct fuzz_target *const targets[] = { &fuzz_bridge, &fuzz_captures, &fuzz_graph,
+	&fuzz_options, &fuzz_overrides, &fuzz_plugin, &fuzz_policy, &fuzz_routes, &fuzz_share };
 const struct fuzz_target *fuzz_target;
 
 static FILE *terminal, *nowhere;

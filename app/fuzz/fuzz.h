@@ -24,8 +24,8 @@ struct fuzz_target {
 	const char *const *texts;
 };
 
-extern const struct fuzz_target fuzz_captures, fuzz_graph, fuzz_options, fuzz_overrides,
-	fuzz_plugin, fuzz_policy, fuzz_routes, fuzz_share;
+extern const struct fuzz_target fuzz_bridge, fuzz_captures, fuzz_graph, fuzz_options,
+	fuzz_overrides, fuzz_plugin, fuzz_policy, fuzz_routes, fuzz_share;
 
 /* The target that the program was started for. */
 extern const struct fuzz_target *fuzz_target;

@@ -83,7 +83,7 @@ struct hy_l2_vlan {
 struct hy_l2_setup {
 	uint16_t tag_type;                /**< Of tags that name VLANs: 0x8100 or 0x88a8. */
 	uint8_t number[RTE_MAX_ETHPORTS]; /**< By ethdev, the port or HY_L2_NO_PORT. */
-	struct hy_l2_port port[HY_L2_BRIDGE_PORTS];
+	struct hy_l2_port port[HY_L2_BRIDGE_PORTS]; /**< By number; others are zeros. */
 	/**
 	 * By port that receives, the ports that its frames may leave by: those that forward, without
 	 * itself and those of its split-horizon group.

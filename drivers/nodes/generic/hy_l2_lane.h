@@ -20,7 +20,8 @@ enum hy_l2_tag {
 	HY_L2_TAG_ZERO, /**< One with VID 0, which has only a priority. */
 };
 
-/** @name Fields of the lane: bits 0 to 11 VID, 12 to 17 port in, 18 and 19 tag, 20 learn only, 24 to 29 port out. @{ */
+/** @name Fields of the lane: bits 0 to 11 are the VID.
+ * @{ */
 #define HY_L2_LANE_IN 12            /**< The lowest bit of the port that received the frame. */
 #define HY_L2_LANE_TAG 18           /**< The lowest bit of enum hy_l2_tag. */
 #define HY_L2_LANE_LEARN (1u << 20) /**< Sources of the port are learned. */
