@@ -194,7 +194,7 @@ def test_the_same_run_without_a_fault_forwards(rig):
     """What the table above adds its faults to is a good command line."""
     records = traffic("198.18.1.1")
     run = rig.run([*MASK.split(), CONFIG, *rig.until_idle()], rig.vdevs([[records], SILENT]))
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}
     assert run.wrote_packets() == ["out1.0.pcap"]
 
 

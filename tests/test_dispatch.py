@@ -145,7 +145,7 @@ def test_two_receiving_workers_hand_over_to_each_other(rig):
     for port, result in zip((2, 3), results):
         want, got = by_flow(result.out[port]), by_flow(sent_in_time(run, port, 2))
         assert want == got and sum(map(len, got.values())) == 3000, f"port {port}"
-    assert run.stats["totals"] == {"rx": 6000, "tx": 6000, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 6000, "copied": 0, "tx": 6000, "dropped": 0}
     ways = handed_over(run)
     assert ways["ethdev_tx-2"] == 3000 and 0 < ways["ip4_lookup"] <= 6000, ways
 

@@ -182,7 +182,7 @@ def test_service_lcore_runs_what_the_workers_need_not(rig, device):
     """Nobody counts what it does: it is only given the time to do it."""
     records = plain(3000)
     run = forward(rig, device, 2, [[records], SILENT], "--until-idle=3000", eal=["-S", "2"])
-    assert run.stats["totals"] == {"rx": 3000, "tx": 3000, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 3000, "copied": 0, "tx": 3000, "dropped": 0}
     assert len(run.stats["workers"]) == 1 and len(run.sent(1)) == 3000, run
 
 
@@ -237,7 +237,7 @@ def test_vectors_are_not_taken_from_adapters_in_software(rig):
     """The HAL falls to single events, as none is left that takes vectors."""
     run = forward(rig, "event_sw0", 1, [[plain(200)], SILENT], "--event-vector")
     assert run.node("event_rx")["variant"] == "single"
-    assert run.stats["totals"] == {"rx": 200, "tx": 200, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 200, "copied": 0, "tx": 200, "dropped": 0}
 
 
 @pytest.fixture(params=DEVICES)

@@ -127,14 +127,14 @@ def test_stats_prints_a_table_while_running(rig):
 
 def test_port_that_only_sends_needs_no_receive_queue(rig):
     run = rig.forward([[traffic("198.18.1.1")], []], config=[(0, 0, 1)])
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}
     assert len(run.sent(1)) == 100
 
 
 def test_until_idle_ends_without_any_traffic(rig):
     run = rig.forward([SILENT, SILENT])
     stats = run.stats
-    assert stats["totals"] == {"rx": 0, "tx": 0, "dropped": 0}
+    assert stats["totals"] == {"rx": 0, "copied": 0, "tx": 0, "dropped": 0}
     assert stats["drops"] == dict.fromkeys(stats["drops"], 0)
     assert [(p["port"], p["rx"], p["tx"]) for p in stats["ports"]] == [(0, 0, 0), (1, 0, 0)]
     assert [run.sent(port) for port in (0, 1)] == [[], []]
@@ -178,7 +178,7 @@ def test_json_to_stdout_is_all_of_stdout(rig):
     run = rig.run([*l3fwd.options(2, [(0, 0, 1), (1, 0, 1)]), f"--until-idle={l3fwd.IDLE_MS}",
                    "--json=-", "--stats=1"], rig.vdevs([[records], SILENT]))
     assert run.code == 0, run
-    assert json.loads(run.stdout)["totals"] == {"rx": 100, "tx": 100, "dropped": 0}, run
+    assert json.loads(run.stdout)["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}, run
 
 
 def test_exported_graph_can_be_drawn(rig):
@@ -235,7 +235,7 @@ def test_config_defaults_to_queue_0_of_every_port_over_all_workers(rig):
     records = traffic("198.18.2.1")
     run = rig.run(["-p", "0x7", *rig.until_idle()],
                   rig.vdevs([[records], [records], SILENT], tx_queues=2), workers=2)
-    assert run.stats["totals"] == {"rx": 200, "tx": 200, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 200, "copied": 0, "tx": 200, "dropped": 0}
     assert [len(run.sent(2, queue)) for queue in (0, 1)] == [100, 100], "a worker each"
 
 

@@ -135,7 +135,7 @@ def test_init_of_a_plugins_node_can_refuse(rig, pack, monkeypatch):
 def test_variant_of_a_plugin_with_a_low_score_is_not_chosen(rig, pack):
     run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={pack}")
     assert run.node("pkt_drop")["variant"] == "scalar", run
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}
 
 
 def test_explain_says_what_the_book_says(rig, pack):
@@ -155,7 +155,7 @@ def test_symbolic_link_is_resolved(rig, pack, tmp_path):
     link = tmp_path / "pack.so"
     link.symlink_to(pack)
     run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={link}")
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}
 
 
 def note(data):

@@ -302,7 +302,7 @@ def test_pack_from_outside_the_tree_wins_and_conforms(rig, pack):
     assert tried["ethdev_tx", "own_queue"]["selected_for"] == ""
     run = rig.forward([[traffic("198.18.1.1")], SILENT], f"--pack={pack}")
     assert tx_variants(run) == {"retry"}, run
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}
 
 
 def test_environment_names_packs(rig, pack, monkeypatch, folder):

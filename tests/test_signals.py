@@ -35,14 +35,14 @@ def test_signals_that_ask_for_nothing_change_nothing(program):
         program.process.send_signal(sig)
         live.await_ticks(program.process, 2)
         assert program.process.poll() is None, sig
-    assert program.stop().stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+    assert program.stop().stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}
 
 
 @pytest.mark.parametrize("sig", sorted(STOPS), ids=lambda sig: sig.name)
 def test_signals_that_stop_leave_all_reports(program, sig):
     program.process.send_signal(sig)
     run = program.rig.finish(program.process)
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}, program.stdout()
+    assert run.stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}, program.stdout()
     assert "total   rx 100 = tx 100" in program.stdout()
 
 

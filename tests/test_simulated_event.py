@@ -65,7 +65,7 @@ def test_vectors_wait_as_long_as_the_device_can_unless_told(cn10k):
     run = forward(cn10k, 1, records, oracle.default_routes(range(PORTS)), how)
     assert ("Packets come by event device 0, atomic, in vectors of at most 64 that wait for "
             "51100 ns.") in run.stdout, run
-    assert run.stats["totals"] == {"rx": 300, "tx": 300, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 300, "copied": 0, "tx": 300, "dropped": 0}
 
 
 @pytest.mark.parametrize("words", ["--event-vector-tmo=1000000", "--event-vector-size=5"])
@@ -74,7 +74,7 @@ def test_vectors_that_are_not_to_be_had_are_reported(cn10k, words):
                                 "--event-vector", words, eal=["-m", "512"])
     assert run.node("event_rx")["variant"] == "single", run
     assert "There are no event vectors here (--explain says why).\n" in run.stdout, run
-    assert run.stats["totals"] == {"rx": 100, "tx": 100, "dropped": 0}
+    assert run.stats["totals"] == {"rx": 100, "copied": 0, "tx": 100, "dropped": 0}
 
 
 @pytest.mark.parametrize("how", [SINGLE, VECTORS], ids=["single", "vectors"])

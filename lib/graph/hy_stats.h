@@ -46,8 +46,9 @@ struct hy_node_stats {
 	char name[HY_NAME_SIZE]; /**< The node's. */
 	/** "": a node of one implementation. "mixed": graphs differ. */
 	char variant[HY_NAME_SIZE];
-	bool is_source; /**< Has HY_NODE_SOURCE. */
-	bool gone;      /**< Live changes removed it from every graph that had it. */
+	bool is_source;  /**< Has HY_NODE_SOURCE. */
+	bool replicates; /**< May send on more objects than it received. */
+	bool gone;       /**< Live changes removed it from every graph that had it. */
 	/** Of a source: most objects that it makes in one walk of each of the graphs. Otherwise 0. */
 	uint32_t budget;
 	uint64_t calls; /**< Of its process function. */

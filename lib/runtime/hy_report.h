@@ -112,7 +112,7 @@ void hy_report_rest(const struct hy_report *report, FILE *out);
 /**
  * Prints ports, VLAN interfaces, totals and packet buffers.
  *
- * @return Whether packets received are those sent and dropped, and no packet buffer is in use.
+ * @return Whether packets received and copied are those sent and dropped, and no packet buffer is in use.
  */
 bool hy_report_balance(const struct hy_report *report, FILE *out);
 

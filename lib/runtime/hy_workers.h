@@ -185,9 +185,10 @@ bool hy_workers_quiet(const struct hy_workers *workers, struct hy_quiet *quiet);
 /** Frees what it holds. */
 void hy_quiet_free(struct hy_quiet *quiet);
 
-/** Packets of all workers; rx = tx + dropped once they have ended. */
+/** Packets of all workers; rx + copied = tx + dropped once they have ended. */
 struct hy_totals {
 	uint64_t rx;      /**< Made by sources, but for those that take from another worker. */
+	uint64_t copied;  /**< Made by nodes that replicate, beyond those that they received. */
 	uint64_t tx;      /**< Sent by nodes of ethdev_tx. */
 	uint64_t dropped; /**< By any node, for any reason. */
 };

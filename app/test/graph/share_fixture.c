@@ -175,6 +175,7 @@ assert_same_node(const struct hy_node_stats *a, const struct hy_node_stats *b)
 	assert_string_equal(a->name, b->name);
 	assert_string_equal(a->variant, b->variant);
 	assert_int_equal(a->is_source, b->is_source);
+	assert_int_equal(a->replicates, b->replicates);
 	assert_int_equal(a->gone, b->gone);
 	assert_int_equal(a->budget, b->budget);
 	assert_int_equal(a->calls, b->calls);

@@ -200,6 +200,7 @@ full_streams_in_a_circle_are_broken_and_the_loss_is_counted(void **state)
 	struct probe src = { .budget = 100000 }, a = { .copies = 2, .nb_edges = 1 };
 	struct probe b = { .copies = 2, .nb_edges = 2 }, sink = { 0 };
 	struct hy_graph *graph;
+	struct hy_stats *stats;
 	uint64_t copies, full = 0;
 	unsigned int stuck = 0;
 
@@ -225,6 +226,10 @@ full_streams_in_a_circle_are_broken_and_the_loss_is_counted(void **state)
 	assert_int_equal(stuck, 0);
 	assert_true(full > 0);
 	assert_true(sink.objs > 10000);
+	assert_int_equal(hy_stats_read("g", &stats), 0);
+	assert_true(hy_stats_find(stats, 0, "a")->replicates);
+	assert_false(hy_stats_find(stats, 0, "sink")->replicates);
+	hy_stats_free(stats);
 	hy_graph_destroy(graph);
 	assert_int_equal(obj_under_way, 0);
 }

@@ -72,6 +72,7 @@ put_history(FILE *out, const struct hy_stats *history)
 		put_text(out, node->name);
 		put_text(out, node->variant);
 		put(out, node->is_source);
+		put(out, node->replicates);
 		put(out, node->gone);
 		put(out, node->calls);
 		put(out, node->objs);

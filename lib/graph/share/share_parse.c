@@ -167,6 +167,7 @@ history_node_parse(struct cursor *c, struct hy_node_stats *node)
 	strcpy(node->name, get_name(c, true));
 	strcpy(node->variant, get_name(c, false));
 	node->is_source = get_to(c, 1) != 0;
+	node->replicates = get_to(c, 1) != 0;
 	node->gone = get_to(c, 1) != 0;
 	node->calls = get(c);
 	node->objs = get(c);

@@ -61,7 +61,7 @@ hy_stats_find(const struct hy_stats *stats, unsigned int hint, const char *name)
 
 /* Creates an entry: a source after the other sources, any other node at the end. */
 static struct hy_node_stats *
-node_new(struct hy_stats *stats, const char *name, bool is_source)
+node_new(struct hy_stats *stats, const char *name, bool is_source, bool replicates)
 {
 	struct hy_node_stats *out = realloc(stats->nodes, (stats->nb_nodes + 1) * sizeof(*out));
 	unsigned int i = is_source ? 0 : stats->nb_nodes;
@@ -76,6 +76,7 @@ node_new(struct hy_stats *stats, const char *name, bool is_source)
 	memset(out, 0, sizeof(*out));
 	strcpy(out->name, name);
 	out->is_source = is_source;
+	out->replicates = replicates;
 	return out;
 }
 
@@ -163,7 +164,8 @@ node_add(struct hy_stats *stats, const struct hy_node *node, bool count)
 	int rc;
 
 	if (out == NULL) {
-		out = node_new(stats, cold->reg->name, (cold->reg->flags & HY_NODE_SOURCE) != 0);
+		out = node_new(stats, cold->reg->name, (cold->reg->flags & HY_NODE_SOURCE) != 0,
+			node->replicates > 1);
 		if (out == NULL)
 			return -ENOMEM;
 		strcpy(out->variant, cold->variant);
@@ -251,7 +253,7 @@ node_merge(struct hy_stats *stats, unsigned int hint, const struct hy_node_stats
 	int rc;
 
 	if (out == NULL) {
-		out = node_new(stats, from->name, from->is_source);
+		out = node_new(stats, from->name, from->is_source, from->replicates);
 		if (out == NULL)
 			return -ENOMEM;
 		strcpy(out->variant, from->variant);

@@ -172,7 +172,7 @@ hy_report_json(const struct hy_report *report, void (*more)(const void *arg, FIL
 	drops_json(report, out);
 	hy_totals_read(report->stats, report->under_way, &t);
 	fprintf(out,
-		"  \"totals\": {\"rx\": %" PRIu64 ", \"tx\": %" PRIu64 ", \"dropped\": %" PRIu64
-		"},\n  \"mbufs\": {\"in_use\": %u, \"total\": %u}\n}\n",
-		t.rx, t.tx, t.dropped, report->mbufs_in_use, report->mbufs_total);
+		"  \"totals\": {\"rx\": %" PRIu64 ", \"copied\": %" PRIu64 ", \"tx\": %" PRIu64
+		", \"dropped\": %" PRIu64 "},\n  \"mbufs\": {\"in_use\": %u, \"total\": %u}\n}\n",
+		t.rx, t.copied, t.tx, t.dropped, report->mbufs_in_use, report->mbufs_total);
 }

@@ -274,11 +274,14 @@ hy_report_balance(const struct hy_report *report, FILE *out)
 			"tx errors: the driver's count of packets that it did not send; they are "
 			"in tx, or dropped as tx_full\n");
 	hy_totals_read(report->stats, report->under_way, &t);
-	balanced = t.rx == t.tx + t.dropped;
+	balanced = t.rx + t.copied == t.tx + t.dropped;
+	fprintf(out, "total   rx %" PRIu64, t.rx);
+	if (t.copied > 0)
+		fprintf(out, " + copied %" PRIu64, t.copied);
 	fprintf(out,
-		"total   rx %" PRIu64 " = tx %" PRIu64 " + dropped %" PRIu64 "%s\n"
+		" = tx %" PRIu64 " + dropped %" PRIu64 "%s\n"
 		"mbufs   %u of %u in use%s\n",
-		t.rx, t.tx, t.dropped, balanced ? "" : "  DO NOT ADD UP", report->mbufs_in_use,
+		t.tx, t.dropped, balanced ? "" : "  DO NOT ADD UP", report->mbufs_in_use,
 		report->mbufs_total, report->mbufs_in_use > 0 ? "  LEAKED" : ", none leaked");
 	return balanced && report->mbufs_in_use == 0;
 }

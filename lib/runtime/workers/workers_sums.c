@@ -85,6 +85,18 @@ hy_handover_read(const struct hy_stats *stats, unsigned int i, struct hy_handove
 	return handover->node != NULL;
 }
 
+/* What a node that replicates sent on and dropped beyond what it received. */
+static uint64_t
+copied(const struct hy_node_stats *node, uint64_t dropped)
+{
+	uint64_t away = dropped;
+
+	for (unsigned int e = 0; node->replicates && e < node->nb_edges; e++)
+		away += node->edges[e].objs;
+	/* While it runs, a burst may have been taken whose packets do not count as sent yet. */
+	return node->replicates && away > node->objs ? away - node->objs : 0;
+}
+
 void
 hy_totals_read(const struct hy_stats *stats, uint64_t under_way, struct hy_totals *totals)
 {
@@ -94,6 +106,7 @@ hy_totals_read(const struct hy_stats *stats, uint64_t under_way, struct hy_total
 		const uint64_t dropped = hy_stats_dropped(node);
 
 		totals->dropped += dropped;
+		totals->copied += copied(node, dropped);
 		if (node->is_source && behind(HY_WORKERS_NAME "-in-", node->name) == NULL)
 			totals->rx += node->objs;
 		if (behind("ethdev_tx-", node->name) != NULL)
