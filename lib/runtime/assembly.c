@@ -95,6 +95,19 @@ hy_rx_nodes(const struct hy_ends *ends)
 }
 
 int
+hy_tx_node(const struct hy_ends *ends, uint16_t port, char name[HY_NAME_SIZE])
+{
+	const struct hy_ethdev_tx_config config = { .port = port,
+		.nb_queues = (uint16_t)ends->nb_workers };
+	hy_node_id tx;
+	int rc = hy_port_node(ends, "ethdev_tx", port, &tx);
+
+	if (rc == 0)
+		rc = hy_node_config(tx, &config, sizeof(config));
+	return rc == 0 ? hy_node_name(tx, name, HY_NAME_SIZE) : rc;
+}
+
+int
 hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[])
 {
 	int rc = 0;
@@ -102,19 +115,11 @@ hy_tx_nodes(const struct hy_ends *ends, hy_node_id from, uint16_t edge[])
 	for (unsigned int p = 0; p < HY_VLAN_PORT(ends->nb_vlans); p++)
 		edge[p] = HY_TX_NO_EDGE;
 	for (unsigned int i = 0; i < ends->nb_ports && rc == 0; i++) {
-		const uint16_t port = ends->ports[i];
-		const struct hy_ethdev_tx_config config = { .port = port,
-			.nb_queues = (uint16_t)ends->nb_workers };
 		char name[HY_NAME_SIZE];
-		hy_node_id tx;
 
-		rc = hy_port_node(ends, "ethdev_tx", port, &tx);
+		rc = hy_tx_node(ends, ends->ports[i], name);
 		if (rc == 0)
-			rc = hy_node_config(tx, &config, sizeof(config));
-		if (rc == 0)
-			rc = hy_node_name(tx, name, sizeof(name));
-		if (rc == 0)
-			rc = hy_node_edge_add(from, name, &edge[port]);
+			rc = hy_node_edge_add(from, name, &edge[ends->ports[i]]);
 	}
 	return rc < 0 ? rc : vlan_tx_nodes(ends, from, edge);
 }

@@ -99,6 +99,13 @@ int hy_ends_lead(const struct hy_ends *ends, hy_node_id from, uint16_t port);
 int hy_vlan_nodes(struct hy_ends *ends);
 
 /**
+ * Makes a port's node of ethdev_tx, "ethdev_tx-PORT".
+ *
+ * @param[out] name Its name.
+ */
+int hy_tx_node(const struct hy_ends *ends, uint16_t port, char name[HY_NAME_SIZE]);
+
+/**
  * Makes a node of ethdev_tx for each port, "ethdev_tx-PORT", and an edge to it; for each VLAN interface
  * an edge to its vlan_push.
  *

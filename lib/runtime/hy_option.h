@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <rte_ether.h>
 
@@ -46,6 +47,16 @@ int hy_option_number(const char *option, const char *text, unsigned int min, uns
  */
 int hy_option_number_before(const char *option, const char **text, char separator, const char *form,
 	unsigned int max, unsigned int *value);
+
+/**
+ * Reads numbers in parentheses, "(0,3)" or "(0, 0, 0x1)": decimal, hexadecimal or octal as in C, blanks
+ * anywhere between, as DPDK's examples take them.
+ *
+ * @param[in,out] text Moves behind them and the blanks that follow.
+ * @param[out] field @p n of them.
+ * @return 0; -EINVAL @p text does not begin so, or a number is above UINT16_MAX. Not reported.
+ */
+int hy_option_tuple(const char **text, uint16_t field[], unsigned int n);
 
 /** Reads a MAC address, MM:MM:MM:MM:MM:MM. @return 0; -EINVAL @p text is none (reported). */
 int hy_option_mac(const char *option, const char *text, struct rte_ether_addr *mac);

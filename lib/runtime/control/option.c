@@ -2,6 +2,7 @@
 /* Numbers and filters in values of options, and the form of their refusal. */
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,6 +66,41 @@ hy_option_number_before(const char *option, const char **text, char separator, c
 	snprintf(number, sizeof(number), "%.*s", (int)(end - *text), *text);
 	*text = end + 1;
 	return hy_option_number(option, number, 0, max, value);
+}
+
+static const char *
+skip_space(const char **text)
+{
+	*text += strspn(*text, " \t");
+	return *text;
+}
+
+int
+hy_option_tuple(const char **text, uint16_t field[], unsigned int n)
+{
+	const char *at = *text;
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned long number;
+		char *end;
+
+		if (*skip_space(&at) != (i == 0 ? '(' : ','))
+			return -EINVAL;
+		at++;
+		if (!isdigit((unsigned char)*skip_space(&at)))
+			return -EINVAL;
+		errno = 0;
+		number = strtoul(at, &end, 0);
+		if (errno != 0 || number > UINT16_MAX)
+			return -EINVAL;
+		field[i] = (uint16_t)number;
+		at = end;
+	}
+	if (*skip_space(&at) != ')')
+		return -EINVAL;
+	*text = at + 1;
+	skip_space(text);
+	return 0;
 }
 
 int

@@ -1,58 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The value of --config, its default, and what must hold for both. */
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <rte_lcore.h>
 
 #include "readers.h"
-
-static const char *
-skip_space(const char **text)
-{
-	*text += strspn(*text, " \t");
-	return *text;
-}
-
-/* One "(port,queue,lcore)", with blanks and hexadecimal as in DPDK; *text moves behind it. */
-static int
-read_queue(const char **text, struct hy_rx_queue *queue)
-{
-	unsigned long field[3];
-	const char *at = *text;
-
-	for (unsigned int i = 0; i < 3; i++) {
-		char *end;
-
-		if (*skip_space(&at) != (i == 0 ? '(' : ','))
-			return -EINVAL;
-		at++;
-		if (!isdigit((unsigned char)*skip_space(&at)))
-			return -EINVAL;
-		errno = 0;
-		field[i] = strtoul(at, &end, 0);
-		if (errno != 0 || field[i] > UINT16_MAX)
-			return -EINVAL;
-		at = end;
-	}
-	if (*skip_space(&at) != ')')
-		return -EINVAL;
-	*queue = (struct hy_rx_queue){ .port = (uint16_t)field[0],
-		.queue = (uint16_t)field[1],
-		.lcore = (unsigned int)field[2] };
-	*text = at + 1;
-	return 0;
-}
 
 int
 hy_config_read(const char *text, void *to)
 {
 	struct hy_port_options *o = to;
 	const char *at = text;
+	uint16_t field[3];
 
 	o->nb_queues = 0;
 	do {
@@ -60,9 +21,12 @@ hy_config_read(const char *text, void *to)
 			return hy_option_refuse("--config", "more than %d queues", HY_QUEUES_MAX);
 		if (at != text)
 			at++;
-		if (read_queue(&at, &o->queues[o->nb_queues++]) < 0)
+		if (hy_option_tuple(&at, field, RTE_DIM(field)) < 0)
 			break;
-		if (*skip_space(&at) == '\0')
+		o->queues[o->nb_queues++] = (struct hy_rx_queue){
+			.port = field[0], .queue = field[1], .lcore = field[2]
+		};
+		if (*at == '\0')
 			return 0;
 	} while (*at == ',');
 	return hy_option_refuse("--config", "'%s' is not (port,queue,lcore)[,...]", text);
