@@ -14,6 +14,7 @@
 #include <hy_ip4_steer.h>
 #include <hy_ip6_lookup.h>
 #include <hy_ip6_rewrite.h>
+#include <hy_l2_patch.h>
 #include <hy_mbuf.h>
 #include <hy_node.h>
 #include <hy_pkt_cls.h>
@@ -332,6 +333,28 @@ pop(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 HY_NODE_VARIANT(vlan_pop, outside, .impl.process = pop);
+
+static uint16_t
+patch(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_l2_patch_config *config = node->ctx;
+	uint8_t addresses[12];
+
+	memcpy(addresses, config->dst.addr_bytes, 6);
+	memcpy(addresses + 6, config->src.addr_bytes, 6);
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = objs[i];
+
+		if (config->update && m->pkt_len >= 14)
+			hy_mbuf_poke(m, addresses, sizeof(addresses));
+		hy_enqueue(graph, node,
+			m->pkt_len < 14 ? HY_DROP(HY_L2_PATCH_TRUNCATED) : HY_L2_PATCH_NEXT_FRAME,
+			&objs[i], 1);
+	}
+	return n;
+}
+
+HY_NODE_VARIANT(l2_patch, outside, .impl.process = patch);
 
 static uint16_t
 push(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)

@@ -70,6 +70,7 @@ MUTANT(ip4_rewrite);
 MUTANT(ip4_steer);
 MUTANT(ip6_lookup);
 MUTANT(ip6_rewrite);
+MUTANT(l2_patch);
 MUTANT(null);
 MUTANT(pkt_cls);
 MUTANT(pkt_drop);
@@ -186,8 +187,8 @@ each_outcome_of_each_family_got_wrong_is_found(void **state)
 		outcomes += found;
 		tried++;
 	}
-	assert_int_equal(tried, 15);
-	assert_int_equal(outcomes, 47);
+	assert_int_equal(tried, 16);
+	assert_int_equal(outcomes, 49);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include <hy_ip6_rewrite.h>
 #include <hy_ip6_view.h>
 #include <hy_l2.h>
+#include <hy_l2_patch.h>
 #include <hy_l2_view.h>
 #include <hy_pkt_cls_ip6.h>
 #include <hy_vlan.h>
@@ -21,7 +22,8 @@
 static const struct hy_plugin_number numbers[] = { HY_EVENT_RX_NUMBERS, HY_FLOW_CLS_NUMBERS,
 	HY_IP4_GROUP_NUMBERS, HY_IP4_LOOKUP_NUMBERS, HY_IP4_REWRITE_NUMBERS, HY_IP4_STEER_NUMBERS,
 	HY_IP4_VIEW_NUMBERS, HY_IP6_LOOKUP_NUMBERS, HY_IP6_REWRITE_NUMBERS, HY_IP6_VIEW_NUMBERS,
-	HY_L2_NUMBERS, HY_L2_VIEW_NUMBERS, HY_PKT_CLS_NUMBERS, HY_VLAN_NUMBERS };
+	HY_L2_NUMBERS, HY_L2_PATCH_NUMBERS, HY_L2_VIEW_NUMBERS, HY_PKT_CLS_NUMBERS,
+	HY_VLAN_NUMBERS };
 
 RTE_INIT(contracts_add)
 {
