@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The packet graph: ethdev_rx → l2_patch → ethdev_tx, a chain for each port that receives. With
+ * --mode=eventdev, event_rx in place of ethdev_rx.
+ */
+#pragma once
+
+#include "options.h"
+
+struct pipeline {
+	const struct options *options;
+	struct hy_ends ends;
+	struct hy_workers workers;
+};
+
+/*
+ * Makes nodes as the HAL selects them, and graphs. Returns 0, or a negative errno after saying what is
+ * wrong. pipeline_destroy() cleans up either way, any number of times, and returns how many packets
+ * were on their way from worker to worker.
+ */
+int pipeline_create(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline);
+uint64_t pipeline_destroy(struct pipeline *pipeline);
