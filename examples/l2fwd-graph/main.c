@@ -2,15 +2,41 @@
 /* l2fwd-graph: frames from port to port on a packet graph, with the variants that suit the machine. */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <hy_program.h>
 #include <hy_signals.h>
+#include <hy_terminal.h>
 
 #include "pipeline.h"
 #include "report.h"
 
-#define INPUTS_MAX (2 * HY_OPTION_REPEATS)
+#define INPUTS_MAX (1 + 2 * HY_OPTION_REPEATS)
+
+/* Runs about every millisecond while workers walk. */
+static void
+tick(void *arg, FILE *out)
+{
+	struct pipeline *pipeline = arg;
+	struct hy_reload_part part;
+	struct timespec now;
+
+	if (pipeline->bridge != NULL) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		hy_bridge_poll(pipeline->bridge, (uint32_t)now.tv_sec);
+	}
+	if (!hy_signals_take(SIGHUP))
+		return;
+	if (pipeline->bridge == NULL) {
+		hy_terminal_error(
+			"nothing changed: SIGHUP reads a file again, which requires --bridge");
+		return;
+	}
+	part = hy_bridge_part(pipeline->bridge);
+	hy_reload(&part, 1, out);
+}
 
 static void
 down(void *arg, struct hy_report *report)
@@ -24,6 +50,8 @@ inputs_list(const struct options *o, struct hy_input inputs[INPUTS_MAX])
 {
 	unsigned int n = 0;
 
+	if (o->bridge != NULL)
+		inputs[n++] = (struct hy_input){ "--bridge", o->bridge };
 	for (unsigned int i = 0; i < o->hal.cap_files.n; i++)
 		inputs[n++] = (struct hy_input){ "--cap-file", o->hal.cap_files.texts[i] };
 	for (unsigned int i = 0; i < o->hal.packs.n; i++)
@@ -43,7 +71,9 @@ forward(const struct options *options, const struct hy_hal *hal, struct pipeline
 		.ends = &pipeline->ends,
 		.inputs = inputs,
 		.nb_inputs = inputs_list(options, inputs),
+		.tick = tick,
 		.picks = report_picks,
+		.table = report_table,
 		.json = report_json,
 		.down = down,
 		.arg = pipeline,
@@ -54,10 +84,13 @@ forward(const struct options *options, const struct hy_hal *hal, struct pipeline
 
 /* All that needs the ports; -EINTR if the program is told to stop before it is ready. */
 static int
-prepare(const struct options *options, struct hy_hal *hal, struct hy_workers *workers)
+prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline)
 {
-	int rc = hy_mode_workers(&options->mode, workers);
+	struct hy_workers *workers = &pipeline->workers;
+	int rc = bridge_create(options, &pipeline->bridge);
 
+	if (rc == 0)
+		rc = hy_mode_workers(&options->mode, workers);
 	if (rc == 0 && hy_stopping())
 		rc = -EINTR;
 	if (rc == 0)
@@ -90,7 +123,7 @@ l2fwd(const struct options *options)
 
 	if (rc < 0)
 		return rc;
-	rc = prepare(options, hal, &pipeline.workers);
+	rc = prepare(options, hal, &pipeline);
 	if (rc == 0 && options->hal.explain != HY_EXPLAIN_NO) {
 		rc = explain(options, hal);
 	} else if (rc == 0) {
@@ -116,6 +149,7 @@ main(int argc, char **argv)
 		.groups = groups,
 		.nb_groups = OPTION_GROUPS,
 		.prefix = "/l2fwd",
+		.telemetry = hy_bridge_telemetry,
 	};
 	int rc;
 

@@ -118,6 +118,8 @@ check(void *to)
 	struct options *o = to;
 	int rc = 0;
 
+	if (o->bridge != NULL) /* which gets frames to all addresses */
+		o->ports.promiscuous = true;
 	if (o->ports.mask == 0) /* which that group refuses */
 		return 0;
 	if (o->nb_pairs > 0)
@@ -128,6 +130,7 @@ check(void *to)
 }
 
 #define AT(field) offsetof(struct options, field)
+#define NO_BRIDGE .excludes = "bridge", .why = "a bridge sends frames where their addresses are"
 
 static const struct hy_option own[] = {
 	{ "q", HY_OPTION_NUMBER, AT(ports_per_lcore), "NQ",
@@ -141,12 +144,19 @@ static const struct hy_option own[] = {
 	{ "portmap", HY_OPTION_READ, .read = read_portmap, .value = "=(P,P)[,(P,P)]",
 		.help = "ports that send each other's frames; others of -p are not used (default: "
 			"the first two ports of -p, the next two, and so on; a last one sends its "
-			"own frames)" },
+			"own frames)",
+		NO_BRIDGE },
 	{ "mac-updating", HY_OPTION_SET, AT(mac_updating),
 		.help = "frames leave from the sending port's own address, to 02:00:00:00:00:PORT "
-			"(the default)" },
+			"(the default)",
+		NO_BRIDGE },
 	{ "no-mac-updating", HY_OPTION_CLEAR, AT(mac_updating),
-		.help = "frames keep their addresses" },
+		.help = "frames keep their addresses", NO_BRIDGE },
+	{ "bridge", HY_OPTION_TEXT, AT(bridge), "FILE",
+		"be a bridge that learns addresses and knows VLANs: its ports, VLANs, static entries "
+		"and limits; read again on SIGHUP. Ports are in promiscuous mode",
+		.excludes = "mode=eventdev mode=dispatch",
+		.why = "the bridge's nodes run where frames come in" },
 };
 
 void

@@ -18,6 +18,7 @@ struct options {
 	unsigned int nb_pairs;
 	uint16_t peer[RTE_MAX_ETHPORTS]; /* by port of -p, the port that its frames leave by */
 	bool mac_updating;
+	const char *bridge; /* a file; NULL: pairs of ports */
 };
 
 /* The groups of all options, which write defaults and values there. */

@@ -6,4 +6,6 @@
 
 /* Where frames go, and which lcore polls which port. */
 void report_picks(const void *pipeline, FILE *out);
+/* What the bridge knows and counts. */
+void report_table(const void *pipeline, FILE *out);
 void report_json(const void *pipeline, FILE *out);
