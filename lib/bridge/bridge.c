@@ -45,6 +45,7 @@ hy_bridge_destroy(struct hy_bridge *bridge)
 	if (bridge == NULL)
 		return;
 	bridge_hide(bridge);
+	bridge_nodes_destroy(bridge);
 	while (bridge->retired != NULL) {
 		struct bridge_setup *setup = bridge->retired;
 

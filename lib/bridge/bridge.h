@@ -101,6 +101,8 @@ struct hy_bridge {
 	const struct hy_workers *workers;
 	struct hy_l2_worker *worker[RTE_MAX_LCORE];
 	const struct hy_hal *hal; /* after hy_bridge_nodes() */
+	hy_node_id local;         /* of hy_bridge_nodes() without a router, */
+	bool has_local;           /* if so */
 	bool told;                /* the table knows the time, */
 	uint32_t now;             /* which is this */
 	struct bridge_learned by_port[BRIDGE_PORTS];
@@ -167,6 +169,9 @@ void bridge_file_free(struct bridge_file *file);
 struct bridge_setup *bridge_setup_make(const struct hy_bridge *bridge,
 	const struct bridge_file *file, const uint8_t state[]);
 void bridge_setup_free(struct bridge_setup *setup);
+
+/* Removes what hy_bridge_nodes() has registered itself, when no graph has it. */
+void bridge_nodes_destroy(struct hy_bridge *bridge);
 /* Shows a set-up to workers. Returns the one before. */
 struct bridge_setup *bridge_setup_exchange(struct hy_bridge *bridge, struct bridge_setup *setup);
 /* Has a set-up freed that workers see no more. NULL is allowed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The nodes of a bridge, one of each family. */
 
+#include <hy_graph_worker.h>
 #include <hy_hal_live.h>
 
 #include "bridge.h"
@@ -9,6 +10,37 @@ static const char *const families[] = { "l2_input", "l2_learn", "l2_lookup", "l2
 	"l2_output" };
 #define LOOKUP 2
 #define OUTPUT 4
+
+static uint16_t
+local_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	hy_enqueue(graph, node, HY_DROP(0), objs, n);
+	return n;
+}
+
+/* Where frames for the router itself end if there is none. pkt_drop alone would not count them. */
+static const struct hy_node_desc no_router = {
+	.name = "l2_local",
+	.impl = { .process = local_process },
+	.drops = { { "no_router", HY_SEV_INFO, "Is for the router itself, and there is none" } },
+};
+
+static int
+local_make(struct hy_bridge *bridge)
+{
+	const int rc = hy_node_register(&no_router, &bridge->local);
+
+	bridge->has_local = rc == 0;
+	return rc;
+}
+
+void
+bridge_nodes_destroy(struct hy_bridge *bridge)
+{
+	if (bridge->has_local)
+		hy_node_unregister(bridge->local);
+	bridge->has_local = false;
+}
 
 int
 hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *local)
@@ -24,9 +56,11 @@ hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *loca
 
 	for (unsigned int i = 0; i < RTE_DIM(families) && rc == 0; i++)
 		rc = hy_hal_node(ends->hal, families[i], 0, &node[i]);
+	if (rc == 0 && local == NULL)
+		rc = local_make(bridge);
 	if (rc == 0)
 		rc = hy_node_edge_set(node[LOOKUP], HY_L2_LOOKUP_NEXT_LOCAL,
-			local == NULL ? "pkt_drop" : local);
+			local == NULL ? no_router.name : local);
 	if (rc == 0)
 		rc = hy_tx_nodes(ends, node[OUTPUT], edge);
 	if (rc < 0)

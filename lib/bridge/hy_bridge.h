@@ -83,7 +83,8 @@ int hy_bridge_start(struct hy_bridge *bridge, const struct hy_workers *workers,
  * Makes the bridge's nodes, with ethdev_tx for each port of the ends: ends->next becomes "l2_input".
  * Graphs need the lane HY_L2_LANE.
  *
- * @param local The node that takes frames for the router itself: a name. NULL: "pkt_drop".
+ * @param local The node that takes frames for the router itself: a name. NULL: they are dropped, in a
+ * node "l2_local", as "no_router".
  * @return 0; what functions of hy_assembly.h and hy_graph.h return.
  */
 int hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *local);
