@@ -99,13 +99,16 @@ def ask(folder, command):
 class Live:
     """A running l3fwd-graph, with what it prints in files."""
 
+    WHAT = "routes"  # it reads again
+    CHANGED, UNCHANGED = CHANGED, UNCHANGED
+
     def __init__(self, rig, routes, app, eal, *, json_path=None, **how):
         self.rig = rig
-        self.path = rig.folder / "routes"
+        self.path = rig.folder / self.WHAT
         self.write(routes)
         with open(rig.folder / "stdout", "w", encoding="utf-8") as out, \
                 open(rig.folder / "stderr", "w", encoding="utf-8") as err:
-            self.process = rig.start([*app, f"--routes={self.path}",
+            self.process = rig.start([*app, f"--{self.WHAT}={self.path}",
                                       f"--json={json_path or rig.folder / 'stats.json'}"], eal,
                                      stdout=out, stderr=err, **how)
         self.wait(lambda: "HAL picked" in self.stdout(), "the start")
@@ -132,17 +135,17 @@ class Live:
         bytes go in as they are."""
         if not isinstance(routes, (str, bytes)):
             routes = "".join(r.line() + "\n" for r in routes)
-        new = self.path.with_name("routes.new")
+        new = self.path.with_name(f"{self.WHAT}.new")
         new.write_bytes(routes.encode() if isinstance(routes, str) else routes)
         new.rename(self.path)
 
     def changes(self):
         """What the reloads that succeeded say: added, replaced, deleted, unchanged, ms."""
-        return [tuple(map(int, found)) for found in CHANGED.findall(self.stdout())]
+        return [tuple(map(int, found)) for found in self.CHANGED.findall(self.stdout())]
 
     def refusals(self):
         """What the reloads that failed say."""
-        return UNCHANGED.findall(self.stderr())
+        return self.UNCHANGED.findall(self.stderr())
 
     def hup(self):
         """Has the file read again."""
