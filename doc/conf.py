@@ -19,6 +19,7 @@ graphviz_output_format = "svg"
 
 # Manual pages: the page of the book, name, description, authors, section.
 man_pages = [
+    ("l2fwd-graph", "l2fwd-graph", "forward Ethernet frames through a packet graph", [author], 1),
     ("l3fwd-graph", "l3fwd-graph", "forward IP packets through a packet graph", [author], 1),
     ("hy-hal", "hy-hal", "inspect a machine and explain which node variants fit it", [author], 1),
 ]

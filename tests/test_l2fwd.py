@@ -310,3 +310,24 @@ def test_signal_stops_cleanly(rig, sig):
     process.send_signal(sig)
     run = rig.finish(process)
     assert run.stats["totals"]["rx"] > 0, run
+
+
+def test_own_options_are_in_the_book_and_in_the_help(rig):
+    usage = rig.run(["--help"], rig.vdevs([SILENT])).stdout
+    own = usage.partition("\nForwarding:\n")[2].partition("\n\n")[0]
+    page = (l3fwd.ROOT / "doc" / "l2fwd-graph.rst").read_text()
+    in_help = re.findall(r"(?m)^  (--?[A-Za-z][A-Za-z-]*\S*(?: [A-Z]\S*)?)", own)
+    in_book = re.findall(r"(?m)^\.\. option:: +(.*)$", page)
+    assert in_help == in_book and len(in_book) == 6
+
+
+def test_drop_reasons_are_in_the_book(rig):
+    bridge = rig.write("bridge", "port 0 access 1\n")
+    section = (l3fwd.ROOT / "doc" / "l2fwd-graph.rst").read_text().partition("\nDrops\n")[2]
+    rows = section.partition("``tx_full``")[0]
+    named = {reason for row in re.findall(r"(?m)^   \* - (.*)$", rows)
+             for reason in re.findall(r"``(\w+)``", row)}
+    dropped = set()
+    for app in ([], [f"--bridge={bridge}"]):
+        dropped |= set(forward(rig, [SILENT], *app).stats["drops"])
+    assert dropped - named == {"port_down", "tx_full"} and named <= dropped
