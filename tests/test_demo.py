@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tools/demo with a capture of the user's: what is refused leaves all files as they are."""
+"""tools/demo with a capture of the user's: what is refused leaves all files as they are. And
+tools/demo-live."""
 
+import os
+import re
 import resource
 import shutil
 import struct
@@ -148,3 +151,31 @@ def test_result_that_finds_no_room_is_named(build, name):
     assert (build / "demo" / name).stat().st_size <= most
     done = demo(build, *capture)
     assert done.returncode == 0 and (build / "demo" / name).stat().st_size > whole, done
+
+
+def namespaces():
+    """Network namespaces that have names."""
+    return set(os.listdir("/run/netns")) if os.path.isdir("/run/netns") else set()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make network namespaces")
+@pytest.mark.skipif(None in map(shutil.which, ("ip", "ethtool", "iperf3", "ping", "nsenter")),
+                    reason="iproute2, ethtool, iperf3, iputils-ping or util-linux is not installed")
+def test_live_demo_routes_and_bridges_and_leaves_nothing_behind():
+    if subprocess.run(["unshare", "--net", "true"], check=False).returncode != 0:
+        pytest.skip("network namespaces cannot be made here")
+    l3fwd.binary(l3fwd.L2FWD)
+    before = namespaces()
+    done = subprocess.run([l3fwd.ROOT / "tools" / "demo-live", l3fwd.BUILD], capture_output=True,
+                          text=True, check=False, timeout=l3fwd.TIMEOUT)
+    assert done.returncode == 0, done
+    assert done.stdout.count("100 packets transmitted, 100 received, 0% packet loss") == 3, done
+    tagged = re.search(r"^  (\d+) frames came, each with the tag of VLAN 10$", done.stdout, re.M)
+    assert tagged and int(tagged[1]) > 100, done
+    sums = [tuple(map(int, found)) for found in re.findall(
+        r"^total +rx (\d+)(?: \+ copied (\d+))? = tx (\d+) \+ dropped (\d+)$",
+        done.stdout, re.M) if found[1]]
+    assert len(sums) == 1 and sums[0][1] >= 2, done
+    assert "bridge: 3 of 65536 entries" in done.stdout and done.stdout.count("none leaked") == 2, done
+    assert namespaces() - before == set(), "namespaces are left"
