@@ -39,7 +39,8 @@ nitpick_ignore = [
                  "rte_acl_ctx", "rte_eth_conf", "rte_eth_rss_conf",
                  "rte_ether_addr", "rte_ether_hdr", "rte_event", "rte_flow_action",
                  "rte_flow_attr", "rte_flow_error", "rte_flow_item", "rte_flow_query_count",
-                 "rte_hash", "rte_lpm", "rte_mbuf", "rte_mempool", "rte_rcu_qsbr", "rte_ring",
+                 "rte_hash", "rte_lpm", "rte_mbuf", "rte_mempool", "rte_meter_srtcm",
+                 "rte_meter_srtcm_profile", "rte_rcu_qsbr", "rte_ring",
                  "rte_tel_data", "size_t", "telemetry_cb", "uint16_t",
                  "uint32_t", "uint64_t", "uint8_t")
 ]
