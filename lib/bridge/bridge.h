@@ -27,7 +27,7 @@
 #define BRIDGE_STORM_MAX 1000000000u /* frames a second; no link has as many */
 #define BRIDGE_RING 16384u           /* sources that a worker's ring holds, and one more */
 
-/* A port, as the file describes it. Without padding in front of line, so that two can be compared. */
+/* A port, as the file describes it. There is no padding before line, so two can be compared. */
 struct bridge_port {
 	bool access;   /* else a trunk */
 	uint8_t group; /* 0: none */
@@ -222,7 +222,7 @@ struct bridge_filter {
 /* Reads "[port P] [vlan V] [cursor C]" of a dump, or "[port P] [vlan V] [static]" of a flush. */
 int bridge_filter(const struct bridge_place *at, const struct hy_bridge *bridge, char *text,
 	bool dump, struct bridge_filter *filter);
-/* Reads entries that match into n; moves the cursor on. Looks at no more than BRIDGE_LOOKS of them. */
+/* Reads up to n entries that match, of the next BRIDGE_LOOKS, and moves the cursor on. */
 uint32_t bridge_dump(const struct hy_bridge *bridge, struct bridge_filter *filter,
 	struct hy_l2_entry entries[], uint32_t n);
 #define BRIDGE_LOOKS 16384u

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The nodes of a bridge, one of each family. */
 
+#include <stdio.h>
+
 #include <hy_graph_worker.h>
 #include <hy_hal_live.h>
 
@@ -42,6 +44,29 @@ bridge_nodes_destroy(struct hy_bridge *bridge)
 	bridge->has_local = false;
 }
 
+/* Leads l2_output to the ports' senders, which a router beside the bridge may have made. */
+static int
+outputs_lead(const struct hy_bridge *bridge, const struct hy_ends *ends, hy_node_id output,
+	uint16_t edge[])
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < BRIDGE_PORTS; i++)
+		edge[i] = HY_L2_NO_EDGE;
+	for (unsigned int i = 0; i < ends->nb_ports && rc == 0; i++) {
+		const int number = bridge_number_of(bridge, ends->ports[i]);
+		char name[HY_NAME_SIZE];
+		hy_node_id tx;
+
+		snprintf(name, sizeof(name), "ethdev_tx-%u", ends->ports[i]);
+		if (hy_node_lookup(name, &tx) < 0)
+			rc = hy_tx_node(ends, ends->ports[i], name);
+		if (rc == 0 && number >= 0)
+			rc = hy_node_edge_add(output, name, &edge[number]);
+	}
+	return rc;
+}
+
 int
 hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *local)
 {
@@ -50,7 +75,6 @@ hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *loca
 		.workers = bridge->worker,
 		.nb_workers = (uint16_t)bridge->workers->nb,
 		.qsbr = bridge->workers->qsbr };
-	uint16_t edge[HY_VLAN_PORT(ends->nb_vlans)];
 	hy_node_id node[RTE_DIM(families)];
 	int rc = 0;
 
@@ -62,14 +86,9 @@ hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *loca
 		rc = hy_node_edge_set(node[LOOKUP], HY_L2_LOOKUP_NEXT_LOCAL,
 			local == NULL ? no_router.name : local);
 	if (rc == 0)
-		rc = hy_tx_nodes(ends, node[OUTPUT], edge);
+		rc = outputs_lead(bridge, ends, node[OUTPUT], config.edge);
 	if (rc < 0)
 		return rc;
-	for (unsigned int i = 0; i < BRIDGE_PORTS; i++)
-		config.edge[i] = HY_L2_NO_EDGE;
-	for (unsigned int i = 0; i < bridge->nb_ports; i++)
-		if (edge[bridge->ports[i]] != HY_TX_NO_EDGE)
-			config.edge[i] = edge[bridge->ports[i]];
 	for (unsigned int i = 0; i < RTE_DIM(families) && rc == 0; i++)
 		rc = hy_hal_node_config(ends->hal, families[i], &config, sizeof(config));
 	ends->next = families[0];

@@ -39,7 +39,7 @@ learn(struct hy_bridge *bridge, struct hy_l2_source source[], unsigned int n)
 		count(bridge, &source[i], outcome[i]);
 }
 
-/* Takes as many as the ring holds, so that a worker that never ends to find more holds up nobody. */
+/* Takes no more than the ring holds: a worker that always finds more holds up nobody. */
 static void
 drain(struct hy_bridge *bridge, struct rte_ring *ring)
 {

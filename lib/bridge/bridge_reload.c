@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bridge's file read again. Static entries are changed first, since the table may refuse one; then the
- * set-up is exchanged, which cannot fail. What is learned is forgotten only at the end, when nothing is
- * taken back any more.
+ * The bridge's file read again. Static entries are changed first, since the table may refuse one;
+ * then the set-up is exchanged, which cannot fail. Learned entries are deleted only at the end, when
+ * nothing is taken back any more.
  */
 
 #include <errno.h>

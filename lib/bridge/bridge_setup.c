@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The set-up that nodes read: made of the file, the ports' states, and what is known of ports; and its
- * exchange. Workers read one by its pointer, which they load once in each call of a node. So one that
- * was exchanged is freed after a grace period.
+ * The set-up that nodes read, made of the file and the ports' states, and its exchange. Workers load
+ * its pointer once in each call of a node, so the one before is freed after a grace period.
  */
 
 #include <errno.h>
@@ -33,8 +32,7 @@ vlans_make(struct hy_l2_setup *s, const struct bridge_port *port, unsigned int n
 		s->vlan[port->rules.pvid].untagged |= bit(number);
 }
 
-/* A worker's part of a limit: all of them together flood no more than it, if it is one frame a second
- * for each. */
+/* Each of the workers that share a limit has its part of it, one frame a second at least. */
 static void
 storms_make(struct hy_l2_setup *s, const struct bridge_port *port, unsigned int number,
 	uint16_t share)

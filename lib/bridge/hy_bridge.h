@@ -80,7 +80,8 @@ int hy_bridge_start(struct hy_bridge *bridge, const struct hy_workers *workers,
 	const uint16_t shares[], char *error);
 
 /**
- * Makes the bridge's nodes, with ethdev_tx for each port of the ends: ends->next becomes "l2_input".
+ * Makes the bridge's nodes, and "ethdev_tx-PORT" for each port of the ends that has none yet:
+ * hy_tx_nodes() of a router beside the bridge comes first. ends->next becomes "l2_input".
  * Graphs need the lane HY_L2_LANE.
  *
  * @param local The node that takes frames for the router itself: a name. NULL: they are dropped, in a

@@ -45,8 +45,9 @@ port_make(unsigned int i)
 	ids[i] = (uint16_t)port;
 }
 
+/* beside: a router has made the ports' senders. */
 static void
-graph_make(const char *path)
+graph_make(const char *path, bool beside)
 {
 	static const char *const patterns[] = { "ethdev_rx-*" };
 	struct hy_rx_queue queues[PORTS] = { 0 };
@@ -63,7 +64,7 @@ graph_make(const char *path)
 		.lanes = { HY_L2_LANE },
 		.qsbr = workers.qsbr,
 		.socket = SOCKET_ID_ANY };
-	char why[HY_HAL_ERROR_SIZE];
+	char why[HY_HAL_ERROR_SIZE], name[HY_NAME_SIZE];
 
 	for (unsigned int i = 0; i < PORTS; i++)
 		queues[i].port = ids[i];
@@ -74,6 +75,8 @@ graph_make(const char *path)
 		fail_msg("%s", error);
 	if (hy_ends_up(&ends, &each, why) < 0)
 		fail_msg("%s", why);
+	for (unsigned int i = 0; i < PORTS && beside; i++)
+		assert_int_equal(hy_tx_node(&ends, ids[i], name), 0);
 	assert_int_equal(hy_bridge_nodes(bridge, &ends, NULL), 0);
 	assert_string_equal(ends.next, "l2_input");
 	assert_int_equal(hy_rx_nodes(&ends), 0);
@@ -187,7 +190,7 @@ frames_flood_until_their_destination_is_learned(void **state)
 
 	RTE_SET_USED(state);
 	file_make(text, "static 02:00:00:00:00:09 vlan 10 local\n");
-	graph_make(file_write(text));
+	graph_make(file_write(text), false);
 	receive(0, 1, 2, 0);
 	assert_sent(-1, 10, 0);
 	hy_bridge_poll(bridge, 1);
@@ -215,7 +218,7 @@ ports_change_while_the_graph_runs(void **state)
 
 	RTE_SET_USED(state);
 	file_make(text, "");
-	graph_make(file_write(text));
+	graph_make(file_write(text), true);
 	assert_int_equal(hy_bridge_state(bridge, ids[1], HY_L2_BLOCKING), 0);
 	receive(0, 1, 2, 0);
 	assert_sent(-1, -1, 0);
@@ -258,7 +261,7 @@ what_was_learned_from_a_port_goes_with_its_link(void **state)
 	RTE_SET_USED(state);
 	snprintf(fixed, sizeof(fixed), "static 02:00:00:00:00:09 vlan 10 port %u\n", ids[0]);
 	file_make(text, fixed);
-	graph_make(file_write(text));
+	graph_make(file_write(text), false);
 	links_poll(ids[0], true);
 	find(0, key_of(1, 10), 0);
 	find(0, key_of(2, 10), 1);
@@ -292,7 +295,7 @@ port_that_was_removed_is_blocked(void **state)
 
 	RTE_SET_USED(state);
 	file_make(text, "");
-	graph_make(file_write(text));
+	graph_make(file_write(text), false);
 	find(0, key_of(1, 10), 1);
 	find(0, key_of(2, 10), 2);
 	hy_bridge_poll(bridge, 1);
