@@ -29,7 +29,7 @@ HY_API_BEGIN
 #define HY_PACK "out-of-tree"
 #endif
 
-#define HY_HAL_ERROR_SIZE 384 /**< Size of @p error arguments, in bytes. */
+#define HY_HAL_ERROR_SIZE 512 /**< Size of @p error arguments, in bytes. */
 #define HY_REASON_SIZE 256    /**< Size of a candidate's reason, in bytes. */
 #define HY_CHANGE_SIZE 512    /**< Size of the changes that a candidate needs, in bytes. */
 #define HY_NEEDS_MAX 16       /**< Most needs of a variant. */

@@ -7,7 +7,7 @@
 #include "hal/internal/hal.h"
 #include "hal/internal/list.h"
 
-#define NAMES_SIZE 192 /* room for a list of names in a message */
+#define NAMES_SIZE 320 /* room for a list of names in a message */
 #define SPEC_SIZE (3 * HY_NAME_SIZE)
 
 static int
