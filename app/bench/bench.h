@@ -120,6 +120,9 @@ bool chance_explains(uint64_t found, uint64_t n, double p);
  */
 uint64_t chance_samples(double p);
 
+/* The median of a contender for a work that was measured; else -1. */
+double bench_median(const char *work, const char *contender);
+
 /*
  * Adds a ratio between one contender's figures for two works, times the growth expected. Does
  * nothing if either work was not measured.

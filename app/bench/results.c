@@ -340,6 +340,14 @@ find_row(const char *work, const char *contender)
 	return NULL;
 }
 
+double
+bench_median(const char *work, const char *contender)
+{
+	const struct row *row = find_row(work, contender);
+
+	return row == NULL ? -1 : median(row);
+}
+
 void
 bench_growth(const char *work, const char *from, const char *contender, double expected,
 	const char *against)
