@@ -37,7 +37,11 @@ EXPECTED = {
                           "hints_swapped no_bswap",
            "compilers_1k": "gcc_O2 gcc_O3 clang_O2 clang_O3 "
                            "ours_gcc_O2 ours_gcc_O3 ours_clang_O2 ours_clang_O3",
-           "kernel_port_1k": "none_single none_burst alloc_single alloc_burst stack ours"},
+           "kernel_port_1k": "none_single none_burst alloc_single alloc_burst stack ours",
+           "bridge_all_in": "l2fwd by_hand apart no_learning halyard",
+           "bridge_{trunk,access_to_trunk}": "l2fwd apart no_learning halyard",
+           "bridge_all_in_nodes":
+               "ethdev_rx l2_input l2_learn l2_lookup l2_output ethdev_tx"},
     "l3fwd": {
         "{one_flow,dst256_8,dst64k_8,dst64k_miss,table172k,burst8,burst1,dst256_8_p1,dst256_8_p8,"
         "closed_loop}": "rxtx static static_checked librte_pipeline librte_node librte_typed halyard",

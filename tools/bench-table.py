@@ -17,7 +17,7 @@ SHOWN = {
     "dispatch": ["handover_64", "chain4_64"],
     "enqueue": ["mix4_64"],
     "idle": ["walk of 64 objects"],
-    "l2": ["leaf_65k"],
+    "l2": ["leaf_65k", "bridge_all_in"],
     "l3fwd": ["one_flow", "dst256_8", "dst64k_8", "table172k"],
     "lookup": ["all_64k"],
     "offload": ["offload_1000"],

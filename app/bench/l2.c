@@ -265,4 +265,5 @@ bench_l2(void)
 		if (bench_wanted(works[w].name))
 			works[w].work(works[w].name, works[w].n);
 	bench_l2_steps();
+	bench_l2_bridge();
 }

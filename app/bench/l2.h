@@ -57,3 +57,5 @@ hy_l2_find_t *l2_kernel_best(void);
 
 /* The works that forward frames (l2_steps.c). */
 void bench_l2_steps(void);
+/* The works with a whole bridge (l2_bridge.c). */
+void bench_l2_bridge(void);

@@ -95,3 +95,15 @@ enum l2_role { L2_SHOWN, L2_PEER, L2_SUBJECT };
 
 /* Adds a contender that runs laps, or skips it. */
 void l2_enter(struct field *f, struct l2_rig *rig, const struct l2_way *way, enum l2_role role);
+
+/* Contenders of a bridge. */
+
+/* The loop of DPDK's l2fwd: every frame goes to the other port, without a lookup (l2_static.c). */
+struct l2_way l2_static_create(const struct l2_rig *rig, const struct l2_form *form);
+
+/*
+ * What a bridge does to untagged frames, in a loop without a graph (l2_by_hand.c). Skipped without
+ * a table.
+ */
+struct l2_way l2_by_hand_create(const struct l2_rig *rig, const struct hy_l2_table *table,
+	const struct l2_form *form);
