@@ -44,8 +44,12 @@ void
 l2_find_rest(const struct hy_l2_view *view, const uint64_t key[], uint32_t slot[], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t first = hy_l2_bucket(view, key[i]);
+		uint32_t first;
 
+		/* Most keys are where they were found. Of one that was removed since, the slot stays. */
+		if (likely(__atomic_load_n(&view->words[slot[i]], __ATOMIC_RELAXED) == key[i]))
+			continue;
+		first = hy_l2_bucket(view, key[i]);
 		if (slot[i] == first + L2_ABSENT)
 			slot[i] = find_outside(view, key[i], first);
 	}

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 #include <rte_random.h>
 
+#include "l2_find.h"
 #include "l2_table.h"
 #include "lib/graph/internal/log.h"
 
@@ -15,6 +16,8 @@
 
 struct sizes {
 	uint32_t buckets, overflow, slots;
+	uint32_t
+		words; /* of buckets, and those that a key that is not in its bucket seems to be in */
 };
 
 static struct sizes
@@ -24,6 +27,7 @@ sizes_of(uint32_t max_entries)
 
 	s.buckets = rte_align32pow2(RTE_MAX((max_entries + LOAD - 1) / LOAD, 2u));
 	s.slots = s.buckets * HY_L2_WAYS + s.overflow + 1;
+	s.words = s.buckets * HY_L2_WAYS + L2_ABSENT;
 	return s;
 }
 
@@ -42,8 +46,8 @@ hy_l2_table_bytes(const struct hy_l2_table_params *params)
 
 	if (!params_are_right(params))
 		return 0;
-	return sizeof(*t) + params->nb_ports * sizeof(*t->ports) +
-		(size_t)s.buckets * (HY_L2_WAYS * sizeof(*t->words) + sizeof(*t->buckets)) +
+	return sizeof(*t) + params->nb_ports * sizeof(*t->ports) + s.words * sizeof(*t->words) +
+		s.buckets * sizeof(*t->buckets) +
 		s.slots * (sizeof(*t->values) + sizeof(*t->view.seen) + sizeof(*t->moved)) +
 		s.overflow * sizeof(*t->overflow_words) + l2_overflow_bytes(s.overflow);
 }
@@ -57,7 +61,7 @@ array(const struct hy_l2_table *t, size_t n, size_t size)
 static int
 arrays_create(struct hy_l2_table *t, const struct sizes *s)
 {
-	t->words = array(t, (size_t)s->buckets * HY_L2_WAYS, sizeof(*t->words));
+	t->words = array(t, s->words, sizeof(*t->words));
 	t->buckets = array(t, s->buckets, sizeof(*t->buckets));
 	t->values = array(t, s->slots, sizeof(*t->values));
 	t->view.seen = array(t, s->slots, sizeof(*t->view.seen));
