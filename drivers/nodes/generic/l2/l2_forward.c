@@ -21,40 +21,100 @@ struct burst {
 	uint16_t port[HY_BURST_MAX];
 };
 
+/* The lane of a frame that entered, and what it comes from: others of that enter with the same. */
+struct entered {
+	uint32_t port, tag; /* tag: type and VID as on the wire; 0: none */
+	uint32_t lane;
+};
+
+/* The tag of a frame as struct entered has it. */
+static __rte_always_inline uint32_t
+tag_of(const uint8_t *frame, uint32_t tag_type)
+{
+	uint32_t tag;
+
+	memcpy(&tag, frame + L2_TAG_AT, sizeof(tag));
+	return (tag & RTE_BE32(0xffff0000)) == tag_type ? tag & RTE_BE32(0xffff0fff) : 0;
+}
+
+/* Whether a frame is of the same port with the same tag, and its addresses are not bad. */
+static __rte_always_inline bool
+enters_too(const struct entered *last, const struct rte_mbuf *m, uint32_t tag_type)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	return m->data_len >= L2_HEADERS && m->port == last->port &&
+		tag_of(frame, tag_type) == last->tag && !l2_is_reserved(frame) &&
+		!l2_is_bad_source(frame);
+}
+
 /* Returns how many frames enter and go on, up to the first that does not. */
 static __rte_always_inline uint16_t
 enter(const struct hy_l2_setup *setup, void **objs, uint16_t n, struct burst *b)
 {
+	const uint32_t tag_type = rte_cpu_to_be_32((uint32_t)setup->tag_type << 16);
+	struct entered last = { .port = UINT32_MAX };
 	uint8_t bounce[L2_HEADERS];
-	const uint8_t *frame;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod((const struct rte_mbuf *)objs[i], const void *));
 	for (uint16_t i = 0; i < n; i++) {
-		const uint16_t next = l2_input_next(setup, objs[i], bounce, &frame, &b->lane[i]);
+		const struct rte_mbuf *m = objs[i];
+		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 		uint16_t vid;
 
-		if (unlikely(next != HY_L2_INPUT_NEXT_LEARN || (b->lane[i] & HY_L2_LANE_ONLY) != 0))
-			return i;
-		vid = hy_l2_lane_vid(b->lane[i]);
+		if (unlikely(!enters_too(&last, m, tag_type))) {
+			if (l2_input_next(setup, m, bounce, &frame, &last.lane) !=
+					HY_L2_INPUT_NEXT_LEARN ||
+				(last.lane & HY_L2_LANE_ONLY) != 0)
+				return i;
+			last.port = m->data_len >= L2_HEADERS ? m->port : UINT32_MAX;
+			last.tag = m->data_len >= L2_HEADERS ? tag_of(frame, tag_type) : 0;
+		}
+		vid = hy_l2_lane_vid(last.lane);
+		b->lane[i] = last.lane;
 		b->to[i] = hy_l2_key_load(frame, vid);
 		b->from[i] = hy_l2_key_load(frame + RTE_ETHER_ADDR_LEN, vid);
 	}
 	return n;
 }
 
+/* Where a frame went, and what it came from: others of that go there, too. */
+struct left {
+	uint32_t lane, port;
+	bool untagged, differs; /* the tag to leave with: none; not the one that it has */
+	uint16_t edge;
+};
+
 /* Likewise, of those that leave. */
 static __rte_always_inline uint16_t
 leave(const struct hy_l2_ctx *ctx, const struct hy_l2_setup *setup, void **objs, uint16_t n,
 	const struct burst *b, uint16_t next[])
 {
+	struct left last = { .port = HY_L2_MISS };
+
 	for (uint16_t i = 0; i < n; i++) {
-		if (unlikely(b->port[i] >= HY_L2_BRIDGE_PORTS))
+		const uint32_t lane = b->lane[i], port = b->port[i];
+
+		if (unlikely(lane != last.lane || port != last.port)) {
+			const struct hy_l2_vlan *vlan = &setup->vlan[hy_l2_lane_vid(lane)];
+
+			if (port >= HY_L2_BRIDGE_PORTS)
+				return i;
+			next[i] = l2_output_next(ctx, setup, objs[i],
+				lane | port << HY_L2_LANE_OUT);
+			if ((int16_t)next[i] < 0)
+				return i;
+			last = (struct left){ .lane = lane,
+				.port = port,
+				.untagged = (vlan->untagged >> port & 1) != 0,
+				.edge = next[i] };
+			last.differs = l2_tag_differs(lane, last.untagged);
+			continue;
+		}
+		if (unlikely(last.differs) && !l2_tag_change(objs[i], setup, lane, last.untagged))
 			return i;
-		next[i] = l2_output_next(ctx, setup, objs[i],
-			b->lane[i] | (uint32_t)b->port[i] << HY_L2_LANE_OUT);
-		if (unlikely((int16_t)next[i] < 0))
-			return i;
+		next[i] = last.edge;
 	}
 	return n;
 }
