@@ -280,8 +280,9 @@ def test_captures_are_sent_too(captures):
 REFUSED = {
     ("--family=nosuch",): "hy-hal: --family: no family 'nosuch'; there are: ethdev_rx, ethdev_tx, "
                           "event_rx, flow_cls, ip4_lookup, ip4_rewrite, ip4_steer, ip6_lookup, "
-                          "ip6_rewrite, l2_patch, null, pkt_cls, pkt_drop, vlan_input, vlan_pop, "
-                          "vlan_push, ip4_forward, ip6_forward",
+                          "ip6_rewrite, l2_input, l2_learn, l2_lookup, l2_output, l2_patch, null, "
+                          "pkt_cls, pkt_drop, vlan_input, vlan_pop, vlan_push, ip4_forward, "
+                          "ip6_forward, l2_forward",
     ("--pcap=/nonexistent",): "hy-hal: --pcap: there is no /nonexistent/*.pcap",
     ("--seed=-1",): "hy-hal: --seed: '-1' is not a number from 0 to 18446744073709551615",
     ("--graph=l3fwd",): "hy-hal: --graph: not an option of selftest",

@@ -99,7 +99,7 @@ nodes_make(const struct l2_rig *rig)
 	node_make("l2_input", &nodes.input);
 	node_make("l2_learn", &nodes.learn);
 	node_make("l2_lookup", &nodes.lookup);
-	node_make("l2_flood", &nodes.flood);
+	must(hy_node_lookup("l2_flood", &nodes.flood), "l2_flood");
 	node_make("l2_output", &nodes.output);
 	node_make("pkt_drop", &drop);
 	for (unsigned int p = 0; p < L2_PORTS; p++)

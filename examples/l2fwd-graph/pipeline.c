@@ -27,7 +27,9 @@ patch_node(const struct options *options, const struct hy_ends *ends, uint16_t p
 		rc = hy_port_node(ends, "l2_patch", port, &patch);
 	if (rc == 0)
 		rc = hy_node_edge_set(patch, HY_L2_PATCH_NEXT_FRAME, tx);
-	return rc == 0 ? hy_node_config(patch, &config, sizeof(config)) : rc;
+	if (rc == 0)
+		rc = hy_node_config(patch, &config, sizeof(config));
+	return rc;
 }
 
 int

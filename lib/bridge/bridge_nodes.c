@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nodes of a bridge, one of each family. */
+/* The nodes of a bridge: one of each family, and l2_flood. */
 
 #include <stdio.h>
 
@@ -8,10 +8,9 @@
 
 #include "bridge.h"
 
-static const char *const families[] = { "l2_input", "l2_learn", "l2_lookup", "l2_flood",
-	"l2_output" };
+static const char *const families[] = { "l2_input", "l2_learn", "l2_lookup", "l2_output" };
 #define LOOKUP 2
-#define OUTPUT 4
+#define OUTPUT 3
 
 static uint16_t
 local_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
@@ -75,8 +74,8 @@ hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *loca
 		.workers = bridge->worker,
 		.nb_workers = (uint16_t)bridge->workers->nb,
 		.qsbr = bridge->workers->qsbr };
-	hy_node_id node[RTE_DIM(families)];
-	int rc = 0;
+	hy_node_id node[RTE_DIM(families)], flood;
+	int rc = hy_node_lookup("l2_flood", &flood);
 
 	for (unsigned int i = 0; i < RTE_DIM(families) && rc == 0; i++)
 		rc = hy_hal_node(ends->hal, families[i], 0, &node[i]);
@@ -91,6 +90,8 @@ hy_bridge_nodes(struct hy_bridge *bridge, struct hy_ends *ends, const char *loca
 		return rc;
 	for (unsigned int i = 0; i < RTE_DIM(families) && rc == 0; i++)
 		rc = hy_hal_node_config(ends->hal, families[i], &config, sizeof(config));
+	if (rc == 0)
+		rc = hy_node_config(flood, &config, sizeof(config));
 	ends->next = families[0];
 	ends->next_by_port = false;
 	bridge->hal = ends->hal;

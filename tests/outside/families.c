@@ -5,6 +5,7 @@
 
 #include <rte_ethdev.h>
 #include <rte_fib.h>
+#include <rte_ring_elem.h>
 
 #include <hy_ethdev.h>
 #include <hy_event_rx.h>
@@ -14,7 +15,10 @@
 #include <hy_ip4_steer.h>
 #include <hy_ip6_lookup.h>
 #include <hy_ip6_rewrite.h>
+#include <hy_l2.h>
+#include <hy_l2_lane.h>
 #include <hy_l2_patch.h>
+#include <hy_l2_table.h>
 #include <hy_mbuf.h>
 #include <hy_node.h>
 #include <hy_pkt_cls.h>
@@ -356,6 +360,21 @@ patch(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 
 HY_NODE_VARIANT(l2_patch, outside, .impl.process = patch);
 
+/* Makes room for a tag in front of a frame. */
+static bool
+make_room(struct rte_mbuf *m)
+{
+	if (rte_pktmbuf_headroom(m) >= HY_VLAN_TAG)
+		return rte_pktmbuf_prepend(m, HY_VLAN_TAG) != NULL;
+	if (rte_pktmbuf_tailroom(m) < HY_VLAN_TAG)
+		return false;
+	memmove(rte_pktmbuf_mtod_offset(m, uint8_t *, HY_VLAN_TAG), rte_pktmbuf_mtod(m, uint8_t *),
+		m->data_len);
+	m->data_len += HY_VLAN_TAG;
+	m->pkt_len += HY_VLAN_TAG;
+	return true;
+}
+
 static uint16_t
 push(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
@@ -367,14 +386,7 @@ push(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 
 		memmove(copy, hy_mbuf_peek(m, 12, copy), 12);
 		memcpy(copy + 12, ctx->tag, sizeof(ctx->tag));
-		if (rte_pktmbuf_headroom(m) < HY_VLAN_TAG) {
-			memmove(rte_pktmbuf_mtod_offset(m, uint8_t *, HY_VLAN_TAG),
-				rte_pktmbuf_mtod(m, uint8_t *), m->data_len);
-			m->data_len += HY_VLAN_TAG;
-			m->pkt_len += HY_VLAN_TAG;
-		} else {
-			rte_pktmbuf_prepend(m, HY_VLAN_TAG);
-		}
+		make_room(m);
 		hy_mbuf_poke(m, copy, sizeof(copy));
 	}
 	hy_enqueue(graph, node, HY_VLAN_PUSH_NEXT_FRAME, objs, n);
@@ -382,3 +394,203 @@ push(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 }
 
 HY_NODE_VARIANT(vlan_push, outside, .impl.process = push);
+
+/* The first bytes of a frame, with zeros behind its end. */
+static void
+head(const struct rte_mbuf *m, uint8_t bytes[24])
+{
+	const uint32_t n = m->pkt_len < 24 ? m->pkt_len : 24;
+	const void *at = rte_pktmbuf_read(m, 0, n, bytes);
+
+	if (at != bytes && n > 0)
+		memcpy(bytes, at, n);
+	memset(bytes + n, 0, 24 - n);
+}
+
+static uint16_t
+enter_one(const struct hy_l2_setup *setup, const struct rte_mbuf *m, uint32_t *lane)
+{
+	static const uint8_t reserved[5] = { 0x01, 0x80, 0xc2, 0, 0 };
+	const uint8_t in = m->port < RTE_MAX_ETHPORTS ? setup->number[m->port] : HY_L2_NO_PORT;
+	enum hy_l2_tag tag = HY_L2_TAG_NONE;
+	const struct hy_l2_port *port;
+	uint8_t h[24];
+	uint16_t vid;
+
+	head(m, h);
+	if (in == HY_L2_NO_PORT)
+		return HY_DROP(HY_L2_INPUT_NOT_A_PORT);
+	port = &setup->port[in];
+	vid = port->pvid;
+	if (m->pkt_len < 14 || ((h[12] << 8 | h[13]) == setup->tag_type && m->pkt_len < 18))
+		return HY_DROP(HY_L2_INPUT_TRUNCATED);
+	if (memcmp(h, reserved, 5) == 0 && h[5] < 16)
+		return HY_DROP(HY_L2_INPUT_RESERVED);
+	if (port->state == HY_L2_BLOCKING)
+		return HY_DROP(HY_L2_INPUT_BLOCKED);
+	if (h[6] % 2 != 0 || (h[6] | h[7] | h[8] | h[9] | h[10] | h[11]) == 0)
+		return HY_DROP(HY_L2_INPUT_BAD_SRC);
+	if ((h[12] << 8 | h[13]) == setup->tag_type) {
+		const uint16_t named = (uint16_t)((h[14] & 15) << 8 | h[15]);
+
+		if (named == 4095)
+			return HY_DROP(HY_L2_INPUT_VLAN_INVALID);
+		tag = named == 0 ? HY_L2_TAG_ZERO : HY_L2_TAG_VID;
+		vid = named == 0 ? vid : named;
+	}
+	if (vid == 0 || (port->admit == HY_L2_ADMIT_TAGGED && tag != HY_L2_TAG_VID) ||
+		(port->admit == HY_L2_ADMIT_UNTAGGED && tag == HY_L2_TAG_VID))
+		return HY_DROP(HY_L2_INPUT_NOT_ADMITTED);
+	if (port->filter && (setup->vlan[vid].members & UINT64_C(1) << in) == 0)
+		return HY_DROP(HY_L2_INPUT_VLAN_FILTERED);
+	*lane = hy_l2_lane(vid, in, tag);
+	if (port->learn)
+		*lane |= HY_L2_LANE_LEARN;
+	if (port->state == HY_L2_LEARNING)
+		*lane |= HY_L2_LANE_ONLY;
+	return HY_L2_INPUT_NEXT_LEARN;
+}
+
+static uint16_t
+enter(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_l2_setup *setup = hy_l2_setup_load(node->ctx);
+	uint32_t *lane = hy_lane(graph, node, 0);
+
+	for (uint16_t i = 0; i < n; i++)
+		hy_enqueue(graph, node, enter_one(setup, objs[i], &lane[i]), &objs[i], 1);
+	return n;
+}
+
+HY_NODE_VARIANT(l2_input, outside, .impl.process = enter);
+
+static uint16_t
+learn(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_l2_ctx *ctx = node->ctx;
+	const uint32_t *lane = hy_lane(graph, node, 0);
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct hy_l2_source source = { .port = hy_l2_lane_in(lane[i]) };
+		uint8_t h[24], verdict = HY_L2_SOURCE_KNOWN;
+		uint32_t slot;
+
+		head(objs[i], h);
+		source.key = hy_l2_key(h + 6, hy_l2_lane_vid(lane[i]));
+		if ((lane[i] & HY_L2_LANE_LEARN) != 0) {
+			hy_l2_find_scalar(ctx->table, &source.key, &slot, 1);
+			hy_l2_sources(ctx->table, &slot, &source.port, &verdict, 1);
+		}
+		if (verdict == HY_L2_SOURCE_FIXED) {
+			hy_counter_add(node, HY_L2_LEARN_FIXED, 1);
+		} else if (verdict != HY_L2_SOURCE_KNOWN) {
+			hy_counter_add(node, HY_L2_LEARN_UNKNOWN, 1);
+			if (rte_ring_sp_enqueue_elem(ctx->worker->learn, &source, sizeof(source)) !=
+				0)
+				hy_counter_add(node, HY_L2_LEARN_RING_FULL, 1);
+		}
+		hy_enqueue(graph, node,
+			(lane[i] & HY_L2_LANE_ONLY) != 0 ? HY_DROP(HY_L2_LEARN_ONLY)
+							 : HY_L2_LEARN_NEXT_LOOKUP,
+			&objs[i], 1);
+	}
+	return n;
+}
+
+HY_NODE_VARIANT(l2_learn, outside, .impl.process = learn);
+
+static uint16_t
+find_one(const struct hy_l2_ctx *ctx, const struct hy_l2_setup *setup, const uint8_t *dst,
+	uint32_t *lane)
+{
+	static const uint8_t all[6] = { 255, 255, 255, 255, 255, 255 };
+	const uint64_t key = hy_l2_key(dst, hy_l2_lane_vid(*lane));
+	const uint8_t in = hy_l2_lane_in(*lane);
+	enum hy_l2_storm kind = HY_L2_STORM_UNKNOWN;
+	struct rte_meter_srtcm_profile profile;
+	uint32_t slot;
+	uint16_t port;
+
+	hy_l2_find_scalar(ctx->table, &key, &slot, 1);
+	hy_l2_ports(ctx->table, &slot, &port, 1);
+	if (port < HY_L2_BRIDGE_PORTS) {
+		*lane |= (uint32_t)port << HY_L2_LANE_OUT;
+		return HY_L2_LOOKUP_NEXT_OUTPUT;
+	}
+	if (port == HY_L2_LOCAL)
+		return HY_L2_LOOKUP_NEXT_LOCAL;
+	if (dst[0] % 2 != 0)
+		kind = memcmp(dst, all, 6) == 0 ? HY_L2_STORM_BROADCAST : HY_L2_STORM_MULTICAST;
+	profile = setup->storm[in][kind];
+	if ((setup->limited[kind] & UINT64_C(1) << in) != 0 &&
+		rte_meter_srtcm_color_blind_check(&ctx->worker->storm[in][kind], &profile,
+			rte_rdtsc(), 1) == RTE_COLOR_RED)
+		return HY_DROP(kind);
+	return HY_L2_LOOKUP_NEXT_FLOOD;
+}
+
+static uint16_t
+find(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_l2_setup *setup = hy_l2_setup_load(node->ctx);
+	uint32_t *lane = hy_lane(graph, node, 0);
+	uint8_t h[24];
+
+	for (uint16_t i = 0; i < n; i++) {
+		head(objs[i], h);
+		hy_enqueue(graph, node, find_one(node->ctx, setup, h, &lane[i]), &objs[i], 1);
+	}
+	return n;
+}
+
+HY_NODE_VARIANT(l2_lookup, outside, .impl.process = find);
+
+static uint16_t
+leave_one(const struct hy_l2_ctx *ctx, const struct hy_l2_setup *setup, struct rte_mbuf *m,
+	uint32_t lane)
+{
+	const struct hy_l2_vlan *vlan = &setup->vlan[hy_l2_lane_vid(lane)];
+	const uint8_t in = hy_l2_lane_in(lane), out = hy_l2_lane_out(lane);
+	const uint64_t bit = UINT64_C(1) << out;
+	const enum hy_l2_tag tag = hy_l2_lane_tag(lane);
+	uint8_t h[24];
+
+	if (in == out)
+		return HY_DROP(HY_L2_OUTPUT_SAME_PORT);
+	if ((setup->forwarding & bit) == 0)
+		return HY_DROP(HY_L2_OUTPUT_BLOCKED);
+	if ((setup->reach[in] & bit) == 0)
+		return HY_DROP(HY_L2_OUTPUT_SPLIT);
+	if ((vlan->members & bit) == 0)
+		return HY_DROP(HY_L2_OUTPUT_NO_MEMBER);
+	if ((vlan->untagged & bit) != 0) {
+		if (tag != HY_L2_TAG_NONE)
+			untag(m);
+		return ctx->edge[out];
+	}
+	head(m, h);
+	if (tag == HY_L2_TAG_NONE) {
+		if (!make_room(m))
+			return HY_DROP(HY_L2_OUTPUT_NO_ROOM);
+		h[12] = (uint8_t)(setup->tag_type >> 8);
+		h[13] = (uint8_t)setup->tag_type;
+		h[14] = 0;
+	}
+	h[14] = (uint8_t)((h[14] & 0xf0) | hy_l2_lane_vid(lane) >> 8);
+	h[15] = (uint8_t)hy_l2_lane_vid(lane);
+	hy_mbuf_poke(m, h, 16);
+	return ctx->edge[out];
+}
+
+static uint16_t
+leave(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+{
+	const struct hy_l2_setup *setup = hy_l2_setup_load(node->ctx);
+	const uint32_t *lane = hy_lane(graph, node, 0);
+
+	for (uint16_t i = 0; i < n; i++)
+		hy_enqueue(graph, node, leave_one(node->ctx, setup, objs[i], lane[i]), &objs[i], 1);
+	return n;
+}
+
+HY_NODE_VARIANT(l2_output, outside, .impl.process = leave);

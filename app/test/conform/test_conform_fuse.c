@@ -472,7 +472,8 @@ fusion_is_found_by_iteration_and_by_name(void **state)
 	while (hy_conform_next(&item)) {
 		assert_int_equal(item.fusion,
 			strcmp(item.family, "ip4_forward") == 0 ||
-				strcmp(item.family, "ip6_forward") == 0);
+				strcmp(item.family, "ip6_forward") == 0 ||
+				strcmp(item.family, "l2_forward") == 0);
 		found |= item.fusion && strcmp(item.variant, "spoiled") == 0;
 	}
 	assert_true(found);

@@ -70,6 +70,10 @@ MUTANT(ip4_rewrite);
 MUTANT(ip4_steer);
 MUTANT(ip6_lookup);
 MUTANT(ip6_rewrite);
+MUTANT(l2_input);
+MUTANT(l2_learn);
+MUTANT(l2_lookup);
+MUTANT(l2_output);
 MUTANT(l2_patch);
 MUTANT(null);
 MUTANT(pkt_cls);
@@ -187,8 +191,8 @@ each_outcome_of_each_family_got_wrong_is_found(void **state)
 		outcomes += found;
 		tried++;
 	}
-	assert_int_equal(tried, 16);
-	assert_int_equal(outcomes, 49);
+	assert_int_equal(tried, 20);
+	assert_int_equal(outcomes, 77);
 }
 
 static void

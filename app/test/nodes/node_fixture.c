@@ -326,17 +326,15 @@ rig_free(void)
 	}
 }
 
-hy_node_id
-rig_clone(const char *node, const char *variant, const char *next)
+/* The implementation of a family's variant. */
+static struct hy_node_impl
+impl_of(const struct hy_family *family, const char *variant)
 {
-	const struct hy_family *family = hy_family_find(node);
 	const struct hy_variant *const *variants;
+	const unsigned int n = hy_variants(family, &variants);
 	struct hy_node_impl impl;
-	hy_node_id base, id;
-	unsigned int n, i = 0;
+	unsigned int i = 0;
 
-	assert_non_null(family);
-	n = hy_variants(family, &variants);
 	while (i < n && strcmp(variants[i]->impl.variant, variant) != 0)
 		i++;
 	assert_true(i < n);
@@ -346,10 +344,25 @@ rig_clone(const char *node, const char *variant, const char *next)
 		impl.process = variants[i]->impl.process;
 		impl.variant = variant;
 	}
+	return impl;
+}
+
+hy_node_id
+rig_clone(const char *node, const char *variant, const char *next)
+{
+	hy_node_id base, id;
+
 	assert_int_equal(hy_node_lookup(node, &base), 0);
 	assert_int_equal(hy_node_clone(base, "rig", &id), 0);
 	node_remember(id);
-	assert_int_equal(hy_node_impl_set(id, &impl), 0);
+	if (variant != NULL) {
+		const struct hy_family *family = hy_family_find(node);
+		struct hy_node_impl impl;
+
+		assert_non_null(family);
+		impl = impl_of(family, variant);
+		assert_int_equal(hy_node_impl_set(id, &impl), 0);
+	}
 	if (next != NULL)
 		assert_int_equal(hy_node_edge_set(id, 0, next), 0);
 	return id;

@@ -81,7 +81,7 @@ void rig_send(struct hy_graph *graph, struct rte_mbuf **packets, const uint32_t 
 /* Frees what the sinks keep. */
 void rig_free(void);
 
-/* A clone "NODE-rig" of a node of the pack, in this variant, with its first edge to next. */
+/* A clone "NODE-rig" of a node of the pack, in this variant of its family, or NULL; its first edge to next. */
 hy_node_id rig_clone(const char *node, const char *variant, const char *next);
 
 /*

@@ -161,7 +161,7 @@ graph_make(const char *variant, bool fused)
 		assert_int_equal(hy_node_edge_add(id, name, &config.edge[p]), 0);
 	}
 	l2_rig_config(id, &config);
-	node_make("l2_flood", "scalar", "l2_output-rig", &config);
+	node_make("l2_flood", NULL, "l2_output-rig", &config);
 	id = node_make("l2_lookup", variant, "l2_output-rig", &config);
 	assert_int_equal(hy_node_edge_set(id, HY_L2_LOOKUP_NEXT_FLOOD, "l2_flood-rig"), 0);
 	assert_int_equal(hy_node_edge_set(id, HY_L2_LOOKUP_NEXT_LOCAL, "rig_out-0"), 0);

@@ -73,7 +73,7 @@ flooded_frame_has_the_tag_that_each_port_sends(void **state)
 	uint8_t frame[LEN + 4];
 
 	RTE_SET_USED(state);
-	l2_rig("l2_flood", "scalar");
+	l2_rig("l2_flood", NULL);
 	graph = rig_graph(32);
 	for (unsigned int i = 0; i < 16 * 3 * 40; i++) {
 		const enum hy_l2_tag came = (enum hy_l2_tag)(i % 3);
@@ -122,7 +122,7 @@ flood_keeps_order_and_drops_what_has_nowhere_to_go(void **state)
 	uint8_t frame[LEN + 4];
 
 	RTE_SET_USED(state);
-	l2_rig("l2_flood", "scalar");
+	l2_rig("l2_flood", NULL);
 	l2_setup.vlan[VID] = (struct hy_l2_vlan){ .members = 0xf, .untagged = 0xf };
 	l2_setup.vlan[VID + 1] = (struct hy_l2_vlan){ .members = 1, .untagged = 1 };
 	l2_setup.reach[3] = 0;
@@ -157,7 +157,7 @@ flood_without_buffers_loses_only_frames_that_need_one(void **state)
 	unsigned int n;
 
 	RTE_SET_USED(state);
-	l2_rig("l2_flood", "scalar");
+	l2_rig("l2_flood", NULL);
 	l2_setup.vlan[VID] = (struct hy_l2_vlan){ .members = 0xf, .untagged = 2 };
 	graph = rig_graph(32);
 	for (unsigned int left = 0; left < 3; left++) {
@@ -255,7 +255,7 @@ frame_whose_buffer_is_full_gets_no_tag(void **state)
 		struct hy_graph *graph;
 		struct rte_mbuf *m;
 
-		l2_rig(nodes[i / 6], "scalar");
+		l2_rig(nodes[i / 6], i < 6 ? "scalar" : NULL);
 		l2_setup.vlan[VID] = (struct hy_l2_vlan){ .members = 2,
 			.untagged = untagged ? 2 : 0 };
 		graph = rig_graph(32);

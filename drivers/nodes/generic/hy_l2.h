@@ -8,7 +8,7 @@
  *
  * A frame keeps the tag that it came with until l2_flood or l2_output, so one that leaves as it came is
  * not written to, and one for the router itself reaches vlan_input or pkt_cls as if there was no bridge.
- * What the nodes find out is in one lane, HY_L2_LANE (hy_l2_lane.h).
+ * What the nodes find out is in one lane, HY_L2_LANE (hy_l2_lane.h). l2_flood is a node, and no family: it has one implementation.
  *
  * Ports of a bridge have numbers of their own, below HY_L2_BRIDGE_PORTS, so that sets of them are
  * words. Numbers in the forwarding table (hy_l2_table.h) are these.

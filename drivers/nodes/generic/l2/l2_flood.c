@@ -103,31 +103,30 @@ l2_flood_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint
 	return n;
 }
 
-HY_NODE_FAMILY(l2_flood,
-	.text = "Floods by references, without copies",
-	.target = HY_TARGET_PROCESS,
-	.score = 10,
-	.node = {
-		.name = "l2_flood",
-		.replicates = HY_L2_BRIDGE_PORTS,
-		.impl = {
-			.variant = "scalar",
-			.process = l2_flood_process,
-			.init = l2_node_init,
-			.ctx_size = sizeof(struct hy_l2_ctx),
-		},
-		.edges = { [HY_L2_FLOOD_NEXT_OUTPUT] = "l2_output" },
-		.lanes = { HY_L2_LANE },
-		.drops = {
-			[HY_L2_FLOOD_NOWHERE] = { "nowhere", HY_SEV_INFO,
-				"No other port that forwards is a member of the VLAN" },
-			[HY_L2_FLOOD_NO_ROOM] = { "no_room", HY_SEV_ERROR,
-				"There is no room for a tag" },
-		},
-		.counters = {
-			[HY_L2_FLOOD_COPIES] = { "copies", "frames", HY_SEV_INFO,
-				"Sent beyond the first of each frame" },
-			[HY_L2_FLOOD_LOST] = { "lost", "frames", HY_SEV_ERROR,
-				"Not made, as there were no buffers" },
-		},
-	});
+/* No family: conformance follows each packet to one place. */
+static const struct hy_node_desc l2_flood = {
+	.name = "l2_flood",
+	.replicates = HY_L2_BRIDGE_PORTS,
+	.impl = {
+		.variant = "scalar",
+		.process = l2_flood_process,
+		.init = l2_node_init,
+		.ctx_size = sizeof(struct hy_l2_ctx),
+	},
+	.edges = { [HY_L2_FLOOD_NEXT_OUTPUT] = "l2_output" },
+	.lanes = { HY_L2_LANE },
+	.drops = {
+		[HY_L2_FLOOD_NOWHERE] = { "nowhere", HY_SEV_INFO,
+			"No other port that forwards is a member of the VLAN" },
+		[HY_L2_FLOOD_NO_ROOM] = { "no_room", HY_SEV_ERROR,
+			"There is no room for a tag" },
+	},
+	.counters = {
+		[HY_L2_FLOOD_COPIES] = { "copies", "frames", HY_SEV_INFO,
+			"Sent beyond the first of each frame" },
+		[HY_L2_FLOOD_LOST] = { "lost", "frames", HY_SEV_ERROR,
+			"Not made, as there were no buffers" },
+	},
+};
+
+HY_NODE_REGISTER(l2_flood)
