@@ -276,6 +276,29 @@ frame_whose_buffer_is_full_gets_no_tag(void **state)
 	assert_true(fit == 10 && lost == 2);
 }
 
+/* The set-up is exchanged after l2_flood: ports that shared a frame without a tag now want one. */
+static void
+shared_frame_gets_no_second_tag_after_an_exchange(void **state)
+{
+	const uint32_t lane[] = { hy_l2_lane(VID, 2, HY_L2_TAG_NONE) | 0u << HY_L2_LANE_OUT,
+		hy_l2_lane(VID, 2, HY_L2_TAG_NONE) | 1u << HY_L2_LANE_OUT };
+	struct rte_mbuf *packets[2];
+	struct hy_graph *graph;
+	uint8_t frame[LEN + 4];
+
+	RTE_SET_USED(state);
+	l2_rig("l2_output", "scalar");
+	l2_setup.vlan[VID] = (struct hy_l2_vlan){ .members = 3, .untagged = 0 };
+	graph = rig_graph(32);
+	packets[0] = packets[1] = packet(frame, frame_make(frame, HY_L2_TAG_NONE, 0));
+	rte_mbuf_refcnt_update(packets[0], 1);
+	rig_send(graph, packets, lane, 2);
+	assert_int_equal(packets[0]->pkt_len, LEN);
+	assert_int_equal(out[0].n + out[1].n, 0);
+	assert_int_equal(dropped("rig", "l2_output-rig", "outdated"), 2);
+	l2_rig_end();
+}
+
 static const struct CMUnitTest l2_tag_tests[] = {
 	NODE_TEST(flooded_frame_has_the_tag_that_each_port_sends),
 	NODE_TEST(flood_keeps_order_and_drops_what_has_nowhere_to_go),
@@ -283,6 +306,7 @@ static const struct CMUnitTest l2_tag_tests[] = {
 	NODE_TEST(frame_leaves_with_the_tag_of_its_port),
 	NODE_TEST(frame_that_may_not_leave_is_counted_by_reason),
 	NODE_TEST(frame_whose_buffer_is_full_gets_no_tag),
+	NODE_TEST(shared_frame_gets_no_second_tag_after_an_exchange),
 };
 
 UNIT_SUITE(l2_tag_tests)

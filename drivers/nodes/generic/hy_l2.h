@@ -192,6 +192,7 @@ enum hy_l2_output_drop {
 	HY_L2_OUTPUT_BLOCKED,   /**< "port_blocked": the port does not forward, or is gone. */
 	HY_L2_OUTPUT_SPLIT,     /**< "split_horizon": the ports are of one group. */
 	HY_L2_OUTPUT_NO_MEMBER, /**< "no_member": the port is no member of the VLAN. */
+	HY_L2_OUTPUT_OUTDATED,  /**< "outdated": flooded, and the set-up wants another tag since. */
 	HY_L2_OUTPUT_NO_ROOM,   /**< "no_room": the first buffer has no room for a tag. */
 };
 
