@@ -299,6 +299,39 @@ shared_frame_gets_no_second_tag_after_an_exchange(void **state)
 	l2_rig_end();
 }
 
+/* Flags that say that a field is valid are copied: so must the fields be. */
+static void
+second_frame_has_the_metadata_of_the_first(void **state)
+{
+	const uint32_t lane = hy_l2_lane(VID, 0, HY_L2_TAG_VID);
+	struct hy_graph *graph;
+	uint8_t frame[LEN + 4];
+	struct rte_mbuf *m;
+
+	RTE_SET_USED(state);
+	l2_rig("l2_flood", "scalar");
+	l2_setup.vlan[VID] = (struct hy_l2_vlan){ .members = 7, .untagged = 2 };
+	graph = rig_graph(32);
+	m = packet(frame, frame_make(frame, HY_L2_TAG_VID, 0));
+	m->vlan_tci = 0x777;
+	m->tx_offload = 0x1234;
+	m->packet_type = RTE_PTYPE_L2_ETHER_VLAN;
+	m->hash.rss = 0xabcdef;
+	m->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
+	rig_send(graph, &m, &lane, 1);
+	assert_int_equal(out[0].n, 2);
+	assert_ptr_not_equal(out[0].packets[0], out[0].packets[1]);
+	for (unsigned int k = 0; k < 2; k++) {
+		const struct rte_mbuf *p = out[0].packets[k];
+
+		assert_true(p->vlan_tci == 0x777 && p->tx_offload == 0x1234);
+		assert_int_equal(p->packet_type, RTE_PTYPE_L2_ETHER_VLAN);
+		assert_int_equal(p->hash.rss, 0xabcdef);
+		assert_true((p->ol_flags & RTE_MBUF_F_RX_RSS_HASH) != 0);
+	}
+	l2_rig_end();
+}
+
 static const struct CMUnitTest l2_tag_tests[] = {
 	NODE_TEST(flooded_frame_has_the_tag_that_each_port_sends),
 	NODE_TEST(flood_keeps_order_and_drops_what_has_nowhere_to_go),
@@ -306,6 +339,7 @@ static const struct CMUnitTest l2_tag_tests[] = {
 	NODE_TEST(frame_leaves_with_the_tag_of_its_port),
 	NODE_TEST(frame_that_may_not_leave_is_counted_by_reason),
 	NODE_TEST(frame_whose_buffer_is_full_gets_no_tag),
+	NODE_TEST(second_frame_has_the_metadata_of_the_first),
 	NODE_TEST(shared_frame_gets_no_second_tag_after_an_exchange),
 };
 

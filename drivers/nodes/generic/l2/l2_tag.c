@@ -62,8 +62,12 @@ head_put(struct rte_mbuf *rest, const uint8_t *bytes, uint16_t n)
 	}
 	memcpy(rte_pktmbuf_append(head, n), bytes, n);
 	head->port = rest->port;
+	head->vlan_tci = rest->vlan_tci;
+	head->vlan_tci_outer = rest->vlan_tci_outer;
+	head->tx_offload = rest->tx_offload;
 	head->packet_type = rest->packet_type;
 	head->hash = rest->hash;
+	rte_mbuf_dynfield_copy(head, rest);
 	head->ol_flags = rest->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
 	head->next = rest;
 	head->nb_segs = (uint16_t)(rest->nb_segs + 1);
