@@ -563,6 +563,9 @@ leave_one(const struct hy_l2_ctx *ctx, const struct hy_l2_setup *setup, struct r
 		return HY_DROP(HY_L2_OUTPUT_SPLIT);
 	if ((vlan->members & bit) == 0)
 		return HY_DROP(HY_L2_OUTPUT_NO_MEMBER);
+	if (tag != ((vlan->untagged & bit) != 0 ? HY_L2_TAG_NONE : HY_L2_TAG_VID) &&
+		(lane & HY_L2_LANE_SHARED) != 0)
+		return HY_DROP(HY_L2_OUTPUT_OUTDATED);
 	if ((vlan->untagged & bit) != 0) {
 		if (tag != HY_L2_TAG_NONE)
 			untag(m);

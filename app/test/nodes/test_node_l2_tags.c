@@ -93,6 +93,7 @@ flooded_frame_has_the_tag_that_each_port_sends(void **state)
 			assert_in_range(port, 1, 3);
 			assert_int_equal(hy_l2_lane_in(out[0].lane[k]), 0);
 			assert_int_equal(hy_l2_lane_vid(out[0].lane[k]), VID);
+			assert_true((out[0].lane[k] & HY_L2_LANE_SHARED) != 0);
 			assert_int_equal(hy_l2_lane_tag(out[0].lane[k]),
 				bare ? HY_L2_TAG_NONE : HY_L2_TAG_VID);
 			assert_tag(out[0].packets[k], bare, came, i % 8);
@@ -280,8 +281,8 @@ frame_whose_buffer_is_full_gets_no_tag(void **state)
 static void
 shared_frame_gets_no_second_tag_after_an_exchange(void **state)
 {
-	const uint32_t lane[] = { hy_l2_lane(VID, 2, HY_L2_TAG_NONE) | 0u << HY_L2_LANE_OUT,
-		hy_l2_lane(VID, 2, HY_L2_TAG_NONE) | 1u << HY_L2_LANE_OUT };
+	const uint32_t shared = hy_l2_lane(VID, 2, HY_L2_TAG_NONE) | HY_L2_LANE_SHARED;
+	const uint32_t lane[] = { shared, shared | 1u << HY_L2_LANE_OUT };
 	struct rte_mbuf *packets[2];
 	struct hy_graph *graph;
 	uint8_t frame[LEN + 4];
@@ -309,7 +310,7 @@ second_frame_has_the_metadata_of_the_first(void **state)
 	struct rte_mbuf *m;
 
 	RTE_SET_USED(state);
-	l2_rig("l2_flood", "scalar");
+	l2_rig("l2_flood", NULL);
 	l2_setup.vlan[VID] = (struct hy_l2_vlan){ .members = 7, .untagged = 2 };
 	graph = rig_graph(32);
 	m = packet(frame, frame_make(frame, HY_L2_TAG_VID, 0));

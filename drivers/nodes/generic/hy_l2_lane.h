@@ -22,11 +22,12 @@ enum hy_l2_tag {
 
 /** @name Fields of the lane: bits 0 to 11 are the VID.
  * @{ */
-#define HY_L2_LANE_IN 12            /**< The lowest bit of the port that received the frame. */
-#define HY_L2_LANE_TAG 18           /**< The lowest bit of enum hy_l2_tag. */
-#define HY_L2_LANE_LEARN (1u << 20) /**< Sources of the port are learned. */
-#define HY_L2_LANE_ONLY (1u << 21)  /**< The frame is dropped after learning. */
-#define HY_L2_LANE_OUT 24           /**< The lowest bit of the port to send to. */
+#define HY_L2_LANE_IN 12             /**< The lowest bit of the port that received the frame. */
+#define HY_L2_LANE_TAG 18            /**< The lowest bit of enum hy_l2_tag. */
+#define HY_L2_LANE_LEARN (1u << 20)  /**< Sources of the port are learned. */
+#define HY_L2_LANE_ONLY (1u << 21)   /**< The frame is dropped after learning. */
+#define HY_L2_LANE_SHARED (1u << 22) /**< Other ports have its buffers: nobody may write to them. */
+#define HY_L2_LANE_OUT 24            /**< The lowest bit of the port to send to. */
 /** @} */
 
 /** Makes a value of the lane, of a frame without a destination. */

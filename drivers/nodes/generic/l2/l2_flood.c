@@ -37,8 +37,9 @@ send(struct hy_graph *graph, struct hy_node *node, struct rte_mbuf *m, uint32_t 
 static inline uint32_t
 lane_of(uint32_t lane, bool untagged)
 {
-	return hy_l2_lane(hy_l2_lane_vid(lane), hy_l2_lane_in(lane),
-		untagged ? HY_L2_TAG_NONE : HY_L2_TAG_VID);
+	return HY_L2_LANE_SHARED |
+		hy_l2_lane(hy_l2_lane_vid(lane), hy_l2_lane_in(lane),
+			untagged ? HY_L2_TAG_NONE : HY_L2_TAG_VID);
 }
 
 /* Sends a second frame to ports that want another tag than the first has. Returns to how many. */

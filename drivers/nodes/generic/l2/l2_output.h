@@ -18,10 +18,10 @@ l2_output_next(const struct hy_l2_ctx *ctx, const struct hy_l2_setup *setup, str
 
 	if (unlikely(((setup->reach[in] & vlan->members) >> out & 1) == 0))
 		return l2_output_refusal(setup, in, out);
-	if (!l2_tag_differs(lane, untagged))
+	if (!l2_tag_differs(lane, untagged) || unlikely((int16_t)ctx->edge[out] < 0))
 		return ctx->edge[out];
 	/* l2_flood made the tags right, by a set-up that was exchanged since. */
-	if (unlikely(rte_mbuf_refcnt_read(m) > 1))
+	if (unlikely((lane & HY_L2_LANE_SHARED) != 0))
 		return HY_DROP(HY_L2_OUTPUT_OUTDATED);
 	if (unlikely(!l2_tag_change(m, setup, lane, untagged)))
 		return HY_DROP(HY_L2_OUTPUT_NO_ROOM);
