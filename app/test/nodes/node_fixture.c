@@ -328,22 +328,16 @@ rig_free(void)
 
 /* The implementation of a family's variant. */
 static struct hy_node_impl
-impl_of(const struct hy_family *family, const char *variant)
+impl_of(const char *family, const char *name)
 {
-	const struct hy_variant *const *variants;
-	const unsigned int n = hy_variants(family, &variants);
-	struct hy_node_impl impl;
-	unsigned int i = 0;
+	const struct hy_variant *variant = hy_variant_find(family, name);
+	struct hy_node_impl impl = hy_family_find(family)->node.impl;
 
-	while (i < n && strcmp(variants[i]->impl.variant, variant) != 0)
-		i++;
-	assert_true(i < n);
-	impl = variants[i]->impl;
-	if (impl.init == NULL) {
-		impl = family->node.impl;
-		impl.process = variants[i]->impl.process;
-		impl.variant = variant;
-	}
+	assert_non_null(variant);
+	if (variant->impl.init != NULL)
+		return variant->impl;
+	impl.process = variant->impl.process;
+	impl.variant = name;
 	return impl;
 }
 
@@ -356,11 +350,8 @@ rig_clone(const char *node, const char *variant, const char *next)
 	assert_int_equal(hy_node_clone(base, "rig", &id), 0);
 	node_remember(id);
 	if (variant != NULL) {
-		const struct hy_family *family = hy_family_find(node);
-		struct hy_node_impl impl;
+		const struct hy_node_impl impl = impl_of(node, variant);
 
-		assert_non_null(family);
-		impl = impl_of(family, variant);
 		assert_int_equal(hy_node_impl_set(id, &impl), 0);
 	}
 	if (next != NULL)
