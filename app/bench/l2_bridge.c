@@ -281,12 +281,14 @@ parts_figure(void *arg)
 {
 	struct parts *parts = arg;
 	const uint64_t before = parts->entrant.laps;
-	uint64_t cycles[NODES_MAX];
+	uint64_t cycles[NODES_MAX] = { 0 };
 
 	(void)l2_laps(&parts->entrant);
 	if (parts->entrant.wrong)
 		return 1;
 	parts->entrant.wrong = parts_read(parts, cycles) != parts->n;
+	if (parts->entrant.wrong)
+		return 1;
 	for (unsigned int k = 0; k < parts->n; k++) {
 		parts->nodes[k].figure = (double)(cycles[k] - parts->nodes[k].cycles) /
 			(double)((parts->entrant.laps - before) * L2_FRAMES);
