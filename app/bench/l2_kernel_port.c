@@ -36,7 +36,7 @@ device_up(void)
 {
 	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq ifr = { .ifr_name = DEVICE };
-	int rc = fd;
+	int rc;
 
 	if (fd < 0)
 		return -errno;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See l2.h. */
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ l2_macs_create(struct l2_macs *macs, uint32_t n)
 {
 	uint32_t lookups;
 
+	assert(n > 0);
 	/* A run of a quarter of the entries warms the caches, which all contenders share. */
 	macs->n = n;
 	macs->part = RTE_MAX(n / 4, (uint32_t)LOOKUPS);
