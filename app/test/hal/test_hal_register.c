@@ -305,11 +305,11 @@ generic_pack_has_its_families_in_order_of_name(void **state)
 	static const char *const names[][2] = { { "ethdev_rx", "poll" },
 		{ "ethdev_tx", "own_queue" }, { "event_rx", "single" }, { "flow_cls", "linear" },
 		{ "ip4_lookup", "scalar" }, { "ip4_rewrite", "scalar" }, { "ip4_steer", "scalar" },
-		{ "ip6_lookup", "scalar" }, { "ip6_rewrite", "scalar" },
-		{ "l2_input", "scalar" }, { "l2_learn", "scalar" }, { "l2_lookup", "scalar" },
-		{ "l2_output", "scalar" }, { "l2_patch", "scalar" }, { "null", "scalar" },
-		{ "pkt_cls", "scalar" }, { "pkt_drop", "scalar" }, { "vlan_input", "scalar" },
-		{ "vlan_pop", "scalar" }, { "vlan_push", "scalar" } };
+		{ "ip6_lookup", "scalar" }, { "ip6_rewrite", "scalar" }, { "l2_input", "scalar" },
+		{ "l2_learn", "scalar" }, { "l2_lookup", "scalar" }, { "l2_output", "scalar" },
+		{ "l2_patch", "scalar" }, { "null", "scalar" }, { "pkt_cls", "scalar" },
+		{ "pkt_drop", "scalar" }, { "vlan_input", "scalar" }, { "vlan_pop", "scalar" },
+		{ "vlan_push", "scalar" } };
 	const struct hy_family *const *families;
 	const unsigned int n = hy_families(&families);
 	unsigned int found = 0;
