@@ -77,8 +77,9 @@ def assert_drops(run, right):
 def assert_balance(run, arrivals):
     """Asserts that all frames are accounted for; what holds for every run, run.stats asserts."""
     assert run.stats["totals"]["rx"] == sum(map(len, arrivals)), run
-    assert run.node("l2_flood")["counters"]["lost"] == 0, run
-    assert run.stats["totals"]["copied"] == run.node("l2_flood")["counters"]["copies"], run
+    (flood,) = [node for node in run.stats["nodes"] if node["name"] == "l2_flood"]
+    assert flood["counters"]["lost"] == 0, run
+    assert run.stats["totals"]["copied"] == flood["counters"]["copies"], run
 
 
 def assert_exact(run, expected, arrivals, queues=1):
