@@ -21,7 +21,7 @@
 #include "l2_rig.h"
 
 #ifdef SANITIZED
-#define FRAMES 100000
+#define FRAMES 300000
 #else
 #define FRAMES 1200000
 #endif
