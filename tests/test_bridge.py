@@ -136,7 +136,7 @@ def test_kernels_go_as_the_model_says(rig, kernel, more):
         pytest.skip(f"no {kernel} here: {found}")
     text = quiet(bridge_frames.with_statics(RULES, random.Random(4)))
     arrivals = made(1000, 50)
-    # So that there are bursts of frames that pass, and of others.
+    # Bursts in which all frames pass occur, and bursts in which some do not.
     for frames in arrivals:
         frames.sort(key=lambda frame: frame[:6])
     expected = Expected(text, arrivals)

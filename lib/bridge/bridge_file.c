@@ -229,7 +229,7 @@ read_option(struct reader *r, const char *word, char **text)
 		BRIDGE_QUOTED, word);
 }
 
-/* Admits what there is a VLAN for, unless the line says otherwise. */
+/* Without "admit", a port admits the frames that it has a VLAN for. */
 static int
 settle_admit(struct reader *r)
 {
