@@ -207,7 +207,8 @@ def test_every_outcome_of_every_family_is_reached_and_counted(all_variants):
             assert (packets == 0) == (outcome in excused), (outcome, v)
         assert sum(v["outcomes"].values()) == v["frames"], v
         tables = v["family"] in ("flow_cls", "ip4_forward", "ip4_lookup", "ip4_rewrite",
-                                 "ip6_forward", "ip6_lookup", "ip6_rewrite", "pkt_cls")
+                                 "ip6_forward", "ip6_lookup", "ip6_rewrite", "l2_forward",
+                                 "l2_input", "l2_learn", "l2_lookup", "l2_output", "pkt_cls")
         assert (v["changes"] > 15) == tables, v
     assert all(e["reason"] for v in all_variants.values() for e in v["excused"])
     assert all_variants["ip4_lookup", "scalar"]["outcomes"]["drop no_route"] > 100_000
@@ -215,7 +216,7 @@ def test_every_outcome_of_every_family_is_reached_and_counted(all_variants):
 
 def test_fusions_are_tried_and_measured_or_say_what_the_cpu_lacks(all_variants):
     fusions = {key: v for key, v in all_variants.items() if v["fusion"]}
-    assert {family for family, _ in fusions} == {"ip4_forward", "ip6_forward"}
+    assert {family for family, _ in fusions} == {"ip4_forward", "ip6_forward", "l2_forward"}
     assert fusions["ip4_forward", "scalar"]["outcome"] == "passed"
     assert fusions["ip6_forward", "scalar"]["outcome"] == "passed"
     assert fusions["ip6_forward", "batch"]["outcome"] == "passed"
