@@ -232,10 +232,10 @@ enum hy_flow_pattern {
  * word.
  */
 enum hy_flow_form {
-	HY_FLOW_FORM_PREFIX = 1 << 16, /**< Address prefixes shorter than 32 bits. */
-	HY_FLOW_FORM_BARE = 1 << 17,   /**< TCP, UDP or SCTP without a port. */
-	HY_FLOW_FORM_ANY = 1 << 18,    /**< No field in any item, except the VLAN id. */
-	HY_FLOW_FORM_WHOLE = 1 << 19,  /**< With ports: the packet is not a fragment. */
+	HY_FLOW_FORM_PREFIX = 1 << 24, /**< Address prefixes shorter than 32 bits. */
+	HY_FLOW_FORM_BARE = 1 << 25,   /**< TCP, UDP or SCTP without a port. */
+	HY_FLOW_FORM_ANY = 1 << 26,    /**< No field in any item, except the VLAN id. */
+	HY_FLOW_FORM_WHOLE = 1 << 27,  /**< With ports: the packet is not a fragment. */
 };
 
 /** What a port takes. */

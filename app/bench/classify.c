@@ -110,7 +110,7 @@ work(const char *name, uint32_t nb_rules)
 	for (unsigned int i = 0; i < KEYS; i++)
 		linear.expected += hy_policy_classify(view, &keys[i]);
 	acl.expected = linear.expected;
-	acl.classify = hy_policy_classify_acl;
+	acl.classify = hy_policy_classify_compiled;
 	bench_work(name, CYCLES_PACKET, contenders, 2);
 	hy_policy_destroy(policy);
 }

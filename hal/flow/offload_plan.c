@@ -20,7 +20,8 @@ hy_offload_hits(const struct hy_offload *o, uint32_t index)
 	uint64_t hits = 0;
 
 	for (unsigned int w = 0; w < o->workers; w++)
-		hits += __atomic_load_n(&hy_policy_counters(o->policy, w)[index], __ATOMIC_RELAXED);
+		hits += __atomic_load_n(&hy_policy_counters(o->policy, w)[index].packets,
+			__ATOMIC_RELAXED);
 	return hits;
 }
 

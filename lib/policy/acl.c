@@ -7,6 +7,7 @@
 
 #include <rte_acl.h>
 #include <rte_byteorder.h>
+#include <rte_malloc.h>
 
 #include <hy_file.h>
 
@@ -171,34 +172,47 @@ part_create(const struct hy_policy_rule *rules, uint32_t first, uint32_t n, int 
  * and are halved until they do. That may take minutes: it can be stopped before each try.
  */
 static int
-parts_create(struct hy_policy_view *view, uint32_t first, uint32_t n, int socket)
+parts_create(const struct hy_policy_rule *rules, uint32_t first, uint32_t n, int socket,
+	struct hy_policy_compiled *to)
 {
 	int rc;
 
 	if (hy_file_stops())
 		return -EINTR;
-	if (view->nb_acls == RTE_DIM(view->acls))
+	if (to->nb_acls == RTE_DIM(to->acls))
 		return -E2BIG;
-	rc = part_create(view->rules, first, n, socket, &view->acls[view->nb_acls]);
+	rc = part_create(rules, first, n, socket, &to->acls[to->nb_acls]);
 	if (rc == 0)
-		view->nb_acls++;
+		to->nb_acls++;
 	if (rc != -E2BIG || n == 1)
 		return rc;
-	rc = parts_create(view, first, n / 2, socket);
-	return rc < 0 ? rc : parts_create(view, first + n / 2, n - n / 2, socket);
+	rc = parts_create(rules, first, n / 2, socket, to);
+	return rc < 0 ? rc : parts_create(rules, first + n / 2, n - n / 2, socket, to);
 }
 
 int
 policy_acl_create(struct hy_policy_view *view, int socket)
 {
-	return view->nb_rules == 0 ? 0 : parts_create(view, 0, view->nb_rules, socket);
+	struct hy_policy_compiled *compiled;
+
+	if (view->nb_rules == 0)
+		return 0;
+	compiled = rte_zmalloc_socket("hy_policy_compiled", sizeof(*compiled), RTE_CACHE_LINE_SIZE,
+		socket);
+	view->compiled = compiled;
+	return compiled == NULL ? -ENOMEM
+				: parts_create(view->rules, 0, view->nb_rules, socket, compiled);
 }
 
 void
 policy_acl_destroy(struct hy_policy_view *view)
 {
-	while (view->nb_acls > 0)
-		rte_acl_free(view->acls[--view->nb_acls]);
+	struct hy_policy_compiled *compiled = (struct hy_policy_compiled *)(uintptr_t)
+						      view->compiled;
+
+	while (compiled != NULL && compiled->nb_acls > 0)
+		rte_acl_free(compiled->acls[--compiled->nb_acls]);
+	rte_free(compiled);
 }
 
 static inline void
@@ -220,17 +234,17 @@ acl_key_of(const struct hy_flow_key *key, struct acl_key *to)
 
 /* The first part that knows a key has its rule: parts are in order of ranks. */
 static void
-classify_chunk(const struct hy_policy_view *view, const uint8_t *data[], uint32_t rank[],
+classify_chunk(const struct hy_policy_compiled *compiled, const uint8_t *data[], uint32_t rank[],
 	uint32_t n)
 {
 	uint32_t found[CHUNK];
 
 	for (uint32_t i = 0; i < n; i++)
 		rank[i] = 0;
-	if (view->nb_acls > 0)
-		rte_acl_classify(view->acls[0], data, rank, n, 1);
-	for (uint32_t part = 1; part < view->nb_acls; part++) {
-		rte_acl_classify(view->acls[part], data, found, n, 1);
+	if (compiled != NULL)
+		rte_acl_classify(compiled->acls[0], data, rank, n, 1);
+	for (uint32_t part = 1; compiled != NULL && part < compiled->nb_acls; part++) {
+		rte_acl_classify(compiled->acls[part], data, found, n, 1);
 		for (uint32_t i = 0; i < n; i++)
 			rank[i] = rank[i] == 0 ? found[i] : rank[i];
 	}
@@ -239,10 +253,12 @@ classify_chunk(const struct hy_policy_view *view, const uint8_t *data[], uint32_
 }
 
 void
-hy_policy_classify_acl(const struct hy_policy_view *view, const struct hy_flow_key key[],
+hy_policy_classify_compiled(const struct hy_policy_view *view, const struct hy_flow_key key[],
 	uint32_t rank[], uint32_t n)
 {
 	struct acl_key acl_key[CHUNK];
+	const struct hy_policy_compiled *compiled = __atomic_load_n(&view->compiled,
+		__ATOMIC_ACQUIRE);
 	const uint8_t *data[CHUNK];
 
 	for (uint32_t done = 0; done < n; done += CHUNK) {
@@ -252,6 +268,6 @@ hy_policy_classify_acl(const struct hy_policy_view *view, const struct hy_flow_k
 			acl_key_of(&key[done + i], &acl_key[i]);
 			data[i] = (const uint8_t *)&acl_key[i];
 		}
-		classify_chunk(view, data, rank + done, now);
+		classify_chunk(compiled, data, rank + done, now);
 	}
 }

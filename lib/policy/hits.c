@@ -61,20 +61,25 @@ policy_hits_destroy(struct hy_policy *policy)
 }
 
 /* Of all workers and all owners. */
-static uint64_t
+static struct hy_policy_counts
 slot_sum(const struct hy_policy *policy, uint32_t slot)
 {
-	uint64_t sum = 0;
+	struct hy_policy_counts sum = { 0 };
 
-	for (unsigned int w = 0; w < policy->params.workers; w++)
-		sum += __atomic_load_n(&policy->hits[w][slot], __ATOMIC_RELAXED);
+	for (unsigned int w = 0; w < policy->params.workers; w++) {
+		const struct hy_policy_counts *at = &policy->hits[w][slot];
+
+		sum.packets += __atomic_load_n(&at->packets, __ATOMIC_RELAXED);
+		sum.bytes += __atomic_load_n(&at->bytes, __ATOMIC_RELAXED);
+		sum.last = RTE_MAX(sum.last, __atomic_load_n(&at->last, __ATOMIC_RELAXED));
+	}
 	return sum;
 }
 
 static uint64_t
 slot_hits(const struct hy_policy *policy, uint32_t slot)
 {
-	return slot_sum(policy, slot) - policy->slots[slot].base;
+	return slot_sum(policy, slot).packets - policy->slots[slot].base.packets;
 }
 
 void
@@ -87,7 +92,8 @@ policy_hits_plan(const struct hy_policy *policy, struct policy_view *view)
 		const struct hy_policy_rule *before = hy_policy_view_find(&policy->view->shown,
 			rule->rule.id);
 
-		if (before != NULL && before->rule.class_id == rule->rule.class_id)
+		if (before != NULL && before->rule.action == rule->rule.action &&
+			before->rule.class_id == rule->rule.class_id)
 			rule->index = before->index;
 		else
 			rule->index = policy->free_slots[--next_free];
@@ -137,6 +143,26 @@ hy_policy_hits(struct hy_policy *policy, uint32_t id)
 		hits = slot_hits(policy, rule->index);
 	pthread_mutex_unlock(&policy->lock);
 	return hits;
+}
+
+int
+hy_policy_counts(struct hy_policy *policy, uint32_t id, struct hy_policy_counts *counts)
+{
+	const struct hy_policy_rule *rule;
+
+	pthread_mutex_lock(&policy->lock);
+	rule = hy_policy_view_find(&policy->view->shown, id);
+	if (rule != NULL) {
+		const struct hy_policy_counts *base = &policy->slots[rule->index].base;
+
+		*counts = slot_sum(policy, rule->index);
+		counts->packets -= base->packets;
+		counts->bytes -= base->bytes;
+		if (counts->last == base->last)
+			counts->last = 0; /* an earlier owner's */
+	}
+	pthread_mutex_unlock(&policy->lock);
+	return rule == NULL ? -ENOENT : 0;
 }
 
 uint64_t

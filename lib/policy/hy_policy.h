@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,53 +38,120 @@ struct rte_rcu_qsbr;
 enum hy_flow_field {
 	HY_FLOW_ETHER_TYPE = 0x01, /**< Ether type, after up to two VLAN tags. */
 	HY_FLOW_VLAN = 0x02,       /**< VLAN id of the outer tag. */
-	HY_FLOW_SRC = 0x04,        /**< IPv4 source. */
-	HY_FLOW_DST = 0x08,        /**< IPv4 destination. */
-	HY_FLOW_PROTO = 0x10,      /**< IPv4 protocol. */
-	HY_FLOW_SPORT = 0x20,      /**< Source port of TCP, UDP or SCTP. */
-	HY_FLOW_DPORT = 0x40,      /**< Destination port, likewise. */
-	HY_FLOW_DSCP = 0x80,       /**< IPv4 differentiated services code point. */
-	HY_FLOW_TUNNEL = 0x100,    /**< VXLAN network identifier (RFC 7348). */
+	HY_FLOW_SRC = 0x04,        /**< IP source. */
+	HY_FLOW_DST = 0x08,        /**< IP destination. */
+	HY_FLOW_PROTO = 0x10,    /**< IPv4 protocol, or the one behind IPv6's extension headers. */
+	HY_FLOW_SPORT = 0x20,    /**< Source port of TCP, UDP or SCTP. */
+	HY_FLOW_DPORT = 0x40,    /**< Destination port, likewise. */
+	HY_FLOW_DSCP = 0x80,     /**< Differentiated services code point (RFC 2474). */
+	HY_FLOW_TUNNEL = 0x100,  /**< VXLAN network identifier (RFC 7348). */
+	HY_FLOW_SRC_MAC = 0x200, /**< Bits of the Ethernet source address. */
+	HY_FLOW_DST_MAC = 0x400, /**< Bits of the Ethernet destination address. */
+	HY_FLOW_TCP_FLAGS = 0x800,    /**< Bits of TCP's flags. */
+	HY_FLOW_ESTABLISHED = 0x1000, /**< TCP with ACK or RST: no first packet of a connection. */
+	HY_FLOW_ICMP_TYPE = 0x2000,   /**< Type of ICMP or ICMPv6. */
+	HY_FLOW_ICMP_CODE = 0x4000,   /**< Code of ICMP or ICMPv6. */
+	HY_FLOW_FRAGMENT = 0x8000,    /**< Whether an IP packet is a fragment, and which. */
+	HY_FLOW_IPV6 = 0x10000,       /**< The packet is IPv6, and so are the rule's addresses. */
 };
 
-/** Fields that only IPv4 packets have. */
+/** Fields that only IP packets have: IPv6 with HY_FLOW_IPV6, otherwise IPv4. */
+#define HY_FLOW_IP (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP | HY_FLOW_FRAGMENT)
+/** Of those, the ones that rules for hardware can have, of IPv4 only. */
 #define HY_FLOW_IP4 (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP)
 /** Fields that only packets with ports have. Fragments have none, not even the first one. */
 #define HY_FLOW_PORTS (HY_FLOW_SPORT | HY_FLOW_DPORT)
+/** Fields of TCP. Fragments have none. */
+#define HY_FLOW_TCP (HY_FLOW_TCP_FLAGS | HY_FLOW_ESTABLISHED)
+/** Fields of ICMP, or of ICMPv6 with HY_FLOW_IPV6. Fragments have none. */
+#define HY_FLOW_ICMP (HY_FLOW_ICMP_TYPE | HY_FLOW_ICMP_CODE)
 /** Addresses, protocol and ports. */
 #define HY_FLOW_5_TUPLE (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_PORTS)
-/** All fields. */
+/** All fields that rules for hardware can have (hy_flow.h). */
 #define HY_FLOW_ALL \
 	(HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN | HY_FLOW_DSCP | HY_FLOW_TUNNEL)
+/** All fields. */
+#define HY_FLOW_EVERY \
+	(HY_FLOW_ALL | HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC | HY_FLOW_TCP | HY_FLOW_ICMP | \
+		HY_FLOW_FRAGMENT | HY_FLOW_IPV6)
+
+/**
+ * Kinds of IP packets, for HY_FLOW_FRAGMENT: bits of hy_flow_match.fragments, one of them in a key.
+ * An IPv6 packet with a fragment header that is all of its packet (RFC 6946) is no fragment.
+ */
+enum hy_flow_fragment {
+	HY_FLOW_NO_FRAGMENT = 1,    /**< Whole. */
+	HY_FLOW_FIRST_FRAGMENT = 2, /**< With offset 0. */
+	HY_FLOW_LATER_FRAGMENT = 4, /**< With another offset. */
+	/**
+	 * IPv6 with more than HY_FLOW_EXTENSIONS extension headers, or longer ones, or one that is
+	 * cut: what it carries is not known.
+	 */
+	HY_FLOW_UNKNOWN_FRAGMENT = 8,
+};
+
+#define HY_FLOW_EXTENSIONS 8         /**< Most extension headers that are walked. */
+#define HY_FLOW_EXTENSION_BYTES 128u /**< Most bytes of them in all. */
 
 /**
  * The fields that a packet must have to match a rule. A packet that lacks one of them does not
  * match, such as a fragment, which has no ports. A match without fields matches every packet.
  *
- * Fields that are not used must be 0. Fields that no packet can have together are refused: IPv4
- * fields or ports with another ether type than 0x0800, ports with a protocol other than TCP, UDP or
- * SCTP, a tunnel with a protocol other than UDP or without destination port 4789.
+ * Fields that are not used must be 0. Fields that no packet can have together are refused: IP
+ * fields, ports, TCP or ICMP fields with another ether type than 0x0800, or 0x86dd with
+ * HY_FLOW_IPV6; ports with a protocol other than TCP, UDP or SCTP; TCP's fields with another
+ * protocol, ICMP's with another than 1 (58 with HY_FLOW_IPV6); a tunnel with a protocol other than
+ * UDP, without destination port 4789, or with HY_FLOW_IPV6.
  */
 struct hy_flow_match {
 	uint32_t fields;     /**< HY_FLOW_ bits: which of the following are used. */
 	uint16_t ether_type; /**< At least 0x0600. */
 	uint16_t vlan;       /**< 1 to 4094. */
-	uint32_t src;        /**< Bits beyond src_len are 0. */
-	uint32_t dst;        /**< Bits beyond dst_len are 0. */
-	uint8_t src_len;     /**< Prefix length, 1 to 32. */
-	uint8_t dst_len;     /**< Prefix length, 1 to 32. */
-	uint8_t proto;       /**< 0 to 255. */
-	uint8_t dscp;        /**< 0 to 63. */
-	uint16_t sport[2];   /**< First and last of a range. */
-	uint16_t dport[2];   /**< First and last of a range. */
-	uint32_t tunnel;     /**< Less than 2^24. */
+	union {
+		uint32_t src;     /**< IPv4. Bits beyond src_len are 0. */
+		uint32_t src6[4]; /**< IPv6, the highest bits first. Likewise. */
+	};
+	union {
+		uint32_t dst;     /**< IPv4. Bits beyond dst_len are 0. */
+		uint32_t dst6[4]; /**< IPv6, the highest bits first. Likewise. */
+	};
+	uint8_t src_len;   /**< Prefix length, 1 to 32, or 128. */
+	uint8_t dst_len;   /**< Prefix length, 1 to 32, or 128. */
+	uint8_t proto;     /**< 0 to 255. */
+	uint8_t dscp;      /**< 0 to 63. */
+	uint16_t sport[2]; /**< First and last of a range. */
+	uint16_t dport[2]; /**< First and last of a range. */
+	uint32_t tunnel;   /**< Less than 2^24. */
+	uint64_t src_mac;  /**< Bits that are not in src_mac_mask are 0. */
+	uint64_t
+		src_mac_mask; /**< Less than 2^48, not 0; the address's first byte is the highest. */
+	uint64_t dst_mac;     /**< Bits that are not in dst_mac_mask are 0. */
+	uint64_t dst_mac_mask; /**< Likewise. */
+	uint8_t tcp_flags;     /**< Bits that are not in tcp_mask are 0. */
+	uint8_t tcp_mask;      /**< Bits of TCP's byte of flags, FIN the lowest; not 0. */
+	uint8_t icmp_type[2];  /**< First and last of a range. */
+	uint8_t icmp_code[2];  /**< First and last of a range. */
+	uint8_t fragments;     /**< HY_FLOW_..._FRAGMENT bits: the kinds that match; not 0. */
+	uint8_t reserved;      /**< 0. */
 };
 
-/** A rule. The first match, by precedence and then by id, gives the packet its class. */
+/** What a rule does with the packets that it is the first to match. */
+enum hy_rule_action {
+	HY_RULE_CLASSIFY, /**< Gives them a class. In an access list, also permits them. */
+	HY_RULE_PERMIT,   /**< Lets them pass. */
+	HY_RULE_DENY,     /**< Drops them. */
+	HY_RULE_COUNT,    /**< Counts them; the list's default action applies. */
+	HY_RULE_TO_PORT,  /**< Sends them out of a port, unchanged. */
+};
+
+/** A rule. The first match, by precedence and then by id, decides. */
 struct hy_flow_rule {
 	uint32_t id;                /**< Unique in its policy. */
 	uint32_t precedence;        /**< Lower comes first. */
-	uint16_t class_id;          /**< 1 to 65535. */
+	uint16_t class_id;          /**< 1 to 65535 with HY_RULE_CLASSIFY, otherwise 0. */
+	uint16_t port;              /**< DPDK's port id with HY_RULE_TO_PORT, otherwise 0. */
+	uint8_t action;             /**< enum hy_rule_action; others need an access policy. */
+	bool log;                   /**< Its packets are logged. Only in an access policy. */
 	struct hy_flow_match match; /**< The packets that it matches. */
 };
 
@@ -113,6 +181,9 @@ struct hy_policy_params {
 	 * Must outlive the policy. NULL: rules cannot change while a graph uses it.
 	 */
 	struct rte_rcu_qsbr *qsbr;
+	bool access;           /**< Of an access list: rules may have every action, and log. */
+	uint64_t max_memory;   /**< Most bytes that compiled rules take; 0: no limit. */
+	uint32_t max_build_ms; /**< Longest that compiling may take, as estimated; 0: no limit. */
 };
 
 /**
@@ -156,8 +227,8 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
  * workers have left the previous rules, and frees those. If a worker takes longer, the next commit
  * frees them.
  *
- * A rule keeps the hits of the earlier rule with its id if that had the same class. Otherwise it
- * starts at 0.
+ * A rule keeps the counts of the earlier rule with its id if that had the same action and class.
+ * Otherwise it starts at 0.
  *
  * @return 0, also if nothing is staged; -EBUSY a graph uses the policy, which has no QSBR variable;
  * -ETIMEDOUT a worker has still not left the rules before the last commit; -EINTR the condition of
@@ -191,6 +262,18 @@ int hy_policy_load(struct hy_policy *policy, const char *path, char *error);
  * @return Number of published rules.
  */
 uint32_t hy_policy_rules_get(struct hy_policy *policy, struct hy_flow_rule *rules, uint32_t n);
+
+/** What a rule has matched, over all workers. */
+struct hy_policy_counts {
+	uint64_t packets; /**< As the first match. */
+	uint64_t
+		bytes; /**< Of their frames, without the checksum. Only nodes of access lists count. */
+	uint64_t
+		last; /**< TSC clock of the last burst with one (rte_rdtsc()); 0: none. Likewise. */
+};
+
+/** Reads the counts of a published rule without stopping workers. @return 0; -ENOENT. */
+int hy_policy_counts(struct hy_policy *policy, uint32_t id, struct hy_policy_counts *counts);
 
 /** @return Packets that a published rule classified; 0: no such rule. */
 uint64_t hy_policy_hits(struct hy_policy *policy, uint32_t id);

@@ -19,7 +19,6 @@
 HY_API_BEGIN
 
 struct hy_mark_worker;
-struct rte_acl_ctx;
 
 /** Most bytes of a frame that a key depends on: Ethernet, two tags, IPv4, UDP, VXLAN. */
 #define HY_FLOW_HEADERS (14 + 2 * 4 + 60 + 8 + 8)
@@ -27,24 +26,44 @@ struct rte_acl_ctx;
 /** Destination UDP port of VXLAN (RFC 7348). */
 #define HY_FLOW_VXLAN_PORT 4789
 
+/** @name Further bits of struct hy_flow_key.has, which no rule can ask for.
+ * @{
+ */
+#define HY_FLOW_IPV4 0x40000000u      /**< The packet is IPv4: its header is sound and whole. */
+#define HY_FLOW_TRUNCATED 0x80000000u /**< A header that the frame announces is cut or malformed. */
+/** @} */
+
 /** The fields of a packet that rules can match, in host byte order; missing ones are 0. */
 struct hy_flow_key {
-	uint32_t has;        /**< HY_FLOW_ bits of the packet's fields. */
-	uint32_t src;        /**< With HY_FLOW_SRC; all IPv4 fields come together. */
-	uint32_t dst;        /**< With HY_FLOW_DST. */
-	uint32_t tunnel;     /**< With HY_FLOW_TUNNEL. */
+	uint32_t has;    /**< HY_FLOW_ bits of the packet's fields. */
+	uint32_t tunnel; /**< With HY_FLOW_TUNNEL. */
+	union {
+		uint32_t src;     /**< With HY_FLOW_IPV4. */
+		uint32_t src6[4]; /**< With HY_FLOW_IPV6, the highest bits first. */
+	};
+	union {
+		uint32_t dst;     /**< With HY_FLOW_IPV4. */
+		uint32_t dst6[4]; /**< With HY_FLOW_IPV6. */
+	};
+	uint64_t src_mac;    /**< With HY_FLOW_SRC_MAC; its first byte is the highest of 48 bits. */
+	uint64_t dst_mac;    /**< With HY_FLOW_DST_MAC. */
 	uint16_t ether_type; /**< With HY_FLOW_ETHER_TYPE. */
 	uint16_t vlan;       /**< With HY_FLOW_VLAN; 0: a tag with only a priority. */
 	uint16_t sport;      /**< With HY_FLOW_SPORT; the two ports come together. */
 	uint16_t dport;      /**< With HY_FLOW_DPORT. */
-	uint8_t proto;       /**< With HY_FLOW_PROTO. */
+	uint8_t proto;       /**< With HY_FLOW_PROTO; IPv4 packets always have it. */
 	uint8_t dscp;        /**< With HY_FLOW_DSCP. */
+	uint8_t fragment;    /**< With HY_FLOW_FRAGMENT: one bit of enum hy_flow_fragment. */
+	uint8_t tcp_flags;   /**< With HY_FLOW_TCP_FLAGS. */
+	uint8_t icmp_type;   /**< With HY_FLOW_ICMP_TYPE; type and code come together. */
+	uint8_t icmp_code;   /**< With HY_FLOW_ICMP_CODE. */
+	uint8_t reserved[2]; /**< 0. */
 };
 
 /**
- * Makes the key of a frame. Truncated or malformed fields count as missing: an IPv4 header needs
- * its version, length and all its bytes, ports need a packet that is no fragment. Lengths and
- * checksums in headers are not checked.
+ * Makes the key of a frame. Truncated or malformed fields count as missing, and set
+ * HY_FLOW_TRUNCATED: an IP header needs its version, length and all its bytes; ports, flags and types
+ * need a packet that is no fragment. Lengths and checksums in headers are not checked.
  *
  * @param frame Of any alignment; min(len, HY_FLOW_HEADERS) bytes in one piece.
  * @param len Of the whole frame, in bytes.
@@ -74,16 +93,20 @@ struct hy_policy_rule {
 	uint32_t index;
 };
 
-#define HY_POLICY_ACLS_MAX 8 /**< Most parts into which rules are compiled. */
+struct hy_policy_compiled;
 
-/** All rules of one commit, compiled. Immutable. */
+/** All rules of one commit. Immutable, but for @ref compiled. */
 struct hy_policy_view {
-	uint64_t version;                   /**< n for the n-th commit; 0 before the first. */
-	uint32_t nb_rules;                  /**< Entries of rules. */
+	uint64_t version;       /**< n for the n-th commit; 0 before the first. */
+	uint32_t nb_rules;      /**< Entries of rules. */
+	uint8_t default_action; /**< Of packets that no rule matches: permit or deny. */
+	bool deny_truncated;    /**< Access lists drop packets with HY_FLOW_TRUNCATED. */
 	const struct hy_policy_rule *rules; /**< By precedence and id: a place here is a *rank*. */
-	/** The same rules compiled, in parts of consecutive ranks; none without rules. */
-	struct rte_acl_ctx *acls[HY_POLICY_ACLS_MAX];
-	uint32_t nb_acls; /**< Entries of acls; one, unless rules overlap a lot. */
+	/**
+	 * The same rules as an engine has compiled them. Another form, which gives the same answers, may
+	 * replace it while workers read; each stays valid as long as a view. NULL without rules.
+	 */
+	const struct hy_policy_compiled *compiled;
 };
 
 /** @return The rule with an id, or NULL. */
@@ -99,7 +122,8 @@ typedef void(hy_policy_classify_t)(const struct hy_policy_view *view,
 	const struct hy_flow_key key[], uint32_t rank[], uint32_t n);
 
 hy_policy_classify_t hy_policy_classify_linear; /**< hy_policy_classify(), one by one. */
-hy_policy_classify_t hy_policy_classify_acl;    /**< rte_acl, as wide as EAL's vectors may be. */
+/** By the engine that the policy has chosen for its rules (hy_policy_engine()). */
+hy_policy_classify_t hy_policy_classify_compiled;
 
 /** @name Packets of a rule that hardware must mark: bits of hy_mark_table.due.
  * @{
@@ -152,7 +176,7 @@ struct hy_mark_table {
 /** A policy as workers see it: the start of struct hy_policy. Node code uses the functions below. */
 struct hy_policy_shown {
 	const struct hy_policy_view *view;                   /**< Never NULL. */
-	uint64_t *const *hits;                               /**< For each worker, by index. */
+	struct hy_policy_counts *const *hits;                /**< For each worker, by index. */
 	const struct hy_mark_table *marks[RTE_MAX_ETHPORTS]; /**< NULL: none. */
 };
 
@@ -172,7 +196,7 @@ hy_policy_marks(const struct hy_policy *policy, uint16_t port)
 }
 
 /** @return The hit counters of a worker, which only it writes. */
-static inline uint64_t *
+static inline struct hy_policy_counts *
 hy_policy_counters(const struct hy_policy *policy, unsigned int worker)
 {
 	return ((const struct hy_policy_shown *)policy)->hits[worker];
@@ -180,9 +204,22 @@ hy_policy_counters(const struct hy_policy *policy, unsigned int worker)
 
 /** Counts a packet that a rule classified, in a worker's counters. */
 static inline void
-hy_policy_hit(uint64_t *counters, uint32_t index)
+hy_policy_hit(struct hy_policy_counts *counters, uint32_t index)
 {
-	__atomic_store_n(&counters[index], counters[index] + 1, __ATOMIC_RELAXED);
+	uint64_t *packets = &counters[index].packets;
+
+	__atomic_store_n(packets, *packets + 1, __ATOMIC_RELAXED);
+}
+
+/** The same with its bytes, at a time. @param now Of the burst, by rte_rdtsc(). */
+static inline void
+hy_policy_hit_bytes(struct hy_policy_counts *counters, uint32_t index, uint32_t bytes, uint64_t now)
+{
+	struct hy_policy_counts *counts = &counters[index];
+
+	hy_policy_hit(counters, index);
+	__atomic_store_n(&counts->bytes, counts->bytes + bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&counts->last, now, __ATOMIC_RELAXED);
 }
 
 /**

@@ -54,7 +54,7 @@ struct policy_view {
 /* A hit counter, one in each worker's array. Only workers write it; a new owner starts at base. */
 struct policy_slot {
 	uint64_t version; /* of the last view with its rule; 0: free */
-	uint64_t base;
+	struct hy_policy_counts base;
 	uint16_t class_id;
 };
 
@@ -79,8 +79,8 @@ struct hy_policy {
 	struct policy_view *retired; /* the previous one, until workers have left it; or NULL */
 	uint64_t token;              /* which they then report */
 
-	uint64_t **hits;           /* by worker, then by slot */
-	struct policy_slot *slots; /* twice max_rules: current rules, and those of retired */
+	struct hy_policy_counts **hits; /* by worker, then by slot */
+	struct policy_slot *slots;      /* twice max_rules: current rules, and those of retired */
 	uint32_t *free_slots;
 	uint32_t nb_free;
 	uint64_t *class_hits; /* by class, of removed rules */
@@ -101,6 +101,15 @@ void policy_view_drop(struct policy_view *view);
 /*
  * acl.c
  */
+#define POLICY_ACLS_MAX 8 /* most parts into which rules are compiled */
+
+struct rte_acl_ctx;
+
+struct hy_policy_compiled {
+	struct rte_acl_ctx *acls[POLICY_ACLS_MAX]; /* of consecutive ranks */
+	uint32_t nb_acls;                          /* one, unless rules overlap a lot */
+};
+
 /* Compiles the rules of a view. Returns 0, -ENOMEM or -E2BIG; the caller destroys what was made. */
 int policy_acl_create(struct hy_policy_view *view, int socket);
 void policy_acl_destroy(struct hy_policy_view *view);

@@ -249,7 +249,7 @@ class_of(uint16_t dport)
 	const struct hy_policy_view *view = hy_policy_view(policy);
 	uint32_t rank;
 
-	hy_policy_classify_acl(view, &key, &rank, 1);
+	hy_policy_classify_compiled(view, &key, &rank, 1);
 	assert_int_equal(rank, hy_policy_classify(view, &key));
 	return rank == HY_POLICY_NONE ? HY_FLOW_NO_CLASS : view->rules[rank].rule.class_id;
 }

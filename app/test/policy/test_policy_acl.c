@@ -14,6 +14,7 @@
 
 #include <hy_file.h>
 
+#include "lib/policy/policy.h"
 #include "policy_fixture.h"
 
 #define KEYS 2000
@@ -30,7 +31,7 @@ assert_same(const struct hy_flow_key keys[], uint32_t n, struct compared *compar
 
 	memset(acl, 0xa5, sizeof(acl));
 	memset(linear, 0xa5, sizeof(linear));
-	hy_policy_classify_acl(view, keys, acl, n);
+	hy_policy_classify_compiled(view, keys, acl, n);
 	hy_policy_classify_linear(view, keys, linear, n);
 	for (uint32_t i = 0; i < n; i++) {
 		if (acl[i] != linear[i])
@@ -113,7 +114,7 @@ no_rules_match_nothing(void **state)
 	policy_new(1, 1, NULL);
 	assert_same(keys, 3, &compared);
 	assert_int_equal(compared.hits, 0);
-	assert_int_equal(hy_policy_view(policy)->nb_acls, 0);
+	assert_null(hy_policy_view(policy)->compiled);
 }
 
 /* The widest rules, side by side with the narrowest, in both orders of precedence. */
@@ -356,7 +357,7 @@ rules_that_rte_acl_takes_in_parts_only_are_found(void **state)
 	RTE_SET_USED(state);
 	policy_new(1000, 1, NULL);
 	random_policy(500, &seed);
-	assert_true(hy_policy_view(policy)->nb_acls > 1);
+	assert_true(hy_policy_view(policy)->compiled->nb_acls > 1);
 	compare_near(&seed, &compared);
 	assert_true(compared.hits > compared.keys / 4);
 }
@@ -401,8 +402,8 @@ compilation_of_many_parts_is_stopped_between_them(void **state)
 	tries = asked;
 	hy_file_stop_when(NULL);
 	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 501);
-	assert_true(hy_policy_view(policy)->nb_acls > 1);
-	assert_true(tries > hy_policy_view(policy)->nb_acls);
+	assert_true(hy_policy_view(policy)->compiled->nb_acls > 1);
+	assert_true(tries > hy_policy_view(policy)->compiled->nb_acls);
 }
 
 /* Far too many of those: a clear refusal, and nothing changes. */

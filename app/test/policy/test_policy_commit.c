@@ -393,7 +393,7 @@ static void
 hits_stay_with_a_rule_of_one_class_and_with_the_class_for_ever(void **state)
 {
 	struct hy_flow_rule rule = { .id = 1, .precedence = 9, .class_id = 10 };
-	uint64_t *counters;
+	struct hy_policy_counts *counters;
 
 	RTE_SET_USED(state);
 	policy_new(2, 1, NULL);

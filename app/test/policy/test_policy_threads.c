@@ -38,10 +38,10 @@ classify_burst(struct worker *worker, const struct hy_flow_key keys[])
 {
 	const struct hy_policy_view *view = hy_policy_view(policy);
 	const uint16_t class_id = (uint16_t)(1 + view->version % 3);
-	uint64_t *counters = hy_policy_counters(policy, worker->id);
+	struct hy_policy_counts *counters = hy_policy_counters(policy, worker->id);
 	uint32_t rank[BURST];
 
-	hy_policy_classify_acl(view, keys, rank, BURST);
+	hy_policy_classify_compiled(view, keys, rank, BURST);
 	for (unsigned int i = 0; i < BURST; i++) {
 		const struct hy_policy_rule *rule = &view->rules[rank[i]];
 

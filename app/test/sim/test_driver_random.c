@@ -194,7 +194,7 @@ class_by_software(const struct rte_mbuf *m)
 	int class;
 
 	hy_flow_key(rte_pktmbuf_mtod(m, const uint8_t *), m->pkt_len, &key);
-	hy_policy_classify_acl(view, &key, &rank, 1);
+	hy_policy_classify_compiled(view, &key, &rank, 1);
 	class = rank == HY_POLICY_NONE ? 0 : view->rules[rank].rule.class_id;
 	hy_policy_view_release(D->policy, view);
 	return class;

@@ -43,10 +43,10 @@ enum hy_flow_cls_counter {
 
 /** Context of variants that use the family's init, or its first member. */
 struct hy_flow_cls_ctx {
-	struct hy_policy *policy; /**< For hy_policy_view(). */
-	uint64_t *hits;           /**< The worker's hit counters, by index of the rule. */
-	uint16_t *next;           /**< Edge or HY_DROP() by class: 65,536 entries. */
-	bool one_way;             /**< All classes take HY_FLOW_CLS_NEXT_PKT_CLS. */
+	struct hy_policy *policy;      /**< For hy_policy_view(). */
+	struct hy_policy_counts *hits; /**< The worker's counters, by index of the rule. */
+	uint16_t *next;                /**< Edge or HY_DROP() by class: 65,536 entries. */
+	bool one_way;                  /**< All classes take HY_FLOW_CLS_NEXT_PKT_CLS. */
 };
 
 /** The family's init. The context must begin with a struct hy_flow_cls_ctx. */

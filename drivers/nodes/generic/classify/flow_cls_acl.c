@@ -6,7 +6,7 @@
 static uint16_t
 acl_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	return hy_flow_cls_process(graph, node, objs, n, hy_policy_classify_acl);
+	return hy_flow_cls_process(graph, node, objs, n, hy_policy_classify_compiled);
 }
 
 /* hy-bench classify measured the number of rules from which it is faster: see doc/benchmarks.rst. */

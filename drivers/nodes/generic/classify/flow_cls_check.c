@@ -84,7 +84,7 @@ sample(const struct hy_mark_table *table, struct hy_mark_worker *worker, const s
 
 	worker->gap = hy_mark_gap(worker);
 	key_of(m, &key);
-	hy_policy_classify_acl(table->view, &key, &rank, 1);
+	hy_policy_classify_compiled(table->view, &key, &rank, 1);
 	sw = rank == HY_POLICY_NONE ? NULL : &table->view->rules[rank];
 	t->sampled++;
 	if (unlikely(sw != hw)) {

@@ -109,7 +109,7 @@ is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
 	kind = kind_of(m, frame, &key);
 	if (kind == 0 || !reaches_rules(table, frame))
 		return false;
-	hy_policy_classify_acl(table->view, &key, &rank, 1);
+	hy_policy_classify_compiled(table->view, &key, &rank, 1);
 	return rank != HY_POLICY_NONE && (table->due[rank] & kind) != 0;
 }
 
