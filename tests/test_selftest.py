@@ -215,20 +215,24 @@ def test_every_outcome_of_every_family_is_reached_and_counted(all_variants):
 
 
 def test_fusions_are_tried_and_measured_or_say_what_the_cpu_lacks(all_variants):
+    """l2_forward takes every frame; the others leave some to the nodes that they stand for."""
     fusions = {key: v for key, v in all_variants.items() if v["fusion"]}
     assert {family for family, _ in fusions} == {"ip4_forward", "ip6_forward", "l2_forward"}
     assert fusions["ip4_forward", "scalar"]["outcome"] == "passed"
     assert fusions["ip6_forward", "scalar"]["outcome"] == "passed"
     assert fusions["ip6_forward", "batch"]["outcome"] == "passed"
-    for (_, variant), v in fusions.items():
+    for (family, variant), v in fusions.items():
         if v["outcome"] == "skipped":
             assert re.match(f"needs (simd_bits|{variant})[ :]", v["text"]), v
             continue
         fused = v["fused"]
         assert v["outcome"] == "passed" and v["clocks"] > 0 and not v["reference"], v
         assert fused["passing"] >= fused["handled"] > v["frames"] / 4, v
-        assert min(fused["whole"], fused["stopped"], fused["fewer"]) > 100, v
-        assert fused["why"], v
+        assert min(fused["whole"], fused["stopped"]) > 100, v
+        if family == "l2_forward":
+            assert fused["handled"] == fused["passing"] and not fused["fewer"] + len(fused["why"])
+        else:
+            assert fused["fewer"] > 100 and fused["why"], v
         excused = {e["outcome"] for e in v["excused"]}
         assert all(n > 100 for o, n in v["outcomes"].items() if o not in excused), v
     assert not any("fused" in v for v in all_variants.values() if not v["fusion"])
