@@ -114,8 +114,6 @@ def test_what_the_cpu_lacks_is_skipped_with_its_reason():
 
 FREED = (r"burst \d+ .*, packet \d+ .*: was freed; a node hands packets on, or calls "
          r"hy_release\(\)")
-FAMILIES = ("--family=ip4_forward", "--family=ip4_lookup", "--family=ip4_rewrite",
-            "--family=ip6_lookup", "--family=ip6_rewrite", "--family=pkt_cls")
 LATE = ("pkt_cls", "late")  # wrong only in its 100,000th burst
 
 # Mutant: what must be said of it.
@@ -168,8 +166,14 @@ MUTATIONS = {
 }
 
 
+# Their other variants are tried by all_variants.
+MUTANT_VARIANTS = [f"--variant={family}/{name}" for family, name in MUTATIONS]
+SCALAR = [f"--variant={family}/scalar" for family in sorted({family for family, _ in MUTATIONS})]
+
+
 def test_each_mutant_is_found_and_named_and_nothing_else(mutants):
-    tried = variants(*FAMILIES, f"--pack={mutants}", code=1)
+    tried = variants(*MUTANT_VARIANTS, *SCALAR, f"--pack={mutants}", code=1)
+    assert len(tried) == len(MUTATIONS) + 6
     assert {key for key, v in tried.items() if v["outcome"] == "failed"} == set(MUTATIONS)
     for key, sentence in MUTATIONS.items():
         assert re.fullmatch(sentence, tried[key]["text"]), tried[key]
@@ -267,7 +271,7 @@ def test_bad_options_are_refused_by_name(words, message):
 
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_mutants_are_found_whatever_the_seed(mutants, seed):
-    done = selftest(*FAMILIES, f"--seed={seed}", HALYARD_PACKS=mutants)
+    done = selftest(*MUTANT_VARIANTS, f"--seed={seed}", HALYARD_PACKS=mutants)
     assert done.returncode == 1, done
     named = re.findall(r"^hy-hal: selftest: (\w+)/(\w+) of pack mutants: (?:burst|never ran)",
                        done.stderr, re.M)
