@@ -14,8 +14,11 @@ from typing import NamedTuple
 import pytest
 
 import l3fwd
+import test_install
 
 SLOW = ("hy-test-conform", "hy-test-five")
+# All variants beside their references. Without sanitizers, test_selftest has hy-hal do the same.
+REPEATED = "every_variant_does_as_its_reference"
 TIMEOUT = 1800  # hy-test-conform took more than half of it under ASan on a slow machine
 
 # cmocka's TAP: "ok 1 - name", "not ok 2 - name" and its reasons in lines that start with #,
@@ -82,11 +85,16 @@ class Ended(NamedTuple):
     output: str
 
 
+def chosen_names(program):
+    """Those that this build's pytest runs."""
+    return [name for name in names(program) if name != REPEATED or test_install.sanitizer()]
+
+
 def wanted(session, program):
-    """The names of a program's tests that this session has; all, if it has none of them."""
+    """The names of a program's tests that this session has; all that it may have, if it has none."""
     mine = [item.callspec.params for item in session.items if item.name.startswith("test_c[")]
     chosen = [params["c_test"] for params in mine if params["program"] == program]
-    return tuple(chosen or names(program))
+    return tuple(chosen or chosen_names(program))
 
 
 @functools.cache
@@ -115,7 +123,7 @@ def pytest_generate_tests(metafunc):
     if "c_test" in metafunc.fixturenames:
         metafunc.parametrize("program, c_test", [
             pytest.param(program, name, id=f"{program.name}-{name}", marks=marks(program))
-            for program in programs() for name in names(program)
+            for program in programs() for name in chosen_names(program)
         ])
     elif "program" in metafunc.fixturenames:
         metafunc.parametrize("program", [
