@@ -75,7 +75,10 @@ def test_frames_that_are_no_ip_reach_the_checks_behind_with_a_policy_too(rig):
 
 BAD = {
     "field": ("rule 1 class x", "3: class: "),
-    "keyword": ("rule 1 class 1 port 1", "3: port: unknown"),
+    "keyword": ("rule 1 class 1 mpls 1", "3: mpls: unknown"),
+    "action": ("rule 1 deny", "3: action: only rules of access lists have it"),
+    "log": ("rule 1 class 1 log", "3: log: only rules of access lists have it"),
+    "default": ("default deny", "3: default: only access lists have it"),
     "twice": ("rule 5 class 1", "3: rule: 5 is on line 1 already"),
     "contradiction": ("rule 1 class 1 proto icmp sport 1", "3: proto: 1 has no ports"),
 }
@@ -130,7 +133,7 @@ def test_reload_changes_classes_while_packets_flow_and_a_bad_file_changes_nothin
     await_work(live.process)
     path.write_text("rule 1 class 4 dst 10.0.0.0/8\nrule 2\n")
     live.process.send_signal(signal.SIGHUP)
-    live.wait(lambda: f"policy unchanged: {path}:2: class: missing" in live.stderr(), "a refusal")
+    live.wait(lambda: f"policy unchanged: {path}:2: action: missing" in live.stderr(), "a refusal")
     run = live.stop()
     classes = run.stats["classes"]
     assert set(classes) == {"1", "2"}, run

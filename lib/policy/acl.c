@@ -74,9 +74,11 @@ RTE_ACL_RULE_DEF(acl_rule, FIELDS);
 static uint8_t
 has_of(uint32_t fields)
 {
+	const bool is_ip4 = (fields & HY_FLOW_IPV6) == 0 &&
+		(fields & (HY_FLOW_IP4 | HY_FLOW_PORTS | HY_FLOW_TUNNEL)) != 0;
+
 	return (uint8_t)(((fields & HY_FLOW_ETHER_TYPE) != 0 ? HAS_ETHER_TYPE : 0) |
-		((fields & HY_FLOW_VLAN) != 0 ? HAS_VLAN : 0) |
-		((fields & HY_FLOW_IP4) != 0 ? HAS_IP4 : 0) |
+		((fields & HY_FLOW_VLAN) != 0 ? HAS_VLAN : 0) | (is_ip4 ? HAS_IP4 : 0) |
 		((fields & HY_FLOW_PORTS) != 0 ? HAS_PORTS : 0) |
 		((fields & HY_FLOW_TUNNEL) != 0 ? HAS_TUNNEL : 0));
 }
@@ -190,12 +192,22 @@ parts_create(const struct hy_policy_rule *rules, uint32_t first, uint32_t n, int
 	return rc < 0 ? rc : parts_create(rules, first + n / 2, n - n / 2, socket, to);
 }
 
+/* Whether rte_acl's keys have all fields of the rules; else they are tried one by one. */
+static bool
+can_compile(const struct hy_policy_view *view)
+{
+	for (uint32_t rank = 0; rank < view->nb_rules; rank++)
+		if ((view->rules[rank].rule.match.fields & ~(uint32_t)HY_FLOW_ALL) != 0)
+			return false;
+	return true;
+}
+
 int
 policy_acl_create(struct hy_policy_view *view, int socket)
 {
 	struct hy_policy_compiled *compiled;
 
-	if (view->nb_rules == 0)
+	if (view->nb_rules == 0 || !can_compile(view))
 		return 0;
 	compiled = rte_zmalloc_socket("hy_policy_compiled", sizeof(*compiled), RTE_CACHE_LINE_SIZE,
 		socket);
@@ -239,11 +251,8 @@ classify_chunk(const struct hy_policy_compiled *compiled, const uint8_t *data[],
 {
 	uint32_t found[CHUNK];
 
-	for (uint32_t i = 0; i < n; i++)
-		rank[i] = 0;
-	if (compiled != NULL)
-		rte_acl_classify(compiled->acls[0], data, rank, n, 1);
-	for (uint32_t part = 1; compiled != NULL && part < compiled->nb_acls; part++) {
+	rte_acl_classify(compiled->acls[0], data, rank, n, 1);
+	for (uint32_t part = 1; part < compiled->nb_acls; part++) {
 		rte_acl_classify(compiled->acls[part], data, found, n, 1);
 		for (uint32_t i = 0; i < n; i++)
 			rank[i] = rank[i] == 0 ? found[i] : rank[i];
@@ -261,6 +270,10 @@ hy_policy_classify_compiled(const struct hy_policy_view *view, const struct hy_f
 		__ATOMIC_ACQUIRE);
 	const uint8_t *data[CHUNK];
 
+	if (compiled == NULL) {
+		hy_policy_classify_linear(view, key, rank, n);
+		return;
+	}
 	for (uint32_t done = 0; done < n; done += CHUNK) {
 		const uint32_t now = RTE_MIN(n - done, (uint32_t)CHUNK);
 

@@ -32,7 +32,7 @@ struct rte_rcu_qsbr;
 #define HY_FLOW_NO_CLASS 0 /**< Class of packets that no rule matches; no rule can have it. */
 
 #define HY_POLICY_ERROR_SIZE 384 /**< Room that @p error arguments must have. */
-#define HY_FLOW_TEXT_SIZE 256    /**< Room for a rule as text. */
+#define HY_FLOW_TEXT_SIZE 512    /**< Room for a rule as text. */
 
 /** Fields that a rule can match: bits of struct hy_flow_match.fields. */
 enum hy_flow_field {
@@ -99,9 +99,12 @@ enum hy_flow_fragment {
  *
  * Fields that are not used must be 0. Fields that no packet can have together are refused: IP
  * fields, ports, TCP or ICMP fields with another ether type than 0x0800, or 0x86dd with
- * HY_FLOW_IPV6; ports with a protocol other than TCP, UDP or SCTP; TCP's fields with another
- * protocol, ICMP's with another than 1 (58 with HY_FLOW_IPV6); a tunnel with a protocol other than
- * UDP, without destination port 4789, or with HY_FLOW_IPV6.
+ * HY_FLOW_IPV6; ports with a protocol other than TCP, UDP or SCTP, or with ICMP's fields; TCP's
+ * fields with another protocol, ICMP's with another than 1 (58 with HY_FLOW_IPV6); a tunnel with a
+ * protocol other than UDP, without destination port 4789, or with HY_FLOW_IPV6;
+ * HY_FLOW_ESTABLISHED with flags that exclude ACK and RST; fragments with ports, TCP or ICMP fields
+ * if whole packets do not match; HY_FLOW_UNKNOWN_FRAGMENT alone without HY_FLOW_IPV6 or with a
+ * protocol.
  */
 struct hy_flow_match {
 	uint32_t fields;     /**< HY_FLOW_ bits: which of the following are used. */
@@ -207,7 +210,7 @@ const char *hy_policy_name(const struct hy_policy *policy);
 /**
  * Stages a new rule. Copied.
  *
- * @return 0; -EINVAL, see hy_flow_rule_check(); -EEXIST its id is taken; -ENOSPC max_rules;
+ * @return 0; -EINVAL, see hy_flow_rule_check(), or it is a rule for access lists; -EEXIST its id is taken; -ENOSPC max_rules;
  * -ENOMEM.
  */
 int hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule);
@@ -215,7 +218,7 @@ int hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule);
 /**
  * Stages a rule that replaces the one with its id.
  *
- * @return 0; -EINVAL; -ENOENT no rule has its id.
+ * @return 0; -EINVAL likewise; -ENOENT no rule has its id.
  */
 int hy_policy_replace(struct hy_policy *policy, const struct hy_flow_rule *rule);
 
@@ -238,16 +241,46 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
  */
 int hy_policy_commit(struct hy_policy *policy);
 
+/**
+ * Stages what an access list does with packets that no rule matches, or that only rules with
+ * HY_RULE_COUNT match: HY_RULE_PERMIT, as it is without this, or HY_RULE_DENY.
+ *
+ * @return 0; -EINVAL another action, or no access list.
+ */
+int hy_policy_default_set(struct hy_policy *policy, enum hy_rule_action action);
+
+/**
+ * Stages what an access list does with packets in which a header is cut or malformed:
+ * HY_RULE_PERMIT classifies them by the fields that they have, as it is without this;
+ * HY_RULE_DENY drops them.
+ *
+ * @return 0; -EINVAL another action, or no access list.
+ */
+int hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action);
+
 /** Discards staged changes. */
 void hy_policy_abort(struct hy_policy *policy);
 
 /**
- * Stages the rules of a text file in place of all current ones, and discards earlier staged
- * changes.
+ * Stages the rules and settings of a text file in place of all current ones, and discards earlier
+ * staged changes.
  *
- * A line is "rule ID class CLASS" and any of "precedence N" (0 without), "type 0x0800", "vlan 7",
- * "src 10.0.0.0/8", "dst 192.0.2.1", "proto tcp" (udp, sctp, icmp, or a number), "sport
- * 1024-65535", "dport 80", "dscp 46", "tunnel 5000", in any order. '#' starts a comment.
+ * A line is "rule ID ACTION" and any of the following, in any order. '#' starts a comment.
+ *
+ * - ACTION: "class 1"; of access lists also "permit", "deny", "count" or "port 0".
+ * - "log", of access lists; "precedence 7", 0 without.
+ * - "type 0x0800", "vlan 7", "smac 02:00:00:00:00:01", "dmac 01:00:5e:00:00:00/ff:ff:ff:80:00:00".
+ * - "src 10.0.0.0/8", "dst 2001:db8::/32".
+ * - "proto tcp" (udp, sctp, icmp, icmp6, or a number), "dscp 46".
+ * - "sport 1024-65535", "dport 80", "tunnel 5000".
+ * - "flags S/SA" (of SYN and ACK, SYN alone is set), "established", "icmp 8", "code 0-3".
+ * - "fragment none", or first, later or unknown, or several, with commas.
+ * - "ip6": HY_FLOW_IPV6. An IPv6 address, "proto icmp6", and type 0x86dd with any IP field imply
+ *   it.
+ *
+ * An access list can also have one line "default permit" or "default deny"
+ * (hy_policy_default_set()), and one of "truncated permit" or "truncated deny"
+ * (hy_policy_truncated_set()). Without them it permits.
  *
  * @return 0; what hy_file_read() and hy_file_line() (hy_file.h) return; -EINVAL a line is no rule;
  * -EEXIST two lines have one id; -ENOSPC more than max_rules; -ENOMEM. On an error, earlier staged
@@ -297,7 +330,7 @@ int hy_policy_classes(struct hy_policy *policy, struct hy_policy_class **classes
 
 /**
  * Prints the published rules as hy_policy_load() reads them, one a line, with their hits as
- * comments.
+ * comments, after the settings of an access list.
  *
  * @return 0; a write error, such as -ENOSPC.
  */

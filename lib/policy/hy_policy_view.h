@@ -20,8 +20,8 @@ HY_API_BEGIN
 
 struct hy_mark_worker;
 
-/** Most bytes of a frame that a key depends on: Ethernet, two tags, IPv4, UDP, VXLAN. */
-#define HY_FLOW_HEADERS (14 + 2 * 4 + 60 + 8 + 8)
+/** Most bytes of a frame that a key depends on: Ethernet, two tags, IPv6, TCP up to its flags. */
+#define HY_FLOW_HEADERS (14 + 2 * 4 + 40 + HY_FLOW_EXTENSION_BYTES + 14)
 
 /** Destination UDP port of VXLAN (RFC 7348). */
 #define HY_FLOW_VXLAN_PORT 4789
@@ -61,9 +61,20 @@ struct hy_flow_key {
 };
 
 /**
- * Makes the key of a frame. Truncated or malformed fields count as missing, and set
- * HY_FLOW_TRUNCATED: an IP header needs its version, length and all its bytes; ports, flags and types
- * need a packet that is no fragment. Lengths and checksums in headers are not checked.
+ * Makes the key of a frame. Fields of truncated or malformed headers are missing, and
+ * HY_FLOW_TRUNCATED is set:
+ *
+ * - the Ethernet header and each of up to two tags are whole, or nothing after them is read;
+ * - an IP header has its version, its length, and all its bytes. Extension headers of IPv6
+ *   (hop-by-hop options, routing, fragment, authentication, destination options) are whole, each of
+ *   at least 8 bytes; else the packet is an HY_FLOW_UNKNOWN_FRAGMENT and has no protocol. With more
+ *   of them than are walked it also is one, but not truncated;
+ * - behind it, in packets that are no fragments, there are at least 20 bytes of TCP, 12 of SCTP, 8
+ *   of UDP and ICMP, 4 of ICMPv6. If there are fewer, fields whose bytes are there are still read;
+ *   the two ports together, and so type and code.
+ *
+ * Later fragments of IPv6 have the protocol that their fragment header names, or none if that is an
+ * extension header. VXLAN is read in IPv4 only. Lengths and checksums in headers are not checked.
  *
  * @param frame Of any alignment; min(len, HY_FLOW_HEADERS) bytes in one piece.
  * @param len Of the whole frame, in bytes.

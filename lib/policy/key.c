@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Extracts the fields of a frame that rules can match. */
 
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_common.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
+#include <rte_tcp.h>
 #include <rte_udp.h>
 #include <rte_vxlan.h>
 
@@ -11,6 +16,13 @@
 #define TAGS_MAX 2
 #define ETHER_TYPE_QINQ_OLD 0x9100 /* a tag stacked outside, from before 802.1ad */
 #define VXLAN_HAS_VNI 0x08         /* the flag I of RFC 7348 */
+
+/* Least bytes of headers. */
+#define PORTS_SIZE 4
+#define SCTP_SIZE 12
+#define ICMP_SIZE 8
+#define ICMP6_SIZE 4
+#define EXTENSION_SIZE 8
 
 static inline uint16_t
 read_be16(const uint8_t *at)
@@ -24,6 +36,16 @@ read_be32(const uint8_t *at)
 	return (uint32_t)read_be16(at) << 16 | read_be16(at + 2);
 }
 
+/* Reads two bytes more than the address has. */
+static inline uint64_t
+read_mac(const uint8_t *at)
+{
+	rte_be64_t bytes;
+
+	memcpy(&bytes, at, sizeof(bytes));
+	return rte_be_to_cpu_64(bytes) >> 16;
+}
+
 static inline bool
 is_tag(uint16_t type)
 {
@@ -31,19 +53,30 @@ is_tag(uint16_t type)
 		type == ETHER_TYPE_QINQ_OLD;
 }
 
-/* Reads the ether type after the tags. Returns where that header starts; 0: the frame is shorter. */
+/* Always 0: a header is cut or malformed. */
 static uint32_t
+truncated(struct hy_flow_key *key)
+{
+	key->has |= HY_FLOW_TRUNCATED;
+	return 0;
+}
+
+/* Reads the addresses and the ether type after the tags. Returns where that header starts, or 0. */
+static inline uint32_t
 key_l2(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 {
 	uint32_t at = RTE_ETHER_HDR_LEN;
 	uint16_t type;
 
-	if (len < at)
-		return 0;
+	if (unlikely(len < at))
+		return truncated(key);
+	key->has = HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC;
+	key->dst_mac = read_mac(frame);
+	key->src_mac = read_mac(frame + RTE_ETHER_ADDR_LEN);
 	type = read_be16(frame + at - 2);
 	for (unsigned int tags = 0; is_tag(type) && tags < TAGS_MAX; tags++) {
 		if (len < at + RTE_VLAN_HLEN)
-			return 0;
+			return truncated(key);
 		if (tags == 0) {
 			key->has |= HY_FLOW_VLAN;
 			key->vlan = read_be16(frame + at) & 0xfff;
@@ -57,45 +90,186 @@ key_l2(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 }
 
 /* Returns the offset after the header; 0: there is no header, or only a fragment. */
-static uint32_t
+static inline uint32_t
 key_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key)
 {
 	const uint8_t *ip = frame + at;
 	uint32_t header;
+	uint16_t offset;
 
-	if (key->ether_type != RTE_ETHER_TYPE_IPV4 || len < at + sizeof(struct rte_ipv4_hdr))
-		return 0;
+	if (len < at + sizeof(struct rte_ipv4_hdr))
+		return truncated(key);
 	header = (ip[0] & RTE_IPV4_HDR_IHL_MASK) * RTE_IPV4_IHL_MULTIPLIER;
 	if (ip[0] >> 4 != IPVERSION || header < sizeof(struct rte_ipv4_hdr) || len < at + header)
-		return 0;
-	key->has |= HY_FLOW_IP4;
+		return truncated(key);
+	key->has |= HY_FLOW_IPV4 | HY_FLOW_IP;
 	key->dscp = ip[offsetof(struct rte_ipv4_hdr, type_of_service)] >> 2;
 	key->proto = ip[offsetof(struct rte_ipv4_hdr, next_proto_id)];
 	key->src = read_be32(ip + offsetof(struct rte_ipv4_hdr, src_addr));
 	key->dst = read_be32(ip + offsetof(struct rte_ipv4_hdr, dst_addr));
-	if ((read_be16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset)) &
-		    (RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG)) != 0)
-		return 0;
-	return at + header;
+	offset = read_be16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset)) &
+		(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG);
+	key->fragment = HY_FLOW_NO_FRAGMENT;
+	if (likely(offset == 0))
+		return at + header;
+	key->fragment = (offset & RTE_IPV4_HDR_OFFSET_MASK) == 0 ? HY_FLOW_FIRST_FRAGMENT
+								 : HY_FLOW_LATER_FRAGMENT;
+	return 0;
 }
 
-/* TCP, UDP and SCTP start with their ports. */
-static void
-key_ports(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key)
+/* Headers between IPv6 and what it carries (RFC 8200, section 4; RFC 4302). */
+static inline bool
+is_extension(uint8_t next)
 {
-	if ((key->proto != IPPROTO_TCP && key->proto != IPPROTO_UDP &&
-		    key->proto != IPPROTO_SCTP) ||
-		len < at + 4)
-		return;
-	key->has |= HY_FLOW_PORTS;
-	key->sport = read_be16(frame + at);
-	key->dport = read_be16(frame + at + 2);
-	at += sizeof(struct rte_udp_hdr);
-	if (key->proto != IPPROTO_UDP || key->dport != HY_FLOW_VXLAN_PORT ||
-		len < at + sizeof(struct rte_vxlan_hdr) || (frame[at] & VXLAN_HAS_VNI) == 0)
+	const uint64_t extensions = UINT64_C(1) << IPPROTO_HOPOPTS |
+		UINT64_C(1) << IPPROTO_ROUTING | UINT64_C(1) << IPPROTO_FRAGMENT |
+		UINT64_C(1) << IPPROTO_AH | UINT64_C(1) << IPPROTO_DSTOPTS;
+
+	return next < 64 && (extensions >> next & 1) != 0;
+}
+
+static inline uint32_t
+extension_size(uint8_t type, uint8_t units)
+{
+	if (type == IPPROTO_FRAGMENT)
+		return EXTENSION_SIZE;
+	return type == IPPROTO_AH ? (units + 2u) * 4 : (units + 1u) * 8;
+}
+
+/* Always 0: what the packet carries is not known. */
+static uint32_t
+unknown(struct hy_flow_key *key)
+{
+	key->fragment = HY_FLOW_UNKNOWN_FRAGMENT;
+	return 0;
+}
+
+/*
+ * Walks the extension headers, of which `next` is the first. A fragment header in later fragments is
+ * the last one that can be read: it names the header that the first fragment has behind its own.
+ * Returns the offset after them; 0: a fragment, or unknown.
+ */
+static uint32_t
+key_extensions(const uint8_t *frame, uint32_t len, uint32_t at, uint8_t next,
+	struct hy_flow_key *key)
+{
+	const uint32_t end = at + HY_FLOW_EXTENSION_BYTES;
+
+	for (unsigned int n = 0; is_extension(next); n++) {
+		const uint8_t type = next;
+		uint32_t size;
+
+		if (n == HY_FLOW_EXTENSIONS)
+			return unknown(key);
+		if (len < at + EXTENSION_SIZE)
+			return unknown(key) + truncated(key);
+		size = extension_size(type, frame[at + 1]);
+		if (len < at + size)
+			return unknown(key) + truncated(key);
+		if (at + size > end)
+			return unknown(key);
+		next = frame[at];
+		if (type == IPPROTO_FRAGMENT) {
+			const uint16_t offset = read_be16(frame + at + 2);
+
+			if ((offset & RTE_IPV6_EHDR_FO_MASK) != 0) {
+				key->fragment = HY_FLOW_LATER_FRAGMENT;
+				break;
+			}
+			if ((offset & RTE_IPV6_EHDR_MF_MASK) != 0)
+				key->fragment = HY_FLOW_FIRST_FRAGMENT;
+		}
+		at += size;
+	}
+	if (is_extension(next))
+		return 0;
+	key->has |= HY_FLOW_PROTO;
+	key->proto = next;
+	return key->fragment == HY_FLOW_NO_FRAGMENT ? at : 0;
+}
+
+/* Likewise. */
+static uint32_t
+key_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key)
+{
+	const uint8_t *ip = frame + at;
+
+	if (len < at + sizeof(struct rte_ipv6_hdr) || ip[0] >> 4 != 6)
+		return truncated(key);
+	key->has |= HY_FLOW_IPV6 | (HY_FLOW_IP & ~HY_FLOW_PROTO);
+	key->dscp = read_be16(ip) >> 6 & 0x3f;
+	for (unsigned int word = 0; word < 4; word++) {
+		key->src6[word] = read_be32(ip + 8 + 4 * word);
+		key->dst6[word] = read_be32(ip + 24 + 4 * word);
+	}
+	key->fragment = HY_FLOW_NO_FRAGMENT;
+	return key_extensions(frame, len, at + (uint32_t)sizeof(struct rte_ipv6_hdr),
+		ip[offsetof(struct rte_ipv6_hdr, proto)], key);
+}
+
+/* VXLAN behind a UDP header. Its port is a convention: without its header, nothing is cut. */
+static inline void
+key_tunnel(const uint8_t *vxlan, uint32_t left, struct hy_flow_key *key)
+{
+	if (key->dport != HY_FLOW_VXLAN_PORT || left < sizeof(struct rte_vxlan_hdr) ||
+		(key->has & HY_FLOW_IPV4) == 0 || (vxlan[0] & VXLAN_HAS_VNI) == 0)
 		return;
 	key->has |= HY_FLOW_TUNNEL;
-	key->tunnel = read_be32(frame + at + 4) >> 8;
+	key->tunnel = read_be32(vxlan + 4) >> 8;
+}
+
+static inline void
+key_flags(uint8_t flags, struct hy_flow_key *key)
+{
+	key->has |= HY_FLOW_TCP_FLAGS;
+	if ((flags & (RTE_TCP_ACK_FLAG | RTE_TCP_RST_FLAG)) != 0)
+		key->has |= HY_FLOW_ESTABLISHED;
+	key->tcp_flags = flags;
+}
+
+/* Reads what stands `left` bytes before the end of the frame. */
+static inline void
+key_l4(const uint8_t *l4, uint32_t left, struct hy_flow_key *key)
+{
+	const bool ip4 = (key->has & HY_FLOW_IPV4) != 0;
+	uint32_t least;
+
+	switch (key->proto) {
+	case IPPROTO_TCP:
+		least = sizeof(struct rte_tcp_hdr);
+		break;
+	case IPPROTO_UDP:
+		least = sizeof(struct rte_udp_hdr);
+		break;
+	case IPPROTO_SCTP:
+		least = SCTP_SIZE;
+		break;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		if (ip4 != (key->proto == IPPROTO_ICMP))
+			return;
+		if (left < (ip4 ? ICMP_SIZE : ICMP6_SIZE))
+			truncated(key);
+		if (left < 2)
+			return;
+		key->has |= HY_FLOW_ICMP;
+		key->icmp_type = l4[0];
+		key->icmp_code = l4[1];
+		return;
+	default:
+		return;
+	}
+	if (unlikely(left < least))
+		truncated(key);
+	if (left < PORTS_SIZE)
+		return;
+	key->has |= HY_FLOW_PORTS;
+	key->sport = read_be16(l4);
+	key->dport = read_be16(l4 + 2);
+	if (key->proto == IPPROTO_UDP && left > least)
+		key_tunnel(l4 + least, left - least, key);
+	if (key->proto == IPPROTO_TCP && left > offsetof(struct rte_tcp_hdr, tcp_flags))
+		key_flags(l4[offsetof(struct rte_tcp_hdr, tcp_flags)], key);
 }
 
 void
@@ -105,8 +279,14 @@ hy_flow_key(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 
 	*key = (struct hy_flow_key){ 0 };
 	at = key_l2(frame, len, key);
-	if (at != 0)
+	if (at == 0)
+		return;
+	if (key->ether_type == RTE_ETHER_TYPE_IPV4)
 		at = key_ip4(frame, len, at, key);
+	else if (key->ether_type == RTE_ETHER_TYPE_IPV6)
+		at = key_ip6(frame, len, at, key);
+	else
+		return;
 	if (at != 0)
-		key_ports(frame, len, at, key);
+		key_l4(frame + at, len - at, key);
 }

@@ -10,38 +10,12 @@
 
 #include <hy_policy_view.h>
 
+#include "rule.h"
+
 #define POLICY_NAME_MAX 16
 #define POLICY_RULES_MAX (1u << 20)
 #define POLICY_CLASSES (UINT16_MAX + 1)
 #define POLICY_LINE_SIZE 1024 /* of a rule as text, with its NUL */
-
-enum policy_kind { POLICY_NUMBER, POLICY_HEX, POLICY_PROTO, POLICY_PREFIX, POLICY_PORTS };
-
-#define POLICY_FIELDS 12
-
-/* A part of a rule: where it is, and how it is written as text. */
-struct policy_field {
-	const char *name;
-	enum policy_kind kind;
-	uint32_t bit;    /* in hy_flow_match.fields; 0: every rule has it */
-	size_t at, size; /* in struct hy_flow_rule */
-	uint32_t min, max;
-	const char *accepted;
-	size_t len; /* where a prefix's length is */
-};
-
-/* rule_text.c: the parts of a rule, in the order in which they are written. */
-extern const struct policy_field policy_fields[POLICY_FIELDS];
-
-static inline uint32_t
-policy_number(const struct policy_field *field, const struct hy_flow_rule *rule)
-{
-	const void *at = (const char *)rule + field->at;
-
-	return field->size == sizeof(uint32_t)    ? *(const uint32_t *)at
-		: field->size == sizeof(uint16_t) ? *(const uint16_t *)at
-						  : *(const uint8_t *)at;
-}
 
 /* A view, with data that only the control plane reads. */
 struct policy_view {
@@ -73,7 +47,9 @@ struct hy_policy {
 
 	struct hy_flow_rule *staged; /* by id: the rules to publish */
 	uint32_t nb_staged, room;
-	bool changed; /* staged differs from the published rules */
+	uint8_t staged_default; /* its default action */
+	bool staged_truncated;  /* and whether it denies truncated packets */
+	bool changed;           /* staged differs from the published rules */
 
 	struct policy_view *view;    /* published */
 	struct policy_view *retired; /* the previous one, until workers have left it; or NULL */
@@ -126,15 +102,21 @@ void policy_hits_publish(struct hy_policy *policy, const struct policy_view *vie
 void policy_hits_retire(struct hy_policy *policy, const struct policy_view *gone);
 
 /*
- * stage.c
+ * policy_stage.c
  */
-/* Replaces all staged rules by copies of these, in order of ids. Returns 0 or -ENOMEM. */
-int policy_stage_all(struct hy_policy *policy, const struct hy_flow_rule *rules, uint32_t n);
+/* What a policy's file has. */
+struct policy_staged {
+	struct hy_flow_rule *rules; /* in order of ids */
+	uint32_t n;
+	uint8_t default_action;
+	bool deny_truncated;
+};
 
-/*
- * text.c
- */
-void policy_rule_write(FILE *out, const struct hy_flow_rule *rule);
+/* Replaces all that is staged by copies. Returns 0 or -ENOMEM. */
+int policy_stage_all(struct hy_policy *policy, const struct policy_staged *staged);
+/* Whether a rule is one of the policy's kind. Returns 0 or -EINVAL, with one sentence in error. */
+int policy_rule_allowed(const struct hy_policy *policy, const struct hy_flow_rule *rule,
+	char *error);
 
 /*
  * listen.c

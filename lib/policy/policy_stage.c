@@ -5,7 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/graph/internal/log.h"
 #include "policy.h"
+
+int
+policy_rule_allowed(const struct hy_policy *policy, const struct hy_flow_rule *rule, char *error)
+{
+	if (policy->params.access)
+		return 0;
+	if (rule->action != HY_RULE_CLASSIFY)
+		return HY_REASON(-EINVAL, error, HY_POLICY_ERROR_SIZE,
+			"action: only rules of access lists have it; others have class CLASS");
+	if (rule->log)
+		return HY_REASON(-EINVAL, error, HY_POLICY_ERROR_SIZE,
+			"log: only rules of access lists have it");
+	return 0;
+}
+
+static int
+rule_check(const struct hy_policy *policy, const struct hy_flow_rule *rule)
+{
+	char error[HY_POLICY_ERROR_SIZE];
+	int rc = hy_flow_rule_check(rule, NULL);
+
+	return rc < 0 ? rc : policy_rule_allowed(policy, rule, error);
+}
 
 /* The place of an id, or where it would be. */
 static uint32_t
@@ -71,7 +95,7 @@ stage_add(struct hy_policy *policy, const struct hy_flow_rule *rule)
 int
 hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule)
 {
-	int rc = hy_flow_rule_check(rule, NULL);
+	int rc = rule_check(policy, rule);
 
 	if (rc < 0)
 		return rc;
@@ -84,7 +108,7 @@ hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule)
 int
 hy_policy_replace(struct hy_policy *policy, const struct hy_flow_rule *rule)
 {
-	int rc = hy_flow_rule_check(rule, NULL);
+	int rc = rule_check(policy, rule);
 	uint32_t at;
 	bool there;
 
@@ -129,21 +153,62 @@ hy_policy_abort(struct hy_policy *policy)
 	for (uint32_t i = 0; i < view->shown.nb_rules; i++)
 		policy->staged[i] = view->rules[view->by_id[i]].rule;
 	policy->nb_staged = view->shown.nb_rules;
+	policy->staged_default = view->shown.default_action;
+	policy->staged_truncated = view->shown.deny_truncated;
 	policy->changed = false;
 	pthread_mutex_unlock(&policy->lock);
 }
 
+/* Only access lists permit and deny. */
+static int
+permits(const struct hy_policy *policy, enum hy_rule_action action)
+{
+	return policy->params.access && (action == HY_RULE_PERMIT || action == HY_RULE_DENY)
+		? 0
+		: -EINVAL;
+}
+
 int
-policy_stage_all(struct hy_policy *policy, const struct hy_flow_rule *rules, uint32_t n)
+hy_policy_default_set(struct hy_policy *policy, enum hy_rule_action action)
+{
+	int rc = permits(policy, action);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&policy->lock);
+	policy->changed |= policy->staged_default != action;
+	policy->staged_default = (uint8_t)action;
+	pthread_mutex_unlock(&policy->lock);
+	return 0;
+}
+
+int
+hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action)
+{
+	int rc = permits(policy, action);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&policy->lock);
+	policy->changed |= policy->staged_truncated != (action == HY_RULE_DENY);
+	policy->staged_truncated = action == HY_RULE_DENY;
+	pthread_mutex_unlock(&policy->lock);
+	return 0;
+}
+
+int
+policy_stage_all(struct hy_policy *policy, const struct policy_staged *staged)
 {
 	int rc;
 
 	pthread_mutex_lock(&policy->lock);
-	rc = make_room(policy, n);
+	rc = make_room(policy, staged->n);
 	if (rc == 0) {
-		if (n > 0)
-			memcpy(policy->staged, rules, n * sizeof(*rules));
-		policy->nb_staged = n;
+		if (staged->n > 0)
+			memcpy(policy->staged, staged->rules, staged->n * sizeof(*staged->rules));
+		policy->nb_staged = staged->n;
+		policy->staged_default = staged->default_action;
+		policy->staged_truncated = staged->deny_truncated;
 		policy->changed = true;
 	}
 	pthread_mutex_unlock(&policy->lock);

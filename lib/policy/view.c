@@ -61,7 +61,8 @@ policy_view_create(const struct hy_policy *policy, const struct hy_flow_rule *ru
 		return -ENOMEM;
 	view->holders = 1;
 	view->shown.version = policy->view == NULL ? 0 : policy->view->shown.version + 1;
-	view->shown.default_action = HY_RULE_PERMIT;
+	view->shown.default_action = policy->staged_default;
+	view->shown.deny_truncated = policy->staged_truncated;
 	if (n > 0)
 		rc = view_fill(view, rules, n, socket);
 	if (rc < 0) {

@@ -37,7 +37,7 @@ key_spoil(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 {
 	const unsigned int tags = tags_of(frame, key);
 	const uint32_t at = 14 + 4 * tags;
-	const bool ip = (key->has & HY_FLOW_IP4) != 0;
+	const bool ip = (key->has & HY_FLOW_IPV4) != 0;
 
 	if (wrong == INNER_TAG && tags == 2)
 		key->vlan = (uint16_t)((frame[18] & 0xf) << 8 | frame[19]);

@@ -262,7 +262,10 @@ rule_like(const struct hy_flow_key *key, uint32_t id, uint64_t *seed)
 	};
 	struct hy_flow_match *m = &rule.match;
 
-	m->fields = key->has & rnd(seed) & ~(uint32_t)(key->vlan == 0 ? HY_FLOW_VLAN : 0);
+	m->fields = key->has & rnd(seed) & HY_FLOW_ALL &
+		~(uint32_t)(key->vlan == 0 ? HY_FLOW_VLAN : 0);
+	if ((key->has & HY_FLOW_IPV6) != 0)
+		m->fields &= HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN;
 	if ((key->has & HY_FLOW_ETHER_TYPE) != 0 && key->ether_type < 0x600)
 		m->fields &= ~(uint32_t)HY_FLOW_ETHER_TYPE;
 	m->ether_type = m->fields & HY_FLOW_ETHER_TYPE ? key->ether_type : 0;

@@ -2,64 +2,24 @@
 /* From frames to keys: every field, every length, every alignment, and no byte too many. */
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "policy_fixture.h"
+#include "key_fixture.h"
 
-#define HAS_ETHER HY_FLOW_ETHER_TYPE
-#define HAS_IP4 (HAS_ETHER | HY_FLOW_IP4)
-#define HAS_PORTS (HAS_IP4 | HY_FLOW_PORTS)
+#define MACS (HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC)
+#define HAS_ETHER (MACS | HY_FLOW_ETHER_TYPE)
+#define HAS_IP4 (HAS_ETHER | HY_FLOW_IPV4 | HY_FLOW_IP)
+#define CUT HY_FLOW_TRUNCATED
+#define PAYLOAD 20
 
-static uint8_t *page; /* between two that cannot be read */
-static size_t page_size;
-
-/* Makes a key of a frame that ends where readable memory does. */
-static struct hy_flow_key
-key_of(const uint8_t *frame, uint32_t len)
-{
-	struct hy_flow_key key;
-	uint8_t *pages, *at;
-
-	if (page == NULL) {
-		page_size = (size_t)sysconf(_SC_PAGESIZE);
-		pages = mmap(NULL, 3 * page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		assert_ptr_not_equal(pages, MAP_FAILED);
-		page = pages + page_size;
-		assert_int_equal(mprotect(page, page_size, PROT_READ | PROT_WRITE), 0);
-	}
-	at = page + page_size - len;
-	memcpy(at, frame, len);
-	memset(&key, 0xa5, sizeof(key));
-	hy_flow_key(at, len, &key);
-	return key;
-}
-
-static void
-assert_key(const struct hy_flow_key *got, const struct hy_flow_key *want, const char *what)
-{
-	if (got->has != want->has || got->src != want->src || got->dst != want->dst ||
-		got->tunnel != want->tunnel || got->ether_type != want->ether_type ||
-		got->vlan != want->vlan || got->sport != want->sport || got->dport != want->dport ||
-		got->proto != want->proto || got->dscp != want->dscp)
-		fail_msg("%s: has %x src %x dst %x tunnel %u type %x vlan %u ports %u %u proto %u "
-			 "dscp %u; wanted has %x src %x dst %x tunnel %u type %x vlan %u ports %u "
-			 "%u proto %u dscp %u",
-			what, got->has, got->src, got->dst, got->tunnel, got->ether_type, got->vlan,
-			got->sport, got->dport, got->proto, got->dscp, want->has, want->src,
-			want->dst, want->tunnel, want->ether_type, want->vlan, want->sport,
-			want->dport, want->proto, want->dscp);
-}
-
-/* Ethernet with so many tags, IPv4 with so many words of options, and 16 bytes of payload. */
+/* Ethernet with so many tags, IPv4 with so many words of options, and some bytes of payload. */
 static uint32_t
 frame_write(uint8_t *f, unsigned int tags, unsigned int options, uint8_t proto)
 {
-	static const uint8_t payload[16] = { 0x30, 0x39, 0x12, 0xb5, 0, 16, 0, 0, 0x08, 0, 0, 0,
-		0x01, 0x02, 0x03, 0 };
+	static const uint8_t payload[PAYLOAD] = { 0x30, 0x39, 0x12, 0xb5, 0, 16, 0, 0, 0x08, 0, 0,
+		0, 0x01, 0x02, 0x03, 0, 0, 0, 0, 0 };
 	uint32_t at = 12;
 
-	memset(f, 0x02, 12);
+	memcpy(f, "\x01\x02\x03\x04\x05\x06\xf1\xf2\xf3\xf4\xf5\xf6", 12);
 	for (unsigned int t = 0; t < tags; t++, at += 4)
 		memcpy(f + at,
 			(const uint8_t[]){ t == 0 && tags > 1 ? 0x88 : 0x81,
@@ -77,14 +37,61 @@ frame_write(uint8_t *f, unsigned int tags, unsigned int options, uint8_t proto)
 	return at + sizeof(payload);
 }
 
+/* The least bytes of a whole header. */
+static uint32_t
+l4_least(uint8_t proto)
+{
+	switch (proto) {
+	case 6:
+		return 20;
+	case 132:
+		return 12;
+	case 1:
+	case 17:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* What follows IPv4, of which so many bytes are there. */
+static void
+expected_l4(uint32_t left, uint8_t proto, struct hy_flow_key *key)
+{
+	if (left < l4_least(proto))
+		key->has |= CUT;
+	if (left >= 4 && (proto == 6 || proto == 17 || proto == 132)) {
+		key->has |= HY_FLOW_PORTS;
+		key->sport = 12345;
+		key->dport = 4789;
+	}
+	if (left >= 14 && proto == 6) {
+		key->has |= HY_FLOW_TCP_FLAGS;
+		key->tcp_flags = 2;
+	}
+	if (left >= 2 && proto == 1) {
+		key->has |= HY_FLOW_ICMP;
+		key->icmp_type = 0x30;
+		key->icmp_code = 0x39;
+	}
+	if (left >= 16 && proto == 17) {
+		key->has |= HY_FLOW_TUNNEL;
+		key->tunnel = 0x010203;
+	}
+}
+
 /* The same by the layout of frame_write(), for a frame cut to len bytes. */
 static struct hy_flow_key
 expected(uint32_t len, unsigned int tags, unsigned int options, uint8_t proto)
 {
 	const uint32_t ip = 14 + 4 * tags, l4 = ip + 20 + 4 * options;
-	const bool ports = proto == 6 || proto == 17 || proto == 132;
 	struct hy_flow_key key = { 0 };
 
+	if (len >= 14) {
+		key.has |= MACS;
+		key.dst_mac = 0x010203040506;
+		key.src_mac = 0xf1f2f3f4f5f6;
+	}
 	if (tags > 0 && len >= 18) {
 		key.has |= HY_FLOW_VLAN;
 		key.vlan = 0x107;
@@ -93,22 +100,17 @@ expected(uint32_t len, unsigned int tags, unsigned int options, uint8_t proto)
 		key.has |= HAS_ETHER;
 		key.ether_type = 0x0800;
 	}
-	if (len >= l4) {
-		key.has |= HAS_IP4;
-		key.src = 0x0a010203;
-		key.dst = 0xc00002c8;
-		key.proto = proto;
-		key.dscp = 46;
+	if (len < l4) {
+		key.has |= CUT;
+		return key;
 	}
-	if (len >= l4 + 4 && ports) {
-		key.has |= HAS_PORTS;
-		key.sport = 12345;
-		key.dport = 4789;
-	}
-	if (len >= l4 + 16 && proto == 17) {
-		key.has |= HY_FLOW_TUNNEL;
-		key.tunnel = 0x010203;
-	}
+	key.has |= HAS_IP4;
+	key.src = 0x0a010203;
+	key.dst = 0xc00002c8;
+	key.proto = proto;
+	key.dscp = 46;
+	key.fragment = HY_FLOW_NO_FRAGMENT;
+	expected_l4(len - l4, proto, &key);
 	return key;
 }
 
@@ -135,49 +137,81 @@ every_header_is_read_at_every_length_and_no_byte_more(void **state)
 			}
 		}
 	}
-	assert_int_equal(compared, 5 * 11 * (51 + 55 + 59 + 3 * 20));
+	assert_int_equal(compared, 5 * 11 * (55 + 59 + 63 + 3 * 20));
 }
 
 static void
-longest_headers_are_all_that_is_read(void **state)
-{
-	uint8_t frame[HY_FLOW_HEADERS];
-	const uint32_t whole = frame_write(frame, 2, 10, 17);
-	const struct hy_flow_key got = key_of(frame, whole), want = expected(whole, 2, 10, 17);
-	struct hy_flow_key long_frame;
-
-	RTE_SET_USED(state);
-	assert_int_equal(whole, HY_FLOW_HEADERS);
-	assert_key(&got, &want, "all headers");
-	/* A length beyond the bytes that are there in one piece. */
-	hy_flow_key(page + page_size - whole, 1514, &long_frame);
-	assert_key(&long_frame, &want, "a longer frame");
-}
-
-static void
-fragments_have_no_ports(void **state)
+fragments_of_ip4_have_a_kind_and_no_ports(void **state)
 {
 	static const struct {
 		uint8_t high, low;
-		bool ports;
-	} fields[] = { { 0x20, 0, false }, { 0, 1, false }, { 0x20, 1, false },
-		{ 0x1f, 0xff, false }, { 0x40, 0, true }, { 0, 0, true }, { 0x80, 0, true } };
+		enum hy_flow_fragment kind;
+	} fields[] = { { 0x20, 0, HY_FLOW_FIRST_FRAGMENT }, { 0, 1, HY_FLOW_LATER_FRAGMENT },
+		{ 0x20, 1, HY_FLOW_LATER_FRAGMENT }, { 0x1f, 0xff, HY_FLOW_LATER_FRAGMENT },
+		{ 0x40, 0, HY_FLOW_NO_FRAGMENT }, { 0, 0, HY_FLOW_NO_FRAGMENT },
+		{ 0x80, 0, HY_FLOW_NO_FRAGMENT } };
+	static const uint8_t protos[] = { 1, 6, 17 };
 	uint8_t frame[HY_FLOW_HEADERS];
 
 	RTE_SET_USED(state);
-	for (unsigned int i = 0; i < RTE_DIM(fields); i++) {
-		const uint32_t len = frame_write(frame, 0, 0, 17);
-		struct hy_flow_key got, want = expected(fields[i].ports ? len : 34, 0, 0, 17);
+	for (unsigned int i = 0; i < RTE_DIM(fields) * RTE_DIM(protos); i++) {
+		const uint8_t proto = protos[i % RTE_DIM(protos)];
+		const enum hy_flow_fragment kind = fields[i / RTE_DIM(protos)].kind;
+		uint32_t len = frame_write(frame, 0, 0, proto);
+		struct hy_flow_key got, want = expected(len, 0, 0, proto);
 
-		frame[20] = fields[i].high;
-		frame[21] = fields[i].low;
+		if (kind != HY_FLOW_NO_FRAGMENT) {
+			/* Nothing is cut in a fragment without payload. */
+			len = 34;
+			want = expected(len, 0, 0, proto);
+			want.has &= ~(uint32_t)CUT;
+			want.fragment = (uint8_t)kind;
+		}
+		frame[20] = fields[i / RTE_DIM(protos)].high;
+		frame[21] = fields[i / RTE_DIM(protos)].low;
 		got = key_of(frame, len);
 		assert_key(&got, &want, "fragment");
+		got = key_of(frame, RTE_MAX(len, 40u));
+		if (kind != HY_FLOW_NO_FRAGMENT)
+			assert_key(&got, &want, "fragment with payload");
 	}
 }
 
 static void
-malformed_headers_are_not_there(void **state)
+tcp_with_ack_or_rst_is_established(void **state)
+{
+	uint8_t frame[HY_FLOW_HEADERS];
+	const uint32_t len = frame_write(frame, 0, 0, 6);
+	unsigned int established = 0;
+
+	RTE_SET_USED(state);
+	for (unsigned int flags = 0; flags < 256; flags++) {
+		struct hy_flow_key got, want = expected(len, 0, 0, 6);
+
+		want.tcp_flags = frame[34 + 13] = (uint8_t)flags;
+		want.has |= (flags & 0x14) != 0 ? HY_FLOW_ESTABLISHED : 0;
+		got = key_of(frame, len);
+		assert_key(&got, &want, "flags");
+		established += (got.has & HY_FLOW_ESTABLISHED) != 0;
+	}
+	assert_int_equal(established, 192);
+}
+
+/* ICMPv6 in IPv4 is a protocol like any other. */
+static void
+types_are_of_the_icmp_of_the_ip(void **state)
+{
+	uint8_t frame[HY_FLOW_HEADERS];
+	const uint32_t len = frame_write(frame, 0, 0, 58);
+	const struct hy_flow_key got = key_of(frame, len), want = expected(len, 0, 0, 58);
+
+	RTE_SET_USED(state);
+	assert_key(&got, &want, "ICMPv6");
+	assert_int_equal(want.has & HY_FLOW_ICMP, 0);
+}
+
+static void
+malformed_headers_are_not_there_and_count_as_truncated(void **state)
 {
 	static const uint8_t version_ihl[] = { 0x44, 0x40, 0x55, 0x65, 0x05, 0x4f };
 	uint8_t frame[HY_FLOW_HEADERS];
@@ -199,7 +233,7 @@ tunnel_needs_its_port_and_its_flag(void **state)
 {
 	uint8_t frame[HY_FLOW_HEADERS];
 	const uint32_t len = frame_write(frame, 0, 0, 17);
-	struct hy_flow_key want = expected(len - 1, 0, 0, 17), got;
+	struct hy_flow_key want = expected(34 + 15, 0, 0, 17), got;
 
 	RTE_SET_USED(state);
 	frame[42] = 0xf7; /* all flags but that of a valid identifier */
@@ -215,15 +249,11 @@ tunnel_needs_its_port_and_its_flag(void **state)
 static void
 third_tag_and_other_types_are_an_ether_type(void **state)
 {
-	const struct hy_flow_key tagged = {
-		.has = HAS_ETHER | HY_FLOW_VLAN, .ether_type = 0x8100, .vlan = 0x107
-	};
-	const struct hy_flow_key arp = { .has = HAS_ETHER, .ether_type = 0x0806 };
-	const struct hy_flow_key priority = { .has = HAS_ETHER | HY_FLOW_VLAN,
-		.ether_type = 0x0806 };
-	const struct hy_flow_key old = {
-		.has = HAS_ETHER | HY_FLOW_VLAN, .ether_type = 0x86dd, .vlan = 0xfff
-	};
+	struct hy_flow_key want = { .has = HAS_ETHER | HY_FLOW_VLAN,
+		.ether_type = 0x8100,
+		.vlan = 0x107,
+		.dst_mac = 0x010203040506,
+		.src_mac = 0xf1f2f3f4f5f6 };
 	uint8_t frame[HY_FLOW_HEADERS];
 	struct hy_flow_key got;
 
@@ -231,23 +261,31 @@ third_tag_and_other_types_are_an_ether_type(void **state)
 	frame_write(frame, 2, 0, 17);
 	memcpy(frame + 20, "\x81\x00", 2);
 	got = key_of(frame, 60);
-	assert_key(&got, &tagged, "three tags");
-	memcpy(frame + 12, "\x08\x06", 2);
-	got = key_of(frame, 60);
-	assert_key(&got, &arp, "ARP");
+	assert_key(&got, &want, "three tags");
 	memcpy(frame + 12, "\x81\x00\xe0\x00\x08\x06", 6);
+	want.ether_type = 0x0806;
+	want.vlan = 0;
 	got = key_of(frame, 60);
-	assert_key(&got, &priority, "priority tag");
-	memcpy(frame + 12, "\x91\x00\xff\xff\x86\xdd", 6);
+	assert_key(&got, &want, "priority tag");
+	memcpy(frame + 12, "\x91\x00\xff\xff\x88\xcc", 6);
+	want.ether_type = 0x88cc;
+	want.vlan = 0xfff;
 	got = key_of(frame, 60);
-	assert_key(&got, &old, "tag of 0x9100");
+	assert_key(&got, &want, "tag of 0x9100");
+	memcpy(frame + 12, "\x08\x06", 2);
+	want.ether_type = 0x0806;
+	want.has = HAS_ETHER;
+	want.vlan = 0;
+	got = key_of(frame, 60);
+	assert_key(&got, &want, "ARP");
 }
 
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(every_header_is_read_at_every_length_and_no_byte_more),
-	POLICY_TEST(longest_headers_are_all_that_is_read),
-	POLICY_TEST(fragments_have_no_ports),
-	POLICY_TEST(malformed_headers_are_not_there),
+	POLICY_TEST(fragments_of_ip4_have_a_kind_and_no_ports),
+	POLICY_TEST(tcp_with_ack_or_rst_is_established),
+	POLICY_TEST(types_are_of_the_icmp_of_the_ip),
+	POLICY_TEST(malformed_headers_are_not_there_and_count_as_truncated),
 	POLICY_TEST(tunnel_needs_its_port_and_its_flag),
 	POLICY_TEST(third_tag_and_other_types_are_an_ether_type),
 };

@@ -8,6 +8,10 @@
 
 #include "policy_fixture.h"
 
+#define NO_FRAGMENT \
+	"fragment: no such packet has the rule's other fields; fragments have no ports, TCP flags " \
+	"or ICMP types, and unknown is IPv6 without a protocol"
+
 static void
 rules_that_no_packet_can_match_are_refused_with_the_reason(void **state)
 {
@@ -15,7 +19,7 @@ rules_that_no_packet_can_match_are_refused_with_the_reason(void **state)
 		struct hy_flow_match match;
 		const char *why;
 	} bad[] = {
-		{ { .fields = 0x200 }, "fields: 0x200 has bits that are no field" },
+		{ { .fields = 0x20000 }, "fields: 0x20000 has bits that are no field" },
 		{ { .src = 1 }, "src: set, but not named" },
 		{ { .dst_len = 1 }, "dst: set, but not named" },
 		{ { .sport = { 0, 1 } }, "sport: set, but not named" },
@@ -35,12 +39,59 @@ rules_that_no_packet_can_match_are_refused_with_the_reason(void **state)
 		{ { .fields = HY_FLOW_DST, .dst = 0x0a000001, .dst_len = 31 },
 			"dst: bits beyond its length of 31 are not 0" },
 		{ { .fields = HY_FLOW_SPORT, .sport = { 2, 1 } },
-			"sport: 2-1 is empty; the first port comes first" },
+			"sport: 2-1 is empty; the first one comes first" },
 		{ { .fields = HY_FLOW_DSCP, .dscp = 64 }, "dscp: 64; 0 to 63 are accepted" },
 		{ { .fields = HY_FLOW_TUNNEL, .tunnel = 1 << 24 },
 			"tunnel: 16777216; 0 to 16777215 are accepted" },
 		{ { .fields = HY_FLOW_ETHER_TYPE | HY_FLOW_DSCP, .ether_type = 0x86dd },
 			"type: 0x86dd has no IPv4 fields; those go with 0x0800, or no type at all" },
+		{ { .fields = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV6, .ether_type = 0x800 },
+			"type: 0x0800 has no IPv6 fields; those go with 0x86dd, or no type at all" },
+		{ { .src6 = { 0, 0, 0, 1 } }, "src: set, but not named" },
+		{ { .fields = HY_FLOW_DST, .dst6 = { 1, 0, 0, 1 }, .dst_len = 32 },
+			"dst: bits beyond its length of 32 are not 0" },
+		{ { .fields = HY_FLOW_SRC | HY_FLOW_IPV6, .src_len = 129 },
+			"src: length 129; 1 to 128 are accepted" },
+		{ { .fields = HY_FLOW_SRC | HY_FLOW_IPV6, .src6 = { 1, 2, 3 }, .src_len = 95 },
+			"src: bits beyond its length of 95 are not 0" },
+		{ { .fields = HY_FLOW_SRC_MAC },
+			"smac: mask 0x0; 1 to 0xffffffffffff are accepted" },
+		{ { .fields = HY_FLOW_DST_MAC, .dst_mac = 2, .dst_mac_mask = 1 },
+			"dmac: bits beside its mask are not 0" },
+		{ { .dst_mac_mask = 1 }, "dmac: set, but not named" },
+		{ { .fields = HY_FLOW_DST_MAC, .dst_mac_mask = UINT64_C(1) << 48 },
+			"dmac: mask 0x1000000000000; 1 to 0xffffffffffff are accepted" },
+		{ { .tcp_mask = 1 }, "flags: set, but not named" },
+		{ { .fields = HY_FLOW_TCP_FLAGS }, "flags: no flag is checked" },
+		{ { .fields = HY_FLOW_TCP_FLAGS, .tcp_flags = 3, .tcp_mask = 1 },
+			"flags: flags that are not checked are set" },
+		{ { .fields = HY_FLOW_TCP_FLAGS | HY_FLOW_ESTABLISHED,
+			  .tcp_flags = 2,
+			  .tcp_mask = 0x16 },
+			"established: needs A or R, and flags excludes both" },
+		{ { .fields = HY_FLOW_ESTABLISHED | HY_FLOW_PROTO, .proto = 17 },
+			"proto: 17 has no TCP flags; only tcp has" },
+		{ { .icmp_type = { 0, 1 } }, "icmp: set, but not named" },
+		{ { .icmp_code = { 1, 1 } }, "code: set, but not named" },
+		{ { .fields = HY_FLOW_ICMP_TYPE, .icmp_type = { 9, 8 } },
+			"icmp: 9-8 is empty; the first one comes first" },
+		{ { .fields = HY_FLOW_ICMP_TYPE | HY_FLOW_PROTO, .proto = 58 },
+			"proto: 58 has no type and code; ICMP has, which is 1" },
+		{ { .fields = HY_FLOW_ICMP_CODE | HY_FLOW_PROTO | HY_FLOW_IPV6, .proto = 1 },
+			"proto: 1 has no type and code; ICMP has, which is 58" },
+		{ { .fields = HY_FLOW_ICMP_CODE | HY_FLOW_SPORT },
+			"icmp, code: ICMP has no ports, TCP flags or tunnels" },
+		{ { .fragments = 1 }, "fragment: set, but not named" },
+		{ { .fields = HY_FLOW_FRAGMENT }, "fragment: 0; 1 to 15 are accepted" },
+		{ { .fields = HY_FLOW_FRAGMENT, .fragments = 16 },
+			"fragment: 16; 1 to 15 are accepted" },
+		{ { .fields = HY_FLOW_FRAGMENT | HY_FLOW_DPORT, .fragments = 6 }, NO_FRAGMENT },
+		{ { .fields = HY_FLOW_FRAGMENT, .fragments = 8 }, NO_FRAGMENT },
+		{ { .fields = HY_FLOW_FRAGMENT | HY_FLOW_PROTO | HY_FLOW_IPV6, .fragments = 8 },
+			NO_FRAGMENT },
+		{ { .reserved = 1 }, "reserved: set, but not named" },
+		{ { .fields = HY_FLOW_TUNNEL | HY_FLOW_IPV6 },
+			"tunnel: VXLAN is over udp, to port 4789, in IPv4 here" },
 		{ { .fields = HY_FLOW_PROTO | HY_FLOW_SPORT, .proto = 1 },
 			"proto: 1 has no ports; tcp, udp and sctp have" },
 		{ { .fields = HY_FLOW_PROTO | HY_FLOW_TUNNEL, .proto = 6 },

@@ -63,8 +63,10 @@ bad_words_are_refused_by_field_with_what_is_accepted(void **state)
 	static const struct {
 		const char *text, *why;
 	} bad[] = {
-		{ "class 1", "rule: missing; a line is rule ID class CLASS …" },
-		{ "rule 1", "class: missing; a line is rule ID class CLASS …" },
+		{ "class 1", "rule: missing; a line is rule ID ACTION …" },
+		{ "rule 1",
+			"action: missing; a line is rule ID ACTION …, ACTION one of class CLASS, "
+			"permit, deny, count and port PORT" },
 		{ "rule -1 class 1", "rule: '-1' is not a number from 0 to 4294967295" },
 		{ "rule 4294967296 class 1",
 			"rule: '4294967296' is not a number from 0 to 4294967295" },
@@ -78,19 +80,19 @@ bad_words_are_refused_by_field_with_what_is_accepted(void **state)
 		{ "rule 1 class 1 vlan 4095", "vlan: '4095' is not a VLAN id from 1 to 4094" },
 		{ "rule 1 class 1 vlan 0", "vlan: '0' is not a VLAN id from 1 to 4094" },
 		{ "rule 1 class 1 src 10.0.0.256",
-			"src: '10.0.0.256' is not an IPv4 prefix: A.B.C.D/N, N from 1 to 32, no bits "
-			"beyond" },
+			"src: '10.0.0.256' is not an IPv4 or IPv6 prefix: ADDRESS/N, N from 1 to 32 "
+			"or 128, no bits beyond" },
 		{ "rule 1 class 1 src 0.0.0.0/0",
-			"src: '0.0.0.0/0' is not an IPv4 prefix: A.B.C.D/N, N from 1 to 32, no bits "
-			"beyond" },
+			"src: '0.0.0.0/0' is not an IPv4 or IPv6 prefix: ADDRESS/N, N from 1 to 32 "
+			"or 128, no bits beyond" },
 		{ "rule 1 class 1 dst 10.0.0.1/31",
-			"dst: '10.0.0.1/31' is not an IPv4 prefix: A.B.C.D/N, N from 1 to 32, no bits "
-			"beyond" },
+			"dst: '10.0.0.1/31' is not an IPv4 or IPv6 prefix: ADDRESS/N, N from 1 to 32 "
+			"or 128, no bits beyond" },
 		{ "rule 1 class 1 dst 10.0.0.0/33",
-			"dst: '10.0.0.0/33' is not an IPv4 prefix: A.B.C.D/N, N from 1 to 32, no bits "
-			"beyond" },
+			"dst: '10.0.0.0/33' is not an IPv4 or IPv6 prefix: ADDRESS/N, N from 1 to 32 "
+			"or 128, no bits beyond" },
 		{ "rule 1 class 1 proto ip",
-			"proto: 'ip' is not icmp, tcp, udp, sctp or a number from 0 to 255" },
+			"proto: 'ip' is not icmp, tcp, udp, sctp, icmp6 or a number from 0 to 255" },
 		{ "rule 1 class 1 sport 2-1",
 			"sport: '2-1' is not a port from 0 to 65535, or a range FIRST-LAST" },
 		{ "rule 1 class 1 dport 65536",
@@ -106,8 +108,9 @@ bad_words_are_refused_by_field_with_what_is_accepted(void **state)
 		{ "rule 1 class 1 dscp", "dscp: the line ends before its value" },
 		{ "rule 1 class 1 class 1", "class: given twice" },
 		{ "rule 1 class 1 mpls 1",
-			"mpls: unknown; accepted are rule, class, precedence, type, vlan, src, dst, "
-			"proto, sport, dport, dscp and tunnel, each with a value" },
+			"mpls: unknown; accepted are rule, class, permit, deny, count, port, log, "
+			"precedence, type, vlan, smac, dmac, ip6, src, dst, proto, sport, dport, "
+			"dscp, tunnel, flags, established, icmp, code and fragment" },
 		{ "rule 1 class 1 proto icmp dport 1",
 			"proto: 1 has no ports; tcp, udp and sctp have" },
 	};

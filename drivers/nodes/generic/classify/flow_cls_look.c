@@ -84,7 +84,7 @@ kind_of(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key
 			(frame[16] << 8 | frame[17]) != key->ether_type))
 		return 0;
 	if (key->ether_type == RTE_ETHER_TYPE_IPV4 &&
-		((key->has & HY_FLOW_IP4) == 0 || !is_plain_ip4(frame + l3, m->pkt_len - l3, key)))
+		((key->has & HY_FLOW_IPV4) == 0 || !is_plain_ip4(frame + l3, m->pkt_len - l3, key)))
 		return 0;
 	return tagged ? HY_MARK_DUE_TAGGED : HY_MARK_DUE;
 }

@@ -18,10 +18,10 @@
 
 /* Whether a NIC may mark a packet that does not match: an untagged fragment, or any. */
 static bool
-is_doubtful(const struct hy_mark_slot *slot, const struct hy_flow_key *key, const uint8_t *frame)
+is_doubtful(const struct hy_mark_slot *slot, const struct hy_flow_key *key)
 {
-	const bool fragment = key->has == (HY_FLOW_ETHER_TYPE | HY_FLOW_IP4) &&
-		((frame[20] & 0x3f) | frame[21]) != 0;
+	const bool fragment = (key->has & (HY_FLOW_IPV4 | HY_FLOW_VLAN)) == HY_FLOW_IPV4 &&
+		key->fragment != HY_FLOW_NO_FRAGMENT;
 
 	return ((slot->checks & HY_MARK_RULE) != 0 ||
 		       ((slot->checks & HY_MARK_FRAGMENTS) != 0 && fragment)) &&
@@ -53,8 +53,7 @@ mark_draw(const struct suite_marks *m, const struct hy_suite_packet *packet)
 		const struct hy_mark_slot *slot = &m->table->slots[rule->id - SUITE_MARKS_ID + 1];
 
 		if (slot->mark != 0 &&
-			(hy_flow_matches(&rule->match, &key) ||
-				is_doubtful(slot, &key, packet->bytes)))
+			(hy_flow_matches(&rule->match, &key) || is_doubtful(slot, &key)))
 			return slot->mark;
 	}
 	return 0;
