@@ -217,6 +217,16 @@ policy_new(uint32_t max_rules, unsigned int workers, struct rte_rcu_qsbr *qsbr)
 }
 
 void
+policy_new_access(uint32_t max_rules, unsigned int workers)
+{
+	const struct hy_policy_params params = {
+		.max_rules = max_rules, .workers = workers, .socket = SOCKET_ID_ANY, .access = true
+	};
+
+	assert_int_equal(hy_policy_create("test", &params, &policy), 0);
+}
+
+void
 add_dport(uint32_t id, uint32_t precedence, uint16_t class_id, uint16_t dport)
 {
 	const struct hy_flow_rule rule = { .id = id,

@@ -16,6 +16,7 @@ struct hy_flow_key key_near(const struct hy_flow_rule *rule, uint64_t *seed);
 /* A policy for so many rules and workers; freed behind the test. */
 extern struct hy_policy *policy;
 void policy_new(uint32_t max_rules, unsigned int workers, struct rte_rcu_qsbr *qsbr);
+void policy_new_access(uint32_t max_rules, unsigned int workers);
 /* Adds a rule that every packet of a destination port matches; fails the test if it cannot. */
 void add_dport(uint32_t id, uint32_t precedence, uint16_t class_id, uint16_t dport);
 void commit(void);
