@@ -67,11 +67,14 @@ octets_any(uint8_t range[2], bool few, uint64_t *seed)
 static uint32_t
 fields_any(uint64_t *seed)
 {
-	static const uint32_t l4[] = { HY_FLOW_PORTS, HY_FLOW_PORTS | HY_FLOW_TCP, HY_FLOW_ICMP,
-		HY_FLOW_TUNNEL | HY_FLOW_DPORT, 0, HY_FLOW_FRAGMENT };
+	static const uint32_t l4[] = { HY_FLOW_PORTS, HY_FLOW_PORTS | HY_FLOW_TCP, HY_FLOW_TCP,
+		HY_FLOW_ICMP, HY_FLOW_TUNNEL | HY_FLOW_DPORT, HY_FLOW_TUNNEL, 0, HY_FLOW_FRAGMENT };
 	static const uint32_t l2 = HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC | HY_FLOW_VLAN |
 		HY_FLOW_ETHER_TYPE;
-	const uint32_t ip = HY_FLOW_IP | l4[rnd(seed) % RTE_DIM(l4)];
+	const uint32_t more = l4[rnd(seed) % RTE_DIM(l4)];
+	const uint32_t ip = more |
+		(HY_FLOW_IP & (more == 0 ? UINT32_MAX : ~(uint32_t)HY_FLOW_FRAGMENT));
+	const uint32_t ip6 = rnd(seed) % 2 && (more & HY_FLOW_TUNNEL) == 0 ? HY_FLOW_IPV6 : 0;
 
 	switch (rnd(seed) % 8) {
 	case 0:
@@ -79,10 +82,10 @@ fields_any(uint64_t *seed)
 	case 1:
 		return rnd(seed) & HY_FLOW_EVERY;
 	case 2:
-		return ip | l2 | (rnd(seed) % 2 ? HY_FLOW_IPV6 : 0);
+		return ip | l2 | ip6;
 	default:
-		return (rnd(seed) & rnd(seed) & l2) | (rnd(seed) & rnd(seed) & ip) |
-			(rnd(seed) % 2 ? HY_FLOW_IPV6 : 0);
+		return (rnd(seed) & rnd(seed) & l2) | (rnd(seed) & rnd(seed) & HY_FLOW_IP) |
+			(rnd(seed) & more) | ip6;
 	}
 }
 
@@ -143,6 +146,20 @@ l4_any(struct hy_flow_match *m, bool few, uint64_t *seed)
 		octets_any(m->icmp_code, few, seed);
 }
 
+/* Makes the protocol one that can have the other fields, three times in four. */
+static void
+proto_mend(struct hy_flow_match *m, uint64_t *seed)
+{
+	if ((m->fields & HY_FLOW_PROTO) == 0 || rnd(seed) % 4 == 0)
+		return;
+	if ((m->fields & HY_FLOW_TUNNEL) != 0)
+		m->proto = IPPROTO_UDP;
+	if ((m->fields & HY_FLOW_TCP) != 0)
+		m->proto = IPPROTO_TCP;
+	if ((m->fields & HY_FLOW_ICMP) != 0)
+		m->proto = (m->fields & HY_FLOW_IPV6) != 0 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
+}
+
 struct hy_flow_rule
 any_rule(bool few, uint64_t *seed)
 {
@@ -161,6 +178,7 @@ any_rule(bool few, uint64_t *seed)
 		l2_any(&rule.match, few, seed);
 		ip_any(&rule.match, few, seed);
 		l4_any(&rule.match, few, seed);
+		proto_mend(&rule.match, seed);
 	} while (hy_flow_rule_check(&rule, NULL) < 0);
 	return rule;
 }

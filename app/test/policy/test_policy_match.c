@@ -119,11 +119,15 @@ rules_that_no_packet_can_match_are_refused_with_the_reason(void **state)
 	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 0);
 }
 
+#define MAC UINT64_C(0xffffffffffff)
+#define MULTI UINT64_C(0xffffff800000)
+
 /* Each field alone, at its limits, against packets within, without, and beside. */
 static void
 each_field_matches_what_it_names_alone(void **state)
 {
-	static const struct hy_flow_key key = { .has = 0x1ff,
+	static const struct hy_flow_key key = { .has = (HY_FLOW_EVERY & ~HY_FLOW_IPV6) |
+			HY_FLOW_IPV4,
 		.ether_type = 0x0800,
 		.vlan = 7,
 		.src = 0x0a010203,
@@ -132,11 +136,40 @@ each_field_matches_what_it_names_alone(void **state)
 		.dscp = 46,
 		.sport = 1000,
 		.dport = 4789,
-		.tunnel = 5000 };
+		.tunnel = 5000,
+		.src_mac = 0x020000000001,
+		.dst_mac = 0x01005e7f0001,
+		.tcp_flags = 0x12,
+		.icmp_type = 8,
+		.icmp_code = 3,
+		.fragment = HY_FLOW_FIRST_FRAGMENT };
 	static const struct {
 		struct hy_flow_match match;
 		bool matches;
 	} cases[] = {
+		{ { .fields = HY_FLOW_SRC_MAC, .src_mac = 0x020000000001, .src_mac_mask = MAC },
+			true },
+		{ { .fields = HY_FLOW_SRC_MAC, .src_mac = 0x020000000000, .src_mac_mask = MAC },
+			false },
+		{ { .fields = HY_FLOW_SRC_MAC, .src_mac_mask = 0xfffffffffe }, true },
+		{ { .fields = HY_FLOW_DST_MAC, .dst_mac = 0x01005e000000, .dst_mac_mask = MULTI },
+			true },
+		{ { .fields = HY_FLOW_DST_MAC, .dst_mac = 0x01005e800000, .dst_mac_mask = MULTI },
+			false },
+		{ { .fields = HY_FLOW_DST_MAC, .dst_mac_mask = 0x010000000000 }, false },
+		{ { .fields = HY_FLOW_TCP_FLAGS, .tcp_flags = 0x12, .tcp_mask = 0xff }, true },
+		{ { .fields = HY_FLOW_TCP_FLAGS, .tcp_flags = 0x02, .tcp_mask = 0x06 }, true },
+		{ { .fields = HY_FLOW_TCP_FLAGS, .tcp_flags = 0x02, .tcp_mask = 0x12 }, false },
+		{ { .fields = HY_FLOW_TCP_FLAGS, .tcp_mask = 0x04 }, true },
+		{ { .fields = HY_FLOW_ESTABLISHED }, true },
+		{ { .fields = HY_FLOW_ICMP_TYPE, .icmp_type = { 8, 8 } }, true },
+		{ { .fields = HY_FLOW_ICMP_TYPE, .icmp_type = { 0, 7 } }, false },
+		{ { .fields = HY_FLOW_ICMP_TYPE, .icmp_type = { 9, 255 } }, false },
+		{ { .fields = HY_FLOW_ICMP_CODE, .icmp_code = { 0, 3 } }, true },
+		{ { .fields = HY_FLOW_ICMP_CODE, .icmp_code = { 4, 4 } }, false },
+		{ { .fields = HY_FLOW_FRAGMENT, .fragments = HY_FLOW_FIRST_FRAGMENT }, true },
+		{ { .fields = HY_FLOW_FRAGMENT, .fragments = 0xf }, true },
+		{ { .fields = HY_FLOW_FRAGMENT, .fragments = 0xd }, false },
 		{ { 0 }, true },
 		{ { .fields = HY_FLOW_ETHER_TYPE, .ether_type = 0x0800 }, true },
 		{ { .fields = HY_FLOW_ETHER_TYPE, .ether_type = 0x0806 }, false },
@@ -173,6 +206,70 @@ each_field_matches_what_it_names_alone(void **state)
 		lacking.has &= ~fields;
 		assert_int_equal(hy_flow_matches(&cases[i].match, &lacking), fields == 0);
 	}
+}
+
+static void
+addresses_of_ip6_match_by_every_length(void **state)
+{
+	const struct hy_flow_key key = { .has = HY_FLOW_IPV6 | HY_FLOW_ETHER_TYPE | HY_FLOW_IP,
+		.ether_type = 0x86dd,
+		.src6 = { 0x20010db8, 0x89abcdef, 0x01234567, 0xfedcba98 },
+		.dst6 = { 0xfe800000, 0, 0xffffffff, 1 } };
+
+	RTE_SET_USED(state);
+	for (unsigned int len = 1; len <= 128; len++) {
+		for (unsigned int bit = 0; bit <= 128; bit++) {
+			struct hy_flow_match src = { .fields = HY_FLOW_SRC | HY_FLOW_IPV6,
+				.src_len = (uint8_t)len },
+					     dst = { .fields = HY_FLOW_DST | HY_FLOW_IPV6,
+						     .dst_len = (uint8_t)len };
+			struct hy_flow_key other = key;
+
+			if (bit < 128) { /* else it is the same address */
+				other.src6[bit / 32] ^= RTE_BIT32(31 - bit % 32);
+				other.dst6[bit / 32] ^= RTE_BIT32(31 - bit % 32);
+			}
+			for (unsigned int w = 0; w < 4; w++) {
+				const uint32_t mask = len >= 32 * w + 32 ? UINT32_MAX
+					: len <= 32 * w                  ? 0
+							: UINT32_MAX << (32 - len % 32);
+
+				src.src6[w] = key.src6[w] & mask;
+				dst.dst6[w] = key.dst6[w] & mask;
+			}
+			assert_int_equal(hy_flow_matches(&src, &other), bit >= len);
+			assert_int_equal(hy_flow_matches(&dst, &other), bit >= len);
+		}
+	}
+}
+
+/* Each field of IP, of one version, against a packet of the other. */
+static void
+rules_match_only_the_ip_that_they_are_for(void **state)
+{
+	static const uint32_t fields[] = { HY_FLOW_SRC, HY_FLOW_DST, HY_FLOW_PROTO, HY_FLOW_DSCP,
+		HY_FLOW_FRAGMENT, HY_FLOW_SPORT, HY_FLOW_DPORT, HY_FLOW_TCP_FLAGS,
+		HY_FLOW_ESTABLISHED, HY_FLOW_ICMP_TYPE, HY_FLOW_ICMP_CODE, HY_FLOW_TUNNEL };
+	const uint32_t has = HY_FLOW_EVERY & ~HY_FLOW_IPV6;
+	const struct hy_flow_key ip4 = { .has = has | HY_FLOW_IPV4, .fragment = 1 };
+	const struct hy_flow_key ip6 = { .has = has | HY_FLOW_IPV6, .fragment = 1 };
+	struct hy_flow_match m = { .fields = HY_FLOW_IPV6 };
+
+	RTE_SET_USED(state);
+	assert_true(hy_flow_matches(&m, &ip6));
+	assert_false(hy_flow_matches(&m, &ip4));
+	for (unsigned int i = 0; i < RTE_DIM(fields); i++) {
+		m = (struct hy_flow_match){
+			.fields = fields[i], .fragments = 1, .src_len = 1, .dst_len = 1
+		};
+		assert_true(hy_flow_matches(&m, &ip4));
+		assert_false(hy_flow_matches(&m, &ip6));
+		m.fields |= HY_FLOW_IPV6;
+		assert_false(hy_flow_matches(&m, &ip4));
+		assert_true(hy_flow_matches(&m, &ip6));
+	}
+	m = (struct hy_flow_match){ .fields = HY_FLOW_SRC_MAC, .src_mac_mask = 1 };
+	assert_true(hy_flow_matches(&m, &ip4) && hy_flow_matches(&m, &ip6));
 }
 
 /* One of all packets of a small world; false beyond the last. */
@@ -300,6 +397,8 @@ rules_that_ask_for_the_same_match_the_same_packets(void **state)
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(rules_that_no_packet_can_match_are_refused_with_the_reason),
 	POLICY_TEST(each_field_matches_what_it_names_alone),
+	POLICY_TEST(addresses_of_ip6_match_by_every_length),
+	POLICY_TEST(rules_match_only_the_ip_that_they_are_for),
 	POLICY_TEST(rules_overlap_exactly_if_a_packet_matches_both),
 	POLICY_TEST(rules_that_ask_for_the_same_match_the_same_packets),
 };
