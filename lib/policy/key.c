@@ -89,19 +89,86 @@ key_l2(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 	return at;
 }
 
-/* Returns the offset after the header; 0: there is no header, or only a fragment. */
-static inline uint32_t
+/* VXLAN behind a UDP header. Its port is a convention: without its header, nothing is cut. */
+static inline void
+key_tunnel(const uint8_t *vxlan, uint32_t left, struct hy_flow_key *key)
+{
+	if (key->dport != HY_FLOW_VXLAN_PORT || left < sizeof(struct rte_vxlan_hdr) ||
+		(vxlan[0] & VXLAN_HAS_VNI) == 0)
+		return;
+	key->has |= HY_FLOW_TUNNEL;
+	key->tunnel = read_be32(vxlan + 4) >> 8;
+}
+
+static inline void
+key_flags(uint8_t flags, struct hy_flow_key *key)
+{
+	key->has |= HY_FLOW_TCP_FLAGS;
+	if ((flags & (RTE_TCP_ACK_FLAG | RTE_TCP_RST_FLAG)) != 0)
+		key->has |= HY_FLOW_ESTABLISHED;
+	key->tcp_flags = flags;
+}
+
+static inline void
+key_icmp(const uint8_t *icmp, uint32_t left, uint32_t least, struct hy_flow_key *key)
+{
+	if (left < least)
+		truncated(key);
+	if (left < 2)
+		return;
+	key->has |= HY_FLOW_ICMP;
+	key->icmp_type = icmp[0];
+	key->icmp_code = icmp[1];
+}
+
+/* TCP, UDP and SCTP start with their ports. */
+static __rte_always_inline void
+key_ports(const uint8_t *l4, uint32_t left, bool ip4, struct hy_flow_key *key)
+{
+	const uint32_t least = key->proto == IPPROTO_TCP ? sizeof(struct rte_tcp_hdr)
+		: key->proto == IPPROTO_UDP              ? sizeof(struct rte_udp_hdr)
+							 : SCTP_SIZE;
+
+	if (unlikely(left < least)) {
+		truncated(key);
+		if (left < PORTS_SIZE)
+			return;
+	}
+	key->has |= HY_FLOW_PORTS;
+	key->sport = read_be16(l4);
+	key->dport = read_be16(l4 + 2);
+	if (key->proto == IPPROTO_TCP && left > offsetof(struct rte_tcp_hdr, tcp_flags))
+		key_flags(l4[offsetof(struct rte_tcp_hdr, tcp_flags)], key);
+	else if (ip4 && key->proto == IPPROTO_UDP && left > least)
+		key_tunnel(l4 + least, left - least, key);
+}
+
+/* Reads what stands `left` bytes before the end of a frame of IPv4 or IPv6. */
+static __rte_always_inline void
+key_l4(const uint8_t *l4, uint32_t left, bool ip4, struct hy_flow_key *key)
+{
+	if (key->proto == IPPROTO_TCP || key->proto == IPPROTO_UDP || key->proto == IPPROTO_SCTP)
+		key_ports(l4, left, ip4, key);
+	else if (key->proto == (ip4 ? IPPROTO_ICMP : IPPROTO_ICMPV6))
+		key_icmp(l4, left, ip4 ? ICMP_SIZE : ICMP6_SIZE, key);
+}
+
+static __rte_always_inline void
 key_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key)
 {
 	const uint8_t *ip = frame + at;
 	uint32_t header;
 	uint16_t offset;
 
-	if (len < at + sizeof(struct rte_ipv4_hdr))
-		return truncated(key);
+	if (len < at + sizeof(struct rte_ipv4_hdr)) {
+		truncated(key);
+		return;
+	}
 	header = (ip[0] & RTE_IPV4_HDR_IHL_MASK) * RTE_IPV4_IHL_MULTIPLIER;
-	if (ip[0] >> 4 != IPVERSION || header < sizeof(struct rte_ipv4_hdr) || len < at + header)
-		return truncated(key);
+	if (ip[0] >> 4 != IPVERSION || header < sizeof(struct rte_ipv4_hdr) || len < at + header) {
+		truncated(key);
+		return;
+	}
 	key->has |= HY_FLOW_IPV4 | HY_FLOW_IP;
 	key->dscp = ip[offsetof(struct rte_ipv4_hdr, type_of_service)] >> 2;
 	key->proto = ip[offsetof(struct rte_ipv4_hdr, next_proto_id)];
@@ -109,12 +176,13 @@ key_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key
 	key->dst = read_be32(ip + offsetof(struct rte_ipv4_hdr, dst_addr));
 	offset = read_be16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset)) &
 		(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG);
-	key->fragment = HY_FLOW_NO_FRAGMENT;
-	if (likely(offset == 0))
-		return at + header;
-	key->fragment = (offset & RTE_IPV4_HDR_OFFSET_MASK) == 0 ? HY_FLOW_FIRST_FRAGMENT
-								 : HY_FLOW_LATER_FRAGMENT;
-	return 0;
+	if (likely(offset == 0)) {
+		key->fragment = HY_FLOW_NO_FRAGMENT;
+		key_l4(ip + header, len - at - header, true, key);
+	} else {
+		key->fragment = (offset & RTE_IPV4_HDR_OFFSET_MASK) == 0 ? HY_FLOW_FIRST_FRAGMENT
+									 : HY_FLOW_LATER_FRAGMENT;
+	}
 }
 
 /* Headers between IPv6 and what it carries (RFC 8200, section 4; RFC 4302). */
@@ -188,14 +256,16 @@ key_extensions(const uint8_t *frame, uint32_t len, uint32_t at, uint8_t next,
 	return key->fragment == HY_FLOW_NO_FRAGMENT ? at : 0;
 }
 
-/* Likewise. */
-static uint32_t
+/* Apart, so that keys of IPv4 need fewer registers. */
+static __rte_noinline void
 key_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key)
 {
 	const uint8_t *ip = frame + at;
 
-	if (len < at + sizeof(struct rte_ipv6_hdr) || ip[0] >> 4 != 6)
-		return truncated(key);
+	if (len < at + sizeof(struct rte_ipv6_hdr) || ip[0] >> 4 != 6) {
+		truncated(key);
+		return;
+	}
 	key->has |= HY_FLOW_IPV6 | (HY_FLOW_IP & ~HY_FLOW_PROTO);
 	key->dscp = read_be16(ip) >> 6 & 0x3f;
 	for (unsigned int word = 0; word < 4; word++) {
@@ -203,73 +273,10 @@ key_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key
 		key->dst6[word] = read_be32(ip + 24 + 4 * word);
 	}
 	key->fragment = HY_FLOW_NO_FRAGMENT;
-	return key_extensions(frame, len, at + (uint32_t)sizeof(struct rte_ipv6_hdr),
+	at = key_extensions(frame, len, at + (uint32_t)sizeof(struct rte_ipv6_hdr),
 		ip[offsetof(struct rte_ipv6_hdr, proto)], key);
-}
-
-/* VXLAN behind a UDP header. Its port is a convention: without its header, nothing is cut. */
-static inline void
-key_tunnel(const uint8_t *vxlan, uint32_t left, struct hy_flow_key *key)
-{
-	if (key->dport != HY_FLOW_VXLAN_PORT || left < sizeof(struct rte_vxlan_hdr) ||
-		(key->has & HY_FLOW_IPV4) == 0 || (vxlan[0] & VXLAN_HAS_VNI) == 0)
-		return;
-	key->has |= HY_FLOW_TUNNEL;
-	key->tunnel = read_be32(vxlan + 4) >> 8;
-}
-
-static inline void
-key_flags(uint8_t flags, struct hy_flow_key *key)
-{
-	key->has |= HY_FLOW_TCP_FLAGS;
-	if ((flags & (RTE_TCP_ACK_FLAG | RTE_TCP_RST_FLAG)) != 0)
-		key->has |= HY_FLOW_ESTABLISHED;
-	key->tcp_flags = flags;
-}
-
-/* Reads what stands `left` bytes before the end of the frame. */
-static inline void
-key_l4(const uint8_t *l4, uint32_t left, struct hy_flow_key *key)
-{
-	const bool ip4 = (key->has & HY_FLOW_IPV4) != 0;
-	uint32_t least;
-
-	switch (key->proto) {
-	case IPPROTO_TCP:
-		least = sizeof(struct rte_tcp_hdr);
-		break;
-	case IPPROTO_UDP:
-		least = sizeof(struct rte_udp_hdr);
-		break;
-	case IPPROTO_SCTP:
-		least = SCTP_SIZE;
-		break;
-	case IPPROTO_ICMP:
-	case IPPROTO_ICMPV6:
-		if (ip4 != (key->proto == IPPROTO_ICMP))
-			return;
-		if (left < (ip4 ? ICMP_SIZE : ICMP6_SIZE))
-			truncated(key);
-		if (left < 2)
-			return;
-		key->has |= HY_FLOW_ICMP;
-		key->icmp_type = l4[0];
-		key->icmp_code = l4[1];
-		return;
-	default:
-		return;
-	}
-	if (unlikely(left < least))
-		truncated(key);
-	if (left < PORTS_SIZE)
-		return;
-	key->has |= HY_FLOW_PORTS;
-	key->sport = read_be16(l4);
-	key->dport = read_be16(l4 + 2);
-	if (key->proto == IPPROTO_UDP && left > least)
-		key_tunnel(l4 + least, left - least, key);
-	if (key->proto == IPPROTO_TCP && left > offsetof(struct rte_tcp_hdr, tcp_flags))
-		key_flags(l4[offsetof(struct rte_tcp_hdr, tcp_flags)], key);
+	if (at != 0)
+		key_l4(frame + at, len - at, false, key);
 }
 
 void
@@ -282,11 +289,7 @@ hy_flow_key(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 	if (at == 0)
 		return;
 	if (key->ether_type == RTE_ETHER_TYPE_IPV4)
-		at = key_ip4(frame, len, at, key);
+		key_ip4(frame, len, at, key);
 	else if (key->ether_type == RTE_ETHER_TYPE_IPV6)
-		at = key_ip6(frame, len, at, key);
-	else
-		return;
-	if (at != 0)
-		key_l4(frame + at, len - at, key);
+		key_ip6(frame, len, at, key);
 }

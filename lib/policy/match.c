@@ -36,21 +36,8 @@ policy_in_prefix6(const uint32_t value[4], const uint32_t prefix[4], uint8_t len
 	return len == 0 || in_prefix(value[word], prefix[word], len);
 }
 
-/* Addresses of the rule's version of IP, which is the packet's too. */
-static inline bool
-in_addresses(const struct hy_flow_match *m, const struct hy_flow_key *key)
-{
-	if (unlikely((m->fields & HY_FLOW_IPV6) != 0))
-		return ((m->fields & HY_FLOW_SRC) == 0 ||
-			       policy_in_prefix6(key->src6, m->src6, m->src_len)) &&
-			((m->fields & HY_FLOW_DST) == 0 ||
-				policy_in_prefix6(key->dst6, m->dst6, m->dst_len));
-	return ((m->fields & HY_FLOW_SRC) == 0 || in_prefix(key->src, m->src, m->src_len)) &&
-		((m->fields & HY_FLOW_DST) == 0 || in_prefix(key->dst, m->dst, m->dst_len));
-}
-
 /* The fields that few rules have. */
-static bool
+static __rte_noinline bool
 in_others(const struct hy_flow_match *m, const struct hy_flow_key *key)
 {
 	const uint32_t fields = m->fields;
@@ -67,34 +54,69 @@ in_others(const struct hy_flow_match *m, const struct hy_flow_key *key)
 		((fields & HY_FLOW_FRAGMENT) == 0 || (key->fragment & m->fragments) != 0);
 }
 
-/*
- * Rules for IPv6 ask for HY_FLOW_IPV6, which only its packets have. IPv4's rules do not ask for
- * HY_FLOW_IPV4: they lack a field of every packet but IPv6's.
- */
-bool
-hy_flow_matches(const struct hy_flow_match *m, const struct hy_flow_key *key)
+/* Beyond the addresses. */
+static __rte_always_inline bool
+in_fields(const struct hy_flow_match *m, const struct hy_flow_key *key)
 {
 	const uint32_t fields = m->fields;
 
-	if ((fields & ~key->has) != 0 ||
-		(unlikely((key->has & HY_FLOW_IPV6) != 0) && (fields & HY_FLOW_IPV6) == 0 &&
-			policy_is_ip(m)))
-		return false;
-	return in_addresses(m, key) &&
-		((fields & HY_FLOW_DPORT) == 0 || in_range(key->dport, m->dport)) &&
+	return ((fields & HY_FLOW_DPORT) == 0 || in_range(key->dport, m->dport)) &&
 		((fields & HY_FLOW_SPORT) == 0 || in_range(key->sport, m->sport)) &&
 		((fields & HY_FLOW_PROTO) == 0 || key->proto == m->proto) &&
 		((fields & HY_FLOW_ETHER_TYPE) == 0 || key->ether_type == m->ether_type) &&
 		((fields & HY_FLOW_VLAN) == 0 || key->vlan == m->vlan) &&
 		((fields & HY_FLOW_DSCP) == 0 || key->dscp == m->dscp) &&
-		((fields & ~FEW) == 0 || in_others(m, key));
+		((fields & ~(uint32_t)FEW) == 0 || in_others(m, key));
+}
+
+/* A packet of IPv6: its fields are of no rule for IPv4. */
+static __rte_always_inline bool
+matches_ip6(const struct hy_flow_match *m, const struct hy_flow_key *key)
+{
+	const uint32_t fields = m->fields;
+
+	if ((fields & ~key->has) != 0 || (policy_is_ip(m) && (fields & HY_FLOW_IPV6) == 0))
+		return false;
+	return ((fields & HY_FLOW_SRC) == 0 || policy_in_prefix6(key->src6, m->src6, m->src_len)) &&
+		((fields & HY_FLOW_DST) == 0 ||
+			policy_in_prefix6(key->dst6, m->dst6, m->dst_len)) &&
+		in_fields(m, key);
+}
+
+/* Another one: of IPv4, or without fields of IP. It lacks a field of every rule for IPv6. */
+static __rte_always_inline bool
+matches_other(const struct hy_flow_match *m, const struct hy_flow_key *key)
+{
+	const uint32_t fields = m->fields;
+
+	return (fields & ~key->has) == 0 &&
+		((fields & HY_FLOW_SRC) == 0 || in_prefix(key->src, m->src, m->src_len)) &&
+		((fields & HY_FLOW_DST) == 0 || in_prefix(key->dst, m->dst, m->dst_len)) &&
+		in_fields(m, key);
+}
+
+bool
+hy_flow_matches(const struct hy_flow_match *m, const struct hy_flow_key *key)
+{
+	return (key->has & HY_FLOW_IPV6) != 0 ? matches_ip6(m, key) : matches_other(m, key);
+}
+
+static uint32_t
+classify_ip6(const struct hy_policy_view *view, const struct hy_flow_key *key)
+{
+	for (uint32_t rank = 0; rank < view->nb_rules; rank++)
+		if (matches_ip6(&view->rules[rank].rule.match, key))
+			return rank;
+	return HY_POLICY_NONE;
 }
 
 uint32_t
 hy_policy_classify(const struct hy_policy_view *view, const struct hy_flow_key *key)
 {
+	if (unlikely((key->has & HY_FLOW_IPV6) != 0))
+		return classify_ip6(view, key);
 	for (uint32_t rank = 0; rank < view->nb_rules; rank++)
-		if (hy_flow_matches(&view->rules[rank].rule.match, key))
+		if (matches_other(&view->rules[rank].rule.match, key))
 			return rank;
 	return HY_POLICY_NONE;
 }
