@@ -21,10 +21,11 @@
 #include "suite_flow_match.h"
 
 #define RULES_MAX SUITE_MARKS_RULES
+#define FEW 25
 #define CHANGES 6 /* rules per change */
 #define CLASSES 9 /* 3 and 7 are denied, 5 takes another edge */
 
-static const uint32_t rules_of[] = { 0, 25, RULES_MAX }; /* by set-up */
+static const uint32_t rules_of[] = { 0, FEW + 15, RULES_MAX }; /* by set-up */
 
 static const struct hy_flow_way ways[] = {
 	{ .class_id = 3, .edge = HY_FLOW_DENY },
@@ -40,6 +41,7 @@ struct policy {
 	uint32_t nb_rules;
 };
 
+/* In the small policy, the rules from FEW on are of fields that only software matches. */
 static int
 fill(struct policy *p, uint32_t n)
 {
@@ -47,10 +49,12 @@ fill(struct policy *p, uint32_t n)
 	int rc = 0;
 
 	while (rc == 0 && p->nb_rules < n) {
+		const bool more = n != RULES_MAX && p->nb_rules >= FEW;
 		const struct hy_flow_rule rule = { .id = SUITE_MARKS_ID + p->nb_rules,
 			.precedence = hy_suite_flow_number(&x) % 50,
 			.class_id = (uint16_t)(1 + hy_suite_flow_number(&x) % CLASSES),
-			.match = hy_suite_flow_match(&x, n == RULES_MAX) };
+			.match = more ? hy_suite_flow_more(&x)
+				      : hy_suite_flow_match(&x, n == RULES_MAX) };
 
 		rc = hy_policy_add(p->policy, &rule);
 		p->there[p->nb_rules] = true;

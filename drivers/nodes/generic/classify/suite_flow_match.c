@@ -107,8 +107,34 @@ tags_write(const struct hy_flow_match *match, uint8_t *frame)
 		put(at + 2, match->vlan ^ 1, 2);
 		at += 4;
 	}
-	put(at, match->fields & HY_FLOW_ETHER_TYPE ? match->ether_type : 0x0800, 2);
+	put(at,
+		match->fields & HY_FLOW_ETHER_TYPE     ? match->ether_type
+			: match->fields & HY_FLOW_IPV6 ? 0x86dd
+						       : 0x0800,
+		2);
 	return at + 2;
+}
+
+/* Returns where the next header starts. */
+static uint8_t *
+ip4_write(const struct hy_flow_match *match, uint8_t *ip)
+{
+	static const uint16_t offsets[] = { [HY_FLOW_NO_FRAGMENT] = 0,
+		[HY_FLOW_FIRST_FRAGMENT] = 0x2000,
+		[HY_FLOW_LATER_FRAGMENT] = 0x0101 };
+	const uint8_t proto = hy_suite_flow_proto(match);
+
+	ip[0] = 0x45;
+	put(ip + 6, offsets[hy_suite_flow_fragment(match)], 2);
+	if (match->fields & HY_FLOW_DSCP)
+		ip[1] = (uint8_t)(match->dscp << 2);
+	if (proto != 0)
+		ip[9] = proto;
+	if (match->fields & HY_FLOW_SRC)
+		put(ip + 12, match->src | (uint32_t)(rte_rand() >> 32 >> match->src_len), 4);
+	if (match->fields & HY_FLOW_DST)
+		put(ip + 16, match->dst | (uint32_t)(rte_rand() >> 32 >> match->dst_len), 4);
+	return ip + 20;
 }
 
 uint8_t *
@@ -116,25 +142,21 @@ hy_suite_flow_write(const struct hy_flow_match *match, struct hy_suite_packet *p
 {
 	uint8_t *ip = tags_write(match, packet->bytes);
 	const unsigned int last = (unsigned int)rte_rand_max(2);
+	uint8_t *l4;
 
-	ip[0] = 0x45;
-	put(ip + 6, 0, 2); /* a fragment would have no ports */
-	if (match->fields & HY_FLOW_DSCP)
-		ip[1] = (uint8_t)(match->dscp << 2);
-	if (match->fields & (HY_FLOW_PROTO | HY_FLOW_TUNNEL))
-		ip[9] = match->fields & HY_FLOW_TUNNEL ? 17 : match->proto;
-	if (match->fields & HY_FLOW_SRC)
-		put(ip + 12, match->src | (uint32_t)(rte_rand() >> 32 >> match->src_len), 4);
-	if (match->fields & HY_FLOW_DST)
-		put(ip + 16, match->dst | (uint32_t)(rte_rand() >> 32 >> match->dst_len), 4);
+	hy_suite_flow_macs_write(match, packet->bytes);
+	l4 = match->fields & HY_FLOW_IPV6 ? hy_suite_flow_ip6_write(match, ip)
+					  : ip4_write(match, ip);
+	if (match->fields & (HY_FLOW_IPV6 | HY_FLOW_TCP | HY_FLOW_ICMP))
+		hy_suite_flow_l4_write(match, l4, packet);
 	if (match->fields & HY_FLOW_SPORT)
-		put(ip + 20, match->sport[last], 2);
+		put(l4, match->sport[last], 2);
 	if (match->fields & HY_FLOW_DPORT)
-		put(ip + 22, match->dport[last], 2);
+		put(l4 + 2, match->dport[last], 2);
 	if (match->fields & HY_FLOW_TUNNEL) {
-		put(ip + 22, HY_FLOW_VXLAN_PORT, 2);
-		put(ip + 28, 0x08000000, 4);
-		put(ip + 32, match->tunnel, 3);
+		put(l4 + 2, HY_FLOW_VXLAN_PORT, 2);
+		put(l4 + 8, 0x08000000, 4);
+		put(l4 + 12, match->tunnel, 3);
 	}
 	return ip;
 }
@@ -149,15 +171,16 @@ void
 hy_suite_flow_miss(const struct hy_flow_match *match, struct hy_suite_packet *packet)
 {
 	uint8_t *ip = hy_suite_flow_write(match, packet);
+	const bool ip6 = (match->fields & HY_FLOW_IPV6) != 0;
 
 	switch (rte_rand_max(4)) {
 	case 0:
 		if ((match->fields & HY_FLOW_SRC) != 0)
-			bit_flip(ip + 12, match->src_len - 1u);
+			bit_flip(ip + (ip6 ? 8 : 12), match->src_len - 1u);
 		return;
 	case 1:
 		if ((match->fields & HY_FLOW_DST) != 0)
-			bit_flip(ip + 16, match->dst_len - 1u);
+			bit_flip(ip + (ip6 ? 24 : 16), match->dst_len - 1u);
 		return;
 	case 2:
 		if ((match->fields & HY_FLOW_PORTS) != 0)
