@@ -5,26 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <hy_policy.h>
+#include <hy_policy_view.h>
 
 #include "fuzz.h"
 
 #define RULES_MAX 16
 
 static struct hy_policy *policy;
-/* The rules committed last. */
+/* The rules and settings committed last. */
 static struct hy_flow_rule rules[RULES_MAX];
 static uint32_t nb_rules;
+static uint8_t default_action;
+static bool deny_truncated;
 
-/* Creates a policy with one rule. */
+/* Creates a policy with one rule: an access list, or another one. */
 static void
-policy_start(void)
+policy_start(bool access)
 {
-	const struct hy_policy_params params = { .max_rules = RULES_MAX, .workers = 1 };
+	const struct hy_policy_params params = {
+		.max_rules = RULES_MAX, .workers = 1, .access = access
+	};
 
 	FUZZ_CHECK(hy_policy_create("fuzz", &params, &policy) == 0);
 	rules[0] = (struct hy_flow_rule){ .id = 5, .class_id = 1 };
 	nb_rules = 1;
+	default_action = HY_RULE_PERMIT;
+	deny_truncated = false;
 	FUZZ_CHECK(hy_policy_add(policy, &rules[0]) == 0);
 	FUZZ_CHECK(hy_policy_commit(policy) == 0);
 }
@@ -38,7 +44,7 @@ policy_stop(void)
 static void
 policy_init(void)
 {
-	policy_start();
+	policy_start(true);
 	atexit(policy_stop); /* else LeakSanitizer reports its blocks */
 }
 
@@ -46,6 +52,7 @@ static bool
 same_rule(const struct hy_flow_rule *a, const struct hy_flow_rule *b)
 {
 	return a->id == b->id && a->class_id == b->class_id && a->precedence == b->precedence &&
+		a->action == b->action && a->port == b->port && a->log == b->log &&
 		memcmp(&a->match, &b->match, sizeof(a->match)) == 0;
 }
 
@@ -71,6 +78,8 @@ check_unchanged(void)
 	FUZZ_CHECK(hy_policy_rules_get(policy, now, RULES_MAX) == nb_rules);
 	for (uint32_t i = 0; i < nb_rules; i++)
 		FUZZ_CHECK(same_rule(&now[i], &rules[i]));
+	FUZZ_CHECK(hy_policy_view(policy)->default_action == default_action);
+	FUZZ_CHECK(hy_policy_view(policy)->deny_truncated == deny_truncated);
 }
 
 /* Checks that the printed policy is read as the same rules. */
@@ -108,7 +117,25 @@ load(const uint8_t *bytes, size_t size)
 	}
 	nb_rules = hy_policy_rules_get(policy, rules, RULES_MAX);
 	FUZZ_CHECK(nb_rules <= RULES_MAX);
+	default_action = hy_policy_view(policy)->default_action;
+	deny_truncated = hy_policy_view(policy)->deny_truncated;
 	return true;
+}
+
+/* Policies of another kind refuse what only access lists have, and take all else. */
+static void
+check_other_kind(const uint8_t *bytes, size_t size)
+{
+	bool plain = true;
+
+	for (uint32_t i = 0; i < nb_rules; i++)
+		plain &= rules[i].action == HY_RULE_CLASSIFY && !rules[i].log;
+	hy_policy_destroy(policy);
+	policy_start(false);
+	if (load(bytes, size))
+		FUZZ_CHECK(plain);
+	check_unchanged();
+	FUZZ_CHECK(default_action == HY_RULE_PERMIT && !deny_truncated);
 }
 
 static bool
@@ -122,8 +149,9 @@ policy_one(const uint8_t *bytes, size_t size)
 	for (uint32_t i = 0; i < nb_rules; i++)
 		check_rule(&rules[i]);
 	check_printed();
+	check_other_kind(bytes, size);
 	hy_policy_destroy(policy);
-	policy_start();
+	policy_start(true);
 	return true;
 }
 
@@ -135,6 +163,12 @@ static const char *const texts[] = {
 	"rule 2 class 65535 proto 6 dport 80\n",
 	"rule 4294967295 class 9 precedence 4294967295 tunnel 16777215 proto icmp\n",
 	"rule 1 class 1 proto sctp sport 0\nrule 1 class 2\n",
+	"default deny # of an access list\ntruncated deny\nrule 1 permit log\nrule 2 deny ip6\n"
+	"rule 3 count proto tcp established\nrule 4 port 3 flags S/SA\n",
+	"rule 1 permit src 2001:db8::/32 dst ::1 proto icmp6 icmp 128-129 code 0\n"
+	"rule 2 deny type 0x86dd fragment first,later,unknown\n",
+	"rule 1 deny smac 02:00:00:00:00:01 dmac 01:00:5e:00:00:00/ff:ff:ff:80:00:00\n"
+	"rule 2 class 4 proto icmp icmp 8 fragment none\n",
 	NULL,
 };
 
