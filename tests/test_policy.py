@@ -264,8 +264,13 @@ def first_match(lines, frame):
 @pytest.mark.parametrize("offload", [(), ("--offload=sim:generic",)], ids=["software", "marks"])
 @pytest.mark.parametrize("rule, matches", [("type 0x86dd", True), ("", True), ("vlan 5", False),
                                            ("proto udp", False), ("proto 17 dport 7", False),
-                                           ("dscp 0", False), ("dst 32.1.13.184", False)])
-def test_ip6_packets_have_a_class_only_by_rules_without_ip4(rig, rule, matches, offload):
+                                           ("dscp 0", False), ("dst 32.1.13.184", False),
+                                           ("ip6 proto udp dport 7", True), ("ip6", True),
+                                           ("dst 2001:db8::/64", True), ("proto icmp6", False),
+                                           ("dst 2001:db8:1::/48", False),
+                                           ("type 0x86dd dscp 0 fragment none", True),
+                                           ("ip6 fragment first,later,unknown", False)])
+def test_ip6_packets_have_a_class_only_by_rules_that_are_not_for_ip4(rig, rule, matches, offload):
     made = []
     for i in range(200):
         spec = frames6.Spec(random.Random(i))
