@@ -265,7 +265,9 @@ void hy_policy_abort(struct hy_policy *policy);
  * Stages the rules and settings of a text file in place of all current ones, and discards earlier
  * staged changes.
  *
- * A line is "rule ID ACTION" and any of the following, in any order. '#' starts a comment.
+ * The file may also have a format of other programs, whose rules permit or deny: hy_policy_read()
+ * (hy_policy_format.h) recognizes it. In Halyard's, a line is "rule ID ACTION" and any of the
+ * following, in any order. '#' starts a comment.
  *
  * - ACTION: "class 1"; of access lists also "permit", "deny", "count" or "port 0".
  * - "log", of access lists; "precedence 7", 0 without.
