@@ -10,7 +10,7 @@
 
 /* Most boxes that wait for their turn, and rules that are looked at, before a walk gives up. */
 #define STACK_MAX (1u << 16)
-#define WORK_MAX (1u << 22)
+#define WORK_MAX (1u << 20)
 
 static bool
 may_meet(const struct outline *a, const struct outline *b)
