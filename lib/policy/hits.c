@@ -165,6 +165,27 @@ hy_policy_counts(struct hy_policy *policy, uint32_t id, struct hy_policy_counts 
 	return rule == NULL ? -ENOENT : 0;
 }
 
+void
+hy_policy_clear(struct hy_policy *policy)
+{
+	pthread_mutex_lock(&policy->lock);
+	for (uint32_t rank = 0; rank < policy->view->shown.nb_rules; rank++) {
+		const uint32_t index = policy->view->rules[rank].index;
+		struct policy_slot *slot = &policy->slots[index];
+		const struct hy_policy_counts now = slot_sum(policy, index);
+
+		policy->class_hits[slot->class_id] += now.packets - slot->base.packets;
+		slot->base = now;
+	}
+	pthread_mutex_unlock(&policy->lock);
+}
+
+uint32_t
+hy_policy_nb_counters(const struct hy_policy *policy)
+{
+	return nb_slots(policy);
+}
+
 uint64_t
 hy_policy_class_hits(struct hy_policy *policy, uint16_t class_id)
 {

@@ -184,7 +184,9 @@ struct hy_policy_params {
 	 * Must outlive the policy. NULL: rules cannot change while a graph uses it.
 	 */
 	struct rte_rcu_qsbr *qsbr;
-	bool access;           /**< Of an access list: rules may have every action, and log. */
+	bool access; /**< Of an access list: rules may have every action, and log. */
+	/** An access list denies what no rule matches, until it is told otherwise, or its file says. */
+	bool deny_unmatched;
 	uint64_t max_memory;   /**< Most bytes that compiled rules take; 0: no limit. */
 	uint32_t max_build_ms; /**< Longest that compiling may take, as estimated; 0: no limit. */
 };
@@ -258,6 +260,16 @@ int hy_policy_default_set(struct hy_policy *policy, enum hy_rule_action action);
  */
 int hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action);
 
+/**
+ * hy_policy_commit() of several policies: all or none. All are compiled before any is published.
+ *
+ * @param policies Each once.
+ * @param[out] failed Index of the policy that could not be published, after an error; may be NULL.
+ * @return What hy_policy_commit() returned for that policy; -ENOMEM.
+ */
+int hy_policy_commit_together(struct hy_policy *const policies[], unsigned int n,
+	unsigned int *failed);
+
 /** Discards staged changes. */
 void hy_policy_abort(struct hy_policy *policy);
 
@@ -309,6 +321,9 @@ struct hy_policy_counts {
 
 /** Reads the counts of a published rule without stopping workers. @return 0; -ENOENT. */
 int hy_policy_counts(struct hy_policy *policy, uint32_t id, struct hy_policy_counts *counts);
+
+/** Has the counts of all published rules start at 0 again. Those of classes go on. */
+void hy_policy_clear(struct hy_policy *policy);
 
 /** @return Packets that a published rule classified; 0: no such rule. */
 uint64_t hy_policy_hits(struct hy_policy *policy, uint32_t id);

@@ -213,6 +213,9 @@ hy_policy_counters(const struct hy_policy *policy, unsigned int worker)
 	return ((const struct hy_policy_shown *)policy)->hits[worker];
 }
 
+/** @return Counters of each worker: the indexes of rules are below this. */
+uint32_t hy_policy_nb_counters(const struct hy_policy *policy);
+
 /** Counts a packet that a rule classified, in a worker's counters. */
 static inline void
 hy_policy_hit(struct hy_policy_counts *counters, uint32_t index)

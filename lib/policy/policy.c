@@ -39,7 +39,7 @@ hy_policy_create(const char *name, const struct hy_policy_params *params, struct
 		return -ENOMEM;
 	strcpy(policy->name, name);
 	policy->params = *params;
-	policy->staged_default = HY_RULE_PERMIT;
+	policy->staged_default = (uint8_t)policy_default(policy);
 	policy->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	rc = policy_hits_create(policy);
 	if (rc == 0)

@@ -65,6 +65,14 @@ struct hy_policy {
 	unsigned int nb_listeners;
 };
 
+/* What becomes of packets that no rule matches, where nothing says so. */
+static inline enum hy_rule_action
+policy_default(const struct hy_policy *policy)
+{
+	return policy->params.access && policy->params.deny_unmatched ? HY_RULE_DENY
+								      : HY_RULE_PERMIT;
+}
+
 /*
  * view.c
  */

@@ -52,7 +52,9 @@ stage(struct hy_policy *policy, const struct hy_policy_file *file)
 {
 	const struct policy_staged staged = { .rules = file->rules,
 		.n = file->nb_rules,
-		.default_action = (uint8_t)file->default_action.action,
+		.default_action = (uint8_t)(file->default_action.line > 0
+				? file->default_action.action
+				: policy_default(policy)),
 		.deny_truncated = file->truncated.action == HY_RULE_DENY };
 
 	if (file->nb_rules > 0)
