@@ -61,4 +61,29 @@ int hy_reload_start(const struct hy_reload_part *part, char *error);
  */
 struct hy_reload_part hy_reload_policy(struct hy_policy *policy, const char *path);
 
+#define HY_RELOAD_TOGETHER 128 /**< Most policies that are reloaded together. */
+
+/** A policy that is reloaded together with others. Strings outlive the parts. */
+struct hy_reload_rules {
+	const char *what;            /**< In messages: "policy", "acl edge". */
+	struct hy_policy *policy;    /**< Its rules become those */
+	const char *path;            /**< of this file. */
+	struct hy_reload_rules *all; /**< Of hy_reload_together(), as @ref nb_all is. */
+	unsigned int nb_all;
+};
+
+/**
+ * Makes parts of several policies, which are applied by hy_policy_commit_together(). They are the last
+ * ones of a reload, in this order.
+ *
+ * @param rules Outlive the parts.
+ * @param n At most HY_RELOAD_TOGETHER.
+ * @param[out] parts Room for @p n.
+ */
+void hy_reload_together(struct hy_reload_rules rules[], unsigned int n,
+	struct hy_reload_part parts[]);
+
+/** @return What an error of hy_policy_commit() means. Valid until the thread's next call. */
+const char *hy_reload_commit_error(int rc);
+
 HY_API_END

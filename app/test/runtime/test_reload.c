@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <hy_policy_view.h>
 #include <hy_reload.h>
 
 #include "unit.h"
@@ -160,6 +161,64 @@ rules_of_a_reload_that_failed_are_not_published_later(void **state)
 	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 1);
 }
 
+static int
+refuse(void *arg, const struct hy_policy_view *next)
+{
+	RTE_SET_USED(next);
+	return *(const int *)arg;
+}
+
+/* Three policies of one file; whichever cannot take its rules, none does. */
+static void
+policies_of_a_reload_change_together_or_not_at_all(void **state)
+{
+	const struct hy_policy_params params = { .max_rules = 8, .workers = 1 };
+	struct hy_policy *policies[3] = { policy };
+	struct hy_reload_rules rules[3];
+	struct hy_reload_part parts[4] = { PART("x") };
+	static const char *const names[] = { "one", "two", "three" };
+	int fault[3] = { 0 };
+	struct hy_policy_listener listeners[3];
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < 3; i++) {
+		if (i > 0)
+			assert_int_equal(hy_policy_create(names[i], &params, &policies[i]), 0);
+		rules[i] = (struct hy_reload_rules){
+			.what = names[i], .policy = policies[i], .path = path
+		};
+		listeners[i] = (struct hy_policy_listener){ .prepare = refuse, .arg = &fault[i] };
+		assert_int_equal(hy_policy_listen(policies[i], &listeners[i]), 0);
+	}
+	hy_reload_together(rules, 3, &parts[1]);
+	write_rules("rule 1 class 1\n");
+	for (unsigned int bad = 0; bad < 3; bad++) {
+		fault[bad] = -E2BIG;
+		calls[0] = '\0';
+		assert_int_equal(hy_reload(parts, 4, stdout), -E2BIG);
+		assert_string_equal(calls, "xrxaxuxe");
+		fault[bad] = 0;
+		for (unsigned int i = 0; i < 3; i++) {
+			assert_int_equal(hy_policy_rules_get(policies[i], NULL, 0), 0);
+			assert_int_equal(hy_policy_commit(policies[i]),
+				0); /* nothing is left staged */
+			assert_int_equal(hy_policy_view(policies[i])->version, 0);
+		}
+	}
+	for (unsigned int round = 1; round < 4; round++) {
+		write_rules(round % 2 == 1 ? "rule 1 class 1\nrule 2 class 2\n" : "");
+		assert_int_equal(hy_reload(parts, 4, stdout), 0);
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(hy_policy_rules_get(policies[i], NULL, 0),
+				round % 2 == 1 ? 2 : 0);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		hy_policy_unlisten(policies[i], &listeners[i]);
+		if (i > 0)
+			hy_policy_destroy(policies[i]);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(parts_that_were_applied_are_undone_last_first, setup,
 		teardown),
@@ -168,6 +227,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(a_policy_has_the_rules_of_its_file, setup, teardown),
 	cmocka_unit_test_setup_teardown(rules_of_a_reload_that_failed_are_not_published_later,
 		setup, teardown),
+	cmocka_unit_test_setup_teardown(policies_of_a_reload_change_together_or_not_at_all, setup,
+		teardown),
 };
 
 UNIT_SUITE(tests)

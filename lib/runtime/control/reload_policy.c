@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include <hy_reload.h>
 
 static_assert(HY_RELOAD_ERROR_SIZE >= HY_POLICY_ERROR_SIZE, "any reason fits");
@@ -15,20 +17,28 @@ on_read(void *policy, const char *path, char *error)
 	return hy_policy_load(policy, path, error);
 }
 
+const char *
+hy_reload_commit_error(int rc)
+{
+	switch (rc) {
+	case -E2BIG:
+		return "rte_acl cannot compile so many rules that overlap in so many fields, or has "
+		       "no memory for it (EAL's -m)";
+	case -EINTR:
+		return "stopped while rules were compiled";
+	case -ETIMEDOUT:
+		return "a worker has not finished its walk within a second";
+	default:
+		return strerror(-rc);
+	}
+}
+
 static int
 on_apply(void *policy, char *error)
 {
 	const int rc = hy_policy_commit(policy);
-	const char *why = strerror(-rc);
 
-	if (rc == -E2BIG)
-		why = "rte_acl cannot compile so many rules that overlap in so many fields, or has "
-		      "no memory for it (EAL's -m)";
-	else if (rc == -EINTR)
-		why = "stopped while rules were compiled";
-	else if (rc == -ETIMEDOUT)
-		why = "a worker has not finished its walk within a second";
-	snprintf(error, HY_RELOAD_ERROR_SIZE, "%s", why);
+	snprintf(error, HY_RELOAD_ERROR_SIZE, "%s", hy_reload_commit_error(rc));
 	return rc;
 }
 
@@ -57,4 +67,75 @@ hy_reload_policy(struct hy_policy *policy, const char *path)
 		.say = on_say,
 		.arg = policy,
 	};
+}
+
+static int
+on_read_rules(void *arg, const char *path, char *error)
+{
+	const struct hy_reload_rules *rules = arg;
+
+	return hy_policy_load(rules->policy, path, error);
+}
+
+/* The last part applies all. */
+static int
+on_apply_rules(void *arg, char *error)
+{
+	const struct hy_reload_rules *rules = arg, *all = rules->all;
+	struct hy_policy *policies[HY_RELOAD_TOGETHER];
+	unsigned int failed = 0;
+	int rc;
+
+	if (rules != &all[rules->nb_all - 1])
+		return 0;
+	for (unsigned int i = 0; i < rules->nb_all; i++)
+		policies[i] = all[i].policy;
+	rc = hy_policy_commit_together(policies, rules->nb_all, &failed);
+	if (rc < 0)
+		snprintf(error, HY_RELOAD_ERROR_SIZE, "%s%s%s",
+			failed == rules->nb_all - 1 ? "" : all[failed].what,
+			failed == rules->nb_all - 1 ? "" : ": ", hy_reload_commit_error(rc));
+	return rc;
+}
+
+/* Of a part before the last one: nothing was applied. */
+static void
+on_undo_rules(void *arg)
+{
+	RTE_SET_USED(arg);
+}
+
+static void
+on_end_rules(void *arg)
+{
+	const struct hy_reload_rules *rules = arg;
+
+	hy_policy_abort(rules->policy);
+}
+
+static void
+on_say_rules(void *arg, FILE *out)
+{
+	const struct hy_reload_rules *rules = arg;
+
+	fprintf(out, "%s: %u rules", rules->what, hy_policy_rules_get(rules->policy, NULL, 0));
+}
+
+void
+hy_reload_together(struct hy_reload_rules rules[], unsigned int n, struct hy_reload_part parts[])
+{
+	for (unsigned int i = 0; i < n; i++) {
+		rules[i].all = rules;
+		rules[i].nb_all = n;
+		parts[i] = (struct hy_reload_part){
+			.what = rules[i].what,
+			.path = rules[i].path,
+			.read = on_read_rules,
+			.apply = on_apply_rules,
+			.undo = on_undo_rules,
+			.end = on_end_rules,
+			.say = on_say_rules,
+			.arg = &rules[i],
+		};
+	}
 }
