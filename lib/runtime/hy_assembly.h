@@ -43,6 +43,8 @@ struct hy_ends {
 	 */
 	const char *next;
 	bool next_by_port; /**< or, with this, the port's own: that of hy_port_node(). */
+	/** Prefix of the names of arcs (hy_arc.h) that end there, "port_in" of "port_in-PORT"; or NULL. */
+	const char *arc;
 	/**
 	 * VLAN interfaces (hy_vlan.h), each once, of these ports. hy_vlan_nodes() makes a node
 	 * "vlan_input-PORT" for each port, and "vlan_pop-PORT.VID" for each interface; hy_tx_nodes()

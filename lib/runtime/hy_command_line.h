@@ -53,8 +53,8 @@ struct hy_option {
 	/** @param to The group's structure. @return 0 or a negative errno (reported). */
 	int (*read)(const char *text, void *to);
 	/**
-	 * An option without which this one is refused: "policy", or "mode=eventdev" with the value
-	 * that it must have.
+	 * Options, with blanks between, of which this one needs one: "policy", or "mode=eventdev"
+	 * with the value that it must have.
 	 */
 	const char *needs;
 	/** Options, with blanks between, beside which this one is refused. Likewise. */

@@ -34,6 +34,8 @@ struct hy_report_port {
 	 * from the port. "": what the port's own nodes of ethdev_rx took.
 	 */
 	char fed[HY_NAME_SIZE];
+	/** The arc's node that it may lead them to instead (struct hy_ends); "": none. */
+	char arc[HY_NAME_SIZE];
 };
 
 /** A worker, when it was read last. */

@@ -134,6 +134,22 @@ given(const struct command_line *line, const char *words, char word[NAME_SIZE])
 	return false;
 }
 
+/* Options with blanks between, as a sentence lists them: "policy or --acl-list". */
+static const char *
+alternatives(const char *words, char text[4 * NAME_SIZE])
+{
+	char *to = text;
+
+	for (const char *c = words; *c != '\0' && to < text + 3 * NAME_SIZE; c++) {
+		if (*c == ' ')
+			to = stpcpy(to, " or --");
+		else
+			*to++ = *c;
+	}
+	*to = '\0';
+	return text;
+}
+
 /* What options require and exclude. */
 static int
 check_together(const struct command_line *line)
@@ -142,7 +158,7 @@ check_together(const struct command_line *line)
 		const struct hy_option *option = line->entries[i].option;
 		const char *why = option->why == NULL ? "" : option->why;
 		const char *colon = option->why == NULL ? "" : ": ";
-		char name[NAME_SIZE], other[NAME_SIZE];
+		char name[NAME_SIZE], other[NAME_SIZE], either[4 * NAME_SIZE];
 
 		if (line->entries[i].given == 0)
 			continue;
@@ -151,7 +167,7 @@ check_together(const struct command_line *line)
 				"cannot be combined with --%s%s%s", other, colon, why);
 		if (option->needs != NULL && !given(line, option->needs, other))
 			return hy_option_refuse(dashed(option, name), "requires --%s%s%s",
-				option->needs, colon, why);
+				alternatives(option->needs, either), colon, why);
 	}
 	return 0;
 }

@@ -30,6 +30,9 @@ hy_report_ends_add(struct hy_report *report, const struct hy_ends *ends)
 		if (report->mode != NULL && report->mode->mode == HY_MODE_EVENTDEV)
 			snprintf(fed, sizeof(fed), "%s-%u", ends->next, ends->ports[i]);
 		hy_report_port_add(report, ends->ports[i], fed);
+		if (ends->arc != NULL)
+			snprintf(report->ports[report->nb_ports - 1].arc, HY_NAME_SIZE, "%s-%u",
+				ends->arc, ends->ports[i]);
 	}
 	report->vlans = ends->vlans;
 	report->nb_vlans = ends->nb_vlans;

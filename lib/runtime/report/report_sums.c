@@ -78,9 +78,9 @@ sum_port(const struct hy_report *report, const struct hy_stats *stats, uint16_t 
 	return n;
 }
 
-/* What sources shared by several ports led to a port's node. */
+/* What sources shared by several ports led to a port's node, or to the arc before it. */
 static uint64_t
-sum_fed(const struct hy_stats *stats, const char *name)
+sum_fed(const struct hy_stats *stats, const struct hy_report_port *port)
 {
 	uint64_t n = 0;
 
@@ -88,7 +88,8 @@ sum_fed(const struct hy_stats *stats, const char *name)
 		const struct hy_node_stats *node = &stats->nodes[i];
 
 		for (unsigned int e = 0; node->is_source && e < node->nb_edges; e++)
-			if (strcmp(node->edges[e].name, name) == 0)
+			if (strcmp(node->edges[e].name, port->fed) == 0 ||
+				strcmp(node->edges[e].name, port->arc) == 0)
 				n += node->edges[e].objs;
 	}
 	return n;
@@ -98,7 +99,7 @@ uint64_t
 hy_report_rx(const struct hy_report *report, const struct hy_stats *stats,
 	const struct hy_report_port *port)
 {
-	return port->fed[0] != '\0' ? sum_fed(stats, port->fed)
+	return port->fed[0] != '\0' ? sum_fed(stats, port)
 				    : sum_port(report, stats, port->port, "ethdev_rx");
 }
 
