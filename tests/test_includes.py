@@ -24,6 +24,7 @@ TREE = {
     "lib/runtime/hy_ports.h": "",
     "lib/routes/routes.c": "#include <hy_ports.h>\n",
     "lib/bridge/bridge.c": "#include <hy_ports.h>\n",
+    "lib/acl/acl_list.c": "#include <hy_ports.h>\n",
     "app/main.c": '#include "hal/select/select.h"\n',
 }
 LINE = "int x;\n"

@@ -26,6 +26,8 @@ ROOMS = {
                     "drivers/nodes"),
     "lib/routes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal", "drivers/nodes",
                    "lib/runtime"),
+    "lib/acl": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal", "drivers/nodes",
+                "lib/runtime"),
     "lib/bridge": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "hal", "drivers/nodes",
                    "lib/runtime"),
 }
