@@ -94,8 +94,8 @@ def test_bad_line_is_refused_by_file_line_and_field(rig, what):
 
 
 @pytest.mark.parametrize("given, message", {
-    "--drop-class=1": "--drop-class: requires --policy: its rules",
-    "--max-rules=16384": "--max-rules: requires --policy: its rules",
+    "--drop-class=1": "--drop-class: requires --policy or --acl-list: its",
+    "--max-rules=16384": "--max-rules: requires --policy or --acl-list: its",
     "--drop-class=65536": "--drop-class: '65536' is not a number from 0 to 65535",
     "--policy=/nowhere": "--policy: /nowhere: No such file or directory",
 }.items())

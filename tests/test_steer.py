@@ -87,7 +87,7 @@ def test_bad_value_is_refused(rig, value):
 def test_steering_without_a_policy_is_refused(rig):
     run = rig.forward([SILENT, SILENT], STEER)
     assert run.code > 0
-    assert "--steer: requires --policy: its rules give classes" in run.stderr, run
+    assert "--steer: requires --policy or --acl-list: its rules give classes" in run.stderr, run
 
 
 @pytest.mark.parametrize("mode", [(), ("--mode=eventdev",)], ids=["poll", "eventdev"])

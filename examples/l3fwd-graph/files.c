@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes and policy, from the command line's point of view. */
+/* Routes, policy and access lists, from the command line's point of view. */
 
 #include <hy_terminal.h>
 
@@ -48,6 +48,8 @@ classes_create(const struct options *options, const struct hy_workers *workers,
 		.workers = workers->nb,
 		.socket = SOCKET_ID_ANY,
 		.qsbr = workers->qsbr,
+		.max_memory = (uint64_t)options->max_rules_mib << 20,
+		.max_build_ms = options->build_ms,
 	};
 	char error[HY_RELOAD_ERROR_SIZE] = "out of memory";
 	struct hy_reload_part rules;
@@ -80,15 +82,20 @@ classes_destroy(struct classes *classes)
 
 void
 files_reload(const struct options *options, struct hy_routes *routes, const struct classes *classes,
-	FILE *out)
+	const struct hy_acl *acl, FILE *out)
 {
-	struct hy_reload_part parts[2];
-	unsigned int n = 0;
+	struct hy_reload_part parts[2 + HY_ACL_LISTS];
+	struct hy_reload_rules rules[1 + HY_ACL_LISTS];
+	unsigned int n = 0, nb_rules = acl == NULL ? 0 : hy_acl_rules(acl, rules);
 
 	if (options->routes != NULL)
 		parts[n++] = hy_routes_part(routes);
 	if (options->policy != NULL)
-		parts[n++] = hy_reload_policy(classes->policy, options->policy);
+		rules[nb_rules++] = (struct hy_reload_rules){
+			.what = "policy", .policy = classes->policy, .path = options->policy
+		};
+	hy_reload_together(rules, nb_rules, &parts[n]);
+	n += nb_rules;
 	if (n == 0)
 		hy_terminal_error("routes unchanged: SIGHUP reads files again, which requires "
 				  "--routes");

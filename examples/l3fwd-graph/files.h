@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of --routes and --policy: read at the start, and again at SIGHUP. */
+/* The files of --routes, --policy and --acl-list: read at the start, and again at SIGHUP. */
 #pragma once
 
 #include <hy_flow_cls.h>
@@ -24,4 +24,4 @@ void classes_destroy(struct classes *classes);
 
 /* Reads the files again and applies them, or says on standard error why all stays as it is. */
 void files_reload(const struct options *options, struct hy_routes *routes,
-	const struct classes *classes, FILE *out);
+	const struct classes *classes, const struct hy_acl *acl, FILE *out);

@@ -13,7 +13,7 @@
 #include "report.h"
 #include "telemetry.h"
 
-#define INPUTS_MAX (2 + 2 * REPEATS_MAX)
+#define INPUTS_MAX (2 + 3 * REPEATS_MAX)
 
 /* Runs about every millisecond while workers walk. */
 static void
@@ -23,8 +23,10 @@ tick(void *arg, FILE *out)
 
 	hy_offloads_poll(pipeline->offloads);
 	hy_routes_poll(pipeline->routes);
+	lists_poll(&pipeline->lists, false);
 	if (hy_signals_take(SIGHUP))
-		files_reload(pipeline->options, pipeline->routes, &pipeline->classes, out);
+		files_reload(pipeline->options, pipeline->routes, &pipeline->classes,
+			pipeline->lists.acl, out);
 }
 
 static void
@@ -43,6 +45,8 @@ inputs_list(const struct options *o, struct hy_input inputs[INPUTS_MAX])
 		inputs[n++] = (struct hy_input){ "--routes", o->routes };
 	if (o->policy != NULL)
 		inputs[n++] = (struct hy_input){ "--policy", o->policy };
+	for (unsigned int i = 0; i < o->nb_lists; i++)
+		inputs[n++] = (struct hy_input){ "--acl-list", o->list[i].path };
 	for (unsigned int i = 0; i < o->hal.cap_files.n; i++)
 		inputs[n++] = (struct hy_input){ "--cap-file", o->hal.cap_files.texts[i] };
 	for (unsigned int i = 0; i < o->hal.packs.n; i++)
@@ -84,6 +88,7 @@ explain(const struct options *options, const struct pipeline *pipeline, const st
 	if (options->hal.explain == HY_EXPLAIN_TEXT) {
 		hy_mode_print(&options->mode, stdout);
 		hy_offloads_print(pipeline->offloads, stdout);
+		lists_explain(options, &pipeline->lists, stdout);
 	}
 	return rc;
 }
@@ -112,6 +117,8 @@ prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		rc = hy_mode_workers(&options->mode, workers);
 	if (rc == 0)
 		rc = classes_create(options, workers, &pipeline->classes);
+	if (rc == 0)
+		rc = lists_create(options, workers, &pipeline->lists);
 	if (rc == 0 && hy_stopping())
 		rc = -EINTR;
 	if (rc == 0)
@@ -133,12 +140,13 @@ prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 static int
 l3fwd(const struct options *options)
 {
-	struct pipeline pipeline = { .options = options };
+	static struct pipeline pipeline;
 	struct hy_hal *hal;
 	int rc = hy_hal_begin(&options->hal, &options->ports, &hal);
 
 	if (rc < 0)
 		return rc;
+	pipeline.options = options;
 	rc = prepare(options, hal, &pipeline);
 	if (rc == 0 && options->hal.explain != HY_EXPLAIN_NO) {
 		rc = explain(options, &pipeline, hal);
@@ -154,6 +162,14 @@ l3fwd(const struct options *options)
 	return rc;
 }
 
+static int
+telemetry(const char *prefix)
+{
+	const int rc = hy_routes_telemetry(prefix);
+
+	return rc < 0 ? rc : hy_acl_telemetry(prefix);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -167,7 +183,7 @@ main(int argc, char **argv)
 		.prefix = "/l3fwd",
 		.commands = telemetry_commands,
 		.nb_commands = TELEMETRY_COMMANDS,
-		.telemetry = hy_routes_telemetry,
+		.telemetry = telemetry,
 	};
 	int rc;
 

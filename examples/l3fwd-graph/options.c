@@ -160,12 +160,14 @@ check(void *to)
 				o->vlan[i].port);
 	for (unsigned int i = 0; i < o->nb_steers && rc == 0; i++)
 		rc = check_steer(o, &o->steer[i]);
-	return rc;
+	return rc < 0 ? rc : option_check_lists(o);
 }
 
 #define AT(field) offsetof(struct options, field)
 #define ROUTES .needs = "routes", .why = "only its routes change"
 #define POLICY .needs = "policy", .why = "its rules give classes"
+#define RULES .needs = "policy acl-list", .why = "its rules give classes"
+#define LISTS .needs = "acl-list", .why = "it names access lists"
 
 static const struct hy_option own[] = {
 	{ "eth-dest", HY_OPTION_READ, .read = read_eth_dest, .value = "=P,MM:MM:MM:MM:MM:MM",
@@ -196,15 +198,33 @@ static const struct hy_option own[] = {
 		"rules that give packets a class before they are routed; lines of \"rule ID class "
 		"CLASS\" and conditions; read again on SIGHUP" },
 	{ "drop-class", HY_OPTION_READ, .read = read_drop_class, .value = "CLASS",
-		.help = "drop the packets of a class; 0: packets without one", POLICY },
+		.help = "drop the packets of a class; 0: packets without one", RULES },
 	{ "steer", HY_OPTION_READ, .read = read_steer, .value = "CLASS=PORT,MAC",
-		.help = "send the packets of a class there, regardless of routes", POLICY },
+		.help = "send the packets of a class there, regardless of routes", RULES },
 	{ "feature", HY_OPTION_READ, .read = read_feature, .value = "NODE@PORT:FILTER",
 		.help = "drop matching packets of PORT before they are routed; FILTER is as for "
 			"--trace",
 		.excludes = "steer", .why = "steered packets bypass the features" },
 	{ "max-rules", HY_OPTION_NUMBER, AT(max_rules), "N",
-		"most rules (1 to 1048576, default 16384)", 1, 1 << 20, POLICY },
+		"most rules, of each access list too (1 to 1048576, default 16384)", 1, 1 << 20,
+		RULES },
+	{ "max-rules-mib", HY_OPTION_NUMBER, AT(max_rules_mib), "N",
+		"most MiB that compiled rules take, of each access list too (default: no limit)", 1,
+		1 << 20, RULES },
+	{ "max-build-ms", HY_OPTION_NUMBER, AT(build_ms), "N",
+		"longest that compiling rules may take, as estimated (default: no limit)", 1,
+		3600000, RULES },
+	{ "acl-list", HY_OPTION_READ, .read = option_read_list, .value = "NAME=FILE",
+		.help = "an access list; lines of \"rule ID ACTION\" and conditions, ACTION permit, "
+			"deny, count, \"class N\" or \"port N\"; read again on SIGHUP" },
+	{ "acl", HY_OPTION_READ, .read = option_read_bind, .value = "WAY:PORT=NAME",
+		.help = "apply a list to the frames that PORT receives, as in in:0=edge, or sends, "
+			"as in out:0=edge",
+		LISTS },
+	{ "acl-no-match", HY_OPTION_READ, .read = option_read_no_match, .value = "=permit|deny",
+		.help = "what becomes of frames that no rule matches, in lists without a line "
+			"\"default\" (default permit)",
+		LISTS },
 	{ "offload", HY_OPTION_READ, .read = option_read_offload, .value = "HOW",
 		.help = "install rules in hardware (rte_flow) or in a simulator (sim:PROFILE, of "
 			"generic, cnxk, mlx5, ice, i40e or iavf); settings may follow, as in "
@@ -218,14 +238,14 @@ static const struct hy_option own[] = {
 void
 options_groups(struct options *o, struct hy_option_group groups[OPTION_GROUPS])
 {
-	*o = (struct options){ .max_rules = 16384 };
+	*o = (struct options){ .max_rules = 16384, .no_match = HY_RULE_PERMIT };
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 		o->eth_dest[p].addr_bytes[0] = RTE_ETHER_LOCAL_ADMIN_ADDR,
 		o->eth_dest[p].addr_bytes[5] = (uint8_t)p;
 	groups[0] = hy_port_options(&o->ports);
 	groups[1] = hy_mode_options(&o->mode, &o->ports);
-	groups[2] = (struct hy_option_group){ "Routes, classes and features", own, RTE_DIM(own), o,
-		check };
+	groups[2] = (struct hy_option_group){ "Routes, classes, access lists and features", own,
+		RTE_DIM(own), o, check };
 	groups[3] = hy_hal_options(&o->hal);
 	groups[4] = hy_run_options(&o->run);
 }

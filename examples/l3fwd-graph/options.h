@@ -2,6 +2,7 @@
 /* The command line behind EAL's "--". */
 #pragma once
 
+#include <hy_acl.h>
 #include <hy_flow_sim.h>
 #include <hy_hal_options.h>
 #include <hy_ip4_steer.h>
@@ -31,6 +32,17 @@ struct feature {
 	struct hy_ip_filter filter;
 };
 
+/* A list of --acl-list; and what --acl binds. */
+struct list_option {
+	char name[HY_ACL_NAME_MAX + 1];
+	const char *path;
+};
+struct bind_option {
+	uint16_t port;
+	enum hy_acl_way way;
+	const char *list;
+};
+
 struct options {
 	struct hy_port_options ports;
 	struct hy_mode_options mode;
@@ -52,6 +64,12 @@ struct options {
 	struct feature feature[REPEATS_MAX];
 	unsigned int nb_features;
 	struct offload_options offload;
+	struct list_option list[REPEATS_MAX];
+	unsigned int nb_lists;
+	struct bind_option bind[REPEATS_MAX];
+	unsigned int nb_binds;
+	unsigned int no_match;                /* of lists that do not say: enum hy_rule_action */
+	unsigned int max_rules_mib, build_ms; /* of --policy and lists; 0: no limit */
 };
 
 /* The groups of all options, which write defaults and values there. */
@@ -59,6 +77,11 @@ void options_groups(struct options *options, struct hy_option_group groups[OPTIO
 
 /* The value of --offload. Returns 0, or a negative errno after saying what is wrong. */
 int option_read_offload(const char *text, void *options);
+/* Those of --acl-list, --acl and --acl-no-match, likewise; and what they say together. */
+int option_read_list(const char *text, void *options);
+int option_read_bind(const char *text, void *options);
+int option_read_no_match(const char *text, void *options);
+int option_check_lists(const struct options *options);
 
 static inline bool
 port_enabled(const struct options *options, uint16_t port)

@@ -12,26 +12,36 @@
 #include "telemetry.h"
 
 /*
- * --steer: leads an edge of a port's flow_cls to a pkt_cls-steer-P, of the same variant as the port's
- * other pkt_cls, and that to ip4_steer, past ip4_lookup. The edge has the same number for each port.
+ * --steer: a pkt_cls-steer-P for each port, of the same variant as the port's other pkt_cls, that leads to
+ * ip4_steer, past ip4_lookup.
  */
 static int
-steer_lead(const struct options *options, const struct hy_ends *ends, hy_node_id cls, uint16_t port,
-	struct classes *classes)
+steer_nodes(const struct hy_ends *ends)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < ends->nb_ports && rc == 0; i++) {
+		char name[HY_NAME_SIZE];
+		hy_node_id id;
+
+		snprintf(name, sizeof(name), "steer-%u", ends->ports[i]);
+		rc = hy_hal_node_clone(ends->hal, "pkt_cls", ends->ports[i], name, &id);
+		if (rc == 0)
+			rc = hy_node_edge_set(id, 0, "ip4_steer");
+	}
+	return rc;
+}
+
+/* Leads an edge of a port's flow_cls to its pkt_cls-steer-P. The edge has the same number for each port. */
+static int
+steer_lead(const struct options *options, hy_node_id cls, uint16_t port, struct classes *classes)
 {
 	char name[HY_NAME_SIZE];
 	uint16_t edge;
-	hy_node_id id;
 	int rc;
 
-	snprintf(name, sizeof(name), "steer-%u", port);
-	rc = hy_hal_node_clone(ends->hal, "pkt_cls", port, name, &id);
-	if (rc == 0)
-		rc = hy_node_edge_set(id, 0, "ip4_steer");
-	if (rc == 0)
-		rc = hy_node_name(id, name, sizeof(name));
-	if (rc == 0)
-		rc = hy_node_edge_add(cls, name, &edge);
+	snprintf(name, sizeof(name), "pkt_cls-steer-%u", port);
+	rc = hy_node_edge_add(cls, name, &edge);
 	classes->nb_ways = options->nb_drop_class;
 	for (unsigned int i = 0; i < options->nb_steers && rc == 0; i++)
 		classes->ways[classes->nb_ways++] = (struct hy_flow_way){
@@ -56,7 +66,7 @@ flow_nodes(const struct options *options, struct hy_ends *ends, struct classes *
 		if (rc == 0)
 			rc = hy_ends_lead(ends, cls, port);
 		if (rc == 0 && options->nb_steers > 0)
-			rc = steer_lead(options, ends, cls, port, classes);
+			rc = steer_lead(options, cls, port, classes);
 		config.nb_ways = classes->nb_ways;
 		if (rc == 0)
 			rc = hy_node_config(cls, &config, sizeof(config));
@@ -102,8 +112,12 @@ nodes_create(const struct options *options, struct hy_ends *ends, struct pipelin
 		rc = steer_configure(options, ends->hal, tables);
 	if (rc == 0)
 		rc = hy_tx_nodes(ends, rewrite_id, rewrite.edge);
+	if (rc == 0 && pipeline->lists.acl != NULL)
+		rc = lists_lead(ends);
 	if (rc == 0 && ends->nb_vlans > 0)
 		rc = hy_vlan_nodes(ends);
+	if (rc == 0 && options->nb_steers > 0)
+		rc = steer_nodes(ends);
 	if (rc == 0 && pipeline->classes.policy != NULL)
 		rc = flow_nodes(options, ends, &pipeline->classes);
 	if (rc == 0)
@@ -119,16 +133,22 @@ int
 pipeline_create(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline)
 {
 	struct hy_workers *workers = &pipeline->workers;
-	const bool classes = pipeline->classes.policy != NULL;
-	struct hy_graph_params graph = { .ops = &hy_mbuf_ops,
-		.drop_node = "pkt_drop",
-		.lanes = { "ip4_route", classes ? HY_FLOW_CLASS_LANE : NULL } };
+	const bool lists = pipeline->lists.acl != NULL;
+	const bool classes = pipeline->classes.policy != NULL || lists;
+	struct hy_graph_params graph = {
+		.ops = &hy_mbuf_ops, .drop_node = "pkt_drop", .lanes = { "ip4_route" }
+	};
+	unsigned int nb_lanes = 1;
 	char error[HY_ROUTES_ERROR_SIZE];
 	int rc = hy_routes_load(pipeline->routes, hal, workers,
 		options->mode.mode == HY_MODE_DISPATCH, error);
 
 	if (rc < 0)
 		return hy_terminal_refuse(rc, "%s", error);
+	if (classes)
+		graph.lanes[nb_lanes++] = HY_FLOW_CLASS_LANE;
+	if (options->nb_features > 0 || lists)
+		graph.lanes[nb_lanes++] = HY_ARC_LANE;
 	pipeline->ends = hy_port_ends(&options->ports, workers->nb);
 	pipeline->ends.hal = hal;
 	pipeline->ends.vlans = options->vlan;
@@ -137,7 +157,9 @@ pipeline_create(const struct options *options, struct hy_hal *hal, struct pipeli
 	rc = nodes_create(options, &pipeline->ends, pipeline);
 	if (rc == 0)
 		rc = features_create(options, hal, workers->qsbr, &pipeline->features);
-	graph.lanes[2] = options->nb_features == 0 ? NULL : HY_ARC_LANE;
+	if (rc == 0 && lists)
+		rc = hy_terminal_report("--acl",
+			lists_place(options, &pipeline->ends, &pipeline->lists));
 	if (rc == 0)
 		rc = hy_mode_graphs(&options->mode, workers, graph);
 	if (rc == 0)
@@ -152,6 +174,8 @@ pipeline_destroy(struct pipeline *pipeline)
 
 	telemetry_show(NULL);
 	under_way = hy_workers_graphs_destroy(&pipeline->workers);
+	lists_poll(&pipeline->lists, true);
+	lists_destroy(&pipeline->lists);
 	features_destroy(&pipeline->features);
 	hy_routes_destroy(pipeline->routes);
 	offloads_destroy(pipeline->offloads);

@@ -4,13 +4,15 @@
  * IPv6 ip6_lookup → ip6_rewrite in the place of those of IPv4. With
  * --policy, flow_cls stands before pkt_cls; with --feature, ip4_input and features before ip4_lookup;
  * with --vlan, vlan_input and vlan_pop before pkt_cls, and vlan_push before ethdev_tx; with
- * --mode=eventdev, event_rx in place of ethdev_rx. With --mode=dispatch it is one graph, and each
+ * --mode=eventdev, event_rx in place of ethdev_rx. With --acl, port_in-P and acl_in-P stand before the
+ * first node behind ethdev_rx, and port_out-P and acl_out-P before ethdev_tx. With --mode=dispatch it is one graph, and each
  * worker has the part of it that is pinned there.
  */
 #pragma once
 
 #include "feature.h"
 #include "files.h"
+#include "lists.h"
 #include "offloads.h"
 
 struct pipeline {
@@ -19,6 +21,7 @@ struct pipeline {
 	struct classes classes;       /* of --policy */
 	struct hy_offloads *offloads; /* of those, by --offload; or NULL */
 	struct features features;     /* of --feature */
+	struct lists lists;           /* of --acl-list, from lists_create() */
 	struct hy_ends ends;
 	struct hy_workers workers;
 };

@@ -46,6 +46,8 @@ report_table(const void *arg, FILE *out)
 	const struct pipeline *pipeline = arg;
 
 	classes_print(&pipeline->classes, false, out);
+	if (pipeline->lists.acl != NULL)
+		hy_acl_table_print(pipeline->lists.acl, out);
 	if (pipeline->offloads != NULL)
 		fprintf(out, "\n");
 	hy_offloads_print(pipeline->offloads, out);
@@ -58,6 +60,9 @@ report_json(const void *arg, FILE *out)
 
 	fprintf(out, "  \"classes\": {");
 	classes_print(&pipeline->classes, true, out);
+	fprintf(out, "},\n  \"acl\": {");
+	if (pipeline->lists.acl != NULL)
+		hy_acl_json(pipeline->lists.acl, out);
 	fprintf(out, "},\n  \"offloads\": [");
 	hy_offloads_json(pipeline->offloads, out);
 	fprintf(out, "],\n");
