@@ -67,6 +67,7 @@ def test_json_keys_in_the_book_are_those_that_the_program_writes(rig):
             for how in ("sim:cnxk,settle_us=1000", "rte_flow")]
     runs.append(rig.forward([SILENT], "--mode=eventdev", eal=["--vdev", "event_sw0"]).stats)
     runs.append(rig.forward([SILENT], "--vlan=0:1").stats)
+    runs.append(rig.forward([SILENT], f"--acl-list=a={rig.write('acl', '')}").stats)
     runs.append(rig.forward([SILENT], "--mode=dispatch", "--pin=ip4_lookup=2", tx_queues=2,
                             workers=2).stats)
     named = set()
@@ -79,6 +80,8 @@ def test_json_keys_in_the_book_are_those_that_the_program_writes(rig):
         if key == "dispatch":  # by node
             written.add(key)
             inner = {f"NODE.{k}" for way in value.values() for k in way}
+        if key == "acl":  # by list
+            inner = {f"LIST.{k}" for made in value.values() for k in made}
         prefix = f"{key}[]" if several else key
         # The keys in drops are reasons, of which another test knows; those in classes are numbers.
         written |= {prefix} if key in ("drops", "classes") else {f"{prefix}.{k}" for k in inner}
