@@ -23,7 +23,7 @@ BOOK = l3fwd.ROOT / "doc"
 EXAMPLE = l3fwd.ROOT / "examples" / "ttl-guard"
 LENGTHS = [1, 15, 16, 17, 31, 64, 300]  # of captures: whole vectors of the kernel, and tails
 
-pytestmark = pytest.mark.xdist_group("install")
+pytestmark = pytest.mark.xdist_group("book")
 installed = test_install.installed
 
 

@@ -17,7 +17,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("install"),
+    pytest.mark.xdist_group("bring_up"),
     pytest.mark.skipif(bool(l3fwd.UNDER), reason="the page's commands are those of this CPU"),
     pytest.mark.skipif(len(CPUS) < 2, reason="l3fwd-graph needs two CPUs"),
     pytest.mark.skipif("avx512f" not in open("/proc/cpuinfo", encoding="ascii").read(),

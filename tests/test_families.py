@@ -15,7 +15,7 @@ import test_selftest
 
 SOURCE = Path(__file__).parent / "outside" / "families.c"
 
-pytestmark = pytest.mark.xdist_group("install")
+pytestmark = pytest.mark.xdist_group("families")
 installed = test_install.installed
 folder = test_plugin.folder
 

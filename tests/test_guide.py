@@ -21,7 +21,7 @@ BLOCK = re.compile(r"(?m)^\.\. code-block:: (\w+)\n((?:   :\w+: .*\n)*)\n((?:(?:
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("install"),
+    pytest.mark.xdist_group("guide"),
     pytest.mark.skipif(platform.machine() != "x86_64" or "HALYARD_UNDER" in os.environ,
                        reason="the page names the folders of an x86-64 machine"),
 ]

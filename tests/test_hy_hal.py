@@ -19,7 +19,7 @@ EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-shconf", "--no-telemetry"]
 VDEVS = ["net_null0", "net_null1", "event_sw0", "event_dsw0", "crypto_openssl0", "crypto_null0"]
 L3FWD = {"ethdev_rx", "pkt_cls", "ip4_lookup", "ip4_rewrite", "ethdev_tx", "pkt_drop"}
 
-pytestmark = pytest.mark.xdist_group("install")
+pytestmark = pytest.mark.xdist_group("hy_hal")
 installed = test_plugin.installed
 folder = test_plugin.folder
 pack = test_plugin.pack

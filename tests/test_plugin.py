@@ -23,7 +23,7 @@ from l3fwd import SILENT
 EXAMPLE = l3fwd.ROOT / "examples" / "out-of-tree-pack"
 KEPT_MAX, KEPT_BYTES = 1024, 128  # as pkt_drop_keep.c has them
 
-pytestmark = pytest.mark.xdist_group("install")
+pytestmark = pytest.mark.xdist_group("plugin")
 installed = test_install.installed
 
 

@@ -15,7 +15,7 @@ from frames import traffic
 from l3fwd import SILENT
 from test_plugin import assert_refused, shared
 
-pytestmark = pytest.mark.xdist_group("install")
+pytestmark = pytest.mark.xdist_group("plugin_needs")
 installed = test_install.installed
 folder = test_plugin.folder
 

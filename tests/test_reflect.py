@@ -21,7 +21,7 @@ BUILT = l3fwd.BUILD / "examples" / "reflect" / "reflect"
 IDLE_MS = 200
 SHORT = b"\x02" * 13
 
-pytestmark = pytest.mark.xdist_group("install")
+pytestmark = pytest.mark.xdist_group("reflect")
 installed = test_install.installed
 
 

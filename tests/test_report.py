@@ -29,7 +29,7 @@ SECTIONS = ["report", "machine", "software", "pci", "inventory", "selections", "
 SHORT = ["--quick", "--family=null"]
 KINDS = 41  # of flow rules
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("install")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
 installed = test_plugin.installed
 folder = test_plugin.folder
 mutants = test_selftest.mutants

@@ -22,7 +22,7 @@ EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-shconf", "--no-telemetry"]
 CASES = 10000
 TIMEOUT = 2400  # all variants, as another CPU, on a busy machine
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("install")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("selftest")]
 installed = test_plugin.installed
 folder = test_plugin.folder
 pack = test_plugin.pack

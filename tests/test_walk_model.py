@@ -14,7 +14,7 @@ EXAMPLE = l3fwd.ROOT / "examples" / "walk-model"
 WALKS = 1000
 BURST = 32
 
-pytestmark = pytest.mark.xdist_group("install")
+pytestmark = pytest.mark.xdist_group("walk_model")
 installed = test_install.installed
 
 
