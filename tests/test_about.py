@@ -10,11 +10,13 @@ import l3fwd
 
 TOOLS = {"hy-hal": l3fwd.BUILD / "app" / "hy-hal" / "hy-hal",
          "hy-graph": l3fwd.BUILD / "app" / "hy-graph" / "hy-graph",
+         "hy-policy": l3fwd.BUILD / "app" / "hy-policy" / "hy-policy",
          "hy-bench": l3fwd.BUILD / "app" / "bench" / "hy-bench",
          "l2fwd-graph": l3fwd.L2FWD,
          "l3fwd-graph": l3fwd.L3FWD}
 OWN = {"hy-hal": "usage: hy-hal [EAL options --] COMMAND [options]",
        "hy-graph": "usage: hy-graph [options] COMMAND",
+       "hy-policy": "usage: hy-policy COMMAND [options] [arguments]",
        "hy-bench": "usage: hy-bench [EAL options --] BENCH [options]",
        "l2fwd-graph": "usage: l2fwd-graph [EAL options] -- -p PORTMASK [options]",
        "l3fwd-graph": "usage: l3fwd-graph [EAL options] -- -p MASK [options]"}

@@ -11,7 +11,8 @@ import pytest
 
 import l3fwd
 
-PROGRAMS = ("examples/l3fwd-graph/l3fwd-graph", "app/hy-graph/hy-graph", "app/hy-hal/hy-hal")
+PROGRAMS = ("examples/l3fwd-graph/l3fwd-graph", "app/hy-graph/hy-graph", "app/hy-hal/hy-hal",
+            "app/hy-policy/hy-policy")
 LIBRARY = "libhalyard.so"
 PLUGIN = "app/test/hy-test-plugin.so"
 
