@@ -169,6 +169,9 @@ static const char *const texts[] = {
 	"rule 2 deny type 0x86dd fragment first,later,unknown\n",
 	"rule 1 deny smac 02:00:00:00:00:01 dmac 01:00:5e:00:00:00/ff:ff:ff:80:00:00\n"
 	"rule 2 class 4 proto icmp icmp 8 fragment none\n",
+	"@1.2.3.0/24 192.168.0.36/32 0 : 65535 20:20 6/0xfe 0\n"
+	"R0.0.0.0/0 0.0.0.0/0 0 : 65535 0 : 65535 0x00/0x00 1\r\n",
+	"@2001:db8::/32\t::/0\t0 : 65535\t1024 : 65535\t0x06/0xFF\t0x0002/0x0012\t\n",
 	NULL,
 };
 
