@@ -22,6 +22,7 @@ man_pages = [
     ("l2fwd-graph", "l2fwd-graph", "forward Ethernet frames through a packet graph", [author], 1),
     ("l3fwd-graph", "l3fwd-graph", "forward IP packets through a packet graph", [author], 1),
     ("hy-hal", "hy-hal", "inspect a machine and explain which node variants fit it", [author], 1),
+    ("hy-policy", "hy-policy", "check, try, compare, convert and generate rules", [author], 1),
 ]
 
 breathe_projects = {}
