@@ -12,7 +12,7 @@ struct policy_reading {
 	char *error;       /* never NULL */
 };
 
-/* read.c: adds a rule of the current line. Returns 0, -ENOSPC or -ENOMEM. */
+/* formats.c: adds a rule of the current line. Returns 0, -ENOSPC or -ENOMEM. */
 int policy_reading_add(struct policy_reading *reading, const struct hy_flow_rule *rule);
 
 /* Its value is to be returned: a fault of a field. */

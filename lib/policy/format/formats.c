@@ -34,8 +34,8 @@ policy_reading_add(struct policy_reading *reading, const struct hy_flow_rule *ru
 	void *grown;
 
 	if (file->nb_rules >= reading->max) {
-		snprintf(reading->error, HY_POLICY_ERROR_SIZE, "more than %u rules, the policy's limit",
-			reading->max);
+		snprintf(reading->error, HY_POLICY_ERROR_SIZE,
+			"more than %u rules, the policy's limit", reading->max);
 		return -ENOSPC;
 	}
 	grown = hy_table_room(file->rules, file->nb_rules, sizeof(*file->rules));
