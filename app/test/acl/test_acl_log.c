@@ -232,7 +232,7 @@ assert_text(const struct hy_acl_event *event, const char *wanted)
 }
 
 static void
-events_are_told_in_words(void **state)
+events_of_tcp_are_told_in_words(void **state)
 {
 	struct hy_acl_event event = { .list = "edge", .rule = 7 };
 	struct hy_acl_record *r = &event.record;
@@ -263,6 +263,19 @@ events_are_told_in_words(void **state)
 	assert_text(&event,
 		"acl edge rule 7 port 3: to port 5 vlan 100 tcp 10.0.0.1:1234 > "
 		"192.0.2.1:22 flags SA, 153 bytes");
+}
+
+static void
+events_of_other_packets_are_told_in_words(void **state)
+{
+	struct hy_acl_event event = { .list = "edge", .rule = 7 };
+	struct hy_acl_record *r = &event.record;
+
+	RTE_SET_USED(state);
+	r->denied = r->out = true;
+	r->len = 153;
+	r->port = 5;
+	r->to = 3;
 	r->key = (struct hy_flow_key){ .has = HY_FLOW_IPV6 | HY_FLOW_SRC | HY_FLOW_DST |
 			HY_FLOW_PROTO | HY_FLOW_ICMP,
 		.src6 = { 0x20010db8, 0, 0, 1 },
@@ -302,7 +315,8 @@ static const struct CMUnitTest tests[] = {
 	ACL_TEST(what_a_full_ring_has_no_room_for_is_lost_and_yet_summed_up),
 	ACL_TEST(records_of_a_destroyed_list_are_lost_and_not_another_lists),
 	ACL_TEST(sums_follow_rules_that_change),
-	ACL_TEST(events_are_told_in_words),
+	ACL_TEST(events_of_tcp_are_told_in_words),
+	ACL_TEST(events_of_other_packets_are_told_in_words),
 };
 
 UNIT_SUITE(tests)

@@ -304,82 +304,111 @@ segments_make_no_difference(void **state)
 		(struct hy_acl_counts){ .denied = n[0], .permitted = n[1], .redirected = n[2] });
 }
 
-/* A node whose packets have lists by port: one burst has several, and a number that no list has. */
+/* A node whose packets have lists by port: one burst has several, and numbers that no list has. */
+#define MIXED 60
+
+static struct {
+	struct hy_acl_shown shown[2];
+	struct hy_acl_worker workers[2];
+	struct hy_acl_log log;
+	struct hy_acl_table table;
+	struct hy_graph *graph;
+	struct hy_arc *arc;
+	struct rte_mbuf *packets[MIXED];
+} mixed;
+
 static void
-a_burst_of_several_lists_is_judged_by_each(void **state)
+mixed_lists(void)
+{
+	memset(&mixed, 0, sizeof(mixed));
+	acl_make(&(const struct hy_acl_params){ 0 });
+	for (unsigned int l = 0; l < 2; l++) {
+		struct hy_policy *policy = list_make(l == 0 ? "a" : "b");
+
+		rule_add(policy, 1, 53, l == 0 ? HY_RULE_DENY : HY_RULE_CLASSIFY, l == 0 ? 0 : 5,
+			false);
+		rules_commit(policy);
+		mixed.shown[l] = (struct hy_acl_shown){ .policy = policy,
+			.workers = &mixed.workers[l] };
+	}
+	mixed.table = (struct hy_acl_table){ .logs = &mixed.log,
+		.nb_workers = 1,
+		.qsbr = acl_qsbr,
+		.lists = { &mixed.shown[0], &mixed.shown[1] } };
+}
+
+/* Ports 0 and 1 have a list, 2 and 3 numbers of none, and port 4 is not enabled. */
+static void
+mixed_rig(void)
 {
 	static const char *const patterns[] = { "rig_source" };
+	static const uint32_t numbers[] = { 0, 1, HY_ACL_LISTS - 1, HY_ACL_LISTS };
 	const struct hy_arc_params params = { .end = "rig_out-0",
 		.index = hy_mbuf_ports,
 		.qsbr = acl_qsbr,
 		.socket = SOCKET_ID_ANY };
 	const struct hy_arc_feature feature = { .arc = "acl_test", .node = "acl_in-rig" };
-	const struct hy_graph_params graph_params = { .patterns = patterns,
+	const struct hy_graph_params graph = { .patterns = patterns,
 		.nb_patterns = 1,
 		.ops = &hy_mbuf_ops,
 		.drop_node = "rig_out-2",
 		.lanes = { HY_FLOW_CLASS_LANE, HY_ARC_LANE },
 		.socket = SOCKET_ID_ANY,
 		.qsbr = acl_qsbr };
-	struct hy_acl_shown shown[2] = { 0 };
-	struct hy_acl_worker workers[2] = { 0 };
-	struct hy_acl_log log = { 0 };
-	struct hy_acl_table table = {
-		.logs = &log, .nb_workers = 1, .qsbr = acl_qsbr, .lists = { &shown[0], &shown[1] }
-	};
-	struct hy_acl_node_config config = { .table = &table };
-	struct rte_mbuf *packets[60];
-	struct hy_policy *policy;
-	struct hy_graph *graph;
-	struct hy_arc *arc;
+	struct hy_acl_node_config config = { .table = &mixed.table };
 
-	RTE_SET_USED(state);
-	acl_make(&(const struct hy_acl_params){ 0 });
-	for (unsigned int l = 0; l < 2; l++) {
-		policy = list_make(l == 0 ? "a" : "b");
-		rule_add(policy, 1, 53, l == 0 ? HY_RULE_DENY : HY_RULE_CLASSIFY, l == 0 ? 0 : 5,
-			false);
-		rules_commit(policy);
-		shown[l] = (struct hy_acl_shown){ .policy = policy, .workers = &workers[l] };
-	}
 	memset(config.to_port, 0xff, sizeof(config.to_port));
 	rig_lane = HY_FLOW_CLASS_LANE;
 	rig_nodes("rig_out-0");
 	assert_int_equal(hy_node_config(rig_clone("acl_in", NULL, NULL), &config, sizeof(config)),
 		0);
 	assert_int_equal(hy_arc_feature_register(&feature), 0);
-	assert_int_equal(hy_arc_create("acl_test", &params, &arc), 0);
-	assert_int_equal(hy_graph_create("mixed", &graph_params, &graph), 0);
-	for (uint32_t p = 0; p < 2; p++)
-		assert_int_equal(hy_arc_enable(arc, "acl_in-rig", p, p), 0);
-	assert_int_equal(hy_arc_enable(arc, "acl_in-rig", 2, HY_ACL_LISTS - 1), 0);
-	assert_int_equal(hy_arc_enable(arc, "acl_in-rig", 3, HY_ACL_LISTS), 0);
-	for (unsigned int i = 0; i < 60; i++) {
-		packets[i] = udp_packet(i % 2 == 0 ? 53 : 54);
-		packets[i]->port = (uint16_t)(i % 5);
-	}
-	rig_send(graph, packets, NULL, 60);
-	hy_graph_rest(graph);
-	/* Port 4 has no list; of 12 packets each, half are to port 53. */
-	assert_int_equal(workers[0].counts.denied, 6);
-	assert_int_equal(workers[0].counts.permitted, 6);
-	assert_int_equal(workers[1].counts.permitted, 12);
-	assert_int_equal(workers[1].counts.unmatched, 6);
-	assert_int_equal(dropped("mixed", "acl_in-rig", "acl_denied"), 6);
-	assert_int_equal(dropped("mixed", "acl_in-rig", "no_list"), 24);
-	assert_int_equal(out[0].n, 6 + 12 + 12);
-	for (unsigned int i = 0, at[5] = { 0 }; i < out[0].n; i++) {
+	assert_int_equal(hy_arc_create("acl_test", &params, &mixed.arc), 0);
+	assert_int_equal(hy_graph_create("mixed", &graph, &mixed.graph), 0);
+	for (uint32_t p = 0; p < RTE_DIM(numbers); p++)
+		assert_int_equal(hy_arc_enable(mixed.arc, "acl_in-rig", p, numbers[p]), 0);
+}
+
+/* Packets of a port, which are 5 apart, are still in their order. */
+static void
+assert_mixed(void)
+{
+	unsigned int at[5] = { 0 };
+
+	for (unsigned int i = 0; i < out[0].n; i++) {
 		const struct rte_mbuf *m = out[0].packets[i];
 		const bool matched = m->port == 1 && rte_pktmbuf_mtod(m, uint8_t *)[37] == 53;
 
 		assert_int_equal(out[0].lane[i], m->port == 4 ? 0xbad0bad0 : matched ? 5u : 0u);
-		/* In the order of the port: its packets are 5 apart. */
-		while (packets[at[m->port] * 5 + m->port] != m)
-			assert_true(++at[m->port] < 12);
+		while (mixed.packets[at[m->port] * 5 + m->port] != m)
+			assert_true(++at[m->port] < MIXED / 5);
 	}
+}
+
+static void
+a_burst_of_several_lists_is_judged_by_each(void **state)
+{
+	RTE_SET_USED(state);
+	mixed_lists();
+	mixed_rig();
+	for (unsigned int i = 0; i < MIXED; i++) {
+		mixed.packets[i] = udp_packet(i % 2 == 0 ? 53 : 54);
+		mixed.packets[i]->port = (uint16_t)(i % 5);
+	}
+	rig_send(mixed.graph, mixed.packets, NULL, MIXED);
+	hy_graph_rest(mixed.graph);
+	/* Of 12 packets each, half are to port 53. */
+	assert_int_equal(mixed.workers[0].counts.denied, 6);
+	assert_int_equal(mixed.workers[0].counts.permitted, 6);
+	assert_int_equal(mixed.workers[1].counts.permitted, 12);
+	assert_int_equal(mixed.workers[1].counts.unmatched, 6);
+	assert_int_equal(dropped("mixed", "acl_in-rig", "acl_denied"), 6);
+	assert_int_equal(dropped("mixed", "acl_in-rig", "no_list"), 24);
+	assert_int_equal(out[0].n, 6 + 12 + 12);
+	assert_mixed();
 	rig_free();
-	hy_graph_destroy(graph);
-	assert_int_equal(hy_arc_destroy(arc), 0);
+	hy_graph_destroy(mixed.graph);
+	assert_int_equal(hy_arc_destroy(mixed.arc), 0);
 	assert_int_equal(hy_arc_feature_unregister("acl_in-rig"), 0);
 }
 
