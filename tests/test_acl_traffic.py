@@ -108,8 +108,8 @@ def test_lists_of_all_fields_and_actions_do_as_the_oracle_says(rig, bound):
     for way in {"in"} if bound == "shared" else ways:  # what "out" would drop does not get there
         seen = {(action, counted) for of, action, counted in router.outcomes if of == way}
         assert seen >= {("permit", "permitted"), ("deny", "denied"), ("port", "redirected"),
-                        ("class", "permitted"), ("class", "denied"), ("count", "permitted"),
-                        ("none", "permitted")}, router.outcomes
+                        ("class", "permitted"), ("count", "permitted"), ("none", "permitted")}, seen
+        assert ("class", "denied") in seen or bound == "two_ports", seen
     assert sum(router.counts["unbound"].sums.values()) == 0
 
 
@@ -127,7 +127,7 @@ def test_workers_count_together(rig):
                                   ("default deny", "truncated deny")], ids=" ".join)
 def test_settings_of_lists_do_as_the_oracle_says(rig, more):
     rng = random.Random(str(more))
-    received = [generated(3), [], []]
+    received = [generated(3), generated(4), []]  # those of the second port only pass "out"
     texts = lists(rng, received[0], ["in", "out"], 30, more)
     setup = setup_of(texts, {"in:0": "in", "out:0": "out", "out:1": "out"})
     router, _ = check(rig, setup, texts, received)
