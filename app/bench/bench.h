@@ -45,7 +45,7 @@ struct contender {
 };
 
 /* Units of figures. Less is better in all of them. */
-enum unit { CYCLES_OBJECT, CYCLES_PACKET, CYCLES_WALK, MICROSECONDS, CALLS_WALK };
+enum unit { CYCLES_OBJECT, CYCLES_PACKET, CYCLES_WALK, MICROSECONDS, CALLS_WALK, MEBIBYTES };
 
 /* How a run of the program measures. */
 struct bench_settings {
@@ -240,6 +240,7 @@ void calibrate_warn(void);
 void calibrate_write_json(FILE *out);
 
 /* The benchmarks. */
+void bench_acl(void);
 void bench_arc(void);
 void bench_dispatch(void);
 void bench_enqueue(void);

@@ -75,7 +75,7 @@ key_of(const struct hy_flow_match *m)
 	const uint32_t r = bench_random();
 
 	return (struct hy_flow_key){
-		.has = HY_FLOW_ETHER_TYPE | HY_FLOW_IP4 | HY_FLOW_PORTS,
+		.has = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 | HY_FLOW_IP4 | HY_FLOW_PORTS,
 		.ether_type = 0x0800,
 		.src = m->src_len == 32 ? m->src : m->src | r >> m->src_len,
 		.dst = m->dst_len == 32 ? m->dst : m->dst | r >> m->dst_len,

@@ -42,6 +42,7 @@ static const char *const unit_names[] = {
 	[CYCLES_PACKET] = "cycles/packet",
 	[CYCLES_WALK] = "cycles/walk",
 	[MICROSECONDS] = "us",
+	[MEBIBYTES] = "MiB",
 	[CALLS_WALK] = "calls/walk",
 };
 

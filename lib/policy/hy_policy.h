@@ -201,7 +201,7 @@ int hy_policy_create(const char *name, const struct hy_policy_params *params,
 	struct hy_policy **policy);
 
 /**
- * Frees a policy and its staged changes. No graph and no listener may use it any more. Waits up to
+ * Frees a policy and its staged changes, and ends its thread. No graph and no listener may use it any more. Waits up to
  * a second for all readers of its QSBR variable. NULL is allowed.
  */
 void hy_policy_destroy(struct hy_policy *policy);
@@ -228,7 +228,13 @@ int hy_policy_replace(struct hy_policy *policy, const struct hy_flow_rule *rule)
 int hy_policy_remove(struct hy_policy *policy, uint32_t id);
 
 /**
- * Publishes all staged changes; on an error none, and they stay staged. Waits up to a second until
+ * Publishes all staged changes; on an error none, and they stay staged. Compiles the rules by the
+ * fastest engine that fits into max_memory and max_build_ms. With a QSBR variable, and if the policy
+ * had hundreds of rules and few were changed, it keeps the tables that were built before with an
+ * overlay of the changes, which takes milliseconds, and a thread of the policy builds new tables
+ * afterwards. Workers then use those; ranks and the view stay as they are.
+ *
+ * Other threads may read the policy while rules are compiled; those that stage or commit wait. Waits up to a second until
  * workers have left the previous rules, and frees those. If a worker takes longer, the next commit
  * frees them.
  *
@@ -237,8 +243,8 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
  *
  * @return 0, also if nothing is staged; -EBUSY a graph uses the policy, which has no QSBR variable;
  * -ETIMEDOUT a worker has still not left the rules before the last commit; -EINTR the condition of
- * hy_file_stop_when() (hy_file.h) holds while rules are compiled; -ENOMEM; -E2BIG rte_acl
- * cannot compile so many overlapping rules, or lacks the memory; what a listener's prepare()
+ * hy_file_stop_when() (hy_file.h) holds while rules are compiled; -ENOMEM; -E2BIG (logged) no
+ * engine can compile the rules within max_memory and max_build_ms; what a listener's prepare()
  * returned.
  */
 int hy_policy_commit(struct hy_policy *policy);
@@ -269,6 +275,21 @@ int hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action
  */
 int hy_policy_commit_together(struct hy_policy *const policies[], unsigned int n,
 	unsigned int *failed);
+
+/** How the published rules are compiled. */
+struct hy_policy_engine_info {
+	const char *name;    /**< "linear", "rte_acl" or "tuple"; "none": there are no rules. */
+	uint64_t bytes;      /**< Of its tables. */
+	uint64_t build_us;   /**< Microseconds that it took to build them. */
+	uint32_t base_rules; /**< Rules in the tables. */
+	uint32_t
+		overlay_rules; /**< Rules that were added or replaced since, and are tried apart. */
+	uint32_t removed;      /**< Rules of the tables that are no more, or were replaced. */
+	char why[128];         /**< Why this engine: its expected cost and that of others. */
+};
+
+/** Tells how the published rules are compiled at present. @return 0. */
+int hy_policy_engine(struct hy_policy *policy, struct hy_policy_engine_info *info);
 
 /** Discards staged changes. */
 void hy_policy_abort(struct hy_policy *policy);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <rte_malloc.h>
+#include <rte_string_fns.h>
 
 #include <hy_grace.h>
 
@@ -19,7 +20,9 @@ policy_free(struct hy_policy *policy)
 	policy_hits_destroy(policy);
 	free(policy->listeners);
 	free(policy->staged);
+	pthread_cond_destroy(&policy->rebuild.wake);
 	pthread_mutex_destroy(&policy->lock);
+	pthread_mutex_destroy(&policy->changes);
 	rte_free(policy);
 }
 
@@ -40,10 +43,12 @@ hy_policy_create(const char *name, const struct hy_policy_params *params, struct
 	strcpy(policy->name, name);
 	policy->params = *params;
 	policy->staged_default = (uint8_t)policy_default(policy);
+	pthread_mutex_init(&policy->changes, NULL);
+	pthread_cond_init(&policy->rebuild.wake, NULL);
 	policy->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	rc = policy_hits_create(policy);
 	if (rc == 0)
-		rc = policy_view_create(policy, NULL, 0, &policy->view);
+		rc = policy_view_create(policy, &policy->view);
 	if (rc < 0) {
 		policy_free(policy);
 		return rc;
@@ -58,6 +63,7 @@ hy_policy_destroy(struct hy_policy *policy)
 {
 	if (policy == NULL)
 		return;
+	policy_rebuild_end(policy);
 	policy_reclaim(policy);
 	policy_free(policy);
 }
@@ -96,21 +102,31 @@ publish(struct hy_policy *policy, struct policy_view *view)
 		policy->token = hy_grace_start(policy->params.qsbr);
 }
 
+/* Whether there is something to publish, and it may be: 1, 0, or a negative errno. */
 static int
-commit(struct hy_policy *policy)
+may_publish(struct hy_policy *policy)
 {
-	struct policy_view *view;
-	int rc = policy_reclaim(policy);
+	int rc;
 
-	if (rc < 0 || !policy->changed)
-		return rc;
+	pthread_mutex_lock(&policy->lock);
+	rc = policy_reclaim(policy);
+	if (rc == 0 && policy->changed)
+		rc = policy->params.qsbr == NULL && policy->nb_users > 0 ? -EBUSY : 1;
+	pthread_mutex_unlock(&policy->lock);
+	return rc;
+}
+
+static int
+publish_prepared(struct hy_policy *policy, struct policy_view *view)
+{
+	int rc = 0;
+
 	if (policy->params.qsbr == NULL && policy->nb_users > 0)
-		return -EBUSY;
-	rc = policy_view_create(policy, policy->staged, policy->nb_staged, &view);
-	if (rc < 0)
-		return rc;
-	policy_hits_plan(policy, view);
-	rc = policy_listeners_prepare(policy, view);
+		rc = -EBUSY; /* it came while rules were compiled */
+	if (rc == 0) {
+		policy_hits_plan(policy, view);
+		rc = policy_listeners_prepare(policy, view);
+	}
 	if (rc < 0) {
 		policy_view_drop(view);
 		return rc;
@@ -120,15 +136,60 @@ commit(struct hy_policy *policy)
 	return 0;
 }
 
+/* Compiles without the lock: counts can be read meanwhile. */
+static int
+commit(struct hy_policy *policy)
+{
+	struct policy_view *view;
+	int rc = may_publish(policy);
+
+	if (rc <= 0)
+		return rc;
+	rc = policy_view_create(policy, &view);
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&policy->lock);
+	rc = publish_prepared(policy, view);
+	if (rc == 0)
+		policy_rebuild(policy);
+	pthread_mutex_unlock(&policy->lock);
+	return rc;
+}
+
 int
 hy_policy_commit(struct hy_policy *policy)
 {
 	int rc;
 
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	rc = commit(policy);
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 	return rc;
+}
+
+int
+hy_policy_engine(struct hy_policy *policy, struct hy_policy_engine_info *info)
+{
+	const struct hy_policy_compiled *compiled;
+
+	*info = (struct hy_policy_engine_info){ .name = "none", .why = "there are no rules" };
+	pthread_mutex_lock(&policy->lock);
+	compiled = policy->view->shown.compiled;
+	if (compiled != NULL) {
+		const struct policy_tables *tables = &compiled->base->tables;
+
+		info->name = tables->engine->name;
+		info->bytes = tables->bytes;
+		info->build_us = tables->build_us;
+		info->base_rules = compiled->base->rules->n;
+		if (compiled->overlay != NULL) {
+			info->overlay_rules = compiled->overlay->nb_added;
+			info->removed = compiled->overlay->nb_gone;
+		}
+		rte_strscpy(info->why, tables->why, sizeof(info->why));
+	}
+	pthread_mutex_unlock(&policy->lock);
+	return 0;
 }
 
 uint32_t

@@ -10,6 +10,7 @@
 
 #include <hy_policy_view.h>
 
+#include "compiled.h"
 #include "rule.h"
 
 #define POLICY_NAME_MAX 16
@@ -20,9 +21,21 @@
 /* A view, with data that only the control plane reads. */
 struct policy_view {
 	struct hy_policy_view shown; /* first: a pointer to one is a pointer to the other */
-	struct hy_policy_rule *rules;
-	uint32_t *by_id;      /* ranks in order of rule ids */
+	struct policy_rules *set;
+	struct hy_policy_rule *rules; /* of the set */
+	uint32_t *by_id;              /* likewise */
 	unsigned int holders; /* references: the policy's until workers have left it, and others */
+	/* What shown.compiled was before its tables were built again; NULL: never, or freed. */
+	struct hy_policy_compiled *replaced;
+};
+
+/* The thread that builds tables while an overlay stands in for them; rebuild.c. */
+struct policy_rebuild {
+	pthread_t thread;
+	bool runs;
+	bool wanted; /* the view has an overlay */
+	bool end;    /* under the lock, and without it where a build looks whether to stop */
+	pthread_cond_t wake;
 };
 
 /* A hit counter, one in each worker's array. Only workers write it; a new owner starts at base. */
@@ -42,7 +55,8 @@ struct hy_policy {
 	/* The control plane's, in cache lines of its own. */
 	alignas(RTE_CACHE_LINE_SIZE) char name[POLICY_NAME_MAX + 1];
 	struct hy_policy_params params;
-	pthread_mutex_t lock; /* recursive: listeners may read the policy */
+	pthread_mutex_t changes; /* of what is staged, and commits; taken before the lock */
+	pthread_mutex_t lock;    /* recursive: listeners may read the policy */
 	unsigned int nb_users;
 
 	struct hy_flow_rule *staged; /* by id: the rules to publish */
@@ -63,6 +77,9 @@ struct hy_policy {
 
 	struct policy_listener *listeners;
 	unsigned int nb_listeners;
+
+	const char *only; /* the engine to take, for tests and benchmarks; NULL: the fastest */
+	struct policy_rebuild rebuild;
 };
 
 /* What becomes of packets that no rule matches, where nothing says so. */
@@ -76,27 +93,24 @@ policy_default(const struct hy_policy *policy)
 /*
  * view.c
  */
-/* Compiles rules; indexes are left to the caller. Returns 0, -ENOMEM or -E2BIG. */
-int policy_view_create(const struct hy_policy *policy, const struct hy_flow_rule *rules, uint32_t n,
-	struct policy_view **view);
+/*
+ * Makes a view of the staged rules, under the mutex of changes; indexes are left to the caller. Returns
+ * 0, or what policy_tables_build() returns.
+ */
+int policy_view_create(struct hy_policy *policy, struct policy_view **view);
 /* Releases a reference, and frees the view with the last one. NULL is allowed. */
 void policy_view_drop(struct policy_view *view);
+/* Builds tables for rules. Returns 0, or what policy_tables_build() returns. */
+int policy_build(const struct hy_policy *policy, struct policy_rules *rules, const bool *cancel,
+	struct policy_base **base);
 
 /*
- * acl.c
+ * rebuild.c
  */
-#define POLICY_ACLS_MAX 8 /* most parts into which rules are compiled */
-
-struct rte_acl_ctx;
-
-struct hy_policy_compiled {
-	struct rte_acl_ctx *acls[POLICY_ACLS_MAX]; /* of consecutive ranks */
-	uint32_t nb_acls;                          /* one, unless rules overlap a lot */
-};
-
-/* Compiles the rules of a view. Returns 0, -ENOMEM or -E2BIG; the caller destroys what was made. */
-int policy_acl_create(struct hy_policy_view *view, int socket);
-void policy_acl_destroy(struct hy_policy_view *view);
+/* Has tables built for the present view, if it has an overlay, in the background. */
+void policy_rebuild(struct hy_policy *policy);
+/* Ends the thread. */
+void policy_rebuild_end(struct hy_policy *policy);
 
 /*
  * hits.c

@@ -99,9 +99,9 @@ hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule)
 
 	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	rc = stage_add(policy, rule);
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 	return rc;
 }
 
@@ -114,13 +114,13 @@ hy_policy_replace(struct hy_policy *policy, const struct hy_flow_rule *rule)
 
 	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	at = place_of(policy, rule->id, &there);
 	if (there) {
 		policy->staged[at] = *rule;
 		policy->changed = true;
 	}
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 	return there ? 0 : -ENOENT;
 }
 
@@ -130,7 +130,7 @@ hy_policy_remove(struct hy_policy *policy, uint32_t id)
 	uint32_t at;
 	bool there;
 
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	at = place_of(policy, id, &there);
 	if (there) {
 		policy->nb_staged--;
@@ -138,7 +138,7 @@ hy_policy_remove(struct hy_policy *policy, uint32_t id)
 			(policy->nb_staged - at) * sizeof(*policy->staged));
 		policy->changed = true;
 	}
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 	return there ? 0 : -ENOENT;
 }
 
@@ -147,7 +147,7 @@ hy_policy_abort(struct hy_policy *policy)
 {
 	const struct policy_view *view;
 
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	view = policy->view;
 	/* There is room: all that is published was staged once, and room only grows. */
 	for (uint32_t i = 0; i < view->shown.nb_rules; i++)
@@ -156,7 +156,7 @@ hy_policy_abort(struct hy_policy *policy)
 	policy->staged_default = view->shown.default_action;
 	policy->staged_truncated = view->shown.deny_truncated;
 	policy->changed = false;
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 }
 
 /* Only access lists permit and deny. */
@@ -175,10 +175,10 @@ hy_policy_default_set(struct hy_policy *policy, enum hy_rule_action action)
 
 	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	policy->changed |= policy->staged_default != action;
 	policy->staged_default = (uint8_t)action;
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 	return 0;
 }
 
@@ -189,10 +189,10 @@ hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action)
 
 	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	policy->changed |= policy->staged_truncated != (action == HY_RULE_DENY);
 	policy->staged_truncated = action == HY_RULE_DENY;
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ policy_stage_all(struct hy_policy *policy, const struct policy_staged *staged)
 {
 	int rc;
 
-	pthread_mutex_lock(&policy->lock);
+	pthread_mutex_lock(&policy->changes);
 	rc = make_room(policy, staged->n);
 	if (rc == 0) {
 		if (staged->n > 0)
@@ -211,6 +211,6 @@ policy_stage_all(struct hy_policy *policy, const struct policy_staged *staged)
 		policy->staged_truncated = staged->deny_truncated;
 		policy->changed = true;
 	}
-	pthread_mutex_unlock(&policy->lock);
+	pthread_mutex_unlock(&policy->changes);
 	return rc;
 }

@@ -8,54 +8,84 @@
 
 #include "policy.h"
 
-static int
-by_precedence(const void *a, const void *b)
+int
+policy_build(const struct hy_policy *policy, struct policy_rules *rules, const bool *cancel,
+	struct policy_base **base)
 {
-	const struct hy_flow_rule *ra = &((const struct hy_policy_rule *)a)->rule;
-	const struct hy_flow_rule *rb = &((const struct hy_policy_rule *)b)->rule;
+	const struct policy_budget budget = { .max_memory = policy->params.max_memory,
+		.max_build_ms = policy->params.max_build_ms,
+		.only = policy->only };
 
-	if (ra->precedence != rb->precedence)
-		return ra->precedence < rb->precedence ? -1 : 1;
-	return ra->id < rb->id ? -1 : ra->id > rb->id;
+	return policy_base_create(policy->name, rules, policy->params.socket, cancel, &budget,
+		base);
 }
 
-static int
-by_id(const void *a, const void *b, void *arg)
+/*
+ * The tables of the present view, for an overlay. Without a QSBR variable nobody could exchange
+ * them later.
+ */
+static struct policy_base *
+present_base(struct hy_policy *policy)
 {
-	const struct hy_policy_rule *rules = arg;
-	const uint32_t ia = rules[*(const uint32_t *)a].rule.id;
-	const uint32_t ib = rules[*(const uint32_t *)b].rule.id;
+	const struct hy_policy_compiled *compiled;
+	struct policy_base *base = NULL;
 
-	return ia < ib ? -1 : ia > ib;
-}
-
-static int
-view_fill(struct policy_view *view, const struct hy_flow_rule *rules, uint32_t n, int socket)
-{
-	view->rules = rte_malloc_socket("hy_policy_rules", n * sizeof(*view->rules),
-		RTE_CACHE_LINE_SIZE, socket);
-	view->by_id = malloc(n * sizeof(*view->by_id));
-	if (view->rules == NULL || view->by_id == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		view->rules[i] = (struct hy_policy_rule){ .rule = rules[i] };
-		view->by_id[i] = i;
+	if (policy->params.qsbr == NULL)
+		return NULL;
+	pthread_mutex_lock(&policy->lock);
+	compiled = policy->view->shown.compiled;
+	if (compiled != NULL && compiled->base->rules->n >= POLICY_OVERLAY_LEAST) {
+		base = compiled->base;
+		policy_base_hold(base);
 	}
-	qsort(view->rules, n, sizeof(*view->rules), by_precedence);
-	qsort_r(view->by_id, n, sizeof(*view->by_id), by_id, view->rules);
+	pthread_mutex_unlock(&policy->lock);
+	return base;
+}
+
+static int
+compile(struct hy_policy *policy, struct policy_rules *rules, struct hy_policy_compiled **out)
+{
+	struct policy_base *base = present_base(policy);
+	int rc = -E2BIG;
+
+	if (base != NULL)
+		rc = policy_compiled_create(base, rules, policy->params.socket, out);
+	policy_base_drop(base);
+	if (rc != -E2BIG)
+		return rc;
+	rc = policy_build(policy, rules, NULL, &base);
+	if (rc < 0)
+		return rc;
+	rc = policy_compiled_create(base, rules, policy->params.socket, out);
+	policy_base_drop(base);
+	return rc;
+}
+
+static int
+view_fill(struct hy_policy *policy, struct policy_view *view)
+{
+	struct hy_policy_compiled *compiled = NULL;
+	int rc = policy_rules_create(policy->staged, policy->nb_staged, policy->params.socket,
+		&view->set);
+
+	if (rc < 0)
+		return rc;
+	view->rules = view->set->rules;
+	view->by_id = view->set->by_id;
 	view->shown.rules = view->rules;
-	view->shown.nb_rules = n;
-	return policy_acl_create(&view->shown, socket);
+	view->shown.nb_rules = view->set->n;
+	if (view->set->n > 0)
+		rc = compile(policy, view->set, &compiled);
+	view->shown.compiled = compiled;
+	return rc;
 }
 
 int
-policy_view_create(const struct hy_policy *policy, const struct hy_flow_rule *rules, uint32_t n,
-	struct policy_view **out)
+policy_view_create(struct hy_policy *policy, struct policy_view **out)
 {
-	const int socket = policy->params.socket;
 	struct policy_view *view = rte_zmalloc_socket("hy_policy_view", sizeof(*view),
-		RTE_CACHE_LINE_SIZE, socket);
-	int rc = 0;
+		RTE_CACHE_LINE_SIZE, policy->params.socket);
+	int rc;
 
 	if (view == NULL)
 		return -ENOMEM;
@@ -63,8 +93,7 @@ policy_view_create(const struct hy_policy *policy, const struct hy_flow_rule *ru
 	view->shown.version = policy->view == NULL ? 0 : policy->view->shown.version + 1;
 	view->shown.default_action = policy->staged_default;
 	view->shown.deny_truncated = policy->staged_truncated;
-	if (n > 0)
-		rc = view_fill(view, rules, n, socket);
+	rc = view_fill(policy, view);
 	if (rc < 0) {
 		policy_view_drop(view);
 		return rc;
@@ -78,9 +107,9 @@ policy_view_drop(struct policy_view *view)
 {
 	if (view == NULL || --view->holders > 0)
 		return;
-	policy_acl_destroy(&view->shown);
-	free(view->by_id);
-	rte_free(view->rules);
+	policy_compiled_free(view->replaced);
+	policy_compiled_free((struct hy_policy_compiled *)(uintptr_t)view->shown.compiled);
+	policy_rules_drop(view->set);
 	rte_free(view);
 }
 

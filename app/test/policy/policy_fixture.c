@@ -154,7 +154,7 @@ key_near(const struct hy_flow_rule *rule, uint64_t *seed)
 	const struct hy_flow_match *m = &rule->match;
 	const uint32_t f = m->fields;
 	struct hy_flow_key key = {
-		.has = 0x1ff &
+		.has = (HY_FLOW_IPV4 | HY_FLOW_ALL) &
 			~(uint32_t)((f & HY_FLOW_VLAN) == 0 && rnd(seed) % 2 ? HY_FLOW_VLAN : 0),
 		.ether_type = f & HY_FLOW_ETHER_TYPE ? m->ether_type : RTE_ETHER_TYPE_IPV4,
 		.vlan = f & HY_FLOW_VLAN ? m->vlan : (uint16_t)(rnd(seed) % 4096),
@@ -252,7 +252,7 @@ commit(void)
 uint16_t
 class_of(uint16_t dport)
 {
-	const struct hy_flow_key key = { .has = HY_FLOW_ETHER_TYPE | HY_FLOW_IP4 | HY_FLOW_PORTS,
+	const struct hy_flow_key key = { .has = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 | HY_FLOW_IP4 | HY_FLOW_PORTS,
 		.ether_type = RTE_ETHER_TYPE_IPV4,
 		.proto = IPPROTO_UDP,
 		.dport = dport };

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Overlays: few changes of many rules are published at once, and tables are built behind them while
+ * workers classify.
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_rcu_qsbr.h>
+
+#include "any_fixture.h"
+#include "lib/policy/policy.h"
+
+#define RULES 400
+#define ROUNDS 300
+#define BURST 64
+
+static union {
+	struct rte_rcu_qsbr v;
+	uint8_t room[8192];
+} qsbr;
+
+static void
+qsbr_new(unsigned int threads)
+{
+	assert_true(rte_rcu_qsbr_get_memsize(threads) <= sizeof(qsbr));
+	assert_int_equal(rte_rcu_qsbr_init(&qsbr.v, threads), 0);
+	for (unsigned int t = 0; t < threads; t++)
+		assert_int_equal(rte_rcu_qsbr_thread_register(&qsbr.v, t), 0);
+}
+
+static struct hy_flow_rule
+rule_of(uint32_t id, uint64_t *seed)
+{
+	struct hy_flow_rule rule = any_rule(true, seed);
+
+	rule.id = id;
+	rule.precedence = rnd(seed) % 100;
+	return rule;
+}
+
+static void
+many_rules(uint64_t *seed)
+{
+	for (uint32_t id = 0; id < RULES; id++) {
+		const struct hy_flow_rule rule = rule_of(2 * id, seed);
+
+		assert_int_equal(hy_policy_add(policy, &rule), 0);
+	}
+	commit();
+}
+
+static struct hy_policy_engine_info
+info_now(void)
+{
+	struct hy_policy_engine_info info;
+
+	assert_int_equal(hy_policy_engine(policy, &info), 0);
+	return info;
+}
+
+/* Adds, replaces or removes a few rules by chance, and publishes that. */
+static void
+change(uint64_t *seed)
+{
+	for (uint32_t n = 1 + rnd(seed) % 4; n > 0; n--) {
+		struct hy_flow_rule rule = rule_of(rnd(seed) % (2 * RULES), seed);
+
+		if (hy_policy_replace(policy, &rule) == -ENOENT)
+			assert_int_equal(hy_policy_add(policy, &rule), 0);
+		else if (rnd(seed) % 2 == 0)
+			assert_int_equal(hy_policy_remove(policy, rule.id), 0);
+	}
+	commit();
+}
+
+static uint64_t
+compare(uint64_t *seed)
+{
+	const struct hy_policy_view *view = hy_policy_view(policy);
+	struct hy_flow_key keys[BURST];
+	uint32_t rank[BURST];
+	uint64_t hits = 0;
+
+	for (unsigned int i = 0; i < BURST; i++)
+		keys[i] = any_key(&view->rules[rnd(seed) % view->nb_rules].rule.match, seed);
+	hy_policy_classify_compiled(view, keys, rank, BURST);
+	for (unsigned int i = 0; i < BURST; i++) {
+		if (rank[i] != hy_policy_classify(view, &keys[i]))
+			fail_msg("rank %u, not %u", rank[i], hy_policy_classify(view, &keys[i]));
+		hits += rank[i] != HY_POLICY_NONE;
+	}
+	return hits;
+}
+
+/* The thread's tables land whenever it is done; this thread is one of the readers. */
+static void
+changes_are_found_before_and_after_tables_are_built(void **state)
+{
+	uint64_t seed = 20, hits = 0;
+	unsigned int with = 0, without = 0, removed = 0;
+
+	RTE_SET_USED(state);
+	qsbr_new(1);
+	policy_new(2 * RULES, 1, &qsbr.v);
+	policy->params.access = true;
+	policy->only = "tuple"; /* rte_acl takes minutes for rules of all fields */
+	many_rules(&seed);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		struct hy_policy_engine_info info;
+
+		change(&seed);
+		rte_rcu_qsbr_thread_online(&qsbr.v, 0);
+		for (unsigned int burst = 0; burst < 4; burst++) {
+			hits += compare(&seed);
+			rte_rcu_qsbr_quiescent(&qsbr.v, 0);
+		}
+		rte_rcu_qsbr_thread_offline(&qsbr.v, 0);
+		info = info_now();
+		with += info.overlay_rules + info.removed > 0;
+		removed += info.removed > 0;
+		if (round % 8 == 0)
+			for (unsigned int i = 0; i < 2000 && info.overlay_rules + info.removed > 0;
+				i++) {
+				rte_delay_us_sleep(1000);
+				info = info_now();
+			}
+		without += info.overlay_rules + info.removed == 0;
+	}
+	print_message("%u rounds: %u with an overlay, %u without at the end\n", ROUNDS, with,
+		without);
+	assert_true(hits > ROUNDS * 4 * BURST / 8);
+	assert_true(with > ROUNDS / 4 && removed > ROUNDS / 8 && without >= ROUNDS / 10);
+}
+
+static void
+overlay_counts_added_and_removed_rules(void **state)
+{
+	uint64_t seed = 21;
+	struct hy_flow_rule rule = { .id = 1, .class_id = 1 };
+	const struct policy_base *base;
+
+	RTE_SET_USED(state);
+	qsbr_new(1);
+	policy_new(2 * RULES, 1, &qsbr.v);
+	policy->params.access = true;
+	policy->only = "tuple"; /* rte_acl takes minutes for rules of all fields */
+	many_rules(&seed);
+	base = hy_policy_view(policy)->compiled->base;
+	pthread_mutex_lock(&policy->lock); /* the thread waits */
+	assert_int_equal(hy_policy_add(policy, &rule), 0);
+	commit();
+	assert_ptr_equal(hy_policy_view(policy)->compiled->base, base);
+	assert_int_equal(info_now().overlay_rules, 1);
+	assert_int_equal(info_now().removed, 0);
+	assert_int_equal(hy_policy_remove(policy, 0), 0);
+	rule.id = 2;
+	assert_int_equal(hy_policy_replace(policy, &rule), 0);
+	commit();
+	assert_int_equal(info_now().overlay_rules, 2);
+	assert_int_equal(info_now().removed, 2);
+	/* What a rule does is not compiled. */
+	rule.class_id = 7;
+	assert_int_equal(hy_policy_replace(policy, &rule), 0);
+	commit();
+	assert_int_equal(info_now().overlay_rules, 2);
+	compare(&seed);
+	/* Too many changes are compiled at once. */
+	for (uint32_t id = 10; id < 10 + 2 * POLICY_OVERLAY_CHANGES; id += 2)
+		assert_int_equal(hy_policy_remove(policy, id), 0);
+	commit();
+	assert_int_equal(info_now().overlay_rules + info_now().removed, 0);
+	assert_int_equal(info_now().base_rules, RULES - POLICY_OVERLAY_CHANGES);
+	compare(&seed);
+	pthread_mutex_unlock(&policy->lock);
+}
+
+/* Two sets in turn: rule 0 is for one class or the other, and so is every other packet's. */
+#define COMMITS 1000
+
+static atomic_bool stop;
+
+static struct worker {
+	unsigned int id;
+	uint64_t bursts, faults, versions;
+	pthread_t thread;
+} workers[2];
+
+static void
+dport_rule(struct hy_flow_rule *rule, uint32_t id, uint16_t class_id, uint16_t port)
+{
+	*rule = (struct hy_flow_rule){ .id = id,
+		.class_id = class_id,
+		.match = { .fields = HY_FLOW_DPORT, .dport = { port, port } } };
+}
+
+static void
+burst_check(struct worker *w, uint64_t *version, struct hy_flow_key keys[])
+{
+	const struct hy_policy_view *view = hy_policy_view(policy);
+	uint32_t rank[BURST];
+
+	if (view->version < *version)
+		w->faults++;
+	w->versions += view->version != *version;
+	*version = view->version;
+	hy_policy_classify_compiled(view, keys, rank, BURST);
+	for (unsigned int i = 0; i < BURST; i++)
+		if (rank[i] >= view->nb_rules ||
+			view->rules[rank[i]].rule.class_id != 1 + *version % 2)
+			w->faults++;
+	w->bursts++;
+}
+
+/* The second worker rests now and then, and once it stalls for longer than a commit waits. */
+static void *
+work(void *arg)
+{
+	struct worker *w = arg;
+	struct hy_flow_key keys[BURST];
+	uint64_t version = 0;
+
+	for (unsigned int i = 0; i < BURST; i++)
+		keys[i] = (struct hy_flow_key){ .has = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 |
+				HY_FLOW_IP4 | HY_FLOW_PORTS,
+			.ether_type = 0x0800,
+			.proto = 17,
+			.dport = (uint16_t)(i % 8) };
+	rte_rcu_qsbr_thread_online(&qsbr.v, w->id);
+	while (!atomic_load(&stop)) {
+		burst_check(w, &version, keys);
+		if (w->id == 1 && w->bursts == 100)
+			rte_delay_us_sleep(1200000);
+		rte_rcu_qsbr_quiescent(&qsbr.v, w->id);
+		if (w->id == 1 && w->bursts % 64 == 0) {
+			rte_rcu_qsbr_thread_offline(&qsbr.v, w->id);
+			rte_delay_us_sleep(300);
+			rte_rcu_qsbr_thread_online(&qsbr.v, w->id);
+		}
+	}
+	rte_rcu_qsbr_thread_offline(&qsbr.v, w->id);
+	return NULL;
+}
+
+/* Ports 0 to 7 have rules of the version's class; the others make the set large. */
+static void
+turn(unsigned int version)
+{
+	struct hy_flow_rule rule;
+
+	for (uint32_t port = 0; port < RULES; port++) {
+		if (port >= 8 && version > 1)
+			break;
+		/* Half of them under another id, so that they move. */
+		dport_rule(&rule, port, (uint16_t)(1 + version % 2), (uint16_t)port);
+		if (port % 2 == 1 && port < 8) {
+			hy_policy_remove(policy, port + 1000 * (1 + (version - 1) % 2));
+			rule.id += 1000 * (1 + version % 2);
+		}
+		if (version == 1 || (port % 2 == 1 && port < 8))
+			assert_int_equal(hy_policy_add(policy, &rule), 0);
+		else
+			assert_int_equal(hy_policy_replace(policy, &rule), 0);
+	}
+	commit();
+}
+
+static void
+workers_see_one_set_or_the_other_and_memory_does_not_grow(void **state)
+{
+	unsigned int heap = 0;
+	int64_t live = 0;
+
+	RTE_SET_USED(state);
+	qsbr_new(2);
+	policy_new(2 * RULES, 2, &qsbr.v);
+	policy->params.access = true;
+	turn(1);
+	atomic_store(&stop, false);
+	for (unsigned int w = 0; w < 2; w++) {
+		workers[w] = (struct worker){ .id = w };
+		assert_int_equal(pthread_create(&workers[w].thread, NULL, work, &workers[w]), 0);
+	}
+	for (unsigned int version = 2; version <= COMMITS; version++) {
+		turn(version);
+		if (version % 16 == 0)
+			rte_delay_us_sleep(2000);
+		if (version == 100) {
+			heap = unit_heap_live();
+			live = unit_alloc_live();
+		}
+	}
+	atomic_store(&stop, true);
+	for (unsigned int w = 0; w < 2; w++) {
+		pthread_join(workers[w].thread, NULL);
+		assert_int_equal(workers[w].faults, 0);
+		assert_true(workers[w].versions > 10);
+	}
+	for (unsigned int i = 0; i < 3000 && info_now().overlay_rules + info_now().removed > 0; i++)
+		rte_delay_us_sleep(1000);
+	assert_int_equal(info_now().overlay_rules + info_now().removed, 0);
+	assert_true(unit_heap_live() <= heap + 16 && unit_alloc_live() <= live + 64);
+	print_message("%ju and %ju bursts, %ju and %ju versions\n", (uintmax_t)workers[0].bursts,
+		(uintmax_t)workers[1].bursts, (uintmax_t)workers[0].versions,
+		(uintmax_t)workers[1].versions);
+}
+
+static const struct CMUnitTest tests[] = {
+	POLICY_TEST(changes_are_found_before_and_after_tables_are_built),
+	POLICY_TEST(overlay_counts_added_and_removed_rules),
+	POLICY_TEST(workers_see_one_set_or_the_other_and_memory_does_not_grow),
+};
+UNIT_SUITE(tests)

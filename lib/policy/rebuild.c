@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables that are built in the background, while an overlay stands in for them. They are exchanged
+ * within the view, whose ranks stay as they are: nobody but the view's readers is concerned.
+ */
+
+#include <errno.h>
+#include <signal.h>
+
+#include <hy_grace.h>
+
+#include "lib/graph/internal/log.h"
+#include "policy.h"
+
+/*
+ * Frees what a view had before, if its workers have left it, and nobody else holds the view, who might
+ * be reading it. Otherwise it goes with the view, and until then no other exchange is made.
+ */
+static void
+replaced_free(struct hy_policy *policy, struct policy_view *view, uint64_t token)
+{
+	const bool left = hy_grace_wait(policy->params.qsbr, token);
+
+	pthread_mutex_lock(&policy->lock);
+	if (left && view->holders == 2 && policy->view == view) {
+		policy_compiled_free(view->replaced);
+		view->replaced = NULL;
+	}
+	policy_view_drop(view);
+	pthread_mutex_unlock(&policy->lock);
+}
+
+/*
+ * Puts tables under the present view, which may be a later one than they were built for: then there
+ * is an overlay again, and more to build. Called with the lock held.
+ */
+static void
+exchange(struct hy_policy *policy, struct policy_base *base)
+{
+	struct policy_view *view = policy->view;
+	struct hy_policy_compiled *compiled;
+	uint64_t token;
+
+	if (view->replaced != NULL || view->set->n == 0 ||
+		policy_compiled_create(base, view->set, policy->params.socket, &compiled) < 0)
+		return;
+	policy->rebuild.wanted |= compiled->overlay != NULL;
+	view->replaced = (struct hy_policy_compiled *)(uintptr_t)view->shown.compiled;
+	__atomic_store_n(&view->shown.compiled, compiled, __ATOMIC_RELEASE);
+	token = hy_grace_start(policy->params.qsbr);
+	view->holders++;
+	pthread_mutex_unlock(&policy->lock);
+	replaced_free(policy, view, token);
+	pthread_mutex_lock(&policy->lock);
+}
+
+/* Called with the lock held, and returns so. */
+static void
+build(struct hy_policy *policy)
+{
+	const struct hy_policy_compiled *compiled = policy->view->shown.compiled;
+	struct policy_rules *rules = policy->view->set;
+	struct policy_base *base = NULL;
+	int rc;
+
+	if (compiled == NULL || compiled->overlay == NULL || policy->view->replaced != NULL)
+		return;
+	policy_rules_hold(rules);
+	pthread_mutex_unlock(&policy->lock);
+	rc = policy_build(policy, rules, &policy->rebuild.end, &base);
+	policy_rules_drop(rules);
+	pthread_mutex_lock(&policy->lock);
+	if (rc == 0)
+		exchange(policy, base);
+	policy_base_drop(base);
+}
+
+static void *
+rebuild_main(void *arg)
+{
+	struct hy_policy *policy = arg;
+	struct policy_rebuild *r = &policy->rebuild;
+
+	pthread_mutex_lock(&policy->lock);
+	while (!r->end) {
+		if (r->wanted) {
+			r->wanted = false;
+			build(policy);
+		} else {
+			pthread_cond_wait(&r->wake, &policy->lock);
+		}
+	}
+	pthread_mutex_unlock(&policy->lock);
+	return NULL;
+}
+
+/* Its signals are for the main thread. */
+static int
+thread_start(struct hy_policy *policy)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&policy->rebuild.thread, NULL, rebuild_main, policy);
+	if (rc == 0)
+		pthread_setname_np(policy->rebuild.thread, "hy-policy");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+void
+policy_rebuild(struct hy_policy *policy)
+{
+	struct policy_rebuild *r = &policy->rebuild;
+	const struct hy_policy_compiled *compiled = policy->view->shown.compiled;
+
+	if (compiled == NULL || compiled->overlay == NULL)
+		return;
+	if (!r->runs && thread_start(policy) != 0) {
+		/* The overlay serves until there are too many changes, and then a commit builds. */
+		HY_LOG(WARNING, "policy '%s': no thread to build tables", policy->name);
+		return;
+	}
+	r->runs = true;
+	r->wanted = true;
+	pthread_cond_signal(&r->wake);
+}
+
+void
+policy_rebuild_end(struct hy_policy *policy)
+{
+	struct policy_rebuild *r = &policy->rebuild;
+
+	if (!r->runs)
+		return;
+	pthread_mutex_lock(&policy->lock);
+	__atomic_store_n(&r->end, true, __ATOMIC_RELAXED);
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&policy->lock);
+	pthread_join(r->thread, NULL);
+}
