@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flow_cls with rte_acl: the cost of a packet hardly depends on the number of rules. */
+/* flow_cls with the engine that the policy has chosen for its rules. */
 
 #include <hy_flow_cls_node.h>
 
@@ -11,7 +11,7 @@ acl_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 
 /* hy-bench classify measured the number of rules from which it is faster: see doc/benchmarks.rst. */
 HY_NODE_VARIANT(flow_cls, acl,
-	.text = "rte_acl, with the vectors that EAL allows",
+	.text = "The engine that the policy has chosen for its rules",
 	.impl.process = acl_process,
 	.needs = { { .declared = HY_FLOW_RULES, .at_least = 12, .bonus = 15 } },
 	.score = 5);
