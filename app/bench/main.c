@@ -27,8 +27,8 @@ static const struct bench {
 	unsigned int lcores;    /* most that it uses */
 	unsigned int memory_mb; /* of hugepages; if they are not free, PLAIN_MB without */
 } benches[] = {
-	{ "arc", bench_arc, 1, 256 },
 	{ "acl", bench_acl, 1, 768 },
+	{ "arc", bench_arc, 1, 256 },
 	{ "classify", bench_classify, 1, 512 },
 	{ "dispatch", bench_dispatch, 2, 256 },
 	{ "enqueue", bench_enqueue, 1, 256 },

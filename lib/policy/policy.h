@@ -84,10 +84,9 @@ struct hy_policy {
 
 /* What becomes of packets that no rule matches, where nothing says so. */
 static inline enum hy_rule_action
-policy_default(const struct hy_policy *policy)
+policy_default(const struct hy_policy *of)
 {
-	return policy->params.access && policy->params.deny_unmatched ? HY_RULE_DENY
-								      : HY_RULE_PERMIT;
+	return of->params.access && of->params.deny_unmatched ? HY_RULE_DENY : HY_RULE_PERMIT;
 }
 
 /*
