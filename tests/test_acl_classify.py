@@ -18,7 +18,7 @@ import l3fwd
 import pcapfile
 
 PROGRAM = l3fwd.BUILD / "app" / "test" / "hy-test-classify"
-WAYS = 2  # to classify, each a column
+WAYS = {"linear", "compiled", "rte_acl", "tuple"}  # at least these; some lists rte_acl cannot take
 FRAMES = int(os.environ.get("HALYARD_ACL_FRAMES", "40000"))
 CHUNK = 5000  # frames in a list of their own
 RULES = 40
@@ -43,7 +43,7 @@ class Tally:
     one that a packet missed, and how often it was in a rule that matched."""
 
     def __init__(self):
-        self.frames, self.outcomes = 0, Counter()
+        self.frames, self.outcomes, self.ways = 0, Counter(), Counter()
         self.hits, self.misses = Counter(), Counter()
 
     def note(self, aim, packet, rule):
@@ -63,7 +63,9 @@ def compare(folder, text, aimed, tally):
     rules. aimed: frames, each behind the rule that it was made for, or None."""
     rules = acl.read(text)
     lines = classify(folder, text, [frame for _, frame in aimed])
-    head = [f"default {rules.default} truncated {rules.truncated or 'permit'}"]
+    ways = lines[0].split()[1:]
+    tally.ways.update(ways)
+    head = [lines[0], f"default {rules.default} truncated {rules.truncated or 'permit'}"]
     head += [f"rule {r.id} {r.precedence} {r.action} {r.argument}{' log' * r.log}" for r in rules.rules]
     assert lines[: len(head)] == head
     lines = lines[len(head) :]
@@ -72,7 +74,7 @@ def compare(folder, text, aimed, tally):
         packet = acl.parse(frame)
         rule = rules.first(packet)
         found = str(rule.id) if rule else "-"
-        expected = f"{f'{found} ' * WAYS} {acl.describe(packet)}"
+        expected = f"{f'{found} ' * len(ways)} {acl.describe(packet)}"
         assert line.split() == expected.split(), (
             f"{frame.hex()}\nprinted  {line}\nexpected {expected}\n{rule}\n{text}")
         tally.note(aim, packet, rule)
@@ -115,6 +117,7 @@ def test_random_lists_see_and_match_what_the_oracle_does(tmp_path, kind):
         frames = aimed_frames(rng, acl.read(text).rules, CHUNK)
         compare(tmp_path, text, frames, tally)
     assert tally.frames >= FRAMES and sum(tally.hits.values()) > FRAMES / 2, tally.hits
+    assert set(tally.ways) >= WAYS, tally.ways
     assert kind == "many" or tally.outcomes["none"] > 100, tally.outcomes
     if kind == "mixed":
         assert_all_happened(tally)

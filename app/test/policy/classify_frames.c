@@ -3,12 +3,13 @@
  * "hy-test-classify RULES CAPTURE": prints a line for each frame of a capture: the id of the first
  * rule that matches by each way to classify, "-" for none; and the fields that rules can see.
  *
- * Before, "default ACTION truncated ACTION", and a line for each rule in order: "rule ID PRECEDENCE
+ * Before, "ways" and their names, in the order of the ids; "default ACTION truncated ACTION", and a line for each rule in order: "rule ID PRECEDENCE
  * ACTION ARGUMENT", and "log". Bursts have each length from 1 to BURST in
  * turn. A frame lies at the end of memory of its own, at each alignment in turn, and without the
  * bytes that no key depends on.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,16 +22,24 @@
 
 #include <hy_policy_view.h>
 
+#include "lib/policy/engine/engine.h"
+
 #define BURST 256u
 #define RULES 16384
 
-static const struct {
+/* A way to classify: by the policy's functions, or by an engine's tables for the policy's rules. */
+struct way {
 	const char *name;
-	hy_policy_classify_t *classify;
-} ways[] = {
-	{ "linear", hy_policy_classify_linear },
-	{ "compiled", hy_policy_classify_compiled },
+	hy_policy_classify_t *by_view;
+	const struct policy_engine *engine;
+	void *tables;
 };
+
+static struct way ways[2 + POLICY_ENGINES] = {
+	{ .name = "linear", .by_view = hy_policy_classify_linear },
+	{ .name = "compiled", .by_view = hy_policy_classify_compiled },
+};
+static size_t nb_ways = 2;
 
 static int
 fail(const char *what, const char *why)
@@ -99,10 +108,14 @@ burst_print(const struct hy_policy_view *view, const struct hy_flow_key key[], u
 {
 	uint32_t rank[RTE_DIM(ways)][BURST];
 
-	for (size_t w = 0; w < RTE_DIM(ways); w++)
-		ways[w].classify(view, key, rank[w], n);
+	for (size_t w = 0; w < nb_ways; w++) {
+		if (ways[w].engine == NULL)
+			ways[w].by_view(view, key, rank[w], n);
+		else
+			ways[w].engine->classify(ways[w].tables, key, rank[w], n);
+	}
 	for (uint32_t i = 0; i < n; i++) {
-		for (size_t w = 0; w < RTE_DIM(ways); w++) {
+		for (size_t w = 0; w < nb_ways; w++) {
 			if (rank[w][i] == HY_POLICY_NONE)
 				printf("- ");
 			else
@@ -159,7 +172,10 @@ rules_print(const struct hy_policy_view *view)
 		[HY_RULE_COUNT] = "count",
 		[HY_RULE_TO_PORT] = "port" };
 
-	printf("default %s truncated %s\n", actions[view->default_action],
+	printf("ways");
+	for (size_t w = 0; w < nb_ways; w++)
+		printf(" %s", ways[w].name);
+	printf("\ndefault %s truncated %s\n", actions[view->default_action],
 		view->deny_truncated ? "deny" : "permit");
 	for (uint32_t r = 0; r < view->nb_rules; r++) {
 		const struct hy_flow_rule *rule = &view->rules[r].rule;
@@ -168,6 +184,38 @@ rules_print(const struct hy_policy_view *view)
 			actions[rule->action], rule->class_id | rule->port,
 			rule->log ? " log" : "");
 	}
+}
+
+/* Has each engine build its tables, except those that cannot take the rules. */
+static int
+engines_build(const struct hy_policy_view *view)
+{
+	const struct policy_build build = {
+		.rules = view->rules, .n = view->nb_rules, .socket = SOCKET_ID_ANY
+	};
+
+	for (unsigned int e = 0; e < POLICY_ENGINES && view->nb_rules > 0; e++) {
+		struct way *way = &ways[nb_ways];
+		uint64_t bytes;
+		int rc = policy_engines[e]->build(&build, &way->tables, &bytes);
+
+		if (rc == -E2BIG)
+			continue;
+		if (rc < 0)
+			return fail(policy_engines[e]->name, strerror(-rc));
+		way->name = policy_engines[e]->name;
+		way->engine = policy_engines[e];
+		nb_ways++;
+	}
+	return EXIT_SUCCESS;
+}
+
+static void
+engines_free(void)
+{
+	for (size_t w = 0; w < nb_ways; w++)
+		if (ways[w].engine != NULL)
+			ways[w].engine->free(ways[w].tables);
 }
 
 static int
@@ -190,8 +238,12 @@ classify(const char *rules, const char *capture)
 	if (pcap == NULL)
 		return fail(capture, error);
 	view = hy_policy_view_hold(policy);
-	rules_print(view);
-	rc = capture_print(view, pcap);
+	rc = engines_build(view);
+	if (rc == EXIT_SUCCESS) {
+		rules_print(view);
+		rc = capture_print(view, pcap);
+	}
+	engines_free();
 	hy_policy_view_release(policy, view);
 	pcap_close(pcap);
 	hy_policy_destroy(policy);
