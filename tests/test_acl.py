@@ -290,8 +290,12 @@ def test_explain_names_lists_and_where_they_are_bound(rig):
                    acl(rig, "edge", "rule 1 deny", "default deny"), acl(rig, "core"),
                    "--acl=in:0=edge", "--acl=out:1=edge"], rig.vdevs([SILENT, SILENT]))
     assert run.code == 0, run
-    assert "Access list edge: 1 rules, default deny" in run.stdout
-    assert "Access list core: 0 rules, default permit" in run.stdout
+    _, edge, core = re.split("Access list ", run.stdout)
+    assert edge.startswith("edge: 1 rules, default deny")
+    assert re.search(r"^  Engine: linear, 1 KiB, built in \d+ ms: \d+ clocks a packet expected; "
+                     r"tuple: \d+ at least; rte_acl: \d+ at least$", edge, re.M), edge
+    assert core.startswith("core: 0 rules, default permit")
+    assert "  Engine: none, 0 KiB, built in 0 ms: there are no rules\n" in core
     assert "Frames that port 0 receives pass access list edge.\n" in run.stdout
     assert "Frames that port 1 sends pass access list edge.\n" in run.stdout
 

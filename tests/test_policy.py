@@ -142,7 +142,7 @@ def test_reload_changes_classes_while_packets_flow_and_a_bad_file_changes_nothin
 
 
 def uncompilable():
-    """Rules that rte_acl has no room for."""
+    """Rules that no engine has room for in a MiB."""
     draw = random.Random(6)
     fields = [lambda: f"src {draw.randint(1, 223)}.{draw.randint(0, 255)}.0.0/16",
               lambda: f"dst {draw.randint(1, 223)}.{draw.randint(0, 255)}.0.0/16",
@@ -151,22 +151,22 @@ def uncompilable():
               lambda: f"proto {draw.choice((6, 17))}", lambda: f"dscp {draw.randrange(64)}",
               lambda: f"vlan {draw.randint(1, 4000)}"]
     lines = [f"rule {number} class 2 " + " ".join(
-        field() for field in fields if draw.random() < .5) for number in range(4000)]
+        field() for field in fields if draw.random() < .5) for number in range(30000)]
     return "\n".join(lines) + "\n"
 
 
 def test_reload_whose_policy_does_not_compile_takes_its_routes_back(rig):
     """The routes are in the tables by then, and go again: both files change, or neither."""
     path = rig.write("policy", "rule 1 class 1 dst 10.0.0.0/8\n")
-    live = Live(rig, ROUTES, [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=4000",
-                              "--max-routes=100"],
+    live = Live(rig, ROUTES, [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=30000",
+                              "--max-rules-mib=1", "--max-routes=100"],
                 replay(rig, packets(["10.0.0.1"])), telemetry=True)
     await_work(live.process)
     before = live.ask("/l3fwd/routes")
     path.write_text(uncompilable())
     live.write([*ROUTES, oracle.route("192.0.2.0/24", 1, "02:00:00:00:00:09")])
     live.process.send_signal(signal.SIGHUP)
-    live.wait(lambda: "policy unchanged: rte_acl cannot compile" in live.stderr(), "a refusal")
+    live.wait(lambda: "policy unchanged: no engine takes so many rules" in live.stderr(), "a refusal")
     live.wait(lambda: "routes unchanged: the reload of policy failed" in live.stderr(), "both")
     assert live.ask("/l3fwd/routes") == before
     assert live.ask("/l3fwd/route,192.0.2.1")["prefix"] == "0.0.0.0/0"
@@ -293,8 +293,9 @@ def test_reload_that_is_taken_back_leaves_groups_and_ip6_as_they_were(rig):
                 f"2001:db8::/32 {hop}\n" + f"2001:db8:{n:x}::/48 port 1 mac 02:00:00:00:00:01\n")
 
     path = rig.write("policy", "rule 1 class 1 dst 10.0.0.0/8\n")
-    live = Live(rig, text(1), [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=4000",
-                               "--max-next-hops=6", f"--dump-routes={rig.folder}/dump"],
+    live = Live(rig, text(1), [*options(2, [(0, 0, 1)]), f"--policy={path}", "--max-rules=30000",
+                               "--max-rules-mib=1", "--max-next-hops=6",
+                               f"--dump-routes={rig.folder}/dump"],
                 replay(rig, packets(["10.0.0.1"])), telemetry=True)
     asked = ("/l3fwd/routes", "/l3fwd/group,2", "/l3fwd/route,2001:db8:1::1",
              "/l3fwd/route,2001:db8:2::1", "/l3fwd/route,10.0.0.1")

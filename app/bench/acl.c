@@ -248,8 +248,10 @@ works(const char *name, enum generate_kind kind, uint32_t n)
 	printf("%s: %s (%s), %.2f ms\n", name, rigs[CHOSEN].info.name, rigs[CHOSEN].info.why,
 		(double)rigs[CHOSEN].info.build_us / 1000);
 	measure(rigs, "", CYCLES_PACKET, NULL);
-	measure(rigs, "_build", MICROSECONDS, build_us);
-	measure(rigs, "_memory", MEBIBYTES, memory_mib);
+	if (rigs[CHOSEN].info.build_us > 0) { /* a scan has nothing to build, and ratios none */
+		measure(rigs, "_build", MICROSECONDS, build_us);
+		measure(rigs, "_memory", MEBIBYTES, memory_mib);
+	}
 	for (unsigned int i = 0; i < RIGS; i++) {
 		hy_policy_destroy(rigs[i].policy);
 		acl_raw_free(rigs[i].raw);

@@ -88,6 +88,10 @@ explain(const struct options *options, const struct pipeline *pipeline, const st
 	if (options->hal.explain == HY_EXPLAIN_TEXT) {
 		hy_mode_print(&options->mode, stdout);
 		hy_offloads_print(pipeline->offloads, stdout);
+		if (options->policy != NULL) {
+			printf("Engine of --policy: ");
+			hy_policy_engine_print(pipeline->classes.policy, stdout);
+		}
 		lists_explain(options, &pipeline->lists, stdout);
 	}
 	return rc;

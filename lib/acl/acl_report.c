@@ -37,7 +37,8 @@ hy_acl_print(const struct hy_acl *acl, FILE *out)
 		fprintf(out, "Access list %s: %u rules, default %s", list->name, view->nb_rules,
 			acl_actions[view->default_action]);
 		bindings_print(acl, list, ", bound to ", "", out);
-		fprintf(out, ".\n");
+		fprintf(out, ".\n  Engine: ");
+		hy_policy_engine_print(list->shown.policy, out);
 		hy_policy_view_release(list->shown.policy, view);
 	}
 }

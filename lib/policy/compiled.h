@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine/engine.h"
+#include "lib/policy/engine/engine.h"
 
 #define POLICY_OVERLAY_CHANGES 64 /* most rules that differ from those of the tables */
 #define POLICY_OVERLAY_LEAST 256  /* rules; fewer are compiled at once */

@@ -2,6 +2,7 @@
 /* Creates, commits and frees policies, and the views that workers read. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,16 @@ hy_policy_engine(struct hy_policy *policy, struct hy_policy_engine_info *info)
 	}
 	pthread_mutex_unlock(&policy->lock);
 	return 0;
+}
+
+void
+hy_policy_engine_print(struct hy_policy *policy, FILE *out)
+{
+	struct hy_policy_engine_info info;
+
+	hy_policy_engine(policy, &info);
+	fprintf(out, "%s, %" PRIu64 " KiB, built in %" PRIu64 " ms: %s\n", info.name,
+		(info.bytes + 1023) / 1024, info.build_us / 1000, info.why);
 }
 
 uint32_t

@@ -14,7 +14,7 @@
 
 #include <hy_file.h>
 
-#include "lib/policy/engine/acl.h"
+#include "lib/policy/engine/acl_tables.h"
 #include "lib/policy/policy.h"
 #include "policy_fixture.h"
 

@@ -10,7 +10,7 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 
-#include "acl.h"
+#include "acl_tables.h"
 
 /* The rules of a family, as indexes into those of the build. */
 struct acl_list {

@@ -3,7 +3,7 @@
 
 #include <rte_common.h>
 
-#include "acl.h"
+#include "acl_tables.h"
 
 static inline void
 key_more(const struct hy_flow_key *key, const struct acl_code *code, struct acl_key *to)

@@ -6,7 +6,7 @@
 
 #include <rte_ether.h>
 
-#include "acl.h"
+#include "acl_tables.h"
 
 enum {
 	FIELD_CODE,

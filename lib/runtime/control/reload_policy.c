@@ -22,8 +22,8 @@ hy_reload_commit_error(int rc)
 {
 	switch (rc) {
 	case -E2BIG:
-		return "rte_acl cannot compile so many rules that overlap in so many fields, or has "
-		       "no memory for it (EAL's -m)";
+		return "no engine takes so many rules that overlap in so many fields within their "
+		       "limits of memory and build time";
 	case -EINTR:
 		return "stopped while rules were compiled";
 	case -ETIMEDOUT:
