@@ -260,10 +260,11 @@ def test_real_rules_are_read_and_checked(tmp_path):
         pytest.skip("HALYARD_DATA is not set")
     with lzma.open(f"{DATA}/rules/acl1_941.rules.xz") as packed:
         (tmp_path / "rules").write_bytes(packed.read())
-    done = run("check", tmp_path / "rules")
+    done = run("check", tmp_path / "rules", "--format", "classbench")
     assert done.returncode in (0, 1) and done.stderr == "", done
     assert re.search(r"(?m)^941 rules: .* 0 undecided$", done.stdout), done.stdout[-300:]
-    done = run("convert", tmp_path / "rules", "--to", "halyard", "--action", "class 9")
+    done = run("convert", tmp_path / "rules", "--to", "halyard", "--format", "classbench",
+               "--action", "class 9")
     assert done.returncode == 0 and len(re.findall(r"(?m)^rule \d+ class 9 ", done.stdout)) == 941
 
 
@@ -282,6 +283,7 @@ BAD = {
     "bad packet": (("test", "good", "proto tcp icmp 3"), "hy-policy: packet: proto: 6 has no type"),
     "no packet": (("test", "good", "ip6 proto 44"), "hy-policy: packet: there is no such packet"),
     "no command": ((), "hy-policy: a command is required: check, test, diff, convert, generate"),
+    "two formats": (("check", "tabs"), "hy-policy: tabs:1: line: denies if the file is l3fwd-acl's, "),
     "no format": (("convert", "good"), "hy-policy: convert needs --to"),
     "format": (("convert", "good", "--to", "x"), "hy-policy: --to 'x' is not halyard, "),
     "option": (("check", "good", "--seed", "1"), "hy-policy: check does not take --seed"),
@@ -296,6 +298,7 @@ def test_bad_input_is_trouble_and_says_why(tmp_path, case):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 4)
     (tmp_path / "bad").write_text("rule 1 deny src 300.0.0.1/8\n")
+    (tmp_path / "tabs").write_text("@10.0.0.0/8\t0.0.0.0/0\t0 : 65535\t0 : 65535\t0/0\n")
     (tmp_path / "good").write_text("")
     args, why = BAD[case]
     done = run(*args, cwd=tmp_path)

@@ -9,9 +9,9 @@
  *   a port's number behind, permits. A number behind a line that denies is ignored, as there. The
  *   port is not used, since Halyard's routes say where packets go; packets that no line matches go
  *   there too.
- * - ClassBench's: the lines with "@", with tabs between the columns, and possibly a sixth column
- *   with TCP's flags and their mask. They have no action. Bits of the mask beyond the eight flags
- *   are ignored, and counted.
+ * - ClassBench's: the lines with "@", mostly with tabs between the columns, and possibly a sixth
+ *   column with TCP's flags and their mask. They have no action. Bits of the mask beyond the eight
+ *   flags are ignored, and counted.
  *
  * In the last two, a rule's id is its number in the file, from 1. All addresses of a line are IPv4 or
  * all are IPv6; a line with no other condition matches all packets of that version. A mask of a
@@ -32,7 +32,9 @@ HY_API_BEGIN
 enum hy_policy_format {
 	/**
 	 * The format of the first line that is neither empty nor a comment: ClassBench's, if it starts
-	 * with '@' and has a tab or flags; l3fwd-acl's, if it starts with '@' or 'R' otherwise.
+	 * with '@' and has flags; l3fwd-acl's, if it starts with 'R', or with '@' and has no tab. With
+	 * '@' and tabs, but no flags, it may be either, and is refused: l3fwd-acl would deny what
+	 * ClassBench's rules permit.
 	 */
 	HY_POLICY_ANY,
 	HY_POLICY_HALYARD,

@@ -98,7 +98,7 @@ addresses_of_ipv6_make_rules_of_ipv6(void **state)
 	assert_int_equal(file.nb_rules, 2);
 	assert_rule(0, 1, "rule 1 deny precedence 0 src 2001:db8::/32 proto udp dport 53");
 	assert_rule(1, 2, "rule 2 permit precedence 0 ip6");
-	read_good("@2001:db8::1/128\t::/0\t0 : 65535\t0 : 65535\t0x3A/0xFF\n",
+	read_good("@2001:db8::1/128\t::/0\t0 : 65535\t0 : 65535\t0x3A/0xFF\t0x0000/0x0000\n",
 		HY_POLICY_CLASSBENCH);
 	assert_rule(0, 1, "rule 1 permit precedence 0 src 2001:db8::1/128 proto icmp6");
 }
@@ -120,6 +120,29 @@ classbench_permits_and_has_flags(void **state)
 	/* Blanks between the columns, but flags: ClassBench's all the same. */
 	read_good("@10.0.0.0/8 0.0.0.0/0 0 : 65535 80 : 80 0x06/0xFF 0x0002/0x0012\n",
 		HY_POLICY_CLASSBENCH);
+}
+
+/* l3fwd-acl takes tabs as well, and denies what ClassBench's would permit. */
+static void
+a_line_of_two_formats_is_of_none(void **state)
+{
+	static const char at[] = "@10.0.0.0/8\t0.0.0.0/0\t0 : 65535\t80 : 80\t0x06/0xFF\n";
+
+	RTE_SET_USED(state);
+	assert_int_equal(read_bytes(at, strlen(at), HY_POLICY_ANY, 1), -EINVAL);
+	assert_string_equal(error + strlen(path),
+		":1: line: denies if the file is l3fwd-acl's, permits if it is classbench's; "
+		"hy-policy convert --format FORMAT --to halyard writes one that says which");
+	assert_null(file.rules);
+	assert_int_equal(read_bytes(at, strlen(at), HY_POLICY_L3FWD_ACL, 1), 0);
+	assert_int_equal(file.rules[0].action, HY_RULE_DENY);
+	assert_int_equal(read_bytes(at, strlen(at), HY_POLICY_CLASSBENCH, 1), 0);
+	assert_int_equal(file.rules[0].action, HY_RULE_PERMIT);
+	/* Behind a line of one format only, it is of that. */
+	read_good("R0.0.0.0/0\t0.0.0.0/0\t0 : 9\t0 : 9\t6/0xff\t1\n@0.0.0.0/0\t0.0.0.0/0\t0 : "
+		  "9\t0 : 9\t6/0xff\n",
+		HY_POLICY_L3FWD_ACL);
+	assert_int_equal(file.rules[1].action, HY_RULE_DENY);
 }
 
 static void
@@ -221,7 +244,7 @@ bad_lines_name_line_field_and_what_is_accepted(void **state)
 			":2: line: starts with neither '@' nor 'R'; the file is read as "
 			"l3fwd-acl's",
 			-EINVAL },
-		{ "@1.2.3.4/32\t5.6.7.8/32\t0 : 1\t0 : 1\t6/0xff\nR1.2.3.4/32",
+		{ "@1.2.3.4/32\t5.6.7.8/32\t0 : 1\t0 : 1\t6/0xff\t0/0\nR1.2.3.4/32",
 			":2: line: 'R' starts lines of l3fwd-acl; the file is read as classbench's",
 			-EINVAL },
 		{ "@1.2.3.4/32\t5.6.7.8/32\t0 : 1\t0 : 1\t6/0xff\t2/1",
@@ -303,6 +326,7 @@ static const struct CMUnitTest format_tests[] = {
 	FORMAT_TEST(l3fwd_acl_denies_by_at_and_permits_by_routes),
 	FORMAT_TEST(addresses_of_ipv6_make_rules_of_ipv6),
 	FORMAT_TEST(classbench_permits_and_has_flags),
+	FORMAT_TEST(a_line_of_two_formats_is_of_none),
 	FORMAT_TEST(a_format_that_is_named_is_not_guessed),
 	FORMAT_TEST(ports_need_a_protocol_that_has_them),
 	FORMAT_TEST(bad_lines_name_line_field_and_what_is_accepted),

@@ -302,6 +302,7 @@ policy_columns_format(const char *text)
 		return HY_POLICY_HALYARD;
 	for (const char *c = text; *c != '\0'; c++)
 		slashes += *c == '/';
-	return *text == '@' && (strchr(text, '\t') != NULL || slashes > 3) ? HY_POLICY_CLASSBENCH
-									   : HY_POLICY_L3FWD_ACL;
+	if (*text == '@' && slashes > 3)
+		return HY_POLICY_CLASSBENCH;
+	return *text == '@' && strchr(text, '\t') != NULL ? HY_POLICY_ANY : HY_POLICY_L3FWD_ACL;
 }

@@ -21,5 +21,5 @@ int policy_reading_add(struct policy_reading *reading, const struct hy_flow_rule
 
 /* columns.c: reads a line of l3fwd-acl's or ClassBench's format. Changes its bytes. */
 int policy_columns_read(struct policy_reading *reading, char *text);
-/* columns.c: the format of a first line, without blanks before. */
+/* columns.c: the format of a first line, without blanks before; HY_POLICY_ANY: it may be of two. */
 enum hy_policy_format policy_columns_format(const char *text);

@@ -106,6 +106,10 @@ read_line(struct policy_reading *reading, char *text)
 		return 0;
 	if (reading->file->format == HY_POLICY_ANY)
 		reading->file->format = policy_columns_format(text);
+	if (reading->file->format == HY_POLICY_ANY)
+		return policy_reading_refuse(reading,
+			"line: denies if the file is l3fwd-acl's, permits if it is classbench's; "
+			"hy-policy convert --format FORMAT --to halyard writes one that says which");
 	return reading->file->format == HY_POLICY_HALYARD ? read_halyard(reading, text)
 							  : policy_columns_read(reading, text);
 }
