@@ -220,6 +220,18 @@ def test_diff_shows_a_packet_for_each_rule_that_matters(tmp_path):
     assert run("diff", same, same).returncode == 0
 
 
+@pytest.mark.parametrize("old,new", itertools.product(("permit", "deny"), repeat=2))
+def test_diff_of_denied_truncated_packets_is_no_difference_of_rules(tmp_path, old, new):
+    """Only of truncated UDP these two rules differ."""
+    (tmp_path / "old").write_text(f"truncated {old}\nrule 1 deny proto udp fragment none\n")
+    (tmp_path / "new").write_text(f"truncated {new}\nrule 1 deny proto udp sport 0-65535\n")
+    done = run("diff", tmp_path / "old", tmp_path / "new")
+    felt = "proto udp truncated: rule 1 (line 2, deny) becomes the default (permit)" in done.stdout
+    assert felt == ("deny" not in (old, new)), done.stdout
+    assert felt != ("no packet is treated differently" in done.stdout), done.stdout
+    assert (f"~ truncated {old} becomes truncated {new}" in done.stdout) == (old != new), done.stdout
+
+
 @pytest.mark.parametrize("to", ["classbench", "l3fwd-acl", "halyard"])
 @pytest.mark.parametrize("ip6", [(), ("--ip6",)], ids=["IPv4", "IPv6"])
 def test_converted_rules_are_the_same(tmp_path, to, ip6):

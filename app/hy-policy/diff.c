@@ -51,6 +51,14 @@ same_fate(const struct search *s, uint32_t other_rank)
 	return fate[0] == fate[1];
 }
 
+/* Whether the rules of one of the lists see no truncated packets. */
+static bool
+denies_truncated(const struct search *s)
+{
+	return s->of->file.truncated.action == HY_RULE_DENY ||
+		s->other->file.truncated.action == HY_RULE_DENY;
+}
+
 static bool
 visit_other(void *arg, uint32_t rank, const struct box *part)
 {
@@ -60,6 +68,9 @@ visit_other(void *arg, uint32_t rank, const struct box *part)
 	if (same_fate(s, rank))
 		return true;
 	s->whole = packet_whole(part, &whole);
+	/* What the setting changes is said of the setting. */
+	if (!s->whole && denies_truncated(s))
+		return true;
 	if (s->whole || !s->found) {
 		packet_pick(part, &s->packet);
 		s->other_rank = rank;
