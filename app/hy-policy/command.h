@@ -13,6 +13,8 @@
 #define FOUND 1
 #define TROUBLE 2
 
+#define RULES_MAX (1u << 20) /* of a list: the most that a policy can have */
+
 /* Prints an error. Its value is TROUBLE, to be returned. */
 #define refuse(...) (fprintf(stderr, "hy-policy: " __VA_ARGS__), fputc('\n', stderr), TROUBLE)
 

@@ -8,8 +8,6 @@
 #include "command.h"
 #include "list.h"
 
-#define RULES_MAX (1u << 20)
-
 /* qsort() passes no argument. */
 static const struct hy_flow_rule *sorted;
 

@@ -13,7 +13,6 @@
 
 #include "command.h"
 
-#define RULES_MAX (1u << 20)
 #define WORDS_SIZE 1024
 
 static const struct option options[] = {
