@@ -267,6 +267,14 @@ def test_convert_refuses_by_name_what_cannot_be_said(tmp_path, line, to, why):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"rules:1: {why}\n")
 
 
+@pytest.mark.parametrize("action", ["deny precedence 5", "deny" + 200 * " " + "src 10.0.0.0/8"])
+def test_an_action_that_says_more_is_refused_whole(tmp_path, action):
+    (tmp_path / "rules").write_text("@10.0.0.0/8 0.0.0.0/0 0 : 65535 0 : 65535 0x06/0xFF 0x0/0x0\n")
+    done = run("convert", tmp_path / "rules", "--to", "halyard", "--action", action)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.startswith(f"hy-policy: --action '{action}' is not permit, deny, "), done.stderr
+
+
 def test_real_rules_are_read_and_checked(tmp_path):
     if not DATA:
         pytest.skip("HALYARD_DATA is not set")

@@ -218,8 +218,9 @@ set_action(const struct settings *settings, struct list *list)
 	if (list->file.format != HY_POLICY_CLASSBENCH)
 		return refuse("--action: the rules of %s have actions; classbench's have none",
 			list->path);
-	snprintf(text, sizeof(text), "rule 0 %.100s", settings->action);
-	if (hy_flow_rule_parse(text, &rule, error) < 0 || rule.match.fields != 0)
+	if ((size_t)snprintf(text, sizeof(text), "rule 0 %s", settings->action) >= sizeof(text) ||
+		hy_flow_rule_parse(text, &rule, error) < 0 || rule.match.fields != 0 ||
+		rule.precedence != 0)
 		return refuse("--action '%s' is not permit, deny, count, 'class N' or 'port N'",
 			settings->action);
 	for (uint32_t i = 0; i < list->n; i++) {
