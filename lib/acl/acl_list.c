@@ -91,7 +91,7 @@ is_name(const char *name)
 static int
 workers_make(struct hy_acl *acl, struct acl_list *list)
 {
-	const size_t room = hy_policy_nb_counters(list->shown.policy) * sizeof(uint64_t);
+	const size_t room = hy_policy_nb_counters(list->shown.policy) * sizeof(struct hy_acl_last);
 
 	list->shown.workers = rte_zmalloc_socket("hy_acl",
 		acl->params.workers * sizeof(*list->shown.workers), RTE_CACHE_LINE_SIZE,

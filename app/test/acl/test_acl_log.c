@@ -100,6 +100,74 @@ one_packet_of_a_rule_is_told_and_others_are_summed_up(void **state)
 }
 
 static void
+the_first_packet_of_a_rule_with_an_earlier_ones_counter_is_told(void **state)
+{
+	static const uint16_t sent[] = { 53, 53 };
+	const struct hy_policy_view *view;
+	struct hy_policy *policy;
+	struct hy_graph *graph;
+	uint32_t index = 0;
+
+	RTE_SET_USED(state);
+	acl_make(&(const struct hy_acl_params){ .log_ms = LONG_MS });
+	policy = list_make("a");
+	rule_add(policy, 1, 0, HY_RULE_DENY, 0, true);
+	rules_commit(policy);
+	graph = acl_rig(HY_ACL_IN);
+	assert_int_equal(hy_acl_bind(acl, RIG_PORT, HY_ACL_IN, "a"), 0);
+	for (uint32_t id = 1; id <= 3; id++) {
+		view = hy_policy_view_hold(policy);
+		if (id > 1)
+			assert_int_equal(view->rules[0].index, index);
+		index = view->rules[0].index;
+		hy_policy_view_release(policy, view);
+		acl_send(graph, sent, RTE_DIM(sent));
+		drain(false);
+		assert_int_equal(told.n, 1);
+		assert_one(0, "a", id);
+		assert_int_equal(hy_policy_remove(policy, id), 0);
+		rules_commit(policy);
+		rule_add(policy, id + 1, 0, HY_RULE_DENY, 0, true);
+		rules_commit(policy);
+	}
+}
+
+static void
+a_record_says_whether_its_packet_was_dropped(void **state)
+{
+	static const struct {
+		enum hy_rule_action action;
+		uint16_t arg;
+		bool dropped;
+	} rules[] = { { HY_RULE_CLASSIFY, 9, true }, { HY_RULE_CLASSIFY, 7, false },
+		{ HY_RULE_TO_PORT, 1, false }, { HY_RULE_TO_PORT, 2, true },
+		{ HY_RULE_COUNT, 0, false }, { HY_RULE_DENY, 0, true },
+		{ HY_RULE_PERMIT, 0, false } };
+	uint16_t sent[RTE_DIM(rules)];
+	struct hy_policy *policy;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	acl_make(&(const struct hy_acl_params){ .log_ms = LONG_MS });
+	policy = list_make("a");
+	for (uint16_t i = 0; i < RTE_DIM(rules); i++) {
+		sent[i] = (uint16_t)(100 + i);
+		rule_add(policy, i, sent[i], rules[i].action, rules[i].arg, true);
+	}
+	rules_commit(policy);
+	graph = acl_rig(HY_ACL_IN);
+	assert_int_equal(hy_acl_bind(acl, RIG_PORT, HY_ACL_IN, "a"), 0);
+	acl_send(graph, sent, RTE_DIM(sent));
+	drain(false);
+	assert_int_equal(told.n, RTE_DIM(rules));
+	for (unsigned int i = 0; i < RTE_DIM(rules); i++) {
+		assert_one(i, "a", i);
+		assert_int_equal(told.events[i].record.denied, rules[i].dropped);
+	}
+	assert_int_equal(out[RIG_DROP].n, 3);
+}
+
+static void
 a_rule_is_told_of_again_when_the_interval_is_over(void **state)
 {
 	static const uint16_t sent[] = { 53, 53, 53 };
@@ -311,6 +379,8 @@ events_of_other_packets_are_told_in_words(void **state)
 
 static const struct CMUnitTest tests[] = {
 	ACL_TEST(one_packet_of_a_rule_is_told_and_others_are_summed_up),
+	ACL_TEST(the_first_packet_of_a_rule_with_an_earlier_ones_counter_is_told),
+	ACL_TEST(a_record_says_whether_its_packet_was_dropped),
 	ACL_TEST(a_rule_is_told_of_again_when_the_interval_is_over),
 	ACL_TEST(what_a_full_ring_has_no_room_for_is_lost_and_yet_summed_up),
 	ACL_TEST(records_of_a_destroyed_list_are_lost_and_not_another_lists),

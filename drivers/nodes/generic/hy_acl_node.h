@@ -61,12 +61,17 @@ struct hy_acl_counts {
 	uint64_t unknown; /**< Of all, IPv6 packets whose headers were not walked to their end. */
 };
 
+/** The packet that a worker logged last, of those that count by one index. The worker's alone. */
+struct hy_acl_last {
+	uint64_t when; /**< TSC clock; 0: none. */
+	uint32_t rule; /**< Id of its rule: the index may go to another one. */
+};
+
 /** A worker's part of a list. */
 struct hy_acl_worker {
 	/** Written by the worker alone. */
 	struct hy_acl_counts counts __attribute__((aligned(RTE_CACHE_LINE_SIZE)));
-	/** TSC clock at which a rule was logged last, by the index of its counter. The worker's. */
-	uint64_t *logged;
+	struct hy_acl_last *logged; /**< By the index of a rule's counter. */
 };
 
 /** A list as workers see it. */

@@ -111,7 +111,7 @@ judge(const struct acl_ctx *ctx, struct burst *b, const struct hy_acl_shown *lis
 	hy_policy_hit_bytes(hy_policy_counters(list->policy, ctx->worker), rule->index, m->pkt_len,
 		b->now);
 	if (unlikely(rule->rule.log))
-		acl_log(ctx, list, rule, key, m, b->now, action == HY_RULE_DENY);
+		acl_log(ctx, list, rule, key, m, b->now, b->next[i] >= HY_DROP(HY_ACL_NO_LIST));
 }
 
 static void

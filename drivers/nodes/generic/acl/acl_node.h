@@ -22,7 +22,7 @@ struct acl_ctx {
 /* Records a packet of a rule, unless the worker has done so a short while ago. */
 void acl_log(const struct acl_ctx *ctx, const struct hy_acl_shown *list,
 	const struct hy_policy_rule *rule, const struct hy_flow_key *key, const struct rte_mbuf *m,
-	uint64_t now, bool denied);
+	uint64_t now, bool dropped);
 
 int acl_init(const struct hy_graph *graph, struct hy_node *node, const void *config);
 void acl_fini(const struct hy_graph *graph, struct hy_node *node);

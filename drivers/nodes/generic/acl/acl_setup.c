@@ -11,10 +11,16 @@
 void
 acl_log(const struct acl_ctx *ctx, const struct hy_acl_shown *list,
 	const struct hy_policy_rule *rule, const struct hy_flow_key *key, const struct rte_mbuf *m,
-	uint64_t now, bool denied)
+	uint64_t now, bool dropped)
 {
-	uint64_t *logged = &list->workers[ctx->worker].logged[rule->index];
-	struct hy_acl_record record = {
+	struct hy_acl_last *last = &list->workers[ctx->worker].logged[rule->index];
+	struct hy_acl_record record;
+
+	if (last->when != 0 && last->rule == rule->rule.id &&
+		now - last->when < ctx->table->log_interval)
+		return;
+	*last = (struct hy_acl_last){ .when = now, .rule = rule->rule.id };
+	record = (struct hy_acl_record){
 		.serial = list->serial,
 		.rule = rule->rule.id,
 		.when = now,
@@ -23,13 +29,9 @@ acl_log(const struct acl_ctx *ctx, const struct hy_acl_shown *list,
 		.to = rule->rule.action == HY_RULE_TO_PORT ? rule->rule.port : rule->rule.class_id,
 		.action = rule->rule.action,
 		.out = ctx->out,
-		.denied = denied,
+		.denied = dropped,
 		.key = *key,
 	};
-
-	if (*logged != 0 && now - *logged < ctx->table->log_interval)
-		return;
-	*logged = now;
 	if (rte_ring_sp_enqueue_elem(ctx->log->records, &record, sizeof(record)) != 0)
 		__atomic_store_n(&ctx->log->lost, ctx->log->lost + 1, __ATOMIC_RELAXED);
 }
