@@ -342,9 +342,10 @@ def test_lists_are_read_again_with_routes_all_or_none(rig):
 
 def test_lists_are_bound_and_changed_by_command_while_packets_flow(rig):
     live = AclLive(rig)
+    told = {"rules": 1, "default": "permit"}
     assert live.acl("lists") == {
-        "a": {"rules": 1, "default": "permit", "file": str(live.a), "bound": ["in:0"]},
-        "b": {"rules": 1, "default": "permit", "file": str(live.b), "bound": []}}
+        "0": {"list": "a", **told, "file": str(live.a), "bound": ["in:0"]},
+        "1": {"list": "b", **told, "file": str(live.b), "bound": []}}
     assert live.acl("bind,out:1=b") == {"way": "out", "port": 1, "list": "b"}
     live.wait(lambda: live.acl("stats,b")["permitted"] > 1000, "packets that leave")
     assert live.acl("add,b,rule 9 deny proto icmp precedence 0 log")["rules"] == 2
@@ -365,10 +366,23 @@ def test_lists_are_bound_and_changed_by_command_while_packets_flow(rig):
         assert live.acl("bind,in:0=b")["list"] == "b"
         assert live.acl("bind,in:0=a")["list"] == "a"
     assert live.acl("unbind,out:1")["list"] == ""
-    assert live.acl("lists")["b"]["bound"] == []
+    assert live.acl("lists")["1"]["bound"] == []
     run = live.stop()
     drops = {reason for reason, n in run.stats["drops"].items() if n > 0}
     assert drops == {"acl_denied"}, drops
+
+
+def test_lists_of_any_name_are_told_of(rig):
+    """Telemetry drops what has a key with a '-' or a '.'."""
+    path = rig.write("c.acl", "default deny\n")
+    names = ["a", "b", "edge-1", "v1.0", "in_2", "Sixteen-letters."]
+    live = AclLive(rig, more=[f"--acl-list={name}={path}" for name in names[2:]])
+    assert [told["list"] for told in live.acl("lists").values()] == names
+    assert live.acl("bind,out:1=v1.0")["list"] == "v1.0"
+    assert live.acl("lists")["3"] == {"list": "v1.0", "rules": 0, "default": "deny",
+                                    "file": str(path), "bound": ["out:1"]}
+    assert live.acl("stats,edge-1")["denied"] == 0
+    live.stop()
 
 
 def test_a_long_list_is_told_in_parts(rig):

@@ -135,6 +135,7 @@ list_tell(const struct hy_acl *acl, const struct acl_list *list, struct rte_tel_
 	bound_add(acl, list, data);
 }
 
+/* By number, in order of creation: names may have a '-' or a '.', and telemetry's keys may not. */
 int
 acl_tell_lists(struct hy_acl *acl, char *text, struct rte_tel_data *data, char *error)
 {
@@ -144,10 +145,15 @@ acl_tell_lists(struct hy_acl *acl, char *text, struct rte_tel_data *data, char *
 		return rc;
 	rte_tel_data_start_dict(data);
 	for (unsigned int i = 0; i < acl->nb_lists; i++) {
-		struct rte_tel_data *entry = entry_add(data, acl->lists[i]->name);
+		struct rte_tel_data *entry;
+		char key[16];
 
-		if (entry != NULL)
-			list_tell(acl, acl->lists[i], entry);
+		snprintf(key, sizeof(key), "%u", i);
+		entry = entry_add(data, key);
+		if (entry == NULL)
+			continue;
+		rte_tel_data_add_dict_string(entry, "list", acl->lists[i]->name);
+		list_tell(acl, acl->lists[i], entry);
 	}
 	return 0;
 }
