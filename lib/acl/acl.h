@@ -21,9 +21,10 @@
 
 /* A rule with "log", between two sums. */
 struct acl_logged {
-	uint32_t rule;
-	uint64_t base;  /* its packets at the last sum */
-	uint64_t alone; /* packets told since */
+	uint32_t rule, index; /* its id, and its counter's */
+	uint64_t told; /* what the counter would stand at, if there were no packets left to tell */
+	uint64_t last; /* of one that is gone: what it stood at */
+	bool gone;     /* the rule is no more, or is not logged: one sum is left */
 };
 
 struct acl_list {
@@ -34,8 +35,9 @@ struct acl_list {
 	const char *path;                            /* NULL: none */
 	struct hy_acl_counts base;                   /* counts when they were cleared */
 	const struct hy_policy_view *view;           /* held; NULL: none yet */
-	struct acl_logged *logged;                   /* of its rules with "log", by id */
+	struct acl_logged *logged;                   /* of its rules with "log", by id and index */
 	uint32_t nb_logged;
+	bool has_gone; /* of those, some may be */
 };
 
 struct acl_place {
@@ -72,8 +74,8 @@ struct acl_place *acl_place_of(const struct hy_acl *acl, uint16_t port, enum hy_
 /* acl_log.c */
 int acl_logs_create(struct hy_acl *acl);
 void acl_logs_destroy(struct hy_acl *acl);
-/* Counts of the list's rules start at 0. */
-void acl_log_rebase(struct acl_list *list);
+/* Takes up the rules that were published since. */
+void acl_log_follow(struct acl_list *list);
 void acl_log_forget(struct acl_list *list);
 
 /* acl_telemetry.c: telemetry is answered for these lists from now on, or no more. */

@@ -267,16 +267,16 @@ hy_acl_clear(struct hy_acl *acl, const char *name)
 
 	if (list == NULL)
 		return -ENOENT;
+	acl_log_follow(list); /* all packets of new rules are logged */
 	counts_sum(acl, list, &list->base);
 	hy_policy_clear(list->shown.policy);
-	acl_log_rebase(list);
 	return 0;
 }
 
 int
 hy_acl_reload(struct hy_acl *acl, const char *name, const char *path, char *error)
 {
-	const struct acl_list *list = acl_find(acl, name);
+	struct acl_list *list = acl_find(acl, name);
 	int rc;
 
 	if (list == NULL)
@@ -285,6 +285,7 @@ hy_acl_reload(struct hy_acl *acl, const char *name, const char *path, char *erro
 		path = list->path;
 	if (path == NULL)
 		return HY_REASON(-EINVAL, error, HY_ACL_ERROR_SIZE, "list '%s' has no file", name);
+	acl_log_follow(list); /* before rules change again */
 	rc = hy_policy_load(list->shown.policy, path, error);
 	if (rc < 0)
 		return rc;

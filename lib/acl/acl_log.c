@@ -54,13 +54,15 @@ by_rule(const void *a, const void *b)
 {
 	const struct acl_logged *la = a, *lb = b;
 
-	return la->rule < lb->rule ? -1 : la->rule > lb->rule;
+	if (la->rule != lb->rule)
+		return la->rule < lb->rule ? -1 : 1;
+	return la->index < lb->index ? -1 : la->index > lb->index;
 }
 
 static struct acl_logged *
-logged_find(const struct acl_list *list, uint32_t rule)
+logged_find(const struct acl_list *list, uint32_t rule, uint32_t index)
 {
-	const struct acl_logged key = { .rule = rule };
+	const struct acl_logged key = { .rule = rule, .index = index };
 
 	return list->nb_logged == 0
 		? NULL
@@ -68,39 +70,60 @@ logged_find(const struct acl_list *list, uint32_t rule)
 }
 
 static uint64_t
-packets_of(const struct acl_list *list, uint32_t rule)
+packets_of(const struct acl_list *list, uint32_t index, uint64_t *since)
 {
-	struct hy_policy_counts counts = { 0 };
+	uint64_t now;
 
-	hy_policy_counts(list->shown.policy, rule, &counts);
-	return counts.packets;
+	hy_policy_packets(list->shown.policy, index, since, &now);
+	return now;
 }
 
 /* A rule of the view. What it counted while it was not logged is left out. */
 static struct acl_logged
-logged_begin(const struct acl_list *list, const struct hy_flow_rule *rule)
+logged_begin(const struct acl_list *list, const struct hy_policy_rule *rule)
 {
-	const struct acl_logged *known = logged_find(list, rule->id);
+	struct acl_logged begun = { .rule = rule->rule.id, .index = rule->index };
+	const struct acl_logged *known = logged_find(list, begun.rule, begun.index);
 	const struct hy_policy_rule *before = list->view == NULL
 		? NULL
-		: hy_policy_view_find(list->view, rule->id);
-	const bool goes_on = before != NULL && before->rule.action == rule->action &&
-		before->rule.class_id == rule->class_id;
+		: hy_policy_view_find(list->view, begun.rule);
+	uint64_t since;
+	const uint64_t now = packets_of(list, begun.index, &since);
 
-	if (!goes_on)
-		return (struct acl_logged){ .rule = rule->id };
-	return known != NULL
-		? *known
-		: (struct acl_logged){ .rule = rule->id, .base = packets_of(list, rule->id) };
+	if (known != NULL)
+		begun.told = known->told;
+	else
+		begun.told = before != NULL && before->index == begun.index ? now : since;
+	return begun;
 }
 
-/* Takes up the rules that were published since. Without memory, the next call tries again. */
-static void
-rules_follow(struct acl_list *list)
+/* Adds those of the list that are not among the n rules. Returns how many there are then. */
+static uint32_t
+gone_add(const struct acl_list *list, struct acl_logged logged[], uint32_t n)
+{
+	const uint32_t there = n;
+
+	for (uint32_t i = 0; i < list->nb_logged; i++) {
+		const struct acl_logged *old = &list->logged[i];
+		uint64_t since;
+
+		if (bsearch(old, logged, there, sizeof(*logged), by_rule) != NULL)
+			continue;
+		logged[n] = *old;
+		if (!old->gone)
+			logged[n].last = packets_of(list, old->index, &since);
+		logged[n++].gone = true;
+	}
+	return n;
+}
+
+/* Without memory, the next call tries again. */
+void
+acl_log_follow(struct acl_list *list)
 {
 	const struct hy_policy_view *view;
 	struct acl_logged *logged;
-	uint32_t n = 0;
+	uint32_t n = list->nb_logged;
 
 	if (hy_policy_view(list->shown.policy) == list->view)
 		return;
@@ -115,13 +138,15 @@ rules_follow(struct acl_list *list)
 	n = 0;
 	for (uint32_t r = 0; r < view->nb_rules; r++)
 		if (view->rules[r].rule.log)
-			logged[n++] = logged_begin(list, &view->rules[r].rule);
-	if (n > 0)
-		qsort(logged, n, sizeof(*logged), by_rule);
+			logged[n++] = logged_begin(list, &view->rules[r]);
+	qsort(logged, n, sizeof(*logged), by_rule);
+	n = gone_add(list, logged, n);
+	qsort(logged, n, sizeof(*logged), by_rule);
 	acl_log_forget(list);
 	list->view = view;
 	list->logged = logged;
 	list->nb_logged = n;
+	list->has_gone = true;
 }
 
 void
@@ -133,13 +158,6 @@ acl_log_forget(struct acl_list *list)
 	list->view = NULL;
 	list->logged = NULL;
 	list->nb_logged = 0;
-}
-
-void
-acl_log_rebase(struct acl_list *list)
-{
-	for (uint32_t i = 0; i < list->nb_logged; i++)
-		list->logged[i].base = list->logged[i].alone = 0;
 }
 
 static void
@@ -155,9 +173,9 @@ records_tell(struct hy_acl *acl, struct hy_acl_log *log, hy_acl_tell_t *tell, vo
 			acl->orphaned++;
 			continue;
 		}
-		logged = logged_find(list, event.record.rule);
+		logged = logged_find(list, event.record.rule, event.record.index);
 		if (logged != NULL)
-			logged->alone++;
+			logged->told++;
 		event.list = list->name;
 		event.rule = event.record.rule;
 		acl->log.logged++;
@@ -165,40 +183,47 @@ records_tell(struct hy_acl *acl, struct hy_acl_log *log, hy_acl_tell_t *tell, vo
 	}
 }
 
+/* Tells the sums that are due. One that was told too much of, as a record came late, makes up for it. */
 static void
-sums_tell(struct hy_acl *acl, struct acl_list *list, hy_acl_tell_t *tell, void *arg)
+sums_tell(struct hy_acl *acl, struct acl_list *list, bool due, hy_acl_tell_t *tell, void *arg)
 {
-	for (uint32_t i = 0; i < list->nb_logged; i++) {
-		struct acl_logged *logged = &list->logged[i];
-		const uint64_t packets = packets_of(list, logged->rule);
-		const uint64_t told = logged->base + logged->alone;
-		const struct hy_acl_event event = { .list = list->name,
-			.rule = logged->rule,
-			.more = packets > told ? packets - told : 0 };
+	uint32_t kept = 0;
 
-		logged->base = packets;
-		logged->alone = 0;
-		if (event.more == 0)
-			continue;
-		acl->log.more += event.more;
-		tell(&event, arg);
+	for (uint32_t i = 0; i < list->nb_logged && (due || list->has_gone); i++) {
+		struct acl_logged *logged = &list->logged[i];
+		struct hy_acl_event event = { .list = list->name, .rule = logged->rule };
+		uint64_t since, now = logged->last;
+
+		if (!logged->gone)
+			now = due ? packets_of(list, logged->index, &since) : logged->told;
+		if (now > logged->told) {
+			event.more = now - logged->told;
+			logged->told = now;
+			acl->log.more += event.more;
+			tell(&event, arg);
+		}
+		if (!logged->gone)
+			list->logged[kept++] = *logged;
 	}
+	if (due || list->has_gone)
+		list->nb_logged = kept;
+	list->has_gone = false;
 }
 
 void
 hy_acl_log_drain(struct hy_acl *acl, bool all, hy_acl_tell_t *tell, void *arg)
 {
 	const uint64_t now = rte_rdtsc();
+	const bool due = all || now - acl->summed >= acl->table.log_interval;
 
 	for (unsigned int i = 0; i < acl->nb_lists; i++)
-		rules_follow(acl->lists[i]);
+		acl_log_follow(acl->lists[i]);
 	for (unsigned int w = 0; w < acl->params.workers; w++)
 		records_tell(acl, &acl->table.logs[w], tell, arg);
-	if (!all && now - acl->summed < acl->table.log_interval)
-		return;
-	acl->summed = now;
 	for (unsigned int i = 0; i < acl->nb_lists; i++)
-		sums_tell(acl, acl->lists[i], tell, arg);
+		sums_tell(acl, acl->lists[i], due, tell, arg);
+	if (due)
+		acl->summed = now;
 }
 
 void

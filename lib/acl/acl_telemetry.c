@@ -53,6 +53,8 @@ hy_acl_poll(struct hy_acl *acl)
 
 	pthread_mutex_lock(&lock);
 	if (asked != NULL && !asked->answered && shown == acl) {
+		for (unsigned int i = 0; i < acl->nb_lists; i++)
+			acl_log_follow(acl->lists[i]); /* before rules change again */
 		asked->rc = asked->tell(acl, asked->text, asked->data, error);
 		if (asked->rc < 0)
 			asked->rc = hy_telemetry_error(error, asked->data);

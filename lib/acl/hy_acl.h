@@ -187,13 +187,16 @@ typedef void(hy_acl_tell_t)(const struct hy_acl_event *event, void *arg);
 struct hy_acl_log_counts {
 	uint64_t logged; /**< Packets told. */
 	uint64_t more;   /**< Packets told in sums. */
-	uint64_t
-		lost; /**< Records for which a worker's log had no room: their packets are in sums. */
+	uint64_t lost; /**< Records for which a worker's log had no room: their packets are in sums.
+			 And those of lists that were destroyed, whose packets are in none. */
 };
 
 /**
  * Tells of the packets that rules with "log" matched: of each that workers recorded; and, when log_ms
  * have passed, of how many others each rule had since the last sum.
+ *
+ * A sum is exact, whatever was cleared or lost, if this is called between any two commits of a list; a
+ * rule that was removed has its last sum then. Those of a list that was destroyed are not told.
  *
  * @param all Sums up at once, and includes what is not due yet: at the end.
  */

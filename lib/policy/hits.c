@@ -166,6 +166,15 @@ hy_policy_counts(struct hy_policy *policy, uint32_t id, struct hy_policy_counts 
 }
 
 void
+hy_policy_packets(struct hy_policy *policy, uint32_t index, uint64_t *since, uint64_t *now)
+{
+	pthread_mutex_lock(&policy->lock);
+	*since = policy->slots[index].base.packets;
+	*now = slot_sum(policy, index).packets;
+	pthread_mutex_unlock(&policy->lock);
+}
+
+void
 hy_policy_clear(struct hy_policy *policy)
 {
 	pthread_mutex_lock(&policy->lock);

@@ -213,6 +213,12 @@ hy_policy_counters(const struct hy_policy *policy, unsigned int worker)
 	return ((const struct hy_policy_shown *)policy)->hits[worker];
 }
 
+/**
+ * Reads a counter over all workers, as it is, and as it was when its present rule got it or was cleared
+ * last. It never decreases: two readings tell of all packets between them, whatever was cleared.
+ */
+void hy_policy_packets(struct hy_policy *policy, uint32_t index, uint64_t *since, uint64_t *now);
+
 /** @return Counters of each worker: the indexes of rules are below this. */
 uint32_t hy_policy_nb_counters(const struct hy_policy *policy);
 

@@ -7,8 +7,10 @@
 #include <netinet/in.h>
 
 #include <rte_cycles.h>
+#include <rte_ring_elem.h>
 
 #include "acl_fixture.h"
+#include "lib/acl/acl.h"
 
 #define LONG_MS 3600000 /* no interval ends within a test */
 #define MOST 64
@@ -122,11 +124,14 @@ the_first_packet_of_a_rule_with_an_earlier_ones_counter_is_told(void **state)
 		index = view->rules[0].index;
 		hy_policy_view_release(policy, view);
 		acl_send(graph, sent, RTE_DIM(sent));
-		drain(false);
-		assert_int_equal(told.n, 1);
+		drain(true);
+		assert_int_equal(told.n, 2);
 		assert_one(0, "a", id);
+		assert_more(1, "a", id, 1);
 		assert_int_equal(hy_policy_remove(policy, id), 0);
 		rules_commit(policy);
+		drain(false);
+		assert_int_equal(told.n, 0);
 		rule_add(policy, id + 1, 0, HY_RULE_DENY, 0, true);
 		rules_commit(policy);
 	}
@@ -285,6 +290,110 @@ sums_follow_rules_that_change(void **state)
 	acl_send(graph, sent, 1);
 	drain(true);
 	assert_int_equal(told.n, 1);
+	assert_more(0, "a", 1, 3); /* of packets, whatever was cleared */
+}
+
+static void
+packets_of_a_rule_that_goes_are_in_its_last_sum(void **state)
+{
+	static const uint16_t sent[] = { 53, 53, 53, 53 };
+	struct hy_flow_rule rule = { .id = 1, .action = HY_RULE_PERMIT, .log = true };
+	struct hy_policy *policy;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	acl_make(&(const struct hy_acl_params){ .log_ms = LONG_MS });
+	policy = list_make("a");
+	assert_int_equal(hy_policy_add(policy, &rule), 0);
+	rules_commit(policy);
+	graph = acl_rig(HY_ACL_IN);
+	assert_int_equal(hy_acl_bind(acl, RIG_PORT, HY_ACL_IN, "a"), 0);
+	drain(false);
+	acl_send(graph, sent, 4);
+	rule.action = HY_RULE_DENY; /* with another counter */
+	assert_int_equal(hy_policy_replace(policy, &rule), 0);
+	rules_commit(policy);
+	acl_send(graph, sent, 3);
+	drain(false);
+	assert_int_equal(told.n, 3);
+	assert_one(0, "a", 1);
+	assert_one(1, "a", 1);
+	assert_more(2, "a", 1, 3);
+	drain(true);
+	assert_int_equal(told.n, 1);
+	assert_more(0, "a", 1, 2);
+	acl_send(graph, sent, 2);
+	assert_int_equal(hy_policy_remove(policy, 1), 0);
+	rules_commit(policy);
+	drain(false);
+	assert_int_equal(told.n, 1);
+	assert_more(0, "a", 1, 2);
+	drain(true);
+	assert_int_equal(told.n, 0);
+	assert_log(2, 7, 0);
+}
+
+static void
+a_rule_that_comes_back_is_summed_up_whole(void **state)
+{
+	static const uint16_t sent[] = { 53, 53, 53, 53 };
+	struct hy_policy *policy;
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	acl_make(&(const struct hy_acl_params){ .log_ms = LONG_MS });
+	policy = list_make("a");
+	rule_add(policy, 1, 0, HY_RULE_DENY, 0, true);
+	rules_commit(policy);
+	graph = acl_rig(HY_ACL_IN);
+	assert_int_equal(hy_acl_bind(acl, RIG_PORT, HY_ACL_IN, "a"), 0);
+	acl_send(graph, sent, 4);
+	drain(true);
+	assert_more(1, "a", 1, 3);
+	assert_int_equal(hy_policy_remove(policy, 1), 0);
+	rules_commit(policy);
+	rule_add(policy, 1, 0, HY_RULE_DENY, 0, true);
+	rules_commit(policy);
+	acl_send(graph, sent, 3);
+	drain(true);
+	assert_int_equal(told.n, 1);
+	assert_more(0, "a", 1, 3);
+}
+
+static void
+a_record_that_comes_after_its_sum_is_made_up_for(void **state)
+{
+	struct hy_acl_record record = { .rule = 1 };
+	const struct hy_policy_view *view;
+	struct hy_policy_counts *counters;
+	struct hy_policy *policy;
+
+	RTE_SET_USED(state);
+	acl_make(&(const struct hy_acl_params){ .log_ms = LONG_MS });
+	policy = list_make("a");
+	rule_add(policy, 1, 0, HY_RULE_DENY, 0, true);
+	rules_commit(policy);
+	drain(true);
+	view = hy_policy_view_hold(policy);
+	record.index = view->rules[0].index;
+	hy_policy_view_release(policy, view);
+	record.serial = acl->lists[0]->shown.serial;
+	counters = hy_policy_counters(policy, 0);
+	hy_policy_hit_bytes(counters, record.index, 60, 1);
+	drain(true);
+	assert_more(0, "a", 1, 1);
+	assert_int_equal(rte_ring_sp_enqueue_elem(acl->table.logs[0].records, &record,
+				 sizeof(record)),
+		0);
+	drain(true);
+	assert_int_equal(told.n, 1);
+	assert_one(0, "a", 1);
+	hy_policy_hit_bytes(counters, record.index, 60, 2);
+	drain(true);
+	assert_int_equal(told.n, 0);
+	assert_log(1, 1, 0);
+	hy_policy_hit_bytes(counters, record.index, 60, 3);
+	drain(true);
 	assert_more(0, "a", 1, 1);
 }
 
@@ -385,6 +494,9 @@ static const struct CMUnitTest tests[] = {
 	ACL_TEST(what_a_full_ring_has_no_room_for_is_lost_and_yet_summed_up),
 	ACL_TEST(records_of_a_destroyed_list_are_lost_and_not_another_lists),
 	ACL_TEST(sums_follow_rules_that_change),
+	ACL_TEST(packets_of_a_rule_that_goes_are_in_its_last_sum),
+	ACL_TEST(a_rule_that_comes_back_is_summed_up_whole),
+	ACL_TEST(a_record_that_comes_after_its_sum_is_made_up_for),
 	ACL_TEST(events_of_tcp_are_told_in_words),
 	ACL_TEST(events_of_other_packets_are_told_in_words),
 };

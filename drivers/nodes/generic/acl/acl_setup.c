@@ -23,6 +23,7 @@ acl_log(const struct acl_ctx *ctx, const struct hy_acl_shown *list,
 	record = (struct hy_acl_record){
 		.serial = list->serial,
 		.rule = rule->rule.id,
+		.index = rule->index,
 		.when = now,
 		.len = m->pkt_len,
 		.port = ctx->out ? ctx->port : m->port,
