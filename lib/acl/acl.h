@@ -78,6 +78,9 @@ void acl_logs_destroy(struct hy_acl *acl);
 void acl_log_follow(struct acl_list *list);
 void acl_log_forget(struct acl_list *list);
 
+/* acl_report.c: TSC clocks since then; 0 if a worker's clock is ahead. */
+uint64_t acl_since(uint64_t when);
+
 /* acl_telemetry.c: telemetry is answered for these lists from now on, or no more. */
 void acl_show(struct hy_acl *acl);
 void acl_hide(const struct hy_acl *acl);

@@ -171,7 +171,7 @@ rule_tell(const struct acl_list *list, const struct hy_flow_rule *rule, struct r
 	rte_tel_data_add_dict_uint(entry, "bytes", c.bytes);
 	if (c.last != 0)
 		rte_tel_data_add_dict_uint(entry, "last_seconds",
-			(rte_rdtsc() - c.last) / rte_get_tsc_hz());
+			acl_since(c.last) / rte_get_tsc_hz());
 }
 
 int

@@ -61,11 +61,19 @@ hy_acl_table_print(const struct hy_acl *acl, FILE *out)
 	}
 }
 
+uint64_t
+acl_since(uint64_t when)
+{
+	const uint64_t now = rte_rdtsc();
+
+	return now > when ? now - when : 0;
+}
+
 static void
 rules_json(const struct acl_list *list, FILE *out)
 {
 	const struct hy_policy_view *view = hy_policy_view_hold(list->shown.policy);
-	const uint64_t now = rte_rdtsc(), hz = rte_get_tsc_hz();
+	const double hz = (double)rte_get_tsc_hz();
 
 	for (uint32_t r = 0; r < view->nb_rules; r++) {
 		const struct hy_flow_rule *rule = &view->rules[r].rule;
@@ -80,7 +88,7 @@ rules_json(const struct acl_list *list, FILE *out)
 		if (c.last == 0)
 			fprintf(out, "null}");
 		else
-			fprintf(out, "%.3f}", (double)(now - c.last) / (double)hz);
+			fprintf(out, "%.3f}", (double)acl_since(c.last) / hz);
 	}
 	hy_policy_view_release(list->shown.policy, view);
 }

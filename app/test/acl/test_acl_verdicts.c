@@ -122,6 +122,26 @@ rules_count_packets_bytes_and_time_until_they_are_cleared(void **state)
 }
 
 static void
+a_packet_of_a_clock_that_is_ahead_was_just_now(void **state)
+{
+	struct hy_policy *policy;
+	char json[1024] = "";
+	FILE *file = fmemopen(json, sizeof(json), "w");
+
+	RTE_SET_USED(state);
+	assert_non_null(file);
+	acl_make(&(const struct hy_acl_params){ 0 });
+	policy = list_make("a");
+	rule_add(policy, 1, 0, HY_RULE_DENY, 0, false);
+	rules_commit(policy);
+	hy_policy_hit_bytes(hy_policy_counters(policy, 1), 0, 60,
+		rte_rdtsc() + 3600 * rte_get_tsc_hz());
+	hy_acl_json(acl, file);
+	assert_int_equal(fclose(file), 0);
+	assert_non_null(strstr(json, "\"packets\": 1, \"bytes\": 60, \"last_seconds\": 0.000}"));
+}
+
+static void
 a_list_without_rules_permits(void **state)
 {
 	static const uint16_t sent[] = { 1, 2, 3 };
@@ -415,6 +435,7 @@ a_burst_of_several_lists_is_judged_by_each(void **state)
 static const struct CMUnitTest tests[] = {
 	ACL_TEST(each_action_does_what_it_says),
 	ACL_TEST(rules_count_packets_bytes_and_time_until_they_are_cleared),
+	ACL_TEST(a_packet_of_a_clock_that_is_ahead_was_just_now),
 	ACL_TEST(a_list_without_rules_permits),
 	ACL_TEST(what_no_rule_matches_follows_the_default),
 	ACL_TEST(cut_packets_are_classified_or_denied_and_always_counted),
