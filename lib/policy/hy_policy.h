@@ -268,6 +268,9 @@ int hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action
 
 /**
  * hy_policy_commit() of several policies: all or none. All are compiled before any is published.
+ * Takes the mutexes of the policies in their order, and holds those of the earlier ones while the later
+ * ones are compiled: who reads their counts waits. Threads that call this name policies in one order, or
+ * they may wait for each other forever. Waits up to a second for each policy that changes.
  *
  * @param policies Each once.
  * @param[out] failed Index of the policy that could not be published, after an error; may be NULL.
