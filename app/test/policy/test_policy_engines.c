@@ -216,10 +216,52 @@ budgets_are_kept_or_the_commit_is_refused(void **state)
 	assert_int_equal(hy_policy_rules_get(policy, NULL, 0), 4000);
 }
 
+/* A scan takes no memory, but is no way to serve thousands of rules. */
+static void
+a_budget_that_only_a_scan_of_all_rules_fits_is_refused(void **state)
+{
+	struct hy_policy_engine_info info;
+
+	RTE_SET_USED(state);
+	policy_new(4000, 1, NULL);
+	policy->params.access = true;
+	policy->params.max_memory = 1 << 16;
+	add_dport(1, 0, 9, 80);
+	commit();
+	generate(GENERATE_FW, false, 4000);
+	unit_log_clear();
+	assert_int_equal(hy_policy_commit(policy), -E2BIG);
+	assert_non_null(strstr(unit_log(), "tuple needs about "));
+	assert_null(strstr(unit_log(), "about 0 bytes"));
+	assert_int_equal(class_of(80), 9);
+	generate(GENERATE_FW, false, 1000); /* 48 bytes each fit */
+	commit();
+	assert_int_equal(hy_policy_engine(policy, &info), 0);
+	assert_true(info.bytes <= 1 << 16);
+	assert_int_equal(info.base_rules, 1000);
+}
+
+static void
+a_refusal_names_no_cost_of_an_engine_that_was_not_asked(void **state)
+{
+	RTE_SET_USED(state);
+	policy_new(4000, 1, NULL);
+	policy->params.access = true;
+	policy->params.max_memory = 1 << 12;
+	policy->only = "rte_acl";
+	generate(GENERATE_FW, false, 300);
+	unit_log_clear();
+	assert_int_equal(hy_policy_commit(policy), -E2BIG);
+	assert_non_null(strstr(unit_log(), "rte_acl needs about "));
+	assert_null(strstr(unit_log(), "tuple"));
+}
+
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(every_engine_finds_what_the_oracle_finds),
 	POLICY_TEST(generated_sets_are_found),
 	POLICY_TEST(few_rules_are_scanned_and_many_are_hashed),
 	POLICY_TEST(budgets_are_kept_or_the_commit_is_refused),
+	POLICY_TEST(a_budget_that_only_a_scan_of_all_rules_fits_is_refused),
+	POLICY_TEST(a_refusal_names_no_cost_of_an_engine_that_was_not_asked),
 };
 UNIT_SUITE(tests)

@@ -27,6 +27,11 @@ policy_build_stops(const struct policy_build *build)
 struct offer {
 	const struct policy_engine *engine;
 	struct policy_estimate estimate;
+	enum {
+		UNTRIED,
+		REFUSED,
+		KNOWN
+	} state; /* of the estimate; UNTRIED: it has the least clocks */
 	bool fits;
 };
 
@@ -69,9 +74,18 @@ offers_make(const struct policy_build *build, const struct policy_budget *budget
 		rc = o->engine->estimate(build, &o->estimate);
 		if (rc < 0 && rc != -E2BIG)
 			return rc;
+		o->state = rc == 0 ? KNOWN : REFUSED;
 		o->fits = rc == 0 && fits(budget, &o->estimate);
 	}
 	return 0;
+}
+
+static const char *
+remark(const struct offer *o, const struct policy_budget *budget)
+{
+	return o->state == UNTRIED           ? " at least"
+		: fits(budget, &o->estimate) ? ""
+					     : ", over the budget";
 }
 
 /* Why this one: what the others were estimated at, or take at least. */
@@ -83,25 +97,30 @@ why(const struct offer offers[POLICY_ENGINES], const struct offer *chosen,
 		chosen->estimate.clocks);
 
 	for (unsigned int i = 0; i < POLICY_ENGINES && at < sizeof(to->why); i++)
-		if (&offers[i] != chosen && budget->only == NULL)
+		if (&offers[i] != chosen && offers[i].state != REFUSED && budget->only == NULL)
 			at += (size_t)snprintf(to->why + at, sizeof(to->why) - at, "; %s: %.0f%s",
 				offers[i].engine->name, offers[i].estimate.clocks,
-				fits(budget, &offers[i].estimate) ? "" : ", over the budget");
+				remark(&offers[i], budget));
 }
 
-/* Tells the cheapest way that there would have been. */
+/* Tells what the engines that were asked would have taken. */
 static int
 refuse(const char *policy, const struct policy_build *build, const struct policy_budget *budget,
 	const struct offer offers[POLICY_ENGINES])
 {
-	const struct offer *tuple = &offers[1];
+	char needs[POLICY_ENGINES * 80] = "";
+	size_t at = 0;
 
+	for (unsigned int i = 0; i < POLICY_ENGINES; i++)
+		if (offers[i].state == KNOWN)
+			at += (size_t)snprintf(needs + at, sizeof(needs) - at,
+				"; %s needs about %" PRIu64 " bytes and %" PRIu64 " ms",
+				offers[i].engine->name, offers[i].estimate.bytes,
+				offers[i].estimate.build_us / 1000);
 	return HY_REFUSE(-E2BIG,
 		"policy '%s': no engine takes %u rules in %" PRIu64
-		" bytes and %u ms (0: no limit); "
-		"%s needs about %" PRIu64 " bytes and %" PRIu64 " ms",
-		policy, build->n, budget->max_memory, budget->max_build_ms, tuple->engine->name,
-		tuple->estimate.bytes, tuple->estimate.build_us / 1000);
+		" bytes and %u ms (0: no limit)%s",
+		policy, build->n, budget->max_memory, budget->max_build_ms, needs);
 }
 
 static int
