@@ -100,7 +100,10 @@ residue_add(struct policy_overlay *o, uint32_t rank)
 	return 0;
 }
 
-/* The rules behind a removed one that a packet of it can match, added ones apart. */
+/*
+ * The rules behind a removed one that a packet of it can match, added ones apart. Fails with -E2BIG
+ * if they are too many to be tried one by one.
+ */
 static int
 residue_make(struct policy_overlay *o, const struct policy_rules *from, uint32_t removed)
 {
@@ -112,7 +115,9 @@ residue_make(struct policy_overlay *o, const struct policy_rules *from, uint32_t
 	for (uint32_t rank = removed + 1; rank < from->n && rc == 0; rank++)
 		if ((o->rank_of[rank] & POLICY_GONE) == 0 &&
 			hy_flow_overlap(match, &from->rules[rank].rule.match))
-			rc = residue_add(o, o->rank_of[rank]);
+			rc = o->nb_residues - gone->first < POLICY_RESIDUES_MOST
+				? residue_add(o, o->rank_of[rank])
+				: -E2BIG;
 	gone->n = o->nb_residues - gone->first;
 	return rc;
 }

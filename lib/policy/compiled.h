@@ -9,6 +9,7 @@
 
 #define POLICY_OVERLAY_CHANGES 64 /* most rules that differ from those of the tables */
 #define POLICY_OVERLAY_LEAST 256  /* rules; fewer are compiled at once */
+#define POLICY_RESIDUES_MOST 1024 /* rules that stand for a removed one: workers scan them */
 
 /* The rules of a commit. Its view has them, and tables that were built from them. */
 struct policy_rules {
@@ -65,7 +66,8 @@ struct hy_policy_compiled {
 
 /*
  * Compiles rules by a base, of which it takes a reference if it succeeds. Returns 0; -ENOMEM; -E2BIG
- * the base has too many other rules.
+ * the rules
+ * differ too much from the base's.
  */
 int policy_compiled_create(struct policy_base *base, const struct policy_rules *rules, int socket,
 	struct hy_policy_compiled **out);

@@ -230,8 +230,9 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
 /**
  * Publishes all staged changes; on an error none, and they stay staged. Compiles the rules by the
  * fastest engine that fits into max_memory and max_build_ms. With a QSBR variable, and if the policy
- * had hundreds of rules and few were changed, it keeps the tables that were built before with an
- * overlay of the changes, which takes milliseconds, and a thread of the policy builds new tables
+ * had hundreds of rules and few were changed, and none was removed that a thousand others overlap,
+ * it keeps the tables that were built before with an overlay of the changes, which takes
+ * milliseconds, and a thread of the policy builds new tables
  * afterwards. Workers then use those; ranks and the view stay as they are.
  *
  * Other threads may read the policy while rules are compiled; those that stage or commit wait. Waits up to a second until

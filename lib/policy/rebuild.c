@@ -30,9 +30,19 @@ replaced_free(struct hy_policy *policy, struct policy_view *view, uint64_t token
 	pthread_mutex_unlock(&policy->lock);
 }
 
+/* Rules that a compiled form tries or replaces apart from its tables. */
+static uint32_t
+changes(const struct hy_policy_compiled *compiled)
+{
+	const struct policy_overlay *o = compiled->overlay;
+
+	return o == NULL ? 0 : o->nb_added + o->nb_gone;
+}
+
 /*
  * Puts tables under the present view, which may be a later one than they were built for: then there
- * is an overlay again, and more to build. Called with the lock held.
+ * is an overlay again, and more to build. Tables of that view's own commit may be nearer to it, and
+ * stay. Called with the lock held.
  */
 static void
 exchange(struct hy_policy *policy, struct policy_base *base)
@@ -41,9 +51,13 @@ exchange(struct hy_policy *policy, struct policy_base *base)
 	struct hy_policy_compiled *compiled;
 	uint64_t token;
 
-	if (view->replaced != NULL || view->set->n == 0 ||
+	if (view->replaced != NULL || view->set->n == 0 || view->shown.compiled->overlay == NULL ||
 		policy_compiled_create(base, view->set, policy->params.socket, &compiled) < 0)
 		return;
+	if (changes(compiled) >= changes(view->shown.compiled)) {
+		policy_compiled_free(compiled);
+		return;
+	}
 	policy->rebuild.wanted |= compiled->overlay != NULL;
 	view->replaced = (struct hy_policy_compiled *)(uintptr_t)view->shown.compiled;
 	__atomic_store_n(&view->shown.compiled, compiled, __ATOMIC_RELEASE);

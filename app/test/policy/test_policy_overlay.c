@@ -179,6 +179,88 @@ overlay_counts_added_and_removed_rules(void **state)
 	pthread_mutex_unlock(&policy->lock);
 }
 
+/* Rules for ports of their own, from an id on. */
+static void
+add_ports(uint32_t id, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		add_dport(id + i, 1, 1, (uint16_t)(id + i));
+	commit();
+}
+
+/* A thread has begun to build tables for the present view, and the caller has the lock. */
+static void
+wait_for_build(void)
+{
+	for (unsigned int i = 0; i < 10000; i++) {
+		pthread_mutex_lock(&policy->lock);
+		if (policy->view->set->holders > 1)
+			return;
+		pthread_mutex_unlock(&policy->lock);
+		rte_delay_us_sleep(100);
+	}
+	fail_msg("no thread builds");
+}
+
+/* The commit that overtakes a build has built tables of its own, for all that changed. */
+static void
+tables_of_an_overtaken_build_replace_no_better_ones(void **state)
+{
+	const struct policy_base *base, *now;
+
+	RTE_SET_USED(state);
+	qsbr_new(1);
+	policy_new(8000, 1, &qsbr.v);
+	policy->only = "rte_acl"; /* it takes long enough */
+	add_ports(0, 4000);
+	add_ports(10000, POLICY_OVERLAY_CHANGES / 2 + 1);
+	assert_int_equal(info_now().overlay_rules, POLICY_OVERLAY_CHANGES / 2 + 1);
+	wait_for_build();
+	add_ports(20000, POLICY_OVERLAY_CHANGES / 2 + 1);
+	assert_int_equal(info_now().overlay_rules, 0);
+	base = hy_policy_view(policy)->compiled->base;
+	policy_base_hold((struct policy_base *)(uintptr_t)base);
+	pthread_mutex_unlock(&policy->lock);
+	now = base;
+	for (unsigned int i = 0; i < 1000 && now == base; i++) {
+		rte_delay_us_sleep(1000);
+		pthread_mutex_lock(&policy->lock);
+		now = hy_policy_view(policy)->compiled->base;
+		pthread_mutex_unlock(&policy->lock);
+	}
+	policy_base_drop((struct policy_base *)(uintptr_t)base);
+	assert_ptr_equal(now, base);
+}
+
+/* Workers would try all of these for each packet of the removed rule. */
+static void
+removal_of_a_rule_above_too_many_others_is_compiled_at_once(void **state)
+{
+	const struct hy_flow_rule all = { .id = UINT32_MAX, .class_id = 9 };
+	struct hy_policy_engine_info without, later;
+
+	RTE_SET_USED(state);
+	qsbr_new(1);
+	policy_new(8000, 1, &qsbr.v);
+	policy->only = "tuple";
+	assert_int_equal(hy_policy_add(policy, &all), 0);
+	add_ports(0, 3000);
+	assert_int_equal(class_of(7), 9);
+	pthread_mutex_lock(&policy->lock); /* the thread waits */
+	assert_int_equal(hy_policy_remove(policy, all.id), 0);
+	commit();
+	without = info_now();
+	assert_int_equal(class_of(7), 1);
+	assert_int_equal(hy_policy_remove(policy, 7), 0);
+	commit();
+	later = info_now();
+	pthread_mutex_unlock(&policy->lock);
+	assert_int_equal(without.removed, 0);
+	assert_int_equal(without.base_rules, 3000);
+	assert_int_equal(later.removed, 1);
+	assert_int_equal(class_of(7), HY_FLOW_NO_CLASS);
+}
+
 /* Two sets in turn: rule 0 is for one class or the other, and so is every other packet's. */
 #define COMMITS 1000
 
@@ -312,6 +394,8 @@ workers_see_one_set_or_the_other_and_memory_does_not_grow(void **state)
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(changes_are_found_before_and_after_tables_are_built),
 	POLICY_TEST(overlay_counts_added_and_removed_rules),
+	POLICY_TEST(tables_of_an_overtaken_build_replace_no_better_ones),
+	POLICY_TEST(removal_of_a_rule_above_too_many_others_is_compiled_at_once),
 	POLICY_TEST(workers_see_one_set_or_the_other_and_memory_does_not_grow),
 };
 UNIT_SUITE(tests)
