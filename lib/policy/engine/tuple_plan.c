@@ -112,11 +112,11 @@ candidate_add(struct planner *p, const union tuple_key *bits)
 {
 	struct candidate *new = &p->all[p->nb_all];
 
+	if (p->nb_all == CANDIDATES_MAX)
+		return;
 	for (uint32_t i = 0; i < p->nb_all; i++)
 		if (memcmp(&p->all[i].mask.bits, bits, sizeof(*bits)) == 0)
 			return;
-	if (p->nb_all == CANDIDATES_MAX)
-		return;
 	*new = (struct candidate){ .mask.bits = *bits, .gain = UINT32_MAX };
 	for (unsigned int word = 0; word < TUPLE_WORDS; word++)
 		if (bits->word[word] != 0)
