@@ -238,10 +238,11 @@ works(const char *name, enum generate_kind kind, uint32_t n)
 {
 	struct rig rigs[RIGS];
 	struct set set;
-	char more[48];
+	char build[48], memory[48];
 
-	snprintf(more, sizeof(more), "%s_build", name);
-	if (!bench_wanted(name) && !bench_wanted(more))
+	snprintf(build, sizeof(build), "%s_build", name);
+	snprintf(memory, sizeof(memory), "%s_memory", name);
+	if (!bench_wanted(name) && !bench_wanted(build) && !bench_wanted(memory))
 		return;
 	set = set_make(name, kind, n);
 	rigs_make(rigs, &set);
