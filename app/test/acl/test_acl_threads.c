@@ -204,6 +204,18 @@ bound_set(const char *name)
 	assert_int_equal(rc, 0);
 }
 
+/* A worker that the machine does not run for two seconds is no fault. */
+static void
+list_gone(const char *name)
+{
+	int rc;
+
+	do
+		rc = hy_acl_list_destroy(acl, name);
+	while (rc == -ETIMEDOUT);
+	assert_int_equal(rc, 0);
+}
+
 static void
 generation_commit(struct hy_policy *policy, uint32_t g)
 {
@@ -308,7 +320,7 @@ lists_come_and_go_and_no_packet_is_lost_or_overtaken(void **state)
 		change++;
 	} while (change < CHANGES || (change < MOST && (a.denied < 1000 || b.denied < 1000)));
 	bound_set(NULL);
-	assert_int_equal(hy_acl_list_destroy(acl, "b"), 0);
+	list_gone("b");
 	rte_delay_us_sleep(2000);
 	assert_int_equal(hy_acl_counts(acl, "a", &a), 0);
 	rig_stop(denied);
@@ -340,7 +352,7 @@ a_stalled_worker_delays_a_change_and_nothing_else(void **state)
 	assert_int_equal(hy_policy_commit(policy), 0); /* what was there before is freed later */
 	__atomic_store_n(&stall, false, __ATOMIC_RELEASE);
 	bound_set("b");
-	assert_int_equal(hy_acl_list_destroy(acl, "a"), 0);
+	list_gone("a");
 	rig_stop(denied);
 	assert_true(denied[0] + denied[1] > 0);
 	assert_true(workers[0].sent > 0 && workers[1].sent > 0);

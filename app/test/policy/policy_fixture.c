@@ -252,7 +252,8 @@ commit(void)
 uint16_t
 class_of(uint16_t dport)
 {
-	const struct hy_flow_key key = { .has = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 | HY_FLOW_IP4 | HY_FLOW_PORTS,
+	const struct hy_flow_key key = { .has = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 | HY_FLOW_IP4 |
+			HY_FLOW_PORTS,
 		.ether_type = RTE_ETHER_TYPE_IPV4,
 		.proto = IPPROTO_UDP,
 		.dport = dport };

@@ -63,8 +63,8 @@ classify(void *arg)
 	uint64_t version = 0;
 
 	for (unsigned int i = 0; i < BURST; i++)
-		keys[i] = (struct hy_flow_key){ .has = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 | HY_FLOW_IP4 |
-				HY_FLOW_PORTS,
+		keys[i] = (struct hy_flow_key){ .has = HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 |
+				HY_FLOW_IP4 | HY_FLOW_PORTS,
 			.ether_type = 0x0800,
 			.proto = 17,
 			.dport = (uint16_t)(i % PORTS) };

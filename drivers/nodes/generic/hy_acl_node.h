@@ -83,16 +83,16 @@ struct hy_acl_shown {
 
 /** A packet that a rule logged. */
 struct hy_acl_record {
-	uint32_t serial;     /**< Of the list. */
-	uint32_t rule;       /**< Id of the rule. */
-	uint32_t index;      /**< Of its counter. */
-	uint64_t when;       /**< TSC clock. */
-	uint32_t len;        /**< Of the frame, without the checksum. */
-	uint16_t port;       /**< That received the frame, or with out, that it was to leave by. */
-	uint16_t to;         /**< Port or class of the rule, if it has one. */
-	uint8_t action;      /**< enum hy_rule_action, of the rule. */
-	bool out;            /**< By acl_out. */
-	bool denied;         /**< It was dropped. */
+	uint32_t serial;  /**< Of the list. */
+	uint32_t rule;    /**< Id of the rule. */
+	uint32_t index;   /**< Of its counter. */
+	uint64_t when;    /**< TSC clock. */
+	uint32_t len;     /**< Of the frame, without the checksum. */
+	uint16_t port;    /**< That received the frame, or with out, that it was to leave by. */
+	uint16_t to;      /**< Port or class of the rule, if it has one. */
+	uint8_t action;   /**< enum hy_rule_action, of the rule. */
+	bool out;         /**< By acl_out. */
+	bool denied;      /**< It was dropped. */
 	uint8_t reserved; /**< 0. */
 	struct hy_flow_key key; /**< Of the packet. */
 };
