@@ -48,10 +48,11 @@ nitpick_ignore = [
 nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions without a name
 
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
-HOMONYMS = ("hy_dispatch_pin", "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats",
-            "hy_hal_options", "hy_ip6_node", "hy_ip6_trie", "hy_l2_stats", "hy_mode_options",
-            "hy_offload_stats", "hy_policy_view", "hy_port_options", "hy_port_status", "hy_run",
-            "hy_run_options")
+HOMONYMS = ("hy_acl_counts", "hy_acl_log_counts", "hy_acl_place", "hy_dispatch_pin",
+            "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats", "hy_hal_options",
+            "hy_ip6_node", "hy_ip6_trie", "hy_l2_stats", "hy_mode_options", "hy_offload_stats",
+            "hy_policy_counts", "hy_policy_view", "hy_port_options",
+            "hy_port_status", "hy_run", "hy_run_options")
 
 
 def is_wrong(record):

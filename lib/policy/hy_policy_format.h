@@ -52,9 +52,9 @@ struct hy_policy_setting {
 /** What a file says. */
 struct hy_policy_file {
 	enum hy_policy_format format; /**< The format that it has. */
-	uint32_t nb_rules;
-	struct hy_flow_rule *rules; /**< In the order of the file. Each is sound by itself. */
-	unsigned int *lines;        /**< The line of each. */
+	uint32_t nb_rules;            /**< Entries of rules and lines. */
+	struct hy_flow_rule *rules;   /**< In the order of the file. Each is sound by itself. */
+	unsigned int *lines;          /**< The line of each. */
 	struct hy_policy_setting default_action; /**< hy_policy_default_set(). */
 	struct hy_policy_setting truncated;      /**< hy_policy_truncated_set(). */
 	uint32_t nb_routes;                      /**< Lines of l3fwd-acl's that start with 'R'. */

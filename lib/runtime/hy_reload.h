@@ -68,8 +68,8 @@ struct hy_reload_rules {
 	const char *what;            /**< In messages: "policy", "acl edge". */
 	struct hy_policy *policy;    /**< Its rules become those */
 	const char *path;            /**< of this file. */
-	struct hy_reload_rules *all; /**< Of hy_reload_together(), as @ref nb_all is. */
-	unsigned int nb_all;
+	struct hy_reload_rules *all; /**< All of them; set by hy_reload_together(). */
+	unsigned int nb_all;         /**< Entries of all; likewise. */
 };
 
 /**

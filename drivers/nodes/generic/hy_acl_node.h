@@ -21,6 +21,8 @@
  */
 #pragma once
 
+#include <stdalign.h>
+
 #include <rte_config.h>
 
 #include <hy_flow_cls.h>
@@ -70,7 +72,7 @@ struct hy_acl_last {
 /** A worker's part of a list. */
 struct hy_acl_worker {
 	/** Written by the worker alone. */
-	struct hy_acl_counts counts __attribute__((aligned(RTE_CACHE_LINE_SIZE)));
+	alignas(RTE_CACHE_LINE_SIZE) struct hy_acl_counts counts;
 	struct hy_acl_last *logged; /**< By the index of a rule's counter. */
 };
 
@@ -100,9 +102,9 @@ struct hy_acl_record {
 /** A worker's log. */
 struct hy_acl_log {
 	/** Of struct hy_acl_record, filled by the worker, emptied by the control plane. */
-	struct rte_ring *records;
+	alignas(RTE_CACHE_LINE_SIZE) struct rte_ring *records;
 	uint64_t lost; /**< Records for which it had no room. Written by the worker alone. */
-} __attribute__((aligned(RTE_CACHE_LINE_SIZE)));
+};
 
 /** All lists. Must outlive the graphs that use it. */
 struct hy_acl_table {
