@@ -53,7 +53,7 @@ same_rule(const struct hy_flow_rule *a, const struct hy_flow_rule *b)
 {
 	return a->id == b->id && a->class_id == b->class_id && a->precedence == b->precedence &&
 		a->action == b->action && a->port == b->port && a->log == b->log &&
-		memcmp(&a->match, &b->match, sizeof(a->match)) == 0;
+		hy_flow_match_equal(&a->match, &b->match);
 }
 
 static void

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_common.h>
 
@@ -140,7 +139,7 @@ print_example(struct difference *d, int which, uint32_t rank, bool *felt)
 static int
 print_rule(struct difference *d, uint32_t old, uint32_t new)
 {
-	const char sign = old == HY_POLICY_NONE ? '+' : new == HY_POLICY_NONE ? '-' : '~';
+	const char *sign = old == HY_POLICY_NONE ? "+" : new == HY_POLICY_NONE ? "-" : "~";
 	const uint32_t ranks[] = { old, new };
 	const int shown = new == HY_POLICY_NONE ? OLD : NEW;
 	const uint32_t undecided = d->undecided;
@@ -149,7 +148,7 @@ print_rule(struct difference *d, uint32_t old, uint32_t new)
 	int rc = 0;
 
 	hy_flow_rule_format(list_rule(&d->lists[shown], ranks[shown]), text, sizeof(text));
-	printf("%c %s:%u: %s\n", sign, d->lists[shown].path,
+	printf("%s %s:%u: %s\n", sign, d->lists[shown].path,
 		list_line(&d->lists[shown], ranks[shown]), text);
 	for (int which = OLD; which < LISTS && rc == 0; which++)
 		if (ranks[which] != HY_POLICY_NONE)
@@ -165,7 +164,7 @@ same_rule(const struct hy_flow_rule *a, const struct hy_flow_rule *b)
 {
 	return a->precedence == b->precedence && a->action == b->action &&
 		a->class_id == b->class_id && a->port == b->port && a->log == b->log &&
-		memcmp(&a->match, &b->match, sizeof(a->match)) == 0;
+		hy_flow_match_equal(&a->match, &b->match);
 }
 
 static int

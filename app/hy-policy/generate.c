@@ -13,6 +13,8 @@
 #include <netinet/in.h>
 #include <rte_common.h>
 
+#include <hy_policy_view.h>
+
 #include "generate.h"
 
 const char *const generate_names[GENERATE_KINDS] = { "acl", "fw", "ipc" };
@@ -274,7 +276,7 @@ remember(struct seen *seen, const struct hy_flow_rule *rules, uint32_t i)
 		((uint64_t)match->dport[0] << 16) + match->dport[1] + match->proto);
 	hash = mix(hash + match->src_len * 256u + match->dst_len);
 	for (at = hash & seen->mask; seen->places[at] != 0; at = (at + 1) & seen->mask)
-		if (memcmp(&rules[seen->places[at] - 1].match, match, sizeof(*match)) == 0)
+		if (hy_flow_match_equal(&rules[seen->places[at] - 1].match, match))
 			return false;
 	seen->places[at] = i + 1;
 	return true;

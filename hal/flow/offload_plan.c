@@ -35,8 +35,7 @@ carried(const struct hy_offload *o, const struct hy_policy_rule *rule)
 
 	state.hits = hy_offload_hits(o, rule->index);
 	if (rank == NO_SLOT ||
-		memcmp(&old->view->rules[rank].rule.match, &rule->rule.match,
-			sizeof(rule->rule.match)) != 0)
+		!hy_flow_match_equal(&old->view->rules[rank].rule.match, &rule->rule.match))
 		return state;
 	/* A rule whose class has changed has another counter. */
 	if (old->view->rules[rank].index == rule->index) {

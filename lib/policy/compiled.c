@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_malloc.h>
 
@@ -53,8 +52,7 @@ policy_base_drop(struct policy_base *base)
 static bool
 is_same(const struct hy_flow_rule *a, const struct hy_flow_rule *b)
 {
-	return a->precedence == b->precedence &&
-		memcmp(&a->match, &b->match, sizeof(a->match)) == 0;
+	return a->precedence == b->precedence && hy_flow_match_equal(&a->match, &b->match);
 }
 
 /* Compares the rules in order of their ids. Fails with -E2BIG if too many differ. */

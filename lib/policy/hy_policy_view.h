@@ -10,6 +10,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <rte_config.h>
 #include <rte_ether.h>
@@ -93,6 +94,15 @@ bool hy_flow_overlap(const struct hy_flow_match *a, const struct hy_flow_match *
  * hy_flow_rule_check().
  */
 bool hy_flow_same(const struct hy_flow_match *a, const struct hy_flow_match *b);
+
+/** @return Whether two are the same, member by member. What is not used is 0 in both. */
+static inline bool
+hy_flow_match_equal(const struct hy_flow_match *a, const struct hy_flow_match *b)
+{
+	const void *one = a, *other = b; /* there is no padding */
+
+	return memcmp(one, other, sizeof(*a)) == 0;
+}
 
 /** A rule of a view. */
 struct hy_policy_rule {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two matches compared: whether packets match both, and whether the same ones do. */
 
-#include <string.h>
-
 #include <netinet/in.h>
 #include <rte_ether.h>
 #include <rte_tcp.h>
@@ -138,5 +136,5 @@ hy_flow_same(const struct hy_flow_match *x, const struct hy_flow_match *y)
 {
 	const struct hy_flow_match a = implied(x), b = implied(y);
 
-	return memcmp(&a, &b, sizeof(a)) == 0;
+	return hy_flow_match_equal(&a, &b);
 }

@@ -116,7 +116,7 @@ table_search(const struct tuple *tuple, const struct tuple_table *table,
 	const struct hy_flow_key key[], uint32_t rank[], uint32_t n)
 {
 	const uint32_t *bucket[POLICY_CHUNK];
-	uint8_t left[POLICY_CHUNK + 1];
+	uint8_t left[POLICY_CHUNK + 1] = { 0 };
 	const uint32_t nb_left = keys_left(table, key, rank, left, n);
 
 	for (uint32_t i = 0; i < nb_left; i++) {

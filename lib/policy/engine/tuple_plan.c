@@ -107,6 +107,14 @@ takes(const struct tuple_mask *table, const union tuple_key *rule)
 	return true;
 }
 
+static bool
+is_equal(const union tuple_key *a, const union tuple_key *b)
+{
+	const void *one = a, *other = b; /* all words, without padding */
+
+	return memcmp(one, other, sizeof(*a)) == 0;
+}
+
 static void
 candidate_add(struct planner *p, const union tuple_key *bits)
 {
@@ -115,7 +123,7 @@ candidate_add(struct planner *p, const union tuple_key *bits)
 	if (p->nb_all == CANDIDATES_MAX)
 		return;
 	for (uint32_t i = 0; i < p->nb_all; i++)
-		if (memcmp(&p->all[i].mask.bits, bits, sizeof(*bits)) == 0)
+		if (is_equal(&p->all[i].mask.bits, bits))
 			return;
 	*new = (struct candidate){ .mask.bits = *bits, .gain = UINT32_MAX };
 	for (unsigned int word = 0; word < TUPLE_WORDS; word++)
@@ -275,8 +283,7 @@ planner_make(struct planner *p)
 		tuple_value(m, &p->values[rule]);
 		p->left[rule] = rule;
 		/* Neighbours often have one mask. */
-		if (rule == 0 ||
-			memcmp(&p->masks[rule], &p->masks[rule - 1], sizeof(*p->masks)) != 0)
+		if (rule == 0 || !is_equal(&p->masks[rule], &p->masks[rule - 1]))
 			candidates_of(p, &p->masks[rule]);
 	}
 	p->nb_left = rule;
