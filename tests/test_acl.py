@@ -188,7 +188,7 @@ def test_what_no_rule_matches(rig):
         assert len(run.sent(1)) == passed and run.stats["acl"]["a"]["unmatched"] == 400
 
 
-def test_cut_packets_follow_the_line_truncated(rig):
+def test_cut_packets_obey_the_line_truncated(rig):
     cut = [ip4(i)[:14 + 20 + 3] for i in range(60)]
     for line, dropped in ((["truncated deny"], 60), (["truncated permit"], 0), ([], 0)):
         run = rig.forward([[cut + [ip4(1)]], SILENT], rig.routes(ROUTES), "--acl=in:0=a",
