@@ -12,7 +12,7 @@ import sys
 
 # What a reader wants to know first. Of another selection (--work), the first works stand instead.
 SHOWN = {
-    "acl": ["acl_1k", "fw_10k"],
+    "acl": ["fw_10k"],
     "arc": ["arc_64"],
     "classify": ["r1k"],
     "dispatch": ["handover_64", "chain4_64"],
