@@ -14,7 +14,7 @@
 
 #include "suite_flow_marks.h"
 
-#define ENOUGH 10000 /* packets after which everything must have occurred */
+#define ENOUGH 40000 /* packets after which everything must have occurred */
 
 /* Whether a NIC may mark a packet that does not match: an untagged fragment, or any. */
 static bool
