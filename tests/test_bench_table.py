@@ -47,7 +47,7 @@ def test_table_of_all_benchmarks_fits_a_screen_and_is_a_part_of_the_details(tmp_
         details = (tmp_path / f"bench-{name}.txt").read_text()
         works = {row["work"]: row for row in data["rows"]}
         for line in lines:
-            if not line.startswith(f"{name:<9}") or " skipped: " in line:
+            if not line.startswith(f"{name:<9}") or " nothing measured" in line:
                 continue
             (work,) = [work for work in works if line[9:32].rstrip() == work]
             (detail,) = re.findall(rf"^{re.escape(work)} +\S+/?\S* +[\d.]+%.*", details, re.MULTILINE)
@@ -59,8 +59,11 @@ def test_table_of_all_benchmarks_fits_a_screen_and_is_a_part_of_the_details(tmp_
             assert ratios
             shown[name] += 1
         if not data["rows"]:
-            assert f"{name:<9}{len(data['skipped'])} skipped: " in done.stdout
+            assert f"{name:<9}nothing measured: " in done.stdout
             shown[name] += 1
+            continue
+        if data["skipped"]:
+            assert re.search(rf"\nSkipped, .*: (.*, )?{name} {len(data['skipped'])}[,\n]", done.stdout)
         lowest = min((ratio["ratio"], ratio["work"]) for ratio in data["ratios"])[1]
         assert f"\n{name:<9}{lowest} " in done.stdout
     assert min(shown.values()) > 0, shown
@@ -120,10 +123,10 @@ def test_work_with_the_lowest_ratio_is_always_shown():
     ratios = [{"work": f"w{n}", "contender": "ours", "against": "p", "ratio": 9.0 - n}
               for n in range(8)]
     assert table.choose(figures(ratios=ratios)) == ["w0", "w1", "w2", "w7"]
-    names = ["idle", "tree", "w1", "chain4_256"]
+    names = ["idle", "home_run_256", "w1", "chain4_256"]
     ratios = [dict(ratio, work=name) for ratio, name in zip(ratios, names)]
     ratios[2]["ratio"] = 0.5
-    assert table.choose(figures(bench="walk", ratios=ratios)) == ["tree", "w1", "chain4_256"]
+    assert table.choose(figures(bench="walk", ratios=ratios)) == ["home_run_256", "w1", "chain4_256"]
 
 
 def test_what_spoils_a_run_is_said():
@@ -133,8 +136,25 @@ def test_what_spoils_a_run_is_said():
                    wrong=[omission | {"contender": "a"}])
     assert list(table.remarks(data)) == [
         "THIS RUN IS NOT TO BE TRUSTED: the lcores are not steady", "stopped before its end",
-        "2 skipped: no memory; and 1 other reasons", "1 wrong, a in w first"]
+        "1 wrong, a in w first"]
+    assert list(table.remarks(data | {"rows": []}))[2] == "nothing measured: no memory"
     assert not list(table.remarks(figures()))
+
+
+def test_skipped_is_one_line_for_all():
+    omission = {"work": "w", "contender": None, "reason": "no memory"}
+    some = figures(skipped=[omission] * 2)
+    assert table.skipped([some, figures(bench="none"), some | {"bench": "other"}]) == \
+        "Skipped, the reasons are in the files: new 2, other 2"
+    assert table.skipped([figures()]) == ""
+
+
+def test_tables_fit_a_screen_whatever_is_slowest():
+    runs = re.search(r"for bench in \$\{BENCH:-([^}]*)\}", (l3fwd.ROOT / "tools" / "bench").read_text())
+    assert runs.group(1).split() == NAMES == list(table.SHOWN)
+    works = sum(map(len, table.SHOWN.values())) + len(NAMES)  # and the lowest of each
+    heading = len(table.heading(figures()["machine"])) + 3  # what medians are, an empty line, columns
+    assert heading + works + 2 + 4 <= SCREEN  # what was skipped, where the files are; bench-idle.py
 
 
 def test_heading_is_printed_again_where_it_differs(capsys):
