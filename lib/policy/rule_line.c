@@ -16,8 +16,10 @@ static const char space[] = " \t\r\n";
 /* A line while it is read. */
 struct line {
 	struct hy_flow_rule rule;
-	uint32_t seen;  /* its keywords so far: bits by their place in policy_fields */
-	bool acts, ip4; /* it has an action; an IPv4 address */
+	uint32_t seen; /* its keywords so far: bits by their place in policy_fields */
+	bool acts;     /* it has an action */
+	bool ip4;      /* an IPv4 address */
+	bool icmp4;    /* the word icmp */
 };
 
 static int
@@ -53,6 +55,8 @@ read_value(const struct policy_field *field, char *value, struct line *line, cha
 		return complain(error, field->name, "the line ends before its value");
 	if (field->kind == POLICY_PREFIX && strchr(value, ':') == NULL)
 		line->ip4 = true;
+	if (field->kind == POLICY_PROTO && strcmp(value, "icmp") == 0)
+		line->icmp4 = true;
 	if (policy_value_read(field, value, &line->rule))
 		return 0;
 	if (error != NULL)
@@ -106,6 +110,8 @@ finish(struct line *line, char *error)
 		m->fields |= HY_FLOW_IPV6;
 	if ((m->fields & HY_FLOW_IPV6) != 0 && line->ip4)
 		return complain(error, "src, dst", "an IPv4 address in a rule for IPv6");
+	if ((m->fields & HY_FLOW_IPV6) != 0 && line->icmp4)
+		return complain(error, "proto", "icmp is IPv4's; in a rule for IPv6 it is icmp6");
 	return hy_flow_rule_check(&line->rule, error);
 }
 

@@ -21,8 +21,11 @@ write_prefix(FILE *out, const uint32_t value[], uint8_t len, bool ip6)
 static void
 write_proto(FILE *out, uint32_t proto, bool ip6)
 {
-	for (size_t i = 0; i < POLICY_PROTOCOLS; i++) {
-		if (policy_protocols[i].value == proto && (proto != IPPROTO_ICMPV6 || ip6)) {
+	/* Whose word is of the other version. */
+	const bool is_other = proto == (ip6 ? IPPROTO_ICMP : IPPROTO_ICMPV6);
+
+	for (size_t i = 0; i < POLICY_PROTOCOLS && !is_other; i++) {
+		if (policy_protocols[i].value == proto) {
 			fputs(policy_protocols[i].name, out);
 			return;
 		}
