@@ -9,7 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
-#include <hy_policy.h>
+#include <hy_policy_view.h>
 
 #include "lib/graph/internal/log.h"
 #include "probe.h"
@@ -200,7 +200,7 @@ hy_flow_can_be_nobodys(const struct hy_flow_match *match)
 {
 	const struct hy_flow_match m = nobody_like(match);
 
-	return memcmp(&m, match, sizeof(m)) != 0;
+	return !hy_flow_match_equal(&m, match);
 }
 
 /* If the rule does match traffic, mark 1 is harmless: it has generation 0, which is never used. */
