@@ -23,9 +23,10 @@
  * and while objects wait on one of the later nodes. Not fused are graphs that are to stay apart
  * (struct hy_graph_params), that are cyclic, whose streams have no room for all objects that their
  * nodes may send, that have wide lanes, or that a model walks; nor is a chain whose last node leads to
- * one that uses lanes, since a fusion writes none. In a graph that takes over objects of a cyclic one,
- * all nodes count as using lanes until its next update. A feature, a detour or another implementation
- * of a node parts a chain at the graph's next update, and its removal joins it.
+ * one that values of a lane must be brought to (lanes_set of struct hy_node_desc), since a fusion writes
+ * none. In a graph that takes over objects of a cyclic one, that is every node until its next update. A
+ * feature, a detour or another implementation of a node parts a chain at the graph's next update, and
+ * its removal joins it.
  */
 #pragma once
 

@@ -164,6 +164,11 @@ struct hy_node_desc {
 	uint32_t flags;           /**< HY_NODE_SOURCE, with or without HY_NODE_WAKES, or 0. */
 	/** Most objects sent on for one object received; 0 means 1. Sizes the streams. */
 	uint16_t replicates;
+	/**
+	 * Bits, by index, of those of its lanes that the node writes for every object before it reads
+	 * them. Their values are not brought to it, so that a chain that leads to it can be fused.
+	 */
+	uint8_t lanes_set;
 	/** Name of each edge's target, without gaps. Targets may be registered later. */
 	const char *edges[HY_DESC_EDGES];
 	struct hy_drop drops[HY_DESC_DROPS]; /**< Reasons, without gaps; see HY_DROP(). */
@@ -171,7 +176,7 @@ struct hy_node_desc {
 	struct hy_counter counters[HY_DESC_COUNTERS];
 	/** Names of the lanes that the node uses; hy_lane() takes an index into this array. */
 	const char *lanes[HY_LANES_MAX];
-	struct hy_wide_lane wide[HY_WIDE_MAX]; /**< Likewise wide ones, for hy_lane_wide(). */
+	struct hy_wide_lane wide[HY_WIDE_MAX]; /**< Wide lanes likewise, for hy_lane_wide(). */
 	struct hy_node_trace trace;            /**< What a trace shows of objects here. */
 };
 

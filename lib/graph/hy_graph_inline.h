@@ -43,8 +43,8 @@ struct hy_node {
 	uint16_t rank;              /**< Place in walk order. */
 	uint16_t replicates;        /**< Most objects out for one in; at least 1. */
 	uint8_t lane[HY_LANES_MAX]; /**< Graph lane of each of the node's lanes. */
-	uint8_t lanes_in;           /**< Bit l: it, or a node after it, uses lane l of the graph. */
-	uint8_t lanes_out;          /**< Bit l: its objects may have a value in lane l. */
+	uint8_t lanes_in;  /**< Bit l: values of lane l of the graph must be brought to it. */
+	uint8_t lanes_out; /**< Bit l: its objects may have a value in lane l. */
 };
 
 /** Sends each object of a burst along its own edge; n is at least 1. See hy_enqueue_next(). */

@@ -319,8 +319,10 @@ fuse_nodes_add(void)
 
 		if (rig.cyclic && e == FUSE_TARGETS)
 			desc.edges[0] = "a";
-		if (rig.lane_of != NULL && strcmp(rig.lane_of, names[e]) == 0)
+		if (rig.lane_of != NULL && strcmp(rig.lane_of, names[e]) == 0) {
 			desc.lanes[0] = "word";
+			desc.lanes_set = rig.lane_is_set;
+		}
 		node_add(&rig.end[e], &desc);
 	}
 }

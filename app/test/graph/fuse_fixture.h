@@ -30,6 +30,7 @@ struct fuse_rig {
 	bool cyclic;           /* the edge of "aside" leads to "a"; nothing takes it */
 	uint16_t replicates;   /* that "b" declares */
 	const char *lane_of;   /* of "t0" or "bin", or NULL */
+	bool lane_is_set;      /* by that node, before it reads it */
 	unsigned int declines; /* calls of the fusion that are to handle nothing */
 
 	struct probe src[FUSE_SOURCES], to_b, to_c, stage[FUSE_STAGES + 1], end[FUSE_ENDS];

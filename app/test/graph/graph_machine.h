@@ -37,12 +37,13 @@ struct machine_counts {
 	uint64_t objs;      /* made */
 	uint64_t arrivals;  /* of objects at nodes, each compared with the model */
 	uint64_t replicas, released, removed, overflown;
-	uint64_t counters;                /* of statistics, compared */
-	uint64_t carried;                 /* objects that a live change left waiting */
-	uint64_t cyclic;                  /* walks of graphs with cycles */
-	uint64_t wide;                    /* walks of graphs with wide lanes */
-	uint64_t wide_values;             /* compared with the model */
-	uint64_t offers;                  /* of fusions */
+	uint64_t counters;    /* of statistics, compared */
+	uint64_t carried;     /* objects that a live change left waiting */
+	uint64_t cyclic;      /* walks of graphs with cycles */
+	uint64_t wide;        /* walks of graphs with wide lanes */
+	uint64_t wide_values; /* compared with the model */
+	uint64_t not_brought; /* values of lanes that a node sets, which were others before */
+	uint64_t offers;      /* of fusions */
 	uint64_t fused_whole, fused_part; /* bursts that a fusion handled, and their objects */
 	uint64_t fused_objs;
 	uint64_t fused_picked;            /* calls for a second chain, with a part of a burst */

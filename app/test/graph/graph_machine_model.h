@@ -17,6 +17,7 @@ struct machine_node {
 	hy_node_id id;
 	uint16_t replicates;
 	unsigned int nb_lanes, lanes[LANES];
+	uint8_t lanes_set; /* bits of those that it sets first, as in its descriptor */
 	enum machine_style style;
 	unsigned int impl;     /* which of the two */
 	unsigned int revision; /* of what makes a context stale */

@@ -341,8 +341,11 @@ machine_arrive(const struct hy_graph *graph, const struct hy_node *node, void *o
 	for (unsigned int l = 0; l < m->nb_lanes; l++) {
 		uint32_t *value = lane_value(graph, node, l, i);
 		const unsigned int lane = m->lanes[l];
+		const bool is_set = lane < LANE_WIDE && lane_index(m, l) == 0 && m->lanes_set != 0;
 
-		CHECK(!o->known[lane] || value_is(value, lane, o->lane[lane]),
+		if (is_set)
+			machine_counts.not_brought += o->known[lane] && *value != o->lane[lane];
+		CHECK(is_set || !o->known[lane] || value_is(value, lane, o->lane[lane]),
 			"object %u has %u in lane %u at node %u, expected %u", o->id, *value, lane,
 			ctx->node, o->lane[lane]);
 		o->lane[lane] = machine_mix(o->id, lane, o->hops);

@@ -89,12 +89,15 @@ machine_register(unsigned int node)
 	if (machine_draw(40) == 0)
 		made.lanes[made.nb_lanes++] = 1 + machine_draw(LANES - 1);
 	made.lanes[made.nb_lanes++] = LANE_VALUE;
+	if (node % 4 == 0)
+		made.lanes_set = 1; /* if it has one of 32 bits, its first is */
 	if (machine.setup.bare)
-		made.nb_lanes = 0;
+		made.nb_lanes = made.lanes_set = 0;
 	draw_edges(node, &made);
 	desc.flags = made.source ? HY_NODE_SOURCE : 0;
 	desc.impl = impl_of(0);
 	desc.replicates = made.replicates;
+	desc.lanes_set = made.lanes_set;
 	for (unsigned int e = 0; e < made.nb_edges; e++) {
 		machine_name(made.edges[e], targets[e]);
 		desc.edges[e] = targets[e];

@@ -311,6 +311,9 @@ what_a_fusion_cannot_serve_is_not_fused(void **state)
 	expect_apart(FUSE_GRAPH(.burst = 8));
 	rig_set((struct fuse_rig){ .lane_of = "bin" });
 	expect_apart(FUSE_GRAPH(.burst = 8));
+	rig_set((struct fuse_rig){ .lane_of = "t1", .lane_is_set = true });
+	graph = FUSE_GRAPH(.burst = 8);
+	assert_true(fuse_runs(graph));
 	rig_set((struct fuse_rig){ .lane_of = "aside" }); /* "c" does not lead there */
 	graph = FUSE_GRAPH(.burst = 8);
 	assert_true(fuse_runs(graph));

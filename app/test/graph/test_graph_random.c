@@ -88,6 +88,7 @@ random_changes_do_what_a_model_says(void **state)
 	assert_true(c->counters > 1000 * seeds);
 	assert_true(c->wide > 10 * seeds && c->walks - c->wide > 5 * seeds);
 	assert_true(c->wide_values > 50 * seeds);
+	assert_true(c->not_brought > 50 * seeds);
 	for (unsigned int b = 0; b < hy_scatter_nb_bodies; b++)
 		if (hy_scatter_bodies[b].cpu_can())
 			assert_true(c->by_body[b] > 10 * seeds);

@@ -152,6 +152,8 @@ a_bad_descriptor_is_refused_and_changes_nothing(void **state)
 			{ .name = "x", .impl = OK, .lanes = { "l", "m", NULL, "n" } } },
 		{ "'l m'", -EINVAL, { .name = "x", .impl = OK, .lanes = { "l m" } } },
 		{ "'l' twice", -EINVAL, { .name = "x", .impl = OK, .lanes = { "l", "m", "l" } } },
+		{ "0x5", -EINVAL,
+			{ .name = "x", .impl = OK, .lanes = { "l", "m" }, .lanes_set = 0x5 } },
 		{ "0x7", -EINVAL, { .name = "x", .impl = OK, .flags = 0x7 } },
 		{ "replicate", -EINVAL,
 			{ .name = "x", .impl = OK, .flags = HY_NODE_SOURCE, .replicates = 2 } },
@@ -175,7 +177,7 @@ a_bad_descriptor_is_refused_and_changes_nothing(void **state)
 		assert_int_equal(hy_node_lookup("x", &id), -ENOENT);
 		refused++;
 	}
-	assert_int_equal(refused, 37);
+	assert_int_equal(refused, 38);
 	assert_int_equal(hy_node_register(NULL, NULL), -EINVAL);
 }
 

@@ -120,6 +120,7 @@ hy_arc_node_register(struct hy_arc *arc)
 		.edges = { arc->end },
 		.lanes = { [LANE_CHAIN] = HY_ARC_LANE,
 			[LANE_INDEX] = in_lane ? arc->index_lane : NULL },
+		.lanes_set = 1u << LANE_CHAIN,
 	};
 	int rc = hy_node_register(&desc, &arc->node);
 

@@ -143,6 +143,17 @@ edges_fill(struct hy_image *image, const struct hy_topology *topo)
 	}
 }
 
+/* The lanes of the graph whose values need not be brought to a node, as it sets them. */
+static uint8_t
+lanes_set(const struct hy_node *node, const struct hy_reg_node *reg)
+{
+	uint8_t set = 0;
+
+	for (unsigned int bits = reg->lanes_set; bits != 0; bits &= bits - 1)
+		set |= (uint8_t)(1u << node->lane[__builtin_ctz(bits)]);
+	return set;
+}
+
 /*
  * Propagates the lanes that nodes use to all nodes before them: values that no later node reads
  * need not be copied. Objects that wait in a graph may reach another image, with other readers, and
@@ -158,6 +169,7 @@ lanes_fill(struct hy_image *image, bool takes_over)
 		for (int e = -cold->nb_drops; e < cold->nb_edges; e++)
 			if (node->edges[e].to != NULL)
 				node->lanes_in |= node->edges[e].to->lanes_in;
+		node->lanes_in &= (uint8_t)~lanes_set(node, cold->reg);
 		if (image->holds || takes_over)
 			node->lanes_in = (uint8_t)((1u << image->plan.nb_lanes) - 1);
 	}

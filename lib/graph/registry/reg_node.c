@@ -307,6 +307,10 @@ desc_lanes(struct hy_reg_node *node, const struct hy_node_desc *desc)
 				return twice_refused(node, "lane", desc->lanes[i]);
 		strcpy(node->lanes[node->nb_lanes++], desc->lanes[i]);
 	}
+	if (desc->lanes_set >> node->nb_lanes != 0)
+		return HY_REFUSE(-EINVAL, "node '%s': lanes_set 0x%x has bits of no lane",
+			node->name, desc->lanes_set);
+	node->lanes_set = desc->lanes_set;
 	memcpy(node->wide, desc->wide, sizeof(node->wide));
 	for (unsigned int i = 0; i < HY_WIDE_MAX; i++) {
 		if (desc->wide[i].name[0] == '\0' && desc->wide[i].bytes == 0)

@@ -24,7 +24,8 @@ struct hy_reg_node {
 	unsigned int refs; /* images of graphs that have it */
 	unsigned int nb_edges;
 	unsigned int nb_drops;
-	unsigned int nb_lanes;
+	uint8_t nb_lanes;
+	uint8_t lanes_set;
 	struct hy_reg_edge *edges; /* room for nb_edges, up to the next power of two */
 	hy_node_id id;
 	const struct hy_reg_owner *owner; /* or NULL: anybody may change it */

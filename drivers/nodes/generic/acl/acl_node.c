@@ -182,6 +182,7 @@ acl_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 		}, \
 		.lanes = { [HY_ACL_LANE_ARC] = HY_ARC_LANE, \
 			[HY_ACL_LANE_CLASS] = HY_FLOW_CLASS_LANE }, \
+		.lanes_set = 1u << HY_ACL_LANE_CLASS, \
 		.drops = { \
 			[HY_ACL_DENIED] = { "acl_denied", HY_SEV_INFO, \
 				"An access list denies the packet" }, \
