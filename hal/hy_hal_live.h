@@ -153,6 +153,21 @@ int hy_hal_port_observe(struct hy_hal *hal, hy_port_observer_t *notify, void *ar
 int hy_hal_port_unobserve(struct hy_hal *hal, hy_port_observer_t *notify, void *arg);
 
 /**
+ * Called by the control thread before a port that is down is reset or returns to the workers, for
+ * whatever reason: whether that may happen while they run.
+ *
+ * @param[out] reason Why not.
+ * @return 0; a negative errno: the port stays down, and the reason is reported.
+ */
+typedef int(hy_port_guard_t)(uint16_t port, char *reason, size_t size, void *arg);
+
+/** Adds a guard of all ports. @return 0; -ENOMEM. */
+int hy_hal_port_guard(struct hy_hal *hal, hy_port_guard_t *guard, void *arg);
+
+/** Removes a guard. @return 0; -ENOENT. */
+int hy_hal_port_unguard(struct hy_hal *hal, hy_port_guard_t *guard, void *arg);
+
+/**
  * Listens to the events of all ports, including later ones, until hy_hal_destroy(): reset, removal,
  * and recovery by drivers. Call it before ports are started: earlier events are lost.
  *

@@ -18,6 +18,7 @@ from live import await_work, until
 PLUGIN = l3fwd.BUILD / "app" / "test" / "hy-test-plugin-events.so"
 folder = test_plugin.folder
 RESET, REMOVED = 3, 6  # RTE_ETH_EVENT_INTR_RESET, _RMV
+RECOVERING, RECOVERED = 12, 13  # RTE_ETH_EVENT_ERR_RECOVERING, _RECOVERY_SUCCESS
 ROUTES = [oracle.route(f"{half}.0.0.0/1", port, "02:00:00:00:00:01")
           for half, port in ((0, 1), (128, 2))]
 

@@ -116,8 +116,10 @@ struct hy_port_life {
 	char reason[HY_TEXT_SIZE]; /* why it does not run */
 };
 
+/* An observer, or a guard: the other member is NULL. */
 struct hy_observer {
 	hy_port_observer_t *notify;
+	hy_port_guard_t *guard;
 	void *arg;
 };
 

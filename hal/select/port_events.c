@@ -148,30 +148,55 @@ hy_hal_port_answers(const struct hy_hal *hal, uint16_t port)
 	return hy_hal_port_state(hal, port) != HY_PORT_GONE && !hal->life[port].broken;
 }
 
-int
-hy_hal_port_observe(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
+static int
+observer_add(struct hy_hal *hal, struct hy_observer added)
 {
 	struct hy_observer *o = hy_list_room(&hal->observers, hal->nb_observers, sizeof(*o));
 
 	if (o == NULL)
 		return -ENOMEM;
-	*o = (struct hy_observer){ .notify = notify, .arg = arg };
+	*o = added;
 	hal->nb_observers++;
 	return 0;
 }
 
-int
-hy_hal_port_unobserve(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
+static int
+observer_remove(struct hy_hal *hal, struct hy_observer removed)
 {
 	for (unsigned int i = 0; i < hal->nb_observers; i++) {
 		const struct hy_observer *o = &hal->observers[i];
 
-		if (o->notify != notify || o->arg != arg)
+		if (o->notify != removed.notify || o->guard != removed.guard ||
+			o->arg != removed.arg)
 			continue;
 		hy_list_remove(hal->observers, &hal->nb_observers, i, sizeof(*o));
 		return 0;
 	}
 	return -ENOENT;
+}
+
+int
+hy_hal_port_observe(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
+{
+	return observer_add(hal, (struct hy_observer){ .notify = notify, .arg = arg });
+}
+
+int
+hy_hal_port_unobserve(struct hy_hal *hal, hy_port_observer_t *notify, void *arg)
+{
+	return observer_remove(hal, (struct hy_observer){ .notify = notify, .arg = arg });
+}
+
+int
+hy_hal_port_guard(struct hy_hal *hal, hy_port_guard_t *guard, void *arg)
+{
+	return observer_add(hal, (struct hy_observer){ .guard = guard, .arg = arg });
+}
+
+int
+hy_hal_port_unguard(struct hy_hal *hal, hy_port_guard_t *guard, void *arg)
+{
+	return observer_remove(hal, (struct hy_observer){ .guard = guard, .arg = arg });
 }
 
 bool
@@ -217,7 +242,8 @@ state_tell(struct hy_hal *hal, uint16_t port, enum hy_port_state state, const ch
 {
 	state_set(hal, port, state, reason);
 	for (unsigned int i = 0; i < hal->nb_observers; i++)
-		hal->observers[i].notify(hal, port, state, hal->observers[i].arg);
+		if (hal->observers[i].notify != NULL)
+			hal->observers[i].notify(hal, port, state, hal->observers[i].arg);
 }
 
 static const char *
@@ -297,6 +323,24 @@ port_reset(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 	return HY_REASON(rc, error, HY_HAL_ERROR_SIZE, "port %u stays down: %s", port, reason);
 }
 
+/* Asks the guards whether a port that is down may be reset or come up. */
+static int
+guards_ask(struct hy_hal *hal, uint16_t port, char *error)
+{
+	char reason[HY_TEXT_SIZE] = "";
+	int rc = 0;
+
+	for (unsigned int i = 0; i < hal->nb_observers && rc == 0; i++)
+		if (hal->observers[i].guard != NULL)
+			rc = hal->observers[i].guard(port, reason, sizeof(reason),
+				hal->observers[i].arg);
+	if (rc == 0)
+		return 0;
+	hal->life[port].again = 0;
+	state_set(hal, port, hal->life[port].state, reason);
+	return HY_REASON(rc, error, HY_HAL_ERROR_SIZE, "port %u stays down: %s", port, reason);
+}
+
 /* Whether a port that is down comes up. A recovery does not start what the program has stopped. */
 static bool
 returns(struct hy_port_life *life, uint32_t wish)
@@ -314,6 +358,8 @@ port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 {
 	struct hy_port_life *life = &hal->life[port];
 	const uint32_t wish = life->wish | (retry_due(life) ? EVENT_RESET : 0);
+	bool back;
+	int rc;
 
 	life->wish = 0;
 	if ((wish & (EVENT_STOP | EVENT_GONE)) != 0)
@@ -332,14 +378,17 @@ port_serve(struct hy_hal *hal, uint16_t port, const struct hy_port_ops *ops, cha
 	} else if ((wish & EVENT_RECOVER) != 0 && life->state == HY_PORT_DOWN) {
 		life->broken = life->recovers = true;
 	}
-	if (life->state != HY_PORT_UP && returns(life, wish)) {
-		if ((wish & EVENT_START) == 0) /* as if it had been asked for a moment later */
-			event_add(life, wish & EVENT_RESET);
-		return port_up(hal, port, error);
-	}
-	if ((wish & EVENT_RESET) != 0 && life->state == HY_PORT_DOWN && !life->held)
+	back = life->state != HY_PORT_UP && returns(life, wish);
+	if (!back && ((wish & EVENT_RESET) == 0 || life->state != HY_PORT_DOWN || life->held))
+		return 0;
+	rc = guards_ask(hal, port, error);
+	if (rc < 0)
+		return rc;
+	if (!back)
 		return port_reset(hal, port, ops, error);
-	return 0;
+	if ((wish & EVENT_START) == 0) /* as if it had been asked for a moment later */
+		event_add(life, wish & EVENT_RESET);
+	return port_up(hal, port, error);
 }
 
 /*

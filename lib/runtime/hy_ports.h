@@ -72,7 +72,7 @@ int hy_ports_start(struct hy_hal *hal, const struct hy_ports_params *params, cha
 
 /**
  * Handles events of the ports, a step at a time, without waiting: resets those that ask
- * for it, if their event device allows it (hy_event_reset_check()), closes those that were removed
+ * for it, unless a guard refuses that (hy_hal_port_guard()), closes those that were removed
  * (hy_hal_poll()), and looks at links and what drivers lost.
  * Links that interrupt are seen at once, others within a second. Without ports, nothing happens.
  *

@@ -11,7 +11,6 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include <hy_event.h>
 #include <hy_flow.h>
 
 #include "lib/graph/internal/log.h"
@@ -291,16 +290,10 @@ static int
 on_reset(uint16_t port, void *arg __rte_unused)
 {
 	struct hy_port *p = &hy_ports[port];
-	char reason[HY_REASON_SIZE];
-	bool later; /* a virtual function, whose physical one is not done yet */
-	int rc = hy_event_reset_check(port, reason, sizeof(reason));
+	int rc = rte_eth_dev_reset(port);
+	/* A virtual function, whose physical one is not done yet. */
+	const bool later = rc == -EAGAIN;
 
-	if (rc < 0) {
-		hy_port_refuse(port, rc, reset_error, "cannot be reset: %s", reason);
-		return -EIO;
-	}
-	rc = rte_eth_dev_reset(port);
-	later = rc == -EAGAIN;
 	p->started = false;
 	/* Drivers without a reset of their own are stopped and set up anew. */
 	if (rc == -ENOTSUP)

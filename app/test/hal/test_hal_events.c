@@ -305,6 +305,50 @@ driver_that_recovers_has_the_port_for_itself(void **state)
 	assert_string_equal(story, "down0 up0 gone1 close1 down0 up0 ");
 }
 
+static unsigned int guarded;
+
+static int
+refuse(uint16_t port, char *reason, size_t size, void *arg)
+{
+	guarded++;
+	if (port != *(const uint16_t *)arg)
+		return 0;
+	snprintf(reason, size, "it must not");
+	return -EBUSY;
+}
+
+/* Whatever would bring it back. Port 1 comes up. */
+static void
+port_that_a_guard_refuses_stays_down(void **state)
+{
+	uint16_t which = 0;
+
+	RTE_SET_USED(state);
+	rig_watch();
+	guarded = 0;
+	assert_int_equal(hy_hal_port_guard(hal, refuse, &which), 0);
+	for (uint16_t p = 0; p < PORTS; p++)
+		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_INTR_RESET), 0);
+	assert_int_equal(poll_out(), -EBUSY);
+	assert_string_equal(error, "port 0 stays down: it must not");
+	assert_string_equal(running(0)->reason, "it must not");
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
+	assert_int_equal(poll_out(), -EBUSY);
+	assert_int_equal(hy_hal_port_start(hal, 0), 0);
+	assert_int_equal(poll_out(), -EBUSY);
+	assert_int_equal(hy_hal_port_state(hal, 0), HY_PORT_DOWN);
+	assert_string_equal(story, "down0 down1 reset1 up1 ");
+	assert_int_equal(guarded, 4);
+	assert_int_equal(hy_hal_port_unguard(hal, refuse, NULL), -ENOENT);
+	assert_int_equal(hy_hal_port_unguard(hal, refuse, &which), 0);
+	assert_int_equal(hy_hal_port_start(hal, 0), 0);
+	assert_int_equal(poll_out(), 0);
+	assert_string_equal(story, "down0 down1 reset1 up1 up0 ");
+	assert_int_equal(guarded, 4);
+}
+
 /* Both between two polls. It stayed down, and nothing could bring it back but the program. */
 static void
 reset_asked_for_after_a_recovery_is_not_forgotten(void **state)
@@ -578,6 +622,7 @@ static const struct CMUnitTest hal_event_tests[] = {
 	LIVE_TEST(program_stops_and_starts_a_port),
 	LIVE_TEST(last_of_start_and_stop_counts),
 	LIVE_TEST(driver_that_recovers_has_the_port_for_itself),
+	LIVE_TEST(port_that_a_guard_refuses_stays_down),
 	LIVE_TEST(reset_asked_for_after_a_recovery_is_not_forgotten),
 	LIVE_TEST(recovery_starts_no_port_that_the_program_stopped),
 	LIVE_TEST(forced_variant_comes_back_with_its_port),

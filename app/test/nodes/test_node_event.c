@@ -472,9 +472,9 @@ port_that_is_down_is_not_polled_and_is_when_it_is_up_again(void **state)
 	RTE_SET_USED(state);
 	assert_int_equal(hy_hal_create(&hal), 0);
 	feed_make(port, 1);
-	assert_int_equal(hy_event_follow(9, hal), -ENODEV);
-	assert_int_equal(hy_event_follow(device, hal), 0);
-	assert_int_equal(hy_event_follow(device, hal), -EEXIST);
+	assert_int_equal(hy_event_follow(9, hal, false), -ENODEV);
+	assert_int_equal(hy_event_follow(device, hal, false), 0);
+	assert_int_equal(hy_event_follow(device, hal, false), -EEXIST);
 	node_make(port->id);
 	graph_make(0, 64);
 	for (unsigned int round = 0; round < 3; round++) {

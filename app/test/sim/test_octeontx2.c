@@ -347,7 +347,7 @@ a_port_that_is_reset_comes_back(void **state)
 
 	RTE_SET_USED(state);
 	oct_open(&spec);
-	assert_int_equal(hy_event_follow((uint8_t)R.device.id, R.hal), 0);
+	assert_int_equal(hy_event_follow((uint8_t)R.device.id, R.hal, true), 0);
 	assert_int_equal(hy_hal_watch(R.hal), 0);
 	oct_send(FED, FED);
 	oct_forward(FED, FED);

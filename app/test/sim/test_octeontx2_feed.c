@@ -114,7 +114,7 @@ a_port_that_comes_back_without_order_is_told_of(void **state)
 	oct_open(&spec);
 	assert_int_equal(R.device.id, device);
 	assert_chosen("sso_vector", "single");
-	assert_int_equal(hy_event_follow(device, R.hal), 0);
+	assert_int_equal(hy_event_follow(device, R.hal, true), 0);
 	assert_int_equal(hy_event_check(device, reason, sizeof(reason)), 0);
 	assert_int_equal(hy_hal_port_stop(R.hal, R.nic[1]), 0);
 	poll_until_done();

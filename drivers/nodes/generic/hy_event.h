@@ -133,21 +133,16 @@ int hy_event_check(uint8_t device, char *reason, size_t size);
 
 /**
  * Makes a feed follow its ports: it removes a queue before its port is reset or removed, and adds the
- * queue again when the port is up. If that fails, it is logged, and the port stays out. See
- * hy_event_reset_check().
+ * queue again when the port is up. If that fails, it is logged, and the port stays out. Some drivers
+ * restart their event device to add a queue, or move its event ports, which they must not do while
+ * workers dequeue. With these and without @p quiet, a port that was down stays so (hy_hal_port_guard()),
+ * whether it asks for a reset, its driver has recovered it, or the program starts it again.
  *
  * @param hal Must outlive the feed.
+ * @param quiet No worker walks while hy_hal_poll() runs: one thread does both in turn.
  * @return 0; -ENODEV no feed; -EEXIST the feed already follows its ports; -ENOMEM.
  */
-int hy_event_follow(uint8_t device, struct hy_hal *hal);
-
-/**
- * Checks whether a port that was reset may be put back into its feed while workers dequeue. Some
- * drivers restart their event device for that, or move its event ports.
- *
- * @return 0, also for a port that feeds no event device; -EBUSY not while workers dequeue.
- */
-int hy_event_reset_check(uint16_t port, char *reason, size_t size);
+int hy_event_follow(uint8_t device, struct hy_hal *hal, bool quiet);
 
 #define HY_EVENT_NO_EDGE UINT16_MAX /**< Packets of that port are dropped as "port_unknown". */
 

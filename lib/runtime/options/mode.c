@@ -77,7 +77,7 @@ hy_mode_follow(const struct hy_mode_options *o, struct hy_hal *hal)
 	int rc = hy_mode_check(o, reason, sizeof(reason));
 
 	if (rc == 0 && o->mode == HY_MODE_EVENTDEV)
-		rc = hy_event_follow((uint8_t)o->device, hal);
+		rc = hy_event_follow((uint8_t)o->device, hal, false);
 	return rc < 0 ? hy_terminal_refuse(rc, "--mode=eventdev: %s",
 				reason[0] != '\0' ? reason : strerror(-rc))
 		      : 0;

@@ -21,6 +21,7 @@ struct event_feed {
 	uint32_t services[HY_EVENT_SERVICES]; /* running services */
 	uint8_t nb_services;
 	struct hy_hal *hal; /* whose ports the feed follows, or NULL */
+	bool quiet;         /* no worker walks when ports come back */
 	uint64_t freed;     /* packets that no worker has taken */
 };
 

@@ -105,13 +105,13 @@ hy_event_check(uint8_t device, char *reason, size_t size)
  * the ports of the workers, and dequeues by the first. cn10k_eventdev.c, cn10k_sso_updt_tx_adptr_data(),
  * reallocates them.
  */
-int
-hy_event_reset_check(uint16_t port, char *reason, size_t size)
+static int
+guard(uint16_t port, char *reason, size_t size, void *arg)
 {
-	const struct event_feed *feed = event_feed_of_port(port);
+	const struct event_feed *feed = arg;
 	struct rte_event_dev_info info;
 
-	if (feed == NULL || feed->attached == 0 ||
+	if (event_feed_of_port(port) != feed || feed->attached == 0 || feed->quiet ||
 		rte_event_dev_info_get(feed->params.device, &info) < 0 ||
 		fnmatch("event_cn*k", info.driver_name, 0) != 0)
 		return 0;
@@ -120,7 +120,9 @@ hy_event_reset_check(uint16_t port, char *reason, size_t size)
 		feed->params.device, info.driver_name);
 }
 
-/* A port that stops must not be polled. A port that is up again starts afresh. */
+/*
+ * A port that stops must not be polled. A port that is up again starts afresh; guard() has allowed it.
+ */
 static void
 on_port(struct hy_hal *hal __rte_unused, uint16_t port, enum hy_port_state state, void *arg)
 {
@@ -139,7 +141,7 @@ on_port(struct hy_hal *hal __rte_unused, uint16_t port, enum hy_port_state state
 }
 
 int
-hy_event_follow(uint8_t device, struct hy_hal *hal)
+hy_event_follow(uint8_t device, struct hy_hal *hal, bool quiet)
 {
 	struct event_feed *feed = event_feed_of(device);
 	int rc;
@@ -149,16 +151,24 @@ hy_event_follow(uint8_t device, struct hy_hal *hal)
 	if (feed->hal != NULL)
 		return -EEXIST;
 	rc = hy_hal_port_observe(hal, on_port, feed);
+	if (rc < 0)
+		return rc;
+	feed->quiet = quiet;
+	rc = hy_hal_port_guard(hal, guard, feed);
 	if (rc == 0)
 		feed->hal = hal;
+	else
+		hy_hal_port_unobserve(hal, on_port, feed);
 	return rc;
 }
 
 void
 event_feed_end(struct event_feed *feed)
 {
-	if (feed->hal != NULL)
+	if (feed->hal != NULL) {
+		hy_hal_port_unguard(feed->hal, guard, feed);
 		hy_hal_port_unobserve(feed->hal, on_port, feed);
+	}
 	if (feed->attached > 0)
 		stop(feed);
 }
