@@ -392,7 +392,8 @@ hy_ports_stop(unsigned int *in_use, unsigned int *total)
 			continue;
 		/* One that was removed since the last poll is the driver's no more. */
 		if (hy_ports[p].started && rte_eth_dev_is_valid_port(p)) {
-			drain(&hy_ports[p]);
+			if (hy_hal_port_answers(ports_hal, p)) /* needs no reset */
+				drain(&hy_ports[p]);
 			rte_eth_dev_stop(p);
 		}
 		close_port(p);

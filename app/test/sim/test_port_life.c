@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ports have lost, over resets, recoveries and their removal, of simulated NICs. */
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_bus_vdev.h>
@@ -159,6 +161,71 @@ a_nic_that_was_pulled_out_is_not_asked(void **state)
 	assert_int_equal(missed(), 3);
 }
 
+static uint16_t
+look(uint16_t p __rte_unused, uint16_t queue __rte_unused, struct rte_mbuf **packets __rte_unused,
+	uint16_t n, uint16_t most __rte_unused, void *looks)
+{
+	++*(unsigned int *)looks;
+	return n;
+}
+
+static int
+refuse(uint16_t p __rte_unused, char *reason, size_t size, void *arg __rte_unused)
+{
+	snprintf(reason, size, "not now");
+	return -EBUSY;
+}
+
+/* Stops the ports. Returns how often the NIC was asked for packets meanwhile. */
+static unsigned int
+stop_looks(void)
+{
+	static unsigned int looks;
+
+	looks = 0;
+	assert_non_null(rte_eth_add_rx_callback(port, 0, look, &looks));
+	hy_ports_stop(NULL, NULL);
+	return looks;
+}
+
+static void
+a_port_that_runs_is_drained_at_the_end(void **state)
+{
+	RTE_SET_USED(state);
+	port_begin("");
+	poll(HY_PORT_UP);
+	assert_true(stop_looks() > 0);
+}
+
+static void
+a_port_whose_reset_is_refused_is_not_drained(void **state)
+{
+	char expected[64];
+	int rc = 0;
+
+	RTE_SET_USED(state);
+	port_begin("");
+	assert_int_equal(hy_hal_port_guard(hal, refuse, NULL), 0);
+	simnic_break(port);
+	for (int i = 0; i < 8 && rc == 0; i++)
+		rc = hy_ports_poll(NULL, 0, NULL, error);
+	assert_int_equal(rc, -EBUSY);
+	snprintf(expected, sizeof(expected), "port %u stays down: not now", port);
+	assert_string_equal(error, expected);
+	poll(HY_PORT_DOWN);
+	assert_int_equal(stop_looks(), 0);
+}
+
+static void
+a_port_that_its_driver_recovers_is_not_drained(void **state)
+{
+	RTE_SET_USED(state);
+	port_begin("");
+	simnic_recovers(port, true);
+	poll(HY_PORT_DOWN);
+	assert_int_equal(stop_looks(), 0);
+}
+
 #define LIFE_TEST(f) cmocka_unit_test_setup_teardown(f, NULL, teardown)
 
 static const struct CMUnitTest port_life[] = {
@@ -168,6 +235,9 @@ static const struct CMUnitTest port_life[] = {
 	LIFE_TEST(counts_of_a_driver_that_has_none_while_stopped_count_once),
 	LIFE_TEST(a_driver_that_recovers_is_not_asked),
 	LIFE_TEST(a_nic_that_was_pulled_out_is_not_asked),
+	LIFE_TEST(a_port_that_runs_is_drained_at_the_end),
+	LIFE_TEST(a_port_whose_reset_is_refused_is_not_drained),
+	LIFE_TEST(a_port_that_its_driver_recovers_is_not_drained),
 };
 
 UNIT_SUITE(port_life)
