@@ -63,6 +63,7 @@ struct hy_suite_packet {
 	/** Its flags. Without both, the mark is what an earlier packet left in the memory. */
 	uint64_t mark_flags;
 	uint16_t port; /**< The port that received it; RTE_MBUF_PORT_INVALID: none. */
+	bool tight; /**< The first buffer has no room, neither in front of the data nor behind. */
 };
 
 /** One of the two sides of a comparison. */

@@ -161,6 +161,9 @@ MUTATIONS = {
                                         r"a drop, expected .*|byte \d+ is 0x\w\w, expected 0x\w\w)",
     ("pkt_cls", "only_ip4"): r"burst \d+ .*, packet \d+ .*: got a drop, expected edge 1",
     ("pkt_cls", "always_on"): r"burst \d+ .*: got edge 1.*, expected a drop",
+    ("vlan_push", "overruns"): r"burst \d+ .*, packet \d+ .*: (got edge 0.*, expected a drop|touched "
+                               r"byte \d+ past the end of its (frame|segment))",
+    ("vlan_push", "only_in_front"): r"burst \d+ .*, packet \d+ .*: got a drop, expected edge 0.*",
     ("pkt_cls", "stray"): r"burst \d+ .*: Segmentation fault at address 0x\w+, in no packet's guard "
                           r"page",
 }
@@ -173,7 +176,7 @@ SCALAR = [f"--variant={family}/scalar" for family in sorted({family for family, 
 
 def test_each_mutant_is_found_and_named_and_nothing_else(mutants):
     tried = variants(*MUTANT_VARIANTS, *SCALAR, f"--pack={mutants}", code=1)
-    assert len(tried) == len(MUTATIONS) + 6
+    assert len(tried) == len(MUTATIONS) + 7
     assert {key for key, v in tried.items() if v["outcome"] == "failed"} == set(MUTATIONS)
     for key, sentence in MUTATIONS.items():
         assert re.fullmatch(sentence, tried[key]["text"]), tried[key]

@@ -288,6 +288,7 @@ conform_frame(enum hy_suite_kind kind, const struct hy_frames *captures,
 	packet->mark = 0;
 	packet->mark_flags = 0;
 	packet->port = RTE_MBUF_PORT_INVALID;
+	packet->tight = false;
 	switch (kind) {
 	case HY_SUITE_ADVERSARIAL:
 		adversarial_frame(packet);

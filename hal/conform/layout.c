@@ -77,11 +77,22 @@ borders(const struct rte_mbuf *m, uint32_t *before, uint32_t *behind)
 	*behind = RTE_MIN((uint32_t)rte_pktmbuf_tailroom(m), (uint32_t)BORDER);
 }
 
-/* Makes a segment with these bytes, and fills its borders. */
+/* Makes a segment's buffer of the n bytes of its data: a part of what it was. */
+static void
+tighten(struct rte_mbuf *m, uint32_t n)
+{
+	rte_mbuf_ext_refcnt_set(&shared, 1);
+	rte_pktmbuf_attach_extbuf(m, rte_pktmbuf_mtod(m, void *), RTE_BAD_IOVA, (uint16_t)n,
+		&shared);
+	m->data_off = 0;
+}
+
+/* Makes a segment with these bytes, and fills its borders, which a tight one lacks. */
 static struct rte_mbuf *
-segment(struct rte_mempool *pool, struct conform_arena *arena, enum place place,
+segment(struct rte_mempool *pool, struct conform_arena *arena, enum place place, bool tight,
 	const uint8_t *bytes, uint32_t n)
 {
+	const uint16_t room = (uint16_t)(tight ? n : ROOM);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 	uint32_t before, behind;
 	uint8_t *data;
@@ -90,14 +101,16 @@ segment(struct rte_mempool *pool, struct conform_arena *arena, enum place place,
 		return NULL;
 	if (place == PLAIN || arena->used == SLOTS) {
 		m->data_off = (uint16_t)(m->data_off - rte_rand_max(SHIFT_MAX));
+		if (tight)
+			tighten(m, n);
 	} else {
 		uint8_t *page = arena->pages + (2 * (size_t)arena->used++ + 1) * arena->page_size;
 
 		if (place == AT_END)
-			page += arena->page_size - ROOM;
+			page += arena->page_size - room;
 		rte_mbuf_ext_refcnt_set(&shared, 1);
-		rte_pktmbuf_attach_extbuf(m, page, RTE_BAD_IOVA, ROOM, &shared);
-		m->data_off = (uint16_t)(place == AT_END ? ROOM - n : 0);
+		rte_pktmbuf_attach_extbuf(m, page, RTE_BAD_IOVA, room, &shared);
+		m->data_off = (uint16_t)(place == AT_END ? room - n : 0);
 	}
 	m->data_len = (uint16_t)n;
 	m->pkt_len = n;
@@ -131,6 +144,8 @@ conform_packet_plain(struct rte_mempool *pool, const struct hy_suite_packet *pac
 	if (m == NULL)
 		return NULL;
 	memcpy(rte_pktmbuf_mtod(m, void *), packet->bytes, packet->len);
+	if (packet->tight)
+		tighten(m, packet->len);
 	m->data_len = (uint16_t)packet->len;
 	m->pkt_len = packet->len;
 	return metadata_set(m, packet);
@@ -148,7 +163,8 @@ pieces(struct rte_mempool *pool, struct conform_arena *arena, const struct hy_su
 		const uint32_t n = left == 0
 			? rest
 			: (uint32_t)rte_rand_max(RTE_MIN(rest, (uint32_t)SHIFT_MAX) + 1);
-		struct rte_mbuf *next = segment(pool, arena, place_random(), packet->bytes + at, n);
+		struct rte_mbuf *next = segment(pool, arena, place_random(),
+			m == NULL && packet->tight, packet->bytes + at, n);
 
 		if (next == NULL) {
 			rte_pktmbuf_free(m);
@@ -170,7 +186,8 @@ conform_packet_odd(struct rte_mempool *pool, struct conform_arena *arena, bool w
 {
 	if (!whole && rte_rand_max(4) == 0)
 		return metadata_set(pieces(pool, arena, packet), packet);
-	return metadata_set(segment(pool, arena, place_random(), packet->bytes, packet->len),
+	return metadata_set(segment(pool, arena, place_random(), packet->tight, packet->bytes,
+				    packet->len),
 		packet);
 }
 
