@@ -2,6 +2,8 @@
 /* Groups whose ports go down and come up. */
 
 #include <errno.h>
+#include <inttypes.h>
+#include <time.h>
 
 #include "group_fixture.h"
 
@@ -155,6 +157,49 @@ a_next_hop_moves_to_a_port_that_is_down(void **state)
 	check(id, 4, 0, 1);
 }
 
+#define BIG_GROUPS 32
+
+/* CPU time of a port's way down and up again, in ns: the shortest of some. */
+static uint64_t
+flap_ns(uint16_t port)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		struct timespec from, to;
+
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+		link_set(port, false);
+		link_set(port, true);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+		least = RTE_MIN(least,
+			(uint64_t)(to.tv_sec - from.tv_sec) * NS_PER_S + (uint64_t)to.tv_nsec -
+				(uint64_t)from.tv_nsec);
+	}
+	return least;
+}
+
+/* Buckets of groups that have no member on it are not dealt out anew. */
+static void
+a_port_costs_little_where_no_group_has_a_member_on_it(void **state)
+{
+	uint64_t seed = 5, with, without;
+	unsigned int n = 0;
+
+	RTE_SET_USED(state);
+	group_table(NULL, 1024);
+	for (uint32_t i = 0; i < GROUP_HOPS && n < RTE_DIM(members); i++)
+		if (i % GROUP_PORTS != 7)
+			members[n++] = (struct hy_ip4_member){ .next_hop = i,
+				.weight = 1 + rnd(&seed) % 4 };
+	for (unsigned int i = 0; i < BIG_GROUPS; i++)
+		group_see(group_create(members, n, HY_IP4_NO_ID), &home);
+	with = flap_ns(0);
+	without = flap_ns(7);
+	if (without > with / 8)
+		fail_msg("%" PRIu64 " ns, of a port with members %" PRIu64, without, with);
+}
+
 static void
 a_port_that_the_table_lacks_is_refused(void **state)
 {
@@ -170,6 +215,7 @@ static const struct CMUnitTest node_group_links_tests[] = {
 	GROUP_TEST(links_flap_in_any_order),
 	GROUP_TEST(a_group_is_made_while_ports_are_down),
 	GROUP_TEST(a_next_hop_moves_to_a_port_that_is_down),
+	GROUP_TEST(a_port_costs_little_where_no_group_has_a_member_on_it),
 	GROUP_TEST(a_port_that_the_table_lacks_is_refused),
 };
 

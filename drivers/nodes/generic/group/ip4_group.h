@@ -59,6 +59,9 @@ void ip4_group_deal(struct ip4_group *group, const struct ip4_group *old);
  */
 void ip4_group_stand(const struct hy_ip4_fib *fib, struct ip4_group *group, bool anew);
 
+/* Whether others of its members are up than at the last ip4_group_stand(). */
+bool ip4_group_differs(const struct hy_ip4_fib *fib, const struct ip4_group *group);
+
 /* After a port or a next hop changed: members leave and return. */
 void ip4_groups_follow(struct hy_ip4_fib *fib);
 

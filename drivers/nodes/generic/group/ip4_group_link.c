@@ -12,7 +12,7 @@ ip4_groups_follow(struct hy_ip4_fib *fib)
 	for (uint32_t id = 0; id < fib->nb_next_hops; id++) {
 		struct ip4_group *group = ip4_group_find(fib, id);
 
-		if (group != NULL)
+		if (group != NULL && ip4_group_differs(fib, group))
 			ip4_group_stand(fib, group, false);
 	}
 }

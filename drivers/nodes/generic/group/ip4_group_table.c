@@ -149,6 +149,12 @@ ups(const struct hy_ip4_fib *fib, const struct ip4_group *group)
 	return up != 0 ? up : first_members(group->n);
 }
 
+bool
+ip4_group_differs(const struct hy_ip4_fib *fib, const struct ip4_group *group)
+{
+	return ups(fib, group) != group->up;
+}
+
 static void
 show(struct ip4_group *group)
 {
