@@ -80,7 +80,15 @@ ip4_adjacency_read(const struct hy_ip4_adjacency *adjacency)
 	return hop;
 }
 
-/* Ids by port and address. One entry more, as set() adds before it deletes; rte_hash needs 8. */
+/*
+ * Ids by port and address. One entry more, as set() adds before it deletes; rte_hash needs 8.
+ *
+ * The extendable table has room for all entries, however they collide (hash/rte_cuckoo_hash.c, DPDK 22.11
+ * to 26.07): it has as many buckets to chain as buckets, of 8 entries each, and as many in all as entries
+ * at least. A bucket is chained to one only when all before it in the chain are full, and a deletion moves
+ * the chain's last entry into the gap (__rte_hash_compact_ll()) and frees the last bucket when it is empty:
+ * b chained buckets hold or follow more than 8 b entries.
+ */
 static struct rte_hash *
 ids_create(const struct hy_ip4_fib *fib, uint32_t room)
 {
@@ -90,7 +98,7 @@ ids_create(const struct hy_ip4_fib *fib, uint32_t room)
 		.entries = RTE_MAX(room + 1, 8u),
 		.key_len = sizeof(struct hy_ip4_next_hop),
 		.socket_id = fib->params.socket,
-		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* guarantees room for all entries */
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 	};
 
 	/* Two hashes exist while one replaces the other. rte_hash truncates longer names. */
