@@ -17,6 +17,7 @@ TREE = {
     "lib/dispatch/hy_dispatch.h": "",
     "lib/dispatch/dispatch.c": '#include "lib/graph/internal/log.h"\n',
     "lib/policy/hy_policy.h": "",
+    "lib/flows/hy_flows.h": "",
     "lib/rte_graph_compat/rte_graph.h": "",
     "hal/hy_hal.h": "#include <hy_graph.h>\n",
     "hal/select/select.h": "",

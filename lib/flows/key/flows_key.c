@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes keys of frames: one pass over the headers, as far as masks look. */
+
+#include <string.h>
+
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+#include <rte_vxlan.h>
+
+#include <hy_flows_key.h>
+
+#define TAGS_MAX 2
+#define ETHER_TYPE_QINQ_OLD RTE_BE16(0x9100) /* a tag stacked outside, from before 802.1ad */
+#define VXLAN_PORT RTE_BE16(4789)
+#define VXLAN_HAS_VNI 0x08 /* the flag I of RFC 7348 */
+
+/* Most extension headers of IPv6 that are walked, and bytes of them. */
+#define EXTENSIONS 8
+#define EXTENSION_BYTES 128u
+#define EXTENSION_SIZE 8
+
+/* Least bytes of headers. */
+#define PORTS_SIZE 4
+#define SCTP_SIZE 12
+#define ICMP_SIZE 8
+#define ICMP6_SIZE 4
+
+static inline rte_be16_t
+load16(const uint8_t *at)
+{
+	rte_be16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline bool
+is_tag(rte_be16_t type)
+{
+	return type == RTE_BE16(RTE_ETHER_TYPE_VLAN) || type == RTE_BE16(RTE_ETHER_TYPE_QINQ) ||
+		type == ETHER_TYPE_QINQ_OLD;
+}
+
+/* Always 0: a header is cut or malformed, and nothing behind it is read. */
+static inline uint32_t
+truncated(struct hy_flows_key *key)
+{
+	key->kind |= HY_FLOWS_TRUNCATED;
+	return 0;
+}
+
+/* Reads addresses, tags and the ether type. Returns where the next header starts, or 0. */
+static __rte_always_inline uint32_t
+read_link(const uint8_t *frame, uint32_t len, uint32_t parse, struct hy_flows_key *key)
+{
+	uint32_t at = RTE_ETHER_HDR_LEN;
+	rte_be16_t type;
+
+	if (unlikely(len < at))
+		return truncated(key);
+	if ((parse & HY_FLOWS_PARSE_MAC) != 0) {
+		memcpy(key->dst_mac, frame, sizeof(key->dst_mac));
+		memcpy(key->src_mac, frame + RTE_ETHER_ADDR_LEN, sizeof(key->src_mac));
+	}
+	type = load16(frame + at - 2);
+	for (unsigned int tags = 0; is_tag(type) && tags < TAGS_MAX; tags++) {
+		if (len < at + RTE_VLAN_HLEN)
+			return truncated(key);
+		if ((parse & HY_FLOWS_PARSE_MAC) != 0)
+			*(tags == 0 ? &key->vlan : &key->vlan2) = load16(frame + at) |
+				HY_FLOWS_TAGGED;
+		type = load16(frame + at + 2);
+		at += RTE_VLAN_HLEN;
+	}
+	key->type = type;
+	return at;
+}
+
+/* Reads IPv4. Returns where what it carries starts; 0: a fragment, or truncated. */
+static __rte_always_inline uint32_t
+read_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flows_key *key)
+{
+	const uint8_t *ip = frame + at;
+	rte_be16_t offset;
+	uint32_t header;
+
+	if (len < at + sizeof(struct rte_ipv4_hdr))
+		return truncated(key);
+	header = (ip[0] & RTE_IPV4_HDR_IHL_MASK) * RTE_IPV4_IHL_MULTIPLIER;
+	if (ip[0] >> 4 != IPVERSION || header < sizeof(struct rte_ipv4_hdr) || len < at + header)
+		return truncated(key);
+	key->kind |= HY_FLOWS_IP;
+	key->tos = ip[offsetof(struct rte_ipv4_hdr, type_of_service)];
+	key->ttl = ip[offsetof(struct rte_ipv4_hdr, time_to_live)];
+	key->proto = ip[offsetof(struct rte_ipv4_hdr, next_proto_id)];
+	memcpy(&key->src, ip + offsetof(struct rte_ipv4_hdr, src_addr), 4);
+	memcpy(&key->dst, ip + offsetof(struct rte_ipv4_hdr, dst_addr), 4);
+	offset = load16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset));
+	if (likely((offset & RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG)) == 0))
+		return at + header;
+	key->kind |= (offset & RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK)) == 0 ? HY_FLOWS_FIRST_FRAGMENT
+									: HY_FLOWS_LATER_FRAGMENT;
+	return 0;
+}
+
+/* Headers between IPv6 and what it carries (RFC 8200, section 4; RFC 4302). */
+static inline bool
+is_extension(uint8_t next)
+{
+	return next == IPPROTO_HOPOPTS || next == IPPROTO_ROUTING || next == IPPROTO_FRAGMENT ||
+		next == IPPROTO_AH || next == IPPROTO_DSTOPTS;
+}
+
+static inline uint32_t
+extension_size(uint8_t type, uint8_t units)
+{
+	if (type == IPPROTO_FRAGMENT)
+		return EXTENSION_SIZE;
+	return type == IPPROTO_AH ? (units + 2u) * 4 : (units + 1u) * 8;
+}
+
+/* Always 0: what the packet carries is not known. */
+static uint32_t
+unknown(struct hy_flows_key *key)
+{
+	key->kind &= (uint8_t)~HY_FLOWS_FIRST_FRAGMENT;
+	key->kind |= HY_FLOWS_UNKNOWN_FRAGMENT;
+	return 0;
+}
+
+/* Of several fragment headers, the last one that says something counts. */
+static void
+note_fragment(const uint8_t *header, struct hy_flows_key *key)
+{
+	const uint16_t offset = rte_be_to_cpu_16(load16(header + 2));
+
+	if ((offset & RTE_IPV6_EHDR_FO_MASK) != 0) {
+		key->kind &= (uint8_t)~HY_FLOWS_FIRST_FRAGMENT;
+		key->kind |= HY_FLOWS_LATER_FRAGMENT;
+	} else if ((offset & RTE_IPV6_EHDR_MF_MASK) != 0) {
+		key->kind |= HY_FLOWS_FIRST_FRAGMENT;
+	}
+}
+
+/*
+ * Walks the extension headers, of which `next` is the first. A fragment header in later fragments is
+ * the last one that can be read. Returns where what the packet carries starts; 0: a fragment, or
+ * unknown.
+ */
+static uint32_t
+walk_extensions(const uint8_t *frame, uint32_t len, uint32_t at, uint8_t next,
+	struct hy_flows_key *key)
+{
+	const uint32_t end = at + EXTENSION_BYTES;
+
+	for (unsigned int n = 0; is_extension(next); n++) {
+		const uint8_t type = next;
+		uint32_t size;
+
+		if (n == EXTENSIONS)
+			return unknown(key);
+		if (len < at + EXTENSION_SIZE || len < at + extension_size(type, frame[at + 1]))
+			return unknown(key) + truncated(key);
+		size = extension_size(type, frame[at + 1]);
+		if (at + size > end)
+			return unknown(key);
+		next = frame[at];
+		if (type == IPPROTO_FRAGMENT)
+			note_fragment(frame + at, key);
+		if ((key->kind & HY_FLOWS_LATER_FRAGMENT) != 0)
+			break;
+		at += size;
+	}
+	if (is_extension(next)) /* behind a later fragment: which protocol is not known */
+		return 0;
+	key->proto = next;
+	return (key->kind & (HY_FLOWS_FIRST_FRAGMENT | HY_FLOWS_LATER_FRAGMENT)) == 0 ? at : 0;
+}
+
+/* Reads IPv6. Returns as read_ip4() does. Apart, so that keys of IPv4 need fewer registers. */
+static __rte_noinline uint32_t
+read_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flows_key *key)
+{
+	const uint8_t *ip = frame + at;
+
+	if (len < at + sizeof(struct rte_ipv6_hdr) || ip[0] >> 4 != 6)
+		return truncated(key);
+	key->kind |= HY_FLOWS_IP;
+	key->tos = (uint8_t)(ip[0] << 4 | ip[1] >> 4);
+	key->ttl = ip[offsetof(struct rte_ipv6_hdr, hop_limits)];
+	memcpy(key->src6, ip + offsetof(struct rte_ipv6_hdr, src_addr), sizeof(key->src6));
+	memcpy(key->dst6, ip + offsetof(struct rte_ipv6_hdr, dst_addr), sizeof(key->dst6));
+	return walk_extensions(frame, len, at + (uint32_t)sizeof(struct rte_ipv6_hdr),
+		ip[offsetof(struct rte_ipv6_hdr, proto)], key);
+}
+
+/* Returns whether the header is whole. */
+static __rte_always_inline bool
+read_ports(const uint8_t *l4, uint32_t left, struct hy_flows_key *key)
+{
+	const uint32_t least = key->proto == IPPROTO_TCP ? sizeof(struct rte_tcp_hdr)
+		: key->proto == IPPROTO_UDP              ? sizeof(struct rte_udp_hdr)
+							 : SCTP_SIZE;
+
+	if (likely(left >= PORTS_SIZE)) {
+		key->sport = load16(l4);
+		key->dport = load16(l4 + 2);
+	}
+	if (key->proto == IPPROTO_TCP && left > offsetof(struct rte_tcp_hdr, tcp_flags))
+		key->tcp_flags = l4[offsetof(struct rte_tcp_hdr, tcp_flags)];
+	if (unlikely(left < least))
+		truncated(key);
+	return left >= least;
+}
+
+static __rte_always_inline void
+read_icmp(const uint8_t *icmp, uint32_t left, uint32_t least, struct hy_flows_key *key)
+{
+	if (left < least)
+		truncated(key);
+	if (left < 2)
+		return;
+	key->sport = rte_cpu_to_be_16(icmp[0]);
+	key->dport = rte_cpu_to_be_16(icmp[1]);
+}
+
+/* Reads what IP carries. Returns where a whole UDP header ends, else 0. */
+static __rte_always_inline uint32_t
+read_transport(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flows_key *key)
+{
+	const bool ip4 = key->type == RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	const uint32_t left = len - at;
+
+	switch (key->proto) {
+	case IPPROTO_UDP:
+		if (read_ports(frame + at, left, key))
+			return at + (uint32_t)sizeof(struct rte_udp_hdr);
+		break;
+	case IPPROTO_TCP:
+	case IPPROTO_SCTP:
+		read_ports(frame + at, left, key);
+		break;
+	case IPPROTO_ICMP:
+		if (ip4)
+			read_icmp(frame + at, left, ICMP_SIZE, key);
+		break;
+	case IPPROTO_ICMPV6:
+		if (!ip4)
+			read_icmp(frame + at, left, ICMP6_SIZE, key);
+		break;
+	}
+	return 0;
+}
+
+/* Reads the headers of a frame. Returns where a whole UDP header ends, else 0. */
+static __rte_always_inline uint32_t
+read_headers(const uint8_t *frame, uint32_t len, uint32_t parse, struct hy_flows_key *key)
+{
+	uint32_t at = read_link(frame, len, parse, key);
+
+	if (at == 0 || (parse & (HY_FLOWS_PARSE_IP | HY_FLOWS_PARSE_L4)) == 0)
+		return 0;
+	if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
+		at = read_ip4(frame, len, at, key);
+	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
+		at = read_ip6(frame, len, at, key);
+	else
+		at = 0;
+	if (at == 0 || (parse & HY_FLOWS_PARSE_L4) == 0)
+		return 0;
+	return read_transport(frame, len, at, key);
+}
+
+/* Replaces the key of a frame that is VXLAN by that of the frame inside, which starts at `at`. */
+static __rte_noinline void
+read_inside(const uint8_t *frame, uint32_t len, uint32_t at, uint32_t parse,
+	struct hy_flows_key *key)
+{
+	const uint8_t *vxlan = frame + at;
+	const struct hy_flows_key outer = *key;
+
+	at += (uint32_t)sizeof(struct rte_vxlan_hdr);
+	if (len < at || (vxlan[0] & VXLAN_HAS_VNI) == 0)
+		return;
+	*key = (struct hy_flows_key){ .port = outer.port,
+		.kind = HY_FLOWS_TUNNELLED,
+		.tunnel_src = outer.src,
+		.tunnel_dst = outer.dst };
+	memcpy(key->vni, vxlan + 4, sizeof(key->vni));
+	memcpy(key->tunnel_src6, outer.src6, sizeof(key->tunnel_src6));
+	memcpy(key->tunnel_dst6, outer.dst6, sizeof(key->tunnel_dst6));
+	read_headers(frame + at, len - at, parse, key);
+}
+
+static __rte_always_inline void
+make_key(const uint8_t *frame, uint32_t len, uint16_t port, uint32_t parse,
+	struct hy_flows_key *key)
+{
+	uint32_t at;
+
+	memset(key, 0, sizeof(*key));
+	key->port = port;
+	if (likely((parse & HY_FLOWS_PARSE_TUNNEL) == 0)) {
+		read_headers(frame, len, parse, key);
+		return;
+	}
+	at = read_headers(frame, len, HY_FLOWS_PARSE_ALL, key);
+	if (at != 0 && key->dport == VXLAN_PORT)
+		read_inside(frame, len, at, parse, key);
+}
+
+void
+hy_flows_key(const uint8_t *frame, uint32_t len, uint16_t port, uint32_t parse,
+	struct hy_flows_key *key)
+{
+	make_key(frame, len, port, parse, key);
+}
+
+void
+hy_flows_keys(struct rte_mbuf *const mbufs[], uint32_t parse, struct hy_flows_key key[], uint32_t n)
+{
+	uint8_t copy[HY_FLOWS_HEADERS];
+
+	for (uint32_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void *));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rte_mbuf *m = mbufs[i];
+		const uint32_t len = rte_pktmbuf_pkt_len(m);
+
+		make_key(rte_pktmbuf_read(m, 0, RTE_MIN(len, (uint32_t)HY_FLOWS_HEADERS), copy),
+			len, m->port, parse, &key[i]);
+	}
+}
+
+uint32_t
+hy_flows_parse_of(const struct hy_flows_key *mask)
+{
+	const struct hy_flows_key link = { .words = { [3] = UINT64_MAX, [4] = UINT64_MAX } };
+	struct hy_flows_key l4 = { .sport = UINT16_MAX,
+		.dport = UINT16_MAX,
+		.tcp_flags = UINT8_MAX,
+		.kind = HY_FLOWS_TRUNCATED };
+	struct hy_flows_key ip = { .proto = UINT8_MAX,
+		.kind = UINT8_MAX & ~HY_FLOWS_TUNNELLED,
+		.tos = UINT8_MAX,
+		.ttl = UINT8_MAX };
+	const struct hy_flows_key none = { 0 };
+	uint32_t parse = 0;
+
+	for (uint32_t i = 2; i < 10; i++)
+		if (i != 3 && i != 4 && i != 5)
+			ip.words[i] = UINT64_MAX;
+	if (!hy_flows_equal(mask, &none, &link))
+		parse |= HY_FLOWS_PARSE_MAC;
+	if (!hy_flows_equal(mask, &none, &l4))
+		parse |= HY_FLOWS_PARSE_L4 | HY_FLOWS_PARSE_IP;
+	if (!hy_flows_equal(mask, &none, &ip))
+		parse |= HY_FLOWS_PARSE_IP;
+	return parse;
+}
