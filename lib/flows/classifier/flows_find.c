@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lookups of workers. A burst is a bitmap of packets that are still looked for. Each table of their port
+ * is searched for all of them: their buckets are fetched first, then the records that have their
+ * signatures, and these are compared last. So a table's memory is waited for once a burst.
+ *
+ * Loops over the words of a mask are compiled for each small number of them.
+ */
+
+#include <rte_branch_prediction.h>
+
+#include "lib/flows/flows.h"
+
+/* What one lookup works on. */
+struct burst {
+	const struct hy_flows_key *key;
+	uint32_t *flow;
+	uint32_t parse;
+};
+
+#define EACH(i, bits) \
+	for (uint64_t bits_left = (bits), i; \
+		bits_left != 0 && ((i = (uint64_t)__builtin_ctzll(bits_left)), true); \
+		bits_left &= bits_left - 1)
+
+/* The first slot of a bucket with a hash's signature, or HY_FLOWS_MISS. */
+static __rte_always_inline uint32_t
+first_of(const struct flows_bucket *bucket, uint32_t hash)
+{
+	for (uint32_t way = 0; way < FLOWS_WAYS; way++)
+		if (FLOWS_LOAD(bucket->signature[way]) == flows_signature(hash))
+			return __atomic_load_n(&bucket->index[way], __ATOMIC_RELAXED);
+	return HY_FLOWS_MISS;
+}
+
+/* Searches a table, and returns which packets were found. */
+static __rte_always_inline uint64_t
+search(const struct hy_flows *f, const struct flows_table *table, const struct burst *b,
+	uint64_t wanted, const uint32_t nb_words)
+{
+	const struct flows_buckets *buckets = FLOWS_LOAD(table->buckets);
+	uint64_t found = 0, more = 0;
+	uint32_t hash[FLOWS_BURST];
+
+	EACH(i, wanted)
+	{
+		hash[i] = flows_table_hash(&f->secret, table, &b->key[i], nb_words);
+		__builtin_prefetch(&buckets->bucket[hash[i] & buckets->mask]);
+	}
+	EACH(i, wanted)
+	{
+		const struct flows_bucket *bucket = &buckets->bucket[hash[i] & buckets->mask];
+		const uint32_t slot = first_of(bucket, hash[i]);
+
+		b->flow[i] = slot;
+		if (slot != HY_FLOWS_MISS) {
+			found |= UINT64_C(1) << i;
+			__builtin_prefetch(&f->records[slot]);
+		} else if (unlikely(FLOWS_LOAD(bucket->next) != 0)) {
+			more |= UINT64_C(1) << i;
+		}
+	}
+	EACH(i, found)
+	{
+		const struct flows_record *record = &f->records[b->flow[i]];
+
+		if (likely(FLOWS_TABLE(FLOWS_LOAD(record->tag)) == table->number &&
+			    flows_same(table, record->words, &b->key[i], nb_words)))
+			continue;
+		found &= ~(UINT64_C(1) << i);
+		more |= UINT64_C(1) << i; /* it may be in another way */
+	}
+	EACH(i, more)
+	{
+		b->flow[i] = flows_table_find(f, table, &b->key[i]);
+		found |= (uint64_t)(b->flow[i] != HY_FLOWS_MISS) << i;
+	}
+	return found;
+}
+
+static uint64_t
+search_any(const struct hy_flows *f, const struct flows_table *table, const struct burst *b,
+	uint64_t wanted)
+{
+	switch (table->nb_words) {
+	case 1:
+		return search(f, table, b, wanted, 1);
+	case 2:
+		return search(f, table, b, wanted, 2);
+	case 3:
+		return search(f, table, b, wanted, 3);
+	case 4:
+		return search(f, table, b, wanted, 4);
+	case 5:
+		return search(f, table, b, wanted, 5);
+	case 6:
+		return search(f, table, b, wanted, 6);
+	default:
+		return search(f, table, b, wanted, table->nb_words);
+	}
+}
+
+/* Searches the tables of a port for its packets. Returns which were found. */
+static uint64_t
+search_port(const struct hy_flows *f, struct flows_worker *w, uint16_t port, const struct burst *b,
+	uint64_t wanted)
+{
+	const struct flows_order *order = port < RTE_MAX_ETHPORTS ? FLOWS_LOAD(f->order[port])
+								  : NULL;
+	uint64_t left = wanted;
+
+	for (uint32_t i = 0; order != NULL && i < order->n && left != 0; i++) {
+		const struct flows_table *table = order->table[i];
+		uint64_t found;
+
+		if ((table->parse & ~b->parse) != 0)
+			continue; /* its keys were not made for this one */
+		found = search_any(f, table, b, left);
+		left &= ~found;
+		if (found == 0)
+			continue;
+		flows_add(&w->hits[table->number], (uint32_t)__builtin_popcountll(found));
+		flows_add(&w->lookups.tables, (i + 1) * (uint32_t)__builtin_popcountll(found));
+	}
+	return wanted & ~left;
+}
+
+/* Searches for up to FLOWS_BURST packets. Returns which were found. */
+static uint64_t
+classify(const struct hy_flows *f, struct flows_worker *w, const struct burst *b, uint64_t wanted)
+{
+	uint64_t found = 0;
+
+	while (wanted != 0) {
+		const uint16_t port = b->key[__builtin_ctzll(wanted)].port;
+		uint64_t same = 0;
+
+		EACH(i, wanted)
+		same |= (uint64_t)(b->key[i].port == port) << i;
+		found |= search_port(f, w, port, b, same);
+		wanted &= ~same;
+	}
+	return found;
+}
+
+uint32_t
+hy_flows_lookup(struct hy_flows *f, unsigned int worker, uint32_t parse,
+	const struct hy_flows_key key[], const uint32_t hash[], uint32_t flow[], uint32_t n)
+{
+	struct flows_worker *w = &f->workers[worker];
+	uint32_t misses = 0;
+
+	RTE_SET_USED(hash);
+	for (uint32_t at = 0; at < n; at += FLOWS_BURST) {
+		const uint32_t some = RTE_MIN(n - at, (uint32_t)FLOWS_BURST);
+		const struct burst b = { .key = key + at, .flow = flow + at, .parse = parse };
+		const uint64_t all = UINT64_MAX >> (64 - some);
+		const uint64_t missed = all & ~classify(f, w, &b, all);
+
+		EACH(i, missed)
+		b.flow[i] = HY_FLOWS_MISS;
+		misses += (uint32_t)__builtin_popcountll(missed);
+	}
+	flows_add(&w->lookups.packets, n);
+	flows_add(&w->lookups.hits, n - misses);
+	flows_add(&w->lookups.misses, misses);
+	return misses;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What workers do besides lookups: hash keys, read actions, count. */
+
+#include <rte_prefetch.h>
+
+#include "lib/flows/flows.h"
+
+uint32_t
+hy_flows_parse(const struct hy_flows *f)
+{
+	return FLOWS_LOAD(f->looked_at)->parse;
+}
+
+void
+hy_flows_hashes(const struct hy_flows *f, const struct hy_flows_key key[], uint32_t hash[],
+	uint32_t n)
+{
+	const struct flows_union *u = FLOWS_LOAD(f->looked_at);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t sum = 0;
+
+		for (uint32_t w = 0; w < u->nb_words; w++)
+			sum += flows_hash_word(&f->secret, u->word[w],
+				key[i].words[u->word[w]] & u->mask[w]);
+		hash[i] = flows_hash_end(sum);
+	}
+}
+
+void
+hy_flows_actions(const struct hy_flows *f, const uint32_t flow[], uint32_t action[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (flow[i] != HY_FLOWS_MISS)
+			action[i] = __atomic_load_n(&f->records[flow[i]].action, __ATOMIC_RELAXED);
+}
+
+void
+hy_flows_count(struct hy_flows *f, unsigned int worker, const uint32_t flow[],
+	const uint32_t bytes[], uint32_t n)
+{
+	struct flows_counts *counts = f->workers[worker].counts;
+	const uint32_t now = __atomic_load_n(&f->clock, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (flow[i] != HY_FLOWS_MISS)
+			rte_prefetch0(&counts[flow[i]]);
+	for (uint32_t i = 0; i < n; i++) {
+		struct flows_counts *c = &counts[flow[i]];
+
+		if (flow[i] == HY_FLOWS_MISS)
+			continue;
+		flows_add(&c->packets, 1);
+		flows_add(&c->bytes, bytes[i]);
+		__atomic_store_n(&c->last, now, __ATOMIC_RELAXED);
+	}
+}
+
+void
+hy_flows_lookups(const struct hy_flows *f, unsigned int worker, struct hy_flows_lookups *lookups)
+{
+	const struct hy_flows_lookups *from = &f->workers[worker].lookups;
+
+	*lookups = (struct hy_flows_lookups){
+		.packets = __atomic_load_n(&from->packets, __ATOMIC_RELAXED),
+		.hits = __atomic_load_n(&from->hits, __ATOMIC_RELAXED),
+		.misses = __atomic_load_n(&from->misses, __ATOMIC_RELAXED),
+		.tables = __atomic_load_n(&from->tables, __ATOMIC_RELAXED),
+	};
+}

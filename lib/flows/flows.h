@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The flow cache, for the files that implement it:
+ *
+ * classifier/flows.c          creation and destruction, what is counted
+ * classifier/flows_garbage.c  what is freed after a grace period
+ * classifier/flows_slot.c     numbers of megaflows: taken, given up, reused
+ * classifier/flows_table.c    a hash table of one port and mask
+ * classifier/flows_port.c     the tables of a port in their order, and what masks look at
+ * classifier/flows_change.c   megaflows: added, modified, deleted, read
+ * classifier/flows_sweep.c    all megaflows: timed out, flushed, dumped
+ * classifier/flows_find.c     lookups of workers
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdalign.h>
+
+#include <rte_common.h>
+
+#include <hy_flows_worker.h>
+
+#include "lib/flows/key/flows_hash.h"
+
+#define FLOWS_BURST 64 /* packets whose state is a bitmap */
+
+/* What is unpublished, until workers have left it. The first member of what has it. */
+struct flows_garbage {
+	struct flows_garbage *next;
+	uint64_t token;
+	void (*release)(struct hy_flows *flows, struct flows_garbage *garbage);
+};
+
+/*
+ * A megaflow as workers compare it. What stands behind the tag does not change while the tag names a
+ * table, nor for a grace period after that.
+ */
+struct flows_record {
+	/* The number of its table in the lower 16 bits, 0: deleted. Above, how often it was reused. */
+	alignas(2 * RTE_CACHE_LINE_MIN_SIZE) uint64_t tag;
+	uint32_t action;
+	uint32_t hash;                  /* under its mask */
+	uint64_t words[HY_FLOWS_WORDS]; /* those of its mask, in their order, masked */
+};
+
+#define FLOWS_TABLE(tag) ((uint16_t)(tag))
+
+#define FLOWS_WAYS 7
+
+/* A way is free if its signature is 0. */
+struct flows_bucket {
+	alignas(RTE_CACHE_LINE_MIN_SIZE) uint32_t signature[FLOWS_WAYS];
+	uint32_t next; /* bucket that continues this one; 0: none */
+	uint32_t index[FLOWS_WAYS];
+	uint32_t spare;
+};
+
+struct flows_buckets {
+	struct flows_garbage garbage;
+	uint32_t mask;   /* of hashes */
+	uint32_t nb_all; /* with those that continue others */
+	uint32_t next;   /* of these, the first that is not used */
+	struct flows_bucket bucket[];
+};
+
+/* The megaflows of a port that have one mask. */
+struct flows_table {
+	struct flows_garbage garbage;
+	struct flows_buckets *buckets;
+	uint16_t number, port;
+	uint8_t parse;                /* hy_flows_parse_of() the mask */
+	uint8_t nb_words;             /* of the mask */
+	uint8_t word[HY_FLOWS_WORDS]; /* which they are */
+	uint64_t mask[HY_FLOWS_WORDS];
+
+	struct hy_flows_key full; /* the mask */
+	uint32_t nb_flows;
+	uint64_t hits, recent; /* as read last, and between the last two readings */
+};
+
+/* The tables of a port as workers search them. */
+struct flows_order {
+	struct flows_garbage garbage;
+	uint32_t n;
+	struct flows_table *table[];
+};
+
+/* What the masks of all tables look at. */
+struct flows_union {
+	struct flows_garbage garbage;
+	uint32_t parse;
+	uint32_t nb_words;
+	uint8_t word[HY_FLOWS_WORDS];
+	uint64_t mask[HY_FLOWS_WORDS];
+};
+
+struct flows_counts {
+	uint64_t packets, bytes;
+	uint64_t last; /* the clock */
+};
+
+struct flows_worker {
+	alignas(RTE_CACHE_LINE_SIZE) struct flows_counts *counts; /* by slot */
+	uint64_t *hits;                                           /* by number of table */
+	struct hy_flows_lookups lookups;
+};
+
+/* What only the control plane knows of a megaflow. */
+struct flows_slot {
+	uint64_t token;          /* while it waits */
+	uint64_t packets, bytes; /* of earlier megaflows in this slot */
+	uint32_t created, idle, hard;
+	uint32_t next; /* free, or waiting */
+};
+
+#define FLOWS_NOWHERE UINT32_MAX
+
+struct hy_flows {
+	/* What workers read. */
+	struct flows_record *records;
+	struct flows_table **tables; /* by number, which is not 0 */
+	struct flows_order *order[RTE_MAX_ETHPORTS];
+	struct flows_union *looked_at;
+	struct flows_worker *workers;
+	uint32_t clock;
+	struct flows_secret secret;
+
+	alignas(RTE_CACHE_LINE_SIZE) pthread_mutex_t lock;
+	struct hy_flows_params params;
+	struct flows_slot *slots;
+	uint32_t nb_slots;
+	uint32_t free;                  /* the first free slot */
+	uint32_t waiting, waiting_last; /* slots in the order of their tokens */
+	struct flows_garbage *garbage, **garbage_end;
+	uint32_t before; /* the clock before its last change */
+	uint32_t sorted; /* the clock when tables were sorted last */
+	uint32_t sweep;  /* the slot that hy_flows_poll() looks at next */
+	struct hy_flows_stats stats;
+};
+
+#define FLOWS_LOAD(pointer) __atomic_load_n(&(pointer), __ATOMIC_ACQUIRE)
+#define FLOWS_STORE(pointer, value) __atomic_store_n(&(pointer), value, __ATOMIC_RELEASE)
+
+/* Adds to a counter that one thread writes and others read. */
+static inline void
+flows_add(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+/* Whether a key, made with these bits of enum hy_flows_parse, has the bits of a table's megaflow. */
+static __rte_always_inline bool
+flows_same(const struct flows_table *table, const uint64_t words[], const struct hy_flows_key *key,
+	const uint32_t nb_words)
+{
+	uint64_t differ = 0;
+
+	for (uint32_t i = 0; i < nb_words; i++)
+		differ |= (key->words[table->word[i]] & table->mask[i]) ^ words[i];
+	return differ == 0;
+}
+
+static __rte_always_inline uint32_t
+flows_table_hash(const struct flows_secret *secret, const struct flows_table *table,
+	const struct hy_flows_key *key, const uint32_t nb_words)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < nb_words; i++)
+		sum += flows_hash_word(secret, table->word[i],
+			key->words[table->word[i]] & table->mask[i]);
+	return flows_hash_end(sum);
+}
+
+static inline uint32_t
+flows_signature(uint32_t hash)
+{
+	return hash | 1u << 31;
+}
+
+/* Whether a slot has a megaflow that matches a key. */
+static __rte_always_inline bool
+flows_matches(const struct hy_flows *f, uint32_t slot, uint32_t parse,
+	const struct hy_flows_key *key)
+{
+	const struct flows_record *record = &f->records[slot];
+	const uint16_t number = FLOWS_TABLE(FLOWS_LOAD(record->tag));
+	const struct flows_table *table;
+
+	if (number == 0)
+		return false;
+	table = FLOWS_LOAD(f->tables[number]);
+	return (table->parse & ~parse) == 0 &&
+		flows_same(table, record->words, key, table->nb_words);
+}
+
+/* Starts a grace period, and whether it has passed. */
+uint64_t flows_token(const struct hy_flows *f);
+bool flows_passed(const struct hy_flows *f, uint64_t token);
+/* Has something freed after a grace period; frees what can be. */
+void flows_discard(struct hy_flows *f, struct flows_garbage *garbage,
+	void (*release)(struct hy_flows *f, struct flows_garbage *garbage));
+void flows_reap(struct hy_flows *f);
+/* Frees garbage that workers have left, or cannot have seen. */
+void flows_release(struct hy_flows *f, struct flows_garbage *garbage);
+
+void *flows_alloc(const struct hy_flows *f, size_t size);
+
+/* A free slot, or FLOWS_NOWHERE. One that is given up is free after a grace period. */
+uint32_t flows_slot_take(struct hy_flows *f);
+void flows_slot_give_up(struct hy_flows *f, uint32_t slot);
+struct flows_counts flows_slot_counts(const struct hy_flows *f, uint32_t slot);
+
+/* The table of a port and mask, or NULL. */
+struct flows_table *flows_table_of(const struct hy_flows *f, uint16_t port,
+	const struct hy_flows_key *mask);
+int flows_table_create(struct hy_flows *f, uint16_t port, const struct hy_flows_key *mask,
+	struct flows_table **out);
+/* Of a table without megaflows. */
+void flows_table_discard(struct hy_flows *f, struct flows_table *table);
+/* The slot of a key in a table, or HY_FLOWS_MISS. */
+uint32_t flows_table_find(const struct hy_flows *f, const struct flows_table *table,
+	const struct hy_flows_key *key);
+/* Shows a slot, whose record is complete, to workers, or hides it. */
+int flows_table_insert(struct hy_flows *f, struct flows_table *table, uint32_t slot);
+void flows_table_remove(struct flows_table *table, uint32_t slot, uint32_t hash);
+
+/* Adds or removes a table; sorts all by what they were hit since the last time. */
+int flows_order_add(struct hy_flows *f, struct flows_table *table);
+void flows_order_remove(struct hy_flows *f, const struct flows_table *table);
+void flows_order_sort(struct hy_flows *f);
+
+/* Deletes the megaflow of a slot. */
+void flows_delete(struct hy_flows *f, uint32_t slot);
+struct hy_flows_entry flows_entry(const struct hy_flows *f, uint32_t slot);

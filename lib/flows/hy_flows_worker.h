@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * A flow cache as workers use it, by bursts of packets:
+ *
+ * @code
+ * uint32_t parse = hy_flows_parse(flows);
+ * hy_flows_keys(mbufs, parse, key, n);
+ * hy_flows_hashes(flows, key, hash, n);
+ * if (hy_flows_lookup(flows, worker, parse, key, hash, flow, n) > 0)
+ *         ... packets whose flow[i] is HY_FLOWS_MISS ...
+ * hy_flows_actions(flows, flow, action, n);
+ * hy_flows_count(flows, worker, flow, bytes, n);
+ * @endcode
+ *
+ * A worker has a number below that of struct hy_flows_params, and is the only thread to use it. What a
+ * lookup finds is valid until the worker reports to the cache's QSBR variable. No function waits.
+ */
+#pragma once
+
+#include <hy_flows.h>
+
+HY_API_BEGIN
+
+#define HY_FLOWS_MISS UINT32_MAX /**< No megaflow matches. */
+
+/** @return Bits of enum hy_flows_parse with which the keys of the next burst are to be made. */
+uint32_t hy_flows_parse(const struct hy_flows *flows);
+
+/** Hashes keys, by the bits that masks look at: hash[i] of key[i]. */
+void hy_flows_hashes(const struct hy_flows *flows, const struct hy_flows_key key[], uint32_t hash[],
+	uint32_t n);
+
+/**
+ * Finds the megaflow of each packet.
+ *
+ * @param parse As the keys were made, or HY_FLOWS_PARSE_ALL with or without tunnels. A megaflow that was
+ * added since, and looks at more of a packet, does not match.
+ * @param hash Of any function of the keys; the same for the same packets of a flow.
+ * @param[out] flow Number of the megaflow, or HY_FLOWS_MISS.
+ * @return How many are HY_FLOWS_MISS.
+ */
+uint32_t hy_flows_lookup(struct hy_flows *flows, unsigned int worker, uint32_t parse,
+	const struct hy_flows_key key[], const uint32_t hash[], uint32_t flow[], uint32_t n);
+
+/** Reads the actions of megaflows that were found; of HY_FLOWS_MISS, action[i] is not written. */
+void hy_flows_actions(const struct hy_flows *flows, const uint32_t flow[], uint32_t action[],
+	uint32_t n);
+
+/** Counts packets for megaflows that were found, and their use. @param bytes Of each packet. */
+void hy_flows_count(struct hy_flows *flows, unsigned int worker, const uint32_t flow[],
+	const uint32_t bytes[], uint32_t n);
+
+/** What a worker's lookups have come to. */
+struct hy_flows_lookups {
+	uint64_t packets; /**< Looked up: the sum of the following. */
+	uint64_t hits;    /**< Found in the tables of masks. */
+	uint64_t misses;  /**< Not found. */
+	uint64_t tables;  /**< Tables that were searched, for hits. */
+};
+
+/** Reads a worker's counts. Any thread may call this. */
+void hy_flows_lookups(const struct hy_flows *flows, unsigned int worker,
+	struct hy_flows_lookups *lookups);
+
+HY_API_END
