@@ -9,7 +9,8 @@
  * classifier/flows_port.c     the tables of a port in their order, and what masks look at
  * classifier/flows_change.c   megaflows: added, modified, deleted, read
  * classifier/flows_sweep.c    all megaflows: timed out, flushed, dumped
- * classifier/flows_find.c     lookups of workers
+ * classifier/flows_find.c     lookups of workers in tables
+ * cache/                      caches in front of the tables (cache/flows_cache.h)
  */
 #pragma once
 
@@ -18,6 +19,7 @@
 
 #include <rte_common.h>
 
+#include <hy_flows_cache.h>
 #include <hy_flows_worker.h>
 
 #include "lib/flows/key/flows_hash.h"
@@ -99,8 +101,11 @@ struct flows_counts {
 	uint64_t last; /* the clock */
 };
 
+struct flows_caches;
+
 struct flows_worker {
-	alignas(RTE_CACHE_LINE_SIZE) struct flows_counts *counts; /* by slot */
+	alignas(RTE_CACHE_LINE_SIZE) struct flows_caches *caches; /* NULL: none */
+	struct flows_counts *counts;                              /* by slot */
 	uint64_t *hits;                                           /* by number of table */
 	struct hy_flows_lookups lookups;
 };
@@ -123,11 +128,13 @@ struct hy_flows {
 	struct flows_union *looked_at;
 	struct flows_worker *workers;
 	uint32_t clock;
+	uint32_t epoch; /* changes when keys are hashed otherwise */
 	struct flows_secret secret;
 
 	alignas(RTE_CACHE_LINE_SIZE) pthread_mutex_t lock;
 	struct hy_flows_params params;
 	struct flows_slot *slots;
+	struct hy_flows_caches kinds;
 	uint32_t nb_slots;
 	uint32_t free;                  /* the first free slot */
 	uint32_t waiting, waiting_last; /* slots in the order of their tokens */

@@ -53,10 +53,12 @@ void hy_flows_count(struct hy_flows *flows, unsigned int worker, const uint32_t 
 
 /** What a worker's lookups have come to. */
 struct hy_flows_lookups {
-	uint64_t packets; /**< Looked up: the sum of the following. */
-	uint64_t hits;    /**< Found in the tables of masks. */
+	uint64_t packets; /**< Looked up: the sum of the next four. */
+	uint64_t exact;   /**< Found in the exact cache (hy_flows_cache.h). */
+	uint64_t index;   /**< Found in the index. */
+	uint64_t masks;   /**< Found in the tables of masks. */
 	uint64_t misses;  /**< Not found. */
-	uint64_t tables;  /**< Tables that were searched, for hits. */
+	uint64_t tables;  /**< Tables that were searched for what was found there. */
 };
 
 /** Reads a worker's counts. Any thread may call this. */

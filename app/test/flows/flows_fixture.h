@@ -2,6 +2,7 @@
 /* A flow cache for tests, whose worker 0 is played by the test, and a rule table behind it. */
 #pragma once
 
+#include <hy_flows_cache.h>
 #include <hy_flows_worker.h>
 
 #include "flows_frames.h"

@@ -167,6 +167,19 @@ step_time(uint64_t *seed)
 }
 
 static void
+step_caches(uint64_t *seed)
+{
+	const struct hy_flows_caches kinds = {
+		.exact = (enum hy_flows_exact)(flows_random(seed) % HY_FLOWS_EXACTS),
+		.exact_one_in = 1 + flows_random(seed) % 4,
+		.index = (enum hy_flows_index)(flows_random(seed) % HY_FLOWS_INDEXES),
+		.lines_log = 4,
+	};
+
+	assert_int_equal(hy_flows_caches_set(flows, &kinds), 0);
+}
+
+static void
 step_dump(void)
 {
 	struct hy_flows_entry entries[7];
@@ -212,6 +225,8 @@ random_changes_times_and_traffic_do_what_the_model_does(void **state)
 	for (uint32_t step = 0; step < STEPS; step++) {
 		const uint32_t what = flows_random(&seed) % 16;
 
+		if (step % 500 == 0)
+			step_caches(&seed);
 		if (what < 12)
 			step_change(&seed);
 		else if (what < 14)

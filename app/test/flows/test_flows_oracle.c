@@ -13,7 +13,50 @@
 
 static struct {
 	uint64_t packets, hits, misses, refused, masks_most;
+	struct hy_flows_lookups by[HY_FLOWS_EXACTS][HY_FLOWS_INDEXES];
 } seen;
+
+/* Caches at present, and what had been counted when they were switched. */
+static struct hy_flows_caches kinds;
+static struct hy_flows_lookups earlier;
+
+static void
+caches_count(void)
+{
+	struct hy_flows_lookups *by = &seen.by[kinds.exact][kinds.index], now;
+
+	hy_flows_lookups(flows, 0, &now);
+	by->packets += now.packets - earlier.packets;
+	by->exact += now.exact - earlier.exact;
+	by->index += now.index - earlier.index;
+	by->masks += now.masks - earlier.masks;
+	earlier = now;
+}
+
+/* Switches caches in the middle of the traffic; at times to a small index, whose lines overflow. */
+static void
+caches_switch(uint64_t *seed)
+{
+	caches_count();
+	kinds = (struct hy_flows_caches){
+		.exact = (enum hy_flows_exact)(flows_random(seed) % HY_FLOWS_EXACTS),
+		.exact_one_in = 1 + flows_random(seed) % 2 * 9,
+		.index = (enum hy_flows_index)(flows_random(seed) % HY_FLOWS_INDEXES),
+		.lines_log = flows_random(seed) % 2 * 4,
+	};
+	assert_int_equal(hy_flows_caches_set(flows, &kinds), 0);
+}
+
+/* Deletes some, which caches then have in vain. */
+static void
+delete_some(uint64_t *seed)
+{
+	uint32_t cursor = flows_random(seed) % 500;
+	struct hy_flows_entry entry;
+
+	if (hy_flows_dump(flows, &cursor, &entry, 1) == 1)
+		assert_int_equal(hy_flows_delete(flows, &entry.flow.key, &entry.flow.mask), 0);
+}
 
 /* What is missed is asked of the rules, and installed as far as there is room. */
 static void
@@ -70,6 +113,9 @@ compare(const struct rules *rules, uint32_t packets, uint64_t *seed)
 		burst_compare(rules, key, n);
 		if (flows_random(seed) % 64 == 0)
 			hy_flows_poll(flows, at, 100);
+		if (flows_random(seed) % 16 == 0)
+			caches_switch(seed);
+		delete_some(seed);
 	}
 }
 
@@ -86,7 +132,10 @@ every_packet_gets_the_action_of_the_rules(void **state)
 		const struct rules rules = rules_any(numbers[i], &seed);
 
 		flows_new(i % 2 == 0 ? 16384 : 500, 256, 1, NULL);
+		kinds = (struct hy_flows_caches){ 0 };
+		memset(&earlier, 0, sizeof(earlier));
 		compare(&rules, packets, &seed);
+		caches_count();
 		seen.masks_most = RTE_MAX(seen.masks_most, flows_stats().masks);
 		assert_true(flows_stats().masks <= 4 * numbers[i]);
 		hy_flows_destroy(flows);
@@ -99,6 +148,15 @@ every_packet_gets_the_action_of_the_rules(void **state)
 	assert_true(seen.packets >= packets * RTE_DIM(numbers));
 	assert_true(seen.hits > seen.packets / 3 && seen.misses > seen.packets / 50);
 	assert_true(seen.refused > 100 && seen.masks_most > 64);
+	for (int e = 0; e < HY_FLOWS_EXACTS; e++) {
+		for (int i = 0; i < HY_FLOWS_INDEXES; i++) {
+			const struct hy_flows_lookups *by = &seen.by[e][i];
+
+			assert_true(by->packets > seen.packets / 100 && by->masks > 100);
+			assert_true(e == 0 ? by->exact == 0 : by->exact > by->packets / 50);
+			assert_true(i == 0 ? by->index == 0 : by->index > by->packets / 50);
+		}
+	}
 }
 
 /* A key that differs from another in one bit. */
@@ -153,6 +211,7 @@ a_megaflow_matches_what_differs_outside_its_mask_only(void **state)
 		uint32_t cursor = 0, n;
 
 		flows_new(16384, 256, 1, NULL);
+		memset(&earlier, 0, sizeof(earlier));
 		compare(&rules, 2000, &seed);
 		n = hy_flows_dump(flows, &cursor, entries, RTE_DIM(entries));
 		assert_true(n > 1);

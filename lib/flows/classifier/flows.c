@@ -6,6 +6,7 @@
 #include <rte_malloc.h>
 #include <rte_random.h>
 
+#include "lib/flows/cache/flows_cache.h"
 #include "lib/flows/flows.h"
 #include "lib/graph/internal/log.h"
 
@@ -133,6 +134,8 @@ hy_flows_destroy(struct hy_flows *f)
 		garbage->release(f, garbage);
 	}
 	for (unsigned int w = 0; f->workers != NULL && w < f->params.workers; w++) {
+		if (f->workers[w].caches != NULL)
+			flows_caches_release(f, &f->workers[w].caches->garbage);
 		rte_free(f->workers[w].counts);
 		rte_free(f->workers[w].hits);
 	}

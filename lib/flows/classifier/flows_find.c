@@ -9,19 +9,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "lib/flows/flows.h"
-
-/* What one lookup works on. */
-struct burst {
-	const struct hy_flows_key *key;
-	uint32_t *flow;
-	uint32_t parse;
-};
-
-#define EACH(i, bits) \
-	for (uint64_t bits_left = (bits), i; \
-		bits_left != 0 && ((i = (uint64_t)__builtin_ctzll(bits_left)), true); \
-		bits_left &= bits_left - 1)
+#include "lib/flows/cache/flows_cache.h"
 
 /* The first slot of a bucket with a hash's signature, or HY_FLOWS_MISS. */
 static __rte_always_inline uint32_t
@@ -35,20 +23,18 @@ first_of(const struct flows_bucket *bucket, uint32_t hash)
 
 /* Searches a table, and returns which packets were found. */
 static __rte_always_inline uint64_t
-search(const struct hy_flows *f, const struct flows_table *table, const struct burst *b,
+search(const struct hy_flows *f, const struct flows_table *table, const struct flows_burst *b,
 	uint64_t wanted, const uint32_t nb_words)
 {
 	const struct flows_buckets *buckets = FLOWS_LOAD(table->buckets);
 	uint64_t found = 0, more = 0;
 	uint32_t hash[FLOWS_BURST];
 
-	EACH(i, wanted)
-	{
+	FLOWS_EACH(i, wanted) {
 		hash[i] = flows_table_hash(&f->secret, table, &b->key[i], nb_words);
 		__builtin_prefetch(&buckets->bucket[hash[i] & buckets->mask]);
 	}
-	EACH(i, wanted)
-	{
+	FLOWS_EACH(i, wanted) {
 		const struct flows_bucket *bucket = &buckets->bucket[hash[i] & buckets->mask];
 		const uint32_t slot = first_of(bucket, hash[i]);
 
@@ -60,8 +46,7 @@ search(const struct hy_flows *f, const struct flows_table *table, const struct b
 			more |= UINT64_C(1) << i;
 		}
 	}
-	EACH(i, found)
-	{
+	FLOWS_EACH(i, found) {
 		const struct flows_record *record = &f->records[b->flow[i]];
 
 		if (likely(FLOWS_TABLE(FLOWS_LOAD(record->tag)) == table->number &&
@@ -70,8 +55,7 @@ search(const struct hy_flows *f, const struct flows_table *table, const struct b
 		found &= ~(UINT64_C(1) << i);
 		more |= UINT64_C(1) << i; /* it may be in another way */
 	}
-	EACH(i, more)
-	{
+	FLOWS_EACH(i, more) {
 		b->flow[i] = flows_table_find(f, table, &b->key[i]);
 		found |= (uint64_t)(b->flow[i] != HY_FLOWS_MISS) << i;
 	}
@@ -79,7 +63,7 @@ search(const struct hy_flows *f, const struct flows_table *table, const struct b
 }
 
 static uint64_t
-search_any(const struct hy_flows *f, const struct flows_table *table, const struct burst *b,
+search_any(const struct hy_flows *f, const struct flows_table *table, const struct flows_burst *b,
 	uint64_t wanted)
 {
 	switch (table->nb_words) {
@@ -102,8 +86,8 @@ search_any(const struct hy_flows *f, const struct flows_table *table, const stru
 
 /* Searches the tables of a port for its packets. Returns which were found. */
 static uint64_t
-search_port(const struct hy_flows *f, struct flows_worker *w, uint16_t port, const struct burst *b,
-	uint64_t wanted)
+search_port(const struct hy_flows *f, struct flows_worker *w, uint16_t port,
+	const struct flows_burst *b, uint64_t wanted)
 {
 	const struct flows_order *order = port < RTE_MAX_ETHPORTS ? FLOWS_LOAD(f->order[port])
 								  : NULL;
@@ -127,7 +111,8 @@ search_port(const struct hy_flows *f, struct flows_worker *w, uint16_t port, con
 
 /* Searches for up to FLOWS_BURST packets. Returns which were found. */
 static uint64_t
-classify(const struct hy_flows *f, struct flows_worker *w, const struct burst *b, uint64_t wanted)
+classify(const struct hy_flows *f, struct flows_worker *w, const struct flows_burst *b,
+	uint64_t wanted)
 {
 	uint64_t found = 0;
 
@@ -135,12 +120,69 @@ classify(const struct hy_flows *f, struct flows_worker *w, const struct burst *b
 		const uint16_t port = b->key[__builtin_ctzll(wanted)].port;
 		uint64_t same = 0;
 
-		EACH(i, wanted)
-		same |= (uint64_t)(b->key[i].port == port) << i;
+		FLOWS_EACH(i, wanted)
+			same |= (uint64_t)(b->key[i].port == port) << i;
 		found |= search_port(f, w, port, b, same);
 		wanted &= ~same;
 	}
 	return found;
+}
+
+/* Enters what the tables or the index found into the caches before them. */
+static void
+caches_enter(const struct hy_flows *f, struct flows_caches *c, const struct flows_burst *b,
+	uint64_t by_index, uint64_t by_masks)
+{
+	FLOWS_EACH(i, c->ops == NULL ? 0 : by_masks)
+		c->ops->enter(f, c->index, b->hash[i], b->flow[i]);
+	FLOWS_EACH(i, c->exact == NULL ? 0 : by_index | by_masks)
+		if (c->kinds.exact_one_in == 1 ||
+			flows_random_next(&c->random) % c->kinds.exact_one_in == 0)
+			flows_exact_enter(f, c->exact, b, (uint32_t)i);
+}
+
+static inline uint32_t
+count_of(uint64_t bits)
+{
+	return (uint32_t)__builtin_popcountll(bits);
+}
+
+/* Looks up to FLOWS_BURST packets up. Returns which were not found. */
+static uint64_t
+look_up(const struct hy_flows *f, struct flows_worker *w, struct flows_caches *c,
+	const struct flows_burst *b, const uint64_t all)
+{
+	uint64_t exact = 0, index = 0, masks, left = all;
+
+	if (c != NULL && c->exact != NULL)
+		exact = flows_exact_find(f, c->exact, b, all);
+	left &= ~exact;
+	if (c != NULL && c->ops != NULL && left != 0)
+		index = c->ops->find(f, c->index, b, left);
+	left &= ~index;
+	masks = left == 0 ? 0 : classify(f, w, b, left);
+	left &= ~masks;
+	if (c != NULL && (index | masks) != 0)
+		caches_enter(f, c, b, index, masks);
+	flows_add(&w->lookups.exact, count_of(exact));
+	flows_add(&w->lookups.index, count_of(index));
+	flows_add(&w->lookups.masks, count_of(masks));
+	return left;
+}
+
+/* What is due once a burst. */
+static void
+caches_tend(const struct hy_flows *f, struct flows_caches *c)
+{
+	const uint32_t epoch = FLOWS_LOAD(f->epoch);
+
+	if (c->exact != NULL)
+		flows_exact_sweep(f, c->exact);
+	if (c->ops != NULL && c->ops->sweep != NULL)
+		c->ops->sweep(f, c->index);
+	if (c->epoch != epoch && c->ops != NULL && c->ops->forget != NULL)
+		c->ops->forget(c->index);
+	c->epoch = epoch;
 }
 
 uint32_t
@@ -148,21 +190,23 @@ hy_flows_lookup(struct hy_flows *f, unsigned int worker, uint32_t parse,
 	const struct hy_flows_key key[], const uint32_t hash[], uint32_t flow[], uint32_t n)
 {
 	struct flows_worker *w = &f->workers[worker];
+	struct flows_caches *c = FLOWS_LOAD(w->caches);
 	uint32_t misses = 0;
 
-	RTE_SET_USED(hash);
+	if (c != NULL)
+		caches_tend(f, c);
 	for (uint32_t at = 0; at < n; at += FLOWS_BURST) {
 		const uint32_t some = RTE_MIN(n - at, (uint32_t)FLOWS_BURST);
-		const struct burst b = { .key = key + at, .flow = flow + at, .parse = parse };
-		const uint64_t all = UINT64_MAX >> (64 - some);
-		const uint64_t missed = all & ~classify(f, w, &b, all);
+		const struct flows_burst b = {
+			.key = key + at, .hash = hash + at, .flow = flow + at, .parse = parse
+		};
+		const uint64_t missed = look_up(f, w, c, &b, UINT64_MAX >> (64 - some));
 
-		EACH(i, missed)
-		b.flow[i] = HY_FLOWS_MISS;
-		misses += (uint32_t)__builtin_popcountll(missed);
+		FLOWS_EACH(i, missed)
+			b.flow[i] = HY_FLOWS_MISS;
+		misses += count_of(missed);
 	}
 	flows_add(&w->lookups.packets, n);
-	flows_add(&w->lookups.hits, n - misses);
 	flows_add(&w->lookups.misses, misses);
 	return misses;
 }

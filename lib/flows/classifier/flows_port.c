@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/flows/flows.h"
 
@@ -74,8 +75,9 @@ union_publish(struct hy_flows *f, const struct hy_flows_key *also)
 		new->mask[new->nb_words++] = all.words[w];
 	}
 	FLOWS_STORE(f->looked_at, new);
-	if (old != NULL)
-		flows_discard(f, &old->garbage, flows_release);
+	if (memcmp(new->mask, old->mask, sizeof(new->mask)) != 0 || new->parse != old->parse)
+		__atomic_store_n(&f->epoch, f->epoch + 1, __ATOMIC_RELEASE);
+	flows_discard(f, &old->garbage, flows_release);
 	return 0;
 }
 

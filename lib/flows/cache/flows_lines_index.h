@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The index of cache lines by one width of numbers. A file defines LANES_WAYS, the ways of a line;
+ * NUMBER, the type of numbers; NUMBER_MOST, the first that is not remembered; LINES_LOG; OPS and NAME.
+ */
+
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "flows_cache.h"
+#include "flows_lines.h"
+
+#define NUMBERS_AT (LANES_WAYS + 2) /* lanes before the numbers */
+
+static __rte_always_inline NUMBER *
+numbers_of(uint16_t *line)
+{
+	return (NUMBER *)(void *)(line + NUMBERS_AT);
+}
+
+static __rte_always_inline void
+fetch(const struct flows_lines *index, uint32_t hash)
+{
+	__builtin_prefetch(index->line[hash & index->mask]);
+}
+
+static __rte_always_inline void
+ways(const struct flows_lines *index, const uint32_t hash[], uint16_t way[], uint32_t n)
+{
+	index->kernel(index, hash, way, n);
+}
+
+static __rte_always_inline uint32_t
+slot_of(const struct hy_flows *f, struct flows_lines *index, uint32_t hash, uint32_t way)
+{
+	RTE_SET_USED(f);
+	return numbers_of(index->line[hash & index->mask])[way];
+}
+
+#define FIND lines_find
+#define INDEX struct flows_lines
+#include "flows_index_find.h"
+
+static uint32_t
+lines_log(const struct hy_flows_caches *caches)
+{
+	return caches->lines_log != 0 ? caches->lines_log : LINES_LOG;
+}
+
+static size_t
+lines_bytes(const struct hy_flows_caches *caches)
+{
+	return sizeof(struct flows_lines) +
+		((size_t)1 << lines_log(caches)) * 2 * LINES_LANES * sizeof(uint16_t);
+}
+
+/* Lines that were zeroed are of generation 0, which is never the present one. */
+static void
+generation_set(struct flows_lines *index, uint32_t generation)
+{
+	index->generation = generation;
+	index->expected[LANES_WAYS] = (uint16_t)generation;
+	index->expected[LANES_WAYS + 1] = (uint16_t)(generation >> 16);
+}
+
+static void
+lines_init(void *memory, const struct hy_flows_caches *caches)
+{
+	struct flows_lines *index = memory;
+
+	index->kernel = flows_ways_best();
+	index->mask = (1u << lines_log(caches)) - 1;
+	index->ways = LANES_WAYS;
+	for (uint32_t w = 0; w < LANES_WAYS; w++)
+		index->signature[w] = UINT16_MAX;
+	generation_set(index, 1);
+}
+
+static void
+lines_forget(void *memory)
+{
+	struct flows_lines *index = memory;
+
+	if (index->generation == UINT32_MAX) {
+		memset(index->line, 0, ((size_t)index->mask + 1) * sizeof(index->line[0]));
+		index->generation = 0;
+	}
+	generation_set(index, index->generation + 1);
+}
+
+/* The way for a hash: its own, that of a dead megaflow with its signature, a free one, or any. */
+static uint32_t
+way_for(const struct hy_flows *f, struct flows_lines *index, uint16_t *line, uint16_t signature,
+	uint32_t slot)
+{
+	const NUMBER *number = numbers_of(line);
+	uint32_t way = flows_random_next(&index->random) % LANES_WAYS;
+
+	for (uint32_t w = LANES_WAYS; w-- > 0;) {
+		if (line[w] == 0)
+			way = w;
+		if (line[w] == signature &&
+			(number[w] == slot ||
+				FLOWS_TABLE(FLOWS_LOAD(f->records[number[w]].tag)) == 0))
+			return w;
+	}
+	return way;
+}
+
+static void
+lines_enter(const struct hy_flows *f, void *memory, uint32_t hash, uint32_t slot)
+{
+	struct flows_lines *index = memory;
+	uint16_t *line = index->line[hash & index->mask];
+	const uint16_t signature = lines_signature(hash);
+	uint32_t way;
+
+	if (slot >= NUMBER_MOST)
+		return;
+	if (memcmp(&line[LANES_WAYS], &index->expected[LANES_WAYS], 2 * sizeof(*line)) != 0) {
+		memset(line, 0, LANES_WAYS * sizeof(*line));
+		memcpy(&line[LANES_WAYS], &index->expected[LANES_WAYS], 2 * sizeof(*line));
+	}
+	way = way_for(f, index, line, signature, slot);
+	line[way] = signature;
+	numbers_of(line)[way] = (NUMBER)slot;
+}
+
+const struct flows_index_ops OPS = {
+	.name = NAME,
+	.bytes = lines_bytes,
+	.init = lines_init,
+	.find = lines_find,
+	.enter = lines_enter,
+	.forget = lines_forget,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares sixteen lanes at once in AVX2. */
+
+#include <stdalign.h>
+
+#include <rte_common.h>
+
+#ifdef RTE_ARCH_X86_64
+
+#include <immintrin.h>
+
+#include "flows_lines.h"
+
+#define WAYS flows_ways_avx2
+#define VECTOR __attribute__((target("avx2,bmi,popcnt,tune=haswell")))
+
+VECTOR static __rte_always_inline uint32_t
+lanes_of(const uint16_t *line, const uint16_t *mask, const uint16_t *expected, uint16_t signature)
+{
+	const __m256i lanes = _mm256_load_si256((const __m256i *)line);
+	const __m256i ours = _mm256_and_si256(_mm256_set1_epi16((short)signature),
+		_mm256_load_si256((const __m256i *)mask));
+	const __m256i wanted = _mm256_or_si256(ours, _mm256_load_si256((const __m256i *)expected));
+	const __m256i equal = _mm256_cmpeq_epi16(lanes, wanted);
+
+	return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm256_castsi256_si128(equal),
+		_mm256_extracti128_si256(equal, 1)));
+}
+
+#include "flows_ways_vector.h"
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Caches in front of a flow cache's tables of masks, one of each kind for each worker, by a hash of the
+ * packet. They are switched at run time, and take a fixed amount of memory.
+ *
+ * First an exact cache, which compares all of a key; then an index, which remembers megaflows by few
+ * bits of a hash and compares the packet with the megaflow. What neither has, the tables have. A packet
+ * gets the same megaflow with any of them, except where megaflows overlap.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include <hy_flows.h>
+
+HY_API_BEGIN
+
+/** Exact caches. */
+enum hy_flows_exact {
+	HY_FLOWS_EXACT_NONE, /**< None. */
+	/** 8,192 entries of 592 bytes in two places by the hash, as in Open vSwitch's EMC. */
+	HY_FLOWS_EXACT_8K,
+	/** 16,384 entries of 256 bytes in one place, as proposed with the datapath flow cache. */
+	HY_FLOWS_EXACT_16K,
+	HY_FLOWS_EXACTS, /**< Number of values. */
+};
+
+/** Indexes. */
+enum hy_flows_index {
+	HY_FLOWS_INDEX_NONE, /**< None. */
+	/** 2^20 pointers by 20 bits of the hash: the datapath flow cache proposed for Open vSwitch. */
+	HY_FLOWS_INDEX_DFC_POINTERS,
+	HY_FLOWS_INDEX_DFC, /**< The same with numbers of 32 bits. */
+	/**
+	 * 2^18 buckets of four signatures and numbers of 16 bits, as in Open vSwitch's SMC. Megaflows
+	 * with higher numbers are not remembered.
+	 */
+	HY_FLOWS_INDEX_SMC,
+	/**
+	 * Buckets of a cache line, whose signatures are compared at once: 14 with numbers of 16 bits, or
+	 * 10 of 32 bits if max_flows needs them.
+	 */
+	HY_FLOWS_INDEX_LINES,
+	HY_FLOWS_INDEXES, /**< Number of values. */
+};
+
+/** Which caches there are. */
+struct hy_flows_caches {
+	enum hy_flows_exact exact; /**< The exact cache. */
+	/** One in so many packets that it misses is entered, by chance; 1: all. */
+	uint32_t exact_one_in;
+	enum hy_flows_index index; /**< The index. */
+	/** Buckets of HY_FLOWS_INDEX_LINES: 2 to this power, 4 to 24; 0: 17, or 18 for 32 bits. */
+	uint32_t lines_log;
+};
+
+/**
+ * Switches caches. The new ones are empty; the old ones are freed when workers have left them. Without
+ * this call there are none.
+ *
+ * @return 0; -EINVAL; -ENOMEM, and nothing has changed.
+ */
+int hy_flows_caches_set(struct hy_flows *flows, const struct hy_flows_caches *caches);
+
+/** @return Bytes of caches for each worker of @p flows; 0: none, or the values are wrong. */
+size_t hy_flows_caches_bytes(const struct hy_flows *flows, const struct hy_flows_caches *caches);
+
+/**
+ * Prints a line on the caches and their size, and one for each worker on what they have found:
+ * packets, shares of hits of each and of misses, and tables that were searched for a hit.
+ */
+void hy_flows_print(struct hy_flows *flows, FILE *out);
+
+HY_API_END
