@@ -11,6 +11,7 @@
  * classifier/flows_sweep.c    all megaflows: timed out, flushed, dumped
  * classifier/flows_find.c     lookups of workers in tables
  * cache/                      caches in front of the tables (cache/flows_cache.h)
+ * upcall/                     packets that are not found (upcall/flows_upcall.h)
  */
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "lib/flows/flows.h"
+#include "lib/flows/upcall/flows_upcall.h"
 
 /* A mask with all bits of the port, as tables have it. */
 static struct hy_flows_key
@@ -219,4 +220,22 @@ hy_flows_get(struct hy_flows *f, const struct hy_flows_key *key, const struct hy
 		*entry = flows_entry(f, slot);
 	pthread_mutex_unlock(&f->lock);
 	return slot == HY_FLOWS_MISS ? -ENOENT : 0;
+}
+
+bool
+flows_find_action(struct hy_flows *f, const struct hy_flows_key *key, uint32_t *action)
+{
+	const struct flows_order *order;
+	uint32_t slot = HY_FLOWS_MISS;
+
+	if (key->port >= RTE_MAX_ETHPORTS)
+		return false;
+	pthread_mutex_lock(&f->lock);
+	order = f->order[key->port];
+	for (uint32_t i = 0; order != NULL && i < order->n && slot == HY_FLOWS_MISS; i++)
+		slot = flows_table_find(f, order->table[i], key);
+	if (slot != HY_FLOWS_MISS)
+		*action = f->records[slot].action;
+	pthread_mutex_unlock(&f->lock);
+	return slot != HY_FLOWS_MISS;
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Packets that no megaflow matches: a worker sends them to a thread that asks the program's rules,
+ * installs a megaflow with what the rules looked at, and sends the packets back with their action.
+ *
+ * The packets of a flow, all those with the same key, stay in order: while some of them are on the way,
+ * later ones are sent after them, even if a megaflow matches them by now; or dropped, if half of the
+ * room is taken. A worker takes back what was answered before it goes on with new packets:
+ *
+ * @code
+ * n = hy_flows_answers(upcalls, worker, mbufs, action, n);     ... go on with these first ...
+ * hy_flows_lookup(flows, worker, parse, key, hash, flow, n);
+ * if (hy_flows_upcall(upcalls, worker, mbufs, flow, fate, n) > 0)
+ *         ... go on with those that stay, and drop those for which there was no room ...
+ * @endcode
+ */
+#pragma once
+
+#include <hy_flows_worker.h>
+
+HY_API_BEGIN
+
+struct hy_flows_upcalls;
+
+#define HY_FLOWS_UPCALLS_MOST (1u << 14) /**< Most packets of a worker that are on the way. */
+
+/**
+ * The program's rules.
+ *
+ * @param key Of a packet, made with HY_FLOWS_PARSE_ALL, and HY_FLOWS_PARSE_TUNNEL if the cache has
+ * tunnels.
+ * @param[in,out] answer Has that key; the rest is 0. The action, the times of the megaflow, and as its
+ * mask all bits of the key that the rules looked at: the action must be a function of these alone.
+ * @return 0: to be installed; otherwise only this packet gets the action.
+ */
+typedef int hy_flows_rules_t(void *arg, const struct hy_flows_key *key,
+	struct hy_flows_flow *answer);
+
+/** Parameters of upcalls. */
+struct hy_flows_upcall_params {
+	hy_flows_rules_t *rules; /**< Called by the threads of hy_flows_handle() in turn. */
+	void *arg;               /**< Passed to it. */
+	/** Packets of each worker that may be on the way, a power of two, 2 to HY_FLOWS_UPCALLS_MOST. */
+	uint32_t room;
+};
+
+/** What was counted of a worker's upcalls. */
+struct hy_flows_upcall_stats {
+	uint64_t sent;   /**< Packets that wait or were answered. */
+	uint64_t behind; /**< Of these, packets that a megaflow matched. */
+	uint64_t full;  /**< Packets for which there was no room: to be dropped as "upcall_full". */
+	uint64_t taken; /**< Packets that hy_flows_answers() returned. */
+	uint64_t known; /**< Answered by a megaflow that was there by then. */
+	uint64_t asked; /**< Answered by the rules: the sum of the next three. */
+	uint64_t added; /**< And a megaflow was installed. */
+	uint64_t refused; /**< And hy_flows_add() refused it. */
+	uint64_t single;  /**< And the rules wanted none. */
+};
+
+/** What becomes of a packet. */
+enum hy_flows_fate {
+	HY_FLOWS_STAYS, /**< The worker goes on with it; a megaflow matches it. */
+	HY_FLOWS_SENT,  /**< It is on the way, and comes back with hy_flows_answers(). */
+	HY_FLOWS_FULL,  /**< There was no room; the worker drops it. */
+};
+
+/**
+ * Creates rings for the workers of a cache.
+ *
+ * @return 0; -EINVAL (logged); -ENOMEM.
+ */
+int hy_flows_upcalls_create(struct hy_flows *flows, const struct hy_flows_upcall_params *params,
+	struct hy_flows_upcalls **upcalls);
+
+/**
+ * Frees the rings, and the packets that are in them. No thread may use them any more. To be called
+ * before hy_flows_destroy(). NULL is allowed.
+ */
+void hy_flows_upcalls_destroy(struct hy_flows_upcalls *upcalls);
+
+/**
+ * Sends packets of a burst whose flow[i] is HY_FLOWS_MISS, and those behind others of their flow. Called
+ * by the worker.
+ *
+ * @param flow Of hy_flows_lookup().
+ * @param[out] fate A value of enum hy_flows_fate for each packet.
+ * @return How many do not stay.
+ */
+uint32_t hy_flows_upcall(struct hy_flows_upcalls *upcalls, unsigned int worker,
+	struct rte_mbuf *const mbufs[], const uint32_t flow[], uint8_t fate[], uint32_t n);
+
+/**
+ * Takes back packets that were answered, in their order. Called by the worker, until it returns less
+ * than @p n, before it goes on with other packets. They are not counted for their megaflow.
+ *
+ * @return How many were taken.
+ */
+uint32_t hy_flows_answers(struct hy_flows_upcalls *upcalls, unsigned int worker,
+	struct rte_mbuf *mbufs[], uint32_t action[], uint32_t n);
+
+/**
+ * Answers up to @p most packets of a worker. Called by any thread but workers; for each worker by one
+ * at a time.
+ *
+ * @return How many were answered.
+ */
+uint32_t hy_flows_handle(struct hy_flows_upcalls *upcalls, unsigned int worker, uint32_t most);
+
+/**
+ * Asks the rules about each megaflow, after they have changed: replaces its action, or deletes it if
+ * they look at more than its mask has. When it returns, workers that report find nothing of the
+ * rules as they were before the call. Called by any thread but workers, not from the rules.
+ *
+ * @return How many megaflows were modified or deleted.
+ */
+uint32_t hy_flows_revalidate(struct hy_flows_upcalls *upcalls);
+
+/** Reads what was counted of a worker. Any thread may call this. */
+void hy_flows_upcall_stats(const struct hy_flows_upcalls *upcalls, unsigned int worker,
+	struct hy_flows_upcall_stats *stats);
+
+HY_API_END

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Upcalls, for the worker's side (flows_upcall.c) and the handler's (flows_handle.c). */
+#pragma once
+
+#include <rte_ring.h>
+
+#include <hy_flows_upcall.h>
+
+#include "lib/flows/flows.h"
+
+#define FLOWS_ORDERS (1u << 16) /* packets of one order are counted together */
+
+/* A packet on the way to the handler. */
+struct flows_miss {
+	struct rte_mbuf *mbuf;
+	uint16_t order;
+	uint16_t spare[3];
+	struct hy_flows_key key;
+};
+
+/* On the way back. */
+struct flows_answer {
+	struct rte_mbuf *mbuf;
+	uint32_t action;
+	uint16_t order, spare;
+};
+
+struct flows_upcall_worker {
+	/* The worker's. */
+	alignas(RTE_CACHE_LINE_SIZE) struct rte_ring *misses, *answers;
+	uint16_t *on_the_way; /* packets, by order */
+	struct hy_flows_upcall_stats sent;
+	/* The handler's. */
+	alignas(RTE_CACHE_LINE_SIZE) struct hy_flows_upcall_stats handled;
+};
+
+struct hy_flows_upcalls {
+	struct hy_flows *flows;
+	struct hy_flows_upcall_params params;
+	pthread_mutex_t lock; /* held while rules are asked and their answer is installed */
+	struct flows_upcall_worker workers[];
+};
+
+/* Reads the action of the megaflow that matches a key, if there is one. */
+bool flows_find_action(struct hy_flows *f, const struct hy_flows_key *key, uint32_t *action);
