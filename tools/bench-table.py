@@ -19,6 +19,7 @@ SHOWN = {
     "classify": ["r1k"],
     "dispatch": ["handover_64"],
     "enqueue": ["mix4_64"],
+    "flows": ["leaf_10k", "leaf_1M"],
     "idle": ["walk of 64 objects"],
     "l2": ["leaf_65k", "bridge_all_in"],
     "l3fwd": ["one_flow", "dst256_8", "dst64k_8", "table172k"],

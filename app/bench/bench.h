@@ -244,6 +244,7 @@ void bench_acl(void);
 void bench_arc(void);
 void bench_dispatch(void);
 void bench_enqueue(void);
+void bench_flows(void);
 void bench_idle(void);
 void bench_l2(void);
 void bench_l3fwd(void);

@@ -32,6 +32,7 @@ static const struct bench {
 	{ "classify", bench_classify, 1, 512 },
 	{ "dispatch", bench_dispatch, 2, 256 },
 	{ "enqueue", bench_enqueue, 1, 256 },
+	{ "flows", bench_flows, 1, 512 },
 	{ "idle", bench_idle, 1, 256 },
 	{ "l2", bench_l2, 1, 512 },
 	{ "l3fwd", bench_l3fwd, 2, 512 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The body that lookups in indexes share. A file defines these before it includes this one:
- * FIND: the name of its function;
+ * FIND, OTHERS: the names of its functions;
  * INDEX: its struct;
  * fetch(index, hash): fetches what ways() reads;
  * ways(index, hash[], way[], n): writes which ways of buckets may be those of hashes, as bits;
@@ -9,6 +9,19 @@
  *
  * All buckets of a burst are fetched first, then the records of the first way of each.
  */
+
+/* Compares a packet with further ways. */
+static __rte_noinline bool
+OTHERS(const struct hy_flows *f, INDEX *index, const struct flows_burst *b, uint32_t i,
+	uint32_t left)
+{
+	for (; left != 0; left &= left - 1) {
+		b->flow[i] = slot_of(f, index, b->hash[i], (uint32_t)__builtin_ctz(left));
+		if (flows_matches(f, b->flow[i], b->parse, &b->key[i]))
+			return true;
+	}
+	return false;
+}
 
 static uint64_t
 FIND(const struct hy_flows *f, void *memory, const struct flows_burst *b, uint64_t wanted)
@@ -27,9 +40,9 @@ FIND(const struct hy_flows *f, void *memory, const struct flows_burst *b, uint64
 	}
 	ways(index, hash, way, n);
 	for (k = 0; k < n; k++) {
-		uint32_t slot = 0; /* any will do, if it is not looked at */
+		uint32_t slot = 0; /* any will do, since it is not looked at */
 
-		if (way[k] != 0)
+		if (likely(way[k] != 0))
 			slot = slot_of(f, index, hash[k], (uint32_t)__builtin_ctz(way[k]));
 		b->flow[packet[k]] = slot;
 		__builtin_prefetch(&f->records[slot]);
@@ -37,16 +50,11 @@ FIND(const struct hy_flows *f, void *memory, const struct flows_burst *b, uint64
 	for (k = 0; k < n; k++) {
 		const uint32_t i = packet[k];
 
-		for (uint32_t left = way[k]; left != 0; left &= left - 1) {
-			const uint32_t slot = slot_of(f, index, hash[k],
-				(uint32_t)__builtin_ctz(left));
-
-			if (likely(flows_matches(f, slot, b->parse, &b->key[i]))) {
-				b->flow[i] = slot;
-				found |= UINT64_C(1) << i;
-				break;
-			}
-		}
+		if (unlikely(way[k] == 0))
+			continue;
+		if (likely(flows_matches(f, b->flow[i], b->parse, &b->key[i])) ||
+			OTHERS(f, index, b, i, way[k] & (way[k] - 1u)))
+			found |= UINT64_C(1) << i;
 	}
 	return found;
 }
