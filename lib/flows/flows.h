@@ -180,6 +180,18 @@ flows_table_hash(const struct flows_secret *secret, const struct flows_table *ta
 	return flows_hash_end(sum);
 }
 
+/* The hash of a key by what all masks look at. */
+static __rte_always_inline uint32_t
+flows_union_hash(const struct flows_secret *secret, const struct flows_union *u,
+	const struct hy_flows_key *key)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < u->nb_words; i++)
+		sum += flows_hash_word(secret, u->word[i], key->words[u->word[i]] & u->mask[i]);
+	return flows_hash_end(sum);
+}
+
 static inline uint32_t
 flows_signature(uint32_t hash)
 {

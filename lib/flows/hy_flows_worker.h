@@ -6,7 +6,7 @@
  * @code
  * uint32_t parse = hy_flows_parse(flows);
  * hy_flows_keys(mbufs, parse, key, n);
- * hy_flows_hashes(flows, key, hash, n);
+ * hy_flows_hashes(flows, key, hash, n);                   ... or hy_flows_rss_hashes() ...
  * if (hy_flows_lookup(flows, worker, parse, key, hash, flow, n) > 0)
  *         ... packets whose flow[i] is HY_FLOWS_MISS ...
  * hy_flows_actions(flows, flow, action, n);
@@ -29,6 +29,25 @@ uint32_t hy_flows_parse(const struct hy_flows *flows);
 
 /** Hashes keys, by the bits that masks look at: hash[i] of key[i]. */
 void hy_flows_hashes(const struct hy_flows *flows, const struct hy_flows_key key[], uint32_t hash[],
+	uint32_t n);
+
+/** A worker's knowledge of the hashes that ports deliver. Zeroed at first. */
+struct hy_flows_rss {
+	/** Set by the program for ports that deliver hashes (RTE_ETH_RX_OFFLOAD_RSS_HASH). */
+	bool promised[RTE_MAX_ETHPORTS];
+	/** Ports of which most different keys had the same hash. Theirs are not used any more. */
+	bool constant[RTE_MAX_ETHPORTS];
+	uint16_t pairs[RTE_MAX_ETHPORTS]; /**< Of packets that were compared. */
+	uint16_t same[RTE_MAX_ETHPORTS];  /**< Of these, those with one hash. */
+	uint32_t turn;                    /**< Bursts. */
+};
+
+/**
+ * As hy_flows_hashes(), but takes the NIC's hash of packets that have one, from ports that promise it.
+ * In one burst of 64, compares packets with their neighbours, to find ports whose hash says nothing.
+ */
+void hy_flows_rss_hashes(const struct hy_flows *flows, struct hy_flows_rss *rss,
+	struct rte_mbuf *const mbufs[], const struct hy_flows_key key[], uint32_t hash[],
 	uint32_t n);
 
 /**

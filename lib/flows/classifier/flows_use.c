@@ -17,14 +17,8 @@ hy_flows_hashes(const struct hy_flows *f, const struct hy_flows_key key[], uint3
 {
 	const struct flows_union *u = FLOWS_LOAD(f->looked_at);
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t sum = 0;
-
-		for (uint32_t w = 0; w < u->nb_words; w++)
-			sum += flows_hash_word(&f->secret, u->word[w],
-				key[i].words[u->word[w]] & u->mask[w]);
-		hash[i] = flows_hash_end(sum);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		hash[i] = flows_union_hash(&f->secret, u, &key[i]);
 }
 
 void
