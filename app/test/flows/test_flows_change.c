@@ -188,7 +188,7 @@ a_key_that_was_made_before_a_mask_does_not_match_it(void **state)
 	/* Without its port, which was not read, the packet looks like one without ports. */
 	const struct hy_flows_flow flow = { .mask = { .dport = UINT16_MAX }, .action = 1 };
 	struct hy_flows_key key = key_of(1);
-	uint32_t found, hash = 5;
+	uint32_t found, hash = 5, tried = 0;
 
 	RTE_SET_USED(state);
 	flows_new(8, 8, 1, NULL);
@@ -196,9 +196,24 @@ a_key_that_was_made_before_a_mask_does_not_match_it(void **state)
 	key.dst = 0;
 	key.dport = 0;
 	assert_int_equal(hy_flows_add(flows, &flow), 0);
-	assert_int_equal(hy_flows_lookup(flows, 0, HY_FLOWS_PARSE_IP, &key, &hash, &found, 1), 1);
-	assert_int_equal(hy_flows_lookup(flows, 0, hy_flows_parse(flows), &key, &hash, &found, 1),
-		0);
+	for (int kind = 0; kind < HY_FLOWS_EXACTS * HY_FLOWS_INDEXES; kind++) {
+		const struct hy_flows_caches kinds = {
+			.exact = (enum hy_flows_exact)(kind % HY_FLOWS_EXACTS),
+			.exact_one_in = 1,
+			.index = (enum hy_flows_index)(kind / HY_FLOWS_EXACTS),
+		};
+
+		assert_int_equal(hy_flows_caches_set(flows, &kinds), 0);
+		for (uint32_t turn = 0; turn < 3; turn++, tried++) { /* then caches have it */
+			assert_int_equal(hy_flows_lookup(flows, 0, hy_flows_parse(flows), &key,
+						 &hash, &found, 1),
+				0);
+			assert_int_equal(hy_flows_lookup(flows, 0, HY_FLOWS_PARSE_IP, &key, &hash,
+						 &found, 1),
+				1);
+		}
+	}
+	assert_int_equal(tried, 3 * HY_FLOWS_EXACTS * HY_FLOWS_INDEXES);
 }
 
 static void
