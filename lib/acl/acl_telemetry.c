@@ -4,92 +4,50 @@
  * hy_acl_poll(): telemetry's thread leaves its question and waits.
  */
 
-#include <pthread.h>
-#include <stdio.h>
-#include <time.h>
-
 #include "acl.h"
 #include "hal/internal/dpdk.h"
-
-#define PATIENCE_S 5        /* with a control thread that does something else, such as a reload */
-#define PARAMETER_SIZE 1024 /* bytes of a parameter, with its NUL; a rule may be long */
+#include "lib/runtime/internal/desk.h"
 
 struct question {
+	struct hy_question common;
 	acl_tell_t *tell;
-	char text[PARAMETER_SIZE];
-	struct rte_tel_data *data;
-	int rc;
-	bool answered;
 };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one question at a time */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct question *asked;     /* under the lock, as shown is */
-static const struct hy_acl *shown; /* NULL: none */
+HY_DESK(desk, "there are no access lists");
 
 void
 acl_show(struct hy_acl *acl)
 {
-	pthread_mutex_lock(&lock);
-	shown = acl;
-	pthread_mutex_unlock(&lock);
+	hy_desk_open(&desk, acl);
 }
 
 void
 acl_hide(const struct hy_acl *acl)
 {
-	pthread_mutex_lock(&lock);
-	if (shown == acl)
-		shown = NULL;
-	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	hy_desk_close(&desk, acl);
 }
 
 void
 hy_acl_poll(struct hy_acl *acl)
 {
+	struct hy_question *asked = hy_desk_take(&desk, acl);
 	char error[HY_ACL_ERROR_SIZE] = "";
+	const struct question *question;
 
-	pthread_mutex_lock(&lock);
-	if (asked != NULL && !asked->answered && shown == acl) {
-		for (unsigned int i = 0; i < acl->nb_lists; i++)
-			acl_log_follow(acl->lists[i]); /* before rules change again */
-		asked->rc = asked->tell(acl, asked->text, asked->data, error);
-		if (asked->rc < 0)
-			asked->rc = hy_telemetry_error(error, asked->data);
-		asked->answered = true;
-		pthread_cond_broadcast(&changed);
-	}
-	pthread_mutex_unlock(&lock);
+	if (asked == NULL)
+		return;
+	for (unsigned int i = 0; i < acl->nb_lists; i++)
+		acl_log_follow(acl->lists[i]); /* before rules change again */
+	question = container_of(asked, struct question, common);
+	hy_desk_answer(&desk, asked, question->tell(acl, asked->text, asked->data, error), error);
 }
 
 static int
 ask(acl_tell_t *tell, const char *parameter, struct rte_tel_data *data)
 {
-	struct question question = { .tell = tell, .data = data };
-	struct timespec until;
-	int rc = 0;
+	struct question question = { .tell = tell };
 
-	if (snprintf(question.text, PARAMETER_SIZE, "%s", parameter == NULL ? "" : parameter) >=
-		PARAMETER_SIZE)
-		return hy_telemetry_error("the parameter is too long", data);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
-	pthread_mutex_lock(&turn);
-	pthread_mutex_lock(&lock);
-	asked = &question;
-	while (!question.answered && shown != NULL && rc == 0)
-		rc = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
-	asked = NULL;
-	rc = question.rc;
-	if (!question.answered)
-		rc = hy_telemetry_error(shown != NULL ? "the control thread is busy"
-						      : "there are no access lists",
-			data);
-	pthread_mutex_unlock(&lock);
-	pthread_mutex_unlock(&turn);
-	return rc;
+	return hy_desk_ask(&desk, &question.common, parameter, data);
 }
 
 /* What each command asks. */

@@ -4,112 +4,63 @@
  * hy_bridge_poll(): telemetry's thread leaves its question and waits.
  */
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <rte_ether.h>
-
-#include <hy_telemetry.h>
 
 #include "bridge.h"
 #include "hal/internal/dpdk.h"
 #include "lib/graph/internal/log.h"
+#include "lib/runtime/internal/desk.h"
 
-#define PATIENCE_S 5       /* with a control thread that does something else, such as a reload */
-#define ENTRIES 100u       /* of an answer, of at most 100 bytes each: DPDK sends 16 KB */
-#define VLANS 60u          /* likewise, of at most 260 bytes */
-#define PARAMETER_SIZE 256 /* bytes of a parameter, with its NUL */
+#define ENTRIES 100u /* of an answer, of at most 100 bytes each: DPDK sends 16 KB */
+#define VLANS 60u    /* likewise, of at most 260 bytes */
 
 /* Answers, or writes why not. The text is the command's own. */
 typedef int(tell_t)(struct hy_bridge *bridge, char *text, struct rte_tel_data *data, char *error);
 
 struct question {
+	struct hy_question common;
 	tell_t *tell;
-	char text[PARAMETER_SIZE];
-	struct rte_tel_data *data;
-	int rc;
-	bool answered;
 };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one question at a time */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct question *asked;        /* under the lock, as shown is */
-static const struct hy_bridge *shown; /* NULL: none */
+HY_DESK(desk, "there is no bridge");
 
 void
 bridge_show(struct hy_bridge *bridge)
 {
-	pthread_mutex_lock(&lock);
-	shown = bridge;
-	pthread_mutex_unlock(&lock);
+	hy_desk_open(&desk, bridge);
 }
 
 void
 bridge_hide(const struct hy_bridge *bridge)
 {
-	pthread_mutex_lock(&lock);
-	if (shown == bridge)
-		shown = NULL;
-	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	hy_desk_close(&desk, bridge);
 }
 
 void
 bridge_answer(struct hy_bridge *bridge)
 {
+	struct hy_question *asked = hy_desk_take(&desk, bridge);
 	char error[HY_BRIDGE_ERROR_SIZE] = "";
+	const struct question *question;
 
-	pthread_mutex_lock(&lock);
-	if (asked != NULL && !asked->answered && shown == bridge) {
-		asked->rc = asked->tell(bridge, asked->text, asked->data, error);
-		if (asked->rc < 0)
-			asked->rc = hy_telemetry_error(error, asked->data);
-		asked->answered = true;
-		pthread_cond_broadcast(&changed);
-	}
-	pthread_mutex_unlock(&lock);
-}
-
-/* Commas of a parameter are as good as blanks. */
-static bool
-parameter_copy(const char *parameter, char text[PARAMETER_SIZE])
-{
-	if (snprintf(text, PARAMETER_SIZE, "%s", parameter == NULL ? "" : parameter) >=
-		PARAMETER_SIZE)
-		return false;
-	for (char *c = text; (c = strchr(c, ',')) != NULL;)
-		*c = ' ';
-	return true;
+	if (asked == NULL)
+		return;
+	for (char *c = asked->text; (c = strchr(c, ',')) != NULL;)
+		*c = ' '; /* commas are as good as blanks */
+	question = container_of(asked, struct question, common);
+	hy_desk_answer(&desk, asked, question->tell(bridge, asked->text, asked->data, error),
+		error);
 }
 
 static int
 ask(tell_t *tell, const char *parameter, struct rte_tel_data *data)
 {
-	struct question question = { .tell = tell, .data = data };
-	struct timespec until;
-	int rc = 0;
+	struct question question = { .tell = tell };
 
-	if (!parameter_copy(parameter, question.text))
-		return hy_telemetry_error("the parameter is too long", data);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
-	pthread_mutex_lock(&turn);
-	pthread_mutex_lock(&lock);
-	asked = &question;
-	while (!question.answered && shown != NULL && rc == 0)
-		rc = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
-	asked = NULL;
-	rc = question.rc;
-	if (!question.answered)
-		rc = hy_telemetry_error(shown != NULL ? "the control thread is busy"
-						      : "there is no bridge",
-			data);
-	pthread_mutex_unlock(&lock);
-	pthread_mutex_unlock(&turn);
-	return rc;
+	return hy_desk_ask(&desk, &question.common, parameter, data);
 }
 
 static int

@@ -5,95 +5,69 @@
  */
 
 #include <fnmatch.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "hal/internal/dpdk.h"
+#include "lib/runtime/internal/desk.h"
 #include "telemetry.h"
-
-#define PATIENCE_S 5 /* with a control thread that does something else, such as a reload */
 
 /* Adds entries for what matches the pattern. */
 typedef void(tell_t)(const struct hy_report *report, const struct hy_stats *stats,
 	const char *pattern, struct hy_telemetry_list *list);
 
 struct question {
+	struct hy_question common;
 	tell_t *tell;
-	const char *pattern; /* NULL: all */
-	struct rte_tel_data *data;
-	bool answered;
 };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* one question at a time */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct question *asked; /* under the lock, as serving is */
-static bool serving;
+HY_DESK(desk, "no packets flow");
 
-static void
-answer(const struct hy_report *report, const struct question *question)
+/* Returns 0 or a negative errno. */
+static int
+answer(const struct hy_report *report, struct hy_question *asked)
 {
-	struct hy_telemetry_list list = { .data = question->data };
+	const struct question *question = container_of(asked, struct question, common);
+	struct hy_telemetry_list list = { .data = asked->data };
 	struct hy_stats *stats;
 	const int rc = hy_stats_read(HY_WORKERS_GRAPHS, &stats);
 
-	if (rc < 0) {
-		hy_telemetry_error(strerror(-rc), question->data);
-		return;
-	}
-	rte_tel_data_start_dict(question->data);
-	question->tell(report, stats, question->pattern == NULL ? "*" : question->pattern, &list);
+	if (rc < 0)
+		return rc;
+	rte_tel_data_start_dict(list.data);
+	question->tell(report, stats, asked->text[0] == '\0' ? "*" : asked->text, &list);
 	hy_stats_free(stats);
 	if (list.left_out > 0)
-		rte_tel_data_add_dict_uint(question->data, "left_out", list.left_out);
+		rte_tel_data_add_dict_uint(list.data, "left_out", list.left_out);
+	return 0;
 }
 
 void
 hy_telemetry_poll(const struct hy_report *report)
 {
-	pthread_mutex_lock(&lock);
-	serving = true;
-	if (asked != NULL && !asked->answered) {
-		answer(report, asked);
-		asked->answered = true;
-		pthread_cond_broadcast(&changed);
+	struct hy_question *asked;
+
+	hy_desk_open(&desk, &desk); /* the only owner is this file */
+	asked = hy_desk_take(&desk, &desk);
+	if (asked != NULL) {
+		const int rc = answer(report, asked);
+
+		hy_desk_answer(&desk, asked, rc, strerror(-rc));
 	}
-	pthread_mutex_unlock(&lock);
 }
 
 void
 hy_telemetry_end(void)
 {
-	pthread_mutex_lock(&lock);
-	serving = false;
-	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	hy_desk_close(&desk, &desk);
 }
 
 static int
 ask(tell_t *tell, const char *pattern, struct rte_tel_data *data)
 {
-	struct question question = { .tell = tell, .pattern = pattern, .data = data };
-	struct timespec until;
-	int rc = 0;
+	struct question question = { .tell = tell };
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
-	pthread_mutex_lock(&turn);
-	pthread_mutex_lock(&lock);
-	asked = &question;
-	while (!question.answered && serving && rc == 0)
-		rc = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
-	asked = NULL;
-	rc = 0;
-	if (!question.answered)
-		rc = hy_telemetry_error(serving ? "the control thread is busy" : "no packets flow",
-			data);
-	pthread_mutex_unlock(&lock);
-	pthread_mutex_unlock(&turn);
-	return rc;
+	return hy_desk_ask(&desk, &question.common, pattern, data);
 }
 
 static bool
