@@ -88,7 +88,7 @@ policy_hits_plan(const struct hy_policy *policy, struct policy_view *view)
 	uint32_t next_free = policy->nb_free;
 
 	for (uint32_t rank = 0; rank < view->shown.nb_rules; rank++) {
-		struct hy_policy_rule *rule = &view->rules[rank];
+		struct hy_policy_rule *rule = &view->set->rules[rank];
 		const struct hy_policy_rule *before = hy_policy_view_find(&policy->view->shown,
 			rule->rule.id);
 
@@ -104,7 +104,7 @@ void
 policy_hits_publish(struct hy_policy *policy, const struct policy_view *view)
 {
 	for (uint32_t rank = 0; rank < view->shown.nb_rules; rank++) {
-		const struct hy_policy_rule *rule = &view->rules[rank];
+		const struct hy_policy_rule *rule = &view->shown.rules[rank];
 		struct policy_slot *slot = &policy->slots[rule->index];
 
 		if (slot->version == 0) {
@@ -120,7 +120,7 @@ void
 policy_hits_retire(struct hy_policy *policy, const struct policy_view *gone)
 {
 	for (uint32_t rank = 0; rank < gone->shown.nb_rules; rank++) {
-		const uint32_t index = gone->rules[rank].index;
+		const uint32_t index = gone->shown.rules[rank].index;
 		struct policy_slot *slot = &policy->slots[index];
 
 		if (slot->version != gone->shown.version)
@@ -179,7 +179,7 @@ hy_policy_clear(struct hy_policy *policy)
 {
 	pthread_mutex_lock(&policy->lock);
 	for (uint32_t rank = 0; rank < policy->view->shown.nb_rules; rank++) {
-		const uint32_t index = policy->view->rules[rank].index;
+		const uint32_t index = policy->view->shown.rules[rank].index;
 		struct policy_slot *slot = &policy->slots[index];
 		const struct hy_policy_counts now = slot_sum(policy, index);
 

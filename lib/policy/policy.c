@@ -211,7 +211,7 @@ hy_policy_rules_get(struct hy_policy *policy, struct hy_flow_rule *rules, uint32
 	pthread_mutex_lock(&policy->lock);
 	nb_rules = policy->view->shown.nb_rules;
 	for (uint32_t rank = 0; nb_rules <= n && rank < nb_rules; rank++)
-		rules[rank] = policy->view->rules[rank].rule;
+		rules[rank] = policy->view->shown.rules[rank].rule;
 	pthread_mutex_unlock(&policy->lock);
 	return nb_rules;
 }

@@ -22,8 +22,6 @@
 struct policy_view {
 	struct hy_policy_view shown; /* first: a pointer to one is a pointer to the other */
 	struct policy_rules *set;
-	struct hy_policy_rule *rules; /* of the set */
-	uint32_t *by_id;              /* likewise */
 	unsigned int holders; /* references: the policy's until workers have left it, and others */
 	/* What shown.compiled was before its tables were built again; NULL: never, or freed. */
 	struct hy_policy_compiled *replaced;
@@ -93,13 +91,13 @@ policy_default(const struct hy_policy *of)
  * view.c
  */
 /*
- * Makes a view of the staged rules, under the mutex of changes; indexes are left to the caller. Returns
- * 0, or what policy_tables_build() returns.
+ * Makes a view of the staged rules, under the mutex of changes; indexes are left to the caller.
+ * Returns 0, or what policy_build() returns.
  */
 int policy_view_create(struct hy_policy *policy, struct policy_view **view);
 /* Releases a reference, and frees the view with the last one. NULL is allowed. */
 void policy_view_drop(struct policy_view *view);
-/* Builds tables for rules. Returns 0, or what policy_tables_build() returns. */
+/* Builds tables for rules. Returns 0, or what policy_base_create() returns. */
 int policy_build(const struct hy_policy *policy, struct policy_rules *rules, const bool *cancel,
 	struct policy_base **base);
 

@@ -146,13 +146,15 @@ void
 hy_policy_abort(struct hy_policy *policy)
 {
 	const struct policy_view *view;
+	const struct policy_rules *set;
 
 	pthread_mutex_lock(&policy->changes);
 	view = policy->view;
+	set = view->set;
 	/* There is room: all that is published was staged once, and room only grows. */
-	for (uint32_t i = 0; i < view->shown.nb_rules; i++)
-		policy->staged[i] = view->rules[view->by_id[i]].rule;
-	policy->nb_staged = view->shown.nb_rules;
+	for (uint32_t i = 0; i < set->n; i++)
+		policy->staged[i] = set->rules[set->by_id[i]].rule;
+	policy->nb_staged = set->n;
 	policy->staged_default = view->shown.default_action;
 	policy->staged_truncated = view->shown.deny_truncated;
 	policy->changed = false;

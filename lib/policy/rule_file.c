@@ -94,7 +94,7 @@ hy_policy_print(struct hy_policy *policy, FILE *out)
 			policy->view->shown.default_action == HY_RULE_DENY ? "deny" : "permit",
 			policy->view->shown.deny_truncated ? "deny" : "permit");
 	for (uint32_t rank = 0; rank < policy->view->shown.nb_rules; rank++) {
-		const struct hy_flow_rule *rule = &policy->view->rules[rank].rule;
+		const struct hy_flow_rule *rule = &policy->view->shown.rules[rank].rule;
 
 		policy_rule_write(out, rule);
 		fprintf(out, " # hits %" PRIu64 "\n", hy_policy_hits(policy, rule->id));

@@ -70,9 +70,7 @@ view_fill(struct hy_policy *policy, struct policy_view *view)
 
 	if (rc < 0)
 		return rc;
-	view->rules = view->set->rules;
-	view->by_id = view->set->by_id;
-	view->shown.rules = view->rules;
+	view->shown.rules = view->set->rules;
 	view->shown.nb_rules = view->set->n;
 	if (view->set->n > 0)
 		rc = compile(policy, view->set, &compiled);
@@ -116,12 +114,12 @@ policy_view_drop(struct policy_view *view)
 const struct hy_policy_rule *
 hy_policy_view_find(const struct hy_policy_view *shown, uint32_t id)
 {
-	const struct policy_view *view = (const struct policy_view *)shown;
+	const struct policy_rules *set = ((const struct policy_view *)shown)->set;
 	uint32_t low = 0, high = shown->nb_rules;
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
-		const struct hy_policy_rule *rule = &view->rules[view->by_id[middle]];
+		const struct hy_policy_rule *rule = &set->rules[set->by_id[middle]];
 
 		if (rule->rule.id == id)
 			return rule;
