@@ -90,7 +90,7 @@ visit_of(void *arg, uint32_t rank, const struct box *part)
 	return s->rc == 0;
 }
 
-/* Returns 0; -E2BIG: it may be that there is a packet that was not found; -ENOMEM. */
+/* Returns 0; -E2BIG: the search was cut short, and may have missed a packet; -ENOMEM. */
 static int
 search_run(struct search *s)
 {

@@ -180,7 +180,7 @@ struct hy_acl_event {
 	struct hy_acl_record record; /**< The packet. */
 };
 
-/** Is told of an event. */
+/** A listener: is called with each event. */
 typedef void(hy_acl_tell_t)(const struct hy_acl_event *event, void *arg);
 
 /** What was logged. */

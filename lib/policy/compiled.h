@@ -65,9 +65,8 @@ struct hy_policy_compiled {
 };
 
 /*
- * Compiles rules by a base, of which it takes a reference if it succeeds. Returns 0; -ENOMEM; -E2BIG
- * the rules
- * differ too much from the base's.
+ * Compiles rules by a base, of which it takes a reference if it succeeds. Returns 0; -ENOMEM; -E2BIG:
+ * the rules differ too much from the base's.
  */
 int policy_compiled_create(struct policy_base *base, const struct policy_rules *rules, int socket,
 	struct hy_policy_compiled **out);

@@ -118,17 +118,16 @@ struct hy_flow_match {
 		uint32_t dst;     /**< IPv4. Bits beyond dst_len are 0. */
 		uint32_t dst6[4]; /**< IPv6, the highest bits first. Likewise. */
 	};
-	uint8_t src_len;   /**< Prefix length, 1 to 32, or 128. */
-	uint8_t dst_len;   /**< Prefix length, 1 to 32, or 128. */
-	uint8_t proto;     /**< 0 to 255. */
-	uint8_t dscp;      /**< 0 to 63. */
-	uint16_t sport[2]; /**< First and last of a range. */
-	uint16_t dport[2]; /**< First and last of a range. */
-	uint32_t tunnel;   /**< Less than 2^24. */
-	uint64_t src_mac;  /**< Bits that are not in src_mac_mask are 0. */
-	uint64_t
-		src_mac_mask; /**< Less than 2^48, not 0; the address's first byte is the highest. */
-	uint64_t dst_mac;     /**< Bits that are not in dst_mac_mask are 0. */
+	uint8_t src_len;       /**< Prefix length, 1 to 32, or 128. */
+	uint8_t dst_len;       /**< Prefix length, 1 to 32, or 128. */
+	uint8_t proto;         /**< 0 to 255. */
+	uint8_t dscp;          /**< 0 to 63. */
+	uint16_t sport[2];     /**< First and last of a range. */
+	uint16_t dport[2];     /**< First and last of a range. */
+	uint32_t tunnel;       /**< Less than 2^24. */
+	uint64_t src_mac;      /**< Bits that are not in src_mac_mask are 0. */
+	uint64_t src_mac_mask; /**< Less than 2^48, not 0; the first byte is the highest. */
+	uint64_t dst_mac;      /**< Bits that are not in dst_mac_mask are 0. */
 	uint64_t dst_mac_mask; /**< Likewise. */
 	uint8_t tcp_flags;     /**< Bits that are not in tcp_mask are 0. */
 	uint8_t tcp_mask;      /**< Bits of TCP's byte of flags, FIN the lowest; not 0. */
@@ -180,12 +179,13 @@ struct hy_policy_params {
 	unsigned int workers; /**< Graphs that use it have lower worker numbers; at least 1. */
 	int socket;           /**< NUMA node, or SOCKET_ID_ANY. */
 	/**
-	 * The QSBR variable to which all graphs that use the policy report (struct hy_graph_params).
-	 * Must outlive the policy. NULL: rules cannot change while a graph uses it.
+	 * The QSBR variable to which all graphs that use the policy report (struct
+	 * hy_graph_params). Must outlive the policy. NULL: rules cannot change while a graph uses
+	 * it.
 	 */
 	struct rte_rcu_qsbr *qsbr;
 	bool access; /**< Of an access list: rules may have every action, and log. */
-	/** An access list denies what no rule matches, until it is told otherwise, or its file says. */
+	/** An access list denies what no rule matches, until a call or its file says otherwise. */
 	bool deny_unmatched;
 	uint64_t max_memory;   /**< Most bytes that compiled rules take; 0: no limit. */
 	uint32_t max_build_ms; /**< Longest that compiling may take, as estimated; 0: no limit. */
@@ -201,8 +201,8 @@ int hy_policy_create(const char *name, const struct hy_policy_params *params,
 	struct hy_policy **policy);
 
 /**
- * Frees a policy and its staged changes, and ends its thread. No graph and no listener may use it any more. Waits up to
- * a second for all readers of its QSBR variable. NULL is allowed.
+ * Frees a policy and its staged changes, and ends its thread. No graph and no listener may use it
+ * any more. Waits up to a second for all readers of its QSBR variable. NULL is allowed.
  */
 void hy_policy_destroy(struct hy_policy *policy);
 
@@ -212,8 +212,8 @@ const char *hy_policy_name(const struct hy_policy *policy);
 /**
  * Stages a new rule. Copied.
  *
- * @return 0; -EINVAL, see hy_flow_rule_check(), or it is a rule for access lists; -EEXIST its id is taken; -ENOSPC max_rules;
- * -ENOMEM.
+ * @return 0; -EINVAL, see hy_flow_rule_check(), or it is a rule for access lists; -EEXIST its id is
+ *   taken; -ENOSPC max_rules; -ENOMEM.
  */
 int hy_policy_add(struct hy_policy *policy, const struct hy_flow_rule *rule);
 
@@ -229,15 +229,15 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
 
 /**
  * Publishes all staged changes; on an error none, and they stay staged. Compiles the rules by the
- * fastest engine that fits into max_memory and max_build_ms. With a QSBR variable, and if the policy
- * had hundreds of rules and few were changed, and none was removed that a thousand others overlap,
- * it keeps the tables that were built before with an overlay of the changes, which takes
- * milliseconds, and a thread of the policy builds new tables
- * afterwards. Workers then use those; ranks and the view stay as they are.
+ * fastest engine that fits into max_memory and max_build_ms. With a QSBR variable, and if the
+ * policy had hundreds of rules and few were changed, and none was removed that a thousand others
+ * overlap, it keeps the tables that were built before with an overlay of the changes, which takes
+ * milliseconds, and a thread of the policy builds new tables afterwards. Workers then use those;
+ * ranks and the view stay as they are.
  *
- * Other threads may read the policy while rules are compiled; those that stage or commit wait. Waits up to a second until
- * workers have left the previous rules, and frees those. If a worker takes longer, the next commit
- * frees them.
+ * Other threads may read the policy while rules are compiled; those that stage or commit wait.
+ * Waits up to a second until workers have left the previous rules, and frees those. If a worker
+ * takes longer, the next commit frees them.
  *
  * A rule keeps the counts of the earlier rule with its id if that had the same action and class.
  * Otherwise it starts at 0.
@@ -269,9 +269,10 @@ int hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action
 
 /**
  * hy_policy_commit() of several policies: all or none. All are compiled before any is published.
- * Takes the mutexes of the policies in their order, and holds those of the earlier ones while the later
- * ones are compiled: who reads their counts waits. Threads that call this name policies in one order, or
- * they may wait for each other forever. Waits up to a second for each policy that changes.
+ * Takes the mutexes of the policies in their order, and holds those of the earlier ones while the
+ * later ones are compiled: readers of their counts wait. All threads that call this must name the
+ * policies in one order, or they may wait for each other forever. Waits up to a second for each
+ * policy that changes.
  *
  * @param policies Each once.
  * @param[out] failed Index of the policy that could not be published, after an error; may be NULL.
@@ -295,7 +296,7 @@ struct hy_policy_engine_info {
 /** Tells how the published rules are compiled at present. @return 0. */
 int hy_policy_engine(struct hy_policy *policy, struct hy_policy_engine_info *info);
 
-/** Prints the same as a line: "tuple, 412 KiB, built in 31 ms: 90 clocks a packet expected; ...". */
+/** Prints it as a line: "tuple, 412 KiB, built in 31 ms: 90 clocks a packet expected; ...". */
 void hy_policy_engine_print(struct hy_policy *policy, FILE *out);
 
 /** Discards staged changes. */
@@ -341,10 +342,10 @@ uint32_t hy_policy_rules_get(struct hy_policy *policy, struct hy_flow_rule *rule
 /** What a rule has matched, over all workers. */
 struct hy_policy_counts {
 	uint64_t packets; /**< As the first match. */
-	uint64_t
-		bytes; /**< Of their frames, without the checksum. Only nodes of access lists count. */
-	uint64_t
-		last; /**< TSC clock of the last burst with one (rte_rdtsc()); 0: none. Likewise. */
+	/** Of their frames, without the checksum. Only nodes of access lists count. */
+	uint64_t bytes;
+	/** TSC clock of the last burst with one (rte_rdtsc()); 0: none. Likewise. */
+	uint64_t last;
 };
 
 /** Reads the counts of a published rule without stopping workers. @return 0; -ENOENT. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The log: what is told of packets, what is summed up, and what is lost. */
+/* The log: packets that are reported, sums of those that are not, and records that are lost. */
 
 #include <errno.h>
 #include <string.h>
