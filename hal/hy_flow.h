@@ -56,6 +56,12 @@ struct hy_flow_provider {
 	void (*create_many)(uint16_t port, struct hy_flow_request *requests, unsigned int n);
 	/** Removes many rules in the same way. */
 	void (*destroy_many)(uint16_t port, struct hy_flow_request *requests, unsigned int n);
+	/**
+	 * Reads the counter of a rule with action COUNT, without clearing it. NULL: the provider
+	 * cannot, and its ports drop no packets.
+	 */
+	int (*query)(uint16_t port, void *flow, struct rte_flow_query_count *count,
+		struct rte_flow_error *error);
 };
 
 /** Passes rules one by one to rte_flow, and so to the port's driver. */
@@ -153,6 +159,8 @@ struct hy_flow_driver {
 	 */
 	const char *self_reset;
 	bool self_resets; /**< The default of that argument. */
+	/** Takes DROP with COUNT, and tells what was counted. */
+	bool drops;
 };
 
 /**
@@ -254,6 +262,7 @@ struct hy_flow_limits {
 	 * inner of two (_VLAN_EXTEND): it takes no rule that names a VLAN.
 	 */
 	bool tags_change;
+	bool drops;       /**< It takes rules that drop packets and count them. */
 	char reason[128]; /**< Why there are no marks, or how the limits were found. */
 };
 
@@ -287,6 +296,7 @@ struct hy_flow_lowered {
 		struct rte_flow_item_vxlan vxlan;
 	} spec, mask;
 	struct rte_flow_action_mark mark;
+	struct rte_flow_action_count count;
 	struct rte_flow_action_jump jump;
 	struct rte_flow_action_queue queue;
 	struct rte_flow_action_rss rss;
@@ -311,6 +321,17 @@ struct hy_flow_lowered {
 int hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
 	const struct hy_flow_match *match, uint32_t mark, uint32_t priority,
 	const struct hy_flow_spread *spread, struct hy_flow_lowered *out, const char **reason);
+
+/**
+ * Lowers a rule for a port that drops the packets and counts them, with DROP and COUNT. Refuses it also
+ * if hardware might match packets that the rule does not: no software can check what is dropped.
+ *
+ * @param limits, match, priority, out, reason As for hy_flow_lower().
+ * @return Likewise.
+ */
+int hy_flow_lower_drop(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t priority, struct hy_flow_lowered *out,
+	const char **reason);
 
 /**
  * Makes the default rule of the driver's group, which is not 0: it spreads all packets over the

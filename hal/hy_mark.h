@@ -61,6 +61,7 @@ struct hy_mark_worker {
 	 * rule marked which the port did not remove. */
 	uint64_t garbled;
 	uint64_t fragments; /**< Marked fragments that software classified. */
+	uint64_t leaked;    /**< Examined packets that hardware should have dropped. */
 	/** Limit of looked. The control thread raises it, so that the cost is bounded. */
 	uint64_t looks;
 };

@@ -148,6 +148,12 @@ int hy_offload_declare(struct hy_offload *offload, struct hy_hal *hal);
  */
 int hy_offload_follow(struct hy_offload *offload, struct hy_hal *hal);
 
+/**
+ * Reads the counters of all rules that drop packets. hy_offload_poll() reads a part of them each time:
+ * call it before counts are reported. By the thread that calls hy_offload_poll().
+ */
+void hy_offload_read(struct hy_offload *offload);
+
 /** The state of an offload. */
 enum hy_offload_state {
 	HY_OFFLOAD_UP,      /**< Installs rules, and trusts the port's marks. */
@@ -183,8 +189,11 @@ struct hy_offload_stats {
 	/** Examined packets with an invalid mark that should have had another, without those that a
 	 * rule marked which the port did not remove. */
 	uint64_t garbled;
-	uint64_t foreign;  /**< Bursts with a packet that named another port. */
-	char demoted[128]; /**< In state HY_OFFLOAD_DEMOTED, the reason as text; else "". */
+	uint64_t foreign;    /**< Bursts with a packet that named another port. */
+	uint32_t drop_rules; /**< Of those in hardware, rules that drop packets there. */
+	uint64_t dropped;    /**< Packets that they dropped, as the port counted them. */
+	uint64_t leaked;     /**< Of those examined, packets that they should have dropped. */
+	char demoted[128];   /**< In state HY_OFFLOAD_DEMOTED, the reason as text; else "". */
 };
 
 /** Reads state and counters. Any thread. */

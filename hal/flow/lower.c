@@ -355,6 +355,7 @@ hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limi
 		.mark_max = driver->mark_max,
 		.priorities = driver->priorities,
 		.whole_tags = driver->whole_tags,
+		.drops = driver->drops,
 		.reason = "as the driver declares",
 	};
 	for (unsigned int tag = 0; tag < tags; tag++) {
@@ -372,10 +373,11 @@ hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limi
 	}
 }
 
-int
-hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
-	const struct hy_flow_match *match, uint32_t mark, uint32_t priority,
-	const struct hy_flow_spread *spread, struct hy_flow_lowered *out, const char **reason)
+/* Everything but the actions. */
+static int
+lower_items(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t priority, struct hy_flow_lowered *out,
+	const char **reason)
 {
 	const enum hy_flow_pattern pattern = pattern_of(driver, limits, match);
 	const bool l4 = pattern >= HY_FLOW_PATTERN_TCP;
@@ -387,13 +389,10 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *
 		(!driver->names_protocol || pattern == HY_FLOW_PATTERN_UDP);
 	const bool takes_whole = (limits->takes[is_tagged(match)][pattern] & HY_FLOW_FORM_WHOLE) !=
 		0;
-	static const struct hy_flow_spread first = { .nb_queues = 1 };
 
 	*reason = objection(driver, match);
 	if (*reason == NULL)
 		*reason = refusal(limits, match, pattern);
-	if (*reason == NULL && spread->nb_queues > HY_FLOW_QUEUES)
-		*reason = "the port has more receive queues than a rule spreads packets over";
 	if (*reason != NULL)
 		return -ENOTSUP;
 	memset(out, 0, sizeof(*out));
@@ -412,6 +411,23 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *
 	if (l4)
 		lower_l4(match, pattern, out);
 	item_add(out, RTE_FLOW_ITEM_TYPE_END, NULL, NULL, 0);
+	return 0;
+}
+
+int
+hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t mark, uint32_t priority,
+	const struct hy_flow_spread *spread, struct hy_flow_lowered *out, const char **reason)
+{
+	static const struct hy_flow_spread first = { .nb_queues = 1 };
+	int rc = lower_items(driver, limits, match, priority, out, reason);
+
+	if (rc == 0 && spread->nb_queues > HY_FLOW_QUEUES) {
+		*reason = "the port has more receive queues than a rule spreads packets over";
+		rc = -ENOTSUP;
+	}
+	if (rc != 0)
+		return rc;
 	out->mark.id = mark;
 	action_add(out, RTE_FLOW_ACTION_TYPE_MARK, &out->mark);
 	/* What types of 0 mean is the driver's choice (rte_flow.rst, RSS). A port without RSS has queue 0. */
@@ -420,6 +436,30 @@ hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limits *
 			out);
 	else
 		action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);
+	return 0;
+}
+
+/* COUNT has a conf though it says nothing: net/ice copies it (ice_fdir_filter.c, ice_fdir_parse_action()). */
+int
+hy_flow_lower_drop(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *match, uint32_t priority, struct hy_flow_lowered *out,
+	const char **reason)
+{
+	int rc = lower_items(driver, limits, match, priority, out, reason);
+
+	if (rc != 0)
+		return rc;
+	if (!limits->drops)
+		*reason = "the port takes no rule that drops packets and counts them";
+	else if (out->fragments)
+		*reason = "the port would also drop fragments, which have no ports";
+	else if (out->wider)
+		*reason = "the port would also drop packets in tunnels, or other ones";
+	if (*reason != NULL)
+		return -ENOTSUP;
+	action_add(out, RTE_FLOW_ACTION_TYPE_COUNT, &out->count);
+	action_add(out, RTE_FLOW_ACTION_TYPE_DROP, NULL);
+	action_add(out, RTE_FLOW_ACTION_TYPE_END, NULL);
 	return 0;
 }
 

@@ -48,6 +48,9 @@ on_prepare(void *arg, const struct hy_policy_view *next)
 		hy_offload_plan_free(o, o->next_plan);
 		o->next_plan = NULL;
 		rc = -ENOMEM;
+	} else {
+		/* As long as the current view is published, software drops these packets. */
+		hy_offload_drops_end(o, o->next_plan);
 	}
 	pthread_mutex_unlock(&o->mutex);
 	return rc;
@@ -284,6 +287,12 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		[REASON_OVERLAP] = "it overlaps a rule in hardware, which has no priorities",
 		[REASON_RESIDUE] = "software would have to check too many rules before it",
 		[REASON_TWIN] = "a rule in hardware has the same pattern",
+		[REASON_SPARE] = "hardware needs it only before one that drops packets there",
+		[REASON_ORDER] = "a rule before it that it overlaps is not in hardware",
+		[REASON_SHADE] = "a rule before it that it overlaps cannot be in hardware",
+		[REASON_BLIND] = "hardware may not recognize a rule before it that it overlaps",
+		[REASON_LOG] = "its packets are logged",
+		[REASON_CUT] = "the list drops cut packets, which hardware does not recognize",
 		[REASON_OTHER] = "other reasons",
 	};
 	struct hy_offload *o;
@@ -303,6 +312,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	if (o == NULL)
 		return -ENOMEM;
 	o->policy = policy;
+	o->access = hy_policy_is_access(policy);
 	o->qsbr = hy_policy_qsbr(policy);
 	o->workers = hy_policy_workers(policy);
 	o->port = port;
@@ -450,6 +460,7 @@ hy_offload_poll(struct hy_offload *o)
 	settings_follow(o);
 	pthread_mutex_lock(&o->mutex);
 	hy_offload_collect(o);
+	hy_offload_drops_read(o, false);
 	if (o->state == HY_OFFLOAD_UP && hy_offload_distrust(o)) {
 		demote(o);
 		demoted = true;
@@ -476,6 +487,14 @@ hy_offload_poll(struct hy_offload *o)
 	if (demoted && o->hal != NULL)
 		hy_offload_declare(o, o->hal);
 	return done;
+}
+
+void
+hy_offload_read(struct hy_offload *o)
+{
+	pthread_mutex_lock(&o->mutex);
+	hy_offload_drops_read(o, true);
+	pthread_mutex_unlock(&o->mutex);
 }
 
 void

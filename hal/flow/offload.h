@@ -22,15 +22,18 @@ enum flow_state {
 
 struct flow {
 	enum flow_state state;
-	bool planned;        /* In the plan; only used by flows_leave(). */
-	bool several;        /* Stuck with more than one rule, of former offloads. */
-	bool settled;        /* Packets received before it was created have all been classified. */
-	uint16_t checks;     /* Of its packets: HY_MARK_FRAGMENTS, HY_MARK_RULE. */
-	uint32_t generation; /* Of the mark, at least 1. */
-	uint32_t priority;   /* In hardware; 0 is the highest. */
-	uint64_t since;      /* Time of creation or release. */
-	uint64_t token;      /* Workers leave the last table that has it with this grace period. */
-	void *handle;        /* The provider's. */
+	bool planned;         /* In the plan; only used by flows_leave(). */
+	bool several;         /* Stuck with more than one rule, of former offloads. */
+	bool settled;         /* Packets received before it was created have all been classified. */
+	bool drop;            /* It drops packets, and counts them; it has no mark. */
+	uint16_t checks;      /* Of its packets: HY_MARK_FRAGMENTS, HY_MARK_RULE. */
+	uint32_t generation;  /* Of the mark, at least 1. */
+	uint32_t priority;    /* In hardware; 0 is the highest. */
+	uint64_t since;       /* Time of creation or release. */
+	uint64_t token;       /* Workers leave the last table that has it with this grace period. */
+	void *handle;         /* The provider's. */
+	uint32_t index;       /* With drop: of its rule's counter; */
+	uint64_t hits, bytes; /* and what the port said last that it has dropped. */
 	struct hy_flow_match match;
 };
 
@@ -43,6 +46,13 @@ enum reason {
 	REASON_OVERLAP,
 	REASON_RESIDUE,
 	REASON_TWIN,
+	/* Of rules of access lists. */
+	REASON_SPARE,
+	REASON_ORDER,
+	REASON_SHADE,
+	REASON_BLIND,
+	REASON_LOG,
+	REASON_CUT,
 	REASON_OTHER, /* No room for another reason. */
 	REASON_GIVEN, /* The first one of a driver or port. */
 	REASONS = 32,
@@ -105,7 +115,13 @@ struct reach {
 };
 
 /* Why a port's marks are distrusted. */
-enum demotion { DEMOTED_WRONG, DEMOTED_MISSING, DEMOTED_FOREIGN };
+enum demotion {
+	DEMOTED_WRONG,
+	DEMOTED_MISSING,
+	DEMOTED_FOREIGN,
+	DEMOTED_LEAKS, /* Not marks: packets that the port should drop. */
+	DEMOTED_KEPT,
+};
 
 struct hy_offload {
 	struct hy_offload *next;
@@ -115,6 +131,8 @@ struct hy_offload {
 	struct hy_policy_listener listener;
 	struct hy_hal *hal; /* Followed by the offload; NULL: none. */
 	struct hy_offload_params params;
+	bool access;       /* The policy is of an access list: see offload_access.c. */
+	bool mute;         /* The port takes no calls now. */
 	bool any_provider; /* The caller left the choice to the port, */
 	bool any_driver;   /* this one too. */
 	uint16_t port;
@@ -148,6 +166,8 @@ struct hy_offload {
 	struct hy_mark_worker *worker;
 	char reasons[REASONS][80];
 	uint64_t installed, evicted, lost, failed;
+	uint64_t dropped;   /* Packets, by rules that count. */
+	uint32_t read_next; /* The slot whose counter is read next. */
 
 	struct watch watch;
 	enum demotion demotion; /* In state HY_OFFLOAD_DEMOTED: why. */
@@ -191,6 +211,31 @@ uint32_t hy_offload_age(struct hy_offload *o);
 void hy_offload_forget(struct hy_offload *o, bool answers);
 void hy_offload_abandon(struct hy_offload *o); /* Leaves the rules in a port that takes no calls. */
 void hy_offload_destroy_kept(struct hy_offload *o); /* Removes what it has kept of them. */
+void hy_offload_flow_free(struct hy_offload *o, struct flow *flow);
+uint8_t hy_offload_refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error);
+
+/*
+ * Access lists: which of their rules hardware gets, and the rules that drop packets.
+ */
+/* Whether a rule in hardware would drop the packets. */
+bool hy_offload_is_drop(const struct hy_offload *o, const struct hy_flow_rule *rule);
+/* Why a rule of a view is not in hardware before anything was tried. */
+uint8_t hy_offload_reason_first(const struct hy_offload *o, const struct hy_policy_view *view,
+	const struct hy_flow_rule *rule);
+/*
+ * REASON_NONE: a rule may drop packets at this priority. Otherwise, the rules that it needs before it
+ * become candidates, if there can be all of them.
+ */
+uint8_t hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority);
+/* Whether a rule that marks has a place in hardware: in access lists, only before one that drops. */
+bool hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, uint32_t rank);
+/* Whether a rule must stay, because it precedes one that drops packets and that the port kept. */
+bool hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow);
+uint32_t hy_offload_nb_drops(const struct hy_offload *o, enum flow_state state);
+/* Counts what rules have dropped since the last time: a batch of them, or all. */
+void hy_offload_drops_read(struct hy_offload *o, bool all);
+/* Removes the rules that drop packets and are not in a plan, after a last look at their counters. */
+void hy_offload_drops_end(struct hy_offload *o, const struct plan *plan);
 
 /* Rules that the port needs. After an error, call hy_offload_port_rules_remove(). */
 int hy_offload_port_rules_make(struct hy_offload *o, const char **why);

@@ -18,6 +18,8 @@ hy_offload_declare(struct hy_offload *o, struct hy_hal *hal)
 	bool yes;
 	int rc;
 
+	if (o->access) /* nodes of lists need no capability */
+		return 0;
 	hy_offload_stats(o, &s);
 	yes = s.state == HY_OFFLOAD_UP;
 	snprintf(reason, sizeof(reason), "%s", s.limits.reason);
@@ -87,6 +89,10 @@ hy_offload_unfollow(struct hy_offload *o)
 	if (o->hal == NULL)
 		return;
 	hy_hal_port_unobserve(o->hal, on_port, o);
+	if (o->access) {
+		o->hal = NULL;
+		return;
+	}
 	/* May fail with -ENODEV: then there is no capability to change. */
 	hy_hal_capability_set(o->hal, target, HY_CAP_FLOW_MARK, HY_LEVEL_NO, HY_ORIGIN_OBSERVED, 0,
 		why);

@@ -18,8 +18,8 @@
 #define EVICT_FACTOR 2
 #define EVICT_MORE 8
 
-static void
-flow_free(struct hy_offload *o, struct flow *flow)
+void
+hy_offload_flow_free(struct hy_offload *o, struct flow *flow)
 {
 	if (flow->state == FLOW_LIVE)
 		o->live--;
@@ -49,7 +49,7 @@ batch_destroy(struct hy_offload *o)
 		struct flow *flow = &o->flows[b->rules[i].slot];
 
 		if (b->requests[i].rc == 0) {
-			flow_free(o, flow);
+			hy_offload_flow_free(o, flow);
 			continue;
 		}
 		flow->state = FLOW_STUCK;
@@ -72,7 +72,7 @@ hy_offload_destroy_left(struct hy_offload *o, bool now)
 	for (uint32_t i = 0; i < o->nb_slots && o->leaving > b->n; i++) {
 		const struct flow *flow = &o->flows[i];
 
-		if (flow->state != FLOW_LEAVING ||
+		if (flow->state != FLOW_LEAVING || hy_offload_must_stay(o, flow) ||
 			(!now && rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1))
 			continue;
 		b->requests[b->n] = (struct hy_flow_request){ .flow = flow->handle };
@@ -91,7 +91,8 @@ withdraw(struct hy_offload *o)
 {
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
 		o->plan->rules[r].slot = NO_SLOT;
-		o->plan->rules[r].reason = REASON_UNTRIED;
+		o->plan->rules[r].reason = hy_offload_reason_first(o, o->plan->view,
+			&o->plan->view->rules[r].rule);
 	}
 	hy_offload_marks_publish(o, NULL, o->plan);
 	o->lost += o->leaving;
@@ -105,7 +106,9 @@ withdraw(struct hy_offload *o)
 void
 hy_offload_forget(struct hy_offload *o, bool answers)
 {
+	o->mute = !answers;
 	withdraw(o);
+	o->mute = false;
 	if (answers) {
 		hy_offload_jump_remove(o);
 		hy_offload_destroy_left(o, true);
@@ -114,7 +117,7 @@ hy_offload_forget(struct hy_offload *o, bool answers)
 	}
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state != FLOW_FREE)
-			flow_free(o, &o->flows[i]);
+			hy_offload_flow_free(o, &o->flows[i]);
 	hy_offload_kept_forget(o->port);
 	hy_offload_port_rules_forget(o);
 }
@@ -122,7 +125,9 @@ hy_offload_forget(struct hy_offload *o, bool answers)
 void
 hy_offload_abandon(struct hy_offload *o)
 {
+	o->mute = true;
 	withdraw(o);
+	o->mute = false;
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_LEAVING)
 			o->flows[i].state = FLOW_STUCK;
@@ -205,8 +210,8 @@ priority_find(const struct hy_offload *o, uint32_t rank, uint32_t *priority)
 }
 
 /* Records the driver's message, or its errno, as a reason. */
-static uint8_t
-refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error)
+uint8_t
+hy_offload_refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error)
 {
 	char text[sizeof(o->reasons[0])];
 
@@ -247,32 +252,54 @@ means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match
 			in_hardware_like(o, match));
 }
 
+/* Makes the rule for a slot's hardware. REASON_NONE, or why it is not for hardware. */
+static uint8_t
+lower(struct hy_offload *o, uint32_t rank, uint32_t slot, uint32_t priority,
+	struct hy_flow_lowered *out)
+{
+	struct flow *flow = &o->flows[slot];
+	const char *why;
+	int rc;
+
+	if (flow->drop) {
+		const uint8_t reason = hy_offload_drop_reason(o, rank, priority);
+
+		if (reason != REASON_NONE)
+			return reason;
+		rc = hy_flow_lower_drop(o->params.driver, &o->limits, &flow->match, priority, out,
+			&why);
+	} else if (hy_offload_residue(o, o->plan, rank, priority, NULL, o->params.max_residue) >
+		o->params.max_residue) {
+		return REASON_RESIDUE;
+	} else {
+		rc = hy_flow_lower(o->params.driver, &o->limits, &flow->match, flow_mark(o, slot),
+			priority, &o->spread, out, &why);
+	}
+	return rc == 0 ? REASON_NONE : hy_offload_reason_of(o, why);
+}
+
 /* Puts a rule into the batch, as if it were in hardware already, or records why not. */
 static void
 stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 {
+	const struct hy_policy_rule *rule = &o->plan->view->rules[rank];
 	struct rule_state *state = &o->plan->rules[rank];
 	struct flow *flow = &o->flows[slot];
 	struct staged *staged = &o->batch->rules[o->batch->n];
 	struct hy_flow_lowered *lowered = &staged->lowered;
-	const char *reason;
 	uint32_t priority;
 
-	flow->match = o->plan->view->rules[rank].rule.match;
+	flow->match = rule->rule.match;
+	flow->drop = hy_offload_is_drop(o, &rule->rule);
+	flow->index = rule->index;
+	flow->hits = flow->bytes = 0;
 	if (!priority_find(o, rank, &priority)) {
 		state->reason = REASON_OVERLAP;
 		return;
 	}
-	if (hy_offload_residue(o, o->plan, rank, priority, NULL, o->params.max_residue) >
-		o->params.max_residue) {
-		state->reason = REASON_RESIDUE;
+	state->reason = lower(o, rank, slot, priority, lowered);
+	if (state->reason != REASON_NONE)
 		return;
-	}
-	if (hy_flow_lower(o->params.driver, &o->limits, &flow->match, flow_mark(o, slot), priority,
-		    &o->spread, lowered, &reason) != 0) {
-		state->reason = hy_offload_reason_of(o, reason);
-		return;
-	}
 	staged->rank = rank;
 	staged->slot = slot;
 	o->batch->requests[o->batch->n++] = (struct hy_flow_request){
@@ -283,7 +310,6 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	flow->checks = (lowered->fragments ? HY_MARK_FRAGMENTS : 0) |
 		(lowered->wider ? HY_MARK_RULE : 0);
 	state->slot = slot;
-	state->reason = REASON_NONE;
 	o->live++;
 }
 
@@ -329,7 +355,7 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 		o->dirty = true;
 		o->watch.left = hy_offload_now();
 	} else {
-		flow_free(o, flow);
+		hy_offload_flow_free(o, flow);
 	}
 	full = means_full(o, request->rc, &flow->match);
 	o->full = was_full || full;
@@ -339,7 +365,7 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	else if (state->twin != NO_SLOT) /* messages of drivers differ */
 		state->reason = REASON_TWIN;
 	else
-		state->reason = refusal(o, request->rc, &request->error);
+		state->reason = hy_offload_refusal(o, request->rc, &request->error);
 	state->slot = NO_SLOT;
 	o->retry = true; /* others may have been refused because of it */
 }
@@ -413,6 +439,7 @@ retry_neighbours(struct hy_offload *o)
 		struct rule_state *state = &o->plan->rules[r];
 
 		if (state->reason == REASON_OVERLAP || state->reason == REASON_RESIDUE ||
+			state->reason == REASON_ORDER ||
 			(state->reason == REASON_TWIN &&
 				!is_twin(o, state->twin, &o->plan->view->rules[r].rule.match)))
 			state->reason = REASON_UNTRIED;
@@ -425,12 +452,21 @@ retry_neighbours(struct hy_offload *o)
  * theirs, and asking for one too many may corrupt the driver (net/cnxk, v22.11).
  */
 static uint32_t
-room_left(const struct hy_offload *o)
+room_left(const struct hy_offload *o, bool drop)
 {
-	const bool grouped = o->params.driver->spread_rules > 0 && o->spread.nb_queues > 1;
-	const uint32_t taken = o->live + o->leaving + (grouped ? o->stuck : 0);
+	const bool grouped = !drop && o->params.driver->spread_rules > 0 && o->spread.nb_queues > 1;
+	const uint32_t room = drop ? o->params.max_rules : o->room;
+	uint32_t taken = o->live + o->leaving + (grouped ? o->stuck : 0);
 
-	return taken < o->room ? o->room - taken : 0;
+	if (grouped && o->access) /* rules that drop need no queues */
+		taken -= hy_offload_nb_drops(o, FLOW_LIVE);
+	return taken < room ? room - taken : 0;
+}
+
+static bool
+has_room(const struct hy_offload *o, uint32_t rank)
+{
+	return room_left(o, hy_offload_is_drop(o, &o->plan->view->rules[rank].rule)) > 0;
 }
 
 uint32_t
@@ -447,9 +483,13 @@ hy_offload_install(struct hy_offload *o)
 		return 0;
 	ranks = ranks_sorted(o, false, &n);
 	while (ranks != NULL && n > 0 && done + o->batch->n < o->params.batch && !o->full) {
-		if (room_left(o) == 0) {
-			o->full = true;
-			break;
+		if (!has_room(o, ranks[n - 1])) {
+			if (!o->access) {
+				o->full = true;
+				break;
+			}
+			o->plan->rules[ranks[--n]].reason = REASON_FULL;
+			continue; /* others may drop packets */
 		}
 		slot = slot_find(o, slot);
 		if (slot == NO_SLOT) /* until quarantines are over */
@@ -513,7 +553,7 @@ hy_offload_age(struct hy_offload *o)
 		return 0;
 	done = evict(o);
 	/* Others may have made room: try the hottest rule again. */
-	if (done == 0 && room_left(o) > 0)
+	if (done == 0 && room_left(o, false) > 0)
 		o->full = false;
 	return done;
 }

@@ -17,6 +17,7 @@ struct kept {
 	uint16_t port;
 	char name[RTE_ETH_NAME_MAX_LEN]; /* of the device: another may get the port's id */
 	uint32_t mark;
+	bool drop; /* it drops packets instead */
 	struct hy_flow_match match;
 };
 
@@ -49,9 +50,11 @@ hy_offload_kept_note(const struct hy_offload *o, uint32_t slot)
 	pthread_mutex_lock(&mutex);
 	kept = is_noted(o->port, name, mark) ? NULL : malloc(sizeof(*kept));
 	if (kept != NULL) {
-		*kept = (struct kept){
-			.next = all, .port = o->port, .mark = mark, .match = o->flows[slot].match
-		};
+		*kept = (struct kept){ .next = all,
+			.port = o->port,
+			.mark = mark,
+			.drop = o->flows[slot].drop,
+			.match = o->flows[slot].match };
 		all = kept;
 		strcpy(kept->name, name);
 		HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
@@ -76,6 +79,7 @@ hy_offload_kept_avoid(struct hy_offload *o)
 		flow->state = FLOW_STUCK;
 		flow->generation = kept->mark >> o->slot_bits;
 		flow->match = kept->match;
+		flow->drop |= kept->drop;
 	}
 	pthread_mutex_unlock(&mutex);
 }

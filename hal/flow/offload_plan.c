@@ -22,19 +22,23 @@ hy_offload_hits(const struct hy_offload *o, uint32_t index)
 	for (unsigned int w = 0; w < o->workers; w++)
 		hits += __atomic_load_n(&hy_policy_counters(o->policy, w)[index].packets,
 			__ATOMIC_RELAXED);
-	return hits;
+	return hits + hy_policy_hardware(o->policy, index);
 }
 
 /* The state of a rule from the previous plan, if its match is unchanged. */
 static struct rule_state
-carried(const struct hy_offload *o, const struct hy_policy_rule *rule)
+carried(const struct hy_offload *o, const struct hy_policy_view *view,
+	const struct hy_policy_rule *rule)
 {
 	const struct plan *old = o->plan;
-	struct rule_state state = { .slot = NO_SLOT, .reason = REASON_UNTRIED };
+	struct rule_state state = { .slot = NO_SLOT,
+		.reason = hy_offload_reason_first(o, view, &rule->rule) };
 	const uint32_t rank = old == NULL ? NO_SLOT : hy_offload_plan_find(old, rule->rule.id);
 
 	state.hits = hy_offload_hits(o, rule->index);
-	if (rank == NO_SLOT ||
+	if (rank == NO_SLOT || state.reason == REASON_LOG || state.reason == REASON_CUT ||
+		hy_offload_is_drop(o, &rule->rule) !=
+			hy_offload_is_drop(o, &old->view->rules[rank].rule) ||
 		!hy_flow_match_equal(&old->view->rules[rank].rule.match, &rule->rule.match))
 		return state;
 	/* A rule whose class has changed has another counter. */
@@ -63,7 +67,7 @@ hy_offload_plan_make(struct hy_offload *o, const struct hy_policy_view *view)
 		return NULL;
 	}
 	for (uint32_t r = 0; r < view->nb_rules; r++)
-		plan->rules[r] = carried(o, &view->rules[r]);
+		plan->rules[r] = carried(o, view, &view->rules[r]);
 	return plan;
 }
 

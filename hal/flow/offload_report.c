@@ -39,6 +39,7 @@ stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
 	s->evicted = o->evicted;
 	s->lost = o->lost;
 	s->failed = o->failed;
+	s->drop_rules = hy_offload_nb_drops(o, FLOW_LIVE);
 	if (o->state == HY_OFFLOAD_DEMOTED)
 		memcpy(s->demoted, o->demoted, sizeof(s->demoted));
 }
@@ -62,6 +63,8 @@ hy_offload_reason(struct hy_offload *o, uint32_t rule_id)
 		[DEMOTED_WRONG] = "marks of the port were found wrong",
 		[DEMOTED_MISSING] = "marks of the port do not arrive",
 		[DEMOTED_FOREIGN] = "packets of the port name another port",
+		[DEMOTED_LEAKS] = "packets that the port should drop arrive",
+		[DEMOTED_KEPT] = "the port did not remove a rule that drops packets",
 	};
 	const char *reason = NULL;
 	uint32_t rank;
@@ -117,6 +120,39 @@ report_read(const struct hy_offload *o, struct report *r)
 	r->count[REASON_NONE] = 0;
 }
 
+/* Packets of an access list: all that arrive are classified by software. */
+static void
+access_print(const struct hy_offload_stats *s, FILE *out)
+{
+	fprintf(out, "  packets: %" PRIu64 " dropped in hardware by %u rules\n", s->dropped,
+		s->drop_rules);
+	fprintf(out,
+		"  of those that arrived: %" PRIu64 " had a mark, all compared, %" PRIu64
+		" wrong; %" PRIu64 " unmarked, %" PRIu64 " with a stale mark\n",
+		s->marked, s->mismatches, s->unmarked, s->stale);
+	fprintf(out,
+		"  of those without a valid mark: %" PRIu64 " looked at; %" PRIu64
+		" should have been dropped, a mark was due to %" PRIu64 "\n",
+		s->looked, s->leaked, s->missing + s->garbled);
+}
+
+static void
+packets_print(const struct hy_offload_stats *s, FILE *out)
+{
+	fprintf(out,
+		"  packets: %" PRIu64 " classified by hardware (%.1f %%), %" PRIu64
+		" unmarked, %" PRIu64 " with a stale mark, %" PRIu64 " marked fragments\n",
+		s->marked, hit_rate(s), s->unmarked, s->stale, s->fragments);
+	fprintf(out,
+		"  of those by hardware: %" PRIu64 " compared with rules of software, %" PRIu64
+		" sampled, %" PRIu64 " wrong\n",
+		s->residue, s->sampled, s->mismatches);
+	fprintf(out,
+		"  of those without a valid mark: %" PRIu64 " looked at; a mark was due to %" PRIu64
+		" without one and %" PRIu64 " with another\n",
+		s->looked, s->missing, s->garbled);
+}
+
 static void
 print(const struct hy_offload *o, FILE *out)
 {
@@ -140,18 +176,10 @@ print(const struct hy_offload *o, FILE *out)
 		"  so far: %" PRIu64 " installed, %" PRIu64 " evicted, %" PRIu64 " lost, %" PRIu64
 		" not removed\n",
 		s->installed, s->evicted, s->lost, s->failed);
-	fprintf(out,
-		"  packets: %" PRIu64 " classified by hardware (%.1f %%), %" PRIu64
-		" unmarked, %" PRIu64 " with a stale mark, %" PRIu64 " marked fragments\n",
-		s->marked, hit_rate(s), s->unmarked, s->stale, s->fragments);
-	fprintf(out,
-		"  of those by hardware: %" PRIu64 " compared with rules of software, %" PRIu64
-		" sampled, %" PRIu64 " wrong\n",
-		s->residue, s->sampled, s->mismatches);
-	fprintf(out,
-		"  of those without a valid mark: %" PRIu64 " looked at; a mark was due to %" PRIu64
-		" without one and %" PRIu64 " with another\n",
-		s->looked, s->missing, s->garbled);
+	if (o->access)
+		access_print(s, out);
+	else
+		packets_print(s, out);
 	if (s->foreign > 0)
 		fprintf(out, "  %" PRIu64 " bursts had packets that name another port\n",
 			s->foreign);
@@ -171,7 +199,8 @@ static const struct number {
 } numbers[] = { NUMBER(hw_rules), NUMBER(sw_rules), NUMBER(leaving), NUMBER(room),
 	NUMBER(installed), NUMBER(evicted), NUMBER(lost), NUMBER(failed), NUMBER(marked),
 	NUMBER(unmarked), NUMBER(stale), NUMBER(fragments), NUMBER(residue), NUMBER(sampled),
-	NUMBER(mismatches), NUMBER(looked), NUMBER(missing), NUMBER(garbled), NUMBER(foreign) };
+	NUMBER(mismatches), NUMBER(looked), NUMBER(missing), NUMBER(garbled), NUMBER(foreign),
+	NUMBER(drop_rules), NUMBER(dropped), NUMBER(leaked) };
 
 static uint64_t
 number_of(const struct hy_offload_stats *s, const struct number *number)

@@ -67,8 +67,16 @@ due_of(const struct hy_offload *o, const struct flow *flow)
 		: HY_MARK_DUE | HY_MARK_DUE_TAGGED;
 }
 
+static void
+rule_return(struct plan *plan, uint32_t rank, enum reason reason)
+{
+	plan->rules[rank].slot = NO_SLOT;
+	plan->rules[rank].reason = (uint8_t)reason;
+}
+
 /*
- * Fills in slots, residues and due packets. A rule whose residue is too long returns to software.
+ * Fills in slots, residues and due packets. A rule whose residue is too long returns to software; so
+ * does one that drops packets and has any.
  */
 static uint32_t
 fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues, uint8_t *due)
@@ -84,9 +92,16 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 			continue;
 		n = hy_offload_residue(o, plan, r, o->flows[slot].priority, &residues[used],
 			o->params.max_residue);
-		if (n > o->params.max_residue) {
-			plan->rules[r].slot = NO_SLOT;
-			plan->rules[r].reason = REASON_RESIDUE;
+		if (o->flows[slot].drop) {
+			if (n > 0)
+				rule_return(plan, r, REASON_UNTRIED);
+			else if (due_of(o, &o->flows[slot]) != 0)
+				due[r] = due_of(o, &o->flows[slot]) | HY_MARK_DROPS;
+			continue; /* no packet comes with a mark of it */
+		}
+		if (n > o->params.max_residue || !hy_offload_is_needed(o, plan, r)) {
+			rule_return(plan, r,
+				n > o->params.max_residue ? REASON_RESIDUE : REASON_SPARE);
 			continue;
 		}
 		due[r] = due_of(o, &o->flows[slot]);
@@ -208,6 +223,7 @@ hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan 
 	struct plan *old_plan = o->plan;
 	uint64_t token;
 
+	hy_offload_drops_end(o, plan); /* before rules go that they must come after */
 	hy_policy_marks_set(o->policy, o->port, marks == NULL ? NULL : &marks->table);
 	token = hy_grace_start(o->qsbr);
 	o->marks = marks;

@@ -51,7 +51,8 @@ relaxed(const uint64_t *counter)
 void
 hy_offload_counts(const struct hy_offload *o, struct hy_offload_stats *c)
 {
-	*c = (struct hy_offload_stats){ .foreign = relaxed(&foreign[o->port].bursts) };
+	*c = (struct hy_offload_stats){ .foreign = relaxed(&foreign[o->port].bursts),
+		.dropped = o->dropped };
 	for (unsigned int w = 0; w < o->workers; w++) {
 		const struct hy_mark_worker *worker = &o->worker[w];
 
@@ -65,6 +66,7 @@ hy_offload_counts(const struct hy_offload *o, struct hy_offload_stats *c)
 		c->looked += relaxed(&worker->looked);
 		c->missing += relaxed(&worker->missing);
 		c->garbled += relaxed(&worker->garbled);
+		c->leaked += relaxed(&worker->leaked);
 	}
 }
 
@@ -99,6 +101,27 @@ stale_forgive(struct hy_offload *o, const struct hy_offload_stats *now)
 		o->watch.begin.garbled = now->garbled;
 }
 
+/* Whether of the packets that hardware should drop in a window, many arrive. */
+static bool
+drops_leak(struct hy_offload *o, const struct hy_offload_stats *now)
+{
+	const struct hy_offload_stats *begin = &o->watch.begin;
+	const uint64_t leaked = now->leaked - begin->leaked;
+	const uint64_t dropped = now->dropped - begin->dropped;
+	const uint64_t soft = now->unmarked - begin->unmarked + (now->stale - begin->stale);
+	double in_all;
+
+	if (leaked < ENOUGH)
+		return false;
+	in_all = (double)leaked * (double)soft / (double)(now->looked - begin->looked);
+	snprintf(o->demoted, sizeof(o->demoted),
+		"%u rules drop packets in hardware, but of their packets %.0f arrived; it counted "
+		"%" PRIu64,
+		hy_offload_nb_drops(o, FLOW_LIVE), in_all, dropped);
+	window_begin(o, now);
+	return 2 * in_all > (double)dropped;
+}
+
 /* Whether most of the marks that are due in a window do not arrive. */
 static bool
 marks_missing(struct hy_offload *o, const struct hy_offload_stats *now)
@@ -112,7 +135,8 @@ marks_missing(struct hy_offload *o, const struct hy_offload_stats *now)
 	double in_all;
 
 	if (lost < ENOUGH) {
-		if (marked >= ENOUGH && hy_offload_now() - o->watch.since >= WINDOW_US)
+		if (marked + now->dropped - begin->dropped >= ENOUGH &&
+			hy_offload_now() - o->watch.since >= WINDOW_US)
 			window_begin(o, now);
 		return false;
 	}
@@ -138,6 +162,12 @@ hy_offload_distrust(struct hy_offload *o)
 		o->demotion = DEMOTED_WRONG;
 		return true;
 	}
+	if (hy_offload_nb_drops(o, FLOW_STUCK) > 0) {
+		snprintf(o->demoted, sizeof(o->demoted),
+			"it did not remove a rule that drops packets");
+		o->demotion = DEMOTED_KEPT;
+		return true;
+	}
 	if (now.foreign >= o->params.demote_after && o->live > 0) {
 		snprintf(o->demoted, sizeof(o->demoted),
 			"packets that it received say that they came by port %u",
@@ -149,6 +179,10 @@ hy_offload_distrust(struct hy_offload *o)
 		return false;
 	stale_forgive(o, &now);
 	o->watch.judged = hy_offload_now();
+	if (drops_leak(o, &now)) {
+		o->demotion = DEMOTED_LEAKS;
+		return true;
+	}
 	if (marks_missing(o, &now)) {
 		o->demotion = DEMOTED_MISSING;
 		return true;

@@ -247,6 +247,33 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 }
 
 /*
+ * Whether the port takes a rule that drops packets and counts them, and tells how many. Of TCP where
+ * rules need a protocol: hardware may find UDP's ports in tunnels.
+ */
+static bool
+takes_drops(struct attempt *a)
+{
+	struct hy_flow_match match = *sentinel_of(a->driver);
+	struct rte_flow_query_count count = { 0 };
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	const char *why;
+	void *flow;
+	bool told;
+
+	if ((match.fields & HY_FLOW_PROTO) != 0)
+		match.proto = IPPROTO_TCP;
+	if (!a->driver->drops || a->provider->query == NULL || a->broken != NULL ||
+		hy_flow_lower_drop(a->driver, a->declared, &match, 0, &lowered, &why) != 0 ||
+		a->provider->create(a->port, &lowered.attr, lowered.items, lowered.actions, &flow,
+			&error) != 0)
+		return false;
+	told = a->provider->query(a->port, flow, &count, &error) == 0 && count.hits_set;
+	rule_remove(a, flow);
+	return told;
+}
+
+/*
  * Finds out all limits. Tries as on a port with one queue, since a NIC may support few rules with
  * RSS. If the first rule that marks switches marks on, keeps one meanwhile: otherwise each trial
  * would switch them on and off.
@@ -266,6 +293,7 @@ find_out(struct attempt *a, struct hy_flow_limits *limits)
 	limits->mark_max = largest(a, true, 1, a->driver->mark_max);
 	limits->priorities = largest(a, false, 0, a->driver->priorities - 1) + 1;
 	hy_flow_try_patterns(a, limits);
+	limits->drops = takes_drops(a);
 	/* A port that is failing may have refused rules that were only validated. */
 	if (!takes(a, 1, 0) && a->broken == NULL) {
 		a->rc = -EIO;

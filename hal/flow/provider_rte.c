@@ -37,9 +37,23 @@ destroy(uint16_t port, void *flow, struct rte_flow_error *error)
 	return rte_flow_destroy(port, flow, error);
 }
 
+static int
+query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	static const struct rte_flow_action_count conf;
+	const struct rte_flow_action actions[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_COUNT, .conf = &conf },
+		{ .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+
+	*count = (struct rte_flow_query_count){ .reset = 0 };
+	return rte_flow_query(port, flow, actions, count, error);
+}
+
 const struct hy_flow_provider hy_flow_rte = {
 	.name = "rte_flow",
 	.validate = validate,
 	.create = create,
 	.destroy = destroy,
+	.query = query,
 };

@@ -25,6 +25,12 @@ workers_create(struct hy_policy *policy)
 	if (policy->hits == NULL)
 		return -ENOMEM;
 	policy->shown.hits = policy->hits;
+	if (policy->params.access) {
+		/* Pages that nothing is counted in cost no memory. */
+		policy->hardware = calloc(nb_slots(policy), sizeof(*policy->hardware));
+		if (policy->hardware == NULL)
+			return -ENOMEM;
+	}
 	for (unsigned int w = 0; w < policy->params.workers; w++) {
 		policy->hits[w] = rte_zmalloc_socket("hy_policy_hits",
 			nb_slots(policy) * sizeof(*policy->hits[w]), RTE_CACHE_LINE_SIZE,
@@ -55,25 +61,66 @@ policy_hits_destroy(struct hy_policy *policy)
 	for (unsigned int w = 0; policy->hits != NULL && w < policy->params.workers; w++)
 		rte_free(policy->hits[w]);
 	free(policy->hits);
+	free(policy->hardware);
 	free(policy->free_slots);
 	free(policy->slots);
 	free(policy->class_hits);
 }
 
-/* Of all workers and all owners. */
+static void
+counts_add(struct hy_policy_counts *sum, const struct hy_policy_counts *at)
+{
+	sum->packets += __atomic_load_n(&at->packets, __ATOMIC_RELAXED);
+	sum->bytes += __atomic_load_n(&at->bytes, __ATOMIC_RELAXED);
+	sum->last = RTE_MAX(sum->last, __atomic_load_n(&at->last, __ATOMIC_RELAXED));
+}
+
+/* Of all workers, of hardware, and of all owners. */
 static struct hy_policy_counts
 slot_sum(const struct hy_policy *policy, uint32_t slot)
 {
 	struct hy_policy_counts sum = { 0 };
 
-	for (unsigned int w = 0; w < policy->params.workers; w++) {
-		const struct hy_policy_counts *at = &policy->hits[w][slot];
-
-		sum.packets += __atomic_load_n(&at->packets, __ATOMIC_RELAXED);
-		sum.bytes += __atomic_load_n(&at->bytes, __ATOMIC_RELAXED);
-		sum.last = RTE_MAX(sum.last, __atomic_load_n(&at->last, __ATOMIC_RELAXED));
-	}
+	for (unsigned int w = 0; w < policy->params.workers; w++)
+		counts_add(&sum, &policy->hits[w][slot]);
+	if (policy->hardware != NULL)
+		counts_add(&sum, &policy->hardware[slot]);
 	return sum;
+}
+
+/* Several ports may count packets of one rule. */
+static void
+hardware_count(struct hy_policy_counts *at, uint64_t packets, uint64_t bytes, uint64_t now)
+{
+	__atomic_fetch_add(&at->packets, packets, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&at->bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->last, now, __ATOMIC_RELAXED);
+}
+
+void
+hy_policy_hardware_add(struct hy_policy *policy, uint32_t index, uint64_t packets, uint64_t bytes,
+	uint64_t now)
+{
+	hardware_count(&policy->hardware[index], packets, bytes, now);
+	hardware_count(&policy->hardware_all, packets, bytes, now);
+}
+
+uint64_t
+hy_policy_hardware(const struct hy_policy *policy, uint32_t index)
+{
+	const struct hy_policy_counts *at = &policy->hardware_all;
+
+	if (policy->hardware == NULL)
+		return 0;
+	if (index != HY_POLICY_ALL)
+		at = &policy->hardware[index];
+	return __atomic_load_n(&at->packets, __ATOMIC_RELAXED);
+}
+
+bool
+hy_policy_is_access(const struct hy_policy *policy)
+{
+	return policy->params.access;
 }
 
 static uint64_t

@@ -151,6 +151,7 @@ hy_policy_classify_t hy_policy_classify_compiled;
  */
 #define HY_MARK_DUE 1        /**< Plain packets without a VLAN tag. */
 #define HY_MARK_DUE_TAGGED 2 /**< Plain packets with one. */
+#define HY_MARK_DROPS 4      /**< Instead of marking these packets, hardware must drop them. */
 /** @} */
 
 /** @name Checks of a rule's marked packets: hy_mark_slot.checks; 0: none.
@@ -267,6 +268,28 @@ void hy_policy_view_release(struct hy_policy *policy, const struct hy_policy_vie
  */
 void hy_policy_marks_set(struct hy_policy *policy, uint16_t port,
 	const struct hy_mark_table *table);
+
+/** @return Whether it is of an access list. */
+bool hy_policy_is_access(const struct hy_policy *policy);
+
+#define HY_POLICY_ALL UINT32_MAX /**< In place of an index: all counters. */
+
+/**
+ * Counts packets of a rule of an access list that a port's hardware dropped, so that no worker saw them.
+ * Any thread but workers.
+ *
+ * @param index Of the rule's counter; the rule is in the current view.
+ * @param bytes Of their frames; 0 if hardware does not count them.
+ * @param now TSC clock, about when they came.
+ */
+void hy_policy_hardware_add(struct hy_policy *policy, uint32_t index, uint64_t packets,
+	uint64_t bytes, uint64_t now);
+
+/**
+ * @param index Of a rule's counter, or HY_POLICY_ALL.
+ * @return Packets that hy_policy_hardware_add() has counted there, ever. Other counts include them.
+ */
+uint64_t hy_policy_hardware(const struct hy_policy *policy, uint32_t index);
 
 /** @return The QSBR variable of struct hy_policy_params; may be NULL. */
 struct rte_rcu_qsbr *hy_policy_qsbr(const struct hy_policy *policy);

@@ -67,8 +67,10 @@ struct hy_policy {
 	struct policy_view *retired; /* the previous one, until workers have left it; or NULL */
 	uint64_t token;              /* which they then report */
 
-	struct hy_policy_counts **hits; /* by worker, then by slot */
-	struct policy_slot *slots;      /* twice max_rules: current rules, and those of retired */
+	struct hy_policy_counts **hits;    /* by worker, then by slot */
+	struct hy_policy_counts *hardware; /* by slot: what no worker saw; NULL: no access list */
+	struct hy_policy_counts hardware_all; /* the sum of these, ever */
+	struct policy_slot *slots; /* twice max_rules: current rules, and those of retired */
 	uint32_t *free_slots;
 	uint32_t nb_free;
 	uint64_t *class_hits; /* by class, of removed rules */

@@ -223,6 +223,7 @@ mbox_msg_send(struct mbox *mbox, int devid)
 	case MBOX_MSG_GET_HW_CAP: /* none that matters here: no exact match */
 	case MBOX_MSG_NPC_MCAM_ALLOC_COUNTER:
 	case MBOX_MSG_NPC_MCAM_CLEAR_COUNTER:
+	case MBOX_MSG_NPC_MCAM_COUNTER_STATS: /* no packet has come */
 	case MBOX_MSG_NPC_MCAM_FREE_COUNTER:
 	case MBOX_MSG_NIX_RSS_FLOWKEY_CFG:
 	case MBOX_MSG_NIX_AQ_ENQ:

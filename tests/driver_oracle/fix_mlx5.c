@@ -138,6 +138,22 @@ flow_destroy(struct rte_eth_dev *dev, struct rte_flow *flow, struct rte_flow_err
 	return 0;
 }
 
+/* What was not created counts nothing: as flow_dv_query_count() answers for a new counter. */
+static int
+flow_query(struct rte_eth_dev *dev, struct rte_flow *flow, const struct rte_flow_action *action,
+	void *data, struct rte_flow_error *error)
+{
+	struct rte_flow_query_count *count = data;
+
+	(void)dev;
+	(void)flow;
+	if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"action not supported");
+	count->hits_set = count->bytes_set = 1;
+	return 0;
+}
+
 static int
 flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 {
@@ -150,6 +166,7 @@ flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops)
 	own = *drivers;
 	own.create = flow_create;
 	own.destroy = flow_destroy;
+	own.query = flow_query;
 	*ops = &own;
 	return 0;
 }

@@ -68,7 +68,33 @@ law_each_shape(void (*visit)(const struct hy_flow_rule *rule, void *context), vo
 struct count {
 	const struct law *law;
 	unsigned int lowered, unlowered, taken, alike;
+	unsigned int drops, drops_taken; /* those that hardware may drop */
 };
+
+/* A rule that drops what another marks, wherever it is lowered: the driver must take it. */
+static void
+ask_drop(const struct hy_flow_rule *rule, const char *text, struct count *count)
+{
+	const struct law *law = count->law;
+	struct hy_flow_limits limits = law->limits;
+	struct law_answer driver, simulator;
+	struct hy_flow_lowered lowered;
+	const char *reason;
+
+	/* A fixture may have no counters to read. */
+	limits.drops = law->driver->drops;
+	if (hy_flow_lower_drop(law->driver, &limits, &rule->match, 0, &lowered, &reason) != 0)
+		return;
+	count->drops++;
+	const struct law_rule asked = { &lowered.attr, lowered.items, lowered.actions };
+	law_ask_driver(law, &asked, &driver);
+	law_ask_simulator(law, &asked, &simulator);
+	if (law_taken(&driver))
+		count->drops_taken++;
+	else
+		law_note(text, "lowered to DROP, refused: %s", driver.message);
+	law_compare(&driver, &simulator, text);
+}
 
 static void
 ask_rule(const struct hy_flow_rule *rule, void *context)
@@ -94,6 +120,7 @@ ask_rule(const struct hy_flow_rule *rule, void *context)
 	else
 		law_note(text, "lowered, refused: %s", driver.message);
 	count->alike += !law_compare(&driver, &simulator, text);
+	ask_drop(rule, text, count);
 }
 
 static void
@@ -101,6 +128,7 @@ print_count(const struct count *count, unsigned int asked)
 {
 	printf("\"asked\": %u, \"lowered\": %u, \"unlowered\": %u, \"taken\": %u, \"alike\": %u,\n",
 		asked, count->lowered, count->unlowered, count->taken, count->alike);
+	printf("\"drops\": %u, \"drops_taken\": %u,\n", count->drops, count->drops_taken);
 }
 
 int

@@ -33,8 +33,8 @@ struct rte_ether_addr;
 struct rte_mbuf;
 
 /**
- * Faults of an engine's marks, as seen in real NICs and drivers. Zeroed: none. Counting and
- * dropping are not affected.
+ * Faults of an engine, as seen in real NICs and drivers. Zeroed: none. Those of marks do not affect
+ * counting and dropping.
  */
 struct hy_flow_sim_faults {
 	uint32_t no_marks;   /**< Not 0: no mark arrives. */
@@ -42,6 +42,7 @@ struct hy_flow_sim_faults {
 	uint32_t mark_until; /**< No mark arrives after so many; 0: no such limit. */
 	uint32_t lie_every;  /**< About one of so many marks is another rule's; 0: none is. */
 	uint32_t port_add;   /**< Added to the port number in each packet. */
+	uint32_t leak_every; /**< About one of so many dropped packets arrives, though counted. */
 };
 
 /** What to simulate. Zeroed: a generic engine without faults. */
@@ -75,6 +76,7 @@ struct hy_flow_sim_stats {
 	uint64_t dropped;  /**< Packets freed because of a rule. */
 	uint64_t missed;   /**< Packets freed because no rule of a group other than 0 matched. */
 	uint64_t filtered; /**< Packets freed because they are for another MAC address. */
+	uint64_t leaked;   /**< Packets delivered that a rule dropped. */
 	uint64_t lied;     /**< Packets that got a wrong mark. */
 	uint64_t withheld; /**< Packets whose mark a fault suppressed. */
 };

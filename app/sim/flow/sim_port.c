@@ -119,9 +119,19 @@ destroy(uint16_t port, void *flow, struct rte_flow_error *error)
 	return sim != NULL ? hy_flow_sim_remove(sim, flow, error) : no_engine(error);
 }
 
+static int
+query(uint16_t port, void *flow, struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	struct hy_flow_sim *sim = hy_flow_sim_of(port);
+
+	*count = (struct rte_flow_query_count){ .reset = 0 };
+	return sim != NULL ? hy_flow_sim_count(sim, flow, count, error) : no_engine(error);
+}
+
 const struct hy_flow_provider hy_flow_simulator = {
 	.name = "simulator",
 	.validate = validate,
 	.create = create,
 	.destroy = destroy,
+	.query = query,
 };

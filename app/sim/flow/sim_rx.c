@@ -143,8 +143,13 @@ hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
 		return 0;
 	rte_rwlock_read_lock(&sim->lock);
 	for (uint16_t i = 0; i < n; i++) {
-		const struct verdict verdict = judge_packet(sim, pkts[i], true);
+		struct verdict verdict = judge_packet(sim, pkts[i], true);
 
+		if (verdict.drop && sim->faults.leak_every > 0 &&
+			rte_rand_max(sim->faults.leak_every) == 0) {
+			burst.leaked++;
+			verdict.drop = false;
+		}
 		if (is_freed(&verdict)) {
 			rte_pktmbuf_free(pkts[i]);
 			burst.dropped += verdict.drop;
@@ -160,6 +165,7 @@ hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
 	__atomic_fetch_add(&sim->stats.dropped, burst.dropped, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.missed, burst.missed, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.filtered, burst.filtered, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sim->stats.leaked, burst.leaked, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.lied, burst.lied, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&sim->stats.withheld, burst.withheld, __ATOMIC_RELAXED);
 	rte_rwlock_read_unlock(&sim->lock);

@@ -23,7 +23,8 @@ HY_FLOW_DRIVER(ice,
 	.inner_ports = true,    /* of GTP-U with the comms package, and at tunnel ports */
 	.mark_max = MARK_MAX,
 	.priorities = 1,
-	.full = EINVAL);
+	.full = EINVAL,
+	.drops = true); /* ice_fdir_query_count(), of packets only; iavf and i40e do not count */
 
 /*
  * A virtual function of such a NIC. On create(), every error of the physical function becomes

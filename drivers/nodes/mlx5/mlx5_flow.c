@@ -18,4 +18,5 @@ HY_FLOW_DRIVER(mlx5,
 	.priorities = 16,
 	.group = 1,
 	.templates = true, /* with dv_flow_en=2 */
-	.fate = HY_FLOW_FATE_RSS);
+	.fate = HY_FLOW_FATE_RSS,
+	.drops = true); /* mlx5_flow_dv.c: flow_dv_validate_action_count(), flow_dv_query_count() */

@@ -24,4 +24,5 @@ HY_FLOW_DRIVER(cnxk,
 	.spread_rules = 7,
 	.keep_sentinel = true,
 	.validates_for_good = true, /* after 22.11, npc_parse_actions() counts it in mark_actions */
-	.fate = HY_FLOW_FATE_RSS);
+	.fate = HY_FLOW_FATE_RSS,
+	.drops = true); /* cnxk_flow.c: cnxk_flow_query(), of packets only */

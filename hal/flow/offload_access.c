@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Access lists in hardware: rules that drop packets.
+ *
+ * Software sees nothing of a packet that hardware drops, so it cannot set right what hardware does
+ * wrong. A deny is therefore in hardware only while all rules before it that it overlaps are there, too,
+ * have settled, and precede it by their priority. Those that permit packets mark them, for no other
+ * purpose: software decides about each packet that arrives, and compares its mark. When such a rule
+ * must go, or the policy changes, the denies that need it go first.
+ */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "lib/graph/internal/log.h"
+#include "offload.h"
+
+#define UPPER_MOST 64 /* rules that one deny may need before it */
+
+bool
+hy_offload_is_drop(const struct hy_offload *o, const struct hy_flow_rule *rule)
+{
+	return o->access && rule->action == HY_RULE_DENY;
+}
+
+uint8_t
+hy_offload_reason_first(const struct hy_offload *o, const struct hy_policy_view *view,
+	const struct hy_flow_rule *rule)
+{
+	if (!o->access)
+		return REASON_UNTRIED;
+	if (view->deny_truncated)
+		return REASON_CUT;
+	if (rule->action != HY_RULE_DENY)
+		return REASON_SPARE;
+	return rule->log ? REASON_LOG : REASON_UNTRIED;
+}
+
+uint32_t
+hy_offload_nb_drops(const struct hy_offload *o, enum flow_state state)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; o->access && i < o->nb_slots; i++)
+		n += o->flows[i].drop && o->flows[i].state == state;
+	return n;
+}
+
+/* Whether a rule can be in hardware, as far as is known. Tries to lower those that permit packets. */
+static bool
+can_follow(struct hy_offload *o, uint32_t rank)
+{
+	static const struct hy_flow_spread one = { .nb_queues = 1 };
+	struct rule_state *state = &o->plan->rules[rank];
+	struct hy_flow_lowered lowered;
+	const char *why;
+
+	if (state->reason == REASON_SPARE &&
+		hy_flow_lower(o->params.driver, &o->limits, &o->plan->view->rules[rank].rule.match,
+			1, 0, &one, &lowered, &why) != 0)
+		state->reason = hy_offload_reason_of(o, why);
+	return state->reason != REASON_LOG && state->reason != REASON_SHADE &&
+		state->reason != REASON_BLIND && state->reason < REASON_OTHER;
+}
+
+uint8_t
+hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority)
+{
+	const struct hy_policy_rule *rules = o->plan->view->rules;
+	const uint32_t most = RTE_MIN(o->params.max_residue, (uint32_t)UPPER_MOST);
+	uint32_t upper[UPPER_MOST];
+	const uint32_t n = hy_offload_residue(o, o->plan, rank, priority, upper, most);
+	struct hy_flow_lowered lowered;
+	const char *why;
+
+	if (n > most)
+		return REASON_RESIDUE;
+	/* What hardware cannot drop asks for no other rules. */
+	if (hy_flow_lower_drop(o->params.driver, &o->limits, &rules[rank].rule.match, priority,
+		    &lowered, &why) != 0)
+		return hy_offload_reason_of(o, why);
+	if (n > 0 && o->limits.priorities == 1)
+		return REASON_SHADE; /* not both of them */
+	for (uint32_t i = 0; i < n; i++) {
+		if (!hy_flow_sees_all_of(o->params.driver, &o->limits, &rules[upper[i]].rule.match,
+			    &rules[rank].rule.match))
+			return REASON_BLIND;
+		if (o->plan->rules[upper[i]].slot == NO_SLOT && !can_follow(o, upper[i]))
+			return REASON_SHADE;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (o->plan->rules[upper[i]].reason == REASON_SPARE)
+			o->plan->rules[upper[i]].reason = REASON_UNTRIED;
+	return n == 0 ? REASON_NONE : REASON_ORDER;
+}
+
+bool
+hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, uint32_t rank)
+{
+	const struct hy_policy_rule *rules = plan->view->rules;
+
+	for (uint32_t r = rank + 1; o->access && r < plan->view->nb_rules; r++) {
+		const struct rule_state *state = &plan->rules[r];
+
+		if (hy_offload_is_drop(o, &rules[r].rule) &&
+			(state->reason <= REASON_COLD || state->reason == REASON_ORDER) &&
+			hy_flow_overlap(&rules[rank].rule.match, &rules[r].rule.match))
+			return true;
+	}
+	return !o->access;
+}
+
+bool
+hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow)
+{
+	for (uint32_t i = 0; o->access && o->stuck > 0 && i < o->nb_slots; i++)
+		if (o->flows[i].state == FLOW_STUCK && o->flows[i].drop &&
+			hy_flow_overlap(&o->flows[i].match, &flow->match))
+			return true;
+	return false;
+}
+
+/* Adds what a rule has dropped since the last time to the counts of the policy. 0, or what query() returns. */
+static int
+flow_read(struct hy_offload *o, struct flow *flow, struct rte_flow_error *error)
+{
+	struct rte_flow_query_count count;
+	int rc = o->params.provider->query(o->port, flow->handle, &count, error);
+	uint64_t hits, bytes;
+
+	if (rc != 0)
+		return rc;
+	hits = count.hits - flow->hits;
+	bytes = count.bytes_set ? count.bytes - flow->bytes : 0;
+	if (hits == 0)
+		return 0;
+	hy_policy_hardware_add(o->policy, flow->index, hits, bytes, rte_rdtsc());
+	o->dropped += hits;
+	flow->hits = count.hits;
+	flow->bytes += bytes;
+	return 0;
+}
+
+/* Returns a rule whose counter cannot be read to software. */
+static void
+unreadable(struct hy_offload *o, uint32_t slot, int rc, const struct rte_flow_error *error)
+{
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		struct rule_state *state = &o->plan->rules[r];
+
+		if (state->slot != slot)
+			continue;
+		state->slot = NO_SLOT;
+		state->reason = hy_offload_refusal(o, rc, error);
+		o->dirty = true;
+	}
+}
+
+void
+hy_offload_drops_read(struct hy_offload *o, bool all)
+{
+	struct rte_flow_error error = { 0 };
+	uint32_t left = all ? o->nb_slots : o->params.batch;
+
+	if (!o->access || o->state != HY_OFFLOAD_UP)
+		return;
+	for (uint32_t n = 0; n < o->nb_slots && left > 0; n++) {
+		const uint32_t slot = o->read_next++ % o->nb_slots;
+		struct flow *flow = &o->flows[slot];
+		int rc;
+
+		if (flow->state != FLOW_LIVE || !flow->drop)
+			continue;
+		rc = flow_read(o, flow, &error);
+		if (rc != 0)
+			unreadable(o, slot, rc, &error);
+		left--;
+	}
+}
+
+/* Removes a rule that drops packets. What it drops between the last look and its end is not counted. */
+static void
+flow_end(struct hy_offload *o, struct flow *flow)
+{
+	struct rte_flow_error error = { 0 };
+	int rc;
+
+	flow_read(o, flow, &error); /* or nothing more is counted */
+	rc = o->params.provider->destroy(o->port, flow->handle, &error);
+	if (rc == 0) {
+		hy_offload_flow_free(o, flow);
+		return;
+	}
+	flow->state = FLOW_STUCK;
+	flow->handle = NULL;
+	o->live--;
+	o->stuck++;
+	o->failed++;
+	HY_LOG(ERR, "port %u: a rule that drops packets was not removed, and may go on: %s",
+		o->port, error.message != NULL ? error.message : strerror(-rc));
+}
+
+void
+hy_offload_drops_end(struct hy_offload *o, const struct plan *plan)
+{
+	if (!o->access || o->mute)
+		return;
+	for (uint32_t i = 0; i < o->nb_slots; i++)
+		o->flows[i].planned = false;
+	for (uint32_t r = 0; r < plan->view->nb_rules; r++)
+		if (plan->rules[r].slot != NO_SLOT)
+			o->flows[plan->rules[r].slot].planned = true;
+	for (uint32_t i = 0; i < o->nb_slots; i++)
+		if (o->flows[i].state == FLOW_LIVE && o->flows[i].drop && !o->flows[i].planned)
+			flow_end(o, &o->flows[i]);
+	/* The current plan may go on, if no other one is published. */
+	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
+		struct rule_state *state = &o->plan->rules[r];
+
+		if (state->slot == NO_SLOT || o->flows[state->slot].state == FLOW_LIVE)
+			continue;
+		state->slot = NO_SLOT;
+		state->reason = REASON_UNTRIED;
+		o->dirty = true;
+	}
+}
