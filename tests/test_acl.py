@@ -82,7 +82,7 @@ def test_a_list_permits_and_denies_on_both_ways(rig, place):
     assert rule(run, "edge", 3) == (100, 100 * len(sent[4]))
     assert rule(run, "edge", 4) == (100, 100 * len(sent[3]))
     table = run.stdout.partition("\naccess list")[2].splitlines()
-    assert table[1].split() == ["edge", "300", "200", "0", "100", "0"], run
+    assert table[1].split() == ["edge", "300", "200", "0", "100", "0", "0"], run
 
 
 def test_lists_of_both_ways_and_of_two_ports(rig):

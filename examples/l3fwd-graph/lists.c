@@ -180,10 +180,19 @@ lists_explain(const struct options *options, const struct lists *lists, FILE *ou
 	if (lists->acl == NULL)
 		return;
 	hy_acl_print(lists->acl, out);
+	hy_acl_offload_print(lists->acl, out);
 	for (unsigned int i = 0; i < options->nb_binds; i++)
 		fprintf(out, "Frames that port %u %s pass access list %s.\n", options->bind[i].port,
 			options->bind[i].way == HY_ACL_IN ? "receives" : "sends",
 			options->bind[i].list);
+}
+
+void
+lists_print(const struct lists *lists, FILE *out)
+{
+	hy_acl_offload_read(lists->acl);
+	hy_acl_table_print(lists->acl, out);
+	hy_acl_offload_print(lists->acl, out);
 }
 
 static void

@@ -34,6 +34,9 @@ int lists_place(const struct options *options, const struct hy_ends *ends, struc
 /* What --explain says of them. */
 void lists_explain(const struct options *options, const struct lists *lists, FILE *out);
 
+/* Prints what lists did to packets, and what hardware did. */
+void lists_print(const struct lists *lists, FILE *out);
+
 /* Answers telemetry, and prints what was logged on standard error; all of it at the end. */
 void lists_poll(const struct lists *lists, bool end);
 

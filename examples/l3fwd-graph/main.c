@@ -135,6 +135,8 @@ prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	if (rc == 0)
 		rc = offloads_create(options, pipeline->classes.policy, hal, &pipeline->offloads);
 	if (rc == 0)
+		rc = offloads_create_acl(options, pipeline->lists.acl, hal);
+	if (rc == 0)
 		rc = hy_hal_options_select(&options->hal, hal);
 	if (rc == 0)
 		rc = hy_mode_follow(&options->mode, hal);

@@ -26,17 +26,35 @@ sim_follow(struct hy_hal *hal __rte_unused, uint16_t port, enum hy_port_state st
 }
 
 static int
-sim_attach(const struct hy_flow_sim_params *sim, uint16_t port)
+sim_attach(const char *option, const struct hy_flow_sim_params *sim, uint16_t port)
 {
 	const int rc = hy_flow_sim_attach(port, sim);
 
 	if (rc == -EINVAL)
-		hy_terminal_error("--offload: mark_max: %u is more than %s has; 1 to %u are "
-				  "accepted",
-			sim->mark_max, sim->profile, hy_flow_sim_mark_max(sim->profile));
+		hy_terminal_error("%s: mark_max: %u is more than %s has; 1 to %u are accepted",
+			option, sim->mark_max, sim->profile, hy_flow_sim_mark_max(sim->profile));
 	else if (rc < 0)
-		hy_terminal_error("--offload: no simulator behind port %u: %s", port,
+		hy_terminal_error("%s: no simulator behind port %u: %s", option, port,
 			strerror(-rc));
+	return rc;
+}
+
+/* The parameters of the offloads of ports, and simulators behind them if the option asks for some. */
+static int
+engines_create(const char *option, const struct offload_options *offload,
+	const struct options *options, struct hy_hal *hal, struct hy_offload_params *params)
+{
+	int rc;
+
+	*params = offload->params;
+	if (params->provider == &hy_flow_rte) {
+		params->provider =
+			NULL; /* rule by rule or by templates, as the port was prepared */
+		return 0;
+	}
+	rc = hy_hal_port_observe(hal, sim_follow, NULL); /* before those that use them */
+	for (unsigned int i = 0; i < options->ports.nb_ports && rc == 0; i++)
+		rc = sim_attach(option, &offload->sim, options->ports.ports[i]);
 	return rc;
 }
 
@@ -44,20 +62,34 @@ int
 offloads_create(const struct options *options, struct hy_policy *policy, struct hy_hal *hal,
 	struct hy_offloads **offloads)
 {
-	struct hy_offload_params params = options->offload.params;
-	const uint16_t *ports = options->ports.ports;
-	const unsigned int n = options->ports.nb_ports;
-	int rc = 0;
+	struct hy_offload_params params;
+	int rc;
 
-	if (params.provider == NULL)
+	if (options->offload.params.provider == NULL)
 		return 0;
-	if (params.provider == &hy_flow_rte)
-		params.provider = NULL; /* rule by rule or by templates, as the port was prepared */
-	else
-		rc = hy_hal_port_observe(hal, sim_follow, NULL); /* before those that use them */
-	for (unsigned int i = 0; params.provider != NULL && i < n && rc == 0; i++)
-		rc = sim_attach(&options->offload.sim, ports[i]);
-	return rc < 0 ? rc : hy_offloads_create(hal, policy, ports, n, &params, offloads);
+	rc = engines_create("--offload", &options->offload, options, hal, &params);
+	return rc < 0 ? rc
+		      : hy_offloads_create(hal, policy, options->ports.ports,
+				options->ports.nb_ports, &params, offloads);
+}
+
+int
+offloads_create_acl(const struct options *options, struct hy_acl *acl, struct hy_hal *hal)
+{
+	struct hy_offload_params params;
+	int rc;
+
+	if (options->acl_offload.params.provider == NULL)
+		return 0;
+	rc = engines_create("--acl-offload", &options->acl_offload, options, hal, &params);
+	if (rc == 0)
+		rc = hy_acl_offload(acl, hal, &params);
+	for (unsigned int i = 0; i < options->nb_binds && rc == 0; i++)
+		if (options->bind[i].way == HY_ACL_IN)
+			rc = hy_acl_offload_port(acl, options->bind[i].port, options->bind[i].list);
+	if (rc == 0)
+		hy_acl_offload_install(acl);
+	return hy_terminal_report("--acl-offload", rc);
 }
 
 void

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --offload: the policy's rules in the flow engines of the ports, or of simulators behind them. */
+/*
+ * --offload: the policy's rules in the flow engines of the ports, or of simulators behind them.
+ * --acl-offload: those of access lists.
+ */
 #pragma once
 
+#include <hy_acl.h>
 #include <hy_offloads.h>
 
 #include "options.h"
@@ -12,4 +16,6 @@
  */
 int offloads_create(const struct options *options, struct hy_policy *policy, struct hy_hal *hal,
 	struct hy_offloads **offloads);
+/* Offloads the lists of --acl to the ports that receive their frames, likewise. */
+int offloads_create_acl(const struct options *options, struct hy_acl *acl, struct hy_hal *hal);
 void offloads_destroy(struct hy_offloads *offloads);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The value of --offload: rte_flow or sim:PROFILE, and SETTING=N behind commas. */
+/* The values of --offload and --acl-offload: rte_flow or sim:PROFILE, and SETTING=N behind commas. */
 
 #include <errno.h>
 #include <stddef.h>
@@ -34,6 +34,7 @@ static const struct setting {
 	{ "mark_until", true, UINT32_MAX, offsetof(struct offload_options, sim.faults.mark_until) },
 	{ "lie_every", true, 1000000, offsetof(struct offload_options, sim.faults.lie_every) },
 	{ "port_add", true, UINT16_MAX, offsetof(struct offload_options, sim.faults.port_add) },
+	{ "leak_every", true, 1000000, offsetof(struct offload_options, sim.faults.leak_every) },
 	{ "max_rules", false, 1 << 20, offsetof(struct offload_options, params.max_rules) },
 	{ "sample_every", false, 1 << 30, offsetof(struct offload_options, params.sample_every) },
 	{ "demote_after", false, 1 << 30, offsetof(struct offload_options, params.demote_after) },
@@ -42,7 +43,7 @@ static const struct setting {
 };
 
 static int
-read_provider(const char *text, struct offload_options *o)
+read_provider(const char *name, const char *text, struct offload_options *o)
 {
 	if (strcmp(text, "rte_flow") == 0) {
 		o->params.provider = &hy_flow_rte;
@@ -56,14 +57,14 @@ read_provider(const char *text, struct offload_options *o)
 		o->params.provider = &hy_flow_simulator;
 		return 0;
 	}
-	return hy_option_refuse("--offload",
+	return hy_option_refuse(name,
 		"'%s' is not rte_flow, sim:generic, sim:cnxk, sim:mlx5, sim:ice, sim:i40e or "
 		"sim:iavf",
 		text);
 }
 
 static int
-read_setting(char *text, struct offload_options *o)
+read_setting(const char *name, char *text, struct offload_options *o)
 {
 	const struct setting *s = settings;
 	char *value = strchr(text, '='), option[32];
@@ -74,40 +75,51 @@ read_setting(char *text, struct offload_options *o)
 	while (s < settings + RTE_DIM(settings) && strcmp(s->name, text) != 0)
 		s++;
 	if (s == settings + RTE_DIM(settings) || value == NULL)
-		return hy_option_refuse("--offload",
+		return hy_option_refuse(name,
 			"'%s' is not a setting with its value: table_size, mark_max, no_marks, "
-			"mark_every, mark_until, lie_every and port_add (of sim:), max_rules, "
+			"mark_every, mark_until, lie_every, port_add and leak_every (of sim:), max_rules, "
 			"sample_every, demote_after, settle_us or age_us, each as NAME=N",
 			text);
 	if (s->simulator && o->sim.profile == NULL)
-		return hy_option_refuse("--offload",
+		return hy_option_refuse(name,
 			"%s is of simulators; max_rules, sample_every, demote_after, settle_us "
 			"and age_us are accepted with rte_flow",
 			s->name);
 	to = (uint32_t *)((char *)o + s->offset);
 	if (*to != 0)
-		return hy_option_refuse("--offload", "%s is given twice", s->name);
-	snprintf(option, sizeof(option), "--offload: %s", s->name);
+		return hy_option_refuse(name, "%s is given twice", s->name);
+	snprintf(option, sizeof(option), "%s: %s", name, s->name);
 	return hy_option_number(option, value, 1, s->most, to);
+}
+
+static int
+read_value(const char *name, const char *text, struct offload_options *o)
+{
+	char copy[256], *rest = copy, *word;
+
+	*o = (struct offload_options){ 0 };
+	if (strlen(text) >= sizeof(copy))
+		return hy_option_refuse(name, "'%s' is too long; up to %zu bytes are accepted",
+			text, sizeof(copy) - 1);
+	strcpy(copy, text);
+	if (read_provider(name, strsep(&rest, ","), o) < 0)
+		return -EINVAL;
+	while ((word = strsep(&rest, ",")) != NULL)
+		if (read_setting(name, word, o) < 0)
+			return -EINVAL;
+	if (o->params.settle_us == 0)
+		o->params.settle_us = SETTLE_US;
+	return 0;
 }
 
 int
 option_read_offload(const char *text, void *to)
 {
-	struct options *options = to;
-	char copy[256], *rest = copy, *word;
+	return read_value("--offload", text, &((struct options *)to)->offload);
+}
 
-	options->offload = (struct offload_options){ 0 };
-	if (strlen(text) >= sizeof(copy))
-		return hy_option_refuse("--offload",
-			"'%s' is too long; up to %zu bytes are accepted", text, sizeof(copy) - 1);
-	strcpy(copy, text);
-	if (read_provider(strsep(&rest, ","), &options->offload) < 0)
-		return -EINVAL;
-	while ((word = strsep(&rest, ",")) != NULL)
-		if (read_setting(word, &options->offload) < 0)
-			return -EINVAL;
-	if (options->offload.params.settle_us == 0)
-		options->offload.params.settle_us = SETTLE_US;
-	return 0;
+int
+option_read_acl_offload(const char *text, void *to)
+{
+	return read_value("--acl-offload", text, &((struct options *)to)->acl_offload);
 }

@@ -230,6 +230,11 @@ static const struct hy_option own[] = {
 			"generic, cnxk, mlx5, ice, i40e or iavf); settings may follow, as in "
 			"sim:ice,table_size=64",
 		POLICY },
+	{ "acl-offload", HY_OPTION_READ, .read = option_read_acl_offload, .value = "HOW",
+		.help = "drop in hardware, or in a simulator, what lists deny that are bound to the "
+			"frames that ports receive; HOW is as for --offload",
+		.excludes = "offload", .needs = "acl-list",
+		.why = "it is for access lists, and a port holds rules of one kind" },
 	{ "dump-routes", HY_OPTION_TEXT, AT(dump), "FILE",
 		"write the routes on exit and on SIGUSR1, as --routes reads them; - is standard "
 		"output" },

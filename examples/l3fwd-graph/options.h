@@ -63,7 +63,7 @@ struct options {
 	unsigned int nb_steers;
 	struct feature feature[REPEATS_MAX];
 	unsigned int nb_features;
-	struct offload_options offload;
+	struct offload_options offload, acl_offload;
 	struct list_option list[REPEATS_MAX];
 	unsigned int nb_lists;
 	struct bind_option bind[REPEATS_MAX];
@@ -75,8 +75,9 @@ struct options {
 /* The groups of all options, which write defaults and values there. */
 void options_groups(struct options *options, struct hy_option_group groups[OPTION_GROUPS]);
 
-/* The value of --offload. Returns 0, or a negative errno after saying what is wrong. */
+/* The values of --offload and --acl-offload. Return 0, or a negative errno after saying what is wrong. */
 int option_read_offload(const char *text, void *options);
+int option_read_acl_offload(const char *text, void *options);
 /* Those of --acl-list, --acl and --acl-no-match, likewise; and what they say together. */
 int option_read_list(const char *text, void *options);
 int option_read_bind(const char *text, void *options);

@@ -47,7 +47,7 @@ report_table(const void *arg, FILE *out)
 
 	classes_print(&pipeline->classes, false, out);
 	if (pipeline->lists.acl != NULL)
-		hy_acl_table_print(pipeline->lists.acl, out);
+		lists_print(&pipeline->lists, out);
 	if (pipeline->offloads != NULL)
 		fprintf(out, "\n");
 	hy_offloads_print(pipeline->offloads, out);
@@ -61,9 +61,14 @@ report_json(const void *arg, FILE *out)
 	fprintf(out, "  \"classes\": {");
 	classes_print(&pipeline->classes, true, out);
 	fprintf(out, "},\n  \"acl\": {");
-	if (pipeline->lists.acl != NULL)
+	if (pipeline->lists.acl != NULL) {
+		hy_acl_offload_read(pipeline->lists.acl);
 		hy_acl_json(pipeline->lists.acl, out);
-	fprintf(out, "},\n  \"offloads\": [");
+	}
+	fprintf(out, "},\n  \"acl_offloads\": [");
+	if (pipeline->lists.acl != NULL)
+		hy_acl_offload_json(pipeline->lists.acl, out);
+	fprintf(out, "],\n  \"offloads\": [");
 	hy_offloads_json(pipeline->offloads, out);
 	fprintf(out, "],\n");
 }

@@ -5,6 +5,7 @@
  * acl_list.c       lists, and what all of them share
  * acl_place.c      places, and what is bound to them
  * acl_log.c        records of workers, and sums of what they left out
+ * acl_offload.c    lists in the hardware of ports
  * acl_text.c       packets and rules in words
  * acl_report.c     lists as text, as a table and as JSON
  * acl_command.c    what telemetry asks, answered by the control thread
@@ -47,6 +48,14 @@ struct acl_place {
 	uint32_t bound; /* number of a list, or ACL_UNBOUND */
 };
 
+/* What is offloaded to a port. */
+struct acl_offload {
+	const struct acl_list *list; /* NULL: nothing */
+	struct hy_offload *offload;  /* NULL: the port refused, for this reason */
+	char reason[128];
+	unsigned int told; /* wrong marks */
+};
+
 struct hy_acl {
 	struct hy_acl_table table; /* what workers read */
 	struct hy_acl_params params;
@@ -54,8 +63,12 @@ struct hy_acl {
 	unsigned int nb_lists;
 	struct acl_place places[HY_ACL_WAYS][RTE_MAX_ETHPORTS];
 	struct hy_acl_log_counts log;
-	uint64_t summed;   /* TSC of the last sums */
-	uint64_t orphaned; /* records of lists that were destroyed */
+	uint64_t summed;    /* TSC of the last sums */
+	uint64_t orphaned;  /* records of lists that were destroyed */
+	struct hy_hal *hal; /* NULL: nothing is offloaded */
+	struct hy_offload_params offload;
+	struct acl_offload offloads[RTE_MAX_ETHPORTS];
+	uint64_t polled; /* TSC: when offloads were polled last */
 };
 
 /* The name of a direction: "in", "out". */
@@ -70,6 +83,10 @@ struct acl_list *acl_by_serial(const struct hy_acl *acl, uint32_t serial);
 void acl_place_remove(struct acl_place *place);
 /* NULL: there is no such place. */
 struct acl_place *acl_place_of(const struct hy_acl *acl, uint16_t port, enum hy_acl_way way);
+
+/* acl_offload.c: ends the offload of a port, and serves all. */
+void acl_offload_end(struct hy_acl *acl, uint16_t port);
+void acl_offload_poll(struct hy_acl *acl);
 
 /* acl_log.c */
 int acl_logs_create(struct hy_acl *acl);

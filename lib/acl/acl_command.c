@@ -220,6 +220,7 @@ stats_tell(const struct hy_acl *acl, const struct acl_list *list, struct rte_tel
 	rte_tel_data_add_dict_uint(data, "redirected", c.redirected);
 	rte_tel_data_add_dict_uint(data, "unmatched", c.unmatched);
 	rte_tel_data_add_dict_uint(data, "truncated", c.truncated);
+	rte_tel_data_add_dict_uint(data, "hardware", c.hardware);
 	return rte_tel_data_add_dict_uint(data, "unknown", c.unknown);
 }
 

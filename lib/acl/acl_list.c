@@ -68,6 +68,8 @@ hy_acl_destroy(struct hy_acl *acl)
 	if (acl == NULL)
 		return;
 	acl_hide(acl);
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		acl_offload_end(acl, (uint16_t)p);
 	for (unsigned int way = 0; way < HY_ACL_WAYS; way++)
 		for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 			acl_place_remove(&acl->places[way][p]);
@@ -163,6 +165,9 @@ workers_left(const struct hy_acl *acl)
 static bool
 is_bound(const struct hy_acl *acl, const struct acl_list *list)
 {
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		if (acl->offloads[p].list == list)
+			return true;
 	for (unsigned int way = 0; way < HY_ACL_WAYS; way++)
 		for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 			if (acl->places[way][p].arc != NULL &&
@@ -242,6 +247,7 @@ counts_sum(const struct hy_acl *acl, const struct acl_list *list, struct hy_acl_
 		for (size_t c = 0; c < sizeof(*sum) / sizeof(*to); c++)
 			to[c] += __atomic_load_n(&from[c], __ATOMIC_RELAXED);
 	}
+	sum->hardware = hy_policy_hardware(list->shown.policy, HY_POLICY_ALL);
 }
 
 int
@@ -268,6 +274,7 @@ hy_acl_clear(struct hy_acl *acl, const char *name)
 	if (list == NULL)
 		return -ENOENT;
 	acl_log_follow(list); /* all packets of new rules are logged */
+	hy_acl_offload_read(acl);
 	counts_sum(acl, list, &list->base);
 	hy_policy_clear(list->shown.policy);
 	return 0;

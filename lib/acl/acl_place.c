@@ -133,6 +133,13 @@ acl_place_remove(struct acl_place *place)
 	*place = (struct acl_place){ 0 };
 }
 
+/* Software applies the list whether or not the port does. */
+static void
+offload_bound(struct hy_acl *acl, uint16_t port)
+{
+	hy_acl_offload_port(acl, port, hy_acl_bound(acl, port, HY_ACL_IN));
+}
+
 int
 hy_acl_bind(struct hy_acl *acl, uint16_t port, enum hy_acl_way way, const char *name)
 {
@@ -144,9 +151,14 @@ hy_acl_bind(struct hy_acl *acl, uint16_t port, enum hy_acl_way way, const char *
 		return -ENOENT;
 	if (place == NULL)
 		return -ENODEV;
+	/* The port drops nothing for a list that is not bound. */
+	if (acl->hal != NULL && way == HY_ACL_IN && acl->offloads[port].list != list)
+		acl_offload_end(acl, port);
 	rc = hy_arc_enable(place->arc, place->feature, 0, list->number);
 	if (rc == 0)
 		place->bound = list->number;
+	if (acl->hal != NULL && way == HY_ACL_IN)
+		offload_bound(acl, port);
 	return rc;
 }
 
@@ -158,9 +170,13 @@ hy_acl_unbind(struct hy_acl *acl, uint16_t port, enum hy_acl_way way)
 
 	if (place == NULL)
 		return -ENODEV;
+	if (acl->hal != NULL && way == HY_ACL_IN)
+		acl_offload_end(acl, port);
 	rc = hy_arc_disable(place->arc, place->feature, 0);
 	if (rc == 0)
 		place->bound = ACL_UNBOUND;
+	else if (acl->hal != NULL && way == HY_ACL_IN)
+		offload_bound(acl, port);
 	return rc;
 }
 

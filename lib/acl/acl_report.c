@@ -49,15 +49,15 @@ hy_acl_table_print(const struct hy_acl *acl, FILE *out)
 	struct hy_acl_counts c;
 
 	if (acl->nb_lists > 0)
-		fprintf(out, "\n%-18s %12s %12s %12s %12s %12s\n", "access list", "permitted",
-			"denied", "redirected", "unmatched", "truncated");
+		fprintf(out, "\n%-18s %12s %12s %12s %12s %12s %12s\n", "access list", "permitted",
+			"denied", "redirected", "unmatched", "truncated", "by hardware");
 	for (unsigned int i = 0; i < acl->nb_lists; i++) {
 		hy_acl_counts(acl, acl->lists[i]->name, &c);
 		fprintf(out,
 			"%-18s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
-			"\n",
+			" %12" PRIu64 "\n",
 			acl->lists[i]->name, c.permitted, c.denied, c.redirected, c.unmatched,
-			c.truncated);
+			c.truncated, c.hardware);
 	}
 }
 
@@ -107,8 +107,10 @@ hy_acl_json(const struct hy_acl *acl, FILE *out)
 		fprintf(out,
 			"], \"permitted\": %" PRIu64 ", \"denied\": %" PRIu64
 			", \"redirected\": %" PRIu64 ", \"unmatched\": %" PRIu64
-			", \"truncated\": %" PRIu64 ", \"unknown\": %" PRIu64 ", \"rules\": [",
-			c.permitted, c.denied, c.redirected, c.unmatched, c.truncated, c.unknown);
+			", \"truncated\": %" PRIu64 ", \"hardware\": %" PRIu64
+			", \"unknown\": %" PRIu64 ", \"rules\": [",
+			c.permitted, c.denied, c.redirected, c.unmatched, c.truncated, c.hardware,
+			c.unknown);
 		rules_json(list, out);
 		fprintf(out, "]}");
 	}

@@ -30,10 +30,12 @@ acl_hide(const struct hy_acl *acl)
 void
 hy_acl_poll(struct hy_acl *acl)
 {
-	struct hy_question *asked = hy_desk_take(&desk, acl);
+	struct hy_question *asked;
 	char error[HY_ACL_ERROR_SIZE] = "";
 	const struct question *question;
 
+	acl_offload_poll(acl);
+	asked = hy_desk_take(&desk, acl);
 	if (asked == NULL)
 		return;
 	for (unsigned int i = 0; i < acl->nb_lists; i++)

@@ -25,6 +25,8 @@
 #pragma once
 
 #include <hy_acl_node.h>
+#include <hy_hal_live.h>
+#include <hy_offload.h>
 #include <hy_reload.h>
 
 HY_API_BEGIN
@@ -142,6 +144,38 @@ int hy_acl_unbind(struct hy_acl *acl, uint16_t port, enum hy_acl_way way);
  */
 int hy_acl_place_read(const char *text, uint16_t *port, enum hy_acl_way *way, char *error);
 
+/**
+ * Has ports drop in hardware what lists deny that are bound to their "in", from now on: hy_acl_bind()
+ * and hy_acl_unbind() begin and end it, and hy_acl_poll() serves it. What a port does not take stays in
+ * software, which decides about each packet that arrives.
+ *
+ * @param hal The offloads follow it; outlives the lists.
+ * @param params For each port, as for hy_offload_create().
+ * @return 0; -EEXIST it was called before.
+ */
+int hy_acl_offload(struct hy_acl *acl, struct hy_hal *hal, const struct hy_offload_params *params);
+
+/**
+ * Begins to offload a list to a port before it is bound there, so that no packet may be received until
+ * it is; or ends what is offloaded there. The port runs. A port that takes no rules is reported.
+ *
+ * @param name NULL: end.
+ * @return 0, also if the port takes no rules; -ENOENT no such list; -EINVAL hy_acl_offload() was not
+ * called, or there is no such port number; what hy_offload_create() and hy_offload_follow() return.
+ */
+int hy_acl_offload_port(struct hy_acl *acl, uint16_t port, const char *name);
+
+/** Installs rules for up to a second, so that the first packets find them. */
+void hy_acl_offload_install(struct hy_acl *acl);
+
+/** Reads what hardware has dropped, so that counts are up to date. hy_acl_poll() reads parts of it. */
+void hy_acl_offload_read(struct hy_acl *acl);
+
+/** Prints for each offloaded port its state, and each rule: in hardware, or why not. */
+void hy_acl_offload_print(const struct hy_acl *acl, FILE *out);
+/** Prints the same as elements of a JSON array. */
+void hy_acl_offload_json(const struct hy_acl *acl, FILE *out);
+
 /** @return The name of the list that is bound to a place; NULL: none, or there is no such place. */
 const char *hy_acl_bound(const struct hy_acl *acl, uint16_t port, enum hy_acl_way way);
 
@@ -223,7 +257,7 @@ void hy_acl_table_print(const struct hy_acl *acl, FILE *out);
 /** Prints all of it as members of a JSON object, one a list. */
 void hy_acl_json(const struct hy_acl *acl, FILE *out);
 
-/** Answers telemetry's questions. To be called every few milliseconds. */
+/** Answers telemetry's questions, and serves offloads. To be called every few milliseconds. */
 void hy_acl_poll(struct hy_acl *acl);
 
 /**

@@ -60,6 +60,7 @@ struct hy_acl_counts {
 	uint64_t redirected; /**< To a port. */
 	uint64_t unmatched;  /**< Of all, those that no rule matched. */
 	uint64_t truncated;  /**< Of all, those that are cut or malformed. */
+	uint64_t hardware;   /**< Besides, those that hardware dropped: no worker saw them. */
 	uint64_t unknown; /**< Of all, IPv6 packets whose headers were not walked to their end. */
 };
 
@@ -123,7 +124,7 @@ struct hy_acl_table {
 struct hy_acl_node_config {
 	const struct hy_acl_table *table;   /**< The lists. */
 	bool out;                           /**< Of acl_out: frames leave by port. */
-	uint16_t port;                      /**< With out. */
+	uint16_t port;                      /**< Through which frames come or go. */
 	uint16_t to_port[RTE_MAX_ETHPORTS]; /**< Edge by port, or HY_ACL_NO_EDGE. */
 	const struct hy_flow_way *ways;     /**< Of classes that do not go on along the arc. */
 	unsigned int nb_ways;               /**< Entries of ways, which must outlive the graphs. */

@@ -4,6 +4,7 @@
 #include <rte_cycles.h>
 #include <rte_prefetch.h>
 
+#include <hy_mark.h>
 #include <hy_mbuf.h>
 
 #include "acl_node.h"
@@ -129,12 +130,17 @@ static void
 list_apply(const struct acl_ctx *ctx, struct burst *b, const struct hy_acl_shown *list)
 {
 	const struct hy_policy_view *view = hy_policy_view(list->policy);
+	const struct hy_mark_table *marks = ctx->out ? NULL
+						     : hy_policy_marks(list->policy, ctx->port);
 	struct hy_flow_key key[HY_BURST_MAX];
 	struct hy_acl_counts sum = { 0 };
 	uint32_t rank[HY_BURST_MAX];
 
 	keys_make(b, key);
 	hy_policy_classify_compiled(view, key, rank, b->nb_mine);
+	if (unlikely(marks != NULL && marks->view == view)) /* another one, while it changes */
+		acl_verify(marks, &marks->workers[ctx->worker], b->objs, b->mine, key, rank,
+			b->nb_mine);
 	for (uint16_t k = 0; k < b->nb_mine; k++)
 		judge(ctx, b, list, view, &key[k], rank[k], b->mine[k], &sum);
 	counts_add(&list->workers[ctx->worker].counts, &sum);

@@ -24,5 +24,16 @@ void acl_log(const struct acl_ctx *ctx, const struct hy_acl_shown *list,
 	const struct hy_policy_rule *rule, const struct hy_flow_key *key, const struct rte_mbuf *m,
 	uint64_t now, bool dropped);
 
+struct hy_mark_table;
+struct hy_mark_worker;
+
+/*
+ * Holds packets of a port whose hardware has rules of the list against what it should have done with
+ * them. Those are objs[mine[k]], with their keys and the ranks of their rules in the table's view.
+ */
+void acl_verify(const struct hy_mark_table *table, struct hy_mark_worker *worker,
+	void *const objs[], const uint16_t mine[], const struct hy_flow_key key[],
+	const uint32_t rank[], uint16_t n);
+
 int acl_init(const struct hy_graph *graph, struct hy_node *node, const void *config);
 void acl_fini(const struct hy_graph *graph, struct hy_node *node);

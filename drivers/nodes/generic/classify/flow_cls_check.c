@@ -54,8 +54,8 @@ residue_check(const struct hy_mark_table *table, const struct hy_mark_slot *slot
 	return &rules[ranks[i]];
 }
 
-static void
-mismatch_record(struct hy_mark_worker *worker, const struct rte_mbuf *m,
+void
+flow_cls_mismatch(struct hy_mark_worker *worker, const struct rte_mbuf *m,
 	const struct hy_policy_rule *hw, const struct hy_policy_rule *sw)
 {
 	struct hy_mark_mismatch record = {
@@ -88,7 +88,7 @@ sample(const struct hy_mark_table *table, struct hy_mark_worker *worker, const s
 	sw = rank == HY_POLICY_NONE ? NULL : &table->view->rules[rank];
 	t->sampled++;
 	if (unlikely(sw != hw)) {
-		mismatch_record(worker, m, hw, sw);
+		flow_cls_mismatch(worker, m, hw, sw);
 		t->mismatches++;
 		t->misses += sw == NULL;
 	}

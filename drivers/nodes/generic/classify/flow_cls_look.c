@@ -67,9 +67,8 @@ is_plain_ip4(const uint8_t *header, uint32_t len, const struct hy_flow_key *key)
 		rte_raw_cksum(&ip, sizeof(ip)) == 0xffff;
 }
 
-/* The HY_MARK_DUE bit of a rule that applies to such packets; 0: hardware need not mark them. */
-static uint8_t
-kind_of(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key *key)
+uint8_t
+flow_cls_kind(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key *key)
 {
 	const bool tagged = (key->has & HY_FLOW_VLAN) != 0;
 	const uint32_t l3 = RTE_ETHER_HDR_LEN + (tagged ? RTE_VLAN_HLEN : 0);
@@ -89,13 +88,6 @@ kind_of(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key
 	return tagged ? HY_MARK_DUE_TAGGED : HY_MARK_DUE;
 }
 
-/* Whether the port leads a packet to its rules. */
-static bool
-reaches_rules(const struct hy_mark_table *table, const uint8_t *frame)
-{
-	return !table->own || memcmp(frame, &table->address, sizeof(table->address)) == 0;
-}
-
 static bool
 is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
 {
@@ -106,16 +98,15 @@ is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
 	uint8_t kind;
 
 	hy_flow_key(frame, m->pkt_len, &key);
-	kind = kind_of(m, frame, &key);
-	if (kind == 0 || !reaches_rules(table, frame))
+	kind = flow_cls_kind(m, frame, &key);
+	if (kind == 0 || !flow_cls_reaches(table, frame))
 		return false;
 	hy_policy_classify_compiled(table->view, &key, &rank, 1);
 	return rank != HY_POLICY_NONE && (table->due[rank] & kind) != 0;
 }
 
-/* Whether a mark of no rule is that of one that the port did not remove. */
-static bool
-is_left_over(const struct hy_mark_table *table, uint32_t mark)
+bool
+flow_cls_is_left_over(const struct hy_mark_table *table, uint32_t mark)
 {
 	const struct hy_mark_slot *slot = &table->slots[mark & table->slot_mask];
 
@@ -137,7 +128,7 @@ flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, 
 		if (!is_due(table, m))
 			continue;
 		missing += !marked;
-		garbled += marked && !is_left_over(table, m->hash.fdir.hi);
+		garbled += marked && !flow_cls_is_left_over(table, m->hash.fdir.hi);
 	}
 	mark_count(&worker->looked, most);
 	mark_count(&worker->missing, missing);

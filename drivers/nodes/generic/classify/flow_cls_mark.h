@@ -64,6 +64,27 @@ struct hy_flow_cls_answer flow_cls_checked(const struct hy_mark_table *table,
 	const struct hy_mark_slot *slot, struct hy_mark_worker *worker, const struct rte_mbuf *m,
 	struct mark_tally *t);
 
+/* Records a packet that hardware and software classify differently; sw NULL: no rule matches. */
+void flow_cls_mismatch(struct hy_mark_worker *worker, const struct rte_mbuf *m,
+	const struct hy_policy_rule *hw, const struct hy_policy_rule *sw);
+
+/*
+ * The HY_MARK_DUE bit of a rule that applies to a plain packet; 0: hardware may see less of it than
+ * software does.
+ */
+uint8_t flow_cls_kind(const struct rte_mbuf *m, const uint8_t *frame,
+	const struct hy_flow_key *key);
+
+/* Whether the port leads a packet to its rules. */
+static inline bool
+flow_cls_reaches(const struct hy_mark_table *table, const uint8_t *frame)
+{
+	return !table->own || memcmp(frame, &table->address, sizeof(table->address)) == 0;
+}
+
+/* Whether a mark of no rule is that of one that the port did not remove. */
+bool flow_cls_is_left_over(const struct hy_mark_table *table, uint32_t mark);
+
 /*
  * Inspects packets of a port without a valid mark, at the given indexes of a burst and as many as the
  * worker still may. Counts those that hardware should have marked.
