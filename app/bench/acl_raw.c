@@ -6,10 +6,10 @@
 #include <rte_acl.h>
 #include <rte_byteorder.h>
 #include <rte_cycles.h>
-#include <rte_malloc.h>
 
 #include "acl.h"
 #include "bench.h"
+#include "lib/policy/engine/acl_tables.h"
 
 #define BURST 64
 
@@ -73,18 +73,6 @@ rules_add(struct rte_acl_ctx *acl, const struct hy_flow_rule *rules, uint32_t n)
 	return rc;
 }
 
-static uint64_t
-heaps_used(void)
-{
-	struct rte_malloc_socket_stats stats;
-	uint64_t used = 0;
-
-	for (int socket = 0; socket < RTE_MAX_NUMA_NODES; socket++)
-		if (rte_malloc_get_socket_stats(socket, &stats) == 0)
-			used += stats.heap_allocsz_bytes;
-	return used;
-}
-
 struct acl_raw *
 acl_raw_create(const struct hy_flow_rule *rules, uint32_t n, const struct hy_flow_key keys[],
 	uint32_t nb_keys, uint64_t *bytes, uint64_t *build_us)
@@ -94,7 +82,7 @@ acl_raw_create(const struct hy_flow_rule *rules, uint32_t n, const struct hy_flo
 		.rule_size = sizeof(struct raw_rule),
 		.max_rule_num = n };
 	struct acl_raw *raw = bench_alloc(1, sizeof(*raw));
-	const uint64_t before = heaps_used(), start = rte_rdtsc();
+	const uint64_t before = acl_heaps_used(), start = rte_rdtsc();
 
 	raw->acl = rte_acl_create(&params);
 	if (raw->acl == NULL || rules_add(raw->acl, rules, n) < 0 ||
@@ -104,7 +92,7 @@ acl_raw_create(const struct hy_flow_rule *rules, uint32_t n, const struct hy_flo
 		return NULL;
 	}
 	*build_us = (rte_rdtsc() - start) * 1000000 / rte_get_tsc_hz();
-	*bytes = heaps_used() - before;
+	*bytes = acl_heaps_used() - before;
 	raw->keys = bench_alloc(nb_keys, sizeof(*raw->keys));
 	raw->data = bench_alloc(nb_keys, sizeof(*raw->data));
 	for (uint32_t i = 0; i < nb_keys; i++) {

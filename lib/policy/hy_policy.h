@@ -187,8 +187,9 @@ struct hy_policy_params {
 	bool access; /**< Of an access list: rules may have every action, and log. */
 	/** An access list denies what no rule matches, until a call or its file says otherwise. */
 	bool deny_unmatched;
-	uint64_t max_memory;   /**< Most bytes that compiled rules take; 0: no limit. */
-	uint32_t max_build_ms; /**< Longest that compiling may take, as estimated; 0: no limit. */
+	uint64_t max_memory; /**< Most bytes that compiled rules take; 0: no limit. */
+	/** Longest that compiling may take, as estimated, with the estimates' own time; 0: no limit. */
+	uint32_t max_build_ms;
 };
 
 /**
@@ -285,7 +286,7 @@ int hy_policy_commit_together(struct hy_policy *const policies[], unsigned int n
 struct hy_policy_engine_info {
 	const char *name;    /**< "linear", "rte_acl" or "tuple"; "none": there are no rules. */
 	uint64_t bytes;      /**< Of its tables. */
-	uint64_t build_us;   /**< Microseconds that it took to build them. */
+	uint64_t build_us;   /**< Microseconds that it took to choose the engine and build them. */
 	uint32_t base_rules; /**< Rules in the tables. */
 	uint32_t
 		overlay_rules; /**< Rules that were added or replaced since, and are tried apart. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_vect.h>
 
 #include "any_fixture.h"
@@ -256,6 +257,76 @@ a_refusal_names_no_cost_of_an_engine_that_was_not_asked(void **state)
 	assert_null(strstr(unit_log(), "tuple"));
 }
 
+struct built {
+	struct policy_estimate estimate; /* rte_acl's, made apart */
+	uint64_t said_us, took_us;
+};
+
+/* Builds tables of a few rules of a firewall's; returns what policy_tables_build() does. */
+static int
+tables_of_some(uint32_t n, const struct policy_budget *budget, struct built *built)
+{
+	struct policy_tables tables = { 0 };
+	uint64_t start;
+	struct policy_build build = { .n = n, .socket = SOCKET_ID_ANY };
+	struct policy_rules *set;
+	int rc;
+
+	policy_new(n, 1, NULL);
+	policy->params.access = true;
+	generate(GENERATE_FW, false, n);
+	assert_int_equal(policy_rules_create(policy->staged, n, SOCKET_ID_ANY, &set), 0);
+	build.rules = set->rules;
+	assert_int_equal(policy_engine_acl.estimate(&build, &built->estimate), 0);
+	start = rte_get_timer_cycles();
+	rc = policy_tables_build("test", &build, budget, &tables);
+	built->took_us = (rte_get_timer_cycles() - start) * 1000000 / rte_get_timer_hz();
+	built->said_us = tables.build_us;
+	policy_tables_free(&tables);
+	policy_rules_drop(set);
+	hy_policy_destroy(policy);
+	policy = NULL;
+	return rc;
+}
+
+static void
+time_of_estimates_counts_as_build_time(void **state)
+{
+	const struct policy_budget none = { 0 };
+	double share = 0;
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < 20 && share < 0.9; i++) {
+		struct built built;
+
+		assert_int_equal(tables_of_some(250, &none, &built), 0);
+		assert_true(built.said_us <= built.took_us);
+		share = RTE_MAX(share, (double)built.said_us / (double)built.took_us);
+	}
+	print_message("%.2f of the time is told\n", share);
+	assert_true(share >= 0.9);
+}
+
+/* The estimate alone fits the limit. With the time that it took, it does not. */
+static void
+time_of_estimates_counts_for_the_limit(void **state)
+{
+	unsigned int refused = 0, unlimited = 0;
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < 5; i++) {
+		struct policy_budget budget = { .only = "rte_acl" };
+		struct built built;
+
+		unlimited += tables_of_some(64, &budget, &built) == 0;
+		budget.max_build_ms = (uint32_t)(built.estimate.build_us * 5 / 4000 + 1);
+		refused += tables_of_some(64, &budget, &built) == -E2BIG;
+	}
+	print_message("%u of 5 refused\n", refused);
+	assert_int_equal(unlimited, 5);
+	assert_true(refused >= 4);
+}
+
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(every_engine_finds_what_the_oracle_finds),
 	POLICY_TEST(generated_sets_are_found),
@@ -263,5 +334,7 @@ static const struct CMUnitTest tests[] = {
 	POLICY_TEST(budgets_are_kept_or_the_commit_is_refused),
 	POLICY_TEST(a_budget_that_only_a_scan_of_all_rules_fits_is_refused),
 	POLICY_TEST(a_refusal_names_no_cost_of_an_engine_that_was_not_asked),
+	POLICY_TEST(time_of_estimates_counts_as_build_time),
+	POLICY_TEST(time_of_estimates_counts_for_the_limit),
 };
 UNIT_SUITE(tests)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rte_cycles.h>
 #include <rte_malloc.h>
 
 #include "acl_tables.h"
@@ -129,9 +128,9 @@ acl_free(void *tables)
 	rte_free(acl);
 }
 
-/* What DPDK's heaps have given away: rte_acl does not tell how much of it is its own. */
-static uint64_t
-heaps_used(void)
+/* rte_acl 22.11 tells neither the size nor the address of its tables: other threads count, too. */
+uint64_t
+acl_heaps_used(void)
 {
 	struct rte_malloc_socket_stats stats;
 	uint64_t used = 0;
@@ -145,7 +144,7 @@ heaps_used(void)
 static int
 acl_build(const struct policy_build *build, void **tables, uint64_t *bytes)
 {
-	const uint64_t before = heaps_used();
+	const uint64_t before = acl_heaps_used();
 	struct acl *acl = rte_zmalloc_socket("hy_policy_acl", sizeof(*acl), RTE_CACHE_LINE_SIZE,
 		build->socket);
 	uint64_t after;
@@ -159,16 +158,18 @@ acl_build(const struct policy_build *build, void **tables, uint64_t *bytes)
 		acl_free(acl);
 		return rc;
 	}
-	after = heaps_used();
+	after = acl_heaps_used();
 	*bytes = after > before ? after - before : sizeof(*acl);
 	*tables = acl;
 	return 0;
 }
 
-/* Rules that are built for an estimate, and the tables that are large enough for one. */
+/* Rules that are built for an estimate, and the tables and the time that are enough for one. */
 #define PILOT_LEAST 16
 #define PILOT_MOST 256
 #define PILOT_BYTES (128 << 10)
+#define PILOT_US 4000 /* twice as many rules take up to four times as long */
+#define PILOTS_US (6 * PILOT_US)
 
 /*
  * Clocks that hy-bench acl measures, of tries that are in the cache, and their growth. Bytes and time
@@ -182,10 +183,10 @@ acl_build(const struct policy_build *build, void **tables, uint64_t *bytes)
 
 /* Compiles every so many-th rule, n of them, for their cost. */
 static int
-pilot(const struct policy_build *build, uint32_t n, uint64_t *bytes, uint64_t *took)
+pilot(const struct policy_build *build, uint32_t n, uint64_t *bytes, uint64_t *us)
 {
 	struct hy_policy_rule *some = malloc(n * sizeof(*some));
-	const uint64_t start = rte_get_timer_cycles();
+	const uint64_t start = policy_cpu_us();
 	struct policy_build few = *build;
 	void *tables;
 	int rc;
@@ -197,7 +198,7 @@ pilot(const struct policy_build *build, uint32_t n, uint64_t *bytes, uint64_t *t
 	few.rules = some;
 	few.n = n;
 	rc = acl_build(&few, &tables, bytes);
-	*took = rte_get_timer_cycles() - start;
+	*us = policy_cpu_us() - start;
 	free(some);
 	if (rc == 0)
 		acl_free(tables);
@@ -206,26 +207,26 @@ pilot(const struct policy_build *build, uint32_t n, uint64_t *bytes, uint64_t *t
 
 /*
  * What tries cost depends on how rules overlap, which no count of masks or wildcards tells well. So
- * it is tried with a few rules, and with more as long as that takes milliseconds, and is scaled.
+ * it is tried with a few rules, and with twice as many as long as that was quick, and is scaled.
  */
 static int
 acl_estimate(const struct policy_build *build, struct policy_estimate *estimate)
 {
 	uint32_t n = RTE_MIN(build->n, (uint32_t)PILOT_LEAST);
-	uint64_t bytes, took;
+	uint64_t bytes, us;
 	double times;
-	int rc = pilot(build, n, &bytes, &took);
+	int rc = pilot(build, n, &bytes, &us);
 
-	while (rc == 0 && n < RTE_MIN(build->n, (uint32_t)PILOT_MOST) && bytes < PILOT_BYTES) {
+	while (rc == 0 && n < RTE_MIN(build->n, (uint32_t)PILOT_MOST) && bytes < PILOT_BYTES &&
+		us < PILOT_US) {
 		n = RTE_MIN(build->n, 2 * n);
-		rc = pilot(build, n, &bytes, &took);
+		rc = pilot(build, n, &bytes, &us);
 	}
 	if (rc < 0)
 		return rc;
 	times = build->n / (double)n;
 	estimate->bytes = (uint64_t)((double)bytes * pow(times, BYTES_POWER));
-	estimate->build_us = (uint64_t)((double)took * 1e6 / (double)rte_get_timer_hz() *
-		pow(times, TIME_POWER));
+	estimate->build_us = (uint64_t)((double)us * pow(times, TIME_POWER));
 	estimate->clocks = KEY_CLOCKS * sqrt(1 + (double)estimate->bytes / CACHED);
 	return 0;
 }
@@ -233,6 +234,7 @@ acl_estimate(const struct policy_build *build, struct policy_estimate *estimate)
 const struct policy_engine policy_engine_acl = {
 	.name = "rte_acl",
 	.least = KEY_CLOCKS,
+	.estimate_us = PILOTS_US,
 	.text = "walks tries four bytes at a time, with the vectors that EAL allows",
 	.estimate = acl_estimate,
 	.build = acl_build,

@@ -77,5 +77,9 @@ acl_code_of(const struct acl_code *code, const struct hy_flow_key *key)
 		code->has[1][key->has >> 8 & 0xff];
 }
 
+/* acl.c */
+/* Bytes that DPDK's heaps have given away. */
+uint64_t acl_heaps_used(void);
+
 /* acl_classify.c */
 void acl_classify(const void *tables, const struct hy_flow_key key[], uint32_t rank[], uint32_t n);

@@ -30,6 +30,7 @@ struct policy_engine {
 	const char *name;
 	const char *text; /* how it works, in one clause */
 	double least;     /* clocks that it takes for a packet in any case; not estimated beyond */
+	uint32_t estimate_us; /* of a CPU, that an estimate takes at most */
 	/* Returns 0, -ENOMEM or -EINTR; -E2BIG: it cannot take these rules. */
 	int (*estimate)(const struct policy_build *build, struct policy_estimate *estimate);
 	/*
@@ -54,6 +55,9 @@ extern const struct policy_engine *const policy_engines[POLICY_ENGINES];
 /* Whether a build is to be given up: the program ends, or another thread has cancelled it. */
 bool policy_build_stops(const struct policy_build *build);
 
+/* Microseconds of a CPU that the calling thread has had: other programs do not disturb estimates. */
+uint64_t policy_cpu_us(void);
+
 /* The bits of hy_flow_key.has that a packet needs to match. */
 static inline uint32_t
 policy_needs(const struct hy_flow_match *match)
@@ -66,7 +70,7 @@ policy_needs(const struct hy_flow_match *match)
 /* Limits of a choice. */
 struct policy_budget {
 	uint64_t max_memory;   /* 0: none */
-	uint32_t max_build_ms; /* 0: none */
+	uint32_t max_build_ms; /* with the time of the estimates; 0: none */
 	const char *only;      /* the one engine to take, for tests and benchmarks; NULL: any */
 };
 
@@ -74,7 +78,7 @@ struct policy_budget {
 struct policy_tables {
 	const struct policy_engine *engine;
 	void *tables;
-	uint64_t bytes, build_us;
+	uint64_t bytes, build_us; /* of all that was estimated and tried before it, too */
 	char why[128];
 };
 

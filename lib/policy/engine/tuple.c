@@ -287,12 +287,13 @@ tuple_build(const struct policy_build *build, void **tables, uint64_t *bytes)
 #define KEY_CLOCKS 60.0
 #define TABLE_CLOCKS 22.0
 #define DOUBLING 0.5
-#define MASK_NS 10 /* to count what a mask would take, a rule */
+#define ESTIMATE_US 5000
 
 static int
 tuple_estimate(const struct policy_build *build, struct policy_estimate *estimate)
 {
 	const uint32_t step = (build->n + SAMPLE - 1) / SAMPLE;
+	const uint64_t start = policy_cpu_us();
 	struct tuple_plan plan;
 	double factor = 1;
 	int rc = tuple_plan_make(build, step, &plan);
@@ -302,7 +303,7 @@ tuple_estimate(const struct policy_build *build, struct policy_estimate *estimat
 			factor += DOUBLING * RTE_MIN(1.0, (build->n - n) / (double)n);
 		*estimate = (struct policy_estimate){
 			.bytes = build->n * (sizeof(struct tuple_rule) + 4 * sizeof(uint32_t)),
-			.build_us = 100 + (uint64_t)build->n * plan.nb_tried * MASK_NS / 1000,
+			.build_us = (policy_cpu_us() - start) * step,
 			.clocks = (KEY_CLOCKS + TABLE_CLOCKS * plan.nb_tables) * factor,
 		};
 	}
@@ -313,6 +314,7 @@ tuple_estimate(const struct policy_build *build, struct policy_estimate *estimat
 const struct policy_engine policy_engine_tuple = {
 	.name = "tuple",
 	.least = KEY_CLOCKS + TABLE_CLOCKS,
+	.estimate_us = ESTIMATE_US,
 	.text = "looks rules up in hash tables, a table for those with common bits",
 	.estimate = tuple_estimate,
 	.build = tuple_build,

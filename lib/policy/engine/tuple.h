@@ -47,8 +47,7 @@ tuple_hash(const struct tuple_mask *mask, const struct hy_flow_key *key)
 struct tuple_plan {
 	struct tuple_mask mask[TUPLE_TABLES_MAX];
 	uint32_t nb_tables;
-	uint8_t *table;    /* by rank */
-	uint32_t nb_tried; /* masks that were considered, counting again apart */
+	uint8_t *table; /* by rank */
 };
 
 /* Returns 0, -ENOMEM, or -EINTR; the caller frees the plan. step: only every step-th rule. */

@@ -226,7 +226,6 @@ best(struct planner *p)
 		if (policy_build_stops(p->build))
 			return NULL;
 		c->gain = count(p, &c->mask, UINT8_MAX);
-		p->plan->nb_tried++;
 		if (c->gain >= FEWEST && (best == NULL || c->gain > best->gain))
 			best = c;
 	}
