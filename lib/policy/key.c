@@ -11,7 +11,7 @@
 #include <rte_udp.h>
 #include <rte_vxlan.h>
 
-#include <hy_policy_view.h>
+#include "key.h"
 
 #define TAGS_MAX 2
 #define ETHER_TYPE_QINQ_OLD 0x9100 /* a tag stacked outside, from before 802.1ad */
@@ -280,7 +280,7 @@ key_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flow_key *key
 }
 
 void
-hy_flow_key(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
+policy_key_any(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 {
 	uint32_t at;
 
@@ -292,4 +292,97 @@ hy_flow_key(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 		key_ip4(frame, len, at, key);
 	else if (key->ether_type == RTE_ETHER_TYPE_IPV6)
 		key_ip6(frame, len, at, key);
+}
+
+#define PLAIN_VERSION 0x45 /* IPv4 without options */
+#define PLAIN_L4 (RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr))
+#define PLAIN_LEN (PLAIN_L4 + sizeof(struct rte_tcp_hdr))
+
+/*
+ * Whether a frame is what most are: IPv4 in Ethernet without a tag, options or fragments, and with
+ * enough bytes for every header that may follow.
+ */
+static inline bool
+is_plain(const uint8_t *frame, uint32_t len)
+{
+	const uint8_t *ip = frame + RTE_ETHER_HDR_LEN;
+
+	return len >= PLAIN_LEN && read_be16(ip - 2) == RTE_ETHER_TYPE_IPV4 &&
+		ip[0] == PLAIN_VERSION &&
+		(read_be16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset)) &
+			(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG)) == 0;
+}
+
+typedef uint64_t __attribute__((may_alias)) key_word;
+
+/* A word that has two values, or four, in the order of memory. */
+static inline uint64_t
+pair(uint32_t first, uint32_t second)
+{
+	return RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN ? first | (uint64_t)second << 32
+						   : (uint64_t)first << 32 | second;
+}
+
+static inline uint32_t
+half(uint16_t first, uint16_t second)
+{
+	return RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN ? first | (uint32_t)second << 16
+						   : (uint32_t)first << 16 | second;
+}
+
+static inline uint16_t
+quarter(uint8_t first, uint8_t second)
+{
+	return RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN ? (uint16_t)(first | second << 8)
+						   : (uint16_t)(first << 8 | second);
+}
+
+/*
+ * Of such a frame, with few branches, and written once word by word: a key with all fields of
+ * IPv6 is long, and stores are what it costs.
+ */
+static inline void
+key_plain(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
+{
+	const uint8_t *ip = frame + RTE_ETHER_HDR_LEN, *l4 = frame + PLAIN_L4;
+	const uint8_t dscp = ip[offsetof(struct rte_ipv4_hdr, type_of_service)] >> 2;
+	const uint8_t proto = ip[offsetof(struct rte_ipv4_hdr, next_proto_id)];
+	const bool is_tcp = proto == IPPROTO_TCP;
+	const bool has_ports = is_tcp || proto == IPPROTO_UDP || proto == IPPROTO_SCTP;
+	const uint8_t flags = is_tcp ? l4[offsetof(struct rte_tcp_hdr, tcp_flags)] : 0;
+	const uint32_t ports = has_ports ? read_be32(l4) : 0;
+	const uint32_t has = HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC | HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 |
+		HY_FLOW_IP | (has_ports ? HY_FLOW_PORTS : 0) | (is_tcp ? HY_FLOW_TCP_FLAGS : 0) |
+		((flags & (RTE_TCP_ACK_FLAG | RTE_TCP_RST_FLAG)) != 0 ? HY_FLOW_ESTABLISHED : 0);
+	key_word *to = (key_word *)key;
+
+	to[0] = pair(has, 0);
+	to[1] = pair(read_be32(ip + offsetof(struct rte_ipv4_hdr, src_addr)), 0);
+	to[2] = 0;
+	to[3] = pair(read_be32(ip + offsetof(struct rte_ipv4_hdr, dst_addr)), 0);
+	to[4] = 0;
+	to[5] = read_mac(frame + RTE_ETHER_ADDR_LEN);
+	to[6] = read_mac(frame);
+	to[7] = pair(half(RTE_ETHER_TYPE_IPV4, 0), half((uint16_t)(ports >> 16), (uint16_t)ports));
+	to[8] = pair(half(quarter(proto, dscp), quarter(HY_FLOW_NO_FRAGMENT, flags)), 0);
+	if (proto == IPPROTO_UDP && unlikely((ports & UINT16_MAX) == HY_FLOW_VXLAN_PORT))
+		key_tunnel(l4 + sizeof(struct rte_udp_hdr),
+			len - (uint32_t)(PLAIN_L4 + sizeof(struct rte_udp_hdr)), key);
+	else if (proto == IPPROTO_ICMP)
+		key_icmp(l4, ICMP_SIZE, ICMP_SIZE, key);
+}
+
+_Static_assert(offsetof(struct hy_flow_key, src) == 8 && offsetof(struct hy_flow_key, dst) == 24 &&
+		offsetof(struct hy_flow_key, src_mac) == 40 &&
+		offsetof(struct hy_flow_key, ether_type) == 56 &&
+		offsetof(struct hy_flow_key, proto) == 64 && sizeof(struct hy_flow_key) == 72,
+	"key_plain() writes these words");
+
+void
+hy_flow_key(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
+{
+	if (likely(is_plain(frame, len)))
+		key_plain(frame, len, key);
+	else
+		policy_key_any(frame, len, key);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "key_fixture.h"
+#include "lib/policy/key.h"
 
 #define MACS (HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC)
 #define HAS_ETHER (MACS | HY_FLOW_ETHER_TYPE)
@@ -280,7 +281,66 @@ third_tag_and_other_types_are_an_ether_type(void **state)
 	assert_key(&got, &want, "ARP");
 }
 
+/* A frame of any shape, mostly plain; headers are those of frame_write() with other values. */
+static uint32_t
+frame_any(uint8_t *f, uint64_t *seed)
+{
+	static const uint8_t protos[] = { 6, 6, 17, 17, 132, 1, 47, 58 };
+	const unsigned int tags = rnd(seed) % 4 ? 0 : rnd(seed) % 3;
+	const unsigned int options = rnd(seed) % 4 ? 0 : rnd(seed) % 11;
+	const uint8_t proto = rnd(seed) % 8 ? protos[rnd(seed) % RTE_DIM(protos)]
+					    : (uint8_t)rnd(seed);
+	const uint32_t len = frame_write(f, tags, options, proto);
+	uint8_t *ip = f + 14 + 4 * tags, *l4 = f + len - PAYLOAD;
+
+	for (unsigned int i = 0; i < 12; i++)
+		f[i] = (uint8_t)rnd(seed);
+	ip[1] = (uint8_t)rnd(seed);
+	if (rnd(seed) % 4 == 0)
+		memcpy(ip + 6, (const uint8_t[]){ (uint8_t)rnd(seed), (uint8_t)rnd(seed) }, 2);
+	for (unsigned int i = 12; i < 20; i++)
+		ip[i] = (uint8_t)rnd(seed);
+	for (unsigned int i = 0; i < PAYLOAD; i++)
+		if (rnd(seed) % 2 == 0)
+			l4[i] = (uint8_t)rnd(seed);
+	if (rnd(seed) % 32 == 0)
+		f[12 + rnd(seed) % (len - 12)] ^= (uint8_t)(1 << rnd(seed) % 8);
+	return rnd(seed) % 4 ? len : rnd(seed) % (len + 1);
+}
+
+static void
+short_way_makes_the_keys_of_the_long_one(void **state)
+{
+	const unsigned int frames = 400000;
+	unsigned int plain = 0, tunnels = 0, established = 0, icmp = 0;
+	uint64_t seed = 1;
+
+	RTE_SET_USED(state);
+	for (unsigned int i = 0; i < frames; i++) {
+		uint8_t f[128];
+		const uint32_t len = frame_any(f, &seed);
+		const struct hy_flow_key key = key_of(f, len);
+		struct hy_flow_key any;
+		bool is_plain;
+
+		memset(&any, 0x5a, sizeof(any));
+		policy_key_any(f, len, &any);
+		assert_key(&key, &any, "the long way's");
+		is_plain = len >= 54 && f[12] == 8 && f[13] == 0 && f[14] == 0x45 &&
+			(f[20] & 0x3f) == 0 && f[21] == 0;
+		plain += is_plain;
+		tunnels += is_plain && (key.has & HY_FLOW_TUNNEL) != 0;
+		established += is_plain && (key.has & HY_FLOW_ESTABLISHED) != 0;
+		icmp += is_plain && (key.has & HY_FLOW_ICMP) != 0;
+	}
+	print_message("%u frames: %u plain, of which %u tunnels, %u established, %u ICMP\n", frames,
+		plain, tunnels, established, icmp);
+	assert_in_range(plain, frames / 4, frames * 3 / 4);
+	assert_true(tunnels > 1000 && established > 10000 && icmp > 10000);
+}
+
 static const struct CMUnitTest tests[] = {
+	POLICY_TEST(short_way_makes_the_keys_of_the_long_one),
 	POLICY_TEST(every_header_is_read_at_every_length_and_no_byte_more),
 	POLICY_TEST(fragments_of_ip4_have_a_kind_and_no_ports),
 	POLICY_TEST(tcp_with_ack_or_rst_is_established),
