@@ -9,99 +9,27 @@
 #include <hy_graph_worker.h>
 
 #include "hal/internal/hal.h"
-#include "hal_live_fixture.h"
-#include "port_event.h"
-
-static char story[256];
-static int reset_result;
-
-static void
-tell(const char *what, uint16_t port)
-{
-	const size_t used = strlen(story);
-
-	snprintf(story + used, sizeof(story) - used, "%s%u ", what, port);
-}
-
-static void
-observe(struct hy_hal *of, uint16_t port, enum hy_port_state state, void *arg)
-{
-	static const char *const names[] = { "up", "leaving", "down", "gone" };
-
-	assert_ptr_equal(of, hal);
-	assert_ptr_equal(arg, story);
-	assert_int_equal(hy_hal_port_state(of, port), state);
-	/* Nobody uses it: its source is parked, and nothing is bound to it. */
-	if (state != HY_PORT_UP) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "live_rx-%u", port);
-		assert_string_equal(hy_hal_placement(hal, name)->variant, "parked");
-		for (unsigned int i = 0; i < hal->nb_bindings; i++)
-			assert_int_not_equal(hal->bindings[i].target.id, port);
-	}
-	tell(names[state], port);
-}
-
-static int
-op_reset(uint16_t port, void *arg)
-{
-	assert_ptr_equal(arg, &reset_result);
-	tell("reset", port);
-	return reset_result;
-}
-
-static void
-op_gone(uint16_t port, void *arg)
-{
-	assert_ptr_equal(arg, &reset_result);
-	tell("close", port);
-}
-
-static const struct hy_port_ops port_ops = { op_reset, op_gone, &reset_result };
-
-static void
-rig_watch(void)
-{
-	live_make();
-	story[0] = '\0';
-	reset_result = 0;
-	assert_int_equal(hy_hal_port_observe(hal, observe, story), 0);
-	assert_int_equal(hy_hal_watch(hal), 0);
-	assert_int_equal(hy_hal_watch(hal), 0);
-}
-
-static int
-poll(void)
-{
-	return hy_hal_poll(hal, live_graphs, PORTS, &port_ops, error);
-}
-
-static const struct hy_capability *
-running(uint16_t port)
-{
-	return hy_hal_capability(hal, (struct hy_target){ HY_TARGET_PORT, port }, HY_CAP_RUNNING);
-}
+#include "hal_events_fixture.h"
 
 static void
 reset_parks_the_port_resets_it_and_goes_on(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	live_walk();
-	assert_int_equal(poll(), 0);
-	assert_int_equal(running(1)->level, HY_LEVEL_YES);
+	assert_int_equal(events_poll(), 0);
+	assert_int_equal(events_running(1)->level, HY_LEVEL_YES);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
 	assert_int_equal(hy_hal_port_state(hal, 1), HY_PORT_UP); /* until it is polled */
-	assert_int_equal(poll(), 1);
+	assert_int_equal(events_poll(), 1);
 	assert_int_equal(hy_hal_port_state(hal, 1), HY_PORT_LEAVING);
-	assert_int_equal(running(1)->level, HY_LEVEL_NO);
-	assert_int_equal(running(1)->origin, HY_ORIGIN_OBSERVED);
-	assert_string_equal(running(1)->reason, "it asks for a reset");
+	assert_int_equal(events_running(1)->level, HY_LEVEL_NO);
+	assert_int_equal(events_running(1)->origin, HY_ORIGIN_OBSERVED);
+	assert_string_equal(events_running(1)->reason, "it asks for a reset");
 	/* The worker of port 0 is through, that of port 1 is not. */
 	hy_graph_walk(live_graphs[0]);
-	assert_int_equal(poll(), 1);
-	assert_string_equal(story, "");
+	assert_int_equal(events_poll(), 1);
+	assert_string_equal(events_story, "");
 	assert_int_equal(live.unbinds, 0);
 	live.made = 0;
 	hy_graph_walk(live_graphs[1]);
@@ -110,19 +38,19 @@ reset_parks_the_port_resets_it_and_goes_on(void **state)
 		"needs running: no (it asks for a reset)");
 	assert_fate("live_cls", 1, "fast", HY_FATE_NEEDS_UNMET, 20,
 		"needs running: no (it asks for a reset)");
-	assert_int_equal(poll(), 1);
-	assert_string_equal(story, "down1 reset1 up1 ");
+	assert_int_equal(events_poll(), 1);
+	assert_string_equal(events_story, "down1 reset1 up1 ");
 	assert_int_equal(live.unbinds, 1);
-	assert_int_equal(poll(), 1);
+	assert_int_equal(events_poll(), 1);
 	assert_int_equal(live.binds, 3);
 	live_walk();
-	assert_int_equal(poll(), 0);
+	assert_int_equal(events_poll(), 0);
 	assert_string_equal(chosen("live_rx", 1), "plain");
 	assert_fate("live_rx", 1, "parked", HY_FATE_NEEDS_UNMET, 0,
 		"stands in while the port does not run");
 	live_assert_variant("live_cls", "fast", "port 0,1");
 	assert_int_equal(live_objs("live_rx-1"), 16);
-	assert_string_equal(story, "down1 reset1 up1 ");
+	assert_string_equal(events_story, "down1 reset1 up1 ");
 }
 
 static void
@@ -131,7 +59,7 @@ destroyed_hal_hears_nothing_any_more(void **state)
 	const unsigned int heap = unit_heap_live();
 
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	for (unsigned int p = 0; p < PORTS; p++) {
 		hy_graph_destroy(live_graphs[p]);
 		live_graphs[p] = NULL;
@@ -144,43 +72,25 @@ destroyed_hal_hears_nothing_any_more(void **state)
 	assert_int_equal(live.binds, live.unbinds);
 }
 
-/* Polls and walks until there is nothing left to do; returns the first error, after clearing it. */
-static int
-poll_out(void)
-{
-	int rc, failed = 0;
-
-	for (unsigned int i = 0; i < 20; i++) {
-		rc = poll();
-		if (rc < 0 && failed == 0)
-			failed = rc;
-		live_walk();
-		if (rc == 0)
-			return failed;
-	}
-	fail_msg("never done: %s", story);
-	return -1;
-}
-
 static void
 reset_that_fails_leaves_the_port_parked_until_it_is_started(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
-	reset_result = -EIO;
+	events_begin();
+	events_reset_result = -EIO;
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), -EIO);
+	assert_int_equal(events_poll_out(), -EIO);
 	assert_string_equal(error, "port 0 stays down: its reset failed: Input/output error");
 	assert_int_equal(hy_hal_port_state(hal, 0), HY_PORT_DOWN);
-	assert_string_equal(running(0)->reason, "its reset failed: Input/output error");
+	assert_string_equal(events_running(0)->reason, "its reset failed: Input/output error");
 	assert_string_equal(chosen("live_rx", 0), "parked");
 	assert_string_equal(chosen("live_rx", 1), "plain");
 	/* Another event is another try. */
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), -EIO);
+	assert_int_equal(events_poll_out(), -EIO);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 reset0 reset0 up0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 reset0 reset0 up0 ");
 	assert_string_equal(chosen("live_rx", 0), "plain");
 	assert_string_equal(chosen("live_cls", 0), "fast");
 }
@@ -189,12 +99,12 @@ static void
 removed_port_stays_parked_and_its_numbers_stay(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	live_walk();
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RMV), 0);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "gone1 close1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "gone1 close1 ");
 	assert_int_equal(hy_hal_port_state(hal, 1), HY_PORT_GONE);
 	assert_int_equal(live.unbinds, 1);
 	live_assert_variant("live_rx-1", "parked", "port 1");
@@ -202,11 +112,11 @@ removed_port_stays_parked_and_its_numbers_stay(void **state)
 	/* No more of it, whatever is heard. */
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RMV), 0);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "gone1 close1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "gone1 close1 ");
 	/* It is looked at no more: what is known of it is what was. */
 	assert_int_equal(hy_hal_probe(hal), 0);
-	assert_string_equal(running(1)->reason, "it was removed");
+	assert_string_equal(events_running(1)->reason, "it was removed");
 	assert_non_null(strstr(printed(hy_hal_inventory_print), "observed: it was removed\n"));
 }
 
@@ -215,47 +125,47 @@ port_that_vanishes_without_a_word_is_gone(void **state)
 {
 	RTE_SET_USED(state);
 	live_make();
-	story[0] = '\0';
-	assert_int_equal(hy_hal_port_observe(hal, observe, story), 0);
+	events_story[0] = '\0';
+	assert_int_equal(hy_hal_port_observe(hal, events_observe, events_story), 0);
 	live_walk();
 	/* Nobody watches: found out by the next look. */
 	port_remove("net_ring_live1");
 	assert_int_equal(hy_hal_probe(hal), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "gone1 close1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "gone1 close1 ");
 	assert_string_equal(chosen("live_rx", 1), "parked");
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
-	assert_int_equal(poll_out(), -ENODEV);
+	assert_int_equal(events_poll_out(), -ENODEV);
 	assert_string_equal(error, "port 1 cannot be started: no such device");
 	/* Another device in its place. */
 	assert_int_equal(port_add("net_null_9"), 1);
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_string_equal(chosen("live_rx", 1), "plain");
 	assert_string_equal(hal->ports[1].dev.driver, "net_null");
-	assert_string_equal(story, "gone1 close1 up1 ");
+	assert_string_equal(events_story, "gone1 close1 up1 ");
 }
 
 static void
 program_stops_and_starts_a_port(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(hy_hal_port_stop(hal, RTE_MAX_ETHPORTS), -EINVAL);
 	assert_int_equal(hy_hal_port_start(hal, RTE_MAX_ETHPORTS), -EINVAL);
 	assert_int_equal(hy_hal_port_state(hal, RTE_MAX_ETHPORTS), HY_PORT_GONE);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0); /* it is up */
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 ");
-	assert_string_equal(running(0)->reason, "the program stops it");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 ");
+	assert_string_equal(events_running(0)->reason, "the program stops it");
 	/* The program has it: no reset is asked for. */
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 up0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 up0 ");
 	assert_int_equal(live.binds, 3);
 	assert_int_equal(live.unbinds, 1);
 }
@@ -264,45 +174,45 @@ static void
 last_of_start_and_stop_counts(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 ");
 	assert_int_equal(hy_hal_port_state(hal, 0), HY_PORT_DOWN);
 	/* It is up and told so; then it asks for a reset, which is not forgotten. */
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 down1 reset1 up1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 down1 reset1 up1 ");
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 down1 reset1 up1 up0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 down1 reset1 up1 up0 ");
 }
 
 static void
 driver_that_recovers_has_the_port_for_itself(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(running(0)->reason, "its driver recovers");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_running(0)->reason, "its driver recovers");
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_ERR_RECOVERING), 0);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_RECOVERY_FAILED), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 up0 gone1 close1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 up0 gone1 close1 ");
 	/* Over before it was looked at: bound anew all the same, since rules may be lost. */
 	assert_int_equal(live.binds, 3);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(live.binds, 4);
-	assert_string_equal(story, "down0 up0 gone1 close1 down0 up0 ");
+	assert_string_equal(events_story, "down0 up0 gone1 close1 down0 up0 ");
 }
 
 static unsigned int guarded;
@@ -324,28 +234,28 @@ port_that_a_guard_refuses_stays_down(void **state)
 	uint16_t which = 0;
 
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	guarded = 0;
 	assert_int_equal(hy_hal_port_guard(hal, refuse, &which), 0);
 	for (uint16_t p = 0; p < PORTS; p++)
 		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), -EBUSY);
+	assert_int_equal(events_poll_out(), -EBUSY);
 	assert_string_equal(error, "port 0 stays down: it must not");
-	assert_string_equal(running(0)->reason, "it must not");
+	assert_string_equal(events_running(0)->reason, "it must not");
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
-	assert_int_equal(poll_out(), -EBUSY);
+	assert_int_equal(events_poll_out(), -EBUSY);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
-	assert_int_equal(poll_out(), -EBUSY);
+	assert_int_equal(events_poll_out(), -EBUSY);
 	assert_int_equal(hy_hal_port_state(hal, 0), HY_PORT_DOWN);
-	assert_string_equal(story, "down0 down1 reset1 up1 ");
+	assert_string_equal(events_story, "down0 down1 reset1 up1 ");
 	assert_int_equal(guarded, 4);
 	assert_int_equal(hy_hal_port_unguard(hal, refuse, NULL), -ENOENT);
 	assert_int_equal(hy_hal_port_unguard(hal, refuse, &which), 0);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 down1 reset1 up1 up0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 down1 reset1 up1 up0 ");
 	assert_int_equal(guarded, 4);
 }
 
@@ -354,66 +264,67 @@ static void
 reset_asked_for_after_a_recovery_is_not_forgotten(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_ERR_RECOVERING), 0);
 	for (uint16_t p = 0; p < PORTS; p++) {
 		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
 		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_INTR_RESET), 0);
 	}
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 up0 down1 up1 down0 reset0 up0 down1 reset1 up1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 up0 down1 up1 down0 reset0 up0 down1 reset1 up1 ");
 	/* Of a port that the program has stopped, it is. */
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 up0 down1 up1 down0 reset0 up0 down1 reset1 up1 down0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story,
+		"down0 up0 down1 up1 down0 reset0 up0 down1 reset1 up1 down0 ");
 }
 
 static void
 recovery_starts_no_port_that_the_program_stopped(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_ERR_RECOVERING), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 down1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 down1 ");
 	assert_true(hy_hal_port_answers(hal, 0));
 	/* One begins to recover when it is stopped, one is stopped when it recovers. */
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
 	assert_int_equal(hy_hal_port_stop(hal, 1), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	for (uint16_t p = 0; p < PORTS; p++) {
 		assert_false(hy_hal_port_answers(hal, p));
 		assert_true(hy_hal_port_recovers(hal, p));
 		assert_int_equal(port_event_raise(p, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
 	}
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 down1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 down1 ");
 	for (uint16_t p = 0; p < PORTS; p++) {
 		assert_int_equal(hy_hal_port_state(hal, p), HY_PORT_DOWN);
 		assert_true(hy_hal_port_answers(hal, p));
 		assert_false(hy_hal_port_recovers(hal, p));
 		assert_int_equal(hy_hal_port_start(hal, p), 0);
 	}
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 down1 up0 up1 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 down1 up0 up1 ");
 	/* All at once. */
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down0 down1 up0 up1 down0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down0 down1 up0 up1 down0 ");
 	/* Once it was started, it comes back by itself. */
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_ERR_RECOVERING), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_int_equal(hy_hal_port_state(hal, 0), HY_PORT_UP);
 }
 
@@ -421,18 +332,18 @@ static void
 forced_variant_comes_back_with_its_port(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(hy_hal_force(hal, "live_rx=plain", error), 0);
 	assert_int_equal(hy_hal_force(hal, "live_cls=fast", error), 0);
 	live_reselect();
 	assert_true(selected("live_rx", 0)->forced);
 	assert_int_equal(hy_hal_port_stop(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_string_equal(chosen("live_rx", 0), "parked");
 	assert_false(selected("live_rx", 0)->forced);
 	assert_true(selected("live_rx", 1)->forced);
 	assert_int_equal(hy_hal_port_start(hal, 0), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_fate("live_rx", 0, "plain", HY_FATE_CHOSEN, 10, "forced by the user");
 }
 
@@ -440,24 +351,24 @@ static void
 port_that_comes_back_unfit_stays_down_and_holds_up_no_other(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(hy_hal_force(hal, "live_cls@1=fast", error), 0);
 	live_reselect();
 	live_walk();
 	live.fail_bind = 3;
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), -ENOTSUP);
-	assert_string_equal(story, "down1 reset1 up1 down1 ");
+	assert_int_equal(events_poll_out(), -ENOTSUP);
+	assert_string_equal(events_story, "down1 reset1 up1 down1 ");
 	assert_int_equal(hy_hal_port_state(hal, 1), HY_PORT_DOWN);
 	assert_string_equal(chosen("live_rx", 1), "parked");
-	assert_string_equal(running(1)->reason,
+	assert_string_equal(events_running(1)->reason,
 		"live_cls=fast cannot be used for port 1: cannot be bound: port 1 is busy");
 	/* The other port lives on, and this one is as good as new once it is started. */
 	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down1 reset1 up1 down1 down0 reset0 up0 ");
+	assert_int_equal(events_poll_out(), 0);
+	assert_string_equal(events_story, "down1 reset1 up1 down1 down0 reset0 up0 ");
 	assert_int_equal(hy_hal_port_start(hal, 1), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_fate("live_cls", 1, "fast", HY_FATE_CHOSEN, 20, "forced by the user");
 }
 
@@ -466,18 +377,18 @@ static void
 port_that_comes_back_unfit_from_a_recovery_answers(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	assert_int_equal(hy_hal_force(hal, "live_cls@1=fast", error), 0);
 	live_reselect();
 	live_walk();
 	live.fail_bind = 3;
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_ERR_RECOVERING), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_true(hy_hal_port_recovers(hal, 1));
 	assert_false(hy_hal_port_answers(hal, 1));
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_RECOVERY_SUCCESS), 0);
-	assert_int_equal(poll_out(), -ENOTSUP);
-	assert_string_equal(story, "down1 up1 down1 ");
+	assert_int_equal(events_poll_out(), -ENOTSUP);
+	assert_string_equal(events_story, "down1 up1 down1 ");
 	assert_true(hy_hal_port_answers(hal, 1));
 	assert_false(hy_hal_port_recovers(hal, 1));
 }
@@ -486,11 +397,11 @@ static void
 bind_that_fails_after_a_reset_falls_to_the_next(void **state)
 {
 	RTE_SET_USED(state);
-	rig_watch();
+	events_begin();
 	live_walk();
 	live.fail_bind = 3;
 	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
+	assert_int_equal(events_poll_out(), 0);
 	assert_fate("live_cls", 1, "fast", HY_FATE_BIND_FAILED, 20,
 		"cannot be bound: port 1 is busy");
 	live_assert_variant("live_cls", "fast", "port 0");
@@ -507,13 +418,13 @@ every_allocation_of_an_event_can_fail_and_is_tried_again(void **state)
 		int rc;
 
 		if (nth == 1)
-			rig_watch();
-		story[0] = '\0';
+			events_begin();
+		events_story[0] = '\0';
 		live.made = live.seen[0] = live.seen[1] = 0;
 		assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
 		unit_alloc_fail(nth);
 		for (unsigned int i = 0; i < 20; i++) {
-			rc = poll();
+			rc = events_poll();
 			errors += rc < 0;
 			if (rc < 0)
 				assert_int_equal(rc, -ENOMEM);
@@ -525,7 +436,7 @@ every_allocation_of_an_event_can_fail_and_is_tried_again(void **state)
 		unit_alloc_fail(0);
 		assert_int_equal(rc, 0);
 		assert_true(errors <= 1);
-		assert_string_equal(story, "down1 reset1 up1 ");
+		assert_string_equal(events_story, "down1 reset1 up1 ");
 		assert_string_equal(chosen("live_rx", 1), "plain");
 		assert_string_equal(chosen("live_cls", 1), "fast");
 		assert_int_equal(live.binds - live.unbinds, 2);
@@ -533,84 +444,6 @@ every_allocation_of_an_event_can_fail_and_is_tried_again(void **state)
 		if (done)
 			assert_true(nth > 60); /* two selections, and two updates */
 	}
-}
-
-/* A family of ports with a variant that needs marks, which port 0 has, and which is in use there. */
-static void
-marks_begin(const char *family, const char *rule, bool force)
-{
-	rig_watch();
-	family_add(family, HY_TARGET_PORT, 10);
-	VARIANT(family, "marked", .score = 30, .needs = { { .cap = HY_CAP_FLOW_MARK } });
-	assert_int_equal(hy_hal_capability_set(hal, (struct hy_target){ HY_TARGET_PORT, 0 },
-				 HY_CAP_FLOW_MARK, HY_LEVEL_YES, HY_ORIGIN_PROBED, 1, "tried"),
-		0);
-	assert_int_equal(force ? hy_hal_force(hal, rule, error) : hy_hal_deny(hal, rule, error), 0);
-	live_reselect();
-	live_walk();
-	assert_string_equal(chosen(family, 0), "marked");
-}
-
-static void
-marks_end(void)
-{
-	assert_int_equal(hy_hal_capability_set(hal, (struct hy_target){ HY_TARGET_PORT, 0 },
-				 HY_CAP_FLOW_MARK, HY_LEVEL_NO, HY_ORIGIN_OBSERVED, 0, "they lie"),
-		0);
-}
-
-static void
-forced_variant_that_fits_no_more_holds_up_no_other_port(void **state)
-{
-	RTE_SET_USED(state);
-	marks_begin("unfit_forced", "unfit_forced@0=marked", true);
-	marks_end();
-	assert_int_equal(poll_out(), -ENOTSUP);
-	assert_string_equal(error,
-		"unfit_forced=marked cannot be used for port 0: needs flow_mark: no (they lie)");
-	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down1 reset1 up1 ");
-	assert_string_equal(chosen("live_rx", 1), "plain");
-	assert_string_equal(chosen("unfit_forced", 0), "marked");
-	assert_string_equal(chosen("unfit_forced", 1), "plain");
-	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RMV), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down1 reset1 up1 gone1 close1 ");
-}
-
-/* Both at once: the port leaves, and the error is reported. */
-static void
-forced_variant_that_fits_no_more_is_reported_while_another_port_leaves(void **state)
-{
-	RTE_SET_USED(state);
-	marks_begin("unfit_both", "unfit_both@0=marked", true);
-	marks_end();
-	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), -ENOTSUP);
-	assert_string_equal(error,
-		"unfit_both=marked cannot be used for port 0: needs flow_mark: no (they lie)");
-	assert_string_equal(story, "down1 reset1 up1 ");
-	/* Its own port: it is selected for anew, and does not fit. */
-	assert_int_equal(port_event_raise(0, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), -ENOTSUP);
-	assert_string_equal(story, "down1 reset1 up1 down0 reset0 up0 down0 ");
-	assert_string_equal(chosen("live_rx", 0), "parked");
-	assert_string_equal(chosen("unfit_both", 0), "plain");
-}
-
-static void
-family_of_which_the_user_left_nothing_holds_up_no_other_port(void **state)
-{
-	RTE_SET_USED(state);
-	marks_begin("unfit_denied", "unfit_denied@0=plain", false);
-	marks_end();
-	assert_int_equal(poll_out(), -ENOTSUP);
-	assert_int_equal(port_event_raise(1, RTE_ETH_EVENT_INTR_RESET), 0);
-	assert_int_equal(poll_out(), 0);
-	assert_string_equal(story, "down1 reset1 up1 ");
-	assert_string_equal(chosen("unfit_denied", 0), "marked");
-	assert_string_equal(chosen("live_rx", 1), "plain");
 }
 
 static const struct CMUnitTest hal_event_tests[] = {
@@ -630,9 +463,6 @@ static const struct CMUnitTest hal_event_tests[] = {
 	LIVE_TEST(port_that_comes_back_unfit_from_a_recovery_answers),
 	LIVE_TEST(bind_that_fails_after_a_reset_falls_to_the_next),
 	LIVE_TEST(every_allocation_of_an_event_can_fail_and_is_tried_again),
-	LIVE_TEST(forced_variant_that_fits_no_more_holds_up_no_other_port),
-	LIVE_TEST(forced_variant_that_fits_no_more_is_reported_while_another_port_leaves),
-	LIVE_TEST(family_of_which_the_user_left_nothing_holds_up_no_other_port),
 };
 
 UNIT_SUITE(hal_event_tests)
