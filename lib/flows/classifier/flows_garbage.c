@@ -22,7 +22,8 @@ flows_passed(const struct hy_flows *f, uint64_t token)
 void *
 flows_alloc(const struct hy_flows *f, size_t size)
 {
-	return rte_zmalloc_socket("hy_flows", size, RTE_CACHE_LINE_SIZE, f->params.socket);
+	/* A record is two lines of 64 bytes, which CPUs fetch together. */
+	return rte_zmalloc_socket("hy_flows", size, 2 * RTE_CACHE_LINE_MIN_SIZE, f->params.socket);
 }
 
 void
