@@ -37,7 +37,7 @@ nitpick_ignore = [
     ("c:identifier", name)
     for name in ("FILE", "RTE_ETH_NAME_MAX_LEN", "RTE_MAX_ETHPORTS", "RTE_MAX_LCORE",
                  "RTE_MAX_NUMA_NODES", "bool", "int16_t", "int32_t", "int64_t", "int8_t",
-                 "rte_acl_ctx", "rte_eth_conf", "rte_eth_rss_conf",
+                 "rte_acl_ctx", "rte_be16_t", "rte_be32_t", "rte_eth_conf", "rte_eth_rss_conf",
                  "rte_ether_addr", "rte_ether_hdr", "rte_event", "rte_flow_action",
                  "rte_flow_attr", "rte_flow_error", "rte_flow_item", "rte_flow_query_count",
                  "rte_hash", "rte_lpm", "rte_mbuf", "rte_mempool", "rte_meter_srtcm",
@@ -50,7 +50,7 @@ nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
 HOMONYMS = ("hy_acl_counts", "hy_acl_log_counts", "hy_acl_place", "hy_dispatch_pin",
             "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats", "hy_flows_key",
-            "hy_flows_lookups", "hy_flows_parse", "hy_flows_stats", "hy_flows_upcall_stats",
+            "hy_flows_lookups", "hy_flows_stats", "hy_flows_upcall_stats",
             "hy_hal_options",
             "hy_ip6_node", "hy_ip6_trie", "hy_l2_stats", "hy_mode_options", "hy_offload_stats",
             "hy_policy_counts", "hy_policy_view", "hy_port_options",

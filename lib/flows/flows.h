@@ -156,7 +156,7 @@ flows_add(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-/* Whether a key, made with these bits of enum hy_flows_parse, has the bits of a table's megaflow. */
+/* Whether a key, made with these bits of enum hy_flows_parse_bit, has the bits of a table's megaflow. */
 static __rte_always_inline bool
 flows_same(const struct flows_table *table, const uint64_t words[], const struct hy_flows_key *key,
 	const uint32_t nb_words)

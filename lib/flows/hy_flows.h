@@ -148,6 +148,6 @@ uint32_t hy_flows_dump(struct hy_flows *flows, uint32_t *cursor, struct hy_flows
 uint32_t hy_flows_poll(struct hy_flows *flows, uint32_t now, uint32_t most);
 
 /** Reads what was counted. */
-void hy_flows_stats(struct hy_flows *flows, struct hy_flows_stats *stats);
+void hy_flows_stats(struct hy_flows *cache, struct hy_flows_stats *stats);
 
 HY_API_END

@@ -86,7 +86,7 @@ struct hy_flows_key {
 };
 
 /** What of a frame is read: bits. @ref hy_flows_key.port and the ether type always are. */
-enum hy_flows_parse {
+enum hy_flows_parse_bit {
 	HY_FLOWS_PARSE_MAC = 1, /**< MAC addresses and tags. */
 	HY_FLOWS_PARSE_IP = 2,  /**< The IP header, and whether it is a fragment. */
 	/** Ports, ICMP, TCP's flags; and only with it are truncated headers behind IP noticed. */
@@ -104,7 +104,7 @@ enum hy_flows_parse {
 #define HY_FLOWS_PARSE_ALL (HY_FLOWS_PARSE_MAC | HY_FLOWS_PARSE_IP | HY_FLOWS_PARSE_L4)
 
 /**
- * @return Bits of enum hy_flows_parse, without HY_FLOWS_PARSE_TUNNEL, with which a key has the same
+ * @return Bits of enum hy_flows_parse_bit, without HY_FLOWS_PARSE_TUNNEL, with which a key has the same
  * bits as with HY_FLOWS_PARSE_ALL wherever the mask has some.
  */
 uint32_t hy_flows_parse_of(const struct hy_flows_key *mask);
@@ -114,9 +114,9 @@ uint32_t hy_flows_parse_of(const struct hy_flows_key *mask);
  *
  * @param frame Of any alignment; min(len, HY_FLOWS_HEADERS) bytes in one piece.
  * @param len Of the whole frame, in bytes.
- * @param parse Bits of enum hy_flows_parse.
+ * @param parse Bits of enum hy_flows_parse_bit.
  */
-void hy_flows_key(const uint8_t *frame, uint32_t len, uint16_t port, uint32_t parse,
+void hy_flows_key(const uint8_t *frame, uint32_t len, uint16_t in_port, uint32_t parse,
 	struct hy_flows_key *key);
 
 /** Makes the keys of a burst of frames, each with the port that its mbuf names. */

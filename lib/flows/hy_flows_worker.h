@@ -24,7 +24,7 @@ HY_API_BEGIN
 
 #define HY_FLOWS_MISS UINT32_MAX /**< No megaflow matches. */
 
-/** @return Bits of enum hy_flows_parse with which the keys of the next burst are to be made. */
+/** @return Bits of enum hy_flows_parse_bit with which the keys of the next burst are to be made. */
 uint32_t hy_flows_parse(const struct hy_flows *flows);
 
 /** Hashes keys, by the bits that masks look at: hash[i] of key[i]. */

@@ -136,14 +136,25 @@ change(uint32_t i, uint64_t *seed)
 	}
 }
 
-/* How often a worker rests is the scheduler's choice. */
+/*
+ * How often a worker rests, and how soon it leaves what was deleted, so that there is room, is the
+ * scheduler's choice.
+ */
 static bool
 is_enough(void)
 {
-	for (unsigned int w = 0; w < WORKERS; w++)
-		if (__atomic_load_n(&workers[w].rests, __ATOMIC_RELAXED) < 20)
+	const struct hy_flows_stats stats = flows_stats();
+
+	for (unsigned int w = 0; w < WORKERS; w++) {
+		struct hy_flows_lookups l;
+
+		hy_flows_lookups(flows, w, &l);
+		if (__atomic_load_n(&workers[w].rests, __ATOMIC_RELAXED) < 20 ||
+			l.packets - l.misses < 2000 || l.misses < 2000)
 			return false;
-	return true;
+	}
+	return stats.added > 1000 && stats.deleted > 1000 && stats.modified > 1000 &&
+		stats.refused_flows > 0;
 }
 
 static void
