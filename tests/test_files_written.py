@@ -47,6 +47,8 @@ def place(path, kind):
         path.symlink_to(precious)
     elif kind == "dangling":
         path.symlink_to(path.with_name("absent"))
+    elif kind == "hard link":
+        path.hardlink_to(precious)
     elif kind.startswith("FIFO"):
         os.mkfifo(path)
     elif kind == "socket":
@@ -67,6 +69,7 @@ def place(path, kind):
 KINDS = {
     "symlink": "is a symbolic link, which is not followed",
     "dangling": "is a symbolic link, which is not followed",
+    "hard link": "has other names, too (hard links)",
     "FIFO": NOT_REGULAR,
     "FIFO that is read": NOT_REGULAR,
     "socket": NOT_REGULAR,

@@ -108,9 +108,10 @@ enum hy_output_flags {
 
 /**
  * Opens a file for writing: a new one with mode 0600; one of the caller's own, whose content and
- * mode stay; or /dev/null. The last part of the path must not be a symbolic link. A FIFO is opened
- * on request; writing to it fails with EAGAIN instead of waiting for the reader. Each write appends
- * (O_APPEND): if another program truncates the file, its old content does not become a hole.
+ * mode stay; or /dev/null. The last part of the path must not be a symbolic link, and the file must
+ * have no other name: either may lead to a file that another user chose. A FIFO is opened on request;
+ * writing to it fails with EAGAIN instead of waiting for the reader. Each write appends (O_APPEND): if
+ * another program truncates the file, its old content does not become a hole.
  *
  * A regular file is the caller's alone until it is closed. A file that the process already has open
  * under any name, such as standard output or a driver's input, is refused. So is a file that
@@ -119,8 +120,9 @@ enum hy_output_flags {
  * @param flags 0 or HY_OUTPUT_FIFO.
  * @param[out] fd Descriptor of the file. Other programs do not inherit it.
  * @param error As above; must not be NULL.
- * @return 0; -ELOOP a symbolic link; -EPERM another user owns it; -EINVAL another kind of file than
- * is accepted; -EBUSY it is in use; -ENXIO nothing reads from the FIFO; or an error of opening.
+ * @return 0; -ELOOP a symbolic link; -EMLINK a file with several names; -EPERM another user owns it;
+ * -EINVAL another kind of file than is accepted; -EBUSY it is in use; -ENXIO nothing reads from the
+ * FIFO; or an error of opening.
  */
 int hy_output_open(const char *path, unsigned int flags, int *fd, char *error);
 

@@ -79,6 +79,9 @@ file_take(int fd, char *error)
 		return hy_file_refuse(-EBUSY,
 			"this program has it open already, as another file of its own or a port's",
 			error);
+	/* Where links to files of others may be made, whoever may write to the folder made this one. */
+	if (st.st_nlink > 1)
+		return hy_file_refuse(-EMLINK, "has other names, too (hard links)", error);
 	/* Any other error: a file system without locks. */
 	if (fcntl(fd, F_OFD_SETLK, &lock) < 0 && (errno == EAGAIN || errno == EACCES))
 		return hy_file_refuse(-EBUSY, "another program writes to it", error);
