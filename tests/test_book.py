@@ -67,7 +67,8 @@ def test_json_keys_in_the_book_are_those_that_the_program_writes(rig):
             for how in ("sim:cnxk,settle_us=1000", "rte_flow")]
     runs.append(rig.forward([SILENT], "--mode=eventdev", eal=["--vdev", "event_sw0"]).stats)
     runs.append(rig.forward([SILENT], "--vlan=0:1").stats)
-    runs.append(rig.forward([SILENT], f"--acl-list=a={rig.write('acl', '')}").stats)
+    runs.append(rig.forward([SILENT], f"--acl-list=a={rig.write('acl', '')}", "--acl=in:0=a",
+                            "--acl-offload=sim:cnxk,settle_us=1000").stats)
     runs.append(rig.forward([SILENT], "--mode=dispatch", "--pin=ip4_lookup=2", tx_queues=2,
                             workers=2).stats)
     named = set()
