@@ -66,7 +66,7 @@ lpm_find(const struct l2_loop *l, const uint8_t *header, uint32_t *field, struct
 		memcpy(key, header, L2_LONG_KEY);
 	}
 	if (how.table == TABLE_LPM6)
-		found = expected(rte_lpm6_lookup(l->lpm, key, field) == 0, how);
+		found = expected(rte_lpm6_lookup(l->lpm, (void *)key, field) == 0, how);
 	else
 		__asm__ volatile("" : : "r"(key) : "memory"); /* the key is made all the same */
 	if (how.key == KEY_ALLOCATED)

@@ -73,8 +73,8 @@ lpm6_create(const struct l2_macs *macs)
 		uint8_t key[16] = { 0 };
 
 		l2_header(&macs->entries[i], key);
-		if (rte_lpm6_add(lpm, key, LPM6_DEPTH, L2_FIELD(l2_port_out(&macs->entries[i]))) <
-			0)
+		if (rte_lpm6_add(lpm, (void *)key, LPM6_DEPTH,
+			    L2_FIELD(l2_port_out(&macs->entries[i]))) < 0)
 			bench_fail("rte_lpm6 refused key %u of %u", i, macs->n);
 	}
 	return lpm;

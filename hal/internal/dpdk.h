@@ -9,9 +9,12 @@
 
 #define HY_DPDK_SINCE(year, month) (RTE_VERSION >= RTE_VERSION_NUM(year, month, 0, 0))
 
-/* Renamed. */
+/* Renamed, and wider: the value that rte_tel_data_add_dict_int() takes. */
 #if !HY_DPDK_SINCE(23, 3)
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#define HY_DPDK_TELEMETRY_INT int
+#else
+#define HY_DPDK_TELEMETRY_INT int64_t
 #endif
 
 /* Event ports have link profiles, whose number drivers report. */

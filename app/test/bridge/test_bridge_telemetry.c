@@ -73,11 +73,11 @@ rte_tel_data_add_dict_string(struct rte_tel_data *data, const char *name, const 
 }
 
 int
-rte_tel_data_add_dict_int(struct rte_tel_data *data, const char *name, int value)
+rte_tel_data_add_dict_int(struct rte_tel_data *data, const char *name, HY_DPDK_TELEMETRY_INT value)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%d", value);
+	snprintf(text, sizeof(text), "%jd", (intmax_t)value);
 	return add(data, name, text);
 }
 
