@@ -220,7 +220,7 @@ def test_contender_that_is_wrong_ends_a_benchmark(tmp_path):
 
 @pytest.mark.parametrize("arguments, message", [
     (["no-such-revision"], "no-such-revision"),
-    (["HEAD", "nothing"], "'nothing' is no benchmark; there are arc"),
+    (["HEAD", "nothing"], "'nothing' is no benchmark; there are acl"),
     (["HEAD", "--pairs", "15"], "--pairs is an even number"),
     ([], "the following arguments are required: base"),
 ])

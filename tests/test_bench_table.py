@@ -16,7 +16,7 @@ from benchrun import BENCH
 CENT = 0.011  # both round to two decimals
 SIX_DIGITS = 1e-5  # one of them the figure, the other so much of it
 SCREEN = 45  # lines, with the four that tools/bench-idle.py prints
-NAMES = "acl arc classify dispatch enqueue idle l2 l3fwd lookup offload routes walk".split()
+NAMES = "acl arc classify dispatch enqueue flows idle l2 l3fwd lookup offload routes walk".split()
 SPEC = importlib.util.spec_from_file_location("bench_table", l3fwd.ROOT / "tools" / "bench-table.py")
 table = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(table)

@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BENCHES = ["arc", "classify", "dispatch", "enqueue", "flows", "idle", "l2", "l3fwd", "lookup",
+BENCHES = ["acl", "arc", "classify", "dispatch", "enqueue", "flows", "idle", "l2", "l3fwd", "lookup",
            "offload", "routes", "walk"]
 SHORT = 3  # rows of a benchmark without -v
 PAIRS, PAIRS_QUICK = 16, 6  # fewer than 6 have no interval of 95 %

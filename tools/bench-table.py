@@ -19,13 +19,13 @@ SHOWN = {
     "classify": ["r1k"],
     "dispatch": ["handover_64"],
     "enqueue": ["mix4_64"],
-    "flows": ["leaf_10k", "leaf_1M"],
+    "flows": ["leaf_1M"],
     "idle": ["walk of 64 objects"],
     "l2": ["leaf_65k", "bridge_all_in"],
     "l3fwd": ["one_flow", "dst256_8", "dst64k_8", "table172k"],
     "lookup": ["all_64k"],
     "offload": ["offload_1000"],
-    "routes": ["load_lpm", "change_fib_live"],
+    "routes": ["load_lpm"],
     "walk": ["home_run_256", "chain4_256", "create_destroy_1000"],
 }
 FIRST = 3  # works of another selection
