@@ -46,7 +46,8 @@ class Counts:
 
     def json(self):
         """The same in the form of stats["acl"], without times and places."""
-        names = ("permitted", "denied", "redirected", "unmatched", "truncated", "unknown")
+        names = ("permitted", "denied", "redirected", "unmatched", "truncated", "hardware",
+                 "unknown")
         return {**{name: self.sums[name] for name in names}, "rules": self.rules}
 
 

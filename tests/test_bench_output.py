@@ -18,7 +18,7 @@ import l3fwd
 from benchrun import BENCH, PLAIN, bench, check, measure
 
 PLOT = l3fwd.ROOT / "tools" / "bench-plot.py"
-NAMES = "acl arc classify dispatch enqueue idle l2 l3fwd lookup offload routes walk"
+NAMES = "acl arc classify dispatch enqueue flows idle l2 l3fwd lookup offload routes walk"
 
 
 def await_results(path):
