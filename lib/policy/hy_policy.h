@@ -233,8 +233,9 @@ int hy_policy_remove(struct hy_policy *policy, uint32_t id);
  * fastest engine that fits into max_memory and max_build_ms. With a QSBR variable, and if the
  * policy had hundreds of rules and few were changed, and none was removed that a thousand others
  * overlap, it keeps the tables that were built before with an overlay of the changes, which takes
- * milliseconds, and a thread of the policy builds new tables afterwards. Workers then use those;
- * ranks and the view stay as they are.
+ * milliseconds, and a thread of the policy builds new tables afterwards, on the CPUs that DPDK
+ * gives to control threads: none of an lcore, if there are others. Workers then use those; ranks
+ * and the view stay as they are.
  *
  * Other threads may read the policy while rules are compiled; those that stage or commit wait.
  * Waits up to a second until workers have left the previous rules, and frees those. If a worker
@@ -272,8 +273,8 @@ int hy_policy_truncated_set(struct hy_policy *policy, enum hy_rule_action action
  * hy_policy_commit() of several policies: all or none. All are compiled before any is published.
  * Takes the mutexes of the policies in their order, and holds those of the earlier ones while the
  * later ones are compiled: readers of their counts wait. All threads that call this must name the
- * policies in one order, or they may wait for each other forever. Waits up to a second for each
- * policy that changes.
+ * policies in one order, or they may wait for each other forever. Waits up to a second for
+ * workers to leave the earlier rules of all of them.
  *
  * @param policies Each once.
  * @param[out] failed Index of the policy that could not be published, after an error; may be NULL.

@@ -76,10 +76,10 @@ hy_policy_unlisten(struct hy_policy *policy, const struct hy_policy_listener *li
 	unsigned int i = 0;
 
 	pthread_mutex_lock(&policy->lock);
-	policy_reclaim(policy);
 	while (i < policy->nb_listeners && policy->listeners[i].listener != listener)
 		i++;
 	if (i < policy->nb_listeners) {
+		policy_reclaim(policy, policy->listeners[i].owed && listener->after != NULL);
 		policy->nb_listeners--;
 		for (; i < policy->nb_listeners; i++)
 			policy->listeners[i] = policy->listeners[i + 1];

@@ -65,7 +65,7 @@ hy_policy_destroy(struct hy_policy *policy)
 	if (policy == NULL)
 		return;
 	policy_rebuild_end(policy);
-	policy_reclaim(policy);
+	policy_reclaim(policy, true);
 	policy_free(policy);
 }
 
@@ -76,11 +76,14 @@ hy_policy_name(const struct hy_policy *policy)
 }
 
 int
-policy_reclaim(struct hy_policy *policy)
+policy_reclaim(struct hy_policy *policy, bool wait)
 {
+	struct rte_rcu_qsbr *qsbr = policy->params.qsbr;
+
 	if (policy->retired == NULL)
 		return 0;
-	if (policy->params.qsbr != NULL && !hy_grace_wait(policy->params.qsbr, policy->token))
+	if (qsbr != NULL && rte_rcu_qsbr_check(qsbr, policy->token, false) != 1 &&
+		(!wait || !hy_grace_wait(qsbr, policy->token)))
 		return -ETIMEDOUT;
 	policy_hits_retire(policy, policy->retired);
 	policy_listeners_after(policy);
@@ -110,7 +113,7 @@ may_publish(struct hy_policy *policy)
 	int rc;
 
 	pthread_mutex_lock(&policy->lock);
-	rc = policy_reclaim(policy);
+	rc = policy_reclaim(policy, true);
 	if (rc == 0 && policy->changed)
 		rc = policy->params.qsbr == NULL && policy->nb_users > 0 ? -EBUSY : 1;
 	pthread_mutex_unlock(&policy->lock);
@@ -133,7 +136,6 @@ publish_prepared(struct hy_policy *policy, struct policy_view *view)
 		return rc;
 	}
 	publish(policy, view);
-	policy_reclaim(policy); /* or the next commit does */
 	return 0;
 }
 
@@ -158,7 +160,7 @@ commit(struct hy_policy *policy)
 }
 
 int
-hy_policy_commit(struct hy_policy *policy)
+policy_commit(struct hy_policy *policy)
 {
 	int rc;
 
@@ -166,6 +168,19 @@ hy_policy_commit(struct hy_policy *policy)
 	rc = commit(policy);
 	pthread_mutex_unlock(&policy->changes);
 	return rc;
+}
+
+int
+hy_policy_commit(struct hy_policy *policy)
+{
+	int rc = policy_commit(policy);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&policy->lock);
+	policy_reclaim(policy, true); /* or the next commit does */
+	pthread_mutex_unlock(&policy->lock);
+	return 0;
 }
 
 int

@@ -149,5 +149,10 @@ void policy_listeners_after(struct hy_policy *policy);
 /*
  * policy.c
  */
-/* Waits until workers have left the retired view, and frees it. Returns 0 or -ETIMEDOUT. */
-int policy_reclaim(struct hy_policy *policy);
+/*
+ * Frees the retired view, when workers have left it; waits for that, or only looks. Returns 0 or
+ * -ETIMEDOUT. Called with the lock held.
+ */
+int policy_reclaim(struct hy_policy *policy, bool wait);
+/* hy_policy_commit(), which leaves the view before to policy_reclaim(). */
+int policy_commit(struct hy_policy *policy);

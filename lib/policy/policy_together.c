@@ -2,7 +2,7 @@
 /*
  * Several policies that change together. The commit of each one but the last waits, as one of its own
  * listeners, for the commit of the next: so all are compiled before the last one is published, and after
- * that nothing can fail.
+ * that nothing can fail. Then the views before are freed.
  */
 
 #include "policy.h"
@@ -23,7 +23,7 @@ commit_rest(struct chain *chain)
 	while (chain->next < chain->n && rc == 0) {
 		const unsigned int at = chain->next++;
 
-		rc = hy_policy_commit(chain->policies[at]);
+		rc = policy_commit(chain->policies[at]);
 		if (rc < 0 && chain->failed == chain->n)
 			chain->failed = at;
 	}
@@ -34,6 +34,19 @@ static int
 on_prepare(void *arg, const struct hy_policy_view *next __rte_unused)
 {
 	return commit_rest(arg);
+}
+
+/* A worker that has not left the view of one in a second is not waited for again. */
+static void
+reclaim_all(struct hy_policy *const policies[], unsigned int n)
+{
+	bool wait = true;
+
+	for (unsigned int i = 0; i < n; i++) {
+		pthread_mutex_lock(&policies[i]->lock);
+		wait = policy_reclaim(policies[i], wait) == 0 && wait;
+		pthread_mutex_unlock(&policies[i]->lock);
+	}
 }
 
 int
@@ -52,6 +65,8 @@ hy_policy_commit_together(struct hy_policy *const policies[], unsigned int n, un
 		rc = commit_rest(&chain);
 	else
 		chain.failed = listening;
+	if (rc == 0)
+		reclaim_all(policies, n);
 	while (listening > 0)
 		hy_policy_unlisten(policies[--listening], &chain.listener);
 	if (rc < 0 && failed != NULL)

@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <signal.h>
 
+#include <rte_lcore.h>
+#include <rte_version.h>
+
 #include <hy_grace.h>
 
 #include "lib/graph/internal/log.h"
@@ -89,10 +92,9 @@ build(struct hy_policy *policy)
 	policy_base_drop(base);
 }
 
-static void *
-rebuild_main(void *arg)
+static void
+rebuild_run(struct hy_policy *policy)
 {
-	struct hy_policy *policy = arg;
 	struct policy_rebuild *r = &policy->rebuild;
 
 	pthread_mutex_lock(&policy->lock);
@@ -105,8 +107,41 @@ rebuild_main(void *arg)
 		}
 	}
 	pthread_mutex_unlock(&policy->lock);
+}
+
+/* A control thread of DPDK's runs beside the CPUs of workers. The caller may be bound to one. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+static uint32_t
+rebuild_main(void *policy)
+{
+	rebuild_run(policy);
+	return 0;
+}
+
+static int
+thread_create(struct hy_policy *policy)
+{
+	rte_thread_t thread = { 0 };
+	const int rc = rte_thread_create_control(&thread, "hy-policy", rebuild_main, policy);
+
+	policy->rebuild.thread = (pthread_t)thread.opaque_id;
+	return rc;
+}
+#else
+static void *
+rebuild_main(void *policy)
+{
+	rebuild_run(policy);
 	return NULL;
 }
+
+static int
+thread_create(struct hy_policy *policy)
+{
+	return rte_ctrl_thread_create(&policy->rebuild.thread, "hy-policy", NULL, rebuild_main,
+		policy);
+}
+#endif
 
 /* Its signals are for the main thread. */
 static int
@@ -117,9 +152,7 @@ thread_start(struct hy_policy *policy)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&policy->rebuild.thread, NULL, rebuild_main, policy);
-	if (rc == 0)
-		pthread_setname_np(policy->rebuild.thread, "hy-policy");
+	rc = thread_create(policy);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

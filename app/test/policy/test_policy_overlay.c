@@ -4,9 +4,13 @@
  * workers classify.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -232,6 +236,58 @@ tables_of_an_overtaken_build_replace_no_better_ones(void **state)
 	assert_ptr_equal(now, base);
 }
 
+/* The CPUs of the thread of this process that has a name. Returns whether there is one. */
+static bool
+cpus_of(const char *name, cpu_set_t *cpus)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+	bool found = false;
+
+	assert_non_null(tasks);
+	while (!found && (task = readdir(tasks)) != NULL) {
+		char path[300], comm[17] = "";
+		FILE *in;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		in = fopen(path, "r");
+		if (in != NULL && fscanf(in, "%16s", comm) == 1 && strcmp(comm, name) == 0)
+			found = sched_getaffinity(atoi(task->d_name), sizeof(*cpus), cpus) == 0;
+		if (in != NULL)
+			fclose(in);
+	}
+	closedir(tasks);
+	return found;
+}
+
+/* The committer may be bound to the CPU of a worker. */
+static void
+tables_are_not_built_on_the_cpu_of_who_commits(void **state)
+{
+	cpu_set_t before, one, of_thread, of_control;
+	bool bound = false;
+
+	RTE_SET_USED(state);
+	qsbr_new(1);
+	policy_new(8000, 1, &qsbr.v);
+	policy->only = "tuple";
+	add_ports(0, 3000);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	assert_true(cpus_of("eal-intr-thread", &of_control));
+	for (int cpu = 0; cpu < CPU_SETSIZE && !bound; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		bound = !CPU_ISSET(cpu, &of_control) &&
+			sched_setaffinity(0, sizeof(one), &one) == 0;
+	}
+	add_ports(10000, 1);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	assert_true(cpus_of("hy-policy", &of_thread));
+	assert_true(CPU_EQUAL(&of_thread, &of_control));
+	if (!bound)
+		skip(); /* control threads have every CPU */
+}
+
 /* Workers would try all of these for each packet of the removed rule. */
 static void
 removal_of_a_rule_above_too_many_others_is_compiled_at_once(void **state)
@@ -259,6 +315,41 @@ removal_of_a_rule_above_too_many_others_is_compiled_at_once(void **state)
 	assert_int_equal(without.base_rules, 3000);
 	assert_int_equal(later.removed, 1);
 	assert_int_equal(class_of(7), HY_FLOW_NO_CLASS);
+}
+
+/* Each policy would wait a second for the one worker. */
+static void
+stalled_worker_delays_a_change_of_many_once(void **state)
+{
+	struct hy_policy *many[4];
+	uint64_t start, ms;
+
+	RTE_SET_USED(state);
+	qsbr_new(1);
+	for (unsigned int i = 0; i < RTE_DIM(many); i++) {
+		policy_new(1000, 1, &qsbr.v);
+		add_dport(1, 1, 1, 80);
+		commit();
+		many[i] = policy;
+		add_dport(2, 1, 2, 81);
+	}
+	rte_rcu_qsbr_thread_online(&qsbr.v, 0);
+	start = rte_get_timer_cycles();
+	assert_int_equal(hy_policy_commit_together(many, RTE_DIM(many), NULL), 0);
+	ms = (rte_get_timer_cycles() - start) * 1000 / rte_get_timer_hz();
+	print_message("%ju ms\n", (uintmax_t)ms);
+	assert_in_range(ms, 900, 1900);
+	for (unsigned int i = 0; i < RTE_DIM(many); i++) {
+		assert_int_equal(hy_policy_rules_get(many[i], NULL, 0), 2);
+		assert_non_null(many[i]->retired);
+	}
+	rte_rcu_qsbr_thread_offline(&qsbr.v, 0);
+	for (unsigned int i = 0; i < RTE_DIM(many); i++) {
+		assert_int_equal(hy_policy_commit(many[i]), 0);
+		assert_null(many[i]->retired);
+		if (many[i] != policy)
+			hy_policy_destroy(many[i]);
+	}
 }
 
 /* Two sets in turn: rule 0 is for one class or the other, and so is every other packet's. */
@@ -396,6 +487,8 @@ static const struct CMUnitTest tests[] = {
 	POLICY_TEST(overlay_counts_added_and_removed_rules),
 	POLICY_TEST(tables_of_an_overtaken_build_replace_no_better_ones),
 	POLICY_TEST(removal_of_a_rule_above_too_many_others_is_compiled_at_once),
+	POLICY_TEST(tables_are_not_built_on_the_cpu_of_who_commits),
+	POLICY_TEST(stalled_worker_delays_a_change_of_many_once),
 	POLICY_TEST(workers_see_one_set_or_the_other_and_memory_does_not_grow),
 };
 UNIT_SUITE(tests)
