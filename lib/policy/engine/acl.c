@@ -176,7 +176,7 @@ acl_build(const struct policy_build *build, void **tables, uint64_t *bytes)
  * grow by powers of the number of rules that fit real and generated sets of 100 to 10,000 within a
  * factor of three.
  */
-#define KEY_CLOCKS 110.0
+#define KEY_CLOCKS 130.0
 #define CACHED 1048576.0
 #define BYTES_POWER 1.15
 #define TIME_POWER 1.25
