@@ -1,43 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engines of policies against each other and against rte_acl alone, over generated access lists:
- * clocks a packet, and what the tables cost. Each rule is drawn equally often, and packets that it
- * matches are looked up.
+ * The engines of policies against each other and against rte_acl alone, over generated access lists
+ * and that of a file: clocks a packet, and what the tables cost. Packets are those that rules match,
+ * each rule's equally often, or random ones. With --quick and no --work, only short works.
  */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_acl.h>
-#include <rte_byteorder.h>
 #include <rte_common.h>
-#include <rte_cycles.h>
-#include <rte_rcu_qsbr.h>
-
-#include "app/hy-policy/generate.h"
-#include "lib/policy/policy.h"
 
 #include "acl.h"
-#include "bench.h"
+#include "lib/policy/policy.h"
 
-#define KEYS 16384
-#define BURST 64
-
-struct set {
-	const char *name;
-	uint32_t n;
-	struct hy_flow_rule *rules;
-	struct hy_flow_key *keys;
-	uint64_t expected; /* sum of the keys' ranks */
-};
+#define FRAMES 4096 /* of which keys are made: as many as a cache holds next to the tables */
 
 /* A contender: a policy, or rte_acl alone. */
 struct rig {
-	const struct set *set;
+	const struct acl_set *set;
 	struct hy_policy *policy;
 	struct acl_raw *raw;
 	struct hy_policy_engine_info info;
+	uint32_t packets;
 	uint64_t sum;
 };
 
@@ -46,15 +31,35 @@ run_policy(void *arg)
 {
 	struct rig *rig = arg;
 	const struct hy_policy_view *view = hy_policy_view(rig->policy);
-	uint32_t rank[BURST];
+	uint32_t rank[ACL_BURST];
 
 	rig->sum = 0;
-	for (unsigned int i = 0; i < KEYS; i += BURST) {
-		hy_policy_classify_compiled(view, rig->set->keys + i, rank, BURST);
-		for (unsigned int j = 0; j < BURST; j++)
+	for (unsigned int i = 0; i < rig->packets; i += ACL_BURST) {
+		hy_policy_classify_compiled(view, rig->set->keys + i, rank, ACL_BURST);
+		for (unsigned int j = 0; j < ACL_BURST; j++)
 			rig->sum += rank[j];
 	}
-	return KEYS;
+	return rig->packets;
+}
+
+/* Makes the keys of frames too, as flow_cls does. */
+static uint64_t
+run_frames(void *arg)
+{
+	struct rig *rig = arg;
+	const struct hy_policy_view *view = hy_policy_view(rig->policy);
+	struct hy_flow_key keys[ACL_BURST];
+	uint32_t rank[ACL_BURST];
+
+	rig->sum = 0;
+	for (unsigned int i = 0; i < rig->packets; i += ACL_BURST) {
+		for (unsigned int j = 0; j < ACL_BURST; j++)
+			hy_flow_key(rig->set->frames[i + j], ACL_FRAME, &keys[j]);
+		hy_policy_classify_compiled(view, keys, rank, ACL_BURST);
+		for (unsigned int j = 0; j < ACL_BURST; j++)
+			rig->sum += rank[j];
+	}
+	return rig->packets;
 }
 
 static uint64_t
@@ -62,16 +67,19 @@ run_raw(void *arg)
 {
 	struct rig *rig = arg;
 
-	rig->sum = acl_raw_run(rig->raw, KEYS);
-	return KEYS;
+	rig->sum = acl_raw_run(rig->raw, rig->packets);
+	return rig->packets;
 }
 
 static bool
 check(void *arg)
 {
 	const struct rig *rig = arg;
+	uint64_t expected = 0;
 
-	return rig->sum == rig->set->expected;
+	for (unsigned int i = 0; i < rig->packets; i++)
+		expected += rig->set->ranks[i];
+	return rig->sum == expected;
 }
 
 static double
@@ -86,122 +94,31 @@ memory_mib(void *arg)
 	return (double)((const struct rig *)arg)->info.bytes / (1 << 20);
 }
 
-static uint32_t
-address_in(uint32_t prefix, uint8_t len)
-{
-	return len == 32 ? prefix : len == 0 ? bench_random() : prefix | bench_random() >> len;
-}
-
-static uint16_t
-port_in(bool named, const uint16_t range[2])
-{
-	const uint32_t r = bench_random();
-
-	return (uint16_t)(named ? range[0] + r % (range[1] - range[0] + 1u) : r);
-}
-
-/* The key of a packet that a rule matches. */
-static struct hy_flow_key
-key_of(const struct hy_flow_match *m)
-{
-	const uint8_t proto = m->fields & HY_FLOW_PROTO ? m->proto : 6;
-	struct hy_flow_key key = {
-		.has = HY_FLOW_IPV4 | HY_FLOW_ETHER_TYPE | HY_FLOW_IP | HY_FLOW_SRC_MAC |
-			HY_FLOW_DST_MAC,
-		.ether_type = 0x0800,
-		.src = address_in(m->src, m->src_len),
-		.dst = address_in(m->dst, m->dst_len),
-		.proto = proto,
-		.fragment = HY_FLOW_NO_FRAGMENT,
-	};
-
-	if (proto == 6 || proto == 17) {
-		key.has |= HY_FLOW_PORTS;
-		key.sport = port_in(m->fields & HY_FLOW_SPORT, m->sport);
-		key.dport = port_in(m->fields & HY_FLOW_DPORT, m->dport);
-	}
-	return key;
-}
-
-static struct set
-set_make(const char *name, enum generate_kind kind, uint32_t n)
-{
-	struct set set = { .name = name, .n = n };
-
-	set.rules = bench_alloc(n, sizeof(*set.rules));
-	set.keys = bench_alloc(KEYS, sizeof(*set.keys));
-	if (policy_generate(kind, false, 1, n, set.rules) < 0)
-		bench_fail("%u rules cannot be generated", n);
-	for (uint32_t i = 0; i < n; i++)
-		set.rules[i].precedence = i;
-	for (unsigned int i = 0; i < KEYS; i++) {
-		struct hy_flow_key *key = &set.keys[i];
-		uint32_t rank = 0;
-
-		*key = key_of(&set.rules[bench_random() % n].match);
-		while (!hy_flow_matches(&set.rules[rank].match, key))
-			rank++;
-		set.expected += rank;
-	}
-	return set;
-}
-
-static void
-set_free(struct set *set)
-{
-	free(set->rules);
-	free(set->keys);
-}
-
-/* A policy with the rules of a set. engine: NULL: what is chosen. */
-static bool
-policy_make(struct rig *rig, const char *engine, struct rte_rcu_qsbr *qsbr)
-{
-	const struct hy_policy_params params = { .max_rules = rig->set->n + 1,
-		.workers = 1,
-		.socket = SOCKET_ID_ANY,
-		.qsbr = qsbr,
-		.access = true };
-	const struct policy_staged staged = {
-		.rules = rig->set->rules, .n = rig->set->n, .default_action = HY_RULE_PERMIT
-	};
-	int rc = hy_policy_create("bench", &params, &rig->policy);
-
-	if (rc == 0) {
-		rig->policy->only = engine;
-		rc = policy_stage_all(rig->policy, &staged);
-	}
-	if (rc == 0)
-		rc = hy_policy_commit(rig->policy);
-	if (rc == 0)
-		return hy_policy_engine(rig->policy, &rig->info) == 0;
-	bench_cannot("%u rules: %s", rig->set->n, strerror(-rc));
-	hy_policy_destroy(rig->policy);
-	rig->policy = NULL;
-	return false;
-}
-
 enum { CHOSEN, LINEAR, ACL, TUPLE, RAW, RIGS };
 
 static const char *const names[RIGS] = { "chosen", "linear", "rte_acl", "tuple", "raw" };
 
 static void
-rigs_make(struct rig rigs[RIGS], const struct set *set)
+rigs_make(struct rig rigs[RIGS], const struct acl_set *set)
 {
 	for (unsigned int i = 0; i < RIGS; i++) {
 		rigs[i] = (struct rig){ .set = set };
 		if (i == RAW)
-			rigs[i].raw = acl_raw_create(set->rules, set->n, set->keys, KEYS,
-				&rigs[i].info.bytes, &rigs[i].info.build_us);
+			rigs[i].raw = acl_raw_create(set, &rigs[i].info.bytes,
+				&rigs[i].info.build_us);
 		else if (i != LINEAR || set->n <= 1000)
-			policy_make(&rigs[i], i == CHOSEN ? NULL : names[i], NULL);
+			rigs[i].policy = acl_policy(set, i == CHOSEN ? NULL : names[i], NULL);
 		else
 			bench_cannot("a scan of %u rules is no contender", set->n);
-		if (rigs[i].raw != NULL)
-			run_raw(&rigs[i]);
-		else if (rigs[i].policy != NULL)
-			run_policy(&rigs[i]);
+		if (rigs[i].policy != NULL)
+			hy_policy_engine(rigs[i].policy, &rigs[i].info);
 	}
+}
+
+static bool
+is_made(const struct rig *rig)
+{
+	return rig->policy != NULL || rig->raw != NULL;
 }
 
 /* figure: NULL for the time of lookups. */
@@ -216,62 +133,137 @@ measure(struct rig rigs[RIGS], const char *suffix, enum unit unit, double (*figu
 		return;
 	for (unsigned int i = 0; i < RIGS; i++) {
 		struct contender c = { .name = names[i],
-			.arg = rigs[i].policy != NULL || rigs[i].raw != NULL ? &rigs[i] : NULL,
+			.arg = is_made(&rigs[i]) ? &rigs[i] : NULL,
 			.run = i == RAW ? run_raw : run_policy,
 			.check = check,
 			.against = i == CHOSEN ? NULL : names[i],
 			.subject = i == CHOSEN };
 
+		rigs[i].packets = ACL_PACKETS;
 		if (figure != NULL) {
 			c.run = NULL;
 			c.figure = figure;
+			rigs[i].packets = 0; /* and no lookups to check */
+			rigs[i].sum = 0;
 		}
-		if (i == LINEAR && (figure != NULL || c.arg == NULL))
+		/* A scan has no tables, and it was said before why a contender is missing. */
+		if (figure != NULL && (i == LINEAR || c.arg == NULL))
+			continue;
+		if (i == LINEAR && c.arg == NULL)
 			continue;
 		field_enter(&f, &c, field_keep);
 	}
 	field_measure(&f, unit);
 }
 
+/* From frames, against ready keys: both ways of rte_acl. */
 static void
-works(const char *name, enum generate_kind kind, uint32_t n)
+measure_frames(struct rig rigs[RIGS])
+{
+	char work[48];
+	struct field f = { .work = work };
+	struct rig own[] = { rigs[ACL], rigs[ACL], rigs[RAW] };
+	static const char *const own_names[] = { "from_frames", "from_keys", "raw" };
+	static uint64_t (*const runs[])(void *arg) = { run_frames, run_policy, run_raw };
+
+	snprintf(work, sizeof(work), "%s_frames", rigs[0].set->name);
+	if (!is_made(&rigs[RAW]) || !bench_wanted(work))
+		return;
+	for (unsigned int i = 0; i < RTE_DIM(own); i++) {
+		const struct contender c = { .name = own_names[i],
+			.arg = is_made(&own[i]) ? &own[i] : NULL,
+			.run = runs[i],
+			.check = check,
+			.against = i == 0 ? NULL : own_names[i],
+			.subject = i == 0 };
+
+		own[i].packets = FRAMES;
+		field_enter(&f, &c, field_keep);
+	}
+	field_measure(&f, CYCLES_PACKET);
+}
+
+struct work {
+	const char *name, *kind; /* kind NULL: of --rules */
+	uint32_t n;
+	enum acl_versions versions;
+	bool miss;
+	bool quick; /* takes a second or two */
+};
+
+static bool
+is_wanted(const struct work *w)
+{
+	static const char *const suffixes[] = { "", "_build", "_memory", "_frames" };
+	const struct bench_settings *s = bench_settings();
+
+	if (w->kind == NULL && s->rules == NULL)
+		return false;
+	if (s->quick && !w->quick && strcmp(s->works, "*") == 0)
+		return false;
+	for (unsigned int i = 0; i < RTE_DIM(suffixes); i++) {
+		char name[48];
+
+		snprintf(name, sizeof(name), "%s%s", w->name, suffixes[i]);
+		if (bench_wanted(name))
+			return true;
+	}
+	return false;
+}
+
+static void
+run(const struct work *w)
 {
 	struct rig rigs[RIGS];
-	struct set set;
-	char build[48], memory[48];
+	struct acl_set *set;
 
-	snprintf(build, sizeof(build), "%s_build", name);
-	snprintf(memory, sizeof(memory), "%s_memory", name);
-	if (!bench_wanted(name) && !bench_wanted(build) && !bench_wanted(memory))
+	if (!is_wanted(w))
 		return;
-	set = set_make(name, kind, n);
-	rigs_make(rigs, &set);
-	printf("%s: %s (%s), %.2f ms\n", name, rigs[CHOSEN].info.name, rigs[CHOSEN].info.why,
-		(double)rigs[CHOSEN].info.build_us / 1000);
+	set = acl_set_make(w->name, w->kind, w->versions, w->n, w->miss);
+	rigs_make(rigs, set);
+	printf("%s: %u rules, %s (%s), %.2f ms\n", w->name, set->n, rigs[CHOSEN].info.name,
+		rigs[CHOSEN].info.why, (double)rigs[CHOSEN].info.build_us / 1000);
 	measure(rigs, "", CYCLES_PACKET, NULL);
-	if (rigs[CHOSEN].info.build_us > 0) { /* a scan has nothing to build, and ratios none */
+	if (strcmp(rigs[CHOSEN].info.name, "linear") != 0) { /* a scan has no tables */
 		measure(rigs, "_build", MICROSECONDS, build_us);
 		measure(rigs, "_memory", MEBIBYTES, memory_mib);
+		measure_frames(rigs);
 	}
 	for (unsigned int i = 0; i < RIGS; i++) {
 		hy_policy_destroy(rigs[i].policy);
 		acl_raw_free(rigs[i].raw);
 	}
-	set_free(&set);
+	acl_set_free(set);
 }
 
 void
 bench_acl(void)
 {
-	static const struct {
-		const char *name;
-		enum generate_kind kind;
-		uint32_t n;
-	} sets[] = { { "acl_4", GENERATE_ACL, 4 }, { "acl_100", GENERATE_ACL, 100 },
-		{ "acl_1k", GENERATE_ACL, 1000 }, { "fw_1k", GENERATE_FW, 1000 },
-		{ "ipc_1k", GENERATE_IPC, 1000 }, { "acl_10k", GENERATE_ACL, 10000 },
-		{ "fw_10k", GENERATE_FW, 10000 }, { "ipc_10k", GENERATE_IPC, 10000 } };
+	static const struct work works[] = {
+		{ "acl_4", "acl", 4, .quick = true },
+		{ "acl_100", "acl", 100, .quick = true },
+		{ "fw_100", "fw", 100, .quick = true },
+		{ "ipc_100", "ipc", 100, .quick = true },
+		{ "file", NULL, 0, .quick = true },
+		{ "acl_1k", "acl", 1000, .quick = true },
+		{ "fw_1k", "fw", 1000, .quick = true },
+		{ "ipc_1k", "ipc", 1000, .quick = true },
+		{ "acl_1k_miss", "acl", 1000, .miss = true },
+		{ "acl6_1k", "acl", 1000, ACL_IP6 },
+		{ "acl46_1k", "acl", 1000, ACL_MIXED, .quick = true },
+		{ "fw6_1k", "fw", 1000, ACL_IP6 },
+		{ "fw46_1k", "fw", 1000, ACL_MIXED },
+		{ "ipc6_1k", "ipc", 1000, ACL_IP6 },
+		{ "ipc46_1k", "ipc", 1000, ACL_MIXED },
+		{ "acl_10k", "acl", 10000 },
+		{ "fw_10k", "fw", 10000 },
+		{ "ipc_10k", "ipc", 10000 },
+		{ "fw_10k_miss", "fw", 10000, .miss = true },
+		{ "acl6_10k", "acl", 10000, ACL_IP6 },
+		{ "ipc46_10k", "ipc", 10000, ACL_MIXED },
+	};
 
-	for (unsigned int s = 0; s < RTE_DIM(sets); s++)
-		works(sets[s].name, sets[s].kind, sets[s].n);
+	for (unsigned int w = 0; w < RTE_DIM(works); w++)
+		run(&works[w]);
+	acl_changes();
 }

@@ -11,8 +11,6 @@
 #include "bench.h"
 #include "lib/policy/engine/acl_tables.h"
 
-#define BURST 64
-
 struct raw_key {
 	uint8_t proto;
 	uint8_t pad[3];
@@ -74,28 +72,35 @@ rules_add(struct rte_acl_ctx *acl, const struct hy_flow_rule *rules, uint32_t n)
 }
 
 struct acl_raw *
-acl_raw_create(const struct hy_flow_rule *rules, uint32_t n, const struct hy_flow_key keys[],
-	uint32_t nb_keys, uint64_t *bytes, uint64_t *build_us)
+acl_raw_create(const struct acl_set *set, uint64_t *bytes, uint64_t *build_us)
 {
 	const struct rte_acl_param params = { .name = "bench_raw",
 		.socket_id = SOCKET_ID_ANY,
 		.rule_size = sizeof(struct raw_rule),
-		.max_rule_num = n };
-	struct acl_raw *raw = bench_alloc(1, sizeof(*raw));
-	const uint64_t before = acl_heaps_used(), start = rte_rdtsc();
+		.max_rule_num = set->n };
+	const struct hy_flow_key *keys = set->keys;
+	struct acl_raw *raw;
+	uint64_t before, start;
 
+	if (!set->five) {
+		bench_cannot("rules of other fields than IPv4's 5-tuple");
+		return NULL;
+	}
+	raw = bench_alloc(1, sizeof(*raw));
+	before = acl_heaps_used();
+	start = rte_rdtsc();
 	raw->acl = rte_acl_create(&params);
-	if (raw->acl == NULL || rules_add(raw->acl, rules, n) < 0 ||
+	if (raw->acl == NULL || rules_add(raw->acl, set->rules, set->n) < 0 ||
 		rte_acl_build(raw->acl, &config) < 0) {
-		bench_cannot("rte_acl does not take %u rules", n);
+		bench_cannot("rte_acl does not take %u rules", set->n);
 		acl_raw_free(raw);
 		return NULL;
 	}
 	*build_us = (rte_rdtsc() - start) * 1000000 / rte_get_tsc_hz();
 	*bytes = acl_heaps_used() - before;
-	raw->keys = bench_alloc(nb_keys, sizeof(*raw->keys));
-	raw->data = bench_alloc(nb_keys, sizeof(*raw->data));
-	for (uint32_t i = 0; i < nb_keys; i++) {
+	raw->keys = bench_alloc(ACL_PACKETS, sizeof(*raw->keys));
+	raw->data = bench_alloc(ACL_PACKETS, sizeof(*raw->data));
+	for (uint32_t i = 0; i < ACL_PACKETS; i++) {
 		raw->keys[i] = (struct raw_key){ .proto = keys[i].proto,
 			.src = rte_cpu_to_be_32(keys[i].src),
 			.dst = rte_cpu_to_be_32(keys[i].dst),
@@ -109,12 +114,12 @@ acl_raw_create(const struct hy_flow_rule *rules, uint32_t n, const struct hy_flo
 uint64_t
 acl_raw_run(const struct acl_raw *raw, uint32_t nb_keys)
 {
-	uint32_t found[BURST];
+	uint32_t found[ACL_BURST];
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < nb_keys; i += BURST) {
-		rte_acl_classify(raw->acl, raw->data + i, found, BURST, 1);
-		for (unsigned int j = 0; j < BURST; j++)
+	for (uint32_t i = 0; i < nb_keys; i += ACL_BURST) {
+		rte_acl_classify(raw->acl, raw->data + i, found, ACL_BURST, 1);
+		for (unsigned int j = 0; j < ACL_BURST; j++)
 			sum += found[j] - 1;
 	}
 	return sum;

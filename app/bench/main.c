@@ -68,6 +68,7 @@ usage(FILE *out)
 		"  --calibrate       measure first how steady the machine is\n"
 		"  --json FILE       write all figures there\n"
 		"  --prefixes FILE   of l3fwd, lookup, routes: one prefix a line; else made up\n"
+		"  --rules FILE      of acl: one more set of rules, in a format that hy-policy reads\n"
 		"  --contender FILE  of l3fwd: a shared object with one more static loop\n"
 		"  --help, -h        print this\n"
 		"  --version         print the version\n"
@@ -113,13 +114,14 @@ static int
 parse(int argc, char **argv, struct arguments *args)
 {
 	const char **const texts[] = { &args->settings.works, &args->settings.prefixes,
-		&args->settings.contender, &args->json };
+		&args->settings.contender, &args->json, &args->settings.rules };
 	int quick = 0, calibrate = 0, index = 0, opt;
 	const struct option options[] = {
 		{ "work", required_argument, NULL, 0 }, /* indexes of texts */
 		{ "prefixes", required_argument, NULL, 1 },
 		{ "contender", required_argument, NULL, 2 },
 		{ "json", required_argument, NULL, 3 },
+		{ "rules", required_argument, NULL, 4 },
 		{ "quick", no_argument, &quick, 1 },
 		{ "calibrate", no_argument, &calibrate, 1 },
 		{ "rounds", required_argument, NULL, 'r' },
@@ -185,13 +187,15 @@ options(unsigned int lcores)
 static int
 json_open(const struct arguments *args)
 {
-	struct hy_input inputs[2];
+	struct hy_input inputs[3];
 	unsigned int n = 0;
 
 	if (args->settings.prefixes != NULL)
 		inputs[n++] = (struct hy_input){ "--prefixes", args->settings.prefixes };
 	if (args->settings.contender != NULL)
 		inputs[n++] = (struct hy_input){ "--contender", args->settings.contender };
+	if (args->settings.rules != NULL)
+		inputs[n++] = (struct hy_input){ "--rules", args->settings.rules };
 	return results_open(args->json, benches[args->bench].name, inputs, n);
 }
 
