@@ -16,7 +16,7 @@
 #include <rte_errno.h>
 #include <rte_mempool.h>
 #include <rte_version.h>
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 
 #include "graphs.h"
 #include "handover.h"

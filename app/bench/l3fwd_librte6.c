@@ -3,7 +3,7 @@
 
 #include <rte_lpm6.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 
 #include "fibs6.h"
 #include "l3fwd_librte.h"

@@ -7,7 +7,7 @@
 #include <rte_cycles.h>
 #include <rte_ring_elem.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 
 #include "event_common.h"
 

@@ -6,7 +6,7 @@
 
 #include <ethdev_vdev.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 
 #include "nic.h"
 

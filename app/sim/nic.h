@@ -10,7 +10,7 @@
 #include <rte_log.h>
 #include <rte_ring.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 
 #include <hy_flow_sim.h>
 #include "simnic.h"

@@ -11,8 +11,8 @@
 
 #include <hy_file.h>
 
-#include "hal/internal/dpdk.h"
 #include "lib/file/internal/json.h"
+#include "lib/graph/internal/dpdk.h"
 #include "offload.h"
 
 static const char *const states[] = {

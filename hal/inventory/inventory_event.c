@@ -6,8 +6,8 @@
 #include <rte_dev.h>
 #include <rte_eventdev.h>
 
-#include "hal/internal/dpdk.h"
 #include "hal/internal/hal.h"
+#include "lib/graph/internal/dpdk.h"
 
 #define FLAG(cap, flag) HY_CAP_FLAG(HY_CAP_EVENT_##cap, RTE_EVENT_DEV_CAP_, flag)
 

@@ -10,7 +10,7 @@
 #include <rte_cycles.h>
 
 #include "acl.h"
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "lib/graph/internal/log.h"
 
 #define RULES 40u /* of an answer, of at most 350 bytes each: DPDK sends 16 KB */

@@ -5,7 +5,7 @@
  */
 
 #include "acl.h"
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "lib/runtime/internal/desk.h"
 
 struct question {

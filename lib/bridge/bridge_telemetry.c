@@ -10,7 +10,7 @@
 #include <rte_ether.h>
 
 #include "bridge.h"
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "lib/graph/internal/log.h"
 #include "lib/runtime/internal/desk.h"
 

@@ -7,11 +7,9 @@
 #include <errno.h>
 #include <signal.h>
 
-#include <rte_lcore.h>
-#include <rte_version.h>
-
 #include <hy_grace.h>
 
+#include "lib/graph/internal/dpdk.h"
 #include "lib/graph/internal/log.h"
 #include "policy.h"
 
@@ -92,9 +90,10 @@ build(struct hy_policy *policy)
 	policy_base_drop(base);
 }
 
-static void
-rebuild_run(struct hy_policy *policy)
+static hy_dpdk_thread_result
+rebuild_main(void *arg)
 {
+	struct hy_policy *policy = arg;
 	struct policy_rebuild *r = &policy->rebuild;
 
 	pthread_mutex_lock(&policy->lock);
@@ -107,43 +106,10 @@ rebuild_run(struct hy_policy *policy)
 		}
 	}
 	pthread_mutex_unlock(&policy->lock);
-}
-
-/* A control thread of DPDK's runs beside the CPUs of workers. The caller may be bound to one. */
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-static uint32_t
-rebuild_main(void *policy)
-{
-	rebuild_run(policy);
 	return 0;
 }
 
-static int
-thread_create(struct hy_policy *policy)
-{
-	rte_thread_t thread = { 0 };
-	const int rc = rte_thread_create_control(&thread, "hy-policy", rebuild_main, policy);
-
-	policy->rebuild.thread = (pthread_t)thread.opaque_id;
-	return rc;
-}
-#else
-static void *
-rebuild_main(void *policy)
-{
-	rebuild_run(policy);
-	return NULL;
-}
-
-static int
-thread_create(struct hy_policy *policy)
-{
-	return rte_ctrl_thread_create(&policy->rebuild.thread, "hy-policy", NULL, rebuild_main,
-		policy);
-}
-#endif
-
-/* Its signals are for the main thread. */
+/* Its signals are for the main thread. It runs beside workers: the caller may be bound to the CPU of one. */
 static int
 thread_start(struct hy_policy *policy)
 {
@@ -152,7 +118,7 @@ thread_start(struct hy_policy *policy)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = thread_create(policy);
+	rc = hy_dpdk_control_thread(&policy->rebuild.thread, "hy-policy", rebuild_main, policy);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "sim_fdir.h"
 
 #define IP4 RTE_FLOW_ITEM_TYPE_IPV4

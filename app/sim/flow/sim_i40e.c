@@ -9,7 +9,7 @@
 
 #include <rte_ip.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "sim_fdir.h"
 
 #define VLAN RTE_FLOW_ITEM_TYPE_VLAN

@@ -8,7 +8,7 @@
 
 #include <rte_ip.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "sim_fdir.h"
 
 /* A MAC address is matched in full if its mask has any bit set. */

@@ -15,8 +15,8 @@
 #include <hy_telemetry.h>
 
 #include "bridge_fixture.h"
-#include "hal/internal/dpdk.h"
 #include "lib/bridge/bridge.h"
+#include "lib/graph/internal/dpdk.h"
 
 #define COMMANDS 16
 #define FILE_TEXT \

@@ -4,7 +4,7 @@
 #include <rte_common.h>
 #include <rte_ethdev.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "sim_rules.h"
 
 /* Headers and masks. Addresses and ports are of no importance. */

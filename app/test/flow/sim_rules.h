@@ -10,7 +10,7 @@
 
 #include <rte_flow.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 
 struct sim_flow {
 	struct rte_flow_attr attr;

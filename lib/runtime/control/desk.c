@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "lib/runtime/internal/desk.h"
 
 void

@@ -3,7 +3,7 @@
 
 #include <hy_recorder.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "lib/runtime/report/telemetry.h"
 
 static int

@@ -5,7 +5,7 @@
 
 #include <hy_tracer.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "lib/runtime/report/telemetry.h"
 #include "tracer.h"
 

@@ -7,7 +7,7 @@
 
 #include <hy_telemetry.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "telemetry.h"
 
 int

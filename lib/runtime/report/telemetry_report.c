@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hal/internal/dpdk.h"
+#include "lib/graph/internal/dpdk.h"
 #include "lib/runtime/internal/desk.h"
 #include "telemetry.h"
 

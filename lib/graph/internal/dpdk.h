@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <pthread.h>
+
+#include <rte_lcore.h>
 #include <rte_version.h>
 
 #define HY_DPDK_SINCE(year, month) (RTE_VERSION >= RTE_VERSION_NUM(year, month, 0, 0))
@@ -16,6 +19,28 @@
 #else
 #define HY_DPDK_TELEMETRY_INT int64_t
 #endif
+
+/* What a control thread returns, and how it is started. Returns 0 or a negative errno. */
+#if HY_DPDK_SINCE(23, 11)
+typedef uint32_t hy_dpdk_thread_result;
+#else
+typedef void *hy_dpdk_thread_result;
+#endif
+
+static inline int
+hy_dpdk_control_thread(pthread_t *thread, const char *name, hy_dpdk_thread_result (*run)(void *),
+	void *arg)
+{
+#if HY_DPDK_SINCE(23, 11)
+	rte_thread_t made = { 0 };
+	const int rc = rte_thread_create_control(&made, name, run, arg);
+
+	*thread = (pthread_t)made.opaque_id;
+	return rc;
+#else
+	return rte_ctrl_thread_create(thread, name, NULL, run, arg);
+#endif
+}
 
 /* Event ports have link profiles, whose number drivers report. */
 #define HY_DPDK_EVENT_PROFILES HY_DPDK_SINCE(23, 11)
