@@ -169,8 +169,10 @@ acl_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t 
 
 		if (likely(list != NULL))
 			list_apply(ctx, &b, list);
-		for (uint16_t k = 0; list == NULL && k < b.nb_mine; k++)
+		for (uint16_t k = 0; list == NULL && k < b.nb_mine; k++) {
+			b.class_id[b.mine[k]] = HY_FLOW_NO_CLASS;
 			b.next[b.mine[k]] = HY_DROP(HY_ACL_NO_LIST);
+		}
 	}
 	hy_enqueue_next(graph, node, b.next, objs, n);
 	return n;
