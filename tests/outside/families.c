@@ -379,17 +379,18 @@ static uint16_t
 push(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
 	const struct hy_vlan_push_ctx *ctx = node->ctx;
+	uint16_t next[HY_BURST_MAX];
 
 	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *m = objs[i];
 		uint8_t copy[16];
 
-		memmove(copy, hy_mbuf_peek(m, 12, copy), 12);
+		memmove(copy, hy_mbuf_peek(objs[i], 12, copy), 12);
 		memcpy(copy + 12, ctx->tag, sizeof(ctx->tag));
-		make_room(m);
-		hy_mbuf_poke(m, copy, sizeof(copy));
+		next[i] = make_room(objs[i]) ? 0 : HY_DROP(HY_VLAN_PUSH_NO_ROOM);
+		if (next[i] == HY_VLAN_PUSH_NEXT_FRAME)
+			hy_mbuf_poke(objs[i], copy, sizeof(copy));
 	}
-	hy_enqueue(graph, node, HY_VLAN_PUSH_NEXT_FRAME, objs, n);
+	hy_enqueue_next(graph, node, next, objs, n);
 	return n;
 }
 
