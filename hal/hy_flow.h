@@ -326,7 +326,7 @@ int hy_flow_lower(const struct hy_flow_driver *driver, const struct hy_flow_limi
  * Lowers a rule for a port that drops the packets and counts them, with DROP and COUNT. Refuses it also
  * if hardware might match packets that the rule does not: no software can check what is dropped.
  *
- * @param limits, match, priority, out, reason As for hy_flow_lower().
+ * The other arguments are those of hy_flow_lower().
  * @return Likewise.
  */
 int hy_flow_lower_drop(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,

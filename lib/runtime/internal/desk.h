@@ -31,14 +31,13 @@ struct hy_question {
 };
 
 struct hy_desk {
-	const char *nobody; /* what a question is answered with while the desk is closed */
-	unsigned int
-		patience_ms; /* how long a question waits, from when it is asked, to be taken */
+	const char *nobody;       /* what a question is answered with while the desk is closed */
+	unsigned int patience_ms; /* so long a question waits, from when it is asked, to be taken */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	const void
-		*owner; /* under the lock, as the rest is: who answers; NULL: the desk is closed */
-	STAILQ_HEAD(, hy_question) untaken; /* the longest first */
+	/* Under the lock: */
+	const void *owner;                              /* who answers; NULL: the desk is closed */
+	STAILQ_HEAD(hy_questions, hy_question) untaken; /* the longest first */
 };
 
 /* A closed desk. Five seconds: the control thread may do something else, such as a reload. */
