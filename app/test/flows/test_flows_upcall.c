@@ -125,6 +125,31 @@ packets_of_a_flow_stay_in_order(void **state)
 	assert_true(sum.full > 1000 && sum.taken > 300000);
 }
 
+/* Three packets are on the way, and one is answered, when one comes that differs within its connection. */
+static void
+packets_of_a_connection_are_not_reordered_by_flags_tos_or_ttl(void **state)
+{
+	static const uint32_t differ[] = { SIM_TCP_FLAGS, SIM_TOS, SIM_TTL };
+	const uint32_t number[] = { 4, 4, 4 };
+
+	RTE_SET_USED(state);
+	for (uint32_t i = 0; i < RTE_DIM(differ); i++) {
+		flows_new(10, 10, 1, NULL);
+		sim_open(&sim, 16);
+		sim.differ = differ[i];
+		sim_burst(&sim, number, 3);
+		assert_int_equal(hy_flows_handle(sim.upcalls, 0, 1), 1);
+		sim_burst(&sim, number, 1);
+		assert_int_equal(upcall_stats().behind, 1);
+		assert_int_equal(hy_flows_handle(sim.upcalls, 0, 100), 3);
+		sim_answers(&sim);
+		assert_int_equal(sim.out, 4);
+		sim_close(&sim);
+		hy_flows_destroy(flows);
+		flows = NULL;
+	}
+}
+
 static void
 rules_that_change_reach_all_megaflows(void **state)
 {
@@ -380,6 +405,7 @@ static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(a_miss_is_answered_and_installed_with_what_was_looked_at),
 	FLOWS_TEST(wrong_parameters_of_upcalls_are_refused),
 	FLOWS_TEST(packets_of_a_flow_stay_in_order),
+	FLOWS_TEST(packets_of_a_connection_are_not_reordered_by_flags_tos_or_ttl),
 	FLOWS_TEST(rules_that_change_reach_all_megaflows),
 	FLOWS_TEST(flows_at_work_go_on_while_every_other_packet_is_new),
 	FLOWS_TEST(flows_at_work_go_on_while_all_hashes_are_the_same),

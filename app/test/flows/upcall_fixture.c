@@ -9,9 +9,9 @@
 uint32_t sim_version;
 
 struct frame {
-	uint8_t ether[14], ip[20], udp[8];
+	uint8_t ether[14], ip[20], tcp[20];
 	uint32_t number, sequence;
-	uint8_t rest[14];
+	uint8_t rest[2];
 } __attribute__((packed));
 
 uint32_t
@@ -47,13 +47,15 @@ packet(struct sim *s, uint32_t number)
 	memset(f, 0, sizeof(*f));
 	f->ether[12] = 8;
 	f->ip[0] = 0x45;
-	f->ip[9] = IPPROTO_UDP;
+	f->ip[9] = IPPROTO_TCP;
 	f->ip[16] = (uint8_t)(number >> 24);
 	f->ip[17] = (uint8_t)(number >> 16);
 	f->ip[18] = (uint8_t)(number >> 8);
 	f->ip[19] = (uint8_t)number;
 	f->number = number;
 	f->sequence = s->next[number % SIM_FLOWS]++;
+	if (s->differ != 0 && f->sequence % 4 == 3)
+		((uint8_t *)f)[s->differ] = SIM_DIFFERS;
 	m->port = (uint16_t)(number % 16 == 1);
 	s->sent++;
 	return m;

@@ -11,7 +11,13 @@
 #define SIM_FLOWS 4096
 #define SIM_BURST 32
 
-/* A sender's packets: UDP to an address that is the number of the flow. */
+/* Bytes of a frame that differ within a connection, and what every fourth packet has there. */
+#define SIM_TOS 15
+#define SIM_TTL 22
+#define SIM_TCP_FLAGS 47
+#define SIM_DIFFERS 0x18
+
+/* A sender's packets: TCP to an address that is the number of the flow. */
 struct sim {
 	struct hy_flows_upcalls *upcalls;
 	struct rte_mempool *pool;
@@ -21,7 +27,8 @@ struct sim {
 	uint64_t sent, out, full;
 	uint64_t full_of[SIM_FLOWS], out_of[SIM_FLOWS];
 	uint64_t wrong, disordered;
-	bool same_hash; /* as an adversary would have it */
+	uint32_t differ; /* one of these bytes, or 0 */
+	bool same_hash;  /* as an adversary would have it */
 };
 
 /* What the rules say of a flow at present; changed by tests. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker's side of upcalls. Packets that are on the way are counted by 16 bits of a hash of their
- * whole key; a packet whose count is not 0 goes after them. While none are and none was missed, keys are
+ * The worker's side of upcalls. Packets that are on the way are counted by 16 bits of a hash of their key
+ * without TOS, TTL and TCP flags; a packet whose count is not 0 goes after them. While none are and none was missed, keys are
  * not looked at. There are never more on the way than there is room, so answers always find a place.
  *
  * A flow whose packets arrive faster than they are answered would go that way forever, since some of them
@@ -99,13 +99,18 @@ hy_flows_upcalls_destroy(struct hy_flows_upcalls *u)
 	rte_free(u);
 }
 
+/* Of what the packets of a connection have in common. */
 static uint16_t
 order_of(const struct hy_flows *f, const struct hy_flows_key *key)
 {
+	struct hy_flows_key same = *key;
 	uint64_t sum = 0;
 
+	same.tos = 0;
+	same.ttl = 0;
+	same.tcp_flags = 0;
 	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
-		sum += flows_hash_word(&f->secret, w, key->words[w]);
+		sum += flows_hash_word(&f->secret, w, same.words[w]);
 	return (uint16_t)flows_hash_end(sum);
 }
 
