@@ -295,6 +295,44 @@ a_fast_flow_does_not_stay_on_the_way(void **state)
 	sim_close(&sim);
 }
 
+/*
+ * Of a connection, one packet in four has a megaflow; the rules want none for the others, so that some are
+ * always on the way.
+ */
+static void
+a_flow_is_not_dropped_for_ever_after_one_busy_moment(void **state)
+{
+	const struct hy_flows_flow flow = { .key = { .dst = RTE_BE32(3), .tos = SIM_DIFFERS },
+		.mask = { .dst = UINT32_MAX, .tos = UINT8_MAX },
+		.action = 3 * 16 };
+	uint32_t number[SIM_BURST];
+	uint64_t full, behind;
+
+	RTE_SET_USED(state);
+	for (uint32_t i = 0; i < SIM_BURST; i++)
+		number[i] = 3;
+	flows_new(10, 10, 1, NULL);
+	sim_open(&sim, 64);
+	sim.differ = SIM_TOS;
+	assert_int_equal(hy_flows_add(flows, &flow), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		sim_burst(&sim, number, SIM_BURST);
+	full = sim.full;
+	behind = upcall_stats().behind;
+	assert_true(full > 0);
+	for (uint32_t i = 0; i < 1000; i++) {
+		const uint64_t sent = upcall_stats().sent;
+
+		/* One stays on the way. */
+		hy_flows_handle(sim.upcalls, 0, (uint32_t)(sent - upcall_stats().taken) - 1);
+		sim_burst(&sim, number, 4);
+		assert_true(upcall_stats().sent > upcall_stats().taken);
+	}
+	assert_int_equal(sim.full, full);
+	assert_int_equal(upcall_stats().behind, behind + 1000);
+	sim_close(&sim);
+}
+
 /* ThreadSanitizer looks up names for each access to a ring, to find that it is suppressed. */
 #ifdef SANITIZED
 static const uint64_t added_least = 10, behind_least = 0, changed_least = 0;
@@ -410,6 +448,7 @@ static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(flows_at_work_go_on_while_every_other_packet_is_new),
 	FLOWS_TEST(flows_at_work_go_on_while_all_hashes_are_the_same),
 	FLOWS_TEST(a_fast_flow_does_not_stay_on_the_way),
+	FLOWS_TEST(a_flow_is_not_dropped_for_ever_after_one_busy_moment),
 	FLOWS_TEST(masks_of_one_port_are_no_burden_to_another),
 	FLOWS_TEST(a_worker_and_a_handler_lose_and_reorder_nothing),
 	FLOWS_TEST(upcalls_without_memory_are_refused),

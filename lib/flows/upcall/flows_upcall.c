@@ -6,7 +6,8 @@
  *
  * A flow whose packets arrive faster than they are answered would go that way forever, since some of them
  * always are on it. So once half of the room is taken, an order is closed: packets that a megaflow matches are
- * dropped until the last one before them has come back.
+ * dropped until the last one before them has come back. Flows that always miss may keep it from coming:
+ * one of their packets opens the order once less than half of the room is taken.
  */
 
 #include <errno.h>
@@ -124,6 +125,8 @@ send(const struct hy_flows_upcalls *u, struct flows_upcall_worker *w, struct rte
 
 	if (!missed && w->on_the_way[order] == 0)
 		return HY_FLOWS_STAYS;
+	if (missed && taken < u->params.room / 2)
+		w->on_the_way[order] &= (uint16_t)~CLOSED;
 	if (!missed && taken >= u->params.room / 2)
 		w->on_the_way[order] |= CLOSED;
 	if (taken == u->params.room || (!missed && (w->on_the_way[order] & CLOSED) != 0)) {
