@@ -128,7 +128,7 @@ struct hy_flows {
 	struct flows_order *order[RTE_MAX_ETHPORTS];
 	struct flows_union *looked_at;
 	struct flows_worker *workers;
-	uint32_t clock;
+	uint32_t clock; /* since the time was told first */
 	uint32_t epoch; /* changes when keys are hashed otherwise */
 	struct flows_secret secret;
 
@@ -140,6 +140,8 @@ struct hy_flows {
 	uint32_t free;                  /* the first free slot */
 	uint32_t waiting, waiting_last; /* slots in the order of their tokens */
 	struct flows_garbage *garbage, **garbage_end;
+	bool told;       /* the time, at least once */
+	uint32_t start;  /* when it was told first, and the clock was 0 */
 	uint32_t before; /* the clock before its last change */
 	uint32_t sorted; /* the clock when tables were sorted last */
 	uint32_t sweep;  /* the slot that hy_flows_poll() looks at next */

@@ -225,6 +225,7 @@ packets_bytes_and_use_are_counted_by_each_worker(void **state)
 
 	RTE_SET_USED(state);
 	flows_new(8, 8, 2, NULL);
+	hy_flows_poll(flows, 0, 0);
 	hy_flows_poll(flows, UINT32_MAX - 10, 0); /* the clock wraps around */
 	for (uint32_t round = 0; round < 3; round++) {
 		assert_int_equal(add(1, &by_dst, 2), 0);
@@ -251,6 +252,7 @@ under_pressure_unused_megaflows_make_room(void **state)
 
 	RTE_SET_USED(state);
 	flows_new(80, 8, 1, NULL);
+	hy_flows_poll(flows, 0, 0);
 	for (uint32_t i = 0; i < 80; i++) {
 		const struct hy_flows_flow f = {
 			.key = key_of(i), .mask = MASK_DST, .idle = i < 5 ? 0 : 60000
@@ -290,6 +292,7 @@ tables_are_sorted_by_hits_each_second(void **state)
 {
 	RTE_SET_USED(state);
 	flows_new(80, 20, 1, NULL);
+	hy_flows_poll(flows, 0, 0);
 	for (uint32_t i = 0; i < 10; i++) {
 		const struct hy_flows_flow f = { .key = key_of(i),
 			.mask = { .dst = UINT32_MAX, .tos = (uint8_t)i },
@@ -355,6 +358,7 @@ without_memory_nothing_changes(void **state)
 	}
 	unit_alloc_fail(0);
 	assert_int_equal(nth, 11); /* ten allocations, and each failed once */
+	hy_flows_poll(flows, 0, 0);
 	for (uint32_t i = 0; i < 100; i++) {
 		const struct hy_flows_key key = key_of(i);
 		int rc = -1;

@@ -222,6 +222,7 @@ random_changes_times_and_traffic_do_what_the_model_does(void **state)
 		keys[i].port = (uint16_t)(i % 3);
 	}
 	flows_new(80, 64, 1, NULL);
+	hy_flows_poll(flows, 0, 0);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		const uint32_t what = flows_random(&seed) % 16;
 

@@ -64,6 +64,11 @@ hy_flows_poll(struct hy_flows *f, uint32_t now, uint32_t most)
 	uint32_t deleted;
 
 	pthread_mutex_lock(&f->lock);
+	if (!f->told) {
+		f->told = true;
+		f->start = now;
+	}
+	now -= f->start;
 	if (f->clock != now) {
 		f->before = f->clock;
 		__atomic_store_n(&f->clock, now, __ATOMIC_RELAXED);
