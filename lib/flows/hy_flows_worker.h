@@ -43,7 +43,8 @@ struct hy_flows_rss {
 };
 
 /**
- * As hy_flows_hashes(), but takes the NIC's hash of packets that have one, from ports that promise it.
+ * As hy_flows_hashes(), but takes the NIC's hash, its bits mixed, of packets that have one, from ports
+ * that promise it.
  * In one burst of 64, compares packets with their neighbours, to find ports whose hash says nothing.
  */
 void hy_flows_rss_hashes(const struct hy_flows *flows, struct hy_flows_rss *rss,

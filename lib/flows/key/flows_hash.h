@@ -47,3 +47,14 @@ flows_hash_end(uint64_t sum)
 {
 	return (uint32_t)(sum ^ sum >> 32);
 }
+
+/* Has each bit of a hash change all bits: the last step of MurmurHash3. */
+static __rte_always_inline uint32_t
+flows_hash_mix(uint32_t hash)
+{
+	hash ^= hash >> 16;
+	hash *= 0x85ebca6b;
+	hash ^= hash >> 13;
+	hash *= 0xc2b2ae35;
+	return hash ^ hash >> 16;
+}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hashes that NICs deliver. Some NICs deliver the same hash for all packets of a kind, such as those
- * inside a tunnel; caches would have one place for them.
+ * inside a tunnel; caches would have one place for them. And RSS has chosen the queue by the low bits of
+ * the hash, so that these are the same for all packets of a worker; caches take their place by these. So
+ * the hash is mixed.
  */
 
 #include <rte_mbuf.h>
@@ -53,6 +55,6 @@ hy_flows_rss_hashes(const struct hy_flows *f, struct hy_flows_rss *rss,
 	if (rss->turn++ % TURNS == 0)
 		compare(f, rss, mbufs, key, n);
 	for (uint32_t i = 0; i < n; i++)
-		hash[i] = is_usable(rss, mbufs[i]) ? mbufs[i]->hash.rss
+		hash[i] = is_usable(rss, mbufs[i]) ? flows_hash_mix(mbufs[i]->hash.rss)
 						   : flows_union_hash(&f->secret, u, &key[i]);
 }
