@@ -121,6 +121,12 @@ struct flows_slot {
 
 #define FLOWS_NOWHERE UINT32_MAX
 
+/* The times between two polls that are at least 2^k, and less than twice that. */
+struct flows_gap {
+	uint32_t begin;  /* of the last one */
+	uint32_t length; /* of the longest one; 0: none was */
+};
+
 struct hy_flows {
 	/* What workers read. */
 	struct flows_record *records;
@@ -140,11 +146,11 @@ struct hy_flows {
 	uint32_t free;                  /* the first free slot */
 	uint32_t waiting, waiting_last; /* slots in the order of their tokens */
 	struct flows_garbage *garbage, **garbage_end;
-	bool told;       /* the time, at least once */
-	uint32_t start;  /* when it was told first, and the clock was 0 */
-	uint32_t before; /* the clock before its last change */
-	uint32_t sorted; /* the clock when tables were sorted last */
-	uint32_t sweep;  /* the slot that hy_flows_poll() looks at next */
+	bool told;                 /* the time, at least once */
+	uint32_t start;            /* when it was told first, and the clock was 0 */
+	struct flows_gap gaps[32]; /* by the logarithm of their length */
+	uint32_t sorted;           /* the clock when tables were sorted last */
+	uint32_t sweep;            /* the slot that hy_flows_poll() looks at next */
 	struct hy_flows_stats stats;
 };
 

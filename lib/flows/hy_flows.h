@@ -92,8 +92,8 @@ int hy_flows_create(const struct hy_flows_params *params, struct hy_flows **flow
 void hy_flows_destroy(struct hy_flows *flows);
 
 /**
- * @return Bytes that hy_flows_create() takes; 0: the parameters are wrong. Besides, a mask takes less
- * than 1 KiB, and a megaflow up to 80 bytes in its mask's table.
+ * @return Bytes that hy_flows_create() takes; 0: the parameters are wrong. Besides, a mask takes up
+ * to 1.25 KiB, and a megaflow up to 80 bytes in its mask's table.
  */
 size_t hy_flows_bytes(const struct hy_flows_params *params);
 
@@ -139,8 +139,8 @@ uint32_t hy_flows_dump(struct hy_flows *flows, uint32_t *cursor, struct hy_flows
 
 /**
  * Tells the time, deletes megaflows whose time is up, frees what workers have left, and each second
- * sorts the masks of each port by their hits. To be called every 10 to 1000 ms: by so much can
- * megaflows be deleted late; they are not early. The times of megaflows that were added before the first
+ * sorts the masks of each port by their hits. To be called every 10 to 1000 ms: by twice the longest such
+ * time can megaflows be deleted late; they are not early. The counts of those that it deletes are lost. The times of megaflows that were added before the first
  * call begin with it.
  *
  * @param most Megaflows to look at, beginning where the last call ended; UINT32_MAX: all.

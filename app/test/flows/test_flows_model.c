@@ -16,12 +16,14 @@
 struct known {
 	struct hy_flows_flow flow;
 	uint64_t packets, bytes;
-	uint32_t created, last;
+	uint32_t created, last; /* when the clock showed so */
+	uint32_t born, used;    /* when that truly was */
 };
 
 static struct {
 	struct known flow[MOST];
-	uint32_t n, clock, before, action;
+	uint32_t n, action;
+	uint32_t now, clock, gap; /* the time, as last told, and the longest between two polls */
 	struct hy_flows_stats stats;
 	uint64_t hits, misses;
 } model;
@@ -96,9 +98,11 @@ step_change(uint64_t *seed)
 			break;
 		assert_int_equal(hy_flows_add(flows, &flow), k != NULL ? -EEXIST : 0);
 		if (k == NULL) {
-			model.flow[model.n++] = (struct known){
-				.flow = flow, .created = model.clock, .last = model.clock
-			};
+			model.flow[model.n++] = (struct known){ .flow = flow,
+				.created = model.clock,
+				.last = model.clock,
+				.born = model.now,
+				.used = model.now };
 			model.stats.added++;
 			model.stats.flows++;
 		}
@@ -136,34 +140,47 @@ step_traffic(uint64_t *seed)
 		k->packets++;
 		k->bytes += bytes[i];
 		k->last = model.clock;
+		k->used = model.now;
 	}
 	hy_flows_count(flows, 0, flow, bytes, n);
 }
 
+/* No megaflow is deleted early, nor stays longer than the longest time between two polls after it could go. */
 static void
 step_time(uint64_t *seed)
 {
-	const uint32_t now = model.clock + flows_random(seed) % 300;
-	uint32_t deleted = 0;
+	uint32_t deleted, gone = 0, only_idle = 0, only_hard = 0;
+	struct hy_flows_stats stats;
 
-	if (now != model.clock) {
-		model.before = model.clock;
-		model.clock = now;
-	}
+	if (flows_random(seed) % 4 == 0)
+		model.now += flows_random(seed) % 300;
+	model.gap = RTE_MAX(model.gap, model.now - model.clock);
+	model.clock = model.now;
+	deleted = hy_flows_poll(flows, model.now, UINT32_MAX);
 	for (uint32_t i = model.n; i-- > 0;) {
 		struct known *k = &model.flow[i];
-		const uint32_t unused = k->last == now ? 0 : model.before - k->last;
+		const uint32_t idle = k->flow.idle, hard = k->flow.hard;
+		const bool idled = idle != 0 && model.now - k->used >= idle;
+		const bool ended = hard != 0 && model.now - k->born >= hard;
+		struct hy_flows_entry entry;
 
-		if (k->flow.hard != 0 && now - k->created >= k->flow.hard)
-			model.stats.ended++;
-		else if (k->flow.idle != 0 && unused >= k->flow.idle)
-			model.stats.idled++;
-		else
+		if (hy_flows_get(flows, &k->flow.key, &k->flow.mask, &entry) == 0) {
+			assert_true(idle == 0 || model.now - k->last < idle + model.gap);
+			assert_true(hard == 0 || model.now - k->created < hard + model.gap);
 			continue;
+		}
+		assert_true(idled || ended);
+		only_idle += !ended;
+		only_hard += !idled;
+		gone++;
 		model_remove(k);
-		deleted++;
 	}
-	assert_int_equal(hy_flows_poll(flows, now, UINT32_MAX), deleted);
+	assert_int_equal(gone, deleted);
+	stats = flows_stats();
+	assert_true(stats.idled >= model.stats.idled + only_idle);
+	assert_true(stats.ended >= model.stats.ended + only_hard);
+	model.stats.idled = stats.idled;
+	model.stats.ended = stats.ended;
 }
 
 static void
@@ -226,6 +243,7 @@ random_changes_times_and_traffic_do_what_the_model_does(void **state)
 	for (uint32_t step = 0; step < STEPS; step++) {
 		const uint32_t what = flows_random(&seed) % 16;
 
+		model.now += flows_random(&seed) % 20;
 		if (step % 500 == 0)
 			step_caches(&seed);
 		if (what < 12)

@@ -18,22 +18,50 @@ is_pressed(const struct hy_flows *f)
 }
 
 /*
- * Whether a megaflow's time is up, which is counted. A stamp is older than the use by up to the time
- * until the next one was told, so the clock before that is compared.
+ * Whether so much time has passed since a stamp was taken. A stamp is older than what it is of by up to the
+ * time until the next poll; that is at most the longest one between two polls since then.
  */
+static bool
+has_passed(const struct hy_flows *f, uint32_t stamp, uint32_t time)
+{
+	const uint32_t since = f->clock - stamp;
+
+	if (since < time)
+		return false;
+	for (uint32_t k = RTE_DIM(f->gaps); k-- > 0;)
+		if (f->gaps[k].length != 0 && f->clock - f->gaps[k].begin <= since)
+			return since - RTE_MIN(since, f->gaps[k].length) >= time;
+	return false;
+}
+
+/* Remembers how long it was until this poll. */
+static void
+tell(struct hy_flows *f, uint32_t clock)
+{
+	const uint32_t length = clock - f->clock;
+	struct flows_gap *gap;
+
+	if (length == 0)
+		return;
+	gap = &f->gaps[rte_fls_u32(length) - 1];
+	gap->begin = f->clock;
+	gap->length = RTE_MAX(gap->length, length);
+	__atomic_store_n(&f->clock, clock, __ATOMIC_RELAXED);
+}
+
+/* Whether a megaflow's time is up, which is counted. */
 static bool
 is_over(struct hy_flows *f, uint32_t slot)
 {
 	const struct flows_slot *s = &f->slots[slot];
 	const uint32_t last = (uint32_t)flows_slot_counts(f, slot).last;
-	const uint32_t unused = last == f->clock ? 0 : f->before - last;
 	uint64_t *counter = NULL;
 
-	if (s->hard != 0 && f->clock - s->created >= s->hard)
+	if (s->hard != 0 && has_passed(f, s->created, s->hard))
 		counter = &f->stats.ended;
-	else if (s->idle != 0 && unused >= s->idle)
+	else if (s->idle != 0 && has_passed(f, last, s->idle))
 		counter = &f->stats.idled;
-	else if (s->idle != 0 && unused >= f->params.pressed_idle && is_pressed(f))
+	else if (s->idle != 0 && is_pressed(f) && has_passed(f, last, f->params.pressed_idle))
 		counter = &f->stats.evicted;
 	if (counter == NULL)
 		return false;
@@ -68,14 +96,10 @@ hy_flows_poll(struct hy_flows *f, uint32_t now, uint32_t most)
 		f->told = true;
 		f->start = now;
 	}
-	now -= f->start;
-	if (f->clock != now) {
-		f->before = f->clock;
-		__atomic_store_n(&f->clock, now, __ATOMIC_RELAXED);
-	}
+	tell(f, now - f->start);
 	deleted = sweep(f, most);
-	if (now - f->sorted >= SECOND) {
-		f->sorted = now;
+	if (f->clock - f->sorted >= SECOND) {
+		f->sorted = f->clock;
 		flows_order_sort(f);
 	}
 	flows_reap(f);
