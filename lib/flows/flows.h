@@ -253,11 +253,12 @@ uint32_t flows_table_find(const struct hy_flows *f, const struct flows_table *ta
 int flows_table_insert(struct hy_flows *f, struct flows_table *table, uint32_t slot);
 void flows_table_remove(struct flows_table *table, uint32_t slot, uint32_t hash);
 
-/* Adds or removes a table; sorts all by what they were hit since the last time. */
+/* Adds or removes a table; removes all empty ones; sorts all by what they were hit since the last time. */
 int flows_order_add(struct hy_flows *f, struct flows_table *table);
 void flows_order_remove(struct hy_flows *f, const struct flows_table *table);
+void flows_order_clean(struct hy_flows *f);
 void flows_order_sort(struct hy_flows *f);
 
-/* Deletes the megaflow of a slot. */
+/* Deletes the megaflow of a slot. Its table stays, even if it is empty. */
 void flows_delete(struct hy_flows *f, uint32_t slot);
 struct hy_flows_entry flows_entry(const struct hy_flows *f, uint32_t slot);

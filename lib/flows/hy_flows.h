@@ -140,8 +140,8 @@ uint32_t hy_flows_dump(struct hy_flows *flows, uint32_t *cursor, struct hy_flows
 /**
  * Tells the time, deletes megaflows whose time is up, frees what workers have left, and each second
  * sorts the masks of each port by their hits. To be called every 10 to 1000 ms: by twice the longest such
- * time can megaflows be deleted late; they are not early. The counts of those that it deletes are lost. The times of megaflows that were added before the first
- * call begin with it.
+ * time can megaflows be deleted late; they are not early. The counts of those that it deletes can no
+ * longer be read. The times of megaflows that were added before the first call begin with it.
  *
  * @param most Megaflows to look at, beginning where the last call ended; UINT32_MAX: all.
  * @return Megaflows that were deleted.

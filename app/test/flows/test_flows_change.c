@@ -393,6 +393,66 @@ without_memory_nothing_changes(void **state)
 	assert_int_equal(flows_stats().masks, 0);
 }
 
+#define PORTS 4
+#define PORT_MASKS 60
+
+/* Megaflows of as many masks, that have an idle time. */
+static void
+add_masks(void)
+{
+	for (uint32_t i = 0; i < PORTS * PORT_MASKS; i++) {
+		struct hy_flows_flow flow = {
+			.key = key_of(1), .mask = { .dst = i / PORTS + 1 }, .idle = 100
+		};
+
+		flow.key.port = (uint16_t)(i % PORTS);
+		assert_int_equal(hy_flows_add(flows, &flow), 0);
+	}
+	assert_int_equal(flows_stats().masks, PORTS * PORT_MASKS);
+}
+
+/* For each port an order, and one union of masks. */
+static void
+flush_and_poll_publish_each_port_once(void **state)
+{
+	RTE_SET_USED(state);
+	flows_new(1000, 1000, 1, NULL);
+	add_masks();
+	unit_alloc_fail(0);
+	assert_int_equal(hy_flows_flush(flows, HY_FLOWS_ANY), PORTS * PORT_MASKS);
+	assert_int_equal(unit_alloc_count(), PORTS + 1);
+	assert_int_equal(flows_stats().masks, 0);
+	for (uint32_t now = 0; now <= 100; now += 100)
+		assert_int_equal(hy_flows_poll(flows, now, UINT32_MAX), 0);
+	add_masks();
+	unit_alloc_fail(0);
+	assert_int_equal(hy_flows_poll(flows, 200, UINT32_MAX), 0);
+	assert_int_equal(unit_alloc_count(), 0);
+	assert_int_equal(hy_flows_poll(flows, 300, UINT32_MAX), PORTS * PORT_MASKS);
+	assert_int_equal(unit_alloc_count(), PORTS + 1);
+	assert_int_equal(flows_stats().masks, 0);
+	assert_int_equal(hy_flows_parse(flows), 0);
+}
+
+static void
+tables_that_keep_their_order_are_not_published_each_second(void **state)
+{
+	unsigned int live;
+
+	RTE_SET_USED(state);
+	flows_new(1000, 1000, 1, flows_qsbr_new(1));
+	hy_flows_poll(flows, 0, 0);
+	add_masks();
+	hy_flows_poll(flows, 1000, 0);
+	hy_flows_poll(flows, 2000, 0);
+	worker_begins();
+	live = unit_heap_live();
+	hy_flows_poll(flows, 3000, 0);
+	assert_int_equal(unit_heap_live(),
+		live); /* or the worker would keep what was unpublished */
+	worker_rests();
+}
+
 static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(a_megaflow_is_added_read_modified_and_deleted),
 	FLOWS_TEST(a_port_that_cannot_be_is_refused_and_missed),
@@ -406,5 +466,7 @@ static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(tables_are_sorted_by_hits_each_second),
 	FLOWS_TEST(a_table_grows),
 	FLOWS_TEST(without_memory_nothing_changes),
+	FLOWS_TEST(flush_and_poll_publish_each_port_once),
+	FLOWS_TEST(tables_that_keep_their_order_are_not_published_each_second),
 };
 UNIT_SUITE(tests)

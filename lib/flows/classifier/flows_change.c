@@ -166,8 +166,6 @@ flows_delete(struct hy_flows *f, uint32_t slot)
 	flows_table_remove(table, slot, record->hash);
 	flows_slot_give_up(f, slot);
 	f->stats.flows--;
-	if (table->nb_flows == 0)
-		flows_order_remove(f, table);
 }
 
 int
@@ -178,7 +176,11 @@ hy_flows_delete(struct hy_flows *f, const struct hy_flows_key *key, const struct
 	pthread_mutex_lock(&f->lock);
 	slot = find(f, key, mask);
 	if (slot != HY_FLOWS_MISS) {
+		const struct flows_table *table = f->tables[FLOWS_TABLE(f->records[slot].tag)];
+
 		flows_delete(f, slot);
+		if (table->nb_flows == 0)
+			flows_order_remove(f, table);
 		f->stats.deleted++;
 	}
 	pthread_mutex_unlock(&f->lock);

@@ -22,7 +22,14 @@ by_hits(const void *a, const void *b)
 	return (*one)->number < (*other)->number ? -1 : 1;
 }
 
-/* Publishes the tables of a port that have megaflows, and a new one; sorted, unless it is NULL. */
+static bool
+is_same(const struct flows_order *one, const struct flows_order *other)
+{
+	return one != NULL && one->n == other->n &&
+		memcmp(one->table, other->table, one->n * sizeof(struct flows_table *)) == 0;
+}
+
+/* Publishes the tables of a port that have megaflows, sorted; or, unsorted, with a new one. */
 static int
 order_publish(struct hy_flows *f, uint16_t port, struct flows_table *new)
 {
@@ -40,6 +47,10 @@ order_publish(struct hy_flows *f, uint16_t port, struct flows_table *new)
 		order->table[order->n++] = new;
 	else
 		qsort(order->table, order->n, sizeof(struct flows_table *), by_hits);
+	if (is_same(old, order)) {
+		flows_release(f, &order->garbage);
+		return 0;
+	}
 	FLOWS_STORE(f->order[port], order);
 	for (uint32_t i = 0; old != NULL && i < old->n; i++) {
 		if (old->table[i]->nb_flows > 0)
@@ -74,9 +85,13 @@ union_publish(struct hy_flows *f, const struct hy_flows_key *also)
 		new->word[new->nb_words] = w;
 		new->mask[new->nb_words++] = all.words[w];
 	}
+	if (memcmp(new->mask, old->mask, sizeof(new->mask)) == 0 &&
+		memcmp(new->word, old->word, sizeof(new->word)) == 0) {
+		flows_release(f, &new->garbage);
+		return 0;
+	}
 	FLOWS_STORE(f->looked_at, new);
-	if (memcmp(new->mask, old->mask, sizeof(new->mask)) != 0 || new->parse != old->parse)
-		__atomic_store_n(&f->epoch, f->epoch + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->epoch, f->epoch + 1, __ATOMIC_RELEASE);
 	flows_discard(f, &old->garbage, flows_release);
 	return 0;
 }
@@ -120,4 +135,25 @@ flows_order_sort(struct hy_flows *f)
 			(void)order_publish(f, port, NULL); /* or they stay in their order */
 	}
 	(void)union_publish(f, &none);
+}
+
+/* Whether a port has a table without megaflows. */
+static bool
+has_empty(const struct flows_order *order)
+{
+	for (uint32_t i = 0; order != NULL && i < order->n; i++)
+		if (order->table[i]->nb_flows == 0)
+			return true;
+	return false;
+}
+
+void
+flows_order_clean(struct hy_flows *f)
+{
+	bool some = false;
+
+	for (uint16_t port = 0; port < RTE_MAX_ETHPORTS; port++)
+		some |= has_empty(f->order[port]) && order_publish(f, port, NULL) == 0;
+	if (some)
+		(void)union_publish(f, &none);
 }

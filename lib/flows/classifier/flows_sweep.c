@@ -83,6 +83,8 @@ sweep(struct hy_flows *f, uint32_t most)
 		flows_delete(f, slot);
 		deleted++;
 	}
+	if (deleted > 0)
+		flows_order_clean(f);
 	return deleted;
 }
 
@@ -121,6 +123,7 @@ hy_flows_flush(struct hy_flows *f, uint16_t port)
 		flows_delete(f, slot);
 		flushed++;
 	}
+	flows_order_clean(f);
 	f->stats.deleted += flushed;
 	pthread_mutex_unlock(&f->lock);
 	return flushed;
