@@ -110,7 +110,9 @@ uint32_t hy_flows_handle(struct hy_flows_upcalls *upcalls, unsigned int worker, 
 /**
  * Asks the rules about each megaflow, after they have changed: replaces its action, or deletes it if
  * they look at more than its mask has. When it returns, workers that report find nothing of the
- * rules as they were before the call. Called by any thread but workers, not from the rules.
+ * rules as they were before the call. Packets that were answered before, and that hy_flows_answers() has
+ * not yet returned, come back with the earlier action. Called by any thread but workers, not from the
+ * rules.
  *
  * @return How many megaflows were modified or deleted.
  */

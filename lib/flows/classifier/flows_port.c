@@ -64,7 +64,10 @@ order_publish(struct hy_flows *f, uint16_t port, struct flows_table *new)
 	return 0;
 }
 
-/* Of the masks of all tables, and one more. */
+/*
+ * Of the masks of all tables, and one more. If it differs, keys are hashed otherwise, and the indexes of
+ * workers are emptied, for all ports.
+ */
 static int
 union_publish(struct hy_flows *f, const struct hy_flows_key *also)
 {
