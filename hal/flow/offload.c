@@ -381,8 +381,9 @@ hy_offload_destroy(struct hy_offload *o)
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_STUCK ||
 			(o->flows[i].state == FLOW_LEAVING &&
-				o->params.provider->destroy(o->port, o->flows[i].handle, &error) !=
-					0))
+				(hy_offload_must_stay(o, &o->flows[i]) ||
+					o->params.provider->destroy(o->port, o->flows[i].handle,
+						&error) != 0)))
 			hy_offload_kept_note(o, i);
 	if (o->state != HY_OFFLOAD_GONE)
 		hy_offload_port_rules_remove(o);

@@ -115,7 +115,7 @@ hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, uint32
 bool
 hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow)
 {
-	for (uint32_t i = 0; o->access && o->stuck > 0 && i < o->nb_slots; i++)
+	for (uint32_t i = 0; o->access && !flow->drop && o->stuck > 0 && i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_STUCK && o->flows[i].drop &&
 			hy_flow_overlap(&o->flows[i].match, &flow->match))
 			return true;

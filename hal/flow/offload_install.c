@@ -136,6 +136,22 @@ hy_offload_abandon(struct hy_offload *o)
 	hy_offload_port_rules_forget(o);
 }
 
+/* Destroys the stuck rules with a handle that drop packets, or those that do not. */
+static void
+kept_destroy(struct hy_offload *o, bool drop)
+{
+	for (uint32_t i = 0; i < o->nb_slots; i++) {
+		struct flow *flow = &o->flows[i];
+
+		if (flow->state != FLOW_STUCK || flow->handle == NULL || flow->drop != drop)
+			continue;
+		flow->state = FLOW_LEAVING;
+		o->stuck--;
+		o->leaving++;
+	}
+	hy_offload_destroy_left(o, true);
+}
+
 /*
  * Other ports may restore rules, too (net/hns3, hns3_ethdev.c, hns3_restore_conf()), but do not say
  * whether the handles are valid.
@@ -148,16 +164,8 @@ hy_offload_destroy_kept(struct hy_offload *o)
 	if (rte_eth_dev_info_get(o->port, &info) != 0 ||
 		(info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP) == 0)
 		return;
-	for (uint32_t i = 0; i < o->nb_slots; i++) {
-		struct flow *flow = &o->flows[i];
-
-		if (flow->state != FLOW_STUCK || flow->handle == NULL)
-			continue;
-		flow->state = FLOW_LEAVING;
-		o->stuck--;
-		o->leaving++;
-	}
-	hy_offload_destroy_left(o, true);
+	kept_destroy(o, true); /* before rules go that they must come after */
+	kept_destroy(o, false);
 }
 
 /* The next slot whose marks cannot occur any more: freed slots are in quarantine first. */

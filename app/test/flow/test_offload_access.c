@@ -2,135 +2,12 @@
 /* Access lists in hardware: nothing is dropped that the list permits, and each drop is counted once. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
-#include <rte_malloc.h>
-#include <rte_rcu_qsbr.h>
 
+#include "access_fixture.h"
 #include "failing_fixture.h"
-#include "flow_fixture.h"
-#include "hal/flow/offload.h"
-
-#define IDS 24
-#define HOST(n) IP4(10, 0, 0, n)
-
-static struct access_rig {
-	struct rte_rcu_qsbr *qsbr;
-	struct port *port;
-	struct hy_policy *policy;
-	struct hy_offload *offload;
-	struct hy_flow_sim *sim;
-	struct rte_ether_addr mac;
-	struct hy_flow_provider provider; /* the simulator's, which tests change */
-	bool by_ports; /* rules of whole flows, as NICs with exact matching want */
-	uint64_t seed;
-	uint64_t dropped, arrived, marked; /* packets */
-	uint64_t by_rule[IDS];             /* dropped, by the rule that software finds */
-	uint64_t wrong;                    /* dropped, and software does not deny them */
-} A;
-
-static void
-access_open_sized(const char *profile, const char *driver, uint32_t table_size)
-{
-	const struct hy_policy_params params = {
-		.max_rules = 256, .workers = 1, .socket = SOCKET_ID_ANY, .access = true
-	};
-	const struct hy_flow_sim_params sim = { .profile = profile, .table_size = table_size };
-	struct hy_policy_params with = params;
-	struct hy_offload_params offload = {
-		.driver = hy_flow_driver_of(driver), .settle_us = 1000, .age_us = 1
-	};
-	char reason[256];
-
-	memset(&A, 0, sizeof(A));
-	A.seed = 11;
-	A.qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(1), RTE_CACHE_LINE_SIZE);
-	assert_non_null(A.qsbr);
-	assert_int_equal(rte_rcu_qsbr_init(A.qsbr, 1), 0);
-	with.qsbr = A.qsbr;
-	A.port = port_open(1, 1, 16);
-	assert_int_equal(rte_eth_macaddr_get(A.port->id, &A.mac), 0);
-	assert_int_equal(hy_flow_sim_attach(A.port->id, &sim), 0);
-	A.sim = hy_flow_sim_of(A.port->id);
-	A.provider = hy_flow_simulator;
-	offload.provider = &A.provider;
-	assert_int_equal(hy_policy_create("access", &with, &A.policy), 0);
-	if (hy_offload_create(A.policy, A.port->id, &offload, &A.offload, reason, sizeof(reason)) !=
-		0)
-		fail_msg("%s: no offload: %s", profile, reason);
-}
-
-static void
-access_open(const char *profile, const char *driver)
-{
-	access_open_sized(profile, driver, 0);
-}
-
-static void
-access_close(void)
-{
-	hy_offload_destroy(A.offload);
-	hy_offload_kept_forget(A.port->id);
-	hy_flow_sim_detach(A.port->id);
-	ports_close();
-	hy_policy_destroy(A.policy);
-	rte_free(A.qsbr);
-	memset(&A, 0, sizeof(A));
-}
-
-static int
-teardown(void **state)
-{
-	if (A.policy != NULL)
-		access_close();
-	return flow_teardown(state);
-}
-#define ACCESS_TEST(f) cmocka_unit_test_setup_teardown(f, flow_setup, teardown)
-
-static void
-settle(void)
-{
-	for (int quiet = 0; quiet < 3;) {
-		rte_delay_us_sleep(1200);
-		quiet = hy_offload_poll(A.offload) > 0 ? 0 : quiet + 1;
-	}
-}
-
-/* Passes a frame through the port's hardware, and holds what becomes of it against software. */
-static bool
-pass(const uint8_t *frame, uint32_t len)
-{
-	const struct hy_policy_view *view = hy_policy_view_hold(A.policy);
-	struct rte_mbuf *m = packet(frame, len);
-	struct hy_flow_sim_stats before, after;
-	struct hy_flow_key key;
-	uint32_t rank;
-
-	m->port = A.port->id;
-	hy_flow_sim_stats(A.sim, &before);
-	hy_flow_key(frame, len, &key);
-	rank = hy_policy_classify(view, &key);
-	if (hy_flow_sim_rx(A.sim, &m, 1) == 1) {
-		A.arrived++;
-		A.marked += (m->ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0;
-		rte_pktmbuf_free(m);
-		hy_policy_view_release(A.policy, view);
-		return true;
-	}
-	hy_flow_sim_stats(A.sim, &after);
-	assert_int_equal(after.dropped, before.dropped + 1);
-	A.dropped++;
-	if (rank == HY_POLICY_NONE || view->rules[rank].rule.action != HY_RULE_DENY ||
-		view->rules[rank].rule.log || view->deny_truncated)
-		A.wrong++;
-	else
-		A.by_rule[view->rules[rank].rule.id]++;
-	hy_policy_view_release(A.policy, view);
-	return false;
-}
 
 static void
 traffic(unsigned int n)
@@ -141,7 +18,7 @@ traffic(unsigned int n)
 		const uint32_t len = flow_frame(frame, &A.seed);
 
 		memcpy(frame, &A.mac, sizeof(A.mac));
-		pass(frame, len);
+		access_pass(frame, len);
 	}
 }
 
@@ -193,13 +70,6 @@ rule_draw(uint32_t id)
 	return rule;
 }
 
-static void
-rule_set(const struct hy_flow_rule *rule)
-{
-	if (hy_policy_replace(A.policy, rule) != 0)
-		assert_int_equal(hy_policy_add(A.policy, rule), 0);
-}
-
 static bool
 is_deny(uint32_t id)
 {
@@ -221,37 +91,10 @@ churn(void)
 	if (rnd(&A.seed) % 4 == 0)
 		hy_policy_remove(A.policy, id);
 	else
-		rule_set(&rule);
+		access_rule_set(&rule);
 	assert_int_equal(hy_policy_commit(A.policy), 0);
 	if (!is_deny(id))
 		A.by_rule[id] = 0;
-}
-
-/* Software classified nothing here: all that rules have was counted by hardware. */
-static void
-assert_counted(void)
-{
-	hy_offload_read(A.offload);
-	for (uint32_t id = 0; id < IDS; id++) {
-		struct hy_policy_counts counts;
-
-		if (hy_policy_counts(A.policy, id, &counts) != 0)
-			continue;
-		if (counts.packets != A.by_rule[id])
-			fail_msg("rule %u has %ju packets, %ju were dropped", id,
-				(uintmax_t)counts.packets, (uintmax_t)A.by_rule[id]);
-		assert_int_equal(counts.packets > 0, counts.last > 0);
-	}
-	assert_int_equal(hy_policy_hardware(A.policy, HY_POLICY_ALL), A.dropped);
-}
-
-static struct hy_offload_stats
-stats(void)
-{
-	struct hy_offload_stats s;
-
-	hy_offload_stats(A.offload, &s);
-	return s;
 }
 
 #ifdef SANITIZED
@@ -271,7 +114,7 @@ nothing_is_dropped_that_is_permitted(const char *profile, const char *driver, bo
 	for (uint32_t id = 0; id < IDS; id++) {
 		const struct hy_flow_rule rule = rule_draw(id);
 
-		rule_set(&rule);
+		access_rule_set(&rule);
 	}
 	assert_int_equal(hy_policy_commit(A.policy), 0);
 	for (int i = 0; i < ROUNDS; i++) {
@@ -280,12 +123,12 @@ nothing_is_dropped_that_is_permitted(const char *profile, const char *driver, bo
 		hy_offload_poll(A.offload);
 		traffic(30);
 		if (i % 5 == 0) {
-			settle();
+			access_settle();
 			traffic(100);
 		}
-		assert_counted();
-		most = RTE_MAX(most, stats().drop_rules);
-		guards = RTE_MAX(guards, stats().hw_rules - stats().drop_rules);
+		access_assert_counted();
+		most = RTE_MAX(most, access_stats().drop_rules);
+		guards = RTE_MAX(guards, access_stats().hw_rules - access_stats().drop_rules);
 	}
 	print_message(
 		"%s: up to %u rules that drop, %u before them; %ju of %ju packets dropped, %ju "
@@ -293,7 +136,7 @@ nothing_is_dropped_that_is_permitted(const char *profile, const char *driver, bo
 		profile, most, guards, (uintmax_t)A.dropped, (uintmax_t)(A.dropped + A.arrived),
 		(uintmax_t)A.marked);
 	assert_int_equal(A.wrong, 0);
-	assert_int_equal(stats().dropped, A.dropped);
+	assert_int_equal(access_stats().dropped, A.dropped);
 	if (drops) {
 		assert_true(most > 1);
 		assert_true(A.dropped > (by_ports ? 4 : ROUNDS / 4) && A.arrived > 10 * ROUNDS);
@@ -324,51 +167,19 @@ ports_that_do_not_count_drop_nothing(void **state)
 	nothing_is_dropped_that_is_permitted("generic", "net_other", false, false);
 }
 
-static struct hy_flow_rule
-source_rule(uint32_t id, enum hy_rule_action action, uint32_t src, uint8_t len)
-{
-	return (struct hy_flow_rule){ .id = id,
-		.precedence = id,
-		.action = (uint8_t)action,
-		.match = { .fields = HY_FLOW_SRC, .src = src, .src_len = len } };
-}
-
-static void
-source_rule_set(uint32_t id, enum hy_rule_action action, uint32_t src, uint8_t len)
-{
-	const struct hy_flow_rule rule = source_rule(id, action, src, len);
-
-	rule_set(&rule);
-	assert_int_equal(hy_policy_commit(A.policy), 0);
-}
-
-/* Whether a packet from a source arrives. */
-static bool
-arrives(uint32_t src)
-{
-	static uint8_t frame[FRAME_MAX];
-	const uint32_t len = FRAME(frame, .payload = 40);
-	const rte_be32_t address = rte_cpu_to_be_32(src);
-
-	memcpy(frame, &A.mac, sizeof(A.mac));
-	memcpy(frame + 26, &address, sizeof(address));
-	frame_sum(frame);
-	return pass(frame, len);
-}
-
 /* Rule 10 permits a host, rule 20 denies its network: both are in hardware. */
 static void
 pair_open(void)
 {
 	access_open("mlx5", "mlx5_pci");
-	source_rule_set(10, HY_RULE_PERMIT, HOST(1), 32);
-	source_rule_set(20, HY_RULE_DENY, HOST(0), 24);
-	settle();
+	access_source_set(10, HY_RULE_PERMIT, HOST(1), 32);
+	access_source_set(20, HY_RULE_DENY, HOST(0), 24);
+	access_settle();
 	assert_null(hy_offload_reason(A.offload, 10));
 	assert_null(hy_offload_reason(A.offload, 20));
-	assert_true(arrives(HOST(1)));
+	assert_true(access_arrives(HOST(1)));
 	assert_int_equal(A.marked, 1);
-	assert_false(arrives(HOST(2)));
+	assert_false(access_arrives(HOST(2)));
 	assert_int_equal(A.wrong, 0);
 }
 
@@ -377,20 +188,20 @@ a_deny_waits_until_the_rule_before_it_is_there(void **state)
 {
 	RTE_SET_USED(state);
 	access_open("mlx5", "mlx5_pci");
-	source_rule_set(20, HY_RULE_DENY, HOST(0), 24);
-	source_rule_set(10, HY_RULE_PERMIT, HOST(1), 32);
+	access_source_set(20, HY_RULE_DENY, HOST(0), 24);
+	access_source_set(10, HY_RULE_PERMIT, HOST(1), 32);
 	for (int i = 0; i < 20; i++) {
 		hy_offload_poll(A.offload);
-		assert_true(arrives(HOST(1)));
-		arrives(HOST(2));
+		assert_true(access_arrives(HOST(1)));
+		access_arrives(HOST(2));
 		rte_delay_us_sleep(300);
 	}
-	settle();
-	assert_false(arrives(HOST(2)));
-	assert_true(arrives(HOST(1)));
+	access_settle();
+	assert_false(access_arrives(HOST(2)));
+	assert_true(access_arrives(HOST(1)));
 	assert_int_equal(A.wrong, 0);
-	assert_int_equal(stats().drop_rules, 1);
-	assert_int_equal(stats().hw_rules, 2);
+	assert_int_equal(access_stats().drop_rules, 1);
+	assert_int_equal(access_stats().hw_rules, 2);
 }
 
 static void
@@ -398,16 +209,16 @@ a_new_permit_is_in_effect_when_its_commit_returns(void **state)
 {
 	RTE_SET_USED(state);
 	pair_open();
-	source_rule_set(5, HY_RULE_PERMIT, HOST(2), 32);
-	assert_true(arrives(HOST(2)));
-	settle();
-	assert_true(arrives(HOST(2)));
-	assert_false(arrives(HOST(3)));
+	access_source_set(5, HY_RULE_PERMIT, HOST(2), 32);
+	assert_true(access_arrives(HOST(2)));
+	access_settle();
+	assert_true(access_arrives(HOST(2)));
+	assert_false(access_arrives(HOST(3)));
 	assert_int_equal(hy_policy_remove(A.policy, 20), 0);
 	assert_int_equal(hy_policy_commit(A.policy), 0);
-	assert_true(arrives(HOST(3)));
-	settle(); /* what was permitted needs no rule any more */
-	assert_int_equal(stats().hw_rules, 0);
+	assert_true(access_arrives(HOST(3)));
+	access_settle(); /* what was permitted needs no rule any more */
+	assert_int_equal(access_stats().hw_rules, 0);
 	assert_string_equal(hy_offload_reason(A.offload, 5),
 		"hardware needs it only before one that drops packets there");
 	assert_int_equal(A.wrong, 0);
@@ -419,58 +230,58 @@ counts_survive_changes_and_a_reset_of_the_port(void **state)
 	RTE_SET_USED(state);
 	pair_open();
 	for (int i = 0; i < 4; i++) {
-		source_rule_set(5 + (uint32_t)i, HY_RULE_PERMIT, HOST(2 + i), 32);
-		settle();
-		assert_false(arrives(HOST(9)));
+		access_source_set(5 + (uint32_t)i, HY_RULE_PERMIT, HOST(2 + i), 32);
+		access_settle();
+		assert_false(access_arrives(HOST(9)));
 		hy_offload_down(A.offload, i % 2 == 0);
 		if (i % 2 == 1) { /* a reset deletes rules without a last look at their counters */
 			hy_flow_sim_flush(A.sim);
 			A.dropped--, A.by_rule[20]--;
 		}
-		assert_true(arrives(HOST(9)));
+		assert_true(access_arrives(HOST(9)));
 		assert_int_equal(hy_offload_up(A.offload), 0);
-		settle();
-		assert_false(arrives(HOST(9)));
-		assert_counted();
+		access_settle();
+		assert_false(access_arrives(HOST(9)));
+		access_assert_counted();
 	}
 	assert_true(A.by_rule[20] >= 7);
 	hy_policy_clear(A.policy);
-	assert_false(arrives(HOST(9)));
+	assert_false(access_arrives(HOST(9)));
 	A.by_rule[20] = 1;
-	assert_counted();
+	access_assert_counted();
 	assert_int_equal(A.wrong, 0);
 }
 
 static void
 what_is_logged_or_depends_on_cut_packets_stays_in_software(void **state)
 {
-	struct hy_flow_rule rule = source_rule(20, HY_RULE_DENY, HOST(0), 24);
+	struct hy_flow_rule rule = access_source(20, HY_RULE_DENY, HOST(0), 24);
 
 	RTE_SET_USED(state);
 	pair_open();
 	rule.log = true;
-	rule_set(&rule);
+	access_rule_set(&rule);
 	assert_int_equal(hy_policy_commit(A.policy), 0);
-	assert_true(arrives(HOST(2)));
-	settle();
-	assert_true(arrives(HOST(2)));
+	assert_true(access_arrives(HOST(2)));
+	access_settle();
+	assert_true(access_arrives(HOST(2)));
 	assert_string_equal(hy_offload_reason(A.offload, 20), "its packets are logged");
-	source_rule_set(30, HY_RULE_DENY, HOST(128), 25);
-	settle();
+	access_source_set(30, HY_RULE_DENY, HOST(128), 25);
+	access_settle();
 	assert_string_equal(hy_offload_reason(A.offload, 30),
 		"a rule before it that it overlaps cannot be in hardware");
 	rule.log = false;
-	rule_set(&rule);
+	access_rule_set(&rule);
 	assert_int_equal(hy_policy_commit(A.policy), 0);
-	settle();
-	assert_false(arrives(HOST(2)));
+	access_settle();
+	assert_false(access_arrives(HOST(2)));
 	assert_null(hy_offload_reason(A.offload, 30));
 	assert_int_equal(hy_policy_truncated_set(A.policy, HY_RULE_DENY), 0);
 	assert_int_equal(hy_policy_commit(A.policy), 0);
-	assert_true(arrives(HOST(2)));
-	settle();
-	assert_true(arrives(HOST(2)));
-	assert_int_equal(stats().hw_rules, 0);
+	assert_true(access_arrives(HOST(2)));
+	access_settle();
+	assert_true(access_arrives(HOST(2)));
+	assert_int_equal(access_stats().hw_rules, 0);
 	assert_string_equal(hy_offload_reason(A.offload, 10),
 		"the list drops cut packets, which hardware does not recognize");
 	assert_int_equal(A.wrong, 0);
@@ -480,19 +291,19 @@ what_is_logged_or_depends_on_cut_packets_stays_in_software(void **state)
 static void
 a_deny_without_ports_does_not_follow_a_rule_with_them(void **state)
 {
-	struct hy_flow_rule rule = source_rule(10, HY_RULE_PERMIT, HOST(1), 32);
+	struct hy_flow_rule rule = access_source(10, HY_RULE_PERMIT, HOST(1), 32);
 
 	RTE_SET_USED(state);
 	access_open("mlx5", "mlx5_pci");
 	rule.match.fields |= HY_FLOW_PROTO | HY_FLOW_DPORT;
 	rule.match.proto = IPPROTO_UDP;
 	rule.match.dport[0] = rule.match.dport[1] = 53;
-	rule_set(&rule);
-	source_rule_set(20, HY_RULE_DENY, HOST(0), 24);
-	settle();
+	access_rule_set(&rule);
+	access_source_set(20, HY_RULE_DENY, HOST(0), 24);
+	access_settle();
 	assert_string_equal(hy_offload_reason(A.offload, 20),
 		"hardware may not recognize a rule before it that it overlaps");
-	assert_int_equal(stats().hw_rules, 0);
+	assert_int_equal(access_stats().hw_rules, 0);
 }
 
 static int
@@ -507,19 +318,19 @@ static void
 a_commit_that_fails_leaves_the_list_as_it_is(void **state)
 {
 	const struct hy_policy_listener listener = { .prepare = refuse_prepare };
-	const struct hy_flow_rule rule = source_rule(5, HY_RULE_PERMIT, HOST(2), 32);
+	const struct hy_flow_rule rule = access_source(5, HY_RULE_PERMIT, HOST(2), 32);
 
 	RTE_SET_USED(state);
 	pair_open();
 	assert_int_equal(hy_policy_listen(A.policy, &listener), 0);
-	rule_set(&rule);
+	access_rule_set(&rule);
 	assert_int_equal(hy_policy_commit(A.policy), -EPERM);
 	hy_policy_unlisten(A.policy, &listener);
 	hy_policy_abort(A.policy);
-	assert_true(arrives(HOST(2))); /* to software, which denies it */
-	settle();
-	assert_false(arrives(HOST(2)));
-	assert_counted();
+	assert_true(access_arrives(HOST(2))); /* to software, which denies it */
+	access_settle();
+	assert_false(access_arrives(HOST(2)));
+	access_assert_counted();
 }
 
 static int
@@ -539,10 +350,10 @@ a_port_that_does_not_tell_its_counts_drops_nothing(void **state)
 	pair_open();
 	hy_offload_read(A.offload);
 	A.provider.query = query_fails;
-	settle();
-	assert_true(arrives(HOST(2)));
+	access_settle();
+	assert_true(access_arrives(HOST(2)));
 	assert_string_equal(hy_offload_reason(A.offload, 20), "the port refuses it: no counters");
-	assert_counted();
+	access_assert_counted();
 }
 
 /* The port drops on. So what precedes the rule must stay, or more would be dropped. */
@@ -556,11 +367,11 @@ a_port_that_keeps_a_dropping_rule_is_demoted_and_keeps_those_before(void **state
 	assert_int_equal(hy_policy_commit(A.policy), 0);
 	A.provider.destroy = hy_flow_simulator.destroy;
 	assert_non_null(strstr(unit_log(), "a rule that drops packets was not removed"));
-	settle();
-	assert_int_equal(stats().state, HY_OFFLOAD_DEMOTED);
-	assert_string_equal(stats().demoted, "it did not remove a rule that drops packets");
-	assert_true(arrives(HOST(1)));
-	assert_true(arrives(HOST(2))); /* no packet comes to the group any more */
+	access_settle();
+	assert_int_equal(access_stats().state, HY_OFFLOAD_DEMOTED);
+	assert_string_equal(access_stats().demoted, "it did not remove a rule that drops packets");
+	assert_true(access_arrives(HOST(1)));
+	assert_true(access_arrives(HOST(2))); /* no packet comes to the group any more */
 	assert_int_equal(A.wrong, 0);
 }
 
@@ -570,15 +381,16 @@ a_full_port_drops_what_it_has_room_for(void **state)
 	RTE_SET_USED(state);
 	access_open_sized("mlx5", "mlx5_pci", 8);
 	for (uint32_t id = 1; id < 20; id++)
-		source_rule_set(id, HY_RULE_DENY, HOST(id), 32);
-	settle();
-	assert_int_equal(stats().drop_rules, 6); /* a jump and a default rule are there, too */
+		access_source_set(id, HY_RULE_DENY, HOST(id), 32);
+	access_settle();
+	assert_int_equal(access_stats().drop_rules,
+		6); /* a jump and a default rule are there, too */
 	for (uint32_t id = 1; id < 20; id++)
-		arrives(HOST(id));
+		access_arrives(HOST(id));
 	assert_int_equal(A.dropped, 6);
 	assert_int_equal(A.arrived, 13);
 	assert_int_equal(A.wrong, 0);
-	assert_counted();
+	access_assert_counted();
 }
 
 static const struct CMUnitTest offload_access_tests[] = {
