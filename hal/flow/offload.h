@@ -105,7 +105,8 @@ struct watch {
 	struct hy_offload_stats begin; /* packets counted when the window began */
 	uint64_t since;                /* begin of the window */
 	uint64_t judged;               /* the last check */
-	uint64_t left;                 /* when a rule last began to leave hardware */
+	uint64_t left; /* when a rule last began to leave hardware, or workers' table */
+	bool ended;    /* rules that drop packets have, and the table has them still */
 };
 
 /* Which packets reach the policy's rules. */

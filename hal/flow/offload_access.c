@@ -187,6 +187,8 @@ flow_end(struct hy_offload *o, struct flow *flow)
 	struct rte_flow_error error = { 0 };
 	int rc;
 
+	o->watch.left = hy_offload_now();
+	o->watch.ended = true;
 	flow_read(o, flow, &error); /* or nothing more is counted */
 	rc = o->params.provider->destroy(o->port, flow->handle, &error);
 	if (rc == 0) {

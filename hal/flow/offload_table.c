@@ -226,6 +226,9 @@ hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan 
 	hy_offload_drops_end(o, plan); /* before rules go that they must come after */
 	hy_policy_marks_set(o->policy, o->port, marks == NULL ? NULL : &marks->table);
 	token = hy_grace_start(o->qsbr);
+	if (o->watch.ended)
+		o->watch.left = hy_offload_now();
+	o->watch.ended = false;
 	o->marks = marks;
 	o->plan = plan;
 	if (old != NULL) {

@@ -91,14 +91,17 @@ looks_grant(struct hy_offload *o)
 /*
  * Marks of rules that are leaving are legitimately stale: packets that came with such a mark since the
  * last check do not count. Of rules that the port refused to remove, workers know the marks, and count
- * none of their packets; until they do, these are forgiven likewise.
+ * none of their packets; until they do, these are forgiven likewise. So are packets that a rule would
+ * have dropped that is gone, until workers leave the table which has it.
  */
 static void
 stale_forgive(struct hy_offload *o, const struct hy_offload_stats *now)
 {
 	if (o->leaving > 0 || (o->stuck > 0 && o->dirty) ||
-		o->watch.left + o->params.settle_us > o->watch.judged)
+		o->watch.left + o->params.settle_us > o->watch.judged) {
 		o->watch.begin.garbled = now->garbled;
+		o->watch.begin.leaked = now->leaked;
+	}
 }
 
 /* Whether of the packets that hardware should drop in a window, many arrive. */

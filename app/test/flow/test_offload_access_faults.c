@@ -11,6 +11,7 @@
 #include <hy_mark.h>
 
 #include "access_fixture.h"
+#include "drivers/nodes/generic/acl/acl_node.h"
 
 static const void *kept; /* a rule that the port does not remove */
 
@@ -133,9 +134,142 @@ after_a_recovery_permits_went_before_their_denies(void **state)
 	}
 }
 
+#define FLOODERS 100 /* hosts, of which each is denied */
+
+static unsigned int arrived_late; /* of packets that workers expect hardware to drop */
+
+/* A worker meets packets of all hosts: some arrive. */
+static void
+flood(void)
+{
+	const struct hy_mark_table *table = hy_policy_marks(A.policy, A.port->id);
+	static uint8_t frame[FRAME_MAX];
+	const uint32_t len = FRAME(frame, .payload = 40);
+
+	memcpy(frame, &A.mac, sizeof(A.mac));
+	for (uint32_t host = 1; table != NULL && host <= FLOODERS; host++) {
+		const rte_be32_t address = rte_cpu_to_be_32(HOST(host));
+		struct hy_flow_key key;
+		struct rte_mbuf *m;
+		uint16_t mine = 0;
+		uint32_t rank;
+		void *object;
+
+		memcpy(frame + 26, &address, sizeof(address));
+		frame_sum(frame);
+		m = packet(frame, len);
+		m->port = A.port->id;
+		if (hy_flow_sim_rx(A.sim, &m, 1) == 0)
+			continue;
+		object = m;
+		hy_flow_key(frame, len, &key);
+		rank = hy_policy_classify(table->view, &key);
+		arrived_late += rank != HY_POLICY_NONE && (table->due[rank] & HY_MARK_DROPS) != 0;
+		acl_verify(table, &table->workers[0], &object, &mine, &key, &rank, 1);
+		rte_pktmbuf_free(m);
+	}
+}
+
+static int
+destroy_under_flood(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	const int rc = hy_flow_simulator.destroy(port, flow, error);
+
+	flood();
+	return rc;
+}
+
+static int
+create_under_flood(uint16_t port, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,
+	struct rte_flow_error *error)
+{
+	flood();
+	return hy_flow_simulator.create(port, attr, items, actions, flow, error);
+}
+
+static void
+watched_again(void)
+{
+	rte_delay_us_sleep(150000);
+	hy_offload_poll(A.offload);
+}
+
+/* All hosts are denied, in hardware; then all denies but one are to be removed. */
+static void
+flooders_open(void)
+{
+	access_open("mlx5", "mlx5_pci");
+	for (uint32_t id = 1; id <= FLOODERS; id++) {
+		const struct hy_flow_rule rule = access_source(id, HY_RULE_DENY, HOST(id), 32);
+
+		access_rule_set(&rule);
+	}
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	access_settle();
+	watched_again();
+	assert_int_equal(access_stats().drop_rules, FLOODERS);
+	arrived_late = 0;
+	A.provider.destroy = destroy_under_flood;
+	for (uint32_t id = 1; id < FLOODERS; id++)
+		assert_int_equal(hy_policy_remove(A.policy, id), 0);
+}
+
+static void
+a_removal_of_flooded_denies_demoted_an_honest_port(void **state)
+{
+	RTE_SET_USED(state);
+	flooders_open();
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	A.provider.destroy = hy_flow_simulator.destroy;
+	assert_true(arrived_late > 100);
+	assert_true(access_stats().leaked > 32);
+	for (int i = 0; i < 3; i++)
+		watched_again();
+	assert_int_equal(access_stats().state, HY_OFFLOAD_UP);
+	assert_int_equal(access_stats().drop_rules, 1);
+}
+
+static int
+refuse_prepare(void *arg, const struct hy_policy_view *next)
+{
+	RTE_SET_USED(arg);
+	RTE_SET_USED(next);
+	return -EPERM;
+}
+
+/* The port has the denies no more, and workers learn that only at the next poll. */
+static void
+a_cancelled_removal_of_flooded_denies_demoted_an_honest_port(void **state)
+{
+	const struct hy_policy_listener listener = { .prepare = refuse_prepare };
+	unsigned int before;
+
+	RTE_SET_USED(state);
+	flooders_open();
+	assert_int_equal(hy_policy_listen(A.policy, &listener), 0);
+	assert_int_equal(hy_policy_commit(A.policy), -EPERM);
+	hy_policy_unlisten(A.policy, &listener);
+	hy_policy_abort(A.policy);
+	A.provider.destroy = hy_flow_simulator.destroy;
+	assert_true(arrived_late > 100);
+	A.provider.create = create_under_flood;
+	before = arrived_late;
+	watched_again(); /* judges, and puts the denies back, while packets arrive */
+	assert_true(arrived_late > before + 100);
+	A.provider.create = hy_flow_simulator.create;
+	for (int i = 0; i < 3; i++)
+		watched_again();
+	assert_true(access_stats().leaked > 64);
+	assert_int_equal(access_stats().state, HY_OFFLOAD_UP);
+	assert_int_equal(access_stats().drop_rules, FLOODERS);
+}
+
 static const struct CMUnitTest offload_access_fault_tests[] = {
 	ACCESS_TEST(an_end_removed_the_permits_before_a_deny_that_the_port_kept),
 	ACCESS_TEST(after_a_recovery_permits_went_before_their_denies),
+	ACCESS_TEST(a_removal_of_flooded_denies_demoted_an_honest_port),
+	ACCESS_TEST(a_cancelled_removal_of_flooded_denies_demoted_an_honest_port),
 };
 
 UNIT_SUITE(offload_access_fault_tests)
