@@ -253,7 +253,7 @@ uint32_t flows_table_find(const struct hy_flows *f, const struct flows_table *ta
 int flows_table_insert(struct hy_flows *f, struct flows_table *table, uint32_t slot);
 void flows_table_remove(struct flows_table *table, uint32_t slot, uint32_t hash);
 
-/* Adds or removes a table; removes all empty ones; sorts all by what they were hit since the last time. */
+/* Adds or removes a table; removes empty ones; sorts all by what they were hit since the last time. */
 int flows_order_add(struct hy_flows *f, struct flows_table *table);
 void flows_order_remove(struct hy_flows *f, const struct flows_table *table);
 void flows_order_clean(struct hy_flows *f);

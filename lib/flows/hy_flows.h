@@ -108,7 +108,7 @@ int hy_flows_add(struct hy_flows *flows, const struct hy_flows_flow *flow);
 
 /**
  * Replaces the action and the times of a megaflow; it keeps its counts and its age. A packet meets the
- * old action or the new one. @return 0; -ENOENT.
+ * old action or the new one; with the new one, what the caller has written before. @return 0; -ENOENT.
  */
 int hy_flows_modify(struct hy_flows *flows, const struct hy_flows_flow *flow);
 
@@ -139,9 +139,9 @@ uint32_t hy_flows_dump(struct hy_flows *flows, uint32_t *cursor, struct hy_flows
 
 /**
  * Tells the time, deletes megaflows whose time is up, frees what workers have left, and each second
- * sorts the masks of each port by their hits. To be called every 10 to 1000 ms: by twice the longest such
- * time can megaflows be deleted late; they are not early. The counts of those that it deletes can no
- * longer be read. The times of megaflows that were added before the first call begin with it.
+ * sorts the masks of each port by their hits. To be called every 10 to 1000 ms: by twice the longest
+ * such time can megaflows be deleted late; they are not early. The counts of those that it deletes can
+ * no longer be read. The times of megaflows that were added before the first call begin with it.
  *
  * @param most Megaflows to look at, beginning where the last call ended; UINT32_MAX: all.
  * @return Megaflows that were deleted.

@@ -6,7 +6,8 @@
  *
  * The packets of a flow, all those whose keys differ at most in tos, ttl and tcp_flags, stay in order:
  * while some of them are on the way, later ones are sent after them, even if a megaflow matches them by
- * now; or dropped, if half of the room is taken. A worker takes back what was answered before it goes on with new packets:
+ * now; or dropped, if half of the room is taken. A worker takes back what was answered before it goes
+ * on with new packets:
  *
  * @code
  * n = hy_flows_answers(upcalls, worker, mbufs, action, n);     ... go on with these first ...

@@ -145,7 +145,7 @@ step_traffic(uint64_t *seed)
 	hy_flows_count(flows, 0, flow, bytes, n);
 }
 
-/* No megaflow is deleted early, nor stays longer than the longest time between two polls after it could go. */
+/* No megaflow is deleted early, nor stays for the longest time between two polls after it could go. */
 static void
 step_time(uint64_t *seed)
 {

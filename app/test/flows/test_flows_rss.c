@@ -109,8 +109,8 @@ a_hash_that_tells_keys_apart_stays(void **state)
 }
 
 /*
- * Looks up so many flows of a queue in four rounds. Returns how many of them caches found in the last one,
- * of a thousand.
+ * Looks up so many flows of a queue in four rounds. Returns how many of a thousand caches found in the
+ * last one.
  */
 static uint32_t
 cached(const struct hy_flows_caches *caches, uint32_t n, uint32_t queues)

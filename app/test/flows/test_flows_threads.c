@@ -215,7 +215,52 @@ workers_never_use_the_action_of_another_key_or_time(void **state)
 	assert_true(counted <= hits);
 }
 
+#define ACTIONS 100000
+
+static uint32_t meaning[ACTIONS]; /* of an action; written before a megaflow gets it */
+
+/* Reads the action of one megaflow, and what it means, until it is the last. */
+static void *
+read_meanings(void *arg)
+{
+	const struct hy_flows_key key = key_of(1);
+	uint32_t flow, action = 0, *wrong = arg;
+
+	rte_rcu_qsbr_thread_online(variable, 0);
+	flows_find(&key, &flow, 1);
+	while (action != ACTIONS - 1) {
+		hy_flows_actions(flows, &flow, &action, 1);
+		*wrong += meaning[action] != ~action;
+	}
+	rte_rcu_qsbr_thread_offline(variable, 0);
+	return NULL;
+}
+
+/* On x86 only ThreadSanitizer can see this fail. */
+static void
+what_a_modified_action_means_is_seen_with_it(void **state)
+{
+	struct hy_flows_flow flow = { .key = key_of(1), .mask = MASK_DST };
+	uint32_t wrong = 0;
+	pthread_t thread;
+
+	RTE_SET_USED(state);
+	variable = flows_qsbr_new(1);
+	flows_new(LIMIT, 16, 1, variable);
+	meaning[0] = ~0u;
+	assert_int_equal(hy_flows_add(flows, &flow), 0);
+	assert_int_equal(pthread_create(&thread, NULL, read_meanings, &wrong), 0);
+	for (flow.action = 1; flow.action < ACTIONS; flow.action++) {
+		meaning[flow.action] = ~flow.action;
+		assert_int_equal(hy_flows_modify(flows, &flow), 0);
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(flows_stats().modified, ACTIONS - 1);
+}
+
 static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(workers_never_use_the_action_of_another_key_or_time),
+	FLOWS_TEST(what_a_modified_action_means_is_seen_with_it),
 };
 UNIT_SUITE(tests)

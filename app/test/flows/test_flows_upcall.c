@@ -125,7 +125,7 @@ packets_of_a_flow_stay_in_order(void **state)
 	assert_true(sum.full > 1000 && sum.taken > 300000);
 }
 
-/* Three packets are on the way, and one is answered, when one comes that differs within its connection. */
+/* Three packets are on the way, and one is answered, when a packet comes that differs from them. */
 static void
 packets_of_a_connection_are_not_reordered_by_flags_tos_or_ttl(void **state)
 {
@@ -296,8 +296,8 @@ a_fast_flow_does_not_stay_on_the_way(void **state)
 }
 
 /*
- * Of a connection, one packet in four has a megaflow; the rules want none for the others, so that some are
- * always on the way.
+ * Of a connection, one packet in four has a megaflow; the rules want none for the others, so that some
+ * are always on the way.
  */
 static void
 a_flow_is_not_dropped_for_ever_after_one_busy_moment(void **state)

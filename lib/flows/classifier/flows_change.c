@@ -147,7 +147,8 @@ hy_flows_modify(struct hy_flows *f, const struct hy_flows_flow *flow)
 	pthread_mutex_lock(&f->lock);
 	slot = find(f, &flow->key, &flow->mask);
 	if (slot != HY_FLOWS_MISS) {
-		__atomic_store_n(&f->records[slot].action, flow->action, __ATOMIC_RELAXED);
+		/* What the action means to the program is seen with it. */
+		FLOWS_STORE(f->records[slot].action, flow->action);
 		f->slots[slot].idle = flow->idle;
 		f->slots[slot].hard = flow->hard;
 		f->stats.modified++;

@@ -18,8 +18,8 @@ is_pressed(const struct hy_flows *f)
 }
 
 /*
- * Whether so much time has passed since a stamp was taken. A stamp is older than what it is of by up to the
- * time until the next poll; that is at most the longest one between two polls since then.
+ * Whether so much time has passed since what a stamp is of. A stamp is older than that by up to the time
+ * until the next poll, which is at most the longest one between two polls since then.
  */
 static bool
 has_passed(const struct hy_flows *f, uint32_t stamp, uint32_t time)

@@ -26,7 +26,7 @@ hy_flows_actions(const struct hy_flows *f, const uint32_t flow[], uint32_t actio
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (flow[i] != HY_FLOWS_MISS)
-			action[i] = __atomic_load_n(&f->records[flow[i]].action, __ATOMIC_RELAXED);
+			action[i] = FLOWS_LOAD(f->records[flow[i]].action);
 }
 
 void

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker's side of upcalls. Packets that are on the way are counted by 16 bits of a hash of their key
- * without TOS, TTL and TCP flags; a packet whose count is not 0 goes after them. While none are and none was missed, keys are
- * not looked at. There are never more on the way than there is room, so answers always find a place.
+ * The worker's side of upcalls. Packets that are on the way are counted by 16 bits of a hash of their
+ * key without TOS, TTL and TCP flags; a packet whose count is not 0 goes after them. While none are and
+ * none was missed, keys are not looked at. There are never more on the way than there is room, so
+ * answers always find a place.
  *
  * A flow whose packets arrive faster than they are answered would go that way forever, since some of them
  * always are on it. So once half of the room is taken, an order is closed: packets that a megaflow matches are
