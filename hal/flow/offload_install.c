@@ -540,6 +540,23 @@ evict(struct hy_offload *o)
 	return done;
 }
 
+/* A rule that denies need before them is worth as much as they, and would take them with it. */
+static void
+rates_lend(struct hy_offload *o)
+{
+	const struct hy_policy_rule *policy = o->plan->view->rules;
+	struct rule_state *rules = o->plan->rules;
+
+	for (uint32_t r = o->plan->view->nb_rules; r-- > 0;) {
+		if (!hy_offload_is_drop(o, &policy[r].rule) || rules[r].rate == 0 ||
+			(rules[r].reason > REASON_COLD && rules[r].reason != REASON_ORDER))
+			continue;
+		for (uint32_t u = 0; u < r; u++)
+			if (hy_flow_overlap(&policy[u].rule.match, &policy[r].rule.match))
+				rules[u].rate = RTE_MAX(rules[u].rate, rules[r].rate);
+	}
+}
+
 uint32_t
 hy_offload_age(struct hy_offload *o)
 {
@@ -559,6 +576,8 @@ hy_offload_age(struct hy_offload *o)
 	}
 	if (!o->full)
 		return 0;
+	if (o->access)
+		rates_lend(o);
 	done = evict(o);
 	/* Others may have made room: try the hottest rule again. */
 	if (done == 0 && room_left(o, false) > 0)

@@ -265,11 +265,60 @@ a_cancelled_removal_of_flooded_denies_demoted_an_honest_port(void **state)
 	assert_int_equal(access_stats().drop_rules, FLOODERS);
 }
 
+/* What software counts of a deny that is not in hardware. */
+static void
+counted_by_software(uint32_t id, uint64_t packets)
+{
+	const struct hy_policy_view *view;
+
+	if (hy_offload_reason(A.offload, id) == NULL)
+		return;
+	view = hy_policy_view_hold(A.policy);
+	hy_policy_hardware_add(A.policy, hy_policy_view_find(view, id)->index, packets, 0,
+		rte_rdtsc());
+	hy_policy_view_release(A.policy, view);
+}
+
+/* Rule 20 is hit most, and needs rule 10; there are places for these and one of two others. */
+static void
+a_cold_permit_was_evicted_with_its_hot_deny(void **state)
+{
+	unsigned int in = 0;
+
+	RTE_SET_USED(state);
+	access_open_sized("mlx5", "mlx5_pci", 2 + 3);
+	access_source_set(10, HY_RULE_PERMIT, HOST(1), 32);
+	access_source_set(20, HY_RULE_DENY, HOST(0), 24);
+	access_source_set(30, HY_RULE_DENY, IP4(10, 1, 0, 1), 32);
+	access_settle();
+	assert_int_equal(access_stats().drop_rules, 2);
+	access_source_set(40, HY_RULE_DENY, IP4(10, 2, 0, 1), 32);
+	A.offload->params.age_us = 5000;
+	for (int i = 0; i < 100; i++) {
+		for (int k = 0; k < 200; k++)
+			access_arrives(HOST(2));
+		for (int k = 0; k < 30; k++)
+			access_arrives(IP4(10, 1, 0, 1));
+		counted_by_software(20, 200);
+		counted_by_software(40, 20);
+		rte_delay_us_sleep(1200);
+		hy_offload_poll(A.offload);
+		in += hy_offload_reason(A.offload, 20) == NULL;
+	}
+	print_message("the hot deny was in hardware in %u of 100 polls; %ju were evicted\n", in,
+		(uintmax_t)access_stats().evicted);
+	assert_true(A.dropped > 1000);
+	assert_true(in >= 95);
+	assert_string_not_equal(hy_offload_reason(A.offload, 40), "not tried yet");
+	assert_int_equal(A.wrong, 0);
+}
+
 static const struct CMUnitTest offload_access_fault_tests[] = {
 	ACCESS_TEST(an_end_removed_the_permits_before_a_deny_that_the_port_kept),
 	ACCESS_TEST(after_a_recovery_permits_went_before_their_denies),
 	ACCESS_TEST(a_removal_of_flooded_denies_demoted_an_honest_port),
 	ACCESS_TEST(a_cancelled_removal_of_flooded_denies_demoted_an_honest_port),
+	ACCESS_TEST(a_cold_permit_was_evicted_with_its_hot_deny),
 };
 
 UNIT_SUITE(offload_access_fault_tests)
