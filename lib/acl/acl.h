@@ -51,7 +51,8 @@ struct acl_place {
 /* What is offloaded to a port. */
 struct acl_offload {
 	const struct acl_list *list; /* NULL: nothing */
-	struct hy_offload *offload;  /* NULL: the port refused, for this reason */
+	struct hy_offload *offload;  /* NULL: the port refused, or waits, for this reason */
+	bool waits;                  /* for the port to be up */
 	char reason[128];
 	unsigned int told; /* wrong marks */
 };

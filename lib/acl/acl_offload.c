@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_cycles.h>
+
+#include <hy_hal_live.h>
 
 #include "acl.h"
 #include "lib/file/internal/json.h"
@@ -32,24 +35,19 @@ acl_offload_end(struct hy_acl *acl, uint16_t port)
 	acl->offloads[port] = (struct acl_offload){ 0 };
 }
 
-int
-hy_acl_offload_port(struct hy_acl *acl, uint16_t port, const char *name)
+/* Makes the offload of a port that has none yet. As hy_acl_offload_port(). */
+static int
+offload_begin(struct hy_acl *acl, uint16_t port)
 {
-	const struct acl_list *list = name == NULL ? NULL : acl_find(acl, name);
-	struct acl_offload *at;
+	struct acl_offload *at = &acl->offloads[port];
+	const struct acl_list *list = at->list;
 	int rc;
 
-	if (acl->hal == NULL || port >= RTE_MAX_ETHPORTS)
-		return -EINVAL;
-	if (name != NULL && list == NULL)
-		return -ENOENT;
-	at = &acl->offloads[port];
-	if (at->list == list)
+	at->waits = hy_hal_port_state(acl->hal, port) != HY_PORT_UP;
+	if (at->waits) { /* its driver takes no calls, and observers are told when it does */
+		snprintf(at->reason, sizeof(at->reason), "the port is not up");
 		return 0;
-	acl_offload_end(acl, port);
-	if (list == NULL)
-		return 0;
-	at->list = list;
+	}
 	rc = hy_offload_create(list->shown.policy, port, &acl->offload, &at->offload, at->reason,
 		sizeof(at->reason));
 	if (rc == -ENOTSUP) {
@@ -65,6 +63,26 @@ hy_acl_offload_port(struct hy_acl *acl, uint16_t port, const char *name)
 		acl_offload_end(acl, port);
 	}
 	return rc;
+}
+
+int
+hy_acl_offload_port(struct hy_acl *acl, uint16_t port, const char *name)
+{
+	const struct acl_list *list = name == NULL ? NULL : acl_find(acl, name);
+	struct acl_offload *at;
+
+	if (acl->hal == NULL || port >= RTE_MAX_ETHPORTS)
+		return -EINVAL;
+	if (name != NULL && list == NULL)
+		return -ENOENT;
+	at = &acl->offloads[port];
+	if (at->list == list)
+		return 0;
+	acl_offload_end(acl, port);
+	if (list == NULL)
+		return 0;
+	at->list = list;
+	return offload_begin(acl, port);
 }
 
 static uint32_t
@@ -112,6 +130,10 @@ acl_offload_poll(struct hy_acl *acl)
 
 	if (acl->hal == NULL || now - acl->polled < POLL_MS * rte_get_tsc_hz() / 1000)
 		return;
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+		if (acl->offloads[p].waits &&
+			hy_hal_port_state(acl->hal, (uint16_t)p) == HY_PORT_UP)
+			offload_begin(acl, (uint16_t)p); /* what fails is reported */
 	if (poll_all(acl) == 0)
 		acl->polled = now;
 	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)

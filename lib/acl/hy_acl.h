@@ -157,7 +157,8 @@ int hy_acl_offload(struct hy_acl *acl, struct hy_hal *hal, const struct hy_offlo
 
 /**
  * Begins to offload a list to a port before it is bound there, so that no packet may be received until
- * it is; or ends what is offloaded there. The port runs. A port that takes no rules is reported.
+ * it is; or ends what is offloaded there. A port that takes no rules is reported. For a port that is not
+ * HY_PORT_UP, its driver is not called: it gets rules when it is up and the lists are polled.
  *
  * @param name NULL: end.
  * @return 0, also if the port takes no rules; -ENOENT no such list; -EINVAL hy_acl_offload() was not

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
+#include <hy_acl.h>
 #include <hy_flow_cls.h>
 #include <hy_hal_live.h>
 
@@ -338,6 +341,43 @@ destroyed_offload_follows_no_more_and_leaves_software(void **state)
 	assert_int_equal(R->compared, 300);
 }
 
+/* Its driver may be in a reset, which would free the rules. */
+static void
+a_list_bound_to_a_port_that_is_down_called_its_driver(void **state)
+{
+	const struct hy_offload_params params = { .provider = &hy_flow_simulator,
+		.driver = hy_flow_driver_of(flow_profiles[0].driver) };
+	const struct hy_port_ops ops = { .reset = sim_restart };
+	struct hy_policy *policy;
+	struct hy_acl *acl;
+
+	RTE_SET_USED(state);
+	open_believed((struct hy_flow_sim_params){ 0 }, (struct hy_offload_params){ 0 });
+	hy_offload_destroy(R->offload);
+	R->offload = NULL;
+	assert_int_equal(hy_acl_create(&(struct hy_acl_params){ .qsbr = hy_policy_qsbr(R->policy),
+					       .workers = hy_policy_workers(R->policy),
+					       .socket = SOCKET_ID_ANY,
+					       .policy.max_rules = 16 },
+				 &acl),
+		0);
+	assert_int_equal(hy_acl_list_create(acl, "edge", NULL, &policy), 0);
+	assert_int_equal(hy_acl_offload(acl, R->hal, &params), 0);
+	assert_int_equal(hy_hal_port_stop(R->hal, R->port->id), 0);
+	assert_int_equal(live(NULL), 0);
+	assert_int_equal(hy_hal_port_state(R->hal, R->port->id), HY_PORT_DOWN);
+	assert_int_equal(hy_acl_offload_port(acl, R->port->id, "edge"), 0);
+	hy_acl_poll(acl);
+	assert_null(hy_offload_of(R->port->id));
+	assert_int_equal(hy_hal_port_start(R->hal, R->port->id), 0);
+	assert_int_equal(live(&ops), 0);
+	rte_delay_us_sleep(60000); /* between polls */
+	hy_acl_poll(acl);
+	assert_non_null(hy_offload_of(R->port->id));
+	hy_acl_destroy(acl);
+	assert_null(hy_offload_of(R->port->id));
+}
+
 static const struct CMUnitTest offload_hal_tests[] = {
 	FLOW_TEST(liar_gives_way_to_acl_where_rules_are_many),
 	FLOW_TEST(liar_gives_way_to_linear_where_rules_are_few),
@@ -347,6 +387,7 @@ static const struct CMUnitTest offload_hal_tests[] = {
 	FLOW_TEST(port_that_comes_back_with_other_limits_is_selected_for_anew),
 	FLOW_TEST(removed_port_has_no_call_to_its_provider),
 	FLOW_TEST(destroyed_offload_follows_no_more_and_leaves_software),
+	FLOW_TEST(a_list_bound_to_a_port_that_is_down_called_its_driver),
 };
 
 UNIT_SUITE(offload_hal_tests)
