@@ -288,7 +288,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		[REASON_RESIDUE] = "software would have to check too many rules before it",
 		[REASON_TWIN] = "a rule in hardware has the same pattern",
 		[REASON_SPARE] = "hardware needs it only before one that drops packets there",
-		[REASON_ORDER] = "a rule before it that it overlaps is not in hardware",
+		[REASON_ORDER] = "not each rule before it that it overlaps precedes it in hardware",
 		[REASON_SHADE] = "a rule before it that it overlaps cannot be in hardware",
 		[REASON_BLIND] = "hardware may not recognize a rule before it that it overlaps",
 		[REASON_LOG] = "its packets are logged",

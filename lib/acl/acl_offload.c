@@ -2,7 +2,6 @@
 /* Lists in the hardware of the ports whose "in" they are bound to. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,11 +191,8 @@ rules_json(const struct acl_offload *at, FILE *out)
 		const uint32_t id = view->rules[r].rule.id;
 		const char *why = why_not(at, id);
 
-		fprintf(out,
-			"%s{\"rule\": %u, \"hardware\": %s, \"packets\": %" PRIu64
-			", \"why_not\": ",
-			r == 0 ? "" : ", ", id, why == NULL ? "true" : "false",
-			hy_policy_hardware(at->list->shown.policy, view->rules[r].index));
+		fprintf(out, "%s{\"rule\": %u, \"hardware\": %s, \"why_not\": ", r == 0 ? "" : ", ",
+			id, why == NULL ? "true" : "false");
 		if (why == NULL)
 			fprintf(out, "null");
 		else
