@@ -41,8 +41,6 @@ rules_read(struct acl_set *set)
 	if (hy_policy_read(bench_settings()->rules, HY_POLICY_ANY, POLICY_RULES_MAX, &file, error) <
 		0)
 		bench_fail("--rules: %s", error);
-	if (file.nb_rules == 0)
-		bench_fail("--rules: there are none");
 	set->n = file.nb_rules;
 	set->rules = bench_alloc(set->n, sizeof(*set->rules));
 	memcpy(set->rules, file.rules, set->n * sizeof(*set->rules));
@@ -77,11 +75,12 @@ static void
 frame_write(uint8_t *frame, const struct hy_flow_match *m)
 {
 	const bool ip6 = (m->fields & HY_FLOW_IPV6) != 0;
+	const rte_be16_t type = rte_cpu_to_be_16(ip6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
 	const uint8_t proto = m->fields & HY_FLOW_PROTO ? m->proto : IPPROTO_TCP;
 	uint8_t *ip = frame + RTE_ETHER_HDR_LEN, *l4;
 
 	memset(frame, 0, ACL_FRAME);
-	memcpy(frame + 2 * RTE_ETHER_ADDR_LEN, ip6 ? "\x86\xdd" : "\x08\x00", 2);
+	memcpy(frame + 2 * RTE_ETHER_ADDR_LEN, &type, sizeof(type));
 	if (ip6) {
 		l4 = ip + sizeof(struct rte_ipv6_hdr);
 		ip[0] = 0x60;
@@ -129,6 +128,8 @@ acl_set_make(const char *name, const char *kind, enum acl_versions versions, uin
 		rules_read(set);
 	else
 		rules_generate(set, kind, versions);
+	if (set->n == 0)
+		bench_fail("%s: there are no rules", name);
 	for (uint32_t i = 0; i < set->n; i++) {
 		set->rules[i].id = i + 1;
 		set->rules[i].precedence = i;
