@@ -10,7 +10,7 @@
 
 struct rte_mempool;
 
-#define REPEATS_MAX 32
+#define REPEATS_MAX 64
 
 /* Prints an error. Its value is -1, to be returned. */
 #define refuse(...) (fprintf(stderr, "hy-hal: " __VA_ARGS__), fputc('\n', stderr), -1)

@@ -17,7 +17,7 @@ struct flows_burst {
 /* A loop over the bits of a word, i being the place of each. */
 #define FLOWS_EACH(i, bits) \
 	for (uint64_t bits_left = (bits), i; \
-		bits_left != 0 && ((i = (uint64_t)__builtin_ctzll(bits_left)), true); \
+		bits_left != 0 && (((i) = (uint64_t)__builtin_ctzll(bits_left)), true); \
 		bits_left &= bits_left - 1)
 
 /* An exact cache (flows_exact.c). */
