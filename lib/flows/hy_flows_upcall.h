@@ -4,10 +4,10 @@
  * Packets that no megaflow matches: a worker sends them to a thread that asks the program's rules,
  * installs a megaflow with what the rules looked at, and sends the packets back with their action.
  *
- * The packets of a flow, all those whose keys differ at most in tos, ttl and tcp_flags, stay in order:
- * while some of them are on the way, later ones are sent after them, even if a megaflow matches them by
- * now; or dropped, if half of the room is taken. A worker takes back what was answered before it goes
- * on with new packets:
+ * Packets of a flow stay in order. A flow is all packets whose keys are equal except for tos, ttl and
+ * tcp_flags. While some of them wait for an answer, later ones are sent after them, even if a megaflow
+ * matches them by now. They are dropped if half of the room is taken. A worker takes back answered
+ * packets before it goes on with new ones:
  *
  * @code
  * n = hy_flows_answers(upcalls, worker, mbufs, action, n);     ... go on with these first ...

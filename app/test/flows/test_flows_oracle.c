@@ -47,7 +47,7 @@ caches_switch(uint64_t *seed)
 	assert_int_equal(hy_flows_caches_set(flows, &kinds), 0);
 }
 
-/* Deletes some, which caches then have in vain. */
+/* Deletes some megaflows. Caches still have entries for them, which must not match. */
 static void
 delete_some(uint64_t *seed)
 {

@@ -137,8 +137,8 @@ change(uint32_t i, uint64_t *seed)
 }
 
 /*
- * How often a worker rests, and how soon it leaves what was deleted, so that there is room, is the
- * scheduler's choice.
+ * Whether the test has seen enough. It depends on the scheduler how often workers rest, and how soon
+ * they report, so that deleted megaflows make room for others.
  */
 static bool
 is_enough(void)

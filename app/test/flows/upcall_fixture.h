@@ -35,7 +35,7 @@ struct sim {
 extern uint32_t sim_action_of(uint32_t number);
 extern uint32_t sim_version;
 
-/* Rules that look at the port and the destination; and at more for some, so that there are many masks. */
+/* Rules that depend on the port and the destination, and for some flows on more fields: many masks. */
 int sim_rules(void *arg, const struct hy_flows_key *key, struct hy_flows_flow *answer);
 
 void sim_open(struct sim *s, uint32_t room);

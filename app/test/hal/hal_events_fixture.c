@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was told of ports' events: see the header. */
+/* A HAL that is watched, and a record of what it tells its observers. */
 
 #include <errno.h>
 #include <string.h>
