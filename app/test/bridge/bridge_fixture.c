@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A bridge for tests; see bridge_fixture.h. */
 
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <rte_memory.h>
-#include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 
 #include "bridge_fixture.h"
@@ -17,11 +15,6 @@ const uint16_t ports[PORTS] = { 5, 1, 2 };
 struct hy_bridge *bridge;
 struct hy_workers workers;
 char error[HY_BRIDGE_ERROR_SIZE];
-
-static union {
-	struct rte_rcu_qsbr v;
-	alignas(RTE_CACHE_LINE_SIZE) uint8_t room[4096];
-} qsbr;
 
 static char path[] = "/tmp/hy-test-bridge-XXXXXX";
 static char *text;
@@ -54,24 +47,6 @@ bridge_new(const char *content)
 		fail_msg("%s", error);
 	if (hy_bridge_start(bridge, &workers, NULL, error) < 0)
 		fail_msg("%s", error);
-}
-
-void
-worker_begins(void)
-{
-	rte_rcu_qsbr_thread_online(&qsbr.v, 0);
-}
-
-void
-worker_reports(void)
-{
-	rte_rcu_qsbr_quiescent(&qsbr.v, 0);
-}
-
-void
-worker_rests(void)
-{
-	rte_rcu_qsbr_thread_offline(&qsbr.v, 0);
 }
 
 const struct hy_l2_setup *
@@ -146,12 +121,9 @@ bridge_setup(void **state)
 	RTE_SET_USED(state);
 	unit_alloc_fail(0);
 	unit_log_clear();
-	assert_true(rte_rcu_qsbr_get_memsize(WORKERS) <= sizeof(qsbr));
-	assert_int_equal(rte_rcu_qsbr_init(&qsbr.v, WORKERS), 0);
-	assert_int_equal(rte_rcu_qsbr_thread_register(&qsbr.v, 0), 0);
 	memset(&workers, 0, sizeof(workers));
 	workers.nb = WORKERS;
-	workers.qsbr = &qsbr.v;
+	workers.qsbr = qsbr_new(WORKERS);
 	for (unsigned int w = 0; w < WORKERS; w++)
 		workers.worker[w].socket = SOCKET_ID_ANY;
 	strcpy(path + strlen(path) - 6, "XXXXXX");

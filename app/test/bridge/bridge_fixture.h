@@ -5,6 +5,7 @@
 #include <hy_bridge.h>
 
 #include "unit.h"
+#include "unit_worker.h"
 
 #define WORKERS 2
 #define PORTS 3
@@ -23,11 +24,6 @@ const char *file_write(const char *text);
 int bridge_create(const char *text);
 /* Creates and starts it. Worker 0 reports to the variable, and rests. */
 void bridge_new(const char *text);
-
-/* Worker 0 is in a walk; reports; rests. */
-void worker_begins(void);
-void worker_reports(void);
-void worker_rests(void);
 
 /* The set-up as a worker loads it. */
 const struct hy_l2_setup *setup_now(void);

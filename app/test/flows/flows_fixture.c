@@ -2,50 +2,16 @@
 /* A flow cache for tests; see flows_fixture.h. */
 
 #include <netinet/in.h>
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_memory.h>
-#include <rte_rcu_qsbr.h>
 
 #include "flows_fixture.h"
 
 struct hy_flows *flows;
 
-static union {
-	struct rte_rcu_qsbr v;
-	alignas(RTE_CACHE_LINE_SIZE) uint8_t room[4096];
-} qsbr;
-
 static unsigned int heap_before;
-
-struct rte_rcu_qsbr *
-flows_qsbr_new(uint32_t threads)
-{
-	assert_true(rte_rcu_qsbr_get_memsize(threads) <= sizeof(qsbr));
-	assert_int_equal(rte_rcu_qsbr_init(&qsbr.v, threads), 0);
-	assert_int_equal(rte_rcu_qsbr_thread_register(&qsbr.v, 0), 0);
-	return &qsbr.v;
-}
-
-void
-worker_begins(void)
-{
-	rte_rcu_qsbr_thread_online(&qsbr.v, 0);
-}
-
-void
-worker_reports(void)
-{
-	rte_rcu_qsbr_quiescent(&qsbr.v, 0);
-}
-
-void
-worker_rests(void)
-{
-	rte_rcu_qsbr_thread_offline(&qsbr.v, 0);
-}
 
 void
 flows_new(uint32_t max_flows, uint32_t max_masks, unsigned int workers, struct rte_rcu_qsbr *with)

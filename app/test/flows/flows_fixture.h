@@ -6,15 +6,10 @@
 #include <hy_flows_worker.h>
 
 #include "flows_frames.h"
+#include "unit_worker.h"
 
 /* The cache of a test; it is freed after the test, and then all memory must be free. */
 extern struct hy_flows *flows;
-
-/* A variable for so many threads. Thread 0 is registered and, after worker_begins(), in a walk. */
-struct rte_rcu_qsbr *flows_qsbr_new(uint32_t threads);
-void worker_begins(void);
-void worker_reports(void);
-void worker_rests(void);
 
 /* Creates the cache with the same seed each time, 64 masks a port, and an eviction after 100 ms. */
 void flows_new(uint32_t max_flows, uint32_t max_masks, unsigned int workers,

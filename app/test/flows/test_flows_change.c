@@ -153,7 +153,7 @@ a_deleted_megaflow_is_not_reused_before_workers_report(void **state)
 	uint32_t flow, action = 0, added = 0;
 
 	RTE_SET_USED(state);
-	flows_new(8, 8, 1, flows_qsbr_new(1));
+	flows_new(8, 8, 1, qsbr_new(1));
 	worker_begins();
 	assert_int_equal(add(0, &by_dst, 1000), 0);
 	flows_find(&key, &flow, 1);
@@ -440,7 +440,7 @@ tables_that_keep_their_order_are_not_published_each_second(void **state)
 	unsigned int live;
 
 	RTE_SET_USED(state);
-	flows_new(1000, 1000, 1, flows_qsbr_new(1));
+	flows_new(1000, 1000, 1, qsbr_new(1));
 	hy_flows_poll(flows, 0, 0);
 	add_masks();
 	hy_flows_poll(flows, 1000, 0);

@@ -166,7 +166,7 @@ workers_never_use_the_action_of_another_key_or_time(void **state)
 	uint32_t i = 0;
 
 	RTE_SET_USED(state);
-	variable = flows_qsbr_new(WORKERS);
+	variable = qsbr_new(WORKERS);
 	flows_new(LIMIT, 16, WORKERS, variable);
 	for (uint32_t k = 0; k < KEYS; k++) {
 		keys[k] = key_of(k);
@@ -245,7 +245,7 @@ what_a_modified_action_means_is_seen_with_it(void **state)
 	pthread_t thread;
 
 	RTE_SET_USED(state);
-	variable = flows_qsbr_new(1);
+	variable = qsbr_new(1);
 	flows_new(LIMIT, 16, 1, variable);
 	meaning[0] = ~0u;
 	assert_int_equal(hy_flows_add(flows, &flow), 0);

@@ -371,7 +371,7 @@ a_worker_and_a_handler_lose_and_reorder_nothing(void **state)
 	pthread_t thread;
 
 	RTE_SET_USED(state);
-	variable = flows_qsbr_new(1);
+	variable = qsbr_new(1);
 	flows_new(300, 64, 1, variable);
 	assert_int_equal(hy_flows_caches_set(flows,
 				 &(struct hy_flows_caches){ .exact = HY_FLOWS_EXACT_16K,

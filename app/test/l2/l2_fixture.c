@@ -1,51 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A bridge's table for tests; see l2_fixture.h. */
 
-#include <stdalign.h>
 #include <string.h>
 
 #include <rte_memory.h>
-#include <rte_rcu_qsbr.h>
 
 #include "l2_fixture.h"
 
 struct hy_l2_table *table;
 const struct hy_l2_view *view;
 
-static union {
-	struct rte_rcu_qsbr v;
-	alignas(RTE_CACHE_LINE_SIZE) uint8_t room[4096];
-} qsbr;
-
 static unsigned int heap_before;
 static int64_t live_before;
-
-struct rte_rcu_qsbr *
-qsbr_new(uint32_t threads)
-{
-	assert_true(rte_rcu_qsbr_get_memsize(threads) <= sizeof(qsbr));
-	assert_int_equal(rte_rcu_qsbr_init(&qsbr.v, threads), 0);
-	assert_int_equal(rte_rcu_qsbr_thread_register(&qsbr.v, 0), 0);
-	return &qsbr.v;
-}
-
-void
-worker_begins(void)
-{
-	rte_rcu_qsbr_thread_online(&qsbr.v, 0);
-}
-
-void
-worker_reports(void)
-{
-	rte_rcu_qsbr_quiescent(&qsbr.v, 0);
-}
-
-void
-worker_rests(void)
-{
-	rte_rcu_qsbr_thread_offline(&qsbr.v, 0);
-}
 
 void
 table_new(uint32_t max_entries, struct rte_rcu_qsbr *with)

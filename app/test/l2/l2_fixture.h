@@ -5,16 +5,11 @@
 #include <hy_l2_table.h>
 
 #include "unit.h"
+#include "unit_worker.h"
 
 /* The table of a test; it is freed after the test, and then all memory must be free. */
 extern struct hy_l2_table *table;
 extern const struct hy_l2_view *view;
-
-/* A variable for so many threads. Thread 0 is registered and, after worker_begins(), in a walk. */
-struct rte_rcu_qsbr *qsbr_new(uint32_t threads);
-void worker_begins(void);
-void worker_reports(void);
-void worker_rests(void);
 
 /* Creates the table, with ports 0 to 15 and the same seed each time. */
 void table_new(uint32_t max_entries, struct rte_rcu_qsbr *qsbr);
