@@ -173,3 +173,11 @@ access_arrives(uint32_t src)
 	frame_sum(frame);
 	return access_pass(frame, len);
 }
+
+int
+access_refuse(void *arg, const struct hy_policy_view *next)
+{
+	RTE_SET_USED(arg);
+	RTE_SET_USED(next);
+	return -EPERM;
+}

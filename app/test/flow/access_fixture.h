@@ -56,3 +56,6 @@ struct hy_offload_stats access_stats(void);
 
 int access_teardown(void **state);
 #define ACCESS_TEST(f) cmocka_unit_test_setup_teardown(f, flow_setup, access_teardown)
+
+/* A listener's prepare(), by which a commit fails. */
+int access_refuse(void *arg, const struct hy_policy_view *next);

@@ -306,18 +306,10 @@ a_deny_without_ports_does_not_follow_a_rule_with_them(void **state)
 	assert_int_equal(access_stats().hw_rules, 0);
 }
 
-static int
-refuse_prepare(void *arg, const struct hy_policy_view *next)
-{
-	RTE_SET_USED(arg);
-	RTE_SET_USED(next);
-	return -EPERM;
-}
-
 static void
 a_commit_that_fails_leaves_the_list_as_it_is(void **state)
 {
-	const struct hy_policy_listener listener = { .prepare = refuse_prepare };
+	const struct hy_policy_listener listener = { .prepare = access_refuse };
 	const struct hy_flow_rule rule = access_source(5, HY_RULE_PERMIT, HOST(2), 32);
 
 	RTE_SET_USED(state);

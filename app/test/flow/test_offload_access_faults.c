@@ -230,19 +230,11 @@ a_removal_of_flooded_denies_demoted_an_honest_port(void **state)
 	assert_int_equal(access_stats().drop_rules, 1);
 }
 
-static int
-refuse_prepare(void *arg, const struct hy_policy_view *next)
-{
-	RTE_SET_USED(arg);
-	RTE_SET_USED(next);
-	return -EPERM;
-}
-
 /* The port has the denies no more, and workers learn that only at the next poll. */
 static void
 a_cancelled_removal_of_flooded_denies_demoted_an_honest_port(void **state)
 {
-	const struct hy_policy_listener listener = { .prepare = refuse_prepare };
+	const struct hy_policy_listener listener = { .prepare = access_refuse };
 	unsigned int before;
 
 	RTE_SET_USED(state);

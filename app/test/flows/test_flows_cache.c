@@ -6,38 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cpuflags.h>
 #include <rte_malloc.h>
 
 #include "lib/flows/cache/flows_cache.h"
 #include "lib/flows/cache/flows_lines.h"
 
 #include "flows_fixture.h"
+#include "unit_cpu.h"
 
 #define LINES 64
 #define BURST 200
-
-#ifdef RTE_ARCH_X86_64
-static bool
-has_avx2(void)
-{
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
-}
-
-static bool
-has_avx512(void)
-{
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
-}
-#else
-static bool
-always(void)
-{
-	return true;
-}
-#endif
 
 static const struct {
 	const char *name;

@@ -3,12 +3,11 @@
 
 #include <string.h>
 
-#include <rte_cpuflags.h>
-
 #include <hy_graph.h>
 
 #include "drivers/nodes/generic/l2_table/l2_find.h"
 #include "l2_fixture.h"
+#include "unit_cpu.h"
 
 struct kernel {
 	const char *name;
@@ -16,29 +15,6 @@ struct kernel {
 	bool (*can_run)(void);
 	uint64_t compared;
 };
-
-#ifdef RTE_ARCH_X86_64
-static bool
-has_avx2(void)
-{
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
-}
-
-static bool
-has_avx512(void)
-{
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
-}
-#else
-static bool
-always(void)
-{
-	return true;
-}
-#endif
 
 static struct kernel kernels[] = {
 #ifdef RTE_ARCH_X86_64

@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include <rte_cpuflags.h>
 #include <rte_vect.h>
 
 #include "drivers/nodes/generic/ip4/ip4_fib.h"
 #include "drivers/nodes/generic/ip4/ip4_lookup_kernels.h"
 #include "hal/internal/hal.h"
 #include "node_fixture.h"
+#include "unit_cpu.h"
 
 #define ROUTES_MAX 2048
 #define ADDRESSES 8192
@@ -237,29 +237,6 @@ table_free(void)
 	hy_ip4_fib_destroy(t.fib);
 	t.fib = NULL;
 }
-
-static bool
-always(void)
-{
-	return true;
-}
-
-#ifdef RTE_ARCH_X86_64
-static bool
-has_avx2(void)
-{
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
-}
-
-static bool
-has_avx512(void)
-{
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
-}
-#endif
 
 /* EAL's default width does not allow it; the HAL raises it. */
 static bool
