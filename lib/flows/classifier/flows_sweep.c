@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes through all megaflows: timing out, flushing, dumping. */
 
+#include <rte_bitops.h>
+#include <rte_common.h>
+
 #include "lib/flows/flows.h"
 
 #define SECOND 1000

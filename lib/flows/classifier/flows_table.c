@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_bitops.h>
+#include <rte_common.h>
+
 #include "lib/flows/flows.h"
 
 #define BUCKETS_LEAST 4u
