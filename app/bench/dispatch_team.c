@@ -6,6 +6,26 @@
 
 #include "handover.h"
 
+static uint64_t
+work_on(uint64_t x, unsigned int rounds)
+{
+	for (unsigned int r = 0; r < rounds; r++)
+		x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x;
+}
+
+void
+lane_work(const struct chain_ctx *ctx, void *const *objs, unsigned int n)
+{
+	uint64_t worked = 0;
+
+	if (ctx->chain->rounds == 0)
+		return;
+	for (unsigned int i = 0; i < n; i++)
+		worked += work_on((uintptr_t)objs[i], ctx->chain->rounds);
+	ctx->lane->worked += worked;
+}
+
 void
 team_init(struct team *team, const struct chain *chain, const char *name, bool hands_over)
 {
