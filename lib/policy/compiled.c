@@ -50,9 +50,13 @@ policy_base_drop(struct policy_base *base)
 
 /* Whether two rules match the same packets in the same order. What they do is of no concern. */
 static bool
-is_same(const struct hy_flow_rule *a, const struct hy_flow_rule *b)
+is_same(const struct policy_rules *from, const struct policy_place *a,
+	const struct policy_rules *to, const struct policy_place *b)
 {
-	return a->precedence == b->precedence && hy_flow_match_equal(&a->match, &b->match);
+	const struct hy_flow_rule *ra = &from->rules[a->rank].rule, *rb = &to->rules[b->rank].rule;
+
+	return a->stamp == b->stamp ||
+		(ra->precedence == rb->precedence && hy_flow_match_equal(&ra->match, &rb->match));
 }
 
 /* Compares the rules in order of their ids. Fails with -E2BIG if too many differ. */
@@ -63,21 +67,24 @@ overlay_compare(const struct policy_rules *from, const struct policy_rules *to,
 	uint32_t i = 0, j = 0;
 
 	while (i < from->n || j < to->n) {
-		const struct hy_flow_rule *a = &from->rules[from->by_id[i < from->n ? i : 0]].rule;
-		const struct hy_flow_rule *b = &to->rules[to->by_id[j < to->n ? j : 0]].rule;
+		const struct policy_place *a = &from->by_id[i], *b = &to->by_id[j];
 		const bool has_a = i < from->n && (j == to->n || a->id <= b->id);
 		const bool has_b = j < to->n && (i == from->n || b->id <= a->id);
 
-		if (has_a && has_b && is_same(a, b)) {
-			o->rank_of[from->by_id[i++]] = to->by_id[j++];
+		if (has_a && has_b && is_same(from, a, to, b)) {
+			o->rank_of[a->rank] = b->rank;
+			i++;
+			j++;
 			continue;
 		}
 		if (o->nb_gone + has_a + o->nb_added + has_b > POLICY_OVERLAY_CHANGES)
 			return -E2BIG;
 		if (has_a)
-			o->rank_of[from->by_id[i++]] = POLICY_GONE | o->nb_gone++;
+			o->rank_of[a->rank] = POLICY_GONE | o->nb_gone++;
 		if (has_b)
-			o->added[o->nb_added++] = to->by_id[j++];
+			o->added[o->nb_added++] = b->rank;
+		i += has_a;
+		j += has_b;
 	}
 	return 0;
 }

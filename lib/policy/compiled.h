@@ -11,17 +11,36 @@
 #define POLICY_OVERLAY_LEAST 256  /* rules; fewer are compiled at once */
 #define POLICY_RESIDUES_MOST 1024 /* rules that stand for a removed one: workers scan them */
 
+/* A rule among those in order of ids. What looks at all rules of a set reads these. */
+struct policy_place {
+	uint64_t stamp; /* two rules of a policy with one stamp are the same */
+	uint32_t id;
+	uint32_t rank; /* not known of staged rules */
+};
+
+#define POLICY_NO_COUNTER UINT32_MAX /* hy_policy_rule.index until there is one */
+
 /* The rules of a commit. Its view has them, and tables that were built from them. */
 struct policy_rules {
 	unsigned int holders;
 	uint32_t n;
 	struct hy_policy_rule *rules; /* by rank */
-	uint32_t *by_id;              /* ranks in order of rule ids */
+	struct policy_place *by_id;
+	uint32_t *fresh; /* ranks of rules that have no counter of the set before */
+	uint32_t *left;  /* counters of the set before that no rule has now */
+	uint32_t nb_fresh, nb_left;
 };
 
-/* Takes rules in order of their ids. Returns 0 or -ENOMEM. */
-int policy_rules_create(const struct hy_flow_rule *rules, uint32_t n, int socket,
-	struct policy_rules **out);
+/* Rules in order of their ids, as they are staged. */
+struct policy_list {
+	const struct hy_flow_rule *rules;
+	const struct policy_place *places;
+	uint32_t n;
+};
+
+/* before: the published rules, whose order and counters are taken over; NULL: none. Returns 0 or -ENOMEM. */
+int policy_rules_create(const struct policy_list *list, const struct policy_rules *before,
+	int socket, struct policy_rules **out);
 void policy_rules_hold(struct policy_rules *rules);
 void policy_rules_drop(struct policy_rules *rules); /* NULL is allowed */
 

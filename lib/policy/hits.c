@@ -132,48 +132,35 @@ slot_hits(const struct hy_policy *policy, uint32_t slot)
 void
 policy_hits_plan(const struct hy_policy *policy, struct policy_view *view)
 {
-	uint32_t next_free = policy->nb_free;
+	const struct policy_rules *set = view->set;
 
-	for (uint32_t rank = 0; rank < view->shown.nb_rules; rank++) {
-		struct hy_policy_rule *rule = &view->set->rules[rank];
-		const struct hy_policy_rule *before = hy_policy_view_find(&policy->view->shown,
-			rule->rule.id);
-
-		if (before != NULL && before->rule.action == rule->rule.action &&
-			before->rule.class_id == rule->rule.class_id)
-			rule->index = before->index;
-		else
-			rule->index = policy->free_slots[--next_free];
-	}
+	for (uint32_t i = 0; i < set->nb_fresh; i++)
+		set->rules[set->fresh[i]].index = policy->free_slots[policy->nb_free - 1 - i];
 }
 
 void
 policy_hits_publish(struct hy_policy *policy, const struct policy_view *view)
 {
-	for (uint32_t rank = 0; rank < view->shown.nb_rules; rank++) {
-		const struct hy_policy_rule *rule = &view->shown.rules[rank];
-		struct policy_slot *slot = &policy->slots[rule->index];
+	for (uint32_t i = 0; i < view->set->nb_fresh; i++) {
+		const struct hy_policy_rule *rule = &view->shown.rules[view->set->fresh[i]];
 
-		if (slot->version == 0) {
-			slot->base = slot_sum(policy, rule->index);
-			slot->class_id = rule->rule.class_id;
-			policy->nb_free--; /* in the order of policy_hits_plan() */
-		}
-		slot->version = view->shown.version;
+		policy->slots[rule->index] = (struct policy_slot){ .base = slot_sum(policy,
+									   rule->index),
+			.class_id = rule->rule.class_id,
+			.used = true };
 	}
+	policy->nb_free -= view->set->nb_fresh;
 }
 
 void
-policy_hits_retire(struct hy_policy *policy, const struct policy_view *gone)
+policy_hits_retire(struct hy_policy *policy, const struct policy_view *view)
 {
-	for (uint32_t rank = 0; rank < gone->shown.nb_rules; rank++) {
-		const uint32_t index = gone->shown.rules[rank].index;
+	for (uint32_t i = 0; i < view->set->nb_left; i++) {
+		const uint32_t index = view->set->left[i];
 		struct policy_slot *slot = &policy->slots[index];
 
-		if (slot->version != gone->shown.version)
-			continue; /* a rule of the next view has it */
 		policy->class_hits[slot->class_id] += slot_hits(policy, index);
-		slot->version = 0;
+		slot->used = false;
 		policy->free_slots[policy->nb_free++] = index;
 	}
 }
@@ -250,7 +237,7 @@ hy_policy_class_hits(struct hy_policy *policy, uint16_t class_id)
 	pthread_mutex_lock(&policy->lock);
 	hits = policy->class_hits[class_id];
 	for (uint32_t slot = 0; slot < nb_slots(policy); slot++)
-		if (policy->slots[slot].version != 0 && policy->slots[slot].class_id == class_id)
+		if (policy->slots[slot].used && policy->slots[slot].class_id == class_id)
 			hits += slot_hits(policy, slot);
 	pthread_mutex_unlock(&policy->lock);
 	return hits;
@@ -288,7 +275,7 @@ hy_policy_classes(struct hy_policy *policy, struct hy_policy_class **classes, ui
 	pthread_mutex_lock(&policy->lock);
 	memcpy(hits, policy->class_hits, POLICY_CLASSES * sizeof(*hits));
 	for (uint32_t slot = 0; slot < nb_slots(policy); slot++)
-		if (policy->slots[slot].version != 0)
+		if (policy->slots[slot].used)
 			hits[policy->slots[slot].class_id] += slot_hits(policy, slot);
 	pthread_mutex_unlock(&policy->lock);
 	rc = classes_list(hits, classes, n);

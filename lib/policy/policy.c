@@ -21,6 +21,7 @@ policy_free(struct hy_policy *policy)
 	policy_hits_destroy(policy);
 	free(policy->listeners);
 	free(policy->staged);
+	free(policy->places);
 	pthread_cond_destroy(&policy->rebuild.wake);
 	pthread_mutex_destroy(&policy->lock);
 	pthread_mutex_destroy(&policy->changes);
@@ -85,7 +86,7 @@ policy_reclaim(struct hy_policy *policy, bool wait)
 	if (qsbr != NULL && rte_rcu_qsbr_check(qsbr, policy->token, false) != 1 &&
 		(!wait || !hy_grace_wait(qsbr, policy->token)))
 		return -ETIMEDOUT;
-	policy_hits_retire(policy, policy->retired);
+	policy_hits_retire(policy, policy->view);
 	policy_listeners_after(policy);
 	policy_view_drop(policy->retired);
 	policy->retired = NULL;

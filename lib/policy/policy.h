@@ -38,9 +38,9 @@ struct policy_rebuild {
 
 /* A hit counter, one in each worker's array. Only workers write it; a new owner starts at base. */
 struct policy_slot {
-	uint64_t version; /* of the last view with its rule; 0: free */
 	struct hy_policy_counts base;
 	uint16_t class_id;
+	bool used; /* by a rule of the view, or of the retired one */
 };
 
 struct policy_listener {
@@ -58,6 +58,8 @@ struct hy_policy {
 	unsigned int nb_users;
 
 	struct hy_flow_rule *staged; /* by id: the rules to publish */
+	struct policy_place *places; /* and their stamps */
+	uint64_t stamp;              /* the last one given */
 	uint32_t nb_staged, room;
 	uint8_t staged_default; /* its default action */
 	bool staged_truncated;  /* and whether it denies truncated packets */
@@ -119,8 +121,8 @@ void policy_hits_destroy(struct hy_policy *policy);
 /* Assigns each rule of a view a counter; reserves none before policy_hits_publish(). */
 void policy_hits_plan(const struct hy_policy *policy, struct policy_view *view);
 void policy_hits_publish(struct hy_policy *policy, const struct policy_view *view);
-/* Adds the counters of removed rules to their classes. */
-void policy_hits_retire(struct hy_policy *policy, const struct policy_view *gone);
+/* Adds the counters of rules that a published view has removed to their classes. */
+void policy_hits_retire(struct hy_policy *policy, const struct policy_view *view);
 
 /*
  * policy_stage.c

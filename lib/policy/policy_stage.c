@@ -31,6 +31,25 @@ rule_check(const struct hy_policy *policy, const struct hy_flow_rule *rule)
 	return rc < 0 ? rc : policy_rule_allowed(policy, rule, error);
 }
 
+/* Stages a rule in a place that there is. */
+static void
+stage_put(struct hy_policy *policy, uint32_t at, const struct hy_flow_rule *rule)
+{
+	policy->staged[at] = *rule;
+	policy->places[at] = (struct policy_place){ .stamp = ++policy->stamp, .id = rule->id };
+	policy->changed = true;
+}
+
+/* Moves the places from one on to another. */
+static void
+stage_move(struct hy_policy *policy, uint32_t from, uint32_t to)
+{
+	const uint32_t n = policy->nb_staged - from;
+
+	memmove(&policy->staged[to], &policy->staged[from], n * sizeof(*policy->staged));
+	memmove(&policy->places[to], &policy->places[from], n * sizeof(*policy->places));
+}
+
 /* The place of an id, or where it would be. */
 static uint32_t
 place_of(const struct hy_policy *policy, uint32_t id, bool *there)
@@ -38,17 +57,17 @@ place_of(const struct hy_policy *policy, uint32_t id, bool *there)
 	uint32_t low = 0, high = policy->nb_staged;
 
 	/* Ids mostly come in order. */
-	if (high > 0 && policy->staged[high - 1].id < id)
+	if (high > 0 && policy->places[high - 1].id < id)
 		low = high;
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
 
-		if (policy->staged[middle].id < id)
+		if (policy->places[middle].id < id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	*there = low < policy->nb_staged && policy->staged[low].id == id;
+	*there = low < policy->nb_staged && policy->places[low].id == id;
 	return low;
 }
 
@@ -57,6 +76,7 @@ make_room(struct hy_policy *policy, uint32_t n)
 {
 	uint32_t room = RTE_MAX(policy->room, 64u);
 	struct hy_flow_rule *grown;
+	struct policy_place *places;
 
 	if (n <= policy->room)
 		return 0;
@@ -66,6 +86,10 @@ make_room(struct hy_policy *policy, uint32_t n)
 	if (grown == NULL)
 		return -ENOMEM;
 	policy->staged = grown;
+	places = realloc(policy->places, room * sizeof(*places));
+	if (places == NULL)
+		return -ENOMEM;
+	policy->places = places;
 	policy->room = room;
 	return 0;
 }
@@ -84,11 +108,9 @@ stage_add(struct hy_policy *policy, const struct hy_flow_rule *rule)
 	rc = make_room(policy, policy->nb_staged + 1);
 	if (rc < 0)
 		return rc;
-	memmove(&policy->staged[at + 1], &policy->staged[at],
-		(policy->nb_staged - at) * sizeof(*rule));
-	policy->staged[at] = *rule;
+	stage_move(policy, at, at + 1);
+	stage_put(policy, at, rule);
 	policy->nb_staged++;
-	policy->changed = true;
 	return 0;
 }
 
@@ -116,10 +138,8 @@ hy_policy_replace(struct hy_policy *policy, const struct hy_flow_rule *rule)
 		return rc;
 	pthread_mutex_lock(&policy->changes);
 	at = place_of(policy, rule->id, &there);
-	if (there) {
-		policy->staged[at] = *rule;
-		policy->changed = true;
-	}
+	if (there)
+		stage_put(policy, at, rule);
 	pthread_mutex_unlock(&policy->changes);
 	return there ? 0 : -ENOENT;
 }
@@ -133,9 +153,8 @@ hy_policy_remove(struct hy_policy *policy, uint32_t id)
 	pthread_mutex_lock(&policy->changes);
 	at = place_of(policy, id, &there);
 	if (there) {
+		stage_move(policy, at + 1, at);
 		policy->nb_staged--;
-		memmove(&policy->staged[at], &policy->staged[at + 1],
-			(policy->nb_staged - at) * sizeof(*policy->staged));
 		policy->changed = true;
 	}
 	pthread_mutex_unlock(&policy->changes);
@@ -152,8 +171,10 @@ hy_policy_abort(struct hy_policy *policy)
 	view = policy->view;
 	set = view->set;
 	/* There is room: all that is published was staged once, and room only grows. */
-	for (uint32_t i = 0; i < set->n; i++)
-		policy->staged[i] = set->rules[set->by_id[i]].rule;
+	for (uint32_t i = 0; i < set->n; i++) {
+		policy->places[i] = set->by_id[i];
+		policy->staged[i] = set->rules[set->by_id[i].rank].rule;
+	}
 	policy->nb_staged = set->n;
 	policy->staged_default = view->shown.default_action;
 	policy->staged_truncated = view->shown.deny_truncated;
@@ -206,8 +227,8 @@ policy_stage_all(struct hy_policy *policy, const struct policy_staged *staged)
 	pthread_mutex_lock(&policy->changes);
 	rc = make_room(policy, staged->n);
 	if (rc == 0) {
-		if (staged->n > 0)
-			memcpy(policy->staged, staged->rules, staged->n * sizeof(*staged->rules));
+		for (uint32_t i = 0; i < staged->n; i++)
+			stage_put(policy, i, &staged->rules[i]);
 		policy->nb_staged = staged->n;
 		policy->staged_default = staged->default_action;
 		policy->staged_truncated = staged->deny_truncated;

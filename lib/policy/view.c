@@ -64,9 +64,10 @@ compile(struct hy_policy *policy, struct policy_rules *rules, struct hy_policy_c
 static int
 view_fill(struct hy_policy *policy, struct policy_view *view)
 {
+	const struct policy_list list = { policy->staged, policy->places, policy->nb_staged };
 	struct hy_policy_compiled *compiled = NULL;
-	int rc = policy_rules_create(policy->staged, policy->nb_staged, policy->params.socket,
-		&view->set);
+	int rc = policy_rules_create(&list, policy->view == NULL ? NULL : policy->view->set,
+		policy->params.socket, &view->set);
 
 	if (rc < 0)
 		return rc;
@@ -119,11 +120,11 @@ hy_policy_view_find(const struct hy_policy_view *shown, uint32_t id)
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
-		const struct hy_policy_rule *rule = &set->rules[set->by_id[middle]];
+		const struct policy_place *place = &set->by_id[middle];
 
-		if (rule->rule.id == id)
-			return rule;
-		if (rule->rule.id < id)
+		if (place->id == id)
+			return &set->rules[place->rank];
+		if (place->id < id)
 			low = middle + 1;
 		else
 			high = middle;

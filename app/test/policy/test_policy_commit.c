@@ -453,6 +453,106 @@ counter_is_not_given_away_while_a_worker_may_have_it_in_hand(void **state)
 	assert_int_equal(hy_policy_class_hits(policy, 20), 0);
 }
 
+#define MODEL_IDS 40
+
+/* What a policy must have, by id, and the counters that rules had before. */
+struct model {
+	struct hy_flow_rule rule[MODEL_IDS];
+	bool there[MODEL_IDS], keeps[MODEL_IDS];
+	uint32_t index[MODEL_IDS];
+	unsigned int kept, renewed, removed, reordered;
+};
+
+static void
+model_change(struct model *m, uint32_t id, uint64_t *seed)
+{
+	struct hy_flow_rule rule = rule_random(id, seed);
+
+	rule.precedence = rnd(seed) % 8;
+	rule.class_id = (uint16_t)(1 + rnd(seed) % 2);
+	if (m->there[id] && rnd(seed) % 3 == 0) {
+		assert_int_equal(hy_policy_remove(policy, id), 0);
+		m->there[id] = m->keeps[id] = false;
+		m->removed++;
+		return;
+	}
+	if (m->there[id]) {
+		assert_int_equal(hy_policy_replace(policy, &rule), 0);
+		m->keeps[id] &= m->rule[id].class_id == rule.class_id;
+		m->reordered += m->rule[id].precedence != rule.precedence;
+	} else {
+		assert_int_equal(hy_policy_add(policy, &rule), 0);
+		m->keeps[id] = false;
+	}
+	m->rule[id] = rule;
+	m->there[id] = true;
+}
+
+static bool
+comes_before(const struct hy_flow_rule *a, const struct hy_flow_rule *b)
+{
+	return a->precedence != b->precedence ? a->precedence < b->precedence : a->id < b->id;
+}
+
+/* The published rules are the model's, in order; each has a counter of its own. */
+static void
+model_compare(struct model *m)
+{
+	const struct hy_policy_view *view = hy_policy_view(policy);
+	bool taken[2 * MODEL_IDS] = { false };
+	uint32_t n = 0;
+
+	for (uint32_t rank = 0; rank < view->nb_rules; rank++) {
+		const struct hy_policy_rule *rule = &view->rules[rank];
+		const uint32_t id = rule->rule.id;
+
+		assert_true(m->there[id] && hy_policy_view_find(view, id) == rule);
+		assert_true(hy_flow_match_equal(&rule->rule.match, &m->rule[id].match));
+		assert_int_equal(rule->rule.precedence, m->rule[id].precedence);
+		assert_int_equal(rule->rule.class_id, m->rule[id].class_id);
+		assert_true(rank == 0 || comes_before(&rule[-1].rule, &rule->rule));
+		assert_true(rule->index < 2 * MODEL_IDS && !taken[rule->index]);
+		taken[rule->index] = true;
+		if (m->keeps[id])
+			assert_int_equal(rule->index, m->index[id]);
+		m->kept += m->keeps[id];
+		m->renewed += !m->keeps[id];
+		m->keeps[id] = true;
+		m->index[id] = rule->index;
+	}
+	for (uint32_t id = 0; id < MODEL_IDS; id++)
+		n += m->there[id];
+	assert_int_equal(view->nb_rules, n);
+}
+
+/* Also after a round that is aborted, and with changes of nearly all rules at once. */
+static void
+sets_made_from_the_one_before_have_all_rules_in_order_with_their_counters(void **state)
+{
+	struct model m = { 0 };
+	uint64_t seed = 2020;
+
+	RTE_SET_USED(state);
+	policy_new(MODEL_IDS, 1, NULL);
+	for (unsigned int round = 0; round < 2000; round++) {
+		const uint32_t n = round % 16 == 0 ? MODEL_IDS : 1 + rnd(&seed) % 4;
+		const bool aborted = round % 5 == 4;
+		struct model before = m;
+
+		for (uint32_t i = 0; i < n; i++)
+			model_change(&m, rnd(&seed) % MODEL_IDS, &seed);
+		if (aborted) {
+			hy_policy_abort(policy);
+			m = before;
+		}
+		commit();
+		model_compare(&m);
+	}
+	print_message("%u counters kept, %u new; %u rules removed, %u moved\n", m.kept, m.renewed,
+		m.removed, m.reordered);
+	assert_true(m.kept > 20000 && m.renewed > 2000 && m.removed > 1000 && m.reordered > 1000);
+}
+
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(staged_rules_are_seen_by_nobody_until_commit),
 	POLICY_TEST(lower_precedence_wins_and_then_the_lower_id),
@@ -467,6 +567,7 @@ static const struct CMUnitTest tests[] = {
 	POLICY_TEST(hits_are_summed_over_workers),
 	POLICY_TEST(classes_with_hits_are_listed_in_order),
 	POLICY_TEST(hits_stay_with_a_rule_of_one_class_and_with_the_class_for_ever),
+	POLICY_TEST(sets_made_from_the_one_before_have_all_rules_in_order_with_their_counters),
 	POLICY_TEST(counter_is_not_given_away_while_a_worker_may_have_it_in_hand),
 };
 UNIT_SUITE(tests)

@@ -269,13 +269,15 @@ tables_of_some(uint32_t n, const struct policy_budget *budget, struct built *bui
 	struct policy_tables tables = { 0 };
 	uint64_t start;
 	struct policy_build build = { .n = n, .socket = SOCKET_ID_ANY };
+	struct policy_list list;
 	struct policy_rules *set;
 	int rc;
 
 	policy_new(n, 1, NULL);
 	policy->params.access = true;
 	generate(GENERATE_FW, false, n);
-	assert_int_equal(policy_rules_create(policy->staged, n, SOCKET_ID_ANY, &set), 0);
+	list = (struct policy_list){ policy->staged, policy->places, n };
+	assert_int_equal(policy_rules_create(&list, NULL, SOCKET_ID_ANY, &set), 0);
 	build.rules = set->rules;
 	assert_int_equal(policy_engine_acl.estimate(&build, &built->estimate), 0);
 	start = rte_get_timer_cycles();
