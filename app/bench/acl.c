@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_prefetch.h>
 
 #include "acl.h"
 #include "lib/policy/policy.h"
@@ -53,6 +54,8 @@ run_frames(void *arg)
 
 	rig->sum = 0;
 	for (unsigned int i = 0; i < rig->packets; i += ACL_BURST) {
+		for (unsigned int j = 0; j < ACL_BURST; j++)
+			rte_prefetch0(rig->set->frames[i + j]);
 		for (unsigned int j = 0; j < ACL_BURST; j++)
 			hy_flow_key(rig->set->frames[i + j], ACL_FRAME, &keys[j]);
 		hy_policy_classify_compiled(view, keys, rank, ACL_BURST);

@@ -10,6 +10,9 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 #include <rte_vxlan.h>
+#ifdef __SSSE3__
+#include <tmmintrin.h>
+#endif
 
 #include "key.h"
 
@@ -307,8 +310,9 @@ is_plain(const uint8_t *frame, uint32_t len)
 {
 	const uint8_t *ip = frame + RTE_ETHER_HDR_LEN;
 
-	return len >= PLAIN_LEN && read_be16(ip - 2) == RTE_ETHER_TYPE_IPV4 &&
-		ip[0] == PLAIN_VERSION &&
+	/* The ether type and the version are three bytes of one word. */
+	return len >= PLAIN_LEN &&
+		read_be32(ip - 2) >> 8 == (RTE_ETHER_TYPE_IPV4 << 8 | PLAIN_VERSION) &&
 		(read_be16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset)) &
 			(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG)) == 0;
 }
@@ -337,6 +341,44 @@ quarter(uint8_t first, uint8_t second)
 						   : (uint16_t)(first << 8 | second);
 }
 
+/* What protocols have: masks, since a branch by the protocol is often mispredicted. */
+static const struct {
+	uint32_t ports;
+	uint16_t has;
+	uint8_t flags, reserved;
+} plain[256] = {
+	[IPPROTO_TCP] = { UINT32_MAX, HY_FLOW_PORTS | HY_FLOW_TCP_FLAGS, UINT8_MAX, 0 },
+	[IPPROTO_UDP] = { UINT32_MAX, HY_FLOW_PORTS, 0, 0 },
+	[IPPROTO_SCTP] = { UINT32_MAX, HY_FLOW_PORTS, 0, 0 },
+};
+
+/* The addresses of both layers, in words 1 to 6 of a key. */
+static inline void
+addresses_plain(const uint8_t *frame, key_word *to)
+{
+	const uint8_t *src = frame + RTE_ETHER_HDR_LEN + offsetof(struct rte_ipv4_hdr, src_addr);
+#ifdef __SSSE3__
+	const __m128i first = _mm_setr_epi8(3, 2, 1, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+		-1);
+	const __m128i second = _mm_setr_epi8(7, 6, 5, 4, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+		-1);
+	const __m128i macs = _mm_setr_epi8(11, 10, 9, 8, 7, 6, -1, -1, 5, 4, 3, 2, 1, 0, -1, -1);
+	const __m128i ip = _mm_loadl_epi64((const __m128i *)src);
+
+	_mm_storeu_si128((__m128i *)&to[1], _mm_shuffle_epi8(ip, first));
+	_mm_storeu_si128((__m128i *)&to[3], _mm_shuffle_epi8(ip, second));
+	_mm_storeu_si128((__m128i *)&to[5],
+		_mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)frame), macs));
+#else
+	to[1] = pair(read_be32(src), 0);
+	to[2] = 0;
+	to[3] = pair(read_be32(src + 4), 0);
+	to[4] = 0;
+	to[5] = read_mac(frame + RTE_ETHER_ADDR_LEN);
+	to[6] = read_mac(frame);
+#endif
+}
+
 /*
  * Of such a frame, with few branches, and written once word by word: a key with all fields of
  * IPv6 is long, and stores are what it costs.
@@ -347,28 +389,22 @@ key_plain(const uint8_t *frame, uint32_t len, struct hy_flow_key *key)
 	const uint8_t *ip = frame + RTE_ETHER_HDR_LEN, *l4 = frame + PLAIN_L4;
 	const uint8_t dscp = ip[offsetof(struct rte_ipv4_hdr, type_of_service)] >> 2;
 	const uint8_t proto = ip[offsetof(struct rte_ipv4_hdr, next_proto_id)];
-	const bool is_tcp = proto == IPPROTO_TCP;
-	const bool has_ports = is_tcp || proto == IPPROTO_UDP || proto == IPPROTO_SCTP;
-	const uint8_t flags = is_tcp ? l4[offsetof(struct rte_tcp_hdr, tcp_flags)] : 0;
-	const uint32_t ports = has_ports ? read_be32(l4) : 0;
-	const uint32_t has = HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC | HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 |
-		HY_FLOW_IP | (has_ports ? HY_FLOW_PORTS : 0) | (is_tcp ? HY_FLOW_TCP_FLAGS : 0) |
+	const uint8_t flags = l4[offsetof(struct rte_tcp_hdr, tcp_flags)] & plain[proto].flags;
+	const uint32_t ports = read_be32(l4) & plain[proto].ports;
+	const uint32_t has = plain[proto].has | HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC |
+		HY_FLOW_ETHER_TYPE | HY_FLOW_IPV4 | HY_FLOW_IP |
 		((flags & (RTE_TCP_ACK_FLAG | RTE_TCP_RST_FLAG)) != 0 ? HY_FLOW_ESTABLISHED : 0);
 	key_word *to = (key_word *)key;
 
 	to[0] = pair(has, 0);
-	to[1] = pair(read_be32(ip + offsetof(struct rte_ipv4_hdr, src_addr)), 0);
-	to[2] = 0;
-	to[3] = pair(read_be32(ip + offsetof(struct rte_ipv4_hdr, dst_addr)), 0);
-	to[4] = 0;
-	to[5] = read_mac(frame + RTE_ETHER_ADDR_LEN);
-	to[6] = read_mac(frame);
+	addresses_plain(frame, to);
 	to[7] = pair(half(RTE_ETHER_TYPE_IPV4, 0), half((uint16_t)(ports >> 16), (uint16_t)ports));
 	to[8] = pair(half(quarter(proto, dscp), quarter(HY_FLOW_NO_FRAGMENT, flags)), 0);
-	if (proto == IPPROTO_UDP && unlikely((ports & UINT16_MAX) == HY_FLOW_VXLAN_PORT))
+	if (unlikely(((uint64_t)proto << 16 | (ports & UINT16_MAX)) ==
+		    (IPPROTO_UDP << 16 | HY_FLOW_VXLAN_PORT)))
 		key_tunnel(l4 + sizeof(struct rte_udp_hdr),
 			len - (uint32_t)(PLAIN_L4 + sizeof(struct rte_udp_hdr)), key);
-	else if (proto == IPPROTO_ICMP)
+	else if (unlikely(proto == IPPROTO_ICMP))
 		key_icmp(l4, ICMP_SIZE, ICMP_SIZE, key);
 }
 

@@ -32,26 +32,29 @@ enum {
 
 _Static_assert(FIELDS == ACL_FIELDS, "a field was added");
 
-#define FIELD(index, word, kind, member) \
+#define FIELD_AT(index, word, kind, bytes, at) \
 	[index] = { .type = RTE_ACL_FIELD_TYPE_##kind, \
-		.size = sizeof(((struct acl_key *)0)->member), \
+		.size = (bytes), \
 		.field_index = (index), \
 		.input_index = (word), \
-		.offset = offsetof(struct acl_key, member) }
+		.offset = (at) }
+#define FIELD(index, word, kind, member) \
+	FIELD_AT(index, word, kind, sizeof(((struct acl_key *)0)->member), \
+		offsetof(struct acl_key, member))
 
 /* rte_acl leaves out words for which no rule of a trie asks. */
 static const struct rte_acl_field_def fields[FIELDS] = {
-	FIELD(FIELD_CODE, 0, BITMASK, code),
-	FIELD(FIELD_SRC, 1, MASK, src[0]),
-	FIELD(FIELD_SRC + 1, 2, MASK, src[1]),
-	FIELD(FIELD_SRC + 2, 3, MASK, src[2]),
-	FIELD(FIELD_SRC + 3, 4, MASK, src[3]),
-	FIELD(FIELD_DST, 5, MASK, dst[0]),
-	FIELD(FIELD_DST + 1, 6, MASK, dst[1]),
-	FIELD(FIELD_DST + 2, 7, MASK, dst[2]),
-	FIELD(FIELD_DST + 3, 8, MASK, dst[3]),
-	FIELD(FIELD_SPORT, 9, RANGE, sport),
-	FIELD(FIELD_DPORT, 9, RANGE, dport),
+	FIELD(FIELD_CODE, 0, BITMASK, few.code),
+	FIELD(FIELD_SRC, 1, MASK, few.src),
+	FIELD(FIELD_SRC + 1, 2, MASK, src_rest[0]),
+	FIELD(FIELD_SRC + 2, 3, MASK, src_rest[1]),
+	FIELD(FIELD_SRC + 3, 4, MASK, src_rest[2]),
+	FIELD(FIELD_DST, 5, MASK, few.dst),
+	FIELD(FIELD_DST + 1, 6, MASK, dst_rest[0]),
+	FIELD(FIELD_DST + 2, 7, MASK, dst_rest[1]),
+	FIELD(FIELD_DST + 3, 8, MASK, dst_rest[2]),
+	FIELD_AT(FIELD_SPORT, 9, RANGE, 2, offsetof(struct acl_key, few.ports)),
+	FIELD_AT(FIELD_DPORT, 9, RANGE, 2, offsetof(struct acl_key, few.ports) + 2),
 	FIELD(FIELD_DSCP, 10, BITMASK, dscp),
 	FIELD(FIELD_FRAGMENT, 10, BITMASK, fragment),
 	FIELD(FIELD_TCP_FLAGS, 10, BITMASK, tcp_flags),

@@ -15,12 +15,20 @@ enum acl_family { ACL_IPV4, ACL_IPV6, ACL_OTHER, ACL_FAMILIES };
 
 #define ACL_PARTS_MAX 8 /* most contexts into which the rules of a family are split */
 
-/* rte_acl reads the first byte of a key, and then words of 4 bytes in network order. */
-struct acl_key {
+/*
+ * rte_acl reads the first byte of a key, and then words of 4 bytes in network order. It is told where
+ * these stand: what all keys have stands first, so that most keys of IPv4 end there.
+ */
+struct acl_few {
 	uint8_t code; /* the protocol, and which fields the packet has: struct acl_code */
 	uint8_t pad[3];
-	rte_be32_t src[4], dst[4]; /* of IPv4: the first word */
-	rte_be16_t sport, dport;
+	rte_be32_t src, dst; /* of IPv6: the first word */
+	rte_be32_t ports;    /* the source's first */
+};
+
+struct acl_key {
+	struct acl_few few;
+	rte_be32_t src_rest[3], dst_rest[3]; /* of IPv6 */
 	/* From here on only for rule sets that ask for one of these. */
 	uint8_t dscp, fragment, tcp_flags, icmp_type;
 	rte_be16_t icmp_code, vlan;
