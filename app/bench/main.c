@@ -15,6 +15,7 @@
 #include <hy_about.h>
 #include <hy_document.h>
 #include <hy_file.h>
+#include <hy_policy.h>
 
 #include "app/eal.h"
 #include "bench.h"
@@ -249,6 +250,7 @@ main(int argc, char **argv)
 	code = bench_finish();
 	rc = hy_output_end("hy-bench");
 	code = code == EXIT_SUCCESS ? rc : code;
+	hy_policy_wait_destroyed();
 	rte_eal_cleanup();
 	return code;
 }

@@ -12,6 +12,8 @@
 #include <rte_eal.h>
 #include <rte_log.h>
 
+#include <hy_policy.h>
+
 #include "unit.h"
 
 #define TESTS_MAX 1024
@@ -138,6 +140,7 @@ main(int argc, char **argv)
 	eal_start(argv[0]);
 	failed = _cmocka_run_group_tests(basename(argv[0]), tests, nb_tests, NULL, NULL);
 	rte_openlog_stream(NULL);
+	hy_policy_wait_destroyed();
 	rte_eal_cleanup();
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -203,9 +203,16 @@ int hy_policy_create(const char *name, const struct hy_policy_params *params,
 
 /**
  * Frees a policy and its staged changes, and ends its thread. No graph and no listener may use it
- * any more. Waits up to a second for all readers of its QSBR variable. NULL is allowed.
+ * any more. Waits up to a second for all readers of its QSBR variable. If the thread builds tables,
+ * which can take seconds, it frees the policy afterwards. NULL is allowed.
  */
 void hy_policy_destroy(struct hy_policy *policy);
+
+/**
+ * Waits until all of destroyed policies is freed and their threads have ended. To be called before
+ * rte_eal_cleanup(); programs of hy_program.h do.
+ */
+void hy_policy_wait_destroyed(void);
 
 /** @return The policy's name. */
 const char *hy_policy_name(const struct hy_policy *policy);

@@ -13,7 +13,7 @@
 
 #include "policy.h"
 
-static void
+void
 policy_free(struct hy_policy *policy)
 {
 	policy_view_drop(policy->retired);
@@ -65,7 +65,8 @@ hy_policy_destroy(struct hy_policy *policy)
 {
 	if (policy == NULL)
 		return;
-	policy_rebuild_end(policy);
+	if (!policy_rebuild_end(policy))
+		return;
 	policy_reclaim(policy, true);
 	policy_free(policy);
 }

@@ -27,11 +27,19 @@ struct policy_view {
 	struct hy_policy_compiled *replaced;
 };
 
+/* A thread that builds, which may outlive its policy. */
+struct policy_builder {
+	pthread_t thread;
+	bool done; /* by the thread, when it has freed the policy that was left to it */
+	struct policy_builder *next;
+};
+
 /* The thread that builds tables while an overlay stands in for them; rebuild.c. */
 struct policy_rebuild {
-	pthread_t thread;
-	bool runs;
-	bool wanted; /* the view has an overlay */
+	struct policy_builder *builder; /* NULL: it does not run */
+	bool wanted;                    /* the view has an overlay */
+	bool builds;                    /* without the lock */
+	bool left;                      /* the policy is left to it */
 	bool end;    /* under the lock, and without it where a build looks whether to stop */
 	pthread_cond_t wake;
 };
@@ -110,8 +118,8 @@ int policy_build(const struct hy_policy *policy, struct policy_rules *rules, con
  */
 /* Has tables built for the present view, if it has an overlay, in the background. */
 void policy_rebuild(struct hy_policy *policy);
-/* Ends the thread. */
-void policy_rebuild_end(struct hy_policy *policy);
+/* Ends the thread. Returns false if it builds: when that has ended, it frees the policy. */
+bool policy_rebuild_end(struct hy_policy *policy);
 
 /*
  * hits.c
@@ -151,6 +159,8 @@ void policy_listeners_after(struct hy_policy *policy);
 /*
  * policy.c
  */
+/* Frees a policy whose earlier view has been reclaimed. */
+void policy_free(struct hy_policy *policy);
 /*
  * Frees the retired view, when workers have left it; waits for that, or only looks. Returns 0 or
  * -ETIMEDOUT. Called with the lock held.

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include <hy_grace.h>
 
@@ -81,11 +82,13 @@ build(struct hy_policy *policy)
 	if (compiled == NULL || compiled->overlay == NULL || policy->view->replaced != NULL)
 		return;
 	policy_rules_hold(rules);
+	policy->rebuild.builds = true;
 	pthread_mutex_unlock(&policy->lock);
 	rc = policy_build(policy, rules, &policy->rebuild.end, &base);
 	policy_rules_drop(rules);
 	pthread_mutex_lock(&policy->lock);
-	if (rc == 0)
+	policy->rebuild.builds = false;
+	if (rc == 0 && !policy->rebuild.end)
 		exchange(policy, base);
 	policy_base_drop(base);
 }
@@ -95,6 +98,7 @@ rebuild_main(void *arg)
 {
 	struct hy_policy *policy = arg;
 	struct policy_rebuild *r = &policy->rebuild;
+	bool left;
 
 	pthread_mutex_lock(&policy->lock);
 	while (!r->end) {
@@ -105,7 +109,14 @@ rebuild_main(void *arg)
 			pthread_cond_wait(&r->wake, &policy->lock);
 		}
 	}
+	left = r->left;
 	pthread_mutex_unlock(&policy->lock);
+	if (left) {
+		struct policy_builder *builder = r->builder;
+
+		policy_free(policy);
+		__atomic_store_n(&builder->done, true, __ATOMIC_RELEASE);
+	}
 	return 0;
 }
 
@@ -113,13 +124,21 @@ rebuild_main(void *arg)
 static int
 thread_start(struct hy_policy *policy)
 {
+	struct policy_builder *builder = calloc(1, sizeof(*builder));
 	sigset_t all, before;
 	int rc;
 
+	if (builder == NULL)
+		return -ENOMEM;
+	policy->rebuild.builder = builder;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = hy_dpdk_control_thread(&policy->rebuild.thread, "hy-policy", rebuild_main, policy);
+	rc = hy_dpdk_control_thread(&builder->thread, "hy-policy", rebuild_main, policy);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc != 0) {
+		policy->rebuild.builder = NULL;
+		free(builder);
+	}
 	return rc;
 }
 
@@ -131,26 +150,85 @@ policy_rebuild(struct hy_policy *policy)
 
 	if (compiled == NULL || compiled->overlay == NULL)
 		return;
-	if (!r->runs && thread_start(policy) != 0) {
+	if (r->builder == NULL && thread_start(policy) != 0) {
 		/* The overlay serves until there are too many changes, and then a commit builds. */
 		HY_LOG(WARNING, "policy '%s': no thread to build tables", policy->name);
 		return;
 	}
-	r->runs = true;
 	r->wanted = true;
 	pthread_cond_signal(&r->wake);
 }
 
+/* Threads that have a destroyed policy to free. */
+static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct policy_builder *left_builders;
+
+static void
+builder_join(struct policy_builder *builder)
+{
+	pthread_join(builder->thread, NULL);
+	free(builder);
+}
+
+/* Joins all of them, or those that are done. */
+static void
+left_join(bool all)
+{
+	struct policy_builder **at = &left_builders;
+
+	pthread_mutex_lock(&left_lock);
+	while (*at != NULL) {
+		struct policy_builder *builder = *at;
+
+		if (all || __atomic_load_n(&builder->done, __ATOMIC_ACQUIRE)) {
+			*at = builder->next;
+			builder_join(builder);
+		} else {
+			at = &builder->next;
+		}
+	}
+	pthread_mutex_unlock(&left_lock);
+}
+
 void
+hy_policy_wait_destroyed(void)
+{
+	left_join(true);
+}
+
+static void
+builder_leave(struct policy_builder *builder)
+{
+	pthread_mutex_lock(&left_lock);
+	builder->next = left_builders;
+	left_builders = builder;
+	pthread_mutex_unlock(&left_lock);
+}
+
+/*
+ * rte_acl's builds last for seconds and cannot be stopped. The thread must not need what the caller may
+ * free next: readers are waited for here.
+ */
+bool
 policy_rebuild_end(struct hy_policy *policy)
 {
 	struct policy_rebuild *r = &policy->rebuild;
+	struct policy_builder *builder = r->builder;
 
-	if (!r->runs)
-		return;
+	left_join(false);
+	if (builder == NULL)
+		return true;
 	pthread_mutex_lock(&policy->lock);
 	__atomic_store_n(&r->end, true, __ATOMIC_RELAXED);
 	pthread_cond_signal(&r->wake);
+	r->left = r->builds;
+	if (r->left) {
+		policy_reclaim(policy, true);
+		builder_leave(builder);
+		pthread_mutex_unlock(&policy->lock); /* from here on the policy may be gone */
+		return false;
+	}
 	pthread_mutex_unlock(&policy->lock);
-	pthread_join(r->thread, NULL);
+	builder_join(builder);
+	return true;
 }

@@ -17,6 +17,8 @@
 #include <rte_rcu_qsbr.h>
 
 #include "any_fixture.h"
+#include "app/hy-policy/generate.h"
+#include "lib/policy/engine/acl_tables.h"
 #include "lib/policy/policy.h"
 
 #define RULES 400
@@ -317,6 +319,61 @@ removal_of_a_rule_above_too_many_others_is_compiled_at_once(void **state)
 	assert_int_equal(class_of(7), HY_FLOW_NO_CLASS);
 }
 
+static void
+fw_rules(uint32_t n)
+{
+	struct hy_flow_rule *rules = calloc(n, sizeof(*rules));
+	const struct policy_staged staged = { .rules = rules, .n = n };
+
+	assert_non_null(rules);
+	assert_int_equal(policy_generate(GENERATE_FW, false, 7, n, rules), 0);
+	for (uint32_t i = 0; i < n; i++)
+		rules[i].id = i;
+	assert_int_equal(policy_stage_all(policy, &staged), 0);
+	free(rules);
+	commit();
+}
+
+/* Its build cannot be stopped, and the policy is left to the thread. */
+static void
+destroying_a_policy_does_not_wait_for_a_build_of_rte_acl(void **state)
+{
+	struct hy_policy_engine_info info;
+	uint64_t before, start, us, left_us;
+	bool builds = false;
+
+	RTE_SET_USED(state);
+	qsbr_new(1);
+	before = acl_heaps_used();
+	policy_new(2000, 1, &qsbr.v);
+	policy->params.access = true;
+	policy->only = "rte_acl";
+	fw_rules(1200);
+	info = info_now();
+	assert_true(info.build_us > 20000);
+	add_dport(UINT32_MAX, 0, 1, 80);
+	commit();
+	for (unsigned int i = 0; i < 10000 && !builds; i++) {
+		pthread_mutex_lock(&policy->lock);
+		builds = policy->rebuild.builds;
+		pthread_mutex_unlock(&policy->lock);
+		rte_delay_us_sleep(100);
+	}
+	assert_true(builds);
+	rte_delay_us_sleep((unsigned int)(info.build_us / 4)); /* estimates could be stopped */
+	start = rte_get_timer_cycles();
+	hy_policy_destroy(policy);
+	policy = NULL;
+	us = (rte_get_timer_cycles() - start) * 1000000 / rte_get_timer_hz();
+	hy_policy_wait_destroyed();
+	left_us = (rte_get_timer_cycles() - start) * 1000000 / rte_get_timer_hz() - us;
+	print_message("%ju us, and %ju us for what was left; a build took %ju us\n", (uintmax_t)us,
+		(uintmax_t)left_us, (uintmax_t)info.build_us);
+	assert_true(us < info.build_us / 4);
+	assert_true(left_us > us);
+	assert_int_equal(acl_heaps_used(), before);
+}
+
 /* Each policy would wait a second for the one worker. */
 static void
 stalled_worker_delays_a_change_of_many_once(void **state)
@@ -488,6 +545,7 @@ static const struct CMUnitTest tests[] = {
 	POLICY_TEST(tables_of_an_overtaken_build_replace_no_better_ones),
 	POLICY_TEST(removal_of_a_rule_above_too_many_others_is_compiled_at_once),
 	POLICY_TEST(tables_are_not_built_on_the_cpu_of_who_commits),
+	POLICY_TEST(destroying_a_policy_does_not_wait_for_a_build_of_rte_acl),
 	POLICY_TEST(stalled_worker_delays_a_change_of_many_once),
 	POLICY_TEST(workers_see_one_set_or_the_other_and_memory_does_not_grow),
 };

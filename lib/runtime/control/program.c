@@ -10,6 +10,7 @@
 
 #include <hy_about.h>
 #include <hy_file.h>
+#include <hy_policy.h>
 #include <hy_privileges.h>
 #include <hy_program.h>
 #include <hy_signals.h>
@@ -105,6 +106,7 @@ hy_program_end(int rc)
 	/* A file system may fail with this error, too. */
 	const bool stopped = rc == -EINTR && hy_stopping();
 
+	hy_policy_wait_destroyed();
 	if (eal_runs)
 		rte_eal_cleanup();
 	if (rc > 0)
