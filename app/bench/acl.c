@@ -222,7 +222,7 @@ run(const struct work *w)
 
 	if (!is_wanted(w))
 		return;
-	set = acl_set_make(w->name, w->kind, w->versions, w->n, w->miss);
+	set = acl_set_make(w->name, w->kind, w->versions, ACL_SEED, w->n, w->miss);
 	rigs_make(rigs, set);
 	printf("%s: %u rules, %s (%s), %.2f ms\n", w->name, set->n, rigs[CHOSEN].info.name,
 		rigs[CHOSEN].info.why, (double)rigs[CHOSEN].info.build_us / 1000);
@@ -269,4 +269,5 @@ bench_acl(void)
 	for (unsigned int w = 0; w < RTE_DIM(works); w++)
 		run(&works[w]);
 	acl_changes();
+	acl_places();
 }

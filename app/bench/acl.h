@@ -6,6 +6,7 @@
 
 #include "bench.h"
 
+#define ACL_SEED 1 /* of generated rules */
 #define ACL_PACKETS 16384
 #define ACL_BURST 64
 #define ACL_FRAME 128 /* bytes of a frame; its headers are in the first ones */
@@ -31,8 +32,10 @@ struct acl_set {
  * the file cannot be read.
  */
 struct acl_set *acl_set_make(const char *name, const char *kind, enum acl_versions versions,
-	uint32_t n, bool miss);
+	uint64_t seed, uint32_t n, bool miss);
 void acl_set_free(struct acl_set *set);
+/* The first rule that a packet matches, by search, or HY_POLICY_NONE. */
+uint32_t acl_set_rank(const struct acl_set *set, const struct hy_flow_key *key);
 
 struct rte_rcu_qsbr;
 
@@ -42,6 +45,8 @@ struct hy_policy *acl_policy(const struct acl_set *set, const char *engine,
 
 /* Changes of many rules (acl_change.c). */
 void acl_changes(void);
+/* The forwarding graph with a list at a port (acl_place.c). */
+void acl_places(void);
 
 /* rte_acl alone, as DPDK's l3fwd-acl uses it: the five fields of a rule, keys made beforehand. */
 

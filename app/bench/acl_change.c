@@ -224,7 +224,7 @@ acl_changes(void)
 			if (!bench_wanted(work))
 				continue;
 			if (set == NULL)
-				set = acl_set_make(work, kinds[k], ACL_IP4, RULES, false);
+				set = acl_set_make(work, kinds[k], ACL_IP4, ACL_SEED, RULES, false);
 			parts[p].work(set, work);
 		}
 		if (set != NULL)

@@ -16,7 +16,7 @@
 #include "lib/policy/policy.h"
 
 static void
-rules_generate(struct acl_set *set, const char *kind, enum acl_versions versions)
+rules_generate(struct acl_set *set, const char *kind, enum acl_versions versions, uint64_t seed)
 {
 	struct hy_flow_rule *other = bench_alloc(set->n, sizeof(*other));
 	enum generate_kind k = GENERATE_ACL;
@@ -24,8 +24,8 @@ rules_generate(struct acl_set *set, const char *kind, enum acl_versions versions
 	while (strcmp(generate_names[k], kind) != 0)
 		k++;
 	set->rules = bench_alloc(set->n, sizeof(*set->rules));
-	if (policy_generate(k, versions == ACL_IP6, 1, set->n, set->rules) < 0 ||
-		(versions == ACL_MIXED && policy_generate(k, true, 1, set->n, other) < 0))
+	if (policy_generate(k, versions == ACL_IP6, seed, set->n, set->rules) < 0 ||
+		(versions == ACL_MIXED && policy_generate(k, true, seed, set->n, other) < 0))
 		bench_fail("%u rules cannot be generated", set->n);
 	for (uint32_t i = 1; versions == ACL_MIXED && i < set->n; i += 2)
 		set->rules[i] = other[i];
@@ -98,6 +98,15 @@ frame_write(uint8_t *frame, const struct hy_flow_match *m)
 	port_write(l4 + 2, m->fields & HY_FLOW_DPORT, m->dport);
 }
 
+uint32_t
+acl_set_rank(const struct acl_set *set, const struct hy_flow_key *key)
+{
+	for (uint32_t rank = 0; rank < set->n; rank++)
+		if (hy_flow_matches(&set->rules[rank].match, key))
+			return rank;
+	return HY_POLICY_NONE;
+}
+
 static void
 packets_make(struct acl_set *set, bool miss)
 {
@@ -107,19 +116,17 @@ packets_make(struct acl_set *set, bool miss)
 	for (unsigned int i = 0; i < ACL_PACKETS; i++) {
 		const struct hy_flow_match *drawn = &set->rules[bench_random() % set->n].match;
 		const struct hy_flow_match none = { .fields = drawn->fields & HY_FLOW_IPV6 };
-		uint32_t rank = 0;
 
 		frame_write(set->frames[i], miss ? &none : drawn);
 		hy_flow_key(set->frames[i], ACL_FRAME, &set->keys[i]);
-		while (rank < set->n && !hy_flow_matches(&set->rules[rank].match, &set->keys[i]))
-			rank++;
-		set->ranks[i] = rank < set->n ? rank : HY_POLICY_NONE;
+		set->ranks[i] = acl_set_rank(set, &set->keys[i]);
 		set->expected += set->ranks[i];
 	}
 }
 
 struct acl_set *
-acl_set_make(const char *name, const char *kind, enum acl_versions versions, uint32_t n, bool miss)
+acl_set_make(const char *name, const char *kind, enum acl_versions versions, uint64_t seed,
+	uint32_t n, bool miss)
 {
 	struct acl_set *set = bench_alloc(1, sizeof(*set));
 
@@ -127,7 +134,7 @@ acl_set_make(const char *name, const char *kind, enum acl_versions versions, uin
 	if (kind == NULL)
 		rules_read(set);
 	else
-		rules_generate(set, kind, versions);
+		rules_generate(set, kind, versions, seed);
 	if (set->n == 0)
 		bench_fail("%s: there are no rules", name);
 	for (uint32_t i = 0; i < set->n; i++) {

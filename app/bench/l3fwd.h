@@ -84,6 +84,8 @@ struct l3fwd_table {
 
 /* Eight routes to nb_hops next hops, which are on nb_ports ports in turn. */
 struct l3fwd_table *table_eight(unsigned int nb_hops, unsigned int nb_ports);
+/* The same, to all addresses of IPv4. */
+struct l3fwd_table *table_everywhere(unsigned int nb_hops, unsigned int nb_ports);
 /* A route for each of bench_prefixes(path) that packets may be forwarded to. */
 struct l3fwd_table *table_full(const char *path, unsigned int nb_ports);
 /* Adds as many routes of IPv6 to the same next hops. */
@@ -93,6 +95,8 @@ int table_full6(struct l3fwd_table *table, const char *path);
 void table_free(struct l3fwd_table *table);
 /* Next hop i of eight, on the ports of a table in turn. */
 uint8_t table_eight_hop(unsigned int i, unsigned int nb_ports);
+/* Whether packets to all addresses of a prefix may be forwarded (RFC 1812 5.3.7). */
+bool table_forwardable(const struct bench_route *route);
 /* The next hop of the longest matching prefix, by search; contenders' tables must agree with it. */
 uint32_t table_hop(const struct l3fwd_table *table, uint32_t dst);
 uint32_t table_hop6(const struct l3fwd_table *table, const uint8_t dst[HY_IP6_BYTES]);
@@ -111,7 +115,7 @@ struct rte_lpm6 *table_lpm6(const struct l3fwd_table *table, const char *name);
 
 struct l3fwd_packet {
 	alignas(64) uint8_t frame[FRAME_LEN]; /* as received */
-	uint16_t hop;                         /* HOP_NONE: to be dropped */
+	uint16_t hop;                         /* HOP_NONE: must be dropped */
 	uint16_t seen;                        /* the last lap in which it was sent */
 };
 
@@ -123,6 +127,7 @@ struct l3fwd_traffic {
 	uint16_t port;         /* ethdev id of the receiving port */
 	const uint32_t *marks; /* hardware mark of each packet; NULL: none */
 	bool any_hop;          /* packets may be sent to any next hop, but by its port */
+	bool may_drop; /* packets with a route may be dropped, too; the caller checks which */
 	struct l3fwd_packet packets[];
 };
 
@@ -257,6 +262,7 @@ struct ours_params {
 	const struct hy_variant *variant; /* instead of the one selected; NULL: all as selected */
 	const char *flow_cls;             /* node between ethdev_rx and pkt_cls; NULL: none */
 	struct rte_rcu_qsbr *qsbr;        /* QSBR variable that the graph reports to; NULL: none */
+	bool lists;                       /* with the lanes of access lists */
 	const char *source;               /* name of receiving nodes; NULL: ethdev_rx */
 	bool apart;                       /* no chain is fused */
 	bool group;                       /* all routes lead to a group of eight next hops */
@@ -287,6 +293,9 @@ void l3fwd_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, c
 	enum role_in_ratios role);
 /* Measures the kinds of nodes of a way as a work, and destroys the way. */
 void l3fwd_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way);
+/* Of an entrant: cycles a packet in a round of laps, and whether all laps were right. */
+double l3fwd_figure(void *entrant);
+bool l3fwd_right(void *entrant);
 /* Runs a lap, and adds its cycles and packets. Returns whether it was right. */
 bool lap(struct entrant *e, uint64_t *cycles, uint64_t *packets);
 

@@ -46,8 +46,8 @@ laps(struct entrant *e, uint64_t *packets)
 	return cycles;
 }
 
-static double
-entrant_figure(void *arg)
+double
+l3fwd_figure(void *arg)
 {
 	struct entrant *e = arg;
 	uint64_t packets;
@@ -56,8 +56,8 @@ entrant_figure(void *arg)
 	return e->wrong ? 1 : (double)cycles / (double)packets;
 }
 
-static bool
-right(void *arg)
+bool
+l3fwd_right(void *arg)
 {
 	return !((const struct entrant *)arg)->wrong;
 }
@@ -78,8 +78,8 @@ l3fwd_enter(struct field *f, struct l3fwd_rig *rig, struct l3fwd_way way, const 
 	struct entrant *e = way.run == NULL ? NULL : bench_alloc(1, sizeof(*e));
 	struct contender c = { .name = name == NULL ? way.name : name,
 		.arg = e,
-		.figure = entrant_figure,
-		.check = right,
+		.figure = l3fwd_figure,
+		.check = l3fwd_right,
 		.subject = role == ROLE_SUBJECT };
 
 	if (e != NULL) {
@@ -155,7 +155,7 @@ l3fwd_nodes(const char *work, struct l3fwd_rig *rig, struct l3fwd_way way)
 		all[i] = (struct contender){ .name = p.nodes[i].name, .also = &p.figures[i] };
 	all[0].arg = &p;
 	all[0].figure = parts_figure;
-	all[0].check = right;
+	all[0].check = l3fwd_right;
 	all[0].also = NULL;
 	if (p.n > 0)
 		bench_work(work, CYCLES_PACKET, all, p.n);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hy_arc.h>
 #include <hy_assembly.h>
 #include <hy_flow_cls.h>
 #include <hy_graph_worker.h>
@@ -379,11 +380,13 @@ graph_create(struct ours *w, const struct ours_params *ours)
 	char sources[L3FWD_PORTS][HY_NAME_SIZE], name[HY_NAME_SIZE];
 	const char *patterns[L3FWD_PORTS];
 	const uint16_t burst = budget_of(ours);
+	const bool classes = ours->lists || ours->flow_cls != NULL;
 	const struct hy_graph_params params = { .patterns = patterns,
 		.nb_patterns = rig->nb_ports,
 		.ops = &hy_mbuf_ops,
 		.drop_node = "pkt_drop",
-		.lanes = { "ip4_route", ours->flow_cls != NULL ? HY_FLOW_CLASS_LANE : NULL },
+		.lanes = { "ip4_route", classes ? HY_FLOW_CLASS_LANE : NULL,
+			ours->lists ? HY_ARC_LANE : NULL },
 		.burst = RTE_MIN(2 * burst, HY_BURST_MAX), /* as l3fwd-graph does */
 		.source_budget = burst,
 		.sample_every = ours->sample_every,
@@ -450,6 +453,12 @@ ours_create(const struct l3fwd_rig *rig, const struct ours_params *params)
 	way.run = ours_run;
 	way.arg = w;
 	return way;
+}
+
+struct hy_graph *
+ours_graph(const struct l3fwd_way *way)
+{
+	return ((const struct ours *)way->arg)->graph;
 }
 
 struct l3fwd_way

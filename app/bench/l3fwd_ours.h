@@ -21,6 +21,9 @@ struct hy_node_impl ours_impl(const struct hy_variant *variant);
 /* Sets the variant of a node for graphs created later. */
 void ours_variant_set(const char *family, const char *variant, hy_node_id node);
 
+/* The graph of a way of ours_create(). */
+struct hy_graph *ours_graph(const struct l3fwd_way *way);
+
 /*
  * Configures the nodes with the work's table and with the edges of rewrite by port. Returns 0 or
  * -1.

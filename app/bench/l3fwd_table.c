@@ -30,8 +30,8 @@ table_append(struct l3fwd_table *table, const struct bench_route *route)
 	table->routes[table->n++] = *route;
 }
 
-struct l3fwd_table *
-table_eight(unsigned int nb_hops, unsigned int nb_ports)
+static struct l3fwd_table *
+eight_from(uint32_t first, uint8_t depth, unsigned int nb_hops, unsigned int nb_ports)
 {
 	struct l3fwd_table *table = bench_alloc(1, sizeof(*table));
 
@@ -39,14 +39,25 @@ table_eight(unsigned int nb_hops, unsigned int nb_ports)
 	table->routes = bench_alloc(TABLE_EIGHT, sizeof(*table->routes));
 	for (uint32_t i = 0; i < TABLE_EIGHT; i++)
 		table_append(table,
-			&(struct bench_route){ EIGHT_FIRST + (i << (32 - EIGHT_DEPTH)), EIGHT_DEPTH,
+			&(struct bench_route){ first + (i << (32 - depth)), depth,
 				table_eight_hop(i % nb_hops, nb_ports) });
 	return table;
 }
 
-/* Returns whether packets to all addresses of a prefix may be forwarded (RFC 1812 5.3.7). */
-static bool
-forwardable(const struct bench_route *route)
+struct l3fwd_table *
+table_eight(unsigned int nb_hops, unsigned int nb_ports)
+{
+	return eight_from(EIGHT_FIRST, EIGHT_DEPTH, nb_hops, nb_ports);
+}
+
+struct l3fwd_table *
+table_everywhere(unsigned int nb_hops, unsigned int nb_ports)
+{
+	return eight_from(0, 3, nb_hops, nb_ports);
+}
+
+bool
+table_forwardable(const struct bench_route *route)
 {
 	const uint32_t first = route->prefix >> 24;
 	const uint32_t last = (route->prefix | ~bench_mask(route->depth)) >> 24;
@@ -68,7 +79,7 @@ table_full(const char *path, unsigned int nb_ports)
 		struct bench_route route = prefixes[i];
 
 		route.hop = table_eight_hop(bench_random() % TABLE_EIGHT, nb_ports);
-		if (forwardable(&route))
+		if (table_forwardable(&route))
 			table_append(table, &route);
 	}
 	if (table->n > 0)

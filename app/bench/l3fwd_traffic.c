@@ -227,7 +227,7 @@ traffic_check(struct l3fwd_traffic *traffic, const struct rte_mbuf *m, unsigned 
 		const struct rte_ether_hdr l2 = l3fwd_hop_header(hop);
 
 		if (packet->hop == HOP_NONE)
-			return "it has no route, and was sent";
+			return "it must be dropped, and was sent";
 		if (port != hop_port(hop))
 			return "it left by the wrong port";
 		if (memcmp(&got_l2->dst_addr, &l2.dst_addr, sizeof(l2.dst_addr)) != 0)

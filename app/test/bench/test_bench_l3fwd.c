@@ -262,7 +262,7 @@ packet_without_a_route_that_was_sent_is_noticed(void **state)
 	rig_fill(&rig);
 	assert_int_equal(traffic->packets[0].hop, HOP_NONE);
 	assert_string_equal(traffic_check(traffic, rig.mbufs[0], 0, 1),
-		"it has no route, and was sent");
+		"it must be dropped, and was sent");
 }
 
 static void
