@@ -270,4 +270,5 @@ bench_acl(void)
 		run(&works[w]);
 	acl_changes();
 	acl_places();
+	acl_reloads();
 }

@@ -47,6 +47,8 @@ struct hy_policy *acl_policy(const struct acl_set *set, const char *engine,
 void acl_changes(void);
 /* The forwarding graph with a list at a port (acl_place.c). */
 void acl_places(void);
+/* All rules replaced under load (acl_reload.c). */
+void acl_reloads(void);
 
 /* rte_acl alone, as DPDK's l3fwd-acl uses it: the five fields of a rule, keys made beforehand. */
 

@@ -52,11 +52,15 @@ void
 lanes_run(void (*run)(void *arg, unsigned int lane), void *arg, unsigned int first, unsigned int n)
 {
 	struct job jobs[LANES] = { { run, arg, 0 }, { run, arg, 1 } };
+	const unsigned int other = rte_get_next_lcore(-1, 1, 0);
 
 	if (first + n > 1)
-		rte_eal_remote_launch(job_run, &jobs[1], rte_get_next_lcore(-1, 1, 0));
+		rte_eal_remote_launch(job_run, &jobs[1], other);
 	if (first == 0)
 		job_run(&jobs[0]);
+	/* A thread that spins could keep the other one from the CPU, for ever under SCHED_FIFO. */
+	while (first + n > 1 && rte_eal_get_lcore_state(other) == RUNNING)
+		rte_delay_us_sleep(100);
 	rte_eal_mp_wait_lcore();
 }
 

@@ -28,7 +28,7 @@ static const struct bench {
 	unsigned int lcores;    /* most that it uses */
 	unsigned int memory_mb; /* of hugepages; if they are not free, PLAIN_MB without */
 } benches[] = {
-	{ "acl", bench_acl, 1, 768 },
+	{ "acl", bench_acl, 2, 768 },
 	{ "arc", bench_arc, 1, 256 },
 	{ "classify", bench_classify, 1, 512 },
 	{ "dispatch", bench_dispatch, 2, 256 },
