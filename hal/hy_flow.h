@@ -110,10 +110,22 @@ struct hy_flow_driver {
 	const char *source; /**< Its source in DPDK. */
 	const char *pack;   /**< The pack to which it belongs. */
 	uint32_t fields;    /**< HY_FLOW_ fields (hy_policy.h) that a rule may name. */
+	/**
+	 * Those of IP and above that a rule for IPv6 may name; 0: there are no rules for IPv6. Fields
+	 * of Ethernet and VLAN are those of @ref fields.
+	 */
+	uint32_t fields6;
 	/** The supported IP protocols, each with a table of its own; none: all, in one table. */
 	uint8_t protocols[HY_FLOW_PROTOCOLS];
-	bool prefixes;   /**< Takes address prefixes shorter than 32 bits. */
-	bool says_whole; /**< Rules on ports must say that the packet is not a fragment. */
+	bool prefixes;    /**< Takes prefixes of IP addresses, and not whole addresses only. */
+	bool mac_masks;   /**< Takes parts of MAC addresses, and not whole addresses only. */
+	bool says_whole;  /**< Rules on ports must say that the packet is not a fragment. */
+	bool says_whole6; /**< They can say so of IPv6, by has_frag_ext of the item. */
+	/**
+	 * Compares zeros in place of the IPv6 header if extension headers follow: rules must not ask
+	 * for a value of zeros there.
+	 */
+	bool zeros_ip6;
 	/** Matches whole VLAN tags: rules match packets of priority 0, software the others. */
 	bool whole_tags;
 	/**
@@ -227,11 +239,17 @@ int hy_flow_spread_get(uint16_t port, struct hy_flow_spread *spread);
 
 /** The items of a rule after Ethernet and, if it names a VLAN, the tag. */
 enum hy_flow_pattern {
-	HY_FLOW_PATTERN_L2,   /**< None. */
-	HY_FLOW_PATTERN_IPV4, /**< IPv4. */
-	HY_FLOW_PATTERN_TCP,  /**< IPv4, TCP. */
-	HY_FLOW_PATTERN_UDP,  /**< IPv4, UDP; and VXLAN, if the rule names a tunnel. */
-	HY_FLOW_PATTERN_SCTP, /**< IPv4, SCTP. */
+	HY_FLOW_PATTERN_L2,    /**< None. */
+	HY_FLOW_PATTERN_IPV4,  /**< IPv4. */
+	HY_FLOW_PATTERN_TCP,   /**< IPv4, TCP. */
+	HY_FLOW_PATTERN_UDP,   /**< IPv4, UDP; and VXLAN, if the rule names a tunnel. */
+	HY_FLOW_PATTERN_SCTP,  /**< IPv4, SCTP. */
+	HY_FLOW_PATTERN_ICMP,  /**< IPv4, ICMP. */
+	HY_FLOW_PATTERN_IPV6,  /**< IPv6. */
+	HY_FLOW_PATTERN_TCP6,  /**< IPv6, TCP. */
+	HY_FLOW_PATTERN_UDP6,  /**< IPv6, UDP. */
+	HY_FLOW_PATTERN_SCTP6, /**< IPv6, SCTP. */
+	HY_FLOW_PATTERN_ICMP6, /**< IPv6, ICMPv6. */
 	HY_FLOW_PATTERNS,
 };
 
@@ -240,10 +258,11 @@ enum hy_flow_pattern {
  * word.
  */
 enum hy_flow_form {
-	HY_FLOW_FORM_PREFIX = 1 << 24, /**< Address prefixes shorter than 32 bits. */
-	HY_FLOW_FORM_BARE = 1 << 25,   /**< TCP, UDP or SCTP without a port. */
+	HY_FLOW_FORM_PREFIX = 1 << 24, /**< Prefixes of IP addresses. */
+	HY_FLOW_FORM_BARE = 1 << 25,   /**< TCP, UDP, SCTP or ICMP without a field of it. */
 	HY_FLOW_FORM_ANY = 1 << 26,    /**< No field in any item, except the VLAN id. */
-	HY_FLOW_FORM_WHOLE = 1 << 27,  /**< With ports: the packet is not a fragment. */
+	HY_FLOW_FORM_WHOLE = 1 << 27,  /**< With fields of them: the packet is not a fragment. */
+	HY_FLOW_FORM_MAC = 1 << 28,    /**< Parts of MAC addresses. */
 };
 
 /** What a port takes. */
@@ -252,8 +271,8 @@ struct hy_flow_limits {
 	uint32_t priorities; /**< Number of priorities, at least 1. */
 	/**
 	 * HY_FLOW_ fields and HY_FLOW_FORM_ bits that a rule may have, by whether it names a VLAN
-	 * and by enum hy_flow_pattern; 0: the port takes no such rule. HY_FLOW_VLAN itself is never
-	 * set.
+	 * and by enum hy_flow_pattern; 0: the port takes no such rule. HY_FLOW_VLAN and HY_FLOW_IPV6
+	 * themselves are never set.
 	 */
 	uint32_t takes[2][HY_FLOW_PATTERNS];
 	bool whole_tags; /**< VLAN tags are compared in full, as in struct hy_flow_driver. */
@@ -287,11 +306,16 @@ struct hy_flow_lowered {
 	struct {
 		struct rte_flow_item_eth eth;
 		struct rte_flow_item_vlan vlan;
-		struct rte_flow_item_ipv4 ip4;
-		union { /* the three headers begin alike, with the two ports */
+		union {
+			struct rte_flow_item_ipv4 ip4;
+			struct rte_flow_item_ipv6 ip6;
+		};
+		union { /* the first three headers begin alike, with the two ports */
 			struct rte_flow_item_udp udp;
 			struct rte_flow_item_tcp tcp;
 			struct rte_flow_item_sctp sctp;
+			struct rte_flow_item_icmp icmp;
+			struct rte_flow_item_icmp6 icmp6;
 		} l4;
 		struct rte_flow_item_vxlan vxlan;
 	} spec, mask;

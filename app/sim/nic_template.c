@@ -107,7 +107,8 @@ bad_items(const struct rte_flow_item *items)
 {
 	static const enum rte_flow_item_type taken[] = { RTE_FLOW_ITEM_TYPE_ETH,
 		RTE_FLOW_ITEM_TYPE_VLAN, RTE_FLOW_ITEM_TYPE_IPV4, RTE_FLOW_ITEM_TYPE_IPV6,
-		RTE_FLOW_ITEM_TYPE_UDP, RTE_FLOW_ITEM_TYPE_TCP, RTE_FLOW_ITEM_TYPE_VXLAN };
+		RTE_FLOW_ITEM_TYPE_UDP, RTE_FLOW_ITEM_TYPE_TCP, RTE_FLOW_ITEM_TYPE_ICMP,
+		RTE_FLOW_ITEM_TYPE_ICMP6, RTE_FLOW_ITEM_TYPE_VXLAN };
 
 	for (; items->type != RTE_FLOW_ITEM_TYPE_END; items++) {
 		size_t t = 0;

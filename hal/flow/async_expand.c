@@ -34,14 +34,24 @@ static const struct tail {
 		RTE_ETH_RSS_NONFRAG_IPV6_OTHER | RTE_ETH_RSS_IPV6_EX | RTE_ETH_RSS_IPV6_TCP_EX | \
 		RTE_ETH_RSS_IPV6_UDP_EX)
 
-/* The layers 3 and 4 that a rule asks for, by items or by the protocol of IPv4. */
+/* What a protocol of layer 4 that the IP header names is. */
+static enum rte_flow_item_type
+l4_of(uint8_t proto)
+{
+	return proto == IPPROTO_TCP    ? RTE_FLOW_ITEM_TYPE_TCP
+		: proto == IPPROTO_UDP ? RTE_FLOW_ITEM_TYPE_UDP
+				       : OTHER;
+}
+
+/* The layers 3 and 4 that a rule asks for, by items or by the protocol of IP. */
 static struct tail
 headers_of(const struct rte_flow_item *items, unsigned int *n)
 {
 	struct tail known = { NONE, NONE };
 
 	for (*n = 0; items[*n].type != RTE_FLOW_ITEM_TYPE_END; (*n)++) {
-		const struct rte_flow_item_ipv4 *spec = items[*n].spec, *mask = items[*n].mask;
+		const struct rte_flow_item_ipv4 *ip4 = items[*n].spec, *ip4_mask = items[*n].mask;
+		const struct rte_flow_item_ipv6 *ip6 = items[*n].spec, *ip6_mask = items[*n].mask;
 		const struct rte_flow_item_eth *eth = items[*n].mask;
 		const struct rte_flow_item_vlan *vlan = items[*n].mask;
 
@@ -56,14 +66,17 @@ headers_of(const struct rte_flow_item *items, unsigned int *n)
 			break;
 		case RTE_FLOW_ITEM_TYPE_IPV4:
 			known.l3 = items[*n].type;
-			if (mask == NULL || mask->hdr.next_proto_id != UINT8_MAX)
-				break;
-			known.l4 = spec->hdr.next_proto_id == IPPROTO_TCP ? RTE_FLOW_ITEM_TYPE_TCP
-				: spec->hdr.next_proto_id == IPPROTO_UDP  ? RTE_FLOW_ITEM_TYPE_UDP
-									  : OTHER;
+			if (ip4_mask != NULL && ip4_mask->hdr.next_proto_id == UINT8_MAX)
+				known.l4 = l4_of(ip4->hdr.next_proto_id);
 			break;
 		case RTE_FLOW_ITEM_TYPE_IPV6:
 			known.l3 = items[*n].type;
+			if (ip6_mask != NULL && ip6_mask->hdr.proto == UINT8_MAX)
+				known.l4 = l4_of(ip6->hdr.proto);
+			break;
+		case RTE_FLOW_ITEM_TYPE_ICMP:
+		case RTE_FLOW_ITEM_TYPE_ICMP6:
+			known.l4 = OTHER;
 			break;
 		case RTE_FLOW_ITEM_TYPE_TCP:
 		case RTE_FLOW_ITEM_TYPE_UDP:

@@ -73,7 +73,7 @@ hy_flow_driver_register(const struct hy_flow_driver *driver)
 {
 	if (driver->driver == NULL || driver->driver[0] == '\0')
 		return refused(driver, "needs the pattern of a driver's name", -EINVAL);
-	if ((driver->fields & HY_FLOW_ALL) == 0 || (driver->fields & ~HY_FLOW_ALL) != 0)
+	if (driver->fields == 0 || ((driver->fields | driver->fields6) & ~HY_FLOW_HARDWARE) != 0)
 		return refused(driver, "needs fields, by HY_FLOW_ bits", -EINVAL);
 	if (driver->mark_max == 0 || driver->priorities == 0)
 		return refused(driver, "needs a largest mark and priorities of 1 or more", -EINVAL);

@@ -59,7 +59,8 @@ due_of(const struct hy_offload *o, const struct flow *flow)
 {
 	const uint32_t fields = flow->match.fields;
 
-	if (!flow->settled || (fields & HY_FLOW_TUNNEL) != 0 || fields == HY_FLOW_VLAN ||
+	if (!flow->settled || (fields & HY_FLOW_TUNNEL) != 0 ||
+		(fields != 0 && (fields & ~(HY_FLOW_VLAN | HY_FLOW_MACS)) == 0) ||
 		(o->limits.whole_tags && (fields & HY_FLOW_VLAN) != 0))
 		return 0;
 	return (fields & (HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN)) == HY_FLOW_ETHER_TYPE

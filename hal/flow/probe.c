@@ -176,16 +176,29 @@ hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provider,
 	return rule_create(&a, limits, sentinel_of(driver), mark, 0, flow, why);
 }
 
+static void
+prefix_set(uint32_t prefix[4], const uint32_t address[4], uint8_t len)
+{
+	for (unsigned int i = 0; i < 4; i++, len = (uint8_t)(len - RTE_MIN(len, 32)))
+		prefix[i] = len == 0 ? 0 : address[i] & UINT32_MAX << (32 - RTE_MIN(len, 32));
+}
+
 /* A rule for the same table: the same fields, prefix lengths and protocol. */
 static struct hy_flow_match
 nobody_like(const struct hy_flow_match *like)
 {
+	static const uint32_t ip4[4] = { HY_FLOW_NOBODY }, ip6[4] = HY_FLOW_NOBODY6;
+	const uint32_t *const address = (like->fields & HY_FLOW_IPV6) != 0 ? ip6 : ip4;
 	struct hy_flow_match m = *like;
 
 	if ((m.fields & HY_FLOW_SRC) != 0)
-		m.src = HY_FLOW_NOBODY & UINT32_MAX << (32 - m.src_len);
+		prefix_set(m.src6, address, m.src_len);
 	if ((m.fields & HY_FLOW_DST) != 0)
-		m.dst = HY_FLOW_NOBODY & UINT32_MAX << (32 - m.dst_len);
+		prefix_set(m.dst6, address, m.dst_len);
+	if ((m.fields & HY_FLOW_SRC_MAC) != 0)
+		m.src_mac = HY_FLOW_NOBODY_MAC & m.src_mac_mask;
+	if ((m.fields & HY_FLOW_DST_MAC) != 0)
+		m.dst_mac = HY_FLOW_NOBODY_MAC & m.dst_mac_mask;
 	if ((m.fields & HY_FLOW_SPORT) != 0)
 		m.sport[0] = m.sport[1] = HY_FLOW_DISCARD;
 	if ((m.fields & HY_FLOW_DPORT) != 0)

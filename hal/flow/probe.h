@@ -4,11 +4,13 @@
 
 #include <hy_flow.h>
 
-/* lower.c: the protocol of each pattern; 0: any. */
-extern const uint8_t hy_flow_protocols[HY_FLOW_PATTERNS];
-
 /* Loopback is never on a wire, and nothing is sent to the port of RFC 863. */
 #define HY_FLOW_NOBODY 0x7ffffffe
+#define HY_FLOW_NOBODY6 \
+	{ \
+		0x80000000, 0, 0, 2 \
+	} /* in 8000::/3, which IETF keeps */
+#define HY_FLOW_NOBODY_MAC 0x020000000000u
 #define HY_FLOW_DISCARD 9
 #define HY_FLOW_UNUSED_TYPE 0x88b6 /* IEEE 802's second ether type for local experiments */
 

@@ -15,6 +15,7 @@
 
 #include <hy_policy.h>
 
+#include "lower.h"
 #include "probe.h"
 
 /* A rarely used VLAN id: a tagged rule may match traffic while it is tried. */
@@ -30,20 +31,54 @@ struct pattern {
 	uint32_t taken; /* so far; as in hy_flow_limits.takes */
 };
 
+static void
+addresses_set(struct hy_flow_match *m, uint32_t bits)
+{
+	static const uint32_t ip4[4] = { HY_FLOW_NOBODY }, ip6[4] = HY_FLOW_NOBODY6;
+	const bool is_ip6 = (m->fields & HY_FLOW_IPV6) != 0;
+	const uint8_t len = (uint8_t)((is_ip6 ? 128 : 32) - ((bits & HY_FLOW_FORM_PREFIX) != 0));
+
+	if ((bits & HY_FLOW_SRC) != 0) {
+		memcpy(m->src6, is_ip6 ? ip6 : ip4, sizeof(ip4));
+		m->src_len = len;
+	}
+	if ((bits & HY_FLOW_DST) != 0) {
+		memcpy(m->dst6, is_ip6 ? ip6 : ip4, sizeof(ip4));
+		m->dst_len = len;
+	}
+}
+
+static void
+macs_set(struct hy_flow_match *m, uint32_t bits)
+{
+	const uint64_t mask = HY_FLOW_MAC_WHOLE ^ ((bits & HY_FLOW_FORM_MAC) != 0);
+
+	if ((bits & HY_FLOW_SRC_MAC) != 0) {
+		m->src_mac = HY_FLOW_NOBODY_MAC;
+		m->src_mac_mask = mask;
+	}
+	if ((bits & HY_FLOW_DST_MAC) != 0) {
+		m->dst_mac = HY_FLOW_NOBODY_MAC;
+		m->dst_mac_mask = mask;
+	}
+}
+
 /* A rule with these fields and forms, and with values that do not occur in traffic. */
 static struct hy_flow_match
 rule_of(const struct pattern *p, uint32_t bits)
 {
-	const uint8_t len = (bits & HY_FLOW_FORM_PREFIX) != 0 ? 31 : 32;
-	struct hy_flow_match m = { .fields = bits & HY_FLOW_ALL };
+	const struct hy_flow_pattern_items *items = &hy_flow_patterns[p->id];
+	struct hy_flow_match m = { .fields = bits & HY_FLOW_HARDWARE };
 
-	if (p->id >= HY_FLOW_PATTERN_TCP) {
+	if (items->proto != 0) {
 		m.fields |= HY_FLOW_PROTO;
-		m.proto = hy_flow_protocols[p->id];
+		m.proto = items->proto;
 	} else if ((bits & HY_FLOW_PROTO) != 0) {
 		m.proto = IPPROTO_UDP;
 	}
-	if (p->id == HY_FLOW_PATTERN_IPV4 && m.fields == 0) {
+	if (items->ip == HY_FLOW_IPV6) {
+		m.fields |= HY_FLOW_IPV6;
+	} else if (items->ip != 0 && (m.fields & ~HY_FLOW_MACS) == 0) {
 		m.fields |= HY_FLOW_ETHER_TYPE;
 		m.ether_type = RTE_ETHER_TYPE_IPV4;
 	} else if ((bits & HY_FLOW_ETHER_TYPE) != 0) {
@@ -53,14 +88,8 @@ rule_of(const struct pattern *p, uint32_t bits)
 		m.fields |= HY_FLOW_VLAN;
 		m.vlan = TAG;
 	}
-	if ((bits & HY_FLOW_SRC) != 0) {
-		m.src = HY_FLOW_NOBODY;
-		m.src_len = len;
-	}
-	if ((bits & HY_FLOW_DST) != 0) {
-		m.dst = HY_FLOW_NOBODY;
-		m.dst_len = len;
-	}
+	addresses_set(&m, bits);
+	macs_set(&m, bits);
 	if ((bits & HY_FLOW_SPORT) != 0)
 		m.sport[0] = m.sport[1] = HY_FLOW_DISCARD;
 	if ((bits & HY_FLOW_TUNNEL) != 0)
@@ -71,6 +100,10 @@ rule_of(const struct pattern *p, uint32_t bits)
 		m.tunnel = 1;
 	if ((bits & HY_FLOW_DSCP) != 0)
 		m.dscp = 1;
+	if ((bits & HY_FLOW_TCP_FLAGS) != 0)
+		m.tcp_mask = m.tcp_flags = 0x3f; /* no packet has all */
+	if ((bits & HY_FLOW_ICMP_TYPE) != 0)
+		m.icmp_type[0] = m.icmp_type[1] = 127; /* unassigned, or private */
 	return m;
 }
 
@@ -83,8 +116,9 @@ is_taken(struct pattern *p, uint32_t bits)
 	uint32_t *takes = limits.takes[p->tag];
 
 	takes[p->id] &= ~HY_FLOW_FORM_WHOLE | (bits & HY_FLOW_FORM_WHOLE);
-	if (p->id >= HY_FLOW_PATTERN_TCP)
-		takes[HY_FLOW_PATTERN_IPV4] = 0;
+	/* The protocol is asked for by its item. */
+	if (hy_flow_patterns[p->id].proto != 0)
+		takes[HY_FLOW_PATTERN_IPV4] = takes[HY_FLOW_PATTERN_IPV6] = 0;
 	return hy_flow_attempt(p->attempt, &limits, &match, 1, 0);
 }
 
@@ -92,16 +126,16 @@ is_taken(struct pattern *p, uint32_t bits)
 static bool
 base_find(struct pattern *p)
 {
-	static const uint32_t ip4[] = { HY_FLOW_SRC | HY_FLOW_DST,
+	static const uint32_t ip[] = { HY_FLOW_SRC | HY_FLOW_DST,
 		HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PORTS, HY_FLOW_DST, HY_FLOW_SRC };
 	static const uint32_t l2[] = { HY_FLOW_ETHER_TYPE };
 	const bool l2_only = p->id == HY_FLOW_PATTERN_L2;
-	const uint32_t *bases = l2_only ? l2 : ip4;
-	const size_t n = l2_only ? RTE_DIM(l2) : RTE_DIM(ip4);
+	const uint32_t *bases = l2_only ? l2 : ip;
+	const size_t n = l2_only ? RTE_DIM(l2) : RTE_DIM(ip);
 
 	for (size_t i = 0; i < n; i++) {
 		p->base = bases[i];
-		if ((p->base & HY_FLOW_PORTS) != 0 && p->id < HY_FLOW_PATTERN_TCP)
+		if ((p->base & HY_FLOW_PORTS & ~hy_flow_patterns[p->id].fields) != 0)
 			continue;
 		if (is_taken(p, p->base))
 			return true;
@@ -114,7 +148,7 @@ base_find(struct pattern *p)
 static void
 try_bare(struct pattern *p)
 {
-	const bool l4 = p->id >= HY_FLOW_PATTERN_TCP;
+	const bool l4 = hy_flow_patterns[p->id].proto != 0;
 	const bool bare = l4 && (p->base & HY_FLOW_PORTS) == 0;
 
 	if (bare)
@@ -129,14 +163,16 @@ try_fields(struct pattern *p, uint32_t declared)
 {
 	static const uint32_t bits[] = { HY_FLOW_SRC, HY_FLOW_DST, HY_FLOW_SPORT, HY_FLOW_DPORT,
 		HY_FLOW_PROTO, HY_FLOW_FORM_PREFIX, HY_FLOW_DSCP, HY_FLOW_ETHER_TYPE,
-		HY_FLOW_TUNNEL };
+		HY_FLOW_TUNNEL, HY_FLOW_SRC_MAC, HY_FLOW_DST_MAC, HY_FLOW_FORM_MAC,
+		HY_FLOW_TCP_FLAGS, HY_FLOW_ICMP_TYPE, HY_FLOW_ICMP_CODE };
+	const uint32_t l4 = hy_flow_patterns[p->id].fields;
 
 	p->taken = p->base;
 	for (size_t i = 0; i < RTE_DIM(bits); i++)
 		if ((declared & bits[i] & ~p->taken) != 0 && is_taken(p, p->base | bits[i]))
 			p->taken |= bits[i];
-	if ((p->taken & HY_FLOW_PORTS) != 0 && (declared & HY_FLOW_FORM_WHOLE) != 0 &&
-		is_taken(p, p->base | (p->taken & HY_FLOW_PORTS) | HY_FLOW_FORM_WHOLE))
+	if ((p->taken & l4) != 0 && (declared & HY_FLOW_FORM_WHOLE) != 0 &&
+		is_taken(p, p->base | (p->taken & l4) | HY_FLOW_FORM_WHOLE))
 		p->taken |= HY_FLOW_FORM_WHOLE;
 }
 
@@ -144,8 +180,10 @@ try_fields(struct pattern *p, uint32_t declared)
 static void
 try_together(struct pattern *p)
 {
-	static const uint32_t least[] = { HY_FLOW_TUNNEL, HY_FLOW_DSCP, HY_FLOW_FORM_PREFIX,
-		HY_FLOW_FORM_WHOLE, HY_FLOW_SPORT, HY_FLOW_PROTO, HY_FLOW_DPORT, HY_FLOW_SRC };
+	static const uint32_t least[] = { HY_FLOW_TUNNEL, HY_FLOW_SRC_MAC, HY_FLOW_DST_MAC,
+		HY_FLOW_TCP_FLAGS, HY_FLOW_ICMP_CODE, HY_FLOW_ICMP_TYPE, HY_FLOW_DSCP,
+		HY_FLOW_FORM_PREFIX, HY_FLOW_FORM_WHOLE, HY_FLOW_SPORT, HY_FLOW_PROTO,
+		HY_FLOW_DPORT, HY_FLOW_SRC };
 
 	for (size_t i = 0; i < RTE_DIM(least) && p->taken != p->base; i++) {
 		if (is_taken(p, p->taken))

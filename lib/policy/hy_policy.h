@@ -57,7 +57,7 @@ enum hy_flow_field {
 
 /** Fields that only IP packets have: IPv6 with HY_FLOW_IPV6, otherwise IPv4. */
 #define HY_FLOW_IP (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP | HY_FLOW_FRAGMENT)
-/** Of those, the ones that rules for hardware can have, of IPv4 only. */
+/** Of those, all but fragments. */
 #define HY_FLOW_IP4 (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_DSCP)
 /** Fields that only packets with ports have. Fragments have none, not even the first one. */
 #define HY_FLOW_PORTS (HY_FLOW_SPORT | HY_FLOW_DPORT)
@@ -67,13 +67,15 @@ enum hy_flow_field {
 #define HY_FLOW_ICMP (HY_FLOW_ICMP_TYPE | HY_FLOW_ICMP_CODE)
 /** Addresses, protocol and ports. */
 #define HY_FLOW_5_TUPLE (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_PROTO | HY_FLOW_PORTS)
-/** All fields that rules for hardware can have (hy_flow.h). */
+/** Those, and others that NICs often match. */
 #define HY_FLOW_ALL \
 	(HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE | HY_FLOW_VLAN | HY_FLOW_DSCP | HY_FLOW_TUNNEL)
+/** Addresses of Ethernet. */
+#define HY_FLOW_MACS (HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC)
+/** All fields that rules for hardware can have (hy_flow.h), besides HY_FLOW_IPV6. */
+#define HY_FLOW_HARDWARE (HY_FLOW_ALL | HY_FLOW_MACS | HY_FLOW_TCP_FLAGS | HY_FLOW_ICMP)
 /** All fields. */
-#define HY_FLOW_EVERY \
-	(HY_FLOW_ALL | HY_FLOW_SRC_MAC | HY_FLOW_DST_MAC | HY_FLOW_TCP | HY_FLOW_ICMP | \
-		HY_FLOW_FRAGMENT | HY_FLOW_IPV6)
+#define HY_FLOW_EVERY (HY_FLOW_HARDWARE | HY_FLOW_ESTABLISHED | HY_FLOW_FRAGMENT | HY_FLOW_IPV6)
 
 /**
  * Kinds of IP packets, for HY_FLOW_FRAGMENT: bits of hy_flow_match.fragments, one of them in a key.

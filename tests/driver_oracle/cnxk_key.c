@@ -9,8 +9,8 @@ enum { LA, LB, LC, LD, LE };
 /* Layer types, af/npc.h: enum npc_kpu_la_ltype and those that follow it. */
 enum { LA_ETHER = 2, LA_CPT_HDR = 10 };
 enum { LB_CTAG = 2, LB_STAG_QINQ = 3 };
-enum { LC_PTP = 1, LC_IP = 2, LC_IP_OPT = 3, LC_IP6 = 4, LC_ARP = 6 };
-enum { LD_TCP = 1, LD_UDP = 2, LD_ICMP = 3, LD_SCTP = 4, LD_GRE = 10 };
+enum { LC_PTP = 1, LC_IP = 2, LC_IP_OPT = 3, LC_IP6 = 4, LC_IP6_EXT = 5, LC_ARP = 6 };
+enum { LD_TCP = 1, LD_UDP = 2, LD_ICMP = 3, LD_SCTP = 4, LD_ICMP6 = 5, LD_GRE = 10 };
 enum { LE_VXLAN = 1 };
 
 #define VXLAN_PORT 4789
@@ -60,6 +60,34 @@ parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, bool second_pass, str
 		found(p, LE, LE_VXLAN, l4 + 8);
 }
 
+/*
+ * The same, in state NPC_S_KPU5_IP6, and kpu6_cam_entries: with extension headers, a packet is of
+ * another type, of which no field is extracted. What is behind them may be found; it is here, as are
+ * ports of a fragment, to be wary.
+ */
+static void
+parse_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct parsed *p)
+{
+	static const uint8_t types[256] = { [IPPROTO_TCP] = LD_TCP,
+		[IPPROTO_UDP] = LD_UDP,
+		[IPPROTO_SCTP] = LD_SCTP,
+		[IPPROTO_ICMPV6] = LD_ICMP6,
+		[IPPROTO_GRE] = LD_GRE };
+	uint8_t next = frame[at + 6];
+	uint32_t l4 = at + 40;
+
+	if (len - at < 40 || frame[at] >> 4 != 6)
+		return;
+	found(p, LC, LC_IP6, at);
+	if (next == IPPROTO_HOPOPTS || next == IPPROTO_DSTOPTS || next == IPPROTO_FRAGMENT) {
+		found(p, LC, LC_IP6_EXT, at);
+		next = frame[l4];
+		l4 += 8;
+	}
+	if (types[next] != 0 && l4 + 8 <= len)
+		found(p, LD, types[next], l4);
+}
+
 static void
 parse(const uint8_t *frame, uint32_t len, bool second_pass, struct parsed *p)
 {
@@ -83,7 +111,7 @@ parse(const uint8_t *frame, uint32_t len, bool second_pass, struct parsed *p)
 		parse_ip4(frame, len, at, second_pass, p);
 		break;
 	case 0x86dd:
-		found(p, LC, LC_IP6, at);
+		parse_ip6(frame, len, at, p);
 		break;
 	case 0x0806:
 		found(p, LC, LC_ARP, at);

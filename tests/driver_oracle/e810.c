@@ -73,6 +73,28 @@ find_ip4(const uint8_t *frame, uint32_t at, uint32_t len, uint32_t *behind, uint
 	return find_l4(*proto, *behind, len, found);
 }
 
+/* The types of IPv6 are those of IPv4, by so much larger. Extension headers make no difference. */
+#define IN_IP6 (E810_IP6_PAY - E810_IP4_PAY)
+
+static void
+find_ip6(const uint8_t *frame, uint32_t at, uint32_t len, struct found *found)
+{
+	const struct rte_ipv6_hdr *ip = (const void *)(frame + at);
+	uint32_t behind = at + sizeof(*ip);
+	uint8_t proto;
+
+	if (behind > len || frame[at] >> 4 != 6)
+		return;
+	found->at[E810_IP6] = at;
+	proto = ip->proto;
+	while ((proto == IPPROTO_HOPOPTS || proto == IPPROTO_DSTOPTS) && behind + 8 <= len) {
+		proto = frame[behind];
+		behind += 8u * (1 + frame[behind + 1]);
+	}
+	found->ptype = proto == IPPROTO_FRAGMENT ? (unsigned int)E810_IP6_FRAG
+						 : IN_IP6 + find_l4(proto, behind, len, found);
+}
+
 static void
 find_outer_ip4(const uint8_t *frame, uint32_t at, uint32_t len, struct found *found)
 {
@@ -118,7 +140,7 @@ find(const uint8_t *frame, uint32_t len, struct found *found)
 	else if (type == RTE_ETHER_TYPE_ARP)
 		found->ptype = E810_ARP;
 	else if (type == RTE_ETHER_TYPE_IPV6)
-		found->ptype = E810_IP6_PAY;
+		find_ip6(frame, at + sizeof(type), len, found);
 	else if (type == RTE_ETHER_TYPE_IPV4)
 		find_outer_ip4(frame, at + sizeof(type), len, found);
 }
@@ -217,6 +239,8 @@ e810_reverse(uint8_t *packet, uint32_t len)
 
 		exchange((uint8_t *)&ip->src_addr, (uint8_t *)&ip->dst_addr, sizeof(ip->src_addr));
 	}
+	if (found.at[E810_IP6] != 0)
+		exchange(packet + found.at[E810_IP6] + 8, packet + found.at[E810_IP6] + 24, 16);
 	for (size_t i = 0; i < RTE_DIM(ports); i++) {
 		uint8_t *l4 = packet + found.at[ports[i]];
 

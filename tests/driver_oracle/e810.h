@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define E810_PROFILES 128
+#define E810_PROFILES 512
 #define E810_PTYPES 1024
 #define E810_WORDS 24
 
@@ -18,6 +18,7 @@
 enum e810_header {
 	E810_ETHER_TYPE = 9, /* behind the tags */
 	E810_IP4 = 32,       /* the outer one */
+	E810_IP6 = 40,       /* also */
 	E810_TCP = 49,       /* the inner one, if there are two */
 	E810_UDP = 53,       /* also */
 	E810_SCTP = 96,      /* also */
@@ -40,6 +41,7 @@ enum e810_ptype {
 	E810_GRE_IP4_UDP = 46,
 	E810_GRE_IP4_TCP = 48,
 	E810_GRE_IP4_SCTP = 49,
+	E810_IP6_FRAG = 88, /* and so on, as those of IPv4 */
 	E810_IP6_PAY = 89,
 };
 

@@ -58,9 +58,24 @@ static const struct kex wide = {
 		[NPC_LID_LC] = { [NPC_LT_LC_IP] = { PIECE(8, 12, 16), PIECE(9, 1, 32) },
 			[NPC_LT_LC_IP6] = { PIECE(8, 0, 16) } },
 		[NPC_LID_LD] = { [NPC_LT_LD_UDP] = { PIECE(4, 0, 24) },
-			[NPC_LT_LD_TCP] = { PIECE(4, 0, 24) },
-			[NPC_LT_LD_SCTP] = { PIECE(4, 0, 24) } },
+			[NPC_LT_LD_TCP] = { PIECE(4, 0, 24), PIECE(1, 13, 28) },
+			[NPC_LT_LD_SCTP] = { PIECE(4, 0, 24) },
+			[NPC_LT_LD_ICMP] = { PIECE(2, 0, 24) } },
 		[NPC_LID_LE] = { [NPC_LT_LE_VXLAN] = { PIECE(4, 4, 28) } },
+	},
+};
+
+/* One with the addresses of IPv6, two pieces, for which the others have no room. */
+static const struct kex ip6 = {
+	.config = KEY_X4 | CHAN_BCAST_AND_TYPES_TO_LE,
+	.pieces = {
+		[NPC_LID_LA] = { [NPC_LT_LA_ETHER] = { PIECE(2, 12, 5) } },
+		[NPC_LID_LB] = { [NPC_LT_LB_CTAG] = { PIECE(2, 2, 7), PIECE(2, 4, 5) },
+			[NPC_LT_LB_STAG_QINQ] = { PIECE(2, 2, 7), PIECE(2, 8, 5) } },
+		[NPC_LID_LC] = { [NPC_LT_LC_IP] = { PIECE(8, 12, 16), PIECE(1, 1, 15) },
+			[NPC_LT_LC_IP6] = { PIECE(16, 8, 16), PIECE(16, 24, 32) } },
+		[NPC_LID_LD] = { [NPC_LT_LD_UDP] = { PIECE(4, 0, 48) },
+			[NPC_LT_LD_TCP] = { PIECE(4, 0, 48) } },
 	},
 };
 
@@ -77,6 +92,8 @@ static const struct chip cn10k = { ROC_MODEL_CN106xx_A0, &linux_default, cn10k_f
 	cn10k_flow_destroy };
 static const struct chip cn10k_wide = { ROC_MODEL_CN106xx_A0, &wide, cn10k_flow_create,
 	cn10k_flow_destroy };
+static const struct chip cn10k_ip6 = { ROC_MODEL_CN106xx_A0, &ip6, cn10k_flow_create,
+	cn10k_flow_destroy };
 static const struct chip cn9k = { ROC_MODEL_CN96xx_C0, &linux_default, cn9k_flow_create,
 	cn9k_flow_destroy };
 
@@ -90,6 +107,10 @@ static const struct oracle_profile profiles[] = {
 		.simulator = "cnxk_wide",
 		.source = "made up: all fields that the simulator knows",
 		.data = &cn10k_wide },
+	{ .name = "cn10k-ip6",
+		.simulator = "cnxk_ip6",
+		.source = "made up: the addresses of IPv6",
+		.data = &cn10k_ip6 },
 	{ 0 },
 };
 

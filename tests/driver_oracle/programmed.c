@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_tcp.h>
 
 #include "laws.h"
 
@@ -19,9 +20,10 @@ struct packet {
 	uint16_t tags[2]; /* TCIs; 0: no tag */
 	bool service, swapped;
 	uint16_t type;
-	uint32_t src, dst, vni;
+	uint8_t macs[12]; /* destination and source */
+	uint32_t src[4], dst[4], vni;
 	uint16_t frag, sport, dport;
-	uint8_t tos, ttl, proto, options, vxlan_flags;
+	uint8_t tos, ttl, proto, options, vxlan_flags, tcp_flags, icmp_type, icmp_code;
 	uint8_t around; /* protocol of an IPv4 header with the same addresses in front; 0: none */
 };
 
@@ -48,40 +50,89 @@ write_ip4(const struct packet *p, uint8_t proto, uint8_t *at)
 	put16(at + 6, p->frag);
 	at[8] = p->ttl;
 	at[9] = proto;
-	put32(put32(at + 12, p->src), p->dst);
+	put32(put32(at + 12, p->src[0]), p->dst[0]);
 	return at + 20 + 4 * p->options;
+}
+
+/* With a header of options, or as a fragment. */
+static uint8_t *
+write_ip6(const struct packet *p, uint8_t *at)
+{
+	put32(at, 6u << 28 | (uint32_t)p->tos << 20);
+	put16(at + 4, 40);
+	at[6] = p->options != 0 ? IPPROTO_HOPOPTS : p->frag != 0 ? IPPROTO_FRAGMENT : p->proto;
+	at[7] = p->ttl;
+	for (unsigned int i = 0; i < 4; i++) {
+		put32(at + 8 + 4 * i, p->src[i]);
+		put32(at + 24 + 4 * i, p->dst[i]);
+	}
+	at += 40;
+	if (p->options == 0 && p->frag == 0)
+		return at;
+	at[0] = p->proto;
+	if (p->options == 0)
+		put16(at + 2, p->frag == RTE_IPV4_HDR_MF_FLAG ? 1 : (uint16_t)(p->frag << 3));
+	return at + 8;
+}
+
+static void
+write_l4(const struct packet *p, uint8_t *at)
+{
+	put16(put16(at, p->swapped ? p->dport : p->sport), p->swapped ? p->sport : p->dport);
+	if (p->proto == IPPROTO_ICMP || p->proto == IPPROTO_ICMPV6) {
+		at[0] = p->icmp_type;
+		at[1] = p->icmp_code;
+	}
+	if (p->proto == IPPROTO_TCP) {
+		at[12] = 0x50;
+		at[13] = p->tcp_flags;
+	}
+	if (p->proto == IPPROTO_UDP && p->dport == HY_FLOW_VXLAN_PORT) {
+		at[8] = p->vxlan_flags;
+		put32(at + 12, p->vni << 8);
+	}
 }
 
 /* Returns the length: all headers are whole, whatever protocol it is. */
 static uint32_t
 write_frame(const struct packet *p, uint8_t *frame)
 {
-	static const uint8_t macs[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
-	uint8_t *at = frame + sizeof(macs);
+	uint8_t *at = frame + sizeof(p->macs);
 
 	memset(frame, 0, 128);
-	memcpy(frame, macs, sizeof(macs));
+	memcpy(frame, p->macs, sizeof(p->macs));
 	if (p->service)
 		at = put16(put16(at, RTE_ETHER_TYPE_QINQ), TAG);
 	for (unsigned int i = 0; i < 2 && p->tags[i] != 0 && !p->service; i++)
 		at = put16(put16(at, RTE_ETHER_TYPE_VLAN), p->tags[i]);
 	at = put16(at, p->type);
+	if (p->type == RTE_ETHER_TYPE_IPV6)
+		write_l4(p, write_ip6(p, at));
 	if (p->type != RTE_ETHER_TYPE_IPV4)
 		return 128;
 	if (p->around != 0)
 		at = write_ip4(p, p->around, at);
 	if (p->around == IPPROTO_GRE)
 		at = put32(at, RTE_ETHER_TYPE_IPV4);
-	at = write_ip4(p, p->proto, at);
-	at = put16(put16(at, p->swapped ? p->dport : p->sport), p->swapped ? p->sport : p->dport);
-	if (p->proto == IPPROTO_TCP)
-		at[8] = 0x50;
-	at += 4;
-	if (p->proto == IPPROTO_UDP && p->dport == HY_FLOW_VXLAN_PORT) {
-		at[0] = p->vxlan_flags;
-		put32(at + 4, p->vni << 8);
-	}
+	write_l4(p, write_ip4(p, p->proto, at));
 	return 128;
+}
+
+static void
+packet_others(const struct hy_flow_match *m, struct packet *p)
+{
+	static const uint8_t macs[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
+
+	memcpy(p->macs, macs, sizeof(macs));
+	if ((m->fields & HY_FLOW_TCP_FLAGS) != 0) {
+		p->proto = IPPROTO_TCP;
+		p->tcp_flags = m->tcp_flags;
+	}
+	if ((m->fields & HY_FLOW_ICMP) != 0) {
+		p->proto = (m->fields & HY_FLOW_IPV6) != 0 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
+		p->icmp_type = m->icmp_type[0];
+		p->icmp_code = m->icmp_code[0];
+	}
 }
 
 /* The packet that a rule is for; what the rule leaves open is UDP from 192.0.2.1 to 192.0.2.2. */
@@ -90,9 +141,10 @@ packet_of(const struct hy_flow_match *m, struct packet *p)
 {
 	const bool tunnel = (m->fields & HY_FLOW_TUNNEL) != 0;
 
-	*p = (struct packet){ .type = RTE_ETHER_TYPE_IPV4,
-		.src = RTE_IPV4(192, 0, 2, 1),
-		.dst = RTE_IPV4(192, 0, 2, 2),
+	*p = (struct packet){ .type = (m->fields & HY_FLOW_IPV6) != 0 ? RTE_ETHER_TYPE_IPV6
+								      : RTE_ETHER_TYPE_IPV4,
+		.src = { RTE_IPV4(192, 0, 2, 1) },
+		.dst = { RTE_IPV4(192, 0, 2, 2) },
 		.sport = 1000,
 		.dport = tunnel ? HY_FLOW_VXLAN_PORT : 53,
 		.ttl = 64,
@@ -104,9 +156,9 @@ packet_of(const struct hy_flow_match *m, struct packet *p)
 	if ((m->fields & HY_FLOW_VLAN) != 0)
 		p->tags[0] = m->vlan;
 	if ((m->fields & HY_FLOW_SRC) != 0)
-		p->src = m->src;
+		memcpy(p->src, m->src6, sizeof(p->src));
 	if ((m->fields & HY_FLOW_DST) != 0)
-		p->dst = m->dst;
+		memcpy(p->dst, m->dst6, sizeof(p->dst));
 	if ((m->fields & HY_FLOW_PROTO) != 0)
 		p->proto = m->proto;
 	if ((m->fields & HY_FLOW_SPORT) != 0)
@@ -117,6 +169,7 @@ packet_of(const struct hy_flow_match *m, struct packet *p)
 		p->tos = (uint8_t)(m->dscp << 2);
 	if (tunnel)
 		p->vni = m->tunnel;
+	packet_others(m, p);
 }
 
 enum how { SET, FLIP };
@@ -135,14 +188,25 @@ static const struct change {
 	uint32_t value;
 } changes[] = {
 	CHANGE("its own", options, SET, 0),
-	CHANGE("another source", src, FLIP, 1),
-	CHANGE("another source network", src, FLIP, 0x100),
-	CHANGE("another destination", dst, FLIP, 1),
-	CHANGE("another destination network", dst, FLIP, 0x100),
+	CHANGE("another source", src[0], FLIP, 1),
+	CHANGE("another source network", src[0], FLIP, 0x100),
+	CHANGE("another end of the source", src[3], FLIP, 1),
+	CHANGE("another destination", dst[0], FLIP, 1),
+	CHANGE("another destination network", dst[0], FLIP, 0x100),
+	CHANGE("another end of the destination", dst[3], FLIP, 1),
+	CHANGE("another destination MAC address", macs[5], FLIP, 1),
+	CHANGE("another vendor's MAC address", macs[2], FLIP, 1),
+	CHANGE("another source MAC address", macs[11], FLIP, 1),
 	CHANGE("TCP", proto, SET, IPPROTO_TCP),
 	CHANGE("UDP", proto, SET, IPPROTO_UDP),
 	CHANGE("SCTP", proto, SET, IPPROTO_SCTP),
 	CHANGE("GRE", proto, SET, IPPROTO_GRE),
+	CHANGE("ICMP", proto, SET, IPPROTO_ICMP),
+	CHANGE("ICMPv6", proto, SET, IPPROTO_ICMPV6),
+	CHANGE("other TCP flags", tcp_flags, FLIP, RTE_TCP_ACK_FLAG),
+	CHANGE("more TCP flags", tcp_flags, FLIP, RTE_TCP_PSH_FLAG),
+	CHANGE("another ICMP type", icmp_type, FLIP, 1),
+	CHANGE("another ICMP code", icmp_code, FLIP, 1),
 	CHANGE("another DSCP", tos, FLIP, 4),
 	CHANGE("ECN", tos, FLIP, 1),
 	CHANGE("another source port", sport, FLIP, 1),
@@ -155,9 +219,10 @@ static const struct change {
 	CHANGE("a tag with a priority", tags[0], SET, 5 << 13 | TAG),
 	CHANGE("two tags", tags, SET, TAG << 16 | TAG),
 	CHANGE("a service tag", service, SET, true),
+	CHANGE("IPv4", type, SET, RTE_ETHER_TYPE_IPV4),
 	CHANGE("IPv6", type, SET, RTE_ETHER_TYPE_IPV6),
 	CHANGE("PTP", type, SET, RTE_ETHER_TYPE_1588),
-	CHANGE("IPv4 options", options, SET, 1),
+	CHANGE("options", options, SET, 1),
 	CHANGE("another VNI", vni, FLIP, 1),
 	CHANGE("VXLAN without a VNI", vxlan_flags, SET, 0),
 	CHANGE("another TTL", ttl, FLIP, 1),
@@ -267,9 +332,8 @@ ask_pair(const struct hy_flow_rule *rule, const struct law *law, bool narrow_in_
 	static const struct rte_flow_attr attr = { .ingress = 1 };
 	static const struct rte_flow_action none[] = { { .type = RTE_FLOW_ACTION_TYPE_END } };
 	const struct hy_flow_spread one = { .nb_queues = 1 };
-	const struct hy_flow_match wide = {
-		.fields = HY_FLOW_DST, .dst = rule->match.dst, .dst_len = rule->match.dst_len
-	};
+	struct hy_flow_match wide = { .fields = HY_FLOW_DST | (rule->match.fields & HY_FLOW_IPV6),
+		.dst_len = rule->match.dst_len };
 	struct rte_flow_error error = { 0 };
 	struct hy_flow_lowered lowered;
 	char words[LAW_WORDS];
@@ -278,6 +342,7 @@ ask_pair(const struct hy_flow_rule *rule, const struct law *law, bool narrow_in_
 	uint8_t frame[128];
 	struct packet p;
 
+	memcpy(wide.dst6, rule->match.dst6, sizeof(wide.dst6));
 	hy_flow_rule_format(rule, words, sizeof(words));
 	for (unsigned int i = 0; i < 2; i++) {
 		const bool back = (i == 0) == back_first, narrow = back != narrow_in_front;
@@ -307,7 +372,8 @@ pairs_of(const struct hy_flow_rule *rule, void *context)
 	struct hy_flow_lowered lowered;
 	const char *reason;
 
-	if ((rule->match.fields & HY_FLOW_DST) == 0 || rule->match.fields == HY_FLOW_DST ||
+	if ((rule->match.fields & HY_FLOW_DST) == 0 ||
+		(rule->match.fields & ~HY_FLOW_IPV6) == HY_FLOW_DST ||
 		law_lower(pairs->law, &rule->match, &lowered, &reason) != 0)
 		return;
 	for (unsigned int i = 0; i < 4; i++)

@@ -6,37 +6,76 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_tcp.h>
 
 #include "laws.h"
 
 #define PTP 0x88f7
 
-/* What varies apart from the set of fields: each has an effect with some fields only. */
-static bool
-shape_make(uint32_t fields, unsigned int proto, bool prefix, bool other, struct hy_flow_rule *rule)
+/* Addresses of both versions of IP, and of networks of 24 bits. */
+static void
+address_set(uint32_t address[4], uint8_t *len, bool ip6, bool prefix, uint32_t which)
 {
-	static const uint8_t protos[] = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP, IPPROTO_GRE };
+	address[0] = ip6 ? 0x20010d00 : RTE_IPV4(10, (uint8_t)which, 0, prefix ? 0 : 1);
+	if (ip6 && !prefix) {
+		address[0] |= 0xb8;
+		address[3] = which + 1;
+	}
+	*len = prefix ? 24 : ip6 ? 128 : 32;
+}
+
+/* The fields that no other one depends on, and that few rules have. */
+static void
+others_set(struct hy_flow_match *m, bool part)
+{
+	if ((m->fields & HY_FLOW_SRC_MAC) != 0) {
+		m->src_mac = 0x020000000002;
+		m->src_mac_mask = 0xffffffffffff;
+	}
+	if ((m->fields & HY_FLOW_DST_MAC) != 0) {
+		m->dst_mac = part ? 0x020000000000 : 0x020000000001;
+		m->dst_mac_mask = part ? 0xffffff000000 : 0xffffffffffff;
+	}
+	if ((m->fields & HY_FLOW_TCP_FLAGS) != 0) {
+		m->tcp_flags = RTE_TCP_SYN_FLAG;
+		m->tcp_mask = RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG;
+	}
+	if ((m->fields & HY_FLOW_ICMP_TYPE) != 0)
+		m->icmp_type[0] = m->icmp_type[1] = 8;
+	if ((m->fields & HY_FLOW_ICMP_CODE) != 0)
+		m->icmp_code[0] = m->icmp_code[1] = 1;
+}
+
+/* What varies apart from the set of fields: each has an effect with some fields only. */
+struct variant {
+	unsigned int proto;
+	bool prefix, other, part;
+};
+
+static bool
+shape_make(uint32_t fields, const struct variant *v, struct hy_flow_rule *rule)
+{
+	static const uint8_t protos[] = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP, IPPROTO_GRE,
+		IPPROTO_ICMP };
+	const bool ip6 = (fields & HY_FLOW_IPV6) != 0;
 	struct hy_flow_match *m = &rule->match;
 
-	if (((fields & HY_FLOW_PROTO) == 0 && proto > 0) ||
-		((fields & (HY_FLOW_SRC | HY_FLOW_DST)) == 0 && prefix) ||
-		((fields & HY_FLOW_ETHER_TYPE) == 0 && other))
+	if (((fields & HY_FLOW_PROTO) == 0 && v->proto > 0) ||
+		((fields & (HY_FLOW_SRC | HY_FLOW_DST)) == 0 && v->prefix) ||
+		((fields & HY_FLOW_ETHER_TYPE) == 0 && v->other))
 		return false;
 	*rule = (struct hy_flow_rule){ .id = 1, .class_id = 1, .match.fields = fields };
 	if ((fields & HY_FLOW_ETHER_TYPE) != 0)
-		m->ether_type = other ? PTP : RTE_ETHER_TYPE_IPV4;
+		m->ether_type = v->other ? PTP : ip6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4;
 	if ((fields & HY_FLOW_VLAN) != 0)
 		m->vlan = LAW_TAG;
-	if ((fields & HY_FLOW_SRC) != 0) {
-		m->src = prefix ? RTE_IPV4(10, 0, 0, 0) : RTE_IPV4(10, 0, 0, 1);
-		m->src_len = prefix ? 24 : 32;
-	}
-	if ((fields & HY_FLOW_DST) != 0) {
-		m->dst = prefix ? RTE_IPV4(10, 1, 0, 0) : RTE_IPV4(10, 1, 0, 1);
-		m->dst_len = prefix ? 24 : 32;
-	}
+	if ((fields & HY_FLOW_SRC) != 0)
+		address_set(m->src6, &m->src_len, ip6, v->prefix, 0);
+	if ((fields & HY_FLOW_DST) != 0)
+		address_set(m->dst6, &m->dst_len, ip6, v->prefix, 1);
 	if ((fields & HY_FLOW_PROTO) != 0)
-		m->proto = protos[proto];
+		m->proto = ip6 && protos[v->proto] == IPPROTO_ICMP ? IPPROTO_ICMPV6
+								   : protos[v->proto];
 	if ((fields & HY_FLOW_DSCP) != 0)
 		m->dscp = 46;
 	if ((fields & HY_FLOW_SPORT) != 0)
@@ -46,8 +85,23 @@ shape_make(uint32_t fields, unsigned int proto, bool prefix, bool other, struct 
 									   : 53;
 	if ((fields & HY_FLOW_TUNNEL) != 0)
 		m->tunnel = 100;
+	others_set(m, v->part);
 	return hy_flow_rule_check(rule, (char[HY_POLICY_ERROR_SIZE]){ 0 }) == 0;
 }
+
+/* Of the fields that few rules have, one at a time. */
+static const struct {
+	uint32_t fields;
+	bool part;
+} more[] = {
+	{ 0, false },
+	{ HY_FLOW_SRC_MAC, false },
+	{ HY_FLOW_DST_MAC, false },
+	{ HY_FLOW_DST_MAC, true },
+	{ HY_FLOW_TCP_FLAGS, false },
+	{ HY_FLOW_ICMP_TYPE, false },
+	{ HY_FLOW_ICMP, false },
+};
 
 unsigned int
 law_each_shape(void (*visit)(const struct hy_flow_rule *rule, void *context), void *context)
@@ -55,13 +109,21 @@ law_each_shape(void (*visit)(const struct hy_flow_rule *rule, void *context), vo
 	struct hy_flow_rule rule;
 	unsigned int n = 0;
 
-	for (uint32_t fields = 1; fields <= HY_FLOW_ALL; fields++)
-		for (unsigned int i = 0; i < 16; i++) {
-			if (!shape_make(fields, i >> 2, (i & 2) != 0, (i & 1) != 0, &rule))
+	for (uint32_t i = 0; i < 2 * RTE_DIM(more) * (HY_FLOW_ALL + 1); i++) {
+		const uint32_t kind = i / (HY_FLOW_ALL + 1);
+		const uint32_t fields = i % (HY_FLOW_ALL + 1) | more[kind / 2].fields |
+			(kind % 2 != 0 ? HY_FLOW_IPV6 : 0);
+
+		for (unsigned int j = 0; j < 20 && fields != 0; j++) {
+			const struct variant v = { j >> 2, (j & 2) != 0, (j & 1) != 0,
+				more[kind / 2].part };
+
+			if (!shape_make(fields, &v, &rule))
 				continue;
 			visit(&rule, context);
 			n++;
 		}
+	}
 	return n;
 }
 

@@ -18,8 +18,8 @@
 #include "sim_engine.h"
 
 static const struct hy_sim_profile *const profiles[] = { &hy_sim_generic, &hy_sim_cnxk,
-	&hy_sim_cnxk_wide, &hy_sim_mlx5, &hy_sim_mlx5_guest, &hy_sim_mlx5_hws, &hy_sim_ice,
-	&hy_sim_i40e, &hy_sim_iavf };
+	&hy_sim_cnxk_wide, &hy_sim_cnxk_ip6, &hy_sim_mlx5, &hy_sim_mlx5_guest, &hy_sim_mlx5_hws,
+	&hy_sim_ice, &hy_sim_i40e, &hy_sim_iavf };
 
 static const struct hy_sim_profile *
 profile_of(const char *name)

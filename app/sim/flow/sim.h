@@ -23,10 +23,13 @@
 #define HY_SIM_TCP 0x20
 #define HY_SIM_SCTP 0x40
 #define HY_SIM_VXLAN 0x80
-#define HY_SIM_IP6 0x100 /* its ether type; nothing more is parsed */
+#define HY_SIM_IP6 0x100
+#define HY_SIM_ICMP 0x200
+#define HY_SIM_ICMP6 0x400
+#define HY_SIM_EXT 0x800 /* extension headers of IPv6; rules do not ask for them */
 #define HY_SIM_L4 (HY_SIM_UDP | HY_SIM_TCP | HY_SIM_SCTP)
 
-#define HY_SIM_WORDS 5
+#define HY_SIM_WORDS 9
 
 /* Header fields of a frame in network order; 0 where it lacks them. Also a mask of these fields. */
 struct hy_sim_key {
@@ -36,12 +39,21 @@ struct hy_sim_key {
 			uint8_t dst_mac[6], src_mac[6];
 			rte_be16_t type; /* after the tags */
 			rte_be16_t tci;  /* of the outer tag */
-			rte_be32_t src, dst;
+			union {
+				rte_be32_t src; /* IPv4 */
+				uint64_t src6[2];
+			};
+			union {
+				rte_be32_t dst;
+				uint64_t dst6[2];
+			};
 			rte_be16_t frag;
 			uint8_t tos, ttl, proto;
 			uint8_t vni[3];
 			rte_be16_t sport, dport;
 			uint32_t layers;
+			rte_be32_t vtc; /* the first word of IPv6 */
+			uint8_t tcp_flags, icmp_type, icmp_code, unused;
 		};
 	};
 };
@@ -59,10 +71,14 @@ enum hy_sim_type {
 	HY_SIM_TYPE_UDP,
 	HY_SIM_TYPE_TCP,
 	HY_SIM_TYPE_SCTP,
+	HY_SIM_TYPE_IP6,
+	HY_SIM_TYPE_UDP6,
+	HY_SIM_TYPE_TCP6,
+	HY_SIM_TYPE_SCTP6,
 	HY_SIM_TYPES
 };
 
-#define HY_SIM_ITEMS 6   /* ETH, VLAN, IPV4, L4, VXLAN and END */
+#define HY_SIM_ITEMS 6   /* ETH, VLAN, IP, L4, VXLAN and END */
 #define HY_SIM_ACTIONS 8 /* with END */
 
 #define HY_SIM_QUEUES 64
@@ -113,6 +129,7 @@ struct hy_sim_profile {
 	bool chains;       /* looks a packet up for each mask at each priority */
 	bool own_defaults; /* RSS of a rule without types hashes addresses, with the driver's key */
 	bool bare_specs;   /* ignores a spec without a mask: there are no default masks */
+	bool zeros_ip6;    /* finds zeros in the IPv6 header if extension headers follow */
 	bool one_hash;     /* RSS of a rule hashes the ports of one protocol */
 	hy_sim_step *judge[11]; /* in the driver's order; NULL: the end */
 	/* Refuses what the driver refuses only in create(). Under the lock. May be NULL. */
@@ -122,8 +139,8 @@ struct hy_sim_profile {
 /* Takes steps, up to NULL or to the first that refuses. */
 int hy_sim_judge(struct hy_sim_wish *wish, hy_sim_step *const *steps);
 
-extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_cnxk_wide, hy_sim_mlx5,
-	hy_sim_ice, hy_sim_i40e, hy_sim_iavf, hy_sim_mlx5_guest, hy_sim_mlx5_hws;
+extern const struct hy_sim_profile hy_sim_generic, hy_sim_cnxk, hy_sim_cnxk_wide, hy_sim_cnxk_ip6,
+	hy_sim_mlx5, hy_sim_ice, hy_sim_i40e, hy_sim_iavf, hy_sim_mlx5_guest, hy_sim_mlx5_hws;
 
 /* Reads the RSS of a port; conf NULL: none. */
 void hy_sim_rss_of_port(struct hy_sim_rss *rss, uint16_t nb_queues,

@@ -5,7 +5,7 @@
  *
  * A rule can match only fields in the key, which the key extraction profile (KEX) of the kernel's
  * admin function (AF) selects. "cnxk" has Linux's default, "cnxk_wide" all fields that the
- * simulator knows, as a firmware's profile may. tests/driver_oracle compares both with the driver's
+ * simulator knows, as a firmware's profile may, and "cnxk_ip6" the addresses of IPv6. tests/driver_oracle compares both with the driver's
  * own code.
  */
 
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <rte_ether.h>
+#include <rte_icmp.h>
 #include <rte_ip.h>
 #include <rte_sctp.h>
 #include <rte_tcp.h>
@@ -33,20 +34,29 @@ struct key {
 	struct rte_ether_hdr eth;
 	struct rte_vlan_hdr vlan;
 	struct rte_ipv4_hdr ip4;
+	struct rte_ipv6_hdr ip6;
 	struct rte_udp_hdr udp;
 	struct rte_tcp_hdr tcp;
 	struct rte_sctp_hdr sctp;
+	struct rte_icmp_hdr icmp;
 	struct rte_vxlan_hdr vxlan;
 };
 
 #define WHOLE_MAC 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 #define WHOLE_PORTS .src_port = UINT16_MAX, .dst_port = UINT16_MAX
+#define WHOLE_IP6 \
+	{ \
+		WHOLE_MAC, WHOLE_MAC, 0xff, 0xff, 0xff, 0xff \
+	}
+#define HEAD_IP6 \
+	.vtc_flow = UINT32_MAX, .payload_len = UINT16_MAX, .proto = 0xff, .hop_limits = 0xff
 
 /* Linux, drivers/net/ethernet/marvell/octeontx2/af/npc_profile.h: npc_mkex_default. */
 static const struct key default_key = {
 	.eth = { .dst_addr.addr_bytes = { WHOLE_MAC }, .ether_type = UINT16_MAX },
 	.vlan = { UINT16_MAX, UINT16_MAX },
 	.ip4 = { .type_of_service = 0xff, .src_addr = UINT32_MAX, .dst_addr = UINT32_MAX },
+	.ip6 = { HEAD_IP6 },
 	.udp = { WHOLE_PORTS },
 	.tcp = { WHOLE_PORTS },
 };
@@ -60,10 +70,22 @@ static const struct key wide_key = {
 		.next_proto_id = 0xff,
 		.src_addr = UINT32_MAX,
 		.dst_addr = UINT32_MAX },
+	.ip6 = { HEAD_IP6 },
+	.udp = { WHOLE_PORTS },
+	.tcp = { WHOLE_PORTS, .tcp_flags = 0xff },
+	.sctp = { WHOLE_PORTS },
+	.icmp = { .icmp_type = 0xff, .icmp_code = 0xff },
+	.vxlan = { .vx_vni = UINT32_MAX },
+};
+
+/* With the addresses of IPv6, for which the others have no room. */
+static const struct key ip6_key = {
+	.eth = { .ether_type = UINT16_MAX },
+	.vlan = { UINT16_MAX, UINT16_MAX },
+	.ip4 = { .type_of_service = 0xff, .src_addr = UINT32_MAX, .dst_addr = UINT32_MAX },
+	.ip6 = { .src_addr = WHOLE_IP6, .dst_addr = WHOLE_IP6 },
 	.udp = { WHOLE_PORTS },
 	.tcp = { WHOLE_PORTS },
-	.sctp = { WHOLE_PORTS },
-	.vxlan = { .vx_vni = UINT32_MAX },
 };
 
 /* roc_npc.c, npc_parse_attr(). */
@@ -91,6 +113,8 @@ in_key(const struct key *key, enum rte_flow_item_type type, size_t *size)
 		{ RTE_FLOW_ITEM_TYPE_ETH, offsetof(struct key, eth), sizeof(key->eth) },
 		{ RTE_FLOW_ITEM_TYPE_VLAN, offsetof(struct key, vlan), sizeof(key->vlan) },
 		{ RTE_FLOW_ITEM_TYPE_IPV4, offsetof(struct key, ip4), sizeof(key->ip4) },
+		{ RTE_FLOW_ITEM_TYPE_IPV6, offsetof(struct key, ip6), sizeof(key->ip6) },
+		{ RTE_FLOW_ITEM_TYPE_ICMP, offsetof(struct key, icmp), sizeof(key->icmp) },
 		{ RTE_FLOW_ITEM_TYPE_UDP, offsetof(struct key, udp), sizeof(key->udp) },
 		{ RTE_FLOW_ITEM_TYPE_TCP, offsetof(struct key, tcp), sizeof(key->tcp) },
 		{ RTE_FLOW_ITEM_TYPE_SCTP, offsetof(struct key, sctp), sizeof(key->sctp) },
@@ -111,13 +135,20 @@ static int
 judge_item(struct hy_sim_wish *wish, const struct rte_flow_item *item)
 {
 	const bool tag = item->type == RTE_FLOW_ITEM_TYPE_VLAN;
-	const bool wide = wish->sim->profile == &hy_sim_cnxk_wide;
+	const struct hy_sim_profile *profile = wish->sim->profile;
+	const struct key *key = profile == &hy_sim_cnxk_wide ? &wide_key
+		: profile == &hy_sim_cnxk_ip6                ? &ip6_key
+							     : &default_key;
 	const uint8_t *mask = item->mask;
 	size_t size;
-	const uint8_t *bytes = in_key(wide ? &wide_key : &default_key, item->type, &size);
+	const uint8_t *bytes = in_key(key, item->type, &size);
 
 	if (item->last != NULL)
 		return hy_sim_bad_item(wish, item, EINVAL, "no ranges");
+	/* cnxk_flow.c, cnxk_map_pattern(): of an item that is not in term[], VOID is made. */
+	if (item->type == RTE_FLOW_ITEM_TYPE_ICMP6)
+		return hy_sim_bad_item(wish, item, ENOTSUP,
+			"not simulated: an item that the driver skips");
 	if (item->spec == NULL && item->mask != NULL && !tag)
 		return hy_sim_bad_item(wish, item, EINVAL, "a mask without a spec");
 	if (item->spec != NULL && item->mask == NULL && !tag)
@@ -278,7 +309,7 @@ admit(struct hy_sim_wish *wish)
  */
 #define CNXK \
 	.table_size = 2048, /* of the MCAM, which all ports share and AF allocates */ \
-		.mark_max = MARK_MAX, .full = -EIO, .admit = admit, \
+		.mark_max = MARK_MAX, .full = -EIO, .admit = admit, .zeros_ip6 = true, \
 	.judge = { judge_actions, judge_attr, judge_items, read_tags, judge_together }
 /*
  * cnxk_ethdev_ops.c, cnxk_nix_info_get(): RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP; so .forgets is not set
@@ -286,3 +317,4 @@ admit(struct hy_sim_wish *wish)
 
 const struct hy_sim_profile hy_sim_cnxk = { .name = "cnxk", CNXK };
 const struct hy_sim_profile hy_sim_cnxk_wide = { .name = "cnxk_wide", CNXK };
+const struct hy_sim_profile hy_sim_cnxk_ip6 = { .name = "cnxk_ip6", CNXK };

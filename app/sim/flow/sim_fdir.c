@@ -8,10 +8,11 @@
 #include "sim_fdir.h"
 
 #define IP4 RTE_FLOW_ITEM_TYPE_IPV4
+#define IP6 RTE_FLOW_ITEM_TYPE_IPV6
 #define REGION_MAX 128 /* ICE_FDIR_MAX_QREGION_SIZE, IAVF_FDIR_MAX_QREGION_SIZE */
 
 bool
-hy_sim_fdir_pattern(struct hy_sim_wish *wish, bool tags)
+hy_sim_fdir_pattern(struct hy_sim_wish *wish, bool tags, bool ip6)
 {
 	static const struct {
 		enum rte_flow_item_type item;
@@ -24,13 +25,15 @@ hy_sim_fdir_pattern(struct hy_sim_wish *wish, bool tags)
 	if ((item++)->type != RTE_FLOW_ITEM_TYPE_ETH)
 		return false;
 	item += tags && item->type == RTE_FLOW_ITEM_TYPE_VLAN;
-	wish->type = item->type == IP4 ? HY_SIM_TYPE_IP4 : HY_SIM_TYPE_L2;
-	item += item->type == IP4;
+	ip6 &= item->type == IP6;
+	wish->type = item->type == IP4 || ip6 ? HY_SIM_TYPE_IP4 : HY_SIM_TYPE_L2;
+	item += wish->type == HY_SIM_TYPE_IP4;
 	for (size_t i = 0; i < RTE_DIM(layer4) && wish->type == HY_SIM_TYPE_IP4; i++)
 		if (item->type == layer4[i].item) {
 			wish->type = layer4[i].type;
 			item++;
 		}
+	wish->type += ip6 ? HY_SIM_TYPE_IP6 - HY_SIM_TYPE_IP4 : 0;
 	return item->type == RTE_FLOW_ITEM_TYPE_END;
 }
 
@@ -72,18 +75,34 @@ judge_range(const struct hy_sim_wish *wish)
  * ice_fdir_cross_prof_conflict(), and for a virtual function Linux, ice_virtchnl_fdir.c,
  * ice_vc_fdir_has_prof_conflict().
  */
+static int
+e810_pattern(struct hy_sim_wish *wish, bool ip6)
+{
+	enum hy_sim_type ip;
+
+	if (!hy_sim_fdir_pattern(wish, false, ip6))
+		return hy_sim_bad_item(wish, wish->items, EINVAL,
+			ip6 ? "patterns are eth, and eth / ipv4 or ipv6, with udp, tcp or sctp "
+			      "behind"
+			    : "patterns are eth, and eth / ipv4, with udp, tcp or sctp behind");
+	ip = wish->type < HY_SIM_TYPE_IP6 ? HY_SIM_TYPE_IP4 : HY_SIM_TYPE_IP6;
+	if (wish->type == ip)
+		wish->excludes = 1u << (ip + 1) | 1u << (ip + 2) | 1u << (ip + 3);
+	else if (wish->type != HY_SIM_TYPE_L2)
+		wish->excludes = 1u << ip;
+	return judge_range(wish);
+}
+
 int
 hy_sim_fdir_e810_pattern(struct hy_sim_wish *wish)
 {
-	if (!hy_sim_fdir_pattern(wish, false))
-		return hy_sim_bad_item(wish, wish->items, EINVAL,
-			"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind");
-	if (wish->type == HY_SIM_TYPE_IP4)
-		wish->excludes = 1u << HY_SIM_TYPE_UDP | 1u << HY_SIM_TYPE_TCP |
-			1u << HY_SIM_TYPE_SCTP;
-	else if (wish->type != HY_SIM_TYPE_L2)
-		wish->excludes = 1u << HY_SIM_TYPE_IP4;
-	return judge_range(wish);
+	return e810_pattern(wish, false);
+}
+
+int
+hy_sim_fdir_e810_pattern6(struct hy_sim_wish *wish)
+{
+	return e810_pattern(wish, true);
 }
 
 /* Whether a field is masked in full or not at all. */
@@ -93,12 +112,27 @@ whole(uint64_t mask, uint64_t full)
 	return mask == 0 || mask == full;
 }
 
+/* Parts of IPv6's addresses are not refused, but ignored; of the first word, the class counts. */
+static void
+fields_ip6(struct hy_sim_key *mask)
+{
+	const rte_be32_t class = RTE_BE32(0x0ff00000);
+
+	if ((mask->src6[0] & mask->src6[1]) != UINT64_MAX)
+		mask->src6[0] = mask->src6[1] = 0;
+	if ((mask->dst6[0] & mask->dst6[1]) != UINT64_MAX)
+		mask->dst6[0] = mask->dst6[1] = 0;
+	mask->vtc = (mask->vtc & class) == class ? class : 0;
+}
+
 int
 hy_sim_fdir_fields(struct hy_sim_wish *wish)
 {
 	struct hy_sim_key *mask = &wish->mask;
 
-	if (!whole(mask->src, UINT32_MAX) || !whole(mask->dst, UINT32_MAX))
+	if (wish->type >= HY_SIM_TYPE_IP6)
+		fields_ip6(mask);
+	else if (!whole(mask->src, UINT32_MAX) || !whole(mask->dst, UINT32_MAX))
 		return hy_sim_bad_item(wish, wish->items, EINVAL, "IPv4 addresses in full only");
 	if (!whole(mask->sport, UINT16_MAX) || !whole(mask->dport, UINT16_MAX))
 		return hy_sim_bad_item(wish, wish->items, EINVAL, "ports in full only");

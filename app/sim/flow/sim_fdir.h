@@ -8,10 +8,10 @@
 #include "sim.h"
 
 /*
- * Sets the type of a wish with items eth[ / vlan, if tags][ / ipv4[ / udp, tcp or sctp]]. False: it
- * has other items.
+ * Sets the type of a wish with items eth[ / vlan, if tags][ / ipv4, or ipv6, if ip6[ / udp, tcp or
+ * sctp]]. False: it has other items.
  */
-bool hy_sim_fdir_pattern(struct hy_sim_wish *wish, bool tags);
+bool hy_sim_fdir_pattern(struct hy_sim_wish *wish, bool tags, bool ip6);
 
 /* Refuses other attributes than ingress, priority 0 and group 0. */
 hy_sim_step hy_sim_fdir_attr;
@@ -24,7 +24,7 @@ hy_sim_step hy_sim_fdir_rss;
 /* The E810: its PF and its VFs. */
 
 /* Refuses unknown patterns, and ranges of IPv4 headers except of fragments. */
-hy_sim_step hy_sim_fdir_e810_pattern;
+hy_sim_step hy_sim_fdir_e810_pattern, hy_sim_fdir_e810_pattern6; /* the second one: IPv6, too */
 /*
  * Refuses partly masked addresses and ports; silently ignores partly masked DSCP, TTL and protocol.
  */

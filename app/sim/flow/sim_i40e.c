@@ -200,7 +200,7 @@ judge_queue(struct hy_sim_wish *wish)
 static int
 judge_pattern(struct hy_sim_wish *wish)
 {
-	if (!hy_sim_fdir_pattern(wish, true))
+	if (!hy_sim_fdir_pattern(wish, true, false))
 		return hy_sim_bad_item(wish, wish->items, EINVAL,
 			"patterns are eth[ / vlan][ / ipv4[ / udp, tcp or sctp]]");
 	return 0;

@@ -44,6 +44,9 @@ ether_fields(struct hy_sim_wish *wish)
 		whole_mac(mask->dst_mac, value->dst_mac, spec->hdr.dst_addr.addr_bytes);
 		whole_mac(mask->src_mac, value->src_mac, spec->hdr.src_addr.addr_bytes);
 	}
+	/* ICE_FDIR_INSET_ETH_IPV6 */
+	if (wish->type >= HY_SIM_TYPE_IP6 && mask->src_mac[0] != 0)
+		return hy_sim_bad_item(wish, eth, EINVAL, "a source MAC address before IPv6");
 	return 0;
 }
 
@@ -97,7 +100,7 @@ judge_ranges(struct hy_sim_wish *wish)
 static int
 judge_pattern(struct hy_sim_wish *wish)
 {
-	static hy_sim_step *const steps[] = { hy_sim_fdir_attr, hy_sim_fdir_e810_pattern,
+	static hy_sim_step *const steps[] = { hy_sim_fdir_attr, hy_sim_fdir_e810_pattern6,
 		judge_ranges, judge_fragments, hy_sim_fdir_fields, fragment_field, ether_fields,
 		hy_sim_fdir_settle, hy_sim_fdir_need_field, NULL };
 

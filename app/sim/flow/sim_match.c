@@ -14,31 +14,36 @@
 
 #define TAGS_MAX 2
 
-/* All three headers begin with the two ports. A NIC parses a header only if it is complete. */
+/* A NIC parses a header only if it is complete. */
 static void
 parse_l4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_sim_key *key)
 {
+	static const struct {
+		uint32_t layer, size;
+	} kinds[] = {
+		[IPPROTO_UDP] = { HY_SIM_UDP, sizeof(struct rte_udp_hdr) },
+		[IPPROTO_TCP] = { HY_SIM_TCP, sizeof(struct rte_tcp_hdr) },
+		[IPPROTO_SCTP] = { HY_SIM_SCTP, sizeof(struct rte_sctp_hdr) },
+		[IPPROTO_ICMP] = { HY_SIM_ICMP, 8 },
+		[IPPROTO_ICMPV6] = { HY_SIM_ICMP6, 8 },
+	};
+	const uint32_t ip = (key->layers & HY_SIM_IP6) != 0 ? HY_SIM_ICMP : HY_SIM_ICMP6;
 	const struct rte_udp_hdr *ports = (const void *)(frame + at);
-	uint32_t layer, size;
+	const uint32_t layer = key->proto < RTE_DIM(kinds) ? kinds[key->proto].layer : 0;
 
-	if (key->proto == IPPROTO_UDP) {
-		layer = HY_SIM_UDP;
-		size = sizeof(struct rte_udp_hdr);
-	} else if (key->proto == IPPROTO_TCP) {
-		layer = HY_SIM_TCP;
-		size = sizeof(struct rte_tcp_hdr);
-	} else if (key->proto == IPPROTO_SCTP) {
-		layer = HY_SIM_SCTP;
-		size = sizeof(struct rte_sctp_hdr);
-	} else {
-		return;
-	}
-	if (len - at < size)
+	if (layer == 0 || layer == ip || len - at < kinds[key->proto].size)
 		return;
 	key->layers |= layer;
+	if ((layer & (HY_SIM_ICMP | HY_SIM_ICMP6)) != 0) {
+		key->icmp_type = frame[at];
+		key->icmp_code = frame[at + 1];
+		return;
+	}
 	key->sport = ports->src_port;
 	key->dport = ports->dst_port;
-	at += size;
+	if (layer == HY_SIM_TCP)
+		key->tcp_flags = ((const struct rte_tcp_hdr *)ports)->tcp_flags;
+	at += kinds[key->proto].size;
 	if (layer == HY_SIM_UDP && key->dport == RTE_BE16(RTE_VXLAN_DEFAULT_PORT) &&
 		len - at >= sizeof(struct rte_vxlan_hdr)) { /* drivers compare no flags */
 		key->layers |= HY_SIM_VXLAN;
@@ -68,6 +73,43 @@ parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_sim_key *ke
 		parse_l4(frame, len, at + rte_ipv4_hdr_len(ip), key);
 }
 
+/*
+ * Two extension headers are skipped, fewer than software skips; behind more, no protocol is found. As
+ * with IPv4, a first fragment has a header of layer 4.
+ */
+static void
+parse_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_sim_key *key)
+{
+	const struct rte_ipv6_hdr *ip = (const void *)(frame + at);
+	bool later = false;
+
+	if (len - at < sizeof(*ip) || frame[at] >> 4 != 6)
+		return;
+	key->layers |= HY_SIM_IP6;
+	key->vtc = ip->vtc_flow;
+	memcpy(key->src6, &ip->src_addr, sizeof(key->src6));
+	memcpy(key->dst6, &ip->dst_addr, sizeof(key->dst6));
+	key->ttl = ip->hop_limits;
+	key->proto = ip->proto;
+	at += sizeof(*ip);
+	for (int skipped = 0; skipped < 2 && len - at >= 8; skipped++) {
+		const bool fragment = key->proto == IPPROTO_FRAGMENT;
+
+		if (!fragment && key->proto != IPPROTO_HOPOPTS && key->proto != IPPROTO_ROUTING &&
+			key->proto != IPPROTO_DSTOPTS)
+			break;
+		if (!fragment && len - at < 8u * (1 + frame[at + 1]))
+			return;
+		key->layers |= fragment ? HY_SIM_EXT | HY_SIM_FRAG : HY_SIM_EXT;
+		later |= fragment && ((frame[at + 2] << 8 | frame[at + 3]) & 0xfff8) != 0;
+		key->proto = frame[at];
+		at += fragment ? 8 : 8u * (1 + frame[at + 1]);
+		if (later)
+			return;
+	}
+	parse_l4(frame, len, at, key);
+}
+
 void
 hy_sim_parse(const uint8_t *frame, uint32_t len, struct hy_sim_key *key)
 {
@@ -95,5 +137,5 @@ hy_sim_parse(const uint8_t *frame, uint32_t len, struct hy_sim_key *key)
 	if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
 		parse_ip4(frame, len, at, key);
 	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
-		key->layers |= HY_SIM_IP6;
+		parse_ip6(frame, len, at, key);
 }

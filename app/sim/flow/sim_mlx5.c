@@ -6,6 +6,9 @@
 
 #include <errno.h>
 
+#include <netinet/in.h>
+#include <string.h>
+
 #include <rte_ip.h>
 
 #include "sim.h"
@@ -46,6 +49,20 @@ judge_ip4(struct hy_sim_wish *wish, const struct rte_flow_item *item)
 	return 0;
 }
 
+/* The same, flow_dv_validate_item_ipv6(): the numbers of extension headers are refused. */
+static int
+judge_ip6(struct hy_sim_wish *wish, const struct rte_flow_item *item)
+{
+	static const uint8_t extensions[] = { IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT,
+		IPPROTO_ESP, IPPROTO_AH, IPPROTO_DSTOPTS };
+	const struct rte_flow_item_ipv6 *mask = item->mask, *spec = item->spec;
+
+	if (mask != NULL && spec != NULL && mask->hdr.proto == UINT8_MAX &&
+		memchr(extensions, spec->hdr.proto, sizeof(extensions)) != NULL)
+		return hy_sim_bad_item(wish, item, EINVAL, "an extension header as the protocol");
+	return 0;
+}
+
 /* mlx5_flow.c, mlx5_flow_item_acceptable(): ranges of IPv4 are accepted and ignored. */
 static int
 judge_item(struct hy_sim_wish *wish, const struct rte_flow_item *item)
@@ -56,11 +73,18 @@ judge_item(struct hy_sim_wish *wish, const struct rte_flow_item *item)
 		return judge_ip4(wish, item);
 	if (hy_sim_is_range(item))
 		return hy_sim_bad_item(wish, item, EINVAL, "no ranges");
-	/* mlx5_flow_validate_item_udp() and _tcp(), _vxlan() */
+	if (item->type == RTE_FLOW_ITEM_TYPE_IPV6 && judge_ip6(wish, item) != 0)
+		return -EINVAL;
+	/* mlx5_flow_validate_item_udp() and _tcp(), _icmp(), _icmp6(), _vxlan() */
 	if ((item->type == RTE_FLOW_ITEM_TYPE_UDP || item->type == RTE_FLOW_ITEM_TYPE_TCP) &&
 		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4) == NULL &&
 		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV6) == NULL)
 		return hy_sim_bad_item(wish, item, EINVAL, "L4 without L3");
+	if ((item->type == RTE_FLOW_ITEM_TYPE_ICMP &&
+		    hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4) == NULL) ||
+		(item->type == RTE_FLOW_ITEM_TYPE_ICMP6 &&
+			hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV6) == NULL))
+		return hy_sim_bad_item(wish, item, EINVAL, "ICMP without its version of IP");
 	if (item->type == RTE_FLOW_ITEM_TYPE_VXLAN &&
 		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_UDP) == NULL)
 		return hy_sim_bad_item(wish, item, EINVAL, "VXLAN without UDP");
@@ -82,12 +106,15 @@ judge_items(struct hy_sim_wish *wish)
 static int
 judge_protocol(struct hy_sim_wish *wish)
 {
-	const uint8_t l4 = (wish->mask.layers & HY_SIM_UDP) != 0 ? IPPROTO_UDP
-		: (wish->mask.layers & HY_SIM_TCP) != 0          ? IPPROTO_TCP
-								 : 0;
+	const uint32_t layers = wish->mask.layers;
+	const uint8_t l4 = (layers & HY_SIM_UDP) != 0 ? IPPROTO_UDP
+		: (layers & HY_SIM_TCP) != 0          ? IPPROTO_TCP
+		: (layers & HY_SIM_ICMP) != 0         ? IPPROTO_ICMP
+		: (layers & HY_SIM_ICMP6) != 0        ? IPPROTO_ICMPV6
+						      : 0;
 
 	if (l4 != 0 && wish->mask.proto != 0 && wish->value.proto != l4)
-		return hy_sim_bad_item(wish, hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_IPV4), EINVAL,
+		return hy_sim_refuse(wish, RTE_FLOW_ERROR_TYPE_ITEM, EINVAL,
 			"the protocol is not that of the L4 item");
 	return 0;
 }
@@ -175,7 +202,8 @@ static int
 order_by_layer(struct hy_sim_wish *wish)
 {
 	const uint32_t priorities = wish->attr.group == 0 ? ROOT_PRIORITIES : GROUP_PRIORITIES;
-	const uint32_t layer = (wish->mask.layers & HY_SIM_L4) != 0    ? 0
+	const uint32_t l4 = HY_SIM_L4 | HY_SIM_ICMP | HY_SIM_ICMP6;
+	const uint32_t layer = (wish->mask.layers & l4) != 0           ? 0
 		: (wish->mask.layers & (HY_SIM_IP4 | HY_SIM_IP6)) != 0 ? 1
 								       : 2;
 

@@ -50,6 +50,16 @@ another_mark(const struct hy_flow_sim *sim, uint32_t id)
 	return id ^ 1;
 }
 
+/* roc_npc_parse.c, npc_process_ipv6_item(): such packets match, and the key has none of their header. */
+static void
+zeros_find(struct hy_sim_key *key)
+{
+	memset(key->src6, 0, sizeof(key->src6));
+	memset(key->dst6, 0, sizeof(key->dst6));
+	key->vtc = 0;
+	key->proto = key->ttl = 0;
+}
+
 static struct verdict
 judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt, bool counts)
 {
@@ -59,6 +69,8 @@ judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt, bool counts)
 	uint32_t group = 0;
 
 	hy_sim_parse(rte_pktmbuf_mtod(pkt, const uint8_t *), rte_pktmbuf_data_len(pkt), &key);
+	if (sim->profile->zeros_ip6 && (key.layers & HY_SIM_EXT) != 0)
+		zeros_find(&key);
 	verdict.filtered = sim->filters && (key.dst_mac[0] & RTE_ETHER_GROUP_ADDR) == 0 &&
 		memcmp(key.dst_mac, &sim->mac, sizeof(sim->mac)) != 0;
 	if (verdict.filtered && !sim->profile->rules_first)

@@ -4,6 +4,7 @@
  */
 
 #include <errno.h>
+#include <stdalign.h>
 #include <string.h>
 
 #include "sim_engine.h"
@@ -30,12 +31,22 @@ static const struct field {
 	FIELD(IPV4, ipv4, hdr.time_to_live, ttl),
 	FIELD(IPV4, ipv4, hdr.next_proto_id, proto),
 	FIELD(IPV4, ipv4, hdr.fragment_offset, frag),
+	FIELD(IPV6, ipv6, hdr.vtc_flow, vtc),
+	FIELD(IPV6, ipv6, hdr.src_addr, src6),
+	FIELD(IPV6, ipv6, hdr.dst_addr, dst6),
+	FIELD(IPV6, ipv6, hdr.hop_limits, ttl),
+	FIELD(IPV6, ipv6, hdr.proto, proto),
 	FIELD(UDP, udp, hdr.src_port, sport),
 	FIELD(UDP, udp, hdr.dst_port, dport),
 	FIELD(TCP, tcp, hdr.src_port, sport),
 	FIELD(TCP, tcp, hdr.dst_port, dport),
+	FIELD(TCP, tcp, hdr.tcp_flags, tcp_flags),
 	FIELD(SCTP, sctp, hdr.src_port, sport),
 	FIELD(SCTP, sctp, hdr.dst_port, dport),
+	FIELD(ICMP, icmp, hdr.icmp_type, icmp_type),
+	FIELD(ICMP, icmp, hdr.icmp_code, icmp_code),
+	FIELD(ICMP6, icmp6, type, icmp_type),
+	FIELD(ICMP6, icmp6, code, icmp_code),
 	FIELD(VXLAN, vxlan, hdr.vx_vni, vni),
 };
 
@@ -63,6 +74,8 @@ static const struct layer layers[] = {
 	LAYER(UDP, udp, 4, HY_SIM_UDP),
 	LAYER(TCP, tcp, 4, HY_SIM_TCP),
 	LAYER(SCTP, sctp, 4, HY_SIM_SCTP),
+	LAYER(ICMP, icmp, 4, HY_SIM_ICMP),
+	LAYER(ICMP6, icmp6, 4, HY_SIM_ICMP6),
 	LAYER(VXLAN, vxlan, 5, HY_SIM_VXLAN),
 };
 
@@ -75,21 +88,31 @@ layer_of(enum rte_flow_item_type type)
 	return NULL;
 }
 
-/* Reads the flags for a following VLAN tag, which are bit fields outside the header. */
+/*
+ * Reads the flags for a following VLAN tag or fragment header, which are bit fields outside the
+ * header, and clears them in what is left of the mask.
+ */
 static void
-tag_bits(const struct rte_flow_item *item, const void *mask, struct hy_sim_wish *wish)
+flags_read(const struct rte_flow_item *item, void *left, struct hy_sim_wish *wish)
 {
+	struct rte_flow_item_eth *eth = left;
+	struct rte_flow_item_vlan *vlan = left;
+	struct rte_flow_item_ipv6 *ip6 = left;
 	uint32_t bit = 0;
 	bool wanted = false;
 
-	if (item->type == RTE_FLOW_ITEM_TYPE_ETH &&
-		((const struct rte_flow_item_eth *)mask)->has_vlan) {
+	if (item->type == RTE_FLOW_ITEM_TYPE_ETH && eth->has_vlan) {
 		bit = HY_SIM_TAG;
+		eth->has_vlan = 0;
 		wanted = ((const struct rte_flow_item_eth *)item->spec)->has_vlan;
-	} else if (item->type == RTE_FLOW_ITEM_TYPE_VLAN &&
-		((const struct rte_flow_item_vlan *)mask)->has_more_vlan) {
+	} else if (item->type == RTE_FLOW_ITEM_TYPE_VLAN && vlan->has_more_vlan) {
 		bit = HY_SIM_TAGS;
+		vlan->has_more_vlan = 0;
 		wanted = ((const struct rte_flow_item_vlan *)item->spec)->has_more_vlan;
+	} else if (item->type == RTE_FLOW_ITEM_TYPE_IPV6 && ip6->has_frag_ext) {
+		bit = HY_SIM_FRAG;
+		ip6->has_frag_ext = 0;
+		wanted = ((const struct rte_flow_item_ipv6 *)item->spec)->has_frag_ext;
 	}
 	wish->mask.layers |= bit;
 	wish->value.layers |= wanted ? bit : 0;
@@ -100,15 +123,12 @@ static int
 item_fields(const struct layer *layer, const struct rte_flow_item *item, struct hy_sim_wish *wish)
 {
 	const uint8_t *mask = item->mask != NULL ? item->mask : layer->mask, *spec = item->spec;
-	uint8_t left[64], *to_mask = (uint8_t *)&wish->mask, *to_value = (uint8_t *)&wish->value;
+	alignas(struct rte_flow_item_ipv6) uint8_t left[64];
+	uint8_t *to_mask = (uint8_t *)&wish->mask, *to_value = (uint8_t *)&wish->value;
 
-	RTE_BUILD_BUG_ON(sizeof(struct rte_flow_item_ipv4) > sizeof(left));
+	RTE_BUILD_BUG_ON(sizeof(struct rte_flow_item_ipv6) > sizeof(left));
 	memcpy(left, mask, layer->size);
-	tag_bits(item, mask, wish);
-	if (layer->type == RTE_FLOW_ITEM_TYPE_ETH)
-		((struct rte_flow_item_eth *)left)->has_vlan = 0;
-	if (layer->type == RTE_FLOW_ITEM_TYPE_VLAN)
-		((struct rte_flow_item_vlan *)left)->has_more_vlan = 0;
+	flags_read(item, left, wish);
 	for (const struct field *f = fields; f < fields + RTE_DIM(fields); f++) {
 		if (f->type != layer->type)
 			continue;

@@ -294,7 +294,7 @@ const struct sim_rule sim_rules[] = {
 		{ IN(.group = 1), ITEMS(ETH, IP4), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK) } },
 	{ "ice", "net/ice/ice_generic_flow.c, ice_search_pattern_match_item()",
-		"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind",
+		"patterns are eth, and eth / ipv4 or ipv6, with udp, tcp or sctp behind",
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci)), IP4), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, IP4, UDP), ACTIONS(MARK) } },
 	{ "ice", "net/ice/ice_fdir_filter.c, ice_fdir_parse_pattern()",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules of fields that no NIC is asked to match stay in software, and precede marks there. */
+/* Rules that no driver is asked for stay in software, and precede marks there; others name the field. */
 
 #include <netinet/in.h>
 #include <string.h>
@@ -10,44 +10,100 @@
 
 #define SOFT 100 /* rules of such fields have ids from here on */
 
-static const struct hy_flow_match soft[] = {
-	{ .fields = HY_FLOW_SRC_MAC, .src_mac = 0x020000000001, .src_mac_mask = 0xffffffffffff },
-	{ .fields = HY_FLOW_DST_MAC, .dst_mac = 0x030000000000, .dst_mac_mask = 0xff0000000000 },
-	{ .fields = HY_FLOW_IPV6 },
-	{ .fields = HY_FLOW_IPV6 | HY_FLOW_DST, .dst6 = { 0x20010db8 }, .dst_len = 32 },
-	{ .fields = HY_FLOW_IPV6 | HY_FLOW_PROTO | HY_FLOW_DPORT, .proto = 17, .dport = { 1, 9 } },
-	{ .fields = HY_FLOW_TCP_FLAGS, .tcp_flags = 2, .tcp_mask = 2 },
-	{ .fields = HY_FLOW_ESTABLISHED },
-	{ .fields = HY_FLOW_ICMP_TYPE, .icmp_type = { 8, 8 } },
-	{ .fields = HY_FLOW_ICMP_CODE, .icmp_code = { 0, 3 } },
-	{ .fields = HY_FLOW_FRAGMENT | HY_FLOW_DST,
-		.dst = 0xc6000000,
-		.dst_len = 8,
-		.fragments = HY_FLOW_LATER_FRAGMENT },
+#define FRAGMENTS "no driver is asked for fragments"
+
+static const struct {
+	struct hy_flow_match match;
+	const char *reason;
+} soft[] = {
+	{ { .fields = HY_FLOW_FRAGMENT | HY_FLOW_SRC_MAC,
+		  .fragments = HY_FLOW_NO_FRAGMENT,
+		  .src_mac = 0x020000000001,
+		  .src_mac_mask = 0xffffffffffff },
+		FRAGMENTS },
+	{ { .fields = HY_FLOW_FRAGMENT | HY_FLOW_DST,
+		  .dst = 0xc6000000,
+		  .dst_len = 8,
+		  .fragments = HY_FLOW_LATER_FRAGMENT },
+		FRAGMENTS },
+	{ { .fields = HY_FLOW_IPV6 | HY_FLOW_FRAGMENT, .fragments = HY_FLOW_UNKNOWN_FRAGMENT },
+		FRAGMENTS },
+	{ { .fields = HY_FLOW_ESTABLISHED }, "no driver is asked for ACK or RST" },
 };
 
-static void
-no_driver_is_asked_for_fields_that_only_software_matches(void **state)
+#define SYN .tcp_flags = 2, .tcp_mask = 2
+#define MAC(mask) .src_mac = 0x020000000000, .src_mac_mask = (mask)
+#define TO6(length) .dst6 = { 0x20010db8 }, .dst_len = (length)
+
+/* Which drivers take a rule, and what the others say. */
+static const struct {
+	struct hy_flow_match match;
+	const char *drivers, *reason;
+} fields[] = {
+	{ { .fields = HY_FLOW_SRC_MAC, MAC(0xffffffffffff) }, "mlx5_pci net_cn10k",
+		"the driver does not match source MAC addresses" },
+	{ { .fields = HY_FLOW_SRC_MAC, MAC(0xffffff000000) }, "mlx5_pci net_cn10k",
+		"the driver does not match source MAC addresses" },
+	{ { .fields = HY_FLOW_TCP_FLAGS, SYN }, "mlx5_pci net_cn10k",
+		"the driver does not match TCP flags" },
+	{ { .fields = HY_FLOW_ICMP_TYPE, .icmp_type = { 8, 8 } }, "mlx5_pci net_cn10k",
+		"the driver does not match ICMP types" },
+	{ { .fields = HY_FLOW_ICMP_TYPE | HY_FLOW_IPV6, .icmp_type = { 8, 8 } }, "mlx5_pci",
+		"the driver does not match ICMP types" },
+	{ { .fields = HY_FLOW_ICMP_CODE, .icmp_code = { 0, 3 } }, "",
+		"a range of ICMP types or codes" },
+	{ { .fields = HY_FLOW_IPV6 | HY_FLOW_DST, TO6(32) }, "mlx5_pci net_cn10k",
+		"the driver matches whole addresses only" },
+	{ { .fields = HY_FLOW_IPV6 | HY_FLOW_DST | HY_FLOW_PROTO, TO6(128), .proto = IPPROTO_TCP },
+		"mlx5_pci net_cn10k net_ice", "the driver does not match IPv6" },
+	{ { .fields = HY_FLOW_IPV6 | HY_FLOW_PROTO, .proto = IPPROTO_FRAGMENT }, "",
+		"the number of an extension header as the protocol" },
+	{ { .fields = HY_FLOW_IPV6 | HY_FLOW_DST, .dst_len = 8 }, "mlx5_pci",
+		"zeros, which the NIC finds where IPv6 has extension headers" },
+	{ { .fields = HY_FLOW_IPV6 | HY_FLOW_DSCP }, "mlx5_pci",
+		"zeros, which the NIC finds where IPv6 has extension headers" },
+};
+
+static const char *
+refusal_of(const char *name, const struct hy_flow_match *match)
 {
 	static const struct hy_flow_spread one_queue = { .nb_queues = 1 };
-	unsigned int refused = 0;
+	const struct hy_flow_driver *driver = hy_flow_driver_of(name);
+	struct hy_flow_lowered lowered;
+	struct hy_flow_limits limits;
+	const char *reason;
+
+	hy_flow_limits_declared(driver, &limits);
+	if (hy_flow_lower(driver, &limits, match, 1, 0, &one_queue, &lowered, &reason) == 0)
+		assert_null(reason);
+	else
+		assert_non_null(reason);
+	return reason;
+}
+
+static void
+what_a_driver_does_not_match_is_named(void **state)
+{
+	unsigned int refused = 0, taken = 0, said = 0;
 
 	RTE_SET_USED(state);
 	for (unsigned int p = 0; p < FLOW_PROFILES; p++) {
-		const struct hy_flow_driver *driver = hy_flow_driver_of(flow_profiles[p].driver);
-		struct hy_flow_lowered lowered;
-		struct hy_flow_limits limits;
-		const char *reason;
+		const char *const name = flow_profiles[p].driver;
 
-		hy_flow_limits_declared(driver, &limits);
-		for (unsigned int i = 0; i < RTE_DIM(soft); i++, refused++) {
-			if (hy_flow_lower(driver, &limits, &soft[i], 1, 0, &one_queue, &lowered,
-				    &reason) == 0)
-				fail_msg("%s takes fields 0x%x", driver->driver, soft[i].fields);
-			assert_string_equal(reason, "the driver does not match one of its fields");
+		for (unsigned int i = 0; i < RTE_DIM(soft); i++, refused++)
+			assert_string_equal(refusal_of(name, &soft[i].match), soft[i].reason);
+		for (unsigned int i = 0; i < RTE_DIM(fields); i++) {
+			const char *reason = refusal_of(name, &fields[i].match);
+
+			if ((reason == NULL) != (strstr(fields[i].drivers, name) != NULL))
+				fail_msg("%s, rule %u: %s", name, i, reason);
+			taken += reason == NULL;
+			said += reason != NULL && strcmp(reason, fields[i].reason) == 0;
 		}
 	}
 	assert_int_equal(refused, FLOW_PROFILES * RTE_DIM(soft));
+	print_message("%u taken, %u refused as said\n", taken, said);
+	assert_true(taken > 10 && said > 10);
 }
 
 static void
@@ -74,7 +130,7 @@ mark_gives_way_to_an_earlier_rule_of_such_a_field(void **state)
 			assert_int_equal(hy_policy_add(R->policy,
 						 &(struct hy_flow_rule){ .id = SOFT + i,
 							 .class_id = (uint16_t)(SOFT + i),
-							 .match = soft[i] }),
+							 .match = soft[i].match }),
 				0);
 		flow_exact_rules(1, 1);
 		flow_settle();
@@ -82,7 +138,7 @@ mark_gives_way_to_an_earlier_rule_of_such_a_field(void **state)
 		assert_int_equal(flow_stats().sw_rules, RTE_DIM(soft));
 		for (uint32_t i = 0; i < RTE_DIM(soft); i++)
 			assert_string_equal(hy_offload_reason(R->offload, SOFT + i),
-				"the driver does not match one of its fields");
+				soft[i].reason);
 		len = flow_exact_frame(frame, 1);
 		send_from(1, frame, len);
 		assert_int_equal(R->hits[SOFT], 32);
@@ -97,7 +153,7 @@ mark_gives_way_to_an_earlier_rule_of_such_a_field(void **state)
 }
 
 static const struct CMUnitTest offload_fields_tests[] = {
-	FLOW_TEST(no_driver_is_asked_for_fields_that_only_software_matches),
+	FLOW_TEST(what_a_driver_does_not_match_is_named),
 	FLOW_TEST(mark_gives_way_to_an_earlier_rule_of_such_a_field),
 };
 

@@ -18,6 +18,7 @@ HY_FLOW_DRIVER(ice,
 	.source = "net/ice/ice_fdir_filter.c: ice_fdir_parse_pattern(); ice_rxtx.c: "
 		  "ice_check_fdir_programming_status()",
 	.fields = HY_FLOW_5_TUPLE | HY_FLOW_ETHER_TYPE,
+	.fields6 = HY_FLOW_5_TUPLE,
 	.protocols = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_SCTP },
 	.names_protocol = true, /* base/ice_flow.c: ice_ptypes_udp_il, ICE_PROT_UDP_IL_OR_S */
 	.inner_ports = true,    /* of GTP-U with the comms package, and at tunnel ports */

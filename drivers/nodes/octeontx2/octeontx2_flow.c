@@ -10,9 +10,17 @@
 HY_FLOW_DRIVER(cnxk,
 	.driver = "net_cn*k",
 	.source = "common/cnxk/roc_npc.c: npc_parse_actions()",
-	.fields = HY_FLOW_ALL,
+	.fields = HY_FLOW_HARDWARE,
+	/* cnxk_flow.c, cnxk_map_pattern(): the item ICMP6 is skipped */
+	.fields6 = HY_FLOW_5_TUPLE | HY_FLOW_DSCP | HY_FLOW_TCP_FLAGS,
 	.prefixes = true,
+	.mac_masks = true,
 	.says_whole = true, /* finds ports in first fragments; the default key cannot tell */
+	/*
+	 * roc_npc_parse.c, npc_process_ipv6_item(): set_ipv6ext_ltype_mask; the key extraction
+	 * profile has fields of NPC_LT_LC_IP6, and none of NPC_LT_LC_IP6_EXT
+	 */
+	.zeros_ip6 = true,
 	.mark_max = 0xfffd,
 	.priorities = 8,
 	.own_address = true, /* roc_npc_mcam.c, npc_program_mcam(): a VF's base rule */

@@ -22,7 +22,7 @@ flow_cls_has_ports(const struct rte_mbuf *m)
 	struct hy_flow_key key;
 
 	key_of(m, &key);
-	return (key.has & (HY_FLOW_IPV4 | HY_FLOW_PORTS)) == (HY_FLOW_IPV4 | HY_FLOW_PORTS);
+	return (key.has & HY_FLOW_PORTS) == HY_FLOW_PORTS;
 }
 
 bool

@@ -31,7 +31,7 @@ is_tunnel(const struct hy_flow_key *key)
 	return false;
 }
 
-/* Least bytes after the IPv4 header of a plain packet; UINT32_MAX: packets of the protocol are not plain. */
+/* Least bytes after the IP header of a plain packet; UINT32_MAX: packets of the protocol are not plain. */
 static uint32_t
 l4_least(const struct hy_flow_key *key)
 {
@@ -43,6 +43,7 @@ l4_least(const struct hy_flow_key *key)
 	case IPPROTO_SCTP:
 		return sizeof(struct rte_sctp_hdr);
 	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
 		return 8;
 	default:
 		return UINT32_MAX;
@@ -67,6 +68,21 @@ is_plain_ip4(const uint8_t *header, uint32_t len, const struct hy_flow_key *key)
 		rte_raw_cksum(&ip, sizeof(ip)) == 0xffff;
 }
 
+/* Likewise, without extension headers. */
+static bool
+is_plain_ip6(const uint8_t *header, uint32_t len, const struct hy_flow_key *key)
+{
+	const uint32_t least = l4_least(key);
+	struct rte_ipv6_hdr ip;
+	uint32_t payload;
+
+	if (least == UINT32_MAX || len < sizeof(ip) + least)
+		return false;
+	memcpy(&ip, header, sizeof(ip));
+	payload = rte_be_to_cpu_16(ip.payload_len);
+	return ip.proto == key->proto && payload >= least && payload <= len - sizeof(ip);
+}
+
 uint8_t
 flow_cls_kind(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_flow_key *key)
 {
@@ -74,8 +90,7 @@ flow_cls_kind(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_fl
 	const uint32_t l3 = RTE_ETHER_HDR_LEN + (tagged ? RTE_VLAN_HLEN : 0);
 
 	if ((m->ol_flags & (RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_QINQ_STRIPPED)) != 0 ||
-		(key->has & HY_FLOW_ETHER_TYPE) == 0 || key->ether_type < RTE_ETHER_TYPE_IPV4 ||
-		key->ether_type == RTE_ETHER_TYPE_IPV6)
+		(key->has & HY_FLOW_ETHER_TYPE) == 0 || key->ether_type < RTE_ETHER_TYPE_IPV4)
 		return 0;
 	/* Exactly one tag. */
 	if (tagged &&
@@ -84,6 +99,9 @@ flow_cls_kind(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_fl
 		return 0;
 	if (key->ether_type == RTE_ETHER_TYPE_IPV4 &&
 		((key->has & HY_FLOW_IPV4) == 0 || !is_plain_ip4(frame + l3, m->pkt_len - l3, key)))
+		return 0;
+	if (key->ether_type == RTE_ETHER_TYPE_IPV6 &&
+		((key->has & HY_FLOW_IPV6) == 0 || !is_plain_ip6(frame + l3, m->pkt_len - l3, key)))
 		return 0;
 	return tagged ? HY_MARK_DUE_TAGGED : HY_MARK_DUE;
 }

@@ -28,7 +28,7 @@ mark_count(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-/* Whether software finds IPv4 and ports in a packet. Slow: for packets that are not plain. */
+/* Whether software finds ports in a packet. Slow: for packets that are not plain. */
 bool flow_cls_has_ports(const struct rte_mbuf *m);
 
 /* Whether a packet matches the rule of its mark, by software. */
