@@ -291,6 +291,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		[REASON_ORDER] = "not each rule before it that it overlaps precedes it in hardware",
 		[REASON_SHADE] = "a rule before it that it overlaps cannot be in hardware",
 		[REASON_BLIND] = "hardware may not recognize a rule before it that it overlaps",
+		[REASON_DEPTH] = "the port has too few priorities for the rules before it",
 		[REASON_LOG] = "its packets are logged",
 		[REASON_CUT] = "the list drops cut packets, which hardware does not recognize",
 		[REASON_OTHER] = "other reasons",

@@ -51,6 +51,7 @@ enum reason {
 	REASON_ORDER,
 	REASON_SHADE,
 	REASON_BLIND,
+	REASON_DEPTH,
 	REASON_LOG,
 	REASON_CUT,
 	REASON_OTHER, /* No room for another reason. */

@@ -62,7 +62,8 @@ can_follow(struct hy_offload *o, uint32_t rank)
 			1, 0, &one, &lowered, &why) != 0)
 		state->reason = hy_offload_reason_of(o, why);
 	return state->reason != REASON_LOG && state->reason != REASON_SHADE &&
-		state->reason != REASON_BLIND && state->reason < REASON_OTHER;
+		state->reason != REASON_BLIND && state->reason != REASON_DEPTH &&
+		state->reason < REASON_OTHER;
 }
 
 uint8_t
@@ -74,6 +75,7 @@ hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority)
 	const uint32_t n = hy_offload_residue(o, o->plan, rank, priority, upper, most);
 	struct hy_flow_lowered lowered;
 	const char *why;
+	uint32_t slot;
 
 	if (n > most)
 		return REASON_RESIDUE;
@@ -87,8 +89,12 @@ hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority)
 		if (!hy_flow_sees_all_of(o->params.driver, &o->limits, &rules[upper[i]].rule.match,
 			    &rules[rank].rule.match))
 			return REASON_BLIND;
-		if (o->plan->rules[upper[i]].slot == NO_SLOT && !can_follow(o, upper[i]))
+		slot = o->plan->rules[upper[i]].slot;
+		if (slot == NO_SLOT && !can_follow(o, upper[i]))
 			return REASON_SHADE;
+		/* Only the lowest priority does not come after those of all rules before it. */
+		if (slot != NO_SLOT && o->flows[slot].priority >= priority)
+			return REASON_DEPTH;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (o->plan->rules[upper[i]].reason == REASON_SPARE)

@@ -306,6 +306,52 @@ a_deny_without_ports_does_not_follow_a_rule_with_them(void **state)
 	assert_int_equal(access_stats().hw_rules, 0);
 }
 
+/* Nested networks, permitted and denied in turn: each needs a priority of its own, and cnxk has three. */
+static void
+a_deny_for_which_no_priority_is_left_was_tried_again_and_again(void **state)
+{
+	static const char *const beyond = "the port has too few priorities for the rules before it";
+	static const char *const behind = "a rule before it that it overlaps cannot be in hardware";
+	uint32_t first = 0, others = 0;
+	uint64_t installed;
+
+	RTE_SET_USED(state);
+	access_open("cnxk", "net_cn10k");
+	for (uint32_t id = 1; id <= 9; id++)
+		access_source_set(id, id % 2 == 0 ? HY_RULE_DENY : HY_RULE_PERMIT, HOST(0),
+			(uint8_t)(33 - id));
+	access_settle();
+	for (uint32_t id = 2; id <= 8; id += 2) {
+		const char *reason = hy_offload_reason(A.offload, id);
+
+		if (reason == NULL)
+			assert_int_equal(first, 0);
+		else if (first == 0)
+			first = id;
+		if (first == id)
+			assert_string_equal(reason, beyond);
+		else if (first != 0 && strcmp(reason, beyond) != 0)
+			assert_string_equal(reason, behind);
+		others += first != 0 && first != id;
+	}
+	assert_true(first > 2 && others > 0);
+	installed = access_stats().installed;
+	A.offload->retry = true; /* as when a neighbour leaves */
+	access_settle();
+	assert_int_equal(access_stats().installed, installed);
+	assert_string_equal(hy_offload_reason(A.offload, first), beyond);
+	for (unsigned int n = 0; n < 256; n++)
+		access_arrives(HOST(n));
+	assert_int_equal(A.wrong, 0);
+	assert_true(A.dropped > 0);
+	/* With fewer rules before it, there is room. */
+	for (uint32_t id = 1; id < first; id++)
+		assert_int_equal(hy_policy_remove(A.policy, id), 0);
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	access_settle();
+	assert_null(hy_offload_reason(A.offload, first));
+}
+
 static void
 a_commit_that_fails_leaves_the_list_as_it_is(void **state)
 {
@@ -393,6 +439,7 @@ static const struct CMUnitTest offload_access_tests[] = {
 	ACCESS_TEST(counts_survive_changes_and_a_reset_of_the_port),
 	ACCESS_TEST(what_is_logged_or_depends_on_cut_packets_stays_in_software),
 	ACCESS_TEST(a_deny_without_ports_does_not_follow_a_rule_with_them),
+	ACCESS_TEST(a_deny_for_which_no_priority_is_left_was_tried_again_and_again),
 	ACCESS_TEST(a_commit_that_fails_leaves_the_list_as_it_is),
 	ACCESS_TEST(a_port_that_does_not_tell_its_counts_drops_nothing),
 	ACCESS_TEST(a_port_that_keeps_a_dropping_rule_is_demoted_and_keeps_those_before),
