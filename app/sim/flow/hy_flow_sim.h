@@ -43,14 +43,20 @@ struct hy_flow_sim_faults {
 	uint32_t lie_every;  /**< About one of so many marks is another rule's; 0: none is. */
 	uint32_t port_add;   /**< Added to the port number in each packet. */
 	uint32_t leak_every; /**< About one of so many dropped packets arrives, though counted. */
+	/**
+	 * Counters are as they were when they were last read from the device, once in so many
+	 * microseconds; 0: as they are. mlx5's driver reads them once a second (mlx5_flow.c,
+	 * MLX5_POOL_QUERY_FREQ_US).
+	 */
+	uint32_t counts_every_us;
 };
 
 /** What to simulate. Zeroed: a generic engine without faults. */
 struct hy_flow_sim_params {
 	/**
-	 * "generic", "cnxk", "cnxk_wide", "mlx5", "mlx5_guest", "mlx5_hws", "ice", "i40e" or
-	 * "iavf"; NULL: generic. cnxk matches the fields of Linux's key extraction profile,
-	 * cnxk_wide all simulated fields.
+	 * "generic", "cnxk", "cnxk_wide", "cnxk_ip6", "mlx5", "mlx5_guest", "mlx5_hws", "ice",
+	 * "i40e" or "iavf"; NULL: generic. cnxk matches the fields of Linux's key extraction
+	 * profile, cnxk_wide all simulated fields but the addresses of IPv6, which cnxk_ip6 has.
 	 */
 	const char *profile;
 	uint32_t table_size; /**< Most rules; 0: as many as the profile's hardware. */

@@ -378,6 +378,7 @@ int
 hy_flow_sim_count(struct hy_flow_sim *sim, void *flow, struct rte_flow_query_count *count,
 	struct rte_flow_error *error)
 {
+	const bool late = sim->faults.counts_every_us > 0;
 	int64_t index;
 	struct rule *rule;
 	int rc = 0;
@@ -385,6 +386,8 @@ hy_flow_sim_count(struct hy_flow_sim *sim, void *flow, struct rte_flow_query_cou
 	rte_rwlock_write_lock(&sim->lock);
 	index = rule_find(sim, flow);
 	rule = index >= 0 ? sim->rules[index] : NULL;
+	if (late)
+		hy_sim_counters_read(sim);
 	if (rule == NULL) {
 		rc = rte_flow_error_set(error, ENOENT, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
 			"no such rule");
@@ -394,10 +397,10 @@ hy_flow_sim_count(struct hy_flow_sim *sim, void *flow, struct rte_flow_query_cou
 	} else {
 		count->hits_set = 1;
 		count->bytes_set = sim->profile->counts_bytes;
-		count->hits = rule->hits;
-		count->bytes = count->bytes_set ? rule->bytes : 0;
+		count->hits = late ? rule->read_hits : rule->hits;
+		count->bytes = !count->bytes_set ? 0 : late ? rule->read_bytes : rule->bytes;
 		if (count->reset)
-			rule->hits = rule->bytes = 0;
+			rule->hits = rule->bytes = rule->read_hits = rule->read_bytes = 0;
 	}
 	rte_rwlock_write_unlock(&sim->lock);
 	return rc;

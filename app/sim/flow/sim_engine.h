@@ -16,7 +16,8 @@ struct rule {
 	uint64_t id;       /* its handle; ascending, never reused */
 	uint32_t bucket, mask;
 	struct hy_sim_wish wish;
-	uint64_t hits, bytes; /* counted by any worker, under the read lock */
+	uint64_t hits, bytes;           /* counted by any worker, under the read lock */
+	uint64_t read_hits, read_bytes; /* those when they were last read: faults.counts_every_us */
 };
 
 struct hy_flow_sim {
@@ -42,11 +43,15 @@ struct hy_flow_sim {
 	uint64_t next_id;
 
 	struct hy_flow_sim_faults faults;
-	uint64_t marks; /* since the faults were set, counted by any worker */
+	uint64_t marks;     /* since the faults were set, counted by any worker */
+	uint64_t read_next; /* when counters are read, in TSC cycles */
 	uint32_t fail_in;
 	int fail_with;
 	struct hy_flow_sim_stats stats; /* packets are counted under the read lock */
 };
+
+/* Reads the counters from the device if it is time. Under the lock, also that of readers. */
+void hy_sim_counters_read(struct hy_flow_sim *sim);
 
 /* The rule of a group that matches a packet; NULL: none. Under the lock. */
 struct rule *hy_sim_match(const struct hy_flow_sim *sim, const struct hy_sim_key *key,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 #include <rte_random.h>
@@ -104,6 +105,27 @@ judge_packet(struct hy_flow_sim *sim, const struct rte_mbuf *pkt, bool counts)
 	return verdict;
 }
 
+void
+hy_sim_counters_read(struct hy_flow_sim *sim)
+{
+	const uint64_t now = rte_rdtsc(), every = sim->faults.counts_every_us;
+	uint64_t next = __atomic_load_n(&sim->read_next, __ATOMIC_RELAXED);
+
+	if (now < next ||
+		!__atomic_compare_exchange_n(&sim->read_next, &next,
+			now + every * rte_get_tsc_hz() / US_PER_S, false, __ATOMIC_RELAXED,
+			__ATOMIC_RELAXED))
+		return;
+	for (uint32_t i = 0; i < sim->nb_rules; i++) {
+		struct rule *rule = sim->rules[i];
+
+		__atomic_store_n(&rule->read_hits, __atomic_load_n(&rule->hits, __ATOMIC_RELAXED),
+			__ATOMIC_RELAXED);
+		__atomic_store_n(&rule->read_bytes, __atomic_load_n(&rule->bytes, __ATOMIC_RELAXED),
+			__ATOMIC_RELAXED);
+	}
+}
+
 static bool
 is_freed(const struct verdict *verdict)
 {
@@ -154,6 +176,8 @@ hy_flow_sim_rx(struct hy_flow_sim *sim, struct rte_mbuf **pkts, uint16_t n)
 	if (n == 0)
 		return 0;
 	rte_rwlock_read_lock(&sim->lock);
+	if (sim->faults.counts_every_us > 0)
+		hy_sim_counters_read(sim);
 	for (uint16_t i = 0; i < n; i++) {
 		struct verdict verdict = judge_packet(sim, pkts[i], true);
 

@@ -305,7 +305,50 @@ a_cold_permit_was_evicted_with_its_hot_deny(void **state)
 	assert_int_equal(A.wrong, 0);
 }
 
+#define LATE_US 100000
+
+/* mlx5's driver reads the counters of its port once a second. */
+static void
+counters_that_are_read_late_are_right_in_the_end(void **state)
+{
+	const struct hy_flow_sim_faults late = { .counts_every_us = LATE_US };
+	struct hy_policy_counts counts;
+	unsigned int behind = 0;
+
+	RTE_SET_USED(state);
+	access_open("mlx5", "mlx5_pci");
+	hy_flow_sim_fault(A.sim, &late);
+	access_source_set(10, HY_RULE_PERMIT, HOST(1), 32);
+	access_source_set(20, HY_RULE_DENY, HOST(0), 24);
+	access_settle();
+	for (int i = 0; i < 400; i++) {
+		for (int k = 0; k < 5; k++)
+			assert_false(access_arrives(HOST(2)));
+		assert_true(access_arrives(HOST(1)));
+		hy_offload_poll(A.offload);
+		assert_int_equal(hy_policy_counts(A.policy, 20, &counts), 0);
+		assert_true(counts.packets <= A.by_rule[20]);
+		behind += counts.packets < A.by_rule[20];
+		rte_delay_us_sleep(1000);
+	}
+	assert_true(behind > 100);
+	assert_int_equal(access_stats().state, HY_OFFLOAD_UP);
+	assert_null(hy_offload_reason(A.offload, 20));
+	rte_delay_us_sleep(LATE_US);
+	access_assert_counted();
+	access_assert_counted(); /* once */
+	for (int k = 0; k < 3; k++)
+		assert_false(access_arrives(HOST(2)));
+	assert_int_equal(hy_policy_remove(A.policy, 20), 0);
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	access_settle();
+	assert_in_range(hy_policy_hardware(A.policy, HY_POLICY_ALL), A.dropped - 3, A.dropped);
+	assert_int_equal(access_stats().state, HY_OFFLOAD_UP);
+	assert_int_equal(A.wrong, 0);
+}
+
 static const struct CMUnitTest offload_access_fault_tests[] = {
+	ACCESS_TEST(counters_that_are_read_late_are_right_in_the_end),
 	ACCESS_TEST(an_end_removed_the_permits_before_a_deny_that_the_port_kept),
 	ACCESS_TEST(after_a_recovery_permits_went_before_their_denies),
 	ACCESS_TEST(a_removal_of_flooded_denies_demoted_an_honest_port),
