@@ -39,7 +39,7 @@ enum hy_flows_index {
 	HY_FLOWS_INDEX_SMC,
 	/**
 	 * Buckets of a cache line, whose signatures are compared at once: 14 with numbers of 16 bits, or
-	 * 10 of 32 bits if max_flows needs them.
+	 * 10 of 32 bits if max_flows needs them. As many buckets are used as the packets' flows need.
 	 */
 	HY_FLOWS_INDEX_LINES,
 	HY_FLOWS_INDEXES, /**< Number of values. */
@@ -51,7 +51,7 @@ struct hy_flows_caches {
 	/** One in so many packets that it misses is entered, by chance; 1: all. */
 	uint32_t exact_one_in;
 	enum hy_flows_index index; /**< The index. */
-	/** Buckets of HY_FLOWS_INDEX_LINES: 2 to this power, 4 to 24; 0: 17, or 18 for 32 bits. */
+	/** Most buckets of HY_FLOWS_INDEX_LINES: 2 to this power, 4 to 24; 0: 17, or 18 for 32 bits. */
 	uint32_t lines_log;
 };
 

@@ -177,6 +177,68 @@ all_lines_are_forgotten_at_once_also_when_the_generation_wraps(void **state)
 	rte_free(index);
 }
 
+/* Looks flows up in an index, each once, and enters those that are missed. Returns how many are found. */
+static uint32_t
+round_of(const struct flows_index_ops *ops, struct flows_lines *index, uint32_t nb_flows)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < nb_flows; i++) {
+		const struct hy_flows_key key = key_of(i % 100);
+		const uint32_t hash = flows_hash_mix(i + 1);
+		uint32_t slot;
+
+		if (index_finds(ops, index, hash, &key)) {
+			found++;
+			continue;
+		}
+		flows_find(&key, &slot, 1);
+		ops->enter(flows, index, hash, slot);
+	}
+	return found;
+}
+
+static void
+lines_in_use_follow_the_number_of_flows(void **state)
+{
+	static const uint32_t nb_flows[] = { 40, 400, 5000, 50000 };
+	const struct flows_index_ops *all[] = { &flows_lines16, &flows_lines32 };
+	const struct hy_flows_caches kinds = { .lines_log = 13 };
+
+	RTE_SET_USED(state);
+	flows_new(100, 8, 1, NULL);
+	add_all(100);
+	for (uint32_t w = 0; w < 2; w++) {
+		struct flows_lines *index = rte_zmalloc(NULL, all[w]->bytes(&kinds), 64);
+
+		all[w]->init(index, &kinds);
+		for (uint32_t i = 0; i < RTE_DIM(nb_flows); i++) {
+			const uint32_t n = nb_flows[i];
+			uint32_t found = 0;
+
+			for (uint32_t round = 0; round < 20; round++)
+				found = round_of(all[w], index, n);
+			print_message("%u of %u flows found in %u lines\n", found, n,
+				index->mask + 1);
+			assert_true(found >= n - n / 32);
+			assert_true(index->mask + 1 == 64 || index->mask + 1 <= n / 2);
+		}
+		assert_int_equal(index->mask + 1, 1 << 13); /* all */
+		/* As after so many packets. */
+		index->looked = UINT64_C(4096) * (1 << 13) * index->ways - 1;
+		all[w]->sweep(flows, index);
+		assert_int_equal(index->mask + 1, 1 << 13);
+		index->looked++;
+		all[w]->sweep(flows, index);
+		assert_int_equal(index->mask + 1, 64);
+		for (uint32_t round = 0; round < 20; round++)
+			round_of(all[w], index, 400);
+		assert_true(round_of(all[w], index, 400) >= 390);
+		assert_true(index->mask + 1 <= 128);
+		rte_free(index);
+	}
+}
+
 static void
 set(enum hy_flows_exact exact, enum hy_flows_index index)
 {
@@ -401,6 +463,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(kernels_agree_on_ways),
 	FLOWS_TEST(a_line_holds_as_many_as_it_has_ways),
 	FLOWS_TEST(all_lines_are_forgotten_at_once_also_when_the_generation_wraps),
+	FLOWS_TEST(lines_in_use_follow_the_number_of_flows),
 	FLOWS_TEST(each_cache_finds_what_it_was_told),
 	FLOWS_TEST(a_deleted_megaflow_is_found_in_no_cache),
 	FLOWS_TEST(the_exact_cache_is_entered_by_chance),

@@ -5,6 +5,10 @@
  * the numbers of megaflows. A line of another generation is empty, so that all are forgotten at once.
  *
  * One comparison of the first half tells the ways and whether the generation is right.
+ *
+ * Few flows in many lines would take a line of memory each. So an index begins with few lines, and uses
+ * more, empty ones, once entries are often replaced for want of room. After many more packets than it
+ * takes to get there, it begins with few lines again, for there may be fewer flows by then.
  */
 #pragma once
 
@@ -22,8 +26,12 @@ typedef void flows_ways_t(const struct flows_lines *lines, const uint32_t hash[]
 
 struct flows_lines {
 	flows_ways_t *kernel;
-	uint32_t mask; /* of lines */
+	uint32_t mask; /* of lines in use */
+	uint32_t most; /* of all lines */
 	uint32_t ways;
+	uint32_t replaced; /* entries, since the last time that they were judged */
+	uint64_t looked;   /* packets, since it began with few lines */
+	uint64_t judged;   /* of these, when it was last judged whether there are enough lines */
 	uint32_t generation;
 	uint32_t random;
 	/* What the first half of a line is compared with: the signature where these bits are set. */

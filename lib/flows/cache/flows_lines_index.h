@@ -13,6 +13,11 @@
 
 #define NUMBERS_AT (LANES_WAYS + 2) /* lanes before the numbers */
 
+#define FEW 63u       /* mask of few lines */
+#define REPLACED 256u /* entries, after which the lines are judged */
+#define OFTEN 64      /* one in so many packets, or more */
+#define AGAIN 4096    /* packets for each entry, until it begins with few lines again */
+
 static __rte_always_inline NUMBER *
 numbers_of(uint16_t *line)
 {
@@ -26,8 +31,9 @@ fetch(const struct flows_lines *index, uint32_t hash)
 }
 
 static __rte_always_inline void
-ways(const struct flows_lines *index, const uint32_t hash[], uint16_t way[], uint32_t n)
+ways(struct flows_lines *index, const uint32_t hash[], uint16_t way[], uint32_t n)
 {
+	index->looked += n;
 	index->kernel(index, hash, way, n);
 }
 
@@ -71,7 +77,8 @@ lines_init(void *memory, const struct hy_flows_caches *caches)
 	struct flows_lines *index = memory;
 
 	index->kernel = flows_ways_best();
-	index->mask = (1u << lines_log(caches)) - 1;
+	index->most = (1u << lines_log(caches)) - 1;
+	index->mask = RTE_MIN(index->most, FEW);
 	index->ways = LANES_WAYS;
 	for (uint32_t w = 0; w < LANES_WAYS; w++)
 		index->signature[w] = UINT16_MAX;
@@ -84,7 +91,7 @@ lines_forget(void *memory)
 	struct flows_lines *index = memory;
 
 	if (index->generation == UINT32_MAX) {
-		memset(index->line, 0, ((size_t)index->mask + 1) * sizeof(index->line[0]));
+		memset(index->line, 0, ((size_t)index->most + 1) * sizeof(index->line[0]));
 		index->generation = 0;
 	}
 	generation_set(index, index->generation + 1);
@@ -109,6 +116,39 @@ way_for(const struct hy_flows *f, struct flows_lines *index, uint16_t *line, uin
 	return way;
 }
 
+/* An entry was replaced. If that is often, two or four times as many lines are used, all of them empty. */
+static void
+lines_grow(struct flows_lines *index)
+{
+	const uint32_t mask = index->mask;
+
+	if (++index->replaced < REPLACED)
+		return;
+	for (uint64_t packets = index->looked - index->judged;
+		packets < OFTEN * REPLACED && index->mask != index->most; packets *= 8)
+		index->mask = 2 * index->mask + 1;
+	index->judged = index->looked;
+	index->replaced = 0;
+	if (index->mask != mask)
+		lines_forget(index);
+}
+
+/* Begins with few lines again, if finding out how many are needed costs little by now. */
+static void
+lines_sweep(const struct hy_flows *f, void *memory)
+{
+	struct flows_lines *index = memory;
+
+	RTE_SET_USED(f);
+	if (likely(index->looked < (uint64_t)AGAIN * (index->mask + 1) * LANES_WAYS))
+		return;
+	lines_forget(index);
+	index->mask = RTE_MIN(index->most, FEW);
+	index->looked = 0;
+	index->judged = 0;
+	index->replaced = 0;
+}
+
 static void
 lines_enter(const struct hy_flows *f, void *memory, uint32_t hash, uint32_t slot)
 {
@@ -124,6 +164,8 @@ lines_enter(const struct hy_flows *f, void *memory, uint32_t hash, uint32_t slot
 		memcpy(&line[LANES_WAYS], &index->expected[LANES_WAYS], 2 * sizeof(*line));
 	}
 	way = way_for(f, index, line, signature, slot);
+	if (line[way] != 0 && line[way] != signature)
+		lines_grow(index);
 	line[way] = signature;
 	numbers_of(line)[way] = (NUMBER)slot;
 }
@@ -134,5 +176,6 @@ const struct flows_index_ops OPS = {
 	.init = lines_init,
 	.find = lines_find,
 	.enter = lines_enter,
+	.sweep = lines_sweep,
 	.forget = lines_forget,
 };
