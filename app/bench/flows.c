@@ -53,6 +53,7 @@ static const struct kind {
 		{ .exact = HY_FLOWS_EXACT_8K, .exact_one_in = 100, .index = HY_FLOWS_INDEX_SMC },
 		true, false },
 	{ "lines", { .index = HY_FLOWS_INDEX_LINES }, false, true },
+	{ "auto", { .index = HY_FLOWS_INDEX_LINES, .automatic = true }, false, false },
 };
 
 #define RIGS (RTE_DIM(kinds) + 1)

@@ -53,6 +53,11 @@ struct hy_flows_caches {
 	enum hy_flows_index index; /**< The index. */
 	/** Most buckets of HY_FLOWS_INDEX_LINES: 2 to this power, 4 to 24; 0: 17, or 18 for 32 bits. */
 	uint32_t lines_log;
+	/**
+	 * Skip a cache while packets take as long with it as without it. Now and then bursts are timed
+	 * both ways, which takes about 1/64 of the time of lookups; see hy_flows_levels().
+	 */
+	bool automatic;
 };
 
 /**
@@ -66,9 +71,32 @@ int hy_flows_caches_set(struct hy_flows *flows, const struct hy_flows_caches *ca
 /** @return Bytes of caches for each worker of @p flows; 0: none, or the values are wrong. */
 size_t hy_flows_caches_bytes(const struct hy_flows *flows, const struct hy_flows_caches *caches);
 
+/** What is known of one cache of a worker. */
+struct hy_flows_level {
+	bool present;  /**< There is one. */
+	bool skipped;  /**< Packets skip it at present, because it does not pay. */
+	uint32_t with; /**< TSC cycles of a lookup with it, times 100, when it was judged last. */
+	uint32_t without; /**< And without it. Both are 0 until it is judged. */
+	uint32_t found;   /**< Of 1000 packets that it was asked for before that. */
+	uint32_t changes; /**< Times that it was skipped, or taken up again. */
+};
+
+/** The caches of a worker. */
+struct hy_flows_levels {
+	struct hy_flows_level exact; /**< The exact cache. */
+	struct hy_flows_level index; /**< The index. */
+};
+
+/**
+ * Tells which caches a worker skips, and why, since they were switched. Called by any thread but
+ * workers.
+ */
+void hy_flows_levels(struct hy_flows *flows, unsigned int worker, struct hy_flows_levels *levels);
+
 /**
  * Prints a line on the caches and their size, and one for each worker on what they have found:
- * packets, shares of hits of each and of misses, and tables that were searched for a hit.
+ * packets, shares of hits of each and of misses, and tables that were searched for a hit. With
+ * hy_flows_caches.automatic, also a line for each cache that was judged.
  */
 void hy_flows_print(struct hy_flows *flows, FILE *out);
 

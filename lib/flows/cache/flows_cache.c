@@ -72,6 +72,7 @@ caches_create(const struct hy_flows *f, const struct hy_flows_caches *kinds)
 		return NULL;
 	caches->kinds = *kinds;
 	caches->ops = ops;
+	flows_pays_init(&caches->pays, kinds);
 	if (ops != NULL)
 		caches->index = flows_alloc(f, ops->bytes(kinds));
 	if (kinds->exact != HY_FLOWS_EXACT_NONE)
@@ -151,6 +152,45 @@ print_worker(const struct hy_flows *f, unsigned int worker, FILE *out)
 		percent(l.misses, l.packets), percent(l.tables, l.masks) / 100);
 }
 
+static void
+level_read(const struct hy_flows_level *from, struct hy_flows_level *level)
+{
+	*level = (struct hy_flows_level){
+		.present = from->present,
+		.skipped = __atomic_load_n(&from->skipped, __ATOMIC_RELAXED),
+		.with = __atomic_load_n(&from->with, __ATOMIC_RELAXED),
+		.without = __atomic_load_n(&from->without, __ATOMIC_RELAXED),
+		.found = __atomic_load_n(&from->found, __ATOMIC_RELAXED),
+		.changes = __atomic_load_n(&from->changes, __ATOMIC_RELAXED),
+	};
+}
+
+void
+hy_flows_levels(struct hy_flows *f, unsigned int worker, struct hy_flows_levels *levels)
+{
+	const struct flows_caches *caches;
+
+	*levels = (struct hy_flows_levels){ 0 };
+	pthread_mutex_lock(&f->lock); /* keeps them from being freed */
+	caches = f->workers[worker].caches;
+	if (caches != NULL) {
+		level_read(&caches->pays.view[PAYS_EXACT], &levels->exact);
+		level_read(&caches->pays.view[PAYS_INDEX], &levels->index);
+	}
+	pthread_mutex_unlock(&f->lock);
+}
+
+static void
+print_level(unsigned int worker, const char *name, const struct hy_flows_level *l, FILE *out)
+{
+	if (l->with != 0 && l->without != 0)
+		fprintf(out,
+			"worker %u: %s %s: %.1f clocks a packet with it, %.1f without; it found "
+			"%.1f %%\n",
+			worker, name, l->skipped ? "skipped" : "used", l->with / 100.0,
+			l->without / 100.0, l->found / 10.0);
+}
+
 void
 hy_flows_print(struct hy_flows *f, FILE *out)
 {
@@ -166,6 +206,12 @@ hy_flows_print(struct hy_flows *f, FILE *out)
 	ops = ops_of(f, kinds.index);
 	fprintf(out, "exact: %s, index: %s; %zu KiB a worker\n", exact[kinds.exact],
 		ops == NULL ? "none" : ops->name, hy_flows_caches_bytes(f, &kinds) / 1024);
-	for (unsigned int w = 0; w < f->params.workers; w++)
+	for (unsigned int w = 0; w < f->params.workers; w++) {
+		struct hy_flows_levels levels;
+
 		print_worker(f, w, out);
+		hy_flows_levels(f, w, &levels);
+		print_level(w, "exact", &levels.exact, out);
+		print_level(w, "index", &levels.index, out);
+	}
 }

@@ -6,6 +6,8 @@
 
 #include "lib/flows/flows.h"
 
+#include "flows_pays.h"
+
 /* What one lookup works on: up to FLOWS_BURST packets. */
 struct flows_burst {
 	const struct hy_flows_key *key;
@@ -28,8 +30,8 @@ size_t flows_exact_bytes(enum hy_flows_exact kind);
 /* Finds some of the packets that are wanted, and returns which. */
 uint64_t flows_exact_find(const struct hy_flows *f, struct flows_exact *exact,
 	const struct flows_burst *b, uint64_t wanted);
-/* Enters packet i of a burst, which was found. */
-void flows_exact_enter(const struct hy_flows *f, struct flows_exact *exact,
+/* Enters packet i of a burst, which was found. Returns whether the entry was empty. */
+bool flows_exact_enter(const struct hy_flows *f, struct flows_exact *exact,
 	const struct flows_burst *b, uint32_t i);
 /* Looks at one entry, and empties it if its megaflow was deleted. */
 void flows_exact_sweep(const struct hy_flows *f, struct flows_exact *exact);
@@ -42,7 +44,8 @@ struct flows_index_ops {
 	void (*init)(void *index, const struct hy_flows_caches *caches);
 	uint64_t (*find)(const struct hy_flows *f, void *index, const struct flows_burst *b,
 		uint64_t wanted);
-	void (*enter)(const struct hy_flows *f, void *index, uint32_t hash, uint32_t slot);
+	/* Returns whether it fills an empty entry. */
+	bool (*enter)(const struct hy_flows *f, void *index, uint32_t hash, uint32_t slot);
 	/* Looks at one entry; NULL: entries need not be emptied. */
 	void (*sweep)(const struct hy_flows *f, void *index);
 	/* Forgets everything; NULL: entries that are not found any more are replaced in time. */
@@ -59,6 +62,7 @@ struct flows_caches {
 	const struct flows_index_ops *ops;
 	void *index;
 	struct flows_exact *exact;
+	struct flows_pays pays;
 	uint32_t epoch;  /* of the hashes */
 	uint32_t random; /* the last number */
 };

@@ -54,12 +54,15 @@ dfc_init(void *index, const struct hy_flows_caches *caches)
 	RTE_SET_USED(caches);
 }
 
-static void
+static bool
 dfc_enter(const struct hy_flows *f, void *index, uint32_t hash, uint32_t slot)
 {
 	struct dfc *dfc = index;
+	VALUE *value = &dfc->value[hash & (ENTRIES - 1)];
+	const bool empty = *value == 0;
 
-	dfc->value[hash & (ENTRIES - 1)] = entry_value(f, slot);
+	*value = entry_value(f, slot);
+	return empty;
 }
 
 static void

@@ -111,18 +111,24 @@ victim(const struct hy_flows *f, struct flows_exact *exact, const struct flows_b
 											 : first;
 }
 
-void
+bool
 flows_exact_enter(const struct hy_flows *f, struct flows_exact *exact, const struct flows_burst *b,
 	uint32_t i)
 {
 	const uint32_t slot = b->flow[i];
 	const uint64_t tag = FLOWS_LOAD(f->records[slot].tag);
 
+	struct entry *entry;
+	bool empty;
+
 	if (FLOWS_TABLE(tag) == 0)
-		return;
-	*victim(f, exact, b, i) = (struct entry){
+		return false;
+	entry = victim(f, exact, b, i);
+	empty = entry->tag == 0;
+	*entry = (struct entry){
 		.tag = tag, .hash = b->hash[i], .slot = slot, .key = b->key[i], .parse = b->parse
 	};
+	return empty;
 }
 
 void

@@ -149,25 +149,28 @@ lines_sweep(const struct hy_flows *f, void *memory)
 	index->replaced = 0;
 }
 
-static void
+static bool
 lines_enter(const struct hy_flows *f, void *memory, uint32_t hash, uint32_t slot)
 {
 	struct flows_lines *index = memory;
 	uint16_t *line = index->line[hash & index->mask];
 	const uint16_t signature = lines_signature(hash);
 	uint32_t way;
+	bool empty;
 
 	if (slot >= NUMBER_MOST)
-		return;
+		return false;
 	if (memcmp(&line[LANES_WAYS], &index->expected[LANES_WAYS], 2 * sizeof(*line)) != 0) {
 		memset(line, 0, LANES_WAYS * sizeof(*line));
 		memcpy(&line[LANES_WAYS], &index->expected[LANES_WAYS], 2 * sizeof(*line));
 	}
 	way = way_for(f, index, line, signature, slot);
-	if (line[way] != 0 && line[way] != signature)
+	empty = line[way] == 0;
+	if (!empty && line[way] != signature)
 		lines_grow(index);
 	line[way] = signature;
 	numbers_of(line)[way] = (NUMBER)slot;
+	return empty;
 }
 
 const struct flows_index_ops OPS = {

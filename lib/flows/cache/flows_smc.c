@@ -66,24 +66,27 @@ smc_init(void *index, const struct hy_flows_caches *caches)
 }
 
 /* In place of the same signature, or into an empty way, or in place of any. */
-static void
+static bool
 smc_enter(const struct hy_flows *f, void *memory, uint32_t hash, uint32_t slot)
 {
 	struct smc *index = memory;
 	struct bucket *bucket = &index->bucket[hash & (BUCKETS - 1)];
 	uint32_t way = flows_random_next(&index->random) % WAYS;
+	bool empty;
 
 	RTE_SET_USED(f);
 	if (slot >= UINT16_MAX)
-		return;
+		return false;
 	for (uint32_t w = 0; w < WAYS; w++)
 		if (bucket->slot[w] == 0)
 			way = w;
 	for (uint32_t w = 0; w < WAYS; w++)
 		if (bucket->slot[w] != 0 && bucket->signature[w] == hash >> 16)
 			way = w;
+	empty = bucket->slot[way] == 0;
 	bucket->signature[way] = (uint16_t)(hash >> 16);
 	bucket->slot[way] = (uint16_t)(slot + 1);
+	return empty;
 }
 
 const struct flows_index_ops flows_smc = {

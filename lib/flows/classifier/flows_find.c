@@ -8,6 +8,7 @@
  */
 
 #include <rte_branch_prediction.h>
+#include <rte_cycles.h>
 
 #include "lib/flows/cache/flows_cache.h"
 
@@ -130,15 +131,17 @@ classify(const struct hy_flows *f, struct flows_worker *w, const struct flows_bu
 
 /* Enters what the tables or the index found into the caches before them. */
 static void
-caches_enter(const struct hy_flows *f, struct flows_caches *c, const struct flows_burst *b,
-	uint64_t by_index, uint64_t by_masks)
+caches_enter(const struct hy_flows *f, struct flows_caches *c, uint32_t levels,
+	const struct flows_burst *b, uint64_t by_index, uint64_t by_masks)
 {
-	FLOWS_EACH(i, c->ops == NULL ? 0 : by_masks)
-		c->ops->enter(f, c->index, b->hash[i], b->flow[i]);
-	FLOWS_EACH(i, c->exact == NULL ? 0 : by_index | by_masks)
+	struct flows_pays *pays = &c->pays;
+
+	FLOWS_EACH(i, (levels & PAYS_BIT(PAYS_INDEX)) == 0 ? 0 : by_masks)
+		pays->filled[PAYS_INDEX] += c->ops->enter(f, c->index, b->hash[i], b->flow[i]);
+	FLOWS_EACH(i, (levels & PAYS_BIT(PAYS_EXACT)) == 0 ? 0 : by_index | by_masks)
 		if (c->kinds.exact_one_in == 1 ||
 			flows_random_next(&c->random) % c->kinds.exact_one_in == 0)
-			flows_exact_enter(f, c->exact, b, (uint32_t)i);
+			pays->filled[PAYS_EXACT] += flows_exact_enter(f, c->exact, b, (uint32_t)i);
 }
 
 static inline uint32_t
@@ -149,21 +152,25 @@ count_of(uint64_t bits)
 
 /* Looks up to FLOWS_BURST packets up. Returns which were not found. */
 static uint64_t
-look_up(const struct hy_flows *f, struct flows_worker *w, struct flows_caches *c,
+look_up(const struct hy_flows *f, struct flows_worker *w, struct flows_caches *c, uint32_t levels,
 	const struct flows_burst *b, const uint64_t all)
 {
 	uint64_t exact = 0, index = 0, masks, left = all;
 
-	if (c != NULL && c->exact != NULL)
+	if ((levels & PAYS_BIT(PAYS_EXACT)) != 0) {
 		exact = flows_exact_find(f, c->exact, b, all);
+		flows_pays_count(&c->pays, PAYS_EXACT, count_of(all), count_of(exact));
+	}
 	left &= ~exact;
-	if (c != NULL && c->ops != NULL && left != 0)
+	if ((levels & PAYS_BIT(PAYS_INDEX)) != 0 && left != 0) {
 		index = c->ops->find(f, c->index, b, left);
+		flows_pays_count(&c->pays, PAYS_INDEX, count_of(left), count_of(index));
+	}
 	left &= ~index;
 	masks = left == 0 ? 0 : classify(f, w, b, left);
 	left &= ~masks;
-	if (c != NULL && (index | masks) != 0)
-		caches_enter(f, c, b, index, masks);
+	if (levels != 0 && (index | masks) != 0)
+		caches_enter(f, c, levels, b, index, masks);
 	flows_add(&w->lookups.exact, count_of(exact));
 	flows_add(&w->lookups.index, count_of(index));
 	flows_add(&w->lookups.masks, count_of(masks));
@@ -191,21 +198,28 @@ hy_flows_lookup(struct hy_flows *f, unsigned int worker, uint32_t parse,
 {
 	struct flows_worker *w = &f->workers[worker];
 	struct flows_caches *c = FLOWS_LOAD(w->caches);
-	uint32_t misses = 0;
+	uint32_t misses = 0, levels = 0;
+	uint64_t start = 0;
 
-	if (c != NULL)
+	if (c != NULL) {
 		caches_tend(f, c);
+		levels = flows_pays_next(&c->pays);
+		if (unlikely(c->pays.step != 0))
+			start = rte_rdtsc();
+	}
 	for (uint32_t at = 0; at < n; at += FLOWS_BURST) {
 		const uint32_t some = RTE_MIN(n - at, (uint32_t)FLOWS_BURST);
 		const struct flows_burst b = {
 			.key = key + at, .hash = hash + at, .flow = flow + at, .parse = parse
 		};
-		const uint64_t missed = look_up(f, w, c, &b, UINT64_MAX >> (64 - some));
+		const uint64_t missed = look_up(f, w, c, levels, &b, UINT64_MAX >> (64 - some));
 
 		FLOWS_EACH(i, missed)
 			b.flow[i] = HY_FLOWS_MISS;
 		misses += count_of(missed);
 	}
+	if (c != NULL && unlikely(c->pays.step != 0))
+		flows_pays_take(&c->pays, rte_rdtsc() - start, n);
 	flows_add(&w->lookups.packets, n);
 	flows_add(&w->lookups.misses, misses);
 	return misses;
