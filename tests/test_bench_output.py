@@ -158,7 +158,7 @@ def test_book_documents_every_option():
     offered = set(re.findall(r"^  (--[a-z]+)", helped.stdout, re.MULTILINE))
     common = {"--help", "--version"}  # as in every program
     assert offered - common == {"--work", "--rounds", "--quick", "--calibrate", "--json",
-                                "--prefixes", "--rules", "--contender"}
+                                "--prefixes", "--rules", "--full", "--contender"}
     assert common < offered
     # And two options of bench-pairs.py, and one of EAL's.
     assert documented == offered - common | {"--pairs", "--by", "--force"}

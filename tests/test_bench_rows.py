@@ -30,7 +30,12 @@ EXPECTED = {
     "enqueue": {"{one_edge,mix2,mix2_90_10,mix2_99_1,mix4,mix8,mix16}_{256,64,8}{,_lane}":
                 "scalar avx2 avx512"},
     "flows": {works: "gen none emc8k dfc dfc_number emc16k_dfc smc emc8k_smc lines auto" for works in (
-        "leaf_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}", "masks_{4,16,64}")},
+        "leaf_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}", "masks_{4,16,64}")} | {
+            works: "gen static none emc8k dfc dfc_number emc16k_dfc smc emc8k_smc lines auto"
+            for works in ("loop_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}",
+                          "loop_{10k_k4,10k_k16,10k_k64,1M_k16,10k_m8,10k_mall,100k_mall}",
+                          "loop_{10k,100k,1M}_zipf", "loop_{new,new_k16,new_mall}",
+                          "loop_{8,10k,100k}_vxlan")},
     "idle": {"walk of {64,1,0} objects": "step walk"},
     "l2": {"leaf_{64,1k,16k,65k,1M}": "rte_hash_14 rte_hash_8 rte_hash_bulk scalar avx2 avx512",
            "learn_1M": "rte_hash table",
@@ -150,7 +155,8 @@ def test_benchmark_that_chooses_by_width_ends_with_narrow_vectors(tmp_path, name
 def test_benchmark_without_memory_skips_what_has_no_room(tmp_path, name):
     """A table of rte_lpm takes 64 MB. What takes less is measured all the same."""
     works = {"l3fwd": "one_flow", "walk": "mix4_*", "enqueue": "mix4_*", "lookup": "r8_*",
-             "classify": "r1?", "dispatch": "even*", "routes": "*_lpm"}
+             "classify": "r1?", "dispatch": "even*", "flows": "l*_8",
+             "routes": "*_lpm"}
     figures, _ = measure(tmp_path, name, "--work", works.get(name, "*"),
                          eal=["--no-huge", "-m", "48", *PLAIN[3:], *lcores(),
                               "--log-level=critical"])

@@ -55,6 +55,7 @@ struct bench_settings {
 	const char *works;     /* fnmatch(3) pattern of the works to measure */
 	const char *prefixes;  /* file of prefixes for routes; NULL: generate them */
 	const char *rules;     /* file of rules for acl; NULL: none */
+	const char *full;      /* file of all cases of flows; NULL: none */
 	const char *contender; /* shared object with another contender for l3fwd; NULL: none */
 };
 

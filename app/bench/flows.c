@@ -12,9 +12,9 @@
 #include <hy_flows_cache.h>
 #include <hy_flows_worker.h>
 
-#include "bench.h"
+#include "flows.h"
 
-#define BURST 32
+#define BURST FLOWS_BURST
 #define MEGAFLOWS 1024
 #define PART 65536 /* lookups of a run */
 #define PARTS 32
@@ -34,11 +34,7 @@ struct rig {
 	uint32_t right, runs;
 };
 
-static const struct kind {
-	const char *name;
-	struct hy_flows_caches caches;
-	bool peer, subject;
-} kinds[] = {
+const struct flows_mode flows_modes[FLOWS_MODES] = {
 	{ "none", { 0 }, false, false },
 	{ "emc8k", { .exact = HY_FLOWS_EXACT_8K, .exact_one_in = 1 }, true, false },
 	{ "dfc", { .index = HY_FLOWS_INDEX_DFC_POINTERS }, false, false },
@@ -56,7 +52,7 @@ static const struct kind {
 	{ "auto", { .index = HY_FLOWS_INDEX_LINES, .automatic = true }, false, false },
 };
 
-#define RIGS (RTE_DIM(kinds) + 1)
+#define RIGS (FLOWS_MODES + 1)
 
 /* Which mask the megaflow of a flow has; also its protocol, so that megaflows do not overlap. */
 static uint32_t
@@ -208,8 +204,8 @@ print_net(const char *work, const struct rig rigs[], struct hy_flows_lookups bef
 {
 	const double gen = bench_median(work, "gen");
 
-	for (uint32_t k = 0; k < RTE_DIM(kinds) && gen >= 0; k++) {
-		const double all = bench_median(work, kinds[k].name);
+	for (uint32_t k = 0; k < FLOWS_MODES && gen >= 0; k++) {
+		const double all = bench_median(work, flows_modes[k].name);
 		struct hy_flows_lookups now;
 
 		if (all < 0 || rigs[k + 1].flows == NULL)
@@ -218,7 +214,7 @@ print_net(const char *work, const struct rig rigs[], struct hy_flows_lookups bef
 		now.packets -= before[k].packets;
 		printf("%s: %-11s %6.1f clocks less gen; hits: %5.1f %% exact, %5.1f %% index, "
 		       "%5.1f %% masks\n",
-			work, kinds[k].name, all - gen,
+			work, flows_modes[k].name, all - gen,
 			percent(now.exact - before[k].exact, now.packets),
 			percent(now.index - before[k].index, now.packets),
 			percent(now.masks - before[k].masks, now.packets));
@@ -228,7 +224,7 @@ print_net(const char *work, const struct rig rigs[], struct hy_flows_lookups bef
 static void
 measure(const char *work, uint32_t flows, uint32_t masks)
 {
-	struct hy_flows_lookups before[RTE_DIM(kinds)];
+	struct hy_flows_lookups before[FLOWS_MODES];
 	struct field f = { .work = work };
 	struct traffic traffic = { 0 };
 	struct rig rigs[RIGS];
@@ -239,27 +235,27 @@ measure(const char *work, uint32_t flows, uint32_t masks)
 		&(struct contender){
 			.name = "gen", .arg = &rigs[0], .run = run, .check = check_runs },
 		field_keep);
-	for (uint32_t k = 0; k < RTE_DIM(kinds); k++) {
+	for (uint32_t k = 0; k < FLOWS_MODES; k++) {
 		struct rig *rig = &rigs[k + 1];
 
 		*rig = (struct rig){ .traffic = &traffic,
-			.flows = flows_create(&traffic, &kinds[k].caches) };
+			.flows = flows_create(&traffic, &flows_modes[k].caches) };
 		if (rig->flows != NULL) {
 			warm(rig);
 			hy_flows_lookups(rig->flows, 0, &before[k]);
 		}
 		field_enter(&f,
-			&(struct contender){ .name = kinds[k].name,
+			&(struct contender){ .name = flows_modes[k].name,
 				.arg = rig->flows == NULL ? NULL : rig,
 				.run = run,
 				.check = check_runs,
-				.against = kinds[k].peer ? kinds[k].name : NULL,
-				.subject = kinds[k].subject },
+				.against = flows_modes[k].peer ? flows_modes[k].name : NULL,
+				.subject = flows_modes[k].subject },
 			field_keep);
 	}
 	field_measure(&f, CYCLES_PACKET);
 	print_net(work, rigs, before);
-	for (uint32_t k = 0; k < RTE_DIM(kinds); k++)
+	for (uint32_t k = 0; k < FLOWS_MODES; k++)
 		hy_flows_destroy(rigs[k + 1].flows);
 	free(traffic.order);
 	free(traffic.expected);
@@ -280,4 +276,5 @@ bench_flows(void)
 	for (uint32_t w = 0; w < RTE_DIM(works); w++)
 		if (bench_wanted(works[w].name))
 			measure(works[w].name, works[w].flows, works[w].masks);
+	flows_axes();
 }

@@ -70,6 +70,8 @@ usage(FILE *out)
 		"  --json FILE       write all figures there\n"
 		"  --prefixes FILE   of l3fwd, lookup, routes: one prefix a line; else made up\n"
 		"  --rules FILE      of acl: one more set of rules, in a format that hy-policy reads\n"
+		"  --full FILE       of flows: all cases, but those in that file, where rows are "
+		"appended\n"
 		"  --contender FILE  of l3fwd: a shared object with one more static loop\n"
 		"  --help, -h        print this\n"
 		"  --version         print the version\n"
@@ -115,7 +117,8 @@ static int
 parse(int argc, char **argv, struct arguments *args)
 {
 	const char **const texts[] = { &args->settings.works, &args->settings.prefixes,
-		&args->settings.contender, &args->json, &args->settings.rules };
+		&args->settings.contender, &args->json, &args->settings.rules,
+		&args->settings.full };
 	int quick = 0, calibrate = 0, index = 0, opt;
 	const struct option options[] = {
 		{ "work", required_argument, NULL, 0 }, /* indexes of texts */
@@ -123,6 +126,7 @@ parse(int argc, char **argv, struct arguments *args)
 		{ "contender", required_argument, NULL, 2 },
 		{ "json", required_argument, NULL, 3 },
 		{ "rules", required_argument, NULL, 4 },
+		{ "full", required_argument, NULL, 5 },
 		{ "quick", no_argument, &quick, 1 },
 		{ "calibrate", no_argument, &calibrate, 1 },
 		{ "rounds", required_argument, NULL, 'r' },
