@@ -30,7 +30,10 @@ EXPECTED = {
     "enqueue": {"{one_edge,mix2,mix2_90_10,mix2_99_1,mix4,mix8,mix16}_{256,64,8}{,_lane}":
                 "scalar avx2 avx512"},
     "flows": {works: "gen none emc8k dfc dfc_number emc16k_dfc smc emc8k_smc lines auto" for works in (
-        "leaf_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}", "masks_{4,16,64}")} | {
+        "leaf_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}", "masks_{4,16,64}",
+        "pirate_{0,1,8,32}M")} | {
+            "change_100k": "still changing", "install": "add delete", "first_packet": "median 99th",
+            "sweep_1Mi": "megaflows dfc_number"} | {
             works: "gen static none emc8k dfc dfc_number emc16k_dfc smc emc8k_smc lines auto"
             for works in ("loop_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}",
                           "loop_{10k_k4,10k_k16,10k_k64,1M_k16,10k_m8,10k_mall,100k_mall}",

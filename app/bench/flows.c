@@ -14,7 +14,7 @@
 
 #include "flows.h"
 
-#define BURST FLOWS_BURST
+#define BURST FLOWS_N
 #define MEGAFLOWS 1024
 #define PART 65536 /* lookups of a run */
 #define PARTS 32
@@ -261,6 +261,18 @@ measure(const char *work, uint32_t flows, uint32_t masks)
 	free(traffic.expected);
 }
 
+/* Lookups, while another core reads so much memory. */
+static void
+measure_pirate(const char *work, uint32_t mib)
+{
+	if (flows_pirate_start(mib) < 0) {
+		bench_skip(work, NULL);
+		return;
+	}
+	measure(work, 100000, 4);
+	flows_pirate_stop();
+}
+
 void
 bench_flows(void)
 {
@@ -272,9 +284,18 @@ bench_flows(void)
 		{ "leaf_20k", 20000, 1 }, { "leaf_50k", 50000, 1 }, { "leaf_100k", 100000, 1 },
 		{ "leaf_500k", 500000, 1 }, { "leaf_1M", 1000000, 1 }, { "masks_4", 10000, 4 },
 		{ "masks_16", 10000, 16 }, { "masks_64", 10000, 64 } };
+	static const struct {
+		const char *name;
+		uint32_t mib;
+	} pirates[] = { { "pirate_0M", 0 }, { "pirate_1M", 1 }, { "pirate_8M", 8 },
+		{ "pirate_32M", 32 } };
 
 	for (uint32_t w = 0; w < RTE_DIM(works); w++)
 		if (bench_wanted(works[w].name))
 			measure(works[w].name, works[w].flows, works[w].masks);
+	for (uint32_t p = 0; p < RTE_DIM(pirates); p++)
+		if (bench_wanted(pirates[p].name))
+			measure_pirate(pirates[p].name, pirates[p].mib);
+	flows_changes();
 	flows_axes();
 }

@@ -40,7 +40,7 @@ struct flows_case {
 
 #define FLOWS_DRAWN (1u << 21) /* packets, after which they come again */
 #define FLOWS_RUN 8192         /* packets of a run of a loop */
-#define FLOWS_BURST 32
+#define FLOWS_N 32             /* packets of a burst */
 
 /* Packets of a case (flows_frames.c). */
 struct flows_frames {
@@ -71,6 +71,20 @@ flows_action_of(const struct flows_frames *frames, uint32_t flow)
 void flows_loop(const struct flows_case *of, FILE *out);
 /* Heads the rows. */
 void flows_loop_head(FILE *out);
+
+/*
+ * Begins to call turn() over and over on another core, and keeps this thread on one (flows_other.c), until
+ * it is stopped. Returns -1 after bench_cannot() if there is one core.
+ */
+int flows_other_start(void (*turn)(void *arg), void *arg);
+void flows_other_stop(void);
+
+/* Begins to read so many MiB over and over on another core, with 0 none; -1 as above (flows_pirate.c). */
+int flows_pirate_start(uint32_t mib);
+void flows_pirate_stop(void);
+
+/* What happens besides lookups (flows_change.c). */
+void flows_changes(void);
 
 /* All cases that are wanted, and the table of the proposal (flows_axes.c). */
 void flows_axes(void);

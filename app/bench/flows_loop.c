@@ -42,7 +42,7 @@ source(struct loop *l, struct rte_mbuf *mbufs[], uint32_t k)
 	const struct flows_frames *frames = l->frames;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < FLOWS_BURST; i++) {
+	for (uint32_t i = 0; i < FLOWS_N; i++) {
 		const uint32_t flow = frames->drawn == NULL
 			? l->new ++
 			: frames->drawn[(size_t)l->run * FLOWS_RUN + k + i];
@@ -51,7 +51,7 @@ source(struct loop *l, struct rte_mbuf *mbufs[], uint32_t k)
 		if (frames->drawn == NULL)
 			sum += flows_action_of(frames, flow);
 	}
-	l->in += FLOWS_BURST;
+	l->in += FLOWS_N;
 	return sum;
 }
 
@@ -59,41 +59,41 @@ source(struct loop *l, struct rte_mbuf *mbufs[], uint32_t k)
 static uint64_t
 missed(struct loop *l, struct rte_mbuf *mbufs[], const uint32_t flow[])
 {
-	struct rte_mbuf *back[FLOWS_BURST];
-	uint32_t action[FLOWS_BURST], n;
-	uint8_t fate[FLOWS_BURST];
+	struct rte_mbuf *back[FLOWS_N];
+	uint32_t action[FLOWS_N], n;
+	uint8_t fate[FLOWS_N];
 	uint64_t sum = 0;
 
-	hy_flows_upcall(l->upcalls, 0, mbufs, flow, fate, FLOWS_BURST);
+	hy_flows_upcall(l->upcalls, 0, mbufs, flow, fate, FLOWS_N);
 	hy_flows_handle(l->upcalls, 0, UINT32_MAX);
 	do {
-		n = hy_flows_answers(l->upcalls, 0, back, action, FLOWS_BURST);
+		n = hy_flows_answers(l->upcalls, 0, back, action, FLOWS_N);
 		for (uint32_t i = 0; i < n; i++)
 			sum += action[i];
 		l->out += n;
-	} while (n == FLOWS_BURST);
+	} while (n == FLOWS_N);
 	return sum;
 }
 
 static __rte_always_inline uint64_t
 burst(struct loop *l, struct rte_mbuf *mbufs[])
 {
-	uint32_t hash[FLOWS_BURST], flow[FLOWS_BURST], action[FLOWS_BURST], bytes[FLOWS_BURST];
+	uint32_t hash[FLOWS_N], flow[FLOWS_N], action[FLOWS_N], bytes[FLOWS_N];
 	const uint32_t parse = hy_flows_parse(l->flows);
-	struct hy_flows_key key[FLOWS_BURST];
+	struct hy_flows_key key[FLOWS_N];
 	uint64_t sum = 0;
 
-	hy_flows_keys(mbufs, parse, key, FLOWS_BURST);
-	hy_flows_rss_hashes(l->flows, &l->rss, mbufs, key, hash, FLOWS_BURST);
-	if (hy_flows_lookup(l->flows, 0, parse, key, hash, flow, FLOWS_BURST) > 0)
+	hy_flows_keys(mbufs, parse, key, FLOWS_N);
+	hy_flows_rss_hashes(l->flows, &l->rss, mbufs, key, hash, FLOWS_N);
+	if (hy_flows_lookup(l->flows, 0, parse, key, hash, flow, FLOWS_N) > 0)
 		sum += missed(l, mbufs, flow);
-	for (uint32_t i = 0; i < FLOWS_BURST; i++) {
+	for (uint32_t i = 0; i < FLOWS_N; i++) {
 		bytes[i] = mbufs[i]->pkt_len;
 		action[i] = 0;
 	}
-	hy_flows_actions(l->flows, flow, action, FLOWS_BURST);
-	hy_flows_count(l->flows, 0, flow, bytes, FLOWS_BURST);
-	for (uint32_t i = 0; i < FLOWS_BURST; i++) {
+	hy_flows_actions(l->flows, flow, action, FLOWS_N);
+	hy_flows_count(l->flows, 0, flow, bytes, FLOWS_N);
+	for (uint32_t i = 0; i < FLOWS_N; i++) {
 		sum += action[i];
 		l->out += flow[i] != HY_FLOWS_MISS;
 	}
@@ -107,10 +107,10 @@ loop_run(void *arg)
 	const struct flows_frames *frames = l->frames;
 	uint64_t sum = 0, expected = frames->drawn == NULL ? 0 : frames->expected[l->run];
 
-	for (uint32_t k = 0; k < FLOWS_RUN; k += FLOWS_BURST) {
+	for (uint32_t k = 0; k < FLOWS_RUN; k += FLOWS_N) {
 		struct rte_mbuf **mbufs = l->mbufs + l->at;
 
-		l->at = (l->at + FLOWS_BURST) % MBUFS;
+		l->at = (l->at + FLOWS_N) % MBUFS;
 		expected += source(l, mbufs, k);
 		__asm__ volatile("" : : "r"(mbufs) : "memory");
 		if (l->flows != NULL)
