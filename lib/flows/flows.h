@@ -6,6 +6,7 @@
  * classifier/flows_garbage.c  what is freed after a grace period
  * classifier/flows_slot.c     numbers of megaflows: taken, given up, reused
  * classifier/flows_table.c    a hash table of one port and mask
+ * classifier/flows_bucket_*.c kernels that compare signatures in a table's buckets
  * classifier/flows_port.c     the tables of a port in their order, and what masks look at
  * classifier/flows_change.c   megaflows: added, modified, deleted, read
  * classifier/flows_sweep.c    all megaflows: timed out, flushed, dumped
@@ -65,6 +66,10 @@ struct flows_buckets {
 	uint32_t next;   /* of these, the first that is not used */
 	struct flows_bucket bucket[];
 };
+
+/* Writes which ways of the buckets of hashes have their signatures, as bits (classifier/flows_bucket.h). */
+typedef void flows_bucket_ways_t(const struct flows_buckets *buckets, const uint32_t hash[],
+	uint8_t ways[], uint32_t n);
 
 /* The megaflows of a port that have one mask. */
 struct flows_table {
@@ -134,6 +139,7 @@ struct hy_flows {
 	struct flows_order *order[RTE_MAX_ETHPORTS];
 	struct flows_union *looked_at;
 	struct flows_worker *workers;
+	flows_bucket_ways_t *bucket_ways;
 	uint32_t clock; /* since the time was told first */
 	uint32_t epoch; /* changes when keys are hashed otherwise */
 	struct flows_secret secret;

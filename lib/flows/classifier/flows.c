@@ -10,6 +10,8 @@
 #include "lib/flows/flows.h"
 #include "lib/graph/internal/log.h"
 
+#include "flows_bucket.h"
+
 #define WAITING_LEAST 64 /* slots more than megaflows: an eighth, and so many */
 
 static uint32_t
@@ -91,6 +93,7 @@ hy_flows_create(const struct hy_flows_params *params, struct hy_flows **out)
 		return -ENOMEM;
 	f->params = *params;
 	f->nb_slots = slots_of(params);
+	f->bucket_ways = flows_bucket_ways_best();
 	f->waiting = FLOWS_NOWHERE;
 	f->garbage_end = &f->garbage;
 	flows_secret_make(&f->secret, params->seed != 0 ? params->seed : rte_rand());

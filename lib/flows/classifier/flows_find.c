@@ -12,15 +12,7 @@
 
 #include "lib/flows/cache/flows_cache.h"
 
-/* The first slot of a bucket with a hash's signature, or HY_FLOWS_MISS. */
-static __rte_always_inline uint32_t
-first_of(const struct flows_bucket *bucket, uint32_t hash)
-{
-	for (uint32_t way = 0; way < FLOWS_WAYS; way++)
-		if (FLOWS_LOAD(bucket->signature[way]) == flows_signature(hash))
-			return __atomic_load_n(&bucket->index[way], __ATOMIC_RELAXED);
-	return HY_FLOWS_MISS;
-}
+#include "flows_bucket.h"
 
 /* Searches a table, and returns which packets were found. */
 static __rte_always_inline uint64_t
@@ -28,24 +20,34 @@ search(const struct hy_flows *f, const struct flows_table *table, const struct f
 	uint64_t wanted, const uint32_t nb_words)
 {
 	const struct flows_buckets *buckets = FLOWS_LOAD(table->buckets);
+	uint8_t packet[FLOWS_BURST], ways[FLOWS_BURST];
 	uint64_t found = 0, more = 0;
-	uint32_t hash[FLOWS_BURST];
+	uint32_t hash[FLOWS_BURST], n = 0;
 
+	hash[0] = 0; /* GCC does not see that some are wanted */
 	FLOWS_EACH(i, wanted) {
-		hash[i] = flows_table_hash(&f->secret, table, &b->key[i], nb_words);
-		__builtin_prefetch(&buckets->bucket[hash[i] & buckets->mask]);
+		packet[n] = (uint8_t)i;
+		hash[n] = flows_table_hash(&f->secret, table, &b->key[i], nb_words);
+		__builtin_prefetch(&buckets->bucket[hash[n] & buckets->mask]);
+		n++;
 	}
-	FLOWS_EACH(i, wanted) {
-		const struct flows_bucket *bucket = &buckets->bucket[hash[i] & buckets->mask];
-		const uint32_t slot = first_of(bucket, hash[i]);
+	f->bucket_ways(buckets, hash, ways, n);
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = packet[k];
+		uint32_t slot;
 
-		b->flow[i] = slot;
-		if (slot != HY_FLOWS_MISS) {
-			found |= UINT64_C(1) << i;
-			__builtin_prefetch(&f->records[slot]);
-		} else if (unlikely(FLOWS_LOAD(bucket->next) != 0)) {
+		if (ways[k] == 0)
+			continue;
+		if (unlikely(ways[k] == BUCKET_CONTINUED)) {
 			more |= UINT64_C(1) << i;
+			continue;
 		}
+		slot = __atomic_load_n(
+			&buckets->bucket[hash[k] & buckets->mask].index[__builtin_ctz(ways[k])],
+			__ATOMIC_RELAXED);
+		b->flow[i] = slot;
+		found |= UINT64_C(1) << i;
+		__builtin_prefetch(&f->records[slot]);
 	}
 	FLOWS_EACH(i, found) {
 		const struct flows_record *record = &f->records[b->flow[i]];
