@@ -38,8 +38,20 @@ static const char *const usual[] = { "loop_10k_k4", "loop_10k_k16", "loop_10k_k6
 	"loop_10k_m8", "loop_10k_mall", "loop_100k_mall", "loop_10k_zipf", "loop_100k_zipf",
 	"loop_1M_zipf", "loop_new", "loop_new_k16", "loop_new_mall", "loop_8_vxlan",
 	"loop_10k_vxlan", "loop_100k_vxlan" };
+/* Measured with --quick, unless --work names others. */
+static const char *const quick[] = { "loop_8", "loop_10k", "loop_1M", "loop_10k_k16",
+	"loop_10k_zipf", "loop_new_mall", "loop_10k_vxlan" };
 
-/* Whether a case is none of its own. */
+static bool
+is_in(const char *name, const char *const names[], uint32_t n)
+{
+	while (n > 0)
+		if (strcmp(names[--n], name) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a case is one of its own. */
 static bool
 is_possible(const struct flows_case *c)
 {
@@ -75,8 +87,7 @@ case_of(uint32_t number, struct flows_case *c)
 		c->draw == DRAW_NEW ? "new" : flows_axis[flows].name,
 		megaflows_axis[megaflows].name, k, draws[drawn], c->vxlan ? "_vxlan" : "");
 	c->usual = c->megaflows == USUAL && c->masks == 1 && c->draw == DRAW_UNIFORM && !c->vxlan;
-	for (uint32_t i = 0; i < RTE_DIM(usual); i++)
-		c->usual |= strcmp(usual[i], c->name) == 0;
+	c->usual |= is_in(c->name, usual, RTE_DIM(usual));
 	if (c->draw == DRAW_NEW) {
 		if (flows > 0)
 			c->name[0] = '\0'; /* the number of flows means nothing */
@@ -188,6 +199,16 @@ print_proposal(void)
 	}
 }
 
+/* Whether it takes --full, or --work with its name, to have a case measured. */
+static bool
+is_left_out(const struct flows_case *c, const struct bench_settings *s)
+{
+	if (s->full != NULL || strcmp(s->works, c->name) == 0)
+		return false;
+	return !c->usual ||
+		(s->quick && strcmp(s->works, "*") == 0 && !is_in(c->name, quick, RTE_DIM(quick)));
+}
+
 void
 flows_axes(void)
 {
@@ -200,7 +221,7 @@ flows_axes(void)
 	for (uint32_t number = 0; case_of(number, &c); number++) {
 		if (c.name[0] == '\0' || !is_possible(&c))
 			continue;
-		if (!c.usual && s->full == NULL && strcmp(s->works, c.name) != 0)
+		if (is_left_out(&c, s))
 			continue;
 		if (bench_wanted(c.name))
 			measure(&c, &j);

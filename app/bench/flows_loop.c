@@ -17,8 +17,8 @@
 #define MBUFS 4096
 #define ROOM 256                /* of upcalls */
 #define MEGAFLOWS_NEW 65536     /* when each packet has its own */
-#define WARM_LEAST (1u << 20)   /* packets, and four for each flow */
-#define WARM_NEW (1u << 22)     /* that fill any cache */
+#define WARM_LEAST (1u << 20)   /* packets, and eight for each flow */
+#define WARM_MOST (1u << 22)    /* fill any cache */
 #define STATIC_DESTINATIONS 256 /* as in l3fwd's dst256_8 */
 
 struct loop {
@@ -177,9 +177,10 @@ static void
 warm(struct loop *l)
 {
 	const struct flows_case *of = l->frames->of;
-	const uint32_t packets = of->draw != DRAW_NEW ? RTE_MAX(WARM_LEAST, 4 * of->flows)
-		: of->megaflows == FLOWS_ALL          ? 2 * MEGAFLOWS_NEW
-						      : WARM_NEW;
+	const uint32_t packets = of->draw != DRAW_NEW
+		? RTE_MAX(WARM_LEAST, RTE_MIN(8 * of->flows, WARM_MOST))
+		: of->megaflows == FLOWS_ALL ? 2 * MEGAFLOWS_NEW
+					     : WARM_MOST;
 
 	for (uint32_t n = 0; n < packets; n += FLOWS_RUN)
 		loop_run(l);
