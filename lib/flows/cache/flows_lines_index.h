@@ -15,7 +15,7 @@
 
 #define FEW 63u       /* mask of few lines */
 #define REPLACED 256u /* entries, after which the lines are judged */
-#define OFTEN 64      /* one in so many packets, or more */
+#define OFTEN 256     /* one in so many packets, or more */
 #define AGAIN 4096    /* packets for each entry, until it begins with few lines again */
 
 static __rte_always_inline NUMBER *
@@ -125,7 +125,7 @@ lines_grow(struct flows_lines *index)
 	if (++index->replaced < REPLACED)
 		return;
 	for (uint64_t packets = index->looked - index->judged;
-		packets < OFTEN * REPLACED && index->mask != index->most; packets *= 8)
+		packets < OFTEN * REPLACED && index->mask != index->most; packets *= 16)
 		index->mask = 2 * index->mask + 1;
 	index->judged = index->looked;
 	index->replaced = 0;
