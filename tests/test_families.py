@@ -13,7 +13,7 @@ import test_install
 import test_plugin
 import test_selftest
 
-SOURCE = Path(__file__).parent / "outside" / "families.c"
+SOURCES = sorted((Path(__file__).parent / "outside").glob("families*.c"))
 
 pytestmark = pytest.mark.xdist_group("families")
 installed = test_install.installed
@@ -26,7 +26,7 @@ def families(installed, folder):
     path = folder / "families.so"
     test_install.run(os.environ.get("CC", "cc"), "-std=gnu11", *test_plugin.flags().split(), "-fPIC",
                      "-shared", '-DHY_PACK="families"', *test_install.pkg_config(installed, "--cflags"),
-                     SOURCE, "-o", path)
+                     *SOURCES, "-o", path)
     return path
 
 

@@ -213,9 +213,9 @@ def test_every_outcome_of_every_family_is_reached_and_counted(all_variants):
         for outcome, packets in v["outcomes"].items():
             assert (packets == 0) == (outcome in excused), (outcome, v)
         assert sum(v["outcomes"].values()) == v["frames"], v
-        tables = v["family"] in ("flow_cls", "ip4_forward", "ip4_lookup", "ip4_rewrite",
-                                 "ip6_forward", "ip6_lookup", "ip6_rewrite", "l2_forward",
-                                 "l2_learn", "l2_lookup", "pkt_cls")
+        tables = v["family"] in ("flow_cls", "flow_lookup", "ip4_forward", "ip4_lookup",
+                                 "ip4_rewrite", "ip6_forward", "ip6_lookup", "ip6_rewrite",
+                                 "l2_forward", "l2_learn", "l2_lookup", "pkt_cls")
         assert (v["changes"] > 15) == tables, v
     assert all(e["reason"] for v in all_variants.values() for e in v["excused"])
     assert all_variants["ip4_lookup", "scalar"]["outcomes"]["drop no_route"] > 100_000
@@ -291,8 +291,8 @@ def test_captures_are_sent_too(captures):
 
 REFUSED = {
     ("--family=nosuch",): "hy-hal: --family: no family 'nosuch'; there are: ethdev_rx, ethdev_tx, "
-                          "event_rx, flow_cls, ip4_lookup, ip4_rewrite, ip4_steer, ip6_lookup, "
-                          "ip6_rewrite, l2_input, l2_learn, l2_lookup, l2_output, l2_patch, null, "
+                          "event_rx, flow_cls, flow_lookup, flow_reinject, ip4_lookup, ip4_rewrite, "
+                          "ip4_steer, ip6_lookup, ip6_rewrite, l2_input, l2_learn, l2_lookup, l2_output, l2_patch, null, "
                           "pkt_cls, pkt_drop, vlan_input, vlan_pop, vlan_push, ip4_forward, "
                           "ip6_forward, l2_forward",
     ("--pcap=/nonexistent",): "hy-hal: --pcap: there is no /nonexistent/*.pcap",

@@ -304,6 +304,7 @@ generic_pack_has_its_families_in_order_of_name(void **state)
 {
 	static const char *const names[][2] = { { "ethdev_rx", "poll" },
 		{ "ethdev_tx", "own_queue" }, { "event_rx", "single" }, { "flow_cls", "linear" },
+		{ "flow_lookup", "megaflow" }, { "flow_reinject", "ring" },
 		{ "ip4_lookup", "scalar" }, { "ip4_rewrite", "scalar" }, { "ip4_steer", "scalar" },
 		{ "ip6_lookup", "scalar" }, { "ip6_rewrite", "scalar" }, { "l2_input", "scalar" },
 		{ "l2_learn", "scalar" }, { "l2_lookup", "scalar" }, { "l2_output", "scalar" },
