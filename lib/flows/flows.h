@@ -113,6 +113,7 @@ struct flows_worker {
 	alignas(RTE_CACHE_LINE_SIZE) struct flows_caches *caches; /* NULL: none */
 	struct flows_counts *counts;                              /* by slot */
 	uint64_t *hits;                                           /* by number of table */
+	bool begun; /* it has caches, if there are any */
 	struct hy_flows_lookups lookups;
 };
 

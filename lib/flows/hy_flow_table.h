@@ -30,9 +30,10 @@ struct hy_flow_table;
 
 /** Parameters of a table. */
 struct hy_flow_table_params {
-	const char *name;              /**< Copied: a name (hy_lane.h) that no other table has. */
-	struct hy_flows_params flows;  /**< The graphs must report to its QSBR variable. */
-	struct hy_flows_caches caches; /**< At first. */
+	const char *name; /**< Copied: a name (hy_lane.h) that no other table has. */
+	/** The graphs must report to its QSBR variable. workers_begin is set. */
+	struct hy_flows_params flows;
+	struct hy_flows_caches caches;         /**< At first. */
 	struct hy_flows_upcall_params upcalls; /**< The rules, and the room of each worker. */
 };
 
@@ -55,11 +56,12 @@ int hy_flow_table_destroy(struct hy_flow_table *table);
 struct hy_flow_table *hy_flow_table_find(const char *name);
 
 /**
- * Called by a node's init(): the table cannot be destroyed before hy_flow_table_unuse().
+ * Called by a node's init(): the table cannot be destroyed before hy_flow_table_unuse(). The first node
+ * of a worker gives it its caches, whose memory the last one frees.
  *
  * @param worker Of the graph.
  * @param qsbr To which the graph reports.
- * @return 0; -EINVAL the table has no such worker, or another variable.
+ * @return 0; -EINVAL the table has no such worker, or another variable; -ENOMEM.
  */
 int hy_flow_table_use(struct hy_flow_table *table, unsigned int worker,
 	const struct rte_rcu_qsbr *qsbr);

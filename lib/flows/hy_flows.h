@@ -42,6 +42,11 @@ struct hy_flows_params {
 	int socket;           /**< NUMA node, or SOCKET_ID_ANY. */
 	bool tunnels;         /**< Keys are made with HY_FLOWS_PARSE_TUNNEL. */
 	/**
+	 * Workers have caches only from hy_flows_worker_begin() to hy_flows_worker_end(); otherwise all
+	 * always have.
+	 */
+	bool workers_begin;
+	/**
 	 * The QSBR variable to which all workers report. Must outlive the cache. NULL: workers and
 	 * changes are on one thread.
 	 */

@@ -68,6 +68,17 @@ struct hy_flows_caches {
  */
 int hy_flows_caches_set(struct hy_flows *flows, const struct hy_flows_caches *caches);
 
+/**
+ * Gives a worker its caches, which are empty, before its first lookup. Of caches with
+ * hy_flows_params.workers_begin.
+ *
+ * @return 0; -EALREADY it has begun; -ENOMEM.
+ */
+int hy_flows_worker_begin(struct hy_flows *flows, unsigned int worker);
+
+/** Frees the caches of a worker that has begun, and uses @p flows no more until it begins again. */
+void hy_flows_worker_end(struct hy_flows *flows, unsigned int worker);
+
 /** @return Bytes of caches for each worker of @p flows; 0: none, or the values are wrong. */
 size_t hy_flows_caches_bytes(const struct hy_flows *flows, const struct hy_flows_caches *caches);
 

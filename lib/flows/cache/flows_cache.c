@@ -99,11 +99,29 @@ caches_publish(struct hy_flows *f, struct flows_caches *const new[])
 	}
 }
 
+/* With the lock, so that no worker begins or ends meanwhile. */
+static int
+caches_switch(struct hy_flows *f, const struct hy_flows_caches *kinds, struct flows_caches *new[])
+{
+	for (unsigned int w = 0; w < f->params.workers; w++) {
+		new[w] = f->workers[w].begun ? caches_create(f, kinds) : NULL;
+		if (new[w] != NULL || !f->workers[w].begun)
+			continue;
+		while (w > 0)
+			if (new[--w] != NULL)
+				flows_caches_release(NULL, &new[w]->garbage);
+		return -ENOMEM;
+	}
+	caches_publish(f, new);
+	f->kinds = *kinds;
+	return 0;
+}
+
 int
 hy_flows_caches_set(struct hy_flows *f, const struct hy_flows_caches *kinds)
 {
 	struct flows_caches **new;
-	int rc = 0;
+	int rc;
 
 	if (!kinds_are_right(kinds))
 		return HY_REFUSE(-EINVAL,
@@ -115,21 +133,43 @@ hy_flows_caches_set(struct hy_flows *f, const struct hy_flows_caches *kinds)
 	new = rte_zmalloc("hy_flows", f->params.workers * sizeof(struct flows_caches *), 0);
 	if (new == NULL)
 		return -ENOMEM;
-	for (unsigned int w = 0; w < f->params.workers && rc == 0; w++) {
-		new[w] = caches_create(f, kinds);
-		if (new[w] == NULL)
-			rc = -ENOMEM;
-	}
 	pthread_mutex_lock(&f->lock);
-	if (rc == 0) {
-		caches_publish(f, new);
-		f->kinds = *kinds;
-	}
+	rc = caches_switch(f, kinds, new);
 	pthread_mutex_unlock(&f->lock);
-	for (unsigned int w = 0; w < f->params.workers && rc < 0 && new[w] != NULL; w++)
-		flows_caches_release(NULL, &new[w]->garbage);
 	rte_free(new);
 	return rc;
+}
+
+int
+hy_flows_worker_begin(struct hy_flows *f, unsigned int worker)
+{
+	struct flows_worker *w = &f->workers[worker];
+	int rc;
+
+	pthread_mutex_lock(&f->lock);
+	rc = w->begun ? -EALREADY : 0;
+	if (rc == 0) {
+		struct flows_caches *caches = caches_create(f, &f->kinds);
+
+		rc = caches == NULL ? -ENOMEM : 0;
+		w->begun = rc == 0;
+		FLOWS_STORE(w->caches, caches);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return rc;
+}
+
+void
+hy_flows_worker_end(struct hy_flows *f, unsigned int worker)
+{
+	struct flows_worker *w = &f->workers[worker];
+
+	pthread_mutex_lock(&f->lock);
+	if (w->caches != NULL)
+		flows_caches_release(NULL, &w->caches->garbage);
+	FLOWS_STORE(w->caches, NULL);
+	w->begun = false;
+	pthread_mutex_unlock(&f->lock);
 }
 
 static double

@@ -66,6 +66,7 @@ arrays_create(struct hy_flows *f)
 	for (unsigned int w = 0; w < f->params.workers; w++) {
 		struct flows_worker *worker = &f->workers[w];
 
+		worker->begun = !f->params.workers_begin;
 		worker->counts = flows_alloc(f, f->nb_slots * sizeof(*worker->counts));
 		worker->hits = flows_alloc(f, numbers * sizeof(*worker->hits));
 		if (worker->counts == NULL || worker->hits == NULL)

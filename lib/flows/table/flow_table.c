@@ -26,7 +26,7 @@ struct hy_flow_table {
 	struct hy_flows_params params;
 	struct hy_flows *flows;
 	struct hy_flows_upcalls *upcalls;
-	unsigned int nb_nodes; /* that are attached */
+	unsigned int *nb_nodes; /* that are attached, by worker */
 	pthread_t thread;
 	bool runs, stop;
 };
@@ -62,19 +62,24 @@ table_free(struct hy_flow_table *table)
 {
 	hy_flows_upcalls_destroy(table->upcalls);
 	hy_flows_destroy(table->flows);
+	rte_free(table->nb_nodes);
 	rte_free(table);
 }
 
 static int
 table_fill(struct hy_flow_table *table, const struct hy_flow_table_params *params)
 {
-	int rc = hy_flows_create(&params->flows, &table->flows);
+	int rc = hy_flows_create(&table->params, &table->flows);
 
 	if (rc == 0)
 		rc = hy_flows_caches_set(table->flows, &params->caches);
 	if (rc == 0)
 		rc = hy_flows_upcalls_create(table->flows, &params->upcalls, &table->upcalls);
-	return rc;
+	if (rc < 0)
+		return rc;
+	table->nb_nodes = rte_zmalloc_socket("flow_table",
+		table->params.workers * sizeof(*table->nb_nodes), 0, table->params.socket);
+	return table->nb_nodes == NULL ? -ENOMEM : 0;
 }
 
 static bool
@@ -105,6 +110,7 @@ hy_flow_table_create(const struct hy_flow_table_params *params, struct hy_flow_t
 		return -ENOMEM;
 	strcpy(table->name, params->name);
 	table->params = params->flows;
+	table->params.workers_begin = true;
 	rc = table_fill(table, params);
 	if (rc == 0 && !name_take(table))
 		rc = HY_REFUSE(-EEXIST, "there is a table of flows '%s'", table->name);
@@ -119,12 +125,13 @@ hy_flow_table_create(const struct hy_flow_table_params *params, struct hy_flow_t
 int
 hy_flow_table_destroy(struct hy_flow_table *table)
 {
-	unsigned int nb_nodes;
+	unsigned int nb_nodes = 0;
 
 	if (table == NULL)
 		return 0;
 	pthread_mutex_lock(&lock);
-	nb_nodes = table->nb_nodes;
+	for (unsigned int w = 0; w < table->params.workers; w++)
+		nb_nodes += table->nb_nodes[w];
 	if (nb_nodes == 0)
 		TAILQ_REMOVE(&tables, table, entry);
 	pthread_mutex_unlock(&lock);
@@ -142,20 +149,25 @@ hy_flow_table_destroy(struct hy_flow_table *table)
 int
 hy_flow_table_use(struct hy_flow_table *table, unsigned int worker, const struct rte_rcu_qsbr *qsbr)
 {
+	int rc = 0;
+
 	if (worker >= table->params.workers || qsbr != table->params.qsbr)
 		return -EINVAL;
 	pthread_mutex_lock(&lock);
-	table->nb_nodes++;
+	if (table->nb_nodes[worker] == 0)
+		rc = hy_flows_worker_begin(table->flows, worker);
+	if (rc == 0)
+		table->nb_nodes[worker]++;
 	pthread_mutex_unlock(&lock);
-	return 0;
+	return rc;
 }
 
 void
 hy_flow_table_unuse(struct hy_flow_table *table, unsigned int worker)
 {
-	RTE_SET_USED(worker);
 	pthread_mutex_lock(&lock);
-	table->nb_nodes--;
+	if (--table->nb_nodes[worker] == 0)
+		hy_flows_worker_end(table->flows, worker);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -48,16 +48,18 @@ send_rest(struct hy_graph *graph, struct hy_node *node, const struct found *f,
 	const uint32_t action[], void **objs, uint32_t n)
 {
 	const uint16_t nb_edges = hy_graph_edge_count(graph, node); /* may change while ctx stays */
-	uint16_t next[SOME], first = 0;
+	uint16_t next[SOME];
+	uint32_t first = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (likely(f->fate[i] != HY_FLOWS_SENT)) {
 			next[i] = next_of(f->fate[i], action[i], nb_edges);
 			continue;
 		}
 		if (first < i)
-			hy_enqueue_next(graph, node, next + first, objs + first, i - first);
-		first = (uint16_t)(i + 1);
+			hy_enqueue_next(graph, node, next + first, objs + first,
+				(uint16_t)(i - first));
+		first = i + 1;
 	}
 	if (first < n)
 		hy_enqueue_next(graph, node, next + first, objs + first, (uint16_t)(n - first));
