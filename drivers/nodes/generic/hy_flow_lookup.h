@@ -15,6 +15,10 @@
  * has flow_reinject. Values of other lanes are lost on the way. Behind an edge, packets of a flow are in
  * the order in which flow_lookup got them.
  *
+ * Once a megaflow is deleted and each graph has reported, flow_lookup sends no packet by its action.
+ * Packets that were answered before then come back with it: at the latest when as many were taken as had
+ * been sent (hy_flows_upcall_stats()).
+ *
  * A graph's worker number is the worker's of the table. Packets that are on the way when a graph ends
  * stay with the table; the next graph of that worker takes them. A worker of a graph with flow_reinject
  * does not sleep (hy_idle.h).
