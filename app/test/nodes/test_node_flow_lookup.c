@@ -458,6 +458,60 @@ action_that_names_an_edge_which_a_change_took_away_drops_packets(void **state)
 	done(graph);
 }
 
+/* Each worker has its own way to the rules and back, and its own caches. */
+static void
+packets_come_back_to_the_worker_that_sent_them(void **state)
+{
+	struct hy_flow_table_params params = params_of(&modes[6], 16);
+	struct hy_graph *graph[2];
+	struct hy_flows_lookups l;
+	struct rte_mbuf *m;
+
+	RTE_SET_USED(state);
+	params.upcalls.rules = ask_by_destination;
+	params.flows.workers = 2;
+	assert_int_equal(hy_flow_table_create(&params, &the_table), 0);
+	nodes_make();
+	assert_int_equal(graph_make(&graph[0]), 0);
+	assert_int_equal(hy_graph_clone(graph[0], "flows-1", 1, SOCKET_ID_ANY, &graph[1]), 0);
+	for (uint32_t w = 0; w < 2; w++) {
+		m = numbered(w, 0);
+		rig_send(graph[w], &m, NULL, 1);
+	}
+	assert_int_equal(hy_flow_table_handle(the_table, 16), 2);
+	for (uint32_t w = 0; w < 2; w++) {
+		hy_graph_walk(graph[w]);
+		assert_int_equal(out[w].n, 1);
+		assert_int_equal(out[1 - w].n, 0);
+		rig_free();
+		for (uint32_t k = 0; k < 2; k++) {
+			m = numbered(1 - w, 0); /* that the other one has asked for */
+			rig_send(graph[w], &m, NULL, 1);
+		}
+		assert_int_equal(out[1 - w].n, 2);
+		rig_free();
+		hy_flows_lookups(hy_flow_table_flows(the_table), w, &l);
+		assert_int_equal(l.misses, 1);
+		assert_int_equal(l.masks, 1);
+		assert_int_equal(l.index, 1);
+	}
+	assert_int_equal(hy_graph_destroy(graph[1]), 0);
+	done(graph[0]);
+}
+
+static void
+worker_of_a_graph_with_upcalls_does_not_sleep(void **state)
+{
+	struct hy_graph *graph;
+
+	RTE_SET_USED(state);
+	table_by_destination(16);
+	nodes_make();
+	assert_int_equal(graph_make(&graph), 0);
+	assert_int_equal(hy_mbuf_ops.arm(graph, true), -ENOTSUP);
+	done(graph);
+}
+
 static void
 table_that_a_graph_uses_cannot_be_destroyed(void **state)
 {
@@ -529,6 +583,8 @@ static const struct CMUnitTest flow_lookup_tests[] = {
 	NODE_TEST(packets_of_a_flow_leave_in_order_and_none_is_lost_uncounted),
 	NODE_TEST(packets_that_wait_when_a_graph_ends_come_back_in_the_next_one),
 	NODE_TEST(action_that_names_an_edge_which_a_change_took_away_drops_packets),
+	NODE_TEST(packets_come_back_to_the_worker_that_sent_them),
+	NODE_TEST(worker_of_a_graph_with_upcalls_does_not_sleep),
 	NODE_TEST(table_that_a_graph_uses_cannot_be_destroyed),
 	NODE_TEST(table_or_node_that_makes_no_sense_is_refused),
 };

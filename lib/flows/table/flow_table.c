@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <time.h>
 
 #include <rte_cycles.h>
@@ -21,7 +20,7 @@
 #define SWEEPS (1000 / HY_FLOW_TABLE_SWEEP) /* until all megaflows were looked at */
 
 struct hy_flow_table {
-	TAILQ_ENTRY(hy_flow_table) entry;
+	struct hy_flow_table *next;
 	char name[HY_NAME_SIZE];
 	struct hy_flows_params params;
 	struct hy_flows *flows;
@@ -31,19 +30,18 @@ struct hy_flow_table {
 	bool runs, stop;
 };
 
-static TAILQ_HEAD(, hy_flow_table) tables = TAILQ_HEAD_INITIALIZER(tables);
+static struct hy_flow_table *tables;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of nb_nodes */
 
-/* With the lock. */
-static struct hy_flow_table *
-find(const char *name)
+/* The link that leads to the table of a name, or the last one. With the lock. */
+static struct hy_flow_table **
+link_of(const char *name)
 {
-	struct hy_flow_table *table;
+	struct hy_flow_table **link = &tables;
 
-	TAILQ_FOREACH(table, &tables, entry)
-		if (strcmp(table->name, name) == 0)
-			return table;
-	return NULL;
+	while (*link != NULL && strcmp((*link)->name, name) != 0)
+		link = &(*link)->next;
+	return link;
 }
 
 struct hy_flow_table *
@@ -52,7 +50,7 @@ hy_flow_table_find(const char *name)
 	struct hy_flow_table *table;
 
 	pthread_mutex_lock(&lock);
-	table = find(name);
+	table = *link_of(name);
 	pthread_mutex_unlock(&lock);
 	return table;
 }
@@ -85,12 +83,14 @@ table_fill(struct hy_flow_table *table, const struct hy_flow_table_params *param
 static bool
 name_take(struct hy_flow_table *table)
 {
+	struct hy_flow_table **link;
 	bool is_free;
 
 	pthread_mutex_lock(&lock);
-	is_free = find(table->name) == NULL;
+	link = link_of(table->name);
+	is_free = *link == NULL;
 	if (is_free)
-		TAILQ_INSERT_TAIL(&tables, table, entry);
+		*link = table;
 	pthread_mutex_unlock(&lock);
 	return is_free;
 }
@@ -133,7 +133,7 @@ hy_flow_table_destroy(struct hy_flow_table *table)
 	for (unsigned int w = 0; w < table->params.workers; w++)
 		nb_nodes += table->nb_nodes[w];
 	if (nb_nodes == 0)
-		TAILQ_REMOVE(&tables, table, entry);
+		*link_of(table->name) = table->next;
 	pthread_mutex_unlock(&lock);
 	if (nb_nodes > 0)
 		return HY_REFUSE(-EBUSY, "%u nodes of graphs are attached to table of flows '%s'",
