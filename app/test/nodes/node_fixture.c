@@ -10,6 +10,7 @@
 #include <rte_ethdev.h>
 
 #include <hy_mbuf.h>
+#include <hy_policy.h>
 
 #include "hal/internal/hal.h"
 #include "node_fixture.h"
@@ -586,6 +587,7 @@ node_teardown(void **state)
 	RTE_SET_USED(state);
 	rig_clear();
 	ports_close();
+	hy_policy_wait_destroyed();
 	packets = rte_mempool_avail_count(pool);
 	heap = unit_heap_live();
 	live = unit_alloc_live();

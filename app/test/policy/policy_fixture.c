@@ -283,6 +283,7 @@ policy_teardown(void **state)
 	RTE_SET_USED(state);
 	unit_alloc_fail(0);
 	hy_policy_destroy(policy);
+	hy_policy_wait_destroyed();
 	policy = NULL;
 	if (unit_heap_live() != heap_before || unit_alloc_live() != live_before) {
 		print_error("leaked %d blocks of DPDK's, %d of malloc's\n",
