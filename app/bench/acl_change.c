@@ -136,7 +136,7 @@ rebuild_us(void *arg)
 	const uint64_t start = rte_get_timer_cycles();
 	struct policy_base *base = NULL;
 
-	rig->failed |= policy_build(rig->policy, rig->policy->view->set, NULL, &base) < 0;
+	rig->failed |= policy_build(rig->policy, rig->policy->view, NULL, &base) < 0;
 	policy_base_drop(base);
 	return (double)(rte_get_timer_cycles() - start) * 1e6 / (double)rte_get_timer_hz();
 }

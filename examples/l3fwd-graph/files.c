@@ -39,6 +39,17 @@ routes_create(const struct options *options, struct hy_routes **routes)
 	return rc < 0 ? hy_terminal_refuse(rc, "--routes: %s", error) : 0;
 }
 
+uint32_t
+nodes_of(const struct hy_workers *workers)
+{
+	uint32_t nodes = 0;
+
+	for (unsigned int w = 0; w < workers->nb; w++)
+		if (workers->worker[w].socket != SOCKET_ID_ANY)
+			nodes |= RTE_BIT32(workers->worker[w].socket);
+	return nodes;
+}
+
 int
 classes_create(const struct options *options, const struct hy_workers *workers,
 	struct classes *classes)
@@ -47,6 +58,7 @@ classes_create(const struct options *options, const struct hy_workers *workers,
 		.max_rules = options->max_rules,
 		.workers = workers->nb,
 		.socket = SOCKET_ID_ANY,
+		.nodes = nodes_of(workers),
 		.qsbr = workers->qsbr,
 		.max_memory = (uint64_t)options->max_rules_mib << 20,
 		.max_build_ms = options->build_ms,

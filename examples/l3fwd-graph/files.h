@@ -7,6 +7,9 @@
 
 #include "options.h"
 
+/* NUMA nodes that the workers' graphs lie on, as bits. */
+uint32_t nodes_of(const struct hy_workers *workers);
+
 struct classes {
 	struct hy_policy *policy;                 /* NULL without --policy */
 	struct hy_flow_way ways[2 * REPEATS_MAX]; /* of --drop-class and --steer */

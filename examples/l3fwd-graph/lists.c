@@ -8,6 +8,7 @@
 #include <hy_ethdev.h>
 #include <hy_terminal.h>
 
+#include "files.h"
 #include "lists.h"
 
 /* Creates a list, and reads its file. */
@@ -34,6 +35,7 @@ lists_create(const struct options *options, const struct hy_workers *workers, st
 		.workers = workers->nb,
 		.socket = SOCKET_ID_ANY,
 		.policy = { .max_rules = options->max_rules,
+			.nodes = nodes_of(workers),
 			.max_memory = (uint64_t)options->max_rules_mib << 20,
 			.max_build_ms = options->build_ms,
 			.deny_unmatched = options->no_match == HY_RULE_DENY },

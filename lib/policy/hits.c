@@ -132,10 +132,10 @@ slot_hits(const struct hy_policy *policy, uint32_t slot)
 void
 policy_hits_plan(const struct hy_policy *policy, struct policy_view *view)
 {
-	const struct policy_rules *set = view->set;
-
-	for (uint32_t i = 0; i < set->nb_fresh; i++)
-		set->rules[set->fresh[i]].index = policy->free_slots[policy->nb_free - 1 - i];
+	for (const struct policy_view *v = view; v != NULL; v = v->copy)
+		for (uint32_t i = 0; i < v->set->nb_fresh; i++)
+			v->set->rules[v->set->fresh[i]].index =
+				policy->free_slots[policy->nb_free - 1 - i];
 }
 
 void

@@ -181,6 +181,11 @@ struct hy_policy_params {
 	unsigned int workers; /**< Graphs that use it have lower worker numbers; at least 1. */
 	int socket;           /**< NUMA node, or SOCKET_ID_ANY. */
 	/**
+	 * NUMA nodes of workers, as bits. With several, each gets a copy of the rules and their tables
+	 * in its memory; otherwise there is one on @ref socket.
+	 */
+	uint32_t nodes;
+	/**
 	 * The QSBR variable to which all graphs that use the policy report (struct
 	 * hy_graph_params). Must outlive the policy. NULL: rules cannot change while a graph uses
 	 * it.
@@ -189,7 +194,7 @@ struct hy_policy_params {
 	bool access; /**< Of an access list: rules may have every action, and log. */
 	/** An access list denies what no rule matches, until a call or its file says otherwise. */
 	bool deny_unmatched;
-	uint64_t max_memory; /**< Most bytes that compiled rules take; 0: no limit. */
+	uint64_t max_memory; /**< Most bytes that compiled rules take, in a copy; 0: no limit. */
 	/** Longest that compiling may take, as estimated, with the estimates' own time; 0: no limit. */
 	uint32_t max_build_ms;
 };
@@ -295,7 +300,8 @@ int hy_policy_commit_together(struct hy_policy *const policies[], unsigned int n
 /** How the published rules are compiled. */
 struct hy_policy_engine_info {
 	const char *name;    /**< "linear", "rte_acl" or "tuple"; "none": there are no rules. */
-	uint64_t bytes;      /**< Of its tables. */
+	uint64_t bytes;      /**< Of its tables, in all copies. */
+	unsigned int copies; /**< Of rules and tables: one for each of hy_policy_params.nodes. */
 	uint64_t build_us;   /**< Microseconds that it took to choose the engine and build them. */
 	uint32_t base_rules; /**< Rules in the tables. */
 	uint32_t

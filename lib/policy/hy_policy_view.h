@@ -14,6 +14,7 @@
 
 #include <rte_config.h>
 #include <rte_ether.h>
+#include <rte_memory.h>
 
 #include <hy_policy.h>
 
@@ -197,16 +198,28 @@ struct hy_mark_table {
 
 /** A policy as workers see it: the start of struct hy_policy. Node code uses the functions below. */
 struct hy_policy_shown {
-	const struct hy_policy_view *view;                   /**< Never NULL. */
+	/** By NUMA node + 1: SOCKET_ID_ANY is the first. Never NULL, and often one and the same. */
+	const struct hy_policy_view *view[1 + RTE_MAX_NUMA_NODES];
 	struct hy_policy_counts *const *hits;                /**< For each worker, by index. */
 	const struct hy_mark_table *marks[RTE_MAX_ETHPORTS]; /**< NULL: none. */
 };
 
-/** @return The current view. Never NULL. For readers of the policy's QSBR variable. */
+/**
+ * @return The current view, as it lies on a NUMA node (SOCKET_ID_ANY: any), if the policy has a copy
+ * there. Never NULL. For readers of the policy's QSBR variable. Copies have one version.
+ */
+static inline const struct hy_policy_view *
+hy_policy_view_on(const struct hy_policy *policy, int socket)
+{
+	return __atomic_load_n(&((const struct hy_policy_shown *)policy)->view[socket + 1],
+		__ATOMIC_ACQUIRE);
+}
+
+/** @return hy_policy_view_on() of any node. */
 static inline const struct hy_policy_view *
 hy_policy_view(const struct hy_policy *policy)
 {
-	return __atomic_load_n(&((const struct hy_policy_shown *)policy)->view, __ATOMIC_ACQUIRE);
+	return hy_policy_view_on(policy, SOCKET_ID_ANY);
 }
 
 /** @return The marks of a port, valid as long as a view; NULL: none. */

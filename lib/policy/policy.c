@@ -28,6 +28,20 @@ policy_free(struct hy_policy *policy)
 	rte_free(policy);
 }
 
+/* Each worker reads one of the pointers: it sees this view or the one before. */
+static void
+show(struct hy_policy *policy)
+{
+	for (int node = SOCKET_ID_ANY; node < RTE_MAX_NUMA_NODES; node++) {
+		const struct policy_view *view = policy->view;
+
+		for (const struct policy_view *v = view->copy; v != NULL; v = v->copy)
+			if (v->socket == node)
+				view = v;
+		__atomic_store_n(&policy->shown.view[node + 1], &view->shown, __ATOMIC_RELEASE);
+	}
+}
+
 int
 hy_policy_create(const char *name, const struct hy_policy_params *params, struct hy_policy **out)
 {
@@ -55,7 +69,7 @@ hy_policy_create(const char *name, const struct hy_policy_params *params, struct
 		policy_free(policy);
 		return rc;
 	}
-	policy->shown.view = &policy->view->shown;
+	show(policy);
 	*out = policy;
 	return 0;
 }
@@ -102,7 +116,7 @@ publish(struct hy_policy *policy, struct policy_view *view)
 	policy->retired = policy->view;
 	policy->view = view;
 	policy->changed = false;
-	__atomic_store_n(&policy->shown.view, &view->shown, __ATOMIC_RELEASE);
+	show(policy);
 	policy_listeners_publish(policy);
 	if (policy->params.qsbr != NULL)
 		policy->token = hy_grace_start(policy->params.qsbr);
@@ -197,7 +211,10 @@ hy_policy_engine(struct hy_policy *policy, struct hy_policy_engine_info *info)
 		const struct policy_tables *tables = &compiled->base->tables;
 
 		info->name = tables->engine->name;
-		info->bytes = tables->bytes;
+		for (const struct policy_view *v = policy->view; v != NULL; v = v->copy) {
+			info->bytes += v->shown.compiled->base->tables.bytes;
+			info->copies++;
+		}
 		info->build_us = tables->build_us;
 		info->base_rules = compiled->base->rules->n;
 		if (compiled->overlay != NULL) {
@@ -216,8 +233,11 @@ hy_policy_engine_print(struct hy_policy *policy, FILE *out)
 	struct hy_policy_engine_info info;
 
 	hy_policy_engine(policy, &info);
-	fprintf(out, "%s, %" PRIu64 " KiB, built in %" PRIu64 " ms: %s\n", info.name,
-		(info.bytes + 1023) / 1024, info.build_us / 1000, info.why);
+	fprintf(out, "%s, ", info.name);
+	if (info.copies > 1)
+		fprintf(out, "%u copies, ", info.copies);
+	fprintf(out, "%" PRIu64 " KiB, built in %" PRIu64 " ms: %s\n", (info.bytes + 1023) / 1024,
+		info.build_us / 1000, info.why);
 }
 
 uint32_t

@@ -23,6 +23,8 @@ struct policy_view {
 	struct hy_policy_view shown; /* first: a pointer to one is a pointer to the other */
 	struct policy_rules *set;
 	unsigned int holders; /* references: the policy's until workers have left it, and others */
+	int socket;
+	struct policy_view *copy; /* on the next NUMA node, which goes with this one */
 	/* What shown.compiled was before its tables were built again; NULL: never, or freed. */
 	struct hy_policy_compiled *replaced;
 };
@@ -40,7 +42,7 @@ struct policy_rebuild {
 	bool wanted;                    /* the view has an overlay */
 	bool builds;                    /* without the lock */
 	bool left;                      /* the policy is left to it */
-	bool end;    /* under the lock, and without it where a build looks whether to stop */
+	bool end; /* under the lock, and without it where a build looks whether to stop */
 	pthread_cond_t wake;
 };
 
@@ -109,9 +111,14 @@ policy_default(const struct hy_policy *of)
 int policy_view_create(struct hy_policy *policy, struct policy_view **view);
 /* Releases a reference, and frees the view with the last one. NULL is allowed. */
 void policy_view_drop(struct policy_view *view);
-/* Builds tables for rules. Returns 0, or what policy_base_create() returns. */
-int policy_build(const struct hy_policy *policy, struct policy_rules *rules, const bool *cancel,
+/* Builds tables for the rules of a view. Returns 0, or what policy_base_create() returns. */
+int policy_build(const struct hy_policy *policy, const struct policy_view *view, const bool *cancel,
 	struct policy_base **base);
+/*
+ * The same for a copy, by the engine of the first one's tables: estimates take time, and may differ.
+ */
+int policy_build_copy(const struct hy_policy *policy, const struct policy_view *view,
+	const struct policy_base *first, const bool *cancel, struct policy_base **base);
 
 /*
  * rebuild.c

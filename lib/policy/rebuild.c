@@ -24,10 +24,11 @@ replaced_free(struct hy_policy *policy, struct policy_view *view, uint64_t token
 	const bool left = hy_grace_wait(policy->params.qsbr, token);
 
 	pthread_mutex_lock(&policy->lock);
-	if (left && view->holders == 2 && policy->view == view) {
-		policy_compiled_free(view->replaced);
-		view->replaced = NULL;
-	}
+	if (left && view->holders == 2 && policy->view == view)
+		for (struct policy_view *v = view; v != NULL; v = v->copy) {
+			policy_compiled_free(v->replaced);
+			v->replaced = NULL;
+		}
 	policy_view_drop(view);
 	pthread_mutex_unlock(&policy->lock);
 }
@@ -41,28 +42,70 @@ changes(const struct hy_policy_compiled *compiled)
 	return o == NULL ? 0 : o->nb_added + o->nb_gone;
 }
 
+/* Tables of a view's copies, in order. */
+struct bases {
+	struct policy_base *of[RTE_MAX_NUMA_NODES];
+};
+
+static void
+bases_drop(struct bases *bases)
+{
+	for (unsigned int i = 0; i < RTE_DIM(bases->of); i++)
+		policy_base_drop(bases->of[i]);
+}
+
+/* For all copies of a view, or for none. */
+static int
+bases_build(const struct hy_policy *policy, const struct policy_view *view, struct bases *bases)
+{
+	const bool *cancel = &policy->rebuild.end;
+	unsigned int i = 0;
+	int rc = policy_build(policy, view, cancel, &bases->of[0]);
+
+	for (view = view->copy; view != NULL && rc == 0; view = view->copy)
+		rc = policy_build_copy(policy, view, bases->of[0], cancel, &bases->of[++i]);
+	return rc;
+}
+
+/* What the view's copies are to have: forms by the bases, kept in `replaced`. Returns 0 or an error. */
+static int
+forms_create(struct policy_view *view, const struct bases *bases)
+{
+	unsigned int i = 0;
+	int rc = 0;
+
+	for (struct policy_view *v = view; v != NULL && rc == 0; v = v->copy)
+		rc = policy_compiled_create(bases->of[i++], v->set, v->socket, &v->replaced);
+	if (rc == 0 && changes(view->replaced) < changes(view->shown.compiled))
+		return 0;
+	for (struct policy_view *v = view; v != NULL; v = v->copy) {
+		policy_compiled_free(v->replaced);
+		v->replaced = NULL;
+	}
+	return rc < 0 ? rc : -EALREADY;
+}
+
 /*
  * Puts tables under the present view, which may be a later one than they were built for: then there
  * is an overlay again, and more to build. Tables of that view's own commit may be nearer to it, and
  * stay. Called with the lock held.
  */
 static void
-exchange(struct hy_policy *policy, struct policy_base *base)
+exchange(struct hy_policy *policy, const struct bases *bases)
 {
 	struct policy_view *view = policy->view;
-	struct hy_policy_compiled *compiled;
 	uint64_t token;
 
 	if (view->replaced != NULL || view->set->n == 0 || view->shown.compiled->overlay == NULL ||
-		policy_compiled_create(base, view->set, policy->params.socket, &compiled) < 0)
+		forms_create(view, bases) < 0)
 		return;
-	if (changes(compiled) >= changes(view->shown.compiled)) {
-		policy_compiled_free(compiled);
-		return;
+	policy->rebuild.wanted |= view->replaced->overlay != NULL;
+	for (struct policy_view *v = view; v != NULL; v = v->copy) {
+		struct hy_policy_compiled *next = v->replaced;
+
+		v->replaced = (struct hy_policy_compiled *)(uintptr_t)v->shown.compiled;
+		__atomic_store_n(&v->shown.compiled, next, __ATOMIC_RELEASE);
 	}
-	policy->rebuild.wanted |= compiled->overlay != NULL;
-	view->replaced = (struct hy_policy_compiled *)(uintptr_t)view->shown.compiled;
-	__atomic_store_n(&view->shown.compiled, compiled, __ATOMIC_RELEASE);
 	token = hy_grace_start(policy->params.qsbr);
 	view->holders++;
 	pthread_mutex_unlock(&policy->lock);
@@ -74,23 +117,23 @@ exchange(struct hy_policy *policy, struct policy_base *base)
 static void
 build(struct hy_policy *policy)
 {
-	const struct hy_policy_compiled *compiled = policy->view->shown.compiled;
-	struct policy_rules *rules = policy->view->set;
-	struct policy_base *base = NULL;
+	struct policy_view *view = policy->view;
+	const struct hy_policy_compiled *compiled = view->shown.compiled;
+	struct bases bases = { 0 };
 	int rc;
 
-	if (compiled == NULL || compiled->overlay == NULL || policy->view->replaced != NULL)
+	if (compiled == NULL || compiled->overlay == NULL || view->replaced != NULL)
 		return;
-	policy_rules_hold(rules);
+	view->holders++;
 	policy->rebuild.builds = true;
 	pthread_mutex_unlock(&policy->lock);
-	rc = policy_build(policy, rules, &policy->rebuild.end, &base);
-	policy_rules_drop(rules);
+	rc = bases_build(policy, view, &bases);
 	pthread_mutex_lock(&policy->lock);
+	policy_view_drop(view);
 	policy->rebuild.builds = false;
 	if (rc == 0 && !policy->rebuild.end)
-		exchange(policy, base);
-	policy_base_drop(base);
+		exchange(policy, &bases);
+	bases_drop(&bases);
 }
 
 static hy_dpdk_thread_result

@@ -13,6 +13,7 @@ struct rte_rcu_qsbr *acl_qsbr;
 
 static struct hy_flow_way ways[2];
 static struct hy_graph *rig;
+int acl_socket = SOCKET_ID_ANY;
 
 void
 acl_make(const struct hy_acl_params *params)
@@ -100,7 +101,7 @@ acl_rig(enum hy_acl_way way)
 		.drop_node = "rig_out-2",
 		.lanes = { HY_FLOW_CLASS_LANE, HY_ARC_LANE },
 		.burst = 64,
-		.socket = SOCKET_ID_ANY,
+		.socket = acl_socket,
 		.qsbr = acl_qsbr };
 	int rc;
 
@@ -152,6 +153,7 @@ acl_teardown(void **state)
 	int rc;
 
 	acl_done();
+	acl_socket = SOCKET_ID_ANY;
 	rig_lane = "ip4_route";
 	rc = node_teardown(state);
 	rte_free(acl_qsbr);

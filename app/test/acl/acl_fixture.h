@@ -30,6 +30,7 @@ struct rte_mbuf *udp_packet(uint16_t dport);
  * is the class.
  */
 #define RIG_PORT 3
+extern int acl_socket; /* of its graph; SOCKET_ID_ANY if the test does not set it */
 struct hy_graph *acl_rig(enum hy_acl_way way);
 /* Sends n packets to a port each, and rests. */
 void acl_send(struct hy_graph *graph, const uint16_t dports[], unsigned int n);

@@ -432,6 +432,37 @@ a_burst_of_several_lists_is_judged_by_each(void **state)
 	assert_int_equal(hy_arc_feature_unregister("acl_in-rig"), 0);
 }
 
+/* The copy of node 2 is made to deny what the list permits: only a graph there does so. */
+static void
+a_graph_reads_the_copy_of_its_numa_node(void **state)
+{
+	static const int sockets[] = { SOCKET_ID_ANY, 0, 1, 2 };
+
+	RTE_SET_USED(state);
+	for (unsigned int s = 0; s < RTE_DIM(sockets); s++) {
+		const bool denied = sockets[s] == 2;
+		struct hy_policy_rule *rule;
+		struct hy_policy *policy;
+		struct hy_graph *graph;
+
+		acl_make(&(const struct hy_acl_params){ .policy.nodes = 1u << 0 | 1u << 2 });
+		policy = list_make("a");
+		rule_add(policy, 1, PERMIT, HY_RULE_PERMIT, 0, false);
+		rules_commit(policy);
+		rule = (struct hy_policy_rule *)(uintptr_t)hy_policy_view_on(policy, 2)->rules;
+		assert_ptr_not_equal(rule, hy_policy_view(policy)->rules);
+		rule->rule.action = HY_RULE_DENY;
+		acl_socket = sockets[s];
+		graph = acl_rig(HY_ACL_IN);
+		assert_int_equal(hy_acl_bind(acl, RIG_PORT, HY_ACL_IN, "a"), 0);
+		acl_send(graph, (const uint16_t[]){ PERMIT, PERMIT }, 2);
+		assert_counts("a",
+			(struct hy_acl_counts){
+				.permitted = denied ? 0 : 2, .denied = denied ? 2 : 0 });
+		acl_done();
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	ACL_TEST(each_action_does_what_it_says),
 	ACL_TEST(rules_count_packets_bytes_and_time_until_they_are_cleared),
@@ -441,6 +472,7 @@ static const struct CMUnitTest tests[] = {
 	ACL_TEST(cut_packets_are_classified_or_denied_and_always_counted),
 	ACL_TEST(headers_that_are_not_walked_to_their_end_are_counted),
 	ACL_TEST(the_list_bound_last_decides),
+	ACL_TEST(a_graph_reads_the_copy_of_its_numa_node),
 	ACL_TEST(segments_make_no_difference),
 	ACL_TEST(a_burst_of_several_lists_is_judged_by_each),
 };

@@ -43,9 +43,10 @@ enum hy_flow_cls_counter {
 
 /** Context of variants that use the family's init, or its first member. */
 struct hy_flow_cls_ctx {
-	struct hy_policy *policy;      /**< For hy_policy_view(). */
+	struct hy_policy *policy;      /**< For hy_policy_view_on(). */
 	struct hy_policy_counts *hits; /**< The worker's counters, by index of the rule. */
 	uint16_t *next;                /**< Edge or HY_DROP() by class: 65,536 entries. */
+	int socket;                    /**< The graph's, for hy_policy_view_on(). */
 	bool one_way;                  /**< All classes take HY_FLOW_CLS_NEXT_PKT_CLS. */
 };
 
@@ -139,7 +140,8 @@ hy_flow_cls_process(struct hy_graph *graph, struct hy_node *node, void **objs, u
 	struct hy_flow_key key[HY_BURST_MAX];
 
 	hy_flow_cls_keys(objs, n, key);
-	hy_flow_cls_software(node, hy_policy_view(ctx->policy), classify, key, answer, n);
+	hy_flow_cls_software(node, hy_policy_view_on(ctx->policy, ctx->socket), classify, key,
+		answer, n);
 	hy_flow_cls_send(graph, node, objs, n, answer);
 	return n;
 }

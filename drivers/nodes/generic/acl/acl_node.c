@@ -129,7 +129,7 @@ counts_add(struct hy_acl_counts *to, const struct hy_acl_counts *sum)
 static void
 list_apply(const struct acl_ctx *ctx, struct burst *b, const struct hy_acl_shown *list)
 {
-	const struct hy_policy_view *view = hy_policy_view(list->policy);
+	const struct hy_policy_view *view = hy_policy_view_on(list->policy, ctx->socket);
 	const struct hy_mark_table *marks = ctx->out ? NULL
 						     : hy_policy_marks(list->policy, ctx->port);
 	struct hy_flow_key key[HY_BURST_MAX];
@@ -138,7 +138,8 @@ list_apply(const struct acl_ctx *ctx, struct burst *b, const struct hy_acl_shown
 
 	keys_make(b, key);
 	hy_policy_classify_compiled(view, key, rank, b->nb_mine);
-	if (unlikely(marks != NULL && marks->view == view)) /* another one, while it changes */
+	if (unlikely(marks != NULL &&
+		    marks->view->version == view->version)) /* another one, while it changes */
 		acl_verify(marks, &marks->workers[ctx->worker], b->objs, b->mine, key, rank,
 			b->nb_mine);
 	for (uint16_t k = 0; k < b->nb_mine; k++)

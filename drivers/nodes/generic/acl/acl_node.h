@@ -16,6 +16,7 @@ struct acl_ctx {
 	uint16_t *ways; /* edge, drop or ACL_ONWARD by class; NULL: all go on */
 	uint16_t worker, port;
 	bool out;
+	int socket; /* of the graph */
 	uint16_t to_port[RTE_MAX_ETHPORTS];
 };
 

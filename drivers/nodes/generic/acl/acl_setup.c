@@ -75,6 +75,7 @@ acl_init(const struct hy_graph *graph, struct hy_node *node, const void *arg)
 		return hy_node_refuse(graph, node, "needs a struct hy_acl_node_config");
 	ctx->table = config->table;
 	ctx->worker = hy_graph_worker(graph);
+	ctx->socket = hy_graph_socket(graph);
 	ctx->port = config->port;
 	ctx->out = config->out;
 	if (ctx->worker >= ctx->table->nb_workers || hy_graph_qsbr(graph) != ctx->table->qsbr)

@@ -75,6 +75,7 @@ hy_flow_cls_init(const struct hy_graph *graph, struct hy_node *node, const void 
 	}
 	ctx->one_way = cls->nb_ways == 0;
 	ctx->policy = cls->policy;
+	ctx->socket = hy_graph_socket(graph);
 	ctx->hits = hy_policy_counters(cls->policy, hy_graph_worker(graph));
 	hy_policy_use(ctx->policy);
 	return 0;

@@ -175,8 +175,8 @@ by_software(struct hy_node *node, struct burst *b, void **objs)
 	for (uint32_t i = 0; i < n; i++)
 		soft[i] = objs[b->soft[i]];
 	hy_flow_cls_keys(soft, n, key);
-	hy_flow_cls_software(node, hy_policy_view(ctx->policy), hy_policy_classify_compiled, key,
-		answer, n);
+	hy_flow_cls_software(node, hy_policy_view_on(ctx->policy, ctx->socket),
+		hy_policy_classify_compiled, key, answer, n);
 	for (uint32_t i = 0; i < n; i++)
 		b->answer[b->soft[i]] = answer[i];
 }
