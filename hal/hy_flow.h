@@ -173,6 +173,8 @@ struct hy_flow_driver {
 	bool self_resets; /**< The default of that argument. */
 	/** Takes DROP with COUNT, and tells what was counted. */
 	bool drops;
+	/** Bits of the number of packets that it tells; 0: 64. The number wraps. */
+	uint8_t count_bits;
 };
 
 /**

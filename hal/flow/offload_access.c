@@ -9,6 +9,7 @@
  * must go, or the policy changes, the denies that need it go first.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -128,20 +129,37 @@ hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow)
 	return false;
 }
 
-/* Adds what a rule has dropped since the last time to the counts of the policy. 0, or what query() returns. */
+/*
+ * What a counter has counted since it showed `last`; -ERANGE: it went back. It wraps, but does not count
+ * half of its range between two looks.
+ */
+static int
+counted(uint64_t last, uint64_t now, unsigned int bits, uint64_t *n)
+{
+	*n = (now - last) & (UINT64_MAX >> (64 - bits));
+	return *n >> (bits - 1) == 0 ? 0 : -ERANGE;
+}
+
+/*
+ * Adds what a rule has dropped since the last time to the counts of the policy. 0, -ENODATA, -ERANGE, or
+ * what query() returns.
+ */
 static int
 flow_read(struct hy_offload *o, struct flow *flow, struct rte_flow_error *error)
 {
+	const unsigned int bits = o->params.driver->count_bits;
 	struct rte_flow_query_count count;
 	int rc = o->params.provider->query(o->port, flow->handle, &count, error);
-	uint64_t hits, bytes;
+	uint64_t hits, bytes = 0;
 
-	if (rc != 0)
+	if (rc == 0 && !count.hits_set)
+		rc = -ENODATA;
+	if (rc == 0)
+		rc = counted(flow->hits, count.hits, bits == 0 ? 64 : bits, &hits);
+	if (rc == 0 && count.bytes_set)
+		rc = counted(flow->bytes, count.bytes, 64, &bytes);
+	if (rc != 0 || hits == 0)
 		return rc;
-	hits = count.hits - flow->hits;
-	bytes = count.bytes_set ? count.bytes - flow->bytes : 0;
-	if (hits == 0)
-		return 0;
 	hy_policy_hardware_add(o->policy, flow->index, hits, bytes, rte_rdtsc());
 	o->dropped += hits;
 	flow->hits = count.hits;
@@ -159,7 +177,13 @@ unreadable(struct hy_offload *o, uint32_t slot, int rc, const struct rte_flow_er
 		if (state->slot != slot)
 			continue;
 		state->slot = NO_SLOT;
-		state->reason = hy_offload_refusal(o, rc, error);
+		if (rc == -ERANGE)
+			state->reason = hy_offload_reason_of(o, "its counter in hardware went back");
+		else if (rc == -ENODATA)
+			state->reason =
+				hy_offload_reason_of(o, "hardware does not tell what it counts");
+		else
+			state->reason = hy_offload_refusal(o, rc, error);
 		o->dirty = true;
 	}
 }

@@ -25,7 +25,8 @@ HY_FLOW_DRIVER(ice,
 	.mark_max = MARK_MAX,
 	.priorities = 1,
 	.full = EINVAL,
-	.drops = true); /* ice_fdir_query_count(), of packets only; iavf and i40e do not count */
+	.drops = true, /* ice_fdir_query_count(), of packets only; iavf and i40e do not count */
+	.count_bits = 40); /* ice_hw_autogen.h: GLSTAT_FD_CNT0H has 8 of them, which it reads as is */
 
 /*
  * A virtual function of such a NIC. On create(), every error of the physical function becomes

@@ -33,4 +33,6 @@ HY_FLOW_DRIVER(cnxk,
 	.keep_sentinel = true,
 	.validates_for_good = true, /* after 22.11, npc_parse_actions() counts it in mark_actions */
 	.fate = HY_FLOW_FATE_RSS,
-	.drops = true); /* cnxk_flow.c: cnxk_flow_query(), of packets only */
+	.drops = true, /* cnxk_flow.c: cnxk_flow_query(), of packets only */
+	/* Linux, af/rvu_npc.c: rvu_mbox_handler_npc_mcam_counter_stats(), which is passed on as is */
+	.count_bits = 48);
