@@ -29,6 +29,7 @@ static const struct setting {
 } settings[] = {
 	{ "table_size", true, 1 << 20, offsetof(struct offload_options, sim.table_size) },
 	{ "mark_max", true, UINT32_MAX, offsetof(struct offload_options, sim.mark_max) },
+	{ "counters", true, 1 << 20, offsetof(struct offload_options, sim.counters) },
 	{ "no_marks", true, 1, offsetof(struct offload_options, sim.faults.no_marks) },
 	{ "mark_every", true, 1000000, offsetof(struct offload_options, sim.faults.mark_every) },
 	{ "mark_until", true, UINT32_MAX, offsetof(struct offload_options, sim.faults.mark_until) },
@@ -76,7 +77,7 @@ read_setting(const char *name, char *text, struct offload_options *o)
 		s++;
 	if (s == settings + RTE_DIM(settings) || value == NULL)
 		return hy_option_refuse(name,
-			"'%s' is not a setting with its value: table_size, mark_max, no_marks, "
+			"'%s' is not a setting with its value: table_size, mark_max, counters, no_marks, "
 			"mark_every, mark_until, lie_every, port_add and leak_every (of sim:), max_rules, "
 			"sample_every, demote_after, settle_us or age_us, each as NAME=N",
 			text);

@@ -178,10 +178,11 @@ unreadable(struct hy_offload *o, uint32_t slot, int rc, const struct rte_flow_er
 			continue;
 		state->slot = NO_SLOT;
 		if (rc == -ERANGE)
-			state->reason = hy_offload_reason_of(o, "its counter in hardware went back");
+			state->reason = hy_offload_reason_of(o,
+				"its counter in hardware went back");
 		else if (rc == -ENODATA)
-			state->reason =
-				hy_offload_reason_of(o, "hardware does not tell what it counts");
+			state->reason = hy_offload_reason_of(o,
+				"hardware does not tell what it counts");
 		else
 			state->reason = hy_offload_refusal(o, rc, error);
 		o->dirty = true;

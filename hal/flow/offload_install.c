@@ -249,15 +249,18 @@ in_hardware_like(const struct hy_offload *o, const struct hy_flow_match *match)
 	return like;
 }
 
-/* If the error is ambiguous, tries a rule that the port can only refuse for lack of room. */
+/*
+ * If the error is ambiguous, tries a rule that the port can only refuse for lack of room, or of a
+ * counter: only rules that drop packets have one.
+ */
 static bool
-means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match)
+means_full(const struct hy_offload *o, int rc, const struct hy_flow_match *match, bool drop)
 {
 	if (rc == -ENOSPC || rc == -ENOMEM || rc == -ENOBUFS || rc == -EAGAIN || rc == -EBUSY)
 		return true;
 	return rc != 0 && rc == -o->params.driver->full &&
 		!hy_flow_has_room(o->port, o->params.provider, o->params.driver, &o->limits,
-			in_hardware_like(o, match));
+			in_hardware_like(o, match), drop);
 }
 
 /* Makes the rule for a slot's hardware. REASON_NONE, or why it is not for hardware. */
@@ -365,7 +368,7 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	} else {
 		hy_offload_flow_free(o, flow);
 	}
-	full = means_full(o, request->rc, &flow->match);
+	full = means_full(o, request->rc, &flow->match, flow->drop);
 	o->full = was_full || full;
 	state->twin = twin_find(o, staged->slot);
 	if (full)

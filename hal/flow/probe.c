@@ -216,24 +216,6 @@ hy_flow_can_be_nobodys(const struct hy_flow_match *match)
 	return !hy_flow_match_equal(&m, match);
 }
 
-/* If the rule does match traffic, mark 1 is harmless: it has generation 0, which is never used. */
-bool
-hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
-	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
-	const struct hy_flow_match *like)
-{
-	const struct hy_flow_match match = like != NULL ? nobody_like(like) : *sentinel_of(driver);
-	struct attempt a = { .port = port, .provider = provider, .driver = driver };
-	struct rte_flow_error error = { 0 };
-	const char *why;
-	void *flow;
-
-	if (hy_flow_spread_get(port, &a.spread) != 0 ||
-		rule_create(&a, limits, &match, 1, 0, &flow, &why) != 0)
-		return false;
-	return provider->destroy(port, flow, &error) == 0; /* else it occupies the room */
-}
-
 /* Tries the smallest rule that marks, and explains a failure. */
 static int
 first_try(const struct attempt *a, struct hy_flow_limits *limits)
@@ -260,13 +242,30 @@ first_try(const struct attempt *a, struct hy_flow_limits *limits)
 }
 
 /*
- * Whether the port takes a rule that drops packets and counts them, and tells how many. Of TCP where
- * rules need a protocol: hardware may find UDP's ports in tunnels.
+ * Lowers a rule that drops no traffic: one like a rule in hardware, or the sentinel; of TCP where rules
+ * need a protocol, since hardware may find UDP's ports in tunnels.
  */
+static int
+lower_nobodys_drop(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *like, struct hy_flow_lowered *lowered, const char **why)
+{
+	struct hy_flow_match match;
+
+	if (like != NULL) {
+		match = nobody_like(like);
+		if (hy_flow_lower_drop(driver, limits, &match, 0, lowered, why) == 0)
+			return 0;
+	}
+	match = *sentinel_of(driver);
+	if ((match.fields & HY_FLOW_PROTO) != 0)
+		match.proto = IPPROTO_TCP;
+	return hy_flow_lower_drop(driver, limits, &match, 0, lowered, why);
+}
+
+/* Whether the port takes a rule that drops packets and counts them, and tells how many. */
 static bool
 takes_drops(struct attempt *a)
 {
-	struct hy_flow_match match = *sentinel_of(a->driver);
 	struct rte_flow_query_count count = { 0 };
 	struct rte_flow_error error = { 0 };
 	struct hy_flow_lowered lowered;
@@ -274,16 +273,49 @@ takes_drops(struct attempt *a)
 	void *flow;
 	bool told;
 
-	if ((match.fields & HY_FLOW_PROTO) != 0)
-		match.proto = IPPROTO_TCP;
 	if (!a->driver->drops || a->provider->query == NULL || a->broken != NULL ||
-		hy_flow_lower_drop(a->driver, a->declared, &match, 0, &lowered, &why) != 0 ||
+		lower_nobodys_drop(a->driver, a->declared, NULL, &lowered, &why) != 0 ||
 		a->provider->create(a->port, &lowered.attr, lowered.items, lowered.actions, &flow,
 			&error) != 0)
 		return false;
 	told = a->provider->query(a->port, flow, &count, &error) == 0 && count.hits_set;
 	rule_remove(a, flow);
 	return told;
+}
+
+/* If a rule that marks does match traffic, mark 1 is harmless: its generation 0 is never used. */
+static int
+nobodys_create(const struct attempt *a, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *like, bool drop, void **flow)
+{
+	const struct hy_flow_match match = like != NULL ? nobody_like(like)
+							: *sentinel_of(a->driver);
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_lowered lowered;
+	const char *why;
+	int rc;
+
+	if (!drop)
+		return rule_create(a, limits, &match, 1, 0, flow, &why);
+	rc = lower_nobodys_drop(a->driver, limits, like, &lowered, &why);
+	return rc != 0 ? rc
+		       : a->provider->create(a->port, &lowered.attr, lowered.items, lowered.actions,
+				 flow, &error);
+}
+
+bool
+hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
+	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
+	const struct hy_flow_match *like, bool drop)
+{
+	struct attempt a = { .port = port, .provider = provider, .driver = driver };
+	struct rte_flow_error error = { 0 };
+	void *flow;
+
+	if (hy_flow_spread_get(port, &a.spread) != 0 ||
+		nobodys_create(&a, limits, like, drop, &flow) != 0)
+		return false;
+	return provider->destroy(port, flow, &error) == 0; /* else it occupies the room */
 }
 
 /*

@@ -43,11 +43,12 @@ int hy_flow_sentinel_create(uint16_t port, const struct hy_flow_provider *provid
 bool hy_flow_can_be_nobodys(const struct hy_flow_match *match);
 
 /*
- * Whether a port takes one more rule: tries one with the fields of `like` and values that do not
+ * Whether a port takes one more rule that marks, or with `drop` one that drops and counts packets, for
+ * which it may lack a counter only: tries one with the fields of `like` and values that do not
  * occur in traffic; NULL: the sentinel. Some NICs have tables whose rules all have the same fields
  * and that exclude each other: only a rule like one in hardware can be refused for lack of room
  * alone.
  */
 bool hy_flow_has_room(uint16_t port, const struct hy_flow_provider *provider,
 	const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
-	const struct hy_flow_match *like);
+	const struct hy_flow_match *like, bool drop);

@@ -61,6 +61,7 @@ struct hy_flow_sim_params {
 	const char *profile;
 	uint32_t table_size; /**< Most rules; 0: as many as the profile's hardware. */
 	uint32_t mark_max;   /**< Largest mark; 0: the profile's. */
+	uint32_t counters;   /**< Most rules with COUNT; 0: as many as the profile's hardware. */
 	bool lose_rules;     /**< Loses its rules at hy_flow_sim_stop(), whatever the profile. */
 	struct hy_flow_sim_faults faults; /**< As hy_flow_sim_fault() sets them. */
 };
@@ -145,8 +146,8 @@ int hy_flow_sim_check(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
  * @return 0; -ENOTSUP the simulator does not support it; -ENOTSUP or -EINVAL the profile's driver
  * would refuse it; -ENODEV the engine takes no rules while stopped; -EINVAL it conflicts with
  * another rule; -ENOMEM; -ENOSPC cnxk has no group of queues left for RSS. If a rule has the same
- * pattern: generic and ice -EEXIST, i40e and iavf -EINVAL. If the table is full: generic -ENOSPC,
- * cnxk -EIO, mlx5 -ENOMEM, ice and iavf -EINVAL, i40e -ENOBUFS.
+ * pattern: generic and ice -EEXIST, i40e and iavf -EINVAL. If the table is full, or no counter is
+ * left for COUNT: generic -ENOSPC, cnxk -EIO, mlx5 -ENOMEM, ice and iavf -EINVAL, i40e -ENOBUFS.
  */
 int hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,

@@ -51,6 +51,7 @@ hy_flow_sim_create(const struct hy_flow_sim_params *params, struct hy_flow_sim *
 		return -ENOMEM;
 	s->profile = profile;
 	s->table_size = params->table_size > 0 ? params->table_size : profile->table_size;
+	s->counters = params->counters > 0 ? params->counters : profile->counters;
 	s->mark_max = params->mark_max > 0 ? params->mark_max : UINT32_MAX;
 	s->forgets = profile->forgets || params->lose_rules;
 	s->deliver = true;
@@ -199,6 +200,7 @@ unlink_rule(struct hy_flow_sim *sim, uint32_t index)
 		sim->nb_masks--;
 	sim->types[rule->wish.type].rules--;
 	sim->nb_spread -= has_rss(rule);
+	sim->nb_counters -= rule->wish.count;
 	sim->rules[index] = sim->rules[--sim->nb_rules];
 	free(rule);
 }
@@ -281,11 +283,15 @@ rule_add(struct hy_flow_sim *sim, struct rule *rule)
 	rule->mask = (uint32_t)mask;
 	rule->bucket = bucket_of(sim, rule->mask, &rule->wish.value);
 	rc = check_others(sim, rule);
+	if (rc == 0 && rule->wish.count && sim->counters > 0 && sim->nb_counters == sim->counters)
+		rc = hy_sim_refuse(&rule->wish, RTE_FLOW_ERROR_TYPE_ACTION, -sim->profile->full,
+			sim->profile->no_counter);
 	if (rc == 0 && sim->profile->admit != NULL)
 		rc = sim->profile->admit(&rule->wish);
 	if (rc != 0)
 		return rc;
 	sim->nb_spread += has_rss(rule);
+	sim->nb_counters += rule->wish.count;
 	rule->id = ++sim->next_id;
 	rule->next = sim->buckets[rule->bucket];
 	sim->buckets[rule->bucket] = rule;

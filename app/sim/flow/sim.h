@@ -119,14 +119,16 @@ typedef int(hy_sim_step)(struct hy_sim_wish *wish);
 struct hy_sim_profile {
 	const char *name;
 	uint32_t table_size, mark_max;
-	int full;          /* the driver's error when there is no room */
-	int twin;          /* its error for a second rule with the same pattern; 0: none */
-	bool needs_start;  /* takes rules only while the port runs */
-	bool forgets;      /* loses its rules when the port stops */
-	bool counts_bytes; /* and not only packets */
-	bool misses_drop;  /* drops packets that no rule of a group other than 0 matches */
-	bool rules_first;  /* rules see packets to any MAC address */
-	bool chains;       /* looks a packet up for each mask at each priority */
+	uint32_t counters;      /* most rules with COUNT; 0: as many as rules */
+	const char *no_counter; /* the driver's words when none is left; NULL: none */
+	int full;               /* its error when there is no room, or no counter */
+	int twin;               /* its error for a second rule with the same pattern; 0: none */
+	bool needs_start;       /* takes rules only while the port runs */
+	bool forgets;           /* loses its rules when the port stops */
+	bool counts_bytes;      /* and not only packets */
+	bool misses_drop;       /* drops packets that no rule of a group other than 0 matches */
+	bool rules_first;       /* rules see packets to any MAC address */
+	bool chains;            /* looks a packet up for each mask at each priority */
 	bool own_defaults; /* RSS of a rule without types hashes addresses, with the driver's key */
 	bool bare_specs;   /* ignores a spec without a mask: there are no default masks */
 	bool zeros_ip6;    /* finds zeros in the IPv6 header if extension headers follow */

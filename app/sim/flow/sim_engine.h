@@ -22,7 +22,7 @@ struct rule {
 
 struct hy_flow_sim {
 	const struct hy_sim_profile *profile;
-	uint32_t table_size, mark_max;
+	uint32_t table_size, mark_max, counters; /* counters 0: as many as rules */
 	bool forgets, started, deliver, has_rss;
 	uint16_t nb_queues;
 	struct hy_sim_rss rss;
@@ -31,7 +31,8 @@ struct hy_flow_sim {
 
 	rte_rwlock_t lock;
 	struct rule **rules;          /* table_size, dense */
-	uint32_t nb_rules, nb_spread; /* rules, and those with RSS */
+	uint32_t nb_rules, nb_spread; /* rules, and those with RSS, */
+	uint32_t nb_counters;         /* and with COUNT */
 	struct rule **buckets;
 	uint32_t nb_buckets; /* a power of two */
 	struct mask *masks;

@@ -125,6 +125,8 @@ judge_actions(struct hy_sim_wish *wish)
 const struct hy_sim_profile hy_sim_ice = {
 	.name = "ice",
 	.table_size = 16384, /* fd_fltr_guar plus fd_fltr_best_effort, as the firmware reports */
+	.counters = 256,     /* ice_ethdev.h, ICE_FDIR_COUNTERS_PER_BLOCK: one block is taken */
+	.no_counter = "Failed to alloc FDIR counter.", /* ice_fdir_filter.c */
 	.mark_max = UINT32_MAX,
 	.bare_specs = true,
 	.full = -EINVAL, /* ice_rxtx.c, ice_check_fdir_programming_status() */

@@ -247,9 +247,10 @@ judge_guest(struct hy_sim_wish *wish)
 	judge_attr, judge_items, judge_protocol, judge_actions, judge_rss, judge_jump, \
 		hy_sim_check_queues
 
-const struct hy_sim_profile hy_sim_mlx5 = {
-	.name = "mlx5", BOTH, .judge = { STEPS, order_by_layer }
-};
+const struct hy_sim_profile hy_sim_mlx5 = { .name = "mlx5",
+	BOTH,
+	.no_counter = "cannot create counter object.",
+	.judge = { STEPS, order_by_layer } };
 
 /* A VF in a virtual machine: linux/mlx5_vlan_os.c, mlx5_vlan_vmwa_init(). */
 const struct hy_sim_profile hy_sim_mlx5_guest = {

@@ -11,12 +11,11 @@
 struct access_rig access_rig;
 
 void
-access_open_sized(const char *profile, const char *driver, uint32_t table_size)
+access_open_as(const char *driver, const struct hy_flow_sim_params *sim)
 {
 	const struct hy_policy_params params = {
 		.max_rules = 256, .workers = 1, .socket = SOCKET_ID_ANY, .access = true
 	};
-	const struct hy_flow_sim_params sim = { .profile = profile, .table_size = table_size };
 	struct hy_policy_params with = params;
 	struct hy_offload_params offload = {
 		.driver = hy_flow_driver_of(driver), .settle_us = 1000, .age_us = 1
@@ -31,14 +30,22 @@ access_open_sized(const char *profile, const char *driver, uint32_t table_size)
 	with.qsbr = A.qsbr;
 	A.port = port_open(1, 1, 16);
 	assert_int_equal(rte_eth_macaddr_get(A.port->id, &A.mac), 0);
-	assert_int_equal(hy_flow_sim_attach(A.port->id, &sim), 0);
+	assert_int_equal(hy_flow_sim_attach(A.port->id, sim), 0);
 	A.sim = hy_flow_sim_of(A.port->id);
 	A.provider = hy_flow_simulator;
 	offload.provider = &A.provider;
 	assert_int_equal(hy_policy_create("access", &with, &A.policy), 0);
 	if (hy_offload_create(A.policy, A.port->id, &offload, &A.offload, reason, sizeof(reason)) !=
 		0)
-		fail_msg("%s: no offload: %s", profile, reason);
+		fail_msg("%s: no offload: %s", sim->profile, reason);
+}
+
+void
+access_open_sized(const char *profile, const char *driver, uint32_t table_size)
+{
+	const struct hy_flow_sim_params sim = { .profile = profile, .table_size = table_size };
+
+	access_open_as(driver, &sim);
 }
 
 void

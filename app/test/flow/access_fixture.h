@@ -38,6 +38,8 @@ extern struct access_rig access_rig;
 void access_open(const char *profile, const char *driver);
 /* The port has so many places for rules; 0: the profile's number. */
 void access_open_sized(const char *profile, const char *driver, uint32_t table_size);
+/* So are the parameters of the simulator. */
+void access_open_as(const char *driver, const struct hy_flow_sim_params *sim);
 void access_close(void);
 /* Polls until nothing is left to do. */
 void access_settle(void);

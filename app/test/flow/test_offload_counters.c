@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <rte_cycles.h>
+#include <rte_flow.h>
 
 #include "access_fixture.h"
 
@@ -112,10 +113,114 @@ a_counter_that_wraps_counts_on(void **state)
 	}
 }
 
+#define DENIES 20
+#define COUNTERS 8
+
+/* Whole flows of TCP, which all drivers match that count. */
+static void
+denies_commit(void)
+{
+	for (uint32_t id = 1; id <= DENIES; id++) {
+		struct hy_flow_rule rule = access_source(id, HY_RULE_DENY, HOST(id), 32);
+
+		rule.match.fields = HY_FLOW_5_TUPLE;
+		rule.match.dst = HOST(200);
+		rule.match.dst_len = 32;
+		rule.match.proto = 6;
+		rule.match.sport[0] = rule.match.sport[1] = 53;
+		rule.match.dport[0] = rule.match.dport[1] = 80;
+		access_rule_set(&rule);
+	}
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+}
+
+/* The denies in hardware; `full`: those that wait for a place. Removes the first `remove`. */
+static unsigned int
+denies_in(unsigned int *full, unsigned int remove)
+{
+	unsigned int in = 0;
+
+	*full = 0;
+	for (uint32_t id = 1; id <= DENIES; id++) {
+		const char *why = hy_offload_reason(A.offload, id);
+
+		*full += why != NULL && strcmp(why, "the port has no room") == 0;
+		in += why == NULL;
+		if (why == NULL && in <= remove)
+			assert_int_equal(hy_policy_remove(A.policy, id), 0);
+	}
+	return in;
+}
+
+/* A port without a counter was taken for one that refuses the rule, which was never tried again. */
+static void
+counters_that_ran_out_stayed_idle_when_they_were_free(void **state)
+{
+	static const struct {
+		const char *profile, *driver;
+	} nics[] = { { "cnxk_wide", "net_cn10k" }, { "ice", "net_ice" }, { "mlx5", "mlx5_pci" } };
+
+	RTE_SET_USED(state);
+	for (size_t i = 0; i < RTE_DIM(nics); i++) {
+		const struct hy_flow_sim_params sim = { .profile = nics[i].profile,
+			.counters = COUNTERS };
+		unsigned int full;
+
+		access_open_as(nics[i].driver, &sim);
+		denies_commit();
+		access_settle();
+		assert_int_equal(denies_in(&full, COUNTERS / 2), COUNTERS);
+		assert_int_equal(full, DENIES - COUNTERS);
+		assert_int_equal(hy_policy_commit(A.policy), 0);
+		A.offload->params.age_us = 1000;
+		for (int k = 0; k < 60; k++) {
+			rte_delay_us_sleep(1500);
+			hy_offload_poll(A.offload);
+		}
+		/* Those that were removed tell no reason either. */
+		assert_int_equal(access_stats().drop_rules, COUNTERS);
+		assert_int_equal(denies_in(&full, 0), COUNTERS + COUNTERS / 2);
+		assert_int_equal(full, DENIES - COUNTERS - COUNTERS / 2);
+		access_close();
+	}
+}
+
+/* ice_ethdev.h, ICE_FDIR_COUNTERS_PER_BLOCK */
+static void
+a_simulated_e810_has_256_counters(void **state)
+{
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	const struct rte_flow_action_count one = { .id = 0 };
+	const struct rte_flow_action actions[] = { { RTE_FLOW_ACTION_TYPE_DROP, NULL },
+		{ RTE_FLOW_ACTION_TYPE_COUNT, &one }, { RTE_FLOW_ACTION_TYPE_END, NULL } };
+	struct rte_flow_item_ipv4 ip = { 0 }, mask = { .hdr.src_addr = UINT32_MAX };
+	const struct rte_flow_item items[] = { { .type = RTE_FLOW_ITEM_TYPE_ETH },
+		{ .type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &ip, .mask = &mask },
+		{ .type = RTE_FLOW_ITEM_TYPE_END } };
+	const struct hy_flow_sim_params params = { .profile = "ice" };
+	struct rte_flow_error error = { 0 };
+	struct hy_flow_sim *sim;
+	void *flow[257];
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_flow_sim_create(&params, &sim), 0);
+	for (uint32_t i = 0; i < RTE_DIM(flow); i++) {
+		ip.hdr.src_addr = rte_cpu_to_be_32(i + 1);
+		assert_int_equal(hy_flow_sim_add(sim, &attr, items, actions, &flow[i], &error),
+			i < 256 ? 0 : -EINVAL);
+	}
+	assert_string_equal(error.message, "Failed to alloc FDIR counter.");
+	assert_int_equal(hy_flow_sim_remove(sim, flow[7], NULL), 0);
+	assert_int_equal(hy_flow_sim_add(sim, &attr, items, actions, &flow[7], NULL), 0);
+	hy_flow_sim_destroy(sim);
+}
+
 static const struct CMUnitTest offload_counter_tests[] = {
 	ACCESS_TEST(a_counter_that_went_back_hid_that_a_port_leaked),
 	ACCESS_TEST(a_counter_that_told_nothing_was_read),
 	ACCESS_TEST(a_counter_that_wraps_counts_on),
+	ACCESS_TEST(counters_that_ran_out_stayed_idle_when_they_were_free),
+	ACCESS_TEST(a_simulated_e810_has_256_counters),
 };
 
 UNIT_SUITE(offload_counter_tests)
