@@ -36,6 +36,7 @@ static const struct setting {
 	{ "lie_every", true, 1000000, offsetof(struct offload_options, sim.faults.lie_every) },
 	{ "port_add", true, UINT16_MAX, offsetof(struct offload_options, sim.faults.port_add) },
 	{ "leak_every", true, 1000000, offsetof(struct offload_options, sim.faults.leak_every) },
+	{ "slow_us", true, 1000000, offsetof(struct offload_options, sim.faults.slow_us) },
 	{ "max_rules", false, 1 << 20, offsetof(struct offload_options, params.max_rules) },
 	{ "sample_every", false, 1 << 30, offsetof(struct offload_options, params.sample_every) },
 	{ "demote_after", false, 1 << 30, offsetof(struct offload_options, params.demote_after) },
@@ -78,7 +79,8 @@ read_setting(const char *name, char *text, struct offload_options *o)
 	if (s == settings + RTE_DIM(settings) || value == NULL)
 		return hy_option_refuse(name,
 			"'%s' is not a setting with its value: table_size, mark_max, counters, no_marks, "
-			"mark_every, mark_until, lie_every, port_add and leak_every (of sim:), max_rules, "
+			"mark_every, mark_until, lie_every, port_add, leak_every and slow_us (of sim:), "
+			"max_rules, "
 			"sample_every, demote_after, settle_us or age_us, each as NAME=N",
 			text);
 	if (s->simulator && o->sim.profile == NULL)

@@ -61,10 +61,8 @@ report_json(const void *arg, FILE *out)
 	fprintf(out, "  \"classes\": {");
 	classes_print(&pipeline->classes, true, out);
 	fprintf(out, "},\n  \"acl\": {");
-	if (pipeline->lists.acl != NULL) {
-		hy_acl_offload_read(pipeline->lists.acl);
+	if (pipeline->lists.acl != NULL) /* hardware's counters were read for the table */
 		hy_acl_json(pipeline->lists.acl, out);
-	}
 	fprintf(out, "},\n  \"acl_offloads\": [");
 	if (pipeline->lists.acl != NULL)
 		hy_acl_offload_json(pipeline->lists.acl, out);

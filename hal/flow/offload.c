@@ -19,6 +19,7 @@
 #define SAMPLE_EVERY_MAX (1u << 31)  /* hy_mark_gap() counts in 64 bits */
 #define GENERATIONS_MIN 3            /* traded for slots if marks are few */
 #define RESIDUE_MAX HY_MARK_RESIDUES /* limited by the counter in a slot */
+#define END_US 1000000               /* for the rules of a port that is closed next */
 #define RECORDS 64                   /* of mismatches, for each worker; a ring holds one less */
 
 pthread_mutex_t hy_offload_list_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -317,6 +318,8 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	o->qsbr = hy_policy_qsbr(policy);
 	o->workers = hy_policy_workers(policy);
 	o->port = port;
+	o->until = UINT64_MAX;
+	o->pace = 1;
 	o->params = defaults(params);
 	o->any_provider = o->params.provider == NULL;
 	o->any_driver = o->params.driver == NULL;
@@ -375,14 +378,19 @@ hy_offload_destroy(struct hy_offload *o)
 	hy_policy_unlisten(o->policy, &o->listener);
 	pthread_mutex_lock(&o->mutex);
 	plan_empty(o);
-	hy_offload_marks_publish(o, NULL, o->plan);
 	hy_offload_jump_remove(o);
+	if (o->closing)
+		o->until = hy_offload_now() + END_US;
+	hy_offload_marks_publish(o, NULL, o->plan);
 	wait_for_workers(o);
 	hy_offload_destroy_left(o, false);
+	if (hy_offload_late(o) && o->leaving > 0)
+		HY_LOG(WARNING, "port %u answers late: %u flow rules are left to its driver",
+			o->port, o->leaving);
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_STUCK ||
 			(o->flows[i].state == FLOW_LEAVING &&
-				(hy_offload_must_stay(o, &o->flows[i]) ||
+				(hy_offload_must_stay(o, &o->flows[i]) || hy_offload_late(o) ||
 					o->params.provider->destroy(o->port, o->flows[i].handle,
 						&error) != 0)))
 			hy_offload_kept_note(o, i);
@@ -417,8 +425,8 @@ demote(struct hy_offload *o)
 	HY_LOG(ERR, "port %u: %s; software classifies now", o->port, o->demoted);
 	o->state = HY_OFFLOAD_DEMOTED;
 	plan_empty(o);
+	hy_offload_jump_remove(o); /* at once no packet meets the rules, if there is a jump */
 	hy_offload_marks_publish(o, NULL, o->plan);
-	hy_offload_jump_remove(o);
 }
 
 /* Whether the port still treats VLAN tags, and spreads packets, as its rules assume. */
@@ -461,6 +469,7 @@ hy_offload_poll(struct hy_offload *o)
 
 	settings_follow(o);
 	pthread_mutex_lock(&o->mutex);
+	o->until = hy_offload_now() + HY_OFFLOAD_TURN_US;
 	hy_offload_collect(o);
 	hy_offload_drops_read(o, false);
 	if (o->state == HY_OFFLOAD_UP && hy_offload_distrust(o)) {
@@ -485,18 +494,11 @@ hy_offload_poll(struct hy_offload *o)
 			done++;
 		}
 	}
+	o->until = UINT64_MAX;
 	pthread_mutex_unlock(&o->mutex);
 	if (demoted && o->hal != NULL)
 		hy_offload_declare(o, o->hal);
 	return done;
-}
-
-void
-hy_offload_read(struct hy_offload *o)
-{
-	pthread_mutex_lock(&o->mutex);
-	hy_offload_drops_read(o, true);
-	pthread_mutex_unlock(&o->mutex);
 }
 
 void

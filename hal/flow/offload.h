@@ -84,6 +84,8 @@ struct marks {
 	struct hy_mark_table table;
 };
 
+#define HY_OFFLOAD_TURN_US 20000 /* of a poll, after which the port gets no more calls */
+
 /* Rules that the port creates or destroys together. */
 #define BATCH 64
 
@@ -171,6 +173,11 @@ struct hy_offload {
 	uint64_t dropped;   /* Packets, by rules that count. */
 	uint32_t read_next; /* The slot whose counter is read next. */
 
+	uint64_t
+		until; /* hy_offload_now(): what the port has not done by then waits; UINT64_MAX: none. */
+	uint32_t pace; /* Most requests at once; fewer if the port answers late. */
+	bool closing;  /* The port is closed next. */
+
 	struct watch watch;
 	enum demotion demotion; /* In state HY_OFFLOAD_DEMOTED: why. */
 	char demoted[128];      /* The same as text. */
@@ -187,6 +194,13 @@ extern pthread_mutex_t hy_offload_list_mutex;
 extern struct hy_offload *hy_offload_list;
 
 uint64_t hy_offload_now(void); /* Microseconds. */
+
+/* Whether the port has had its time. */
+static inline bool
+hy_offload_late(const struct hy_offload *o)
+{
+	return o->until != UINT64_MAX && hy_offload_now() >= o->until;
+}
 
 /* Plans. */
 struct plan *hy_offload_plan_make(struct hy_offload *o, const struct hy_policy_view *view);
@@ -207,13 +221,19 @@ void hy_offload_marks_free(struct marks *marks);
 void hy_offload_collect(struct hy_offload *o);
 
 /* Hardware. */
-uint32_t hy_offload_destroy_left(struct hy_offload *o, bool now); /* now: ignore grace periods */
+/*
+ * Destroys rules that leave, those that drop packets first: at least one, and more while there is time.
+ * now: ignores grace periods, and reads no counters, which may be of other rules. Returns how many.
+ */
+uint32_t hy_offload_destroy_left(struct hy_offload *o, bool now);
 uint32_t hy_offload_install(struct hy_offload *o);
 uint32_t hy_offload_age(struct hy_offload *o);
 void hy_offload_forget(struct hy_offload *o, bool answers);
 void hy_offload_abandon(struct hy_offload *o); /* Leaves the rules in a port that takes no calls. */
 void hy_offload_destroy_kept(struct hy_offload *o); /* Removes what it has kept of them. */
 void hy_offload_flow_free(struct hy_offload *o, struct flow *flow);
+/* Learns from n requests since a time how many to make at once. */
+void hy_offload_pace(struct hy_offload *o, uint64_t begin, uint32_t n);
 uint8_t hy_offload_refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error);
 
 /*
@@ -234,10 +254,18 @@ bool hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, u
 /* Whether a rule must stay, because it precedes one that drops packets and that the port kept. */
 bool hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow);
 uint32_t hy_offload_nb_drops(const struct hy_offload *o, enum flow_state state);
-/* Counts what rules have dropped since the last time: a batch of them, or all. */
+/*
+ * Counts what rules have dropped since the last time: a batch of them, or all; while there is time, from
+ * where the last call left off.
+ */
 void hy_offload_drops_read(struct hy_offload *o, bool all);
-/* Removes the rules that drop packets and are not in a plan, after a last look at their counters. */
+/*
+ * Removes the rules that drop packets and are not in a plan, after a last look at their counters. When
+ * the time is over, the others stay, for flows_leave().
+ */
 void hy_offload_drops_end(struct hy_offload *o, const struct plan *plan);
+/* Removes one of them. */
+void hy_offload_drop_end(struct hy_offload *o, struct flow *flow, bool read);
 
 /* Rules that the port needs. After an error, call hy_offload_port_rules_remove(). */
 int hy_offload_port_rules_make(struct hy_offload *o, const char **why);

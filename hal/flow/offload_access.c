@@ -18,7 +18,8 @@
 #include "lib/graph/internal/log.h"
 #include "offload.h"
 
-#define UPPER_MOST 64 /* rules that one deny may need before it */
+#define READ_US 250000 /* for a look at all counters */
+#define UPPER_MOST 64  /* rules that one deny may need before it */
 
 bool
 hy_offload_is_drop(const struct hy_offload *o, const struct hy_flow_rule *rule)
@@ -122,9 +123,9 @@ hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, uint32
 bool
 hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow)
 {
-	for (uint32_t i = 0; o->access && !flow->drop && o->stuck > 0 && i < o->nb_slots; i++)
-		if (o->flows[i].state == FLOW_STUCK && o->flows[i].drop &&
-			hy_flow_overlap(&o->flows[i].match, &flow->match))
+	for (uint32_t i = 0; o->access && !flow->drop && i < o->nb_slots; i++)
+		if ((o->flows[i].state == FLOW_STUCK || o->flows[i].state == FLOW_LEAVING) &&
+			o->flows[i].drop && hy_flow_overlap(&o->flows[i].match, &flow->match))
 			return true;
 	return false;
 }
@@ -208,28 +209,43 @@ hy_offload_drops_read(struct hy_offload *o, bool all)
 		if (rc != 0)
 			unreadable(o, slot, rc, &error);
 		left--;
+		if (hy_offload_late(o))
+			return;
 	}
 }
 
+void
+hy_offload_read(struct hy_offload *o)
+{
+	pthread_mutex_lock(&o->mutex);
+	o->until = hy_offload_now() + READ_US;
+	hy_offload_drops_read(o, true);
+	o->until = UINT64_MAX;
+	pthread_mutex_unlock(&o->mutex);
+}
+
 /* Removes a rule that drops packets. What it drops between the last look and its end is not counted. */
-static void
-flow_end(struct hy_offload *o, struct flow *flow)
+void
+hy_offload_drop_end(struct hy_offload *o, struct flow *flow, bool read)
 {
 	struct rte_flow_error error = { 0 };
 	int rc;
 
 	o->watch.left = hy_offload_now();
 	o->watch.ended = true;
-	flow_read(o, flow, &error); /* or nothing more is counted */
+	if (read)
+		flow_read(o, flow, &error); /* or nothing more is counted */
 	rc = o->params.provider->destroy(o->port, flow->handle, &error);
 	if (rc == 0) {
 		hy_offload_flow_free(o, flow);
 		return;
 	}
+	o->live -= flow->state == FLOW_LIVE;
+	o->leaving -= flow->state == FLOW_LEAVING;
 	flow->state = FLOW_STUCK;
 	flow->handle = NULL;
-	o->live--;
 	o->stuck++;
+	o->dirty = true;
 	o->failed++;
 	HY_LOG(ERR, "port %u: a rule that drops packets was not removed, and may go on: %s",
 		o->port, error.message != NULL ? error.message : strerror(-rc));
@@ -245,9 +261,14 @@ hy_offload_drops_end(struct hy_offload *o, const struct plan *plan)
 	for (uint32_t r = 0; r < plan->view->nb_rules; r++)
 		if (plan->rules[r].slot != NO_SLOT)
 			o->flows[plan->rules[r].slot].planned = true;
-	for (uint32_t i = 0; i < o->nb_slots; i++)
-		if (o->flows[i].state == FLOW_LIVE && o->flows[i].drop && !o->flows[i].planned)
-			flow_end(o, &o->flows[i]);
+	for (uint32_t i = 0; i < o->nb_slots && !hy_offload_late(o); i++) {
+		struct flow *flow = &o->flows[i];
+
+		if (flow->drop &&
+			((flow->state == FLOW_LIVE && !flow->planned) ||
+				flow->state == FLOW_LEAVING))
+			hy_offload_drop_end(o, flow, true);
+	}
 	/* The current plan may go on, if no other one is published. */
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
 		struct rule_state *state = &o->plan->rules[r];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Rules in hardware: the most hit ones are installed, and rules that workers have left destroyed.
- */
+/* Rules in hardware: the most hit ones are installed. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,156 +15,6 @@
 /* A rule displaces another if it is hit more than twice as often, plus this number of packets. */
 #define EVICT_FACTOR 2
 #define EVICT_MORE 8
-
-void
-hy_offload_flow_free(struct hy_offload *o, struct flow *flow)
-{
-	if (flow->state == FLOW_LIVE)
-		o->live--;
-	else if (flow->state == FLOW_LEAVING)
-		o->leaving--;
-	else if (flow->state == FLOW_STUCK)
-		o->stuck--;
-	flow->state = FLOW_FREE;
-	flow->handle = NULL;
-	flow->several = false;
-	flow->settled = false;
-	flow->since = hy_offload_now();
-	if (o->safety.generation)
-		flow->generation = flow->generation % o->generations + 1;
-	o->retry = true;
-	o->full = false;
-}
-
-/* Destroys the rules in the batch. */
-static void
-batch_destroy(struct hy_offload *o)
-{
-	struct batch *b = o->batch;
-
-	hy_flow_destroy_many(o->params.provider, o->port, b->requests, b->n);
-	for (uint32_t i = 0; i < b->n; i++) {
-		struct flow *flow = &o->flows[b->rules[i].slot];
-
-		if (b->requests[i].rc == 0) {
-			hy_offload_flow_free(o, flow);
-			continue;
-		}
-		flow->state = FLOW_STUCK;
-		flow->handle = NULL; /* it may be invalid now */
-		o->leaving--;
-		o->stuck++;
-		o->failed++;
-		o->dirty = true; /* workers are told its mark */
-		o->watch.left = hy_offload_now();
-	}
-	b->n = 0;
-}
-
-uint32_t
-hy_offload_destroy_left(struct hy_offload *o, bool now)
-{
-	struct batch *b = o->batch;
-	uint32_t done = 0;
-
-	for (uint32_t i = 0; i < o->nb_slots && o->leaving > b->n; i++) {
-		const struct flow *flow = &o->flows[i];
-
-		if (flow->state != FLOW_LEAVING || hy_offload_must_stay(o, flow) ||
-			(!now && rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1))
-			continue;
-		b->requests[b->n] = (struct hy_flow_request){ .flow = flow->handle };
-		b->rules[b->n++].slot = i;
-		done++;
-		if (b->n == BATCH)
-			batch_destroy(o);
-	}
-	batch_destroy(o);
-	return done;
-}
-
-/* Lets all rules leave. Marked packets that wait in queues match no table. */
-static void
-withdraw(struct hy_offload *o)
-{
-	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
-		o->plan->rules[r].slot = NO_SLOT;
-		o->plan->rules[r].reason = hy_offload_reason_first(o, o->plan->view,
-			&o->plan->view->rules[r].rule);
-	}
-	hy_offload_marks_publish(o, NULL, o->plan);
-	o->lost += o->leaving;
-}
-
-/*
- * Called when the port is about to stop or to be reset, or was removed. If it answers, removes all
- * rules: a port may keep rules over a stop, and it would be unknown which handles are still valid.
- * Otherwise forgets them, since a reset deletes them.
- */
-void
-hy_offload_forget(struct hy_offload *o, bool answers)
-{
-	o->mute = !answers;
-	withdraw(o);
-	o->mute = false;
-	if (answers) {
-		hy_offload_jump_remove(o);
-		hy_offload_destroy_left(o, true);
-		hy_offload_port_rules_remove(o);
-		return;
-	}
-	for (uint32_t i = 0; i < o->nb_slots; i++)
-		if (o->flows[i].state != FLOW_FREE)
-			hy_offload_flow_free(o, &o->flows[i]);
-	hy_offload_kept_forget(o->port);
-	hy_offload_port_rules_forget(o);
-}
-
-void
-hy_offload_abandon(struct hy_offload *o)
-{
-	o->mute = true;
-	withdraw(o);
-	o->mute = false;
-	for (uint32_t i = 0; i < o->nb_slots; i++)
-		if (o->flows[i].state == FLOW_LEAVING)
-			o->flows[i].state = FLOW_STUCK;
-	o->stuck += o->leaving;
-	o->leaving = 0;
-	hy_offload_port_rules_forget(o);
-}
-
-/* Destroys the stuck rules with a handle that drop packets, or those that do not. */
-static void
-kept_destroy(struct hy_offload *o, bool drop)
-{
-	for (uint32_t i = 0; i < o->nb_slots; i++) {
-		struct flow *flow = &o->flows[i];
-
-		if (flow->state != FLOW_STUCK || flow->handle == NULL || flow->drop != drop)
-			continue;
-		flow->state = FLOW_LEAVING;
-		o->stuck--;
-		o->leaving++;
-	}
-	hy_offload_destroy_left(o, true);
-}
-
-/*
- * Other ports may restore rules, too (net/hns3, hns3_ethdev.c, hns3_restore_conf()), but do not say
- * whether the handles are valid.
- */
-void
-hy_offload_destroy_kept(struct hy_offload *o)
-{
-	struct rte_eth_dev_info info;
-
-	if (rte_eth_dev_info_get(o->port, &info) != 0 ||
-		(info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP) == 0)
-		return;
-	kept_destroy(o, true); /* before rules go that they must come after */
-	kept_destroy(o, false);
-}
 
 /* The next slot whose marks cannot occur any more: freed slots are in quarantine first. */
 static uint32_t
@@ -385,10 +233,12 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 static uint32_t
 batch_create(struct hy_offload *o)
 {
+	const uint64_t begin = hy_offload_now();
 	struct batch *b = o->batch;
 	uint32_t done = 0;
 
 	hy_flow_create_many(o->params.provider, o->port, b->requests, b->n);
+	hy_offload_pace(o, begin, b->n);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct flow *flow = &o->flows[b->rules[i].slot];
 
@@ -485,15 +335,17 @@ hy_offload_install(struct hy_offload *o)
 {
 	/* One by one, installing stops at the first refusal for lack of room. */
 	const uint32_t many = o->params.provider->create_many == NULL ? 1 : BATCH;
-	uint32_t n, slot = 0, done = 0;
+	uint32_t n, slot = 0, done = 0, tried = 0;
 	uint32_t *ranks;
+	bool more;
 
 	if (o->retry)
 		retry_neighbours(o);
 	if (o->full)
 		return 0;
 	ranks = ranks_sorted(o, false, &n);
-	while (ranks != NULL && n > 0 && done + o->batch->n < o->params.batch && !o->full) {
+	while (ranks != NULL && n > 0 && tried < o->params.batch && !o->full &&
+		(tried == 0 || !hy_offload_late(o))) {
 		if (!has_room(o, ranks[n - 1])) {
 			if (!o->access) {
 				o->full = true;
@@ -506,14 +358,16 @@ hy_offload_install(struct hy_offload *o)
 		if (slot == NO_SLOT) /* until quarantines are over */
 			break;
 		stage(o, ranks[--n], slot);
-		if (o->batch->n == many)
+		tried++;
+		if (o->batch->n >= RTE_MIN(many, o->pace))
 			done += batch_create(o);
 	}
 	done += batch_create(o);
+	more = n > 0 && !o->full && slot != NO_SLOT;
 	while (o->full && n > 0)
 		o->plan->rules[ranks[--n]].reason = REASON_FULL;
 	free(ranks);
-	return done;
+	return RTE_MAX(done, (uint32_t)more);
 }
 
 /* Evicts the coldest rules in favour of hotter ones. Returns how many leave. */

@@ -57,7 +57,8 @@ hy_offload_kept_note(const struct hy_offload *o, uint32_t slot)
 			.match = o->flows[slot].match };
 		all = kept;
 		strcpy(kept->name, name);
-		HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
+		if (!o->closing) /* else one line tells of all */
+			HY_LOG(WARNING, "port %u keeps a flow rule", o->port);
 	}
 	pthread_mutex_unlock(&mutex);
 }

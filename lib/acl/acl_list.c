@@ -68,8 +68,11 @@ hy_acl_destroy(struct hy_acl *acl)
 	if (acl == NULL)
 		return;
 	acl_hide(acl);
-	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
+	for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++) {
+		if (acl->offloads[p].offload != NULL)
+			hy_offload_closing(acl->offloads[p].offload);
 		acl_offload_end(acl, (uint16_t)p);
+	}
 	for (unsigned int way = 0; way < HY_ACL_WAYS; way++)
 		for (unsigned int p = 0; p < RTE_MAX_ETHPORTS; p++)
 			acl_place_remove(&acl->places[way][p]);

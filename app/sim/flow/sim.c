@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_jhash.h>
 
@@ -336,6 +337,13 @@ hy_flow_sim_check(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	return wish_judge(attr, items, actions, &wish);
 }
 
+static void
+dawdle(const struct hy_flow_sim *sim)
+{
+	if (sim->faults.slow_us > 0)
+		rte_delay_us_sleep(sim->faults.slow_us);
+}
+
 int
 hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,
@@ -350,6 +358,7 @@ hy_flow_sim_add(struct hy_flow_sim *sim, const struct rte_flow_attr *attr,
 	rule->wish.sim = sim;
 	rule->wish.error = error;
 	rc = wish_judge(attr, items, actions, &rule->wish);
+	dawdle(sim);
 	rte_rwlock_write_lock(&sim->lock);
 	if (rc == 0)
 		rc = rule_add(sim, rule);
@@ -370,6 +379,7 @@ hy_flow_sim_remove(struct hy_flow_sim *sim, void *flow, struct rte_flow_error *e
 {
 	int64_t index;
 
+	dawdle(sim);
 	rte_rwlock_write_lock(&sim->lock);
 	index = rule_find(sim, flow);
 	if (index >= 0)
@@ -389,6 +399,7 @@ hy_flow_sim_count(struct hy_flow_sim *sim, void *flow, struct rte_flow_query_cou
 	struct rule *rule;
 	int rc = 0;
 
+	dawdle(sim);
 	rte_rwlock_write_lock(&sim->lock);
 	index = rule_find(sim, flow);
 	rule = index >= 0 ? sim->rules[index] : NULL;

@@ -104,8 +104,11 @@ hy_offloads_create(struct hy_hal *hal, struct hy_policy *policy, const uint16_t 
 void
 hy_offloads_destroy(struct hy_offloads *offloads)
 {
-	for (unsigned int i = 0; offloads != NULL && i < offloads->nb; i++)
+	for (unsigned int i = 0; offloads != NULL && i < offloads->nb; i++) {
+		if (offloads->ports[i].offload != NULL)
+			hy_offload_closing(offloads->ports[i].offload);
 		hy_offload_destroy(offloads->ports[i].offload);
+	}
 	free(offloads);
 }
 
