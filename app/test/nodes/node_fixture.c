@@ -560,9 +560,8 @@ rig_clear(void)
 }
 
 int
-node_setup(void **state)
+node_setup(void **state __rte_unused)
 {
-	RTE_SET_USED(state);
 	unit_alloc_fail(0);
 	unit_log_clear();
 	if (pool == NULL) {
@@ -579,12 +578,11 @@ node_setup(void **state)
 
 /* Removes what the test left, also one that failed half-way, and what it leaked is a failure. */
 int
-node_teardown(void **state)
+node_teardown(void **state __rte_unused)
 {
 	unsigned int packets, heap;
 	int64_t live;
 
-	RTE_SET_USED(state);
 	rig_clear();
 	ports_close();
 	hy_policy_wait_destroyed();
