@@ -318,7 +318,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	o->qsbr = hy_policy_qsbr(policy);
 	o->workers = hy_policy_workers(policy);
 	o->port = port;
-	o->until = UINT64_MAX;
+	o->left = UINT64_MAX;
 	o->pace = 1;
 	o->params = defaults(params);
 	o->any_provider = o->params.provider == NULL;
@@ -380,7 +380,7 @@ hy_offload_destroy(struct hy_offload *o)
 	plan_empty(o);
 	hy_offload_jump_remove(o);
 	if (o->closing)
-		o->until = hy_offload_now() + END_US;
+		o->left = END_US;
 	hy_offload_marks_publish(o, NULL, o->plan);
 	wait_for_workers(o);
 	hy_offload_destroy_left(o, false);
@@ -469,7 +469,7 @@ hy_offload_poll(struct hy_offload *o)
 
 	settings_follow(o);
 	pthread_mutex_lock(&o->mutex);
-	o->until = hy_offload_now() + HY_OFFLOAD_TURN_US;
+	o->left = HY_OFFLOAD_TURN_US;
 	hy_offload_collect(o);
 	hy_offload_drops_read(o, false);
 	if (o->state == HY_OFFLOAD_UP && hy_offload_distrust(o)) {
@@ -494,7 +494,7 @@ hy_offload_poll(struct hy_offload *o)
 			done++;
 		}
 	}
-	o->until = UINT64_MAX;
+	o->left = UINT64_MAX;
 	pthread_mutex_unlock(&o->mutex);
 	if (demoted && o->hal != NULL)
 		hy_offload_declare(o, o->hal);

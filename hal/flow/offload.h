@@ -84,7 +84,7 @@ struct marks {
 	struct hy_mark_table table;
 };
 
-#define HY_OFFLOAD_TURN_US 20000 /* of a poll, after which the port gets no more calls */
+#define HY_OFFLOAD_TURN_US 20000 /* of calls in one poll, after which the port gets no more */
 
 /* Rules that the port creates or destroys together. */
 #define BATCH 64
@@ -173,8 +173,7 @@ struct hy_offload {
 	uint64_t dropped;   /* Packets, by rules that count. */
 	uint32_t read_next; /* The slot whose counter is read next. */
 
-	uint64_t
-		until; /* hy_offload_now(): what the port has not done by then waits; UINT64_MAX: none. */
+	uint64_t left; /* Time that calls of the port may still take; UINT64_MAX: any. */
 	uint32_t pace; /* Most requests at once; fewer if the port answers late. */
 	bool closing;  /* The port is closed next. */
 
@@ -195,11 +194,25 @@ extern struct hy_offload *hy_offload_list;
 
 uint64_t hy_offload_now(void); /* Microseconds. */
 
-/* Whether the port has had its time. */
+/*
+ * Whether the port has had its time. Only calls of the port take of it: a thread that the machine
+ * interrupts elsewhere must not do less for that.
+ */
 static inline bool
 hy_offload_late(const struct hy_offload *o)
 {
-	return o->until != UINT64_MAX && hy_offload_now() >= o->until;
+	return o->left == 0;
+}
+
+/* After a call of the port. Returns how long it took. */
+static inline uint64_t
+hy_offload_took(struct hy_offload *o, uint64_t begin)
+{
+	const uint64_t took = hy_offload_now() - begin;
+
+	if (o->left != UINT64_MAX)
+		o->left -= RTE_MIN(o->left, took);
+	return took;
 }
 
 /* Plans. */
@@ -232,7 +245,7 @@ void hy_offload_forget(struct hy_offload *o, bool answers);
 void hy_offload_abandon(struct hy_offload *o); /* Leaves the rules in a port that takes no calls. */
 void hy_offload_destroy_kept(struct hy_offload *o); /* Removes what it has kept of them. */
 void hy_offload_flow_free(struct hy_offload *o, struct flow *flow);
-/* Learns from n requests since a time how many to make at once. */
+/* hy_offload_took() for n requests, from which it learns how many to make at once. */
 void hy_offload_pace(struct hy_offload *o, uint64_t begin, uint32_t n);
 uint8_t hy_offload_refusal(struct hy_offload *o, int rc, const struct rte_flow_error *error);
 

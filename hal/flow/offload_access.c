@@ -149,10 +149,12 @@ static int
 flow_read(struct hy_offload *o, struct flow *flow, struct rte_flow_error *error)
 {
 	const unsigned int bits = o->params.driver->count_bits;
+	const uint64_t begin = hy_offload_now();
 	struct rte_flow_query_count count;
 	int rc = o->params.provider->query(o->port, flow->handle, &count, error);
 	uint64_t hits, bytes = 0;
 
+	hy_offload_took(o, begin);
 	if (rc == 0 && !count.hits_set)
 		rc = -ENODATA;
 	if (rc == 0)
@@ -218,9 +220,9 @@ void
 hy_offload_read(struct hy_offload *o)
 {
 	pthread_mutex_lock(&o->mutex);
-	o->until = hy_offload_now() + READ_US;
+	o->left = READ_US;
 	hy_offload_drops_read(o, true);
-	o->until = UINT64_MAX;
+	o->left = UINT64_MAX;
 	pthread_mutex_unlock(&o->mutex);
 }
 
@@ -229,13 +231,16 @@ void
 hy_offload_drop_end(struct hy_offload *o, struct flow *flow, bool read)
 {
 	struct rte_flow_error error = { 0 };
+	uint64_t begin;
 	int rc;
 
 	o->watch.left = hy_offload_now();
 	o->watch.ended = true;
 	if (read)
 		flow_read(o, flow, &error); /* or nothing more is counted */
+	begin = hy_offload_now();
 	rc = o->params.provider->destroy(o->port, flow->handle, &error);
+	hy_offload_took(o, begin);
 	if (rc == 0) {
 		hy_offload_flow_free(o, flow);
 		return;

@@ -238,7 +238,6 @@ batch_create(struct hy_offload *o)
 	uint32_t done = 0;
 
 	hy_flow_create_many(o->params.provider, o->port, b->requests, b->n);
-	hy_offload_pace(o, begin, b->n);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct flow *flow = &o->flows[b->rules[i].slot];
 
@@ -250,6 +249,7 @@ batch_create(struct hy_offload *o)
 		flow->since = hy_offload_now();
 		done++;
 	}
+	hy_offload_pace(o, begin, b->n); /* unstage() may have called the port, too */
 	b->n = 0;
 	o->installed += done;
 	o->dirty |= done > 0;
@@ -335,7 +335,7 @@ hy_offload_install(struct hy_offload *o)
 {
 	/* One by one, installing stops at the first refusal for lack of room. */
 	const uint32_t many = o->params.provider->create_many == NULL ? 1 : BATCH;
-	uint32_t n, slot = 0, done = 0, tried = 0;
+	uint32_t n, staged, slot = 0, done = 0, asked = 0;
 	uint32_t *ranks;
 	bool more;
 
@@ -344,8 +344,8 @@ hy_offload_install(struct hy_offload *o)
 	if (o->full)
 		return 0;
 	ranks = ranks_sorted(o, false, &n);
-	while (ranks != NULL && n > 0 && tried < o->params.batch && !o->full &&
-		(tried == 0 || !hy_offload_late(o))) {
+	while (ranks != NULL && n > 0 && asked < o->params.batch && !o->full &&
+		(asked == 0 || !hy_offload_late(o))) {
 		if (!has_room(o, ranks[n - 1])) {
 			if (!o->access) {
 				o->full = true;
@@ -357,8 +357,9 @@ hy_offload_install(struct hy_offload *o)
 		slot = slot_find(o, slot);
 		if (slot == NO_SLOT) /* until quarantines are over */
 			break;
+		staged = o->batch->n;
 		stage(o, ranks[--n], slot);
-		tried++;
+		asked += o->batch->n - staged; /* not those that the port would not get anyway */
 		if (o->batch->n >= RTE_MIN(many, o->pace))
 			done += batch_create(o);
 	}

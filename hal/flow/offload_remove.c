@@ -30,7 +30,7 @@ hy_offload_flow_free(struct hy_offload *o, struct flow *flow)
 void
 hy_offload_pace(struct hy_offload *o, uint64_t begin, uint32_t n)
 {
-	const uint64_t took = hy_offload_now() - begin;
+	const uint64_t took = hy_offload_took(o, begin);
 
 	if (took > HY_OFFLOAD_TURN_US)
 		o->pace = RTE_MAX(n / 2, 1u);

@@ -49,7 +49,7 @@ struct hy_flow_sim_faults {
 	 * MLX5_POOL_QUERY_FREQ_US).
 	 */
 	uint32_t counts_every_us;
-	uint32_t slow_us;    /**< Time to add or remove a rule, or to read a counter. */
+	uint32_t slow_us; /**< Time to add or remove a rule, or to read a counter. */
 };
 
 /** What to simulate. Zeroed: a generic engine without faults. */

@@ -95,6 +95,26 @@ one_poll_asked_a_port_that_refuses_late_for_every_rule(void **state)
 }
 
 static void
+put_off(void)
+{
+	rte_delay_us_sleep(50000);
+}
+
+/* The time of day counted: a machine under load got one rule a poll into hardware. */
+static void
+a_poll_that_the_machine_put_off_tried_one_rule(void **state)
+{
+	RTE_SET_USED(state);
+	access_open("mlx5", "mlx5_pci");
+	denies_commit();
+	rte_delay_us_sleep(2000);
+	unit_alloc_hook = put_off; /* the memory for the ranks of rules to install */
+	hy_offload_poll(A.offload);
+	assert_null(unit_alloc_hook);
+	assert_in_range(access_stats().drop_rules, 2, DENIES);
+}
+
+static void
 one_poll_read_every_counter_of_a_late_port(void **state)
 {
 	RTE_SET_USED(state);
@@ -164,6 +184,7 @@ the_end_waited_until_a_late_port_had_removed_each_rule(void **state)
 
 static const struct CMUnitTest offload_late_tests[] = {
 	ACCESS_TEST(one_poll_asked_a_port_that_refuses_late_for_every_rule),
+	ACCESS_TEST(a_poll_that_the_machine_put_off_tried_one_rule),
 	ACCESS_TEST(one_poll_read_every_counter_of_a_late_port),
 	ACCESS_TEST(a_demotion_removed_every_deny_of_a_late_port_at_once),
 	ACCESS_TEST(a_commit_after_a_demotion_waits_for_the_denies_of_a_late_port),

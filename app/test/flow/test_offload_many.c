@@ -143,6 +143,39 @@ batch_for_a_port_without_priorities_has_no_two_rules_that_overlap(void **state)
 	assert_int_equal(R->compared, 1000);
 }
 
+/* With changes in each poll, those were tried before all others each time, up to a batch of them. */
+static void
+rules_that_overlap_one_keep_no_others_from_being_tried(void **state)
+{
+	struct hy_flow_rule rule = {
+		.id = 900, .class_id = 1, .match = { .fields = HY_FLOW_PROTO, .proto = IPPROTO_UDP }
+	};
+
+	RTE_SET_USED(state);
+	open_many("generic");
+	R->offload->limits.priorities = 1;
+	R->offload->params.batch = 4;
+	assert_int_equal(hy_policy_add(R->policy, &rule), 0);
+	flow_commit();
+	flow_settle();
+	flow_exact_rules(1, 20);
+	flow_settle();
+	for (uint32_t id = 1; id <= 20; id++)
+		assert_string_equal(hy_offload_reason(R->offload, id),
+			"it overlaps a rule in hardware, which has no priorities");
+	rule.id = rule.precedence = 901;
+	rule.match.proto = IPPROTO_SCTP;
+	assert_int_equal(hy_policy_add(R->policy, &rule), 0);
+	flow_commit();
+	for (int i = 0; i < 3; i++) {
+		usleep(1100);
+		R->offload->retry = true;
+		hy_offload_poll(R->offload);
+	}
+	assert_int_equal(asked, 2);
+	assert_null(hy_offload_reason(R->offload, 901));
+}
+
 /* Of three rules that come at once, one is taken, one finds no room, and one is no good. */
 static void
 create_until_full(uint16_t port, struct hy_flow_request *requests, unsigned int n)
@@ -184,6 +217,7 @@ port_that_was_full_is_full_whatever_else_it_refuses_in_the_batch(void **state)
 static const struct CMUnitTest offload_many_tests[] = {
 	FLOW_TEST(batch_of_which_some_fail_changes_no_class),
 	FLOW_TEST(batch_for_a_port_without_priorities_has_no_two_rules_that_overlap),
+	FLOW_TEST(rules_that_overlap_one_keep_no_others_from_being_tried),
 	FLOW_TEST(port_that_was_full_is_full_whatever_else_it_refuses_in_the_batch),
 };
 
