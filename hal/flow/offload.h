@@ -124,7 +124,7 @@ enum demotion {
 	DEMOTED_MISSING,
 	DEMOTED_FOREIGN,
 	DEMOTED_LEAKS, /* Not marks: packets that the port should drop. */
-	DEMOTED_KEPT,
+	DEMOTED_KEPT, /* One of these may be left: it refused to remove it, or was reset in between. */
 };
 
 struct hy_offload {

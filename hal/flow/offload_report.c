@@ -64,7 +64,7 @@ hy_offload_reason(struct hy_offload *o, uint32_t rule_id)
 		[DEMOTED_MISSING] = "marks of the port do not arrive",
 		[DEMOTED_FOREIGN] = "packets of the port name another port",
 		[DEMOTED_LEAKS] = "packets that the port should drop arrive",
-		[DEMOTED_KEPT] = "the port did not remove a rule that drops packets",
+		[DEMOTED_KEPT] = "the port may have kept a rule that drops packets",
 	};
 	const char *reason = NULL;
 	uint32_t rank;

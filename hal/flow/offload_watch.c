@@ -167,7 +167,7 @@ hy_offload_distrust(struct hy_offload *o)
 	}
 	if (hy_offload_nb_drops(o, FLOW_STUCK) > 0) {
 		snprintf(o->demoted, sizeof(o->demoted),
-			"it did not remove a rule that drops packets");
+			"it may have kept a rule that drops packets");
 		o->demotion = DEMOTED_KEPT;
 		return true;
 	}

@@ -134,6 +134,29 @@ after_a_recovery_permits_went_before_their_denies(void **state)
 	}
 }
 
+/* Which rules are left, such a driver does not say. None was asked for that the port refused. */
+static void
+a_port_that_recovered_was_said_not_to_have_removed_a_rule(void **state)
+{
+	RTE_SET_USED(state);
+	access_open("cnxk", "net_cn10k");
+	access_source_set(20, HY_RULE_DENY, HOST(1), 32);
+	access_settle();
+	assert_int_equal(access_stats().drop_rules, 1);
+	A.provider.destroy = destroy_watched;
+	destroyed_drops = 0;
+	hy_offload_recovers(A.offload);
+	assert_int_equal(hy_offload_up(A.offload), 0);
+	assert_int_equal(destroyed_drops, 0);
+	access_settle();
+	A.provider.destroy = hy_flow_simulator.destroy;
+	assert_int_equal(access_stats().state, HY_OFFLOAD_DEMOTED);
+	assert_string_equal(access_stats().demoted, "it may have kept a rule that drops packets");
+	assert_string_equal(hy_offload_reason(A.offload, 20),
+		"the port may have kept a rule that drops packets");
+	assert_null(strstr(unit_log(), "not removed"));
+}
+
 #define FLOODERS 100 /* hosts, of which each is denied */
 
 static unsigned int arrived_late; /* of packets that workers expect hardware to drop */
@@ -351,6 +374,7 @@ static const struct CMUnitTest offload_access_fault_tests[] = {
 	ACCESS_TEST(counters_that_are_read_late_are_right_in_the_end),
 	ACCESS_TEST(an_end_removed_the_permits_before_a_deny_that_the_port_kept),
 	ACCESS_TEST(after_a_recovery_permits_went_before_their_denies),
+	ACCESS_TEST(a_port_that_recovered_was_said_not_to_have_removed_a_rule),
 	ACCESS_TEST(a_removal_of_flooded_denies_demoted_an_honest_port),
 	ACCESS_TEST(a_cancelled_removal_of_flooded_denies_demoted_an_honest_port),
 	ACCESS_TEST(a_cold_permit_was_evicted_with_its_hot_deny),
