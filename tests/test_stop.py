@@ -14,7 +14,9 @@ import l3fwd
 import live
 import oracle
 from live import await_handlers
+from test_acl import acl, ip4
 from test_output_lost import failing, injected
+from test_policy import replay, rules
 
 EVERYWHERE = [oracle.route(f"{half}.0.0.0/1", 1, "02:00:00:00:00:01") for half in (0, 128)]
 
@@ -100,6 +102,40 @@ def test_stop_at_any_moment_of_the_start_is_a_clean_end(rig, sig):
         assert stopped != ("HAL picked" in run.stdout), run
         early, late = early + stopped, late + (not stopped)
     assert early > 3 and late == 2, (early, late)
+
+
+SLOW_US = 50000  # of a port, for each rule
+
+
+@pytest.mark.parametrize("what", ["policy", "acl"])
+def test_stop_does_not_wait_for_each_rule_of_a_late_port(rig, what):
+    """One poll installed 256 rules however late the port answered, and the end removed each."""
+    flow = "src 192.0.2.7 dst 10.{}.{}.1 proto tcp sport 1000 dport 22"
+    flows = [flow.format(i >> 8, i & 255) for i in range(600)]
+    app = {"policy": [rules(rig, *(f"rule {i} class {i + 1} {of}" for i, of in enumerate(flows))),
+                      f"--offload=sim:mlx5,settle_us=2000,slow_us={SLOW_US}"],
+           "acl": [acl(rig, "edge", *(f"rule {i + 1} deny {of}" for i, of in enumerate(flows))),
+                   "--acl=in:0=edge",
+                   f"--acl-offload=sim:mlx5,settle_us=2000,slow_us={SLOW_US}"]}[what]
+    sent = [ip4(0, proto=6, dport=dport, dst=(10, i >> 8, i & 255, 1))
+            for i in range(600) for dport in (22, 80)]
+    run_now = live.Live(rig, EVERYWHERE, [*l3fwd.options(2, [(0, 0, 1)]), *app], replay(rig, sent))
+    time.sleep(2)
+    began = time.monotonic()
+    run = run_now.stop()
+    took = time.monotonic() - began
+    stood = run.stats["offloads"][0] if what == "policy" else run.stats["acl_offloads"][0]["offload"]
+    assert 20 < stood["hw_rules"] < 256 and stood["state"] == "up", run
+    assert took < 256 * SLOW_US / 2e6, (took, run)
+    assert "port 0 answers late: " in run.stderr, run
+    totals = run.stats["totals"]
+    assert totals["rx"] == totals["tx"] + totals["dropped"] and totals["rx"] > 10000, run
+    if what == "policy":
+        assert stood["marked"] > 0 and stood["mismatches"] == 0, run
+    else:
+        counted = sum(rule["packets"] for rule in run.stats["acl"]["edge"]["rules"])
+        assert counted == run.stats["drops"]["acl_denied"] + stood["dropped"], run
+        assert stood["dropped"] > 0 and stood["leaked"] == 0, run
 
 
 def test_failed_start_leaves_output_files_as_they_were(rig):
