@@ -62,7 +62,7 @@ struct hy_offload_params {
 	 */
 	uint32_t settle_us;
 	uint32_t age_us; /**< Interval between comparisons of hits, in microseconds. [1,000,000] */
-	uint32_t batch;  /**< Most rules that a poll tries to install, and evicts. [256] */
+	uint32_t batch;  /**< Most rules that a poll asks the port for, and evicts. [256] */
 	/** Longest residue of rules in hardware; 16,383 is the maximum. [16] */
 	uint32_t max_residue;
 };
@@ -105,9 +105,9 @@ void hy_offload_closing(struct hy_offload *offload);
  * key have changed, first removes all rules and probes the port again; if that fails, packets are
  * classified in software until hy_offload_up().
  *
- * A port that answers late, or refuses rules, gets no more calls in a poll after 20 ms, but at least one
- * for a counter, one to remove and one to install; the next poll goes on. Where many rules are asked for at
- * once, so is one group of them. A commit of the policy waits until the port has removed the rules that
+ * A port that answers late gets no more calls in a poll after 20 ms, which its calls must have taken, but at
+ * least one for a counter, one to remove and one to install; the next poll goes on. Where many rules are
+ * asked for at once, so is one group of them. A commit of the policy waits until the port has removed the rules that
  * drop packets and that the new policy does not have.
  *
  * @return The number of rules installed, evicted and destroyed, or 1 if some are left to be tried; 0:
@@ -164,7 +164,8 @@ int hy_offload_follow(struct hy_offload *offload, struct hy_hal *hal);
 
 /**
  * Reads the counters of all rules that drop packets, or of as many as the port tells in 250 ms; the next
- * call goes on. hy_offload_poll() reads a part of them each time: call it before counts are reported. By the thread that calls hy_offload_poll().
+ * call goes on. hy_offload_poll() reads a part of them each time: call this before counts are reported, by
+ * the thread that calls hy_offload_poll().
  */
 void hy_offload_read(struct hy_offload *offload);
 

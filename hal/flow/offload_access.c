@@ -152,7 +152,7 @@ flow_read(struct hy_offload *o, struct flow *flow, struct rte_flow_error *error)
 	const uint64_t begin = hy_offload_now();
 	struct rte_flow_query_count count;
 	int rc = o->params.provider->query(o->port, flow->handle, &count, error);
-	uint64_t hits, bytes = 0;
+	uint64_t hits = 0, bytes = 0;
 
 	hy_offload_took(o, begin);
 	if (rc == 0 && !count.hits_set)

@@ -117,7 +117,7 @@ hy_flow_sim_rss(struct hy_flow_sim *sim, struct rte_eth_rss_conf *rss)
 static bool
 keys_equal(const struct hy_sim_key *a, const struct hy_sim_key *b)
 {
-	return memcmp(a, b, sizeof(*a)) == 0;
+	return memcmp(a->words, b->words, sizeof(a->words)) == 0;
 }
 
 static uint32_t
