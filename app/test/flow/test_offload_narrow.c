@@ -195,7 +195,7 @@ narrow_port_classifies_as_the_policy_does(void **state)
 	unsigned int refused = 0;
 
 	RTE_SET_USED(state);
-	narrow_open((struct hy_offload_params){ .max_residue = 400 });
+	narrow_open((struct hy_offload_params){ .max_residue = 400, .sample_every = 64 });
 	for (uint32_t round = 0; round < 20; round++) {
 		flow_rules_add(100, 6);
 		flow_exact_rules(0, 10);
