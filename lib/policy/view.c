@@ -55,7 +55,9 @@ static int
 compile(struct hy_policy *policy, struct policy_view *view, const struct policy_view *present,
 	const struct policy_view *first)
 {
-	struct policy_base *base = present_base(policy, present);
+	/* A thread that builds for the present view may exchange its base between two copies. */
+	const bool built = first != NULL && first->shown.compiled->overlay == NULL;
+	struct policy_base *base = built ? NULL : present_base(policy, present);
 	struct hy_policy_compiled *compiled = NULL;
 	int rc = -E2BIG;
 

@@ -2,6 +2,7 @@
 /* Copies of a policy's rules and tables on NUMA nodes. EAL without huge pages takes any node's number. */
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,11 +202,72 @@ failed_copies_leave_all_as_it_was(void **state)
 	copies_compare(&seed);
 }
 
+/* The committing thread's allocation before which it is held up until the builder is done. */
+static struct {
+	pthread_t thread;
+	unsigned int left;
+	bool held;
+} hold;
+
+static void
+hold_up(void)
+{
+	const struct hy_policy_view *view = hy_policy_view(policy);
+
+	if (!pthread_equal(hold.thread, pthread_self()) || --hold.left > 0) {
+		unit_alloc_hook = hold_up;
+		return;
+	}
+	for (unsigned int ms = 0; ms < 5000 && !hold.held; ms++) {
+		hold.held = __atomic_load_n(&view->compiled, __ATOMIC_ACQUIRE)->overlay == NULL;
+		rte_delay_us_sleep(1000);
+	}
+}
+
+static bool
+has_overlay(int socket)
+{
+	const struct hy_policy_view *view = hy_policy_view_on(policy, socket);
+
+	return __atomic_load_n(&view->compiled, __ATOMIC_ACQUIRE)->overlay != NULL;
+}
+
+/* Wherever between the two the tables of the view before are exchanged. */
+static void
+a_copy_beside_a_built_one_kept_its_overlay(void **state)
+{
+	unsigned int held = 0, built = 0;
+
+	RTE_SET_USED(state);
+	for (unsigned int allocation = 1; allocation <= 24; allocation++) {
+		uint64_t seed = 5;
+
+		policy_on(1u << 1 | 1u << 3);
+		policy->only = "tuple";
+		rules_add(0, RULES, &seed);
+		rules_add(RULES, 3, &seed);
+		hold.thread = pthread_self();
+		hold.left = allocation;
+		hold.held = false;
+		unit_alloc_hook = hold_up;
+		rules_add(RULES + 3, 62, &seed);
+		unit_alloc_hook = NULL;
+		held += hold.held;
+		built += !has_overlay(1);
+		if (!has_overlay(1))
+			assert_false(has_overlay(3));
+		hy_policy_destroy(policy);
+		policy = NULL;
+	}
+	assert_true(held > 10 && built > 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	POLICY_TEST(each_node_has_a_copy_before_and_after_tables_are_built),
 	POLICY_TEST(workers_of_other_nodes_read_the_first_copy),
 	POLICY_TEST(one_node_has_no_copy),
 	POLICY_TEST(explain_says_how_many_copies_there_are),
 	POLICY_TEST(failed_copies_leave_all_as_it_was),
+	POLICY_TEST(a_copy_beside_a_built_one_kept_its_overlay),
 };
 UNIT_SUITE(tests)
