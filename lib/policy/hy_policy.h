@@ -194,8 +194,15 @@ struct hy_policy_params {
 	bool access; /**< Of an access list: rules may have every action, and log. */
 	/** An access list denies what no rule matches, until a call or its file says otherwise. */
 	bool deny_unmatched;
-	uint64_t max_memory; /**< Most bytes that compiled rules take, in a copy; 0: no limit. */
-	/** Longest that compiling may take, as estimated, with the estimates' own time; 0: no limit. */
+	/**
+	 * Most bytes that compiled rules take, in a copy; 0: no limit. rte_acl does not tell its own:
+	 * what other threads take of DPDK's heap in the same time counts as well.
+	 */
+	uint64_t max_memory;
+	/**
+	 * Longest that compiling one copy may take, as estimated, with the estimates' own time; 0: no
+	 * limit.
+	 */
 	uint32_t max_build_ms;
 };
 
@@ -216,7 +223,7 @@ int hy_policy_create(const char *name, const struct hy_policy_params *params,
 void hy_policy_destroy(struct hy_policy *policy);
 
 /**
- * Waits until all of destroyed policies is freed and their threads have ended. To be called before
+ * Waits until all destroyed policies are freed and their threads have ended. To be called before
  * rte_eal_cleanup(); programs of hy_program.h do.
  */
 void hy_policy_wait_destroyed(void);
@@ -302,7 +309,7 @@ struct hy_policy_engine_info {
 	const char *name;    /**< "linear", "rte_acl" or "tuple"; "none": there are no rules. */
 	uint64_t bytes;      /**< Of its tables, in all copies. */
 	unsigned int copies; /**< Of rules and tables: one for each of hy_policy_params.nodes. */
-	uint64_t build_us;   /**< Microseconds that it took to choose the engine and build them. */
+	uint64_t build_us;   /**< To choose the engine and build one copy, in microseconds. */
 	uint32_t base_rules; /**< Rules in the tables. */
 	uint32_t
 		overlay_rules; /**< Rules that were added or replaced since, and are tried apart. */
