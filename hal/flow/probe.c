@@ -12,6 +12,7 @@
 #include <hy_policy_view.h>
 
 #include "lib/graph/internal/log.h"
+#include "lower.h"
 #include "probe.h"
 
 /* Settings of a port that change what software sees of tags. */
@@ -203,7 +204,7 @@ nobody_like(const struct hy_flow_match *like)
 		m.sport[0] = m.sport[1] = HY_FLOW_DISCARD;
 	if ((m.fields & HY_FLOW_DPORT) != 0)
 		m.dport[0] = m.dport[1] = HY_FLOW_DISCARD;
-	if ((m.fields & HY_FLOW_ETHER_TYPE) != 0 && m.ether_type != RTE_ETHER_TYPE_IPV4)
+	if ((m.fields & HY_FLOW_ETHER_TYPE) != 0 && hy_flow_ip_of(&m) == 0)
 		m.ether_type = HY_FLOW_UNUSED_TYPE;
 	return m;
 }
@@ -212,8 +213,13 @@ bool
 hy_flow_can_be_nobodys(const struct hy_flow_match *match)
 {
 	const struct hy_flow_match m = nobody_like(match);
+	const uint8_t least = (m.fields & HY_FLOW_IPV6) != 0 ? 3 : 8; /* of shorter ones, packets come */
+	const bool nobodys = m.src_len >= least || m.dst_len >= least ||
+		(m.fields & HY_FLOW_PORTS) != 0 || m.src_mac_mask == HY_FLOW_MAC_WHOLE ||
+		m.dst_mac_mask == HY_FLOW_MAC_WHOLE ||
+		((m.fields & HY_FLOW_ETHER_TYPE) != 0 && hy_flow_ip_of(&m) == 0);
 
-	return !hy_flow_match_equal(&m, match);
+	return nobodys && !hy_flow_match_equal(&m, match);
 }
 
 /* Tries the smallest rule that marks, and explains a failure. */
