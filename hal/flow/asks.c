@@ -351,6 +351,8 @@ hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limi
 #define TUNNEL 4
 #define FLAGS 8
 #define CHAIN 16 /* the protocol behind IPv6's extension headers */
+#define BASE 32  /* a value in IPv6's own header, where the NIC finds zeros before extension headers */
+#define OUTER 64 /* the outermost ether type: none of a tagged frame's */
 
 static unsigned int
 headers_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *limits,
@@ -358,13 +360,17 @@ headers_of(const struct hy_flow_driver *driver, const struct hy_flow_limits *lim
 {
 	const uint32_t ip = hy_flow_ip_of(m);
 	const bool typed = ip != 0 || (m->fields & HY_FLOW_ETHER_TYPE) != 0;
-	const bool l4 = (m->fields & L4) != 0 ||
-		hy_flow_patterns[hy_flow_pattern_of(driver, limits, m)].proto != 0;
+	const bool item = hy_flow_patterns[hy_flow_pattern_of(driver, limits, m)].proto != 0;
+	const bool l4 = (m->fields & L4) != 0 || item;
+	const bool base = (m->fields & (HY_FLOW_SRC | HY_FLOW_DST | HY_FLOW_DSCP)) != 0 ||
+		(protocol(m) != 0 && !item);
 
 	return (typed ? TYPED : 0) | (l4 ? PORTS : 0) |
 		((m->fields & HY_FLOW_TUNNEL) != 0 ? TUNNEL : 0) |
 		((m->fields & HY_FLOW_TCP_FLAGS) != 0 ? FLAGS : 0) |
-		(ip == HY_FLOW_IPV6 && protocol(m) != 0 ? CHAIN : 0);
+		(ip == HY_FLOW_IPV6 && protocol(m) != 0 ? CHAIN : 0) |
+		(ip == HY_FLOW_IPV6 && driver->zeros_ip6 && base ? BASE : 0) |
+		(ip == 0 && typed ? OUTER : 0);
 }
 
 /*

@@ -5,8 +5,8 @@
  *
  * A rule can match only fields in the key, which the key extraction profile (KEX) of the kernel's
  * admin function (AF) selects. "cnxk" has Linux's default, "cnxk_wide" all fields that the
- * simulator knows, as a firmware's profile may, and "cnxk_ip6" the addresses of IPv6. tests/driver_oracle compares both with the driver's
- * own code.
+ * simulator knows, as a firmware's profile may, and "cnxk_ip6" the addresses of IPv6.
+ * tests/driver_oracle compares all three with the driver's own code.
  */
 
 #include <errno.h>
@@ -185,8 +185,12 @@ read_tags(struct hy_sim_wish *wish)
 
 	wish->mask.layers = (wish->mask.layers & ~HY_SIM_TAG) | tag;
 	wish->value.layers = (wish->value.layers & ~HY_SIM_TAG) | tag;
-	if (vlan == NULL)
+	if (vlan == NULL) {
+		/* npc_parse_la(): the type of a tagged frame is that of its tag. */
+		if (wish->mask.type != 0)
+			wish->mask.layers |= HY_SIM_TAG;
 		return 0;
+	}
 	spec = vlan->spec;
 	mask = vlan->mask;
 	wish->mask.layers |= HY_SIM_TAGS;

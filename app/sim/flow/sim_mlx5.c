@@ -226,6 +226,19 @@ judge_guest(struct hy_sim_wish *wish)
 }
 
 /*
+ * mlx5_flow_dv.c, flow_dv_translate_item_eth(): a whole ether type without a VLAN item behind it is that
+ * of packets without a tag.
+ */
+static int
+read_type(struct hy_sim_wish *wish)
+{
+	if (wish->mask.type == UINT16_MAX && (wish->mask.layers & HY_SIM_TAG) == 0 &&
+		hy_sim_item(wish, RTE_FLOW_ITEM_TYPE_VLAN) == NULL)
+		wish->mask.layers |= HY_SIM_TAG;
+	return 0;
+}
+
+/*
  * Packets that no rule matches are delivered in group 0 only: mlx5_flow.c, mlx5_ctrl_flow_vlan();
  * mlx5_trigger.c, mlx5_traffic_enable(). In tables of other groups, a miss leads to a drop address
  * for NIC receive (rdma-core's dr_domain.c); with hardware steering, hws/mlx5dr_table.c,
@@ -244,7 +257,7 @@ judge_guest(struct hy_sim_wish *wish)
 	.rules_first = true, .chains = true, .own_defaults = true, .admit = admit
 
 #define STEPS \
-	judge_attr, judge_items, judge_protocol, judge_actions, judge_rss, judge_jump, \
+	judge_attr, judge_items, read_type, judge_protocol, judge_actions, judge_rss, judge_jump, \
 		hy_sim_check_queues
 
 const struct hy_sim_profile hy_sim_mlx5 = { .name = "mlx5",
