@@ -200,7 +200,7 @@ wait_for_build(void)
 {
 	for (unsigned int i = 0; i < 10000; i++) {
 		pthread_mutex_lock(&policy->lock);
-		if (policy->view->set->holders > 1)
+		if (policy->rebuild.builds)
 			return;
 		pthread_mutex_unlock(&policy->lock);
 		rte_delay_us_sleep(100);
