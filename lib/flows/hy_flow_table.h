@@ -14,7 +14,7 @@
  * Flows are added, read and deleted by the functions of hy_flows.h, and caches switched by those of
  * hy_flows_cache.h, on hy_flow_table_flows(), while workers run.
  *
- * Any thread except workers may call the functions below. They return 0 or a negative errno.
+ * Any thread except workers may call the functions below, but see struct hy_flow_table_params. They return 0 or a negative errno.
  */
 #pragma once
 
@@ -31,7 +31,10 @@ struct hy_flow_table;
 /** Parameters of a table. */
 struct hy_flow_table_params {
 	const char *name; /**< Copied: a name (hy_lane.h) that no other table has. */
-	/** The graphs must report to its QSBR variable. workers_begin is set. */
+	/**
+	 * The graphs must report to its QSBR variable. Without one, the worker's thread is the only one
+	 * that may use the table. workers_begin is set.
+	 */
 	struct hy_flows_params flows;
 	struct hy_flows_caches caches;         /**< At first. */
 	struct hy_flows_upcall_params upcalls; /**< The rules, and the room of each worker. */
@@ -83,7 +86,8 @@ struct hy_flows_upcalls *hy_flow_table_upcalls(const struct hy_flow_table *table
 
 /**
  * Answers up to @p most packets of each worker. Called by one thread at a time, and not beside
- * hy_flow_table_run(). The caller tells the time besides, with hy_flows_poll().
+ * hy_flow_table_run(); if the table has no QSBR variable, by the worker's thread, between walks: what
+ * the answers replace is freed at once. The caller tells the time besides, with hy_flows_poll().
  *
  * @return How many were answered.
  */
@@ -93,7 +97,8 @@ uint32_t hy_flow_table_handle(struct hy_flow_table *table, uint32_t most);
  * Starts a thread that answers packets, tells the time, and has each megaflow looked at once a second. When
  * there is nothing to do, it sleeps for 20 us, then for longer up to 1 ms.
  *
- * @return 0; -EALREADY it runs; -EAGAIN there are too many threads.
+ * @return 0; -EINVAL (logged) the table has no QSBR variable, so that the thread could not know what
+ * workers still use; -EALREADY it runs; -EAGAIN there are too many threads.
  */
 int hy_flow_table_run(struct hy_flow_table *table);
 

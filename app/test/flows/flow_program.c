@@ -11,6 +11,8 @@
 
 #include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
 
 #include <hy_ethdev.h>
 #include <hy_flow_lookup.h>
@@ -114,6 +116,16 @@ static const struct hy_node_desc check = {
 /* begin: set-up */
 
 static const char *const ends[] = { "check-main", "check-side" };
+/* The graph reports to it, so that the table's thread knows what it has left. */
+static struct rte_rcu_qsbr *qsbr;
+
+static int
+qsbr_make(uint32_t workers)
+{
+	qsbr = rte_zmalloc_socket("flows", rte_rcu_qsbr_get_memsize(workers), RTE_CACHE_LINE_SIZE,
+		SOCKET_ID_ANY);
+	return qsbr == NULL ? -ENOMEM : -rte_rcu_qsbr_init(qsbr, workers);
+}
 
 /* A copy of a node of the pack, with the configuration and the edges of a table's nodes. */
 static int
@@ -142,7 +154,8 @@ graph_make(struct hy_flow_table *table, struct hy_graph **graph)
 		.drop_node = "check-drop",
 		.lanes = { HY_FLOW_ACTION_LANE },
 		.burst = BURST,
-		.socket = SOCKET_ID_ANY };
+		.socket = SOCKET_ID_ANY,
+		.qsbr = qsbr };
 	int rc = table_node("flow_lookup", table);
 
 	if (rc == 0)
@@ -159,7 +172,8 @@ table_make(struct hy_flows_caches caches, struct hy_flow_table **table)
 			.max_port_masks = 16,
 			.pressed_idle = 1000,
 			.workers = 1,
-			.socket = SOCKET_ID_ANY },
+			.socket = SOCKET_ID_ANY,
+			.qsbr = qsbr },
 		.caches = caches,
 		.upcalls = { .rules = rules_ask, .room = 1024 } };
 	int rc = hy_flow_table_create(&params, table);
@@ -258,6 +272,8 @@ run(struct hy_flows_caches caches)
 	int rc = pool == NULL ? -ENOMEM : ends_make();
 
 	if (rc == 0)
+		rc = qsbr_make(1);
+	if (rc == 0)
 		rc = table_make(caches, &table);
 	RTE_ETH_FOREACH_DEV(port)
 		if (rc == 0)
@@ -269,6 +285,7 @@ run(struct hy_flows_caches caches)
 	packets_run(table, graph);
 	hy_graph_destroy(graph);
 	rc = hy_flow_table_destroy(table);
+	rte_free(qsbr);
 	printf("in_use %u\n", rte_mempool_in_use_count(pool));
 	return rc;
 }

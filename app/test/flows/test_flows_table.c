@@ -2,9 +2,12 @@
 /* Tables of flows: the memory of workers that begin and end, the thread, tables without memory. */
 
 #include <errno.h>
+#include <pthread.h>
+#include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
 
 #include <hy_flow_table.h>
 
@@ -119,11 +122,12 @@ worker_that_has_not_begun_finds_flows_in_the_tables(void **state)
 static void
 thread_of_a_table_tells_the_time(void **state)
 {
-	const struct hy_flow_table_params params = params_of(&lines);
+	struct hy_flow_table_params params = params_of(&lines);
 	struct hy_flow_table *table;
 	struct hy_flows_stats stats;
 
 	RTE_SET_USED(state);
+	params.flows.qsbr = qsbr_new(3);
 	assert_int_equal(hy_flow_table_create(&params, &table), 0);
 	assert_int_equal(hy_flow_table_run(table), 0);
 	assert_int_equal(hy_flow_table_run(table), -EALREADY);
@@ -140,6 +144,66 @@ thread_of_a_table_tells_the_time(void **state)
 	} while (stats.flows > 0);
 	assert_int_equal(stats.idled + stats.ended, 100);
 	assert_int_equal(hy_flow_table_destroy(table), 0);
+}
+
+/* It would free at once what a worker searches. */
+static void
+thread_of_a_table_without_a_qsbr_variable_is_refused(void **state)
+{
+	const struct hy_flow_table_params params = params_of(&lines);
+	struct hy_flow_table *table;
+
+	RTE_SET_USED(state);
+	assert_int_equal(hy_flow_table_create(&params, &table), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		unit_log_clear();
+		assert_int_equal(hy_flow_table_run(table), -EINVAL);
+		assert_non_null(strstr(unit_log(), "'test' has no QSBR variable"));
+	}
+	assert_int_equal(hy_flow_table_handle(table, 1), 0); /* the worker's own thread may */
+	assert_int_equal(hy_flow_table_destroy(table), 0);
+}
+
+struct starter {
+	struct hy_flow_table *table;
+	pthread_barrier_t *together;
+	int rc;
+};
+
+static void *
+starter_run(void *arg)
+{
+	struct starter *s = arg;
+
+	pthread_barrier_wait(s->together);
+	s->rc = hy_flow_table_run(s->table);
+	return NULL;
+}
+
+static void
+table_that_two_callers_run_has_one_thread(void **state)
+{
+	struct hy_flow_table_params params = params_of(&lines);
+	pthread_barrier_t together;
+
+	RTE_SET_USED(state);
+	params.flows.qsbr = qsbr_new(3);
+	pthread_barrier_init(&together, NULL, 2);
+	for (uint32_t round = 0; round < 50; round++) {
+		struct starter one = { .together = &together }, other;
+		struct hy_flow_table *table;
+		pthread_t thread;
+
+		assert_int_equal(hy_flow_table_create(&params, &table), 0);
+		one.table = table;
+		other = one;
+		assert_int_equal(pthread_create(&thread, NULL, starter_run, &one), 0);
+		starter_run(&other);
+		pthread_join(thread, NULL);
+		assert_int_equal(one.rc + other.rc, -EALREADY);
+		assert_int_equal(hy_flow_table_destroy(table), 0);
+	}
+	pthread_barrier_destroy(&together);
 }
 
 static void
@@ -176,6 +240,8 @@ static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(worker_has_caches_while_it_has_nodes),
 	FLOWS_TEST(worker_that_has_not_begun_finds_flows_in_the_tables),
 	FLOWS_TEST(thread_of_a_table_tells_the_time),
+	FLOWS_TEST(thread_of_a_table_without_a_qsbr_variable_is_refused),
+	FLOWS_TEST(table_that_two_callers_run_has_one_thread),
 	FLOWS_TEST(table_or_worker_without_memory_is_refused),
 };
 UNIT_SUITE(tests)

@@ -31,7 +31,7 @@ struct hy_flow_table {
 };
 
 static struct hy_flow_table *tables;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of nb_nodes */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, nb_nodes and runs */
 
 /* The link that leads to the table of a name, or the last one. With the lock. */
 static struct hy_flow_table **
@@ -239,11 +239,18 @@ run(void *arg)
 int
 hy_flow_table_run(struct hy_flow_table *table)
 {
-	int rc;
+	int rc = -EALREADY;
 
-	if (table->runs)
-		return -EALREADY;
-	rc = hy_dpdk_control_thread(&table->thread, "hy-flows", run, table);
-	table->runs = rc == 0;
-	return rc == 0 ? 0 : -EAGAIN;
+	if (table->params.qsbr == NULL)
+		return HY_REFUSE(-EINVAL,
+			"table of flows '%s' has no QSBR variable: it has no thread of its own",
+			table->name);
+	pthread_mutex_lock(&lock);
+	if (!table->runs) {
+		rc = hy_dpdk_control_thread(&table->thread, "hy-flows", run, table) == 0 ? 0
+											 : -EAGAIN;
+		table->runs = rc == 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return rc;
 }
