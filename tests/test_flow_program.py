@@ -3,6 +3,7 @@
 mode of its caches, each held against the rules where it leaves."""
 
 import functools
+import os
 import random
 import struct
 import subprocess
@@ -51,18 +52,18 @@ def repeated(paths):
     return [frame for frame in frames if frame] * (PACKETS // len(frames) + 1)
 
 
-def run(folder, mode, *files):
+def run(mode, *files):
     """What the program printed, after checks that hold for all of its runs."""
     vdevs = [f"--vdev=net_pcap{i},rx_pcap={file}" for i, file in enumerate(files)]
     done = subprocess.run(
         [*l3fwd.UNDER, PROGRAM, "--no-huge", "-m", "512", "--no-pci", "--no-telemetry",
-         "--log-level=warning", f"--file-prefix=flow-{folder.name}", "-l", "0", *vdevs, "--",
+         "--log-level=warning", f"--file-prefix=flow-{os.getpid()}", "-l", "0", *vdevs, "--",
          *map(str, mode)], capture_output=True, text=True, timeout=l3fwd.TIMEOUT, check=False)
     assert done.returncode == 0, done
     said = {name: int(value) for name, value in map(str.split, done.stdout.splitlines())}
     lookup = {name.partition(".")[2]: value for name, value in said.items()
               if name.startswith("flow_lookup-0.")}
-    again = said["flow_reinject-0.denied"] + said["flow_reinject-0.no_edge"]
+    again = sum(said[f"flow_reinject-0.{drop}"] for drop in ("denied", "no_edge", "flow_deleted"))
     assert said["wrong"] == 0 and said["in_use"] == 0, said
     assert said["received"] == said["main"] + said["side"] + said["drop"], said
     assert said["drop"] == lookup["denied"] + lookup["upcall_full"] + again, said
@@ -85,8 +86,8 @@ def levels_are_those_of(mode, hits):
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: "-".join(map(str, mode)))
-def test_generated_packets_go_where_the_rules_say(tmp_path, file_of_generated, mode):
-    said, hits = run(tmp_path, mode, file_of_generated)
+def test_generated_packets_go_where_the_rules_say(file_of_generated, mode):
+    said, hits = run(mode, file_of_generated)
     assert said["received"] == PACKETS, said
     assert min(said["main"], said["side"], said["drop"]) > 500, said
     levels_are_those_of(mode, hits)
@@ -97,6 +98,6 @@ def test_captured_packets_go_where_the_rules_say(tmp_path, captures, file_of_gen
     """Beside generated ones from another port."""
     frames = repeated(tuple(captures))
     file = pcapfile.write(tmp_path / "captured.pcap", frames)
-    said, hits = run(tmp_path, mode, file, file_of_generated)
+    said, hits = run(mode, file, file_of_generated)
     assert said["received"] == PACKETS + len(frames), said
     levels_are_those_of(mode, hits)

@@ -368,7 +368,7 @@ first_look(struct first *first, struct rte_mbuf **m)
 		rte_mbuf_refcnt_set(*m, 2); /* until it comes back */
 		hy_flows_upcall(first->upcalls, 0, m, &flow, &fate, 1);
 	}
-	if (hy_flows_answers(first->upcalls, 0, &back, &action, 1) == 1)
+	if (hy_flows_answers(first->upcalls, 0, &back, &action, &fate, 1) == 1)
 		rte_mbuf_refcnt_set(back, 1);
 	rte_rcu_qsbr_quiescent(first->qsbr, 0);
 	return flow != HY_FLOWS_MISS && rte_mbuf_refcnt_read(*m) == 1;

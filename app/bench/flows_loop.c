@@ -67,7 +67,7 @@ missed(struct loop *l, struct rte_mbuf *mbufs[], const uint32_t flow[])
 	hy_flows_upcall(l->upcalls, 0, mbufs, flow, fate, FLOWS_N);
 	hy_flows_handle(l->upcalls, 0, UINT32_MAX);
 	do {
-		n = hy_flows_answers(l->upcalls, 0, back, action, FLOWS_N);
+		n = hy_flows_answers(l->upcalls, 0, back, action, fate, FLOWS_N);
 		for (uint32_t i = 0; i < n; i++)
 			sum += action[i];
 		l->out += n;

@@ -266,6 +266,21 @@ void flows_order_remove(struct hy_flows *f, const struct flows_table *table);
 void flows_order_clean(struct hy_flows *f);
 void flows_order_sort(struct hy_flows *f);
 
+/* A megaflow as it was found: it is there as long as its record has this tag. */
+struct flows_found {
+	uint64_t tag;
+	uint32_t slot; /* HY_FLOWS_MISS: none */
+	uint32_t action;
+};
+
+/* The megaflow that matches a key, made with all bits. */
+struct flows_found flows_find_key(struct hy_flows *f, const struct hy_flows_key *key);
+/* As hy_flows_add(). */
+int flows_add_found(struct hy_flows *f, const struct hy_flows_flow *flow,
+	struct flows_found *found);
+/* The slot of the megaflow that matches a key, without the lock, by a worker; or HY_FLOWS_MISS. */
+uint32_t flows_search(const struct hy_flows *f, const struct hy_flows_key *key);
+
 /* Deletes the megaflow of a slot. Its table stays, even if it is empty. */
 void flows_delete(struct hy_flows *f, uint32_t slot);
 struct hy_flows_entry flows_entry(const struct hy_flows *f, uint32_t slot);

@@ -10,7 +10,8 @@
  * packets before it goes on with new ones:
  *
  * @code
- * n = hy_flows_answers(upcalls, worker, mbufs, action, n);     ... go on with these first ...
+ * n = hy_flows_answers(upcalls, worker, mbufs, action, fate, n);
+ * ... go on with these first, and drop those whose megaflow is gone ...
  * hy_flows_lookup(flows, worker, parse, key, hash, flow, n);
  * if (hy_flows_upcall(upcalls, worker, mbufs, flow, fate, n) > 0)
  *         ... go on with those that stay, and drop those for which there was no room ...
@@ -64,6 +65,7 @@ enum hy_flows_fate {
 	HY_FLOWS_STAYS, /**< The worker goes on with it; a megaflow matches it. */
 	HY_FLOWS_SENT,  /**< It is on the way, and comes back with hy_flows_answers(). */
 	HY_FLOWS_FULL,  /**< There was no room; the worker drops it. */
+	HY_FLOWS_GONE, /**< The megaflow that answered it was deleted, and none matches; likewise. */
 };
 
 /**
@@ -95,10 +97,17 @@ uint32_t hy_flows_upcall(struct hy_flows_upcalls *upcalls, unsigned int worker,
  * Takes back packets that were answered, in their order. Called by the worker, until it returns less
  * than @p n, before it goes on with other packets. They are not counted for their megaflow.
  *
+ * A packet that a megaflow answered, found or installed, has the action of that megaflow now. If it was
+ * deleted, the packet has the action of another one that matches, or is HY_FLOWS_GONE: as what
+ * hy_flows_lookup() finds, workers that have reported since hy_flows_delete() get no action of it. An
+ * answer without a megaflow ("refused", "single") is the rules' own, as they were when they were asked.
+ *
+ * @param[out] action Of each packet; 0 of those that are HY_FLOWS_GONE.
+ * @param[out] fate HY_FLOWS_STAYS or HY_FLOWS_GONE, for each packet.
  * @return How many were taken.
  */
 uint32_t hy_flows_answers(struct hy_flows_upcalls *upcalls, unsigned int worker,
-	struct rte_mbuf *mbufs[], uint32_t action[], uint32_t n);
+	struct rte_mbuf *mbufs[], uint32_t action[], uint8_t fate[], uint32_t n);
 
 /**
  * Answers up to @p most packets of a worker. Called by any thread but workers; for each worker by one
@@ -111,9 +120,8 @@ uint32_t hy_flows_handle(struct hy_flows_upcalls *upcalls, unsigned int worker, 
 /**
  * Asks the rules about each megaflow, after they have changed: replaces its action, or deletes it if
  * they look at more than its mask has. When it returns, workers that report find nothing of the
- * rules as they were before the call. Packets that were answered before, and that hy_flows_answers() has
- * not yet returned, come back with the earlier action. Called by any thread but workers, not from the
- * rules.
+ * rules as they were before the call, except packets that were answered before without a megaflow, and
+ * that hy_flows_answers() has not yet returned. Called by any thread but workers, not from the rules.
  *
  * @return How many megaflows were modified or deleted.
  */

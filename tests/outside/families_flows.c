@@ -61,13 +61,18 @@ reinject(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	const struct hy_flow_lookup_ctx *ctx = node->ctx;
 	uint32_t *action = hy_lane(graph, node, HY_FLOW_LOOKUP_LANE_ACTION);
 	const uint16_t nb_edges = hy_graph_edge_count(graph, node);
+	uint8_t fate[HY_BURST_MAX];
 	struct rte_mbuf *m;
 	uint16_t made = 0;
 
-	while (made < n && hy_flows_answers(ctx->upcalls, ctx->worker, &m, &action[made], 1) == 1)
+	while (made < n &&
+		hy_flows_answers(ctx->upcalls, ctx->worker, &m, &action[made], &fate[made], 1) == 1)
 		objs[made++] = m;
 	for (uint16_t i = 0; i < made; i++)
-		hy_enqueue(graph, node, hy_flow_action_next(action[i], nb_edges), &objs[i], 1);
+		hy_enqueue(graph, node,
+			fate[i] == HY_FLOWS_GONE ? HY_DROP(HY_FLOW_REINJECT_DELETED)
+						 : hy_flow_action_next(action[i], nb_edges),
+			&objs[i], 1);
 	return made;
 }
 

@@ -73,6 +73,7 @@ leave(struct sim *s, struct rte_mbuf *m, uint32_t action)
 	s->due[flow] = f->sequence + 1;
 	s->out++;
 	s->out_of[flow]++;
+	s->action[flow] = action;
 	rte_pktmbuf_free(m);
 }
 
@@ -81,11 +82,19 @@ sim_answers(struct sim *s)
 {
 	struct rte_mbuf *mbufs[SIM_BURST];
 	uint32_t action[SIM_BURST], n;
+	uint8_t fate[SIM_BURST];
 
 	do {
-		n = hy_flows_answers(s->upcalls, s->worker, mbufs, action, SIM_BURST);
-		for (uint32_t i = 0; i < n; i++)
-			leave(s, mbufs[i], action[i]);
+		n = hy_flows_answers(s->upcalls, s->worker, mbufs, action, fate, SIM_BURST);
+		for (uint32_t i = 0; i < n; i++) {
+			if (fate[i] == HY_FLOWS_STAYS) {
+				leave(s, mbufs[i], action[i]);
+				continue;
+			}
+			assert_int_equal(fate[i], HY_FLOWS_GONE);
+			rte_pktmbuf_free(mbufs[i]);
+			s->gone++;
+		}
 	} while (n == SIM_BURST);
 }
 
@@ -148,7 +157,7 @@ sim_close(struct sim *s)
 	assert_int_equal(s->wrong, 0);
 	assert_int_equal(s->disordered, 0);
 	assert_int_equal(s->full, stats.full);
-	assert_int_equal(s->sent, s->out + s->full + (stats.sent - stats.taken));
+	assert_int_equal(s->sent, s->out + s->full + s->gone + (stats.sent - stats.taken));
 	assert_int_equal(stats.asked, stats.added + stats.refused + stats.single);
 	assert_true(stats.known + stats.asked >= stats.taken);
 	hy_flows_upcalls_destroy(s->upcalls);

@@ -24,8 +24,9 @@ struct sim {
 	unsigned int worker;
 	uint32_t next[SIM_FLOWS]; /* number of the next packet sent, by flow */
 	uint32_t due[SIM_FLOWS];  /* of the next one that may come out; some are dropped */
-	uint64_t sent, out, full;
+	uint64_t sent, out, full, gone;
 	uint64_t full_of[SIM_FLOWS], out_of[SIM_FLOWS];
+	uint32_t action[SIM_FLOWS]; /* of the last packet that came out, by flow */
 	uint64_t wrong, disordered;
 	uint32_t differ; /* one of these bytes, or 0 */
 	bool same_hash;  /* as an adversary would have it */

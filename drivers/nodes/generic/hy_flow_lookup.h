@@ -15,9 +15,11 @@
  * has flow_reinject. Values of other lanes are lost on the way. Behind an edge, packets of a flow are in
  * the order in which flow_lookup got them.
  *
- * Once a megaflow is deleted and each graph has reported, flow_lookup sends no packet by its action.
- * Packets that were answered before then come back with it: at the latest when as many were taken as had
- * been sent (hy_flows_upcall_stats()).
+ * Once a megaflow is deleted and each graph has reported, neither node sends a packet by its action.
+ * Packets that it had answered, and that are still on the way back, go by another megaflow that matches
+ * them, or are dropped as "flow_deleted". What the rules answered without a megaflow is sent as they said,
+ * even if they have changed since: at the latest when as many packets were taken as had been sent
+ * (hy_flows_upcall_stats()).
  *
  * A graph's worker number is the worker's of the table. Packets that are on the way when a graph ends
  * stay with the table; the next graph of that worker takes them. A worker of a graph with flow_reinject
@@ -36,11 +38,17 @@ HY_API_BEGIN
 #define HY_FLOW_ACTION_LANE "flow_action" /**< The action of a packet's megaflow. */
 #define HY_FLOW_ACTION_DENY UINT16_MAX    /**< In place of an edge: drop, counted as "denied". */
 
-/** Drop reasons of flow_lookup; flow_reinject has the first two. */
+/** Drop reasons of flow_lookup; flow_reinject has the first two, and one of its own. */
 enum hy_flow_lookup_drop {
 	HY_FLOW_LOOKUP_DENIED,      /**< "denied" */
 	HY_FLOW_LOOKUP_NO_EDGE,     /**< "no_edge": the action names an edge that there is not. */
 	HY_FLOW_LOOKUP_UPCALL_FULL, /**< "upcall_full" */
+};
+
+/** The drop reason that flow_reinject alone has. */
+enum hy_flow_reinject_drop {
+	/** "flow_deleted": HY_FLOWS_GONE. */
+	HY_FLOW_REINJECT_DELETED = HY_FLOW_LOOKUP_NO_EDGE + 1,
 };
 
 /** Lanes of both nodes. */
@@ -102,7 +110,7 @@ hy_flow_action_next(uint32_t action, uint16_t nb_edges)
 		HY_PLUGIN_OFFSET(hy_flow_lookup_ctx, upcalls), \
 		HY_PLUGIN_OFFSET(hy_flow_lookup_ctx, worker), \
 		HY_PLUGIN_OFFSET(hy_flow_lookup_ctx, rss), HY_PLUGIN_SIZE(struct hy_flows_key), \
-		HY_PLUGIN_COUNT(HY_FLOWS_WORDS)
+		HY_PLUGIN_COUNT(HY_FLOWS_WORDS), HY_PLUGIN_COUNT(HY_FLOWS_GONE)
 
 HY_PLUGIN_NUMBERS(flow_lookup, HY_FLOW_LOOKUP_NUMBERS);
 /** @endcond */

@@ -77,7 +77,8 @@ record_drop(struct hy_flows *f, uint32_t slot)
 }
 
 static int
-add_to(struct hy_flows *f, struct flows_table *table, bool is_new, const struct hy_flows_flow *flow)
+add_to(struct hy_flows *f, struct flows_table *table, bool is_new, const struct hy_flows_flow *flow,
+	struct flows_found *found)
 {
 	const uint32_t slot = flows_slot_take(f);
 	int rc;
@@ -100,6 +101,9 @@ add_to(struct hy_flows *f, struct flows_table *table, bool is_new, const struct 
 	}
 	f->stats.flows++;
 	f->stats.added++;
+	*found = (struct flows_found){
+		.tag = f->records[slot].tag, .slot = slot, .action = flow->action
+	};
 	return 0;
 
 fail:
@@ -109,7 +113,7 @@ fail:
 }
 
 static int
-add(struct hy_flows *f, const struct hy_flows_flow *flow)
+add(struct hy_flows *f, const struct hy_flows_flow *flow, struct flows_found *found)
 {
 	const struct hy_flows_key mask = mask_of(&flow->mask);
 	struct flows_table *table;
@@ -123,18 +127,26 @@ add(struct hy_flows *f, const struct hy_flows_flow *flow)
 		return -ENOSPC;
 	}
 	rc = table_for(f, flow->key.port, &mask, &table, &is_new);
-	return rc < 0 ? rc : add_to(f, table, is_new, flow);
+	return rc < 0 ? rc : add_to(f, table, is_new, flow, found);
 }
 
 int
 hy_flows_add(struct hy_flows *f, const struct hy_flows_flow *flow)
+{
+	struct flows_found found;
+
+	return flows_add_found(f, flow, &found);
+}
+
+int
+flows_add_found(struct hy_flows *f, const struct hy_flows_flow *flow, struct flows_found *found)
 {
 	int rc;
 
 	if (flow->key.port >= RTE_MAX_ETHPORTS)
 		return -EINVAL;
 	pthread_mutex_lock(&f->lock);
-	rc = add(f, flow);
+	rc = add(f, flow, found);
 	pthread_mutex_unlock(&f->lock);
 	return rc;
 }
@@ -225,20 +237,30 @@ hy_flows_get(struct hy_flows *f, const struct hy_flows_key *key, const struct hy
 	return slot == HY_FLOWS_MISS ? -ENOENT : 0;
 }
 
-bool
-flows_find_action(struct hy_flows *f, const struct hy_flows_key *key, uint32_t *action)
+uint32_t
+flows_search(const struct hy_flows *f, const struct hy_flows_key *key)
 {
-	const struct flows_order *order;
+	const struct flows_order *order = key->port < RTE_MAX_ETHPORTS
+		? FLOWS_LOAD(f->order[key->port])
+		: NULL;
 	uint32_t slot = HY_FLOWS_MISS;
 
-	if (key->port >= RTE_MAX_ETHPORTS)
-		return false;
-	pthread_mutex_lock(&f->lock);
-	order = f->order[key->port];
 	for (uint32_t i = 0; order != NULL && i < order->n && slot == HY_FLOWS_MISS; i++)
 		slot = flows_table_find(f, order->table[i], key);
-	if (slot != HY_FLOWS_MISS)
-		*action = f->records[slot].action;
+	return slot;
+}
+
+struct flows_found
+flows_find_key(struct hy_flows *f, const struct hy_flows_key *key)
+{
+	struct flows_found found;
+
+	pthread_mutex_lock(&f->lock);
+	found = (struct flows_found){ .slot = flows_search(f, key) };
+	if (found.slot != HY_FLOWS_MISS) {
+		found.tag = f->records[found.slot].tag;
+		found.action = f->records[found.slot].action;
+	}
 	pthread_mutex_unlock(&f->lock);
-	return slot != HY_FLOWS_MISS;
+	return found;
 }

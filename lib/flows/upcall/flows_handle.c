@@ -8,27 +8,28 @@
 #include "flows_upcall.h"
 
 /* Answers one packet. With the lock. */
-static uint32_t
+static struct flows_found
 answer(struct hy_flows_upcalls *u, struct flows_upcall_worker *w, const struct hy_flows_key *key)
 {
 	struct hy_flows_flow flow = { .key = *key };
-	uint32_t action;
+	struct flows_found found = flows_find_key(u->flows, key);
 
-	if (flows_find_action(u->flows, key, &action)) {
+	if (found.slot != HY_FLOWS_MISS) {
 		flows_add(&w->handled.known, 1);
-		return action;
+		return found;
 	}
 	flows_add(&w->handled.asked, 1);
 	if (u->params.rules(u->params.arg, key, &flow) != 0) {
 		flows_add(&w->handled.single, 1);
-		return flow.action;
+	} else {
+		flow.key = *key;
+		if (flows_add_found(u->flows, &flow, &found) == 0)
+			flows_add(&w->handled.added, 1);
+		else
+			flows_add(&w->handled.refused, 1);
 	}
-	flow.key = *key;
-	if (hy_flows_add(u->flows, &flow) == 0)
-		flows_add(&w->handled.added, 1);
-	else
-		flows_add(&w->handled.refused, 1);
-	return flow.action;
+	found.action = flow.action;
+	return found;
 }
 
 uint32_t
@@ -42,7 +43,7 @@ hy_flows_handle(struct hy_flows_upcalls *u, unsigned int worker, uint32_t most)
 		struct flows_answer back = { .mbuf = miss.mbuf, .order = miss.order };
 
 		pthread_mutex_lock(&u->lock);
-		back.action = answer(u, w, &miss.key);
+		back.by = answer(u, w, &miss.key);
 		pthread_mutex_unlock(&u->lock);
 		rte_ring_sp_enqueue_elem(w->answers, &back, sizeof(back)); /* there is room */
 		handled++;

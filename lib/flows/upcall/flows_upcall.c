@@ -101,6 +101,12 @@ hy_flows_upcalls_destroy(struct hy_flows_upcalls *u)
 	rte_free(u);
 }
 
+static uint32_t
+parse_all(const struct hy_flows_upcalls *u)
+{
+	return HY_FLOWS_PARSE_ALL | (u->flows->params.tunnels ? HY_FLOWS_PARSE_TUNNEL : 0);
+}
+
 /* Of what the packets of a connection have in common. */
 static uint16_t
 order_of(const struct hy_flows *f, const struct hy_flows_key *key)
@@ -147,14 +153,13 @@ static uint32_t
 upcall_some(const struct hy_flows_upcalls *u, struct flows_upcall_worker *w,
 	struct rte_mbuf *const mbufs[], const uint32_t flow[], uint8_t fate[], uint32_t n)
 {
-	const uint32_t parse = HY_FLOWS_PARSE_ALL |
-		(u->flows->params.tunnels ? HY_FLOWS_PARSE_TUNNEL : 0);
 	struct hy_flows_key key[FLOWS_BURST];
 	uint32_t gone = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (i % FLOWS_BURST == 0)
-			hy_flows_keys(mbufs + i, parse, key, RTE_MIN(n - i, (uint32_t)FLOWS_BURST));
+			hy_flows_keys(mbufs + i, parse_all(u), key,
+				RTE_MIN(n - i, (uint32_t)FLOWS_BURST));
 		fate[i] = (uint8_t)send(u, w, mbufs[i], &key[i % FLOWS_BURST],
 			flow[i] == HY_FLOWS_MISS);
 		gone += fate[i] != HY_FLOWS_STAYS;
@@ -176,9 +181,35 @@ hy_flows_upcall(struct hy_flows_upcalls *u, unsigned int worker, struct rte_mbuf
 	return some ? upcall_some(u, w, mbufs, flow, fate, n) : 0;
 }
 
+/*
+ * The action of a packet that comes back: of the megaflow that answered it, or, if that was deleted, of
+ * one that matches it now. The worker has not reported since it compared the tag, so the slot stays.
+ */
+static enum hy_flows_fate
+action_of(const struct hy_flows_upcalls *u, struct rte_mbuf *mbuf, const struct flows_found *by,
+	uint32_t *action)
+{
+	const struct flows_record *records = u->flows->records;
+	uint32_t slot = by->slot;
+	struct hy_flows_key key;
+
+	*action = by->action;
+	if (slot == HY_FLOWS_MISS) /* the rules' own */
+		return HY_FLOWS_STAYS;
+	if (unlikely(FLOWS_LOAD(records[slot].tag) != by->tag)) {
+		hy_flows_keys(&mbuf, parse_all(u), &key, 1);
+		slot = flows_search(u->flows, &key);
+		*action = 0;
+	}
+	if (unlikely(slot == HY_FLOWS_MISS))
+		return HY_FLOWS_GONE;
+	*action = FLOWS_LOAD(records[slot].action);
+	return HY_FLOWS_STAYS;
+}
+
 uint32_t
 hy_flows_answers(struct hy_flows_upcalls *u, unsigned int worker, struct rte_mbuf *mbufs[],
-	uint32_t action[], uint32_t n)
+	uint32_t action[], uint8_t fate[], uint32_t n)
 {
 	struct flows_upcall_worker *w = &u->workers[worker];
 	struct flows_answer answer;
@@ -186,7 +217,8 @@ hy_flows_answers(struct hy_flows_upcalls *u, unsigned int worker, struct rte_mbu
 
 	while (taken < n && rte_ring_sc_dequeue_elem(w->answers, &answer, sizeof(answer)) == 0) {
 		mbufs[taken] = answer.mbuf;
-		action[taken++] = answer.action;
+		fate[taken] = (uint8_t)action_of(u, answer.mbuf, &answer.by, &action[taken]);
+		taken++;
 		w->on_the_way[answer.order]--;
 		if (w->on_the_way[answer.order] == CLOSED)
 			w->on_the_way[answer.order] = 0;

@@ -21,8 +21,8 @@ struct flows_miss {
 /* On the way back. */
 struct flows_answer {
 	struct rte_mbuf *mbuf;
-	uint32_t action;
-	uint16_t order, spare;
+	struct flows_found by;
+	uint16_t order, spare[3];
 };
 
 struct flows_upcall_worker {
@@ -40,6 +40,3 @@ struct hy_flows_upcalls {
 	pthread_mutex_t lock; /* held while rules are asked and their answer is installed */
 	struct flows_upcall_worker workers[];
 };
-
-/* Reads the action of the megaflow that matches a key, if there is one. */
-bool flows_find_action(struct hy_flows *f, const struct hy_flows_key *key, uint32_t *action);

@@ -97,6 +97,22 @@ suite_flows_add(const struct suite_flows *s)
 	return rc;
 }
 
+void
+suite_flows_delete(const struct suite_flows *s, struct rte_mbuf *packet)
+{
+	struct hy_flows *flows = hy_flow_table_flows(s->table);
+	struct hy_flows_flow flow = { 0 };
+	uint16_t value;
+
+	hy_flows_keys(&packet, HY_FLOWS_PARSE_ALL, &flow.key, 1);
+	rules((void *)(uintptr_t)s, &flow.key, &flow);
+	value = (uint16_t)(flow.action >> 16);
+	if (value % 3 == 0 || hy_flows_delete(flows, &flow.key, &flow.mask) < 0 || value % 3 == 1)
+		return;
+	flow.action = hy_flow_action(value % SUITE_FLOWS_EDGES, (uint16_t)(value + 1));
+	hy_flows_add(flows, &flow);
+}
+
 int
 suite_flows_configure(void *state, hy_node_id id)
 {

@@ -21,6 +21,8 @@ int suite_flows_make(const struct hy_suite_side *side, const char *family,
 	const struct hy_flows_caches *caches, uint32_t room, void **state);
 /* Adds the megaflows of typical packets. */
 int suite_flows_add(const struct suite_flows *s);
+/* Deletes the megaflow of a packet, or replaces it by one with another action, or leaves it as it is. */
+void suite_flows_delete(const struct suite_flows *s, struct rte_mbuf *packet);
 
 /* As suites' functions. */
 void suite_flows_teardown(void *state);
