@@ -76,16 +76,11 @@ judge_range(const struct hy_sim_wish *wish)
  * ice_vc_fdir_has_prof_conflict().
  */
 static int
-e810_pattern(struct hy_sim_wish *wish, bool ip6)
+e810_excludes(struct hy_sim_wish *wish)
 {
-	enum hy_sim_type ip;
+	const enum hy_sim_type ip = wish->type < HY_SIM_TYPE_IP6 ? HY_SIM_TYPE_IP4
+								 : HY_SIM_TYPE_IP6;
 
-	if (!hy_sim_fdir_pattern(wish, false, ip6))
-		return hy_sim_bad_item(wish, wish->items, EINVAL,
-			ip6 ? "patterns are eth, and eth / ipv4 or ipv6, with udp, tcp or sctp "
-			      "behind"
-			    : "patterns are eth, and eth / ipv4, with udp, tcp or sctp behind");
-	ip = wish->type < HY_SIM_TYPE_IP6 ? HY_SIM_TYPE_IP4 : HY_SIM_TYPE_IP6;
 	if (wish->type == ip)
 		wish->excludes = 1u << (ip + 1) | 1u << (ip + 2) | 1u << (ip + 3);
 	else if (wish->type != HY_SIM_TYPE_L2)
@@ -96,13 +91,19 @@ e810_pattern(struct hy_sim_wish *wish, bool ip6)
 int
 hy_sim_fdir_e810_pattern(struct hy_sim_wish *wish)
 {
-	return e810_pattern(wish, false);
+	if (!hy_sim_fdir_pattern(wish, false, false))
+		return hy_sim_bad_item(wish, wish->items, EINVAL,
+			"patterns are eth, and eth / ipv4, with udp, tcp or sctp behind");
+	return e810_excludes(wish);
 }
 
 int
 hy_sim_fdir_e810_pattern6(struct hy_sim_wish *wish)
 {
-	return e810_pattern(wish, true);
+	if (!hy_sim_fdir_pattern(wish, false, true))
+		return hy_sim_bad_item(wish, wish->items, EINVAL,
+			"patterns are eth, and eth / ipv4 or ipv6, with udp, tcp or sctp behind");
+	return e810_excludes(wish);
 }
 
 /* Whether a field is masked in full or not at all. */

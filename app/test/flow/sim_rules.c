@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flows for the simulator's profiles to refuse and to take; see sim_rules.h. */
 
+#include <netinet/in.h>
+
 #include <rte_common.h>
 #include <rte_ethdev.h>
 
@@ -9,14 +11,16 @@
 
 /* Headers and masks. Addresses and ports are of no importance. */
 static const uint8_t rss_key[40] = { 0x6d, 0x5a };
-static const struct rte_flow_item_eth eth_lldp = { .hdr.ether_type = RTE_BE16(0x88cc) },
-				      eth_ip4 = { .hdr.ether_type = RTE_BE16(0x0800) },
-				      eth_type = { .hdr.ether_type = RTE_BE16(0xffff) },
-				      eth_half = { .hdr.ether_type = RTE_BE16(0xff00) },
-				      eth_mac = { .hdr = { .dst_addr.addr_bytes = { 255, 255, 255,
-								   255, 255, 255 },
-							  .ether_type = RTE_BE16(0xffff) } },
-				      eth_half_mac = { .hdr.dst_addr.addr_bytes = { 255 } };
+static const struct rte_flow_item_eth
+	eth_lldp = { .hdr.ether_type = RTE_BE16(0x88cc) },
+	eth_ip4 = { .hdr.ether_type = RTE_BE16(0x0800) },
+	eth_type = { .hdr.ether_type = RTE_BE16(0xffff) },
+	eth_half = { .hdr.ether_type = RTE_BE16(0xff00) },
+	eth_mac = { .hdr = { .dst_addr.addr_bytes = { 255, 255, 255, 255, 255, 255 },
+			    .ether_type = RTE_BE16(0xffff) } },
+	eth_half_mac = { .hdr.dst_addr.addr_bytes = { 255 } },
+	mac_from = { .hdr.src_addr.addr_bytes = { 2, 0, 0, 0, 0, 1 } },
+	mac_src = { .hdr.src_addr.addr_bytes = { 255, 255, 255, 255, 255, 255 } };
 static const struct rte_flow_item_vlan vlan_7 = { .hdr = { .vlan_tci = RTE_BE16(7),
 							  .eth_proto = RTE_BE16(0x88cc) } },
 				       vlan_tci = { .hdr.vlan_tci = RTE_BE16(0xffff) },
@@ -42,6 +46,9 @@ static const struct rte_flow_item_ipv4
 #if HY_DPDK_ICE_FRAGMENTS
 static const struct rte_flow_item_ipv4 ip_to = { .hdr.fragment_offset = RTE_BE16(0x2000) };
 #endif
+static const struct rte_flow_item_ipv6 ip6_options = { .hdr.proto = IPPROTO_HOPOPTS },
+				       ip6_udp = { .hdr.proto = IPPROTO_UDP },
+				       ip6_proto = { .hdr.proto = UINT8_MAX };
 static const struct rte_flow_item_udp udp = { .hdr.dst_port = RTE_BE16(53) },
 				      udp_dst = { .hdr.dst_port = RTE_BE16(UINT16_MAX) },
 				      udp_to = { .hdr.dst_port = RTE_BE16(60) },
@@ -59,6 +66,7 @@ static const struct rte_flow_item_vxlan vni = { .hdr.vx_vni = RTE_BE32(5000u << 
 #define ETH ITEM(ETH)
 #define IP4 ITEM(IPV4, WITH(ip, ip_dst))
 #define IP4_ANY ITEM(IPV4)
+#define IP6_ANY ITEM(IPV6)
 #define UDP ITEM(UDP, WITH(udp, udp_dst))
 #define UDP_ANY ITEM(UDP)
 
@@ -155,6 +163,10 @@ const struct sim_rule sim_rules[] = {
 		"a field that the key extraction profile leaves out",
 		{ IN(), ITEMS(ETH, IP4, UDP, ITEM(VXLAN, WITH(vni, vni_mask))), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, IP4, UDP, ITEM(VXLAN)), ACTIONS(MARK) } },
+	{ "cnxk", "net/cnxk/cnxk_flow.c, cnxk_map_pattern()",
+		"not simulated: an item that the driver skips",
+		{ IN(), ITEMS(ETH, IP6_ANY, ITEM(ICMP6)), ACTIONS(MARK) },
+		{ IN(), ITEMS(ETH, IP6_ANY, UDP_ANY), ACTIONS(MARK) } },
 	{ "cnxk", "net/cnxk/cnxk_flow.c, cnxk_map_actions()", "no PASSTHRU, no JUMP",
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(MARK, PASSTHRU) },
 		{ IN(), ITEMS(ETH, IP4), ACTIONS(QUEUE, MARK, COUNT) } },
@@ -219,6 +231,14 @@ const struct sim_rule sim_rules[] = {
 	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_flow_validate_item_udp()", "L4 without L3",
 		{ IN(), ITEMS(ETH, UDP), ACTIONS(QUEUE) },
 		{ IN(), ITEMS(ETH, IP4_ANY, UDP), ACTIONS(QUEUE) } },
+	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_flow_validate_item_icmp6()",
+		"ICMP without its version of IP",
+		{ IN(), ITEMS(ETH, IP4_ANY, ITEM(ICMP6)), ACTIONS(QUEUE) },
+		{ IN(), ITEMS(ETH, IP6_ANY, ITEM(ICMP6)), ACTIONS(QUEUE) } },
+	{ "mlx5", "net/mlx5/mlx5_flow_dv.c, flow_dv_validate_item_ipv6()",
+		"an extension header as the protocol",
+		{ IN(), ITEMS(ETH, ITEM(IPV6, WITH(ip6_options, ip6_proto))), ACTIONS(QUEUE) },
+		{ IN(), ITEMS(ETH, ITEM(IPV6, WITH(ip6_udp, ip6_proto))), ACTIONS(QUEUE) } },
 	{ "mlx5", "net/mlx5/mlx5_flow.c, mlx5_flow_validate_item_vxlan()", "VXLAN without UDP",
 		{ IN(), ITEMS(ETH, IP4, ITEM(VXLAN, WITH(vni, vni_mask))), ACTIONS(QUEUE) },
 		{ IN(), ITEMS(ETH, IP4, UDP_ANY, ITEM(VXLAN, WITH(vni, vni_mask))),
@@ -297,6 +317,10 @@ const struct sim_rule sim_rules[] = {
 		"patterns are eth, and eth / ipv4 or ipv6, with udp, tcp or sctp behind",
 		{ IN(), ITEMS(ETH, ITEM(VLAN, WITH(vlan_7, vlan_tci)), IP4), ACTIONS(MARK) },
 		{ IN(), ITEMS(ETH, IP4, UDP), ACTIONS(MARK) } },
+	{ "ice", "net/ice/ice_fdir_filter.c, ICE_FDIR_INSET_ETH_IPV6",
+		"a source MAC address before IPv6",
+		{ IN(), ITEMS(ITEM(ETH, WITH(mac_from, mac_src)), IP6_ANY), ACTIONS(MARK) },
+		{ IN(), ITEMS(ITEM(ETH, WITH(mac_from, mac_src)), IP4_ANY), ACTIONS(MARK) } },
 	{ "ice", "net/ice/ice_fdir_filter.c, ice_fdir_parse_pattern()",
 		"IPv4 addresses in full only",
 		{ IN(), ITEMS(ETH, ITEM(IPV4, WITH(ip, ip_net))), ACTIONS(MARK) },
