@@ -50,7 +50,7 @@ nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
 HOMONYMS = ("hy_acl_counts", "hy_acl_log_counts", "hy_acl_place", "hy_dispatch_pin",
             "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats", "hy_flows_key",
-            "hy_flows_lookups", "hy_flows_stats", "hy_flows_upcall_stats",
+            "hy_flows_levels", "hy_flows_lookups", "hy_flows_stats", "hy_flows_upcall_stats",
             "hy_hal_options",
             "hy_ip6_node", "hy_ip6_trie", "hy_l2_stats", "hy_mode_options", "hy_offload_stats",
             "hy_policy_counts", "hy_policy_view", "hy_port_options",

@@ -351,7 +351,8 @@ hy_flow_limits_declared(const struct hy_flow_driver *driver, struct hy_flow_limi
 #define TUNNEL 4
 #define FLAGS 8
 #define CHAIN 16 /* the protocol behind IPv6's extension headers */
-#define BASE 32  /* a value in IPv6's own header, where the NIC finds zeros before extension headers */
+#define BASE \
+	32 /* a value in IPv6's own header, where the NIC finds zeros before extension headers */
 #define OUTER 64 /* the outermost ether type: none of a tagged frame's */
 
 static unsigned int

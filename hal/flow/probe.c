@@ -213,7 +213,9 @@ bool
 hy_flow_can_be_nobodys(const struct hy_flow_match *match)
 {
 	const struct hy_flow_match m = nobody_like(match);
-	const uint8_t least = (m.fields & HY_FLOW_IPV6) != 0 ? 3 : 8; /* of shorter ones, packets come */
+	const uint8_t least = (m.fields & HY_FLOW_IPV6) != 0
+		? 3
+		: 8; /* of shorter ones, packets come */
 	const bool nobodys = m.src_len >= least || m.dst_len >= least ||
 		(m.fields & HY_FLOW_PORTS) != 0 || m.src_mac_mask == HY_FLOW_MAC_WHOLE ||
 		m.dst_mac_mask == HY_FLOW_MAC_WHOLE ||

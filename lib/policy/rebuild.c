@@ -99,13 +99,13 @@ exchange(struct hy_policy *policy, const struct bases *bases)
 	if (view->replaced != NULL || view->set->n == 0 || view->shown.compiled->overlay == NULL ||
 		forms_create(view, bases) < 0)
 		return;
-	policy->rebuild.wanted |= view->replaced->overlay != NULL;
 	for (struct policy_view *v = view; v != NULL; v = v->copy) {
 		struct hy_policy_compiled *next = v->replaced;
 
 		v->replaced = (struct hy_policy_compiled *)(uintptr_t)v->shown.compiled;
 		__atomic_store_n(&v->shown.compiled, next, __ATOMIC_RELEASE);
 	}
+	policy->rebuild.wanted |= view->shown.compiled->overlay != NULL;
 	token = hy_grace_start(policy->params.qsbr);
 	view->holders++;
 	pthread_mutex_unlock(&policy->lock);

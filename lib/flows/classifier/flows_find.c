@@ -24,7 +24,7 @@ search(const struct hy_flows *f, const struct flows_table *table, const struct f
 	uint64_t found = 0, more = 0;
 	uint32_t hash[FLOWS_BURST], n = 0;
 
-	hash[0] = 0; /* GCC does not see that some are wanted */
+	hash[0] = packet[0] = 0; /* GCC and cppcheck do not see that some are wanted */
 	FLOWS_EACH(i, wanted) {
 		packet[n] = (uint8_t)i;
 		hash[n] = flows_table_hash(&f->secret, table, &b->key[i], nb_words);
