@@ -459,6 +459,51 @@ a_worker_and_a_handler_lose_and_reorder_nothing(void **state)
 	sim_close(&sim);
 }
 
+/* Flows that a rule answers each time: nothing is installed for them. */
+#define FLOOD(n) (3 + 64 * (n))
+#define IS_FLOOD(number) ((number) % 64 == 3)
+
+/* With as much room as there may be, and all of it taken by a sender of new flows. */
+static void
+flows_at_work_were_dropped_with_much_room_on_the_way(void **state)
+{
+	const uint32_t at_work = 1024, steps = 6000;
+	uint64_t seed = 1, dropped = 0, passed = 0, flood = 0;
+	uint32_t number[SIM_BURST];
+
+	RTE_SET_USED(state);
+	flows_new(4096, 64, 1, NULL);
+	sim_open(&sim, HY_FLOWS_UPCALLS_MOST);
+	for (uint32_t n = 0; n < at_work; n++) {
+		number[0] = 16 * (n / 8) + 4 + n % 8;
+		sim_burst(&sim, number, 1);
+	}
+	assert_int_equal(hy_flows_handle(sim.upcalls, 0, at_work), at_work);
+	for (uint32_t step = 0; step < steps; step++) {
+		for (uint32_t i = 0; i < SIM_BURST; i += 2) {
+			const uint32_t n = flows_random(&seed) % at_work;
+
+			number[i] = 16 * (n / 8) + 4 + n % 8;
+			number[i + 1] = FLOOD(step * SIM_BURST + i);
+		}
+		sim_burst(&sim, number, SIM_BURST);
+		hy_flows_handle(sim.upcalls, 0, 4);
+	}
+	while (hy_flows_handle(sim.upcalls, 0, 1000) > 0)
+		sim_answers(&sim);
+	for (uint32_t flow = 0; flow < SIM_FLOWS; flow++) {
+		flood += IS_FLOOD(flow) ? sim.full_of[flow] : 0;
+		dropped += IS_FLOOD(flow) ? 0 : sim.full_of[flow];
+		passed += IS_FLOOD(flow) ? 0 : sim.out_of[flow];
+	}
+	print_message("at work: %ju packets passed, %ju dropped; flood: %ju dropped\n",
+		(uintmax_t)passed, (uintmax_t)dropped, (uintmax_t)flood);
+	assert_true(flood > steps * SIM_BURST / 4);
+	assert_int_equal(passed + dropped, at_work + steps * SIM_BURST / 2);
+	assert_true(dropped < passed / 32);
+	sim_close(&sim);
+}
+
 static void
 upcalls_without_memory_are_refused(void **state)
 {
@@ -498,6 +543,7 @@ static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(a_flow_is_not_dropped_for_ever_after_one_busy_moment),
 	FLOWS_TEST(masks_of_one_port_are_no_burden_to_another),
 	FLOWS_TEST(a_worker_and_a_handler_lose_and_reorder_nothing),
+	FLOWS_TEST(flows_at_work_were_dropped_with_much_room_on_the_way),
 	FLOWS_TEST(upcalls_without_memory_are_refused),
 };
 UNIT_SUITE(tests)

@@ -143,7 +143,8 @@ sim_open(struct sim *s, uint32_t room)
 
 	memset(s, 0, sizeof(*s));
 	sim_version = 0;
-	s->pool = rte_pktmbuf_pool_create("sim", 4095, 0, 0, 256, SOCKET_ID_ANY);
+	s->pool = rte_pktmbuf_pool_create("sim", RTE_MAX(4095u, room + 1024), 0, 0, 256,
+		SOCKET_ID_ANY);
 	assert_non_null(s->pool);
 	assert_int_equal(hy_flows_upcalls_create(flows, &params, &s->upcalls), 0);
 }

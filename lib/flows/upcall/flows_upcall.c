@@ -42,7 +42,8 @@ worker_create(const struct hy_flows_upcalls *u, struct flows_upcall_worker *w)
 {
 	w->misses = ring_create(u, sizeof(struct flows_miss));
 	w->answers = ring_create(u, sizeof(struct flows_answer));
-	w->on_the_way = flows_alloc(u->flows, FLOWS_ORDERS * sizeof(*w->on_the_way));
+	w->on_the_way = flows_alloc(u->flows,
+		(size_t)FLOWS_ORDERS(u->params.room) * sizeof(*w->on_the_way));
 	return w->misses == NULL || w->answers == NULL || w->on_the_way == NULL ? -ENOMEM : 0;
 }
 
@@ -108,8 +109,8 @@ parse_all(const struct hy_flows_upcalls *u)
 }
 
 /* Of what the packets of a connection have in common. */
-static uint16_t
-order_of(const struct hy_flows *f, const struct hy_flows_key *key)
+static uint32_t
+order_of(const struct hy_flows_upcalls *u, const struct hy_flows_key *key)
 {
 	struct hy_flows_key same = *key;
 	uint64_t sum = 0;
@@ -118,8 +119,8 @@ order_of(const struct hy_flows *f, const struct hy_flows_key *key)
 	same.ttl = 0;
 	same.tcp_flags = 0;
 	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
-		sum += flows_hash_word(&f->secret, w, same.words[w]);
-	return (uint16_t)flows_hash_end(sum);
+		sum += flows_hash_word(&u->flows->secret, w, same.words[w]);
+	return flows_hash_end(sum) & (FLOWS_ORDERS(u->params.room) - 1);
 }
 
 static enum hy_flows_fate
@@ -127,7 +128,7 @@ send(const struct hy_flows_upcalls *u, struct flows_upcall_worker *w, struct rte
 	const struct hy_flows_key *key, bool missed)
 {
 	const uint64_t taken = w->sent.sent - w->sent.taken;
-	const uint16_t order = order_of(u->flows, key);
+	const uint32_t order = order_of(u, key);
 	struct flows_miss miss;
 
 	if (!missed && w->on_the_way[order] == 0)

@@ -8,13 +8,13 @@
 
 #include "lib/flows/flows.h"
 
-#define FLOWS_ORDERS (1u << 16) /* packets of one order are counted together */
+/* Packets of one order are counted together: few flows share one, however many are on the way. */
+#define FLOWS_ORDERS(room) RTE_MAX(1u << 16, 64 * (room))
 
 /* A packet on the way to the handler. */
 struct flows_miss {
 	struct rte_mbuf *mbuf;
-	uint16_t order;
-	uint16_t spare[3];
+	uint32_t order, spare;
 	struct hy_flows_key key;
 };
 
@@ -22,7 +22,7 @@ struct flows_miss {
 struct flows_answer {
 	struct rte_mbuf *mbuf;
 	struct flows_found by;
-	uint16_t order, spare[3];
+	uint32_t order, spare;
 };
 
 struct flows_upcall_worker {
