@@ -120,6 +120,31 @@ a_cache_that_is_being_filled_is_not_judged(void **state)
 	assert_false(pays.view[PAYS_EXACT].present);
 }
 
+/* A poll of ports that find nothing is a burst of none. */
+static void
+empty_bursts_kept_a_cache_in_use_that_does_not_pay(void **state)
+{
+	const struct hy_flows_caches kinds = { .index = HY_FLOWS_INDEX_LINES, .automatic = true };
+	uint32_t empty = 0;
+	struct flows_pays pays;
+	uint64_t seed = 1;
+
+	RTE_SET_USED(state);
+	flows_pays_init(&pays, &kinds);
+	for (uint32_t b = 0; b < 100000; b++) {
+		const uint32_t clocks = flows_pays_next(&pays) == 0 ? 60 : 90;
+		const uint32_t n = flows_random(&seed) % 5 < 3 ? 0 : BURST;
+
+		flows_pays_count(&pays, PAYS_INDEX, n, n / 2);
+		flows_pays_take(&pays, n == 0 ? 40 : clocks * n, n);
+		empty += n == 0;
+	}
+	assert_true(empty > 50000);
+	assert_int_equal(pays.levels, 0);
+	assert_in_range(pays.view[PAYS_INDEX].with, 8900, 9000);
+	assert_in_range(pays.view[PAYS_INDEX].without, 5900, 6000);
+}
+
 static void
 caches_that_are_not_automatic_are_always_asked(void **state)
 {
@@ -233,6 +258,7 @@ the_index_is_skipped_while_every_packet_is_new(void **state)
 static const struct CMUnitTest tests[] = {
 	FLOWS_TEST(what_does_not_pay_is_skipped_until_traffic_changes),
 	FLOWS_TEST(a_cache_that_is_being_filled_is_not_judged),
+	FLOWS_TEST(empty_bursts_kept_a_cache_in_use_that_does_not_pay),
 	FLOWS_TEST(caches_that_are_not_automatic_are_always_asked),
 	FLOWS_TEST(the_index_is_skipped_while_every_packet_is_new),
 };

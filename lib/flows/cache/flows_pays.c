@@ -153,15 +153,19 @@ judge(struct flows_pays *pays)
 void
 flows_pays_take(struct flows_pays *pays, uint64_t clocks, uint32_t n)
 {
-	const uint64_t each = n == 0 ? 0 : clocks * PACKETS / n;
+	const uint64_t each = clocks * PACKETS / RTE_MAX(n, 1u);
 
 	if (pays->step == 0)
 		return;
+	if (n == 0) { /* the next burst is taken instead */
+		pays->step--;
+		return;
+	}
 	pays->clocks[pays->step - 1][pays->pairs] = (uint32_t)RTE_MIN(each, UINT32_MAX);
 	if (pays->step == 1)
 		return;
 	pays->step = 0;
 	pays->wait = pays->interval[pays->tried];
-	if (n != 0 && ++pays->pairs == PAYS_PAIRS)
+	if (++pays->pairs == PAYS_PAIRS)
 		judge(pays);
 }

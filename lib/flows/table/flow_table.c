@@ -17,7 +17,8 @@
 #define HANDLE_MOST 64 /* packets of a worker before the next one's turn */
 #define SLEEP_LEAST 20 /* microseconds */
 #define SLEEP_MOST 1000
-#define SWEEPS (1000 / HY_FLOW_TABLE_SWEEP) /* until all megaflows were looked at */
+#define SWEEPS (1000 / HY_FLOW_TABLE_SWEEP)       /* until all megaflows were looked at */
+#define SLOTS(flows) ((flows) + (flows) / 8 + 64) /* most that so many megaflows have */
 
 struct hy_flow_table {
 	struct hy_flow_table *next;
@@ -226,7 +227,8 @@ run(void *arg)
 		const uint32_t now = now_ms();
 
 		if (now - told >= HY_FLOW_TABLE_SWEEP) {
-			hy_flows_poll(table->flows, now, table->params.max_flows / SWEEPS + 64);
+			hy_flows_poll(table->flows, now,
+				SLOTS(table->params.max_flows) / SWEEPS + 1);
 			told = now;
 		}
 		if (idle)
