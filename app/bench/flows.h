@@ -45,7 +45,7 @@ struct flows_case {
 /* Packets of a case (flows_frames.c). */
 struct flows_frames {
 	const struct flows_case *of;
-	uint32_t megaflows; /* that there are */
+	uint32_t megaflows; /* installed */
 	uint32_t length;    /* of a frame */
 	uint32_t *drawn;    /* numbers of flows; NULL: each packet is a new one */
 	uint64_t *expected; /* the sum of the actions of each run */

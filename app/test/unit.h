@@ -56,3 +56,5 @@ unsigned int unit_alloc_count(void);
 int64_t unit_alloc_live(void);
 /* Blocks that are taken from DPDK's heaps. */
 unsigned int unit_heap_live(void);
+/* Bytes that are taken from them, headers of blocks included. */
+size_t unit_heap_bytes(void);

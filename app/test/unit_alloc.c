@@ -72,6 +72,18 @@ unit_heap_live(void)
 	return blocks;
 }
 
+size_t
+unit_heap_bytes(void)
+{
+	struct rte_malloc_socket_stats stats;
+	size_t bytes = 0;
+
+	for (int s = 0; s < RTE_MAX_NUMA_NODES; s++)
+		if (rte_malloc_get_socket_stats(s, &stats) == 0)
+			bytes += stats.heap_allocsz_bytes;
+	return bytes;
+}
+
 static bool
 fails(void)
 {

@@ -31,7 +31,7 @@ rule_check(const struct hy_policy *policy, const struct hy_flow_rule *rule)
 	return rc < 0 ? rc : policy_rule_allowed(policy, rule, error);
 }
 
-/* Stages a rule in a place that there is. */
+/* Stages a rule in an existing place. */
 static void
 stage_put(struct hy_policy *policy, uint32_t at, const struct hy_flow_rule *rule)
 {

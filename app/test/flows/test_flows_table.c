@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
 #include <hy_flow_table.h>
@@ -34,20 +33,11 @@ params_of(const struct hy_flows_caches *caches)
 		.upcalls = { .rules = sim_rules, .room = 16 } };
 }
 
-static size_t
-heap_bytes(void)
-{
-	struct rte_malloc_socket_stats stats;
-
-	assert_int_equal(rte_malloc_get_socket_stats(0, &stats), 0);
-	return stats.heap_allocsz_bytes;
-}
-
 /* Whether the heap has grown by so many bytes, a few for headers besides. */
 static void
 assert_grown(size_t before, size_t by)
 {
-	assert_in_range(heap_bytes(), before + by, before + by + by / 8);
+	assert_in_range(unit_heap_bytes(), before + by, before + by + by / 8);
 }
 
 static void
@@ -61,7 +51,7 @@ worker_has_caches_while_it_has_nodes(void **state)
 	assert_int_equal(hy_flow_table_create(&params, &table), 0);
 	one = hy_flows_caches_bytes(hy_flow_table_flows(table), &lines);
 	assert_true(one >= (size_t)64 << 12);
-	before = heap_bytes();
+	before = unit_heap_bytes();
 	assert_int_equal(hy_flow_table_use(table, 1, NULL), 0);
 	assert_grown(before, one);
 	assert_int_equal(hy_flow_table_use(table, 1, NULL), 0); /* another node of the same */
@@ -75,7 +65,7 @@ worker_has_caches_while_it_has_nodes(void **state)
 	hy_flow_table_unuse(table, 1);
 	assert_grown(before, hy_flows_caches_bytes(hy_flow_table_flows(table), &both));
 	hy_flow_table_unuse(table, 1);
-	assert_int_equal(heap_bytes(), before);
+	assert_int_equal(unit_heap_bytes(), before);
 	assert_int_equal(hy_flow_table_use(table, 3, NULL), -EINVAL);
 	assert_int_equal(hy_flow_table_use(table, 0, (const struct rte_rcu_qsbr *)&before),
 		-EINVAL);

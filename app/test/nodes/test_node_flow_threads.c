@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
 #include <hy_flow_lookup.h>
@@ -287,15 +286,6 @@ ask_attacked(void *arg, const struct hy_flows_key *key, struct hy_flows_flow *an
 	return 0;
 }
 
-static size_t
-heap_bytes(void)
-{
-	struct rte_malloc_socket_stats stats;
-
-	assert_int_equal(rte_malloc_get_socket_stats(0, &stats), 0);
-	return stats.heap_allocsz_bytes;
-}
-
 static void
 flows_at_work_go_on_and_memory_stays_bounded_under_attack(void **state)
 {
@@ -309,7 +299,7 @@ flows_at_work_go_on_and_memory_stays_bounded_under_attack(void **state)
 	nodes_make();
 	table_make(ask_attacked, NULL, max_flows, 64);
 	graph_make(NULL);
-	before = heap_bytes();
+	before = unit_heap_bytes();
 	for (uint32_t step = 0; step < steps; step++) {
 		struct rte_mbuf *burst[BURST];
 
@@ -339,13 +329,14 @@ flows_at_work_go_on_and_memory_stays_bounded_under_attack(void **state)
 	print_message("%ju of %ju good ones and %ju of %ju others came out; %ju full; %u flows, %u "
 		      "masks, %zu KiB more\n",
 		(uintmax_t)good_out, (uintmax_t)good, (uintmax_t)(out_all - good_out),
-		(uintmax_t)bad, (uintmax_t)full, s.flows, s.masks, (heap_bytes() - before) / 1024);
+		(uintmax_t)bad, (uintmax_t)full, s.flows, s.masks,
+		(unit_heap_bytes() - before) / 1024);
 	assert_int_equal(good + bad, out_all + full + u.sent - u.taken);
 	assert_int_equal(dropped("flows", "flow_lookup-rig", "upcall_full"), full);
 	assert_true(good_out >= good / 2 && full > steps && bad > 10 * (uint64_t)steps);
 	assert_true(s.flows <= max_flows && s.masks == 65 && s.refused_masks > 1000);
 	assert_true(s.evicted + s.idled > 100);
-	assert_true(heap_bytes() - before < 3 * 128 * 1280 + 80 * 2 * max_flows);
+	assert_true(unit_heap_bytes() - before < 3 * 128 * 1280 + 80 * 2 * max_flows);
 	assert_int_equal(hy_graph_destroy(graph), 0);
 	assert_int_equal(hy_flow_table_destroy(the_table), 0);
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);

@@ -249,6 +249,15 @@ commit(void)
 		fail_msg("a commit failed: %d: %s", rc, unit_log());
 }
 
+struct hy_policy_engine_info
+info_now(void)
+{
+	struct hy_policy_engine_info info;
+
+	assert_int_equal(hy_policy_engine(policy, &info), 0);
+	return info;
+}
+
 uint16_t
 class_of(uint16_t dport)
 {

@@ -20,6 +20,7 @@ void policy_new_access(uint32_t max_rules, unsigned int workers);
 /* Adds a rule that every packet of a destination port matches; fails the test if it cannot. */
 void add_dport(uint32_t id, uint32_t precedence, uint16_t class_id, uint16_t dport);
 void commit(void);
+struct hy_policy_engine_info info_now(void);
 /* The class that the policy gives to a UDP packet to a port, linear and acl alike. */
 uint16_t class_of(uint16_t dport);
 

@@ -47,15 +47,6 @@ rules_add(uint32_t first, uint32_t n, uint64_t *seed)
 	commit();
 }
 
-static struct hy_policy_engine_info
-info_now(void)
-{
-	struct hy_policy_engine_info info;
-
-	assert_int_equal(hy_policy_engine(policy, &info), 0);
-	return info;
-}
-
 /* Each copy has its own rules and tables, with the same counters, and finds what the scan finds. */
 static uint64_t
 copies_compare(uint64_t *seed)

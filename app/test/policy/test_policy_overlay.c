@@ -60,15 +60,6 @@ many_rules(uint64_t *seed)
 	commit();
 }
 
-static struct hy_policy_engine_info
-info_now(void)
-{
-	struct hy_policy_engine_info info;
-
-	assert_int_equal(hy_policy_engine(policy, &info), 0);
-	return info;
-}
-
 /* Adds, replaces or removes a few rules by chance, and publishes that. */
 static void
 change(uint64_t *seed)

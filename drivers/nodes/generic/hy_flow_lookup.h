@@ -41,7 +41,7 @@ HY_API_BEGIN
 /** Drop reasons of flow_lookup; flow_reinject has the first two, and one of its own. */
 enum hy_flow_lookup_drop {
 	HY_FLOW_LOOKUP_DENIED,      /**< "denied" */
-	HY_FLOW_LOOKUP_NO_EDGE,     /**< "no_edge": the action names an edge that there is not. */
+	HY_FLOW_LOOKUP_NO_EDGE,     /**< "no_edge": the node has no edge of the action's number. */
 	HY_FLOW_LOOKUP_UPCALL_FULL, /**< "upcall_full" */
 };
 

@@ -18,10 +18,10 @@ struct flows_pays {
 	uint32_t levels; /* to be looked at, as bits */
 	uint32_t wait;   /* bursts, until a pair */
 	bool automatic;  /* otherwise they are all looked at */
-	uint32_t all;    /* levels that there are */
+	uint32_t all;    /* levels that exist, as bits */
 	uint32_t step;   /* 0: none; 1, 2: the burst of the pair that is timed */
 	uint32_t tried;  /* the levels in which the second burst differs, as bits */
-	uint32_t pairs;  /* that there are */
+	uint32_t pairs;  /* timed so far */
 	uint32_t often;  /* packets for one that is entered in the exact cache */
 	uint32_t interval[1u << PAYS_LEVELS]; /* by what is tried */
 	uint32_t asked[PAYS_LEVELS];          /* packets, since it was judged last */

@@ -68,7 +68,7 @@ record_write(struct hy_flows *f, uint32_t slot, const struct flows_table *table,
 	FLOWS_STORE(record->tag, ((record->tag >> 16) + 1) << 16 | table->number);
 }
 
-/* Hides a record that no worker has found. */
+/* Hides a record that is in no bucket. A cache's old entry may still lead to its slot. */
 static void
 record_drop(struct hy_flows *f, uint32_t slot)
 {

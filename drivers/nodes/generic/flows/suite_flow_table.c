@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rules that look at few bits of a packet, so that there are few flows, and packets for them. */
+/* Rules that look at few bits of a packet, so that flows are few; and packets that match them. */
 
 #include <errno.h>
 #include <stdio.h>
