@@ -75,9 +75,10 @@ changes_find(struct merge *m, struct policy_rules *to)
 	uint32_t i = 0, j = 0;
 
 	while (i < from->n || j < m->list->n) {
-		const struct policy_place *a = &from->by_id[i], *b = &m->list->places[j];
-		const bool has_a = i < from->n && (j == m->list->n || a->id <= b->id);
-		const bool has_b = j < m->list->n && (i == from->n || b->id <= a->id);
+		const struct policy_place *a = i < from->n ? &from->by_id[i] : NULL;
+		const struct policy_place *b = j < m->list->n ? &m->list->places[j] : NULL;
+		const bool has_a = a != NULL && (b == NULL || a->id <= b->id);
+		const bool has_b = b != NULL && (a == NULL || b->id <= a->id);
 		const bool is_same = has_a && has_b && a->stamp == b->stamp;
 
 		if (has_a)

@@ -29,10 +29,11 @@ struct sim_rule {
 extern const struct sim_rule sim_rules[];
 extern const size_t sim_rules_count;
 
-/* Those of DPDKs later than v22.11. */
-#define SIM_RULES_LATER \
-	(HY_DPDK_I40E_WHOLE_TAGS + HY_DPDK_ICE_NO_RANGES + 2 * HY_DPDK_ICE_FRAGMENTS + \
+/* How many there are: a rule that is lost is noticed. Those beside the 116 are of later DPDKs. */
+#define SIM_RULES \
+	(116 + HY_DPDK_I40E_WHOLE_TAGS + HY_DPDK_ICE_NO_RANGES + 2 * HY_DPDK_ICE_FRAGMENTS + \
 		3 * HY_DPDK_INTEL_RSS)
+#define SIM_RULES_WITHOUT_RSS 1
 
 /* Queues of the port that the rules are for. */
 #define SIM_RULES_QUEUES 4
