@@ -202,8 +202,8 @@ nobody_like(const struct hy_flow_match *like)
 		m.dst_mac = HY_FLOW_NOBODY_MAC & m.dst_mac_mask;
 	if ((m.fields & HY_FLOW_SPORT) != 0)
 		m.sport[0] = m.sport[1] = HY_FLOW_DISCARD;
-	if ((m.fields & HY_FLOW_DPORT) != 0)
-		m.dport[0] = m.dport[1] = HY_FLOW_DISCARD;
+	if ((m.fields & HY_FLOW_DPORT) != 0) /* there may be no address, and the rule may drop */
+		m.dport[0] = m.dport[1] = HY_FLOW_RESERVED;
 	if ((m.fields & HY_FLOW_ETHER_TYPE) != 0 && hy_flow_ip_of(&m) == 0)
 		m.ether_type = HY_FLOW_UNUSED_TYPE;
 	return m;

@@ -4,7 +4,10 @@
 
 #include <hy_flow.h>
 
-/* Loopback is never on a wire, and nothing is sent to the port of RFC 863. */
+/*
+ * Loopback is never on a wire. Few packets come from or to the port of RFC 863 (Wake-on-LAN sends some
+ * there), and none go to port 0, which is reserved; but UDP may come from port 0 (RFC 768).
+ */
 #define HY_FLOW_NOBODY 0x7ffffffe
 #define HY_FLOW_NOBODY6 \
 	{ \
@@ -12,6 +15,7 @@
 	} /* in 8000::/3, which IETF keeps */
 #define HY_FLOW_NOBODY_MAC 0x020000000000u
 #define HY_FLOW_DISCARD 9
+#define HY_FLOW_RESERVED 0
 #define HY_FLOW_UNUSED_TYPE 0x88b6 /* IEEE 802's second ether type for local experiments */
 
 /* A port that is being tried. */

@@ -139,9 +139,58 @@ what_stood_for_a_deny_dropped_packets_of_others(void **state)
 	}
 }
 
+static unsigned int refused, tried;
+
+/* Refuses the rule that is asked for as if there was no room, and passes packets while one is tried. */
+static int
+create_refused(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, void **flow, struct rte_flow_error *error)
+{
+	static uint8_t frame[FRAME_MAX];
+	uint32_t len;
+	int rc;
+
+	if (refused++ == 0)
+		return -EIO;
+	rc = hy_flow_simulator.create(port, attr, items, actions, flow, error);
+	if (rc != 0 || actions[0].type != RTE_FLOW_ACTION_TYPE_COUNT)
+		return rc;
+	tried++;
+	len = FRAME(frame, .payload = 40);
+	memcpy(frame, &A.mac, sizeof(A.mac));
+	frame[14 + offsetof(struct rte_ipv4_hdr, next_proto_id)] = IPPROTO_UDP;
+	frame_sum(frame);
+	for (unsigned int port_to = 1; port_to < 1024; port_to++) {
+		frame[36] = (uint8_t)(port_to >> 8);
+		frame[37] = (uint8_t)port_to;
+		access_pass(frame, len); /* the offload is locked: the test asserts */
+	}
+	return rc;
+}
+
+/* Wake-on-LAN is sent to UDP's ports 7 and 9, and a rule without addresses was tried with port 9. */
+static void
+a_trial_for_room_dropped_packets_that_wake_machines(void **state)
+{
+	RTE_SET_USED(state);
+	access_open("cnxk_wide", "net_cn10k");
+	rule_stage("rule 1 deny proto udp dport 2000");
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	access_settle();
+	assert_int_equal(access_stats().drop_rules, 1);
+	refused = tried = 0;
+	A.provider.create = create_refused;
+	rule_stage("rule 2 deny proto udp dport 3000");
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	hy_offload_poll(A.offload);
+	assert_int_equal(tried, 1);
+	assert_int_equal(A.arrived, 1023);
+}
+
 static const struct CMUnitTest tests[] = {
 	ACCESS_TEST(permits_by_the_ip6_header_let_extended_packets_be_dropped),
 	ACCESS_TEST(permits_by_the_ether_type_let_tagged_packets_be_dropped),
 	cmocka_unit_test(what_stood_for_a_deny_dropped_packets_of_others),
+	ACCESS_TEST(a_trial_for_room_dropped_packets_that_wake_machines),
 };
 UNIT_SUITE(tests)
