@@ -75,6 +75,10 @@ struct plan {
 	const struct hy_policy_view *view;
 	bool held;                /* The view must be released. */
 	struct rule_state *rules; /* By rank. */
+	/* Which rules overlap: see offload_before.c. */
+	struct outline *outlines; /* By rank. */
+	struct before **before;   /* Likewise; NULL: not known yet. */
+	uint64_t compared;        /* Pairs of outlines so far, or what took as long. */
 };
 
 /* A table that workers use or may still use. */
@@ -84,6 +88,8 @@ struct marks {
 	struct hy_mark_table table;
 };
 
+#define HY_OFFLOAD_PAIRS \
+	(1u << 22) /* that a poll compares before it leaves rules to the next, some 10 ms */
 #define HY_OFFLOAD_TURN_US 20000 /* of calls in one poll, after which the port gets no more */
 
 /* Rules that the port creates or destroys together. */
@@ -222,10 +228,22 @@ uint32_t hy_offload_plan_find(const struct plan *plan, uint32_t id);  /* Rank, o
 uint64_t hy_offload_hits(const struct hy_offload *o, uint32_t index); /* Of all workers. */
 uint8_t hy_offload_reason_of(struct hy_offload *o, const char *text);
 
+#define HY_OFFLOAD_PAIR 16 /* pairs of outlines are compared in the time of one of whole rules */
+/* Pairs of rules. Prepares them for a new plan; old: the one before, or NULL. False: no memory. */
+bool hy_offload_pairs_make(struct plan *plan, const struct plan *old);
+void hy_offload_pairs_free(struct plan *plan);
+/* As hy_flow_overlap(), of two ranks. */
+bool hy_offload_overlap(struct plan *plan, uint32_t a, uint32_t b);
+/*
+ * The next rank before `rank`, in ascending order, whose rule overlaps that of `rank`; NO_SLOT: no more.
+ * The first time, `at` is 0.
+ */
+uint32_t hy_offload_before(struct plan *plan, uint32_t rank, uint32_t *at);
+
 /*
  * Tables. Residue: the number of rules before `rank` that overlap it and that software must check.
  */
-uint32_t hy_offload_residue(const struct hy_offload *o, const struct plan *plan, uint32_t rank,
+uint32_t hy_offload_residue(const struct hy_offload *o, struct plan *plan, uint32_t rank,
 	uint32_t priority, uint32_t *ranks, uint32_t max);
 struct marks *hy_offload_marks_make(struct hy_offload *o, struct plan *plan);
 /* Publishes marks (NULL: none) to workers, and switches to a plan, which may be the current one. */
@@ -263,7 +281,7 @@ uint8_t hy_offload_reason_first(const struct hy_offload *o, const struct hy_poli
  */
 uint8_t hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority);
 /* Whether a rule that marks has a place in hardware: in access lists, only before one that drops. */
-bool hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, uint32_t rank);
+bool hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t rank);
 /* Whether a rule must stay, because it precedes one that drops packets and that the port kept. */
 bool hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow);
 uint32_t hy_offload_nb_drops(const struct hy_offload *o, enum flow_state state);

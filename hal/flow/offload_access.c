@@ -105,7 +105,7 @@ hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority)
 }
 
 bool
-hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, uint32_t rank)
+hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t rank)
 {
 	const struct hy_policy_rule *rules = plan->view->rules;
 
@@ -114,7 +114,7 @@ hy_offload_is_needed(const struct hy_offload *o, const struct plan *plan, uint32
 
 		if (hy_offload_is_drop(o, &rules[r].rule) &&
 			(state->reason <= REASON_COLD || state->reason == REASON_ORDER) &&
-			hy_flow_overlap(&rules[rank].rule.match, &rules[r].rule.match))
+			hy_offload_overlap(plan, rank, r))
 			return true;
 	}
 	return !o->access;

@@ -42,14 +42,13 @@ slot_find(const struct hy_offload *o, uint32_t from)
 static bool
 priority_find(const struct hy_offload *o, uint32_t rank, uint32_t *priority)
 {
-	const struct hy_policy_rule *rules = o->plan->view->rules;
-	const struct hy_flow_match *match = &rules[rank].rule.match;
+	const struct hy_flow_match *match = &o->plan->view->rules[rank].rule.match;
 	uint32_t low = 0, high = o->limits.priorities;
 
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
 		const uint32_t slot = o->plan->rules[r].slot;
 
-		if (slot == NO_SLOT || !hy_flow_overlap(&rules[r].rule.match, match))
+		if (slot == NO_SLOT || !hy_offload_overlap(o->plan, r, rank))
 			continue;
 		if (o->limits.priorities == 1)
 			return false;
@@ -185,8 +184,9 @@ is_twin(const struct hy_offload *o, uint32_t slot, const struct hy_flow_match *m
  * The slot of another rule in hardware with the same pattern as the rule in this slot, or NO_SLOT.
  */
 static uint32_t
-twin_find(const struct hy_offload *o, uint32_t slot)
+twin_find(struct hy_offload *o, uint32_t slot)
 {
+	o->plan->compared += (uint64_t)HY_OFFLOAD_PAIR * (o->live + o->leaving + o->stuck);
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (i != slot && is_twin(o, i, &o->flows[slot].match))
 			return i;
@@ -335,6 +335,7 @@ hy_offload_install(struct hy_offload *o)
 {
 	/* One by one, installing stops at the first refusal for lack of room. */
 	const uint32_t many = o->params.provider->create_many == NULL ? 1 : BATCH;
+	const uint64_t pairs = o->plan->compared + HY_OFFLOAD_PAIRS;
 	uint32_t n, staged, slot = 0, done = 0, asked = 0;
 	uint32_t *ranks;
 	bool more;
@@ -345,7 +346,7 @@ hy_offload_install(struct hy_offload *o)
 		return 0;
 	ranks = ranks_sorted(o, false, &n);
 	while (ranks != NULL && n > 0 && asked < o->params.batch && !o->full &&
-		(asked == 0 || !hy_offload_late(o))) {
+		(asked == 0 || !hy_offload_late(o)) && o->plan->compared < pairs) {
 		if (!has_room(o, ranks[n - 1])) {
 			if (!o->access) {
 				o->full = true;
@@ -403,15 +404,15 @@ static void
 rates_lend(struct hy_offload *o)
 {
 	const struct hy_policy_rule *policy = o->plan->view->rules;
+	const uint64_t pairs = o->plan->compared + HY_OFFLOAD_PAIRS;
 	struct rule_state *rules = o->plan->rules;
 
-	for (uint32_t r = o->plan->view->nb_rules; r-- > 0;) {
+	for (uint32_t r = o->plan->view->nb_rules; r-- > 0 && o->plan->compared < pairs;) {
 		if (!hy_offload_is_drop(o, &policy[r].rule) || rules[r].rate == 0 ||
 			(rules[r].reason > REASON_COLD && rules[r].reason != REASON_ORDER))
 			continue;
-		for (uint32_t u = 0; u < r; u++)
-			if (hy_flow_overlap(&policy[u].rule.match, &policy[r].rule.match))
-				rules[u].rate = RTE_MAX(rules[u].rate, rules[r].rate);
+		for (uint32_t at = 0, u; (u = hy_offload_before(o->plan, r, &at)) != NO_SLOT;)
+			rules[u].rate = RTE_MAX(rules[u].rate, rules[r].rate);
 	}
 }
 

@@ -62,13 +62,12 @@ hy_offload_plan_make(struct hy_offload *o, const struct hy_policy_view *view)
 	plan->view = view;
 	/* Never of 0 bytes: malloc(0) may return NULL. */
 	plan->rules = malloc(((size_t)view->nb_rules + 1) * sizeof(*plan->rules));
-	if (plan->rules == NULL) {
-		hy_offload_plan_free(o, plan);
-		return NULL;
-	}
-	for (uint32_t r = 0; r < view->nb_rules; r++)
+	for (uint32_t r = 0; plan->rules != NULL && r < view->nb_rules; r++)
 		plan->rules[r] = carried(o, view, &view->rules[r]);
-	return plan;
+	if (plan->rules != NULL && hy_offload_pairs_make(plan, o->plan))
+		return plan;
+	hy_offload_plan_free(o, plan);
+	return NULL;
 }
 
 void
@@ -76,6 +75,7 @@ hy_offload_plan_free(struct hy_offload *o, struct plan *plan)
 {
 	if (plan == NULL)
 		return;
+	hy_offload_pairs_free(plan);
 	if (plan->held)
 		hy_policy_view_release(o->policy, plan->view);
 	free(plan->rules);

@@ -31,16 +31,14 @@ left_to_hardware(const struct hy_offload *o, const struct plan *plan, uint32_t u
 }
 
 uint32_t
-hy_offload_residue(const struct hy_offload *o, const struct plan *plan, uint32_t rank,
-	uint32_t priority, uint32_t *ranks, uint32_t max)
+hy_offload_residue(const struct hy_offload *o, struct plan *plan, uint32_t rank, uint32_t priority,
+	uint32_t *ranks, uint32_t max)
 {
-	const struct hy_policy_rule *rules = plan->view->rules;
-	const struct hy_flow_match *match = &rules[rank].rule.match;
-	uint32_t n = 0;
+	const struct hy_flow_match *match = &plan->view->rules[rank].rule.match;
+	uint32_t n = 0, at = 0, r;
 
-	for (uint32_t r = 0; r < rank && n <= max; r++) {
-		if (!hy_flow_overlap(&rules[r].rule.match, match) ||
-			left_to_hardware(o, plan, r, match, priority))
+	while (n <= max && (r = hy_offload_before(plan, rank, &at)) != NO_SLOT) {
+		if (left_to_hardware(o, plan, r, match, priority))
 			continue;
 		if (ranks != NULL && n < max)
 			ranks[n] = r;

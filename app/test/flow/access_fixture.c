@@ -11,10 +11,10 @@
 struct access_rig access_rig;
 
 void
-access_open_as(const char *driver, const struct hy_flow_sim_params *sim)
+access_open_long(const char *driver, const struct hy_flow_sim_params *sim, uint32_t max_rules)
 {
 	const struct hy_policy_params params = {
-		.max_rules = 256, .workers = 1, .socket = SOCKET_ID_ANY, .access = true
+		.max_rules = max_rules, .workers = 1, .socket = SOCKET_ID_ANY, .access = true
 	};
 	struct hy_policy_params with = params;
 	struct hy_offload_params offload = {
@@ -41,6 +41,12 @@ access_open_as(const char *driver, const struct hy_flow_sim_params *sim)
 }
 
 void
+access_open_as(const char *driver, const struct hy_flow_sim_params *sim)
+{
+	access_open_long(driver, sim, 256);
+}
+
+void
 access_open_sized(const char *profile, const char *driver, uint32_t table_size)
 {
 	const struct hy_flow_sim_params sim = { .profile = profile, .table_size = table_size };
@@ -62,6 +68,7 @@ access_close(void)
 	hy_flow_sim_detach(A.port->id);
 	ports_close();
 	hy_policy_destroy(A.policy);
+	hy_policy_wait_destroyed(); /* its tables may be under construction */
 	rte_free(A.qsbr);
 	memset(&A, 0, sizeof(A));
 }

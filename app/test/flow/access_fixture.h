@@ -40,6 +40,8 @@ void access_open(const char *profile, const char *driver);
 void access_open_sized(const char *profile, const char *driver, uint32_t table_size);
 /* So are the parameters of the simulator. */
 void access_open_as(const char *driver, const struct hy_flow_sim_params *sim);
+/* The list may have so many rules; else 256. */
+void access_open_long(const char *driver, const struct hy_flow_sim_params *sim, uint32_t max_rules);
 void access_close(void);
 /* Polls until nothing is left to do. */
 void access_settle(void);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Long lists: what polls and commits compare of them is bounded, and finds all rules that overlap. */
+
+#include <string.h>
+
+#include "access_fixture.h"
+#include "app/test/policy/any_fixture.h"
+
+#define LONG 6000
+#define SHORT 2000
+
+/* Denies of one source each. */
+static void
+denies_commit(uint32_t first, uint32_t n)
+{
+	for (uint32_t id = first; id < first + n; id++) {
+		const struct hy_flow_rule rule = access_source(id, HY_RULE_DENY,
+			IP4(10, 0, 0, 0) + id, 32);
+
+		assert_int_equal(hy_policy_add(A.policy, &rule), 0);
+	}
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+}
+
+static void
+long_open(void)
+{
+	const struct hy_flow_sim_params sim = { .profile = "mlx5" };
+
+	access_open_long("mlx5_pci", &sim, LONG + 16);
+}
+
+/* A permit of a range of ports keeps all denies behind it in software. */
+static void
+one_poll_compared_each_rule_of_a_long_list_with_all_before_it(void **state)
+{
+	struct hy_flow_rule permit = { .id = 1,
+		.precedence = 1,
+		.action = HY_RULE_PERMIT,
+		.match = { .fields = HY_FLOW_PROTO | HY_FLOW_DPORT,
+			.proto = 6,
+			.dport = { 80, 90 } } };
+	const uint64_t one = (uint64_t)2 * (HY_OFFLOAD_PAIR + 1) *
+		LONG; /* what one rule may need */
+	unsigned int polls = 0, busy = 0;
+	uint64_t before;
+	uint32_t done;
+
+	RTE_SET_USED(state);
+	long_open();
+	access_rule_set(&permit);
+	denies_commit(2, LONG - 1);
+	do {
+		before = A.offload->plan->compared;
+		done = hy_offload_poll(A.offload);
+		assert_true(A.offload->plan->compared - before < HY_OFFLOAD_PAIRS + one);
+		busy += A.offload->plan->compared > before;
+		polls++;
+	} while (done > 0);
+	print_message("%u polls compared %ju pairs\n", polls, (uintmax_t)A.offload->plan->compared);
+	assert_in_range(busy, 4, 10); /* 18 million pairs */
+	for (uint32_t id = 2; id <= LONG; id++)
+		assert_string_equal(hy_offload_reason(A.offload, id),
+			"hardware may not recognize a rule before it that it overlaps");
+	/* Without the permit, all of them go to hardware, and what was found out is kept. */
+	assert_int_equal(hy_policy_remove(A.policy, 1), 0);
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	for (polls = 0; access_stats().drop_rules < LONG - 1 && polls < 100; polls++)
+		access_settle();
+	assert_int_equal(access_stats().drop_rules, LONG - 1);
+	before = A.offload->plan->compared;
+	A.offload->dirty = true;
+	assert_int_equal(hy_offload_poll(A.offload), 1);
+	assert_int_equal(A.offload->plan->compared, before);
+}
+
+/* One rule of many changes: the others are compared with it, and not with each other. */
+static void
+a_commit_compared_all_pairs_of_rules_in_hardware(void **state)
+{
+	RTE_SET_USED(state);
+	long_open();
+	denies_commit(1, SHORT);
+	while (access_stats().drop_rules < SHORT)
+		access_settle();
+	access_source_set(1, HY_RULE_PERMIT, IP4(10, 0, 0, 0), 24);
+	assert_in_range(A.offload->plan->compared, SHORT - 1, 4 * SHORT);
+	assert_int_equal(access_stats().drop_rules, SHORT - 255);
+	assert_true(access_arrives(IP4(10, 0, 0, 2)));
+	assert_false(access_arrives(IP4(10, 0, 1, 2)));
+}
+
+#ifdef SANITIZED
+#define RULES 150
+#else
+#define RULES 300
+#endif
+
+static void
+any_set(uint32_t id)
+{
+	struct hy_flow_rule rule = { .id = id,
+		.precedence = rnd(&A.seed) % 16,
+		.action = rnd(&A.seed) % 2 == 0 ? HY_RULE_DENY : HY_RULE_PERMIT };
+
+	rule.match = any_rule(rnd(&A.seed) % 8 != 0, &A.seed).match;
+	access_rule_set(&rule);
+}
+
+/* Holds the lists of the plan against all pairs. Returns how many overlap. */
+static uint64_t
+lists_check(struct plan *plan)
+{
+	const struct hy_policy_rule *rules = plan->view->rules;
+	uint64_t pairs = 0;
+
+	for (uint32_t r = 0; r < plan->view->nb_rules; r++) {
+		uint32_t at = 0;
+
+		for (uint32_t u = 0; u < r; u++) {
+			const bool overlap = hy_flow_overlap(&rules[u].rule.match,
+				&rules[r].rule.match);
+
+			assert_int_equal(hy_offload_overlap(plan, u, r), overlap);
+			if (!overlap)
+				continue;
+			assert_int_equal(hy_offload_before(plan, r, &at), u);
+			pairs++;
+		}
+		assert_int_equal(hy_offload_before(plan, r, &at), NO_SLOT);
+		assert_int_equal(hy_offload_before(plan, r, &at), NO_SLOT);
+	}
+	return pairs;
+}
+
+/* Lists that the last commit took over. */
+static uint32_t
+lists_count(const struct plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < plan->view->nb_rules; r++)
+		n += plan->before[r] != NULL;
+	return n;
+}
+
+/* Few rules change, or more than of which all lists are brought up to date. */
+static void
+lists_of_overlapping_rules_are_right_after_each_change(void **state)
+{
+	const struct hy_flow_sim_params sim = { .profile = "mlx5" };
+	uint64_t pairs = 0, all = 0;
+	uint32_t carried = 0, fresh = 0;
+
+	RTE_SET_USED(state);
+	access_open_long("mlx5_pci", &sim, RULES + 16);
+	for (uint32_t id = 1; id <= RULES; id++)
+		any_set(id);
+	for (int i = 0; i < 60; i++) {
+		const uint32_t changes = i % 10 == 9 ? 100 : 1 + rnd(&A.seed) % 20;
+		const struct plan *plan;
+
+		for (uint32_t c = 0; c < changes; c++) {
+			const uint32_t id = 1 + rnd(&A.seed) % RULES;
+
+			if (rnd(&A.seed) % 4 == 0)
+				hy_policy_remove(A.policy, id);
+			else
+				any_set(id);
+		}
+		assert_int_equal(hy_policy_commit(A.policy), 0);
+		plan = A.offload->plan;
+		carried += lists_count(plan);
+		fresh += plan->view->nb_rules - lists_count(plan);
+		pairs += lists_check(A.offload->plan);
+		all += (uint64_t)plan->view->nb_rules * (plan->view->nb_rules - 1) / 2;
+		hy_offload_poll(A.offload);
+	}
+	print_message("%ju of %ju pairs overlap; %u lists were taken over, %u made anew\n",
+		(uintmax_t)pairs, (uintmax_t)all, carried, fresh);
+	assert_true(pairs > all / 100 && pairs < all - all / 10);
+	assert_true(carried > 20 * RULES && fresh > RULES);
+}
+
+static const struct CMUnitTest offload_long_tests[] = {
+	ACCESS_TEST(one_poll_compared_each_rule_of_a_long_list_with_all_before_it),
+	ACCESS_TEST(a_commit_compared_all_pairs_of_rules_in_hardware),
+	ACCESS_TEST(lists_of_overlapping_rules_are_right_after_each_change),
+};
+
+UNIT_SUITE(offload_long_tests)
