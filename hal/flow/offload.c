@@ -390,7 +390,7 @@ hy_offload_destroy(struct hy_offload *o)
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_STUCK ||
 			(o->flows[i].state == FLOW_LEAVING &&
-				(hy_offload_must_stay(o, &o->flows[i]) || hy_offload_late(o) ||
+				(hy_offload_late(o) || hy_offload_must_stay(o, &o->flows[i]) ||
 					o->params.provider->destroy(o->port, o->flows[i].handle,
 						&error) != 0)))
 			hy_offload_kept_note(o, i);

@@ -34,7 +34,7 @@ static bool
 is_noted(uint16_t port, const char *name, uint32_t mark)
 {
 	for (const struct kept *kept = all; kept != NULL; kept = kept->next)
-		if (is_of(kept, port, name) && kept->mark == mark)
+		if (kept->mark == mark && is_of(kept, port, name))
 			return true;
 	return false;
 }
