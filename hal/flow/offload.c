@@ -287,6 +287,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 		[REASON_COLD] = "others are hit more",
 		[REASON_OVERLAP] = "it overlaps a rule in hardware, which has no priorities",
 		[REASON_RESIDUE] = "software would have to check too many rules before it",
+		[REASON_CROWD] = "it overlaps too many rules before it",
 		[REASON_TWIN] = "a rule in hardware has the same pattern",
 		[REASON_SPARE] = "hardware needs it only before one that drops packets there",
 		[REASON_ORDER] = "not each rule before it that it overlaps precedes it in hardware",

@@ -45,6 +45,7 @@ enum reason {
 	REASON_COLD,
 	REASON_OVERLAP,
 	REASON_RESIDUE,
+	REASON_CROWD,
 	REASON_TWIN,
 	/* Of rules of access lists. */
 	REASON_SPARE,
@@ -79,6 +80,7 @@ struct plan {
 	struct outline *outlines; /* By rank. */
 	struct before **before;   /* Likewise; NULL: not known yet. */
 	uint64_t compared;        /* Pairs of outlines so far, or what took as long. */
+	uint64_t again; /* Pairs so far that no list has, and that are compared each time. */
 };
 
 /* A table that workers use or may still use. */
@@ -167,10 +169,11 @@ struct hy_offload {
 	struct marks *marks, *next_marks; /* Likewise. */
 	struct marks *garbage;
 	struct plan *old_plans;
-	bool dirty;    /* The table is out of date. */
-	bool full;     /* The port has no room. */
-	bool retry;    /* Rules refused because of others may be tried again. */
-	uint64_t aged; /* When hits were last compared. */
+	uint64_t again; /* Pairs that were compared for the last table, because no list has them. */
+	bool dirty;     /* The table is out of date. */
+	bool full;      /* The port has no room. */
+	bool retry;     /* Rules refused because of others may be tried again. */
+	uint64_t aged;  /* When hits were last compared. */
 
 	unsigned int workers;
 	struct hy_mark_worker *worker;
@@ -239,6 +242,8 @@ bool hy_offload_overlap(struct plan *plan, uint32_t a, uint32_t b);
  * The first time, `at` is 0.
  */
 uint32_t hy_offload_before(struct plan *plan, uint32_t rank, uint32_t *at);
+/* Whether there are more of them than a list has. */
+bool hy_offload_is_crowded(struct plan *plan, uint32_t rank);
 
 /*
  * Tables. Residue: the number of rules before `rank` that overlap it and that software must check.

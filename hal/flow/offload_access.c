@@ -63,9 +63,9 @@ can_follow(struct hy_offload *o, uint32_t rank)
 		hy_flow_lower(o->params.driver, &o->limits, &o->plan->view->rules[rank].rule.match,
 			1, 0, &one, &lowered, &why) != 0)
 		state->reason = hy_offload_reason_of(o, why);
-	return state->reason != REASON_LOG && state->reason != REASON_SHADE &&
-		state->reason != REASON_BLIND && state->reason != REASON_DEPTH &&
-		state->reason < REASON_OTHER;
+	return state->reason != REASON_CROWD && state->reason != REASON_LOG &&
+		state->reason != REASON_SHADE && state->reason != REASON_BLIND &&
+		state->reason != REASON_DEPTH && state->reason < REASON_OTHER;
 }
 
 uint8_t

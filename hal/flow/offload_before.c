@@ -141,10 +141,19 @@ hy_offload_before(struct plan *plan, uint32_t rank, uint32_t *at)
 		return b->ranks[(*at)++];
 	for (uint32_t r = rest + (*at - n); r < rank; r++) {
 		++*at;
+		plan->again++;
 		if (hy_offload_overlap(plan, r, rank))
 			return r;
 	}
 	return NO_SLOT;
+}
+
+bool
+hy_offload_is_crowded(struct plan *plan, uint32_t rank)
+{
+	const struct before *b = before_of(plan, rank);
+
+	return b == NULL || b->rest < rank;
 }
 
 /*

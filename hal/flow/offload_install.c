@@ -16,6 +16,9 @@
 #define EVICT_FACTOR 2
 #define EVICT_MORE 8
 
+/* Pairs that are compared for each table, after which rules that add to them are not installed. */
+#define AGAIN_MOST (HY_OFFLOAD_PAIRS / HY_OFFLOAD_PAIR)
+
 /* The next slot whose marks cannot occur any more: freed slots are in quarantine first. */
 static uint32_t
 slot_find(const struct hy_offload *o, uint32_t from)
@@ -119,6 +122,9 @@ lower(struct hy_offload *o, uint32_t rank, uint32_t slot, uint32_t priority,
 	const char *why;
 	int rc;
 
+	/* Each new table would take longer. */
+	if (o->again > AGAIN_MOST && hy_offload_is_crowded(o->plan, rank))
+		return REASON_CROWD;
 	if (flow->drop) {
 		const uint8_t reason = hy_offload_drop_reason(o, rank, priority);
 
@@ -301,6 +307,7 @@ retry_neighbours(struct hy_offload *o)
 
 		if (state->reason == REASON_OVERLAP || state->reason == REASON_RESIDUE ||
 			state->reason == REASON_ORDER ||
+			(state->reason == REASON_CROWD && o->again <= AGAIN_MOST) ||
 			(state->reason == REASON_TWIN &&
 				!is_twin(o, state->twin, &o->plan->view->rules[r].rule.match)))
 			state->reason = REASON_UNTRIED;

@@ -80,6 +80,7 @@ rule_return(struct plan *plan, uint32_t rank, enum reason reason)
 static uint32_t
 fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues, uint8_t *due)
 {
+	const uint64_t again = plan->again;
 	uint32_t used = 0;
 
 	for (uint32_t r = 0; r < plan->view->nb_rules; r++) {
@@ -116,6 +117,7 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 		residues[used++] = r;
 		marks->table.checked |= s->checks != 0;
 	}
+	o->again = plan->again - again;
 	return used;
 }
 

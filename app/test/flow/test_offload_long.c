@@ -182,9 +182,64 @@ lists_of_overlapping_rules_are_right_after_each_change(void **state)
 	assert_true(carried > 20 * RULES && fresh > RULES);
 }
 
+#define MANY 100
+
+static void
+class_add(uint32_t id, uint32_t fields, uint32_t address)
+{
+	const struct hy_flow_rule rule = { .id = id,
+		.precedence = id,
+		.class_id = (uint16_t)id,
+		.match = { .fields = fields,
+			.src = fields == HY_FLOW_SRC ? address : 0,
+			.src_len = fields == HY_FLOW_SRC ? 32 : 0,
+			.dst = fields == HY_FLOW_DST ? address : 0,
+			.dst_len = fields == HY_FLOW_DST ? 32 : 0 } };
+
+	assert_int_equal(hy_policy_add(R->policy, &rule), 0);
+}
+
+/* Lists end after 64 rules; those that overlap more are compared for each table. */
+static void
+rules_that_overlap_hundreds_made_each_table_take_longer(void **state)
+{
+	unsigned int mlx5 = 0;
+
+	RTE_SET_USED(state);
+	while (strcmp(flow_profiles[mlx5].name, "mlx5") != 0)
+		mlx5++;
+	flow_open(&flow_profiles[mlx5], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ 0 });
+	for (uint32_t id = 1; id <= MANY; id++)
+		class_add(id, HY_FLOW_DST, IP4(198, 18, 0, 0) + id);
+	flow_commit();
+	flow_settle();
+	assert_int_equal(R->offload->again, 0);
+	for (uint32_t id = MANY + 1; id <= MANY + 3; id++)
+		class_add(id, HY_FLOW_SRC, IP4(10, 0, 0, 0) + id);
+	flow_commit();
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, MANY + 3);
+	assert_int_equal(R->offload->again, 3 * (MANY - 64) + 1 + 2);
+	/* Had that been too many, only rules would be installed that do not add to it. */
+	class_add(MANY + 4, HY_FLOW_SRC, IP4(10, 0, 1, 0));
+	class_add(MANY + 5, HY_FLOW_DST, IP4(198, 18, 1, 0));
+	flow_commit();
+	R->offload->again = HY_OFFLOAD_PAIRS;
+	hy_offload_poll(R->offload);
+	assert_string_equal(hy_offload_reason(R->offload, MANY + 4),
+		"it overlaps too many rules before it");
+	assert_null(hy_offload_reason(R->offload, MANY + 5));
+	flow_settle(); /* it was not too many */
+	assert_null(hy_offload_reason(R->offload, MANY + 4));
+	flow_traffic(1000);
+	assert_int_equal(R->wrong, 0);
+}
+
 static const struct CMUnitTest offload_long_tests[] = {
 	ACCESS_TEST(one_poll_compared_each_rule_of_a_long_list_with_all_before_it),
 	ACCESS_TEST(a_commit_compared_all_pairs_of_rules_in_hardware),
+	FLOW_TEST(rules_that_overlap_hundreds_made_each_table_take_longer),
 	ACCESS_TEST(lists_of_overlapping_rules_are_right_after_each_change),
 };
 
