@@ -8,6 +8,8 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_grace.h>
+
 #include "many.h"
 #include "offload.h"
 #include "probe.h"
@@ -30,8 +32,7 @@ slot_find(const struct hy_offload *o, uint32_t from)
 
 		if (flow->state != FLOW_FREE)
 			continue;
-		if (now - flow->since >= o->params.settle_us &&
-			rte_rcu_qsbr_check(o->qsbr, flow->token, false) == 1)
+		if (now - flow->since >= o->params.settle_us && hy_grace_over(o->qsbr, flow->token))
 			return i;
 	}
 	return NO_SLOT;

@@ -3,6 +3,8 @@
 
 #include <rte_ethdev.h>
 
+#include <hy_grace.h>
+
 #include "many.h"
 #include "offload.h"
 
@@ -97,7 +99,7 @@ hy_offload_destroy_left(struct hy_offload *o, bool now)
 			break;
 		if (flow->state != FLOW_LEAVING || flow->drop ||
 			(guarded && hy_offload_must_stay(o, flow)) ||
-			(!now && rte_rcu_qsbr_check(o->qsbr, flow->token, false) != 1))
+			(!now && !hy_grace_over(o->qsbr, flow->token)))
 			continue;
 		b->requests[b->n] = (struct hy_flow_request){ .flow = flow->handle };
 		b->rules[b->n++].slot = i;

@@ -251,7 +251,7 @@ hy_offload_collect(struct hy_offload *o)
 	for (struct marks **at = &o->garbage; *at != NULL;) {
 		struct marks *marks = *at;
 
-		if (rte_rcu_qsbr_check(o->qsbr, marks->token, false) != 1) {
+		if (!hy_grace_over(o->qsbr, marks->token)) {
 			at = &marks->next;
 			continue;
 		}
@@ -261,7 +261,7 @@ hy_offload_collect(struct hy_offload *o)
 	for (struct plan **at = &o->old_plans; *at != NULL;) {
 		struct plan *plan = *at;
 
-		if (rte_rcu_qsbr_check(o->qsbr, plan->token, false) != 1) {
+		if (!hy_grace_over(o->qsbr, plan->token)) {
 			at = &plan->next;
 			continue;
 		}

@@ -126,7 +126,7 @@ bridge_setup_settle(struct hy_bridge *bridge, bool wait)
 
 	if (wait && *at != NULL) /* the latest, so all of them */
 		hy_grace_wait(bridge->workers->qsbr, (*at)->token);
-	while (*at != NULL && rte_rcu_qsbr_check(bridge->workers->qsbr, (*at)->token, false) != 1)
+	while (*at != NULL && !hy_grace_over(bridge->workers->qsbr, (*at)->token))
 		at = &(*at)->next;
 	while (*at != NULL) {
 		struct bridge_setup *setup = *at;

@@ -24,13 +24,33 @@ HY_API_BEGIN
  *
  * Any thread may call this.
  *
- * @return The token for rte_rcu_qsbr_check().
+ * @return The token for hy_grace_over().
  */
 static inline uint64_t
 hy_grace_start(struct rte_rcu_qsbr *qsbr)
 {
 	rte_smp_mb(); /* gcc warns of a C11 fence under ThreadSanitizer */
 	return rte_rcu_qsbr_start(qsbr);
+}
+
+/**
+ * Whether all workers that were online have reported to @p qsbr since @p token. If so, whatever they
+ * read and wrote before they reported happened before this returns.
+ *
+ * rte_rcu_qsbr_check() alone (DPDK 22.11 to 26.07) does not order that if another thread has checked the
+ * token, or a later one: it then reads the result of that check, by a plain load, and no report.
+ *
+ * Any thread may call this.
+ */
+static inline bool
+hy_grace_over(struct rte_rcu_qsbr *qsbr, uint64_t token)
+{
+	if (rte_rcu_qsbr_check(qsbr, token, false) != 1)
+		return false;
+	rte_smp_rmb(); /* the reports that the other thread has read, or later ones */
+	for (uint32_t id = 0; id < qsbr->max_threads; id++)
+		(void)__atomic_load_n(&qsbr->qsbr_cnt[id].cnt, __ATOMIC_ACQUIRE);
+	return true;
 }
 
 /**
@@ -44,7 +64,7 @@ hy_grace_wait(struct rte_rcu_qsbr *qsbr, uint64_t token)
 {
 	const uint64_t start = rte_get_timer_cycles(), hz = rte_get_timer_hz();
 
-	while (rte_rcu_qsbr_check(qsbr, token, false) != 1) {
+	while (!hy_grace_over(qsbr, token)) {
 		const uint64_t waited = rte_get_timer_cycles() - start;
 
 		if (waited > hz)

@@ -98,7 +98,7 @@ policy_reclaim(struct hy_policy *policy, bool wait)
 
 	if (policy->retired == NULL)
 		return 0;
-	if (qsbr != NULL && rte_rcu_qsbr_check(qsbr, policy->token, false) != 1 &&
+	if (qsbr != NULL && !hy_grace_over(qsbr, policy->token) &&
 		(!wait || !hy_grace_wait(qsbr, policy->token)))
 		return -ETIMEDOUT;
 	policy_hits_retire(policy, policy->view);

@@ -10,6 +10,8 @@
 #include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
+#include <hy_grace.h>
+
 #include "graph_fixture.h"
 
 #define WORDS 16
@@ -193,7 +195,62 @@ no_block_is_freed_while_a_worker_may_look_into_it(void **state)
 	assert_true(rig.reads >= rig.numbers * ROUNDS);
 }
 
+static struct {
+	struct rte_rcu_qsbr *qsbr;
+	uint64_t token, word, seen;
+	bool checked;
+} apart;
+
+static void *
+reader_reports(void *arg)
+{
+	RTE_SET_USED(arg);
+	apart.seen = apart.word;
+	rte_rcu_qsbr_quiescent(apart.qsbr, 0);
+	return NULL;
+}
+
+/* Tells in a way that orders nothing. */
+static void *
+another_checks(void *arg)
+{
+	RTE_SET_USED(arg);
+	while (!hy_grace_wait(apart.qsbr, apart.token))
+		;
+	__atomic_store_n(&apart.checked, true, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* ThreadSanitizer reports a race of the word's reader and writer if it is not so. */
+static void
+what_another_thread_found_reported_is_ordered_too(void **state)
+{
+	pthread_t reader, other;
+
+	RTE_SET_USED(state);
+	memset(&apart, 0, sizeof(apart));
+	apart.qsbr = rte_malloc(NULL, rte_rcu_qsbr_get_memsize(1), RTE_CACHE_LINE_SIZE);
+	assert_non_null(apart.qsbr);
+	assert_int_equal(rte_rcu_qsbr_init(apart.qsbr, 1), 0);
+	assert_int_equal(rte_rcu_qsbr_thread_register(apart.qsbr, 0), 0);
+	rte_rcu_qsbr_thread_online(apart.qsbr, 0);
+	apart.word = 1;
+	apart.token = hy_grace_start(apart.qsbr);
+	assert_false(hy_grace_over(apart.qsbr, apart.token));
+	assert_int_equal(pthread_create(&reader, NULL, reader_reports, NULL), 0);
+	assert_int_equal(pthread_create(&other, NULL, another_checks, NULL), 0);
+	while (!__atomic_load_n(&apart.checked, __ATOMIC_RELAXED))
+		sched_yield();
+	assert_true(hy_grace_over(apart.qsbr, apart.token));
+	apart.word = 2;
+	pthread_join(reader, NULL);
+	pthread_join(other, NULL);
+	assert_int_equal(apart.seen, 1);
+	rte_free(apart.qsbr);
+}
+
 static const struct CMUnitTest tests[] = {
+	GRAPH_TEST(what_another_thread_found_reported_is_ordered_too),
 	GRAPH_TEST(no_block_is_freed_while_a_worker_may_look_into_it),
 };
 

@@ -16,7 +16,7 @@ flows_token(const struct hy_flows *f)
 bool
 flows_passed(const struct hy_flows *f, uint64_t token)
 {
-	return f->params.qsbr == NULL || rte_rcu_qsbr_check(f->params.qsbr, token, false) == 1;
+	return f->params.qsbr == NULL || hy_grace_over(f->params.qsbr, token);
 }
 
 void *

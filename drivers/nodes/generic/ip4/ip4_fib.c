@@ -149,7 +149,7 @@ ip4_fib_token(struct hy_ip4_fib *fib)
 bool
 ip4_fib_passed(struct hy_ip4_fib *fib, uint64_t token)
 {
-	return fib->params.qsbr == NULL || rte_rcu_qsbr_check(fib->params.qsbr, token, false) == 1;
+	return fib->params.qsbr == NULL || hy_grace_over(fib->params.qsbr, token);
 }
 
 int

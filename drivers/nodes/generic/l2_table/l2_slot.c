@@ -25,7 +25,7 @@ l2_token(const struct hy_l2_table *t)
 bool
 l2_passed(const struct hy_l2_table *t, uint64_t token)
 {
-	return t->params.qsbr == NULL || rte_rcu_qsbr_check(t->params.qsbr, token, false) == 1;
+	return t->params.qsbr == NULL || hy_grace_over(t->params.qsbr, token);
 }
 
 /* Slots of a bucket without a key that no worker reads, as bits. */
