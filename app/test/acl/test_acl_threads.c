@@ -22,6 +22,7 @@
 
 static struct worker {
 	struct hy_graph *graph;
+	struct rte_mempool *pool;
 	pthread_t thread;
 	bool rests;
 	uint32_t made, last; /* numbers of packets: made so far; sent last */
@@ -54,7 +55,7 @@ make(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	}
 	n = (uint16_t)RTE_MIN(n, BURST);
 	while (made < n) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+		struct rte_mbuf *m = rte_pktmbuf_alloc(worker->pool);
 		uint8_t *frame;
 
 		if (m == NULL)
@@ -165,6 +166,9 @@ rig_start(void)
 
 		*worker = (struct worker){ .rests = w == 1 };
 		snprintf(name, sizeof(name), "acl-%u", w);
+		worker->pool = rte_pktmbuf_pool_create(name, 4 * BURST, 0, 0,
+			RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+		assert_non_null(worker->pool);
 		assert_int_equal(hy_graph_create(name, &params, &worker->graph), 0);
 		assert_int_equal(pthread_create(&worker->thread, NULL, work, worker), 0);
 	}
@@ -183,8 +187,9 @@ rig_stop(uint64_t denied[ACL_WORKERS])
 		assert_int_equal(worker->made, worker->sent + worker->denied);
 		assert_int_equal(hy_graph_destroy(worker->graph), 0);
 		denied[w] = worker->denied;
+		assert_int_equal(rte_mempool_in_use_count(worker->pool), 0);
+		rte_mempool_free(worker->pool);
 	}
-	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 	hy_acl_destroy(acl);
 	acl = NULL;
 	for (unsigned int i = 0; i < RTE_DIM(node_ids); i++)
