@@ -95,11 +95,14 @@ static void
 put_ip4(struct writer *w, uint32_t depth)
 {
 	const uint32_t options = one_of(w, 8) ? flows_random(w->seed) % 11 : 0;
+	const uint32_t fragment = !one_of(w, 8) ? 0x4000 * (flows_random(w->seed) % 2)
+		: one_of(w, 4)                  ? 0x2000 /* the first */
+						: flows_random(w->seed) & 0x3fff;
 	const uint8_t proto = any_proto(w);
 
 	put8(w, 0x40 | (5 + options));
 	put_any(w, 5);
-	put16(w, one_of(w, 8) ? flows_random(w->seed) & 0x3fff : one_of(w, 2) ? 0x4000 : 0);
+	put16(w, fragment);
 	put8(w, 64);
 	put8(w, proto);
 	put_any(w, 2 + 8 + options * 4);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of frames: as another reader reads them, as the policy's are, and as far as masks look. */
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -201,6 +202,50 @@ what_a_mask_looks_at_is_parsed(void **state)
 	assert_true(shorter > FRAMES / 4);
 }
 
+/* What most frames are, which bursts have a shorter way for. */
+static bool
+is_plain(const uint8_t *frame, uint32_t len, const struct hy_flows_key *all)
+{
+	return len >= 54 && frame[12] == 0x08 && frame[13] == 0x00 && frame[14] == 0x45 &&
+		all->kind == HY_FLOWS_IP &&
+		(all->proto == IPPROTO_TCP || all->proto == IPPROTO_UDP);
+}
+
+static void
+bursts_have_the_keys_of_single_frames(void **state)
+{
+	uint32_t plain[16][2] = { 0 }, others[16] = { 0 };
+	uint8_t frame[FLOWS_FRAME_ROOM];
+	uint64_t seed = 5;
+
+	RTE_SET_USED(state);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		const uint32_t len = flows_frame(frame, &seed), parse = i % 16;
+		struct rte_mbuf packet = { .buf_addr = at_the_end(frame, len),
+			.data_len = (uint16_t)RTE_MIN(len, (uint32_t)HY_FLOWS_HEADERS),
+			.pkt_len = len,
+			.port = (uint16_t)i,
+			.nb_segs = 1 };
+		struct rte_mbuf *const mbuf = &packet;
+		struct hy_flows_key all, want, key;
+
+		hy_flows_key(frame, len, 0, HY_FLOWS_PARSE_ALL, &all);
+		hy_flows_key(frame, len, (uint16_t)i, parse, &want);
+		memset(&key, 0xa5, sizeof(key));
+		hy_flows_keys(&mbuf, parse, &key, 1);
+		assert_same(&key, &want, frame, len);
+		if (is_plain(frame, len, &all))
+			plain[parse][all.proto == IPPROTO_TCP]++;
+		else
+			others[parse]++;
+	}
+	for (uint32_t parse = 0; parse < 16; parse++) {
+		assert_true(plain[parse][0] > FRAMES / 16 / 200);
+		assert_true(plain[parse][1] > FRAMES / 16 / 200);
+		assert_true(others[parse] > FRAMES / 16 / 2);
+	}
+}
+
 #define BURST 64
 
 /* Writes a frame into an mbuf, in segments of random lengths. */
@@ -264,6 +309,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(keys_are_those_that_are_read_byte_by_byte),
 	cmocka_unit_test(keys_say_of_a_frame_what_the_policy_says),
 	cmocka_unit_test(what_a_mask_looks_at_is_parsed),
+	cmocka_unit_test(bursts_have_the_keys_of_single_frames),
 	cmocka_unit_test(segmented_frames_have_the_same_keys),
 };
 UNIT_SUITE(tests)
