@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tags that differ from that of the frame received: named in place, or in a frame of its own. */
 
+#include "drivers/nodes/generic/mbuf/mbuf_describe.h"
 #include "l2_tag.h"
 
 #define TAGGED (VLAN_TAG_AT + HY_VLAN_TAG) /* addresses and tag */
@@ -61,14 +62,7 @@ head_put(struct rte_mbuf *rest, const uint8_t *bytes, uint16_t n)
 		return NULL;
 	}
 	memcpy(rte_pktmbuf_append(head, n), bytes, n);
-	head->port = rest->port;
-	head->vlan_tci = rest->vlan_tci;
-	head->vlan_tci_outer = rest->vlan_tci_outer;
-	head->tx_offload = rest->tx_offload;
-	head->packet_type = rest->packet_type;
-	head->hash = rest->hash;
-	rte_mbuf_dynfield_copy(head, rest);
-	head->ol_flags = rest->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
+	mbuf_describe(head, rest);
 	head->next = rest;
 	head->nb_segs = (uint16_t)(rest->nb_segs + 1);
 	head->pkt_len = n + rest->pkt_len;
