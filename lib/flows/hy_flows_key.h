@@ -43,7 +43,8 @@ enum hy_flows_kind {
 /**
  * The fields of a packet; missing ones are 0. Addresses, types and ports are in network byte order, as
  * in the frame. Headers are read, and called truncated, as by hy_flow_key() (hy_policy_view.h), which
- * names the lengths.
+ * names the lengths. Of ARP, only a whole one of IPv4 over Ethernet (RFC 826) is read; its operation is 0
+ * if 8 bits do not hold it.
  *
  * As a mask: the bits of each field that are looked at.
  */
@@ -53,7 +54,7 @@ struct hy_flows_key {
 		struct {
 			uint16_t port;   /**< DPDK's port id, in host byte order. */
 			rte_be16_t type; /**< Ether type, after up to two tags. */
-			uint8_t proto;   /**< Of IPv4, or behind IPv6's extension headers. */
+			uint8_t proto;   /**< Of IPv4; behind IPv6's extensions; of ARP, op. */
 			uint8_t kind;    /**< Bits of enum hy_flows_kind. */
 			uint8_t tos;     /**< DSCP in the upper 6 bits, ECN in the others. */
 			uint8_t ttl;     /**< Time to live, or hop limit. */
@@ -63,8 +64,8 @@ struct hy_flows_key {
 			uint8_t tcp_flags; /**< FIN is the lowest bit. */
 			uint8_t vni[3];    /**< VXLAN network identifier, of tunnelled frames. */
 
-			rte_be32_t src; /**< IPv4. */
-			rte_be32_t dst; /**< IPv4. */
+			rte_be32_t src; /**< IPv4, or the sender's in ARP. */
+			rte_be32_t dst; /**< IPv4, or the target's in ARP. */
 
 			uint8_t dst_mac[6]; /**< Ethernet destination. */
 			/** Outer tag: priority, VLAN id, and HY_FLOWS_TAGGED instead of the DEI bit. */
@@ -88,7 +89,7 @@ struct hy_flows_key {
 /** What of a frame is read: bits. @ref hy_flows_key.port and the ether type always are. */
 enum hy_flows_parse_bit {
 	HY_FLOWS_PARSE_MAC = 1, /**< MAC addresses and tags. */
-	HY_FLOWS_PARSE_IP = 2,  /**< The IP header, and whether it is a fragment. */
+	HY_FLOWS_PARSE_IP = 2,  /**< The IP header, and whether it is a fragment; or ARP. */
 	/** Ports, ICMP, TCP's flags; and only with it are truncated headers behind IP noticed. */
 	HY_FLOWS_PARSE_L4 = 4,
 	/**

@@ -147,6 +147,16 @@ put_ip6(struct writer *w, uint32_t depth)
 }
 
 static void
+put_arp(struct writer *w)
+{
+	put16(w, 1);
+	put16(w, one_of(w, 8) ? 0x86dd : 0x0800);
+	put16(w, one_of(w, 8) ? flows_random(w->seed) : 0x0604);
+	put16(w, one_of(w, 8) ? 0x101 : 1 + flows_random(w->seed) % 2);
+	put_any(w, 20);
+}
+
+static void
 put_link(struct writer *w, uint32_t depth)
 {
 	static const uint16_t tags[] = { 0x8100, 0x88a8, 0x9100 };
@@ -159,7 +169,7 @@ put_link(struct writer *w, uint32_t depth)
 	switch (flows_random(w->seed) % 8) {
 	case 0:
 		put16(w, 0x0806);
-		put_any(w, 28);
+		put_arp(w);
 		break;
 	case 1:
 	case 2:

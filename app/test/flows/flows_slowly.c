@@ -236,6 +236,22 @@ slowly_transport(struct reader *r, struct hy_flows_key *key)
 	return key->proto == IPPROTO_UDP && n >= 8;
 }
 
+static void
+slowly_arp(struct reader *r, struct hy_flows_key *key)
+{
+	static const uint8_t kind[] = { 0, 1, 8, 0, 6, 4 };
+	const uint8_t *arp = r->frame + r->at;
+
+	if (left(r) < 28)
+		return;
+	for (uint32_t i = 0; i < 6; i++)
+		if (arp[i] != kind[i])
+			return;
+	key->proto = arp[6] * 256 + arp[7] > 255 ? 0 : arp[7];
+	memcpy(&key->src, arp + 14, 4);
+	memcpy(&key->dst, arp + 24, 4);
+}
+
 /* Returns whether a whole UDP header was read; r->at is behind it. */
 static bool
 slowly_headers(struct reader *r, struct hy_flows_key *key)
@@ -249,6 +265,8 @@ slowly_headers(struct reader *r, struct hy_flows_key *key)
 		whole = slowly_ip4(r, key);
 	else if (key->type == RTE_BE16(0x86dd))
 		whole = slowly_ip6(r, key);
+	else if (key->type == RTE_BE16(0x0806))
+		slowly_arp(r, key);
 	return whole && slowly_transport(r, key);
 }
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include <rte_arp.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
 #include <rte_mbuf.h>
@@ -198,6 +199,20 @@ read_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flows_key *k
 		ip[offsetof(struct rte_ipv6_hdr, proto)], key);
 }
 
+/* Reads ARP of IPv4 over Ethernet (RFC 826). An operation that 8 bits do not hold reads as 0. */
+static __rte_noinline void
+read_arp(const uint8_t *arp, uint32_t left, struct hy_flows_key *key)
+{
+	static const uint8_t kind[] = { 0, RTE_ARP_HRD_ETHER, 0x08, 0x00, 6, 4 };
+	const uint8_t *operation = arp + offsetof(struct rte_arp_hdr, arp_opcode);
+
+	if (left < sizeof(struct rte_arp_hdr) || memcmp(arp, kind, sizeof(kind)) != 0)
+		return;
+	key->proto = operation[0] == 0 ? operation[1] : 0;
+	memcpy(&key->src, arp + offsetof(struct rte_arp_hdr, arp_data.arp_sip), 4);
+	memcpy(&key->dst, arp + offsetof(struct rte_arp_hdr, arp_data.arp_tip), 4);
+}
+
 /* Returns whether the header is whole. */
 static __rte_always_inline bool
 read_ports(const uint8_t *l4, uint32_t left, struct hy_flows_key *key)
@@ -264,12 +279,15 @@ read_headers(const uint8_t *frame, uint32_t len, uint32_t parse, struct hy_flows
 
 	if (at == 0 || (parse & (HY_FLOWS_PARSE_IP | HY_FLOWS_PARSE_L4)) == 0)
 		return 0;
-	if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
+	if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV4)) {
 		at = read_ip4(frame, len, at, key);
-	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
+	} else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6)) {
 		at = read_ip6(frame, len, at, key);
-	else
-		at = 0;
+	} else {
+		if (key->type == RTE_BE16(RTE_ETHER_TYPE_ARP))
+			read_arp(frame + at, len - at, key);
+		return 0;
+	}
 	if (at == 0 || (parse & HY_FLOWS_PARSE_L4) == 0)
 		return 0;
 	return read_transport(frame, len, at, key);
