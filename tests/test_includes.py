@@ -18,6 +18,7 @@ TREE = {
     "lib/dispatch/dispatch.c": '#include "lib/graph/internal/log.h"\n',
     "lib/policy/hy_policy.h": "",
     "lib/flows/hy_flows.h": "",
+    "lib/vswitch/hy_vswitch.h": "",
     "lib/rte_graph_compat/rte_graph.h": "",
     "hal/hy_hal.h": "#include <hy_graph.h>\n",
     "hal/select/select.h": "",

@@ -20,6 +20,7 @@ ROOMS = {
     "lib/dispatch": ("lib/file", "lib/graph"),
     "lib/policy": ("lib/file", "lib/graph"),
     "lib/flows": ("lib/file", "lib/graph"),
+    "lib/vswitch": ("lib/file", "lib/graph", "lib/flows"),
     "lib/rte_graph_compat": ("lib/file", "lib/graph"),
     "hal": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy"),
     "drivers/nodes": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "lib/flows", "hal"),

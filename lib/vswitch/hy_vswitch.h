@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * The slow path of a virtual switch: tables of rules, and what they say of a packet, as a list of
+ * operations and a mask of what was looked at, from which a megaflow is made.
+ *
+ * Any thread may call these functions; a lock of the switch lets one at a time go on. They return 0 or a
+ * negative errno, and on an error have changed nothing. Times are milliseconds since any moment, never
+ * lower than before.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <hy_flow_ops.h>
+#include <hy_vswitch_rule.h>
+
+HY_API_BEGIN
+
+struct hy_vswitch;
+
+#define HY_VSWITCH_PORTS 256u       /**< Most ports of a switch. */
+#define HY_VSWITCH_RULES (1u << 24) /**< Most rules of a switch. */
+#define HY_VSWITCH_DEPTH 64u        /**< Most times that a packet goes back to an earlier table. */
+#define HY_VSWITCH_RESUBMITS 4096u  /**< Most times that it goes to any. */
+
+/** A VXLAN tunnel (RFC 7348). Its network identifier is that of the packet: tun_id, or set_tunnel. */
+struct hy_vswitch_tunnel {
+	bool is_ip6; /**< The addresses are of IPv6; otherwise of IPv4, in the first 4 bytes. */
+	uint8_t local[16]; /**< Ours. */
+	uint8_t remote
+		[16]; /**< Of the other end. 0: any, and that of tun_dst for packets that leave. */
+	uint8_t dst_mac[6]; /**< Of the next hop to the other end. */
+	uint8_t src_mac[6]; /**< Ours. */
+	uint16_t uplink;    /**< OpenFlow number of the port that packets leave by: no tunnel. */
+};
+
+/** A port of a switch. */
+struct hy_vswitch_port {
+	uint16_t
+		number; /**< OpenFlow number: 1 to HY_VSWITCH_PORTS_END - 1, or HY_VSWITCH_LOCAL. */
+	/** Letters, digits, '.', '_' and '-', with a letter first; no word of an action. Unique. */
+	char name[HY_VSWITCH_NAME_SIZE];
+	bool no_flood;  /**< FLOOD does not send to it. */
+	bool is_tunnel; /**< The port is @ref tunnel. */
+	uint16_t port;  /**< DPDK's port id; not of tunnels. Unique. */
+	uint16_t edge;  /**< Edge of flow_apply that leads to it; not of tunnels. */
+	struct hy_vswitch_tunnel tunnel;
+};
+
+/** How a translation ended. */
+enum hy_vswitch_outcome {
+	HY_VSWITCH_DONE,     /**< The rules ended. */
+	HY_VSWITCH_NO_INPUT, /**< The packet came from no port of the switch. */
+	HY_VSWITCH_TOO_DEEP, /**< Beyond HY_VSWITCH_DEPTH. */
+	HY_VSWITCH_TOO_MANY, /**< Beyond HY_VSWITCH_RESUBMITS. */
+	HY_VSWITCH_TOO_LONG, /**< Beyond HY_FLOW_OPS_LIST. */
+	HY_VSWITCH_OUTCOMES, /**< Not an outcome. */
+};
+
+/** What the rules say of a packet. */
+struct hy_vswitch_answer {
+	uint8_t outcome; /**< Of enum hy_vswitch_outcome. All but the first drop the packet. */
+	/**
+	 * Bits of the packet's key that were looked at. Packets that have the same ones get the same
+	 * operations by the same rules.
+	 */
+	struct hy_flows_key mask;
+	uint32_t nb_ops;                         /**< 0: the packet is dropped. */
+	struct hy_flow_op ops[HY_FLOW_OPS_LIST]; /**< Bytes that an operation does not use are 0. */
+	uint32_t nb_rules;
+	/** Rules that the packet met, in their order; one as often as it was met. */
+	uint64_t rules[HY_VSWITCH_RESUBMITS + 1];
+};
+
+/** What was counted of a rule. */
+struct hy_vswitch_stats {
+	uint64_t packets, bytes;
+	uint64_t added; /**< When. */
+	uint64_t used;  /**< When it had a packet last; when it was added, if it had none. */
+};
+
+/**
+ * Creates a switch without ports and rules: it drops all packets.
+ *
+ * @param normal_edge Edge of flow_apply that leads to the bridge, for NORMAL.
+ * @param[out] vswitch Belongs to the caller.
+ * @return 0; -ENOMEM.
+ */
+int hy_vswitch_create(uint16_t normal_edge, struct hy_vswitch **vswitch);
+
+/** Frees a switch. NULL is allowed. */
+void hy_vswitch_destroy(struct hy_vswitch *vswitch);
+
+/**
+ * Adds a port. Its description is copied.
+ *
+ * @return 0; -EINVAL (logged) a field is out of range, or a tunnel's uplink is no port; -EEXIST (logged)
+ * another port has its number, name, DPDK port, or its tunnel's addresses; -ENOSPC HY_VSWITCH_PORTS.
+ */
+int hy_vswitch_port_add(struct hy_vswitch *vswitch, const struct hy_vswitch_port *port);
+
+/** Deletes a port. Rules that name its number stay. @return 0; -ENOENT; -EBUSY a tunnel's uplink. */
+int hy_vswitch_port_delete(struct hy_vswitch *vswitch, uint16_t number);
+
+/** @return Bits of enum hy_flows_parse_bit with which keys of this switch's packets are made. */
+uint32_t hy_vswitch_parse(struct hy_vswitch *vswitch);
+
+/** hy_vswitch_rule_parse() with the names of the switch's ports. */
+int hy_vswitch_read(struct hy_vswitch *vswitch, const char *text, enum hy_vswitch_text what,
+	struct hy_vswitch_rule *rule, char *error);
+
+/**
+ * Adds a rule. One with the same table, priority and match is replaced, and the counts begin anew.
+ *
+ * @return 0; -ENOSPC HY_VSWITCH_RULES; -ENOMEM.
+ */
+int hy_vswitch_add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, uint64_t now);
+
+/**
+ * Gives rules other actions, and another cookie. Counts and timeouts stay. If there is no such rule, it is
+ * added.
+ *
+ * @param strict Only one with the same table, priority and match. Otherwise all of the table whose match
+ * is the same or narrower, of any priority.
+ * @param[out] n How many were changed; 0: it was added. NULL is allowed.
+ * @return 0; -ENOSPC; -ENOMEM.
+ */
+int hy_vswitch_modify(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict,
+	uint64_t now, uint32_t *n);
+
+/**
+ * Deletes rules.
+ *
+ * @param rule Its table, match and, if strict, priority select, as of hy_vswitch_modify(). Its table may be
+ * HY_VSWITCH_TABLES: any.
+ * @return How many.
+ */
+uint32_t hy_vswitch_delete(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule,
+	bool strict);
+
+/**
+ * Replaces all rules by those of a file: a rule a line; '#' starts a comment. Rules that stay as they are
+ * keep their counts and times.
+ *
+ * @param error HY_VSWITCH_ERROR_SIZE bytes. A fault in the file is "FILE:LINE: FIELD: REASON".
+ * @return 0; -EINVAL a line is no rule, or the same as another; -ENOSPC; what else hy_file_read() returns;
+ * -ENOMEM.
+ */
+int hy_vswitch_load(struct hy_vswitch *vswitch, const char *path, uint64_t now, char *error);
+
+/** @return Rules. */
+uint32_t hy_vswitch_rules(struct hy_vswitch *vswitch);
+
+/**
+ * Reads a rule by its number.
+ *
+ * @param[out] stats NULL is allowed.
+ * @return 0; -ENOENT it was deleted.
+ */
+int hy_vswitch_get(struct hy_vswitch *vswitch, uint64_t id, struct hy_vswitch_rule *rule,
+	struct hy_vswitch_stats *stats);
+
+/**
+ * Prints rules with their counts and age in seconds, a line each, as hy_vswitch_rule_parse() reads them:
+ * by table, priority from the highest, and age from the oldest.
+ *
+ * @param select Of any priority, as of hy_vswitch_delete(); NULL: all.
+ * @return 0; -ENOMEM; what hy_output_flush() returns.
+ */
+int hy_vswitch_print(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *select, uint64_t now,
+	FILE *out);
+
+/**
+ * Asks the rules about a packet, from table 0. Of several rules of a table that match, that of the highest
+ * priority counts; of these, the oldest.
+ *
+ * @param key Made with hy_vswitch_parse().
+ */
+void hy_vswitch_translate(struct hy_vswitch *vswitch, const struct hy_flows_key *key,
+	struct hy_vswitch_answer *answer);
+
+/** Counts packets of an answer's rules. Those that were deleted are left out. */
+void hy_vswitch_count(struct hy_vswitch *vswitch, const uint64_t rules[], uint32_t n,
+	uint64_t packets, uint64_t bytes, uint64_t now);
+
+/** Deletes the rules whose time is over. @return How many. */
+uint32_t hy_vswitch_expire(struct hy_vswitch *vswitch, uint64_t now);
+
+HY_API_END

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules are added, changed, deleted, counted and printed. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include <hy_file.h>
+
+#include "lib/vswitch/vswitch.h"
+
+int
+hy_vswitch_add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, uint64_t now)
+{
+	struct vswitch_entry *entry;
+	int rc;
+
+	pthread_mutex_lock(&vswitch->lock);
+	rc = vswitch_set_add(vswitch->set, rule, vswitch->order, now, &entry);
+	vswitch->order += rc == 0;
+	pthread_mutex_unlock(&vswitch->lock);
+	return rc;
+}
+
+static void
+entry_modify(struct vswitch_entry *entry, const struct hy_vswitch_rule *rule,
+	struct vswitch_actions *actions)
+{
+	vswitch_actions_drop(entry->actions);
+	actions->refs++;
+	entry->actions = actions;
+	entry->cookie = rule->cookie;
+}
+
+int
+hy_vswitch_modify(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict,
+	uint64_t now, uint32_t *n)
+{
+	struct vswitch_actions *actions = vswitch_actions_make(rule);
+	struct vswitch_entry *entry;
+	uint32_t changed = 0;
+	int rc = 0;
+
+	if (actions == NULL)
+		return -ENOMEM;
+	pthread_mutex_lock(&vswitch->lock);
+	for (uint32_t i = 0; i < vswitch->set->slots; i++) {
+		entry = vswitch->set->slot[i];
+		if (entry == NULL || !vswitch_selects(rule, strict, entry))
+			continue;
+		entry_modify(entry, rule, actions);
+		changed++;
+	}
+	if (changed == 0) {
+		rc = vswitch_set_add(vswitch->set, rule, vswitch->order, now, &entry);
+		vswitch->order += rc == 0;
+	}
+	vswitch_actions_drop(actions);
+	pthread_mutex_unlock(&vswitch->lock);
+	if (rc == 0 && n != NULL)
+		*n = changed;
+	return rc;
+}
+
+uint32_t
+hy_vswitch_delete(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict)
+{
+	struct vswitch_set *set;
+	uint32_t before, deleted;
+
+	pthread_mutex_lock(&vswitch->lock);
+	set = vswitch->set;
+	before = set->n;
+	for (uint32_t i = 0; i < set->slots; i++)
+		if (set->slot[i] != NULL && vswitch_selects(rule, strict, set->slot[i]))
+			vswitch_set_remove(set, set->slot[i]);
+	vswitch_set_settle(set);
+	deleted = before - set->n;
+	pthread_mutex_unlock(&vswitch->lock);
+	return deleted;
+}
+
+uint32_t
+hy_vswitch_rules(struct hy_vswitch *vswitch)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&vswitch->lock);
+	n = vswitch->set->n;
+	pthread_mutex_unlock(&vswitch->lock);
+	return n;
+}
+
+int
+hy_vswitch_get(struct hy_vswitch *vswitch, uint64_t id, struct hy_vswitch_rule *rule,
+	struct hy_vswitch_stats *stats)
+{
+	const struct vswitch_entry *entry;
+
+	pthread_mutex_lock(&vswitch->lock);
+	entry = vswitch_set_get(vswitch->set, id);
+	if (entry != NULL) {
+		vswitch_entry_rule(entry, rule);
+		if (stats != NULL)
+			*stats = entry->stats;
+	}
+	pthread_mutex_unlock(&vswitch->lock);
+	return entry != NULL ? 0 : -ENOENT;
+}
+
+void
+hy_vswitch_count(struct hy_vswitch *vswitch, const uint64_t rules[], uint32_t n, uint64_t packets,
+	uint64_t bytes, uint64_t now)
+{
+	pthread_mutex_lock(&vswitch->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		struct vswitch_entry *entry = vswitch_set_get(vswitch->set, rules[i]);
+
+		if (entry == NULL || packets == 0)
+			continue;
+		entry->stats.packets += packets;
+		entry->stats.bytes += bytes;
+		entry->stats.used = now;
+	}
+	pthread_mutex_unlock(&vswitch->lock);
+}
+
+static bool
+is_over(const struct vswitch_entry *entry, uint64_t now)
+{
+	return (entry->idle_timeout != 0 &&
+		       now - entry->stats.used >= entry->idle_timeout * UINT64_C(1000)) ||
+		(entry->hard_timeout != 0 &&
+			now - entry->stats.added >= entry->hard_timeout * UINT64_C(1000));
+}
+
+uint32_t
+hy_vswitch_expire(struct hy_vswitch *vswitch, uint64_t now)
+{
+	struct vswitch_set *set;
+	uint32_t before, deleted;
+
+	pthread_mutex_lock(&vswitch->lock);
+	set = vswitch->set;
+	before = set->n;
+	for (uint32_t i = 0; i < set->slots; i++)
+		if (set->slot[i] != NULL && is_over(set->slot[i], now))
+			vswitch_set_remove(set, set->slot[i]);
+	vswitch_set_settle(set);
+	deleted = before - set->n;
+	pthread_mutex_unlock(&vswitch->lock);
+	return deleted;
+}
+
+static int
+by_rank(const void *a, const void *b)
+{
+	const struct vswitch_entry *const *x = a, *const *y = b;
+
+	if ((*x)->table != (*y)->table)
+		return (*x)->table < (*y)->table ? -1 : 1;
+	if ((*x)->priority != (*y)->priority)
+		return (*x)->priority > (*y)->priority ? -1 : 1;
+	return (*x)->order < (*y)->order ? -1 : (*x)->order > (*y)->order;
+}
+
+static void
+print_entry(const struct vswitch_entry *entry, uint64_t now, struct hy_vswitch_rule *rule,
+	char *text, FILE *out)
+{
+	vswitch_entry_rule(entry, rule);
+	hy_vswitch_rule_format(rule, text);
+	fprintf(out,
+		"duration=%" PRIu64 ".%03" PRIu64 ",n_packets=%" PRIu64 ",n_bytes=%" PRIu64
+		",idle_age=%" PRIu64 ",%s\n",
+		(now - entry->stats.added) / 1000, (now - entry->stats.added) % 1000,
+		entry->stats.packets, entry->stats.bytes, (now - entry->stats.used) / 1000, text);
+}
+
+int
+hy_vswitch_print(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *select, uint64_t now,
+	FILE *out)
+{
+	struct vswitch_entry **entries;
+	struct hy_vswitch_rule rule;
+	char text[HY_VSWITCH_TEXT_SIZE];
+	uint32_t n = 0;
+
+	pthread_mutex_lock(&vswitch->lock);
+	entries = calloc(vswitch->set->n + 1, sizeof(struct vswitch_entry *));
+	if (entries == NULL) {
+		pthread_mutex_unlock(&vswitch->lock);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < vswitch->set->slots; i++)
+		if (vswitch->set->slot[i] != NULL &&
+			(select == NULL || vswitch_selects(select, false, vswitch->set->slot[i])))
+			entries[n++] = vswitch->set->slot[i];
+	qsort(entries, n, sizeof(struct vswitch_entry *), by_rank);
+	for (uint32_t i = 0; i < n; i++)
+		print_entry(entries[i], now, &rule, text, out);
+	pthread_mutex_unlock(&vswitch->lock);
+	free(entries);
+	return hy_output_flush(out);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A translation under way. */
+#pragma once
+
+#include "lib/vswitch/vswitch.h"
+
+/* Where a tag of the key came from. */
+enum vswitch_origin {
+	VSWITCH_OUTER, /* the packet's outer tag */
+	VSWITCH_INNER,
+	VSWITCH_OWN, /* a rule's, or none */
+};
+
+struct vswitch_tag {
+	rte_be16_t tci, fresh;
+	enum vswitch_origin origin;
+};
+
+struct vswitch_flow {
+	struct hy_vswitch *vswitch;
+	struct hy_vswitch_answer *answer;
+	const struct hy_vswitch_port *input;
+	struct hy_flows_key key;   /* the packet as it is now, as rules match it */
+	struct hy_flows_key fresh; /* bits of it that are still the packet's own */
+	struct hy_flows_key mask;  /* bits of the packet that were looked at, in the same form */
+	enum vswitch_origin outer, inner;              /* of the tags */
+	struct vswitch_tag more[HY_FLOW_OPS_LIST + 1]; /* behind these: the last is the next */
+	uint32_t nb_more;
+	uint32_t mark;
+	bool ttl_counted; /* the key's TTL is the packet's, less some */
+	bool wrapped;     /* the packet is inside a tunnel that it was sent into */
+	uint32_t depth;   /* frames that went back to an earlier table */
+};
+
+/* vswitch_translate.c: looks at bits of the packet as it is now. */
+void vswitch_look(struct vswitch_flow *flow, const struct hy_flows_key *bits);
+
+/* vswitch_do.c: does an action that goes to no table. Returns whether the rule's actions go on. */
+bool vswitch_do(struct vswitch_flow *flow, const struct hy_vswitch_action *action);
+/* vswitch_output.c */
+void vswitch_output(struct vswitch_flow *flow, uint16_t port);
+/* Adds an operation. */
+void vswitch_op(struct vswitch_flow *flow, const struct hy_flow_op *op);
