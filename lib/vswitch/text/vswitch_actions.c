@@ -241,7 +241,7 @@ read_resubmit(struct reader *reader, const char *name, char *text)
 		.table = reader->rule->table,
 		.port = HY_VSWITCH_IN_PORT };
 	char *comma = text == NULL ? NULL : strchr(text, ',');
-	uint64_t table;
+	uint64_t table = 0;
 
 	if (text == NULL || text[0] == '\0' || strcmp(text, ",") == 0)
 		return refuse_value(reader, name, text, "PORT, (PORT), (PORT,TABLE) or (,TABLE)");
@@ -265,7 +265,7 @@ static int
 read_goto(struct reader *reader, const char *name, char *text)
 {
 	struct hy_vswitch_action action = { .type = HY_VSWITCH_GOTO };
-	uint64_t table;
+	uint64_t table = 0;
 	int rc = read_number(reader, name, text, HY_VSWITCH_TABLES - 1, TABLE, &table);
 
 	if (rc < 0)

@@ -22,14 +22,14 @@
 
 #define TRANSPORT_PORT(name_, alias_, needs_, member_, mod_, sets_) \
 	{ \
-		.name = name_, .alias = alias_, .kind = VSWITCH_DECIMAL, .needs = needs_, \
-		AT(member_), .bits = UINT16_MAX, .most = UINT16_MAX, .masks = true, .sets = sets_, \
-		.mod = mod_, .accepted = PORT16, \
+		.name = (name_), .alias = (alias_), .kind = VSWITCH_DECIMAL, .needs = (needs_), \
+		AT(member_), .bits = UINT16_MAX, .most = UINT16_MAX, .masks = true, \
+		.sets = (sets_), .mod = (mod_), .accepted = PORT16, \
 	}
 
 #define ICMP(name_, needs_, member_) \
 	{ \
-		.name = name_, .needs = needs_, AT(member_), .bits = UINT16_MAX, \
+		.name = (name_), .needs = (needs_), AT(member_), .bits = UINT16_MAX, \
 		.most = UINT8_MAX, .accepted = BYTE, \
 	}
 

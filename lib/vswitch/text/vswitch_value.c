@@ -162,15 +162,16 @@ read_flags(const char *text, uint8_t *value, uint8_t *mask)
 	*value = 0;
 	*mask = each ? 0 : UINT8_MAX;
 	for (const char *at = text;;) {
-		const char sign = each ? *at++ : '+';
-		const size_t n = strcspn(at, each ? "+-" : "|");
-		const uint8_t flag = flag_of(at, n);
+		const bool set = *at != '-';
+		const char *name = at + (each ? 1 : 0);
+		const size_t n = strcspn(name, each ? "+-" : "|");
+		const uint8_t flag = flag_of(name, n);
 
 		if (flag == 0 || (each ? *mask & flag : *value & flag) != 0)
 			return false;
 		*mask |= flag;
-		*value |= sign == '+' ? flag : 0;
-		at += n;
+		*value |= set ? flag : 0;
+		at = name + n;
 		if (*at == '\0')
 			return true;
 		at += each ? 0 : 1;
