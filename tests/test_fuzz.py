@@ -15,7 +15,7 @@ SECONDS = 5
 INPUTS = 400
 REPLAY = l3fwd.BUILD / "app/fuzz/hy-replay"
 TARGETS = ("bridge", "captures", "graph", "options", "overrides", "plugin", "policy", "routes",
-           "share")
+           "share", "vswitch")
 
 
 def replay(*args):

@@ -17,7 +17,8 @@
 #include "fuzz.h"
 
 static const struct fuzz_target *const targets[] = { &fuzz_bridge, &fuzz_captures, &fuzz_graph,
-	&fuzz_options, &fuzz_overrides, &fuzz_plugin, &fuzz_policy, &fuzz_routes, &fuzz_share };
+	&fuzz_options, &fuzz_overrides, &fuzz_plugin, &fuzz_policy, &fuzz_routes, &fuzz_share,
+	&fuzz_vswitch };
 const struct fuzz_target *fuzz_target;
 
 static FILE *terminal, *nowhere;

@@ -25,7 +25,7 @@ struct fuzz_target {
 };
 
 extern const struct fuzz_target fuzz_bridge, fuzz_captures, fuzz_graph, fuzz_options,
-	fuzz_overrides, fuzz_plugin, fuzz_policy, fuzz_routes, fuzz_share;
+	fuzz_overrides, fuzz_plugin, fuzz_policy, fuzz_routes, fuzz_share, fuzz_vswitch;
 
 /* The target that the program was started for. */
 extern const struct fuzz_target *fuzz_target;
