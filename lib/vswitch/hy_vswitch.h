@@ -43,10 +43,10 @@ struct hy_vswitch_port {
 	/** Letters, digits, '.', '_' and '-', with a letter first; no word of an action. Unique. */
 	char name[HY_VSWITCH_NAME_SIZE];
 	bool no_flood;  /**< FLOOD does not send to it. */
-	bool is_tunnel; /**< The port is @ref tunnel. */
+	bool is_tunnel; /**< The port is @ref hy_vswitch_port.tunnel. */
 	uint16_t port;  /**< DPDK's port id; not of tunnels. Unique. */
 	uint16_t edge;  /**< Edge of flow_apply that leads to it; not of tunnels. */
-	struct hy_vswitch_tunnel tunnel;
+	struct hy_vswitch_tunnel tunnel; /**< Where it leads, of tunnels. */
 };
 
 /** How a translation ended. */
@@ -69,16 +69,17 @@ struct hy_vswitch_answer {
 	struct hy_flows_key mask;
 	uint32_t nb_ops;                         /**< 0: the packet is dropped. */
 	struct hy_flow_op ops[HY_FLOW_OPS_LIST]; /**< Bytes that an operation does not use are 0. */
-	uint32_t nb_rules;
+	uint32_t nb_rules;                       /**< How many follow. */
 	/** Rules that the packet met, in their order; one as often as it was met. */
 	uint64_t rules[HY_VSWITCH_RESUBMITS + 1];
 };
 
 /** What was counted of a rule. */
 struct hy_vswitch_stats {
-	uint64_t packets, bytes;
-	uint64_t added; /**< When. */
-	uint64_t used;  /**< When it had a packet last; when it was added, if it had none. */
+	uint64_t packets; /**< That met it; one as often as it did. */
+	uint64_t bytes;   /**< Of these. */
+	uint64_t added;   /**< When. */
+	uint64_t used;    /**< When it had a packet last; when it was added, if it had none. */
 };
 
 /**

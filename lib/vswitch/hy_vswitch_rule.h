@@ -112,21 +112,22 @@ struct hy_vswitch_action {
  * HY_FLOWS_LATER_FRAGMENT besides for those with an offset. Bits outside the mask are 0.
  */
 struct hy_vswitch_rule {
-	uint8_t table;
+	uint8_t table;     /**< Below HY_VSWITCH_TABLES. */
 	uint16_t priority; /**< Higher ones are first. */
 	uint16_t
 		idle_timeout; /**< Seconds without a packet, after which it is deleted. 0: never. */
-	uint16_t hard_timeout; /**< Seconds after which it is deleted. 0: never. */
-	uint64_t cookie;       /**< A number of the user's. */
-	struct hy_flows_key key, mask;
-	uint32_t nb_actions; /**< Most HY_VSWITCH_ACTIONS. 0: packets are dropped. */
-	struct hy_vswitch_action actions[HY_VSWITCH_ACTIONS];
+	uint16_t hard_timeout;    /**< Seconds after which it is deleted. 0: never. */
+	uint64_t cookie;          /**< A number of the user's. */
+	struct hy_flows_key key;  /**< What packets must be. */
+	struct hy_flows_key mask; /**< Where. */
+	uint32_t nb_actions;      /**< Most HY_VSWITCH_ACTIONS. 0: packets are dropped. */
+	struct hy_vswitch_action actions[HY_VSWITCH_ACTIONS]; /**< In their order. */
 };
 
 /** A port's name. */
 struct hy_vswitch_name {
-	char name[HY_VSWITCH_NAME_SIZE];
-	uint16_t number; /**< OpenFlow number. */
+	char name[HY_VSWITCH_NAME_SIZE]; /**< NUL-terminated. */
+	uint16_t number;                 /**< OpenFlow number. */
 };
 
 /** What a text is for. */

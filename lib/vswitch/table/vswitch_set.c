@@ -114,35 +114,44 @@ vswitch_set_same(struct vswitch_set *set, const struct hy_vswitch_rule *rule)
 	return entry;
 }
 
+static int
+make_slots(struct vswitch_set *set)
+{
+	const uint32_t room = set->room == 0 ? ROOM : 2 * set->room;
+	struct vswitch_entry **slot;
+	uint32_t *spare;
+
+	if (set->n == HY_VSWITCH_RULES)
+		return -ENOSPC;
+	if (set->spares > 0 || set->slots < set->room)
+		return 0;
+	slot = reallocarray(set->slot, room, sizeof(struct vswitch_entry *));
+	if (slot == NULL)
+		return -ENOMEM;
+	set->slot = slot;
+	spare = reallocarray(set->spare, room, sizeof(*spare));
+	if (spare == NULL)
+		return -ENOMEM;
+	set->spare = spare;
+	set->room = room;
+	return 0;
+}
+
 /* Makes room for a rule in the set, and for a mask in its table. */
 static int
 make_room(struct vswitch_set *set, struct vswitch_table *table)
 {
-	if (set->n == HY_VSWITCH_RULES)
-		return -ENOSPC;
-	if (set->spares == 0 && set->slots == set->room) {
-		const uint32_t room = set->room == 0 ? ROOM : 2 * set->room;
-		struct vswitch_entry **slot = reallocarray(set->slot, room,
-			sizeof(struct vswitch_entry *));
-		uint32_t *spare = slot == NULL ? NULL
-					       : reallocarray(set->spare, room, sizeof(*spare));
+	const uint32_t room = table->room == 0 ? 4 : 2 * table->room;
+	struct vswitch_subtable **subtable;
+	int rc = make_slots(set);
 
-		set->slot = slot != NULL ? slot : set->slot;
-		if (spare == NULL)
-			return -ENOMEM;
-		set->spare = spare;
-		set->room = room;
-	}
-	if (table->n == table->room) {
-		const uint32_t room = table->room == 0 ? 4 : 2 * table->room;
-		struct vswitch_subtable **subtable = reallocarray(table->subtable, room,
-			sizeof(struct vswitch_subtable *));
-
-		if (subtable == NULL)
-			return -ENOMEM;
-		table->subtable = subtable;
-		table->room = room;
-	}
+	if (rc < 0 || table->n < table->room)
+		return rc;
+	subtable = reallocarray(table->subtable, room, sizeof(struct vswitch_subtable *));
+	if (subtable == NULL)
+		return -ENOMEM;
+	table->subtable = subtable;
+	table->room = room;
 	return 0;
 }
 
