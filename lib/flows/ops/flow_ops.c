@@ -113,8 +113,7 @@ ops_reap(struct hy_flow_ops *ops)
 {
 	struct rte_rcu_qsbr *qsbr = ops->params.qsbr;
 
-	while (ops->deleted != NULL &&
-		(qsbr == NULL || rte_rcu_qsbr_check(qsbr, ops->deleted->token, false) == 1)) {
+	while (ops->deleted != NULL && (qsbr == NULL || hy_grace_over(qsbr, ops->deleted->token))) {
 		struct flow_list *list = ops->deleted;
 
 		ops->deleted = list->next;
