@@ -64,9 +64,10 @@ enum reason {
 struct rule_state {
 	uint32_t slot; /* NO_SLOT: in software. */
 	uint8_t reason;
-	uint32_t twin; /* With REASON_TWIN: the slot of the rule with the same pattern. */
-	uint32_t rate; /* Recent hits; older ones count less. */
-	uint64_t hits; /* At the last update. */
+	uint32_t twin;   /* With REASON_TWIN: the slot of the rule with the same pattern. */
+	uint32_t needer; /* Id of a deny that needs this rule before it, or needed it once. */
+	uint32_t rate;   /* Recent hits; older ones count less. */
+	uint64_t hits;   /* At the last update. */
 };
 
 /* The state for one view of the policy. */

@@ -92,6 +92,8 @@ hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority)
 			    &rules[rank].rule.match))
 			return REASON_BLIND;
 		slot = o->plan->rules[upper[i]].slot;
+		if (slot == NO_SLOT && o->plan->rules[upper[i]].reason == REASON_CROWD)
+			return REASON_CROWD; /* which may change, other than what follows */
 		if (slot == NO_SLOT && !can_follow(o, upper[i]))
 			return REASON_SHADE;
 		/* Only the lowest priority does not come after those of all rules before it. */
@@ -104,20 +106,33 @@ hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority)
 	return n == 0 ? REASON_NONE : REASON_ORDER;
 }
 
+static bool
+needs(const struct hy_offload *o, struct plan *plan, uint32_t rank, uint32_t upper)
+{
+	const struct rule_state *state = &plan->rules[rank];
+
+	return hy_offload_is_drop(o, &plan->view->rules[rank].rule) &&
+		(state->reason <= REASON_COLD || state->reason == REASON_ORDER) &&
+		hy_offload_overlap(plan, upper, rank);
+}
+
 bool
 hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t rank)
 {
-	const struct hy_policy_rule *rules = plan->view->rules;
+	struct rule_state *state = &plan->rules[rank];
+	uint32_t r;
 
-	for (uint32_t r = rank + 1; o->access && r < plan->view->nb_rules; r++) {
-		const struct rule_state *state = &plan->rules[r];
-
-		if (hy_offload_is_drop(o, &rules[r].rule) &&
-			(state->reason <= REASON_COLD || state->reason == REASON_ORDER) &&
-			hy_offload_overlap(plan, rank, r))
+	if (!o->access)
+		return true;
+	r = hy_offload_plan_find(plan, state->needer); /* else there may be many to compare */
+	if (r != NO_SLOT && r > rank && needs(o, plan, r, rank))
+		return true;
+	for (r = rank + 1; r < plan->view->nb_rules; r++)
+		if (needs(o, plan, r, rank)) {
+			state->needer = plan->view->rules[r].rule.id;
 			return true;
-	}
-	return !o->access;
+		}
+	return false;
 }
 
 bool

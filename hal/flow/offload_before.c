@@ -131,19 +131,31 @@ before_of(struct plan *plan, uint32_t rank)
 	return plan->before[rank];
 }
 
+/* `at` is a rank, since a list that there was no memory for may be there the next time. */
 uint32_t
 hy_offload_before(struct plan *plan, uint32_t rank, uint32_t *at)
 {
 	const struct before *b = before_of(plan, rank);
-	const uint32_t n = b == NULL ? 0 : b->n, rest = b == NULL ? 0 : b->rest;
+	const uint32_t rest = b == NULL ? 0 : b->rest;
+	uint32_t low = 0, high = b == NULL ? 0 : b->n;
 
-	if (*at < n)
-		return b->ranks[(*at)++];
-	for (uint32_t r = rest + (*at - n); r < rank; r++) {
-		++*at;
+	while (low < high) {
+		const uint32_t middle = (low + high) / 2;
+
+		if (b->ranks[middle] < *at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (b != NULL && low < b->n) {
+		*at = b->ranks[low] + 1;
+		return b->ranks[low];
+	}
+	for (*at = RTE_MAX(*at, rest); *at < rank;) {
 		plan->again++;
-		if (hy_offload_overlap(plan, r, rank))
-			return r;
+		if (hy_offload_overlap(plan, *at, rank))
+			return (*at)++;
+		++*at;
 	}
 	return NO_SLOT;
 }

@@ -62,9 +62,13 @@ priority_find(const struct hy_offload *o, uint32_t rank, uint32_t *priority)
 			high = RTE_MIN(high, o->flows[slot].priority);
 	}
 	*priority = RTE_MIN(low < high ? low + (high - low) / 2 : low, o->limits.priorities - 1);
-	for (uint32_t i = 0; i < o->nb_slots && o->limits.priorities == 1 && o->leaving > 0; i++)
-		if (o->flows[i].state == FLOW_LEAVING && hy_flow_overlap(&o->flows[i].match, match))
+	for (uint32_t i = 0; i < o->nb_slots && o->limits.priorities == 1 && o->leaving > 0; i++) {
+		if (o->flows[i].state != FLOW_LEAVING)
+			continue;
+		o->plan->compared += HY_OFFLOAD_PAIR;
+		if (hy_flow_overlap(&o->flows[i].match, match))
 			return false;
+	}
 	return true;
 }
 

@@ -32,6 +32,7 @@ carried(const struct hy_offload *o, const struct hy_policy_view *view,
 {
 	const struct plan *old = o->plan;
 	struct rule_state state = { .slot = NO_SLOT,
+		.needer = rule->rule.id, /* none */
 		.reason = hy_offload_reason_first(o, view, &rule->rule) };
 	const uint32_t rank = old == NULL ? NO_SLOT : hy_offload_plan_find(old, rule->rule.id);
 
@@ -46,6 +47,7 @@ carried(const struct hy_offload *o, const struct hy_policy_view *view,
 		state.hits = old->rules[rank].hits;
 		state.rate = old->rules[rank].rate;
 	}
+	state.needer = old->rules[rank].needer;
 	state.slot = old->rules[rank].slot;
 	if (state.slot != NO_SLOT || old->rules[rank].reason >= REASON_OTHER)
 		state.reason = old->rules[rank].reason;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Long lists: what polls and commits compare of them is bounded, and finds all rules that overlap. */
 
+#include <errno.h>
 #include <string.h>
 
 #include "access_fixture.h"
@@ -236,7 +237,79 @@ rules_that_overlap_hundreds_made_each_table_take_longer(void **state)
 	assert_int_equal(R->wrong, 0);
 }
 
+#define CROWD 70 /* overlapping rules, more than a list of them has */
+
+static void
+crowd_open(void)
+{
+	const struct hy_flow_sim_params sim = { .profile = "mlx5" };
+	struct hy_flow_rule deny;
+
+	access_open_long("mlx5_pci", &sim, 512);
+	for (uint32_t i = 0; i < 10; i++) {
+		deny = access_source(1 + i, HY_RULE_DENY, IP4(11, 0, 0, 1) + i, 32);
+		deny.precedence = 1 + i;
+		access_rule_set(&deny);
+	}
+	for (uint32_t i = 0; i < CROWD; i++) {
+		deny = (struct hy_flow_rule){ .id = 100 + i,
+			.precedence = 20 + 2 * i,
+			.action = HY_RULE_DENY,
+			.match = { .fields = HY_FLOW_DST,
+				.dst = IP4(198, 18, 0, 1) + i,
+				.dst_len = 32 } };
+		access_rule_set(&deny);
+	}
+	deny = access_source(400, HY_RULE_DENY, IP4(10, 0, 0, 0), 24);
+	deny.precedence = 1000;
+	access_rule_set(&deny);
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	access_settle();
+	assert_int_equal(access_stats().drop_rules, 10 + CROWD + 1);
+	assert_false(access_arrives(IP4(10, 0, 0, 7)));
+}
+
+/* A list was there for a part of a search only, which then left out rules: one of them a permit. */
+static void
+a_failed_allocation_of_a_list_let_hardware_drop_what_is_permitted(void **state)
+{
+	struct hy_flow_rule permit = access_source(401, HY_RULE_PERMIT, IP4(10, 0, 0, 7), 32);
+	unsigned int nth = 0, done = 0, refused = 0, count;
+	uint8_t frame[FRAME_MAX];
+	const uint32_t len = FRAME(frame, .payload = 40);
+	const rte_be32_t src = RTE_BE32(IP4(10, 0, 0, 7)), dst = RTE_BE32(IP4(198, 19, 0, 1));
+
+	RTE_SET_USED(state);
+	permit.precedence = 21;
+	permit.match.fields |= HY_FLOW_DST;
+	permit.match.dst = IP4(198, 19, 0, 1);
+	permit.match.dst_len = 32;
+	do {
+		int rc;
+
+		crowd_open();
+		assert_int_equal(hy_policy_add(A.policy, &permit), 0);
+		unit_alloc_fail(++nth);
+		rc = hy_policy_commit(A.policy);
+		count = unit_alloc_count();
+		unit_alloc_fail(0);
+		done += rc == 0;
+		refused += rc == -ENOMEM;
+		memcpy(frame, &A.mac, sizeof(A.mac));
+		memcpy(frame + 26, &src, sizeof(src));
+		memcpy(frame + 30, &dst, sizeof(dst));
+		frame_sum(frame);
+		if (rc == 0)
+			assert_true(access_pass(frame, len));
+		assert_int_equal(A.wrong, 0);
+		access_close();
+	} while (count >= nth);
+	assert_int_equal(done + refused, nth);
+	assert_true(done > CROWD && refused > 10);
+}
+
 static const struct CMUnitTest offload_long_tests[] = {
+	ACCESS_TEST(a_failed_allocation_of_a_list_let_hardware_drop_what_is_permitted),
 	ACCESS_TEST(one_poll_compared_each_rule_of_a_long_list_with_all_before_it),
 	ACCESS_TEST(a_commit_compared_all_pairs_of_rules_in_hardware),
 	FLOW_TEST(rules_that_overlap_hundreds_made_each_table_take_longer),
