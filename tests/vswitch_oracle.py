@@ -35,6 +35,7 @@ class Run:
     def __init__(self, tables, packet):
         self.tables, self.packet = tables, dict(packet, vlans=list(packet["vlans"]))
         self.ops, self.met, self.mark, self.wrapped, self.depth = [], [], 0, False, 0
+        self.resubmits = 0
 
     def op(self, text):
         for one in (["decap"] if self.wrapped else []) + [text]:
@@ -60,8 +61,9 @@ class Run:
     def resubmit(self, rule, port, table):
         if self.depth >= DEPTH:
             raise Stop(TOO_DEEP)
-        if len(self.met) > RESUBMITS:
+        if self.resubmits == RESUBMITS:
             raise Stop(TOO_MANY)
+        self.resubmits += 1
         deeper = table <= rule["table"]
         self.depth += deeper
         self.table(table, self.packet["in_port"] if port is None else port)

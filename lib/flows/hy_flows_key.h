@@ -46,6 +46,8 @@ enum hy_flows_kind {
  * names the lengths. Of ARP, only a whole one of IPv4 over Ethernet (RFC 826) is read; its operation is 0
  * if 8 bits do not hold it.
  *
+ * Rules about IP say so by @ref hy_flows_key.type or by HY_FLOWS_IP, since ARP has proto, src and dst, too.
+ *
  * As a mask: the bits of each field that are looked at.
  */
 struct hy_flows_key {

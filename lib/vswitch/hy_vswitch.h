@@ -5,8 +5,8 @@
  * operations and a mask of what was looked at, from which a megaflow is made.
  *
  * Any thread may call these functions; a lock of the switch lets one at a time go on. They return 0 or a
- * negative errno, and on an error have changed nothing. Times are milliseconds since any moment, never
- * lower than before.
+ * negative errno, and on an error have changed nothing. Times are milliseconds since any moment. A rule's
+ * do not go back if a thread is late with one that it has read before another.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct hy_vswitch;
 
 /** A VXLAN tunnel (RFC 7348). Its network identifier is that of the packet: tun_id, or set_tunnel. */
 struct hy_vswitch_tunnel {
-	bool is_ip6; /**< The addresses are of IPv6; otherwise of IPv4, in the first 4 bytes. */
+	bool is_ip6; /**< The addresses are of IPv6; otherwise of IPv4, in the first 4 bytes, and the others 0. */
 	uint8_t local[16]; /**< Ours. */
 	uint8_t remote
 		[16]; /**< Of the other end. 0: any, and that of tun_dst for packets that leave. */
@@ -115,7 +115,7 @@ int hy_vswitch_read(struct hy_vswitch *vswitch, const char *text, enum hy_vswitc
 /**
  * Adds a rule. One with the same table, priority and match is replaced, and the counts begin anew.
  *
- * @return 0; -ENOSPC HY_VSWITCH_RULES; -ENOMEM.
+ * @return 0; -EINVAL it has no table, or too many actions; -ENOSPC HY_VSWITCH_RULES; -ENOMEM.
  */
 int hy_vswitch_add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, uint64_t now);
 
@@ -126,7 +126,7 @@ int hy_vswitch_add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rul
  * @param strict Only one with the same table, priority and match. Otherwise all of the table whose match
  * is the same or narrower, of any priority.
  * @param[out] n How many were changed; 0: it was added. NULL is allowed.
- * @return 0; -ENOSPC; -ENOMEM.
+ * @return 0; -EINVAL; -ENOSPC; -ENOMEM.
  */
 int hy_vswitch_modify(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict,
 	uint64_t now, uint32_t *n);
@@ -143,7 +143,7 @@ uint32_t hy_vswitch_delete(struct hy_vswitch *vswitch, const struct hy_vswitch_r
 
 /**
  * Replaces all rules by those of a file: a rule a line; '#' starts a comment. Rules that stay as they are
- * keep their counts and times.
+ * keep their counts and times. Packets are not answered while lines are read, but while the file is.
  *
  * @param error HY_VSWITCH_ERROR_SIZE bytes. A fault in the file is "FILE:LINE: FIELD: REASON".
  * @return 0; -EINVAL a line is no rule, or the same as another; -ENOSPC; what else hy_file_read() returns;

@@ -363,6 +363,35 @@ ports_are_checked(void **state)
 	assert_int_equal(hy_vswitch_port_delete(vswitch, 4), 0);
 }
 
+/* Its table is none, behind the last one. */
+static void
+a_rule_that_selects_was_added(void **state)
+{
+	RTE_SET_USED(state);
+	assert_int_equal(hy_vswitch_add(vswitch, selected("tcp"), 0), -EINVAL);
+	assert_int_equal(hy_vswitch_modify(vswitch, selected("tcp"), false, 0, NULL), -EINVAL);
+	assert_int_equal(hy_vswitch_rules(vswitch), 0);
+}
+
+/* One thread reads the clock, another one a later time, and adds a rule or counts its packets first. */
+static void
+a_late_thread_let_rules_expire_that_are_in_use(void **state)
+{
+	const struct hy_flows_key key = tcp_key();
+
+	RTE_SET_USED(state);
+	add_rules("tcp,idle_timeout=2 actions=2");
+	read_rule("priority=1,hard_timeout=5 actions=3");
+	assert_int_equal(hy_vswitch_add(vswitch, &rule, 1001), 0);
+	hy_vswitch_translate(vswitch, &key, &answer);
+	hy_vswitch_count(vswitch, answer.rules, answer.nb_rules, 1, 60, 1001);
+	hy_vswitch_count(vswitch, answer.rules, answer.nb_rules, 1, 60, 999);
+	assert_int_equal(hy_vswitch_expire(vswitch, 1000), 0);
+	assert_int_equal(hy_vswitch_expire(vswitch, 3000), 0);
+	assert_int_equal(hy_vswitch_expire(vswitch, 3001), 1);
+	assert_int_equal(hy_vswitch_expire(vswitch, 6001), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, vswitch_setup, vswitch_teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -378,5 +407,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(without_memory_a_file_changes_nothing),
 	TEST(many_rules_of_many_masks_come_and_go),
 	TEST(ports_are_checked),
+	TEST(a_rule_that_selects_was_added),
+	TEST(a_late_thread_let_rules_expire_that_are_in_use),
 };
 UNIT_SUITE(tests)

@@ -125,6 +125,11 @@ check_tunnel(const struct hy_vswitch *vswitch, const struct hy_vswitch_port *por
 	if (is_zero(tunnel->local))
 		return HY_REFUSE(-EINVAL, "vswitch: tunnel %s: its local address is missing",
 			port->name);
+	for (uint32_t i = 4; i < sizeof(tunnel->local) && !tunnel->is_ip6; i++)
+		if (tunnel->local[i] != 0 || tunnel->remote[i] != 0)
+			return HY_REFUSE(-EINVAL,
+				"vswitch: tunnel %s: behind the 4 bytes of an address are others than 0",
+				port->name);
 	return 0;
 }
 

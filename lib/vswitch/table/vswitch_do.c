@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Actions change the key, and become operations. Each first looks at what tells whether the packet has the
- * header that it changes, so that an operation never meets one that has not.
+ * header that it changes, so that an operation meets no packet without it, but for IPv6 addresses behind more
+ * extension headers than are walked.
  */
 
 #include <netinet/in.h>

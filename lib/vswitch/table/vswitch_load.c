@@ -80,6 +80,24 @@ load_lines(struct load *load)
 	return rc;
 }
 
+/* With the lock: a new set takes the place of the old one, which is then load->set. */
+static int
+load_set(struct load *load)
+{
+	struct vswitch_set *old = load->vswitch->set;
+	int rc;
+
+	load->order = load->vswitch->order;
+	rc = load_lines(load);
+	if (rc < 0)
+		return rc;
+	load->vswitch->set = load->set;
+	load->vswitch->order = load->order;
+	load->set = old;
+	return 0;
+}
+
+/* The file is read without the lock, as its disk may be slow. */
 static int
 load_file(struct load *load, const char *path, char *error)
 {
@@ -88,7 +106,9 @@ load_file(struct load *load, const char *path, char *error)
 	if (rc < 0) {
 		snprintf(error, HY_VSWITCH_ERROR_SIZE, "%.200s: %.200s", path, load->why);
 	} else {
-		rc = load_lines(load);
+		pthread_mutex_lock(&load->vswitch->lock);
+		rc = load_set(load);
+		pthread_mutex_unlock(&load->vswitch->lock);
 		if (rc < 0)
 			snprintf(error, HY_VSWITCH_ERROR_SIZE, "%.200s:%u: %.1200s", path,
 				load->file.line, load->why);
@@ -111,19 +131,11 @@ hy_vswitch_load(struct hy_vswitch *vswitch, const char *path, uint64_t now, char
 		snprintf(error, HY_VSWITCH_ERROR_SIZE, "%.200s: %s", path, strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	pthread_mutex_lock(&vswitch->lock);
 	load->vswitch = vswitch;
 	load->set = set;
-	load->order = vswitch->order;
 	load->now = now;
 	rc = load_file(load, path, error);
-	if (rc == 0) {
-		set = vswitch->set;
-		vswitch->set = load->set;
-		vswitch->order = load->order;
-	}
-	pthread_mutex_unlock(&vswitch->lock);
-	vswitch_set_destroy(set);
+	vswitch_set_destroy(load->set);
 	free(load);
 	return rc;
 }

@@ -25,8 +25,12 @@ op_add(struct vswitch_flow *flow, const struct hy_flow_op *op)
 void
 vswitch_op(struct vswitch_flow *flow, const struct hy_flow_op *op)
 {
+	static const struct hy_flow_op decap = {
+		.type = HY_FLOW_OP_DECAP
+	}; /* static: all bytes 0 */
+
 	if (flow->wrapped)
-		op_add(flow, &(struct hy_flow_op){ .type = HY_FLOW_OP_DECAP });
+		op_add(flow, &decap);
 	flow->wrapped = false;
 	op_add(flow, op);
 }

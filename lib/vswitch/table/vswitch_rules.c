@@ -12,12 +12,21 @@
 
 #include "lib/vswitch/vswitch.h"
 
+/* Whether it is one to add, and not one that selects others. */
+static bool
+is_whole(const struct hy_vswitch_rule *rule)
+{
+	return rule->table < HY_VSWITCH_TABLES && rule->nb_actions <= HY_VSWITCH_ACTIONS;
+}
+
 int
 hy_vswitch_add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, uint64_t now)
 {
 	struct vswitch_entry *entry;
 	int rc;
 
+	if (!is_whole(rule))
+		return -EINVAL;
 	pthread_mutex_lock(&vswitch->lock);
 	rc = vswitch_set_add(vswitch->set, rule, vswitch->order, now, &entry);
 	vswitch->order += rc == 0;
@@ -39,11 +48,14 @@ int
 hy_vswitch_modify(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict,
 	uint64_t now, uint32_t *n)
 {
-	struct vswitch_actions *actions = vswitch_actions_make(rule);
+	struct vswitch_actions *actions;
 	struct vswitch_entry *entry;
 	uint32_t changed = 0;
 	int rc = 0;
 
+	if (!is_whole(rule))
+		return -EINVAL;
+	actions = vswitch_actions_make(rule);
 	if (actions == NULL)
 		return -ENOMEM;
 	pthread_mutex_lock(&vswitch->lock);
@@ -123,18 +135,25 @@ hy_vswitch_count(struct hy_vswitch *vswitch, const uint64_t rules[], uint32_t n,
 			continue;
 		entry->stats.packets += packets;
 		entry->stats.bytes += bytes;
-		entry->stats.used = now;
+		entry->stats.used = RTE_MAX(entry->stats.used, now);
 	}
 	pthread_mutex_unlock(&vswitch->lock);
+}
+
+/* Since a time. Another thread may have read the clock later, and be here first. */
+static uint64_t
+since(uint64_t then, uint64_t now)
+{
+	return now > then ? now - then : 0;
 }
 
 static bool
 is_over(const struct vswitch_entry *entry, uint64_t now)
 {
 	return (entry->idle_timeout != 0 &&
-		       now - entry->stats.used >= entry->idle_timeout * UINT64_C(1000)) ||
+		       since(entry->stats.used, now) >= entry->idle_timeout * UINT64_C(1000)) ||
 		(entry->hard_timeout != 0 &&
-			now - entry->stats.added >= entry->hard_timeout * UINT64_C(1000));
+			since(entry->stats.added, now) >= entry->hard_timeout * UINT64_C(1000));
 }
 
 uint32_t
@@ -176,8 +195,9 @@ print_entry(const struct vswitch_entry *entry, uint64_t now, struct hy_vswitch_r
 	fprintf(out,
 		"duration=%" PRIu64 ".%03" PRIu64 ",n_packets=%" PRIu64 ",n_bytes=%" PRIu64
 		",idle_age=%" PRIu64 ",%s\n",
-		(now - entry->stats.added) / 1000, (now - entry->stats.added) % 1000,
-		entry->stats.packets, entry->stats.bytes, (now - entry->stats.used) / 1000, text);
+		since(entry->stats.added, now) / 1000, since(entry->stats.added, now) % 1000,
+		entry->stats.packets, entry->stats.bytes, since(entry->stats.used, now) / 1000,
+		text);
 }
 
 int
@@ -186,13 +206,20 @@ hy_vswitch_print(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *selec
 {
 	struct vswitch_entry **entries;
 	struct hy_vswitch_rule rule;
-	char text[HY_VSWITCH_TEXT_SIZE];
+	char text[HY_VSWITCH_TEXT_SIZE], *bytes = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&bytes, &size); /* whoever reads `out` may be slow */
 	uint32_t n = 0;
+	int rc;
 
+	if (stream == NULL)
+		return -ENOMEM;
 	pthread_mutex_lock(&vswitch->lock);
 	entries = calloc(vswitch->set->n + 1, sizeof(struct vswitch_entry *));
 	if (entries == NULL) {
 		pthread_mutex_unlock(&vswitch->lock);
+		fclose(stream);
+		free(bytes);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < vswitch->set->slots; i++)
@@ -201,8 +228,15 @@ hy_vswitch_print(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *selec
 			entries[n++] = vswitch->set->slot[i];
 	qsort(entries, n, sizeof(struct vswitch_entry *), by_rank);
 	for (uint32_t i = 0; i < n; i++)
-		print_entry(entries[i], now, &rule, text, out);
+		print_entry(entries[i], now, &rule, text, stream);
 	pthread_mutex_unlock(&vswitch->lock);
 	free(entries);
-	return hy_output_flush(out);
+	if (fclose(stream) != 0) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	fwrite(bytes, 1, size, out);
+	rc = hy_output_flush(out);
+	free(bytes);
+	return rc;
 }

@@ -98,7 +98,7 @@ resubmit(struct vswitch_flow *flow, uint32_t *frames, const struct hy_vswitch_ac
 
 	if (flow->depth >= HY_VSWITCH_DEPTH)
 		flow->answer->outcome = HY_VSWITCH_TOO_DEEP;
-	else if (flow->answer->nb_rules > HY_VSWITCH_RESUBMITS)
+	else if (flow->resubmits++ == HY_VSWITCH_RESUBMITS)
 		flow->answer->outcome = HY_VSWITCH_TOO_MANY;
 	else
 		enter(flow, frames, action->table, same ? flow->input->number : action->port,
@@ -134,7 +134,7 @@ void
 hy_vswitch_translate(struct hy_vswitch *vswitch, const struct hy_flows_key *key,
 	struct hy_vswitch_answer *answer)
 {
-	const struct hy_flow_op decap = { .type = HY_FLOW_OP_DECAP };
+	static const struct hy_flow_op decap = { .type = HY_FLOW_OP_DECAP };
 	struct vswitch_flow flow = { .vswitch = vswitch,
 		.answer = answer,
 		.key = *key,

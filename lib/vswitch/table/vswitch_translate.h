@@ -29,7 +29,8 @@ struct vswitch_flow {
 	uint32_t mark;
 	bool ttl_counted; /* the key's TTL is the packet's, less some */
 	bool wrapped;     /* the packet is inside a tunnel that it was sent into */
-	uint32_t depth;   /* frames that went back to an earlier table */
+	uint32_t resubmits;
+	uint32_t depth; /* frames that went back to an earlier table */
 };
 
 /* vswitch_translate.c: looks at bits of the packet as it is now. */

@@ -50,12 +50,37 @@ nearest(const struct vswitch_subtable *sub, const struct hy_flows_key *key)
 	return vswitch_leaf(node);
 }
 
+/*
+ * The bit that tells a key from a leaf; BITS: none does. One that the key has and the leaf lacks, if there is
+ * one: a key of which only the bits that were looked at are known, and the others are 0, finds it, or one
+ * before it that is known, too. Otherwise the first that the key lacks, and those that both have before it.
+ */
+static uint32_t
+told_by(const struct hy_flows_key *leaf, const struct hy_flows_key *key,
+	const struct hy_flows_key *mask, struct hy_flows_key *looked)
+{
+	const struct hy_flows_key none = { 0 };
+	struct hy_flows_key only;
+	uint32_t differ;
+
+	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
+		only.words[w] = key->words[w] & ~leaf->words[w];
+	differ = first_difference(&only, &none, mask);
+	if (differ != BITS)
+		return differ;
+	differ = first_difference(leaf, key, mask);
+	for (uint32_t bit = 0; differ != BITS && bit < differ; bit++)
+		if (bit_of(mask, bit) != 0 && bit_of(leaf, bit) != 0)
+			bit_set(looked, bit);
+	return differ;
+}
+
 struct vswitch_entry *
 vswitch_tree_find(const struct vswitch_subtable *sub, const struct hy_flows_key *key,
 	struct hy_flows_key *looked)
 {
 	struct vswitch_entry *leaf = nearest(sub, key);
-	const uint32_t differ = first_difference(&leaf->key, key, &sub->mask);
+	const uint32_t differ = told_by(&leaf->key, key, &sub->mask, looked);
 
 	if (differ == BITS) {
 		for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
