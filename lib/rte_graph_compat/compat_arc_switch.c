@@ -190,8 +190,12 @@ change(rte_graph_feature_arc_t id, uint32_t index, const char *name, bool on, ui
 	hy_compat_unlock();
 	if (rc < 0)
 		return rc;
-	if (qsbr != NULL)
-		rte_rcu_qsbr_check(qsbr, hy_grace_start(qsbr), true);
+	if (qsbr != NULL) {
+		const uint64_t token = hy_grace_start(qsbr);
+
+		while (!hy_grace_wait(qsbr, token))
+			;
+	}
 	if (notice.notify != NULL)
 		notice.notify(notice.arc, notice.feature, notice.node, index, on, notice.cookie);
 	return 0;
