@@ -213,7 +213,7 @@ def test_sources_are_learned_while_frames_flow(rig):
     counted = drops_of(run)
     assert all(counted[key] >= n for key, n in least.items()), (least, counted)
     assert all(counted["l2_input", r] == least["l2_input", r] for r in bridge_oracle.INPUT_DROPS)
-    assert min(how[kind] for kind in ("flooded", "dropped", "forwarded")) > 500, how
+    assert min(how[kind] for kind in ("flooded", "dropped", "forwarded")) > 100, how  # how many were learned in time
     keys = {key for key, ports in learned.ports.items() if ports}
     entries = run.stats["bridge"]["entries"]
     assert entries == len(keys) + len(learned.setup.statics), run

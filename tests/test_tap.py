@@ -38,11 +38,13 @@ def listen(interface):
 def await_up(process, names):
     """Waits until interfaces are there, and up."""
     def is_up(name):
-        with open(f"/sys/class/net/{name}/flags", encoding="ascii") as file:
-            return int(file.read(), 16) & IFF_UP
+        try:
+            with open(f"/sys/class/net/{name}/flags", encoding="ascii") as file:
+                return int(file.read(), 16) & IFF_UP
+        except OSError:  # it is not there, or not all of it
+            return False
 
-    until(lambda: all(os.path.exists(f"/sys/class/net/{name}") and is_up(name) for name in names),
-          "interfaces", process)
+    until(lambda: all(map(is_up, names)), "interfaces", process)
 
 
 def received(sock, count, grace=0.1, noise=NOISE):

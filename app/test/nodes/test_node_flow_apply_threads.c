@@ -164,7 +164,7 @@ work(void *arg)
 		sched_yield(); /* there may be fewer CPUs than threads */
 		if (w == &workers[1] && rnd(&seed) % 64 == 0) {
 			hy_graph_rest(w->graph);
-			w->rests++;
+			__atomic_fetch_add(&w->rests, 1, __ATOMIC_RELAXED);
 			rte_delay_us_sleep(500);
 		}
 	}
@@ -248,7 +248,8 @@ no_lists(void)
 static bool
 is_seen(void)
 {
-	return added >= LISTS_LEAST && early > 10 && counted > 1000 && no_lists() > 0;
+	return added >= LISTS_LEAST && early > 10 && counted > 1000 && no_lists() > 0 &&
+		__atomic_load_n(&workers[1].rests, __ATOMIC_RELAXED) > 10;
 }
 
 static void
