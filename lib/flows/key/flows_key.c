@@ -14,37 +14,15 @@
 
 #include <hy_flows_key.h>
 
-#define TAGS_MAX 2
-#define ETHER_TYPE_QINQ_OLD RTE_BE16(0x9100) /* a tag stacked outside, from before 802.1ad */
-#define VXLAN_PORT RTE_BE16(4789)
-#define VXLAN_HAS_VNI 0x08 /* the flag I of RFC 7348 */
+#include "lib/flows/internal/headers.h"
 
-/* Most extension headers of IPv6 that are walked, and bytes of them. */
-#define EXTENSIONS 8
-#define EXTENSION_BYTES 128u
-#define EXTENSION_SIZE 8
+#define TAGS_MAX 2
 
 /* Least bytes of headers. */
 #define PORTS_SIZE 4
 #define SCTP_SIZE 12
 #define ICMP_SIZE 8
 #define ICMP6_SIZE 4
-
-static inline rte_be16_t
-load16(const uint8_t *at)
-{
-	rte_be16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static inline bool
-is_tag(rte_be16_t type)
-{
-	return type == RTE_BE16(RTE_ETHER_TYPE_VLAN) || type == RTE_BE16(RTE_ETHER_TYPE_QINQ) ||
-		type == ETHER_TYPE_QINQ_OLD;
-}
 
 /* Always 0: a header is cut or malformed, and nothing behind it is read. */
 static inline uint32_t
@@ -67,14 +45,14 @@ read_link(const uint8_t *frame, uint32_t len, uint32_t parse, struct hy_flows_ke
 		memcpy(key->dst_mac, frame, sizeof(key->dst_mac));
 		memcpy(key->src_mac, frame + RTE_ETHER_ADDR_LEN, sizeof(key->src_mac));
 	}
-	type = load16(frame + at - 2);
-	for (unsigned int tags = 0; is_tag(type) && tags < TAGS_MAX; tags++) {
+	type = flow_load16(frame + at - 2);
+	for (unsigned int tags = 0; flow_is_tag(type) && tags < TAGS_MAX; tags++) {
 		if (len < at + RTE_VLAN_HLEN)
 			return truncated(key);
 		if ((parse & HY_FLOWS_PARSE_MAC) != 0)
-			*(tags == 0 ? &key->vlan : &key->vlan2) = load16(frame + at) |
+			*(tags == 0 ? &key->vlan : &key->vlan2) = flow_load16(frame + at) |
 				HY_FLOWS_TAGGED;
-		type = load16(frame + at + 2);
+		type = flow_load16(frame + at + 2);
 		at += RTE_VLAN_HLEN;
 	}
 	key->type = type;
@@ -100,28 +78,12 @@ read_ip4(const uint8_t *frame, uint32_t len, uint32_t at, struct hy_flows_key *k
 	key->proto = ip[offsetof(struct rte_ipv4_hdr, next_proto_id)];
 	memcpy(&key->src, ip + offsetof(struct rte_ipv4_hdr, src_addr), 4);
 	memcpy(&key->dst, ip + offsetof(struct rte_ipv4_hdr, dst_addr), 4);
-	offset = load16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset));
+	offset = flow_load16(ip + offsetof(struct rte_ipv4_hdr, fragment_offset));
 	if (likely((offset & RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG)) == 0))
 		return at + header;
 	key->kind |= (offset & RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK)) == 0 ? HY_FLOWS_FIRST_FRAGMENT
 									: HY_FLOWS_LATER_FRAGMENT;
 	return 0;
-}
-
-/* Headers between IPv6 and what it carries (RFC 8200, section 4; RFC 4302). */
-static inline bool
-is_extension(uint8_t next)
-{
-	return next == IPPROTO_HOPOPTS || next == IPPROTO_ROUTING || next == IPPROTO_FRAGMENT ||
-		next == IPPROTO_AH || next == IPPROTO_DSTOPTS;
-}
-
-static inline uint32_t
-extension_size(uint8_t type, uint8_t units)
-{
-	if (type == IPPROTO_FRAGMENT)
-		return EXTENSION_SIZE;
-	return type == IPPROTO_AH ? (units + 2u) * 4 : (units + 1u) * 8;
 }
 
 /* Always 0: what the packet carries is not known. */
@@ -137,7 +99,7 @@ unknown(struct hy_flows_key *key)
 static void
 note_fragment(const uint8_t *header, struct hy_flows_key *key)
 {
-	const uint16_t offset = rte_be_to_cpu_16(load16(header + 2));
+	const uint16_t offset = rte_be_to_cpu_16(flow_load16(header + 2));
 
 	if ((offset & RTE_IPV6_EHDR_FO_MASK) != 0) {
 		key->kind &= (uint8_t)~HY_FLOWS_FIRST_FRAGMENT;
@@ -156,17 +118,18 @@ static uint32_t
 walk_extensions(const uint8_t *frame, uint32_t len, uint32_t at, uint8_t next,
 	struct hy_flows_key *key)
 {
-	const uint32_t end = at + EXTENSION_BYTES;
+	const uint32_t end = at + FLOW_EXTENSION_BYTES;
 
-	for (unsigned int n = 0; is_extension(next); n++) {
+	for (unsigned int n = 0; flow_is_extension(next); n++) {
 		const uint8_t type = next;
 		uint32_t size;
 
-		if (n == EXTENSIONS)
+		if (n == FLOW_EXTENSIONS)
 			return unknown(key);
-		if (len < at + EXTENSION_SIZE || len < at + extension_size(type, frame[at + 1]))
+		if (len < at + FLOW_EXTENSION_SIZE ||
+			len < at + flow_extension_size(type, frame[at + 1]))
 			return unknown(key) + truncated(key);
-		size = extension_size(type, frame[at + 1]);
+		size = flow_extension_size(type, frame[at + 1]);
 		if (at + size > end)
 			return unknown(key);
 		next = frame[at];
@@ -176,7 +139,7 @@ walk_extensions(const uint8_t *frame, uint32_t len, uint32_t at, uint8_t next,
 			break;
 		at += size;
 	}
-	if (is_extension(next)) /* behind a later fragment: which protocol is not known */
+	if (flow_is_extension(next)) /* behind a later fragment: which protocol is not known */
 		return 0;
 	key->proto = next;
 	return (key->kind & (HY_FLOWS_FIRST_FRAGMENT | HY_FLOWS_LATER_FRAGMENT)) == 0 ? at : 0;
@@ -222,8 +185,8 @@ read_ports(const uint8_t *l4, uint32_t left, struct hy_flows_key *key)
 							 : SCTP_SIZE;
 
 	if (likely(left >= PORTS_SIZE)) {
-		key->sport = load16(l4);
-		key->dport = load16(l4 + 2);
+		key->sport = flow_load16(l4);
+		key->dport = flow_load16(l4 + 2);
 	}
 	if (key->proto == IPPROTO_TCP && left > offsetof(struct rte_tcp_hdr, tcp_flags))
 		key->tcp_flags = l4[offsetof(struct rte_tcp_hdr, tcp_flags)];
@@ -302,7 +265,7 @@ read_inside(const uint8_t *frame, uint32_t len, uint32_t at, uint32_t parse,
 	const struct hy_flows_key outer = *key;
 
 	at += (uint32_t)sizeof(struct rte_vxlan_hdr);
-	if (len < at || (vxlan[0] & VXLAN_HAS_VNI) == 0)
+	if (len < at || (vxlan[0] & FLOW_VXLAN_HAS_VNI) == 0)
 		return;
 	*key = (struct hy_flows_key){ .port = outer.port,
 		.kind = HY_FLOWS_TUNNELLED,
@@ -327,7 +290,7 @@ make_key(const uint8_t *frame, uint32_t len, uint16_t port, uint32_t parse,
 		return;
 	}
 	at = read_headers(frame, len, HY_FLOWS_PARSE_ALL, key);
-	if (at != 0 && key->dport == VXLAN_PORT)
+	if (at != 0 && key->dport == FLOW_VXLAN_PORT)
 		read_inside(frame, len, at, parse, key);
 }
 
@@ -387,7 +350,8 @@ make_plain(const uint8_t *frame, uint16_t port, const struct plain *plain, struc
 	const uint64_t proto = ip >> 56, ports = load64(frame + 34) & UINT32_MAX;
 
 	if (((start ^ PLAIN_START) & 0xffffff) != 0 || (ip & FRAGMENT) != 0 || proto > 31 ||
-		(PLAIN_PROTOS >> proto & 1) == 0 || (plain->tunnels && ports >> 16 == VXLAN_PORT))
+		(PLAIN_PROTOS >> proto & 1) == 0 ||
+		(plain->tunnels && ports >> 16 == FLOW_VXLAN_PORT))
 		return false;
 	key->words[0] = (port | (start & UINT16_MAX) << 16 | proto << 32 |
 				(uint64_t)HY_FLOWS_IP << 40 | (start >> 24 & UINT8_MAX) << 48 |

@@ -11,18 +11,10 @@
 #include <rte_vxlan.h>
 
 #include "lib/flows/internal/flow_list.h"
+#include "lib/flows/internal/headers.h"
 #include "lib/graph/internal/log.h"
 
-#define ETHER_TYPE_QINQ_OLD RTE_BE16(0x9100)
-#define VXLAN_HAS_VNI 0x08 /* the flag I of RFC 7348 */
 #define IP6_VERSION 6
-
-static bool
-is_tag(rte_be16_t type)
-{
-	return type == RTE_BE16(RTE_ETHER_TYPE_VLAN) || type == RTE_BE16(RTE_ETHER_TYPE_QINQ) ||
-		type == ETHER_TYPE_QINQ_OLD;
-}
 
 /* What is wrong with an operation, or NULL. */
 static const char *
@@ -30,7 +22,7 @@ fault_of(const struct hy_flow_op *op)
 {
 	if (op->type > HY_FLOW_OP_ENCAP)
 		return "is unknown";
-	if (op->type == HY_FLOW_OP_PUSH_VLAN && !is_tag(op->type16))
+	if (op->type == HY_FLOW_OP_PUSH_VLAN && !flow_is_tag(op->type16))
 		return "pushes a tag of another type than 0x8100, 0x88a8 and 0x9100";
 	if (op->type != HY_FLOW_OP_ENCAP)
 		return NULL;
@@ -95,7 +87,7 @@ outer_make(const struct hy_flow_vxlan *vxlan, struct flow_outer *outer)
 	at += outer->udp;
 	memcpy(at + offsetof(struct rte_udp_hdr, dst_port), &vxlan->port, sizeof(vxlan->port));
 	at += sizeof(struct rte_udp_hdr);
-	at[0] = VXLAN_HAS_VNI;
+	at[0] = FLOW_VXLAN_HAS_VNI;
 	memcpy(at + 4, vxlan->vni, sizeof(vxlan->vni));
 }
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_vxlan.h>
 
 #include "vswitch_translate.h"
 
-#define VXLAN_PORT RTE_BE16(4789)
 #define TUNNEL_TTL 64
 
 static void
@@ -25,9 +25,7 @@ op_add(struct vswitch_flow *flow, const struct hy_flow_op *op)
 void
 vswitch_op(struct vswitch_flow *flow, const struct hy_flow_op *op)
 {
-	static const struct hy_flow_op decap = {
-		.type = HY_FLOW_OP_DECAP
-	}; /* static: all bytes 0 */
+	static const struct hy_flow_op decap = { .type = HY_FLOW_OP_DECAP }; /* other bytes 0 */
 
 	if (flow->wrapped)
 		op_add(flow, &decap);
@@ -85,7 +83,7 @@ output_tunnel(struct vswitch_flow *flow, const struct hy_vswitch_tunnel *tunnel)
 	vswitch_look(flow, &look);
 	memcpy(op.vxlan.vni, flow->key.vni, sizeof(op.vxlan.vni));
 	memcpy(op.vxlan.src, tunnel->local, tunnel->is_ip6 ? 16 : 4);
-	op.vxlan.port = VXLAN_PORT;
+	op.vxlan.port = RTE_BE16(RTE_VXLAN_DEFAULT_PORT);
 	vswitch_op(flow, &op);
 	output_edge(flow, uplink->edge);
 	flow->wrapped = true;

@@ -12,6 +12,7 @@
 #include <hy_flow_apply.h>
 
 #include "lib/flows/internal/flow_list.h"
+#include "lib/flows/internal/headers.h"
 
 /* What follows IP. */
 enum flow_l4 {
@@ -86,22 +87,6 @@ flow_reach(struct flow_packet *p, uint32_t n)
 
 /* Makes headroom. */
 bool flow_room(struct flow_packet *p, uint32_t n);
-
-static inline uint16_t
-flow_load16(const uint8_t *at)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static inline bool
-flow_is_tag(rte_be16_t type)
-{
-	return type == RTE_BE16(RTE_ETHER_TYPE_VLAN) || type == RTE_BE16(RTE_ETHER_TYPE_QINQ) ||
-		type == RTE_BE16(0x9100); /* from before 802.1ad */
-}
 
 /*
  * Updates a checksum by RFC 1624, eqn. 3; change is the sum of ~m + m' of the words that changed, in

@@ -8,9 +8,7 @@
 
 #include "flow_edit.h"
 
-#define VXLAN_PORT RTE_BE16(4789)
-#define VXLAN_HAS_VNI 0x08 /* the flag I */
-#define PORT_LEAST 49152u  /* of dynamic ports, of which there are 2^14 */
+#define PORT_LEAST 49152u /* of dynamic ports, of which there are 2^14 */
 #define PORT_BITS 14
 
 /* What a NIC said of the headers that are no longer the first ones. */
@@ -93,8 +91,8 @@ flow_decap(struct flow_packet *p)
 	if (!flow_reach(p, at + RTE_ETHER_HDR_LEN))
 		return false;
 	udp = p->head + p->l4;
-	if (flow_load16(udp + offsetof(struct rte_udp_hdr, dst_port)) != VXLAN_PORT ||
-		(udp[sizeof(struct rte_udp_hdr)] & VXLAN_HAS_VNI) == 0)
+	if (flow_load16(udp + offsetof(struct rte_udp_hdr, dst_port)) != FLOW_VXLAN_PORT ||
+		(udp[sizeof(struct rte_udp_hdr)] & FLOW_VXLAN_HAS_VNI) == 0)
 		return flow_fail(p, HY_FLOW_APPLY_NO_HEADER);
 	rte_pktmbuf_adj(p->m, (uint16_t)at);
 	said_forget(p->m);

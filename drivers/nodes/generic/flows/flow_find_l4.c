@@ -6,11 +6,6 @@
 
 #include "flow_edit.h"
 
-/* Most extension headers of IPv6 that are walked, and bytes of them: as for keys of flows. */
-#define EXTENSIONS 8
-#define EXTENSION_BYTES 128u
-#define EXTENSION_SIZE 8
-
 #define ICMP6_SIZE 4 /* up to the end of the checksum */
 #define ICMP6_SUM 2
 
@@ -60,21 +55,6 @@ walk_ip4(struct flow_packet *p)
 		p->l3 + (ip[0] & RTE_IPV4_HDR_IHL_MASK) * RTE_IPV4_IHL_MULTIPLIER);
 }
 
-static uint32_t
-extension_size(uint8_t type, uint8_t units)
-{
-	if (type == IPPROTO_FRAGMENT)
-		return EXTENSION_SIZE;
-	return type == IPPROTO_AH ? (units + 2u) * 4 : (units + 1u) * 8;
-}
-
-static bool
-is_extension(uint8_t next)
-{
-	return next == IPPROTO_HOPOPTS || next == IPPROTO_ROUTING || next == IPPROTO_FRAGMENT ||
-		next == IPPROTO_AH || next == IPPROTO_DSTOPTS;
-}
-
 /* Notes what an extension header says. Returns false if nothing behind it is of this packet's kind. */
 static bool
 note_extension(struct flow_packet *p, uint8_t type, const uint8_t *header)
@@ -98,16 +78,17 @@ walk_ip6(struct flow_packet *p)
 {
 	const uint8_t *ip = p->head + p->l3;
 	uint32_t at = p->l3 + (uint32_t)sizeof(struct rte_ipv6_hdr);
-	const uint32_t end = at + EXTENSION_BYTES;
+	const uint32_t end = at + FLOW_EXTENSION_BYTES;
 	uint8_t next = ip[offsetof(struct rte_ipv6_hdr, proto)];
 
-	for (unsigned int n = 0; is_extension(next); n++) {
+	for (unsigned int n = 0; flow_is_extension(next); n++) {
 		const uint8_t type = next;
 		uint32_t size;
 
-		if (n < EXTENSIONS && at + EXTENSION_SIZE > p->len)
+		if (n < FLOW_EXTENSIONS && at + FLOW_EXTENSION_SIZE > p->len)
 			return 0;
-		size = n < EXTENSIONS ? extension_size(type, p->head[at + 1]) : EXTENSION_BYTES + 1;
+		size = n < FLOW_EXTENSIONS ? flow_extension_size(type, p->head[at + 1])
+					   : FLOW_EXTENSION_BYTES + 1;
 		if (at + size > end) {
 			p->l4_is = FLOW_L4_DEEP;
 			return at;
