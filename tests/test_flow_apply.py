@@ -169,7 +169,7 @@ def any_list(rng):
 
 class Case(collections.namedtuple("Case", "ops frame first size headroom share",
                                   defaults=(0, 0, HEADROOM, NOT))):
-    """A packet, how it lies in buffers, and the list; no operations: a list that there is not."""
+    """A packet, how it lies in buffers, and the list; without operations, the list does not exist."""
 
     def written(self, number):
         return struct.pack("=LLHHHB", number, len(self.frame), self.first, self.size, self.headroom,
@@ -325,7 +325,7 @@ def test_lists_do_what_they_say_to_packets_in_any_buffers(tmp_path, packets):
 
 
 def test_udp_checksum_that_would_be_zero_is_all_ones(tmp_path, packets):
-    """Since 0 says that there is none (RFC 768)."""
+    """0 stands for no checksum (RFC 768)."""
     cases, sums = [], []
     for name in (name for name in packets if name.endswith("-udp")):
         packet = apply_oracle.Packet(packets[name])

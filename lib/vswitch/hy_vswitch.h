@@ -5,8 +5,8 @@
  * operations and a mask of what was looked at, from which a megaflow is made.
  *
  * Any thread may call these functions; a lock of the switch lets one at a time go on. They return 0 or a
- * negative errno, and on an error have changed nothing. Times are milliseconds since any moment. A rule's
- * do not go back if a thread is late with one that it has read before another.
+ * negative errno, and on an error have changed nothing. Times are milliseconds since any moment. Threads
+ * may pass them out of order: those of a rule never go back.
  */
 #pragma once
 
@@ -143,7 +143,8 @@ uint32_t hy_vswitch_delete(struct hy_vswitch *vswitch, const struct hy_vswitch_r
 
 /**
  * Replaces all rules by those of a file: a rule a line; '#' starts a comment. Rules that stay as they are
- * keep their counts and times. Packets are not answered while lines are read, but while the file is.
+ * keep their counts and times. Packets are translated while the file is read,
+ * but not while its lines are parsed.
  *
  * @param error HY_VSWITCH_ERROR_SIZE bytes. A fault in the file is "FILE:LINE: FIELD: REASON".
  * @return 0; -EINVAL a line is no rule, or the same as another; -ENOSPC; what else hy_file_read() returns;

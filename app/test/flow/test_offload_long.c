@@ -237,6 +237,46 @@ rules_that_overlap_hundreds_made_each_table_take_longer(void **state)
 	assert_int_equal(R->wrong, 0);
 }
 
+#define PERMITS 500
+#define BETWEEN 3000
+
+/* Of permits that late denies need: each searched for its deny behind all those between, at each poll. */
+static void
+a_permit_was_compared_with_all_denies_before_the_one_that_needs_it(void **state)
+{
+	uint64_t before;
+
+	RTE_SET_USED(state);
+	long_open();
+	for (uint32_t i = 0; i < PERMITS; i++) {
+		struct hy_flow_rule permit = access_source(1 + i, HY_RULE_PERMIT,
+			IP4(10, 0, 0, 0) + i, 32);
+
+		permit.match.fields |= HY_FLOW_PROTO;
+		permit.match.proto = 6;
+		access_rule_set(&permit);
+	}
+	for (uint32_t i = 0; i < BETWEEN + PERMITS; i++) {
+		const uint32_t source = i < BETWEEN ? IP4(30, 0, 0, 0) + i
+						    : IP4(10, 0, 0, 0) + BETWEEN + PERMITS - 1 - i;
+		const struct hy_flow_rule deny = access_source(1 + PERMITS + i, HY_RULE_DENY,
+			source, 32);
+
+		access_rule_set(&deny);
+	}
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	for (int polls = 0; access_stats().drop_rules < BETWEEN + PERMITS && polls < 400; polls++)
+		access_settle();
+	assert_int_equal(access_stats().drop_rules, BETWEEN + PERMITS);
+	access_settle();
+	before = A.offload->plan->compared;
+	A.offload->dirty = true;
+	hy_offload_poll(A.offload);
+	/* Each with its deny, in two tables. */
+	assert_in_range(A.offload->plan->compared - before, PERMITS,
+		4 * PERMITS * (HY_OFFLOAD_PAIR + 1));
+}
+
 #define CROWD 70 /* overlapping rules, more than a list of them has */
 
 static void
@@ -309,6 +349,7 @@ a_failed_allocation_of_a_list_let_hardware_drop_what_is_permitted(void **state)
 }
 
 static const struct CMUnitTest offload_long_tests[] = {
+	ACCESS_TEST(a_permit_was_compared_with_all_denies_before_the_one_that_needs_it),
 	ACCESS_TEST(a_failed_allocation_of_a_list_let_hardware_drop_what_is_permitted),
 	ACCESS_TEST(one_poll_compared_each_rule_of_a_long_list_with_all_before_it),
 	ACCESS_TEST(a_commit_compared_all_pairs_of_rules_in_hardware),

@@ -2,6 +2,8 @@
 /* Rules and ports of a switch are added, changed, deleted, loaded and counted. */
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -363,6 +365,49 @@ ports_are_checked(void **state)
 	assert_int_equal(hy_vswitch_port_delete(vswitch, 4), 0);
 }
 
+static void *
+print_slowly(void *arg)
+{
+	FILE *out = fdopen(*(int *)arg, "w");
+
+	assert_non_null(out);
+	assert_int_equal(hy_vswitch_print(vswitch, NULL, 0, out), 0);
+	fclose(out);
+	return NULL;
+}
+
+/* A pipe holds less than the dump. With the lock held, the translation would wait for its reader. */
+static void
+a_dump_to_a_slow_reader_held_back_translations(void **state)
+{
+	const struct hy_flows_key key = tcp_key();
+	struct pollfd there = { .events = POLLIN };
+	char bytes[4096], text[64];
+	pthread_t thread;
+	size_t dump = 0;
+	ssize_t n;
+	int ends[2];
+
+	RTE_SET_USED(state);
+	for (uint32_t i = 0; i < MANY; i++) {
+		snprintf(text, sizeof(text), "priority=%u actions=2", i);
+		add_rule(text);
+	}
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pthread_create(&thread, NULL, print_slowly, &ends[1]), 0);
+	there.fd = ends[0];
+	assert_int_equal(poll(&there, 1, -1), 1);
+	alarm(20);
+	hy_vswitch_translate(vswitch, &key, &answer);
+	alarm(0);
+	assert_int_equal(answer.nb_ops, 1);
+	while ((n = read(ends[0], bytes, sizeof(bytes))) > 0)
+		dump += (size_t)n;
+	pthread_join(thread, NULL);
+	close(ends[0]);
+	assert_true(dump > 1 << 17);
+}
+
 /* Its table is none, behind the last one. */
 static void
 a_rule_that_selects_was_added(void **state)
@@ -407,6 +452,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(without_memory_a_file_changes_nothing),
 	TEST(many_rules_of_many_masks_come_and_go),
 	TEST(ports_are_checked),
+	TEST(a_dump_to_a_slow_reader_held_back_translations),
 	TEST(a_rule_that_selects_was_added),
 	TEST(a_late_thread_let_rules_expire_that_are_in_use),
 };

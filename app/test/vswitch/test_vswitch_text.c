@@ -24,7 +24,7 @@
 	"udp_dst"
 #define PORT \
 	"a port: a number from 0 to 65279, the name of a port, in_port, normal, flood, all or local"
-#define NOT_TAGGED "without 0x1000, which says that there is a tag, it must be 0"
+#define NOT_TAGGED "without 0x1000, the bit of a tag, it must be 0"
 
 /* A rule, and its text in the fixed order, behind "table=0". */
 static const struct {
@@ -157,11 +157,11 @@ static const struct {
 	{ "dl_vlan_pcp=8 actions=1", "dl_vlan_pcp: '8' is not a priority from 0 to 7" },
 	{ "vlan_pcp=3 actions=1",
 		"vlan_pcp: the line must say dl_vlan, vlan_vid or vlan_tci that asks for a tag, too" },
-	{ "vlan_tci=5 actions=1", "vlan_tci: 0x5 is of no packet: " NOT_TAGGED },
+	{ "vlan_tci=5 actions=1", "vlan_tci: 0x5 matches no packet: " NOT_TAGGED },
 	{ "dl_vlan=0xffff,dl_vlan_pcp=1 actions=1",
 		"dl_vlan_pcp: contradicts what the line said before" },
 	{ "vlan_vid=0/0x1000,vlan_tci=5/7 actions=1",
-		"vlan_tci: 0x5 is of no packet: " NOT_TAGGED },
+		"vlan_tci: 0x5 matches no packet: " NOT_TAGGED },
 	{ "nw_src=1.2.3.4 actions=1", "nw_src: the line must say ip or arp, too" },
 	{ "ipv6,nw_dst=1.2.3.4 actions=1", "nw_dst: the line must say ip or arp, too" },
 	{ "ip,nw_src=1.2.3 actions=1",

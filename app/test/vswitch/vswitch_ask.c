@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <hy_vswitch.h>
+#include "vswitch_ports.h"
 
 static void
 ports_add(struct hy_vswitch *vswitch)
@@ -21,16 +21,8 @@ ports_add(struct hy_vswitch *vswitch)
 			.src_mac = { 2, 0, 0, 0, 0, 1 },
 			.uplink = 1 } };
 
-	for (uint16_t n = 1; n <= 4; n++) {
-		struct hy_vswitch_port port = { .number = n,
-			.no_flood = n == 3,
-			.port = (uint16_t)(10 + n),
-			.edge = (uint16_t)(20 + n) };
-
-		snprintf(port.name, sizeof(port.name), "eth%u", n);
-		if (hy_vswitch_port_add(vswitch, &port) < 0)
-			abort();
-	}
+	if (vswitch_ports_add(vswitch, 4) < 0)
+		abort();
 	for (uint16_t n = 5; n <= 6; n++) {
 		tunnel.number = n;
 		snprintf(tunnel.name, sizeof(tunnel.name), "vx%u", n);

@@ -8,6 +8,7 @@
 #include <rte_ether.h>
 
 #include "vswitch_fixture.h"
+#include "vswitch_ports.h"
 
 struct hy_vswitch *vswitch;
 struct hy_vswitch_rule rule;
@@ -23,17 +24,7 @@ vswitch_setup(void **state)
 	live = unit_alloc_live();
 	if (hy_vswitch_create(9, &vswitch) < 0)
 		return -1;
-	for (uint16_t n = 1; n <= 3; n++) {
-		struct hy_vswitch_port port = { .number = n,
-			.no_flood = n == 3,
-			.port = (uint16_t)(10 + n),
-			.edge = (uint16_t)(20 + n) };
-
-		snprintf(port.name, sizeof(port.name), "eth%u", n);
-		if (hy_vswitch_port_add(vswitch, &port) < 0)
-			return -1;
-	}
-	return 0;
+	return vswitch_ports_add(vswitch, 3);
 }
 
 int

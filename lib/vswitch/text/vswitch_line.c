@@ -201,7 +201,7 @@ check_tag(const struct line *line)
 		vlan == 0)
 		return 0;
 	return vswitch_refuse(line->error, "vlan_tci",
-		"0x%x is of no packet: without 0x1000, which says that there is a tag, it must be 0",
+		"0x%x matches no packet: without 0x1000, the bit of a tag, it must be 0",
 		rte_be_to_cpu_16(vlan));
 }
 
