@@ -153,6 +153,14 @@ struct hy_suite {
 	 * @return Whether they agree.
 	 */
 	bool (*agree)(void *reference, void *variant, char *text);
+	/**
+	 * Names what should have occurred in a set-up, beside edges and drops, and did not. Asked
+	 * for runs of HY_CONFORM_CASES bursts or more: in shorter ones, what is rare may be missing.
+	 * May be NULL.
+	 *
+	 * @return NULL: all occurred.
+	 */
+	const char *(*unreached)(void *reference, void *variant);
 };
 
 /**

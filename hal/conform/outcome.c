@@ -61,6 +61,24 @@ conform_outcomes_add(struct conform_trial *trial)
 		count(trial, "release", ref->sent_in_all[CONFORM_RELEASED]);
 }
 
+int
+conform_reached_check(const struct conform_trial *trial)
+{
+	const struct hy_suite *suite = trial->ref.suite;
+	struct hy_conform_result *result = trial->result;
+	const char *never;
+
+	if (trial->brief || suite->unreached == NULL)
+		return 0;
+	never = suite->unreached(trial->ref.state, trial->cand.state);
+	if (never == NULL)
+		return 0;
+	result->outcome = HY_CONFORM_FAILED;
+	return HY_REASON(-ENODATA, result->text, sizeof(result->text),
+		"the suite of %s, set-up %u: %s did not occur, and is therefore not tested",
+		suite->family, trial->setup, never);
+}
+
 /* What is wrong with an outcome: a format for the suite's family and the outcome; or NULL. */
 static const char *
 complaint(const struct hy_conform_count *c)

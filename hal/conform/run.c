@@ -437,6 +437,8 @@ setup_run(struct conform_trial *trial, const struct hy_hal *hal, const char *fam
 		result->outcome = HY_CONFORM_FAILED;
 		rc = -EILSEQ;
 	}
+	if (rc == 0)
+		rc = conform_reached_check(trial);
 	conform_trial_destroy(trial);
 	return rc;
 }
@@ -461,6 +463,7 @@ hy_conform_run(const struct hy_hal *hal, const char *family, const char *variant
 		trial->params = params;
 		trial->result = result;
 		trial->setup = s;
+		trial->brief = cases < HY_CONFORM_CASES;
 		rc = setup_run(trial, hal, family, variant, (cases + setups - 1) / setups,
 			params->packets / setups);
 	}

@@ -229,6 +229,57 @@ outcome_that_never_occurs_fails_the_suite(void **state)
 	assert_int_equal(conform_outcomes_check(&suite, &result), 0);
 }
 
+static const char *
+all_but_one(void *reference, void *variant)
+{
+	return reference == variant ? NULL : "a frame of gold";
+}
+
+static void
+what_a_set_up_never_has_fails_long_runs_only(void **state)
+{
+	static const struct hy_suite suite = { .family = "some", .unreached = all_but_one };
+	struct hy_conform_result result = { 0 };
+	struct conform_trial *trial = calloc(1, sizeof(*trial));
+
+	RTE_SET_USED(state);
+	assert_non_null(trial);
+	*trial = (struct conform_trial){ .result = &result, .setup = 3, .ref.suite = &suite };
+	assert_int_equal(conform_reached_check(trial), 0);
+	trial->cand.state = &result;
+	assert_int_equal(conform_reached_check(trial), -ENODATA);
+	assert_int_equal(result.outcome, HY_CONFORM_FAILED);
+	assert_string_equal(result.text,
+		"the suite of some, set-up 3: a frame of gold did not occur, and is therefore not "
+		"tested");
+	trial->brief = true;
+	assert_int_equal(conform_reached_check(trial), 0);
+	free(trial);
+}
+
+/* Whatever their length and their packets. */
+static void
+short_runs_do_not_fail_for_what_is_rare(void **state)
+{
+	static const uint32_t lengths[] = { 1, 30, 200 };
+	const struct hy_family *const *families;
+	const unsigned int n = hy_families(&families);
+	unsigned int runs = 0;
+
+	RTE_SET_USED(state);
+	for (unsigned int f = 0; f < n * RTE_DIM(lengths); f++, runs++) {
+		const struct hy_family *one = families[f / RTE_DIM(lengths)];
+		struct hy_conform_result result;
+		struct hy_conform_params params = { .seed = f + 1,
+			.cases = lengths[f % RTE_DIM(lengths)] };
+
+		if (hy_conform_run(hal, one->node.name, one->node.impl.variant, &params, &result) !=
+			0)
+			fail_msg("%s, %u bursts: %s", one->node.name, params.cases, result.text);
+	}
+	assert_int_equal(runs, 22 * RTE_DIM(lengths));
+}
+
 static void
 run_goes_on_until_it_has_packets_enough(void **state)
 {
@@ -253,6 +304,8 @@ run_goes_on_until_it_has_packets_enough(void **state)
 static const struct CMUnitTest conform_outcome_tests[] = {
 	OUTCOMES_TEST(each_outcome_of_each_family_got_wrong_is_found),
 	OUTCOMES_TEST(outcome_that_never_occurs_fails_the_suite),
+	OUTCOMES_TEST(what_a_set_up_never_has_fails_long_runs_only),
+	OUTCOMES_TEST(short_runs_do_not_fail_for_what_is_rare),
 	OUTCOMES_TEST(run_goes_on_until_it_has_packets_enough),
 };
 

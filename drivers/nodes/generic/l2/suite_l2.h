@@ -31,6 +31,7 @@ int suite_l2_configure(void *state, hy_node_id id);
 int suite_l2_change(void *state, uint32_t number);
 /* Whether workers have handed over the same sources. */
 bool suite_l2_agree(void *reference, void *variant, char *text);
+const char *suite_l2_unreached(void *reference, void *variant);
 
 void suite_l2_shape_input(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet);
 

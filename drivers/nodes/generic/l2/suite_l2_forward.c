@@ -87,5 +87,5 @@ configure(void *state, unsigned int at, hy_node_id id)
 
 HY_SUITE(l2_forward, .nb_edges = SUITE_L2_EDGES, .setup = suite_l2_setup,
 	.teardown = suite_l2_teardown, .configure_chain = configure, .shape = shape,
-	.change = suite_l2_change, .agree = suite_l2_agree,
+	.change = suite_l2_change, .agree = suite_l2_agree, .unreached = suite_l2_unreached,
 	.excused = { { "l2_output: drop outdated", "no frame comes from l2_flood" } });

@@ -86,7 +86,7 @@ shape_learn(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet
 
 HY_SUITE(l2_learn, .setup = suite_l2_setup, .teardown = suite_l2_teardown,
 	.configure = suite_l2_configure, .shape = shape_learn, .change = suite_l2_change,
-	.agree = suite_l2_agree);
+	.agree = suite_l2_agree, .unreached = suite_l2_unreached);
 
 static void
 shape_lookup(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
