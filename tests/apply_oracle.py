@@ -15,7 +15,8 @@ OTHER, LATER, DEEP = "other", "later", "deep"
 
 # As in the header.
 OPS = ("output", "dst_mac", "src_mac", "push_vlan", "pop_vlan", "vlan_tci", "ip4_src", "ip4_dst",
-       "ip6_src", "ip6_dst", "tos", "ttl", "dec_ttl", "l4_src", "l4_dst", "mark", "decap", "encap")
+       "ip6_src", "ip6_dst", "tos", "ttl", "dec_ttl", "l4_src", "l4_dst", "mark", "decap", "encap",
+       "own")
 
 
 class Drop(Exception):
@@ -282,7 +283,7 @@ EDITS = {
     "tos": tos, "ttl": ttl, "dec_ttl": dec_ttl,
     "l4_src": lambda packet, value: port(packet, 0, value),
     "l4_dst": lambda packet, value: port(packet, 2, value),
-    "mark": set_mark, "decap": decap, "encap": encap,
+    "mark": set_mark, "decap": decap, "encap": encap, "own": lambda packet: None,
 }
 
 
@@ -311,7 +312,7 @@ def apply(ops, frame, starved=False):
             copies += i + 1 < len(ops)
             continue
         try:
-            if starved and (name == "mark" or len(packet.frame) >= 18):
+            if starved and (name in ("mark", "own") or len(packet.frame) >= 18):
                 raise Drop("no_room")
             EDITS[name](packet, *args)
         except Drop as drop:

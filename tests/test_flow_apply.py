@@ -132,7 +132,7 @@ def operation(rng, name):
         "pop_vlan": (), "vlan_tci": (word, rng.choice((0x0FFF, 0xE000, 0xFFFF, 0))),
         "tos": (word & 255, rng.choice((0xFC, 0x03, 0xFF))), "ttl": (word & 255,),
         "dec_ttl": (), "l4_src": (word,), "l4_dst": (rng.choice((word, 4789)),),
-        "mark": (rng.getrandbits(32),), "decap": (), "encap": (rng.choice(TUNNELS),),
+        "mark": (rng.getrandbits(32),), "decap": (), "own": (), "encap": (rng.choice(TUNNELS),),
     }.get(name)
     if args is None:
         size = {"dst_mac": 6, "src_mac": 6, "ip4_src": 4, "ip4_dst": 4}.get(name, 16)

@@ -82,7 +82,7 @@ def test_rules_say_what_brute_force_says(tmp_path, part):
         assert seen[outcome] > compared // 100, seen
     assert seen[True] > compared // 20
     for op in ("out", "src_mac", "dst_mac", "push", "pop", "tci", "ip4_src", "ip4_dst", "tos", "ttl",
-               "dec_ttl", "l4_src", "l4_dst", "mark", "decap", "encap"):
+               "dec_ttl", "l4_src", "l4_dst", "mark", "decap", "encap", "own"):
         assert seen[op] > 0, (op, seen)
 
 

@@ -13,7 +13,7 @@ import struct
 IP, IP6, ARP = 0x0800, 0x86DD, 0x0806
 TCP, UDP, SCTP, ICMP, ICMP6 = 6, 17, 132, 1, 58
 PORTS = {1: 21, 2: 22, 3: 23, 4: 24}
-NO_FLOOD = 3
+NO_FLOOD, NORMAL = 3, 9
 TUNNELS = {5: "10.0.0.2", 6: None}
 LOCAL = "10.0.0.1"
 MOST_OPS, DEPTH, RESUBMITS = 64, 64, 4096
@@ -35,7 +35,7 @@ class Run:
     def __init__(self, tables, packet):
         self.tables, self.packet = tables, dict(packet, vlans=list(packet["vlans"]))
         self.ops, self.met, self.mark, self.wrapped, self.depth = [], [], 0, False, 0
-        self.resubmits = 0
+        self.resubmits, self.sent, self.lent = 0, False, False
 
     def op(self, text):
         for one in (["decap"] if self.wrapped else []) + [text]:
@@ -77,7 +77,7 @@ class Run:
         if port == "in_port":
             self.send(source)
         elif port == "normal":
-            self.op("out:9")
+            self.out(NORMAL)
         elif port in ("all", "flood"):
             for number in sorted([*PORTS, *TUNNELS]):
                 if number != source and (port == "all" or number != NO_FLOOD):
@@ -85,16 +85,23 @@ class Run:
         elif port != source and (port in PORTS or port in TUNNELS):
             self.send(port)
 
+    def out(self, edge):
+        """The bridge writes to packets, which therefore no copy shares."""
+        if self.lent or edge == NORMAL and self.sent:
+            self.op("own")
+        self.op(f"out:{edge}")
+        self.sent, self.lent = True, edge == NORMAL
+
     def send(self, port):
         if port in PORTS:
-            self.op(f"out:{PORTS[port]}")
+            self.out(PORTS[port])
             return
         remote = int(ipaddress.ip_address(TUNNELS[port])) if TUNNELS[port] else self.packet["tun_dst"]
         if remote:
             local = int(ipaddress.ip_address(LOCAL))
             self.op(f"encap:020000000002/020000000001/{self.packet['tun_id']:06x}/{local:08x}/"
                     f"{remote:08x}/4789/0/64")
-            self.op(f"out:{PORTS[1]}")
+            self.out(PORTS[1])
             self.wrapped = True
 
     def is_ip(self):

@@ -69,6 +69,11 @@ enum hy_flow_op_type {
 	 */
 	HY_FLOW_OP_DECAP,
 	HY_FLOW_OP_ENCAP, /**< Puts the frame inside @ref hy_flow_op.vxlan. */
+	/**
+	 * Gives the packet its first HY_FLOW_OPS_HEADERS bytes in a buffer of its own, if a copy shares
+	 * them: before an output to a node that writes to packets, and before the next one after it.
+	 */
+	HY_FLOW_OP_OWN,
 };
 
 /**

@@ -85,7 +85,8 @@ struct hy_vswitch_stats {
 /**
  * Creates a switch without ports and rules: it drops all packets.
  *
- * @param normal_edge Edge of flow_apply that leads to the bridge, for NORMAL.
+ * @param normal_edge Edge of flow_apply that leads to the bridge, for NORMAL, and that no port has. Packets
+ * have bytes of their own there (HY_FLOW_OP_OWN), so that the bridge may change them.
  * @param[out] vswitch Belongs to the caller.
  * @return 0; -ENOMEM.
  */

@@ -239,6 +239,35 @@ copies_do_not_see_later_changes(void **state)
 	end();
 }
 
+/* For nodes that write to packets: what came before and after does not see it, nor is it copied in vain. */
+static void
+packet_of_its_own_is_shared_by_no_copy(void **state)
+{
+	uint8_t frame[FRAME_MAX];
+	const struct hy_flow_op own = { .type = HY_FLOW_OP_OWN };
+	uint32_t alone, between;
+
+	RTE_SET_USED(state);
+	begin();
+	FRAME(frame, .payload = LONG_FRAME - 34);
+	alone = LIST(own, OUT(1));
+	between = LIST(OUT(0), own, OUT(1), own, OUT(2));
+	send1(packet_pieces(frame, LONG_FRAME, 400), alone);
+	assert_int_equal(counter(HY_FLOW_APPLY_HEADS), 0);
+	rig_free();
+	send1(packet_pieces(frame, LONG_FRAME, 400), between);
+	assert_int_equal(counter(HY_FLOW_APPLY_HEADS), 1);
+	for (uint32_t edge = 0; edge < 3; edge++)
+		assert_int_equal(out[edge].n, 1);
+	memset(rte_pktmbuf_mtod(out[1].packets[0], void *), 0xee, 64);
+	assert_bytes(out[0].packets[0], frame, LONG_FRAME);
+	assert_bytes(out[2].packets[0], frame, LONG_FRAME);
+	assert_int_equal(rte_mbuf_refcnt_read(out[1].packets[0]), 1);
+	assert_int_equal(rte_mbuf_refcnt_read(out[2].packets[0]), 1);
+	rig_free();
+	end();
+}
+
 /* The packet keeps what is known of it when it gets another buffer. */
 static void
 shared_packets_are_not_written_to(void **state)
@@ -536,6 +565,7 @@ static const struct CMUnitTest flow_apply_tests[] = {
 	NODE_TEST(packets_are_dropped_for_each_reason),
 	NODE_TEST(list_without_changes_sends_the_packet_by_reference),
 	NODE_TEST(copies_do_not_see_later_changes),
+	NODE_TEST(packet_of_its_own_is_shared_by_no_copy),
 	NODE_TEST(shared_packets_are_not_written_to),
 	NODE_TEST(external_buffers_are_written_to_unless_they_are_shared),
 	NODE_TEST(packets_without_headroom_get_a_buffer_that_has_some),

@@ -92,7 +92,8 @@ print_op(const struct hy_flow_op *op)
 		[HY_FLOW_OP_L4_DST] = " l4_dst:",
 		[HY_FLOW_OP_MARK] = " mark:",
 		[HY_FLOW_OP_DECAP] = " decap",
-		[HY_FLOW_OP_ENCAP] = "" };
+		[HY_FLOW_OP_ENCAP] = "",
+		[HY_FLOW_OP_OWN] = " own" };
 	static const uint8_t bytes[] = { [HY_FLOW_OP_DST_MAC] = 6,
 		[HY_FLOW_OP_SRC_MAC] = 6,
 		[HY_FLOW_OP_PUSH_VLAN] = 4,

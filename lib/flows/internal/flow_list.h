@@ -8,7 +8,7 @@
 
 #include <hy_flow_ops.h>
 
-#define FLOW_STEP_MACS (HY_FLOW_OP_ENCAP + 1) /* both addresses, in one step */
+#define FLOW_STEP_MACS (HY_FLOW_OP_OWN + 1) /* both addresses, in one step */
 
 #define FLOW_OUTER_MAX (14 + 40 + 8 + 8)
 

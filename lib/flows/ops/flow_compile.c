@@ -20,7 +20,7 @@
 static const char *
 fault_of(const struct hy_flow_op *op)
 {
-	if (op->type > HY_FLOW_OP_ENCAP)
+	if (op->type > HY_FLOW_OP_OWN)
 		return "is unknown";
 	if (op->type == HY_FLOW_OP_PUSH_VLAN && !flow_is_tag(op->type16))
 		return "pushes a tag of another type than 0x8100, 0x88a8 and 0x9100";

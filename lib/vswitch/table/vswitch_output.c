@@ -36,12 +36,18 @@ vswitch_op(struct vswitch_flow *flow, const struct hy_flow_op *op)
 static void
 output_edge(struct vswitch_flow *flow, uint16_t edge)
 {
+	static const struct hy_flow_op own = { .type = HY_FLOW_OP_OWN }; /* likewise */
+	const bool lends = edge == flow->vswitch->normal_edge;
 	struct hy_flow_op op;
 
+	if (flow->lent || (lends && flow->sent))
+		vswitch_op(flow, &own);
 	memset(&op, 0, sizeof(op));
 	op.type = HY_FLOW_OP_OUTPUT;
 	op.edge = edge;
 	vswitch_op(flow, &op);
+	flow->sent = true;
+	flow->lent = lends;
 }
 
 /* Where the other end is: the tunnel says it, or the packet. */

@@ -29,6 +29,8 @@ struct vswitch_flow {
 	uint32_t mark;
 	bool ttl_counted; /* the key's TTL is the packet's, less some */
 	bool wrapped;     /* the packet is inside a tunnel that it was sent into */
+	bool sent;        /* it left by an output, which may share it */
+	bool lent;        /* it left for the bridge, which writes to it */
 	uint32_t resubmits;
 	uint32_t depth; /* frames that went back to an earlier table */
 };

@@ -101,6 +101,8 @@ flow_edit(struct flow_packet *p, const struct flow_step *step)
 		return mark(p, step->mark);
 	case HY_FLOW_OP_DECAP:
 		return flow_decap(p);
+	case HY_FLOW_OP_OWN:
+		return p->own || flow_own(p);
 	case HY_FLOW_OP_ENCAP:
 		return flow_encap(p, step->outer);
 	default: /* HY_FLOW_OP_IP4_SRC to HY_FLOW_OP_IP6_DST */
