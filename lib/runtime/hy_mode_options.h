@@ -99,7 +99,8 @@ int hy_mode_rx_nodes(const struct hy_mode_options *options, const struct hy_ends
 /**
  * Makes the workers' graphs, by hy_workers_graphs(), and reports workers that cannot sleep.
  *
- * @param graph patterns, nb_patterns, burst and source_budget are filled in.
+ * @param graph burst and source_budget are filled in. Its patterns name sources beside those that receive;
+ * with an event device there are none.
  */
 int hy_mode_graphs(const struct hy_mode_options *options, struct hy_workers *workers,
 	struct hy_graph_params graph);

@@ -187,7 +187,8 @@ void hy_quiet_free(struct hy_quiet *quiet);
 
 /** Packets of all workers; rx + copied = tx + dropped once they have ended. */
 struct hy_totals {
-	uint64_t rx;      /**< Made by sources, but for those that take from another worker. */
+	/** Made by sources, but for those that take from another worker, and flow_reinject. */
+	uint64_t rx;
 	uint64_t copied;  /**< Made by nodes that replicate, beyond those that they received. */
 	uint64_t tx;      /**< Sent by nodes of ethdev_tx. */
 	uint64_t dropped; /**< By any node, for any reason. */

@@ -172,8 +172,10 @@ hy_mode_graphs(const struct hy_mode_options *o, struct hy_workers *workers,
 		.wait_us = o->ports->wait_us };
 	int rc;
 
-	graph.patterns = event_rx;
-	graph.nb_patterns = events;
+	if (events) {
+		graph.patterns = event_rx;
+		graph.nb_patterns = RTE_DIM(event_rx);
+	}
 	graph.burst = hy_port_graph_burst(o->ports);
 	graph.source_budget = (uint16_t)o->ports->burst;
 	rc = hy_terminal_report(graphs.spread ? "--mode=dispatch" : "graphs",

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <hy_flow_lookup.h>
+
 #include "workers.h"
 
 /* Skips what nodes of one side of rings have before the name of the node that they are for. */
@@ -97,6 +99,14 @@ copied(const struct hy_node_stats *node, uint64_t dropped)
 	return node->replicates && away > node->objs ? away - node->objs : 0;
 }
 
+/* Whether what a source makes was not in a graph before. */
+static bool
+receives(const struct hy_node_stats *node)
+{
+	return node->is_source && behind(HY_WORKERS_NAME "-in-", node->name) == NULL &&
+		strcmp(node->name, HY_FLOW_REINJECT_NODE) != 0;
+}
+
 void
 hy_totals_read(const struct hy_stats *stats, uint64_t under_way, struct hy_totals *totals)
 {
@@ -107,7 +117,7 @@ hy_totals_read(const struct hy_stats *stats, uint64_t under_way, struct hy_total
 
 		totals->dropped += dropped;
 		totals->copied += copied(node, dropped);
-		if (node->is_source && behind(HY_WORKERS_NAME "-in-", node->name) == NULL)
+		if (receives(node))
 			totals->rx += node->objs;
 		if (behind("ethdev_tx-", node->name) != NULL)
 			totals->tx += node->objs - dropped;
