@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <hy_vswitch.h>
+#include <rte_common.h>
+
+#include <hy_vswitch_trace.h>
 
 #include "fuzz.h"
 
@@ -70,6 +72,31 @@ check_keys(struct hy_vswitch *vswitch, const uint8_t *bytes, size_t size)
 	check_mask(vswitch, &key);
 }
 
+/* The first line of the input as a packet: it is refused with a reason, or its trace ends. */
+static void
+check_packet(struct hy_vswitch *vswitch, const uint8_t *bytes, size_t size)
+{
+	char line[512], error[HY_VSWITCH_ERROR_SIZE], *text = NULL;
+	struct hy_flows_key key;
+	FILE *out;
+
+	snprintf(line, sizeof(line), "%.*s", (int)RTE_MIN(size, sizeof(line) - 1),
+		(const char *)bytes);
+	line[strcspn(line, "\n")] = '\0';
+	if (hy_vswitch_packet(vswitch, line, &key, error) < 0) {
+		FUZZ_CHECK(strchr(error, ':') != NULL);
+		FUZZ_CHECK(strlen(error) < sizeof(error) - 1);
+		fuzz_check_message(error);
+		return;
+	}
+	out = open_memstream(&text, &size);
+	FUZZ_CHECK(out != NULL);
+	FUZZ_CHECK(hy_vswitch_trace(vswitch, &key, out) == 0);
+	fclose(out);
+	FUZZ_CHECK(strstr(text, "\nOperations: ") != NULL);
+	free(text);
+}
+
 static bool
 vswitch_one(const uint8_t *bytes, size_t size)
 {
@@ -78,6 +105,7 @@ vswitch_one(const uint8_t *bytes, size_t size)
 	char error[HY_VSWITCH_ERROR_SIZE], *text, *second;
 	size_t length, second_length;
 
+	check_packet(vswitch, bytes, size);
 	if (hy_vswitch_load(vswitch, path, 0, error) < 0) {
 		FUZZ_CHECK(strstr(error, path) != NULL);
 		FUZZ_CHECK(strlen(error) < sizeof(error) - 1);
@@ -111,6 +139,8 @@ static const char *const texts[] = {
 	"actions=set_tunnel:8,set_field:1.2.3.4->tun_dst,set_field:::1/::ff->ipv6_dst,output:vx\n",
 	"udp6,udp_dst=0x50/0xf0,nw_ttl=3,nw_tos=32 actions=mod_nw_ecn:2,set_field:8->ip_dscp,1\n",
 	"tcp actions=ct(commit)\n",
+	"in_port=1,udp,nw_src=10.0.0.1,tp_dst=53",
+	"in_port=vx,tun_id=5,tun_src=10.0.0.9,dl_vlan=5,tcp6,nw_frag=no,tcp_flags=syn|ack",
 	NULL,
 };
 

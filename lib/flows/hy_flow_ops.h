@@ -23,9 +23,10 @@ HY_API_BEGIN
 struct hy_flow_ops;
 struct rte_rcu_qsbr;
 
-#define HY_FLOW_OPS_MOST (1u << 16) /**< Most lists. */
-#define HY_FLOW_OPS_LIST 64u        /**< Most operations of a list. */
-#define HY_FLOW_OPS_HEADERS 256     /**< Bytes of a packet in which its headers are changed. */
+#define HY_FLOW_OPS_MOST (1u << 16)                    /**< Most lists. */
+#define HY_FLOW_OPS_LIST 64u                           /**< Most operations of a list. */
+#define HY_FLOW_OPS_TEXT_SIZE (HY_FLOW_OPS_LIST * 256) /**< Bytes of a list's text, with its NUL. */
+#define HY_FLOW_OPS_HEADERS 256 /**< Bytes of a packet in which its headers are changed. */
 
 /**
  * What an operation does. They are done in the order of the list, up to its last OUTPUT.
@@ -153,6 +154,17 @@ int hy_flow_ops_destroy(struct hy_flow_ops *ops);
  */
 int hy_flow_ops_add(struct hy_flow_ops *ops, const struct hy_flow_op list[], uint32_t n,
 	uint16_t *number);
+
+/**
+ * Writes a list as text, its operations separated by commas: their names as of enum hy_flow_op_type, in
+ * lower case, and their values behind a colon, such as "dec_ttl,dst_mac:02:00:00:00:00:01,output:2". A
+ * value of which bits are written has its mask behind a slash. Any thread may call it.
+ *
+ * @param n Operations, 0 to HY_FLOW_OPS_LIST; 0: "drop".
+ * @param[out] text HY_FLOW_OPS_TEXT_SIZE bytes.
+ * @return Its length.
+ */
+size_t hy_flow_ops_format(const struct hy_flow_op list[], uint32_t n, char *text);
 
 /**
  * Deletes a list, which no megaflow names any more, nor an answer that is on its way; packets that still

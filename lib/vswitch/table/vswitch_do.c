@@ -112,8 +112,10 @@ pop_tag(struct vswitch_flow *flow)
 	struct vswitch_tag tag = { 0, 0, VSWITCH_OWN };
 	struct hy_flow_op op;
 
-	if (!has_tag(flow))
+	if (!has_tag(flow)) {
+		VSWITCH_SAY(flow, "skipped: the packet has no tag");
 		return;
+	}
 	memset(&op, 0, sizeof(op));
 	op.type = HY_FLOW_OP_POP_VLAN;
 	if (flow->nb_more > 0)
@@ -143,7 +145,10 @@ set_tag(struct vswitch_flow *flow, const struct vswitch_field *field,
 		op.mask16 &= (rte_be16_t)~HY_FLOWS_TAGGED;
 		vswitch_op(flow, &op);
 	} else if (action->type == HY_VSWITCH_SET_VLAN) {
+		VSWITCH_SAY(flow, "pushes a tag of type 0x8100: the packet has none");
 		push_tag(flow, RTE_BE16(RTE_ETHER_TYPE_VLAN), op.tci);
+	} else {
+		VSWITCH_SAY(flow, "skipped: the packet has no tag");
 	}
 }
 
@@ -213,6 +218,24 @@ static const struct {
 };
 
 static void
+say_no_ip(struct vswitch_flow *flow, int version)
+{
+	VSWITCH_SAY(flow, "skipped: the packet has no %s header",
+		version == 4           ? "IPv4"
+			: version == 6 ? "IPv6"
+				       : "IP");
+}
+
+static void
+say_no_ports(struct vswitch_flow *flow, uint8_t proto)
+{
+	VSWITCH_SAY(flow, "skipped: the packet has no ports of %s",
+		proto == IPPROTO_TCP           ? "TCP"
+			: proto == IPPROTO_UDP ? "UDP"
+					       : "TCP or UDP");
+}
+
+static void
 set_field(struct vswitch_flow *flow, const struct hy_vswitch_action *action)
 {
 	const struct vswitch_field *field = &vswitch_fields[action->field];
@@ -235,12 +258,18 @@ set_field(struct vswitch_flow *flow, const struct hy_vswitch_action *action)
 	case HY_VSWITCH_NW_ECN:
 		if (has_ip(flow, 0))
 			set_tos(flow, field, action);
+		else
+			say_no_ip(flow, 0);
 		return;
 	}
-	if (wholes[action->field].is_ip && !has_ip(flow, wholes[action->field].version))
+	if (wholes[action->field].is_ip && !has_ip(flow, wholes[action->field].version)) {
+		say_no_ip(flow, wholes[action->field].version);
 		return;
-	if (wholes[action->field].has_ports && !has_ports(flow, wholes[action->field].proto))
+	}
+	if (wholes[action->field].has_ports && !has_ports(flow, wholes[action->field].proto)) {
+		say_no_ports(flow, wholes[action->field].proto);
 		return;
+	}
 	set_whole(flow, field, action, wholes[action->field].type);
 	if (action->field == HY_VSWITCH_NW_TTL)
 		flow->ttl_counted = false;
@@ -256,15 +285,21 @@ dec_ttl(struct vswitch_flow *flow)
 	struct hy_flows_key look = { 0 };
 	struct hy_flow_op op;
 
-	if (!has_ip(flow, 0))
+	if (!has_ip(flow, 0)) {
+		say_no_ip(flow, 0);
 		return true;
+	}
 	look.ttl = flow->key.ttl < 2 || flow->ttl_counted
 		? 0xfe
 		: (uint8_t)(0x80 >> (__builtin_clz(flow->key.ttl) - 24));
 	vswitch_look(flow, &look);
-	if (flow->key.ttl < 2)
+	if (flow->key.ttl < 2) {
+		VSWITCH_SAY(flow, "TTL expired: it is %u; ends the actions of this rule",
+			flow->key.ttl);
 		return false;
+	}
 	flow->key.ttl--;
+	VSWITCH_SAY(flow, "TTL is %u now", flow->key.ttl);
 	flow->ttl_counted = flow->fresh.ttl != 0;
 	memset(&op, 0, sizeof(op));
 	op.type = HY_FLOW_OP_DEC_TTL;

@@ -79,8 +79,11 @@ output_tunnel(struct vswitch_flow *flow, const struct hy_vswitch_tunnel *tunnel)
 	struct hy_flow_op op;
 
 	memset(&op, 0, sizeof(op));
-	if (!remote_of(flow, tunnel, op.vxlan.dst))
+	if (!remote_of(flow, tunnel, op.vxlan.dst)) {
+		VSWITCH_SAY(flow, "nothing is sent: the tunnel has no remote address, and %s is 0",
+			tunnel->is_ip6 ? "tun_ipv6_dst" : "tun_dst");
 		return;
+	}
 	op.type = HY_FLOW_OP_ENCAP;
 	memcpy(op.vxlan.dst_mac, tunnel->dst_mac, sizeof(op.vxlan.dst_mac));
 	memcpy(op.vxlan.src_mac, tunnel->src_mac, sizeof(op.vxlan.src_mac));
@@ -98,6 +101,8 @@ output_tunnel(struct vswitch_flow *flow, const struct hy_vswitch_tunnel *tunnel)
 static void
 output_port(struct vswitch_flow *flow, const struct hy_vswitch_port *port)
 {
+	VSWITCH_SAY(flow, "to %s %u (%s)", port->is_tunnel ? "tunnel" : "port", port->number,
+		port->name);
 	if (port->is_tunnel)
 		output_tunnel(flow, &port->tunnel);
 	else
@@ -115,10 +120,13 @@ vswitch_output(struct vswitch_flow *flow, uint16_t number)
 		output_port(flow, flow->input);
 		return;
 	case HY_VSWITCH_NORMAL:
+		VSWITCH_SAY(flow, "to the bridge");
 		output_edge(flow, vswitch->normal_edge);
 		return;
 	case HY_VSWITCH_FLOOD:
 	case HY_VSWITCH_ALL:
+		VSWITCH_SAY(flow, "to all ports but the input port%s",
+			number == HY_VSWITCH_ALL ? "" : ", without those marked no-flood");
 		for (uint32_t i = 0; i < vswitch->nb_ports; i++)
 			if (&vswitch->port[i] != flow->input &&
 				(number == HY_VSWITCH_ALL || !vswitch->port[i].no_flood))
@@ -126,7 +134,11 @@ vswitch_output(struct vswitch_flow *flow, uint16_t number)
 		return;
 	default:
 		port = vswitch_port_of(vswitch, number);
-		if (port != NULL && port != flow->input)
+		if (port == NULL)
+			VSWITCH_SAY(flow, "nothing is sent: the switch has no port %u", number);
+		else if (port == flow->input)
+			VSWITCH_SAY(flow, "skips output to the input port");
+		else
 			output_port(flow, port);
 	}
 }

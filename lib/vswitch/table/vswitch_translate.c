@@ -83,6 +83,10 @@ enter(struct vswitch_flow *flow, uint32_t *frames, uint8_t table, uint16_t port,
 	flow->key.port = input;
 	looked.port = 0;
 	vswitch_look(flow, &looked);
+	if (unlikely(flow->trace != NULL)) {
+		flow->trace->level = *frames;
+		vswitch_trace_rule(flow, table, entry);
+	}
 	if (entry == NULL)
 		return;
 	answer->rules[answer->nb_rules++] = entry->id;
@@ -123,39 +127,59 @@ run(struct vswitch_flow *flow)
 			continue;
 		}
 		frame->next++;
+		if (unlikely(flow->trace != NULL)) {
+			flow->trace->level = frames;
+			vswitch_trace_action(flow, action);
+		}
 		if (action->type == HY_VSWITCH_RESUBMIT || action->type == HY_VSWITCH_GOTO)
 			resubmit(flow, &frames, action);
 		else if (!vswitch_do(flow, action))
 			frame->next = (uint16_t)actions->n;
 	}
+	if (unlikely(flow->trace != NULL))
+		vswitch_trace_end(flow);
+}
+
+void
+vswitch_translate(struct hy_vswitch *vswitch, const struct hy_flows_key *key,
+	struct hy_vswitch_answer *answer, struct vswitch_trace *trace, struct vswitch_flow *flow)
+{
+	static const struct hy_flow_op decap = { .type = HY_FLOW_OP_DECAP };
+
+	memset(flow, 0, sizeof(*flow));
+	flow->vswitch = vswitch;
+	flow->answer = answer;
+	flow->trace = trace;
+	flow->key = *key;
+	flow->outer = VSWITCH_OUTER;
+	flow->inner = VSWITCH_INNER;
+	answer->outcome = HY_VSWITCH_DONE;
+	answer->nb_ops = 0;
+	answer->nb_rules = 0;
+	memset(&flow->fresh, 0xff, sizeof(flow->fresh));
+	pthread_mutex_lock(&vswitch->lock);
+	flow->input = vswitch_input(vswitch, key);
+	flow->key.kind = kind_of(key->kind);
+	if (flow->input == NULL)
+		answer->outcome = HY_VSWITCH_NO_INPUT;
+	else
+		flow->key.port = flow->input->number;
+	if (unlikely(trace != NULL))
+		vswitch_trace_begin(flow);
+	if (flow->input != NULL) {
+		if (flow->input->is_tunnel)
+			vswitch_op(flow, &decap);
+		run(flow);
+	}
+	pthread_mutex_unlock(&vswitch->lock);
+	finish(flow, key);
 }
 
 void
 hy_vswitch_translate(struct hy_vswitch *vswitch, const struct hy_flows_key *key,
 	struct hy_vswitch_answer *answer)
 {
-	static const struct hy_flow_op decap = { .type = HY_FLOW_OP_DECAP };
-	struct vswitch_flow flow = { .vswitch = vswitch,
-		.answer = answer,
-		.key = *key,
-		.outer = VSWITCH_OUTER,
-		.inner = VSWITCH_INNER };
+	struct vswitch_flow flow;
 
-	answer->outcome = HY_VSWITCH_DONE;
-	answer->nb_ops = 0;
-	answer->nb_rules = 0;
-	memset(&flow.fresh, 0xff, sizeof(flow.fresh));
-	pthread_mutex_lock(&vswitch->lock);
-	flow.input = vswitch_input(vswitch, key);
-	if (flow.input == NULL) {
-		answer->outcome = HY_VSWITCH_NO_INPUT;
-	} else {
-		flow.key.port = flow.input->number;
-		flow.key.kind = kind_of(key->kind);
-		if (flow.input->is_tunnel)
-			vswitch_op(&flow, &decap);
-		run(&flow);
-	}
-	pthread_mutex_unlock(&vswitch->lock);
-	finish(&flow, key);
+	vswitch_translate(vswitch, key, answer, NULL, &flow);
 }

@@ -148,8 +148,8 @@ is_whole_vlan(const struct hy_vswitch_action *action)
 		action->field == HY_VSWITCH_VLAN_PCP;
 }
 
-static void
-put_action(struct vswitch_out *out, const struct hy_vswitch_action *action)
+void
+vswitch_put_action(struct vswitch_out *out, const struct hy_vswitch_action *action)
 {
 	switch (action->type) {
 	case HY_VSWITCH_OUTPUT:
@@ -217,7 +217,7 @@ hy_vswitch_rule_format(const struct hy_vswitch_rule *rule, char *text)
 	for (uint32_t i = 0; i < rule->nb_actions; i++) {
 		if (i > 0)
 			vswitch_put(&out, ",");
-		put_action(&out, &rule->actions[i]);
+		vswitch_put_action(&out, &rule->actions[i]);
 	}
 	return out.at;
 }

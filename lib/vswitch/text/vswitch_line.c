@@ -44,7 +44,8 @@ struct line {
 	struct hy_vswitch_rule *rule;
 	enum hy_vswitch_text what;
 	struct vswitch_names names;
-	uint32_t seen; /* bits of enum word */
+	bool is_packet; /* it describes one: all values are exact */
+	uint32_t seen;  /* bits of enum word */
 	char *error;
 };
 
@@ -101,6 +102,17 @@ match_add(struct line *line, const char *name, uint32_t at, uint32_t size, const
 	return 0;
 }
 
+static bool
+is_exact(const struct vswitch_field *field, const uint8_t *mask)
+{
+	uint8_t bits[16], lacks = 0;
+
+	vswitch_field_bits(field, bits);
+	for (uint32_t i = 0; i < field->size; i++)
+		lacks |= bits[i] & ~mask[i];
+	return lacks == 0;
+}
+
 static int
 read_field(struct line *line, const char *name, enum hy_vswitch_field f, char *text)
 {
@@ -112,6 +124,9 @@ read_field(struct line *line, const char *name, enum hy_vswitch_field f, char *t
 	if (!vswitch_value(field, text, &line->names, value, mask))
 		return vswitch_refuse(line->error, name, "'%.80s' is not %s", text,
 			field->accepted);
+	if (line->is_packet && !is_exact(field, mask))
+		return vswitch_refuse(line->error, name,
+			"'%.80s' is not one value, as a packet has", text);
 	return match_add(line, name, field->at, field->size, value, mask);
 }
 
@@ -135,6 +150,8 @@ read_word(struct line *line, enum word word, const char *text)
 	struct hy_vswitch_rule *rule = line->rule;
 	uint64_t n;
 
+	if (line->is_packet)
+		return vswitch_refuse(line->error, words[word].name, "a packet has none");
 	if (line->what == HY_VSWITCH_SELECT && !words[word].selects)
 		return vswitch_refuse(line->error, words[word].name,
 			"only a rule that is added has it");
@@ -173,7 +190,9 @@ read_pair(struct line *line, const char *name, char *value)
 
 	for (uint32_t i = 0; i < RTE_DIM(ignored); i++)
 		if (strcmp(name, ignored[i]) == 0)
-			return 0;
+			return line->is_packet
+				? vswitch_refuse(line->error, name, "a packet has none")
+				: 0;
 	for (uint32_t s = 0; s < VSWITCH_SHORTHANDS; s++)
 		if (strcmp(name, vswitch_shorthands[s].name) == 0)
 			return value == NULL ? read_shorthand(line, &vswitch_shorthands[s])
@@ -273,13 +292,37 @@ read_line(struct line *line, char *text, char *copy)
 	if (rc < 0)
 		return rc;
 	if (line->what == HY_VSWITCH_SELECT)
-		return actions == NULL ? 0
-				       : vswitch_refuse(line->error, "actions",
-						 "only a rule that is added has them");
+		return actions == NULL
+			? 0
+			: vswitch_refuse(line->error, "actions",
+				  line->is_packet ? "a packet has none"
+						  : "only a rule that is added has them");
 	if (actions == NULL)
 		return vswitch_refuse(line->error, "actions",
 			"missing; a rule is MATCH,... actions=ACTION,...");
 	return vswitch_actions_read(actions, &line->names, line->rule, line->error);
+}
+
+int
+vswitch_packet_read(const char *text, const struct vswitch_names *names, struct hy_flows_key *key,
+	struct hy_flows_key *mask, char *error)
+{
+	struct hy_vswitch_rule made = { 0 };
+	struct line line = { .rule = &made,
+		.what = HY_VSWITCH_SELECT,
+		.names = *names,
+		.is_packet = true,
+		.error = error };
+	char bytes[HY_VSWITCH_TEXT_SIZE], copy[HY_VSWITCH_TEXT_SIZE];
+	int rc;
+
+	if (strlen(text) >= sizeof(bytes))
+		return vswitch_refuse(error, "line", "longer than %zu bytes", sizeof(bytes) - 1);
+	strcpy(bytes, text);
+	rc = read_line(&line, bytes, copy);
+	*key = made.key;
+	*mask = made.mask;
+	return rc;
 }
 
 int

@@ -100,12 +100,20 @@ void vswitch_put(struct vswitch_out *out, const char *format, ...)
 void vswitch_put_port(struct vswitch_out *out, uint16_t port);
 void vswitch_put_value(struct vswitch_out *out, const struct vswitch_field *field,
 	const uint8_t *value, const uint8_t *mask);
+/* vswitch_format.c */
+void vswitch_put_action(struct vswitch_out *out, const struct hy_vswitch_action *action);
 /* The bits of a field in a container of its size. */
 void vswitch_field_bits(const struct vswitch_field *field, uint8_t bits[16]);
 
 /* vswitch_actions.c: reads the actions of a rule whose match was read. */
 int vswitch_actions_read(char *text, const struct vswitch_names *names,
 	struct hy_vswitch_rule *rule, char *error);
+/*
+ * vswitch_line.c: reads a packet, as a match of exact values. The key is as rules have it; the mask has what
+ * the text gave.
+ */
+int vswitch_packet_read(const char *text, const struct vswitch_names *names,
+	struct hy_flows_key *key, struct hy_flows_key *mask, char *error);
 /* Whether a word is an action's name, known or not. */
 bool vswitch_is_action(const char *name);
 
