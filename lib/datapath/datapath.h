@@ -122,7 +122,7 @@ const char *datapath_caches_name(const struct hy_flows_caches *caches);
 /* Answers to telemetry: return 0, or write why not. The text is the command's own. */
 typedef int(datapath_tell_t)(struct hy_datapath *datapath, char *text, struct rte_tel_data *data,
 	char *error);
-datapath_tell_t datapath_rules_tell, datapath_dump_tell;
+datapath_tell_t datapath_rules_tell, datapath_dump_tell, datapath_trace_tell;
 
 /* Telemetry is answered for a switch from now on, or no more; a question, if there is one. */
 void datapath_show(struct hy_datapath *datapath);

@@ -147,6 +147,7 @@ caches_tell(struct hy_datapath *datapath, char *text, struct rte_tel_data *data,
 COMMAND(stats, stats_tell)
 COMMAND(rules, datapath_rules_tell)
 COMMAND(dump, datapath_dump_tell)
+COMMAND(trace, datapath_trace_tell)
 COMMAND(caches, caches_tell)
 COMMAND(add, add_tell)
 COMMAND(modify, modify_tell)
@@ -164,6 +165,8 @@ hy_datapath_telemetry(const char *prefix __rte_unused)
 			"Rules with counts. Parameter: [N] [match]; after a line 'more: N', go on with that N" },
 		{ "/flows/dump", on_dump,
 			"Megaflows with counts. Parameter: [N]; after a line 'more: N', go on with that N" },
+		{ "/flows/trace", on_trace,
+			"What the rules do to a packet, in words. Parameter: a match of exact values" },
 		{ "/flows/caches", on_caches, "Switches caches. Parameter: " HY_DATAPATH_CACHES },
 		{ "/flows/add", on_add, "Adds a rule. Parameter: its text, with actions" },
 		{ "/flows/modify", on_modify,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <hy_flow_lookup.h>
+#include <hy_vswitch_trace.h>
 
 #include "datapath.h"
 #include "lib/graph/internal/log.h"
@@ -54,6 +55,15 @@ lines_tell(char *text, uint32_t skip, struct rte_tel_data *data)
 	rte_tel_data_string(data, answer);
 }
 
+/* Takes what was printed; 0, or why not. */
+static int
+printed_end(FILE *out, int rc, char *error)
+{
+	if (fclose(out) != 0 && rc == 0)
+		rc = -ENOMEM;
+	return rc == 0 ? 0 : HY_REASON(rc, error, HY_DATAPATH_ERROR_SIZE, "%s", strerror(-rc));
+}
+
 /* [SKIP ][MATCH] */
 int
 datapath_rules_tell(struct hy_datapath *datapath, char *text, struct rte_tel_data *data,
@@ -75,13 +85,9 @@ datapath_rules_tell(struct hy_datapath *datapath, char *text, struct rte_tel_dat
 	out = open_memstream(&printed, &size);
 	if (out == NULL)
 		return HY_REASON(-ENOMEM, error, HY_DATAPATH_ERROR_SIZE, "out of memory");
-	rc = hy_datapath_rules_print(datapath, &select, out);
-	if (fclose(out) != 0 && rc == 0)
-		rc = -ENOMEM;
+	rc = printed_end(out, hy_datapath_rules_print(datapath, &select, out), error);
 	if (rc == 0)
 		lines_tell(printed, skip, data);
-	else
-		rc = HY_REASON(rc, error, HY_DATAPATH_ERROR_SIZE, "%s", strerror(-rc));
 	free(printed);
 	return rc;
 }
@@ -105,22 +111,58 @@ match_write(const struct hy_datapath *datapath, const struct hy_flows_flow *flow
 	hy_vswitch_match_format(&key, &mask, text);
 }
 
+/* What is done to a megaflow's packets. */
+static void
+actions_write(struct hy_datapath *datapath, uint32_t action, char text[HY_FLOW_OPS_TEXT_SIZE])
+{
+	struct datapath_lists *lists = &datapath->lists;
+	const struct datapath_list *list;
+
+	pthread_mutex_lock(&lists->lock);
+	list = (uint16_t)action == HY_FLOW_ACTION_DENY ? NULL : lists->by_number[action >> 16];
+	hy_flow_ops_format(list == NULL ? NULL : list->ops, list == NULL ? 0 : list->nb_ops, text);
+	pthread_mutex_unlock(&lists->lock);
+}
+
 /* A megaflow's line. Returns its length, or 0: there is no room for it. */
 static size_t
-megaflow_write(const struct hy_datapath *datapath, const struct hy_flows_entry *entry, char *to,
+megaflow_write(struct hy_datapath *datapath, const struct hy_flows_entry *entry, char *to,
 	size_t room)
 {
-	char match[HY_VSWITCH_TEXT_SIZE], action[16] = "drop";
+	char match[HY_VSWITCH_TEXT_SIZE], actions[HY_FLOW_OPS_TEXT_SIZE];
 	int n;
 
 	match_write(datapath, &entry->flow, match);
-	if ((uint16_t)entry->flow.action != HY_FLOW_ACTION_DENY)
-		snprintf(action, sizeof(action), "list:%u", entry->flow.action >> 16);
+	actions_write(datapath, entry->flow.action, actions);
 	n = snprintf(to, room,
-		"%s packets:%" PRIu64 " bytes:%" PRIu64 " age:%u.%03us used:%u.%03us %s\n", match,
-		entry->packets, entry->bytes, entry->age / 1000, entry->age % 1000,
-		entry->unused / 1000, entry->unused % 1000, action);
+		"%s, packets:%" PRIu64 ", bytes:%" PRIu64
+		", age:%u.%03us, used:%u.%03us, actions:%s\n",
+		match, entry->packets, entry->bytes, entry->age / 1000, entry->age % 1000,
+		entry->unused / 1000, entry->unused % 1000, actions);
 	return (size_t)n < room ? (size_t)n : 0;
+}
+
+/* A packet */
+int
+datapath_trace_tell(struct hy_datapath *datapath, char *text, struct rte_tel_data *data,
+	char *error)
+{
+	struct hy_flows_key key;
+	char *printed = NULL;
+	size_t size;
+	FILE *out;
+	int rc = hy_vswitch_packet(datapath->rules, text, &key, error);
+
+	if (rc < 0)
+		return rc;
+	out = open_memstream(&printed, &size);
+	if (out == NULL)
+		return HY_REASON(-ENOMEM, error, HY_DATAPATH_ERROR_SIZE, "out of memory");
+	rc = printed_end(out, hy_vswitch_trace(datapath->rules, &key, out), error);
+	if (rc == 0)
+		lines_tell(printed, 0, data);
+	free(printed);
+	return rc;
 }
 
 int
