@@ -76,11 +76,12 @@ on_publish(void *arg)
 	struct hy_offload *o = arg;
 
 	pthread_mutex_lock(&o->mutex);
+	/* One may have got stuck since this table was made. */
+	o->dirty = o->stuck > 0 || (o->next_marks != NULL && o->next_marks->unsure);
 	hy_offload_marks_publish(o, o->next_marks, o->next_plan);
 	o->next_plan = NULL;
 	o->next_marks = NULL;
-	o->dirty = o->stuck > 0; /* one may have got stuck since this table was made */
-	o->retry = false;        /* rules refused because of others are untried again */
+	o->retry = false; /* rules refused because of others are untried again */
 	o->full = false;
 	pthread_mutex_unlock(&o->mutex);
 }
@@ -388,6 +389,7 @@ hy_offload_destroy(struct hy_offload *o)
 	if (hy_offload_late(o) && o->leaving > 0)
 		HY_LOG(WARNING, "port %u answers late: %u flow rules are left to its driver",
 			o->port, o->leaving);
+	hy_offload_guards_find(o);
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_STUCK ||
 			(o->flows[i].state == FLOW_LEAVING &&
@@ -490,8 +492,8 @@ hy_offload_poll(struct hy_offload *o)
 
 		/* If there is no memory, the current table remains valid. */
 		if (marks != NULL) {
+			o->dirty = marks->unsure;
 			hy_offload_marks_publish(o, marks, o->plan);
-			o->dirty = false;
 			done++;
 		}
 	}

@@ -22,17 +22,19 @@ enum flow_state {
 
 struct flow {
 	enum flow_state state;
-	bool planned;         /* In the plan; only used by flows_leave(). */
-	bool several;         /* Stuck with more than one rule, of former offloads. */
-	bool settled;         /* Packets received before it was created have all been classified. */
-	bool drop;            /* It drops packets, and counts them; it has no mark. */
-	uint16_t checks;      /* Of its packets: HY_MARK_FRAGMENTS, HY_MARK_RULE. */
-	uint32_t generation;  /* Of the mark, at least 1. */
-	uint32_t priority;    /* In hardware; 0 is the highest. */
-	uint64_t since;       /* Time of creation or release. */
-	uint64_t token;       /* Workers leave the last table that has it with this grace period. */
-	void *handle;         /* The provider's. */
-	uint32_t index;       /* With drop: of its rule's counter; */
+	bool planned;        /* In the plan; only used by flows_leave(). */
+	uint8_t unread;      /* Why its counter was not read, while hy_offload_drops_read() runs. */
+	uint32_t next_guard; /* See hy_offload_guards_find(). */
+	bool several;        /* Stuck with more than one rule, of former offloads. */
+	bool settled;        /* Packets received before it was created have all been classified. */
+	bool drop;           /* It drops packets, and counts them; it has no mark. */
+	uint16_t checks;     /* Of its packets: HY_MARK_FRAGMENTS, HY_MARK_RULE. */
+	uint32_t generation; /* Of the mark, at least 1. */
+	uint32_t priority;   /* In hardware; 0 is the highest. */
+	uint64_t since;      /* Time of creation or release. */
+	uint64_t token;      /* Workers leave the last table that has it with this grace period. */
+	void *handle;        /* The provider's. */
+	uint32_t index;      /* With drop: of its rule's counter; */
 	uint64_t hits, bytes; /* and what the port said last that it has dropped. */
 	struct hy_flow_match match;
 };
@@ -88,6 +90,8 @@ struct plan {
 struct marks {
 	struct marks *next;
 	uint64_t token;
+	uint64_t again; /* Pairs that were compared for it, because no list has them. */
+	bool unsure;    /* It may have rules that are not needed: too much was to be compared. */
 	struct hy_mark_table table;
 };
 
@@ -165,12 +169,15 @@ struct hy_offload {
 	struct batch *batch;           /* Empty between polls. */
 	uint32_t live, leaving, stuck; /* Rules, by their slots' state. */
 	uint32_t room;                 /* For live and leaving: max_rules, or spread_rules. */
+	uint32_t live_drops;           /* Of the live ones, while rules are installed. */
+	uint32_t *in, nb_in;           /* Likewise: the ranks of rules in hardware. */
+	uint32_t nb_guards, guards;    /* See hy_offload_guards_find(). */
 
 	struct plan *plan, *next_plan;    /* Of the current view, and of the one being committed. */
 	struct marks *marks, *next_marks; /* Likewise. */
 	struct marks *garbage;
 	struct plan *old_plans;
-	uint64_t again; /* Pairs that were compared for the last table, because no list has them. */
+	uint64_t again; /* Of the table that workers have: see struct marks. */
 	bool dirty;     /* The table is out of date. */
 	bool full;      /* The port has no room. */
 	bool retry;     /* Rules refused because of others may be tried again. */
@@ -286,9 +293,17 @@ uint8_t hy_offload_reason_first(const struct hy_offload *o, const struct hy_poli
  * become candidates, if there can be all of them.
  */
 uint8_t hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority);
-/* Whether a rule that marks has a place in hardware: in access lists, only before one that drops. */
-bool hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t rank);
-/* Whether a rule must stay, because it precedes one that drops packets and that the port kept. */
+/* The ranks of denies that may need others before them, in ascending order. Returns how many. */
+uint32_t hy_offload_needers(const struct hy_offload *o, const struct plan *plan, uint32_t ranks[]);
+/*
+ * Whether a rule that marks has a place in hardware: in access lists, only before one that drops, of
+ * these needers. So it has when no pairs are left to compare; what is compared is taken off.
+ */
+bool hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t rank,
+	const uint32_t needers[], uint32_t n, uint64_t *left);
+/* Finds rules that drop packets and that are kept, or are to be removed. Returns how many. */
+uint32_t hy_offload_guards_find(struct hy_offload *o);
+/* Whether a rule must stay, because it precedes one of those; behind very many, each does. */
 bool hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow);
 uint32_t hy_offload_nb_drops(const struct hy_offload *o, enum flow_state state);
 /*

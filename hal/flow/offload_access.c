@@ -20,6 +20,7 @@
 
 #define READ_US 250000 /* for a look at all counters */
 #define UPPER_MOST 64  /* rules that one deny may need before it */
+#define GUARDS_MOST 64 /* denies that stay and that each rule before them is compared with */
 
 bool
 hy_offload_is_drop(const struct hy_offload *o, const struct hy_flow_rule *rule)
@@ -106,18 +107,30 @@ hy_offload_drop_reason(struct hy_offload *o, uint32_t rank, uint32_t priority)
 	return n == 0 ? REASON_NONE : REASON_ORDER;
 }
 
+/* Whether a rule drops packets in hardware, or is to. */
 static bool
-needs(const struct hy_offload *o, struct plan *plan, uint32_t rank, uint32_t upper)
+may_need(const struct hy_offload *o, const struct plan *plan, uint32_t rank)
 {
 	const struct rule_state *state = &plan->rules[rank];
 
 	return hy_offload_is_drop(o, &plan->view->rules[rank].rule) &&
-		(state->reason <= REASON_COLD || state->reason == REASON_ORDER) &&
-		hy_offload_overlap(plan, upper, rank);
+		(state->reason <= REASON_COLD || state->reason == REASON_ORDER);
+}
+
+uint32_t
+hy_offload_needers(const struct hy_offload *o, const struct plan *plan, uint32_t ranks[])
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; o->access && r < plan->view->nb_rules; r++)
+		if (may_need(o, plan, r))
+			ranks[n++] = r;
+	return n;
 }
 
 bool
-hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t rank)
+hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t rank,
+	const uint32_t needers[], uint32_t n, uint64_t *left)
 {
 	struct rule_state *state = &plan->rules[rank];
 	uint32_t r;
@@ -125,22 +138,50 @@ hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t ran
 	if (!o->access)
 		return true;
 	r = hy_offload_plan_find(plan, state->needer); /* else there may be many to compare */
-	if (r != NO_SLOT && r > rank && needs(o, plan, r, rank))
+	if (r != NO_SLOT && r > rank && may_need(o, plan, r) && hy_offload_overlap(plan, rank, r))
 		return true;
-	for (r = rank + 1; r < plan->view->nb_rules; r++)
-		if (needs(o, plan, r, rank)) {
+	for (uint32_t i = n; i > 0 && needers[i - 1] > rank; i--) {
+		const uint64_t before = plan->compared;
+
+		r = needers[i - 1];
+		if (*left == 0)
+			return true;
+		if (hy_offload_overlap(plan, rank, r)) {
 			state->needer = plan->view->rules[r].rule.id;
 			return true;
 		}
+		*left -= RTE_MIN(*left, plan->compared - before);
+	}
 	return false;
+}
+
+uint32_t
+hy_offload_guards_find(struct hy_offload *o)
+{
+	o->nb_guards = 0;
+	o->guards = NO_SLOT;
+	for (uint32_t i = 0; o->access && i < o->nb_slots; i++) {
+		struct flow *flow = &o->flows[i];
+
+		if (!flow->drop || (flow->state != FLOW_STUCK && flow->state != FLOW_LEAVING))
+			continue;
+		flow->next_guard = o->guards;
+		o->guards = i;
+		o->nb_guards++;
+	}
+	return o->nb_guards;
 }
 
 bool
 hy_offload_must_stay(const struct hy_offload *o, const struct flow *flow)
 {
-	for (uint32_t i = 0; o->access && !flow->drop && i < o->nb_slots; i++)
-		if ((o->flows[i].state == FLOW_STUCK || o->flows[i].state == FLOW_LEAVING) &&
-			o->flows[i].drop && hy_flow_overlap(&o->flows[i].match, &flow->match))
+	if (!o->access || flow->drop)
+		return false;
+	if (o->nb_guards > GUARDS_MOST)
+		return true;
+	for (uint32_t i = o->guards, n = 0; n < o->nb_guards; i = o->flows[i].next_guard, n++)
+		if (o->flows[i].state != FLOW_FREE &&
+			hy_flow_overlap(&o->flows[i].match, &flow->match))
 			return true;
 	return false;
 }
@@ -185,24 +226,28 @@ flow_read(struct hy_offload *o, struct flow *flow, struct rte_flow_error *error)
 	return 0;
 }
 
-/* Returns a rule whose counter cannot be read to software. */
+static uint8_t
+unread_reason(struct hy_offload *o, int rc, const struct rte_flow_error *error)
+{
+	if (rc == -ERANGE)
+		return hy_offload_reason_of(o, "its counter in hardware went back");
+	if (rc == -ENODATA)
+		return hy_offload_reason_of(o, "hardware does not tell what it counts");
+	return hy_offload_refusal(o, rc, error);
+}
+
+/* Returns the rules whose counters could not be read to software. */
 static void
-unreadable(struct hy_offload *o, uint32_t slot, int rc, const struct rte_flow_error *error)
+unread_return(struct hy_offload *o)
 {
 	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
 		struct rule_state *state = &o->plan->rules[r];
 
-		if (state->slot != slot)
+		if (state->slot == NO_SLOT || o->flows[state->slot].unread == REASON_NONE)
 			continue;
+		state->reason = o->flows[state->slot].unread;
+		o->flows[state->slot].unread = REASON_NONE;
 		state->slot = NO_SLOT;
-		if (rc == -ERANGE)
-			state->reason = hy_offload_reason_of(o,
-				"its counter in hardware went back");
-		else if (rc == -ENODATA)
-			state->reason = hy_offload_reason_of(o,
-				"hardware does not tell what it counts");
-		else
-			state->reason = hy_offload_refusal(o, rc, error);
 		o->dirty = true;
 	}
 }
@@ -212,6 +257,7 @@ hy_offload_drops_read(struct hy_offload *o, bool all)
 {
 	struct rte_flow_error error = { 0 };
 	uint32_t left = all ? o->nb_slots : o->params.batch;
+	bool unread = false;
 
 	if (!o->access || o->state != HY_OFFLOAD_UP)
 		return;
@@ -224,11 +270,14 @@ hy_offload_drops_read(struct hy_offload *o, bool all)
 			continue;
 		rc = flow_read(o, flow, &error);
 		if (rc != 0)
-			unreadable(o, slot, rc, &error);
+			flow->unread = unread_reason(o, rc, &error);
+		unread |= rc != 0;
 		left--;
 		if (hy_offload_late(o))
-			return;
+			break;
 	}
+	if (unread)
+		unread_return(o);
 }
 
 void

@@ -21,6 +21,9 @@
 /* Pairs that are compared for each table, after which rules that add to them are not installed. */
 #define AGAIN_MOST (HY_OFFLOAD_PAIRS / HY_OFFLOAD_PAIR)
 
+#define STAGE_PAIRS \
+	(8 * HY_OFFLOAD_PAIR) /* as long takes what is done for each rule that is tried */
+
 /* The next slot whose marks cannot occur any more: freed slots are in quarantine first. */
 static uint32_t
 slot_find(const struct hy_offload *o, uint32_t from)
@@ -49,8 +52,8 @@ priority_find(const struct hy_offload *o, uint32_t rank, uint32_t *priority)
 	const struct hy_flow_match *match = &o->plan->view->rules[rank].rule.match;
 	uint32_t low = 0, high = o->limits.priorities;
 
-	for (uint32_t r = 0; r < o->plan->view->nb_rules; r++) {
-		const uint32_t slot = o->plan->rules[r].slot;
+	for (uint32_t i = 0; i < o->nb_in; i++) {
+		const uint32_t r = o->in[i], slot = o->plan->rules[r].slot;
 
 		if (slot == NO_SLOT || !hy_offload_overlap(o->plan, r, rank))
 			continue;
@@ -158,6 +161,7 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	struct hy_flow_lowered *lowered = &staged->lowered;
 	uint32_t priority;
 
+	o->plan->compared += STAGE_PAIRS;
 	flow->match = rule->rule.match;
 	flow->drop = hy_offload_is_drop(o, &rule->rule);
 	flow->index = rule->index;
@@ -179,7 +183,9 @@ stage(struct hy_offload *o, uint32_t rank, uint32_t slot)
 	flow->checks = (lowered->fragments ? HY_MARK_FRAGMENTS : 0) |
 		(lowered->wider ? HY_MARK_RULE : 0);
 	state->slot = slot;
+	o->in[o->nb_in++] = rank;
 	o->live++;
+	o->live_drops += flow->drop;
 }
 
 /* Whether a slot's rule is in hardware and has the same pattern. */
@@ -217,6 +223,7 @@ unstage(struct hy_offload *o, const struct staged *staged, const struct hy_flow_
 	const bool was_full = o->full;
 	bool full;
 
+	o->live_drops -= flow->drop;
 	if (request->rc == -ETIMEDOUT) { /* it may exist: no other rule may use its mark */
 		flow->state = FLOW_STUCK;
 		o->live--;
@@ -331,8 +338,8 @@ room_left(const struct hy_offload *o, bool drop)
 	const uint32_t room = drop ? o->params.max_rules : o->room;
 	uint32_t taken = o->live + o->leaving + (grouped ? o->stuck : 0);
 
-	if (grouped && o->access) /* rules that drop need no queues */
-		taken -= hy_offload_nb_drops(o, FLOW_LIVE);
+	if (grouped) /* rules that drop need no queues */
+		taken -= o->live_drops;
 	return taken < room ? room - taken : 0;
 }
 
@@ -356,8 +363,10 @@ hy_offload_install(struct hy_offload *o)
 		retry_neighbours(o);
 	if (o->full)
 		return 0;
+	o->live_drops = hy_offload_nb_drops(o, FLOW_LIVE);
+	o->in = ranks_sorted(o, true, &o->nb_in);
 	ranks = ranks_sorted(o, false, &n);
-	while (ranks != NULL && n > 0 && asked < o->params.batch && !o->full &&
+	while (ranks != NULL && o->in != NULL && n > 0 && asked < o->params.batch && !o->full &&
 		(asked == 0 || !hy_offload_late(o)) && o->plan->compared < pairs) {
 		if (!has_room(o, ranks[n - 1])) {
 			if (!o->access) {
@@ -381,6 +390,8 @@ hy_offload_install(struct hy_offload *o)
 	while (o->full && n > 0)
 		o->plan->rules[ranks[--n]].reason = REASON_FULL;
 	free(ranks);
+	free(o->in);
+	o->in = NULL;
 	return RTE_MAX(done, (uint32_t)more);
 }
 
@@ -451,6 +462,7 @@ hy_offload_age(struct hy_offload *o)
 		rates_lend(o);
 	done = evict(o);
 	/* Others may have made room: try the hottest rule again. */
+	o->live_drops = hy_offload_nb_drops(o, FLOW_LIVE);
 	if (done == 0 && room_left(o, false) > 0)
 		o->full = false;
 	return done;

@@ -89,8 +89,7 @@ hy_offload_destroy_left(struct hy_offload *o, bool now)
 {
 	struct batch *b = o->batch;
 	uint32_t done = drops_destroy_left(o, now);
-	const bool guarded = hy_offload_nb_drops(o, FLOW_LEAVING) > 0 ||
-		hy_offload_nb_drops(o, FLOW_STUCK) > 0;
+	const bool guarded = hy_offload_guards_find(o) > 0;
 
 	for (uint32_t i = 0; i < o->nb_slots && o->leaving > b->n; i++) {
 		const struct flow *flow = &o->flows[i];

@@ -78,9 +78,12 @@ rule_return(struct plan *plan, uint32_t rank, enum reason reason)
  * does one that drops packets and has any.
  */
 static uint32_t
-fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues, uint8_t *due)
+fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *residues, uint8_t *due,
+	uint32_t *needers)
 {
+	const uint32_t nb_needers = hy_offload_needers(o, plan, needers);
 	const uint64_t again = plan->again;
+	uint64_t left = HY_OFFLOAD_PAIRS;
 	uint32_t used = 0;
 
 	for (uint32_t r = 0; r < plan->view->nb_rules; r++) {
@@ -99,7 +102,8 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 				due[r] = due_of(o, &o->flows[slot]) | HY_MARK_DROPS;
 			continue; /* no packet comes with a mark of it */
 		}
-		if (n > o->params.max_residue || !hy_offload_is_needed(o, plan, r)) {
+		if (n > o->params.max_residue ||
+			!hy_offload_is_needed(o, plan, r, needers, nb_needers, &left)) {
 			rule_return(plan, r,
 				n > o->params.max_residue ? REASON_RESIDUE : REASON_SPARE);
 			continue;
@@ -117,7 +121,8 @@ fill(struct hy_offload *o, struct plan *plan, struct marks *marks, uint32_t *res
 		residues[used++] = r;
 		marks->table.checked |= s->checks != 0;
 	}
-	o->again = plan->again - again;
+	marks->again = plan->again - again;
+	marks->unsure = left == 0;
 	return used;
 }
 
@@ -157,12 +162,14 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 	uint32_t *residues = malloc(residues_most(plan, o->params.max_residue) * sizeof(*residues));
 	uint8_t *due = rte_zmalloc_socket("hy_due", (size_t)plan->view->nb_rules + 1,
 		RTE_CACHE_LINE_SIZE, socket);
+	uint32_t *needers = malloc(((o->access ? (size_t)plan->view->nb_rules : 0) + 1) *
+		sizeof(*needers));
 	uint32_t *kept;
 	uint32_t used;
 
-	if (marks == NULL || residues == NULL || due == NULL)
+	if (marks == NULL || residues == NULL || due == NULL || needers == NULL)
 		goto fail;
-	used = fill(o, plan, marks, residues, due);
+	used = fill(o, plan, marks, residues, due, needers);
 	stays_fill(o, marks);
 	kept = rte_malloc_socket("hy_residues", (used + 1) * sizeof(*kept), RTE_CACHE_LINE_SIZE,
 		socket);
@@ -170,6 +177,7 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 		goto fail;
 	memcpy(kept, residues, used * sizeof(*kept));
 	free(residues);
+	free(needers);
 	marks->table.view = plan->view;
 	marks->table.residues = kept;
 	marks->table.due = due;
@@ -181,6 +189,7 @@ hy_offload_marks_make(struct hy_offload *o, struct plan *plan)
 fail:
 	rte_free(due);
 	free(residues);
+	free(needers);
 	rte_free(marks);
 	return NULL;
 }
@@ -231,6 +240,7 @@ hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan 
 		o->watch.left = hy_offload_now();
 	o->watch.ended = false;
 	o->marks = marks;
+	o->again = marks == NULL ? 0 : marks->again;
 	o->plan = plan;
 	if (old != NULL) {
 		old->token = token;

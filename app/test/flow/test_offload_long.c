@@ -237,6 +237,38 @@ rules_that_overlap_hundreds_made_each_table_take_longer(void **state)
 	assert_int_equal(R->wrong, 0);
 }
 
+/* It was counted for the cancelled list: rules could stay in software until the next change. */
+static void
+a_cancelled_commit_counted_for_rules_that_add_to_the_comparison(void **state)
+{
+	const struct hy_policy_listener listener = { .prepare = access_refuse };
+	unsigned int mlx5 = 0;
+	uint64_t again;
+
+	RTE_SET_USED(state);
+	while (strcmp(flow_profiles[mlx5].name, "mlx5") != 0)
+		mlx5++;
+	flow_open(&flow_profiles[mlx5], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ 0 });
+	for (uint32_t id = 1; id <= MANY; id++)
+		class_add(2 * id, HY_FLOW_DST, IP4(198, 18, 0, 0) + id);
+	class_add(2 * MANY + 2, HY_FLOW_SRC, IP4(10, 0, 0, 1));
+	flow_commit();
+	flow_settle();
+	again = R->offload->again;
+	assert_int_equal(again, MANY - 64);
+	for (uint32_t id = 1; id <= 10; id++)
+		class_add(2 * id + 1, HY_FLOW_DST, IP4(198, 18, 1, 0) + id);
+	assert_int_equal(hy_policy_listen(R->policy, &listener), 0);
+	assert_int_equal(hy_policy_commit(R->policy), -EPERM);
+	assert_int_equal(R->offload->again, again);
+	hy_policy_unlisten(R->policy, &listener);
+	flow_commit();
+	assert_int_equal(R->offload->again, again + 10);
+	flow_settle();
+	assert_int_equal(flow_stats().hw_rules, MANY + 11);
+}
+
 #define PERMITS 500
 #define BETWEEN 3000
 
@@ -354,6 +386,7 @@ static const struct CMUnitTest offload_long_tests[] = {
 	ACCESS_TEST(one_poll_compared_each_rule_of_a_long_list_with_all_before_it),
 	ACCESS_TEST(a_commit_compared_all_pairs_of_rules_in_hardware),
 	FLOW_TEST(rules_that_overlap_hundreds_made_each_table_take_longer),
+	FLOW_TEST(a_cancelled_commit_counted_for_rules_that_add_to_the_comparison),
 	ACCESS_TEST(lists_of_overlapping_rules_are_right_after_each_change),
 };
 
