@@ -199,18 +199,15 @@ in_turns(uint16_t port, struct hy_flow_request *requests, unsigned int n, step *
 	}
 }
 
-/* Destroys the rules that exist and reports the result of each request. */
+/* Destroys rules with requests for their parts, which are zeroed. */
 static void
-destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
+destroy_by(uint16_t port, struct hy_flow_request *requests, unsigned int n,
+	struct hy_flow_request *parts)
 {
-	struct hy_flow_request *parts = calloc((size_t)n * ASYNC_PARTS, sizeof(*parts));
-
 	for (unsigned int i = 0; i < n; i++)
-		requests[i].rc = parts == NULL ? -ENOMEM : port_check(port, &requests[i].error);
-	if (n == 0 || parts == NULL || requests[0].rc != 0) {
-		free(parts);
+		requests[i].rc = port_check(port, &requests[i].error);
+	if (n == 0 || requests[0].rc != 0)
 		return;
-	}
 	for (unsigned int i = 0; i < n; i++) {
 		const struct async_rule *rule = requests[i].flow;
 
@@ -233,6 +230,24 @@ destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
 		}
 		if (requests[i].rc == 0)
 			rule_free(rule);
+	}
+}
+
+/*
+ * Destroys the rules that exist and reports the result of each request. A failure is for good, so
+ * that rules go one by one if there is no memory for all.
+ */
+static void
+destroy_many(uint16_t port, struct hy_flow_request *requests, unsigned int n)
+{
+	struct hy_flow_request *parts = calloc((size_t)n * ASYNC_PARTS, sizeof(*parts));
+
+	if (parts != NULL)
+		destroy_by(port, requests, n, parts);
+	for (unsigned int i = 0; parts == NULL && i < n; i++) {
+		struct hy_flow_request one[ASYNC_PARTS] = { 0 };
+
+		destroy_by(port, &requests[i], 1, one);
 	}
 	free(parts);
 }

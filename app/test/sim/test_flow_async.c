@@ -363,7 +363,27 @@ probing_tries_templates_and_leaves_none(void **state)
 	assert_nothing_left(port);
 }
 
+/* They stayed for good, since what a port did not remove is not asked for again. */
+static void
+rules_stayed_in_hardware_when_their_removal_found_no_memory(void **state)
+{
+	const uint16_t port = port_open("sim_hws0", 0);
+
+	RTE_SET_USED(state);
+	ask(40);
+	hy_flow_rte_async.create_many(port, requests, 40);
+	assert_int_equal(rules_of(port), 40);
+	unit_alloc_fail(1);
+	hy_flow_rte_async.destroy_many(port, requests, 40);
+	assert_int_equal(unit_alloc_count(), 1);
+	unit_alloc_fail(0);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_int_equal(requests[i].rc, 0);
+	assert_nothing_left(port);
+}
+
 static const struct CMUnitTest flow_async[] = {
+	SIMNIC_TEST(rules_stayed_in_hardware_when_their_removal_found_no_memory),
 	SIMNIC_TEST(only_a_device_set_up_for_templates_is_made_ready),
 	SIMNIC_TEST(port_that_runs_is_not_made_ready),
 	SIMNIC_TEST(many_rules_of_one_shape_go_into_few_tables_at_once),
