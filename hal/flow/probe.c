@@ -216,8 +216,9 @@ hy_flow_can_be_nobodys(const struct hy_flow_match *match)
 	const uint8_t least = (m.fields & HY_FLOW_IPV6) != 0
 		? 3
 		: 8; /* of shorter ones, packets come */
+	/* A source port alone does not tell nobody's packets: UDP's may be any. */
 	const bool nobodys = m.src_len >= least || m.dst_len >= least ||
-		(m.fields & HY_FLOW_PORTS) != 0 || m.src_mac_mask == HY_FLOW_MAC_WHOLE ||
+		(m.fields & HY_FLOW_DPORT) != 0 || m.src_mac_mask == HY_FLOW_MAC_WHOLE ||
 		m.dst_mac_mask == HY_FLOW_MAC_WHOLE ||
 		((m.fields & HY_FLOW_ETHER_TYPE) != 0 && hy_flow_ip_of(&m) == 0);
 

@@ -13,7 +13,8 @@
 	{ \
 		0x80000000, 0, 0, 2 \
 	} /* in 8000::/3, which IETF keeps */
-#define HY_FLOW_NOBODY_MAC 0x020000000000u
+/* Of no vendor; the lowest ones are in use: DPDK's l2fwd and l3fwd send to them. */
+#define HY_FLOW_NOBODY_MAC 0x02fffffffffeu
 #define HY_FLOW_DISCARD 9
 #define HY_FLOW_RESERVED 0
 #define HY_FLOW_UNUSED_TYPE 0x88b6 /* IEEE 802's second ether type for local experiments */

@@ -123,6 +123,7 @@ what_stood_for_a_deny_dropped_packets_of_others(void **state)
 		{ "rule 1 deny dst 2000::/3", true },
 		{ "rule 1 deny dst 8000::/1", false },
 		{ "rule 1 deny proto tcp dport 80", true },
+		{ "rule 1 deny proto udp sport 80", false },
 		{ "rule 1 deny dmac 02:00:00:00:00:01", true },
 		{ "rule 1 deny dmac 01:00:00:00:00:00/01:00:00:00:00:00", false },
 		{ "rule 1 deny type 0x88f7", true },
@@ -140,12 +141,14 @@ what_stood_for_a_deny_dropped_packets_of_others(void **state)
 }
 
 static unsigned int refused, tried;
+static bool to_nobody; /* packets of these, not to all ports of UDP */
 
 /* Refuses the rule that is asked for as if there was no room, and passes packets while one is tried. */
 static int
 create_refused(uint16_t port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
 	const struct rte_flow_action *actions, void **flow, struct rte_flow_error *error)
 {
+	static const uint8_t dpdk[] = { 2, 0, 0, 0, 0, 0 };
 	static uint8_t frame[FRAME_MAX];
 	uint32_t len;
 	int rc;
@@ -160,6 +163,12 @@ create_refused(uint16_t port, const struct rte_flow_attr *attr, const struct rte
 	memcpy(frame, &A.mac, sizeof(A.mac));
 	frame[14 + offsetof(struct rte_ipv4_hdr, next_proto_id)] = IPPROTO_UDP;
 	frame_sum(frame);
+	if (to_nobody) {
+		access_pass(frame, len);
+		memcpy(frame, dpdk, sizeof(dpdk));
+		access_pass(frame, len);
+		return rc;
+	}
 	for (unsigned int port_to = 1; port_to < 1024; port_to++) {
 		frame[36] = (uint8_t)(port_to >> 8);
 		frame[37] = (uint8_t)port_to;
@@ -187,7 +196,29 @@ a_trial_for_room_dropped_packets_that_wake_machines(void **state)
 	assert_int_equal(A.arrived, 1023);
 }
 
+/* DPDK's l2fwd and l3fwd send to 02:00:00:00:00:00 what leaves their first port. */
+static void
+a_trial_for_room_dropped_packets_of_dpdk_examples(void **state)
+{
+	RTE_SET_USED(state);
+	access_open("cnxk_wide", "net_cn10k");
+	rule_stage("rule 1 deny dmac 02:00:00:00:00:01");
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	access_settle();
+	assert_int_equal(access_stats().drop_rules, 1);
+	refused = tried = 0;
+	to_nobody = true;
+	A.provider.create = create_refused;
+	rule_stage("rule 2 deny dmac 02:00:00:00:00:02");
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	hy_offload_poll(A.offload);
+	to_nobody = false;
+	assert_int_equal(tried, 1);
+	assert_int_equal(A.arrived, 2);
+}
+
 static const struct CMUnitTest tests[] = {
+	ACCESS_TEST(a_trial_for_room_dropped_packets_of_dpdk_examples),
 	ACCESS_TEST(permits_by_the_ip6_header_let_extended_packets_be_dropped),
 	ACCESS_TEST(permits_by_the_ether_type_let_tagged_packets_be_dropped),
 	cmocka_unit_test(what_stood_for_a_deny_dropped_packets_of_others),
