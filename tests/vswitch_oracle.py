@@ -184,6 +184,8 @@ def translate(tables, packet):
     if port is None:
         return NO_INPUT, [], []
     run = Run(tables, dict(packet, in_port=port))
+    if packet["dl_type"] == IP6 and packet["frag"] == 3:
+        run.packet["nw_proto"] = 44
     outcome = DONE
     try:
         if packet["tunnelled"]:

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes one packet through the tables. */
 
+#include <netinet/in.h>
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_ether.h>
 
 #include "vswitch_translate.h"
 
@@ -48,11 +50,32 @@ kind_mask(uint8_t kind)
 	return kind;
 }
 
+/* Where ovs-fields(7) has another protocol than the header: 44 of later fragments of IPv6. */
+static void
+proto_put(struct hy_flows_key *key)
+{
+	if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6) &&
+		(key->kind & HY_FLOWS_LATER_FRAGMENT) != 0)
+		key->proto = IPPROTO_FRAGMENT;
+}
+
+/* The bits of which proto_put() makes a protocol that was looked at. */
+static void
+proto_mask(struct hy_flows_key *mask, const struct hy_flows_key *key)
+{
+	if (mask->proto == 0)
+		return;
+	mask->type = UINT16_MAX;
+	if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
+		mask->kind |= HY_FLOWS_LATER_FRAGMENT;
+}
+
 static void
 finish(struct vswitch_flow *flow, const struct hy_flows_key *key)
 {
 	struct hy_vswitch_answer *answer = flow->answer;
 
+	proto_mask(&flow->mask, key);
 	answer->mask = flow->mask;
 	answer->mask.kind = kind_mask(flow->mask.kind) | HY_FLOWS_TUNNELLED;
 	answer->mask.port = 0;
@@ -160,6 +183,7 @@ vswitch_translate(struct hy_vswitch *vswitch, const struct hy_flows_key *key,
 	pthread_mutex_lock(&vswitch->lock);
 	flow->input = vswitch_input(vswitch, key);
 	flow->key.kind = kind_of(key->kind);
+		proto_put(&flow->key);
 	if (flow->input == NULL)
 		answer->outcome = HY_VSWITCH_NO_INPUT;
 	else
