@@ -4,6 +4,8 @@
  * it is refused. "hy-test-vswitch-ask FILE" reads keys, 112 bytes each, and prints what the rules of FILE
  * say: outcome, cookies of the rules, mask, operations. The switch has ports 1 to 4 (DPDK's 11 to 14, edges
  * 21 to 24; 3 is no-flood), 5 and 6 (tunnels: 10.0.0.1 to 10.0.0.2, and 10.0.0.1 to any), and edge 9 for NORMAL.
+ * "hy-test-vswitch-ask FILE frames" reads frames instead, counts them, and prints the rules
+ * with their counts at the end. Its switch has no tunnels.
  */
 
 #include <inttypes.h>
@@ -13,7 +15,7 @@
 #include "vswitch_ports.h"
 
 static void
-ports_add(struct hy_vswitch *vswitch)
+tunnels_add(struct hy_vswitch *vswitch)
 {
 	struct hy_vswitch_port tunnel = { .is_tunnel = true,
 		.tunnel = { .local = { 10, 0, 0, 1 },
@@ -21,8 +23,6 @@ ports_add(struct hy_vswitch *vswitch)
 			.src_mac = { 2, 0, 0, 0, 0, 1 },
 			.uplink = 1 } };
 
-	if (vswitch_ports_add(vswitch, 4) < 0)
-		abort();
 	for (uint16_t n = 5; n <= 6; n++) {
 		tunnel.number = n;
 		snprintf(tunnel.name, sizeof(tunnel.name), "vx%u", n);
@@ -118,31 +118,69 @@ print_op(const struct hy_flow_op *op)
 		print_vxlan(&op->vxlan);
 }
 
-static int
-ask(struct hy_vswitch *vswitch, const char *path)
+static void
+answer_print(struct hy_vswitch *vswitch, const struct hy_vswitch_answer *answer)
+{
+	static struct hy_vswitch_rule rule;
+
+	printf("%u", answer->outcome);
+	for (uint32_t i = 0; i < answer->nb_rules; i++) {
+		if (hy_vswitch_get(vswitch, answer->rules[i], &rule, NULL) < 0)
+			abort();
+		printf("%c%" PRIu64, i == 0 ? ' ' : ',', rule.cookie);
+	}
+	print_bytes(" ;", &answer->mask, sizeof(answer->mask));
+	for (uint32_t i = 0; i < answer->nb_ops; i++)
+		print_op(&answer->ops[i]);
+	printf("\n");
+}
+
+static void
+keys_ask(struct hy_vswitch *vswitch)
 {
 	static struct hy_vswitch_answer answer;
-	static struct hy_vswitch_rule rule;
-	char error[HY_VSWITCH_ERROR_SIZE];
 	struct hy_flows_key key;
+
+	while (fread(&key, sizeof(key), 1, stdin) == 1) {
+		hy_vswitch_translate(vswitch, &key, &answer);
+		answer_print(vswitch, &answer);
+	}
+}
+
+static void
+frames_ask(struct hy_vswitch *vswitch)
+{
+	static struct hy_vswitch_answer answer;
+	static uint8_t frame[UINT16_MAX];
+	struct hy_flows_key key;
+	uint16_t head
+		[2]; /* OpenFlow number of the port, bytes of the frame behind it; host byte order */
+
+	while (fread(head, sizeof(head), 1, stdin) == 1) {
+		if (fread(frame, 1, head[1], stdin) != head[1])
+			abort();
+		hy_flows_key(frame, head[1], (uint16_t)(10 + head[0]), hy_vswitch_parse(vswitch),
+			&key);
+		hy_vswitch_translate(vswitch, &key, &answer);
+		hy_vswitch_count(vswitch, answer.rules, answer.nb_rules, 1, head[1], 0);
+		answer_print(vswitch, &answer);
+	}
+}
+
+static int
+ask(struct hy_vswitch *vswitch, const char *path, bool frames)
+{
+	char error[HY_VSWITCH_ERROR_SIZE];
 
 	if (hy_vswitch_load(vswitch, path, 0, error) < 0) {
 		fprintf(stderr, "%s\n", error);
 		return EXIT_FAILURE;
 	}
-	while (fread(&key, sizeof(key), 1, stdin) == 1) {
-		hy_vswitch_translate(vswitch, &key, &answer);
-		printf("%u", answer.outcome);
-		for (uint32_t i = 0; i < answer.nb_rules; i++) {
-			if (hy_vswitch_get(vswitch, answer.rules[i], &rule, NULL) < 0)
-				abort();
-			printf("%c%" PRIu64, i == 0 ? ' ' : ',', rule.cookie);
-		}
-		print_bytes(" ;", &answer.mask, sizeof(answer.mask));
-		for (uint32_t i = 0; i < answer.nb_ops; i++)
-			print_op(&answer.ops[i]);
-		printf("\n");
+	if (frames) {
+		frames_ask(vswitch);
+		return hy_vswitch_print(vswitch, NULL, 0, stdout) < 0 ? EXIT_FAILURE : 0;
 	}
+	keys_ask(vswitch);
 	return 0;
 }
 
@@ -154,8 +192,11 @@ main(int argc, char **argv)
 
 	if (hy_vswitch_create(9, &vswitch) < 0)
 		return EXIT_FAILURE;
-	ports_add(vswitch);
-	rc = argc > 1 ? ask(vswitch, argv[1]) : format_lines(vswitch);
+	if (vswitch_ports_add(vswitch, 4) < 0)
+		abort();
+	if (argc < 3)
+		tunnels_add(vswitch);
+	rc = argc > 1 ? ask(vswitch, argv[1], argc > 2) : format_lines(vswitch);
 	hy_vswitch_destroy(vswitch);
 	return rc;
 }
