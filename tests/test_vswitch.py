@@ -9,6 +9,7 @@ import pytest
 
 import apply_oracle
 import l3fwd
+import pcapfile
 import vswitch_frames
 import vswitch_oracle as oracle
 
@@ -93,3 +94,37 @@ def test_modes_together_did_each_operation():
             seen.update(expected.done)
     for op in apply_oracle.OPS:
         assert seen[op] > 0 or op.startswith("ip6"), (op, seen)
+
+
+MINE, OTHER = "10.9.0.1", "10.9.0.2"
+FIRST = 10  # frames of each capture
+
+
+def tunnel(rig, name, local, remote, rules, frames):
+    """A switch of two ports and a tunnel by the second one."""
+    rig.folder = rig.folder / name
+    rig.folder.mkdir()
+    path = rig.write("flows", rules)
+    run = rig.run(["-p", "3", "--config", "(0,0,1),(1,0,1)", f"--flows={path}", "--until-idle=500",
+                   f"--json={rig.folder}/stats.json",
+                   f"--tunnel=vx0,port=9,uplink=2,local={local},remote={remote},dst-mac=02:00:00:00:00:09"],
+                  rig.vdevs([[part] for part in frames]))
+    rig.folder = rig.folder.parent
+    return run
+
+
+def test_frames_of_captures_cross_a_tunnel_between_two_switches(rig, captures):
+    """In by port 1 of one, over VXLAN, and out by port 1 of the other as they were."""
+    frames = [frame for path in captures for frame in pcapfile.read(path)[:FIRST]
+              if 14 <= len(frame) <= 1400 and frame[36:38] != b"\x12\xb5"]
+    compared = 0
+    for at in range(0, len(frames), PACKETS):
+        part = frames[at:at + PACKETS]
+        one = tunnel(rig, f"{at}-in", MINE, OTHER, "in_port=1 actions=set_tunnel:7,output:9", [part, []])
+        across = one.sent(1)
+        assert one.stats["totals"] == {"rx": len(part), "copied": 0, "tx": len(part), "dropped": 0}, one
+        assert all(frame[46:49] == b"\0\0\7" for frame in across)
+        two = tunnel(rig, f"{at}-out", OTHER, MINE, "in_port=9,tun_id=7 actions=output:1", [[], across])
+        compared += l3fwd.assert_same_frames(sorted(part), sorted(two.sent(0)), "the other side")
+        assert two.stats["totals"]["dropped"] == 0, two
+    assert compared == len(frames) > len(captures) > 100

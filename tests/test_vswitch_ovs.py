@@ -370,6 +370,7 @@ def grouped(left):
     return dict(by)
 
 
+@pytest.mark.skipif("HALYARD_OVS_PACKETS" not in os.environ, reason="for `make proof`: needs HALYARD_OVS_PACKETS")
 def test_frames_and_counts_are_those_of_ovs(tmp_path, bridge):
     seen, number_of_file, left_in_all = Seen(), 0, 0
     while seen["frames"] < PACKETS:
@@ -379,7 +380,7 @@ def test_frames_and_counts_are_those_of_ovs(tmp_path, bridge):
         due = [(port, frame) for (_, frame), (_, _, ops) in zip(packets, answers)
                for port, frames in done(ops, frame).items() for frame, _ in frames]
         ours, theirs = grouped(due), grouped(bridge.send(packets, len(due)))
-        # Some megaflows of Open vSwitch 3.1 match frames with two tags that its rules treat otherwise.
+        # A few frames with two tags do not leave its ports, and do if they are sent alone. Why is not known.
         alone = {key[0] for key in {*ours, *theirs} if ours.get(key) != theirs.get(key)}
         for serial in alone:
             bridge.load(path)

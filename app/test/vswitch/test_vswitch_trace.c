@@ -253,7 +253,7 @@ a_packet_without_a_rule_is_dropped(void **state)
 		" 0. no match\n"
 		"\n"
 		"Final flow: unchanged\n"
-		"Megaflow: in_port=1\n"
+		"Megaflow: ip,in_port=1\n"
 		"Operations: drop\n");
 }
 

@@ -183,7 +183,7 @@ vswitch_translate(struct hy_vswitch *vswitch, const struct hy_flows_key *key,
 	pthread_mutex_lock(&vswitch->lock);
 	flow->input = vswitch_input(vswitch, key);
 	flow->key.kind = kind_of(key->kind);
-		proto_put(&flow->key);
+	proto_put(&flow->key);
 	if (flow->input == NULL)
 		answer->outcome = HY_VSWITCH_NO_INPUT;
 	else
