@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs l3fwd-graph, or l2fwd-graph, over captures, behind net_pcap or simulated NICs, and reads back what it did."""
+"""Runs l3fwd-graph, l2fwd-graph or vswitch-graph over captures, behind net_pcap or simulated NICs, and reads back what it did."""
 
 import functools
 import json
@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("HALYARD_BUILD", "build")
 L3FWD = BUILD / "examples" / "l3fwd-graph" / "l3fwd-graph"
 L2FWD = BUILD / "examples" / "l2fwd-graph" / "l2fwd-graph"
+VSWITCH = BUILD / "examples" / "vswitch-graph" / "vswitch-graph"
 SIMNIC = BUILD / "app" / "sim" / "halyard-simnic.so"
 # What programs of another CPU are run by, as in "qemu-aarch64-static -cpu max -L SYSROOT".
 UNDER = shlex.split(os.environ.get("HALYARD_UNDER", ""))

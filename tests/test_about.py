@@ -13,13 +13,15 @@ TOOLS = {"hy-hal": l3fwd.BUILD / "app" / "hy-hal" / "hy-hal",
          "hy-policy": l3fwd.BUILD / "app" / "hy-policy" / "hy-policy",
          "hy-bench": l3fwd.BUILD / "app" / "bench" / "hy-bench",
          "l2fwd-graph": l3fwd.L2FWD,
-         "l3fwd-graph": l3fwd.L3FWD}
+         "l3fwd-graph": l3fwd.L3FWD,
+         "vswitch-graph": l3fwd.VSWITCH}
 OWN = {"hy-hal": "usage: hy-hal [EAL options --] COMMAND [options]",
        "hy-graph": "usage: hy-graph [options] COMMAND",
        "hy-policy": "usage: hy-policy COMMAND [options] [arguments]",
        "hy-bench": "usage: hy-bench [EAL options --] BENCH [options]",
        "l2fwd-graph": "usage: l2fwd-graph [EAL options] -- -p PORTMASK [options]",
-       "l3fwd-graph": "usage: l3fwd-graph [EAL options] -- -p MASK [options]"}
+       "l3fwd-graph": "usage: l3fwd-graph [EAL options] -- -p MASK [options]",
+       "vswitch-graph": "usage: vswitch-graph [EAL options] -- -p PORTMASK [options]"}
 VERSION = re.search(r"version: '([\d.]+)'", (l3fwd.ROOT / "meson.build").read_text())[1]
 
 

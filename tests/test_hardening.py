@@ -12,7 +12,7 @@ import pytest
 import l3fwd
 
 PROGRAMS = ("examples/l3fwd-graph/l3fwd-graph", "app/hy-graph/hy-graph", "app/hy-hal/hy-hal",
-            "app/hy-policy/hy-policy")
+            "app/hy-policy/hy-policy", "examples/vswitch-graph/vswitch-graph")
 LIBRARY = "libhalyard.so"
 PLUGIN = "app/test/hy-test-plugin.so"
 

@@ -43,6 +43,7 @@ def sweep(*words):
 
 
 @pytest.mark.parametrize("program", ["examples/l3fwd-graph/l3fwd-graph",
+                                     "examples/vswitch-graph/vswitch-graph",
                                      "examples/reflect/reflect"])
 def test_program_without_memory_for_its_begin_says_so(program):
     """It ended with 1 and without a word."""

@@ -32,6 +32,8 @@ ROOMS = {
                 "drivers/nodes", "lib/runtime"),
     "lib/bridge": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "lib/flows", "hal",
                    "drivers/nodes", "lib/runtime"),
+    "lib/datapath": ("lib/file", "lib/graph", "lib/dispatch", "lib/policy", "lib/flows",
+                     "lib/vswitch", "hal", "drivers/nodes", "lib/runtime"),
 }
 PACKETS = r"rte_(ethdev|ether|flow|mbuf|mempool)\.h"
 # What a room does not know of DPDK. Feature arcs of DPDK's API have mbufs in them.
