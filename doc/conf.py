@@ -2,6 +2,7 @@
 """Sphinx's configuration. The version and the paths to Doxygen's XML and dot come from build.py."""
 
 import logging
+import re
 
 project = "Halyard"
 author = "The Halyard authors"
@@ -21,6 +22,7 @@ graphviz_output_format = "svg"
 man_pages = [
     ("l2fwd-graph", "l2fwd-graph", "forward Ethernet frames through a packet graph", [author], 1),
     ("l3fwd-graph", "l3fwd-graph", "forward IP packets through a packet graph", [author], 1),
+    ("vswitch-graph", "vswitch-graph", "switch packets by rules, through a packet graph", [author], 1),
     ("hy-hal", "hy-hal", "inspect a machine and explain which node variants fit it", [author], 1),
     ("hy-policy", "hy-policy", "check, try, compare, convert and generate rules", [author], 1),
 ]
@@ -48,7 +50,8 @@ nitpick_ignore = [
 nitpick_ignore_regex = [("c:identifier", r"\w+(\.@\d+)+")]  # structs and unions without a name
 
 # A function may have the name of a struct in C, but not in Sphinx, which shows it all the same.
-HOMONYMS = ("hy_acl_counts", "hy_acl_log_counts", "hy_acl_place", "hy_dispatch_pin",
+HOMONYMS = ("hy_acl_counts", "hy_acl_log_counts", "hy_acl_place", "hy_datapath_change",
+            "hy_dispatch_pin",
             "hy_flow_cls_answer", "hy_flow_key", "hy_flow_sim_stats", "hy_flows_key",
             "hy_flows_levels", "hy_flows_lookups", "hy_flows_stats", "hy_flows_upcall_stats",
             "hy_hal_options",
@@ -59,8 +62,9 @@ HOMONYMS = ("hy_acl_counts", "hy_acl_log_counts", "hy_acl_place", "hy_dispatch_p
 
 def is_wrong(record):
     """Whether a warning is one."""
-    return not record.getMessage().startswith("Duplicate C declaration") or \
-        not record.getMessage().endswith(tuple(f" {name}'." for name in HOMONYMS))
+    message = record.getMessage()
+    return not message.startswith("Duplicate C declaration") or \
+        not re.search(rf" ({'|'.join(HOMONYMS)})( \(.*\))?'\.$", message)
 
 
 logging.getLogger("sphinx.sphinx.domains.c").addFilter(is_wrong)
