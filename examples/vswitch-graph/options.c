@@ -25,10 +25,13 @@ read_no_flood(const char *text, void *to)
 {
 	struct options *o = to;
 	unsigned int number;
-	const int rc = hy_option_number("--no-flood", text, 1, RTE_MAX_ETHPORTS, &number);
+	int rc;
 
+	if (o->nb_no_flood == RTE_DIM(o->no_flood))
+		return hy_option_refuse("--no-flood", "more than %zu ports", RTE_DIM(o->no_flood));
+	rc = hy_option_number("--no-flood", text, 1, HY_VSWITCH_PORTS_END - 1, &number);
 	if (rc == 0)
-		o->no_flood[number - 1] = true;
+		o->no_flood[o->nb_no_flood++] = (uint16_t)number;
 	return rc;
 }
 

@@ -20,7 +20,8 @@ struct options {
 	const char *bridge;     /* a file; NULL: no bridge */
 	unsigned int max_flows;
 	struct hy_flows_caches caches;
-	bool no_flood[RTE_MAX_ETHPORTS]; /* by port */
+	uint16_t no_flood[HY_OPTION_REPEATS]; /* OpenFlow numbers of ports or tunnels */
+	unsigned int nb_no_flood;
 	struct hy_vswitch_port tunnels[HY_OPTION_REPEATS];
 	bool has_src_mac[HY_OPTION_REPEATS]; /* else it is the uplink's */
 	unsigned int nb_tunnels;

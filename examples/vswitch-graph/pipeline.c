@@ -13,6 +13,24 @@
 
 #include "pipeline.h"
 
+/* Marks ports that FLOOD leaves out. */
+static int
+no_flood_mark(const struct options *o, struct hy_vswitch_port *ports, int n)
+{
+	for (unsigned int i = 0; i < o->nb_no_flood; i++) {
+		int p = 0;
+
+		while (p < n && ports[p].number != o->no_flood[i])
+			p++;
+		if (p == n)
+			return hy_option_refuse("--no-flood",
+				"%u is the OpenFlow number of no port of -p, and of no tunnel",
+				o->no_flood[i]);
+		ports[p].no_flood = true;
+	}
+	return n;
+}
+
 /* The ports of EAL, then tunnels. Returns how many, or a negative errno (reported). */
 static int
 ports_list(const struct options *o, struct hy_vswitch_port ports[HY_VSWITCH_PORTS])
@@ -22,9 +40,7 @@ ports_list(const struct options *o, struct hy_vswitch_port ports[HY_VSWITCH_PORT
 	for (; n < (int)o->ports.nb_ports; n++) {
 		const uint16_t port = o->ports.ports[n];
 
-		ports[n] = (struct hy_vswitch_port){
-			.number = (uint16_t)(port + 1), .port = port, .no_flood = o->no_flood[port]
-		};
+		ports[n] = (struct hy_vswitch_port){ .number = (uint16_t)(port + 1), .port = port };
 		snprintf(ports[n].name, sizeof(ports[n].name), "dpdk%u", port);
 	}
 	for (unsigned int t = 0; t < o->nb_tunnels; t++, n++) {
@@ -43,7 +59,7 @@ ports_list(const struct options *o, struct hy_vswitch_port ports[HY_VSWITCH_PORT
 			return hy_option_refuse("--tunnel", "the uplink has no MAC address");
 		memcpy(tunnel->src_mac, mac.addr_bytes, sizeof(mac));
 	}
-	return n;
+	return no_flood_mark(o, ports, n);
 }
 
 int
