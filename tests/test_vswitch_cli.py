@@ -308,6 +308,23 @@ def test_sigusr1_writes_a_dump_that_is_rules(rig):
     assert first["output:2"] < last["output:2"] <= ended.stats["totals"]["tx"], (first, last)
 
 
+def test_reload_keeps_counts_of_rules_that_stay(rig):
+    """What was counted since the last half second was lost: most of these packets. What comes while
+    the file is read still is."""
+    dump = rig.folder / "counts"
+    run = running(rig, RULES, f"--dump-flows={dump}")
+    for n in range(8):
+        live.await_work(run.process, 0.2)
+        more = f"priority={n + 10},arp actions=drop\n"
+        assert run.reload(RULES + more)[0] == 3
+    stats = run.stop().stats
+    counts = counted(dump.read_text().replace("arp actions=drop", "arp actions=none"))
+    assert set(counts) == {"output:2", "drop", "none"}, counts
+    forwarded, dropped = stats["totals"]["tx"], stats["drops"]["no_output"]
+    assert forwarded * 3 / 4 < counts["output:2"] <= forwarded > 1000, (counts, stats)
+    assert dropped * 3 / 4 < counts["drop"] <= dropped > 1000, (counts, stats)
+
+
 def text_of(run, command):
     """All lines of a text, in as many answers as it takes; and how many these were."""
     lines, answers, cursor = [], 0, "0"

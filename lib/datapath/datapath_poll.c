@@ -89,8 +89,12 @@ static int
 on_apply(void *arg, char *error)
 {
 	struct hy_datapath *datapath = arg;
-	const int rc = hy_vswitch_load(datapath->rules, datapath->path, datapath_now(), error);
+	int rc;
 
+	/* Rules that stay inherit what was counted so far; lists name the rules as they were. */
+	if (datapath->table != NULL)
+		datapath_lists_count(&datapath->lists, datapath->rules, datapath_now());
+	rc = hy_vswitch_load(datapath->rules, datapath->path, datapath_now(), error);
 	if (rc < 0)
 		return rc;
 	datapath->reload.after = hy_vswitch_rules(datapath->rules);
