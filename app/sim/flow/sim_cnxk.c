@@ -34,7 +34,12 @@ struct key {
 	struct rte_ether_hdr eth;
 	struct rte_vlan_hdr vlan;
 	struct rte_ipv4_hdr ip4;
-	struct rte_ipv6_hdr ip6;
+	union {
+		struct rte_ipv6_hdr ip6;
+		struct {
+			uint8_t head[8], addresses[32]; /* whose type depends on DPDK's version */
+		} ip6_bytes;
+	};
 	struct rte_udp_hdr udp;
 	struct rte_tcp_hdr tcp;
 	struct rte_sctp_hdr sctp;
@@ -46,7 +51,7 @@ struct key {
 #define WHOLE_PORTS .src_port = UINT16_MAX, .dst_port = UINT16_MAX
 #define WHOLE_IP6 \
 	{ \
-		WHOLE_MAC, WHOLE_MAC, 0xff, 0xff, 0xff, 0xff \
+		WHOLE_MAC, WHOLE_MAC, WHOLE_MAC, WHOLE_MAC, WHOLE_MAC, 0xff, 0xff \
 	}
 #define HEAD_IP6 \
 	.vtc_flow = UINT32_MAX, .payload_len = UINT16_MAX, .proto = 0xff, .hop_limits = 0xff
@@ -83,7 +88,7 @@ static const struct key ip6_key = {
 	.eth = { .ether_type = UINT16_MAX },
 	.vlan = { UINT16_MAX, UINT16_MAX },
 	.ip4 = { .type_of_service = 0xff, .src_addr = UINT32_MAX, .dst_addr = UINT32_MAX },
-	.ip6 = { .src_addr = WHOLE_IP6, .dst_addr = WHOLE_IP6 },
+	.ip6_bytes = { .addresses = WHOLE_IP6 },
 	.udp = { WHOLE_PORTS },
 	.tcp = { WHOLE_PORTS },
 };
