@@ -40,15 +40,20 @@ struct datapath_list {
 
 #define DATAPATH_BUCKETS 16384u /* a power of two */
 
+/* How lists are used. */
+struct datapath_counts {
+	uint32_t lists;
+	uint64_t uncounted; /* answers by a list without rules, as there were too many */
+	uint64_t refused;   /* answers without a list: packets are dropped */
+};
+
 /* Lists by what they are, and by their number. */
 struct datapath_lists {
 	pthread_mutex_t lock;
 	struct hy_flow_ops *ops;
-	uint32_t n;
-	uint32_t round;     /* of collection */
-	uint64_t uncounted; /* answers by a list without rules, as there were too many */
-	uint64_t refused;   /* answers without a list: packets are dropped */
-	bool wanting;       /* there were such answers since rules were asked anew */
+	struct datapath_counts counts;
+	uint32_t round; /* of collection */
+	bool wanting;   /* some answers had no list of their own since rules were asked anew */
 	struct datapath_list *bucket[DATAPATH_BUCKETS];
 	struct datapath_list *by_number[HY_FLOW_OPS_MOST];
 };
@@ -104,6 +109,7 @@ int datapath_list_get(struct datapath_lists *lists, const struct hy_vswitch_answ
 	uint32_t *number);
 /* Has rules count what packets did since the last call. */
 void datapath_lists_count(struct datapath_lists *lists, struct hy_vswitch *rules, uint64_t now_ms);
+struct datapath_counts datapath_lists_counts(struct datapath_lists *lists);
 /* Notes that a list is needed. */
 void datapath_list_mark(struct datapath_lists *lists, uint16_t number);
 /* Deletes what was not needed in this round. Returns how many. */

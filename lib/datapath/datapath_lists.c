@@ -91,7 +91,7 @@ add(struct datapath_lists *lists, const struct hy_vswitch_answer *answer, uint32
 	list->next = *bucket;
 	*bucket = list;
 	lists->by_number[list->number] = list;
-	lists->n++;
+	lists->counts.lists++;
 	return list;
 }
 
@@ -103,7 +103,8 @@ get(struct datapath_lists *lists, const struct hy_vswitch_answer *answer, uint32
 	const uint32_t hash = hash_of(answer, nb_rules);
 	struct datapath_list *list = find(lists, answer, nb_rules, hash);
 
-	return list != NULL || lists->n >= most ? list : add(lists, answer, nb_rules, hash);
+	return list != NULL || lists->counts.lists >= most ? list
+							   : add(lists, answer, nb_rules, hash);
 }
 
 int
@@ -119,14 +120,25 @@ datapath_list_get(struct datapath_lists *lists, const struct hy_vswitch_answer *
 		rc = -ENOSPC;
 		lists->wanting = true;
 		list = get(lists, answer, 0, HY_FLOW_OPS_MOST);
-		lists->uncounted += list != NULL;
-		lists->refused += list == NULL;
+		lists->counts.uncounted += list != NULL;
+		lists->counts.refused += list == NULL;
 	}
 	*number = list == NULL ? DATAPATH_NO_LIST : list->number;
 	if (list != NULL)
 		list->round = lists->round;
 	pthread_mutex_unlock(&lists->lock);
 	return rc;
+}
+
+struct datapath_counts
+datapath_lists_counts(struct datapath_lists *lists)
+{
+	struct datapath_counts counts;
+
+	pthread_mutex_lock(&lists->lock);
+	counts = lists->counts;
+	pthread_mutex_unlock(&lists->lock);
+	return counts;
 }
 
 void
@@ -158,7 +170,7 @@ void
 datapath_lists_count(struct datapath_lists *lists, struct hy_vswitch *rules, uint64_t now_ms)
 {
 	pthread_mutex_lock(&lists->lock);
-	for (uint32_t i = 0, n = 0; n < lists->n; i++) {
+	for (uint32_t i = 0, n = 0; n < lists->counts.lists; i++) {
 		if (lists->by_number[i] == NULL)
 			continue;
 		count(lists, lists->by_number[i], rules, now_ms);
@@ -177,7 +189,7 @@ drop(struct datapath_lists *lists, struct datapath_list *list)
 		at = &(*at)->next;
 	*at = list->next;
 	lists->by_number[list->number] = NULL;
-	lists->n--;
+	lists->counts.lists--;
 	hy_flow_ops_delete(lists->ops, list->number);
 	free(list);
 }

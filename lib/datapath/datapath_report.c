@@ -36,6 +36,7 @@ void
 hy_datapath_print(struct hy_datapath *datapath, FILE *out)
 {
 	struct hy_flows *flows = hy_flow_table_flows(datapath->table);
+	const struct datapath_counts counts = datapath_lists_counts(&datapath->lists);
 	struct hy_flows_stats stats;
 
 	hy_flows_stats(flows, &stats);
@@ -43,16 +44,16 @@ hy_datapath_print(struct hy_datapath *datapath, FILE *out)
 		"flows: %u rules; %u of %u megaflows by %u masks: %" PRIu64 " added, %" PRIu64
 		" deleted, %" PRIu64 " idle; %u lists, revalidated %" PRIu64 " times\n",
 		hy_vswitch_rules(datapath->rules), stats.flows, datapath->max_flows, stats.masks,
-		stats.added, stats.deleted, stats.idled + stats.evicted, datapath->lists.n,
+		stats.added, stats.deleted, stats.idled + stats.evicted, counts.lists,
 		datapath->revalidations);
-	if (datapath->lists.uncounted > 0)
+	if (counts.uncounted > 0)
 		fprintf(out,
 			"  %" PRIu64
 			" megaflows have no list of their own: rules do not count them\n",
-			datapath->lists.uncounted);
-	if (datapath->lists.refused > 0)
+			counts.uncounted);
+	if (counts.refused > 0)
 		fprintf(out, "  %" PRIu64 " packets found no list, and were dropped\n",
-			datapath->lists.refused);
+			counts.refused);
 	hy_flows_print(flows, out);
 	for (unsigned int w = 0; w < datapath->workers->nb; w++) {
 		struct hy_flows_upcall_stats u;
@@ -87,6 +88,7 @@ worker_json(const struct hy_datapath *datapath, unsigned int w, FILE *out)
 void
 hy_datapath_json(struct hy_datapath *datapath, FILE *out)
 {
+	const struct datapath_counts counts = datapath_lists_counts(&datapath->lists);
 	struct hy_flows_stats stats;
 
 	hy_flows_stats(hy_flow_table_flows(datapath->table), &stats);
@@ -98,8 +100,8 @@ hy_datapath_json(struct hy_datapath *datapath, FILE *out)
 		", \"revalidations\": %" PRIu64 ", \"workers\": [",
 		hy_vswitch_rules(datapath->rules), datapath_caches_name(&datapath->caches),
 		stats.flows, stats.masks, stats.added, stats.modified, stats.deleted, stats.idled,
-		stats.evicted, datapath->lists.n, datapath->lists.uncounted,
-		datapath->lists.refused, datapath->revalidations);
+		stats.evicted, counts.lists, counts.uncounted, counts.refused,
+		datapath->revalidations);
 	for (unsigned int w = 0; w < datapath->workers->nb; w++) {
 		fprintf(out, "%s", w == 0 ? "" : ", ");
 		worker_json(datapath, w, out);

@@ -78,7 +78,7 @@ stats_tell(struct hy_datapath *datapath, char *text __rte_unused, struct rte_tel
 	rte_tel_data_add_dict_uint(data, "rules", hy_vswitch_rules(datapath->rules));
 	rte_tel_data_add_dict_uint(data, "megaflows", s.flows);
 	rte_tel_data_add_dict_uint(data, "masks", s.masks);
-	rte_tel_data_add_dict_uint(data, "lists", datapath->lists.n);
+	rte_tel_data_add_dict_uint(data, "lists", datapath_lists_counts(&datapath->lists).lists);
 	rte_tel_data_add_dict_uint(data, "revalidations", datapath->revalidations);
 	rte_tel_data_add_dict_uint(data, "packets", all.packets);
 	rte_tel_data_add_dict_uint(data, "exact", all.exact);
