@@ -78,7 +78,8 @@ files_read(const struct options *o, struct pipeline *pipeline)
 	if (nb_ports < 0)
 		return rc;
 	if (rc < 0)
-		return hy_terminal_refuse(rc, "--flows: %s", error);
+		return hy_terminal_refuse(rc, "%s: %s",
+			rc == -EEXIST || o->flows == NULL ? "--tunnel" : "--flows", error);
 	if (o->bridge == NULL)
 		return 0;
 	rc = hy_bridge_create(o->bridge, o->ports.ports, o->ports.nb_ports, &pipeline->bridge,

@@ -17,17 +17,21 @@ enum { PORT, UPLINK, LOCAL, REMOTE, DST_MAC, SRC_MAC, FIELDS };
 static const char *const fields[FIELDS] = { "port", "uplink", "local", "remote", "dst-mac",
 	"src-mac" };
 
-/* Reads an address into 16 bytes; both of a tunnel are of one family. */
+/* Reads an address into 16 bytes; both of a tunnel are of one family. 0 would say that there is none. */
 static int
 read_address(const char *field, const char *text, struct hy_vswitch_tunnel *tunnel,
-	uint8_t address[16], bool first)
+	uint8_t address[16], const uint8_t other[16])
 {
+	static const uint8_t none[16];
 	const bool ip6 = strchr(text, ':') != NULL;
 
 	if (inet_pton(ip6 ? AF_INET6 : AF_INET, text, address) != 1)
 		return hy_option_refuse(OPTION, "%s: '%s' is no address of IPv4 or IPv6", field,
 			text);
-	if (!first && ip6 != tunnel->is_ip6)
+	if (memcmp(address, none, sizeof(none)) == 0)
+		return hy_option_refuse(OPTION, "%s: '%s' is not the address of a host", field,
+			text);
+	if (memcmp(other, none, sizeof(none)) != 0 && ip6 != tunnel->is_ip6)
 		return hy_option_refuse(OPTION,
 			"%s: '%s' is of another version of IP than the other address", field, text);
 	tunnel->is_ip6 = ip6;
@@ -35,7 +39,7 @@ read_address(const char *field, const char *text, struct hy_vswitch_tunnel *tunn
 }
 
 static int
-read_field(unsigned int field, const char *value, struct hy_vswitch_port *port, unsigned int met)
+read_field(unsigned int field, const char *value, struct hy_vswitch_port *port)
 {
 	struct hy_vswitch_tunnel *tunnel = &port->tunnel;
 	struct rte_ether_addr mac;
@@ -50,13 +54,11 @@ read_field(unsigned int field, const char *value, struct hy_vswitch_port *port, 
 			*(field == PORT ? &port->number : &tunnel->uplink) = (uint16_t)number;
 		return rc;
 	case LOCAL:
-		return read_address(fields[field], value, tunnel, tunnel->local,
-			(met & 1u << REMOTE) == 0);
+		return read_address(fields[field], value, tunnel, tunnel->local, tunnel->remote);
 	case REMOTE:
 		return strcmp(value, "flow") == 0
 			? 0
-			: read_address(fields[field], value, tunnel, tunnel->remote,
-				  (met & 1u << LOCAL) == 0);
+			: read_address(fields[field], value, tunnel, tunnel->remote, tunnel->local);
 	default:
 		rc = hy_option_mac(OPTION, value, &mac);
 		if (rc == 0)
@@ -81,7 +83,7 @@ read_word(char *word, struct hy_vswitch_port *port, unsigned int *met)
 		if ((*met & 1u << f) != 0)
 			return hy_option_refuse(OPTION, "%s is given twice", word);
 		*met |= 1u << f;
-		return read_field(f, value, port, *met & ~(1u << f));
+		return read_field(f, value, port);
 	}
 	return hy_option_refuse(OPTION,
 		"'%s' is no field; there are port, uplink, local, remote, dst-mac and src-mac",
