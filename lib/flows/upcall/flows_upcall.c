@@ -142,9 +142,10 @@ send(const struct hy_flows_upcalls *u, struct flows_upcall_worker *w, struct rte
 		return HY_FLOWS_FULL;
 	}
 	miss = (struct flows_miss){ .mbuf = mbuf, .order = order, .key = *key };
+	/* First: a packet that is answered counts as sent, for whoever waits until all are taken. */
+	flows_add(&w->sent.sent, 1);
 	rte_ring_sp_enqueue_elem(w->misses, &miss, sizeof(miss)); /* there is room */
 	w->on_the_way[order]++;
-	flows_add(&w->sent.sent, 1);
 	flows_add(&w->sent.behind, !missed);
 	return HY_FLOWS_SENT;
 }
