@@ -166,7 +166,7 @@ hy_datapath_telemetry(const char *prefix __rte_unused)
 		{ "/flows/dump", on_dump,
 			"Megaflows with counts. Parameter: [N]; after a line 'more: N', go on with that N" },
 		{ "/flows/trace", on_trace,
-			"What the rules do to a packet, in words. Parameter: a match of exact values" },
+			"What the rules do to a packet, in words. Parameter: [N] and a match of exact values; N as of rules" },
 		{ "/flows/caches", on_caches, "Switches caches. Parameter: " HY_DATAPATH_CACHES },
 		{ "/flows/add", on_add, "Adds a rule. Parameter: its text, with actions" },
 		{ "/flows/modify", on_modify,

@@ -31,6 +31,13 @@ number_read(const char *field, char **text, uint32_t *value, char *error)
 	return 0;
 }
 
+/* Reads how many lines to skip, if a text begins with that. */
+static int
+skip_read(char **text, uint32_t *skip, char *error)
+{
+	return **text >= '0' && **text <= '9' ? number_read("lines to skip", text, skip, error) : 0;
+}
+
 /* The lines of a text from one on, as many as an answer holds. */
 static void
 lines_tell(char *text, uint32_t skip, struct rte_tel_data *data)
@@ -74,10 +81,8 @@ datapath_rules_tell(struct hy_datapath *datapath, char *text, struct rte_tel_dat
 	uint32_t skip = 0;
 	size_t size;
 	FILE *out;
-	int rc = 0;
+	int rc = skip_read(&text, &skip, error);
 
-	if (text[0] >= '0' && text[0] <= '9')
-		rc = number_read("lines to skip", &text, &skip, error);
 	if (rc == 0)
 		rc = hy_vswitch_read(datapath->rules, text, HY_VSWITCH_SELECT, &select, error);
 	if (rc < 0)
@@ -142,7 +147,7 @@ megaflow_write(struct hy_datapath *datapath, const struct hy_flows_entry *entry,
 	return (size_t)n < room ? (size_t)n : 0;
 }
 
-/* A packet */
+/* [SKIP ]PACKET */
 int
 datapath_trace_tell(struct hy_datapath *datapath, char *text, struct rte_tel_data *data,
 	char *error)
@@ -150,9 +155,12 @@ datapath_trace_tell(struct hy_datapath *datapath, char *text, struct rte_tel_dat
 	struct hy_flows_key key;
 	char *printed = NULL;
 	size_t size;
+	uint32_t skip = 0;
 	FILE *out;
-	int rc = hy_vswitch_packet(datapath->rules, text, &key, error);
+	int rc = skip_read(&text, &skip, error);
 
+	if (rc == 0)
+		rc = hy_vswitch_packet(datapath->rules, text, &key, error);
 	if (rc < 0)
 		return rc;
 	out = open_memstream(&printed, &size);
@@ -160,7 +168,7 @@ datapath_trace_tell(struct hy_datapath *datapath, char *text, struct rte_tel_dat
 		return HY_REASON(-ENOMEM, error, HY_DATAPATH_ERROR_SIZE, "out of memory");
 	rc = printed_end(out, hy_vswitch_trace(datapath->rules, &key, out), error);
 	if (rc == 0)
-		lines_tell(printed, 0, data);
+		lines_tell(printed, skip, data);
 	free(printed);
 	return rc;
 }

@@ -141,7 +141,7 @@ void hy_datapath_json(struct hy_datapath *datapath, FILE *out);
  * /halyard/flows/stats                 counts of the switch, and of each worker
  * /halyard/flows/rules[,[SKIP] MATCH]  rules with their counts, as text
  * /halyard/flows/dump[,CURSOR]         megaflows with their counts and lists, as text
- * /halyard/flows/trace,PACKET          hy_vswitch_trace() of a packet, as hy_vswitch_packet() reads it
+ * /halyard/flows/trace,[SKIP] PACKET   hy_vswitch_trace() of a packet, as hy_vswitch_packet() reads it
  * /halyard/flows/caches,MODE           switches caches: see hy_datapath_caches_read()
  * /halyard/flows/add,RULE              as HY_DATAPATH_ADD, and so on
  * /halyard/flows/modify,RULE
