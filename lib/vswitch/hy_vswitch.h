@@ -144,7 +144,7 @@ uint32_t hy_vswitch_delete(struct hy_vswitch *vswitch, const struct hy_vswitch_r
 
 /**
  * Replaces all rules by those of a file: a rule a line; '#' starts a comment. Rules that stay as they are
- * keep their counts and times. Packets are translated while the file is read,
+ * keep their ids, counts and times. Packets are translated while the file is read,
  * but not while its lines are parsed.
  *
  * @param error HY_VSWITCH_ERROR_SIZE bytes. A fault in the file is "FILE:LINE: FIELD: REASON".

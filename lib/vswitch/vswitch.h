@@ -106,6 +106,11 @@ int vswitch_set_add(struct vswitch_set *set, const struct hy_vswitch_rule *rule,
 /* Deletes an entry. Subtables are in order again after vswitch_set_settle(). */
 void vswitch_set_remove(struct vswitch_set *set, struct vswitch_entry *entry);
 void vswitch_set_settle(struct vswitch_set *set);
+/*
+ * Gives each rule of a set, from which none was removed, a slot: one whose id is older than `first`, the
+ * order of the set's first rule, that of its id, which it had in the set before; the others, free ones.
+ */
+int vswitch_set_renumber(struct vswitch_set *set, const struct vswitch_set *before, uint64_t first);
 struct vswitch_entry *vswitch_set_get(const struct vswitch_set *set, uint64_t id);
 /* Whether a rule selects an entry: as hy_vswitch_modify() says. */
 bool vswitch_selects(const struct hy_vswitch_rule *rule, bool strict,

@@ -2,6 +2,7 @@
 /* Rules and ports of a switch are added, changed, deleted, loaded and counted. */
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -172,6 +173,75 @@ a_file_replaces_all_rules_and_keeps_counts(void **state)
 	assert_int_equal(hy_vswitch_get(vswitch, answer.rules[0], &rule, &stats), 0);
 	assert_int_equal(stats.packets, 4);
 	assert_int_equal(stats.added, 0);
+	unlink(rules_file(""));
+}
+
+#define FILE_RULES 64u
+
+/* The number of a rule of udp to a port. */
+static uint64_t
+number_of(uint32_t port)
+{
+	struct hy_flows_key key = tcp_key();
+
+	key.proto = IPPROTO_UDP;
+	key.dport = rte_cpu_to_be_16((uint16_t)port);
+	hy_vswitch_translate(vswitch, &key, &answer);
+	return answer.nb_rules == 0 ? UINT64_MAX : answer.rules[0];
+}
+
+/* Who counts a rule's packets by its number goes on, and finds no other rule under that of one that is gone. */
+static void
+rules_of_a_file_that_stay_keep_their_numbers(void **state)
+{
+	uint64_t number[FILE_RULES], counted[FILE_RULES] = { 0 }, highest = 0;
+	uint32_t actions[FILE_RULES] = { 0 }, stayed = 0, changed = 0, gone = 0, seed = 7;
+	char text[FILE_RULES * 48];
+	struct hy_vswitch_stats stats;
+
+	RTE_SET_USED(state);
+	memset(number, 0xff, sizeof(number));
+	for (uint32_t round = 0; round < 200; round++) {
+		uint32_t now[FILE_RULES];
+		size_t len = 0;
+
+		text[0] = '\0';
+		for (uint32_t i = 0; i < FILE_RULES; i++) {
+			seed = seed * 1103515245 + 12345;
+			now[i] = seed >> 28 < 3 ? seed >> 20 & 3 : actions[i];
+			if (now[i] > 0)
+				len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"udp,tp_dst=%u actions=%u\n", i, now[i]);
+		}
+		assert_int_equal(hy_vswitch_load(vswitch, rules_file(text), 0, error), 0);
+		for (uint32_t i = 0; i < FILE_RULES; i++) {
+			const uint64_t before = number[i];
+
+			number[i] = number_of(i);
+			assert_int_equal(number[i] == UINT64_MAX, now[i] == 0);
+			if (now[i] == actions[i] && now[i] > 0) {
+				assert_int_equal(number[i], before);
+				stayed++;
+			} else if (before != UINT64_MAX) {
+				assert_int_equal(hy_vswitch_get(vswitch, before, &rule, NULL),
+					-ENOENT);
+				changed += now[i] > 0;
+				gone += now[i] == 0;
+				counted[i] = 0;
+			}
+			actions[i] = now[i];
+			if (number[i] == UINT64_MAX)
+				continue;
+			hy_vswitch_count(vswitch, &number[i], 1, i + 1, 60, round);
+			counted[i] += i + 1;
+			assert_int_equal(hy_vswitch_get(vswitch, number[i], &rule, &stats), 0);
+			assert_int_equal(rule.key.dport, rte_cpu_to_be_16((uint16_t)i));
+			assert_int_equal(stats.packets, counted[i]);
+			highest = RTE_MAX(highest, number[i] & 0xffffff);
+		}
+	}
+	assert_true(stayed > 1000 && changed > 100 && gone > 100);
+	assert_in_range(highest, FILE_RULES / 2, FILE_RULES - 1); /* slots are used again */
 	unlink(rules_file(""));
 }
 
@@ -447,6 +517,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(rules_end_when_their_time_is_over),
 	TEST(a_number_of_a_deleted_rule_is_of_none),
 	TEST(a_file_replaces_all_rules_and_keeps_counts),
+	TEST(rules_of_a_file_that_stay_keep_their_numbers),
 	TEST(a_file_with_a_fault_changes_nothing),
 	TEST(without_memory_nothing_changes),
 	TEST(without_memory_a_file_changes_nothing),

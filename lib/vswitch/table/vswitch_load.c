@@ -21,7 +21,7 @@ struct load {
 	char why[HY_VSWITCH_ERROR_SIZE];
 };
 
-/* A rule that was there before keeps its counts and times. */
+/* A rule that was there before keeps its id, its counts and times. */
 static void
 inherit(struct load *load, struct vswitch_entry *entry)
 {
@@ -33,8 +33,10 @@ inherit(struct load *load, struct vswitch_entry *entry)
 	b = old->actions;
 	if (a->n == b->n && memcmp(a->action, b->action, a->n * sizeof(a->action[0])) == 0 &&
 		entry->cookie == old->cookie && entry->idle_timeout == old->idle_timeout &&
-		entry->hard_timeout == old->hard_timeout)
+		entry->hard_timeout == old->hard_timeout) {
 		entry->stats = old->stats;
+		entry->id = old->id;
+	}
 }
 
 static int
@@ -91,6 +93,11 @@ load_set(struct load *load)
 	rc = load_lines(load);
 	if (rc < 0)
 		return rc;
+	rc = vswitch_set_renumber(load->set, old, load->vswitch->order);
+	if (rc < 0) {
+		snprintf(load->why, sizeof(load->why), "%s", strerror(-rc));
+		return rc;
+	}
 	load->vswitch->set = load->set;
 	load->vswitch->order = load->order;
 	load->set = old;

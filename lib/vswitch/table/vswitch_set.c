@@ -302,6 +302,42 @@ vswitch_set_remove(struct vswitch_set *set, struct vswitch_entry *entry)
 	entry_free(entry);
 }
 
+int
+vswitch_set_renumber(struct vswitch_set *set, const struct vswitch_set *before, uint64_t first)
+{
+	const uint32_t room = RTE_MAX(set->slots, before->slots);
+	struct vswitch_entry **slot = calloc(RTE_MAX(room, 1u), sizeof(struct vswitch_entry *));
+	uint32_t *spare = calloc(RTE_MAX(room, 1u), sizeof(*spare)), at = 0;
+
+	if (slot == NULL || spare == NULL) {
+		free(slot);
+		free(spare);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < set->slots; i++)
+		if (set->slot[i]->id >> SLOT_BITS < first)
+			slot[set->slot[i]->id & SLOT_MASK] = set->slot[i];
+	for (uint32_t i = 0; i < set->slots; i++) {
+		struct vswitch_entry *entry = set->slot[i];
+
+		if (entry->id >> SLOT_BITS < first)
+			continue;
+		while (slot[at] != NULL)
+			at++;
+		slot[at] = entry;
+		entry->id = (entry->id & ~SLOT_MASK) | at;
+	}
+	free(set->slot);
+	free(set->spare);
+	set->slot = slot;
+	set->spare = spare;
+	set->slots = set->room = room;
+	for (uint32_t i = 0; i < room; i++)
+		if (slot[i] == NULL)
+			spare[set->spares++] = i;
+	return 0;
+}
+
 static int
 by_priority(const void *a, const void *b)
 {
