@@ -88,7 +88,7 @@ static void
 operations_that_cannot_be_are_refused(void **state)
 {
 	static const struct hy_flow_op wrong[] = {
-		{ .type = HY_FLOW_OP_ENCAP + 1 },
+		{ .type = HY_FLOW_OP_OWN + 1 },
 		{ .type = UINT8_MAX },
 		{ .type = HY_FLOW_OP_PUSH_VLAN, .type16 = RTE_BE16(0x0800) },
 		{ .type = HY_FLOW_OP_ENCAP, .vxlan = { .ttl = 64 } },
