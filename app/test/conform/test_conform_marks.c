@@ -135,11 +135,14 @@ variant_that_reads_marks_wrongly_is_found(void **state)
 	assert_int_equal(hy_variant_register(&variant), 0);
 	assert_int_equal(hy_hal_create(&hal), 0);
 	for (size_t w = 0; w < RTE_DIM(ways); w++) {
-		const int expected = ways[w].text == NULL ? 0 : -EILSEQ;
+		const bool never = ways[w].text != NULL && strstr(ways[w].text, "occur") != NULL;
+		const int expected = ways[w].text == NULL ? 0 : never ? -ENODATA : -EILSEQ;
 
 		wrong = ways[w].wrong;
 		rc = hy_conform_run(hal, "flow_cls", "mark_wrong",
-			&(struct hy_conform_params){ .seed = 3, .cases = 4000 }, &result);
+			&(struct hy_conform_params){
+				.seed = 3, .cases = never ? HY_CONFORM_CASES : 4000 },
+			&result);
 		if (rc != expected || (expected != 0 && strstr(result.text, ways[w].text) == NULL))
 			fail_msg("way %zu: %d, \"%s\"", w, rc, result.text);
 	}
