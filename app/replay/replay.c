@@ -112,7 +112,7 @@ rx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 
 	if (r->flows == 0 || meter->given >= limit)
 		return 0;
-	n = (uint16_t)RTE_MIN(RTE_MIN(n, BURST), limit - meter->given);
+	n = (uint16_t)RTE_MIN((uint64_t)RTE_MIN(n, (uint16_t)BURST), limit - meter->given);
 	if (rte_pktmbuf_alloc_bulk(r->pool, mbufs, n) < 0) {
 		meter->no_buffer++;
 		return 0;
