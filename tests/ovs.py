@@ -29,7 +29,7 @@ def require():
     """Skips where it is not installed."""
     missing = [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
     if missing or not os.path.exists(SCHEMA):
-        pytest.skip(f"Open vSwitch is not installed ({', '.join(missing) or SCHEMA}); tools/setup peers does it")
+        pytest.skip(f"Open vSwitch is not installed ({', '.join(missing) or SCHEMA}); tools/setup ovs does it")
 
 
 class Socket:
