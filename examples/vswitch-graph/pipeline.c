@@ -48,8 +48,7 @@ ports_list(const struct options *o, struct hy_vswitch_port ports[HY_VSWITCH_PORT
 		struct rte_ether_addr mac;
 
 		ports[n] = o->tunnels[t];
-		if (tunnel->uplink > RTE_MAX_ETHPORTS ||
-			!hy_port_chosen(&o->ports, (uint16_t)(tunnel->uplink - 1)))
+		if (!hy_port_chosen(&o->ports, (uint16_t)(tunnel->uplink - 1)))
 			return hy_option_refuse("--tunnel",
 				"uplink: %u is the OpenFlow number of no port of -p",
 				tunnel->uplink);

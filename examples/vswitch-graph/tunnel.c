@@ -17,7 +17,7 @@ enum { PORT, UPLINK, LOCAL, REMOTE, DST_MAC, SRC_MAC, FIELDS };
 static const char *const fields[FIELDS] = { "port", "uplink", "local", "remote", "dst-mac",
 	"src-mac" };
 
-/* Reads an address into 16 bytes; both of a tunnel are of one family. 0 would say that there is none. */
+/* Reads an address into 16 bytes. It must be of the same version of IP as the other one, and not 0, which means none. */
 static int
 read_address(const char *field, const char *text, struct hy_vswitch_tunnel *tunnel,
 	uint8_t address[16], const uint8_t other[16])

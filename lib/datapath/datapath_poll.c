@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch does all the time, and how its rules change. */
+/* Periodic work of a switch, and changes of its rules. */
 
 #include <errno.h>
 #include <string.h>

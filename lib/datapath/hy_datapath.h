@@ -79,8 +79,8 @@ int hy_datapath_start(struct hy_datapath *datapath, const struct hy_workers *wor
 int hy_datapath_nodes(struct hy_datapath *datapath, struct hy_ends *ends, const char *normal);
 
 /**
- * Does what a switch does all the time: adds up counts of rules, deletes those whose time is over, has
- * megaflows follow, frees lists that no megaflow names any more, and answers telemetry.
+ * Adds up the counts of rules, deletes rules whose timeouts are over, updates megaflows accordingly, frees
+ * lists that no megaflow names any more, and answers telemetry.
  *
  * @param now_ms Milliseconds since any moment, never lower than before.
  */

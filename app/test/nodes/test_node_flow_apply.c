@@ -239,7 +239,7 @@ copies_do_not_see_later_changes(void **state)
 	end();
 }
 
-/* For nodes that write to packets: what came before and after does not see it, nor is it copied in vain. */
+/* A node that writes to its packet changes no other copy. A packet that is not shared is not copied. */
 static void
 packet_of_its_own_is_shared_by_no_copy(void **state)
 {
