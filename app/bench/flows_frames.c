@@ -20,12 +20,12 @@ struct headers {
 	struct rte_ether_hdr ether;
 	struct rte_ipv4_hdr ip;
 	struct rte_udp_hdr udp;
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 struct tunnel {
 	struct headers outer;
 	struct rte_vxlan_hdr vxlan;
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 /* As a NIC hashes: all bits depend on all. */
 static uint32_t

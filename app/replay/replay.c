@@ -45,7 +45,9 @@ struct headers {
 	struct rte_ether_hdr ether;
 	struct rte_ipv4_hdr ip;
 	struct rte_udp_hdr udp;
-} __rte_packed __rte_aligned(2);
+};
+
+_Static_assert(sizeof(struct headers) == 42, "headers follow each other");
 
 struct replay {
 	struct meter *meter;
@@ -227,7 +229,7 @@ tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc __rte_u
 }
 
 static int
-stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
+totals(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 {
 	const struct replay *r = dev->data->dev_private;
 
@@ -238,6 +240,17 @@ stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats)
 	stats->rx_nombuf = r->meter->no_buffer;
 	return 0;
 }
+
+#if HY_DPDK_QUEUE_STATS
+static int
+totals_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats,
+	struct eth_queue_stats *queues __rte_unused)
+{
+	return totals(dev, stats);
+}
+#else
+#define totals_get totals
+#endif
 
 static const struct eth_dev_ops ops = {
 	.dev_configure = nothing,
@@ -253,7 +266,7 @@ static const struct eth_dev_ops ops = {
 	.allmulticast_disable = nothing,
 	.rx_queue_setup = rx_queue_setup,
 	.tx_queue_setup = tx_queue_setup,
-	.stats_get = stats_get,
+	.stats_get = totals_get,
 };
 
 static void

@@ -26,7 +26,7 @@
 struct op_read {
 	uint8_t type;
 	uint8_t value[sizeof(struct hy_flow_vxlan)]; /* of the union in struct hy_flow_op */
-} __rte_packed;
+} __attribute__((packed));
 
 enum share {
 	SHARE_NOT,
@@ -41,7 +41,7 @@ struct packet_read {
 	uint16_t first, size; /* bytes of the first segment, and of the others; 0: as many as fit */
 	uint16_t headroom;
 	uint8_t share;
-} __rte_packed;
+} __attribute__((packed));
 
 /* OUTPUT: one of these for each packet that left, with its bytes. */
 struct packet_written {
@@ -49,7 +49,7 @@ struct packet_written {
 	uint8_t edge;   /* EDGES: dropped */
 	uint8_t marked;
 	uint32_t mark, len;
-} __rte_packed;
+} __attribute__((packed));
 
 static struct rte_mempool *pool;
 static FILE *input, *output;
