@@ -65,6 +65,12 @@ struct hy_offload_params {
 	uint32_t batch;  /**< Most rules that a poll asks the port for, and evicts. [256] */
 	/** Longest residue of rules in hardware; 16,383 is the maximum. [16] */
 	uint32_t max_residue;
+	/**
+	 * Of an access list: packets of its rules with HY_RULE_CLASSIFY are marked for a node that
+	 * reads their class off the mark. Otherwise rules that permit packets mark them only where
+	 * one that drops packets needs it.
+	 */
+	bool classes;
 };
 
 /**

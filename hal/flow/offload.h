@@ -285,6 +285,8 @@ uint8_t hy_offload_refusal(struct hy_offload *o, int rc, const struct rte_flow_e
  */
 /* Whether a rule in hardware would drop the packets. */
 bool hy_offload_is_drop(const struct hy_offload *o, const struct hy_flow_rule *rule);
+/* Whether a node reads the class of a rule off its mark. */
+bool hy_offload_is_read(const struct hy_offload *o, const struct hy_flow_rule *rule);
 /* Why a rule of a view is not in hardware before anything was tried. */
 uint8_t hy_offload_reason_first(const struct hy_offload *o, const struct hy_policy_view *view,
 	const struct hy_flow_rule *rule);

@@ -4,9 +4,10 @@
  *
  * Software sees nothing of a packet that hardware drops, so it cannot set right what hardware does
  * wrong. A deny is therefore in hardware only while all rules before it that it overlaps are there, too,
- * have settled, and precede it by their priority. Those that permit packets mark them, for no other
- * purpose: software decides about each packet that arrives, and compares its mark. When such a rule
- * must go, or the policy changes, the denies that need it go first.
+ * have settled, and precede it by their priority. Those that permit packets mark them. Software decides
+ * about each packet that arrives, and compares its mark; or it reads the class off the mark, if the
+ * caller says so (hy_offload_params.classes). When such a rule must go, or the policy changes, the denies
+ * that need it go first.
  */
 
 #include <errno.h>
@@ -28,14 +29,20 @@ hy_offload_is_drop(const struct hy_offload *o, const struct hy_flow_rule *rule)
 	return o->access && rule->action == HY_RULE_DENY;
 }
 
+bool
+hy_offload_is_read(const struct hy_offload *o, const struct hy_flow_rule *rule)
+{
+	return !o->access || (o->params.classes && rule->action == HY_RULE_CLASSIFY);
+}
+
 uint8_t
 hy_offload_reason_first(const struct hy_offload *o, const struct hy_policy_view *view,
 	const struct hy_flow_rule *rule)
 {
-	if (!o->access)
-		return REASON_UNTRIED;
-	if (view->deny_truncated)
+	if (o->access && view->deny_truncated)
 		return REASON_CUT;
+	if (hy_offload_is_read(o, rule))
+		return REASON_UNTRIED;
 	if (rule->action != HY_RULE_DENY)
 		return REASON_SPARE;
 	return rule->log ? REASON_LOG : REASON_UNTRIED;
@@ -135,7 +142,7 @@ hy_offload_is_needed(const struct hy_offload *o, struct plan *plan, uint32_t ran
 	struct rule_state *state = &plan->rules[rank];
 	uint32_t r;
 
-	if (!o->access)
+	if (hy_offload_is_read(o, &plan->view->rules[rank].rule))
 		return true;
 	r = hy_offload_plan_find(plan, state->needer); /* else there may be many to compare */
 	if (r != NO_SLOT && r > rank && may_need(o, plan, r) && hy_offload_overlap(plan, rank, r))

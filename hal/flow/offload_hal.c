@@ -18,7 +18,7 @@ hy_offload_declare(struct hy_offload *o, struct hy_hal *hal)
 	bool yes;
 	int rc;
 
-	if (o->access) /* nodes of lists need no capability */
+	if (o->access && !o->params.classes) /* nodes of lists need no capability */
 		return 0;
 	hy_offload_stats(o, &s);
 	yes = s.state == HY_OFFLOAD_UP;
@@ -89,7 +89,7 @@ hy_offload_unfollow(struct hy_offload *o)
 	if (o->hal == NULL)
 		return;
 	hy_hal_port_unobserve(o->hal, on_port, o);
-	if (o->access) {
+	if (o->access && !o->params.classes) {
 		o->hal = NULL;
 		return;
 	}

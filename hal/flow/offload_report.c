@@ -136,6 +136,16 @@ access_print(const struct hy_offload_stats *s, FILE *out)
 		s->looked, s->leaked, s->missing + s->garbled);
 }
 
+/* One whose marks are read. */
+static void
+drops_print(const struct hy_offload_stats *s, FILE *out)
+{
+	fprintf(out,
+		"  dropped in hardware: %" PRIu64
+		" packets by %u rules; of those looked at, %" PRIu64 " more should have been\n",
+		s->dropped, s->drop_rules, s->leaked);
+}
+
 static void
 packets_print(const struct hy_offload_stats *s, FILE *out)
 {
@@ -176,10 +186,12 @@ print(const struct hy_offload *o, FILE *out)
 		"  so far: %" PRIu64 " installed, %" PRIu64 " evicted, %" PRIu64 " lost, %" PRIu64
 		" not removed\n",
 		s->installed, s->evicted, s->lost, s->failed);
-	if (o->access)
+	if (o->access && !o->params.classes)
 		access_print(s, out);
 	else
 		packets_print(s, out);
+	if (o->access && o->params.classes)
+		drops_print(s, out);
 	if (s->foreign > 0)
 		fprintf(out, "  %" PRIu64 " bursts had packets that name another port\n",
 			s->foreign);

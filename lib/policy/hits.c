@@ -117,6 +117,15 @@ hy_policy_hardware(const struct hy_policy *policy, uint32_t index)
 	return __atomic_load_n(&at->packets, __ATOMIC_RELAXED);
 }
 
+void
+hy_policy_hardware_counts(const struct hy_policy *policy, uint32_t index,
+	struct hy_policy_counts *counts)
+{
+	*counts = (struct hy_policy_counts){ 0 };
+	if (policy->hardware != NULL)
+		counts_add(counts, &policy->hardware[index]);
+}
+
 bool
 hy_policy_is_access(const struct hy_policy *policy)
 {

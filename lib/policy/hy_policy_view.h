@@ -304,6 +304,10 @@ void hy_policy_hardware_add(struct hy_policy *policy, uint32_t index, uint64_t p
  */
 uint64_t hy_policy_hardware(const struct hy_policy *policy, uint32_t index);
 
+/** The same of one counter, with bytes and the time. Zeros of what is no access list. */
+void hy_policy_hardware_counts(const struct hy_policy *policy, uint32_t index,
+	struct hy_policy_counts *counts);
+
 /** @return The QSBR variable of struct hy_policy_params; may be NULL. */
 struct rte_rcu_qsbr *hy_policy_qsbr(const struct hy_policy *policy);
 /** @return Workers of struct hy_policy_params. */

@@ -106,8 +106,9 @@ flow_cls_kind(const struct rte_mbuf *m, const uint8_t *frame, const struct hy_fl
 	return tagged ? HY_MARK_DUE_TAGGED : HY_MARK_DUE;
 }
 
-static bool
-is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
+/* What hardware should have done to a packet: the bits of its rule, or 0. */
+static uint8_t
+due_to(const struct hy_mark_table *table, const struct rte_mbuf *m)
 {
 	uint8_t bounce[HY_FLOW_HEADERS];
 	const uint8_t *frame = hy_mbuf_peek(m, HY_FLOW_HEADERS, bounce);
@@ -118,9 +119,9 @@ is_due(const struct hy_mark_table *table, const struct rte_mbuf *m)
 	hy_flow_key(frame, m->pkt_len, &key);
 	kind = flow_cls_kind(m, frame, &key);
 	if (kind == 0 || !flow_cls_reaches(table, frame))
-		return false;
+		return 0;
 	hy_policy_classify_compiled(table->view, &key, &rank, 1);
-	return rank != HY_POLICY_NONE && (table->due[rank] & kind) != 0;
+	return rank == HY_POLICY_NONE || (table->due[rank] & kind) == 0 ? 0 : table->due[rank];
 }
 
 bool
@@ -137,18 +138,23 @@ flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, 
 	const uint32_t places[], uint32_t n)
 {
 	const uint32_t most = (uint32_t)RTE_MIN((uint64_t)n, hy_mark_looks(worker));
-	uint32_t missing = 0, garbled = 0;
+	uint32_t missing = 0, garbled = 0, leaked = 0;
 
 	for (uint32_t i = 0; i < most; i++) {
 		const struct rte_mbuf *m = objs[places[i]];
 		const bool marked = (m->ol_flags & FLOW_CLS_MARKED) == FLOW_CLS_MARKED;
+		const uint8_t due = due_to(table, m);
 
-		if (!is_due(table, m))
-			continue;
-		missing += !marked;
-		garbled += marked && !flow_cls_is_left_over(table, m->hash.fdir.hi);
+		if ((due & HY_MARK_DROPS) != 0)
+			leaked += !marked;
+		else if (due != 0 && !marked)
+			missing++;
+		else if (due != 0)
+			garbled += !flow_cls_is_left_over(table, m->hash.fdir.hi);
 	}
 	mark_count(&worker->looked, most);
 	mark_count(&worker->missing, missing);
 	mark_count(&worker->garbled, garbled);
+	if (unlikely(leaked > 0))
+		mark_count(&worker->leaked, leaked);
 }

@@ -87,7 +87,7 @@ bool flow_cls_is_left_over(const struct hy_mark_table *table, uint32_t mark);
 
 /*
  * Inspects packets of a port without a valid mark, at the given indexes of a burst and as many as the
- * worker still may. Counts those that hardware should have marked.
+ * worker still may. Counts those that hardware should have marked or dropped.
  */
 void flow_cls_look(const struct hy_mark_table *table, struct hy_mark_worker *worker, void **objs,
 	const uint32_t places[], uint32_t n);
