@@ -122,7 +122,8 @@ struct flows_slot {
 	uint64_t token;          /* while it waits */
 	uint64_t packets, bytes; /* of earlier megaflows in this slot */
 	uint32_t created, idle, hard;
-	uint32_t next; /* free, or waiting */
+	uint32_t credited; /* the clock when it was last; `created` if never */
+	uint32_t next;     /* free, or waiting */
 };
 
 #define FLOWS_NOWHERE UINT32_MAX

@@ -63,8 +63,18 @@ struct hy_flows_flow {
 	uint32_t hard;            /**< Deleted after so long; 0: never. */
 };
 
+/**
+ * Names a megaflow as long as it is installed; later ones have other names. For those who remember
+ * megaflows, such as by the marks of a NIC.
+ */
+struct hy_flows_ref {
+	uint64_t tag;  /**< Which one, of all that were in that place; 0: none. */
+	uint32_t slot; /**< Its place. */
+};
+
 /** A megaflow that is installed. */
 struct hy_flows_entry {
+	struct hy_flows_ref ref;   /**< Its name. */
 	struct hy_flows_flow flow; /**< The key is 0 where the mask is. */
 	uint64_t packets;          /**< That hy_flows_count() counted since it was added. */
 	uint64_t bytes;            /**< Likewise. */
@@ -131,6 +141,17 @@ uint32_t hy_flows_flush(struct hy_flows *flows, uint16_t port);
 /** Reads a megaflow. @return 0; -ENOENT. */
 int hy_flows_get(struct hy_flows *flows, const struct hy_flows_key *key,
 	const struct hy_flows_key *mask, struct hy_flows_entry *entry);
+
+/** Reads the action of a megaflow. @return 0; -ENOENT it is gone. */
+int hy_flows_action(struct hy_flows *flows, const struct hy_flows_ref *ref, uint32_t *action);
+
+/**
+ * Counts packets of a megaflow that no worker saw, such as those that a NIC dropped: it was used now.
+ *
+ * @return 0; -ENOENT it is gone.
+ */
+int hy_flows_credit(struct hy_flows *flows, const struct hy_flows_ref *ref, uint64_t packets,
+	uint64_t bytes);
 
 /**
  * Reads up to @p n megaflows. Between calls, others may be added and deleted: those that stay are each

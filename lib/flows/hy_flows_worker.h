@@ -63,6 +63,22 @@ void hy_flows_rss_hashes(const struct hy_flows *flows, struct hy_flows_rss *rss,
 uint32_t hy_flows_lookup(struct hy_flows *flows, unsigned int worker, uint32_t parse,
 	const struct hy_flows_key key[], const uint32_t hash[], uint32_t flow[], uint32_t n);
 
+/**
+ * Finds megaflows by name, as hardware may have told it: flow[i] is the megaflow of *ref[i], or HY_FLOWS_MISS
+ * if it is gone.
+ *
+ * @return How many are HY_FLOWS_MISS.
+ */
+uint32_t hy_flows_named(const struct hy_flows *flows, const struct hy_flows_ref *const ref[],
+	uint32_t flow[], uint32_t n);
+
+/**
+ * @return Whether a megaflow that was found matches a packet. @param key Of the packet. @param parse As
+ * for hy_flows_lookup().
+ */
+bool hy_flows_match(const struct hy_flows *flows, uint32_t flow, uint32_t parse,
+	const struct hy_flows_key *key);
+
 /** Reads the actions of megaflows that were found; of HY_FLOWS_MISS, action[i] is not written. */
 void hy_flows_actions(const struct hy_flows *flows, const uint32_t flow[], uint32_t action[],
 	uint32_t n);

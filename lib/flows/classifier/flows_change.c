@@ -62,7 +62,7 @@ record_write(struct hy_flows *f, uint32_t slot, const struct flows_table *table,
 		record->words[i] = flow->key.words[table->word[i]] & table->mask[i];
 	record->hash = flows_table_hash(&f->secret, table, &flow->key, table->nb_words);
 	__atomic_store_n(&record->action, flow->action, __ATOMIC_RELAXED);
-	s->created = f->clock;
+	s->created = s->credited = f->clock;
 	s->idle = flow->idle;
 	s->hard = flow->hard;
 	FLOWS_STORE(record->tag, ((record->tag >> 16) + 1) << 16 | table->number);
@@ -208,6 +208,7 @@ flows_entry(const struct hy_flows *f, uint32_t slot)
 	const struct flows_counts counts = flows_slot_counts(f, slot);
 	const struct flows_slot *s = &f->slots[slot];
 	struct hy_flows_entry entry = {
+		.ref = { .tag = record->tag, .slot = slot },
 		.flow = { .mask = table->full,
 			.action = record->action,
 			.idle = s->idle,
@@ -235,6 +236,47 @@ hy_flows_get(struct hy_flows *f, const struct hy_flows_key *key, const struct hy
 		*entry = flows_entry(f, slot);
 	pthread_mutex_unlock(&f->lock);
 	return slot == HY_FLOWS_MISS ? -ENOENT : 0;
+}
+
+/* Whether a name is of a megaflow that is installed. With the lock. */
+static bool
+is_there(const struct hy_flows *f, const struct hy_flows_ref *ref)
+{
+	return FLOWS_TABLE(ref->tag) != 0 && ref->slot < f->nb_slots &&
+		f->records[ref->slot].tag == ref->tag;
+}
+
+int
+hy_flows_action(struct hy_flows *f, const struct hy_flows_ref *ref, uint32_t *action)
+{
+	int rc = -ENOENT;
+
+	pthread_mutex_lock(&f->lock);
+	if (is_there(f, ref)) {
+		*action = f->records[ref->slot].action;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return rc;
+}
+
+int
+hy_flows_credit(struct hy_flows *f, const struct hy_flows_ref *ref, uint64_t packets,
+	uint64_t bytes)
+{
+	int rc = -ENOENT;
+
+	pthread_mutex_lock(&f->lock);
+	if (is_there(f, ref)) {
+		struct flows_slot *s = &f->slots[ref->slot];
+
+		s->packets -= packets; /* those of earlier megaflows are subtracted */
+		s->bytes -= bytes;
+		s->credited = f->clock;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return rc;
 }
 
 uint32_t

@@ -13,7 +13,7 @@ flows_slot_counts(const struct hy_flows *f, uint32_t slot)
 {
 	const struct flows_slot *s = &f->slots[slot];
 	struct flows_counts sum = {
-		.packets = -s->packets, .bytes = -s->bytes, .last = s->created
+		.packets = -s->packets, .bytes = -s->bytes, .last = s->credited
 	};
 
 	for (unsigned int w = 0; w < f->params.workers; w++) {

@@ -21,6 +21,31 @@ hy_flows_hashes(const struct hy_flows *f, const struct hy_flows_key key[], uint3
 		hash[i] = flows_union_hash(&f->secret, u, &key[i]);
 }
 
+uint32_t
+hy_flows_named(const struct hy_flows *f, const struct hy_flows_ref *const ref[], uint32_t flow[],
+	uint32_t n)
+{
+	uint32_t misses = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		rte_prefetch0(&f->records[ref[i]->slot]);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t tag = __atomic_load_n(&ref[i]->tag, __ATOMIC_RELAXED);
+		const bool there = tag != 0 && FLOWS_LOAD(f->records[ref[i]->slot].tag) == tag;
+
+		flow[i] = there ? ref[i]->slot : HY_FLOWS_MISS;
+		misses += !there;
+	}
+	return misses;
+}
+
+bool
+hy_flows_match(const struct hy_flows *f, uint32_t flow, uint32_t parse,
+	const struct hy_flows_key *key)
+{
+	return flows_matches(f, flow, parse, key);
+}
+
 void
 hy_flows_actions(const struct hy_flows *f, const uint32_t flow[], uint32_t action[], uint32_t n)
 {
