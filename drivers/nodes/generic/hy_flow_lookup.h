@@ -4,7 +4,8 @@
  * flow_lookup and flow_reinject, the nodes of a table of flows (hy_flow_table.h): configuration, and
  * contract for variants.
  *
- * flow_lookup finds the megaflow of each packet in the worker's caches or the tables of masks, writes its
+ * flow_lookup finds the megaflow of each packet in the worker's caches or the tables of masks, or by a mark
+ * of the port's hardware, writes its
  * action to the lane HY_FLOW_ACTION_LANE, and sends the packet along the edge that the lower 16 bits of
  * the action name. The upper 16 bits are the program's. A packet that no megaflow matches goes to the
  * thread that asks the program's rules; so do later packets of its flow, until it has come back. Where
@@ -54,14 +55,33 @@ enum hy_flow_reinject_drop {
 /** Lanes of both nodes. */
 enum hy_flow_lookup_lane { HY_FLOW_LOOKUP_LANE_ACTION };
 
-/** Counters of flow_lookup, in packets: the first four add up to its packets. */
+/** Counters of flow_lookup, in packets: the first four and HY_FLOW_LOOKUP_MARKED add up to its packets. */
 enum hy_flow_lookup_counter {
-	HY_FLOW_LOOKUP_EXACT,  /**< Found in the exact cache. */
-	HY_FLOW_LOOKUP_INDEX,  /**< Found in the index. */
-	HY_FLOW_LOOKUP_MASKS,  /**< Found in the tables of masks. */
-	HY_FLOW_LOOKUP_MISSES, /**< Not found. */
-	HY_FLOW_LOOKUP_SENT,   /**< Sent to the rules' thread: they leave by flow_reinject. */
-	HY_FLOW_LOOKUP_BEHIND, /**< Of these, found, and sent after others of their flow. */
+	HY_FLOW_LOOKUP_EXACT,      /**< Found in the exact cache. */
+	HY_FLOW_LOOKUP_INDEX,      /**< Found in the index. */
+	HY_FLOW_LOOKUP_MASKS,      /**< Found in the tables of masks. */
+	HY_FLOW_LOOKUP_MISSES,     /**< Not found. */
+	HY_FLOW_LOOKUP_SENT,       /**< Sent to the rules' thread: they leave by flow_reinject. */
+	HY_FLOW_LOOKUP_BEHIND,     /**< Of these, found, and sent after others of their flow. */
+	HY_FLOW_LOOKUP_MARKED,     /**< Found by the mark of the hardware. */
+	HY_FLOW_LOOKUP_STALE,      /**< Looked up, as the mark is of no megaflow. */
+	HY_FLOW_LOOKUP_SAMPLED,    /**< Marked, and compared with the megaflow. */
+	HY_FLOW_LOOKUP_MISMATCHES, /**< Sampled and looked up, as the mark was wrong. */
+};
+
+/** A megaflow that hardware may name. */
+struct hy_flow_named {
+	struct hy_flows_ref ref; /**< Which one. */
+	bool wider; /**< Hardware marks other packets, too: each is compared with the megaflow. */
+};
+
+/**
+ * Megaflows that the hardware of a port may name: those of an access policy that is offloaded to it
+ * (hy_offload_params.classes), each by the class of its rule.
+ */
+struct hy_flow_marks {
+	struct hy_policy *policy;             /**< NULL: none. */
+	const struct hy_flow_named *of_class; /**< 65,536 entries; those of no rule are not read. */
 };
 
 /** Configuration of both nodes, for hy_node_config(). */
@@ -69,15 +89,18 @@ struct hy_flow_lookup_config {
 	struct hy_flow_table *table; /**< Cannot be destroyed while a graph has the node. */
 	/** Ports whose NIC's hash is used: they deliver one (RTE_ETH_RX_OFFLOAD_RSS_HASH). */
 	bool rss[RTE_MAX_ETHPORTS];
+	/** Of each port, RTE_MAX_ETHPORTS entries, which outlive the graphs; NULL: there are none. */
+	const struct hy_flow_marks *marks;
 };
 
 /** Context of variants that inherit init, fini and ctx_size from one of the families. */
 struct hy_flow_lookup_ctx {
-	struct hy_flow_table *table;      /**< The table. */
-	struct hy_flows *flows;           /**< Its megaflows. */
-	struct hy_flows_upcalls *upcalls; /**< Its upcalls. */
-	unsigned int worker;              /**< The worker's number. */
-	struct hy_flows_rss rss;          /**< What is known of hashes. */
+	struct hy_flow_table *table;       /**< The table. */
+	struct hy_flows *flows;            /**< Its megaflows. */
+	struct hy_flows_upcalls *upcalls;  /**< Its upcalls. */
+	unsigned int worker;               /**< The worker's number. */
+	struct hy_flows_rss rss;           /**< What is known of hashes. */
+	const struct hy_flow_marks *marks; /**< As configured. */
 };
 
 /** The families' init. The context must begin with a struct hy_flow_lookup_ctx. */

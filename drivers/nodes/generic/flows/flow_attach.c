@@ -30,6 +30,7 @@ hy_flow_lookup_init(const struct hy_graph *graph, struct hy_node *node, const vo
 	ctx->flows = hy_flow_table_flows(lookup->table);
 	ctx->upcalls = hy_flow_table_upcalls(lookup->table);
 	ctx->worker = worker;
+	ctx->marks = lookup->marks;
 	memcpy(ctx->rss.promised, lookup->rss, sizeof(lookup->rss));
 	return 0;
 }

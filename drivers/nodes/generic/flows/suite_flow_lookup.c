@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Conformance of flow_lookup and flow_reinject. The reference side of flow_lookup has no caches; the
- * other has those of each mode.
+ * other has those of each mode, and marks that name megaflows.
  */
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "suite_flow_table.h"
+#include "suite_flow_named.h"
 
 #define LOOKUP_ROOM 16 /* less than most bursts have misses after a flush */
 
@@ -28,15 +28,29 @@ static int
 lookup_setup(const struct hy_suite_side *side, void **state)
 {
 	const bool is_reference = strcmp(side->name, "ref") == 0;
+	struct suite_flows *s;
 	int rc = suite_flows_make(side, "lookup", &modes[is_reference ? 0 : side->setup],
 		LOOKUP_ROOM, state);
 
 	if (rc < 0)
 		return rc;
-	rc = suite_flows_add(*state);
+	s = *state;
+	s->sampled = side->setup % 2 == 0;
+	rc = suite_flows_add(s);
+	if (rc == 0 && strcmp(side->variant, "mark") == 0)
+		rc = suite_named_create(side, hy_flow_table_flows(s->table), s->sampled, &s->named);
 	if (rc < 0)
-		suite_flows_teardown(*state);
+		suite_flows_teardown(s);
 	return rc;
+}
+
+static void
+lookup_shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *packet)
+{
+	const struct suite_flows *s = state;
+
+	suite_flows_shape(state, kind, packet);
+	suite_named_shape(packet, s->sampled);
 }
 
 /* Rules change, a port's megaflows go, or time passes. */
@@ -55,6 +69,8 @@ change(void *state, uint32_t number)
 	} else if (number % 16 == 2) {
 		hy_flows_flush(flows, HY_FLOWS_ANY);
 	}
+	if (s->named != NULL && number % 8 >= 4) /* hardware follows later */
+		suite_named_publish(s->named);
 	return 0;
 }
 
@@ -160,15 +176,19 @@ lookup_unreached(void *reference, void *variant)
 		return "a packet found in the exact cache";
 	if (l.index == 0 && cand->caches.index != HY_FLOWS_INDEX_NONE)
 		return "a packet found in the index";
-	return sent.behind == 0 ? "a packet sent behind others" : NULL;
+	if (sent.behind == 0)
+		return "a packet sent behind others";
+	return cand->named == NULL ? NULL : suite_named_unreached(cand->named, cand->sampled);
 }
 
 HY_SUITE(flow_lookup, .nb_edges = SUITE_FLOWS_EDGES, .nb_setups = RTE_DIM(modes),
 	.setup = lookup_setup, .teardown = suite_flows_teardown, .configure = suite_flows_configure,
-	.shape = suite_flows_shape, .take = take, .change = change, .change_every = 16,
+	.shape = lookup_shape, .take = take, .change = change, .change_every = 16,
 	.agree = lookup_agree, .unreached = lookup_unreached,
 	.summed_counters = 1u << HY_FLOW_LOOKUP_EXACT | 1u << HY_FLOW_LOOKUP_INDEX |
-		1u << HY_FLOW_LOOKUP_MASKS);
+		1u << HY_FLOW_LOOKUP_MASKS | 1u << HY_FLOW_LOOKUP_MARKED,
+	.own_counters = 1u << HY_FLOW_LOOKUP_STALE | 1u << HY_FLOW_LOOKUP_SAMPLED |
+		1u << HY_FLOW_LOOKUP_MISMATCHES);
 
 static int
 reinject_setup(const struct hy_suite_side *side, void **state)

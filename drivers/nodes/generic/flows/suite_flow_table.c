@@ -9,7 +9,7 @@
 #include <rte_ether.h>
 #include <rte_random.h>
 
-#include "suite_flow_table.h"
+#include "suite_flow_named.h"
 
 /* Of a connection whose packets differ in their TTL. */
 static const uint8_t frame[] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00, 0x45, 0, 0, 28, 0,
@@ -44,6 +44,7 @@ suite_flows_teardown(void *state)
 {
 	struct suite_flows *s = state;
 
+	suite_named_destroy(s->named);
 	hy_flow_table_destroy(s->table);
 	free(s);
 }
@@ -117,7 +118,9 @@ int
 suite_flows_configure(void *state, hy_node_id id)
 {
 	const struct suite_flows *s = state;
-	const struct hy_flow_lookup_config config = { .table = s->table, .rss = { true } };
+	const struct hy_flow_lookup_config config = { .table = s->table,
+		.rss = { true },
+		.marks = s->named == NULL ? NULL : suite_named_marks(s->named) };
 
 	return hy_node_config(id, &config, sizeof(config));
 }

@@ -9,8 +9,12 @@
 #define SUITE_FLOWS_PORTS 4
 #define SUITE_FLOWS_WAITS 300 /* the idle time of megaflows */
 
+struct suite_named;
+
 struct suite_flows {
 	struct hy_flow_table *table;
+	struct suite_named *named; /* marks; NULL: none */
+	bool sampled;              /* of which all are compared */
 	struct hy_flows_caches caches;
 	uint32_t version; /* of the rules */
 	uint64_t actions; /* a sum of those of answers */
