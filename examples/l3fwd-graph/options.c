@@ -169,6 +169,18 @@ check(void *to)
 #define RULES .needs = "policy acl-list", .why = "its rules give classes"
 #define LISTS .needs = "acl-list", .why = "it names access lists"
 
+static int
+read_offload(const char *text, void *to)
+{
+	return hy_flow_engines_read("--offload", text, &((struct options *)to)->offload);
+}
+
+static int
+read_acl_offload(const char *text, void *to)
+{
+	return hy_flow_engines_read("--acl-offload", text, &((struct options *)to)->acl_offload);
+}
+
 static const struct hy_option own[] = {
 	{ "eth-dest", HY_OPTION_READ, .read = read_eth_dest, .value = "=P,MM:MM:MM:MM:MM:MM",
 		.help = "next hop of port P's default route", .excludes = "routes",
@@ -225,12 +237,12 @@ static const struct hy_option own[] = {
 		.help = "what becomes of frames that no rule matches, in lists without a line "
 			"\"default\" (default permit)",
 		LISTS },
-	{ "offload", HY_OPTION_READ, .read = option_read_offload, .value = "HOW",
+	{ "offload", HY_OPTION_READ, .read = read_offload, .value = "HOW",
 		.help = "install rules in hardware (rte_flow) or in a simulator (sim:PROFILE, of "
 			"generic, cnxk, mlx5, ice, i40e or iavf); settings may follow, as in "
 			"sim:ice,table_size=64",
 		POLICY },
-	{ "acl-offload", HY_OPTION_READ, .read = option_read_acl_offload, .value = "HOW",
+	{ "acl-offload", HY_OPTION_READ, .read = read_acl_offload, .value = "HOW",
 		.help = "drop in hardware, or in a simulator, what lists deny that are bound to the "
 			"frames that ports receive; HOW is as for --offload",
 		.excludes = "offload", .needs = "acl-list",

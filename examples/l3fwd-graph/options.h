@@ -3,22 +3,16 @@
 #pragma once
 
 #include <hy_acl.h>
-#include <hy_flow_sim.h>
+#include <hy_flow_engines.h>
 #include <hy_hal_options.h>
 #include <hy_ip4_steer.h>
 #include <hy_ip_filter.h>
 #include <hy_mode_options.h>
-#include <hy_offload.h>
 #include <hy_run.h>
 #include <hy_vlan.h>
 
 #define REPEATS_MAX HY_OPTION_REPEATS
 #define OPTION_GROUPS 5
-
-struct offload_options {
-	struct hy_flow_sim_params sim;   /* without a profile: the ports' own engines */
-	struct hy_offload_params params; /* without a provider: no --offload */
-};
 
 #define FAMILIES (HY_IP_V6 + 1)
 
@@ -63,7 +57,7 @@ struct options {
 	unsigned int nb_steers;
 	struct feature feature[REPEATS_MAX];
 	unsigned int nb_features;
-	struct offload_options offload, acl_offload;
+	struct hy_flow_engines offload, acl_offload;
 	struct list_option list[REPEATS_MAX];
 	unsigned int nb_lists;
 	struct bind_option bind[REPEATS_MAX];
@@ -75,9 +69,6 @@ struct options {
 /* The groups of all options, which write defaults and values there. */
 void options_groups(struct options *options, struct hy_option_group groups[OPTION_GROUPS]);
 
-/* The values of --offload and --acl-offload. Return 0, or a negative errno after saying what is wrong. */
-int option_read_offload(const char *text, void *options);
-int option_read_acl_offload(const char *text, void *options);
 /* Those of --acl-list, --acl and --acl-no-match, likewise; and what they say together. */
 int option_read_list(const char *text, void *options);
 int option_read_bind(const char *text, void *options);

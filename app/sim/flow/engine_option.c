@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of --offload and --acl-offload: rte_flow or sim:PROFILE, and SETTING=N behind commas. */
+/* The value of an option: rte_flow or sim:PROFILE, and SETTING=N behind commas. */
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "options.h"
+#include <hy_option.h>
+
+#include "hy_flow_engines.h"
 
 #define SETTLE_US 100000
 
@@ -27,25 +29,25 @@ static const struct setting {
 	unsigned int most;
 	size_t offset;
 } settings[] = {
-	{ "table_size", true, 1 << 20, offsetof(struct offload_options, sim.table_size) },
-	{ "mark_max", true, UINT32_MAX, offsetof(struct offload_options, sim.mark_max) },
-	{ "counters", true, 1 << 20, offsetof(struct offload_options, sim.counters) },
-	{ "no_marks", true, 1, offsetof(struct offload_options, sim.faults.no_marks) },
-	{ "mark_every", true, 1000000, offsetof(struct offload_options, sim.faults.mark_every) },
-	{ "mark_until", true, UINT32_MAX, offsetof(struct offload_options, sim.faults.mark_until) },
-	{ "lie_every", true, 1000000, offsetof(struct offload_options, sim.faults.lie_every) },
-	{ "port_add", true, UINT16_MAX, offsetof(struct offload_options, sim.faults.port_add) },
-	{ "leak_every", true, 1000000, offsetof(struct offload_options, sim.faults.leak_every) },
-	{ "slow_us", true, 1000000, offsetof(struct offload_options, sim.faults.slow_us) },
-	{ "max_rules", false, 1 << 20, offsetof(struct offload_options, params.max_rules) },
-	{ "sample_every", false, 1 << 30, offsetof(struct offload_options, params.sample_every) },
-	{ "demote_after", false, 1 << 30, offsetof(struct offload_options, params.demote_after) },
-	{ "settle_us", false, 10000000, offsetof(struct offload_options, params.settle_us) },
-	{ "age_us", false, 3600000000, offsetof(struct offload_options, params.age_us) },
+	{ "table_size", true, 1 << 20, offsetof(struct hy_flow_engines, sim.table_size) },
+	{ "mark_max", true, UINT32_MAX, offsetof(struct hy_flow_engines, sim.mark_max) },
+	{ "counters", true, 1 << 20, offsetof(struct hy_flow_engines, sim.counters) },
+	{ "no_marks", true, 1, offsetof(struct hy_flow_engines, sim.faults.no_marks) },
+	{ "mark_every", true, 1000000, offsetof(struct hy_flow_engines, sim.faults.mark_every) },
+	{ "mark_until", true, UINT32_MAX, offsetof(struct hy_flow_engines, sim.faults.mark_until) },
+	{ "lie_every", true, 1000000, offsetof(struct hy_flow_engines, sim.faults.lie_every) },
+	{ "port_add", true, UINT16_MAX, offsetof(struct hy_flow_engines, sim.faults.port_add) },
+	{ "leak_every", true, 1000000, offsetof(struct hy_flow_engines, sim.faults.leak_every) },
+	{ "slow_us", true, 1000000, offsetof(struct hy_flow_engines, sim.faults.slow_us) },
+	{ "max_rules", false, 1 << 20, offsetof(struct hy_flow_engines, params.max_rules) },
+	{ "sample_every", false, 1 << 30, offsetof(struct hy_flow_engines, params.sample_every) },
+	{ "demote_after", false, 1 << 30, offsetof(struct hy_flow_engines, params.demote_after) },
+	{ "settle_us", false, 10000000, offsetof(struct hy_flow_engines, params.settle_us) },
+	{ "age_us", false, 3600000000, offsetof(struct hy_flow_engines, params.age_us) },
 };
 
 static int
-read_provider(const char *name, const char *text, struct offload_options *o)
+read_provider(const char *name, const char *text, struct hy_flow_engines *o)
 {
 	if (strcmp(text, "rte_flow") == 0) {
 		o->params.provider = &hy_flow_rte;
@@ -66,7 +68,7 @@ read_provider(const char *name, const char *text, struct offload_options *o)
 }
 
 static int
-read_setting(const char *name, char *text, struct offload_options *o)
+read_setting(const char *name, char *text, struct hy_flow_engines *o)
 {
 	const struct setting *s = settings;
 	char *value = strchr(text, '='), option[32];
@@ -95,12 +97,12 @@ read_setting(const char *name, char *text, struct offload_options *o)
 	return hy_option_number(option, value, 1, s->most, to);
 }
 
-static int
-read_value(const char *name, const char *text, struct offload_options *o)
+int
+hy_flow_engines_read(const char *name, const char *text, struct hy_flow_engines *o)
 {
 	char copy[256], *rest = copy, *word;
 
-	*o = (struct offload_options){ 0 };
+	*o = (struct hy_flow_engines){ 0 };
 	if (strlen(text) >= sizeof(copy))
 		return hy_option_refuse(name, "'%s' is too long; up to %zu bytes are accepted",
 			text, sizeof(copy) - 1);
@@ -113,16 +115,4 @@ read_value(const char *name, const char *text, struct offload_options *o)
 	if (o->params.settle_us == 0)
 		o->params.settle_us = SETTLE_US;
 	return 0;
-}
-
-int
-option_read_offload(const char *text, void *to)
-{
-	return read_value("--offload", text, &((struct options *)to)->offload);
-}
-
-int
-option_read_acl_offload(const char *text, void *to)
-{
-	return read_value("--acl-offload", text, &((struct options *)to)->acl_offload);
 }
