@@ -102,6 +102,7 @@ forward(const struct options *options, const struct hy_hal *hal, struct pipeline
 static int
 prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline)
 {
+	const bool templates = options->offload.params.provider == &hy_flow_rte;
 	struct hy_workers *workers = &pipeline->workers;
 	int rc = files_read(options, pipeline);
 
@@ -112,7 +113,10 @@ prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 	if (rc == 0)
 		rc = hy_hal_options_plan(&options->hal, hal);
 	if (rc == 0)
-		rc = hy_mode_ports(&options->mode, hal, workers->nb, 0);
+		rc = hy_mode_ports(&options->mode, hal, workers->nb,
+			templates ? HY_DATAPATH_OFFLOAD_RULES : 0);
+	if (rc == 0)
+		rc = offload(options, hal, pipeline);
 	if (rc == 0)
 		rc = hy_hal_options_select(&options->hal, hal);
 	return rc == 0 && hy_stopping() ? -EINTR : rc;
@@ -130,6 +134,8 @@ vswitch(const struct options *options)
 	rc = prepare(options, hal, &pipeline);
 	if (rc == 0 && options->hal.explain != HY_EXPLAIN_NO) {
 		rc = hy_hal_options_explain(&options->hal, hal);
+		if (options->hal.explain == HY_EXPLAIN_TEXT)
+			hy_datapath_offload_print(pipeline.datapath, stdout);
 	} else if (rc == 0) {
 		rc = pipeline_create(options, hal, &pipeline);
 		if (rc == 0)

@@ -21,6 +21,12 @@ read_caches(const char *text, void *to)
 }
 
 static int
+read_offload(const char *text, void *to)
+{
+	return hy_flow_engines_read("--offload", text, &((struct options *)to)->offload);
+}
+
+static int
 read_no_flood(const char *text, void *to)
 {
 	struct options *o = to;
@@ -69,6 +75,11 @@ static const struct hy_option own[] = {
 	{ "no-flood", HY_OPTION_READ, 0, "N",
 		"FLOOD leaves out the port of that OpenFlow number. May be repeated",
 		.read = read_no_flood },
+	{ "offload", HY_OPTION_READ, 0, "HOW",
+		"have hardware (rte_flow) or a simulator (sim:PROFILE, of generic, cnxk, mlx5, ice, i40e "
+		"or iavf) mark or drop packets of the megaflows that are used most; settings may "
+		"follow, as in sim:ice,table_size=64",
+		.read = read_offload },
 	{ "bridge", HY_OPTION_TEXT, AT(bridge), "FILE",
 		"the bridge that NORMAL leads to, as of l2fwd-graph; read again on SIGHUP. Without one, "
 		"such packets are dropped as no_edge" },

@@ -2,6 +2,7 @@
 /* The command line behind EAL's "--". */
 #pragma once
 
+#include <hy_flow_engines.h>
 #include <hy_flows_cache.h>
 #include <hy_hal_options.h>
 #include <hy_mode_options.h>
@@ -20,6 +21,7 @@ struct options {
 	const char *bridge;     /* a file; NULL: no bridge */
 	unsigned int max_flows;
 	struct hy_flows_caches caches;
+	struct hy_flow_engines offload;
 	uint16_t no_flood[HY_OPTION_REPEATS]; /* OpenFlow numbers of ports or tunnels */
 	unsigned int nb_no_flood;
 	struct hy_vswitch_port tunnels[HY_OPTION_REPEATS];

@@ -86,6 +86,22 @@ files_read(const struct options *o, struct pipeline *pipeline)
 	return rc < 0 ? hy_terminal_refuse(rc, "--bridge: %s", error) : 0;
 }
 
+int
+offload(const struct options *o, struct hy_hal *hal, struct pipeline *pipeline)
+{
+	struct hy_offload_params params;
+	int rc;
+
+	if (o->offload.params.provider == NULL)
+		return 0;
+	rc = hy_flow_engines_begin("--offload", &o->offload, o->ports.ports, o->ports.nb_ports, hal,
+		&params);
+	return rc < 0 ? rc
+		      : hy_terminal_report("--offload",
+				hy_datapath_offload(pipeline->datapath, hal, &pipeline->workers,
+					&params));
+}
+
 static int
 tables_start(struct pipeline *pipeline)
 {
@@ -144,6 +160,7 @@ pipeline_destroy(struct pipeline *pipeline)
 	under_way += hy_datapath_waiting(pipeline->datapath);
 	hy_bridge_destroy(pipeline->bridge);
 	hy_datapath_destroy(pipeline->datapath);
+	hy_flow_engines_end();
 	hy_workers_destroy(&pipeline->workers);
 	*pipeline = (struct pipeline){ 0 };
 	return under_way;

@@ -24,6 +24,9 @@ struct pipeline {
  */
 int files_read(const struct options *options, struct pipeline *pipeline);
 
+/* --offload: before a selection, when the ports run. Returns likewise. */
+int offload(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline);
+
 /*
  * Makes nodes as the HAL selects them, and graphs. Returns 0, or a negative errno after saying what is
  * wrong. pipeline_destroy() cleans up either way, any number of times, and returns how many packets

@@ -33,6 +33,7 @@ report_table(const void *arg, FILE *out)
 
 	fprintf(out, "\n");
 	hy_datapath_print(pipeline->datapath, out);
+	hy_datapath_offload_print(pipeline->datapath, out);
 	if (pipeline->bridge != NULL)
 		hy_bridge_print(pipeline->bridge, out);
 }
@@ -44,6 +45,8 @@ report_json(const void *arg, FILE *out)
 
 	fprintf(out, "  ");
 	hy_datapath_json(pipeline->datapath, out);
+	fprintf(out, "  ");
+	hy_datapath_offload_json(pipeline->datapath, out);
 	if (pipeline->bridge == NULL)
 		return;
 	fprintf(out, "  ");

@@ -87,6 +87,7 @@ hy_datapath_destroy(struct hy_datapath *datapath)
 	if (datapath == NULL)
 		return;
 	datapath_hide(datapath);
+	datapath_offload_end(datapath->offload);
 	hy_flow_table_destroy(datapath->table); /* stops its thread first */
 	datapath_lists_destroy(&datapath->lists);
 	hy_vswitch_destroy(datapath->rules);
@@ -106,6 +107,8 @@ ask(void *arg, const struct hy_flows_key *key, struct hy_flows_flow *answer)
 	hy_vswitch_translate(datapath->rules, key, said);
 	rc = datapath_list_get(&datapath->lists, said, &number);
 	answer->mask = said->mask;
+	if (datapath->offload != NULL)
+		datapath_mask_round(&answer->mask);
 	answer->action = number == DATAPATH_NO_LIST ? hy_flow_action(HY_FLOW_ACTION_DENY, 0)
 						    : hy_flow_action(0, (uint16_t)number);
 	answer->idle = IDLE_MS;

@@ -11,6 +11,9 @@
  * datapath_report.c     what is counted, as a table and as JSON
  * datapath_text.c       rules and megaflows as text
  * datapath_telemetry.c  telemetry's questions, answered by the control thread
+ * datapath_match.c      megaflows as rules for hardware
+ * datapath_offload.c    megaflows in the hardware of ports
+ * datapath_offload_ports.c  those ports
  *
  * Two threads use it: the control thread, and the flow cache's, which asks the rules. What both write is
  * under a lock.
@@ -22,6 +25,7 @@
 
 #include <hy_datapath.h>
 #include <hy_flow_ops.h>
+#include <hy_policy.h>
 #include <hy_telemetry.h>
 
 #define DATAPATH_NAME "vswitch"
@@ -86,7 +90,8 @@ struct hy_datapath {
 	struct datapath_lists lists;
 	struct datapath_collection collection;
 	const struct hy_workers *workers;
-	struct hy_vswitch_answer answer; /* of the rules, to one packet at a time */
+	struct hy_vswitch_answer answer;  /* of the rules, to one packet at a time */
+	struct datapath_offload *offload; /* NULL: none */
 	uint64_t now_ms, counted_ms;
 	uint64_t revalidations;
 	struct {
@@ -112,6 +117,11 @@ void datapath_lists_count(struct datapath_lists *lists, struct hy_vswitch *rules
 struct datapath_counts datapath_lists_counts(struct datapath_lists *lists);
 /* Notes that a list is needed. */
 void datapath_list_mark(struct datapath_lists *lists, uint16_t number);
+/* Whether a list has no operations: its packets are dropped. */
+bool datapath_list_drops(struct datapath_lists *lists, uint16_t number);
+/* Has the rules of a list count packets that no worker saw. */
+void datapath_list_credit(struct datapath_lists *lists, struct hy_vswitch *rules, uint16_t number,
+	uint64_t packets, uint64_t bytes, uint64_t now_ms);
 /* Deletes what was not needed in this round. Returns how many. */
 uint32_t datapath_lists_sweep(struct datapath_lists *lists, struct hy_vswitch *rules,
 	uint64_t now_ms);
@@ -121,6 +131,30 @@ void datapath_collect(struct hy_datapath *datapath);
 
 /* datapath_poll.c: has megaflows follow the rules. */
 void datapath_revalidate(struct hy_datapath *datapath);
+
+/* datapath_match.c: a rule for packets of a megaflow. tunnels: the cache's. */
+enum datapath_match {
+	DATAPATH_MATCH_NONE,  /* There is none. */
+	DATAPATH_MATCH_WIDER, /* It matches other packets, too. */
+	DATAPATH_MATCH_SAME,  /* It matches no others. */
+};
+enum datapath_match datapath_match(const struct hy_flows_key *key, const struct hy_flows_key *mask,
+	bool tunnels, struct hy_flow_match *match);
+
+/* Has a mask look at whole fields and prefixes, where it looks at bits of them. */
+void datapath_mask_round(struct hy_flows_key *mask);
+
+/* datapath_offload.c: all may be called without an offload. Looks at megaflows and counters by and by. */
+void datapath_offload_poll(struct hy_datapath *datapath);
+/* After megaflows have changed: hardware drops nothing any more that they do not drop. */
+void datapath_offload_follow(struct hy_datapath *datapath);
+/* Has rules count what hardware is known to have dropped. */
+void datapath_offload_count(struct hy_datapath *datapath);
+/* Notes which lists are needed. */
+void datapath_offload_mark(struct hy_datapath *datapath);
+/* datapath_offload_ports.c: asks hardware first. */
+void datapath_offload_read(struct hy_datapath *datapath);
+void datapath_offload_end(struct datapath_offload *offload);
 
 /* datapath_caches.c: the name of a mode, or "other". */
 const char *datapath_caches_name(const struct hy_flows_caches *caches);

@@ -97,6 +97,7 @@ datapath_collect(struct hy_datapath *datapath)
 	case DATAPATH_DRAINS:
 		if (!is_drained(datapath))
 			break;
+		datapath_offload_mark(datapath);
 		c->cursor = 0;
 		c->stage = DATAPATH_MARKS;
 		break;

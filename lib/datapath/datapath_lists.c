@@ -179,6 +179,30 @@ datapath_lists_count(struct datapath_lists *lists, struct hy_vswitch *rules, uin
 	pthread_mutex_unlock(&lists->lock);
 }
 
+bool
+datapath_list_drops(struct datapath_lists *lists, uint16_t number)
+{
+	bool drops;
+
+	pthread_mutex_lock(&lists->lock);
+	drops = lists->by_number[number] != NULL && lists->by_number[number]->nb_ops == 0;
+	pthread_mutex_unlock(&lists->lock);
+	return drops;
+}
+
+void
+datapath_list_credit(struct datapath_lists *lists, struct hy_vswitch *rules, uint16_t number,
+	uint64_t packets, uint64_t bytes, uint64_t now_ms)
+{
+	const struct datapath_list *list;
+
+	pthread_mutex_lock(&lists->lock);
+	list = lists->by_number[number];
+	if (list != NULL)
+		hy_vswitch_count(rules, list->rules, list->nb_rules, packets, bytes, now_ms);
+	pthread_mutex_unlock(&lists->lock);
+}
+
 /* Deletes a list. With the lock. */
 static void
 drop(struct datapath_lists *lists, struct datapath_list *list)

@@ -10,9 +10,7 @@
 #include <hy_flow_lookup.h>
 #include <hy_hal_live.h>
 
-#include "datapath.h"
-
-static const char *const families[] = { HY_FLOW_LOOKUP_NODE, HY_FLOW_REINJECT_NODE };
+#include "datapath_offload.h"
 
 /* Adds the edge of a number, which is the node's next one. */
 static int
@@ -56,11 +54,33 @@ hashes_find(const struct hy_datapath *datapath, struct hy_flow_lookup_config *co
 	}
 }
 
+/* flow_lookup of each port: with an offload its own, whose variant may change; else they share one. */
+static int
+lookups_lead(const struct hy_datapath *datapath, const struct hy_ends *ends,
+	const struct hy_flow_lookup_config *config)
+{
+	hy_node_id node = 0, last = UINT32_MAX;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < ends->nb_ports && rc == 0; i++) {
+		rc = datapath->offload != NULL
+			? hy_port_node(ends, HY_FLOW_LOOKUP_NODE, ends->ports[i], &node)
+			: hy_hal_node(ends->hal, HY_FLOW_LOOKUP_NODE, ends->ports[i], &node);
+		if (rc == 0 && node != last)
+			rc = edge_add(node, 0, HY_FLOW_APPLY_NODE);
+		if (rc == 0 && node != last)
+			rc = hy_node_config(node, config, sizeof(*config));
+		last = node;
+	}
+	return rc;
+}
+
 int
 hy_datapath_nodes(struct hy_datapath *datapath, struct hy_ends *ends, const char *normal)
 {
 	const struct hy_flow_apply_config lists = { .ops = datapath->lists.ops };
-	struct hy_flow_lookup_config config = { .table = datapath->table };
+	struct hy_flow_lookup_config config = { .table = datapath->table,
+		.marks = datapath->offload == NULL ? NULL : datapath->offload->marks };
 	hy_node_id apply, node;
 	int rc = hy_node_lookup(HY_FLOW_APPLY_NODE, &apply);
 
@@ -71,14 +91,15 @@ hy_datapath_nodes(struct hy_datapath *datapath, struct hy_ends *ends, const char
 		rc = edge_add(apply, datapath->nb_edges, normal);
 	if (rc == 0)
 		rc = hy_node_config(apply, &lists, sizeof(lists));
-	for (unsigned int i = 0; i < RTE_DIM(families) && rc == 0; i++) {
-		rc = hy_hal_node(ends->hal, families[i], 0, &node);
-		if (rc == 0)
-			rc = edge_add(node, 0, HY_FLOW_APPLY_NODE);
-		if (rc == 0)
-			rc = hy_hal_node_config(ends->hal, families[i], &config, sizeof(config));
-	}
+	if (rc == 0)
+		rc = lookups_lead(datapath, ends, &config);
+	if (rc == 0)
+		rc = hy_hal_node(ends->hal, HY_FLOW_REINJECT_NODE, 0, &node);
+	if (rc == 0)
+		rc = edge_add(node, 0, HY_FLOW_APPLY_NODE);
+	if (rc == 0)
+		rc = hy_hal_node_config(ends->hal, HY_FLOW_REINJECT_NODE, &config, sizeof(config));
 	ends->next = HY_FLOW_LOOKUP_NODE;
-	ends->next_by_port = false;
+	ends->next_by_port = datapath->offload != NULL;
 	return rc;
 }

@@ -15,6 +15,7 @@ datapath_revalidate(struct hy_datapath *datapath)
 	datapath->revalidations++;
 	if (datapath->table != NULL) /* before the start there are no megaflows */
 		hy_flows_revalidate(hy_flow_table_upcalls(datapath->table));
+	datapath_offload_follow(datapath);
 }
 
 void
@@ -27,6 +28,7 @@ hy_datapath_poll(struct hy_datapath *datapath, uint64_t now_ms)
 		if (hy_vswitch_expire(datapath->rules, now_ms) > 0)
 			datapath_revalidate(datapath);
 	}
+	datapath_offload_poll(datapath);
 	datapath_collect(datapath);
 	datapath_answer(datapath);
 }
@@ -92,8 +94,10 @@ on_apply(void *arg, char *error)
 	int rc;
 
 	/* Rules that stay inherit what was counted so far; lists name the rules as they were. */
-	if (datapath->table != NULL)
+	if (datapath->table != NULL) {
+		datapath_offload_read(datapath);
 		datapath_lists_count(&datapath->lists, datapath->rules, datapath_now());
+	}
 	rc = hy_vswitch_load(datapath->rules, datapath->path, datapath_now(), error);
 	if (rc < 0)
 		return rc;

@@ -11,8 +11,10 @@ hy_datapath_rules_print(struct hy_datapath *datapath, const struct hy_vswitch_ru
 {
 	const uint64_t now = datapath_now();
 
-	if (datapath->table != NULL)
+	if (datapath->table != NULL) {
+		datapath_offload_read(datapath);
 		datapath_lists_count(&datapath->lists, datapath->rules, now);
+	}
 	return hy_vswitch_print(datapath->rules, select, now, out);
 }
 
@@ -39,6 +41,7 @@ hy_datapath_print(struct hy_datapath *datapath, FILE *out)
 	const struct datapath_counts counts = datapath_lists_counts(&datapath->lists);
 	struct hy_flows_stats stats;
 
+	datapath_offload_read(datapath);
 	hy_flows_stats(flows, &stats);
 	fprintf(out,
 		"flows: %u rules; %u of %u megaflows by %u masks: %" PRIu64 " added, %" PRIu64

@@ -27,6 +27,7 @@
 
 #include <hy_assembly.h>
 #include <hy_flow_table.h>
+#include <hy_offload.h>
 #include <hy_reload.h>
 #include <hy_vswitch.h>
 #include <hy_workers.h>
@@ -58,6 +59,31 @@ int hy_datapath_create(const struct hy_datapath_params *params, struct hy_datapa
 
 /** Frees a switch. NULL is allowed. */
 void hy_datapath_destroy(struct hy_datapath *datapath);
+
+#define HY_DATAPATH_OFFLOAD_RULES 4096 /**< Megaflows that a port's hardware gets by default. */
+
+/**
+ * Offloads megaflows to the hardware of the switch's ports: those that packets use most, as long as it has
+ * room, and that a rule of the port's driver can say. Hardware marks packets of those that forward,
+ * and flow_lookup finds the megaflow by the mark; it drops and counts packets of those without an output, if its driver
+ * can do both. Rules count such packets; totals of the program do not. hy_datapath_poll() keeps it going.
+ *
+ * To be called when ports run, before hy_hal_select(), which gives ports whose marks can be trusted the
+ * variant "mark" of flow_lookup, and before hy_datapath_start().
+ *
+ * @param hal Outlives the switch, as do the workers.
+ * @param params As for hy_offload_create(), for each port. max_rules: megaflows of a port, to
+ * 65,535. [HY_DATAPATH_OFFLOAD_RULES]
+ * @return 0, also if no port takes rules; -EEXIST it is called twice; what hy_policy_create() and
+ * hy_offloads_create() return, which report errors.
+ */
+int hy_datapath_offload(struct hy_datapath *datapath, struct hy_hal *hal,
+	const struct hy_workers *workers, const struct hy_offload_params *params);
+
+/** Prints how the offloads of ports stand, for people; nothing without an offload. */
+void hy_datapath_offload_print(const struct hy_datapath *datapath, FILE *out);
+/** The same for the JSON report: a member "offloads", and a comma. */
+void hy_datapath_offload_json(const struct hy_datapath *datapath, FILE *out);
 
 /**
  * Makes the flow cache and the set of lists, and starts the thread that asks the rules about packets that no

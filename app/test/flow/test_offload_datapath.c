@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A switch whose megaflows are in the hardware of its port, of each profile: rules change at random, and each
+ * packet, marked, dropped or neither, is treated as the rules say at that time, and counted by them once.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
+
+#include <hy_flow_apply.h>
+#include <hy_flow_lookup.h>
+#include <hy_mbuf.h>
+
+#include "lib/datapath/datapath.h"
+#include "lib/datapath/datapath_offload.h"
+
+#include "flow_fixture.h"
+
+#define ROUNDS 100
+#define STEADY 10 /* rounds more, in which rules stay */
+#define BURST 32
+#define BURSTS 4 /* of a round */
+#define COOKIES 64
+#define AT_COOKIE \
+	50 /* in a frame: the rule that the brute force found, and what is to become of it */
+#define FRAME_LEN 80
+
+/* What becomes of a packet. */
+enum { DROPS = 0, LEAVES = 1 };
+
+static struct port *port, *other;
+static struct hy_hal *hal;
+static struct hy_workers all;
+static struct hy_datapath *datapath;
+static struct hy_graph *graph;
+static hy_node_id ids[3];
+static struct rte_mbuf *queue[BURST];
+static uint16_t queued;
+static uint64_t seed, now_ms, dropped_hw, came, wrong, met, changes;
+static struct hy_vswitch_answer answer;
+
+static uint16_t
+source_process(struct hy_graph *g, struct hy_node *node, void **objs, uint16_t n)
+{
+	const uint16_t made = RTE_MIN(n, queued);
+
+	memcpy(objs, queue, made * sizeof(*objs));
+	queued -= made;
+	memmove(queue, queue + made, queued * sizeof(*queue));
+	hy_stream_move(g, node, 0, made);
+	return made;
+}
+
+static void
+took(void **objs, uint16_t n, uint8_t fate)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod((struct rte_mbuf *)objs[i], uint8_t *);
+
+		wrong += frame[AT_COOKIE] != fate;
+		if (fate == LEAVES) /* the list says by which rule it leaves */
+			wrong += ((struct rte_mbuf *)objs[i])->hash.fdir.hi != frame[AT_COOKIE + 1];
+	}
+	came += n;
+}
+
+static uint16_t
+sink_process(struct hy_graph *g, struct hy_node *node __rte_unused, void **objs, uint16_t n)
+{
+	took(objs, n, LEAVES);
+	hy_release(g, objs, n);
+	return n;
+}
+
+static uint16_t
+drop_process(struct hy_graph *g, struct hy_node *node __rte_unused, void **objs, uint16_t n)
+{
+	took(objs, n, DROPS);
+	hy_release(g, objs, n);
+	return n;
+}
+
+static hy_node_id
+clone_to(const char *node, const char *variant, const char *next)
+{
+	const hy_node_id id = rig_clone(node, variant, NULL);
+
+	assert_int_equal(hy_node_edge_add(id, next, NULL), 0);
+	return id;
+}
+
+static void
+graph_make(void)
+{
+	const struct hy_node_desc descs[] = {
+		{ .name = "od_source",
+			.flags = HY_NODE_SOURCE,
+			.impl.process = source_process,
+			.edges = { "flow_lookup-rig" } },
+		{ .name = "od_sink", .impl.process = sink_process },
+		{ .name = "od_drop", .impl.process = drop_process },
+	};
+	static const char *const patterns[] = { "od_source", "flow_reinject-rig" };
+	const struct hy_graph_params params = { .patterns = patterns,
+		.nb_patterns = RTE_DIM(patterns),
+		.ops = &hy_mbuf_ops,
+		.drop_node = "od_drop",
+		.lanes = { HY_FLOW_ACTION_LANE },
+		.burst = BURST,
+		.socket = SOCKET_ID_ANY,
+		.qsbr = all.qsbr };
+	const struct hy_flow_apply_config lists = { .ops = datapath->lists.ops };
+	const struct hy_flow_lookup_config flows = { .table = datapath->table,
+		.marks = datapath->offload->marks };
+	hy_node_id apply, lookup, reinject;
+
+	for (unsigned int i = 0; i < RTE_DIM(descs); i++)
+		assert_int_equal(hy_node_register(&descs[i], &ids[i]), 0);
+	apply = clone_to("flow_apply", NULL, "od_sink");
+	assert_int_equal(hy_node_edge_add(apply, "od_drop", NULL), 0); /* back to the port: never */
+	lookup = clone_to("flow_lookup", "mark", "flow_apply-rig");
+	reinject = clone_to("flow_reinject", NULL, "flow_apply-rig");
+	assert_int_equal(hy_node_config(apply, &lists, sizeof(lists)), 0);
+	assert_int_equal(hy_node_config(lookup, &flows, sizeof(flows)), 0);
+	assert_int_equal(hy_node_config(reinject, &flows, sizeof(flows)), 0);
+	assert_int_equal(hy_graph_create("od", &params, &graph), 0);
+	hy_graph_rest(graph);
+}
+
+static void
+open_switch(const struct flow_profile *profile, const struct hy_flow_sim_params *sim)
+{
+	const struct hy_offload_params offload = { .provider = &hy_flow_simulator,
+		.driver = hy_flow_driver_of(profile->driver),
+		.settle_us = 1000,
+		.sample_every = 16 };
+	struct hy_vswitch_port ports[] = { { .number = 2, .name = "out" },
+		{ .number = 1, .name = "in" } };
+	const struct hy_datapath_params params = { .ports = ports,
+		.nb_ports = 2,
+		.max_flows = 4096,
+		.caches = { .index = HY_FLOWS_INDEX_LINES, .lines_log = 8 } };
+	char error[HY_DATAPATH_ERROR_SIZE];
+
+	port = port_open(1, 1, 16);
+	other = port_open(1, 1, 16);
+	assert_int_equal(rte_eth_promiscuous_enable(port->id), 0);
+	assert_int_equal(hy_flow_sim_attach(port->id, sim), 0);
+	assert_int_equal(hy_flow_sim_attach(other->id, sim), 0);
+	assert_int_equal(hy_hal_create(&hal), 0);
+	ports[0].port = other->id;
+	ports[1].port = port->id;
+	all.nb = 1;
+	all.qsbr = rte_zmalloc(NULL, rte_rcu_qsbr_get_memsize(1), RTE_CACHE_LINE_SIZE);
+	assert_int_equal(rte_rcu_qsbr_init(all.qsbr, 1), 0);
+	all.worker[0].socket = SOCKET_ID_ANY;
+	assert_int_equal(hy_datapath_create(&params, &datapath, error), 0);
+	assert_int_equal(hy_datapath_offload(datapath, hal, &all, &offload), 0);
+	assert_int_equal(hy_datapath_offload(datapath, hal, &all, &offload), -EEXIST);
+	if (hy_datapath_start(datapath, &all, error) < 0)
+		fail_msg("%s", error);
+	graph_make();
+}
+
+static void
+close_switch(void)
+{
+	assert_int_equal(hy_graph_destroy(graph), 0);
+	rig_clear();
+	for (unsigned int i = RTE_DIM(ids); i-- > 0;)
+		assert_int_equal(hy_node_unregister(ids[i]), 0);
+	hy_datapath_destroy(datapath);
+	hy_policy_wait_destroyed();
+	hy_hal_destroy(hal);
+	hy_flow_sim_detach(port->id);
+	hy_flow_sim_detach(other->id);
+	ports_close();
+	rte_free(all.qsbr);
+}
+
+/* A rule of few values, so that rules overlap; it leaves packets a mark of its own, or drops them. */
+static void
+rule_write(char *text, size_t size, bool selects)
+{
+	static const char *const protocols[] = { "udp", "tcp", "ip" };
+	const uint32_t cookie = 1 + rnd(&seed) % (COOKIES - 1), which = rnd(&seed) % 3;
+	char match[128] = "", actions[64] = "";
+	size_t n = 0;
+
+	n += (size_t)snprintf(match + n, sizeof(match) - n, "%s", protocols[which]);
+	if (rnd(&seed) % 4 != 0)
+		n += (size_t)snprintf(match + n, sizeof(match) - n, ",nw_dst=10.0.0.%u/%u",
+			rnd(&seed) % 8, (unsigned int)(rnd(&seed) % 2 == 0 ? 32 : 30));
+	if (rnd(&seed) % 4 == 0)
+		n += (size_t)snprintf(match + n, sizeof(match) - n, ",nw_src=10.1.0.%u",
+			rnd(&seed) % 2);
+	if (which < 2 && rnd(&seed) % 2 == 0)
+		n += (size_t)snprintf(match + n, sizeof(match) - n, ",tp_dst=%u", rnd(&seed) % 4);
+	if (rnd(&seed) % 8 == 0)
+		snprintf(match + n, sizeof(match) - n, ",dl_vlan=5");
+	if (!selects)
+		snprintf(actions, sizeof(actions),
+			rnd(&seed) % 3 == 0 ? " actions=drop"
+				: rnd(&seed) % 4 == 0
+				? " actions=dec_ttl,set_field:%u->pkt_mark,output:2"
+				: " actions=set_field:%u->pkt_mark,output:2",
+			cookie);
+	snprintf(text, size, "%s%u,%s%s",
+		selects ? "table=0,priority=" : "priority=", rnd(&seed) % 4, match, actions);
+	if (!selects)
+		snprintf(text, size, "cookie=%u,priority=%u,%s%s", cookie, rnd(&seed) % 4, match,
+			actions);
+}
+
+static void
+rules_change(void)
+{
+	char error[HY_DATAPATH_ERROR_SIZE], text[256];
+	const uint32_t what = rnd(&seed) % 4;
+	uint32_t n = 0;
+
+	rule_write(text, sizeof(text), what == 3);
+	if (hy_datapath_change(datapath,
+		    what == 3           ? HY_DATAPATH_DELETE_STRICT
+			    : what == 2 ? HY_DATAPATH_MODIFY
+					: HY_DATAPATH_ADD,
+		    text, &n, error) < 0)
+		fail_msg("%s: %s", text, error);
+	changes++;
+}
+
+static uint32_t
+frame_make(uint8_t *frame)
+{
+	struct frame_spec spec = { .dst = IP4(10, 0, 0, rnd(&seed) % 8),
+		.ttl = (uint8_t[]){ 1, 64, 63, 128 }[rnd(&seed) % 4],
+		.payload = FRAME_LEN - 34 };
+	const bool tagged = rnd(&seed) % 4 == 0;
+	uint8_t *ip = frame + 14;
+
+	frame_write(frame, &spec);
+	ip[9] = rnd(&seed) % 8 == 0 ? 1 : rnd(&seed) % 2 == 0 ? 17 : 6;
+	ip[12] = 10;
+	ip[13] = 1;
+	ip[14] = 0;
+	ip[15] = (uint8_t)(rnd(&seed) % 2);
+	if (rnd(&seed) % 8 == 0) { /* a fragment */
+		ip[6] = rnd(&seed) % 2 == 0 ? 0x20 : 0;
+		ip[7] = ip[6] == 0;
+	}
+	memset(ip + 20, 0, 20);
+	ip[21] = 9;
+	ip[23] = (uint8_t)(rnd(&seed) % 4);
+	ip[32] = 0x50; /* TCP's offset */
+	frame_sum(frame);
+	if (!tagged)
+		return FRAME_LEN;
+	memmove(frame + 16, frame + 12, FRAME_LEN - 12);
+	memcpy(frame + 12, (const uint8_t[]){ 0x81, 0, 0, (uint8_t)(4 + rnd(&seed) % 2) }, 4);
+	return FRAME_LEN + 4;
+}
+
+/* Asks the rules, notes in the frame what is to become of it, and passes it through the hardware. */
+static void
+packet_send(void)
+{
+	uint8_t frame[FRAME_MAX];
+	const uint32_t len = frame_make(frame);
+	struct rte_mbuf *m;
+	struct hy_flows_key key;
+	uint8_t fate = DROPS, cookie = 0;
+
+	hy_flows_key(frame, len, port->id, HY_FLOWS_PARSE_ALL, &key);
+	hy_vswitch_translate(datapath->rules, &key, &answer);
+	met += answer.nb_rules;
+	for (uint32_t i = 0; i < answer.nb_ops; i++) {
+		if (answer.ops[i].type == HY_FLOW_OP_MARK)
+			cookie = (uint8_t)answer.ops[i].mark;
+		fate = answer.ops[i].type == HY_FLOW_OP_OUTPUT ? LEAVES : fate;
+	}
+	frame[AT_COOKIE] = fate;
+	frame[AT_COOKIE + 1] = cookie;
+	m = packet(frame, len);
+	m->port = port->id;
+	if (hy_flow_sim_rx(hy_flow_sim_of(port->id), &m, 1) == 1) {
+		queue[queued++] = m;
+		return;
+	}
+	wrong += fate != DROPS;
+	dropped_hw++;
+}
+
+static void
+traffic(uint64_t *sent)
+{
+	for (unsigned int b = 0; b < BURSTS; b++) {
+		uint64_t until;
+
+		for (unsigned int i = 0; i < BURST; i++)
+			packet_send();
+		*sent += BURST;
+		until = rte_get_timer_cycles() + 20 * rte_get_timer_hz();
+		while (came + dropped_hw < *sent && rte_get_timer_cycles() < until)
+			hy_graph_walk(graph);
+		hy_graph_rest(graph);
+		assert_int_equal(came + dropped_hw, *sent);
+	}
+}
+
+/* Hardware gets what is used. */
+static void
+settle(void)
+{
+	for (unsigned int i = 0; i < 6; i++) {
+		rte_delay_us_sleep(1100);
+		hy_datapath_poll(datapath, now_ms += 100);
+	}
+}
+
+/* Packets that all rules have counted. */
+static uint64_t
+counted(void)
+{
+	char *printed = NULL;
+	uint64_t sum = 0;
+	size_t size;
+	FILE *file = open_memstream(&printed, &size);
+
+	assert_int_equal(hy_datapath_rules_print(datapath, NULL, file), 0);
+	assert_int_equal(fclose(file), 0);
+	for (const char *at = printed; (at = strstr(at, "n_packets=")) != NULL; at++)
+		sum += strtoull(at + strlen("n_packets="), NULL, 10);
+	free(printed);
+	return sum;
+}
+
+static struct hy_offload_stats
+offload_stats(void)
+{
+	struct hy_offload_stats stats;
+
+	hy_offload_stats(hy_offload_of(port->id), &stats);
+	return stats;
+}
+
+static void
+run(const struct flow_profile *profile)
+{
+	const struct hy_flow_sim_params sim = { .profile = profile->name };
+	struct hy_offload_stats s;
+	uint64_t sent = 0, before;
+
+	seed = 77;
+	now_ms = datapath_now();
+	dropped_hw = came = wrong = changes = 0;
+	open_switch(profile, &sim);
+	for (unsigned int r = 0; r < ROUNDS; r++) {
+		if (r % 2 == 0)
+			rules_change();
+		traffic(&sent);
+		settle();
+	}
+	before = counted();
+	met = 0;
+	for (unsigned int r = 0; r < STEADY; r++) {
+		traffic(&sent);
+		settle();
+	}
+	assert_int_equal(counted() - before, met);
+	assert_true(met > 100);
+	s = offload_stats();
+	print_message("%s: %ju packets, %ju changes; %u rules in hardware, %ju dropped there, "
+		      "%ju marked, %ju stale, %ju compared and refused, %ju sampled\n",
+		profile->name, (uintmax_t)sent, (uintmax_t)changes, s.hw_rules,
+		(uintmax_t)dropped_hw, (uintmax_t)s.marked, (uintmax_t)s.stale,
+		(uintmax_t)s.fragments, (uintmax_t)s.sampled);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(s.mismatches, 0);
+	assert_int_equal(s.leaked, 0);
+	assert_int_equal(s.state, HY_OFFLOAD_UP);
+	assert_int_equal(s.dropped, dropped_hw);
+	assert_true(s.marked > sent / 50 && s.sampled + s.fragments > 0);
+	assert_int_equal(dropped_hw > 0, s.limits.drops);
+	close_switch();
+}
+
+static void
+packets_follow_the_rules_beside_hardware_that_marks_and_drops(void **state)
+{
+	RTE_SET_USED(state);
+	for (unsigned int p = 0; p < FLOW_PROFILES; p++)
+		run(&flow_profiles[p]);
+}
+
+static const struct CMUnitTest offload_datapath_tests[] = {
+	NODE_TEST(packets_follow_the_rules_beside_hardware_that_marks_and_drops),
+};
+
+UNIT_SUITE(offload_datapath_tests)
