@@ -392,6 +392,32 @@ def test_telemetry_changes_rules(rig):
     run.stop()
 
 
+def test_telemetry_changes_several_rules_at_once(rig):
+    run = running(rig)
+    run.more(1)
+    many = ";".join(f"priority={n},in_port=1,udp,tp_dst={n} actions=drop" for n in range(100, 115))
+    assert run.ask(f"/halyard/flows/add,{many}") == {"changed": 0, "rules": 17}
+    both = "priority=95,in_port=1,ip,nw_dst=198.18.1.0/24 actions=3; priority=99,in_port=1,ip,nw_dst=198.18.2.0/24 actions=3"
+    assert run.ask(f"/halyard/flows/add,{both}") == {"changed": 0, "rules": 19}
+    run.more(2)
+    stats = run.ask("/halyard/flows/stats")
+    assert stats["revalidations"] == 2 and stats["kept"] + stats["asked"] > 0, stats
+    wrong = {"priority=1 actions=1;priority=2,nw_dst=1.2.3.4 actions=1":
+                 "rule 2 of 2: nw_dst: the line must say ip or arp, too",
+             "priority=1 actions=1;": "rule 2 of 2: there is none before or after a ';'",
+             " ;priority=1 actions=1": "rule 1 of 2: there is none before or after a ';'"}
+    for text, why in wrong.items():
+        assert run.ask(f"/halyard/flows/add,{text}") == {"error": why}, text
+    assert run.ask("/halyard/flows/delete,in_port=1;") == {"error": "rule 2 of 2: there is none before or after a ';'"}
+    stats = run.ask("/halyard/flows/stats")
+    assert (stats["rules"], stats["revalidations"]) == (19, 2), "a fault in one rule changes nothing"
+    strict = ";".join(f"priority={n},in_port=1,udp,tp_dst={n}" for n in range(100, 115))
+    assert run.ask(f"/halyard/flows/delete_strict,{strict}") == {"changed": 15, "rules": 4}
+    ended = run.stop()
+    flows = ended.stats["flows"]
+    assert flows["revalidations"] == 3 and flows["kept"] + flows["asked"] > 0, flows
+
+
 def test_telemetry_switches_caches(rig):
     run = running(rig, RULES, "--cache=none")
     for mode in CACHES.split(", "):

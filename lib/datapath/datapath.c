@@ -95,9 +95,8 @@ hy_datapath_destroy(struct hy_datapath *datapath)
 	free(datapath);
 }
 
-/* What the rules say of a packet. Called for one packet at a time. */
-static int
-ask(void *arg, const struct hy_flows_key *key, struct hy_flows_flow *answer)
+int
+datapath_ask(void *arg, const struct hy_flows_key *key, struct hy_flows_flow *answer)
 {
 	struct hy_datapath *datapath = arg;
 	struct hy_vswitch_answer *said = &datapath->answer;
@@ -129,7 +128,7 @@ table_create(struct hy_datapath *datapath)
 			.tunnels = tunnels,
 			.qsbr = datapath->workers->qsbr },
 		.caches = datapath->caches,
-		.upcalls = { .rules = ask, .arg = datapath, .room = ROOM } };
+		.upcalls = { .rules = datapath_ask, .arg = datapath, .room = ROOM } };
 
 	return hy_flow_table_create(&params, &datapath->table);
 }
@@ -149,6 +148,8 @@ hy_datapath_start(struct hy_datapath *datapath, const struct hy_workers *workers
 		return HY_REASON(rc, error, HY_DATAPATH_ERROR_SIZE,
 			"the flow cache of %u megaflows and its lists: %s; see EAL's -m for memory",
 			datapath->max_flows, strerror(-rc));
+	hy_vswitch_changes(datapath->rules, &datapath->changes); /* there are no megaflows yet */
+	datapath->behind = false;
 	datapath_show(datapath);
 	return 0;
 }

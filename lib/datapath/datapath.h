@@ -7,6 +7,7 @@
  * datapath_collect.c    lists that no megaflow names any more
  * datapath_nodes.c      nodes
  * datapath_poll.c       timeouts, changes of rules, the file read again
+ * datapath_follow.c     megaflows follow the rules
  * datapath_caches.c     modes of caches by their names
  * datapath_report.c     what is counted, as a table and as JSON
  * datapath_text.c       rules and megaflows as text
@@ -38,6 +39,10 @@ struct datapath_list {
 	uint32_t nb_ops, nb_rules;
 	uint16_t number;
 	uint64_t packets, bytes; /* that its rules have counted */
+	bool partial;            /* some answers that it was for had rules that are not listed */
+	uint64_t turn;           /* of the revalidation that `touch` is of */
+	enum hy_vswitch_touch touch;
+	struct hy_vswitch_trail trail; /* of all answers that it was for */
 	const uint64_t *rules;
 	struct hy_flow_op ops[];
 };
@@ -93,7 +98,9 @@ struct hy_datapath {
 	struct hy_vswitch_answer answer;  /* of the rules, to one packet at a time */
 	struct datapath_offload *offload; /* NULL: none */
 	uint64_t now_ms, counted_ms;
-	uint64_t revalidations;
+	uint64_t revalidations, kept, asked; /* and megaflows in these */
+	bool behind; /* rules have changed, and megaflows do not yet follow them */
+	struct hy_vswitch_changes changes; /* that they follow just now */
 	struct {
 		uint32_t before, after; /* rules */
 	} reload;
@@ -101,6 +108,9 @@ struct hy_datapath {
 
 /* Milliseconds by the clock that the flow cache's thread uses. */
 uint64_t datapath_now(void);
+
+/* datapath.c: what the rules say of a packet, as the flow cache asks. For one at a time. */
+hy_flows_rules_t datapath_ask;
 
 /* datapath_lists.c */
 int datapath_lists_create(struct datapath_lists *lists, const struct hy_workers *workers);
@@ -129,8 +139,9 @@ uint32_t datapath_lists_sweep(struct datapath_lists *lists, struct hy_vswitch *r
 /* datapath_collect.c: a step of collection. */
 void datapath_collect(struct hy_datapath *datapath);
 
-/* datapath_poll.c: has megaflows follow the rules. */
+/* datapath_follow.c: has megaflows follow the rules: all of them, or those that changes can have touched. */
 void datapath_revalidate(struct hy_datapath *datapath);
+void datapath_follow(struct hy_datapath *datapath);
 
 /* datapath_match.c: a rule for packets of a megaflow. tunnels: the cache's. */
 enum datapath_match {

@@ -83,6 +83,7 @@ add(struct datapath_lists *lists, const struct hy_vswitch_answer *answer, uint32
 	}
 	own = RTE_PTR_ADD(list, at);
 	list->hash = hash;
+	list->trail = answer->trail;
 	list->nb_ops = answer->nb_ops;
 	list->nb_rules = nb_rules;
 	memcpy(list->ops, answer->ops, ops);
@@ -120,12 +121,16 @@ datapath_list_get(struct datapath_lists *lists, const struct hy_vswitch_answer *
 		rc = -ENOSPC;
 		lists->wanting = true;
 		list = get(lists, answer, 0, HY_FLOW_OPS_MOST);
+		if (list != NULL)
+			list->partial = true;
 		lists->counts.uncounted += list != NULL;
 		lists->counts.refused += list == NULL;
 	}
 	*number = list == NULL ? DATAPATH_NO_LIST : list->number;
-	if (list != NULL)
+	if (list != NULL) {
 		list->round = lists->round;
+		hy_vswitch_trail_join(&list->trail, &answer->trail);
+	}
 	pthread_mutex_unlock(&lists->lock);
 	return rc;
 }

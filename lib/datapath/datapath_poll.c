@@ -10,15 +10,6 @@
 #define COUNT_MS 500 /* timeouts are in seconds */
 
 void
-datapath_revalidate(struct hy_datapath *datapath)
-{
-	datapath->revalidations++;
-	if (datapath->table != NULL) /* before the start there are no megaflows */
-		hy_flows_revalidate(hy_flow_table_upcalls(datapath->table));
-	datapath_offload_follow(datapath);
-}
-
-void
 hy_datapath_poll(struct hy_datapath *datapath, uint64_t now_ms)
 {
 	datapath->now_ms = now_ms;
@@ -26,11 +17,19 @@ hy_datapath_poll(struct hy_datapath *datapath, uint64_t now_ms)
 		datapath->counted_ms = now_ms;
 		datapath_lists_count(&datapath->lists, datapath->rules, now_ms);
 		if (hy_vswitch_expire(datapath->rules, now_ms) > 0)
-			datapath_revalidate(datapath);
+			datapath->behind = true;
 	}
+	hy_datapath_commit(datapath);
 	datapath_offload_poll(datapath);
 	datapath_collect(datapath);
 	datapath_answer(datapath);
+}
+
+void
+hy_datapath_commit(struct hy_datapath *datapath)
+{
+	if (datapath->behind)
+		datapath_follow(datapath);
 }
 
 static int
@@ -53,7 +52,7 @@ change(struct hy_vswitch *rules, enum hy_datapath_change what, const struct hy_v
 }
 
 int
-hy_datapath_change(struct hy_datapath *datapath, enum hy_datapath_change what, const char *text,
+hy_datapath_put(struct hy_datapath *datapath, enum hy_datapath_change what, const char *text,
 	uint32_t *n, char *error)
 {
 	const bool selects = what == HY_DATAPATH_DELETE || what == HY_DATAPATH_DELETE_STRICT;
@@ -70,8 +69,19 @@ hy_datapath_change(struct hy_datapath *datapath, enum hy_datapath_change what, c
 			rc == -ENOSPC ? "there are too many rules" : strerror(-rc));
 	if (n != NULL)
 		*n = changed;
-	datapath_revalidate(datapath);
+	datapath->behind = true;
 	return 0;
+}
+
+int
+hy_datapath_change(struct hy_datapath *datapath, enum hy_datapath_change what, const char *text,
+	uint32_t *n, char *error)
+{
+	const int rc = hy_datapath_put(datapath, what, text, n, error);
+
+	if (rc == 0)
+		hy_datapath_commit(datapath);
+	return rc;
 }
 
 static int
@@ -102,7 +112,7 @@ on_apply(void *arg, char *error)
 	if (rc < 0)
 		return rc;
 	datapath->reload.after = hy_vswitch_rules(datapath->rules);
-	datapath_revalidate(datapath);
+	datapath_follow(datapath);
 	return 0;
 }
 

@@ -100,11 +100,12 @@ hy_datapath_json(struct hy_datapath *datapath, FILE *out)
 		"\"added\": %" PRIu64 ", \"modified\": %" PRIu64 ", \"deleted\": %" PRIu64
 		", \"idled\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"lists\": %u, "
 		"\"uncounted\": %" PRIu64 ", \"without_list\": %" PRIu64
-		", \"revalidations\": %" PRIu64 ", \"workers\": [",
+		", \"revalidations\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"asked\": %" PRIu64
+		", \"workers\": [",
 		hy_vswitch_rules(datapath->rules), datapath_caches_name(&datapath->caches),
 		stats.flows, stats.masks, stats.added, stats.modified, stats.deleted, stats.idled,
 		stats.evicted, counts.lists, counts.uncounted, counts.refused,
-		datapath->revalidations);
+		datapath->revalidations, datapath->kept, datapath->asked);
 	for (unsigned int w = 0; w < datapath->workers->nb; w++) {
 		fprintf(out, "%s", w == 0 ? "" : ", ");
 		worker_json(datapath, w, out);

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Telemetry's commands for a switch. The control thread answers, in hy_datapath_poll(): telemetry's thread
- * leaves its question and waits.
+ * Telemetry's commands for a switch. The control thread answers, in hy_datapath_poll(): telemetry's threads
+ * leave their questions and wait. What several questions change, megaflows follow together, before any of them
+ * is answered.
  */
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "datapath.h"
 #include "lib/graph/internal/dpdk.h"
 #include "lib/graph/internal/log.h"
 #include "lib/runtime/internal/desk.h"
+
+#define ANSWERS 16             /* telemetry has at most 10 clients */
+#define BETWEEN ';'            /* rules */
+#define RULES HY_QUESTION_SIZE /* no text has more */
 
 struct question {
 	struct hy_question common;
@@ -31,18 +37,31 @@ datapath_hide(const struct hy_datapath *datapath)
 	hy_desk_close(&desk, datapath);
 }
 
+/* A question that is answered when megaflows have followed. */
+struct answer {
+	struct hy_question *asked;
+	int rc;
+	char error[HY_DATAPATH_ERROR_SIZE];
+};
+
 void
 datapath_answer(struct hy_datapath *datapath)
 {
-	struct hy_question *asked = hy_desk_take(&desk, datapath);
-	char error[HY_DATAPATH_ERROR_SIZE] = "";
-	const struct question *question;
+	struct answer answers[ANSWERS];
+	struct hy_question *asked;
+	uint32_t n = 0;
 
-	if (asked == NULL)
-		return;
-	question = container_of(asked, struct question, common);
-	hy_desk_answer(&desk, asked, question->tell(datapath, asked->text, asked->data, error),
-		error);
+	while (n < ANSWERS && (asked = hy_desk_take(&desk, datapath)) != NULL) {
+		const struct question *question = container_of(asked, struct question, common);
+		struct answer *answer = &answers[n++];
+
+		answer->asked = asked;
+		answer->error[0] = '\0';
+		answer->rc = question->tell(datapath, asked->text, asked->data, answer->error);
+	}
+	hy_datapath_commit(datapath);
+	for (uint32_t i = 0; i < n; i++)
+		hy_desk_answer(&desk, answers[i].asked, answers[i].rc, answers[i].error);
 }
 
 static int
@@ -80,6 +99,8 @@ stats_tell(struct hy_datapath *datapath, char *text __rte_unused, struct rte_tel
 	rte_tel_data_add_dict_uint(data, "masks", s.masks);
 	rte_tel_data_add_dict_uint(data, "lists", datapath_lists_counts(&datapath->lists).lists);
 	rte_tel_data_add_dict_uint(data, "revalidations", datapath->revalidations);
+	rte_tel_data_add_dict_uint(data, "kept", datapath->kept);
+	rte_tel_data_add_dict_uint(data, "asked", datapath->asked);
 	rte_tel_data_add_dict_uint(data, "packets", all.packets);
 	rte_tel_data_add_dict_uint(data, "exact", all.exact);
 	rte_tel_data_add_dict_uint(data, "index", all.index);
@@ -92,13 +113,69 @@ stats_tell(struct hy_datapath *datapath, char *text __rte_unused, struct rte_tel
 	return rte_tel_data_add_dict_uint(data, "lost", up.full);
 }
 
+/* Cuts a text into rules. Returns how many there are: at least one. */
+static uint32_t
+cut(char *text, const char *rule[RULES])
+{
+	uint32_t n = 1;
+
+	rule[0] = text;
+	for (; *text != '\0'; text++) {
+		if (*text != BETWEEN)
+			continue;
+		*text = '\0';
+		rule[n++] = text + 1;
+	}
+	return n;
+}
+
+/* Names the rule in which a fault is, if there are several. */
 static int
-changed_tell(struct hy_datapath *datapath, enum hy_datapath_change what, const char *text,
+wrong(int rc, uint32_t i, uint32_t n, const char *why, char *error)
+{
+	if (n == 1)
+		snprintf(error, HY_DATAPATH_ERROR_SIZE, "%s", why);
+	else
+		snprintf(error, HY_DATAPATH_ERROR_SIZE, "rule %u of %u: %.1400s", i + 1, n, why);
+	return rc;
+}
+
+/* Whether all rules can be read: a fault in one of them changes nothing. */
+static int
+check(struct hy_datapath *datapath, enum hy_vswitch_text what, const char *const text[], uint32_t n,
+	char *error)
+{
+	struct hy_vswitch_rule rule;
+	char why[HY_DATAPATH_ERROR_SIZE];
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (n > 1 && text[i][strspn(text[i], " \t")] == '\0')
+			return wrong(-EINVAL, i, n, "there is none before or after a ';'", error);
+		if (hy_vswitch_read(datapath->rules, text[i], what, &rule, why) < 0)
+			return wrong(-EINVAL, i, n, why, error);
+	}
+	return 0;
+}
+
+static int
+changed_tell(struct hy_datapath *datapath, enum hy_datapath_change what, char *text,
 	struct rte_tel_data *data, char *error)
 {
-	uint32_t n;
-	const int rc = hy_datapath_change(datapath, what, text, &n, error);
+	const bool selects = what == HY_DATAPATH_DELETE || what == HY_DATAPATH_DELETE_STRICT;
+	const char *rule[RULES];
+	const uint32_t nb_rules = cut(text, rule);
+	char why[HY_DATAPATH_ERROR_SIZE];
+	uint32_t n = 0, changed;
+	int rc = check(datapath, selects ? HY_VSWITCH_SELECT : HY_VSWITCH_ADD, rule, nb_rules,
+		error);
 
+	for (uint32_t i = 0; i < nb_rules && rc == 0; i++) {
+		rc = hy_datapath_put(datapath, what, rule[i], &changed, why);
+		if (rc < 0)
+			wrong(rc, i, nb_rules, why, error); /* those before it are done */
+		else
+			n += changed;
+	}
 	if (rc < 0)
 		return rc;
 	rte_tel_data_start_dict(data);
@@ -168,7 +245,8 @@ hy_datapath_telemetry(const char *prefix __rte_unused)
 		{ "/flows/trace", on_trace,
 			"What the rules do to a packet, in words. Parameter: [N] and a match of exact values; N as of rules" },
 		{ "/flows/caches", on_caches, "Switches caches. Parameter: " HY_DATAPATH_CACHES },
-		{ "/flows/add", on_add, "Adds a rule. Parameter: its text, with actions" },
+		{ "/flows/add", on_add,
+			"Adds a rule, or several with ';' between them, as do the next four. Parameter: its text, with actions" },
 		{ "/flows/modify", on_modify,
 			"Gives all rules that a rule's match selects its actions, or adds it. Parameter: a rule" },
 		{ "/flows/modify_strict", on_modify_strict,

@@ -134,6 +134,20 @@ enum hy_datapath_change {
 int hy_datapath_change(struct hy_datapath *datapath, enum hy_datapath_change what, const char *text,
 	uint32_t *n, char *error);
 
+/**
+ * As hy_datapath_change(), but megaflows follow only with the next hy_datapath_commit(), which looks at them
+ * once for all changes that were put before. Until then, what is done to a packet may be by the rules as
+ * they were, or by the new ones.
+ */
+int hy_datapath_put(struct hy_datapath *datapath, enum hy_datapath_change what, const char *text,
+	uint32_t *n, char *error);
+
+/**
+ * Has megaflows follow what was put: when it returns, what hy_datapath_change() says holds of all of it. Takes
+ * no time if nothing was. hy_datapath_poll() and hy_datapath_change() do this, too.
+ */
+void hy_datapath_commit(struct hy_datapath *datapath);
+
 /** The file of rules as the last part of a reload. Without a file, what it does fails. */
 struct hy_reload_part hy_datapath_part(struct hy_datapath *datapath);
 

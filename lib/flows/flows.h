@@ -12,7 +12,7 @@
  * classifier/flows_sweep.c    all megaflows: timed out, flushed, dumped
  * classifier/flows_find.c     lookups of workers in tables
  * cache/                      caches in front of the tables (cache/flows_cache.h)
- * upcall/                     packets that are not found (upcall/flows_upcall.h)
+ * upcall/                     packets that are not found, rules that change (upcall/flows_upcall.h)
  */
 #pragma once
 
@@ -149,6 +149,7 @@ struct hy_flows {
 	alignas(RTE_CACHE_LINE_SIZE) pthread_mutex_t lock;
 	struct hy_flows_params params;
 	struct flows_slot *slots;
+	uint64_t *used; /* a bit for each slot that has a megaflow */
 	struct hy_flows_caches kinds;
 	uint32_t nb_slots;
 	uint32_t free;                  /* the first free slot */
@@ -161,6 +162,8 @@ struct hy_flows {
 	uint32_t sweep;            /* the slot that hy_flows_poll() looks at next */
 	struct hy_flows_stats stats;
 };
+
+#define FLOWS_USED_WORDS(slots) (((size_t)(slots) + 63) / 64)
 
 #define FLOWS_LOAD(pointer) __atomic_load_n(&(pointer), __ATOMIC_ACQUIRE)
 #define FLOWS_STORE(pointer, value) __atomic_store_n(&(pointer), value, __ATOMIC_RELEASE)

@@ -117,15 +117,53 @@ uint32_t hy_flows_answers(struct hy_flows_upcalls *upcalls, unsigned int worker,
  */
 uint32_t hy_flows_handle(struct hy_flows_upcalls *upcalls, unsigned int worker, uint32_t most);
 
+/** What a change of rules can do to a megaflow. */
+enum hy_flows_touch {
+	HY_FLOWS_KEEP, /**< Nothing. */
+	HY_FLOWS_ASK,  /**< The rules are to be asked about it. */
+	HY_FLOWS_LOOK, /**< That depends on its key and mask. */
+};
+
+/**
+ * Which megaflows a change of rules can touch. The functions are called by the thread of
+ * hy_flows_revalidate_some(), while the rules are not being asked: all answers that were given before the
+ * first call are installed. They must not use the upcalls or the cache.
+ */
+struct hy_flows_touched {
+	/** Returns a value of enum hy_flows_touch for all megaflows with that action. */
+	enum hy_flows_touch (*by_action)(void *arg, uint32_t action);
+	/** Returns whether the rules are to be asked about a megaflow, after HY_FLOWS_LOOK. */
+	bool (*by_key)(void *arg, const struct hy_flows_flow *flow);
+	void *arg; /**< Passed to them. */
+};
+
+/** What a revalidation has done. */
+struct hy_flows_revalidated {
+	uint32_t kept;    /**< Megaflows about which the rules were not asked. */
+	uint32_t asked;   /**< Megaflows about which they were. */
+	uint32_t changed; /**< Of these, modified or deleted. */
+};
+
 /**
  * Asks the rules about each megaflow, after they have changed: replaces its action, or deletes it if
- * they look at more than its mask has. When it returns, workers that report find nothing of the
+ * they look at more than its mask has. Answers to packets are given meanwhile, in turn with these. When it
+ * returns, workers that report find nothing of the
  * rules as they were before the call, except packets that were answered before without a megaflow, and
  * that hy_flows_answers() has not yet returned. Called by any thread but workers, not from the rules.
  *
  * @return How many megaflows were modified or deleted.
  */
 uint32_t hy_flows_revalidate(struct hy_flows_upcalls *upcalls);
+
+/**
+ * The same, but asks only about megaflows that the change can touch. The others must stand for what the rules
+ * say now.
+ *
+ * @param touched NULL: all are asked about.
+ * @param[out] done What it did. NULL is allowed.
+ */
+void hy_flows_revalidate_some(struct hy_flows_upcalls *upcalls,
+	const struct hy_flows_touched *touched, struct hy_flows_revalidated *done);
 
 /** Reads what was counted of a worker. Any thread may call this. */
 void hy_flows_upcall_stats(const struct hy_flows_upcalls *upcalls, unsigned int worker,

@@ -24,6 +24,8 @@ struct hy_vswitch;
 #define HY_VSWITCH_RULES (1u << 24) /**< Most rules of a switch. */
 #define HY_VSWITCH_DEPTH 64u        /**< Most times that a packet goes back to an earlier table. */
 #define HY_VSWITCH_RESUBMITS 4096u  /**< Most times that it goes to any. */
+#define HY_VSWITCH_TRAIL 4          /**< Words with a bit for each table. */
+#define HY_VSWITCH_CHANGES 512u     /**< Most changes that are remembered one by one. */
 
 /** A VXLAN tunnel (RFC 7348). Its network identifier is that of the packet: tun_id, or set_tunnel. */
 struct hy_vswitch_tunnel {
@@ -59,6 +61,19 @@ enum hy_vswitch_outcome {
 	HY_VSWITCH_OUTCOMES, /**< Not an outcome. */
 };
 
+/**
+ * Where a packet went in the tables: what rules that are added later must match, to change what becomes of
+ * packets that have the same bits that were looked at.
+ */
+struct hy_vswitch_trail {
+	uint64_t
+		tables[HY_VSWITCH_TRAIL]; /**< Tables that were asked: bit t % 64 of word t / 64. */
+	uint64_t missed[HY_VSWITCH_TRAIL]; /**< Of these, in which no rule matched. */
+	struct hy_flows_key
+		own;     /**< Bits that were the packet's own when a table was asked last. */
+	uint16_t lowest; /**< Priority of any rule that was met; UINT16_MAX: none was. */
+};
+
 /** What the rules say of a packet. */
 struct hy_vswitch_answer {
 	uint8_t outcome; /**< Of enum hy_vswitch_outcome. All but the first drop the packet. */
@@ -67,6 +82,7 @@ struct hy_vswitch_answer {
 	 * operations by the same rules.
 	 */
 	struct hy_flows_key mask;
+	struct hy_vswitch_trail trail;           /**< Where it went, whatever the outcome. */
 	uint32_t nb_ops;                         /**< 0: the packet is dropped. */
 	struct hy_flow_op ops[HY_FLOW_OPS_LIST]; /**< Bytes that an operation does not use are 0. */
 	uint32_t nb_rules;                       /**< How many follow. */
@@ -190,5 +206,63 @@ void hy_vswitch_count(struct hy_vswitch *vswitch, const uint64_t rules[], uint32
 
 /** Deletes the rules whose time is over. @return How many. */
 uint32_t hy_vswitch_expire(struct hy_vswitch *vswitch, uint64_t now);
+
+/** A rule that was added, and replaced none. */
+struct hy_vswitch_new {
+	struct hy_flows_key key;  /**< What packets must be. */
+	struct hy_flows_key mask; /**< Where. */
+	uint32_t words;           /**< hy_flows_words() of the mask. */
+	uint16_t priority;        /**< Its priority. */
+	uint8_t table;            /**< Its table. */
+};
+
+/** What has changed. */
+struct hy_vswitch_changes {
+	bool all;         /**< Too much to tell one by one: anything. The rest is of no meaning. */
+	uint32_t nb_gone; /**< Rules that were deleted, replaced, or got other actions. */
+	uint32_t nb_new;  /**< Rules that were added. */
+	uint16_t highest; /**< Priority of the latter. */
+	uint64_t tables[HY_VSWITCH_TRAIL];             /**< Of the latter, as in a trail. */
+	uint64_t gone[HY_VSWITCH_CHANGES];             /**< The ids of the former, in any order. */
+	uint64_t maybe[HY_VSWITCH_CHANGES / 8];        /**< A bit for the hash of each such id. */
+	struct hy_vswitch_new new[HY_VSWITCH_CHANGES]; /**< The latter. */
+};
+
+/** What changes can do to an answer that was given before them. */
+enum hy_vswitch_touch {
+	HY_VSWITCH_UNTOUCHED, /**< Nothing: packets with the bits that it looked at get the same. */
+	HY_VSWITCH_TOUCHED,   /**< It may be another one now. */
+	HY_VSWITCH_MAYBE,     /**< It depends on the packet: hy_vswitch_touches(). */
+};
+
+/**
+ * Reads what has changed of rules and ports since the last call, and forgets it. Of one switch, one program
+ * part calls it: what it does not use is lost.
+ */
+void hy_vswitch_changes(struct hy_vswitch *vswitch, struct hy_vswitch_changes *changes);
+
+/**
+ * Tells what changes can do to an answer, by the rules that the packet met and where it went. Does not use the
+ * switch's lock.
+ *
+ * @param rules, n Of the answer.
+ * @param trail Of the answer, or of several with the same rules: hy_vswitch_trail_join().
+ * @return A value of enum hy_vswitch_touch.
+ */
+enum hy_vswitch_touch hy_vswitch_touch(const struct hy_vswitch_changes *changes,
+	const uint64_t rules[], uint32_t n, const struct hy_vswitch_trail *trail);
+
+/**
+ * The same for one key and mask, of HY_VSWITCH_MAYBE: whether a rule that was added may match a packet that
+ * has the key's bits in the mask.
+ *
+ * @param mask Of the answer to that key, or one that has more bits.
+ */
+bool hy_vswitch_touches(struct hy_vswitch *vswitch, const struct hy_vswitch_changes *changes,
+	const struct hy_vswitch_trail *trail, const struct hy_flows_key *key,
+	const struct hy_flows_key *mask);
+
+/** Makes a trail one that stands for another one, too. */
+void hy_vswitch_trail_join(struct hy_vswitch_trail *trail, const struct hy_vswitch_trail *other);
 
 HY_API_END

@@ -137,6 +137,7 @@ struct hy_vswitch {
 	uint16_t normal_edge;
 	struct vswitch_set *set;
 	uint64_t order;                                       /* of the rule that is added next */
+	struct hy_vswitch_changes changes;                    /* since they were read last */
 	struct vswitch_frame stack[HY_VSWITCH_RESUBMITS + 1]; /* of the translation under way */
 };
 
@@ -144,3 +145,12 @@ struct hy_vswitch {
 const struct hy_vswitch_port *vswitch_port_of(const struct hy_vswitch *vswitch, uint16_t number);
 const struct hy_vswitch_port *vswitch_input(const struct hy_vswitch *vswitch,
 	const struct hy_flows_key *key);
+
+/* vswitch_changes.c: remembers what changes, with the lock. A rule that goes, or gets other actions; */
+void vswitch_log_gone(struct hy_vswitch *vswitch, uint64_t id);
+/* a rule that was added, and has replaced none; */
+void vswitch_log_new(struct hy_vswitch *vswitch, const struct vswitch_entry *entry);
+/* anything. */
+void vswitch_log_all(struct hy_vswitch *vswitch);
+/* vswitch_translate.c: a packet's kind as rules see it. */
+uint8_t vswitch_kind_of(uint8_t kind);

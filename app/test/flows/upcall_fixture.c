@@ -7,6 +7,7 @@
 #include "upcall_fixture.h"
 
 uint32_t sim_version;
+void (*sim_rules_wait)(void);
 
 struct frame {
 	uint8_t ether[14], ip[20], tcp[20];
@@ -33,6 +34,8 @@ sim_rules(void *arg, const struct hy_flows_key *key, struct hy_flows_flow *answe
 	if (number % 16 == 2)
 		answer->mask.sport = UINT16_MAX;
 	answer->idle = 1000;
+	if (sim_rules_wait != NULL)
+		sim_rules_wait();
 	return number % 64 == 3 ? 1 : 0;
 }
 

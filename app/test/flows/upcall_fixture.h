@@ -35,6 +35,8 @@ struct sim {
 /* What the rules say of a flow at present; changed by tests. */
 extern uint32_t sim_action_of(uint32_t number);
 extern uint32_t sim_version;
+/* Called when rules have said what, before that is installed; NULL: nothing is. */
+extern void (*sim_rules_wait)(void);
 
 /* Rules that depend on the port and the destination, and for some flows on more fields: many masks. */
 int sim_rules(void *arg, const struct hy_flows_key *key, struct hy_flows_flow *answer);

@@ -208,23 +208,34 @@ poll(void)
 	}
 }
 
-/* Gives a slot's rule another generation, in one of two ways, and tells when the old one is gone. */
+/* Gives a slot's rule another generation, in one of two ways. It is not yet followed. */
 static void
-rule_change(uint32_t slot, uint32_t generation, bool strict)
+rule_put(uint32_t slot, uint32_t generation, bool strict)
 {
 	char error[HY_DATAPATH_ERROR_SIZE], text[160];
 
 	snprintf(text, sizeof(text),
 		"cookie=%u,ip,nw_dst=10.0.0.%u actions=set_field:%u->pkt_mark,output:1", slot, slot,
 		generation);
-	if (hy_datapath_change(datapath, strict ? HY_DATAPATH_MODIFY_STRICT : HY_DATAPATH_MODIFY,
-		    text, NULL, error) < 0)
+	if (hy_datapath_put(datapath, strict ? HY_DATAPATH_MODIFY_STRICT : HY_DATAPATH_MODIFY, text,
+		    NULL, error) < 0)
 		fail_msg("%s", error);
-	poll(); /* while workers may still do what the old list says */
+}
+
+/* Some slots change together; then tells when the old rules are gone. */
+static void
+rules_change(uint32_t first, uint32_t n, uint32_t generation, uint64_t *seed)
+{
+	for (uint32_t i = 0; i < n; i++)
+		rule_put((first + i) % SLOTS, generation, rnd(seed) % 2 == 0);
+	hy_datapath_commit(datapath);
+	if (rnd(seed) % 2 == 0)
+		poll(); /* while workers may still do what the old list says */
 	while (!hy_grace_wait(all.qsbr, hy_grace_start(all.qsbr)))
 		;
-	atomic_store(&least[slot], generation);
-	changes++;
+	for (uint32_t i = 0; i < n; i++)
+		atomic_store(&least[(first + i) % SLOTS], generation);
+	changes += n;
 }
 
 /* Other rules come and go, by which masks change. */
@@ -259,7 +270,7 @@ run(void)
 	while (rte_get_timer_cycles() - begin < SECONDS * hz ||
 		(rte_get_timer_cycles() - begin < SECONDS_MOST * hz &&
 			(changes < 100 || rests() < 10 || deleted_lists < 50))) {
-		rule_change(rnd(&seed) % SLOTS, ++generation, rnd(&seed) % 2 == 0);
+		rules_change(rnd(&seed) % SLOTS, 1 + rnd(&seed) % 3, ++generation, &seed);
 		decoys(&seed);
 		poll();
 	}

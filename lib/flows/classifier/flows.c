@@ -42,7 +42,7 @@ hy_flows_bytes(const struct hy_flows_params *params)
 
 	if (!params_are_right(params))
 		return 0;
-	return sizeof(struct hy_flows) +
+	return sizeof(struct hy_flows) + FLOWS_USED_WORDS(slots) * sizeof(uint64_t) +
 		slots * (sizeof(struct flows_record) + sizeof(struct flows_slot)) +
 		numbers * sizeof(struct flows_table *) + sizeof(struct flows_union) +
 		params->workers *
@@ -57,11 +57,12 @@ arrays_create(struct hy_flows *f)
 
 	f->records = flows_alloc(f, f->nb_slots * sizeof(*f->records));
 	f->slots = flows_alloc(f, f->nb_slots * sizeof(*f->slots));
+	f->used = flows_alloc(f, FLOWS_USED_WORDS(f->nb_slots) * sizeof(*f->used));
 	f->tables = flows_alloc(f, numbers * sizeof(*f->tables));
 	f->workers = flows_alloc(f, f->params.workers * sizeof(*f->workers));
 	f->looked_at = flows_alloc(f, sizeof(*f->looked_at));
-	if (f->records == NULL || f->slots == NULL || f->tables == NULL || f->workers == NULL ||
-		f->looked_at == NULL)
+	if (f->records == NULL || f->slots == NULL || f->used == NULL || f->tables == NULL ||
+		f->workers == NULL || f->looked_at == NULL)
 		return -ENOMEM;
 	for (unsigned int w = 0; w < f->params.workers; w++) {
 		struct flows_worker *worker = &f->workers[w];
@@ -146,6 +147,7 @@ hy_flows_destroy(struct hy_flows *f)
 	rte_free(f->looked_at);
 	rte_free(f->workers);
 	rte_free(f->tables);
+	rte_free(f->used);
 	rte_free(f->slots);
 	rte_free(f->records);
 	pthread_mutex_destroy(&f->lock);

@@ -66,6 +66,7 @@ record_write(struct hy_flows *f, uint32_t slot, const struct flows_table *table,
 	s->idle = flow->idle;
 	s->hard = flow->hard;
 	FLOWS_STORE(record->tag, ((record->tag >> 16) + 1) << 16 | table->number);
+	f->used[slot / 64] |= UINT64_C(1) << slot % 64;
 }
 
 /* Hides a record that is in no bucket. A cache's old entry may still lead to its slot. */
@@ -73,6 +74,7 @@ static void
 record_drop(struct hy_flows *f, uint32_t slot)
 {
 	FLOWS_STORE(f->records[slot].tag, f->records[slot].tag & ~UINT64_C(0xffff));
+	f->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 	flows_slot_give_up(f, slot);
 }
 
@@ -176,6 +178,7 @@ flows_delete(struct hy_flows *f, uint32_t slot)
 	struct flows_table *table = f->tables[FLOWS_TABLE(record->tag)];
 
 	FLOWS_STORE(record->tag, record->tag & ~UINT64_C(0xffff));
+	f->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 	flows_table_remove(table, slot, record->hash);
 	flows_slot_give_up(f, slot);
 	f->stats.flows--;

@@ -7,7 +7,28 @@
 
 #include "flows_upcall.h"
 
-/* Answers one packet. With the lock. */
+void
+flows_turn_take(struct flows_turn *turn)
+{
+	uint64_t mine;
+
+	pthread_mutex_lock(&turn->lock);
+	mine = turn->asked++;
+	while (turn->served != mine)
+		pthread_cond_wait(&turn->next, &turn->lock);
+	pthread_mutex_unlock(&turn->lock);
+}
+
+void
+flows_turn_give(struct flows_turn *turn)
+{
+	pthread_mutex_lock(&turn->lock);
+	turn->served++;
+	pthread_cond_broadcast(&turn->next);
+	pthread_mutex_unlock(&turn->lock);
+}
+
+/* Answers one packet. In its turn. */
 static struct flows_found
 answer(struct hy_flows_upcalls *u, struct flows_upcall_worker *w, const struct hy_flows_key *key)
 {
@@ -32,69 +53,35 @@ answer(struct hy_flows_upcalls *u, struct flows_upcall_worker *w, const struct h
 	return found;
 }
 
+/* Answers up to `most` packets, in one turn. */
+static uint32_t
+answer_some(struct hy_flows_upcalls *u, struct flows_upcall_worker *w, uint32_t most)
+{
+	struct flows_miss miss;
+	uint32_t handled = 0;
+
+	flows_turn_take(&u->turn);
+	while (handled < most && rte_ring_sc_dequeue_elem(w->misses, &miss, sizeof(miss)) == 0) {
+		struct flows_answer back = {
+			.mbuf = miss.mbuf, .order = miss.order, .by = answer(u, w, &miss.key)
+		};
+
+		rte_ring_sp_enqueue_elem(w->answers, &back, sizeof(back)); /* there is room */
+		handled++;
+	}
+	flows_turn_give(&u->turn);
+	return handled;
+}
+
 uint32_t
 hy_flows_handle(struct hy_flows_upcalls *u, unsigned int worker, uint32_t most)
 {
 	struct flows_upcall_worker *w = &u->workers[worker];
-	struct flows_miss miss;
 	uint32_t handled = 0;
 
-	while (handled < most && rte_ring_sc_dequeue_elem(w->misses, &miss, sizeof(miss)) == 0) {
-		struct flows_answer back = { .mbuf = miss.mbuf, .order = miss.order };
-
-		pthread_mutex_lock(&u->lock);
-		back.by = answer(u, w, &miss.key);
-		pthread_mutex_unlock(&u->lock);
-		rte_ring_sp_enqueue_elem(w->answers, &back, sizeof(back)); /* there is room */
-		handled++;
-	}
+	while (handled < most && rte_ring_empty(w->misses) == 0)
+		handled += answer_some(u, w, RTE_MIN(most - handled, (uint32_t)FLOWS_TURN));
 	return handled;
-}
-
-/* Whether a mask has all bits of another. */
-static bool
-has_all(const struct hy_flows_key *mask, const struct hy_flows_key *other)
-{
-	uint64_t more = 0;
-
-	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
-		more |= other->words[w] & ~mask->words[w];
-	return more == 0;
-}
-
-/* Asks the rules about one megaflow. Returns whether it had to change. With the lock. */
-static bool
-revalidate(struct hy_flows_upcalls *u, struct hy_flows_flow *flow)
-{
-	struct hy_flows_flow now = { .key = flow->key };
-
-	/* Bits outside the mask are not known; they are 0 in the key, and must not be looked at. */
-	if (u->params.rules(u->params.arg, &flow->key, &now) != 0 ||
-		!has_all(&flow->mask, &now.mask))
-		return hy_flows_delete(u->flows, &flow->key, &flow->mask) == 0;
-	if (now.action == flow->action && now.idle == flow->idle && now.hard == flow->hard)
-		return false;
-	flow->action = now.action;
-	flow->idle = now.idle;
-	flow->hard = now.hard;
-	return hy_flows_modify(u->flows, flow) == 0;
-}
-
-uint32_t
-hy_flows_revalidate(struct hy_flows_upcalls *u)
-{
-	struct hy_flows_entry entries[32];
-	uint32_t cursor = 0, changed = 0;
-
-	pthread_mutex_lock(&u->lock);
-	while (cursor != HY_FLOWS_END) {
-		const uint32_t n = hy_flows_dump(u->flows, &cursor, entries, RTE_DIM(entries));
-
-		for (uint32_t i = 0; i < n; i++)
-			changed += revalidate(u, &entries[i].flow);
-	}
-	pthread_mutex_unlock(&u->lock);
-	return changed;
 }
 
 static uint64_t

@@ -67,7 +67,8 @@ hy_flows_upcalls_create(struct hy_flows *f, const struct hy_flows_upcall_params 
 		return -ENOMEM;
 	u->flows = f;
 	u->params = *params;
-	pthread_mutex_init(&u->lock, NULL);
+	pthread_mutex_init(&u->turn.lock, NULL);
+	pthread_cond_init(&u->turn.next, NULL);
 	for (unsigned int w = 0; w < workers && rc == 0; w++)
 		rc = worker_create(u, &u->workers[w]);
 	if (rc < 0) {
@@ -98,7 +99,8 @@ hy_flows_upcalls_destroy(struct hy_flows_upcalls *u)
 		rte_ring_free(worker->answers);
 		rte_free(worker->on_the_way);
 	}
-	pthread_mutex_destroy(&u->lock);
+	pthread_cond_destroy(&u->turn.next);
+	pthread_mutex_destroy(&u->turn.lock);
 	rte_free(u);
 }
 

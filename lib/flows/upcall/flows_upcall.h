@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Upcalls, for the worker's side (flows_upcall.c) and the handler's (flows_handle.c). */
+/*
+ * Upcalls, for the worker's side (flows_upcall.c), the handler's (flows_handle.c), and changes of rules
+ * (flows_revalidate.c).
+ */
 #pragma once
 
 #include <rte_ring.h>
@@ -34,9 +37,26 @@ struct flows_upcall_worker {
 	alignas(RTE_CACHE_LINE_SIZE) struct hy_flows_upcall_stats handled;
 };
 
+/*
+ * Held while rules are asked and their answer is installed. Threads get it in the order in which they ask for
+ * it: one that gives it back to ask for it again lets others have it first, as with a mutex it would not.
+ */
+struct flows_turn {
+	pthread_mutex_t lock;
+	pthread_cond_t next;
+	uint64_t asked, served;
+};
+
 struct hy_flows_upcalls {
 	struct hy_flows *flows;
 	struct hy_flows_upcall_params params;
-	pthread_mutex_t lock; /* held while rules are asked and their answer is installed */
+	struct flows_turn turn;
 	struct flows_upcall_worker workers[];
 };
+
+#define FLOWS_TURN \
+	8 /* packets or megaflows about which rules are asked, until others have their turn */
+
+/* flows_handle.c */
+void flows_turn_take(struct flows_turn *turn);
+void flows_turn_give(struct flows_turn *turn);

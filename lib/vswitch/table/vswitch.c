@@ -204,6 +204,7 @@ hy_vswitch_port_add(struct hy_vswitch *vswitch, const struct hy_vswitch_port *po
 			vswitch->port[at] = vswitch->port[at - 1];
 		vswitch->port[at] = *port;
 		name_ports(vswitch);
+		vswitch_log_all(vswitch);
 	}
 	pthread_mutex_unlock(&vswitch->lock);
 	return rc;
@@ -229,6 +230,7 @@ hy_vswitch_port_delete(struct hy_vswitch *vswitch, uint16_t number)
 		memmove(&vswitch->port[at], &vswitch->port[at + 1],
 			(vswitch->nb_ports - at) * sizeof(vswitch->port[0]));
 		name_ports(vswitch);
+		vswitch_log_all(vswitch);
 	}
 	pthread_mutex_unlock(&vswitch->lock);
 	return rc;

@@ -101,6 +101,7 @@ load_set(struct load *load)
 	load->vswitch->set = load->set;
 	load->vswitch->order = load->order;
 	load->set = old;
+	vswitch_log_all(load->vswitch);
 	return 0;
 }
 

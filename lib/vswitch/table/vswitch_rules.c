@@ -19,25 +19,68 @@ is_whole(const struct hy_vswitch_rule *rule)
 	return rule->table < HY_VSWITCH_TABLES && rule->nb_actions <= HY_VSWITCH_ACTIONS;
 }
 
+/*
+ * The rules that one selects, one after the other: the first from slot *at on, which is then the one behind it.
+ * NULL: there are no more. A strict one that names its table selects one at most, which needs no search.
+ */
+static struct vswitch_entry *
+select_next(const struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict,
+	uint32_t *at)
+{
+	struct vswitch_set *set = vswitch->set;
+
+	if (strict && rule->table < HY_VSWITCH_TABLES) {
+		const bool first = *at == 0;
+
+		*at = set->slots;
+		return first && set->n > 0 ? vswitch_set_same(set, rule) : NULL;
+	}
+	while (*at < set->slots) {
+		struct vswitch_entry *entry = set->slot[(*at)++];
+
+		if (entry != NULL && vswitch_selects(rule, strict, entry))
+			return entry;
+	}
+	return NULL;
+}
+
+/* With the lock. */
+static int
+add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, uint64_t now)
+{
+	const struct vswitch_entry *same = vswitch_set_same(vswitch->set, rule);
+	const uint64_t before = same == NULL ? 0 : same->id;
+	struct vswitch_entry *entry;
+	int rc = vswitch_set_add(vswitch->set, rule, vswitch->order, now, &entry);
+
+	if (rc < 0)
+		return rc;
+	vswitch->order++;
+	if (same != NULL) /* the new one is met by the packets that met it, and by no others */
+		vswitch_log_gone(vswitch, before);
+	else
+		vswitch_log_new(vswitch, entry);
+	return 0;
+}
+
 int
 hy_vswitch_add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, uint64_t now)
 {
-	struct vswitch_entry *entry;
 	int rc;
 
 	if (!is_whole(rule))
 		return -EINVAL;
 	pthread_mutex_lock(&vswitch->lock);
-	rc = vswitch_set_add(vswitch->set, rule, vswitch->order, now, &entry);
-	vswitch->order += rc == 0;
+	rc = add(vswitch, rule, now);
 	pthread_mutex_unlock(&vswitch->lock);
 	return rc;
 }
 
 static void
-entry_modify(struct vswitch_entry *entry, const struct hy_vswitch_rule *rule,
-	struct vswitch_actions *actions)
+entry_modify(struct hy_vswitch *vswitch, struct vswitch_entry *entry,
+	const struct hy_vswitch_rule *rule, struct vswitch_actions *actions)
 {
+	vswitch_log_gone(vswitch, entry->id);
 	vswitch_actions_drop(entry->actions);
 	actions->refs++;
 	entry->actions = actions;
@@ -50,7 +93,7 @@ hy_vswitch_modify(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule
 {
 	struct vswitch_actions *actions;
 	struct vswitch_entry *entry;
-	uint32_t changed = 0;
+	uint32_t changed = 0, at = 0;
 	int rc = 0;
 
 	if (!is_whole(rule))
@@ -59,17 +102,10 @@ hy_vswitch_modify(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule
 	if (actions == NULL)
 		return -ENOMEM;
 	pthread_mutex_lock(&vswitch->lock);
-	for (uint32_t i = 0; i < vswitch->set->slots; i++) {
-		entry = vswitch->set->slot[i];
-		if (entry == NULL || !vswitch_selects(rule, strict, entry))
-			continue;
-		entry_modify(entry, rule, actions);
-		changed++;
-	}
-	if (changed == 0) {
-		rc = vswitch_set_add(vswitch->set, rule, vswitch->order, now, &entry);
-		vswitch->order += rc == 0;
-	}
+	for (; (entry = select_next(vswitch, rule, strict, &at)) != NULL; changed++)
+		entry_modify(vswitch, entry, rule, actions);
+	if (changed == 0)
+		rc = add(vswitch, rule, now);
 	vswitch_actions_drop(actions);
 	pthread_mutex_unlock(&vswitch->lock);
 	if (rc == 0 && n != NULL)
@@ -77,20 +113,23 @@ hy_vswitch_modify(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule
 	return rc;
 }
 
+static void
+entry_remove(struct hy_vswitch *vswitch, struct vswitch_entry *entry)
+{
+	vswitch_log_gone(vswitch, entry->id);
+	vswitch_set_remove(vswitch->set, entry);
+}
+
 uint32_t
 hy_vswitch_delete(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict)
 {
-	struct vswitch_set *set;
-	uint32_t before, deleted;
+	uint32_t deleted = 0, at = 0;
+	struct vswitch_entry *entry;
 
 	pthread_mutex_lock(&vswitch->lock);
-	set = vswitch->set;
-	before = set->n;
-	for (uint32_t i = 0; i < set->slots; i++)
-		if (set->slot[i] != NULL && vswitch_selects(rule, strict, set->slot[i]))
-			vswitch_set_remove(set, set->slot[i]);
-	vswitch_set_settle(set);
-	deleted = before - set->n;
+	for (; (entry = select_next(vswitch, rule, strict, &at)) != NULL; deleted++)
+		entry_remove(vswitch, entry);
+	vswitch_set_settle(vswitch->set);
 	pthread_mutex_unlock(&vswitch->lock);
 	return deleted;
 }
@@ -167,7 +206,7 @@ hy_vswitch_expire(struct hy_vswitch *vswitch, uint64_t now)
 	before = set->n;
 	for (uint32_t i = 0; i < set->slots; i++)
 		if (set->slot[i] != NULL && is_over(set->slot[i], now))
-			vswitch_set_remove(set, set->slot[i]);
+			entry_remove(vswitch, set->slot[i]);
 	vswitch_set_settle(set);
 	deleted = before - set->n;
 	pthread_mutex_unlock(&vswitch->lock);

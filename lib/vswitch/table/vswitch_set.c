@@ -368,6 +368,8 @@ settle_table(struct vswitch_table *table)
 void
 vswitch_set_settle(struct vswitch_set *set)
 {
+	bool falls = false; /* a subtable has rules, but none of its priority any more */
+
 	if (!set->stale)
 		return;
 	for (uint32_t t = 0; t < HY_VSWITCH_TABLES; t++)
@@ -376,8 +378,9 @@ vswitch_set_settle(struct vswitch_set *set)
 
 			sub->stale = sub->at_top == 0;
 			sub->priority = sub->stale ? 0 : sub->priority;
+			falls |= sub->stale && sub->n > 0;
 		}
-	for (uint32_t i = 0; i < set->slots; i++)
+	for (uint32_t i = 0; i < (falls ? set->slots : 0); i++)
 		if (set->slot[i] != NULL && set->slot[i]->subtable->stale)
 			count_priority(set->slot[i]->subtable, set->slot[i]->priority);
 	for (uint32_t t = 0; t < HY_VSWITCH_TABLES; t++)

@@ -30,8 +30,8 @@ vswitch_look(struct vswitch_flow *flow, const struct hy_flows_key *bits)
 }
 
 /* Rules see a fragment by a bit of its own; what was not read to its end is one with an offset. */
-static uint8_t
-kind_of(uint8_t kind)
+uint8_t
+vswitch_kind_of(uint8_t kind)
 {
 	const uint8_t later = HY_FLOWS_LATER_FRAGMENT | HY_FLOWS_UNKNOWN_FRAGMENT;
 	const uint8_t rest = kind & (uint8_t) ~(later | HY_FLOWS_FIRST_FRAGMENT);
@@ -92,6 +92,30 @@ finish(struct vswitch_flow *flow, const struct hy_flows_key *key)
 		answer->nb_ops--;
 }
 
+/* Remembers that a table is asked about the packet as it is now, and what it said. */
+static void
+leave_trail(struct vswitch_flow *flow, uint8_t table, const struct vswitch_entry *entry)
+{
+	struct hy_vswitch_trail *trail = &flow->answer->trail;
+	const uint64_t bit = UINT64_C(1) << table % 64;
+
+	trail->tables[table / 64] |= bit;
+	if (entry == NULL)
+		trail->missed[table / 64] |= bit;
+	else
+		trail->lowest = RTE_MIN(trail->lowest, entry->priority);
+	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
+		trail->own.words[w] &= flow->fresh.words[w];
+	if (flow->key.port != flow->input->number)
+		trail->own.port = 0;
+	if (flow->outer != VSWITCH_OUTER)
+		trail->own.vlan = 0;
+	if (flow->inner != VSWITCH_INNER)
+		trail->own.vlan2 = 0;
+	if (flow->ttl_counted)
+		trail->own.ttl = 0;
+}
+
 /* Enters a table: what it says comes next. */
 static void
 enter(struct vswitch_flow *flow, uint32_t *frames, uint8_t table, uint16_t port, bool deeper)
@@ -103,6 +127,7 @@ enter(struct vswitch_flow *flow, uint32_t *frames, uint8_t table, uint16_t port,
 
 	flow->key.port = port;
 	entry = vswitch_find(&flow->vswitch->set->table[table], &flow->key, &looked);
+	leave_trail(flow, table, entry);
 	flow->key.port = input;
 	looked.port = 0;
 	vswitch_look(flow, &looked);
@@ -180,9 +205,10 @@ vswitch_translate(struct hy_vswitch *vswitch, const struct hy_flows_key *key,
 	answer->nb_ops = 0;
 	answer->nb_rules = 0;
 	memset(&flow->fresh, 0xff, sizeof(flow->fresh));
+	answer->trail = (struct hy_vswitch_trail){ .own = flow->fresh, .lowest = UINT16_MAX };
 	pthread_mutex_lock(&vswitch->lock);
 	flow->input = vswitch_input(vswitch, key);
-	flow->key.kind = kind_of(key->kind);
+	flow->key.kind = vswitch_kind_of(key->kind);
 	proto_put(&flow->key);
 	if (flow->input == NULL)
 		answer->outcome = HY_VSWITCH_NO_INPUT;

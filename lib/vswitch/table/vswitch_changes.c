@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What has changed, and whether an answer that was given before can be another one now.
+ *
+ * A packet goes from table to table by the rules that it meets. If all of these stay as they are, and no
+ * table that it asks gets a rule that matches it and has a higher priority than what it met there, it meets
+ * the same rules: those that it did not meet have no say, whether they stay or go. So an answer is asked for
+ * anew if it names a rule that went or got other actions, or if a new rule's table was asked, its
+ * priority is higher than the lowest that was met (or nothing was met there), and its match and that of the
+ * answer have packets in common. Bits that were written on the way are taken to match, as they are not
+ * known.
+ */
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_ether.h>
+
+#include "lib/vswitch/vswitch.h"
+
+#define BITS (64u * RTE_DIM(((struct hy_vswitch_changes *)NULL)->maybe))
+
+static inline uint32_t
+bit_of(uint64_t id)
+{
+	return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % BITS;
+}
+
+void
+vswitch_log_all(struct hy_vswitch *vswitch)
+{
+	vswitch->changes.all = true;
+}
+
+void
+vswitch_log_gone(struct hy_vswitch *vswitch, uint64_t id)
+{
+	struct hy_vswitch_changes *changes = &vswitch->changes;
+
+	changes->all |= changes->nb_gone == HY_VSWITCH_CHANGES;
+	if (changes->all)
+		return;
+	changes->gone[changes->nb_gone++] = id;
+	changes->maybe[bit_of(id) / 64] |= UINT64_C(1) << bit_of(id) % 64;
+}
+
+void
+vswitch_log_new(struct hy_vswitch *vswitch, const struct vswitch_entry *entry)
+{
+	struct hy_vswitch_changes *changes = &vswitch->changes;
+
+	changes->all |= changes->nb_new == HY_VSWITCH_CHANGES;
+	if (changes->all)
+		return;
+	changes->highest = RTE_MAX(changes->highest, entry->priority);
+	changes->tables[entry->table / 64] |= UINT64_C(1) << entry->table % 64;
+	changes->new[changes->nb_new++] = (struct hy_vswitch_new){ .key = entry->key,
+		.mask = entry->subtable->mask,
+		.words = hy_flows_words(&entry->subtable->mask),
+		.priority = entry->priority,
+		.table = entry->table };
+}
+
+void
+hy_vswitch_changes(struct hy_vswitch *vswitch, struct hy_vswitch_changes *changes)
+{
+	struct hy_vswitch_changes *log = &vswitch->changes;
+
+	pthread_mutex_lock(&vswitch->lock);
+	changes->all = log->all;
+	changes->nb_gone = log->nb_gone;
+	changes->nb_new = log->nb_new;
+	changes->highest = log->highest;
+	memcpy(changes->tables, log->tables, sizeof(log->tables));
+	memcpy(changes->gone, log->gone, log->nb_gone * sizeof(log->gone[0]));
+	memcpy(changes->maybe, log->maybe, sizeof(log->maybe));
+	memcpy(changes->new, log->new, log->nb_new * sizeof(log->new[0]));
+	log->all = false;
+	log->nb_gone = log->nb_new = log->highest = 0;
+	memset(log->tables, 0, sizeof(log->tables));
+	memset(log->maybe, 0, sizeof(log->maybe));
+	pthread_mutex_unlock(&vswitch->lock);
+}
+
+static bool
+is_gone(const struct hy_vswitch_changes *changes, uint64_t id)
+{
+	if ((changes->maybe[bit_of(id) / 64] >> bit_of(id) % 64 & 1) == 0)
+		return false;
+	for (uint32_t i = 0; i < changes->nb_gone; i++)
+		if (changes->gone[i] == id)
+			return true;
+	return false;
+}
+
+static bool
+has_bit(const uint64_t words[HY_VSWITCH_TRAIL], uint8_t table)
+{
+	return (words[table / 64] >> table % 64 & 1) != 0;
+}
+
+/* Whether a new rule could count for a packet that it matches. */
+static bool
+could_count(const struct hy_vswitch_new *new, const struct hy_vswitch_trail *trail)
+{
+	return has_bit(trail->missed, new->table) ||
+		(has_bit(trail->tables, new->table) && new->priority > trail->lowest);
+}
+
+enum hy_vswitch_touch
+hy_vswitch_touch(const struct hy_vswitch_changes *changes, const uint64_t rules[], uint32_t n,
+	const struct hy_vswitch_trail *trail)
+{
+	if (changes->all)
+		return HY_VSWITCH_TOUCHED;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_gone(changes, rules[i]))
+			return HY_VSWITCH_TOUCHED;
+	for (uint32_t i = 0; i < HY_VSWITCH_TRAIL; i++)
+		if ((trail->missed[i] & changes->tables[i]) != 0 ||
+			((trail->tables[i] & changes->tables[i]) != 0 &&
+				changes->highest > trail->lowest))
+			return HY_VSWITCH_MAYBE;
+	return HY_VSWITCH_UNTOUCHED;
+}
+
+/* Makes a packet's key and the bits of it that are known those that rules match: see hy_vswitch_rule.h. */
+static void
+as_rules_match(struct hy_flows_key *key, struct hy_flows_key *known)
+{
+	const uint8_t later = HY_FLOWS_LATER_FRAGMENT | HY_FLOWS_UNKNOWN_FRAGMENT;
+	const uint8_t all = later | HY_FLOWS_FIRST_FRAGMENT;
+	const bool is_later = (key->kind & known->kind & later) != 0;
+	const bool is_not_later = !is_later && (known->kind & later) == later;
+
+	if (known->type != UINT16_MAX)
+		known->proto = 0;
+	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6) && is_later)
+		key->proto = IPPROTO_FRAGMENT;
+	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6) && !is_not_later)
+		known->proto = 0;
+	if (!is_later && !is_not_later)
+		known->kind &= (uint8_t)~all;
+	if (is_later)
+		known->kind |= HY_FLOWS_FIRST_FRAGMENT | HY_FLOWS_LATER_FRAGMENT;
+	key->kind = vswitch_kind_of(key->kind);
+}
+
+/* The OpenFlow number of the port by which a packet came; NO_PORT: none of the switch. */
+static uint16_t
+input_of(struct hy_vswitch *vswitch, const struct hy_flows_key *key)
+{
+	const struct hy_vswitch_port *port;
+	uint16_t number;
+
+	pthread_mutex_lock(&vswitch->lock);
+	port = vswitch_input(vswitch, key);
+	number = port == NULL ? HY_VSWITCH_NO_PORT : port->number;
+	pthread_mutex_unlock(&vswitch->lock);
+	return number;
+}
+
+bool
+hy_vswitch_touches(struct hy_vswitch *vswitch, const struct hy_vswitch_changes *changes,
+	const struct hy_vswitch_trail *trail, const struct hy_flows_key *of,
+	const struct hy_flows_key *mask)
+{
+	struct hy_flows_key key = *of, known = *mask;
+	bool has_input = false;
+
+	as_rules_match(&key, &known);
+	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
+		known.words[w] &= trail->own.words[w];
+	known.port = 0;
+	for (uint32_t i = 0; i < changes->nb_new; i++) {
+		const struct hy_vswitch_new *new = &changes->new[i];
+		uint64_t differ = 0;
+
+		for (uint32_t words = new->words; words != 0; words &= words - 1) {
+			const unsigned int w = (unsigned int)__builtin_ctz(words);
+
+			differ |= (key.words[w] ^ new->key.words[w]) & known.words[w] &
+				new->mask.words[w];
+		}
+		if (differ != 0 || !could_count(new, trail))
+			continue;
+		if (new->mask.port == 0 || trail->own.port == 0)
+			return true;
+		if (!has_input)
+			key.port = input_of(vswitch, of);
+		has_input = true;
+		if (((key.port ^ new->key.port) & new->mask.port) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+hy_vswitch_trail_join(struct hy_vswitch_trail *trail, const struct hy_vswitch_trail *other)
+{
+	for (uint32_t i = 0; i < HY_VSWITCH_TRAIL; i++) {
+		trail->tables[i] |= other->tables[i];
+		trail->missed[i] |= other->missed[i];
+	}
+	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
+		trail->own.words[w] &= other->own.words[w];
+	trail->lowest = RTE_MIN(trail->lowest, other->lowest);
+}
