@@ -299,5 +299,6 @@ bench_flows(void)
 		if (bench_wanted(pirates[p].name))
 			measure_pirate(pirates[p].name, pirates[p].mib);
 	flows_changes();
+	flows_rules();
 	flows_axes();
 }

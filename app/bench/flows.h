@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The flows benchmark. Lookups alone are measured in flows.c; a loop from a source of frames to a sink in
- * flows_loop.c, with the frames of flows_frames.c, over the cases of flows_axes.c; and what changes in the
- * meantime in flows_change.c.
+ * flows_loop.c, with the frames of flows_frames.c, over the cases of flows_axes.c; what changes in the
+ * meantime in flows_change.c; and a switch whose rules change in flows_rules.c.
  */
 #pragma once
 
@@ -85,6 +85,8 @@ void flows_pirate_stop(void);
 
 /* What happens besides lookups (flows_change.c). */
 void flows_changes(void);
+/* A switch whose rules change (flows_rules.c). */
+void flows_rules(void);
 
 /* All cases that are wanted, and the table of the proposal (flows_axes.c). */
 void flows_axes(void);

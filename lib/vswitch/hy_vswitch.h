@@ -212,19 +212,24 @@ struct hy_vswitch_new {
 	struct hy_flows_key key;  /**< What packets must be. */
 	struct hy_flows_key mask; /**< Where. */
 	uint32_t words;           /**< hy_flows_words() of the mask. */
-	uint16_t priority;        /**< Its priority. */
-	uint8_t table;            /**< Its table. */
+	uint16_t peer;     /**< One before it with the same mask; HY_VSWITCH_CHANGES: none. */
+	uint16_t like;     /**< One before it in its bucket, likewise. */
+	uint16_t priority; /**< Its priority. */
+	uint8_t table;     /**< Its table. */
 };
 
 /** What has changed. */
 struct hy_vswitch_changes {
-	bool all;         /**< Too much to tell one by one: anything. The rest is of no meaning. */
-	uint32_t nb_gone; /**< Rules that were deleted, replaced, or got other actions. */
-	uint32_t nb_new;  /**< Rules that were added. */
-	uint16_t highest; /**< Priority of the latter. */
-	uint64_t tables[HY_VSWITCH_TRAIL];             /**< Of the latter, as in a trail. */
-	uint64_t gone[HY_VSWITCH_CHANGES];             /**< The ids of the former, in any order. */
-	uint64_t maybe[HY_VSWITCH_CHANGES / 8];        /**< A bit for the hash of each such id. */
+	bool all;          /**< Too much to tell one by one: anything. The rest is of no meaning. */
+	uint32_t nb_gone;  /**< Rules that were deleted, replaced, or got other actions. */
+	uint32_t nb_new;   /**< Rules that were added. */
+	uint32_t nb_masks; /**< Masks of the latter. */
+	uint16_t last[HY_VSWITCH_CHANGES];       /**< Of the latter, the last one with each mask. */
+	uint16_t bucket[2 * HY_VSWITCH_CHANGES]; /**< The last one with keys of a hash. */
+	uint16_t highest;                        /**< Priority of the latter. */
+	uint64_t tables[HY_VSWITCH_TRAIL];       /**< Of the latter, as in a trail. */
+	uint64_t gone[HY_VSWITCH_CHANGES];       /**< The ids of the former, in any order. */
+	uint64_t maybe[HY_VSWITCH_CHANGES / 8];  /**< A bit for the hash of each such id. */
 	struct hy_vswitch_new new[HY_VSWITCH_CHANGES]; /**< The latter. */
 };
 

@@ -95,8 +95,9 @@ void vswitch_tree_remove(struct vswitch_subtable *sub, const struct hy_flows_key
 /* vswitch_set.c */
 struct vswitch_set *vswitch_set_create(void);
 void vswitch_set_destroy(struct vswitch_set *set);
-/* The entry of the same table, priority and match, or NULL. */
-struct vswitch_entry *vswitch_set_same(struct vswitch_set *set, const struct hy_vswitch_rule *rule);
+/* The entry of a table with the priority and match of a rule, or NULL. */
+struct vswitch_entry *vswitch_set_same(struct vswitch_set *set, uint32_t table,
+	const struct hy_vswitch_rule *rule);
 /*
  * Adds a rule, and deletes the one that is the same. The order is that of its adding, in the upper bits of
  * its id.

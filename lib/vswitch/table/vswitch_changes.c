@@ -21,6 +21,9 @@
 
 #define BITS (64u * RTE_DIM(((struct hy_vswitch_changes *)NULL)->maybe))
 
+#define NONE ((uint16_t)HY_VSWITCH_CHANGES)
+#define BUCKETS RTE_DIM(((struct hy_vswitch_changes *)NULL)->bucket) /* a power of two */
+
 static inline uint32_t
 bit_of(uint64_t id)
 {
@@ -62,6 +65,46 @@ vswitch_log_new(struct hy_vswitch *vswitch, const struct vswitch_entry *entry)
 		.table = entry->table };
 }
 
+/* The bucket of keys that are the same in a mask. The port, which megaflows name otherwise, is left out. */
+static uint32_t
+bucket_of(const struct hy_flows_key *key, const struct hy_vswitch_new *of)
+{
+	const struct hy_flows_key port = { .port = UINT16_MAX };
+	uint64_t hash = of->words;
+
+	for (uint32_t words = of->words; words != 0; words &= words - 1) {
+		const unsigned int w = (unsigned int)__builtin_ctz(words);
+
+		hash ^= key->words[w] & of->mask.words[w] & ~port.words[w];
+		hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return (uint32_t)hash & (BUCKETS - 1);
+}
+
+/* Sorts new rules by their masks, and by their keys. */
+static void
+sort(struct hy_vswitch_changes *changes)
+{
+	changes->nb_masks = 0;
+	for (uint32_t b = 0; b < BUCKETS; b++)
+		changes->bucket[b] = NONE;
+	for (uint32_t i = 0; i < changes->nb_new; i++) {
+		struct hy_vswitch_new *new = &changes->new[i];
+		uint16_t *bucket = &changes->bucket[bucket_of(&new->key, new)];
+		uint32_t m = 0;
+
+		while (m < changes->nb_masks &&
+			memcmp(&changes->new[changes->last[m]].mask, &new->mask,
+				sizeof(new->mask)) != 0)
+			m++;
+		new->peer = m < changes->nb_masks ? changes->last[m] : NONE;
+		new->like = *bucket;
+		changes->last[m] = *bucket = (uint16_t)i;
+		changes->nb_masks = RTE_MAX(changes->nb_masks, m + 1);
+	}
+}
+
 void
 hy_vswitch_changes(struct hy_vswitch *vswitch, struct hy_vswitch_changes *changes)
 {
@@ -81,6 +124,7 @@ hy_vswitch_changes(struct hy_vswitch *vswitch, struct hy_vswitch_changes *change
 	memset(log->tables, 0, sizeof(log->tables));
 	memset(log->maybe, 0, sizeof(log->maybe));
 	pthread_mutex_unlock(&vswitch->lock);
+	sort(changes);
 }
 
 static bool
@@ -161,37 +205,79 @@ input_of(struct hy_vswitch *vswitch, const struct hy_flows_key *key)
 	return number;
 }
 
+/* A key and the bits of it that are known, as rules match them, while new ones are compared with it. */
+struct look {
+	struct hy_vswitch *vswitch;
+	const struct hy_vswitch_trail *trail;
+	const struct hy_flows_key *of; /* the megaflow's */
+	struct hy_flows_key key, known;
+	bool has_input; /* the key's port is that of the switch */
+};
+
+/* Whether a new rule may match the key, and count. */
+static bool
+may_match(struct look *look, const struct hy_vswitch_new *new)
+{
+	uint64_t differ = 0;
+
+	for (uint32_t words = new->words; words != 0; words &= words - 1) {
+		const unsigned int w = (unsigned int)__builtin_ctz(words);
+
+		differ |= (look->key.words[w] ^ new->key.words[w]) & look->known.words[w] &
+			new->mask.words[w];
+	}
+	if (differ != 0 || !could_count(new, look->trail))
+		return false;
+	if (new->mask.port == 0 || look->trail->own.port == 0)
+		return true;
+	if (!look->has_input)
+		look->key.port = input_of(look->vswitch, look->of);
+	look->has_input = true;
+	return ((look->key.port ^ new->key.port) & new->mask.port) == 0;
+}
+
+/* Whether all bits of a new rule's mask but the port's are known. */
+static bool
+knows_all(const struct look *look, const struct hy_vswitch_new *new)
+{
+	const struct hy_flows_key port = { .port = UINT16_MAX };
+	uint64_t unknown = 0;
+
+	for (uint32_t words = new->words; words != 0; words &= words - 1) {
+		const unsigned int w = (unsigned int)__builtin_ctz(words);
+
+		unknown |= new->mask.words[w] & ~look->known.words[w] & ~port.words[w];
+	}
+	return unknown == 0;
+}
+
 bool
 hy_vswitch_touches(struct hy_vswitch *vswitch, const struct hy_vswitch_changes *changes,
-	const struct hy_vswitch_trail *trail, const struct hy_flows_key *of,
+	const struct hy_vswitch_trail *trail, const struct hy_flows_key *key,
 	const struct hy_flows_key *mask)
 {
-	struct hy_flows_key key = *of, known = *mask;
-	bool has_input = false;
+	struct look look = {
+		.vswitch = vswitch, .trail = trail, .of = key, .key = *key, .known = *mask
+	};
 
-	as_rules_match(&key, &known);
+	as_rules_match(&look.key, &look.known);
 	for (uint32_t w = 0; w < HY_FLOWS_WORDS; w++)
-		known.words[w] &= trail->own.words[w];
-	known.port = 0;
-	for (uint32_t i = 0; i < changes->nb_new; i++) {
-		const struct hy_vswitch_new *new = &changes->new[i];
-		uint64_t differ = 0;
+		look.known.words[w] &= trail->own.words[w];
+	look.known.port = 0;
+	for (uint32_t m = 0; m < changes->nb_masks; m++) {
+		const struct hy_vswitch_new *new = &changes->new[changes->last[m]];
+		uint16_t i = changes->last[m];
 
-		for (uint32_t words = new->words; words != 0; words &= words - 1) {
-			const unsigned int w = (unsigned int)__builtin_ctz(words);
-
-			differ |= (key.words[w] ^ new->key.words[w]) & known.words[w] &
-				new->mask.words[w];
-		}
-		if (differ != 0 || !could_count(new, trail))
+		if (knows_all(&look, new)) {
+			for (i = changes->bucket[bucket_of(&look.key, new)]; i != NONE;
+				i = changes->new[i].like)
+				if (may_match(&look, &changes->new[i]))
+					return true;
 			continue;
-		if (new->mask.port == 0 || trail->own.port == 0)
-			return true;
-		if (!has_input)
-			key.port = input_of(vswitch, of);
-		has_input = true;
-		if (((key.port ^ new->key.port) & new->mask.port) == 0)
-			return true;
+		}
+		for (; i != NONE; i = changes->new[i].peer)
+			if (may_match(&look, &changes->new[i]))
+				return true;
 	}
 	return false;
 }

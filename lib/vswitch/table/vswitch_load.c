@@ -25,7 +25,8 @@ struct load {
 static void
 inherit(struct load *load, struct vswitch_entry *entry)
 {
-	const struct vswitch_entry *old = vswitch_set_same(load->vswitch->set, &load->rule);
+	const struct vswitch_entry *old = vswitch_set_same(load->vswitch->set, load->rule.table,
+		&load->rule);
 	const struct vswitch_actions *a = entry->actions, *b;
 
 	if (old == NULL)
@@ -53,7 +54,7 @@ load_line(struct load *load, char *line)
 		load->vswitch->nb_ports, &load->rule, load->why);
 	if (rc < 0)
 		return rc;
-	if (vswitch_set_same(load->set, &load->rule) != NULL) {
+	if (vswitch_set_same(load->set, load->rule.table, &load->rule) != NULL) {
 		strcpy(load->why, "rule: an earlier line has its table, priority and match");
 		return -EINVAL;
 	}

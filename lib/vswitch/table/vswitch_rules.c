@@ -21,7 +21,7 @@ is_whole(const struct hy_vswitch_rule *rule)
 
 /*
  * The rules that one selects, one after the other: the first from slot *at on, which is then the one behind it.
- * NULL: there are no more. A strict one that names its table selects one at most, which needs no search.
+ * NULL: there are no more. A strict one selects one of each table at most, from table *at on.
  */
 static struct vswitch_entry *
 select_next(const struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, bool strict,
@@ -29,16 +29,18 @@ select_next(const struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule
 {
 	struct vswitch_set *set = vswitch->set;
 
-	if (strict && rule->table < HY_VSWITCH_TABLES) {
-		const bool first = *at == 0;
+	while (strict && *at < HY_VSWITCH_TABLES) {
+		const uint32_t table = (*at)++;
+		const bool is_meant = rule->table == HY_VSWITCH_TABLES || rule->table == table;
+		struct vswitch_entry *entry = is_meant ? vswitch_set_same(set, table, rule) : NULL;
 
-		*at = set->slots;
-		return first && set->n > 0 ? vswitch_set_same(set, rule) : NULL;
+		if (entry != NULL)
+			return entry;
 	}
-	while (*at < set->slots) {
+	while (!strict && *at < set->slots) {
 		struct vswitch_entry *entry = set->slot[(*at)++];
 
-		if (entry != NULL && vswitch_selects(rule, strict, entry))
+		if (entry != NULL && vswitch_selects(rule, false, entry))
 			return entry;
 	}
 	return NULL;
@@ -48,7 +50,7 @@ select_next(const struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule
 static int
 add(struct hy_vswitch *vswitch, const struct hy_vswitch_rule *rule, uint64_t now)
 {
-	const struct vswitch_entry *same = vswitch_set_same(vswitch->set, rule);
+	const struct vswitch_entry *same = vswitch_set_same(vswitch->set, rule->table, rule);
 	const uint64_t before = same == NULL ? 0 : same->id;
 	struct vswitch_entry *entry;
 	int rc = vswitch_set_add(vswitch->set, rule, vswitch->order, now, &entry);

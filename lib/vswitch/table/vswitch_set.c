@@ -103,9 +103,9 @@ is_before(const struct vswitch_entry *a, const struct vswitch_entry *b)
 }
 
 struct vswitch_entry *
-vswitch_set_same(struct vswitch_set *set, const struct hy_vswitch_rule *rule)
+vswitch_set_same(struct vswitch_set *set, uint32_t table, const struct hy_vswitch_rule *rule)
 {
-	struct vswitch_subtable *sub = subtable_of(&set->table[rule->table], &rule->mask);
+	struct vswitch_subtable *sub = subtable_of(&set->table[table], &rule->mask);
 	struct vswitch_node **place = sub == NULL ? NULL : vswitch_tree_place(sub, &rule->key);
 	struct vswitch_entry *entry = place == NULL ? NULL : vswitch_leaf(*place);
 
@@ -240,7 +240,7 @@ vswitch_set_add(struct vswitch_set *set, const struct hy_vswitch_rule *rule, uin
 {
 	struct vswitch_table *table = &set->table[rule->table];
 	struct vswitch_subtable *sub = subtable_of(table, &rule->mask), *made = NULL;
-	struct vswitch_entry *same = vswitch_set_same(set, rule), *entry;
+	struct vswitch_entry *same = vswitch_set_same(set, rule->table, rule), *entry;
 	struct vswitch_node *node = NULL;
 	int rc = make_room(set, table);
 
