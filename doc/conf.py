@@ -57,7 +57,7 @@ HOMONYMS = ("hy_acl_counts", "hy_acl_log_counts", "hy_acl_place", "hy_datapath_c
             "hy_hal_options",
             "hy_ip6_node", "hy_ip6_trie", "hy_l2_stats", "hy_mode_options", "hy_offload_stats",
             "hy_policy_counts", "hy_policy_view", "hy_port_options",
-            "hy_port_status", "hy_run", "hy_run_options")
+            "hy_port_status", "hy_run", "hy_run_options", "hy_vswitch_changes", "hy_vswitch_touch")
 
 
 def is_wrong(record):

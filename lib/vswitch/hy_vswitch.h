@@ -250,7 +250,8 @@ void hy_vswitch_changes(struct hy_vswitch *vswitch, struct hy_vswitch_changes *c
  * Tells what changes can do to an answer, by the rules that the packet met and where it went. Does not use the
  * switch's lock.
  *
- * @param rules, n Of the answer.
+ * @param rules Of the answer.
+ * @param n Entries of rules.
  * @param trail Of the answer, or of several with the same rules: hy_vswitch_trail_join().
  * @return A value of enum hy_vswitch_touch.
  */
