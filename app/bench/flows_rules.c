@@ -57,7 +57,12 @@ struct rules {
 	/* Of the other thread. */
 	atomic_bool active;
 	bool was_active, failed;
-	uint64_t start, due, changes, commits, cycles, seen, polled, busy;
+	uint64_t start, due, changes, commits, polled, busy;
+	/*
+	 * In the times that it was active, cycles until the last commit began; when that was; and from the
+	 * beginnings of commits until their changes were done.
+	 */
+	uint64_t cycles, last, until_done;
 	uint32_t next;
 };
 
@@ -208,21 +213,20 @@ control_turn(void *arg)
 	const uint64_t hz = rte_get_tsc_hz(), now = rte_rdtsc();
 	uint64_t due;
 
-	r->seen = now;
 	if (now - r->polled > hz / 1000) {
 		hy_datapath_poll(r->datapath, datapath_now());
 		r->polled = now;
 	}
 	if (!atomic_load(&r->active)) {
 		if (r->was_active)
-			r->cycles += now - r->start;
+			r->cycles += r->last - r->start;
 		r->was_active = false;
 		rte_pause();
 		return;
 	}
 	if (!r->was_active) {
 		r->was_active = true;
-		r->start = now;
+		r->start = r->last = now;
 		r->due = 0;
 	}
 	due = (now - r->start) / (hz / RATE) - r->due;
@@ -232,6 +236,8 @@ control_turn(void *arg)
 	}
 	changes_do(r, (uint32_t)RTE_MIN(due, (uint64_t)AT_ONCE));
 	r->due += RTE_MIN(due, (uint64_t)AT_ONCE);
+	r->last = now;
+	r->until_done += rte_rdtsc() - now;
 }
 
 static double
@@ -433,15 +439,16 @@ static void
 print_changes(const char *work, const struct rules *r)
 {
 	const double hz = (double)rte_get_tsc_hz();
-	const double cycles = (double)(r->cycles + (r->was_active ? r->seen - r->start : 0));
+	const double cycles = (double)(r->cycles + (r->was_active ? r->last - r->start : 0));
 	const double rate = (double)r->changes * hz / RTE_MAX(cycles, 1.0);
+	const double commits = (double)RTE_MAX(r->commits, UINT64_C(1));
 	const double kept = (double)r->datapath->kept, asked = (double)r->datapath->asked;
 
-	printf("%s: %.0f rules changed a second of %d wanted, in %ju commits of %.0f us; rules were "
-	       "asked about %.3f %% of the megaflows; %ju packets by rules that came, %ju by "
-	       "rules that were gone%s\n",
-		work, rate, RATE, (uintmax_t)r->commits,
-		(double)r->busy / 1e3 / (double)RTE_MAX(r->commits, UINT64_C(1)),
+	printf("%s: %.0f rules changed a second of %d wanted, in %ju commits of %.0f us CPU time, done "
+	       "after %.0f us; rules were asked about %.3f %% of the megaflows; %ju packets by rules "
+	       "that came, %ju by rules that were gone%s\n",
+		work, rate, RATE, (uintmax_t)r->commits, (double)r->busy / 1e3 / commits,
+		1e6 * (double)r->until_done / hz / commits,
 		100 * asked / RTE_MAX(kept + asked, 1.0), (uintmax_t)r->by_rule,
 		(uintmax_t)r->wrong,
 		rate < 0.9 * RATE ? "; THE OTHER CORE WAS BUSY, and the ratio says little" : "");
