@@ -33,6 +33,7 @@ EXPECTED = {
         "leaf_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}", "masks_{4,16,64}",
         "pirate_0M")} | {
             "change_100k": "still changing", "install": "add delete", "first_packet": "median 99th",
+            "apply": "gen output route push_vlan vxlan",
             "rules_10k_{1,1k,10k}": "still changing", "sweep_1Mi": "megaflows dfc_number"} | {
             works: "gen static none emc8k dfc dfc_number emc16k_dfc smc emc8k_smc lines auto"
             for works in ("loop_{8,10k,1M}", "loop_{10k_k16,10k_zipf,new_mall,10k_vxlan}")},

@@ -300,5 +300,6 @@ bench_flows(void)
 			measure_pirate(pirates[p].name, pirates[p].mib);
 	flows_changes();
 	flows_rules();
+	flows_apply();
 	flows_axes();
 }

@@ -2,7 +2,8 @@
 /*
  * The flows benchmark. Lookups alone are measured in flows.c; a loop from a source of frames to a sink in
  * flows_loop.c, with the frames of flows_frames.c, over the cases of flows_axes.c; what changes in the
- * meantime in flows_change.c; and a switch whose rules change in flows_rules.c.
+ * meantime in flows_change.c; a switch whose rules change in flows_rules.c;
+ * and what is done to packets in flows_apply.c.
  */
 #pragma once
 
@@ -87,6 +88,8 @@ void flows_pirate_stop(void);
 void flows_changes(void);
 /* A switch whose rules change (flows_rules.c). */
 void flows_rules(void);
+/* Lists of operations (flows_apply.c). */
+void flows_apply(void);
 
 /* All cases that are wanted, and the table of the proposal (flows_axes.c). */
 void flows_axes(void);
