@@ -102,6 +102,65 @@ packets_are_answered_before_a_revalidation_ends(void **state)
 	sim_close(&sim);
 }
 
+/* Of flows that are 4 modulo 64: by three bits above these, some are kept, some looked at. */
+static enum hy_flows_touch
+touched_by_action(void *arg, uint32_t action)
+{
+	const uint32_t kind = action / 16 / 64 % 8;
+
+	++*(uint32_t *)arg;
+	return kind < 3 ? HY_FLOWS_KEEP : kind < 5 ? HY_FLOWS_ASK : HY_FLOWS_LOOK;
+}
+
+static bool
+touched_by_key(void *arg, const struct hy_flows_flow *flow)
+{
+	const uint32_t number = rte_be_to_cpu_32(flow->key.dst);
+
+	RTE_SET_USED(arg);
+	assert_int_equal(flow->mask.dst, UINT32_MAX);
+	assert_true(number / 64 % 8 >= 5);
+	return number / 64 % 8 == 7;
+}
+
+static void
+only_what_is_touched_is_asked_about(void **state)
+{
+	uint32_t seen = 0, cursor = 0, new[8] = { 0 };
+	const struct hy_flows_touched touched = {
+		.by_action = touched_by_action, .by_key = touched_by_key, .arg = &seen
+	};
+	struct hy_flows_revalidated done;
+	struct hy_flows_entry entries[64];
+
+	RTE_SET_USED(state);
+	flows_new(2 * MEGAFLOWS, 64, 1, NULL);
+	sim_open(&sim, 64);
+	for (uint32_t i = 0; i < MEGAFLOWS; i += SIM_BURST) {
+		send(i);
+		hy_flows_handle(sim.upcalls, 0, SIM_BURST);
+		sim_answers(&sim);
+	}
+	sim_version = 5;
+	hy_flows_revalidate_some(sim.upcalls, &touched, &done);
+	assert_true(seen >= MEGAFLOWS);
+	assert_int_equal(done.asked, MEGAFLOWS / 8 * 3);
+	assert_int_equal(done.kept, MEGAFLOWS / 8 * 5);
+	assert_int_equal(done.changed, done.asked);
+	while (cursor != HY_FLOWS_END) {
+		const uint32_t n = hy_flows_dump(flows, &cursor, entries, RTE_DIM(entries));
+
+		for (uint32_t i = 0; i < n; i++)
+			if (entries[i].flow.action % 16 == 5)
+				new[entries[i].flow.action / 16 / 64 % 8]++;
+	}
+	for (uint32_t kind = 0; kind < 8; kind++)
+		assert_int_equal(new[kind],
+			kind == 3 || kind == 4 || kind == 7 ? MEGAFLOWS / 8 : 0);
+	sim_version = 0;
+	sim_close(&sim);
+}
+
 /* Changes the rules, and looks whether all megaflows are of the new ones. */
 struct changes {
 	uint32_t rounds, seen;
@@ -177,6 +236,7 @@ no_answer_of_old_rules_outlives_a_revalidation(void **state)
 
 static const struct CMUnitTest follow_tests[] = {
 	FLOWS_TEST(packets_are_answered_before_a_revalidation_ends),
+	FLOWS_TEST(only_what_is_touched_is_asked_about),
 	FLOWS_TEST(no_answer_of_old_rules_outlives_a_revalidation),
 };
 
