@@ -411,7 +411,7 @@ rules_make(struct rules *r)
 	r->begun = bench_alloc(r->changing, sizeof(*r->begun));
 	r->done = bench_alloc(r->changing, sizeof(*r->done));
 	for (uint32_t i = 0; i < DRAWN; i++)
-		r->drawn[i] = i < r->flows ? i : bench_random() % r->flows;
+		r->drawn[i] = i < r->flows ? i : bench_random() % RTE_MAX(r->flows, 1u);
 	if (switch_make(r) < 0)
 		return -1;
 	if (nodes_make(r) < 0 || graph_make(r) < 0)

@@ -19,10 +19,10 @@
 
 #include "lib/vswitch/vswitch.h"
 
-#define BITS (64u * RTE_DIM(((struct hy_vswitch_changes *)NULL)->maybe))
+#define BITS (8 * HY_VSWITCH_CHANGES) /* in maybe[] */
 
 #define NONE ((uint16_t)HY_VSWITCH_CHANGES)
-#define BUCKETS RTE_DIM(((struct hy_vswitch_changes *)NULL)->bucket) /* a power of two */
+#define BUCKETS (2 * HY_VSWITCH_CHANGES) /* a power of two */
 
 static inline uint32_t
 bit_of(uint64_t id)
@@ -176,13 +176,12 @@ as_rules_match(struct hy_flows_key *key, struct hy_flows_key *known)
 	const uint8_t later = HY_FLOWS_LATER_FRAGMENT | HY_FLOWS_UNKNOWN_FRAGMENT;
 	const uint8_t all = later | HY_FLOWS_FIRST_FRAGMENT;
 	const bool is_later = (key->kind & known->kind & later) != 0;
+	const bool is_ip6 = known->type == UINT16_MAX && key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6);
 	const bool is_not_later = !is_later && (known->kind & later) == later;
 
-	if (known->type != UINT16_MAX)
-		known->proto = 0;
-	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6) && is_later)
+	if (is_ip6 && is_later)
 		key->proto = IPPROTO_FRAGMENT;
-	else if (key->type == RTE_BE16(RTE_ETHER_TYPE_IPV6) && !is_not_later)
+	else if (known->type != UINT16_MAX || (is_ip6 && !is_not_later))
 		known->proto = 0;
 	if (!is_later && !is_not_later)
 		known->kind &= (uint8_t)~all;
