@@ -36,6 +36,7 @@ slot_of(const struct hy_flows *f, const struct dfc *index, uint32_t hash, uint32
 }
 
 #define FIND dfc_find
+#define FIND_BODY dfc_find_body
 #define OTHERS dfc_others
 #define INDEX struct dfc
 #include "flows_index_find.h"

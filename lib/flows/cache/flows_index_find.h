@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The body that lookups in indexes share. A file defines these before it includes this one:
- * FIND, OTHERS: the names of its functions;
+ * FIND, FIND_BODY, OTHERS: the names of its functions;
  * INDEX: its struct;
  * fetch(index, hash): fetches what ways() reads;
  * ways(index, hash[], way[], n): writes which ways of buckets may be those of hashes, as bits;
@@ -23,38 +23,60 @@ OTHERS(const struct hy_flows *f, INDEX *index, const struct flows_burst *b, uint
 	return false;
 }
 
+/* Of packets in a row from the first on, packet[k] is k. */
+static __rte_always_inline uint64_t
+FIND_BODY(const struct hy_flows *f, INDEX *index, const struct flows_burst *b,
+	const uint8_t packet[], const uint32_t hash[], const uint32_t n, const bool row)
+{
+	const struct flows_record *records = f->records;
+	const struct hy_flows_key *key = b->key;
+	const uint32_t parse = b->parse;
+	uint32_t *const flow = b->flow;
+	uint16_t way[FLOWS_BURST];
+	uint64_t found = 0, more = 0;
+
+	ways(index, hash, way, n);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t slot = 0; /* any will do, since it is not looked at */
+
+		if (likely(way[k] != 0))
+			slot = slot_of(f, index, hash[k], (uint32_t)__builtin_ctz(way[k]));
+		flow[row ? k : packet[k]] = slot;
+		__builtin_prefetch(&records[slot]);
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = row ? k : packet[k];
+		const bool same = flows_matches(f, flow[i], parse, &key[i]);
+
+		found |= (uint64_t)(same & (way[k] != 0)) << i;
+		more |= (uint64_t)(!same & ((way[k] & (way[k] - 1u)) != 0)) << k;
+	}
+	FLOWS_EACH(k, more) {
+		const uint32_t i = row ? (uint32_t)k : packet[k];
+
+		found |= (uint64_t)OTHERS(f, index, b, i, way[k] & (way[k] - 1u)) << i;
+	}
+	return found;
+}
+
 static uint64_t
 FIND(const struct hy_flows *f, void *memory, const struct flows_burst *b, uint64_t wanted)
 {
 	INDEX *index = memory;
-	uint32_t hash[FLOWS_BURST], n = 0, k = 0;
-	uint16_t way[FLOWS_BURST];
+	uint32_t hash[FLOWS_BURST], n = 0;
 	uint8_t packet[FLOWS_BURST];
-	uint64_t found = 0;
 
+	if (likely((wanted & (wanted + 1)) == 0)) {
+		n = (uint32_t)__builtin_popcountll(wanted);
+		for (uint32_t k = 0; k < n; k++)
+			fetch(index, b->hash[k]);
+		return FIND_BODY(f, index, b, packet, b->hash, n, true);
+	}
 	hash[0] = 0; /* GCC does not see that some are wanted */
 	FLOWS_EACH(i, wanted) {
 		packet[n] = (uint8_t)i;
 		hash[n] = b->hash[i];
 		fetch(index, hash[n++]);
 	}
-	ways(index, hash, way, n);
-	for (k = 0; k < n; k++) {
-		uint32_t slot = 0; /* any will do, since it is not looked at */
-
-		if (likely(way[k] != 0))
-			slot = slot_of(f, index, hash[k], (uint32_t)__builtin_ctz(way[k]));
-		b->flow[packet[k]] = slot;
-		__builtin_prefetch(&f->records[slot]);
-	}
-	for (k = 0; k < n; k++) {
-		const uint32_t i = packet[k];
-
-		if (unlikely(way[k] == 0))
-			continue;
-		if (likely(flows_matches(f, b->flow[i], b->parse, &b->key[i])) ||
-			OTHERS(f, index, b, i, way[k] & (way[k] - 1u)))
-			found |= UINT64_C(1) << i;
-	}
-	return found;
+	return FIND_BODY(f, index, b, packet, hash, n, false);
 }

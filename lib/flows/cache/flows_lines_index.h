@@ -45,6 +45,7 @@ slot_of(const struct hy_flows *f, struct flows_lines *index, uint32_t hash, uint
 }
 
 #define FIND lines_find
+#define FIND_BODY lines_find_body
 #define OTHERS lines_others
 #define INDEX struct flows_lines
 #include "flows_index_find.h"

@@ -47,6 +47,7 @@ slot_of(const struct hy_flows *f, const struct smc *index, uint32_t hash, uint32
 }
 
 #define FIND smc_find
+#define FIND_BODY smc_find_body
 #define OTHERS smc_others
 #define INDEX struct smc
 #include "flows_index_find.h"
