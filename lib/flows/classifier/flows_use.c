@@ -11,14 +11,46 @@ hy_flows_parse(const struct hy_flows *f)
 	return FLOWS_LOAD(f->looked_at)->parse;
 }
 
+/* As flows_union_hash(), for each number of words. */
+static __rte_always_inline void
+hashes(const struct flows_secret *secret, const struct flows_union *u,
+	const struct hy_flows_key key[], uint32_t hash[], uint32_t n, const uint32_t nb_words)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t sum = 0;
+
+		for (uint32_t w = 0; w < nb_words; w++)
+			sum += flows_hash_word(secret, u->word[w],
+				key[i].words[u->word[w]] & u->mask[w]);
+		hash[i] = flows_hash_end(sum);
+	}
+}
+
 void
 hy_flows_hashes(const struct hy_flows *f, const struct hy_flows_key key[], uint32_t hash[],
 	uint32_t n)
 {
 	const struct flows_union *u = FLOWS_LOAD(f->looked_at);
 
-	for (uint32_t i = 0; i < n; i++)
-		hash[i] = flows_union_hash(&f->secret, u, &key[i]);
+	switch (u->nb_words) {
+	case 1:
+		hashes(&f->secret, u, key, hash, n, 1);
+		break;
+	case 2:
+		hashes(&f->secret, u, key, hash, n, 2);
+		break;
+	case 3:
+		hashes(&f->secret, u, key, hash, n, 3);
+		break;
+	case 4:
+		hashes(&f->secret, u, key, hash, n, 4);
+		break;
+	case 5:
+		hashes(&f->secret, u, key, hash, n, 5);
+		break;
+	default:
+		hashes(&f->secret, u, key, hash, n, u->nb_words);
+	}
 }
 
 uint32_t

@@ -14,10 +14,15 @@
 #define PAIRS 256 /* that are counted before a port is judged */
 
 static __rte_always_inline bool
+is_promised(const struct hy_flows_rss *rss, uint16_t port)
+{
+	return port < RTE_MAX_ETHPORTS && rss->promised[port] && !rss->constant[port];
+}
+
+static __rte_always_inline bool
 is_usable(const struct hy_flows_rss *rss, const struct rte_mbuf *m)
 {
-	return m->port < RTE_MAX_ETHPORTS && rss->promised[m->port] && !rss->constant[m->port] &&
-		(m->ol_flags & RTE_MBUF_F_RX_RSS_HASH) != 0;
+	return is_promised(rss, m->port) && (m->ol_flags & RTE_MBUF_F_RX_RSS_HASH) != 0;
 }
 
 /* Compares neighbours of one port whose keys differ. */
@@ -51,9 +56,16 @@ hy_flows_rss_hashes(const struct hy_flows *f, struct hy_flows_rss *rss,
 	uint32_t n)
 {
 	const struct flows_union *u = FLOWS_LOAD(f->looked_at);
+	bool some = false;
 
 	if (rss->turn++ % TURNS == 0)
 		compare(f, rss, mbufs, key, n);
+	for (uint32_t i = 0; i < n; i++)
+		some |= is_promised(rss, mbufs[i]->port);
+	if (!some) {
+		hy_flows_hashes(f, key, hash, n);
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		hash[i] = is_usable(rss, mbufs[i]) ? flows_hash_mix(mbufs[i]->hash.rss)
 						   : flows_union_hash(&f->secret, u, &key[i]);
