@@ -129,6 +129,25 @@ run(struct sender *s, uint16_t number, uint16_t next[], uint32_t first, uint32_t
 	return false;
 }
 
+/* Makes next[] if each list is one output. Counts packets one by one: ends of runs cannot be predicted. */
+static bool
+outputs_only(const struct sender *s, const uint32_t action[], uint16_t next[], uint16_t n)
+{
+	const struct flow_apply_ctx *ctx = s->node->ctx;
+	bool others = false;
+
+	for (uint32_t i = 0; i < n && !others; i++) {
+		const struct flow_list *list = flow_list(&ctx->view, (uint16_t)(action[i] >> 16));
+
+		others = list == NULL || list->n != 1;
+		next[i] = others ? 0 : edge_of(s, list->edge);
+	}
+	for (uint32_t i = 0; i < n && !others; i++)
+		flow_list_count(&ctx->view, (uint16_t)(action[i] >> 16), 1,
+			((const struct rte_mbuf *)s->objs[i])->pkt_len);
+	return !others;
+}
+
 static uint16_t
 flow_apply_process(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
@@ -138,9 +157,11 @@ flow_apply_process(struct hy_graph *graph, struct hy_node *node, void **objs, ui
 		.objs = objs,
 		.nb_edges = hy_graph_edge_count(graph, node) }; /* may change while ctx stays */
 	uint16_t next[HY_BURST_MAX];
-	uint32_t first = 0;
+	uint32_t first = 0, done = 0;
 
-	for (uint32_t i = 0, end; i < n; i = end) {
+	if (action[0] >> 16 != action[n - 1] >> 16 && outputs_only(&s, action, next, n))
+		done = n;
+	for (uint32_t i = done, end; i < n; i = end) {
 		const uint16_t number = (uint16_t)(action[i] >> 16);
 
 		for (end = i + 1; end < n && action[end] >> 16 == number; end++)

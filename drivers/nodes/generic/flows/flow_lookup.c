@@ -6,11 +6,7 @@
 static void
 find(struct hy_node *node, void **objs, struct found *f, uint32_t n)
 {
-	struct rte_mbuf *const *mbufs = (struct rte_mbuf *const *)objs;
-
-	for (uint32_t i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], const void *));
-	look_up(node->ctx, mbufs, f, n);
+	look_up(node->ctx, (struct rte_mbuf *const *)objs, f, n);
 }
 
 static uint16_t

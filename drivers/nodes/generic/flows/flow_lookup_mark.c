@@ -90,10 +90,8 @@ compare(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *table,
 	const uint32_t parse = hy_flows_parse(ctx->flows);
 	struct rte_mbuf *mbufs[SOME];
 
-	for (uint32_t j = 0; j < n; j++) {
+	for (uint32_t j = 0; j < n; j++)
 		mbufs[j] = objs[named->at[which[j]]];
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[j], const void *));
-	}
 	hy_flows_keys(mbufs, parse, f->key, n);
 	for (uint32_t j = 0; j < n; j++) {
 		const uint32_t k = which[j];
@@ -182,10 +180,8 @@ software_find(struct hy_flow_lookup_ctx *ctx, void **objs, struct found *f, cons
 {
 	struct rte_mbuf *mbufs[SOME];
 
-	for (uint32_t k = 0; k < b->nb_soft; k++) {
+	for (uint32_t k = 0; k < b->nb_soft; k++)
 		mbufs[k] = objs[b->soft[k]];
-		rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], const void *));
-	}
 	look_up(ctx, mbufs, f, b->nb_soft);
 }
 

@@ -2,8 +2,6 @@
 /* What variants of flow_lookup do with some packets of a burst, before and after their megaflows are found. */
 #pragma once
 
-#include <rte_prefetch.h>
-
 #include <hy_flow_lookup.h>
 #include <hy_mbuf.h>
 
@@ -16,13 +14,13 @@ struct found {
 	uint8_t fate[SOME];
 };
 
-/* Finds megaflows by keys. Frames are on the way to the CPU's cache. */
+/* Finds megaflows by keys. */
 static inline void
 look_up(struct hy_flow_lookup_ctx *ctx, struct rte_mbuf *const mbufs[], struct found *f, uint32_t n)
 {
 	const uint32_t parse = hy_flows_parse(ctx->flows);
 
-	hy_flows_keys(mbufs, parse, f->key, n);
+	hy_flows_keys(mbufs, parse, f->key, n); /* fetches what it reads */
 	hy_flows_rss_hashes(ctx->flows, &ctx->rss, mbufs, f->key, f->hash, n);
 	hy_flows_lookup(ctx->flows, ctx->worker, parse, f->key, f->hash, f->flow, n);
 }
