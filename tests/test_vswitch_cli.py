@@ -494,7 +494,7 @@ def test_own_options_are_in_the_book_and_in_the_help(rig):
     page = (l3fwd.ROOT / "doc" / "vswitch-graph.rst").read_text()
     in_help = re.findall(r"(?m)^  (--?[A-Za-z][A-Za-z-]*\S*(?: [A-Z]\S*)?)", own)
     in_book = re.findall(r"(?m)^\.\. option:: +(.*)$", page)
-    assert in_help == in_book and len(in_book) == 7
+    assert in_help == in_book and len(in_book) == 8
 
 
 def test_drop_reasons_and_keys_are_in_the_book(rig):
@@ -506,7 +506,7 @@ def test_drop_reasons_and_keys_are_in_the_book(rig):
     table = page.partition("\nStatistics\n")[2].partition("Counts of Open vSwitch's")[0]
     rows = [row for row in re.findall(r"``([\w\[\]]+)``", table)]
     keys = set(stats["flows"]) | set(stats["flows"]["workers"][0])
-    assert keys - {row.removesuffix("[]") for row in rows} == set() and len(keys) == 26
+    assert keys - {row.removesuffix("[]") for row in rows} == set() and len(keys) == 28
     commands = set(re.findall(r"(?m)^   \* - ``/halyard/flows/(\w+)", page))
     assert len(commands) == 10
 
