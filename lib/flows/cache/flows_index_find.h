@@ -23,10 +23,10 @@ OTHERS(const struct hy_flows *f, INDEX *index, const struct flows_burst *b, uint
 	return false;
 }
 
-/* Of packets in a row from the first on, packet[k] is k. */
+/* packet: which they are; NULL: those in a row from the first on. */
 static __rte_always_inline uint64_t
 FIND_BODY(const struct hy_flows *f, INDEX *index, const struct flows_burst *b,
-	const uint8_t packet[], const uint32_t hash[], const uint32_t n, const bool row)
+	const uint8_t *const packet, const uint32_t hash[], const uint32_t n)
 {
 	const struct flows_record *records = f->records;
 	const struct hy_flows_key *key = b->key;
@@ -41,18 +41,18 @@ FIND_BODY(const struct hy_flows *f, INDEX *index, const struct flows_burst *b,
 
 		if (likely(way[k] != 0))
 			slot = slot_of(f, index, hash[k], (uint32_t)__builtin_ctz(way[k]));
-		flow[row ? k : packet[k]] = slot;
+		flow[packet == NULL ? k : packet[k]] = slot;
 		__builtin_prefetch(&records[slot]);
 	}
 	for (uint32_t k = 0; k < n; k++) {
-		const uint32_t i = row ? k : packet[k];
+		const uint32_t i = packet == NULL ? k : packet[k];
 		const bool same = flows_matches(f, flow[i], parse, &key[i]);
 
 		found |= (uint64_t)(same & (way[k] != 0)) << i;
 		more |= (uint64_t)(!same & ((way[k] & (way[k] - 1u)) != 0)) << k;
 	}
 	FLOWS_EACH(k, more) {
-		const uint32_t i = row ? (uint32_t)k : packet[k];
+		const uint32_t i = packet == NULL ? (uint32_t)k : packet[k];
 
 		found |= (uint64_t)OTHERS(f, index, b, i, way[k] & (way[k] - 1u)) << i;
 	}
@@ -70,7 +70,7 @@ FIND(const struct hy_flows *f, void *memory, const struct flows_burst *b, uint64
 		n = (uint32_t)__builtin_popcountll(wanted);
 		for (uint32_t k = 0; k < n; k++)
 			fetch(index, b->hash[k]);
-		return FIND_BODY(f, index, b, packet, b->hash, n, true);
+		return FIND_BODY(f, index, b, NULL, b->hash, n);
 	}
 	hash[0] = 0; /* GCC does not see that some are wanted */
 	FLOWS_EACH(i, wanted) {
@@ -78,5 +78,5 @@ FIND(const struct hy_flows *f, void *memory, const struct flows_burst *b, uint64
 		hash[n] = b->hash[i];
 		fetch(index, hash[n++]);
 	}
-	return FIND_BODY(f, index, b, packet, hash, n, false);
+	return FIND_BODY(f, index, b, packet, hash, n);
 }
