@@ -76,9 +76,9 @@ def rule_of(frame):
     return 4 if proto == 17 and host == 1 else 6
 
 
-def running(rig, how, rules=RULES):
+def running(rig, how, rules=RULES, sent=None):
     return Switch(rig, rules, [*CONFIG, f"--offload=sim:{how},settle_us=2000", f"--dump-flows={rig.folder}/dump"],
-                  replay(rig, frames()), telemetry=True)
+                  replay(rig, sent or frames()), telemetry=True)
 
 
 def counts_of(dump):
@@ -152,8 +152,8 @@ def test_a_port_that_lies_is_demoted_and_software_looks_up(rig, fault, why):
     assert totals["rx"] + totals["copied"] == totals["tx"] + totals["dropped"], run
 
 
-def test_an_engine_that_is_full_keeps_what_is_used_most(rig):
-    """Of 19 frames each has its own megaflow; rules of two places go to two of them."""
+def test_an_engine_that_is_full_keeps_as_many_as_it_has_room_for(rig):
+    """There are more megaflows than places."""
     rules = "".join(f"priority=9,tcp,nw_dst=10.0.0.{host},tp_dst={port} actions=output:2\n"
                     for host in (1, 2, 4, 5, 6, 9) for port in (22, 23)) + "priority=1 actions=output:2\n"
     switch = running(rig, "generic,max_rules=2", rules)
@@ -161,6 +161,27 @@ def test_an_engine_that_is_full_keeps_what_is_used_most(rig):
     run = switch.stop()
     stood, = (o for o in run.stats["offloads"] if o["port"] == 0)
     assert stood["hw_rules"] == 2 == stood["room"], stood
+
+
+def test_a_megaflow_that_is_used_more_displaces_another(rig):
+    """The one that comes first has one packet in ten, and hardware has one place."""
+    rules = "".join(f"priority=9,tcp,nw_dst=10.0.0.{host} actions=output:2\n" for host in (1, 9))
+    rare, often = frames()[15], frames()[0]
+    assert (rare[33], often[33]) == (9, 1)
+    switch = running(rig, "generic,max_rules=1", rules, [rare] + 9 * [often])
+    switch.wait(lambda: switch.offload()["marked"] > 0, "a mark")
+
+    def share():
+        before, begin = switch.offload(), switch.ask("/halyard/flows/rules")
+        switch.wait(lambda: switch.ask("/halyard/flows/rules") != begin, "packets")
+        after = switch.offload()
+        marked = after["marked"] - before["marked"]
+        return marked > after["unmarked"] - before["unmarked"]
+
+    switch.wait(share, "marks of most packets")
+    run = switch.stop()
+    stood, = (o for o in run.stats["offloads"] if o["port"] == 0)
+    assert stood["hw_rules"] == 1 and stood["installed"] >= 1, stood
 
 
 def test_explain_says_what_ports_take(rig):

@@ -27,7 +27,7 @@
 #define SCAN_MS 200     /* between two looks at all megaflows */
 #define READ_MS 200     /* between two looks at counters */
 #define PACKETS_LEAST 8 /* of a megaflow that hardware gets */
-#define RECENT_MS 1000  /* it was used so lately; a rule that was not goes */
+#define RECENT_MS 5000  /* it was used so lately; a rule that was not goes */
 
 /* A megaflow displaces another if it is used more than twice as often, plus this many packets a second. */
 #define HOTTER 8
@@ -40,17 +40,23 @@ rate_of(const struct hy_flows_entry *entry)
 	return (uint32_t)RTE_MIN(rate, (uint64_t)UINT32_MAX);
 }
 
-/* The class of a megaflow that is offloaded; 0: it is not. */
+static bool
+is_staged_or_in(const struct datapath_rule *rule)
+{
+	return rule->state == DATAPATH_RULE_COMES || rule->state == DATAPATH_RULE_IN ||
+		rule->state == DATAPATH_RULE_LEAVES;
+}
+
+/* The class of a megaflow that has a rule, or one staged; 0: it has none. */
 static uint16_t
 class_of(const struct datapath_offload *o, const struct datapath_port *port,
 	const struct hy_flows_ref *ref)
 {
 	const uint16_t class_id = ref->slot < o->nb_slots ? o->by_slot[ref->slot] : 0;
+	const struct hy_flows_ref *named = &port->of_class[class_id].ref;
 
-	return class_id != 0 && class_id <= port->most &&
-			port->rules[class_id].state == DATAPATH_RULE_IN &&
-			port->of_class[class_id].ref.slot == ref->slot &&
-			port->of_class[class_id].ref.tag == ref->tag
+	return class_id <= port->classes && is_staged_or_in(&port->rules[class_id]) &&
+			named->slot == ref->slot && named->tag == ref->tag
 		? class_id
 		: 0;
 }
@@ -78,6 +84,7 @@ rule_leave(struct datapath_port *port, uint16_t class_id)
 	if (hy_policy_remove(port->policy, class_id) < 0)
 		return;
 	port->rules[class_id].state = DATAPATH_RULE_LEAVES;
+	port->nb_in--;
 	port->changed = true;
 }
 
@@ -85,8 +92,8 @@ rule_leave(struct datapath_port *port, uint16_t class_id)
 static uint16_t
 class_find(struct datapath_port *port)
 {
-	for (uint32_t n = 0; n < port->most; n++) {
-		const uint16_t class_id = (uint16_t)(port->next++ % port->most + 1);
+	for (uint32_t n = 0; n < port->classes; n++) {
+		const uint16_t class_id = (uint16_t)(port->next++ % port->classes + 1);
 		struct datapath_rule *rule = &port->rules[class_id];
 
 		if (rule->state == DATAPATH_RULE_LEFT && hy_grace_over(port->qsbr, rule->token))
@@ -103,7 +110,7 @@ colder_find(const struct datapath_port *port, uint32_t rate)
 {
 	uint16_t coldest = 0;
 
-	for (uint32_t c = 1; c <= port->most; c++)
+	for (uint32_t c = 1; c <= port->classes; c++)
 		if (port->rules[c].state == DATAPATH_RULE_IN &&
 			(coldest == 0 || port->rules[c].rate < port->rules[coldest].rate))
 			coldest = (uint16_t)c;
@@ -153,7 +160,7 @@ consider(struct hy_datapath *datapath, const struct hy_flows_entry *entry)
 	class_id = class_of(o, port, &entry->ref);
 	if (class_id != 0) {
 		port->rules[class_id].rate = rate_of(entry);
-		if (entry->unused > RECENT_MS)
+		if (entry->unused > RECENT_MS && port->rules[class_id].state == DATAPATH_RULE_IN)
 			rule_leave(port, class_id);
 		return;
 	}
@@ -163,13 +170,13 @@ consider(struct hy_datapath *datapath, const struct hy_flows_entry *entry)
 	drop = datapath_list_drops(&datapath->lists, (uint16_t)(entry->flow.action >> 16));
 	if (said == DATAPATH_MATCH_NONE || (drop && said != DATAPATH_MATCH_SAME))
 		return;
-	if (port->nb_in < port->most) {
-		rule_add(o, port, entry, &match, said == DATAPATH_MATCH_WIDER, drop);
-		return;
-	}
-	class_id = colder_find(port, rate_of(entry)); /* its place is free in the next scan */
-	if (class_id != 0)
+	if (port->nb_in == port->most) {
+		class_id = colder_find(port, rate_of(entry));
+		if (class_id == 0)
+			return;
 		rule_leave(port, class_id);
+	}
+	rule_add(o, port, entry, &match, said == DATAPATH_MATCH_WIDER, drop);
 }
 
 /* Has the megaflow and its rules count what hardware dropped. */
@@ -201,7 +208,7 @@ settle(struct hy_datapath *datapath, struct datapath_port *port)
 	const uint64_t token = hy_grace_start(port->qsbr);
 
 	port->nb_in = 0;
-	for (uint32_t c = 1; c <= port->most; c++) {
+	for (uint32_t c = 1; c <= port->classes; c++) {
 		struct datapath_rule *rule = &port->rules[c];
 
 		if (rule->state == DATAPATH_RULE_COMES) {
@@ -259,7 +266,7 @@ outdated_leave(struct hy_datapath *datapath, struct datapath_port *port)
 {
 	struct hy_flows *flows = hy_flow_table_flows(datapath->table);
 
-	for (uint32_t c = 1; c <= port->most; c++) {
+	for (uint32_t c = 1; c <= port->classes; c++) {
 		const struct datapath_rule *rule = &port->rules[c];
 		uint32_t action;
 		int rc;
@@ -312,7 +319,8 @@ datapath_offload_poll(struct hy_datapath *datapath)
 	if (o == NULL)
 		return;
 	for (unsigned int i = 0; i < o->nb_ports; i++)
-		hy_offloads_poll(o->ports[i].offloads);
+		if (!o->ports[i].stopped) /* it gets rules by this */
+			hy_offloads_poll(o->ports[i].offloads);
 	if (now_ms - o->read_ms >= READ_MS) {
 		o->read_ms = now_ms;
 		datapath_offload_count(datapath);
@@ -335,7 +343,7 @@ datapath_offload_count(struct hy_datapath *datapath)
 	for (unsigned int i = 0; o != NULL && i < o->nb_ports; i++) {
 		struct datapath_port *port = &o->ports[i];
 
-		for (uint32_t c = 1; c <= port->most; c++)
+		for (uint32_t c = 1; c <= port->classes; c++)
 			if (port->rules[c].state == DATAPATH_RULE_IN && port->rules[c].drop)
 				drops_count(datapath, port, (uint16_t)c);
 	}
@@ -347,13 +355,10 @@ datapath_offload_mark(struct hy_datapath *datapath)
 	struct datapath_offload *o = datapath->offload;
 
 	for (unsigned int i = 0; o != NULL && i < o->nb_ports; i++)
-		for (uint32_t c = 1; c <= o->ports[i].most; c++) {
+		for (uint32_t c = 1; c <= o->ports[i].classes; c++) {
 			const struct datapath_rule *rule = &o->ports[i].rules[c];
 
-			if (rule->drop &&
-				(rule->state == DATAPATH_RULE_IN ||
-					rule->state == DATAPATH_RULE_LEAVES ||
-					rule->state == DATAPATH_RULE_COMES))
+			if (rule->drop && is_staged_or_in(rule))
 				datapath_list_mark(&datapath->lists,
 					(uint16_t)(rule->action >> 16));
 		}

@@ -32,11 +32,12 @@ struct datapath_port {
 	struct hy_policy *policy;
 	struct hy_offloads *offloads;
 	struct hy_flow_named *of_class;
-	struct datapath_rule *rules; /* 1 to most */
-	uint32_t most, nb_in;
-	uint32_t next; /* where a free class is sought */
-	bool changed;  /* something is staged */
-	bool stopped;  /* what is staged could not be committed */
+	struct datapath_rule *rules; /* 1 to classes */
+	uint32_t classes;            /* more than rules: some have to be left by workers first */
+	uint32_t most, nb_in;        /* rules, with those that are staged to come */
+	uint32_t next;               /* where a free class is sought */
+	bool changed;                /* something is staged */
+	bool stopped;                /* what is staged could not be committed */
 };
 
 struct datapath_offload {

@@ -27,7 +27,7 @@ port_begin(struct datapath_offload *o, struct datapath_port *port, const struct 
 	snprintf(name, sizeof(name), "flows-%u", port->port);
 	port->qsbr = workers->qsbr;
 	port->of_class = calloc(CLASSES, sizeof(*port->of_class));
-	port->rules = calloc(port->most + 1, sizeof(*port->rules));
+	port->rules = calloc(port->classes + 1, sizeof(*port->rules));
 	if (port->of_class == NULL || port->rules == NULL)
 		return -ENOMEM;
 	rc = hy_policy_create(name, &policy, &port->policy);
@@ -71,6 +71,7 @@ hy_datapath_offload(struct hy_datapath *datapath, struct hy_hal *hal,
 		o->cursor = HY_FLOWS_END;
 		port->port = id;
 		port->most = own.max_rules;
+		port->classes = RTE_MIN(2 * port->most, (uint32_t)UINT16_MAX);
 		rc = port_begin(o, port, workers, &own);
 		if (rc < 0)
 			continue;
