@@ -260,26 +260,35 @@ commit(struct hy_datapath *datapath, struct datapath_port *port)
 	}
 }
 
-/* Takes back rules whose megaflow is gone, or says something else now of packets that hardware drops. */
+/* Whether the megaflow of a rule is gone, or says something else now of packets that hardware drops. */
+static bool
+is_outdated(struct hy_datapath *datapath, const struct datapath_port *port, uint32_t class_id)
+{
+	const struct datapath_rule *rule = &port->rules[class_id];
+	uint32_t action;
+
+	if (hy_flows_action(hy_flow_table_flows(datapath->table), &port->of_class[class_id].ref,
+		    &action) < 0)
+		return true;
+	return action != rule->action &&
+		(rule->drop || datapath_list_drops(&datapath->lists, (uint16_t)(action >> 16)));
+}
+
+/* Takes back what is outdated, in hardware or staged. */
 static void
 outdated_leave(struct hy_datapath *datapath, struct datapath_port *port)
 {
-	struct hy_flows *flows = hy_flow_table_flows(datapath->table);
 
 	for (uint32_t c = 1; c <= port->classes; c++) {
-		const struct datapath_rule *rule = &port->rules[c];
-		uint32_t action;
-		int rc;
+		struct datapath_rule *rule = &port->rules[c];
 
-		if (rule->state != DATAPATH_RULE_IN)
-			continue;
-		rc = hy_flows_action(flows, &port->of_class[c].ref, &action);
-		if (rc < 0 ||
-			(action != rule->action &&
-				(rule->drop ||
-					datapath_list_drops(&datapath->lists,
-						(uint16_t)(action >> 16)))))
+		if (rule->state == DATAPATH_RULE_IN && is_outdated(datapath, port, c)) {
 			rule_leave(port, (uint16_t)c);
+		} else if (rule->state == DATAPATH_RULE_COMES && is_outdated(datapath, port, c) &&
+			hy_policy_remove(port->policy, c) == 0) {
+			rule->state = DATAPATH_RULE_NONE; /* no worker knows it */
+			port->nb_in--;
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
  * packet, marked, dropped or neither, is treated as the rules say at that time, and counted by them once.
  */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,9 @@
 #define ROUNDS 100
 #define STEADY 10 /* rounds more, in which rules stay */
 #define BURST 32
-#define BURSTS 4 /* of a round */
+#define STEPS 30  /* in which a port would get a rule */
+#define MOST 1000 /* tries until it has */
+#define BURSTS 4  /* of a round */
 #define COOKIES 64
 #define AT_COOKIE \
 	50 /* in a frame: the rule that the brute force found, and what is to become of it */
@@ -397,7 +400,93 @@ packets_follow_the_rules_beside_hardware_that_marks_and_drops(void **state)
 		run(&flow_profiles[p]);
 }
 
+static int
+refuse(void *arg __rte_unused, const struct hy_policy_view *next __rte_unused)
+{
+	return -ENOMEM;
+}
+
+/* Has hardware's rules fail to change, or not any more. */
+static void
+commits_fail(bool fail)
+{
+	static const struct hy_policy_listener listener = { .prepare = refuse };
+	struct hy_policy *policy = datapath->offload->port[port->id]->policy;
+
+	if (fail)
+		assert_int_equal(hy_policy_listen(policy, &listener), 0);
+	else
+		hy_policy_unlisten(policy, &listener);
+}
+
+static void
+one_rule(const char *actions)
+{
+	char error[HY_DATAPATH_ERROR_SIZE], text[128];
+
+	snprintf(text, sizeof(text), "cookie=7,ip actions=%s", actions);
+	if (hy_datapath_change(datapath, HY_DATAPATH_ADD, text, NULL, error) < 0)
+		fail_msg("%s: %s", text, error);
+}
+
+/* Those that hardware drops of so many. */
+static uint64_t
+drops_of(uint64_t *sent)
+{
+	const uint64_t before = dropped_hw;
+
+	traffic(sent);
+	assert_int_equal(wrong, 0);
+	return dropped_hw - before;
+}
+
+/* When hardware cannot follow: what it dropped then, software treats; and what was to come, does not. */
+static void
+hardware_that_cannot_follow_a_change_drops_nothing(void **state)
+{
+	static const struct flow_profile mlx5 = { "mlx5", "mlx5_pci" };
+	const struct hy_flow_sim_params sim = { .profile = "mlx5" };
+	uint64_t sent = 0;
+
+	RTE_SET_USED(state);
+	now_ms = datapath_now();
+	dropped_hw = came = wrong = 0;
+	open_switch(&mlx5, &sim);
+	one_rule("drop");
+	assert_int_equal(drops_of(&sent), 0);
+	commits_fail(true);
+	settle(); /* rules are staged, and stay so */
+	assert_int_equal(offload_stats().state, HY_OFFLOAD_DOWN);
+	one_rule("set_field:7->pkt_mark,output:2");
+	commits_fail(false);
+	now_ms += 1000;
+	for (unsigned int i = 0; i < STEPS; i++) {
+		rte_delay_us_sleep(5000);
+		hy_datapath_poll(datapath, now_ms++); /* one look at megaflows at most */
+		assert_int_equal(drops_of(&sent), 0);
+	}
+	assert_int_equal(offload_stats().state, HY_OFFLOAD_UP);
+	one_rule("drop");
+	for (unsigned int i = 0; i < MOST && drops_of(&sent) == 0; i++)
+		settle();
+	assert_true(drops_of(&sent) > 0);
+	commits_fail(true);
+	one_rule("set_field:7->pkt_mark,output:2");
+	assert_int_equal(drops_of(&sent), 0);
+	commits_fail(false);
+	settle();
+	assert_int_equal(drops_of(&sent), 0);
+	assert_int_equal(offload_stats().state, HY_OFFLOAD_UP);
+	for (unsigned int i = 0; i < MOST && offload_stats().marked == 0; i++) {
+		settle();
+		assert_int_equal(drops_of(&sent), 0);
+	}
+	assert_true(offload_stats().marked > 0);
+	close_switch();
+}
+
 static const struct CMUnitTest offload_datapath_tests[] = {
+	NODE_TEST(hardware_that_cannot_follow_a_change_drops_nothing),
 	NODE_TEST(packets_follow_the_rules_beside_hardware_that_marks_and_drops),
 };
 
