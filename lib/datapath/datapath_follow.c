@@ -55,8 +55,9 @@ revalidate(struct hy_datapath *datapath, const struct hy_flows_touched *touched)
 
 	datapath->behind = false;
 	datapath->revalidations++;
-	if (datapath->table != NULL) /* before the start there are no megaflows */
-		hy_flows_revalidate_some(hy_flow_table_upcalls(datapath->table), touched, &done);
+	if (datapath->table == NULL) /* before the start there are no megaflows */
+		return;
+	hy_flows_revalidate_some(hy_flow_table_upcalls(datapath->table), touched, &done);
 	datapath->kept += done.kept;
 	datapath->asked += done.asked;
 	datapath_offload_follow(datapath);

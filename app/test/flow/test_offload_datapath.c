@@ -136,6 +136,16 @@ graph_make(void)
 }
 
 static void
+rule_change(enum hy_datapath_change what, const char *text)
+{
+	char error[HY_DATAPATH_ERROR_SIZE];
+	uint32_t n;
+
+	if (hy_datapath_change(datapath, what, text, &n, error) < 0)
+		fail_msg("%s: %s", text, error);
+}
+
+static void
 open_switch(const struct flow_profile *profile, const struct hy_flow_sim_params *sim)
 {
 	const struct hy_offload_params offload = { .provider = &hy_flow_simulator,
@@ -165,6 +175,8 @@ open_switch(const struct flow_profile *profile, const struct hy_flow_sim_params 
 	assert_int_equal(hy_datapath_create(&params, &datapath, error), 0);
 	assert_int_equal(hy_datapath_offload(datapath, hal, &all, &offload), 0);
 	assert_int_equal(hy_datapath_offload(datapath, hal, &all, &offload), -EEXIST);
+	/* Before there are megaflows. */
+	rule_change(HY_DATAPATH_ADD, "priority=9,dl_type=0x1234 actions=drop");
 	if (hy_datapath_start(datapath, &all, error) < 0)
 		fail_msg("%s", error);
 	graph_make();
@@ -270,10 +282,8 @@ frame_make(uint8_t *frame)
 
 /* Asks the rules, notes in the frame what is to become of it, and passes it through the hardware. */
 static void
-packet_send(void)
+packet_send(uint8_t *frame, uint32_t len)
 {
-	uint8_t frame[FRAME_MAX];
-	const uint32_t len = frame_make(frame);
 	struct rte_mbuf *m;
 	struct hy_flows_key key;
 	uint8_t fate = DROPS, cookie = 0;
@@ -304,8 +314,11 @@ traffic(uint64_t *sent)
 	for (unsigned int b = 0; b < BURSTS; b++) {
 		uint64_t until;
 
-		for (unsigned int i = 0; i < BURST; i++)
-			packet_send();
+		for (unsigned int i = 0; i < BURST; i++) {
+			uint8_t frame[FRAME_MAX];
+
+			packet_send(frame, frame_make(frame));
+		}
 		*sent += BURST;
 		until = rte_get_timer_cycles() + 20 * rte_get_timer_hz();
 		while (came + dropped_hw < *sent && rte_get_timer_cycles() < until)
