@@ -81,9 +81,11 @@ slots_reserve(struct datapath_offload *o, uint32_t slot)
 static void
 rule_leave(struct datapath_port *port, uint16_t class_id)
 {
+	const bool unknown = port->rules[class_id].state == DATAPATH_RULE_COMES;
+
 	if (hy_policy_remove(port->policy, class_id) < 0)
 		return;
-	port->rules[class_id].state = DATAPATH_RULE_LEAVES;
+	port->rules[class_id].state = unknown ? DATAPATH_RULE_NONE : DATAPATH_RULE_LEAVES;
 	port->nb_in--;
 	port->changed = true;
 }
@@ -280,15 +282,11 @@ outdated_leave(struct hy_datapath *datapath, struct datapath_port *port)
 {
 
 	for (uint32_t c = 1; c <= port->classes; c++) {
-		struct datapath_rule *rule = &port->rules[c];
+		const struct datapath_rule *rule = &port->rules[c];
 
-		if (rule->state == DATAPATH_RULE_IN && is_outdated(datapath, port, c)) {
+		if ((rule->state == DATAPATH_RULE_IN || rule->state == DATAPATH_RULE_COMES) &&
+			is_outdated(datapath, port, c))
 			rule_leave(port, (uint16_t)c);
-		} else if (rule->state == DATAPATH_RULE_COMES && is_outdated(datapath, port, c) &&
-			hy_policy_remove(port->policy, c) == 0) {
-			rule->state = DATAPATH_RULE_NONE; /* no worker knows it */
-			port->nb_in--;
-		}
 	}
 }
 
