@@ -325,8 +325,9 @@ datapath_offload_poll(struct hy_datapath *datapath)
 
 	if (o == NULL)
 		return;
+	/* A port may come back meanwhile: it installs nothing as long as it is stopped. */
 	for (unsigned int i = 0; i < o->nb_ports; i++)
-		if (!o->ports[i].stopped) /* it gets rules by this */
+		if (!o->ports[i].stopped)
 			hy_offloads_poll(o->ports[i].offloads);
 	if (now_ms - o->read_ms >= READ_MS) {
 		o->read_ms = now_ms;
