@@ -568,10 +568,55 @@ a_port_that_comes_back_does_not_drop_by_rules_as_they_were(void **state)
 	close_switch();
 }
 
+/* A change is committed without each allocation in turn, and the port restarts in between at times. */
+static void
+hardware_drops_nothing_that_rules_forward_if_memory_fails(void **state)
+{
+	unsigned int nth = 0, count, stops = 0;
+	char error[HY_DATAPATH_ERROR_SIZE];
+
+	RTE_SET_USED(state);
+	begin();
+	rule_change(HY_DATAPATH_ADD, "cookie=1,priority=1,udp,tp_dst=1 actions=drop");
+	do {
+		for (unsigned int i = 0; i < 8 && udp_send(1, BURST) < BURST; i++) {
+			hy_graph_rest(graph);
+			rte_delay_us_sleep(51000);
+			settle();
+		}
+		hy_graph_rest(graph);
+		assert_int_equal(udp_send(1, BURST), BURST);
+		hy_graph_rest(graph);
+		assert_int_equal(hy_datapath_put(datapath, HY_DATAPATH_MODIFY,
+					 "cookie=1,udp actions=set_field:1->pkt_mark,output:2",
+					 NULL, error),
+			0);
+		unit_alloc_fail(++nth);
+		hy_datapath_commit(datapath);
+		count = unit_alloc_count();
+		unit_alloc_fail(0);
+		stops += datapath->offload->port[port->id]->stopped;
+		if (nth % 2 == 0) {
+			hy_offload_down(hy_offload_of(port->id), true);
+			assert_int_equal(hy_offload_up(hy_offload_of(port->id)), 0);
+			rte_delay_us_sleep(51000);
+			hy_datapath_poll(datapath, now_ms += 1);
+		}
+		assert_int_equal(udp_send(1, BURST), 0);
+		hy_graph_rest(graph);
+		rule_change(HY_DATAPATH_MODIFY, "cookie=1,udp actions=drop");
+	} while (count >= nth);
+	print_message("%u allocations, %u of which stop the port\n", nth - 1, stops);
+	assert_true(nth > 5 && stops > 2 && stops < nth - 1);
+	assert_int_equal(wrong, 0);
+	close_switch();
+}
+
 static const struct CMUnitTest offload_datapath_tests[] = {
 	NODE_TEST(packets_follow_the_rules_beside_hardware_that_marks_and_drops),
 	NODE_TEST(a_drop_that_waits_does_not_come_after_a_change),
 	NODE_TEST(a_port_that_comes_back_does_not_drop_by_rules_as_they_were),
+	NODE_TEST(hardware_drops_nothing_that_rules_forward_if_memory_fails),
 };
 
 UNIT_SUITE(offload_datapath_tests)
