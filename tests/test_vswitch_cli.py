@@ -488,6 +488,20 @@ def test_normal_needs_a_bridge(rig):
     assert run.stats["bridge"]["flooded"] == 1, run
 
 
+@pytest.mark.parametrize("workers, config", [
+    (1, "(0,0,1),(1,0,1)"), (2, "(0,0,1),(0,1,2),(1,0,1)")], ids=["one", "two"])
+def test_storm_limit_is_a_ports_whichever_workers_receive_its_frames(rig, workers, config):
+    """As l2fwd-graph's: two workers that the limit is not divided among would let twice as many pass."""
+    bridge = rig.write("bridge", "port 0 access 1 storm broadcast 10000\nport 1 access 1\n")
+    broadcast = b"\xff" * 6 + GOOD[6:]
+    eal = rig.vdevs([[[broadcast] * 1500] * workers, SILENT], tx_queues=workers)
+    run = rig.run([*mask(2), f"--flows={rig.write('flows', 'actions=normal')}", f"--bridge={bridge}",
+                   f"--config={config}", *rig.until_idle()], eal, workers)
+    passed, dropped = run.stats["totals"]["tx"], run.stats["drops"]["storm_broadcast"]
+    assert passed + dropped == 1500 * workers == run.stats["totals"]["rx"], run
+    assert 1000 <= passed < 1500, run
+
+
 def test_own_options_are_in_the_book_and_in_the_help(rig):
     usage = rig.run(["--help"], rig.vdevs([SILENT])).stdout
     own = usage.partition("\nSwitching:\n")[2].partition("\n\n")[0]

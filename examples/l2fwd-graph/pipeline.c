@@ -45,23 +45,6 @@ bridge_create(const struct options *options, struct hy_bridge **bridge)
 	return rc < 0 ? hy_terminal_refuse(rc, "--bridge: %s", error) : 0;
 }
 
-/* How many workers receive a port's frames. */
-static uint16_t
-share(const struct hy_port_options *ports, uint16_t port)
-{
-	uint16_t n = 0;
-
-	for (unsigned int q = 0; q < ports->nb_queues; q++) {
-		bool before = ports->queues[q].port != port;
-
-		for (unsigned int i = 0; i < q && !before; i++)
-			before = ports->queues[i].port == port &&
-				ports->queues[i].lcore == ports->queues[q].lcore;
-		n += !before;
-	}
-	return n;
-}
-
 /* Storm limits are divided among the workers that a port's frames come to. */
 static int
 bridge_start(const struct options *options, struct pipeline *pipeline)
@@ -70,8 +53,7 @@ bridge_start(const struct options *options, struct pipeline *pipeline)
 	uint16_t shares[RTE_MAX_ETHPORTS];
 	int rc;
 
-	for (unsigned int i = 0; i < options->ports.nb_ports; i++)
-		shares[i] = RTE_MAX(share(&options->ports, options->ports.ports[i]), 1);
+	hy_port_shares(&options->ports, shares);
 	rc = hy_bridge_start(pipeline->bridge, &pipeline->workers, shares, error);
 	return rc < 0 ? hy_terminal_refuse(rc, "--bridge: %s", error) : 0;
 }

@@ -106,13 +106,15 @@ static int
 tables_start(struct pipeline *pipeline)
 {
 	char error[HY_DATAPATH_ERROR_SIZE];
+	uint16_t shares[RTE_MAX_ETHPORTS];
 	int rc = hy_datapath_start(pipeline->datapath, &pipeline->workers, error);
 
 	if (rc < 0)
 		return hy_terminal_refuse(rc, "--max-flows: %s", error);
 	if (pipeline->bridge == NULL)
 		return 0;
-	rc = hy_bridge_start(pipeline->bridge, &pipeline->workers, NULL, error);
+	hy_port_shares(&pipeline->options->ports, shares);
+	rc = hy_bridge_start(pipeline->bridge, &pipeline->workers, shares, error);
 	return rc < 0 ? hy_terminal_refuse(rc, "--bridge: %s", error) : 0;
 }
 

@@ -44,6 +44,13 @@ hy_port_chosen(const struct hy_port_options *options, uint16_t port)
 	return port < RTE_MAX_ETHPORTS && (options->mask >> port & 1) != 0;
 }
 
+/**
+ * Counts the workers that receive each port's frames.
+ *
+ * @param[out] shares By index in ports, whose entries each get one: at least 1, also for a port without queues.
+ */
+void hy_port_shares(const struct hy_port_options *options, uint16_t shares[]);
+
 /** Packets that a node handles at a time: bursts of two queues go through one in one call. */
 static inline uint16_t
 hy_port_graph_burst(const struct hy_port_options *options)

@@ -162,6 +162,30 @@ hy_port_ends(const struct hy_port_options *o, unsigned int nb_workers)
 		.nb_workers = nb_workers };
 }
 
+/* How many workers receive a port's frames. */
+static uint16_t
+share(const struct hy_port_options *o, uint16_t port)
+{
+	uint16_t n = 0;
+
+	for (unsigned int q = 0; q < o->nb_queues; q++) {
+		bool before = o->queues[q].port != port;
+
+		for (unsigned int i = 0; i < q && !before; i++)
+			before = o->queues[i].port == port &&
+				o->queues[i].lcore == o->queues[q].lcore;
+		n += !before;
+	}
+	return n;
+}
+
+void
+hy_port_shares(const struct hy_port_options *o, uint16_t shares[])
+{
+	for (unsigned int i = 0; i < o->nb_ports; i++)
+		shares[i] = RTE_MAX(share(o, o->ports[i]), 1);
+}
+
 int
 hy_option_check_lcore(const char *option, unsigned int lcore, const char *advice)
 {
