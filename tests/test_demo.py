@@ -158,24 +158,43 @@ def namespaces():
     return set(os.listdir("/run/netns")) if os.path.isdir("/run/netns") else set()
 
 
+def assert_switches(text):
+    """What the demo of two switches says: a rule that drops ping was met by all of it, and by none later."""
+    said = text.partition("A rule that drops ping\n")[2]
+    dropped, _, passed = said.partition("Without the rule\n")
+    assert "5 packets transmitted, 0 received, 100% packet loss" in dropped, text
+    assert "\n  Operations: drop\n" in dropped and ">> to tunnel 10 (vx)" not in dropped, text
+    counts = re.findall(r"n_packets=(\d+),.* actions=(\S+)$", dropped, re.M)
+    assert [actions for _, actions in counts] == ["drop", "set_tunnel:0x64,output:10", "output:1"], text
+    assert counts[0][0] == "5" and min(int(n) for n, _ in counts[1:]) > 100, text
+    assert ">> to tunnel 10 (vx)" in passed and "Operations: drop" not in passed, text
+    ends = re.findall(r"n_packets=(\d+),.* actions=\S+$", passed, re.M)
+    assert len(ends) == 4 and min(map(int, ends)) > 200, text
+    assert re.search(r"^no_output +5 ", passed, re.M) and "drop reason" in passed, text
+    sums = re.findall(r"^total +rx (\d+) = tx (\d+) \+ dropped (\d+)$", passed, re.M)
+    assert len(sums) == 2 and [lost for *_, lost in sums] == ["5", "0"], text
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make network namespaces")
 @pytest.mark.skipif(None in map(shutil.which, ("ip", "ethtool", "iperf3", "ping", "nsenter")),
                     reason="iproute2, ethtool, iperf3, iputils-ping or util-linux is not installed")
-def test_live_demo_routes_and_bridges_and_leaves_nothing_behind():
+def test_live_demo_routes_bridges_and_switches_and_leaves_nothing_behind():
     if subprocess.run(["unshare", "--net", "true"], check=False).returncode != 0:
         pytest.skip("network namespaces cannot be made here")
-    l3fwd.binary(l3fwd.L2FWD)
+    for program in (l3fwd.L2FWD, l3fwd.VSWITCH):
+        l3fwd.binary(program)
     before = namespaces()
     done = subprocess.run([l3fwd.ROOT / "tools" / "demo-live", l3fwd.BUILD], capture_output=True,
                           text=True, check=False, timeout=l3fwd.TIMEOUT)
     assert done.returncode == 0, done
-    assert done.stdout.count("100 packets transmitted, 100 received, 0% packet loss") == 3, done
+    assert done.stdout.count("100 packets transmitted, 100 received, 0% packet loss") == 5, done
     tagged = re.search(r"^  (\d+) frames came, each with the tag of VLAN 10$", done.stdout, re.M)
     assert tagged and int(tagged[1]) > 100, done
     sums = [tuple(map(int, found)) for found in re.findall(
         r"^total +rx (\d+)(?: \+ copied (\d+))? = tx (\d+) \+ dropped (\d+)$",
         done.stdout, re.M) if found[1]]
     assert len(sums) == 1 and sums[0][1] >= 2, done
-    assert "bridge: 3 of 65536 entries" in done.stdout and done.stdout.count("none leaked") == 2, done
+    assert "bridge: 3 of 65536 entries" in done.stdout and done.stdout.count("none leaked") == 4, done
+    assert_switches(done.stdout)
     assert namespaces() - before == set(), "namespaces are left"
