@@ -43,6 +43,7 @@ static struct rte_mbuf *queue[BURST];
 static uint16_t queued;
 static uint64_t seed, now_ms, dropped_hw, came, wrong, met, changes;
 static struct hy_vswitch_answer answer;
+static uint32_t most; /* megaflows in hardware; 0: the default */
 
 static uint16_t
 source_process(struct hy_graph *g, struct hy_node *node, void **objs, uint16_t n)
@@ -148,7 +149,8 @@ open_switch(const struct flow_profile *profile, const struct hy_flow_sim_params 
 	const struct hy_offload_params offload = { .provider = &hy_flow_simulator,
 		.driver = hy_flow_driver_of(profile->driver),
 		.settle_us = 1000,
-		.sample_every = 16 };
+		.sample_every = 16,
+		.max_rules = most };
 	struct hy_vswitch_port ports[] = { { .number = 2, .name = "out" },
 		{ .number = 1, .name = "in" } };
 	const struct hy_datapath_params params = { .ports = ports,
@@ -612,10 +614,49 @@ hardware_drops_nothing_that_rules_forward_if_memory_fails(void **state)
 	close_switch();
 }
 
+/* Of 12 megaflows, hardware gets 8: the last four are the busiest, and those before them are used, too. */
+static void
+busy_megaflows_get_the_places_of_others_before_them(void **state)
+{
+	uint64_t before, sent = 0;
+	char text[128];
+
+	RTE_SET_USED(state);
+	most = 8;
+	begin();
+	most = 0;
+	for (unsigned int d = 1; d <= 12; d++) {
+		snprintf(text, sizeof(text),
+			"cookie=%u,udp,tp_dst=%u actions=set_field:%u->pkt_mark,output:2", d, d, d);
+		rule_change(HY_DATAPATH_ADD, text);
+	}
+	for (uint8_t i = 0; i < 24; i++)
+		udp_send(1 + i % 8, 8);
+	hy_graph_rest(graph);
+	settle_all();
+	assert_int_equal(offload_stats().hw_rules, 8);
+	for (unsigned int r = 0; r < 8; r++) {
+		before = offload_stats().marked;
+		sent = 0;
+		for (uint8_t i = 0; i < 40; i++, sent += BURST)
+			udp_send(9 + i % 4, BURST);
+		for (uint8_t d = 1; d <= 8; d++)
+			udp_send(d, 1);
+		hy_graph_rest(graph);
+		rte_delay_us_sleep(51000);
+		settle();
+	}
+	assert_int_equal(offload_stats().hw_rules, 8);
+	assert_true(offload_stats().marked - before >= sent);
+	assert_int_equal(wrong, 0);
+	close_switch();
+}
+
 static const struct CMUnitTest offload_datapath_tests[] = {
 	NODE_TEST(packets_follow_the_rules_beside_hardware_that_marks_and_drops),
 	NODE_TEST(a_drop_that_waits_does_not_come_after_a_change),
 	NODE_TEST(a_port_that_comes_back_does_not_drop_by_rules_as_they_were),
+	NODE_TEST(busy_megaflows_get_the_places_of_others_before_them),
 	NODE_TEST(hardware_drops_nothing_that_rules_forward_if_memory_fails),
 };
 
