@@ -102,6 +102,7 @@ forward(const struct options *options, const struct hy_hal *hal, struct pipeline
 static int
 prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipeline)
 {
+	const uint32_t most = options->offload.params.max_rules;
 	const bool templates = options->offload.params.provider == &hy_flow_rte;
 	struct hy_workers *workers = &pipeline->workers;
 	int rc = files_read(options, pipeline);
@@ -114,7 +115,7 @@ prepare(const struct options *options, struct hy_hal *hal, struct pipeline *pipe
 		rc = hy_hal_options_plan(&options->hal, hal);
 	if (rc == 0)
 		rc = hy_mode_ports(&options->mode, hal, workers->nb,
-			templates ? HY_DATAPATH_OFFLOAD_RULES : 0);
+			templates ? (most != 0 ? most : HY_DATAPATH_OFFLOAD_RULES) : 0);
 	if (rc == 0)
 		rc = offload(options, hal, pipeline);
 	if (rc == 0)
