@@ -230,7 +230,7 @@ struct hy_vswitch_changes {
 	uint64_t tables[HY_VSWITCH_TRAIL];       /**< Of the latter, as in a trail. */
 	uint64_t gone[HY_VSWITCH_CHANGES];       /**< The ids of the former, in any order. */
 	uint64_t maybe[HY_VSWITCH_CHANGES / 8];  /**< A bit for the hash of each such id. */
-	struct hy_vswitch_new new[HY_VSWITCH_CHANGES]; /**< The latter. */
+	struct hy_vswitch_new came[HY_VSWITCH_CHANGES]; /**< The latter. */
 };
 
 /** What changes can do to an answer that was given before them. */

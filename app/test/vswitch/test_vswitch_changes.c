@@ -32,8 +32,8 @@ changes_are_told_once(void **state)
 	assert_all(); /* ports were added */
 	add_rules("priority=5,ip actions=1\npriority=6,tcp actions=2");
 	assert_changes(0, 2);
-	assert_int_equal(changes.new[0].priority, 5);
-	assert_int_equal(changes.new[1].priority, 6);
+	assert_int_equal(changes.came[0].priority, 5);
+	assert_int_equal(changes.came[1].priority, 6);
 	assert_changes(0, 0);
 	add_rule("priority=5,ip actions=3"); /* replaces it */
 	assert_changes(1, 0);

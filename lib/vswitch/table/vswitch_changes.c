@@ -58,7 +58,7 @@ vswitch_log_new(struct hy_vswitch *vswitch, const struct vswitch_entry *entry)
 		return;
 	changes->highest = RTE_MAX(changes->highest, entry->priority);
 	changes->tables[entry->table / 64] |= UINT64_C(1) << entry->table % 64;
-	changes->new[changes->nb_new++] = (struct hy_vswitch_new){ .key = entry->key,
+	changes->came[changes->nb_new++] = (struct hy_vswitch_new){ .key = entry->key,
 		.mask = entry->subtable->mask,
 		.words = hy_flows_words(&entry->subtable->mask),
 		.priority = entry->priority,
@@ -90,12 +90,12 @@ sort(struct hy_vswitch_changes *changes)
 	for (uint32_t b = 0; b < BUCKETS; b++)
 		changes->bucket[b] = NONE;
 	for (uint32_t i = 0; i < changes->nb_new; i++) {
-		struct hy_vswitch_new *new = &changes->new[i];
+		struct hy_vswitch_new *new = &changes->came[i];
 		uint16_t *bucket = &changes->bucket[bucket_of(&new->key, new)];
 		uint32_t m = 0;
 
 		while (m < changes->nb_masks &&
-			memcmp(&changes->new[changes->last[m]].mask, &new->mask,
+			memcmp(&changes->came[changes->last[m]].mask, &new->mask,
 				sizeof(new->mask)) != 0)
 			m++;
 		new->peer = m < changes->nb_masks ? changes->last[m] : NONE;
@@ -118,7 +118,7 @@ hy_vswitch_changes(struct hy_vswitch *vswitch, struct hy_vswitch_changes *change
 	memcpy(changes->tables, log->tables, sizeof(log->tables));
 	memcpy(changes->gone, log->gone, log->nb_gone * sizeof(log->gone[0]));
 	memcpy(changes->maybe, log->maybe, sizeof(log->maybe));
-	memcpy(changes->new, log->new, log->nb_new * sizeof(log->new[0]));
+	memcpy(changes->came, log->came, log->nb_new * sizeof(log->came[0]));
 	log->all = false;
 	log->nb_gone = log->nb_new = log->highest = 0;
 	memset(log->tables, 0, sizeof(log->tables));
@@ -264,18 +264,18 @@ hy_vswitch_touches(struct hy_vswitch *vswitch, const struct hy_vswitch_changes *
 		look.known.words[w] &= trail->own.words[w];
 	look.known.port = 0;
 	for (uint32_t m = 0; m < changes->nb_masks; m++) {
-		const struct hy_vswitch_new *new = &changes->new[changes->last[m]];
+		const struct hy_vswitch_new *new = &changes->came[changes->last[m]];
 		uint16_t i = changes->last[m];
 
 		if (knows_all(&look, new)) {
 			for (i = changes->bucket[bucket_of(&look.key, new)]; i != NONE;
-				i = changes->new[i].like)
-				if (may_match(&look, &changes->new[i]))
+				i = changes->came[i].like)
+				if (may_match(&look, &changes->came[i]))
 					return true;
 			continue;
 		}
-		for (; i != NONE; i = changes->new[i].peer)
-			if (may_match(&look, &changes->new[i]))
+		for (; i != NONE; i = changes->came[i].peer)
+			if (may_match(&look, &changes->came[i]))
 				return true;
 	}
 	return false;
