@@ -359,8 +359,7 @@ wait_for_workers(struct hy_offload *o)
 
 	do {
 		hy_offload_collect(o);
-	} while ((o->garbage != NULL || o->old_plans != NULL) &&
-		hy_offload_now() - begin < 1000000);
+	} while (o->garbage != NULL && hy_offload_now() - begin < 1000000);
 	if (o->garbage != NULL)
 		HY_LOG(ERR,
 			"port %u: a worker does not release the port's marks, which stay in memory",

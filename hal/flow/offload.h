@@ -74,8 +74,6 @@ struct rule_state {
 
 /* The state for one view of the policy. */
 struct plan {
-	struct plan *next;
-	uint64_t token; /* Of an old plan: the grace period after which it can be freed. */
 	const struct hy_policy_view *view;
 	bool held;                /* The view must be released. */
 	struct rule_state *rules; /* By rank. */
@@ -176,7 +174,6 @@ struct hy_offload {
 	struct plan *plan, *next_plan;    /* Of the current view, and of the one being committed. */
 	struct marks *marks, *next_marks; /* Likewise. */
 	struct marks *garbage;
-	struct plan *old_plans;
 	uint64_t again; /* Of the table that workers have: see struct marks. */
 	bool dirty;     /* The table is out of date. */
 	bool full;      /* The port has no room. */

@@ -247,11 +247,9 @@ hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan 
 		old->next = o->garbage;
 		o->garbage = old;
 	}
-	if (old_plan != NULL && old_plan != plan) {
-		old_plan->token = token;
-		old_plan->next = o->old_plans;
-		o->old_plans = old_plan;
-	}
+	/* No worker reads it; its view may be gone by the time that they have left the table. */
+	if (old_plan != NULL && old_plan != plan)
+		hy_offload_plan_free(o, old_plan);
 	flows_leave(o, token);
 }
 
@@ -267,15 +265,5 @@ hy_offload_collect(struct hy_offload *o)
 		}
 		*at = marks->next;
 		hy_offload_marks_free(marks);
-	}
-	for (struct plan **at = &o->old_plans; *at != NULL;) {
-		struct plan *plan = *at;
-
-		if (!hy_grace_over(o->qsbr, plan->token)) {
-			at = &plan->next;
-			continue;
-		}
-		*at = plan->next;
-		hy_offload_plan_free(o, plan);
 	}
 }

@@ -6,6 +6,9 @@
 
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
+
+#include "hal/flow/offload.h"
 
 #include "flow_fixture.h"
 
@@ -131,8 +134,69 @@ worker_never_sees_a_wrong_class(void **state)
 	assert_true(flow_stats().lost > 0);
 }
 
+/* A listener before the offload: when a commit is over, a worker wakes up that had read an older token. */
+static uint64_t woke_with;
+
+static void
+wake_late(void *arg)
+{
+	struct rte_rcu_qsbr *qsbr = arg;
+
+	__atomic_store_n(&qsbr->qsbr_cnt[0].cnt, woke_with, __ATOMIC_RELEASE);
+}
+
+/* Live blocks of malloc(3) after a commit in which that happens, or does not, and polls. */
+static int64_t
+live_after_commit(struct rte_rcu_qsbr *qsbr, bool late)
+{
+	static uint16_t class_id = 100;
+	const struct hy_policy_view *view = hy_policy_view(R->policy);
+	struct hy_flow_rule rule = view->rules[view->nb_rules - 1].rule;
+
+	rule.class_id = class_id++;
+	assert_int_equal(hy_policy_replace(R->policy, &rule), 0);
+	woke_with = late ? __atomic_load_n(&qsbr->token, __ATOMIC_RELAXED) : 0;
+	flow_commit();
+	__atomic_store_n(&qsbr->qsbr_cnt[0].cnt, 0, __ATOMIC_RELEASE); /* it rests again */
+	flow_settle();
+	return unit_alloc_live();
+}
+
+/* rte_rcu_qsbr_thread_online() reads the token, and stores it as the worker's some time later. */
+static void
+plan_that_a_worker_kept_by_waking_late_was_freed_by_a_view_that_was_gone(void **state)
+{
+	struct hy_offload_params params;
+	struct hy_policy_listener first = { .after = wake_late };
+	struct rte_rcu_qsbr *qsbr;
+	char reason[256];
+	int64_t live;
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[1], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ 0 });
+	params = R->offload->params;
+	hy_offload_destroy(R->offload);
+	R->offload = NULL;
+	qsbr = hy_policy_qsbr(R->policy);
+	first.arg = qsbr;
+	assert_int_equal(hy_policy_listen(R->policy, &first), 0);
+	assert_int_equal(hy_offload_create(R->policy, R->port->id, &params, &R->offload, reason,
+				 sizeof(reason)),
+		0);
+	flow_rules_add(0, 40);
+	flow_settle();
+	assert_true(flow_stats().hw_rules > 0);
+	for (int i = 0; i < 3; i++) /* as many blocks as the rules need */
+		live = live_after_commit(qsbr, false);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(live_after_commit(qsbr, true), live);
+	hy_policy_unlisten(R->policy, &first);
+}
+
 static const struct CMUnitTest offload_thread_tests[] = {
 	FLOW_TEST(worker_never_sees_a_wrong_class),
+	FLOW_TEST(plan_that_a_worker_kept_by_waking_late_was_freed_by_a_view_that_was_gone),
 };
 
 UNIT_SUITE(offload_thread_tests)
