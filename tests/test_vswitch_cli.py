@@ -488,6 +488,17 @@ def test_normal_needs_a_bridge(rig):
     assert run.stats["bridge"]["flooded"] == 1, run
 
 
+def test_cycles_a_packet_are_of_the_worker_that_received_it(rig):
+    eal = rig.vdevs([[[GOOD] * 3000], SILENT], tx_queues=2)
+    run = rig.run([*mask(2), f"--flows={rig.write('flows', RULES)}", "--config=(0,0,1),(1,0,2)",
+                   *rig.until_idle()], eal, 2)
+    one, two = run.stats["flows"]["workers"]
+    assert (one["received"], two["received"]) == (3000, 0) == (run.stats["totals"]["rx"], two["cycles"])
+    assert one["cycles"] == sum(node["cycles"] for node in run.stats["nodes"]) > 3000 * 10, run
+    assert f"worker 0: 3000 packets were received, {one['cycles'] / 3000:.1f} cycles each" in run.stdout, run
+    assert "worker 1: 0 packets were received, 0.0 cycles each" in run.stdout, run
+
+
 @pytest.mark.parametrize("workers, config", [
     (1, "(0,0,1),(1,0,1)"), (2, "(0,0,1),(0,1,2),(1,0,1)")], ids=["one", "two"])
 def test_storm_limit_is_a_ports_whichever_workers_receive_its_frames(rig, workers, config):
@@ -520,7 +531,7 @@ def test_drop_reasons_and_keys_are_in_the_book(rig):
     table = page.partition("\nStatistics\n")[2].partition("Counts of Open vSwitch's")[0]
     rows = [row for row in re.findall(r"``([\w\[\]]+)``", table)]
     keys = set(stats["flows"]) | set(stats["flows"]["workers"][0])
-    assert keys - {row.removesuffix("[]") for row in rows} == set() and len(keys) == 28
+    assert keys - {row.removesuffix("[]") for row in rows} == set() and len(keys) == 30
     commands = set(re.findall(r"(?m)^   \* - ``/halyard/flows/(\w+)", page))
     assert len(commands) == 10
 

@@ -2,8 +2,38 @@
 /* What a switch counts, as text and as JSON. */
 
 #include <inttypes.h>
+#include <string.h>
+
+#include <hy_flow_lookup.h>
+#include <hy_stats.h>
 
 #include "datapath.h"
+
+/* What all nodes of a worker did. */
+struct work {
+	uint64_t received; /* packets that came from ports */
+	uint64_t cycles;   /* TSC cycles on packets */
+};
+
+/* Sums it up; zeros without a graph. */
+static struct work
+work_of(const struct hy_worker *worker)
+{
+	struct work work = { 0 };
+	struct hy_stats *stats;
+
+	if (worker->graph == NULL || hy_stats_read(hy_graph_name(worker->graph), &stats) < 0)
+		return work;
+	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
+		const struct hy_node_stats *node = &stats->nodes[i];
+
+		work.cycles += node->cycles;
+		if (node->is_source && strcmp(node->name, HY_FLOW_REINJECT_NODE) != 0)
+			work.received += node->objs;
+	}
+	hy_stats_free(stats);
+	return work;
+}
 
 int
 hy_datapath_rules_print(struct hy_datapath *datapath, const struct hy_vswitch_rule *select,
@@ -59,8 +89,12 @@ hy_datapath_print(struct hy_datapath *datapath, FILE *out)
 			counts.refused);
 	hy_flows_print(flows, out);
 	for (unsigned int w = 0; w < datapath->workers->nb; w++) {
+		const struct work work = work_of(&datapath->workers->worker[w]);
 		struct hy_flows_upcall_stats u;
 
+		fprintf(out, "  worker %u: %" PRIu64 " packets were received, %.1f cycles each\n",
+			w, work.received,
+			work.received == 0 ? 0 : (double)work.cycles / (double)work.received);
 		hy_flows_upcall_stats(hy_flow_table_upcalls(datapath->table), w, &u);
 		fprintf(out,
 			"  worker %u: %" PRIu64 " packets waited for the rules (%" PRIu64
@@ -73,19 +107,22 @@ hy_datapath_print(struct hy_datapath *datapath, FILE *out)
 static void
 worker_json(const struct hy_datapath *datapath, unsigned int w, FILE *out)
 {
+	const struct work work = work_of(&datapath->workers->worker[w]);
 	struct hy_flows_upcall_stats u;
 	struct hy_flows_lookups l;
 
 	hy_flows_upcall_stats(hy_flow_table_upcalls(datapath->table), w, &u);
 	hy_flows_lookups(hy_flow_table_flows(datapath->table), w, &l);
 	fprintf(out,
-		"{\"lcore\": %u, \"packets\": %" PRIu64 ", \"exact\": %" PRIu64
-		", \"index\": %" PRIu64 ", \"masks\": %" PRIu64 ", \"misses\": %" PRIu64
-		", \"tables\": %" PRIu64 ", \"sent\": %" PRIu64 ", \"behind\": %" PRIu64
-		", \"known\": %" PRIu64 ", \"added\": %" PRIu64 ", \"refused\": %" PRIu64
-		", \"single\": %" PRIu64 ", \"lost\": %" PRIu64 "}",
-		datapath->workers->worker[w].lcore, l.packets, l.exact, l.index, l.masks, l.misses,
-		l.tables, u.sent, u.behind, u.known, u.added, u.refused, u.single, u.full);
+		"{\"lcore\": %u, \"received\": %" PRIu64 ", \"cycles\": %" PRIu64
+		", \"packets\": %" PRIu64 ", \"exact\": %" PRIu64 ", \"index\": %" PRIu64
+		", \"masks\": %" PRIu64 ", \"misses\": %" PRIu64 ", \"tables\": %" PRIu64
+		", \"sent\": %" PRIu64 ", \"behind\": %" PRIu64 ", \"known\": %" PRIu64
+		", \"added\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"single\": %" PRIu64
+		", \"lost\": %" PRIu64 "}",
+		datapath->workers->worker[w].lcore, work.received, work.cycles, l.packets, l.exact,
+		l.index, l.masks, l.misses, l.tables, u.sent, u.behind, u.known, u.added, u.refused,
+		u.single, u.full);
 }
 
 void

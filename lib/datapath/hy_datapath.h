@@ -167,7 +167,7 @@ int hy_datapath_rules_print(struct hy_datapath *datapath, const struct hy_vswitc
 
 /**
  * Prints what was counted of a switch: megaflows, lists, and for each worker where packets were found,
- * how many tables a search took, and what became of those that were asked about.
+ * how many tables a search took, what became of those that were asked about, and TSC cycles a packet.
  */
 void hy_datapath_print(struct hy_datapath *datapath, FILE *out);
 
