@@ -280,7 +280,6 @@ is_outdated(struct hy_datapath *datapath, const struct datapath_port *port, uint
 static void
 outdated_leave(struct hy_datapath *datapath, struct datapath_port *port)
 {
-
 	for (uint32_t c = 1; c <= port->classes; c++) {
 		const struct datapath_rule *rule = &port->rules[c];
 

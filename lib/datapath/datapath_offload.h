@@ -45,7 +45,7 @@ struct datapath_offload {
 	bool tunnels; /* keys are those of frames inside VXLAN */
 	unsigned int nb_ports;
 	struct datapath_port ports[HY_VSWITCH_PORTS];
-	struct datapath_port *port[RTE_MAX_ETHPORTS];
+	struct datapath_port *port[RTE_MAX_ETHPORTS]; /* those that take rules */
 	struct hy_flow_marks marks[RTE_MAX_ETHPORTS];
 	uint16_t *by_slot; /* classes of megaflows */
 	uint32_t nb_slots;

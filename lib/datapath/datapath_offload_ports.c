@@ -49,34 +49,34 @@ int
 hy_datapath_offload(struct hy_datapath *datapath, struct hy_hal *hal,
 	const struct hy_workers *workers, const struct hy_offload_params *params)
 {
-	struct datapath_offload *o = calloc(1, sizeof(*o));
 	struct hy_offload_params own = *params;
-	int rc = o == NULL ? -ENOMEM : 0;
+	struct datapath_offload *o;
+	int rc = 0;
 
-	if (datapath->offload != NULL) {
-		free(o);
+	if (datapath->offload != NULL)
 		return -EEXIST;
-	}
+	o = calloc(1, sizeof(*o));
+	if (o == NULL)
+		return -ENOMEM;
 	datapath->offload = o;
+	o->hal = hal;
+	o->tunnels = (hy_vswitch_parse(datapath->rules) & HY_FLOWS_PARSE_TUNNEL) != 0;
+	o->cursor = HY_FLOWS_END;
 	own.classes = true;
 	if (own.max_rules == 0)
 		own.max_rules = HY_DATAPATH_OFFLOAD_RULES;
 	own.max_rules = RTE_MIN(own.max_rules, (uint32_t)UINT16_MAX);
 	for (unsigned int i = 0; i < datapath->nb_edges && rc == 0; i++) {
 		struct datapath_port *port = &o->ports[o->nb_ports++];
-		const uint16_t id = datapath->edge_port[i];
 
-		o->hal = hal;
-		o->tunnels = (hy_vswitch_parse(datapath->rules) & HY_FLOWS_PARSE_TUNNEL) != 0;
-		o->cursor = HY_FLOWS_END;
-		port->port = id;
+		port->port = datapath->edge_port[i];
 		port->most = own.max_rules;
 		port->classes = RTE_MIN(2 * port->most, (uint32_t)UINT16_MAX);
 		rc = port_begin(o, port, workers, &own);
-		if (rc < 0)
+		if (rc < 0 || hy_offload_of(port->port) == NULL) /* it takes no rules */
 			continue;
-		o->port[id] = port;
-		o->marks[id] = (struct hy_flow_marks){ .policy = port->policy,
+		o->port[port->port] = port;
+		o->marks[port->port] = (struct hy_flow_marks){ .policy = port->policy,
 			.of_class = port->of_class };
 	}
 	return rc;

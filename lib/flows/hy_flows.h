@@ -64,8 +64,8 @@ struct hy_flows_flow {
 };
 
 /**
- * Names a megaflow as long as it is installed; later ones have other names. For those who remember
- * megaflows, such as by the marks of a NIC.
+ * Identifies an installed megaflow. It is never reused: when the megaflow is deleted, it identifies nothing.
+ * It allows megaflows to be remembered elsewhere, for example by marks of a NIC.
  */
 struct hy_flows_ref {
 	uint64_t tag;  /**< Which one, of all that were in that place; 0: none. */

@@ -21,6 +21,20 @@ struct mark_tally {
 	uint32_t misses; /* mismatches that no rule matches */
 };
 
+/*
+ * The slot that a packet's mark names; NULL: none. marked: whether it has a mark at all. Mark 0 is that of a
+ * free slot.
+ */
+static __rte_always_inline const struct hy_mark_slot *
+mark_slot(const struct hy_mark_table *table, const struct rte_mbuf *m, bool *marked)
+{
+	const uint32_t mark = m->hash.fdir.hi;
+	const struct hy_mark_slot *slot = &table->slots[mark & table->slot_mask];
+
+	*marked = (m->ol_flags & FLOW_CLS_MARKED) == FLOW_CLS_MARKED;
+	return likely(*marked && slot->mark == mark && mark != 0) ? slot : NULL;
+}
+
 /* Adds to a counter of this worker that other threads read. */
 static inline void
 mark_count(uint64_t *counter, uint64_t n)

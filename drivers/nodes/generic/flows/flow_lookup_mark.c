@@ -38,14 +38,13 @@ marks_read(const struct hy_mark_table *table, const struct hy_flow_named of_clas
 
 	for (i = from; i < n; i++) {
 		const struct rte_mbuf *m = objs[i];
-		const uint32_t mark = m->hash.fdir.hi;
-		const struct hy_mark_slot *slot = &table->slots[mark & table->slot_mask];
-		const bool marked = (m->ol_flags & FLOW_CLS_MARKED) == FLOW_CLS_MARKED;
+		const struct hy_mark_slot *slot;
+		bool marked;
 
 		if (unlikely(m->port != port))
 			break;
-		/* Mark 0 is that of a free slot. */
-		if (unlikely(!marked || slot->mark != mark || mark == 0)) {
+		slot = mark_slot(table, m, &marked);
+		if (unlikely(slot == NULL)) {
 			t->stale += marked;
 			b->soft[b->nb_soft++] = i;
 			continue;

@@ -14,7 +14,7 @@ struct suite_named;
 int suite_named_create(const struct hy_suite_side *side, struct hy_flows *flows, bool sampled,
 	struct suite_named **named);
 void suite_named_destroy(struct suite_named *named);
-/* Has marks name the megaflows that there are. */
+/* Gives each present megaflow its mark. */
 void suite_named_publish(struct suite_named *named);
 /* As configured, for all ports. */
 const struct hy_flow_marks *suite_named_marks(const struct suite_named *named);
