@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <hy_policy_view.h>
@@ -14,7 +15,8 @@
 
 static struct hy_policy *policy;
 static char path[] = "/tmp/hy-test-reload-XXXXXX";
-static char calls[64]; /* a letter each: of the part, and of its function */
+static char calls[64];       /* a letter each: of the part, and of its function */
+static off_t said_too_early; /* bytes on standard error before a part ended */
 
 static void
 write_rules(const char *text)
@@ -84,10 +86,21 @@ on_undo(void *arg)
 	note(arg, 'u');
 }
 
+/* Bytes on standard error, if that is a file. */
+static off_t
+said(void)
+{
+	struct stat is;
+
+	assert_int_equal(fstat(STDERR_FILENO, &is), 0);
+	return S_ISREG(is.st_mode) ? is.st_size : 0;
+}
+
 static void
 on_end(void *arg)
 {
 	note(arg, 'e');
+	said_too_early += said();
 }
 
 static void
@@ -113,6 +126,32 @@ parts_that_were_applied_are_undone_last_first(void **state)
 	calls[0] = '\0';
 	assert_int_equal(hy_reload(parts, 2, stdout), 0);
 	assert_string_equal(calls, "xryrxayaxsxeysye");
+}
+
+/* Whoever reads that all is unchanged, and looks, does not find what parts still hold. */
+static void
+a_refusal_is_said_when_all_parts_have_ended(void **state)
+{
+	const struct hy_reload_part parts[] = { PART("x"), PART("y"), PART("bad") };
+	FILE *file = tmpfile();
+	const int kept = dup(STDERR_FILENO);
+	off_t after;
+	int rc;
+
+	RTE_SET_USED(state);
+	assert_non_null(file);
+	assert_true(kept >= 0);
+	said_too_early = 0;
+	dup2(fileno(file), STDERR_FILENO);
+	rc = hy_reload(parts, RTE_DIM(parts), stdout);
+	after = said();
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	fclose(file);
+	assert_int_equal(rc, -EIO);
+	assert_string_equal(calls, "xryrbrxayabayuxuxeyebe");
+	assert_true(after > 0);
+	assert_int_equal(said_too_early, 0);
 }
 
 static void
@@ -221,6 +260,8 @@ policies_of_a_reload_change_together_or_not_at_all(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(parts_that_were_applied_are_undone_last_first, setup,
+		teardown),
+	cmocka_unit_test_setup_teardown(a_refusal_is_said_when_all_parts_have_ended, setup,
 		teardown),
 	cmocka_unit_test_setup_teardown(a_start_reads_and_applies_and_says_nothing, setup,
 		teardown),

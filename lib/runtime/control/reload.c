@@ -63,8 +63,6 @@ hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out)
 
 	if (rc == 0)
 		done = apply_all(parts, nb_parts, error, &rc);
-	if (rc < 0)
-		refuse(parts, nb_parts, done, error);
 	for (unsigned int i = 0; i < begun; i++) {
 		if (rc == 0) {
 			parts[i].say(parts[i].arg, out);
@@ -73,6 +71,8 @@ hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out)
 		}
 		parts[i].end(parts[i].arg);
 	}
+	if (rc < 0)
+		refuse(parts, nb_parts, done, error); /* all is as it was only now */
 	fflush(out);
 	return rc;
 }
