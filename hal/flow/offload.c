@@ -2,6 +2,7 @@
 /* The offload of a policy to a port: its lifetime, and its part in commits. */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include <rte_malloc.h>
 #include <rte_random.h>
 #include <rte_ring_elem.h>
+
+#include <hy_grace.h>
 
 #include "lib/graph/internal/log.h"
 #include "offload.h"
@@ -119,6 +122,7 @@ static int
 layout(struct hy_offload *o)
 {
 	const uint64_t marks = (uint64_t)o->limits.mark_max + 1;
+	uint64_t token;
 
 	o->slot_bits = rte_log2_u32(rte_align32pow2(2 * o->params.max_rules));
 	while (o->slot_bits > 0 && (marks >> o->slot_bits) < GENERATIONS_MIN + 1)
@@ -133,10 +137,12 @@ layout(struct hy_offload *o)
 	o->batch = calloc(1, sizeof(*o->batch));
 	if (o->flows == NULL || o->batch == NULL)
 		return -ENOMEM;
+	token = hy_grace_start(o->qsbr);
 	/* In quarantine: packets marked for a previous offload may still wait. */
 	for (uint32_t i = 0; i < o->nb_slots; i++) {
 		o->flows[i].generation = 1;
 		o->flows[i].since = hy_offload_now();
+		o->flows[i].token = token;
 	}
 	hy_offload_kept_avoid(o);
 	return 0;
@@ -145,6 +151,9 @@ layout(struct hy_offload *o)
 static int
 workers_make(struct hy_offload *o)
 {
+	/* Of rings: those of an offload that a worker did not release are still there. */
+	static atomic_uint number;
+
 	o->worker = rte_zmalloc("hy_mark_workers", o->workers * sizeof(*o->worker),
 		RTE_CACHE_LINE_SIZE);
 	if (o->worker == NULL)
@@ -156,7 +165,7 @@ workers_make(struct hy_offload *o)
 		worker->random = rte_rand() | 1;
 		worker->every = o->params.sample_every;
 		worker->gap = hy_mark_gap(worker);
-		snprintf(name, sizeof(name), "hy_mm_%u_%u", o->port, w);
+		snprintf(name, sizeof(name), "hy_mm_%u", atomic_fetch_add(&number, 1));
 		worker->records = rte_ring_create_elem(name, sizeof(struct hy_mark_mismatch),
 			RECORDS, rte_eth_dev_socket_id(o->port), RING_F_SP_ENQ | RING_F_SC_DEQ);
 		if (worker->records == NULL)
@@ -217,8 +226,8 @@ port_begin(struct hy_offload *o, char *reason, size_t size)
 	return 0;
 }
 
-static void
-offload_free(struct hy_offload *o)
+void
+hy_offload_free(struct hy_offload *o)
 {
 	for (unsigned int w = 0; o->worker != NULL && w < o->workers; w++)
 		rte_ring_free(o->worker[w].records);
@@ -252,7 +261,7 @@ list_remove(struct hy_offload *o)
 	pthread_mutex_unlock(&hy_offload_list_mutex);
 }
 
-/* hy_offload_destroy() or offload_free() undoes each step. */
+/* hy_offload_destroy() or hy_offload_free() undoes each step. */
 static int
 offload_build(struct hy_offload *o, char *reason, size_t size)
 {
@@ -333,7 +342,7 @@ hy_offload_create(struct hy_policy *policy, uint16_t port, const struct hy_offlo
 	rc = offload_build(o, reason, size);
 	if (rc != 0) {
 		hy_offload_port_rules_remove(o);
-		offload_free(o);
+		hy_offload_free(o);
 		return rc;
 	}
 	list_add(o);
@@ -400,7 +409,7 @@ hy_offload_destroy(struct hy_offload *o)
 		hy_offload_port_rules_remove(o);
 	pthread_mutex_unlock(&o->mutex);
 	if (o->garbage == NULL)
-		offload_free(o);
+		hy_offload_free(o);
 }
 
 static void

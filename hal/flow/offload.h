@@ -260,6 +260,8 @@ struct marks *hy_offload_marks_make(struct hy_offload *o, struct plan *plan);
 void hy_offload_marks_publish(struct hy_offload *o, struct marks *marks, struct plan *plan);
 void hy_offload_marks_free(struct marks *marks);
 void hy_offload_collect(struct hy_offload *o);
+/* Frees an offload that workers have left. */
+void hy_offload_free(struct hy_offload *o);
 
 /* Hardware. */
 /*

@@ -31,7 +31,8 @@ stats_read(const struct hy_offload *o, struct hy_offload_stats *s)
 	s->state = o->state;
 	s->limits = o->limits;
 	s->hw_rules = o->live;
-	s->sw_rules = o->plan->view->nb_rules - o->live;
+	/* A rule that went may be live until there is memory for a table without it. */
+	s->sw_rules = o->plan->view->nb_rules - RTE_MIN(o->plan->view->nb_rules, o->live);
 	s->leaving = o->leaving;
 	s->room = o->room;
 	s->full = o->full;

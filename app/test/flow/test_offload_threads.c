@@ -194,9 +194,49 @@ plan_that_a_worker_kept_by_waking_late_was_freed_by_a_view_that_was_gone(void **
 	hy_policy_unlisten(R->policy, &first);
 }
 
+/* Its rings had the names of the next ones, and its marks were given anew while it held packets with them. */
+static void
+port_whose_worker_hung_at_the_end_of_an_offload_had_no_other(void **state)
+{
+	struct hy_offload_params params;
+	struct rte_rcu_qsbr *qsbr;
+	struct hy_offload *old;
+	char reason[256];
+
+	RTE_SET_USED(state);
+	flow_open(&flow_profiles[1], (struct hy_flow_sim_params){ 0 },
+		(struct hy_offload_params){ 0 });
+	flow_rules_add(0, 40);
+	flow_settle();
+	assert_true(flow_stats().hw_rules > 0);
+	params = R->offload->params;
+	qsbr = hy_policy_qsbr(R->policy);
+	old = R->offload;
+	R->offload = NULL;
+	/* It is in a walk, and stays there. */
+	__atomic_store_n(&qsbr->qsbr_cnt[0].cnt, __atomic_load_n(&qsbr->token, __ATOMIC_RELAXED),
+		__ATOMIC_RELEASE);
+	hy_offload_destroy(old);
+	assert_non_null(strstr(unit_log(), "a worker does not release the port's marks"));
+	assert_int_equal(hy_offload_create(R->policy, R->port->id, &params, &R->offload, reason,
+				 sizeof(reason)),
+		0);
+	for (int i = 0; i < 10; i++) {
+		rte_delay_us_sleep(1200);
+		hy_offload_poll(R->offload);
+	}
+	assert_int_equal(flow_stats().hw_rules, 0);
+	__atomic_store_n(&qsbr->qsbr_cnt[0].cnt, 0, __ATOMIC_RELEASE);
+	flow_settle();
+	assert_true(flow_stats().hw_rules > 0);
+	hy_offload_collect(old);
+	hy_offload_free(old);
+}
+
 static const struct CMUnitTest offload_thread_tests[] = {
 	FLOW_TEST(worker_never_sees_a_wrong_class),
 	FLOW_TEST(plan_that_a_worker_kept_by_waking_late_was_freed_by_a_view_that_was_gone),
+	FLOW_TEST(port_whose_worker_hung_at_the_end_of_an_offload_had_no_other),
 };
 
 UNIT_SUITE(offload_thread_tests)
