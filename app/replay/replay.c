@@ -49,6 +49,17 @@ struct headers {
 
 _Static_assert(sizeof(struct headers) == 42, "headers follow each other");
 
+/* What differs between flows: the bytes from the checksum of IPv4 to the ports. */
+struct flow {
+	rte_be16_t checksum;
+	unaligned_uint32_t src, dst;
+	rte_be16_t sport, dport;
+} __attribute__((packed));
+
+#define FLOW_AT 24
+
+_Static_assert(sizeof(struct flow) == 14, "fields follow each other");
+
 struct replay {
 	struct meter *meter;
 	struct rte_mempool *pool;
@@ -82,23 +93,29 @@ draw(struct replay *r)
 static inline void
 packet_write(const struct replay *r, struct rte_mbuf *m, uint64_t hash)
 {
-	struct headers *h = rte_pktmbuf_mtod(m, struct headers *);
+	uint8_t *frame = (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM;
 	const uint32_t src = 0xac100000 | (hash & 0xfffff);
 	const uint32_t dst = 0x0a000000 | (hash >> 36 & 3) << 16 | (hash >> 38 & 3) << 8 |
 		(hash >> 40 & 0xff);
+	struct flow flow;
 	uint32_t sum = r->sum + (src >> 16) + (src & 0xffff) + (dst >> 16) + (dst & 0xffff);
 
-	rte_memcpy(h, r->frame, r->size);
+	rte_mov64(frame, r->frame);
+	if (unlikely(r->size > SIZE_LEAST))
+		memcpy(frame + SIZE_LEAST, r->frame + SIZE_LEAST, r->size - SIZE_LEAST);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
-	h->ip.src_addr = rte_cpu_to_be_32(src);
-	h->ip.dst_addr = rte_cpu_to_be_32(dst);
-	h->ip.hdr_checksum = rte_cpu_to_be_16((uint16_t)~sum);
-	h->udp.src_port = rte_cpu_to_be_16((uint16_t)(hash >> 20));
-	h->udp.dst_port = rte_cpu_to_be_16((uint16_t)(1000 + (hash >> 48 & 7)));
+	flow.checksum = rte_cpu_to_be_16((uint16_t)~sum);
+	flow.src = rte_cpu_to_be_32(src);
+	flow.dst = rte_cpu_to_be_32(dst);
+	flow.sport = rte_cpu_to_be_16((uint16_t)(hash >> 20));
+	flow.dport = rte_cpu_to_be_16((uint16_t)(1000 + (hash >> 48 & 7)));
+	memcpy(frame + FLOW_AT, &flow, sizeof(flow));
+	m->data_off = RTE_PKTMBUF_HEADROOM;
 	m->data_len = (uint16_t)r->size;
 	m->pkt_len = r->size;
 	m->port = r->data->port_id;
+	m->vlan_tci = 0;
 	m->ol_flags = RTE_MBUF_F_RX_RSS_HASH | RTE_MBUF_F_RX_IP_CKSUM_GOOD |
 		RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	m->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_UDP;
@@ -115,7 +132,8 @@ rx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 	if (r->flows == 0 || meter->given >= limit)
 		return 0;
 	n = (uint16_t)RTE_MIN((uint64_t)RTE_MIN(n, (uint16_t)BURST), limit - meter->given);
-	if (rte_pktmbuf_alloc_bulk(r->pool, mbufs, n) < 0) {
+	/* As drivers do: a free buffer is whole, and what a packet needs is written once. */
+	if (rte_mempool_get_bulk(r->pool, (void **)mbufs, n) < 0) {
 		meter->no_buffer++;
 		return 0;
 	}
