@@ -7,7 +7,7 @@ from benchrun import PLAIN, bench, lcores
 
 pytestmark = pytest.mark.slow
 
-MODES = ["none", "emc8k", "dfc", "dfc_number", "emc16k_dfc", "smc", "emc8k_smc", "lines", "auto"]
+MODES = ["none", "emc8k", "dfc", "dfc_number", "emc16k_dfc", "smc", "emc8k_smc", "lines", "frames", "auto"]
 
 
 def full(path, works):

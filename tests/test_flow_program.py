@@ -15,8 +15,8 @@ import pcapfile
 
 PROGRAM = l3fwd.BUILD / "app" / "test" / "hy-test-flow-program"
 PACKETS = 60_000  # of each source, at least
-# Exact cache and index, as numbers of their enums.
-MODES = [(0, 0), (1, 0), (2, 1), (0, 2), (1, 3), (0, 3), (0, 4), (2, 4)]
+# Whether there is a cache of frames; exact cache and index, as numbers of their enums.
+MODES = [(0, 0, 0), (0, 1, 0), (0, 2, 1), (0, 0, 2), (0, 1, 3), (0, 0, 3), (0, 0, 4), (0, 2, 4), (1, 0, 0), (1, 1, 4)]
 
 
 def ip4(rng, flow):
@@ -68,7 +68,7 @@ def run(mode, *files):
     assert said["received"] == said["main"] + said["side"] + said["drop"], said
     assert said["drop"] == lookup["denied"] + lookup["upcall_full"] + again, said
     assert said["unasked"] <= lookup["upcall_full"], said
-    hits = [lookup[f"{level}_hits"] for level in ("exact", "index", "mask")]
+    hits = [lookup[f"{level}_hits"] for level in ("frame", "exact", "index", "mask")]
     assert sum(hits) + lookup["misses"] == said["received"], said
     assert lookup["upcalls"] + lookup["upcall_full"] >= lookup["misses"] > 0, said
     return said, hits
@@ -80,8 +80,8 @@ def file_of_generated(tmp_path_factory):
 
 
 def levels_are_those_of(mode, hits):
-    exact, index, masks = hits
-    assert (exact > 0) == (mode[0] != 0) and (index > 0) == (mode[1] != 0), (mode, hits)
+    *levels, masks = hits
+    assert [level > 0 for level in levels] == [choice != 0 for choice in mode], (mode, hits)
     assert masks > 0, (mode, hits)
 
 

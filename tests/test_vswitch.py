@@ -14,7 +14,7 @@ import vswitch_frames
 import vswitch_oracle as oracle
 
 VSWITCH = l3fwd.BUILD / "examples" / "vswitch-graph" / "vswitch-graph"
-MODES = ("none", "emc", "emc+smc", "dfc", "smc", "lines", "auto")
+MODES = ("none", "emc", "emc+smc", "dfc", "smc", "lines", "frames", "auto")
 # Of each mode. All packets may wait for rules at once, and none is lost: half of the room is 2,048.
 FILES, PACKETS = 6, 2000
 
@@ -73,7 +73,7 @@ def test_switch_does_what_brute_force_says(rig, mode):
         seen.update(drops)
         flows = run.stats["flows"]
         assert flows["uncounted"] == flows["without_list"] == 0 and flows["caches"] == mode
-        seen["hits"] += sum(w["exact"] + w["index"] for w in flows["workers"])
+        seen["hits"] += sum(w["frames"] + w["exact"] + w["index"] for w in flows["workers"])
     assert sent > FILES * PACKETS // 20
     assert (seen["hits"] > 0) == (mode != "none"), seen
     for what in ("output", "no_output"):

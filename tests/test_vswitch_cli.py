@@ -21,7 +21,7 @@ priority=1 actions=drop
 """
 TUNNEL = "vx,port=10,uplink=2,local=192.0.2.1,remote=192.0.2.2,dst-mac=02:00:00:00:00:02"
 FORM = "NAME,port=N,uplink=N,local=IP,remote=IP,dst-mac=MAC"
-CACHES = "none, emc, emc+smc, dfc, smc, lines, auto"
+CACHES = "none, emc, emc+smc, dfc, smc, lines, frames, auto"
 
 
 @pytest.fixture(name="rig")
@@ -343,7 +343,7 @@ def test_telemetry_shows_counts_rules_and_megaflows(rig):
     run.more(1)
     stats = run.ask("/halyard/flows/stats")
     assert (stats["rules"], stats["megaflows"], stats["lists"]) == (2, 2, 2), stats
-    assert stats["packets"] == sum(stats[k] for k in ("exact", "index", "searched", "misses"))
+    assert stats["packets"] == sum(stats[k] for k in ("frames", "exact", "index", "searched", "misses"))
     assert stats["packets"] > 500 and stats["added"] == 2, stats
     rules = run.ask("/halyard/flows/rules")
     assert min(counted(rules).values()) > 0, rules

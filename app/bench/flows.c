@@ -2,7 +2,8 @@
 /*
  * The caches of a flow cache against each other, over 8 to 1 M flows of 1,024 megaflows: looking up
  * keys that are made and hashed, of flows drawn at random. What it takes to make them (gen) is in all
- * figures; a line below each table leaves it out, and has the share of hits. And the
+ * figures; a line below each table leaves it out, and has the share of hits. There are no frames here:
+ * `frames` is as `lines`. And the
  * tables alone, with megaflows under more and more masks.
  */
 
@@ -49,7 +50,9 @@ const struct flows_mode flows_modes[FLOWS_MODES] = {
 		{ .exact = HY_FLOWS_EXACT_8K, .exact_one_in = 100, .index = HY_FLOWS_INDEX_SMC },
 		true, false },
 	{ "lines", { .index = HY_FLOWS_INDEX_LINES }, false, true },
-	{ "auto", { .index = HY_FLOWS_INDEX_LINES, .automatic = true }, false, false },
+	{ "frames", { .frames = true, .index = HY_FLOWS_INDEX_LINES }, false, false },
+	{ "auto", { .frames = true, .index = HY_FLOWS_INDEX_LINES, .automatic = true }, false,
+		false },
 };
 
 #define RIGS (FLOWS_MODES + 1)

@@ -19,7 +19,7 @@ struct flows_mode {
 	bool peer, subject; /* in ratios */
 };
 
-#define FLOWS_MODES 9
+#define FLOWS_MODES 10
 
 /* Of lookups alone: every packet that the exact cache misses is entered, but with another cache. */
 extern const struct flows_mode flows_modes[FLOWS_MODES];

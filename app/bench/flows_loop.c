@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A closed loop of the flows benchmark: a source writes frames into 4,096 mbufs in turn, whose keys are
- * made, looked up and counted; packets that are missed go through upcalls, whose handler is the same
+ * A closed loop of the flows benchmark: a source writes frames into 4,096 mbufs in turn, which are looked
+ * up and counted; packets that are missed go through upcalls, whose handler is the same
  * thread. `gen` only writes. `static` is the static loop of l3fwd, with its frames to 256 destinations.
  */
 
@@ -78,14 +78,10 @@ missed(struct loop *l, struct rte_mbuf *mbufs[], const uint32_t flow[])
 static __rte_always_inline uint64_t
 burst(struct loop *l, struct rte_mbuf *mbufs[])
 {
-	uint32_t hash[FLOWS_N], flow[FLOWS_N], action[FLOWS_N], bytes[FLOWS_N];
-	const uint32_t parse = hy_flows_parse(l->flows);
-	struct hy_flows_key key[FLOWS_N];
+	uint32_t flow[FLOWS_N], action[FLOWS_N], bytes[FLOWS_N];
 	uint64_t sum = 0;
 
-	hy_flows_keys(mbufs, parse, key, FLOWS_N);
-	hy_flows_rss_hashes(l->flows, &l->rss, mbufs, key, hash, FLOWS_N);
-	if (hy_flows_lookup(l->flows, 0, parse, key, hash, flow, FLOWS_N) > 0)
+	if (hy_flows_find(l->flows, 0, &l->rss, mbufs, flow, FLOWS_N) > 0)
 		sum += missed(l, mbufs, flow);
 	for (uint32_t i = 0; i < FLOWS_N; i++) {
 		bytes[i] = mbufs[i]->pkt_len;
@@ -254,8 +250,9 @@ percent(uint64_t part, uint64_t all)
 void
 flows_loop_head(FILE *out)
 {
-	fprintf(out, "%-18s %-11s %7s %7s %7s %7s %7s %7s %9s %7s %9s\n", "# work", "caches",
-		"Mpps", "clocks", "exact%", "index%", "masks%", "tables", "upcalls", "lost", "KiB");
+	fprintf(out, "%-18s %-11s %7s %7s %7s %7s %7s %7s %7s %9s %7s %9s\n", "# work", "caches",
+		"Mpps", "clocks", "frames%", "exact%", "index%", "masks%", "tables", "upcalls",
+		"lost", "KiB");
 }
 
 static void
@@ -270,8 +267,9 @@ row_print(const struct loop *l, const struct flows_mode *mode, FILE *out)
 	hy_flows_lookups(l->flows, 0, &now);
 	hy_flows_upcall_stats(l->upcalls, 0, &sent);
 	now.packets -= l->before.packets;
-	fprintf(out, "%-18s %-11s %7.2f %7.1f %7.1f %7.1f %7.1f %7.2f %9ju %7ju %9zu\n",
+	fprintf(out, "%-18s %-11s %7.2f %7.1f %7.1f %7.1f %7.1f %7.1f %7.2f %9ju %7ju %9zu\n",
 		l->frames->of->name, mode->name, (double)rte_get_tsc_hz() / clocks / 1e6, clocks,
+		percent(now.frames - l->before.frames, now.packets),
 		percent(now.exact - l->before.exact, now.packets),
 		percent(now.index - l->before.index, now.packets),
 		percent(now.masks - l->before.masks, now.packets),

@@ -17,7 +17,8 @@ static const struct {
 	{ "dfc", { .index = HY_FLOWS_INDEX_DFC } },
 	{ "smc", { .index = HY_FLOWS_INDEX_SMC } },
 	{ "lines", { .index = HY_FLOWS_INDEX_LINES } },
-	{ "auto", { .index = HY_FLOWS_INDEX_LINES, .automatic = true } },
+	{ "frames", { .frames = true, .index = HY_FLOWS_INDEX_LINES } },
+	{ "auto", { .frames = true, .index = HY_FLOWS_INDEX_LINES, .automatic = true } },
 };
 
 int
@@ -35,7 +36,8 @@ const char *
 datapath_caches_name(const struct hy_flows_caches *caches)
 {
 	for (size_t i = 0; i < RTE_DIM(modes); i++)
-		if (caches->exact == modes[i].caches.exact &&
+		if (caches->frames == modes[i].caches.frames &&
+			caches->exact == modes[i].caches.exact &&
 			caches->index == modes[i].caches.index &&
 			caches->automatic == modes[i].caches.automatic)
 			return modes[i].name;

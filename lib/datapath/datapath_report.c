@@ -115,14 +115,14 @@ worker_json(const struct hy_datapath *datapath, unsigned int w, FILE *out)
 	hy_flows_lookups(hy_flow_table_flows(datapath->table), w, &l);
 	fprintf(out,
 		"{\"lcore\": %u, \"received\": %" PRIu64 ", \"cycles\": %" PRIu64
-		", \"packets\": %" PRIu64 ", \"exact\": %" PRIu64 ", \"index\": %" PRIu64
-		", \"masks\": %" PRIu64 ", \"misses\": %" PRIu64 ", \"tables\": %" PRIu64
-		", \"sent\": %" PRIu64 ", \"behind\": %" PRIu64 ", \"known\": %" PRIu64
-		", \"added\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"single\": %" PRIu64
-		", \"lost\": %" PRIu64 "}",
-		datapath->workers->worker[w].lcore, work.received, work.cycles, l.packets, l.exact,
-		l.index, l.masks, l.misses, l.tables, u.sent, u.behind, u.known, u.added, u.refused,
-		u.single, u.full);
+		", \"packets\": %" PRIu64 ", \"frames\": %" PRIu64 ", \"exact\": %" PRIu64
+		", \"index\": %" PRIu64 ", \"masks\": %" PRIu64 ", \"misses\": %" PRIu64
+		", \"tables\": %" PRIu64 ", \"sent\": %" PRIu64 ", \"behind\": %" PRIu64
+		", \"known\": %" PRIu64 ", \"added\": %" PRIu64 ", \"refused\": %" PRIu64
+		", \"single\": %" PRIu64 ", \"lost\": %" PRIu64 "}",
+		datapath->workers->worker[w].lcore, work.received, work.cycles, l.packets, l.frames,
+		l.exact, l.index, l.masks, l.misses, l.tables, u.sent, u.behind, u.known, u.added,
+		u.refused, u.single, u.full);
 }
 
 void

@@ -102,6 +102,7 @@ stats_tell(struct hy_datapath *datapath, char *text __rte_unused, struct rte_tel
 	rte_tel_data_add_dict_uint(data, "kept", datapath->kept);
 	rte_tel_data_add_dict_uint(data, "asked", datapath->asked);
 	rte_tel_data_add_dict_uint(data, "packets", all.packets);
+	rte_tel_data_add_dict_uint(data, "frames", all.frames);
 	rte_tel_data_add_dict_uint(data, "exact", all.exact);
 	rte_tel_data_add_dict_uint(data, "index", all.index);
 	rte_tel_data_add_dict_uint(data, "searched", all.masks);

@@ -199,7 +199,7 @@ void hy_datapath_json(struct hy_datapath *datapath, FILE *out);
 int hy_datapath_telemetry(const char *prefix);
 
 /** Names of modes of caches. "auto": lines, which packets skip while they do not pay. */
-#define HY_DATAPATH_CACHES "none, emc, emc+smc, dfc, smc, lines, auto"
+#define HY_DATAPATH_CACHES "none, emc, emc+smc, dfc, smc, lines, frames, auto"
 
 /**
  * Reads the name of a mode of caches, one of HY_DATAPATH_CACHES.

@@ -93,6 +93,12 @@ struct flows_order {
 	struct flows_table *table[];
 };
 
+/* Bits of a plain frame (key/flows_plain.h), as they lie there (cache/flows_frames.c). */
+struct flows_frame_bits {
+	uint64_t words[4];
+	uint64_t rest; /* its port, the word about fragments, and TCP's flags */
+};
+
 /* What the masks of all tables look at. */
 struct flows_union {
 	struct flows_garbage garbage;
@@ -100,6 +106,7 @@ struct flows_union {
 	uint32_t nb_words;
 	uint8_t word[HY_FLOWS_WORDS];
 	uint64_t mask[HY_FLOWS_WORDS];
+	struct flows_frame_bits frame; /* the same, of plain frames */
 };
 
 struct flows_counts {

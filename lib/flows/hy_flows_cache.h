@@ -4,8 +4,8 @@
  * Caches in front of a flow cache's tables of masks, one of each kind for each worker, by a hash of the
  * packet. They are switched at run time, and take a fixed amount of memory.
  *
- * First an exact cache, which compares all of a key; then an index, which remembers megaflows by few
- * bits of a hash and compares the packet with the megaflow. What neither has, the tables have. A packet
+ * First a cache of frames; then an exact cache, which compares all of a key; then an index, which
+ * remembers megaflows by few bits of a hash and compares the packet with the megaflow. What neither has, the tables have. A packet
  * gets the same megaflow with any of them, except where megaflows overlap.
  */
 #pragma once
@@ -47,6 +47,13 @@ enum hy_flows_index {
 
 /** Which caches there are. */
 struct hy_flows_caches {
+	/**
+	 * A cache of 4,096 frames, 64 bytes for each, two at each place. It compares the bits of a frame
+	 * that masks look at, before a key is made. Of plain frames: Ethernet without tags, IPv4 without
+	 * options and fragments, TCP or UDP; and not VXLAN, with hy_flows_params.tunnels. Only
+	 * hy_flows_find() asks it.
+	 */
+	bool frames;
 	enum hy_flows_exact exact; /**< The exact cache. */
 	/** One in so many packets that it misses is entered, by chance; 1: all. */
 	uint32_t exact_one_in;
@@ -94,8 +101,9 @@ struct hy_flows_level {
 
 /** The caches of a worker. */
 struct hy_flows_levels {
-	struct hy_flows_level exact; /**< The exact cache. */
-	struct hy_flows_level index; /**< The index. */
+	struct hy_flows_level frames; /**< The cache of frames. */
+	struct hy_flows_level exact;  /**< The exact cache. */
+	struct hy_flows_level index;  /**< The index. */
 };
 
 /**

@@ -4,13 +4,20 @@
  * A flow cache as workers use it, by bursts of packets:
  *
  * @code
- * uint32_t parse = hy_flows_parse(flows);
- * hy_flows_keys(mbufs, parse, key, n);
- * hy_flows_hashes(flows, key, hash, n);                   ... or hy_flows_rss_hashes() ...
- * if (hy_flows_lookup(flows, worker, parse, key, hash, flow, n) > 0)
+ * if (hy_flows_find(flows, worker, &rss, mbufs, flow, n) > 0)
  *         ... packets whose flow[i] is HY_FLOWS_MISS ...
  * hy_flows_actions(flows, flow, action, n);
  * hy_flows_count(flows, worker, flow, bytes, n);
+ * @endcode
+ *
+ * hy_flows_find() asks the cache of frames, if there is one, and for the other packets does this, which
+ * programs with keys and hashes of their own may do instead:
+ *
+ * @code
+ * uint32_t parse = hy_flows_parse(flows);
+ * hy_flows_keys(mbufs, parse, key, n);
+ * hy_flows_hashes(flows, key, hash, n);                   ... or hy_flows_rss_hashes() ...
+ * hy_flows_lookup(flows, worker, parse, key, hash, flow, n);
  * @endcode
  *
  * A worker has a number below that of struct hy_flows_params, and is the only thread to use it. What a
@@ -52,7 +59,17 @@ void hy_flows_rss_hashes(const struct hy_flows *flows, struct hy_flows_rss *rss,
 	uint32_t n);
 
 /**
- * Finds the megaflow of each packet.
+ * Finds the megaflow of each packet, with the hashes of hy_flows_rss_hashes().
+ *
+ * @param rss The worker's.
+ * @param[out] flow Number of the megaflow, or HY_FLOWS_MISS.
+ * @return How many are HY_FLOWS_MISS.
+ */
+uint32_t hy_flows_find(struct hy_flows *flows, unsigned int worker, struct hy_flows_rss *rss,
+	struct rte_mbuf *const mbufs[], uint32_t flow[], uint32_t n);
+
+/**
+ * Finds the megaflow of each packet by its key.
  *
  * @param parse As the keys were made, or HY_FLOWS_PARSE_ALL with or without tunnels. A megaflow that was
  * added since, and looks at more of a packet, does not match.
@@ -89,8 +106,9 @@ void hy_flows_count(struct hy_flows *flows, unsigned int worker, const uint32_t 
 
 /** What a worker's lookups have come to. */
 struct hy_flows_lookups {
-	uint64_t packets; /**< Looked up: the sum of the next four. */
-	uint64_t exact;   /**< Found in the exact cache (hy_flows_cache.h). */
+	uint64_t packets; /**< Looked up: the sum of the next five. */
+	uint64_t frames;  /**< Found in the cache of frames (hy_flows_cache.h). */
+	uint64_t exact;   /**< Found in the exact cache. */
 	uint64_t index;   /**< Found in the index. */
 	uint64_t masks;   /**< Found in the tables of masks. */
 	uint64_t misses;  /**< Not found. */

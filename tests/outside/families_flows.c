@@ -11,15 +11,13 @@ look_one_up(struct hy_node *node, struct rte_mbuf *m, uint32_t *action, uint16_t
 {
 	struct hy_flow_lookup_ctx *ctx = node->ctx;
 	struct hy_flows_lookups before, after;
-	uint32_t hash, flow, bytes = m->pkt_len;
-	struct hy_flows_key key;
+	uint32_t flow, bytes = m->pkt_len;
 	uint8_t fate;
 
 	hy_flows_lookups(ctx->flows, ctx->worker, &before);
-	hy_flows_keys(&m, HY_FLOWS_PARSE_ALL, &key, 1);
-	hy_flows_hashes(ctx->flows, &key, &hash, 1);
-	hy_flows_lookup(ctx->flows, ctx->worker, HY_FLOWS_PARSE_ALL, &key, &hash, &flow, 1);
+	hy_flows_find(ctx->flows, ctx->worker, &ctx->rss, &m, &flow, 1);
 	hy_flows_lookups(ctx->flows, ctx->worker, &after);
+	hy_counter_add(node, HY_FLOW_LOOKUP_FRAMES, after.frames - before.frames);
 	hy_counter_add(node, HY_FLOW_LOOKUP_EXACT, after.exact - before.exact);
 	hy_counter_add(node, HY_FLOW_LOOKUP_INDEX, after.index - before.index);
 	hy_counter_add(node, HY_FLOW_LOOKUP_MASKS, after.masks - before.masks);

@@ -298,10 +298,11 @@ main(int argc, char **argv)
 
 	if (parsed < 0)
 		return EXIT_FAILURE;
-	if (argc - parsed == 3)
-		rc = run((struct hy_flows_caches){ .exact = atoi(argv[parsed + 1]),
+	if (argc - parsed == 4)
+		rc = run((struct hy_flows_caches){ .frames = atoi(argv[parsed + 1]),
+			.exact = atoi(argv[parsed + 2]),
 			.exact_one_in = 2,
-			.index = atoi(argv[parsed + 2]) });
+			.index = atoi(argv[parsed + 3]) });
 	rte_eal_cleanup();
 	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

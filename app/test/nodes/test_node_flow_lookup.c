@@ -24,6 +24,11 @@ static const struct hy_flows_caches modes[] = {
 	{ .index = HY_FLOWS_INDEX_DFC },
 	{ .index = HY_FLOWS_INDEX_SMC },
 	{ .index = HY_FLOWS_INDEX_LINES },
+	{ .frames = true },
+	{ .frames = true,
+		.exact = HY_FLOWS_EXACT_8K,
+		.exact_one_in = 2,
+		.index = HY_FLOWS_INDEX_LINES },
 };
 
 static struct hy_flow_table *the_table;
@@ -244,12 +249,14 @@ run(struct hy_graph *graph, uint32_t packets, uint64_t *seed, uint32_t by_outcom
 static void
 levels_check(const struct hy_flows_caches *caches, uint64_t packets)
 {
+	const uint64_t by_frame = counter("flow_lookup-rig", "frame_hits");
 	const uint64_t exact = counter("flow_lookup-rig", "exact_hits");
 	const uint64_t index = counter("flow_lookup-rig", "index_hits");
 	const uint64_t masks = counter("flow_lookup-rig", "mask_hits");
 	const uint64_t misses = counter("flow_lookup-rig", "misses");
 
-	assert_int_equal(exact + index + masks + misses, packets);
+	assert_int_equal(by_frame + exact + index + masks + misses, packets);
+	assert_int_equal(by_frame > 0, caches->frames);
 	assert_int_equal(exact > 0, caches->exact != HY_FLOWS_EXACT_NONE);
 	assert_int_equal(index > 0, caches->index != HY_FLOWS_INDEX_NONE);
 	assert_true(masks > 0 && misses > 0);
@@ -308,6 +315,7 @@ modes_are_switched_and_rules_change_while_packets_flow(void **state)
 		assert_true(hy_flows_revalidate(hy_flow_table_upcalls(the_table)) > 0);
 		hy_flows_poll(f, step * 100, UINT32_MAX);
 	}
+	assert_true(counter("flow_lookup-rig", "frame_hits") > 0);
 	assert_true(counter("flow_lookup-rig", "exact_hits") > 0);
 	assert_true(counter("flow_lookup-rig", "index_hits") > 0);
 	for (uint32_t i = 0; i < 4; i++)

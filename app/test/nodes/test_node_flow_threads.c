@@ -97,7 +97,7 @@ static struct rte_mbuf *
 packet_to(uint32_t dst)
 {
 	uint8_t frame[FRAME_MAX];
-	struct rte_mbuf *m = packet(frame, FRAME(frame, .dst = dst, .payload = 8));
+	struct rte_mbuf *m = packet(frame, FRAME(frame, .dst = dst, .payload = 16));
 
 	m->port = 0;
 	return m;
@@ -171,7 +171,7 @@ worker(void *arg)
 /* The control plane. */
 
 static uint16_t generation[FLOWS];
-static uint64_t added, deleted, switched;
+static uint64_t added, deleted, switched, masks;
 
 static struct hy_flows_flow
 flow_now(uint32_t f)
@@ -199,6 +199,18 @@ flow_change(uint32_t f)
 	deleted++;
 }
 
+/* A megaflow of no packet comes or goes, with its mask. */
+static void
+mask_change(struct hy_flows *flows)
+{
+	const struct hy_flows_flow stranger = { .key = { .src = RTE_BE32(1) },
+		.mask = { .src = UINT32_MAX, .ttl = UINT8_MAX } };
+
+	if (hy_flows_delete(flows, &stranger.key, &stranger.mask) < 0)
+		assert_int_equal(hy_flows_add(flows, &stranger), 0);
+	masks++;
+}
+
 static void
 control(uint64_t *seed, uint64_t until)
 {
@@ -207,11 +219,15 @@ control(uint64_t *seed, uint64_t until)
 			.exact_one_in = 1,
 			.index = HY_FLOWS_INDEX_LINES,
 			.lines_log = 4 },
+		{ .frames = true },
+		{ .frames = true, .index = HY_FLOWS_INDEX_LINES, .lines_log = 4 },
 		{ .exact = HY_FLOWS_EXACT_NONE } };
 	struct hy_flows *flows = hy_flow_table_flows(the_table);
 
 	while (rte_get_timer_cycles() < until) {
 		flow_change(flows_random(seed) % FLOWS);
+		if (flows_random(seed) % 8 == 0)
+			mask_change(flows);
 		if (flows_random(seed) % 64 != 0)
 			continue;
 		assert_int_equal(hy_flows_caches_set(flows,
@@ -252,7 +268,7 @@ static bool
 is_enough(void)
 {
 	return did.fresh[0] > 1000 && did.fresh[1] > 0 && did.gone > 0 && added > ROUNDS &&
-		deleted > ROUNDS && switched > 0;
+		deleted > ROUNDS && switched > 0 && masks > ROUNDS;
 }
 
 static void
@@ -266,10 +282,10 @@ deleted_flow_is_met_by_no_packet_after_a_grace_period(void **state)
 	for (uint64_t round = 1; round <= ROUNDS || (round <= ROUNDS_MOST && !is_enough()); round++)
 		round_run(round);
 	print_message("%ju out, %ju dropped, %ju and %ju by %ju flows, of which %ju deleted, %ju "
-		      "too late; %ju switches, %ju rests, %ju stalls\n",
+		      "too late; %ju masks, %ju switches, %ju rests, %ju stalls\n",
 		(uintmax_t)did.out, (uintmax_t)did.dropped, (uintmax_t)did.fresh[0],
 		(uintmax_t)did.fresh[1], (uintmax_t)added, (uintmax_t)deleted, (uintmax_t)did.gone,
-		(uintmax_t)switched, (uintmax_t)did.rests, (uintmax_t)did.stalls);
+		(uintmax_t)masks, (uintmax_t)switched, (uintmax_t)did.rests, (uintmax_t)did.stalls);
 	assert_int_equal(did.sent, did.out + did.dropped + handed_out);
 	assert_int_equal(did.wrong[0], 0);
 	assert_int_equal(did.wrong[1], 0);

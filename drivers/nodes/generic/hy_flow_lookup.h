@@ -55,8 +55,9 @@ enum hy_flow_reinject_drop {
 /** Lanes of both nodes. */
 enum hy_flow_lookup_lane { HY_FLOW_LOOKUP_LANE_ACTION };
 
-/** Counters of flow_lookup, in packets: the first four and HY_FLOW_LOOKUP_MARKED add up to its packets. */
+/** Counters of flow_lookup, in packets: the first five and HY_FLOW_LOOKUP_MARKED add up to its packets. */
 enum hy_flow_lookup_counter {
+	HY_FLOW_LOOKUP_FRAMES,     /**< Found in the cache of frames. */
 	HY_FLOW_LOOKUP_EXACT,      /**< Found in the exact cache. */
 	HY_FLOW_LOOKUP_INDEX,      /**< Found in the index. */
 	HY_FLOW_LOOKUP_MASKS,      /**< Found in the tables of masks. */

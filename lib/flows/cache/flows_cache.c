@@ -48,7 +48,8 @@ hy_flows_caches_bytes(const struct hy_flows *f, const struct hy_flows_caches *ki
 	if (!kinds_are_right(kinds))
 		return 0;
 	ops = ops_of(f, kinds->index);
-	return flows_exact_bytes(kinds->exact) + (ops == NULL ? 0 : ops->bytes(kinds));
+	return (kinds->frames ? flows_frames_bytes() : 0) + flows_exact_bytes(kinds->exact) +
+		(ops == NULL ? 0 : ops->bytes(kinds));
 }
 
 void
@@ -57,6 +58,7 @@ flows_caches_release(struct hy_flows *f, struct flows_garbage *garbage)
 	struct flows_caches *caches = (struct flows_caches *)garbage;
 
 	RTE_SET_USED(f);
+	rte_free(caches->frames);
 	rte_free(caches->exact);
 	rte_free(caches->index);
 	rte_free(caches);
@@ -77,8 +79,11 @@ caches_create(const struct hy_flows *f, const struct hy_flows_caches *kinds)
 		caches->index = flows_alloc(f, ops->bytes(kinds));
 	if (kinds->exact != HY_FLOWS_EXACT_NONE)
 		caches->exact = flows_exact_create(f, kinds->exact);
+	if (kinds->frames)
+		caches->frames = flows_alloc(f, flows_frames_bytes());
 	if ((ops != NULL && caches->index == NULL) ||
-		(kinds->exact != HY_FLOWS_EXACT_NONE && caches->exact == NULL)) {
+		(kinds->exact != HY_FLOWS_EXACT_NONE && caches->exact == NULL) ||
+		(kinds->frames && caches->frames == NULL)) {
 		flows_caches_release(NULL, &caches->garbage);
 		return NULL;
 	}
@@ -185,11 +190,12 @@ print_worker(const struct hy_flows *f, unsigned int worker, FILE *out)
 
 	hy_flows_lookups(f, worker, &l);
 	fprintf(out,
-		"worker %u: %ju packets, %.1f %% exact, %.1f %% index, %.1f %% masks, %.1f %% "
+		"worker %u: %ju packets, %.1f %% frames, %.1f %% exact, %.1f %% index, %.1f %% masks, %.1f %% "
 		"missed; %.1f tables a hit\n",
-		worker, (uintmax_t)l.packets, percent(l.exact, l.packets),
-		percent(l.index, l.packets), percent(l.masks, l.packets),
-		percent(l.misses, l.packets), percent(l.tables, l.masks) / 100);
+		worker, (uintmax_t)l.packets, percent(l.frames, l.packets),
+		percent(l.exact, l.packets), percent(l.index, l.packets),
+		percent(l.masks, l.packets), percent(l.misses, l.packets),
+		percent(l.tables, l.masks) / 100);
 }
 
 static void
@@ -214,6 +220,7 @@ hy_flows_levels(struct hy_flows *f, unsigned int worker, struct hy_flows_levels 
 	pthread_mutex_lock(&f->lock); /* keeps them from being freed */
 	caches = f->workers[worker].caches;
 	if (caches != NULL) {
+		level_read(&caches->pays.view[PAYS_FRAMES], &levels->frames);
 		level_read(&caches->pays.view[PAYS_EXACT], &levels->exact);
 		level_read(&caches->pays.view[PAYS_INDEX], &levels->index);
 	}
@@ -244,13 +251,15 @@ hy_flows_print(struct hy_flows *f, FILE *out)
 	kinds = f->kinds;
 	pthread_mutex_unlock(&f->lock);
 	ops = ops_of(f, kinds.index);
-	fprintf(out, "exact: %s, index: %s; %zu KiB a worker\n", exact[kinds.exact],
+	fprintf(out, "frames: %s, exact: %s, index: %s; %zu KiB a worker\n",
+		kinds.frames ? "4096 entries" : "none", exact[kinds.exact],
 		ops == NULL ? "none" : ops->name, hy_flows_caches_bytes(f, &kinds) / 1024);
 	for (unsigned int w = 0; w < f->params.workers; w++) {
 		struct hy_flows_levels levels;
 
 		print_worker(f, w, out);
 		hy_flows_levels(f, w, &levels);
+		print_level(w, "frames", &levels.frames, out);
 		print_level(w, "exact", &levels.exact, out);
 		print_level(w, "index", &levels.index, out);
 	}

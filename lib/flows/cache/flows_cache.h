@@ -36,6 +36,19 @@ bool flows_exact_enter(const struct hy_flows *f, struct flows_exact *exact,
 /* Looks at one entry, and empties it if its megaflow was deleted. */
 void flows_exact_sweep(const struct hy_flows *f, struct flows_exact *exact);
 
+/* A cache of frames (flows_frames.c). */
+struct flows_frames;
+
+size_t flows_frames_bytes(void);
+/* Bits of plain frames that a mask looks at. */
+struct flows_frame_bits flows_frames_mask(const struct hy_flows_key *mask, bool tunnels);
+/* Finds the megaflows of some frames, and returns which. Others' flow[] is written, too. */
+uint64_t flows_frames_find(const struct hy_flows *f, struct flows_frames *frames,
+	struct rte_mbuf *const mbufs[], uint32_t flow[], uint32_t n);
+/* Enters a frame whose megaflow was found. Returns whether the entry was empty. */
+bool flows_frames_enter(const struct hy_flows *f, struct flows_frames *frames,
+	const struct rte_mbuf *m, uint32_t slot);
+
 /* A kind of index. */
 struct flows_index_ops {
 	const char *name;
@@ -62,6 +75,7 @@ struct flows_caches {
 	const struct flows_index_ops *ops;
 	void *index;
 	struct flows_exact *exact;
+	struct flows_frames *frames;
 	struct flows_pays pays;
 	uint32_t epoch;  /* of the hashes */
 	uint32_t random; /* the last number */

@@ -16,7 +16,7 @@
 #define BETTER 32u /* one part in so many, or more, must be saved */
 #define FILLED 16u /* one packet in so many fills an empty entry: the cache is being filled */
 
-/* One level or both, in turn. */
+/* Each set of levels, in turn. */
 static uint32_t
 next_trial(const struct flows_pays *pays)
 {
@@ -36,6 +36,8 @@ flows_pays_init(struct flows_pays *pays, const struct hy_flows_caches *kinds)
 		pays->all |= PAYS_BIT(PAYS_EXACT);
 	if (kinds->index != HY_FLOWS_INDEX_NONE)
 		pays->all |= PAYS_BIT(PAYS_INDEX);
+	if (kinds->frames)
+		pays->all |= PAYS_BIT(PAYS_FRAMES);
 	pays->levels = pays->all;
 	for (uint32_t tried = 0; tried < RTE_DIM(pays->interval); tried++)
 		pays->interval[tried] = INTERVAL_LEAST;
@@ -75,12 +77,18 @@ median(uint32_t clocks[PAYS_PAIRS])
 }
 
 static bool
-is_filling(const struct flows_pays *pays, uint32_t level)
+is_filling(const struct flows_pays *pays)
 {
-	const uint64_t filled = (uint64_t)pays->filled[level] *
-		(level == PAYS_EXACT ? pays->often : 1);
+	bool filling = false;
 
-	return (pays->all & PAYS_BIT(level)) != 0 && filled * FILLED > pays->asked[level];
+	for (uint32_t level = 0; level < PAYS_LEVELS; level++) {
+		const uint64_t filled = (uint64_t)pays->filled[level] *
+			(level == PAYS_EXACT ? pays->often : 1);
+
+		filling |= (pays->all & PAYS_BIT(level)) != 0 &&
+			filled * FILLED > pays->asked[level];
+	}
+	return filling;
 }
 
 /* Bursts between trials that differ so much from what is usual. */
@@ -137,8 +145,7 @@ judge(struct flows_pays *pays)
 	for (uint32_t level = 0; level < PAYS_LEVELS; level++)
 		if (pays->tried == PAYS_BIT(level))
 			show_level(pays, level, usual, otherwise);
-	if (otherwise < usual - usual / BETTER && !is_filling(pays, PAYS_EXACT) &&
-		!is_filling(pays, PAYS_INDEX))
+	if (otherwise < usual - usual / BETTER && !is_filling(pays))
 		change(pays);
 	pays->pairs = 0;
 	pays->tried = next_trial(pays);

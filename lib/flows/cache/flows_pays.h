@@ -9,7 +9,7 @@
 
 #include <hy_flows_cache.h>
 
-enum { PAYS_EXACT, PAYS_INDEX, PAYS_LEVELS };
+enum { PAYS_EXACT, PAYS_INDEX, PAYS_FRAMES, PAYS_LEVELS };
 
 #define PAYS_PAIRS 32
 #define PAYS_BIT(level) (1u << (level))

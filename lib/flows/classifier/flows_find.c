@@ -194,35 +194,128 @@ caches_tend(const struct hy_flows *f, struct flows_caches *c)
 	c->epoch = epoch;
 }
 
+/* A lookup of a burst, from its begin to its end. */
+struct turn {
+	struct flows_worker *worker;
+	struct flows_caches *caches; /* NULL: none */
+	uint32_t levels;             /* of these, to be asked */
+	uint64_t start;              /* 0: it is not timed */
+};
+
+static __rte_always_inline struct turn
+turn_begin(struct hy_flows *f, unsigned int worker)
+{
+	struct turn turn = { .worker = &f->workers[worker] };
+
+	turn.caches = FLOWS_LOAD(turn.worker->caches);
+	if (turn.caches == NULL)
+		return turn;
+	caches_tend(f, turn.caches);
+	turn.levels = flows_pays_next(&turn.caches->pays);
+	if (unlikely(turn.caches->pays.step != 0))
+		turn.start = rte_rdtsc();
+	return turn;
+}
+
+static __rte_always_inline void
+turn_end(const struct turn *turn, uint32_t n, uint32_t misses)
+{
+	if (unlikely(turn->start != 0))
+		flows_pays_take(&turn->caches->pays, rte_rdtsc() - turn->start, n);
+	flows_add(&turn->worker->lookups.packets, n);
+	flows_add(&turn->worker->lookups.misses, misses);
+}
+
+/* Of up to FLOWS_BURST packets. Returns how many are HY_FLOWS_MISS. */
+static uint32_t
+find_burst(const struct hy_flows *f, const struct turn *turn, const struct flows_burst *b,
+	uint32_t n)
+{
+	const uint64_t missed = look_up(f, turn->worker, turn->caches,
+		turn->levels & ~PAYS_BIT(PAYS_FRAMES), b, UINT64_MAX >> (64 - n));
+
+	FLOWS_EACH(i, missed)
+		b->flow[i] = HY_FLOWS_MISS;
+	return count_of(missed);
+}
+
 uint32_t
 hy_flows_lookup(struct hy_flows *f, unsigned int worker, uint32_t parse,
 	const struct hy_flows_key key[], const uint32_t hash[], uint32_t flow[], uint32_t n)
 {
-	struct flows_worker *w = &f->workers[worker];
-	struct flows_caches *c = FLOWS_LOAD(w->caches);
-	uint32_t misses = 0, levels = 0;
-	uint64_t start = 0;
+	const struct turn turn = turn_begin(f, worker);
+	uint32_t misses = 0;
 
-	if (c != NULL) {
-		caches_tend(f, c);
-		levels = flows_pays_next(&c->pays);
-		if (unlikely(c->pays.step != 0))
-			start = rte_rdtsc();
-	}
 	for (uint32_t at = 0; at < n; at += FLOWS_BURST) {
-		const uint32_t some = RTE_MIN(n - at, (uint32_t)FLOWS_BURST);
 		const struct flows_burst b = {
 			.key = key + at, .hash = hash + at, .flow = flow + at, .parse = parse
 		};
-		const uint64_t missed = look_up(f, w, c, levels, &b, UINT64_MAX >> (64 - some));
 
-		FLOWS_EACH(i, missed)
-			b.flow[i] = HY_FLOWS_MISS;
-		misses += count_of(missed);
+		misses += find_burst(f, &turn, &b, RTE_MIN(n - at, (uint32_t)FLOWS_BURST));
 	}
-	if (c != NULL && unlikely(c->pays.step != 0))
-		flows_pays_take(&c->pays, rte_rdtsc() - start, n);
-	flows_add(&w->lookups.packets, n);
-	flows_add(&w->lookups.misses, misses);
+	turn_end(&turn, n, misses);
+	return misses;
+}
+
+/* By keys, of up to FLOWS_BURST packets. */
+static uint32_t
+find_by_keys(const struct hy_flows *f, const struct turn *turn, struct hy_flows_rss *rss,
+	struct rte_mbuf *const mbufs[], uint32_t flow[], uint32_t n)
+{
+	struct hy_flows_key key[FLOWS_BURST];
+	uint32_t hash[FLOWS_BURST];
+	const struct flows_burst b = {
+		.key = key, .hash = hash, .flow = flow, .parse = hy_flows_parse(f)
+	};
+
+	hy_flows_keys(mbufs, b.parse, key, n); /* fetches what it reads */
+	hy_flows_rss_hashes(f, rss, mbufs, key, hash, n);
+	return find_burst(f, turn, &b, n);
+}
+
+/* By frames first, of up to FLOWS_BURST packets; those not found are entered once they are, by keys. */
+static uint32_t
+find_by_frames(const struct hy_flows *f, const struct turn *turn, struct hy_flows_rss *rss,
+	struct rte_mbuf *const mbufs[], uint32_t flow[], uint32_t n)
+{
+	struct flows_frames *frames = turn->caches->frames;
+	struct flows_pays *pays = &turn->caches->pays;
+	const uint64_t all = UINT64_MAX >> (64 - n);
+	const uint64_t found = flows_frames_find(f, frames, mbufs, flow, n);
+	struct rte_mbuf *rest[FLOWS_BURST];
+	uint32_t flow_of[FLOWS_BURST], misses, k = 0;
+
+	flows_pays_count(pays, PAYS_FRAMES, n, count_of(found));
+	flows_add(&turn->worker->lookups.frames, count_of(found));
+	if (found == all)
+		return 0;
+	FLOWS_EACH(i, all & ~found)
+		rest[k++] = mbufs[i];
+	misses = find_by_keys(f, turn, rss, rest, flow_of, k);
+	k = 0;
+	FLOWS_EACH(i, all & ~found) {
+		flow[i] = flow_of[k++];
+		if (flow[i] != HY_FLOWS_MISS)
+			pays->filled[PAYS_FRAMES] += flows_frames_enter(f, frames, mbufs[i],
+				flow[i]);
+	}
+	return misses;
+}
+
+uint32_t
+hy_flows_find(struct hy_flows *f, unsigned int worker, struct hy_flows_rss *rss,
+	struct rte_mbuf *const mbufs[], uint32_t flow[], uint32_t n)
+{
+	const struct turn turn = turn_begin(f, worker);
+	const bool frames = (turn.levels & PAYS_BIT(PAYS_FRAMES)) != 0;
+	uint32_t misses = 0;
+
+	for (uint32_t at = 0; at < n; at += FLOWS_BURST) {
+		const uint32_t some = RTE_MIN(n - at, (uint32_t)FLOWS_BURST);
+
+		misses += frames ? find_by_frames(f, &turn, rss, mbufs + at, flow + at, some)
+				 : find_by_keys(f, &turn, rss, mbufs + at, flow + at, some);
+	}
+	turn_end(&turn, n, misses);
 	return misses;
 }

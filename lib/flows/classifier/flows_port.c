@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/flows/flows.h"
+#include "lib/flows/cache/flows_cache.h"
 
 static const struct hy_flows_key none;
 
@@ -88,6 +88,7 @@ union_publish(struct hy_flows *f, const struct hy_flows_key *also)
 		new->word[new->nb_words] = w;
 		new->mask[new->nb_words++] = all.words[w];
 	}
+	new->frame = flows_frames_mask(&all, f->params.tunnels);
 	if (memcmp(new->mask, old->mask, sizeof(new->mask)) == 0 &&
 		memcmp(new->word, old->word, sizeof(new->word)) == 0) {
 		flows_release(f, &new->garbage);

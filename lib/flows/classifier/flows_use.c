@@ -114,6 +114,7 @@ hy_flows_lookups(const struct hy_flows *f, unsigned int worker, struct hy_flows_
 
 	*lookups = (struct hy_flows_lookups){
 		.packets = __atomic_load_n(&from->packets, __ATOMIC_RELAXED),
+		.frames = __atomic_load_n(&from->frames, __ATOMIC_RELAXED),
 		.exact = __atomic_load_n(&from->exact, __ATOMIC_RELAXED),
 		.index = __atomic_load_n(&from->index, __ATOMIC_RELAXED),
 		.masks = __atomic_load_n(&from->masks, __ATOMIC_RELAXED),

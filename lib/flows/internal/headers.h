@@ -29,6 +29,16 @@ flow_load16(const uint8_t *at)
 	return value;
 }
 
+/* In memory order. */
+static inline uint64_t
+flow_load64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
 /* 0x8100, 0x88a8, and 0x9100 from before 802.1ad. */
 static inline bool
 flow_is_tag(rte_be16_t type)

@@ -16,6 +16,8 @@
 
 #include "lib/flows/internal/headers.h"
 
+#include "flows_plain.h"
+
 #define TAGS_MAX 2
 
 /* Least bytes of headers. */
@@ -301,17 +303,7 @@ hy_flows_key(const uint8_t *frame, uint32_t len, uint16_t port, uint32_t parse,
 	make_key(frame, len, port, parse, key);
 }
 
-/*
- * Most frames are plain: Ethernet without tags, IPv4 without options that is not a fragment, and a whole
- * TCP or UDP header. Their keys are made of whole words, without a branch a field.
- */
-#define PLAIN_LEN (RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_tcp_hdr))
-#define PLAIN_WORDS 5         /* of a key, in which it has bits */
-#define PLAIN_START 0x450008u /* the ether type, and the first byte of the IPv4 header */
-#define PLAIN_PROTOS (1u << IPPROTO_TCP | 1u << IPPROTO_UDP)
-#define FRAGMENT (UINT64_C(0xff3f) << 32) /* in the first word of the IPv4 header that is read */
-
-static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "fields are told by their shift in words");
+#define PLAIN_WORDS 5 /* of a key, in which a plain frame has bits */
 
 /* The bits of these words that are kept, and whether what is inside VXLAN is read. */
 struct plain {
@@ -333,25 +325,14 @@ plain_of(uint32_t parse)
 		.tunnels = tunnels };
 }
 
-static __rte_always_inline uint64_t
-load64(const uint8_t *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-/* Makes the key of a frame of PLAIN_LEN bytes or more, as make_key() would. Returns whether it is plain. */
+/* Makes the key of a frame of FLOWS_PLAIN_LEN bytes or more, as make_key() would. Returns whether it is plain. */
 static __rte_always_inline bool
 make_plain(const uint8_t *frame, uint16_t port, const struct plain *plain, struct hy_flows_key *key)
 {
-	const uint64_t start = load64(frame + 12), ip = load64(frame + 16);
-	const uint64_t proto = ip >> 56, ports = load64(frame + 34) & UINT32_MAX;
+	const uint64_t start = flow_load64(frame + 12), ip = flow_load64(frame + 16);
+	const uint64_t proto = ip >> 56, ports = flow_load64(frame + 34) & UINT32_MAX;
 
-	if (((start ^ PLAIN_START) & 0xffffff) != 0 || (ip & FRAGMENT) != 0 || proto > 31 ||
-		(PLAIN_PROTOS >> proto & 1) == 0 ||
-		(plain->tunnels && ports >> 16 == FLOW_VXLAN_PORT))
+	if (!flows_is_plain(frame) || (plain->tunnels && ports >> 16 == FLOW_VXLAN_PORT))
 		return false;
 	key->words[0] = (port | (start & UINT16_MAX) << 16 | proto << 32 |
 				(uint64_t)HY_FLOWS_IP << 40 | (start >> 24 & UINT8_MAX) << 48 |
@@ -359,9 +340,9 @@ make_plain(const uint8_t *frame, uint16_t port, const struct plain *plain, struc
 		plain->keep[0];
 	key->words[1] = (ports | (uint64_t)(frame[47] & -(proto == IPPROTO_TCP)) << 32) &
 		plain->keep[1];
-	key->words[2] = load64(frame + 26) & plain->keep[2];
-	key->words[3] = load64(frame) & plain->keep[3];
-	key->words[4] = load64(frame + 6) & plain->keep[4];
+	key->words[2] = flow_load64(frame + 26) & plain->keep[2];
+	key->words[3] = flow_load64(frame) & plain->keep[3];
+	key->words[4] = flow_load64(frame + 6) & plain->keep[4];
 	memset(&key->words[PLAIN_WORDS], 0, sizeof(*key) - PLAIN_WORDS * sizeof(uint64_t));
 	return true;
 }
@@ -387,7 +368,7 @@ hy_flows_keys(struct rte_mbuf *const mbufs[], uint32_t parse, struct hy_flows_ke
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rte_mbuf *m = mbufs[i];
 
-		if (unlikely(rte_pktmbuf_data_len(m) < PLAIN_LEN ||
+		if (unlikely(rte_pktmbuf_data_len(m) < FLOWS_PLAIN_LEN ||
 			    !make_plain(rte_pktmbuf_mtod(m, const uint8_t *), m->port, &plain,
 				    &key[i])))
 			make_any(m, parse, &key[i]);

@@ -47,6 +47,8 @@ HY_NODE_FAMILY(flow_lookup,
 				"Too many packets of the worker wait for the rules" },
 		},
 		.counters = {
+			[HY_FLOW_LOOKUP_FRAMES] = { "frame_hits", "packets", HY_SEV_INFO,
+				"Found in the cache of frames" },
 			[HY_FLOW_LOOKUP_EXACT] = { "exact_hits", "packets", HY_SEV_INFO,
 				"Found in the exact cache" },
 			[HY_FLOW_LOOKUP_INDEX] = { "index_hits", "packets", HY_SEV_INFO,

@@ -83,19 +83,20 @@ is_confirmed(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *t
 /* Compares packets with the megaflows of their marks: those at `which` of the named. */
 static void
 compare(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *table,
-	struct hy_mark_worker *worker, void **objs, struct found *f, const struct named *named,
+	struct hy_mark_worker *worker, void **objs, const struct named *named,
 	const uint32_t which[], uint32_t n, struct marked *b, struct mark_tally *t)
 {
 	const uint32_t parse = hy_flows_parse(ctx->flows);
+	struct hy_flows_key key[SOME];
 	struct rte_mbuf *mbufs[SOME];
 
 	for (uint32_t j = 0; j < n; j++)
 		mbufs[j] = objs[named->at[which[j]]];
-	hy_flows_keys(mbufs, parse, f->key, n);
+	hy_flows_keys(mbufs, parse, key, n);
 	for (uint32_t j = 0; j < n; j++) {
 		const uint32_t k = which[j];
 
-		if (is_confirmed(ctx, table, worker, named, k, parse, &f->key[j], mbufs[j], t))
+		if (is_confirmed(ctx, table, worker, named, k, parse, &key[j], mbufs[j], t))
 			continue;
 		b->soft[b->nb_soft++] = named->at[k];
 		t->marked--;
@@ -105,8 +106,8 @@ compare(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *table,
 /* Finds the megaflows of packets with valid marks; leaves the others to software. */
 static void
 named_find(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *table,
-	struct hy_mark_worker *worker, void **objs, struct found *f, struct named *named,
-	struct marked *b, struct mark_tally *t)
+	struct hy_mark_worker *worker, void **objs, struct named *named, struct marked *b,
+	struct mark_tally *t)
 {
 	uint32_t which[SOME], n = 0;
 
@@ -127,14 +128,14 @@ named_find(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *tab
 		}
 	}
 	if (n > 0)
-		compare(ctx, table, worker, objs, f, named, which, n, b, t);
+		compare(ctx, table, worker, objs, named, which, n, b, t);
 }
 
 /* The packets of a port with marks, from a place on. Returns the end. */
 static uint32_t
 port_find(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *table,
 	const struct hy_flow_named of_class[], void **objs, uint32_t from, uint32_t n,
-	struct found *f, struct marked *b, struct mark_tally *all)
+	struct marked *b, struct mark_tally *all)
 {
 	struct hy_mark_worker *worker = &table->workers[ctx->worker];
 	const uint32_t soft = b->nb_soft;
@@ -147,7 +148,7 @@ port_find(const struct hy_flow_lookup_ctx *ctx, const struct hy_mark_table *tabl
 	if (b->nb_soft > soft && unlikely(hy_mark_looks(worker) > 0))
 		flow_cls_look(table, worker, objs, &b->soft[soft], b->nb_soft - soft);
 	if (named.n > 0)
-		named_find(ctx, table, worker, objs, f, &named, b, &t);
+		named_find(ctx, table, worker, objs, &named, b, &t);
 	mark_count(&worker->marked, t.marked);
 	mark_count(&worker->unmarked, to - from - t.marked - t.stale - t.fragments - t.mismatches);
 	mark_count(&worker->stale, t.stale);
@@ -198,7 +199,7 @@ find(struct hy_node *node, void **objs, struct found *f, uint32_t n)
 		const struct hy_mark_table *table = table_of(ctx, port, &of_class);
 
 		if (likely(table != NULL))
-			from = port_find(ctx, table, of_class, objs, from, n, f, &b, &t);
+			from = port_find(ctx, table, of_class, objs, from, n, &b, &t);
 		else
 			b.soft[b.nb_soft++] = from++;
 	}

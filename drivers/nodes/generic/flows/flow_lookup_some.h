@@ -5,24 +5,19 @@
 #include <hy_flow_lookup.h>
 #include <hy_mbuf.h>
 
-#define SOME 64 /* packets whose keys, of 112 bytes each, are in the CPU's first cache together */
+#define SOME 64 /* packets whose frames, and keys, are in the CPU's first cache together */
 
 /* What is found out about packets. */
 struct found {
-	struct hy_flows_key key[SOME];
-	uint32_t hash[SOME], flow[SOME], bytes[SOME];
+	uint32_t flow[SOME], bytes[SOME];
 	uint8_t fate[SOME];
 };
 
-/* Finds megaflows by keys. */
+/* Finds megaflows by frames and keys. */
 static inline void
 look_up(struct hy_flow_lookup_ctx *ctx, struct rte_mbuf *const mbufs[], struct found *f, uint32_t n)
 {
-	const uint32_t parse = hy_flows_parse(ctx->flows);
-
-	hy_flows_keys(mbufs, parse, f->key, n); /* fetches what it reads */
-	hy_flows_rss_hashes(ctx->flows, &ctx->rss, mbufs, f->key, f->hash, n);
-	hy_flows_lookup(ctx->flows, ctx->worker, parse, f->key, f->hash, f->flow, n);
+	hy_flows_find(ctx->flows, ctx->worker, &ctx->rss, mbufs, f->flow, n);
 }
 
 /* Reads the actions of megaflows that were found, and counts for them. */
@@ -109,6 +104,7 @@ flow_lookup_process_by(struct hy_graph *graph, struct hy_node *node, void **objs
 		finish(graph, node, objs + at, &f, action + at, some);
 	}
 	hy_flows_lookups(ctx->flows, ctx->worker, &after);
+	hy_counter_add(node, HY_FLOW_LOOKUP_FRAMES, after.frames - before.frames);
 	hy_counter_add(node, HY_FLOW_LOOKUP_EXACT, after.exact - before.exact);
 	hy_counter_add(node, HY_FLOW_LOOKUP_INDEX, after.index - before.index);
 	hy_counter_add(node, HY_FLOW_LOOKUP_MASKS, after.masks - before.masks);

@@ -21,7 +21,7 @@ static const struct hy_flows_caches modes[] = {
 	{ .exact = HY_FLOWS_EXACT_8K, .exact_one_in = 4, .index = HY_FLOWS_INDEX_SMC },
 	{ .index = HY_FLOWS_INDEX_SMC },
 	{ .index = HY_FLOWS_INDEX_LINES, .lines_log = 4 },
-	{ .index = HY_FLOWS_INDEX_LINES },
+	{ .frames = true, .index = HY_FLOWS_INDEX_LINES },
 };
 
 static int
@@ -153,7 +153,8 @@ lookup_agree(void *reference, void *variant, char *text)
 		snprintf(text, HY_CONFORM_TEXT_SIZE, "other megaflows, or other counts of them");
 		return false;
 	}
-	if ((l.exact > 0 && cand->caches.exact == HY_FLOWS_EXACT_NONE) ||
+	if ((l.frames > 0 && !cand->caches.frames) ||
+		(l.exact > 0 && cand->caches.exact == HY_FLOWS_EXACT_NONE) ||
 		(l.index > 0 && cand->caches.index == HY_FLOWS_INDEX_NONE)) {
 		snprintf(text, HY_CONFORM_TEXT_SIZE, "packets found in a cache that is off");
 		return false;
@@ -172,6 +173,8 @@ lookup_unreached(void *reference, void *variant)
 	counts_of(cand, &l, &sent);
 	if (plain.masks == 0)
 		return "a packet found by its mask";
+	if (l.frames == 0 && cand->caches.frames)
+		return "a packet found in the cache of frames";
 	if (l.exact == 0 && cand->caches.exact != HY_FLOWS_EXACT_NONE)
 		return "a packet found in the exact cache";
 	if (l.index == 0 && cand->caches.index != HY_FLOWS_INDEX_NONE)
@@ -185,8 +188,9 @@ HY_SUITE(flow_lookup, .nb_edges = SUITE_FLOWS_EDGES, .nb_setups = RTE_DIM(modes)
 	.setup = lookup_setup, .teardown = suite_flows_teardown, .configure = suite_flows_configure,
 	.shape = lookup_shape, .take = take, .change = change, .change_every = 16,
 	.agree = lookup_agree, .unreached = lookup_unreached,
-	.summed_counters = 1u << HY_FLOW_LOOKUP_EXACT | 1u << HY_FLOW_LOOKUP_INDEX |
-		1u << HY_FLOW_LOOKUP_MASKS | 1u << HY_FLOW_LOOKUP_MARKED,
+	.summed_counters = 1u << HY_FLOW_LOOKUP_FRAMES | 1u << HY_FLOW_LOOKUP_EXACT |
+		1u << HY_FLOW_LOOKUP_INDEX | 1u << HY_FLOW_LOOKUP_MASKS |
+		1u << HY_FLOW_LOOKUP_MARKED,
 	.own_counters = 1u << HY_FLOW_LOOKUP_STALE | 1u << HY_FLOW_LOOKUP_SAMPLED |
 		1u << HY_FLOW_LOOKUP_MISMATCHES);
 

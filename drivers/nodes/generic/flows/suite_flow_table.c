@@ -11,6 +11,8 @@
 
 #include "suite_flow_named.h"
 
+#define PADDED (RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN)
+
 /* Of a connection whose packets differ in their TTL. */
 static const uint8_t frame[] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00, 0x45, 0, 0, 28, 0,
 	0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 1, 0, 9, 0, 9, 0, 8, 0, 0 };
@@ -138,4 +140,8 @@ suite_flows_shape(void *state, enum hy_suite_kind kind, struct hy_suite_packet *
 	memcpy(packet->bytes, frame, sizeof(frame));
 	packet->bytes[RTE_ETHER_HDR_LEN + 8] = (uint8_t)rte_rand_max(256); /* TTL */
 	packet->len = sizeof(frame);
+	if (rte_rand_max(2) == 0) { /* as Ethernet pads it */
+		memset(&packet->bytes[sizeof(frame)], 0, PADDED - sizeof(frame));
+		packet->len = PADDED;
+	}
 }
