@@ -143,6 +143,14 @@ void datapath_collect(struct hy_datapath *datapath);
 void datapath_revalidate(struct hy_datapath *datapath);
 void datapath_follow(struct hy_datapath *datapath);
 
+/* datapath_report.c: what all nodes of a worker did; zeros without a graph. */
+struct datapath_work {
+	uint64_t received; /* packets that came from ports */
+	uint64_t cycles;   /* TSC cycles on packets */
+};
+
+struct datapath_work datapath_work(const struct hy_worker *worker);
+
 /* datapath_match.c: a rule for packets of a megaflow. tunnels: the cache's. */
 enum datapath_match {
 	DATAPATH_MATCH_NONE,  /* There is none. */

@@ -2,35 +2,24 @@
 /* What a switch counts, as text and as JSON. */
 
 #include <inttypes.h>
-#include <string.h>
 
-#include <hy_flow_lookup.h>
 #include <hy_stats.h>
 
 #include "datapath.h"
 
-/* What all nodes of a worker did. */
-struct work {
-	uint64_t received; /* packets that came from ports */
-	uint64_t cycles;   /* TSC cycles on packets */
-};
-
-/* Sums it up; zeros without a graph. */
-static struct work
-work_of(const struct hy_worker *worker)
+struct datapath_work
+datapath_work(const struct hy_worker *worker)
 {
-	struct work work = { 0 };
+	struct datapath_work work = { 0 };
+	struct hy_totals totals;
 	struct hy_stats *stats;
 
 	if (worker->graph == NULL || hy_stats_read(hy_graph_name(worker->graph), &stats) < 0)
 		return work;
-	for (unsigned int i = 0; i < stats->nb_nodes; i++) {
-		const struct hy_node_stats *node = &stats->nodes[i];
-
-		work.cycles += node->cycles;
-		if (node->is_source && strcmp(node->name, HY_FLOW_REINJECT_NODE) != 0)
-			work.received += node->objs;
-	}
+	for (unsigned int i = 0; i < stats->nb_nodes; i++)
+		work.cycles += stats->nodes[i].cycles;
+	hy_totals_read(stats, 0, &totals);
+	work.received = totals.rx;
 	hy_stats_free(stats);
 	return work;
 }
@@ -89,7 +78,7 @@ hy_datapath_print(struct hy_datapath *datapath, FILE *out)
 			counts.refused);
 	hy_flows_print(flows, out);
 	for (unsigned int w = 0; w < datapath->workers->nb; w++) {
-		const struct work work = work_of(&datapath->workers->worker[w]);
+		const struct datapath_work work = datapath_work(&datapath->workers->worker[w]);
 		struct hy_flows_upcall_stats u;
 
 		fprintf(out, "  worker %u: %" PRIu64 " packets were received, %.1f cycles each\n",
@@ -107,7 +96,7 @@ hy_datapath_print(struct hy_datapath *datapath, FILE *out)
 static void
 worker_json(const struct hy_datapath *datapath, unsigned int w, FILE *out)
 {
-	const struct work work = work_of(&datapath->workers->worker[w]);
+	const struct datapath_work work = datapath_work(&datapath->workers->worker[w]);
 	struct hy_flows_upcall_stats u;
 	struct hy_flows_lookups l;
 

@@ -79,13 +79,18 @@ stats_tell(struct hy_datapath *datapath, char *text __rte_unused, struct rte_tel
 	struct hy_flows_stats s;
 	struct hy_flows_lookups all = { 0 };
 	struct hy_flows_upcall_stats up = { 0 };
+	struct datapath_work work = { 0 };
 
 	for (unsigned int w = 0; w < datapath->workers->nb; w++) {
 		struct hy_flows_upcall_stats u;
 		struct hy_flows_lookups l;
+		struct datapath_work did;
 
 		hy_flows_lookups(hy_flow_table_flows(datapath->table), w, &l);
 		hy_flows_upcall_stats(hy_flow_table_upcalls(datapath->table), w, &u);
+		did = datapath_work(&datapath->workers->worker[w]); /* after what was looked up */
+		work.received += did.received;
+		work.cycles += did.cycles;
 		for (size_t i = 0; i < sizeof(l) / sizeof(uint64_t); i++)
 			((uint64_t *)&all)[i] += ((const uint64_t *)&l)[i];
 		for (size_t i = 0; i < sizeof(u) / sizeof(uint64_t); i++)
@@ -101,6 +106,8 @@ stats_tell(struct hy_datapath *datapath, char *text __rte_unused, struct rte_tel
 	rte_tel_data_add_dict_uint(data, "revalidations", datapath->revalidations);
 	rte_tel_data_add_dict_uint(data, "kept", datapath->kept);
 	rte_tel_data_add_dict_uint(data, "asked", datapath->asked);
+	rte_tel_data_add_dict_uint(data, "received", work.received);
+	rte_tel_data_add_dict_uint(data, "cycles", work.cycles);
 	rte_tel_data_add_dict_uint(data, "packets", all.packets);
 	rte_tel_data_add_dict_uint(data, "frames", all.frames);
 	rte_tel_data_add_dict_uint(data, "exact", all.exact);
