@@ -242,9 +242,12 @@ commit(struct hy_datapath *datapath, struct datapath_port *port)
 	struct hy_offload *offload = hy_offload_of(port->port);
 	int rc;
 
-	if (!port->changed)
+	if (!port->changed || (port->late && !hy_grace_over(port->qsbr, port->token)))
 		return;
-	rc = hy_policy_commit(port->policy);
+	rc = hy_policy_commit(port->policy); /* waits for up to a second */
+	port->late = rc == -ETIMEDOUT;
+	if (port->late)
+		port->token = hy_grace_start(port->qsbr);
 	if (rc == 0) {
 		settle(datapath, port);
 		port->changed = false;

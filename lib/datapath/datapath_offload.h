@@ -37,7 +37,9 @@ struct datapath_port {
 	uint32_t most, nb_in;        /* rules, with those that are staged to come */
 	uint32_t next;               /* where a free class is sought */
 	bool changed;                /* something is staged */
-	bool stopped;                /* what is staged could not be committed */
+	bool stopped;                /* what is staged could not be committed, */
+	bool late;                   /* because a worker had not reported; not tried again */
+	uint64_t token;              /* until it has since then */
 };
 
 struct datapath_offload {

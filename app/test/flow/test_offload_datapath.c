@@ -464,11 +464,12 @@ a_drop_that_waits_does_not_come_after_a_change(void **state)
 static void
 a_port_that_comes_back_does_not_drop_by_rules_as_they_were(void **state)
 {
-	struct hy_offload *offload;
+	const struct datapath_port *at;
+	uint64_t token;
 
 	RTE_SET_USED(state);
 	begin();
-	offload = hy_offload_of(port->id);
+	at = datapath->offload->port[port->id];
 	rule_change(HY_DATAPATH_ADD, "cookie=1,priority=1,udp,tp_dst=1 actions=drop");
 	rule_change(HY_DATAPATH_ADD, "cookie=2,priority=1,udp,tp_dst=2 actions=drop");
 	for (uint8_t i = 0; i < 4; i++) /* the first of them ask the rules */
@@ -478,13 +479,15 @@ a_port_that_comes_back_does_not_drop_by_rules_as_they_were(void **state)
 	assert_int_equal(udp_send(1, BURST), BURST);
 	assert_int_equal(udp_send(2, BURST), BURST);
 	hy_graph_walk(graph); /* the worker does not rest, nor go on */
-	rule_change(HY_DATAPATH_MODIFY,
-		"cookie=2,udp,tp_dst=2 actions=set_field:2->pkt_mark,output:2");
-	rule_change(HY_DATAPATH_MODIFY,
-		"cookie=1,udp,tp_dst=1 actions=set_field:1->pkt_mark,output:2");
-	assert_true(datapath->offload->port[port->id]->stopped);
+	rule_change(HY_DATAPATH_MODIFY, "udp,tp_dst=2 actions=set_field:2->pkt_mark,output:2");
+	rule_change(HY_DATAPATH_MODIFY, "udp,tp_dst=1 actions=set_field:1->pkt_mark,output:2");
+	assert_true(at->stopped && at->late);
 	assert_int_equal(denies(), 1);
-	assert_int_equal(hy_offload_up(offload), 0);
+	token = at->token;
+	for (unsigned int i = 0; i < 8; i++) /* nothing is tried that waits */
+		hy_datapath_poll(datapath, now_ms += 1000);
+	assert_int_equal(at->token, token);
+	assert_int_equal(hy_offload_up(hy_offload_of(port->id)), 0);
 	for (unsigned int i = 0; i < 4; i++) {
 		rte_delay_us_sleep(60000);
 		hy_datapath_poll(datapath, now_ms += 10);
@@ -494,7 +497,7 @@ a_port_that_comes_back_does_not_drop_by_rules_as_they_were(void **state)
 	assert_int_equal(udp_send(1, BURST), 0);
 	hy_graph_rest(graph);
 	settle_all();
-	assert_false(datapath->offload->port[port->id]->stopped);
+	assert_false(at->stopped);
 	assert_int_equal(denies(), 0);
 	assert_int_equal(udp_send(1, BURST), 0);
 	hy_graph_rest(graph);
