@@ -32,14 +32,6 @@
 /* A megaflow displaces another if it is used more than twice as often, plus this many packets a second. */
 #define HOTTER 8
 
-static uint32_t
-rate_of(const struct hy_flows_entry *entry)
-{
-	const uint64_t rate = entry->packets * 1000 / RTE_MAX(entry->age, 1000u);
-
-	return (uint32_t)RTE_MIN(rate, (uint64_t)UINT32_MAX);
-}
-
 static bool
 is_staged_or_in(const struct datapath_rule *rule)
 {
@@ -52,7 +44,7 @@ static uint16_t
 class_of(const struct datapath_offload *o, const struct datapath_port *port,
 	const struct hy_flows_ref *ref)
 {
-	const uint16_t class_id = ref->slot < o->nb_slots ? o->by_slot[ref->slot] : 0;
+	const uint16_t class_id = ref->slot < o->nb_slots ? o->by_slot[ref->slot].class_id : 0;
 	const struct hy_flows_ref *named = &port->of_class[class_id].ref;
 
 	return class_id <= port->classes && is_staged_or_in(&port->rules[class_id]) &&
@@ -65,7 +57,7 @@ static bool
 slots_reserve(struct datapath_offload *o, uint32_t slot)
 {
 	const uint32_t n = RTE_MAX(slot + 1, 2 * o->nb_slots);
-	uint16_t *more;
+	struct datapath_use *more;
 
 	if (slot < o->nb_slots)
 		return true;
@@ -76,6 +68,34 @@ slots_reserve(struct datapath_offload *o, uint32_t slot)
 	o->by_slot = more;
 	o->nb_slots = n;
 	return true;
+}
+
+static uint32_t
+per_second(uint64_t packets, uint64_t ms)
+{
+	return (uint32_t)RTE_MIN(packets * 1000 / RTE_MAX(ms, UINT64_C(1)), (uint64_t)UINT32_MAX);
+}
+
+/* Packets a second of a megaflow of late: a quarter is what came since the last look at it. */
+static uint32_t
+rate_of(struct datapath_offload *o, const struct hy_flows_entry *entry)
+{
+	const uint32_t life = (uint32_t)(entry->ref.tag >> 16);
+	struct datapath_use *use;
+	uint32_t rate;
+
+	if (!slots_reserve(o, entry->ref.slot))
+		return 0;
+	use = &o->by_slot[entry->ref.slot];
+	if (use->life == life && use->packets <= entry->packets) {
+		rate = per_second(entry->packets - use->packets, o->elapsed_ms);
+		use->rate += rate / 4 - use->rate / 4;
+	} else {
+		use->rate = per_second(entry->packets, RTE_MAX(entry->age, 1000u));
+	}
+	use->life = life;
+	use->packets = entry->packets;
+	return use->rate;
 }
 
 static void
@@ -123,7 +143,7 @@ colder_find(const struct datapath_port *port, uint32_t rate)
 /* Adds a rule for a megaflow. */
 static void
 rule_add(struct datapath_offload *o, struct datapath_port *port, const struct hy_flows_entry *entry,
-	const struct hy_flow_match *match, bool wider, bool drop)
+	const struct hy_flow_match *match, uint32_t rate, bool wider, bool drop)
 {
 	const uint16_t class_id = class_find(port);
 	const struct hy_flow_rule rule = { .id = class_id,
@@ -135,11 +155,11 @@ rule_add(struct datapath_offload *o, struct datapath_port *port, const struct hy
 		hy_policy_add(port->policy, &rule) < 0)
 		return;
 	port->of_class[class_id] = (struct hy_flow_named){ .ref = entry->ref, .wider = wider };
-	o->by_slot[entry->ref.slot] = class_id;
+	o->by_slot[entry->ref.slot].class_id = class_id;
 	port->rules[class_id] = (struct datapath_rule){ .state = DATAPATH_RULE_COMES,
 		.drop = drop,
 		.action = entry->flow.action,
-		.rate = rate_of(entry) };
+		.rate = rate };
 	port->nb_in++;
 	port->changed = true;
 }
@@ -155,13 +175,15 @@ consider(struct hy_datapath *datapath, const struct hy_flows_entry *entry)
 	enum datapath_match said;
 	struct hy_flow_match match;
 	uint16_t class_id;
+	uint32_t rate;
 	bool drop;
 
 	if (port == NULL || edge == HY_FLOW_ACTION_DENY)
 		return;
+	rate = rate_of(o, entry);
 	class_id = class_of(o, port, &entry->ref);
 	if (class_id != 0) {
-		port->rules[class_id].rate = rate_of(entry);
+		port->rules[class_id].rate = rate;
 		if (entry->unused > RECENT_MS && port->rules[class_id].state == DATAPATH_RULE_IN)
 			rule_leave(port, class_id);
 		return;
@@ -173,12 +195,12 @@ consider(struct hy_datapath *datapath, const struct hy_flows_entry *entry)
 	if (said == DATAPATH_MATCH_NONE || (drop && said != DATAPATH_MATCH_SAME))
 		return;
 	if (port->nb_in == port->most) {
-		class_id = colder_find(port, rate_of(entry));
+		class_id = colder_find(port, rate);
 		if (class_id == 0)
 			return;
 		rule_leave(port, class_id);
 	}
-	rule_add(o, port, entry, &match, said == DATAPATH_MATCH_WIDER, drop);
+	rule_add(o, port, entry, &match, rate, said == DATAPATH_MATCH_WIDER, drop);
 }
 
 /* Has the megaflow and its rules count what hardware dropped. */
@@ -340,6 +362,7 @@ datapath_offload_poll(struct hy_datapath *datapath)
 		if (o->cursor == HY_FLOWS_END)
 			datapath_offload_follow(datapath);
 	} else if (now_ms - o->scan_ms >= SCAN_MS) {
+		o->elapsed_ms = now_ms - o->scan_ms;
 		o->scan_ms = now_ms;
 		o->cursor = 0;
 	}

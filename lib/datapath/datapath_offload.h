@@ -42,6 +42,14 @@ struct datapath_port {
 	uint64_t token;              /* until it has since then */
 };
 
+/* How much a megaflow is used, and the class of its rule. */
+struct datapath_use {
+	uint64_t packets; /* when it was last looked at */
+	uint32_t life;    /* which of the slot's megaflows that was */
+	uint32_t rate;    /* packets a second */
+	uint16_t class_id;
+};
+
 struct datapath_offload {
 	struct hy_hal *hal;
 	bool tunnels; /* keys are those of frames inside VXLAN */
@@ -49,8 +57,9 @@ struct datapath_offload {
 	struct datapath_port ports[HY_VSWITCH_PORTS];
 	struct datapath_port *port[RTE_MAX_ETHPORTS]; /* those that take rules */
 	struct hy_flow_marks marks[RTE_MAX_ETHPORTS];
-	uint16_t *by_slot; /* classes of megaflows */
+	struct datapath_use *by_slot; /* of megaflows */
 	uint32_t nb_slots;
 	uint32_t cursor; /* of the scan */
 	uint64_t scan_ms, read_ms;
+	uint64_t elapsed_ms; /* between the last two looks */
 };

@@ -551,7 +551,7 @@ hardware_drops_nothing_that_rules_forward_if_memory_fails(void **state)
 	close_switch();
 }
 
-/* Of 12 megaflows, hardware gets 8: the last four are the busiest, and those before them are used, too. */
+/* Of 12 megaflows, hardware gets 8: the last four become the busiest; those before them were, and are used. */
 static void
 busy_megaflows_get_the_places_of_others_before_them(void **state)
 {
@@ -567,8 +567,8 @@ busy_megaflows_get_the_places_of_others_before_them(void **state)
 			"cookie=%u,udp,tp_dst=%u actions=set_field:%u->pkt_mark,output:2", d, d, d);
 		rule_change(HY_DATAPATH_ADD, text);
 	}
-	for (uint8_t i = 0; i < 24; i++)
-		udp_send(1 + i % 8, 8);
+	for (unsigned int i = 0; i < 4000; i++)
+		udp_send((uint8_t)(1 + i % 8), BURST);
 	hy_graph_rest(graph);
 	settle_all();
 	assert_int_equal(offload_stats().hw_rules, 8);
