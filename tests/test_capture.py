@@ -255,7 +255,8 @@ def test_telemetry_starts_and_stops_captures_while_packets_flow(rig):
     assert parts[-1].endswith("fifo are") and len(parts) >= 5, parts
     assert not first.exists()
 
-    assert running.ask(f"{start},{first},at=ethdev_rx-0-0,max=5000")["running"] == 1
+    # It may have them all before the answer is made.
+    assert running.ask(f"{start},{first},at=ethdev_rx-0-0,max=5000")["packets"] <= 5000
     running.wait(lambda: not running.ask("/l3fwd/capture")["running"], "enough packets")
     assert running.ask("/l3fwd/capture")["packets"] == 5000
 
