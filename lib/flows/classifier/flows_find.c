@@ -226,13 +226,20 @@ turn_end(const struct turn *turn, uint32_t n, uint32_t misses)
 	flows_add(&turn->worker->lookups.misses, misses);
 }
 
+/* The bits of the first n packets of a burst. */
+static inline uint64_t
+first(uint32_t n)
+{
+	return n == 0 ? 0 : UINT64_MAX >> (FLOWS_BURST - n);
+}
+
 /* Of up to FLOWS_BURST packets. Returns how many are HY_FLOWS_MISS. */
 static uint32_t
 find_burst(const struct hy_flows *f, const struct turn *turn, const struct flows_burst *b,
 	uint32_t n)
 {
 	const uint64_t missed = look_up(f, turn->worker, turn->caches,
-		turn->levels & ~PAYS_BIT(PAYS_FRAMES), b, UINT64_MAX >> (64 - n));
+		turn->levels & ~PAYS_BIT(PAYS_FRAMES), b, first(n));
 
 	FLOWS_EACH(i, missed)
 		b->flow[i] = HY_FLOWS_MISS;
@@ -280,24 +287,26 @@ find_by_frames(const struct hy_flows *f, const struct turn *turn, struct hy_flow
 {
 	struct flows_frames *frames = turn->caches->frames;
 	struct flows_pays *pays = &turn->caches->pays;
-	const uint64_t all = UINT64_MAX >> (64 - n);
 	const uint64_t found = flows_frames_find(f, frames, mbufs, flow, n);
+	const uint64_t left = first(n) & ~found;
 	struct rte_mbuf *rest[FLOWS_BURST];
 	uint32_t flow_of[FLOWS_BURST], misses, k = 0;
+	uint8_t packet[FLOWS_BURST];
 
 	flows_pays_count(pays, PAYS_FRAMES, n, count_of(found));
 	flows_add(&turn->worker->lookups.frames, count_of(found));
-	if (found == all)
+	if (left == 0)
 		return 0;
-	FLOWS_EACH(i, all & ~found)
+	FLOWS_EACH(i, left) {
+		packet[k] = (uint8_t)i;
 		rest[k++] = mbufs[i];
+	}
 	misses = find_by_keys(f, turn, rss, rest, flow_of, k);
-	k = 0;
-	FLOWS_EACH(i, all & ~found) {
-		flow[i] = flow_of[k++];
-		if (flow[i] != HY_FLOWS_MISS)
-			pays->filled[PAYS_FRAMES] += flows_frames_enter(f, frames, mbufs[i],
-				flow[i]);
+	for (uint32_t j = 0; j < k; j++) {
+		flow[packet[j]] = flow_of[j];
+		if (flow_of[j] != HY_FLOWS_MISS)
+			pays->filled[PAYS_FRAMES] += flows_frames_enter(f, frames, rest[j],
+				flow_of[j]);
 	}
 	return misses;
 }
