@@ -26,7 +26,7 @@ PACKETS = int(os.environ.get("HALYARD_OVS_PACKETS", "12000"))
 PER_FILE = 400
 IP, IP6, ARP = oracle.IP, oracle.IP6, oracle.ARP
 TCP, UDP, SCTP, ICMP, ICMP6 = oracle.TCP, oracle.UDP, oracle.SCTP, oracle.ICMP, oracle.ICMP6
-SERIAL = 4  # bytes at a frame's end that number it
+SERIAL = 3  # bytes at a frame's end that number it
 
 # What only one of the two has, or does otherwise on purpose: see doc/vswitch.rst.
 OURS_ONLY = re.compile(r"\b(normal|vx\d|tun_src|tun_dst|in_port=[56])\b", re.I)
@@ -50,11 +50,13 @@ def transport(packet, serial):
     proto = packet["nw_proto"]
     ports = struct.pack("!HH", packet["tp_src"], packet["tp_dst"])
     data = {TCP: ports + bytes(8) + bytes((0x50, packet["tcp_flags"])) + bytes(6),
-            UDP: ports + struct.pack("!HH", 8 + 8 + SERIAL, 0),
+            UDP: ports + struct.pack("!HH", 8 + 8 + len(serial), 0),
             SCTP: ports + bytes(8),
             ICMP: bytes((packet["tp_src"] & 255, packet["tp_dst"] & 255)) + bytes(6),
             ICMP6: bytes((packet["tp_src"] & 255, packet["tp_dst"] & 255)) + bytes(22)}.get(proto, bytes(8))
-    return serial if packet["cut"] else data + bytes(8) + serial
+    if packet["cut"]:  # before the ports: behind them, we read them and Open vSwitch does not
+        return serial[-SERIAL:] if proto in (TCP, UDP, SCTP) else serial
+    return data + bytes(8) + serial
 
 
 def frame_of(packet, serial):
@@ -76,8 +78,9 @@ def frame_of(packet, serial):
     four, frag = kind == IP, packet["frag"]
     names = ("nw_src", "nw_dst") if four else ("ipv6_src", "ipv6_dst")
     addresses = b"".join(packet[name].to_bytes(4 if four else 16, "big") for name in names)
-    # A first fragment's ports are there; the checksum is that of more than its bytes.
-    data = transport(packet, serial) if frag != 3 else bytes(24) + serial
+    # A first fragment's ports are there; the checksum is that of more than its bytes. A later one is too short for
+    # a TCP header, as Open vSwitch would write the checksum of one with an IPv4 address.
+    data = transport(packet, serial) if frag != 3 else bytes(12) + serial
     data = checked(packet["nw_proto"], addresses, data) if not frag else data
     if four:
         part = {0: 0, 1: 0x2000, 3: 0x0010}[frag]
