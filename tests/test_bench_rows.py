@@ -29,7 +29,7 @@ EXPECTED = {
                  "{chain4,even,skew}_64": "librte_mcore librte_paced librte_rtc halyard_rtc halyard"},
     "enqueue": {"{one_edge,mix2,mix2_90_10,mix2_99_1,mix4,mix8,mix16}_{256,64,8}{,_lane}":
                 "scalar avx2 avx512"},
-    "flows": {works: "gen none emc8k dfc dfc_number emc16k_dfc smc emc8k_smc lines frames auto" for works in (
+    "flows": {works: "gen none emc8k dfc dfc_number emc16k_dfc smc emc8k_smc lines auto" for works in (
         "leaf_{8,100,1k,2k,5k,10k,20k,50k,100k,500k,1M}", "masks_{4,16,64}",
         "pirate_0M")} | {
             "change_100k": "still changing", "install": "add delete", "first_packet": "median 99th",

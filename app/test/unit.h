@@ -48,7 +48,7 @@ const char *unit_beside(const char *file);
 
 /* Makes the nth allocation from now fail (1 is the next one); 0 makes none fail. */
 void unit_alloc_fail(unsigned int nth);
-/* Called once, by the next malloc(3) itself, on the thread that calls that; NULL: nothing is. */
+/* Called once, by the next malloc(3) or rte_zmalloc_socket() itself, on the thread that calls that; NULL: nothing is. */
 extern void (*unit_alloc_hook)(void);
 /* Allocations since unit_alloc_fail() was called last. */
 unsigned int unit_alloc_count(void);

@@ -99,15 +99,21 @@ counted(void *block)
 	return block;
 }
 
-void *
-__wrap_malloc(size_t size)
+static void
+hook_run(void)
 {
 	void (*hook)(void) = __atomic_load_n(&unit_alloc_hook, __ATOMIC_RELAXED);
 
-	if (hook != NULL) {
-		__atomic_store_n(&unit_alloc_hook, NULL, __ATOMIC_RELAXED);
-		hook();
-	}
+	if (hook == NULL)
+		return;
+	__atomic_store_n(&unit_alloc_hook, NULL, __ATOMIC_RELAXED);
+	hook();
+}
+
+void *
+__wrap_malloc(size_t size)
+{
+	hook_run();
 	return fails() ? NULL : counted(__real_malloc(size));
 }
 
@@ -166,6 +172,7 @@ __wrap_rte_malloc_socket(const char *type, size_t size, unsigned int align, int 
 void *
 __wrap_rte_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket)
 {
+	hook_run();
 	return fails() ? NULL : __real_rte_zmalloc_socket(type, size, align, socket);
 }
 

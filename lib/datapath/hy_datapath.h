@@ -198,7 +198,7 @@ void hy_datapath_json(struct hy_datapath *datapath, FILE *out);
  */
 int hy_datapath_telemetry(const char *prefix);
 
-/** Names of modes of caches. "auto": lines, which packets skip while they do not pay. */
+/** Names of modes of caches. "auto": "frames", each of whose levels packets skip while it does not pay. */
 #define HY_DATAPATH_CACHES "none, emc, emc+smc, dfc, smc, lines, frames, auto"
 
 /**

@@ -271,6 +271,11 @@ uint32_t flows_table_find(const struct hy_flows *f, const struct flows_table *ta
 int flows_table_insert(struct hy_flows *f, struct flows_table *table, uint32_t slot);
 void flows_table_remove(struct flows_table *table, uint32_t slot, uint32_t hash);
 
+/*
+ * Has keys and frames be looked at as far as a mask does, before the first megaflow that has it is written: an
+ * old entry of an index may lead workers to that before it is in a table that they search.
+ */
+int flows_mask_show(struct hy_flows *f, const struct hy_flows_key *mask);
 /* Adds or removes a table; removes empty ones; sorts all by what they were hit since the last time. */
 int flows_order_add(struct hy_flows *f, struct flows_table *table);
 void flows_order_remove(struct hy_flows *f, const struct flows_table *table);

@@ -5,8 +5,8 @@
  * packet. They are switched at run time, and take a fixed amount of memory.
  *
  * First a cache of frames; then an exact cache, which compares all of a key; then an index, which
- * remembers megaflows by few bits of a hash and compares the packet with the megaflow. What neither has, the tables have. A packet
- * gets the same megaflow with any of them, except where megaflows overlap.
+ * remembers megaflows by few bits of a hash and compares the packet with the megaflow. What none of them
+ * has, the tables have. A packet gets the same megaflow with any of them, except where megaflows overlap.
  */
 #pragma once
 
@@ -48,10 +48,10 @@ enum hy_flows_index {
 /** Which caches there are. */
 struct hy_flows_caches {
 	/**
-	 * A cache of 4,096 frames, 64 bytes for each, two at each place. It compares the bits of a frame
-	 * that masks look at, before a key is made. Of plain frames: Ethernet without tags, IPv4 without
-	 * options and fragments, TCP or UDP; and not VXLAN, with hy_flows_params.tunnels. Only
-	 * hy_flows_find() asks it.
+	 * A cache of 4,096 frames, 64 bytes for each, two at each place. It compares the bits of a
+	 * frame that masks look at, before a key is made. Of plain frames: Ethernet without tags, IPv4
+	 * without options and fragments, TCP or UDP; and not VXLAN, with hy_flows_params.tunnels. Only
+	 * hy_flows_find() asks it. A packet that it does not find costs more than without it.
 	 */
 	bool frames;
 	enum hy_flows_exact exact; /**< The exact cache. */

@@ -12,7 +12,7 @@
  * @code
  * n = hy_flows_answers(upcalls, worker, mbufs, action, fate, n);
  * ... send these on first; drop those whose megaflow was deleted ...
- * hy_flows_lookup(flows, worker, parse, key, hash, flow, n);
+ * hy_flows_find(flows, worker, &rss, mbufs, flow, n);
  * if (hy_flows_upcall(upcalls, worker, mbufs, flow, fate, n) > 0)
  *         ... go on with those that stay, and drop those for which there was no room ...
  * @endcode
@@ -86,7 +86,7 @@ void hy_flows_upcalls_destroy(struct hy_flows_upcalls *upcalls);
  * Sends packets of a burst whose flow[i] is HY_FLOWS_MISS, and those behind others of their flow. Called
  * by the worker.
  *
- * @param flow Of hy_flows_lookup().
+ * @param flow Of hy_flows_find() or hy_flows_lookup().
  * @param[out] fate A value of enum hy_flows_fate for each packet.
  * @return How many do not stay.
  */
@@ -98,8 +98,8 @@ uint32_t hy_flows_upcall(struct hy_flows_upcalls *upcalls, unsigned int worker,
  * than @p n, before it goes on with other packets. They are not counted for their megaflow.
  *
  * A packet that a megaflow answered, found or installed, has the action of that megaflow now. If it was
- * deleted, the packet has the action of another one that matches, or is HY_FLOWS_GONE: as what
- * hy_flows_lookup() finds, workers that have reported since hy_flows_delete() get no action of it. An
+ * deleted, the packet has the action of another one that matches, or is HY_FLOWS_GONE: as of what
+ * hy_flows_find() finds, workers that have reported since hy_flows_delete() get no action of it. An
  * answer without a megaflow ("refused", "single") is the rules' own, as they were when they were asked.
  *
  * @param[out] action Of each packet; 0 of those that are HY_FLOWS_GONE.

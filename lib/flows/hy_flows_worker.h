@@ -59,7 +59,8 @@ void hy_flows_rss_hashes(const struct hy_flows *flows, struct hy_flows_rss *rss,
 	uint32_t n);
 
 /**
- * Finds the megaflow of each packet, with the hashes of hy_flows_rss_hashes().
+ * Finds the megaflow of each packet, with the hashes of hy_flows_rss_hashes(). For up to 64 packets at a
+ * time, keys are made on the stack.
  *
  * @param rss The worker's.
  * @param[out] flow Number of the megaflow, or HY_FLOWS_MISS.

@@ -37,9 +37,9 @@ struct hy_reload_part {
 };
 
 /**
- * Reads files again and applies them: all or none. Says of each part on @p out what has changed,
- * and how long the reload took; or on standard error, once all parts have ended, that it is unchanged,
- * and why. Control thread.
+ * Reads files again and applies them: all or none. When all parts have ended, says of each on @p out what
+ * has changed, and how long the reload took; or on standard error that it is unchanged, and why. Control
+ * thread.
  *
  * @param parts In the order in which they are read and applied.
  * @return 0; what the function returned that failed.

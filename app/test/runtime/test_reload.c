@@ -16,7 +16,8 @@
 static struct hy_policy *policy;
 static char path[] = "/tmp/hy-test-reload-XXXXXX";
 static char calls[64];       /* a letter each: of the part, and of its function */
-static off_t said_too_early; /* bytes on standard error before a part ended */
+static FILE *answers;        /* a file of a reload; NULL: standard output */
+static off_t said_too_early; /* bytes there and on standard error before a part ended */
 
 static void
 write_rules(const char *text)
@@ -86,13 +87,13 @@ on_undo(void *arg)
 	note(arg, 'u');
 }
 
-/* Bytes on standard error, if that is a file. */
+/* Bytes that were written to what may be a file. */
 static off_t
-said(void)
+said(int fd)
 {
 	struct stat is;
 
-	assert_int_equal(fstat(STDERR_FILENO, &is), 0);
+	assert_int_equal(fstat(fd, &is), 0);
 	return S_ISREG(is.st_mode) ? is.st_size : 0;
 }
 
@@ -100,7 +101,7 @@ static void
 on_end(void *arg)
 {
 	note(arg, 'e');
-	said_too_early += said();
+	said_too_early += said(STDERR_FILENO) + (answers == NULL ? 0 : said(fileno(answers)));
 }
 
 static void
@@ -128,29 +129,35 @@ parts_that_were_applied_are_undone_last_first(void **state)
 	assert_string_equal(calls, "xryrxayaxsxeysye");
 }
 
-/* Whoever reads that all is unchanged, and looks, does not find what parts still hold. */
+/* Whoever reads it, and asks, does not find what parts still hold. */
 static void
-a_refusal_is_said_when_all_parts_have_ended(void **state)
+what_became_of_a_reload_is_said_when_all_parts_have_ended(void **state)
 {
-	const struct hy_reload_part parts[] = { PART("x"), PART("y"), PART("bad") };
-	FILE *file = tmpfile();
+	const struct hy_reload_part bad[] = { PART("x"), PART("y"), PART("bad") };
+	FILE *errors = tmpfile();
 	const int kept = dup(STDERR_FILENO);
-	off_t after;
-	int rc;
+	off_t refused, told;
+	int rc[2];
 
 	RTE_SET_USED(state);
-	assert_non_null(file);
-	assert_true(kept >= 0);
+	answers = tmpfile();
+	assert_true(errors != NULL && answers != NULL && kept >= 0);
+	setvbuf(answers, NULL, _IONBF, 0); /* as soon as it is written */
 	said_too_early = 0;
-	dup2(fileno(file), STDERR_FILENO);
-	rc = hy_reload(parts, RTE_DIM(parts), stdout);
-	after = said();
+	dup2(fileno(errors), STDERR_FILENO);
+	rc[0] = hy_reload(bad, RTE_DIM(bad), answers);
+	refused = said(STDERR_FILENO);
 	dup2(kept, STDERR_FILENO);
 	close(kept);
-	fclose(file);
-	assert_int_equal(rc, -EIO);
-	assert_string_equal(calls, "xryrbrxayabayuxuxeyebe");
-	assert_true(after > 0);
+	fclose(errors);
+	rc[1] = hy_reload(bad, 2, answers);
+	told = said(fileno(answers));
+	fclose(answers);
+	answers = NULL;
+	assert_int_equal(rc[0], -EIO);
+	assert_int_equal(rc[1], 0);
+	assert_string_equal(calls, "xryrbrxayabayuxuxeyebexryrxayaxsxeysye");
+	assert_true(refused > 0 && told > 0);
 	assert_int_equal(said_too_early, 0);
 }
 
@@ -261,8 +268,8 @@ policies_of_a_reload_change_together_or_not_at_all(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(parts_that_were_applied_are_undone_last_first, setup,
 		teardown),
-	cmocka_unit_test_setup_teardown(a_refusal_is_said_when_all_parts_have_ended, setup,
-		teardown),
+	cmocka_unit_test_setup_teardown(what_became_of_a_reload_is_said_when_all_parts_have_ended,
+		setup, teardown),
 	cmocka_unit_test_setup_teardown(a_start_reads_and_applies_and_says_nothing, setup,
 		teardown),
 	cmocka_unit_test_setup_teardown(a_policy_has_the_rules_of_its_file, setup, teardown),

@@ -134,7 +134,9 @@ hy_flow_action_next(uint32_t action, uint16_t nb_edges)
 		HY_PLUGIN_OFFSET(hy_flow_lookup_ctx, upcalls), \
 		HY_PLUGIN_OFFSET(hy_flow_lookup_ctx, worker), \
 		HY_PLUGIN_OFFSET(hy_flow_lookup_ctx, rss), HY_PLUGIN_SIZE(struct hy_flows_key), \
-		HY_PLUGIN_COUNT(HY_FLOWS_WORDS), HY_PLUGIN_COUNT(HY_FLOWS_GONE)
+		HY_PLUGIN_COUNT(HY_FLOWS_WORDS), HY_PLUGIN_COUNT(HY_FLOWS_GONE), \
+		HY_PLUGIN_SIZE(struct hy_flows_lookups), \
+		HY_PLUGIN_COUNT(HY_FLOW_LOOKUP_MISMATCHES)
 
 HY_PLUGIN_NUMBERS(flow_lookup, HY_FLOW_LOOKUP_NUMBERS);
 /** @endcond */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A cache of frames: entries with the bits of a plain frame that masks look at, read from the frame without
- * making its key. As in flows_exact.c, a tag that differs means that the megaflow was deleted.
+ * A cache of frames: entries with the bits of a plain frame that masks look at, read from the frame
+ * without making its key. As in flows_exact.c, a tag that differs means that the megaflow was deleted.
  *
- * The bits of an entry are those of all masks when it was entered. They may have changed since; but a
- * megaflow that is there looks at none that are not in both, since its mask is one of them from before it
- * can be found until it is gone. Bits of an entry that are not looked at now must be 0, which finds less.
+ * A frame is compared by the masks of now, and an entry was written by the masks of then. A megaflow that
+ * is there has its mask among both: masks are shown before their first megaflow is written
+ * (flows_mask_show()), and hidden after the last one is deleted. So frame and entry agree in all bits that
+ * the megaflow looks at. Where masks of now and then differ otherwise, a frame is not found, at worst.
  *
  * VXLAN is left out where tunnels end, as its key is that of the frame inside.
  */
@@ -44,7 +45,7 @@ flows_frames_bytes(void)
 	return sizeof(struct flows_frames);
 }
 
-/* Those of plain frames that are read anyhow are in all masks: what makes them plain, and their port. */
+/* With what makes a frame plain, and its port, whether the mask looks at them or not. */
 struct flows_frame_bits
 flows_frames_mask(const struct hy_flows_key *mask, bool tunnels)
 {
@@ -95,7 +96,7 @@ product(const struct flows_secret *secret, uint32_t i, uint64_t one, uint64_t ot
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* By NH (Black and others, UMAC, 1999), but for the rest: fewer multiplications than by flows_hash.h. */
+/* In the way of NH (Black and others, UMAC, 1999): fewer multiplications than by flows_hash.h. */
 static __rte_always_inline struct entry *
 place_of(const struct hy_flows *f, struct flows_frames *frames, const struct flows_frame_bits *bits)
 {
@@ -150,10 +151,15 @@ flows_frames_find(const struct hy_flows *f, struct flows_frames *frames,
 	return found;
 }
 
-/* The entry that gives way. */
+/* The entry that gives way: one of the same bits, or a dead one, or each in turn. */
 static struct entry *
-victim(const struct hy_flows *f, struct flows_frames *frames, struct entry *place)
+victim(const struct hy_flows *f, struct flows_frames *frames, const struct flows_frame_bits *bits)
 {
+	struct entry *place = place_of(f, frames, bits);
+
+	for (uint32_t way = 0; way < WAYS; way++)
+		if (is_same(&place[way], bits))
+			return &place[way];
 	for (uint32_t way = 0; way < WAYS; way++)
 		if (!is_alive(f, &place[way]))
 			return &place[way];
@@ -177,7 +183,7 @@ flows_frames_enter(const struct hy_flows *f, struct flows_frames *frames, const 
 		(f->params.tunnels && flow_load16(frame + 36) == FLOW_VXLAN_PORT))
 		return false;
 	bits = read_bits(frame, m->port, &mask);
-	entry = victim(f, frames, place_of(f, frames, &bits));
+	entry = victim(f, frames, &bits);
 	empty = entry->tag == 0;
 	*entry = (struct entry){ .bits = bits, .tag = tag, .slot = slot };
 	return empty;

@@ -76,6 +76,7 @@ median(uint32_t clocks[PAYS_PAIRS])
 	return clocks[PAYS_PAIRS / 2];
 }
 
+/* Whether one of the levels that were tried fills. */
 static bool
 is_filling(const struct flows_pays *pays)
 {
@@ -85,7 +86,7 @@ is_filling(const struct flows_pays *pays)
 		const uint64_t filled = (uint64_t)pays->filled[level] *
 			(level == PAYS_EXACT ? pays->often : 1);
 
-		filling |= (pays->all & PAYS_BIT(level)) != 0 &&
+		filling |= (pays->tried & PAYS_BIT(level)) != 0 &&
 			filled * FILLED > pays->asked[level];
 	}
 	return filling;

@@ -82,9 +82,12 @@ static int
 add_to(struct hy_flows *f, struct flows_table *table, bool is_new, const struct hy_flows_flow *flow,
 	struct flows_found *found)
 {
-	const uint32_t slot = flows_slot_take(f);
-	int rc;
+	int rc = is_new ? flows_mask_show(f, &table->full) : 0;
+	uint32_t slot;
 
+	if (rc < 0)
+		goto fail;
+	slot = flows_slot_take(f);
 	if (slot == FLOWS_NOWHERE) {
 		f->stats.refused_flows++;
 		rc = -EAGAIN;

@@ -101,11 +101,15 @@ union_publish(struct hy_flows *f, const struct hy_flows_key *also)
 }
 
 int
+flows_mask_show(struct hy_flows *f, const struct hy_flows_key *mask)
+{
+	return union_publish(f, mask);
+}
+
+int
 flows_order_add(struct hy_flows *f, struct flows_table *table)
 {
-	const int rc = union_publish(f, &table->full);
-
-	return rc < 0 ? rc : order_publish(f, table->port, table);
+	return order_publish(f, table->port, table);
 }
 
 void

@@ -2,6 +2,7 @@
 /* A reload of several files: all are applied, or none. */
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -52,6 +53,15 @@ apply_all(const struct hy_reload_part *parts, unsigned int nb_parts, char *error
 	return nb_parts;
 }
 
+static void
+say(const struct hy_reload_part *part, uint64_t start, FILE *out)
+{
+	part->say(part->arg, out);
+	fprintf(out, ", in %" PRIu64 " ms\n",
+		(rte_get_timer_cycles() - start) * 1000 / rte_get_timer_hz());
+}
+
+/* What has changed is said when it is over: until then, parts hold what went. */
 int
 hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out)
 {
@@ -60,19 +70,22 @@ hy_reload(const struct hy_reload_part *parts, unsigned int nb_parts, FILE *out)
 	int rc = 0;
 	unsigned int done = read_all(parts, nb_parts, error, &rc);
 	const unsigned int begun = RTE_MIN(done + 1, nb_parts);
+	char *said = NULL;
+	size_t size = 0;
+	FILE *saying = open_memstream(&said, &size);
 
 	if (rc == 0)
 		done = apply_all(parts, nb_parts, error, &rc);
 	for (unsigned int i = 0; i < begun; i++) {
-		if (rc == 0) {
-			parts[i].say(parts[i].arg, out);
-			fprintf(out, ", in %" PRIu64 " ms\n",
-				(rte_get_timer_cycles() - start) * 1000 / rte_get_timer_hz());
-		}
+		if (rc == 0)
+			say(&parts[i], start, saying != NULL ? saying : out);
 		parts[i].end(parts[i].arg);
 	}
+	if (saying != NULL && fclose(saying) == 0)
+		fwrite(said, 1, size, out);
+	free(said);
 	if (rc < 0)
-		refuse(parts, nb_parts, done, error); /* all is as it was only now */
+		refuse(parts, nb_parts, done, error);
 	fflush(out);
 	return rc;
 }
