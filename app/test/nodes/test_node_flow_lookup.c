@@ -25,10 +25,7 @@ static const struct hy_flows_caches modes[] = {
 	{ .index = HY_FLOWS_INDEX_SMC },
 	{ .index = HY_FLOWS_INDEX_LINES },
 	{ .frames = true },
-	{ .frames = true,
-		.exact = HY_FLOWS_EXACT_8K,
-		.exact_one_in = 2,
-		.index = HY_FLOWS_INDEX_LINES },
+	{ .frames = true, .index = HY_FLOWS_INDEX_LINES },
 };
 
 static struct hy_flow_table *the_table;
