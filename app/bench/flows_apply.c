@@ -54,7 +54,7 @@ struct headers {
 	struct rte_ether_hdr ether;
 	struct rte_ipv4_hdr ip;
 	struct rte_udp_hdr udp;
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed)) __rte_aligned(2);
 
 static void
 ip_write(struct rte_ipv4_hdr *ip, uint32_t length, uint8_t ttl)
