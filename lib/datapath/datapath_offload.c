@@ -28,7 +28,6 @@
 #define READ_MS 200     /* between two looks at counters */
 #define PACKETS_LEAST 8 /* of a megaflow that hardware gets */
 #define RECENT_MS 5000  /* it was used so lately; a rule that was not goes */
-#define ROOM_MS 10000   /* until an engine that was full is tried with more rules */
 
 /* A megaflow displaces another if it is used more than twice as often, plus this many packets a second. */
 #define HOTTER 8
@@ -99,7 +98,6 @@ rate_of(struct datapath_offload *o, const struct hy_flows_entry *entry)
 	return use->rate;
 }
 
-/* There is no rule 0. */
 static void
 rule_leave(struct datapath_port *port, uint16_t class_id)
 {
@@ -289,30 +287,6 @@ commit(struct hy_datapath *datapath, struct datapath_port *port)
 	}
 }
 
-/*
- * The list has no more rules than the engine has room for, so that those that are used most are in hardware. An
- * engine's room may grow: at times, some more are tried.
- */
-static void
-room_follow(struct datapath_port *port, uint64_t now_ms)
-{
-	struct hy_offload *offload = hy_offload_of(port->port);
-	struct hy_offload_stats s;
-
-	if (offload == NULL)
-		return;
-	hy_offload_stats(offload, &s);
-	if (s.full && s.leaving == 0 && s.hw_rules > 0 && s.hw_rules < port->nb_in) {
-		port->most = s.hw_rules;
-		port->room_ms = now_ms;
-		for (uint32_t n = port->nb_in - port->most; n > 0; n--)
-			rule_leave(port, colder_find(port, UINT32_MAX));
-	} else if (now_ms - port->room_ms >= ROOM_MS) {
-		port->most = RTE_MIN(port->most + port->most / 8 + 1, port->max);
-		port->room_ms = now_ms;
-	}
-}
-
 /* Whether the megaflow of a rule is gone, or says something else now of packets that hardware drops. */
 static bool
 is_outdated(struct hy_datapath *datapath, const struct datapath_port *port, uint32_t class_id)
@@ -385,11 +359,8 @@ datapath_offload_poll(struct hy_datapath *datapath)
 	}
 	if (o->cursor != HY_FLOWS_END) {
 		scan(datapath);
-		if (o->cursor != HY_FLOWS_END)
-			return;
-		for (unsigned int i = 0; i < o->nb_ports; i++)
-			room_follow(&o->ports[i], now_ms);
-		datapath_offload_follow(datapath);
+		if (o->cursor == HY_FLOWS_END)
+			datapath_offload_follow(datapath);
 	} else if (now_ms - o->scan_ms >= SCAN_MS) {
 		o->elapsed_ms = now_ms - o->scan_ms;
 		o->scan_ms = now_ms;

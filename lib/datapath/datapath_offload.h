@@ -34,9 +34,7 @@ struct datapath_port {
 	struct hy_flow_named *of_class;
 	struct datapath_rule *rules; /* 1 to classes */
 	uint32_t classes;            /* more than rules: some have to be left by workers first */
-	uint32_t nb_in;              /* rules, with those that are staged to come */
-	uint32_t most, max;          /* of them, for now, and ever */
-	uint64_t room_ms;            /* when `most` was last found out */
+	uint32_t most, nb_in;        /* rules, with those that are staged to come */
 	uint32_t next;               /* where a free class is sought */
 	bool changed;                /* something is staged */
 	bool stopped;                /* what is staged could not be committed, */

@@ -70,7 +70,7 @@ hy_datapath_offload(struct hy_datapath *datapath, struct hy_hal *hal,
 		struct datapath_port *port = &o->ports[o->nb_ports++];
 
 		port->port = datapath->edge_port[i];
-		port->most = port->max = own.max_rules;
+		port->most = own.max_rules;
 		port->classes = RTE_MIN(2 * port->most, (uint32_t)UINT16_MAX);
 		rc = port_begin(o, port, workers, &own);
 		if (rc < 0 || hy_offload_of(port->port) == NULL) /* it takes no rules */
