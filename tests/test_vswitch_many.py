@@ -60,6 +60,7 @@ def test_rules_without_a_list_forward_and_do_not_count(rig):
     feeder.start()
     run = rig.run(["-p", "3", "--config=(0,0,1),(1,0,1)", f"--flows={rules}", f"--dump-flows={rig.folder}/counts",
                    "--max-flows=100000", *rig.until_idle()], [*rig.vdevs([[fifo], l3fwd.SILENT]), "-m", "512"])
+    assert run.code == 0, run
     feeder.join()
     flows, totals = run.stats["flows"], run.stats["totals"]
     assert totals["rx"] == RULES * PASSES == totals["tx"] + totals["dropped"], run

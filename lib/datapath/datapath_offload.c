@@ -78,7 +78,7 @@ per_second(uint64_t packets, uint64_t ms)
 
 /* Packets a second of a megaflow of late: a quarter is what came since the last look at it. */
 static uint32_t
-rate_of(struct datapath_offload *o, const struct hy_flows_entry *entry)
+rate_of(struct datapath_offload *o, const struct hy_flows_entry *entry, uint32_t now_ms)
 {
 	const uint32_t life = (uint32_t)(entry->ref.tag >> 16);
 	struct datapath_use *use;
@@ -88,13 +88,14 @@ rate_of(struct datapath_offload *o, const struct hy_flows_entry *entry)
 		return 0;
 	use = &o->by_slot[entry->ref.slot];
 	if (use->life == life && use->packets <= entry->packets) {
-		rate = per_second(entry->packets - use->packets, o->elapsed_ms);
+		rate = per_second(entry->packets - use->packets, now_ms - use->at_ms);
 		use->rate += rate / 4 - use->rate / 4;
 	} else {
 		use->rate = per_second(entry->packets, RTE_MAX(entry->age, 1000u));
 	}
 	use->life = life;
 	use->packets = entry->packets;
+	use->at_ms = now_ms;
 	return use->rate;
 }
 
@@ -180,7 +181,7 @@ consider(struct hy_datapath *datapath, const struct hy_flows_entry *entry)
 
 	if (port == NULL || edge == HY_FLOW_ACTION_DENY)
 		return;
-	rate = rate_of(o, entry);
+	rate = rate_of(o, entry, (uint32_t)datapath->now_ms);
 	class_id = class_of(o, port, &entry->ref);
 	if (class_id != 0) {
 		port->rules[class_id].rate = rate;
@@ -262,14 +263,16 @@ static void
 commit(struct hy_datapath *datapath, struct datapath_port *port)
 {
 	struct hy_offload *offload = hy_offload_of(port->port);
-	int rc;
+	struct datapath_offload *o = datapath->offload;
+	int rc = -ETIMEDOUT;
 
-	if (!port->changed || (port->late && !hy_grace_over(port->qsbr, port->token)))
+	if (!port->changed)
 		return;
-	rc = hy_policy_commit(port->policy); /* waits for up to a second */
-	port->late = rc == -ETIMEDOUT;
-	if (port->late)
-		port->token = hy_grace_start(port->qsbr);
+	if (!o->late || hy_grace_over(port->qsbr, o->token)) {
+		rc = hy_policy_commit(port->policy); /* waits for up to a second */
+		o->late = rc == -ETIMEDOUT;
+		o->token = hy_grace_start(port->qsbr);
+	}
 	if (rc == 0) {
 		settle(datapath, port);
 		port->changed = false;
@@ -362,7 +365,6 @@ datapath_offload_poll(struct hy_datapath *datapath)
 		if (o->cursor == HY_FLOWS_END)
 			datapath_offload_follow(datapath);
 	} else if (now_ms - o->scan_ms >= SCAN_MS) {
-		o->elapsed_ms = now_ms - o->scan_ms;
 		o->scan_ms = now_ms;
 		o->cursor = 0;
 	}

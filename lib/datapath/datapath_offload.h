@@ -37,14 +37,13 @@ struct datapath_port {
 	uint32_t most, nb_in;        /* rules, with those that are staged to come */
 	uint32_t next;               /* where a free class is sought */
 	bool changed;                /* something is staged */
-	bool stopped;                /* what is staged could not be committed, */
-	bool late;                   /* because a worker had not reported; not tried again */
-	uint64_t token;              /* until it has since then */
+	bool stopped;                /* what is staged could not be committed */
 };
 
 /* How much a megaflow is used, and the class of its rule. */
 struct datapath_use {
-	uint64_t packets; /* when it was last looked at */
+	uint64_t packets; /* when it was last looked at, */
+	uint32_t at_ms;   /* which was then */
 	uint32_t life;    /* which of the slot's megaflows that was */
 	uint32_t rate;    /* packets a second */
 	uint16_t class_id;
@@ -61,5 +60,6 @@ struct datapath_offload {
 	uint32_t nb_slots;
 	uint32_t cursor; /* of the scan */
 	uint64_t scan_ms, read_ms;
-	uint64_t elapsed_ms; /* between the last two looks */
+	bool late;      /* A worker had not reported when rules were committed: that is not tried */
+	uint64_t token; /* again until it has since then. */
 };

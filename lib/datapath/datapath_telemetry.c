@@ -84,17 +84,19 @@ stats_tell(struct hy_datapath *datapath, char *text __rte_unused, struct rte_tel
 	for (unsigned int w = 0; w < datapath->workers->nb; w++) {
 		struct hy_flows_upcall_stats u;
 		struct hy_flows_lookups l;
-		struct datapath_work did;
 
 		hy_flows_lookups(hy_flow_table_flows(datapath->table), w, &l);
 		hy_flows_upcall_stats(hy_flow_table_upcalls(datapath->table), w, &u);
-		did = datapath_work(&datapath->workers->worker[w]); /* after what was looked up */
-		work.received += did.received;
-		work.cycles += did.cycles;
 		for (size_t i = 0; i < sizeof(l) / sizeof(uint64_t); i++)
 			((uint64_t *)&all)[i] += ((const uint64_t *)&l)[i];
 		for (size_t i = 0; i < sizeof(u) / sizeof(uint64_t); i++)
 			((uint64_t *)&up)[i] += ((const uint64_t *)&u)[i];
+	}
+	for (unsigned int w = 0; w < datapath->workers->nb; w++) { /* after what was looked up */
+		const struct datapath_work did = datapath_work(&datapath->workers->worker[w]);
+
+		work.received += did.received;
+		work.cycles += did.cycles;
 	}
 	hy_flows_stats(hy_flow_table_flows(datapath->table), &s);
 	rte_tel_data_start_dict(data);

@@ -481,12 +481,12 @@ a_port_that_comes_back_does_not_drop_by_rules_as_they_were(void **state)
 	hy_graph_walk(graph); /* the worker does not rest, nor go on */
 	rule_change(HY_DATAPATH_MODIFY, "udp,tp_dst=2 actions=set_field:2->pkt_mark,output:2");
 	rule_change(HY_DATAPATH_MODIFY, "udp,tp_dst=1 actions=set_field:1->pkt_mark,output:2");
-	assert_true(at->stopped && at->late);
+	assert_true(at->stopped && datapath->offload->late);
 	assert_int_equal(denies(), 1);
-	token = at->token;
+	token = datapath->offload->token;
 	for (unsigned int i = 0; i < 8; i++) /* nothing is tried that waits */
 		hy_datapath_poll(datapath, now_ms += 1000);
-	assert_int_equal(at->token, token);
+	assert_int_equal(datapath->offload->token, token);
 	assert_int_equal(hy_offload_up(hy_offload_of(port->id)), 0);
 	for (unsigned int i = 0; i < 4; i++) {
 		rte_delay_us_sleep(60000);
