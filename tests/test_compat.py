@@ -49,6 +49,7 @@ CASES = {
     "24.11": {"graph_autotest": GRAPH_24_11, "graph_perf_autotest": PERF},
     "25.11": WITH_ARC,
     "26.07": WITH_ARC,
+    "26.11": WITH_ARC,
 }
 FILES = {"graph_autotest": "test_graph.c", "graph_feature_arc_autotest": "test_graph_feature_arc.c",
          "graph_perf_autotest": "test_graph_perf.c"}

@@ -231,8 +231,10 @@ def test_what_ports_take_and_refuse_is_tried(whole):
 @pytest.mark.skipif(bool(test_install.sanitizer()), reason="net_bonding leaks its arguments")
 def test_port_that_cannot_be_started_says_so(tmp_path):
     """A bonding device without members, between two others."""
-    said = json.loads(written(tmp_path / "r", "--json", *SHORT, "--load=1",
-                              vdevs=["net_null0", "net_bonding0,mode=0", "net_ring0"]))
+    vdevs = ["net_null0", "net_bonding0,mode=0", "net_ring0"]
+    if "initialised: No such device" in report(tmp_path / "none", "--json", *SHORT, vdevs=vdevs[1:2]).stderr:
+        pytest.skip("this DPDK has no net_bonding")
+    said = json.loads(written(tmp_path / "r", "--json", *SHORT, "--load=1", vdevs=vdevs))
     first, bonding, last = said["ports"]
     error = "cannot be started: Operation not permitted (-1)"
     assert bonding["running"] == {"queues": 4, "error": error}
