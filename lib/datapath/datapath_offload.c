@@ -271,7 +271,8 @@ commit(struct hy_datapath *datapath, struct datapath_port *port)
 	if (!o->late || hy_grace_over(port->qsbr, o->token)) {
 		rc = hy_policy_commit(port->policy); /* waits for up to a second */
 		o->late = rc == -ETIMEDOUT;
-		o->token = hy_grace_start(port->qsbr);
+		if (o->late)
+			o->token = hy_grace_start(port->qsbr);
 	}
 	if (rc == 0) {
 		settle(datapath, port);

@@ -6,7 +6,10 @@
 static void
 find(struct hy_node *node, void **objs, struct found *f, uint32_t n)
 {
-	look_up(node->ctx, (struct rte_mbuf *const *)objs, f, n);
+	struct hy_flow_lookup_ctx *ctx = node->ctx;
+
+	hy_flows_find(ctx->flows, ctx->worker, &ctx->rss, (struct rte_mbuf *const *)objs, f->flow,
+		n);
 }
 
 static uint16_t

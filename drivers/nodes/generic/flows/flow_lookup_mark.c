@@ -182,7 +182,7 @@ software_find(struct hy_flow_lookup_ctx *ctx, void **objs, struct found *f, cons
 
 	for (uint32_t k = 0; k < b->nb_soft; k++)
 		mbufs[k] = objs[b->soft[k]];
-	look_up(ctx, mbufs, f, b->nb_soft);
+	hy_flows_find(ctx->flows, ctx->worker, &ctx->rss, mbufs, f->flow, b->nb_soft);
 }
 
 static void

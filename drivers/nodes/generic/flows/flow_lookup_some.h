@@ -13,13 +13,6 @@ struct found {
 	uint8_t fate[SOME];
 };
 
-/* Finds megaflows by frames and keys. */
-static inline void
-look_up(struct hy_flow_lookup_ctx *ctx, struct rte_mbuf *const mbufs[], struct found *f, uint32_t n)
-{
-	hy_flows_find(ctx->flows, ctx->worker, &ctx->rss, mbufs, f->flow, n);
-}
-
 /* Reads the actions of megaflows that were found, and counts for them. */
 static inline void
 act(struct hy_flow_lookup_ctx *ctx, struct rte_mbuf *const mbufs[], struct found *f,
