@@ -44,10 +44,11 @@ def test_others_are_made_after_one_that_fails(check):
     assert "check: failed: bad\n" in done.stderr
 
 
-def test_no_target_begins_when_the_time_is_over(check):
-    done, made = check("1", "slow", "good", "last")
-    assert (done.returncode, made) == (0, ["slow"]), done
-    assert "*** NOT CHECKED, for lack of time: good last ***\n" in done.stdout
+def test_a_target_is_interrupted_and_none_begins_when_the_time_is_over(check):
+    done, made = check("1", "good", "slow", "good", "last")
+    assert (done.returncode, made) == (0, ["good"]), done
+    assert re.search(r"^check: slow INTERRUPTED in 1 s$", done.stdout, re.MULTILINE), done
+    assert "*** NOT CHECKED, for lack of time: slow good last ***\n" in done.stdout
     for over in ("0", "-5"):
         done, made = check(over, "good")
         assert (done.returncode, made) == (0, []), done
