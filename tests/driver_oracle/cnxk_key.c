@@ -10,7 +10,7 @@ enum { LA, LB, LC, LD, LE };
 enum { LA_ETHER = 2, LA_CPT_HDR = 10 };
 enum { LB_CTAG = 2, LB_STAG_QINQ = 3 };
 enum { LC_PTP = 1, LC_IP = 2, LC_IP_OPT = 3, LC_IP6 = 4, LC_IP6_EXT = 5, LC_ARP = 6 };
-enum { LD_TCP = 1, LD_UDP = 2, LD_ICMP = 3, LD_SCTP = 4, LD_ICMP6 = 5, LD_GRE = 10 };
+enum { LD_TCP = 1, LD_UDP = 2, LD_SCTP = 4, LD_ICMP6 = 5, LD_GRE = 10 };
 enum { LE_VXLAN = 1 };
 
 #define VXLAN_PORT 4789
@@ -39,11 +39,12 @@ found(struct parsed *p, unsigned int layer, uint8_t type, uint32_t at)
  * NPC_S_KPU5_CPT_IP, of the second pass, it is looked at always.
  */
 static void
-parse_ip4(const uint8_t *frame, uint32_t len, uint32_t at, bool second_pass, struct parsed *p)
+parse_ip4(const struct kex *kex, const uint8_t *frame, uint32_t len, uint32_t at, bool second_pass,
+	struct parsed *p)
 {
-	static const uint8_t types[256] = { [IPPROTO_TCP] = LD_TCP,
+	const uint8_t types[256] = { [IPPROTO_TCP] = LD_TCP,
 		[IPPROTO_UDP] = LD_UDP,
-		[IPPROTO_ICMP] = LD_ICMP,
+		[IPPROTO_ICMP] = kex->icmp,
 		[IPPROTO_SCTP] = LD_SCTP,
 		[IPPROTO_GRE] = LD_GRE };
 	const uint8_t *ip = frame + at;
@@ -89,7 +90,7 @@ parse_ip6(const uint8_t *frame, uint32_t len, uint32_t at, struct parsed *p)
 }
 
 static void
-parse(const uint8_t *frame, uint32_t len, bool second_pass, struct parsed *p)
+parse(const struct kex *kex, const uint8_t *frame, uint32_t len, bool second_pass, struct parsed *p)
 {
 	uint16_t type = be16(frame + 12);
 	uint32_t at = 14;
@@ -108,7 +109,7 @@ parse(const uint8_t *frame, uint32_t len, bool second_pass, struct parsed *p)
 		found(p, LB, tags == 2 || service ? LB_STAG_QINQ : LB_CTAG, 12);
 	switch (type) {
 	case 0x0800:
-		parse_ip4(frame, len, at, second_pass, p);
+		parse_ip4(kex, frame, len, at, second_pass, p);
 		break;
 	case 0x86dd:
 		parse_ip6(frame, len, at, p);
@@ -169,7 +170,7 @@ kex_matches(const struct kex *kex, const struct kex_entry *entry, const uint8_t 
 
 	if (len < 14)
 		return false;
-	parse(frame, len, second_pass, &p);
+	parse(kex, frame, len, second_pass, &p);
 	head(kex, &p, frame, channel, key);
 	memcpy(bytes, key, sizeof(key));
 	for (unsigned int layer = 0; layer < KEX_LAYERS; layer++)

@@ -17,6 +17,7 @@
 /* As NPC_AF_INTF(0)_KEX_CFG and NPC_AF_INTF(0)_LID()_LT()_LD()_CFG have them. */
 struct kex {
 	uint64_t config;
+	uint8_t icmp; /* the parser's layer type: 3, in kernels of 2026 and later 15 */
 	uint64_t pieces[KEX_LAYERS][KEX_TYPES][KEX_PIECES];
 };
 
