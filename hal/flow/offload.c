@@ -388,6 +388,8 @@ hy_offload_destroy(struct hy_offload *o)
 	hy_policy_unlisten(o->policy, &o->listener);
 	pthread_mutex_lock(&o->mutex);
 	plan_empty(o);
+	if (o->mute) /* it recovers, and takes no calls */
+		hy_offload_port_rules_forget(o);
 	hy_offload_jump_remove(o);
 	if (o->closing)
 		o->left = END_US;
@@ -417,7 +419,7 @@ settle(struct hy_offload *o)
 {
 	const uint64_t now = hy_offload_now();
 
-	for (uint32_t i = 0; i < o->nb_slots; i++) {
+	for (uint32_t i = 0; i < o->nb_slots && !hy_offload_is_cut(o); i++) {
 		struct flow *flow = &o->flows[i];
 
 		if (flow->state != FLOW_LIVE || flow->settled ||
@@ -516,8 +518,8 @@ void
 hy_offload_down(struct hy_offload *o, bool answers)
 {
 	pthread_mutex_lock(&o->mutex);
-	/* A port that is down may still have rules that it refused to remove. */
-	if (o->state != HY_OFFLOAD_GONE && (o->state != HY_OFFLOAD_DOWN || !answers)) {
+	/* A port that is down, or recovers, may still have rules. */
+	if (o->state != HY_OFFLOAD_GONE && !(answers && (o->state == HY_OFFLOAD_DOWN || o->mute))) {
 		hy_offload_forget(o, answers);
 		if (o->state == HY_OFFLOAD_UP)
 			o->state = HY_OFFLOAD_DOWN;
@@ -546,10 +548,11 @@ hy_offload_up(struct hy_offload *o)
 	pthread_mutex_lock(&o->mutex);
 	if (o->state == HY_OFFLOAD_GONE)
 		rc = -ENODEV;
+	if (o->mute)
+		hy_offload_recovered(o);
 	if (o->state == HY_OFFLOAD_DOWN) {
 		const uint64_t marks = (uint64_t)o->generations << o->slot_bits;
 
-		hy_offload_destroy_kept(o);
 		rc = port_begin(o, reason, sizeof(reason));
 		if (rc == 0 && marks + o->nb_slots - 1 > o->limits.mark_max) {
 			snprintf(reason, sizeof(reason), "marks up to %u are fewer than before",

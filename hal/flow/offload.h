@@ -147,7 +147,7 @@ struct hy_offload {
 	struct hy_hal *hal; /* Followed by the offload; NULL: none. */
 	struct hy_offload_params params;
 	bool access;       /* The policy is of an access list: see offload_access.c. */
-	bool mute;         /* The port takes no calls now. */
+	bool mute;         /* The port takes no calls now: it is reset, or recovers. */
 	bool any_provider; /* The caller left the choice to the port, */
 	bool any_driver;   /* this one too. */
 	uint16_t port;
@@ -158,6 +158,7 @@ struct hy_offload {
 	int vlan; /* RTE_ETH_VLAN_ settings of the port, as it was probed. */
 	void *jump, *fallback, *sentinel; /* Rules that the port needs: see offload_port.c. */
 	struct reach reach;
+	uint64_t jump_tried; /* When the jump was last replaced. */
 	bool jump_stays; /* The port may still have the jump; so the default rule must stay, too. */
 
 	uint32_t nb_slots;    /* 1 << slot_bits */
@@ -272,8 +273,8 @@ uint32_t hy_offload_destroy_left(struct hy_offload *o, bool now);
 uint32_t hy_offload_install(struct hy_offload *o);
 uint32_t hy_offload_age(struct hy_offload *o);
 void hy_offload_forget(struct hy_offload *o, bool answers);
-void hy_offload_abandon(struct hy_offload *o); /* Leaves the rules in a port that takes no calls. */
-void hy_offload_destroy_kept(struct hy_offload *o); /* Removes what it has kept of them. */
+void hy_offload_abandon(struct hy_offload *o);   /* Leaves the rules in a port that recovers. */
+void hy_offload_recovered(struct hy_offload *o); /* Removes what it says it has kept of them. */
 void hy_offload_flow_free(struct hy_offload *o, struct flow *flow);
 /* hy_offload_took() for n requests, from which it learns how many to make at once. */
 void hy_offload_pace(struct hy_offload *o, uint64_t begin, uint32_t n);
@@ -324,6 +325,8 @@ void hy_offload_drop_end(struct hy_offload *o, struct flow *flow, bool read);
 int hy_offload_port_rules_make(struct hy_offload *o, const char **why);
 /* Follows the port's MAC address and promiscuous mode. */
 void hy_offload_reach_follow(struct hy_offload *o);
+/* Whether no rule leads to the policy's rules, though the port needs one: it refused a new one. */
+bool hy_offload_is_cut(const struct hy_offload *o);
 /* From now on no packet reaches the policy's rules. */
 void hy_offload_jump_remove(struct hy_offload *o);
 void hy_offload_port_rules_remove(struct hy_offload *o);

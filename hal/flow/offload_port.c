@@ -27,6 +27,7 @@
  * priority for applications, 3, or 1 with fewer levels (mlx5_flow.c, mlx5_get_lowest_priority()).
  */
 #define JUMP_PRIORITY 3
+#define JUMP_RETRY_US 1000000
 
 static int
 rule_make(struct hy_offload *o, const struct hy_flow_lowered *rule, void **flow, const char **why)
@@ -107,6 +108,12 @@ group_make(struct hy_offload *o, const char **why)
 	return rc == 0 ? jump_make(o, why) : rc;
 }
 
+bool
+hy_offload_is_cut(const struct hy_offload *o)
+{
+	return o->params.driver->group > 0 && o->jump == NULL;
+}
+
 /*
  * Replaces the rule that leads to the group, the new one first. Packets that came by the old one may
  * wait in a queue without a mark: no marks are due until the rules have settled once more.
@@ -114,15 +121,21 @@ group_make(struct hy_offload *o, const char **why)
 static void
 jump_replace(struct hy_offload *o)
 {
+	const bool was_cut = hy_offload_is_cut(o);
 	void *old = o->jump;
 	const char *why = NULL;
 	int rc;
 
 	o->jump = NULL;
 	rc = jump_make(o, &why);
-	if (rc != 0)
-		HY_LOG(WARNING, "port %u: no rule leads to the policy's rules: %s", o->port,
-			why != NULL ? why : strerror(-rc));
+	if (rc == 0 && was_cut)
+		HY_LOG(NOTICE, "port %u: a rule leads to the policy's rules again", o->port);
+	if (rc != 0 && !was_cut)
+		HY_LOG(WARNING,
+			"port %u: no rule leads to the policy's rules, until the port takes one: "
+			"%s",
+			o->port, why != NULL ? why : strerror(-rc));
+	o->jump_tried = hy_offload_now();
 	if (!rule_remove(o, &old, "the rule that led to the policy's rules"))
 		o->jump_stays = true;
 	for (uint32_t i = 0; i < o->nb_slots; i++) {
@@ -140,7 +153,9 @@ hy_offload_reach_follow(struct hy_offload *o)
 
 	if (!rte_eth_dev_is_valid_port(o->port))
 		return;
-	if (reach.own == o->reach.own && rte_is_same_ether_addr(&reach.address, &o->reach.address))
+	if (reach.own == o->reach.own &&
+		rte_is_same_ether_addr(&reach.address, &o->reach.address) &&
+		(!hy_offload_is_cut(o) || hy_offload_now() - o->jump_tried < JUMP_RETRY_US))
 		return;
 	o->reach = reach;
 	o->dirty = true;

@@ -5,6 +5,7 @@
 
 #include <hy_grace.h>
 
+#include "lib/graph/internal/log.h"
 #include "many.h"
 #include "offload.h"
 
@@ -152,13 +153,11 @@ hy_offload_abandon(struct hy_offload *o)
 {
 	o->mute = true;
 	withdraw(o);
-	o->mute = false;
 	for (uint32_t i = 0; i < o->nb_slots; i++)
 		if (o->flows[i].state == FLOW_LEAVING)
 			o->flows[i].state = FLOW_STUCK;
 	o->stuck += o->leaving;
 	o->leaving = 0;
-	hy_offload_port_rules_forget(o);
 }
 
 /* Destroys the stuck rules with a handle that drop packets, or those that do not. */
@@ -182,15 +181,22 @@ kept_destroy(struct hy_offload *o, bool drop)
  * whether the handles are valid.
  */
 void
-hy_offload_destroy_kept(struct hy_offload *o)
+hy_offload_recovered(struct hy_offload *o)
 {
 	struct rte_eth_dev_info info;
 
+	o->mute = false;
 	if (rte_eth_dev_info_get(o->port, &info) != 0 ||
-		(info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP) == 0)
-		return;
-	kept_destroy(o, true); /* before rules go that they must come after */
-	kept_destroy(o, false);
+		(info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP) == 0) {
+		hy_offload_port_rules_forget(o);
+	} else {
+		hy_offload_port_rules_remove(o);
+		kept_destroy(o, true); /* before rules go that they must come after */
+		kept_destroy(o, false);
+	}
+	if (o->state == HY_OFFLOAD_DEMOTED && hy_offload_nb_drops(o, FLOW_STUCK) > 0)
+		HY_LOG(ERR, "port %u may have kept %u rules that drop packets", o->port,
+			hy_offload_nb_drops(o, FLOW_STUCK));
 }
 
 void

@@ -95,6 +95,15 @@ rte_eth_dev_info_get(uint16_t port, struct rte_eth_dev_info *info)
 	return rc;
 }
 
+static unsigned int calls;
+
+static int
+no_call(uint16_t port, void *handle, struct rte_flow_error *error)
+{
+	calls++;
+	return hy_flow_simulator.destroy(port, handle, error);
+}
+
 static void
 up_again(void)
 {
@@ -155,6 +164,112 @@ a_port_that_recovered_was_said_not_to_have_removed_a_rule(void **state)
 	assert_string_equal(hy_offload_reason(A.offload, 20),
 		"the port may have kept a rule that drops packets");
 	assert_null(strstr(unit_log(), "not removed"));
+}
+
+#define LATE_DENIES 60
+
+/* It answers so late that a poll does not remove all its denies; then its driver recovers it. */
+static void
+demoted_late_port_recovers(void)
+{
+	struct hy_flow_sim_faults faults = { .slow_us = 4000 };
+
+	access_open("cnxk", "net_cn10k");
+	for (uint32_t id = 1; id <= LATE_DENIES; id++) {
+		const struct hy_flow_rule rule = access_source(id, HY_RULE_DENY, HOST(id), 32);
+
+		access_rule_set(&rule);
+	}
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	access_settle();
+	assert_int_equal(access_stats().drop_rules, LATE_DENIES);
+	hy_flow_sim_fault(A.sim, &faults);
+	A.offload->params.demote_after = 1;
+	A.offload->worker[0].mismatches = 1;
+	hy_offload_poll(A.offload);
+	assert_int_equal(access_stats().state, HY_OFFLOAD_DEMOTED);
+	assert_in_range(access_stats().leaving, 1, LATE_DENIES);
+	faults.slow_us = 0;
+	hy_flow_sim_fault(A.sim, &faults);
+	hy_offload_recovers(A.offload);
+	hy_offload_down(A.offload, true);
+}
+
+static uint32_t
+rules_in_the_port(void)
+{
+	struct hy_flow_sim_stats stats;
+
+	hy_flow_sim_stats(A.sim, &stats);
+	return stats.rules;
+}
+
+static void
+denies_of_a_demoted_port_that_recovered_were_never_removed(void **state)
+{
+	RTE_SET_USED(state);
+	demoted_late_port_recovers();
+	up_again();
+	assert_true(destroyed_drops > 0);
+	assert_int_equal(rules_in_the_port(), 0);
+	for (uint32_t id = 1; id <= LATE_DENIES; id++)
+		assert_int_equal(hy_policy_remove(A.policy, id), 0);
+	assert_int_equal(hy_policy_commit(A.policy), 0);
+	for (uint32_t id = 1; id <= LATE_DENIES; id++)
+		assert_true(access_arrives(HOST(id)));
+	assert_int_equal(A.wrong, 0);
+	assert_null(strstr(unit_log(), "may have kept"));
+}
+
+/* It does not say that it has kept them. */
+static void
+denies_that_a_demoted_port_may_have_kept_were_not_reported(void **state)
+{
+	RTE_SET_USED(state);
+	demoted_late_port_recovers();
+	assert_int_equal(hy_offload_up(A.offload), 0);
+	assert_true(rules_in_the_port() > 0);
+	assert_non_null(strstr(unit_log(), "rules that drop packets"));
+}
+
+/* Of a port that keeps its rules: the one that keeps it marking, too. */
+static void
+each_recovery_left_a_rule_in_the_port(void **state)
+{
+	uint32_t before;
+
+	RTE_SET_USED(state);
+	access_open("cnxk", "net_cn10k");
+	access_source_set(20, HY_RULE_DENY, HOST(1), 32);
+	access_settle();
+	before = rules_in_the_port();
+	assert_int_equal(before, 2);
+	for (int i = 0; i < 3; i++) {
+		hy_offload_recovers(A.offload);
+		hy_offload_down(A.offload, true); /* it takes no calls, and has its rules */
+		up_again();
+		access_settle();
+		assert_int_equal(access_stats().drop_rules, 1);
+		assert_int_equal(rules_in_the_port(), before);
+	}
+}
+
+/* And in a port that takes no calls, none is removed. */
+static void
+an_offload_that_ended_amid_a_recovery_called_the_port(void **state)
+{
+	RTE_SET_USED(state);
+	access_open("cnxk", "net_cn10k");
+	access_source_set(20, HY_RULE_DENY, HOST(1), 32);
+	access_settle();
+	hy_offload_recovers(A.offload);
+	A.provider.destroy = no_call;
+	calls = 0;
+	hy_offload_destroy(A.offload);
+	A.offload = NULL;
+	A.provider.destroy = hy_flow_simulator.destroy;
+	assert_int_equal(calls, 0);
+	assert_non_null(strstr(unit_log(), "keeps a flow rule"));
 }
 
 #define FLOODERS 100 /* hosts, of which each is denied */
@@ -375,6 +490,10 @@ static const struct CMUnitTest offload_access_fault_tests[] = {
 	ACCESS_TEST(an_end_removed_the_permits_before_a_deny_that_the_port_kept),
 	ACCESS_TEST(after_a_recovery_permits_went_before_their_denies),
 	ACCESS_TEST(a_port_that_recovered_was_said_not_to_have_removed_a_rule),
+	ACCESS_TEST(denies_of_a_demoted_port_that_recovered_were_never_removed),
+	ACCESS_TEST(denies_that_a_demoted_port_may_have_kept_were_not_reported),
+	ACCESS_TEST(each_recovery_left_a_rule_in_the_port),
+	ACCESS_TEST(an_offload_that_ended_amid_a_recovery_called_the_port),
 	ACCESS_TEST(a_removal_of_flooded_denies_demoted_an_honest_port),
 	ACCESS_TEST(a_cancelled_removal_of_flooded_denies_demoted_an_honest_port),
 	ACCESS_TEST(a_cold_permit_was_evicted_with_its_hot_deny),
