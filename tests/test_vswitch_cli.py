@@ -84,6 +84,9 @@ def tunnel(**change):
     return "--tunnel=vx," + ",".join(f"{n}={v}" for n, v in fields.items() if v is not None)
 
 
+NAMES = "1 to 15 letters, digits, '.', '_' and '-', a letter first, and no word of an action"
+
+
 def missing(field):
     """What is said of a tunnel without a field."""
     return f"--tunnel: {field} is missing; the form is {FORM}"
@@ -102,9 +105,8 @@ BAD_VALUES = {
     "--mode=eventdev": "--mode: only poll is possible: flows belong to the worker that receives them",
     "--mode=dispatch --pin=flow_apply=1":
         "--mode: only poll is possible: flows belong to the worker that receives them",
-    "--tunnel=,port=10": "--tunnel: name: '' has not 1 to 15 characters",
-    "--tunnel=sixteen_letters_,port=10":
-        "--tunnel: name: 'sixteen_letters_' has not 1 to 15 characters",
+    "--tunnel=,port=10": f"--tunnel: name: '' is not {NAMES}",
+    "--tunnel=sixteen_letters_,port=10": f"--tunnel: name: 'sixteen_letters_' is not {NAMES}",
     "--tunnel=vx,port": f"--tunnel: 'port' is not FIELD=VALUE; the form is {FORM}",
     "--tunnel=vx,key=5": "--tunnel: 'key' is no field; there are port, uplink, local, remote, "
                          "dst-mac and src-mac",

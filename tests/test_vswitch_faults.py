@@ -7,6 +7,7 @@ import l3fwd
 import live
 from l3fwd import SILENT
 from test_cli import assert_refused
+from test_vswitch_cli import NAMES
 
 VSWITCH = l3fwd.BUILD / "examples" / "vswitch-graph" / "vswitch-graph"
 TUNNEL = "--tunnel=vx,port=9,uplink=1,{},dst-mac=02:00:00:00:00:09"
@@ -56,6 +57,23 @@ def test_a_tunnel_with_a_ports_number_is_refused_by_its_option(rig):
                  TUNNEL.format("local=10.0.0.1,remote=flow").replace("port=9", "port=2"))
     assert_refused(run, ["--tunnel: port 'vx' of the switch", "another one has its number"])
     assert "--flows:" not in run.stderr, run
+
+
+@pytest.mark.parametrize("rules", [None, ""], ids=["no file", "good file"])
+@pytest.mark.parametrize("name", ["7up", "in_port", "7", "a\"\\b", "a\x1bb"],
+                         ids=["digit first", "action", "number", "marks", "escape"])
+def test_a_tunnel_that_rules_cannot_name_is_refused_by_its_option(rig, name, rules):
+    """--flows, whose file was good, was blamed: Invalid argument."""
+    flows = [] if rules is None else [f"--flows={rig.write('flows', rules)}"]
+    run = switch(rig, *flows, TUNNEL.format("local=10.0.0.1,remote=flow").replace("=vx,", f"={name},"))
+    assert_refused(run, [])
+    assert run.stderr.splitlines()[-1] == (f"vswitch-graph: --tunnel: name: '{name}' is not {NAMES}"
+                                           .replace("\x1b", "?")), run
+
+
+def test_a_name_with_all_that_is_accepted_is_a_tunnels(rig):
+    run = switch(rig, TUNNEL.format("local=10.0.0.1,remote=flow").replace("=vx,", "=Up-7.of_fifteen,"))
+    assert run.code == 0 and "tunnel 9(Up-7.of_fifteen) by 1(dpdk0)" in run.stdout, run
 
 
 def whole(run, command, parameter):

@@ -96,9 +96,8 @@ read_words(char *text, struct hy_vswitch_port *port, unsigned int *met)
 	char *rest = text, *word = strsep(&rest, ",");
 	int rc = 0;
 
-	if (word[0] == '\0' || strlen(word) >= sizeof(port->name))
-		return hy_option_refuse(OPTION, "name: '%s' has not 1 to %zu characters", word,
-			sizeof(port->name) - 1);
+	if (!hy_vswitch_name_valid(word))
+		return hy_option_refuse(OPTION, "name: '%s' is not " HY_VSWITCH_NAMES, word);
 	snprintf(port->name, sizeof(port->name), "%s", word);
 	while (rc == 0 && (word = strsep(&rest, ",")) != NULL)
 		rc = read_word(word, port, met);

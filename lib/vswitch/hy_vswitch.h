@@ -27,6 +27,10 @@ struct hy_vswitch;
 #define HY_VSWITCH_TRAIL 4          /**< Words with a bit for each table. */
 #define HY_VSWITCH_CHANGES 512u     /**< Most changes that are remembered one by one. */
 
+/** What hy_vswitch_name_valid() accepts, for messages. */
+#define HY_VSWITCH_NAMES \
+	"1 to 15 letters, digits, '.', '_' and '-', a letter first, and no word of an action"
+
 /** A VXLAN tunnel (RFC 7348). Its network identifier is that of the packet: tun_id, or set_tunnel. */
 struct hy_vswitch_tunnel {
 	bool is_ip6; /**< The addresses are of IPv6; otherwise of IPv4, in the first 4 bytes, and the others 0. */
@@ -42,7 +46,7 @@ struct hy_vswitch_tunnel {
 struct hy_vswitch_port {
 	uint16_t
 		number; /**< OpenFlow number: 1 to HY_VSWITCH_PORTS_END - 1, or HY_VSWITCH_LOCAL. */
-	/** Letters, digits, '.', '_' and '-', with a letter first; no word of an action. Unique. */
+	/** As hy_vswitch_name_valid() accepts it. Unique. */
 	char name[HY_VSWITCH_NAME_SIZE];
 	bool no_flood;  /**< FLOOD does not send to it. */
 	bool is_tunnel; /**< The port is @ref hy_vswitch_port.tunnel. */
@@ -110,6 +114,14 @@ int hy_vswitch_create(uint16_t normal_edge, struct hy_vswitch **vswitch);
 
 /** Frees a switch. NULL is allowed. */
 void hy_vswitch_destroy(struct hy_vswitch *vswitch);
+
+/**
+ * Tells whether rules can name a port so. Any thread; needs no switch.
+ *
+ * @param name A string, or HY_VSWITCH_NAME_SIZE bytes without a NUL, which are too many.
+ * @return Whether it is as HY_VSWITCH_NAMES says. Words of actions are in_port, normal and drop, for example.
+ */
+bool hy_vswitch_name_valid(const char *name);
 
 /**
  * Adds a port. Its description is copied.

@@ -420,8 +420,11 @@ ports_are_checked(void **state)
 		*name != NULL; name++) {
 		memset(port.name, 0, sizeof(port.name));
 		strcpy(port.name, *name);
+		assert_false(hy_vswitch_name_valid(*name));
 		assert_int_equal(hy_vswitch_port_add(vswitch, &port), -EINVAL);
 	}
+	assert_false(hy_vswitch_name_valid("sixteen-letters-"));
+	assert_true(hy_vswitch_name_valid("fifteen-letters"));
 	strcpy(port.name, "good-name.7_");
 	port.number = 0;
 	assert_int_equal(hy_vswitch_port_add(vswitch, &port), -EINVAL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A switch and its ports. */
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -98,12 +99,12 @@ vswitch_input(const struct hy_vswitch *vswitch, const struct hy_flows_key *key)
 	return NULL;
 }
 
-/* Whether rules can name a port so. */
-static bool
-is_name(const char name[HY_VSWITCH_NAME_SIZE])
+bool
+hy_vswitch_name_valid(const char *name)
 {
 	const size_t n = strnlen(name, HY_VSWITCH_NAME_SIZE);
 
+	static_assert(HY_VSWITCH_NAME_SIZE == 16, "HY_VSWITCH_NAMES says 15");
 	if (n == 0 || n == HY_VSWITCH_NAME_SIZE || isalpha((unsigned char)name[0]) == 0)
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -161,11 +162,9 @@ check_port(const struct hy_vswitch *vswitch, const struct hy_vswitch_port *port)
 {
 	int rc = 0;
 
-	if (!is_name(port->name))
-		return HY_REFUSE(-EINVAL,
-			"vswitch: port %u: its name is not 1 to %u letters, digits, '.', '_' and '-', a "
-			"letter first, or is an action's",
-			port->number, HY_VSWITCH_NAME_SIZE - 1);
+	if (!hy_vswitch_name_valid(port->name))
+		return HY_REFUSE(-EINVAL, "vswitch: port %u: its name is not " HY_VSWITCH_NAMES,
+			port->number);
 	if ((port->number == 0 || port->number >= HY_VSWITCH_PORTS_END) &&
 		port->number != HY_VSWITCH_LOCAL)
 		return HY_REFUSE(-EINVAL,
