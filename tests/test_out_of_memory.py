@@ -83,3 +83,20 @@ def test_report_that_lacks_a_part_is_no_success(rig):
             failed += 1
     assert failed >= 4 and len(keys) >= 2, failed
     assert all("classes" in each and each == keys[-1] for each in keys), keys
+
+
+def test_too_little_memory_for_rules_is_blamed_on_no_option(rig):
+    """--flows was blamed, whose file was good."""
+    rig.program = BUILD / "examples" / "vswitch-graph" / "vswitch-graph"
+    rules = rig.write("flows", "".join(f"ip,nw_dst=10.{n >> 16}.{n >> 8 & 255}.{n & 255} actions=drop\n"
+                                       for n in range(200000)))
+    command = ["-p", "1", "--config", "(0,0,1)", "--dry-run", f"--flows={rules}"]
+    ran = 0
+    for megabytes in range(512, 128, -16):
+        done = rig.finish(rig.start(command, ["-m", "128", *rig.vdevs([l3fwd.SILENT])],
+                                    under=["prlimit", f"--as={megabytes << 20}"]))
+        if done.code != 0:
+            break
+        ran += 1
+    assert ran > 0 and done.code == 1, done
+    assert done.stderr.splitlines()[-1] == "vswitch-graph: the switch's ports and rules: out of memory", done

@@ -61,6 +61,14 @@ ports_list(const struct options *o, struct hy_vswitch_port ports[HY_VSWITCH_PORT
 	return no_flood_mark(o, ports, n);
 }
 
+/* Too little memory is no fault of an option. */
+static int
+switch_refuse(int rc, const char *option, const char *error)
+{
+	return rc == -ENOMEM ? hy_terminal_refuse(rc, "the switch's ports and rules: out of memory")
+			     : hy_terminal_refuse(rc, "%s: %s", option, error);
+}
+
 int
 files_read(const struct options *o, struct pipeline *pipeline)
 {
@@ -72,13 +80,16 @@ files_read(const struct options *o, struct pipeline *pipeline)
 		.max_flows = o->max_flows,
 		.caches = o->caches };
 	char error[HY_DATAPATH_ERROR_SIZE];
-	int rc = nb_ports < 0 ? nb_ports : hy_datapath_create(&params, &pipeline->datapath, error);
+	int rc;
 
 	if (nb_ports < 0)
-		return rc;
+		return nb_ports;
+	rc = hy_datapath_create(&params, &pipeline->datapath, error);
 	if (rc < 0)
-		return hy_terminal_refuse(rc, "%s: %s",
-			rc == -EEXIST || o->flows == NULL ? "--tunnel" : "--flows", error);
+		return switch_refuse(rc, "--tunnel", error);
+	rc = hy_datapath_load(pipeline->datapath, error);
+	if (rc < 0)
+		return switch_refuse(rc, "--flows", error);
 	if (o->bridge == NULL)
 		return 0;
 	rc = hy_bridge_create(o->bridge, o->ports.ports, o->ports.nb_ports, &pipeline->bridge,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A switch: created of ports and a file, started with its workers, destroyed. */
+/* A switch: created of ports, loaded from a file, started with its workers, destroyed. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,14 +71,20 @@ hy_datapath_create(const struct hy_datapath_params *params, struct hy_datapath *
 		rc = HY_REASON(rc, error, HY_DATAPATH_ERROR_SIZE, "rules: out of memory");
 	else
 		rc = ports_add(datapath, params, error);
-	if (rc == 0 && params->path != NULL)
-		rc = hy_vswitch_load(datapath->rules, params->path, datapath_now(), error);
 	if (rc < 0) {
 		hy_datapath_destroy(datapath);
 		return rc;
 	}
 	*out = datapath;
 	return 0;
+}
+
+int
+hy_datapath_load(struct hy_datapath *datapath, char *error)
+{
+	return datapath->path == NULL
+		? 0
+		: hy_vswitch_load(datapath->rules, datapath->path, datapath_now(), error);
 }
 
 void

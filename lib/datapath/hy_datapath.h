@@ -5,12 +5,13 @@
  * megaflows name lists of operations (hy_flow_ops.h), as nodes of a graph: flow_lookup and flow_reinject
  * lead to flow_apply, and that to the ports' ethdev_tx, and to a bridge (hy_bridge.h) for NORMAL.
  *
- * Use, in this order: hy_datapath_create(), before ports are started, so that a bad file is refused at
- * once; hy_datapath_start(), when workers are known; hy_hal_select(); hy_datapath_nodes(), before graphs
- * are created. Graphs need the lane HY_FLOW_ACTION_LANE and the source HY_FLOW_REINJECT_NODE. While packets
- * flow, hy_datapath_poll() about every millisecond, and hy_datapath_part() in a hy_reload(). After all
- * graphs are destroyed, and before ports are stopped and the workers' QSBR variable is destroyed,
- * hy_datapath_destroy(): packets that wait for rules go back to their pools.
+ * Use, in this order: hy_datapath_create() and hy_datapath_load(), before ports are started, so that a
+ * bad file is refused at once; hy_datapath_start(), when workers are known; hy_hal_select();
+ * hy_datapath_nodes(), before graphs are created. Graphs need the lane HY_FLOW_ACTION_LANE and the source
+ * HY_FLOW_REINJECT_NODE. While packets flow, hy_datapath_poll() about every millisecond, and
+ * hy_datapath_part() in a hy_reload(). After all graphs are destroyed, and before ports are stopped and
+ * the workers' QSBR variable is destroyed, hy_datapath_destroy(): packets that wait for rules go back to
+ * their pools.
  *
  * A rule counts each packet that met it. Megaflows that have the same operations by the same rules
  * share a list. When 65,536 are too few, packets of further ones are forwarded all the same, but their rules
@@ -40,7 +41,7 @@ struct hy_datapath;
 
 /** What a switch is made of. Read by hy_datapath_create(), but for strings. */
 struct hy_datapath_params {
-	const char *path; /**< Of the file with rules; outlives the switch. NULL: none at first. */
+	const char *path; /**< Of hy_datapath_load(); outlives the switch. NULL: no file. */
 	/** Ports, uplinks before their tunnels; their edges are filled in. */
 	const struct hy_vswitch_port *ports;
 	unsigned int nb_ports;         /**< Entries of ports. */
@@ -49,13 +50,21 @@ struct hy_datapath_params {
 };
 
 /**
- * Makes the tables of rules, and reads the file.
+ * Makes the tables of rules, without rules, and adds the ports.
  *
  * @param[out] datapath Belongs to the caller, until hy_datapath_destroy(). NULL after an error.
- * @return 0; what hy_vswitch_port_add() and hy_vswitch_load() return; -ENOMEM.
+ * @return 0; -ENOMEM; what hy_vswitch_port_add() returns of a port, which @p error names.
  */
 int hy_datapath_create(const struct hy_datapath_params *params, struct hy_datapath **datapath,
 	char *error);
+
+/**
+ * Reads the file with rules; does nothing without one. After hy_datapath_start(), hy_datapath_part()
+ * reads it.
+ *
+ * @return As hy_vswitch_load().
+ */
+int hy_datapath_load(struct hy_datapath *datapath, char *error);
 
 /** Frees a switch. NULL is allowed. */
 void hy_datapath_destroy(struct hy_datapath *datapath);
