@@ -76,6 +76,20 @@ def test_a_name_with_all_that_is_accepted_is_a_tunnels(rig):
     assert run.code == 0 and "tunnel 9(Up-7.of_fifteen) by 1(dpdk0)" in run.stdout, run
 
 
+def test_too_little_memory_for_graphs_names_the_option_that_sets_it(rig):
+    """It ended with "graphs: Cannot allocate memory" alone. How little reaches graphs depends on DPDK's version."""
+    said = {}
+    for megabytes in range(40, 136, 8):
+        run = rig.run([*CONFIG, *rig.until_idle()], ["-m", str(megabytes), *rig.vdevs([SILENT, SILENT])])
+        if run.code == 0:
+            break
+        line = run.stderr.splitlines()[-1]
+        assert run.code == 1 and line.count("EAL's -m") <= 1, run
+        said[line.split(": ")[1]] = line
+    assert run.code == 0, run
+    assert said["graphs"] == "vswitch-graph: graphs: Cannot allocate memory; see EAL's -m for memory", said
+
+
 def whole(run, command, parameter):
     """All lines of an answer in pieces, and in how many it came."""
     lines, pieces, skip = [], 0, "0"

@@ -57,7 +57,8 @@ void hy_terminal_error(const char *format, ...) __rte_format_printf(1, 2);
 #define hy_terminal_refuse(rc, ...) (hy_terminal_error(__VA_ARGS__), (rc))
 
 /**
- * Prints what a negative errno means, as a message of hy_terminal_error().
+ * Prints what a negative errno means, as a message of hy_terminal_error(); for -ENOMEM also that EAL's
+ * option -m sets how much memory there is.
  *
  * @param what What failed; it stands before the reason.
  * @param rc   A negative errno; prints nothing otherwise.

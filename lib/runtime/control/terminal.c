@@ -207,7 +207,9 @@ hy_terminal_error(const char *format, ...)
 int
 hy_terminal_report(const char *what, int rc)
 {
-	return rc < 0 ? hy_terminal_refuse(rc, "%s: %s", what, strerror(-rc)) : rc;
+	return rc < 0 ? hy_terminal_refuse(rc, "%s: %s%s", what, strerror(-rc),
+				rc == -ENOMEM ? "; see EAL's -m for memory" : "")
+		      : rc;
 }
 
 const char *
@@ -226,7 +228,7 @@ hy_terminal_begin(const char *program)
 	if (rc == 0)
 		rc = stream_open(&err, &to_err);
 	if (rc < 0)
-		return hy_terminal_report("standard output and error", rc);
+		return hy_terminal_refuse(rc, "standard output and error: %s", strerror(-rc));
 	if (isatty(STDOUT_FILENO))
 		setvbuf(to_out, NULL, _IOLBF, 0);
 	setvbuf(to_err, NULL, _IONBF, 0);
