@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the ratios of a hy-bench JSON file as bars: tools/bench-plot.py IN.json OUT.svg"""
+"""Draws the ratios of a hy-bench JSON file as bars."""
 
+import argparse
 import fnmatch
 import json
 import sys
@@ -95,10 +96,11 @@ def draw(data, out):
 
 def main(arguments):
     """Returns the exit code; what is wrong goes to stderr."""
-    if len(arguments) != 2:
-        print("usage: tools/bench-plot.py IN.json OUT.svg", file=sys.stderr)
-        return 1
-    source, out = arguments
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", metavar="IN.json")
+    parser.add_argument("out", metavar="OUT.svg")
+    args = parser.parse_args(arguments)
+    source, out = args.source, args.out
     try:
         with open(source, encoding="utf-8") as file:
             data = json.load(file)

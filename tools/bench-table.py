@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the short table of a benchmark: tools/bench-table.py FILE.json [BEFORE.json]
-Or, in one line, how much of several was skipped: tools/bench-table.py --skipped FILE.json...
+"""Prints the short table of a benchmark, or, in one line, how much of several was skipped.
 
 FILE is what hy-bench --json wrote. A line is a work: our median, the noise, and the ratios to the
 peers, of more than three the lowest three. There are lines for the works in SHOWN, and one for the
 work with the lowest ratio of all. BEFORE is the file whose table was printed before: of the heading,
 only what differs from it is printed."""
 
+import argparse
 import json
 import sys
 
@@ -98,8 +98,15 @@ def remarks(data):
 
 def read(path):
     """What hy-bench wrote."""
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        missing = {"bench", "machine", "rows", "ratios", "skipped", "complete", "wrong"} - set(data)
+    except (OSError, ValueError, TypeError) as wrong:
+        sys.exit(f"tools/bench-table.py: {path}: {getattr(wrong, 'strerror', None) or wrong}")
+    if missing:
+        sys.exit(f"tools/bench-table.py: {path}: no figures of hy-bench: it lacks {', '.join(sorted(missing))}")
+    return data
 
 
 def skipped(files):
@@ -110,15 +117,18 @@ def skipped(files):
 
 def main(arguments):
     """Returns the exit code."""
-    if arguments[:1] == ["--skipped"]:
-        if line := skipped(map(read, arguments[1:])):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--skipped", action="store_true", help="how much of the files was skipped")
+    parser.add_argument("files", nargs="+", metavar="FILE.json", help="without --skipped: one, and the one before")
+    args = parser.parse_args(arguments)
+    if args.skipped:
+        if line := skipped(map(read, args.files)):
             print(line)
         return 0
-    if len(arguments) not in (1, 2):
-        print("usage: tools/bench-table.py [--skipped] FILE.json [BEFORE.json]", file=sys.stderr)
-        return 1
-    data = read(arguments[0])
-    before = read(arguments[1])["machine"] if arguments[1:] else None
+    if len(args.files) > 2:
+        parser.error("without --skipped, at most two files")
+    data = read(args.files[0])
+    before = read(args.files[1])["machine"] if args.files[1:] else None
     print_heading(data["machine"], before)
     for work in choose(data):
         print(line_of(data, work))

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks a running program by its telemetry socket, and prints the answer: tools/demo-ask.py FOLDER COMMAND
+"""Asks a running program by its telemetry socket, and prints the answer.
 
 FOLDER is what the program got as RUNTIME_DIRECTORY. The exit code is not 0 if the program refuses the
 command, or does not answer.
 """
 
+import argparse
 import json
 import pathlib
 import signal
@@ -37,4 +38,7 @@ def main(folder, command):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("folder")
+    parser.add_argument("command")
+    main(**vars(parser.parse_args()))

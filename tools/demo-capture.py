@@ -1,14 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the demo's capture: ordinary traffic of a router's port, with some malformed packets.
+"""Writes the demo's capture: ordinary traffic of a router's port, with some malformed packets."""
 
-demo-capture.py FILE          writes it
-demo-capture.py --check FILE  fails unless the file is a capture of Ethernet frames; reports a
-                              truncated file on standard error
-demo-capture.py --whole FILE...  fails unless each pcap file ends with a whole packet
-demo-capture.py --printable NAME  prints a name without control characters
-"""
-
+import argparse
 import os
 import random
 import stat
@@ -205,7 +199,7 @@ def check(path):
         capture = RawPcapReader(path)
         first = next(capture, None)
     except (OSError, Scapy_Exception, EOFError, struct.error) as error:
-        sys.exit(f"{printable(path)}: {printable(str(error))}")
+        sys.exit(f"{printable(path)}: {printable(getattr(error, 'strerror', None) or str(error))}")
     # pcap has one link type a file, pcapng one a packet.
     linktype = getattr(capture, "linktype", None) or (first and first[1].linktype)
     if linktype not in (None, ETHERNET):
@@ -215,18 +209,26 @@ def check(path):
 
 
 def main():
-    if len(sys.argv) == 3 and sys.argv[1] == "--check":
-        return check(sys.argv[2])
-    if len(sys.argv) > 2 and sys.argv[1] == "--whole":
-        return check_whole(sys.argv[2:])
-    if len(sys.argv) == 3 and sys.argv[1] == "--printable":
-        return print(printable(sys.argv[2]))
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("file", nargs="?", help="where to write it")
+    what.add_argument("--check", metavar="FILE", help="fail unless it is a capture of Ethernet frames; report "
+                      "a truncated one on standard error")
+    what.add_argument("--whole", metavar="FILE", nargs="+", help="fail unless each pcap file ends with a "
+                      "whole packet")
+    what.add_argument("--printable", metavar="NAME", help="print a name without control characters")
+    args = parser.parse_args()
     try:
-        return write(sys.argv[1])
+        if args.check is not None:
+            check(args.check)
+        elif args.whole is not None:
+            check_whole(args.whole)
+        elif args.printable is not None:
+            print(printable(args.printable))
+        else:
+            write(args.file)
     except OSError as error:
-        sys.exit(f"{printable(sys.argv[1])}: {error.strerror}")
+        sys.exit(f"{printable(str(error.filename or args.file))}: {error.strerror}")
 
 
 def write(path):

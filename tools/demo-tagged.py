@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """A station whose frames have the tag of a VLAN, where the kernel has no VLAN devices: answers ARP and
-ping by a raw socket, until SIGTERM. tools/demo-tagged.py INTERFACE ADDRESS VLAN
+ping by a raw socket, until SIGTERM.
 
 Every frame that arrives must have the tag; one that has not is an error. On success, says how many
 frames there were.
 """
 
+import argparse
+import ipaddress
 import signal
 import socket
 import struct
@@ -57,7 +59,6 @@ def answer(frame, mac, address):
 
 def main(interface, address, vlan):
     """Answers until SIGTERM."""
-    vlan, address = int(vlan), socket.inet_aton(address)
     tag = struct.pack("!HH", TYPE_VLAN, vlan)
     seen = 0
 
@@ -67,7 +68,10 @@ def main(interface, address, vlan):
 
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sock:
         sock.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-        sock.bind((interface, ETH_P_ALL))
+        try:
+            sock.bind((interface, ETH_P_ALL))
+        except OSError as error:
+            sys.exit(f"tools/demo-tagged.py: {interface}: {error.strerror}")
         mac = sock.getsockname()[4]
         signal.signal(signal.SIGTERM, end)
         while True:
@@ -77,10 +81,20 @@ def main(interface, address, vlan):
             if got != vlan:
                 sys.exit(f"a frame came with the tag of VLAN {got}: {frame[:40].hex(' ')}")
             seen += 1
-            told = answer(frame, mac, address)
+            told = answer(frame, mac, address.packed)
             if told is not None:
                 sock.send(frame[6:12] + mac + tag + told)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("interface")
+    parser.add_argument("address", type=ipaddress.IPv4Address)
+    parser.add_argument("vlan", type=int)
+    args = parser.parse_args()
+    if not 1 <= args.vlan <= 4094:
+        parser.error("vlan is a number from 1 to 4094")
+    try:
+        main(**vars(args))
+    except PermissionError as error:
+        sys.exit(f"tools/demo-tagged.py: a raw socket: {error.strerror}")

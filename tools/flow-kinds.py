@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints, as CSV, which kinds of flow rules each vendor's driver accepts, according to the programs of
-BUILD that run the driver's own flow code: tools/flow-kinds.py BUILD. Fails if such a program was not
+BUILD that run the driver's own flow code. Fails if such a program was not
 built or contradicts itself."""
 
+import argparse
 import csv
 import json
 import subprocess
@@ -45,18 +46,19 @@ def cell(kind):
 
 def main():
     """Asks all of them, and prints a row per kind."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: tools/flow-kinds.py BUILD")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path)
+    build = parser.parse_args().build
     rows = {}
     taken, shapes = ["*kinds taken*"], ["*shapes taken*"]
     for driver, profile in COLUMNS:
-        said = ask(Path(sys.argv[1]), driver, profile, "kinds")
+        said = ask(build, driver, profile, "kinds")
         if said["notes"]:
             sys.exit(f"{driver}, {profile}: {said['notes']}")
         for kind in said["kinds"]:
             rows.setdefault(kind["name"], [kind["name"]]).append(cell(kind))
         taken.append(f"{sum(kind['taken'] for kind in said['kinds'])} of {len(said['kinds'])}")
-        said = ask(Path(sys.argv[1]), driver, profile, "shapes")
+        said = ask(build, driver, profile, "shapes")
         shapes.append(f"{said['taken']} of {said['asked']}")
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["Kind of rule", *COLUMNS.values()])

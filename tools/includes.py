@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the rooms of the tree: tools/includes.py FILE...
+"""Checks the rooms of the tree.
 
 A room is a folder of ROOMS. Headers named hy_*.h at its top are public; headers in internal/ are for
 the rooms above it in this tree; all others are private to the room. A header of another folder is
@@ -8,6 +8,7 @@ included by its path from the root. Findings go to standard output, one per line
 non-zero if there are any.
 """
 
+import argparse
 import collections
 import os
 import re
@@ -114,4 +115,6 @@ def main(files):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("files", nargs="+")
+    sys.exit(main(parser.parse_args().files))

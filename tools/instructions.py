@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts the instructions per packet of pkt_cls, ip4_lookup and ip4_rewrite on Arm, under qemu.
 
-tools/instructions.py BUILD [WORK]
-
 BUILD is the folder of `make build-arm64`. hy-bench runs a work of its benchmark l3fwd, by default
 dst256_8_variants, which has each variant in turn. A debugger steps through a call of each variant's
 process function, from its first instruction to its return. Instructions are not time: a count says
 how much a CPU has to do, not how fast it does it.
 """
 
+import argparse
 import contextlib
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -91,8 +92,12 @@ def count(debugger, functions):
               flush=True)
 
 
-def main(build, work="dst256_8_variants"):
+def main(build, work):
     program = f"{build}/app/bench/hy-bench"
+    if not os.access(program, os.X_OK):
+        sys.exit(f"tools/instructions.py: {build}: it has no app/bench/hy-bench")
+    if shutil.which("qemu-aarch64-static") is None:
+        sys.exit("tools/instructions.py: there is no qemu-aarch64-static: install qemu-user-static")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as output:
         with subprocess.Popen(["qemu-aarch64-static", "-g", f"{folder}/gdb", "-cpu", "max", "-L",
                                f"{build}/sysroot", program, "--no-huge", "-m", "256", "--no-pci",
@@ -109,6 +114,7 @@ def main(build, work="dst256_8_variants"):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: tools/instructions.py BUILD [WORK]")
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("build")
+    parser.add_argument("work", nargs="?", default="dst256_8_variants")
+    main(**vars(parser.parse_args()))
