@@ -158,7 +158,9 @@ struct hy_offload {
 	int vlan; /* RTE_ETH_VLAN_ settings of the port, as it was probed. */
 	void *jump, *fallback, *sentinel; /* Rules that the port needs: see offload_port.c. */
 	struct reach reach;
-	uint64_t jump_tried; /* When the jump was last replaced. */
+	/* When the jump was last replaced; after a failure, how long none is tried. */
+	uint64_t jump_tried, jump_wait;
+	bool jump_unsure; /* No answer: the port has the jump, or has not. */
 	bool jump_stays; /* The port may still have the jump; so the default rule must stay, too. */
 
 	uint32_t nb_slots;    /* 1 << slot_bits */
@@ -325,7 +327,7 @@ void hy_offload_drop_end(struct hy_offload *o, struct flow *flow, bool read);
 int hy_offload_port_rules_make(struct hy_offload *o, const char **why);
 /* Follows the port's MAC address and promiscuous mode. */
 void hy_offload_reach_follow(struct hy_offload *o);
-/* Whether no rule leads to the policy's rules, though the port needs one: it refused a new one. */
+/* Whether the port needs a rule that leads to the policy's, and did not confirm that it has one. */
 bool hy_offload_is_cut(const struct hy_offload *o);
 /* From now on no packet reaches the policy's rules. */
 void hy_offload_jump_remove(struct hy_offload *o);

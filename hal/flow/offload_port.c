@@ -27,7 +27,9 @@
  * priority for applications, 3, or 1 with fewer levels (mlx5_flow.c, mlx5_get_lowest_priority()).
  */
 #define JUMP_PRIORITY 3
-#define JUMP_RETRY_US 1000000
+/* After it was refused; then twice as long each time, since a port that does not answer may keep each. */
+#define RETRY_US UINT64_C(1000000)
+#define RETRY_MOST_US (64 * RETRY_US)
 
 static int
 rule_make(struct hy_offload *o, const struct hy_flow_lowered *rule, void **flow, const char **why)
@@ -111,7 +113,7 @@ group_make(struct hy_offload *o, const char **why)
 bool
 hy_offload_is_cut(const struct hy_offload *o)
 {
-	return o->params.driver->group > 0 && o->jump == NULL;
+	return o->params.driver->group > 0 && (o->jump == NULL || o->jump_unsure);
 }
 
 /*
@@ -128,6 +130,8 @@ jump_replace(struct hy_offload *o)
 
 	o->jump = NULL;
 	rc = jump_make(o, &why);
+	o->jump_unsure = rc != 0;
+	o->jump_wait = rc == 0 ? 0 : RTE_MIN(RTE_MAX(2 * o->jump_wait, RETRY_US), RETRY_MOST_US);
 	if (rc == 0 && was_cut)
 		HY_LOG(NOTICE, "port %u: a rule leads to the policy's rules again", o->port);
 	if (rc != 0 && !was_cut)
@@ -155,7 +159,7 @@ hy_offload_reach_follow(struct hy_offload *o)
 		return;
 	if (reach.own == o->reach.own &&
 		rte_is_same_ether_addr(&reach.address, &o->reach.address) &&
-		(!hy_offload_is_cut(o) || hy_offload_now() - o->jump_tried < JUMP_RETRY_US))
+		(!hy_offload_is_cut(o) || hy_offload_now() - o->jump_tried < o->jump_wait))
 		return;
 	o->reach = reach;
 	o->dirty = true;
@@ -198,7 +202,7 @@ void
 hy_offload_port_rules_forget(struct hy_offload *o)
 {
 	o->jump = NULL;
-	o->jump_stays = false;
+	o->jump_unsure = o->jump_stays = false;
 	o->fallback = NULL;
 	o->sentinel = NULL;
 }

@@ -185,9 +185,10 @@ hy_offload_recovered(struct hy_offload *o)
 {
 	struct rte_eth_dev_info info;
 
+	if (rte_eth_dev_info_get(o->port, &info) != 0)
+		return; /* it does not answer yet */
 	o->mute = false;
-	if (rte_eth_dev_info_get(o->port, &info) != 0 ||
-		(info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP) == 0) {
+	if ((info.dev_capa & RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP) == 0) {
 		hy_offload_port_rules_forget(o);
 	} else {
 		hy_offload_port_rules_remove(o);

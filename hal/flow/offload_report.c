@@ -78,6 +78,8 @@ hy_offload_reason(struct hy_offload *o, uint32_t rule_id)
 		reason = why[o->state];
 	else if (rank != NO_SLOT && o->plan->rules[rank].reason != REASON_NONE)
 		reason = o->reasons[o->plan->rules[rank].reason];
+	else if (rank != NO_SLOT && hy_offload_is_cut(o))
+		reason = "no rule of the port leads to it";
 	pthread_mutex_unlock(&o->mutex);
 	return reason;
 }

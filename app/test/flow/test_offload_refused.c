@@ -107,39 +107,93 @@ traffic(unsigned int rounds)
 	}
 }
 
-/* The port leaves promiscuous mode, and refuses each rule that would lead to the policy's for a moment. */
+/* A port with rules that traffic meets, and by one more rule that leads there, in promiscuous mode. */
 static void
-jump_is_refused_once(int rc, unsigned int nb_calls)
+led_open(const struct hy_flow_provider *provider)
 {
-	uint64_t marked;
-
 	memset(&failing, 0, sizeof(failing));
 	flow_open(&flow_profiles[2], (struct hy_flow_sim_params){ 0 },
-		(struct hy_offload_params){ .provider = &failing_provider });
+		(struct hy_offload_params){ .provider = provider });
 	assert_int_equal(R->offload->params.driver->group, 1);
 	assert_int_equal(rte_eth_promiscuous_enable(R->port->id), 0);
 	flow_exact_rules(0, 3);
 	flow_settle();
 	traffic(2);
-	marked = flow_stats().marked;
-	assert_true(marked > 0);
+	assert_true(flow_stats().marked > 0);
+	assert_null(hy_offload_reason(R->offload, 1));
+}
+
+/* It leaves promiscuous mode, and does not take the new jump; soon it does. */
+static void
+jump_is_cut_for_a_moment(bool marks)
+{
+	uint64_t marked;
+
 	assert_int_equal(rte_eth_promiscuous_disable(R->port->id), 0);
-	failing.fail_at = failing.calls + 1;
-	failing.fail_for = nb_calls;
-	failing.fail_with = rc;
 	hy_offload_poll(R->offload);
 	assert_non_null(strstr(unit_log(), "no rule leads to the policy's rules, until"));
 	assert_true(hy_offload_is_cut(R->offload));
+	assert_string_equal(hy_offload_reason(R->offload, 1), "no rule of the port leads to it");
 	marked = flow_stats().marked;
 	traffic(10);
-	assert_int_equal(flow_stats().marked, marked);
+	assert_true(marks ? flow_stats().marked > marked : flow_stats().marked == marked);
 	traffic(25);
 	assert_int_equal(flow_stats().state, HY_OFFLOAD_UP);
 	assert_false(hy_offload_is_cut(R->offload));
+	assert_null(hy_offload_reason(R->offload, 1));
 	assert_true(flow_stats().marked > marked);
 	assert_non_null(strstr(unit_log(), "a rule leads to the policy's rules again"));
 	assert_int_equal(R->wrong, 0);
 	flow_assert_counted();
+}
+
+static void
+jump_is_refused_once(int rc, unsigned int nb_calls)
+{
+	led_open(&failing_provider);
+	failing.fail_at = failing.calls + 1;
+	failing.fail_for = nb_calls;
+	failing.fail_with = rc;
+	jump_is_cut_for_a_moment(false);
+}
+
+static bool unanswered, created; /* the next rule; and it is there all the same */
+static int nothing;              /* the handle of one that is not */
+
+static int
+create_unanswered(uint16_t port, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *items, const struct rte_flow_action *actions, void **flow,
+	struct rte_flow_error *error)
+{
+	if (!unanswered)
+		return hy_flow_simulator.create(port, attr, items, actions, flow, error);
+	unanswered = false;
+	*flow = &nothing;
+	if (created && hy_flow_simulator.create(port, attr, items, actions, flow, error) != 0)
+		fail_msg("the rule was refused");
+	return -ETIMEDOUT;
+}
+
+static int
+destroy_unanswered(uint16_t port, void *flow, struct rte_flow_error *error)
+{
+	return flow == &nothing ? -ENOENT : hy_flow_simulator.destroy(port, flow, error);
+}
+
+static void
+jump_is_unanswered_once(bool is_created)
+{
+	static struct hy_flow_provider provider;
+
+	provider = hy_flow_simulator;
+	provider.create = create_unanswered;
+	provider.destroy = destroy_unanswered;
+	unanswered = false;
+	led_open(&provider);
+	unanswered = true;
+	created = is_created;
+	jump_is_cut_for_a_moment(is_created);
+	assert_false(unanswered);
 }
 
 static void
@@ -163,12 +217,28 @@ a_jump_that_was_not_answered_demoted_an_honest_port(void **state)
 	jump_is_refused_once(-ETIMEDOUT, 1);
 }
 
+static void
+a_jump_with_a_handle_that_was_not_answered_demoted_an_honest_port(void **state)
+{
+	RTE_SET_USED(state);
+	jump_is_unanswered_once(false);
+}
+
+static void
+a_jump_that_was_created_and_not_answered_is_replaced(void **state)
+{
+	RTE_SET_USED(state);
+	jump_is_unanswered_once(true);
+}
+
 static const struct CMUnitTest offload_refused_tests[] = {
 	FLOW_TEST(mark_of_a_rule_that_was_refused_after_all_is_stale),
 	FLOW_TEST(slot_of_a_rule_that_was_refused_is_in_quarantine),
 	FLOW_TEST(a_jump_that_was_refused_for_a_moment_demoted_an_honest_port),
 	FLOW_TEST(a_jump_for_which_no_memory_was_left_demoted_an_honest_port),
 	FLOW_TEST(a_jump_that_was_not_answered_demoted_an_honest_port),
+	FLOW_TEST(a_jump_with_a_handle_that_was_not_answered_demoted_an_honest_port),
+	FLOW_TEST(a_jump_that_was_created_and_not_answered_is_replaced),
 };
 
 UNIT_SUITE(offload_refused_tests)
