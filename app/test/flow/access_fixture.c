@@ -89,11 +89,9 @@ access_settle(void)
 	}
 }
 
-/* Passes a frame through the port's hardware, and holds what becomes of it against software. */
 bool
-access_pass(const uint8_t *frame, uint32_t len)
+access_pass_by(const struct hy_policy_view *view, const uint8_t *frame, uint32_t len)
 {
-	const struct hy_policy_view *view = hy_policy_view_hold(A.policy);
 	struct rte_mbuf *m = packet(frame, len);
 	struct hy_flow_sim_stats before, after;
 	struct hy_flow_key key;
@@ -107,7 +105,6 @@ access_pass(const uint8_t *frame, uint32_t len)
 		A.arrived++;
 		A.marked += (m->ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0;
 		rte_pktmbuf_free(m);
-		hy_policy_view_release(A.policy, view);
 		return true;
 	}
 	hy_flow_sim_stats(A.sim, &after);
@@ -118,8 +115,17 @@ access_pass(const uint8_t *frame, uint32_t len)
 		A.wrong++;
 	else
 		A.by_rule[view->rules[rank].rule.id]++;
-	hy_policy_view_release(A.policy, view);
 	return false;
+}
+
+bool
+access_pass(const uint8_t *frame, uint32_t len)
+{
+	const struct hy_policy_view *view = hy_policy_view_hold(A.policy);
+	const bool arrived = access_pass_by(view, frame, len);
+
+	hy_policy_view_release(A.policy, view);
+	return arrived;
 }
 
 void

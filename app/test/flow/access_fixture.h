@@ -47,6 +47,8 @@ void access_close(void);
 void access_settle(void);
 /* Passes a frame through the port's hardware, and holds what becomes of it against software. */
 bool access_pass(const uint8_t *frame, uint32_t len);
+/* By a view that is held. */
+bool access_pass_by(const struct hy_policy_view *view, const uint8_t *frame, uint32_t len);
 /* Stages a rule; the second makes one by its source; the third makes and commits one. */
 void access_rule_set(const struct hy_flow_rule *rule);
 struct hy_flow_rule access_source(uint32_t id, enum hy_rule_action action, uint32_t src,
