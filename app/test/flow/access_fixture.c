@@ -113,7 +113,7 @@ access_pass_by(const struct hy_policy_view *view, const uint8_t *frame, uint32_t
 	if (rank == HY_POLICY_NONE || view->rules[rank].rule.action != HY_RULE_DENY ||
 		view->rules[rank].rule.log || view->deny_truncated)
 		A.wrong++;
-	else
+	else if (view->rules[rank].rule.id < IDS)
 		A.by_rule[view->rules[rank].rule.id]++;
 	return false;
 }

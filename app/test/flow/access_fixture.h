@@ -29,7 +29,7 @@ struct access_rig {
 	bool by_ports; /* rules of whole flows, as NICs with exact matching want */
 	uint64_t seed;
 	uint64_t dropped, arrived, marked; /* packets */
-	uint64_t by_rule[128];             /* dropped, by the rule that software finds */
+	uint64_t by_rule[IDS];             /* dropped, by the rule that software finds */
 	uint64_t wrong;                    /* dropped, and software does not deny them */
 };
 extern struct access_rig access_rig;
