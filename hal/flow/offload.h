@@ -158,9 +158,8 @@ struct hy_offload {
 	int vlan; /* RTE_ETH_VLAN_ settings of the port, as it was probed. */
 	void *jump, *fallback, *sentinel; /* Rules that the port needs: see offload_port.c. */
 	struct reach reach;
-	/* When the jump was last replaced; after a failure, how long none is tried. */
+	/* When the jump was last replaced; for how long none is tried, if the port did not take it. */
 	uint64_t jump_tried, jump_wait;
-	bool jump_unsure; /* No answer: the port has the jump, or has not. */
 	bool jump_stays; /* The port may still have the jump; so the default rule must stay, too. */
 
 	uint32_t nb_slots;    /* 1 << slot_bits */

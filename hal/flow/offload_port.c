@@ -113,7 +113,7 @@ group_make(struct hy_offload *o, const char **why)
 bool
 hy_offload_is_cut(const struct hy_offload *o)
 {
-	return o->params.driver->group > 0 && (o->jump == NULL || o->jump_unsure);
+	return o->params.driver->group > 0 && (o->jump == NULL || o->jump_wait > 0);
 }
 
 /*
@@ -130,7 +130,6 @@ jump_replace(struct hy_offload *o)
 
 	o->jump = NULL;
 	rc = jump_make(o, &why);
-	o->jump_unsure = rc != 0;
 	o->jump_wait = rc == 0 ? 0 : RTE_MIN(RTE_MAX(2 * o->jump_wait, RETRY_US), RETRY_MOST_US);
 	if (rc == 0 && was_cut)
 		HY_LOG(NOTICE, "port %u: a rule leads to the policy's rules again", o->port);
@@ -202,7 +201,8 @@ void
 hy_offload_port_rules_forget(struct hy_offload *o)
 {
 	o->jump = NULL;
-	o->jump_unsure = o->jump_stays = false;
+	o->jump_wait = 0;
+	o->jump_stays = false;
 	o->fallback = NULL;
 	o->sentinel = NULL;
 }

@@ -18,7 +18,7 @@
 #define WORKERS_NB 3
 #define FEATURES 3
 #define INDEXES 4
-#define IN_FLIGHT 8192 /* objects that there are of one source */
+#define IN_FLIGHT 8192 /* objects of one source, at most */
 #ifdef SANITIZED
 #define CHANGES 25
 #else
@@ -171,21 +171,13 @@ end(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 	return n;
 }
 
+/* "aside", where an edge of a feature leads, and "gone", the drop_node. */
 static uint16_t
-aside(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
+leave(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
 {
-	RTE_SET_USED(graph);
-	RTE_SET_USED(node);
-	end_of(objs, n, &rig.aside);
-	return n;
-}
+	const bool is_aside = hy_graph_node_name(graph, node)[0] == 'a';
 
-static uint16_t
-gone(struct hy_graph *graph, struct hy_node *node, void **objs, uint16_t n)
-{
-	RTE_SET_USED(graph);
-	RTE_SET_USED(node);
-	end_of(objs, n, &rig.dropped);
+	end_of(objs, n, is_aside ? &rig.aside : &rig.dropped);
 	return n;
 }
 
@@ -271,8 +263,8 @@ nodes_add(void)
 		.edges = { "pass" });
 	NODE(NULL, .name = "pass", .impl.process = pass, .edges = { "end" });
 	NODE(NULL, .name = "end", .impl.process = end);
-	NODE(NULL, .name = "aside", .impl.process = aside);
-	NODE(NULL, .name = "gone", .impl.process = gone);
+	NODE(NULL, .name = "aside", .impl.process = leave);
+	NODE(NULL, .name = "gone", .impl.process = leave);
 }
 
 static void

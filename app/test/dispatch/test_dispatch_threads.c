@@ -20,7 +20,7 @@
 #define CHANGES 60
 #define OBJS_BETWEEN 20000
 #endif
-#define IN_FLIGHT 8192 /* objects that there are of one source */
+#define IN_FLIGHT 8192 /* objects of one source, at most */
 
 struct item {
 	uint32_t flow, seq;
